@@ -1,0 +1,97 @@
+/*
+ * Bytes that grow.
+ */
+#include "snap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Make room for n more bytes behind the last.  Returns where they go, or
+ * NULL; the caller adds to len what it used.
+ */
+uint8_t *
+buf_room(struct buf *b, size_t n)
+{
+	size_t cap;
+	uint8_t *p;
+
+	if (b->failed)
+		return NULL;
+	if (n <= b->cap - b->len)
+		return b->data + b->len;
+	cap = b->cap + b->cap / 2;
+	if (cap < b->cap || cap - b->len < n) {
+		if (__builtin_add_overflow(b->len, n, &cap)) {
+			b->failed = true;
+			return NULL;
+		}
+	}
+	if (cap < 64)
+		cap = 64;
+	if ((p = realloc(b->data, cap)) == NULL) {
+		b->failed = true;
+		return NULL;
+	}
+	b->data = p;
+	b->cap = cap;
+	return b->data + b->len;
+}
+
+void
+buf_add(struct buf *b, const void *data, size_t n)
+{
+	uint8_t *p;
+
+	if (n == 0 || (p = buf_room(b, n)) == NULL)
+		return;
+	memcpy(p, data, n);
+	b->len += n;
+}
+
+void
+buf_puts(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+
+/*
+ * As printf(3); what it adds is not terminated by a NUL.
+ */
+void
+buf_printf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	uint8_t *p;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		b->failed = true;
+		return;
+	}
+	if ((p = buf_room(b, (size_t)n + 1)) == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf((char *)p, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->len += (size_t)n;
+}
+
+/*
+ * 0 if all that was added is there, -1 if memory ran out on the way.
+ */
+int
+buf_check(const struct buf *b)
+{
+	return b->failed ? errstr_set("out of memory") : 0;
+}
+
+void
+buf_free(struct buf *b)
+{
+	free(b->data);
+	memset(b, 0, sizeof *b);
+}

@@ -1,0 +1,227 @@
+/*
+ * Building an image from runs of pages in ascending order, with few
+ * segments: 9front's snapfs refuses a mem record of more than 16
+ * (snap6.md, Writing, rule 4).  Gaps are joined with zeros where nothing
+ * was; what exists but is not captured stays a gap.
+ */
+#include "snap.h"
+
+#include <stdlib.h>
+
+enum {
+	SEGMENTS = 16,		/* as many as 9front takes */
+	SMALLGAP = 24 * KB,	/* always joined: costs less than a segment */
+	CHEAP_KB = 64		/* for the others, or 1% of the image */
+};
+
+static const uint64_t segment_most = ((uint64_t)1 << 39) - KB;
+
+/*
+ * Was something in start..end that is not captured?
+ */
+static bool
+misses(const struct image *im, uint64_t start, uint64_t end)
+{
+	size_t lo, hi, mid;
+
+	lo = 0;
+	hi = im->nmissing;
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (im->missing[mid].end <= start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < im->nmissing && im->missing[lo].start < end;
+}
+
+static struct segment *
+builder_segment(struct builder *b, uint64_t addr)
+{
+	struct segment **v, *s;
+	size_t cap;
+
+	if (b->nseg == b->cap) {
+		cap = b->cap == 0 ? 16 : b->cap * 2;
+		if ((v = reallocarray(b->seg, cap, sizeof *v)) == NULL) {
+			errstr_set("out of memory");
+			return NULL;
+		}
+		b->seg = v;
+		b->cap = cap;
+	}
+	if ((s = segment_new(addr, 1)) == NULL)
+		return NULL;
+	s->len = 0;
+	b->seg[b->nseg++] = s;
+	return s;
+}
+
+/*
+ * Add n kilobytes at addr: at loc in src, or zeros where src is NULL.
+ * Addresses ascend; what is missing below addr has been noted by
+ * image_miss before.
+ */
+int
+builder_run(struct builder *b, uint64_t addr, uint64_t n, struct source *src,
+    uint64_t loc)
+{
+	struct segment *s;
+	uint64_t end, part;
+
+	while (n > 0) {
+		s = b->nseg > 0 ? b->seg[b->nseg - 1] : NULL;
+		end = s == NULL ? 0 : s->base + s->len;
+		if (s == NULL || addr - end > SMALLGAP ||
+		    (addr - end) % KB != 0 ||
+		    addr - s->base >= segment_most ||
+		    misses(b->image, end, addr)) {
+			if ((s = builder_segment(b, addr)) == NULL)
+				return -1;
+			end = addr;
+		}
+		if (segment_append(s, (addr - end) / KB, NULL, 0) == -1)
+			return -1;
+		part = (segment_most - (addr - s->base)) / KB;
+		if (part > n)
+			part = n;
+		if (segment_append(s, part, src, loc) == -1)
+			return -1;
+		s->len = s->kb * KB;
+		n -= part;
+		addr += part * KB;
+		loc += part * KB;
+	}
+	return 0;
+}
+
+struct gap {
+	size_t	 i;		/* between segments i and i + 1 */
+	uint64_t kb;
+};
+
+static int
+gap_cmp(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+
+	if (x->kb != y->kb)
+		return x->kb < y->kb ? -1 : 1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
+/*
+ * Mark gaps to be joined, nearest first, until few enough segments are
+ * left or the zeros get dear; none where that cannot be had.
+ */
+static int
+gaps_choose(struct builder *b, bool *join)
+{
+	struct segment *x, *y;
+	struct gap *gap;
+	uint64_t captured, limit, spent;
+	size_t i, ngap, left;
+
+	if ((gap = reallocarray(NULL, b->nseg, sizeof *gap)) == NULL)
+		return errstr_set("out of memory");
+	captured = spent = 0;
+	for (i = ngap = 0; i < b->nseg; i++) {
+		x = b->seg[i];
+		captured += x->kb;
+		if (i + 1 == b->nseg)
+			break;
+		y = b->seg[i + 1];
+		if ((y->base - x->base) % KB != 0 ||
+		    y->base + y->len - x->base > segment_most ||
+		    misses(b->image, x->base + x->len, y->base))
+			continue;
+		gap[ngap].i = i;
+		gap[ngap++].kb = (y->base - x->base - x->len) / KB;
+	}
+	qsort(gap, ngap, sizeof *gap, gap_cmp);
+	limit = captured / 100 > CHEAP_KB ? captured / 100 : CHEAP_KB;
+	left = b->nseg;
+	for (i = 0; i < ngap && left > SEGMENTS; i++) {
+		spent += gap[i].kb;
+		if (spent > limit)
+			break;
+		join[gap[i].i] = true;
+		left--;
+	}
+	free(gap);
+	return 0;
+}
+
+/*
+ * Append y, with zeros before it, to x.
+ */
+static int
+segment_join(struct segment *x, const struct segment *y)
+{
+	const struct extent *e;
+	size_t i;
+
+	if (segment_append(x, (y->base - x->base - x->len) / KB, NULL, 0) == -1)
+		return -1;
+	for (i = 0; i < y->next; i++) {
+		e = &y->ext[i];
+		if (segment_append(x, e->n, e->src, e->loc) == -1)
+			return -1;
+	}
+	x->len = x->kb * KB;
+	return 0;
+}
+
+static int
+builder_coalesce(struct builder *b)
+{
+	struct segment *x, *y;
+	bool *join;
+	size_t i, n;
+	int rc;
+
+	if ((join = calloc(b->nseg, sizeof *join)) == NULL)
+		return errstr_set("out of memory");
+	rc = gaps_choose(b, join);
+	n = 1;
+	for (i = 1; i < b->nseg; i++) {
+		x = b->seg[n - 1];
+		y = b->seg[i];
+		if (rc == 0 && join[i - 1] &&
+		    y->base + y->len - x->base <= segment_most) {
+			rc = segment_join(x, y);
+			segment_free(y);
+		} else
+			b->seg[n++] = y;
+	}
+	b->nseg = n;
+	free(join);
+	return rc;
+}
+
+/*
+ * Put what was built into the image: at most 16 segments where that is
+ * cheap (up to 64 KiB of zeros or 1% of what was captured).  The builder
+ * is empty afterwards, on failure too.
+ */
+int
+builder_finish(struct builder *b)
+{
+	size_t i;
+	int rc;
+
+	rc = 0;
+	if (b->nseg > SEGMENTS)
+		rc = builder_coalesce(b);
+	for (i = 0; i < b->nseg; i++) {
+		if (rc == 0)
+			rc = image_insert(b->image, b->seg[i]);
+		else
+			segment_free(b->seg[i]);
+	}
+	free(b->seg);
+	b->seg = NULL;
+	b->nseg = b->cap = 0;
+	return rc;
+}

@@ -1,0 +1,77 @@
+/*
+ * The error string: one sentence for each thread, set where a failure is
+ * known and wrapped with context on its way up, as Plan 9's errstr(2).
+ */
+#include "snap.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ERRMAX = 1024 };
+
+static _Thread_local char text[ERRMAX];
+
+/*
+ * The sentence of the last failure in this thread.
+ */
+const char *
+snap_errstr(void)
+{
+	return text;
+}
+
+/*
+ * Set the error string.  Always returns -1, so that a caller can return it.
+ */
+int
+errstr_set(const char *fmt, ...)
+{
+	char s[ERRMAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(s, sizeof s, fmt, ap);
+	va_end(ap);
+	strlcpy(text, s, sizeof text);
+	return -1;
+}
+
+/*
+ * Set the error string to the message and what errno says.  Leaves errno
+ * alone and returns -1.
+ */
+int
+errstr_sys(const char *fmt, ...)
+{
+	char s[ERRMAX];
+	va_list ap;
+	int e;
+
+	e = errno;
+	va_start(ap, fmt);
+	vsnprintf(s, sizeof s, fmt, ap);
+	va_end(ap);
+	snprintf(text, sizeof text, "%.*s: %s", ERRMAX - 128, s, strerror(e));
+	errno = e;
+	return -1;
+}
+
+/*
+ * Put context before the error string: "context: sentence".  Returns -1.
+ */
+int
+errstr_wrap(const char *fmt, ...)
+{
+	char s[ERRMAX], old[ERRMAX];
+	va_list ap;
+
+	strlcpy(old, text, sizeof old);
+	va_start(ap, fmt);
+	vsnprintf(s, sizeof s, fmt, ap);
+	va_end(ap);
+	strlcat(s, ": ", sizeof s);
+	strlcat(s, old, sizeof s);
+	strlcpy(text, s, sizeof text);
+	return -1;
+}

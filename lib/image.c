@@ -1,0 +1,443 @@
+/*
+ * An image is a sparse file, the text or the memory of a process: segments
+ * made of extents, and a view of them by address.
+ *
+ *	segment   base 401000                      base 7f0000000000
+ *	extents   [ 12K of source 1 | 8K zero | 4K of source 2 ]   [ ... ]
+ *	view      401000-406fff                    7f0000000000-...
+ *
+ * Where segments overlap, the view shows the later one (snap6.md, Reading);
+ * the segments themselves stay as they came, so that a writer can give
+ * them back.
+ */
+#include "snap.h"
+#include "tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int
+piece_cmp(struct piece *a, struct piece *b)
+{
+	return a->first < b->first ? -1 : a->first > b->first;
+}
+
+TREE_GENERATE(view, piece, entry, piece_cmp)
+
+/*
+ * A new segment of len bytes (at least 1) at base, with nothing described
+ * yet.  NULL when its end lies beyond 2^64 or memory runs out.
+ */
+struct segment *
+segment_new(uint64_t base, uint64_t len)
+{
+	struct segment *s;
+	uint64_t last;
+
+	if (len == 0 || __builtin_add_overflow(base, len - 1, &last)) {
+		errstr_set("a segment of %ju bytes at %jx ends beyond 2^64",
+		    (uintmax_t)len, (uintmax_t)base);
+		return NULL;
+	}
+	if ((s = calloc(1, sizeof *s)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	s->base = base;
+	s->len = len;
+	return s;
+}
+
+void
+segment_free(struct segment *s)
+{
+	if (s == NULL)
+		return;
+	free(s->ext);
+	free(s);
+}
+
+/*
+ * How many kilobytes a segment has, the last of them perhaps short.
+ */
+uint64_t
+segment_kb(const struct segment *s)
+{
+	return s->len / KB + (s->len % KB != 0);
+}
+
+/*
+ * The length of a kilobyte of a segment: KB but for a short last one.
+ */
+size_t
+segment_kblen(const struct segment *s, uint64_t kb)
+{
+	uint64_t rest;
+
+	rest = s->len - kb * KB;
+	return rest < KB ? (size_t)rest : KB;
+}
+
+/*
+ * Describe the next n kilobytes of a segment: at loc in src, or zero where
+ * src is NULL.  A run that continues the last extent makes it longer.
+ */
+int
+segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
+{
+	struct extent *e;
+	size_t cap;
+
+	if (n == 0)
+		return 0;
+	if (s->next > 0) {
+		e = &s->ext[s->next - 1];
+		if (e->src == src &&
+		    (src == NULL || e->loc + e->n * src->pitch == loc)) {
+			e->n += n;
+			s->kb += n;
+			return 0;
+		}
+	}
+	if (s->next == s->cap) {
+		cap = s->cap < 4 ? s->cap + 1 : s->cap + s->cap / 2;
+		if ((e = reallocarray(s->ext, cap, sizeof *e)) == NULL)
+			return errstr_set("out of memory");
+		s->ext = e;
+		s->cap = cap;
+	}
+	e = &s->ext[s->next++];
+	e->kb = s->kb;
+	e->n = n;
+	e->src = src;
+	e->loc = src == NULL ? 0 : loc;
+	s->kb += n;
+	return 0;
+}
+
+/*
+ * The extent in which a described kilobyte lies, or NULL.
+ */
+const struct extent *
+segment_extent(const struct segment *s, uint64_t kb)
+{
+	size_t lo, hi, mid;
+
+	if (kb >= s->kb)
+		return NULL;
+	lo = 0;
+	hi = s->next;
+	while (hi - lo > 1) {
+		mid = lo + (hi - lo) / 2;
+		if (s->ext[mid].kb <= kb)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return &s->ext[lo];
+}
+
+struct image *
+image_new(struct proc *p, enum image_kind kind)
+{
+	struct image *im;
+
+	if ((im = calloc(1, sizeof *im)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	im->proc = p;
+	im->kind = kind;
+	RB_INIT(&im->view);
+	return im;
+}
+
+void
+image_free(struct image *im)
+{
+	struct piece *p, *next;
+	size_t i;
+
+	if (im == NULL)
+		return;
+	RB_FOREACH_SAFE(p, view, &im->view, next) {
+		RB_REMOVE(view, &im->view, p);
+		free(p);
+	}
+	for (i = 0; i < im->nseg; i++)
+		segment_free(im->seg[i]);
+	free(im->seg);
+	free(im->missing);
+	free(im);
+}
+
+/*
+ * The piece with the greatest first address at or below addr, or NULL.
+ */
+static struct piece *
+piece_below(struct image *im, uint64_t addr)
+{
+	struct piece *p, *best;
+
+	best = NULL;
+	for (p = RB_ROOT(&im->view); p != NULL;) {
+		if (p->first <= addr) {
+			best = p;
+			p = RB_RIGHT(p, entry);
+		} else
+			p = RB_LEFT(p, entry);
+	}
+	return best;
+}
+
+/*
+ * The piece of the view in which an address lies, or NULL.
+ */
+struct piece *
+image_find(struct image *im, uint64_t addr)
+{
+	struct piece *p;
+
+	p = piece_below(im, addr);
+	return p != NULL && addr <= p->last ? p : NULL;
+}
+
+/*
+ * The first piece of an image (NULL for an image that is NULL) and the one
+ * behind a piece, in the order of their addresses; NULL behind the last.
+ */
+struct piece *
+image_first(struct image *im)
+{
+	return im == NULL ? NULL : RB_MIN(view, &im->view);
+}
+
+struct piece *
+piece_next(struct piece *p)
+{
+	return RB_NEXT(view, NULL, p);
+}
+
+static int
+piece_add(struct image *im, uint64_t first, uint64_t last, struct segment *s)
+{
+	struct piece *p;
+
+	if ((p = calloc(1, sizeof *p)) == NULL)
+		return errstr_set("out of memory");
+	p->first = first;
+	p->last = last;
+	p->seg = s;
+	RB_INSERT(view, &im->view, p);
+	return 0;
+}
+
+/*
+ * Take the addresses first..last out of the view.
+ */
+static int
+view_cut(struct image *im, uint64_t first, uint64_t last)
+{
+	struct piece *p, *next;
+	uint64_t end;
+
+	p = piece_below(im, first);
+	if (p == NULL)
+		p = RB_MIN(view, &im->view);
+	for (; p != NULL && p->first <= last; p = next) {
+		next = RB_NEXT(view, &im->view, p);
+		if (p->last < first)
+			continue;
+		end = p->last;
+		if (p->first < first)
+			p->last = first - 1;
+		else {
+			RB_REMOVE(view, &im->view, p);
+			if (end <= last) {
+				free(p);
+				continue;
+			}
+			p->first = last + 1;
+			RB_INSERT(view, &im->view, p);
+			continue;
+		}
+		if (end > last && piece_add(im, last + 1, end, p->seg) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Put a segment, all described, into an image, which owns it from here on,
+ * on failure too.  It covers what earlier segments had at its addresses.
+ */
+int
+image_insert(struct image *im, struct segment *s)
+{
+	struct segment **v;
+	size_t cap;
+
+	if (im->nseg == im->cap) {
+		cap = im->cap == 0 ? 4 : im->cap * 2;
+		if ((v = reallocarray(im->seg, cap, sizeof *v)) == NULL) {
+			segment_free(s);
+			return errstr_set("out of memory");
+		}
+		im->seg = v;
+		im->cap = cap;
+	}
+	im->seg[im->nseg++] = s;
+	s->image = im;
+	if (view_cut(im, s->base, s->base + (s->len - 1)) == -1)
+		return -1;
+	return piece_add(im, s->base, s->base + (s->len - 1), s);
+}
+
+/*
+ * Note that start..end (exclusive) was mapped and present but is not
+ * captured, and why: a word or a few.  A range that continues the last for
+ * the same reason makes it longer.  Who notes out of order calls
+ * image_sortmissing at the end.
+ */
+int
+image_miss(struct image *im, uint64_t start, uint64_t end, const char *reason)
+{
+	struct missing *m;
+
+	if (im->nmissing > 0) {
+		m = &im->missing[im->nmissing - 1];
+		if (m->end == start && strcmp(m->reason, reason) == 0) {
+			m->end = end;
+			return 0;
+		}
+	}
+	if ((im->nmissing & (im->nmissing - 1)) == 0) {
+		m = reallocarray(im->missing,
+		    im->nmissing == 0 ? 1 : im->nmissing * 2, sizeof *m);
+		if (m == NULL)
+			return errstr_set("out of memory");
+		im->missing = m;
+	}
+	m = &im->missing[im->nmissing++];
+	m->start = start;
+	m->end = end;
+	strlcpy(m->reason, reason, sizeof m->reason);
+	return 0;
+}
+
+static int
+missing_cmp(const void *a, const void *b)
+{
+	const struct missing *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+void
+image_sortmissing(struct image *im)
+{
+	if (im->nmissing > 1)
+		qsort(im->missing, im->nmissing, sizeof *im->missing,
+		    missing_cmp);
+}
+
+/*
+ * Make start..end (exclusive, start below end) read as not mapped.
+ */
+int
+image_punch(struct image *im, uint64_t start, uint64_t end)
+{
+	return view_cut(im, start, end - 1);
+}
+
+/*
+ * The address that a text reference counts from: where the first segment
+ * of a text begins.
+ */
+uint64_t
+image_origin(const struct image *im)
+{
+	return im->kind == IMAGE_TEXT && im->nseg > 0 ? im->seg[0]->base : 0;
+}
+
+/*
+ * How many bytes an image holds, all segments counted.
+ */
+uint64_t
+image_bytes(const struct image *im)
+{
+	uint64_t n;
+	size_t i;
+
+	for (n = i = 0; im != NULL && i < im->nseg; i++)
+		n += im->seg[i]->len;
+	return n;
+}
+
+/*
+ * Read from one segment, at most to its extent's end: how much, or -1.
+ */
+static ssize_t
+segment_readsome(const struct segment *s, uint64_t off, uint8_t *buf,
+    size_t len)
+{
+	const struct extent *e;
+	uint8_t page[KB];
+	struct run r;
+	uint64_t kb;
+	size_t skip;
+
+	kb = off / KB;
+	skip = off % KB;
+	if ((e = segment_extent(s, kb)) == NULL)
+		return errstr_set("address %jx is not described",
+		    (uintmax_t)(s->base + off));
+	if ((e->kb + e->n - kb) < len / KB + 2 &&
+	    (e->kb + e->n - kb) * KB - skip < len)
+		len = (size_t)((e->kb + e->n - kb) * KB - skip);
+	if (e->src == NULL) {
+		memset(buf, 0, len);
+		return (ssize_t)len;
+	}
+	r.loc = e->loc + (kb - e->kb) * e->src->pitch;
+	if (skip == 0 && len >= KB) {
+		r.n = len / KB;
+		if (source_read(e->src, &r, 1, buf) != SOURCE_OK)
+			return -1;
+		return (ssize_t)(r.n * KB);
+	}
+	r.n = 1;
+	if (source_read(e->src, &r, 1, page) != SOURCE_OK)
+		return -1;
+	if (len > KB - skip)
+		len = KB - skip;
+	memcpy(buf, page + skip, len);
+	return (ssize_t)len;
+}
+
+/*
+ * Read len bytes at an address.  All of them or an error: what is not
+ * mapped never reads as zeros.
+ */
+int
+image_read(struct image *im, uint64_t addr, void *buf, size_t len)
+{
+	struct piece *p;
+	uint8_t *out;
+	size_t want;
+	ssize_t n;
+
+	for (out = buf; len > 0; len -= (size_t)n) {
+		if ((p = image_find(im, addr)) == NULL)
+			return errstr_set("address %jx is not mapped",
+			    (uintmax_t)addr);
+		want = p->last - addr < len - 1 ?
+		    (size_t)(p->last - addr) + 1 : len;
+		n = segment_readsome(p->seg, addr - p->seg->base, out, want);
+		if (n == -1)
+			return -1;
+		out += n;
+		addr += (uint64_t)n;
+	}
+	return 0;
+}

@@ -1,0 +1,366 @@
+/*
+ * Snapshots of processes: the one header of libsnap.
+ *
+ * A snapshot is a set of processes as they stood at one instant.  Readers
+ * make a struct snap of live processes, of a snap(6) stream, of other
+ * formats; writers turn it into any of them.  This header has the order in
+ * which a newcomer wants to read it, and each group names the file that
+ * implements it.
+ *
+ * Functions that can fail return -1 or NULL and leave a sentence in
+ * snap_errstr().  Nothing here prints or exits.
+ */
+#ifndef SNAP_H
+#define SNAP_H
+
+#include <sys/types.h>
+#include <sys/tree.h>
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * The unit of a snapshot: snap(6) describes memory in pages of 1024 bytes.
+ * To tell them from the pages of the machine, names say kb.
+ */
+enum { KB = 1024 };
+
+/*
+ * Error strings: errstr.c
+ */
+const char	*snap_errstr(void);
+int		 errstr_set(const char *, ...)
+		    __attribute__((format(printf, 1, 2)));
+int		 errstr_sys(const char *, ...)
+		    __attribute__((format(printf, 1, 2)));
+int		 errstr_wrap(const char *, ...)
+		    __attribute__((format(printf, 1, 2)));
+
+/*
+ * Bytes that grow: buf.c.  A failed allocation is remembered, so that a
+ * row of calls needs one look at the end.
+ */
+struct buf {
+	uint8_t	*data;		/* owned; what buf_steal hands over */
+	size_t	 len;
+	size_t	 cap;
+	bool	 failed;
+};
+
+void		 buf_add(struct buf *, const void *, size_t);
+void		 buf_puts(struct buf *, const char *);
+void		 buf_printf(struct buf *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+uint8_t		*buf_room(struct buf *, size_t);
+int		 buf_check(const struct buf *);
+void		 buf_free(struct buf *);
+
+/*
+ * Where the bytes of pages are read from: source.c, and livesource.c for a
+ * frozen process.  A run is n kilobytes that lie one after another at loc,
+ * pitch bytes apart.
+ */
+struct run {
+	uint64_t	 loc;	/* in bytes, or an address */
+	uint64_t	 n;	/* kilobytes */
+};
+
+enum {
+	SOURCE_OK = 0,
+	SOURCE_LOST = 1		/* some of it cannot be read; errstr says why */
+};
+
+enum { IDENTITY_KB = 4 };	/* kilobytes that have one identity */
+
+struct source;
+
+struct source_ops {
+	int	(*read)(struct source *, const struct run *, size_t, uint8_t *);
+	int	(*identify)(struct source *, uint64_t, size_t, uint64_t *);
+	void	(*free)(struct source *);
+};
+
+struct source {
+	const struct source_ops	*ops;
+	char			*name;	/* owned; for messages */
+	uint32_t		 pitch;	/* from one kilobyte to the next */
+	uint32_t		 id;	/* 1 and up, within the snapshot */
+	struct source		*next;	/* owned by the snapshot's list */
+};
+
+struct snap;
+struct input;
+
+void		 source_add(struct snap *, struct source *);
+struct source	*source_file(struct snap *, int, const char *, uint32_t);
+int		 source_fd(const struct source *);
+struct source	*source_spool(struct snap *);
+int64_t		 spool_add(struct source *, const void *, size_t);
+struct source	*source_nothing(struct snap *);
+int		 source_read(struct source *, const struct run *, size_t,
+		    uint8_t *);
+
+/*
+ * The model: image.c
+ */
+struct extent {			/* a run of kilobytes in a segment */
+	uint64_t	 kb;	/* the first, from the segment's base */
+	uint64_t	 n;
+	struct source	*src;	/* borrowed; NULL: all zero */
+	uint64_t	 loc;	/* where in src the first lies */
+};
+
+struct segment {		/* one piece of an image, without holes */
+	uint64_t	 base;	/* address of the first byte */
+	uint64_t	 len;	/* bytes; base + len is at most 2^64 */
+	struct extent	*ext;	/* owned; ascending, covering 0..kb */
+	size_t		 next;
+	size_t		 cap;
+	uint64_t	 kb;	/* kilobytes described so far */
+	struct image	*image;	/* the one it is in, borrowed */
+};
+
+struct piece {			/* what is visible of a segment */
+	RB_ENTRY(piece)	 entry;
+	uint64_t	 first;	/* address of the first byte */
+	uint64_t	 last;	/* and of the last one */
+	struct segment	*seg;	/* borrowed from the image */
+};
+
+struct missing {		/* mapped and present, but not captured */
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+	char		 reason[24];
+};
+
+enum image_kind { IMAGE_TEXT, IMAGE_MEM };
+
+RB_HEAD(view, piece);
+
+struct image {			/* a sparse file: text or memory */
+	struct proc	*proc;	/* whose it is, borrowed */
+	enum image_kind	 kind;
+	struct segment **seg;	/* owned; in the order they came */
+	size_t		 nseg;
+	size_t		 cap;
+	struct view	 view;	/* owned; by address, where they overlap the
+				   later one */
+	struct missing	*missing; /* owned; ascending */
+	size_t		 nmissing;
+};
+
+struct image	*image_new(struct proc *, enum image_kind);
+void		 image_free(struct image *);
+int		 image_insert(struct image *, struct segment *);
+int		 image_miss(struct image *, uint64_t, uint64_t, const char *);
+void		 image_sortmissing(struct image *);
+int		 image_punch(struct image *, uint64_t, uint64_t);
+uint64_t	 image_origin(const struct image *);
+uint64_t	 image_bytes(const struct image *);
+struct piece	*image_find(struct image *, uint64_t);
+struct piece	*image_first(struct image *);
+struct piece	*piece_next(struct piece *);
+int		 image_read(struct image *, uint64_t, void *, size_t);
+
+struct segment	*segment_new(uint64_t, uint64_t);
+void		 segment_free(struct segment *);
+int		 segment_append(struct segment *, uint64_t, struct source *,
+		    uint64_t);
+const struct extent *segment_extent(const struct segment *, uint64_t);
+uint64_t	 segment_kb(const struct segment *);
+size_t		 segment_kblen(const struct segment *, uint64_t);
+
+/*
+ * Images from runs of pages in ascending order: builder.c
+ */
+struct builder {
+	struct image	*image;	/* borrowed */
+	struct segment **seg;	/* owned until builder_finish */
+	size_t		 nseg;
+	size_t		 cap;
+};
+
+int		 builder_run(struct builder *, uint64_t, uint64_t,
+		    struct source *, uint64_t);
+int		 builder_finish(struct builder *);
+
+/*
+ * The model: snap.c
+ */
+struct file {			/* a small file of a process */
+	char		*name;	/* owned */
+	uint8_t		*data;	/* owned */
+	size_t		 len;
+};
+
+struct kbcount {		/* kilobytes as a stream describes them */
+	uint64_t	 raw;
+	uint64_t	 zero;
+	uint64_t	 same;	/* references */
+};
+
+struct proc {			/* a process or a thread */
+	RB_ENTRY(proc)	 entry;	/* by pid */
+	uint64_t	 pid;
+	uint64_t	 leader; /* of a thread: its process; else 0 */
+	struct file	*file;	/* owned; in the order they came */
+	size_t		 nfile;
+	struct image	*text;	/* owned; NULL: none */
+	struct image	*mem;	/* owned; NULL: none */
+	struct kbcount	 count;	/* set by reader or writer of a stream */
+};
+
+RB_HEAD(proctree, proc);
+
+struct snap {
+	char		*header; /* owned; the first line, without newline */
+	struct proc	**proc;	/* owned; in order */
+	size_t		 nproc;
+	size_t		 cap;
+	struct proctree	 bypid;
+	struct source	*sources; /* owned */
+	uint32_t	 nsource;
+};
+
+struct snap	*snap_new(void);
+void		 snap_free(struct snap *);
+struct proc	*snap_find(struct snap *, uint64_t);
+struct proc	*snap_add(struct snap *, uint64_t);
+struct file	*proc_file(const struct proc *, const char *);
+int		 proc_setfile(struct proc *, const char *, uint8_t *, size_t);
+
+/*
+ * Streams in: input.c.  Bytes are looked at, then skipped.
+ */
+struct input {
+	int		 fd;
+	char		*name;	/* owned */
+	uint8_t		*buf;	/* owned */
+	size_t		 cap;
+	size_t		 start;	/* of what is not skipped yet */
+	size_t		 end;
+	uint64_t	 pos;	/* of buf[start] in the stream */
+	uint64_t	 size;	/* of the stream, or UINT64_MAX: a pipe */
+	off_t		 origin; /* of the stream in a regular file */
+	bool		 eof;
+};
+
+struct input	*input_open(const char *);
+void		 input_close(struct input *);
+size_t		 input_fill(struct input *, size_t);
+const uint8_t	*input_peek(struct input *, size_t);
+void		 input_skip(struct input *, size_t);
+
+/*
+ * Streams out: output.c.  A file appears under its name when it is whole.
+ */
+struct output;
+
+struct output	*output_open(const char *);
+void		 output_put(struct output *, const void *, size_t);
+void		 output_refer(struct output *, const void *, size_t);
+int		 output_flush(struct output *);
+uint64_t	 output_pos(const struct output *);
+int		 output_commit(struct output *);
+void		 output_abort(struct output *);
+void		 output_cleanup(void);
+
+/*
+ * The same kilobyte once: dedup.c, over the index of index.c and the
+ * readers of fetch.c.
+ */
+enum verdict {
+	VERDICT_RAW,		/* seen for the first time */
+	VERDICT_ZERO,
+	VERDICT_SAME,		/* seen before, at image and addr */
+	VERDICT_LOST		/* could not be read */
+};
+
+struct finding {		/* what a run of kilobytes turned out to be */
+	enum verdict	 verdict;
+	const struct segment *seg;
+	uint64_t	 kb;	/* the first, from the segment's base */
+	uint64_t	 n;
+	const uint8_t	*data;	/* RAW: n * KB bytes, borrowed; see final */
+	const struct image *image; /* SAME: where it was described first */
+	uint64_t	 addr;
+	const char	*why;	/* LOST: the reason */
+	bool		 final;	/* data since the last final one dies now */
+};
+
+typedef int	 (*finding_fn)(void *, const struct finding *);
+
+struct dedup;
+
+struct dedup	*dedup_new(finding_fn, void *);
+void		 dedup_free(struct dedup *);
+int		 dedup_segment(struct dedup *, const struct segment *, bool);
+size_t		 dedup_bytes(const struct dedup *);
+
+/*
+ * snap(6): snap6read.c, snap6write.c, and open.c, which looks at the first
+ * bytes and picks the reader.
+ */
+struct readopts {
+	bool	 nodata;	/* page bytes will not be asked for */
+	void	(*record)(void *, uint64_t, const char *, uint64_t, uint64_t);
+	void	*arg;		/* record's first; then pid, name, position,
+				   length; at position 0, the first line */
+};
+
+struct snap	*snap_open(const char *, const struct readopts *);
+struct snap	*snap6_read(struct input *, const struct readopts *);
+int		 snap6_write(struct snap *, struct output *,
+		    void (*)(void *, const char *), void *);
+int		 snap6_known(const char *);
+
+/*
+ * The Linux record, and what is made of it: linuxrec.c
+ */
+int		 linuxrec_parse(const struct file *, struct file **, size_t *);
+void		 linuxrec_free(struct file *, size_t);
+const struct file *linuxrec_find(const struct file *, size_t, const char *);
+int		 linuxrec_apply(struct proc *);
+int		 linuxrec_update(struct proc *);
+
+/*
+ * Live processes: linux/live.c, linux/freeze.c.  A struct live is a set of
+ * processes to be stopped, taken and let go.
+ */
+#include "linux/task.h"
+
+struct liveopts {
+	bool	 descendants;	/* of all processes named, too */
+	bool	 datafiles;	/* unmodified pages of mapped data files, too */
+	void	(*warn)(void *, const char *);
+	void	*arg;		/* warn's first argument */
+};
+
+typedef int	 (*take_fn)(void *, struct proc *, const struct task *,
+		    const struct file *, size_t);
+
+struct live;
+
+struct live	*live_new(const struct liveopts *);
+int		 live_addpid(struct live *, pid_t);
+int		 live_addname(struct live *, const char *);
+int		 live_stop(struct live *);
+int		 live_take(struct live *, struct snap *, take_fn, void *);
+void		 live_thaw(struct live *);
+bool		 live_incomplete(const struct live *);
+void		 live_free(struct live *);
+char		*live_header(const char *);
+
+/*
+ * A process of Linux as a process of Plan 9: plan9.c, plan9regs.c
+ */
+int		 plan9_files(struct proc *, const struct task *);
+int		 plan9_regs(struct buf *, const struct task *);
+int		 plan9_fpregs(struct buf *, const struct task *);
+int		 linuxrec_pack(struct proc *, const struct file *, size_t);
+const char	*plan9_cputype(void);
+
+#endif

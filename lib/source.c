@@ -1,0 +1,299 @@
+/*
+ * Sources: where the bytes of pages are read from.  Here are those that lie
+ * in files: a snapshot or any other regular file, and the spool, an
+ * unlinked temporary file for what comes through a pipe.
+ */
+#include "snap.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct filesource {
+	struct source	 src;
+	int		 fd;	/* owned */
+	uint64_t	 size;	/* beyond it, bytes are zero */
+	dev_t		 dev;
+	ino_t		 ino;
+};
+
+/*
+ * Hand a source to a snapshot, which owns it from here on.
+ */
+void
+source_add(struct snap *s, struct source *src)
+{
+	src->id = ++s->nsource;
+	src->next = s->sources;
+	s->sources = src;
+}
+
+/*
+ * Read runs of kilobytes, one after another, into buf (KB bytes for each).
+ * SOURCE_OK; SOURCE_LOST, when some of them cannot be read although the
+ * source is still there; or -1.
+ */
+int
+source_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
+{
+	int rc;
+
+	rc = src->ops->read(src, r, n, buf);
+	if (rc != SOURCE_OK)
+		errstr_wrap("%s", src->name);
+	return rc;
+}
+
+/*
+ * Read len bytes of a file, zeros where they lie beyond its end.
+ */
+static int
+file_pread(struct filesource *f, uint8_t *buf, size_t len, uint64_t off)
+{
+	ssize_t n;
+
+	while (len > 0) {
+		if (off >= f->size) {
+			memset(buf, 0, len);
+			break;
+		}
+		n = pread(f->fd, buf, len, (off_t)off);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1) {
+			errstr_sys("byte %ju", (uintmax_t)off);
+			return SOURCE_LOST;
+		}
+		if (n == 0) {
+			errstr_set("byte %ju: the file became shorter",
+			    (uintmax_t)off);
+			return SOURCE_LOST;
+		}
+		buf += n;
+		off += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return SOURCE_OK;
+}
+
+static int
+file_readrun(struct filesource *f, const struct run *r, uint8_t *buf)
+{
+	uint8_t strided[64 * (KB + 1)];
+	uint64_t i, n, k;
+	size_t pitch;
+	int rc;
+
+	pitch = f->src.pitch;
+	if (pitch == KB)
+		return file_pread(f, buf, r->n * KB, r->loc);
+	for (i = 0; i < r->n; i += n) {
+		n = r->n - i < 64 ? r->n - i : 64;
+		rc = file_pread(f, strided, (n - 1) * pitch + KB,
+		    r->loc + i * pitch);
+		if (rc != SOURCE_OK)
+			return rc;
+		for (k = 0; k < n; k++)
+			memcpy(buf + (i + k) * KB, strided + k * pitch, KB);
+	}
+	return SOURCE_OK;
+}
+
+static int
+file_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
+{
+	struct filesource *f = (struct filesource *)src;
+	size_t i;
+	int rc;
+
+	for (i = 0; i < n; i++) {
+		if ((rc = file_readrun(f, &r[i], buf)) != SOURCE_OK)
+			return rc;
+		buf += r[i].n * KB;
+	}
+	return SOURCE_OK;
+}
+
+/*
+ * Parts of a file are the same where the offset is: identities are the
+ * source's number and the place, never 0.
+ */
+static int
+file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
+{
+	struct filesource *f = (struct filesource *)src;
+	size_t i;
+	uint64_t end;
+
+	for (i = 0; i < n; i++, loc += IDENTITY_KB * KB) {
+		end = loc + IDENTITY_KB * KB;
+		id[i] = loc % (IDENTITY_KB * KB) == 0 && end <= f->size &&
+		    src->id <= UINT16_MAX ?
+		    (uint64_t)src->id << 48 | loc / (IDENTITY_KB * KB) : 0;
+	}
+	return 0;
+}
+
+static void
+file_free(struct source *src)
+{
+	close(((struct filesource *)src)->fd);
+}
+
+static const struct source_ops file_ops = {
+	file_read, file_identify, file_free
+};
+
+static const struct source_ops spool_ops = {
+	file_read, NULL, file_free
+};
+
+static struct source *
+file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
+    const struct source_ops *ops)
+{
+	struct filesource *f;
+
+	if ((f = calloc(1, sizeof *f)) == NULL ||
+	    (f->src.name = strdup(name)) == NULL) {
+		free(f);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	f->src.ops = ops;
+	f->src.pitch = pitch;
+	f->fd = fd;
+	source_add(s, &f->src);
+	return &f->src;
+}
+
+/*
+ * A regular file as a source, with kilobytes pitch bytes apart: KB, or
+ * KB + 1 in a snap(6) stream.  Locations are offsets in the file.  One
+ * file is one source, however often it is asked for.  The descriptor
+ * belongs to the source, and is closed on failure too.
+ */
+struct source *
+source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
+{
+	struct source *src;
+	struct filesource *f;
+	struct stat st;
+
+	if (fstat(fd, &st) == -1) {
+		errstr_sys("%s", name);
+		close(fd);
+		return NULL;
+	}
+	for (src = s->sources; src != NULL; src = src->next) {
+		f = (struct filesource *)src;
+		if (src->ops == &file_ops && src->pitch == pitch &&
+		    f->dev == st.st_dev && f->ino == st.st_ino) {
+			close(fd);
+			return src;
+		}
+	}
+	if ((src = file_new(s, fd, name, pitch, &file_ops)) == NULL) {
+		close(fd);
+		return NULL;
+	}
+	f = (struct filesource *)src;
+	f->size = (uint64_t)st.st_size;
+	f->dev = st.st_dev;
+	f->ino = st.st_ino;
+	return src;
+}
+
+/*
+ * The descriptor of a file source or a spool, which keeps it.
+ */
+int
+source_fd(const struct source *src)
+{
+	return ((const struct filesource *)src)->fd;
+}
+
+/*
+ * An empty spool: a temporary file without a name, in TMPDIR or /tmp.
+ */
+struct source *
+source_spool(struct snap *s)
+{
+	struct source *src;
+	const char *dir;
+	int fd;
+
+	if ((dir = getenv("TMPDIR")) == NULL || *dir == '\0')
+		dir = "/tmp";
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd == -1) {
+		errstr_sys("spool in %s", dir);
+		return NULL;
+	}
+	if ((src = file_new(s, fd, "spool", KB, &spool_ops)) == NULL)
+		close(fd);
+	return src;
+}
+
+/*
+ * Append to a spool.  Returns where the bytes lie, a multiple of KB, or -1.
+ */
+int64_t
+spool_add(struct source *src, const void *data, size_t len)
+{
+	struct filesource *f = (struct filesource *)src;
+	const uint8_t *p;
+	uint64_t loc;
+	ssize_t n;
+
+	loc = f->size;
+	for (p = data; len > 0; p += n, len -= (size_t)n) {
+		n = pwrite(f->fd, p, len, (off_t)(loc + (uint64_t)(p -
+		    (const uint8_t *)data)));
+		if (n == -1 && errno == EINTR) {
+			n = 0;
+			continue;
+		}
+		if (n == -1)
+			return errstr_sys("spool");
+	}
+	f->size = loc + (uint64_t)(p - (const uint8_t *)data);
+	f->size += (KB - f->size % KB) % KB;
+	return (int64_t)loc;
+}
+
+static int
+nothing_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
+{
+	(void)src;
+	(void)r;
+	(void)n;
+	(void)buf;
+	return errstr_set("page data was not kept");
+}
+
+static const struct source_ops nothing_ops = { nothing_read, NULL, NULL };
+
+/*
+ * A source whose bytes were never kept: every read fails.
+ */
+struct source *
+source_nothing(struct snap *s)
+{
+	struct source *src;
+
+	if ((src = calloc(1, sizeof *src)) == NULL ||
+	    (src->name = strdup("stream")) == NULL) {
+		free(src);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	src->ops = &nothing_ops;
+	src->pitch = KB + 1;
+	source_add(s, src);
+	return src;
+}
