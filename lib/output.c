@@ -1,0 +1,331 @@
+/*
+ * Streams out, to a file or a pipe.  Small pieces are gathered, large ones
+ * are written from where they lie.  A file is written without a name, or
+ * under a name beside its own where the file system knows no other way,
+ * and gets its own name when it is whole and on the disk.
+ */
+#include "snap.h"
+
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	SMALL = 64 * 1024,
+	VECTORS = 1024		/* UIO_MAXIOV of the kernel */
+};
+
+struct output {
+	int		 fd;
+	char		*path;	/* owned; NULL: standard output */
+	char		*dir;	/* owned; where path is */
+	char		*tmp;	/* owned; NULL: the file has no name yet */
+	uint64_t	 pos;
+	bool		 failed; /* the error is in why */
+	char		 why[256];
+	uint8_t		*small;	/* owned; gathered bytes */
+	size_t		 nsmall;
+	struct iovec	 iov[VECTORS];
+	int		 niov;
+};
+
+/* the name beside its own that a file has just now; for signal handlers */
+static const char *volatile unfinished;
+
+static char *
+dir_of(const char *path)
+{
+	const char *slash;
+
+	slash = strrchr(path, '/');
+	if (slash == NULL)
+		return strdup(".");
+	if (slash == path)
+		return strdup("/");
+	return strndup(path, (size_t)(slash - path));
+}
+
+/*
+ * A name beside path that is not taken.
+ */
+static int
+output_tmpname(struct output *o)
+{
+	static unsigned int serial;
+
+	unfinished = NULL;
+	free(o->tmp);
+	if (asprintf(&o->tmp, "%s/.%s.%ld.%u", o->dir,
+	    strrchr(o->path, '/') == NULL ? o->path :
+	    strrchr(o->path, '/') + 1, (long)getpid(), serial++) == -1) {
+		o->tmp = NULL;
+		return errstr_set("out of memory");
+	}
+	return 0;
+}
+
+/*
+ * Take away a file that will not be finished.  May be called by a signal
+ * handler before it ends the program.
+ */
+void
+output_cleanup(void)
+{
+	if (unfinished != NULL)
+		(void)unlink(unfinished);
+}
+
+/*
+ * The file has its own name now, or none.
+ */
+static void
+output_unname(struct output *o)
+{
+	unfinished = NULL;
+	free(o->tmp);
+	o->tmp = NULL;
+}
+
+/*
+ * A file without a name vanishes by itself if we do.  Not all file systems
+ * can make one.
+ */
+static int
+output_create(struct output *o)
+{
+	struct stat st;
+
+	if (stat(o->path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		/* a device or a fifo is written as it stands */
+		free(o->dir);
+		o->dir = NULL;
+		o->fd = open(o->path, O_WRONLY | O_CLOEXEC);
+		return o->fd == -1 ? errstr_sys("%s", o->path) : 0;
+	}
+	o->fd = open(o->dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	if (o->fd != -1)
+		return 0;
+	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+		return errstr_sys("%s", o->path);
+	if (output_tmpname(o) == -1)
+		return -1;
+	o->fd = open(o->tmp, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	if (o->fd == -1) {
+		output_unname(o);
+		return errstr_sys("%s", o->path);
+	}
+	unfinished = o->tmp;
+	return 0;
+}
+
+/*
+ * Open an output: a path, or NULL or "-" for standard output, which must
+ * not be a terminal.  The file will be readable by its owner alone.
+ */
+struct output *
+output_open(const char *path)
+{
+	struct output *o;
+
+	if ((o = calloc(1, sizeof *o)) == NULL ||
+	    (o->small = malloc(SMALL)) == NULL)
+		goto nomem;
+	if (path == NULL || strcmp(path, "-") == 0) {
+		if (isatty(STDOUT_FILENO)) {
+			errstr_set("standard output is a terminal; "
+			    "use -o file, > file or a pipe");
+			goto fail;
+		}
+		o->fd = STDOUT_FILENO;
+		return o;
+	}
+	if ((o->path = strdup(path)) == NULL ||
+	    (o->dir = dir_of(path)) == NULL)
+		goto nomem;
+	if (output_create(o) == -1)
+		goto fail;
+	return o;
+nomem:
+	errstr_set("out of memory");
+fail:
+	if (o != NULL) {
+		free(o->path);
+		free(o->dir);
+		free(o->small);
+	}
+	free(o);
+	return NULL;
+}
+
+static void
+output_fail(struct output *o, const char *what)
+{
+	if (!o->failed)
+		snprintf(o->why, sizeof o->why, "%s: %s: %s", o->path != NULL ?
+		    o->path : "standard output", what, strerror(errno));
+	o->failed = true;
+}
+
+/*
+ * Write all that was put and referred to.  -1 if that or any call before
+ * it failed.
+ */
+int
+output_flush(struct output *o)
+{
+	struct iovec *v;
+	ssize_t n;
+	int left;
+
+	v = o->iov;
+	left = o->niov;
+	while (left > 0 && !o->failed) {
+		n = writev(o->fd, v, left);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1) {
+			output_fail(o, "write");
+			break;
+		}
+		for (; left > 0 && (size_t)n >= v->iov_len; left--, v++)
+			n -= (ssize_t)v->iov_len;
+		if (left > 0) {
+			v->iov_base = (uint8_t *)v->iov_base + n;
+			v->iov_len -= (size_t)n;
+		}
+	}
+	o->niov = 0;
+	o->nsmall = 0;
+	return o->failed ? errstr_set("%s", o->why) : 0;
+}
+
+/*
+ * Write n bytes, which must stay as they are until output_flush.
+ */
+void
+output_refer(struct output *o, const void *data, size_t n)
+{
+	struct iovec *last;
+
+	if (n == 0)
+		return;
+	o->pos += n;
+	if (o->niov > 0) {
+		last = &o->iov[o->niov - 1];
+		if ((const uint8_t *)last->iov_base + last->iov_len == data) {
+			last->iov_len += n;
+			return;
+		}
+	}
+	if (o->niov == VECTORS)
+		(void)output_flush(o);
+	o->iov[o->niov].iov_base = (void *)(uintptr_t)data;
+	o->iov[o->niov++].iov_len = n;
+}
+
+/*
+ * Write n bytes, which are copied.
+ */
+void
+output_put(struct output *o, const void *data, size_t n)
+{
+	const uint8_t *p;
+	size_t part;
+
+	for (p = data; n > 0; p += part, n -= part) {
+		if (o->nsmall == SMALL || o->niov == VECTORS)
+			(void)output_flush(o);
+		part = SMALL - o->nsmall < n ? SMALL - o->nsmall : n;
+		memcpy(o->small + o->nsmall, p, part);
+		output_refer(o, o->small + o->nsmall, part);
+		o->nsmall += part;
+	}
+}
+
+/*
+ * How many bytes were written so far.
+ */
+uint64_t
+output_pos(const struct output *o)
+{
+	return o->pos;
+}
+
+static void
+output_free(struct output *o)
+{
+	free(o->path);
+	free(o->dir);
+	free(o->small);
+	free(o);
+}
+
+/*
+ * Give the finished file its name.
+ */
+static int
+output_name(struct output *o)
+{
+	char fd[64];
+
+	if (fsync(o->fd) == -1)
+		return -1;
+	if (o->tmp == NULL) {
+		snprintf(fd, sizeof fd, "/proc/self/fd/%d", o->fd);
+		do {
+			if (output_tmpname(o) == -1)
+				return -1;
+		} while (linkat(AT_FDCWD, fd, AT_FDCWD, o->tmp,
+		    AT_SYMLINK_FOLLOW) == -1 && errno == EEXIST);
+		unfinished = o->tmp;
+	}
+	if (rename(o->tmp, o->path) == -1)
+		return -1;
+	output_unname(o);
+	return 0;
+}
+
+/*
+ * Finish an output: all bytes are written, and a file gets its name.  The
+ * output is freed; on failure nothing is left of a file.
+ */
+int
+output_commit(struct output *o)
+{
+	(void)output_flush(o);
+	if (!o->failed && o->dir != NULL && output_name(o) == -1)
+		output_fail(o, "finish");
+	if (!o->failed && o->path != NULL && close(o->fd) == -1)
+		output_fail(o, "close");
+	if (o->failed) {
+		errstr_set("%s", o->why);
+		output_abort(o);
+		return -1;
+	}
+	output_free(o);
+	return 0;
+}
+
+/*
+ * Give up an output: nothing is left of a file.
+ */
+void
+output_abort(struct output *o)
+{
+	if (o == NULL)
+		return;
+	if (o->tmp != NULL)
+		(void)unlink(o->tmp);
+	output_unname(o);
+	if (o->path != NULL)
+		(void)close(o->fd);
+	output_free(o);
+}
