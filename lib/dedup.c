@@ -1,0 +1,277 @@
+/*
+ * The same kilobyte once.  Images are described one after another, and
+ * each kilobyte turns out to be new, zero, or the same as one that was
+ * described before.
+ *
+ * Every kilobyte of the snapshot has a place, its number in the order of
+ * description.  Two indexes lead from hashes to places: one of contents,
+ * one of identities (a physical frame, a place in a file).  Neither is
+ * believed: bytes are compared with the bytes at the place, an identity
+ * with the identity at the place.  What has a known identity is neither
+ * read nor hashed.
+ *
+ *	segment -> plan -> block -> fetch (threads) -> judge -> finding
+ *
+ * Memory: ten bytes for a new kilobyte, ten for an identity that may come
+ * back, and the fates, which are dropped where they get dear.
+ */
+#include "dedup.h"
+
+#include <sys/random.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A deduplicator for one snapshot; found is called with each finding, in
+ * order, and returns -1 to stop.
+ */
+struct dedup *
+dedup_new(finding_fn found, void *arg)
+{
+	struct dedup *d;
+
+	if ((d = calloc(1, sizeof *d)) == NULL ||
+	    (d->check = malloc(BLOCK * KB)) == NULL) {
+		errstr_set("out of memory");
+		goto fail;
+	}
+	if (getrandom(d->secret, sizeof d->secret, 0) !=
+	    sizeof d->secret) {
+		errstr_sys("getrandom");
+		goto fail;
+	}
+	if ((d->fetcher = fetcher_new()) == NULL)
+		goto fail;
+	d->found = found;
+	d->arg = arg;
+	return d;
+fail:
+	dedup_free(d);
+	return NULL;
+}
+
+void
+dedup_free(struct dedup *d)
+{
+	if (d == NULL)
+		return;
+	fetcher_free(d->fetcher);
+	index_free(&d->content);
+	index_free(&d->identity);
+	free(d->desc);
+	free(d->fate);
+	free(d->check);
+	free(d);
+}
+
+/*
+ * The segment that a place is in.
+ */
+const struct described *
+place_segment(const struct dedup *d, uint64_t place)
+{
+	size_t lo, hi, mid;
+
+	lo = 0;
+	hi = d->ndesc;
+	while (hi - lo > 1) {
+		mid = lo + (hi - lo) / 2;
+		if (d->desc[mid].place <= place)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return &d->desc[lo];
+}
+
+/*
+ * The source and the location of a place, and how many kilobytes follow it
+ * in the same extent, itself included.
+ */
+struct source *
+place_source(const struct dedup *d, uint64_t place, uint64_t *loc,
+    uint64_t *n)
+{
+	const struct described *at;
+	const struct extent *e;
+	uint64_t kb;
+
+	at = place_segment(d, place);
+	kb = place - at->place;
+	e = segment_extent(at->seg, kb);
+	*n = e->kb + e->n - kb;
+	*loc = e->src == NULL ? 0 : e->loc + (kb - e->kb) * e->src->pitch;
+	return e->src;
+}
+
+/*
+ * Must a page be written whatever else is like it?  The last page of a
+ * section, and a short one, whose like would have to be as short.
+ */
+bool
+page_unshared(const struct dedup *d, const struct segment *seg, uint64_t kb)
+{
+	return kb + 1 == segment_kb(seg) &&
+	    (seg == d->last || seg->len % KB != 0);
+}
+
+/*
+ * How many pages from i on make one finding.
+ */
+static size_t
+finding_run(struct dedup *d, const struct block *b, size_t i)
+{
+	const struct judgement *j = &d->j;
+	const struct described *at;
+	uint64_t most;
+	size_t n;
+
+	most = b->n - i;
+	if (j->verdict[i] == VERDICT_SAME) {
+		at = place_segment(d, j->target[i]);
+		if (at->place + segment_kb(at->seg) - j->target[i] < most)
+			most = at->place + segment_kb(at->seg) - j->target[i];
+	}
+	for (n = 1; n < most && j->verdict[i + n] == j->verdict[i]; n++) {
+		if (j->verdict[i] == VERDICT_SAME &&
+		    j->target[i + n] != j->target[i] + n)
+			break;
+		if (j->verdict[i] == VERDICT_RAW &&
+		    b->slot[i + n] != b->slot[i] + n)
+			break;
+	}
+	return n;
+}
+
+/*
+ * Tell what the pages of a judged block are.
+ */
+static int
+block_tell(struct dedup *d, const struct block *b)
+{
+	const struct described *at;
+	struct finding f;
+	size_t i;
+
+	for (i = 0; i < b->n; i += f.n) {
+		memset(&f, 0, sizeof f);
+		f.verdict = d->j.verdict[i];
+		f.seg = b->seg;
+		f.kb = b->kb + i;
+		f.n = finding_run(d, b, i);
+		f.final = i + f.n == b->n;
+		if (f.verdict == VERDICT_RAW)
+			f.data = block_page(b, i);
+		if (f.verdict == VERDICT_LOST)
+			f.why = b->why;
+		if (f.verdict == VERDICT_SAME) {
+			at = place_segment(d, d->j.target[i]);
+			f.image = at->seg->image;
+			f.addr = at->seg->base +
+			    (d->j.target[i] - at->place) * KB;
+		}
+		if (d->found(d->arg, &f) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Judge the oldest block and tell the findings.
+ */
+static int
+dedup_judge(struct dedup *d)
+{
+	struct finding f;
+	struct block *b;
+	int rc;
+
+	b = fetcher_oldest(d->fetcher);
+	rc = -1;
+	if (b->zeros > 0) {
+		memset(&f, 0, sizeof f);
+		f.verdict = VERDICT_ZERO;
+		f.seg = b->seg;
+		f.kb = b->kb;
+		f.n = b->zeros;
+		f.final = true;
+		rc = d->found(d->arg, &f);
+	} else if (b->rc == -1)
+		errstr_set("%s", b->why);
+	else if (judge_block(d, b) == 0)
+		rc = block_tell(d, b);
+	fetcher_retire(d->fetcher);
+	return rc;
+}
+
+/*
+ * Give a segment its places.
+ */
+static int
+segment_describe(struct dedup *d, const struct segment *seg)
+{
+	struct described *v;
+	size_t cap;
+
+	if (d->places + segment_kb(seg) > PLACE_MOST)
+		return errstr_set("more than 256 TiB in one snapshot");
+	if (d->ndesc == d->capdesc) {
+		cap = d->capdesc == 0 ? 64 : d->capdesc * 2;
+		v = reallocarray(d->desc, cap, sizeof *v);
+		if (v == NULL)
+			return errstr_set("out of memory");
+		d->desc = v;
+		d->capdesc = cap;
+	}
+	v = &d->desc[d->ndesc++];
+	v->place = d->places;
+	v->seg = seg;
+	d->places += segment_kb(seg);
+	return 0;
+}
+
+/*
+ * Describe a segment, which must live as long as the deduplicator: the
+ * findings come in the order of its pages, all before this returns.  With
+ * last the last page is never found to be the same as another: it is RAW,
+ * ZERO or LOST.
+ */
+int
+dedup_segment(struct dedup *d, const struct segment *seg, bool last)
+{
+	struct block *b;
+	uint64_t kb;
+	int rc;
+
+	d->last = last ? seg : NULL;
+	if ((rc = segment_describe(d, seg)) == -1)
+		return -1;
+	for (kb = 0; kb < segment_kb(seg) && rc == 0;) {
+		if ((b = fetcher_idle(d->fetcher)) == NULL) {
+			rc = dedup_judge(d);
+			continue;
+		}
+		rc = plan_block(d, b, seg, kb);
+		if (rc == 0) {
+			kb += b->zeros > 0 ? b->zeros : b->n;
+			fetcher_submit(d->fetcher, b);
+		}
+	}
+	while (fetcher_oldest(d->fetcher) != NULL)
+		if (rc == 0)
+			rc = dedup_judge(d);
+		else
+			fetcher_retire(d->fetcher);
+	return rc;
+}
+
+/*
+ * How many bytes of memory the indexes take.
+ */
+size_t
+dedup_bytes(const struct dedup *d)
+{
+	return index_bytes(&d->content) + index_bytes(&d->identity) +
+	    d->capfate * sizeof *d->fate + d->capdesc * sizeof *d->desc;
+}

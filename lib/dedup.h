@@ -1,0 +1,64 @@
+/*
+ * Deduplication, private to dedup.c (driving), plan.c (what has a known
+ * identity) and judge.c (what has known content).
+ */
+#ifndef DEDUP_H
+#define DEDUP_H
+
+#include "fetch.h"
+#include "index.h"
+#include "snap.h"
+
+struct described {		/* a segment and its first place */
+	uint64_t		 place;
+	const struct segment	*seg;	/* borrowed */
+};
+
+struct fate {			/* kilobytes with identity, not written raw */
+	uint64_t	 place;
+	uint64_t	 n;
+	uint64_t	 target; /* SAME: the place of the first */
+	enum verdict	 verdict;
+};
+
+struct judgement {		/* on the pages of a block */
+	uint64_t	 target[BLOCK];
+	uint8_t		 verdict[BLOCK];
+};
+
+struct dedup {
+	finding_fn	 found;
+	void		*arg;
+	struct fetcher	*fetcher;	/* owned */
+	struct index	 content;
+	struct index	 identity;
+	struct described *desc;		/* owned; ascending */
+	size_t		 ndesc;
+	size_t		 capdesc;
+	struct fate	*fate;		/* owned; ascending */
+	size_t		 nfate;
+	size_t		 capfate;
+	uint64_t	 places;	/* given out so far */
+	uint64_t	 unique;	/* kilobytes found new */
+	const struct segment *last;	/* keep its last page unshared */
+	uint8_t		 secret[SECRETSIZE];
+	uint8_t		*check;		/* owned; BLOCK pages */
+	struct judgement j;
+};
+
+/* dedup.c */
+const struct described *place_segment(const struct dedup *, uint64_t);
+struct source	*place_source(const struct dedup *, uint64_t, uint64_t *,
+		    uint64_t *);
+bool		 page_unshared(const struct dedup *, const struct segment *,
+		    uint64_t);
+
+/* plan.c */
+int		 plan_block(struct dedup *, struct block *,
+		    const struct segment *, uint64_t);
+
+/* judge.c */
+int		 judge_block(struct dedup *, const struct block *);
+const uint8_t	*block_page(const struct block *, size_t);
+
+#endif

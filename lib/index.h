@@ -1,0 +1,40 @@
+/*
+ * The index from hashes to places, private to dedup.
+ */
+#ifndef INDEX_H
+#define INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SHARDS = 64 };
+
+struct shard {
+	uint64_t	*slot;	/* owned; mapped */
+	size_t		 cap;	/* home slots; a few more lie behind them */
+	size_t		 n;
+	size_t		 size;	/* bytes mapped */
+};
+
+struct index {
+	struct shard	 shard[SHARDS];
+};
+
+/* places are below this: 2^38 kilobytes, 256 TiB */
+#define PLACE_MOST	(((uint64_t)1 << 38) - 1)
+#define PLACE_NONE	UINT64_MAX
+
+struct cursor {			/* a walk over the places of one hash */
+	const struct shard *shard;
+	size_t		 i;
+	uint64_t	 tag;
+};
+
+void		 index_free(struct index *);
+int		 index_add(struct index *, uint64_t, uint64_t);
+uint64_t	 index_first(const struct index *, uint64_t, struct cursor *);
+uint64_t	 index_next(struct cursor *);
+void		 index_prefetch(const struct index *, uint64_t);
+size_t		 index_bytes(const struct index *);
+
+#endif

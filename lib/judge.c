@@ -1,0 +1,284 @@
+/*
+ * Judging a block that was fetched: which of its pages are new, and which
+ * are the same as what was described before.
+ *
+ * Hashes lead to suspects; bytes decide.  All suspects of a block are read
+ * together, for most of them are guilty.
+ */
+#include "dedup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The bytes of a page of a block that was read.
+ */
+const uint8_t *
+block_page(const struct block *b, size_t i)
+{
+	return b->data + (size_t)b->slot[i] * KB;
+}
+
+/*
+ * Is page i of a block the same as what lies at a place?
+ */
+static int
+page_equals(struct dedup *d, const struct block *b, size_t i, uint64_t place)
+{
+	uint8_t there[KB];
+	struct source *src;
+	struct run r;
+	uint64_t n;
+	int rc;
+
+	if (place >= b->place)
+		return memcmp(block_page(b, i), block_page(b,
+		    (size_t)(place - b->place)), KB) == 0;
+	src = place_source(d, place, &r.loc, &n);
+	r.n = 1;
+	if ((rc = source_read(src, &r, 1, there)) == -1)
+		return -1;
+	return rc == SOURCE_OK && memcmp(block_page(b, i), there, KB) == 0;
+}
+
+/*
+ * Page i is new: it gets an entry, so that others are found to be the same.
+ */
+static int
+judge_raw(struct dedup *d, const struct block *b, size_t i)
+{
+	d->j.verdict[i] = VERDICT_RAW;
+	d->unique++;
+	if (segment_kblen(b->seg, b->kb + i) < KB)
+		return 0;
+	return index_add(&d->content, b->hash[i], b->place + i);
+}
+
+/*
+ * Judge page i by all places under its hash, one after another.
+ */
+static int
+judge_slowly(struct dedup *d, const struct block *b, size_t i)
+{
+	struct cursor c;
+	uint64_t p;
+	int rc;
+
+	for (p = index_first(&d->content, b->hash[i], &c); p != PLACE_NONE;
+	    p = index_next(&c)) {
+		if ((rc = page_equals(d, b, i, p)) == -1)
+			return -1;
+		if (rc == 1) {
+			d->j.verdict[i] = VERDICT_SAME;
+			d->j.target[i] = p;
+			return 0;
+		}
+	}
+	return judge_raw(d, b, i);
+}
+
+/*
+ * First pass: pages without a place under their hash are new; the others
+ * get the first place as a suspect.  Pages of this block are compared at
+ * once.
+ */
+static int
+judge_suspects(struct dedup *d, const struct block *b)
+{
+	struct judgement *j = &d->j;
+	struct cursor c;
+	uint64_t p;
+	size_t i;
+
+	for (i = 0; i < b->n; i++)
+		if (b->state[i] == PAGE_READ)
+			index_prefetch(&d->content, b->hash[i]);
+	for (i = 0; i < b->n; i++) {
+		j->target[i] = PLACE_NONE;
+		if (b->state[i] == PAGE_ZERO)
+			j->verdict[i] = VERDICT_ZERO;
+		if (b->state[i] == PAGE_LOST)
+			j->verdict[i] = VERDICT_LOST;
+		if (b->state[i] != PAGE_READ)
+			continue;
+		if (page_unshared(d, b->seg, b->kb + i)) {
+			if (judge_raw(d, b, i) == -1)
+				return -1;
+			continue;
+		}
+		p = index_first(&d->content, b->hash[i], &c);
+		if (p == PLACE_NONE || p >= b->place) {
+			if (judge_slowly(d, b, i) == -1)
+				return -1;
+			continue;
+		}
+		j->verdict[i] = VERDICT_SAME;
+		j->target[i] = p;
+	}
+	return 0;
+}
+
+/*
+ * Read what lies at the suspected places of pages, from page i on and as
+ * far as one source has it: how many pages are done with.
+ */
+static ssize_t
+check_some(struct dedup *d, const struct block *b, const uint16_t *page,
+    size_t n)
+{
+	struct run run[BLOCK];
+	struct source *src, *s;
+	uint64_t loc, rest;
+	size_t i, k;
+	int rc;
+
+	src = place_source(d, d->j.target[page[0]], &loc, &rest);
+	for (i = k = 0; i < n; i++) {
+		s = place_source(d, d->j.target[page[i]], &loc, &rest);
+		if (s != src)
+			break;
+		if (k > 0 && run[k - 1].loc + run[k - 1].n * src->pitch ==
+		    loc) {
+			run[k - 1].n++;
+			continue;
+		}
+		run[k].loc = loc;
+		run[k++].n = 1;
+	}
+	if ((rc = source_read(src, run, k, d->check)) == -1)
+		return -1;
+	for (k = 0; k < i; k++)
+		if (rc != SOURCE_OK || memcmp(block_page(b, page[k]),
+		    d->check + k * KB, KB) != 0)
+			d->j.target[page[k]] = PLACE_NONE;
+	return (ssize_t)i;
+}
+
+/*
+ * Second pass: compare the pages that have suspects with them, all in a
+ * few reads; those that differ are judged one by one.
+ */
+static int
+judge_checked(struct dedup *d, const struct block *b)
+{
+	struct judgement *j = &d->j;
+	uint16_t page[BLOCK];
+	size_t i, n;
+	ssize_t k;
+
+	for (i = n = 0; i < b->n; i++)
+		if (b->state[i] == PAGE_READ &&
+		    j->verdict[i] == VERDICT_SAME && j->target[i] < b->place)
+			page[n++] = (uint16_t)i;
+	for (i = 0; i < n; i += (size_t)k)
+		if ((k = check_some(d, b, page + i, n - i)) == -1)
+			return -1;
+	for (i = 0; i < n; i++)
+		if (j->target[page[i]] == PLACE_NONE &&
+		    judge_slowly(d, b, page[i]) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * What became of a place of an earlier block that has an identity.
+ */
+static const struct fate *
+fate_find(const struct dedup *d, uint64_t place)
+{
+	size_t lo, hi, mid;
+
+	lo = 0;
+	hi = d->nfate;
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (d->fate[mid].place + d->fate[mid].n <= place)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < d->nfate && d->fate[lo].place <= place ?
+	    &d->fate[lo] : NULL;
+}
+
+/*
+ * Third pass: pages with an identity that was seen before share the fate
+ * of the page that was.
+ */
+static void
+judge_identical(struct dedup *d, const struct block *b)
+{
+	struct judgement *j = &d->j;
+	const struct fate *f;
+	uint64_t p;
+	size_t i;
+
+	for (i = 0; i < b->n; i++) {
+		if (b->state[i] != PAGE_IDENTICAL)
+			continue;
+		p = b->same[i];
+		if (p >= b->place) {
+			j->verdict[i] = j->verdict[p - b->place];
+			j->target[i] = j->target[p - b->place];
+		} else if ((f = fate_find(d, p)) != NULL) {
+			j->verdict[i] = (uint8_t)f->verdict;
+			j->target[i] = f->target + (p - f->place);
+		} else
+			j->verdict[i] = VERDICT_RAW;
+		if (j->verdict[i] == VERDICT_RAW) {
+			j->verdict[i] = VERDICT_SAME;
+			j->target[i] = p;
+		}
+	}
+}
+
+/*
+ * Remember what became of the pages whose identities may come back, where
+ * they were not written.
+ */
+static int
+fates_record(struct dedup *d, const struct block *b)
+{
+	const struct judgement *j = &d->j;
+	struct fate *f;
+	size_t i, cap;
+
+	for (i = 0; i < b->n; i++) {
+		if (!b->recorded[i] || j->verdict[i] == VERDICT_RAW)
+			continue;
+		f = d->nfate > 0 ? &d->fate[d->nfate - 1] : NULL;
+		if (f != NULL && f->place + f->n == b->place + i &&
+		    f->verdict == j->verdict[i] &&
+		    (f->verdict != VERDICT_SAME ||
+		    f->target + f->n == j->target[i])) {
+			f->n++;
+			continue;
+		}
+		if (d->nfate == d->capfate) {
+			cap = d->capfate + d->capfate / 8 + 64;
+			f = reallocarray(d->fate, cap, sizeof *f);
+			if (f == NULL)
+				return errstr_set("out of memory");
+			d->fate = f;
+			d->capfate = cap;
+		}
+		f = &d->fate[d->nfate++];
+		f->place = b->place + i;
+		f->n = 1;
+		f->target = j->target[i];
+		f->verdict = j->verdict[i];
+	}
+	return 0;
+}
+
+/*
+ * Judge all pages of a block; the judgement is in d->j.
+ */
+int
+judge_block(struct dedup *d, const struct block *b)
+{
+	if (judge_suspects(d, b) == -1 || judge_checked(d, b) == -1)
+		return -1;
+	judge_identical(d, b);
+	return fates_record(d, b);
+}
