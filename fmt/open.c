@@ -1,0 +1,32 @@
+/*
+ * Any source: the first bytes tell which reader it takes.
+ */
+#include "snap.h"
+
+#include <string.h>
+
+/*
+ * Read a snapshot from a path, or from standard input where it is NULL or
+ * "-".  Options as in snap6_read.  NULL on an error.
+ */
+struct snap *
+snap_open(const char *path, const struct readopts *o)
+{
+	struct input *in;
+	struct snap *s;
+	const uint8_t *p;
+
+	if ((in = input_open(path)) == NULL)
+		return NULL;
+	s = NULL;
+	p = input_peek(in, 4);
+	if (p != NULL && memcmp(p, "\177ELF", 4) == 0)
+		errstr_set("%s: an ELF file, not a snapshot", in->name);
+	else if (p != NULL && memcmp(p, "\037\213", 2) == 0)
+		errstr_set("%s: compressed with gzip; use zcat first",
+		    in->name);
+	else
+		s = snap6_read(in, o);
+	input_close(in);
+	return s;
+}

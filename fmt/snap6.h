@@ -1,0 +1,41 @@
+/*
+ * What reader and writer of snap(6) have in common.
+ *
+ *	process snapshot TIME USER@HOST CPUTYPE KERNELTIME "TERMINAL"\n
+ *	record ...
+ *
+ *	record   NUM name \n body		the process id, the type
+ *	data     NUM bytes			one of the small files
+ *	text     seg
+ *	mem      NUM seg ...			the count, then that many
+ *	seg      NUM NUM page ...		base, length in bytes
+ *	page     r bytes | z | m NUM NUM | t NUM NUM
+ *
+ * A NUM is decimal, blank-padded to 11 columns and followed by a blank.
+ */
+#ifndef SNAP6_H
+#define SNAP6_H
+
+enum snap6_field {		/* in the order in which they are written */
+	F_SEGMENT,
+	F_FD,
+	F_FPREGS,
+	F_KREGS,
+	F_NOTEID,
+	F_NS,
+	F_PROC,
+	F_REGS,
+	F_STATUS,
+	F_MAX
+};
+
+extern const char *const snap6_field[F_MAX];
+
+#define SNAP6_MAGIC	"process snapshot"
+
+enum {
+	SNAP6_NUM = 12,		/* bytes of a number, at least */
+	SNAP6_LINE = 8192	/* bytes of a header line, at most */
+};
+
+#endif

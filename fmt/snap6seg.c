@@ -1,0 +1,226 @@
+/*
+ * Reading the segments of snap(6) streams, page by page.
+ *
+ * Page data is not kept: from a file, extents point at it where it lies in
+ * the stream (a kilobyte each 1025 bytes); from a pipe it goes to a spool.
+ * References are resolved as they are read, so that extents always point
+ * at bytes.
+ */
+#include "snap6read.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+/*
+ * Where the bytes of raw pages will be read from.
+ */
+static int
+reader_source(struct reader *r)
+{
+	int fd;
+
+	if (r->nodata)
+		r->src = source_nothing(r->snap);
+	else if (r->in->size == UINT64_MAX) {
+		r->src = source_spool(r->snap);
+		r->spool = true;
+	} else {
+		if ((fd = fcntl(r->in->fd, F_DUPFD_CLOEXEC, 3)) == -1)
+			return errstr_sys("%s", r->in->name);
+		r->src = source_file(r->snap, fd, r->in->name, KB + 1);
+	}
+	return r->src == NULL ? -1 : 0;
+}
+
+/*
+ * Raw pages: as many as follow one another in what is at hand.
+ */
+static int
+read_raw(struct reader *r)
+{
+	struct segment *s = r->seg;
+	const uint8_t *p;
+	uint64_t left, loc;
+	size_t n, len;
+
+	if (r->src == NULL && reader_source(r) == -1)
+		return -1;
+	left = segment_kb(s) - s->kb;
+	for (n = 0; n < left; n++) {
+		len = segment_kblen(s, s->kb);
+		if (n > 0 && r->in->end - r->in->start < len + 1)
+			break;
+		if ((p = input_peek(r->in, len + 1)) == NULL)
+			return reader_short(r, "raw page");
+		if (*p != 'r')
+			break;
+		if (r->spool) {
+			int64_t at;
+
+			if ((at = spool_add(r->src, p + 1, len)) == -1)
+				return -1;
+			loc = (uint64_t)at;
+		} else
+			loc = (uint64_t)r->in->origin + r->in->pos + 1;
+		if (segment_append(s, 1, r->src, loc) == -1)
+			return -1;
+		input_skip(r->in, len + 1);
+	}
+	r->proc->count.raw += n;
+	return 0;
+}
+
+static int
+read_zero(struct reader *r)
+{
+	struct segment *s = r->seg;
+	const uint8_t *p;
+	uint64_t left;
+	size_t n, have;
+
+	have = r->in->end - r->in->start;
+	p = r->in->buf + r->in->start;
+	left = segment_kb(s) - s->kb;
+	for (n = 0; n < have && n < left && p[n] == 'z'; n++)
+		continue;
+	input_skip(r->in, n);
+	r->proc->count.zero += n;
+	return segment_append(s, n, NULL, 0);
+}
+
+/*
+ * The segment and the kilobyte in it that a reference means.  The segment
+ * being read is there as far as it is described.
+ */
+static struct segment *
+refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
+    uint64_t *kb)
+{
+	enum image_kind kind;
+	struct image *im;
+	struct piece *pc;
+	struct segment *s;
+	uint64_t origin;
+
+	kind = type == 't' ? IMAGE_TEXT : IMAGE_MEM;
+	im = type == 't' ? p->text : p->mem;
+	origin = 0;
+	if (im != NULL && im->nseg > 0)
+		origin = image_origin(im);
+	else if (type == 't' && r->image != NULL && r->image->proc == p &&
+	    r->image->kind == kind)
+		origin = r->seg->base;
+	if (__builtin_add_overflow(addr, origin, &addr)) {
+		errstr_set("beyond 2^64");
+		return NULL;
+	}
+	s = r->seg;
+	if (r->image->proc != p || r->image->kind != kind || addr < s->base ||
+	    (addr - s->base) / KB >= s->kb) {
+		pc = im == NULL ? NULL : image_find(im, addr);
+		if (pc == NULL) {
+			errstr_set("nothing was described there before");
+			return NULL;
+		}
+		s = pc->seg;
+	}
+	if ((addr - s->base) % KB != 0) {
+		errstr_set("not at a kilobyte from its segment's base");
+		return NULL;
+	}
+	*kb = (addr - s->base) / KB;
+	return s;
+}
+
+static int
+read_refer(struct reader *r, char type)
+{
+	struct segment *s;
+	struct proc *p;
+	const struct extent *e;
+	uint64_t pid, addr, kb, mine;
+
+	input_skip(r->in, 1);
+	if (read_num(r, "reference", &pid) == -1 ||
+	    read_num(r, "reference", &addr) == -1)
+		return -1;
+	if ((p = snap_find(r->snap, pid)) == NULL)
+		return errstr_set("refers to process %" PRIu64
+		    ", which is not in the snapshot", pid);
+	mine = r->seg->kb;
+	if ((s = refer_find(r, p, type, addr, &kb)) == NULL)
+		return errstr_wrap("refers to %s %" PRIu64 " of process %"
+		    PRIu64, type == 't' ? "text" : "memory", addr, pid);
+	if (segment_kblen(s, kb) != segment_kblen(r->seg, mine))
+		return errstr_set("refers to a page of %zu bytes, "
+		    "but has %zu", segment_kblen(s, kb),
+		    segment_kblen(r->seg, mine));
+	e = segment_extent(s, kb);
+	r->proc->count.same++;
+	return segment_append(r->seg, 1, e->src, e->src == NULL ? 0 :
+	    e->loc + (kb - e->kb) * e->src->pitch);
+}
+
+static int
+read_pages(struct reader *r)
+{
+	struct segment *s = r->seg;
+	const uint8_t *p;
+	uint64_t at;
+	int rc;
+
+	while (s->kb < segment_kb(s)) {
+		at = r->in->pos;
+		if ((p = input_peek(r->in, 1)) == NULL)
+			rc = reader_short(r, "page");
+		else if (*p == 'r')
+			rc = read_raw(r);
+		else if (*p == 'z')
+			rc = read_zero(r);
+		else if (*p == 'm' || *p == 't')
+			rc = read_refer(r, (char)*p);
+		else
+			rc = errstr_set("byte 0x%02x where r, z, m or t "
+			    "belongs", *p);
+		if (rc == -1) {
+			if (!r->cut)
+				r->at = at;
+			return errstr_wrap("page %" PRIu64, s->kb);
+		}
+	}
+	return 0;
+}
+
+/*
+ * Read one segment into an image.
+ */
+int
+read_segment(struct reader *r, struct image *im)
+{
+	struct segment *s;
+	uint64_t base, len;
+
+	if (read_num(r, "base", &base) == -1 ||
+	    read_num(r, "length", &len) == -1)
+		return -1;
+	if (len == 0)
+		return 0;
+	if (len / KB + (len % KB != 0) > reader_rest(r)) {
+		r->cut = true;
+		return errstr_set("length: %" PRIu64 " bytes of pages, "
+		    "but only %" PRIu64 " of the stream are left", len,
+		    reader_rest(r));
+	}
+	if ((r->seg = segment_new(base, len)) == NULL)
+		return -1;
+	r->image = im;
+	if (read_pages(r) == -1) {
+		segment_free(r->seg);
+		r->seg = NULL;
+		return -1;
+	}
+	s = r->seg;
+	r->seg = NULL;
+	return image_insert(im, s);
+}
