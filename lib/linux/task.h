@@ -1,0 +1,84 @@
+/*
+ * What Linux tells of a process, as plain structs without system calls, so
+ * that formats can be written from them.
+ */
+#ifndef TASK_H
+#define TASK_H
+
+#include <sys/types.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct image;
+
+enum vma_flag {
+	VMA_READ = 1,
+	VMA_WRITE = 2,
+	VMA_EXEC = 4,
+	VMA_SHARED = 8,
+	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: no memory behind it */
+	VMA_GROWSDOWN = 32
+};
+
+struct vma {			/* a mapping: proc_pid_smaps(5) */
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+	uint64_t	 off;	/* in the file, bytes */
+	uint64_t	 dev;	/* as makedev(3) gives it; 0: no file */
+	uint64_t	 ino;
+	unsigned int	 flags;	/* of enum vma_flag */
+	char		*name;	/* owned; "" for none */
+};
+
+struct openfile {		/* a descriptor: proc_pid_fdinfo(5) */
+	int		 fd;
+	unsigned int	 flags;	/* O_ACCMODE and others */
+	uint64_t	 pos;
+	uint64_t	 dev;
+	uint64_t	 ino;
+	uint32_t	 blksize;
+	bool		 dir;
+	char		*path;	/* owned */
+};
+
+enum regset {			/* of ptrace(2), PTRACE_GETREGSET */
+	REGSET_PRSTATUS,
+	REGSET_FPREGS,
+	REGSET_XSTATE,
+	REGSET_MAX
+};
+
+struct bytes {
+	uint8_t		*data;	/* owned; NULL: could not be had */
+	size_t		 len;
+};
+
+struct task {			/* a process or a thread */
+	pid_t		 tid;
+	pid_t		 pid;	/* of the process it belongs to */
+	pid_t		 ppid;
+	pid_t		 pgrp;
+	char		 comm[64];
+	char		 user[64];
+	char		 state;	/* as in proc_pid_stat(5), before we came */
+	uint64_t	 utime;	/* these in milliseconds */
+	uint64_t	 stime;
+	uint64_t	 cutime;
+	uint64_t	 cstime;
+	uint64_t	 age;
+	uint64_t	 memkb;	/* resident, in kilobytes */
+	int		 nice;
+	bool		 kernel; /* a thread of the kernel */
+	struct bytes	 reg[REGSET_MAX];
+	struct vma	*vma;	/* owned; of a process */
+	size_t		 nvma;
+	struct openfile	*open;	/* owned; of a process */
+	size_t		 nopen;
+	char		*cwd;	/* owned; of a process, or NULL */
+	struct bytes	 mounts; /* mountinfo */
+	struct bytes	 smaps;
+};
+
+#endif
