@@ -1,0 +1,400 @@
+/*
+ * Stopping processes and letting them go: PTRACE_SEIZE and PTRACE_INTERRUPT
+ * (ptrace(2)), which send no signal and leave a stopped process stopped.
+ *
+ * All threads of all processes are stopped before anything is read.  Those
+ * that appear meanwhile are found by listing again until nothing is new:
+ * what is stopped makes no threads.  When we die, whatever the reason, the
+ * kernel lets all of them go.
+ */
+#include "live.h"
+
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	PATIENCE_MS = 3000	/* for one round of stopping */
+};
+
+/*
+ * The process of the set with that number, or NULL.
+ */
+struct lproc *
+lproc_find(const struct live *l, pid_t pid)
+{
+	struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (p->pid == pid)
+			return p;
+	return NULL;
+}
+
+/*
+ * Add a process to the set, if it is not in it.
+ */
+struct lproc *
+lproc_add(struct live *l, pid_t pid, bool found)
+{
+	struct lproc *p;
+
+	if ((p = lproc_find(l, pid)) != NULL)
+		return p;
+	if ((p = calloc(1, sizeof *p)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	p->pid = pid;
+	p->found = found;
+	TAILQ_INIT(&p->threads);
+	TAILQ_INSERT_TAIL(&l->procs, p, entry);
+	return p;
+}
+
+/*
+ * What of a thread can only be seen before it is stopped by us: afterwards
+ * it sleeps in ptrace's stop.
+ */
+static int
+thread_look(struct lproc *p, struct lthread *t)
+{
+	static const char *const name[] = {
+		"stat", "status", "stack", "syscall", "wchan"
+	};
+	struct task now;
+	size_t i;
+
+	memset(&now, 0, sizeof now);
+	if (proc_stat(p->pid, t->tid, &now) == -1)
+		return -1;
+	t->state = now.state;
+	for (i = 0; i < sizeof name / sizeof *name; i++)
+		filelist_read(&t->before, p->pid, t->tid, name[i]);
+	return 0;
+}
+
+/*
+ * Say which right is missing to trace a process.
+ */
+static int
+seize_refused(pid_t pid)
+{
+	char path[64];
+	struct bytes b;
+	struct stat st;
+	long uid, scope;
+
+	uid = proc_status(pid, 0, "Uid");
+	if (uid != (long)geteuid())
+		return errstr_set("process %d belongs to user %ld: "
+		    "be that user, or root (CAP_SYS_PTRACE)", pid, uid);
+	snprintf(path, sizeof path, "/proc/%d", pid);
+	if (stat(path, &st) == 0 && st.st_uid != geteuid())
+		return errstr_set("process %d is not dumpable "
+		    "(set-user-ID, or prctl(2)): CAP_SYS_PTRACE is needed",
+		    pid);
+	scope = 0;
+	if (proc_read(0, 0, "../proc/sys/kernel/yama/ptrace_scope", &b) == 0) {
+		scope = strtol((char *)b.data, NULL, 10);
+		free(b.data);
+	}
+	if (scope > 0)
+		return errstr_set("process %d: kernel.yama.ptrace_scope is "
+		    "%ld: CAP_SYS_PTRACE is needed, or the scope 0", pid,
+		    scope);
+	return errstr_set("process %d: no permission to trace it "
+	    "(CAP_SYS_PTRACE is needed)", pid);
+}
+
+/*
+ * Begin to stop a thread.  -1 only where the process cannot be taken.
+ */
+static int
+thread_seize(struct live *l, struct lproc *p, struct lthread *t)
+{
+	if (thread_look(p, t) == -1) {
+		t->hold = HOLD_GONE;
+		return 0;
+	}
+	if (ptrace(PTRACE_SEIZE, t->tid, NULL, NULL) == 0) {
+		t->hold = HOLD_SEIZED;
+		if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == -1)
+			t->hold = HOLD_GONE;
+		return 0;
+	}
+	if (errno == ESRCH || t->state == 'Z' || t->state == 'X') {
+		t->hold = HOLD_GONE;
+		return 0;
+	}
+	if (proc_status(p->pid, t->tid, "TracerPid") > 0) {
+		t->hold = HOLD_FOREIGN;
+		if (t->tid == p->pid)
+			live_warn(l, "process %d is traced by process %ld: "
+			    "taken without stopping it, and without the "
+			    "registers that only its tracer sees", p->pid,
+			    proc_status(p->pid, 0, "TracerPid"));
+		return 0;
+	}
+	return seize_refused(p->pid);
+}
+
+/*
+ * See what became of a thread that was seized.
+ */
+static void
+thread_poll(struct lthread *t)
+{
+	int status;
+	pid_t rc;
+
+	rc = waitpid(t->tid, &status, WNOHANG | __WALL);
+	if (rc == 0)
+		return;
+	if (rc == -1 || !WIFSTOPPED(status)) {
+		t->hold = HOLD_GONE;
+		return;
+	}
+	if (status >> 16 == PTRACE_EVENT_STOP) {
+		t->hold = HOLD_STOPPED;
+		regs_restart(t->tid);
+		return;
+	}
+	/*
+	 * A signal came first.  It is delivered as if we were not here; the
+	 * stop comes right behind it.
+	 */
+	if (ptrace(PTRACE_CONT, t->tid, NULL,
+	    (void *)(uintptr_t)WSTOPSIG(status)) == -1 && errno == ESRCH)
+		t->hold = HOLD_GONE;
+}
+
+static uint64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/*
+ * Wait until all threads that were seized are stopped.  One that sleeps
+ * uninterruptibly (a dead disk, vfork(2)) is not waited for forever: its
+ * registers cannot be had, but neither can it change anything.
+ */
+static void
+live_await(struct live *l)
+{
+	struct timespec nap = { 0, 20000 };
+	struct lproc *p;
+	struct lthread *t;
+	uint64_t start;
+	size_t pending;
+
+	for (start = now_ms();; nanosleep(&nap, NULL)) {
+		pending = 0;
+		TAILQ_FOREACH(p, &l->procs, entry)
+			TAILQ_FOREACH(t, &p->threads, entry)
+				if (t->hold == HOLD_SEIZED) {
+					thread_poll(t);
+					pending += t->hold == HOLD_SEIZED;
+				}
+		if (pending == 0)
+			return;
+		if (now_ms() - start > PATIENCE_MS)
+			break;
+		if (nap.tv_nsec < 1000000)
+			nap.tv_nsec += nap.tv_nsec / 4;
+	}
+	TAILQ_FOREACH(p, &l->procs, entry)
+		TAILQ_FOREACH(t, &p->threads, entry)
+			if (t->hold == HOLD_SEIZED) {
+				t->hold = HOLD_BUSY;
+				live_warn(l, "thread %d of process %d does "
+				    "not stop (it was in state %c): taken "
+				    "without its registers", t->tid, p->pid,
+				    t->state);
+			}
+}
+
+struct round {			/* of listing and seizing */
+	struct live	*live;
+	struct lproc	*proc;
+	bool		 grew;
+};
+
+static int
+round_thread(void *arg, long tid)
+{
+	struct round *r = arg;
+	struct lthread *t;
+
+	TAILQ_FOREACH(t, &r->proc->threads, entry)
+		if (t->tid == (pid_t)tid)
+			return 0;
+	if ((t = calloc(1, sizeof *t)) == NULL)
+		return errstr_set("out of memory");
+	t->tid = (pid_t)tid;
+	TAILQ_INSERT_TAIL(&r->proc->threads, t, entry);
+	r->grew = true;
+	return thread_seize(r->live, r->proc, t);
+}
+
+/*
+ * A process that cannot be stopped: an error if it was asked for by
+ * number, a warning if we found it ourselves.
+ */
+static int
+proc_refused(struct live *l, struct lproc *p)
+{
+	if (!p->found)
+		return -1;
+	p->skip = true;
+	live_warn(l, "%s: left out", snap_errstr());
+	return 0;
+}
+
+/*
+ * Seize the threads of a process that are new.
+ */
+static int
+round_proc(struct round *r, struct lproc *p)
+{
+	struct task now = { 0 };
+
+	if (p->skip || p->kernel)
+		return 0;
+	r->proc = p;
+	if (TAILQ_EMPTY(&p->threads)) {
+		if (proc_stat(p->pid, 0, &now) == -1) {
+			if (!p->found)
+				return errstr_set("no such process: %d",
+				    p->pid);
+			p->skip = true;
+			return 0;
+		}
+		p->kernel = now.kernel;
+		if (now.kernel)
+			live_warn(r->live, "process %d (%s) is a thread of "
+			    "the kernel: it has no memory and no registers "
+			    "of its own", p->pid, now.comm);
+	}
+	if (p->kernel)
+		return 0;
+	errno = 0;
+	errstr_set("%s", "");
+	if (proc_list(p->pid, "task", round_thread, r) == -1) {
+		if (*snap_errstr() == '\0')
+			return 0;	/* it went away: live_settle tells */
+		return proc_refused(r->live, p);
+	}
+	return 0;
+}
+
+static int
+round_child(void *arg, long pid)
+{
+	struct round *r = arg;
+	struct task now = { 0 };
+
+	if (lproc_find(r->live, (pid_t)pid) != NULL || pid == getpid() ||
+	    proc_stat((pid_t)pid, 0, &now) == -1 || now.ppid == 0 ||
+	    lproc_find(r->live, now.ppid) == NULL)
+		return 0;
+	r->grew = true;
+	return live_found(r->live, (pid_t)pid);
+}
+
+/*
+ * Now that all are stopped: which thread of each process can be asked about
+ * its memory, and which processes are gone.
+ */
+static int
+live_settle(struct live *l)
+{
+	struct lproc *p;
+	struct lthread *t;
+
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (p->skip || p->kernel)
+			continue;
+		TAILQ_FOREACH(t, &p->threads, entry)
+			if (p->mmtid == 0 && t->hold != HOLD_GONE)
+				p->mmtid = t->tid;
+		if (p->mmtid != 0)
+			continue;
+		t = TAILQ_FIRST(&p->threads);
+		if (t != NULL && t->state == 'Z') {
+			live_warn(l, "process %d is a zombie: it has no "
+			    "memory and no registers any more", p->pid);
+			continue;
+		}
+		if (!p->found)
+			return errstr_set("process %d exited", p->pid);
+		p->skip = true;
+	}
+	return 0;
+}
+
+/*
+ * Stop all threads of all processes of the set, and of their descendants
+ * where the options say so.  On an error everything is let go.
+ */
+int
+live_stop(struct live *l)
+{
+	struct round r = { l, NULL, true };
+	struct lproc *p;
+
+	while (r.grew) {
+		r.grew = false;
+		if (l->opts.descendants &&
+		    proc_list(0, NULL, round_child, &r) == -1)
+			goto fail;
+		TAILQ_FOREACH(p, &l->procs, entry)
+			if (round_proc(&r, p) == -1)
+				goto fail;
+		l->stopped = true;
+		live_await(l);
+	}
+	if (live_settle(l) == -1)
+		goto fail;
+	return 0;
+fail:
+	live_thaw(l);
+	return -1;
+}
+
+/*
+ * Let all threads go.  Those that never stopped go by themselves when this
+ * process ends.
+ */
+void
+live_thaw(struct live *l)
+{
+	struct lproc *p;
+	struct lthread *t;
+	int status;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		TAILQ_FOREACH(t, &p->threads, entry) {
+			if (t->hold == HOLD_SEIZED || t->hold == HOLD_BUSY)
+				thread_poll(t);
+			if (t->hold == HOLD_STOPPED && ptrace(PTRACE_DETACH,
+			    t->tid, NULL, NULL) == -1)
+				(void)waitpid(t->tid, &status,
+				    WNOHANG | __WALL);
+			t->hold = HOLD_NONE;
+		}
+	l->stopped = false;
+}

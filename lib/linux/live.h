@@ -1,0 +1,133 @@
+/*
+ * Live processes: what the files of lib/linux share.
+ */
+#ifndef LIVE_H
+#define LIVE_H
+
+#include "snap.h"
+
+#include <sys/queue.h>
+
+enum hold {			/* how we have a thread */
+	HOLD_NONE,
+	HOLD_SEIZED,		/* traced by us, not yet stopped */
+	HOLD_STOPPED,		/* stopped by us */
+	HOLD_FOREIGN,		/* traced by another */
+	HOLD_BUSY,		/* would not stop in time */
+	HOLD_GONE
+};
+
+struct filelist {		/* named files, on the way into a record */
+	struct file	*file;	/* owned */
+	size_t		 n;
+	size_t		 cap;
+	bool		 failed;
+};
+
+struct lthread {
+	TAILQ_ENTRY(lthread) entry;
+	pid_t		 tid;
+	enum hold	 hold;
+	struct filelist	 before;	/* what only tells before we stop it */
+	char		 state;		/* likewise */
+};
+
+TAILQ_HEAD(lthreads, lthread);
+
+struct lproc {
+	TAILQ_ENTRY(lproc) entry;
+	pid_t		 pid;
+	pid_t		 mmtid;	/* a thread that has the memory; 0: none */
+	struct lthreads	 threads;
+	bool		 found;	/* by -r or by name, not asked for by pid */
+	bool		 kernel; /* a thread of the kernel */
+	bool		 skip;	/* not taken after all */
+};
+
+TAILQ_HEAD(lprocs, lproc);
+
+struct username {
+	uid_t		 uid;
+	char		 name[32];
+};
+
+struct live {
+	struct lprocs	 procs;
+	struct liveopts	 opts;
+	bool		 incomplete;
+	bool		 stopped;	/* from here on, ask no one for names */
+	struct username	*user;		/* owned */
+	size_t		 nuser;
+};
+
+void		 live_warn(const struct live *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+
+int		 live_found(struct live *, pid_t);
+
+/* procfs.c: files below /proc */
+int		 proc_open(pid_t, pid_t, const char *, int);
+int		 proc_read(pid_t, pid_t, const char *, struct bytes *);
+char		*proc_link(pid_t, pid_t, const char *);
+int		 proc_list(pid_t, const char *, int (*)(void *, long), void *);
+int		 proc_stat(pid_t, pid_t, struct task *);
+long		 proc_status(pid_t, pid_t, const char *);
+void		 filelist_add(struct filelist *, const char *, uint8_t *,
+		    size_t);
+void		 filelist_read(struct filelist *, pid_t, pid_t, const char *);
+void		 filelist_link(struct filelist *, pid_t, pid_t, const char *);
+void		 filelist_free(struct filelist *);
+
+/* user.c */
+void		 live_user(struct live *, uid_t, char *, size_t);
+
+/* freeze.c: stopping and letting go */
+struct lproc	*lproc_find(const struct live *, pid_t);
+struct lproc	*lproc_add(struct live *, pid_t, bool);
+
+/* regs.c: what ptrace(2) gives of a stopped thread */
+void		 regs_read(pid_t, struct task *);
+void		 regs_restart(pid_t);
+void		 regs_record(pid_t, struct filelist *, const struct task *);
+
+/* task.c: what /proc gives of a stopped thread */
+int		 task_read(struct live *, struct lproc *, struct lthread *,
+		    struct task *);
+void		 task_record(struct lproc *, struct lthread *,
+		    struct task *, struct filelist *);
+void		 task_free(struct task *);
+
+/* smaps.c: mappings */
+int		 smaps_parse(const struct bytes *, struct task *);
+
+/* pagemap.c: which pages are there */
+enum {
+	PM_PRESENT = 1,
+	PM_SWAPPED = 2,
+	PM_FILE = 4,		/* of a file or shared memory, unmodified */
+	PM_ZERO = 8,
+	PM_GUARD = 16
+};
+
+struct pagerun {		/* a run of pages that are alike */
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+	unsigned int	 what;
+};
+
+typedef int	(*pagerun_fn)(void *, const struct pagerun *);
+
+int		 pagemap_walk(int, uint64_t, uint64_t, pagerun_fn, void *);
+int		 pagemap_frames(int, uint64_t, size_t, uint64_t *);
+
+/* livesource.c: the memory of a stopped process as a source */
+struct source	*source_live(struct snap *, pid_t);
+int		 source_live_pagemap(const struct source *);
+
+/* memory.c: text and memory of a process as images */
+int		 memory_image(struct live *, struct lproc *, struct snap *,
+		    struct proc *, const struct task *);
+int		 text_image(struct live *, struct lproc *, struct snap *,
+		    struct proc *);
+
+#endif

@@ -1,0 +1,355 @@
+/*
+ * The text and the memory of a stopped process as images.  Nothing is read
+ * here but what the kernel knows about pages; extents tell where the bytes
+ * are.
+ *
+ * For each mapping, page by page:
+ *
+ *	present or swapped, anonymous	the process's memory
+ *	the shared zero page		zeros
+ *	of a file, unmodified		the file, if it is one to be taken;
+ *					shared memory is a file of tmpfs
+ *	a guard, a device, secret,
+ *	of the kernel ([vvar])		missing
+ *	never touched			nothing
+ *
+ * Files to be taken are ELF files, so that a snapshot can be debugged where
+ * they do not exist; files that have no name any more; all with datafiles.
+ */
+#include "live.h"
+
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <linux/magic.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum treatment {
+	TAKE_MEMORY,	/* pages of the process, whatever they are */
+	TAKE_FILE,	/* unmodified pages from the file, all of them */
+	TAKE_DATA,	/* the same, but only where the file has data */
+	LEAVE_FILE,	/* unmodified pages are missing */
+	LEAVE_KERNEL,	/* all is missing: the kernel's own pages */
+	LEAVE_DEVICE,
+	LEAVE_SECRET
+};
+
+struct taking {
+	struct builder	 build;
+	struct source	*mem;	/* borrowed */
+	const struct vma *vma;	/* borrowed */
+	struct source	*file;	/* borrowed; the vma's, or NULL */
+	int		 fd;	/* borrowed; the file's, or -1 */
+	uint64_t	 filesize;
+	uint64_t	 page;
+	uint64_t	 done;	/* addresses below are taken */
+	enum treatment	 how;
+};
+
+static int
+take_missing(struct taking *k, uint64_t start, uint64_t end, const char *why)
+{
+	return image_miss(k->build.image, start, end, why);
+}
+
+/*
+ * Take start..end of the mapping from its file, up to the file's last page.
+ */
+static int
+take_file(struct taking *k, uint64_t start, uint64_t end)
+{
+	const struct vma *v = k->vma;
+	uint64_t off, most;
+
+	off = start - v->start + v->off;
+	most = (k->filesize + k->page - 1) / k->page * k->page;
+	if (off >= most)
+		return 0;
+	if (end - start > most - off)
+		end = start + (most - off);
+	return builder_run(&k->build, start, (end - start) / KB, k->file, off);
+}
+
+/*
+ * The same, but without the holes of the file.
+ */
+static int
+take_data(struct taking *k, uint64_t start, uint64_t end)
+{
+	const struct vma *v = k->vma;
+	uint64_t page = k->page, from, to;
+	off_t off, data, hole;
+
+	off = (off_t)(start - v->start + v->off);
+	while (start < end) {
+		if ((data = lseek(k->fd, off, SEEK_DATA)) == -1)
+			return errno == ENXIO ? 0 : take_file(k, start, end);
+		if ((hole = lseek(k->fd, data, SEEK_HOLE)) == -1)
+			return take_file(k, start, end);
+		from = start + (uint64_t)(data - off) / page * page;
+		to = start + ((uint64_t)(hole - off) + page - 1) / page * page;
+		if (to > end)
+			to = end;
+		if (from < to && take_file(k, from, to) == -1)
+			return -1;
+		off += (off_t)(to - start);
+		start = to;
+	}
+	return 0;
+}
+
+/*
+ * Take what lies between runs of pages: never touched by the process, but
+ * there if it is of a file.
+ */
+static int
+take_gap(struct taking *k, uint64_t end)
+{
+	uint64_t start;
+
+	start = k->done;
+	k->done = end;
+	if (start >= end)
+		return 0;
+	if (k->how == TAKE_FILE)
+		return take_file(k, start, end);
+	if (k->how == TAKE_DATA)
+		return take_data(k, start, end);
+	return 0;
+}
+
+static int
+take_run(void *arg, const struct pagerun *r)
+{
+	struct taking *k = arg;
+	const struct vma *v = k->vma;
+	uint64_t start, end;
+	bool unmodified;
+
+	start = r->start > k->done ? r->start : k->done;
+	end = r->end < v->end ? r->end : v->end;
+	if (start >= end)
+		return 0;
+	unmodified = k->how != TAKE_MEMORY &&
+	    (v->flags & VMA_SHARED || r->what & PM_FILE);
+	if (unmodified && k->how == TAKE_FILE)
+		return 0;	/* a later take_gap has it */
+	if (take_gap(k, start) == -1)
+		return -1;
+	k->done = end;
+	if (unmodified && k->how == TAKE_DATA)
+		return take_file(k, start, end);
+	if (r->what & PM_GUARD)
+		return take_missing(k, start, end, "guard");
+	if (unmodified && k->how == LEAVE_FILE)
+		return take_missing(k, start, end, "file");
+	if (r->what & PM_ZERO)
+		return builder_run(&k->build, start, (end - start) / KB, NULL,
+		    0);
+	return builder_run(&k->build, start, (end - start) / KB, k->mem,
+	    start);
+}
+
+/*
+ * Open the file of a mapping: what the kernel has mapped, or what lies
+ * under its name as the process sees it and is the same file.
+ */
+static int
+vma_open(const struct lproc *p, const struct vma *v, struct stat *st)
+{
+	char name[PATH_MAX];
+	int fd;
+
+	snprintf(name, sizeof name, "map_files/%jx-%jx", (uintmax_t)v->start,
+	    (uintmax_t)v->end);
+	fd = proc_open(p->mmtid, 0, name, O_RDONLY | O_NONBLOCK);
+	if (fd != -1 && fstat(fd, st) == 0 && S_ISREG(st->st_mode))
+		return fd;
+	if (fd != -1)
+		close(fd);
+	if (v->name[0] != '/')
+		return -1;
+	snprintf(name, sizeof name, "root%s", v->name);
+	fd = proc_open(p->mmtid, 0, name, O_RDONLY | O_NONBLOCK);
+	if (fd != -1 && fstat(fd, st) == 0 && S_ISREG(st->st_mode) &&
+	    st->st_dev == v->dev && st->st_ino == v->ino)
+		return fd;
+	if (fd != -1)
+		close(fd);
+	return -1;
+}
+
+static bool
+is_elf(int fd)
+{
+	char magic[4];
+
+	return pread(fd, magic, 4, 0) == 4 &&
+	    memcmp(magic, "\177ELF", 4) == 0;
+}
+
+/*
+ * How to take a mapping of a file; its source is opened.
+ */
+static enum treatment
+file_treatment(struct live *l, struct lproc *p, struct snap *s,
+    struct taking *k)
+{
+	const struct vma *v = k->vma;
+	enum treatment how;
+	struct statfs fs;
+	struct stat st;
+
+	if ((k->fd = vma_open(p, v, &st)) == -1)
+		/* what is present can be had through the process */
+		return TAKE_MEMORY;
+	k->filesize = (uint64_t)st.st_size;
+	if (fstatfs(k->fd, &fs) == -1)
+		fs.f_type = 0;
+	if (fs.f_type == HUGETLBFS_MAGIC)
+		how = TAKE_MEMORY;
+	else if (is_elf(k->fd))
+		how = TAKE_FILE;
+	else if (l->opts.datafiles || st.st_nlink == 0 ||
+	    (v->flags & VMA_SHARED && fs.f_type == TMPFS_MAGIC))
+		how = TAKE_DATA;
+	else
+		how = LEAVE_FILE;
+	if (how == TAKE_FILE || how == TAKE_DATA) {
+		k->file = source_file(s, k->fd, v->name, KB);
+		if (k->file == NULL)
+			return TAKE_MEMORY;
+		k->fd = source_fd(k->file);
+	} else {
+		close(k->fd);
+		k->fd = -1;
+	}
+	return how;
+}
+
+static enum treatment
+vma_treatment(struct live *l, struct lproc *p, struct snap *s,
+    struct taking *k)
+{
+	const struct vma *v = k->vma;
+
+	if (strncmp(v->name, "[vvar", 5) == 0 ||
+	    strcmp(v->name, "[vsyscall]") == 0)
+		return LEAVE_KERNEL;
+	if (v->flags & VMA_DEVICE)
+		return LEAVE_DEVICE;
+	if (strncmp(v->name, "/secretmem", 10) == 0)
+		return LEAVE_SECRET;
+	if (v->ino == 0)
+		return TAKE_MEMORY;
+	return file_treatment(l, p, s, k);
+}
+
+/*
+ * Leave out a whole mapping.
+ */
+static int
+vma_leave(struct live *l, struct lproc *p, struct taking *k)
+{
+	static const char *const why[] = {
+		[LEAVE_KERNEL] = "kernel",
+		[LEAVE_DEVICE] = "device",
+		[LEAVE_SECRET] = "secret",
+	};
+	const struct vma *v = k->vma;
+
+	if (k->how != LEAVE_KERNEL)
+		live_warn(l, "process %d: %jx-%jx %s is left out: %s memory",
+		    p->pid, (uintmax_t)v->start, (uintmax_t)v->end, v->name,
+		    why[k->how]);
+	return take_missing(k, v->start, v->end, why[k->how]);
+}
+
+static int
+vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
+{
+	const struct vma *v = k->vma;
+
+	k->fd = -1;
+	k->file = NULL;
+	k->done = v->start;
+	k->how = vma_treatment(l, p, s, k);
+	if (k->how >= LEAVE_KERNEL)
+		return vma_leave(l, p, k);
+	if (pagemap_walk(source_live_pagemap(k->mem), v->start, v->end,
+	    take_run, k) == -1)
+		return errstr_wrap("%jx-%jx %s", (uintmax_t)v->start,
+		    (uintmax_t)v->end, v->name);
+	return take_gap(k, v->end);
+}
+
+/*
+ * Give a process of a snapshot the memory of a stopped process, whose task
+ * has been read: every present page of every mapping that can be read, and
+ * the whole of mapped ELF files.
+ */
+int
+memory_image(struct live *l, struct lproc *lp, struct snap *s,
+    struct proc *p, const struct task *t)
+{
+	struct taking k;
+	size_t i;
+	int rc;
+
+	if (t->nvma == 0)
+		return 0;
+	memset(&k, 0, sizeof k);
+	k.page = (uint64_t)sysconf(_SC_PAGESIZE);
+	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL ||
+	    (k.mem = source_live(s, lp->mmtid)) == NULL)
+		return -1;
+	k.build.image = p->mem;
+	for (rc = 0, i = 0; i < t->nvma && rc == 0; i++) {
+		k.vma = &t->vma[i];
+		rc = vma_take(l, lp, s, &k);
+	}
+	return builder_finish(&k.build) == -1 ? -1 : rc;
+}
+
+/*
+ * Give a process of a snapshot the executable of a stopped process as its
+ * text: the whole file, also when it has no name any more.
+ */
+int
+text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)
+{
+	struct segment *seg;
+	struct source *src;
+	struct stat st;
+	char *name;
+	int fd;
+
+	fd = proc_open(lp->mmtid, 0, "exe", O_RDONLY | O_NONBLOCK);
+	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISREG(st.st_mode) ||
+	    st.st_size == 0) {
+		live_warn(l, "process %d: its executable cannot be had: %s",
+		    lp->pid, fd == -1 ? strerror(errno) : "no regular file");
+		l->incomplete = true;
+		if (fd != -1)
+			close(fd);
+		return 0;
+	}
+	name = proc_link(lp->mmtid, 0, "exe");
+	src = source_file(s, fd, name == NULL ? "executable" : name, KB);
+	free(name);
+	if (src == NULL || (p->text = image_new(p, IMAGE_TEXT)) == NULL ||
+	    (seg = segment_new(0, (uint64_t)st.st_size)) == NULL)
+		return -1;
+	if (segment_append(seg, segment_kb(seg), src, 0) == -1) {
+		segment_free(seg);
+		return -1;
+	}
+	return image_insert(p->text, seg);
+}

@@ -1,0 +1,205 @@
+/*
+ * Which pages of a process are there, without touching them: the ioctl
+ * PAGEMAP_SCAN of /proc/PID/pagemap where the kernel has it (6.7), its
+ * entries elsewhere.  Linux, Documentation/admin-guide/mm/pagemap.rst.
+ */
+#include "live.h"
+
+#include <sys/ioctl.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* as in linux/fs.h of Linux 6.7 and later */
+struct scan_region {
+	uint64_t	 start;
+	uint64_t	 end;
+	uint64_t	 categories;
+};
+
+struct scan_arg {
+	uint64_t	 size;
+	uint64_t	 flags;
+	uint64_t	 start;
+	uint64_t	 end;
+	uint64_t	 walk_end;
+	uint64_t	 vec;
+	uint64_t	 vec_len;
+	uint64_t	 max_pages;
+	uint64_t	 category_inverted;
+	uint64_t	 category_mask;
+	uint64_t	 category_anyof_mask;
+	uint64_t	 return_mask;
+};
+
+#define SCAN_IOCTL	_IOWR('f', 16, struct scan_arg)
+
+enum {
+	SCAN_FILE = 0x04,
+	SCAN_PRESENT = 0x08,
+	SCAN_SWAPPED = 0x10,
+	SCAN_ZERO = 0x20,
+	SCAN_GUARD = 0x100,	/* Linux 6.15 */
+	/*
+	 * With more than 512 regions in one call the kernel leaves a stale
+	 * walk_end behind, so that one cannot go on from there.
+	 */
+	REGIONS = 512
+};
+
+/* bits of an entry */
+#define ENTRY_PRESENT	((uint64_t)1 << 63)
+#define ENTRY_SWAPPED	((uint64_t)1 << 62)
+#define ENTRY_FILE	((uint64_t)1 << 61)
+#define ENTRY_GUARD	((uint64_t)1 << 58)
+#define ENTRY_EXCLUSIVE	((uint64_t)1 << 56)
+#define ENTRY_FRAME	(((uint64_t)1 << 55) - 1)
+
+static unsigned int
+what_of_categories(uint64_t c)
+{
+	if (c & SCAN_GUARD)
+		return PM_GUARD;
+	return (c & SCAN_PRESENT ? PM_PRESENT : 0) |
+	    (c & SCAN_SWAPPED ? PM_SWAPPED : 0) |
+	    (c & SCAN_FILE ? PM_FILE : 0) | (c & SCAN_ZERO ? PM_ZERO : 0);
+}
+
+/*
+ * 0; 1 when the kernel does not know the call; -1.
+ */
+static int
+walk_scan(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
+{
+	struct scan_region v[REGIONS];
+	struct scan_arg a = { 0 };
+	struct pagerun r;
+	long i, n;
+
+	a.size = sizeof a;
+	a.end = end;
+	a.vec = (uint64_t)(uintptr_t)v;
+	a.vec_len = REGIONS;
+	a.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED | SCAN_GUARD;
+	do {
+		a.start = start;
+		a.return_mask = a.category_anyof_mask | SCAN_FILE | SCAN_ZERO;
+		n = ioctl(fd, SCAN_IOCTL, &a);
+		if (n == -1 && errno == EINVAL &&
+		    a.category_anyof_mask & SCAN_GUARD) {
+			a.category_anyof_mask &= ~(uint64_t)SCAN_GUARD;
+			n = REGIONS;
+			continue;
+		}
+		if (n == -1)
+			return errno == ENOTTY || errno == EINVAL ? 1 :
+			    errstr_sys("pagemap");
+		start = a.walk_end;
+		for (i = 0; i < n; i++) {
+			r.start = v[i].start;
+			r.end = v[i].end;
+			r.what = what_of_categories(v[i].categories);
+			if (fn(arg, &r) == -1)
+				return -1;
+			if (start < r.end)
+				start = r.end;
+		}
+	} while (n == REGIONS && start < end);
+	return 0;
+}
+
+static unsigned int
+what_of_entry(uint64_t e)
+{
+	if (!(e & ENTRY_PRESENT) && e & ENTRY_GUARD)
+		return PM_GUARD;
+	return (e & ENTRY_PRESENT ? PM_PRESENT : 0) |
+	    (e & ENTRY_SWAPPED ? PM_SWAPPED : 0) |
+	    (e & ENTRY_FILE ? PM_FILE : 0);
+}
+
+static int
+walk_entries(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
+{
+	uint64_t v[4096], addr, page;
+	struct pagerun r = { 0 };
+	unsigned int what;
+	size_t i, want;
+	ssize_t n;
+
+	page = (uint64_t)sysconf(_SC_PAGESIZE);
+	for (addr = start; addr < end;) {
+		want = (end - addr) / page;
+		if (want > 4096)
+			want = 4096;
+		n = pread(fd, v, want * sizeof *v, (off_t)(addr / page *
+		    sizeof *v));
+		if (n == -1)
+			return errstr_sys("pagemap");
+		if (n == 0)
+			break;
+		for (i = 0; i < (size_t)n / sizeof *v; i++, addr += page) {
+			what = what_of_entry(v[i]);
+			if (what == r.what && r.end == addr) {
+				r.end += page;
+				continue;
+			}
+			if (r.what != 0 && fn(arg, &r) == -1)
+				return -1;
+			r.start = addr;
+			r.end = addr + page;
+			r.what = what;
+		}
+	}
+	return r.what != 0 ? fn(arg, &r) : 0;
+}
+
+/*
+ * Call fn for each run of pages in start..end (exclusive, within one
+ * mapping) that are present, in swap, or guards, ascending, until it
+ * returns -1.  fd is the process's pagemap.
+ */
+int
+pagemap_walk(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
+{
+	int rc;
+
+	rc = walk_scan(fd, start, end, fn, arg);
+	return rc == 1 ? walk_entries(fd, start, end, fn, arg) : rc;
+}
+
+/*
+ * The physical frames of n pages at addr, one for each 4 KiB: 0 where there
+ * is none, where no one else maps it, or where the kernel does not tell
+ * (without CAP_SYS_ADMIN).
+ */
+int
+pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)
+{
+	uint64_t v[64], page, per, i, k, want;
+	ssize_t got;
+
+	page = (uint64_t)sysconf(_SC_PAGESIZE);
+	per = page / (IDENTITY_KB * KB);
+	for (i = 0; i < n; i += k) {
+		want = (n - i + per - 1) / per;
+		if (want > 64)
+			want = 64;
+		got = pread(fd, v, want * sizeof *v, (off_t)((addr / page) *
+		    sizeof *v));
+		if (got <= 0)
+			return errstr_sys("pagemap");
+		want = (uint64_t)got / sizeof *v * per;
+		for (k = 0; k < want && i + k < n; k++) {
+			frame[i + k] = 0;
+			if (v[k / per] & ENTRY_PRESENT &&
+			    !(v[k / per] & ENTRY_EXCLUSIVE) &&
+			    (v[k / per] & ENTRY_FRAME) != 0)
+				frame[i + k] = (v[k / per] & ENTRY_FRAME) *
+				    per + k % per;
+		}
+		addr += k * IDENTITY_KB * KB;
+	}
+	return 0;
+}

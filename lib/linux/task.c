@@ -1,0 +1,225 @@
+/*
+ * What /proc tells of a stopped thread: as a struct task, and as the named
+ * files of the Linux record.
+ */
+#include "live.h"
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* files that a record has of each thread, and those of a process only */
+static const char *const thread_file[] = { "comm", "personality" };
+static const char *const proc_files[] = {
+	"cmdline", "environ", "auxv", "limits", "cgroup",
+	"mountinfo", "timers", "coredump_filter", "oom_score_adj",
+	"timerslack_ns", "uid_map", "gid_map"
+};
+static const char *const proc_links[] = {
+	"exe", "cwd", "root", "ns/cgroup", "ns/ipc", "ns/mnt", "ns/net",
+	"ns/pid", "ns/time", "ns/user", "ns/uts"
+};
+
+#define NITEMS(v)	(sizeof(v) / sizeof *(v))
+
+struct opening {
+	struct task	*task;
+	pid_t		 tid;
+};
+
+/*
+ * The line of a descriptor's fdinfo that begins with key, in base.
+ */
+static uint64_t
+fdinfo_num(const struct bytes *b, const char *key, int base)
+{
+	char text[512], *s;
+
+	snprintf(text, sizeof text, "%.*s", (int)(b->len < 511 ? b->len :
+	    511), (const char *)b->data);
+	s = strstr(text, key);
+	return s == NULL ? 0 : strtoull(s + strlen(key), NULL, base);
+}
+
+/*
+ * Take down a descriptor.  Nothing is asked of a file server: it may be
+ * dead, or stopped by us.
+ */
+static int
+open_read(void *arg, long fd)
+{
+	struct opening *o = arg;
+	struct task *t = o->task;
+	struct openfile *f;
+	struct statx sx;
+	struct bytes b;
+	char name[PATH_MAX];
+
+	if ((t->nopen & (t->nopen - 1)) == 0) {
+		f = reallocarray(t->open, t->nopen == 0 ? 1 : t->nopen * 2,
+		    sizeof *f);
+		if (f == NULL)
+			return -1;
+		t->open = f;
+	}
+	f = &t->open[t->nopen];
+	memset(f, 0, sizeof *f);
+	f->fd = (int)fd;
+	snprintf(name, sizeof name, "fd/%ld", fd);
+	if ((f->path = proc_link(o->tid, 0, name)) == NULL)
+		return 0;
+	t->nopen++;
+	snprintf(name, sizeof name, "/proc/%d/fd/%ld", o->tid, fd);
+	if (statx(AT_FDCWD, name, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
+	    &sx) == 0) {
+		f->dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
+		f->ino = sx.stx_ino;
+		f->blksize = sx.stx_blksize;
+		f->dir = S_ISDIR(sx.stx_mode);
+	}
+	snprintf(name, sizeof name, "fdinfo/%ld", fd);
+	if (proc_read(o->tid, 0, name, &b) == 0) {
+		f->pos = fdinfo_num(&b, "pos:", 10);
+		f->flags = (unsigned int)fdinfo_num(&b, "flags:", 8);
+		free(b.data);
+	}
+	return 0;
+}
+
+static int
+open_cmp(const void *a, const void *b)
+{
+	const struct openfile *x = a, *y = b;
+
+	return x->fd < y->fd ? -1 : x->fd > y->fd;
+}
+
+/*
+ * What only a whole process has: mappings, descriptors, mounts.
+ */
+static int
+task_readproc(struct lproc *p, struct task *t)
+{
+	struct opening o = { t, p->mmtid };
+
+	(void)proc_list(p->mmtid, "fd", open_read, &o);
+	if (t->nopen > 1)
+		qsort(t->open, t->nopen, sizeof *t->open, open_cmp);
+	t->cwd = proc_link(p->mmtid, 0, "cwd");
+	(void)proc_read(p->mmtid, 0, "mountinfo", &t->mounts);
+	if (proc_read(p->mmtid, 0, "smaps", &t->smaps) == -1 &&
+	    proc_read(p->mmtid, 0, "maps", &t->smaps) == -1) {
+		if (errno == ESRCH || errno == ENOENT)
+			return errstr_set("process %d exited", p->pid);
+		return errstr_sys("/proc/%d/maps", p->mmtid);
+	}
+	return smaps_parse(&t->smaps, t);
+}
+
+/*
+ * Read what /proc and ptrace tell of a thread: of its process too, for the
+ * one that leads it.
+ */
+int
+task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
+{
+	long uid;
+
+	memset(t, 0, sizeof *t);
+	if (proc_stat(p->pid, th->tid, t) == -1)
+		return errstr_set("process %d exited", p->pid);
+	t->tid = th->tid;
+	t->pid = p->pid;
+	if (th->state != '\0')
+		t->state = th->state;
+	uid = proc_status(p->pid, th->tid, "Uid");
+	live_user(l, (uid_t)uid, t->user, sizeof t->user);
+	if (th->hold == HOLD_STOPPED)
+		regs_read(th->tid, t);
+	if (th->tid == p->pid && p->mmtid != 0 && task_readproc(p, t) == -1)
+		return -1;
+	return 0;
+}
+
+static void
+record_open(struct lproc *p, const struct task *t, struct filelist *l)
+{
+	char name[64];
+	size_t i;
+
+	for (i = 0; i < t->nopen; i++) {
+		snprintf(name, sizeof name, "fd/%d", t->open[i].fd);
+		filelist_link(l, p->mmtid, 0, name);
+		snprintf(name, sizeof name, "fdinfo/%d", t->open[i].fd);
+		filelist_read(l, p->mmtid, 0, name);
+	}
+}
+
+/*
+ * Gather the Linux record of a thread.  It takes over what the task and
+ * the thread have read already.
+ */
+void
+task_record(struct lproc *p, struct lthread *th, struct task *t,
+    struct filelist *l)
+{
+	char num[32];
+	struct file *f;
+	size_t i;
+
+	if (th->tid != p->pid) {
+		snprintf(num, sizeof num, "%d\n", p->pid);
+		filelist_add(l, "thread", (uint8_t *)strdup(num), strlen(num));
+	}
+	for (i = 0; i < th->before.n; i++) {
+		f = &th->before.file[i];
+		filelist_add(l, f->name, f->data, f->len);
+		f->data = NULL;
+	}
+	for (i = 0; i < NITEMS(thread_file); i++)
+		filelist_read(l, p->pid, th->tid, thread_file[i]);
+	if (th->hold == HOLD_STOPPED)
+		regs_record(th->tid, l, t);
+	if (th->tid != p->pid)
+		return;
+	for (i = 0; i < NITEMS(proc_files); i++)
+		filelist_read(l, p->mmtid != 0 ? p->mmtid : p->pid, 0,
+		    proc_files[i]);
+	if (p->mmtid == 0)
+		return;
+	filelist_read(l, p->mmtid, 0, "maps");
+	filelist_add(l, "smaps", t->smaps.data, t->smaps.len);
+	t->smaps.data = NULL;
+	for (i = 0; i < NITEMS(proc_links); i++)
+		filelist_link(l, p->mmtid, 0, proc_links[i]);
+	record_open(p, t, l);
+}
+
+/*
+ * Free what a task owns.
+ */
+void
+task_free(struct task *t)
+{
+	size_t i;
+
+	for (i = 0; i < REGSET_MAX; i++)
+		free(t->reg[i].data);
+	for (i = 0; i < t->nvma; i++)
+		free(t->vma[i].name);
+	for (i = 0; i < t->nopen; i++)
+		free(t->open[i].path);
+	free(t->vma);
+	free(t->open);
+	free(t->cwd);
+	free(t->mounts.data);
+	free(t->smaps.data);
+	memset(t, 0, sizeof *t);
+}
