@@ -1,0 +1,142 @@
+# snap: process snapshots for Linux.  Lists, then a few rules; the lists are
+# those of mkfile, too (tests/lists.t compares them).  "make help" tells the
+# targets.
+
+VERSION = 0.1
+
+PROGS = snap snapls
+
+LIBSRC = lib/buf.c lib/builder.c lib/dedup.c lib/errstr.c lib/fetch.c \
+	lib/image.c lib/index.c lib/input.c lib/judge.c lib/output.c \
+	lib/plan.c lib/snap.c lib/source.c
+
+FMTSRC = fmt/linuxrec.c fmt/open.c fmt/plan9.c fmt/plan9regs.c \
+	fmt/snap6read.c fmt/snap6seg.c fmt/snap6write.c
+
+LINUXSRC = lib/linux/freeze.c lib/linux/live.c lib/linux/livesource.c \
+	lib/linux/memory.c lib/linux/pagemap.c lib/linux/procfs.c \
+	lib/linux/regs.c lib/linux/smaps.c lib/linux/task.c lib/linux/user.c
+
+MAN1 = cmd/snap/snap.1 cmd/snapls/snapls.1
+MAN3 = lib/libsnap.3
+MAN6 = man6/snap.6
+
+PKGS = libbsd-overlay libxxhash
+
+# Tests: unit tests and targets are one C file each.
+UNIT = $(basename $(notdir $(wildcard tests/unit/t_*.c)))
+TARGET = $(basename $(notdir $(wildcard tests/targets/*.c)))
+BENCH = bare heap
+FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t
+SLOW = tests/live/*.t
+
+O = build
+PREFIX = /usr/local
+MANDIR = $(PREFIX)/share/man
+
+CFLAGS = -O2 -g
+CPPFLAGS = -D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib \
+	$(shell pkg-config --cflags $(PKGS))
+WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
+LIBWARN = -Wconversion -Wsign-conversion
+HARDEN = -fstack-protector-strong -fPIE
+LINK = -pie -Wl,-z,relro,-z,now
+LIBS = $(shell pkg-config --libs $(PKGS)) -pthread
+SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+
+LIBOBJ = $(LIBSRC:%.c=$O/%.o) $(FMTSRC:%.c=$O/%.o) $(LINUXSRC:%.c=$O/%.o)
+
+all: $(PROGS:%=$O/%)
+
+$(foreach p,$(PROGS),$(eval $O/$p: $O/cmd/$p/$p.o))
+
+$(PROGS:%=$O/%): $O/libsnap.a
+	$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $O/libsnap.a $(LIBS)
+
+$O/libsnap.a: $(LIBOBJ)
+	rm -f $@
+	ar rcs $@ $^
+
+$(LIBOBJ): WARN += $(LIBWARN)
+
+$O/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(HARDEN) $(CFLAGS) -pthread -MMD -c -o $@ $<
+
+$O/tests/unit/%: tests/unit/%.c $O/libsnap.a
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $< $O/libsnap.a $(LIBS) -lcmocka
+
+$O/tests/targets/%: tests/targets/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O1 -g -pthread -o $@ $<
+
+$O/tests/bench/%: tests/bench/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -o $@ $<
+
+tests: all $(UNIT:%=$O/tests/unit/%) $(TARGET:%=$O/tests/targets/%)
+
+demo:
+	@tests/setup build
+	@$(MAKE) -s all
+	@BUILD=$O tests/demo
+
+test:
+	@tests/setup test
+	@$(MAKE) -s tests
+	@BUILD=$O tests/run $(FAST) $(SLOW)
+
+check: tests
+	@BUILD=$O tests/run $(FAST)
+
+asan:
+	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' tests
+	@BUILD=$O-asan tests/run $(FAST) $(SLOW)
+
+lint:
+	@tests/lint
+
+bench: all $(BENCH:%=$O/tests/bench/%)
+	@BUILD=$O tests/bench/run
+
+cover:
+	@$(MAKE) -s O=$O-cover CFLAGS='-O0 -g --coverage' tests
+	@BUILD=$O-cover tests/run $(FAST) $(SLOW)
+	@gcov -n $(LIBOBJ:$O/%=$O-cover/%) 2>/dev/null | \
+	    awk -F"'" '/^File/ { f = $$2 } /^Lines/ { print $$0, f }'
+
+install: all
+	mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
+	    $(DESTDIR)$(PREFIX)/include/snap/linux \
+	    $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 \
+	    $(DESTDIR)$(MANDIR)/man6
+	install -m 755 $(PROGS:%=$O/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $O/libsnap.a $(DESTDIR)$(PREFIX)/lib
+	install -m 644 lib/snap.h $(DESTDIR)$(PREFIX)/include/snap
+	install -m 644 lib/linux/task.h $(DESTDIR)$(PREFIX)/include/snap/linux
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
+	    lib/libsnap.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/libsnap.pc
+	install -m 644 $(MAN1) $(DESTDIR)$(MANDIR)/man1
+	install -m 644 $(MAN3) $(DESTDIR)$(MANDIR)/man3
+	install -m 644 $(MAN6) $(DESTDIR)$(MANDIR)/man6
+
+clean:
+	rm -rf $O $O-*
+
+help:
+	@echo 'all      programs and library, in $O'
+	@echo 'demo     set up, build, take a snapshot of real processes, show it'
+	@echo 'test     set up, build, run every test'
+	@echo 'check    the fast tests only'
+	@echo 'asan     every test, with AddressSanitizer and UBSan'
+	@echo 'lint     what can be said about the sources without running them'
+	@echo 'bench    speed, beside that of others in the same run'
+	@echo 'cover    how much of the library the tests reach'
+	@echo 'install  to PREFIX ($(PREFIX)), below DESTDIR'
+	@echo 'clean    remove what was built'
+
+-include $(LIBOBJ:.o=.d) $(PROGS:%=$O/cmd/%/*.d)
+
+.PHONY: all tests demo test check asan lint bench cover install clean help

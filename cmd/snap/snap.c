@@ -1,0 +1,242 @@
+/*
+ * snap: take a snapshot of live processes.
+ */
+#include "snap.h"
+
+#include <sys/queue.h>
+#include <sys/resource.h>
+
+#include <err.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * What is to be said is kept until the processes run again: who shows our
+ * messages may be one of them.
+ */
+struct message {
+	STAILQ_ENTRY(message) entry;
+	char		*text;
+};
+
+static STAILQ_HEAD(, message) messages = STAILQ_HEAD_INITIALIZER(messages);
+static bool holding;
+static bool incomplete;
+
+static void
+say(void *arg, const char *text)
+{
+	struct message *m;
+
+	(void)arg;
+	if (!holding) {
+		warnx("%s", text);
+		return;
+	}
+	if ((m = malloc(sizeof *m)) == NULL ||
+	    (m->text = strdup(text)) == NULL) {
+		free(m);
+		return;
+	}
+	STAILQ_INSERT_TAIL(&messages, m, entry);
+}
+
+static void
+say_lost(void *arg, const char *text)
+{
+	incomplete = true;
+	say(arg, text);
+}
+
+static void
+say_kept(void)
+{
+	struct message *m;
+
+	holding = false;
+	while ((m = STAILQ_FIRST(&messages)) != NULL) {
+		STAILQ_REMOVE_HEAD(&messages, entry);
+		warnx("%s", m->text);
+		free(m->text);
+		free(m);
+	}
+}
+
+/*
+ * A thread's small files and its Linux record.
+ */
+static int
+take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
+    size_t n)
+{
+	bool *told = arg;
+	struct buf b = { 0 };
+
+	if (plan9_files(p, t) == -1 || linuxrec_pack(p, rec, n) == -1)
+		return -1;
+	if (!*told && plan9_regs(&b, t) == -1) {
+		*told = true;
+		say(NULL, snap_errstr());
+	}
+	buf_free(&b);
+	return 0;
+}
+
+/*
+ * Take the snapshot and write it, then let the processes go.
+ */
+static int
+snap_live(struct live *l, struct output *out, bool verbose)
+{
+	struct kbcount sum = { 0 };
+	struct snap *s;
+	char *header, text[160];
+	bool told;
+	size_t i;
+	int rc;
+
+	told = false;
+	rc = -1;
+	s = snap_new();
+	header = live_header(plan9_cputype());
+	if (s == NULL || header == NULL ||
+	    asprintf(&s->header, "process snapshot %s", header) == -1)
+		goto out;
+	holding = true;
+	if (live_stop(l) == 0 && live_take(l, s, take, &told) == 0)
+		rc = snap6_write(s, out, say_lost, NULL);
+	for (i = 0; rc == 0 && i < s->nproc; i++) {
+		sum.raw += s->proc[i]->count.raw;
+		sum.zero += s->proc[i]->count.zero;
+		sum.same += s->proc[i]->count.same;
+	}
+	if (rc == 0 && verbose) {
+		snprintf(text, sizeof text, "%zu processes and threads: %ju KB "
+		    "raw, %ju zero, %ju shared; %ju bytes written", s->nproc,
+		    (uintmax_t)sum.raw, (uintmax_t)sum.zero,
+		    (uintmax_t)sum.same, (uintmax_t)output_pos(out));
+		say(NULL, text);
+	}
+out:
+	live_thaw(l);
+	say_kept();
+	free(header);
+	snap_free(s);
+	return rc;
+}
+
+/*
+ * Each mapped file takes a descriptor.
+ */
+static void
+raise_limit(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) == 0) {
+		rl.rlim_cur = rl.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &rl);
+	}
+}
+
+static void
+on_signal(int sig)
+{
+	output_cleanup();
+	/* SA_RESETHAND: this time it ends us, and the kernel lets all go */
+	raise(sig);
+}
+
+static void
+catch_signals(void)
+{
+	static const int sig[] = { SIGHUP, SIGINT, SIGTERM, SIGXFSZ };
+	struct sigaction sa = { .sa_handler = on_signal,
+	    .sa_flags = (int)SA_RESETHAND };
+	size_t i;
+
+	for (i = 0; i < sizeof sig / sizeof *sig; i++)
+		if (signal(sig[i], SIG_IGN) != SIG_IGN)
+			sigaction(sig[i], &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static int
+add(struct live *l, const char *arg)
+{
+	const char *bad;
+	pid_t pid;
+
+	if (strspn(arg, "0123456789") != strlen(arg) || *arg == '\0')
+		return live_addname(l, arg);
+	pid = (pid_t)strtonum(arg, 1, INT32_MAX, &bad);
+	if (bad != NULL)
+		return errstr_set("process id %s: %s", arg, bad);
+	return live_addpid(l, pid);
+}
+
+static void __attribute__((noreturn))
+usage(void)
+{
+	fprintf(stderr, "usage: snap [-arv] [-o file] pid|name ...\n");
+	exit(2);
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct liveopts o = { .warn = say };
+	struct output *out;
+	struct live *l;
+	const char *path;
+	bool verbose;
+	int c, i;
+
+	path = NULL;
+	verbose = false;
+	while ((c = getopt(argc, argv, "ao:rv")) != -1)
+		switch (c) {
+		case 'a':
+			o.datafiles = true;
+			break;
+		case 'o':
+			path = optarg;
+			break;
+		case 'r':
+			o.descendants = true;
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		default:
+			usage();
+		}
+	if (optind == argc)
+		usage();
+	catch_signals();
+	raise_limit();
+	if ((out = output_open(path)) == NULL)
+		errx(1, "%s", snap_errstr());
+	if ((l = live_new(&o)) == NULL)
+		goto fail;
+	for (i = optind; i < argc; i++)
+		if (add(l, argv[i]) == -1)
+			goto fail;
+	if (snap_live(l, out, verbose) == -1)
+		goto fail;
+	if (output_commit(out) == -1)
+		errx(1, "%s", snap_errstr());
+	if (live_incomplete(l))
+		incomplete = true;
+	live_free(l);
+	return incomplete ? 1 : 0;
+fail:
+	warnx("%s", snap_errstr());
+	output_abort(out);
+	live_free(l);
+	return 1;
+}

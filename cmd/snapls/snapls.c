@@ -1,0 +1,237 @@
+/*
+ * snapls: list what a snapshot holds.  Reads all of it, so it verifies too.
+ */
+#include "snap.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };
+
+struct listing {
+	bool	 segments;
+	bool	 records;
+};
+
+/*
+ * A word of a status file (proc(3) of Plan 9), width columns from a place.
+ */
+static const char *
+status_word(const struct proc *p, size_t at, size_t width, char *word)
+{
+	const struct file *f;
+	size_t n;
+
+	strlcpy(word, "-", width + 1);
+	if ((f = proc_file(p, "status")) == NULL || f->len < at + width)
+		return word;
+	for (n = 0; n < width && f->data[at + n] > ' '; n++)
+		word[n] = (char)f->data[at + n];
+	if (n > 0)
+		word[n] = '\0';
+	return word;
+}
+
+/*
+ * How many threads each process has is told by the threads.
+ */
+static size_t
+count_threads(const struct snap *s, const struct proc *p)
+{
+	size_t i, n;
+
+	for (i = 0, n = 1; i < s->nproc; i++)
+		n += s->proc[i]->leader == p->pid;
+	return n;
+}
+
+static void
+list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
+    uint64_t len)
+{
+	const struct listing *ls = arg;
+
+	if (!ls->records)
+		return;
+	if (at == 0)
+		printf("%s\n%12s %12s %10s RECORD\n", name, "BYTE", "LENGTH",
+		    "PID");
+	else
+		printf("%12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %s\n", at,
+		    len, pid, name);
+}
+
+static void
+list_range(uint64_t first, uint64_t last, const char *perm, const char *name)
+{
+	printf("%18" PRIx64 "-%-16" PRIx64 " %9" PRIu64 "K %-4s %s\n", first,
+	    last + 1, (last - first) / KB + 1, perm, name);
+}
+
+/*
+ * Show what of first..last is in which mapping, by the text of maps
+ * (proc_pid_maps(5)); what is in none was joined to its neighbours.
+ */
+static void
+list_mappings(const struct file *maps, uint64_t first, uint64_t last)
+{
+	char line[4400], perm[5], *s, *nl;
+	uint64_t start, end;
+	size_t off, n;
+	int name;
+
+	for (off = 0; maps != NULL && off < maps->len; off += n + 1) {
+		s = (char *)maps->data + off;
+		nl = memchr(s, '\n', maps->len - off);
+		n = nl == NULL ? maps->len - off : (size_t)(nl - s);
+		snprintf(line, sizeof line, "%.*s", (int)n, s);
+		name = 0;
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64
+		    " %4s %*x %*x:%*x %*u %n", &start, &end, perm, &name) < 3 ||
+		    start >= end || end <= first)
+			continue;
+		if (start > last)
+			break;
+		if (first < start)
+			list_range(first, start - 1, "", "(gap)");
+		else
+			start = first;
+		if (end - 1 >= last) {
+			list_range(start, last, perm, line + name);
+			return;
+		}
+		list_range(start, end - 1, perm, line + name);
+		first = end;
+	}
+	list_range(first, last, "", maps == NULL ? "" : "(gap)");
+}
+
+static void
+list_segments(struct proc *p)
+{
+	const struct file *maps;
+	struct file *rec;
+	struct piece *pc;
+	struct missing *m;
+	size_t i, nrec;
+
+	if (linuxrec_parse(proc_file(p, "proc"), &rec, &nrec) == -1)
+		errx(1, "process %" PRIu64 ": %s", p->pid, snap_errstr());
+	maps = linuxrec_find(rec, nrec, "maps");
+	for (pc = image_first(p->text); pc != NULL; pc = piece_next(pc))
+		list_range(pc->first, pc->last, "", "text");
+	for (pc = image_first(p->mem); pc != NULL; pc = piece_next(pc))
+		list_mappings(maps, pc->first, pc->last);
+	for (i = 0; p->mem != NULL && i < p->mem->nmissing; i++) {
+		m = &p->mem->missing[i];
+		printf("%18" PRIx64 "-%-16" PRIx64 " %9" PRIu64
+		    "K missing: %s\n", m->start, m->end,
+		    (m->end - m->start) / KB, m->reason);
+	}
+	linuxrec_free(rec, nrec);
+}
+
+static void
+list_proc(const struct snap *s, struct proc *p, const struct listing *ls)
+{
+	char name[28], user[28], state[12];
+
+	printf("%10" PRIu64 " %-16s %-8s %-8s %7zu %10" PRIu64 "K %10" PRIu64
+	    "K %10" PRIu64 "K %10" PRIu64 "K\n", p->pid,
+	    status_word(p, STATUS_NAME, 27, name),
+	    status_word(p, STATUS_USER, 27, user),
+	    status_word(p, STATUS_STATE, 11, state), count_threads(s, p),
+	    image_bytes(p->mem) / KB, p->count.raw, p->count.zero,
+	    p->count.same);
+	if (ls->segments)
+		list_segments(p);
+}
+
+static void
+list_snap(const struct snap *s, const struct listing *ls)
+{
+	struct kbcount sum = { 0 };
+	uint64_t mem, all;
+	size_t i, nproc, nthread;
+	struct proc *p;
+
+	printf("%10s %-16s %-8s %-8s %7s %11s %11s %11s %11s\n", "PID",
+	    "NAME", "USER", "STATE", "THREADS", "MEMORY", "RAW", "ZERO",
+	    "SHARED");
+	mem = nproc = nthread = 0;
+	for (i = 0; i < s->nproc; i++) {
+		p = s->proc[i];
+		sum.raw += p->count.raw;
+		sum.zero += p->count.zero;
+		sum.same += p->count.same;
+		mem += image_bytes(p->mem);
+		nthread++;
+		if (p->leader != 0 && p->mem == NULL && p->text == NULL)
+			continue;
+		nproc++;
+		list_proc(s, p, ls);
+	}
+	all = sum.raw + sum.zero + sum.same;
+	printf("%10s %5zu process%s %18s %7zu %10" PRIu64 "K %10" PRIu64
+	    "K %10" PRIu64 "K %10" PRIu64 "K, %.1f%% saved\n", "total", nproc,
+	    nproc == 1 ? "  " : "es", "", nthread, mem / KB, sum.raw, sum.zero,
+	    sum.same, all == 0 ? 0 : 100 - 100 * (double)sum.raw /
+	    (double)all);
+}
+
+static void __attribute__((noreturn))
+usage(void)
+{
+	fprintf(stderr, "usage: snapls [-lv] [file ...]\n");
+	exit(2);
+}
+
+static int
+list_file(const char *path, const struct listing *ls, bool named)
+{
+	struct readopts o = { .nodata = true, .record = list_record,
+	    .arg = (void *)(uintptr_t)ls };
+	struct snap *s;
+
+	if (named)
+		printf("%s:\n", path);
+	if ((s = snap_open(path, &o)) == NULL) {
+		fflush(stdout);
+		warnx("%s", snap_errstr());
+		return -1;
+	}
+	list_snap(s, ls);
+	snap_free(s);
+	return 0;
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct listing ls = { false, false };
+	int c, i, rc;
+
+	while ((c = getopt(argc, argv, "lv")) != -1)
+		switch (c) {
+		case 'l':
+			ls.segments = true;
+			break;
+		case 'v':
+			ls.records = true;
+			break;
+		default:
+			usage();
+		}
+	rc = 0;
+	if (optind == argc)
+		rc = list_file(NULL, &ls, false);
+	for (i = optind; i < argc; i++)
+		if (list_file(argv[i], &ls, argc - optind > 1) == -1)
+			rc = -1;
+	if (fflush(stdout) == EOF || ferror(stdout))
+		err(1, "standard output");
+	return rc == 0 ? 0 : 1;
+}
