@@ -15,7 +15,8 @@ FMTSRC = fmt/linuxrec.c fmt/open.c fmt/plan9.c fmt/plan9regs.c \
 
 LINUXSRC = lib/linux/freeze.c lib/linux/live.c lib/linux/livesource.c \
 	lib/linux/memory.c lib/linux/pagemap.c lib/linux/procfs.c \
-	lib/linux/regs.c lib/linux/smaps.c lib/linux/task.c lib/linux/user.c
+	lib/linux/regs.c lib/linux/smaps.c lib/linux/take.c \
+	lib/linux/task.c lib/linux/user.c
 
 MAN1 = cmd/snap/snap.1 cmd/snapls/snapls.1
 MAN3 = lib/libsnap.3
@@ -37,7 +38,7 @@ MANDIR = $(PREFIX)/share/man
 CFLAGS = -O2 -g
 CPPFLAGS = -D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib \
 	$(shell pkg-config --cflags $(PKGS))
-WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+WARN = $(WARN_AS) -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
 LIBWARN = -Wconversion -Wsign-conversion
 HARDEN = -fstack-protector-strong -fPIE

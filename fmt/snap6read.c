@@ -94,21 +94,23 @@ read_num(struct reader *r, const char *what, uint64_t *num)
 }
 
 /*
- * Read a line, without its newline, into line (SNAP6_LINE bytes).
+ * Read a line, of which some bytes have been read already, without its
+ * newline into line (SNAP6_LINE bytes).
  */
 static int
-read_line(struct reader *r, const char *what, char *line)
+read_line(struct reader *r, const char *what, size_t before, char *line)
 {
 	const uint8_t *p, *nl;
-	size_t n;
+	size_t n, most;
 
 	r->at = r->in->pos;
-	n = input_fill(r->in, SNAP6_LINE);
+	most = SNAP6_LINE - before;
+	n = input_fill(r->in, most);
 	p = r->in->buf + r->in->start;
-	if (n > SNAP6_LINE)
-		n = SNAP6_LINE;
+	if (n > most)
+		n = most;
 	if ((nl = memchr(p, '\n', n)) == NULL) {
-		if (n == SNAP6_LINE)
+		if (n == most)
 			return errstr_set("%s: a line of more than %d bytes",
 			    what, SNAP6_LINE);
 		return reader_short(r, what);
@@ -239,6 +241,19 @@ read_mem(struct reader *r)
 	return 0;
 }
 
+/*
+ * A record type is one word.
+ */
+static bool
+name_ok(const char *s)
+{
+	const char *start;
+
+	for (start = s; *s > ' ' && *s != 0x7f; s++)
+		continue;
+	return s > start && *s == '\0';
+}
+
 static int
 read_record(struct reader *r, const struct readopts *o)
 {
@@ -248,11 +263,12 @@ read_record(struct reader *r, const struct readopts *o)
 
 	start = r->in->pos;
 	if (read_num(r, "record header", &pid) == -1 ||
-	    read_line(r, "record header", name) == -1)
+	    read_line(r, "record header", (size_t)(r->in->pos - start),
+	    name) == -1)
 		return -1;
-	if (name[0] == '\0')
-		return errstr_set("process %" PRIu64
-		    ": a record without a type", pid);
+	if (!name_ok(name))
+		return errstr_set("process %" PRIu64 ": \"%.64s\" is not the "
+		    "type of a record", pid, name);
 	if ((r->proc = snap_find(r->snap, pid)) == NULL &&
 	    (r->proc = snap_add(r->snap, pid)) == NULL)
 		return -1;
@@ -285,7 +301,7 @@ read_stream(struct reader *r, const struct readopts *o)
 	if (p == NULL || memcmp(p, SNAP6_MAGIC, magic) != 0)
 		return errstr_set("not a snapshot: it does not begin with "
 		    "\"%s\"", SNAP6_MAGIC);
-	if (read_line(r, "first line", line) == -1)
+	if (read_line(r, "first line", 0, line) == -1)
 		return -1;
 	if ((r->snap->header = strdup(line)) == NULL)
 		return errstr_set("out of memory");
@@ -326,6 +342,8 @@ snap6_read(struct input *in, const struct readopts *o)
 			errstr_wrap("%s: byte %" PRIu64, in->name, r.at);
 		goto fail;
 	}
+	if (r.spool && spool_finish(r.src) == -1)
+		goto fail;
 	for (i = 0; i < r.snap->nproc; i++)
 		if (linuxrec_apply(r.snap->proc[i]) == -1) {
 			errstr_wrap("%s: process %" PRIu64, in->name,

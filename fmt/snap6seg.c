@@ -99,7 +99,7 @@ refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
 {
 	enum image_kind kind;
 	struct image *im;
-	struct piece *pc;
+	struct piece *pc = NULL;
 	struct segment *s;
 	uint64_t origin;
 
@@ -130,6 +130,10 @@ refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
 		return NULL;
 	}
 	*kb = (addr - s->base) / KB;
+	if (s != r->seg && pc->last - addr < segment_kblen(s, *kb) - 1) {
+		errstr_set("a later segment hides a part of the page");
+		return NULL;
+	}
 	return s;
 }
 

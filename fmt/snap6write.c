@@ -11,8 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct writer {
-	struct output	*out;
+struct snap6 {
+	struct output	*out;		/* borrowed */
+	struct dedup	*dedup;		/* owned */
+	void		(*warn)(void *, const char *);
+	void		*arg;		/* warn's */
 	struct proc	*proc;		/* being written */
 	const struct segment *seg;	/* whose header is written */
 	bool		 lost;		/* of proc, since its proc record */
@@ -21,25 +24,37 @@ struct writer {
 };
 
 /*
- * Write a number: 11 columns, right-justified, and a blank.
+ * Put a number into s (24 bytes): 11 columns, right-justified, and a blank.
+ * Returns its length.
  */
-static void
-write_num(struct writer *w, uint64_t v)
+static size_t
+format_num(char *s, uint64_t v)
 {
-	char s[24], *p;
+	char tmp[24], *p;
+	size_t n;
 
-	p = s + sizeof s;
+	p = tmp + sizeof tmp;
 	*--p = ' ';
 	do
 		*--p = (char)('0' + v % 10);
 	while ((v /= 10) != 0);
-	while (p > s + sizeof s - SNAP6_NUM)
+	while (p > tmp + sizeof tmp - SNAP6_NUM)
 		*--p = ' ';
-	output_put(w->out, p, (size_t)(s + sizeof s - p));
+	n = (size_t)(tmp + sizeof tmp - p);
+	memcpy(s, p, n);
+	return n;
 }
 
 static void
-write_header(struct writer *w, const char *name)
+write_num(struct snap6 *w, uint64_t v)
+{
+	char s[24];
+
+	output_put(w->out, s, format_num(s, v));
+}
+
+static void
+write_header(struct snap6 *w, const char *name)
 {
 	write_num(w, w->proc->pid);
 	output_put(w->out, name, strlen(name));
@@ -47,7 +62,7 @@ write_header(struct writer *w, const char *name)
 }
 
 static void
-write_data(struct writer *w, const struct file *f)
+write_data(struct snap6 *w, const struct file *f)
 {
 	write_header(w, f->name);
 	write_num(w, f->len);
@@ -55,7 +70,7 @@ write_data(struct writer *w, const struct file *f)
 }
 
 static void
-write_fill(struct writer *w, char c, uint64_t n)
+write_fill(struct snap6 *w, char c, uint64_t n)
 {
 	char s[512];
 	size_t part;
@@ -68,7 +83,7 @@ write_fill(struct writer *w, char c, uint64_t n)
 }
 
 static void
-write_raw(struct writer *w, const struct finding *f)
+write_raw(struct snap6 *w, const struct finding *f)
 {
 	uint64_t i;
 
@@ -79,17 +94,59 @@ write_raw(struct writer *w, const struct finding *f)
 	}
 }
 
-static void
-write_refer(struct writer *w, const struct finding *f)
+/*
+ * Add KB to a number that was formatted, s up to last.  False when it has
+ * no room for another digit.
+ */
+static bool
+advance_num(const char *s, char *last)
 {
-	uint64_t i, origin;
+	static const int kb[] = { 4, 2, 0, 1 };
+	int i, digit, carry;
 
-	origin = image_origin(f->image);
-	for (i = 0; i < f->n; i++) {
-		output_put(w->out, f->image->kind == IMAGE_TEXT ? "t" : "m",
-		    1);
-		write_num(w, f->image->proc->pid);
-		write_num(w, f->addr + i * KB - origin);
+	for (i = carry = 0; i < 4 || carry != 0; i++, last--) {
+		if (last < s)
+			return false;
+		if (*last == ' ')
+			*last = '0';
+		digit = *last - '0' + carry + (i < 4 ? kb[i] : 0);
+		carry = digit >= 10;
+		*last = (char)('0' + digit - (carry ? 10 : 0));
+	}
+	return true;
+}
+
+/*
+ * References to what follows one another: each is the one before, and a
+ * kilobyte.
+ */
+static void
+write_refer(struct snap6 *w, const struct finding *f)
+{
+	enum { REFMOST = 1 + 24 + 24 };
+	char ref[REFMOST], *room;
+	uint64_t i, addr;
+	size_t n, num, k, most;
+	bool fits;
+
+	addr = f->addr - image_origin(f->image);
+	n = num = 0;
+	for (i = 0, fits = false; i < f->n; i += k) {
+		room = output_room(w->out, REFMOST, &most);
+		for (k = 0; k < f->n - i && k < most / REFMOST; k++) {
+			if (!fits) {
+				ref[0] = f->image->kind == IMAGE_TEXT ?
+				    't' : 'm';
+				num = 1 + format_num(ref + 1,
+				    f->image->proc->pid);
+				n = num + format_num(ref + num,
+				    addr + (i + k) * KB);
+			}
+			memcpy(room, ref, REFMOST);
+			room += n;
+			fits = advance_num(ref + num, ref + n - 2);
+		}
+		output_filled(w->out, room);
 	}
 }
 
@@ -98,7 +155,7 @@ write_refer(struct writer *w, const struct finding *f)
  * is listed as missing in a second proc record, which replaces the first.
  */
 static int
-write_lost(struct writer *w, const struct finding *f)
+write_lost(struct snap6 *w, const struct finding *f)
 {
 	struct image *im = f->seg->image;
 	uint64_t start, end;
@@ -117,7 +174,7 @@ write_lost(struct writer *w, const struct finding *f)
 static int
 write_finding(void *arg, const struct finding *f)
 {
-	struct writer *w = arg;
+	struct snap6 *w = arg;
 	int rc;
 
 	rc = 0;
@@ -149,7 +206,7 @@ write_finding(void *arg, const struct finding *f)
 }
 
 static int
-write_files(struct writer *w)
+write_files(struct snap6 *w)
 {
 	const struct proc *p = w->proc;
 	const struct file *f;
@@ -166,7 +223,7 @@ write_files(struct writer *w)
 }
 
 static int
-write_images(struct writer *w, struct dedup *d)
+write_images(struct snap6 *w)
 {
 	const struct image *im;
 	size_t i;
@@ -174,7 +231,7 @@ write_images(struct writer *w, struct dedup *d)
 	im = w->proc->text;
 	for (i = 0; im != NULL && i < im->nseg; i++) {
 		write_header(w, "text");
-		if (dedup_segment(d, im->seg[i], true) == -1)
+		if (dedup_segment(w->dedup, im->seg[i], true) == -1)
 			return -1;
 	}
 	im = w->proc->mem;
@@ -183,65 +240,97 @@ write_images(struct writer *w, struct dedup *d)
 	write_header(w, "mem");
 	write_num(w, im->nseg);
 	for (i = 0; i < im->nseg; i++)
-		if (dedup_segment(d, im->seg[i], i + 1 == im->nseg) == -1)
+		if (dedup_segment(w->dedup, im->seg[i], i + 1 == im->nseg) == -1)
 			return -1;
 	return 0;
 }
 
-static int
-write_proc(struct writer *w, struct dedup *d,
-    void (*warn)(void *, const char *), void *arg)
+/*
+ * Write one process or thread.  Its counts are set to what was written;
+ * what cannot be read is told to warn.
+ */
+int
+snap6_put(struct snap6 *w, struct proc *p)
 {
 	char msg[512];
 	int rc;
 
-	memset(&w->proc->count, 0, sizeof w->proc->count);
+	w->proc = p;
+	memset(&p->count, 0, sizeof p->count);
 	w->lost = false;
 	w->nlost = 0;
 	w->seg = NULL;
-	if (write_files(w) == -1 || write_images(w, d) == -1)
+	if (write_files(w) == -1 || write_images(w) == -1)
 		return -1;
 	if (!w->lost)
 		return 0;
-	if ((rc = linuxrec_update(w->proc)) == -1)
+	if ((rc = linuxrec_update(p)) == -1)
 		return -1;
 	if (rc == 1)
-		write_data(w, proc_file(w->proc, "proc"));
+		write_data(w, proc_file(p, "proc"));
 	snprintf(msg, sizeof msg, "process %" PRIu64 ": %" PRIu64
-	    " kilobytes could not be read: %s", w->proc->pid, w->nlost,
-	    w->why);
-	if (warn != NULL)
-		warn(arg, msg);
+	    " kilobytes could not be read: %s", p->pid, w->nlost, w->why);
+	if (w->warn != NULL)
+		w->warn(w->arg, msg);
 	return output_flush(w->out);
 }
 
 /*
- * Write a snapshot.  The counts of its processes are set to what was
- * written; what cannot be read is told to warn, with arg before the
- * sentence, and the snapshot is then incomplete.
+ * Begin to write a snapshot with that first line; warn (with arg before the
+ * sentence) is told of what cannot be read, which makes it incomplete.
+ * Processes are put into it one by one, and stay as they are until
+ * snap6_end, for what comes later may be the same as what they have.
+ */
+struct snap6 *
+snap6_begin(struct output *out, const char *header,
+    void (*warn)(void *, const char *), void *arg)
+{
+	struct snap6 *w;
+
+	if ((w = calloc(1, sizeof *w)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	w->out = out;
+	w->warn = warn;
+	w->arg = arg;
+	if ((w->dedup = dedup_new(write_finding, w)) == NULL) {
+		free(w);
+		return NULL;
+	}
+	output_put(out, header, strlen(header));
+	output_put(out, "\n", 1);
+	return w;
+}
+
+/*
+ * All is put: free the writer.  The output is the caller's to commit.
+ */
+int
+snap6_end(struct snap6 *w)
+{
+	int rc;
+
+	rc = output_flush(w->out);
+	dedup_free(w->dedup);
+	free(w);
+	return rc;
+}
+
+/*
+ * Write a whole snapshot, as with snap6_begin, snap6_put and snap6_end.
  */
 int
 snap6_write(struct snap *s, struct output *out,
     void (*warn)(void *, const char *), void *arg)
 {
-	struct writer w;
-	struct dedup *d;
+	struct snap6 *w;
 	size_t i;
 	int rc;
 
-	memset(&w, 0, sizeof w);
-	w.out = out;
-	if ((d = dedup_new(write_finding, &w)) == NULL)
+	if ((w = snap6_begin(out, s->header, warn, arg)) == NULL)
 		return -1;
-	output_put(out, s->header, strlen(s->header));
-	output_put(out, "\n", 1);
-	for (rc = 0, i = 0; i < s->nproc && rc == 0; i++) {
-		w.proc = s->proc[i];
-		if ((rc = write_proc(&w, d, warn, arg)) == -1)
-			errstr_wrap("process %" PRIu64, w.proc->pid);
-	}
-	if (rc == 0)
-		rc = output_flush(out);
-	dedup_free(d);
-	return rc;
+	for (rc = 0, i = 0; i < s->nproc && rc == 0; i++)
+		rc = snap6_put(w, s->proc[i]);
+	return snap6_end(w) == -1 ? -1 : rc;
 }

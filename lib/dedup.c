@@ -12,8 +12,9 @@
  *
  *	segment -> plan -> block -> fetch (threads) -> judge -> finding
  *
- * Memory: ten bytes for a new kilobyte, ten for an identity that may come
- * back, and the fates, which are dropped where they get dear.
+ * Memory: at most eleven bytes for a new kilobyte, eleven for an identity
+ * that may come back, and what became of it where it was not written raw.
+ * When the latter two get dear, no more are remembered.
  */
 #include "dedup.h"
 
@@ -117,23 +118,33 @@ page_unshared(const struct dedup *d, const struct segment *seg, uint64_t kb)
 }
 
 /*
- * How many pages from i on make one finding.
+ * Tell of a run that is the same as what was described at a place: as far
+ * as it lies in one segment.
+ */
+static uint64_t
+tell_same(struct finding *f, const struct dedup *d, uint64_t target,
+    uint64_t n)
+{
+	const struct described *at;
+	uint64_t kb;
+
+	at = place_segment(d, target);
+	kb = target - at->place;
+	f->image = at->seg->image;
+	f->addr = at->seg->base + kb * KB;
+	return segment_kb(at->seg) - kb < n ? segment_kb(at->seg) - kb : n;
+}
+
+/*
+ * How many pages from i on are alike.
  */
 static size_t
-finding_run(struct dedup *d, const struct block *b, size_t i)
+block_run(const struct dedup *d, const struct block *b, size_t i)
 {
 	const struct judgement *j = &d->j;
-	const struct described *at;
-	uint64_t most;
 	size_t n;
 
-	most = b->n - i;
-	if (j->verdict[i] == VERDICT_SAME) {
-		at = place_segment(d, j->target[i]);
-		if (at->place + segment_kb(at->seg) - j->target[i] < most)
-			most = at->place + segment_kb(at->seg) - j->target[i];
-	}
-	for (n = 1; n < most && j->verdict[i + n] == j->verdict[i]; n++) {
+	for (n = 1; i + n < b->n && j->verdict[i + n] == j->verdict[i]; n++) {
 		if (j->verdict[i] == VERDICT_SAME &&
 		    j->target[i + n] != j->target[i] + n)
 			break;
@@ -150,7 +161,6 @@ finding_run(struct dedup *d, const struct block *b, size_t i)
 static int
 block_tell(struct dedup *d, const struct block *b)
 {
-	const struct described *at;
 	struct finding f;
 	size_t i;
 
@@ -159,18 +169,41 @@ block_tell(struct dedup *d, const struct block *b)
 		f.verdict = d->j.verdict[i];
 		f.seg = b->seg;
 		f.kb = b->kb + i;
-		f.n = finding_run(d, b, i);
-		f.final = i + f.n == b->n;
+		f.n = block_run(d, b, i);
+		f.why = b->why;
 		if (f.verdict == VERDICT_RAW)
 			f.data = block_page(b, i);
-		if (f.verdict == VERDICT_LOST)
-			f.why = b->why;
-		if (f.verdict == VERDICT_SAME) {
-			at = place_segment(d, d->j.target[i]);
-			f.image = at->seg->image;
-			f.addr = at->seg->base +
-			    (d->j.target[i] - at->place) * KB;
-		}
+		if (f.verdict == VERDICT_SAME)
+			f.n = tell_same(&f, d, d->j.target[i], f.n);
+		f.final = i + f.n == b->n;
+		if (d->found(d->arg, &f) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Tell what a block is that is one long run.
+ */
+static int
+run_tell(struct dedup *d, const struct block *b)
+{
+	struct finding f;
+	uint64_t i, target;
+
+	for (i = 0; i < b->all; i += f.n) {
+		memset(&f, 0, sizeof f);
+		f.seg = b->seg;
+		f.kb = b->kb + i;
+		f.n = b->all - i;
+		f.verdict = VERDICT_ZERO;
+		f.why = "";
+		if (b->state[0] == PAGE_IDENTICAL)
+			f.n = judge_run(d, b->same[0] + i, b->all - i, &target,
+			    &f.verdict);
+		if (f.verdict == VERDICT_SAME)
+			f.n = tell_same(&f, d, target, f.n);
+		f.final = i + f.n == b->all;
 		if (d->found(d->arg, &f) == -1)
 			return -1;
 	}
@@ -183,21 +216,14 @@ block_tell(struct dedup *d, const struct block *b)
 static int
 dedup_judge(struct dedup *d)
 {
-	struct finding f;
 	struct block *b;
 	int rc;
 
 	b = fetcher_oldest(d->fetcher);
 	rc = -1;
-	if (b->zeros > 0) {
-		memset(&f, 0, sizeof f);
-		f.verdict = VERDICT_ZERO;
-		f.seg = b->seg;
-		f.kb = b->kb;
-		f.n = b->zeros;
-		f.final = true;
-		rc = d->found(d->arg, &f);
-	} else if (b->rc == -1)
+	if (b->all > 0)
+		rc = run_tell(d, b);
+	else if (b->rc == -1)
 		errstr_set("%s", b->why);
 	else if (judge_block(d, b) == 0)
 		rc = block_tell(d, b);
@@ -254,7 +280,7 @@ dedup_segment(struct dedup *d, const struct segment *seg, bool last)
 		}
 		rc = plan_block(d, b, seg, kb);
 		if (rc == 0) {
-			kb += b->zeros > 0 ? b->zeros : b->n;
+			kb += b->all > 0 ? b->all : b->n;
 			fetcher_submit(d->fetcher, b);
 		}
 	}

@@ -15,15 +15,27 @@ struct described {		/* a segment and its first place */
 };
 
 struct fate {			/* kilobytes with identity, not written raw */
-	uint64_t	 place;
-	uint64_t	 n;
+	uint64_t	 place : 38;
+	uint64_t	 n : 24;
+	uint64_t	 verdict : 2;
 	uint64_t	 target; /* SAME: the place of the first */
-	enum verdict	 verdict;
 };
+
+enum { FATE_MOST = (1 << 24) - 1 };	/* kilobytes in one */
 
 struct judgement {		/* on the pages of a block */
 	uint64_t	 target[BLOCK];
 	uint8_t		 verdict[BLOCK];
+};
+
+enum { WINDOW = 4096 };		/* groups */
+
+struct window {			/* identities, and where they were before */
+	const struct segment *seg;	/* borrowed */
+	uint64_t	 kb;	/* the first, from the segment's base */
+	size_t		 n;	/* groups of IDENTITY_KB */
+	uint64_t	 id[WINDOW];
+	uint64_t	 place[WINDOW];
 };
 
 struct dedup {
@@ -38,12 +50,15 @@ struct dedup {
 	struct fate	*fate;		/* owned; ascending */
 	size_t		 nfate;
 	size_t		 capfate;
+	size_t		 lastfate;	/* asked for */
 	uint64_t	 places;	/* given out so far */
 	uint64_t	 unique;	/* kilobytes found new */
 	const struct segment *last;	/* keep its last page unshared */
 	uint8_t		 secret[SECRETSIZE];
 	uint8_t		*check;		/* owned; BLOCK pages */
 	struct judgement j;
+	struct window	 window;
+	uint64_t	 now[WINDOW];	/* identities asked for again */
 };
 
 /* dedup.c */
@@ -59,6 +74,8 @@ int		 plan_block(struct dedup *, struct block *,
 
 /* judge.c */
 int		 judge_block(struct dedup *, const struct block *);
+uint64_t	 judge_run(struct dedup *, uint64_t, uint64_t, uint64_t *,
+		    enum verdict *);
 const uint8_t	*block_page(const struct block *, size_t);
 
 #endif

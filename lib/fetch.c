@@ -260,9 +260,11 @@ fetcher_submit(struct fetcher *f, struct block *b)
 {
 	f->head++;
 	pthread_mutex_lock(&f->lock);
-	b->done = false;
 	f->ready = f->head;
-	if (f->idle > 0)
+	b->done = b->nwant == 0 && f->taken == f->ready - 1;
+	if (b->done)
+		f->taken++;
+	else if (f->idle > 0)
 		pthread_cond_signal(&f->work);
 	pthread_mutex_unlock(&f->lock);
 }

@@ -25,7 +25,7 @@ struct block {
 	const struct segment *seg; /* borrowed */
 	uint64_t	 kb;	/* the first, from the segment's base */
 	size_t		 n;	/* kilobytes, at most BLOCK */
-	uint64_t	 zeros;	/* instead of them: so many that are zero */
+	uint64_t	 all;	/* instead of them: so many like the first */
 	uint64_t	 place;	/* of the first in the whole snapshot */
 	uint8_t		 state[BLOCK];	/* enum page_state */
 	uint16_t	 slot[BLOCK];	/* PAGE_READ: where in data */

@@ -4,7 +4,7 @@
  *	slot	tag: 26 bits of the hash | place: 38 bits
  *
  * Six other bits of the hash choose one of 64 shards, which grow one at a
- * time, and large ones by an eighth, so that the index never takes much more
+ * time, and large ones by a quarter, so that the index never takes much more
  * than its entries.  In a shard the entries are kept in order of their tags (an
  * ordered hash table: Amble and Knuth, Ordered hash tables, The Computer
  * Journal 17, 1974): the home of a tag is tag * cap / 2^26, entries lie at
@@ -28,7 +28,7 @@ enum {
 	TAGBITS = 26,
 	SLACK = 64,		/* slots behind the last home */
 	FIRSTCAP = 448,
-	LARGE = 8192		/* below, a shard doubles */
+	LARGE = 4096		/* below, a shard doubles */
 };
 
 #define EMPTY		UINT64_MAX
@@ -133,7 +133,7 @@ shard_grow(struct shard *sh)
 {
 	size_t cap;
 
-	cap = sh->cap + (sh->cap < LARGE ? sh->cap : sh->cap / 8);
+	cap = sh->cap + (sh->cap < LARGE ? sh->cap : sh->cap / 4);
 	return shard_resize(sh, cap == 0 ? FIRSTCAP : cap);
 }
 

@@ -181,9 +181,9 @@ judge_checked(struct dedup *d, const struct block *b)
 }
 
 /*
- * What became of a place of an earlier block that has an identity.
+ * The first fate that ends behind a place.
  */
-static const struct fate *
+static size_t
 fate_find(const struct dedup *d, uint64_t place)
 {
 	size_t lo, hi, mid;
@@ -197,8 +197,40 @@ fate_find(const struct dedup *d, uint64_t place)
 		else
 			hi = mid;
 	}
-	return lo < d->nfate && d->fate[lo].place <= place ?
-	    &d->fate[lo] : NULL;
+	return lo;
+}
+
+/*
+ * What became of the n places from place on, all of earlier blocks and with
+ * identities: of how many the same.  Those that were written are now the
+ * same as they were then.
+ */
+uint64_t
+judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
+    enum verdict *verdict)
+{
+	const struct fate *f;
+	uint64_t skip;
+	size_t i;
+
+	*verdict = VERDICT_SAME;
+	*target = place;
+	/* runs are asked for in order, mostly */
+	i = d->lastfate;
+	if (i >= d->nfate || d->fate[i].place + d->fate[i].n <= place ||
+	    (i > 0 && d->fate[i - 1].place + d->fate[i - 1].n > place))
+		i = fate_find(d, place);
+	d->lastfate = i;
+	if (i == d->nfate)
+		return n;
+	f = &d->fate[i];
+	if (f->place > place)
+		return f->place - place < n ? f->place - place : n;
+	skip = place - f->place;
+	*verdict = (enum verdict)f->verdict;
+	*target = f->target + skip;
+	d->lastfate = f->n - skip <= n ? i + 1 : i;
+	return f->n - skip < n ? f->n - skip : n;
 }
 
 /*
@@ -209,7 +241,7 @@ static void
 judge_identical(struct dedup *d, const struct block *b)
 {
 	struct judgement *j = &d->j;
-	const struct fate *f;
+	enum verdict v;
 	uint64_t p;
 	size_t i;
 
@@ -217,14 +249,13 @@ judge_identical(struct dedup *d, const struct block *b)
 		if (b->state[i] != PAGE_IDENTICAL)
 			continue;
 		p = b->same[i];
-		if (p >= b->place) {
-			j->verdict[i] = j->verdict[p - b->place];
-			j->target[i] = j->target[p - b->place];
-		} else if ((f = fate_find(d, p)) != NULL) {
-			j->verdict[i] = (uint8_t)f->verdict;
-			j->target[i] = f->target + (p - f->place);
-		} else
-			j->verdict[i] = VERDICT_RAW;
+		if (p < b->place) {
+			judge_run(d, p, 1, &j->target[i], &v);
+			j->verdict[i] = (uint8_t)v;
+			continue;
+		}
+		j->verdict[i] = j->verdict[p - b->place];
+		j->target[i] = j->target[p - b->place];
 		if (j->verdict[i] == VERDICT_RAW) {
 			j->verdict[i] = VERDICT_SAME;
 			j->target[i] = p;
@@ -248,7 +279,7 @@ fates_record(struct dedup *d, const struct block *b)
 			continue;
 		f = d->nfate > 0 ? &d->fate[d->nfate - 1] : NULL;
 		if (f != NULL && f->place + f->n == b->place + i &&
-		    f->verdict == j->verdict[i] &&
+		    f->verdict == j->verdict[i] && f->n < FATE_MOST &&
 		    (f->verdict != VERDICT_SAME ||
 		    f->target + f->n == j->target[i])) {
 			f->n++;
@@ -263,10 +294,10 @@ fates_record(struct dedup *d, const struct block *b)
 			d->capfate = cap;
 		}
 		f = &d->fate[d->nfate++];
-		f->place = b->place + i;
+		f->place = (b->place + i) & PLACE_MOST;
 		f->n = 1;
 		f->target = j->target[i];
-		f->verdict = j->verdict[i];
+		f->verdict = j->verdict[i] & 3U;
 	}
 	return 0;
 }

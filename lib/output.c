@@ -232,6 +232,29 @@ output_refer(struct output *o, const void *data, size_t n)
 }
 
 /*
+ * Room to write into: at least n bytes (a few hundred at the most), *most in
+ * all.  output_filled tells where the writing ended.
+ */
+char *
+output_room(struct output *o, size_t n, size_t *most)
+{
+	if (SMALL - o->nsmall < n || o->niov == VECTORS)
+		(void)output_flush(o);
+	*most = SMALL - o->nsmall;
+	return (char *)o->small + o->nsmall;
+}
+
+void
+output_filled(struct output *o, const char *end)
+{
+	size_t n;
+
+	n = (size_t)(end - ((char *)o->small + o->nsmall));
+	output_refer(o, o->small + o->nsmall, n);
+	o->nsmall += n;
+}
+
+/*
  * Write n bytes, which are copied.
  */
 void

@@ -1,6 +1,10 @@
 /*
  * Planning a block: which of its pages are to be read.  Zeros are not, nor
  * is what has an identity that was described before.
+ *
+ * Identities are asked for ahead, a window of 16 MiB at a time: processes
+ * that were forked from one share long runs, which are found and told as
+ * such.
  */
 #include "dedup.h"
 
@@ -21,189 +25,277 @@ identity_hash(uint64_t id)
 }
 
 /*
- * Does n times IDENTITY_KB kilobytes at place still have these identities?
- * A frame may have moved since it was described.
+ * How many groups from a place on still have these identities?  A frame may
+ * have moved since it was described.
  */
-static bool
-identity_holds(const struct dedup *d, uint64_t place, const uint64_t *id,
-    size_t n)
+static size_t
+identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 {
-	uint64_t now[BLOCK / IDENTITY_KB], loc, rest;
+	uint64_t loc, rest;
 	struct source *src;
+	size_t i;
 
 	src = place_source(d, place, &loc, &rest);
-	return src != NULL && src->ops->identify != NULL &&
-	    rest >= n * IDENTITY_KB &&
-	    src->ops->identify(src, loc, n, now) == 0 &&
-	    memcmp(now, id, n * sizeof *id) == 0;
+	if (src == NULL || src->ops->identify == NULL)
+		return 0;
+	if (n > rest / IDENTITY_KB)
+		n = (size_t)(rest / IDENTITY_KB);
+	if (n == 0 || src->ops->identify(src, loc, n, d->now) == -1)
+		return 0;
+	for (i = 0; i < n && id[i] != 0 && id[i] == d->now[i]; i++)
+		continue;
+	return i;
 }
 
 /*
- * The place where each of n identities was described before, PLACE_NONE
- * where there is none.  Neighbours are checked in one go.
+ * Find the places where n groups were described before, PLACE_NONE where
+ * there is none.  What follows a group that was is likely to follow it
+ * again.
  */
 static void
-identity_find(const struct dedup *d, const uint64_t *id, size_t n,
-    uint64_t *place)
+identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 {
+	enum { AHEAD = 64 };	/* groups tried at first behind a hit */
 	struct cursor c;
 	uint64_t p;
-	size_t i, k;
+	size_t i, k, held, most;
 
-	for (i = 0; i < n; i++)
-		place[i] = id[i] == 0 ? PLACE_NONE :
-		    index_first(&d->identity, identity_hash(id[i]), &c);
-	for (i = 0; i < n; i += k) {
-		for (k = 1; i + k < n && place[i] != PLACE_NONE &&
-		    place[i + k] == place[i] + k * IDENTITY_KB; k++)
+	for (i = 0, most = 1; i < n; i += held) {
+		place[i] = PLACE_NONE;
+		held = 1;
+		if (id[i] == 0)
 			continue;
-		if (place[i] == PLACE_NONE ||
-		    identity_holds(d, place[i], &id[i], k))
-			continue;
-		k = 1;
 		p = index_first(&d->identity, identity_hash(id[i]), &c);
-		while (p != PLACE_NONE && !identity_holds(d, p, &id[i], 1))
-			p = index_next(&c);
-		place[i] = p;
+		for (held = 0; p != PLACE_NONE; p = index_next(&c)) {
+			if (most > n - i)
+				most = n - i;
+			held = identity_holds(d, p, &id[i], most);
+			if (held > 0)
+				break;
+		}
+		for (k = 0; k < held; k++)
+			place[i + k] = p + k * IDENTITY_KB;
+		/* long runs are looked for where runs were long */
+		most = held < most || held == 0 ? 1 : most * AHEAD;
+		if (held == 0)
+			held = 1;
 	}
 }
 
 /*
- * May identities and fates take more memory?  All indexes together stay
- * below 1.5% of the unique bytes and a little.
+ * May identities and fates take more memory?  The index of contents takes
+ * up to 1.1% of the unique bytes; all together stay below 1.5% and 8 MiB.
  */
 static bool
 identity_affordable(const struct dedup *d)
 {
 	return index_bytes(&d->identity) + d->capfate * sizeof *d->fate <
-	    d->unique * KB / 256 + (1 << 20);
+	    d->unique * KB / 250 + (8 << 20);
+}
+
+/*
+ * Have the window begin at kilobyte kb of a segment, which lies in an extent
+ * with identities, at the beginning of a group.
+ */
+static int
+window_open(struct dedup *d, const struct segment *seg,
+    const struct extent *e, uint64_t kb)
+{
+	struct window *w = &d->window;
+	uint64_t n;
+
+	if (w->seg == seg && kb >= w->kb && kb < w->kb + w->n * IDENTITY_KB &&
+	    (kb - w->kb) % IDENTITY_KB == 0)
+		return 0;
+	n = e->kb + e->n - kb;
+	if (page_unshared(d, seg, kb + n - 1))
+		n--;
+	if (n > (uint64_t)WINDOW * IDENTITY_KB)
+		n = (uint64_t)WINDOW * IDENTITY_KB;
+	w->seg = seg;
+	w->kb = kb;
+	w->n = (size_t)(n / IDENTITY_KB);
+	if (e->src->ops->identify(e->src, e->loc + (kb - e->kb) * KB, w->n,
+	    w->id) == -1)
+		return -1;
+	identity_find(d, w->id, w->n, w->place);
+	return 0;
+}
+
+/*
+ * How many groups of the window from g on were described one after another;
+ * 0 where group g was not described.
+ */
+static size_t
+window_run(const struct window *w, size_t g)
+{
+	size_t n;
+
+	if (w->place[g] == PLACE_NONE)
+		return 0;
+	for (n = 1; g + n < w->n && w->place[g + n] == w->place[g] +
+	    n * IDENTITY_KB; n++)
+		continue;
+	return n;
 }
 
 static void
-plan_read(struct block *b, size_t i, size_t n, struct source *src,
-    uint64_t loc)
+plan_read(struct block *b, size_t n, struct source *src, uint64_t loc)
 {
 	struct want *w;
-	size_t k;
+	size_t i;
 
-	for (k = 0; k < n; k++) {
-		b->state[i + k] = PAGE_READ;
-		b->slot[i + k] = (uint16_t)b->nslot++;
+	for (i = b->n; i < b->n + n; i++) {
+		b->state[i] = PAGE_READ;
+		b->slot[i] = (uint16_t)b->nslot++;
 	}
 	w = b->nwant > 0 ? &b->want[b->nwant - 1] : NULL;
-	if (w != NULL && w->src == src && w->kb + w->run.n == i &&
-	    w->run.loc + w->run.n * src->pitch == loc) {
+	if (w != NULL && w->src == src && w->kb + w->run.n == b->n &&
+	    w->run.loc + w->run.n * src->pitch == loc)
 		w->run.n += n;
-		return;
+	else {
+		w = &b->want[b->nwant++];
+		w->src = src;
+		w->run.loc = loc;
+		w->run.n = n;
+		w->kb = b->n;
 	}
-	w = &b->want[b->nwant++];
-	w->src = src;
-	w->run.loc = loc;
-	w->run.n = n;
-	w->kb = i;
+	b->n += n;
 }
 
 /*
- * Plan the groups of a block that have identities: n kilobytes from i,
- * which are at loc.
+ * Plan one group of the window: one that was described before, or one to be
+ * read and remembered.
  */
 static int
-plan_groups(struct dedup *d, struct block *b, size_t i, size_t n,
-    struct source *src, uint64_t loc)
+plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
+    uint64_t loc)
 {
-	uint64_t id[BLOCK / IDENTITY_KB], place[BLOCK / IDENTITY_KB];
-	size_t g, k, at;
+	struct window *w = &d->window;
+	size_t i;
 
-	if (src->ops->identify(src, loc, n / IDENTITY_KB, id) == -1)
-		return -1;
-	identity_find(d, id, n / IDENTITY_KB, place);
-	for (g = 0; g < n / IDENTITY_KB; g++) {
-		at = i + g * IDENTITY_KB;
-		if (place[g] == PLACE_NONE) {
-			plan_read(b, at, IDENTITY_KB, src, loc +
-			    g * IDENTITY_KB * KB);
-			if (id[g] == 0 || !identity_affordable(d))
-				continue;
-			for (k = 0; k < IDENTITY_KB; k++)
-				b->recorded[at + k] = true;
-			if (index_add(&d->identity, identity_hash(id[g]),
-			    b->place + at) == -1)
+	if (w->place[g] != PLACE_NONE) {
+		for (i = 0; i < IDENTITY_KB; i++) {
+			b->state[b->n] = PAGE_IDENTICAL;
+			b->same[b->n++] = w->place[g] + i;
+		}
+		return 0;
+	}
+	if (w->id[g] != 0 && identity_affordable(d)) {
+		memset(b->recorded + b->n, true, IDENTITY_KB);
+		if (index_add(&d->identity, identity_hash(w->id[g]),
+		    b->place + b->n) == -1)
+			return -1;
+	}
+	plan_read(b, IDENTITY_KB, src, loc);
+	return 0;
+}
+
+/*
+ * Plan what a block takes of the window from group g on, which is at loc:
+ * all groups that it has room for, up to a long run that was described
+ * before, which is a block of its own.
+ */
+static int
+plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
+    uint64_t loc)
+{
+	struct window *w = &d->window;
+	size_t run;
+
+	while (g < w->n && b->n + IDENTITY_KB <= BLOCK) {
+		run = window_run(w, g);
+		if (run * IDENTITY_KB >= BLOCK) {
+			if (b->n > 0)
+				break;
+			b->all = run * IDENTITY_KB;
+			if (b->all > b->place - w->place[g])
+				b->all = b->place - w->place[g];
+			b->state[0] = PAGE_IDENTICAL;
+			b->same[0] = w->place[g];
+			break;
+		}
+		do {
+			if (plan_group(d, b, g++, src, loc) == -1)
 				return -1;
-			continue;
-		}
-		for (k = 0; k < IDENTITY_KB; k++) {
-			b->state[at + k] = PAGE_IDENTICAL;
-			b->same[at + k] = place[g] + k;
-		}
+			loc += IDENTITY_KB * KB;
+		} while (run-- > 1 && b->n + IDENTITY_KB <= BLOCK);
 	}
 	return 0;
 }
 
 /*
- * Plan n kilobytes of a block from i, which lie in one extent at loc.
+ * Plan what a block takes of an extent from kilobyte kb on; nothing when
+ * the block must end before it.
  */
 static int
-plan_run(struct dedup *d, struct block *b, size_t i, size_t n,
-    struct source *src, uint64_t loc)
+plan_extent(struct dedup *d, struct block *b, const struct extent *e,
+    uint64_t kb)
 {
-	size_t lead, groups, whole;
+	uint64_t left, loc;
+	size_t most, lead;
 
-	if (src == NULL) {
-		memset(b->state + i, PAGE_ZERO, n);
+	left = e->kb + e->n - kb;
+	if (e->src == NULL && left >= BLOCK) {
+		if (b->n == 0) {
+			b->all = left;
+			b->state[0] = PAGE_ZERO;
+		}
 		return 0;
 	}
-	lead = src->ops->identify == NULL || src->pitch != KB ||
-	    loc % KB != 0 ? n : (size_t)(-loc / KB % IDENTITY_KB);
-	whole = page_unshared(d, b->seg, b->kb + i + n - 1) ? n - 1 : n;
-	if (lead >= whole) {
-		plan_read(b, i, n, src, loc);
+	most = left < BLOCK - b->n ? (size_t)left : BLOCK - b->n;
+	if (e->src == NULL) {
+		memset(b->state + b->n, PAGE_ZERO, most);
+		b->n += most;
 		return 0;
 	}
-	groups = (whole - lead) / IDENTITY_KB * IDENTITY_KB;
-	if (lead > 0)
-		plan_read(b, i, lead, src, loc);
-	if (groups > 0 && plan_groups(d, b, i + lead, groups, src,
-	    loc + lead * KB) == -1)
-		return -1;
-	if (lead + groups < n)
-		plan_read(b, i + lead + groups, n - lead - groups, src,
-		    loc + (lead + groups) * KB);
+	loc = e->loc + (kb - e->kb) * e->src->pitch;
+	if (e->src->ops->identify != NULL && e->src->pitch == KB &&
+	    loc % KB == 0) {
+		lead = (size_t)(-loc / KB % IDENTITY_KB);
+		if (lead == 0) {
+			if (window_open(d, b->seg, e, kb) == -1)
+				return -1;
+			if (d->window.n > 0)
+				return plan_window(d, b, (size_t)(kb -
+				    d->window.kb) / IDENTITY_KB, e->src, loc);
+		} else if (lead < most)
+			most = lead;
+	}
+	plan_read(b, most, e->src, loc);
 	return 0;
 }
 
 /*
- * Plan a block from kilobyte kb of the segment described last.  A long run of zeros is a
- * block of its own.
+ * Plan a block from kilobyte kb of the segment described last.  What is one
+ * long run, of zeros or of what was described before, is a block of its
+ * own, of any length.
  */
 int
 plan_block(struct dedup *d, struct block *b, const struct segment *seg,
     uint64_t kb)
 {
 	const struct extent *e;
-	uint64_t n;
+	size_t n;
 
 	b->seg = seg;
 	b->kb = kb;
 	b->place = d->desc[d->ndesc - 1].place + kb;
 	b->n = b->nwant = b->nslot = 0;
-	b->zeros = 0;
+	b->all = 0;
 	b->secret = d->secret;
+	b->rc = 0;
 	b->why[0] = '\0';
 	memset(b->recorded, 0, sizeof b->recorded);
-	for (e = segment_extent(seg, kb); b->n < BLOCK && kb < seg->kb; e++) {
-		n = e->kb + e->n - kb;
-		if (e->src == NULL && n >= BLOCK) {
-			if (b->n == 0)
-				b->zeros = n;
-			break;
-		}
-		if (n > BLOCK - b->n)
-			n = BLOCK - b->n;
-		if (plan_run(d, b, b->n, (size_t)n, e->src, e->src == NULL ?
-		    0 : e->loc + (kb - e->kb) * e->src->pitch) == -1)
+	for (e = segment_extent(seg, kb); b->n < BLOCK && kb < seg->kb;) {
+		n = b->n;
+		if (plan_extent(d, b, e, kb) == -1)
 			return -1;
-		b->n += (size_t)n;
-		kb += n;
+		if (b->all > 0 || b->n == n)
+			break;
+		kb += b->n - n;
+		if (kb == e->kb + e->n)
+			e++;
 	}
 	return 0;
 }

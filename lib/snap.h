@@ -99,6 +99,7 @@ struct source	*source_file(struct snap *, int, const char *, uint32_t);
 int		 source_fd(const struct source *);
 struct source	*source_spool(struct snap *);
 int64_t		 spool_add(struct source *, const void *, size_t);
+int		 spool_finish(struct source *);
 struct source	*source_nothing(struct snap *);
 int		 source_read(struct source *, const struct run *, size_t,
 		    uint8_t *);
@@ -262,6 +263,8 @@ struct output;
 struct output	*output_open(const char *);
 void		 output_put(struct output *, const void *, size_t);
 void		 output_refer(struct output *, const void *, size_t);
+char		*output_room(struct output *, size_t, size_t *);
+void		 output_filled(struct output *, const char *);
 int		 output_flush(struct output *);
 uint64_t	 output_pos(const struct output *);
 int		 output_commit(struct output *);
@@ -313,6 +316,13 @@ struct readopts {
 
 struct snap	*snap_open(const char *, const struct readopts *);
 struct snap	*snap6_read(struct input *, const struct readopts *);
+
+struct snap6;			/* a snapshot being written */
+
+struct snap6	*snap6_begin(struct output *, const char *,
+		    void (*)(void *, const char *), void *);
+int		 snap6_put(struct snap6 *, struct proc *);
+int		 snap6_end(struct snap6 *);
 int		 snap6_write(struct snap *, struct output *,
 		    void (*)(void *, const char *), void *);
 int		 snap6_known(const char *);
@@ -327,7 +337,7 @@ int		 linuxrec_apply(struct proc *);
 int		 linuxrec_update(struct proc *);
 
 /*
- * Live processes: linux/live.c, linux/freeze.c.  A struct live is a set of
+ * Live processes: linux/live.c, linux/freeze.c, linux/take.c.  A struct live is a set of
  * processes to be stopped, taken and let go.
  */
 #include "linux/task.h"
@@ -349,6 +359,7 @@ int		 live_addpid(struct live *, pid_t);
 int		 live_addname(struct live *, const char *);
 int		 live_stop(struct live *);
 int		 live_take(struct live *, struct snap *, take_fn, void *);
+int		 live_next(struct live *, struct proc **);
 void		 live_thaw(struct live *);
 bool		 live_incomplete(const struct live *);
 void		 live_free(struct live *);

@@ -19,7 +19,11 @@ struct filesource {
 	uint64_t	 size;	/* beyond it, bytes are zero */
 	dev_t		 dev;
 	ino_t		 ino;
+	uint8_t		*buf;	/* owned; of a spool that is being filled */
+	size_t		 nbuf;
 };
+
+enum { SPOOLBUF = 256 * KB };
 
 /*
  * Hand a source to a snapshot, which owns it from here on.
@@ -141,7 +145,10 @@ file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
 static void
 file_free(struct source *src)
 {
-	close(((struct filesource *)src)->fd);
+	struct filesource *f = (struct filesource *)src;
+
+	close(f->fd);
+	free(f->buf);
 }
 
 static const struct source_ops file_ops = {
@@ -234,36 +241,68 @@ source_spool(struct snap *s)
 		errstr_sys("spool in %s", dir);
 		return NULL;
 	}
-	if ((src = file_new(s, fd, "spool", KB, &spool_ops)) == NULL)
+	if ((src = file_new(s, fd, "spool", KB, &spool_ops)) == NULL) {
 		close(fd);
+		return NULL;
+	}
+	((struct filesource *)src)->buf = malloc(SPOOLBUF);
+	if (((struct filesource *)src)->buf == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
 	return src;
 }
 
-/*
- * Append to a spool.  Returns where the bytes lie, a multiple of KB, or -1.
- */
-int64_t
-spool_add(struct source *src, const void *data, size_t len)
+static int
+spool_write(struct filesource *f)
 {
-	struct filesource *f = (struct filesource *)src;
-	const uint8_t *p;
-	uint64_t loc;
+	uint8_t *p;
+	size_t left;
 	ssize_t n;
 
-	loc = f->size;
-	for (p = data; len > 0; p += n, len -= (size_t)n) {
-		n = pwrite(f->fd, p, len, (off_t)(loc + (uint64_t)(p -
-		    (const uint8_t *)data)));
-		if (n == -1 && errno == EINTR) {
+	p = f->buf;
+	left = f->nbuf;
+	for (f->nbuf = 0; left > 0; p += n, left -= (size_t)n) {
+		n = write(f->fd, p, left);
+		if (n == -1 && errno == EINTR)
 			n = 0;
-			continue;
-		}
 		if (n == -1)
 			return errstr_sys("spool");
 	}
-	f->size = loc + (uint64_t)(p - (const uint8_t *)data);
-	f->size += (KB - f->size % KB) % KB;
-	return (int64_t)loc;
+	return 0;
+}
+
+/*
+ * Append a page of at most KB bytes to a spool, filled up with zeros.
+ * Returns where it lies, or -1.  It can be read after spool_finish.
+ */
+int64_t
+spool_add(struct source *src, const void *page, size_t len)
+{
+	struct filesource *f = (struct filesource *)src;
+
+	if (f->nbuf == SPOOLBUF && spool_write(f) == -1)
+		return -1;
+	memcpy(f->buf + f->nbuf, page, len);
+	memset(f->buf + f->nbuf + len, 0, KB - len);
+	f->nbuf += KB;
+	f->size += KB;
+	return (int64_t)(f->size - KB);
+}
+
+/*
+ * All has been added to a spool.
+ */
+int
+spool_finish(struct source *src)
+{
+	struct filesource *f = (struct filesource *)src;
+	int rc;
+
+	rc = spool_write(f);
+	free(f->buf);
+	f->buf = NULL;
+	return rc;
 }
 
 static int

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 #include <err.h>
-#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +23,7 @@ struct message {
 };
 
 static STAILQ_HEAD(, message) messages = STAILQ_HEAD_INITIALIZER(messages);
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool holding;
 static bool incomplete;
 
@@ -36,12 +37,15 @@ say(void *arg, const char *text)
 		warnx("%s", text);
 		return;
 	}
+	pthread_mutex_lock(&lock);
 	if ((m = malloc(sizeof *m)) == NULL ||
 	    (m->text = strdup(text)) == NULL) {
 		free(m);
-		return;
+		m = NULL;
 	}
-	STAILQ_INSERT_TAIL(&messages, m, entry);
+	if (m != NULL)
+		STAILQ_INSERT_TAIL(&messages, m, entry);
+	pthread_mutex_unlock(&lock);
 }
 
 static void
@@ -86,19 +90,58 @@ take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
 }
 
 /*
- * Take the snapshot and write it, then let the processes go.
+ * Take what is stopped and write it.
+ */
+static int
+write_live(struct live *l, struct snap *s, struct output *out)
+{
+	struct snap6 *w;
+	struct proc *p;
+	bool told;
+	int rc;
+
+	told = false;
+	if (live_take(l, s, take, &told) == -1 ||
+	    (w = snap6_begin(out, s->header, say_lost, NULL)) == NULL)
+		return -1;
+	while ((rc = live_next(l, &p)) == 1)
+		if (snap6_put(w, p) == -1) {
+			rc = -1;
+			break;
+		}
+	return snap6_end(w) == -1 ? -1 : rc;
+}
+
+static void
+say_totals(const struct snap *s, const struct output *out)
+{
+	struct kbcount sum = { 0 };
+	char text[160];
+	size_t i, nproc;
+
+	for (i = nproc = 0; i < s->nproc; i++) {
+		nproc += s->proc[i]->leader == 0;
+		sum.raw += s->proc[i]->count.raw;
+		sum.zero += s->proc[i]->count.zero;
+		sum.same += s->proc[i]->count.same;
+	}
+	snprintf(text, sizeof text, "processes: %zu, threads: %zu, KB raw: "
+	    "%ju, zero: %ju, shared: %ju; bytes written: %ju", nproc, s->nproc,
+	    (uintmax_t)sum.raw, (uintmax_t)sum.zero, (uintmax_t)sum.same,
+	    (uintmax_t)output_pos(out));
+	say(NULL, text);
+}
+
+/*
+ * Stop the processes, take the snapshot and write it, let them go.
  */
 static int
 snap_live(struct live *l, struct output *out, bool verbose)
 {
-	struct kbcount sum = { 0 };
 	struct snap *s;
-	char *header, text[160];
-	bool told;
-	size_t i;
+	char *header;
 	int rc;
 
-	told = false;
 	rc = -1;
 	s = snap_new();
 	header = live_header(plan9_cputype());
@@ -106,20 +149,11 @@ snap_live(struct live *l, struct output *out, bool verbose)
 	    asprintf(&s->header, "process snapshot %s", header) == -1)
 		goto out;
 	holding = true;
-	if (live_stop(l) == 0 && live_take(l, s, take, &told) == 0)
-		rc = snap6_write(s, out, say_lost, NULL);
-	for (i = 0; rc == 0 && i < s->nproc; i++) {
-		sum.raw += s->proc[i]->count.raw;
-		sum.zero += s->proc[i]->count.zero;
-		sum.same += s->proc[i]->count.same;
-	}
-	if (rc == 0 && verbose) {
-		snprintf(text, sizeof text, "%zu processes and threads: %ju KB "
-		    "raw, %ju zero, %ju shared; %ju bytes written", s->nproc,
-		    (uintmax_t)sum.raw, (uintmax_t)sum.zero,
-		    (uintmax_t)sum.same, (uintmax_t)output_pos(out));
-		say(NULL, text);
-	}
+	rc = live_stop(l);
+	if (rc == 0)
+		rc = write_live(l, s, out);
+	if (rc == 0 && verbose)
+		say_totals(s, out);
 out:
 	live_thaw(l);
 	say_kept();
@@ -153,7 +187,7 @@ on_signal(int sig)
 static void
 catch_signals(void)
 {
-	static const int sig[] = { SIGHUP, SIGINT, SIGTERM, SIGXFSZ };
+	static const int sig[] = { SIGHUP, SIGINT, SIGTERM };
 	struct sigaction sa = { .sa_handler = on_signal,
 	    .sa_flags = (int)SA_RESETHAND };
 	size_t i;
@@ -171,11 +205,13 @@ add(struct live *l, const char *arg)
 	const char *bad;
 	pid_t pid;
 
-	if (strspn(arg, "0123456789") != strlen(arg) || *arg == '\0')
+	if (*arg == '\0')
+		return errstr_set("an empty name");
+	if (strspn(arg, "0123456789") != strlen(arg))
 		return live_addname(l, arg);
 	pid = (pid_t)strtonum(arg, 1, INT32_MAX, &bad);
 	if (bad != NULL)
-		return errstr_set("process id %s: %s", arg, bad);
+		return errstr_set("%s is not a process id", arg);
 	return live_addpid(l, pid);
 }
 

@@ -79,7 +79,7 @@ thread_look(struct lproc *p, struct lthread *t)
 		return -1;
 	t->state = now.state;
 	for (i = 0; i < sizeof name / sizeof *name; i++)
-		filelist_read(&t->before, p->pid, t->tid, name[i]);
+		filelist_read(&t->seen, p->pid, t->tid, name[i]);
 	return 0;
 }
 
@@ -98,7 +98,7 @@ seize_refused(pid_t pid)
 	if (uid != (long)geteuid())
 		return errstr_set("process %d belongs to user %ld: "
 		    "be that user, or root (CAP_SYS_PTRACE)", pid, uid);
-	snprintf(path, sizeof path, "/proc/%d", pid);
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
 	if (stat(path, &st) == 0 && st.st_uid != geteuid())
 		return errstr_set("process %d is not dumpable "
 		    "(set-user-ID, or prctl(2)): CAP_SYS_PTRACE is needed",
@@ -112,7 +112,8 @@ seize_refused(pid_t pid)
 		return errstr_set("process %d: kernel.yama.ptrace_scope is "
 		    "%ld: CAP_SYS_PTRACE is needed, or the scope 0", pid,
 		    scope);
-	return errstr_set("process %d: no permission to trace it "
+	return errstr_set("process %d: no permission to trace it: it may "
+	    "have changed its user, or its executable is not readable "
 	    "(CAP_SYS_PTRACE is needed)", pid);
 }
 
@@ -126,6 +127,8 @@ thread_seize(struct live *l, struct lproc *p, struct lthread *t)
 		t->hold = HOLD_GONE;
 		return 0;
 	}
+	if (p->kernel)
+		return 0;
 	if (ptrace(PTRACE_SEIZE, t->tid, NULL, NULL) == 0) {
 		t->hold = HOLD_SEIZED;
 		if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == -1)
@@ -167,6 +170,7 @@ thread_poll(struct lthread *t)
 	if (status >> 16 == PTRACE_EVENT_STOP) {
 		t->hold = HOLD_STOPPED;
 		regs_restart(t->tid);
+		regs_read(t);
 		return;
 	}
 	/*
@@ -260,6 +264,7 @@ proc_refused(struct live *l, struct lproc *p)
 	if (!p->found)
 		return -1;
 	p->skip = true;
+	l->incomplete = true;
 	live_warn(l, "%s: left out", snap_errstr());
 	return 0;
 }
@@ -289,8 +294,6 @@ round_proc(struct round *r, struct lproc *p)
 			    "the kernel: it has no memory and no registers "
 			    "of its own", p->pid, now.comm);
 	}
-	if (p->kernel)
-		return 0;
 	errno = 0;
 	errstr_set("%s", "");
 	if (proc_list(p->pid, "task", round_thread, r) == -1) {
@@ -307,7 +310,7 @@ round_child(void *arg, long pid)
 	struct round *r = arg;
 	struct task now = { 0 };
 
-	if (lproc_find(r->live, (pid_t)pid) != NULL || pid == getpid() ||
+	if (lproc_find(r->live, (pid_t)pid) != NULL ||
 	    proc_stat((pid_t)pid, 0, &now) == -1 || now.ppid == 0 ||
 	    lproc_find(r->live, now.ppid) == NULL)
 		return 0;
@@ -386,6 +389,7 @@ live_thaw(struct live *l)
 	struct lthread *t;
 	int status;
 
+	take_finish(l);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if (t->hold == HOLD_SEIZED || t->hold == HOLD_BUSY)

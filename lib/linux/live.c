@@ -1,5 +1,5 @@
 /*
- * A set of live processes: which they are, and what is taken of them.
+ * A set of live processes: which they are.
  */
 #include "live.h"
 
@@ -47,7 +47,7 @@ live_free(struct live *l)
 	while ((p = TAILQ_FIRST(&l->procs)) != NULL) {
 		while ((t = TAILQ_FIRST(&p->threads)) != NULL) {
 			TAILQ_REMOVE(&p->threads, t, entry);
-			filelist_free(&t->before);
+			thread_forget(t);
 			free(t);
 		}
 		TAILQ_REMOVE(&l->procs, p, entry);
@@ -135,26 +135,58 @@ reads_us(pid_t pid)
 	return pi.reads;
 }
 
+/*
+ * The same, with some patience: a shell that begins a pipeline holds both
+ * ends of its pipe for a moment.
+ */
+static bool
+reads_us_still(pid_t pid)
+{
+	const struct timespec nap = { 0, 20000000 };
+	int i;
+
+	for (i = 0; i < 10 && reads_us(pid); i++)
+		nanosleep(&nap, NULL);
+	return i == 10;
+}
+
+/*
+ * Add a process, or remember that it is left out.
+ */
 static int
 live_add(struct live *l, pid_t pid, bool found)
 {
+	struct lproc *p;
 	char user[32];
 
-	if (pid == getpid()) {
-		live_warn(l, "process %d is this one: left out", pid);
-		l->incomplete = true;
-		return 0;
-	}
 	if (lproc_find(l, pid) != NULL)
 		return 0;
-	if (reads_us(pid)) {
+	if ((p = lproc_add(l, pid, found)) == NULL)
+		return -1;
+	if (pid == getpid()) {
+		live_warn(l, "process %d is this one: left out", pid);
+		p->skip = l->incomplete = true;
+	} else if (l->stopped ? reads_us(pid) : reads_us_still(pid)) {
 		live_warn(l, "process %d reads what this one writes: "
 		    "left out", pid);
-		l->incomplete = true;
-		return 0;
-	}
-	live_user(l, (uid_t)proc_status(pid, 0, "Uid"), user, sizeof user);
-	return lproc_add(l, pid, found) == NULL ? -1 : 0;
+		p->skip = l->incomplete = true;
+	} else
+		live_user(l, (uid_t)proc_status(pid, 0, "Uid"), user,
+		    sizeof user);
+	return 0;
+}
+
+/*
+ * Forget what was seen of a thread.
+ */
+void
+thread_forget(struct lthread *t)
+{
+	size_t i;
+
+	filelist_free(&t->seen);
+	for (i = 0; i < REGSET_MAX; i++)
+		free(t->reg[i].data);
 }
 
 /*
@@ -241,83 +273,10 @@ live_addname(struct live *l, const char *name)
 		    name, by.foreign > 0 ? " (others' are; use their pids)" :
 		    "");
 	if (by.foreign > 0) {
-		live_warn(l, "%zu processes called \"%s\" belong to other "
-		    "users: left out (use their pids)", by.foreign, name);
+		live_warn(l, "processes of others are called \"%s\", too: %zu "
+		    "left out (use their pids)", name, by.foreign);
 		l->incomplete = true;
 	}
-	return 0;
-}
-
-/*
- * Take one thread: what take makes of it goes into a process of the
- * snapshot, with text and memory where it leads its process.
- */
-static int
-thread_take(struct live *l, struct snap *s, struct lproc *lp,
-    struct lthread *th, take_fn take, void *arg)
-{
-	struct filelist rec = { 0 };
-	struct task t;
-	struct proc *p;
-	int rc;
-
-	if (task_read(l, lp, th, &t) == -1)
-		return th->tid == lp->pid ? -1 : 0;
-	rc = -1;
-	if ((p = snap_add(s, (uint64_t)th->tid)) == NULL)
-		goto out;
-	p->leader = th->tid == lp->pid ? 0 : (uint64_t)lp->pid;
-	if (th->tid == lp->pid && lp->mmtid != 0 &&
-	    (text_image(l, lp, s, p) == -1 ||
-	    memory_image(l, lp, s, p, &t) == -1))
-		goto out;
-	task_record(lp, th, &t, &rec);
-	if (rec.failed)
-		errstr_set("out of memory");
-	else
-		rc = take(arg, p, &t, rec.file, rec.n);
-	if (th->hold == HOLD_FOREIGN || th->hold == HOLD_BUSY)
-		l->incomplete = true;
-out:
-	task_free(&t);
-	filelist_free(&rec);
-	return rc;
-}
-
-/*
- * Take a snapshot of what is stopped.  take is called for each thread, the
- * one that leads its process first, with what /proc and ptrace tell of it
- * and the files of its Linux record, to make its small files.  The
- * processes must stay stopped until the pages have been read.
- */
-int
-live_take(struct live *l, struct snap *s, take_fn take, void *arg)
-{
-	struct lthread kernel = { 0 };
-	struct lproc *lp;
-	struct lthread *th;
-	int rc;
-
-	rc = 0;
-	TAILQ_FOREACH(lp, &l->procs, entry) {
-		if (lp->skip)
-			continue;
-		if (lp->kernel) {
-			kernel.tid = lp->pid;
-			rc = thread_take(l, s, lp, &kernel, take, arg);
-		}
-		TAILQ_FOREACH(th, &lp->threads, entry)
-			if (rc == 0 && th->tid == lp->pid)
-				rc = thread_take(l, s, lp, th, take, arg);
-		TAILQ_FOREACH(th, &lp->threads, entry)
-			if (rc == 0 && th->tid != lp->pid &&
-			    th->hold != HOLD_GONE)
-				rc = thread_take(l, s, lp, th, take, arg);
-		if (rc == -1)
-			return errstr_wrap("process %d", lp->pid);
-	}
-	if (s->nproc == 0)
-		return errstr_set("nothing to take a snapshot of");
 	return 0;
 }
 

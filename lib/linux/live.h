@@ -8,6 +8,8 @@
 
 #include <sys/queue.h>
 
+#include <pthread.h>
+
 enum hold {			/* how we have a thread */
 	HOLD_NONE,
 	HOLD_SEIZED,		/* traced by us, not yet stopped */
@@ -28,8 +30,9 @@ struct lthread {
 	TAILQ_ENTRY(lthread) entry;
 	pid_t		 tid;
 	enum hold	 hold;
-	struct filelist	 before;	/* what only tells before we stop it */
-	char		 state;		/* likewise */
+	char		 state;		/* before we came */
+	struct filelist	 seen;		/* by its tracer, or before it had one */
+	struct bytes	 reg[REGSET_MAX];	/* owned */
 };
 
 TAILQ_HEAD(lthreads, lthread);
@@ -51,8 +54,26 @@ struct username {
 	char		 name[32];
 };
 
+struct taker {			/* the thread that takes what is stopped */
+	struct live	*live;		/* borrowed, as all here */
+	struct snap	*snap;
+	take_fn		 take;
+	void		*arg;
+	pthread_t	 thread;
+	bool		 threaded;
+	volatile bool	 quit;
+	size_t		 ngiven;
+	pthread_mutex_t	 lock;
+	pthread_cond_t	 ready;
+	size_t		 nready;	/* these four are locked */
+	bool		 done;
+	bool		 failed;
+	char		 why[1024];
+};
+
 struct live {
 	struct lprocs	 procs;
+	struct taker	*taker;		/* owned; NULL: not taking */
 	struct liveopts	 opts;
 	bool		 incomplete;
 	bool		 stopped;	/* from here on, ask no one for names */
@@ -64,6 +85,10 @@ void		 live_warn(const struct live *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 
 int		 live_found(struct live *, pid_t);
+void		 thread_forget(struct lthread *);
+
+/* take.c */
+void		 take_finish(struct live *);
 
 /* procfs.c: files below /proc */
 int		 proc_open(pid_t, pid_t, const char *, int);
@@ -86,9 +111,8 @@ struct lproc	*lproc_find(const struct live *, pid_t);
 struct lproc	*lproc_add(struct live *, pid_t, bool);
 
 /* regs.c: what ptrace(2) gives of a stopped thread */
-void		 regs_read(pid_t, struct task *);
+void		 regs_read(struct lthread *);
 void		 regs_restart(pid_t);
-void		 regs_record(pid_t, struct filelist *, const struct task *);
 
 /* task.c: what /proc gives of a stopped thread */
 int		 task_read(struct live *, struct lproc *, struct lthread *,

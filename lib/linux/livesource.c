@@ -1,11 +1,15 @@
 /*
- * The memory of a stopped process as a source: locations are addresses.
- * process_vm_readv(2) reads what the process itself could read;
- * /proc/PID/mem the rest, such as PROT_NONE pages.
+ * The memory of a stopped process as a source: locations are addresses, and
+ * /proc/PID/mem is read.
+ *
+ * process_vm_readv(2) would be a third faster, but must not be used: it pins
+ * pages, and the kernel gives a process a copy of its own of a page that it
+ * shares after fork(2) before it lets anyone pin it (gup_must_unshare in
+ * mm/internal.h, since Linux 5.19).  To take a snapshot of eight workers
+ * that share a gigabyte would cost them seven more.  /proc/PID/mem only
+ * looks, and also at what the process itself may not read.
  */
 #include "live.h"
-
-#include <sys/uio.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,102 +17,49 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VECTORS = 256 };
-
 struct livesource {
 	struct source	 src;
-	pid_t		 pid;
 	int		 mem;		/* owned; -1: cannot be had */
 	int		 pagemap;	/* owned; -1 likewise */
 };
 
-/*
- * Read a range through /proc/PID/mem.
- */
 static int
-mem_read(struct livesource *l, uint64_t addr, uint8_t *buf, size_t len)
+live_readrun(struct livesource *l, const struct run *r, uint8_t *buf)
 {
+	uint64_t addr;
+	size_t len;
 	ssize_t n;
 
-	while (len > 0) {
+	addr = r->loc;
+	for (len = r->n * KB; len > 0; len -= (size_t)n) {
 		n = pread(l->mem, buf, len, (off_t)addr);
-		if (n == -1 && errno == EINTR)
+		if (n == -1 && errno == EINTR) {
+			n = 0;
 			continue;
+		}
 		if (n == 0)
 			return errstr_set("the process went away");
 		if (n == -1) {
 			errstr_sys("address %jx", (uintmax_t)addr);
-			return errno == ESRCH ? -1 : SOURCE_LOST;
+			return SOURCE_LOST;
 		}
 		buf += n;
 		addr += (uint64_t)n;
-		len -= (size_t)n;
 	}
 	return SOURCE_OK;
-}
-
-/*
- * Read runs from the one at i, skip bytes into it, through /proc/PID/mem.
- */
-static int
-mem_readruns(struct livesource *l, const struct run *r, size_t n, size_t skip,
-    uint8_t *buf)
-{
-	size_t i, len;
-	int rc;
-
-	for (i = 0; i < n; i++) {
-		len = r[i].n * KB - skip;
-		rc = mem_read(l, r[i].loc + skip, buf, len);
-		if (rc != SOURCE_OK)
-			return rc;
-		buf += len;
-		skip = 0;
-	}
-	return SOURCE_OK;
-}
-
-static int
-live_readsome(struct livesource *l, const struct run *r, size_t n,
-    uint8_t *buf)
-{
-	struct iovec to, from[VECTORS];
-	size_t i, done, total;
-	ssize_t got;
-
-	for (i = total = 0; i < n; i++) {
-		from[i].iov_base = (void *)(uintptr_t)r[i].loc;
-		from[i].iov_len = r[i].n * KB;
-		total += from[i].iov_len;
-	}
-	to.iov_base = buf;
-	to.iov_len = total;
-	got = process_vm_readv(l->pid, &to, 1, from, n, 0);
-	if (got == -1 && errno == ESRCH)
-		return errstr_set("the process went away");
-	done = got == -1 ? 0 : (size_t)got;
-	if (done == total)
-		return SOURCE_OK;
-	buf += done;
-	for (i = 0; done >= r[i].n * KB; i++)
-		done -= r[i].n * KB;
-	return mem_readruns(l, r + i, n - i, done, buf);
 }
 
 static int
 live_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 {
 	struct livesource *l = (struct livesource *)src;
-	size_t i, k, part;
+	size_t i;
 	int rc;
 
-	for (i = 0; i < n; i += part) {
-		part = n - i < VECTORS ? n - i : VECTORS;
-		rc = live_readsome(l, r + i, part, buf);
-		if (rc != SOURCE_OK)
+	for (i = 0; i < n; i++) {
+		if ((rc = live_readrun(l, &r[i], buf)) != SOURCE_OK)
 			return rc;
-		for (k = 0; k < part; k++)
-			buf += r[i + k].n * KB;
+		buf += r[i].n * KB;
 	}
 	return SOURCE_OK;
 }
@@ -155,7 +106,6 @@ source_live(struct snap *s, pid_t tid)
 	}
 	l->src.ops = &live_ops;
 	l->src.pitch = KB;
-	l->pid = tid;
 	l->mem = proc_open(tid, 0, "mem", O_RDONLY);
 	l->pagemap = proc_open(tid, 0, "pagemap", O_RDONLY);
 	source_add(s, &l->src);

@@ -26,31 +26,6 @@ static const struct {
 	{ REGSET_XSTATE, NT_X86_XSTATE, "regset/xstate" },
 };
 
-/*
- * Read the register sets of a stopped thread, those that there are.
- */
-void
-regs_read(pid_t tid, struct task *t)
-{
-	struct iovec iov;
-	struct bytes *b;
-	size_t i;
-
-	for (i = 0; i < sizeof regset / sizeof *regset; i++) {
-		b = &t->reg[regset[i].set];
-		if ((iov.iov_base = malloc(REGSET_ROOM)) == NULL)
-			continue;
-		iov.iov_len = REGSET_ROOM;
-		if (ptrace(PTRACE_GETREGSET, tid,
-		    (void *)(uintptr_t)regset[i].note, &iov) == -1 ||
-		    (b->data = realloc(iov.iov_base, iov.iov_len)) == NULL) {
-			free(iov.iov_base);
-			continue;
-		}
-		b->len = iov.iov_len;
-	}
-}
-
 static void
 record_copy(struct filelist *l, const char *name, const void *data, size_t n)
 {
@@ -89,26 +64,48 @@ record_pending(struct filelist *l, const char *name, pid_t tid,
 }
 
 /*
- * Put into a record what ptrace gives of a stopped thread.
+ * Read a register set of a stopped thread, if it has it.
+ */
+static void
+regset_read(pid_t tid, int note, struct bytes *b)
+{
+	struct iovec iov;
+
+	if ((iov.iov_base = malloc(REGSET_ROOM)) == NULL)
+		return;
+	iov.iov_len = REGSET_ROOM;
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)note, &iov) ==
+	    -1 || (b->data = realloc(iov.iov_base, iov.iov_len)) == NULL) {
+		free(iov.iov_base);
+		return;
+	}
+	b->len = iov.iov_len;
+}
+
+/*
+ * Read what ptrace gives of a stopped thread: its registers, and the files
+ * of its record that come from there.  Only the thread that traces it can.
  */
 void
-regs_record(pid_t tid, struct filelist *l, const struct task *t)
+regs_read(struct lthread *t)
 {
+	struct bytes *b;
 	uint64_t mask;
 	siginfo_t si;
 	size_t i;
 
-	for (i = 0; i < sizeof regset / sizeof *regset; i++)
-		if (t->reg[regset[i].set].data != NULL)
-			record_copy(l, regset[i].name,
-			    t->reg[regset[i].set].data,
-			    t->reg[regset[i].set].len);
-	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &si) == 0)
-		record_copy(l, "siginfo", &si, sizeof si);
-	if (ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof mask, &mask) == 0)
-		record_copy(l, "sigmask", &mask, sizeof mask);
-	record_pending(l, "sigpending/thread", tid, 0);
-	record_pending(l, "sigpending/process", tid,
+	for (i = 0; i < sizeof regset / sizeof *regset; i++) {
+		b = &t->reg[regset[i].set];
+		regset_read(t->tid, regset[i].note, b);
+		if (b->data != NULL)
+			record_copy(&t->seen, regset[i].name, b->data, b->len);
+	}
+	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) == 0)
+		record_copy(&t->seen, "siginfo", &si, sizeof si);
+	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)sizeof mask, &mask) == 0)
+		record_copy(&t->seen, "sigmask", &mask, sizeof mask);
+	record_pending(&t->seen, "sigpending/thread", t->tid, 0);
+	record_pending(&t->seen, "sigpending/process", t->tid,
 	    PTRACE_PEEKSIGINFO_SHARED);
 }
 
@@ -124,9 +121,14 @@ gives_up(uint64_t nr)
 {
 	static const uint16_t call[] = {
 		0,	/* read: a socket with SO_RCVTIMEO */
+		1,	/* write: a socket with SO_SNDTIMEO */
 		19,	/* readv */
+		20,	/* writev */
+		42,	/* connect: the kernel waits on for what it began */
 		43,	/* accept */
+		44,	/* sendto */
 		45,	/* recvfrom */
+		46,	/* sendmsg */
 		47,	/* recvmsg */
 		65,	/* semop */
 		69,	/* msgsnd */
@@ -138,6 +140,7 @@ gives_up(uint64_t nr)
 		281,	/* epoll_pwait */
 		288,	/* accept4 */
 		299,	/* recvmmsg */
+		307,	/* sendmmsg */
 		333,	/* io_pgetevents */
 		426,	/* io_uring_enter */
 		441,	/* epoll_pwait2 */

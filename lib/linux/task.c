@@ -141,8 +141,8 @@ task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
 		t->state = th->state;
 	uid = proc_status(p->pid, th->tid, "Uid");
 	live_user(l, (uid_t)uid, t->user, sizeof t->user);
-	if (th->hold == HOLD_STOPPED)
-		regs_read(th->tid, t);
+	memcpy(t->reg, th->reg, sizeof t->reg);
+	memset(th->reg, 0, sizeof th->reg);
 	if (th->tid == p->pid && p->mmtid != 0 && task_readproc(p, t) == -1)
 		return -1;
 	return 0;
@@ -178,15 +178,13 @@ task_record(struct lproc *p, struct lthread *th, struct task *t,
 		snprintf(num, sizeof num, "%d\n", p->pid);
 		filelist_add(l, "thread", (uint8_t *)strdup(num), strlen(num));
 	}
-	for (i = 0; i < th->before.n; i++) {
-		f = &th->before.file[i];
+	for (i = 0; i < th->seen.n; i++) {
+		f = &th->seen.file[i];
 		filelist_add(l, f->name, f->data, f->len);
 		f->data = NULL;
 	}
 	for (i = 0; i < NITEMS(thread_file); i++)
 		filelist_read(l, p->pid, th->tid, thread_file[i]);
-	if (th->hold == HOLD_STOPPED)
-		regs_record(th->tid, l, t);
 	if (th->tid != p->pid)
 		return;
 	for (i = 0; i < NITEMS(proc_files); i++)

@@ -1,0 +1,169 @@
+/*
+ * Taking what was stopped, process by process, in a thread of its own, so
+ * that one process is looked at while another is written.
+ */
+#include "live.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Take one thread: what take makes of it goes into a process of the
+ * snapshot, with text and memory where it leads its process.
+ */
+static int
+thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
+{
+	struct filelist rec = { 0 };
+	struct task t;
+	struct proc *p;
+	bool leads;
+	int rc;
+
+	leads = th->tid == lp->pid;
+	if (task_read(k->live, lp, th, &t) == -1)
+		return leads ? -1 : 0;
+	rc = -1;
+	if ((p = snap_add(k->snap, (uint64_t)th->tid)) == NULL)
+		goto out;
+	p->leader = leads ? 0 : (uint64_t)lp->pid;
+	if (leads && lp->mmtid != 0 &&
+	    (text_image(k->live, lp, k->snap, p) == -1 ||
+	    memory_image(k->live, lp, k->snap, p, &t) == -1))
+		goto out;
+	task_record(lp, th, &t, &rec);
+	if (rec.failed)
+		errstr_set("out of memory");
+	else
+		rc = k->take(k->arg, p, &t, rec.file, rec.n);
+	if (th->hold == HOLD_FOREIGN || th->hold == HOLD_BUSY)
+		k->live->incomplete = true;
+	if (rc == 0) {
+		pthread_mutex_lock(&k->lock);
+		k->nready = k->snap->nproc;
+		pthread_cond_signal(&k->ready);
+		pthread_mutex_unlock(&k->lock);
+	}
+out:
+	task_free(&t);
+	filelist_free(&rec);
+	return rc;
+}
+
+static int
+proc_take(struct taker *k, struct lproc *lp)
+{
+	struct lthread *th;
+
+	TAILQ_FOREACH(th, &lp->threads, entry)
+		if (th->tid == lp->pid && thread_take(k, lp, th) == -1)
+			return -1;
+	TAILQ_FOREACH(th, &lp->threads, entry) {
+		if (k->quit)
+			break;
+		if (th->tid != lp->pid && th->hold != HOLD_GONE &&
+		    thread_take(k, lp, th) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static void *
+take_all(void *arg)
+{
+	struct taker *k = arg;
+	struct lproc *lp;
+	int rc;
+
+	rc = 0;
+	TAILQ_FOREACH(lp, &k->live->procs, entry)
+		if (!lp->skip && rc == 0 && !k->quit)
+			rc = proc_take(k, lp);
+	pthread_mutex_lock(&k->lock);
+	if (rc == -1)
+		strlcpy(k->why, snap_errstr(), sizeof k->why);
+	k->failed = rc == -1;
+	k->done = true;
+	pthread_cond_signal(&k->ready);
+	pthread_mutex_unlock(&k->lock);
+	return NULL;
+}
+
+/*
+ * Begin to take what is stopped.  take is called for each thread, from
+ * another thread than the caller's, with what /proc and ptrace tell of it
+ * and the files of its Linux record, to make its small files.  live_next
+ * gives what was taken.  The processes must stay stopped until the pages
+ * have been read.
+ */
+int
+live_take(struct live *l, struct snap *s, take_fn take, void *arg)
+{
+	struct taker *k;
+	sigset_t all, old;
+	int rc;
+
+	if ((k = calloc(1, sizeof *k)) == NULL)
+		return errstr_set("out of memory");
+	k->live = l;
+	k->snap = s;
+	k->take = take;
+	k->arg = arg;
+	pthread_mutex_init(&k->lock, NULL);
+	pthread_cond_init(&k->ready, NULL);
+	l->taker = k;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&k->thread, NULL, take_all, k);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	k->threaded = rc == 0;
+	if (!k->threaded)
+		take_all(k);
+	return 0;
+}
+
+/*
+ * The next process or thread that was taken, each process before its
+ * threads: 1; 0 when there are no more; or -1.
+ */
+int
+live_next(struct live *l, struct proc **p)
+{
+	struct taker *k = l->taker;
+	int rc;
+
+	pthread_mutex_lock(&k->lock);
+	while (k->ngiven == k->nready && !k->done)
+		pthread_cond_wait(&k->ready, &k->lock);
+	rc = 1;
+	if (k->ngiven < k->nready)
+		*p = k->snap->proc[k->ngiven++];
+	else if (k->failed)
+		rc = errstr_set("%s", k->why);
+	else if (k->nready == 0)
+		rc = errstr_set("nothing to take a snapshot of");
+	else
+		rc = 0;
+	pthread_mutex_unlock(&k->lock);
+	return rc;
+}
+
+/*
+ * Stop taking, wherever it is.  What was taken stays.
+ */
+void
+take_finish(struct live *l)
+{
+	struct taker *k = l->taker;
+
+	if (k == NULL)
+		return;
+	k->quit = true;
+	if (k->threaded)
+		pthread_join(k->thread, NULL);
+	pthread_mutex_destroy(&k->lock);
+	pthread_cond_destroy(&k->ready);
+	free(k);
+	l->taker = NULL;
+}
