@@ -77,7 +77,12 @@ $O/tests/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -o $@ $<
 
-tests: all $(UNIT:%=$O/tests/unit/%) $(TARGET:%=$O/tests/targets/%)
+$O/tests/snap6/dump: tests/snap6/dump.c $O/libsnap.a
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $< $O/libsnap.a $(LIBS) -lz
+
+tests: all $O/tests/snap6/dump $(UNIT:%=$O/tests/unit/%) \
+	$(TARGET:%=$O/tests/targets/%)
 
 demo:
 	@tests/setup build

@@ -272,6 +272,28 @@ linuxrec_find(const struct file *file, size_t n, const char *name)
 }
 
 /*
+ * Whose thread a process is: a decimal number and a newline.
+ */
+static int
+thread_apply(struct proc *p, const struct file *f)
+{
+	uint64_t v;
+	size_t i;
+
+	for (i = 0, v = 0; i < f->len && f->data[i] >= '0' &&
+	    f->data[i] <= '9'; i++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(f->data[i] - '0'),
+		    &v))
+			break;
+	if (i == 0 || i + 1 != f->len || f->data[i] != '\n')
+		return errstr_set("proc: thread: not a process id and a "
+		    "newline");
+	p->leader = v;
+	return 0;
+}
+
+/*
  * Take what "missing" lists out of a process's memory.
  */
 static int
@@ -311,19 +333,15 @@ linuxrec_apply(struct proc *p)
 {
 	struct file *v;
 	const struct file *f;
-	char num[24];
 	size_t n;
 	int rc;
 
 	if (linuxrec_parse(proc_file(p, "proc"), &v, &n) == -1)
 		return -1;
 	rc = 0;
-	if ((f = linuxrec_find(v, n, "thread")) != NULL) {
-		snprintf(num, sizeof num, "%.*s", (int)(f->len < 20 ? f->len :
-		    20), (const char *)f->data);
-		p->leader = strtoull(num, NULL, 10);
-	}
-	if ((f = linuxrec_find(v, n, "missing")) != NULL)
+	if ((f = linuxrec_find(v, n, "thread")) != NULL)
+		rc = thread_apply(p, f);
+	if (rc == 0 && (f = linuxrec_find(v, n, "missing")) != NULL)
 		rc = missing_apply(p, f);
 	linuxrec_free(v, n);
 	return rc;

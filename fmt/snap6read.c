@@ -95,13 +95,14 @@ read_num(struct reader *r, const char *what, uint64_t *num)
 
 /*
  * Read a line, of which some bytes have been read already, without its
- * newline into line (SNAP6_LINE bytes).
+ * newline into line (SNAP6_LINE bytes), with something else for a NUL.
  */
 static int
-read_line(struct reader *r, const char *what, size_t before, char *line)
+read_line(struct reader *r, const char *what, size_t before, char nul,
+    char *line)
 {
 	const uint8_t *p, *nl;
-	size_t n, most;
+	size_t i, n, most;
 
 	r->at = r->in->pos;
 	most = SNAP6_LINE - before;
@@ -116,9 +117,8 @@ read_line(struct reader *r, const char *what, size_t before, char *line)
 		return reader_short(r, what);
 	}
 	n = (size_t)(nl - p);
-	if (memchr(p, '\0', n) != NULL)
-		return errstr_set("%s: a NUL byte in the line", what);
-	memcpy(line, p, n);
+	for (i = 0; i < n; i++)
+		line[i] = p[i] == '\0' ? nul : (char)p[i];
 	line[n] = '\0';
 	input_skip(r->in, n + 1);
 	return 0;
@@ -262,9 +262,9 @@ read_record(struct reader *r, const struct readopts *o)
 	int rc;
 
 	start = r->in->pos;
-	if (read_num(r, "record header", &pid) == -1 ||
+	if (read_num(r, "record header: process id", &pid) == -1 ||
 	    read_line(r, "record header", (size_t)(r->in->pos - start),
-	    name) == -1)
+	    '\177', name) == -1)
 		return -1;
 	if (!name_ok(name))
 		return errstr_set("process %" PRIu64 ": \"%.64s\" is not the "
@@ -298,14 +298,15 @@ read_stream(struct reader *r, const struct readopts *o)
 	p = input_peek(r->in, magic);
 	if (p == NULL && *snap_errstr() != '\0')
 		return -1;
+	if (p == NULL && r->in->end == r->in->start)
+		return errstr_set("no snapshot: it is empty");
 	if (p == NULL || memcmp(p, SNAP6_MAGIC, magic) != 0)
 		return errstr_set("not a snapshot: it does not begin with "
 		    "\"%s\"", SNAP6_MAGIC);
-	if (read_line(r, "first line", 0, line) == -1)
+	if (read_line(r, "first line", 0, '?', line) == -1)
 		return -1;
 	if ((r->snap->header = strdup(line)) == NULL)
 		return errstr_set("out of memory");
-	strlcpy(r->last, "first line", sizeof r->last);
 	if (o != NULL && o->record != NULL)
 		o->record(o->arg, 0, line, 0, r->in->pos);
 	while ((n = input_fill(r->in, 1)) > 0)
@@ -334,10 +335,10 @@ snap6_read(struct input *in, const struct readopts *o)
 	if ((r.snap = snap_new()) == NULL)
 		return NULL;
 	if (read_stream(&r, o) == -1) {
-		if (r.cut && r.last[0] != '\0')
+		if (r.cut)
 			errstr_wrap("%s: byte %" PRIu64
 			    " (the last whole record is %s)", in->name,
-			    r.at, r.last);
+			    r.at, r.last[0] != '\0' ? r.last : "none");
 		else
 			errstr_wrap("%s: byte %" PRIu64, in->name, r.at);
 		goto fail;

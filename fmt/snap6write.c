@@ -94,57 +94,60 @@ write_raw(struct snap6 *w, const struct finding *f)
 	}
 }
 
-/*
- * Add KB to a number that was formatted, s up to last.  False when it has
- * no room for another digit.
- */
-static bool
-advance_num(const char *s, char *last)
-{
-	static const int kb[] = { 4, 2, 0, 1 };
-	int i, digit, carry;
+enum { LOWDIGITS = 8 };
 
-	for (i = carry = 0; i < 4 || carry != 0; i++, last--) {
-		if (last < s)
-			return false;
-		if (*last == ' ')
-			*last = '0';
-		digit = *last - '0' + carry + (i < 4 ? kb[i] : 0);
-		carry = digit >= 10;
-		*last = (char)('0' + digit - (carry ? 10 : 0));
-	}
-	return true;
+/*
+ * Put the eight digits of a number below 10^8 into s.
+ */
+static void
+format_low(char *s, uint32_t v)
+{
+	static const char pair[] =
+	    "00010203040506070809101112131415161718192021222324"
+	    "25262728293031323334353637383940414243444546474849"
+	    "50515253545556575859606162636465666768697071727374"
+	    "75767778798081828384858687888990919293949596979899";
+	uint32_t hi, lo;
+
+	hi = v / 10000;
+	lo = v % 10000;
+	memcpy(s, pair + hi / 100 * 2, 2);
+	memcpy(s + 2, pair + hi % 100 * 2, 2);
+	memcpy(s + 4, pair + lo / 100 * 2, 2);
+	memcpy(s + 6, pair + lo % 100 * 2, 2);
 }
 
 /*
- * References to what follows one another: each is the one before, and a
- * kilobyte.
+ * References to what follows one another.  They come by the million, and
+ * differ in their last digits only, for long.
  */
 static void
 write_refer(struct snap6 *w, const struct finding *f)
 {
 	enum { REFMOST = 1 + 24 + 24 };
-	char ref[REFMOST], *room;
+	static const uint64_t full = 100000000;	/* 10^LOWDIGITS */
+	char ref[REFMOST] = { 0 }, *room;
 	uint64_t i, addr;
 	size_t n, num, k, most;
-	bool fits;
 
 	addr = f->addr - image_origin(f->image);
-	n = num = 0;
-	for (i = 0, fits = false; i < f->n; i += k) {
+	n = 0;
+	for (i = 0; i < f->n; i += k) {
 		room = output_room(w->out, REFMOST, &most);
 		for (k = 0; k < f->n - i && k < most / REFMOST; k++) {
-			if (!fits) {
+			if (n == 0 || addr < full || addr % full < KB) {
 				ref[0] = f->image->kind == IMAGE_TEXT ?
 				    't' : 'm';
 				num = 1 + format_num(ref + 1,
 				    f->image->proc->pid);
-				n = num + format_num(ref + num,
-				    addr + (i + k) * KB);
+				n = num + format_num(ref + num, addr);
 			}
 			memcpy(room, ref, REFMOST);
+			if (addr >= full)
+				format_low(room + n - 1 - LOWDIGITS,
+				    (uint32_t)(addr % full));
 			room += n;
-			fits = advance_num(ref + num, ref + n - 2);
+			addr += KB;
 		}
 		output_filled(w->out, room);
 	}

@@ -46,6 +46,7 @@ dedup_new(finding_fn found, void *arg)
 		goto fail;
 	d->found = found;
 	d->arg = arg;
+	d->window = &d->windows[0];
 	return d;
 fail:
 	dedup_free(d);
@@ -57,6 +58,8 @@ dedup_free(struct dedup *d)
 {
 	if (d == NULL)
 		return;
+	if (d->ahead)
+		fetcher_await(d->fetcher);
 	fetcher_free(d->fetcher);
 	index_free(&d->content);
 	index_free(&d->identity);

@@ -30,12 +30,12 @@ struct judgement {		/* on the pages of a block */
 
 enum { WINDOW = 4096 };		/* groups */
 
-struct window {			/* identities, and where they were before */
+struct window {			/* identities of pages to come */
 	const struct segment *seg;	/* borrowed */
+	const struct extent *ext;	/* borrowed */
 	uint64_t	 kb;	/* the first, from the segment's base */
-	size_t		 n;	/* groups of IDENTITY_KB */
+	size_t		 n;	/* groups of IDENTITY_KB; 0: none or failed */
 	uint64_t	 id[WINDOW];
-	uint64_t	 place[WINDOW];
 };
 
 struct dedup {
@@ -57,7 +57,10 @@ struct dedup {
 	uint8_t		 secret[SECRETSIZE];
 	uint8_t		*check;		/* owned; BLOCK pages */
 	struct judgement j;
-	struct window	 window;
+	struct window	*window;	/* one of the two: the present one */
+	struct window	 windows[2];	/* the other is fetched meanwhile */
+	bool		 ahead;		/* it is */
+	uint64_t	 before[WINDOW]; /* places of the present one */
 	uint64_t	 now[WINDOW];	/* identities asked for again */
 };
 

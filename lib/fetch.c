@@ -38,7 +38,10 @@ struct fetcher {
 	pthread_t	 thread[THREADS];
 	size_t		 nthread;
 	size_t		 idle;	/* threads that wait for work; locked */
-	bool		 waiting; /* the caller waits for a block; locked */
+	void		(*call)(void *); /* something else to do; locked */
+	void		*arg;	/* its argument; locked */
+	bool		 calling; /* it is being done; locked */
+	bool		 waiting; /* the caller waits; locked */
 	bool		 quit;	/* locked */
 	pthread_mutex_t	 lock;
 	pthread_cond_t	 work;
@@ -159,6 +162,25 @@ fetch_next(struct fetcher *f)
 		pthread_cond_signal(&f->done);
 }
 
+/*
+ * Do the something else.  The lock is held, as above.
+ */
+static void
+call_now(struct fetcher *f)
+{
+	void (*fn)(void *);
+
+	fn = f->call;
+	f->call = NULL;
+	f->calling = true;
+	pthread_mutex_unlock(&f->lock);
+	fn(f->arg);
+	pthread_mutex_lock(&f->lock);
+	f->calling = false;
+	if (f->waiting)
+		pthread_cond_signal(&f->done);
+}
+
 static void *
 fetcher_work(void *arg)
 {
@@ -166,6 +188,10 @@ fetcher_work(void *arg)
 
 	pthread_mutex_lock(&f->lock);
 	while (!f->quit) {
+		if (f->call != NULL) {
+			call_now(f);
+			continue;
+		}
 		if (f->taken < f->ready) {
 			fetch_next(f);
 			continue;
@@ -300,4 +326,35 @@ void
 fetcher_retire(struct fetcher *f)
 {
 	f->tail++;
+}
+
+/*
+ * Have fn called soon, by a thread or by fetcher_await: one at a time.
+ */
+void
+fetcher_call(struct fetcher *f, void (*fn)(void *), void *arg)
+{
+	pthread_mutex_lock(&f->lock);
+	f->call = fn;
+	f->arg = arg;
+	if (f->idle > 0)
+		pthread_cond_signal(&f->work);
+	pthread_mutex_unlock(&f->lock);
+}
+
+/*
+ * Wait until what fetcher_call was given has been done.
+ */
+void
+fetcher_await(struct fetcher *f)
+{
+	pthread_mutex_lock(&f->lock);
+	if (f->call != NULL)
+		call_now(f);
+	while (f->calling) {
+		f->waiting = true;
+		pthread_cond_wait(&f->done, &f->lock);
+		f->waiting = false;
+	}
+	pthread_mutex_unlock(&f->lock);
 }

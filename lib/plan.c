@@ -93,33 +93,64 @@ identity_affordable(const struct dedup *d)
 	    d->unique * KB / 250 + (8 << 20);
 }
 
+static void
+window_fetch(void *arg)
+{
+	struct window *w = arg;
+
+	if (w->ext->src->ops->identify(w->ext->src, w->ext->loc +
+	    (w->kb - w->ext->kb) * KB, w->n, w->id) == -1)
+		w->n = 0;
+}
+
 /*
- * Have the window begin at kilobyte kb of a segment, which lies in an extent
- * with identities, at the beginning of a group.
+ * Lay a window out from kilobyte kb of a segment on, to the end of the
+ * extent at the most.
  */
-static int
+static void
+window_place(const struct dedup *d, struct window *w,
+    const struct segment *seg, const struct extent *e, uint64_t kb)
+{
+	uint64_t n;
+
+	n = e->kb + e->n - kb;
+	if (n > 0 && page_unshared(d, seg, kb + n - 1))
+		n--;
+	n /= IDENTITY_KB;
+	w->seg = seg;
+	w->ext = e;
+	w->kb = kb;
+	w->n = n < WINDOW ? (size_t)n : WINDOW;
+}
+
+/*
+ * Have the present window contain kilobyte kb of a segment, which lies in an
+ * extent with identities, at the beginning of a group.  The next window is
+ * fetched while this one is looked through.
+ */
+static void
 window_open(struct dedup *d, const struct segment *seg,
     const struct extent *e, uint64_t kb)
 {
-	struct window *w = &d->window;
-	uint64_t n;
+	struct window *w = d->window, *next;
 
-	if (w->seg == seg && kb >= w->kb && kb < w->kb + w->n * IDENTITY_KB &&
-	    (kb - w->kb) % IDENTITY_KB == 0)
-		return 0;
-	n = e->kb + e->n - kb;
-	if (page_unshared(d, seg, kb + n - 1))
-		n--;
-	if (n > (uint64_t)WINDOW * IDENTITY_KB)
-		n = (uint64_t)WINDOW * IDENTITY_KB;
-	w->seg = seg;
-	w->kb = kb;
-	w->n = (size_t)(n / IDENTITY_KB);
-	if (e->src->ops->identify(e->src, e->loc + (kb - e->kb) * KB, w->n,
-	    w->id) == -1)
-		return -1;
-	identity_find(d, w->id, w->n, w->place);
-	return 0;
+	if (w->seg == seg && w->ext == e && kb >= w->kb &&
+	    kb < w->kb + w->n * IDENTITY_KB)
+		return;
+	if (d->ahead)
+		fetcher_await(d->fetcher);
+	next = w;
+	w = &d->windows[w == &d->windows[0]];
+	if (!d->ahead || w->seg != seg || w->ext != e || w->kb != kb) {
+		window_place(d, w, seg, e, kb);
+		window_fetch(w);
+	}
+	d->window = w;
+	window_place(d, next, seg, e, kb + w->n * IDENTITY_KB);
+	d->ahead = w->n > 0 && next->n > 0;
+	if (d->ahead)
+		fetcher_call(d->fetcher, window_fetch, next);
+	identity_find(d, w->id, w->n, d->before);
 }
 
 /*
@@ -127,13 +158,14 @@ window_open(struct dedup *d, const struct segment *seg,
  * 0 where group g was not described.
  */
 static size_t
-window_run(const struct window *w, size_t g)
+window_run(const struct dedup *d, size_t g)
 {
+	const uint64_t *place = d->before;
 	size_t n;
 
-	if (w->place[g] == PLACE_NONE)
+	if (place[g] == PLACE_NONE)
 		return 0;
-	for (n = 1; g + n < w->n && w->place[g + n] == w->place[g] +
+	for (n = 1; g + n < d->window->n && place[g + n] == place[g] +
 	    n * IDENTITY_KB; n++)
 		continue;
 	return n;
@@ -171,13 +203,13 @@ static int
 plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
     uint64_t loc)
 {
-	struct window *w = &d->window;
+	const struct window *w = d->window;
 	size_t i;
 
-	if (w->place[g] != PLACE_NONE) {
+	if (d->before[g] != PLACE_NONE) {
 		for (i = 0; i < IDENTITY_KB; i++) {
 			b->state[b->n] = PAGE_IDENTICAL;
-			b->same[b->n++] = w->place[g] + i;
+			b->same[b->n++] = d->before[g] + i;
 		}
 		return 0;
 	}
@@ -200,19 +232,18 @@ static int
 plan_window(struct dedup *d, struct block *b, size_t g, struct source *src,
     uint64_t loc)
 {
-	struct window *w = &d->window;
 	size_t run;
 
-	while (g < w->n && b->n + IDENTITY_KB <= BLOCK) {
-		run = window_run(w, g);
+	while (g < d->window->n && b->n + IDENTITY_KB <= BLOCK) {
+		run = window_run(d, g);
 		if (run * IDENTITY_KB >= BLOCK) {
 			if (b->n > 0)
 				break;
 			b->all = run * IDENTITY_KB;
-			if (b->all > b->place - w->place[g])
-				b->all = b->place - w->place[g];
+			if (b->all > b->place - d->before[g])
+				b->all = b->place - d->before[g];
 			b->state[0] = PAGE_IDENTICAL;
-			b->same[0] = w->place[g];
+			b->same[0] = d->before[g];
 			break;
 		}
 		do {
@@ -254,11 +285,11 @@ plan_extent(struct dedup *d, struct block *b, const struct extent *e,
 	    loc % KB == 0) {
 		lead = (size_t)(-loc / KB % IDENTITY_KB);
 		if (lead == 0) {
-			if (window_open(d, b->seg, e, kb) == -1)
-				return -1;
-			if (d->window.n > 0)
+			window_open(d, b->seg, e, kb);
+			if (d->window->n > 0)
 				return plan_window(d, b, (size_t)(kb -
-				    d->window.kb) / IDENTITY_KB, e->src, loc);
+				    d->window->kb) / IDENTITY_KB, e->src,
+				    loc);
 		} else if (lead < most)
 			most = lead;
 	}

@@ -1,0 +1,107 @@
+/*
+ * A process to be measured: heap MEGABYTES [WORKERS].  A quarter of its
+ * memory is zero, though written; a quarter repeats other pages, in no
+ * order; half is unique.  It forks the workers, prints the process ids of
+ * all, or its own, and sleeps.
+ *
+ * heap -s MEGABYTES touches 100 pages of a reservation of a terabyte, and
+ * as many, MEGABYTES being 0, of one that is just as large as they are.
+ */
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <err.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PAGE = 4096 };
+
+static uint64_t
+next(uint64_t *s)
+{
+	*s ^= *s << 13;
+	*s ^= *s >> 7;
+	return *s ^= *s << 17;
+}
+
+static char *
+reserve(size_t n)
+{
+	char *p;
+
+	p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		err(1, "mmap");
+	/* pages of 4 KiB: the harder case, for reader and writer */
+	madvise(p, n, MADV_NOHUGEPAGE);
+	return p;
+}
+
+static void
+fill(char *p, size_t n)
+{
+	uint64_t seed = 88172645463325252, *w;
+	size_t i, k, half;
+
+	half = n / 2;
+	for (w = (uint64_t *)(void *)p; (char *)w < p + half; w++)
+		*w = next(&seed);
+	for (i = half; i < half + n / 4; i += PAGE) {
+		k = next(&seed) % (half / PAGE);
+		memcpy(p + i, p + k * PAGE, PAGE);
+	}
+	memset(p + half + n / 4, 0, n / 4);
+}
+
+static void
+sparse(bool terabyte)
+{
+	size_t n, i;
+	char *p;
+
+	n = terabyte ? (size_t)1 << 40 : 100 * PAGE;
+	p = reserve(n);
+	for (i = 0; i < 100; i++)
+		memset(p + n / 100 / PAGE * PAGE * i, (int)i + 1, PAGE);
+}
+
+int
+main(int argc, char *argv[])
+{
+	size_t n;
+	char *p;
+	int i, workers;
+
+	if (argc < 2)
+		errx(2, "usage: heap megabytes [workers] | heap -s 0|1");
+	if (strcmp(argv[1], "-s") == 0 && argc == 3)
+		sparse(atol(argv[2]) != 0);
+	else {
+		n = (size_t)atol(argv[1]) << 20;
+		p = reserve(n);
+		fill(p, n);
+	}
+	workers = argc > 2 && argv[1][0] != '-' ? atoi(argv[2]) : 0;
+	printf("%d", workers > 0 ? 0 : getpid());
+	for (i = 0; i < workers; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				pause();
+		}
+		printf(" %d", pid);
+	}
+	printf("\n");
+	fflush(stdout);
+	for (;;)
+		pause();
+}

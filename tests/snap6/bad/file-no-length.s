@@ -1,0 +1,3 @@
+# byte 36: the input ends behind a header
+"process snapshot\n"
+record 10 status

@@ -1,0 +1,2 @@
+# byte 0: a blank before the prefix
+" process snapshot\n"

@@ -1,0 +1,2 @@
+# byte 0: a first line that has no end
+"process snapshot" "x"*40000

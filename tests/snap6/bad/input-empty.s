@@ -1,0 +1,1 @@
+# byte 0: no input

@@ -1,0 +1,89 @@
+/*
+ * Print what the library makes of a snapshot, in the words of unsnap.py:
+ * dump [file].
+ */
+#include "snap.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+static int
+file_cmp(const void *a, const void *b)
+{
+	const struct file *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static void
+dump_segment(const char *what, const struct segment *s)
+{
+	static uint8_t buf[256 * KB];
+	const struct extent *e;
+	struct run r;
+	uint64_t kb, left;
+	size_t i, n;
+	uLong sum;
+
+	sum = crc32(0, NULL, 0);
+	left = s->len;
+	for (i = 0; i < s->next; i++) {
+		e = &s->ext[i];
+		for (kb = 0; kb < e->n; kb += r.n) {
+			r.n = e->n - kb < 256 ? e->n - kb : 256;
+			if (e->src == NULL)
+				memset(buf, 0, sizeof buf);
+			else {
+				r.loc = e->loc + kb * e->src->pitch;
+				if (source_read(e->src, &r, 1, buf) != 0)
+					errx(1, "%s", snap_errstr());
+			}
+			n = left < r.n * KB ? (size_t)left : r.n * KB;
+			sum = crc32(sum, buf, (uInt)n);
+			left -= n;
+		}
+	}
+	printf("%s %" PRIx64 " %" PRIu64 " %08lx\n", what, s->base, s->len,
+	    sum);
+}
+
+static void
+dump_image(const char *what, const struct image *im)
+{
+	size_t i;
+
+	for (i = 0; im != NULL && i < im->nseg; i++)
+		dump_segment(what, im->seg[i]);
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct snap *s;
+	struct proc *p;
+	struct file *f;
+	size_t i, k;
+
+	if ((s = snap_open(argc > 1 ? argv[1] : NULL, NULL)) == NULL)
+		errx(1, "%s", snap_errstr());
+	printf("header %s\n", s->header);
+	for (i = 0; i < s->nproc; i++) {
+		p = s->proc[i];
+		printf("process %" PRIu64 "\n", p->pid);
+		if (p->nfile > 0)
+			qsort(p->file, p->nfile, sizeof *p->file, file_cmp);
+		for (k = 0; k < p->nfile; k++) {
+			f = &p->file[k];
+			printf("file %s %zu %08lx\n", f->name, f->len,
+			    crc32(crc32(0, NULL, 0), f->data, (uInt)f->len));
+		}
+		dump_image("text", p->text);
+		dump_image("mem", p->mem);
+	}
+	snap_free(s);
+	return 0;
+}

@@ -1,0 +1,10 @@
+# A reference into a segment that ends exactly at 2^64, which Plan 9 does not find.
+"process snapshot\n"
+record 10 mem
+number 2
+segment 0xfffffffffffff800 2048
+r a
+r b
+segment 4096 2048
+m 10 0xfffffffffffffc00
+z

@@ -1,0 +1,8 @@
+# byte 60: a name in a Linux record that stays where it is
+"process snapshot\n"
+record 10 proc
+data {
+"linux amd64 1\n"
+"./maps\n"
+data ""
+}

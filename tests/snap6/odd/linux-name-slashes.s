@@ -1,0 +1,8 @@
+# byte 60: a name in a Linux record with an empty component in the middle
+"process snapshot\n"
+record 10 proc
+data {
+"linux amd64 1\n"
+"fd//3\n"
+data ""
+}

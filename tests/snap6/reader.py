@@ -1,0 +1,278 @@
+"""A snap(6) reader by the manual page, to be read rather than to be fast.
+
+It knows what a stream says, and no more: rules.py derives a reader from
+it that knows how we write, plan9.py the readers of Plan 9, unsnap.py
+prints. It keeps no bytes of pages, only where in the stream they are, so
+a stream may be as large as an address space has room to map it.
+"""
+
+import array
+import re
+import zlib
+
+KB = 1024
+ZEROS = bytes(KB)
+FILES = b'segment fd fpregs kregs noteid ns proc regs status'.split()
+NAME = re.compile(rb'[^\0- \x7f]+')
+
+
+class Fault(Exception):
+    """Something wrong with the stream, and the byte where it is."""
+
+    def __init__(self, at, what):
+        super().__init__('byte %d: %s' % (at, what))
+        self.at, self.what = at, what
+
+
+class Segment:
+    """A run of pages, of which so many as where[] has are described.
+
+    flag[i] is how page i was written, where[i] the place in the stream
+    of its size[i] bytes; of a reference the place of the bytes that it
+    refers to, so that no reference is ever followed twice. Place 0, where
+    the first line is, stands for zeros.
+    """
+
+    def __init__(self, base, length, pages):
+        self.base, self.length, self.pages = base, length, pages
+        self.flag = bytearray()
+        self.where = array.array('Q')
+        self.size = array.array('H')
+
+    def room(self, i):
+        """How many bytes page i has to have: the last may be short."""
+        return KB if i < self.pages - 1 else (self.length - 1) % KB + 1
+
+    def covers(self, address):
+        """Is address in one of the pages described so far?"""
+        end = min(self.length, len(self.where) * KB)
+        return self.base <= address < self.base + end
+
+
+class Process:
+    def __init__(self):
+        self.files = {}     # name: (place in the stream, length)
+        self.text = []      # segments, as they came
+        self.mem = []
+
+
+def quoted(name):
+    return repr(name.decode('latin-1'))
+
+
+class Reader:
+    LINE = 8192         # the longest line, with its newline
+
+    def __init__(self, stream, origin=0):
+        """Faults call the first byte of the stream by the number origin."""
+        self.input, self.origin = stream, origin
+        self.size, self.pos = len(stream), 0
+        self.procs = {}
+
+    def fail(self, at, what):
+        raise Fault(self.origin + at, what)
+
+    def skip(self, n, what):
+        """Step over n bytes, and return where they begin."""
+        at = self.pos
+        if n > self.size - at:
+            self.fail(self.size, 'the input ends inside ' + what)
+        self.pos += n
+        return at
+
+    def line(self, start, what):
+        """The rest of a line that began at start, without its newline."""
+        end = self.input.find(b'\n', self.pos, start + self.LINE)
+        if end < 0:
+            if self.size - start >= self.LINE:
+                self.fail(start, what + ' of more than %d bytes' % self.LINE)
+            self.fail(self.size, 'the input ends inside ' + what)
+        text = self.input[self.pos:end]
+        self.pos = end + 1
+        return text
+
+    def number(self):
+        """A number: 12 bytes, or as many more as its digits take."""
+        start = self.pos
+        end = start + 12
+        while self.input[end - 1:end].isdigit():
+            end += 1
+        field = self.input[start:end]
+        parts = re.match(rb' *(\d*) *', field)
+        if parts.end() < len(field):
+            self.fail(start + parts.end(), 'not a number: ' + quoted(field))
+        self.skip(end - start, 'a number')
+        digits = parts.group(1).lstrip(b'0')
+        if not parts.group(1):
+            self.fail(start, 'blanks for a number')
+        if len(digits) > 20 or int(digits or b'0') >= 1 << 64:
+            self.fail(start, 'a number of more than 64 bits')
+        return int(digits or b'0')
+
+    def count(self):
+        return self.number()
+
+    def length(self):
+        return self.number()
+
+    def read(self):
+        if self.input[:16] != b'process snapshot':
+            self.fail(0, 'not a snapshot')
+        self.header = self.line(0, 'the first line')
+        while self.pos < self.size:
+            self.record()
+        return self
+
+    def record(self):
+        start = self.pos
+        pid, name = self.head()
+        proc = self.procs.setdefault(pid, Process())
+        if name == b'text' or name == b'mem':
+            self.section(proc, name)
+        elif name in FILES:
+            self.file(proc, name)
+        else:
+            self.unknown(start, proc, name)
+
+    def head(self):
+        """The header line of a record."""
+        start = self.pos
+        pid = self.number()
+        name = self.line(start, 'the header of a record')
+        if not NAME.fullmatch(name):
+            self.fail(start, 'bad record type ' + quoted(name))
+        return pid, name
+
+    def file(self, proc, name):
+        length = self.length()
+        proc.files[name] = self.skip(length, 'a file'), length
+
+    def unknown(self, start, proc, name):
+        """Keep a record of unknown type if it looks like a file."""
+        try:
+            self.file(proc, name)
+            end = self.pos
+            if end < self.size:
+                Reader.head(self)
+            self.pos = end
+        except Fault:
+            self.fail(start, 'unknown record type ' + quoted(name))
+
+    def section(self, proc, name):
+        if name == b'text':
+            self.segment(proc.text)
+            return
+        for _ in range(self.count()):
+            self.segment(proc.mem)
+
+    def segment(self, image):
+        base, length, pages = self.extent()
+        if pages == 0:
+            return
+        seg = Segment(base, length, pages)
+        image.append(seg)       # at once: it may refer to itself
+        for i in range(pages):
+            flag, where, size = self.page(seg.room(i))
+            seg.flag += flag
+            seg.where.append(where)
+            seg.size.append(size)
+
+    def extent(self):
+        """The numbers that begin a segment, and how many pages that is."""
+        base = self.number()
+        at = self.pos
+        length = self.number()
+        pages = (length + KB - 1) // KB
+        if base + length > 1 << 64:
+            self.fail(at, 'a segment that ends beyond 2^64')
+        if pages > self.size - self.pos:
+            self.fail(at, 'a segment of more pages than there are bytes')
+        return base, length, pages
+
+    def page(self, room):
+        """A page of so many bytes: its flag, its place, its size."""
+        start = self.skip(1, 'a segment')
+        flag = self.input[start:start + 1]
+        if flag == b'r':
+            return flag, self.skip(room, 'a page'), room
+        if flag == b'z':
+            return flag, 0, room
+        if flag == b'm' or flag == b't':
+            pid, offset = self.reference()
+            seg, i = self.find(start, flag, pid, offset, room)
+            return flag, seg.where[i], seg.size[i]
+        self.fail(start, 'no page flag: ' + quoted(flag))
+
+    def reference(self):
+        return self.number(), self.number()
+
+    def find(self, start, flag, pid, offset, room):
+        """Follow a reference that stands at byte start for a page of room
+        bytes: the segment, and which of its pages.
+
+        Among segments that overlap the latest counts, as far as it is
+        described; it must not hide the page in part.
+        """
+        proc = self.procs.get(pid)
+        if not proc:
+            self.fail(start, 'a reference to process %d, unknown yet' % pid)
+        image = proc.text if flag == b't' else proc.mem
+        if flag == b't' and image:
+            offset += image[0].base
+        later = []
+        for seg in reversed(image):
+            if seg.covers(offset):
+                break
+            later.append(seg)
+        else:
+            self.fail(start, 'a reference to what is not described yet')
+        i, rest = divmod(offset - seg.base, KB)
+        if rest:
+            self.fail(start, 'a reference into the middle of a page')
+        if seg.size[i] != room:
+            self.fail(start, 'a reference from a page of %d bytes '
+                'to one of %d' % (room, seg.size[i]))
+        if any(offset < s.base < offset + room for s in later if s.where):
+            self.fail(start, 'a reference to a page hidden in part')
+        return seg, i
+
+    # What was read.
+
+    def content(self, seg, i):
+        where, size = seg.where[i], min(seg.size[i], seg.room(i))
+        return self.input[where:where + size] if where else ZEROS[:size]
+
+    def dump(self):
+        """The lines of the listing."""
+        yield b'header ' + self.header
+        for pid, proc in self.procs.items():
+            yield b'process %d' % pid
+            for name, (where, size) in sorted(proc.files.items()):
+                crc = zlib.crc32(self.input[where:where + size])
+                yield b'file %s %d %08x' % (name, size, crc)
+            for name, image in (b'text', proc.text), (b'mem', proc.mem):
+                for seg in image:
+                    crc = 0
+                    for i in range(len(seg.where)):
+                        crc = zlib.crc32(self.content(seg, i), crc)
+                    yield b'%s %x %d %08x' % (name, seg.base, seg.length, crc)
+
+    def painted(self, image):
+        """The segments so that where they overlap the last one counts."""
+        return image
+
+    def memory(self, pid, address, length):
+        """So many bytes of a process's memory, or None."""
+        picture, mapped = bytearray(length), bytearray(length)
+        proc = self.procs.get(pid, Process())
+        for seg in self.painted(proc.mem):
+            first = max(0, (address - seg.base) // KB)
+            last = (address + length - seg.base + KB - 1) // KB
+            for i in range(first, min(last, len(seg.where))):
+                page = self.content(seg, i)
+                at = seg.base + i * KB - address
+                page = page[max(0, -at):max(0, length - at)]
+                at = max(0, at)
+                picture[at:at + len(page)] = page
+                mapped[at:at + len(page)] = b'y' * len(page)
+        return picture if all(mapped) else None
