@@ -23,34 +23,68 @@ struct snap6 {
 	uint64_t	 nlost;		/* kilobytes of proc */
 };
 
+enum {
+	NUMMOST = 22,		/* bytes of a number at the most */
+	REFMOST = 1 + 2 * NUMMOST,
+	LOWDIGITS = 8
+};
+
+static const uint32_t low = 100000000;	/* 10^LOWDIGITS */
+
+static const char pair[] =
+    "0001020304050607080910111213141516171819"
+    "2021222324252627282930313233343536373839"
+    "4041424344454647484950515253545556575859"
+    "6061626364656667686970717273747576777879"
+    "8081828384858687888990919293949596979899";
+
 /*
- * Put a number into s (24 bytes): 11 columns, right-justified, and a blank.
- * Returns its length.
+ * Put the eight digits of a number below 10^8 at s.
  */
-static size_t
+static void
+format_low(char *s, uint32_t v)
+{
+	uint32_t hi, lo;
+
+	hi = v / 10000;
+	lo = v % 10000;
+	memcpy(s, pair + hi / 100 * 2, 2);
+	memcpy(s + 2, pair + hi % 100 * 2, 2);
+	memcpy(s + 4, pair + lo / 100 * 2, 2);
+	memcpy(s + 6, pair + lo % 100 * 2, 2);
+}
+
+/*
+ * Put a number at s: 11 columns, right-justified, and a blank.  Returns
+ * where it ends.
+ */
+static char *
 format_num(char *s, uint64_t v)
 {
-	char tmp[24], *p;
-	size_t n;
+	uint64_t p10;
+	char *p, *end;
+	int n;
 
-	p = tmp + sizeof tmp;
-	*--p = ' ';
-	do
-		*--p = (char)('0' + v % 10);
-	while ((v /= 10) != 0);
-	while (p > tmp + sizeof tmp - SNAP6_NUM)
-		*--p = ' ';
-	n = (size_t)(tmp + sizeof tmp - p);
-	memcpy(s, p, n);
-	return n;
+	for (n = 1, p10 = 10; n < 20 && v >= p10; n++)
+		p10 *= 10;
+	end = s + (n < SNAP6_NUM - 1 ? SNAP6_NUM - 1 : n);
+	memset(s, ' ', SNAP6_NUM - 1);
+	*end = ' ';
+	for (p = end; v >= low; v /= low)
+		format_low(p -= LOWDIGITS, (uint32_t)(v % low));
+	for (; v >= 10; v /= 100)
+		memcpy(p -= 2, pair + v % 100 * 2, 2);
+	if (v > 0 || p == end)
+		*--p = (char)('0' + v);
+	return end + 1;
 }
 
 static void
 write_num(struct snap6 *w, uint64_t v)
 {
-	char s[24];
+	char s[NUMMOST];
 
-	output_put(w->out, s, format_num(s, v));
+	output_put(w->out, s, (size_t)(format_num(s, v) - s));
 }
 
 static void
@@ -94,60 +128,42 @@ write_raw(struct snap6 *w, const struct finding *f)
 	}
 }
 
-enum { LOWDIGITS = 8 };
-
 /*
- * Put the eight digits of a number below 10^8 into s.
- */
-static void
-format_low(char *s, uint32_t v)
-{
-	static const char pair[] =
-	    "00010203040506070809101112131415161718192021222324"
-	    "25262728293031323334353637383940414243444546474849"
-	    "50515253545556575859606162636465666768697071727374"
-	    "75767778798081828384858687888990919293949596979899";
-	uint32_t hi, lo;
-
-	hi = v / 10000;
-	lo = v % 10000;
-	memcpy(s, pair + hi / 100 * 2, 2);
-	memcpy(s + 2, pair + hi % 100 * 2, 2);
-	memcpy(s + 4, pair + lo / 100 * 2, 2);
-	memcpy(s + 6, pair + lo % 100 * 2, 2);
-}
-
-/*
- * References to what follows one another.  They come by the million, and
- * differ in their last digits only, for long.
+ * References to what follows one another.  They come by the million; in a
+ * long run each is a copy of the first but for its last eight digits.
  */
 static void
 write_refer(struct snap6 *w, const struct finding *f)
 {
-	enum { REFMOST = 1 + 24 + 24 };
-	static const uint64_t full = 100000000;	/* 10^LOWDIGITS */
-	char ref[REFMOST] = { 0 }, *room;
-	uint64_t i, addr;
-	size_t n, num, k, most;
+	enum { SHORT = 8 };	/* a copy pays only in a longer run */
+	char first[REFMOST], *room, *end;
+	uint64_t i, addr, pid;
+	size_t n, most;
+	char type;
 
+	type = f->image->kind == IMAGE_TEXT ? 't' : 'm';
+	pid = f->image->proc->pid;
 	addr = f->addr - image_origin(f->image);
-	n = 0;
-	for (i = 0; i < f->n; i += k) {
+	for (i = n = 0; i < f->n;) {
 		room = output_room(w->out, REFMOST, &most);
-		for (k = 0; k < f->n - i && k < most / REFMOST; k++) {
-			if (n == 0 || addr < full || addr % full < KB) {
-				ref[0] = f->image->kind == IMAGE_TEXT ?
-				    't' : 'm';
-				num = 1 + format_num(ref + 1,
-				    f->image->proc->pid);
-				n = num + format_num(ref + num, addr);
-			}
-			memcpy(room, ref, REFMOST);
-			if (addr >= full)
+		for (; i < f->n && most >= REFMOST; i++, addr += KB) {
+			if (n > 0 && addr % low >= KB) {
+				memcpy(room, first, REFMOST);
 				format_low(room + n - 1 - LOWDIGITS,
-				    (uint32_t)(addr % full));
-			room += n;
-			addr += KB;
+				    (uint32_t)(addr % low));
+				end = room + n;
+			} else {
+				*room = type;
+				end = format_num(room + 1, pid);
+				end = format_num(end, addr);
+				n = 0;
+				if (f->n - i > SHORT && addr >= low) {
+					n = (size_t)(end - room);
+					memcpy(first, room, n);
+				}
+			}
+			most -= (size_t)(end - room);
+			room = end;
 		}
 		output_filled(w->out, room);
 	}

@@ -141,7 +141,8 @@ struct pagerun {		/* a run of pages that are alike */
 
 typedef int	(*pagerun_fn)(void *, const struct pagerun *);
 
-int		 pagemap_walk(int, uint64_t, uint64_t, pagerun_fn, void *);
+int		 pagemap_walk(int, uint64_t, uint64_t, bool, pagerun_fn,
+		    void *);
 int		 pagemap_frames(int, uint64_t, size_t, uint64_t *);
 
 /* livesource.c: the memory of a stopped process as a source */

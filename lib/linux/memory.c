@@ -11,7 +11,8 @@
  *					shared memory is a file of tmpfs
  *	a guard, a device, secret,
  *	of the kernel ([vvar])		missing
- *	never touched			nothing
+ *	never touched			nothing; of a file that is not
+ *					taken, missing
  *
  * Files to be taken are ELF files, so that a snapshot can be debugged where
  * they do not exist; files that have no name any more; all with datafiles.
@@ -35,6 +36,8 @@ enum treatment {
 	TAKE_MEMORY,	/* pages of the process, whatever they are */
 	TAKE_FILE,	/* unmodified pages from the file, all of them */
 	TAKE_DATA,	/* the same, but only where the file has data */
+	TAKE_PRESENT,	/* the file cannot be had: what is not present is
+			   missing */
 	LEAVE_FILE,	/* unmodified pages are missing */
 	LEAVE_KERNEL,	/* all is missing: the kernel's own pages */
 	LEAVE_DEVICE,
@@ -122,6 +125,8 @@ take_gap(struct taking *k, uint64_t end)
 		return take_file(k, start, end);
 	if (k->how == TAKE_DATA)
 		return take_data(k, start, end);
+	if (k->how == TAKE_PRESENT || k->how == LEAVE_FILE)
+		return take_missing(k, start, end, "file");
 	return 0;
 }
 
@@ -137,9 +142,9 @@ take_run(void *arg, const struct pagerun *r)
 	end = r->end < v->end ? r->end : v->end;
 	if (start >= end)
 		return 0;
-	unmodified = k->how != TAKE_MEMORY &&
+	unmodified = k->how != TAKE_MEMORY && k->how != TAKE_PRESENT &&
 	    (v->flags & VMA_SHARED || r->what & PM_FILE);
-	if (unmodified && k->how == TAKE_FILE)
+	if (unmodified && (k->how == TAKE_FILE || k->how == LEAVE_FILE))
 		return 0;	/* a later take_gap has it */
 	if (take_gap(k, start) == -1)
 		return -1;
@@ -148,8 +153,6 @@ take_run(void *arg, const struct pagerun *r)
 		return take_file(k, start, end);
 	if (r->what & PM_GUARD)
 		return take_missing(k, start, end, "guard");
-	if (unmodified && k->how == LEAVE_FILE)
-		return take_missing(k, start, end, "file");
 	if (r->what & PM_ZERO)
 		return builder_run(&k->build, start, (end - start) / KB, NULL,
 		    0);
@@ -208,8 +211,7 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 	struct stat st;
 
 	if ((k->fd = vma_open(p, v, &st)) == -1)
-		/* what is present can be had through the process */
-		return TAKE_MEMORY;
+		return TAKE_PRESENT;
 	k->filesize = (uint64_t)st.st_size;
 	if (fstatfs(k->fd, &fs) == -1)
 		fs.f_type = 0;
@@ -284,7 +286,7 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 	if (k->how >= LEAVE_KERNEL)
 		return vma_leave(l, p, k);
 	if (pagemap_walk(source_live_pagemap(k->mem), v->start, v->end,
-	    take_run, k) == -1)
+	    k->how != TAKE_MEMORY, take_run, k) == -1)
 		return errstr_wrap("%jx-%jx %s", (uintmax_t)v->start,
 		    (uintmax_t)v->end, v->name);
 	return take_gap(k, v->end);

@@ -70,7 +70,8 @@ what_of_categories(uint64_t c)
  * 0; 1 when the kernel does not know the call; -1.
  */
 static int
-walk_scan(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
+walk_scan(int fd, uint64_t start, uint64_t end, bool file, pagerun_fn fn,
+    void *arg)
 {
 	struct scan_region v[REGIONS];
 	struct scan_arg a = { 0 };
@@ -84,7 +85,8 @@ walk_scan(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
 	a.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED | SCAN_GUARD;
 	do {
 		a.start = start;
-		a.return_mask = a.category_anyof_mask | SCAN_FILE | SCAN_ZERO;
+		a.return_mask = a.category_anyof_mask | SCAN_ZERO |
+		    (file ? SCAN_FILE : 0);
 		n = ioctl(fd, SCAN_IOCTL, &a);
 		if (n == -1 && errno == EINVAL &&
 		    a.category_anyof_mask & SCAN_GUARD) {
@@ -158,14 +160,16 @@ walk_entries(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
 /*
  * Call fn for each run of pages in start..end (exclusive, within one
  * mapping) that are present, in swap, or guards, ascending, until it
- * returns -1.  fd is the process's pagemap.
+ * returns -1.  fd is the process's pagemap.  Without file, PM_FILE is not
+ * told, for which the kernel must look at each page.
  */
 int
-pagemap_walk(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
+pagemap_walk(int fd, uint64_t start, uint64_t end, bool file, pagerun_fn fn,
+    void *arg)
 {
 	int rc;
 
-	rc = walk_scan(fd, start, end, fn, arg);
+	rc = walk_scan(fd, start, end, file, fn, arg);
 	return rc == 1 ? walk_entries(fd, start, end, fn, arg) : rc;
 }
 
