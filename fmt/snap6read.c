@@ -24,18 +24,17 @@ const char *const snap6_field[F_MAX] = {
 };
 
 /*
- * Is a name that of one of the data records we know: its number in the
- * order of writing, or -1.
+ * Is this the type of a record that snap(6) has?
  */
-int
+bool
 snap6_known(const char *name)
 {
 	int i;
 
 	for (i = 0; i < F_MAX; i++)
 		if (strcmp(name, snap6_field[i]) == 0)
-			return i;
-	return -1;
+			return true;
+	return strcmp(name, "text") == 0 || strcmp(name, "mem") == 0;
 }
 
 /*
@@ -200,7 +199,7 @@ read_data(struct reader *r, const char *name)
 	}
 	if (read_bytes(r, &b, len) == -1)
 		goto fail;
-	if (snap6_known(name) == -1 && !at_record(r)) {
+	if (!snap6_known(name) && !at_record(r)) {
 		r->at = r->in->pos;
 		errstr_set("a record type that is not known, and not data");
 		goto fail;

@@ -236,7 +236,7 @@ write_files(struct snap6 *w)
 		if ((f = proc_file(p, snap6_field[k])) != NULL)
 			write_data(w, f);
 	for (i = 0; i < p->nfile; i++)
-		if (snap6_known(p->file[i].name) == -1)
+		if (!snap6_known(p->file[i].name))
 			write_data(w, &p->file[i]);
 	return output_flush(w->out);
 }

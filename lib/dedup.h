@@ -28,7 +28,7 @@ struct judgement {		/* on the pages of a block */
 	uint8_t		 verdict[BLOCK];
 };
 
-enum { WINDOW = 4096 };		/* groups */
+enum { WINDOW = 16384 };		/* groups */
 
 struct window {			/* identities of pages to come */
 	const struct segment *seg;	/* borrowed */

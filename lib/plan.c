@@ -2,7 +2,7 @@
  * Planning a block: which of its pages are to be read.  Zeros are not, nor
  * is what has an identity that was described before.
  *
- * Identities are asked for ahead, a window of 16 MiB at a time: processes
+ * Identities are asked for ahead, a window of 64 MiB at a time: processes
  * that were forked from one share long runs, which are found and told as
  * such.
  */

@@ -325,7 +325,7 @@ int		 snap6_put(struct snap6 *, struct proc *);
 int		 snap6_end(struct snap6 *);
 int		 snap6_write(struct snap *, struct output *,
 		    void (*)(void *, const char *), void *);
-int		 snap6_known(const char *);
+bool		 snap6_known(const char *);
 
 /*
  * The Linux record, and what is made of it: linuxrec.c

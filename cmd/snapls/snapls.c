@@ -17,6 +17,20 @@ struct listing {
 };
 
 /*
+ * A name as it may go to a terminal: a snapshot may come from anyone.
+ */
+static char *
+harmless(char *s)
+{
+	char *p;
+
+	for (p = s; *p != '\0'; p++)
+		if ((*p >= 0 && *p < ' ') || *p == 0x7f)
+			*p = '?';
+	return s;
+}
+
+/*
  * A word of a status file (proc(3) of Plan 9), width columns from a place.
  */
 static const char *
@@ -32,7 +46,7 @@ status_word(const struct proc *p, size_t at, size_t width, char *word)
 		word[n] = (char)f->data[at + n];
 	if (n > 0)
 		word[n] = '\0';
-	return word;
+	return harmless(word);
 }
 
 /*
@@ -53,15 +67,22 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
     uint64_t len)
 {
 	const struct listing *ls = arg;
+	char *s;
 
+	if (at > 0 && !snap6_known(name))
+		warnx("process %" PRIu64 ": %s: a record of an unknown type, "
+		    "of %" PRIu64 " bytes", pid, name, len);
 	if (!ls->records)
 		return;
+	if ((s = strdup(name)) == NULL)
+		err(1, NULL);
 	if (at == 0)
-		printf("%s\n%12s %12s %10s RECORD\n", name, "BYTE", "LENGTH",
-		    "PID");
+		printf("%s\n%12s %12s %10s RECORD\n", harmless(s), "BYTE",
+		    "LENGTH", "PID");
 	else
 		printf("%12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %s\n", at,
-		    len, pid, name);
+		    len, pid, s);
+	free(s);
 }
 
 static void
@@ -87,7 +108,9 @@ list_mappings(const struct file *maps, uint64_t first, uint64_t last)
 		s = (char *)maps->data + off;
 		nl = memchr(s, '\n', maps->len - off);
 		n = nl == NULL ? maps->len - off : (size_t)(nl - s);
-		snprintf(line, sizeof line, "%.*s", (int)n, s);
+		snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ?
+		    n : sizeof line - 1), s);
+		harmless(line);
 		name = 0;
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64
 		    " %4s %*x %*x:%*x %*u %n", &start, &end, perm, &name) < 3 ||

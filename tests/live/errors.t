@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Bad input: one clear line each, an exit status, no file under the final
+# name, and no one left stopped.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+mkdir "$tmp/dir"
+target "$targets/anon"
+
+# refused STATUS MESSAGE ARGUMENT ...
+refused() {
+	local status=$1 text=$2
+
+	shift 2
+	snap "$@"
+	is "$rc $err" "$status $text" "snap ${*//$tmp/TMP}" ||
+	    diag <"$tmp/err"
+	is "$(ls -A "$tmp/dir")" "" "no file is left"
+	rm -rf "$tmp/dir"
+	mkdir "$tmp/dir"
+}
+o=$tmp/dir/snap
+
+refused 1 "snap: no such process: N" -o "$o" 2147483647
+refused 1 "snap: no such process: N" -o "$o" "$pid" 2147483647
+refused 1 "snap: process id 0: too small" -o "$o" 0
+refused 1 "snap: process id N: too large" -o "$o" 99999999999999999999
+refused 1 'snap: no process of yours is called "no such name"' -o "$o" \
+    "no such name"
+refused 1 'snap: no process of yours is called ""' -o "$o" ""
+usage="usage: snap [-arv] [-o file] pid|name ..."
+refused 2 "$usage" -o "$o"
+refused 2 "$usage"
+refused 2 "$BUILD/snap: invalid option -- '?'
+$usage" -'?' "$pid"
+refused 2 "$BUILD/snap: option requires an argument -- 'o'
+$usage" "$pid" -o
+refused 1 "snap: TMP/none/snap: No such file or directory" \
+    -o "$tmp/none/snap" "$pid"
+refused 1 "snap: TMP/dir: Is a directory" -o "$tmp/dir" "$pid"
+refused 1 "snap: : No such file or directory" -o "" "$pid"
+snap -o "$o" "$pid"
+cp "$o" "$tmp/old"
+snap -o "$o" "$pid" 2147483647
+try "a file that was there stays" cmp "$o" "$tmp/old"
+rm "$o"
+
+# Itself: a warning, and the others are taken.
+sh -c 'exec "$1" -o "$2" $$' sh "$BUILD/snap" "$o" 2>"$tmp/err"
+is "$? $(sed 's/[1-9][0-9]*/N/' "$tmp/err")" \
+    "1 snap: process N is this one: left out
+snap: nothing to take a snapshot of" "itself alone"
+is "$(ls -A "$tmp/dir")" "" "itself alone: no file"
+sh -c 'exec "$1" -o "$2" $$ "$3"' sh "$BUILD/snap" "$o" "$pid" 2>"$tmp/err"
+is "$? $(sed 's/[1-9][0-9]*/N/' "$tmp/err")" \
+    "1 snap: process N is this one: left out" "itself and another"
+check "$o" "$pid" "itself and another: the other is taken"
+
+# By name: all of them.
+cp "$targets/odd" "$tmp/named.$$"
+target "$tmp/named.$$"
+first=$pid
+target "$tmp/named.$$"
+snap -o "$o" "named.$$"
+is "$rc $err" "0 " "by name: taken"
+check "$o" "$first" "by name: the first"
+check "$o" "$pid" "by name: the second"
+cp "$targets/odd" "$tmp/a rather long name $$"
+target "$tmp/a rather long name $$"
+snap -o "$o" "a rather long name $$"
+check "$o" "$pid" "by a name that the kernel has cut"
+snap -o "$o" "a rather long name of no one"
+is "$rc" 1 "by a name that begins like it"
+
+for p in "${!lines_of[@]}"; do
+	let_go "$p" "let go"
+done
+
+# What snapls cannot read.
+head -c 100000 "$tmp/old" >"$tmp/cut"
+"$BUILD/snapls" "$tmp/cut" >/dev/null 2>"$tmp/err"
+is "$? $(wc -l <"$tmp/err")" "1 1" "snapls: a cut snapshot is an error"
+"$BUILD/snapls" <"$tmp/old" >"$tmp/list"
+is $? 0 "snapls: from standard input"
+# shellcheck disable=SC2002 # a pipe is meant
+cat "$tmp/old" | "$BUILD/snapls" | cmp - "$tmp/list"
+is "${PIPESTATUS[1]}" 0 "snapls: from a pipe"
+"$BUILD/snapls" "$tmp/old" >/dev/full 2>/dev/null
+is $? 1 "snapls: a full disk is an error"
+finish

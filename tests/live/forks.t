@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Families of processes: what they share is in the snapshot once, and those
+# that fork all the time are taken.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+# The total of raw kilobytes of a snapshot.
+raw() {
+	"$BUILD/snapls" "$1" | sed -n 's/^ *total.* \([0-9]*\)K *[0-9]*K *[0-9]*K,.*/\1/p'
+}
+
+target "$targets/cow"
+snap -o "$tmp/one" "$pid"
+check_one=$(raw "$tmp/one")
+snap -r -o "$tmp/all" "$pid"
+is "$rc $err" "0 " "copy-on-write: taken"
+check "$tmp/all" "$pid" "copy-on-write: memory of all"
+is "$("$BUILD/snapls" "$tmp/all" | awk '$1 == "total" { print $2 }')" 5 \
+    "copy-on-write: all found"
+# four children: 16 KB each changed, and a little of their own
+more=$(($(raw "$tmp/all") - check_one))
+ok $((more < 16 || more > 4 * 256)) "copy-on-write: what is shared is once" ||
+    echo "# $check_one, $more more"
+while read -r p; do
+	let_go "$p" "copy-on-write: child let go"
+done < <(sed -n 's/^of //p' "$lines")
+unnoticed "$pid" "copy-on-write: not noticed"
+
+for arg in "" x; do
+	what="forks all the time${arg:+ and executes}"
+	target "$targets/forks" $arg
+	bad=0
+	for ((i = 0; i < 50; i++)); do
+		snap -r -o "$tmp/snap" "$pid"
+		# a zombie is told, but nothing else
+		if grep -v 'is a zombie' "$tmp/err" >"$tmp/other" ||
+		    [ ! -e "$tmp/snap" ]; then
+			bad=$((bad + 1))
+			diag <"$tmp/other"
+		fi
+	done
+	is "$bad" 0 "$what: taken"
+	check "$tmp/snap" "$pid" "$what: memory"
+	let_go "$pid" "$what: let go"
+	unnoticed "$pid" "$what: not noticed"
+done
+
+# Descendants of descendants, by a shell.
+cat >"$tmp/leaf.sh" <<'EOF'
+sleep 1000 &
+echo $! >"$1"
+wait
+EOF
+cat >"$tmp/tree.sh" <<'EOF'
+sh -c 'sh "$0/leaf.sh" "$0/leaf"; :' "$1" &
+until [ -s "$1/leaf" ]; do sleep 0.05; done
+echo ready
+read -r x
+kill "$(cat "$1/leaf")"
+wait
+echo report none 0
+EOF
+target sh "$tmp/tree.sh" "$tmp"
+snap -r -o "$tmp/snap" "$pid"
+"$BUILD/snapls" "$tmp/snap" >"$tmp/list"
+ok $(($(awk '$1 == "total" { print $2 }' "$tmp/list") < 4)) \
+    "descendants of descendants" || diag <"$tmp/list"
+awk -v p="$(cat "$tmp/leaf")" '$1 == p' "$tmp/list" | grep -q sleep
+ok $? "the last one is there"
+unnoticed "$pid" "a shell's family: not noticed"
+finish

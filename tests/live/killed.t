@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# Snap is killed, suspended, interrupted, or its target is: no one is left
+# stopped, no file is left behind.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
+. "$(dirname "$0")/../tap.sh"
+
+# A snapshot that does not fit into a pipe is held until someone reads.
+held() {
+	# the shell has jobs in the background ignore SIGINT
+	env --default-signal=INT "$BUILD/snap" "$@" 3>&- >"$tmp/fifo" 2>"$tmp/err" &
+	taker=$!
+}
+mkfifo "$tmp/fifo"
+exec 3<>"$tmp/fifo"
+stopped() {
+	[[ $(states "$1") = *t* ]]
+}
+drain() {
+	exec 3>&-
+	rm "$tmp/fifo"
+	mkfifo "$tmp/fifo"
+	exec 3<>"$tmp/fifo"
+}
+
+# Killed when it has stopped them, in the middle.
+target "$targets/cow"
+all="$pid $(sed -n 's/^of //p' "$lines" | tr '\n' ' ')"
+held -r "$pid"
+try "held while it is written" until_true stopped "$pid"
+kill -KILL "$taker"
+wait "$taker" 2>/dev/null
+for p in $all; do
+	let_go "$p" "killed: let go"
+done
+drain
+unnoticed "$pid" "killed: not noticed"
+
+# Killed at any moment.
+target "$targets/threads"
+target_threads=$pid
+target "$targets/churn"
+for ((i = 0; i < 60; i++)); do
+	held "$target_threads" "$pid"
+	sleep "0.$(printf %03d $((i * 2)))"
+	kill -KILL "$taker" 2>/dev/null
+	wait "$taker" 2>/dev/null
+	drain
+done
+let_go "$pid" "killed at any moment: let go"
+let_go "$target_threads" "killed at any moment: threads let go"
+unnoticed "$pid" "killed at any moment: not noticed"
+unnoticed "$target_threads" "killed at any moment: threads did not notice"
+
+# Interrupted, it leaves no file; once with all kinds of signals, then at
+# any moment.
+target "$targets/anon"
+for sig in INT TERM HUP; do
+	held "$pid"
+	until_true stopped "$pid"
+	kill -s "$sig" "$taker"
+	wait "$taker" 2>/dev/null
+	let_go "$pid" "SIG$sig: let go"
+	drain
+done
+mkdir "$tmp/dir"
+for ((i = 0; i < 60; i++)); do
+	"$BUILD/snap" -o "$tmp/dir/snap" "$pid" 2>/dev/null &
+	taker=$!
+	sleep "0.$(printf %03d "$i")"
+	if kill -TERM "$taker" 2>/dev/null && ! wait "$taker" 2>/dev/null &&
+	    [ -e "$tmp/dir/snap" ]; then
+		"$BUILD/snapls" "$tmp/dir/snap" >/dev/null || break
+	fi
+	wait "$taker" 2>/dev/null
+	rm -f "$tmp/dir/snap"
+done
+is "$i" 60 "interrupted at any moment: a file is whole"
+is "$(ls -A "$tmp/dir")" "" "interrupted at any moment: nothing is left"
+let_go "$pid" "interrupted at any moment: let go"
+
+# Suspended from the keyboard, it does not keep others stopped.
+held "$pid"
+until_true stopped "$pid"
+for sig in TSTP TTOU TTIN; do
+	kill -s "$sig" "$taker"
+done
+settled() {
+	free_again "$pid" || [ "$(states "$taker")" != " 0 T " ]
+}
+sleep 0.2
+try "suspended: not while it holds others" settled
+kill -CONT "$taker"
+kill -KILL "$taker"
+wait "$taker" 2>/dev/null
+let_go "$pid" "suspended: let go"
+drain
+unnoticed "$pid" "interrupted: not noticed"
+
+# The target is killed: an error that says so.
+head -c 8000000 /dev/urandom >"$tmp/random"
+for ((i = 0; i < 5; i++)); do
+	# shellcheck disable=SC2016 # Perl's variables
+	perl -e '$| = 1; $/ = undef; $x = <STDIN>; print "ready\n"; sleep 1000' \
+	    <"$tmp/random" >"$tmp/out" &
+	pid=$!
+	until_true grep -q ready "$tmp/out"
+	held "$pid"
+	until_true stopped "$pid"
+	head -c $((i * 1000000)) <&3 >/dev/null
+	kill -KILL "$pid"
+	cat <"$tmp/fifo" >/dev/null &
+	cat=$!
+	until_true gone "$taker"
+	wait "$taker"
+	rc=$?
+	kill "$cat"
+	wait "$cat" "$pid" 2>/dev/null
+	drain
+	is "$rc $(sed 's/[0-9][0-9]*/N/g' "$tmp/err")" \
+	    "1 snap: process N: process N exited" "the target is killed"
+done
+finish

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# The memory of a snapshot is what the program has: byte for byte, of all
+# kinds of mappings, and what cannot be had is missing, never zeros.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+one() {
+	local what=$1
+
+	shift
+	target "$@"
+	snap -o "$tmp/snap" "$pid"
+	is "$rc $err" "0 " "$what: taken"
+	check "$tmp/snap" "$pid" "$what"
+	unnoticed "$pid" "$what: not noticed"
+}
+
+one "private memory of all protections" "$targets/anon"
+one "500 mappings" "$targets/manymaps"
+one "static variables, in a process with an odd name" "$targets/odd" \
+    $'a) R \xc3\xa9\n('
+
+# Sparse terabytes: as large as the pages alone, give or take.
+one "sparse terabyte" "$targets/sparse"
+size=$(stat -c %s "$tmp/snap")
+ok $((size > 4000000)) "sparse terabyte: costs nothing" ||
+    echo "# $size bytes"
+
+# Shared memory: privilege is needed for what only others have touched.
+flag=
+is_root || flag=-o
+for dir in "" /dev/shm; do
+	target "$targets/shared" ${dir:+"$dir/snaptest.$$"}
+	snap -o "$tmp/snap" "$pid"
+	check "$tmp/snap" "$pid" "shared memory ${dir:-without name}" $flag
+	rm -f "/dev/shm/snaptest.$$"
+done
+if is_root; then
+	target unshare -i "$targets/shared"
+	snap -o "$tmp/snap" "$pid"
+	check "$tmp/snap" "$pid" "System V shared memory of number 0"
+else
+	skip "System V shared memory of number 0" "needs root"
+fi
+
+# A data file: unmodified pages only with -a, and never as zeros.
+target "$targets/filemap" "$tmp/data"
+snap -o "$tmp/snap" "$pid"
+check "$tmp/snap" "$pid" "modified pages of a data file"
+plain=$(stat -c %s "$tmp/snap")
+snap -a -o "$tmp/snap" "$pid"
+check "$tmp/snap" "$pid" "all pages of a data file with -a" -a
+all=$(stat -c %s "$tmp/snap")
+ok $((all - plain < 24 * 4096)) "-a takes the pages of the data file" ||
+    echo "# $plain, $all"
+rm "$tmp/data"
+snap -o "$tmp/snap" "$pid"
+check "$tmp/snap" "$pid" "all pages of a deleted data file" \
+    "$(is_root && echo -a)"
+
+# A deleted executable is the text all the same.
+cp "$targets/odd" "$tmp/deleted"
+target "$tmp/deleted"
+rm "$tmp/deleted"
+snap -o "$tmp/snap" "$pid"
+check "$tmp/snap" "$pid" "memory of a deleted executable"
+crc=$(python3 -c 'import sys, zlib; d = open(sys.argv[1], "rb").read()
+print(len(d), "%08x" % zlib.crc32(d))' "$targets/odd")
+is "$(python3 "$tests/snap6/unsnap.py" "$tmp/snap" | grep '^text')" \
+    "text 0 $crc" "text of a deleted executable"
+
+# What is there but cannot be had.
+for what in guard secret poison; do
+	target "$targets/hidden" "$what"
+	if grep -q lacks "$lines"; then
+		skip "$what" "not in this kernel"
+	fi
+	snap -o "$tmp/snap" "$pid"
+	check "$tmp/snap" "$pid" "$what: missing"
+	if [ "$what" != guard ]; then
+		is "$rc" 1 "$what: incomplete"
+		ok $(($(wc -l <"$tmp/err") != 1)) "$what: one line" ||
+		    diag <"$tmp/err"
+	fi
+	unnoticed "$pid" "$what: not noticed"
+done
+"$BUILD/snapls" -l "$tmp/snap" | grep -q 'missing: unreadable'
+ok $? "snapls shows what is missing"
+
+# A process of 32 bits.
+if [ -x "$targets/bits32" ]; then
+	one "a process of 32 bits" "$targets/bits32"
+else
+	skip "a process of 32 bits" "no compiler for it"
+fi
+
+# Where addresses are not random, [vvar] has neighbours: it is no memory.
+target setarch -R "$targets/odd"
+snap -o "$tmp/snap" "$pid"
+at=$(sed -n 's/-.*\[vvar.*//p' "/proc/$pid/maps" | head -1)
+if [ -n "$at" ]; then
+	python3 "$tests/snap6/unsnap.py" -x "$pid" "0x$at" 1 "$tmp/snap" \
+	    >/dev/null 2>&1
+	is $? 1 "[vvar] is not in the snapshot"
+else
+	skip "[vvar] is not in the snapshot" "not there"
+fi
+
+# Few descriptors: what cannot be opened is told.
+target "$targets/filemap" "$tmp/data"
+snap -o "$tmp/whole" "$pid"
+as=(prlimit --nofile=8)
+snap -o "$tmp/snap" "$pid"
+as=(env)
+ok $((rc == 0 && $(stat -c %s "$tmp/snap") < $(stat -c %s "$tmp/whole"))) \
+    "with few descriptors: whole, or an error" || diag <"$tmp/err"
+finish

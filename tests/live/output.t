@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Where a snapshot goes: full disks, closed pipes, terminals, readers that
+# are stopped themselves.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+target "$targets/anon"
+
+# The last line of what snap said, without numbers.
+said() {
+	sed "s,$tmp,TMP,g;s/\<[1-9][0-9]*\>/N/g" "$tmp/err"
+}
+
+if is_root && mkdir "$tmp/mnt" &&
+    mount -t tmpfs -o size=512k none "$tmp/mnt" 2>/dev/null; then
+	snap -o "$tmp/mnt/snap" "$pid"
+	is "$rc $err" \
+	    "1 snap: process N: TMP/mnt/snap: write: No space left on device" \
+	    "a full disk"
+	is "$(ls -A "$tmp/mnt")" "" "a full disk: no file"
+else
+	skip "a full disk" "cannot mount"
+fi
+snap -o /dev/full "$pid"
+is "$rc $err" "1 snap: process N: /dev/full: write: No space left on device" \
+    "/dev/full"
+(
+	ulimit -f 100
+	snap -o "$tmp/snap" "$pid"
+	echo "$rc $err" >"$tmp/out"
+)
+is "$(cat "$tmp/out")" \
+    "1 snap: process N: TMP/snap: write: File too large" "a file too large"
+ok "$([ -e "$tmp/snap" ]; echo $((! $?)))" "a file too large: no file"
+
+"$BUILD/snap" "$pid" 2>"$tmp/err" | true
+is "${PIPESTATUS[0]} $(said)" \
+    "1 snap: process N: standard output: write: Broken pipe" "a closed pipe"
+"$BUILD/snap" "$pid" 2>"$tmp/err" | head -c 1000 >/dev/null
+is "${PIPESTATUS[0]} $(said)" \
+    "1 snap: process N: standard output: write: Broken pipe" \
+    "a pipe that is closed in the middle"
+"$BUILD/snap" "$pid" 2>"$tmp/err" | cat >"$tmp/piped"
+is "${PIPESTATUS[0]}" 0 "a pipe"
+check "$tmp/piped" "$pid" "a pipe: whole"
+
+if script --version >/dev/null 2>&1; then
+	script -qec "'$BUILD/snap' $pid" /dev/null </dev/null >"$tmp/tty"
+	is "$? $(tr -d '\r' <"$tmp/tty")" "1 snap: standard output is a terminal; use -o file, > file or a pipe" \
+	    "a terminal"
+	script -qec "'$BUILD/snap' -o '$tmp/snap' $pid" /dev/null </dev/null \
+	    >"$tmp/tty"
+	is "$?" 0 "a file, from a terminal"
+else
+	skip "a terminal" "no script(1)"
+fi
+
+# Descriptors that are closed must not become the snapshot.
+"$BUILD/snap" -v -o "$tmp/snap" "$pid" 2>&-
+check "$tmp/snap" "$pid" "standard error is closed"
+"$BUILD/snap" -v -o "$tmp/snap" "$pid" <&- >&- 2>&-
+check "$tmp/snap" "$pid" "all descriptors are closed"
+"$BUILD/snap" "$pid" >&- 2>"$tmp/err"
+is $? 1 "standard output is closed"
+
+# The file: readable by its owner alone, whatever the mask; links.
+(umask 0; "$BUILD/snap" -o "$tmp/new" "$pid")
+is "$(stat -c %a "$tmp/new")" 600 "readable by its owner alone"
+mkfifo "$tmp/fifo"
+cat "$tmp/fifo" >"$tmp/piped" &
+snap -o "$tmp/fifo" "$pid"
+wait $!
+check "$tmp/piped" "$pid" "a fifo by name"
+
+let_go "$pid" "let go"
+unnoticed "$pid" "not noticed"
+
+# Readers that would be stopped: they are left out, or all is an error, but
+# nothing hangs.
+patience=4
+cat >"$tmp/pipe.sh" <<'EOF'
+"$2" -r $$ 2>"$1/err" | cat | cat >"$1/piped"
+EOF
+timeout -s KILL 5 bash "$tmp/pipe.sh" "$tmp" "$BUILD/snap"
+ok $? "a pipeline that is in the snapshot does not hang"
+cat "$tmp/fifo" >"$tmp/piped" &
+reader=$!
+sleep 0.1
+timeout -s KILL 5 "$BUILD/snap" "$reader" >"$tmp/fifo" 2>"$tmp/err"
+is $? 1 "the reader of a fifo"
+kill "$reader" 2>/dev/null
+cat >"$tmp/sock.py" <<'EOF'
+import os, socket, subprocess, sys
+a, b = socket.socketpair()
+p = subprocess.Popen([sys.argv[1], str(os.getpid())], stdout=b.fileno(),
+    stderr=subprocess.DEVNULL)
+b.close()
+while a.recv(65536):
+    pass
+sys.exit(p.wait() != 1)
+EOF
+try "the reader of a socket" timeout -s KILL 5 \
+    python3 "$tmp/sock.py" "$BUILD/snap"
+cat >"$tmp/pipe.py" <<'EOF'
+import os, subprocess, sys
+p = subprocess.run([sys.argv[1], str(os.getpid())], capture_output=True)
+sys.exit(p.returncode != 1)
+EOF
+try "the reader of a pipe" timeout -s KILL 5 \
+    python3 "$tmp/pipe.py" "$BUILD/snap"
+finish

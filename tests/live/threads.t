@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Threads: registers and stacks, threads that come and go, a first thread
+# that has ended.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+target "$targets/threads"
+snap -o "$tmp/snap" "$pid"
+is "$rc $err" "0 " "64 threads: taken"
+check "$tmp/snap" "$pid" "64 threads: registers and stacks"
+"$BUILD/snapls" "$tmp/snap" >"$tmp/list"
+is "$(awk -v pid="$pid" '$1 == pid { print $5 }' "$tmp/list")" 65 \
+    "64 threads: listed"
+let_go "$pid" "64 threads: let go"
+for ((i = 0; i < 10; i++)); do
+	snap -o "$tmp/snap" "$pid"
+done
+unnoticed "$pid" "64 threads: not noticed"
+
+target "$targets/churn"
+bad=0
+for ((i = 0; i < 50; i++)); do
+	snap -o "$tmp/snap" "$pid"
+	if [ "$rc" -ne 0 ]; then
+		bad=$((bad + 1))
+		diag <"$tmp/err"
+	fi
+done
+is "$bad" 0 "threads that come and go: taken"
+check "$tmp/snap" "$pid" "threads that come and go: memory"
+let_go "$pid" "threads that come and go: let go"
+unnoticed "$pid" "threads that come and go: not noticed"
+
+target "$targets/leader"
+snap -o "$tmp/snap" "$pid"
+is "$rc" 0 "the first thread has ended: taken"
+check "$tmp/snap" "$pid" "the first thread has ended: memory"
+unnoticed "$pid" "the first thread has ended: not noticed"
+
+# A thread's number stands for its process.
+target "$targets/threads"
+tid=$(sed -n 's/^regs \([0-9]*\).*/\1/p' "$lines" | head -1)
+snap -o "$tmp/snap" "$tid"
+check "$tmp/snap" "$pid" "by the number of a thread"
+snap -o "$tmp/snap" "$tid" "$pid" "$pid"
+"$BUILD/snapls" "$tmp/snap" >"$tmp/list"
+is "$(awk '$1 == "total" { print $2 }' "$tmp/list")" 1 "asked for three times"
+finish

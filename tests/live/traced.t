@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Processes that others trace, and those that have no memory or cannot be
+# stopped.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+warning="snap: process N is traced by process N: taken without stopping it, and without the registers that only its tracer sees"
+
+# A test that one process is traced and that it still is taken.
+traced() {
+	until_true grep -q '^TracerPid:[[:space:]]*[1-9]' "/proc/$pid/status"
+	snap -o "$tmp/snap" "$pid"
+	is "$rc $err" "1 $warning" "$1: taken, with a warning"
+	check "$tmp/snap" "$pid" "$1: memory"
+	grep -q '^TracerPid:[[:space:]]*[1-9]' "/proc/$pid/status"
+	ok $? "$1: still traced"
+}
+
+target "$targets/anon"
+if strace -V >/dev/null 2>&1; then
+	strace -o /dev/null -p "$pid" 2>/dev/null &
+	tracer=$!
+	traced strace
+	kill "$tracer"
+	wait "$tracer" 2>/dev/null
+	let_go "$pid" "strace: let go"
+else
+	skip strace "not here"
+fi
+if gdb --version >/dev/null 2>&1; then
+	mkfifo "$tmp/gdb"
+	exec 3<>"$tmp/gdb"
+	gdb -nx -q -p "$pid" <"$tmp/gdb" >/dev/null 2>&1 &
+	tracer=$!
+	traced gdb
+	echo detach >&3
+	echo quit >&3
+	wait "$tracer"
+	let_go "$pid" "gdb: let go"
+else
+	skip gdb "not here"
+fi
+
+# Two at once: each has the memory.
+mkfifo "$tmp/fifo"
+exec 3<>"$tmp/fifo"
+"$BUILD/snap" "$pid" 3>&- >"$tmp/fifo" &
+tracer=$!
+traced "another snap"
+kill "$tracer"
+wait "$tracer" 2>/dev/null
+bad=0
+for ((i = 0; i < 30; i++)); do
+	"$BUILD/snap" -o /dev/null "$pid" 2>/dev/null &
+	snap -o "$tmp/snap" "$pid"
+	wait $!
+	case "$rc $err" in
+	"0 " | "1 $warning") ;;
+	*)
+		bad=$((bad + 1))
+		diag <"$tmp/err"
+		;;
+	esac
+done
+is "$bad" 0 "two at once: taken"
+let_go "$pid" "two at once: let go"
+unnoticed "$pid" "traced by many: not noticed"
+
+target "$targets/zombie"
+child=$(sed -n 's/^child //p' "$lines")
+snap -o "$tmp/snap" "$child"
+is "$err" "snap: process N is a zombie: it has no memory and no registers any more" \
+    "a zombie: a warning"
+is "$rc" 1 "a zombie: incomplete"
+"$BUILD/snapls" "$tmp/snap" | grep -q "^ *$child "
+ok $? "a zombie: taken"
+snap -r -o "$tmp/snap" "$pid"
+"$BUILD/snapls" "$tmp/snap" | grep -c " zombie " >"$tmp/list"
+is "$(cat "$tmp/list")" 2 "a zombie and its parent"
+unnoticed "$pid" "a zombie's parent: not noticed"
+
+if is_root && grep -q kthreadd /proc/2/comm 2>/dev/null; then
+	snap -o "$tmp/snap" 2
+	is "$err" "snap: process N (kthreadd) is a thread of the kernel: it has no memory and no registers of its own" \
+	    "a thread of the kernel: a warning" ||
+	    diag <"$tmp/err"
+	is "$rc" 1 "a thread of the kernel: incomplete"
+	"$BUILD/snapls" "$tmp/snap" | grep -q kthreadd
+	ok $? "a thread of the kernel: taken"
+else
+	skip "a thread of the kernel" "none to be had"
+fi
+
+# A parent in vfork(2) does not stop; its child does.
+target "$targets/vforker"
+parent=$pid
+snap -o "$tmp/snap" "$parent"
+is "$rc $err" "1 snap: thread N of process N does not stop (it was in state D): taken without its registers" \
+    "vfork: the parent is taken"
+snap -r -o "$tmp/snap" "$parent"
+is "$rc" 1 "vfork: both are taken"
+is "$("$BUILD/snapls" "$tmp/snap" | awk '$1 == "total" { print $2 }')" 2 \
+    "vfork: both are there"
+unnoticed "$pid" "vfork: not noticed"
+finish

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# A process cannot tell that snapshots were taken of it: no system call
+# comes back, no time-out is put off, no memory is added, a stopped process
+# stays stopped.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+target "$targets/blocked"
+sed -n 's/^lacks/# lacks/p' "$lines"
+bad=0
+for ((i = 0; i < 50; i++)); do
+	snap -o "$tmp/snap" "$pid"
+	bad=$((bad + (rc != 0)))
+done
+is "$bad" 0 "blocked: 50 snapshots taken"
+let_go "$pid" "blocked: let go"
+unnoticed "$pid" "blocked: no call came back"
+
+# When another process makes it fail, those already held are let go as
+# gently.
+target "$targets/blocked"
+for ((i = 0; i < 30; i++)); do
+	snap -o "$tmp/snap2" "$pid" 2147483647
+done
+is "$rc $err" "1 snap: no such process: N" "blocked: fails early"
+if is_root; then
+	held=$pid
+	sleep 1000 &
+	foreign=$!
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	cp "$BUILD/snap" "$tmp/pub/snap"
+	target "$targets/blocked"
+	for ((i = 0; i < 30; i++)); do
+		snap=$tmp/pub/snap snap -o "$tmp/pub/snap2" "$pid" "$foreign"
+	done
+	as=(env)
+	is "$rc $err" "1 snap: process N belongs to user 0: be that user, or root (CAP_SYS_PTRACE)" \
+	    "blocked: fails in the middle"
+	let_go "$pid" "blocked: let go after a failure"
+	unnoticed "$pid" "blocked: no call came back after a failure"
+	pid=$held
+else
+	skip "blocked: fails in the middle" "needs root"
+fi
+unnoticed "$pid" "blocked: no call came back after an early failure"
+
+# Time-outs end, although snapshots are taken more often.
+target "$targets/expire"
+counts() {
+	printf c >&"${ask_fd[$pid]}"
+	sleep 0.3
+	sed -n 's/^report //p' "$lines" | tail -6
+}
+counts >"$tmp/before"
+for ((i = 0; i < 200; i++)); do
+	snap -o /dev/null "$pid"
+done
+counts >"$tmp/after"
+while read -r name n; do
+	was=$(sed -n "s/^$name //p" "$tmp/before")
+	# the naps of counts account for at most seven
+	ok $((n - was < 9)) "time-outs run on: $name" ||
+	    echo "# $was, then $n"
+done <"$tmp/after"
+kill -KILL "$pid"
+
+for what in anon shared fds leader bits32; do
+	if [ ! -x "$targets/$what" ]; then
+		skip "$what" "not built"
+		continue
+	fi
+	target "$targets/$what"
+	# the first time counts may still settle
+	snap -o "$tmp/snap" "$pid"
+	resident "$pid" >"$tmp/before"
+	for ((i = 0; i < 50; i++)); do
+		snap -o "$tmp/snap" "$pid"
+	done
+	resident "$pid" >"$tmp/after"
+	try "$what: resident set" diff "$tmp/before" "$tmp/after"
+	let_go "$pid" "$what: let go"
+	unnoticed "$pid" "$what: not noticed after 50 snapshots"
+done
+
+# The very first snapshot adds nothing either.
+target "$targets/filemap" "$tmp/data"
+resident "$pid" >"$tmp/before"
+snap -a -o "$tmp/snap" "$pid"
+resident "$pid" >"$tmp/after"
+try "data file: resident set" diff "$tmp/before" "$tmp/after"
+
+target "$targets/watch"
+child=$(sed -n 's/^child //p' "$lines")
+for ((i = 0; i < 50; i++)); do
+	snap -o "$tmp/snap" "$child" "$pid"
+done
+is "$rc $err" "0 " "stopped: taken"
+is "$(states "$child")" " 0 T " "stopped: stays stopped"
+"$BUILD/snapls" "$tmp/snap" | awk -v p="$child" '$1 == p { print $4 }' \
+    >"$tmp/state"
+is "$(cat "$tmp/state")" Stopped "stopped: listed so"
+unnoticed "$pid" "stopped: its parent hears nothing, it goes on"
+
+# A signal that comes while it is held is delivered afterwards.
+cat >"$tmp/sig.sh" <<'EOF'
+n=0
+trap 'n=$((n + 1))' USR1
+echo ready
+until read -r x; do :; done
+echo "report lost $((n != 20))"
+EOF
+target bash "$tmp/sig.sh"
+for ((i = 0; i < 20; i++)); do
+	"$BUILD/snap" -o "$tmp/snap" "$pid" &
+	kill -USR1 "$pid"
+	wait $!
+done
+unnoticed "$pid" "signals: each is delivered once"
+finish

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Without privilege: one's own processes, and clear words about others.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+if is_root; then
+	sleep 1000 &
+	foreign=$!
+	as_nobody
+else
+	foreign=1
+fi
+cd "$tmp/pub" || exit 1
+
+for what in anon sparse manymaps "shared" cow threads leader fds; do
+	target "$targets/$what"
+	snap -r -o "$tmp/pub/snap" "$pid"
+	is "$rc $err" "0 " "$what: taken"
+	if [ "$what" = fds ]; then
+		echo "absent none 0x1000 4096" >>"$lines"
+	fi
+	check "$tmp/pub/snap" "$pid" "$what" -o
+	let_go "$pid" "$what: let go"
+	unnoticed "$pid" "$what: not noticed"
+done
+
+target "$targets/filemap" "$tmp/pub/data"
+snap -o "$tmp/pub/snap" "$pid"
+check "$tmp/pub/snap" "$pid" "data file"
+snap -a -o "$tmp/pub/snap" "$pid"
+check "$tmp/pub/snap" "$pid" "data file with -a" -a
+rm "$tmp/pub/data"
+snap -a -o "$tmp/pub/snap" "$pid"
+check "$tmp/pub/snap" "$pid" "deleted data file"
+resident "$pid" >"$tmp/before"
+snap -a -o "$tmp/pub/snap" "$pid"
+resident "$pid" >"$tmp/after"
+try "deleted data file: resident set" diff "$tmp/before" "$tmp/after"
+
+snap -o "$tmp/pub/other" "$foreign"
+is "$rc $err" "1 snap: process ${foreign/#[0-9]*/N} belongs to user 0: be that user, or root (CAP_SYS_PTRACE)" \
+    "another's process" || diag <"$tmp/err"
+snap -o "$tmp/pub/other" "$pid" "$foreign"
+is "$rc" 1 "one's own and another's"
+let_go "$pid" "one's own: let go"
+ok "$([ -e "$tmp/pub/other" ]; echo $((! $?)))" "no file"
+if [ "$foreign" -ne 1 ]; then
+	snap -o "$tmp/pub/other" sleep
+	case $err in
+	'snap: no process of yours is called "sleep"'*) ok 0 "by name" ;;
+	*) ok "$((rc == 0))" "by name: not another's" ;;
+	esac
+fi
+
+# A process that does not want to be looked at.
+cat >"$tmp/pub/hide.pl" <<'EOF'
+# prctl(PR_SET_DUMPABLE, 0)
+syscall(157, 4, 0, 0, 0, 0);
+$| = 1;
+print "ready\n";
+<STDIN>;
+print "report none 0\n";
+EOF
+target perl "$tmp/pub/hide.pl"
+snap -o "$tmp/pub/other" "$pid"
+is "$rc $err" "1 snap: process N is not dumpable (set-user-ID, or prctl(2)): CAP_SYS_PTRACE is needed" \
+    "a process that is not dumpable"
+unnoticed "$pid" "a process that is not dumpable: not noticed"
+
+snap -o "$tmp/none" 2147483647
+is "$rc $err" "1 snap: TMP/none: Permission denied" "a directory of others"
+finish

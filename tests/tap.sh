@@ -1,0 +1,218 @@
+# Tests of running programs, for bash: sourced by tests/live/*.t, which
+# print TAP and run under prove(1).  Programs are those in $BUILD, targets
+# (tests/targets) those in $BUILD/tests/targets.
+#
+#	ok STATUS WHAT		a test that passed if STATUS is 0
+#	is GOT WANT WHAT	a test that passed if the two are the same
+#	try WHAT COMMAND ...	a test that passed if the command exits 0
+#	skip WHAT WHY
+#	finish			the plan, at the end
+#
+# What a test starts is killed at the end, whatever happens.
+# shellcheck shell=bash
+
+set -u
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+BUILD=${BUILD:-build}
+case $BUILD in
+/*) ;;
+*) BUILD=$(dirname "$tests")/$BUILD ;;
+esac
+export PYTHONDONTWRITEBYTECODE=1
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/live.XXXXXX") || exit 1
+chmod 711 "$tmp"
+mkdir "$tmp/pub"
+chmod 777 "$tmp/pub"
+count=0
+failed=0
+declare -A ask_fd lines_of
+
+cleanup() {
+	local p m
+
+	# a child that has not begun yet must not clean up
+	if [ "$BASHPID" -ne $$ ]; then
+		return
+	fi
+	exec 2>/dev/null
+	for p in $(jobs -p); do
+		kill -KILL "$p"
+	done
+	wait
+	for m in "$tmp"/mnt*; do
+		if mountpoint -q "$m"; then
+			umount "$m"
+		fi
+	done
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+trap 'exit 1' HUP INT TERM
+
+ok() {
+	count=$((count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $count - $2"
+		return 0
+	fi
+	failed=$((failed + 1))
+	echo "not ok $count - $2"
+	return 1
+}
+
+diag() {
+	sed 's/^/# /'
+}
+
+is() {
+	if [ "$1" = "$2" ]; then
+		ok 0 "$3"
+	else
+		ok 1 "$3"
+		printf 'got:  %s\nwant: %s\n' "$1" "$2" | diag
+	fi
+}
+
+try() {
+	local what=$1
+
+	shift
+	if "$@" >"$tmp/try" 2>&1; then
+		ok 0 "$what"
+	else
+		ok 1 "$what"
+		diag <"$tmp/try"
+	fi
+}
+
+skip() {
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+finish() {
+	echo "1..$count"
+	exit $((failed > 0))
+}
+
+# Poll for up to ten seconds until a command succeeds.
+until_true() {
+	local i
+
+	for ((i = 0; i < 200; i++)); do
+		if "$@" >/dev/null 2>&1; then
+			return 0
+		fi
+		sleep 0.05
+	done
+	return 1
+}
+
+gone() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+# Start a target and wait until it is ready: $pid, and what it printed in
+# the file $lines.
+serial=0
+target() {
+	local fd
+
+	serial=$((serial + 1))
+	lines=$tmp/lines.$serial
+	mkfifo "$tmp/ask.$serial"
+	"${as[@]}" "$@" <"$tmp/ask.$serial" >"$lines" &
+	pid=$!
+	exec {fd}>"$tmp/ask.$serial"
+	ask_fd[$pid]=$fd
+	lines_of[$pid]=$lines
+	if ! until_true grep -q '^ready$' "$lines"; then
+		echo "Bail out! $1 does not start"
+		exit 1
+	fi
+}
+as=(env)
+# shellcheck disable=SC2034 # for the tests
+targets=$BUILD/tests/targets
+
+# Ask a target what it noticed: a test that passes if it was nothing and
+# the target ended well.
+unnoticed() {
+	local p=$1 fd=${ask_fd[$1]} rc
+
+	echo q >&"$fd"
+	exec {fd}>&-
+	if ! until_true gone "$p"; then
+		ok 1 "$2: ends"
+		kill -KILL "$p"
+	fi
+	wait "$p"
+	rc=$?
+	is "exit $rc $(grep '^report' "${lines_of[$p]}" | grep -vc ' 0$') of $(
+	    grep -c '^report' "${lines_of[$p]}" | sed 's/^0$/none/;s/.*[0-9].*/some/')" \
+	    "exit 0 0 of some" "$2"
+	grep '^report' "${lines_of[$p]}" | grep -v ' 0$' | diag
+}
+
+# The state of each thread of a process, and who traces it.
+states() {
+	sed -n 's/^State:[[:space:]]*\(.\).*/\1/p;s/^TracerPid:[[:space:]]*/ /p' \
+	    /proc/"$1"/task/*/status | sort -u | tr '\n' ' '
+}
+
+# Is no thread of a process stopped or traced?
+free_again() {
+	local s
+
+	s=$(states "$1") && case $s in
+	*[tT]*|*" "[1-9]*) return 1 ;;
+	*" 0"*) return 0 ;;
+	*) return 1 ;;
+	esac
+}
+
+# A test that a process is let go.
+let_go() {
+	until_true free_again "$1"
+	ok $? "$2" || states "$1" | diag
+}
+
+# Run snap; the status is in $rc, messages without numbers and paths of
+# this run in $err.  It is killed if it hangs.
+snap() {
+	rc=0
+	timeout -s KILL "${patience:-60}" "${as[@]}" "${snap:-$BUILD/snap}" \
+	    "$@" 2>"$tmp/err" || rc=$?
+	# shellcheck disable=SC2034 # for the tests
+	err=$(sed "s,$tmp,TMP,g;s/\<[1-9][0-9]*\>/N/g" "$tmp/err")
+}
+
+# Compare a snapshot with the lines of a target: check SNAPSHOT PID WHAT
+# [flag].
+check() {
+	try "$3" python3 "$tests/live/check.py" ${4:+"$4"} "$1" "$2" \
+	    "${lines_of[$2]}"
+}
+
+# Resident set of a process, all kinds.
+resident() {
+	grep -E '^(VmRSS|RssAnon|RssFile|RssShmem|VmPTE|VmSwap)' \
+	    /proc/"$1"/status
+	grep -E '^(Rss|Anonymous|Referenced|Shared_Dirty|Private_Dirty)' \
+	    /proc/"$1"/smaps_rollup 2>/dev/null | grep -v Referenced
+}
+
+# From here on, run targets and snap as the user nobody; where snap is must
+# be open to him.
+as_nobody() {
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	mkdir "$tmp/bin"
+	cp "$BUILD"/snap "$BUILD"/snapls "$targets"/* "$tmp/bin"
+	chmod 755 "$tmp/bin"
+	BUILD=$tmp/bin
+	targets=$tmp/bin
+}
+
+is_root() {
+	[ "$(id -u)" -eq 0 ]
+}

@@ -1,0 +1,66 @@
+/*
+ * Processes that fork, wait and, with an argument, execute this program
+ * anew all the time.
+ */
+#include "target.h"
+
+#include <sys/wait.h>
+
+#include <poll.h>
+
+static int
+asked(void)
+{
+	struct pollfd p = { 0, POLLIN, 0 };
+
+	return poll(&p, 1, 0) != 0;
+}
+
+static void
+child(const char *self)
+{
+	char kept[2048];
+	pid_t pid;
+	int status;
+
+	end_with_parent();
+	pattern_fill(kept, sizeof kept, 9);
+	if (self != NULL) {
+		execl(self, self, "-", "leaf", (char *)NULL);
+		_exit(2);
+	}
+	if ((pid = fork()) == 0)
+		_exit(7);
+	if (pid == -1 || waitpid(pid, &status, 0) != pid ||
+	    !WIFEXITED(status) || WEXITSTATUS(status) != 7)
+		_exit(1);
+	_exit(pattern_check(kept, sizeof kept, 9) != 0);
+}
+
+int
+main(int argc, char *argv[])
+{
+	static char kept[8 * PAGE];
+	long made, wrong, lost;
+	int status;
+	pid_t pid;
+
+	if (argc > 2)
+		return 0;
+	region("kept", kept, sizeof kept, 1);
+	ready();
+	for (made = wrong = lost = 0; !asked(); made++) {
+		if ((pid = fork()) == -1)
+			err(1, "fork");
+		if (pid == 0)
+			child(argc > 1 ? argv[0] : NULL);
+		if (waitpid(pid, &status, 0) != pid)
+			lost++;
+		else if (status != 0)
+			wrong++;
+	}
+	report("none", made == 0);
+	report("lost", lost);
+	report("wrong", wrong);
+	return 0;
+}

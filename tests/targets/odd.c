@@ -1,0 +1,18 @@
+/*
+ * A process with the name of its argument.
+ */
+#include "target.h"
+
+#include <sys/prctl.h>
+
+int
+main(int argc, char *argv[])
+{
+	static char kept[2 * PAGE];
+
+	if (argc > 1 && prctl(PR_SET_NAME, argv[1]) == -1)
+		err(1, "prctl");
+	region("kept", kept, sizeof kept, 1);
+	ready_await();
+	return 0;
+}

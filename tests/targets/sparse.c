@@ -1,0 +1,29 @@
+/*
+ * A terabyte reserved with 100 pages touched, and another that cannot be.
+ */
+#include "target.h"
+
+#include <sys/mman.h>
+
+int
+main(void)
+{
+	const size_t tera = (size_t)1 << 40;
+	char name[16], *p, *q;
+	int i;
+
+	p = mmap(NULL, tera, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	q = mmap(NULL, tera, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
+	    MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED || q == MAP_FAILED)
+		err(1, "mmap");
+	(void)madvise(p, tera, MADV_NOHUGEPAGE);
+	for (i = 0; i < 100; i++) {
+		snprintf(name, sizeof name, "page%d", i);
+		region(name, p + tera / 100 / PAGE * PAGE * (size_t)i, PAGE,
+		    (uint64_t)i + 1);
+	}
+	ready_await();
+	return 0;
+}

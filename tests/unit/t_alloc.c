@@ -1,0 +1,399 @@
+/*
+ * Memory that runs out: whatever allocation fails, the reader and the writer
+ * return an error or do without, and lose nothing.
+ *
+ * link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+ * link with: -Wl,--wrap=reallocarray,--wrap=strdup,--wrap=strndup
+ * link with: -Wl,--wrap=mmap,--wrap=pthread_create
+ * link with: -Wl,--wrap=asprintf,--wrap=__asprintf_chk
+ */
+#include "util.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool armed;
+static bool forever;		/* the n-th fails and all behind it */
+static bool nothreads;		/* only threads fail */
+static atomic_ulong calls;
+static unsigned long nth;
+
+static bool
+fails(void)
+{
+	unsigned long n;
+
+	if (!armed)
+		return false;
+	n = ++calls;
+	if (n != nth && !(forever && n > nth))
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+#define WRAP(type, name, args, call)					\
+	type __real_##name args;					\
+	type __wrap_##name args;					\
+	type								\
+	__wrap_##name args						\
+	{								\
+		return fails() ? NULL : __real_##name call;		\
+	}
+
+WRAP(void *, malloc, (size_t n), (n))
+WRAP(void *, calloc, (size_t n, size_t size), (n, size))
+WRAP(void *, realloc, (void *p, size_t n), (p, n))
+WRAP(void *, reallocarray, (void *p, size_t n, size_t size), (p, n, size))
+WRAP(char *, strdup, (const char *s), (s))
+WRAP(char *, strndup, (const char *s, size_t n), (s, n))
+
+void *__real_mmap(void *, size_t, int, int, int, off_t);
+void *__wrap_mmap(void *, size_t, int, int, int, off_t);
+int __real_pthread_create(pthread_t *, const pthread_attr_t *,
+    void *(*)(void *), void *);
+int __wrap_pthread_create(pthread_t *, const pthread_attr_t *,
+    void *(*)(void *), void *);
+int __wrap_asprintf(char **, const char *, ...);
+int __wrap___asprintf_chk(char **, int, const char *, ...);
+
+void *
+__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
+{
+	return fails() ? MAP_FAILED :
+	    __real_mmap(addr, len, prot, flags, fd, off);
+}
+
+int
+__wrap_pthread_create(pthread_t *t, const pthread_attr_t *a,
+    void *(*f)(void *), void *arg)
+{
+	return nothreads || fails() ? EAGAIN :
+	    __real_pthread_create(t, a, f, arg);
+}
+
+int
+__wrap_asprintf(char **p, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (fails())
+		return -1;
+	va_start(ap, fmt);
+	n = vasprintf(p, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+int
+__wrap___asprintf_chk(char **p, int flag, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	(void)flag;
+	if (fails())
+		return -1;
+	va_start(ap, fmt);
+	n = vasprintf(p, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+/*
+ * Call try with the n-th allocation failing, for n from 1 until there are
+ * not so many, then the same with all behind it failing, too.
+ */
+static void
+each_failure(int (*try)(void *), void *arg)
+{
+	unsigned long most;
+	int mode, rc;
+
+	for (mode = 0; mode < 2; mode++) {
+		forever = mode == 1;
+		for (nth = 1, most = 0;; nth++) {
+			errstr_set("%s", "");
+			calls = 0;
+			rc = try(arg);
+			assert_false(armed);
+			most = calls;
+			if (most < nth)
+				break;
+			assert_true(nth < 100000);
+			if (rc == -1)
+				assert_true(*snap_errstr() != '\0');
+		}
+		assert_int_equal(rc, 0);
+		assert_true(nth > 5);
+	}
+}
+
+struct attempt {
+	struct snap	*snap;
+	struct buf	 bytes;	/* what snap is as a stream */
+	bool		 pipe;
+};
+
+static int
+try_read(void *arg)
+{
+	struct attempt *a = arg;
+	struct stream st;
+	struct snap *s;
+
+	if (a->pipe)
+		stream_pipe(&st, a->bytes.data, a->bytes.len, 65536);
+	else
+		stream_file(&st, a->bytes.data, a->bytes.len);
+	armed = true;
+	s = snap_open(st.path, NULL);
+	armed = false;
+	stream_close(&st);
+	if (s == NULL)
+		return -1;
+	assert_snaps_equal(a->snap, s);
+	snap_free(s);
+	return 0;
+}
+
+/*
+ * Writing to a file: it is there whole, or not at all.
+ */
+static int
+try_file(void *arg)
+{
+	static const char path[] = "/tmp/t_alloc.out";
+	struct attempt *a = arg;
+	struct output *o;
+	struct stat st;
+	int rc;
+
+	unlink(path);
+	armed = true;
+	rc = -1;
+	if ((o = output_open(path)) != NULL) {
+		if ((rc = snap6_write(a->snap, o, NULL, NULL)) == -1)
+			output_abort(o);
+		else
+			rc = output_commit(o);
+	}
+	armed = false;
+	if (rc == 0) {
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_size, a->bytes.len);
+		unlink(path);
+	} else
+		assert_int_equal(access(path, F_OK), -1);
+	return rc;
+}
+
+static int
+try_record(void *arg)
+{
+	static const char text[] = "linux amd64 1\na\n          1 x"
+	    "b/c\n          0 missing\n         36 1000-2000 guard\n"
+	    "3000-4000 unreadable";
+	struct attempt *a = arg;
+	struct file *f;
+	struct file file = { (char *)(uintptr_t)"comm",
+	    (uint8_t *)(uintptr_t)"cat\n", 4 };
+	struct proc *p;
+	struct snap *s;
+	int rc;
+
+	(void)a;
+	s = snap_new();
+	p = snap_add(s, 1);
+	file_set(p, "proc", text, sizeof text - 1);
+	segment_add(p, IMAGE_MEM, 0x1000, 0x4000, NULL, 0);
+	armed = true;
+	rc = linuxrec_apply(p);
+	if (rc == 0)
+		rc = image_miss(p->mem, 0x4000, 0x5000, "late");
+	if (rc == 0)
+		rc = linuxrec_update(p) == -1 ? -1 : 0;
+	armed = false;
+	if (rc == 0) {
+		f = proc_file(p, "proc");
+		assert_int_equal(f->len, sizeof text - 1 + 16);
+		assert_memory_equal(f->data + f->len - 15,
+		    "4000-5000 late\n", 15);
+	}
+	armed = true;
+	if (rc == 0)
+		rc = linuxrec_pack(p, &file, 1);
+	armed = false;
+	snap_free(s);
+	return rc;
+}
+
+static int
+try_build(void *arg)
+{
+	struct attempt *a = arg;
+	struct builder b = { 0 };
+	uint64_t i;
+	int rc;
+
+	(void)a;
+	b.image = image_new(NULL, IMAGE_MEM);
+	assert_non_null(b.image);
+	armed = true;
+	for (rc = 0, i = 0; i < 40 && rc == 0; i++)
+		rc = builder_run(&b, i * 40 * KB, 3, NULL, 0);
+	if (builder_finish(&b) == -1)
+		rc = -1;
+	armed = false;
+	image_free(b.image);
+	return rc;
+}
+
+static int
+try_files(void *arg)
+{
+	static char name[] = "[stack]", cwd[] = "/a b", path[] = "/x",
+	    mounts[] = "29 1 254:1 / / rw - ext4 /dev/vda1 rw\n"
+	    "30 1 254:1 / /x rw - ext4 /dev/vda1 rw\n";
+	static struct vma v = { 1, 2, 0, 0, 0, VMA_READ, name };
+	static struct openfile f = { 1, 0, 0, 0, 0, 0, false, path };
+	static uint8_t regs[512];
+	struct task t = { .vma = &v, .nvma = 1, .open = &f, .nopen = 1,
+	    .cwd = cwd, .comm = "cat", .user = "ann" };
+	struct attempt *a = arg;
+	struct snap *s;
+	struct proc *p;
+	int rc;
+
+	(void)a;
+	t.mounts.data = (uint8_t *)mounts;
+	t.mounts.len = sizeof mounts - 1;
+	t.reg[REGSET_PRSTATUS].data = regs;
+	t.reg[REGSET_PRSTATUS].len = 216;
+	t.reg[REGSET_FPREGS].data = regs;
+	t.reg[REGSET_FPREGS].len = 512;
+	s = snap_new();
+	p = snap_add(s, 1);
+	armed = true;
+	rc = plan9_files(p, &t);
+	armed = false;
+	if (rc == 0) {
+		assert_non_null(proc_file(p, "ns"));
+		assert_true(memcmp(proc_file(p, "ns")->data +
+		    proc_file(p, "ns")->len - 10, "cd '/a b'\n", 10) == 0);
+	}
+	snap_free(s);
+	return rc;
+}
+
+static struct attempt attempt;
+
+static int
+setup(void **state)
+{
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, "alloc", 100);
+	do {
+		snap_free(attempt.snap);
+		attempt.snap = snap_make(&r, false);
+	} while (attempt.snap->nproc < 3);
+	file_set(attempt.snap->proc[0], "proc", "linux amd64 1\n"
+	    "missing\n         16 1000-2000 guard\n", 50);
+	snap_bytes(attempt.snap, &attempt.bytes);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	snap_free(attempt.snap);
+	buf_free(&attempt.bytes);
+	return 0;
+}
+
+static void
+test_read(void **state)
+{
+	(void)state;
+	attempt.pipe = false;
+	each_failure(try_read, &attempt);
+}
+
+static void
+test_pipe(void **state)
+{
+	(void)state;
+	attempt.pipe = true;
+	each_failure(try_read, &attempt);
+}
+
+static void
+test_write(void **state)
+{
+	(void)state;
+	each_failure(try_file, &attempt);
+}
+
+static void
+test_record(void **state)
+{
+	(void)state;
+	each_failure(try_record, &attempt);
+}
+
+static void
+test_build(void **state)
+{
+	(void)state;
+	each_failure(try_build, &attempt);
+}
+
+static void
+test_files(void **state)
+{
+	(void)state;
+	each_failure(try_files, &attempt);
+}
+
+/*
+ * Without threads the same is written.
+ */
+static void
+test_nothreads(void **state)
+{
+	struct buf b;
+
+	(void)state;
+	nothreads = true;
+	snap_bytes(attempt.snap, &b);
+	nothreads = false;
+	assert_int_equal(b.len, attempt.bytes.len);
+	assert_memory_equal(b.data, attempt.bytes.data, b.len);
+	buf_free(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_write),
+		cmocka_unit_test(test_record),
+		cmocka_unit_test(test_build),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_nothreads),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,848 @@
+/*
+ * The same kilobyte once: dedup.c, plan.c, judge.c and fetch.c, against a
+ * list of pages that is searched from its beginning.
+ */
+#include "util.h"
+
+#ifdef WEAK_HASH
+/*
+ * In place of fetch.o: the same code, but most pages collide.
+ */
+#ifdef __x86_64__
+#include <xxh_x86dispatch.h>
+#else
+#include <xxhash.h>
+#endif
+#undef XXH3_64bits_withSecret
+#define XXH3_64bits_withSecret(p, len, secret, n)			\
+	((void)(secret), (uint64_t)((p)[100] & 3) << 50)
+#include "../../lib/fetch.c"
+#else
+#include "fetch.h"
+#endif
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOSTPAGES = 20000, MOSTSEGS = 200 };
+
+struct page {			/* of what was described, in order */
+	const struct segment *seg;
+	uint64_t	 kb;
+	size_t		 len;
+	const uint8_t	*want;	/* what it holds */
+	bool		 lost;
+	bool		 alone;	/* written whatever it is like */
+	enum verdict	 verdict; /* as it was found */
+	const struct image *image;
+	uint64_t	 addr;
+};
+
+struct held {			/* data that a final finding ends */
+	const uint8_t	*data;
+	size_t		 page;
+	uint64_t	 n;
+};
+
+struct world {
+	struct snap	*snap;
+	struct page	*page;
+	size_t		 npage;
+	size_t		 nfound;
+	struct held	 held[BLOCK];
+	size_t		 nheld;
+	uint8_t		*bytes[MOSTSEGS];
+	size_t		 nbytes;
+	struct dedup	*dedup;
+	size_t		 stop;	/* the finding that fails; 0: none */
+	size_t		 nfinding;
+	char		 why[256];
+};
+
+/*
+ * Check the data that was held once more, now that it may go.
+ */
+static void
+world_release(struct world *w)
+{
+	size_t i, k;
+	struct page *p;
+
+	for (i = 0; i < w->nheld; i++)
+		for (k = 0; k < w->held[i].n; k++) {
+			p = &w->page[w->held[i].page + k];
+			assert_memory_equal(w->held[i].data + k * KB, p->want,
+			    p->len);
+		}
+	w->nheld = 0;
+}
+
+static int
+world_found(void *arg, const struct finding *f)
+{
+	struct world *w = arg;
+	struct page *p;
+	uint64_t i;
+
+	if (++w->nfinding == w->stop)
+		return errstr_set("stop");
+	assert_true(f->n > 0);
+	for (i = 0; i < f->n; i++) {
+		assert_true(w->nfound + i < w->npage);
+		p = &w->page[w->nfound + i];
+		assert_ptr_equal(p->seg, f->seg);
+		assert_int_equal(p->kb, f->kb + i);
+		p->verdict = f->verdict;
+		p->image = f->image;
+		p->addr = f->addr + i * KB;
+	}
+	if (f->verdict == VERDICT_RAW) {
+		assert_true(w->nheld < BLOCK);
+		w->held[w->nheld].data = f->data;
+		w->held[w->nheld].page = w->nfound;
+		w->held[w->nheld++].n = f->n;
+	}
+	if (f->verdict == VERDICT_LOST)
+		snprintf(w->why, sizeof w->why, "%s", f->why);
+	w->nfound += f->n;
+	if (f->final)
+		world_release(w);
+	return 0;
+}
+
+static struct world *
+world_new(void)
+{
+	struct world *w;
+
+	w = calloc(1, sizeof *w);
+	assert_non_null(w);
+	w->page = calloc(MOSTPAGES, sizeof *w->page);
+	w->snap = snap_new();
+	w->dedup = dedup_new(world_found, w);
+	assert_true(w->page != NULL && w->snap != NULL && w->dedup != NULL);
+	return w;
+}
+
+static void
+world_free(struct world *w)
+{
+	size_t i;
+
+	dedup_free(w->dedup);
+	snap_free(w->snap);
+	for (i = 0; i < w->nbytes; i++)
+		free(w->bytes[i]);
+	free(w->page);
+	free(w);
+}
+
+/*
+ * Copy what a segment holds, and note which of it is lost.
+ */
+static void
+world_expect(struct world *w, const struct segment *s, bool last)
+{
+	const struct memsource *m;
+	const struct extent *e;
+	uint64_t kb, loc;
+	uint8_t *bytes;
+	struct page *p;
+
+	bytes = calloc(segment_kb(s), KB);
+	assert_true(bytes != NULL && w->nbytes < MOSTSEGS);
+	w->bytes[w->nbytes++] = bytes;
+	for (kb = 0; kb < segment_kb(s); kb++, bytes += KB) {
+		assert_true(w->npage < MOSTPAGES);
+		p = &w->page[w->npage++];
+		p->seg = s;
+		p->kb = kb;
+		p->len = segment_kblen(s, kb);
+		p->want = bytes;
+		p->alone = kb + 1 == segment_kb(s) && (last || p->len < KB);
+		e = segment_extent(s, kb);
+		if ((m = (const struct memsource *)e->src) == NULL)
+			continue;
+		loc = e->loc / e->src->pitch + (kb - e->kb);
+		memcpy(bytes, m->data + loc * e->src->pitch, KB);
+		p->lost = m->lost[loc];
+	}
+}
+
+static int
+world_add(struct world *w, const struct segment *s, bool last)
+{
+	world_expect(w, s, last);
+	return dedup_segment(w->dedup, s, last);
+}
+
+static bool
+all_zero(const uint8_t *p, size_t n)
+{
+	for (; n > 0; n--)
+		if (*p++ != 0)
+			return false;
+	return true;
+}
+
+/*
+ * Is there a page before this one that it should be the same as?
+ */
+static bool
+naive_find(const struct world *w, const struct page *p)
+{
+	const struct page *q;
+
+	for (q = w->page; q < p; q++)
+		if (q->verdict == VERDICT_RAW && q->len == KB &&
+		    memcmp(q->want, p->want, KB) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * A page that was found to be the same refers to a raw one, as long, before
+ * it, with the same bytes.
+ */
+static void
+check_target(const struct world *w, const struct page *p)
+{
+	const struct page *q;
+
+	for (q = w->page; q < p; q++)
+		if (q->seg->image == p->image &&
+		    q->seg->base + q->kb * KB == p->addr)
+			break;
+	assert_true(q < p);
+	assert_int_equal(q->verdict, VERDICT_RAW);
+	assert_int_equal(q->len, p->len);
+	assert_memory_equal(q->want, p->want, KB);
+}
+
+/*
+ * Every page is found to be what the list says.
+ */
+static void
+world_check(struct world *w)
+{
+	enum verdict want;
+	struct page *p;
+	size_t i;
+
+	assert_int_equal(w->nfound, w->npage);
+	assert_int_equal(w->nheld, 0);
+	for (i = 0; i < w->npage; i++) {
+		p = &w->page[i];
+		if (p->lost)
+			want = VERDICT_LOST;
+		else if (all_zero(p->want, p->len))
+			want = VERDICT_ZERO;
+		else if (!p->alone && naive_find(w, p))
+			want = VERDICT_SAME;
+		else
+			want = VERDICT_RAW;
+		assert_int_equal(p->verdict, want);
+		if (want == VERDICT_SAME)
+			check_target(w, p);
+	}
+}
+
+static size_t
+count(const struct world *w, enum verdict v)
+{
+	size_t i, n;
+
+	for (i = n = 0; i < w->npage; i++)
+		n += w->page[i].verdict == v;
+	return n;
+}
+
+/*
+ * Frames: what processes share.  A table maps the groups of a source onto
+ * frames.  A frame may move to another number; the old one is used again,
+ * but not at once.
+ */
+enum { NFRAME = 48, NFREE = 64 };
+
+struct frames {
+	uint8_t		 data[NFRAME][IDENTITY_KB * KB];
+	bool		 lost[NFRAME];
+	uint64_t	 number[NFRAME]; /* 0: not known */
+	uint64_t	 unused[NFREE];	/* numbers, the next one first */
+	struct rng	*rng;		/* NULL: they stay where they are */
+	bool		 fails;
+	unsigned long	 calls;
+	pthread_mutex_t	 lock;
+};
+
+struct table {
+	struct frames	*frames;
+	size_t		 frame[256];
+};
+
+static int
+table_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
+{
+	struct table *t = ((struct memsource *)src)->arg;
+	struct frames *f = t->frames;
+	uint64_t k;
+	size_t i, a;
+
+	if (f->fails)
+		return errstr_set("no identities");
+	assert_int_equal(loc % (IDENTITY_KB * KB), 0);
+	pthread_mutex_lock(&f->lock);
+	f->calls++;
+	if (f->rng != NULL && rng_percent(f->rng, 15)) {
+		a = rng_below(f->rng, NFRAME);
+		k = f->number[a];
+		f->number[a] = f->unused[0];
+		memmove(f->unused, f->unused + 1, sizeof f->unused - sizeof k);
+		f->unused[NFREE - 1] = k;
+	}
+	for (i = 0; i < n; i++)
+		id[i] = f->number[t->frame[loc / (IDENTITY_KB * KB) + i]];
+	pthread_mutex_unlock(&f->lock);
+	return 0;
+}
+
+static void
+frames_init(struct frames *f, struct rng *r)
+{
+	size_t i, k;
+
+	memset(f, 0, sizeof *f);
+	pthread_mutex_init(&f->lock, NULL);
+	for (i = 0; i < NFREE; i++)
+		f->unused[i] = 0x500 + i;
+	for (i = 0; i < NFRAME; i++) {
+		f->number[i] = i % 7 == 6 ? 0 : 0x1000 + i;
+		f->lost[i] = i % 11 == 10;
+		for (k = 0; k < IDENTITY_KB; k++) {
+			if (rng_percent(r, 20))
+				continue;
+			memset(f->data[i] + k * KB, 'a' + (int)rng_below(r, 9),
+			    KB);
+			if (rng_percent(r, 70))
+				rng_bytes(r, f->data[i] + k * KB + 90, 20);
+		}
+	}
+}
+
+/*
+ * The memory of a process: groups of pages that are frames.
+ */
+static struct memsource *
+table_source(struct world *w, struct table *t, struct frames *f, size_t n)
+{
+	struct memsource *m;
+	size_t i, k;
+
+	m = memsource_new(w->snap, n * IDENTITY_KB, KB);
+	m->arg = t;
+	m->ops.identify = table_identify;
+	t->frames = f;
+	for (i = 0; i < n; i++) {
+		memcpy(memsource_kb(m, i * IDENTITY_KB), f->data[t->frame[i]],
+		    IDENTITY_KB * KB);
+		for (k = 0; k < IDENTITY_KB; k++)
+			m->lost[i * IDENTITY_KB + k] = f->lost[t->frame[i]];
+	}
+	return m;
+}
+
+/*
+ * Segments of random extents out of all kinds of sources.
+ */
+static void
+random_segments(struct world *w, struct rng *r, struct memsource **src,
+    size_t nsrc, size_t nseg)
+{
+	struct memsource *m;
+	struct segment *s;
+	struct image *im;
+	struct proc *p;
+	uint64_t left, len, n, loc;
+	size_t i;
+	bool last;
+
+	for (i = 0; i < nseg; i++) {
+		p = snap_add(w->snap, i + 1);
+		im = image_new(p, IMAGE_MEM);
+		assert_true(p != NULL && im != NULL);
+		p->mem = im;
+		len = (1 + rng_below(r, rng_percent(r, 70) ? 30 : 900)) * KB;
+		last = rng_percent(r, 50);
+		if (rng_percent(r, 30))
+			len -= rng_below(r, KB);
+		s = segment_new(rng_below(r, 1 << 30), len);
+		assert_non_null(s);
+		for (left = segment_kb(s); left > 0; left -= n) {
+			m = src[rng_below(r, nsrc)];
+			n = 1 + rng_below(r, rng_percent(r, 60) ? 12 : 300);
+			if (m != NULL && n > m->nkb)
+				n = m->nkb;
+			if (n > left)
+				n = left;
+			loc = m == NULL ? 0 : rng_below(r, m->nkb - n + 1);
+			if (m != NULL && m->arg != NULL && rng_percent(r, 70))
+				loc = loc / IDENTITY_KB * IDENTITY_KB;
+			assert_int_equal(segment_append(s, n, m == NULL ?
+			    NULL : &m->src, m == NULL ? 0 :
+			    loc * m->src.pitch), 0);
+		}
+		assert_int_equal(image_insert(im, s), 0);
+		if (world_add(w, s, last) == -1)
+			fail_msg("%s", snap_errstr());
+	}
+}
+
+static void
+random_world(uint64_t seed, bool moving)
+{
+	static struct frames frames;
+	static struct table table[2];
+	struct memsource *src[6];
+	struct world *w;
+	struct rng r, moves = { seed };
+	size_t i, k;
+
+	rng_init(&r, moving ? "moving frames" : "frames", seed);
+	w = world_new();
+	frames_init(&frames, &r);
+	for (i = 0; i < 2; i++) {
+		for (k = 0; k < 100; k++)
+			table[i].frame[k] = i == 1 && rng_percent(&r, 60) ?
+			    table[0].frame[k] : rng_below(&r, NFRAME);
+		src[i] = table_source(w, &table[i], &frames, 100);
+	}
+	frames.rng = moving ? &moves : NULL;
+	src[2] = memsource_new(w->snap, 100, KB + 1);
+	src[3] = memsource_new(w->snap, 300, KB);
+	for (i = 0; i < 400; i++)
+		if (rng_percent(&r, 50))
+			memcpy(memsource_kb(src[2 + i / 100 % 2], i % 100),
+			    frames.data[rng_below(&r, NFRAME)], KB);
+		else
+			rng_bytes(&r, memsource_kb(src[3], i % 300), 120);
+	for (i = 40; i < 300; i += 100)
+		for (k = 0; k < IDENTITY_KB; k++)
+			src[3]->lost[i + k] = true;
+	src[4] = src[5] = NULL;
+	random_segments(w, &r, src, 5, 40);
+	world_check(w);
+	assert_true(count(w, VERDICT_RAW) > 100);
+	assert_true(count(w, VERDICT_SAME) > 100);
+	assert_true(count(w, VERDICT_ZERO) > 100);
+	assert_true(count(w, VERDICT_LOST) > 10);
+	world_free(w);
+}
+
+static void
+test_random(void **state)
+{
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 30; seed < 38; seed++)
+		random_world(seed, false);
+}
+
+/*
+ * Frames that move while we look: less is found by identity, and nothing
+ * wrong.
+ */
+static void
+test_moving(void **state)
+{
+	uint64_t seed;
+
+	(void)state;
+	for (seed = 40; seed < 48; seed++)
+		random_world(seed, true);
+}
+
+static struct segment *
+source_segment(struct world *w, uint64_t pid, uint64_t kb,
+    struct memsource *m, uint64_t first)
+{
+	struct proc *p;
+
+	if ((p = snap_find(w->snap, pid)) == NULL)
+		p = snap_add(w->snap, pid);
+	return segment_add(p, IMAGE_MEM, 0x10000 * (first + 1), kb * KB,
+	    &m->src, first * m->src.pitch);
+}
+
+static void
+fill(struct memsource *m, size_t first, size_t n, uint64_t seed)
+{
+	struct rng r = { seed };
+	size_t i;
+
+	for (i = first; i < first + n; i++)
+		rng_bytes(&r, memsource_kb(m, i), KB);
+}
+
+/*
+ * What has an identity that was seen is not read: new, zero, same and lost
+ * pages alike.
+ */
+static void
+test_notread(void **state)
+{
+	static struct frames frames;
+	static struct table a, b;
+	struct memsource *x, *y;
+	struct world *w;
+	struct rng r;
+	size_t i;
+
+	(void)state;
+	rng_init(&r, "not read", 50);
+	frames_init(&frames, &r);
+	w = world_new();
+	for (i = 0; i < NFRAME; i++) {
+		a.frame[i] = i;
+		b.frame[i] = (i + 17) % NFRAME;
+		if (frames.number[i] == 0)
+			frames.number[i] = 0x2000 + i;
+	}
+	memset(frames.data[3], 0, sizeof frames.data[3]);
+	memcpy(frames.data[5], frames.data[4], sizeof frames.data[4]);
+	x = table_source(w, &a, &frames, NFRAME);
+	y = table_source(w, &b, &frames, NFRAME);
+	assert_int_equal(world_add(w, source_segment(w, 1, NFRAME *
+	    IDENTITY_KB, x, 0), false), 0);
+	i = x->nread;
+	assert_true(i >= NFRAME * IDENTITY_KB);
+	assert_int_equal(world_add(w, source_segment(w, 2, NFRAME *
+	    IDENTITY_KB, y, 0), false), 0);
+	world_check(w);
+	assert_int_equal(y->nread, 0);
+	assert_int_equal(x->nread, i);
+
+	/* in the same block, and as the last page, which must be read */
+	assert_int_equal(world_add(w, source_segment(w, 3, NFRAME *
+	    IDENTITY_KB, y, 0), true), 0);
+	world_check(w);
+	assert_true(y->nread > 0 && y->nread <= IDENTITY_KB);
+	assert_in_range(frames.calls, 3, 40);
+	world_free(w);
+}
+
+/*
+ * All frames move after they were described: everything is read again, and
+ * found by its content.
+ */
+static void
+test_moved(void **state)
+{
+	static struct frames frames;
+	static struct table t;
+	struct memsource *x;
+	struct world *w;
+	struct rng r;
+	size_t i;
+	uint64_t k;
+
+	(void)state;
+	rng_init(&r, "moved", 51);
+	frames_init(&frames, &r);
+	memset(frames.lost, 0, sizeof frames.lost);
+	w = world_new();
+	for (i = 0; i < NFRAME; i++)
+		t.frame[i] = i;
+	x = table_source(w, &t, &frames, NFRAME);
+	assert_int_equal(world_add(w, source_segment(w, 1, NFRAME *
+	    IDENTITY_KB, x, 0), false), 0);
+	k = frames.number[0];
+	for (i = 0; i + 1 < NFRAME; i++)
+		frames.number[i] = frames.number[i + 1];
+	frames.number[i] = k;
+	assert_int_equal(world_add(w, source_segment(w, 2, NFRAME *
+	    IDENTITY_KB, x, 0), false), 0);
+	world_check(w);
+	assert_true(x->nread >= 2 * NFRAME * IDENTITY_KB);
+	world_free(w);
+}
+
+/*
+ * What follows a known group and has a known identity, too, but was itself
+ * not written, or is too short to be referred to.
+ */
+static void
+test_follow(void **state)
+{
+	static const size_t order[4][5] = {
+		{ 1, 2, 3, 4, 5 }, { 6, 7, 1, 2, 3 },
+		{ 6, 7, 1, 2, 3 }, { 8, 6, 7, 1, 2 }
+	};
+	static struct frames frames;
+	static struct table t[4];
+	struct memsource *m;
+	struct world *w;
+	struct rng r;
+	size_t i;
+	int kind, cut;
+
+	(void)state;
+	rng_init(&r, "follow", 52);
+	for (kind = 0; kind < 3; kind++)
+		for (cut = 0; cut < 3; cut++) {
+			frames_init(&frames, &r);
+			memset(frames.lost, 0, sizeof frames.lost);
+			for (i = 1; i < 9; i++)
+				rng_bytes(&r, frames.data[i],
+				    sizeof frames.data[i]);
+			if (kind == 1)
+				memset(frames.data[1], 0,
+				    sizeof frames.data[1]);
+			frames.number[6] = 0x600;
+			frames.lost[1] = kind == 2;
+			w = world_new();
+			for (i = 0; i < 4; i++) {
+				memcpy(t[i].frame, order[i], sizeof order[i]);
+				m = table_source(w, &t[i], &frames, 5);
+				world_add(w, segment_add(snap_add(w->snap,
+				    i + 1), IMAGE_MEM, 0x1000, 5 *
+				    IDENTITY_KB * KB - (i == 1 ? (uint64_t)cut
+				    * KB / 2 : 0), &m->src, 0), cut == 1);
+			}
+			world_check(w);
+			world_free(w);
+		}
+}
+
+/*
+ * What cannot be identified is read.
+ */
+static void
+test_identifyfails(void **state)
+{
+	static struct frames frames;
+	static struct table t;
+	struct memsource *m;
+	struct world *w;
+	struct rng r;
+	uint64_t i;
+
+	(void)state;
+	rng_init(&r, "no identities", 53);
+	frames_init(&frames, &r);
+	frames.fails = true;
+	w = world_new();
+	m = table_source(w, &t, &frames, 4);
+	for (i = 1; i < 4; i++)
+		assert_int_equal(world_add(w, source_segment(w, i, 16, m, 0),
+		    false), 0);
+	world_check(w);
+	assert_in_range(m->nread, 3 * 16, UINT64_MAX);
+	world_free(w);
+}
+
+/*
+ * The last page of a section, and a short one, is raw though it is known;
+ * others may be the same as a last page, but not as a short one.
+ */
+static void
+test_last(void **state)
+{
+	struct memsource *m;
+	struct world *w;
+
+	(void)state;
+	w = world_new();
+	m = memsource_new(w->snap, 8, KB);
+	fill(m, 0, 8, 1);
+	world_add(w, source_segment(w, 1, 4, m, 0), true);
+	world_add(w, source_segment(w, 2, 4, m, 0), true);
+	world_add(w, source_segment(w, 3, 4, m, 0), false);
+	world_add(w, segment_add(snap_add(w->snap, 4), IMAGE_MEM, 0x1000,
+	    3 * KB - 1, &m->src, 0), false);
+	world_add(w, segment_add(snap_add(w->snap, 5), IMAGE_MEM, 0x1000,
+	    3 * KB - 1, &m->src, 4 * KB), false);
+	world_add(w, segment_add(snap_add(w->snap, 6), IMAGE_MEM, 0x1000,
+	    4 * KB, &m->src, 4 * KB), false);
+	world_check(w);
+	assert_int_equal(w->page[3].verdict, VERDICT_RAW);
+	assert_int_equal(w->page[7].verdict, VERDICT_RAW);
+	assert_int_equal(w->page[11].verdict, VERDICT_SAME);
+	assert_int_equal(w->page[14].verdict, VERDICT_RAW);
+	assert_int_equal(w->page[17].verdict, VERDICT_RAW);
+	assert_int_equal(w->page[20].verdict, VERDICT_RAW);
+	world_free(w);
+}
+
+static void
+test_lost(void **state)
+{
+	struct memsource *m;
+	struct world *w;
+	size_t i;
+
+	(void)state;
+	w = world_new();
+	m = memsource_new(w->snap, 700, KB);
+	fill(m, 0, 700, 2);
+	for (i = 256; i < 260; i++)
+		m->lost[i] = true;
+	world_add(w, source_segment(w, 1, 700, m, 0), true);
+	world_check(w);
+	assert_int_equal(count(w, VERDICT_LOST), 4);
+	assert_int_equal(count(w, VERDICT_RAW), 696);
+	assert_string_equal(w->why, "memory source: kilobyte 256 is lost");
+	world_free(w);
+}
+
+/*
+ * Pages that were written and cannot be read again are not referred to, and
+ * nothing refers to what comes behind it: the last page is like the first
+ * of its segment, both like a page that is lost by now.
+ */
+static void
+test_gone(void **state)
+{
+	struct memsource *m, *k;
+	struct world *w;
+	size_t i;
+
+	(void)state;
+	w = world_new();
+	m = memsource_new(w->snap, 4, KB);
+	k = memsource_new(w->snap, 4, KB);
+	fill(m, 0, 4, 3);
+	fill(k, 0, 3, 3);
+	memcpy(memsource_kb(k, 3), memsource_kb(k, 0), KB);
+	world_add(w, source_segment(w, 1, 4, m, 0), true);
+	memset(m->lost, 1, 4);
+	world_add(w, source_segment(w, 2, 4, k, 0), true);
+	for (i = 4; i < 8; i++)
+		assert_int_equal(w->page[i].verdict, VERDICT_RAW);
+	world_free(w);
+}
+
+/*
+ * Pages that differ but for their hash, with the last page like the first
+ * one: a reference must not point forward.
+ */
+static void
+test_forward(void **state)
+{
+	struct memsource *m;
+	struct world *w;
+	size_t i;
+
+	(void)state;
+	w = world_new();
+	m = memsource_new(w->snap, 9, KB);
+	for (i = 0; i < 9; i++)
+		memset(memsource_kb(m, i), 'A' + 4 * (int)i, KB);
+	memcpy(memsource_kb(m, 8), memsource_kb(m, 5), KB);
+	world_add(w, source_segment(w, 1, 4, m, 0), true);
+	world_add(w, source_segment(w, 2, 5, m, 4), true);
+	world_check(w);
+	world_free(w);
+}
+
+static void
+test_broken(void **state)
+{
+	struct memsource *m;
+	struct world *w;
+
+	(void)state;
+	w = world_new();
+	m = memsource_new(w->snap, 4000, KB);
+	fill(m, 0, 4000, 4);
+	m->broken = true;
+	assert_int_equal(dedup_segment(w->dedup, source_segment(w, 1, 4000,
+	    m, 0), true), -1);
+	assert_string_equal(snap_errstr(),
+	    "memory source: the source is broken");
+	world_free(w);
+}
+
+/*
+ * Whoever is told may stop it, at any finding.
+ */
+static void
+test_stop(void **state)
+{
+	struct memsource *m;
+	struct world *w;
+	size_t i;
+
+	(void)state;
+	for (i = 1; i < 12; i++) {
+		w = world_new();
+		w->stop = i;
+		m = memsource_new(w->snap, 2500, KB);
+		fill(m, 0, 2500, 5);
+		world_expect(w, source_segment(w, 1, 2500, m, 0), true);
+		assert_int_equal(dedup_segment(w->dedup, w->page[0].seg,
+		    true), i <= 10 ? -1 : 0);
+		if (i <= 10)
+			assert_string_equal(snap_errstr(), "stop");
+		world_free(w);
+	}
+}
+
+/*
+ * Zeros cost nothing, however many there are; there is a limit to them.
+ */
+static int
+count_zeros(void *arg, const struct finding *f)
+{
+	assert_int_equal(f->verdict, VERDICT_ZERO);
+	*(uint64_t *)arg += f->n;
+	return 0;
+}
+
+static void
+test_zeros(void **state)
+{
+	struct dedup *d;
+	struct proc *p;
+	struct snap *s;
+	uint64_t n;
+
+	(void)state;
+	s = snap_new();
+	p = snap_add(s, 1);
+	n = 0;
+	d = dedup_new(count_zeros, &n);
+	assert_int_equal(dedup_segment(d, segment_add(p, IMAGE_MEM, 0,
+	    (uint64_t)1 << 47, NULL, 0), true), 0);
+	assert_int_equal(n, (uint64_t)1 << 37);
+	assert_int_equal(dedup_segment(d, segment_add(p, IMAGE_MEM,
+	    (uint64_t)1 << 50, (uint64_t)1 << 47, NULL, 0), true), -1);
+	assert_contains(snap_errstr(), "256 TiB");
+	assert_true(dedup_bytes(d) < 1 << 20);
+	dedup_free(d);
+	dedup_free(NULL);
+	snap_free(s);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_last),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_notread),
+		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_identifyfails),
+		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_forward),
+		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_zeros),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_moving),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+/*
+ * The index from hashes to places: index.c
+ */
+#include "util.h"
+#include "index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What a tag and a shard are made of.  Hashes that agree in these bits give
+ * the same places.
+ */
+static uint64_t
+key_of(uint64_t hash)
+{
+	return hash >> 38 << 6 | hash % SHARDS;
+}
+
+struct entry {
+	uint64_t	 hash;
+	uint64_t	 place;
+};
+
+/*
+ * All places under a hash, in order, as a plain list has them.
+ */
+static void
+assert_found(const struct index *ix, const struct entry *e, size_t n,
+    uint64_t hash)
+{
+	struct cursor c;
+	uint64_t p;
+	size_t i;
+
+	p = index_first(ix, hash, &c);
+	for (i = 0; i < n; i++)
+		if (key_of(e[i].hash) == key_of(hash)) {
+			assert_int_equal(p, e[i].place);
+			p = index_next(&c);
+		}
+	assert_int_equal(p, PLACE_NONE);
+}
+
+static void
+test_empty(void **state)
+{
+	struct index ix;
+	struct cursor c;
+
+	(void)state;
+	memset(&ix, 0, sizeof ix);
+	assert_int_equal(index_first(&ix, 12345, &c), PLACE_NONE);
+	assert_int_equal(index_next(&c), PLACE_NONE);
+	assert_int_equal(index_bytes(&ix), 0);
+	index_prefetch(&ix, 1);
+	index_free(&ix);
+}
+
+/*
+ * Few hashes, so that many are equal, and some that differ only in bits
+ * that the index does not keep.
+ */
+static void
+test_random(void **state)
+{
+	static struct entry e[4000];
+	struct index ix;
+	struct rng r;
+	size_t n, i;
+	uint64_t hash;
+
+	(void)state;
+	rng_init(&r, "random", 2);
+	memset(&ix, 0, sizeof ix);
+	for (n = 0; n < sizeof e / sizeof *e; n++) {
+		hash = n > 0 && rng_percent(&r, 30) ?
+		    e[rng_below(&r, n)].hash : rng_next(&r);
+		if (rng_percent(&r, 10))
+			hash ^= 1 << 20;
+		if (rng_percent(&r, 60))
+			hash = hash / SHARDS * SHARDS + 7;
+		e[n].hash = hash;
+		e[n].place = rng_below(&r, PLACE_MOST);
+		assert_int_equal(index_add(&ix, e[n].hash, e[n].place), 0);
+		if (n % 40 == 0)
+			assert_found(&ix, e, n + 1, hash);
+	}
+	for (i = 0; i < n; i += 3)
+		assert_found(&ix, e, n, e[i].hash);
+	for (i = 0; i < 500; i++)
+		assert_found(&ix, e, n, rng_next(&r));
+	index_free(&ix);
+	assert_int_equal(index_bytes(&ix), 0);
+}
+
+/*
+ * Tags at both ends of their range, and a crowd under the last one, which
+ * has no room behind its home.
+ */
+static void
+test_ends(void **state)
+{
+	static struct entry e[3000];
+	static const uint64_t tag[] = {
+		0, 1, ((uint64_t)1 << 26) - 2, ((uint64_t)1 << 26) - 1
+	};
+	struct index ix;
+	size_t n, i;
+
+	(void)state;
+	memset(&ix, 0, sizeof ix);
+	for (n = 0; n < 400; n++) {
+		e[n].hash = tag[n % 4] << 38;
+		e[n].place = n * 1000;
+		assert_int_equal(index_add(&ix, e[n].hash, e[n].place), 0);
+	}
+	for (i = 0; i < 4; i++)
+		assert_found(&ix, e, n, tag[i] << 38);
+	assert_int_equal(index_add(&ix, 1, PLACE_MOST - 1), 0);
+	assert_int_equal(index_add(&ix, 1, PLACE_MOST + 1), -1);
+	index_free(&ix);
+}
+
+/*
+ * The last place of all under the last tag is an entry like any other, or
+ * refused.
+ */
+static void
+test_last(void **state)
+{
+	struct index ix;
+	struct cursor c;
+
+	(void)state;
+	memset(&ix, 0, sizeof ix);
+	if (index_add(&ix, UINT64_MAX, PLACE_MOST) == 0)
+		assert_int_equal(index_first(&ix, UINT64_MAX, &c),
+		    PLACE_MOST);
+	index_free(&ix);
+}
+
+/*
+ * A million entries: all found.  The index never takes more than 1.5% of
+ * the kilobytes that it leads to and one megabyte, and in the end eleven
+ * bytes for each.
+ */
+static void
+test_million(void **state)
+{
+	enum { N = 1000000 };
+	struct index ix;
+	struct cursor c;
+	struct rng r, again;
+	uint64_t hash, p;
+	size_t i;
+
+	(void)state;
+	rng_init(&r, "million", 3);
+	again = r;
+	memset(&ix, 0, sizeof ix);
+	for (i = 0; i < N; i++) {
+		if (i % 4096 == 0)
+			assert_in_range(index_bytes(&ix), 0,
+			    i * KB * 15 / 1000 + (1 << 20));
+		assert_int_equal(index_add(&ix, rng_next(&r), i), 0);
+	}
+	assert_in_range(index_bytes(&ix), N * 8, N * 11);
+	for (i = 0; i < N; i++) {
+		hash = rng_next(&again);
+		for (p = index_first(&ix, hash, &c); p != i;
+		    p = index_next(&c))
+			assert_true(p != PLACE_NONE && p < i);
+	}
+	index_free(&ix);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_last),
+		cmocka_unit_test(test_million),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,380 @@
+/*
+ * The Linux record: linuxrec.c
+ */
+#include "util.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A record as it stands, for linuxrec_parse.
+ */
+static struct file
+record(const char *text, size_t len)
+{
+	struct file f = { NULL, NULL, len };
+
+	f.data = malloc(len + 1);
+	assert_non_null(f.data);
+	memcpy(f.data, text, len);
+	return f;
+}
+
+static int
+parse(const char *text, size_t len)
+{
+	struct file rec, *v;
+	size_t n;
+	int rc;
+
+	rec = record(text, len);
+	rc = linuxrec_parse(&rec, &v, &n);
+	if (rc == 0)
+		linuxrec_free(v, n);
+	free(rec.data);
+	return rc;
+}
+
+#define PARSE(text) parse(text, sizeof text - 1)
+
+static void
+test_parse(void **state)
+{
+	static const char text[] = "linux amd64 1\n"
+	    "cmdline\n         11 cat\0/etc/fo"
+	    "fd/3\n0           "
+	    "regset/xstate\n 0000000003 abc"
+	    "...\n          1 \n";
+	struct file rec, *v;
+	size_t n;
+
+	(void)state;
+	rec = record(text, sizeof text - 1);
+	assert_int_equal(linuxrec_parse(&rec, &v, &n), 0);
+	assert_int_equal(n, 4);
+	assert_string_equal(v[0].name, "cmdline");
+	assert_int_equal(v[0].len, 11);
+	assert_memory_equal(v[0].data, "cat\0/etc/fo", 11);
+	assert_ptr_equal(linuxrec_find(v, n, "fd/3"), &v[1]);
+	assert_int_equal(v[1].len, 0);
+	assert_memory_equal(linuxrec_find(v, n, "regset/xstate")->data,
+	    "abc", 3);
+	assert_null(linuxrec_find(v, n, "fd"));
+	linuxrec_free(v, n);
+	free(rec.data);
+}
+
+/*
+ * What is no record of Linux has no files, and that is no error.
+ */
+static void
+test_others(void **state)
+{
+	struct file rec, *v = (struct file *)&rec;
+	size_t n = 7;
+
+	(void)state;
+	assert_int_equal(linuxrec_parse(NULL, &v, &n), 0);
+	assert_null(v);
+	assert_int_equal(n, 0);
+	linuxrec_free(v, n);
+	assert_int_equal(PARSE(""), 0);
+	assert_int_equal(PARSE("linux"), 0);
+	assert_int_equal(PARSE("linuxes are many"), 0);
+	assert_int_equal(PARSE("\0\0\0\0\0\0\0\0"), 0);
+	assert_int_equal(PARSE("linux amd64 1\n"), 0);
+}
+
+static void
+test_names(void **state)
+{
+	static const struct {
+		const char	*name;
+		bool		 ok;
+	} want[] = {
+		{ "a", true }, { "a/b/c", true }, { "...", true },
+		{ "..a/.b", true }, { "a b", true }, { "\303\251", true },
+		{ "", false }, { ".", false }, { "..", false },
+		{ "/", false }, { "/a", false }, { "a/", false },
+		{ "a//b", false }, { "./a", false }, { "a/.", false },
+		{ "a/../b", false }, { "../a", false }, { "a/..", false },
+		{ "fd/3/../../../etc/passwd", false }
+	};
+	char text[200];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof want / sizeof *want; i++) {
+		snprintf(text, sizeof text, "linux amd64 1\n%s\n          1 x",
+		    want[i].name);
+		assert_int_equal(parse(text, strlen(text)),
+		    want[i].ok ? 0 : -1);
+		if (!want[i].ok)
+			assert_contains(snap_errstr(), "proc: byte 14: ");
+	}
+	assert_int_equal(PARSE("linux amd64 1\na\0b\n          1 x"), -1);
+}
+
+static void
+test_duplicates(void **state)
+{
+	struct buf b = { 0 };
+	int i;
+
+	(void)state;
+	assert_int_equal(PARSE("linux amd64 1\na\n          0 "
+	    "b\n          0 a\n          0 "), -1);
+	assert_contains(snap_errstr(), "a: a second time");
+	buf_puts(&b, "linux amd64 1\n");
+	for (i = 0; i < 5000; i++)
+		buf_printf(&b, "fd/%d\n%11d %d", i, i < 10 ? 1 : i < 100 ? 2 :
+		    i < 1000 ? 3 : 4, i);
+	assert_int_equal(parse((char *)b.data, b.len), 0);
+	buf_puts(&b, "fd/1234\n          0 ");
+	assert_int_equal(parse((char *)b.data, b.len), -1);
+	assert_contains(snap_errstr(), "fd/1234: a second time");
+	buf_free(&b);
+}
+
+/*
+ * Each is wrong in its own way.
+ */
+static void
+test_lengths(void **state)
+{
+	static const char *const bad[] = {	/* behind "linux " */
+		"amd64 2\n", "amd64 1", "1\n", "\n",
+		"amd64 1\na", "amd64 1\na\n",
+		"amd64 1\na\n          1", "amd64 1\na\n          1 ",
+		"amd64 1\na\n          2 x", "amd64 1\na\n            x",
+		"amd64 1\na\n         -1 x", "amd64 1\na\n        1 1 x",
+		"amd64 1\na\n         1\t x", "amd64 1\na\n        0x1 x",
+		"amd64 1\na\n99999999999 x", "amd64 1\na\n999999999999x",
+		"amd64 1\na\n          0 \n",
+	};
+	char text[100];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+		snprintf(text, sizeof text, "linux %s", bad[i]);
+		if (parse(text, strlen(text)) != -1)
+			fail_msg("\"%s\" was parsed", text);
+		assert_contains(snap_errstr(), "proc: byte ");
+	}
+}
+
+/*
+ * Cut at every byte: fewer files between files, an error elsewhere.
+ */
+static void
+test_cut(void **state)
+{
+	static const char text[] = "linux amd64 1\n"
+	    "comm\n          4 cat\nstat\n          3 abc";
+	size_t i;
+
+	(void)state;
+	for (i = 6; i < sizeof text; i++)
+		assert_int_equal(parse(text, i), i == 14 || i == 35 ||
+		    i == sizeof text - 1 ? 0 : -1);
+}
+
+/*
+ * Pack and parse: all files come back.
+ */
+static void
+test_pack(void **state)
+{
+	struct file in[40], *v;
+	char name[40][24];
+	struct snap *s;
+	struct proc *p;
+	struct rng r;
+	size_t i, n;
+
+	(void)state;
+	rng_init(&r, "pack", 70);
+	s = snap_new();
+	p = snap_add(s, 1);
+	for (i = 0; i < 40; i++) {
+		snprintf(name[i], sizeof name[i], "dir%zu/file%zu", i % 3, i);
+		in[i].name = name[i];
+		in[i].len = i % 5 == 0 ? 0 : rng_below(&r, 5000);
+		in[i].data = malloc(in[i].len + 1);
+		rng_bytes(&r, in[i].data, in[i].len);
+	}
+	assert_int_equal(linuxrec_pack(p, in, 40), 0);
+	assert_memory_equal(proc_file(p, "proc")->data, "linux ", 6);
+	assert_int_equal(linuxrec_parse(proc_file(p, "proc"), &v, &n), 0);
+	assert_int_equal(n, 40);
+	for (i = 0; i < 40; i++) {
+		assert_string_equal(v[i].name, name[i]);
+		assert_int_equal(v[i].len, in[i].len);
+		if (in[i].len > 0)
+			assert_memory_equal(v[i].data, in[i].data, in[i].len);
+		free(in[i].data);
+	}
+	linuxrec_free(v, n);
+	snap_free(s);
+}
+
+static struct proc *
+proc_with(struct snap *s, uint64_t pid, const char *text)
+{
+	struct proc *p;
+
+	p = snap_add(s, pid);
+	assert_non_null(p);
+	file_set(p, "proc", text, strlen(text));
+	return p;
+}
+
+static void
+test_thread(void **state)
+{
+	struct snap *s;
+	struct proc *p;
+
+	(void)state;
+	s = snap_new();
+	p = proc_with(s, 5, "linux amd64 1\nthread\n          4 812\n");
+	assert_int_equal(linuxrec_apply(p), 0);
+	assert_int_equal(p->leader, 812);
+	p = proc_with(s, 6, "linux amd64 1\ncomm\n          4 812\n");
+	assert_int_equal(linuxrec_apply(p), 0);
+	assert_int_equal(p->leader, 0);
+	p = proc_with(s, 7, "not of Linux");
+	assert_int_equal(linuxrec_apply(p), 0);
+	p = snap_add(s, 8);
+	assert_int_equal(linuxrec_apply(p), 0);
+	assert_int_equal(linuxrec_update(p), 0);
+	snap_free(s);
+}
+
+static char *
+with_missing(const char *lines)
+{
+	static char text[500];
+
+	snprintf(text, sizeof text, "linux amd64 1\ncomm\n          2 a\n"
+	    "missing\n%11zu %smaps\n          3 xyz", strlen(lines), lines);
+	return text;
+}
+
+/*
+ * What is missing does not read, though the stream has zeros for it.
+ */
+static void
+test_apply(void **state)
+{
+	struct image *im;
+	struct snap *s;
+	struct proc *p;
+	uint8_t byte;
+
+	(void)state;
+	s = snap_new();
+	p = proc_with(s, 5, with_missing("5000-6000 secret memory\n"
+	    "1000-2000 guard\n2000-2400 guard"));
+	segment_add(p, IMAGE_MEM, 0x1800, 0x5000, NULL, 0);
+	assert_int_equal(linuxrec_apply(p), 0);
+	im = p->mem;
+	assert_int_equal(im->nmissing, 2);
+	assert_int_equal(im->missing[0].start, 0x1000);
+	assert_int_equal(im->missing[0].end, 0x2400);
+	assert_string_equal(im->missing[0].reason, "guard");
+	assert_string_equal(im->missing[1].reason, "secret memory");
+	assert_int_equal(image_read(im, 0x1800, &byte, 1), -1);
+	assert_int_equal(image_read(im, 0x23ff, &byte, 1), -1);
+	assert_int_equal(image_read(im, 0x2400, &byte, 1), 0);
+	assert_int_equal(image_read(im, 0x4fff, &byte, 1), 0);
+	assert_int_equal(image_read(im, 0x5000, &byte, 1), -1);
+	assert_int_equal(image_read(im, 0x6000, &byte, 1), 0);
+
+	/* without memory there is an image all the same */
+	p = proc_with(s, 6, with_missing("0-ffffffffffffffff all\n"));
+	assert_int_equal(linuxrec_apply(p), 0);
+	assert_int_equal(p->mem->nmissing, 1);
+	snap_free(s);
+}
+
+static void
+test_badmissing(void **state)
+{
+	static const char *const bad[] = {
+		"\n", "1000\n", "1000-2000\n", "1000-2000 \n",
+		"2000-1000 x\n", "1000-1000 x\n", "-1-2 x\n", "x-y z\n",
+		"1000-2000 x\n\n", "1000 2000 x\n", "1000-2000x\n",
+		"-1000-2000 x\n", "1000--1 x\n", "0x1000-0x2000 x\n",
+		" 1000-2000 x\n", "1000- 2000 x\n",
+		"10000000000000000-20000000000000000 x\n",
+		"1-20000000000000000 x\n"
+	};
+	struct snap *s;
+	size_t i;
+
+	(void)state;
+	s = snap_new();
+	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+		if (linuxrec_apply(proc_with(s, i, with_missing(bad[i]))) !=
+		    -1)
+			fail_msg("\"%s\" was taken", bad[i]);
+		assert_contains(snap_errstr(), "proc: missing: ");
+	}
+	snap_free(s);
+}
+
+/*
+ * The record follows what is missing, and keeps its other files.
+ */
+static void
+test_update(void **state)
+{
+	static const char want[] = "linux amd64 1\ncomm\n          2 a\n"
+	    "maps\n          3 xyzmissing\n         49 "
+	    "1000-2000 guard\n2000-3000 unreadable\n4000-5000 x\n";
+	struct snap *s;
+	struct file *f;
+	struct proc *p;
+
+	(void)state;
+	s = snap_new();
+	p = proc_with(s, 5, with_missing("1000-2000 guard\n"));
+	segment_add(p, IMAGE_MEM, 0x1000, 0x5000, NULL, 0);
+	assert_int_equal(linuxrec_apply(p), 0);
+	image_miss(p->mem, 0x4000, 0x5000, "x");
+	image_miss(p->mem, 0x2000, 0x3000, "unreadable");
+	assert_int_equal(linuxrec_update(p), 1);
+	f = proc_file(p, "proc");
+	assert_int_equal(f->len, sizeof want - 1);
+	assert_memory_equal(f->data, want, f->len);
+
+	p = proc_with(s, 6, "of another system");
+	segment_add(p, IMAGE_MEM, 0x1000, 0x1000, NULL, 0);
+	image_miss(p->mem, 0x1000, 0x2000, "unreadable");
+	assert_int_equal(linuxrec_update(p), 0);
+	assert_int_equal(proc_file(p, "proc")->len, 17);
+	snap_free(s);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_duplicates),
+		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_pack),
+		cmocka_unit_test(test_thread),
+		cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_badmissing),
+		cmocka_unit_test(test_update),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,410 @@
+/*
+ * Streams out: output.c
+ *
+ * link with: -Wl,--wrap=open
+ */
+#include "util.h"
+
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/t_output.XXXXXX";
+
+/*
+ * A file system that cannot make a file without a name.
+ */
+static bool old;
+
+int __real_open(const char *, int, ...);
+int __wrap_open(const char *, int, mode_t);
+
+int
+__wrap_open(const char *path, int flags, mode_t mode)
+{
+	if (old && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return __real_open(path, flags, mode);
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) == NULL || chdir(dir) == -1;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	return chdir("/") == -1 || rmdir(dir) == -1;
+}
+
+/*
+ * How many names the directory has.
+ */
+static int
+names(void)
+{
+	struct dirent *e;
+	DIR *d;
+	int n;
+
+	d = opendir(".");
+	assert_non_null(d);
+	for (n = 0; (e = readdir(d)) != NULL;)
+		n += strcmp(e->d_name, ".") != 0 &&
+		    strcmp(e->d_name, "..") != 0;
+	closedir(d);
+	return n;
+}
+
+static void
+assert_content(const char *path, const void *want, size_t len)
+{
+	uint8_t *got;
+	FILE *f;
+
+	got = malloc(len + 2);
+	f = fopen(path, "r");
+	assert_true(f != NULL && got != NULL);
+	assert_int_equal(fread(got, 1, len + 1, f), len);
+	if (len > 0)
+		assert_memory_equal(got, want, len);
+	fclose(f);
+	free(got);
+}
+
+static struct output *
+must_open(const char *path)
+{
+	struct output *o;
+
+	if ((o = output_open(path)) == NULL)
+		fail_msg("%s", snap_errstr());
+	return o;
+}
+
+/*
+ * A file appears when it is whole, and its owner alone may read it.
+ */
+static void
+test_name(void **state)
+{
+	struct output *o;
+	struct stat st;
+
+	(void)state;
+	o = must_open("file");
+	output_put(o, "abc", 3);
+	assert_int_equal(output_flush(o), 0);
+	assert_int_equal(output_pos(o), 3);
+	assert_int_equal(access("file", F_OK), -1);
+	assert_int_equal(output_commit(o), 0);
+	assert_content("file", "abc", 3);
+	assert_int_equal(stat("file", &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(names(), 1);
+
+	o = must_open("./file");	/* it takes the place of the old one */
+	output_put(o, "new", 3);
+	assert_int_equal(output_flush(o), 0);
+	assert_content("file", "abc", 3);
+	assert_int_equal(output_commit(o), 0);
+	assert_content("file", "new", 3);
+	assert_int_equal(names(), 1);
+	unlink("file");
+}
+
+static void
+test_abort(void **state)
+{
+	struct output *o;
+
+	(void)state;
+	o = must_open("file");
+	output_put(o, "abc", 3);
+	assert_int_equal(output_flush(o), 0);
+	output_abort(o);
+	assert_int_equal(names(), 0);
+	output_abort(NULL);
+
+	assert_int_equal(symlink("nowhere", "file"), 0);
+	o = must_open("file");
+	output_put(o, "abc", 3);
+	output_abort(o);
+	assert_int_equal(names(), 1);
+	unlink("file");
+}
+
+/*
+ * Where files need a name from the beginning, it is another one, and goes
+ * away with the file, on a signal too.
+ */
+static void
+test_old(void **state)
+{
+	struct output *o;
+
+	(void)state;
+	old = true;
+	o = must_open("file");
+	output_put(o, "abc", 3);
+	assert_int_equal(output_flush(o), 0);
+	assert_int_equal(names(), 1);
+	assert_int_equal(access("file", F_OK), -1);
+	assert_int_equal(output_commit(o), 0);
+	assert_int_equal(names(), 1);
+	assert_content("file", "abc", 3);
+	output_cleanup();
+	assert_content("file", "abc", 3);
+	unlink("file");
+
+	o = must_open("file");
+	assert_int_equal(names(), 1);
+	output_abort(o);
+	assert_int_equal(names(), 0);
+
+	o = must_open("file");
+	assert_int_equal(names(), 1);
+	output_cleanup();
+	assert_int_equal(names(), 0);
+	output_abort(o);
+	old = false;
+}
+
+/*
+ * The longest name that a file can have, and one that it cannot.
+ */
+static void
+test_long(void **state)
+{
+	struct output *o;
+	char name[300];
+
+	(void)state;
+	memset(name, 'n', sizeof name);
+	name[255] = '\0';
+	o = must_open(name);
+	output_put(o, "abc", 3);
+	if (output_commit(o) == -1)
+		fail_msg("%s", snap_errstr());
+	assert_content(name, "abc", 3);
+	unlink(name);
+	assert_int_equal(names(), 0);
+}
+
+static void
+test_cannot(void **state)
+{
+	(void)state;
+	assert_null(output_open("no/such/directory"));
+	assert_contains(snap_errstr(), "no/such/directory: ");
+	assert_contains(snap_errstr(), strerror(ENOENT));
+	assert_null(output_open("."));
+	assert_null(output_open("/"));
+	assert_null(output_open(""));
+	assert_int_equal(names(), 0);
+}
+
+static void
+test_full(void **state)
+{
+	static uint8_t much[200000];
+	struct output *o;
+
+	(void)state;
+	o = must_open("/dev/full");
+	output_put(o, "abc", 3);
+	assert_int_equal(output_flush(o), -1);
+	assert_contains(snap_errstr(), "/dev/full: write: ");
+	assert_contains(snap_errstr(), strerror(ENOSPC));
+	errstr_set("another error");
+	output_put(o, much, sizeof much);
+	assert_int_equal(output_flush(o), -1);
+	assert_contains(snap_errstr(), "/dev/full: write: ");
+	assert_int_equal(output_commit(o), -1);
+	assert_contains(snap_errstr(), strerror(ENOSPC));
+
+	o = must_open("/dev/null");
+	output_put(o, much, sizeof much);
+	assert_int_equal(output_commit(o), 0);
+	assert_int_equal(access("/dev/full", F_OK), 0);
+}
+
+static void
+test_snapfull(void **state)
+{
+	struct output *o;
+	struct snap *s;
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, "full", 80);
+	s = snap_make(&r, false);
+	o = must_open("/dev/full");
+	assert_int_equal(snap6_write(s, o, NULL, NULL), -1);
+	assert_contains(snap_errstr(), strerror(ENOSPC));
+	output_abort(o);
+	snap_free(s);
+}
+
+/*
+ * Pieces of all sizes, copied and referred to.
+ */
+static void
+test_pieces(void **state)
+{
+	static uint8_t much[1 << 16], want[1 << 22];
+	struct output *o;
+	struct rng r;
+	size_t len, n, at;
+
+	(void)state;
+	rng_init(&r, "pieces", 81);
+	rng_bytes(&r, much, sizeof much);
+	o = must_open("file");
+	for (len = 0; len < sizeof want - sizeof much; len += n) {
+		n = rng_below(&r, rng_percent(&r, 90) ? 30 : sizeof much);
+		at = rng_below(&r, sizeof much - n);
+		memcpy(want + len, much + at, n);
+		if (rng_percent(&r, 50))
+			output_refer(o, much + at, n);
+		else {
+			uint8_t *gone = malloc(n + 1);
+
+			memcpy(gone, much + at, n);
+			output_put(o, gone, n);
+			memset(gone, 0, n);
+			free(gone);
+		}
+		if (rng_percent(&r, 1))
+			assert_int_equal(output_flush(o), 0);
+		assert_int_equal(output_pos(o), len + n);
+	}
+	assert_int_equal(output_commit(o), 0);
+	assert_content("file", want, len);
+	unlink("file");
+}
+
+/*
+ * A pipe whose reader is slow, and signals that interrupt the writing: it
+ * takes less than it is given.
+ */
+struct reader {
+	int		 fd;
+	uint8_t		*data;
+	size_t		 len;
+	size_t		 most;
+};
+
+static void *
+read_slowly(void *arg)
+{
+	struct reader *rd = arg;
+	ssize_t n;
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	usleep(5000);
+	while (rd->len < rd->most && (n = read(rd->fd, rd->data + rd->len,
+	    rd->most - rd->len < 5000 ? rd->most - rd->len : 5000)) > 0)
+		rd->len += (size_t)n;
+	close(rd->fd);
+	return NULL;
+}
+
+static void
+ignore(int sig)
+{
+	(void)sig;
+}
+
+static void
+test_pipe(void **state)
+{
+	struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { 0 };
+	struct sigaction sa = { .sa_handler = ignore };
+	static uint8_t want[3000000], got[3000001];
+	struct reader rd = { 0, got, 0, sizeof got };
+	struct output *o;
+	struct rng r;
+	pthread_t t;
+	int fd[2];
+	char path[64];
+
+	(void)state;
+	rng_init(&r, "pipe", 82);
+	rng_bytes(&r, want, sizeof want);
+	assert_int_equal(pipe2(fd, O_CLOEXEC), 0);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd[1]);
+	rd.fd = fd[0];
+	assert_int_equal(pthread_create(&t, NULL, read_slowly, &rd), 0);
+	o = must_open(path);
+	close(fd[1]);
+	sigaction(SIGALRM, &sa, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	output_refer(o, want, 1000001);
+	output_put(o, want + 1000001, 999);
+	output_refer(o, want + 1001000, sizeof want - 1001000);
+	assert_int_equal(output_commit(o), 0);
+	setitimer(ITIMER_REAL, &never, NULL);
+	pthread_join(t, NULL);
+	assert_int_equal(rd.len, sizeof want);
+	assert_memory_equal(got, want, sizeof want);
+}
+
+/*
+ * The reader goes away.
+ */
+static void
+test_closed(void **state)
+{
+	static uint8_t much[1 << 20];
+	struct output *o;
+	int fd[2];
+	char path[64];
+
+	(void)state;
+	assert_int_equal(pipe2(fd, O_CLOEXEC), 0);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd[1]);
+	o = must_open(path);
+	close(fd[0]);
+	close(fd[1]);
+	output_refer(o, much, sizeof much);
+	assert_int_equal(output_flush(o), -1);
+	assert_contains(snap_errstr(), strerror(EPIPE));
+	output_abort(o);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_name),
+		cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_old),
+		cmocka_unit_test(test_long),
+		cmocka_unit_test(test_cannot),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_snapfull),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_closed),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,84 @@
+/*
+ * What the unit tests share: random numbers, sources in memory, streams in
+ * memory, and the comparison of snapshots.
+ */
+#ifndef UTIL_H
+#define UTIL_H
+
+#include "snap.h"
+
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/*
+ * Random numbers, the same for the same seed.  rng_init prints the seed;
+ * TEST_SEED in the environment takes its place.
+ */
+struct rng {
+	uint64_t	 state;
+};
+
+void		 rng_init(struct rng *, const char *, uint64_t);
+uint64_t	 rng_next(struct rng *);
+uint64_t	 rng_below(struct rng *, uint64_t);
+bool		 rng_percent(struct rng *, unsigned int);
+void		 rng_bytes(struct rng *, void *, size_t);
+
+/*
+ * A source in memory: kilobyte i lies at i * pitch.  A test may set its own
+ * ops.identify, and mark kilobytes as lost.
+ */
+struct memsource {
+	struct source	 src;
+	struct source_ops ops;
+	uint8_t		*data;
+	size_t		 nkb;
+	bool		*lost;		/* of each kilobyte */
+	bool		 broken;	/* every read fails */
+	atomic_ulong	 nread;		/* kilobytes read so far */
+	void		*arg;
+};
+
+struct memsource *memsource_new(struct snap *, size_t, uint32_t);
+uint8_t		*memsource_kb(struct memsource *, size_t);
+
+/*
+ * Streams in memory.  A path from stream_file or stream_pipe is good until
+ * stream_close.
+ */
+struct stream {
+	char		 path[64];
+	int		 fd;
+	uint8_t		*data;		/* pipe: what its writer has */
+	size_t		 len;
+	size_t		 piece;		/* bytes in a write */
+	int		 to;
+	unsigned long	 thread;
+};
+
+void		 stream_file(struct stream *, const void *, size_t);
+void		 stream_pipe(struct stream *, const void *, size_t, size_t);
+void		 stream_close(struct stream *);
+struct snap	*stream_read(const void *, size_t, bool);
+int		 try_write(struct snap *, struct buf *);
+void		 snap_bytes(struct snap *, struct buf *);
+
+/*
+ * Snapshots.
+ */
+void		 segment_bytes(const struct segment *, uint8_t *);
+void		 assert_images_equal(struct image *, struct image *);
+void		 assert_snaps_equal(struct snap *, struct snap *);
+struct snap	*snap_make(struct rng *, bool);
+void		 file_set(struct proc *, const char *, const void *, size_t);
+struct segment	*segment_add(struct proc *, enum image_kind, uint64_t,
+		    uint64_t, struct source *, uint64_t);
+
+void		 assert_contains(const char *, const char *);
+
+#endif
