@@ -26,7 +26,15 @@ PKGS = libbsd-overlay libxxhash
 
 # Tests: unit tests and targets are one C file each.
 UNIT = $(basename $(notdir $(wildcard tests/unit/t_*.c)))
-TARGET = $(basename $(notdir $(wildcard tests/targets/*.c)))
+TARGET = $(filter-out bits32,$(basename $(notdir $(wildcard tests/targets/*.c)))) \
+	$(BITS32)
+# one target is a 32-bit process, where the compiler can make one
+M32 = -m32 -static -nostdlib -ffreestanding -fno-pie -no-pie \
+	-fno-stack-protector
+BITS32 = $(shell echo 'void _start(void) { }' | $(CC) $(M32) -o /dev/null \
+	-x c - 2>/dev/null && echo bits32)
+FUZZ = snap6 linuxrec
+FUZZTIME = 120
 BENCH = bare heap
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t
 SLOW = tests/live/*.t
@@ -65,9 +73,24 @@ $O/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(HARDEN) $(CFLAGS) -pthread -MMD -c -o $@ $<
 
-$O/tests/unit/%: tests/unit/%.c $O/libsnap.a
+# a unit test tells in its head what else it is linked with
+$O/tests/unit/%: tests/unit/%.c tests/unit/util.c tests/unit/util.h $O/libsnap.a
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $< $O/libsnap.a $(LIBS) -lcmocka
+	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -pthread -o $@ $< \
+	    tests/unit/util.c $O/libsnap.a $(LIBS) -lcmocka \
+	    $$(sed -n 's/^.*link with: //p' $<)
+
+$O/tests/unit/t_collide: tests/unit/t_dedup.c
+
+# a fuzz target without a fuzzer replays the files it is given
+$O/tests/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h $O/libsnap.a
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -pthread -o $@ $< \
+	    $O/libsnap.a $(LIBS)
+
+$O/tests/targets/bits32: tests/targets/bits32.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(M32) -O1 -o $@ $<
 
 $O/tests/targets/%: tests/targets/%.c
 	@mkdir -p $(@D)
@@ -82,7 +105,15 @@ $O/tests/snap6/dump: tests/snap6/dump.c $O/libsnap.a
 	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $< $O/libsnap.a $(LIBS) -lz
 
 tests: all $O/tests/snap6/dump $(UNIT:%=$O/tests/unit/%) \
-	$(TARGET:%=$O/tests/targets/%)
+	$(FUZZ:%=$O/tests/fuzz/%) $(TARGET:%=$O/tests/targets/%)
+
+# minutes of fuzzing: make fuzz FUZZTIME=seconds, for each target
+fuzz:
+	@$(foreach f,$(FUZZ),mkdir -p $O/fuzz/$f && clang -std=gnu11 -DLIBFUZZER \
+	    $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \
+	    -o $O/fuzz/fuzz_$f tests/fuzz/fuzz_$f.c $(LIBSRC) $(FMTSRC) \
+	    $(LIBS) && $O/fuzz/fuzz_$f -max_total_time=$(FUZZTIME) \
+	    -artifact_prefix=$O/fuzz/ $O/fuzz/$f tests/fuzz/corpus/$f &&) true
 
 demo:
 	@tests/setup build
@@ -138,6 +169,7 @@ help:
 	@echo 'check    the fast tests only'
 	@echo 'asan     every test, with AddressSanitizer and UBSan'
 	@echo 'lint     what can be said about the sources without running them'
+	@echo 'fuzz     the readers, FUZZTIME=$(FUZZTIME) seconds each (clang)'
 	@echo 'bench    speed, beside that of others in the same run'
 	@echo 'cover    how much of the library the tests reach'
 	@echo 'install  to PREFIX ($(PREFIX)), below DESTDIR'
@@ -145,4 +177,4 @@ help:
 
 -include $(LIBOBJ:.o=.d) $(PROGS:%=$O/cmd/%/*.d)
 
-.PHONY: all tests demo test check asan lint bench cover install clean help
+.PHONY: all tests demo test check asan lint fuzz bench cover install clean help

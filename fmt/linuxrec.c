@@ -17,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MEM_MISSING	"missing"
+#define TEXT_MISSING	"missing-text"
+
 /*
  * Begin a record for a machine type, in Plan 9's words ("amd64").
  */
@@ -34,11 +37,11 @@ linuxrec_add(struct buf *b, const char *name, const void *data, size_t len)
 }
 
 /*
- * Add "missing" for an image, if something is: lines START-END REASON, in
- * hex.
+ * Add what is missing from an image, if something is: lines START-END
+ * REASON, in hex.
  */
 static void
-linuxrec_missing(struct buf *b, const struct image *im)
+linuxrec_missing(struct buf *b, const char *name, const struct image *im)
 {
 	struct buf lines = { 0 };
 	size_t i;
@@ -50,7 +53,7 @@ linuxrec_missing(struct buf *b, const struct image *im)
 		    im->missing[i].start, im->missing[i].end,
 		    im->missing[i].reason);
 	b->failed |= lines.failed;
-	linuxrec_add(b, "missing", lines.data, lines.len);
+	linuxrec_add(b, name, lines.data, lines.len);
 	buf_free(&lines);
 }
 
@@ -68,7 +71,7 @@ linuxrec_pack(struct proc *p, const struct file *file, size_t n)
 	linuxrec_begin(&b, plan9_cputype());
 	for (i = 0; i < n; i++)
 		linuxrec_add(&b, file[i].name, file[i].data, file[i].len);
-	linuxrec_missing(&b, p->mem);
+	linuxrec_missing(&b, MEM_MISSING, p->mem);
 	if (buf_check(&b) == -1) {
 		buf_free(&b);
 		return -1;
@@ -294,12 +297,29 @@ thread_apply(struct proc *p, const struct file *f)
 }
 
 /*
- * Take what "missing" lists out of a process's memory.
+ * A number of lower-case hexadecimal digits that ends in a certain
+ * character: where that is, or NULL.
+ */
+static const char *
+parse_hex(const char *s, char end, uint64_t *num)
+{
+	size_t n;
+
+	n = strspn(s, "0123456789abcdef");
+	if (n == 0 || n > 16 || s[n] != end)
+		return NULL;
+	*num = strtoull(s, NULL, 16);
+	return s + n;
+}
+
+/*
+ * Take what is listed as missing out of an image.
  */
 static int
-missing_apply(struct proc *p, const struct file *f)
+missing_apply(struct image *im, const struct file *f)
 {
-	char line[128], reason[24];
+	char line[128];
+	const char *reason;
 	uint64_t start, end;
 	size_t off, n;
 
@@ -308,19 +328,16 @@ missing_apply(struct proc *p, const struct file *f)
 			continue;
 		snprintf(line, sizeof line, "%.*s", (int)(n < 127 ? n : 127),
 		    (const char *)f->data + off);
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %23[^\n]", &start,
-		    &end, reason) != 3 || start >= end)
-			return errstr_set("proc: missing: %s: "
-			    "not START-END REASON", line);
-		if (p->mem == NULL &&
-		    (p->mem = image_new(p, IMAGE_MEM)) == NULL)
-			return -1;
-		if (image_miss(p->mem, start, end, reason) == -1 ||
-		    image_punch(p->mem, start, end) == -1)
+		if ((reason = parse_hex(line, '-', &start)) == NULL ||
+		    (reason = parse_hex(reason + 1, ' ', &end)) == NULL ||
+		    *++reason == '\0' || start >= end)
+			return errstr_set("proc: %s: %s: "
+			    "not START-END REASON", f->name, line);
+		if (image_miss(im, start, end, reason) == -1 ||
+		    image_punch(im, start, end) == -1)
 			return -1;
 	}
-	if (p->mem != NULL)
-		image_sortmissing(p->mem);
+	image_sortmissing(im);
 	return 0;
 }
 
@@ -341,14 +358,21 @@ linuxrec_apply(struct proc *p)
 	rc = 0;
 	if ((f = linuxrec_find(v, n, "thread")) != NULL)
 		rc = thread_apply(p, f);
-	if (rc == 0 && (f = linuxrec_find(v, n, "missing")) != NULL)
-		rc = missing_apply(p, f);
+	f = linuxrec_find(v, n, TEXT_MISSING);
+	if (rc == 0 && f != NULL && p->text != NULL)
+		rc = missing_apply(p->text, f);
+	f = linuxrec_find(v, n, MEM_MISSING);
+	if (rc == 0 && f != NULL && p->mem == NULL &&
+	    (p->mem = image_new(p, IMAGE_MEM)) == NULL)
+		rc = -1;
+	if (rc == 0 && f != NULL)
+		rc = missing_apply(p->mem, f);
 	linuxrec_free(v, n);
 	return rc;
 }
 
 /*
- * Put the present state of "missing" into a process's Linux record.  1 if
+ * Put what is missing now into a process's Linux record.  1 if
  * the record changed, 0 if it did not or there is none, -1 on an error.
  */
 int
@@ -360,18 +384,21 @@ linuxrec_update(struct proc *p)
 	size_t i, n;
 
 	rec = proc_file(p, "proc");
-	if (!is_linux(rec) || p->mem == NULL)
+	if (!is_linux(rec))
 		return 0;
 	if (linuxrec_parse(rec, &v, &n) == -1)
 		return -1;
 	nl = memchr(rec->data, '\n', rec->len);
 	buf_add(&b, rec->data, (size_t)(nl - rec->data) + 1);
 	for (i = 0; i < n; i++)
-		if (strcmp(v[i].name, "missing") != 0)
+		if (strcmp(v[i].name, MEM_MISSING) != 0 &&
+		    strcmp(v[i].name, TEXT_MISSING) != 0)
 			linuxrec_add(&b, v[i].name, v[i].data, v[i].len);
 	linuxrec_free(v, n);
 	image_sortmissing(p->mem);
-	linuxrec_missing(&b, p->mem);
+	linuxrec_missing(&b, MEM_MISSING, p->mem);
+	image_sortmissing(p->text);
+	linuxrec_missing(&b, TEXT_MISSING, p->text);
 	if (buf_check(&b) == -1) {
 		buf_free(&b);
 		return -1;

@@ -239,6 +239,7 @@ ns_file(struct buf *b, const struct task *t)
 	buf_puts(b, "cd ");
 	if ((s = strdup(t->cwd)) != NULL)
 		add_quoted(b, s);
+	b->failed |= s == NULL;
 	buf_puts(b, "\n");
 	free(s);
 	free(m);
@@ -278,6 +279,8 @@ status_word(struct buf *b, const char *s, int width)
 	if (s[n] != '\0')
 		for (i = n; n > 0 && ((uint8_t)s[i] & 0xc0) == 0x80; i--)
 			n = i - 1;
+	if (n == 0)
+		word[n++] = '_';
 	buf_printf(b, "%-*.*s ", width, n, word);
 }
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FILES_MOST = 1000 };	/* data records of a process, by type */
+
 const char *const snap6_field[F_MAX] = {
 	[F_SEGMENT] = "segment",
 	[F_FD] = "fd",
@@ -168,13 +170,9 @@ at_record(struct reader *r)
 	size_t i, n;
 	bool digit;
 
-	n = input_fill(r->in, SNAP6_NUM + 2);
-	if (n == 0)
-		return true;
-	if (n < SNAP6_NUM + 2)
-		return false;
+	n = input_fill(r->in, SNAP6_NUM);
 	p = r->in->buf + r->in->start;
-	for (i = 0, digit = false; i < SNAP6_NUM; i++) {
+	for (i = 0, digit = n < SNAP6_NUM; i < n && i < SNAP6_NUM; i++) {
 		if (p[i] >= '0' && p[i] <= '9')
 			digit = true;
 		else if (p[i] != ' ')
@@ -189,6 +187,10 @@ read_data(struct reader *r, const char *name)
 	struct buf b = { 0 };
 	uint64_t len;
 
+	if (r->proc->nfile >= FILES_MOST) {
+		errstr_set("more than %d types of records", FILES_MOST);
+		goto fail;
+	}
 	if (read_num(r, "length", &len) == -1)
 		goto fail;
 	if (len > reader_rest(r)) {
@@ -241,14 +243,14 @@ read_mem(struct reader *r)
 }
 
 /*
- * A record type is one word.
+ * A record type is one word of ASCII.
  */
 static bool
 name_ok(const char *s)
 {
 	const char *start;
 
-	for (start = s; *s > ' ' && *s != 0x7f; s++)
+	for (start = s; *s > ' ' && *s < 0x7f; s++)
 		continue;
 	return s > start && *s == '\0';
 }

@@ -266,7 +266,8 @@ write_images(struct snap6 *w)
 
 /*
  * Write one process or thread.  Its counts are set to what was written;
- * what cannot be read is told to warn.
+ * what cannot be read is told to warn, or is an error where the process has
+ * no Linux record to note it in.
  */
 int
 snap6_put(struct snap6 *w, struct proc *p)
@@ -285,8 +286,9 @@ snap6_put(struct snap6 *w, struct proc *p)
 		return 0;
 	if ((rc = linuxrec_update(p)) == -1)
 		return -1;
-	if (rc == 1)
-		write_data(w, proc_file(p, "proc"));
+	if (rc == 0)
+		return errstr_set("process %" PRIu64 ": %s", p->pid, w->why);
+	write_data(w, proc_file(p, "proc"));
 	snprintf(msg, sizeof msg, "process %" PRIu64 ": %" PRIu64
 	    " kilobytes could not be read: %s", p->pid, w->nlost, w->why);
 	if (w->warn != NULL)

@@ -11,7 +11,7 @@
 enum {
 	SEGMENTS = 16,		/* as many as 9front takes */
 	SMALLGAP = 24 * KB,	/* always joined: costs less than a segment */
-	CHEAP_KB = 64		/* for the others, or 1% of the image */
+	CHEAP_KB = 64 * 1024	/* for the others, a byte each; or 1% */
 };
 
 static const uint64_t segment_most = ((uint64_t)1 << 39) - KB;
@@ -91,7 +91,7 @@ builder_run(struct builder *b, uint64_t addr, uint64_t n, struct source *src,
 		s->len = s->kb * KB;
 		n -= part;
 		addr += part * KB;
-		loc += part * KB;
+		loc += src == NULL ? 0 : part * src->pitch;
 	}
 	return 0;
 }
@@ -202,7 +202,8 @@ builder_coalesce(struct builder *b)
 
 /*
  * Put what was built into the image: at most 16 segments where that is
- * cheap (up to 64 KiB of zeros or 1% of what was captured).  The builder
+ * cheap (up to 65536 kilobytes of zeros, a byte each in a stream, or 1% of
+ * what was captured).  The builder
  * is empty afterwards, on failure too.
  */
 int

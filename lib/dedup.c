@@ -65,6 +65,7 @@ dedup_free(struct dedup *d)
 	index_free(&d->identity);
 	free(d->desc);
 	free(d->fate);
+	free(d->kept);
 	free(d->check);
 	free(d);
 }
@@ -107,6 +108,17 @@ place_source(const struct dedup *d, uint64_t place, uint64_t *loc,
 	*n = e->kb + e->n - kb;
 	*loc = e->src == NULL ? 0 : e->loc + (kb - e->kb) * e->src->pitch;
 	return e->src;
+}
+
+/*
+ * Can the pages of a segment be referred to?  Not where segments overlap,
+ * for then an address means one page to some readers and another to
+ * others; nor below the segment that a text's offsets count from.
+ */
+bool
+segment_referable(const struct segment *s)
+{
+	return !s->overlaps && s->base >= image_origin(s->image);
 }
 
 /*
@@ -302,5 +314,6 @@ size_t
 dedup_bytes(const struct dedup *d)
 {
 	return index_bytes(&d->content) + index_bytes(&d->identity) +
-	    d->capfate * sizeof *d->fate + d->capdesc * sizeof *d->desc;
+	    d->capfate * sizeof *d->fate + d->capkept * sizeof *d->kept +
+	    d->capdesc * sizeof *d->desc;
 }

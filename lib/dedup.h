@@ -21,6 +21,11 @@ struct fate {			/* kilobytes with identity, not written raw */
 	uint64_t	 target; /* SAME: the place of the first */
 };
 
+struct kept {			/* places whose identities are in the index */
+	uint64_t	 place;
+	uint64_t	 n;
+};
+
 enum { FATE_MOST = (1 << 24) - 1 };	/* kilobytes in one */
 
 struct judgement {		/* on the pages of a block */
@@ -51,6 +56,9 @@ struct dedup {
 	size_t		 nfate;
 	size_t		 capfate;
 	size_t		 lastfate;	/* asked for */
+	struct kept	*kept;		/* owned; ascending */
+	size_t		 nkept;
+	size_t		 capkept;
 	uint64_t	 places;	/* given out so far */
 	uint64_t	 unique;	/* kilobytes found new */
 	const struct segment *last;	/* keep its last page unshared */
@@ -68,6 +76,7 @@ struct dedup {
 const struct described *place_segment(const struct dedup *, uint64_t);
 struct source	*place_source(const struct dedup *, uint64_t, uint64_t *,
 		    uint64_t *);
+bool		 segment_referable(const struct segment *);
 bool		 page_unshared(const struct dedup *, const struct segment *,
 		    uint64_t);
 

@@ -268,6 +268,23 @@ view_cut(struct image *im, uint64_t first, uint64_t last)
 }
 
 /*
+ * Note which segments a new one lies over.
+ */
+static void
+mark_overlaps(struct image *im, struct segment *s)
+{
+	struct piece *p;
+	uint64_t last;
+
+	last = s->base + (s->len - 1);
+	if ((p = piece_below(im, s->base)) == NULL)
+		p = RB_MIN(view, &im->view);
+	for (; p != NULL && p->first <= last; p = RB_NEXT(view, NULL, p))
+		if (p->last >= s->base)
+			p->seg->overlaps = s->overlaps = true;
+}
+
+/*
  * Put a segment, all described, into an image, which owns it from here on,
  * on failure too.  It covers what earlier segments had at its addresses.
  */
@@ -288,6 +305,7 @@ image_insert(struct image *im, struct segment *s)
 	}
 	im->seg[im->nseg++] = s;
 	s->image = im;
+	mark_overlaps(im, s);
 	if (view_cut(im, s->base, s->base + (s->len - 1)) == -1)
 		return -1;
 	return piece_add(im, s->base, s->base + (s->len - 1), s);
@@ -336,7 +354,7 @@ missing_cmp(const void *a, const void *b)
 void
 image_sortmissing(struct image *im)
 {
-	if (im->nmissing > 1)
+	if (im != NULL && im->nmissing > 1)
 		qsort(im->missing, im->nmissing, sizeof *im->missing,
 		    missing_cmp);
 }
@@ -437,7 +455,9 @@ image_read(struct image *im, uint64_t addr, void *buf, size_t len)
 		if (n == -1)
 			return -1;
 		out += n;
-		addr += (uint64_t)n;
+		if (__builtin_add_overflow(addr, (uint64_t)n, &addr) &&
+		    len > (size_t)n)
+			return errstr_set("address 2^64 is not mapped");
 	}
 	return 0;
 }

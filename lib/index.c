@@ -147,7 +147,7 @@ index_add(struct index *ix, uint64_t hash, uint64_t place)
 	uint64_t tag;
 	size_t i, end, last;
 
-	if (place > PLACE_MOST)
+	if (place >= PLACE_MOST)
 		return errstr_set("more than 256 TiB in one snapshot");
 	sh = &ix->shard[hash % SHARDS];
 	tag = hash >> PLACEBITS;

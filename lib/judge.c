@@ -49,32 +49,63 @@ judge_raw(struct dedup *d, const struct block *b, size_t i)
 {
 	d->j.verdict[i] = VERDICT_RAW;
 	d->unique++;
-	if (segment_kblen(b->seg, b->kb + i) < KB)
+	if (!segment_referable(b->seg))
 		return 0;
 	return index_add(&d->content, b->hash[i], b->place + i);
 }
 
 /*
- * Judge page i by all places under its hash, one after another.
+ * The place before page i that is the same, by comparing with all that have
+ * its hash, PLACE_NONE if there is none: 0, or -1.
+ */
+static int
+find_same(struct dedup *d, const struct block *b, size_t i, uint64_t *place)
+{
+	struct cursor c;
+	int rc;
+
+	for (*place = index_first(&d->content, b->hash[i], &c);
+	    *place != PLACE_NONE; *place = index_next(&c)) {
+		if (*place > b->place + i)
+			continue;	/* known, but not written before */
+		if ((rc = page_equals(d, b, i, *place)) != 0)
+			return rc == -1 ? -1 : 0;
+	}
+	return 0;
+}
+
+/*
+ * Judge page i by all places under its hash.
  */
 static int
 judge_slowly(struct dedup *d, const struct block *b, size_t i)
 {
-	struct cursor c;
 	uint64_t p;
-	int rc;
 
-	for (p = index_first(&d->content, b->hash[i], &c); p != PLACE_NONE;
-	    p = index_next(&c)) {
-		if ((rc = page_equals(d, b, i, p)) == -1)
-			return -1;
-		if (rc == 1) {
-			d->j.verdict[i] = VERDICT_SAME;
-			d->j.target[i] = p;
-			return 0;
-		}
-	}
-	return judge_raw(d, b, i);
+	if (find_same(d, b, i, &p) == -1)
+		return -1;
+	if (p == PLACE_NONE)
+		return judge_raw(d, b, i);
+	d->j.verdict[i] = VERDICT_SAME;
+	d->j.target[i] = p;
+	return 0;
+}
+
+/*
+ * Page i is written, new or not.  Others are found to be the same only
+ * where it is whole and new.
+ */
+static int
+judge_unshared(struct dedup *d, const struct block *b, size_t i)
+{
+	uint64_t p;
+
+	d->j.verdict[i] = VERDICT_RAW;
+	if (segment_kblen(b->seg, b->kb + i) < KB)
+		return 0;
+	if (find_same(d, b, i, &p) == -1)
+		return -1;
+	return p == PLACE_NONE ? judge_raw(d, b, i) : 0;
 }
 
 /*
@@ -102,7 +133,7 @@ judge_suspects(struct dedup *d, const struct block *b)
 		if (b->state[i] != PAGE_READ)
 			continue;
 		if (page_unshared(d, b->seg, b->kb + i)) {
-			if (judge_raw(d, b, i) == -1)
+			if (judge_unshared(d, b, i) == -1)
 				return -1;
 			continue;
 		}

@@ -63,7 +63,8 @@ output_tmpname(struct output *o)
 
 	unfinished = NULL;
 	free(o->tmp);
-	if (asprintf(&o->tmp, "%s/.%s.%ld.%u", o->dir,
+	/* 200 bytes of it leave room for the rest: a name has 255 */
+	if (asprintf(&o->tmp, "%s/.%.200s.%ld.%u", o->dir,
 	    strrchr(o->path, '/') == NULL ? o->path :
 	    strrchr(o->path, '/') + 1, (long)getpid(), serial++) == -1) {
 		o->tmp = NULL;
@@ -89,9 +90,13 @@ output_cleanup(void)
 static void
 output_unname(struct output *o)
 {
+	int e;
+
+	e = errno;
 	unfinished = NULL;
 	free(o->tmp);
 	o->tmp = NULL;
+	errno = e;
 }
 
 /*
@@ -103,6 +108,10 @@ output_create(struct output *o)
 {
 	struct stat st;
 
+	if (*o->path == '\0') {
+		errno = ENOENT;
+		return errstr_sys("\"\"");
+	}
 	if (stat(o->path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		/* a device or a fifo is written as it stands */
 		free(o->dir);
@@ -298,6 +307,7 @@ static int
 output_name(struct output *o)
 {
 	char fd[64];
+	int rc;
 
 	if (fsync(o->fd) == -1)
 		return -1;
@@ -306,8 +316,13 @@ output_name(struct output *o)
 		do {
 			if (output_tmpname(o) == -1)
 				return -1;
-		} while (linkat(AT_FDCWD, fd, AT_FDCWD, o->tmp,
-		    AT_SYMLINK_FOLLOW) == -1 && errno == EEXIST);
+			rc = linkat(AT_FDCWD, fd, AT_FDCWD, o->tmp,
+			    AT_SYMLINK_FOLLOW);
+		} while (rc == -1 && errno == EEXIST);
+		if (rc == -1) {
+			output_unname(o);
+			return -1;
+		}
 		unfinished = o->tmp;
 	}
 	if (rename(o->tmp, o->path) == -1)
@@ -326,13 +341,14 @@ output_commit(struct output *o)
 	(void)output_flush(o);
 	if (!o->failed && o->dir != NULL && output_name(o) == -1)
 		output_fail(o, "finish");
-	if (!o->failed && o->path != NULL && close(o->fd) == -1)
-		output_fail(o, "close");
 	if (o->failed) {
 		errstr_set("%s", o->why);
 		output_abort(o);
 		return -1;
 	}
+	/* what close(2) could tell, fsync(2) has told */
+	if (o->path != NULL)
+		(void)close(o->fd);
 	output_free(o);
 	return 0;
 }

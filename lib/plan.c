@@ -8,6 +8,7 @@
  */
 #include "dedup.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -25,6 +26,52 @@ identity_hash(uint64_t id)
 }
 
 /*
+ * Note that the identity of the group at a place is in the index.
+ */
+static int
+kept_add(struct dedup *d, uint64_t place)
+{
+	struct kept *k;
+	size_t cap;
+
+	k = d->nkept > 0 ? &d->kept[d->nkept - 1] : NULL;
+	if (k != NULL && k->place + k->n == place) {
+		k->n += IDENTITY_KB;
+		return 0;
+	}
+	if (d->nkept == d->capkept) {
+		cap = d->capkept + d->capkept / 8 + 64;
+		if ((k = reallocarray(d->kept, cap, sizeof *k)) == NULL)
+			return errstr_set("out of memory");
+		d->kept = k;
+		d->capkept = cap;
+	}
+	d->kept[d->nkept].place = place;
+	d->kept[d->nkept++].n = IDENTITY_KB;
+	return 0;
+}
+
+/*
+ * How many places from one in the index on are in it one after another.
+ */
+static uint64_t
+kept_run(const struct dedup *d, uint64_t place)
+{
+	size_t lo, hi, mid;
+
+	lo = 0;
+	hi = d->nkept;
+	while (hi - lo > 1) {
+		mid = lo + (hi - lo) / 2;
+		if (d->kept[mid].place <= place)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return d->kept[lo].place + d->kept[lo].n - place;
+}
+
+/*
  * How many groups from a place on still have these identities?  A frame may
  * have moved since it was described.
  */
@@ -38,6 +85,9 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 	src = place_source(d, place, &loc, &rest);
 	if (src == NULL || src->ops->identify == NULL)
 		return 0;
+	/* what is not in the index has no fate, and may not be written */
+	if (rest > kept_run(d, place))
+		rest = kept_run(d, place);
 	if (n > rest / IDENTITY_KB)
 		n = (size_t)(rest / IDENTITY_KB);
 	if (n == 0 || src->ops->identify(src, loc, n, d->now) == -1)
@@ -89,7 +139,8 @@ identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 static bool
 identity_affordable(const struct dedup *d)
 {
-	return index_bytes(&d->identity) + d->capfate * sizeof *d->fate <
+	return index_bytes(&d->identity) + d->capfate * sizeof *d->fate +
+	    d->capkept * sizeof *d->kept <
 	    d->unique * KB / 250 + (8 << 20);
 }
 
@@ -213,10 +264,12 @@ plan_group(struct dedup *d, struct block *b, size_t g, struct source *src,
 		}
 		return 0;
 	}
-	if (w->id[g] != 0 && identity_affordable(d)) {
+	if (w->id[g] != 0 && segment_referable(b->seg) &&
+	    identity_affordable(d)) {
 		memset(b->recorded + b->n, true, IDENTITY_KB);
 		if (index_add(&d->identity, identity_hash(w->id[g]),
-		    b->place + b->n) == -1)
+		    b->place + b->n) == -1 ||
+		    kept_add(d, b->place + b->n) == -1)
 			return -1;
 	}
 	plan_read(b, IDENTITY_KB, src, loc);

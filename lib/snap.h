@@ -122,6 +122,7 @@ struct segment {		/* one piece of an image, without holes */
 	size_t		 cap;
 	uint64_t	 kb;	/* kilobytes described so far */
 	struct image	*image;	/* the one it is in, borrowed */
+	bool		 overlaps; /* another segment of the image */
 };
 
 struct piece {			/* what is visible of a segment */

@@ -232,11 +232,18 @@ source_spool(struct snap *s)
 {
 	struct source *src;
 	const char *dir;
+	char *name;
 	int fd;
 
 	if ((dir = getenv("TMPDIR")) == NULL || *dir == '\0')
 		dir = "/tmp";
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd == -1 && asprintf(&name, "%s/snap.XXXXXX", dir) != -1) {
+		/* not all file systems know files without a name */
+		if ((fd = mkostemp(name, O_CLOEXEC)) != -1)
+			(void)unlink(name);
+		free(name);
+	}
 	if (fd == -1) {
 		errstr_sys("spool in %s", dir);
 		return NULL;

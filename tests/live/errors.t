@@ -23,11 +23,11 @@ o=$tmp/dir/snap
 
 refused 1 "snap: no such process: N" -o "$o" 2147483647
 refused 1 "snap: no such process: N" -o "$o" "$pid" 2147483647
-refused 1 "snap: process id 0: too small" -o "$o" 0
-refused 1 "snap: process id N: too large" -o "$o" 99999999999999999999
+refused 1 "snap: 0 is not a process id" -o "$o" 0
+refused 1 "snap: N is not a process id" -o "$o" 99999999999999999999
 refused 1 'snap: no process of yours is called "no such name"' -o "$o" \
     "no such name"
-refused 1 'snap: no process of yours is called ""' -o "$o" ""
+refused 1 'snap: an empty name' -o "$o" ""
 usage="usage: snap [-arv] [-o file] pid|name ..."
 refused 2 "$usage" -o "$o"
 refused 2 "$usage"

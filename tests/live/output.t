@@ -15,14 +15,14 @@ if is_root && mkdir "$tmp/mnt" &&
     mount -t tmpfs -o size=512k none "$tmp/mnt" 2>/dev/null; then
 	snap -o "$tmp/mnt/snap" "$pid"
 	is "$rc $err" \
-	    "1 snap: process N: TMP/mnt/snap: write: No space left on device" \
+	    "1 snap: TMP/mnt/snap: write: No space left on device" \
 	    "a full disk"
 	is "$(ls -A "$tmp/mnt")" "" "a full disk: no file"
 else
 	skip "a full disk" "cannot mount"
 fi
 snap -o /dev/full "$pid"
-is "$rc $err" "1 snap: process N: /dev/full: write: No space left on device" \
+is "$rc $err" "1 snap: /dev/full: write: No space left on device" \
     "/dev/full"
 (
 	ulimit -f 100
@@ -30,15 +30,15 @@ is "$rc $err" "1 snap: process N: /dev/full: write: No space left on device" \
 	echo "$rc $err" >"$tmp/out"
 )
 is "$(cat "$tmp/out")" \
-    "1 snap: process N: TMP/snap: write: File too large" "a file too large"
+    "1 snap: TMP/snap: write: File too large" "a file too large"
 ok "$([ -e "$tmp/snap" ]; echo $((! $?)))" "a file too large: no file"
 
 "$BUILD/snap" "$pid" 2>"$tmp/err" | true
 is "${PIPESTATUS[0]} $(said)" \
-    "1 snap: process N: standard output: write: Broken pipe" "a closed pipe"
+    "1 snap: standard output: write: Broken pipe" "a closed pipe"
 "$BUILD/snap" "$pid" 2>"$tmp/err" | head -c 1000 >/dev/null
 is "${PIPESTATUS[0]} $(said)" \
-    "1 snap: process N: standard output: write: Broken pipe" \
+    "1 snap: standard output: write: Broken pipe" \
     "a pipe that is closed in the middle"
 "$BUILD/snap" "$pid" 2>"$tmp/err" | cat >"$tmp/piped"
 is "${PIPESTATUS[0]}" 0 "a pipe"

@@ -63,7 +63,7 @@ print "report none 0\n";
 EOF
 target perl "$tmp/pub/hide.pl"
 snap -o "$tmp/pub/other" "$pid"
-is "$rc $err" "1 snap: process N is not dumpable (set-user-ID, or prctl(2)): CAP_SYS_PTRACE is needed" \
+is "$rc $err" "1 snap: process N is not dumpable (set-user-ID, or prctl(N)): CAP_SYS_PTRACE is needed" \
     "a process that is not dumpable"
 unnoticed "$pid" "a process that is not dumpable: not noticed"
 

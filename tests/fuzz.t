@@ -1,0 +1,16 @@
+#!/bin/sh
+# What fuzzers found stays found: replay the corpora.
+set -u
+
+cd "$(dirname "$0")/.." || exit 1
+n=0
+for dir in tests/fuzz/corpus/*; do
+	name=${dir##*/}
+	n=$((n + 1))
+	if "${BUILD:-build}/tests/fuzz/$name" "$dir"/* >/dev/null; then
+		echo "ok $n - corpus of $name"
+	else
+		echo "not ok $n - corpus of $name"
+	fi
+done
+echo "1..$n"
