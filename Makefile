@@ -15,8 +15,8 @@ FMTSRC = fmt/linuxrec.c fmt/open.c fmt/plan9.c fmt/plan9regs.c \
 
 LINUXSRC = lib/linux/freeze.c lib/linux/live.c lib/linux/livesource.c \
 	lib/linux/memory.c lib/linux/pagemap.c lib/linux/procfs.c \
-	lib/linux/regs.c lib/linux/smaps.c lib/linux/take.c \
-	lib/linux/task.c lib/linux/user.c
+	lib/linux/readers.c lib/linux/regs.c lib/linux/smaps.c \
+	lib/linux/take.c lib/linux/task.c lib/linux/user.c
 
 MAN1 = cmd/snap/snap.1 cmd/snapls/snapls.1
 MAN3 = lib/libsnap.3

@@ -12,6 +12,12 @@
 # shellcheck shell=bash
 
 set -u
+# A test that hangs is a test that fails.
+if [ -z "${TAP_BOUNDED-}" ]; then
+	export TAP_BOUNDED=1
+	exec timeout -k 5 300 bash "$0"
+fi
+unset TAP_BOUNDED
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BUILD=${BUILD:-build}
 case $BUILD in
@@ -121,7 +127,8 @@ target() {
 	serial=$((serial + 1))
 	lines=$tmp/lines.$serial
 	mkfifo "$tmp/ask.$serial"
-	"${as[@]}" "$@" <"$tmp/ask.$serial" >"$lines" &
+	# 3 is a test's own pipe: a target that had it would be a reader
+	"${as[@]}" "$@" <"$tmp/ask.$serial" >"$lines" 3>&- &
 	pid=$!
 	exec {fd}>"$tmp/ask.$serial"
 	ask_fd[$pid]=$fd

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include <err.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -197,6 +198,25 @@ catch_signals(void)
 			sigaction(sig[i], &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	/* to be stopped would keep others stopped */
+	signal(SIGTSTP, SIG_IGN);
+	signal(SIGTTIN, SIG_IGN);
+	signal(SIGTTOU, SIG_IGN);
+}
+
+/*
+ * Have all three standard descriptors, so that no file becomes one of them:
+ * those that were closed can be read, not written.
+ */
+static void
+open_standard(void)
+{
+	int fd;
+
+	while ((fd = open("/dev/null", O_RDONLY)) != -1 && fd <= STDERR_FILENO)
+		continue;
+	if (fd != -1)
+		close(fd);
 }
 
 static int
@@ -232,6 +252,7 @@ main(int argc, char *argv[])
 	bool verbose;
 	int c, i;
 
+	open_standard();
 	path = NULL;
 	verbose = false;
 	while ((c = getopt(argc, argv, "ao:rv")) != -1)

@@ -23,7 +23,8 @@
 #include <unistd.h>
 
 enum {
-	PATIENCE_MS = 3000	/* for one round of stopping */
+	PATIENCE_MS = 3000,	/* for one round of stopping */
+	SLEEPER_MS = 300	/* where all that is left was in state D */
 };
 
 /*
@@ -123,6 +124,8 @@ seize_refused(pid_t pid)
 static int
 thread_seize(struct live *l, struct lproc *p, struct lthread *t)
 {
+	struct task now;
+
 	if (thread_look(p, t) == -1) {
 		t->hold = HOLD_GONE;
 		return 0;
@@ -135,7 +138,9 @@ thread_seize(struct live *l, struct lproc *p, struct lthread *t)
 			t->hold = HOLD_GONE;
 		return 0;
 	}
-	if (errno == ESRCH || t->state == 'Z' || t->state == 'X') {
+	/* whom no one can trace any more is a zombie, perhaps since now */
+	if (errno == ESRCH || proc_stat(p->pid, t->tid, &now) == -1 ||
+	    now.state == 'Z' || now.state == 'X') {
 		t->hold = HOLD_GONE;
 		return 0;
 	}
@@ -192,9 +197,36 @@ now_ms(void)
 }
 
 /*
+ * See what became of all threads that were seized: how many are not stopped
+ * yet, and whether all of those slept uninterruptibly before we came.
+ */
+static size_t
+live_poll(struct live *l, bool *asleep)
+{
+	struct lproc *p;
+	struct lthread *t;
+	size_t pending;
+
+	pending = 0;
+	*asleep = true;
+	TAILQ_FOREACH(p, &l->procs, entry)
+		TAILQ_FOREACH(t, &p->threads, entry) {
+			if (t->hold != HOLD_SEIZED)
+				continue;
+			thread_poll(t);
+			if (t->hold != HOLD_SEIZED)
+				continue;
+			pending++;
+			if (t->state != 'D')
+				*asleep = false;
+		}
+	return pending;
+}
+
+/*
  * Wait until all threads that were seized are stopped.  One that sleeps
- * uninterruptibly (a dead disk, vfork(2)) is not waited for forever: its
- * registers cannot be had, but neither can it change anything.
+ * uninterruptibly, for a dead disk or in vfork(2), is not waited for
+ * forever: its registers cannot be had.
  */
 static void
 live_await(struct live *l)
@@ -203,19 +235,11 @@ live_await(struct live *l)
 	struct lproc *p;
 	struct lthread *t;
 	uint64_t start;
-	size_t pending;
+	bool asleep;
 
-	for (start = now_ms();; nanosleep(&nap, NULL)) {
-		pending = 0;
-		TAILQ_FOREACH(p, &l->procs, entry)
-			TAILQ_FOREACH(t, &p->threads, entry)
-				if (t->hold == HOLD_SEIZED) {
-					thread_poll(t);
-					pending += t->hold == HOLD_SEIZED;
-				}
-		if (pending == 0)
-			return;
-		if (now_ms() - start > PATIENCE_MS)
+	for (start = now_ms(); live_poll(l, &asleep) > 0;
+	    nanosleep(&nap, NULL)) {
+		if (now_ms() - start > (asleep ? SLEEPER_MS : PATIENCE_MS))
 			break;
 		if (nap.tv_nsec < 1000000)
 			nap.tv_nsec += nap.tv_nsec / 4;
@@ -264,7 +288,6 @@ proc_refused(struct live *l, struct lproc *p)
 	if (!p->found)
 		return -1;
 	p->skip = true;
-	l->incomplete = true;
 	live_warn(l, "%s: left out", snap_errstr());
 	return 0;
 }
@@ -374,6 +397,7 @@ live_stop(struct live *l)
 		goto fail;
 	return 0;
 fail:
+	live_await(l);
 	live_thaw(l);
 	return -1;
 }

@@ -3,11 +3,8 @@
  */
 #include "live.h"
 
-#include <sys/stat.h>
 #include <sys/utsname.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,12 +54,16 @@ live_free(struct live *l)
 	free(l);
 }
 
+/*
+ * Tell what is missing from the result, which is incomplete then.
+ */
 void
-live_warn(const struct live *l, const char *fmt, ...)
+live_warn(struct live *l, const char *fmt, ...)
 {
 	char s[1024];
 	va_list ap;
 
+	l->incomplete = true;
 	if (l->opts.warn == NULL)
 		return;
 	va_start(ap, fmt);
@@ -72,7 +73,7 @@ live_warn(const struct live *l, const char *fmt, ...)
 }
 
 /*
- * Was something that was asked for left out?
+ * Was something that was asked for left out, or could not be had?
  */
 bool
 live_incomplete(const struct live *l)
@@ -80,64 +81,9 @@ live_incomplete(const struct live *l)
 	return l->incomplete;
 }
 
-struct pipes {
-	pid_t		 pid;
-	ino_t		 ino[2];	/* of our output and our messages */
-	bool		 reads;
-};
-
-static int
-pipes_fd(void *arg, long fd)
-{
-	struct pipes *pi = arg;
-	char name[32], link[64], *target;
-	struct bytes b;
-	const char *flags;
-	int i;
-
-	snprintf(name, sizeof name, "fd/%ld", fd);
-	if ((target = proc_link(pi->pid, 0, name)) == NULL)
-		return 0;
-	for (i = 0; i < 2; i++) {
-		snprintf(link, sizeof link, "pipe:[%ju]",
-		    (uintmax_t)pi->ino[i]);
-		if (pi->ino[i] == 0 || strcmp(target, link) != 0)
-			continue;
-		snprintf(name, sizeof name, "fdinfo/%ld", fd);
-		if (proc_read(pi->pid, 0, name, &b) == -1)
-			continue;
-		flags = memmem(b.data, b.len, "flags:", 6);
-		if (flags != NULL && (strtol(flags + 6, NULL, 8) &
-		    O_ACCMODE) != O_WRONLY)
-			pi->reads = true;
-		free(b.data);
-	}
-	free(target);
-	return 0;
-}
-
 /*
- * Does a process read what we write?  If it were stopped we would wait for
- * it, and it for us.
- */
-static bool
-reads_us(pid_t pid)
-{
-	struct pipes pi = { pid, { 0, 0 }, false };
-	struct stat st;
-	int i;
-
-	for (i = 0; i < 2; i++)
-		if (fstat(i + 1, &st) == 0 && S_ISFIFO(st.st_mode))
-			pi.ino[i] = st.st_ino;
-	if (pi.ino[0] != 0 || pi.ino[1] != 0)
-		(void)proc_list(pid, "fd", pipes_fd, &pi);
-	return pi.reads;
-}
-
-/*
- * The same, with some patience: a shell that begins a pipeline holds both
- * ends of its pipe for a moment.
+ * Does a process read what we write, for longer than the moment in which a
+ * shell that begins a pipeline holds both ends of its pipe?
  */
 static bool
 reads_us_still(pid_t pid)
@@ -165,11 +111,11 @@ live_add(struct live *l, pid_t pid, bool found)
 		return -1;
 	if (pid == getpid()) {
 		live_warn(l, "process %d is this one: left out", pid);
-		p->skip = l->incomplete = true;
+		p->skip = true;
 	} else if (l->stopped ? reads_us(pid) : reads_us_still(pid)) {
 		live_warn(l, "process %d reads what this one writes: "
 		    "left out", pid);
-		p->skip = l->incomplete = true;
+		p->skip = true;
 	} else
 		live_user(l, (uid_t)proc_status(pid, 0, "Uid"), user,
 		    sizeof user);
@@ -275,7 +221,6 @@ live_addname(struct live *l, const char *name)
 	if (by.foreign > 0) {
 		live_warn(l, "processes of others are called \"%s\", too: %zu "
 		    "left out (use their pids)", name, by.foreign);
-		l->incomplete = true;
 	}
 	return 0;
 }

@@ -81,11 +81,14 @@ struct live {
 	size_t		 nuser;
 };
 
-void		 live_warn(const struct live *, const char *, ...)
+void		 live_warn(struct live *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 
 int		 live_found(struct live *, pid_t);
 void		 thread_forget(struct lthread *);
+
+/* readers.c */
+bool		 reads_us(pid_t);
 
 /* take.c */
 void		 take_finish(struct live *);

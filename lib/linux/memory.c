@@ -41,7 +41,8 @@ enum treatment {
 	LEAVE_FILE,	/* unmodified pages are missing */
 	LEAVE_KERNEL,	/* all is missing: the kernel's own pages */
 	LEAVE_DEVICE,
-	LEAVE_SECRET
+	LEAVE_SECRET,
+	TAKE_FAILED	/* an error */
 };
 
 struct taking {
@@ -143,6 +144,7 @@ take_run(void *arg, const struct pagerun *r)
 	if (start >= end)
 		return 0;
 	unmodified = k->how != TAKE_MEMORY && k->how != TAKE_PRESENT &&
+	    !(r->what & PM_GUARD) &&
 	    (v->flags & VMA_SHARED || r->what & PM_FILE);
 	if (unmodified && (k->how == TAKE_FILE || k->how == LEAVE_FILE))
 		return 0;	/* a later take_gap has it */
@@ -161,31 +163,55 @@ take_run(void *arg, const struct pagerun *r)
 }
 
 /*
+ * Open a file of a process if it is a regular one, without touching what is
+ * not.  -1 if it cannot be had; out of descriptors is the error *failed.
+ */
+static int
+regular_open(const struct lproc *p, const char *name, struct stat *st,
+    bool *failed)
+{
+	char path[PATH_MAX];
+	struct statx sx;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/%s", p->mmtid, name);
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == -1 ||
+	    !S_ISREG(sx.stx_mode))
+		return -1;
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd == -1 && (errno == EMFILE || errno == ENFILE)) {
+		errstr_sys("%s", path);
+		*failed = true;
+	}
+	if (fd != -1 && fstat(fd, st) == -1) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/*
  * Open the file of a mapping: what the kernel has mapped, or what lies
  * under its name as the process sees it and is the same file.
  */
 static int
-vma_open(const struct lproc *p, const struct vma *v, struct stat *st)
+vma_open(const struct lproc *p, const struct vma *v, struct stat *st,
+    bool *failed)
 {
 	char name[PATH_MAX];
 	int fd;
 
 	snprintf(name, sizeof name, "map_files/%jx-%jx", (uintmax_t)v->start,
 	    (uintmax_t)v->end);
-	fd = proc_open(p->mmtid, 0, name, O_RDONLY | O_NONBLOCK);
-	if (fd != -1 && fstat(fd, st) == 0 && S_ISREG(st->st_mode))
+	if ((fd = regular_open(p, name, st, failed)) != -1 || *failed ||
+	    v->name[0] != '/')
 		return fd;
-	if (fd != -1)
-		close(fd);
-	if (v->name[0] != '/')
-		return -1;
 	snprintf(name, sizeof name, "root%s", v->name);
-	fd = proc_open(p->mmtid, 0, name, O_RDONLY | O_NONBLOCK);
-	if (fd != -1 && fstat(fd, st) == 0 && S_ISREG(st->st_mode) &&
-	    st->st_dev == v->dev && st->st_ino == v->ino)
+	if ((fd = regular_open(p, name, st, failed)) == -1)
+		return -1;
+	if (st->st_dev == v->dev && st->st_ino == v->ino)
 		return fd;
-	if (fd != -1)
-		close(fd);
+	close(fd);
 	return -1;
 }
 
@@ -209,9 +235,11 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 	enum treatment how;
 	struct statfs fs;
 	struct stat st;
+	bool failed;
 
-	if ((k->fd = vma_open(p, v, &st)) == -1)
-		return TAKE_PRESENT;
+	failed = false;
+	if ((k->fd = vma_open(p, v, &st, &failed)) == -1)
+		return failed ? TAKE_FAILED : TAKE_PRESENT;
 	k->filesize = (uint64_t)st.st_size;
 	if (fstatfs(k->fd, &fs) == -1)
 		fs.f_type = 0;
@@ -227,7 +255,7 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 	if (how == TAKE_FILE || how == TAKE_DATA) {
 		k->file = source_file(s, k->fd, v->name, KB);
 		if (k->file == NULL)
-			return TAKE_MEMORY;
+			return TAKE_FAILED;
 		k->fd = source_fd(k->file);
 	} else {
 		close(k->fd);
@@ -247,9 +275,10 @@ vma_treatment(struct live *l, struct lproc *p, struct snap *s,
 		return LEAVE_KERNEL;
 	if (v->flags & VMA_DEVICE)
 		return LEAVE_DEVICE;
-	if (strncmp(v->name, "/secretmem", 10) == 0)
+	if (strcmp(v->name, "/secretmem (deleted)") == 0)
 		return LEAVE_SECRET;
-	if (v->ino == 0)
+	/* System V shared memory may have the inode 0 */
+	if (v->ino == 0 && v->dev == 0)
 		return TAKE_MEMORY;
 	return file_treatment(l, p, s, k);
 }
@@ -283,6 +312,8 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 	k->file = NULL;
 	k->done = v->start;
 	k->how = vma_treatment(l, p, s, k);
+	if (k->how == TAKE_FAILED)
+		return -1;
 	if (k->how >= LEAVE_KERNEL)
 		return vma_leave(l, p, k);
 	if (pagemap_walk(source_live_pagemap(k->mem), v->start, v->end,
@@ -338,7 +369,6 @@ text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)
 	    st.st_size == 0) {
 		live_warn(l, "process %d: its executable cannot be had: %s",
 		    lp->pid, fd == -1 ? strerror(errno) : "no regular file");
-		l->incomplete = true;
 		if (fd != -1)
 			close(fd);
 		return 0;

@@ -114,44 +114,41 @@ regs_read(struct lthread *t)
  * System calls that give up with EINTR when a thread is stopped, although
  * no signal is delivered: signal(7), "Interruption of system calls and
  * library functions by stop signals", and what waits on a socket with a
- * timeout.  Their numbers are those of arch/x86/entry/syscalls.
+ * timeout.  Their numbers are those of arch/x86/entry/syscalls, for 64 and
+ * for 32 bits; -1 where there is none.
  */
-static bool
-gives_up(uint64_t nr)
-{
-	static const uint16_t call[] = {
-		0,	/* read: a socket with SO_RCVTIMEO */
-		1,	/* write: a socket with SO_SNDTIMEO */
-		19,	/* readv */
-		20,	/* writev */
-		42,	/* connect: the kernel waits on for what it began */
-		43,	/* accept */
-		44,	/* sendto */
-		45,	/* recvfrom */
-		46,	/* sendmsg */
-		47,	/* recvmsg */
-		65,	/* semop */
-		69,	/* msgsnd */
-		70,	/* msgrcv */
-		128,	/* rt_sigtimedwait */
-		208,	/* io_getevents */
-		220,	/* semtimedop */
-		232,	/* epoll_wait */
-		281,	/* epoll_pwait */
-		288,	/* accept4 */
-		299,	/* recvmmsg */
-		307,	/* sendmmsg */
-		333,	/* io_pgetevents */
-		426,	/* io_uring_enter */
-		441,	/* epoll_pwait2 */
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof call / sizeof *call; i++)
-		if (call[i] == nr)
-			return true;
-	return false;
-}
+static const struct {
+	int16_t	 nr64;
+	int16_t	 nr32;
+} gives_up[] = {
+	{ 0, 3 },		/* read: a socket with SO_RCVTIMEO */
+	{ 1, 4 },		/* write: a socket with SO_SNDTIMEO */
+	{ 19, 145 },		/* readv */
+	{ 20, 146 },		/* writev */
+	{ 42, 362 },		/* connect: goes on with what it began */
+	{ 43, 102 },		/* accept; socketcall */
+	{ 44, 369 },		/* sendto */
+	{ 45, 371 },		/* recvfrom */
+	{ 46, 370 },		/* sendmsg */
+	{ 47, 372 },		/* recvmsg */
+	{ 65, 117 },		/* semop; ipc */
+	{ 69, 400 },		/* msgsnd */
+	{ 70, 401 },		/* msgrcv */
+	{ 128, 177 },		/* rt_sigtimedwait */
+	{ -1, 421 },		/* rt_sigtimedwait_time64 */
+	{ 208, 247 },		/* io_getevents */
+	{ 220, 420 },		/* semtimedop; semtimedop_time64 */
+	{ 232, 256 },		/* epoll_wait */
+	{ 281, 319 },		/* epoll_pwait */
+	{ 288, 364 },		/* accept4 */
+	{ 299, 337 },		/* recvmmsg */
+	{ -1, 417 },		/* recvmmsg_time64 */
+	{ 307, 345 },		/* sendmmsg */
+	{ 333, 385 },		/* io_pgetevents */
+	{ -1, 416 },		/* io_pgetevents_time64 */
+	{ 426, 426 },		/* io_uring_enter */
+	{ 441, 441 },		/* epoll_pwait2 */
+};
 
 /*
  * A thread whose system call gave up because we stopped it makes the call
@@ -162,18 +159,23 @@ gives_up(uint64_t nr)
 void
 regs_restart(pid_t tid)
 {
-	enum { ERESTARTNOHAND = 514 };
+	enum { ERESTARTNOHAND = 514, CS32 = 0x23 };
 	struct user_regs_struct r;
-	struct iovec iov = { &r, sizeof r };
+	size_t i;
+	int nr;
 
-	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS,
-	    &iov) == -1 || iov.iov_len != sizeof r)
+	/* unlike PTRACE_GETREGSET, this has one form for 64 and 32 bits */
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) == -1 ||
+	    (int32_t)r.rax != -EINTR)
 		return;
-	if ((int64_t)r.rax != -EINTR || !gives_up(r.orig_rax))
+	for (i = 0; i < sizeof gives_up / sizeof *gives_up; i++) {
+		nr = r.cs == CS32 ? gives_up[i].nr32 : gives_up[i].nr64;
+		if (nr == -1 || (int32_t)r.orig_rax != nr)
+			continue;
+		r.rax = (uint64_t)-(int64_t)ERESTARTNOHAND;
+		(void)ptrace(PTRACE_SETREGS, tid, NULL, &r);
 		return;
-	r.rax = (uint64_t)-(int64_t)ERESTARTNOHAND;
-	(void)ptrace(PTRACE_SETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS,
-	    &iov);
+	}
 }
 #else
 void

@@ -23,7 +23,7 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 
 	leads = th->tid == lp->pid;
 	if (task_read(k->live, lp, th, &t) == -1)
-		return leads ? -1 : 0;
+		return leads && !lp->found ? -1 : 0;
 	rc = -1;
 	if ((p = snap_add(k->snap, (uint64_t)th->tid)) == NULL)
 		goto out;
@@ -37,8 +37,6 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 		errstr_set("out of memory");
 	else
 		rc = k->take(k->arg, p, &t, rec.file, rec.n);
-	if (th->hold == HOLD_FOREIGN || th->hold == HOLD_BUSY)
-		k->live->incomplete = true;
 	if (rc == 0) {
 		pthread_mutex_lock(&k->lock);
 		k->nready = k->snap->nproc;

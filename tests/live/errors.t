@@ -38,7 +38,7 @@ $usage" "$pid" -o
 refused 1 "snap: TMP/none/snap: No such file or directory" \
     -o "$tmp/none/snap" "$pid"
 refused 1 "snap: TMP/dir: Is a directory" -o "$tmp/dir" "$pid"
-refused 1 "snap: : No such file or directory" -o "" "$pid"
+refused 1 'snap: "": No such file or directory' -o "" "$pid"
 snap -o "$o" "$pid"
 cp "$o" "$tmp/old"
 snap -o "$o" "$pid" 2147483647

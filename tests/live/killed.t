@@ -101,7 +101,7 @@ head -c 8000000 /dev/urandom >"$tmp/random"
 for ((i = 0; i < 5; i++)); do
 	# shellcheck disable=SC2016 # Perl's variables
 	perl -e '$| = 1; $/ = undef; $x = <STDIN>; print "ready\n"; sleep 1000' \
-	    <"$tmp/random" >"$tmp/out" &
+	    <"$tmp/random" >"$tmp/out" 3>&- &
 	pid=$!
 	until_true grep -q ready "$tmp/out"
 	held "$pid"

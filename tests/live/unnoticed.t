@@ -59,10 +59,13 @@ counts >"$tmp/after"
 while read -r name n; do
 	was=$(sed -n "s/^$name //p" "$tmp/before")
 	# the naps of counts account for at most seven
-	ok $((n - was < 9)) "time-outs run on: $name" ||
-	    echo "# $was, then $n"
+	case $name in
+	nanosleep | poll)
+		ok $((n - was < 9)) "time-outs run on: $name" ||
+		    echo "# $was, then $n" ;;
+	esac
 done <"$tmp/after"
-kill -KILL "$pid"
+echo q >&"${ask_fd[$pid]}"
 
 for what in anon shared fds leader bits32; do
 	if [ ! -x "$targets/$what" ]; then

@@ -61,6 +61,9 @@ class Checker(Reader):
             self.pid, self.rank = pid, -1
         if name in self.ORDER:
             rank = self.ORDER.index(name)
+            last = len(self.ORDER) - 1
+            if name == b'proc' and self.rank == last:
+                rank = last + 1     # what was found missing on the way
             if rank <= self.rank:
                 self.breach(start, quoted(name) + ' not in its place')
             self.rank = rank
