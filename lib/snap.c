@@ -77,9 +77,8 @@ snap_free(struct snap *s)
 struct proc *
 snap_find(struct snap *s, uint64_t pid)
 {
-	struct proc key;
+	struct proc key = { .pid = pid };
 
-	key.pid = pid;
 	return RB_FIND(proctree, &s->bypid, &key);
 }
 

@@ -250,7 +250,7 @@ main(int argc, char *argv[])
 		}
 	rc = 0;
 	if (optind == argc)
-		rc = list_file(NULL, &ls, false);
+		rc = list_file("-", &ls, false);
 	for (i = optind; i < argc; i++)
 		if (list_file(argv[i], &ls, argc - optind > 1) == -1)
 			rc = -1;

@@ -82,13 +82,14 @@ main(int argc, char *argv[])
 	if (argc < 2)
 		errx(2, "usage: heap megabytes [workers] | heap -s 0|1");
 	if (strcmp(argv[1], "-s") == 0 && argc == 3)
-		sparse(atol(argv[2]) != 0);
+		sparse(strtol(argv[2], NULL, 10) != 0);
 	else {
-		n = (size_t)atol(argv[1]) << 20;
+		n = (size_t)strtol(argv[1], NULL, 10) << 20;
 		p = reserve(n);
 		fill(p, n);
 	}
-	workers = argc > 2 && argv[1][0] != '-' ? atoi(argv[2]) : 0;
+	workers = argc > 2 && argv[1][0] != '-' ?
+	    (int)strtol(argv[2], NULL, 10) : 0;
 	printf("%d", workers > 0 ? 0 : getpid());
 	for (i = 0; i < workers; i++) {
 		pid_t pid = fork();

@@ -9,12 +9,22 @@ raw() {
 	"$BUILD/snapls" "$1" | sed -n 's/^ *total.* \([0-9]*\)K *[0-9]*K *[0-9]*K,.*/\1/p'
 }
 
+# How much of a process's memory is its own, in kilobytes.
+private() {
+	awk '/^Private/ { n += $2 } END { print n + 0 }' \
+	    "/proc/$1/smaps_rollup"
+}
+
 target "$targets/cow"
+child=$(sed -n 's/^of //p' "$lines" | head -1)
+before=$(private "$child")
 snap -o "$tmp/one" "$pid"
 check_one=$(raw "$tmp/one")
 snap -r -o "$tmp/all" "$pid"
 is "$rc $err" "0 " "copy-on-write: taken"
 check "$tmp/all" "$pid" "copy-on-write: memory of all"
+# to read a shared page must not give anyone a copy of it
+is "$(private "$child")" "$before" "copy-on-write: what is shared stays shared"
 is "$("$BUILD/snapls" "$tmp/all" | awk '$1 == "total" { print $2 }')" 5 \
     "copy-on-write: all found"
 # four children: 16 KB each changed, and a little of their own
