@@ -85,15 +85,31 @@ thread_look(struct lproc *p, struct lthread *t)
 }
 
 /*
+ * What Yama (Documentation/admin-guide/LSM/Yama.rst) allows to those without privilege: 0 is all.
+ */
+static int
+yama_scope(void)
+{
+	FILE *f;
+	int scope;
+
+	if ((f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re")) == NULL)
+		return 0;
+	if (fscanf(f, "%d", &scope) != 1)
+		scope = 0;
+	fclose(f);
+	return scope;
+}
+
+/*
  * Say which right is missing to trace a process.
  */
 static int
 seize_refused(pid_t pid)
 {
 	char path[64];
-	struct bytes b;
 	struct stat st;
-	long uid, scope;
+	long uid;
 
 	uid = proc_status(pid, 0, "Uid");
 	if (uid != (long)geteuid())
@@ -104,15 +120,10 @@ seize_refused(pid_t pid)
 		return errstr_set("process %d is not dumpable "
 		    "(set-user-ID, or prctl(2)): CAP_SYS_PTRACE is needed",
 		    pid);
-	scope = 0;
-	if (proc_read(0, 0, "../proc/sys/kernel/yama/ptrace_scope", &b) == 0) {
-		scope = strtol((char *)b.data, NULL, 10);
-		free(b.data);
-	}
-	if (scope > 0)
+	if (yama_scope() > 0)
 		return errstr_set("process %d: kernel.yama.ptrace_scope is "
-		    "%ld: CAP_SYS_PTRACE is needed, or the scope 0", pid,
-		    scope);
+		    "%d: CAP_SYS_PTRACE is needed, or the scope 0", pid,
+		    yama_scope());
 	return errstr_set("process %d: no permission to trace it: it may "
 	    "have changed its user, or its executable is not readable "
 	    "(CAP_SYS_PTRACE is needed)", pid);

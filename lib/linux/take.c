@@ -22,10 +22,15 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 	int rc;
 
 	leads = th->tid == lp->pid;
-	if (task_read(k->live, lp, th, &t) == -1)
+	if (task_read(k->live, lp, th, &t) == -1) {
+		task_free(&t);
 		return leads && !lp->found ? -1 : 0;
+	}
 	rc = -1;
-	if ((p = snap_add(k->snap, (uint64_t)th->tid)) == NULL)
+	pthread_mutex_lock(&k->lock);	/* live_next looks at what is there */
+	p = snap_add(k->snap, (uint64_t)th->tid);
+	pthread_mutex_unlock(&k->lock);
+	if (p == NULL)
 		goto out;
 	p->leader = leads ? 0 : (uint64_t)lp->pid;
 	if (leads && lp->mmtid != 0 &&
