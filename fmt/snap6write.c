@@ -11,6 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+	NUMMOST = 22,		/* bytes of a number at the most */
+	REFMOST = 1 + 2 * NUMMOST,
+	LOWDIGITS = 8
+};
+
 struct snap6 {
 	struct output	*out;		/* borrowed */
 	struct dedup	*dedup;		/* owned */
@@ -18,15 +24,12 @@ struct snap6 {
 	void		*arg;		/* warn's */
 	struct proc	*proc;		/* being written */
 	const struct segment *seg;	/* whose header is written */
+	const struct image *refimage;	/* last referred to, and */
+	char		 ref[1 + NUMMOST]; /* how that begins */
+	size_t		 nref;
 	bool		 lost;		/* of proc, since its proc record */
 	char		 why[256];
 	uint64_t	 nlost;		/* kilobytes of proc */
-};
-
-enum {
-	NUMMOST = 22,		/* bytes of a number at the most */
-	REFMOST = 1 + 2 * NUMMOST,
-	LOWDIGITS = 8
 };
 
 static const uint32_t low = 100000000;	/* 10^LOWDIGITS */
@@ -129,20 +132,31 @@ write_raw(struct snap6 *w, const struct finding *f)
 }
 
 /*
+ * Have the beginning of references to an image: m or t, and the process.
+ */
+static void
+refer_begin(struct snap6 *w, const struct image *im)
+{
+	if (w->refimage == im)
+		return;
+	w->refimage = im;
+	w->ref[0] = im->kind == IMAGE_TEXT ? 't' : 'm';
+	w->nref = (size_t)(format_num(w->ref + 1, im->proc->pid) - w->ref);
+}
+
+/*
  * References to what follows one another.  They come by the million; in a
  * long run each is a copy of the first but for its last eight digits.
  */
 static void
 write_refer(struct snap6 *w, const struct finding *f)
 {
-	enum { SHORT = 8 };	/* a copy pays only in a longer run */
+	enum { SHORT = 16 };	/* a copy pays only in a longer run */
 	char first[REFMOST], *room, *end;
-	uint64_t i, addr, pid;
+	uint64_t i, addr;
 	size_t n, most;
-	char type;
 
-	type = f->image->kind == IMAGE_TEXT ? 't' : 'm';
-	pid = f->image->proc->pid;
+	refer_begin(w, f->image);
 	addr = f->addr - image_origin(f->image);
 	for (i = n = 0; i < f->n;) {
 		room = output_room(w->out, REFMOST, &most);
@@ -153,9 +167,8 @@ write_refer(struct snap6 *w, const struct finding *f)
 				    (uint32_t)(addr % low));
 				end = room + n;
 			} else {
-				*room = type;
-				end = format_num(room + 1, pid);
-				end = format_num(end, addr);
+				memcpy(room, w->ref, 1 + NUMMOST);
+				end = format_num(room + w->nref, addr);
 				n = 0;
 				if (f->n - i > SHORT && addr >= low) {
 					n = (size_t)(end - room);

@@ -74,10 +74,14 @@ dedup_free(struct dedup *d)
  * The segment that a place is in.
  */
 const struct described *
-place_segment(const struct dedup *d, uint64_t place)
+place_segment(struct dedup *d, uint64_t place)
 {
+	const struct described *at;
 	size_t lo, hi, mid;
 
+	at = &d->desc[d->lastdesc];	/* it is the same for long */
+	if (place >= at->place && place - at->place < segment_kb(at->seg))
+		return at;
 	lo = 0;
 	hi = d->ndesc;
 	while (hi - lo > 1) {
@@ -87,6 +91,7 @@ place_segment(const struct dedup *d, uint64_t place)
 		else
 			hi = mid;
 	}
+	d->lastdesc = lo;
 	return &d->desc[lo];
 }
 
@@ -95,7 +100,7 @@ place_segment(const struct dedup *d, uint64_t place)
  * in the same extent, itself included.
  */
 struct source *
-place_source(const struct dedup *d, uint64_t place, uint64_t *loc,
+place_source(struct dedup *d, uint64_t place, uint64_t *loc,
     uint64_t *n)
 {
 	const struct described *at;
@@ -137,7 +142,7 @@ page_unshared(const struct dedup *d, const struct segment *seg, uint64_t kb)
  * as it lies in one segment.
  */
 static uint64_t
-tell_same(struct finding *f, const struct dedup *d, uint64_t target,
+tell_same(struct finding *f, struct dedup *d, uint64_t target,
     uint64_t n)
 {
 	const struct described *at;

@@ -51,6 +51,7 @@ struct dedup {
 	struct index	 identity;
 	struct described *desc;		/* owned; ascending */
 	size_t		 ndesc;
+	size_t		 lastdesc;	/* where a place was found */
 	size_t		 capdesc;
 	struct fate	*fate;		/* owned; ascending */
 	size_t		 nfate;
@@ -73,8 +74,8 @@ struct dedup {
 };
 
 /* dedup.c */
-const struct described *place_segment(const struct dedup *, uint64_t);
-struct source	*place_source(const struct dedup *, uint64_t, uint64_t *,
+const struct described *place_segment(struct dedup *, uint64_t);
+struct source	*place_source(struct dedup *, uint64_t, uint64_t *,
 		    uint64_t *);
 bool		 segment_referable(const struct segment *);
 bool		 page_unshared(const struct dedup *, const struct segment *,
