@@ -36,8 +36,8 @@ enum treatment {
 	TAKE_MEMORY,	/* pages of the process, whatever they are */
 	TAKE_FILE,	/* unmodified pages from the file, all of them */
 	TAKE_DATA,	/* the same, but only where the file has data */
-	TAKE_PRESENT,	/* the file cannot be had: what is not present is
-			   missing */
+	TAKE_PRESENT,	/* what is not present is missing: [vdso], and files
+			   that cannot be had */
 	LEAVE_FILE,	/* unmodified pages are missing */
 	LEAVE_KERNEL,	/* all is missing: the kernel's own pages */
 	LEAVE_DEVICE,
@@ -127,7 +127,8 @@ take_gap(struct taking *k, uint64_t end)
 	if (k->how == TAKE_DATA)
 		return take_data(k, start, end);
 	if (k->how == TAKE_PRESENT || k->how == LEAVE_FILE)
-		return take_missing(k, start, end, "file");
+		return take_missing(k, start, end, k->vma->name[0] == '[' ?
+		    "kernel" : "file");
 	return 0;
 }
 
@@ -277,6 +278,9 @@ vma_treatment(struct live *l, struct lproc *p, struct snap *s,
 		return LEAVE_DEVICE;
 	if (strcmp(v->name, "/secretmem (deleted)") == 0)
 		return LEAVE_SECRET;
+	/* code of the kernel's, which a process has whole, touched or not */
+	if (strcmp(v->name, "[vdso]") == 0)
+		return TAKE_PRESENT;
 	/* System V shared memory may have the inode 0 */
 	if (v->ino == 0 && v->dev == 0)
 		return TAKE_MEMORY;
