@@ -1,7 +1,7 @@
 /*
  * The small files of a process as Plan 9's proc(3) shows them, written from
  * what Linux tells: segment, fd, noteid, ns, status; the registers are in
- * plan9regs.c.  Column by column as plan9-proc.md has it.
+ * plan9regs.c.  Column by column as man6/snap.6 has it.
  */
 #include "snap.h"
 #include "snap6.h"

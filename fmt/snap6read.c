@@ -1,5 +1,5 @@
 /*
- * Reading snap(6) streams, as snap6.md and man6/snap.6 tell: both
+ * Reading snap(6) streams, as man6/snap.6 tells: both
  * justifications, records in any order, sections that repeat.
  *
  * The reader is a loop over records; the segments of text and mem records

@@ -1,6 +1,6 @@
 /*
  * Writing snap(6) streams that the manual page allows and both Plan 9
- * readers take as they are (snap6.md, Writing): numbers right-justified, no
+ * readers take as they are (man6/snap.6): numbers right-justified, no
  * section that ends in a reference, one mem record for a process, behind
  * its text, references straight to raw pages.
  */

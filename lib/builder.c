@@ -1,7 +1,7 @@
 /*
  * Building an image from runs of pages in ascending order, with few
  * segments: 9front's snapfs refuses a mem record of more than 16
- * (snap6.md, Writing, rule 4).  Gaps are joined with zeros where nothing
+ * (man6/snap.6).  Gaps are joined with zeros where nothing
  * was; what exists but is not captured stays a gap.
  */
 #include "snap.h"

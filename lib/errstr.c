@@ -13,6 +13,20 @@ enum { ERRMAX = 1024 };
 static _Thread_local char text[ERRMAX];
 
 /*
+ * What a sentence quotes may come from anyone, and goes to a terminal.
+ */
+static void
+text_set(const char *s)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < sizeof text && s[i] != '\0'; i++)
+		text[i] = (unsigned char)s[i] < ' ' || s[i] == 0x7f ? '?' :
+		    s[i];
+	text[i] = '\0';
+}
+
+/*
  * The sentence of the last failure in this thread.
  */
 const char *
@@ -33,7 +47,7 @@ errstr_set(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(s, sizeof s, fmt, ap);
 	va_end(ap);
-	strlcpy(text, s, sizeof text);
+	text_set(s);
 	return -1;
 }
 
@@ -52,7 +66,11 @@ errstr_sys(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(s, sizeof s, fmt, ap);
 	va_end(ap);
-	snprintf(text, sizeof text, "%.*s: %s", ERRMAX - 128, s, strerror(e));
+	if (strlen(s) > ERRMAX - 128)
+		s[ERRMAX - 128] = '\0';
+	strlcat(s, ": ", sizeof s);
+	strlcat(s, strerror(e), sizeof s);
+	text_set(s);
 	errno = e;
 	return -1;
 }
@@ -72,6 +90,6 @@ errstr_wrap(const char *fmt, ...)
 	va_end(ap);
 	strlcat(s, ": ", sizeof s);
 	strlcat(s, old, sizeof s);
-	strlcpy(text, s, sizeof text);
+	text_set(s);
 	return -1;
 }

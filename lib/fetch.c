@@ -6,7 +6,7 @@
  *
  *	idle -> planned -> submitted -> fetched -> done -> retired, idle
  *
- * There is a thread for each processor but one; the caller fetches, too,
+ * There is a thread for each processor but one, three at most; the caller fetches, too,
  * when it would otherwise wait, so that all goes on where no thread can be
  * made.
  */
@@ -152,10 +152,13 @@ static void
 fetch_next(struct fetcher *f)
 {
 	struct block *b;
+	char why[1024];
 
 	b = &f->ring[f->taken++ % RING];
 	pthread_mutex_unlock(&f->lock);
+	strlcpy(why, snap_errstr(), sizeof why);
 	block_fetch(b);
+	errstr_set("%s", why);	/* the caller may be on its way out */
 	pthread_mutex_lock(&f->lock);
 	b->done = true;
 	if (f->waiting)
@@ -169,12 +172,15 @@ static void
 call_now(struct fetcher *f)
 {
 	void (*fn)(void *);
+	char why[1024];
 
 	fn = f->call;
 	f->call = NULL;
 	f->calling = true;
 	pthread_mutex_unlock(&f->lock);
+	strlcpy(why, snap_errstr(), sizeof why);
 	fn(f->arg);
+	errstr_set("%s", why);
 	pthread_mutex_lock(&f->lock);
 	f->calling = false;
 	if (f->waiting)

@@ -6,7 +6,7 @@
  *	extents   [ 12K of source 1 | 8K zero | 4K of source 2 ]   [ ... ]
  *	view      401000-406fff                    7f0000000000-...
  *
- * Where segments overlap, the view shows the later one (snap6.md, Reading);
+ * Where segments overlap, the view shows the later one (man6/snap.6);
  * the segments themselves stay as they came, so that a writer can give
  * them back.
  */

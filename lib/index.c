@@ -138,7 +138,7 @@ shard_grow(struct shard *sh)
 }
 
 /*
- * Add a place, at most PLACE_MOST, under a hash.
+ * Add a place, below PLACE_MOST, under a hash.
  */
 int
 index_add(struct index *ix, uint64_t hash, uint64_t place)

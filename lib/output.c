@@ -242,7 +242,7 @@ output_refer(struct output *o, const void *data, size_t n)
 
 /*
  * Room to write into: at least n bytes (a few hundred at the most), *most in
- * all.  output_filled tells where the writing ended.
+ * all.
  */
 char *
 output_room(struct output *o, size_t n, size_t *most)
@@ -253,6 +253,9 @@ output_room(struct output *o, size_t n, size_t *most)
 	return (char *)o->small + o->nsmall;
 }
 
+/*
+ * Tell where the writing into the room ended; nothing else was put between.
+ */
 void
 output_filled(struct output *o, const char *end)
 {
@@ -289,6 +292,15 @@ uint64_t
 output_pos(const struct output *o)
 {
 	return o->pos;
+}
+
+/*
+ * The descriptor that is written to; the output keeps it.
+ */
+int
+output_fd(const struct output *o)
+{
+	return o->fd;
 }
 
 static void

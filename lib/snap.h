@@ -44,7 +44,7 @@ int		 errstr_wrap(const char *, ...)
  * row of calls needs one look at the end.
  */
 struct buf {
-	uint8_t	*data;		/* owned; what buf_steal hands over */
+	uint8_t	*data;		/* owned, until someone takes it over */
 	size_t	 len;
 	size_t	 cap;
 	bool	 failed;
@@ -268,6 +268,7 @@ char		*output_room(struct output *, size_t, size_t *);
 void		 output_filled(struct output *, const char *);
 int		 output_flush(struct output *);
 uint64_t	 output_pos(const struct output *);
+int		 output_fd(const struct output *);
 int		 output_commit(struct output *);
 void		 output_abort(struct output *);
 void		 output_cleanup(void);
@@ -285,10 +286,10 @@ enum verdict {
 
 struct finding {		/* what a run of kilobytes turned out to be */
 	enum verdict	 verdict;
-	const struct segment *seg;
+	const struct segment *seg;	/* borrowed, as all here */
 	uint64_t	 kb;	/* the first, from the segment's base */
 	uint64_t	 n;
-	const uint8_t	*data;	/* RAW: n * KB bytes, borrowed; see final */
+	const uint8_t	*data;	/* RAW: n * KB bytes; see final */
 	const struct image *image; /* SAME: where it was described first */
 	uint64_t	 addr;
 	const char	*why;	/* LOST: the reason */
@@ -334,6 +335,7 @@ bool		 snap6_known(const char *);
 int		 linuxrec_parse(const struct file *, struct file **, size_t *);
 void		 linuxrec_free(struct file *, size_t);
 const struct file *linuxrec_find(const struct file *, size_t, const char *);
+int		 linuxrec_pack(struct proc *, const struct file *, size_t);
 int		 linuxrec_apply(struct proc *);
 int		 linuxrec_update(struct proc *);
 
@@ -344,6 +346,7 @@ int		 linuxrec_update(struct proc *);
 #include "linux/task.h"
 
 struct liveopts {
+	int	 out;		/* who reads from this descriptor is left out */
 	bool	 descendants;	/* of all processes named, too */
 	bool	 datafiles;	/* unmodified pages of mapped data files, too */
 	void	(*warn)(void *, const char *);
@@ -372,7 +375,6 @@ char		*live_header(const char *);
 int		 plan9_files(struct proc *, const struct task *);
 int		 plan9_regs(struct buf *, const struct task *);
 int		 plan9_fpregs(struct buf *, const struct task *);
-int		 linuxrec_pack(struct proc *, const struct file *, size_t);
 const char	*plan9_cputype(void);
 
 #endif

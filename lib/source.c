@@ -16,7 +16,7 @@
 struct filesource {
 	struct source	 src;
 	int		 fd;	/* owned */
-	uint64_t	 size;	/* beyond it, bytes are zero */
+	uint64_t	 size;	/* when opened; beyond it, bytes are zero */
 	dev_t		 dev;
 	ino_t		 ino;
 	uint8_t		*buf;	/* owned; of a spool that is being filled */
@@ -181,7 +181,8 @@ file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
 /*
  * A regular file as a source, with kilobytes pitch bytes apart: KB, or
  * KB + 1 in a snap(6) stream.  Locations are offsets in the file.  One
- * file is one source, however often it is asked for.  The descriptor
+ * file, as long as it does not grow, is one source, however often it is
+ * asked for.  The descriptor
  * belongs to the source, and is closed on failure too.
  */
 struct source *
@@ -199,7 +200,8 @@ source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
 	for (src = s->sources; src != NULL; src = src->next) {
 		f = (struct filesource *)src;
 		if (src->ops == &file_ops && src->pitch == pitch &&
-		    f->dev == st.st_dev && f->ino == st.st_ino) {
+		    f->dev == st.st_dev && f->ino == st.st_ino &&
+		    f->size == (uint64_t)st.st_size) {
 			close(fd);
 			return src;
 		}

@@ -96,12 +96,11 @@ take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
 static int
 write_live(struct live *l, struct snap *s, struct output *out)
 {
+	static bool told;	/* the taking ends with live_thaw only */
 	struct snap6 *w;
 	struct proc *p;
-	bool told;
 	int rc;
 
-	told = false;
 	if (live_take(l, s, take, &told) == -1 ||
 	    (w = snap6_begin(out, s->header, say_lost, NULL)) == NULL)
 		return -1;
@@ -276,8 +275,10 @@ main(int argc, char *argv[])
 		usage();
 	catch_signals();
 	raise_limit();
+	l = NULL;
 	if ((out = output_open(path)) == NULL)
-		errx(1, "%s", snap_errstr());
+		goto fail;
+	o.out = output_fd(out);
 	if ((l = live_new(&o)) == NULL)
 		goto fail;
 	for (i = optind; i < argc; i++)

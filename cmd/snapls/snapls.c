@@ -58,7 +58,8 @@ count_threads(const struct snap *s, const struct proc *p)
 	size_t i, n;
 
 	for (i = 0, n = 1; i < s->nproc; i++)
-		n += s->proc[i]->leader == p->pid;
+		n += s->proc[i]->leader != 0 && s->proc[i] != p &&
+		    s->proc[i]->leader == p->pid;
 	return n;
 }
 
@@ -152,7 +153,7 @@ list_segments(struct proc *p)
 		m = &p->mem->missing[i];
 		printf("%18" PRIx64 "-%-16" PRIx64 " %9" PRIu64
 		    "K missing: %s\n", m->start, m->end,
-		    (m->end - m->start) / KB, m->reason);
+		    (m->end - m->start) / KB, harmless(m->reason));
 	}
 	linuxrec_free(rec, nrec);
 }

@@ -138,6 +138,9 @@ thread_seize(struct live *l, struct lproc *p, struct lthread *t)
 	struct task now;
 
 	if (thread_look(p, t) == -1) {
+		if (errno != ESRCH && errno != ENOENT)
+			return errstr_sys("/proc/%d/task/%d/stat", p->pid,
+			    t->tid);
 		t->hold = HOLD_GONE;
 		return 0;
 	}
@@ -185,7 +188,9 @@ thread_poll(struct lthread *t)
 	}
 	if (status >> 16 == PTRACE_EVENT_STOP) {
 		t->hold = HOLD_STOPPED;
-		regs_restart(t->tid);
+		/* who was stopped before gave up for that, not for us */
+		if (t->state != 'T')
+			regs_restart(t->tid);
 		regs_read(t);
 		return;
 	}
@@ -328,8 +333,6 @@ round_proc(struct round *r, struct lproc *p)
 			    "the kernel: it has no memory and no registers "
 			    "of its own", p->pid, now.comm);
 	}
-	errno = 0;
-	errstr_set("%s", "");
 	if (proc_list(p->pid, "task", round_thread, r) == -1) {
 		if (*snap_errstr() == '\0')
 			return 0;	/* it went away: live_settle tells */
@@ -414,26 +417,32 @@ fail:
 }
 
 /*
- * Let all threads go.  Those that never stopped go by themselves when this
- * process ends.
+ * Let all threads go.  One that has not stopped yet is waited for for some
+ * milliseconds; if it stops later it goes on when this process ends.
  */
 void
 live_thaw(struct live *l)
 {
 	struct lproc *p;
 	struct lthread *t;
-	int status;
+	const struct timespec nap = { 0, 1000000 };
+	int i, status;
 
 	take_finish(l);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		TAILQ_FOREACH(t, &p->threads, entry) {
-			if (t->hold == HOLD_SEIZED || t->hold == HOLD_BUSY)
+			for (i = 0; i < 10 && (t->hold == HOLD_SEIZED ||
+			    t->hold == HOLD_BUSY); i++) {
 				thread_poll(t);
+				if (t->hold == HOLD_SEIZED)
+					nanosleep(&nap, NULL);
+			}
 			if (t->hold == HOLD_STOPPED && ptrace(PTRACE_DETACH,
 			    t->tid, NULL, NULL) == -1)
 				(void)waitpid(t->tid, &status,
 				    WNOHANG | __WALL);
-			t->hold = HOLD_NONE;
+			if (t->hold != HOLD_SEIZED && t->hold != HOLD_BUSY)
+				t->hold = HOLD_NONE;
 		}
 	l->stopped = false;
 }

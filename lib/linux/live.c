@@ -86,12 +86,12 @@ live_incomplete(const struct live *l)
  * shell that begins a pipeline holds both ends of its pipe?
  */
 static bool
-reads_us_still(pid_t pid)
+reads_us_still(int out, pid_t pid)
 {
 	const struct timespec nap = { 0, 20000000 };
 	int i;
 
-	for (i = 0; i < 10 && reads_us(pid); i++)
+	for (i = 0; i < 10 && reads_us(out, pid); i++)
 		nanosleep(&nap, NULL);
 	return i == 10;
 }
@@ -112,7 +112,8 @@ live_add(struct live *l, pid_t pid, bool found)
 	if (pid == getpid()) {
 		live_warn(l, "process %d is this one: left out", pid);
 		p->skip = true;
-	} else if (l->stopped ? reads_us(pid) : reads_us_still(pid)) {
+	} else if (l->stopped ? reads_us(l->opts.out, pid) :
+	    reads_us_still(l->opts.out, pid)) {
 		live_warn(l, "process %d reads what this one writes: "
 		    "left out", pid);
 		p->skip = true;

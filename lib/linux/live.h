@@ -9,6 +9,7 @@
 #include <sys/queue.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum hold {			/* how we have a thread */
 	HOLD_NONE,
@@ -61,9 +62,9 @@ struct taker {			/* the thread that takes what is stopped */
 	void		*arg;
 	pthread_t	 thread;
 	bool		 threaded;
-	volatile bool	 quit;
-	size_t		 ngiven;
-	pthread_mutex_t	 lock;
+	atomic_bool	 quit;
+	size_t		 ngiven;	/* the caller's alone */
+	pthread_mutex_t	 lock;		/* also of snap while it grows */
 	pthread_cond_t	 ready;
 	size_t		 nready;	/* these four are locked */
 	bool		 done;
@@ -84,11 +85,13 @@ struct live {
 void		 live_warn(struct live *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 
+
+/* live.c */
 int		 live_found(struct live *, pid_t);
 void		 thread_forget(struct lthread *);
 
 /* readers.c */
-bool		 reads_us(pid_t);
+bool		 reads_us(int, pid_t);
 
 /* take.c */
 void		 take_finish(struct live *);

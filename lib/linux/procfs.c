@@ -94,8 +94,8 @@ proc_link(pid_t pid, pid_t tid, const char *name)
 
 /*
  * Call fn for each number that a directory of a process (or /proc itself,
- * with pid 0) has as a name, until it returns -1.  -1 with errno when the
- * directory cannot be read.
+ * with pid 0) has as a name, until it returns -1.  -1, too, when the
+ * directory cannot be read; the error string is "" where it is gone.
  */
 int
 proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
@@ -111,7 +111,8 @@ proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
 	else
 		proc_path(path, sizeof path, pid, 0, name);
 	if ((dir = opendir(path)) == NULL)
-		return -1;
+		return errno == ENOENT || errno == ESRCH ?
+		    errstr_set("%s", "") : errstr_sys("%s", path);
 	for (rc = 0; rc == 0 && (d = readdir(dir)) != NULL;) {
 		num = strtol(d->d_name, &end, 10);
 		if (end != d->d_name && *end == '\0')

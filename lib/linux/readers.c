@@ -2,8 +2,8 @@
  * Who reads what we write.  If such a process were stopped, we would wait
  * for it, and it for us; and so in a pipeline for the filters behind it.
  *
- * Readers hold the other end of the pipe or fifo that is our standard
- * output; of a socket, the kernel tells who made it (SO_PEERCRED, unix(7)).
+ * Readers hold the other end of the pipe or fifo that is our output; of a
+ * socket, the kernel tells who made it (SO_PEERCRED, unix(7)).
  * A filter has the one as its standard input, and writes its standard
  * output.  What a process might do with other descriptors is not guessed.
  */
@@ -152,33 +152,34 @@ search_pid(void *arg, long pid)
 }
 
 static void
-search_ours(struct search *s)
+search_ours(struct search *s, int out)
 {
 	struct ucred peer;
 	struct statx sx;
 	socklen_t len;
 
-	if (statx(STDOUT_FILENO, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO,
+	if (statx(out, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO,
 	    &sx) == -1)
 		return;
 	if (S_ISFIFO(sx.stx_mode))
 		fifo_add(s, &sx);
 	len = sizeof peer;
-	if (S_ISSOCK(sx.stx_mode) && getsockopt(STDOUT_FILENO, SOL_SOCKET,
+	if (S_ISSOCK(sx.stx_mode) && getsockopt(out, SOL_SOCKET,
 	    SO_PEERCRED, &peer, &len) == 0 && peer.pid > 0)
 		reader_add(s, peer.pid);
 }
 
 /*
- * Does a process read what this one writes, perhaps through others?
+ * Does a process read what this one writes to a descriptor, perhaps through
+ * others?
  */
 bool
-reads_us(pid_t pid)
+reads_us(int out, pid_t pid)
 {
 	struct search s = { 0 };
 	bool reads;
 
-	search_ours(&s);
+	search_ours(&s, out);
 	while (s.grew && s.nfifo > 0) {
 		s.grew = false;
 		(void)proc_list(0, NULL, search_pid, &s);

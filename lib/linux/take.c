@@ -4,6 +4,7 @@
  */
 #include "live.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +19,20 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 	struct filelist rec = { 0 };
 	struct task t;
 	struct proc *p;
-	bool leads;
+	bool leads, gone;
 	int rc;
 
 	leads = th->tid == lp->pid;
 	if (task_read(k->live, lp, th, &t) == -1) {
+		gone = errno == ESRCH || errno == ENOENT;
 		task_free(&t);
-		return leads && !lp->found ? -1 : 0;
+		if (leads && !lp->found)
+			return -1;
+		if (gone)
+			return 0;
+		live_warn(k->live, "thread %d of process %d is left out: %s",
+		    th->tid, lp->pid, snap_errstr());
+		return 0;
 	}
 	rc = -1;
 	pthread_mutex_lock(&k->lock);	/* live_next looks at what is there */
@@ -98,7 +106,8 @@ take_all(void *arg)
  * another thread than the caller's, with what /proc and ptrace tell of it
  * and the files of its Linux record, to make its small files.  live_next
  * gives what was taken.  The processes must stay stopped until the pages
- * have been read.
+ * have been read.  arg, and what warn needs, are in use until live_thaw;
+ * warn is called from that thread, too.
  */
 int
 live_take(struct live *l, struct snap *s, take_fn take, void *arg)

@@ -170,14 +170,18 @@ void
 task_record(struct lproc *p, struct lthread *th, struct task *t,
     struct filelist *l)
 {
-	char num[32];
+	char num[32], *s;
 	struct file *f;
 	size_t i;
 
 	if (th->tid != p->pid) {
 		snprintf(num, sizeof num, "%d\n", p->pid);
-		filelist_add(l, "thread", (uint8_t *)strdup(num), strlen(num));
+		if ((s = strdup(num)) == NULL)
+			l->failed = true;
+		else
+			filelist_add(l, "thread", (uint8_t *)s, strlen(s));
 	}
+	l->failed |= th->seen.failed;
 	for (i = 0; i < th->seen.n; i++) {
 		f = &th->seen.file[i];
 		filelist_add(l, f->name, f->data, f->len);

@@ -89,6 +89,12 @@ sleep 0.1
 timeout -s KILL 5 "$BUILD/snap" "$reader" >"$tmp/fifo" 2>"$tmp/err"
 is $? 1 "the reader of a fifo"
 kill "$reader" 2>/dev/null
+cat "$tmp/fifo" >"$tmp/piped" &
+reader=$!
+sleep 0.1
+timeout -s KILL 5 "$BUILD/snap" -o "$tmp/fifo" "$reader" 2>"$tmp/err"
+is $? 1 "the reader of a fifo that is named"
+kill "$reader" 2>/dev/null
 cat >"$tmp/sock.py" <<'EOF'
 import os, socket, subprocess, sys
 a, b = socket.socketpair()
