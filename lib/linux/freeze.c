@@ -130,6 +130,28 @@ seize_refused(pid_t pid)
 }
 
 /*
+ * Seize a thread.  That someone else traces it, another snap perhaps, may
+ * be over before one can ask who it is: then it is tried again.
+ */
+static int
+seize_patiently(const struct lproc *p, pid_t tid)
+{
+	const struct timespec nap = { 0, 1000000 };
+	int e, i;
+
+	for (i = 0; ptrace(PTRACE_SEIZE, tid, NULL, NULL) == -1; i++) {
+		e = errno;
+		if (e != EPERM || i == 5 ||
+		    proc_status(p->pid, tid, "TracerPid") != 0) {
+			errno = e;
+			return -1;
+		}
+		nanosleep(&nap, NULL);
+	}
+	return 0;
+}
+
+/*
  * Begin to stop a thread.  -1 only where the process cannot be taken.
  */
 static int
@@ -146,7 +168,7 @@ thread_seize(struct live *l, struct lproc *p, struct lthread *t)
 	}
 	if (p->kernel)
 		return 0;
-	if (ptrace(PTRACE_SEIZE, t->tid, NULL, NULL) == 0) {
+	if (seize_patiently(p, t->tid) == 0) {
 		t->hold = HOLD_SEIZED;
 		if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == -1)
 			t->hold = HOLD_GONE;
