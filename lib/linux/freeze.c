@@ -130,19 +130,21 @@ seize_refused(pid_t pid)
 }
 
 /*
- * Seize a thread.  That someone else traces it, another snap perhaps, may
- * be over before one can ask who it is: then it is tried again.
+ * Seize a thread, or tell who else traces it.  That may be over, another
+ * snap's work perhaps, before one can ask who it is: then it is tried again.
  */
 static int
-seize_patiently(const struct lproc *p, pid_t tid)
+seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 {
 	const struct timespec nap = { 0, 1000000 };
 	int e, i;
 
+	*tracer = 0;
 	for (i = 0; ptrace(PTRACE_SEIZE, tid, NULL, NULL) == -1; i++) {
 		e = errno;
-		if (e != EPERM || i == 5 ||
-		    proc_status(p->pid, tid, "TracerPid") != 0) {
+		if (e == EPERM)
+			*tracer = proc_status(p->pid, tid, "TracerPid");
+		if (e != EPERM || i == 5 || *tracer != 0) {
 			errno = e;
 			return -1;
 		}
@@ -158,6 +160,7 @@ static int
 thread_seize(struct live *l, struct lproc *p, struct lthread *t)
 {
 	struct task now;
+	long tracer;
 
 	if (thread_look(p, t) == -1) {
 		if (errno != ESRCH && errno != ENOENT)
@@ -168,7 +171,7 @@ thread_seize(struct live *l, struct lproc *p, struct lthread *t)
 	}
 	if (p->kernel)
 		return 0;
-	if (seize_patiently(p, t->tid) == 0) {
+	if (seize_patiently(p, t->tid, &tracer) == 0) {
 		t->hold = HOLD_SEIZED;
 		if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == -1)
 			t->hold = HOLD_GONE;
@@ -180,13 +183,13 @@ thread_seize(struct live *l, struct lproc *p, struct lthread *t)
 		t->hold = HOLD_GONE;
 		return 0;
 	}
-	if (proc_status(p->pid, t->tid, "TracerPid") > 0) {
+	if (tracer > 0) {
 		t->hold = HOLD_FOREIGN;
 		if (t->tid == p->pid)
 			live_warn(l, "process %d is traced by process %ld: "
 			    "taken without stopping it, and without the "
 			    "registers that only its tracer sees", p->pid,
-			    proc_status(p->pid, 0, "TracerPid"));
+			    tracer);
 		return 0;
 	}
 	return seize_refused(p->pid);
