@@ -73,7 +73,7 @@ dedup_free(struct dedup *d)
 /*
  * The segment that a place is in.
  */
-const struct described *
+static const struct described *
 place_segment(struct dedup *d, uint64_t place)
 {
 	const struct described *at;

@@ -74,7 +74,6 @@ struct dedup {
 };
 
 /* dedup.c */
-const struct described *place_segment(struct dedup *, uint64_t);
 struct source	*place_source(struct dedup *, uint64_t, uint64_t *,
 		    uint64_t *);
 bool		 segment_referable(const struct segment *);

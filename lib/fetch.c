@@ -51,7 +51,7 @@ struct fetcher {
 /*
  * Is a page of len bytes all zero?
  */
-bool
+static bool
 page_iszero(const uint8_t *p, size_t len)
 {
 	return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
@@ -61,7 +61,7 @@ page_iszero(const uint8_t *p, size_t len)
  * The hash of a whole page.  The secret, SECRETSIZE random bytes, keeps
  * anyone from making pages that collide.
  */
-uint64_t
+static uint64_t
 page_hash(const uint8_t *p, const uint8_t *secret)
 {
 	return XXH3_64bits_withSecret(p, KB, secret, SECRETSIZE);

@@ -54,7 +54,5 @@ struct block	*fetcher_oldest(struct fetcher *);
 void		 fetcher_retire(struct fetcher *);
 void		 fetcher_call(struct fetcher *, void (*)(void *), void *);
 void		 fetcher_await(struct fetcher *);
-bool		 page_iszero(const uint8_t *, size_t);
-uint64_t	 page_hash(const uint8_t *, const uint8_t *);
 
 #endif

@@ -82,7 +82,9 @@ take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
 
 	if (plan9_files(p, t) == -1 || linuxrec_pack(p, rec, n) == -1)
 		return -1;
-	if (!*told && plan9_regs(&b, t) == -1) {
+	/* without registers, is it because we know none of this machine? */
+	if (!*told && proc_file(p, "regs") == NULL &&
+	    plan9_regs(&b, t) == -1) {
 		*told = true;
 		say(NULL, snap_errstr());
 	}

@@ -28,41 +28,6 @@ enum {
 };
 
 /*
- * The process of the set with that number, or NULL.
- */
-struct lproc *
-lproc_find(const struct live *l, pid_t pid)
-{
-	struct lproc *p;
-
-	TAILQ_FOREACH(p, &l->procs, entry)
-		if (p->pid == pid)
-			return p;
-	return NULL;
-}
-
-/*
- * Add a process to the set, if it is not in it.
- */
-struct lproc *
-lproc_add(struct live *l, pid_t pid, bool found)
-{
-	struct lproc *p;
-
-	if ((p = lproc_find(l, pid)) != NULL)
-		return p;
-	if ((p = calloc(1, sizeof *p)) == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
-	p->pid = pid;
-	p->found = found;
-	TAILQ_INIT(&p->threads);
-	TAILQ_INSERT_TAIL(&l->procs, p, entry);
-	return p;
-}
-
-/*
  * What of a thread can only be seen before it is stopped by us: afterwards
  * it sleeps in ptrace's stop.
  */

@@ -97,6 +97,20 @@ reads_us_still(int out, pid_t pid)
 }
 
 /*
+ * The process of the set with that number, or NULL.
+ */
+struct lproc *
+lproc_find(const struct live *l, pid_t pid)
+{
+	struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (p->pid == pid)
+			return p;
+	return NULL;
+}
+
+/*
  * Add a process, or remember that it is left out.
  */
 static int
@@ -107,8 +121,12 @@ live_add(struct live *l, pid_t pid, bool found)
 
 	if (lproc_find(l, pid) != NULL)
 		return 0;
-	if ((p = lproc_add(l, pid, found)) == NULL)
-		return -1;
+	if ((p = calloc(1, sizeof *p)) == NULL)
+		return errstr_set("out of memory");
+	p->pid = pid;
+	p->found = found;
+	TAILQ_INIT(&p->threads);
+	TAILQ_INSERT_TAIL(&l->procs, p, entry);
 	if (pid == getpid()) {
 		live_warn(l, "process %d is this one: left out", pid);
 		p->skip = true;

@@ -85,8 +85,8 @@ struct live {
 void		 live_warn(struct live *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 
-
 /* live.c */
+struct lproc	*lproc_find(const struct live *, pid_t);
 int		 live_found(struct live *, pid_t);
 void		 thread_forget(struct lthread *);
 
@@ -111,10 +111,6 @@ void		 filelist_free(struct filelist *);
 
 /* user.c */
 void		 live_user(struct live *, uid_t, char *, size_t);
-
-/* freeze.c: stopping and letting go */
-struct lproc	*lproc_find(const struct live *, pid_t);
-struct lproc	*lproc_add(struct live *, pid_t, bool);
 
 /* regs.c: what ptrace(2) gives of a stopped thread */
 void		 regs_read(struct lthread *);
