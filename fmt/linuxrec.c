@@ -14,6 +14,7 @@
 #include "snap6.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,50 +81,44 @@ linuxrec_pack(struct proc *p, const struct file *file, size_t n)
 }
 
 /*
- * Is a name a relative path without empty, . or .. components?
+ * Is a name of n bytes a path that can be shown as one: relative, no longer
+ * than paths may be, without empty, . or .. components?
  */
 static bool
-name_ok(const char *s)
+name_ok(const char *s, size_t n)
 {
-	size_t n;
+	const char *end, *slash;
+	size_t len;
 
-	for (;; s += n + 1) {
-		n = strcspn(s, "/");
-		if (n == 0 || (n == 1 && s[0] == '.') ||
-		    (n == 2 && s[0] == '.' && s[1] == '.'))
+	if (n >= PATH_MAX || memchr(s, '\0', n) != NULL)
+		return false;
+	for (end = s + n;; s = slash + 1) {
+		slash = memchr(s, '/', (size_t)(end - s));
+		len = (size_t)((slash == NULL ? end : slash) - s);
+		if (len == 0 || len > NAME_MAX || (len == 1 && s[0] == '.') ||
+		    (len == 2 && s[0] == '.' && s[1] == '.'))
 			return false;
-		if (s[n] == '\0')
+		if (slash == NULL)
 			return true;
 	}
 }
 
-static int
-file_cmp(const void *a, const void *b)
+/*
+ * The order of paths in which all that is below a directory stands behind
+ * its name and before all other names: a slash comes before all bytes.
+ */
+int
+path_cmp(const char *a, size_t na, const char *b, size_t nb)
 {
-	const struct file *const *x = a, *const *y = b;
-
-	return strcmp((*x)->name, (*y)->name);
-}
-
-static int
-names_unique(struct file *file, size_t n)
-{
-	struct file **v;
 	size_t i;
-	int rc;
 
-	if (n < 2)
-		return 0;
-	if ((v = reallocarray(NULL, n, sizeof(struct file *))) == NULL)
-		return errstr_set("out of memory");
-	for (i = 0; i < n; i++)
-		v[i] = &file[i];
-	qsort(v, n, sizeof *v, file_cmp);
-	for (rc = 0, i = 1; i < n && rc == 0; i++)
-		if (strcmp(v[i - 1]->name, v[i]->name) == 0)
-			rc = errstr_set("%s: a second time", v[i]->name);
-	free(v);
-	return rc;
+	for (i = 0; i < na && i < nb; i++)
+		if (a[i] != b[i]) {
+			if (a[i] == '/' || b[i] == '/')
+				return a[i] == '/' ? -1 : 1;
+			return (uint8_t)a[i] < (uint8_t)b[i] ? -1 : 1;
+		}
+	return na < nb ? -1 : na > nb;
 }
 
 /*
@@ -151,10 +146,11 @@ parse_num(const uint8_t *p, size_t *num)
 }
 
 /*
- * The next file of a record: how many bytes it takes, or 0.
+ * The file at p, with left bytes to the end of the record: how many bytes
+ * it takes, or 0.
  */
 static size_t
-parse_file(const uint8_t *p, size_t left, struct file *f)
+parse_file(const uint8_t *p, size_t left, struct recfile *f)
 {
 	const uint8_t *nl;
 	size_t n, len;
@@ -164,28 +160,25 @@ parse_file(const uint8_t *p, size_t left, struct file *f)
 		return 0;
 	}
 	n = (size_t)(nl - p);
-	f->name = strndup((const char *)p, n);
-	if (f->name == NULL) {
-		errstr_set("out of memory");
-		return 0;
-	}
-	if (strlen(f->name) != n || !name_ok(f->name)) {
-		errstr_set("%.64s: a name that is not a relative path",
-		    f->name);
+	f->name = (const char *)p;
+	f->namelen = n;
+	if (!name_ok(f->name, n)) {
+		errstr_set("%.*s: a name that is not a relative path",
+		    (int)(n < 64 ? n : 64), f->name);
 		return 0;
 	}
 	left -= n + 1;
 	if (left < SNAP6_NUM || parse_num(nl + 1, &len) == -1) {
-		errstr_set("%.64s: no length behind the name", f->name);
+		errstr_set("%.*s: no length behind the name",
+		    (int)(n < 64 ? n : 64), f->name);
 		return 0;
 	}
 	if (len > left - SNAP6_NUM) {
-		errstr_set("%.64s: %zu bytes, but only %zu are left", f->name,
-		    len, left - SNAP6_NUM);
+		errstr_set("%.*s: %zu bytes, but only %zu are left",
+		    (int)(n < 64 ? n : 64), f->name, len, left - SNAP6_NUM);
 		return 0;
 	}
-	/* the bytes stay where they are: in the record */
-	f->data = (uint8_t *)(uintptr_t)(nl + 1 + SNAP6_NUM);
+	f->data = nl + 1 + SNAP6_NUM;
 	f->len = len;
 	return n + 1 + SNAP6_NUM + len;
 }
@@ -201,84 +194,145 @@ is_linux(const struct file *rec)
 }
 
 /*
- * Take a Linux record apart.  The files, freed by linuxrec_free, borrow
- * their bytes from the record.  0 files and success where rec is NULL or
- * no record of Linux.
+ * The i-th file of a record, in the order of path_cmp.
  */
-int
-linuxrec_parse(const struct file *rec, struct file **file, size_t *nfile)
+void
+linuxrec_get(const struct linuxrec *r, size_t i, struct recfile *f)
 {
-	struct file *v, *p;
-	const uint8_t *nl;
-	size_t n, cap, off, used;
-
-	*file = NULL;
-	*nfile = 0;
-	if (!is_linux(rec))
-		return 0;
-	v = NULL;
-	n = cap = 0;
-	nl = memchr(rec->data, '\n', rec->len);
-	if (nl == NULL || nl - rec->data < 9 || memcmp(nl - 2, " 1", 2) != 0)
-		return errstr_set("proc: byte 0: not \"linux CPUTYPE 1\"");
-	for (off = (size_t)(nl - rec->data) + 1; off < rec->len; off += used) {
-		if (n == cap) {
-			cap = cap == 0 ? 32 : cap * 2;
-			p = reallocarray(v, cap, sizeof *v);
-			if (p == NULL) {
-				errstr_set("out of memory");
-				goto fail;
-			}
-			v = p;
-		}
-		memset(&v[n], 0, sizeof v[n]);
-		used = parse_file(rec->data + off, rec->len - off, &v[n++]);
-		if (used == 0) {
-			errstr_wrap("proc: byte %zu", off);
-			goto fail;
-		}
-	}
-	if (names_unique(v, n) == -1) {
-		errstr_wrap("proc");
-		goto fail;
-	}
-	*file = v;
-	*nfile = n;
-	return 0;
-fail:
-	linuxrec_free(v, n);
-	return -1;
+	(void)parse_file(r->data + r->at[i], r->len - r->at[i], f);
 }
 
-void
-linuxrec_free(struct file *file, size_t n)
+static int
+at_cmp(const void *a, const void *b, void *arg)
 {
-	size_t i;
+	const struct linuxrec *r = arg;
+	const char *x, *y;
 
-	for (i = 0; i < n; i++)
-		free(file[i].name);
-	free(file);
+	x = (const char *)r->data + *(const size_t *)a;
+	y = (const char *)r->data + *(const size_t *)b;
+	return path_cmp(x, strcspn(x, "\n"), y, strcspn(y, "\n"));
 }
 
 /*
- * The file of that name in a parsed record, or NULL (which is no error).
+ * Sort the files.  A name may be there once, and not be a directory that
+ * another is in.
  */
-const struct file *
-linuxrec_find(const struct file *file, size_t n, const char *name)
+static int
+linuxrec_sort(struct linuxrec *r)
+{
+	struct recfile f, g;
+	size_t i;
+
+	qsort_r(r->at, r->n, sizeof *r->at, at_cmp, r);
+	if (r->n > 0)
+		linuxrec_get(r, 0, &f);
+	for (i = 1; i < r->n; i++, f = g) {
+		linuxrec_get(r, i, &g);
+		if (f.namelen > g.namelen ||
+		    memcmp(f.name, g.name, f.namelen) != 0)
+			continue;
+		if (f.namelen == g.namelen)
+			return errstr_set("%.*s: a second time",
+			    (int)g.namelen, g.name);
+		if (g.name[f.namelen] == '/')
+			return errstr_set("%.*s: in a file, not in a "
+			    "directory", (int)g.namelen, g.name);
+	}
+	return 0;
+}
+
+/*
+ * Take a Linux record apart, into files that borrow their names and bytes
+ * from it.  0 files and success where rec is NULL or no record of Linux.
+ * Ended with linuxrec_close, after a failure too.
+ */
+int
+linuxrec_open(struct linuxrec *r, const struct file *rec)
+{
+	struct recfile f;
+	const uint8_t *nl;
+	size_t cap, off, used, *p;
+
+	memset(r, 0, sizeof *r);
+	if (!is_linux(rec))
+		return 0;
+	r->data = rec->data;
+	r->len = rec->len;
+	nl = memchr(rec->data, '\n', rec->len);
+	if (nl == NULL || nl - rec->data < 9 || memcmp(nl - 2, " 1", 2) != 0)
+		return errstr_set("proc: byte 0: not \"linux CPUTYPE 1\"");
+	cap = 0;
+	for (off = (size_t)(nl - rec->data) + 1; off < rec->len; off += used) {
+		if (r->n == cap) {
+			cap = cap == 0 ? 32 : cap + cap / 2;
+			p = reallocarray(r->at, cap, sizeof *p);
+			if (p == NULL)
+				return errstr_set("out of memory");
+			r->at = p;
+		}
+		r->at[r->n++] = off;
+		used = parse_file(rec->data + off, rec->len - off, &f);
+		if (used == 0)
+			return errstr_wrap("proc: byte %zu", off);
+	}
+	return linuxrec_sort(r) == -1 ? errstr_wrap("proc") : 0;
+}
+
+void
+linuxrec_close(struct linuxrec *r)
+{
+	free(r->at);
+	r->at = NULL;
+	r->n = 0;
+}
+
+/*
+ * The file of that name.  False, and a file without bytes, where there is
+ * none.
+ */
+bool
+linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
+{
+	size_t lo, hi, mid, n;
+	int c;
+
+	n = strlen(name);
+	for (lo = 0, hi = r->n; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		linuxrec_get(r, mid, f);
+		c = path_cmp(f->name, f->namelen, name, n);
+		if (c == 0)
+			return true;
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	memset(f, 0, sizeof *f);
+	return false;
+}
+
+/*
+ * The machine type that a Linux record names, in Plan 9's words; "" where
+ * there is no record of Linux.
+ */
+const char *
+linuxrec_cputype(const struct file *rec, char *word, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		if (strcmp(file[i].name, name) == 0)
-			return &file[i];
-	return NULL;
+	for (i = 0; is_linux(rec) && i + 1 < n && 6 + i < rec->len &&
+	    rec->data[6 + i] > ' '; i++)
+		word[i] = (char)rec->data[6 + i];
+	word[i] = '\0';
+	return word;
 }
 
 /*
  * Whose thread a process is: a decimal number and a newline.
  */
 static int
-thread_apply(struct proc *p, const struct file *f)
+thread_apply(struct proc *p, const struct recfile *f)
 {
 	uint64_t v;
 	size_t i;
@@ -316,7 +370,8 @@ parse_hex(const char *s, char end, uint64_t *num)
  * Take what is listed as missing out of an image.
  */
 static int
-missing_apply(struct image *im, const struct file *f)
+missing_apply(struct image *im, const char *name,
+    const struct recfile *f)
 {
 	char line[128];
 	const char *reason;
@@ -332,7 +387,7 @@ missing_apply(struct image *im, const struct file *f)
 		    (reason = parse_hex(reason + 1, ' ', &end)) == NULL ||
 		    *++reason == '\0' || start >= end)
 			return errstr_set("proc: %s: %s: "
-			    "not START-END REASON", f->name, line);
+			    "not START-END REASON", name, line);
 		if (image_miss(im, start, end, reason) == -1 ||
 		    image_punch(im, start, end) == -1)
 			return -1;
@@ -348,27 +403,30 @@ missing_apply(struct image *im, const struct file *f)
 int
 linuxrec_apply(struct proc *p)
 {
-	struct file *v;
-	const struct file *f;
-	size_t n;
+	struct linuxrec r;
+	struct recfile f;
 	int rc;
 
-	if (linuxrec_parse(proc_file(p, "proc"), &v, &n) == -1)
-		return -1;
-	rc = 0;
-	if ((f = linuxrec_find(v, n, "thread")) != NULL)
-		rc = thread_apply(p, f);
-	f = linuxrec_find(v, n, TEXT_MISSING);
-	if (rc == 0 && f != NULL && p->text != NULL)
-		rc = missing_apply(p->text, f);
-	f = linuxrec_find(v, n, MEM_MISSING);
-	if (rc == 0 && f != NULL && p->mem == NULL &&
-	    (p->mem = image_new(p, IMAGE_MEM)) == NULL)
-		rc = -1;
-	if (rc == 0 && f != NULL)
-		rc = missing_apply(p->mem, f);
-	linuxrec_free(v, n);
+	rc = linuxrec_open(&r, proc_file(p, "proc"));
+	if (rc == 0 && linuxrec_find(&r, "thread", &f))
+		rc = thread_apply(p, &f);
+	if (rc == 0 && linuxrec_find(&r, TEXT_MISSING, &f) && p->text != NULL)
+		rc = missing_apply(p->text, TEXT_MISSING, &f);
+	if (rc == 0 && linuxrec_find(&r, MEM_MISSING, &f)) {
+		if (p->mem == NULL)
+			p->mem = image_new(p, IMAGE_MEM);
+		rc = p->mem == NULL ? -1 :
+		    missing_apply(p->mem, MEM_MISSING, &f);
+	}
+	linuxrec_close(&r);
 	return rc;
+}
+
+static bool
+name_is(const struct recfile *f, const char *name)
+{
+	return f->namelen == strlen(name) &&
+	    memcmp(f->name, name, f->namelen) == 0;
 }
 
 /*
@@ -379,22 +437,28 @@ int
 linuxrec_update(struct proc *p)
 {
 	struct buf b = { 0 };
-	struct file *rec, *v;
+	struct linuxrec r;
+	struct recfile f;
+	struct file *rec;
 	const uint8_t *nl;
-	size_t i, n;
+	size_t off, used;
 
 	rec = proc_file(p, "proc");
 	if (!is_linux(rec))
 		return 0;
-	if (linuxrec_parse(rec, &v, &n) == -1)
+	if (linuxrec_open(&r, rec) == -1) {
+		linuxrec_close(&r);
 		return -1;
+	}
 	nl = memchr(rec->data, '\n', rec->len);
-	buf_add(&b, rec->data, (size_t)(nl - rec->data) + 1);
-	for (i = 0; i < n; i++)
-		if (strcmp(v[i].name, MEM_MISSING) != 0 &&
-		    strcmp(v[i].name, TEXT_MISSING) != 0)
-			linuxrec_add(&b, v[i].name, v[i].data, v[i].len);
-	linuxrec_free(v, n);
+	off = (size_t)(nl - rec->data) + 1;
+	buf_add(&b, rec->data, off);
+	for (; off < rec->len; off += used) {	/* in their own order */
+		used = parse_file(rec->data + off, rec->len - off, &f);
+		if (!name_is(&f, MEM_MISSING) && !name_is(&f, TEXT_MISSING))
+			buf_add(&b, rec->data + off, used);
+	}
+	linuxrec_close(&r);
 	image_sortmissing(p->mem);
 	linuxrec_missing(&b, MEM_MISSING, p->mem);
 	image_sortmissing(p->text);

@@ -60,8 +60,8 @@ segment_file(struct buf *b, const struct task *t)
 	int pass;
 
 	for (pass = 0; pass < 2; pass++)
-		for (i = 0; i < t->nvma; i++) {
-			v = &t->vma[i];
+		for (i = 0; i < t->vma.n; i++) {
+			v = &t->vma.v[i];
 			type = segment_type(v);
 			stack = strcmp(type, "Stack") == 0;
 			if (stack != (pass == 0))

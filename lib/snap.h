@@ -235,6 +235,40 @@ struct file	*proc_file(const struct proc *, const char *);
 int		 proc_setfile(struct proc *, const char *, uint8_t *, size_t);
 
 /*
+ * Mappings: vma.c
+ */
+enum vma_flag {
+	VMA_READ = 1,
+	VMA_WRITE = 2,
+	VMA_EXEC = 4,
+	VMA_SHARED = 8,
+	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: no memory behind it */
+	VMA_GROWSDOWN = 32
+};
+
+struct vma {			/* a mapping: proc_pid_maps(5) */
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+	uint64_t	 off;	/* in the file, bytes */
+	uint64_t	 dev;	/* as makedev(3) gives it; 0: no file */
+	uint64_t	 ino;
+	unsigned int	 flags;	/* of enum vma_flag */
+	char		*name;	/* owned; "" for none */
+};
+
+struct vmas {			/* the mappings of a process */
+	struct vma	*v;	/* owned */
+	size_t		 n;
+};
+
+int		 vmas_parse(struct vmas *, const void *, size_t);
+int		 vmas_add(struct vmas *, const struct vma *);
+int		 vmas_sort(struct vmas *);
+void		 vma_perms(const struct vma *, char [5]);
+const struct vma *vmas_find(const struct vmas *, uint64_t);
+void		 vmas_free(struct vmas *);
+
+/*
  * Streams in: input.c.  Bytes are looked at, then skipped.
  */
 struct input {
@@ -332,16 +366,40 @@ bool		 snap6_known(const char *);
 /*
  * The Linux record, and what is made of it: linuxrec.c
  */
-int		 linuxrec_parse(const struct file *, struct file **, size_t *);
-void		 linuxrec_free(struct file *, size_t);
-const struct file *linuxrec_find(const struct file *, size_t, const char *);
+struct recfile {		/* one of its files; it borrows from it */
+	const char	*name;	/* namelen bytes; no NUL behind them */
+	size_t		 namelen;
+	const uint8_t	*data;
+	size_t		 len;
+};
+
+struct linuxrec {		/* a Linux record taken apart */
+	const uint8_t	*data;	/* borrowed; of the record */
+	size_t		 len;
+	size_t		*at;	/* owned; where its files are, by name */
+	size_t		 n;
+};
+
+int		 linuxrec_open(struct linuxrec *, const struct file *);
+void		 linuxrec_close(struct linuxrec *);
+void		 linuxrec_get(const struct linuxrec *, size_t,
+		    struct recfile *);
+bool		 linuxrec_find(const struct linuxrec *, const char *,
+		    struct recfile *);
+const char	*linuxrec_cputype(const struct file *, char *, size_t);
+int		 path_cmp(const char *, size_t, const char *, size_t);
 int		 linuxrec_pack(struct proc *, const struct file *, size_t);
 int		 linuxrec_apply(struct proc *);
 int		 linuxrec_update(struct proc *);
 
 /*
- * Live processes: linux/live.c, linux/freeze.c, linux/take.c.  A struct live is a set of
- * processes to be stopped, taken and let go.
+ * The mappings of a process of a snapshot: maps.c
+ */
+int		 proc_vmas(const struct proc *, struct vmas *);
+
+/*
+ * Live processes: linux/live.c, linux/freeze.c, linux/take.c.  A struct
+ * live is a set of processes to be stopped, taken and let go.
  */
 #include "linux/task.h"
 

@@ -94,68 +94,58 @@ list_range(uint64_t first, uint64_t last, const char *perm, const char *name)
 }
 
 /*
- * Show what of first..last is in which mapping, by the text of maps
- * (proc_pid_maps(5)); what is in none was joined to its neighbours.
+ * Show what of first..last is in which mapping; what is in none was joined
+ * to its neighbours.
  */
 static void
-list_mappings(const struct file *maps, uint64_t first, uint64_t last)
+list_mappings(const struct vmas *l, uint64_t first, uint64_t last)
 {
-	char line[4400], perm[5], *s, *nl;
-	uint64_t start, end;
-	size_t off, n;
-	int name;
+	const struct vma *v;
+	char perm[5];
+	size_t i;
 
-	for (off = 0; maps != NULL && off < maps->len; off += n + 1) {
-		s = (char *)maps->data + off;
-		nl = memchr(s, '\n', maps->len - off);
-		n = nl == NULL ? maps->len - off : (size_t)(nl - s);
-		snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ?
-		    n : sizeof line - 1), s);
-		harmless(line);
-		name = 0;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64
-		    " %4s %*x %*x:%*x %*u %n", &start, &end, perm, &name) < 3 ||
-		    start >= end || end <= first)
+	for (i = 0; i < l->n; i++) {
+		v = &l->v[i];
+		if (v->end <= first)
 			continue;
-		if (start > last)
+		if (v->start > last)
 			break;
-		if (first < start)
-			list_range(first, start - 1, "", "(gap)");
-		else
-			start = first;
-		if (end - 1 >= last) {
-			list_range(start, last, perm, line + name);
+		if (first < v->start) {
+			list_range(first, v->start - 1, "", "(gap)");
+			first = v->start;
+		}
+		vma_perms(v, perm);
+		if (v->end - 1 >= last) {
+			list_range(first, last, perm, harmless(v->name));
 			return;
 		}
-		list_range(start, end - 1, perm, line + name);
-		first = end;
+		list_range(first, v->end - 1, perm, harmless(v->name));
+		first = v->end;
 	}
-	list_range(first, last, "", maps == NULL ? "" : "(gap)");
+	list_range(first, last, "", "(gap)");
 }
 
 static void
 list_segments(struct proc *p)
 {
-	const struct file *maps;
-	struct file *rec;
+	struct vmas l = { 0 };
 	struct piece *pc;
 	struct missing *m;
-	size_t i, nrec;
+	size_t i;
 
-	if (linuxrec_parse(proc_file(p, "proc"), &rec, &nrec) == -1)
+	if (proc_vmas(p, &l) == -1)
 		errx(1, "process %" PRIu64 ": %s", p->pid, snap_errstr());
-	maps = linuxrec_find(rec, nrec, "maps");
 	for (pc = image_first(p->text); pc != NULL; pc = piece_next(pc))
 		list_range(pc->first, pc->last, "", "text");
 	for (pc = image_first(p->mem); pc != NULL; pc = piece_next(pc))
-		list_mappings(maps, pc->first, pc->last);
+		list_mappings(&l, pc->first, pc->last);
 	for (i = 0; p->mem != NULL && i < p->mem->nmissing; i++) {
 		m = &p->mem->missing[i];
 		printf("%18" PRIx64 "-%-16" PRIx64 " %9" PRIu64
 		    "K missing: %s\n", m->start, m->end,
 		    (m->end - m->start) / KB, harmless(m->reason));
 	}
-	linuxrec_free(rec, nrec);
+	vmas_free(&l);
 }
 
 static void

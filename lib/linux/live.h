@@ -123,9 +123,6 @@ void		 task_record(struct lproc *, struct lthread *,
 		    struct task *, struct filelist *);
 void		 task_free(struct task *);
 
-/* smaps.c: mappings */
-int		 smaps_parse(const struct bytes *, struct task *);
-
 /* pagemap.c: which pages are there */
 enum {
 	PM_PRESENT = 1,

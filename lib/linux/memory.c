@@ -340,7 +340,7 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	size_t i;
 	int rc;
 
-	if (t->nvma == 0)
+	if (t->vma.n == 0)
 		return 0;
 	memset(&k, 0, sizeof k);
 	k.page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -348,8 +348,8 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	    (k.mem = source_live(s, lp->mmtid)) == NULL)
 		return -1;
 	k.build.image = p->mem;
-	for (rc = 0, i = 0; i < t->nvma && rc == 0; i++) {
-		k.vma = &t->vma[i];
+	for (rc = 0, i = 0; i < t->vma.n && rc == 0; i++) {
+		k.vma = &t->vma.v[i];
 		rc = vma_take(l, lp, s, &k);
 	}
 	return builder_finish(&k.build) == -1 ? -1 : rc;

@@ -120,7 +120,7 @@ task_readproc(struct lproc *p, struct task *t)
 			return errstr_set("process %d exited", p->pid);
 		return errstr_sys("/proc/%d/maps", p->mmtid);
 	}
-	return smaps_parse(&t->smaps, t);
+	return vmas_parse(&t->vma, t->smaps.data, t->smaps.len);
 }
 
 /*
@@ -214,11 +214,9 @@ task_free(struct task *t)
 
 	for (i = 0; i < REGSET_MAX; i++)
 		free(t->reg[i].data);
-	for (i = 0; i < t->nvma; i++)
-		free(t->vma[i].name);
 	for (i = 0; i < t->nopen; i++)
 		free(t->open[i].path);
-	free(t->vma);
+	vmas_free(&t->vma);
 	free(t->open);
 	free(t->cwd);
 	free(t->mounts.data);

@@ -11,27 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct image;
-
-enum vma_flag {
-	VMA_READ = 1,
-	VMA_WRITE = 2,
-	VMA_EXEC = 4,
-	VMA_SHARED = 8,
-	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: no memory behind it */
-	VMA_GROWSDOWN = 32
-};
-
-struct vma {			/* a mapping: proc_pid_smaps(5) */
-	uint64_t	 start;
-	uint64_t	 end;	/* exclusive */
-	uint64_t	 off;	/* in the file, bytes */
-	uint64_t	 dev;	/* as makedev(3) gives it; 0: no file */
-	uint64_t	 ino;
-	unsigned int	 flags;	/* of enum vma_flag */
-	char		*name;	/* owned; "" for none */
-};
-
 struct openfile {		/* a descriptor: proc_pid_fdinfo(5) */
 	int		 fd;
 	unsigned int	 flags;	/* O_ACCMODE and others */
@@ -72,8 +51,7 @@ struct task {			/* a process or a thread */
 	int		 nice;
 	bool		 kernel; /* a thread of the kernel */
 	struct bytes	 reg[REGSET_MAX];
-	struct vma	*vma;	/* owned; of a process */
-	size_t		 nvma;
+	struct vmas	 vma;	/* owned; of a process */
 	struct openfile	*open;	/* owned; of a process */
 	size_t		 nopen;
 	char		*cwd;	/* owned; of a process, or NULL */

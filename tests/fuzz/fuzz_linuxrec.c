@@ -12,24 +12,43 @@ check_name(const char *s)
 
 	for (;; s += n + 1) {
 		n = strcspn(s, "/");
-		MUST(n > 0);
-		MUST(strncmp(s, ".", n) != 0 || n != 1);
-		MUST(strncmp(s, "..", n) != 0 || n != 2);
+		MUST(n > 0 && n <= 255);
+		MUST(n != 1 || *s != '.');
+		MUST(n != 2 || memcmp(s, "..", 2) != 0);
 		if (s[n] == '\0')
 			break;
 	}
 }
 
-static void
-check_files(const struct file *rec, const struct file *v, size_t n)
+/*
+ * Is a the name of b, or of a directory that it is in?
+ */
+static int
+leads_to(const char *a, const char *b)
 {
+	size_t n = strlen(a);
+
+	return strncmp(a, b, n) == 0 && (b[n] == '\0' || b[n] == '/');
+}
+
+static void
+check_files(const struct file *rec, const struct linuxrec *r)
+{
+	char name[4096], last[4096] = "";
+	struct recfile f, g;
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		check_name(v[i].name);
-		MUST(v[i].data >= rec->data);
-		MUST(v[i].data + v[i].len <= rec->data + rec->len);
-		MUST(linuxrec_find(v, n, v[i].name) == &v[i]);
+	for (i = 0; i < r->n; i++) {
+		linuxrec_get(r, i, &f);
+		MUST(f.namelen < sizeof name);
+		memcpy(name, f.name, f.namelen);
+		name[f.namelen] = '\0';
+		check_name(name);
+		MUST(i == 0 || !leads_to(last, name));
+		MUST(f.data >= rec->data);
+		MUST(f.data + f.len <= rec->data + rec->len);
+		MUST(linuxrec_find(r, name, &g) && g.data == f.data);
+		memcpy(last, name, sizeof last);
 	}
 }
 
@@ -37,33 +56,35 @@ check_files(const struct file *rec, const struct file *v, size_t n)
  * All files of one record but missing are in the other one.
  */
 static void
-check_same(const struct file *a, size_t na, const struct file *b, size_t nb)
+check_same(const struct linuxrec *a, const struct linuxrec *b)
 {
-	const struct file *f;
+	struct recfile f, g;
+	char name[4096];
 	size_t i;
 
-	for (i = 0; i < na; i++) {
-		if (strcmp(a[i].name, "missing") == 0)
+	for (i = 0; i < a->n; i++) {
+		linuxrec_get(a, i, &f);
+		snprintf(name, sizeof name, "%.*s", (int)f.namelen, f.name);
+		if (strcmp(name, "missing") == 0)
 			continue;
-		f = linuxrec_find(b, nb, a[i].name);
-		MUST(f != NULL && f->len == a[i].len);
-		MUST(f->len == 0 || memcmp(f->data, a[i].data, f->len) == 0);
+		MUST(linuxrec_find(b, name, &g) && f.len == g.len);
+		MUST(f.len == 0 || memcmp(f.data, g.data, f.len) == 0);
 	}
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct file rec = { NULL, NULL, n }, *v, *w;
+	struct file rec = { NULL, NULL, n };
+	struct linuxrec v, w;
 	struct segment *seg;
 	struct snap *s;
 	struct proc *p;
-	size_t nv, nw;
 	int rc;
 
 	MUST((rec.data = malloc(n + 1)) != NULL);
 	memcpy(rec.data, data, n);
-	rc = linuxrec_parse(&rec, &v, &nv);
+	rc = linuxrec_open(&v, &rec);
 	MUST(rc == 0 || *snap_errstr() != '\0');
 	MUST((s = snap_new()) != NULL && (p = snap_add(s, 1)) != NULL);
 	MUST((p->mem = image_new(p, IMAGE_MEM)) != NULL);
@@ -71,7 +92,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	MUST(segment_append(seg, 64, NULL, 0) == 0);
 	MUST(image_insert(p->mem, seg) == 0);
 	if (rc == 0)
-		check_files(&rec, v, nv);
+		check_files(&rec, &v);
 	MUST((data = malloc(n + 1)) != NULL);
 	memcpy((uint8_t *)(uintptr_t)data, rec.data, n);
 	MUST(proc_setfile(p, "proc", (uint8_t *)(uintptr_t)data, n) == 0);
@@ -79,14 +100,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		MUST(rc == 0);
 		rc = linuxrec_update(p);
 		MUST(rc == 0 || rc == 1);
-		MUST(linuxrec_parse(proc_file(p, "proc"), &w, &nw) == 0);
-		check_same(v, nv, w, nw);
-		check_same(w, nw, v, nv);
-		linuxrec_free(w, nw);
-		rc = 0;
+		MUST(linuxrec_open(&w, proc_file(p, "proc")) == 0);
+		check_same(&v, &w);
+		check_same(&w, &v);
+		linuxrec_close(&w);
 	}
-	if (rc == 0)
-		linuxrec_free(v, nv);
+	linuxrec_close(&v);
 	snap_free(s);
 	free(rec.data);
 	return 0;

@@ -265,7 +265,7 @@ try_files(void *arg)
 	static struct vma v = { 1, 2, 0, 0, 0, VMA_READ, name };
 	static struct openfile f = { 1, 0, 0, 0, 0, 0, false, path };
 	static uint8_t regs[512];
-	struct task t = { .vma = &v, .nvma = 1, .open = &f, .nopen = 1,
+	struct task t = { .vma = { &v, 1 }, .open = &f, .nopen = 1,
 	    .cwd = cwd, .comm = "cat", .user = "ann" };
 	struct attempt *a = arg;
 	struct snap *s;

@@ -24,14 +24,13 @@ record(const char *text, size_t len)
 static int
 parse(const char *text, size_t len)
 {
-	struct file rec, *v;
-	size_t n;
+	struct linuxrec r;
+	struct file rec;
 	int rc;
 
 	rec = record(text, len);
-	rc = linuxrec_parse(&rec, &v, &n);
-	if (rc == 0)
-		linuxrec_free(v, n);
+	rc = linuxrec_open(&r, &rec);
+	linuxrec_close(&r);
 	free(rec.data);
 	return rc;
 }
@@ -46,22 +45,26 @@ test_parse(void **state)
 	    "fd/3\n0           "
 	    "regset/xstate\n 0000000003 abc"
 	    "...\n          1 \n";
-	struct file rec, *v;
-	size_t n;
+	struct linuxrec r;
+	struct recfile f;
+	struct file rec;
 
 	(void)state;
 	rec = record(text, sizeof text - 1);
-	assert_int_equal(linuxrec_parse(&rec, &v, &n), 0);
-	assert_int_equal(n, 4);
-	assert_string_equal(v[0].name, "cmdline");
-	assert_int_equal(v[0].len, 11);
-	assert_memory_equal(v[0].data, "cat\0/etc/fo", 11);
-	assert_ptr_equal(linuxrec_find(v, n, "fd/3"), &v[1]);
-	assert_int_equal(v[1].len, 0);
-	assert_memory_equal(linuxrec_find(v, n, "regset/xstate")->data,
-	    "abc", 3);
-	assert_null(linuxrec_find(v, n, "fd"));
-	linuxrec_free(v, n);
+	assert_int_equal(linuxrec_open(&r, &rec), 0);
+	assert_int_equal(r.n, 4);
+	linuxrec_get(&r, 1, &f);
+	assert_int_equal(f.namelen, 7);
+	assert_memory_equal(f.name, "cmdline", 7);
+	assert_int_equal(f.len, 11);
+	assert_memory_equal(f.data, "cat\0/etc/fo", 11);
+	assert_true(linuxrec_find(&r, "fd/3", &f));
+	assert_int_equal(f.len, 0);
+	assert_true(linuxrec_find(&r, "regset/xstate", &f));
+	assert_memory_equal(f.data, "abc", 3);
+	assert_false(linuxrec_find(&r, "fd", &f));
+	assert_null(f.data);
+	linuxrec_close(&r);
 	free(rec.data);
 }
 
@@ -71,14 +74,12 @@ test_parse(void **state)
 static void
 test_others(void **state)
 {
-	struct file rec, *v = (struct file *)&rec;
-	size_t n = 7;
+	struct linuxrec r;
 
 	(void)state;
-	assert_int_equal(linuxrec_parse(NULL, &v, &n), 0);
-	assert_null(v);
-	assert_int_equal(n, 0);
-	linuxrec_free(v, n);
+	assert_int_equal(linuxrec_open(&r, NULL), 0);
+	assert_int_equal(r.n, 0);
+	linuxrec_close(&r);
 	assert_int_equal(PARSE(""), 0);
 	assert_int_equal(PARSE("linux"), 0);
 	assert_int_equal(PARSE("linuxes are many"), 0);
@@ -114,6 +115,66 @@ test_names(void **state)
 			assert_contains(snap_errstr(), "proc: byte 14: ");
 	}
 	assert_int_equal(PARSE("linux amd64 1\na\0b\n          1 x"), -1);
+}
+
+/*
+ * Names as long as names may be on Linux, and one byte longer.
+ */
+static void
+test_longnames(void **state)
+{
+	static const struct {
+		size_t	 component;
+		size_t	 all;
+		int	 rc;
+	} want[] = {
+		{ 255, 255, 0 }, { 256, 256, -1 },
+		{ 1, 4095, 0 }, { 1, 4097, -1 }, { 100, 4096, -1 }
+	};
+	struct buf b;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof want / sizeof *want; i++) {
+		memset(&b, 0, sizeof b);
+		buf_puts(&b, "linux amd64 1\n");
+		for (k = 1; k <= want[i].all; k++)
+			buf_puts(&b, k % (want[i].component + 1) == 0 ? "/" :
+			    "x");
+		buf_puts(&b, "\n          1 x");
+		assert_int_equal(parse((char *)b.data, b.len), want[i].rc);
+		buf_free(&b);
+	}
+}
+
+/*
+ * A file is no directory, wherever the two stand.
+ */
+static void
+test_nested(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("linux amd64 1\na/b\n          0 "
+	    "a-b\n          0 a\n          0 "), -1);
+	assert_contains(snap_errstr(), "a/b: in a file");
+	assert_int_equal(PARSE("linux amd64 1\na\n          0 "
+	    "a/b/c\n          0 "), -1);
+	assert_int_equal(PARSE("linux amd64 1\na.b\n          0 "
+	    "a/b\n          0 ab/c\n          0 "), 0);
+}
+
+static void
+test_order(void **state)
+{
+	static const char *const want[] = { "a", "a/b", "a/b/c", "a/c", "a-b",
+	    "a.b", "ab", "b", "\303\251" };
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof want / sizeof *want; i++)
+		for (k = 0; k < sizeof want / sizeof *want; k++)
+			assert_int_equal(path_cmp(want[i], strlen(want[i]),
+			    want[k], strlen(want[k])), i < k ? -1 : i > k);
 }
 
 static void
@@ -187,12 +248,14 @@ test_cut(void **state)
 static void
 test_pack(void **state)
 {
-	struct file in[40], *v;
+	struct file in[40];
+	struct linuxrec rec;
+	struct recfile f;
 	char name[40][24];
 	struct snap *s;
 	struct proc *p;
 	struct rng r;
-	size_t i, n;
+	size_t i;
 
 	(void)state;
 	rng_init(&r, "pack", 70);
@@ -207,16 +270,16 @@ test_pack(void **state)
 	}
 	assert_int_equal(linuxrec_pack(p, in, 40), 0);
 	assert_memory_equal(proc_file(p, "proc")->data, "linux ", 6);
-	assert_int_equal(linuxrec_parse(proc_file(p, "proc"), &v, &n), 0);
-	assert_int_equal(n, 40);
+	assert_int_equal(linuxrec_open(&rec, proc_file(p, "proc")), 0);
+	assert_int_equal(rec.n, 40);
 	for (i = 0; i < 40; i++) {
-		assert_string_equal(v[i].name, name[i]);
-		assert_int_equal(v[i].len, in[i].len);
+		assert_true(linuxrec_find(&rec, name[i], &f));
+		assert_int_equal(f.len, in[i].len);
 		if (in[i].len > 0)
-			assert_memory_equal(v[i].data, in[i].data, in[i].len);
+			assert_memory_equal(f.data, in[i].data, in[i].len);
 		free(in[i].data);
 	}
-	linuxrec_free(v, n);
+	linuxrec_close(&rec);
 	snap_free(s);
 }
 
@@ -366,6 +429,9 @@ main(void)
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_longnames),
+		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_duplicates),
 		cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_cut),

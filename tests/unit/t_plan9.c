@@ -55,7 +55,7 @@ test_segment(void **state)
 		{ 0x7ffffeffe000, 0x7fffffffe000, 0, 0, 0, VMA_READ |
 		    VMA_WRITE | VMA_GROWSDOWN, stack },
 	};
-	struct task t = { .vma = v, .nvma = sizeof v / sizeof *v };
+	struct task t = { .vma = { v, sizeof v / sizeof *v } };
 	struct snap *s;
 
 	(void)state;
@@ -69,7 +69,7 @@ test_segment(void **state)
 	    "Bss    R  7f0000000000 7f0000001000    1\n"
 	    "Shared    7f0000002000 7f0000003000    1\n"
 	    "Phys      7f0000004000 7f0000005000    1\n");
-	t.nvma = 0;
+	t.vma.n = 0;
 	assert_null(proc_file(made(s, &t), "segment"));
 	snap_free(s);
 }

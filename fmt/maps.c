@@ -1,0 +1,114 @@
+/*
+ * The mappings of a process in a snapshot: those that its Linux record
+ * lists, or that its segment file tells of (Plan 9's proc(3)), or else the
+ * segments of its memory.
+ */
+#include "snap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A line of a segment file: TYPE in columns 0-5, flags in 7 and 8, start
+ * and end in hexadecimal from column 10.
+ */
+static int
+segment_line(struct vmas *l, const char *line)
+{
+	unsigned long long start, end;
+	struct vma v = { 0 };
+	char type[7];
+	size_t i;
+
+	if (strlen(line) < 10 ||
+	    sscanf(line + 10, "%llx %llx", &start, &end) != 2 || start > end)
+		return errstr_set("segment: cannot read \"%s\"", line);
+	if (start == end)
+		return 0;
+	for (i = 0; i < 6 && line[i] > ' '; i++)
+		type[i] = line[i] >= 'A' && line[i] <= 'Z' ?
+		    (char)(line[i] - 'A' + 'a') : line[i];
+	type[i] = '\0';
+	v.start = start;
+	v.end = end;
+	v.flags = VMA_READ;
+	if (memchr(line + 7, 'R', 2) == NULL)
+		v.flags |= VMA_WRITE;
+	if (strcmp(type, "text") == 0)
+		v.flags |= VMA_EXEC;
+	if (strcmp(type, "shared") == 0 || strcmp(type, "phys") == 0)
+		v.flags |= VMA_SHARED;
+	if (asprintf(&v.name, "[%s]", type) == -1)
+		return errstr_set("out of memory");
+	if (vmas_add(l, &v) == -1) {
+		free(v.name);
+		return -1;
+	}
+	return 0;
+}
+
+static int
+segment_lines(struct vmas *l, const struct file *f)
+{
+	const char *s, *end, *nl;
+	char *line;
+	int rc;
+
+	s = (const char *)f->data;
+	for (rc = 0, end = s + f->len; s < end && rc == 0; s = nl + 1) {
+		if ((nl = memchr(s, '\n', (size_t)(end - s))) == NULL)
+			break;
+		if ((line = strndup(s, (size_t)(nl - s))) == NULL)
+			return errstr_set("out of memory");
+		rc = segment_line(l, line);
+		free(line);
+	}
+	return rc;
+}
+
+/*
+ * What is known of memory that nothing is told of: that it is there.
+ */
+static int
+segments(struct vmas *l, struct image *mem)
+{
+	struct vma v = { 0 };
+	struct piece *p;
+
+	for (p = image_first(mem); p != NULL; p = piece_next(p)) {
+		v.start = p->first;
+		if ((v.end = p->last + 1) == 0)	/* 2^64 is no address */
+			continue;
+		v.flags = VMA_READ | VMA_WRITE | VMA_EXEC;
+		if ((v.name = strdup("")) == NULL)
+			return errstr_set("out of memory");
+		if (vmas_add(l, &v) == -1) {
+			free(v.name);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/*
+ * The mappings of a process, in the order of their addresses and without
+ * overlaps; the caller frees them, after a failure too.  *l is all zero.
+ */
+int
+proc_vmas(const struct proc *p, struct vmas *l)
+{
+	struct linuxrec r;
+	struct recfile f;
+	const struct file *seg;
+	int rc;
+
+	rc = linuxrec_open(&r, proc_file(p, "proc"));
+	if (rc == 0 && linuxrec_find(&r, "maps", &f))
+		rc = vmas_parse(l, f.data, f.len);
+	else if (rc == 0 && (seg = proc_file(p, "segment")) != NULL)
+		rc = segment_lines(l, seg);
+	else if (rc == 0)
+		rc = segments(l, p->mem);
+	linuxrec_close(&r);
+	return rc == -1 ? -1 : vmas_sort(l);
+}
