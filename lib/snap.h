@@ -204,10 +204,18 @@ struct kbcount {		/* kilobytes as a stream describes them */
 	uint64_t	 same;	/* references */
 };
 
+struct carried {		/* a file that was mapped, as maps names it */
+	uint64_t	 dev;
+	uint64_t	 ino;
+	char		*path;	/* owned */
+};
+
 struct proc {			/* a process or a thread */
 	RB_ENTRY(proc)	 entry;	/* by pid */
 	uint64_t	 pid;
 	uint64_t	 leader; /* of a thread: its process; else 0 */
+	struct carried	*carried; /* owned; no process, but a file whose bytes
+				   are text; NULL: a process */
 	struct file	*file;	/* owned; in the order they came */
 	size_t		 nfile;
 	struct image	*text;	/* owned; NULL: none */
@@ -396,6 +404,69 @@ int		 linuxrec_update(struct proc *);
  * The mappings of a process of a snapshot: maps.c
  */
 int		 proc_vmas(const struct proc *, struct vmas *);
+
+/*
+ * A process as an ELF core, made as it is read: core.c (the layout),
+ * corenote.c, corearch.c
+ */
+struct core;
+
+struct core	*core_new(struct snap *, struct proc *);
+void		 core_free(struct core *);
+uint64_t	 core_size(const struct core *);
+ssize_t		 core_pread(struct core *, void *, size_t, uint64_t);
+int64_t		 core_seek(const struct core *, uint64_t, int);
+
+/*
+ * ELF cores as a snapshot: coreread.c
+ */
+struct coreopts {
+	const char	*exe;	/* the executable's path, or NULL: look */
+	void		(*warn)(void *, const char *);
+	void		*arg;	/* warn's first argument */
+};
+
+int		 core_read(struct snap *, const char *,
+		    const struct coreopts *);
+
+/*
+ * Files that are carried along, so that a snapshot can be debugged where
+ * they are not: carried.c
+ */
+struct proc	*carried_add(struct snap *, uint64_t, uint64_t, const char *,
+		    struct source *, uint64_t);
+struct proc	*carried_find(struct snap *, const struct vma *);
+
+/*
+ * A snapshot as a tree of files: fstree.c.  Inode numbers tell what a file
+ * is; nothing is kept for files that were looked at.
+ */
+enum { FSTREE_ROOT = 1 };	/* the inode of the root */
+
+struct fsattr {
+	uint64_t	 size;	/* bytes */
+	uint64_t	 data;	/* bytes that are no holes */
+	bool		 dir;
+	bool		 exec;	/* a program */
+	bool		 holes;	/* reading may fail where nothing is mapped */
+	const struct snap *snap; /* borrowed; NULL for the root */
+};
+
+struct fstree;
+
+struct fstree	*fstree_new(void);
+void		 fstree_free(struct fstree *);
+int		 fstree_add(struct fstree *, struct snap *,
+		    void (*)(void *, const char *), void *);
+int		 fstree_lookup(struct fstree *, uint64_t, const char *,
+		    uint64_t *);
+int		 fstree_attr(struct fstree *, uint64_t, struct fsattr *);
+int		 fstree_list(struct fstree *, uint64_t, uint64_t,
+		    bool (*)(void *, const char *, uint64_t, bool, uint64_t),
+		    void *);
+ssize_t		 fstree_read(struct fstree *, uint64_t, void *, size_t,
+		    uint64_t);
+int64_t		 fstree_seek(struct fstree *, uint64_t, uint64_t, int);
 
 /*
  * Live processes: linux/live.c, linux/freeze.c, linux/take.c.  A struct
