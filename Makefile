@@ -6,17 +6,19 @@ VERSION = 0.1
 
 PROGS = snap snapls
 
-LIBSRC = lib/buf.c lib/builder.c lib/dedup.c lib/errstr.c lib/fetch.c \
+LIBSRC = lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
+	lib/fetch.c \
 	lib/image.c lib/index.c lib/input.c lib/judge.c lib/output.c \
 	lib/plan.c lib/snap.c lib/source.c lib/vma.c
 
 FMTSRC = fmt/linuxrec.c fmt/maps.c fmt/open.c fmt/plan9.c fmt/plan9regs.c \
 	fmt/snap6read.c fmt/snap6seg.c fmt/snap6write.c
 
-LINUXSRC = lib/linux/freeze.c lib/linux/live.c lib/linux/livesource.c \
+LINUXSRC = lib/linux/carry.c lib/linux/freeze.c lib/linux/live.c \
+	lib/linux/livesource.c \
 	lib/linux/memory.c lib/linux/pagemap.c lib/linux/procfs.c \
 	lib/linux/readers.c lib/linux/regs.c lib/linux/take.c \
-	lib/linux/task.c lib/linux/user.c
+	lib/linux/task.c lib/linux/user.c lib/linux/vdso.c
 
 MAN1 = cmd/snap/snap.1 cmd/snapls/snapls.1
 MAN3 = lib/libsnap.3

@@ -13,6 +13,8 @@
 #include "snap.h"
 #include "snap6.h"
 
+#include <sys/sysmacros.h>
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@
 
 #define MEM_MISSING	"missing"
 #define TEXT_MISSING	"missing-text"
+#define CARRIED		"carried"
 
 /*
  * Begin a record for a machine type, in Plan 9's words ("amd64").
@@ -59,9 +62,27 @@ linuxrec_missing(struct buf *b, const char *name, const struct image *im)
 }
 
 /*
- * Make a Linux record of named files, and of what is missing from the
- * process's memory, and give it to the process.  Names are good paths, each
- * once.
+ * Add which file a process is: device and inode as maps has them, and the
+ * path.
+ */
+static void
+linuxrec_carried(struct buf *b, const struct carried *c)
+{
+	struct buf line = { 0 };
+
+	if (c == NULL)
+		return;
+	buf_printf(&line, "%02x:%02x %" PRIu64 " %s", major(c->dev),
+	    minor(c->dev), c->ino, c->path);
+	b->failed |= line.failed;
+	linuxrec_add(b, CARRIED, line.data, line.len);
+	buf_free(&line);
+}
+
+/*
+ * Make a Linux record of named files, of which file is carried along and of
+ * what is missing from the process's memory, and give it to the process.
+ * Names are good paths, each once.
  */
 int
 linuxrec_pack(struct proc *p, const struct file *file, size_t n)
@@ -72,6 +93,7 @@ linuxrec_pack(struct proc *p, const struct file *file, size_t n)
 	linuxrec_begin(&b, plan9_cputype());
 	for (i = 0; i < n; i++)
 		linuxrec_add(&b, file[i].name, file[i].data, file[i].len);
+	linuxrec_carried(&b, p->carried);
 	linuxrec_missing(&b, MEM_MISSING, p->mem);
 	if (buf_check(&b) == -1) {
 		buf_free(&b);
@@ -397,8 +419,29 @@ missing_apply(struct image *im, const char *name,
 }
 
 /*
+ * Which file is carried along: MAJOR:MINOR INODE PATH.
+ */
+static int
+carried_apply(struct proc *p, const struct recfile *f)
+{
+	unsigned int maj, min;
+	char line[PATH_MAX + 64];
+	uint64_t ino;
+	int path;
+
+	snprintf(line, sizeof line, "%.*s", (int)(f->len < sizeof line ?
+	    f->len : sizeof line - 1), (const char *)f->data);
+	path = 0;
+	if (sscanf(line, "%8x:%8x %20" SCNu64 " %n", &maj, &min, &ino,
+	    &path) != 3 || line[path] == '\0' || strlen(line) != f->len)
+		return errstr_set("proc: " CARRIED ": %s: not MAJOR:MINOR "
+		    "INODE PATH", line);
+	return carried_set(p, makedev(maj, min), ino, line + path);
+}
+
+/*
  * Let a process know what its Linux record, if it has one, tells of it:
- * whose thread it is, and what of its memory is missing.
+ * whose thread it is or which file, and what of its memory is missing.
  */
 int
 linuxrec_apply(struct proc *p)
@@ -410,6 +453,8 @@ linuxrec_apply(struct proc *p)
 	rc = linuxrec_open(&r, proc_file(p, "proc"));
 	if (rc == 0 && linuxrec_find(&r, "thread", &f))
 		rc = thread_apply(p, &f);
+	if (rc == 0 && linuxrec_find(&r, CARRIED, &f))
+		rc = carried_apply(p, &f);
 	if (rc == 0 && linuxrec_find(&r, TEXT_MISSING, &f) && p->text != NULL)
 		rc = missing_apply(p->text, TEXT_MISSING, &f);
 	if (rc == 0 && linuxrec_find(&r, MEM_MISSING, &f)) {

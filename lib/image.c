@@ -152,6 +152,31 @@ image_new(struct proc *p, enum image_kind kind)
 	return im;
 }
 
+/*
+ * A new image that is one segment at 0: the size bytes (at least 1) that
+ * lie from 0 on in src.
+ */
+struct image *
+image_whole(struct proc *p, enum image_kind kind, struct source *src,
+    uint64_t size)
+{
+	struct segment *seg;
+	struct image *im;
+
+	if ((seg = segment_new(0, size)) == NULL)
+		return NULL;
+	if (segment_append(seg, segment_kb(seg), src, 0) == -1 ||
+	    (im = image_new(p, kind)) == NULL) {
+		segment_free(seg);
+		return NULL;
+	}
+	if (image_insert(im, seg) == -1) {
+		image_free(im);
+		return NULL;
+	}
+	return im;
+}
+
 void
 image_free(struct image *im)
 {

@@ -43,6 +43,7 @@ proc_free(struct proc *p)
 	free(p->file);
 	image_free(p->text);
 	image_free(p->mem);
+	carried_free(p->carried);
 	free(p);
 }
 

@@ -155,6 +155,8 @@ struct image {			/* a sparse file: text or memory */
 };
 
 struct image	*image_new(struct proc *, enum image_kind);
+struct image	*image_whole(struct proc *, enum image_kind, struct source *,
+		    uint64_t);
 void		 image_free(struct image *);
 int		 image_insert(struct image *, struct segment *);
 int		 image_miss(struct image *, uint64_t, uint64_t, const char *);
@@ -275,6 +277,16 @@ int		 vmas_sort(struct vmas *);
 void		 vma_perms(const struct vma *, char [5]);
 const struct vma *vmas_find(const struct vmas *, uint64_t);
 void		 vmas_free(struct vmas *);
+
+/*
+ * Files that are carried along, so that a snapshot can be debugged where
+ * they are not: carried.c
+ */
+struct proc	*carried_add(struct snap *, const struct vma *,
+		    struct source *, uint64_t);
+struct proc	*carried_find(struct snap *, const struct vma *);
+int		 carried_set(struct proc *, uint64_t, uint64_t, const char *);
+void		 carried_free(struct carried *);
 
 /*
  * Streams in: input.c.  Bytes are looked at, then skipped.
@@ -430,14 +442,6 @@ int		 core_read(struct snap *, const char *,
 		    const struct coreopts *);
 
 /*
- * Files that are carried along, so that a snapshot can be debugged where
- * they are not: carried.c
- */
-struct proc	*carried_add(struct snap *, uint64_t, uint64_t, const char *,
-		    struct source *, uint64_t);
-struct proc	*carried_find(struct snap *, const struct vma *);
-
-/*
  * A snapshot as a tree of files: fstree.c.  Inode numbers tell what a file
  * is; nothing is kept for files that were looked at.
  */
@@ -482,6 +486,7 @@ struct liveopts {
 	void	*arg;		/* warn's first argument */
 };
 
+/* without a task for a file that is carried along */
 typedef int	 (*take_fn)(void *, struct proc *, const struct task *,
 		    const struct file *, size_t);
 

@@ -80,6 +80,8 @@ take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
 	bool *told = arg;
 	struct buf b = { 0 };
 
+	if (t == NULL)
+		return linuxrec_pack(p, NULL, 0);
 	if (plan9_files(p, t) == -1 || linuxrec_pack(p, rec, n) == -1)
 		return -1;
 	/* without registers, is it because we know none of this machine? */
@@ -119,16 +121,18 @@ say_totals(const struct snap *s, const struct output *out)
 {
 	struct kbcount sum = { 0 };
 	char text[160];
-	size_t i, nproc;
+	size_t i, nproc, nfile;
 
-	for (i = nproc = 0; i < s->nproc; i++) {
+	for (i = nproc = nfile = 0; i < s->nproc; i++) {
+		nfile += s->proc[i]->carried != NULL;
 		nproc += s->proc[i]->leader == 0;
 		sum.raw += s->proc[i]->count.raw;
 		sum.zero += s->proc[i]->count.zero;
 		sum.same += s->proc[i]->count.same;
 	}
-	snprintf(text, sizeof text, "processes: %zu, threads: %zu, KB raw: "
-	    "%ju, zero: %ju, shared: %ju; bytes written: %ju", nproc, s->nproc,
+	snprintf(text, sizeof text, "processes: %zu, threads: %zu, files: %zu, "
+	    "KB raw: %ju, zero: %ju, shared: %ju; bytes written: %ju",
+	    nproc - nfile, s->nproc - nfile, nfile,
 	    (uintmax_t)sum.raw, (uintmax_t)sum.zero, (uintmax_t)sum.same,
 	    (uintmax_t)output_pos(out));
 	say(NULL, text);

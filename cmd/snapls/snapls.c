@@ -136,7 +136,8 @@ list_segments(struct proc *p)
 	if (proc_vmas(p, &l) == -1)
 		errx(1, "process %" PRIu64 ": %s", p->pid, snap_errstr());
 	for (pc = image_first(p->text); pc != NULL; pc = piece_next(pc))
-		list_range(pc->first, pc->last, "", "text");
+		list_range(pc->first, pc->last, "", p->carried == NULL ?
+		    "text" : harmless(p->carried->path));
 	for (pc = image_first(p->mem); pc != NULL; pc = piece_next(pc))
 		list_mappings(&l, pc->first, pc->last);
 	for (i = 0; p->mem != NULL && i < p->mem->nmissing; i++) {
@@ -155,6 +156,7 @@ list_proc(const struct snap *s, struct proc *p, const struct listing *ls)
 
 	printf("%10" PRIu64 " %-16s %-8s %-8s %7zu %10" PRIu64 "K %10" PRIu64
 	    "K %10" PRIu64 "K %10" PRIu64 "K\n", p->pid,
+	    p->carried != NULL ? "(file)" :
 	    status_word(p, STATUS_NAME, 27, name),
 	    status_word(p, STATUS_USER, 27, user),
 	    status_word(p, STATUS_STATE, 11, state), count_threads(s, p),
@@ -162,6 +164,37 @@ list_proc(const struct snap *s, struct proc *p, const struct listing *ls)
 	    p->count.same);
 	if (ls->segments)
 		list_segments(p);
+}
+
+static void
+kbcount_add(struct kbcount *sum, const struct kbcount *c)
+{
+	sum->raw += c->raw;
+	sum->zero += c->zero;
+	sum->same += c->same;
+}
+
+/*
+ * The files that are carried along, on one line, or each on its own.
+ */
+static void
+list_files(const struct snap *s, const struct listing *ls)
+{
+	struct kbcount sum = { 0 };
+	size_t i, n;
+
+	for (i = n = 0; i < s->nproc; i++) {
+		if (s->proc[i]->carried == NULL)
+			continue;
+		n++;
+		kbcount_add(&sum, &s->proc[i]->count);
+		if (ls->segments)
+			list_proc(s, s->proc[i], ls);
+	}
+	if (n > 0)
+		printf("%10s %5zu mapped file%s %37s %10" PRIu64 "K %10" PRIu64
+		    "K %10" PRIu64 "K\n", "with", n, n == 1 ? "" : "s", "",
+		    sum.raw, sum.zero, sum.same);
 }
 
 static void
@@ -178,9 +211,9 @@ list_snap(const struct snap *s, const struct listing *ls)
 	mem = nproc = nthread = 0;
 	for (i = 0; i < s->nproc; i++) {
 		p = s->proc[i];
-		sum.raw += p->count.raw;
-		sum.zero += p->count.zero;
-		sum.same += p->count.same;
+		kbcount_add(&sum, &p->count);
+		if (p->carried != NULL)
+			continue;
 		mem += image_bytes(p->mem);
 		nthread++;
 		if (p->leader != 0 && p->mem == NULL && p->text == NULL)
@@ -188,6 +221,7 @@ list_snap(const struct snap *s, const struct listing *ls)
 		nproc++;
 		list_proc(s, p, ls);
 	}
+	list_files(s, ls);
 	all = sum.raw + sum.zero + sum.same;
 	printf("%10s %5zu process%s %18s %7zu %10" PRIu64 "K %10" PRIu64
 	    "K %10" PRIu64 "K %10" PRIu64 "K, %.1f%% saved\n", "total", nproc,

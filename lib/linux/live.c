@@ -50,6 +50,7 @@ live_free(struct live *l)
 		TAILQ_REMOVE(&l->procs, p, entry);
 		free(p);
 	}
+	carry_free(l);
 	free(l->user);
 	free(l);
 }

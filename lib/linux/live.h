@@ -72,8 +72,18 @@ struct taker {			/* the thread that takes what is stopped */
 	char		 why[1024];
 };
 
+struct carry {			/* a file to be carried along */
+	struct vma	 vma;	/* one that is of it; name owned */
+	struct source	*src;	/* borrowed */
+	uint64_t	 size;
+};
+
 struct live {
 	struct lprocs	 procs;
+	struct carry	*carry;		/* owned; the taker's */
+	size_t		 ncarry;
+	struct source	*vdso;		/* borrowed; a copy of ours */
+	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
 	struct taker	*taker;		/* owned; NULL: not taking */
 	struct liveopts	 opts;
 	bool		 incomplete;
@@ -147,6 +157,15 @@ int		 pagemap_frames(int, uint64_t, size_t, uint64_t *);
 /* livesource.c: the memory of a stopped process as a source */
 struct source	*source_live(struct snap *, pid_t);
 int		 source_live_pagemap(const struct source *);
+
+/* carry.c: which files are carried along */
+int		 carry_note(struct live *, const struct vma *,
+		    struct source *, uint64_t);
+void		 carry_free(struct live *);
+
+/* vdso.c: what a process has not touched of its [vdso] */
+struct source	*vdso_source(struct live *, struct snap *, struct source *,
+		    const struct vma *);
 
 /* memory.c: text and memory of a process as images */
 int		 memory_image(struct live *, struct lproc *, struct snap *,

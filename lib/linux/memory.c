@@ -36,8 +36,8 @@ enum treatment {
 	TAKE_MEMORY,	/* pages of the process, whatever they are */
 	TAKE_FILE,	/* unmodified pages from the file, all of them */
 	TAKE_DATA,	/* the same, but only where the file has data */
-	TAKE_PRESENT,	/* what is not present is missing: [vdso], and files
-			   that cannot be had */
+	TAKE_PRESENT,	/* what is not present is missing: files that cannot
+			   be had, and a [vdso] unlike ours */
 	LEAVE_FILE,	/* unmodified pages are missing */
 	LEAVE_KERNEL,	/* all is missing: the kernel's own pages */
 	LEAVE_DEVICE,
@@ -48,6 +48,7 @@ enum treatment {
 struct taking {
 	struct builder	 build;
 	struct source	*mem;	/* borrowed */
+	struct source	*text;	/* borrowed; the executable's, or NULL */
 	const struct vma *vma;	/* borrowed */
 	struct source	*file;	/* borrowed; the vma's, or NULL */
 	int		 fd;	/* borrowed; the file's, or -1 */
@@ -258,6 +259,9 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 		if (k->file == NULL)
 			return TAKE_FAILED;
 		k->fd = source_fd(k->file);
+		if (how == TAKE_FILE && k->file != k->text &&
+		    carry_note(l, v, k->file, k->filesize) == -1)
+			return TAKE_FAILED;
 	} else {
 		close(k->fd);
 		k->fd = -1;
@@ -279,8 +283,11 @@ vma_treatment(struct live *l, struct lproc *p, struct snap *s,
 	if (strcmp(v->name, "/secretmem (deleted)") == 0)
 		return LEAVE_SECRET;
 	/* code of the kernel's, which a process has whole, touched or not */
-	if (strcmp(v->name, "[vdso]") == 0)
-		return TAKE_PRESENT;
+	if (strcmp(v->name, "[vdso]") == 0) {
+		k->file = vdso_source(l, s, k->mem, v);
+		k->filesize = v->end - v->start;
+		return k->file == NULL ? TAKE_PRESENT : TAKE_FILE;
+	}
 	/* System V shared memory may have the inode 0 */
 	if (v->ino == 0 && v->dev == 0)
 		return TAKE_MEMORY;
@@ -348,6 +355,8 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	    (k.mem = source_live(s, lp->mmtid)) == NULL)
 		return -1;
 	k.build.image = p->mem;
+	if (p->text != NULL)
+		k.text = p->text->seg[0]->ext[0].src;
 	for (rc = 0, i = 0; i < t->vma.n && rc == 0; i++) {
 		k.vma = &t->vma.v[i];
 		rc = vma_take(l, lp, s, &k);
@@ -362,7 +371,6 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 int
 text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)
 {
-	struct segment *seg;
 	struct source *src;
 	struct stat st;
 	char *name;
@@ -380,12 +388,8 @@ text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)
 	name = proc_link(lp->mmtid, 0, "exe");
 	src = source_file(s, fd, name == NULL ? "executable" : name, KB);
 	free(name);
-	if (src == NULL || (p->text = image_new(p, IMAGE_TEXT)) == NULL ||
-	    (seg = segment_new(0, (uint64_t)st.st_size)) == NULL)
+	if (src == NULL)
 		return -1;
-	if (segment_append(seg, segment_kb(seg), src, 0) == -1) {
-		segment_free(seg);
-		return -1;
-	}
-	return image_insert(p->text, seg);
+	p->text = image_whole(p, IMAGE_TEXT, src, (uint64_t)st.st_size);
+	return p->text == NULL ? -1 : 0;
 }

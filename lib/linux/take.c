@@ -10,6 +10,18 @@
 #include <string.h>
 
 /*
+ * All that the snapshot has now can be written.
+ */
+static void
+take_ready(struct taker *k)
+{
+	pthread_mutex_lock(&k->lock);
+	k->nready = k->snap->nproc;
+	pthread_cond_signal(&k->ready);
+	pthread_mutex_unlock(&k->lock);
+}
+
+/*
  * Take one thread: what take makes of it goes into a process of the
  * snapshot, with text and memory where it leads its process.
  */
@@ -50,12 +62,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 		errstr_set("out of memory");
 	else
 		rc = k->take(k->arg, p, &t, rec.file, rec.n);
-	if (rc == 0) {
-		pthread_mutex_lock(&k->lock);
-		k->nready = k->snap->nproc;
-		pthread_cond_signal(&k->ready);
-		pthread_mutex_unlock(&k->lock);
-	}
+	if (rc == 0)
+		take_ready(k);
 out:
 	task_free(&t);
 	filelist_free(&rec);
@@ -80,17 +88,37 @@ proc_take(struct taker *k, struct lproc *lp)
 	return 0;
 }
 
+/*
+ * Take a file that is carried along.
+ */
+static int
+carry_take(struct taker *k, const struct carry *c)
+{
+	struct proc *p;
+
+	pthread_mutex_lock(&k->lock);
+	p = carried_add(k->snap, &c->vma, c->src, c->size);
+	pthread_mutex_unlock(&k->lock);
+	if (p == NULL || k->take(k->arg, p, NULL, NULL, 0) == -1)
+		return errstr_wrap("%s", c->vma.name);
+	take_ready(k);
+	return 0;
+}
+
 static void *
 take_all(void *arg)
 {
 	struct taker *k = arg;
 	struct lproc *lp;
+	size_t i;
 	int rc;
 
 	rc = 0;
 	TAILQ_FOREACH(lp, &k->live->procs, entry)
 		if (!lp->skip && rc == 0 && !k->quit)
 			rc = proc_take(k, lp);
+	for (i = 0; i < k->live->ncarry && rc == 0 && !k->quit; i++)
+		rc = carry_take(k, &k->live->carry[i]);
 	pthread_mutex_lock(&k->lock);
 	if (rc == -1)
 		strlcpy(k->why, snap_errstr(), sizeof k->why);
