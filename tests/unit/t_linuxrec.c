@@ -316,6 +316,59 @@ test_thread(void **state)
 	snap_free(s);
 }
 
+/*
+ * A file that is carried along: what is packed is what is applied.
+ */
+static void
+test_carried(void **state)
+{
+	static const char *const bad[] = {
+		"         13 8:1 77 /lib/x\n", "         0 ",
+		"          7 8:1 77 ", "          8 8:1 /a/b", "          3 8:1",
+		"         10 8:1 77 /a\0b"
+	};
+	struct vma v = { .dev = 0x801, .ino = 77, .name = strdup("/a b") };
+	struct vma other = { .dev = 0x801, .ino = 78, .name = v.name };
+	struct snap *s, *t;
+	struct proc *p, *q;
+	char text[100];
+	size_t i;
+
+	(void)state;
+	s = snap_new();
+	t = snap_new();
+	assert_non_null(snap_add(s, 812));
+	p = carried_add(s, &v, source_nothing(s), 3000);
+	assert_non_null(p);
+	assert_int_equal(p->pid, 4194305);
+	assert_int_equal(image_bytes(p->text), 3000);
+	assert_ptr_equal(carried_find(s, &v), p);
+	assert_null(carried_find(s, &other));
+	assert_int_equal(carried_add(s, &other, source_nothing(s), 1)->pid,
+	    4194306);
+	assert_int_equal(linuxrec_pack(p, NULL, 0), 0);
+	q = snap_add(t, p->pid);
+	file_set(q, "proc", proc_file(p, "proc")->data,
+	    proc_file(p, "proc")->len);
+	assert_int_equal(linuxrec_apply(q), 0);
+	assert_string_equal(q->carried->path, "/a b");
+	assert_ptr_equal(carried_find(t, &v), q);
+	v.dev = v.ino = 0;	/* nothing known but the path */
+	assert_int_equal(carried_set(q, 0, 0, "/a b"), 0);
+	assert_ptr_equal(carried_find(t, &v), q);
+	v.name[1] = 'b';
+	assert_null(carried_find(t, &v));
+	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+		snprintf(text, sizeof text, "linux amd64 1\ncarried\n%s",
+		    bad[i]);
+		q = proc_with(t, i + 1, text);
+		assert_int_equal(linuxrec_apply(q), -1);
+	}
+	free(v.name);
+	snap_free(s);
+	snap_free(t);
+}
+
 static char *
 with_missing(const char *lines)
 {
@@ -437,6 +490,7 @@ main(void)
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_pack),
 		cmocka_unit_test(test_thread),
+		cmocka_unit_test(test_carried),
 		cmocka_unit_test(test_apply),
 		cmocka_unit_test(test_badmissing),
 		cmocka_unit_test(test_update),
