@@ -4,15 +4,17 @@
 
 VERSION = 0.1
 
-PROGS = snap snapls
+PROGS = snap snapcore snapls
 
 LIBSRC = lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
 	lib/fetch.c \
 	lib/image.c lib/index.c lib/input.c lib/judge.c lib/output.c \
 	lib/plan.c lib/snap.c lib/source.c lib/vma.c
 
-FMTSRC = fmt/linuxrec.c fmt/maps.c fmt/open.c fmt/plan9.c fmt/plan9regs.c \
-	fmt/snap6read.c fmt/snap6seg.c fmt/snap6write.c
+FMTSRC = fmt/core.c fmt/corearch.c fmt/coreload.c fmt/corenote.c \
+	fmt/coreread.c fmt/corethread.c fmt/linuxrec.c fmt/maps.c fmt/open.c \
+	fmt/plan9.c fmt/plan9regs.c fmt/snap6read.c fmt/snap6seg.c \
+	fmt/snap6write.c
 
 LINUXSRC = lib/linux/carry.c lib/linux/freeze.c lib/linux/live.c \
 	lib/linux/livesource.c \
@@ -20,7 +22,7 @@ LINUXSRC = lib/linux/carry.c lib/linux/freeze.c lib/linux/live.c \
 	lib/linux/readers.c lib/linux/regs.c lib/linux/take.c \
 	lib/linux/task.c lib/linux/user.c lib/linux/vdso.c
 
-MAN1 = cmd/snap/snap.1 cmd/snapls/snapls.1
+MAN1 = cmd/snap/snap.1 cmd/snapcore/snapcore.1 cmd/snapls/snapls.1
 MAN3 = lib/libsnap.3
 MAN6 = man6/snap.6
 
@@ -39,7 +41,7 @@ FUZZ = snap6 linuxrec
 FUZZTIME = 120
 BENCH = bare heap
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t
-SLOW = tests/live/*.t
+SLOW = tests/live/*.t tests/core/*.t
 
 O = build
 PREFIX = /usr/local

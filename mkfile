@@ -1,15 +1,17 @@
 # snap, for mk(1).  The lists are those of Makefile; tests and everything
 # else are there.
 
-PROGS=snap snapls
+PROGS=snap snapcore snapls
 
 LIBSRC=lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
 	lib/fetch.c \
 	lib/image.c lib/index.c lib/input.c lib/judge.c lib/output.c \
 	lib/plan.c lib/snap.c lib/source.c lib/vma.c
 
-FMTSRC=fmt/linuxrec.c fmt/maps.c fmt/open.c fmt/plan9.c fmt/plan9regs.c \
-	fmt/snap6read.c fmt/snap6seg.c fmt/snap6write.c
+FMTSRC=fmt/core.c fmt/corearch.c fmt/coreload.c fmt/corenote.c \
+	fmt/coreread.c fmt/corethread.c fmt/linuxrec.c fmt/maps.c fmt/open.c \
+	fmt/plan9.c fmt/plan9regs.c fmt/snap6read.c fmt/snap6seg.c \
+	fmt/snap6write.c
 
 LINUXSRC=lib/linux/carry.c lib/linux/freeze.c lib/linux/live.c \
 	lib/linux/livesource.c \

@@ -2,7 +2,8 @@
  * Streams out, to a file or a pipe.  Small pieces are gathered, large ones
  * are written from where they lie.  A file is written without a name, or
  * under a name beside its own where the file system knows no other way,
- * and gets its own name when it is whole and on the disk.
+ * and gets its own name when it is whole and on the disk.  What is zero may be
+ * left out of it, as a hole.
  */
 #include "snap.h"
 
@@ -29,6 +30,7 @@ struct output {
 	char		*dir;	/* owned; where path is */
 	char		*tmp;	/* owned; NULL: the file has no name yet */
 	uint64_t	 pos;
+	bool		 tail;	/* a hole is the last that was written */
 	bool		 failed; /* the error is in why */
 	char		 why[256];
 	uint8_t		*small;	/* owned; gathered bytes */
@@ -210,6 +212,7 @@ output_flush(struct output *o)
 			v->iov_base = (uint8_t *)v->iov_base + n;
 			v->iov_len -= (size_t)n;
 		}
+		o->tail = false;
 	}
 	o->niov = 0;
 	o->nsmall = 0;
@@ -286,6 +289,62 @@ output_put(struct output *o, const void *data, size_t n)
 }
 
 /*
+ * May the next n bytes be skipped instead of written?  In a regular file,
+ * where nothing lies yet.
+ */
+static bool
+can_skip(const struct output *o, uint64_t n)
+{
+	struct stat st;
+	off_t at;
+	int flags;
+
+	if (fstat(o->fd, &st) == -1 || !S_ISREG(st.st_mode) ||
+	    (flags = fcntl(o->fd, F_GETFL)) == -1 || flags & O_APPEND ||
+	    (at = lseek(o->fd, 0, SEEK_CUR)) == -1)
+		return false;
+	return at >= st.st_size && n <= (uint64_t)(INT64_MAX - at);
+}
+
+/*
+ * Write n zeros; in a file they become a hole, if it can have one.
+ */
+void
+output_hole(struct output *o, uint64_t n)
+{
+	static const uint8_t zero[SMALL];
+	uint64_t part;
+
+	if (n == 0 || output_flush(o) == -1)
+		return;
+	if (can_skip(o, n)) {
+		o->pos += n;
+		o->tail = true;
+		if (lseek(o->fd, (off_t)n, SEEK_CUR) == -1)
+			output_fail(o, "seek");
+		return;
+	}
+	for (; n > 0 && !o->failed; n -= part) {
+		part = n < sizeof zero ? n : sizeof zero;
+		output_refer(o, zero, (size_t)part);
+	}
+}
+
+/*
+ * A file that ends in a hole gets its length.
+ */
+static int
+output_length(const struct output *o)
+{
+	off_t at;
+
+	if (!o->tail)
+		return 0;
+	at = lseek(o->fd, 0, SEEK_CUR);
+	return at == -1 ? -1 : ftruncate(o->fd, at);
+}
+
+/*
  * How many bytes were written so far.
  */
 uint64_t
@@ -351,7 +410,8 @@ int
 output_commit(struct output *o)
 {
 	(void)output_flush(o);
-	if (!o->failed && o->dir != NULL && output_name(o) == -1)
+	if (!o->failed && (output_length(o) == -1 ||
+	    (o->dir != NULL && output_name(o) == -1)))
 		output_fail(o, "finish");
 	if (o->failed) {
 		errstr_set("%s", o->why);

@@ -317,6 +317,7 @@ struct output;
 
 struct output	*output_open(const char *);
 void		 output_put(struct output *, const void *, size_t);
+void		 output_hole(struct output *, uint64_t);
 void		 output_refer(struct output *, const void *, size_t);
 char		*output_room(struct output *, size_t, size_t *);
 void		 output_filled(struct output *, const char *);
@@ -419,13 +420,14 @@ int		 proc_vmas(const struct proc *, struct vmas *);
 
 /*
  * A process as an ELF core, made as it is read: core.c (the layout),
- * corenote.c, corearch.c
+ * coreload.c, corenote.c, corethread.c, corearch.c
  */
 struct core;
 
 struct core	*core_new(struct snap *, struct proc *);
 void		 core_free(struct core *);
 uint64_t	 core_size(const struct core *);
+size_t		 core_left(const struct core *);
 ssize_t		 core_pread(struct core *, void *, size_t, uint64_t);
 int64_t		 core_seek(const struct core *, uint64_t, int);
 

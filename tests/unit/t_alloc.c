@@ -382,6 +382,54 @@ test_nothreads(void **state)
 	buf_free(&b);
 }
 
+/*
+ * The core of a process of two threads, with notes, parts and holes.
+ */
+static int
+try_core(void *arg)
+{
+	struct snap *s = arg;
+	struct core *c;
+
+	armed = true;
+	c = core_new(s, s->proc[0]);
+	armed = false;
+	if (c == NULL)
+		return -1;
+	assert_int_equal(core_size(c), 0x15000);
+	core_free(c);
+	return 0;
+}
+
+static void
+test_core(void **state)
+{
+	static const char maps[] =
+	    "10000-50000 rw-p 0 08:01 9 /file\n60000-61000 rw-p 0 0:0 0 \n",
+	    thread[] = "thread\n          2 7\n";
+	struct buf b = { 0 };
+	struct snap *s;
+	struct proc *p;
+	int i;
+
+	(void)state;
+	s = snap_new();
+	for (i = 0; i < 2; i++) {
+		b.len = 0;
+		buf_printf(&b, "linux amd64 1\nregset/prstatus\n%11d %0216d",
+		    216, 0);
+		buf_printf(&b, "maps\n%11zu %s%s", sizeof maps - 1, maps,
+		    i == 0 ? "" : thread);
+		p = snap_add(s, 7 + (uint64_t)i);
+		file_set(p, "proc", b.data, b.len);
+		assert_int_equal(linuxrec_apply(p), 0);
+	}
+	segment_add(s->proc[0], IMAGE_MEM, 0x20000, 0x14000, NULL, 0);
+	each_failure(try_core, s);
+	buf_free(&b);
+	snap_free(s);
+}
+
 int
 main(void)
 {
@@ -392,6 +440,7 @@ main(void)
 		cmocka_unit_test(test_record),
 		cmocka_unit_test(test_build),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_core),
 		cmocka_unit_test(test_nothreads),
 	};
 

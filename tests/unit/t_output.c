@@ -299,6 +299,96 @@ test_pieces(void **state)
 }
 
 /*
+ * Holes in a file: the same bytes, and the same length when the last is one.
+ */
+static void
+test_holes(void **state)
+{
+	static uint8_t want[1 << 22];
+	struct output *o;
+	struct stat st;
+	struct rng r;
+	size_t len, n;
+	int end;
+
+	(void)state;
+	rng_init(&r, "holes", 83);
+	for (end = 0; end < 2; end++) {
+		memset(want, 0, sizeof want);
+		o = must_open("file");
+		for (len = 0; len < sizeof want / 2; len += n) {
+			n = rng_below(&r, 300000);
+			output_hole(o, n);
+			output_hole(o, 0);
+			assert_int_equal(output_pos(o), len + n);
+			len += n;
+			n = rng_below(&r, 100);
+			rng_bytes(&r, want + len, n);
+			output_put(o, want + len, n);
+		}
+		if (end == 1) {
+			output_hole(o, 1000000);
+			output_hole(o, 1);
+			len += 1000001;
+		}
+		assert_int_equal(output_commit(o), 0);
+		assert_content("file", want, len);
+		assert_int_equal(stat("file", &st), 0);
+		assert_true(st.st_blocks < (blkcnt_t)(len / 512 / 2));
+		unlink("file");
+	}
+	o = must_open("file");		/* nothing but a hole */
+	output_hole(o, 70000);
+	assert_int_equal(output_commit(o), 0);
+	memset(want, 0, 70000);
+	assert_content("file", want, 70000);
+	unlink("file");
+}
+
+/*
+ * Holes on standard output: not in what is there already, and not where
+ * bytes are appended.
+ */
+static void
+test_holeshere(void **state)
+{
+	static const int flags[] = { O_APPEND, 0, O_TRUNC };
+	uint8_t want[300000];
+	struct output *o;
+	int fd, save;
+	size_t i, len;
+
+	(void)state;
+	for (i = 0; i < sizeof flags / sizeof *flags; i++) {
+		fd = open("file", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
+		    0600);
+		memset(want, 'x', sizeof want);
+		assert_int_equal(write(fd, want, 100000), 100000);
+		close(fd);
+		fd = open("file", O_WRONLY | O_CLOEXEC | flags[i]);
+		fflush(stdout);
+		save = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		dup2(fd, STDOUT_FILENO);
+		close(fd);
+		o = output_open(NULL);
+		assert_non_null(o);
+		output_put(o, "abc", 3);
+		output_hole(o, 50000);
+		output_put(o, "abc", 3);
+		output_hole(o, 100000);
+		assert_int_equal(output_commit(o), 0);
+		dup2(save, STDOUT_FILENO);
+		close(save);
+		len = flags[i] == O_APPEND ? 100000 : 0;
+		memset(want + len, 0, 150006);
+		memcpy(want + len, "abc", 3);
+		memcpy(want + len + 50003, "abc", 3);
+		assert_content("file", want, len + 150006);
+		unlink("file");
+	}
+}
+
+/*
  * A pipe whose reader is slow, and signals that interrupt the writing: it
  * takes less than it is given.
  */
@@ -358,7 +448,9 @@ test_pipe(void **state)
 	setitimer(ITIMER_REAL, &often, NULL);
 	output_refer(o, want, 1000001);
 	output_put(o, want + 1000001, 999);
-	output_refer(o, want + 1001000, sizeof want - 1001000);
+	output_hole(o, 200000);
+	memset(want + 1001000, 0, 200000);
+	output_refer(o, want + 1201000, sizeof want - 1201000);
 	assert_int_equal(output_commit(o), 0);
 	setitimer(ITIMER_REAL, &never, NULL);
 	pthread_join(t, NULL);
@@ -401,6 +493,8 @@ main(void)
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_snapfull),
 		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_holeshere),
 		cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_closed),
 	};

@@ -1,0 +1,438 @@
+/*
+ * A process as an ELF core (core(5), elf(5)), as the kernel writes it
+ * (fs/binfmt_elf.c), made as it is read.
+ *
+ *	ELF header
+ *	program headers		PT_NOTE, then a PT_LOAD or more a mapping
+ *	section header		only with 65535 program headers or more
+ *	notes
+ *	zeros			to a page of 4096 bytes
+ *	memory			where p_filesz is not 0
+ *
+ * All but the memory is kept; of the memory a list tells where in the core
+ * and at which address captured parts lie.  Between these are zeros.
+ */
+#include "core.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HOLE = 64 * KB };	/* shorter ones are not worth a seek */
+
+struct hole {			/* zeros, which need not be read */
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+};
+
+struct core {
+	struct image	*mem;	/* borrowed from the process */
+	struct buf	 head;	/* owned; all up to the memory */
+	struct corepart	*part;	/* owned; by offset */
+	size_t		 npart;
+	struct hole	*hole;	/* owned; by offset */
+	size_t		 nhole;
+	uint64_t	 size;
+	size_t		 left;	/* threads without registers */
+};
+
+static uint64_t
+page_up(uint64_t v)
+{
+	return (v + CORE_PAGE - 1) & ~(uint64_t)(CORE_PAGE - 1);
+}
+
+/*
+ * How long the headers are, the notes not counted.
+ */
+static uint64_t
+headers_size(const struct corearch *a, size_t nload)
+{
+	bool wide = a->word == 8;
+	uint64_t n;
+
+	n = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
+	n += (nload + 1) * (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
+	if (nload + 1 >= PN_XNUM)
+		n += wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	return n;
+}
+
+static void
+elf_header(struct buf *b, const struct corearch *a, size_t nload)
+{
+	uint8_t ident[EI_NIDENT] = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
+	    ELFCLASS32, ELFDATA2LSB, EV_CURRENT, ELFOSABI_NONE };
+	bool wide = a->word == 8, many = nload + 1 >= PN_XNUM;
+	size_t ehsize, phsize, shsize;
+
+	ehsize = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
+	phsize = wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	shsize = wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	if (wide)
+		ident[EI_CLASS] = ELFCLASS64;
+	buf_add(b, ident, sizeof ident);
+	num_add(b, ET_CORE, 2);
+	num_add(b, a->machine, 2);
+	num_add(b, EV_CURRENT, 4);
+	num_add(b, 0, a->word);			/* e_entry */
+	num_add(b, ehsize, a->word);		/* e_phoff */
+	num_add(b, many ? ehsize + (nload + 1) * phsize : 0, a->word);
+	num_add(b, 0, 4);			/* e_flags */
+	num_add(b, ehsize, 2);
+	num_add(b, phsize, 2);
+	num_add(b, many ? PN_XNUM : nload + 1, 2);
+	num_add(b, many ? shsize : 0, 2);
+	num_add(b, many, 2);
+	num_add(b, SHN_UNDEF, 2);
+}
+
+static void
+program_header(struct buf *b, const struct corearch *a, uint32_t type,
+    uint32_t flags, const struct coreload *l, uint64_t align)
+{
+	num_add(b, type, 4);
+	if (a->word == 8)
+		num_add(b, flags, 4);
+	num_add(b, l->off, a->word);
+	num_add(b, l->addr, a->word);
+	num_add(b, 0, a->word);			/* p_paddr */
+	num_add(b, l->filesz, a->word);
+	num_add(b, l->memsz, a->word);
+	if (a->word == 4)
+		num_add(b, flags, 4);
+	num_add(b, align, a->word);
+}
+
+/*
+ * The one section header of a core with many segments: how many there are.
+ */
+static void
+section_header(struct buf *b, const struct corearch *a, size_t nload)
+{
+	size_t i;
+
+	num_add(b, 0, 4);			/* sh_name */
+	num_add(b, SHT_NULL, 4);
+	for (i = 0; i < 3; i++)			/* sh_flags, _addr, _offset */
+		num_add(b, 0, a->word);
+	num_add(b, 1, a->word);			/* sh_size: e_shnum */
+	num_add(b, SHN_UNDEF, 4);		/* sh_link: e_shstrndx */
+	num_add(b, nload + 1, 4);		/* sh_info: e_phnum */
+	num_add(b, 0, a->word);
+	num_add(b, 0, a->word);
+}
+
+static void
+headers_add(struct buf *b, const struct corearch *a, const struct coreloads *l,
+    size_t notes)
+{
+	struct coreload note = { .filesz = notes,
+	    .off = headers_size(a, l->nload) };
+	uint32_t flags;
+	size_t i;
+
+	elf_header(b, a, l->nload);
+	program_header(b, a, PT_NOTE, 0, &note, 4);
+	for (i = 0; i < l->nload; i++) {
+		flags = l->load[i].flags & VMA_READ ? PF_R : 0;
+		flags |= l->load[i].flags & VMA_WRITE ? PF_W : 0;
+		flags |= l->load[i].flags & VMA_EXEC ? PF_X : 0;
+		program_header(b, a, PT_LOAD, flags, &l->load[i], CORE_PAGE);
+	}
+	if (l->nload + 1 >= PN_XNUM)
+		section_header(b, a, l->nload);
+}
+
+/*
+ * Give each segment its place behind the headers, which take off bytes.
+ * Offsets and addresses are the same within a page, as elf(5) asks.
+ */
+static int
+core_place(struct core *c, const struct corearch *a, struct coreloads *l,
+    uint64_t off)
+{
+	uint64_t most, end;
+	struct coreload *p;
+	size_t i;
+
+	most = a->word == 8 ? INT64_MAX - CORE_PAGE : UINT32_MAX;
+	c->size = off;
+	for (i = 0; i < l->nload; i++) {
+		p = &l->load[i];
+		p->off = off = page_up(off);
+		if (p->filesz > 0)
+			p->off += p->addr % CORE_PAGE;
+		if (__builtin_add_overflow(p->off, p->filesz, &end) ||
+		    end > most)
+			return errstr_set("its core would be larger than "
+			    "%ju bytes", (uintmax_t)most);
+		if (a->word == 4 && p->addr + (p->memsz - 1) > UINT32_MAX)
+			return errstr_set("a mapping at %jx, and registers "
+			    "of 32 bits", (uintmax_t)p->addr);
+		if (p->filesz > 0)
+			off = c->size = end;
+	}
+	for (i = 0; i < l->npart; i++) {
+		p = &l->load[l->part[i].off];
+		l->part[i].off = p->off + (l->part[i].addr - p->addr);
+	}
+	return 0;
+}
+
+/*
+ * Note zeros from start to end, where they make a hole.
+ */
+static int
+hole_add(struct core *c, uint64_t start, uint64_t end)
+{
+	struct hole *h;
+
+	start = page_up(start);
+	if (end != c->size)
+		end -= end % CORE_PAGE;
+	if (end < start || end - start < HOLE)
+		return 0;
+	if ((c->nhole & (c->nhole - 1)) == 0) {
+		h = reallocarray(c->hole, c->nhole == 0 ? 1 : c->nhole * 2,
+		    sizeof *h);
+		if (h == NULL)
+			return errstr_set("out of memory");
+		c->hole = h;
+	}
+	c->hole[c->nhole].start = start;
+	c->hole[c->nhole++].end = end;
+	return 0;
+}
+
+/*
+ * Find the holes of a captured part.  *zero is where the zeros began in
+ * which it begins.
+ */
+static int
+part_holes(struct core *c, const struct corepart *p, uint64_t *zero)
+{
+	const struct segment *s;
+	const struct extent *e;
+	uint64_t at, n, first;
+
+	s = image_find(c->mem, p->addr)->seg;
+	first = p->addr - s->base;	/* the part in its segment */
+	for (at = first; at < first + p->len; at += n) {
+		if ((e = segment_extent(s, at / KB)) == NULL)
+			break;
+		n = (e->kb + e->n) * KB - at;
+		if (n > first + p->len - at)
+			n = first + p->len - at;
+		if (e->src == NULL)
+			continue;
+		if (hole_add(c, *zero, p->off + (at - first)) == -1)
+			return -1;
+		*zero = p->off + (at - first) + n;
+	}
+	return 0;
+}
+
+static int
+core_holes(struct core *c)
+{
+	uint64_t zero;
+	size_t i;
+
+	zero = c->head.len;
+	for (i = 0; i < c->npart; i++)
+		if (part_holes(c, &c->part[i], &zero) == -1)
+			return -1;
+	return hole_add(c, zero, c->size);
+}
+
+/*
+ * Lay out the core of a process with these threads and mappings.
+ */
+static int
+core_layout(struct core *c, const struct corethreads *t, const struct proc *p,
+    const struct vmas *v)
+{
+	struct coreloads l = { 0 };
+	struct buf notes = { 0 };
+	int rc;
+
+	rc = -1;
+	if (coreloads_make(&l, p->mem, v) == -1 ||
+	    corenote_add(&notes, t, p, v) == -1)
+		goto out;
+	if (l.nload >= UINT32_MAX - 1) {
+		errstr_set("%zu segments", l.nload);
+		goto out;
+	}
+	if (core_place(c, t->arch, &l, headers_size(t->arch, l.nload) +
+	    notes.len) == -1)
+		goto out;
+	headers_add(&c->head, t->arch, &l, notes.len);
+	buf_add(&c->head, notes.data, notes.len);
+	if (buf_check(&c->head) == -1)
+		goto out;
+	c->mem = p->mem;
+	c->part = l.part;
+	c->npart = l.npart;
+	l.part = NULL;
+	rc = core_holes(c);
+out:
+	coreloads_free(&l);
+	buf_free(&notes);
+	return rc;
+}
+
+/*
+ * The core of a process, which is not a thread and not a carried file, with
+ * those of its threads that have registers.  It borrows from the snapshot,
+ * which must stay as it is.  Several threads may read one core.  NULL on an
+ * error, as for a process without registers or of an unknown machine.
+ */
+struct core *
+core_new(struct snap *s, struct proc *p)
+{
+	struct corethreads t = { 0 };
+	struct vmas v = { 0 };
+	struct core *c;
+
+	if ((c = calloc(1, sizeof *c)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	if (corethreads_find(&t, s, p) == -1 || proc_vmas(p, &v) == -1 ||
+	    core_layout(c, &t, p, &v) == -1) {
+		errstr_wrap("process %ju", (uintmax_t)p->pid);
+		core_free(c);
+		c = NULL;
+	} else
+		c->left = t.left;
+	vmas_free(&v);
+	free(t.p);
+	return c;
+}
+
+void
+core_free(struct core *c)
+{
+	if (c == NULL)
+		return;
+	buf_free(&c->head);
+	free(c->part);
+	free(c->hole);
+	free(c);
+}
+
+/*
+ * The length of a core in bytes, holes included.
+ */
+uint64_t
+core_size(const struct core *c)
+{
+	return c->size;
+}
+
+/*
+ * How many threads that were alive are not in a core, because the snapshot
+ * does not have their registers.
+ */
+size_t
+core_left(const struct core *c)
+{
+	return c->left;
+}
+
+/*
+ * The first part that ends behind an offset: its number, or npart.
+ */
+static size_t
+part_find(const struct core *c, uint64_t off)
+{
+	size_t lo, hi, mid;
+
+	for (lo = 0, hi = c->npart; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (c->part[mid].off + c->part[mid].len <= off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * Read len bytes at an offset.  Returns how many these are, fewer than asked
+ * for only at the end; or -1 when memory cannot be read.
+ */
+ssize_t
+core_pread(struct core *c, void *buf, size_t len, uint64_t off)
+{
+	const struct corepart *p, *end;
+	uint8_t *out;
+	uint64_t n;
+
+	if (len > SSIZE_MAX)
+		len = SSIZE_MAX;
+	if (off >= c->size)
+		return 0;
+	if (len > c->size - off)
+		len = (size_t)(c->size - off);
+	p = c->npart == 0 ? NULL : c->part + part_find(c, off);
+	end = c->npart == 0 ? NULL : c->part + c->npart;
+	for (out = buf; len > 0; out += n, off += n, len -= (size_t)n) {
+		if (off < c->head.len) {
+			n = c->head.len - off;
+			n = n < len ? n : len;
+			memcpy(out, c->head.data + off, (size_t)n);
+		} else if (p == end || off < p->off) {
+			n = p == end ? len : p->off - off;
+			n = n < len ? n : len;
+			memset(out, 0, (size_t)n);
+		} else {
+			n = p->off + p->len - off;
+			n = n < len ? n : len;
+			if (image_read(c->mem, p->addr + (off - p->off), out,
+			    (size_t)n) == -1)
+				return -1;
+			if (off + n == p->off + p->len)
+				p++;
+		}
+	}
+	return (ssize_t)(out - (uint8_t *)buf);
+}
+
+/*
+ * As lseek(2) with SEEK_DATA or SEEK_HOLE: where from an offset on the next
+ * data or the next hole is; -1 behind the end, and for SEEK_DATA behind the
+ * last data.
+ */
+int64_t
+core_seek(const struct core *c, uint64_t off, int whence)
+{
+	size_t lo, hi, mid;
+
+	if (off >= c->size)
+		return errstr_set("byte %ju is behind the end",
+		    (uintmax_t)off);
+	for (lo = 0, hi = c->nhole; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (c->hole[mid].end <= off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* hole lo, if there is one, is the first that ends behind off */
+	if (whence == SEEK_HOLE) {
+		if (lo == c->nhole)
+			return (int64_t)c->size;
+		return (int64_t)(c->hole[lo].start > off ?
+		    c->hole[lo].start : off);
+	}
+	if (lo == c->nhole || off < c->hole[lo].start)
+		return (int64_t)off;
+	if (c->hole[lo].end == c->size)
+		return errstr_set("no data behind byte %ju", (uintmax_t)off);
+	return (int64_t)c->hole[lo].end;
+}

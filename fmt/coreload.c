@@ -1,0 +1,190 @@
+/*
+ * The segments of an ELF core: what is there of each mapping.
+ *
+ *	mapping	|      captured  captured      captured   |
+ *	PT_LOAD	| none | file ..........| mem | file .| mem |
+ *
+ * Memory that was never touched is zero.  Between captured pages it lies in
+ * the core as a hole, if it is not too large; behind them p_memsz alone
+ * tells of it.  Memory that is missing must not be taken for zeros: it has
+ * segments of its own, with p_filesz 0.
+ */
+#include "core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GAP = 1024 * KB };	/* from here on a gap is not in the file */
+
+enum kind { CAPTURED, MISSING, UNTOUCHED };
+
+struct walk {			/* along an image, by address */
+	struct piece	*piece;	/* the first that is not behind us */
+	const struct missing *miss;
+	const struct missing *end;
+};
+
+/*
+ * Make room for another element of an array: n of that size are there.
+ */
+static void *
+array_grow(void *v, size_t n, size_t size)
+{
+	void *p;
+
+	if ((n & (n - 1)) != 0)
+		return v;
+	if ((p = reallocarray(v, n == 0 ? 1 : n * 2, size)) == NULL)
+		errstr_set("out of memory");
+	return p;
+}
+
+static int
+load_add(struct coreloads *l, uint64_t addr, unsigned int flags)
+{
+	struct coreload *p;
+
+	if ((p = array_grow(l->load, l->nload, sizeof *p)) == NULL)
+		return -1;
+	l->load = p;
+	p = &l->load[l->nload++];
+	memset(p, 0, sizeof *p);
+	p->addr = addr;
+	p->flags = flags;
+	return 0;
+}
+
+static int
+part_add(struct coreloads *l, uint64_t addr, uint64_t len)
+{
+	struct corepart *p;
+
+	if ((p = array_grow(l->part, l->npart, sizeof *p)) == NULL)
+		return -1;
+	l->part = p;
+	p = &l->part[l->npart++];
+	p->addr = addr;
+	p->len = len;
+	p->off = l->nload - 1;
+	return 0;
+}
+
+/*
+ * What lies at an address, and up to where: end at the most.
+ */
+static enum kind
+walk_look(struct walk *w, uint64_t at, uint64_t *end)
+{
+	while (w->miss < w->end && w->miss->end <= at)
+		w->miss++;
+	if (w->miss < w->end && w->miss->start <= at) {
+		if (w->miss->end < *end)
+			*end = w->miss->end;
+		return MISSING;
+	}
+	if (w->miss < w->end && w->miss->start < *end)
+		*end = w->miss->start;
+	while (w->piece != NULL && w->piece->last < at)
+		w->piece = piece_next(w->piece);
+	if (w->piece == NULL)
+		return UNTOUCHED;
+	if (w->piece->first <= at) {
+		if (w->piece->last < *end - 1)
+			*end = w->piece->last + 1;
+		return CAPTURED;
+	}
+	if (w->piece->first < *end)
+		*end = w->piece->first;
+	return UNTOUCHED;
+}
+
+/*
+ * Add captured memory to the segment that is open, or to a new one.
+ */
+static int
+captured_add(struct coreloads *l, uint64_t at, uint64_t end, bool open,
+    unsigned int flags)
+{
+	struct coreload *p;
+	uint64_t gap;
+
+	p = open ? &l->load[l->nload - 1] : NULL;
+	gap = p == NULL || p->filesz == 0 ? 0 : p->memsz - p->filesz;
+	if (gap >= GAP) {
+		p->memsz = p->filesz;
+		if (load_add(l, p->addr + p->filesz, flags) == -1)
+			return -1;
+		p = &l->load[l->nload - 1];
+		p->memsz = gap;
+	}
+	if (p == NULL || p->filesz == 0) {
+		if (load_add(l, at, flags) == -1)
+			return -1;
+		p = &l->load[l->nload - 1];
+	}
+	p->filesz = p->memsz = end - p->addr;
+	return part_add(l, at, end - at);
+}
+
+/*
+ * The segments of one mapping.
+ */
+static int
+mapping_add(struct coreloads *l, struct walk *w, const struct vma *v)
+{
+	struct coreload *p;
+	uint64_t at, end;
+	enum kind kind;
+	bool open;
+
+	open = false;
+	for (at = v->start; at < v->end; at = end, open = true) {
+		end = v->end;
+		kind = walk_look(w, at, &end);
+		if (kind == CAPTURED) {
+			if (captured_add(l, at, end, open, v->flags) == -1)
+				return -1;
+			continue;
+		}
+		/* what is missing is not the tail of what is there */
+		p = open ? &l->load[l->nload - 1] : NULL;
+		if (p == NULL || (p->filesz > 0 && kind == MISSING)) {
+			if (load_add(l, at, v->flags) == -1)
+				return -1;
+			p = &l->load[l->nload - 1];
+		}
+		p->memsz = end - p->addr;
+	}
+	return 0;
+}
+
+/*
+ * The segments of a core and what is captured of them, of memory (NULL:
+ * none) and sorted mappings.  *l is all zero; the caller frees it, after a
+ * failure too.
+ */
+int
+coreloads_make(struct coreloads *l, struct image *mem, const struct vmas *v)
+{
+	struct walk w = { 0 };
+	size_t i;
+
+	if (mem != NULL) {
+		w.piece = image_first(mem);
+		w.miss = mem->missing;
+		w.end = mem->missing == NULL ? NULL :
+		    mem->missing + mem->nmissing;
+	}
+	for (i = 0; i < v->n; i++)
+		if (mapping_add(l, &w, &v->v[i]) == -1)
+			return -1;
+	return 0;
+}
+
+void
+coreloads_free(struct coreloads *l)
+{
+	free(l->load);
+	free(l->part);
+	memset(l, 0, sizeof *l);
+}

@@ -1,0 +1,267 @@
+/*
+ * The notes of an ELF core (core(5)): what the kernel writes, in its order
+ * (fs/binfmt_elf.c, include/linux/elfcore.h).
+ *
+ *	first thread	PRSTATUS PRPSINFO SIGINFO AUXV FILE FPREGSET XSTATE
+ *	the others	PRSTATUS FPREGSET XSTATE
+ */
+#include "core.h"
+
+#include <elf.h>
+#include <string.h>
+
+enum { USER_HZ = 100 };
+
+/*
+ * Where members of struct elf_prstatus and elf_prpsinfo are, by the length
+ * of a long.
+ */
+static const struct layout {
+	uint8_t	 sigpend, sighold, pid, utime, reg;
+	uint8_t	 flag, uid, uidlen, pspid, fname, psargs, pslen;
+} layout4 = { 16, 20, 24, 40, 72, 4, 8, 2, 12, 28, 44, 124 },
+    layout8 = { 16, 24, 32, 48, 112, 8, 16, 4, 24, 40, 56, 136 };
+
+static const struct layout *
+layout_of(const struct corearch *a)
+{
+	return a->word == 8 ? &layout8 : &layout4;
+}
+
+static void
+note_add(struct buf *b, const char *name, uint32_t type, const void *data,
+    size_t len)
+{
+	static const uint8_t zero[4];
+	size_t n;
+
+	n = strlen(name) + 1;
+	num_add(b, n, 4);
+	num_add(b, len, 4);
+	num_add(b, type, 4);
+	buf_add(b, name, n);
+	buf_add(b, zero, -n % 4);
+	buf_add(b, data, len);
+	buf_add(b, zero, -len % 4);
+}
+
+/*
+ * NT_PRSTATUS.  sig is the siginfo of what ended the process, or NULL.
+ */
+static void
+prstatus_add(struct buf *b, const struct corearch *a, const struct proc *p,
+    const struct linuxrec *r, const struct coreregs *regs,
+    const uint8_t *sig)
+{
+	const struct layout *lo = layout_of(a);
+	uint8_t s[512] = { 0 };
+	struct recfile f;
+	struct stat_line st;
+	size_t i, w = a->word, end;
+	uint8_t *t;
+
+	rec_stat(p, r, &st);
+	if (sig != NULL) {
+		num_put(s, num_get(sig, 4), 4);		/* si_signo */
+		num_put(s + 12, num_get(sig, 4), 2);	/* pr_cursig */
+	}
+	num_put(s + lo->sigpend, rec_status(r, "SigPnd", 16), w);
+	if (linuxrec_find(r, "sigmask", &f) && f.len == 8)
+		memcpy(s + lo->sighold, f.data, w);
+	else
+		num_put(s + lo->sighold, rec_status(r, "SigBlk", 16), w);
+	num_put(s + lo->pid, p->pid, 4);
+	num_put(s + lo->pid + 4, st.ppid, 4);
+	num_put(s + lo->pid + 8, st.pgrp, 4);
+	num_put(s + lo->pid + 12, st.session, 4);
+	for (i = 0; i < 4; i++) {
+		t = s + lo->utime + i * 2 * w;
+		num_put(t, st.time[i] / USER_HZ, w);
+		num_put(t + w, st.time[i] % USER_HZ * (1000000 / USER_HZ), w);
+	}
+	memcpy(s + lo->reg, regs->gp, regs->ngp);
+	end = lo->reg + regs->ngp;
+	num_put(s + end, regs->nfp > 0, 4);		/* pr_fpvalid */
+	end += 4;
+	note_add(b, "CORE", NT_PRSTATUS, s, (end + w - 1) / w * w);
+}
+
+/*
+ * The name and the arguments of a process, as they stand in NT_PRPSINFO.
+ */
+static void
+names_put(const struct proc *p, const struct linuxrec *r, uint8_t *fname,
+    uint8_t *psargs)
+{
+	enum { FNAME = 16, PSARGS = 80 };
+	const struct file *f;
+	struct recfile args;
+	char name[28];
+	size_t i, n;
+
+	if (rec_text(r, "comm", name, FNAME + 1))
+		n = strcspn(name, "\n");
+	else {
+		f = proc_file(p, "status");
+		for (n = 0; f != NULL && n < f->len && n + 1 < sizeof name &&
+		    f->data[n] > ' '; n++)
+			name[n] = (char)f->data[n];
+	}
+	memcpy(fname, name, n < FNAME ? n : FNAME - 1);
+	if (!linuxrec_find(r, "cmdline", &args)) {
+		memcpy(psargs, name, n);
+		return;
+	}
+	for (i = 0; i < args.len && i < PSARGS - 1; i++)
+		psargs[i] = args.data[i] == '\0' ? ' ' : args.data[i];
+}
+
+/*
+ * NT_PRPSINFO, as fill_psinfo of the kernel makes it.
+ */
+static void
+prpsinfo_add(struct buf *b, const struct corearch *a, const struct proc *p,
+    const struct linuxrec *r)
+{
+	static const char letters[] = "RSDTZW";
+	const struct layout *lo = layout_of(a);
+	uint8_t s[256] = { 0 };
+	struct stat_line st;
+	const char *c;
+
+	rec_stat(p, r, &st);
+	if (st.state == 't')
+		st.state = 'T';
+	c = st.state == '\0' ? NULL : strchr(letters, st.state);
+	s[0] = c == NULL ? 6 : (uint8_t)(c - letters);
+	s[1] = (uint8_t)(c == NULL ? '.' : st.state);
+	s[2] = st.state == 'Z';
+	s[3] = (uint8_t)st.nice;
+	num_put(s + lo->flag, st.flags, a->word);
+	num_put(s + lo->uid, rec_status(r, "Uid", 10), lo->uidlen);
+	num_put(s + lo->uid + lo->uidlen, rec_status(r, "Gid", 10),
+	    lo->uidlen);
+	num_put(s + lo->pspid, p->pid, 4);
+	num_put(s + lo->pspid + 4, st.ppid, 4);
+	num_put(s + lo->pspid + 8, st.pgrp, 4);
+	num_put(s + lo->pspid + 12, st.session, 4);
+	names_put(p, r, s + lo->fname, s + lo->psargs);
+	note_add(b, "CORE", NT_PRPSINFO, s, lo->pslen);
+}
+
+static bool
+is_file(const struct vma *v)
+{
+	return v->name[0] == '/' ||
+	    ((v->dev != 0 || v->ino != 0) && v->name[0] != '[');
+}
+
+/*
+ * Add a name of maps, a NUL behind it: there a newline is "\012"
+ * (proc_pid_maps(5)).
+ */
+static void
+name_add(struct buf *b, const char *s)
+{
+	const char *nl;
+
+	for (; (nl = strstr(s, "\\012")) != NULL; s = nl + 4) {
+		buf_add(b, s, (size_t)(nl - s));
+		buf_add(b, "\n", 1);
+	}
+	buf_add(b, s, strlen(s) + 1);
+}
+
+/*
+ * NT_FILE: which files are mapped where; offsets are in pages.
+ */
+static int
+files_add(struct buf *b, const struct corearch *a, const struct vmas *v)
+{
+	struct buf s = { 0 };
+	size_t i, n;
+	int rc;
+
+	for (n = i = 0; i < v->n; i++)
+		n += is_file(&v->v[i]);
+	if (n == 0)
+		return 0;
+	num_add(&s, n, a->word);
+	num_add(&s, CORE_PAGE, a->word);
+	for (i = 0; i < v->n; i++)
+		if (is_file(&v->v[i])) {
+			num_add(&s, v->v[i].start, a->word);
+			num_add(&s, v->v[i].end, a->word);
+			num_add(&s, v->v[i].off / CORE_PAGE, a->word);
+		}
+	for (i = 0; i < v->n; i++)
+		if (is_file(&v->v[i]))
+			name_add(&s, v->v[i].name);
+	rc = buf_check(&s);
+	if (rc == 0 && s.len > UINT32_MAX)
+		rc = errstr_set("%zu bytes of names of files", s.len);
+	if (rc == 0)
+		note_add(b, "CORE", NT_FILE, s.data, s.len);
+	buf_free(&s);
+	return rc;
+}
+
+/*
+ * The notes that tell of the process; lead is the record of its leader.
+ */
+static int
+process_add(struct buf *b, const struct corearch *a, const struct proc *p,
+    const struct linuxrec *lead, const struct vmas *v, const uint8_t *sig)
+{
+	static const uint8_t none[SIGINFO];
+	struct recfile f;
+
+	prpsinfo_add(b, a, p, lead);
+	note_add(b, "CORE", NT_SIGINFO, sig != NULL ? sig : none, SIGINFO);
+	if (linuxrec_find(lead, "auxv", &f) && f.len > 0)
+		note_add(b, "CORE", NT_AUXV, f.data, f.len);
+	return files_add(b, a, v);
+}
+
+/*
+ * The notes of a core: of a process p, its threads and its mappings.  The
+ * threads are those that corethreads_find has found.
+ */
+int
+corenote_add(struct buf *b, const struct corethreads *t, const struct proc *p,
+    const struct vmas *v)
+{
+	struct linuxrec r = { 0 }, first = { 0 }, lead = { 0 };
+	const uint8_t *sig, *own;
+	struct coreregs regs;
+	size_t i;
+	int rc;
+
+	rc = linuxrec_open(&lead, proc_file(p, "proc"));
+	if (rc == 0)
+		rc = linuxrec_open(&first, proc_file(t->p[0], "proc"));
+	sig = rc == 0 ? rec_siginfo(&first) : NULL;
+	for (i = 0; i < t->n && rc == 0; i++) {
+		rc = linuxrec_open(&r, proc_file(t->p[i], "proc"));
+		if (rc == -1)
+			break;
+		(void)corearch_regs(t->arch, t->p[i], &r, &regs);
+		own = rec_siginfo(&r);
+		prstatus_add(b, t->arch, t->p[i], &r, &regs,
+		    own != NULL ? own : sig);
+		if (i == 0)
+			rc = process_add(b, t->arch, p, &lead, v, sig);
+		if (regs.nfp > 0)
+			note_add(b, "CORE", NT_PRFPREG, regs.fp, regs.nfp);
+		if (regs.nxfp > 0)
+			note_add(b, "LINUX", NT_PRXFPREG, regs.xfp,
+			    regs.nxfp);
+		if (regs.nx > 0)
+			note_add(b, "LINUX", NT_X86_XSTATE, regs.x, regs.nx);
+		linuxrec_close(&r);
+	}
+	linuxrec_close(&r);
+	linuxrec_close(&first);
+	linuxrec_close(&lead);
+	return rc == 0 ? buf_check(b) : rc;
+}

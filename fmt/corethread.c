@@ -1,0 +1,200 @@
+/*
+ * The threads of a process that go into its core, and what the Linux record
+ * of each tells of it.
+ */
+#include "core.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Of a small file, what fits into n bytes, and a NUL.
+ */
+bool
+rec_text(const struct linuxrec *r, const char *name, char *s, size_t n)
+{
+	struct recfile f;
+	bool found;
+
+	if ((found = linuxrec_find(r, name, &f)) && f.len > 0) {
+		if (f.len < n)
+			n = f.len + 1;
+		memcpy(s, f.data, n - 1);
+		s[n - 1] = '\0';
+	} else
+		*s = '\0';
+	return found;
+}
+
+/*
+ * What stat tells, or for a process of Plan 9 its status and noteid.
+ */
+void
+rec_stat(const struct proc *p, const struct linuxrec *r, struct stat_line *st)
+{
+	enum { STATE = 56 };
+	const struct file *f;
+	char text[1024];
+	const char *s;
+
+	memset(st, 0, sizeof *st);
+	st->state = 'S';
+	if (rec_text(r, "stat", text, sizeof text) &&
+	    (s = strrchr(text, ')')) != NULL) {
+		/* cppcheck-suppress invalidscanf_libc */
+		(void)sscanf(s + 1, " %c %" SCNu64 " %" SCNu64 " %" SCNu64
+		    " %*d %*d %" SCNu64 " %*u %*u %*u %*u %" SCNu64
+		    " %" SCNu64 " %" SCNu64 " %" SCNu64 " %*d %" SCNd64,
+		    &st->state, &st->ppid, &st->pgrp, &st->session,
+		    &st->flags, &st->time[0], &st->time[1], &st->time[2],
+		    &st->time[3], &st->nice);
+		return;
+	}
+	if ((f = proc_file(p, "status")) != NULL && f->len > STATE + 5 &&
+	    memcmp(f->data + STATE, "Runni", 5) == 0)
+		st->state = 'R';
+	if ((f = proc_file(p, "noteid")) != NULL && f->len < sizeof text) {
+		memcpy(text, f->data, f->len);
+		text[f->len] = '\0';
+		st->pgrp = strtoull(text, NULL, 10);
+	}
+}
+
+/*
+ * A number of status of proc_pid_status(5): the first behind a key.
+ */
+uint64_t
+rec_status(const struct linuxrec *r, const char *key, int base)
+{
+	char text[8192];
+	const char *s;
+	size_t n;
+
+	n = strlen(key);
+	if (rec_text(r, "status", text, sizeof text))
+		for (s = text; s != NULL; s = strchr(s, '\n')) {
+			s += *s == '\n';
+			if (strncmp(s, key, n) == 0 && s[n] == ':')
+				return strtoull(s + n + 1, NULL, base);
+		}
+	return 0;
+}
+
+/*
+ * The siginfo of a thread that got a signal: SIGINFO bytes.  NULL if there
+ * is none, or it is of a stop for a tracer, whose si_code has the event in
+ * its second byte (ptrace(2)): that of the snapshot itself.
+ */
+const uint8_t *
+rec_siginfo(const struct linuxrec *r)
+{
+	struct recfile f;
+	uint64_t code;
+
+	if (!linuxrec_find(r, "siginfo", &f) || f.len != SIGINFO)
+		return NULL;
+	code = num_get(f.data + 8, 4);
+	if (num_get(f.data, 4) == 0 || (code >= 0x100 && code <= INT32_MAX))
+		return NULL;
+	return f.data;
+}
+
+/*
+ * Why a process has no registers.
+ */
+static int
+no_registers(const struct proc *p, const struct linuxrec *r)
+{
+	struct stat_line st;
+	uint64_t tracer;
+
+	rec_stat(p, r, &st);
+	tracer = rec_status(r, "TracerPid", 10);
+	if (st.state == 'Z' || st.state == 'X')
+		return errstr_set("no registers: it is a zombie");
+	if (tracer != 0)
+		return errstr_set("no registers: it was traced by %" PRIu64,
+		    tracer);
+	return errstr_set("no registers in the snapshot");
+}
+
+/*
+ * Look at a thread: 1 if it has registers, 0 if not, -1 on an error.
+ */
+static int
+thread_look(struct corethreads *t, const struct snap *s, struct proc *p,
+    bool *fatal)
+{
+	const struct corearch *a;
+	struct linuxrec r;
+	struct stat_line st;
+	int rc;
+
+	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == -1)
+		goto out;
+	if ((a = corearch_find(s, p, &r)) == NULL) {
+		rec_stat(p, &r, &st);
+		if (*snap_errstr() != '\0')
+			rc = -1;
+		else if (st.state != 'Z' && st.state != 'X')
+			t->left++;
+		goto out;
+	}
+	rc = 1;
+	*fatal = rec_siginfo(&r) != NULL;
+	/* where threads differ, the process is the wider */
+	if (t->arch == NULL || a->word > t->arch->word)
+		t->arch = a;
+out:
+	linuxrec_close(&r);
+	return rc;
+}
+
+/*
+ * The threads of a process that have registers: its own first, but before
+ * it one that got a signal.  An error if there are none.  The caller frees
+ * t->p, after a failure too; *t is all zero.
+ */
+int
+corethreads_find(struct corethreads *t, struct snap *s, struct proc *p)
+{
+	struct linuxrec r;
+	struct proc **v;
+	bool fatal, known;
+	size_t i;
+	int rc;
+
+	known = false;
+	for (i = 0; i <= s->nproc; i++) {	/* p itself, then the others */
+		struct proc *q = i == 0 ? p : s->proc[i - 1];
+
+		if (i > 0 && (q == p || q->leader != p->pid ||
+		    q->carried != NULL))
+			continue;
+		fatal = false;
+		if ((rc = thread_look(t, s, q, &fatal)) == -1)
+			return -1;
+		if (rc == 0)
+			continue;
+		if ((t->n & (t->n - 1)) == 0) {
+			v = reallocarray(t->p, t->n == 0 ? 1 : t->n * 2,
+			    sizeof *v);
+			if (v == NULL)
+				return errstr_set("out of memory");
+			t->p = v;
+		}
+		t->p[t->n++] = q;
+		if (fatal && !known) {
+			memmove(t->p + 1, t->p, (t->n - 1) * sizeof *t->p);
+			t->p[0] = q;
+			known = true;
+		}
+	}
+	if (t->n > 0)
+		return 0;
+	if (linuxrec_open(&r, proc_file(p, "proc")) == 0)
+		(void)no_registers(p, &r);
+	linuxrec_close(&r);
+	return -1;
+}
