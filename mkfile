@@ -4,9 +4,9 @@
 PROGS=snap snapcore snapls
 
 LIBSRC=lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
-	lib/fetch.c \
-	lib/image.c lib/index.c lib/input.c lib/judge.c lib/output.c \
-	lib/plan.c lib/snap.c lib/source.c lib/vma.c
+	lib/fetch.c lib/image.c lib/index.c lib/input.c lib/judge.c \
+	lib/output.c lib/plan.c lib/program.c lib/snap.c lib/source.c \
+	lib/vma.c
 
 FMTSRC=fmt/core.c fmt/corearch.c fmt/coreload.c fmt/corenote.c \
 	fmt/coreread.c fmt/corethread.c fmt/linuxrec.c fmt/maps.c fmt/open.c \
@@ -14,10 +14,9 @@ FMTSRC=fmt/core.c fmt/corearch.c fmt/coreload.c fmt/corenote.c \
 	fmt/snap6write.c
 
 LINUXSRC=lib/linux/carry.c lib/linux/freeze.c lib/linux/live.c \
-	lib/linux/livesource.c \
-	lib/linux/memory.c lib/linux/pagemap.c lib/linux/procfs.c \
-	lib/linux/readers.c lib/linux/regs.c lib/linux/take.c \
-	lib/linux/task.c lib/linux/user.c lib/linux/vdso.c
+	lib/linux/livesource.c lib/linux/memory.c lib/linux/pagemap.c \
+	lib/linux/procfs.c lib/linux/readers.c lib/linux/regs.c \
+	lib/linux/take.c lib/linux/task.c lib/linux/user.c lib/linux/vdso.c
 
 PKGS=libbsd-overlay libxxhash
 

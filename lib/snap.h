@@ -329,6 +329,12 @@ void		 output_abort(struct output *);
 void		 output_cleanup(void);
 
 /*
+ * What programs do first: program.c
+ */
+void		 program_descriptors(void);
+void		 program_signals(void);
+
+/*
  * The same kilobyte once: dedup.c, over the index of index.c and the
  * readers of fetch.c.
  */

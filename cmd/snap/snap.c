@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 
 #include <err.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -182,48 +181,6 @@ raise_limit(void)
 	}
 }
 
-static void
-on_signal(int sig)
-{
-	output_cleanup();
-	/* SA_RESETHAND: this time it ends us, and the kernel lets all go */
-	raise(sig);
-}
-
-static void
-catch_signals(void)
-{
-	static const int sig[] = { SIGHUP, SIGINT, SIGTERM };
-	struct sigaction sa = { .sa_handler = on_signal,
-	    .sa_flags = (int)SA_RESETHAND };
-	size_t i;
-
-	for (i = 0; i < sizeof sig / sizeof *sig; i++)
-		if (signal(sig[i], SIG_IGN) != SIG_IGN)
-			sigaction(sig[i], &sa, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-	/* to be stopped would keep others stopped */
-	signal(SIGTSTP, SIG_IGN);
-	signal(SIGTTIN, SIG_IGN);
-	signal(SIGTTOU, SIG_IGN);
-}
-
-/*
- * Have all three standard descriptors, so that no file becomes one of them:
- * those that were closed can be read, not written.
- */
-static void
-open_standard(void)
-{
-	int fd;
-
-	while ((fd = open("/dev/null", O_RDONLY)) != -1 && fd <= STDERR_FILENO)
-		continue;
-	if (fd != -1)
-		close(fd);
-}
-
 static int
 add(struct live *l, const char *arg)
 {
@@ -257,7 +214,7 @@ main(int argc, char *argv[])
 	bool verbose;
 	int c, i;
 
-	open_standard();
+	program_descriptors();
 	path = NULL;
 	verbose = false;
 	while ((c = getopt(argc, argv, "ao:rv")) != -1)
@@ -279,7 +236,11 @@ main(int argc, char *argv[])
 		}
 	if (optind == argc)
 		usage();
-	catch_signals();
+	program_signals();
+	/* to be stopped would keep others stopped */
+	signal(SIGTSTP, SIG_IGN);
+	signal(SIGTTIN, SIG_IGN);
+	signal(SIGTTOU, SIG_IGN);
 	raise_limit();
 	l = NULL;
 	if ((out = output_open(path)) == NULL)

@@ -5,9 +5,7 @@
 #include "snap.h"
 
 #include <err.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -260,44 +258,6 @@ fail:
 	return -1;
 }
 
-static void
-on_signal(int sig)
-{
-	output_cleanup();
-	/* SA_RESETHAND: this time it ends us */
-	raise(sig);
-}
-
-static void
-catch_signals(void)
-{
-	static const int sig[] = { SIGHUP, SIGINT, SIGTERM };
-	struct sigaction sa = { .sa_handler = on_signal,
-	    .sa_flags = (int)SA_RESETHAND };
-	size_t i;
-
-	for (i = 0; i < sizeof sig / sizeof *sig; i++)
-		if (signal(sig[i], SIG_IGN) != SIG_IGN)
-			sigaction(sig[i], &sa, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-}
-
-/*
- * Have all three standard descriptors, so that no file becomes one of them:
- * those that were closed can be read, not written.
- */
-static void
-open_standard(void)
-{
-	int fd;
-
-	while ((fd = open("/dev/null", O_RDONLY)) != -1 && fd <= STDERR_FILENO)
-		continue;
-	if (fd != -1)
-		close(fd);
-}
-
 static void __attribute__((noreturn))
 usage(void)
 {
@@ -314,7 +274,7 @@ main(int argc, char *argv[])
 	int64_t pid;
 	int c, rc;
 
-	open_standard();
+	program_descriptors();
 	path = exe = NULL;
 	reverse = false;
 	pid = -1;
@@ -346,7 +306,7 @@ main(int argc, char *argv[])
 	argv += optind;
 	if (reverse ? argc == 0 || pid != -1 : argc > 1 || exe != NULL)
 		usage();
-	catch_signals();
+	program_signals();
 	rc = reverse ? snap_of_cores(argv, argc, path, exe) :
 	    cores_of_snap(argv[0], path, pid);
 	if (rc == -1)

@@ -1,0 +1,50 @@
+/*
+ * What programs of ours do first and when they are ended.
+ */
+#include "snap.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+/*
+ * Have all three standard descriptors, so that no file becomes one of them:
+ * those that were closed can be read, not written.
+ */
+void
+program_descriptors(void)
+{
+	int fd;
+
+	while ((fd = open("/dev/null", O_RDONLY)) != -1 && fd <= STDERR_FILENO)
+		continue;
+	if (fd != -1)
+		close(fd);
+}
+
+static void
+on_signal(int sig)
+{
+	output_cleanup();
+	/* SA_RESETHAND: this time it ends us */
+	raise(sig);
+}
+
+/*
+ * Leave no unfinished file behind when a signal ends us; a pipe that nobody
+ * reads and a file that may not grow are errors.
+ */
+void
+program_signals(void)
+{
+	static const int sig[] = { SIGHUP, SIGINT, SIGTERM };
+	struct sigaction sa = { .sa_handler = on_signal,
+	    .sa_flags = (int)SA_RESETHAND };
+	size_t i;
+
+	for (i = 0; i < sizeof sig / sizeof *sig; i++)
+		if (signal(sig[i], SIG_IGN) != SIG_IGN)
+			sigaction(sig[i], &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
