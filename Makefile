@@ -8,11 +8,13 @@ PROGS = snap snapcore snapls
 
 LIBSRC = lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
 	lib/fetch.c lib/image.c lib/index.c lib/input.c lib/judge.c \
-	lib/output.c lib/plan.c lib/program.c lib/snap.c lib/source.c \
-	lib/vma.c
+	lib/nothing.c lib/output.c lib/plan.c lib/program.c lib/snap.c \
+	lib/source.c lib/vma.c
 
-FMTSRC = fmt/core.c fmt/corearch.c fmt/coreload.c fmt/corenote.c \
-	fmt/coreread.c fmt/corethread.c fmt/linuxrec.c fmt/maps.c fmt/open.c \
+FMTSRC = fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
+	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \
+	fmt/coremem.c fmt/corenote.c fmt/coreparse.c fmt/coreread.c \
+	fmt/coretask.c fmt/corethread.c fmt/linuxrec.c fmt/maps.c fmt/open.c \
 	fmt/plan9.c fmt/plan9regs.c fmt/snap6read.c fmt/snap6seg.c \
 	fmt/snap6write.c
 
@@ -25,7 +27,7 @@ MAN1 = cmd/snap/snap.1 cmd/snapcore/snapcore.1 cmd/snapls/snapls.1
 MAN3 = lib/libsnap.3
 MAN6 = man6/snap.6
 
-PKGS = libbsd-overlay libxxhash
+PKGS = libbsd-overlay libelf libxxhash
 
 # Tests: unit tests and targets are one C file each.
 UNIT = $(basename $(notdir $(wildcard tests/unit/t_*.c)))
@@ -36,7 +38,7 @@ M32 = -m32 -static -nostdlib -ffreestanding -fno-pie -no-pie \
 	-fno-stack-protector
 BITS32 = $(shell echo 'void _start(void) { }' | $(CC) $(M32) -o /dev/null \
 	-x c - 2>/dev/null && echo bits32)
-FUZZ = snap6 linuxrec
+FUZZ = snap6 linuxrec core
 FUZZTIME = 120
 BENCH = bare heap
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t

@@ -5,11 +5,13 @@ PROGS=snap snapcore snapls
 
 LIBSRC=lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
 	lib/fetch.c lib/image.c lib/index.c lib/input.c lib/judge.c \
-	lib/output.c lib/plan.c lib/program.c lib/snap.c lib/source.c \
-	lib/vma.c
+	lib/nothing.c lib/output.c lib/plan.c lib/program.c lib/snap.c \
+	lib/source.c lib/vma.c
 
-FMTSRC=fmt/core.c fmt/corearch.c fmt/coreload.c fmt/corenote.c \
-	fmt/coreread.c fmt/corethread.c fmt/linuxrec.c fmt/maps.c fmt/open.c \
+FMTSRC=fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
+	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \
+	fmt/coremem.c fmt/corenote.c fmt/coreparse.c fmt/coreread.c \
+	fmt/coretask.c fmt/corethread.c fmt/linuxrec.c fmt/maps.c fmt/open.c \
 	fmt/plan9.c fmt/plan9regs.c fmt/snap6read.c fmt/snap6seg.c \
 	fmt/snap6write.c
 
@@ -18,7 +20,7 @@ LINUXSRC=lib/linux/carry.c lib/linux/freeze.c lib/linux/live.c \
 	lib/linux/procfs.c lib/linux/readers.c lib/linux/regs.c \
 	lib/linux/take.c lib/linux/task.c lib/linux/user.c lib/linux/vdso.c
 
-PKGS=libbsd-overlay libxxhash
+PKGS=libbsd-overlay libelf libxxhash
 
 O=build-mk
 CC=cc

@@ -8,6 +8,7 @@
 #include "core.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { USER_HZ = 100 };
@@ -59,11 +60,17 @@ prstatus_add(struct buf *b, const struct corearch *a, const struct proc *p,
 	struct stat_line st;
 	size_t i, w = a->word, end;
 	uint8_t *t;
+	char num[16];
 
 	rec_stat(p, r, &st);
 	if (sig != NULL) {
 		num_put(s, num_get(sig, 4), 4);		/* si_signo */
 		num_put(s + 12, num_get(sig, 4), 2);	/* pr_cursig */
+	}
+	/* that of the core which the snapshot was made of */
+	if (rec_text(r, "cursig", num, sizeof num)) {
+		num_put(s, strtoull(num, NULL, 10), 4);
+		num_put(s + 12, strtoull(num, NULL, 10), 2);
 	}
 	num_put(s + lo->sigpend, rec_status(r, "SigPnd", 16), w);
 	if (linuxrec_find(r, "sigmask", &f) && f.len == 8)

@@ -81,16 +81,17 @@ linuxrec_carried(struct buf *b, const struct carried *c)
 
 /*
  * Make a Linux record of named files, of which file is carried along and of
- * what is missing from the process's memory, and give it to the process.
- * Names are good paths, each once.
+ * what is missing from the process's memory, and give it to the process.  The
+ * machine type is in Plan 9's words; names are good paths, each once.
  */
 int
-linuxrec_pack(struct proc *p, const struct file *file, size_t n)
+linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
+    size_t n)
 {
 	struct buf b = { 0 };
 	size_t i;
 
-	linuxrec_begin(&b, plan9_cputype());
+	linuxrec_begin(&b, cputype);
 	for (i = 0; i < n; i++)
 		linuxrec_add(&b, file[i].name, file[i].data, file[i].len);
 	linuxrec_carried(&b, p->carried);
@@ -245,7 +246,8 @@ linuxrec_sort(struct linuxrec *r)
 	struct recfile f, g;
 	size_t i;
 
-	qsort_r(r->at, r->n, sizeof *r->at, at_cmp, r);
+	if (r->n > 1)
+		qsort_r(r->at, r->n, sizeof *r->at, at_cmp, r);
 	if (r->n > 0)
 		linuxrec_get(r, 0, &f);
 	for (i = 1; i < r->n; i++, f = g) {

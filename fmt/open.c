@@ -6,8 +6,23 @@
 #include <string.h>
 
 /*
+ * An ELF core as a snapshot of one process.
+ */
+static struct snap *
+open_core(struct input *in)
+{
+	struct snap *s;
+
+	if ((s = snap_new()) != NULL && core_load(s, in, NULL) == -1) {
+		snap_free(s);
+		s = NULL;
+	}
+	return s;
+}
+
+/*
  * Read a snapshot from a path, or from standard input where it is NULL or
- * "-".  Options as in snap6_read.  NULL on an error.
+ * "-".  Options as in snap6_read; of an ELF core they change nothing.  NULL on an error.
  */
 struct snap *
 snap_open(const char *path, const struct readopts *o)
@@ -21,7 +36,7 @@ snap_open(const char *path, const struct readopts *o)
 	s = NULL;
 	p = input_peek(in, 4);
 	if (p != NULL && memcmp(p, "\177ELF", 4) == 0)
-		errstr_set("%s: an ELF file, not a snapshot", in->name);
+		s = open_core(in);
 	else if (p != NULL && memcmp(p, "\037\213", 2) == 0)
 		errstr_set("%s: compressed with gzip; use zcat first",
 		    in->name);

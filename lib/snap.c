@@ -53,20 +53,14 @@ proc_free(struct proc *p)
 void
 snap_free(struct snap *s)
 {
-	struct source *src;
 	size_t i;
 
 	if (s == NULL)
 		return;
 	for (i = 0; i < s->nproc; i++)
 		proc_free(s->proc[i]);
-	while ((src = s->sources) != NULL) {
-		s->sources = src->next;
-		if (src->ops->free != NULL)
-			src->ops->free(src);
-		free(src->name);
-		free(src);
-	}
+	while (s->sources != NULL)
+		source_drop(s);
 	free(s->proc);
 	free(s->header);
 	free(s);

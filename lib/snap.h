@@ -59,8 +59,8 @@ int		 buf_check(const struct buf *);
 void		 buf_free(struct buf *);
 
 /*
- * Where the bytes of pages are read from: source.c, and livesource.c for a
- * frozen process.  A run is n kilobytes that lie one after another at loc,
+ * Where the bytes of pages are read from: source.c, nothing.c, and
+ * livesource.c for a frozen process.  A run is n kilobytes that lie one after another at loc,
  * pitch bytes apart.
  */
 struct run {
@@ -95,8 +95,14 @@ struct snap;
 struct input;
 
 void		 source_add(struct snap *, struct source *);
+void		 source_drop(struct snap *);
 struct source	*source_file(struct snap *, int, const char *, uint32_t);
+struct source	*source_open(struct snap *, const char *);
 int		 source_fd(const struct source *);
+uint64_t	 source_size(const struct source *);
+bool		 source_data(const struct source *, uint64_t, uint64_t *,
+		    uint64_t *);
+struct source	*source_input(struct snap *, struct input *);
 struct source	*source_spool(struct snap *);
 int64_t		 spool_add(struct source *, const void *, size_t);
 int		 spool_finish(struct source *);
@@ -301,6 +307,7 @@ struct input {
 	uint64_t	 pos;	/* of buf[start] in the stream */
 	uint64_t	 size;	/* of the stream, or UINT64_MAX: a pipe */
 	off_t		 origin; /* of the stream in a regular file */
+	int64_t		 mtime;	/* seconds since the Epoch */
 	bool		 eof;
 };
 
@@ -415,7 +422,8 @@ bool		 linuxrec_find(const struct linuxrec *, const char *,
 		    struct recfile *);
 const char	*linuxrec_cputype(const struct file *, char *, size_t);
 int		 path_cmp(const char *, size_t, const char *, size_t);
-int		 linuxrec_pack(struct proc *, const struct file *, size_t);
+int		 linuxrec_pack(struct proc *, const char *, const struct file *,
+		    size_t);
 int		 linuxrec_apply(struct proc *);
 int		 linuxrec_update(struct proc *);
 
@@ -438,7 +446,9 @@ ssize_t		 core_pread(struct core *, void *, size_t, uint64_t);
 int64_t		 core_seek(const struct core *, uint64_t, int);
 
 /*
- * ELF cores as a snapshot: coreread.c
+ * ELF cores as a snapshot: coreread.c, coreparse.c and coremach.c (the
+ * ELF file), corefacts.c and coretask.c (threads), coremaps.c, coremem.c,
+ * corefiles.c (executable and libraries), buildid.c
  */
 struct coreopts {
 	const char	*exe;	/* the executable's path, or NULL: look */
@@ -448,6 +458,16 @@ struct coreopts {
 
 int		 core_read(struct snap *, const char *,
 		    const struct coreopts *);
+int		 core_load(struct snap *, struct input *,
+		    const struct coreopts *);
+
+struct buildid {		/* NT_GNU_BUILD_ID; len 0: none */
+	uint8_t	 id[64];
+	size_t	 len;
+};
+
+int		 buildid_parse(struct buildid *, const uint8_t *, size_t);
+bool		 buildid_same(const struct buildid *, const struct buildid *);
 
 /*
  * A snapshot as a tree of files: fstree.c.  Inode numbers tell what a file

@@ -37,6 +37,24 @@ source_add(struct snap *s, struct source *src)
 }
 
 /*
+ * Free the source that was added last.
+ */
+void
+source_drop(struct snap *s)
+{
+	struct source *src;
+
+	if ((src = s->sources) == NULL)
+		return;
+	s->sources = src->next;
+	s->nsource--;
+	if (src->ops->free != NULL)
+		src->ops->free(src);
+	free(src->name);
+	free(src);
+}
+
+/*
  * Read runs of kilobytes, one after another, into buf (KB bytes for each).
  * SOURCE_OK; SOURCE_LOST, when some of them cannot be read although the
  * source is still there; or -1.
@@ -227,6 +245,71 @@ source_fd(const struct source *src)
 }
 
 /*
+ * A file by its path as a source, with kilobytes one after another.  NULL
+ * where it cannot be read or is no regular file: whatever a path leads to,
+ * nothing happens to it.
+ */
+struct source *
+source_open(struct snap *s, const char *path)
+{
+	struct stat st;
+	int fd;
+
+	/* a device may do something when it is opened */
+	if (stat(path, &st) == -1) {
+		errstr_sys("%s", path);
+		return NULL;
+	}
+	fd = -1;
+	if (S_ISREG(st.st_mode) && (fd = open(path, O_RDONLY | O_CLOEXEC |
+	    O_NONBLOCK | O_NOCTTY)) == -1) {
+		errstr_sys("%s", path);
+		return NULL;
+	}
+	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISREG(st.st_mode)) {
+		if (fd != -1)
+			close(fd);
+		errstr_set("%s: not a regular file", path);
+		return NULL;
+	}
+	return source_file(s, fd, path, KB);
+}
+
+/*
+ * The length of a file source or a spool, in bytes.
+ */
+uint64_t
+source_size(const struct source *src)
+{
+	return ((const struct filesource *)src)->size;
+}
+
+/*
+ * Where the data of a file are, at or behind a byte: start and end of a run
+ * that may be not all zero, the rest being holes (lseek(2), SEEK_DATA).
+ * False where there are none up to the end of the file.
+ */
+bool
+source_data(const struct source *src, uint64_t at, uint64_t *start,
+    uint64_t *end)
+{
+	const struct filesource *f = (const struct filesource *)src;
+	off_t data, hole;
+
+	if (at >= f->size)
+		return false;
+	data = lseek(f->fd, (off_t)at, SEEK_DATA);
+	if (data == -1 && errno == ENXIO)
+		return false;
+	if (data == -1 || (uint64_t)data < at)
+		data = (off_t)at;	/* no such thing here: all is data */
+	hole = lseek(f->fd, data, SEEK_HOLE);
+	*start = (uint64_t)data;
+	*end = hole <= data ? f->size : (uint64_t)hole;
+	return *start < f->size;
+}
+
+/*
  * An empty spool: a temporary file without a name, in TMPDIR or /tmp.
  */
 struct source *
@@ -314,34 +397,43 @@ spool_finish(struct source *src)
 	return rc;
 }
 
-static int
-nothing_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
-{
-	(void)src;
-	(void)r;
-	(void)n;
-	(void)buf;
-	return errstr_set("page data was not kept");
-}
-
-static const struct source_ops nothing_ops = { nothing_read, NULL, NULL };
-
 /*
- * A source whose bytes were never kept: every read fails.
+ * A whole stream, of which nothing has been skipped, as a source: the file
+ * that it is, or else a spool of it.
  */
 struct source *
-source_nothing(struct snap *s)
+source_input(struct snap *s, struct input *in)
 {
 	struct source *src;
+	size_t n;
+	int fd;
 
-	if ((src = calloc(1, sizeof *src)) == NULL ||
-	    (src->name = strdup("stream")) == NULL) {
-		free(src);
-		errstr_set("out of memory");
+	if (in->size != UINT64_MAX && in->origin == 0) {
+		if ((fd = fcntl(in->fd, F_DUPFD_CLOEXEC, 3)) == -1) {
+			errstr_sys("%s", in->name);
+			return NULL;
+		}
+		return source_file(s, fd, in->name, KB);
+	}
+	if ((src = source_spool(s)) == NULL)
+		return NULL;
+	while ((n = input_fill(in, KB)) > 0) {
+		n = n < KB ? n : KB;
+		if (spool_add(src, in->buf + in->start, n) == -1)
+			return NULL;
+		input_skip(in, n);
+	}
+	if (*snap_errstr() != '\0') {
+		errstr_wrap("%s", in->name);
 		return NULL;
 	}
-	src->ops = &nothing_ops;
-	src->pitch = KB + 1;
-	source_add(s, src);
+	if (spool_finish(src) == -1)
+		return NULL;
+	/* the last kilobyte was filled up */
+	if (ftruncate(source_fd(src), (off_t)in->pos) == -1) {
+		errstr_sys("spool");
+		return NULL;
+	}
+	((struct filesource *)src)->size = in->pos;
 	return src;
 }

@@ -80,8 +80,9 @@ take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
 	struct buf b = { 0 };
 
 	if (t == NULL)
-		return linuxrec_pack(p, NULL, 0);
-	if (plan9_files(p, t) == -1 || linuxrec_pack(p, rec, n) == -1)
+		return linuxrec_pack(p, plan9_cputype(), NULL, 0);
+	if (plan9_files(p, t) == -1 ||
+	    linuxrec_pack(p, plan9_cputype(), rec, n) == -1)
 		return -1;
 	/* without registers, is it because we know none of this machine? */
 	if (!*told && proc_file(p, "regs") == NULL &&

@@ -229,7 +229,7 @@ try_record(void *arg)
 	}
 	armed = true;
 	if (rc == 0)
-		rc = linuxrec_pack(p, &file, 1);
+		rc = linuxrec_pack(p, plan9_cputype(), &file, 1);
 	armed = false;
 	snap_free(s);
 	return rc;
@@ -293,6 +293,24 @@ try_files(void *arg)
 	return rc;
 }
 
+static int
+try_core(void *arg)
+{
+	struct attempt *a = arg;
+	struct snap *s;
+	int rc;
+
+	(void)a;
+	s = snap_new();
+	armed = true;
+	rc = core_read(s, "tests/fuzz/corpus/core/full", NULL);
+	armed = false;
+	if (rc == 0)
+		assert_int_equal(s->nproc, 2);
+	snap_free(s);
+	return rc;
+}
+
 static struct attempt attempt;
 
 static int
@@ -319,6 +337,13 @@ teardown(void **state)
 	snap_free(attempt.snap);
 	buf_free(&attempt.bytes);
 	return 0;
+}
+
+static void
+test_core(void **state)
+{
+	(void)state;
+	each_failure(try_core, &attempt);
 }
 
 static void
@@ -386,7 +411,7 @@ test_nothreads(void **state)
  * The core of a process of two threads, with notes, parts and holes.
  */
 static int
-try_core(void *arg)
+try_coreread(void *arg)
 {
 	struct snap *s = arg;
 	struct core *c;
@@ -402,7 +427,7 @@ try_core(void *arg)
 }
 
 static void
-test_core(void **state)
+test_coreread(void **state)
 {
 	static const char maps[] =
 	    "10000-50000 rw-p 0 08:01 9 /file\n60000-61000 rw-p 0 0:0 0 \n",
@@ -425,7 +450,7 @@ test_core(void **state)
 		assert_int_equal(linuxrec_apply(p), 0);
 	}
 	segment_add(s->proc[0], IMAGE_MEM, 0x20000, 0x14000, NULL, 0);
-	each_failure(try_core, s);
+	each_failure(try_coreread, s);
 	buf_free(&b);
 	snap_free(s);
 }
@@ -435,12 +460,13 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_core),
 		cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_write),
 		cmocka_unit_test(test_record),
 		cmocka_unit_test(test_build),
 		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_core),
+		cmocka_unit_test(test_coreread),
 		cmocka_unit_test(test_nothreads),
 	};
 

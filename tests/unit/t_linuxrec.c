@@ -268,7 +268,7 @@ test_pack(void **state)
 		in[i].data = malloc(in[i].len + 1);
 		rng_bytes(&r, in[i].data, in[i].len);
 	}
-	assert_int_equal(linuxrec_pack(p, in, 40), 0);
+	assert_int_equal(linuxrec_pack(p, plan9_cputype(), in, 40), 0);
 	assert_memory_equal(proc_file(p, "proc")->data, "linux ", 6);
 	assert_int_equal(linuxrec_open(&rec, proc_file(p, "proc")), 0);
 	assert_int_equal(rec.n, 40);
@@ -346,7 +346,7 @@ test_carried(void **state)
 	assert_null(carried_find(s, &other));
 	assert_int_equal(carried_add(s, &other, source_nothing(s), 1)->pid,
 	    4194306);
-	assert_int_equal(linuxrec_pack(p, NULL, 0), 0);
+	assert_int_equal(linuxrec_pack(p, "amd64", NULL, 0), 0);
 	q = snap_add(t, p->pid);
 	file_set(q, "proc", proc_file(p, "proc")->data,
 	    proc_file(p, "proc")->len);

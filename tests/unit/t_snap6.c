@@ -656,7 +656,7 @@ test_lost(void **state)
 	for (i = 4; i < 8; i++)
 		m->lost[i] = true;
 	segment_add(p, IMAGE_MEM, 0x10000, 16 * KB, &m->src, 0);
-	assert_int_equal(linuxrec_pack(p, &file, 0), 0);
+	assert_int_equal(linuxrec_pack(p, plan9_cputype(), &file, 0), 0);
 	assert_true((fd = mkstemp(path)) != -1);
 	close(fd);
 	out = output_open(path);

@@ -1,0 +1,190 @@
+/*
+ * What the notes of a core tell of its threads.
+ *
+ *	struct elf_prstatus	w: bytes of a long, 4 or 8
+ *		0	si_signo, si_code, si_errno, cursig (2 bytes)
+ *		16	sigpend, sighold			w each
+ *		16+2w	pid, ppid, pgrp, sid			4 each
+ *		32+2w	utime, stime, cutime, cstime		2w each
+ *		32+10w	general registers, fpvalid
+ *
+ *	struct elf_prpsinfo
+ *		0	state, sname, zomb, nice		1 each
+ *		w	flag					w
+ *		2w	uid, gid				w/2 each
+ *		3w	pid, ppid, pgrp, sid			4 each
+ *		3w+16	fname[16], psargs[80]
+ *
+ * (linux/elfcore.h)
+ */
+#include "coreread.h"
+
+#include <string.h>
+
+/*
+ * Where the registers are in a NT_PRSTATUS, and how long it is at least;
+ * the length of a NT_PRPSINFO.
+ */
+size_t
+prstatus_regs(const struct coremach *m)
+{
+	return 32 + 10 * (size_t)m->wide;
+}
+
+size_t
+prstatus_size(const struct coremach *m)
+{
+	return prstatus_regs(m) + m->regs + 4;
+}
+
+size_t
+prpsinfo_size(const struct coremach *m)
+{
+	return 3 * (size_t)m->wide + 16 + 16 + 80;
+}
+
+static int
+get_int(const uint8_t *p)
+{
+	return (int)(int32_t)get_le(p, 4);
+}
+
+/*
+ * The numbers of a thread and of the process, as the core has them.
+ */
+int
+corethread_pid(const struct elfcore *c, const struct corethread *t)
+{
+	return get_int(t->status + 16 + 2 * c->mach->wide);
+}
+
+int
+core_pid(const struct elfcore *c)
+{
+	return c->psinfo != NULL ? get_int(c->psinfo + 3 * c->mach->wide) :
+	    corethread_pid(c, &c->thread[0]);
+}
+
+/*
+ * Who ran the process.
+ */
+unsigned int
+core_uid(const struct elfcore *c)
+{
+	size_t w = c->mach->wide;
+
+	return c->psinfo == NULL ? 0 :
+	    (unsigned int)get_le(c->psinfo + 2 * w, w / 2);
+}
+
+unsigned int
+core_gid(const struct elfcore *c)
+{
+	size_t w = c->mach->wide;
+
+	return c->psinfo == NULL ? 0 :
+	    (unsigned int)get_le(c->psinfo + 2 * w + w / 2, w / 2);
+}
+
+/*
+ * The thread that leads its process, or NULL where it had ended.
+ */
+const struct corethread *
+core_leader(const struct elfcore *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->nthread; i++)
+		if (corethread_pid(c, &c->thread[i]) == core_pid(c))
+			return &c->thread[i];
+	return NULL;
+}
+
+/*
+ * A time in milliseconds.
+ */
+static uint64_t
+get_time(const uint8_t *p, size_t w)
+{
+	return get_le(p, w) % (UINT64_MAX / 2000) * 1000 +
+	    get_le(p + w, w) / 1000;
+}
+
+/*
+ * What NT_PRSTATUS tells of a thread.
+ */
+static void
+thread_facts(const struct elfcore *c, struct facts *f)
+{
+	const uint8_t *p = f->th->status;
+	struct task *t = &f->task;
+	size_t w = c->mach->wide;
+
+	f->cursig = (int)get_le(p + 12, 2);
+	f->pending = get_le(p + 16, w);
+	f->blocked = get_le(p + 16 + w, w);
+	t->tid = get_int(p + 16 + 2 * w);
+	t->ppid = get_int(p + 20 + 2 * w);
+	t->pgrp = get_int(p + 24 + 2 * w);
+	f->sid = get_int(p + 28 + 2 * w);
+	t->utime = get_time(p + 32 + 2 * w, w);
+	t->stime = get_time(p + 32 + 4 * w, w);
+	t->cutime = get_time(p + 32 + 6 * w, w);
+	t->cstime = get_time(p + 32 + 8 * w, w);
+	p += prstatus_regs(c->mach);
+	f->pc = get_le(p + c->mach->pc, w);
+	f->sp = get_le(p + c->mach->sp, w);
+}
+
+/*
+ * A letter for the state: NT_PRPSINFO has that of the leading thread.
+ */
+static char
+state_letter(const struct elfcore *c, const struct facts *f, bool leads)
+{
+	static const char known[] = "RSDTtZXIPW";
+
+	if (f->th == NULL)
+		return 'Z';
+	if (leads && c->psinfo != NULL && c->psinfo[1] != '\0' &&
+	    strchr(known, c->psinfo[1]) != NULL)
+		return (char)c->psinfo[1];
+	return f->th == &c->thread[0] ? 'R' : 'S';
+}
+
+/*
+ * All that is known of a thread, or of a process whose leading thread had
+ * ended (th is NULL).
+ */
+void
+corefacts_find(const struct corereader *r, const struct corethread *th,
+    bool leads, struct facts *f)
+{
+	const struct elfcore *c = &r->core;
+	const uint8_t *ps = c->psinfo;
+	struct task *t = &f->task;
+	size_t i, w = c->mach->wide;
+
+	memset(f, 0, sizeof *f);
+	f->th = th;
+	t->pid = core_pid(c);
+	if (th != NULL)
+		thread_facts(c, f);
+	else {
+		t->tid = t->pid;
+		t->ppid = get_int(ps + 3 * w + 4);
+		t->pgrp = get_int(ps + 3 * w + 8);
+		f->sid = get_int(ps + 3 * w + 12);
+	}
+	t->state = state_letter(c, f, leads);
+	snprintf(t->user, sizeof t->user, "%u", core_uid(c));
+	if (ps == NULL)
+		return;
+	t->nice = (int8_t)ps[3];
+	for (i = 0; i < 16 && ps[3 * w + 16 + i] != '\0'; i++) {
+		t->comm[i] = (char)ps[3 * w + 16 + i];
+		if (t->comm[i] < ' ' && t->comm[i] >= 0)
+			t->comm[i] = '?';
+	}
+}
+

@@ -1,0 +1,356 @@
+/*
+ * The files that the process of a core had mapped, where they are at hand
+ * and are the same: its executable becomes its text, the others are carried
+ * along.  That they are the same is told by their build ids, in the file and
+ * in the memory that it was mapped into.
+ */
+#include "coreread.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HEAD = 65536 };		/* of a file; where its notes are */
+
+static int
+mapped_cmp(const void *a, const void *b)
+{
+	const struct mapped *x = a, *y = b;
+	int c;
+
+	c = strcmp(x->name, y->name);
+	return c != 0 ? c : x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static struct mapped *
+mapped_find(const struct corereader *r, const char *name)
+{
+	size_t lo, hi, mid;
+	int c;
+
+	for (lo = 0, hi = r->nmapped; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if ((c = strcmp(r->mapped[mid].name, name)) == 0)
+			return &r->mapped[mid];
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+/*
+ * The file of a name, if it is at hand as it was mapped; or NULL.
+ */
+struct source *
+core_mapped(const struct corereader *r, const char *name)
+{
+	const struct mapped *m;
+
+	m = *name == '/' ? mapped_find(r, name) : NULL;
+	return m == NULL ? NULL : m->src;
+}
+
+/*
+ * The build id of what is mapped at an address, as far as the core has it.
+ * False where that is no ELF file.
+ */
+static bool
+id_of_memory(const struct corereader *r, uint64_t addr, struct buildid *id)
+{
+	uint8_t head[4096];
+	size_t n;
+
+	n = elfcore_peek(r, addr, head, sizeof head);
+	return buildid_parse(id, head, n) == 0;
+}
+
+/*
+ * Have the first bytes of a file at hand.
+ */
+static int
+read_head(struct corereader *r, struct source *src)
+{
+	ssize_t n;
+
+	if (r->headsrc == src)
+		return 0;
+	if (r->head == NULL && (r->head = malloc(HEAD)) == NULL)
+		return errstr_set("out of memory");
+	n = pread(source_fd(src), r->head, HEAD, 0);
+	r->nhead = n < 0 ? 0 : (size_t)n;
+	r->headsrc = src;
+	return 0;
+}
+
+static bool
+id_of_file(struct corereader *r, struct source *src, struct buildid *id)
+{
+	return read_head(r, src) == 0 &&
+	    buildid_parse(id, r->head, r->nhead) == 0;
+}
+
+/*
+ * Open a file that was mapped at an address, if it has the build id that is
+ * there.  NULL, and why, where it has not.
+ */
+static struct source *
+open_same(struct corereader *r, const char *path, const struct buildid *mem)
+{
+	struct buildid file;
+	struct source *src;
+	uint32_t n;
+
+	n = r->snap->nsource;
+	if ((src = source_open(r->snap, path)) == NULL)
+		return NULL;
+	if (id_of_file(r, src, &file) && buildid_same(mem, &file))
+		return src;
+	errstr_set("%s: its build id is another one", path);
+	r->headsrc = NULL;
+	if (r->snap->nsource > n)
+		source_drop(r->snap);
+	return NULL;
+}
+
+/*
+ * List the ELF files that are mapped from their beginning, each once.
+ */
+static int
+list_mapped(struct corereader *r)
+{
+	struct buildid id;
+	struct mapped *m;
+	const struct vma *v;
+	size_t i, n;
+
+	r->mapped = reallocarray(NULL, r->vma.n + 1, sizeof *m);
+	if (r->mapped == NULL)
+		return errstr_set("out of memory");
+	m = r->mapped;
+	for (i = n = 0; i < r->vma.n; i++) {
+		v = &r->vma.v[i];
+		if (*v->name != '/' || v->off != 0 ||
+		    !id_of_memory(r, v->start, &id))
+			continue;
+		m[n].name = v->name;
+		m[n].addr = v->start;
+		m[n++].src = NULL;
+	}
+	if (n > 1)
+		qsort(m, n, sizeof *m, mapped_cmp);
+	for (i = 0; i < n; i++)
+		if (i == 0 || strcmp(m[i].name, m[i - 1].name) != 0)
+			m[r->nmapped++] = m[i];
+	return 0;
+}
+
+/*
+ * Find the executable: the file in whose mapping its program headers or its
+ * first instruction lie; getauxval(3).
+ */
+static void
+find_exe(struct corereader *r)
+{
+	const struct vma *v;
+
+	v = vmas_find(&r->vma, elfcore_auxv(&r->core, AT_PHDR));
+	if (v == NULL || *v->name != '/')
+		v = vmas_find(&r->vma, elfcore_auxv(&r->core, AT_ENTRY));
+	if (v != NULL && *v->name == '/')
+		r->exe = v->name;
+}
+
+/*
+ * The build id of the executable in memory; a length of 0 if it has none or
+ * is not there.
+ */
+static void
+id_of_exe(const struct corereader *r, struct buildid *id)
+{
+	const struct mapped *m;
+	uint64_t phdr, size;
+
+	id->len = 0;
+	if (r->exe != NULL && (m = mapped_find(r, r->exe)) != NULL) {
+		(void)id_of_memory(r, m->addr, id);
+		return;
+	}
+	/* nothing is known of files; program headers follow the ELF header */
+	phdr = elfcore_auxv(&r->core, AT_PHDR);
+	size = r->core.mach->wide == 8 ? sizeof(Elf64_Ehdr) :
+	    sizeof(Elf32_Ehdr);
+	if (phdr >= size)
+		(void)id_of_memory(r, phdr - size, id);
+}
+
+/*
+ * The executable that the caller names is taken in any case.
+ */
+static int
+take_named(struct corereader *r)
+{
+	const char *path = r->opts->exe;
+	struct buildid mem, file;
+	struct mapped *m;
+
+	if ((r->text = source_open(r->snap, path)) == NULL)
+		return -1;
+	id_of_exe(r, &mem);
+	if (!id_of_file(r, r->text, &file))
+		return errstr_set("%s: not an ELF file", path);
+	m = r->exe == NULL ? NULL : mapped_find(r, r->exe);
+	if (buildid_same(&mem, &file)) {
+		if (m != NULL)
+			m->src = r->text;
+	} else if (mem.len > 0)
+		core_warn(r, "%s is not the executable that was run: its "
+		    "build id is another one", path);
+	else
+		core_warn(r, "%s: whether it is the executable that was run "
+		    "cannot be told: the core has no build id of it", path);
+	return 0;
+}
+
+/*
+ * Look for the executable where it was.
+ */
+static int
+take_found(struct corereader *r)
+{
+	static const char name_it[] = "name it with -e";
+	struct buildid mem;
+	struct source *src;
+	struct mapped *m;
+
+	if (r->exe == NULL) {
+		core_warn(r, "the core does not tell which executable was "
+		    "run; %s", name_it);
+		return 0;
+	}
+	id_of_exe(r, &mem);
+	if (mem.len == 0) {
+		core_warn(r, "the core has no build id of the executable %s; "
+		    "%s", r->exe, name_it);
+		return 0;
+	}
+	if ((src = open_same(r, r->exe, &mem)) == NULL) {
+		core_warn(r, "the executable is not taken along: %s; %s",
+		    snap_errstr(), name_it);
+		return 0;
+	}
+	r->text = src;
+	if ((m = mapped_find(r, r->exe)) != NULL)
+		m->src = src;
+	return 0;
+}
+
+/*
+ * Find the files that were mapped.
+ */
+int
+core_files(struct corereader *r)
+{
+	struct buildid mem;
+	struct source *src;
+	struct mapped *m;
+	const char *first;
+	size_t i, n;
+
+	if (list_mapped(r) == -1)
+		return -1;
+	find_exe(r);
+	if ((r->opts->exe != NULL ? take_named(r) : take_found(r)) == -1)
+		return -1;
+	first = NULL;
+	for (i = n = 0; i < r->nmapped; i++) {
+		m = &r->mapped[i];
+		if (r->exe != NULL && strcmp(m->name, r->exe) == 0)
+			continue;
+		if (id_of_memory(r, m->addr, &mem) && mem.len > 0 &&
+		    (src = open_same(r, m->name, &mem)) != NULL)
+			m->src = src;
+		else if (n++ == 0)
+			first = m->name;
+	}
+	if (n > 0)
+		core_warn(r, "%s%s not here as the process had %s mapped, "
+		    "and not taken along: %s%s", n == 1 ? "a library" :
+		    "libraries", n == 1 ? " is" : " are", n == 1 ? "it" :
+		    "them", first, n == 1 ? "" : " and others");
+	return 0;
+}
+
+/*
+ * A mapping of which only NT_FILE tells has the permissions that the file,
+ * which is at hand, asks for at its offset.
+ */
+void
+core_perms(struct corereader *r, const struct coreseg *l,
+    struct source *src, uint64_t off)
+{
+	unsigned int flags;
+	struct vma *v;
+
+	v = &r->vma.v[vmas_find(&r->vma, l->addr) - r->vma.v];
+	flags = read_head(r, src) == -1 ? 0 :
+	    elf_perms(r->head, r->nhead, off);
+	if (flags != 0 && v->start == l->addr && v->end == l->addr + l->len)
+		v->flags = flags;
+}
+
+/*
+ * Give the process its text, the whole of its executable.
+ */
+int
+core_text(struct corereader *r)
+{
+	if (r->text == NULL || source_size(r->text) == 0)
+		return 0;
+	r->proc->text = image_whole(r->proc, IMAGE_TEXT, r->text,
+	    source_size(r->text));
+	return r->proc->text == NULL ? -1 : 0;
+}
+
+/*
+ * Take a file along.  Of two cores, each may have had its own file of one
+ * path; devices and inode numbers, which would tell them apart, are unknown.
+ */
+static int
+carry_one(struct corereader *r, const struct mapped *m)
+{
+	struct vma v = { .name = (char *)(uintptr_t)m->name };
+	struct proc *p;
+
+	if ((p = carried_find(r->snap, &v)) != NULL) {
+		if (p->text->seg[0]->ext[0].src != m->src)
+			core_warn(r, "%s: another file of that path is carried "
+			    "along for another core", m->name);
+		return 0;
+	}
+	p = carried_add(r->snap, &v, m->src, source_size(m->src));
+	if (p == NULL)
+		return -1;
+	return linuxrec_pack(p, r->core.mach->cputype, NULL, 0);
+}
+
+/*
+ * Take the other files along.
+ */
+int
+core_carry(struct corereader *r)
+{
+	const struct mapped *m;
+	size_t i;
+
+	for (i = 0; i < r->nmapped; i++) {
+		m = &r->mapped[i];
+		if (m->src != NULL && m->src != r->text &&
+		    carry_one(r, m) == -1)
+			return -1;
+	}
+	return 0;
+}

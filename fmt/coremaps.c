@@ -1,0 +1,251 @@
+/*
+ * The mappings of a process from its core: a PT_LOAD for each, with names
+ * and offsets from NT_FILE.  gcore(1) leaves out mappings of files that were
+ * never written to; then NT_FILE alone tells of them.
+ *
+ *	NT_FILE   count, page size, {start, end, offset in pages} ...,
+ *	          name\0 ...			words as wide as a long
+ */
+#include "coreread.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* bytes of names; real ones have some 4 M at most */
+enum { NAMES_MOST = 64 * 1024 * 1024 };
+
+/*
+ * Take NT_FILE apart: fs/binfmt_elf.c, fill_files_note.
+ */
+static int
+parse_files(struct corereader *r)
+{
+	const struct corenote *n = &r->core.files;
+	const uint8_t *p, *name, *end, *nul;
+	struct vma v = { 0 };
+	uint64_t i, count, page;
+	size_t w;
+
+	w = r->core.mach->wide;
+	if (n->data == NULL || n->len < 2 * w)
+		return 0;
+	count = get_le(n->data, w);
+	page = get_le(n->data + w, w);
+	if (count > (n->len - 2 * w) / (3 * w))
+		return errstr_set("NT_FILE: %ju files in %zu bytes",
+		    (uintmax_t)count, n->len);
+	p = n->data + 2 * w;
+	name = p + count * 3 * w;
+	end = n->data + n->len;
+	for (i = 0; i < count; i++, p += 3 * w, name = nul + 1) {
+		nul = memchr(name, '\0', (size_t)(end - name));
+		if (nul == NULL || nul - name >= PATH_MAX)
+			return errstr_set("NT_FILE: no name for file %ju",
+			    (uintmax_t)i);
+		v.start = get_le(p, w);
+		v.end = get_le(p + w, w);
+		if (v.start >= v.end || __builtin_mul_overflow(
+		    get_le(p + 2 * w, w), page, &v.off))
+			return errstr_set("NT_FILE: file %ju is mapped from "
+			    "%jx to %jx", (uintmax_t)i, (uintmax_t)v.start,
+			    (uintmax_t)v.end);
+		if ((v.name = strdup((const char *)name)) == NULL)
+			return errstr_set("out of memory");
+		if (vmas_add(&r->files, &v) == -1) {
+			free(v.name);
+			return -1;
+		}
+	}
+	return vmas_sort(&r->files);
+}
+
+/*
+ * Add what NT_FILE tells to be mapped, and no segment covers.
+ */
+static int
+add_bare(struct corereader *r)
+{
+	const struct elfcore *c = &r->core;
+	const struct vma *f;
+	struct vmas gap = { 0 };
+	struct vma v = { 0 };
+	size_t i, k, n;
+	uint64_t at;
+	int rc;
+
+	n = c->nload;
+	for (rc = 0, i = k = 0; rc == 0 && i < r->files.n; i++) {
+		f = &r->files.v[i];
+		for (at = f->start; rc == 0 && at < f->end;
+		    at = c->load[k].addr + c->load[k].len) {
+			while (k < n && c->load[k].addr + c->load[k].len <= at)
+				k++;
+			v.start = at;
+			v.end = k < n && c->load[k].addr < f->end ?
+			    c->load[k].addr : f->end;
+			if (v.end > v.start)
+				rc = vmas_add(&gap, &v);
+			if (v.end == f->end)
+				break;
+		}
+	}
+	for (i = 0; rc == 0 && i < gap.n; i++)
+		rc = elfcore_bare(&r->core, gap.v[i].start, gap.v[i].end);
+	vmas_free(&gap);
+	return rc == -1 ? -1 : elfcore_sort(&r->core);
+}
+
+/*
+ * Is a segment, in the same file as the last mapping or both in none, a
+ * part of that mapping?  The kernel writes a segment for each mapping, so
+ * others are told apart by where the bytes end.
+ */
+static bool
+continues(const struct corereader *r, const struct vma *v,
+    const struct coreseg *l, const struct vma *file,
+    const struct vma *lastfile)
+{
+	const struct coreseg *last = l - 1;
+
+	if (l == r->core.load || v->end != l->addr || file != lastfile ||
+	    (l->flags & 7) != (last->flags & 7))
+		return false;
+	return file != NULL || last->claim < last->len || l->claim == 0;
+}
+
+static unsigned int
+load_flags(const struct coreseg *l)
+{
+	return (l->flags & PF_R ? VMA_READ : 0U) |
+	    (l->flags & PF_W ? VMA_WRITE : 0U) |
+	    (l->flags & PF_X ? VMA_EXEC : 0U);
+}
+
+/*
+ * The name of a mapping that is of no file, by what lies in it.
+ */
+static const char *
+special_name(const struct corereader *r, const struct coreseg *l)
+{
+	static const uint64_t vsyscall = 0xffffffffff600000;
+
+	if (r->stack >= l->addr && r->stack - l->addr < l->len)
+		return "[stack]";
+	if (r->vdso != 0 && r->vdso == l->addr)
+		return "[vdso]";
+	return r->core.mach->machine == EM_X86_64 && l->addr == vsyscall ?
+	    "[vsyscall]" : "";
+}
+
+/*
+ * Note where the stack of the process and the vdso are: getauxval(3).
+ */
+static void
+find_special(struct corereader *r)
+{
+	const struct elfcore *c = &r->core;
+	const struct corethread *t;
+
+	if ((t = core_leader(c)) == NULL)
+		t = c->thread;
+	r->vdso = elfcore_auxv(c, AT_SYSINFO_EHDR);
+	if ((r->stack = elfcore_auxv(c, AT_RANDOM)) == 0)
+		r->stack = get_le(t->status +
+		    prstatus_regs(c->mach) + c->mach->sp, c->mach->wide);
+}
+
+static int
+add_mapping(struct corereader *r, const struct coreseg *l,
+    const struct vma *file)
+{
+	struct vma v = { 0 };
+	const char *name;
+
+	v.start = l->addr;
+	v.end = l->addr + l->len;
+	v.flags = load_flags(l);
+	name = special_name(r, l);
+	if (file != NULL) {
+		v.off = file->off + (l->addr - file->start);
+		name = file->name;
+	}
+	if ((v.name = strdup(name)) == NULL)
+		return errstr_set("out of memory");
+	if (vmas_add(&r->vma, &v) == -1) {
+		free(v.name);
+		return -1;
+	}
+	return 0;
+}
+
+/*
+ * Find out the mappings of the process, ascending.
+ */
+int
+core_maps(struct corereader *r)
+{
+	const struct vma *file, *last;
+	const struct coreseg *l;
+	struct vma *v;
+	size_t i, names;
+
+	if (parse_files(r) == -1 || add_bare(r) == -1)
+		return -1;
+	find_special(r);
+	last = NULL;
+	for (i = names = 0; i < r->core.nload; i++, last = file) {
+		l = &r->core.load[i];
+		file = vmas_find(&r->files, l->addr);
+		if (file != NULL && l->addr + l->len > file->end)
+			file = NULL;
+		v = r->vma.n == 0 ? NULL : &r->vma.v[r->vma.n - 1];
+		if (v != NULL && continues(r, v, l, file, last)) {
+			v->end += l->len;
+			if (*v->name != '\0' || *special_name(r, l) == '\0')
+				continue;
+			free(v->name);
+			if ((v->name = strdup(special_name(r, l))) == NULL)
+				return errstr_set("out of memory");
+			continue;
+		}
+		names += file == NULL ? 0 : strlen(file->name);
+		if (names > NAMES_MOST)
+			return errstr_set("NT_FILE: more than %d bytes of "
+			    "names", NAMES_MOST);
+		if (add_mapping(r, l, file) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * The mappings as text, as proc_pid_maps(5) has it.
+ */
+int
+core_mapstext(const struct corereader *r, struct buf *b)
+{
+	const struct vma *v;
+	char perm[5];
+	const char *s;
+	size_t i, at;
+
+	for (i = 0; i < r->vma.n; i++) {
+		v = &r->vma.v[i];
+		at = b->len;
+		vma_perms(v, perm);
+		buf_printf(b, "%08" PRIx64 "-%08" PRIx64 " %s %08" PRIx64
+		    " 00:00 0 ", v->start, v->end, perm, v->off);
+		while (*v->name != '\0' && b->len - at < 73 && !b->failed)
+			buf_puts(b, " ");
+		for (s = v->name; *s != '\0'; s++)
+			if (*s == '\n')
+				buf_puts(b, "\\012");
+			else
+				buf_add(b, s, 1);
+		buf_puts(b, "\n");
+	}
+	return buf_check(b);
+}

@@ -1,0 +1,194 @@
+/*
+ * The memory of a process from its core: what the segments hold, holes of
+ * the file as zeros, and what was left out because it is in a file that is
+ * at hand.
+ */
+#include "coreread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tail {			/* less than a kilobyte */
+	uint64_t	 addr;
+	uint64_t	 len;
+	struct source	*src;	/* borrowed */
+	uint64_t	 loc;
+};
+
+struct memory {			/* being built */
+	struct corereader *r;
+	struct builder	 b;
+	struct tail	*tail;	/* owned */
+	size_t		 ntail;
+	uint64_t	 looked; /* for holes, up to this byte of the core */
+};
+
+static int
+add_tail(struct memory *m, const struct tail *t)
+{
+	struct tail *v;
+
+	if ((m->ntail & (m->ntail - 1)) == 0) {
+		v = reallocarray(m->tail, m->ntail == 0 ? 1 : m->ntail * 2,
+		    sizeof *v);
+		if (v == NULL)
+			return errstr_set("out of memory");
+		m->tail = v;
+	}
+	m->tail[m->ntail++] = *t;
+	return 0;
+}
+
+/*
+ * Add len bytes at an address, which lie at loc in a source.  What is no
+ * whole kilobyte waits until the rest is in the image.
+ */
+static int
+add_bytes(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
+    uint64_t loc)
+{
+	struct tail t;
+
+	if (builder_run(&m->b, addr, len / KB, src, loc) == -1)
+		return -1;
+	if (len % KB == 0)
+		return 0;
+	t.addr = addr + len / KB * KB;
+	t.len = len % KB;
+	t.src = src;
+	t.loc = loc + len / KB * KB;
+	return add_tail(m, &t);
+}
+
+/*
+ * Add len bytes of the core, whose holes are zeros.  They are looked for in
+ * each part of the file once, so that the work is bounded by its size.
+ */
+static int
+add_sparse(struct memory *m, uint64_t addr, uint64_t len, uint64_t off)
+{
+	struct source *src = m->r->src;
+	uint64_t at, start, end, zero;
+
+	if (off < m->looked)
+		return add_bytes(m, addr, len, src, off);
+	m->looked = off + len;
+	for (at = 0; at < len; at = end) {
+		if (!source_data(src, off + at, &start, &end))
+			start = end = off + len;
+		start = start - off > len ? len : start - off;
+		end = end - off > len ? len : end - off;
+		/* data from a kilobyte's beginning to one's end */
+		zero = start == len ? len - at : (start - at) / KB * KB;
+		if (end < len)
+			end += (KB - (end - at) % KB) % KB;
+		end = end > len ? len : end;
+		if (add_bytes(m, addr + at, zero, NULL, 0) == -1 ||
+		    add_bytes(m, addr + at + zero, end - at - zero, src,
+		    off + at + zero) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Add the bytes of a file that were mapped from an offset on, up to len of
+ * them: how many.  The last page of a mapping is filled up with zeros
+ * behind the end of the file: mmap(2).
+ */
+static int
+add_file(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
+    uint64_t off, uint64_t *n)
+{
+	enum { PAGE = 4096 };
+	uint64_t size;
+
+	size = (source_size(src) + (PAGE - 1)) / PAGE * PAGE;
+	*n = off >= size ? 0 : size - off < len ? size - off : len;
+	return add_bytes(m, addr, *n, src, off);
+}
+
+/*
+ * Add a segment.  What is not there is taken from the mapped file, or is
+ * missing.
+ */
+static int
+add_segment(struct memory *m, const struct coreseg *l)
+{
+	struct corereader *r = m->r;
+	const struct vma *v;
+	struct source *src;
+	uint64_t n, at;
+
+	if (add_sparse(m, l->addr, l->there, l->off) == -1)
+		return -1;
+	at = l->there;
+	if (at < l->claim) {
+		if (image_miss(r->proc->mem, l->addr + at,
+		    l->addr + l->claim, "truncated") == -1)
+			return -1;
+		at = l->claim;
+	}
+	v = vmas_find(&r->vma, l->addr);
+	if (at < l->len && v != NULL &&
+	    (src = core_mapped(r, v->name)) != NULL) {
+		if (l->bare)
+			core_perms(r, l, src, v->off + (l->addr - v->start));
+		if (add_file(m, l->addr + at, l->len - at, src,
+		    v->off + (l->addr - v->start) + at, &n) == -1)
+			return -1;
+		at += n;
+	}
+	return at == l->len ? 0 : image_miss(r->proc->mem, l->addr + at,
+	    l->addr + l->len, "core");
+}
+
+/*
+ * Put the tails into the image.
+ */
+static int
+add_tails(struct memory *m)
+{
+	struct segment *s;
+	struct tail *t;
+	size_t i;
+
+	for (i = 0; i < m->ntail; i++) {
+		t = &m->tail[i];
+		if ((s = segment_new(t->addr, t->len)) == NULL)
+			return -1;
+		if (segment_append(s, 1, t->src, t->loc) == -1) {
+			segment_free(s);
+			return -1;
+		}
+		if (image_insert(m->r->proc->mem, s) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Give the process its memory.
+ */
+int
+core_memory(struct corereader *r)
+{
+	struct memory m = { .r = r };
+	size_t i;
+	int rc;
+
+	if ((r->proc->mem = image_new(r->proc, IMAGE_MEM)) == NULL)
+		return -1;
+	m.b.image = r->proc->mem;
+	for (rc = 0, i = 0; rc == 0 && i < r->core.nload; i++)
+		rc = add_segment(&m, &r->core.load[i]);
+	if (builder_finish(&m.b) == -1 || rc == -1)
+		rc = -1;
+	if (rc == 0)
+		rc = add_tails(&m);
+	free(m.tail);
+	if (r->core.ncut > 0)
+		core_warn(r, "cut off: %zu segments are not all there",
+		    r->core.ncut);
+	return rc;
+}

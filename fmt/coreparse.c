@@ -1,0 +1,423 @@
+/*
+ * An ELF core taken apart: core(5), elf(5), and the kernel's fs/binfmt_elf.c.
+ *
+ *	ELF header
+ *	program headers: PT_NOTE, then a PT_LOAD for each mapping
+ *	notes: NT_PRSTATUS of the first thread, NT_PRPSINFO, NT_SIGINFO,
+ *	    NT_AUXV, NT_FILE, more of the first thread; NT_PRSTATUS of the
+ *	    second thread, more of it; ...
+ *	the bytes of the PT_LOADs
+ *
+ * What libelf gives are claims all the same: sums and lengths are checked
+ * here.
+ */
+#include "coreread.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* more notes than this have no core: 60000 threads, 16 K each */
+static const uint64_t notes_most = (uint64_t)1 << 30;
+
+#define NITEMS(v)	(sizeof(v) / sizeof *(v))
+
+/*
+ * The words for what an ELF file is when it is no core.
+ */
+static int
+no_core(unsigned int type)
+{
+	static const char *const word[] = {
+		[ET_REL] = "a relocatable file",
+		[ET_EXEC] = "an executable",
+		[ET_DYN] = "an executable or a library",
+	};
+
+	return errstr_set("an ELF file, but no core: %s", type < NITEMS(word)
+	    && word[type] != NULL ? word[type] : "of a type without a name");
+}
+
+/*
+ * libelf takes the number of section headers as it is when it stands in the
+ * first of them, and allocates that many.  A core has one, at most a few.
+ */
+static int
+check_sections(int fd, uint64_t size)
+{
+	uint8_t h[sizeof(Elf64_Ehdr)], s[sizeof(Elf64_Shdr)];
+	uint64_t off, n;
+	size_t w;
+
+	if (pread(fd, h, sizeof h, 0) != sizeof h)
+		return errstr_set("an ELF header that is cut off");
+	w = h[EI_CLASS] == ELFCLASS64 ? 8 : 4;
+	if (h[EI_DATA] != ELFDATA2LSB)
+		return 0;
+	off = get_le(h + (w == 8 ? offsetof(Elf64_Ehdr, e_shoff) :
+	    offsetof(Elf32_Ehdr, e_shoff)), w);
+	n = get_le(h + (w == 8 ? offsetof(Elf64_Ehdr, e_shnum) :
+	    offsetof(Elf32_Ehdr, e_shnum)), 2);
+	if (off == 0 || n != 0 || off > size || size - off < sizeof s ||
+	    pread(fd, s, sizeof s, (off_t)off) != sizeof s)
+		return 0;
+	n = get_le(s + (w == 8 ? offsetof(Elf64_Shdr, sh_size) :
+	    offsetof(Elf32_Shdr, sh_size)), w);
+	return n <= UINT16_MAX ? 0 : errstr_set("%ju section headers: not "
+	    "those of a core", (uintmax_t)n);
+}
+
+/*
+ * Begin to read an ELF file, and see that it is a core of a machine that we
+ * know.
+ */
+static int
+open_elf(struct elfcore *c, int fd, GElf_Ehdr *h)
+{
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return errstr_set("libelf is too old");
+	if (check_sections(fd, c->size) == -1)
+		return -1;
+	if ((c->elf = elf_begin(fd, ELF_C_READ, NULL)) == NULL ||
+	    elf_kind(c->elf) != ELF_K_ELF || gelf_getehdr(c->elf, h) == NULL)
+		return errstr_set("not a good ELF file: %s", elf_errmsg(-1));
+	if (h->e_type != ET_CORE)
+		return no_core(h->e_type);
+	return (c->mach = coremach_find(h)) == NULL ? -1 : 0;
+}
+
+/*
+ * Keep a PT_LOAD, as far as it goes.
+ */
+static int
+add_load(struct elfcore *c, const GElf_Phdr *ph)
+{
+	struct coreseg *l;
+	uint64_t end;
+
+	l = &c->load[c->nload];
+	memset(l, 0, sizeof *l);
+	l->addr = ph->p_vaddr;
+	l->len = ph->p_memsz > ph->p_filesz ? ph->p_memsz : ph->p_filesz;
+	l->off = ph->p_offset;
+	l->claim = ph->p_filesz;
+	l->flags = ph->p_flags;
+	if (l->len == 0)
+		return 0;
+	if (__builtin_add_overflow(l->addr, l->len, &end) ||
+	    __builtin_add_overflow(l->off, l->claim, &end))
+		return errstr_set("the segment at %jx ends beyond 2^64",
+		    (uintmax_t)l->addr);
+	l->there = l->off >= c->size ? 0 : c->size - l->off;
+	if (l->there > l->claim)
+		l->there = l->claim;
+	c->ncut += l->there < l->claim;
+	c->nload++;
+	return 0;
+}
+
+static struct corethread *
+add_thread(struct elfcore *c, const uint8_t *status)
+{
+	struct corethread *t;
+
+	if (c->nthread == c->cap) {
+		c->cap = c->cap == 0 ? 4 : c->cap * 2;
+		t = reallocarray(c->thread, c->cap, sizeof *t);
+		if (t == NULL) {
+			errstr_set("out of memory");
+			return NULL;
+		}
+		c->thread = t;
+	}
+	t = &c->thread[c->nthread++];
+	memset(t, 0, sizeof *t);
+	t->status = status;
+	return t;
+}
+
+/*
+ * A register set of a thread, each once.
+ */
+static void
+add_set(struct corethread *t, const struct corenote *n)
+{
+	size_t i;
+
+	for (i = 0; i < t->nset; i++)
+		if (t->set[i].type == n->type)
+			return;
+	if (t->nset < CORE_SETS)
+		t->set[t->nset++] = *n;
+}
+
+/*
+ * Keep a note of the owner CORE or LINUX.  Those of a thread follow its
+ * NT_PRSTATUS.  Of what a process has once, the first counts.
+ */
+static int
+add_note(struct elfcore *c, const struct corenote *n)
+{
+	struct corethread *t;
+
+	t = c->nthread == 0 ? NULL : &c->thread[c->nthread - 1];
+	switch (n->type) {
+	case NT_PRSTATUS:
+		if (n->len < prstatus_size(c->mach))
+			return errstr_set("NT_PRSTATUS of %zu bytes, not the "
+			    "%zu of %s", n->len, prstatus_size(c->mach),
+			    c->mach->cputype);
+		return add_thread(c, n->data) == NULL ? -1 : 0;
+	case NT_PRPSINFO:
+		if (c->psinfo == NULL && n->len >= prpsinfo_size(c->mach))
+			c->psinfo = n->data;
+		return 0;
+	case NT_AUXV:
+		if (c->auxv.data == NULL)
+			c->auxv = *n;
+		return 0;
+	case NT_FILE:
+		if (c->files.data == NULL)
+			c->files = *n;
+		return 0;
+	case NT_SIGINFO:
+		if (t != NULL && t->siginfo == NULL && n->len == 128)
+			t->siginfo = n->data;
+		return 0;
+	case NT_TASKSTRUCT:
+		return 0;
+	default:
+		if (t != NULL)
+			add_set(t, n);
+		return 0;
+	}
+}
+
+static bool
+owner_is(const char *name, size_t len, const char *want)
+{
+	size_t n;
+
+	n = strlen(want);
+	return (len == n || (len == n + 1 && name[n] == '\0')) &&
+	    memcmp(name, want, n) == 0;
+}
+
+/*
+ * Read the notes of a PT_NOTE, those that are whole.
+ */
+static int
+read_notes(struct elfcore *c, const GElf_Phdr *ph)
+{
+	struct corenote n;
+	const char *name;
+	GElf_Nhdr nh;
+	Elf_Data *d;
+	uint64_t len;
+	size_t off, next, noff, doff;
+
+	len = ph->p_filesz;
+	if (ph->p_offset >= c->size || len > c->size - ph->p_offset) {
+		c->cutnotes = true;
+		len = ph->p_offset >= c->size ? 0 : c->size - ph->p_offset;
+	}
+	if (len == 0)
+		return 0;
+	/* each byte once: libelf keeps a copy */
+	c->notes += len;
+	if (c->notes > c->size || c->notes > notes_most)
+		return errstr_set("too many notes: %ju bytes",
+		    (uintmax_t)c->notes);
+	d = elf_getdata_rawchunk(c->elf, (int64_t)ph->p_offset, (size_t)len,
+	    ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	if (d == NULL)
+		return errstr_set("notes at byte %ju: %s",
+		    (uintmax_t)ph->p_offset, elf_errmsg(-1));
+	for (off = 0; (next = gelf_getnote(d, off, &nh, &noff, &doff)) > 0;
+	    off = next) {
+		name = (const char *)d->d_buf + noff;
+		n.type = nh.n_type;
+		n.data = (const uint8_t *)d->d_buf + doff;
+		n.len = nh.n_descsz;
+		if ((owner_is(name, nh.n_namesz, "CORE") ||
+		    owner_is(name, nh.n_namesz, "LINUX")) &&
+		    add_note(c, &n) == -1)
+			return errstr_wrap("note at byte %ju",
+			    (uintmax_t)(ph->p_offset + off));
+	}
+	return 0;
+}
+
+static int
+load_cmp(const void *a, const void *b)
+{
+	const struct coreseg *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/*
+ * Bring the segments into the order of their addresses; none may overlap.
+ */
+int
+elfcore_sort(struct elfcore *c)
+{
+	const struct coreseg *l;
+	size_t i;
+
+	if (c->nload > 1)
+		qsort(c->load, c->nload, sizeof *c->load, load_cmp);
+	for (i = 1; i < c->nload; i++) {
+		l = &c->load[i - 1];
+		if (c->load[i].addr - l->addr < l->len)
+			return errstr_set("the segment at %jx overlaps the "
+			    "one at %jx", (uintmax_t)c->load[i].addr,
+			    (uintmax_t)l->addr);
+	}
+	return 0;
+}
+
+/*
+ * How many program headers there are: elf(5), e_phnum and PN_XNUM.
+ */
+static int
+count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)
+{
+	size_t size;
+
+	size = gelf_fsize(c->elf, ELF_T_PHDR, 1, EV_CURRENT);
+	if (h->e_phentsize != size)
+		return errstr_set("program headers of %u bytes, not %zu",
+		    h->e_phentsize, size);
+	if (elf_getphdrnum(c->elf, n) == -1 || *n == 0)
+		return errstr_set("no program headers");
+	if (h->e_phnum != PN_XNUM && *n < h->e_phnum)
+		return errstr_set("cut off within its program headers");
+	/* the header that tells how many there are is the last of a core */
+	if (h->e_phnum == PN_XNUM && (h->e_shoff > c->size ||
+	    c->size - h->e_shoff < gelf_fsize(c->elf, ELF_T_SHDR, 1,
+	    EV_CURRENT)))
+		return errstr_set("cut off, and with it the number of its "
+		    "program headers (65535 or more)");
+	return 0;
+}
+
+/*
+ * Take a core of size bytes apart.  Ended with elfcore_close, after a
+ * failure too; the descriptor is borrowed until then.
+ */
+int
+elfcore_open(struct elfcore *c, int fd, uint64_t size)
+{
+	GElf_Ehdr h;
+	GElf_Phdr ph;
+	size_t i, n;
+
+	memset(c, 0, sizeof *c);
+	c->size = size;
+	if (open_elf(c, fd, &h) == -1 || count_headers(c, &h, &n) == -1)
+		return -1;
+	/* as many as lie in the file, says libelf */
+	if ((c->load = reallocarray(NULL, n, sizeof *c->load)) == NULL)
+		return errstr_set("out of memory");
+	for (i = 0; i < n; i++) {
+		if (gelf_getphdr(c->elf, (int)i, &ph) == NULL)
+			return errstr_set("program header %zu: %s", i,
+			    elf_errmsg(-1));
+		if (ph.p_type == PT_LOAD && add_load(c, &ph) == -1)
+			return -1;
+		if (ph.p_type == PT_NOTE && read_notes(c, &ph) == -1)
+			return -1;
+	}
+	if (c->nthread == 0)
+		return errstr_set("%s", c->cutnotes ? "cut off within its "
+		    "notes" : "no thread in it (NT_PRSTATUS): not a core of "
+		    "Linux");
+	return elfcore_sort(c);
+}
+
+/*
+ * Add a segment of which there is nothing: a mapping that the core tells of
+ * otherwise.  elfcore_sort is called behind the last.
+ */
+int
+elfcore_bare(struct elfcore *c, uint64_t start, uint64_t end)
+{
+	struct coreseg *l;
+
+	l = reallocarray(c->load, c->nload + 1, sizeof *l);
+	if (l == NULL)
+		return errstr_set("out of memory");
+	c->load = l;
+	l += c->nload++;
+	memset(l, 0, sizeof *l);
+	l->addr = start;
+	l->len = end - start;
+	l->flags = PF_R;
+	l->bare = true;
+	return 0;
+}
+
+/*
+ * The first segment that ends behind an address, or NULL.
+ */
+const struct coreseg *
+elfcore_find(const struct elfcore *c, uint64_t addr)
+{
+	size_t lo, hi, mid;
+
+	for (lo = 0, hi = c->nload; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (c->load[mid].addr + c->load[mid].len <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < c->nload ? &c->load[lo] : NULL;
+}
+
+/*
+ * Up to n bytes that the core has at an address, of one segment: how many.
+ */
+size_t
+elfcore_peek(const struct corereader *r, uint64_t addr, uint8_t *buf,
+    size_t n)
+{
+	const struct coreseg *l;
+	ssize_t got;
+
+	l = elfcore_find(&r->core, addr);
+	if (l == NULL || l->addr > addr || addr - l->addr >= l->there)
+		return 0;
+	if (n > l->there - (addr - l->addr))
+		n = (size_t)(l->there - (addr - l->addr));
+	got = pread(source_fd(r->src), buf, n,
+	    (off_t)(l->off + (addr - l->addr)));
+	return got < 0 ? 0 : (size_t)got;
+}
+
+void
+elfcore_close(struct elfcore *c)
+{
+	free(c->load);
+	free(c->thread);
+	elf_end(c->elf);
+	memset(c, 0, sizeof *c);
+}
+
+/*
+ * An entry of the auxiliary vector, getauxval(3), or 0.
+ */
+uint64_t
+elfcore_auxv(const struct elfcore *c, uint64_t type)
+{
+	size_t i, w;
+
+	w = c->mach->wide;
+	for (i = 0; c->auxv.len - i >= 2 * w; i += 2 * w)
+		if (get_le(c->auxv.data + i, w) == type)
+			return get_le(c->auxv.data + i + w, w);
+	return 0;
+}

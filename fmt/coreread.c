@@ -1,0 +1,108 @@
+/*
+ * An ELF core as a process of a snapshot: see coreread.h for the parts.
+ */
+#include "coreread.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Tell the caller what is missing from the result.
+ */
+void
+core_warn(struct corereader *r, const char *fmt, ...)
+{
+	char *text, *line;
+	va_list ap;
+	int n;
+
+	if (r->opts->warn == NULL)
+		return;
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n == -1)
+		return;
+	if (asprintf(&line, "%s: %s", r->name, text) != -1) {
+		r->opts->warn(r->opts->arg, line);
+		free(line);
+	}
+	free(text);
+}
+
+/*
+ * The first line of a snapshot, where it has none: man6/snap.6.  When the
+ * kernel was started nobody can tell.
+ */
+static int
+set_header(struct corereader *r, int64_t mtime)
+{
+
+	if (r->snap->header != NULL)
+		return 0;
+	if (asprintf(&r->snap->header, "process snapshot %jd %u@unknown %s 0 "
+	    "\"core\"", (intmax_t)mtime, core_uid(&r->core),
+	    r->core.mach->cputype) == -1) {
+		r->snap->header = NULL;
+		return errstr_set("out of memory");
+	}
+	return 0;
+}
+
+static int
+read_core(struct corereader *r, struct input *in)
+{
+	if ((r->src = source_input(r->snap, in)) == NULL ||
+	    elfcore_open(&r->core, source_fd(r->src),
+	    source_size(r->src)) == -1 ||
+	    core_maps(r) == -1 || core_files(r) == -1 ||
+	    set_header(r, in->mtime) == -1 || core_tasks(r) == -1)
+		return -1;
+	return core_carry(r);
+}
+
+/*
+ * Add the process of a core, of which nothing has been skipped, and its
+ * threads to a snapshot, and the first line if it has none.  Options may be
+ * NULL.  Warnings tell what is missing, or changed: a process whose number
+ * is taken gets another.  After a failure the snapshot can only be freed.
+ */
+int
+core_load(struct snap *s, struct input *in, const struct coreopts *o)
+{
+	static const struct coreopts none;
+	struct corereader r = { .snap = s, .name = in->name };
+	int rc;
+
+	r.opts = o == NULL ? &none : o;
+	if ((rc = read_core(&r, in)) == -1)
+		errstr_wrap("%s", in->name);
+	elfcore_close(&r.core);
+	vmas_free(&r.vma);
+	vmas_free(&r.files);
+	free(r.mapped);
+	free(r.head);
+	return rc;
+}
+
+/*
+ * The same for a core by its path, or NULL or "-" for standard input.
+ */
+int
+core_read(struct snap *s, const char *path, const struct coreopts *o)
+{
+	struct input *in;
+	const uint8_t *p;
+	int rc;
+
+	if ((in = input_open(path)) == NULL)
+		return -1;
+	p = input_peek(in, SELFMAG);
+	if (p == NULL || memcmp(p, ELFMAG, SELFMAG) != 0)
+		rc = errstr_set("%s: not an ELF file", in->name);
+	else
+		rc = core_load(s, in, o);
+	input_close(in);
+	return rc;
+}

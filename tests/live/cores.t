@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# ELF cores of the kernel's and of gcore(1), as a snapshot and as a core
+# again: the memory is the same, and gdb says the same about both.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+if ! [ -x "$BUILD/snapcore" ]; then
+	echo "1..0 # SKIP no snapcore"
+	exit 0
+fi
+if ! command -v gcore >/dev/null; then
+	echo "1..0 # SKIP no gdb"
+	exit 0
+fi
+
+if ! gdb -nx -batch -ex 'python pass' >/dev/null 2>&1; then
+	echo "1..0 # SKIP this gdb has no Python"
+	exit 0
+fi
+
+# What gdb says about a core of a program: which thread is the current one,
+# its signal, and of each thread, by number, all registers and the stack.
+cat >"$tmp/say.py" <<'END'
+import gdb
+
+gdb.execute('thread')
+gdb.execute('print $_siginfo')
+gdb.execute('info auxv')
+for thread in sorted(gdb.selected_inferior().threads(),
+                     key=lambda thread: thread.ptid):
+    thread.switch()
+    print(thread.ptid)
+    gdb.execute('info all-registers')
+    gdb.execute('backtrace')
+END
+
+gdb_says() {
+	timeout 60 gdb -nx -batch -iex 'set debuginfod enabled off' \
+	    -x "$tmp/say.py" "$1" "$2" 2>&1 |
+	    grep -vE '^(\[New LWP|Core was generated|warning: core file may)'
+}
+
+# round WHAT PROGRAM CORE PID
+round() {
+	local rc=0
+
+	timeout 60 "$BUILD/snapcore" -r "$3" >"$tmp/snap" 2>"$tmp/err" || rc=$?
+	is "$rc $(cat "$tmp/err")" '0 ' "$1: becomes a snapshot"
+	try "$1: with the same memory" python3 "$tests/live/core.py" \
+	    "$tmp/snap" "$4" "$3"
+	try "$1: which becomes a core" timeout 60 "$BUILD/snapcore" -p "$4" \
+	    -o "$tmp/again" "$tmp/snap"
+	gdb_says "$2" "$3" >"$tmp/said"
+	gdb_says "$2" "$tmp/again" >"$tmp/says"
+	try "$1: of which gdb says the same" diff "$tmp/said" "$tmp/says"
+	try "$1: gdb says something" grep -q '^#0 ' "$tmp/says"
+	rm -f "$tmp/again"
+}
+
+target "$targets/threads"
+gcore -o "$tmp/core" "$pid" >/dev/null 2>&1
+round gcore "$targets/threads" "$tmp/core.$pid" "$pid"
+is "$(timeout 60 "$BUILD/snapcore" -r - <"$tmp/core.$pid" | cmp - "$tmp/snap")" \
+    '' 'gcore: the same by way of standard input'
+rm -f "$tmp/core.$pid"
+
+pattern=$(cat /proc/sys/kernel/core_pattern)
+case $pattern in
+'' | *[/%\|]*)
+	skip 'a core of the kernel' "core_pattern is \"$pattern\""
+	;;
+*)
+	mkdir "$tmp/crash"
+	cat >"$tmp/crash.c" <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void *
+run(void *arg)
+{
+	if (arg != NULL) {
+		usleep(100000);
+		*(volatile int *)arg = 1;
+	}
+	for (;;)
+		pause();
+}
+
+int
+main(void)
+{
+	pthread_t t;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		pthread_create(&t, NULL, run, i == 2 ? (void *)8 : NULL);
+	run(NULL);
+}
+END
+	${CC:-cc} -g -pthread -o "$tmp/crash/crash" "$tmp/crash.c"
+	(
+		cd "$tmp/crash" || exit 1
+		ulimit -c unlimited
+		./crash &
+		echo $! >pid
+		wait $!
+	) 2>/dev/null
+	core=$(find "$tmp/crash" -name "$pattern*" | head -1)
+	if [ -z "$core" ]; then
+		skip 'a core of the kernel' 'the kernel wrote none'
+	else
+		round kernel "$tmp/crash/crash" "$core" "$(cat "$tmp/crash/pid")"
+	fi
+	;;
+esac
+finish

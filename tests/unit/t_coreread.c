@@ -1,0 +1,797 @@
+/*
+ * Reading ELF cores: coreread.c and what it is made of, with the small cores
+ * of tests/fuzz/cores.py and some that are made here.
+ */
+#include "util.h"
+
+#include <sys/mman.h>
+
+#include <elf.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char warned[4096];	/* a line for each warning */
+static size_t nwarned;
+
+static void
+note_warning(void *arg, const char *text)
+{
+	size_t n;
+
+	(void)arg;
+	nwarned++;
+	n = strlen(warned);
+	snprintf(warned + n, sizeof warned - n, "%s\n", text);
+}
+
+static struct coreopts opts = { .warn = note_warning };
+
+/*
+ * The bytes of one of the small cores.
+ */
+static void
+fixture(const char *name, struct buf *b)
+{
+	char path[256];
+	uint8_t *p;
+	FILE *f;
+
+	memset(b, 0, sizeof *b);
+	snprintf(path, sizeof path, "tests/fuzz/corpus/core/%s", name);
+	if ((f = fopen(path, "rb")) == NULL)
+		fail_msg("%s is not there (not in the top directory?)", path);
+	p = buf_room(b, 65536);
+	assert_non_null(p);
+	b->len = fread(p, 1, 65536, f);
+	fclose(f);
+}
+
+/*
+ * Add a core to a snapshot: what core_read returns.
+ */
+static int
+try_add(struct snap *s, const struct buf *b)
+{
+	struct stream st;
+	int rc;
+
+	warned[0] = '\0';
+	nwarned = 0;
+	stream_file(&st, b->data, b->len);
+	rc = core_read(s, st.path, &opts);
+	stream_close(&st);
+	return rc;
+}
+
+static struct snap *
+try_read(const struct buf *b)
+{
+	struct snap *s;
+
+	s = snap_new();
+	assert_non_null(s);
+	if (try_add(s, b) == 0)
+		return s;
+	snap_free(s);
+	return NULL;
+}
+
+static struct snap *
+read_fixture(const char *name)
+{
+	struct buf b;
+	struct snap *s;
+
+	fixture(name, &b);
+	if ((s = try_read(&b)) == NULL)
+		fail_msg("%s", snap_errstr());
+	buf_free(&b);
+	return s;
+}
+
+/*
+ * A file of a Linux record as a string, with NULs as |.
+ */
+static const char *
+rec_string(const struct proc *p, const char *name)
+{
+	static char text[8192];
+	struct linuxrec r;
+	struct recfile f;
+	size_t i;
+
+	assert_int_equal(linuxrec_open(&r, proc_file(p, "proc")), 0);
+	if (!linuxrec_find(&r, name, &f))
+		strlcpy(text, "(none)", sizeof text);
+	else {
+		assert_true(f.len < sizeof text);
+		for (i = 0; i < f.len; i++)
+			text[i] = f.data[i] == '\0' ? '|' : (char)f.data[i];
+		text[f.len] = '\0';
+	}
+	linuxrec_close(&r);
+	return text;
+}
+
+static size_t
+rec_len(const struct proc *p, const char *name)
+{
+	struct linuxrec r;
+	struct recfile f;
+
+	assert_int_equal(linuxrec_open(&r, proc_file(p, "proc")), 0);
+	if (!linuxrec_find(&r, name, &f))
+		f.len = SIZE_MAX;
+	linuxrec_close(&r);
+	return f.len;
+}
+
+static const char full_maps[] =
+    "00007000-00007400 r-xp 00000000 00:00 0                                  [vdso]\n"
+    "00009000-00009400 rw-p 00000000 00:00 0                                  [stack]\n"
+    "00400000-00401000 r--p 00000000 00:00 0                                  /no/such/program\n"
+    "00401000-00402000 r-xp 00001000 00:00 0                                  /no/such/program\n"
+    "00500000-00501000 r--p 00000000 00:00 0                                  /no/such\\012library\n";
+
+static void
+test_leader(void **state)
+{
+	struct snap *s;
+	struct proc *p;
+
+	(void)state;
+	s = read_fixture("full");
+	assert_int_equal(strncmp(s->header, "process snapshot ", 17), 0);
+	assert_contains(s->header, " 1000@unknown amd64 0 ");
+	assert_int_equal(s->nproc, 2);
+	p = s->proc[0];
+	assert_int_equal(p->pid, 7);
+	assert_int_equal(p->leader, 0);
+	assert_string_equal(rec_string(p, "stat"), "7 (prog) S 1 7 7 0 -1 "
+	    "4195840 0 0 0 0 102 0 0 0 20 0 2 0 0 14336 2 "
+	    "18446744073709551615 0 0 36880 11501803794301884824 "
+	    "9765639646188044672 0 16 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 "
+	    "0 0\n");
+	assert_string_equal(rec_string(p, "status"), "Name:\tprog\n"
+	    "State:\tS\nTgid:\t7\nPid:\t7\nPPid:\t1\n"
+	    "Uid:\t1000\t1000\t1000\t1000\nGid:\t100\t100\t100\t100\n"
+	    "SigPnd:\t0000000000000000\nSigBlk:\t0000000000000010\n");
+	assert_string_equal(rec_string(p, "comm"), "prog\n");
+	assert_string_equal(rec_string(p, "cmdline"), "prog|-x|arg|");
+	assert_string_equal(rec_string(p, "exe"), "/no/such/program");
+	assert_string_equal(rec_string(p, "maps"), full_maps);
+	assert_string_equal(rec_string(p, "missing"),
+	    "400400-402000 core\n500000-501000 core\n");
+	assert_string_equal(rec_string(p, "sigmask"), "\20|||||||");
+	assert_int_equal(rec_len(p, "siginfo"), 128);
+	assert_string_equal(rec_string(p, "cursig"), "11\n");
+	assert_int_equal(rec_len(p, "regset/prstatus"), 216);
+	assert_int_equal(rec_len(p, "regset/fpregs"), 512);
+	assert_int_equal(rec_len(p, "regset/xstate"), 832);
+	assert_int_equal(rec_len(p, "auxv"), 80);
+	assert_int_equal(proc_file(p, "regs")->len, 184);
+	assert_int_equal(proc_file(p, "status")->len, 176);
+	assert_int_equal(nwarned, 1);
+	assert_contains(warned, "/no/such/program: No such file");
+	assert_contains(warned, "-e\n");
+	snap_free(s);
+}
+
+static void
+test_thread(void **state)
+{
+	struct snap *s;
+	struct proc *p;
+
+	(void)state;
+	s = read_fixture("full");
+	p = s->proc[1];
+	assert_int_equal(p->pid, 8);
+	assert_int_equal(p->leader, 7);
+	assert_null(p->mem);
+	assert_string_equal(rec_string(p, "thread"), "7\n");
+	assert_int_equal(rec_len(p, "siginfo"), SIZE_MAX);
+	assert_int_equal(rec_len(p, "maps"), SIZE_MAX);
+	assert_int_equal(rec_len(p, "regset/prstatus"), 216);
+	assert_int_equal(rec_len(p, "regset/xstate"), SIZE_MAX);
+	assert_int_equal(rec_len(p, "regset/200"), 16);
+	snap_free(s);
+}
+
+static void
+test_machines(void **state)
+{
+	static const struct {
+		const char	*name;
+		size_t		 regs;
+		bool		 plan9;
+	} m[] = {
+		{ "amd64", 216, true }, { "386", 68, true },
+		{ "arm64", 272, false }, { "arm", 72, false },
+	};
+	struct snap *s;
+	struct proc *p;
+	char word[32], bytes[KB];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof m / sizeof *m; i++) {
+		s = read_fixture(m[i].name);
+		p = s->proc[0];
+		assert_int_equal(p->pid, 7);
+		assert_string_equal(linuxrec_cputype(proc_file(p, "proc"),
+		    word, sizeof word), m[i].name);
+		assert_contains(s->header, m[i].name);
+		assert_int_equal(rec_len(p, "regset/prstatus"), m[i].regs);
+		assert_int_equal(proc_file(p, "regs") != NULL, m[i].plan9);
+		assert_contains(rec_string(p, "status"), "Uid:\t1000\t");
+		assert_contains(rec_string(p, "stat"),
+		    "7 (prog) S 1 7 7 0 -1 4195840 0 0 0 0 102 0 ");
+		assert_string_equal(rec_string(p, "cmdline"), "prog|-x|arg|");
+		/* no NT_SIGINFO, but a signal */
+		assert_int_equal(rec_string(p, "siginfo")[0], 11);
+		assert_int_equal(image_read(p->mem, 0x10000, bytes, KB), 0);
+		assert_memory_equal(bytes, "abcdabcd", 8);
+		snap_free(s);
+	}
+}
+
+static void
+assert_refused(const struct buf *b, const char *why)
+{
+	if (try_read(b) != NULL)
+		fail_msg("taken, not refused with \"%s\"", why);
+	assert_contains(snap_errstr(), why);
+}
+
+static void
+test_refused(void **state)
+{
+	static const struct {
+		const char	*name;
+		size_t		 at;
+		uint8_t		 byte;
+		const char	*why;
+	} bad[] = {
+		{ "amd64", 16, ET_EXEC, "but no core: an executable" },
+		{ "amd64", 16, ET_DYN, "but no core: an executable or" },
+		{ "amd64", 16, ET_REL, "but no core: a relocatable file" },
+		{ "amd64", 16, 77, "but no core" },
+		{ "amd64", 18, EM_PPC64, "a core of 64-bit PowerPC cannot" },
+		{ "amd64", 18, EM_RISCV, "a core of RISC-V cannot" },
+		{ "amd64", 18, 199, "a core of machine 199 cannot" },
+		{ "amd64", 18, EM_386, "a core of 386 in its other form" },
+		{ "386", 18, EM_X86_64, "a core of amd64 in its other form" },
+		{ "amd64", 54, 55, "program headers of 55 bytes" },
+		{ "amd64", 57, 0x70, "cut off within its program headers" },
+		{ "amd64", 0, 'E', "not an ELF file" },
+		{ "xnum", 40, 0xff, "cut off, and with it the number" },
+		{ "overlap", 0, 0x7f, "at 10400 overlaps the one at 10000" },
+		{ "threadless", 0, 0x7f, "no thread in it" },
+	};
+	struct buf b;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+		fixture(bad[i].name, &b);
+		b.data[bad[i].at] = bad[i].byte;
+		if (bad[i].at == 40)
+			b.data[44] = 0xff;
+		assert_refused(&b, bad[i].why);
+		buf_free(&b);
+	}
+	assert_null(snap_open("/proc/self/exe", NULL));
+	assert_contains(snap_errstr(), "an ELF file, but no core");
+}
+
+/*
+ * A core that is cut is refused, or the caller is told.
+ */
+static void
+test_cut(void **state)
+{
+	static const char *const name[] = { "full", "386", "odd", "xnum" };
+	struct snap *s;
+	struct buf b;
+	size_t i, len;
+
+	(void)state;
+	for (i = 0; i < sizeof name / sizeof *name; i++) {
+		fixture(name[i], &b);
+		len = b.len;
+		for (b.len = 0; b.len < len; b.len++) {
+			if ((s = try_read(&b)) == NULL)
+				continue;
+			if (strstr(warned, "cut off: ") == NULL)
+				fail_msg("%s: %zu bytes are enough", name[i],
+				    b.len);
+			assert_contains(rec_string(s->proc[0], "missing"),
+			    " truncated\n");
+			snap_free(s);
+		}
+		buf_free(&b);
+	}
+}
+
+/*
+ * Any byte of headers and notes may be any other one.
+ */
+static void
+test_flipped(void **state)
+{
+	static const char *const name[] = { "full", "386", "xnum", "bare" };
+	struct snap *s;
+	struct vmas l;
+	struct rng r;
+	struct buf b;
+	size_t i, k, at;
+	uint8_t was;
+
+	(void)state;
+	rng_init(&r, "flipped", 3);
+	for (i = 0; i < sizeof name / sizeof *name; i++) {
+		fixture(name[i], &b);
+		for (at = 4; at < b.len; at++)
+			for (k = 0; k < 4; k++) {
+				was = b.data[at];
+				b.data[at] = k == 0 ? 0xff :
+				    (uint8_t)rng_next(&r);
+				s = try_read(&b);
+				if (s != NULL) {
+					memset(&l, 0, sizeof l);
+					assert_int_equal(proc_vmas(s->proc[0],
+					    &l), 0);
+					vmas_free(&l);
+				}
+				snap_free(s);
+				b.data[at] = was;
+			}
+		buf_free(&b);
+	}
+}
+
+static void
+test_odd(void **state)
+{
+	struct snap *s;
+	struct image *im;
+	uint8_t bytes[1500];
+
+	(void)state;
+	s = read_fixture("odd");
+	im = s->proc[0]->mem;
+	assert_int_equal(image_read(im, 0x20001, bytes, 1500), 0);
+	assert_int_equal(bytes[0], 'x');
+	assert_int_equal(bytes[1499], 'x');
+	assert_int_equal(image_read(im, 0x20001 + 1500, bytes, 1), -1);
+	assert_int_equal(image_read(im, 0x7fffffffffff0000, bytes, 10), 0);
+	assert_memory_equal(bytes, "yyyyyyyyyy", 10);
+	assert_string_equal(rec_string(s->proc[0], "missing"),
+	    "205dd-20bb9 core\n30000-10000030000 core\n"
+	    "7fffffffffff000a-7fffffffffff1388 truncated\n");
+	assert_contains(warned, "cut off: 1 segments");
+	snap_free(s);
+}
+
+/*
+ * The same through a pipe.
+ */
+static void
+test_pipe(void **state)
+{
+	static const char *const name[] = { "full", "odd", "xnum", "386" };
+	struct snap *s, *t;
+	struct buf b;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof name / sizeof *name; i++) {
+		fixture(name[i], &b);
+		s = stream_read(b.data, b.len, false);
+		t = stream_read(b.data, b.len, true);
+		assert_true(s != NULL && t != NULL);
+		free(t->header);
+		t->header = strdup(s->header);	/* times differ */
+		assert_snaps_equal(s, t);
+		snap_free(s);
+		snap_free(t);
+		buf_free(&b);
+	}
+}
+
+/*
+ * Numbers that are taken, or none.
+ */
+static void
+test_numbers(void **state)
+{
+	struct snap *s;
+	struct buf b;
+
+	(void)state;
+	s = read_fixture("numbers");
+	assert_int_equal(s->nproc, 4);
+	assert_int_equal(s->proc[0]->pid, 9);	/* it had ended */
+	assert_int_equal(rec_len(s->proc[0], "regset/prstatus"), SIZE_MAX);
+	assert_int_equal(s->proc[1]->pid, 7);
+	assert_int_equal(s->proc[2]->pid, 4194305);
+	assert_int_equal(s->proc[3]->pid, 4194306);
+	assert_int_equal(s->proc[3]->leader, 9);
+	assert_contains(rec_string(s->proc[2], "stat"), "7 (prog) ");
+	assert_contains(warned, "2 threads have other numbers");
+	fixture("amd64", &b);
+	assert_int_equal(try_add(s, &b), 0);
+	assert_contains(warned, "process 7 is 4194307 in the snapshot");
+	assert_int_equal(s->nproc, 5);
+	assert_int_equal(s->proc[4]->leader, 0);
+	assert_contains(rec_string(s->proc[4], "stat"), "7 (prog) ");
+	buf_free(&b);
+	snap_free(s);
+}
+
+/*
+ * An ELF header and a program header of a 64-bit core.
+ */
+static void
+put_head(struct buf *b, size_t nload, size_t notes, uint64_t shoff)
+{
+	Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64,
+	    ELFDATA2LSB, EV_CURRENT }, .e_type = ET_CORE,
+	    .e_machine = EM_X86_64, .e_version = 1, .e_phoff = sizeof h,
+	    .e_ehsize = sizeof h, .e_phentsize = sizeof(Elf64_Phdr),
+	    .e_shentsize = sizeof(Elf64_Shdr) };
+	Elf64_Phdr ph = { .p_type = PT_NOTE, .p_align = 4 };
+
+	h.e_phnum = nload + 1 < PN_XNUM ? (uint16_t)(nload + 1) : PN_XNUM;
+	h.e_shoff = shoff;
+	h.e_shnum = shoff != 0;
+	buf_add(b, &h, sizeof h);
+	ph.p_offset = sizeof h + (nload + 1) * sizeof ph;
+	ph.p_filesz = notes;
+	buf_add(b, &ph, sizeof ph);
+}
+
+static void
+put_load(struct buf *b, uint64_t addr, uint64_t off, uint64_t filesz,
+    uint64_t memsz)
+{
+	Elf64_Phdr ph = { .p_type = PT_LOAD, .p_flags = PF_R | PF_W,
+	    .p_vaddr = addr, .p_offset = off, .p_filesz = filesz,
+	    .p_memsz = memsz };
+
+	buf_add(b, &ph, sizeof ph);
+}
+
+static void
+put_note(struct buf *b, uint32_t type, const void *data, size_t n)
+{
+	Elf64_Nhdr h = { 5, (uint32_t)n, type };
+
+	buf_add(b, &h, sizeof h);
+	buf_add(b, "CORE\0\0\0", 8);
+	buf_add(b, data, n);
+	buf_add(b, "\0\0\0", -n & 3);
+}
+
+static void
+put_thread(struct buf *b, uint32_t pid)
+{
+	uint8_t st[336] = { 0 };
+
+	memcpy(st + 32, &pid, 4);
+	put_note(b, NT_PRSTATUS, st, sizeof st);
+}
+
+enum { THREAD_NOTE = 12 + 8 + 336 };
+
+/*
+ * More segments than e_phnum can tell.
+ */
+static void
+test_many_segments(void **state)
+{
+	enum { N = 70000 };
+	struct buf b = { 0 };
+	Elf64_Shdr sh = { .sh_info = N + 1, .sh_size = 1 };
+	struct vmas l = { 0 };
+	struct snap *s;
+	uint64_t data;
+	size_t i;
+	char c;
+
+	(void)state;
+	data = sizeof(Elf64_Ehdr) + (N + 1) * sizeof(Elf64_Phdr) +
+	    THREAD_NOTE;
+	put_head(&b, N, THREAD_NOTE, data + KB);
+	for (i = 0; i < N; i++)
+		put_load(&b, i * 0x100000, data, i % 2 * KB, 4096);
+	put_thread(&b, 1);
+	memset(buf_room(&b, KB), 'm', KB);
+	b.len += KB;
+	buf_add(&b, &sh, sizeof sh);
+	assert_int_equal(buf_check(&b), 0);
+	s = try_read(&b);
+	assert_non_null(s);
+	assert_int_equal(proc_vmas(s->proc[0], &l), 0);
+	assert_int_equal(l.n, N);
+	assert_int_equal(image_read(s->proc[0]->mem, (N - 1) * 0x100000UL, &c,
+	    1), 0);
+	assert_int_equal(c, 'm');
+	vmas_free(&l);
+	snap_free(s);
+	buf_free(&b);
+}
+
+/*
+ * A million notes, of which one is of use.
+ */
+static void
+test_many_notes(void **state)
+{
+	struct buf b = { 0 };
+	struct snap *s;
+	size_t n = 12 * 1000000;
+
+	(void)state;
+	put_head(&b, 0, THREAD_NOTE + n, 0);
+	put_thread(&b, 1);
+	memset(buf_room(&b, n), 0, n);
+	b.len += n;
+	s = try_read(&b);
+	assert_non_null(s);
+	assert_int_equal(s->nproc, 1);
+	snap_free(s);
+	buf_free(&b);
+}
+
+/*
+ * Notes that are claimed, and not there; the same bytes many times.
+ */
+static void
+test_claims(void **state)
+{
+	Elf64_Phdr ph = { .p_type = PT_NOTE, .p_filesz = INT64_MAX,
+	    .p_align = 4 };
+	struct buf b = { 0 };
+	Elf64_Ehdr *h;
+	size_t i;
+
+	(void)state;
+	put_head(&b, 0, (size_t)1 << 50, 0);
+	assert_refused(&b, "cut off within its notes");
+	b.len = 0;
+	put_head(&b, 5000, THREAD_NOTE, 0);
+	for (i = 0; i < 5000; i++)
+		buf_add(&b, &ph, sizeof ph);
+	put_thread(&b, 1);
+	assert_refused(&b, "too many notes");
+	b.len = 0;
+	put_head(&b, 1, THREAD_NOTE, 0);
+	put_load(&b, 0x1000, 0, 0, UINT64_MAX - 0x1000 + 1);
+	put_thread(&b, 1);
+	assert_refused(&b, "at 1000 ends beyond 2^64");
+	b.len = 0;
+	put_head(&b, 1, THREAD_NOTE, 0);
+	put_load(&b, 0x1000, UINT64_MAX - 1, 4096, 4096);
+	put_thread(&b, 1);
+	assert_refused(&b, "at 1000 ends beyond 2^64");
+	/* a billion section headers */
+	h = (Elf64_Ehdr *)(void *)b.data;
+	h->e_shoff = b.len;
+	h->e_shnum = 0;
+	for (i = 0; i < sizeof(Elf64_Shdr); i++)
+		buf_add(&b, "\x30", 1);
+	assert_refused(&b, "section headers");
+	buf_free(&b);
+}
+
+/*
+ * A terabyte, of which little is there.
+ */
+static void
+test_sparse(void **state)
+{
+	static const uint64_t size = (uint64_t)1 << 40;
+	struct buf b = { 0 };
+	struct stream st;
+	struct snap *s;
+	struct image *im;
+	uint64_t data, at, raw;
+	size_t i, k, next;
+	char c[3];
+
+	(void)state;
+	put_head(&b, 1, THREAD_NOTE, 0);
+	data = 1 << 16;
+	put_load(&b, 0x10000, data + 1, size - 1, size);
+	put_thread(&b, 1);
+	stream_file(&st, b.data, b.len);
+	assert_int_equal(ftruncate(st.fd, (off_t)(data + size)), 0);
+	for (i = 0; i < 10; i++) {
+		at = data + (i + 1) * (size / 11) / 4096 * 4096;
+		assert_int_equal(pwrite(st.fd, "abc", 3, (off_t)at), 3);
+	}
+	s = snap_open(st.path, NULL);
+	if (s == NULL)
+		fail_msg("%s", snap_errstr());
+	im = s->proc[0]->mem;
+	for (i = next = raw = 0; i < im->nseg; i++)
+		for (k = 0; k < im->seg[i]->next; k++) {
+			next++;
+			if (im->seg[i]->ext[k].src != NULL)
+				raw += im->seg[i]->ext[k].n;
+		}
+	assert_true(next < 40);
+	assert_true(raw < 100);		/* kilobytes to be read */
+	for (i = 0; i < 10; i++) {
+		at = (i + 1) * (size / 11) / 4096 * 4096 - 1;
+		assert_int_equal(image_read(im, 0x10000 + at, c, 3), 0);
+		assert_memory_equal(c, "abc", 3);
+		assert_int_equal(image_read(im, 0x10000 + at + 3, c, 1), 0);
+		assert_int_equal(c[0], 0);
+	}
+	assert_int_equal(image_bytes(im), size - 1);
+	snap_free(s);
+	stream_close(&st);
+	buf_free(&b);
+}
+
+/*
+ * A core of a process that had this program mapped: its first page is
+ * there, and of the rest nothing but NT_FILE.
+ */
+static void
+make_mapped(struct buf *b, const char *exe, const char *lib, uint64_t size)
+{
+	static const uint64_t auxv[] = { AT_PHDR, 0x400040, AT_NULL, 0 };
+	struct buf n = { 0 }, f = { 0 };
+	uint64_t head[] = { 2, 4096, 0x400000, 0x400000 + size, 0,
+	    0x40000000, 0x40000000 + size, 0 };
+	uint8_t page[4096];
+	int fd;
+
+	fd = open(exe, O_RDONLY);
+	assert_true(fd != -1);
+	assert_int_equal(read(fd, page, sizeof page), sizeof page);
+	close(fd);
+	buf_add(&f, head, sizeof head);
+	buf_add(&f, exe, strlen(exe) + 1);
+	buf_add(&f, lib, strlen(lib) + 1);
+	put_thread(&n, 1);
+	put_note(&n, NT_AUXV, auxv, sizeof auxv);
+	put_note(&n, NT_FILE, f.data, f.len);
+	memset(b, 0, sizeof *b);
+	put_head(b, 2, n.len, 0);
+	put_load(b, 0x400000, sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr) +
+	    n.len, 4096, 8192);
+	put_load(b, 0x40000000, sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr) +
+	    n.len, 4096, 4096);
+	buf_add(b, n.data, n.len);
+	buf_add(b, page, sizeof page);
+	buf_free(&n);
+	buf_free(&f);
+}
+
+static void
+assert_file_at(struct image *im, uint64_t addr, const char *path,
+    uint64_t size)
+{
+	uint8_t *got, *want;
+	int fd;
+
+	got = calloc(1, size);
+	want = calloc(1, size);
+	assert_true(got != NULL && want != NULL);
+	fd = open(path, O_RDONLY);
+	assert_true(fd != -1);
+	assert_true(read(fd, want, size) > 0);
+	close(fd);
+	if (image_read(im, addr, got, size) == -1)
+		fail_msg("%s", snap_errstr());
+	assert_memory_equal(got, want, size);
+	free(got);
+	free(want);
+}
+
+/*
+ * Files at hand, with the same build id or with another one.
+ */
+static void
+test_files(void **state)
+{
+	char exe[PATH_MAX] = "", lib[] = "/tmp/t_coreread.XXXXXX";
+	char command[2 * PATH_MAX];
+	struct buildid id;
+	struct snap *s;
+	struct buf b;
+	uint8_t *note;
+	uint64_t size;
+	int fd;
+
+	(void)state;
+	assert_true(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
+	assert_true((fd = mkstemp(lib)) != -1);
+	snprintf(command, sizeof command, "cat '%s' > %s", exe, lib);
+	assert_int_equal(system(command), 0);
+	size = ((uint64_t)lseek(fd, 0, SEEK_END) + 4095) / 4096 * 4096;
+	close(fd);
+	make_mapped(&b, exe, lib, size);
+	note = b.data + b.len - 4096;
+	assert_int_equal(buildid_parse(&id, note, 4096), 0);
+	if (id.len == 0) {
+		print_message("# the linker gives no build ids\n");
+		skip();
+	}
+	assert_non_null(s = try_read(&b));
+	assert_string_equal(warned, "");
+	assert_non_null(s->proc[0]->text);
+	assert_file_at(s->proc[0]->text, 0, exe, size - 4096);
+	assert_file_at(s->proc[0]->mem, 0x400000, exe, size);
+	assert_file_at(s->proc[0]->mem, 0x40000000, lib, size);
+	assert_string_equal(rec_string(s->proc[0], "missing"), "(none)");
+	assert_int_equal(s->nproc, 2);
+	assert_string_equal(s->proc[1]->carried->path, lib);
+	assert_file_at(s->proc[1]->text, 0, lib, size - 4096);
+	snap_free(s);
+
+	opts.exe = lib;
+	assert_non_null(s = try_read(&b));
+	assert_string_equal(warned, "");
+	assert_file_at(s->proc[0]->mem, 0x400000, lib, size);
+	snap_free(s);
+
+	note = memmem(note, 4096, id.id, id.len);
+	note[0] ^= 1;
+	assert_non_null(s = try_read(&b));
+	assert_contains(warned, "is not the executable that was run");
+	assert_contains(warned, "a library is not here");
+	assert_non_null(s->proc[0]->text);
+	assert_int_equal(image_read(s->proc[0]->mem, 0x402000, command, 1),
+	    -1);
+	assert_int_equal(s->nproc, 1);
+	snap_free(s);
+
+	opts.exe = NULL;
+	assert_non_null(s = try_read(&b));
+	assert_contains(warned, "its build id is another one; name it");
+	assert_null(s->proc[0]->text);
+	assert_int_equal(image_read(s->proc[0]->mem, 0x401000, command, 1),
+	    -1);
+	snap_free(s);
+
+	opts.exe = "/no/such/file";
+	assert_refused(&b, "/no/such/file: No such file");
+	opts.exe = "/dev/null";
+	assert_refused(&b, "/dev/null: not a regular file");
+	opts.exe = NULL;
+	unlink(lib);
+	buf_free(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_leader),
+		cmocka_unit_test(test_thread),
+		cmocka_unit_test(test_machines),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_flipped),
+		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_many_segments),
+		cmocka_unit_test(test_many_notes),
+		cmocka_unit_test(test_claims),
+		cmocka_unit_test(test_sparse),
+		cmocka_unit_test(test_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
