@@ -131,7 +131,7 @@ test:
 	@BUILD=$O tests/run $(FAST) $(SLOW)
 
 check: tests
-	@BUILD=$O tests/run $(FAST)
+	@BUILD=$O tests/run -j $(FAST)
 
 asan:
 	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' tests
