@@ -4,30 +4,35 @@
 
 VERSION = 0.1
 
-PROGS = snap snapcore snapls
+PROGS = snap snapcore snapfs snapls
 
 LIBSRC = lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
-	lib/fetch.c lib/image.c lib/index.c lib/input.c lib/judge.c \
-	lib/nothing.c lib/output.c lib/plan.c lib/program.c lib/snap.c \
-	lib/source.c lib/vma.c
+	lib/fetch.c lib/image.c lib/imageread.c lib/index.c lib/input.c \
+	lib/judge.c lib/nothing.c lib/output.c lib/plan.c lib/program.c \
+	lib/snap.c lib/source.c lib/vma.c
 
 FMTSRC = fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \
 	fmt/coremem.c fmt/corenote.c fmt/coreparse.c fmt/coreread.c \
-	fmt/coretask.c fmt/corethread.c fmt/linuxrec.c fmt/maps.c fmt/open.c \
-	fmt/plan9.c fmt/plan9regs.c fmt/snap6read.c fmt/snap6seg.c \
-	fmt/snap6write.c
+	fmt/coretask.c fmt/corethread.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \
+	fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
+	fmt/open.c fmt/paths.c fmt/plan9.c fmt/plan9regs.c fmt/snap6read.c \
+	fmt/snap6seg.c fmt/snap6write.c fmt/sysroot.c
 
 LINUXSRC = lib/linux/carry.c lib/linux/freeze.c lib/linux/live.c \
 	lib/linux/livesource.c lib/linux/memory.c lib/linux/pagemap.c \
 	lib/linux/procfs.c lib/linux/readers.c lib/linux/regs.c \
 	lib/linux/take.c lib/linux/task.c lib/linux/user.c lib/linux/vdso.c
 
-MAN1 = cmd/snap/snap.1 cmd/snapcore/snapcore.1 cmd/snapls/snapls.1
+MAN1 = cmd/snap/snap.1 cmd/snapcore/snapcore.1 cmd/snapfs/snapfs.1 \
+	cmd/snapls/snapls.1
 MAN3 = lib/libsnap.3
 MAN6 = man6/snap.6
 
 PKGS = libbsd-overlay libelf libxxhash
+# what a program has beside NAME.c, and libraries beside those
+snapfs_SRC = cmd/snapfs/mount.c cmd/snapfs/serve.c cmd/snapfs/stream.c
+snapfs_PKGS = fuse3
 
 # Tests: unit tests and targets are one C file each.
 UNIT = $(basename $(notdir $(wildcard tests/unit/t_*.c)))
@@ -42,7 +47,7 @@ FUZZ = snap6 linuxrec core
 FUZZTIME = 120
 BENCH = bare heap
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t
-SLOW = tests/live/*.t tests/core/*.t
+SLOW = tests/live/*.t tests/core/*.t tests/fs/*.t
 
 O = build
 PREFIX = /usr/local
@@ -63,10 +68,17 @@ LIBOBJ = $(LIBSRC:%.c=$O/%.o) $(FMTSRC:%.c=$O/%.o) $(LINUXSRC:%.c=$O/%.o)
 
 all: $(PROGS:%=$O/%)
 
-$(foreach p,$(PROGS),$(eval $O/$p: $O/cmd/$p/$p.o))
+progobj = $(patsubst %.c,$O/%.o,cmd/$1/$1.c $($1_SRC))
+pkgs = $(if $($1_PKGS),$(shell pkg-config $2 $($1_PKGS)))
+
+$(foreach p,$(PROGS),$(eval $O/$p: $(call progobj,$p)))
 
 $(PROGS:%=$O/%): $O/libsnap.a
-	$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $O/libsnap.a $(LIBS)
+	$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $O/libsnap.a \
+	    $(LIBS) $(call pkgs,$(@F),--libs)
+
+$(foreach p,$(PROGS),$(eval $(call progobj,$p): \
+    CPPFLAGS += $$(call pkgs,$p,--cflags)))
 
 $O/libsnap.a: $(LIBOBJ)
 	rm -f $@
@@ -180,6 +192,6 @@ help:
 	@echo 'install  to PREFIX ($(PREFIX)), below DESTDIR'
 	@echo 'clean    remove what was built'
 
--include $(LIBOBJ:.o=.d) $(PROGS:%=$O/cmd/%/*.d)
+-include $(LIBOBJ:.o=.d) $(foreach p,$(PROGS),$(patsubst %.o,%.d,$(call progobj,$p)))
 
 .PHONY: all tests demo test check asan lint fuzz bench cover install clean help

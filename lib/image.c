@@ -228,13 +228,34 @@ image_find(struct image *im, uint64_t addr)
 }
 
 /*
- * The first piece of an image (NULL for an image that is NULL) and the one
- * behind a piece, in the order of their addresses; NULL behind the last.
+ * The piece in which an address lies, or else the first one behind it; NULL
+ * where there is none.
+ */
+struct piece *
+image_next(struct image *im, uint64_t addr)
+{
+	struct piece *p;
+
+	if ((p = piece_below(im, addr)) == NULL)
+		return RB_MIN(view, &im->view);
+	return addr <= p->last ? p : RB_NEXT(view, &im->view, p);
+}
+
+/*
+ * The first and the last piece of an image (NULL for an image that is NULL)
+ * and the one behind a piece, in the order of their addresses; NULL behind
+ * the last.
  */
 struct piece *
 image_first(struct image *im)
 {
 	return im == NULL ? NULL : RB_MIN(view, &im->view);
+}
+
+struct piece *
+image_last(struct image *im)
+{
+	return im == NULL ? NULL : RB_MAX(view, &im->view);
 }
 
 struct piece *
@@ -415,74 +436,4 @@ image_bytes(const struct image *im)
 	for (n = i = 0; im != NULL && i < im->nseg; i++)
 		n += im->seg[i]->len;
 	return n;
-}
-
-/*
- * Read from one segment, at most to its extent's end: how much, or -1.
- */
-static ssize_t
-segment_readsome(const struct segment *s, uint64_t off, uint8_t *buf,
-    size_t len)
-{
-	const struct extent *e;
-	uint8_t page[KB];
-	struct run r;
-	uint64_t kb;
-	size_t skip;
-
-	kb = off / KB;
-	skip = off % KB;
-	if ((e = segment_extent(s, kb)) == NULL)
-		return errstr_set("address %jx is not described",
-		    (uintmax_t)(s->base + off));
-	if ((e->kb + e->n - kb) < len / KB + 2 &&
-	    (e->kb + e->n - kb) * KB - skip < len)
-		len = (size_t)((e->kb + e->n - kb) * KB - skip);
-	if (e->src == NULL) {
-		memset(buf, 0, len);
-		return (ssize_t)len;
-	}
-	r.loc = e->loc + (kb - e->kb) * e->src->pitch;
-	if (skip == 0 && len >= KB) {
-		r.n = len / KB;
-		if (source_read(e->src, &r, 1, buf) != SOURCE_OK)
-			return -1;
-		return (ssize_t)(r.n * KB);
-	}
-	r.n = 1;
-	if (source_read(e->src, &r, 1, page) != SOURCE_OK)
-		return -1;
-	if (len > KB - skip)
-		len = KB - skip;
-	memcpy(buf, page + skip, len);
-	return (ssize_t)len;
-}
-
-/*
- * Read len bytes at an address.  All of them or an error: what is not
- * mapped never reads as zeros.
- */
-int
-image_read(struct image *im, uint64_t addr, void *buf, size_t len)
-{
-	struct piece *p;
-	uint8_t *out;
-	size_t want;
-	ssize_t n;
-
-	for (out = buf; len > 0; len -= (size_t)n) {
-		if ((p = image_find(im, addr)) == NULL)
-			return errstr_set("address %jx is not mapped",
-			    (uintmax_t)addr);
-		want = p->last - addr < len - 1 ?
-		    (size_t)(p->last - addr) + 1 : len;
-		n = segment_readsome(p->seg, addr - p->seg->base, out, want);
-		if (n == -1)
-			return -1;
-		out += n;
-		if (__builtin_add_overflow(addr, (uint64_t)n, &addr) &&
-		    len > (size_t)n)
-			return errstr_set("address 2^64 is not mapped");
-	}
-	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * What programs of ours do first and when they are ended.
+ * What programs of ours do first, when they are ended, and when they print.
  */
 #include "snap.h"
 
@@ -47,4 +47,19 @@ program_signals(void)
 			sigaction(sig[i], &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+}
+
+/*
+ * A name as it may go to a terminal, changed in place: a snapshot may come
+ * from anyone.
+ */
+char *
+program_harmless(char *s)
+{
+	char *p;
+
+	for (p = s; *p != '\0'; p++)
+		if ((*p >= 0 && *p < ' ') || *p == 0x7f)
+			*p = '?';
+	return s;
 }

@@ -171,9 +171,10 @@ int		 image_punch(struct image *, uint64_t, uint64_t);
 uint64_t	 image_origin(const struct image *);
 uint64_t	 image_bytes(const struct image *);
 struct piece	*image_find(struct image *, uint64_t);
+struct piece	*image_next(struct image *, uint64_t);
 struct piece	*image_first(struct image *);
+struct piece	*image_last(struct image *);
 struct piece	*piece_next(struct piece *);
-int		 image_read(struct image *, uint64_t, void *, size_t);
 
 struct segment	*segment_new(uint64_t, uint64_t);
 void		 segment_free(struct segment *);
@@ -182,6 +183,19 @@ int		 segment_append(struct segment *, uint64_t, struct source *,
 const struct extent *segment_extent(const struct segment *, uint64_t);
 uint64_t	 segment_kb(const struct segment *);
 size_t		 segment_kblen(const struct segment *, uint64_t);
+
+/*
+ * Reading images: imageread.c
+ */
+struct span {			/* what lies at an address */
+	uint64_t	 last;	/* as far as this */
+	bool		 mapped;
+	bool		 data;	/* and not unmapped, nor many zeros */
+};
+
+int		 image_read(struct image *, uint64_t, void *, size_t);
+ssize_t		 image_readsome(struct image *, uint64_t, void *, size_t);
+void		 image_span(struct image *, uint64_t, struct span *);
 
 /*
  * Images from runs of pages in ascending order: builder.c
@@ -281,6 +295,7 @@ int		 vmas_parse(struct vmas *, const void *, size_t);
 int		 vmas_add(struct vmas *, const struct vma *);
 int		 vmas_sort(struct vmas *);
 void		 vma_perms(const struct vma *, char [5]);
+const struct vma *vmas_next(const struct vmas *, uint64_t);
 const struct vma *vmas_find(const struct vmas *, uint64_t);
 void		 vmas_free(struct vmas *);
 
@@ -336,10 +351,11 @@ void		 output_abort(struct output *);
 void		 output_cleanup(void);
 
 /*
- * What programs do first: program.c
+ * What programs have in common: program.c
  */
 void		 program_descriptors(void);
 void		 program_signals(void);
+char		*program_harmless(char *);
 
 /*
  * The same kilobyte once: dedup.c, over the index of index.c and the
@@ -470,32 +486,39 @@ int		 buildid_parse(struct buildid *, const uint8_t *, size_t);
 bool		 buildid_same(const struct buildid *, const struct buildid *);
 
 /*
- * A snapshot as a tree of files: fstree.c.  Inode numbers tell what a file
- * is; nothing is kept for files that were looked at.
+ * Snapshots as a tree of files: fstree.c, fsread.c, paths.c, sysroot.c,
+ * linkmap.c.  An inode number tells what a file is; nothing is kept for
+ * files that were looked at.  When all snapshots are added, any number of
+ * threads may look.
  */
-enum { FSTREE_ROOT = 1 };	/* the inode of the root */
+enum { FSTREE_ROOT = 1 };	/* the inode number of the root */
 
 struct fsattr {
 	uint64_t	 size;	/* bytes */
 	uint64_t	 data;	/* bytes that are no holes */
 	bool		 dir;
 	bool		 exec;	/* a program */
-	bool		 holes;	/* reading may fail where nothing is mapped */
-	const struct snap *snap; /* borrowed; NULL for the root */
+	bool		 memory; /* mem, core, or of map/ */
+	void		*tag;	/* of the snapshot; NULL for the root */
+};
+
+struct fsentry {		/* one of a directory */
+	const char	*name;	/* borrowed while the call lasts */
+	uint64_t	 ino;
+	bool		 dir;
+	uint64_t	 next;	/* where the list goes on behind it */
 };
 
 struct fstree;
 
-struct fstree	*fstree_new(void);
+struct fstree	*fstree_new(void (*)(void *, const char *), void *);
 void		 fstree_free(struct fstree *);
-int		 fstree_add(struct fstree *, struct snap *,
-		    void (*)(void *, const char *), void *);
+int		 fstree_add(struct fstree *, struct snap *, void *);
 int		 fstree_lookup(struct fstree *, uint64_t, const char *,
 		    uint64_t *);
 int		 fstree_attr(struct fstree *, uint64_t, struct fsattr *);
 int		 fstree_list(struct fstree *, uint64_t, uint64_t,
-		    bool (*)(void *, const char *, uint64_t, bool, uint64_t),
-		    void *);
+		    bool (*)(void *, const struct fsentry *), void *);
 ssize_t		 fstree_read(struct fstree *, uint64_t, void *, size_t,
 		    uint64_t);
 int64_t		 fstree_seek(struct fstree *, uint64_t, uint64_t, int);

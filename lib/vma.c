@@ -149,10 +149,11 @@ vmas_sort(struct vmas *l)
 }
 
 /*
- * The mapping in which an address lies, of sorted ones; or NULL.
+ * The mapping in which an address lies, of sorted ones, or else the first
+ * behind it; NULL where there is none.
  */
 const struct vma *
-vmas_find(const struct vmas *l, uint64_t addr)
+vmas_next(const struct vmas *l, uint64_t addr)
 {
 	size_t lo, hi, mid;
 
@@ -163,7 +164,19 @@ vmas_find(const struct vmas *l, uint64_t addr)
 		else
 			hi = mid;
 	}
-	return lo < l->n && l->v[lo].start <= addr ? &l->v[lo] : NULL;
+	return lo < l->n ? &l->v[lo] : NULL;
+}
+
+/*
+ * The mapping in which an address lies, of sorted ones; or NULL.
+ */
+const struct vma *
+vmas_find(const struct vmas *l, uint64_t addr)
+{
+	const struct vma *v;
+
+	v = vmas_next(l, addr);
+	return v != NULL && v->start <= addr ? v : NULL;
 }
 
 void

@@ -22,12 +22,17 @@ check() {
 	fi
 }
 
-for l in PROGS LIBSRC FMTSRC LINUXSRC PKGS; do
+for l in PROGS LIBSRC FMTSRC LINUXSRC PKGS snapfs_SRC snapfs_PKGS; do
 	check "$l is the same in both" "$(list Makefile $l)" "$(list mkfile $l)"
 done
 check 'LIBSRC is all of lib' "$(list Makefile LIBSRC)" "$(ls lib/*.c)"
 check 'FMTSRC is all of fmt' "$(list Makefile FMTSRC)" "$(ls fmt/*.c)"
 check 'LINUXSRC is all of lib/linux' "$(list Makefile LINUXSRC)" \
     "$(ls lib/linux/*.c)"
+for p in $(list Makefile PROGS); do
+	check "$p is all of cmd/$p" \
+	    "$( (echo "cmd/$p/$p.c"; list Makefile "${p}_SRC") | sort)" \
+	    "$(ls cmd/"$p"/*.c)"
+done
 check 'PROGS is all of cmd' "$(list Makefile PROGS)" "$(ls cmd)"
 echo "1..$n"

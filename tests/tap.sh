@@ -47,7 +47,7 @@ cleanup() {
 	wait
 	for m in "$tmp"/mnt*; do
 		if mountpoint -q "$m"; then
-			umount "$m"
+			umount "$m" || umount -l "$m" || fusermount3 -uz "$m"
 		fi
 	done
 	rm -rf "$tmp"

@@ -17,20 +17,6 @@ struct listing {
 };
 
 /*
- * A name as it may go to a terminal: a snapshot may come from anyone.
- */
-static char *
-harmless(char *s)
-{
-	char *p;
-
-	for (p = s; *p != '\0'; p++)
-		if ((*p >= 0 && *p < ' ') || *p == 0x7f)
-			*p = '?';
-	return s;
-}
-
-/*
  * A word of a status file (proc(3) of Plan 9), width columns from a place.
  */
 static const char *
@@ -46,7 +32,7 @@ status_word(const struct proc *p, size_t at, size_t width, char *word)
 		word[n] = (char)f->data[at + n];
 	if (n > 0)
 		word[n] = '\0';
-	return harmless(word);
+	return program_harmless(word);
 }
 
 /*
@@ -78,8 +64,8 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 	if ((s = strdup(name)) == NULL)
 		err(1, NULL);
 	if (at == 0)
-		printf("%s\n%12s %12s %10s RECORD\n", harmless(s), "BYTE",
-		    "LENGTH", "PID");
+		printf("%s\n%12s %12s %10s RECORD\n", program_harmless(s),
+		    "BYTE", "LENGTH", "PID");
 	else
 		printf("%12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %s\n", at,
 		    len, pid, s);
@@ -116,10 +102,12 @@ list_mappings(const struct vmas *l, uint64_t first, uint64_t last)
 		}
 		vma_perms(v, perm);
 		if (v->end - 1 >= last) {
-			list_range(first, last, perm, harmless(v->name));
+			list_range(first, last, perm,
+			    program_harmless(v->name));
 			return;
 		}
-		list_range(first, v->end - 1, perm, harmless(v->name));
+		list_range(first, v->end - 1, perm,
+		    program_harmless(v->name));
 		first = v->end;
 	}
 	list_range(first, last, "", "(gap)");
@@ -137,14 +125,14 @@ list_segments(struct proc *p)
 		errx(1, "process %" PRIu64 ": %s", p->pid, snap_errstr());
 	for (pc = image_first(p->text); pc != NULL; pc = piece_next(pc))
 		list_range(pc->first, pc->last, "", p->carried == NULL ?
-		    "text" : harmless(p->carried->path));
+		    "text" : program_harmless(p->carried->path));
 	for (pc = image_first(p->mem); pc != NULL; pc = piece_next(pc))
 		list_mappings(&l, pc->first, pc->last);
 	for (i = 0; p->mem != NULL && i < p->mem->nmissing; i++) {
 		m = &p->mem->missing[i];
 		printf("%18" PRIx64 "-%-16" PRIx64 " %9" PRIu64
 		    "K missing: %s\n", m->start, m->end,
-		    (m->end - m->start) / KB, harmless(m->reason));
+		    (m->end - m->start) / KB, program_harmless(m->reason));
 	}
 	vmas_free(&l);
 }

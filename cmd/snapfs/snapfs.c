@@ -1,0 +1,217 @@
+/*
+ * snapfs: show snapshots as files.  All is read, and refused if it is
+ * wrong, before anything is mounted; serve.c answers the kernel.
+ */
+#define FUSE_USE_VERSION 312
+
+#include "snapfs.h"
+
+#include <sys/stat.h>
+
+#include <err.h>
+#include <fuse_lowlevel.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void __attribute__((noreturn))
+usage(void)
+{
+	fprintf(stderr,
+	    "usage: snapfs [-adf] [-o opt] file ... mtpt\n"
+	    "       snapfs [-adf] [-o opt] -m mtpt file ...\n");
+	exit(2);
+}
+
+static bool told;		/* by libfuse, what went wrong */
+
+/*
+ * What libfuse has to say, in pieces of lines and from any thread, without
+ * its own name before it.
+ */
+static void
+fuse_message(enum fuse_log_level level, const char *fmt, va_list ap)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static char line[1024];
+	static size_t n;
+	char *s;
+
+	pthread_mutex_lock(&lock);
+	told |= level <= FUSE_LOG_ERR;
+	vsnprintf(line + n, sizeof line - n, fmt, ap);
+	n = strlen(line);
+	if (n + 1 == sizeof line || (n > 0 && line[n - 1] == '\n')) {
+		s = strncmp(line, "fuse: ", 6) == 0 ? line + 6 : line;
+		line[n - 1] = '\0';
+		warnx("%s", program_harmless(s));
+		n = 0;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void
+tree_warn(void *arg, const char *what)
+{
+	char line[1200];
+
+	(void)arg;
+	strlcpy(line, what, sizeof line);
+	warnx("%s", program_harmless(line));
+}
+
+/*
+ * When a snapshot was taken, by its first line; else when its file was
+ * written.
+ */
+static time_t
+snap_time(const struct snap *s, const struct stat *st)
+{
+	unsigned long long t;
+
+	if (sscanf(s->header, "process snapshot %llu", &t) == 1 &&
+	    t <= INT64_MAX)
+		return (time_t)t;
+	return S_ISREG(st->st_mode) ? st->st_mtim.tv_sec : time(NULL);
+}
+
+/*
+ * Read a snapshot.  Its files may be read by whom its file may be read.
+ */
+static int
+origin_open(struct origin *o, const char *path)
+{
+	struct stat st;
+	mode_t r;
+
+	if ((o->snap = snap_open(path, NULL)) == NULL)
+		return -1;
+	if ((strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) :
+	    stat(path, &st)) == -1)
+		return errstr_sys("%s", path);
+	r = 0400;
+	o->uid = getuid();
+	o->gid = getgid();
+	if (S_ISREG(st.st_mode)) {
+		r = st.st_mode & 0444;
+		o->uid = st.st_uid;
+		o->gid = st.st_gid;
+		o->size = (uint64_t)st.st_size;
+	}
+	o->mode = r | r >> 2;
+	o->time = snap_time(o->snap, &st);
+	return 0;
+}
+
+/*
+ * The root belongs to the owner of all snapshots if they have one, and else
+ * to who mounts them, and is open to all; what is below it is not.
+ */
+static void
+root_make(struct origin *root, const struct origin *o, size_t n)
+{
+	size_t i;
+
+	*root = o[0];
+	for (i = 1; i < n; i++) {
+		root->mode |= o[i].mode;
+		root->size += o[i].size;
+		if (o[i].time > root->time)
+			root->time = o[i].time;
+		if (o[i].uid != root->uid || o[i].gid != root->gid) {
+			root->uid = getuid();
+			root->gid = getgid();
+			root->mode = 0555;
+		}
+	}
+}
+
+static int
+serve_files(char *const file[], size_t n, const char *mtpt,
+    struct options *o)
+{
+	struct served sv = { 0 };
+	struct origin *origin;
+	size_t i;
+	int rc;
+
+	if ((origin = calloc(n, sizeof *origin)) == NULL ||
+	    (sv.tree = fstree_new(tree_warn, NULL)) == NULL)
+		err(1, NULL);
+	for (i = 0; i < n; i++)
+		if (origin_open(&origin[i], file[i]) == -1 ||
+		    fstree_add(sv.tree, origin[i].snap, &origin[i]) == -1)
+			errx(1, "%s", snap_errstr());
+	root_make(&sv.root, origin, n);
+	rc = mount_serve(file[0], mtpt, o, &sv, &told);
+	fstree_free(sv.tree);
+	for (i = 0; i < n; i++)
+		snap_free(origin[i].snap);
+	free(origin);
+	return rc;
+}
+
+/*
+ * Is a word in a comma list?
+ */
+static bool
+has_option(const char *list, const char *word)
+{
+	size_t n;
+
+	for (n = strlen(word); list != NULL; list = strchr(list, ',')) {
+		list += *list == ',';
+		if (strncmp(list, word, n) == 0 &&
+		    (list[n] == ',' || list[n] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct options o = { 0 };
+	char *mtpt;
+	int c, rc;
+
+	program_descriptors();
+	mtpt = NULL;
+	while ((c = getopt(argc, argv, "adfm:o:")) != -1)
+		switch (c) {
+		case 'a':
+			o.over = true;
+			break;
+		case 'd':
+			o.debug = true;
+			/* FALLTHROUGH */
+		case 'f':
+			o.foreground = true;
+			break;
+		case 'm':
+			mtpt = optarg;
+			break;
+		case 'o':
+			if (fuse_opt_add_opt(&o.opts, optarg) == -1)
+				errx(1, "out of memory");
+			break;
+		default:
+			usage();
+		}
+	if (argc - optind < (mtpt == NULL ? 2 : 1))
+		usage();
+	if (mtpt == NULL)
+		mtpt = argv[--argc];
+	if (has_option(o.opts, "allow_other") && !others_allowed())
+		errx(1, "allow_other: /etc/fuse.conf has no "
+		    "user_allow_other");
+	mtpt = mount_point(mtpt, o.over);
+	if (mtpt == NULL)
+		err(1, NULL);
+	fuse_set_log_func(fuse_message);
+	rc = serve_files(argv + optind, (size_t)(argc - optind), mtpt, &o);
+	free(o.opts);
+	free(mtpt);
+	return rc;
+}

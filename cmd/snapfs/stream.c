@@ -1,0 +1,213 @@
+/*
+ * Open files that are read from one end to the other.
+ *
+ * A reader waits for each of its reads, so that filling a buffer and giving
+ * it to the kernel would take turns.  Here the thread that has answered a
+ * read goes on to fill the buffer for the one after the next, while another
+ * answers the next:
+ *
+ *	thread 1	answer n	fill n + 2	answer n + 2 ...
+ *	thread 2	fill n + 1	answer n + 1	fill n + 3 ...
+ */
+#include "snapfs.h"
+
+#include <sys/queue.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { AHEAD = 2, SLOTS = 3, LEAST = 64 * 1024 };
+
+enum slot_state { EMPTY, FILLING, FULL, TAKEN };
+
+struct slot {
+	enum slot_state	 state;
+	uint64_t	 off;
+	size_t		 len;	/* as asked for */
+	ssize_t		 got;
+	uint8_t		*buf;	/* owned; of cap bytes */
+	size_t		 cap;
+};
+
+struct stream {
+	LIST_ENTRY(stream) entry;
+	pthread_mutex_t	 lock;
+	pthread_cond_t	 change;
+	struct fstree	*tree;	/* borrowed */
+	uint64_t	 ino;
+	uint64_t	 next;	/* where a read in order begins */
+	size_t		 refs;	/* the open file, and reads under way */
+	struct slot	 slot[SLOTS];
+};
+
+static LIST_HEAD(, stream) streams = LIST_HEAD_INITIALIZER(streams);
+static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct stream *
+stream_new(struct fstree *tree, uint64_t ino)
+{
+	struct stream *s;
+
+	if ((s = calloc(1, sizeof *s)) == NULL)
+		return NULL;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->change, NULL);
+	s->tree = tree;
+	s->ino = ino;
+	s->refs = 1;
+	pthread_mutex_lock(&streams_lock);
+	LIST_INSERT_HEAD(&streams, s, entry);
+	pthread_mutex_unlock(&streams_lock);
+	return s;
+}
+
+/*
+ * Let go of a stream, whose lock is held; it ends with the last.
+ */
+static void
+stream_unlock(struct stream *s)
+{
+	bool last;
+	size_t i;
+
+	last = --s->refs == 0;
+	pthread_mutex_unlock(&s->lock);
+	if (!last)
+		return;
+	pthread_mutex_lock(&streams_lock);
+	LIST_REMOVE(s, entry);
+	pthread_mutex_unlock(&streams_lock);
+	for (i = 0; i < SLOTS; i++)
+		free(s->slot[i].buf);
+	pthread_cond_destroy(&s->change);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+/*
+ * The file was closed.
+ */
+void
+stream_close(struct stream *s)
+{
+	pthread_mutex_lock(&s->lock);
+	stream_unlock(s);
+}
+
+/*
+ * All reads have ended; files that the kernel has not closed are closed.
+ */
+void
+streams_end(void)
+{
+	struct stream *s;
+
+	while ((s = LIST_FIRST(&streams)) != NULL)
+		stream_close(s);
+}
+
+/*
+ * The slot that has, or will have, what a read wants; or NULL.
+ */
+static struct slot *
+slot_find(struct stream *s, uint64_t off, size_t len)
+{
+	struct slot *sl;
+
+	for (sl = s->slot; sl < s->slot + SLOTS; sl++)
+		if ((sl->state == FILLING || sl->state == FULL) &&
+		    sl->off == off && sl->len == len)
+			return sl;
+	return NULL;
+}
+
+/*
+ * A slot with room for len bytes, in which nothing is that is still of use;
+ * or NULL.
+ */
+static struct slot *
+slot_spare(struct stream *s, size_t len)
+{
+	struct slot *sl;
+
+	for (sl = s->slot; sl < s->slot + SLOTS; sl++) {
+		if (sl->state != EMPTY && (sl->state != FULL ||
+		    (sl->off >= s->next && sl->off - s->next <= AHEAD * len)))
+			continue;
+		if (sl->cap < len) {
+			free(sl->buf);
+			sl->buf = malloc(len);
+			sl->cap = sl->buf == NULL ? 0 : len;
+		}
+		return sl->buf == NULL ? NULL : sl;
+	}
+	return NULL;
+}
+
+/*
+ * Begin a read of len bytes at off.  Returns how many of them were read
+ * ahead, and where they are; 0 if none were.
+ */
+size_t
+stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)
+{
+	struct slot *sl;
+
+	r->off = off;
+	r->len = len;
+	pthread_mutex_lock(&s->lock);
+	s->refs++;
+	r->inorder = off == s->next;
+	s->next = off + len;
+	while ((sl = slot_find(s, off, len)) != NULL && sl->state == FILLING)
+		pthread_cond_wait(&s->change, &s->lock);
+	if (sl != NULL)
+		sl->state = sl->got > 0 ? TAKEN : EMPTY;
+	r->slot = sl != NULL && sl->got > 0 ? sl : NULL;
+	pthread_mutex_unlock(&s->lock);
+	if (r->slot == NULL)
+		return 0;
+	r->buf = r->slot->buf;
+	return (size_t)r->slot->got;
+}
+
+/*
+ * Read ahead, with the lock held.
+ */
+static void
+stream_ahead(struct stream *s, uint64_t off, size_t len)
+{
+	struct slot *sl;
+	ssize_t n;
+
+	if (slot_find(s, off, len) != NULL ||
+	    (sl = slot_spare(s, len)) == NULL)
+		return;
+	sl->state = FILLING;
+	sl->off = off;
+	sl->len = len;
+	pthread_mutex_unlock(&s->lock);
+	n = fstree_read(s->tree, s->ino, sl->buf, len, off);
+	pthread_mutex_lock(&s->lock);
+	sl->got = n;
+	sl->state = FULL;
+	pthread_cond_broadcast(&s->change);
+}
+
+/*
+ * End a read, which has been answered: the file may have been closed since.
+ */
+void
+stream_end(struct stream *s, const struct reading *r)
+{
+	uint64_t at;
+
+	pthread_mutex_lock(&s->lock);
+	if (r->slot != NULL)
+		r->slot->state = EMPTY;
+	if (r->inorder && r->len >= LEAST &&
+	    !__builtin_add_overflow(r->off, AHEAD * r->len, &at) &&
+	    at <= INT64_MAX && s->refs > 1)
+		stream_ahead(s, at, r->len);
+	stream_unlock(s);
+}

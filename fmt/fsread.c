@@ -1,0 +1,264 @@
+/*
+ * What is in the files of the tree: bytes, an image, a part of one, or a
+ * core.
+ */
+#include "fstree.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct body {			/* the bytes of a file */
+	uint64_t	 size;
+	const uint8_t	*data;	/* of a small file */
+	struct image	*image;	/* else of a sparse one; may be NULL */
+	uint64_t	 base;	/* where in it the file begins */
+	const struct member *m;	/* whose memory it is; else NULL */
+	const struct vma *vma;	/* of a mapping, else NULL */
+	struct core	*core;	/* or of a core, else NULL */
+};
+
+static void
+body_image(struct body *b, struct image *im)
+{
+	struct piece *p;
+
+	b->image = im;
+	if ((p = image_last(im)) != NULL)
+		b->size = p->last >= INT64_MAX ? INT64_MAX : p->last + 1;
+}
+
+static void
+body_file(struct body *b, const struct fsnode *n)
+{
+	const struct file *f;
+
+	switch (n->index) {
+	case FILE_CTL:
+		break;
+	case FILE_TEXT:
+		body_image(b, n->m->of->proc->text);
+		break;
+	case FILE_MEM:
+		member_need(n->m->of, PART_MAPS);
+		b->m = n->m->of;
+		body_image(b, b->m->proc->mem);
+		break;
+	case FILE_CORE:
+		b->core = n->m->core;
+		b->size = core_size(b->core);
+		break;
+	default:
+		f = &n->m->proc->file[n->index - FILE_SMALL];
+		b->data = f->data;
+		b->size = f->len;
+	}
+}
+
+static void
+body_get(struct body *b, const struct fsnode *n)
+{
+	struct recfile f;
+
+	memset(b, 0, sizeof *b);
+	switch (n->class) {
+	case FS_FILE:
+		body_file(b, n);
+		break;
+	case FS_MAP:
+		b->vma = &n->m->vmas.v[n->index];
+		b->m = n->m;
+		b->image = n->m->proc->mem;
+		b->base = b->vma->start;
+		b->size = b->vma->end - b->vma->start;
+		if (b->size > INT64_MAX)
+			b->size = INT64_MAX;
+		break;
+	case FS_LINUX:
+		linuxrec_get(&n->m->record, n->index, &f);
+		b->data = f.data;
+		b->size = f.len;
+		break;
+	default:
+		body_image(b, n->m->sysroot.f[n->index].image);
+	}
+}
+
+/*
+ * The attributes of a file.
+ */
+int
+fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a)
+{
+	struct fsnode n;
+	struct body b;
+
+	memset(a, 0, sizeof *a);
+	if (fsnode_get(t, ino, &n) == -1)
+		return -1;
+	a->tag = n.m == NULL ? NULL : n.m->tag;
+	a->dir = n.dir;
+	if (n.dir)
+		return 0;
+	body_get(&b, &n);
+	a->size = a->data = b.size;
+	a->exec = n.class == FS_ROOT ||
+	    (n.class == FS_FILE && n.index == FILE_TEXT);
+	a->memory = n.class == FS_MAP || (n.class == FS_FILE &&
+	    (n.index == FILE_MEM || n.index == FILE_CORE));
+	if (a->memory && n.class == FS_FILE) {
+		member_need(n.m->of, PART_SIZES);
+		a->data = b.core != NULL ? n.m->coredata : b.m->memdata;
+	} else if (b.image == NULL && b.vma != NULL)
+		a->data = 0;
+	else if (b.image != NULL && b.size > 0)
+		a->data = span_data(b.m, b.image, b.base,
+		    b.base + b.size - 1);
+	return 0;
+}
+
+/*
+ * Is this mapping one whose pages are zeros until they are touched?  Of a
+ * file's, what was not captured is not known.
+ */
+static bool
+vma_anonymous(const struct member *m, const struct vma *v)
+{
+	static const char *const shared[] = { "/dev/zero", "/memfd:", "/SYSV",
+	    "/dev/shm/" };
+	size_t i;
+
+	if (!m->linux)
+		return false;
+	if (v->ino == 0)
+		return (v->flags & VMA_DEVICE) == 0;
+	for (i = 0; i < sizeof shared / sizeof *shared; i++)
+		if (strncmp(v->name, shared[i], strlen(shared[i])) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * How many bytes of a mapping, from an address below end, are zeros because
+ * nobody has touched them.
+ */
+static uint64_t
+untouched(const struct member *m, const struct vma *v, uint64_t addr,
+    uint64_t end)
+{
+	struct piece *p;
+
+	if (!vma_anonymous(m, v) || member_missing(m, addr, &end))
+		return 0;
+	p = image_next(m->proc->mem, addr);
+	if (p != NULL && p->first < end)
+		end = p->first;
+	return end > addr ? end - addr : 0;
+}
+
+static ssize_t
+map_read(const struct member *m, const struct body *b, uint8_t *buf,
+    size_t len, uint64_t off)
+{
+	uint64_t addr, end, k;
+	size_t done;
+	ssize_t n;
+
+	if (b->image == NULL)
+		return errstr_set("no memory was captured");
+	addr = b->base + off;
+	for (done = 0; done < len; done += (size_t)n, addr += (uint64_t)n) {
+		end = addr + (len - done);
+		k = untouched(m, b->vma, addr, end);
+		if (k > 0) {
+			memset(buf + done, 0, (size_t)k);
+			n = (ssize_t)k;
+			continue;
+		}
+		n = image_readsome(b->image, addr, buf + done, len - done);
+		if (n == -1)
+			break;
+	}
+	return done > 0 ? (ssize_t)done : -1;
+}
+
+static ssize_t
+mem_read(const struct body *b, uint8_t *buf, size_t len, uint64_t addr)
+{
+	if (b->image == NULL)
+		return errstr_set("no memory was captured");
+	if ((len = member_mapped(b->m, addr, len)) == 0)
+		return errstr_set("address %jx is not mapped",
+		    (uintmax_t)addr);
+	return image_readsome(b->image, addr, buf, len);
+}
+
+/*
+ * Read up to len bytes of a file: as many as can be read before the first
+ * that cannot.  0 at its end; but of mem, as of all that is not mapped,
+ * there is no end, and an error.
+ */
+ssize_t
+fstree_read(struct fstree *t, uint64_t ino, void *buf, size_t len,
+    uint64_t off)
+{
+	struct fsnode n;
+	struct body b;
+
+	if (fsnode_get(t, ino, &n) == -1)
+		return -1;
+	if (n.dir)
+		return errstr_set("a directory");
+	if (len == 0)
+		return 0;
+	body_get(&b, &n);
+	if (n.class == FS_FILE && n.index == FILE_MEM)
+		return mem_read(&b, buf, len, off);
+	if (off >= b.size)
+		return 0;
+	if (len > b.size - off)
+		len = (size_t)(b.size - off);
+	if (b.core != NULL)
+		return core_pread(b.core, buf, len, off);
+	if (b.vma != NULL)
+		return map_read(n.m, &b, buf, len, off);
+	if (b.image != NULL)
+		return image_readsome(b.image, off, buf, len);
+	memcpy(buf, b.data + off, len);
+	return (ssize_t)len;
+}
+
+/*
+ * As lseek(2) does with SEEK_DATA and SEEK_HOLE: where, or -1 if there is
+ * no data behind off, or off is at the end or behind it.
+ */
+int64_t
+fstree_seek(struct fstree *t, uint64_t ino, uint64_t off, int whence)
+{
+	struct fsnode n;
+	struct body b;
+	uint64_t at;
+	bool data;
+
+	data = whence == SEEK_DATA;
+	if (fsnode_get(t, ino, &n) == -1 || n.dir)
+		return errstr_set("not a file");
+	body_get(&b, &n);
+	if (off >= b.size)
+		return errstr_set("nothing is there");
+	if (b.core != NULL)
+		return core_seek(b.core, off, whence);
+	if (b.image == NULL && b.vma != NULL) {
+		if (data)
+			return errstr_set("nothing is there");
+		return (int64_t)off;
+	}
+	if (b.image == NULL)
+		return (int64_t)(data ? off : b.size);
+	if (span_seek(b.m, b.image, b.base + off, b.base + b.size - 1, data,
+	    &at))
+		return (int64_t)(at - b.base);
+	if (data)
+		return errstr_set("nothing is there");
+	return (int64_t)b.size;
+}

@@ -1,0 +1,95 @@
+/*
+ * What there is in a memory, as far as its process had it mapped, or in a
+ * text: data, holes, and what is not there at all.
+ *
+ * A snapshot may have zeros between two mappings, where it was cheaper to
+ * go on than to begin anew (man6/snap.6, WHAT SNAP WRITES).  They are no
+ * memory.
+ */
+#include "fstree.h"
+
+/*
+ * How many of the len bytes at an address the process had mapped, up to the
+ * first that it had not.  Where that is not known, all.
+ */
+size_t
+member_mapped(const struct member *m, uint64_t addr, size_t len)
+{
+	const struct vma *v, *end;
+	uint64_t to;
+
+	if (!m->linux)
+		return len;
+	if ((v = vmas_find(&m->vmas, addr)) == NULL)
+		return 0;
+	end = m->vmas.v + m->vmas.n;
+	for (to = v->end; to - addr < len && ++v < end && v->start == to;)
+		to = v->end;
+	return to - addr < len ? (size_t)(to - addr) : len;
+}
+
+/*
+ * What lies at an address of a memory, of which m is the process, or of a
+ * text, where m is NULL.
+ */
+void
+span_at(const struct member *m, struct image *im, uint64_t addr,
+    struct span *sp)
+{
+	const struct vma *v;
+
+	v = NULL;
+	if (m != NULL && m->linux) {
+		v = vmas_next(&m->vmas, addr);
+		if (v == NULL || v->start > addr) {
+			sp->last = v == NULL ? UINT64_MAX : v->start - 1;
+			sp->mapped = sp->data = false;
+			return;
+		}
+	}
+	image_span(im, addr, sp);
+	if (v != NULL && sp->last >= v->end)
+		sp->last = v->end - 1;
+}
+
+/*
+ * The next byte in first..last that is data, or with data false the next
+ * that is none: false where there is none up to last.
+ */
+bool
+span_seek(const struct member *m, struct image *im, uint64_t first,
+    uint64_t last, bool data, uint64_t *at)
+{
+	struct span sp;
+
+	for (;; first = sp.last + 1) {
+		span_at(m, im, first, &sp);
+		if (sp.data == data) {
+			*at = first;
+			return true;
+		}
+		if (sp.last >= last)
+			return false;
+	}
+}
+
+/*
+ * How many bytes of first..last are data.
+ */
+uint64_t
+span_data(const struct member *m, struct image *im, uint64_t first,
+    uint64_t last)
+{
+	struct span sp;
+	uint64_t n;
+
+	for (n = 0;; first = sp.last + 1) {
+		span_at(m, im, first, &sp);
+		if (sp.last > last)
+			sp.last = last;
+		if (sp.data)
+			n += sp.last - first + 1;
+		if (sp.last == last)
+			return n;
+	}
+}

@@ -1,0 +1,331 @@
+/*
+ * Snapshots as a tree of files:
+ *
+ *	PID/		ctl text mem core and the small files, map/, linux/,
+ *			root/
+ *	TID/		a thread: its small files, text and mem, linux/
+ *	PID.2/		of another snapshot that has the same PID
+ *
+ * There are no nodes: an inode number says what a file is.
+ *
+ *	63    41   38      26       0
+ *	| proc | fsclass | depth | index |
+ *
+ * depth is 0 for a file and from 1 for a directory; below linux/ and root/,
+ * index is the directory's first name and depth how far down it is
+ * (paths.c), in map/ it is the mapping.
+ */
+#include "fstree.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	INDEX_MAX = 1 << FS_INDEX_BITS,
+	PROC_MAX = 1 << (64 - FS_PROC_SHIFT)
+};
+
+/*
+ * The entries of a process directory that have a name of their own; those
+ * of enum fsfile first.
+ */
+const struct fsown fsown[FSOWN_MAX] = {
+	[FILE_CTL] = { "ctl", FS_FILE },
+	[FILE_TEXT] = { "text", FS_FILE },
+	[FILE_MEM] = { "mem", FS_FILE },
+	[FILE_CORE] = { "core", FS_FILE },
+	{ "map", FS_MAP },
+	{ "linux", FS_LINUX },
+	{ "root", FS_ROOT }
+};
+
+/*
+ * A tree without snapshots.  warn is told, in a sentence and by any thread
+ * that uses the tree, what cannot be shown as it should be; it may be NULL.
+ */
+struct fstree *
+fstree_new(void (*warn)(void *, const char *), void *arg)
+{
+	struct fstree *t;
+
+	if ((t = calloc(1, sizeof *t)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	t->warn = warn;
+	t->arg = arg;
+	return t;
+}
+
+/*
+ * Free a tree; the snapshots, which may be freed then, are the caller's.
+ */
+void
+fstree_free(struct fstree *t)
+{
+	size_t i;
+
+	if (t == NULL)
+		return;
+	for (i = 0; i < t->n; i++)
+		member_free(t->m[i]);
+	free(t->m);
+	free(t);
+}
+
+static int
+member_cmp(const void *a, const void *b)
+{
+	const struct member *x = *(struct member *const *)a;
+	const struct member *y = *(struct member *const *)b;
+
+	if (x->proc->pid != y->proc->pid)
+		return x->proc->pid < y->proc->pid ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+static int
+member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
+{
+	struct member *m, **v;
+	size_t cap;
+
+	if (t->n == PROC_MAX)
+		return errstr_set("more than %d processes", PROC_MAX);
+	if (t->n == t->cap) {
+		cap = t->cap == 0 ? 16 : t->cap * 2;
+		if ((v = reallocarray(t->m, cap, sizeof *v)) == NULL)
+			return errstr_set("out of memory");
+		t->m = v;
+		t->cap = cap;
+	}
+	if ((m = calloc(1, sizeof *m)) == NULL)
+		return errstr_set("out of memory");
+	pthread_mutex_init(&m->lock, NULL);
+	m->tree = t;
+	m->snap = s;
+	m->proc = p;
+	m->tag = tag;
+	m->seq = t->n;
+	m->thread = p->leader != 0 && p->leader != p->pid &&
+	    p->text == NULL && p->mem == NULL;
+	m->of = m;
+	t->m[t->n++] = m;
+	return 0;
+}
+
+/*
+ * Where the process of a pid stands, or would.
+ */
+size_t
+fstree_index(const struct fstree *t, uint64_t pid, unsigned int serial)
+{
+	size_t lo, hi, mid;
+	const struct member *m;
+
+	for (lo = 0, hi = t->n; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		m = t->m[mid];
+		if (m->proc->pid < pid ||
+		    (m->proc->pid == pid && m->serial < serial))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * Number those that have the same pid; tell of those of a new snapshot.
+ */
+static void
+members_number(struct fstree *t, const struct snap *s)
+{
+	const struct member *clash;
+	char line[200];
+	size_t i, n;
+
+	qsort(t->m, t->n, sizeof *t->m, member_cmp);
+	clash = NULL;
+	for (i = n = 0; i < t->n; i++) {
+		t->m[i]->serial = i > 0 && t->m[i]->proc->pid ==
+		    t->m[i - 1]->proc->pid ? t->m[i - 1]->serial + 1 : 1;
+		if (t->m[i]->snap != s || t->m[i]->serial == 1)
+			continue;
+		if (clash == NULL)
+			clash = t->m[i];
+		n++;
+	}
+	if (n == 0 || t->warn == NULL)
+		return;
+	snprintf(line, sizeof line, "process %" PRIu64 " is in another "
+	    "snapshot too: here it is %" PRIu64 ".%u", clash->proc->pid,
+	    clash->proc->pid, clash->serial);
+	if (n > 1)
+		snprintf(line + strlen(line), sizeof line - strlen(line),
+		    "; and %zu others", n - 1);
+	t->warn(t->arg, line);
+}
+
+/*
+ * Find the process of each thread of a snapshot.
+ */
+static void
+members_join(struct fstree *t, const struct snap *s)
+{
+	struct member *m, *of;
+	size_t i, k;
+
+	for (i = 0; i < t->n; i++) {
+		m = t->m[i];
+		if (m->snap != s || !m->thread)
+			continue;
+		for (k = fstree_index(t, m->proc->leader, 1); k < t->n; k++) {
+			of = t->m[k];
+			if (of->proc->pid != m->proc->leader)
+				break;
+			if (of->snap == s && !of->thread)
+				m->of = of;
+		}
+	}
+}
+
+/*
+ * Add a snapshot, which must outlive the tree.  The tag is given back with
+ * the attributes of its files.  Inode numbers that were there are void.
+ */
+int
+fstree_add(struct fstree *t, struct snap *s, void *tag)
+{
+	size_t i;
+
+	for (i = 0; i < s->nproc; i++)
+		if (s->proc[i]->carried == NULL &&
+		    member_add(t, s, s->proc[i], tag) == -1)
+			return -1;
+	members_number(t, s);
+	members_join(t, s);
+	return 0;
+}
+
+/*
+ * The inode number of a file (depth 0) or directory (its depth and one) of
+ * the member with that index.
+ */
+uint64_t
+fsnode_ino(size_t proc, enum fsclass class, size_t depth, size_t index)
+{
+	return (uint64_t)proc << FS_PROC_SHIFT |
+	    (uint64_t)class << (FS_INDEX_BITS + FS_DEPTH_BITS) |
+	    (uint64_t)depth << FS_INDEX_BITS | index;
+}
+
+/*
+ * Is this name one of snap(6)'s, or else one that can be a file's?
+ */
+static bool
+small_shown(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < FSOWN_MAX; i++)
+		if (strcmp(name, fsown[i].name) == 0)
+			return false;
+	return strlen(name) <= NAME_MAX && strchr(name, '/') == NULL &&
+	    strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+/*
+ * Is there a file of that number: one of enum fsfile, or a small file?
+ */
+bool
+member_hasfile(struct member *m, size_t i)
+{
+	switch (i) {
+	case FILE_CTL:
+	case FILE_MEM:
+		return true;
+	case FILE_TEXT:
+		return m->of->proc->text != NULL;
+	case FILE_CORE:
+		if (m->thread)
+			return false;
+		member_need(m, PART_CORE);
+		return m->core != NULL;
+	default:
+		return i - FILE_SMALL < m->proc->nfile &&
+		    small_shown(m->proc->file[i - FILE_SMALL].name);
+	}
+}
+
+/*
+ * Is map/, linux/ or root/ there?
+ */
+bool
+member_hasdir(struct member *m, enum fsclass class)
+{
+	if (class == FS_LINUX)
+		return member_paths(m, class).n > 0;
+	if (m->thread)
+		return false;
+	if (class == FS_ROOT)
+		return member_paths(m, class).n > 0;
+	member_need(m, PART_MAPS);
+	return m->vmas.n > 0;
+}
+
+static bool
+node_exists(struct member *m, const struct fsnode *n)
+{
+	struct paths ps;
+
+	switch (n->class) {
+	case FS_PROC:
+		return n->dir && n->depth == 0 && n->index == 0;
+	case FS_FILE:
+		return !n->dir && member_hasfile(m, n->index);
+	case FS_MAP:
+		return member_hasdir(m, FS_MAP) && (n->dir ? n->depth == 0 &&
+		    n->index == 0 : n->index < m->vmas.n);
+	case FS_LINUX:
+	case FS_ROOT:
+		if (!member_hasdir(m, n->class))
+			return false;
+		ps = member_paths(m, n->class);
+		return n->dir ? paths_isdir(&ps, n->depth, n->index) :
+		    n->index < ps.n;
+	default:
+		return false;
+	}
+}
+
+/*
+ * What an inode number says; an error where there is no such file.
+ */
+int
+fsnode_get(struct fstree *t, uint64_t ino, struct fsnode *n)
+{
+	size_t depth, proc;
+
+	memset(n, 0, sizeof *n);
+	if (ino == FSTREE_ROOT) {
+		n->class = FS_TOP;
+		n->dir = true;
+		return 0;
+	}
+	proc = (size_t)(ino >> FS_PROC_SHIFT);
+	n->class = (enum fsclass)(ino >> (FS_INDEX_BITS + FS_DEPTH_BITS) &
+	    ((1 << FS_CLASS_BITS) - 1));
+	depth = (size_t)(ino >> FS_INDEX_BITS & ((1 << FS_DEPTH_BITS) - 1));
+	n->dir = depth > 0;
+	n->depth = n->dir ? depth - 1 : 0;
+	n->index = (size_t)(ino & (INDEX_MAX - 1));
+	if (proc < t->n) {
+		n->m = t->m[proc];
+		if (node_exists(n->m, n))
+			return 0;
+	}
+	return errstr_set("no file has the number %jx", (uintmax_t)ino);
+}

@@ -1,0 +1,212 @@
+/*
+ * A process or a thread in the tree: what its files take is made when one
+ * of them is looked at first, and kept.
+ */
+#include "fstree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void
+member_warn(const struct member *m, const char *what)
+{
+	char line[1100];
+
+	if (m->tree->warn == NULL)
+		return;
+	snprintf(line, sizeof line, "process %" PRIu64 ": %s: %s",
+	    m->proc->pid, what, snap_errstr());
+	m->tree->warn(m->tree->arg, line);
+}
+
+static const char *
+record_name(const void *arg, size_t i, size_t *len)
+{
+	struct recfile f;
+
+	linuxrec_get(arg, i, &f);
+	*len = f.namelen;
+	return f.name;
+}
+
+static const char *
+sysroot_name(const void *arg, size_t i, size_t *len)
+{
+	const struct sysroot *r = arg;
+
+	*len = strlen(r->f[i].path);
+	return r->f[i].path;
+}
+
+/*
+ * The names below linux/ or root/.
+ */
+struct paths
+member_paths(struct member *m, enum fsclass class)
+{
+	struct paths ps;
+
+	if (class == FS_LINUX) {
+		member_need(m, PART_RECORD);
+		ps.arg = &m->record;
+		ps.name = record_name;
+		ps.n = m->record.n;
+	} else {
+		member_need(m, PART_ROOT);
+		ps.arg = &m->sysroot;
+		ps.name = sysroot_name;
+		ps.n = m->sysroot.n;
+	}
+	return ps;
+}
+
+/*
+ * What is missing from the memory, without overlaps.
+ */
+static int
+missing_make(struct member *m, const struct image *mem)
+{
+	const struct missing *miss;
+	struct range *r;
+	size_t i;
+
+	if (mem == NULL || mem->nmissing == 0)
+		return 0;
+	m->missing = reallocarray(NULL, mem->nmissing, sizeof *m->missing);
+	if (m->missing == NULL)
+		return errstr_set("out of memory");
+	for (i = 0, r = NULL; i < mem->nmissing; i++) {
+		miss = &mem->missing[i];
+		if (r != NULL && miss->start <= r->end) {
+			if (r->end < miss->end)
+				r->end = miss->end;
+			continue;
+		}
+		r = &m->missing[m->nmissing++];
+		r->start = miss->start;
+		r->end = miss->end;
+	}
+	return 0;
+}
+
+static void
+maps_make(struct member *m)
+{
+	struct recfile f;
+
+	m->linux = linuxrec_find(&m->record, "maps", &f);
+	if (proc_vmas(m->proc, &m->vmas) == -1 || missing_make(m, m->proc->mem) == -1) {
+		member_warn(m, "map");
+		vmas_free(&m->vmas);
+	}
+}
+
+static void
+sizes_make(struct member *m)
+{
+	int64_t data, hole;
+
+	if (m->proc->mem != NULL)
+		m->memdata = span_data(m, m->proc->mem, 0, UINT64_MAX);
+	if (m->core == NULL)
+		return;
+	for (hole = 0;; m->coredata += (uint64_t)(hole - data)) {
+		data = core_seek(m->core, (uint64_t)hole, SEEK_DATA);
+		if (data < hole)
+			break;
+		hole = core_seek(m->core, (uint64_t)data, SEEK_HOLE);
+		if (hole <= data)
+			break;
+	}
+}
+
+/*
+ * Have these parts, with the lock held.
+ */
+static void
+parts_make(struct member *m, unsigned int want)
+{
+	unsigned int have;
+
+	have = atomic_load(&m->parts);
+	if (want & PART_ROOT)
+		want |= PART_MAPS;
+	if (want & PART_SIZES)
+		want |= PART_MAPS | PART_CORE;
+	if (want & PART_MAPS)
+		want |= PART_RECORD;
+	want &= ~have;
+	if (want & PART_RECORD &&
+	    linuxrec_open(&m->record, proc_file(m->proc, "proc")) == -1) {
+		member_warn(m, "linux");
+		linuxrec_close(&m->record);
+	}
+	if (want & PART_MAPS)
+		maps_make(m);
+	if (want & PART_CORE && !m->thread && (m->core = core_new(m->snap,
+	    m->proc)) == NULL)
+		member_warn(m, "core");
+	if (want & PART_ROOT && !m->thread && sysroot_open(&m->sysroot,
+	    m->snap, m->proc, &m->record, &m->vmas) == -1)
+		member_warn(m, "root");
+	if (want & PART_SIZES)
+		sizes_make(m);
+	atomic_store(&m->parts, have | want);
+}
+
+/*
+ * Have a part of a member.  What cannot be made is empty, and warned of.
+ */
+void
+member_need(struct member *m, enum member_part part)
+{
+	if (atomic_load(&m->parts) & part)
+		return;
+	pthread_mutex_lock(&m->lock);
+	if (!(atomic_load(&m->parts) & part))
+		parts_make(m, part);
+	pthread_mutex_unlock(&m->lock);
+}
+
+/*
+ * Is the byte at addr missing?  *end is where that changes, at most the end
+ * it has already.
+ */
+bool
+member_missing(const struct member *m, uint64_t addr, uint64_t *end)
+{
+	const struct range *r;
+	size_t lo, hi, mid;
+	uint64_t to;
+
+	for (lo = 0, hi = m->nmissing; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (m->missing[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == m->nmissing)
+		return false;
+	r = &m->missing[lo];
+	to = r->start <= addr ? r->end : r->start;
+	if (to < *end)
+		*end = to;
+	return r->start <= addr;
+}
+
+void
+member_free(struct member *m)
+{
+	if (m == NULL)
+		return;
+	linuxrec_close(&m->record);
+	vmas_free(&m->vmas);
+	free(m->missing);
+	core_free(m->core);
+	sysroot_close(&m->sysroot);
+	pthread_mutex_destroy(&m->lock);
+	free(m);
+}

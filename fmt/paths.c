@@ -1,0 +1,172 @@
+/*
+ * Directories that are nothing but names with slashes in them.  The names
+ * are sorted by path_cmp, so a directory is a range of them: it is known by
+ * its depth (how many components there are up to it) and its first name.
+ *
+ *	0	a/b/x		depth 0, first 0: all
+ *	1	a/b/y		depth 1, first 0: a
+ *	2	a/c		depth 2, first 0: a/b
+ *	3	d/x		depth 1, first 3: d
+ */
+#include "fstree.h"
+
+#include <limits.h>
+#include <string.h>
+
+/*
+ * The length of the first depth components of a name, the slash behind them
+ * included; 0 for depth 0, and SIZE_MAX where there are not so many.
+ */
+static size_t
+prefix_len(const char *s, size_t n, size_t depth)
+{
+	const char *p, *slash;
+
+	for (p = s; depth > 0; depth--, p = slash + 1)
+		if ((slash = memchr(p, '/', n - (size_t)(p - s))) == NULL)
+			return SIZE_MAX;
+	return (size_t)(p - s);
+}
+
+static bool
+has_prefix(const struct paths *ps, size_t i, const char *prefix, size_t n)
+{
+	const char *s;
+	size_t len;
+
+	s = ps->name(ps->arg, i, &len);
+	return len >= n && memcmp(s, prefix, n) == 0;
+}
+
+/*
+ * Is there a directory of that depth whose first name this is?
+ */
+bool
+paths_isdir(const struct paths *ps, size_t depth, size_t first)
+{
+	const char *s;
+	size_t n, pre;
+
+	if (first >= ps->n)
+		return false;
+	s = ps->name(ps->arg, first, &n);
+	pre = prefix_len(s, n, depth);
+	return pre != SIZE_MAX &&
+	    (first == 0 || (depth > 0 && !has_prefix(ps, first - 1, s, pre)));
+}
+
+/*
+ * The first name from i on that does not begin with a prefix which name i
+ * has.
+ */
+static size_t
+range_end(const struct paths *ps, size_t i, const char *prefix, size_t n)
+{
+	size_t lo, hi, mid, step;
+
+	for (lo = i, step = 1;; step *= 2) {
+		hi = step < ps->n - lo ? lo + step : ps->n;
+		if (hi == ps->n || !has_prefix(ps, hi, prefix, n))
+			break;
+		lo = hi;
+	}
+	for (lo++; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (has_prefix(ps, mid, prefix, n))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void
+entry_make(const struct paths *ps, size_t i, size_t pre, struct pathent *e)
+{
+	const char *s, *slash;
+	size_t n;
+
+	s = ps->name(ps->arg, i, &n);
+	e->name = s + pre;
+	e->first = i;
+	slash = memchr(e->name, '/', n - pre);
+	e->dir = slash != NULL;
+	e->len = e->dir ? (size_t)(slash - e->name) : n - pre;
+	e->next = e->dir ? range_end(ps, i, s, pre + e->len + 1) : i + 1;
+}
+
+/*
+ * The entry of a directory that stands for name i and those behind it;
+ * false where i is not in the directory.
+ */
+bool
+paths_entry(const struct paths *ps, size_t depth, size_t first, size_t i,
+    struct pathent *e)
+{
+	const char *s;
+	size_t n, pre;
+
+	if (i < first || i >= ps->n)
+		return false;
+	s = ps->name(ps->arg, first, &n);
+	pre = prefix_len(s, n, depth);
+	if (pre == SIZE_MAX || !has_prefix(ps, i, s, pre))
+		return false;
+	entry_make(ps, i, pre, e);
+	return true;
+}
+
+/*
+ * The entry of that name in a directory.
+ */
+bool
+paths_find(const struct paths *ps, size_t depth, size_t first,
+    const char *name, struct pathent *e)
+{
+	char key[2 * PATH_MAX];
+	const char *s;
+	size_t n, pre, len, lo, hi, mid;
+
+	s = ps->name(ps->arg, first, &n);
+	pre = prefix_len(s, n, depth);
+	len = strlen(name);
+	if (pre == SIZE_MAX || len == 0 || len > NAME_MAX ||
+	    pre + len > sizeof key || memchr(name, '/', len) != NULL)
+		return false;
+	memcpy(key, s, pre);
+	memcpy(key + pre, name, len);
+	for (lo = first, hi = ps->n; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		s = ps->name(ps->arg, mid, &n);
+		if (path_cmp(s, n, key, pre + len) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == ps->n || !has_prefix(ps, lo, key, pre + len))
+		return false;
+	entry_make(ps, lo, pre, e);
+	return e->len == len;
+}
+
+/*
+ * The first name of the directory that a directory of depth 1 and more is
+ * in.
+ */
+size_t
+paths_parent(const struct paths *ps, size_t depth, size_t first)
+{
+	const char *s;
+	size_t n, pre, lo, hi, mid;
+
+	s = ps->name(ps->arg, first, &n);
+	pre = prefix_len(s, n, depth - 1);
+	for (lo = 0, hi = first; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (has_prefix(ps, mid, s, pre))
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}

@@ -1,0 +1,69 @@
+# What the tests of snapfs share; sourced behind tap.sh.
+# shellcheck shell=bash
+
+if [ ! -e /dev/fuse ]; then
+	echo "1..0 # SKIP there is no /dev/fuse"
+	exit 0
+fi
+if [ ! -w /dev/fuse ]; then
+	echo "1..0 # SKIP /dev/fuse may not be used"
+	exit 0
+fi
+
+# Mount on $mnt, a new directory, from a server in the foreground, whose
+# process id is in $server: serve [OPTION ...] FILE ...
+mounts=0
+serve() {
+	mounts=$((mounts + 1))
+	mnt=$tmp/mnt$mounts
+	mkdir "$mnt"
+	# the shell lets what it starts in the background ignore SIGINT
+	env --default-signal=INT "$BUILD/snapfs" -f -m "$mnt" "$@" \
+	    2>"$tmp/err" 3>&- &
+	server=$!
+	until_true mountpoint -q "$mnt"
+}
+
+ended() {
+	[ ! -e "/proc/$1" ] || grep -q '^State:[[:space:]]*Z' "/proc/$1/status"
+}
+
+# The server ends, and nothing is mounted: server_ends WHAT [STATUS]
+server_ends() {
+	local rc=
+
+	if until_true ended "$server"; then
+		wait "$server"
+		rc=$?
+	else
+		kill -KILL "$server"
+	fi
+	is "$rc $(mountpoint -q "$mnt" && echo mounted)" "${2-0} " "$1"
+}
+
+unserve() {
+	fusermount3 -u "$mnt"
+	until_true ended "$server"
+}
+
+# Run snapfs as it is; the status is in $rc, what it says in $err.
+snapfs() {
+	rc=0
+	timeout -s KILL 60 "$BUILD/snapfs" "$@" >"$tmp/out" 2>"$tmp/err" ||
+	    rc=$?
+	# shellcheck disable=SC2034 # for the tests
+	err=$(sed "s,$tmp,TMP,g" "$tmp/err")
+}
+
+# The process id of the server of a mount point that went to the background.
+server_of() {
+	local p
+
+	for p in /proc/[0-9]*; do
+		if tr '\0' '\n' <"$p/cmdline" 2>/dev/null |
+		    grep -qx "$1"; then
+			echo "${p#/proc/}"
+			return
+		fi
+	done
+}

@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# Mounting, ending, options, and what is refused.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/fs/fs.sh
+. "$tests/fs/fs.sh"
+
+target "$targets/odd"
+snap -o "$tmp/snap" "$pid"
+one=$pid
+target "$targets/odd"
+snap -o "$tmp/two" "$one" "$pid"
+
+# In the background once it can be used.
+mkdir "$tmp/mnt"
+snapfs "$tmp/snap" "$tmp/mnt"
+is "$rc $err $(ls "$tmp/mnt")" "0  $one" "usable when it returns"
+server=$(server_of "$tmp/snap")
+fusermount3 -u "$tmp/mnt"
+until_true ended "$server"
+ok $? "ends when it is unmounted"
+cd "$tmp" || exit 1
+snapfs snap mnt
+is "$rc $err $(ls mnt)" "0  $one" "a relative path"
+umount "$tmp/mnt" || fusermount3 -u "$tmp/mnt"
+"$BUILD/snapfs" -m "$tmp/mnt" - <"$tmp/snap"
+is "$? $(ls "$tmp/mnt") $(stat -c %a "$tmp/mnt/$one/mem")" "0 $one 400" \
+    "standard input"
+fusermount3 -u "$tmp/mnt"
+# shellcheck disable=SC2002 # a pipe is what is tested
+cat "$tmp/snap" | "$BUILD/snapfs" -m "$tmp/mnt" -
+is "$? $(ls "$tmp/mnt") $(cmp "$tmp/mnt/$one/text" "/proc/$one/exe" 2>&1)" \
+    "0 $one " "a pipe"
+fusermount3 -u "$tmp/mnt"
+
+# Ends.
+for sig in INT TERM; do
+	serve "$tmp/snap"
+	kill -$sig "$server"
+	server_ends "SIG$sig unmounts"
+done
+serve "$tmp/snap"
+exec {inside}<"$mnt/$one/mem"
+fusermount3 -u "$mnt" 2>/dev/null
+is "$? $(mountpoint -q "$mnt" && echo mounted)" "1 mounted" \
+    "busy while a reader is inside"
+fusermount3 -uz "$mnt"
+head -c 16 <"/proc/self/fd/$inside" >/dev/null 2>&1
+ok $((! $(mountpoint -q "$mnt"; echo $?))) "unmounted while one is inside"
+exec {inside}<&-
+server_ends "ends when the reader is gone"
+serve "$tmp/snap"
+(cd "$mnt/$one" && exec sleep 100) &
+sleeper=$!
+until_true test /proc/$sleeper/cwd -ef "$mnt/$one"
+kill -TERM "$server"
+server_ends "SIGTERM with a process inside"
+kill "$sleeper"
+serve "$tmp/snap"
+(while :; do cat "$mnt/$one/core" || break; done) >/dev/null 2>&1 &
+reader=$!
+sleep 0.3
+kill -INT "$server"
+server_ends "SIGINT with a busy reader"
+kill "$reader" 2>/dev/null
+serve "$tmp/snap"
+exec {inside}<"$mnt/$one/core"
+kill -KILL "$server"
+wait "$server" 2>/dev/null
+head -c 16 <&"$inside" >"$tmp/out" 2>&1
+is "$? $(cat "$tmp/out" | grep -c .)" "1 1" "killed: an error for readers"
+exec {inside}<&-
+umount -l "$mnt" 2>/dev/null || fusermount3 -uz "$mnt"
+
+# Several snapshots.
+serve "$tmp/snap" "$tmp/two"
+is "$(ls "$mnt" | tr '\n' ' ')" "$(printf '%s\n' "$one" "$one.2" "$pid" |
+    sort | tr '\n' ' ')" "several snapshots, a process in both"
+is "$(cat "$tmp/err")" "snapfs: process $one is in another snapshot too: here\
+ it is $one.2" "which is told"
+unserve
+server_ends "and end"
+
+# Options.
+serve -o "noatime,allow_other" -o max_read=65536,fsname=a "$tmp/snap"
+until_true mountpoint -q "$mnt"
+unserve
+is "$(cat "$tmp/err" | sed 's/.*: //' | head -1)" "" "options of FUSE" ||
+    diag <"$tmp/err"
+serve -o rw,suid,dev,exec "$tmp/snap"
+is "$(sed -n "s, $mnt fuse.snapfs \(ro\,nosuid\,nodev\,noexec\).*,\1," \
+    /proc/mounts | head -1; grep " $mnt " /proc/mounts |
+    grep -c ' ro,nosuid,nodev,noexec')" 1 "not made writable by an option"
+unserve
+serve -d "$tmp/snap"
+ls "$mnt" >/dev/null
+unserve
+grep -q '^snapfs: .*LOOKUP\|^snapfs: .*READDIR' "$tmp/err"
+ok $? "-d tells what is asked"
+snapfs -o nonsense "$tmp/snap" "$tmp/mnt"
+is "$rc $(grep -c '^snapfs: .*nonsense' "$tmp/err") $(wc -l <"$tmp/err")" \
+    "2 1 1" "an option that does not exist" || diag <"$tmp/err"
+name=$'a,b\\c d'
+cp "$tmp/snap" "$tmp/$name"
+serve "$tmp/$name"
+is "$(ls "$mnt")" "$one" "a name with a comma"
+is "$(findmnt -n -o SOURCE "$mnt")" "$tmp/$name" "which is shown" ||
+    grep "$mnt" /proc/mounts | diag
+unserve
+
+# Mount points.
+refused() {
+	local what=$1 want=$2
+
+	shift 2
+	snapfs "$@"
+	is "$rc $err" "$want" "$what"
+}
+refused "no mount point" "1 snapfs: TMP/none: No such file or directory" \
+    "$tmp/snap" "$tmp/none"
+refused "a file" "1 snapfs: TMP/two: not a directory" "$tmp/snap" "$tmp/two"
+mkdir "$tmp/full"
+touch "$tmp/full/x"
+refused "not empty" "1 snapfs: TMP/full: busy: it is not empty (-a covers it)"\
+    "$tmp/snap" "$tmp/full"
+snapfs -a "$tmp/snap" "$tmp/full"
+is "$rc $err $(ls "$tmp/full")" "0  $one" "-a covers it"
+fusermount3 -u "$tmp/full"
+is "$(ls "$tmp/full")" x "it is there again"
+serve "$tmp/snap"
+refused "something is mounted there" "1 snapfs: TMP/mnt$mounts: busy: \
+something is mounted there (-a covers it)" "$tmp/snap" "$mnt"
+unserve
+usage=$'2 usage: snapfs [-adf] [-o opt] file ... mtpt
+       snapfs [-adf] [-o opt] -m mtpt file ...'
+refused "no file" "$usage" "$tmp/mnt"
+refused "nothing" "$usage"
+refused "no file behind -m" "$usage" -m "$tmp/mnt"
+snapfs -x "$tmp/snap" "$tmp/mnt"
+is "$rc $(tail -n +2 "$tmp/err")" "$usage" "an option that is none"
+
+# Snapshots.
+refused "no snapshot" "1 snapfs: TMP/none: No such file or directory" \
+    "$tmp/none" "$tmp/mnt"
+echo hello >"$tmp/bad"
+snapfs "$tmp/bad" "$tmp/mnt"
+is "$rc $err" "1 snapfs: TMP/bad: byte 0: not a snapshot: it does not begin \
+with \"process snapshot\"" "not a snapshot"
+for cut in 100 5000 100000; do
+	head -c $cut "$tmp/snap" >"$tmp/bad"
+	snapfs "$tmp/bad" "$tmp/mnt"
+	is "$rc $(grep -c '^snapfs: .*/bad: byte ' "$tmp/err") $(
+	    wc -l <"$tmp/err")" "1 1 1" "cut at $cut"
+done
+snapfs "$tmp/snap" "$tmp/bad" "$tmp/mnt"
+is "$rc $(mountpoint -q "$tmp/mnt" && echo mounted)" "1 " \
+    "one of several is damaged: nothing is mounted"
+if is_root; then
+	snap=$BUILD/snapfs
+	mkdir "$tmp/nodev"
+	unshare -m sh -c "mount --bind '$tmp/nodev' /dev &&
+	    '$BUILD/snapfs' '$tmp/snap' '$tmp/mnt'" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" "1 snapfs: /dev/fuse: No such file or \
+directory; is FUSE there?" "no FUSE"
+else
+	skip "no FUSE" "needs root"
+fi
+finish
