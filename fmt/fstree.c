@@ -22,10 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	INDEX_MAX = 1 << FS_INDEX_BITS,
-	PROC_MAX = 1 << (64 - FS_PROC_SHIFT)
-};
+enum { PROC_MAX = 1 << (64 - FS_PROC_SHIFT) };
 
 /*
  * The entries of a process directory that have a name of their own; those
@@ -321,7 +318,7 @@ fsnode_get(struct fstree *t, uint64_t ino, struct fsnode *n)
 	depth = (size_t)(ino >> FS_INDEX_BITS & ((1 << FS_DEPTH_BITS) - 1));
 	n->dir = depth > 0;
 	n->depth = n->dir ? depth - 1 : 0;
-	n->index = (size_t)(ino & (INDEX_MAX - 1));
+	n->index = (size_t)(ino & (FS_INDEX_MAX - 1));
 	if (proc < t->n) {
 		n->m = t->m[proc];
 		if (node_exists(n->m, n))

@@ -140,6 +140,7 @@ enum fsfile {
 enum {
 	FSOWN_MAX = 7,		/* names that are not those of small files */
 	FS_INDEX_BITS = 26,
+	FS_INDEX_MAX = 1 << FS_INDEX_BITS,
 	FS_DEPTH_BITS = 12,
 	FS_CLASS_BITS = 3,
 	FS_PROC_SHIFT = FS_INDEX_BITS + FS_DEPTH_BITS + FS_CLASS_BITS

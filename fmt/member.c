@@ -59,6 +59,8 @@ member_paths(struct member *m, enum fsclass class)
 		ps.name = sysroot_name;
 		ps.n = m->sysroot.n;
 	}
+	if (ps.n > FS_INDEX_MAX)
+		ps.n = FS_INDEX_MAX;	/* more have no inode numbers */
 	return ps;
 }
 
@@ -97,7 +99,9 @@ maps_make(struct member *m)
 	struct recfile f;
 
 	m->linux = linuxrec_find(&m->record, "maps", &f);
-	if (proc_vmas(m->proc, &m->vmas) == -1 || missing_make(m, m->proc->mem) == -1) {
+	if (proc_vmas(m->proc, &m->vmas) == -1 ||
+	    (m->vmas.n > FS_INDEX_MAX && errstr_set("too many mappings")) ||
+	    missing_make(m, m->proc->mem) == -1) {
 		member_warn(m, "map");
 		vmas_free(&m->vmas);
 	}
