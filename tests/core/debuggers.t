@@ -59,7 +59,7 @@ stopped() {
 	return 1
 }
 
-# lldb finds as many threads as gdb did.
+# lldb finds all threads, and who called whom.
 lldb_reads() {
 	local n
 
@@ -67,10 +67,16 @@ lldb_reads() {
 		skip "$1: lldb" "no lldb"
 		return
 	fi
-	n=$(timeout 120 lldb -x -b -c "$tmp/core" "$2" -o 'thread list' \
-	    2>/dev/null | grep -cE '^[* ] thread #[0-9]+:')
-	is "$n" "$(find /proc/"$pid"/task -mindepth 1 -maxdepth 1 | wc -l)" \
-	    "$1: lldb finds its threads"
+	timeout 120 lldb -x -b -c "$tmp/core" "$2" -o 'thread list' \
+	    -o 'thread backtrace all' >"$tmp/lldb" 2>/dev/null
+	n=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)
+	is "$(sed '/frame #/d' "$tmp/lldb" | grep -cE '^ *[* ] thread #')" \
+	    $((2 * n)) "$1: lldb finds its threads"
+	is "$(grep -cE 'frame #0: 0x' "$tmp/lldb")" "$n" \
+	    "$1: and where each is"
+	[ "$1" = "32 bits" ] && return	# it has no main
+	grep -q 'frame #[1-9].*`main' "$tmp/lldb"
+	ok $? "$1: lldb finds the way to main"
 }
 
 target "$targets/threads"
