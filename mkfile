@@ -13,7 +13,8 @@ FMTSRC=fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/coremem.c fmt/corenote.c fmt/coreparse.c fmt/coreread.c \
 	fmt/coretask.c fmt/corethread.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \
 	fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
-	fmt/open.c fmt/paths.c fmt/plan9.c fmt/plan9regs.c fmt/snap6read.c \
+	fmt/open.c fmt/paths.c fmt/plan9.c fmt/plan9regs.c fmt/recapply.c \
+	fmt/snap6read.c \
 	fmt/snap6seg.c fmt/snap6write.c fmt/sysroot.c
 
 LINUXSRC=lib/linux/carry.c lib/linux/freeze.c lib/linux/live.c \

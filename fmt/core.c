@@ -364,7 +364,8 @@ part_find(const struct core *c, uint64_t off)
 
 /*
  * Read len bytes at an offset.  Returns how many these are, fewer than asked
- * for only at the end; or -1 when memory cannot be read.
+ * for at the end and before what cannot be read; or -1 where not even the
+ * first can be.
  */
 ssize_t
 core_pread(struct core *c, void *buf, size_t len, uint64_t off)
@@ -372,6 +373,7 @@ core_pread(struct core *c, void *buf, size_t len, uint64_t off)
 	const struct corepart *p, *end;
 	uint8_t *out;
 	uint64_t n;
+	ssize_t got;
 
 	if (len > SSIZE_MAX)
 		len = SSIZE_MAX;
@@ -393,9 +395,12 @@ core_pread(struct core *c, void *buf, size_t len, uint64_t off)
 		} else {
 			n = p->off + p->len - off;
 			n = n < len ? n : len;
-			if (image_read(c->mem, p->addr + (off - p->off), out,
-			    (size_t)n) == -1)
-				return -1;
+			got = image_readsome(c->mem, p->addr + (off - p->off),
+			    out, (size_t)n);
+			if (got == -1)
+				return out > (uint8_t *)buf ?
+				    out - (uint8_t *)buf : -1;
+			n = (uint64_t)got;
 			if (off + n == p->off + p->len)
 				p++;
 		}

@@ -134,7 +134,9 @@ add_segment(struct memory *m, const struct coreseg *l)
 	    (src = core_mapped(r, v->name)) != NULL) {
 		if (l->bare)
 			core_perms(r, l, src, v->off + (l->addr - v->start));
-		if (add_file(m, l->addr + at, l->len - at, src,
+		/* what could be written may have been */
+		n = 0;
+		if (!(v->flags & VMA_WRITE) && add_file(m, l->addr + at, l->len - at, src,
 		    v->off + (l->addr - v->start) + at, &n) == -1)
 			return -1;
 		at += n;
@@ -187,6 +189,9 @@ core_memory(struct corereader *r)
 	if (rc == 0)
 		rc = add_tails(&m);
 	free(m.tail);
+	if (r->core.cutnotes)
+		core_warn(r, "it is cut off within its notes: threads and "
+		    "mappings may be missing");
 	if (r->core.ncut > 0)
 		core_warn(r, "cut off: %zu segments are not all there",
 		    r->core.ncut);

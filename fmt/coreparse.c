@@ -49,7 +49,7 @@ check_sections(int fd, uint64_t size)
 {
 	uint8_t h[sizeof(Elf64_Ehdr)], s[sizeof(Elf64_Shdr)];
 	uint64_t off, n;
-	size_t w;
+	size_t w, size_s;
 
 	if (pread(fd, h, sizeof h, 0) != sizeof h)
 		return errstr_set("an ELF header that is cut off");
@@ -60,8 +60,9 @@ check_sections(int fd, uint64_t size)
 	    offsetof(Elf32_Ehdr, e_shoff)), w);
 	n = get_le(h + (w == 8 ? offsetof(Elf64_Ehdr, e_shnum) :
 	    offsetof(Elf32_Ehdr, e_shnum)), 2);
-	if (off == 0 || n != 0 || off > size || size - off < sizeof s ||
-	    pread(fd, s, sizeof s, (off_t)off) != sizeof s)
+	size_s = w == 8 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	if (off == 0 || n != 0 || off > size || size - off < size_s ||
+	    pread(fd, s, size_s, (off_t)off) != (ssize_t)size_s)
 		return 0;
 	n = get_le(s + (w == 8 ? offsetof(Elf64_Shdr, sh_size) :
 	    offsetof(Elf32_Shdr, sh_size)), w);

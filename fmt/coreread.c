@@ -57,7 +57,7 @@ read_core(struct corereader *r, struct input *in)
 	    elfcore_open(&r->core, source_fd(r->src),
 	    source_size(r->src)) == -1 ||
 	    core_maps(r) == -1 || core_files(r) == -1 ||
-	    set_header(r, in->mtime) == -1 || core_tasks(r) == -1)
+	    set_header(r, in->st.st_mtime) == -1 || core_tasks(r) == -1)
 		return -1;
 	return core_carry(r);
 }

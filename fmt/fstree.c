@@ -106,8 +106,7 @@ member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
 	m->proc = p;
 	m->tag = tag;
 	m->seq = t->n;
-	m->thread = p->leader != 0 && p->leader != p->pid &&
-	    p->text == NULL && p->mem == NULL;
+	m->thread = proc_isthread(p);
 	m->of = m;
 	t->m[t->n++] = m;
 	return 0;
@@ -144,7 +143,8 @@ members_number(struct fstree *t, const struct snap *s)
 	char line[200];
 	size_t i, n;
 
-	qsort(t->m, t->n, sizeof *t->m, member_cmp);
+	if (t->n > 1)
+		qsort(t->m, t->n, sizeof *t->m, member_cmp);
 	clash = NULL;
 	for (i = n = 0; i < t->n; i++) {
 		t->m[i]->serial = i > 0 && t->m[i]->proc->pid ==

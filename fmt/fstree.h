@@ -51,6 +51,7 @@ struct sysroot {
 	struct sysfile	*f;	/* owned */
 	size_t		 n;
 	size_t		 cap;
+	size_t		 bytes;	/* of all paths */
 };
 
 int		 sysroot_open(struct sysroot *, struct snap *, struct proc *,

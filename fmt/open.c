@@ -9,11 +9,13 @@
  * An ELF core as a snapshot of one process.
  */
 static struct snap *
-open_core(struct input *in)
+open_core(struct input *in, const struct readopts *o)
 {
+	struct coreopts co = { .warn = o == NULL ? NULL : o->warn,
+	    .arg = o == NULL ? NULL : o->arg };
 	struct snap *s;
 
-	if ((s = snap_new()) != NULL && core_load(s, in, NULL) == -1) {
+	if ((s = snap_new()) != NULL && core_load(s, in, &co) == -1) {
 		snap_free(s);
 		s = NULL;
 	}
@@ -22,7 +24,8 @@ open_core(struct input *in)
 
 /*
  * Read a snapshot from a path, or from standard input where it is NULL or
- * "-".  Options as in snap6_read; of an ELF core they change nothing.  NULL on an error.
+ * "-".  Options as in snap6_read; of an ELF core, o->warn is told what is
+ * missing from it.  NULL on an error.
  */
 struct snap *
 snap_open(const char *path, const struct readopts *o)
@@ -36,12 +39,14 @@ snap_open(const char *path, const struct readopts *o)
 	s = NULL;
 	p = input_peek(in, 4);
 	if (p != NULL && memcmp(p, "\177ELF", 4) == 0)
-		s = open_core(in);
+		s = open_core(in, o);
 	else if (p != NULL && memcmp(p, "\037\213", 2) == 0)
 		errstr_set("%s: compressed with gzip; use zcat first",
 		    in->name);
 	else
 		s = snap6_read(in, o);
+	if (s != NULL)
+		s->st = in->st;
 	input_close(in);
 	return s;
 }

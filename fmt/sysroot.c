@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MAX = 65536 };
+enum { NAMES_MAX = 65536, BYTES_MAX = 4 * 1024 * 1024 };
 
 #define DELETED " (deleted)"
 
@@ -94,8 +94,11 @@ sysroot_add(struct sysroot *root, const char *name, size_t len,
 	char *path;
 	bool ok;
 
+	if (root->bytes + len > BYTES_MAX)
+		return 0;	/* a link map that goes in circles */
 	if ((path = path_clean(name, len, &ok)) == NULL)
 		return ok ? 0 : -1;
+	root->bytes += len;
 	if (root->n == root->cap) {
 		cap = root->cap == 0 ? 16 : root->cap * 2;
 		f = reallocarray(root->f, cap, sizeof *f);

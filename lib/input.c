@@ -50,7 +50,7 @@ input_open(const char *path)
 		errstr_set("%s: is a directory", path);
 		goto fail;
 	}
-	in->mtime = st.st_mtime;
+	in->st = st;
 	in->size = UINT64_MAX;
 	if (S_ISREG(st.st_mode)) {
 		in->origin = lseek(in->fd, 0, SEEK_CUR);

@@ -67,6 +67,16 @@ snap_free(struct snap *s)
 }
 
 /*
+ * Is it a thread, which has no text and no memory of its own?
+ */
+bool
+proc_isthread(const struct proc *p)
+{
+	return p->leader != 0 && p->leader != p->pid && p->text == NULL &&
+	    p->mem == NULL;
+}
+
+/*
  * The process or thread of that number, or NULL (which is no error).
  */
 struct proc *

@@ -14,6 +14,7 @@
 #define SNAP_H
 
 #include <sys/types.h>
+#include <sys/stat.h>
 #include <sys/tree.h>
 
 #include <stdarg.h>
@@ -255,10 +256,13 @@ struct snap {
 	struct proctree	 bypid;
 	struct source	*sources; /* owned */
 	uint32_t	 nsource;
+	struct stat	 st;	/* of what it was read from; st_mode 0: of
+				   nothing */
 };
 
 struct snap	*snap_new(void);
 void		 snap_free(struct snap *);
+bool		 proc_isthread(const struct proc *);
 struct proc	*snap_find(struct snap *, uint64_t);
 struct proc	*snap_add(struct snap *, uint64_t);
 struct file	*proc_file(const struct proc *, const char *);
@@ -322,7 +326,7 @@ struct input {
 	uint64_t	 pos;	/* of buf[start] in the stream */
 	uint64_t	 size;	/* of the stream, or UINT64_MAX: a pipe */
 	off_t		 origin; /* of the stream in a regular file */
-	int64_t		 mtime;	/* seconds since the Epoch */
+	struct stat	 st;	/* when it was opened */
 	bool		 eof;
 };
 
@@ -396,8 +400,10 @@ size_t		 dedup_bytes(const struct dedup *);
 struct readopts {
 	bool	 nodata;	/* page bytes will not be asked for */
 	void	(*record)(void *, uint64_t, const char *, uint64_t, uint64_t);
-	void	*arg;		/* record's first; then pid, name, position,
-				   length; at position 0, the first line */
+				/* arg, pid, name, position, length; at
+				   position 0, the first line */
+	void	(*warn)(void *, const char *); /* of what is missing */
+	void	*arg;		/* the first argument of both */
 };
 
 struct snap	*snap_open(const char *, const struct readopts *);

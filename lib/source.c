@@ -6,6 +6,7 @@
 #include "snap.h"
 
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,10 @@ struct filesource {
 	size_t		 nbuf;
 };
 
-enum { SPOOLBUF = 256 * KB };
+enum {
+	SPOOLBUF = 256 * KB,
+	STRIDED = 64		/* kilobytes of a stream read at once */
+};
 
 /*
  * Hand a source to a snapshot, which owns it from here on.
@@ -102,10 +106,30 @@ file_pread(struct filesource *f, uint8_t *buf, size_t len, uint64_t off)
 	return SOURCE_OK;
 }
 
+/*
+ * Read n kilobytes, at most STRIDED, that lie in a stream a byte apart, each
+ * straight to its place: whether that worked.
+ */
+static bool
+read_strided(const struct filesource *f, uint64_t loc, size_t n, uint8_t *buf)
+{
+	struct iovec v[2 * STRIDED];
+	uint8_t between;
+	size_t k;
+
+	for (k = 0; k < n; k++) {
+		v[2 * k].iov_base = buf + k * KB;
+		v[2 * k].iov_len = KB;
+		v[2 * k + 1].iov_base = &between;
+		v[2 * k + 1].iov_len = 1;
+	}
+	return preadv(f->fd, v, (int)(2 * n - 1), (off_t)loc) ==
+	    (ssize_t)(n * (KB + 1) - 1);
+}
+
 static int
 file_readrun(struct filesource *f, const struct run *r, uint8_t *buf)
 {
-	uint8_t strided[64 * (KB + 1)];
 	uint64_t i, n, k;
 	size_t pitch;
 	int rc;
@@ -114,15 +138,17 @@ file_readrun(struct filesource *f, const struct run *r, uint8_t *buf)
 	if (pitch == KB)
 		return file_pread(f, buf, r->n * KB, r->loc);
 	for (i = 0; i < r->n; i += n) {
-		n = r->n - i < 64 ? r->n - i : 64;
-		rc = file_pread(f, strided, (n - 1) * pitch + KB,
-		    r->loc + i * pitch);
-		if (rc != SOURCE_OK)
-			return rc;
-		/* not the constant KB: inlined, that is slower by half */
-		for (k = 0; k < n; k++)
-			memcpy(buf + (i + k) * KB, strided + k * pitch,
-			    pitch - 1);
+		n = r->n - i < STRIDED ? r->n - i : STRIDED;
+		if (pitch == KB + 1 && read_strided(f, r->loc + i * pitch,
+		    (size_t)n, buf + i * KB))
+			continue;
+		/* at the end of the file, or an error: which, is told here */
+		for (k = i; k < i + n; k++) {
+			rc = file_pread(f, buf + k * KB, KB,
+			    r->loc + k * pitch);
+			if (rc != SOURCE_OK)
+				return rc;
+		}
 	}
 	return SOURCE_OK;
 }

@@ -121,7 +121,7 @@ write_core(struct snap *s, struct proc *p, const char *path, bool tell)
 static bool
 is_process(const struct proc *p)
 {
-	return p->leader == 0 && p->carried == NULL;
+	return !proc_isthread(p) && p->carried == NULL;
 }
 
 /*
@@ -135,7 +135,7 @@ find_process(struct snap *s, uint64_t pid)
 	size_t i, n;
 
 	p = snap_find(s, pid);
-	if (p != NULL && p->carried == NULL && p->leader != 0)
+	if (p != NULL && proc_isthread(p))
 		p = snap_find(s, p->leader);
 	if (p != NULL && is_process(p))
 		return p;
@@ -177,12 +177,13 @@ write_all(struct snap *s, const char *path)
 static int
 cores_of_snap(const char *file, const char *path, int64_t pid)
 {
+	struct readopts o = { .warn = say_lost };
 	struct proc *p;
 	struct snap *s;
 	size_t i, n;
 	int rc;
 
-	if ((s = snap_open(file, NULL)) == NULL)
+	if ((s = snap_open(file, &o)) == NULL)
 		return -1;
 	for (i = n = 0, p = NULL; i < s->nproc; i++)
 		if (is_process(s->proc[i])) {

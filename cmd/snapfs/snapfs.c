@@ -66,14 +66,14 @@ tree_warn(void *arg, const char *what)
  * written.
  */
 static time_t
-snap_time(const struct snap *s, const struct stat *st)
+snap_time(const struct snap *s)
 {
 	unsigned long long t;
 
 	if (sscanf(s->header, "process snapshot %llu", &t) == 1 &&
 	    t <= INT64_MAX)
 		return (time_t)t;
-	return S_ISREG(st->st_mode) ? st->st_mtim.tv_sec : time(NULL);
+	return S_ISREG(s->st.st_mode) ? s->st.st_mtim.tv_sec : time(NULL);
 }
 
 /*
@@ -82,25 +82,24 @@ snap_time(const struct snap *s, const struct stat *st)
 static int
 origin_open(struct origin *o, const char *path)
 {
-	struct stat st;
+	struct readopts ro = { .warn = tree_warn };
+	const struct stat *st;
 	mode_t r;
 
-	if ((o->snap = snap_open(path, NULL)) == NULL)
+	if ((o->snap = snap_open(path, &ro)) == NULL)
 		return -1;
-	if ((strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) :
-	    stat(path, &st)) == -1)
-		return errstr_sys("%s", path);
+	st = &o->snap->st;
 	r = 0400;
 	o->uid = getuid();
 	o->gid = getgid();
-	if (S_ISREG(st.st_mode)) {
-		r = st.st_mode & 0444;
-		o->uid = st.st_uid;
-		o->gid = st.st_gid;
-		o->size = (uint64_t)st.st_size;
+	if (S_ISREG(st->st_mode)) {
+		r = st->st_mode & 0444;
+		o->uid = st->st_uid;
+		o->gid = st->st_gid;
+		o->size = (uint64_t)st->st_size;
 	}
 	o->mode = r | r >> 2;
-	o->time = snap_time(o->snap, &st);
+	o->time = snap_time(o->snap);
 	return 0;
 }
 

@@ -11,6 +11,8 @@
 
 enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };
 
+static bool incomplete;
+
 struct listing {
 	bool	 segments;
 	bool	 records;
@@ -44,9 +46,20 @@ count_threads(const struct snap *s, const struct proc *p)
 	size_t i, n;
 
 	for (i = 0, n = 1; i < s->nproc; i++)
-		n += s->proc[i]->leader != 0 && s->proc[i] != p &&
+		n += proc_isthread(s->proc[i]) &&
 		    s->proc[i]->leader == p->pid;
 	return n;
+}
+
+/*
+ * What is missing from the source itself.
+ */
+static void
+list_lost(void *arg, const char *text)
+{
+	(void)arg;
+	incomplete = true;
+	warnx("%s", text);
 }
 
 static void
@@ -204,7 +217,7 @@ list_snap(const struct snap *s, const struct listing *ls)
 			continue;
 		mem += image_bytes(p->mem);
 		nthread++;
-		if (p->leader != 0 && p->mem == NULL && p->text == NULL)
+		if (proc_isthread(p))
 			continue;
 		nproc++;
 		list_proc(s, p, ls);
@@ -229,7 +242,7 @@ static int
 list_file(const char *path, const struct listing *ls, bool named)
 {
 	struct readopts o = { .nodata = true, .record = list_record,
-	    .arg = (void *)(uintptr_t)ls };
+	    .warn = list_lost, .arg = (void *)(uintptr_t)ls };
 	struct snap *s;
 
 	if (named)
@@ -269,5 +282,5 @@ main(int argc, char *argv[])
 			rc = -1;
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(1, "standard output");
-	return rc == 0 ? 0 : 1;
+	return rc == 0 && !incomplete ? 0 : 1;
 }

@@ -111,7 +111,13 @@ is "$rc" 2 "-r without a core"
 core a b
 is "$rc" 2 "two snapshots"
 core "$tmp/core.8"
-is "$rc $err $(head -c 4 "$tmp/out" | tail -c 3)" "0  ELF" "of a core"
+is "$rc $(head -c 4 "$tmp/out" | tail -c 3)" "1 ELF" \
+    "of a core, without its executable: incomplete"
+head -c 5000 "$tmp/core.8" >"$tmp/cut"
+core "$tmp/cut"
+is "$rc" 1 "of a core that was cut off"
+grep -q "$tmp/cut: cut off: 1 segments are not all there" "$tmp/err"
+ok $? "which is told"
 is "$(script -qec "$BUILD/snapcore -p 7 $snap" /dev/null </dev/null |
     tr -d '\r')" "snapcore: standard output is a terminal; use -o file, > \
 file or a pipe" "a terminal"

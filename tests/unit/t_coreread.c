@@ -456,11 +456,13 @@ put_head(struct buf *b, size_t nload, size_t notes, uint64_t shoff)
 	buf_add(b, &ph, sizeof ph);
 }
 
+static uint32_t load_flags = PF_R | PF_W;	/* of the next segments */
+
 static void
 put_load(struct buf *b, uint64_t addr, uint64_t off, uint64_t filesz,
     uint64_t memsz)
 {
-	Elf64_Phdr ph = { .p_type = PT_LOAD, .p_flags = PF_R | PF_W,
+	Elf64_Phdr ph = { .p_type = PT_LOAD, .p_flags = load_flags,
 	    .p_vaddr = addr, .p_offset = off, .p_filesz = filesz,
 	    .p_memsz = memsz };
 
@@ -646,7 +648,8 @@ test_sparse(void **state)
  * there, and of the rest nothing but NT_FILE.
  */
 static void
-make_mapped(struct buf *b, const char *exe, const char *lib, uint64_t size)
+make_mapped(struct buf *b, const char *exe, const char *lib, uint64_t size,
+    uint32_t flags)
 {
 	static const uint64_t auxv[] = { AT_PHDR, 0x400040, AT_NULL, 0 };
 	struct buf n = { 0 }, f = { 0 };
@@ -667,10 +670,12 @@ make_mapped(struct buf *b, const char *exe, const char *lib, uint64_t size)
 	put_note(&n, NT_FILE, f.data, f.len);
 	memset(b, 0, sizeof *b);
 	put_head(b, 2, n.len, 0);
+	load_flags = flags;
 	put_load(b, 0x400000, sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr) +
 	    n.len, 4096, 8192);
 	put_load(b, 0x40000000, sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr) +
 	    n.len, 4096, 4096);
+	load_flags = PF_R | PF_W;
 	buf_add(b, n.data, n.len);
 	buf_add(b, page, sizeof page);
 	buf_free(&n);
@@ -720,7 +725,7 @@ test_files(void **state)
 	assert_int_equal(system(command), 0);
 	size = ((uint64_t)lseek(fd, 0, SEEK_END) + 4095) / 4096 * 4096;
 	close(fd);
-	make_mapped(&b, exe, lib, size);
+	make_mapped(&b, exe, lib, size, PF_R);
 	note = b.data + b.len - 4096;
 	assert_int_equal(buildid_parse(&id, note, 4096), 0);
 	if (id.len == 0) {
@@ -744,6 +749,18 @@ test_files(void **state)
 	assert_string_equal(warned, "");
 	assert_file_at(s->proc[0]->mem, 0x400000, lib, size);
 	snap_free(s);
+
+	/* what could be written may have been, and is not what the file has */
+	buf_free(&b);
+	make_mapped(&b, exe, lib, size, PF_R | PF_W);
+	note = b.data + b.len - 4096;
+	opts.exe = NULL;
+	assert_non_null(s = try_read(&b));
+	assert_int_equal(image_read(s->proc[0]->mem, 0x401000, command, 1),
+	    -1);
+	assert_contains(rec_string(s->proc[0], "missing"), "401000-402000 core");
+	snap_free(s);
+	opts.exe = lib;
 
 	note = memmem(note, 4096, id.id, id.len);
 	note[0] ^= 1;

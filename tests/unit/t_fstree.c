@@ -526,10 +526,33 @@ test_numbers(void **state)
 	snap_done(s);
 }
 
+/*
+ * A snapshot of nothing is a tree of nothing.
+ */
+static void
+test_nothing(void **state)
+{
+	struct fstree *t;
+	struct snap *s;
+	struct fsattr a;
+	uint64_t ino;
+
+	(void)state;
+	assert_non_null(t = fstree_new(NULL, NULL));
+	assert_non_null(s = snap_new());
+	assert_int_equal(fstree_add(t, s, s), 0);
+	assert_int_equal(fstree_attr(t, FSTREE_ROOT, &a), 0);
+	assert_true(a.dir);
+	assert_int_equal(fstree_lookup(t, FSTREE_ROOT, "1", &ino), 0);
+	fstree_free(t);
+	snap_free(s);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_clashes),
 		cmocka_unit_test(test_read),
