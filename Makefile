@@ -4,20 +4,23 @@
 
 VERSION = 0.1
 
-PROGS = snap snapcore snapfs snapls
+PROGS = snap snapcore snapfs snapload snapls
 
 LIBSRC = lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
 	lib/fetch.c lib/image.c lib/imageread.c lib/index.c lib/input.c \
-	lib/judge.c lib/nothing.c lib/output.c lib/plan.c lib/program.c \
-	lib/snap.c lib/source.c lib/vma.c
+	lib/judge.c lib/nothing.c lib/outdir.c lib/output.c lib/plan.c \
+	lib/program.c lib/snap.c lib/source.c lib/vma.c
 
 FMTSRC = fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \
 	fmt/coremem.c fmt/corenote.c fmt/coreparse.c fmt/coreread.c \
-	fmt/coretask.c fmt/corethread.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \
-	fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
-	fmt/open.c fmt/paths.c fmt/plan9.c fmt/plan9regs.c fmt/recapply.c \
-	fmt/snap6read.c \
+	fmt/coretask.c fmt/corethread.c fmt/criudir.c fmt/criuelf.c \
+	fmt/criufiles.c fmt/criuimg.c fmt/criuload.c fmt/criumaps.c \
+	fmt/criumem.c fmt/criupages.c fmt/criuread.c fmt/criuregs.c \
+	fmt/criushm.c fmt/criutask.c fmt/criuwrite.c fmt/fsdir.c \
+	fmt/fsread.c fmt/fsspan.c fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c \
+	fmt/maps.c fmt/member.c fmt/open.c fmt/paths.c fmt/plan9.c \
+	fmt/plan9regs.c fmt/recapply.c fmt/record.c fmt/snap6read.c \
 	fmt/snap6seg.c fmt/snap6write.c fmt/sysroot.c
 
 LINUXSRC = lib/linux/carry.c lib/linux/freeze.c lib/linux/live.c \
@@ -25,12 +28,11 @@ LINUXSRC = lib/linux/carry.c lib/linux/freeze.c lib/linux/live.c \
 	lib/linux/procfs.c lib/linux/readers.c lib/linux/regs.c \
 	lib/linux/take.c lib/linux/task.c lib/linux/user.c lib/linux/vdso.c
 
-MAN1 = cmd/snap/snap.1 cmd/snapcore/snapcore.1 cmd/snapfs/snapfs.1 \
-	cmd/snapls/snapls.1
+MAN1 = $(foreach p,$(PROGS),cmd/$p/$p.1)
 MAN3 = lib/libsnap.3
 MAN6 = man6/snap.6
 
-PKGS = libbsd-overlay libelf libxxhash
+PKGS = libbsd-overlay libelf libprotobuf-c libxxhash
 # what a program has beside NAME.c, and libraries beside those
 snapfs_SRC = cmd/snapfs/mount.c cmd/snapfs/serve.c cmd/snapfs/stream.c
 snapfs_PKGS = fuse3
@@ -44,18 +46,18 @@ M32 = -m32 -static -nostdlib -ffreestanding -fno-pie -no-pie \
 	-fno-stack-protector
 BITS32 = $(shell echo 'void _start(void) { }' | $(CC) $(M32) -o /dev/null \
 	-x c - 2>/dev/null && echo bits32)
-FUZZ = snap6 linuxrec core
+FUZZ = snap6 linuxrec core criu
 FUZZTIME = 120
 BENCH = bare heap
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t
-SLOW = tests/live/*.t tests/core/*.t tests/fs/*.t
+SLOW = tests/live/*.t tests/core/*.t tests/fs/*.t tests/criu/*.t
 
 O = build
 PREFIX = /usr/local
 MANDIR = $(PREFIX)/share/man
 
 CFLAGS = -O2 -g
-CPPFLAGS = -D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib \
+CPPFLAGS = -D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -I$O/fmt \
 	$(shell pkg-config --cflags $(PKGS))
 WARN = $(WARN_AS) -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
@@ -66,6 +68,8 @@ LIBS = $(shell pkg-config --libs $(PKGS)) -pthread
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 
 LIBOBJ = $(LIBSRC:%.c=$O/%.o) $(FMTSRC:%.c=$O/%.o) $(LINUXSRC:%.c=$O/%.o)
+# made of fmt/criu.proto
+PB = $O/fmt/criu.pb-c
 
 all: $(PROGS:%=$O/%)
 
@@ -81,11 +85,21 @@ $(PROGS:%=$O/%): $O/libsnap.a
 $(foreach p,$(PROGS),$(eval $(call progobj,$p): \
     CPPFLAGS += $$(call pkgs,$p,--cflags)))
 
-$O/libsnap.a: $(LIBOBJ)
+$O/libsnap.a: $(LIBOBJ) $(PB).o
 	rm -f $@
 	ar rcs $@ $^
 
 $(LIBOBJ): WARN += $(LIBWARN)
+$(LIBOBJ): | $(PB).h
+
+$(PB).c: fmt/criu.proto
+	@mkdir -p $(@D)
+	protoc-c --proto_path=fmt --c_out=$(@D) fmt/criu.proto
+
+$(PB).h: $(PB).c ;
+
+$(PB).o: $(PB).c
+	$(CC) -std=c11 $(CPPFLAGS) $(HARDEN) $(CFLAGS) -pthread -c -o $@ $<
 
 $O/%.o: %.c
 	@mkdir -p $(@D)
@@ -101,7 +115,8 @@ $O/tests/unit/%: tests/unit/%.c tests/unit/util.c tests/unit/util.h $O/libsnap.a
 $O/tests/unit/t_collide: tests/unit/t_dedup.c
 
 # a fuzz target without a fuzzer replays the files it is given
-$O/tests/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h $O/libsnap.a
+$O/tests/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h tests/fuzz/fuzz_snap.h \
+    $O/libsnap.a
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -pthread -o $@ $< \
 	    $O/libsnap.a $(LIBS)
@@ -126,11 +141,11 @@ tests: all $O/tests/snap6/dump $(UNIT:%=$O/tests/unit/%) \
 	$(FUZZ:%=$O/tests/fuzz/%) $(TARGET:%=$O/tests/targets/%)
 
 # minutes of fuzzing: make fuzz FUZZTIME=seconds, for each target
-fuzz:
+fuzz: $(PB).c
 	@$(foreach f,$(FUZZ),mkdir -p $O/fuzz/$f && clang -std=gnu11 -DLIBFUZZER \
 	    $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \
 	    -o $O/fuzz/fuzz_$f tests/fuzz/fuzz_$f.c $(LIBSRC) $(FMTSRC) \
-	    $(LIBS) && $O/fuzz/fuzz_$f -max_total_time=$(FUZZTIME) \
+	    $(PB).c $(LIBS) && $O/fuzz/fuzz_$f -max_total_time=$(FUZZTIME) \
 	    -artifact_prefix=$O/fuzz/ $O/fuzz/$f tests/fuzz/corpus/$f &&) true
 
 demo:

@@ -1,20 +1,23 @@
 # snap, for mk(1).  The lists are those of Makefile; tests and everything
 # else are there.
 
-PROGS=snap snapcore snapfs snapls
+PROGS=snap snapcore snapfs snapload snapls
 
 LIBSRC=lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
 	lib/fetch.c lib/image.c lib/imageread.c lib/index.c lib/input.c \
-	lib/judge.c lib/nothing.c lib/output.c lib/plan.c lib/program.c \
-	lib/snap.c lib/source.c lib/vma.c
+	lib/judge.c lib/nothing.c lib/outdir.c lib/output.c lib/plan.c \
+	lib/program.c lib/snap.c lib/source.c lib/vma.c
 
 FMTSRC=fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \
 	fmt/coremem.c fmt/corenote.c fmt/coreparse.c fmt/coreread.c \
-	fmt/coretask.c fmt/corethread.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \
-	fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
-	fmt/open.c fmt/paths.c fmt/plan9.c fmt/plan9regs.c fmt/recapply.c \
-	fmt/snap6read.c \
+	fmt/coretask.c fmt/corethread.c fmt/criudir.c fmt/criuelf.c \
+	fmt/criufiles.c fmt/criuimg.c fmt/criuload.c fmt/criumaps.c \
+	fmt/criumem.c fmt/criupages.c fmt/criuread.c fmt/criuregs.c \
+	fmt/criushm.c fmt/criutask.c fmt/criuwrite.c fmt/fsdir.c \
+	fmt/fsread.c fmt/fsspan.c fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c \
+	fmt/maps.c fmt/member.c fmt/open.c fmt/paths.c fmt/plan9.c \
+	fmt/plan9regs.c fmt/recapply.c fmt/record.c fmt/snap6read.c \
 	fmt/snap6seg.c fmt/snap6write.c fmt/sysroot.c
 
 LINUXSRC=lib/linux/carry.c lib/linux/freeze.c lib/linux/live.c \
@@ -22,7 +25,7 @@ LINUXSRC=lib/linux/carry.c lib/linux/freeze.c lib/linux/live.c \
 	lib/linux/procfs.c lib/linux/readers.c lib/linux/regs.c \
 	lib/linux/take.c lib/linux/task.c lib/linux/user.c lib/linux/vdso.c
 
-PKGS=libbsd-overlay libelf libxxhash
+PKGS=libbsd-overlay libelf libprotobuf-c libxxhash
 # what a program has beside NAME.c, and libraries beside those
 snapfs_SRC=cmd/snapfs/mount.c cmd/snapfs/serve.c cmd/snapfs/stream.c
 snapfs_PKGS=fuse3
@@ -38,6 +41,7 @@ LINK=-pie -Wl,-z,relro,-z,now
 
 SRC=$LIBSRC $FMTSRC $LINUXSRC
 LIBOBJ=${SRC:%.c=$O/%.o}
+PB=$O/fmt/criu.pb-c
 BIN=${PROGS:%=$O/%}
 
 all:V: $BIN
@@ -49,11 +53,18 @@ $O/&: $O/cmd/&/&.o $O/libsnap.a
 
 $O/snapfs: ${snapfs_SRC:%.c=$O/%.o}
 
-$O/libsnap.a: $LIBOBJ
+$O/libsnap.a: $LIBOBJ $PB.o
 	rm -f $target
-	ar rcs $target $LIBOBJ
+	ar rcs $target $prereq
 
-$O/%.o: %.c lib/snap.h lib/linux/task.h
+$PB.c $PB.h: fmt/criu.proto
+	mkdir -p $O/fmt
+	protoc-c --proto_path=fmt --c_out=$O/fmt fmt/criu.proto
+
+$PB.o: $PB.c
+	$CC -std=c11 $CPPFLAGS $HARDEN $CFLAGS -pthread -c -o $target $PB.c
+
+$O/%.o: %.c lib/snap.h lib/linux/task.h $PB.h
 	mkdir -p `dirname $target`
 	dir=`dirname $stem`
 	eval more=\$${dir##*/}_PKGS

@@ -220,32 +220,3 @@ core_maps(struct corereader *r)
 	}
 	return 0;
 }
-
-/*
- * The mappings as text, as proc_pid_maps(5) has it.
- */
-int
-core_mapstext(const struct corereader *r, struct buf *b)
-{
-	const struct vma *v;
-	char perm[5];
-	const char *s;
-	size_t i, at;
-
-	for (i = 0; i < r->vma.n; i++) {
-		v = &r->vma.v[i];
-		at = b->len;
-		vma_perms(v, perm);
-		buf_printf(b, "%08" PRIx64 "-%08" PRIx64 " %s %08" PRIx64
-		    " 00:00 0 ", v->start, v->end, perm, v->off);
-		while (*v->name != '\0' && b->len - at < 73 && !b->failed)
-			buf_puts(b, " ");
-		for (s = v->name; *s != '\0'; s++)
-			if (*s == '\n')
-				buf_puts(b, "\\012");
-			else
-				buf_add(b, s, 1);
-		buf_puts(b, "\n");
-	}
-	return buf_check(b);
-}

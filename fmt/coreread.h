@@ -141,7 +141,6 @@ unsigned int	 elf_perms(const uint8_t *, size_t, uint64_t);
 
 /* coremaps.c */
 int		 core_maps(struct corereader *);
-int		 core_mapstext(const struct corereader *, struct buf *);
 
 /* coremem.c */
 int		 core_memory(struct corereader *);

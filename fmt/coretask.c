@@ -4,113 +4,19 @@
  * live.
  */
 #include "coreread.h"
+#include "record.h"
 
 #include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD_MAX = CORE_SETS + 16 };
-
-struct record {			/* files of a Linux record being made */
-	struct file	 file[RECORD_MAX];
-	char		 name[RECORD_MAX][32];
-	size_t		 n;
-	bool		 failed;
-};
-
-/*
- * Add a file to a record, which takes over the bytes.
- */
-static void
-record_take(struct record *rec, const char *name, struct buf *b)
-{
-	struct file *f;
-
-	f = &rec->file[rec->n];
-	strlcpy(rec->name[rec->n], name, sizeof *rec->name);
-	f->name = rec->name[rec->n++];
-	f->data = b->data;
-	f->len = b->len;
-	rec->failed |= b->failed;
-}
-
-static void
-record_bytes(struct record *rec, const char *name, const void *p, size_t n)
-{
-	struct buf b = { 0 };
-
-	buf_add(&b, p, n);
-	record_take(rec, name, &b);
-}
-
-static void
-record_free(struct record *rec)
-{
-	size_t i;
-
-	for (i = 0; i < rec->n; i++)
-		free(rec->file[i].data);
-}
-
-/*
- * stat: the 52 fields of proc_pid_stat(5), 0 where nothing is known.
- */
-static void
-record_stat(struct record *rec, const struct corereader *r,
-    const struct facts *f)
-{
-	enum { TICK = 10 };	/* milliseconds */
-	const struct elfcore *c = &r->core;
-	const struct task *t = &f->task;
-	struct buf b = { 0 };
-	uint64_t flags;
-
-	flags = c->psinfo == NULL ? 0 : get_le(c->psinfo + c->mach->wide,
-	    c->mach->wide);
-	/* 1 to 13 */
-	buf_printf(&b, "%d (%s) %c %d %d %d 0 -1 %" PRIu64 " 0 0 0 0 ", t->tid,
-	    t->comm, t->state, t->ppid, t->pgrp, f->sid, flags & UINT32_MAX);
-	/* 14 to 22 */
-	buf_printf(&b, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-	    " %d %d %zu 0 0 ", t->utime / TICK, t->stime / TICK,
-	    t->cutime / TICK, t->cstime / TICK, 20 + t->nice, t->nice,
-	    r->nthread);
-	/* 23 to 30; 0 and 1 for an rss without limit */
-	buf_printf(&b, "%" PRIu64 " %" PRIu64 " %ju 0 0 %" PRIu64 " %" PRIu64
-	    " %" PRIu64 " ", r->vmbytes, r->membytes / 4096, (uintmax_t)UINT64_MAX,
-	    r->stack, f->sp, f->pc);
-	/* 31 to 52 */
-	buf_printf(&b, "%" PRIu64 " %" PRIu64 " 0 0 0 0 0 17 0 0 0 0 0 0 "
-	    "0 0 0 0 0 0 0 0\n", f->pending, f->blocked);
-	record_take(rec, "stat", &b);
-}
-
-static void
-record_status(struct record *rec, const struct corereader *r,
-    const struct facts *f)
-{
-	const struct task *t = &f->task;
-	struct buf b = { 0 };
-	unsigned int u, g;
-
-	u = core_uid(&r->core);
-	g = core_gid(&r->core);
-	buf_printf(&b, "Name:\t%s\nState:\t%c\nTgid:\t%d\nPid:\t%d\n"
-	    "PPid:\t%d\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n",
-	    t->comm, t->state, t->pid, t->tid, t->ppid, u, u, u, u, g, g, g,
-	    g);
-	buf_printf(&b, "SigPnd:\t%016" PRIx64 "\nSigBlk:\t%016" PRIx64 "\n",
-	    f->pending, f->blocked);
-	record_take(rec, "status", &b);
-}
-
 /*
  * Registers and signals.  The first thread of a core is the one that it was
  * made for; its signal is told even where there is no NT_SIGINFO.
  */
 static void
-record_regs(struct record *rec, const struct elfcore *c,
+core_regs(struct record *rec, const struct elfcore *c,
     const struct facts *f)
 {
 	const struct corethread *th = f->th;
@@ -147,7 +53,7 @@ record_regs(struct record *rec, const struct elfcore *c,
  * between them.
  */
 static void
-record_cmdline(struct record *rec, const struct elfcore *c)
+core_cmdline(struct record *rec, const struct elfcore *c)
 {
 	const char *args;
 	char text[81] = "";
@@ -169,22 +75,47 @@ record_cmdline(struct record *rec, const struct elfcore *c)
  * What only a whole process has.
  */
 static void
-record_proc(struct record *rec, const struct corereader *r)
+core_proc(struct record *rec, const struct corereader *r)
 {
 	const struct elfcore *c = &r->core;
-	struct buf b = { 0 };
 
 	if (c->psinfo != NULL)
-		record_cmdline(rec, c);
+		core_cmdline(rec, c);
 	if (c->auxv.data != NULL)
 		record_bytes(rec, "auxv", c->auxv.data, c->auxv.len);
-	if (core_mapstext(r, &b) == -1)
-		rec->failed = true;
-	record_take(rec, "maps", &b);
+	record_maps(rec, &r->vma);
 	if (r->exe != NULL)
 		record_bytes(rec, "exe", r->exe, strlen(r->exe));
 	else if (r->opts->exe != NULL)
 		record_bytes(rec, "exe", r->opts->exe, strlen(r->opts->exe));
+}
+
+/*
+ * What stat and status tell of a thread.
+ */
+static void
+core_procfacts(const struct corereader *r, const struct facts *f,
+    struct procfacts *pf)
+{
+	const struct elfcore *c = &r->core;
+	int i;
+
+	memset(pf, 0, sizeof *pf);
+	pf->sid = f->sid;
+	pf->flags = c->psinfo == NULL ? 0 : (unsigned int)(get_le(c->psinfo +
+	    c->mach->wide, c->mach->wide) & UINT32_MAX);
+	pf->nthread = r->nthread;
+	pf->vmbytes = r->vmbytes;
+	pf->membytes = r->membytes;
+	pf->startstack = r->stack;
+	pf->sp = f->sp;
+	pf->pc = f->pc;
+	pf->pending = f->pending;
+	pf->blocked = f->blocked;
+	for (i = 0; i < 4; i++) {
+		pf->uid[i] = core_uid(c);
+		pf->gid[i] = core_gid(c);
+	}
 }
 
 /*
@@ -194,41 +125,23 @@ static int
 make_files(const struct corereader *r, struct proc *p, struct facts *f)
 {
 	struct task *t = &f->task;
-	struct record rec = { .n = 0 };
-	struct bytes *set;
-	char text[32];
-	size_t i;
+	struct record rec = { 0 };
+	struct procfacts pf;
 	int rc;
 
-	if (p->leader != 0) {
-		snprintf(text, sizeof text, "%" PRIu64 "\n", p->leader);
-		record_bytes(&rec, "thread", text, strlen(text));
-	}
-	record_stat(&rec, r, f);
-	record_status(&rec, r, f);
-	snprintf(text, sizeof text, "%.16s\n", t->comm);
-	record_bytes(&rec, "comm", text, strlen(text));
+	core_procfacts(r, f, &pf);
+	if (p->leader != 0)
+		record_printf(&rec, "thread", "%" PRIu64 "\n", p->leader);
+	record_stat(&rec, t, &pf);
+	record_status(&rec, t, &pf);
+	record_printf(&rec, "comm", "%.16s\n", t->comm);
 	if (f->th != NULL)
-		record_regs(&rec, &r->core, f);
+		core_regs(&rec, &r->core, f);
 	if (p->leader == 0)
-		record_proc(&rec, r);
-	for (i = 0; i < rec.n; i++) {
-		set = strcmp(rec.name[i], "regset/prstatus") == 0 ?
-		    &t->reg[REGSET_PRSTATUS] :
-		    strcmp(rec.name[i], "regset/fpregs") == 0 ?
-		    &t->reg[REGSET_FPREGS] :
-		    strcmp(rec.name[i], "regset/xstate") == 0 ?
-		    &t->reg[REGSET_XSTATE] : NULL;
-		if (set == NULL)
-			continue;
-		set->data = rec.file[i].data;
-		set->len = rec.file[i].len;
-	}
+		core_proc(&rec, r);
 	t->vma = p->leader == 0 ? r->vma : (struct vmas){ 0 };
 	t->memkb = r->membytes / KB;
-	rc = rec.failed ? errstr_set("out of memory") : plan9_files(p, t);
-	if (rc == 0)
-		rc = linuxrec_pack(p, r->core.mach->cputype, rec.file, rec.n);
+	rc = record_pack(&rec, p, r->core.mach->cputype, t);
 	record_free(&rec);
 	return rc;
 }

@@ -1,7 +1,9 @@
 /*
- * Any source: the first bytes tell which reader it takes.
+ * Any source: a directory, or the first bytes, tell which reader it takes.
  */
 #include "snap.h"
+
+#include <sys/stat.h>
 
 #include <string.h>
 
@@ -23,9 +25,34 @@ open_core(struct input *in, const struct readopts *o)
 }
 
 /*
+ * A directory of CRIU images.
+ */
+static struct snap *
+open_criu(const char *dir, const struct readopts *o)
+{
+	struct snap *s;
+
+	if ((s = snap_new()) != NULL && criu_read(s, dir, o == NULL ? NULL :
+	    o->warn, o == NULL ? NULL : o->arg) == -1) {
+		snap_free(s);
+		s = NULL;
+	}
+	return s;
+}
+
+static bool
+is_dir(const char *path)
+{
+	struct stat st;
+
+	return path != NULL && strcmp(path, "-") != 0 &&
+	    stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/*
  * Read a snapshot from a path, or from standard input where it is NULL or
- * "-".  Options as in snap6_read; of an ELF core, o->warn is told what is
- * missing from it.  NULL on an error.
+ * "-".  Options as in snap6_read; of an ELF core and of CRIU images, o->warn
+ * is told what is missing from them.  NULL on an error.
  */
 struct snap *
 snap_open(const char *path, const struct readopts *o)
@@ -34,6 +61,8 @@ snap_open(const char *path, const struct readopts *o)
 	struct snap *s;
 	const uint8_t *p;
 
+	if (is_dir(path))
+		return open_criu(path, o);
 	if ((in = input_open(path)) == NULL)
 		return NULL;
 	s = NULL;

@@ -333,6 +333,8 @@ snap6_read(struct input *in, const struct readopts *o)
 	memset(&r, 0, sizeof r);
 	r.in = in;
 	r.nodata = o != NULL && o->nodata;
+	r.keep = o == NULL ? NULL : o->keep;
+	r.keeper = o == NULL ? NULL : o->keeper;
 	if ((r.snap = snap_new()) == NULL)
 		return NULL;
 	if (read_stream(&r, o) == -1) {

@@ -14,6 +14,10 @@ struct reader {
 	struct source	*src;	/* where page data is; NULL: none yet */
 	bool		 nodata;
 	bool		 spool;
+	int		(*keep)(void *, struct snap *, struct proc *, uint64_t,
+			    const uint8_t *, size_t, struct source **,
+			    uint64_t *);
+	void		*keeper;
 	struct proc	*proc;	/* of the record being read */
 	struct segment	*seg;	/* being read */
 	struct image	*image;	/* and what it will be in */

@@ -34,6 +34,29 @@ reader_source(struct reader *r)
 }
 
 /*
+ * A page that came through a pipe must be kept: where whoever reads the
+ * snapshot wants it, or in the spool.
+ */
+static int
+keep_page(struct reader *r, const uint8_t *page, size_t len,
+    struct source **src, uint64_t *loc)
+{
+	int64_t at;
+	int rc;
+
+	rc = 0;
+	if (r->keep != NULL && r->image->kind == IMAGE_MEM)
+		rc = r->keep(r->keeper, r->snap, r->proc, r->seg->base +
+		    r->seg->kb * KB, page, len, src, loc);
+	if (rc != 0)
+		return rc;
+	if ((at = spool_add(r->src, page, len)) == -1)
+		return -1;
+	*loc = (uint64_t)at;
+	return 0;
+}
+
+/*
  * Raw pages: as many as follow one another in what is at hand.
  */
 static int
@@ -41,6 +64,7 @@ read_raw(struct reader *r)
 {
 	struct segment *s = r->seg;
 	const uint8_t *p;
+	struct source *src;
 	uint64_t left, loc;
 	size_t n, len;
 
@@ -55,15 +79,11 @@ read_raw(struct reader *r)
 			return reader_short(r, "raw page");
 		if (*p != 'r')
 			break;
-		if (r->spool) {
-			int64_t at;
-
-			if ((at = spool_add(r->src, p + 1, len)) == -1)
-				return -1;
-			loc = (uint64_t)at;
-		} else
-			loc = (uint64_t)r->in->origin + r->in->pos + 1;
-		if (segment_append(s, 1, r->src, loc) == -1)
+		src = r->src;
+		loc = (uint64_t)r->in->origin + r->in->pos + 1;
+		if (r->spool && keep_page(r, p + 1, len, &src, &loc) == -1)
+			return -1;
+		if (segment_append(s, 1, src, loc) == -1)
 			return -1;
 		input_skip(r->in, len + 1);
 	}

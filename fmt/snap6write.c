@@ -22,6 +22,8 @@ struct snap6 {
 	struct dedup	*dedup;		/* owned */
 	void		(*warn)(void *, const char *);
 	void		*arg;		/* warn's */
+	void		(*tick)(void *); /* or NULL */
+	void		*tickarg;
 	struct proc	*proc;		/* being written */
 	const struct segment *seg;	/* whose header is written */
 	const struct image *refimage;	/* last referred to, and */
@@ -234,6 +236,8 @@ write_finding(void *arg, const struct finding *f)
 	}
 	if (f->final && output_flush(w->out) == -1)
 		return -1;
+	if (f->final && w->tick != NULL)
+		w->tick(w->tickarg);
 	return rc;
 }
 
@@ -335,6 +339,16 @@ snap6_begin(struct output *out, const char *header,
 	output_put(out, header, strlen(header));
 	output_put(out, "\n", 1);
 	return w;
+}
+
+/*
+ * Have a function called now and then while pages are written.
+ */
+void
+snap6_tick(struct snap6 *w, void (*tick)(void *), void *arg)
+{
+	w->tick = tick;
+	w->tickarg = arg;
 }
 
 /*

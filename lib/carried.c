@@ -70,12 +70,11 @@ carried_free(struct carried *c)
 }
 
 /*
- * Carry a file along, of size bytes that lie from 0 on in src; dev, ino and
- * path as maps has them.  Its Linux record is still to be packed.
+ * A file to be carried along, without bytes so far; dev, ino and path as
+ * maps has them.  Its Linux record is still to be packed.
  */
 struct proc *
-carried_add(struct snap *s, const struct vma *v, struct source *src,
-    uint64_t size)
+carried_new(struct snap *s, const struct vma *v)
 {
 	struct proc *p;
 	uint64_t pid;
@@ -86,7 +85,21 @@ carried_add(struct snap *s, const struct vma *v, struct source *src,
 	while (snap_find(s, pid) != NULL)
 		pid++;
 	if ((p = snap_add(s, pid)) == NULL ||
-	    carried_set(p, v->dev, v->ino, v->name) == -1 ||
+	    carried_set(p, v->dev, v->ino, v->name) == -1)
+		return NULL;
+	return p;
+}
+
+/*
+ * The same for a file of size bytes that lie from 0 on in src.
+ */
+struct proc *
+carried_add(struct snap *s, const struct vma *v, struct source *src,
+    uint64_t size)
+{
+	struct proc *p;
+
+	if ((p = carried_new(s, v)) == NULL ||
 	    (p->text = image_whole(p, IMAGE_TEXT, src, size)) == NULL)
 		return NULL;
 	return p;

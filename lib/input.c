@@ -64,6 +64,33 @@ fail:
 	return NULL;
 }
 
+/*
+ * A stream of len bytes in memory, which are copied.
+ */
+struct input *
+input_memory(const char *name, const void *data, size_t len)
+{
+	struct input *in;
+
+	if ((in = calloc(1, sizeof *in)) == NULL ||
+	    (in->name = strdup(name)) == NULL ||
+	    (in->buf = malloc(len + 1)) == NULL) {
+		if (in != NULL)
+			free(in->name);
+		free(in);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	if (len > 0)
+		memcpy(in->buf, data, len);
+	in->fd = -1;
+	in->cap = len + 1;
+	in->end = len;
+	in->size = len;
+	in->eof = true;
+	return in;
+}
+
 void
 input_close(struct input *in)
 {

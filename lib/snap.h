@@ -238,7 +238,8 @@ struct proc {			/* a process or a thread */
 	uint64_t	 pid;
 	uint64_t	 leader; /* of a thread: its process; else 0 */
 	struct carried	*carried; /* owned; no process, but a file whose bytes
-				   are text; NULL: a process */
+				   are text, or shared memory: mem; NULL: a
+				   process */
 	struct file	*file;	/* owned; in the order they came */
 	size_t		 nfile;
 	struct image	*text;	/* owned; NULL: none */
@@ -307,6 +308,7 @@ void		 vmas_free(struct vmas *);
  * Files that are carried along, so that a snapshot can be debugged where
  * they are not: carried.c
  */
+struct proc	*carried_new(struct snap *, const struct vma *);
 struct proc	*carried_add(struct snap *, const struct vma *,
 		    struct source *, uint64_t);
 struct proc	*carried_find(struct snap *, const struct vma *);
@@ -331,6 +333,7 @@ struct input {
 };
 
 struct input	*input_open(const char *);
+struct input	*input_memory(const char *, const void *, size_t);
 void		 input_close(struct input *);
 size_t		 input_fill(struct input *, size_t);
 const uint8_t	*input_peek(struct input *, size_t);
@@ -360,6 +363,21 @@ void		 output_cleanup(void);
 void		 program_descriptors(void);
 void		 program_signals(void);
 char		*program_harmless(char *);
+
+/*
+ * A directory out: outdir.c.  One file, written last, makes it whole.
+ */
+struct outdir;
+
+struct outdir	*outdir_open(const char *, const char *, bool);
+int		 outdir_file(struct outdir *, const char *);
+int		 outdir_put(struct outdir *, const char *, const void *,
+		    size_t);
+int		 outdir_clear(struct outdir *, bool (*)(const char *));
+int		 outdir_link(struct outdir *, const char *, const char *);
+int		 outdir_commit(struct outdir *, const char *, const void *,
+		    size_t);
+void		 outdir_abort(struct outdir *);
 
 /*
  * The same kilobyte once: dedup.c, over the index of index.c and the
@@ -404,6 +422,9 @@ struct readopts {
 				   position 0, the first line */
 	void	(*warn)(void *, const char *); /* of what is missing */
 	void	*arg;		/* the first argument of both */
+	int	(*keep)(void *, struct snap *, struct proc *, uint64_t,
+		    const uint8_t *, size_t, struct source **, uint64_t *);
+	void	*keeper;	/* keep's first argument */
 };
 
 struct snap	*snap_open(const char *, const struct readopts *);
@@ -413,6 +434,7 @@ struct snap6;			/* a snapshot being written */
 
 struct snap6	*snap6_begin(struct output *, const char *,
 		    void (*)(void *, const char *), void *);
+void		 snap6_tick(struct snap6 *, void (*)(void *), void *);
 int		 snap6_put(struct snap6 *, struct proc *);
 int		 snap6_end(struct snap6 *);
 int		 snap6_write(struct snap *, struct output *,
@@ -490,6 +512,30 @@ struct buildid {		/* NT_GNU_BUILD_ID; len 0: none */
 
 int		 buildid_parse(struct buildid *, const uint8_t *, size_t);
 bool		 buildid_same(const struct buildid *, const struct buildid *);
+
+/*
+ * CRIU images: criuread.c and criuwrite.c, with what criuread.h and
+ * criuload.h list, over the framing of criuimg.c and the pages of
+ * criupages.c
+ */
+struct criuopts {
+	const char	*parent; /* a directory to write upon, or NULL */
+	bool		 force;	/* into a directory that is not empty */
+	void		(*tick)(void *, uint64_t); /* or NULL */
+	void		*arg;	/* tick's first; then bytes of pages so far */
+};
+
+struct criustat {		/* what was written */
+	uint64_t	 pages;	/* all that are there, of 4096 bytes */
+	uint64_t	 parent; /* those in the parent, not written again */
+	uint64_t	 zerokb; /* kilobytes of them that are zero */
+	uint64_t	 bytes;	/* of pages images */
+};
+
+int		 criu_read(struct snap *, const char *,
+		    void (*)(void *, const char *), void *);
+int		 criu_write(const char *, const char *,
+		    const struct criuopts *, struct criustat *);
 
 /*
  * Snapshots as a tree of files: fstree.c, fsread.c, paths.c, sysroot.c,

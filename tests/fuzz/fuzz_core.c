@@ -3,41 +3,9 @@
  * can be read through, whose mappings and Linux record are good, and that
  * can be written and read back.
  */
-#include "fuzz.h"
+#include "fuzz_snap.h"
 
-#include <sys/mman.h>
-
-#include <fcntl.h>
-#include <unistd.h>
-
-enum {
-	PIPEMOST = 60000,	/* what a pipe holds */
-	READMOST = 64 * KB,	/* of each piece */
-	WRITEMOST = 4096 * KB	/* of all memory */
-};
-
-static int
-memory_file(const void *data, size_t n)
-{
-	int fd;
-
-	MUST((fd = memfd_create("fuzz", MFD_CLOEXEC)) != -1);
-	MUST(write(fd, data, n) == (ssize_t)n);
-	return fd;
-}
-
-static struct snap *
-read_fd(int fd)
-{
-	struct snap *s;
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	s = snap_open(path, NULL);
-	MUST(s != NULL || *snap_errstr() != '\0');
-	close(fd);
-	return s;
-}
+enum { PIPEMOST = 60000 };	/* what a pipe holds */
 
 static struct snap *
 read_pipe(const uint8_t *data, size_t n)
@@ -50,115 +18,10 @@ read_pipe(const uint8_t *data, size_t n)
 	return read_fd(fd[0]);
 }
 
-/*
- * A number that is different for different images.
- */
-static uint64_t
-image_sum(struct image *im)
-{
-	static uint8_t page[READMOST];
-	struct piece *p;
-	uint64_t h, last;
-	size_t n, i;
-
-	h = 14695981039346656037U;
-	last = 0;
-	for (p = image_first(im); p != NULL; p = piece_next(p)) {
-		MUST(p->first <= p->last);
-		MUST(p == image_first(im) || p->first > last);
-		last = p->last;
-		n = p->last - p->first < sizeof page ?
-		    (size_t)(p->last - p->first) + 1 : sizeof page;
-		MUST(image_read(im, p->first, page, n) == 0);
-		MUST(image_read(im, p->last, page, 1) == 0);
-		for (i = 0; i < n; i++)
-			h = (h ^ page[i]) * 1099511628211U;
-		h = (h ^ p->first) * 1099511628211U;
-		h = (h ^ p->last) * 1099511628211U;
-	}
-	return h;
-}
-
-/*
- * What is missing is not in the memory.
- */
-static void
-check_missing(struct image *im)
-{
-	uint8_t c;
-	size_t i;
-
-	for (i = 0; i < im->nmissing; i++) {
-		MUST(im->missing[i].start < im->missing[i].end);
-		MUST(i == 0 || im->missing[i - 1].end <=
-		    im->missing[i].start);
-		MUST(image_read(im, im->missing[i].start, &c, 1) == -1);
-		MUST(image_read(im, im->missing[i].end - 1, &c, 1) == -1);
-	}
-}
-
-static void
-check_proc(struct proc *p)
-{
-	struct vmas l = { 0 };
-	struct linuxrec r;
-	struct recfile f;
-
-	MUST(linuxrec_open(&r, proc_file(p, "proc")) == 0);
-	MUST(p->carried != NULL || linuxrec_find(&r, "stat", &f));
-	linuxrec_close(&r);
-	MUST(proc_vmas(p, &l) == 0);
-	vmas_free(&l);
-	if (p->mem != NULL)
-		check_missing(p->mem);
-}
-
-static uint64_t
-snap_sum(struct snap *s)
-{
-	const struct proc *p;
-	uint64_t h;
-	size_t i, k;
-
-	for (h = i = 0; i < s->nproc; i++) {
-		p = s->proc[i];
-		h = h * 31 + p->pid;
-		h = h * 31 + p->leader;
-		h = h * 31 + image_sum(p->text);
-		h = h * 31 + image_sum(p->mem);
-		for (k = 0; k < p->nfile; k++)
-			h += (p->file[k].len + 1) * strlen(p->file[k].name);
-	}
-	return h;
-}
-
-/*
- * Write a model into memory: a descriptor at its end.
- */
-static int
-write_back(struct snap *s)
-{
-	struct output *out;
-	int fd, save;
-
-	fflush(stdout);
-	fd = memory_file("", 0);
-	MUST((save = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) != -1);
-	MUST(dup2(fd, STDOUT_FILENO) != -1);
-	MUST((out = output_open(NULL)) != NULL);
-	MUST(snap6_write(s, out, NULL, NULL) == 0);
-	MUST(output_commit(out) == 0);
-	dup2(save, STDOUT_FILENO);
-	close(save);
-	return fd;
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct snap *s, *t;
-	uint64_t sum, size;
-	size_t i;
 
 	if (n < 4 || memcmp(data, "\177ELF", 4) != 0)
 		return 0;
@@ -171,19 +34,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	}
 	if (s == NULL)
 		return 0;
-	for (i = 0, size = 0; i < s->nproc; i++) {
-		check_proc(s->proc[i]);
-		if (__builtin_add_overflow(size, image_bytes(s->proc[i]->mem),
-		    &size))
-			size = UINT64_MAX;
-	}
-	sum = snap_sum(s);
-	if (size < WRITEMOST) {
-		t = read_fd(write_back(s));
-		MUST(t != NULL);
-		MUST(snap_sum(t) == sum);
-		snap_free(t);
-	}
+	check_snap(s);
 	snap_free(s);
 	return 0;
 }

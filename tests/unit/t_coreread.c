@@ -159,6 +159,7 @@ test_leader(void **state)
 	assert_string_equal(rec_string(p, "status"), "Name:\tprog\n"
 	    "State:\tS\nTgid:\t7\nPid:\t7\nPPid:\t1\n"
 	    "Uid:\t1000\t1000\t1000\t1000\nGid:\t100\t100\t100\t100\n"
+	    "Threads:\t2\n"
 	    "SigPnd:\t0000000000000000\nSigBlk:\t0000000000000010\n");
 	assert_string_equal(rec_string(p, "comm"), "prog\n");
 	assert_string_equal(rec_string(p, "cmdline"), "prog|-x|arg|");

@@ -1,0 +1,254 @@
+/*
+ * snapload: from a snapshot to a directory of CRIU images, and back.
+ */
+#include "snap.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool verbose;
+static bool incomplete;
+static bool watched;		/* somebody can see progress */
+static bool drawn;		/* a line of it */
+
+/*
+ * Redraw a line, a few times a second, if somebody can see it.
+ */
+static void
+progress(uint64_t bytes)
+{
+	static struct timespec last;
+	struct timespec now;
+	double t;
+
+	if (!watched ||
+	    clock_gettime(CLOCK_MONOTONIC, &now) == -1)
+		return;
+	t = (double)(now.tv_sec - last.tv_sec) +
+	    (double)(now.tv_nsec - last.tv_nsec) / 1e9;
+	if (t < 0.3)
+		return;
+	if (last.tv_sec != 0) {
+		fprintf(stderr, "\r%" PRIu64 " MB", bytes / 1000000);
+		drawn = true;
+	}
+	last = now;
+}
+
+/*
+ * A line of its own comes next.
+ */
+static void
+progress_end(void)
+{
+	if (drawn)
+		fprintf(stderr, "\r%12s\r", "");
+	drawn = false;
+}
+
+static void
+tick_load(void *arg, uint64_t bytes)
+{
+	(void)arg;
+	progress(bytes);
+}
+
+static void
+tick_unload(void *arg)
+{
+	progress(output_pos(arg));
+}
+
+/*
+ * A warning, of something that is missing from what we write.
+ */
+static void
+say_lost(void *arg, const char *text)
+{
+	(void)arg;
+	incomplete = true;
+	progress_end();
+	warnx("%s", text);
+}
+
+/*
+ * Is that the path of a process's executable?
+ */
+static bool
+is_exe(const struct proc *p, const char *path)
+{
+	struct linuxrec r;
+	struct recfile f;
+	bool same;
+
+	same = linuxrec_open(&r, proc_file(p, "proc")) == 0 &&
+	    linuxrec_find(&r, "exe", &f) && f.len == strlen(path) &&
+	    memcmp(f.data, path, f.len) == 0;
+	linuxrec_close(&r);
+	return same;
+}
+
+/*
+ * Which mapped files are not in the snapshot, because they are not here as
+ * they were: debuggers will miss them.
+ */
+static void
+say_absent(struct snap *s, const struct proc *p)
+{
+	struct vmas l = { 0 };
+	const struct vma *v;
+	const char *last;
+	size_t i;
+
+	if (proc_vmas(p, &l) == -1)
+		warnx("process %" PRIu64 ": %s", p->pid, snap_errstr());
+	if (p->text == NULL && l.n > 0)
+		warnx("process %" PRIu64 ": the executable is not here as it "
+		    "ran, and not taken along", p->pid);
+	for (i = 0, last = ""; i < l.n; last = l.v[i++].name) {
+		v = &l.v[i];
+		if (*v->name == '/' && v->ino == 0 &&
+		    strcmp(v->name, last) != 0 &&
+		    carried_find(s, v) == NULL && !is_exe(p, v->name))
+			warnx("process %" PRIu64 ": not taken along: %s",
+			    p->pid, v->name);
+	}
+	vmas_free(&l);
+}
+
+static void
+say_unloaded(struct snap *s, const struct output *o)
+{
+	struct kbcount sum = { 0 };
+	const struct proc *p;
+	size_t i, nproc, nthread, nfile;
+
+	for (i = nproc = nthread = nfile = 0; i < s->nproc; i++) {
+		p = s->proc[i];
+		nfile += p->carried != NULL;
+		nthread += p->carried == NULL;
+		nproc += p->carried == NULL && p->leader == 0;
+		sum.raw += p->count.raw;
+		sum.zero += p->count.zero;
+		sum.same += p->count.same;
+		if (p->carried == NULL && p->leader == 0)
+			say_absent(s, p);
+	}
+	warnx("processes: %zu, threads: %zu, files: %zu, KB raw: %" PRIu64
+	    ", zero: %" PRIu64 ", shared: %" PRIu64 "; bytes written: %"
+	    PRIu64, nproc, nthread, nfile, sum.raw, sum.zero, sum.same,
+	    output_pos(o));
+}
+
+/*
+ * Images to a snapshot.
+ */
+static int
+unload(const char *dir, const char *path)
+{
+	struct output *o;
+	struct snap6 *w;
+	struct snap *s;
+	size_t i;
+	int rc;
+
+	o = NULL;
+	if ((s = snap_new()) == NULL)
+		return -1;
+	if (criu_read(s, dir, say_lost, NULL) == -1 ||
+	    (o = output_open(path)) == NULL ||
+	    (w = snap6_begin(o, s->header, say_lost, NULL)) == NULL)
+		goto fail;
+	snap6_tick(w, tick_unload, o);
+	for (i = 0, rc = 0; i < s->nproc && rc == 0; i++)
+		rc = snap6_put(w, s->proc[i]);
+	if (snap6_end(w) == -1 || rc == -1)
+		goto fail;
+	progress_end();
+	if (verbose)
+		say_unloaded(s, o);
+	snap_free(s);
+	return output_commit(o);
+fail:
+	progress_end();
+	output_abort(o);
+	snap_free(s);
+	return -1;
+}
+
+/*
+ * A snapshot to images.
+ */
+static int
+load(const char *file, const char *dir, const struct criuopts *o)
+{
+	struct criustat st = { 0 };
+	int rc;
+
+	rc = criu_write(file, dir, o, &st);
+	progress_end();
+	if (rc == 0 && verbose)
+		warnx("%s: pages: %" PRIu64 ", in the parent: %" PRIu64
+		    ", KB zero: %" PRIu64 "; bytes of pages: %" PRIu64, dir,
+		    st.pages, st.parent, st.zerokb, st.bytes);
+	return rc;
+}
+
+static void __attribute__((noreturn))
+usage(void)
+{
+	fprintf(stderr, "usage: snapload [-fv] [-p parentdir] -D dir [file]\n"
+	    "       snapload -u [-v] -D dir [-o file]\n");
+	exit(2);
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct criuopts co = { .tick = tick_load };
+	const char *dir, *path;
+	bool reverse;
+	int c, rc;
+
+	program_descriptors();
+	watched = isatty(STDERR_FILENO);
+	dir = path = NULL;
+	reverse = false;
+	while ((c = getopt(argc, argv, "D:fo:p:uv")) != -1)
+		switch (c) {
+		case 'D':
+			dir = optarg;
+			break;
+		case 'f':
+			co.force = true;
+			break;
+		case 'o':
+			path = optarg;
+			break;
+		case 'p':
+			co.parent = optarg;
+			break;
+		case 'u':
+			reverse = true;
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		default:
+			usage();
+		}
+	argc -= optind;
+	argv += optind;
+	if (dir == NULL || (reverse ? argc > 0 || co.force ||
+	    co.parent != NULL : argc > 1 || path != NULL))
+		usage();
+	program_signals();
+	rc = reverse ? unload(dir, path) : load(argv[0], dir, &co);
+	if (rc == -1)
+		warnx("%s", snap_errstr());
+	return rc == 0 && !incomplete ? 0 : 1;
+}

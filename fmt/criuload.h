@@ -1,0 +1,50 @@
+/*
+ * What the two files that write CRIU images share: criuload.c, which brings
+ * pages to their places, and criuwrite.c, which writes the rest.
+ */
+#ifndef CRIULOAD_H
+#define CRIULOAD_H
+
+#include "criuimg.h"
+
+struct object {			/* a process, or shared memory */
+	struct proc	*proc;	/* borrowed; its pages are its mem */
+	char		*name;	/* owned; of its pagemap image */
+	struct pagemap	*map;	/* owned; as it came */
+	uint64_t	 bytes;	/* of all pages that are present */
+	uint32_t	 id;	/* N of pages-N.img */
+	struct source	*src;	/* borrowed; the file of its pages */
+	int		 fd;	/* borrowed; of that */
+	size_t		 hint;	/* entry that was looked at last */
+	uint64_t	 done;	/* addresses below are written */
+	uint8_t		*buf;	/* owned; bytes to be written at bufat */
+	size_t		 nbuf;
+	uint64_t	 bufat;
+};
+
+struct criuload {
+	struct outdir	*out;
+	struct snap	*snap;	/* borrowed, once it is there */
+	const char	*parent; /* borrowed; a directory, or NULL */
+	struct object	**object; /* owned */
+	size_t		 nobject;
+	struct object	*last;	/* borrowed; a page was kept for it */
+	const struct proc *nothing; /* borrowed; no page was kept for it */
+	uint8_t		*copy;	/* owned; a run that was read, from copysrc */
+	struct source	*copysrc; /* borrowed; NULL: none */
+	struct run	 copied;
+	uint32_t	 npages; /* pages images so far */
+	const struct criuopts *opts; /* borrowed */
+	struct criustat	*stat;	/* borrowed */
+	uint64_t	 done;	/* bytes of pages so far */
+};
+
+/* criuload.c */
+int		 criuload_keep(void *, struct snap *, struct proc *,
+		    uint64_t, const uint8_t *, size_t, struct source **,
+		    uint64_t *);
+void		 criuload_tick(struct criuload *, uint64_t);
+int		 criuload_fill(struct criuload *);
+void		 criuload_free(struct criuload *);
+
+#endif

@@ -1,0 +1,300 @@
+/*
+ * A directory out: many files, of which one, written last, makes it whole.
+ * What is not finished is taken away again.
+ */
+#include "snap.h"
+
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct outdir {
+	int		 fd;	/* owned */
+	char		*path;	/* owned */
+	char		**name;	/* owned; what was made in it */
+	size_t		 n;
+	bool		 made;	/* by us */
+};
+
+/*
+ * A directory to be listed.
+ */
+static DIR *
+dir_list(int fd)
+{
+	DIR *d;
+	int copy;
+
+	if ((copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return NULL;
+	if ((d = fdopendir(copy)) == NULL)
+		close(copy);
+	return d;
+}
+
+/*
+ * Is there nothing in a directory?
+ */
+static int
+dir_empty(int fd, bool *empty)
+{
+	const struct dirent *e;
+	DIR *d;
+
+	if ((d = dir_list(fd)) == NULL)
+		return -1;
+	*empty = true;
+	while ((e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 &&
+		    strcmp(e->d_name, "..") != 0)
+			*empty = false;
+	closedir(d);
+	return 0;
+}
+
+/*
+ * Make a directory, or take an empty one; with force one that is not, too,
+ * whose file named last is removed at once: without it nobody takes the
+ * directory for whole.  It will be readable by its owner alone.
+ */
+struct outdir *
+outdir_open(const char *path, const char *last, bool force)
+{
+	struct outdir *o;
+	bool empty;
+
+	if ((o = calloc(1, sizeof *o)) == NULL ||
+	    (o->path = strdup(path)) == NULL) {
+		free(o);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	o->made = mkdir(path, 0700) == 0;
+	o->fd = -1;
+	if (!o->made && errno != EEXIST) {
+		errstr_sys("%s", path);
+		goto fail;
+	}
+	o->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (o->fd == -1 || dir_empty(o->fd, &empty) == -1) {
+		errstr_sys("%s", path);
+		goto fail;
+	}
+	if (!empty && !force) {
+		errstr_set("%s: the directory is not empty; -f writes into it",
+		    path);
+		goto fail;
+	}
+	if (unlinkat(o->fd, last, 0) == -1 && errno != ENOENT) {
+		errstr_sys("%s/%s", path, last);
+		goto fail;
+	}
+	return o;
+fail:
+	outdir_abort(o);
+	return NULL;
+}
+
+/*
+ * Remember a name, to take it away again.
+ */
+static int
+outdir_note(struct outdir *o, const char *name)
+{
+	char **v;
+
+	if ((o->n & (o->n - 1)) == 0) {
+		v = reallocarray(o->name, o->n == 0 ? 1 : o->n * 2,
+		    sizeof *v);
+		if (v == NULL)
+			return errstr_set("out of memory");
+		o->name = v;
+	}
+	if ((o->name[o->n] = strdup(name)) == NULL)
+		return errstr_set("out of memory");
+	o->n++;
+	return 0;
+}
+
+/*
+ * Is a name that of a file in a directory, and not of another place?
+ */
+static bool
+plain_name(const char *s)
+{
+	return *s != '\0' && strchr(s, '/') == NULL && strcmp(s, ".") != 0 &&
+	    strcmp(s, "..") != 0;
+}
+
+/*
+ * A new file in the directory, empty, to be read and written; with a NULL
+ * name, one without a name, which vanishes when it is closed.  Returns a
+ * descriptor, the caller's, or -1.
+ */
+int
+outdir_file(struct outdir *o, const char *name)
+{
+	char tmp[64];
+	int fd;
+
+	if (name == NULL) {
+		fd = openat(o->fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+		if (fd != -1)
+			return fd;
+		snprintf(tmp, sizeof tmp, ".snap.%ld", (long)getpid());
+		fd = openat(o->fd, tmp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC,
+		    0600);
+		if (fd == -1)
+			return errstr_sys("%s/%s", o->path, tmp);
+		(void)unlinkat(o->fd, tmp, 0);
+		return fd;
+	}
+	if (!plain_name(name))
+		return errstr_set("%s: not the name of a file in a directory",
+		    name);
+	/* what is there may be a link that leads elsewhere */
+	if (unlinkat(o->fd, name, 0) == -1 && errno != ENOENT)
+		return errstr_sys("%s/%s", o->path, name);
+	fd = openat(o->fd, name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return errstr_sys("%s/%s", o->path, name);
+	if (outdir_note(o, name) == -1) {
+		(void)unlinkat(o->fd, name, 0);
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/*
+ * Write all of a small file.
+ */
+int
+outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
+{
+	const uint8_t *p;
+	ssize_t n;
+	int fd;
+
+	if ((fd = outdir_file(o, name)) == -1)
+		return -1;
+	for (p = data; len > 0; p += n, len -= (size_t)n) {
+		n = write(fd, p, len);
+		if (n == -1 && errno == EINTR)
+			n = 0;
+		if (n == -1) {
+			errstr_sys("%s/%s", o->path, name);
+			close(fd);
+			return -1;
+		}
+	}
+	if (close(fd) == -1)
+		return errstr_sys("%s/%s", o->path, name);
+	return 0;
+}
+
+/*
+ * Remove the files that were there and have such names, but no directories.
+ */
+int
+outdir_clear(struct outdir *o, bool (*match)(const char *))
+{
+	const struct dirent *e;
+	DIR *d;
+	int rc;
+
+	if ((d = dir_list(o->fd)) == NULL)
+		return errstr_sys("%s", o->path);
+	for (rc = 0; rc == 0 && (e = readdir(d)) != NULL;)
+		if (match(e->d_name) && unlinkat(o->fd, e->d_name, 0) == -1 &&
+		    errno != EISDIR)
+			rc = errstr_sys("%s/%s", o->path, e->d_name);
+	closedir(d);
+	return rc;
+}
+
+/*
+ * Make a link in the directory.
+ */
+int
+outdir_link(struct outdir *o, const char *name, const char *target)
+{
+	if ((unlinkat(o->fd, name, 0) == -1 && errno != ENOENT) ||
+	    symlinkat(target, o->fd, name) == -1)
+		return errstr_sys("%s/%s", o->path, name);
+	return outdir_note(o, name);
+}
+
+static void
+outdir_free(struct outdir *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->n; i++)
+		free(o->name[i]);
+	free(o->name);
+	free(o->path);
+	if (o->fd != -1)
+		close(o->fd);
+	free(o);
+}
+
+/*
+ * Have a file that was written on the disk; a link is there already.
+ */
+static int
+file_sync(const struct outdir *o, const char *name)
+{
+	int fd, rc;
+
+	fd = openat(o->fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd == -1)
+		return errno == ELOOP ? 0 : -1;
+	rc = fsync(fd);
+	close(fd);
+	return rc;
+}
+
+/*
+ * All is written: have it on the disk, then write the file that makes it
+ * whole.  The directory is ended with this or with outdir_abort; after a
+ * failure here, too, with the latter.
+ */
+int
+outdir_commit(struct outdir *o, const char *last, const void *data,
+    size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < o->n; i++)
+		if (file_sync(o, o->name[i]) == -1)
+			return errstr_sys("%s/%s", o->path, o->name[i]);
+	if (outdir_put(o, last, data, len) == -1)
+		return -1;
+	if (file_sync(o, last) == -1 || fsync(o->fd) == -1)
+		return errstr_sys("%s", o->path);
+	outdir_free(o);
+	return 0;
+}
+
+/*
+ * Take away what was written, and the directory if it was made.
+ */
+void
+outdir_abort(struct outdir *o)
+{
+	size_t i;
+
+	if (o == NULL)
+		return;
+	for (i = o->n; i-- > 0;)
+		(void)unlinkat(o->fd, o->name[i], 0);
+	if (o->made)
+		(void)rmdir(o->path);
+	outdir_free(o);
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""counter - a program of many small objects that counts: counter LOG
+
+Its lines are those of tests/targets/apart.h.
+"""
+
+import os
+import sys
+import time
+
+OBJECTS = 50000
+
+
+def apart(path):
+    """No descriptors but standard ones and a log, which is returned."""
+    os.setsid()
+    os.chdir('/')
+    null = os.open('/dev/null', os.O_RDWR)
+    for fd in range(3):
+        os.dup2(null, fd)
+    os.closerange(3, 1024)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+
+def main(path):
+    log = apart(path)
+    objects = {str(i): [i] for i in range(OBJECTS)}
+    count = 0
+    while True:
+        time.sleep(0.05)
+        count += 1
+        wrong = 0
+        for i in range(OBJECTS):
+            wrong += objects[str(i)][0] != i + count - 1
+            objects[str(i)][0] += 1
+        os.write(log, b'python %d %d\n' % (count, wrong))
+
+
+if __name__ == '__main__':
+    main(sys.argv[1])

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# A program is dumped, its checkpoint goes through a snapshot and a pipe to
+# another directory, and there it is restored and goes on.  Debuggers see it
+# on the way.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+# What gdb prints of the core of process $pid.
+gdb_says() {
+	local a=() e
+
+	for e in "$@"; do
+		a+=(-ex "$e")
+	done
+	timeout 60 gdb -nx -batch -iex 'set debuginfod enabled off' "${a[@]}" \
+	    "$program" "$tmp/core" 2>"$tmp/gdb.err"
+}
+
+# The last line of that: of one value.
+gdb_value() {
+	gdb_says "$1" | tail -n 1 | sed 's/.*\t//;s/.* = //'
+}
+
+# The word of the pattern of a seed at an index (tests/targets/target.h).
+pattern() {
+	python3 -c 'import sys
+seed, i = map(int, sys.argv[1:])
+m = (1 << 64) - 1
+z = (seed << 32) + (i + 1) * 0x9e3779b97f4a7c15 & m
+z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 & m
+z = (z ^ z >> 27) * 0x94d049bb133111eb & m
+print(hex(z ^ z >> 31))' "$1" "$2"
+}
+
+# The snapshot, as snapls sees it.
+lists() {
+	"$BUILD/snapls" -lv "$tmp/snap" >"$tmp/list" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" "0 " "$1: snapls"
+	ok "$((! $(grep -cw "$pid" "$tmp/list")))" "$1: snapls names it"
+}
+
+# debuggers WHAT THREADS: the snapshot, as gdb sees it.
+debuggers() {
+	local what=$1 seed last
+
+	try "$what: snapcore" \
+	    "$BUILD/snapcore" -p "$pid" -o "$tmp/core" "$tmp/snap"
+	command -v gdb >/dev/null || {
+		skip "$what: gdb" 'no gdb'
+		return
+	}
+	gdb_says 'info threads' 'thread apply all p count' >"$tmp/out"
+	is "$(grep -cE '^[* ] +[0-9]+ +(Thread|LWP|process)' "$tmp/out")" "$2" \
+	    "$what: gdb finds its threads"
+	# what it told last, or one more
+	last=$(awk '{ n[$1] = $2 }
+	    END { for (i in n) print n[i], n[i] + 1 }' "$log" | tr '\n' ' ')
+	is "$(sed -n 's/^\$[0-9]* = //p' "$tmp/out" | near "$last")" "$2" \
+	    "$what: gdb knows how far each had counted"
+	is "$(gdb_value 'x/s motto')" "\"$2 and counting\"" \
+	    "$what: a variable"
+	seed=$(gdb_value 'p seeds[1023]')
+	is "$(gdb_value 'p/x *(long *)(memory + 1023 * 65536 + 8000)')" \
+	    "$(pattern "${seed:-0}" 1000)" "$what: a word of its 64 MiB"
+}
+
+# How many of the numbers read are one of those in $1.
+near() {
+	awk -v all="$1" 'BEGIN { n = split(all, a) }
+	    { for (i = 1; i <= n; i++) if (a[i] == $1) { found++; break } }
+	    END { print found + 0 }'
+}
+
+# there_and_back WHAT THREADS PROGRAM ARG ...
+there_and_back() {
+	local what=$1 threads=$2 n
+
+	shift 2
+	start "$@"
+	dump "$pid" "$tmp/dump"
+	n=$(lines)
+	images "$tmp/dump" "$tmp/snap"
+	lists "$what"
+	[ "$1" != counter ] || debuggers "$what" "$threads"
+	load "$tmp/snap" "$tmp/there"
+	try "$what: the same images" same_images "$tmp/dump" "$tmp/there"
+	is "$(lines)" "$n" "$what: it is not running"
+	restore "$tmp/there"
+	counts_on "$what" "$n"
+	is "$(find /proc/"$pid"/task -mindepth 1 -maxdepth 1 | wc -l)" \
+	    "$threads" "$what: its threads"
+	end
+	rm -rf "$tmp/dump" "$tmp/there" "$tmp/snap" "$tmp/core"
+}
+
+there_and_back 'one thread' 1 counter
+there_and_back 'four threads' 4 counter 4
+there_and_back 'python' 1 "$here/counter.py"
+finish

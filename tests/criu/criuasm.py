@@ -1,0 +1,631 @@
+#!/usr/bin/env python3
+"""Small CRIU images, made and read without any of our code.
+
+criuasm.py make CASE DIR       write the images of a case
+criuasm.py all DIR             all cases, in directories of their names
+criuasm.py elf FILE DIR DIR    the executable is FILE; and one like it
+criuasm.py pack DIR FILE       a directory as an input for the fuzzer
+criuasm.py same DIR DIR        compare: all files but pagemaps and pages byte
+                               for byte, and the memory that these describe
+
+Messages are encoded by hand: a field is (number, value); a number is a
+varint, bytes and strings are length-delimited, a list is a message.
+"""
+import os
+import re
+import struct
+import sys
+
+PAGE = 4096
+COMMON = 0x54564319
+MAGIC = {'inventory': 0x58313116, 'pstree': 0x50273030, 'core': 0x55053847,
+         'ids': 0x54432030, 'mm': 0x57492820, 'fs': 0x51403912,
+         'fdinfo': 0x56213732, 'files': 0x56303138, 'pagemap': 0x56084025,
+         'memfd': 0x48453499, 'seccomp': 0x64413049,
+         'pipes-data': 0x56453709}
+
+
+def varint(v):
+    v &= (1 << 64) - 1
+    out = b''
+    while v > 127:
+        out += bytes([v & 127 | 128])
+        v >>= 7
+    return out + bytes([v])
+
+
+def msg(fields):
+    out = b''
+    for n, v in fields:
+        if isinstance(v, list):
+            v = msg(v)
+        elif isinstance(v, str):
+            v = v.encode()
+        if isinstance(v, bytes):
+            out += varint(n << 3 | 2) + varint(len(v)) + v
+        else:
+            out += varint(n << 3) + varint(v)
+    return out
+
+
+def frame(fields):
+    m = fields if isinstance(fields, bytes) else msg(fields)
+    return struct.pack('<I', len(m)) + m
+
+
+def image(kind, *frames):
+    head = b'' if kind == 'inventory' else struct.pack('<I', COMMON)
+    return head + struct.pack('<I', MAGIC[kind]) + b''.join(
+        f if isinstance(f, bytes) else frame(f) for f in frames)
+
+
+def page(text):
+    """A page that tells where it is from."""
+    text = text.encode() + b' '
+    return (text * (PAGE // len(text) + 1))[:PAGE]
+
+
+def entry(addr, n, flags=4, form='both'):
+    """An entry of a pagemap, as the versions of criu write it."""
+    f = [(1, addr)]
+    if form == 'old':           # up to 4.1: field 2 counts
+        return f + [(2, n), (4, flags)]
+    if form == 'new':           # 4.2: field 5 counts, and 2 is 0
+        return f + [(2, 0), (4, flags), (5, n)]
+    if form == 'bare':          # without flags: present
+        return f + [(2, n)]
+    if form == 'ancient':       # in the parent
+        return f + [(2, n), (3, 1)]
+    return f + [(2, n), (4, flags), (5, n)]
+
+
+FOWN = [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0)]
+CODE, DATA, HEAP, ANON, SHM, MEMFD, LIB, VVAR, STACK = (
+    0x400000, 0x403000, 0x500000, 0x600000, 0x700000, 0x710000, 0x720000,
+    0x7fff00000000, 0x7fff10000000)
+
+
+def reg(i, name, **kw):
+    f = [(1, i), (2, kw.get('flags', 0)), (3, kw.get('pos', 0)), (5, FOWN),
+         (6, name)]
+    if 'mode' in kw:
+        f.append((10, kw['mode']))
+    return [(1, 1), (2, i), (3, f)]
+
+
+def vma(start, end, status, prot=3, flags=0x22, shmid=0, off=0):
+    return [(1, start), (2, end), (3, off), (4, shmid), (5, prot), (6, flags),
+            (7, status), (8, 1)]
+
+
+def gpregs(seed, mode=1):
+    v = [(i, seed + i) for i in range(1, 28)]
+    v[17] = (18, 0x33)
+    v[16] = (17, CODE + seed)
+    v[19] = (20, STACK + 0x1800)
+    return v + [(28, mode)]
+
+
+def fpregs(avx=True):
+    f = [(1, 0x37f), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0x1f80),
+         (8, 0xffff)]
+    f += [(9, 100 + i) for i in range(32)] + [(10, 200 + i) for i in range(64)]
+    if avx:
+        f.append((13, [(1, 7)] + [(2, 300 + i) for i in range(64)]))
+    return f
+
+
+def siginfo(n):
+    return [(1, [(1, bytes([n]) + bytes(127))])]
+
+
+def creds(uid):
+    return [(i, uid + i) for i in range(1, 9)] + [(13, 0)]
+
+
+def thread_core(uid=1000, **kw):
+    f = [(1, 0), (2, 0), (3, 9)]        # nice -5, zigzag
+    if 'blocked' in kw:
+        f.append((6, kw['blocked']))
+    f += [(9, siginfo(10)), (10, creds(uid))]
+    if 'comm' in kw:
+        f.append((13, kw['comm']))
+    return f
+
+
+def core(seed, tc=None, mtype=1, **kw):
+    f = [(1, mtype), (2, [(1, 0), (2, gpregs(seed, kw.get('mode', 1))),
+                          (3, fpregs(kw.get('avx', True)))])]
+    if tc:
+        f.append((3, tc))
+    f.append((5, thread_core(**{k: v for k, v in kw.items()
+                                if k in ('uid', 'blocked', 'comm')})))
+    return f
+
+
+def task(state=1, comm='prog', **kw):
+    return [(1, state), (2, kw.get('code', 0)), (3, 0), (4, 0x400000),
+            (5, 0x11), (6, comm), (10, siginfo(12)), (14, -17 & (1 << 64) - 1)]
+
+
+def pages_of(entries, tag):
+    return b''.join(page('%s %x' % (tag, e[0][1] + k * PAGE))
+                    for e in entries if present(e)
+                    for k in range(count(e)))
+
+
+def count(e):
+    d = dict(e)
+    return d.get(5, d[2])
+
+
+def present(e):
+    d = dict(e)
+    return bool(d.get(4, 0 if d.get(3) else 4) & 4)
+
+
+class Images:
+    """A directory: names and bytes; a case changes what it wants."""
+
+    def __init__(self, form='both'):
+        self.f = {}
+        self.pid(form)
+        self.shared(form)
+        self.f['inventory.img'] = image('inventory', [(1, 2), (2, 1)])
+        self.f['pstree.img'] = image(
+            'pstree', [(1, 7), (2, 0), (3, 7), (4, 7), (5, 7), (5, 8)],
+            [(1, 9), (2, 7), (3, 7), (4, 7), (5, 77777)])
+        self.f['core-9.img'] = image('core', [(1, 1), (3, [
+            (1, 2), (2, 1792), (3, 0), (4, 0), (5, 0), (6, 'dead')])])
+        self.f['files.img'] = image(
+            'files', reg(1, '/no/such/program', mode=0o100755),
+            reg(2, '/home/ann', mode=0o40755), reg(3, '/', mode=0o40755),
+            reg(4, '/tmp/log', flags=0x8401, pos=77, mode=0o100644),
+            [(1, 2), (2, 5), (18, [(1, 5), (2, 5555), (3, 1), (4, FOWN)])],
+            [(1, 18), (2, 6), (20, [(1, 6), (2, 2), (3, 5), (4, FOWN),
+                                    (5, 1)])],
+            [(1, 18), (2, 7), (20, [(1, 7), (2, 2), (3, 0), (4, FOWN),
+                                    (5, 2)])],
+            reg(8, '/no/such/library.so', mode=0o100644),
+            [(1, 6), (2, 9), (8, [(1, 9), (2, 2), (3, FOWN), (4, 0)])],
+            [(1, 4), (2, 10), (4, [(1, 10), (2, 4444), (3, 2)])],
+            reg(11, '/dev/pts/3', flags=0x8002, mode=0o20620),
+            [(1, 11), (2, 12), (19, [(1, 12), (2, 1), (3, 0x8002), (4, FOWN),
+                                     (6, 11)])])
+        self.f['memfd.img'] = image(
+            'memfd', [(1, 'my mem'), (2, 0), (3, 0), (4, 8 * PAGE), (5, 61),
+                      (6, 0), (7, 1)],
+            [(1, '/dev/zero'), (2, 0), (3, 0), (4, 4 * PAGE), (5, 62), (6, 0),
+             (7, 2)])
+        self.f['seccomp.img'] = image('seccomp', b'\0\0\0\0')
+        self.f['pipes-data.img'] = image(
+            'pipes-data', [(1, 5555), (2, 5)]) + b'hello'
+        self.f['ghost-file-1f.img'] = bytes(range(256))
+        self.f['stats-dump'] = b'numbers'
+        self.f['dump.log'] = b'not an image'
+
+    def pid(self, form):
+        self.f['core-7.img'] = image('core', core(1000, task()))
+        self.f['core-8.img'] = image('core', core(
+            2000, blocked=0x22, comm='worker', avx=False))
+        self.f['ids-7.img'] = image('ids', [(1, 7), (2, 70), (3, 7), (4, 7)])
+        self.f['fs-7.img'] = image('fs', [(1, 2), (2, 3), (3, 0o27)])
+        self.f['fdinfo-70.img'] = image(
+            'fdinfo', [(1, 5), (2, 1), (3, 2), (4, 5)],
+            [(1, 4), (2, 0), (3, 1), (4, 1)],
+            [(1, 4), (2, 0), (3, 1), (4, 2)],
+            [(1, 6), (2, 0), (3, 18), (4, 7)],
+            [(1, 12), (2, 0), (3, 11), (4, 0)],
+            [(1, 9), (2, 0), (3, 6), (4, 8)],
+            [(1, 10), (2, 0), (3, 4), (4, 9)])
+        self.vmas = [
+            vma(CODE, CODE + 3 * PAGE, 0x41, 5, 2, 1),
+            vma(DATA, DATA + 2 * PAGE, 0x41, 3, 2, 1, 3 * PAGE),
+            vma(HEAP, HEAP + 8 * PAGE, 0x221),
+            vma(ANON, ANON + 16 * PAGE, 0x201),
+            vma(SHM, SHM + 2 * PAGE, 0x4081, 3, 1, 7, PAGE),
+            vma(MEMFD, MEMFD + 4 * PAGE, 0x4081, 3, 1, 6, 4 * PAGE),
+            vma(LIB, LIB + 2 * PAGE, 0x41, 1, 2, 8),
+            vma(VVAR, VVAR + 4 * PAGE, 0x1201, 1),
+            vma(VVAR + 4 * PAGE, VVAR + 6 * PAGE, 0x209, 5),
+            vma(STACK, STACK + 4 * PAGE, 0x201, 3, 0x122),
+            vma(0xffffffffff600000, 0xffffffffff601000, 0x204, 4)]
+        self.mm()
+        self.entries = [
+            entry(CODE, 1, 4, form), entry(DATA, 2, 4, form),
+            entry(HEAP, 3, 6, form), entry(HEAP + 5 * PAGE, 1, 6, form),
+            entry(ANON + PAGE, 10, 6, form),
+            entry(VVAR + 4 * PAGE, 2, 4, form),
+            entry(STACK + PAGE, 3, 6, form)]
+        self.pagemap()
+
+    def mm(self, **kw):
+        d = dict(enumerate([CODE, CODE + PAGE, DATA, DATA + PAGE,
+                            STACK + 0x1800, HEAP, HEAP + 8 * PAGE - 16,
+                            STACK + 0x2000, STACK + 0x2010, STACK + 0x2010,
+                            STACK + 0x2040, 1], 1))
+        d.update(kw.get('set', {}))
+        f = sorted(d.items()) + [(13, v) for v in (33, 5, 6, 4096, 0, 0)]
+        self.f['mm-7.img'] = image('mm', f + [(14, v) for v in self.vmas] +
+                                   [(15, 1)])
+
+    def pagemap(self, tag='p', pages_id=3):
+        self.f['pagemap-7.img'] = image('pagemap', [(1, pages_id)],
+                                        *self.entries)
+        b = bytearray(pages_of(self.entries, tag))
+        at = 0
+        for e in self.entries:      # arguments, and a page of zeros
+            a = e[0][1]
+            if present(e):
+                if a == STACK + PAGE:
+                    p = at + PAGE
+                    b[p:p + 64] = b'prog\0-x\0two arg\0PATH=/bin\0A=b'.ljust(
+                        64, b'\0')
+                if a == HEAP and count(e) > 1:
+                    b[at + PAGE:at + 2 * PAGE] = bytes(PAGE)
+                at += count(e) * PAGE
+        if b:
+            self.f['pages-%d.img' % pages_id] = bytes(b)
+
+    def shared(self, form):
+        for i, e in ((61, [entry(4 * PAGE, 1, 4, form),
+                           entry(6 * PAGE, 2, 4, form)]),
+                     (62, [entry(0, 3, 4, form)])):
+            self.f['pagemap-shmem-%d.img' % i] = image(
+                'pagemap', [(1, i - 60)], *e)
+            self.f['pages-%d.img' % (i - 60)] = pages_of(e, 's%d' % i)
+
+    def write(self, path):
+        os.makedirs(path, exist_ok=True)
+        for name, data in self.f.items():
+            if data is not None:
+                with open(os.path.join(path, name), 'wb') as f:
+                    f.write(data)
+
+
+CASES = {}
+
+
+def case(fn):
+    CASES[fn.__name__] = fn
+    return fn
+
+
+for _form in 'both', 'old', 'new':
+    CASES[_form] = lambda path, form=_form: Images(form).write(path)
+
+
+@case
+def bare(path):
+    """Without flags, where there is but one thing that they can tell."""
+    im = Images()
+    im.entries = [entry(e[0][1], count(e), 4, 'bare') if dict(e)[4] == 4
+                  else e for e in im.entries]
+    im.pagemap()
+    im.write(path)
+
+
+@case
+def stack(path):
+    """Four directories: 4 is upon 3 upon 2 upon 1, and divided otherwise."""
+    one = Images()
+    one.entries = [entry(CODE, 1), entry(DATA, 2), entry(HEAP, 8, 6),
+                   entry(ANON, 4, 6), entry(ANON + 4 * PAGE, 12, 6),
+                   entry(VVAR + 4 * PAGE, 2), entry(STACK + PAGE, 3, 6)]
+    one.pagemap('one')
+    two = Images()
+    two.entries = [entry(CODE, 1), entry(DATA, 2, 0, 'ancient'),
+                   entry(HEAP, 2, 6), entry(HEAP + 2 * PAGE, 6, 1),
+                   entry(ANON, 6, 1), entry(ANON + 6 * PAGE, 2, 6),
+                   entry(ANON + 8 * PAGE, 8, 1),
+                   entry(VVAR + 4 * PAGE, 2), entry(STACK + PAGE, 3, 1)]
+    two.pagemap('two')
+    three = Images()
+    three.entries = [entry(CODE, 1, 1), entry(DATA, 2, 1),
+                     entry(HEAP, 8, 1), entry(ANON + PAGE, 12, 1),
+                     entry(ANON + 13 * PAGE, 1, 6),
+                     entry(VVAR + 4 * PAGE, 2), entry(STACK + PAGE, 3, 1)]
+    three.pagemap('three')
+    four = Images()
+    four.entries = [entry(CODE, 1, 1), entry(DATA, 1, 6),
+                    entry(DATA + PAGE, 1, 1), entry(HEAP + PAGE, 5, 1),
+                    entry(ANON + 2 * PAGE, 9, 1),
+                    entry(ANON + 11 * PAGE, 1, 6),
+                    entry(ANON + 12 * PAGE, 2, 1),
+                    entry(VVAR + 4 * PAGE, 2, 4), entry(STACK + PAGE, 3, 1)]
+    four.pagemap('four')
+    for i, im in enumerate((one, two, three, four), 1):
+        d = os.path.join(path, str(i))
+        im.write(d)
+        if i > 1:
+            os.symlink('../%d' % (i - 1), os.path.join(d, 'parent'))
+    # a parent needs no more than its pages
+    for name in 'inventory.img', 'pstree.img', 'core-7.img':
+        os.unlink(os.path.join(path, '1', name))
+
+
+@case
+def large(path):
+    """More pages than are copied at once."""
+    im = Images()
+    im.vmas[3] = vma(ANON, ANON + 230 * PAGE, 0x201)
+    im.mm()
+    im.entries[4] = entry(ANON, 230, 6)
+    im.pagemap()
+    im.write(path)
+
+
+@case
+def lazy(path):
+    im = Images()
+    im.entries[4] = entry(ANON + PAGE, 10, 2)
+    im.pagemap()
+    im.write(path)
+
+
+@case
+def guard(path):
+    im = Images()
+    im.vmas.append(vma(ANON + 12 * PAGE, ANON + 14 * PAGE, 1 << 16, 0, 0))
+    im.mm()
+    im.write(path)
+
+
+@case
+def compat(path):
+    im = Images()
+    im.f['core-7.img'] = image('core', core(1000, task(), mode=2))
+    im.write(path)
+
+
+@case
+def oldshm(path):
+    """Shared memory as old versions of criu had it."""
+    im = Images()
+    im.vmas[4] = vma(SHM, SHM + 4 * PAGE, 0x101, 3, 0x21, 62)
+    im.mm()
+    im.write(path)
+
+
+@case
+def loop(path):
+    im = Images()
+    im.entries[0] = entry(CODE, 1, 1)
+    im.pagemap()
+    im.write(path)
+    os.symlink('.', os.path.join(path, 'parent'))
+
+
+def bad(name, **kw):
+    def make(path):
+        im = Images()
+        for key, val in kw.items():
+            key = key.replace('__', '.').replace('_', '-')
+            im.f[key] = val(im) if callable(val) else val
+        im.write(path)
+    CASES[name] = make
+
+
+def cut(name, n):
+    return lambda im: im.f[name][:n]
+
+
+for _n in ('inventory', 'pstree', 'files', 'core-7', 'core-8', 'core-9',
+           'ids-7', 'mm-7', 'fs-7', 'pagemap-7', 'pages-3',
+           'pagemap-shmem-62'):
+    bad('no-' + _n, **{_n.replace('-', '_') + '__img': None})
+for _v in 0, 1, 3, 9:
+    bad('version-%d' % _v, inventory__img=image('inventory', [(1, _v)]))
+bad('magic', mm_7__img=lambda im: b'\x19CVT\x00\x00\x00\x00' +
+    im.f['mm-7.img'][8:])
+bad('words', core_7__img=b'abc')
+bad('inventory-common', inventory__img=lambda im: struct.pack('<I', COMMON) +
+    im.f['inventory.img'])
+bad('cut-frame', files__img=cut('files.img', -3))
+bad('cut-length', pstree__img=lambda im: im.f['pstree.img'] + b'\1\0')
+bad('cut-message', core_7__img=lambda im: im.f['core-7.img'][:8] +
+    frame(im.f['core-7.img'][12:-9]))
+bad('short', pages_3__img=cut('pages-3.img', -PAGE))
+bad('odd', pages_3__img=cut('pages-3.img', -1))
+bad('machine', core_7__img=image('core', core(1, task(), mtype=3)))
+bad('no-tc', core_7__img=image('core', core(1)))
+bad('no-regs', core_8__img=image('core', [(1, 1), (5, thread_core())]))
+bad('state', core_7__img=image('core', core(1, task(6))))
+bad('twice', pstree__img=lambda im: im.f['pstree.img'] + frame(
+    [(1, 8), (2, 7), (3, 7), (4, 7), (5, 8)]))
+bad('zero-pid', pstree__img=image('pstree', [(1, 0), (2, 0), (3, 7), (4, 7)]))
+bad('no-process', pstree__img=image('pstree'))
+bad('no-file', fdinfo_70__img=image(
+    'fdinfo', [(1, 444), (2, 0), (3, 1), (4, 1)]))
+bad('file-twice', files__img=lambda im: im.f['files.img'] +
+    frame(reg(3, '/x')))
+bad('st', core_7__img=lambda im: image('core', [
+    (1, 1), (2, [(1, 0), (2, gpregs(1)), (3, [f for f in fpregs()
+                                              if f != (9, 131)])]),
+    (3, task()), (5, thread_core())]))
+
+
+def bad_entries(name, *entries):
+    def make(path):
+        im = Images()
+        im.f['pagemap-7.img'] = image('pagemap', [(1, 3)], *entries)
+        im.write(path)
+    CASES[name] = make
+
+
+bad_entries('no-parent', entry(CODE, 1), entry(DATA, 1, 1))
+bad_entries('both-flags', entry(CODE, 1, 5))
+bad_entries('no-flags', entry(CODE, 1, 0))
+bad_entries('high-flags', entry(CODE, 1, 12))
+bad_entries('blocks', entry(CODE, 1) + [(6, b'\x08\x01')])
+bad_entries('unaligned', entry(CODE + 1, 1))
+bad_entries('descending', entry(DATA, 1), entry(CODE, 1))
+bad_entries('overlapping', entry(CODE, 2), entry(CODE + PAGE, 1))
+bad_entries('huge', entry(CODE, 1 << 60))
+bad_entries('endless', entry(CODE, 1 << 51), entry(1 << 63, 1 << 50))
+
+
+def bad_vmas(name, *more, **kw):
+    def make(path):
+        im = Images()
+        im.vmas[kw.get('at', 0):kw.get('at', 0) + 1] = more
+        im.mm(**kw)
+        im.write(path)
+    CASES[name] = make
+
+
+bad_vmas('vma-order', vma(DATA, DATA + PAGE, 0x201), vma(CODE, CODE + PAGE,
+                                                         0x201))
+bad_vmas('vma-empty', vma(CODE, CODE, 0x201))
+bad_vmas('vma-unaligned', vma(CODE, CODE + 5, 0x201))
+bad_vmas('vma-file', vma(CODE, CODE + PAGE, 0x41, 5, 2, 999))
+bad_vmas('vma-shm', vma(CODE, CODE + 2 * PAGE, 0x101, 3, 0x21, 999))
+bad_vmas('no-exe', vma(CODE, CODE + PAGE, 0x201), set={12: 999})
+
+
+def elf(path, one, two):
+    """The executable is an ELF file that is at hand; in two, another one."""
+    with open(path, 'rb') as f:
+        b = f.read()
+    at = b.index(b'\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0') + 16
+    for out, k in (one, 0), (two, 1):
+        im = Images()
+        words = list(struct.unpack('<5I', b[at:at + 20]))
+        words[4] ^= k
+        exe = reg(1, path, mode=0o100755)
+        exe[2][1].append((8, len(b)))
+        exe[2][1].extend((11, w) for w in words)
+        rest = im.f['files.img'][8:]
+        n, = struct.unpack('<I', rest[:4])
+        im.f['files.img'] = image('files', exe) + rest[4 + n:]
+        im.write(out)
+
+
+# In this order: tests/fuzz/fuzz_criu.c.
+NAMES = ['inventory.img', 'pstree.img', 'core-7.img', 'core-8.img',
+         'core-9.img', 'ids-7.img', 'mm-7.img', 'fs-7.img', 'fdinfo-70.img',
+         'files.img', 'memfd.img', 'pagemap-7.img', 'pages-3.img',
+         'pagemap-shmem-61.img', 'pages-1.img', 'pagemap-shmem-62.img',
+         'pages-2.img', 'parent/pagemap-7.img', 'parent/pages-3.img',
+         'parent/pagemap-shmem-61.img', 'seccomp.img', 'dump.log']
+
+
+def pack(path, out):
+    """A directory for the fuzzer: pages are just so many."""
+    b = b''
+    for i, n in enumerate(NAMES):
+        try:
+            with open(os.path.join(path, n), 'rb') as f:
+                data = f.read()
+        except OSError:
+            continue
+        if 'pages-' in n and len(data) % PAGE == 0:
+            b += struct.pack('<BH', i | 128, len(data) // PAGE)
+        else:
+            b += struct.pack('<BH', i, len(data)) + data
+    with open(out, 'wb') as f:
+        f.write(b)
+
+
+# Reading, to compare.
+
+def fields(b):
+    out = []
+    i = 0
+
+    def num():
+        nonlocal i
+        v = s = 0
+        while True:
+            c = b[i]
+            i += 1
+            v |= (c & 127) << s
+            s += 7
+            if c < 128:
+                return v
+    while i < len(b):
+        t = num()
+        if t & 7 == 0:
+            out.append((t >> 3, num()))
+        else:
+            n = num()
+            out.append((t >> 3, b[i:i + n]))
+            i += n
+    return out
+
+
+def frames(path):
+    with open(path, 'rb') as f:
+        b = f.read()
+    assert struct.unpack('<II', b[:8]) == (COMMON, MAGIC['pagemap']), path
+    at = 8
+    while at < len(b):
+        n, = struct.unpack('<I', b[at:at + 4])
+        yield fields(b[at + 4:at + 4 + n])
+        at += 4 + n
+    assert at == len(b), path
+
+
+def memory(path, name):
+    """Address -> (flags, page), with what parents have."""
+    it = frames(os.path.join(path, name))
+    pages_id = next(it)[0][1]
+    out = {}
+    parent = None
+    data = None
+    at = 0
+    last = 0
+    for e in it:
+        d = dict(e)
+        flags = d.get(4, 1 if d.get(3) else 4) | (1 if d.get(3) else 0)
+        assert d[1] >= last, 'descending'
+        last = d[1] + count(e) * PAGE
+        for k in range(count(e)):
+            a = d[1] + k * PAGE
+            if flags & 1:
+                if parent is None:
+                    parent = memory(os.path.join(path, 'parent'), name)
+                out[a] = parent[a]
+            elif flags & 4:
+                if data is None:
+                    data = open(os.path.join(path, 'pages-%d.img' % pages_id),
+                                'rb').read()
+                    assert len(data) % PAGE == 0
+                out[a] = (flags, data[at:at + PAGE])
+                at += PAGE
+            else:
+                out[a] = (flags, None)
+    assert data is None or at == len(data), 'pages too many or few'
+    return out
+
+
+def same(a, b):
+    skip = re.compile(r'pages-.*|.*\.log|parent')
+    names = [sorted(n for n in os.listdir(d) if not skip.match(n))
+             for d in (a, b)]
+    assert names[0] == names[1], names
+    for n in names[0]:
+        if n.startswith('pagemap-'):
+            x, y = memory(a, n), memory(b, n)
+            assert sorted(x) == sorted(y), n
+            for k in x:
+                assert x[k] == y[k], '%s %x' % (n, k)
+        else:
+            x, y = (open(os.path.join(d, n), 'rb').read() for d in (a, b))
+            assert x == y, n
+
+
+if __name__ == '__main__':
+    if sys.argv[1:2] == ['make'] and len(sys.argv) == 4:
+        CASES[sys.argv[2]](sys.argv[3])
+    elif sys.argv[1:2] == ['all'] and len(sys.argv) == 3:
+        for name, make in CASES.items():
+            make(os.path.join(sys.argv[2], name))
+    elif sys.argv[1:2] == ['elf'] and len(sys.argv) == 5:
+        elf(*sys.argv[2:])
+    elif sys.argv[1:2] == ['pack'] and len(sys.argv) == 4:
+        pack(*sys.argv[2:])
+    elif sys.argv[1:2] == ['same'] and len(sys.argv) == 4:
+        same(*sys.argv[2:])
+    else:
+        sys.exit(__doc__)

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# From one machine to another: a program in one network namespace is dumped,
+# and its snapshot goes through TCP to another, where it is restored.
+#
+# criu takes the namespaces that it is in itself for granted: a checkpoint
+# has nothing of them, and what is restored is in those in which criu is
+# then.  So it runs in the namespace of the program, here as there.  (A
+# network namespace that is not criu's own is part of the checkpoint, and
+# would be made anew, with all its links.)  "ip netns exec" would also make
+# a mount namespace, for each of the two another: hence nsenter.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+command -v ip >/dev/null || skip_all 'no ip'
+# the names are in /run, which is the test's own
+{
+	ip netns add here && ip netns add there &&
+	    ip -n here link add veth type veth peer name veth netns there
+} 2>"$tmp/err" || skip_all "no network namespaces: $(tail -n 1 "$tmp/err")"
+ip -n here addr add 192.0.2.1/24 dev veth
+ip -n there addr add 192.0.2.2/24 dev veth
+ip -n here link set veth up
+ip -n there link set veth up
+
+inside() {
+	local net=$1
+
+	shift
+	nsenter --net="/run/netns/$net" timeout 60 "$@"
+}
+
+# Whether process $pid is in a network namespace.
+is_in() {
+	[ "/proc/$pid/ns/net" -ef "/run/netns/$1" ]
+}
+
+in=(nsenter --net=/run/netns/here)
+start counter 2
+try "it is here" is_in here
+dump "$pid" "$tmp/dump"
+n=$(lines)
+set -o pipefail
+inside there python3 "$here/tcp.py" listen 192.0.2.2 4006 |
+    inside there "$BUILD/snapload" -D "$tmp/there" >"$tmp/out" 2>&1 &
+peer=$!
+inside here "$BUILD/snapload" -u -D "$tmp/dump" 2>"$tmp/try" |
+    inside here python3 "$here/tcp.py" send 192.0.2.2 4006 2>>"$tmp/try"
+ok $? "images to snapshot to there" || diag <"$tmp/try"
+wait "$peer"
+ok $? "there, snapshot to images" || diag <"$tmp/out"
+try "the same images" same_images "$tmp/dump" "$tmp/there"
+in=(nsenter --net=/run/netns/there)
+restore "$tmp/there"
+try "it is there" is_in there
+counts_on "there" "$n"
+end
+finish

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# A stack of three checkpoints of a program that goes on in between, each
+# written upon the one before with -p: criu restores the last one from it,
+# and from what snapload makes of it.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+bytes() {
+	du -sb "$1" | cut -f1
+}
+
+mkdir "$tmp/stack"
+start counter
+for i in 1 2 3; do
+	until_true longer "$(($(lines) + 10))"
+	more=(--leave-running)
+	[ "$i" -lt 3 ] || more=()
+	dump "$pid" "$tmp/dump$i" "${more[@]}"
+	images "$tmp/dump$i" "$tmp/snap$i"
+	upon=()
+	[ "$i" -eq 1 ] || upon=(-p "$tmp/stack/$((i - 1))")
+	load "$tmp/snap$i" "$tmp/stack/$i" "${upon[@]}"
+done
+n=$(lines)
+cp "$log" "$tmp/log.then"
+is "$(readlink "$tmp/stack/2/parent") $(readlink "$tmp/stack/3/parent")" \
+    "../1 ../2" "links to parents"
+for i in 2 3; do
+	ok "$(($(bytes "$tmp/stack/$i") * 4 >= $(bytes "$tmp/stack/1")))" \
+	    "the checkpoint upon that is a fraction of it: $i" ||
+	    du -sb "$tmp"/dump? "$tmp"/stack/* | diag
+done
+try "the same images upon another" same_images "$tmp/dump3" "$tmp/stack/3"
+
+images "$tmp/stack/3" "$tmp/flat.snap"
+for s in snap3 flat.snap; do
+	"$BUILD/snapcore" -o "$tmp/$s.core" "$tmp/$s" || rm -f "$tmp/$s.core"
+done
+try "flattened: the same memory" cmp "$tmp/snap3.core" "$tmp/flat.snap.core"
+load "$tmp/flat.snap" "$tmp/flat"
+ok "$((! ($(bytes "$tmp/flat") * 10 > $(bytes "$tmp/dump3") * 9)))" \
+    "flattened: all of it"
+[ ! -e "$tmp/flat/parent" ]
+ok $? "flattened: no parent"
+# nothing of it is needed, then
+mv "$tmp/stack" "$tmp/moved"
+restore "$tmp/flat"
+counts_on "flattened" "$n"
+end
+
+# as if that had not been
+cp "$tmp/log.then" "$log"
+restore "$tmp/moved/3"
+counts_on "the stack, elsewhere" "$n"
+end
+finish
