@@ -35,15 +35,15 @@ head_open(struct head *h, const uint8_t *p, size_t n)
 	h->n = n;
 	if (p[EI_CLASS] == ELFCLASS64) {
 		h->wide = 8;
-		h->phoff = get_le(p + offsetof(Elf64_Ehdr, e_phoff), 8);
-		h->phnum = get_le(p + offsetof(Elf64_Ehdr, e_phnum), 2);
-		ent = get_le(p + offsetof(Elf64_Ehdr, e_phentsize), 2);
+		h->phoff = num_get(p + offsetof(Elf64_Ehdr, e_phoff), 8);
+		h->phnum = num_get(p + offsetof(Elf64_Ehdr, e_phnum), 2);
+		ent = num_get(p + offsetof(Elf64_Ehdr, e_phentsize), 2);
 		return ent == sizeof(Elf64_Phdr);
 	}
 	h->wide = 4;
-	h->phoff = get_le(p + offsetof(Elf32_Ehdr, e_phoff), 4);
-	h->phnum = get_le(p + offsetof(Elf32_Ehdr, e_phnum), 2);
-	ent = get_le(p + offsetof(Elf32_Ehdr, e_phentsize), 2);
+	h->phoff = num_get(p + offsetof(Elf32_Ehdr, e_phoff), 4);
+	h->phnum = num_get(p + offsetof(Elf32_Ehdr, e_phnum), 2);
+	ent = num_get(p + offsetof(Elf32_Ehdr, e_phentsize), 2);
 	return p[EI_CLASS] == ELFCLASS32 && ent == sizeof(Elf32_Phdr);
 }
 
@@ -62,13 +62,13 @@ head_phdr(const struct head *h, size_t i, struct phdr *ph)
 	    (h->n - h->phoff) / size <= i)
 		return false;
 	p = h->p + h->phoff + i * size;
-	ph->type = (uint32_t)get_le(p, 4);
-	ph->flags = (uint32_t)get_le(p + (w == 8 ?
+	ph->type = (uint32_t)num_get(p, 4);
+	ph->flags = (uint32_t)num_get(p + (w == 8 ?
 	    offsetof(Elf64_Phdr, p_flags) : offsetof(Elf32_Phdr, p_flags)),
 	    4);
-	ph->off = get_le(p + (w == 8 ? offsetof(Elf64_Phdr, p_offset) :
+	ph->off = num_get(p + (w == 8 ? offsetof(Elf64_Phdr, p_offset) :
 	    offsetof(Elf32_Phdr, p_offset)), w);
-	ph->filesz = get_le(p + (w == 8 ? offsetof(Elf64_Phdr, p_filesz) :
+	ph->filesz = num_get(p + (w == 8 ? offsetof(Elf64_Phdr, p_filesz) :
 	    offsetof(Elf32_Phdr, p_filesz)), w);
 	return true;
 }
@@ -82,9 +82,9 @@ find_note(struct buildid *b, const uint8_t *p, size_t n)
 	size_t namesz, descsz, name, type;
 
 	while (n >= sizeof(Elf64_Nhdr)) {
-		namesz = get_le(p, 4);
-		descsz = get_le(p + 4, 4);
-		type = get_le(p + 8, 4);
+		namesz = num_get(p, 4);
+		descsz = num_get(p + 4, 4);
+		type = num_get(p + 8, 4);
 		p += sizeof(Elf64_Nhdr);
 		n -= sizeof(Elf64_Nhdr);
 		name = (namesz + 3) & ~(size_t)3;

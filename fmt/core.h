@@ -6,6 +6,7 @@
 #define CORE_H
 
 #include "snap.h"
+#include "num.h"
 
 enum { CORE_PAGE = 4096 };	/* ELF_EXEC_PAGESIZE of our machines */
 
@@ -91,34 +92,5 @@ struct coreloads {
 int		 coreloads_make(struct coreloads *, struct image *,
 		    const struct vmas *);
 void		 coreloads_free(struct coreloads *);
-
-/*
- * Numbers of n bytes, little-endian.
- */
-static inline void
-num_put(uint8_t *p, uint64_t v, size_t n)
-{
-	for (; n > 0; n--, v >>= 8)
-		*p++ = (uint8_t)v;
-}
-
-static inline uint64_t
-num_get(const uint8_t *p, size_t n)
-{
-	uint64_t v;
-
-	for (v = 0; n > 0; n--)
-		v = v << 8 | p[n - 1];
-	return v;
-}
-
-static inline void
-num_add(struct buf *b, uint64_t v, size_t n)
-{
-	uint8_t s[8];
-
-	num_put(s, v, n);
-	buf_add(b, s, n);
-}
 
 #endif

@@ -46,7 +46,7 @@ prpsinfo_size(const struct coremach *m)
 static int
 get_int(const uint8_t *p)
 {
-	return (int)(int32_t)get_le(p, 4);
+	return (int)(int32_t)num_get(p, 4);
 }
 
 /*
@@ -74,7 +74,7 @@ core_uid(const struct elfcore *c)
 	size_t w = c->mach->wide;
 
 	return c->psinfo == NULL ? 0 :
-	    (unsigned int)get_le(c->psinfo + 2 * w, w / 2);
+	    (unsigned int)num_get(c->psinfo + 2 * w, w / 2);
 }
 
 unsigned int
@@ -83,7 +83,7 @@ core_gid(const struct elfcore *c)
 	size_t w = c->mach->wide;
 
 	return c->psinfo == NULL ? 0 :
-	    (unsigned int)get_le(c->psinfo + 2 * w + w / 2, w / 2);
+	    (unsigned int)num_get(c->psinfo + 2 * w + w / 2, w / 2);
 }
 
 /*
@@ -106,8 +106,8 @@ core_leader(const struct elfcore *c)
 static uint64_t
 get_time(const uint8_t *p, size_t w)
 {
-	return get_le(p, w) % (UINT64_MAX / 2000) * 1000 +
-	    get_le(p + w, w) / 1000;
+	return num_get(p, w) % (UINT64_MAX / 2000) * 1000 +
+	    num_get(p + w, w) / 1000;
 }
 
 /*
@@ -120,9 +120,9 @@ thread_facts(const struct elfcore *c, struct facts *f)
 	struct task *t = &f->task;
 	size_t w = c->mach->wide;
 
-	f->cursig = (int)get_le(p + 12, 2);
-	f->pending = get_le(p + 16, w);
-	f->blocked = get_le(p + 16 + w, w);
+	f->cursig = (int)num_get(p + 12, 2);
+	f->pending = num_get(p + 16, w);
+	f->blocked = num_get(p + 16 + w, w);
 	t->tid = get_int(p + 16 + 2 * w);
 	t->ppid = get_int(p + 20 + 2 * w);
 	t->pgrp = get_int(p + 24 + 2 * w);
@@ -132,8 +132,8 @@ thread_facts(const struct elfcore *c, struct facts *f)
 	t->cutime = get_time(p + 32 + 6 * w, w);
 	t->cstime = get_time(p + 32 + 8 * w, w);
 	p += prstatus_regs(c->mach);
-	f->pc = get_le(p + c->mach->pc, w);
-	f->sp = get_le(p + c->mach->sp, w);
+	f->pc = num_get(p + c->mach->pc, w);
+	f->sp = num_get(p + c->mach->sp, w);
 }
 
 /*

@@ -32,8 +32,8 @@ parse_files(struct corereader *r)
 	w = r->core.mach->wide;
 	if (n->data == NULL || n->len < 2 * w)
 		return 0;
-	count = get_le(n->data, w);
-	page = get_le(n->data + w, w);
+	count = num_get(n->data, w);
+	page = num_get(n->data + w, w);
 	if (count > (n->len - 2 * w) / (3 * w))
 		return errstr_set("NT_FILE: %ju files in %zu bytes",
 		    (uintmax_t)count, n->len);
@@ -45,10 +45,10 @@ parse_files(struct corereader *r)
 		if (nul == NULL || nul - name >= PATH_MAX)
 			return errstr_set("NT_FILE: no name for file %ju",
 			    (uintmax_t)i);
-		v.start = get_le(p, w);
-		v.end = get_le(p + w, w);
+		v.start = num_get(p, w);
+		v.end = num_get(p + w, w);
 		if (v.start >= v.end || __builtin_mul_overflow(
-		    get_le(p + 2 * w, w), page, &v.off))
+		    num_get(p + 2 * w, w), page, &v.off))
 			return errstr_set("NT_FILE: file %ju is mapped from "
 			    "%jx to %jx", (uintmax_t)i, (uintmax_t)v.start,
 			    (uintmax_t)v.end);
@@ -153,7 +153,7 @@ find_special(struct corereader *r)
 		t = c->thread;
 	r->vdso = elfcore_auxv(c, AT_SYSINFO_EHDR);
 	if ((r->stack = elfcore_auxv(c, AT_RANDOM)) == 0)
-		r->stack = get_le(t->status +
+		r->stack = num_get(t->status +
 		    prstatus_regs(c->mach) + c->mach->sp, c->mach->wide);
 }
 

@@ -56,15 +56,15 @@ check_sections(int fd, uint64_t size)
 	w = h[EI_CLASS] == ELFCLASS64 ? 8 : 4;
 	if (h[EI_DATA] != ELFDATA2LSB)
 		return 0;
-	off = get_le(h + (w == 8 ? offsetof(Elf64_Ehdr, e_shoff) :
+	off = num_get(h + (w == 8 ? offsetof(Elf64_Ehdr, e_shoff) :
 	    offsetof(Elf32_Ehdr, e_shoff)), w);
-	n = get_le(h + (w == 8 ? offsetof(Elf64_Ehdr, e_shnum) :
+	n = num_get(h + (w == 8 ? offsetof(Elf64_Ehdr, e_shnum) :
 	    offsetof(Elf32_Ehdr, e_shnum)), 2);
 	size_s = w == 8 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 	if (off == 0 || n != 0 || off > size || size - off < size_s ||
 	    pread(fd, s, size_s, (off_t)off) != (ssize_t)size_s)
 		return 0;
-	n = get_le(s + (w == 8 ? offsetof(Elf64_Shdr, sh_size) :
+	n = num_get(s + (w == 8 ? offsetof(Elf64_Shdr, sh_size) :
 	    offsetof(Elf32_Shdr, sh_size)), w);
 	return n <= UINT16_MAX ? 0 : errstr_set("%ju section headers: not "
 	    "those of a core", (uintmax_t)n);
@@ -418,7 +418,7 @@ elfcore_auxv(const struct elfcore *c, uint64_t type)
 
 	w = c->mach->wide;
 	for (i = 0; c->auxv.len - i >= 2 * w; i += 2 * w)
-		if (get_le(c->auxv.data + i, w) == type)
-			return get_le(c->auxv.data + i + w, w);
+		if (num_get(c->auxv.data + i, w) == type)
+			return num_get(c->auxv.data + i + w, w);
 	return 0;
 }

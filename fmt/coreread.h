@@ -14,6 +14,7 @@
 #define COREREAD_H
 
 #include "snap.h"
+#include "num.h"
 
 #include <gelf.h>
 
@@ -108,19 +109,6 @@ struct corereader {
 	uint64_t	 membytes; /* of its memory */
 	uint64_t	 spare;	/* the next number for who has none */
 };
-
-/*
- * A little-endian number of n bytes.
- */
-static inline uint64_t
-get_le(const uint8_t *p, size_t n)
-{
-	uint64_t v;
-
-	for (v = 0; n > 0; n--)
-		v = v << 8 | p[n - 1];
-	return v;
-}
 
 /* coreread.c */
 void		 core_warn(struct corereader *, const char *, ...)

@@ -102,7 +102,7 @@ core_procfacts(const struct corereader *r, const struct facts *f,
 
 	memset(pf, 0, sizeof *pf);
 	pf->sid = f->sid;
-	pf->flags = c->psinfo == NULL ? 0 : (unsigned int)(get_le(c->psinfo +
+	pf->flags = c->psinfo == NULL ? 0 : (unsigned int)(num_get(c->psinfo +
 	    c->mach->wide, c->mach->wide) & UINT32_MAX);
 	pf->nthread = r->nthread;
 	pf->vmbytes = r->vmbytes;

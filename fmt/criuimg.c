@@ -2,26 +2,11 @@
  * The frames of CRIU images: messages in and out.
  */
 #include "criuimg.h"
+#include "num.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint32_t
-get32(const uint8_t *p)
-{
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-	    (uint32_t)p[3] << 24;
-}
-
-static void
-put32(struct buf *b, uint32_t v)
-{
-	uint8_t p[4] = { (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16),
-	    (uint8_t)(v >> 24) };
-
-	buf_add(b, p, sizeof p);
-}
 
 /*
  * Set the error string for what is wrong with an image: its name and the
@@ -48,15 +33,18 @@ static int
 criuimg_magic(struct criuimg *im, uint32_t magic)
 {
 	const uint8_t *p;
+	uint32_t first, second;
 	size_t skip;
 
 	skip = magic == CRIU_INVENTORY ? 0 : 4;
 	if ((p = input_peek(im->in, skip + 4)) == NULL)
 		return criuimg_error(im, "too short for an image of CRIU");
-	if ((skip != 0 && get32(p) != CRIU_COMMON) || get32(p + skip) != magic)
+	first = (uint32_t)num_get(p, 4);
+	second = (uint32_t)num_get(p + skip, 4);
+	if ((skip != 0 && first != CRIU_COMMON) || second != magic)
 		return criuimg_error(im, "begins with %08x %08x, not with "
-		    "%08x: not that image of CRIU", get32(p), skip == 0 ? 0 :
-		    get32(p + 4), magic);
+		    "%08x: not that image of CRIU", first, skip == 0 ? 0 :
+		    second, magic);
 	input_skip(im->in, skip + 4);
 	return 0;
 }
@@ -113,7 +101,7 @@ criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
 	im->entry++;
 	if ((p = input_peek(im->in, 4)) == NULL)
 		return criuimg_error(im, "the image ends in its length");
-	len = get32(p);
+	len = (uint32_t)num_get(p, 4);
 	if ((p = input_peek(im->in, 4 + (size_t)len)) == NULL)
 		return criuimg_error(im, "%u bytes, but the image ends after "
 		    "%zu of them", len, im->in->end - im->in->start - 4);
@@ -137,8 +125,8 @@ criuimg_close(struct criuimg *im)
 void
 criuimg_begin(struct buf *b, uint32_t magic)
 {
-	put32(b, CRIU_COMMON);
-	put32(b, magic);
+	num_add(b, CRIU_COMMON, 4);
+	num_add(b, magic, 4);
 }
 
 /*
@@ -151,7 +139,7 @@ criuimg_add(struct buf *b, const ProtobufCMessage *m)
 	size_t n;
 
 	n = protobuf_c_message_get_packed_size(m);
-	put32(b, (uint32_t)n);
+	num_add(b, (uint32_t)n, 4);
 	if (n > 0 && (p = buf_room(b, n)) != NULL)
 		b->len += protobuf_c_message_pack(m, p);
 }

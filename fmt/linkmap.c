@@ -11,6 +11,7 @@
  * ends the walk, and is no error.
  */
 #include "fstree.h"
+#include "num.h"
 
 #include <elf.h>
 #include <limits.h>
@@ -34,16 +35,6 @@ struct linkmap {
 	void		*arg;
 };
 
-static uint64_t
-get_le(const uint8_t *p, size_t n)
-{
-	uint64_t v;
-
-	for (v = 0; n > 0; n--)
-		v = v << 8 | p[n - 1];
-	return v;
-}
-
 /*
  * Read the i-th word of a table in memory.
  */
@@ -57,7 +48,7 @@ get_word(const struct linkmap *l, uint64_t addr, size_t i, uint64_t *v)
 	if (__builtin_add_overflow(addr, i * n, &addr) ||
 	    image_read(l->mem, addr, b, n) == -1)
 		return false;
-	*v = get_le(b, n);
+	*v = num_get(b, n);
 	return true;
 }
 
@@ -71,10 +62,10 @@ auxv_get(const struct recfile *f, bool wide, uint64_t type)
 
 	n = wide ? 8 : 4;
 	for (i = 0; i < AUXV_MAX && (i + 1) * 2 * n <= f->len; i++) {
-		if (get_le(f->data + i * 2 * n, n) == AT_NULL)
+		if (num_get(f->data + i * 2 * n, n) == AT_NULL)
 			break;
-		if (get_le(f->data + i * 2 * n, n) == type)
-			return get_le(f->data + i * 2 * n + n, n);
+		if (num_get(f->data + i * 2 * n, n) == type)
+			return num_get(f->data + i * 2 * n + n, n);
 	}
 	return 0;
 }
@@ -116,9 +107,9 @@ linkmap_phdrs(struct linkmap *l)
 		if (image_read(l->mem, addr, ph, n) == -1)
 			return false;
 		vaddr = l->wide ?
-		    get_le(ph + offsetof(Elf64_Phdr, p_vaddr), 8) :
-		    get_le(ph + offsetof(Elf32_Phdr, p_vaddr), 4);
-		switch (get_le(ph, 4)) {
+		    num_get(ph + offsetof(Elf64_Phdr, p_vaddr), 8) :
+		    num_get(ph + offsetof(Elf32_Phdr, p_vaddr), 4);
+		switch (num_get(ph, 4)) {
 		case PT_PHDR:
 			l->bias = l->phdr - vaddr;
 			break;

@@ -15,7 +15,7 @@ read_pipe(const uint8_t *data, size_t n)
 	MUST(pipe2(fd, O_CLOEXEC) == 0);
 	MUST(write(fd[1], data, n) == (ssize_t)n);
 	close(fd[1]);
-	return read_fd(fd[0]);
+	return read_fd(fd[0], NULL);
 }
 
 int
@@ -25,7 +25,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	if (n < 4 || memcmp(data, "\177ELF", 4) != 0)
 		return 0;
-	s = read_fd(memory_file(data, n));
+	s = read_fd(memory_file(data, n), NULL);
 	if (n <= PIPEMOST && n % 4 == 0) {
 		t = read_pipe(data, n);
 		MUST((s == NULL) == (t == NULL));

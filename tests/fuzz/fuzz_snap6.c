@@ -3,40 +3,9 @@
  * read through, that is the same from a file and from a pipe, and that can
  * be written and read back.
  */
-#include "fuzz.h"
+#include "fuzz_snap.h"
 
-#include <sys/mman.h>
-
-#include <fcntl.h>
-#include <unistd.h>
-
-enum {
-	PIPEMOST = 60000,	/* what a pipe holds */
-	READMOST = 256 * KB	/* of each piece */
-};
-
-static int
-memory_file(const void *data, size_t n)
-{
-	int fd;
-
-	MUST((fd = memfd_create("fuzz", MFD_CLOEXEC)) != -1);
-	MUST(write(fd, data, n) == (ssize_t)n);
-	return fd;
-}
-
-static struct snap *
-read_fd(int fd, const struct readopts *o)
-{
-	struct snap *s;
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	s = snap_open(path, o);
-	MUST(s != NULL || *snap_errstr() != '\0');
-	close(fd);
-	return s;
-}
+enum { PIPEMOST = 60000 };	/* what a pipe holds */
 
 static struct snap *
 read_pipe(const uint8_t *data, size_t n)
@@ -47,86 +16,6 @@ read_pipe(const uint8_t *data, size_t n)
 	MUST(write(fd[1], data, n) == (ssize_t)n);
 	close(fd[1]);
 	return read_fd(fd[0], NULL);
-}
-
-/*
- * A number that is different for different images.
- */
-static uint64_t
-image_sum(struct image *im)
-{
-	static uint8_t page[READMOST];
-	struct piece *p;
-	uint64_t h, last;
-	size_t n, i;
-
-	h = 14695981039346656037U;
-	last = 0;
-	for (p = image_first(im); p != NULL; p = piece_next(p)) {
-		MUST(p->first <= p->last);
-		MUST(p == image_first(im) || p->first > last);
-		last = p->last;
-		n = p->last - p->first < sizeof page ?
-		    (size_t)(p->last - p->first) + 1 : sizeof page;
-		MUST(image_read(im, p->first, page, n) == 0);
-		MUST(image_read(im, p->last, page, 1) == 0);
-		for (i = 0; i < n; i++)
-			h = (h ^ page[i]) * 1099511628211U;
-		h = (h ^ p->first) * 1099511628211U;
-		h = (h ^ p->last) * 1099511628211U;
-	}
-	return h;
-}
-
-/*
- * A process of which nothing would be written.
- */
-static bool
-proc_empty(const struct proc *p)
-{
-	return p->nfile == 0 && image_bytes(p->text) == 0 &&
-	    image_bytes(p->mem) == 0;
-}
-
-static uint64_t
-snap_sum(struct snap *s)
-{
-	const struct proc *p;
-	uint64_t h;
-	size_t i, k;
-
-	for (h = i = 0; i < s->nproc; i++) {
-		p = s->proc[i];
-		if (proc_empty(p))
-			continue;
-		h = h * 31 + p->pid;
-		h = h * 31 + image_sum(p->text);
-		h = h * 31 + image_sum(p->mem);
-		for (k = 0; k < p->nfile; k++)
-			h += (p->file[k].len + 1) * strlen(p->file[k].name);
-	}
-	return h;
-}
-
-/*
- * Write a model into memory: a descriptor at its end.
- */
-static int
-write_back(struct snap *s)
-{
-	struct output *out;
-	int fd, save;
-
-	fflush(stdout);
-	fd = memory_file("", 0);
-	MUST((save = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) != -1);
-	MUST(dup2(fd, STDOUT_FILENO) != -1);
-	MUST((out = output_open(NULL)) != NULL);
-	MUST(snap6_write(s, out, NULL, NULL) == 0);
-	MUST(output_commit(out) == 0);
-	dup2(save, STDOUT_FILENO);
-	close(save);
-	return fd;
 }
 
 int
