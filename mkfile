@@ -33,7 +33,7 @@ snapfs_PKGS=fuse3
 O=build-mk
 CC=cc
 CFLAGS=-O2 -g
-CPPFLAGS=-D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib
+CPPFLAGS=-D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -I$O/fmt
 WARN=-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
 HARDEN=-fstack-protector-strong -fPIE

@@ -152,6 +152,36 @@ out:
 }
 
 /*
+ * Add a thread, if it has registers; before all others, if it is the first
+ * that got a signal.
+ */
+static int
+thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
+    bool *known)
+{
+	struct proc **v;
+	bool fatal;
+	int rc;
+
+	fatal = false;
+	if ((rc = thread_look(t, s, p, &fatal)) != 1)
+		return rc;
+	if ((t->n & (t->n - 1)) == 0) {
+		v = reallocarray(t->p, t->n == 0 ? 1 : t->n * 2, sizeof *v);
+		if (v == NULL)
+			return errstr_set("out of memory");
+		t->p = v;
+	}
+	t->p[t->n++] = p;
+	if (fatal && !*known) {
+		memmove(t->p + 1, t->p, (t->n - 1) * sizeof *t->p);
+		t->p[0] = p;
+		*known = true;
+	}
+	return 0;
+}
+
+/*
  * The threads of a process that have registers: its own first, but before
  * it one that got a signal.  An error if there are none.  The caller frees
  * t->p, after a failure too; *t is all zero.
@@ -160,37 +190,18 @@ int
 corethreads_find(struct corethreads *t, struct snap *s, struct proc *p)
 {
 	struct linuxrec r;
-	struct proc **v;
-	bool fatal, known;
-	size_t i;
-	int rc;
+	const size_t *at;
+	size_t i, n;
+	bool known;
 
 	known = false;
-	for (i = 0; i <= s->nproc; i++) {	/* p itself, then the others */
-		struct proc *q = i == 0 ? p : s->proc[i - 1];
-
-		if (i > 0 && (q == p || q->leader != p->pid ||
-		    q->carried != NULL))
-			continue;
-		fatal = false;
-		if ((rc = thread_look(t, s, q, &fatal)) == -1)
+	if (snap_threads(s, p->pid, &at, &n) == -1 ||
+	    thread_add(t, s, p, &known) == -1)
+		return -1;
+	for (i = 0; i < n; i++)
+		if (s->proc[at[i]] != p &&
+		    thread_add(t, s, s->proc[at[i]], &known) == -1)
 			return -1;
-		if (rc == 0)
-			continue;
-		if ((t->n & (t->n - 1)) == 0) {
-			v = reallocarray(t->p, t->n == 0 ? 1 : t->n * 2,
-			    sizeof *v);
-			if (v == NULL)
-				return errstr_set("out of memory");
-			t->p = v;
-		}
-		t->p[t->n++] = q;
-		if (fatal && !known) {
-			memmove(t->p + 1, t->p, (t->n - 1) * sizeof *t->p);
-			t->p[0] = q;
-			known = true;
-		}
-	}
 	if (t->n > 0)
 		return 0;
 	if (linuxrec_open(&r, proc_file(p, "proc")) == 0)

@@ -12,16 +12,17 @@
 enum { PID_MAX_LIMIT = 4 * 1024 * 1024 };	/* include/linux/threads.h */
 
 /*
- * Is a carried file the one of that device and inode, or, where nothing is
- * known of these (both 0), of that path?
+ * The order of carried files: by device and inode, or, where nothing is known
+ * of these (both 0), by path.
  */
-static bool
-carried_is(const struct carried *c, uint64_t dev, uint64_t ino,
-    const char *path)
+int
+carried_cmp(const struct carried *a, const struct carried *b)
 {
-	if (c->dev != dev || c->ino != ino)
-		return false;
-	return dev != 0 || ino != 0 || strcmp(c->path, path) == 0;
+	if (a->dev != b->dev)
+		return a->dev < b->dev ? -1 : 1;
+	if (a->ino != b->ino)
+		return a->ino < b->ino ? -1 : 1;
+	return a->dev != 0 || a->ino != 0 ? 0 : strcmp(a->path, b->path);
 }
 
 /*
@@ -31,13 +32,23 @@ carried_is(const struct carried *c, uint64_t dev, uint64_t ino,
 struct proc *
 carried_find(struct snap *s, const struct vma *v)
 {
-	size_t i;
+	struct carried key = { v->dev, v->ino, v->name };
+	const struct carried *c;
+	size_t lo, hi, mid;
 
-	for (i = s->nproc; i-- > 0;)
-		if (s->proc[i]->carried != NULL &&
-		    carried_is(s->proc[i]->carried, v->dev, v->ino, v->name))
-			return s->proc[i];
-	return NULL;
+	if (snap_index(s) == -1)
+		return NULL;
+	for (lo = 0, hi = s->nfile; lo < hi;) {	/* the last of them */
+		mid = lo + (hi - lo) / 2;
+		if (carried_cmp(s->proc[s->file[mid]]->carried, &key) <= 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == 0)
+		return NULL;
+	c = s->proc[s->file[lo - 1]]->carried;
+	return carried_cmp(c, &key) == 0 ? s->proc[s->file[lo - 1]] : NULL;
 }
 
 /*

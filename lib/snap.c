@@ -4,6 +4,7 @@
 #include "snap.h"
 #include "tree.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,8 @@ snap_free(struct snap *s)
 	while (s->sources != NULL)
 		source_drop(s);
 	free(s->proc);
+	free(s->thread);
+	free(s->file);
 	free(s->header);
 	free(s);
 }
@@ -117,6 +120,104 @@ snap_add(struct snap *s, uint64_t pid)
 nomem:
 	errstr_set("out of memory");
 	return NULL;
+}
+
+static int
+index_cmp(size_t a, size_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int
+thread_cmp(const void *a, const void *b, void *arg)
+{
+	const struct snap *s = arg;
+	const size_t *x = a, *y = b;
+	uint64_t p = s->proc[*x]->leader, q = s->proc[*y]->leader;
+
+	return p != q ? (p < q ? -1 : 1) : index_cmp(*x, *y);
+}
+
+static int
+file_cmp(const void *a, const void *b, void *arg)
+{
+	const struct snap *s = arg;
+	const size_t *x = a, *y = b;
+	int c;
+
+	c = carried_cmp(s->proc[*x]->carried, s->proc[*y]->carried);
+	return c != 0 ? c : index_cmp(*x, *y);
+}
+
+static int
+index_make(struct snap *s)
+{
+	size_t *t, *f;
+	size_t i;
+
+	t = reallocarray(s->thread, s->nproc + 1, sizeof *t);
+	if (t != NULL)
+		s->thread = t;
+	f = reallocarray(s->file, s->nproc + 1, sizeof *f);
+	if (f != NULL)
+		s->file = f;
+	if (t == NULL || f == NULL)
+		return errstr_set("out of memory");
+	s->nthread = s->nfile = 0;
+	for (i = 0; i < s->nproc; i++) {
+		if (s->proc[i]->carried != NULL)
+			f[s->nfile++] = i;
+		else if (s->proc[i]->leader != 0)
+			t[s->nthread++] = i;
+	}
+	if (s->nthread > 1)
+		qsort_r(t, s->nthread, sizeof *t, thread_cmp, s);
+	if (s->nfile > 1)
+		qsort_r(f, s->nfile, sizeof *f, file_cmp, s);
+	s->indexed = s->nproc;
+	return 0;
+}
+
+/*
+ * Have an index of threads and of carried files.  What is known of these
+ * must not change any more, but more of them may come.  Several threads may
+ * call this when none adds.
+ */
+int
+snap_index(struct snap *s)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int rc;
+
+	pthread_mutex_lock(&lock);
+	rc = s->indexed == s->nproc ? 0 : index_make(s);
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+/*
+ * The threads of a process, that which leads it not counted: where in
+ * s->proc each of the n is, in their order.
+ */
+int
+snap_threads(struct snap *s, uint64_t pid, const size_t **at, size_t *n)
+{
+	size_t lo, hi, mid;
+
+	if (snap_index(s) == -1)
+		return -1;
+	for (lo = 0, hi = s->nthread; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (s->proc[s->thread[mid]]->leader < pid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*at = s->thread + lo;
+	for (*n = 0; lo + *n < s->nthread &&
+	    s->proc[s->thread[lo + *n]]->leader == pid; ++*n)
+		continue;
+	return 0;
 }
 
 /*

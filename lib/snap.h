@@ -255,6 +255,11 @@ struct snap {
 	size_t		 nproc;
 	size_t		 cap;
 	struct proctree	 bypid;
+	size_t		*thread; /* owned; threads in proc, by their process */
+	size_t		 nthread;
+	size_t		*file;	/* owned; carried files in proc, by file */
+	size_t		 nfile;
+	size_t		 indexed; /* of so many processes */
 	struct source	*sources; /* owned */
 	uint32_t	 nsource;
 	struct stat	 st;	/* of what it was read from; st_mode 0: of
@@ -266,6 +271,8 @@ void		 snap_free(struct snap *);
 bool		 proc_isthread(const struct proc *);
 struct proc	*snap_find(struct snap *, uint64_t);
 struct proc	*snap_add(struct snap *, uint64_t);
+int		 snap_index(struct snap *);
+int		 snap_threads(struct snap *, uint64_t, const size_t **, size_t *);
 struct file	*proc_file(const struct proc *, const char *);
 int		 proc_setfile(struct proc *, const char *, uint8_t *, size_t);
 
@@ -313,6 +320,7 @@ struct proc	*carried_add(struct snap *, const struct vma *,
 		    struct source *, uint64_t);
 struct proc	*carried_find(struct snap *, const struct vma *);
 int		 carried_set(struct proc *, uint64_t, uint64_t, const char *);
+int		 carried_cmp(const struct carried *, const struct carried *);
 void		 carried_free(struct carried *);
 
 /*

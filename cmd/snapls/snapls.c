@@ -41,14 +41,16 @@ status_word(const struct proc *p, size_t at, size_t width, char *word)
  * How many threads each process has is told by the threads.
  */
 static size_t
-count_threads(const struct snap *s, const struct proc *p)
+count_threads(struct snap *s, const struct proc *p)
 {
-	size_t i, n;
+	const size_t *at;
+	size_t i, n, found;
 
-	for (i = 0, n = 1; i < s->nproc; i++)
-		n += proc_isthread(s->proc[i]) &&
-		    s->proc[i]->leader == p->pid;
-	return n;
+	if (snap_threads(s, p->pid, &at, &n) == -1)
+		errx(1, "%s", snap_errstr());
+	for (i = 0, found = 1; i < n; i++)
+		found += proc_isthread(s->proc[at[i]]);
+	return found;
 }
 
 /*
@@ -151,7 +153,7 @@ list_segments(struct proc *p)
 }
 
 static void
-list_proc(const struct snap *s, struct proc *p, const struct listing *ls)
+list_proc(struct snap *s, struct proc *p, const struct listing *ls)
 {
 	char name[28], user[28], state[12];
 
@@ -179,7 +181,7 @@ kbcount_add(struct kbcount *sum, const struct kbcount *c)
  * The files that are carried along, on one line, or each on its own.
  */
 static void
-list_files(const struct snap *s, const struct listing *ls)
+list_files(struct snap *s, const struct listing *ls)
 {
 	struct kbcount sum = { 0 };
 	size_t i, n;
@@ -199,7 +201,7 @@ list_files(const struct snap *s, const struct listing *ls)
 }
 
 static void
-list_snap(const struct snap *s, const struct listing *ls)
+list_snap(struct snap *s, const struct listing *ls)
 {
 	struct kbcount sum = { 0 };
 	uint64_t mem, all;

@@ -1,0 +1,35 @@
+/*
+ * Little-endian numbers of n bytes, 8 at most.
+ */
+#ifndef NUM_H
+#define NUM_H
+
+#include "snap.h"
+
+static inline void
+num_put(uint8_t *p, uint64_t v, size_t n)
+{
+	for (; n > 0; n--, v >>= 8)
+		*p++ = (uint8_t)v;
+}
+
+static inline uint64_t
+num_get(const uint8_t *p, size_t n)
+{
+	uint64_t v;
+
+	for (v = 0; n > 0; n--)
+		v = v << 8 | p[n - 1];
+	return v;
+}
+
+static inline void
+num_add(struct buf *b, uint64_t v, size_t n)
+{
+	uint8_t s[8];
+
+	num_put(s, v, n);
+	buf_add(b, s, n);
+}
+
+#endif
