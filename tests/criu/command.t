@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# snapload as it is typed: options, messages, and what an error leaves.  The
+# images are made by hand; no criu is needed.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+load() {
+	timeout 60 "$BUILD/snapload" "$@" >"$tmp/out" 2>"$tmp/err"
+	rc=$?
+	err=$(sed 's/^snapload: //' "$tmp/err")
+}
+
+there() {
+	[ ! -e "$1" ]
+	echo $?
+}
+
+images() {
+	python3 "$tests/criu/criuasm.py" make "$1" "$2"
+}
+
+images large "$tmp/large"
+load -u -D "$tmp/large" -o "$tmp/snap"
+is "$rc $err" "0 " "images to a snapshot"
+load -D "$tmp/new" "$tmp/snap"
+is "$rc $err $(stat -c %a "$tmp/new")" "0  700" "a snapshot to images"
+try "they are what they were" \
+    python3 "$tests/criu/criuasm.py" same "$tmp/large" "$tmp/new"
+load -D "$tmp/new" "$tmp/snap"
+is "$rc $err" "1 $tmp/new: the directory is not empty; -f writes into it" \
+    "not into a directory with something in it"
+: >"$tmp/new/core-99.img"
+load -f -D "$tmp/new" "$tmp/snap"
+is "$rc $err $(there "$tmp/new/core-99.img")" "0  0" \
+    "-f: other images are gone"
+load -v -D "$tmp/two" -p "$tmp/new" "$tmp/snap"
+is "$rc $(readlink "$tmp/two/parent")" "0 ../new" "upon a parent"
+ok "$(($(stat -c %s "$tmp"/two/pages-*.img | sort -n | tail -n 1) > 0))" \
+    "what the parent has is not written again"
+"$BUILD/snapload" -u -D "$tmp/two" | "$BUILD/snapload" -D "$tmp/flat"
+try "and comes back" \
+    python3 "$tests/criu/criuasm.py" same "$tmp/large" "$tmp/flat"
+
+# What cannot be written whole is not there at all.
+mkdir "$tmp/mnt"
+if mount -t tmpfs -o size=256k none "$tmp/mnt" 2>/dev/null; then
+	load -D "$tmp/mnt/new" "$tmp/snap"
+	is "$rc $(ls -A "$tmp/mnt")" "1 " "a full disk: nothing is left"
+	is "$(wc -l <"$tmp/err") $(grep -c 'No space left' "$tmp/err")" "1 1" \
+	    "a full disk: one line tells"
+	umount "$tmp/mnt"
+else
+	skip "a full disk" "may not mount"
+fi
+head -c 100000 "$tmp/snap" >"$tmp/cut"
+load -D "$tmp/none" "$tmp/cut"
+is "$rc $(there "$tmp/none")" "1 0" \
+    "a snapshot that was cut off: no directory"
+sleep 1000 &
+snap -o "$tmp/live" $!
+load -D "$tmp/none" "$tmp/live"
+is "$rc $err" "1 no images of CRIU came with this snapshot, of which a checkpoint could be made" \
+    "a snapshot of live processes"
+load -D "$tmp/none" "$tmp/absent"
+is "$rc $err" "1 $tmp/absent: No such file or directory" "no such snapshot"
+load -u -D "$tmp/none"
+is "$rc" 1 "no such directory"
+load -u
+is "$rc" 2 "no -D"
+load -u -p x -D "$tmp/large"
+is "$rc" 2 "-p with -u"
+images loop "$tmp/loop"
+load -u -D "$tmp/loop" -o "$tmp/x"
+is "$rc $(wc -l <"$tmp/err") $(there "$tmp/x")" "1 1 0" \
+    "bad images: one line, no file"
+finish
