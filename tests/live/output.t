@@ -83,15 +83,20 @@ cat >"$tmp/pipe.sh" <<'EOF'
 EOF
 timeout -s KILL 5 bash "$tmp/pipe.sh" "$tmp" "$BUILD/snap"
 ok $? "a pipeline that is in the snapshot does not hang"
-cat "$tmp/fifo" >"$tmp/piped" &
+# a reader has the fifo before we look for it: opening it waits for a writer
+reads() {
+	[ "$(readlink "/proc/$1/fd/0")" = "$(readlink -f "$2")" ] &&
+	    [ "$(cat "/proc/$1/comm")" = cat ]
+}
+cat <>"$tmp/fifo" >"$tmp/piped" &
 reader=$!
-sleep 0.1
+until_true reads "$reader" "$tmp/fifo"
 timeout -s KILL 5 "$BUILD/snap" "$reader" >"$tmp/fifo" 2>"$tmp/err"
 is $? 1 "the reader of a fifo"
 kill "$reader" 2>/dev/null
-cat "$tmp/fifo" >"$tmp/piped" &
+cat <>"$tmp/fifo" >"$tmp/piped" &
 reader=$!
-sleep 0.1
+until_true reads "$reader" "$tmp/fifo"
 timeout -s KILL 5 "$BUILD/snap" -o "$tmp/fifo" "$reader" 2>"$tmp/err"
 is $? 1 "the reader of a fifo that is named"
 kill "$reader" 2>/dev/null
