@@ -83,6 +83,7 @@ int		 pagemap_parse(struct pagemap **, const char *, const void *,
 		    size_t, uint64_t *);
 int		 pagemap_open(struct pagemap **, struct snap *, const char *,
 		    const char *);
+size_t		 pagemap_behind(const struct pagemap *, uint64_t);
 int		 pagemap_where(const struct pagemap *, uint64_t, struct pages *,
 		    struct source **);
 int		 pagemap_each(const struct pagemap *, pages_fn, void *);

@@ -87,24 +87,15 @@ static const struct pages *
 object_find(struct object *o, uint64_t addr)
 {
 	const struct pages *p;
-	size_t lo, hi, mid;
 
 	if (o->hint < o->map->n) {
 		p = &o->map->v[o->hint];
 		if (p->addr <= addr && addr - p->addr < p->n * CRIU_PAGE)
 			return p;
 	}
-	for (lo = 0, hi = o->map->n; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		p = &o->map->v[mid];
-		if (p->addr + p->n * CRIU_PAGE <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	o->hint = lo;
-	p = &o->map->v[lo];
-	return lo < o->map->n && p->addr <= addr ? p : NULL;
+	o->hint = pagemap_behind(o->map, addr);
+	p = &o->map->v[o->hint];
+	return o->hint < o->map->n && p->addr <= addr ? p : NULL;
 }
 
 /*

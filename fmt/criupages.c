@@ -296,9 +296,10 @@ pagemap_free(struct pagemap *m)
 }
 
 /*
- * The first entry that ends behind an address.
+ * The first entry that ends behind an address: its number, or how many there
+ * are.
  */
-static size_t
+size_t
 pagemap_behind(const struct pagemap *m, uint64_t addr)
 {
 	size_t lo, hi, mid;

@@ -5,19 +5,6 @@
  */
 #include "fuzz_snap.h"
 
-enum { PIPEMOST = 60000 };	/* what a pipe holds */
-
-static struct snap *
-read_pipe(const uint8_t *data, size_t n)
-{
-	int fd[2];
-
-	MUST(pipe2(fd, O_CLOEXEC) == 0);
-	MUST(write(fd[1], data, n) == (ssize_t)n);
-	close(fd[1]);
-	return read_fd(fd[0], NULL);
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
