@@ -593,6 +593,8 @@ struct liveopts {
 	int	 out;		/* who reads from this descriptor is left out */
 	bool	 descendants;	/* of all processes named, too */
 	bool	 datafiles;	/* unmodified pages of mapped data files, too */
+	bool	 observe;	/* run nothing in a process */
+	bool	 clone;		/* let them go before their memory is read */
 	void	(*warn)(void *, const char *);
 	void	*arg;		/* warn's first argument */
 };
