@@ -9,7 +9,7 @@ PROGS = snap snapcore snapfs snapload snapls
 LIBSRC = lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
 	lib/fetch.c lib/image.c lib/imageread.c lib/index.c lib/input.c \
 	lib/judge.c lib/nothing.c lib/outdir.c lib/output.c lib/plan.c \
-	lib/program.c lib/snap.c lib/source.c lib/vma.c
+	lib/program.c lib/snap.c lib/source.c lib/spool.c lib/vma.c
 
 FMTSRC = fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \

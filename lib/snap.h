@@ -60,9 +60,9 @@ int		 buf_check(const struct buf *);
 void		 buf_free(struct buf *);
 
 /*
- * Where the bytes of pages are read from: source.c, nothing.c, and
- * livesource.c for a frozen process.  A run is n kilobytes that lie one after another at loc,
- * pitch bytes apart.
+ * Where the bytes of pages are read from: source.c, spool.c, nothing.c,
+ * and linux/livesource.c for a stopped process.  A run is n kilobytes that
+ * lie one after another at loc, pitch bytes apart.
  */
 struct run {
 	uint64_t	 loc;	/* in bytes, or an address */
@@ -104,6 +104,7 @@ uint64_t	 source_size(const struct source *);
 bool		 source_data(const struct source *, uint64_t, uint64_t *,
 		    uint64_t *);
 struct source	*source_input(struct snap *, struct input *);
+int		 spool_file(void);
 struct source	*source_spool(struct snap *);
 int64_t		 spool_add(struct source *, const void *, size_t);
 int		 spool_finish(struct source *);

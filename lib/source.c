@@ -1,9 +1,8 @@
 /*
  * Sources: where the bytes of pages are read from.  Here are those that lie
- * in files: a snapshot or any other regular file, and the spool, an
- * unlinked temporary file for what comes through a pipe.
+ * in files: a snapshot or any other regular file.
  */
-#include "snap.h"
+#include "source.h"
 
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -14,20 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct filesource {
-	struct source	 src;
-	int		 fd;	/* owned */
-	uint64_t	 size;	/* when opened; beyond it, bytes are zero */
-	dev_t		 dev;
-	ino_t		 ino;
-	uint8_t		*buf;	/* owned; of a spool that is being filled */
-	size_t		 nbuf;
-};
-
-enum {
-	SPOOLBUF = 256 * KB,
-	STRIDED = 64		/* kilobytes of a stream read at once */
-};
+enum { STRIDED = 64 };	/* kilobytes of a stream read at once */
 
 /*
  * Hand a source to a snapshot, which owns it from here on.
@@ -153,7 +139,10 @@ file_readrun(struct filesource *f, const struct run *r, uint8_t *buf)
 	return SOURCE_OK;
 }
 
-static int
+/*
+ * source_ops: read runs of a file.
+ */
+int
 file_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 {
 	struct filesource *f = (struct filesource *)src;
@@ -188,7 +177,10 @@ file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
 	return 0;
 }
 
-static void
+/*
+ * source_ops: close a file.
+ */
+void
 file_free(struct source *src)
 {
 	struct filesource *f = (struct filesource *)src;
@@ -201,11 +193,11 @@ static const struct source_ops file_ops = {
 	file_read, file_identify, file_free
 };
 
-static const struct source_ops spool_ops = {
-	file_read, NULL, file_free
-};
-
-static struct source *
+/*
+ * A source of a snapshot that reads a file: the descriptor belongs to the
+ * source, unless it is NULL, which is that memory has run out.
+ */
+struct source *
 file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
     const struct source_ops *ops)
 {
@@ -335,94 +327,6 @@ source_data(const struct source *src, uint64_t at, uint64_t *start,
 	*start = (uint64_t)data;
 	*end = hole <= data ? f->size : (uint64_t)hole;
 	return *start < f->size;
-}
-
-/*
- * An empty spool: a temporary file without a name, in TMPDIR or /tmp.
- */
-struct source *
-source_spool(struct snap *s)
-{
-	struct source *src;
-	const char *dir;
-	char *name;
-	int fd;
-
-	if ((dir = getenv("TMPDIR")) == NULL || *dir == '\0')
-		dir = "/tmp";
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd == -1 && asprintf(&name, "%s/snap.XXXXXX", dir) != -1) {
-		/* not all file systems know files without a name */
-		if ((fd = mkostemp(name, O_CLOEXEC)) != -1)
-			(void)unlink(name);
-		free(name);
-	}
-	if (fd == -1) {
-		errstr_sys("spool in %s", dir);
-		return NULL;
-	}
-	if ((src = file_new(s, fd, "spool", KB, &spool_ops)) == NULL) {
-		close(fd);
-		return NULL;
-	}
-	((struct filesource *)src)->buf = malloc(SPOOLBUF);
-	if (((struct filesource *)src)->buf == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
-	return src;
-}
-
-static int
-spool_write(struct filesource *f)
-{
-	uint8_t *p;
-	size_t left;
-	ssize_t n;
-
-	p = f->buf;
-	left = f->nbuf;
-	for (f->nbuf = 0; left > 0; p += n, left -= (size_t)n) {
-		n = write(f->fd, p, left);
-		if (n == -1 && errno == EINTR)
-			n = 0;
-		if (n == -1)
-			return errstr_sys("spool");
-	}
-	return 0;
-}
-
-/*
- * Append a page of at most KB bytes to a spool, filled up with zeros.
- * Returns where it lies, or -1.  It can be read after spool_finish.
- */
-int64_t
-spool_add(struct source *src, const void *page, size_t len)
-{
-	struct filesource *f = (struct filesource *)src;
-
-	if (f->nbuf == SPOOLBUF && spool_write(f) == -1)
-		return -1;
-	memcpy(f->buf + f->nbuf, page, len);
-	memset(f->buf + f->nbuf + len, 0, KB - len);
-	f->nbuf += KB;
-	f->size += KB;
-	return (int64_t)(f->size - KB);
-}
-
-/*
- * All has been added to a spool.
- */
-int
-spool_finish(struct source *src)
-{
-	struct filesource *f = (struct filesource *)src;
-	int rc;
-
-	rc = spool_write(f);
-	free(f->buf);
-	f->buf = NULL;
-	return rc;
 }
 
 /*

@@ -1,0 +1,25 @@
+/*
+ * What the sources that read files share: source.c and spool.c.
+ */
+#ifndef SOURCE_H
+#define SOURCE_H
+
+#include "snap.h"
+
+struct filesource {
+	struct source	 src;
+	int		 fd;	/* owned */
+	uint64_t	 size;	/* when opened; beyond it, bytes are zero */
+	dev_t		 dev;
+	ino_t		 ino;
+	uint8_t		*buf;	/* owned; of a spool that is being filled */
+	size_t		 nbuf;
+};
+
+int		 file_read(struct source *, const struct run *, size_t,
+		    uint8_t *);
+void		 file_free(struct source *);
+struct source	*file_new(struct snap *, int, const char *, uint32_t,
+		    const struct source_ops *);
+
+#endif

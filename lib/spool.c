@@ -1,0 +1,114 @@
+/*
+ * The spool: an unlinked temporary file, for what comes through a pipe or
+ * will not be there any more when it is wanted.
+ */
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SPOOLBUF = 256 * KB };
+
+static const struct source_ops spool_ops = {
+	file_read, NULL, file_free
+};
+
+/*
+ * A temporary file without a name, in TMPDIR or /tmp: its descriptor, or -1.
+ */
+int
+spool_file(void)
+{
+	const char *dir;
+	char *name;
+	int fd;
+
+	if ((dir = getenv("TMPDIR")) == NULL || *dir == '\0')
+		dir = "/tmp";
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd == -1 && asprintf(&name, "%s/snap.XXXXXX", dir) != -1) {
+		/* not all file systems know files without a name */
+		if ((fd = mkostemp(name, O_CLOEXEC)) != -1)
+			(void)unlink(name);
+		free(name);
+	}
+	return fd == -1 ? errstr_sys("spool in %s", dir) : fd;
+}
+
+/*
+ * An empty spool.
+ */
+struct source *
+source_spool(struct snap *s)
+{
+	struct source *src;
+	int fd;
+
+	if ((fd = spool_file()) == -1)
+		return NULL;
+	if ((src = file_new(s, fd, "spool", KB, &spool_ops)) == NULL) {
+		close(fd);
+		return NULL;
+	}
+	((struct filesource *)src)->buf = malloc(SPOOLBUF);
+	if (((struct filesource *)src)->buf == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	return src;
+}
+
+static int
+spool_write(struct filesource *f)
+{
+	uint8_t *p;
+	size_t left;
+	ssize_t n;
+
+	p = f->buf;
+	left = f->nbuf;
+	for (f->nbuf = 0; left > 0; p += n, left -= (size_t)n) {
+		n = write(f->fd, p, left);
+		if (n == -1 && errno == EINTR)
+			n = 0;
+		if (n == -1)
+			return errstr_sys("spool");
+	}
+	return 0;
+}
+
+/*
+ * Append a page of at most KB bytes to a spool, filled up with zeros.
+ * Returns where it lies, or -1.  It can be read after spool_finish.
+ */
+int64_t
+spool_add(struct source *src, const void *page, size_t len)
+{
+	struct filesource *f = (struct filesource *)src;
+
+	if (f->nbuf == SPOOLBUF && spool_write(f) == -1)
+		return -1;
+	memcpy(f->buf + f->nbuf, page, len);
+	memset(f->buf + f->nbuf + len, 0, KB - len);
+	f->nbuf += KB;
+	f->size += KB;
+	return (int64_t)(f->size - KB);
+}
+
+/*
+ * All has been added to a spool.
+ */
+int
+spool_finish(struct source *src)
+{
+	struct filesource *f = (struct filesource *)src;
+	int rc;
+
+	rc = spool_write(f);
+	free(f->buf);
+	f->buf = NULL;
+	return rc;
+}
