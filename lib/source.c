@@ -219,7 +219,7 @@ file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
 /*
  * A regular file as a source, with kilobytes pitch bytes apart: KB, or
  * KB + 1 in a snap(6) stream.  Locations are offsets in the file.  One
- * file, as long as it does not grow, is one source, however often it is
+ * file, as long as it does not change, is one source, however often it is
  * asked for.  The descriptor
  * belongs to the source, and is closed on failure too.
  */
@@ -239,7 +239,9 @@ source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
 		f = (struct filesource *)src;
 		if (src->ops == &file_ops && src->pitch == pitch &&
 		    f->dev == st.st_dev && f->ino == st.st_ino &&
-		    f->size == (uint64_t)st.st_size) {
+		    f->size == (uint64_t)st.st_size &&
+		    f->changed.tv_sec == st.st_ctim.tv_sec &&
+		    f->changed.tv_nsec == st.st_ctim.tv_nsec) {
 			close(fd);
 			return src;
 		}
@@ -252,6 +254,7 @@ source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
 	f->size = (uint64_t)st.st_size;
 	f->dev = st.st_dev;
 	f->ino = st.st_ino;
+	f->changed = st.st_ctim;
 	return src;
 }
 

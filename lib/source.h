@@ -12,6 +12,8 @@ struct filesource {
 	uint64_t	 size;	/* when opened; beyond it, bytes are zero */
 	dev_t		 dev;
 	ino_t		 ino;
+	struct timespec	 changed; /* two segments of System V shared memory,
+				   of two IPC namespaces, differ in no more */
 	uint8_t		*buf;	/* owned; of a spool that is being filled */
 	size_t		 nbuf;
 };
