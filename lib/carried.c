@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PID_MAX_LIMIT = 4 * 1024 * 1024 };	/* include/linux/threads.h */
 
@@ -114,4 +115,37 @@ carried_add(struct snap *s, const struct vma *v, struct source *src,
 	    (p->text = image_whole(p, IMAGE_TEXT, src, size)) == NULL)
 		return NULL;
 	return p;
+}
+
+/*
+ * The same for memory that processes share, or a file that no name leads to
+ * any more: mem has what is not a hole, in whole pages.  src is a file.
+ */
+struct proc *
+carried_addmem(struct snap *s, const struct vma *v, struct source *src,
+    uint64_t size)
+{
+	struct builder b = { 0 };
+	uint64_t page, at, start, end;
+	struct proc *p;
+	int rc;
+
+	if ((p = carried_new(s, v)) == NULL ||
+	    (p->mem = image_new(p, IMAGE_MEM)) == NULL)
+		return NULL;
+	b.image = p->mem;
+	page = (uint64_t)sysconf(_SC_PAGESIZE);
+	at = 0;
+	rc = 0;
+	while (rc == 0 && at < size && source_data(src, at, &start, &end)) {
+		start -= start % page;
+		if (start < at)
+			start = at;
+		end += (page - end % page) % page;
+		if (end > start)
+			rc = builder_run(&b, start, (end - start) / KB, src,
+			    start);
+		at = end;
+	}
+	return builder_finish(&b) == -1 || rc == -1 ? NULL : p;
 }

@@ -319,6 +319,8 @@ void		 vmas_free(struct vmas *);
 struct proc	*carried_new(struct snap *, const struct vma *);
 struct proc	*carried_add(struct snap *, const struct vma *,
 		    struct source *, uint64_t);
+struct proc	*carried_addmem(struct snap *, const struct vma *,
+		    struct source *, uint64_t);
 struct proc	*carried_find(struct snap *, const struct vma *);
 int		 carried_set(struct proc *, uint64_t, uint64_t, const char *);
 int		 carried_cmp(const struct carried *, const struct carried *);
@@ -600,7 +602,7 @@ struct liveopts {
 	void	*arg;		/* warn's first argument */
 };
 
-/* without a task for a file that is carried along */
+/* without a task, but with a record, for a file that is carried along */
 typedef int	 (*take_fn)(void *, struct proc *, const struct task *,
 		    const struct file *, size_t);
 

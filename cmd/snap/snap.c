@@ -80,7 +80,7 @@ take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
 	struct buf b = { 0 };
 
 	if (t == NULL)
-		return linuxrec_pack(p, plan9_cputype(), NULL, 0);
+		return linuxrec_pack(p, plan9_cputype(), rec, n);
 	if (plan9_files(p, t) == -1 ||
 	    linuxrec_pack(p, plan9_cputype(), rec, n) == -1)
 		return -1;

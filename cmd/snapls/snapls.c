@@ -136,13 +136,17 @@ list_segments(struct proc *p)
 	struct missing *m;
 	size_t i;
 
-	if (proc_vmas(p, &l) == -1)
+	if (p->carried == NULL && proc_vmas(p, &l) == -1)
 		errx(1, "process %" PRIu64 ": %s", p->pid, snap_errstr());
 	for (pc = image_first(p->text); pc != NULL; pc = piece_next(pc))
 		list_range(pc->first, pc->last, "", p->carried == NULL ?
 		    "text" : program_harmless(p->carried->path));
 	for (pc = image_first(p->mem); pc != NULL; pc = piece_next(pc))
-		list_mappings(&l, pc->first, pc->last);
+		if (p->carried != NULL)
+			list_range(pc->first, pc->last, "",
+			    program_harmless(p->carried->path));
+		else
+			list_mappings(&l, pc->first, pc->last);
 	for (i = 0; p->mem != NULL && i < p->mem->nmissing; i++) {
 		m = &p->mem->missing[i];
 		printf("%18" PRIx64 "-%-16" PRIx64 " %9" PRIu64

@@ -1,18 +1,25 @@
 /*
  * Which files of the processes that are taken are to be carried along: the
- * mapped ELF files, but for the executables, which are carried as texts.
+ * mapped ELF files, but for the executables, which are carried as texts; and,
+ * as memory, what is to be had nowhere else: shared memory, and files that no
+ * name leads to any more.
  */
 #include "live.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
- * A process has a file mapped, of size bytes; note it unless that is known.
+ * A process has a file mapped or open, of size bytes; note it unless that is
+ * known.
  */
 int
 carry_note(struct live *l, const struct vma *v, struct source *src,
-    uint64_t size)
+    uint64_t size, bool mem)
 {
 	struct carry *c;
 	size_t i;
@@ -32,10 +39,93 @@ carry_note(struct live *l, const struct vma *v, struct source *src,
 	c->vma = *v;
 	c->src = src;
 	c->size = size;
+	c->mem = mem;
 	if ((c->vma.name = strdup(v->name)) == NULL)
 		return errstr_set("out of memory");
 	l->ncarry++;
 	return 0;
+}
+
+/*
+ * Open a file of a process, by its name below /proc/PID, if it is a regular
+ * one, without touching what is not.  -1 if it cannot be had; out of
+ * descriptors is the error *failed.
+ */
+int
+file_open(struct live *l, const struct lproc *p, const char *name,
+    struct stat *st, bool *failed)
+{
+	char path[PATH_MAX];
+	struct statx sx;
+	int fd;
+
+	(void)l;
+	snprintf(path, sizeof path, "/proc/%d/%s", p->mmtid, name);
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == -1)
+		return errstr_sys("%s", path);
+	if (!S_ISREG(sx.stx_mode))
+		return errstr_set("%s: not a regular file", path);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd == -1) {
+		*failed = errno == EMFILE || errno == ENFILE;
+		return errstr_sys("%s", path);
+	}
+	if (fstat(fd, st) == -1) {
+		errstr_sys("%s", path);
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/*
+ * Does the kernel say that no name leads to a file any more?  Others may: it
+ * may have links.
+ */
+bool
+path_isdeleted(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t n;
+
+	n = strlen(path);
+	return n > sizeof deleted - 1 &&
+	    strcmp(path + n - (sizeof deleted - 1), deleted) == 0;
+}
+
+bool
+file_iself(int fd)
+{
+	char magic[4];
+
+	return pread(fd, magic, 4, 0) == 4 &&
+	    memcmp(magic, "\177ELF", 4) == 0;
+}
+
+/*
+ * Carry along a file that a process has open, by its name below /proc/PID;
+ * v tells device, inode and path.
+ */
+int
+carry_open(struct live *l, struct snap *s, const struct lproc *p,
+    const struct vma *v, const char *name)
+{
+	struct source *src;
+	struct stat st;
+	bool failed, elf;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < l->ncarry; i++)
+		if (l->carry[i].vma.dev == v->dev &&
+		    l->carry[i].vma.ino == v->ino)
+			return 0;
+	if ((fd = file_open(l, p, name, &st, &failed)) == -1)
+		return -1;
+	elf = st.st_size > 0 && file_iself(fd);
+	if ((src = source_file(s, fd, v->name, KB)) == NULL)
+		return -1;
+	return carry_note(l, v, src, (uint64_t)st.st_size, !elf);
 }
 
 void

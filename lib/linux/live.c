@@ -51,6 +51,7 @@ live_free(struct live *l)
 		free(p);
 	}
 	carry_free(l);
+	files_free(l);
 	free(l->user);
 	free(l);
 }

@@ -76,12 +76,16 @@ struct carry {			/* a file to be carried along */
 	struct vma	 vma;	/* one that is of it; name owned */
 	struct source	*src;	/* borrowed */
 	uint64_t	 size;
+	bool		 mem;	/* not as a text, but as memory */
 };
+
+struct files;			/* what processes have open: openfile.c */
 
 struct live {
 	struct lprocs	 procs;
 	struct carry	*carry;		/* owned; the taker's */
 	size_t		 ncarry;
+	struct files	*files;		/* owned; NULL: not looked at yet */
 	struct source	*vdso;		/* borrowed; a copy of ours */
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
 	struct taker	*taker;		/* owned; NULL: not taking */
@@ -129,8 +133,8 @@ void		 regs_restart(pid_t);
 /* task.c: what /proc gives of a stopped thread */
 int		 task_read(struct live *, struct lproc *, struct lthread *,
 		    struct task *);
-void		 task_record(struct lproc *, struct lthread *,
-		    struct task *, struct filelist *);
+void		 task_record(struct live *, struct snap *, struct lproc *,
+		    struct lthread *, struct task *, struct filelist *);
 void		 task_free(struct task *);
 
 /* pagemap.c: which pages are there */
@@ -160,8 +164,20 @@ int		 source_live_pagemap(const struct source *);
 
 /* carry.c: which files are carried along */
 int		 carry_note(struct live *, const struct vma *,
-		    struct source *, uint64_t);
+		    struct source *, uint64_t, bool);
+int		 carry_open(struct live *, struct snap *,
+		    const struct lproc *, const struct vma *, const char *);
 void		 carry_free(struct live *);
+int		 file_open(struct live *, const struct lproc *, const char *,
+		    struct stat *, bool *);
+bool		 file_iself(int);
+bool		 path_isdeleted(const char *);
+
+/* openfile.c: what a process has open, and shares with others */
+void		 files_record(struct live *, struct snap *,
+		    const struct lproc *, const struct task *,
+		    struct filelist *);
+void		 files_free(struct live *);
 
 /* vdso.c: what a process has not touched of its [vdso] */
 struct source	*vdso_source(struct live *, struct snap *, struct source *,
@@ -169,7 +185,7 @@ struct source	*vdso_source(struct live *, struct snap *, struct source *,
 
 /* memory.c: text and memory of a process as images */
 int		 memory_image(struct live *, struct lproc *, struct snap *,
-		    struct proc *, const struct task *);
+		    struct proc *, const struct task *, struct buf *);
 int		 text_image(struct live *, struct lproc *, struct snap *,
 		    struct proc *);
 

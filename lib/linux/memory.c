@@ -50,12 +50,16 @@ struct taking {
 	struct source	*mem;	/* borrowed */
 	struct source	*text;	/* borrowed; the executable's, or NULL */
 	const struct vma *vma;	/* borrowed */
+	const struct vma *vdso;	/* borrowed; taken whole */
 	struct source	*file;	/* borrowed; the vma's, or NULL */
 	int		 fd;	/* borrowed; the file's, or -1 */
 	uint64_t	 filesize;
 	uint64_t	 page;
 	uint64_t	 done;	/* addresses below are taken */
 	enum treatment	 how;
+	struct buf	*own;	/* borrowed; the pages of record */
+	uint64_t	 ownstart;	/* the run of those that is not told */
+	uint64_t	 ownend;	/* yet; exclusive, 0: none */
 };
 
 static int
@@ -133,6 +137,29 @@ take_gap(struct taking *k, uint64_t end)
 	return 0;
 }
 
+static void
+own_flush(struct taking *k)
+{
+	if (k->ownend != 0)
+		buf_printf(k->own, "%jx %jx\n", (uintmax_t)k->ownstart,
+		    (uintmax_t)k->ownend);
+	k->ownend = 0;
+}
+
+/*
+ * The pages of start..end (exclusive) are the process's own: snap(6),
+ * pages.
+ */
+static void
+own_add(struct taking *k, uint64_t start, uint64_t end)
+{
+	if (k->ownend != start) {
+		own_flush(k);
+		k->ownstart = start;
+	}
+	k->ownend = end;
+}
+
 static int
 take_run(void *arg, const struct pagerun *r)
 {
@@ -145,6 +172,9 @@ take_run(void *arg, const struct pagerun *r)
 	end = r->end < v->end ? r->end : v->end;
 	if (start >= end)
 		return 0;
+	if (!(v->flags & VMA_SHARED) && k->vma != k->vdso &&
+	    !(r->what & (PM_FILE | PM_ZERO | PM_GUARD)))
+		own_add(k, start, end);
 	unmodified = k->how != TAKE_MEMORY && k->how != TAKE_PRESENT &&
 	    !(r->what & PM_GUARD) &&
 	    (v->flags & VMA_SHARED || r->what & PM_FILE);
@@ -165,65 +195,28 @@ take_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * Open a file of a process if it is a regular one, without touching what is
- * not.  -1 if it cannot be had; out of descriptors is the error *failed.
- */
-static int
-regular_open(const struct lproc *p, const char *name, struct stat *st,
-    bool *failed)
-{
-	char path[PATH_MAX];
-	struct statx sx;
-	int fd;
-
-	snprintf(path, sizeof path, "/proc/%d/%s", p->mmtid, name);
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == -1 ||
-	    !S_ISREG(sx.stx_mode))
-		return -1;
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd == -1 && (errno == EMFILE || errno == ENFILE)) {
-		errstr_sys("%s", path);
-		*failed = true;
-	}
-	if (fd != -1 && fstat(fd, st) == -1) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-/*
  * Open the file of a mapping: what the kernel has mapped, or what lies
  * under its name as the process sees it and is the same file.
  */
 static int
-vma_open(const struct lproc *p, const struct vma *v, struct stat *st,
-    bool *failed)
+vma_open(struct live *l, const struct lproc *p, const struct vma *v,
+    struct stat *st, bool *failed)
 {
 	char name[PATH_MAX];
 	int fd;
 
 	snprintf(name, sizeof name, "map_files/%jx-%jx", (uintmax_t)v->start,
 	    (uintmax_t)v->end);
-	if ((fd = regular_open(p, name, st, failed)) != -1 || *failed ||
+	if ((fd = file_open(l, p, name, st, failed)) != -1 || *failed ||
 	    v->name[0] != '/')
 		return fd;
 	snprintf(name, sizeof name, "root%s", v->name);
-	if ((fd = regular_open(p, name, st, failed)) == -1)
+	if ((fd = file_open(l, p, name, st, failed)) == -1)
 		return -1;
 	if (st->st_dev == v->dev && st->st_ino == v->ino)
 		return fd;
 	close(fd);
 	return -1;
-}
-
-static bool
-is_elf(int fd)
-{
-	char magic[4];
-
-	return pread(fd, magic, 4, 0) == 4 &&
-	    memcmp(magic, "\177ELF", 4) == 0;
 }
 
 /*
@@ -237,19 +230,20 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 	enum treatment how;
 	struct statfs fs;
 	struct stat st;
-	bool failed;
+	bool failed, only;
 
 	failed = false;
-	if ((k->fd = vma_open(p, v, &st, &failed)) == -1)
+	if ((k->fd = vma_open(l, p, v, &st, &failed)) == -1)
 		return failed ? TAKE_FAILED : TAKE_PRESENT;
 	k->filesize = (uint64_t)st.st_size;
 	if (fstatfs(k->fd, &fs) == -1)
 		fs.f_type = 0;
+	only = st.st_nlink == 0 || path_isdeleted(v->name);
 	if (fs.f_type == HUGETLBFS_MAGIC)
 		how = TAKE_MEMORY;
-	else if (is_elf(k->fd))
+	else if (file_iself(k->fd))
 		how = TAKE_FILE;
-	else if (l->opts.datafiles || st.st_nlink == 0 ||
+	else if (l->opts.datafiles || only ||
 	    (v->flags & VMA_SHARED && fs.f_type == TMPFS_MAGIC))
 		how = TAKE_DATA;
 	else
@@ -259,8 +253,9 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 		if (k->file == NULL)
 			return TAKE_FAILED;
 		k->fd = source_fd(k->file);
-		if (how == TAKE_FILE && k->file != k->text &&
-		    carry_note(l, v, k->file, k->filesize) == -1)
+		if ((how == TAKE_FILE ? k->file != k->text : only) &&
+		    carry_note(l, v, k->file, k->filesize,
+		    how == TAKE_DATA) == -1)
 			return TAKE_FAILED;
 	} else {
 		close(k->fd);
@@ -284,6 +279,8 @@ vma_treatment(struct live *l, struct lproc *p, struct snap *s,
 		return LEAVE_SECRET;
 	/* code of the kernel's, which a process has whole, touched or not */
 	if (strcmp(v->name, "[vdso]") == 0) {
+		k->vdso = v;
+		own_add(k, v->start, v->end);
 		k->file = vdso_source(l, s, k->mem, v);
 		k->filesize = v->end - v->start;
 		return k->file == NULL ? TAKE_PRESENT : TAKE_FILE;
@@ -337,11 +334,12 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 /*
  * Give a process of a snapshot the memory of a stopped process, whose task
  * has been read: every present page of every mapping that can be read, and
- * the whole of mapped ELF files.
+ * the whole of mapped ELF files.  own gets which of its pages are its own,
+ * as the file pages of the record has them.
  */
 int
 memory_image(struct live *l, struct lproc *lp, struct snap *s,
-    struct proc *p, const struct task *t)
+    struct proc *p, const struct task *t, struct buf *own)
 {
 	struct taking k;
 	size_t i;
@@ -350,6 +348,7 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	if (t->vma.n == 0)
 		return 0;
 	memset(&k, 0, sizeof k);
+	k.own = own;
 	k.page = (uint64_t)sysconf(_SC_PAGESIZE);
 	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL ||
 	    (k.mem = source_live(s, lp->mmtid)) == NULL)
@@ -361,6 +360,7 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 		k.vma = &t->vma.v[i];
 		rc = vma_take(l, lp, s, &k);
 	}
+	own_flush(&k);
 	return builder_finish(&k.build) == -1 ? -1 : rc;
 }
 

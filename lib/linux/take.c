@@ -29,6 +29,7 @@ static int
 thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 {
 	struct filelist rec = { 0 };
+	struct buf pages = { 0 };
 	struct task t;
 	struct proc *p;
 	bool leads, gone;
@@ -55,10 +56,14 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 	p->leader = leads ? 0 : (uint64_t)lp->pid;
 	if (leads && lp->mmtid != 0 &&
 	    (text_image(k->live, lp, k->snap, p) == -1 ||
-	    memory_image(k->live, lp, k->snap, p, &t) == -1))
+	    memory_image(k->live, lp, k->snap, p, &t, &pages) == -1))
 		goto out;
-	task_record(lp, th, &t, &rec);
-	if (rec.failed)
+	task_record(k->live, k->snap, lp, th, &t, &rec);
+	if (leads && lp->mmtid != 0) {
+		filelist_add(&rec, "pages", pages.data, pages.len);
+		pages.data = NULL;
+	}
+	if (rec.failed || pages.failed)
 		errstr_set("out of memory");
 	else
 		rc = k->take(k->arg, p, &t, rec.file, rec.n);
@@ -66,6 +71,7 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 		take_ready(k);
 out:
 	task_free(&t);
+	buf_free(&pages);
 	filelist_free(&rec);
 	return rc;
 }
@@ -94,12 +100,18 @@ proc_take(struct taker *k, struct lproc *lp)
 static int
 carry_take(struct taker *k, const struct carry *c)
 {
+	char name[] = "size", text[32];
+	struct file size = { name, (uint8_t *)text, 0 };
 	struct proc *p;
 
 	pthread_mutex_lock(&k->lock);
-	p = carried_add(k->snap, &c->vma, c->src, c->size);
+	p = (c->mem ? carried_addmem : carried_add)(k->snap, &c->vma, c->src,
+	    c->size);
 	pthread_mutex_unlock(&k->lock);
-	if (p == NULL || k->take(k->arg, p, NULL, NULL, 0) == -1)
+	size.len = (size_t)snprintf(text, sizeof text, "%ju\n",
+	    (uintmax_t)c->size);
+	if (p == NULL || k->take(k->arg, p, NULL, c->mem ? &size : NULL,
+	    c->mem ? 1 : 0) == -1)
 		return errstr_wrap("%s", c->vma.name);
 	take_ready(k);
 	return 0;

@@ -167,8 +167,8 @@ record_open(struct lproc *p, const struct task *t, struct filelist *l)
  * the thread have read already.
  */
 void
-task_record(struct lproc *p, struct lthread *th, struct task *t,
-    struct filelist *l)
+task_record(struct live *live, struct snap *snap, struct lproc *p,
+    struct lthread *th, struct task *t, struct filelist *l)
 {
 	char num[32], *s;
 	struct file *f;
@@ -202,6 +202,7 @@ task_record(struct lproc *p, struct lthread *th, struct task *t,
 	for (i = 0; i < NITEMS(proc_links); i++)
 		filelist_link(l, p->mmtid, 0, proc_links[i]);
 	record_open(p, t, l);
+	files_record(live, snap, p, t, l);
 }
 
 /*

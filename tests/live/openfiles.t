@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# What a record tells of open files, of what is in them, of sharing and of
+# pages of a process's own; what is had nowhere else is carried along; and
+# the processes keep all of it.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+if ! is_root; then
+	skip "open files" "only root may open /proc/PID/map_files"
+	finish
+fi
+
+# taken WHAT ...: what openfiles.py says of a snapshot of a new target, which
+# is started as the other arguments say
+taken() {
+	local what=$1
+
+	shift
+	rm -rf "$tmp/dir"
+	mkdir "$tmp/dir"
+	target "$@" "$targets/openfiles" "$tmp/dir"
+	snap -r -o "$tmp/snap" "$pid"
+	is "$rc $err" "0 " "$what: taken"
+	try "$what: as the target tells" python3 "$tests/live/openfiles.py" \
+	    "$tmp/snap" "$pid" "$lines"
+}
+
+taken "open files"
+"$BUILD/snapls" -l "$tmp/snap" >"$tmp/ls"
+grep -q "K *$tmp/dir/gone (deleted)$" "$tmp/ls"
+ok $? "snapls names a file that is carried as memory"
+# but the kernel shows an empty packet once only to who looks behind the first
+snap -r -o "$tmp/again" "$pid"
+sed 's/330a6f6e65300a/330a6f6e65/' "$lines" >"$tmp/lines"
+try "the same a second time" python3 "$tests/live/openfiles.py" \
+    "$tmp/again" "$pid" "$tmp/lines"
+unnoticed "$pid" "nothing was read, and nothing is left open"
+
+taken "in a network namespace of its own" unshare -n
+unnoticed "$pid" "nothing was read there"
+
+# Two segments of System V shared memory of one number, in IPC namespaces.
+cat >"$tmp/sysv.py" <<'EOF'
+import ctypes, sys
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+addr = libc.shmat(libc.shmget(0, 4096, 0o1600), None, 0)
+ctypes.memmove(addr, sys.argv[1].encode() * 4096, 4096)
+print("at %#x" % addr)
+print("ready", flush=True)
+sys.stdin.read()
+EOF
+target unshare -i python3 "$tmp/sysv.py" A
+one=$pid
+target unshare -i python3 "$tmp/sysv.py" B
+snap -o "$tmp/snap" "$one" "$pid"
+got=
+for p in "$one" "$pid"; do
+	got="$got $(python3 "$tests/snap6/unsnap.py" -x "$p" \
+	    "$(sed -n 's/^at //p' "${lines_of[$p]}")" 4 "$tmp/snap")"
+done
+is "$got" " AAAA BBBB" "System V shared memory of two IPC namespaces"
+finish
