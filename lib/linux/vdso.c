@@ -85,7 +85,9 @@ vdso_copy(struct live *l, struct snap *s)
 /*
  * Where all of the [vdso] v of a process, whose memory is mem, can be read:
  * at 0 and on of what is returned.  NULL when it is not like ours: that of
- * a 32-bit process, or of one that was restored from another kernel.
+ * a 32-bit process, or of one that was restored from another kernel.  Of
+ * which no page was touched, as in a child that has done little yet, is the
+ * kernel's, and where no 32-bit process has its own.
  */
 struct source *
 vdso_source(struct live *l, struct snap *s, struct source *mem,
@@ -99,5 +101,5 @@ vdso_source(struct live *l, struct snap *s, struct source *mem,
 	    pagemap_walk(source_live_pagemap(mem), v->start, v->end, true,
 	    compare_run, &c) == -1)
 		return NULL;
-	return c.seen && c.same ? src : NULL;
+	return c.same && (c.seen || v->start > UINT32_MAX) ? src : NULL;
 }
