@@ -11,13 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum criu_fdtype {		/* protobuf/fdinfo.proto of criu */
-	FD_REG = 1, FD_PIPE, FD_FIFO, FD_INETSK, FD_UNIXSK, FD_EVENTFD,
-	FD_EVENTPOLL, FD_INOTIFY, FD_SIGNALFD, FD_PACKETSK, FD_TTY,
-	FD_FANOTIFY, FD_NETLINKSK, FD_NS, FD_TUN, FD_EXT, FD_TIMERFD,
-	FD_MEMFD, FD_BPFMAP, FD_PIDFD, FD_TYPES
-};
-
 enum { CLOEXEC = 1 };		/* of fdinfo's flags */
 
 /* what links of /proc show where it is not a path */
@@ -98,11 +91,12 @@ memfd_file(const struct criureader *r, struct criufile *f,
 }
 
 static int
-socket_file(struct criufile *f, const Criu__Socket *s)
+socket_file(struct criufile *f, const Criu__Socket *s,
+    const Criu__UnixSocket *u)
 {
 	f->flags = O_RDWR;
 	return set_name(f, "socket:[%u]", s != NULL && s->has_ino ? s->ino :
-	    f->id);
+	    u != NULL && u->has_ino ? u->ino : f->id);
 }
 
 /*
@@ -123,10 +117,10 @@ file_make(const struct criureader *r, struct criufile *f,
 		return set_name(f, "pipe:[%u]", e->pipe->pipe_id);
 	}
 	if (e->isk != NULL || e->usk != NULL || e->nlsk != NULL)
-		return socket_file(f, e->isk != NULL ? e->isk :
-		    e->usk != NULL ? e->usk : e->nlsk);
+		return socket_file(f, e->isk != NULL ? e->isk : e->nlsk,
+		    e->usk);
 	if (e->type == FD_PACKETSK)
-		return socket_file(f, NULL);
+		return socket_file(f, NULL, NULL);
 	if (e->fifo != NULL && e->fifo->has_regf_id)
 		f->named = e->fifo->regf_id;
 	if (e->tty != NULL) {

@@ -28,13 +28,42 @@ enum criu_magic {		/* include/magic.h of criu */
 	CRIU_FDINFO = 0x56213732,
 	CRIU_FILES = 0x56303138,
 	CRIU_PAGEMAP = 0x56084025,
-	CRIU_MEMFD = 0x48453499
+	CRIU_MEMFD = 0x48453499,
+	CRIU_PIPES_DATA = 0x56453709,
+	CRIU_FIFO_DATA = 0x59333054,
+	CRIU_SK_QUEUES = 0x56264026,
+	CRIU_REMAP_FPATH = 0x59133954,
+	CRIU_GHOST_FILE = 0x52583605,
+	CRIU_TIMENS = 0x43114433
 };
 
 enum criu_page {		/* flags of a pagemap entry */
 	PE_PARENT = 1,
 	PE_LAZY = 2,
 	PE_PRESENT = 4
+};
+
+enum criu_status {		/* of a mapping: include/image.h of criu */
+	CRIU_REGULAR = 1 << 0,
+	CRIU_VSYSCALL = 1 << 2,
+	CRIU_VDSO = 1 << 3,
+	CRIU_HEAP = 1 << 5,
+	CRIU_FILE_PRIVATE = 1 << 6,
+	CRIU_FILE_SHARED = 1 << 7,
+	CRIU_ANON_SHARED = 1 << 8,
+	CRIU_ANON_PRIVATE = 1 << 9,
+	CRIU_SYSVIPC = 1 << 10,
+	CRIU_VVAR = 1 << 12,
+	CRIU_AIORING = 1 << 13,
+	CRIU_MAPS_MEMFD = 1 << 14,
+	CRIU_GUARD = 1 << 16
+};
+
+enum criu_fdtype {		/* images/fdinfo.proto of criu */
+	FD_REG = 1, FD_PIPE, FD_FIFO, FD_INETSK, FD_UNIXSK, FD_EVENTFD,
+	FD_EVENTPOLL, FD_INOTIFY, FD_SIGNALFD, FD_PACKETSK, FD_TTY,
+	FD_FANOTIFY, FD_NETLINKSK, FD_NS, FD_TUN, FD_EXT, FD_TIMERFD,
+	FD_MEMFD, FD_BPFMAP, FD_PIDFD, FD_TYPES
 };
 
 enum { CRIU_PAGE = 4096 };	/* bytes of a page in pages-N.img */

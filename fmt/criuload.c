@@ -23,8 +23,11 @@
 
 enum { WRITEBUF = 256 * 1024 };
 
-static int
-write_at(int fd, const uint8_t *p, size_t len, uint64_t off)
+/*
+ * Write all of some bytes at an offset; errno tells what is wrong.
+ */
+int
+criuload_writeat(int fd, const uint8_t *p, size_t len, uint64_t off)
 {
 	ssize_t n;
 
@@ -56,7 +59,7 @@ object_flush(struct object *o)
 
 	n = o->nbuf;
 	o->nbuf = 0;
-	if (n > 0 && write_at(o->fd, o->buf, n, o->bufat) == -1)
+	if (n > 0 && criuload_writeat(o->fd, o->buf, n, o->bufat) == -1)
 		return errstr_sys("%s", o->src->name);
 	return 0;
 }
@@ -99,14 +102,29 @@ object_find(struct object *o, uint64_t addr)
 }
 
 /*
- * The pagemap that came with a process, if one did.
+ * The pagemap that came with a process, or was made for it, if one did or
+ * was.
  */
 static int
-find_pagemap(const struct proc *p, struct linuxrec *r, struct recfile *f)
+find_pagemap(const struct criuload *l, const struct proc *p,
+    struct linuxrec *r, struct recfile *f)
 {
 	static const char prefix[] = "criu/pagemap-";
+	const struct made *im;
 	size_t i;
 
+	for (i = 0; i < l->made.n; i++) {
+		im = l->made.v[i];
+		if (im->pages != p)
+			continue;
+		f->name = im->name;
+		f->namelen = strlen(im->name);
+		f->data = im->b.data;
+		f->len = im->b.len;
+		return 1;
+	}
+	if (l->made.n > 0)
+		return 0;
 	if (linuxrec_open(r, proc_file(p, "proc")) == -1)
 		return -1;
 	for (i = 0; i < r->n; i++) {
@@ -132,6 +150,8 @@ object_file(struct criuload *l, struct object *o)
 
 	o->id = ++l->npages;
 	snprintf(name, sizeof name, "pages-%u.img", o->id);
+	if (criuload_out(l) == NULL)
+		return -1;
 	fd = outdir_file(l->out, l->parent != NULL ? NULL : name);
 	if (fd == -1)
 		return -1;
@@ -152,7 +172,7 @@ object_init(struct criuload *l, struct object *o, const struct recfile *f)
 {
 	size_t skip;
 
-	skip = sizeof "criu/" - 1;
+	skip = f->namelen > 5 && memcmp(f->name, "criu/", 5) == 0 ? 5 : 0;
 	o->name = strndup(f->name + skip, f->namelen - skip);
 	o->buf = malloc(WRITEBUF);
 	if (o->name == NULL || o->buf == NULL)
@@ -181,7 +201,7 @@ object_free(struct object *o)
 static int
 object_get(struct criuload *l, struct proc *p, struct object **out)
 {
-	struct linuxrec r;
+	struct linuxrec r = { 0 };
 	struct recfile f;
 	struct object *o, **v;
 	size_t i;
@@ -193,7 +213,7 @@ object_get(struct criuload *l, struct proc *p, struct object **out)
 			return 1;
 		}
 	o = NULL;
-	if ((rc = find_pagemap(p, &r, &f)) == 1) {
+	if ((rc = find_pagemap(l, p, &r, &f)) == 1) {
 		v = reallocarray(l->object, l->nobject + 1, sizeof *v);
 		if (v != NULL)
 			l->object = v;

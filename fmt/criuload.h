@@ -1,6 +1,7 @@
 /*
- * What the two files that write CRIU images share: criuload.c, which brings
- * pages to their places, and criuwrite.c, which writes the rest.
+ * What the files that write CRIU images share: criuload.c, which brings
+ * pages to their places, criuwrite.c, which writes the rest, and criumake.c,
+ * which makes images where none came with the snapshot.
  */
 #ifndef CRIULOAD_H
 #define CRIULOAD_H
@@ -22,8 +23,24 @@ struct object {			/* a process, or shared memory */
 	uint64_t	 bufat;
 };
 
+struct made {			/* an image that was made */
+	char		*name;	/* owned */
+	struct buf	 b;	/* owned; of a pagemap, without its pages */
+	struct proc	*pages;	/* borrowed; whose pagemap it is; or NULL */
+	struct proc	*body;	/* borrowed; a file that is carried along,
+				   whose bytes come behind b; or NULL */
+	uint64_t	 bodylen;
+};
+
+struct mades {			/* all of a directory */
+	struct made	**v;	/* owned */
+	size_t		 n;
+};
+
 struct criuload {
-	struct outdir	*out;
+	struct outdir	*out;	/* owned; NULL: not made yet */
+	const char	*dir;	/* borrowed; its path */
+	struct mades	 made;
 	struct snap	*snap;	/* borrowed, once it is there */
 	const char	*parent; /* borrowed; a directory, or NULL */
 	struct object	**object; /* owned */
@@ -44,7 +61,17 @@ int		 criuload_keep(void *, struct snap *, struct proc *,
 		    uint64_t, const uint8_t *, size_t, struct source **,
 		    uint64_t *);
 void		 criuload_tick(struct criuload *, uint64_t);
+int		 criuload_writeat(int, const uint8_t *, size_t, uint64_t);
 int		 criuload_fill(struct criuload *);
 void		 criuload_free(struct criuload *);
+
+/* criuwrite.c */
+struct outdir	*criuload_out(struct criuload *);
+
+/* criumake.c */
+bool		 criumake_can(struct snap *);
+int		 criumake(struct snap *, const struct criuopts *,
+		    struct mades *);
+void		 mades_free(struct mades *);
 
 #endif

@@ -17,19 +17,6 @@
 #include "criuimg.h"
 #include "record.h"
 
-enum criu_status {		/* of a mapping: include/image.h of criu */
-	CRIU_VSYSCALL = 1 << 2,
-	CRIU_VDSO = 1 << 3,
-	CRIU_HEAP = 1 << 5,
-	CRIU_FILE_PRIVATE = 1 << 6,
-	CRIU_FILE_SHARED = 1 << 7,
-	CRIU_ANON_SHARED = 1 << 8,
-	CRIU_SYSVIPC = 1 << 10,
-	CRIU_VVAR = 1 << 12,
-	CRIU_AIORING = 1 << 13,
-	CRIU_GUARD = 1 << 16
-};
-
 struct criuname {		/* a file of the directory */
 	char		*name;	/* owned */
 	bool		 used;	/* by one process alone */

@@ -300,21 +300,88 @@ path_between(const char *from, const char *to)
 }
 
 /*
+ * The bytes of a file that is carried along, behind its image's head; what it
+ * has no bytes of is a hole.
+ */
+static int
+made_body(const struct made *im, int fd)
+{
+	enum { PIECE = 64 * 1024 };
+	struct image *body;
+	struct span sp;
+	uint64_t at, end, origin;
+	size_t n;
+	uint8_t *p;
+	int rc;
+
+	body = im->body->text != NULL ? im->body->text : im->body->mem;
+	if (ftruncate(fd, (off_t)(im->b.len + im->bodylen)) == -1)
+		return errstr_sys("%s", im->name);
+	if (body == NULL || im->bodylen == 0)
+		return 0;
+	if ((p = malloc(PIECE)) == NULL)
+		return errstr_set("out of memory");
+	origin = image_origin(body);
+	for (rc = 0, at = 0; at < im->bodylen && rc == 0; at = end) {
+		image_span(body, origin + at, &sp);
+		end = sp.last - origin;
+		end = end >= im->bodylen ? im->bodylen : end + 1;
+		for (; sp.data && at < end && rc == 0; at += n) {
+			n = end - at < PIECE ? (size_t)(end - at) : PIECE;
+			rc = image_read(body, origin + at, p, n);
+			if (rc == 0 && criuload_writeat(fd, p, n,
+			    im->b.len + at) == -1)
+				rc = errstr_sys("%s", im->name);
+		}
+	}
+	free(p);
+	return rc;
+}
+
+/*
+ * The images that were made for a snapshot that none came with.
+ */
+static int
+made_images(struct criuload *l, struct buf *inventory)
+{
+	const struct made *im;
+	size_t i;
+	int fd, rc;
+
+	for (rc = 0, i = 0; i < l->made.n && rc == 0; i++) {
+		im = l->made.v[i];
+		if (strcmp(im->name, INVENTORY) == 0) {
+			buf_add(inventory, im->b.data, im->b.len);
+			rc = buf_check(inventory);
+		} else if (im->body != NULL) {
+			if ((fd = outdir_file(l->out, im->name)) == -1)
+				return -1;
+			rc = criuload_writeat(fd, im->b.data, im->b.len, 0);
+			rc = rc == -1 ? errstr_sys("%s", im->name) :
+			    made_body(im, fd);
+			close(fd);
+		} else if (im->pages == NULL)
+			rc = outdir_put(l->out, im->name, im->b.data,
+			    im->b.len);
+	}
+	return rc;
+}
+
+/*
  * All but the inventory, without which nobody takes the directory for whole.
  */
 static int
-write_images(struct criuload *l, const char *dir, struct buf *inventory)
+write_images(struct criuload *l, struct buf *inventory)
 {
 	char *link;
 	size_t i;
 	int rc;
 
-	for (i = 0; i < l->snap->nproc; i++)
+	if (made_images(l, inventory) == -1)
+		return -1;
+	for (i = 0; i < l->snap->nproc && l->made.n == 0; i++)
 		if (proc_images(l, l->snap->proc[i], inventory) == -1)
 			return -1;
-	if (inventory->len == 0)
-		return errstr_set("no images of CRIU came with this snapshot, "
-		    "of which a checkpoint could be made");
 	if (criuload_fill(l) == -1)
 		return -1;
 	for (rc = 0, i = 0; i < l->nobject && rc == 0; i++)
@@ -322,11 +389,30 @@ write_images(struct criuload *l, const char *dir, struct buf *inventory)
 		    object_plain(l, l->object[i]);
 	if (rc == -1 || l->parent == NULL)
 		return rc;
-	if ((link = path_between(dir, l->parent)) == NULL)
+	if ((link = path_between(l->dir, l->parent)) == NULL)
 		return -1;
 	rc = outdir_link(l->out, "parent", link);
 	free(link);
 	return rc;
+}
+
+/*
+ * Did the images of a checkpoint come with the snapshot?
+ */
+static bool
+has_images(const struct snap *s)
+{
+	struct linuxrec r;
+	struct recfile f;
+	size_t i;
+	bool has;
+
+	for (has = false, i = 0; i < s->nproc && !has; i++) {
+		has = linuxrec_open(&r, proc_file(s->proc[i], "proc")) == 0 &&
+		    linuxrec_find(&r, "criu/" INVENTORY, &f);
+		linuxrec_close(&r);
+	}
+	return has;
 }
 
 /*
@@ -365,31 +451,58 @@ is_image(const char *name)
 }
 
 /*
+ * The directory, made when the first image is to be written, but not before;
+ * or NULL.
+ */
+struct outdir *
+criuload_out(struct criuload *l)
+{
+	if (l->out != NULL)
+		return l->out;
+	l->out = outdir_open(l->dir, INVENTORY, l->opts->force);
+	if (l->out == NULL ||
+	    (l->parent != NULL && parent_check(l->dir, l->parent) == -1) ||
+	    (l->opts->force && outdir_clear(l->out, is_image) == -1))
+		return NULL;
+	return l->out;
+}
+
+/*
  * Write a snapshot, a file or (NULL) standard input, as a directory of CRIU
- * images.  The directory must be new or empty, unless o->force, which
- * removes the images that are in it; upon a parent where o->parent is one.  st, all zero, is told what was written.
+ * images: those that came with it, or, of live processes, such that are made
+ * of its records.  The directory must be new or empty, unless o->force, which
+ * removes the images that are in it; upon a parent where o->parent is one.
+ * Where something cannot be restored it is not touched.  st, all zero, is told
+ * what was written.
  */
 int
 criu_write(const char *file, const char *dir, const struct criuopts *o,
     struct criustat *st)
 {
-	struct criuload l = { .parent = o->parent, .opts = o, .stat = st };
+	struct criuload l = { .dir = dir, .parent = o->parent, .opts = o,
+	    .stat = st };
 	struct readopts ro = { .keep = criuload_keep, .keeper = &l };
 	struct buf inventory = { 0 };
 	struct snap *s;
 	int rc;
 
 	rc = -1;
-	if ((l.out = outdir_open(dir, INVENTORY, o->force)) == NULL)
-		return -1;
 	s = NULL;
-	if ((o->parent != NULL && parent_check(dir, o->parent) == -1) ||
-	    (o->force && outdir_clear(l.out, is_image) == -1))
-		goto out;
-	if ((s = snap_open(file, &ro)) == NULL)
+	if (outdir_check(dir, o->force) == -1 ||
+	    (s = snap_open(file, &ro)) == NULL)
 		goto out;
 	l.snap = s;
-	if (write_images(&l, dir, &inventory) == -1 ||
+	if (!has_images(s)) {
+		if (!criumake_can(s)) {
+			errstr_set("no images of CRIU came with this snapshot, "
+			    "of which a checkpoint could be made");
+			goto out;
+		}
+		if (criumake(s, o, &l.made) == -1)
+			goto out;
+	}
+	if (criuload_out(&l) == NULL ||
+	    write_images(&l, &inventory) == -1 ||
 	    outdir_commit(l.out, INVENTORY, inventory.data, inventory.len) ==
 	    -1)
 		goto out;
@@ -398,6 +511,7 @@ criu_write(const char *file, const char *dir, const struct criuopts *o,
 out:
 	outdir_abort(l.out);
 	criuload_free(&l);
+	mades_free(&l.made);
 	snap_free(s);
 	buf_free(&inventory);
 	return rc;

@@ -58,6 +58,30 @@ dir_empty(int fd, bool *empty)
 }
 
 /*
+ * Could a directory be made, or taken, as outdir_open does it?  Nothing is
+ * changed.
+ */
+int
+outdir_check(const char *path, bool force)
+{
+	bool empty;
+	int fd, rc;
+
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1)
+		return errno == ENOENT ? 0 : errstr_sys("%s", path);
+	empty = force;
+	rc = 0;
+	if (!force && dir_empty(fd, &empty) == -1)
+		rc = errstr_sys("%s", path);
+	else if (!empty)
+		rc = errstr_set("%s: the directory is not empty; -f writes "
+		    "into it", path);
+	close(fd);
+	return rc;
+}
+
+/*
  * Make a directory, or take an empty one; with force one that is not, too,
  * whose file named last is removed at once: without it nobody takes the
  * directory for whole.  It will be readable by its owner alone.

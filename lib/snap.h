@@ -380,6 +380,7 @@ char		*program_harmless(char *);
  */
 struct outdir;
 
+int		 outdir_check(const char *, bool);
 struct outdir	*outdir_open(const char *, const char *, bool);
 int		 outdir_file(struct outdir *, const char *);
 int		 outdir_put(struct outdir *, const char *, const void *,
@@ -525,15 +526,21 @@ int		 buildid_parse(struct buildid *, const uint8_t *, size_t);
 bool		 buildid_same(const struct buildid *, const struct buildid *);
 
 /*
- * CRIU images: criuread.c and criuwrite.c, with what criuread.h and
- * criuload.h list, over the framing of criuimg.c and the pages of
- * criupages.c
+ * CRIU images: criuread.c, criuwrite.c and criumake.c, with what criuread.h,
+ * criuload.h and criumake.h list, over the framing of criuimg.c and the pages
+ * of criupages.c
  */
 struct criuopts {
 	const char	*parent; /* a directory to write upon, or NULL */
-	bool		 force;	/* into a directory that is not empty */
+	bool		 force;	/* into a directory that is not empty, and
+				   without what cannot be restored */
+	uint64_t	 root;	/* of live processes: this one and those below
+				   it; 0: all */
+	bool		 shelljob; /* whose session leader may be elsewhere */
+	void		(*warn)(void *, const char *); /* or NULL */
 	void		(*tick)(void *, uint64_t); /* or NULL */
-	void		*arg;	/* tick's first; then bytes of pages so far */
+	void		*arg;	/* the first of both; then, of tick, bytes of
+				   pages so far */
 };
 
 struct criustat {		/* what was written */

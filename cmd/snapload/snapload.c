@@ -5,6 +5,7 @@
 
 #include <err.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -201,7 +202,7 @@ load(const char *file, const char *dir, const struct criuopts *o)
 static void __attribute__((noreturn))
 usage(void)
 {
-	fprintf(stderr, "usage: snapload [-fv] [-p parentdir] -D dir [file]\n"
+	fprintf(stderr, "usage: snapload [-fjv] [-p parentdir] [-t pid] -D dir [file]\n"
 	    "       snapload -u [-v] -D dir [-o file]\n");
 	exit(2);
 }
@@ -209,8 +210,8 @@ usage(void)
 int
 main(int argc, char *argv[])
 {
-	struct criuopts co = { .tick = tick_load };
-	const char *dir, *path;
+	struct criuopts co = { .warn = say_lost, .tick = tick_load };
+	const char *dir, *path, *bad;
 	bool reverse;
 	int c, rc;
 
@@ -218,7 +219,7 @@ main(int argc, char *argv[])
 	watched = isatty(STDERR_FILENO);
 	dir = path = NULL;
 	reverse = false;
-	while ((c = getopt(argc, argv, "D:fo:p:uv")) != -1)
+	while ((c = getopt(argc, argv, "D:fjo:p:t:uv")) != -1)
 		switch (c) {
 		case 'D':
 			dir = optarg;
@@ -226,11 +227,19 @@ main(int argc, char *argv[])
 		case 'f':
 			co.force = true;
 			break;
+		case 'j':
+			co.shelljob = true;
+			break;
 		case 'o':
 			path = optarg;
 			break;
 		case 'p':
 			co.parent = optarg;
+			break;
+		case 't':
+			co.root = (uint64_t)strtonum(optarg, 1, INT_MAX, &bad);
+			if (bad != NULL)
+				errx(2, "%s: no process id", optarg);
 			break;
 		case 'u':
 			reverse = true;
@@ -244,7 +253,7 @@ main(int argc, char *argv[])
 	argc -= optind;
 	argv += optind;
 	if (dir == NULL || (reverse ? argc > 0 || co.force ||
-	    co.parent != NULL : argc > 1 || path != NULL))
+	    co.shelljob || co.root != 0 || co.parent != NULL : argc > 1 || path != NULL))
 		usage();
 	program_signals();
 	rc = reverse ? unload(dir, path) : load(argv[0], dir, &co);

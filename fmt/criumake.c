@@ -1,0 +1,348 @@
+/*
+ * CRIU images of processes that snap(1) took, made of their Linux records.
+ *
+ * All images are made in memory before one is written, and what cannot be
+ * restored is noted on the way, so that it can be told in full while nothing
+ * has happened yet.  Pages, and the bytes of deleted files, stay where they
+ * are: an image tells whose they are.
+ */
+#include "criumake.h"
+#include "num.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Room for one more of n elements of so many bytes each; the array may move.
+ * NULL, and the array stays, if there is no memory.
+ */
+void *
+make_grow(void *v, size_t n, size_t size)
+{
+	if ((n & (n - 1)) != 0)
+		return v;
+	if ((v = reallocarray(v, n == 0 ? 1 : n * 2, size)) == NULL)
+		errstr_set("out of memory");
+	return v;
+}
+
+/*
+ * A new image of a kind, or NULL.
+ */
+struct made *
+make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
+{
+	struct made **v, *im;
+	va_list ap;
+	int n;
+
+	if ((v = make_grow(m->out->v, m->out->n, sizeof *v)) == NULL)
+		return NULL;
+	m->out->v = v;
+	if ((im = calloc(1, sizeof *im)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	va_start(ap, fmt);
+	n = vasprintf(&im->name, fmt, ap);
+	va_end(ap);
+	if (n == -1) {
+		free(im);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	if (magic == CRIU_INVENTORY)	/* it has no first word */
+		num_add(&im->b, magic, 4);
+	else
+		criuimg_begin(&im->b, magic);
+	v[m->out->n++] = im;
+	return im;
+}
+
+void
+mades_free(struct mades *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		buf_free(&l->v[i]->b);
+		free(l->v[i]->name);
+		free(l->v[i]);
+	}
+	free(l->v);
+	memset(l, 0, sizeof *l);
+}
+
+static int
+reason_add(struct criumake *m, const char *fmt, va_list ap)
+{
+	char **v;
+
+	if ((v = make_grow(m->reason, m->nreason, sizeof *v)) == NULL)
+		return -1;
+	m->reason = v;
+	if (vasprintf(&v[m->nreason], fmt, ap) == -1)
+		return errstr_set("out of memory");
+	m->nreason++;
+	return 0;
+}
+
+/*
+ * Note why something cannot be restored, which is left out if everything else
+ * is to be written all the same.  0, or -1 if there is no memory.
+ */
+int
+make_refuse(struct criumake *m, const char *fmt, ...)
+{
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	rc = reason_add(m, fmt, ap);
+	va_end(ap);
+	return rc;
+}
+
+/*
+ * The same for what cannot be left out.
+ */
+int
+make_never(struct criumake *m, const char *fmt, ...)
+{
+	va_list ap;
+	int rc;
+
+	m->fatal = true;
+	va_start(ap, fmt);
+	rc = reason_add(m, fmt, ap);
+	va_end(ap);
+	return rc;
+}
+
+/*
+ * The process or thread of a number of the snapshot, or NULL.
+ */
+struct maketask *
+make_find(const struct criumake *m, uint64_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < m->snap->nproc; i++)
+		if (m->task[i] != NULL && m->task[i]->proc->pid == pid)
+			return m->task[i];
+	return NULL;
+}
+
+/*
+ * The fields of stat: 3 is a letter, and those from 4 on are numbers.
+ */
+static int
+stat_read(struct maketask *t)
+{
+	char *text, *s, *end;
+	size_t i;
+
+	if ((text = words_text(&t->rec, "stat")) == NULL)
+		return errstr_set("no stat");
+	i = 2;
+	if ((s = strrchr(text, ')')) != NULL && s[1] == ' ' && s[2] != '\0') {
+		t->state = s[2];
+		for (s += 3, i = 4; i < STAT_FIELDS; i++, s = end) {
+			t->stat[i] = *s != ' ' ? 0 : s[1] == '-' ?
+			    (uint64_t)strtoll(s, &end, 10) :
+			    strtoull(s, &end, 10);
+			if (*s != ' ' || end == s)
+				break;
+		}
+	}
+	free(text);
+	return i == STAT_FIELDS ? 0 : errstr_set("stat: not 52 fields");
+}
+
+/*
+ * The last number of a line of status: the one in the innermost namespace.
+ */
+static int
+inner_number(const struct maketask *t, const char *key, uint32_t *out)
+{
+	enum { DEEPEST = 33 };	/* MAX_PID_NS_LEVEL of the kernel, and 1 */
+	uint64_t v[DEEPEST];
+	size_t n;
+
+	n = status_numbers(t, key, 10, v, DEEPEST);
+	if (n == 0 || n > DEEPEST || v[n - 1] > INT32_MAX)
+		return errstr_set("status: no %s", key);
+	*out = (uint32_t)v[n - 1];
+	return 0;
+}
+
+static int
+task_read(struct maketask *t)
+{
+	if (linuxrec_open(&t->rec, proc_file(t->proc, "proc")) == -1 ||
+	    stat_read(t) == -1)
+		return -1;
+	t->status = words_text(&t->rec, "status");
+	if (inner_number(t, "NSpid", &t->pid) == -1)
+		return -1;
+	if (t->proc->leader != 0)
+		return 0;
+	return inner_number(t, "NSpgid", &t->pgid) == -1 ? -1 :
+	    inner_number(t, "NSsid", &t->sid);
+}
+
+static int
+tasks_read(struct criumake *m)
+{
+	struct maketask *t;
+	struct proc *p;
+	size_t i;
+
+	m->task = calloc(m->snap->nproc, sizeof(*m->task));
+	if (m->task == NULL)
+		return errstr_set("out of memory");
+	for (i = 0; i < m->snap->nproc; i++) {
+		p = m->snap->proc[i];
+		if (p->carried != NULL)
+			continue;
+		if ((t = m->task[i] = calloc(1, sizeof *t)) == NULL)
+			return errstr_set("out of memory");
+		t->proc = p;
+		t->files = t;
+		if (task_read(t) == -1)
+			return errstr_wrap("process %" PRIu64, p->pid);
+	}
+	return 0;
+}
+
+static void
+make_free(struct criumake *m)
+{
+	struct maketask *t;
+	size_t i;
+
+	for (i = 0; m->task != NULL && i < m->snap->nproc; i++) {
+		if ((t = m->task[i]) == NULL)
+			continue;
+		linuxrec_close(&t->rec);
+		free(t->status);
+		free(t->fd);
+		vmas_free(&t->maps);
+		free(t->kept);
+		free(t);
+	}
+	for (i = 0; i < m->nreason; i++)
+		free(m->reason[i]);
+	for (i = 0; i < m->ntext; i++)
+		free(m->text[i].path);
+	free(m->task);
+	free(m->reason);
+	free(m->text);
+	free(m->order);
+	free(m->ghost);
+	free(m->shm);
+	makeopen_free(m);
+}
+
+/*
+ * All images of a process but those of its descriptors.
+ */
+static int
+process_write(struct criumake *m, struct maketask *t)
+{
+	const size_t *at;
+	size_t i, n;
+
+	if (makecore_write(m, t, t) == -1)
+		return -1;
+	if (maketask_ended(t))
+		return 0;
+	if (snap_threads(m->snap, t->proc->pid, &at, &n) == -1)
+		return -1;
+	for (i = 0; i < n; i++)
+		if (!maketask_ended(m->task[at[i]]) &&
+		    makecore_write(m, t, m->task[at[i]]) == -1)
+			return -1;
+	if (maketree_ids(m, t) == -1 || makemm_write(m, t) == -1)
+		return -1;
+	return makefd_write(m, t);
+}
+
+static int
+make_all(struct criumake *m)
+{
+	struct made *files;
+	size_t i;
+
+	if (tasks_read(m) == -1 || maketree_choose(m) == -1 ||
+	    makeopen_read(m) == -1)
+		return -1;
+	if (m->fatal)
+		return 0;
+	for (i = 0; i < m->norder; i++)
+		if (makeopen_fds(m, m->order[i]) == -1)
+			return -1;
+	if (makefd_judge(m) == -1 ||
+	    (files = make_image(m, CRIU_FILES, "files.img")) == NULL)
+		return -1;
+	m->files = &files->b;
+	if (makefile_write(m) == -1)
+		return -1;
+	for (i = 0; i < m->norder; i++)
+		if (process_write(m, m->order[i]) == -1)
+			return -1;
+	if (makemem_write(m) == -1 || maketree_write(m) == -1)
+		return -1;
+	for (i = 0; i < m->out->n; i++)
+		if (buf_check(&m->out->v[i]->b) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * Is it a snapshot that snap(1) took, with what restoring takes?
+ */
+bool
+criumake_can(struct snap *s)
+{
+	struct linuxrec r;
+	struct recfile f;
+	size_t i;
+	bool can;
+
+	for (can = false, i = 0; i < s->nproc && !can; i++) {
+		can = s->proc[i]->carried == NULL &&
+		    linuxrec_open(&r, proc_file(s->proc[i], "proc")) == 0;
+		if (!can)
+			continue;
+		can = linuxrec_find(&r, "pages", &f) ||
+		    linuxrec_find(&r, "observed", &f) ||
+		    linuxrec_find(&r, "shares", &f);
+		linuxrec_close(&r);
+	}
+	return can;
+}
+
+/*
+ * Make the images of the processes of a snapshot that o->root tells of: all
+ * of a directory.  What cannot be restored is told to o->warn, each a line,
+ * and is an error unless o->force leaves it out.
+ */
+int
+criumake(struct snap *s, const struct criuopts *o, struct mades *out)
+{
+	struct criumake m = { .snap = s, .opts = o, .out = out };
+	size_t i;
+	int rc;
+
+	rc = make_all(&m);
+	for (i = 0; rc == 0 && i < m.nreason && o->warn != NULL; i++)
+		o->warn(o->arg, m.reason[i]);
+	if (rc == 0 && m.fatal)
+		rc = errstr_set("nothing is written");
+	else if (rc == 0 && m.nreason > 0 && !o->force)
+		rc = errstr_set("nothing is written (-f writes the rest)");
+	make_free(&m);
+	return rc;
+}

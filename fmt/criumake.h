@@ -1,0 +1,209 @@
+/*
+ * What the files share that make CRIU images of processes that snap(1) took.
+ *
+ *	criumake.c	which processes; one after another
+ *	criumaketree.c	how they hang together: pstree, ids, inventory
+ *	criumakecore.c	threads: core; and criumaketask.c, their processes
+ *	criumakeregs.c	their registers
+ *	criumakemm.c	mappings: mm
+ *	criumakemem.c	pages, and shared memory
+ *	criumakeopen.c	open files as the record has them
+ *	criumakefd.c	what of them can be restored; descriptors
+ *	criumakefile.c	files.img, an entry for each
+ *	criumakereg.c	files with a name, and deleted ones
+ */
+#ifndef CRIUMAKE_H
+#define CRIUMAKE_H
+
+#include "criuload.h"
+#include "recwords.h"
+
+enum { STAT_FIELDS = 53 };	/* of proc_pid_stat(5), counted from 1 */
+
+struct maketask {		/* a process or a thread */
+	struct proc	*proc;	/* borrowed */
+	struct linuxrec	 rec;	/* owned */
+	char		*status; /* owned; or NULL */
+	char		 state;
+	uint64_t	 stat[STAT_FIELDS]; /* 4 and up; 0: not told */
+	uint32_t	 pid;	/* these as it sees them itself */
+	uint32_t	 pgid;
+	uint32_t	 sid;
+	struct maketask	*parent; /* borrowed; NULL: of the root */
+	struct maketask	*files;	/* borrowed; whose descriptors it has */
+	bool		 chosen;
+	bool		 listed; /* in order */
+	bool		 fdinfo;	/* of it is written */
+	struct makefd	*fd;	/* owned; ascending */
+	size_t		 nfd;
+	struct vmas	 maps;	/* owned; kept ones: those to be restored */
+	bool		*kept;	/* owned; one for each: private memory */
+};
+
+enum openkey {			/* keys of file/ID with numbers */
+	OK_FLAGS, OK_POS, OK_MODE, OK_UID, OK_GID, OK_SIZE, OK_NLINK, OK_INO,
+	OK_DEV, OK_RDEV, OK_DELETED, OK_OWNER, OK_CAPACITY, OK_ALONE, OK_SEALS,
+	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
+	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_LOCK, OK_MAX
+};
+
+enum { OPEN_NUMBERS = 5 };	/* most that a key has */
+
+struct maketarget {		/* what an epoll set waits for */
+	uint64_t	 fd;
+	uint64_t	 events;
+	uint64_t	 data;
+	uint64_t	 id;	/* of the record; NOFILE: none in it */
+};
+
+#define NOFILE	UINT64_MAX
+
+struct makeopen {		/* an open file description */
+	uint64_t	 key;	/* its number in the record */
+	uint32_t	 id;	/* and in files.img; 0: not written */
+	char		*type;	/* owned, as all pointers here */
+	char		*path;
+	char		*why;	/* it cannot be told in full; or NULL */
+	uint8_t		*name;	/* of a socket */
+	size_t		 namelen;
+	uint64_t	 v[OK_MAX][OPEN_NUMBERS];
+	uint32_t	 has;	/* a bit for each key */
+	struct maketarget *target;
+	size_t		 ntarget;
+	bool		 used;	/* by a chosen process */
+	const struct maketask *user; /* borrowed; the first that has it */
+};
+
+struct makefd {			/* a descriptor */
+	uint64_t	 fd;
+	bool		 cloexec;
+	struct makeopen	*open;	/* borrowed */
+};
+
+struct maketext {		/* a file that has a name, in files.img */
+	uint32_t	 id;
+	uint64_t	 dev;
+	uint64_t	 ino;
+	char		*path;	/* owned */
+};
+
+struct makeghost {		/* a deleted file */
+	uint32_t	 id;
+	uint64_t	 dev;
+	uint64_t	 ino;
+};
+
+struct makeshm {		/* shared memory */
+	struct proc	*proc;	/* borrowed; carried along */
+	uint32_t	 file;	/* the id it is mapped by; 0: not mapped */
+	const struct makeopen *open; /* borrowed; one that is open, or NULL */
+	const struct maketask *user; /* borrowed; the first that has it */
+};
+
+struct criumake {
+	struct snap	*snap;	/* borrowed, as all pointers here but where it
+				   says so */
+	const struct criuopts *opts;
+	struct mades	*out;
+	struct maketask	**task;	/* owned; one for each of snap's, NULL for
+				   what is carried along */
+	struct maketask	*root;
+	struct maketask	**order; /* owned; processes, parents first */
+	size_t		 norder;
+	struct makeopen	**open;	/* owned; by key */
+	size_t		 nopen;
+	struct maketext	*text;	/* owned; mapped files */
+	size_t		 ntext;
+	struct makeghost *ghost; /* owned */
+	size_t		 nghost;
+	struct makeshm	*shm;	/* owned */
+	size_t		 nshm;
+	struct buf	*files;	/* files.img */
+	uint32_t	 lastid; /* of files */
+	char		**reason; /* owned; why it cannot be restored */
+	size_t		 nreason;
+	bool		 fatal;	/* one of them, with force, too */
+};
+
+/* criumake.c */
+void		*make_grow(void *, size_t, size_t);
+struct made	*make_image(struct criumake *, uint32_t, const char *, ...)
+		    __attribute__((format(printf, 3, 4)));
+int		 make_refuse(struct criumake *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+int		 make_never(struct criumake *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+struct maketask	*make_find(const struct criumake *, uint64_t);
+
+/* criumaketree.c */
+bool		 maketask_ended(const struct maketask *);
+int		 maketree_choose(struct criumake *);
+int		 maketree_ids(struct criumake *, struct maketask *);
+int		 maketree_write(struct criumake *);
+uint32_t	 maketree_filesid(const struct criumake *,
+		    const struct maketask *);
+
+/* criumakecore.c */
+int		 makecore_write(struct criumake *, struct maketask *,
+		    struct maketask *);
+size_t		 status_numbers(const struct maketask *, const char *, int,
+		    uint64_t *, size_t);
+
+/* criumakeregs.c */
+struct makeregs {
+	Criu__ThreadInfoX86 info;
+	Criu__GpRegs	 gp;
+	Criu__FpRegs	 fp;
+	Criu__Xsave	 xsave;
+	uint32_t	 st[32];
+	uint32_t	 xmm[64];
+	uint32_t	 ymm[64];
+	uint64_t	 bndreg[8];
+	uint64_t	 bndcsr[8];
+	uint64_t	 opmask[8];
+	uint64_t	 zmm[64];
+	uint64_t	 hi16[128];
+};
+
+int		 makeregs_get(struct criumake *, struct maketask *,
+		    struct maketask *, const uint64_t *, struct makeregs *);
+
+/* criumakemm.c */
+int		 makemm_write(struct criumake *, struct maketask *);
+
+/* criumakemem.c */
+int		 makemem_pages(struct criumake *, struct maketask *);
+struct makeshm	*makemem_shm(struct criumake *, uint64_t, uint64_t,
+		    const struct maketask *);
+int		 makemem_mapped(struct criumake *, struct makeshm *,
+		    uint32_t *);
+int		 makemem_write(struct criumake *);
+
+/* criumakeopen.c */
+int		 makeopen_read(struct criumake *);
+struct makeopen	*makeopen_find(const struct criumake *, uint64_t);
+int		 makeopen_fds(struct criumake *, struct maketask *);
+bool		 makeopen_is(const struct makeopen *, const char *);
+bool		 makeopen_has(const struct makeopen *, enum openkey);
+void		 makeopen_free(struct criumake *);
+
+/* criumakefd.c */
+unsigned int	 makefd_type(const struct makeopen *);
+int		 makefd_judge(struct criumake *);
+int		 makefd_write(struct criumake *, struct maketask *);
+
+/* criumakefile.c */
+int		 makefile_write(struct criumake *);
+void		 makefile_fown(const struct criumake *, const struct makeopen *,
+		    Criu__Fown *);
+
+/* criumakereg.c */
+struct proc	*makereg_content(struct criumake *, uint64_t, uint64_t);
+int		 makereg_open(struct criumake *, const struct makeopen *,
+		    uint32_t, bool);
+uint64_t	 makereg_size(const struct proc *);
+int		 makereg_path(struct criumake *, const char *, uint32_t *);
+int		 makereg_mapped(struct criumake *, struct maketask *,
+		    const struct vma *, uint32_t *);
+
+#endif

@@ -1,0 +1,333 @@
+/*
+ * Which of the open files can be restored; and the descriptors that are:
+ * fdinfo-N.img and fs-N.img.
+ */
+#include "criumake.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {				/* of include/net/tcp_states.h, sys/socket.h */
+	STATE_ESTABLISHED = 1, STATE_CLOSE = 7, STATE_LISTEN = 10,
+	TYPE_DGRAM = 2, SHUT_BOTH = 3
+};
+
+enum { SOCK_TYPE, SOCK_STATE, SOCK_PEER };	/* numbers of the key */
+
+static bool
+is_written(const struct makeopen *f)
+{
+	return f->used && f->why == NULL;
+}
+
+/*
+ * An end of a pipe that others have, to read or to write.
+ */
+static bool
+pipe_end(const struct criumake *m, uint64_t ino, unsigned int mode)
+{
+	const struct makeopen *f;
+	size_t i;
+
+	for (i = 0; i < m->nopen; i++) {
+		f = m->open[i];
+		if (is_written(f) && makeopen_is(f, "pipe") &&
+		    f->v[OK_INO][0] == ino &&
+		    ((f->v[OK_FLAGS][0] & O_ACCMODE) == mode ||
+		    (f->v[OK_FLAGS][0] & O_ACCMODE) == O_RDWR))
+			return true;
+	}
+	return false;
+}
+
+static const char *
+pipe_hinders(const struct criumake *m, const struct makeopen *f)
+{
+	if (f->v[OK_ALONE][0] != 0)
+		return NULL;
+	if (!pipe_end(m, f->v[OK_INO][0], O_RDONLY))
+		return "a pipe that is read by who is not in the snapshot";
+	if (!pipe_end(m, f->v[OK_INO][0], O_WRONLY))
+		return "a pipe that is written by who is not in the snapshot";
+	return NULL;
+}
+
+static const char *
+unix_hinders(const struct criumake *m, const struct makeopen *f)
+{
+	const uint64_t *s = f->v[OK_SOCKET], *v;
+	size_t i;
+
+	if (!makeopen_has(f, OK_SOCKET) || !makeopen_has(f, OK_INO))
+		return "a socket that little is known of";
+	if (s[SOCK_PEER] == 0)
+		return s[SOCK_STATE] == STATE_ESTABLISHED &&
+		    s[SOCK_TYPE] != TYPE_DGRAM && s[4] != SHUT_BOTH ?
+		    "a connection that waits to be accepted" : NULL;
+	for (i = 0; i < m->nopen; i++) {
+		v = m->open[i]->v[OK_SOCKET];
+		if (!is_written(m->open[i]) ||
+		    !makeopen_is(m->open[i], "unix") ||
+		    m->open[i]->v[OK_INO][0] != s[SOCK_PEER])
+			continue;
+		if (v[SOCK_PEER] == f->v[OK_INO][0] ||
+		    (s[SOCK_TYPE] == TYPE_DGRAM && m->open[i]->namelen > 0))
+			return NULL;
+	}
+	return "a socket whose other end is not in the snapshot";
+}
+
+/*
+ * A descriptor of a process that leads to an open file, best the one that is
+ * wished for; or NULL.
+ */
+static const struct makefd *
+fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
+{
+	const struct makefd *found;
+	size_t i;
+
+	for (found = NULL, i = 0; i < t->nfd; i++)
+		if (t->fd[i].open->key == key &&
+		    (found == NULL || t->fd[i].fd == wish))
+			found = &t->fd[i];
+	return found;
+}
+
+/*
+ * What an epoll set waits for must be open in the process that is to make
+ * it, and by which its descriptors are then named.
+ */
+static const char *
+epoll_hinders(const struct makeopen *f)
+{
+	const struct maketarget *t;
+	const struct makefd *fd;
+	size_t i;
+
+	for (i = 0; i < f->ntarget; i++) {
+		t = &f->target[i];
+		fd = t->id == NOFILE ? NULL : fd_find(f->user, t->id, t->fd);
+		if (fd == NULL)
+			return "an epoll set with a file that the process has "
+			    "no descriptor of";
+		if (fd->open->why != NULL)
+			return "an epoll set with a file that cannot be "
+			    "restored";
+		f->target[i].fd = fd->fd;
+	}
+	return NULL;
+}
+
+static const char *
+named_hinders(struct criumake *m, const struct makeopen *f)
+{
+	if (f->path == NULL || *f->path != '/')
+		return "a file whose path is not known";
+	if (f->v[OK_DELETED][0] == 0)
+		return NULL;
+	if (!makeopen_is(f, "reg"))
+		return "it is deleted";
+	return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) != NULL ?
+	    NULL : "a deleted file whose content is not in the snapshot";
+}
+
+static const struct {
+	const char	*type;
+	const char	*why;
+} never[] = {
+	{ "inet", "a socket of the internet" },
+	{ "netlink", "a netlink socket" },
+	{ "packet", "a packet socket" },
+	{ "tty", "a terminal" },
+	{ "inotify", "an inotify set" },
+	{ "fanotify", "a fanotify group" },
+	{ "pidfd", "a pidfd" },
+	{ "io_uring", "io_uring" },
+	{ "device", "a device" }
+};
+
+/*
+ * Why an open file cannot be restored, or NULL.
+ */
+static const char *
+open_hinders(struct criumake *m, const struct makeopen *f)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof never / sizeof *never; i++)
+		if (makeopen_is(f, never[i].type))
+			return never[i].why;
+	if (f->v[OK_LOCK][0] != 0)
+		return "a file with a lock";
+	if (makeopen_is(f, "reg") || makeopen_is(f, "dir") ||
+	    makeopen_is(f, "chr") || makeopen_is(f, "fifo"))
+		return named_hinders(m, f);
+	if (makeopen_is(f, "pipe"))
+		return pipe_hinders(m, f);
+	if (makeopen_is(f, "unix"))
+		return unix_hinders(m, f);
+	if (makeopen_is(f, "epoll"))
+		return epoll_hinders(f);
+	if (makeopen_is(f, "eventfd"))
+		return f->v[OK_SEMAPHORE][0] != 0 ?
+		    "an eventfd that is a semaphore, which criu does not know"
+		    : NULL;
+	if (makeopen_is(f, "memfd"))
+		return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) !=
+		    NULL ? NULL : "a memfd whose content is not in the "
+		    "snapshot";
+	if (makeopen_is(f, "timerfd") || makeopen_is(f, "signalfd"))
+		return NULL;
+	return "nothing that criu could open";
+}
+
+/*
+ * Tell of a descriptor whose file cannot be restored.  Its type may say more
+ * than the record's own sentence.
+ */
+static int
+fd_refuse(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd)
+{
+	const char *type;
+	size_t i;
+
+	type = NULL;
+	for (i = 0; i < sizeof never / sizeof *never; i++)
+		if (makeopen_is(fd->open, never[i].type))
+			type = never[i].why;
+	if (type != NULL && strcmp(type, fd->open->why) == 0)
+		type = NULL;
+	return make_refuse(m, "process %" PRIu64 ", descriptor %" PRIu64
+	    ": %s%s%s%s%s: cannot be restored", t->proc->pid, fd->fd,
+	    type != NULL ? type : "", type != NULL ? ": " : "", fd->open->why,
+	    fd->open->path != NULL ? ": " : "",
+	    fd->open->path != NULL ? fd->open->path : "");
+}
+
+/*
+ * Find out which of the open files cannot be restored, and tell it of each
+ * descriptor.  What is left out may be what another needs.
+ */
+int
+makefd_judge(struct criumake *m)
+{
+	const struct maketask *t;
+	const char *why;
+	size_t i, k;
+	bool again;
+
+	do {
+		again = false;
+		for (i = 0; i < m->nopen; i++) {
+			if (!is_written(m->open[i]) ||
+			    (why = open_hinders(m, m->open[i])) == NULL)
+				continue;
+			if ((m->open[i]->why = strdup(why)) == NULL)
+				return errstr_set("out of memory");
+			again = true;
+		}
+	} while (again);
+	for (i = 0; i < m->norder; i++)
+		for (t = m->order[i], k = 0; k < t->nfd; k++)
+			if (t->fd[k].open->why != NULL &&
+			    fd_refuse(m, t, &t->fd[k]) == -1)
+				return -1;
+	return 0;
+}
+
+/*
+ * The type of descriptors in CRIU's numbers.
+ */
+unsigned int
+makefd_type(const struct makeopen *f)
+{
+	static const struct {
+		const char	*type;
+		enum criu_fdtype fd;
+	} types[] = {
+		{ "pipe", FD_PIPE }, { "fifo", FD_FIFO }, { "unix", FD_UNIXSK },
+		{ "eventfd", FD_EVENTFD }, { "epoll", FD_EVENTPOLL },
+		{ "timerfd", FD_TIMERFD }, { "signalfd", FD_SIGNALFD },
+		{ "memfd", FD_MEMFD }
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof types / sizeof *types; i++)
+		if (makeopen_is(f, types[i].type))
+			return types[i].fd;
+	return FD_REG;
+}
+
+static int
+fdinfo_write(struct criumake *m, struct maketask *t)
+{
+	Criu__Fdinfo e = CRIU__FDINFO__INIT;
+	struct made *im;
+	size_t i;
+
+	im = make_image(m, CRIU_FDINFO, "fdinfo-%u.img",
+	    maketree_filesid(m, t));
+	if (im == NULL)
+		return -1;
+	for (i = 0; i < t->nfd; i++) {
+		if (t->fd[i].open->why != NULL)
+			continue;
+		e.id = t->fd[i].open->id;
+		e.fd = (uint32_t)t->fd[i].fd;
+		e.flags = t->fd[i].cloexec;
+		e.type = makefd_type(t->fd[i].open);
+		criuimg_add(&im->b, &e.base);
+	}
+	return 0;
+}
+
+/*
+ * A directory that a link of the record leads to.
+ */
+static int
+dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
+{
+	static const char gone[] = " (deleted)";
+	char *path;
+	size_t n;
+	int rc;
+
+	path = words_text(&t->rec, name);
+	n = path == NULL ? 0 : strlen(path);
+	if (n == 0 || *path != '/' || (n > sizeof gone - 1 &&
+	    strcmp(path + n - (sizeof gone - 1), gone) == 0))
+		rc = make_never(m, "process %" PRIu64 ": its %s is %s: cannot "
+		    "be restored", t->proc->pid, name, n == 0 ? "not known" :
+		    path);
+	else
+		rc = makereg_path(m, path, id);
+	free(path);
+	return rc;
+}
+
+/*
+ * fs-N.img, and fdinfo-N.img unless it is another's.
+ */
+int
+makefd_write(struct criumake *m, struct maketask *t)
+{
+	Criu__Fs fs = CRIU__FS__INIT;
+	struct made *im;
+	uint64_t umask;
+
+	if (dir_get(m, t, "cwd", &fs.cwd_id) == -1 ||
+	    dir_get(m, t, "root", &fs.root_id) == -1)
+		return -1;
+	if (status_numbers(t, "Umask", 8, &umask, 1) == 1) {
+		fs.has_umask = true;
+		fs.umask = (uint32_t)umask;
+	}
+	if ((im = make_image(m, CRIU_FS, "fs-%u.img", t->pid)) == NULL)
+		return -1;
+	criuimg_add(&im->b, &fs.base);
+	return t->files == t ? fdinfo_write(m, t) : 0;
+}

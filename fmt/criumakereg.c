@@ -1,0 +1,276 @@
+/*
+ * Files with names as CRIU images: their entries in files.img, and, of
+ * deleted ones, remap-fpath.img and ghost-file-N.img, whose content is
+ * carried along in the snapshot.
+ */
+#include "criumake.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DELETED " (deleted)"
+
+/*
+ * What is carried along of an inode; or NULL.
+ */
+struct proc *
+makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
+{
+	char none[] = "";
+	struct vma key = { .dev = dev, .ino = ino, .name = none };
+
+	return dev == 0 && ino == 0 ? NULL : carried_find(m->snap, &key);
+}
+
+/*
+ * The size of what is carried along, in bytes.
+ */
+uint64_t
+makereg_size(const struct proc *p)
+{
+	struct linuxrec r;
+	uint64_t size;
+
+	size = 0;
+	if (linuxrec_open(&r, proc_file(p, "proc")) != 0 ||
+	    words_one(&r, p->pid, "size", "d", "bytes", &size) != 1)
+		size = p->text != NULL ? image_bytes(p->text) : 0;
+	linuxrec_close(&r);
+	return size;
+}
+
+/*
+ * ghost-file-N.img of an inode; f is an open file of it, or NULL.  *id is
+ * its number.
+ */
+static int
+ghost_get(struct criumake *m, struct proc *content, uint64_t dev,
+    uint64_t ino, const struct makeopen *f, uint32_t *id)
+{
+	Criu__GhostFile e = CRIU__GHOST_FILE__INIT;
+	struct makeghost *v;
+	struct made *im;
+	size_t i;
+
+	for (i = 0; i < m->nghost; i++)
+		if (m->ghost[i].dev == dev && m->ghost[i].ino == ino) {
+			*id = m->ghost[i].id;
+			return 0;
+		}
+	if ((v = make_grow(m->ghost, m->nghost, sizeof *v)) == NULL)
+		return -1;
+	m->ghost = v;
+	v += m->nghost++;
+	v->id = *id = (uint32_t)m->nghost;
+	v->dev = dev;
+	v->ino = ino;
+	im = make_image(m, CRIU_GHOST_FILE, "ghost-file-%x.img", *id);
+	if (im == NULL)
+		return -1;
+	e.mode = f != NULL && makeopen_has(f, OK_MODE) ?
+	    (uint32_t)f->v[OK_MODE][0] : S_IFREG | 0755;
+	e.uid = f != NULL ? (uint32_t)f->v[OK_UID][0] : 0;
+	e.gid = f != NULL ? (uint32_t)f->v[OK_GID][0] : 0;
+	e.has_ino = true;
+	e.ino = ino;
+	criuimg_add(&im->b, &e.base);
+	im->body = content;
+	im->bodylen = f != NULL && makeopen_has(f, OK_SIZE) ?
+	    f->v[OK_SIZE][0] : makereg_size(content);
+	return 0;
+}
+
+/*
+ * Let a file be restored from its content, for no name leads to it any more.
+ */
+static int
+remap_add(struct criumake *m, uint32_t id, struct proc *content, uint64_t dev,
+    uint64_t ino, const struct makeopen *f)
+{
+	enum { GHOST = 1 };
+	Criu__Remap e = CRIU__REMAP__INIT;
+	struct made *im;
+	size_t i;
+
+	if (ghost_get(m, content, dev, ino, f, &e.remap_id) == -1)
+		return -1;
+	for (im = NULL, i = 0; i < m->out->n; i++)
+		if (strcmp(m->out->v[i]->name, "remap-fpath.img") == 0)
+			im = m->out->v[i];
+	if (im == NULL && (im = make_image(m, CRIU_REMAP_FPATH,
+	    "remap-fpath.img")) == NULL)
+		return -1;
+	e.orig_id = id;
+	e.has_remap_type = true;
+	e.remap_type = GHOST;
+	criuimg_add(&im->b, &e.base);
+	return 0;
+}
+
+static void
+reg_add(struct criumake *m, const Criu__RegFile *r, const struct makeopen *f)
+{
+	Criu__FileEntry e = CRIU__FILE_ENTRY__INIT;
+	Criu__RegFile owned = *r;
+	Criu__Fown fown;
+
+	makefile_fown(m, f, &fown);
+	owned.fown = &fown;
+	e.type = FD_REG;
+	e.id = owned.id;
+	e.reg = &owned;
+	criuimg_add(m->files, &e.base);
+}
+
+/*
+ * A file that is open, with a number; bare: only the path of a FIFO counts.
+ * What is open for writing may have another size when it is restored.
+ */
+int
+makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
+    bool bare)
+{
+	Criu__RegFile r = CRIU__REG_FILE__INIT;
+	const uint64_t *v;
+
+	r.id = id;
+	r.flags = (uint32_t)f->v[OK_FLAGS][0];
+	r.pos = bare ? UINT64_MAX : f->v[OK_POS][0];
+	r.name = f->path;
+	v = f->v[OK_MODE];
+	r.has_mode = makeopen_has(f, OK_MODE);
+	r.mode = (uint32_t)v[0];
+	r.has_size = r.has_mode && S_ISREG(r.mode) &&
+	    makeopen_has(f, OK_SIZE) && (r.flags & O_ACCMODE) == O_RDONLY &&
+	    f->v[OK_DELETED][0] == 0;
+	r.size = f->v[OK_SIZE][0];
+	reg_add(m, &r, f);
+	if (f->v[OK_DELETED][0] == 0)
+		return 0;
+	return remap_add(m, id, makereg_content(m, f->v[OK_DEV][0],
+	    f->v[OK_INO][0]), f->v[OK_DEV][0], f->v[OK_INO][0], f);
+}
+
+/*
+ * A directory, with a new number.
+ */
+int
+makereg_path(struct criumake *m, const char *path, uint32_t *id)
+{
+	Criu__RegFile r = CRIU__REG_FILE__INIT;
+	char *copy;
+
+	if ((copy = strdup(path)) == NULL)
+		return errstr_set("out of memory");
+	r.id = *id = ++m->lastid;
+	r.name = copy;
+	reg_add(m, &r, NULL);
+	free(copy);
+	return 0;
+}
+
+/*
+ * The build id of what is carried along, as words; how many.
+ */
+static size_t
+build_id(struct image *im, uint32_t words[16])
+{
+	enum { HEAD = 4096 };
+	struct buildid b = { 0 };
+	uint8_t head[HEAD];
+	ssize_t n;
+	size_t i;
+
+	n = im == NULL ? -1 : image_readsome(im, image_origin(im), head, HEAD);
+	if (n <= 0 || buildid_parse(&b, head, (size_t)n) == -1)
+		return 0;
+	memset(b.id + b.len, 0, sizeof b.id - b.len);
+	for (i = 0; i < (b.len + 3) / 4; i++)
+		words[i] = (uint32_t)(b.id[i * 4] | b.id[i * 4 + 1] << 8 |
+		    b.id[i * 4 + 2] << 16) | (uint32_t)b.id[i * 4 + 3] << 24;
+	return i;
+}
+
+/*
+ * A new entry for a mapped file.
+ */
+static int
+mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
+    struct maketext *x)
+{
+	Criu__RegFile r = CRIU__REG_FILE__INIT;
+	uint32_t words[16];
+	struct proc *content;
+	struct image *im;
+	char *exe;
+	size_t n;
+	bool gone;
+
+	n = strlen(v->name);
+	gone = n > sizeof DELETED - 1 &&
+	    strcmp(v->name + n - (sizeof DELETED - 1), DELETED) == 0;
+	content = makereg_content(m, v->dev, v->ino);
+	exe = words_text(&t->rec, "exe");
+	if (content == NULL && exe != NULL && strcmp(exe, v->name) == 0 &&
+	    t->proc->text != NULL)
+		content = t->proc;
+	free(exe);
+	if (gone && content == NULL)
+		return make_refuse(m, "process %" PRIu64 ": mapping at %"
+		    PRIx64 " of %s, whose content is not in the snapshot: "
+		    "cannot be restored", t->proc->pid, v->start, v->name);
+	r.id = x->id = ++m->lastid;
+	if ((r.name = strndup(v->name, gone ? n - (sizeof DELETED - 1) : n))
+	    == NULL)
+		return errstr_set("out of memory");
+	im = content == NULL ? NULL : content->text;
+	if (im != NULL && !gone && im->nmissing == 0) {
+		r.has_size = true;
+		r.size = image_bytes(im);
+		r.build_id = words;
+		r.n_build_id = build_id(im, words);
+	}
+	reg_add(m, &r, NULL);
+	free(r.name);
+	return gone && remap_add(m, r.id, content, v->dev, v->ino, NULL) == -1
+	    ? -1 : 1;
+}
+
+/*
+ * The number of a file that a process has mapped.  1; 0 when it is noted that
+ * it cannot be restored; or -1.
+ */
+int
+makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
+    uint32_t *id)
+{
+	struct maketext *x;
+	size_t i;
+	int rc;
+
+	*id = 0;
+	for (i = 0; i < m->ntext; i++) {
+		x = &m->text[i];
+		if (x->dev == v->dev && x->ino == v->ino &&
+		    strcmp(x->path, v->name) == 0) {
+			*id = x->id;
+			return x->id != 0;
+		}
+	}
+	if ((x = make_grow(m->text, m->ntext, sizeof *x)) == NULL)
+		return -1;
+	m->text = x;
+	x += m->ntext;
+	x->dev = v->dev;
+	x->ino = v->ino;
+	x->id = 0;
+	if ((x->path = strdup(v->name)) == NULL)
+		return errstr_set("out of memory");
+	m->ntext++;
+	if ((rc = mapped_add(m, t, v, x)) == 1)
+		*id = x->id;
+	return rc;
+}

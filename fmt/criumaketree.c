@@ -1,0 +1,394 @@
+/*
+ * How the processes of CRIU images hang together: which are chosen, and
+ * pstree.img, ids-N.img, inventory.img and timens-0.img.
+ *
+ * No number of a namespace is ever written: the processes are restored into
+ * those of criu itself, and so must all have been in the same ones.
+ */
+#include "criumake.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CRIUS_IDS = 1, FIRST_ID = 2 };	/* of criu itself, of processes */
+
+/*
+ * Is it a zombie, or a thread that is about to be gone?
+ */
+bool
+maketask_ended(const struct maketask *t)
+{
+	return t->state == 'Z' || t->state == 'X';
+}
+
+/*
+ * Is a process chosen: the one that was asked for or one below it, or
+ * everyone?
+ */
+static bool
+is_chosen(const struct criumake *m, const struct maketask *t)
+{
+	size_t depth;
+
+	if (m->opts->root == 0)
+		return true;
+	for (depth = 0; t != NULL && depth <= m->snap->nproc; depth++) {
+		if (t->proc->pid == m->opts->root)
+			return true;
+		t = t->parent;
+	}
+	return false;
+}
+
+/*
+ * Who is whose parent, and who is chosen.
+ */
+static int
+parents_find(struct criumake *m)
+{
+	struct maketask *t, *p;
+	size_t i;
+
+	for (i = 0; i < m->snap->nproc; i++) {
+		if ((t = m->task[i]) == NULL || t->proc->leader != 0)
+			continue;
+		p = make_find(m, t->stat[4]);
+		if (p != NULL && p->proc->leader != 0)
+			p = make_find(m, p->proc->leader);
+		t->parent = p == t ? NULL : p;
+	}
+	if (m->opts->root != 0 && ((t = make_find(m, m->opts->root)) == NULL ||
+	    t->proc->leader != 0))
+		return errstr_set("no process %" PRIu64 " in the snapshot",
+		    m->opts->root);
+	for (i = 0; i < m->snap->nproc; i++)
+		if ((t = m->task[i]) != NULL && t->proc->leader == 0)
+			t->chosen = is_chosen(m, t);
+	return 0;
+}
+
+/*
+ * The one chosen process without a parent among them.  Several are an error,
+ * which names them.
+ */
+static int
+root_find(struct criumake *m)
+{
+	struct buf names = { 0 };
+	struct maketask *t;
+	size_t i, n;
+	int rc;
+
+	for (i = n = 0; i < m->snap->nproc; i++) {
+		t = m->task[i];
+		if (t == NULL || !t->chosen ||
+		    (t->parent != NULL && t->parent->chosen))
+			continue;
+		buf_printf(&names, "%s%" PRIu64, n++ == 0 ? "" : ", ",
+		    t->proc->pid);
+		m->root = t;
+	}
+	buf_add(&names, "", 1);
+	rc = buf_check(&names);
+	if (rc == 0 && n == 0)
+		rc = errstr_set("no process without a parent in the snapshot");
+	else if (rc == 0 && n > 1)
+		rc = errstr_set("several trees of processes, and one can be "
+		    "restored: -t with one of %s", (char *)names.data);
+	buf_free(&names);
+	if (rc == 0)
+		m->root->parent = NULL;
+	return rc;
+}
+
+/*
+ * The chosen processes, parents before their children.
+ */
+static int
+order_make(struct criumake *m)
+{
+	struct maketask *t;
+	size_t i, k;
+
+	m->order = calloc(m->snap->nproc, sizeof(*m->order));
+	if (m->order == NULL)
+		return errstr_set("out of memory");
+	m->order[m->norder++] = m->root;
+	for (k = 0; k < m->norder; k++)
+		for (i = 0; i < m->snap->nproc; i++) {
+			t = m->task[i];
+			if (t == NULL || !t->chosen || t->listed ||
+			    t->parent != m->order[k])
+				continue;
+			t->listed = true;
+			m->order[m->norder++] = t;
+		}
+	return 0;
+}
+
+static bool
+is_session(const struct criumake *m, uint32_t sid)
+{
+	size_t i;
+
+	for (i = 0; i < m->norder; i++)
+		if (m->order[i]->pid == sid)
+			return true;
+	return false;
+}
+
+/*
+ * The leader of a session must be there, unless the session is the one that
+ * criu itself will be in.
+ */
+static int
+session_check(struct criumake *m, const struct maketask *t)
+{
+	if (is_session(m, t->sid) || (m->opts->shelljob &&
+	    t->sid == m->root->sid))
+		return 0;
+	if (t->sid == m->root->sid)
+		return t != m->root ? 0 : make_refuse(m, "process %" PRIu64
+		    ": the leader of its session, %u, is not in the snapshot: "
+		    "-j writes it for criu restore --shell-job",
+		    t->proc->pid, t->sid);
+	return make_refuse(m, "process %" PRIu64 ": the leader of its "
+	    "session, %u, is not in the snapshot", t->proc->pid, t->sid);
+}
+
+/*
+ * All must be in the namespaces of the root.
+ */
+static int
+namespaces_check(struct criumake *m, const struct maketask *t)
+{
+	static const char *const kind[] = { "ipc", "mnt", "net", "pid", "time",
+	    "user", "uts" };
+	struct recfile f, g;
+	char name[16];
+	size_t i;
+
+	for (i = 0; i < sizeof kind / sizeof *kind; i++) {
+		snprintf(name, sizeof name, "ns/%s", kind[i]);
+		if (linuxrec_find(&t->rec, name, &f) &&
+		    linuxrec_find(&m->root->rec, name, &g) &&
+		    (f.len != g.len || memcmp(f.data, g.data, f.len) != 0) &&
+		    make_never(m, "process %" PRIu64 ": in another %s "
+		    "namespace than process %" PRIu64 ": cannot be restored",
+		    t->proc->pid, kind[i], m->root->proc->pid) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Processes that have in common what only threads may have.
+ */
+static int
+shares_check(struct criumake *m, struct maketask *t)
+{
+	struct maketask *with;
+	struct words w;
+	uint64_t pid;
+	int rc;
+
+	rc = words_open(&w, &t->rec, t->proc->pid, "shares");
+	while (rc != -1 && (rc = words_next(&w)) == 1) {
+		if (!words_form(&w, 1, "d", &pid)) {
+			rc = words_bad(&w, "vm|files|fs|sighand pid");
+			break;
+		}
+		with = make_find(m, pid);
+		if (pid == t->proc->pid || with == NULL || !with->chosen)
+			continue;
+		if (strcmp(w.word[0], "files") == 0)
+			t->files = with;
+		else if (make_never(m, "process %" PRIu64 ": shares its %s "
+		    "with process %" PRIu64 ": cannot be restored",
+		    t->proc->pid, strcmp(w.word[0], "vm") == 0 ? "memory" :
+		    strcmp(w.word[0], "fs") == 0 ? "current directory" :
+		    "signal handlers", pid) == -1)
+			rc = -1;
+	}
+	words_close(&w);
+	return rc;
+}
+
+/*
+ * What there is about a process as a whole.
+ */
+static int
+process_check(struct criumake *m, struct maketask *t)
+{
+	uint64_t seccomp;
+	char *why;
+	int rc;
+
+	if (session_check(m, t) == -1)
+		return -1;
+	if (maketask_ended(t))
+		return t->stat[20] <= 1 ? 0 : make_never(m, "process %" PRIu64
+		    ": its first thread has ended, and others have not: "
+		    "cannot be restored", t->proc->pid);
+	if (namespaces_check(m, t) == -1 || shares_check(m, t) == -1)
+		return -1;
+	if (t->pid == 1 && make_never(m, "process %" PRIu64 ": the first of "
+	    "its pid namespace: cannot be restored", t->proc->pid) == -1)
+		return -1;
+	if (status_numbers(t, "Seccomp", 10, &seccomp, 1) == 1 &&
+	    seccomp != 0 && make_never(m, "process %" PRIu64 ": under "
+	    "seccomp: cannot be restored", t->proc->pid) == -1)
+		return -1;
+	if ((why = words_text(&t->rec, "observed")) == NULL)
+		return 0;
+	why[strcspn(why, "\n")] = '\0';
+	rc = make_never(m, "process %" PRIu64 ": it was only observed (%s), "
+	    "which is not enough to restore it", t->proc->pid, why);
+	free(why);
+	return rc;
+}
+
+/*
+ * Choose the processes: m->root and m->order.
+ */
+int
+maketree_choose(struct criumake *m)
+{
+	size_t i;
+
+	if (parents_find(m) == -1 || root_find(m) == -1 ||
+	    order_make(m) == -1)
+		return -1;
+	for (i = 0; i < m->norder; i++)
+		if (process_check(m, m->order[i]) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * The number of a process's descriptors.
+ */
+uint32_t
+maketree_filesid(const struct criumake *m, const struct maketask *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->norder; i++)
+		if (m->order[i] == t->files)
+			break;
+	return i + FIRST_ID;
+}
+
+/*
+ * ids-N.img: what a process shares with others.
+ */
+int
+maketree_ids(struct criumake *m, struct maketask *t)
+{
+	Criu__Ids ids = CRIU__IDS__INIT;
+	struct made *im;
+	uint32_t i;
+
+	for (i = 0; m->order[i] != t; i++)
+		continue;
+	if ((im = make_image(m, CRIU_IDS, "ids-%u.img", t->pid)) == NULL)
+		return -1;
+	ids.vm_id = ids.fs_id = ids.sighand_id = i + FIRST_ID;
+	ids.files_id = maketree_filesid(m, t);
+	criuimg_add(&im->b, &ids.base);
+	return 0;
+}
+
+static int
+pstree_entry(struct criumake *m, struct buf *b, const struct maketask *t)
+{
+	Criu__PstreeEntry e = CRIU__PSTREE_ENTRY__INIT;
+	const size_t *at;
+	size_t i, n;
+
+	if (snap_threads(m->snap, t->proc->pid, &at, &n) == -1)
+		return -1;
+	if (maketask_ended(t))
+		n = 0;
+	e.pid = t->pid;
+	e.ppid = t->parent == NULL ? 0 : t->parent->pid;
+	e.pgid = t->pgid;
+	e.sid = t->sid;
+	if ((e.threads = calloc(n + 1, sizeof *e.threads)) == NULL)
+		return errstr_set("out of memory");
+	e.threads[e.n_threads++] = t->pid;
+	for (i = 0; i < n; i++)
+		if (!maketask_ended(m->task[at[i]]))
+			e.threads[e.n_threads++] = m->task[at[i]]->pid;
+	criuimg_add(b, &e.base);
+	free(e.threads);
+	return 0;
+}
+
+/*
+ * timens-0.img: what the clocks showed, if that is known.
+ */
+static int
+timens_write(struct criumake *m)
+{
+	enum { NS = 1000000000 };
+	Criu__Timespec mono = CRIU__TIMESPEC__INIT;
+	Criu__Timespec boot = CRIU__TIMESPEC__INIT;
+	Criu__Timens tn = CRIU__TIMENS__INIT;
+	struct made *im;
+	struct words w;
+	uint64_t v[2];
+	size_t i;
+	int rc;
+
+	rc = words_open(&w, &m->root->rec, m->root->proc->pid, "clocks");
+	for (i = 0; i < 2 && rc == 1; i++) {
+		rc = words_next(&w);
+		if (rc == 0 || (rc == 1 && (!words_form(&w, 1, "d", &v[i]) ||
+		    strcmp(w.word[0], i == 0 ? "monotonic" : "boottime") !=
+		    0)))
+			rc = words_bad(&w, "monotonic|boottime nanoseconds");
+	}
+	words_close(&w);
+	if (rc != 1)
+		return rc;
+	if ((im = make_image(m, CRIU_TIMENS, "timens-0.img")) == NULL)
+		return -1;
+	mono.sec = v[0] / NS;
+	mono.nsec = v[0] % NS;
+	boot.sec = v[1] / NS;
+	boot.nsec = v[1] % NS;
+	tn.monotonic = &mono;
+	tn.boottime = &boot;
+	criuimg_add(&im->b, &tn.base);
+	return 0;
+}
+
+/*
+ * pstree.img, inventory.img, timens-0.img.
+ */
+int
+maketree_write(struct criumake *m)
+{
+	Criu__Inventory inv = CRIU__INVENTORY__INIT;
+	Criu__Ids ids = CRIU__IDS__INIT;
+	struct made *im;
+	size_t i;
+
+	if ((im = make_image(m, CRIU_PSTREE, "pstree.img")) == NULL)
+		return -1;
+	for (i = 0; i < m->norder; i++)
+		if (pstree_entry(m, &im->b, m->order[i]) == -1)
+			return -1;
+	if (timens_write(m) == -1 ||
+	    (im = make_image(m, CRIU_INVENTORY, "inventory.img")) == NULL)
+		return -1;
+	ids.vm_id = ids.files_id = ids.fs_id = ids.sighand_id = CRIUS_IDS;
+	inv.img_version = 2;
+	inv.has_fdinfo_per_id = inv.fdinfo_per_id = true;
+	inv.has_ns_per_id = inv.ns_per_id = true;
+	inv.root_ids = &ids;
+	criuimg_add(&im->b, &inv.base);
+	return 0;
+}

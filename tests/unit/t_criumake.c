@@ -1,0 +1,687 @@
+/*
+ * CRIU images made of the records of live processes: criumake.c and its
+ * fellows, recwords.c.  The records are made by hand, and the images are read
+ * by a decoder of its own.
+ */
+#include "util.h"
+
+#include <sys/stat.h>
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, FILES = 128, REGS = 27 };
+
+static const uint64_t CODE = 0x400000, DATA = 0x403000, STACK = 0x7ffe0000;
+
+static char dir[80];		/* what is written, below top */
+static char top[64];
+static char warned[4096];
+
+struct entry {			/* a file of a record */
+	char	 name[64];
+	char	*data;
+	size_t	 len;
+};
+
+static struct record {
+	struct entry	 e[FILES];
+	size_t		 n;
+} rec;
+
+/*
+ * Set a file of the record in the making, or, with NULL, take it away.
+ */
+static void
+set_bytes(const char *name, const void *data, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < rec.n && strcmp(rec.e[i].name, name) != 0; i++)
+		continue;
+	if (i < rec.n) {
+		free(rec.e[i].data);
+		rec.e[i] = rec.e[--rec.n];
+	}
+	if (data == NULL)
+		return;
+	assert_true(rec.n < FILES);
+	snprintf(rec.e[rec.n].name, sizeof rec.e[0].name, "%s", name);
+	assert_non_null(rec.e[rec.n].data = malloc(len + 1));
+	memcpy(rec.e[rec.n].data, data, len);
+	rec.e[rec.n++].len = len;
+}
+
+static void
+set(const char *name, const char *text)
+{
+	set_bytes(name, text, text == NULL ? 0 : strlen(text));
+}
+
+static void
+put64(uint8_t *p, uint64_t v)
+{
+	size_t i;
+
+	for (i = 0; i < 8; i++, v >>= 8)
+		p[i] = (uint8_t)v;
+}
+
+static void
+set_regs(uint64_t ax, uint64_t orig, uint64_t ip)
+{
+	uint8_t b[REGS * 8];
+	size_t i;
+
+	for (i = 0; i < REGS; i++)
+		put64(b + i * 8, 100 + i);
+	put64(b + 10 * 8, ax);
+	put64(b + 15 * 8, orig);
+	put64(b + 16 * 8, ip);
+	put64(b + 17 * 8, 0x33);
+	set_bytes("regset/prstatus", b, sizeof b);
+}
+
+static void
+set_limits(void)
+{
+	char b[2048];
+	size_t i, n;
+
+	n = (size_t)snprintf(b, sizeof b, "%-25s %-20s %-20s %-10s\n", "Limit",
+	    "Soft Limit", "Hard Limit", "Units");
+	for (i = 0; i < 16; i++)
+		n += (size_t)snprintf(b + n, sizeof b - n, "%-25s %-20s %-20s "
+		    "%-10s\n", "Max something", i == 3 ? "8388608" :
+		    "unlimited", "unlimited", "bytes");
+	set("limits", b);
+}
+
+static void
+set_sigactions(void)
+{
+	char b[2048];
+	size_t n;
+	int i;
+
+	for (n = 0, i = 1; i <= 64; i++)
+		if (i != 9 && i != 19)
+			n += (size_t)snprintf(b + n, sizeof b - n,
+			    "%d %x 4000000 0 0\n", i, i == 2 ? 0x400123 : 0);
+	set("sigaction", b);
+}
+
+/*
+ * What every thread has.
+ */
+static void
+thread_record(int pid)
+{
+	static const uint8_t fp[512], mask[8] = { 0, 2 };
+	char b[512];
+
+	rec.n = 0;
+	snprintf(b, sizeof b, "%d (one) two) S 1 7 7 0 -1 64 0 0 0 0 0 0 0 0 "
+	    "20 0 1 0 0 0 0 0 4194304 4194305 2147352576 0 0 0 0 0 0 0 0 0 17 "
+	    "0 0 0 0 0 0 4206592 4206600 4210688 2147352577 2147352578 "
+	    "2147352579 2147352580 0\n", pid);
+	set("stat", b);
+	snprintf(b, sizeof b, "Name:\tone\nUmask:\t0022\nUid:\t1\t2\t3\t4\n"
+	    "Gid:\t5\t6\t7\t8\nGroups:\t9 10 \nNSpid:\t%d\t%d\nNSpgid:\t7\t7\n"
+	    "NSsid:\t7\t7\nCapEff:\t00000001000000ff\nSeccomp:\t0\n", pid + 1000,
+	    pid);
+	set("status", b);
+	set("comm", "one\n");
+	set_regs(0, UINT64_MAX, CODE);
+	set_bytes("regset/fpregs", fp, sizeof fp);
+	set_bytes("sigmask", mask, sizeof mask);
+	set("scheduling", "0 0 -5\n");
+	set("sigaltstack", "0 0 2\n");
+	set("tid_address", "7ffe0010\n");
+	set("pdeath_signal", "0\n");
+	set("securebits", "0\n");
+}
+
+/*
+ * What a process has, without descriptors.
+ */
+static void
+process_record(int pid)
+{
+	thread_record(pid);
+	set_limits();
+	set_sigactions();
+	set("itimers", "real 1000001 2\nvirtual 0 0\nprof 0 0\n");
+	set("posix_timers", "");
+	set("brk", "405000\n");
+	set("dumpable", "1\n");
+	set("child_subreaper", "0\n");
+	set("shares", "vm 7\nfiles 7\nfs 7\nsighand 7\n");
+	set("maps",
+	    "400000-402000 r-xp 00000000 08:01 9 /bin/one\n"
+	    "403000-405000 rw-p 00000000 00:00 0 [heap]\n"
+	    "7ffe0000-7ffe2000 rw-p 00000000 00:00 0 [stack]\n");
+	set("smaps",
+	    "400000-402000 r-xp 00000000 08:01 9 /bin/one\n"
+	    "VmFlags: rd ex mr mw me \n"
+	    "403000-405000 rw-p 00000000 00:00 0 [heap]\n"
+	    "VmFlags: rd wr mr mw me ac \n"
+	    "7ffe0000-7ffe2000 rw-p 00000000 00:00 0 [stack]\n"
+	    "VmFlags: rd wr mr mw me gd ac \n");
+	set("exe", "/bin/one");
+	set("cwd", "/tmp");
+	set("root", "/");
+	set("pages", "403000 405000\n7ffe1000 7ffe2000\n");
+	set("files", "");
+}
+
+/*
+ * Give the record to a process of the snapshot, with its pages.
+ */
+static struct proc *
+finish(struct snap *s, uint64_t pid)
+{
+	struct file f[FILES];
+	struct memsource *m;
+	struct proc *p;
+	size_t i;
+
+	for (i = 0; i < rec.n; i++) {
+		f[i].name = rec.e[i].name;
+		f[i].data = (uint8_t *)rec.e[i].data;
+		f[i].len = rec.e[i].len;
+	}
+	assert_non_null(p = snap_add(s, pid));
+	m = memsource_new(s, 12, KB);
+	memset(m->data, 'x', 12 * KB);
+	segment_add(p, IMAGE_MEM, DATA, 8 * KB, &m->src, 0);
+	segment_add(p, IMAGE_MEM, STACK + PAGE, 4 * KB, &m->src, 8 * KB);
+	assert_int_equal(linuxrec_pack(p, "amd64", f, rec.n), 0);
+	for (i = 0; i < rec.n; i++)
+		free(rec.e[i].data);
+	rec.n = 0;
+	return p;
+}
+
+static struct snap *
+begin(void)
+{
+	struct snap *s;
+
+	assert_non_null(s = snap_new());
+	assert_non_null(s->header = strdup("process snapshot 1 a@b amd64 1 "
+	    "\"Linux 6\""));
+	return s;
+}
+
+static void
+note_warning(void *arg, const char *text)
+{
+	size_t n;
+
+	(void)arg;
+	n = strlen(warned);
+	snprintf(warned + n, sizeof warned - n, "%s\n", text);
+}
+
+/*
+ * Write the images of a snapshot, which is freed.
+ */
+static int
+load(struct snap *s, struct criuopts *o)
+{
+	struct criustat st = { 0 };
+	struct stream in;
+	struct buf b = { 0 };
+	char command[128];
+	int rc;
+
+	snprintf(command, sizeof command, "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
+	*warned = '\0';
+	o->warn = note_warning;
+	snap_bytes(s, &b);
+	snap_free(s);
+	stream_file(&in, b.data, b.len);
+	rc = criu_write(in.path, dir, o, &st);
+	stream_close(&in);
+	buf_free(&b);
+	if (rc == -1)
+		assert_int_equal(access(dir, F_OK), -1);
+	return rc;
+}
+
+/*
+ * One process with the record as it is now.
+ */
+static int
+load_one(struct criuopts *o)
+{
+	struct snap *s;
+
+	s = begin();
+	finish(s, 7);
+	return load(s, o);
+}
+
+/*
+ * The images, read.
+ */
+struct bytes_of {
+	uint8_t	 b[65536];
+	size_t	 n;
+};
+
+static struct bytes_of image;
+
+static void
+image_get(const char *name)
+{
+	char path[PATH_MAX];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_not_equal(fd, -1);
+	n = read(fd, image.b, sizeof image.b);
+	assert_true(n >= 0);
+	image.n = (size_t)n;
+	close(fd);
+}
+
+struct part {			/* a message, or what is left of it */
+	const uint8_t	*p;
+	size_t		 n;
+};
+
+static uint64_t
+varint(struct part *m)
+{
+	uint64_t v;
+	unsigned int shift;
+
+	for (v = 0, shift = 0;; shift += 7) {
+		assert_true(m->n > 0 && shift < 64);
+		v |= (uint64_t)(*m->p & 127) << shift;
+		m->n--;
+		if (!(*m->p++ & 128))
+			return v;
+	}
+}
+
+/*
+ * The i-th frame of an image, behind its two words.
+ */
+static struct part
+frame(const char *name, size_t i)
+{
+	struct part m;
+	size_t at, len;
+
+	image_get(name);
+	for (at = strcmp(name, "inventory.img") == 0 ? 4 : 8;; at += 4 + len) {
+		assert_true(at + 4 <= image.n);
+		len = image.b[at] | (size_t)image.b[at + 1] << 8;
+		assert_true(at + 4 + len <= image.n);
+		if (i-- == 0)
+			break;
+	}
+	m.p = image.b + at + 4;
+	m.n = len;
+	return m;
+}
+
+/*
+ * Is the i-th field of a number in a message?  A number goes to *v, other
+ * things to *sub.
+ */
+static bool
+field_find(struct part m, uint64_t number, size_t i, uint64_t *v,
+    struct part *sub)
+{
+	uint64_t key, x;
+
+	while (m.n > 0) {
+		key = varint(&m);
+		x = varint(&m);
+		if ((key & 7) == 2) {
+			assert_true(x <= m.n);
+			sub->p = m.p;
+			sub->n = (size_t)x;
+			m.p += x;
+			m.n -= (size_t)x;
+		}
+		if (key >> 3 == number && i-- == 0) {
+			*v = x;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * A number by the way to it: "3.8.1" is field 1 of field 8 of field 3, "14#2"
+ * the third of several 14.
+ */
+static uint64_t
+number(struct part m, const char *way)
+{
+	struct part sub = { NULL, 0 };
+	uint64_t v, f, i;
+	char *s;
+
+	for (v = 0;; way = s + 1, m = sub) {
+		f = strtoull(way, &s, 10);
+		i = *s == '#' ? strtoull(s + 1, &s, 10) : 0;
+		if (!field_find(m, f, (size_t)i, &v, &sub))
+			fail_msg("no field %s", way);
+		if (*s == '\0')
+			return v;
+	}
+}
+
+static size_t
+count(struct part m, uint64_t f)
+{
+	struct part sub;
+	uint64_t v;
+	size_t n;
+
+	for (n = 0; field_find(m, f, n, &v, &sub); n++)
+		continue;
+	return n;
+}
+
+static void
+test_process(void **state)
+{
+	struct criuopts o = { 0 };
+	struct part m, core;
+
+	(void)state;
+	process_record(7);
+	if (load_one(&o) == -1)
+		fail_msg("%s%s", warned, snap_errstr());
+	assert_string_equal(warned, "");
+	m = frame("inventory.img", 0);
+	assert_int_equal(number(m, "1"), 2);
+	assert_int_equal(number(m, "2"), 1);
+	m = frame("pstree.img", 0);
+	assert_int_equal(number(m, "1"), 7);
+	assert_int_equal(number(m, "2"), 0);
+	assert_int_equal(number(m, "5"), 7);
+	core = frame("core-7.img", 0);
+	assert_int_equal(count(core, 3), 1);
+	assert_int_equal(number(core, "2.1"), 0x7ffe0010);
+	assert_int_equal(number(core, "2.2.1"), 100);
+	assert_int_equal(number(core, "3.5"), 0x200);
+	assert_int_equal(number(core, "3.7.1.1"), 1);
+	assert_int_equal(number(core, "3.7.1.2"), 1);
+	assert_int_equal(number(core, "3.7.1.4"), 2);
+	assert_int_equal(number(core, "3.8.1#3.1"), 8388608);
+	assert_true(number(core, "3.8.1#4.1") == UINT64_MAX);
+	assert_int_equal(number(core, "3.15#1.1"), 0x400123);
+	assert_int_equal(number(core, "3.15#61.2"), 0x4000000);
+	/* a nice value of -5, zigzag */
+	assert_int_equal(number(core, "5.3"), 9);
+	assert_int_equal(number(core, "5.10.3"), 2);
+	assert_int_equal(number(core, "5.10.11"), 0xff);
+	assert_int_equal(number(core, "5.10.11#1"), 1);
+	assert_int_equal(number(core, "5.10.14#1"), 10);
+	assert_int_equal(number(frame("fs-7.img", 0), "3"), 022);
+}
+
+static void
+test_memory(void **state)
+{
+	struct criuopts o = { 0 };
+	struct part m;
+
+	(void)state;
+	process_record(7);
+	assert_int_equal(load_one(&o), 0);
+	m = frame("mm-7.img", 0);
+	assert_int_equal(number(m, "1"), 4194304);
+	assert_int_equal(number(m, "7"), 0x405000);
+	assert_int_equal(count(m, 14), 3);
+	assert_int_equal(number(m, "14.7"), 0x41);
+	assert_int_equal(number(m, "14#1.7"), 0x221);
+	assert_int_equal(number(m, "14#1.6"), 0x22);
+	assert_int_equal(number(m, "14#2.6"), 0x122);
+	m = frame("pagemap-7.img", 1);
+	assert_true(number(m, "1") == DATA);
+	assert_int_equal(number(m, "2"), 2);
+	assert_int_equal(number(m, "4"), 4);
+	m = frame("pagemap-7.img", 2);
+	assert_true(number(m, "1") == STACK + PAGE);
+	image_get("pages-1.img");
+	assert_int_equal(image.n, 3 * PAGE);
+	assert_int_equal(image.b[0], 'x');
+}
+
+/*
+ * System calls that the stop interrupted: what ax and ip become.
+ */
+static void
+test_restart(void **state)
+{
+	static const struct {
+		int64_t		 ax, orig;
+		uint64_t	 newax, newip;
+	} cases[] = {
+		{ -512, 230, 230, 0x3ffffe }, { -513, 7, 7, 0x3ffffe },
+		{ -514, 7, 7, 0x3ffffe }, { -516, 7, (uint64_t)-4, 0x400000 },
+		{ -512, -1, (uint64_t)-512, 0x400000 },
+		{ 0, 7, 0, 0x400000 }
+	};
+	struct criuopts o = { 0 };
+	struct part m;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		process_record(7);
+		set_regs((uint64_t)cases[i].ax, (uint64_t)cases[i].orig, CODE);
+		assert_int_equal(load_one(&o), 0);
+		m = frame("core-7.img", 0);
+		assert_true(number(m, "2.2.11") == cases[i].newax);
+		assert_true(number(m, "2.2.17") == cases[i].newip);
+	}
+}
+
+static void
+test_threads(void **state)
+{
+	struct criuopts o = { 0 };
+	struct snap *s;
+	struct part m;
+
+	(void)state;
+	s = begin();
+	process_record(7);
+	finish(s, 7);
+	thread_record(8);
+	set("thread", "7\n");
+	finish(s, 8)->leader = 7;
+	assert_int_equal(load(s, &o), 0);
+	m = frame("pstree.img", 0);
+	assert_int_equal(count(m, 5), 2);
+	assert_int_equal(number(m, "5#1"), 8);
+	m = frame("core-8.img", 0);
+	assert_int_equal(count(m, 3), 0);
+	assert_int_equal(number(m, "5.6"), 0x200);
+}
+
+/*
+ * Open files that cannot be restored, and what is said of them.
+ */
+static void
+test_refused(void **state)
+{
+	static const struct {
+		const char *file, *why;
+	} cases[] = {
+		{ "type inet\nino 5\nflags 2\nwhy connected to 1.2.3.4:5\n",
+		    "a socket of the internet: connected to 1.2.3.4:5" },
+		{ "type tty\npath /dev/pts/3\nflags 2\npos 0\n", "a terminal" },
+		{ "type io_uring\nflags 2\n", "io_uring" },
+		{ "type device\npath /dev/fuse\n", "a device: /dev/fuse" },
+		{ "type pipe\nino 9\nflags 1\n",
+		    "a pipe that is read by who is not in the snapshot" },
+		{ "type unix\nino 9\nflags 2\nsocket 1 1 10 0 0\n",
+		    "a socket whose other end is not in the snapshot" },
+		{ "type epoll\nflags 2\ntarget 5 1 2 -\n", "an epoll set" },
+		{ "type eventfd\nflags 2\ncount 1\nsemaphore 1\n",
+		    "an eventfd that is a semaphore" },
+		{ "type reg\npath /x\nflags 2\nlock 1\n", "a file with a lock" },
+		{ "type reg\npath /x\nflags 2\ndeleted 1\n",
+		    "a deleted file whose content is not in the snapshot" },
+		{ "type unheard\n", "nothing that criu could open" }
+	};
+	struct criuopts o = { 0 };
+	char want[256];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+		process_record(7);
+		set("files", "3 1\n4 2\n");
+		set("file/1", cases[i / 2].file);
+		set("file/2", "type reg\npath /etc/passwd\nflags 100000\npos 3\n"
+		    "mode 100644\nsize 12\n");
+		o.force = i % 2;
+		assert_int_equal(load_one(&o), o.force ? 0 : -1);
+		snprintf(want, sizeof want, "process 7, descriptor 3: %s",
+		    cases[i / 2].why);
+		assert_contains(warned, want);
+		if (!o.force) {
+			assert_string_equal(snap_errstr(),
+			    "nothing is written (-f writes the rest)");
+			continue;
+		}
+		assert_int_equal(number(frame("fdinfo-2.img", 0), "4"), 4);
+		image_get("fdinfo-2.img");
+		assert_int_equal(image.n, 8 + 4 + 8);
+	}
+}
+
+/*
+ * Lines that are not as they should be.
+ */
+static void
+test_malformed(void **state)
+{
+	static const struct {
+		const char *name, *text, *error;
+	} cases[] = {
+		{ "brk", "zz\n", "process 7: brk: line 1: not \"address (x)\"" },
+		{ "brk", "1\n2\n", "process 7: brk: line 1" },
+		{ "brk", "1", "process 7: brk: not lines of text" },
+		{ "sigaltstack", "0 0\n", "process 7: sigaltstack: line 1" },
+		{ "sigaction", "1 0 0 0 0\n3 0 0 0 0\n",
+		    "process 7: sigaction: line 2" },
+		{ "itimers", "real 1 2\n", "process 7: itimers: line 1" },
+		{ "posix_timers", "1 2 3\n", "process 7: posix_timers: line 1" },
+		{ "shares", "vm x\n", "process 7: shares: line 1" },
+		{ "pages", "403000 403000\n", "process 7: pages: line 1" },
+		{ "pages", "404000 405000\n403000 404000\n",
+		    "process 7: pages: line 2" },
+		{ "files", "3  1\n", "process 7: files: line 1" },
+		{ "file/1", "flags 8\ntype reg\n", "process 7: file/1: line 1: "
+		    "not \"flags and 1 number\"" },
+		{ "file/1", "path /x\n", "process 7: file/1: line 1: not \"type" },
+		{ "file/x", "type reg\n", "process 7: file/x: not a number" },
+		{ "limits", "Limit\nMax\n", "process 7: limits: line 2" },
+		{ "stat", "7 (x) S 1 2\n", "process 7: stat: not 52 fields" },
+		{ "status", "Name:\tone\n", "process 7: status: no NSpid" },
+		{ "clocks", "monotonic 1\n", "process 7: clocks: line 1" },
+		{ "sigpending/thread", "x", "process 7: sigpending/thread" }
+	};
+	struct criuopts o = { .force = true };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		process_record(7);
+		set(cases[i].name, cases[i].text);
+		assert_int_equal(load_one(&o), -1);
+		assert_contains(snap_errstr(), cases[i].error);
+	}
+}
+
+static void
+test_trees(void **state)
+{
+	struct criuopts o = { 0 };
+	struct snap *s;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		s = begin();
+		process_record(7);
+		finish(s, 7);
+		process_record(9);
+		finish(s, 9);
+		o.root = i == 1 ? 7 : i == 2 ? 8 : 0;
+		assert_int_equal(load(s, &o), i == 1 ? 0 : -1);
+		if (i != 1)
+			assert_string_equal(snap_errstr(), i == 0 ?
+			    "several trees of processes, and one can be "
+			    "restored: -t with one of 7, 9" :
+			    "no process 8 in the snapshot");
+	}
+	/* the session of another */
+	o.root = 0;
+	for (i = 0; i < 2; i++) {
+		s = begin();
+		process_record(9);
+		finish(s, 9);
+		o.shelljob = i;
+		assert_int_equal(load(s, &o), i == 0 ? -1 : 0);
+		assert_string_equal(warned, i == 1 ? "" : "process 9: the "
+		    "leader of its session, 7, is not in the snapshot: -j "
+		    "writes it for criu restore --shell-job\n");
+	}
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	snprintf(top, sizeof top, "/tmp/t_criumake.XXXXXX");
+	assert_non_null(mkdtemp(top));
+	snprintf(dir, sizeof dir, "%s/img", top);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof command, "rm -rf %s", top);
+	return system(command);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_process),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_trees),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
