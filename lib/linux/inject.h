@@ -1,14 +1,15 @@
 /*
  * System calls that a stopped process is made to run.
  *
- * Of the process there must be a thread that the caller has stopped with
- * ptrace(2), and nothing but what is asked for here may happen to it between
- * inject_begin and inject_end.  The calls are made by the thread that traces.
+ * The caller has stopped all threads of the process with ptrace(2), and nothing but what is asked for here may happen to it between
+ * inject_begin and inject_end.  All of it is for the thread that traces.
  */
 #ifndef INJECT_H
 #define INJECT_H
 
 #include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/user.h>
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,13 +18,30 @@ enum { INJECT_ROOM = 4096 };	/* bytes of scratch memory */
 
 struct inject;
 
-struct inject	*inject_begin(pid_t, pid_t);
+struct inject	*inject_begin(pid_t);
 int		 inject_thread(struct inject *, pid_t);
-int		 inject_call(struct inject *, int64_t *, long, ...);
+int		 inject_call(struct inject *, int64_t *, long,
+		    const uint64_t [6]);
 uint64_t	 inject_scratch(const struct inject *);
 int		 inject_read(struct inject *, void *, size_t);
 int		 inject_write(struct inject *, const void *, size_t);
-int		 inject_clone(struct inject *, pid_t *);
+int		 inject_clone(struct inject *, pid_t *, pid_t *);
 int		 inject_end(struct inject *);
+
+/* injectframe.c: what a thread finds if we die meanwhile */
+struct gadgets {		/* instructions that a process has */
+	uint64_t	 call;	/* syscall; ret */
+	uint64_t	 rax;	/* pop %rax; ret */
+	uint64_t	 rdi;	/* and so on */
+	uint64_t	 rsi;
+};
+
+struct vmas;
+
+int		 gadgets_find(struct gadgets *, int, const struct vmas *);
+size_t		 frame_size(void);
+int		 frame_build(uint8_t *, uint64_t, const struct gadgets *,
+		    const struct iovec *, pid_t, const struct user_regs_struct *, uint64_t);
+void		 frame_exit(uint8_t [24], const struct gadgets *);
 
 #endif

@@ -1,0 +1,612 @@
+/*
+ * System calls that a stopped process is made to run, on x86-64.
+ *
+ * The calls are made with instructions that the process has.  What they take
+ * and give is in memory that it is made to map first and to unmap last, and
+ * so is what leads a thread back to where it was should we die meanwhile:
+ * injectframe.c.  For the thread that leads the process, which maps and
+ * unmaps that memory, it is on the dead part of its stack instead, below the
+ * stack pointer and what the ABI lets functions use there.
+ *
+ * A thread is where we left it when it has run a call: at its end, in
+ * ptrace's syscall-exit-stop.  There the kernel would not look at registers
+ * that mean "repeat the call I was in" (-ERESTARTSYS); so before they are
+ * put back the thread is stopped again as it was at first, with
+ * PTRACE_INTERRUPT.
+ */
+#include "inject.h"
+
+#include "live.h"
+
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+
+struct inject {
+	pid_t		 pid;
+	pid_t		 tid;		/* the thread that runs calls */
+	int		 mem;		/* owned; /proc/PID/mem */
+	struct gadgets	 gadget;
+	uint64_t	 map;		/* our memory in it; 0: none */
+	uint64_t	 frame;		/* of the thread */
+	uint64_t	 dead;		/* where the leader's stack is dead */
+	size_t		 len;		/* bytes of a frame there */
+	uint8_t		*was;		/* owned; what was there */
+	uint8_t		*buf;		/* owned; room for a frame */
+	bool		 entered;	/* the thread is not as it was */
+	bool		 gone;		/* the process is */
+	uintptr_t	 options;	/* of ptrace, for the thread */
+	struct user_regs_struct regs;	/* as they were */
+	uint64_t	 mask;		/* of its signals, likewise */
+};
+
+enum {
+	CS32 = 0x23,
+	SECCOMP_NONE = 0,
+	REDZONE = 128		/* System V ABI, AMD64: 3.2.2 */
+};
+
+static int
+inject_gone(struct inject *in)
+{
+	in->gone = true;
+	return errstr_set("process %d exited", in->pid);
+}
+
+/*
+ * An error of a request of ptrace(2) to the thread.
+ */
+static int
+inject_refused(struct inject *in, const char *what)
+{
+	if (errno == ESRCH)
+		return inject_gone(in);
+	return errstr_sys("thread %d: %s", in->tid, what);
+}
+
+/*
+ * Wait until the thread stops.  Its status, as waitpid(2) gives it; -1 when
+ * it is gone.
+ */
+static int
+inject_wait(struct inject *in)
+{
+	int status;
+
+	while (waitpid(in->tid, &status, __WALL) == -1)
+		if (errno != EINTR)
+			return inject_gone(in);
+	return WIFSTOPPED(status) ? status : inject_gone(in);
+}
+
+/*
+ * Let the thread run up to the next edge of a system call, whatever else
+ * stops it: a stop of its process is passed by, for it holds when we leave.
+ * 1 if what stopped it is the event of ptrace that is waited for, 0 at the
+ * edge, or -1.
+ */
+static int
+inject_step(struct inject *in, int event)
+{
+	uintptr_t sig;
+	int status;
+
+	for (sig = 0;; sig = status >> 16 == 0 ? SIGSTOP : 0) {
+		if (ptrace(PTRACE_SYSCALL, in->tid, NULL, (void *)sig) == -1)
+			return inject_refused(in, "to go on");
+		if ((status = inject_wait(in)) == -1)
+			return -1;
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+			return 0;
+		if (event != 0 && status >> 16 == event)
+			return 1;
+		if (status >> 16 == PTRACE_EVENT_STOP ||
+		    (status >> 16 == 0 && WSTOPSIG(status) == SIGSTOP))
+			continue;
+		return errstr_set("thread %d: signal %d in a system call of "
+		    "ours", in->tid, WSTOPSIG(status));
+	}
+}
+
+/*
+ * Stop the thread as live_stop does, before it runs anything of its own.
+ */
+static int
+inject_halt(struct inject *in)
+{
+	uintptr_t sig;
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, in->tid, NULL, NULL) == -1)
+		return inject_refused(in, "to stop");
+	for (sig = 0;; sig = status >> 16 == 0 && WSTOPSIG(status) == SIGSTOP ?
+	    SIGSTOP : 0) {
+		if (ptrace(PTRACE_CONT, in->tid, NULL, (void *)sig) == -1)
+			return inject_refused(in, "to stop");
+		if ((status = inject_wait(in)) == -1)
+			return -1;
+		if (status >> 16 == PTRACE_EVENT_STOP)
+			return 0;
+	}
+}
+
+/*
+ * Give the thread the registers for a system call.
+ */
+static int
+inject_load(struct inject *in, long nr, const uint64_t arg[6])
+{
+	struct user_regs_struct r;
+	uint64_t all;
+
+	r = in->regs;
+	r.rip = in->gadget.call;
+	r.rsp = in->frame;
+	r.rax = (uint64_t)nr;
+	r.orig_rax = UINT64_MAX;	/* in no system call: repeat none */
+	r.rdi = arg[0];
+	r.rsi = arg[1];
+	r.rdx = arg[2];
+	r.r10 = arg[3];
+	r.r8 = arg[4];
+	r.r9 = arg[5];
+	if (ptrace(PTRACE_SETREGS, in->tid, NULL, &r) == -1)
+		return inject_refused(in, "registers");
+	if (in->entered)
+		return 0;
+	/* its signals wait, now that it would get its mask back */
+	all = UINT64_MAX;
+	in->entered = true;
+	if (ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof all, &all) == -1)
+		return inject_refused(in, "signal mask");
+	return 0;
+}
+
+static int
+inject_result(struct inject *in, int64_t *ret)
+{
+	struct user_regs_struct r;
+
+	if (ptrace(PTRACE_GETREGS, in->tid, NULL, &r) == -1)
+		return inject_refused(in, "registers");
+	*ret = (int64_t)r.rax;
+	return 0;
+}
+
+/*
+ * Run a system call with six arguments: *ret is what it returned, from -4095
+ * to -1 an error.  -1 if it could not be run.
+ */
+int
+inject_call(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
+{
+	if (inject_load(in, nr, arg) == -1 || inject_step(in, 0) == -1 ||
+	    inject_step(in, 0) == -1)
+		return -1;
+	return inject_result(in, ret);
+}
+
+/*
+ * Have the system calls of a thread that is under seccomp(2) let through.
+ */
+static int
+seccomp_suspend(struct inject *in)
+{
+	if (proc_status(in->pid, in->tid, "Seccomp") <= SECCOMP_NONE)
+		return 0;
+	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL,
+	    (void *)(in->options | PTRACE_O_SUSPEND_SECCOMP)) == -1)
+		return errstr_set("it is under seccomp(2)");
+	in->options |= PTRACE_O_SUSPEND_SECCOMP;
+	return 0;
+}
+
+/*
+ * A thread that stands in a restartable sequence (rseq(2)) will be sent to
+ * its abort handler, for it was interrupted; that must not be forgotten while
+ * it is elsewhere.
+ */
+static void
+rseq_abort(struct inject *in)
+{
+	struct rseqconf c;
+	struct {		/* struct rseq_cs of <linux/rseq.h> */
+		uint32_t version;
+		uint32_t flags;
+		uint64_t start;
+		uint64_t len;
+		uint64_t abort;
+	} cs;
+	uint64_t at;
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, in->tid,
+	    (void *)sizeof c, &c) != (long)sizeof c || c.area == 0)
+		return;
+	if (pread(in->mem, &at, sizeof at,
+	    (off_t)(c.area + 8)) != sizeof at || at == 0 ||
+	    pread(in->mem, &cs, sizeof cs, (off_t)at) != sizeof cs)
+		return;
+	if (in->regs.rip - cs.start < cs.len)
+		in->regs.rip = cs.abort;
+}
+
+/*
+ * Go on in a thread: what it had is kept.
+ */
+static int
+thread_enter(struct inject *in, pid_t tid)
+{
+	in->tid = tid;
+	in->entered = false;
+	in->options = PTRACE_O_TRACESYSGOOD;
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &in->regs) == -1 ||
+	    ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof in->mask,
+	    &in->mask) == -1)
+		return inject_refused(in, "registers");
+	if (in->regs.cs == CS32)
+		return errstr_set("it is a 32-bit process");
+	if (seccomp_suspend(in) == -1)
+		return -1;
+	rseq_abort(in);
+	if (ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)in->options) == -1)
+		return inject_refused(in, "options");
+	return 0;
+}
+
+/*
+ * Put back what the thread had; it is stopped, as it was.  Its registers come
+ * last: until then it would get all else back by itself.
+ */
+static int
+thread_leave(struct inject *in)
+{
+	bool entered;
+
+	entered = in->entered;
+	in->entered = false;
+	if (in->gone)
+		return inject_gone(in);
+	if (entered && (inject_halt(in) == -1 ||
+	    ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof in->mask,
+	    &in->mask) == -1 ||
+	    ptrace(PTRACE_SETREGS, in->tid, NULL, &in->regs) == -1))
+		return inject_refused(in, "what it was");
+	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL, NULL) == -1)
+		return inject_refused(in, "options");
+	return 0;
+}
+
+static size_t
+map_size(void)
+{
+	return INJECT_ROOM + frame_size();
+}
+
+/*
+ * Put what leads the thread back to where that is for it, and, if unmap, have
+ * it unmap our memory on its way.
+ */
+static int
+frame_put(struct inject *in, bool unmap)
+{
+	struct iovec mapped = { 0 };
+	int len;
+
+	in->frame = in->tid == in->pid ? in->dead : in->map + INJECT_ROOM;
+	if (unmap) {
+		memcpy(&mapped.iov_base, &in->map, sizeof in->map);
+		mapped.iov_len = map_size();
+	}
+	len = frame_build(in->buf, in->frame, &in->gadget, &mapped, in->tid,
+	    &in->regs, in->mask);
+	if (len == -1)
+		return -1;
+	if (pwrite(in->mem, in->buf, (size_t)len, (off_t)in->frame) != len)
+		return errstr_sys("/proc/%d/mem", in->pid);
+	return 0;
+}
+
+/*
+ * Is there nothing but zeros?
+ */
+static bool
+is_zero(const uint8_t *p, size_t len)
+{
+	return len == 0 || (p[0] == 0 && memcmp(p, p + 1, len - 1) == 0);
+}
+
+/*
+ * Where the leader's stack is dead: below its stack pointer, or, when it is
+ * on another stack (of a coroutine, or for signals), at the very end, if
+ * that was never reached.
+ */
+static int
+find_dead(struct inject *in, const struct vmas *l)
+{
+	const struct iovec mapped = { 0 };
+	const struct vma *v;
+	uint64_t at;
+	size_t i;
+	int len;
+	bool below;
+
+	for (v = NULL, i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].name, "[stack]") == 0)
+			v = &l->v[i];
+	len = frame_build(in->buf, 0, &in->gadget, &mapped, in->tid,
+	    &in->regs, 0);
+	if (v == NULL || len == -1)
+		return v != NULL ? -1 : errstr_set("it has no stack");
+	at = (uint64_t)in->regs.rsp - (uint64_t)(REDZONE + len);
+	at -= at % 64;
+	below = at >= v->start && in->regs.rsp < v->end;
+	if (!below)
+		at = v->start;
+	if (pread(in->mem, in->was, (size_t)len, (off_t)at) != len ||
+	    (!below && !is_zero(in->was, (size_t)len)))
+		return errstr_set("no room on its stack");
+	in->dead = at;
+	in->len = (size_t)len;
+	return 0;
+}
+
+/*
+ * Find what the process has of what is needed.
+ */
+static int
+inject_survey(struct inject *in)
+{
+	struct vmas l = { 0 };
+	struct bytes b;
+	int rc;
+
+	if (proc_read(in->pid, in->tid, "maps", &b) == -1)
+		return errstr_sys("/proc/%d/maps", in->pid);
+	rc = vmas_parse(&l, b.data, b.len);
+	free(b.data);
+	if (rc == 0)
+		rc = find_dead(in, &l);
+	if (rc == 0)
+		rc = gadgets_find(&in->gadget, in->mem, &l);
+	vmas_free(&l);
+	return rc;
+}
+
+/*
+ * Have the process map memory for us.
+ */
+static int
+inject_map(struct inject *in)
+{
+	const uint64_t arg[6] = { 0, map_size(), PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0 };
+	int64_t ret;
+
+	if (inject_call(in, &ret, SYS_mmap, arg) == -1)
+		return -1;
+	if (ret < 0 && ret > -4096)
+		return errstr_set("no memory for its system calls: %s",
+		    strerror((int)-ret));
+	in->map = (uint64_t)ret;
+	return 0;
+}
+
+/*
+ * Have it unmap that again.  The thread that leads it does, for which the
+ * dead part of its stack is.
+ */
+static int
+inject_unmap(struct inject *in)
+{
+	const uint64_t arg[6] = { in->map, map_size() };
+	int64_t ret;
+
+	if (in->map == 0)
+		return 0;
+	if ((in->tid != in->pid && inject_thread(in, in->pid) == -1) ||
+	    frame_put(in, false) == -1 ||
+	    inject_call(in, &ret, SYS_munmap, arg) == -1)
+		return -1;
+	in->map = 0;
+	return ret == 0 ? 0 : errstr_set("process %d: munmap: %s", in->pid,
+	    strerror((int)-ret));
+}
+
+/*
+ * Be ready to run system calls in process pid, whose leading thread, and
+ * whichever else is to run some, is stopped.  NULL, with the reason, where
+ * that cannot be: in a 32-bit process, under seccomp(2) if we may not
+ * suspend it, on other machines than x86-64; it is as it was then.
+ */
+struct inject *
+inject_begin(pid_t pid)
+{
+	struct inject *in;
+	char why[256];
+
+	if ((in = calloc(1, sizeof *in)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	in->pid = pid;
+	in->tid = pid;
+	in->was = malloc(frame_size());
+	in->buf = malloc(frame_size());
+	in->mem = proc_open(pid, 0, "mem", O_RDWR);
+	if (in->was == NULL || in->buf == NULL) {
+		errstr_set("out of memory");
+		goto fail;
+	}
+	if (in->mem == -1) {
+		errstr_sys("/proc/%d/mem", pid);
+		goto fail;
+	}
+	if (thread_enter(in, pid) == -1 || inject_survey(in) == -1)
+		goto fail;
+	if (frame_put(in, false) == -1 || inject_map(in) == -1 ||
+	    frame_put(in, true) == -1)
+		goto fail;
+	return in;
+fail:
+	strlcpy(why, snap_errstr(), sizeof why);
+	(void)inject_end(in);
+	errstr_set("%s", why);
+	return NULL;
+}
+
+/*
+ * Go on in another thread of the process, which is stopped, too.  The first
+ * one is as it was.
+ */
+int
+inject_thread(struct inject *in, pid_t tid)
+{
+	if (tid == in->tid)
+		return 0;
+	if (thread_leave(in) == -1 || thread_enter(in, tid) == -1)
+		return -1;
+	return frame_put(in, tid == in->pid);
+}
+
+/*
+ * Where in the process INJECT_ROOM bytes are for what calls take and give.
+ */
+uint64_t
+inject_scratch(const struct inject *in)
+{
+	return in->map;
+}
+
+/*
+ * Read from there.
+ */
+int
+inject_read(struct inject *in, void *buf, size_t len)
+{
+	if (pread(in->mem, buf, len, (off_t)in->map) != (ssize_t)len)
+		return errstr_sys("/proc/%d/mem", in->pid);
+	return 0;
+}
+
+/*
+ * Write there.
+ */
+int
+inject_write(struct inject *in, const void *buf, size_t len)
+{
+	if (pwrite(in->mem, buf, len, (off_t)in->map) != (ssize_t)len)
+		return errstr_sys("/proc/%d/mem", in->pid);
+	return 0;
+}
+
+/*
+ * A thread that was cloned: it dies when we do, and stays stopped.
+ */
+static int
+clone_keep(struct inject *in, pid_t *pid)
+{
+	unsigned long child;
+	int status;
+
+	if (ptrace(PTRACE_GETEVENTMSG, in->tid, NULL, &child) == -1)
+		return inject_refused(in, "its clone");
+	*pid = (pid_t)child;
+	while (waitpid(*pid, &status, __WALL) == -1)
+		if (errno != EINTR)
+			return errstr_sys("clone %d", *pid);
+	if (!WIFSTOPPED(status) || ptrace(PTRACE_SETOPTIONS, *pid, NULL,
+	    (void *)PTRACE_O_EXITKILL) == -1)
+		return errstr_set("process %d: its clone did not live",
+		    in->pid);
+	return 0;
+}
+
+/*
+ * Make a clone of the process: a child that has a copy (copy-on-write) of its
+ * memory and of nothing else that changes, and that is never to run.  It is
+ * traced by us, stopped, killed by the kernel when we die, and without a
+ * signal for its parent: only wait(2) with __WALL or __WCLONE finds it.  *pid
+ * is its number, *inner that which the process knows.
+ */
+int
+inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
+{
+	uint64_t arg[6] = { 0, in->map };	/* no flags, its stack */
+	uint8_t stack[24];
+	int64_t ret = 0;
+	int rc, kept;
+
+	frame_exit(stack, &in->gadget);
+	if (inject_write(in, stack, sizeof stack) == -1 ||
+	    inject_load(in, SYS_clone, arg) == -1)
+		return -1;
+	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL,
+	    (void *)(in->options | PTRACE_O_TRACECLONE)) == -1)
+		return inject_refused(in, "to clone it");
+	kept = -1;
+	if (inject_step(in, 0) == -1 ||
+	    (rc = inject_step(in, PTRACE_EVENT_CLONE)) == -1)
+		return -1;
+	if (rc == 1) {
+		kept = clone_keep(in, pid);
+		if (inject_step(in, 0) == -1)
+			return -1;
+	}
+	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL, (void *)in->options) ==
+	    -1)
+		return inject_refused(in, "to clone it");
+	if (inject_result(in, &ret) == -1)
+		return -1;
+	*inner = (pid_t)ret;
+	if (rc == 0)
+		return errstr_set("process %d cannot be cloned: %s", in->pid,
+		    strerror((int)-ret));
+	return kept;
+}
+
+/*
+ * The process is as it was, and free what is ours.  -1 if that did not work,
+ * or it is gone.
+ */
+int
+inject_end(struct inject *in)
+{
+	int rc;
+
+	rc = in->gone ? -1 : inject_unmap(in);
+	if (thread_leave(in) == -1)
+		rc = -1;
+	if (in->dead != 0 && !in->gone && pwrite(in->mem, in->was, in->len,
+	    (off_t)in->dead) != (ssize_t)in->len)
+		rc = errstr_sys("/proc/%d/mem", in->pid);
+	if (in->mem != -1)
+		close(in->mem);
+	free(in->was);
+	free(in->buf);
+	free(in);
+	return rc;
+}
+
+#else
+
+struct inject *
+inject_begin(pid_t pid)
+{
+	(void)pid;
+	errstr_set("on this machine that is not known how");
+	return NULL;
+}
+
+#endif
