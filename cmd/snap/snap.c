@@ -201,7 +201,7 @@ add(struct live *l, const char *arg)
 static void __attribute__((noreturn))
 usage(void)
 {
-	fprintf(stderr, "usage: snap [-arv] [-o file] pid|name ...\n");
+	fprintf(stderr, "usage: snap [-anrv] [-o file] pid|name ...\n");
 	exit(2);
 }
 
@@ -218,10 +218,13 @@ main(int argc, char *argv[])
 	program_descriptors();
 	path = NULL;
 	verbose = false;
-	while ((c = getopt(argc, argv, "ao:rv")) != -1)
+	while ((c = getopt(argc, argv, "ano:rv")) != -1)
 		switch (c) {
 		case 'a':
 			o.datafiles = true;
+			break;
+		case 'n':
+			o.observe = true;
 			break;
 		case 'o':
 			path = optarg;

@@ -399,6 +399,7 @@ live_stop(struct live *l)
 	}
 	if (live_settle(l) == -1)
 		goto fail;
+	state_read(l);
 	return 0;
 fail:
 	live_await(l);

@@ -127,8 +127,19 @@ void		 filelist_free(struct filelist *);
 void		 live_user(struct live *, uid_t, char *, size_t);
 
 /* regs.c: what ptrace(2) gives of a stopped thread */
+struct rseqconf {		/* PTRACE_GET_RSEQ_CONFIGURATION */
+	uint64_t	 area;	/* struct rseq in the process; 0: none */
+	uint32_t	 len;
+	uint32_t	 signature;
+	uint32_t	 flags;
+	uint32_t	 pad;
+};
+
 void		 regs_read(struct lthread *);
 void		 regs_restart(pid_t);
+
+/* state.c: what only a process itself can tell */
+void		 state_read(struct live *);
 
 /* task.c: what /proc gives of a stopped thread */
 int		 task_read(struct live *, struct lproc *, struct lthread *,

@@ -59,8 +59,10 @@ is "$rc $(there "$tmp/none")" "1 0" \
 sleep 1000 &
 snap -o "$tmp/live" $!
 load -D "$tmp/none" "$tmp/live"
-is "$rc $err" "1 no images of CRIU came with this snapshot, of which a checkpoint could be made" \
-    "a snapshot of live processes"
+is "$rc ${err%%, *}" "1 process $!: the leader of its session" \
+    "a process that leads no session"
+is "$(tail -n 1 "$tmp/err" | cut -d ' ' -f 2-4) $(there "$tmp/none")" \
+    "nothing is written 0" "then nothing is written"
 load -D "$tmp/none" "$tmp/absent"
 is "$rc $err" "1 $tmp/absent: No such file or directory" "no such snapshot"
 load -u -D "$tmp/none"
