@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,6 +95,17 @@ pipe_data(struct telling *t, int capacity)
 }
 
 /*
+ * Does nobody have the other end of a pipe any more?
+ */
+static bool
+pipe_isalone(int fd)
+{
+	struct pollfd p = { .fd = fd };
+
+	return poll(&p, 1, 0) == 1 && p.revents & (POLLHUP | POLLERR);
+}
+
+/*
  * Tell what only pipes have.
  */
 void
@@ -106,5 +118,7 @@ pipe_tell(struct telling *t)
 		return;
 	}
 	buf_printf(&t->out, "capacity %d\n", capacity);
+	if (pipe_isalone(t->dup))
+		buf_puts(&t->out, "alone 1\n");
 	pipe_data(t, capacity);
 }

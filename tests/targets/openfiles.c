@@ -129,6 +129,8 @@ content(int fd, unsigned int seed)
 static void
 open_pipes(void)
 {
+	int lone[2];
+
 	must(pipe2(pipes, O_NONBLOCK), "pipe");
 	must(fcntl(pipes[1], F_SETPIPE_SZ, 16 * PAGE * 4), "F_SETPIPE_SZ");
 	if (write(pipes[1], "in the ", 7) != 7 || write(pipes[1], "pipe", 4) !=
@@ -142,6 +144,10 @@ open_pipes(void)
 	put_hex("in the pipe", 11);
 	printf("differ %d %d\nwhole %d\nwhole %d\n", pipes[0], pipes[1],
 	    pipes[0], pipes[1]);
+	must(pipe(lone), "pipe");
+	close(lone[1]);
+	common(lone[0], "pipe");
+	printf("fd %d alone 1\nwhole %d\n", lone[0], lone[0]);
 	must(mkfifo("fifo", 0600), "mkfifo");
 	fifo = must(open("fifo", O_RDWR | O_NONBLOCK), "fifo");
 	if (write(fifo, "fifo", 4) != 4)
