@@ -27,14 +27,15 @@ FMTSRC = fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/recwords.c fmt/snap6read.c fmt/snap6seg.c fmt/snap6write.c \
 	fmt/sysroot.c
 
-LINUXSRC = lib/linux/anonfile.c lib/linux/carry.c lib/linux/filekind.c \
-	lib/linux/freeze.c lib/linux/inject.c lib/linux/injectframe.c \
-	lib/linux/live.c lib/linux/livesource.c lib/linux/memory.c \
-	lib/linux/openfile.c lib/linux/pagemap.c lib/linux/pipedata.c \
-	lib/linux/procfs.c lib/linux/readers.c lib/linux/regs.c \
-	lib/linux/state.c lib/linux/take.c lib/linux/task.c lib/linux/thing.c \
-	lib/linux/unixdiag.c lib/linux/unixqueue.c lib/linux/unixsock.c \
-	lib/linux/user.c lib/linux/vdso.c
+LINUXSRC = lib/linux/anonfile.c lib/linux/carry.c lib/linux/clone.c \
+	lib/linux/filekind.c lib/linux/freeze.c lib/linux/frozen.c \
+	lib/linux/guard.c lib/linux/inject.c lib/linux/injectframe.c \
+	lib/linux/keep.c lib/linux/live.c lib/linux/livesource.c \
+	lib/linux/memory.c lib/linux/openfile.c lib/linux/pagemap.c \
+	lib/linux/pipedata.c lib/linux/procfs.c lib/linux/readers.c \
+	lib/linux/regs.c lib/linux/state.c lib/linux/take.c lib/linux/task.c \
+	lib/linux/thing.c lib/linux/unixdiag.c lib/linux/unixqueue.c \
+	lib/linux/unixsock.c lib/linux/user.c lib/linux/vdso.c
 
 MAN1 = $(foreach p,$(PROGS),cmd/$p/$p.1)
 MAN3 = lib/libsnap.3
@@ -56,7 +57,7 @@ BITS32 = $(shell echo 'void _start(void) { }' | $(CC) $(M32) -o /dev/null \
 	-x c - 2>/dev/null && echo bits32)
 FUZZ = snap6 linuxrec core criu
 FUZZTIME = 120
-BENCH = bare heap
+BENCH = bare heap pause
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t
 SLOW = tests/live/*.t tests/core/*.t tests/fs/*.t tests/criu/*.t
 

@@ -24,14 +24,15 @@ FMTSRC=fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/recwords.c fmt/snap6read.c fmt/snap6seg.c fmt/snap6write.c \
 	fmt/sysroot.c
 
-LINUXSRC=lib/linux/anonfile.c lib/linux/carry.c lib/linux/filekind.c \
-	lib/linux/freeze.c lib/linux/inject.c lib/linux/injectframe.c \
-	lib/linux/live.c lib/linux/livesource.c lib/linux/memory.c \
-	lib/linux/openfile.c lib/linux/pagemap.c lib/linux/pipedata.c \
-	lib/linux/procfs.c lib/linux/readers.c lib/linux/regs.c \
-	lib/linux/state.c lib/linux/take.c lib/linux/task.c lib/linux/thing.c \
-	lib/linux/unixdiag.c lib/linux/unixqueue.c lib/linux/unixsock.c \
-	lib/linux/user.c lib/linux/vdso.c
+LINUXSRC=lib/linux/anonfile.c lib/linux/carry.c lib/linux/clone.c \
+	lib/linux/filekind.c lib/linux/freeze.c lib/linux/frozen.c \
+	lib/linux/guard.c lib/linux/inject.c lib/linux/injectframe.c \
+	lib/linux/keep.c lib/linux/live.c lib/linux/livesource.c \
+	lib/linux/memory.c lib/linux/openfile.c lib/linux/pagemap.c \
+	lib/linux/pipedata.c lib/linux/procfs.c lib/linux/readers.c \
+	lib/linux/regs.c lib/linux/state.c lib/linux/take.c lib/linux/task.c \
+	lib/linux/thing.c lib/linux/unixdiag.c lib/linux/unixqueue.c \
+	lib/linux/unixsock.c lib/linux/user.c lib/linux/vdso.c
 
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash
 # what a program has beside NAME.c, and libraries beside those

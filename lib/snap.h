@@ -286,7 +286,8 @@ enum vma_flag {
 	VMA_EXEC = 4,
 	VMA_SHARED = 8,
 	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: no memory behind it */
-	VMA_GROWSDOWN = 32
+	VMA_GROWSDOWN = 32,
+	VMA_UFFD = 64		/* under userfaultfd(2) */
 };
 
 struct vma {			/* a mapping: proc_pid_maps(5) */
@@ -605,6 +606,7 @@ struct liveopts {
 	bool	 datafiles;	/* unmodified pages of mapped data files, too */
 	bool	 observe;	/* run nothing in a process */
 	bool	 clone;		/* let them go before their memory is read */
+	bool	 verbose;	/* say for how long each was stopped */
 	void	(*warn)(void *, const char *);
 	void	*arg;		/* warn's first argument */
 };

@@ -23,6 +23,9 @@ vmflags(const char *s)
 		flags |= VMA_DEVICE;
 	if (strstr(s, " gd") != NULL)
 		flags |= VMA_GROWSDOWN;
+	if (strstr(s, " um") != NULL || strstr(s, " uw") != NULL ||
+	    strstr(s, " ui") != NULL)
+		flags |= VMA_UFFD;
 	return flags;
 }
 

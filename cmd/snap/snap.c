@@ -201,7 +201,7 @@ add(struct live *l, const char *arg)
 static void __attribute__((noreturn))
 usage(void)
 {
-	fprintf(stderr, "usage: snap [-anrv] [-o file] pid|name ...\n");
+	fprintf(stderr, "usage: snap [-alnrv] [-o file] pid|name ...\n");
 	exit(2);
 }
 
@@ -212,16 +212,17 @@ main(int argc, char *argv[])
 	struct output *out;
 	struct live *l;
 	const char *path;
-	bool verbose;
 	int c, i;
 
 	program_descriptors();
 	path = NULL;
-	verbose = false;
-	while ((c = getopt(argc, argv, "ano:rv")) != -1)
+	while ((c = getopt(argc, argv, "alno:rv")) != -1)
 		switch (c) {
 		case 'a':
 			o.datafiles = true;
+			break;
+		case 'l':
+			o.clone = true;
 			break;
 		case 'n':
 			o.observe = true;
@@ -233,7 +234,7 @@ main(int argc, char *argv[])
 			o.descendants = true;
 			break;
 		case 'v':
-			verbose = true;
+			o.verbose = true;
 			break;
 		default:
 			usage();
@@ -255,7 +256,7 @@ main(int argc, char *argv[])
 	for (i = optind; i < argc; i++)
 		if (add(l, argv[i]) == -1)
 			goto fail;
-	if (snap_live(l, out, verbose) == -1)
+	if (snap_live(l, out, o.verbose) == -1)
 		goto fail;
 	if (output_commit(out) == -1)
 		errx(1, "%s", snap_errstr());

@@ -48,7 +48,8 @@ carry_note(struct live *l, const struct vma *v, struct source *src,
 
 /*
  * Open a file of a process, by its name below /proc/PID, if it is a regular
- * one, without touching what is not.  -1 if it cannot be had; out of
+ * one, without touching what is not; or what was frozen of it.  *st is that of
+ * the file itself.  -1 if it cannot be had; out of
  * descriptors is the error *failed.
  */
 int
@@ -59,7 +60,6 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 	struct statx sx;
 	int fd;
 
-	(void)l;
 	snprintf(path, sizeof path, "/proc/%d/%s", p->mmtid, name);
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == -1)
 		return errstr_sys("%s", path);
@@ -74,6 +74,10 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 		errstr_sys("%s", path);
 		close(fd);
 		return -1;
+	}
+	if ((fd = frozen_open(l, fd, st)) == -1) {
+		*failed = true;
+		return errstr_sys("%s", path);
 	}
 	return fd;
 }
@@ -123,6 +127,9 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 	if ((fd = file_open(l, p, name, &st, &failed)) == -1)
 		return -1;
 	elf = st.st_size > 0 && file_iself(fd);
+	if (l->opts.clone && !elf && (frozen_copy(l, fd, &st) == -1 ||
+	    (fd = frozen_open(l, fd, &st)) == -1))
+		return -1;
 	if ((src = source_file(s, fd, v->name, KB)) == NULL)
 		return -1;
 	return carry_note(l, v, src, (uint64_t)st.st_size, !elf);

@@ -2,9 +2,10 @@
  * Stopping processes and letting them go: PTRACE_SEIZE and PTRACE_INTERRUPT
  * (ptrace(2)), which send no signal and leave a stopped process stopped.
  *
- * All threads of all processes are stopped before anything is read.  Those
- * that appear meanwhile are found by listing again until nothing is new:
- * what is stopped makes no threads.  When we die, whatever the reason, the
+ * First all are looked at, for what cannot be seen of a stopped thread, or
+ * takes long.  Then all threads of all processes are stopped.  Those that
+ * appear meanwhile are found by listing again until nothing is new: what is
+ * stopped makes no threads.  When we die, whatever the reason, the
  * kernel lets all of them go.
  */
 #include "live.h"
@@ -31,26 +32,21 @@ enum {
  * What of a thread can only be seen before it is stopped by us: afterwards
  * it sleeps in ptrace's stop.
  */
-static int
+static void
 thread_look(struct lproc *p, struct lthread *t)
 {
 	static const char *const name[] = {
 		"stat", "status", "stack", "syscall", "wchan"
 	};
-	struct task now;
 	size_t i;
 
-	memset(&now, 0, sizeof now);
-	if (proc_stat(p->pid, t->tid, &now) == -1)
-		return -1;
-	t->state = now.state;
 	for (i = 0; i < sizeof name / sizeof *name; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
-	return 0;
 }
 
 /*
- * What Yama (Documentation/admin-guide/LSM/Yama.rst) allows to those without privilege: 0 is all.
+ * What Yama (Documentation/admin-guide/LSM/Yama.rst) allows to those without
+ * privilege: 0 is all.
  */
 static int
 yama_scope(void)
@@ -118,6 +114,21 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 	return 0;
 }
 
+static uint64_t
+now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t
+now_ms(void)
+{
+	return now_ns() / 1000000;
+}
+
 /*
  * Begin to stop a thread.  -1 only where the process cannot be taken.
  */
@@ -127,7 +138,7 @@ thread_seize(struct live *l, struct lproc *p, struct lthread *t)
 	struct task now;
 	long tracer;
 
-	if (thread_look(p, t) == -1) {
+	if ((t->state = proc_state(p->pid, t->tid)) == '\0') {
 		if (errno != ESRCH && errno != ENOENT)
 			return errstr_sys("/proc/%d/task/%d/stat", p->pid,
 			    t->tid);
@@ -138,6 +149,8 @@ thread_seize(struct live *l, struct lproc *p, struct lthread *t)
 		return 0;
 	if (seize_patiently(p, t->tid, &tracer) == 0) {
 		t->hold = HOLD_SEIZED;
+		if (p->since == 0)
+			p->since = now_ns();
 		if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == -1)
 			t->hold = HOLD_GONE;
 		return 0;
@@ -163,7 +176,7 @@ thread_seize(struct live *l, struct lproc *p, struct lthread *t)
 /*
  * See what became of a thread that was seized.
  */
-static void
+void
 thread_poll(struct lthread *t)
 {
 	int status;
@@ -191,15 +204,6 @@ thread_poll(struct lthread *t)
 	if (ptrace(PTRACE_CONT, t->tid, NULL,
 	    (void *)(uintptr_t)WSTOPSIG(status)) == -1 && errno == ESRCH)
 		t->hold = HOLD_GONE;
-}
-
-static uint64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
 /*
@@ -252,7 +256,9 @@ live_await(struct live *l)
 	}
 	TAILQ_FOREACH(p, &l->procs, entry)
 		TAILQ_FOREACH(t, &p->threads, entry)
-			if (t->hold == HOLD_SEIZED) {
+			if (t->hold == HOLD_SEIZED && proc_died(p->pid, t->tid))
+				t->hold = HOLD_GONE;
+			else if (t->hold == HOLD_SEIZED) {
 				t->hold = HOLD_BUSY;
 				live_warn(l, "thread %d of process %d does "
 				    "not stop (it was in state %c): taken "
@@ -261,11 +267,33 @@ live_await(struct live *l)
 			}
 }
 
-struct round {			/* of listing and seizing */
+struct round {			/* of listing, and of looking or seizing */
 	struct live	*live;
 	struct lproc	*proc;
+	bool		 seizing;
 	bool		 grew;
 };
+
+/*
+ * Add a thread that was found, and look at it.
+ */
+static struct lthread *
+thread_add(struct lproc *p, pid_t tid)
+{
+	struct lthread *t;
+
+	if ((t = calloc(1, sizeof *t)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	t->tid = tid;
+	if (tid == p->pid)
+		TAILQ_INSERT_HEAD(&p->threads, t, entry);
+	else
+		TAILQ_INSERT_TAIL(&p->threads, t, entry);
+	thread_look(p, t);
+	return t;
+}
 
 static int
 round_thread(void *arg, long tid)
@@ -275,11 +303,11 @@ round_thread(void *arg, long tid)
 
 	TAILQ_FOREACH(t, &r->proc->threads, entry)
 		if (t->tid == (pid_t)tid)
-			return 0;
-	if ((t = calloc(1, sizeof *t)) == NULL)
-		return errstr_set("out of memory");
-	t->tid = (pid_t)tid;
-	TAILQ_INSERT_TAIL(&r->proc->threads, t, entry);
+			break;
+	if (t == NULL && (t = thread_add(r->proc, (pid_t)tid)) == NULL)
+		return -1;
+	if (!r->seizing || t->hold != HOLD_NONE)
+		return 0;
 	r->grew = true;
 	return thread_seize(r->live, r->proc, t);
 }
@@ -299,7 +327,7 @@ proc_refused(struct live *l, struct lproc *p)
 }
 
 /*
- * Seize the threads of a process that are new.
+ * Look at the threads of a process that are new, or seize them.
  */
 static int
 round_proc(struct round *r, struct lproc *p)
@@ -358,22 +386,63 @@ live_settle(struct live *l)
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (p->skip || p->kernel)
 			continue;
-		TAILQ_FOREACH(t, &p->threads, entry)
+		TAILQ_FOREACH(t, &p->threads, entry) {
+			if (t->hold == HOLD_NONE)	/* before its turn */
+				t->hold = HOLD_GONE;
 			if (p->mmtid == 0 && t->hold != HOLD_GONE)
 				p->mmtid = t->tid;
+		}
 		if (p->mmtid != 0)
 			continue;
 		t = TAILQ_FIRST(&p->threads);
-		if (t != NULL && t->state == 'Z') {
-			live_warn(l, "process %d is a zombie: it has no "
-			    "memory and no registers any more", p->pid);
+		if (t != NULL && t->state == 'Z')
 			continue;
-		}
 		if (!p->found)
 			return errstr_set("process %d exited", p->pid);
 		p->skip = true;
 	}
 	return 0;
+}
+
+/*
+ * Look for what is new, and look at it or seize it.
+ */
+static int
+live_round(struct round *r)
+{
+	struct live *l = r->live;
+	struct lproc *p;
+
+	r->grew = false;
+	if (l->opts.descendants && proc_list(0, NULL, round_child, r) == -1)
+		return -1;
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (round_proc(r, p) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * Look at all threads of all processes that are there now.  With clones,
+ * what takes too long where every millisecond counts is done, too.
+ */
+static int
+live_look(struct live *l)
+{
+	struct round r = { l, NULL, false, true };
+	struct lproc *p;
+
+	while (r.grew)
+		if (live_round(&r) == -1)
+			return -1;
+	if (!l->opts.clone)
+		return 0;
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (!p->skip && !p->kernel && proc_read(p->pid, 0, "smaps",
+		    &p->smaps) == 0 && vmas_parse(&p->before,
+		    p->smaps.data, p->smaps.len) == -1)
+			return -1;
+	return (l->guard = guard_begin()) == NULL ? -1 : 0;
 }
 
 /*
@@ -383,23 +452,18 @@ live_settle(struct live *l)
 int
 live_stop(struct live *l)
 {
-	struct round r = { l, NULL, true };
-	struct lproc *p;
+	struct round r = { l, NULL, true, true };
 
+	if (live_look(l) == -1)
+		return -1;
 	while (r.grew) {
-		r.grew = false;
-		if (l->opts.descendants &&
-		    proc_list(0, NULL, round_child, &r) == -1)
-			goto fail;
-		TAILQ_FOREACH(p, &l->procs, entry)
-			if (round_proc(&r, p) == -1)
-				goto fail;
 		l->stopped = true;
+		if (live_round(&r) == -1)
+			goto fail;
 		live_await(l);
 	}
-	if (live_settle(l) == -1)
+	if (live_settle(l) == -1 || state_read(l) == -1)
 		goto fail;
-	state_read(l);
 	return 0;
 fail:
 	live_await(l);
@@ -412,15 +476,14 @@ fail:
  * milliseconds; if it stops later it goes on when this process ends.
  */
 void
-live_thaw(struct live *l)
+live_release(struct live *l)
 {
+	const struct timespec nap = { 0, 1000000 };
 	struct lproc *p;
 	struct lthread *t;
-	const struct timespec nap = { 0, 1000000 };
 	int i, status;
 
-	take_finish(l);
-	TAILQ_FOREACH(p, &l->procs, entry)
+	TAILQ_FOREACH(p, &l->procs, entry) {
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			for (i = 0; i < 10 && (t->hold == HOLD_SEIZED ||
 			    t->hold == HOLD_BUSY); i++) {
@@ -435,5 +498,28 @@ live_thaw(struct live *l)
 			if (t->hold != HOLD_SEIZED && t->hold != HOLD_BUSY)
 				t->hold = HOLD_NONE;
 		}
+		if (p->since != 0)
+			p->held = (now_ns() - p->since) / 1000;
+		p->since = 0;
+	}
 	l->stopped = false;
+}
+
+/*
+ * End the taking, and let all threads go that still are stopped.
+ */
+void
+live_thaw(struct live *l)
+{
+	struct lproc *p;
+
+	take_finish(l);
+	live_release(l);
+	clones_end(l);
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (l->opts.verbose && p->held != 0)
+			live_say(l, "process %d: stopped for %ju us", p->pid,
+			    (uintmax_t)p->held);
+		p->held = 0;
+	}
 }

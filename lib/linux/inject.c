@@ -27,10 +27,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <linux/close_range.h>
 
 #ifdef __x86_64__
 
@@ -47,14 +51,22 @@ struct inject {
 	uint8_t		*buf;		/* owned; room for a frame */
 	bool		 entered;	/* the thread is not as it was */
 	bool		 gone;		/* the process is */
+	bool		 lost;		/* the thread is in a call for ever */
 	uintptr_t	 options;	/* of ptrace, for the thread */
 	struct user_regs_struct regs;	/* as they were */
 	uint64_t	 mask;		/* of its signals, likewise */
+	sigset_t	 ours;		/* the mask of our signals */
 };
 
 enum {
+	START_MS = 500,		/* to be made to run, or to stop */
+	CALL_MS = 60000,	/* for a call: to clone a terabyte is one */
+	YIELDS = 100,
 	CS32 = 0x23,
 	SECCOMP_NONE = 0,
+	ERESTARTNOINTR = 513,	/* include/linux/errno.h */
+	ARCH_PRCTL = 30,	/* arch/x86/include/uapi/asm */
+	SHSTK_STATUS = 0x5005,
 	REDZONE = 128		/* System V ABI, AMD64: 3.2.2 */
 };
 
@@ -76,29 +88,87 @@ inject_refused(struct inject *in, const char *what)
 	return errstr_sys("thread %d: %s", in->tid, what);
 }
 
-/*
- * Wait until the thread stops.  Its status, as waitpid(2) gives it; -1 when
- * it is gone.
- */
-static int
-inject_wait(struct inject *in)
+static uint64_t
+now_ms(void)
 {
-	int status;
+	struct timespec ts;
 
-	while (waitpid(in->tid, &status, __WALL) == -1)
-		if (errno != EINTR)
-			return inject_gone(in);
-	return WIFSTOPPED(status) ? status : inject_gone(in);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
 /*
- * Let the thread run up to the next edge of a system call, whatever else
- * stops it: a stop of its process is passed by, for it holds when we leave.
- * 1 if what stopped it is the event of ptrace that is waited for, 0 at the
- * edge, or -1.
+ * Is the thread dead?  waitpid(2) does not tell of one that leads its
+ * process before all others that we trace have been waited for.
+ */
+static bool
+inject_dead(struct inject *in)
+{
+	struct task t = { 0 };
+
+	return proc_stat(in->pid, in->tid, &t) == -1 || t.state == 'Z' ||
+	    t.state == 'X';
+}
+
+/*
+ * Wait until a thread stops.  Its status, as waitpid(2) gives it; 0 if that
+ * takes longer than ms milliseconds; -1 when it is gone.
  */
 static int
-inject_step(struct inject *in, int event)
+inject_wait(struct inject *in, pid_t tid, uint64_t ms)
+{
+	const struct timespec nap = { 0, 50000 };
+	uint64_t start;
+	int i, status;
+	pid_t rc;
+
+	for (start = now_ms(), i = 0;; i++) {
+		rc = waitpid(tid, &status, __WALL | WNOHANG);
+		if (rc == tid)
+			return WIFSTOPPED(status) ? status : inject_gone(in);
+		if (rc == -1 && errno != EINTR)
+			return inject_gone(in);
+		if (i < YIELDS) {
+			sched_yield();
+			continue;
+		}
+		if (inject_dead(in))
+			return inject_gone(in);
+		if (now_ms() - start > ms)
+			return 0;
+		nanosleep(&nap, NULL);
+	}
+}
+
+/*
+ * The thread does not do what it was let run for.  Where it was not let run
+ * at all, by a cgroup that is frozen, it is stopped again; from within a
+ * system call it comes back by itself when we are gone.
+ */
+static int
+inject_stuck(struct inject *in)
+{
+	if (ptrace(PTRACE_INTERRUPT, in->tid, NULL, NULL) == -1)
+		return inject_refused(in, "to stop");
+	switch (inject_wait(in, in->tid, START_MS)) {
+	case -1:
+		return -1;
+	case 0:
+		in->lost = true;
+		return errstr_set("thread %d does not come back from a system "
+		    "call", in->tid);
+	}
+	return errstr_set("it does not run: is its cgroup frozen?");
+}
+
+/*
+ * Let the thread run up to the next edge of a system call, for ms
+ * milliseconds at most, whatever else stops it: a stop of its process is
+ * passed by, for it holds when we leave.  1 if what stopped it is the event
+ * of ptrace that is waited for, 0 at the edge, or -1.
+ */
+static int
+inject_step(struct inject *in, int event, uint64_t ms)
 {
 	uintptr_t sig;
 	int status;
@@ -106,8 +176,8 @@ inject_step(struct inject *in, int event)
 	for (sig = 0;; sig = status >> 16 == 0 ? SIGSTOP : 0) {
 		if (ptrace(PTRACE_SYSCALL, in->tid, NULL, (void *)sig) == -1)
 			return inject_refused(in, "to go on");
-		if ((status = inject_wait(in)) == -1)
-			return -1;
+		if ((status = inject_wait(in, in->tid, ms)) <= 0)
+			return status == 0 ? inject_stuck(in) : -1;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
 			return 0;
 		if (event != 0 && status >> 16 == event)
@@ -135,8 +205,8 @@ inject_halt(struct inject *in)
 	    SIGSTOP : 0) {
 		if (ptrace(PTRACE_CONT, in->tid, NULL, (void *)sig) == -1)
 			return inject_refused(in, "to stop");
-		if ((status = inject_wait(in)) == -1)
-			return -1;
+		if ((status = inject_wait(in, in->tid, START_MS)) <= 0)
+			return status == 0 ? inject_stuck(in) : -1;
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			return 0;
 	}
@@ -192,8 +262,8 @@ inject_result(struct inject *in, int64_t *ret)
 int
 inject_call(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
 {
-	if (inject_load(in, nr, arg) == -1 || inject_step(in, 0) == -1 ||
-	    inject_step(in, 0) == -1)
+	if (inject_load(in, nr, arg) == -1 || inject_step(in, 0, START_MS) == -1 ||
+	    inject_step(in, 0, CALL_MS) == -1)
 		return -1;
 	return inject_result(in, ret);
 }
@@ -248,6 +318,8 @@ rseq_abort(struct inject *in)
 static int
 thread_enter(struct inject *in, pid_t tid)
 {
+	uint64_t shadow = 0;
+
 	in->tid = tid;
 	in->entered = false;
 	in->options = PTRACE_O_TRACESYSGOOD;
@@ -257,6 +329,10 @@ thread_enter(struct inject *in, pid_t tid)
 		return inject_refused(in, "registers");
 	if (in->regs.cs == CS32)
 		return errstr_set("it is a 32-bit process");
+	/* the way back would not be on it */
+	if (ptrace((enum __ptrace_request)ARCH_PRCTL, tid, &shadow,
+	    SHSTK_STATUS) == 0 && shadow != 0)
+		return errstr_set("it has a shadow stack");
 	if (seccomp_suspend(in) == -1)
 		return -1;
 	rseq_abort(in);
@@ -278,8 +354,9 @@ thread_leave(struct inject *in)
 	in->entered = false;
 	if (in->gone)
 		return inject_gone(in);
-	if (entered && (inject_halt(in) == -1 ||
-	    ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof in->mask,
+	if (in->lost || (entered && inject_halt(in) == -1))
+		return -1;
+	if (entered && (ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof in->mask,
 	    &in->mask) == -1 ||
 	    ptrace(PTRACE_SETREGS, in->tid, NULL, &in->regs) == -1))
 		return inject_refused(in, "what it was");
@@ -328,18 +405,37 @@ is_zero(const uint8_t *p, size_t len)
 }
 
 /*
- * Where the leader's stack is dead: below its stack pointer, or, when it is
- * on another stack (of a coroutine, or for signals), at the very end, if
- * that was never reached.
+ * Are the pages of some bytes there, so that to write to them adds none?
+ */
+static bool
+is_there(int pagemap, uint64_t at, size_t len)
+{
+	const uint64_t present = UINT64_C(3) << 62;	/* or swapped */
+	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t entry, page;
+
+	for (page = at / size; page <= (at + len - 1) / size; page++)
+		if (pread(pagemap, &entry, sizeof entry,
+		    (off_t)(page * sizeof entry)) != sizeof entry ||
+		    (entry & present) == 0)
+			return false;
+	return true;
+}
+
+/*
+ * Where the leader's stack is dead: below its stack pointer, where it was
+ * once, or, when it is on another stack (of a coroutine, or for signals), at
+ * the very end, if that was never reached.  Only if it was never further
+ * down than now do we add to it, one page or two.
  */
 static int
 find_dead(struct inject *in, const struct vmas *l)
 {
 	const struct iovec mapped = { 0 };
 	const struct vma *v;
-	uint64_t at;
+	uint64_t at, lower;
 	size_t i;
-	int len;
+	int fd, len;
 	bool below;
 
 	for (v = NULL, i = 0; i < l->n; i++)
@@ -354,6 +450,14 @@ find_dead(struct inject *in, const struct vmas *l)
 	below = at >= v->start && in->regs.rsp < v->end;
 	if (!below)
 		at = v->start;
+	fd = proc_open(in->pid, in->tid, "pagemap", O_RDONLY);
+	for (lower = at; below && lower >= v->start; lower -= 4096)
+		if (is_there(fd, lower, (size_t)len)) {
+			at = lower;
+			break;
+		}
+	if (fd != -1)
+		close(fd);
 	if (pread(in->mem, in->was, (size_t)len, (off_t)at) != len ||
 	    (!below && !is_zero(in->was, (size_t)len)))
 		return errstr_set("no room on its stack");
@@ -379,7 +483,7 @@ inject_survey(struct inject *in)
 	if (rc == 0)
 		rc = find_dead(in, &l);
 	if (rc == 0)
-		rc = gadgets_find(&in->gadget, in->mem, &l);
+		rc = gadgets_find(&in->gadget, in->pid, in->mem, &l);
 	vmas_free(&l);
 	return rc;
 }
@@ -434,6 +538,7 @@ struct inject *
 inject_begin(pid_t pid)
 {
 	struct inject *in;
+	sigset_t all;
 	char why[256];
 
 	if ((in = calloc(1, sizeof *in)) == NULL) {
@@ -442,6 +547,8 @@ inject_begin(pid_t pid)
 	}
 	in->pid = pid;
 	in->tid = pid;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &in->ours);
 	in->was = malloc(frame_size());
 	in->buf = malloc(frame_size());
 	in->mem = proc_open(pid, 0, "mem", O_RDWR);
@@ -512,30 +619,82 @@ inject_write(struct inject *in, const void *buf, size_t len)
 }
 
 /*
+ * Put back in a clone what was on the dead part of the stack.
+ */
+static int
+clone_clean(struct inject *in, pid_t pid)
+{
+	ssize_t n;
+	int mem;
+
+	if ((mem = proc_open(pid, 0, "mem", O_RDWR)) == -1)
+		return errstr_sys("/proc/%d/mem", pid);
+	n = pwrite(mem, in->was, in->len, (off_t)in->dead);
+	close(mem);
+	return n == (ssize_t)in->len ? 0 : errstr_set("process %d: its clone "
+	    "has no stack", in->pid);
+}
+
+/*
+ * Let a clone, which shares the descriptors of the process, have none, so that
+ * what the process closes is closed.  Should we die meanwhile, the clone goes
+ * on to its exit.  Where there is no such call (before Linux 5.9) it goes on
+ * sharing them.
+ */
+static int
+clone_shed(struct inject *in, pid_t pid)
+{
+	struct __ptrace_syscall_info si;
+	struct user_regs_struct r;
+	int i;
+
+	if (ptrace(PTRACE_GETREGS, pid, NULL, &r) == -1)
+		return errstr_sys("clone %d", pid);
+	r.rip = in->gadget.call;
+	r.rax = SYS_close_range;
+	r.orig_rax = UINT64_MAX;
+	r.rdi = 0;
+	r.rsi = UINT32_MAX;
+	r.rdx = CLOSE_RANGE_UNSHARE;
+	if (ptrace(PTRACE_SETREGS, pid, NULL, &r) == -1)
+		return errstr_sys("clone %d", pid);
+	/* out of clone, into the call, and out of it */
+	for (i = 0; i < 3; i++) {
+		if (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) == -1 ||
+		    inject_wait(in, pid, CALL_MS) <= 0 ||
+		    ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof si,
+		    &si) == -1)
+			return errstr_set("process %d: its clone did not live",
+			    in->pid);
+		if (si.op == PTRACE_SYSCALL_INFO_EXIT &&
+		    si.instruction_pointer == in->gadget.call + 2)
+			return 0;
+	}
+	return errstr_set("process %d: its clone went astray", in->pid);
+}
+
+/*
  * A thread that was cloned: it dies when we do, and stays stopped.
  */
 static int
 clone_keep(struct inject *in, pid_t *pid)
 {
 	unsigned long child;
-	int status;
 
 	if (ptrace(PTRACE_GETEVENTMSG, in->tid, NULL, &child) == -1)
 		return inject_refused(in, "its clone");
 	*pid = (pid_t)child;
-	while (waitpid(*pid, &status, __WALL) == -1)
-		if (errno != EINTR)
-			return errstr_sys("clone %d", *pid);
-	if (!WIFSTOPPED(status) || ptrace(PTRACE_SETOPTIONS, *pid, NULL,
-	    (void *)PTRACE_O_EXITKILL) == -1)
+	if (inject_wait(in, *pid, CALL_MS) <= 0 ||
+	    ptrace(PTRACE_SETOPTIONS, *pid, NULL,
+	    (void *)(in->options | PTRACE_O_EXITKILL)) == -1)
 		return errstr_set("process %d: its clone did not live",
 		    in->pid);
-	return 0;
+	return clone_clean(in, *pid) == -1 ? -1 : clone_shed(in, *pid);
 }
 
 /*
  * Make a clone of the process: a child that has a copy (copy-on-write) of its
- * memory and of nothing else that changes, and that is never to run.  It is
+ * memory, has no descriptors, and is never to run.  It is
  * traced by us, stopped, killed by the kernel when we die, and without a
  * signal for its parent: only wait(2) with __WALL or __WCLONE finds it.  *pid
  * is its number, *inner that which the process knows.
@@ -543,36 +702,40 @@ clone_keep(struct inject *in, pid_t *pid)
 int
 inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
 {
-	uint64_t arg[6] = { 0, in->map };	/* no flags, its stack */
+	const uint64_t arg[6] = { CLONE_FILES, in->map }; /* its stack */
 	uint8_t stack[24];
 	int64_t ret = 0;
-	int rc, kept;
+	int kept, rc, tries;
 
 	frame_exit(stack, &in->gadget);
-	if (inject_write(in, stack, sizeof stack) == -1 ||
-	    inject_load(in, SYS_clone, arg) == -1)
+	if (inject_write(in, stack, sizeof stack) == -1)
 		return -1;
 	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL,
 	    (void *)(in->options | PTRACE_O_TRACECLONE)) == -1)
 		return inject_refused(in, "to clone it");
 	kept = -1;
-	if (inject_step(in, 0) == -1 ||
-	    (rc = inject_step(in, PTRACE_EVENT_CLONE)) == -1)
-		return -1;
-	if (rc == 1) {
-		kept = clone_keep(in, pid);
-		if (inject_step(in, 0) == -1)
+	/* a signal that stops it comes first: -ERESTARTNOINTR */
+	for (tries = 0; tries < 10; tries++) {
+		if (inject_load(in, SYS_clone, arg) == -1 ||
+		    inject_step(in, 0, START_MS) == -1 ||
+		    (rc = inject_step(in, PTRACE_EVENT_CLONE, CALL_MS)) == -1)
 			return -1;
+		if (rc == 1) {
+			kept = clone_keep(in, pid);
+			if (inject_step(in, 0, CALL_MS) == -1)
+				return -1;
+		}
+		if (inject_result(in, &ret) == -1)
+			return -1;
+		if (ret != -ERESTARTNOINTR)
+			break;
 	}
 	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL, (void *)in->options) ==
 	    -1)
 		return inject_refused(in, "to clone it");
-	if (inject_result(in, &ret) == -1)
-		return -1;
 	*inner = (pid_t)ret;
-	if (rc == 0)
-		return errstr_set("process %d cannot be cloned: %s", in->pid,
-		    strerror((int)-ret));
+	if (ret < 0)
+		return errstr_set("clone: %s", strerror((int)-ret));
 	return kept;
 }
 
@@ -585,14 +748,15 @@ inject_end(struct inject *in)
 {
 	int rc;
 
-	rc = in->gone ? -1 : inject_unmap(in);
+	rc = in->gone || in->lost ? -1 : inject_unmap(in);
 	if (thread_leave(in) == -1)
 		rc = -1;
-	if (in->dead != 0 && !in->gone && pwrite(in->mem, in->was, in->len,
-	    (off_t)in->dead) != (ssize_t)in->len)
+	if (in->dead != 0 && !in->gone && !in->lost && pwrite(in->mem,
+	    in->was, in->len, (off_t)in->dead) != (ssize_t)in->len)
 		rc = errstr_sys("/proc/%d/mem", in->pid);
 	if (in->mem != -1)
 		close(in->mem);
+	pthread_sigmask(SIG_SETMASK, &in->ours, NULL);
 	free(in->was);
 	free(in->buf);
 	free(in);

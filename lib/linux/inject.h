@@ -1,8 +1,9 @@
 /*
  * System calls that a stopped process is made to run.
  *
- * The caller has stopped all threads of the process with ptrace(2), and nothing but what is asked for here may happen to it between
- * inject_begin and inject_end.  All of it is for the thread that traces.
+ * The caller has stopped all threads of the process with ptrace(2), and
+ * nothing but what is asked for here may happen to it between inject_begin
+ * and inject_end.  All of it is for the thread that traces.
  */
 #ifndef INJECT_H
 #define INJECT_H
@@ -38,10 +39,12 @@ struct gadgets {		/* instructions that a process has */
 
 struct vmas;
 
-int		 gadgets_find(struct gadgets *, int, const struct vmas *);
+int		 gadgets_find(struct gadgets *, pid_t, int,
+		    const struct vmas *);
 size_t		 frame_size(void);
 int		 frame_build(uint8_t *, uint64_t, const struct gadgets *,
-		    const struct iovec *, pid_t, const struct user_regs_struct *, uint64_t);
+		    const struct iovec *, pid_t,
+		    const struct user_regs_struct *, uint64_t);
 void		 frame_exit(uint8_t [24], const struct gadgets *);
 
 #endif

@@ -25,7 +25,7 @@
  */
 #include "inject.h"
 
-#include "snap.h"
+#include "live.h"
 
 #include <string.h>
 
@@ -37,6 +37,7 @@
 #include <cpuid.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -47,7 +48,7 @@ enum {
 	FRAME_XSTATE = 448,	/* a multiple of 64 */
 	XSTATE_ROOM = 12 * 1024,
 	XSTATE_MIN = 576,	/* legacy area and header */
-	XFEATURE_TILE = 3 << 17,
+	XFEATURE_TILEDATA = 1 << 18,
 	CPUID_XSTATE = 0xd,
 
 	/* arch/x86/include/uapi/asm/sigcontext.h */
@@ -60,70 +61,111 @@ enum {
 
 	/* include/linux/errno.h */
 	ERESTARTSYS = 512,
-	ERESTARTNOINTR = 513,
-	ERESTARTNOHAND = 514,
 	ERESTART_RESTARTBLOCK = 516,
 
-	NR_RESTART_SYSCALL = 219
+	NR_POLL = 7, NR_NANOSLEEP = 35, NR_FUTEX = 202,
+	NR_RESTART_SYSCALL = 219, NR_CLOCK_NANOSLEEP = 230
 };
 
 /*
- * Where a sequence of bytes lies in pages that a process may execute, of
- * which mem is the memory, or 0.
+ * The instructions that are needed, wherever their bytes are.
  */
-static uint64_t
-find_bytes(int mem, const struct vmas *l, const uint8_t *what, size_t len)
-{
-	uint8_t buf[64 * 1024], *p;
-	const struct vma *v;
-	uint64_t at;
-	ssize_t n;
-	size_t i;
+static const struct {
+	uint8_t	 bytes[4];
+	size_t	 len;
+	size_t	 at;		/* in struct gadgets */
+} want[] = {
+	{ "\x0f\x05\xc3", 3, offsetof(struct gadgets, call) },
+	{ "\x58\xc3", 2, offsetof(struct gadgets, rax) },
+	{ "\x5f\xc3", 2, offsetof(struct gadgets, rdi) },
+	{ "\x5e\xc3", 2, offsetof(struct gadgets, rsi) },
+};
 
-	for (i = 0; i < l->n; i++) {
-		v = &l->v[i];
-		if (!(v->flags & VMA_EXEC))
+enum { NWANT = sizeof want / sizeof *want };
+
+struct seeking {
+	int		 mem;		/* of the process */
+	int		 pagemap;
+	uint64_t	*found;		/* addresses, as in want; 0: not yet */
+};
+
+/*
+ * Look for what is not found yet in some bytes of code; how much is missing.
+ */
+static size_t
+seek_bytes(struct seeking *s, const uint8_t *buf, size_t len, uint64_t at)
+{
+	const uint8_t *p;
+	size_t i, left;
+
+	for (left = 0, i = 0; i < NWANT; i++) {
+		if (s->found[i] != 0)
 			continue;
-		for (at = v->start; at < v->end; at += (uint64_t)n) {
-			n = pread(mem, buf, v->end - at < sizeof buf ?
-			    (size_t)(v->end - at) : sizeof buf, (off_t)at);
-			if (n <= 0)
-				break;
-			p = memmem(buf, (size_t)n, what, len);
-			if (p != NULL)
-				return at + (uint64_t)(p - buf);
-		}
+		p = memmem(buf, len, want[i].bytes, want[i].len);
+		if (p != NULL)
+			s->found[i] = at + (uint64_t)(p - buf);
+		else
+			left++;
 	}
-	return 0;
+	return left;
 }
 
 /*
- * Find the instructions that are needed, wherever their bytes are; mem is
- * the memory of the process.
+ * Look in the code of a file, page by page; with absent, also in pages that
+ * the process has not touched, and gets by that.
+ */
+static size_t
+seek_code(struct seeking *s, const struct vma *v, bool absent)
+{
+	enum { PAGES = 256, SIZE = 4096 };
+	uint64_t at, entry[PAGES];
+	uint8_t buf[SIZE];
+	size_t i, left;
+	ssize_t n;
+
+	for (left = 1, i = 0, at = v->start; at < v->end && left > 0;
+	    at += SIZE, i++) {
+		if (i % PAGES == 0 && pread(s->pagemap, entry, sizeof entry,
+		    (off_t)(at / SIZE * 8)) <= 0)
+			break;
+		if (!absent && entry[i % PAGES] >> 63 == 0)
+			continue;
+		n = pread(s->mem, buf, sizeof buf, (off_t)at);
+		if (n > 0)
+			left = seek_bytes(s, buf, (size_t)n, at);
+	}
+	return left;
+}
+
+/*
+ * Find the instructions that are needed, in the code of files, which stays
+ * as it is; mem is the memory of the process.  What it has not touched is
+ * looked at last.
  */
 int
-gadgets_find(struct gadgets *g, int mem, const struct vmas *l)
+gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
 {
-	static const struct {
-		uint8_t	 bytes[4];
-		size_t	 len;
-		size_t	 at;
-	} want[] = {
-		{ "\x0f\x05\xc3", 3, offsetof(struct gadgets, call) },
-		{ "\x58\xc3", 2, offsetof(struct gadgets, rax) },
-		{ "\x5f\xc3", 2, offsetof(struct gadgets, rdi) },
-		{ "\x5e\xc3", 2, offsetof(struct gadgets, rsi) },
-	};
-	uint64_t at;
-	size_t i;
+	uint64_t found[NWANT] = { 0 };
+	struct seeking s = { .mem = mem, .found = found };
+	const struct vma *v;
+	size_t i, left;
+	int absent;
 
-	for (i = 0; i < sizeof want / sizeof *want; i++) {
-		at = find_bytes(mem, l, want[i].bytes, want[i].len);
-		if (at == 0)
-			return errstr_set("no instructions for a system call "
-			    "in its memory");
-		memcpy((char *)g + want[i].at, &at, sizeof at);
-	}
+	if ((s.pagemap = proc_open(pid, 0, "pagemap", O_RDONLY)) == -1)
+		return errstr_sys("/proc/%d/pagemap", pid);
+	for (left = 1, absent = 0; absent < 2; absent++)
+		for (i = 0; i < l->n && left > 0; i++) {
+			v = &l->v[i];
+			if ((v->flags & VMA_EXEC) != 0 && v->ino != 0 &&
+			    (v->flags & (VMA_READ | VMA_SHARED)) == VMA_READ)
+				left = seek_code(&s, v, absent == 1);
+		}
+	close(s.pagemap);
+	if (left > 0)
+		return errstr_set("no instructions for a system call in its "
+		    "memory");
+	for (i = 0; i < NWANT; i++)
+		memcpy((char *)g + want[i].at, &found[i], sizeof found[i]);
 	return 0;
 }
 
@@ -148,9 +190,10 @@ xstate_size(uint64_t features, size_t most)
 
 /*
  * Let the extended state be one that a signal frame has: struct _fpx_sw_bytes
- * in its software bytes, and a mark behind it.  Tiles that were never used
- * are left out, for the kernel takes no state with them from who may not
- * use them.  Returns its length.
+ * in its software bytes, and a mark behind it.  Tiles that are not in use are
+ * left out, for the kernel takes none from who may not use them; it looks
+ * for the mark behind what the thread may use, so there are two.  Returns
+ * its length.
  */
 static size_t
 xstate_seal(uint8_t *x, size_t len)
@@ -161,8 +204,10 @@ xstate_seal(uint8_t *x, size_t len)
 
 	memcpy(&features, x + SW_BYTES, 8);
 	memcpy(&inuse, x + 512, 8);
-	if ((inuse & XFEATURE_TILE) == 0)
-		features &= ~(uint64_t)XFEATURE_TILE;
+	sw[0] = FP_XSTATE_MAGIC2_;
+	memcpy(x + len, sw, 4);
+	if ((inuse & XFEATURE_TILEDATA) == 0)
+		features &= ~(uint64_t)XFEATURE_TILEDATA;
 	size = xstate_size(features, len);
 	sw[0] = FP_XSTATE_MAGIC1_;
 	sw[1] = (uint32_t)size + 4;
@@ -171,7 +216,7 @@ xstate_seal(uint8_t *x, size_t len)
 	memcpy(x + SW_BYTES, sw, sizeof sw);
 	sw[0] = FP_XSTATE_MAGIC2_;
 	memcpy(x + size, sw, 4);
-	return size + 4;
+	return len + 4;
 }
 
 /*
@@ -204,13 +249,38 @@ frame_exit(uint8_t buf[24], const struct gadgets *g)
 }
 
 /*
+ * The system call that a thread is in that waits for the second time,
+ * restart_syscall(2): the kernel does not tell, but code says it where it is
+ * "mov $number, %eax; syscall".  -1 if it does not.
+ */
+static greg_t
+call_restarted(pid_t tid, uint64_t rip)
+{
+	enum { MOV_EAX = 0xb8 };
+	uint8_t code[8];
+	uint32_t nr;
+	long w;
+
+	errno = 0;
+	w = ptrace(PTRACE_PEEKTEXT, tid, (void *)(uintptr_t)(rip - 8), NULL);
+	memcpy(code, &w, sizeof code);
+	memcpy(&nr, code + 2, sizeof nr);
+	if (errno == 0 && code[1] == MOV_EAX && (nr == NR_POLL ||
+	    nr == NR_NANOSLEEP || nr == NR_FUTEX || nr == NR_CLOCK_NANOSLEEP))
+		return (greg_t)nr;
+	return -1;
+}
+
+/*
  * The registers in a signal frame.  A thread that was in a system call when
- * it was stopped makes the call again, as it would have.
+ * it was stopped makes the call again, as it would have; one that waits for
+ * a time, with the whole of it, for rt_sigreturn(2) makes restart_syscall(2)
+ * fail with EINTR, and so does this if it is not known which call it was.
  */
 static void
-frame_regs(mcontext_t *m, const struct user_regs_struct *r)
+frame_regs(mcontext_t *m, const struct user_regs_struct *r, pid_t tid)
 {
-	greg_t *g = m->gregs;
+	greg_t *g = m->gregs, nr;
 	int64_t result;
 
 	g[REG_R8] = (greg_t)r->r8;
@@ -237,9 +307,11 @@ frame_regs(mcontext_t *m, const struct user_regs_struct *r)
 	if ((int64_t)r->orig_rax < 0 || result > -ERESTARTSYS ||
 	    result < -ERESTART_RESTARTBLOCK || result == -515)
 		return;
-	g[REG_RIP] -= 2;
-	g[REG_RAX] = result == -ERESTART_RESTARTBLOCK ? NR_RESTART_SYSCALL :
-	    (greg_t)r->orig_rax;
+	nr = (greg_t)r->orig_rax;
+	if (nr == NR_RESTART_SYSCALL)
+		nr = call_restarted(tid, r->rip);
+	g[REG_RAX] = nr == -1 ? -EINTR : nr;
+	g[REG_RIP] -= nr == -1 ? 0 : 2;
 }
 
 /*
@@ -278,7 +350,7 @@ frame_build(uint8_t *buf, uint64_t at, const struct gadgets *g,
 	}
 	/* a stack that is refused: the one it has stays */
 	uc.uc_stack.ss_flags = INT32_MAX;
-	frame_regs(&uc.uc_mcontext, r);
+	frame_regs(&uc.uc_mcontext, r, tid);
 	fp = at + FRAME_XSTATE;
 	memcpy(&uc.uc_mcontext.fpregs, &fp, sizeof fp);
 	memcpy(&uc.uc_sigmask, &mask, sizeof mask);

@@ -48,10 +48,14 @@ live_free(struct live *l)
 			free(t);
 		}
 		TAILQ_REMOVE(&l->procs, p, entry);
+		free(p->smaps.data);
+		vmas_free(&p->before);
+		free(p->kept);
 		free(p);
 	}
 	carry_free(l);
 	files_free(l);
+	frozen_free(l);
 	free(l->user);
 	free(l);
 }
@@ -66,6 +70,23 @@ live_warn(struct live *l, const char *fmt, ...)
 	va_list ap;
 
 	l->incomplete = true;
+	if (l->opts.warn == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(s, sizeof s, fmt, ap);
+	va_end(ap);
+	l->opts.warn(l->opts.arg, s);
+}
+
+/*
+ * Say something that does not make the result incomplete.
+ */
+void
+live_say(const struct live *l, const char *fmt, ...)
+{
+	char s[1024];
+	va_list ap;
+
 	if (l->opts.warn == NULL)
 		return;
 	va_start(ap, fmt);
@@ -144,6 +165,19 @@ live_add(struct live *l, pid_t pid, bool found)
 }
 
 /*
+ * Forget what was gathered of a thread.
+ */
+void
+thread_ungather(struct lthread *t)
+{
+	if (t->task != NULL)
+		task_free(t->task);
+	free(t->task);
+	t->task = NULL;
+	filelist_free(&t->rec);
+}
+
+/*
  * Forget what was seen of a thread.
  */
 void
@@ -151,6 +185,7 @@ thread_forget(struct lthread *t)
 {
 	size_t i;
 
+	thread_ungather(t);
 	filelist_free(&t->seen);
 	for (i = 0; i < REGSET_MAX; i++)
 		free(t->reg[i].data);

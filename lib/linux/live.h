@@ -34,6 +34,8 @@ struct lthread {
 	char		 state;		/* before we came */
 	struct filelist	 seen;		/* by its tracer, or before it had one */
 	struct bytes	 reg[REGSET_MAX];	/* owned */
+	struct task	*task;		/* owned; what was gathered, or NULL */
+	struct filelist	 rec;		/* likewise */
 };
 
 TAILQ_HEAD(lthreads, lthread);
@@ -46,6 +48,16 @@ struct lproc {
 	bool		 found;	/* by -r or by name, not asked for by pid */
 	bool		 kernel; /* a thread of the kernel */
 	bool		 skip;	/* not taken after all */
+	bool		 inert;	/* nothing can be run in it: that is told */
+	bool		 gathered; /* so are its threads */
+	uint64_t	 since;	/* stopped, ns of CLOCK_MONOTONIC; 0: not */
+	uint64_t	 held;	/* how long it was stopped, in us */
+	struct bytes	 smaps;	/* owned; from before the stop, or NULL */
+	struct vmas	 before; /* owned; what smaps tells */
+	pid_t		 clone;	/* of its memory, by us; 0: none */
+	pid_t		 origin; /* mmtid without the clone */
+	struct kept	*kept;	/* owned; what the clone lacks, ascending */
+	size_t		 nkept;
 };
 
 TAILQ_HEAD(lprocs, lproc);
@@ -72,6 +84,14 @@ struct taker {			/* the thread that takes what is stopped */
 	char		 why[1024];
 };
 
+struct kept {			/* a run of pages that a clone lacks */
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+	unsigned int	 what;	/* as pagemap.c tells it */
+	struct source	*src;	/* borrowed; NULL: can be had all the same */
+	uint64_t	 loc;	/* in src */
+};
+
 struct carry {			/* a file to be carried along */
 	struct vma	 vma;	/* one that is of it; name owned */
 	struct source	*src;	/* borrowed */
@@ -88,6 +108,9 @@ struct live {
 	struct files	*files;		/* owned; NULL: not looked at yet */
 	struct source	*vdso;		/* borrowed; a copy of ours */
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
+	struct frozen	*frozen;	/* owned; by inode: frozen.c */
+	size_t		 nfrozen;
+	struct guard	*guard;		/* owned; NULL: no clones */
 	struct taker	*taker;		/* owned; NULL: not taking */
 	struct liveopts	 opts;
 	bool		 incomplete;
@@ -98,17 +121,45 @@ struct live {
 
 void		 live_warn(struct live *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
+void		 live_say(const struct live *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
 
 /* live.c */
 struct lproc	*lproc_find(const struct live *, pid_t);
 int		 live_found(struct live *, pid_t);
+void		 thread_ungather(struct lthread *);
 void		 thread_forget(struct lthread *);
+
+/* freeze.c */
+void		 thread_poll(struct lthread *);
+void		 live_release(struct live *);
 
 /* readers.c */
 bool		 reads_us(int, pid_t);
 
 /* take.c */
+int		 proc_gather(struct live *, struct snap *, struct lproc *);
 void		 take_finish(struct live *);
+
+/* clone.c: frozen copies of address spaces */
+int		 live_clone(struct live *, struct snap *);
+void		 clones_end(struct live *);
+
+/* guard.c: the process that reaps clones, whatever becomes of us */
+struct guard	*guard_begin(void);
+int		 guard_tell(struct guard *, pid_t, pid_t);
+bool		 guard_end(struct guard *);
+
+/* keep.c: what a clone lacks */
+int		 keep_lacking(struct live *, struct snap *, struct lproc *,
+		    const struct vmas *);
+const struct kept *kept_find(const struct lproc *, uint64_t, uint64_t);
+
+/* frozen.c: files as they were when all was stopped */
+int		 frozen_copy(struct live *, int, const struct stat *);
+bool		 frozen_has(const struct live *, const struct stat *);
+int		 frozen_open(const struct live *, int, const struct stat *);
+void		 frozen_free(struct live *);
 
 /* procfs.c: files below /proc */
 int		 proc_open(pid_t, pid_t, const char *, int);
@@ -116,6 +167,8 @@ int		 proc_read(pid_t, pid_t, const char *, struct bytes *);
 char		*proc_link(pid_t, pid_t, const char *);
 int		 proc_list(pid_t, const char *, int (*)(void *, long), void *);
 int		 proc_stat(pid_t, pid_t, struct task *);
+char		 proc_state(pid_t, pid_t);
+bool		 proc_died(pid_t, pid_t);
 long		 proc_status(pid_t, pid_t, const char *);
 void		 filelist_add(struct filelist *, const char *, uint8_t *,
 		    size_t);
@@ -139,7 +192,7 @@ void		 regs_read(struct lthread *);
 void		 regs_restart(pid_t);
 
 /* state.c: what only a process itself can tell */
-void		 state_read(struct live *);
+int		 state_read(struct live *);
 
 /* task.c: what /proc gives of a stopped thread */
 int		 task_read(struct live *, struct lproc *, struct lthread *,
@@ -167,6 +220,7 @@ typedef int	(*pagerun_fn)(void *, const struct pagerun *);
 
 int		 pagemap_walk(int, uint64_t, uint64_t, bool, pagerun_fn,
 		    void *);
+int		 pagemap_any(int, uint64_t, uint64_t);
 int		 pagemap_frames(int, uint64_t, size_t, uint64_t *);
 
 /* livesource.c: the memory of a stopped process as a source */
@@ -192,9 +246,24 @@ void		 files_free(struct live *);
 
 /* vdso.c: what a process has not touched of its [vdso] */
 struct source	*vdso_source(struct live *, struct snap *, struct source *,
-		    const struct vma *);
+		    const struct vma *, bool);
 
 /* memory.c: text and memory of a process as images */
+enum treatment {
+	TAKE_MEMORY,	/* pages of the process, whatever they are */
+	TAKE_FILE,	/* unmodified pages from the file, all of them */
+	TAKE_DATA,	/* the same, but only where the file has data */
+	TAKE_PRESENT,	/* what is not present is missing: files that cannot
+			   be had, and a [vdso] unlike ours */
+	LEAVE_FILE,	/* unmodified pages are missing */
+	LEAVE_KERNEL,	/* all is missing: the kernel's own pages */
+	LEAVE_DEVICE,
+	LEAVE_SECRET,
+	TAKE_FAILED	/* an error */
+};
+
+enum treatment	 vma_file(struct live *, const struct lproc *,
+		    const struct vma *, int *, struct stat *);
 int		 memory_image(struct live *, struct lproc *, struct snap *,
 		    struct proc *, const struct task *, struct buf *);
 int		 text_image(struct live *, struct lproc *, struct snap *,

@@ -1,6 +1,6 @@
 /*
- * The text and the memory of a stopped process as images.  Nothing is read
- * here but what the kernel knows about pages; extents tell where the bytes
+ * The text and the memory of a stopped process, or of its clone, as images.
+ * Nothing is read here but what the kernel knows about pages; extents tell where the bytes
  * are.
  *
  * For each mapping, page by page:
@@ -32,22 +32,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum treatment {
-	TAKE_MEMORY,	/* pages of the process, whatever they are */
-	TAKE_FILE,	/* unmodified pages from the file, all of them */
-	TAKE_DATA,	/* the same, but only where the file has data */
-	TAKE_PRESENT,	/* what is not present is missing: files that cannot
-			   be had, and a [vdso] unlike ours */
-	LEAVE_FILE,	/* unmodified pages are missing */
-	LEAVE_KERNEL,	/* all is missing: the kernel's own pages */
-	LEAVE_DEVICE,
-	LEAVE_SECRET,
-	TAKE_FAILED	/* an error */
-};
-
 struct taking {
 	struct builder	 build;
 	struct source	*mem;	/* borrowed */
+	struct source	*from;	/* borrowed; mem, or where its pages are */
+	uint64_t	 shift;	/* from addresses to places in from */
 	struct source	*text;	/* borrowed; the executable's, or NULL */
 	const struct vma *vma;	/* borrowed */
 	const struct vma *vdso;	/* borrowed; taken whole */
@@ -190,8 +179,8 @@ take_run(void *arg, const struct pagerun *r)
 	if (r->what & PM_ZERO)
 		return builder_run(&k->build, start, (end - start) / KB, NULL,
 		    0);
-	return builder_run(&k->build, start, (end - start) / KB, k->mem,
-	    start);
+	return builder_run(&k->build, start, (end - start) / KB, k->from,
+	    start + k->shift);
 }
 
 /*
@@ -220,6 +209,42 @@ vma_open(struct live *l, const struct lproc *p, const struct vma *v,
 }
 
 /*
+ * Is the file of a mapping one that is to be had nowhere else?
+ */
+static bool
+file_isonly(const struct vma *v, const struct stat *st)
+{
+	return st->st_nlink == 0 || path_isdeleted(v->name);
+}
+
+/*
+ * How to take a mapping of a file, which is opened: *fd is -1 if it cannot
+ * be.  *st is set if it can.
+ */
+enum treatment
+vma_file(struct live *l, const struct lproc *p, const struct vma *v, int *fd,
+    struct stat *st)
+{
+	struct statfs fs;
+	bool failed, frozen;
+
+	failed = false;
+	if ((*fd = vma_open(l, p, v, st, &failed)) == -1)
+		return failed ? TAKE_FAILED : TAKE_PRESENT;
+	if (fstatfs(*fd, &fs) == -1)
+		fs.f_type = 0;
+	frozen = frozen_has(l, st);
+	if (fs.f_type == HUGETLBFS_MAGIC)
+		return TAKE_MEMORY;
+	if (file_iself(*fd))
+		return TAKE_FILE;
+	if (l->opts.datafiles || file_isonly(v, st) ||
+	    (v->flags & VMA_SHARED && (frozen || fs.f_type == TMPFS_MAGIC)))
+		return TAKE_DATA;
+	return LEAVE_FILE;
+}
+
+/*
  * How to take a mapping of a file; its source is opened.
  */
 static enum treatment
@@ -228,32 +253,19 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 {
 	const struct vma *v = k->vma;
 	enum treatment how;
-	struct statfs fs;
 	struct stat st;
-	bool failed, only;
 
-	failed = false;
-	if ((k->fd = vma_open(l, p, v, &st, &failed)) == -1)
-		return failed ? TAKE_FAILED : TAKE_PRESENT;
+	how = vma_file(l, p, v, &k->fd, &st);
+	if (k->fd == -1)
+		return how;
 	k->filesize = (uint64_t)st.st_size;
-	if (fstatfs(k->fd, &fs) == -1)
-		fs.f_type = 0;
-	only = st.st_nlink == 0 || path_isdeleted(v->name);
-	if (fs.f_type == HUGETLBFS_MAGIC)
-		how = TAKE_MEMORY;
-	else if (file_iself(k->fd))
-		how = TAKE_FILE;
-	else if (l->opts.datafiles || only ||
-	    (v->flags & VMA_SHARED && fs.f_type == TMPFS_MAGIC))
-		how = TAKE_DATA;
-	else
-		how = LEAVE_FILE;
 	if (how == TAKE_FILE || how == TAKE_DATA) {
 		k->file = source_file(s, k->fd, v->name, KB);
 		if (k->file == NULL)
 			return TAKE_FAILED;
 		k->fd = source_fd(k->file);
-		if ((how == TAKE_FILE ? k->file != k->text : only) &&
+		if ((how == TAKE_FILE ? k->file != k->text :
+		    file_isonly(v, &st)) &&
 		    carry_note(l, v, k->file, k->filesize,
 		    how == TAKE_DATA) == -1)
 			return TAKE_FAILED;
@@ -281,7 +293,7 @@ vma_treatment(struct live *l, struct lproc *p, struct snap *s,
 	if (strcmp(v->name, "[vdso]") == 0) {
 		k->vdso = v;
 		own_add(k, v->start, v->end);
-		k->file = vdso_source(l, s, k->mem, v);
+		k->file = vdso_source(l, s, k->mem, v, p->clone != 0);
 		k->filesize = v->end - v->start;
 		return k->file == NULL ? TAKE_PRESENT : TAKE_FILE;
 	}
@@ -311,10 +323,36 @@ vma_leave(struct live *l, struct lproc *p, struct taking *k)
 	return take_missing(k, v->start, v->end, why[k->how]);
 }
 
+/*
+ * Take the pages of the mapping that were kept, from r on.
+ */
+static int
+take_kept(struct taking *k, const struct lproc *p, const struct kept *r)
+{
+	struct pagerun run;
+	int rc;
+
+	for (rc = 0; rc == 0 && r < p->kept + p->nkept &&
+	    r->start < k->vma->end; r++) {
+		run.start = r->start;
+		run.end = r->end;
+		run.what = r->what;
+		if (r->src != NULL) {
+			k->from = r->src;
+			k->shift = r->loc - r->start;
+		}
+		rc = take_run(k, &run);
+		k->from = k->mem;
+		k->shift = 0;
+	}
+	return rc;
+}
+
 static int
 vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 {
 	const struct vma *v = k->vma;
+	const struct kept *kept;
 
 	k->fd = -1;
 	k->file = NULL;
@@ -324,7 +362,10 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 		return -1;
 	if (k->how >= LEAVE_KERNEL)
 		return vma_leave(l, p, k);
-	if (pagemap_walk(source_live_pagemap(k->mem), v->start, v->end,
+	if ((kept = kept_find(p, v->start, v->end)) != NULL) {
+		if (take_kept(k, p, kept) == -1)
+			return -1;
+	} else if (pagemap_walk(source_live_pagemap(k->mem), v->start, v->end,
 	    k->how != TAKE_MEMORY, take_run, k) == -1)
 		return errstr_wrap("%jx-%jx %s", (uintmax_t)v->start,
 		    (uintmax_t)v->end, v->name);
@@ -353,6 +394,7 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL ||
 	    (k.mem = source_live(s, lp->mmtid)) == NULL)
 		return -1;
+	k.from = k.mem;
 	k.build.image = p->mem;
 	if (p->text != NULL)
 		k.text = p->text->seg[0]->ext[0].src;

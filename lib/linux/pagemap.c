@@ -174,6 +174,45 @@ pagemap_walk(int fd, uint64_t start, uint64_t end, bool file, pagerun_fn fn,
 }
 
 /*
+ * Is there a page in start..end (exclusive) that is present or in swap?  1,
+ * 0, or -1.  What comes behind the first is not looked at.
+ */
+int
+pagemap_any(int fd, uint64_t start, uint64_t end)
+{
+	struct scan_region v;
+	struct scan_arg a = { 0 };
+	uint64_t e[512], page;
+	size_t i, want;
+	ssize_t n;
+
+	a.size = sizeof a;
+	a.start = start;
+	a.end = end;
+	a.vec = (uint64_t)(uintptr_t)&v;
+	a.vec_len = 1;
+	a.max_pages = 1;
+	a.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED;
+	a.return_mask = a.category_anyof_mask;
+	if ((n = ioctl(fd, SCAN_IOCTL, &a)) >= 0)
+		return n > 0;
+	if (errno != ENOTTY && errno != EINVAL)
+		return errstr_sys("pagemap");
+	page = (uint64_t)sysconf(_SC_PAGESIZE);
+	for (; start < end; start += (uint64_t)n / sizeof *e * page) {
+		want = (end - start) / page < 512 ? (end - start) / page : 512;
+		n = pread(fd, e, want * sizeof *e, (off_t)(start / page *
+		    sizeof *e));
+		if (n <= 0)
+			return n == 0 ? 0 : errstr_sys("pagemap");
+		for (i = 0; i < (size_t)n / sizeof *e; i++)
+			if (what_of_entry(e[i]) != 0)
+				return 1;
+	}
+	return 0;
+}
+
+/*
  * The physical frames of n pages at addr, one for each 4 KiB: 0 where there
  * is none, where no one else maps it, or where the kernel does not tell
  * (without CAP_SYS_ADMIN).

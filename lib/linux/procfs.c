@@ -178,7 +178,11 @@ uptime_ms(void)
 int
 proc_stat(pid_t pid, pid_t tid, struct task *t)
 {
-	enum { PF_KTHREAD = 0x00200000 };	/* linux/sched.h */
+	enum {			/* linux/sched.h */
+		PF_IO_WORKER = 0x10,
+		PF_USER_WORKER = 0x4000,
+		PF_KTHREAD = 0x200000
+	};
 	unsigned long long ut, st, start, rss;
 	long long cut, cst, nice;
 	unsigned int flags;
@@ -213,6 +217,7 @@ proc_stat(pid_t pid, pid_t tid, struct task *t)
 	if (got != 11)
 		goto out;
 	t->kernel = (flags & PF_KTHREAD) != 0;
+	t->worker = (flags & (PF_IO_WORKER | PF_USER_WORKER)) != 0;
 	t->utime = ticks_ms(ut);
 	t->stime = ticks_ms(st);
 	t->cutime = ticks_ms((uint64_t)cut);
@@ -224,6 +229,39 @@ proc_stat(pid_t pid, pid_t tid, struct task *t)
 out:
 	free(s);
 	return got == 11 ? 0 : -1;
+}
+
+/*
+ * The state of a process or thread: a letter of proc_pid_stat(5), or '\0'
+ * with errno, ESRCH when it is gone.
+ */
+char
+proc_state(pid_t pid, pid_t tid)
+{
+	struct bytes b;
+	const char *s;
+	char state;
+
+	if (proc_read(pid, tid, "stat", &b) == -1)
+		return '\0';
+	s = memrchr(b.data, ')', b.len);
+	state = s != NULL && s + 2 < (const char *)b.data + b.len ? s[2] :
+	    '\0';
+	free(b.data);
+	errno = ESRCH;
+	return state;
+}
+
+/*
+ * Has a process died, or the thread of it?
+ */
+bool
+proc_died(pid_t pid, pid_t tid)
+{
+	char state;
+
+	state = proc_state(pid, tid);
+	return state == '\0' || state == 'Z' || state == 'X';
 }
 
 /*

@@ -352,6 +352,19 @@ add_clocks(struct filelist *l, pid_t pid)
 }
 
 /*
+ * Does a thread run what a process makes it run?  The kernel's workers in a
+ * process do not.
+ */
+static bool
+thread_runs(const struct lproc *p, const struct lthread *t)
+{
+	struct task now;
+
+	return t->hold == HOLD_STOPPED &&
+	    proc_stat(p->pid, t->tid, &now) == 0 && !now.worker;
+}
+
+/*
  * Ask all threads of a process, the one that leads it for the process too.
  */
 static int
@@ -359,14 +372,19 @@ ask_all(struct lproc *p, struct lthread *leader)
 {
 	struct asking a;
 	struct lthread *t;
+	char why[256];
 	int rc;
 
+	if (leader->hold == HOLD_GONE)
+		return errstr_set("its first thread has ended");
+	if (leader->hold != HOLD_STOPPED)
+		return errstr_set("it is not stopped");
 	a.to = &leader->seen;
 	if ((a.in = inject_begin(p->pid)) == NULL)
 		return -1;
 	rc = ask_process(&a, p->pid);
 	TAILQ_FOREACH(t, &p->threads, entry) {
-		if (rc == -1 || t->hold != HOLD_STOPPED)
+		if (rc == -1 || !thread_runs(p, t))
 			continue;
 		a.to = &t->seen;
 		rc = inject_thread(a.in, t->tid);
@@ -375,42 +393,58 @@ ask_all(struct lproc *p, struct lthread *leader)
 	}
 	if (rc == 0)
 		return inject_end(a.in);
+	strlcpy(why, snap_errstr(), sizeof why);
 	(void)inject_end(a.in);
-	return -1;
+	return errstr_set("%s", why);
+}
+
+/*
+ * Nothing can be asked of a process: tell why, in the record and, where that
+ * was not told for another reason, the user.
+ */
+static void
+observe(struct live *l, struct lproc *p, struct lthread *leader)
+{
+	add_text(&leader->seen, "observed", "%s\n", snap_errstr());
+	p->inert = true;
+	if (leader->hold == HOLD_STOPPED || leader->hold == HOLD_GONE)
+		live_warn(l, "process %d cannot be restored%s: nothing can be "
+		    "run in it: %s", p->pid, l->opts.clone ? ", nor let go at "
+		    "once" : "", snap_errstr());
 }
 
 /*
  * Read the state of all processes of a set, which are stopped.  In those in
- * which nothing is to be run, or can be, only what is seen from outside; why,
- * is said in the record, and to the user.
+ * which nothing is to be run, or can be, only what is seen from outside.  -1
+ * if one that was asked for has died.
  */
-void
+int
 state_read(struct live *l)
 {
 	struct lthread *t, *leader;
 	struct lproc *p;
-	bool bad;
 
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		leader = NULL;
-		TAILQ_FOREACH(t, &p->threads, entry)
-			if (t->hold == HOLD_STOPPED) {
+		TAILQ_FOREACH(t, &p->threads, entry) {
+			if (t->hold == HOLD_STOPPED)
 				thread_outside(t);
-				if (t->tid == p->pid)
-					leader = t;
-			}
-		if (p->skip || leader == NULL)
+			if (t->tid == p->pid)
+				leader = t;
+		}
+		if (p->skip || p->mmtid == 0 || leader == NULL)
 			continue;
 		add_clocks(&leader->seen, p->pid);
-		if (l->opts.observe) {
+		if (l->opts.observe)
 			add_text(&leader->seen, "observed", "asked for\n");
+		else if (ask_all(p, leader) == 0)
 			continue;
-		}
-		bad = ask_all(p, leader) == -1;
-		if (!bad)
-			continue;
-		add_text(&leader->seen, "observed", "%s\n", snap_errstr());
-		live_warn(l, "process %d cannot be restored: nothing can be "
-		    "run in it: %s", p->pid, snap_errstr());
+		else if (!proc_died(p->pid, p->mmtid))
+			observe(l, p, leader);
+		else if (p->found)
+			p->skip = true;
+		else
+			return errstr_set("process %d exited", p->pid);
 	}
+	return 0;
 }

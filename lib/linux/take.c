@@ -1,11 +1,17 @@
 /*
  * Taking what was stopped, process by process, in a thread of its own, so
  * that one process is looked at while another is written.
+ *
+ * Of each process, what /proc and ptrace tell is gathered, for which it must
+ * be stopped; then its memory is looked at, for which an address space is
+ * enough: its own, or that of a clone (clone.c).  With clones, all processes
+ * are gathered before the taking begins.
  */
 #include "live.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,58 +28,107 @@ take_ready(struct taker *k)
 }
 
 /*
- * Take one thread: what take makes of it goes into a process of the
- * snapshot, with text and memory where it leads its process.
+ * Gather what is told of a stopped thread, in its task and rec.  Without a
+ * task afterwards, it is left out.
+ */
+static int
+thread_gather(struct live *l, struct snap *s, struct lproc *lp,
+    struct lthread *th)
+{
+	struct task *t;
+	bool gone;
+
+	if ((t = calloc(1, sizeof *t)) == NULL)
+		return errstr_set("out of memory");
+	if (task_read(l, lp, th, t) == -1) {
+		gone = errno == ESRCH || errno == ENOENT;
+		task_free(t);
+		free(t);
+		if (th->tid == lp->pid && !lp->found)
+			return -1;
+		if (!gone)
+			live_warn(l, "thread %d of process %d is left out: %s",
+			    th->tid, lp->pid, snap_errstr());
+		return 0;
+	}
+	if (th->tid == lp->pid && lp->mmtid == 0 && th->state == 'Z')
+		live_warn(l, "process %d is a zombie: it has no memory and no "
+		    "registers any more", lp->pid);
+	th->task = t;
+	task_record(l, s, lp, th, t, &th->rec);
+	return th->rec.failed ? errstr_set("out of memory") : 0;
+}
+
+/*
+ * Gather what is told of a process and its threads.  All of it must be
+ * stopped.
+ */
+int
+proc_gather(struct live *l, struct snap *s, struct lproc *lp)
+{
+	struct lthread *th;
+
+	lp->gathered = true;
+	TAILQ_FOREACH(th, &lp->threads, entry)
+		if ((th->tid == lp->pid || th->hold != HOLD_GONE) &&
+		    thread_gather(l, s, lp, th) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * Add what the record tells of how the process was taken.
+ */
+static void
+record_live(const struct lproc *lp, struct filelist *rec)
+{
+	char *s;
+	int n;
+
+	if (lp->clone == 0)
+		return;
+	if ((n = asprintf(&s, "%ju\n", (uintmax_t)lp->held)) == -1)
+		rec->failed = true;
+	else
+		filelist_add(rec, "live", (uint8_t *)s, (size_t)n);
+}
+
+/*
+ * Take one thread that was gathered: what take makes of it goes into a
+ * process of the snapshot, with text and memory where it leads its process.
  */
 static int
 thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 {
-	struct filelist rec = { 0 };
 	struct buf pages = { 0 };
-	struct task t;
 	struct proc *p;
-	bool leads, gone;
-	int rc;
+	bool leads;
 
 	leads = th->tid == lp->pid;
-	if (task_read(k->live, lp, th, &t) == -1) {
-		gone = errno == ESRCH || errno == ENOENT;
-		task_free(&t);
-		if (leads && !lp->found)
-			return -1;
-		if (gone)
-			return 0;
-		live_warn(k->live, "thread %d of process %d is left out: %s",
-		    th->tid, lp->pid, snap_errstr());
-		return 0;
-	}
-	rc = -1;
 	pthread_mutex_lock(&k->lock);	/* live_next looks at what is there */
 	p = snap_add(k->snap, (uint64_t)th->tid);
 	pthread_mutex_unlock(&k->lock);
 	if (p == NULL)
-		goto out;
+		return -1;
 	p->leader = leads ? 0 : (uint64_t)lp->pid;
-	if (leads && lp->mmtid != 0 &&
-	    (text_image(k->live, lp, k->snap, p) == -1 ||
-	    memory_image(k->live, lp, k->snap, p, &t, &pages) == -1))
-		goto out;
-	task_record(k->live, k->snap, lp, th, &t, &rec);
 	if (leads && lp->mmtid != 0) {
-		filelist_add(&rec, "pages", pages.data, pages.len);
-		pages.data = NULL;
+		if (text_image(k->live, lp, k->snap, p) == -1 ||
+		    memory_image(k->live, lp, k->snap, p, th->task,
+		    &pages) == -1) {
+			buf_free(&pages);
+			return -1;
+		}
+		th->rec.failed |= pages.failed;
+		filelist_add(&th->rec, "pages", pages.data, pages.len);
+		record_live(lp, &th->rec);
 	}
-	if (rec.failed || pages.failed)
-		errstr_set("out of memory");
-	else
-		rc = k->take(k->arg, p, &t, rec.file, rec.n);
-	if (rc == 0)
-		take_ready(k);
-out:
-	task_free(&t);
-	buf_free(&pages);
-	filelist_free(&rec);
-	return rc;
+	if (th->rec.failed)
+		return errstr_set("out of memory");
+	if (k->take(k->arg, p, th->task, th->rec.file, th->rec.n) == -1)
+		return -1;
+	take_ready(k);
+	thread_ungather(th);
+	return 0;
 }
 
 static int
@@ -81,14 +136,12 @@ proc_take(struct taker *k, struct lproc *lp)
 {
 	struct lthread *th;
 
-	TAILQ_FOREACH(th, &lp->threads, entry)
-		if (th->tid == lp->pid && thread_take(k, lp, th) == -1)
-			return -1;
+	if (!lp->gathered && proc_gather(k->live, k->snap, lp) == -1)
+		return -1;
 	TAILQ_FOREACH(th, &lp->threads, entry) {
 		if (k->quit)
 			break;
-		if (th->tid != lp->pid && th->hold != HOLD_GONE &&
-		    thread_take(k, lp, th) == -1)
+		if (th->task != NULL && thread_take(k, lp, th) == -1)
 			return -1;
 	}
 	return 0;
@@ -156,6 +209,8 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 	sigset_t all, old;
 	int rc;
 
+	if (l->opts.clone && live_clone(l, s) == -1)
+		return -1;
 	if ((k = calloc(1, sizeof *k)) == NULL)
 		return errstr_set("out of memory");
 	k->live = l;

@@ -102,6 +102,57 @@ open_cmp(const void *a, const void *b)
 }
 
 /*
+ * Tell of mappings what only smaps tells, if they are those that were there
+ * before, or have no file.
+ */
+static bool
+flags_inherit(struct vmas *now, const struct vmas *before)
+{
+	const struct vma *b;
+	struct vma *v;
+	size_t i;
+
+	for (i = 0; i < now->n; i++) {
+		v = &now->v[i];
+		b = vmas_next(before, v->start);
+		if (b != NULL && b->start < v->end && b->dev == v->dev &&
+		    b->ino == v->ino && strcmp(b->name, v->name) == 0)
+			v->flags |= b->flags & (VMA_DEVICE | VMA_GROWSDOWN |
+			    VMA_UFFD);
+		else if (v->dev != 0 || v->ino != 0 || v->name[0] == '/')
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Read the mappings.  Where smaps was read before the stop, it is not read
+ * again, if that can be avoided: the kernel looks at each page for it.
+ */
+static int
+task_readmaps(struct lproc *p, struct task *t)
+{
+	(void)proc_read(p->mmtid, 0, "maps", &t->maps);
+	if (t->maps.data != NULL && p->smaps.data != NULL) {
+		if (vmas_parse(&t->vma, t->maps.data, t->maps.len) == -1)
+			return -1;
+		if (flags_inherit(&t->vma, &p->before)) {
+			t->smaps = p->smaps;
+			memset(&p->smaps, 0, sizeof p->smaps);
+			return 0;
+		}
+		vmas_free(&t->vma);
+	}
+	if (proc_read(p->mmtid, 0, "smaps", &t->smaps) == -1 &&
+	    proc_read(p->mmtid, 0, "maps", &t->smaps) == -1) {
+		if (errno == ESRCH || errno == ENOENT)
+			return errstr_set("process %d exited", p->pid);
+		return errstr_sys("/proc/%d/maps", p->mmtid);
+	}
+	return vmas_parse(&t->vma, t->smaps.data, t->smaps.len);
+}
+
+/*
  * What only a whole process has: mappings, descriptors, mounts.
  */
 static int
@@ -114,13 +165,7 @@ task_readproc(struct lproc *p, struct task *t)
 		qsort(t->open, t->nopen, sizeof *t->open, open_cmp);
 	t->cwd = proc_link(p->mmtid, 0, "cwd");
 	(void)proc_read(p->mmtid, 0, "mountinfo", &t->mounts);
-	if (proc_read(p->mmtid, 0, "smaps", &t->smaps) == -1 &&
-	    proc_read(p->mmtid, 0, "maps", &t->smaps) == -1) {
-		if (errno == ESRCH || errno == ENOENT)
-			return errstr_set("process %d exited", p->pid);
-		return errstr_sys("/proc/%d/maps", p->mmtid);
-	}
-	return vmas_parse(&t->vma, t->smaps.data, t->smaps.len);
+	return task_readmaps(p, t);
 }
 
 /*
@@ -196,7 +241,9 @@ task_record(struct live *live, struct snap *snap, struct lproc *p,
 		    proc_files[i]);
 	if (p->mmtid == 0)
 		return;
-	filelist_read(l, p->mmtid, 0, "maps");
+	if (t->maps.data != NULL)
+		filelist_add(l, "maps", t->maps.data, t->maps.len);
+	t->maps.data = NULL;
 	filelist_add(l, "smaps", t->smaps.data, t->smaps.len);
 	t->smaps.data = NULL;
 	for (i = 0; i < NITEMS(proc_links); i++)
@@ -221,6 +268,7 @@ task_free(struct task *t)
 	free(t->open);
 	free(t->cwd);
 	free(t->mounts.data);
+	free(t->maps.data);
 	free(t->smaps.data);
 	memset(t, 0, sizeof *t);
 }

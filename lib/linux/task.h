@@ -50,12 +50,14 @@ struct task {			/* a process or a thread */
 	uint64_t	 memkb;	/* resident, in kilobytes */
 	int		 nice;
 	bool		 kernel; /* a thread of the kernel */
+	bool		 worker; /* the kernel's, in a process: io_uring(7) */
 	struct bytes	 reg[REGSET_MAX];
 	struct vmas	 vma;	/* owned; of a process */
 	struct openfile	*open;	/* owned; of a process */
 	size_t		 nopen;
 	char		*cwd;	/* owned; of a process, or NULL */
 	struct bytes	 mounts; /* mountinfo */
+	struct bytes	 maps;
 	struct bytes	 smaps;
 };
 

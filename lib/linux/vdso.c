@@ -88,17 +88,23 @@ vdso_copy(struct live *l, struct snap *s)
  * a 32-bit process, or of one that was restored from another kernel.  Of
  * which no page was touched, as in a child that has done little yet, is the
  * kernel's, and where no 32-bit process has its own.
+ *
+ * A clone has touched nothing of it, and may be made to.
  */
 struct source *
 vdso_source(struct live *l, struct snap *s, struct source *mem,
-    const struct vma *v)
+    const struct vma *v, bool clone)
 {
 	struct comparing c = { mem, v->start, false, true };
+	struct pagerun all = { v->start, v->end, PM_PRESENT };
 	struct source *src;
 
 	if ((src = vdso_copy(l, s)) == NULL ||
-	    v->end - v->start != l->vdsolen ||
-	    pagemap_walk(source_live_pagemap(mem), v->start, v->end, true,
+	    v->end - v->start != l->vdsolen)
+		return NULL;
+	if (clone)
+		(void)compare_run(&c, &all);
+	else if (pagemap_walk(source_live_pagemap(mem), v->start, v->end, true,
 	    compare_run, &c) == -1)
 		return NULL;
 	return c.same && (c.seen || v->start > UINT32_MAX) ? src : NULL;

@@ -4,12 +4,13 @@
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
+observe=
 one() {
 	local what=$1
 
 	shift
 	target "$@"
-	snap -o "$tmp/snap" "$pid"
+	snap $observe -o "$tmp/snap" "$pid"
 	is "$rc $err" "0 " "$what: taken"
 	check "$tmp/snap" "$pid" "$what"
 	unnoticed "$pid" "$what: not noticed"
@@ -89,6 +90,7 @@ ok $? "snapls shows what is missing"
 
 # A process of 32 bits.
 if [ -x "$targets/bits32" ]; then
+	observe=-n
 	one "a process of 32 bits" "$targets/bits32"
 else
 	skip "a process of 32 bits" "no compiler for it"

@@ -31,8 +31,9 @@ check "$tmp/snap" "$pid" "threads that come and go: memory"
 let_go "$pid" "threads that come and go: let go"
 unnoticed "$pid" "threads that come and go: not noticed"
 
+# nothing can be run in it
 target "$targets/leader"
-snap -o "$tmp/snap" "$pid"
+snap -n -o "$tmp/snap" "$pid"
 is "$rc" 0 "the first thread has ended: taken"
 check "$tmp/snap" "$pid" "the first thread has ended: memory"
 unnoticed "$pid" "the first thread has ended: not noticed"

@@ -50,12 +50,16 @@ traced "another snap"
 kill "$tracer"
 wait "$tracer" 2>/dev/null
 bad=0
+passing="snap: process N: N kilobytes could not be read: memory of N: address ADDR: Input/output error"
 for ((i = 0; i < 30; i++)); do
 	"$BUILD/snap" -o /dev/null "$pid" 2>/dev/null &
 	snap -o "$tmp/snap" "$pid"
 	wait $!
+	# shellcheck disable=SC2001 # no pattern of the shell says this
+	err=$(sed 's/address [0-9a-f]*:/address ADDR:/' <<<"$err")
 	case "$rc $err" in
-	"0 " | "1 $warning") ;;
+	# what the other has it map for a moment cannot be read any more
+	"0 " | "1 $warning" | "1 $warning"$'\n'"$passing") ;;
 	*)
 		bad=$((bad + 1))
 		diag <"$tmp/err"

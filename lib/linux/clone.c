@@ -1,0 +1,199 @@
+/*
+ * Clones of the address spaces of stopped processes, so that these can go on
+ * before their memory is read: snap -l.
+ *
+ * A stopped process is made to clone itself without an exit signal; its
+ * memory is then shared with the clone until one of them writes to it, and
+ * the clone never runs.  What it lacks of the memory of the process is copied
+ * meanwhile (keep.c).  Clones are made of all processes or of none: where one
+ * cannot be made, all stay stopped until their memory was read.
+ *
+ * A clone is a child of the process, and would be its zombie in the end; it
+ * is the guard (guard.c) that sees to that.
+ */
+#include "live.h"
+#include "inject.h"
+
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Can a process be cloned?  1; 0 if it is not one that we have stopped; -1,
+ * if it is but does not stand still, or has lost the thread that leads it.
+ */
+static int
+clone_ready(struct lproc *p)
+{
+	struct lthread *t;
+	bool ours;
+
+	ours = false;
+	TAILQ_FOREACH(t, &p->threads, entry) {
+		if (t->hold == HOLD_BUSY)
+			return errstr_set("thread %d does not stop", t->tid);
+		if (t->hold == HOLD_FOREIGN)
+			return 0;	/* that was told */
+		if (t->hold == HOLD_STOPPED)
+			ours = true;
+	}
+	t = TAILQ_FIRST(&p->threads);
+	if (ours && t->hold != HOLD_STOPPED)
+		return errstr_set("its first thread has exited");
+	return ours && t->task != NULL;
+}
+
+/*
+ * What would make a clone do harm.  A monitor of userfaultfd(2) may be asked
+ * to agree to it; a child in a new PID namespace is its init.
+ */
+static int
+clone_harmless(const struct lproc *p, const struct vmas *vma)
+{
+	char *ours, *next;
+	size_t i;
+	int rc;
+
+	ours = proc_link(p->mmtid, 0, "ns/pid");
+	next = proc_link(p->mmtid, 0, "ns/pid_for_children");
+	rc = ours != NULL && next != NULL && strcmp(ours, next) == 0 ? 0 :
+	    errstr_set("its children are in another PID namespace");
+	free(ours);
+	free(next);
+	for (i = 0; i < vma->n && rc == 0; i++)
+		if (vma->v[i].flags & VMA_UFFD)
+			rc = errstr_set("its memory is under userfaultfd(2)");
+	return rc;
+}
+
+/*
+ * If memory gets scarce, let it be the clone that is killed.
+ */
+static void
+clone_expendable(pid_t clone)
+{
+	int fd;
+
+	if ((fd = proc_open(clone, 0, "oom_score_adj", O_WRONLY)) == -1)
+		return;
+	(void)!write(fd, "1000", 4);
+	close(fd);
+}
+
+/*
+ * Clone a process, if it is one that we have stopped.
+ */
+static int
+clone_make(struct live *l, struct snap *s, struct lproc *p)
+{
+	const struct vmas *vma;
+	struct inject *in;
+	pid_t inner;
+	int rc;
+
+	if (p->skip || p->kernel || p->mmtid == 0)
+		return 0;
+	if ((rc = clone_ready(p)) != 1)
+		return rc;
+	vma = &TAILQ_FIRST(&p->threads)->task->vma;
+	if (clone_harmless(p, vma) == -1 ||
+	    guard_tell(l->guard, p->pid, 0) == -1 ||
+	    (in = inject_begin(p->pid)) == NULL)
+		return -1;
+	rc = inject_clone(in, &p->clone, &inner);
+	if (rc == 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
+		rc = -1;
+	if (inject_end(in) == -1 || rc == -1)
+		return -1;
+	clone_expendable(p->clone);
+	if (keep_lacking(l, s, p, vma) == -1)
+		return -1;
+	p->origin = p->mmtid;
+	p->mmtid = p->clone;
+	return 0;
+}
+
+/*
+ * End all clones.  As long as its process is stopped, each is a zombie.
+ */
+static void
+clones_kill(struct live *l)
+{
+	struct lproc *p;
+	int status;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (p->clone > 0)
+			(void)kill(p->clone, SIGKILL);
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (p->clone <= 0)
+			continue;
+		while (waitpid(p->clone, &status, __WALL) == p->clone ?
+		    WIFSTOPPED(status) : errno == EINTR)
+			continue;
+		p->clone = 0;
+		if (p->origin != 0)
+			p->mmtid = p->origin;
+		p->origin = 0;
+	}
+}
+
+/*
+ * Gather all that is stopped, clone it and let it go, or keep it stopped
+ * where that cannot be done.  What is taken from then on is taken of the
+ * clones.  -1 only where nothing can be taken.
+ */
+int
+live_clone(struct live *l, struct snap *s)
+{
+	struct lproc *p;
+	char why[256];
+	bool told;
+
+	told = false;
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (!p->skip && proc_gather(l, s, p) == -1)
+			return -1;
+		told |= p->inert && !p->skip;
+	}
+	if (l->opts.observe)
+		live_say(l, "nothing may be run in the processes: all stay "
+		    "stopped while they are written");
+	if (l->opts.observe || told)
+		return 0;
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (clone_make(l, s, p) == -1)
+			goto slow;
+	live_release(l);
+	return 0;
+slow:
+	strlcpy(why, snap_errstr(), sizeof why);
+	clones_kill(l);
+	p->skip = proc_died(p->pid, p->mmtid);
+	if (p->skip && !p->found)
+		return errstr_set("process %d exited", p->pid);
+	if (!p->skip)
+		live_say(l, "process %d cannot be cloned: %s: all stay "
+		    "stopped while they are written", p->pid, why);
+	TAILQ_FOREACH(p, &l->procs, entry)
+		p->nkept = 0;
+	return 0;
+}
+
+/*
+ * End the clones, and see that nothing of them is left.
+ */
+void
+clones_end(struct live *l)
+{
+	clones_kill(l);
+	if (l->guard != NULL && !guard_end(l->guard))
+		live_warn(l, "a clone could not be reaped yet: process "
+		    "snap-guard sees to it");
+	l->guard = NULL;
+}

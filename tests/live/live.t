@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# snap -l: what is taken of clones is what would have been taken of the
+# processes, and nothing of the clones is left.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+children() {
+	ps --ppid "$1" -o pid= | wc -l
+}
+
+no_children() {
+	[ "$(children "$1")" -eq 0 ]
+}
+
+# What unsnap tells of text and memory.
+pages() {
+	python3 "$tests/snap6/unsnap.py" "$1" | grep -aE '^(text|mem) '
+}
+
+# on one processor: the kernel notes in memory on which a thread runs, rseq(2)
+as=(taskset -c 0)
+for what in anon shared sparse lacking; do
+	target "$targets/$what"
+	# the first time, a page of its stack may come to be there
+	snap -l -o "$tmp/live" "$pid"
+	snap -o "$tmp/plain" "$pid"
+	snap -l -o "$tmp/live" "$pid"
+	is "$rc $err" "0 " "$what: taken"
+	check "$tmp/live" "$pid" "$what: what it holds"
+	pages "$tmp/plain" >"$tmp/1"
+	pages "$tmp/live" >"$tmp/2"
+	try "$what: the same memory" cmp "$tmp/1" "$tmp/2"
+	is "$(children "$pid")" 0 "$what: no child"
+	for ((i = 0; i < 20; i++)); do
+		snap -l -o "$tmp/live" "$pid"
+	done
+	resident "$pid" >"$tmp/1"
+	ls "/proc/$pid/fd" >"$tmp/fd1"
+	for ((i = 0; i < 50; i++)); do
+		snap -l -o "$tmp/live" "$pid"
+	done
+	resident "$pid" >"$tmp/2"
+	ls "/proc/$pid/fd" >"$tmp/fd2"
+	try "$what: no larger" cmp "$tmp/1" "$tmp/2"
+	try "$what: no descriptors" cmp "$tmp/fd1" "$tmp/fd2"
+	let_go "$pid" "$what: let go"
+	unnoticed "$pid" "$what: noticed nothing"
+done
+
+as=(env)
+
+# It says for how long, and so does the record.
+target "$targets/anon"
+snap -lv -o "$tmp/live" "$pid"
+is "$(tail -1 <<<"$err")" "snap: process N: stopped for N us" "-v tells the pause"
+us=$(sed -n 's/.*stopped for \([0-9]*\) us/\1/p' "$tmp/err")
+is "$("$BUILD/snapls" -p live "$tmp/live" 2>/dev/null || grep -a -A1 '^live$' \
+    "$tmp/live" | tail -1 | grep -aoE "[0-9]+$")" "$us" "the record tells the pause"
+
+# Killed or interrupted anywhere, it leaves nothing behind.
+for sig in KILL TERM; do
+	for ((i = 0; i < 30; i++)); do
+		"$BUILD/snap" -l -o "$tmp/killed" "$pid" 3>&- 2>/dev/null &
+		sleep "0.0$((RANDOM % 40 + 10))"
+		kill -$sig $! 2>/dev/null
+		wait $! 2>/dev/null
+	done
+	try "SIG$sig: no child is left" until_true no_children "$pid"
+	let_go "$pid" "SIG$sig: let go"
+done
+echo q >&"${ask_fd[$pid]}"
+
+# Where there can be no clone, it goes on without.
+if is_root; then
+	as_nobody
+	target "$targets/anon"
+	"${as[@]}" prlimit --nproc=1 -p "$pid"
+	snap -l -o "$tmp/pub/live" "$pid"
+	is "$rc $err" "0 snap: process N cannot be cloned: clone: Resource temporarily unavailable: all stay stopped while they are written" \
+	    "no more processes: said, and taken"
+	check "$tmp/pub/live" "$pid" "no more processes: what it holds"
+	unnoticed "$pid" "no more processes: noticed nothing"
+else
+	skip "no more processes" "needs root"
+fi
+finish

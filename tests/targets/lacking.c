@@ -1,0 +1,60 @@
+/*
+ * Memory that fork(2) does not copy, and a process that would notice a child
+ * of its own: it handles SIGCHLD, and its waits find no one.
+ */
+#include "target.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+enum { PAGES = 16 };
+
+static volatile sig_atomic_t told;
+
+static void
+on_child(int sig)
+{
+	(void)sig;
+	told++;
+}
+
+static char *
+memory(const char *name, int flags, int advice, uint64_t seed)
+{
+	char *p;
+
+	p = mmap(NULL, 4 * PAGES * PAGE, PROT_READ | PROT_WRITE,
+	    flags | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		err(1, "mmap");
+	region(name, p + PAGE, PAGES * PAGE, seed);
+	region(name, p + 30 * PAGE, PAGE, seed + 1);
+	place("absent", name, p + 40 * PAGE, 20 * PAGE, "");
+	if (advice != 0 && madvise(p, 4 * PAGES * PAGE, advice) == -1)
+		err(1, "madvise");
+	return p;
+}
+
+int
+main(void)
+{
+	char *p[3];
+	long bad, found;
+	int i;
+
+	if (signal(SIGCHLD, on_child) == SIG_ERR)
+		err(1, "signal");
+	p[0] = memory("dontfork", MAP_PRIVATE, MADV_DONTFORK, 1);
+	p[1] = memory("wipeonfork", MAP_PRIVATE, MADV_WIPEONFORK, 3);
+	p[2] = memory("shared", MAP_SHARED, 0, 5);
+	ready_await();
+	for (bad = 0, i = 0; i < 3; i++)
+		bad += pattern_check(p[i] + PAGE, PAGES * PAGE,
+		    (uint64_t)i * 2 + 1);
+	report("changed", bad);
+	report("told", told);
+	found = waitpid(-1, NULL, WNOHANG) != -1 || errno != ECHILD;
+	found += waitpid(-1, NULL, WNOHANG | __WALL) != -1 || errno != ECHILD;
+	report("children", found);
+	return 0;
+}

@@ -1,0 +1,279 @@
+/*
+ * System calls in another process: inject.c, injectframe.c.  The process
+ * computes with all its registers; whoever makes it run calls is killed in
+ * the midst, again and again.
+ */
+#include "util.h"
+
+#include "linux/inject.h"
+#include "../targets/spin.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+
+enum { KILLS = 300 };
+
+static struct seen {		/* shared with the process */
+	atomic_long	 rounds;
+	atomic_long	 wrong;
+	atomic_long	 returned;
+} *seen;
+
+static pid_t target;
+
+static void __attribute__((noreturn))
+compute(void)
+{
+	sigset_t blocked;
+
+	for (;;) {
+		seen->wrong += spin(5000);
+		sigprocmask(SIG_SETMASK, NULL, &blocked);
+		seen->wrong += !sigisemptyset(&blocked);
+		seen->rounds++;
+	}
+}
+
+static void __attribute__((noreturn))
+wait_long(void)
+{
+	struct pollfd none = { .fd = -1 };
+
+	for (;;) {
+		seen->rounds++;
+		poll(&none, 1, 1000000);
+		seen->returned++;
+	}
+}
+
+static void
+start(void (*run)(void))
+{
+	seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(seen, MAP_FAILED);
+	target = fork();
+	assert_int_not_equal(target, -1);
+	if (target == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run();
+	}
+	while (seen->rounds == 0)
+		usleep(1000);
+}
+
+static void
+stop(void)
+{
+	long was;
+	int i;
+
+	assert_int_equal(waitpid(target, &i, WNOHANG), 0);
+	for (was = seen->rounds, i = 0; i < 1000 && seen->rounds == was &&
+	    seen->rounds > 1; i++)
+		usleep(1000);
+	assert_int_not_equal(i, 1000);
+	assert_int_equal(seen->wrong, 0);
+	assert_int_equal(seen->returned, 0);
+	kill(target, SIGKILL);
+	assert_int_equal(waitpid(target, &i, 0), target);
+	munmap(seen, sizeof *seen);
+}
+
+static struct inject *
+begin(void)
+{
+	struct inject *in;
+	int status;
+
+	if (ptrace(PTRACE_SEIZE, target, NULL, NULL) == -1 ||
+	    ptrace(PTRACE_INTERRUPT, target, NULL, NULL) == -1 ||
+	    waitpid(target, &status, __WALL) != target)
+		return NULL;
+	in = inject_begin(target);
+	return in;
+}
+
+/*
+ * Make it run calls until somebody ends us.
+ */
+static void __attribute__((noreturn))
+trace(bool again, bool clones)
+{
+	static const uint64_t none[6];
+	struct inject *in;
+	pid_t pid, inner;
+	int64_t ret;
+	int i;
+
+	if ((in = begin()) == NULL)
+		_exit(2);
+	for (;;) {
+		for (i = 0; i < 20; i++)
+			if (inject_call(in, &ret, SYS_getppid, none) == -1 ||
+			    ret != getppid())
+				_exit(3);
+		if (clones) {
+			if (inject_clone(in, &pid, &inner) == -1)
+				_exit(4);
+			kill(pid, SIGKILL);
+			waitpid(pid, NULL, __WALL);
+		}
+		if (again && (inject_end(in) == -1 ||
+		    (in = inject_begin(target)) == NULL))
+			_exit(5);
+	}
+}
+
+static void
+killed(void (*run)(void), bool again, bool clones)
+{
+	struct timespec t = { 0, 0 };
+	pid_t tracer;
+	int i, status;
+
+	start(run);
+	srandom(1);
+	for (i = 0; i < KILLS; i++) {
+		if ((tracer = fork()) == 0)
+			trace(again, clones);
+		t.tv_nsec = random() % 4000000;
+		nanosleep(&t, NULL);
+		kill(tracer, SIGKILL);
+		assert_int_equal(waitpid(tracer, &status, 0), tracer);
+		assert_true(WIFSIGNALED(status));
+		assert_int_equal(kill(target, 0), 0);
+	}
+	stop();
+}
+
+static void
+killed_in_calls(void **state)
+{
+	(void)state;
+	killed(compute, false, false);
+}
+
+static void
+killed_anywhere(void **state)
+{
+	(void)state;
+	killed(compute, true, false);
+}
+
+static void
+killed_waiting(void **state)
+{
+	(void)state;
+	killed(wait_long, true, false);
+}
+
+static void
+killed_cloning(void **state)
+{
+	(void)state;
+	killed(compute, true, true);
+}
+
+/*
+ * What goes in comes out, and registers, mask and mappings are the same.
+ */
+static void
+puts_back(void **state)
+{
+	static const uint64_t none[6];
+	struct user_regs_struct was, is;
+	struct inject *in;
+	uint64_t arg[6] = { 0 }, mask[2];
+	char buf[64], what[64] = "written and read";
+	int64_t ret;
+	int status;
+
+	(void)state;
+	start(compute);
+	assert_int_equal(ptrace(PTRACE_SEIZE, target, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, target, NULL, NULL), 0);
+	assert_int_equal(waitpid(target, &status, __WALL), target);
+	ptrace(PTRACE_GETREGS, target, NULL, &was);
+	ptrace(PTRACE_GETSIGMASK, target, (void *)8, &mask[0]);
+	assert_ptr_not_equal(in = inject_begin(target), NULL);
+	assert_int_equal(inject_call(in, &ret, SYS_getpid, none), 0);
+	assert_int_equal(ret, target);
+	assert_int_equal(inject_call(in, &ret, -1, none), 0);
+	assert_int_equal(ret, -ENOSYS);
+	assert_int_equal(inject_write(in, what, sizeof what), 0);
+	assert_int_equal(inject_read(in, buf, sizeof buf), 0);
+	assert_memory_equal(buf, what, sizeof buf);
+	arg[0] = PR_GET_NAME;
+	arg[1] = inject_scratch(in);
+	assert_int_equal(inject_call(in, &ret, SYS_prctl, arg), 0);
+	assert_int_equal(inject_read(in, buf, 16), 0);
+	assert_string_equal(buf, "t_inject");
+	assert_int_equal(inject_end(in), 0);
+	ptrace(PTRACE_GETREGS, target, NULL, &is);
+	ptrace(PTRACE_GETSIGMASK, target, (void *)8, &mask[1]);
+	assert_memory_equal(&was, &is, sizeof was);
+	assert_int_equal(mask[0], mask[1]);
+	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
+	stop();
+}
+
+/*
+ * It is killed while it is to run calls: an error.
+ */
+static void
+target_dies(void **state)
+{
+	static const uint64_t none[6];
+	struct inject *in;
+	int64_t ret;
+	int status;
+
+	(void)state;
+	start(compute);
+	assert_ptr_not_equal(in = begin(), NULL);
+	kill(target, SIGKILL);
+	assert_int_equal(inject_call(in, &ret, SYS_getpid, none), -1);
+	assert_non_null(strstr(snap_errstr(), "exited"));
+	assert_int_equal(inject_end(in), -1);
+	waitpid(target, &status, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(puts_back),
+		cmocka_unit_test(target_dies),
+		cmocka_unit_test(killed_in_calls),
+		cmocka_unit_test(killed_anywhere),
+		cmocka_unit_test(killed_waiting),
+		cmocka_unit_test(killed_cloning),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+int
+main(void)
+{
+	return 0;
+}
+
+#endif
