@@ -13,6 +13,13 @@
 #	counts_on WHAT N	what is in $log grew to more than N lines, and
 #				nobody was wrong in it or lost count
 #
+# And of a target that runs on, for the checkpoint is snap's:
+#
+#	take DIR [ARG ...]	snap of $pid with these options, to images
+#	end_taken		end $pid and those below it, begin a new log
+#	goes_on WHAT		all that counted before count on in the new log,
+#				from where they were when it was taken
+#
 # With $criu a test runs criu itself.
 # shellcheck shell=bash
 
@@ -116,6 +123,66 @@ counts_on() {
 	    END { exit bad }' "$log" >"$tmp/wrong"
 	ok $? "$1: counts on, its memory as it was" || head -n 5 "$tmp/wrong" |
 	    diag
+}
+
+take() {
+	local dir=$1 status
+
+	shift
+	cp "$log" "$tmp/log.before"
+	timeout 60 "${in[@]}" "$BUILD/snap" "$@" "$pid" 2>"$tmp/snap.err" |
+	    timeout 60 "$BUILD/snapload" -D "$dir" >"$tmp/try" 2>&1
+	status=("${PIPESTATUS[@]}")
+	# of a zombie there is less, and that is told
+	! grep -q 'is a zombie' "$tmp/snap.err" ||
+	    status[0]=$((status[0] - 1))
+	is "${status[*]} $(grep -hv 'is a zombie' "$tmp/snap.err" "$tmp/try")" \
+	    "0 0 " "snap $* | snapload"
+}
+
+end_taken() {
+	end
+	# their numbers are needed: wait until they are reaped, too
+	until_true reaped "$pid"
+	cp "$log" "$tmp/log.was"
+	# the file is the same, for its mode is
+	: >"$log"
+}
+
+reaped() {
+	! pgrep -s "$1" >/dev/null
+}
+
+# Has each of those that told $1 numbers told as many in the new log?
+all_grew() {
+	awk -v n="$1" 'NR == FNR { then[$1]++; next }
+	    { now[$1]++ }
+	    END { for (i in then) if (then[i] >= n && now[i] < n) exit 1 }' \
+	    "$tmp/log.before" "$log"
+}
+
+# A target goes on after it was taken, so the old log is ahead of what is
+# restored: of that it is only known that it is not behind what was there
+# before.
+goes_on() {
+	until_true all_grew 5
+	ok $? "$1: all go on" || {
+		cut -d' ' -f1 "$tmp/log.before" | sort | uniq -c
+		echo "now:"
+		cut -d' ' -f1 "$log" | sort | uniq -c
+	} | diag
+	awk 'FILENAME == ARGV[1] { before[$1] = $2; next }
+	    FILENAME == ARGV[2] { was[$1] = $2; next }
+	    { from = $1 in last ? last[$1] + 1 : before[$1] + 1
+		to = $1 in last ? last[$1] + 1 : was[$1] + 1
+		last[$1] = $2 }
+	    $3 != 0 { print "wrong: " $0; bad = 1 }
+	    $2 < from || $2 > to {
+		print "lost count: " $0 ", from " from " to " to; bad = 1 }
+	    END { exit bad }' "$tmp/log.before" "$tmp/log.was" "$log" \
+	    >"$tmp/wrong"
+	ok $? "$1: each from where it was, nothing is wrong" ||
+	    head -n 5 "$tmp/wrong" | diag
 }
 
 # same_images DIR DIR: all but pagemap and pages are the same, and there is

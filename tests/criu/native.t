@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Programs are taken by snap while they run, their snapshot goes through a
+# pipe to a directory of images, and when they are gone criu restores them
+# from there: they count on.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+# there_and_back WHAT OPTIONS PROGRAM ARG ...
+there_and_back() {
+	local what=$1 options=$2
+
+	shift 2
+	start "$@"
+	until_true longer 150
+	threads=$(count_threads)
+	rm -rf "$tmp/there"
+	take "$tmp/there" "$options"
+	let_go "$pid" "$what: let go"
+	end_taken
+	restore "$tmp/there"
+	goes_on "$what"
+	is "$(count_threads)" "$threads" "$what: its threads"
+}
+
+# How many threads each process of the session has.
+count_threads() {
+	local p
+
+	for p in $(pgrep -s "$pid"); do
+		find "/proc/$p/task" -mindepth 1 -maxdepth 1 | wc -l
+	done | tr '\n' ' '
+}
+
+told() {
+	[ "$(grep -cE '^(pending|own) ' "$log")" -ge 3 ]
+}
+
+for how in -r -lr; do
+	there_and_back "snap $how" $how carryon
+	kill -USR1 "$pid"
+	until_true told
+	is "$(grep -E '^(pending|own) ' "$log" | sort)" "$(
+	    printf '%s\n' 'own 1 0' 'pending 1 0' 'pending 2 0')" \
+	    "snap $how: the signals that waited come, in order"
+	end
+	there_and_back "snap $how, a family" $how family
+	kill -USR1 "$pid"
+	until_true grep -q '^zombie' "$log"
+	is "$(grep '^zombie' "$log")" "zombie 7 0" \
+	    "snap $how: the zombie had its status"
+	end
+done
+there_and_back python -r "$here/counter.py"
+end
+finish

@@ -1,0 +1,357 @@
+/*
+ * A program that has one of everything that is carried along when it is
+ * restored elsewhere, and counts in each: carryon LOG.  Its lines are those
+ * of apart.h.  Files are made beside the log: LOG.map and LOG.shared, which
+ * it has mapped.  carryon LOG idle counts a little, and then nothing in it
+ * moves any more; the last line is "idle".
+ *
+ *	0 1 2 3		threads, each with 16 MiB of the memory, and what
+ *			the kernel keeps for a thread; 0 leads
+ *	process		what the kernel keeps for the process
+ *	deleted memfd mapped standing
+ *			files, and what stands in pipes and sockets
+ *	itimer timer threadtimer left
+ *			timers: handlers that ran, and what is left
+ *	timerfd eventfd signalfd back
+ *			what a thread found in an epoll set
+ *	child echo	a child, which gets numbers from a pipe, through which
+ *			it is some behind, and sends them back by a socket
+ *	pending own	signals that waited, told when SIGUSR1 came: two for
+ *			the process, one for the thread 1
+ */
+#include "carryfd.h"
+#include "carrysig.h"
+#include "carrytraits.h"
+
+#include <sys/wait.h>
+
+enum {
+	ROUNDS = 4,		/* of who idles then */
+	BYTES = 64 << 20,
+	CHUNK = 64 << 10,
+	THREADS = 4,
+	PART = BYTES / CHUNK / THREADS,
+	AHEAD = 10
+};
+
+static struct shared {
+	_Atomic uint64_t sent;
+	_Atomic uint64_t got;
+	char pattern[FILEBYTES];
+} *shared, *both;		/* anonymous, and a memfd */
+
+static char *memory;
+static uint64_t seeds[THREADS * PART];
+static char private[1 << 20] = "x";	/* the same in the child */
+static int numbers[2], back[2], echo[2];
+static atomic_uint begun, resting;
+static atomic_bool release;	/* the worker's own signal */
+static pthread_t thread[THREADS];
+
+static void
+chunk_fill(unsigned int i, uint64_t seed)
+{
+	seeds[i] = seed;
+	pattern_fill(memory + (size_t)i * CHUNK, CHUNK, seed);
+}
+
+static long
+part_check(unsigned int part)
+{
+	unsigned int i;
+	long wrong;
+
+	for (wrong = 0, i = part * PART; i < (part + 1) * PART; i++)
+		wrong += pattern_check(memory + (size_t)i * CHUNK, CHUNK,
+		    seeds[i]);
+	return wrong;
+}
+
+static long
+shared_check(void)
+{
+	return pattern_check(shared->pattern, FILEBYTES, 1) +
+	    pattern_check(both->pattern, FILEBYTES, 2) +
+	    pattern_check(private, sizeof private, 3);
+}
+
+/*
+ * If it idles, that is all.
+ */
+static void
+rest(uint64_t count)
+{
+	if (!idle || count < ROUNDS)
+		return;
+	resting++;
+	for (;;)
+		pause();
+}
+
+/*
+ * The child: single-threaded, with fewer rights and other signal actions.
+ */
+static void
+child_run(void)
+{
+	struct traits was, is;
+	uint64_t n, last;
+	long wrong;
+
+	end_with_parent();
+	(void)close(numbers[1]);
+	(void)close(echo[0]);
+	(void)signal(SIGUSR1, SIG_IGN);
+	(void)prctl(PR_SET_NAME, "carried child");
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)prctl(PR_CAPBSET_DROP, 25);
+	(void)umask(0117);
+	traits_process(&was);
+	for (last = 0;; last = n) {
+		tick();
+		if (read(numbers[0], &n, 8) != 8)
+			_exit(1);
+		wrong = n != last + 1 || n > shared->sent ||
+		    shared->sent - n > AHEAD;
+		both->got = n;
+		shared->got = n;
+		traits_process(&is);
+		wrong += memcmp(&was, &is, sizeof is) != 0;
+		wrong += write(echo[1], &n, 8) != 8;
+		wrong += write(back[1], &n, 8) != 8;
+		tell("child", n, wrong + shared_check());
+	}
+}
+
+/*
+ * Send the child its numbers, and read what came back.
+ */
+static void
+child_feed(void)
+{
+	static uint64_t last;
+	uint64_t n;
+	long wrong;
+
+	while (shared->sent < shared->got + AHEAD &&
+	    !(idle && shared->sent >= IDLE_BACK)) {
+		n = shared->sent + 1;
+		both->sent = n;
+		shared->sent = n;
+		if (write(numbers[1], &n, 8) != 8)
+			tell("child", 0, 1);
+	}
+	/* some stay there */
+	while (shared->got > last + 3 &&
+	    recv(echo[0], &n, 8, MSG_DONTWAIT) == 8) {
+		wrong = n != last + 1 || both->got < n;
+		tell("echo", last = n, wrong);
+	}
+}
+
+/*
+ * What each thread does each time, but for thread 0 and the sleep.
+ */
+static void
+part_run(unsigned int i, uint64_t count, const struct traits *was, long wrong)
+{
+	struct traits is;
+	char name[16];
+
+	chunk_fill(i * PART + (unsigned int)(count % PART),
+	    count + THREADS * PART);
+	traits_thread(&is);
+	wrong += memcmp(was, &is, sizeof is) != 0;
+	wrong += rseq_lost();
+	snprintf(name, sizeof name, "%u", i);
+	tell(name, count, wrong + part_check(i));
+}
+
+/*
+ * Be unlike the others.
+ */
+static void
+thread_differ(unsigned int i)
+{
+	struct sched_param p = { 0 };
+	char name[16];
+
+	snprintf(name, sizeof name, "carry (%u) on", i);
+	(void)prctl(PR_SET_NAME, name);
+	if (i == 2)
+		(void)setpriority(PRIO_PROCESS, (id_t)gettid(), 3);
+	if (i == 3) {
+		(void)sched_setscheduler(0, SCHED_BATCH, &p);
+		rounding_differ();
+	}
+}
+
+static void
+worker_begin(void)
+{
+	stack_t ss = { .ss_sp = altstack, .ss_size = sizeof altstack };
+	sigset_t s = signals_of(false);
+
+	worker = gettid();
+	(void)sigaltstack(&ss, NULL);
+	signals_queue(pthread_self());
+	timers_arm(idle);
+	(void)pthread_sigmask(SIG_UNBLOCK, &s, NULL);
+}
+
+/*
+ * Let what waited come.
+ */
+static void
+worker_release(struct traits *was)
+{
+	sigset_t s;
+
+	sigemptyset(&s);
+	sigaddset(&s, SIG_PENDING);
+	sigaddset(&s, SIG_OWN);
+	(void)pthread_sigmask(SIG_UNBLOCK, &s, NULL);
+	traits_thread(was);
+	release = false;
+}
+
+static void *
+thread_run(void *arg)
+{
+	unsigned int i = (unsigned int)(uintptr_t)arg;
+	struct traits was;
+	uint64_t count;
+	long wrong;
+
+	thread_differ(i);
+	if (i == 1)
+		worker_begin();
+	traits_thread(&was);
+	begun++;
+	for (count = 1;; count++) {
+		wrong = 0;
+		if (i == 2)
+			wrong = vectors_sleep(count);
+		else
+			tick();
+		if (i == 1 && release)
+			worker_release(&was);
+		part_run(i, count, &was, wrong);
+		rest(count);
+	}
+	return NULL;
+}
+
+/*
+ * The thread that leads.
+ */
+static void
+lead(void)
+{
+	struct traits own, all, is;
+	struct timespec t, before = { 0, 0 };
+	uint64_t n, one = 1;
+	long wrong;
+
+	thread_differ(0);
+	traits_thread(&own);
+	traits_process(&all);
+	for (n = 1;; n++) {
+		tick();
+		added++;
+		wrong = write(adder, &one, 8) != 8;
+		wrong += kill(getpid(), SIGUSR2) == -1;
+		part_run(0, n, &own, wrong);
+		traits_process(&is);
+		(void)clock_gettime(CLOCK_MONOTONIC, &t);
+		wrong = memcmp(&all, &is, sizeof is) != 0;
+		wrong += t.tv_sec < before.tv_sec;
+		before = t;
+		tell("process", n, wrong);
+		tell("deleted", n, deleted_check(n));
+		tell("memfd", n, memfd_check());
+		tell("mapped", n, mapped_check(n));
+		tell("standing", n, standing_check());
+		tell("left", n, timers_check());
+		child_feed();
+		if (asked) {
+			asked = 0;
+			release = true;
+		}
+		tally_tell();
+		if (idle && n >= ROUNDS && resting == THREADS - 1 &&
+		    shared->got == shared->sent) {
+			tell("idle", 1, 0);
+			rest(n);
+		}
+	}
+}
+
+static struct shared *
+share(int fd, uint64_t seed)
+{
+	struct shared *s;
+
+	s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE,
+	    fd == -1 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
+	must(s != MAP_FAILED);
+	pattern_fill(s->pattern, FILEBYTES, seed);
+	return s;
+}
+
+static void
+process_differ(void)
+{
+	struct rlimit files = { 512, 600 }, core = { 4096, RLIM_INFINITY };
+
+	(void)umask(027);
+	(void)setrlimit(RLIMIT_NOFILE, &files);
+	(void)setrlimit(RLIMIT_CORE, &core);
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+int
+main(int argc, char *argv[])
+{
+	sigset_t all = signals_of(true), usr2;
+	unsigned int i;
+	pthread_t t;
+	int fd;
+
+	if (argc != 2 && argc != 3)
+		errx(2, "usage: carryon log [idle]");
+	idle = argc == 3;
+	apart(argv[1]);
+	process_differ();
+	(void)sigprocmask(SIG_BLOCK, &all, NULL);
+	handlers_set();
+	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	must(memory != MAP_FAILED);
+	for (i = 0; i < THREADS * PART; i++)
+		chunk_fill(i, i + 1);
+	pattern_fill(private, sizeof private, 3);
+	shared = share(-1, 1);
+	fd = made(memfd_create("both", MFD_CLOEXEC));
+	must(ftruncate(fd, sizeof *both) == 0);
+	both = share(fd, 2);
+	must(pipe(numbers) == 0 && pipe(back) == 0 &&
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, echo) == 0);
+	if (made(fork()) == 0)
+		child_run();
+	(void)close(numbers[0]);
+	(void)close(echo[1]);
+	files_make(argv[1]);
+	sigemptyset(&usr2);
+	sigaddset(&usr2, SIGUSR2);
+	events_make(back[0], &usr2);
+	must(pthread_create(&t, NULL, events_run,
+	    (void *)(intptr_t)back[0]) == 0);
+	for (i = 1; i < THREADS; i++)
+		must(pthread_create(&thread[i], NULL, thread_run,
+		    (void *)(uintptr_t)i) == 0);
+	while (begun < THREADS - 1)
+		tick();
+	lead();
+	return 0;
+}

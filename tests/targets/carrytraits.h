@@ -1,0 +1,179 @@
+/*
+ * What carryon has of itself: small things that the kernel keeps for a
+ * process or a thread, which are found once and compared ever after.
+ */
+#ifndef CARRYTRAITS_H
+#define CARRYTRAITS_H
+
+#include "apart.h"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { TRAITS = 24, RSEQ_SIG = 0x53053053 };
+
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+struct traits {
+	uint64_t v[TRAITS];
+};
+
+/*
+ * How the thread that calls rounds: the control words of both units.
+ */
+static inline uint64_t
+rounding(void)
+{
+	uint64_t how = 0;
+
+#ifdef __x86_64__
+	uint16_t word;
+
+	__asm__ volatile("fnstcw %0" : "=m" (word));
+	how = (uint64_t)word << 32 | (__builtin_ia32_stmxcsr() & 0xffc0);
+#endif
+	return how;
+}
+
+static inline void
+rounding_differ(void)
+{
+#ifdef __x86_64__
+	uint16_t word = 0x0b7f;		/* up */
+
+	__asm__ volatile("fldcw %0" : : "m" (word));
+	__builtin_ia32_ldmxcsr(0x5f80);
+#endif
+}
+
+/*
+ * Of the process: all but the umask and the clock are merely asked for.
+ */
+static inline void
+traits_process(struct traits *t)
+{
+	uint64_t *v = t->v;
+	struct rlimit l;
+	int reaper;
+
+	memset(t, 0, sizeof *t);
+	*v++ = (uint64_t)getpid();
+	*v++ = (uint64_t)getpgid(0);
+	*v++ = (uint64_t)getsid(0);
+	*v = (uint64_t)umask(077);
+	(void)umask((mode_t)*v++);
+	(void)getrlimit(RLIMIT_NOFILE, &l);
+	*v++ = l.rlim_cur;
+	*v++ = l.rlim_max;
+	(void)getrlimit(RLIMIT_CORE, &l);
+	*v++ = l.rlim_cur;
+	*v++ = (uint64_t)prctl(PR_GET_DUMPABLE);
+	reaper = 0;
+	(void)prctl(PR_GET_CHILD_SUBREAPER, &reaper);
+	*v++ = (uint64_t)reaper;
+	*v++ = (uint64_t)(uintptr_t)sbrk(0);
+	*v++ = (uint64_t)prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
+	*v++ = (uint64_t)prctl(PR_GET_SECUREBITS);
+	*v++ = (uint64_t)prctl(PR_GET_KEEPCAPS);
+	*v++ = (uint64_t)prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
+	*v++ = (uint64_t)prctl(PR_CAPBSET_READ, 25);
+}
+
+/*
+ * Of the thread that calls.
+ */
+static inline void
+traits_thread(struct traits *t)
+{
+	uint64_t *v = t->v;
+	struct sched_param p;
+	sigset_t mask;
+	stack_t ss;
+	void *head;
+	size_t len;
+	int sig, i;
+
+	memset(t, 0, sizeof *t);
+	*v++ = (uint64_t)gettid();
+	(void)prctl(PR_GET_NAME, v);
+	v += 2;
+	*v++ = (uint64_t)sched_getscheduler(0);
+	*v++ = sched_getparam(0, &p) == 0 ? (uint64_t)p.sched_priority : 99;
+	*v++ = (uint64_t)getpriority(PRIO_PROCESS, (id_t)gettid());
+	sig = 0;
+	(void)prctl(PR_GET_PDEATHSIG, &sig);
+	*v++ = (uint64_t)sig;
+	(void)sigaltstack(NULL, &ss);
+	*v++ = (uint64_t)(uintptr_t)ss.ss_sp;
+	*v++ = ss.ss_size;
+	*v++ = (uint64_t)ss.ss_flags;
+	head = NULL;
+	len = 0;
+	(void)syscall(SYS_get_robust_list, 0, &head, &len);
+	*v++ = (uint64_t)(uintptr_t)head;
+	*v++ = len;
+	(void)prctl(40 /* PR_GET_TID_ADDRESS */, &head);
+	*v++ = (uint64_t)(uintptr_t)head;
+	(void)pthread_sigmask(SIG_SETMASK, NULL, &mask);
+	for (i = 1; i <= 64; i++)
+		*v |= (uint64_t)(sigismember(&mask, i) == 1) << (i - 1);
+	v++;
+	*v++ = rounding();
+}
+
+/*
+ * A thread whose area for restartable sequences is registered cannot have
+ * it registered again.
+ */
+static inline bool
+rseq_lost(void)
+{
+	char *area;
+
+	if (&__rseq_size == NULL || __rseq_size == 0)
+		return false;
+	area = (char *)__builtin_thread_pointer() + __rseq_offset;
+	return syscall(SYS_rseq, area, 32, 0, RSEQ_SIG) != -1 ||
+	    (errno != EBUSY && errno != EINVAL);
+}
+
+/*
+ * Sleep with a pattern in the vector registers, which must come back.
+ */
+static inline long
+vectors_sleep(uint64_t seed)
+{
+	struct timespec t = { 0, TICK * 1000000L }, *how = &t, *none = NULL;
+	uint64_t in[8], out[8];
+	long rc = SYS_nanosleep;
+
+	pattern_fill(in, sizeof in, seed);
+	memcpy(out, in, sizeof in);
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx")) {
+		__asm__ volatile("vmovdqu (%3), %%ymm7\n\t"
+		    "vmovdqu 32(%3), %%ymm15\n\t"
+		    "syscall\n\t"
+		    "vmovdqu %%ymm7, (%4)\n\t"
+		    "vmovdqu %%ymm15, 32(%4)\n\t"
+		    "vzeroupper"
+		    : "+a" (rc), "+D" (how), "+S" (none)
+		    : "r" (in), "r" (out)
+		    : "rcx", "r11", "memory", "cc", "xmm7", "xmm15");
+		return memcmp(in, out, sizeof in) != 0;
+	}
+#endif
+	(void)rc;
+	(void)nanosleep(how, none);
+	return memcmp(in, out, sizeof in) != 0;
+}
+
+#endif
