@@ -1,0 +1,89 @@
+/*
+ * A process that looks at the clock all the time: pause MEGABYTES FILE.  Its
+ * memory is there, and no two pages are the same.  It prints its process id;
+ * when it gets SIGUSR1 it writes the longest time between two looks since the
+ * last time it was asked, in microseconds, as a line into FILE.
+ */
+#include <sys/mman.h>
+
+#include <err.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 4096 };
+
+static volatile sig_atomic_t asked;
+
+static void
+on_asked(int sig)
+{
+	(void)sig;
+	asked = 1;
+}
+
+static uint64_t
+now_us(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static void
+memory_make(size_t n)
+{
+	uint64_t i;
+	char *p;
+
+	p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	    -1, 0);
+	if (p == MAP_FAILED)
+		err(1, "mmap");
+	/* pages of 4 KiB: the harder case */
+	(void)madvise(p, n, MADV_NOHUGEPAGE);
+	for (i = 0; i < n / PAGE; i++) {
+		memset(p + i * PAGE, (int)i & 255, PAGE);
+		memcpy(p + i * PAGE, &i, sizeof i);
+	}
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct sigaction sa = { .sa_handler = on_asked };
+	uint64_t last, now, gap;
+	char line[32];
+	int fd, i, n;
+
+	if (argc != 3)
+		errx(2, "usage: pause megabytes file");
+	/* nothing of others: what is open here is in a checkpoint, too */
+	for (i = 3; i < 1024; i++)
+		(void)close(i);
+	if ((fd = open(argv[2], O_WRONLY | O_CREAT | O_APPEND, 0600)) == -1)
+		err(1, "%s", argv[2]);
+	memory_make((size_t)strtol(argv[1], NULL, 10) << 20);
+	(void)sigaction(SIGUSR1, &sa, NULL);
+	printf("%d\n", getpid());
+	fflush(stdout);
+	for (gap = 0, last = now_us();; last = now) {
+		now = now_us();
+		if (now - last > gap)
+			gap = now - last;
+		if (!asked)
+			continue;
+		n = snprintf(line, sizeof line, "%ju\n", (uintmax_t)gap);
+		if (write(fd, line, (size_t)n) != n)
+			return 1;
+		asked = 0;
+		gap = 0;
+		now = now_us();
+	}
+}

@@ -1,0 +1,259 @@
+#!/usr/bin/env bash
+# snap -l: processes are let go before their memory is read, and yet it is of
+# one instant, under load too; they cannot tell, and nothing is left in them,
+# whatever goes wrong.  SNAPSHOTS=10000 takes that many in a row.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
+. "$(dirname "$0")/../tap.sh"
+
+# as check, of what changes all the time
+one_instant() {
+	try "$1" python3 "$tests/live/instant.py" "$tmp/snap" "$pid" "$lines"
+	diag <"$tmp/try"
+}
+
+# Nobody executes a file but those who should: no clone is left.
+executing() {
+	find /proc/[0-9]*/exe -maxdepth 0 -lname "$1" 2>/dev/null | wc -l
+}
+alone() {
+	[ "$(executing "$1")" -eq "$2" ]
+}
+
+# gap: the longest that a target did not run since it was asked last
+gap() {
+	local n
+
+	n=$(grep -c '^gap' "$lines")
+	printf g >&"${ask_fd[$pid]}"
+	until_true eval "[ \$(grep -c '^gap' '$lines') -gt $n ]"
+	awk '/^gap/ { us = $2 } END { print us }' "$lines"
+}
+
+# Memory that is written all the time.
+target "$targets/sweep" 64
+gap >"$tmp/gap"
+sleep 0.3
+quiet=$(gap)
+for i in 1 2 3; do
+	snap -l -o "$tmp/snap" "$pid"
+	is "$rc $err" "0 " "written all the time: taken ($i)"
+	echo "# longest gap: $(gap) us, $quiet us without snap"
+	one_instant "written all the time: one instant ($i)"
+done
+"$BUILD/snap" -lv -o "$tmp/snap" "$pid" 2>"$tmp/err"
+grep -qE "^snap: process $pid: stopped for [0-9]+ us$" "$tmp/err"
+ok $? "-v tells for how long" || diag <"$tmp/err"
+is "$(python3 -c 'import sys
+sys.path.insert(0, sys.argv[1])
+import check
+live = check.record(check.load(sys.argv[2]), int(sys.argv[3]))["live"]
+print(live.endswith(b"\n"), int(live) > 0)' "$tests/live" "$tmp/snap" "$pid")" \
+    "True True" "the record says that it was live"
+unnoticed "$pid" "written all the time: not noticed"
+
+target "$targets/token" 4
+for i in 1 2 3 4 5; do
+	snap -lr -o "$tmp/snap" "$pid"
+	is "$rc $err" "0 " "a token that goes round: taken ($i)"
+	one_instant "a token that goes round: one instant ($i)"
+done
+unnoticed "$pid" "a token that goes round: not noticed"
+
+# Children that come and go.
+for arg in "" x; do
+	what="a parent${arg:+ with a child that stays}"
+	target "$targets/reaper" $arg
+	bad=0
+	for ((i = 0; i < 30; i++)); do
+		snap -l -o "$tmp/snap" "$pid"
+		bad=$((bad + (rc != 0)))
+	done
+	is "$bad $err" "0 " "$what: 30 snapshots taken"
+	let_go "$pid" "$what: let go"
+	unnoticed "$pid" "$what: its signals and wait calls"
+done
+
+# The memory of others, and what they do not notice.
+for what in anon shared cow filemap leader threads manymaps fds; do
+	args=()
+	[ "$what" != filemap ] || args=("$tmp/data")
+	target "$targets/$what" "${args[@]}"
+	snap -lr -o "$tmp/snap" "$pid"
+	want="0 "
+	[ "$what" != leader ] || want="1 snap: process N cannot be restored, \
+nor let go at once: nothing can be run in it: its first thread has ended"
+	is "$rc $err" "$want" "$what: taken"
+	[ "$what" = fds ] || check "$tmp/snap" "$pid" "$what: memory"
+	let_go "$pid" "$what: let go"
+	unnoticed "$pid" "$what: not noticed"
+done
+target "$targets/blocked"
+bad=0
+for ((i = 0; i < 10; i++)); do
+	snap -l -o "$tmp/snap" "$pid"
+	bad=$((bad + (rc != 0)))
+done
+is "$bad $err" "0 " "blocked: 10 snapshots taken"
+unnoticed "$pid" "blocked: no call came back"
+
+# What a process has: descriptors, threads, children, mappings, memory.
+has() {
+	ls "/proc/$1/fd"
+	ls "/proc/$1/task"
+	cat "/proc/$1"/task/*/children
+	cat "/proc/$1/maps"
+	grep -E '^(VmSize|VmLck|VmPin|VmData|VmExe|VmLib|SigPnd|ShdPnd|SigBlk|SigIgn|SigCgt|Threads)' \
+	    "/proc/$1/status"
+	# page tables come and go, and who is dirty is the kernel's business
+	resident "$1" | grep -vE 'VmPTE|Dirty'
+}
+
+many=${SNAPSHOTS:-200}
+for what in anon threads; do
+	# under a name of its own, to find clones by
+	cp "$targets/$what" "$tmp/many.$what"
+	target "$tmp/many.$what"
+	snap -l -o "$tmp/snap" "$pid"
+	has "$pid" >"$tmp/before"
+	bad=0
+	for ((i = 0; i < many / 2; i++)); do
+		"$BUILD/snap" -l -o /dev/null "$pid" 2>"$tmp/err" ||
+		    bad=$((bad + 1))
+	done
+	is "$bad" 0 "$what, $((many / 2)) snapshots: taken"
+	has "$pid" >"$tmp/after"
+	try "$what, $((many / 2)) snapshots: nothing is left in it" \
+	    diff "$tmp/before" "$tmp/after"
+	is "$(executing "$tmp/many.$what")" 1 \
+	    "$what, $((many / 2)) snapshots: no clone is left"
+	unnoticed "$pid" "$what, $((many / 2)) snapshots: not noticed"
+done
+
+# Killed while it writes: no clone survives.
+cp "$targets/threads" "$tmp/killed"
+target "$tmp/killed"
+mkfifo "$tmp/fifo"
+exec 3<>"$tmp/fifo"
+bad=0
+for ((i = 0; i < 12; i++)); do
+	"$BUILD/snap" -l "$pid" 3>&- >"$tmp/fifo" 2>/dev/null &
+	taker=$!
+	sleep "0.0$((i * 7 % 10))$((i % 10))"
+	kill -KILL "$taker"
+	wait "$taker" 2>/dev/null
+	until_true alone "$tmp/killed" 1 || bad=$((bad + 1))
+done
+exec 3>&-
+rm "$tmp/fifo"
+is "$bad" 0 "snap is killed: no clone survives"
+let_go "$pid" "snap is killed: let go"
+snap -l -o "$tmp/snap" "$pid"
+is "$rc $err" "0 " "snap was killed: it can be taken"
+check "$tmp/snap" "$pid" "snap was killed: memory"
+unnoticed "$pid" "snap is killed: not noticed"
+
+# The target is killed meanwhile.
+cp "$targets/sweep" "$tmp/dies"
+away='process [0-9]+ exited|no such process|is a zombie|the process went away|executable cannot'
+mkfifo "$tmp/fifo"
+exec 3<>"$tmp/fifo"
+bad=0
+for ((i = 0; i < 12; i++)); do
+	"$tmp/dies" 16 <&3 3>&- >"$tmp/out" 2>&1 &
+	pid=$!
+	until_true grep -q ready "$tmp/out"
+	{ sleep "0.0$((i % 3))$((i % 10))"; kill -KILL "$pid"; } &
+	patience=20 snap -l -o "$tmp/snap" "$pid"
+	wait $! "$pid" 2>/dev/null
+	if [ "$rc" -gt 1 ] || [ "$(wc -l <"$tmp/err")" -gt "$rc" ] ||
+	    grep -vE "$away" "$tmp/err" >"$tmp/other"; then
+		bad=$((bad + 1))
+		echo "# status $rc"
+		diag <"$tmp/err"
+	fi
+done
+exec 3>&-
+is "$bad" 0 "the target is killed: told so, or a snapshot"
+try "the target is killed: no clone survives" until_true alone "$tmp/dies" 0
+
+# Two at once.
+target "$targets/threads"
+bad=0
+for ((i = 0; i < 12; i++)); do
+	"$BUILD/snap" -l -o "$tmp/snap2" "$pid" 2>"$tmp/err2" &
+	snap -l -o "$tmp/snap" "$pid"
+	wait $!
+	case "$rc $err" in
+	"0 " | "1 snap: process N is traced by process N: taken without "*) ;;
+	*)
+		bad=$((bad + 1))
+		diag <"$tmp/err"
+		;;
+	esac
+	for e in "$tmp/err" "$tmp/err2"; do
+		# it may see what the other one makes the target map
+		[ "$(grep -vc ' could not be read' "$e")" -le 1 ] || {
+			bad=$((bad + 1))
+			diag <"$e"
+		}
+	done
+done
+is "$bad" 0 "two at once: both have it, or one line"
+let_go "$pid" "two at once: let go"
+unnoticed "$pid" "two at once: not noticed"
+
+# Where no clone can be made, it is taken all the same, and that is told.
+without() {
+	is "$(wc -l <"$tmp/err") $((rc <= 1))" "1 1" "$1: one line tells" ||
+	    diag <"$tmp/err"
+	check "$tmp/snap" "$pid" "$1: memory"
+	let_go "$pid" "$1: let go"
+	unnoticed "$pid" "$1: not noticed"
+}
+target "$targets/jailed"
+snap -l -o "$tmp/snap" "$pid"
+is "$(($(wc -l <"$tmp/err") <= 1)) $((rc <= 1))" "1 1" \
+    "seccomp, root: taken, or one line" || diag <"$tmp/err"
+check "$tmp/snap" "$pid" "seccomp, root: memory"
+unnoticed "$pid" "seccomp, root: not noticed"
+
+group=/sys/fs/cgroup/snap-test.$$
+if is_root && mkdir "$group" 2>/dev/null && [ -e "$group/pids.max" ]; then
+	target "$targets/threads"
+	echo "$pid" >"$group/cgroup.procs"
+	ls "/proc/$pid/task" | wc -l >"$group/pids.max"
+	snap -l -o "$tmp/snap" "$pid"
+	without "pids.max"
+else
+	skip "pids.max" "no cgroup of this kind may be made"
+fi
+rmdir "$group" 2>/dev/null
+
+if is_root; then
+	sleep 1000 &
+	foreign=$!
+	as_nobody
+	cd "$tmp/pub" || exit 1
+	target "$targets/jailed"
+	snap -l -o "$tmp/pub/snap" "$pid"
+	mv "$tmp/pub/snap" "$tmp/snap"
+	without "seccomp"
+	as=(prlimit --nproc=0 setpriv --reuid=65534 --regid=65534
+	    --clear-groups)
+	target "$targets/anon"
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	snap -l -o "$tmp/pub/snap" "$pid"
+	mv "$tmp/pub/snap" "$tmp/snap"
+	without "RLIMIT_NPROC"
+	snap -l -o "$tmp/pub/snap" "$foreign"
+	is "$rc $err" "1 snap: process N belongs to user 0: be that user, or root (CAP_SYS_PTRACE)" \
+	    "another's process"
+	target "$targets/anon"
+	snap -l -o "$tmp/pub/snap" "$pid"
+	is "$rc $err" "0 " "one's own: taken"
+	check "$tmp/pub/snap" "$pid" "one's own: memory" -o
+	unnoticed "$pid" "one's own: not noticed"
+else
+	skip "no right, no room" "needs root"
+fi
+finish
