@@ -17,20 +17,21 @@ FMTSRC=fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/criumakemem.c fmt/criumakemm.c fmt/criumakeopen.c \
 	fmt/criumakereg.c fmt/criumakeregs.c fmt/criumaketask.c \
 	fmt/criumaketree.c fmt/criumaps.c fmt/criumem.c fmt/criupages.c \
-	fmt/criuread.c fmt/criuregs.c fmt/criushm.c fmt/criutask.c \
-	fmt/criuwrite.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c fmt/fstree.c \
-	fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c fmt/open.c \
-	fmt/paths.c fmt/plan9.c fmt/plan9regs.c fmt/recapply.c fmt/record.c \
-	fmt/recwords.c fmt/snap6read.c fmt/snap6seg.c fmt/snap6write.c \
-	fmt/sysroot.c
+	fmt/criuread.c fmt/criuregs.c fmt/criushm.c fmt/criustack.c \
+	fmt/criutask.c fmt/criuwrite.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \
+	fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
+	fmt/open.c fmt/paths.c fmt/plan9.c fmt/plan9regs.c fmt/recapply.c \
+	fmt/record.c fmt/recwords.c fmt/snap6read.c fmt/snap6seg.c \
+	fmt/snap6write.c fmt/sysroot.c
 
 LINUXSRC=lib/linux/anonfile.c lib/linux/carry.c lib/linux/clone.c \
 	lib/linux/filekind.c lib/linux/freeze.c lib/linux/frozen.c \
-	lib/linux/guard.c lib/linux/inject.c lib/linux/injectframe.c \
-	lib/linux/keep.c lib/linux/live.c lib/linux/livesource.c \
-	lib/linux/memory.c lib/linux/openfile.c lib/linux/pagemap.c \
-	lib/linux/pipedata.c lib/linux/procfs.c lib/linux/readers.c \
-	lib/linux/regs.c lib/linux/state.c lib/linux/take.c lib/linux/task.c \
+	lib/linux/guard.c lib/linux/inject.c lib/linux/injectclone.c \
+	lib/linux/injectframe.c lib/linux/injectrun.c lib/linux/keep.c \
+	lib/linux/live.c lib/linux/livesource.c lib/linux/memory.c \
+	lib/linux/openfile.c lib/linux/pagemap.c lib/linux/pipedata.c \
+	lib/linux/procfs.c lib/linux/readers.c lib/linux/regs.c \
+	lib/linux/seize.c lib/linux/state.c lib/linux/take.c lib/linux/task.c \
 	lib/linux/thing.c lib/linux/unixdiag.c lib/linux/unixqueue.c \
 	lib/linux/unixsock.c lib/linux/user.c lib/linux/vdso.c
 

@@ -65,7 +65,11 @@ int		 criuload_writeat(int, const uint8_t *, size_t, uint64_t);
 int		 criuload_fill(struct criuload *);
 void		 criuload_free(struct criuload *);
 
+/* criustack.c */
+int		 object_stack(struct criuload *, struct object *);
+
 /* criuwrite.c */
+int		 image_put(struct criuload *, const char *, struct buf *);
 struct outdir	*criuload_out(struct criuload *);
 
 /* criumake.c */

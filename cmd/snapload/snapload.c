@@ -202,7 +202,8 @@ load(const char *file, const char *dir, const struct criuopts *o)
 static void __attribute__((noreturn))
 usage(void)
 {
-	fprintf(stderr, "usage: snapload [-fjv] [-p parentdir] [-t pid] -D dir [file]\n"
+	fprintf(stderr, "usage: snapload [-fjv] [-p parentdir] [-t pid] "
+	    "-D dir [file]\n"
 	    "       snapload -u [-v] -D dir [-o file]\n");
 	exit(2);
 }
@@ -253,7 +254,8 @@ main(int argc, char *argv[])
 	argc -= optind;
 	argv += optind;
 	if (dir == NULL || (reverse ? argc > 0 || co.force ||
-	    co.shelljob || co.root != 0 || co.parent != NULL : argc > 1 || path != NULL))
+	    co.shelljob || co.root != 0 || co.parent != NULL :
+	    argc > 1 || path != NULL))
 		usage();
 	program_signals();
 	rc = reverse ? unload(dir, path) : load(argv[0], dir, &co);

@@ -9,8 +9,6 @@
 #define INJECT_H
 
 #include <sys/types.h>
-#include <sys/uio.h>
-#include <sys/user.h>
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,23 +26,5 @@ int		 inject_read(struct inject *, void *, size_t);
 int		 inject_write(struct inject *, const void *, size_t);
 int		 inject_clone(struct inject *, pid_t *, pid_t *);
 int		 inject_end(struct inject *);
-
-/* injectframe.c: what a thread finds if we die meanwhile */
-struct gadgets {		/* instructions that a process has */
-	uint64_t	 call;	/* syscall; ret */
-	uint64_t	 rax;	/* pop %rax; ret */
-	uint64_t	 rdi;	/* and so on */
-	uint64_t	 rsi;
-};
-
-struct vmas;
-
-int		 gadgets_find(struct gadgets *, pid_t, int,
-		    const struct vmas *);
-size_t		 frame_size(void);
-int		 frame_build(uint8_t *, uint64_t, const struct gadgets *,
-		    const struct iovec *, pid_t,
-		    const struct user_regs_struct *, uint64_t);
-void		 frame_exit(uint8_t [24], const struct gadgets *);
 
 #endif

@@ -23,9 +23,7 @@
  * and extended state that it had.  The frame is struct rt_sigframe in
  * arch/x86/include/asm/sigframe.h, from its ucontext on.
  */
-#include "inject.h"
-
-#include "live.h"
+#include "injectrun.h"
 
 #include <string.h>
 

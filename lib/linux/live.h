@@ -131,7 +131,6 @@ void		 thread_ungather(struct lthread *);
 void		 thread_forget(struct lthread *);
 
 /* freeze.c */
-void		 thread_poll(struct lthread *);
 void		 live_release(struct live *);
 
 /* readers.c */
@@ -178,6 +177,12 @@ void		 filelist_free(struct filelist *);
 
 /* user.c */
 void		 live_user(struct live *, uid_t, char *, size_t);
+
+/* seize.c: one thread */
+uint64_t	 now_ns(void);
+void		 thread_look(struct lproc *, struct lthread *);
+int		 thread_seize(struct live *, struct lproc *, struct lthread *);
+void		 thread_poll(struct lthread *);
 
 /* regs.c: what ptrace(2) gives of a stopped thread */
 struct rseqconf {		/* PTRACE_GET_RSEQ_CONFIGURATION */

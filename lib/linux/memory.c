@@ -1,7 +1,7 @@
 /*
  * The text and the memory of a stopped process, or of its clone, as images.
- * Nothing is read here but what the kernel knows about pages; extents tell where the bytes
- * are.
+ * Nothing is read here but what the kernel knows about pages; extents tell
+ * where the bytes are.
  *
  * For each mapping, page by page:
  *

@@ -1,0 +1,141 @@
+/*
+ * A clone of a stopped process that has its memory and nothing else.
+ */
+#include "injectrun.h"
+
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/close_range.h>
+
+#ifdef __x86_64__
+
+enum { ERESTARTNOINTR = 513 };	/* include/linux/errno.h */
+
+/*
+ * Put back in a clone what was on the dead part of the stack.
+ */
+static int
+clone_clean(struct inject *in, pid_t pid)
+{
+	ssize_t n;
+	int mem;
+
+	if ((mem = proc_open(pid, 0, "mem", O_RDWR)) == -1)
+		return errstr_sys("/proc/%d/mem", pid);
+	n = pwrite(mem, in->was, in->len, (off_t)in->dead);
+	close(mem);
+	return n == (ssize_t)in->len ? 0 : errstr_set("process %d: its clone "
+	    "has no stack", in->pid);
+}
+
+/*
+ * Let a clone, which shares the descriptors of the process, have none, so that
+ * what the process closes is closed.  Should we die meanwhile, the clone goes
+ * on to its exit.  Where there is no such call (before Linux 5.9) it goes on
+ * sharing them.
+ */
+static int
+clone_shed(struct inject *in, pid_t pid)
+{
+	struct __ptrace_syscall_info si;
+	struct user_regs_struct r;
+	int i;
+
+	if (ptrace(PTRACE_GETREGS, pid, NULL, &r) == -1)
+		return errstr_sys("clone %d", pid);
+	r.rip = in->gadget.call;
+	r.rax = SYS_close_range;
+	r.orig_rax = UINT64_MAX;
+	r.rdi = 0;
+	r.rsi = UINT32_MAX;
+	r.rdx = CLOSE_RANGE_UNSHARE;
+	if (ptrace(PTRACE_SETREGS, pid, NULL, &r) == -1)
+		return errstr_sys("clone %d", pid);
+	/* out of clone, into the call, and out of it */
+	for (i = 0; i < 3; i++) {
+		if (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) == -1 ||
+		    inject_wait(in, pid, CALL_MS) <= 0 ||
+		    ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof si,
+		    &si) == -1)
+			return errstr_set("process %d: its clone did not live",
+			    in->pid);
+		if (si.op == PTRACE_SYSCALL_INFO_EXIT &&
+		    si.instruction_pointer == in->gadget.call + 2)
+			return 0;
+	}
+	return errstr_set("process %d: its clone went astray", in->pid);
+}
+
+/*
+ * A thread that was cloned: it dies when we do, and stays stopped.
+ */
+static int
+clone_keep(struct inject *in, pid_t *pid)
+{
+	unsigned long child;
+
+	if (ptrace(PTRACE_GETEVENTMSG, in->tid, NULL, &child) == -1)
+		return inject_refused(in, "its clone");
+	*pid = (pid_t)child;
+	if (inject_wait(in, *pid, CALL_MS) <= 0 ||
+	    ptrace(PTRACE_SETOPTIONS, *pid, NULL,
+	    (void *)(in->options | PTRACE_O_EXITKILL)) == -1)
+		return errstr_set("process %d: its clone did not live",
+		    in->pid);
+	return clone_clean(in, *pid) == -1 ? -1 : clone_shed(in, *pid);
+}
+
+/*
+ * Make a clone of the process: a child that has a copy (copy-on-write) of its
+ * memory, has no descriptors, and is never to run.  It is
+ * traced by us, stopped, killed by the kernel when we die, and without a
+ * signal for its parent: only wait(2) with __WALL or __WCLONE finds it.  *pid
+ * is its number, *inner that which the process knows.
+ */
+int
+inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
+{
+	const uint64_t arg[6] = { CLONE_FILES, in->map }; /* its stack */
+	uint8_t stack[24];
+	int64_t ret = 0;
+	int kept, rc, tries;
+
+	frame_exit(stack, &in->gadget);
+	if (inject_write(in, stack, sizeof stack) == -1)
+		return -1;
+	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL,
+	    (void *)(in->options | PTRACE_O_TRACECLONE)) == -1)
+		return inject_refused(in, "to clone it");
+	kept = -1;
+	/* a signal that stops it comes first: -ERESTARTNOINTR */
+	for (tries = 0; tries < 10; tries++) {
+		if (inject_load(in, SYS_clone, arg) == -1 ||
+		    inject_step(in, 0, START_MS) == -1 ||
+		    (rc = inject_step(in, PTRACE_EVENT_CLONE, CALL_MS)) == -1)
+			return -1;
+		if (rc == 1) {
+			kept = clone_keep(in, pid);
+			if (inject_step(in, 0, CALL_MS) == -1)
+				return -1;
+		}
+		if (inject_result(in, &ret) == -1)
+			return -1;
+		if (ret != -ERESTARTNOINTR)
+			break;
+	}
+	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL, (void *)in->options) ==
+	    -1)
+		return inject_refused(in, "to clone it");
+	*inner = (pid_t)ret;
+	if (ret < 0)
+		return errstr_set("clone: %s", strerror((int)-ret));
+	return kept;
+}
+
+#endif

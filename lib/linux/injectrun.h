@@ -1,0 +1,68 @@
+/*
+ * What the files that inject system calls share: inject.c (the process, and
+ * its memory for us), injectrun.c (one call), injectclone.c (a clone),
+ * injectframe.c (the way back).
+ */
+#ifndef INJECTRUN_H
+#define INJECTRUN_H
+
+#include "inject.h"
+
+#include "live.h"
+
+#include <sys/uio.h>
+#include <sys/user.h>
+
+#include <signal.h>
+
+struct gadgets {		/* instructions that a process has */
+	uint64_t	 call;	/* syscall; ret */
+	uint64_t	 rax;	/* pop %rax; ret */
+	uint64_t	 rdi;	/* and so on */
+	uint64_t	 rsi;
+};
+
+struct inject {
+	pid_t		 pid;
+	pid_t		 tid;		/* the thread that runs calls */
+	int		 mem;		/* owned; /proc/PID/mem */
+	struct gadgets	 gadget;
+	uint64_t	 map;		/* our memory in it; 0: none */
+	uint64_t	 frame;		/* of the thread */
+	uint64_t	 dead;		/* where the leader's stack is dead */
+	size_t		 len;		/* bytes of a frame there */
+	uint8_t		*was;		/* owned; what was there */
+	uint8_t		*buf;		/* owned; room for a frame */
+	bool		 entered;	/* the thread is not as it was */
+	bool		 gone;		/* the process is */
+	bool		 lost;		/* the thread is in a call for ever */
+	uintptr_t	 options;	/* of ptrace, for the thread */
+	struct user_regs_struct regs;	/* as they were */
+	uint64_t	 mask;		/* of its signals, likewise */
+	sigset_t	 ours;		/* the mask of our signals */
+};
+
+enum {
+	START_MS = 500,		/* to be made to run, or to stop */
+	CALL_MS = 60000		/* for a call: to clone a terabyte is one */
+};
+
+/* injectrun.c */
+int		 inject_gone(struct inject *);
+int		 inject_refused(struct inject *, const char *);
+int		 inject_wait(struct inject *, pid_t, uint64_t);
+int		 inject_step(struct inject *, int, uint64_t);
+int		 inject_halt(struct inject *);
+int		 inject_load(struct inject *, long, const uint64_t [6]);
+int		 inject_result(struct inject *, int64_t *);
+
+/* injectframe.c: what a thread finds if we die meanwhile */
+int		 gadgets_find(struct gadgets *, pid_t, int,
+		    const struct vmas *);
+size_t		 frame_size(void);
+int		 frame_build(uint8_t *, uint64_t, const struct gadgets *,
+		    const struct iovec *, pid_t,
+		    const struct user_regs_struct *, uint64_t);
+void		 frame_exit(uint8_t [24], const struct gadgets *);
+
+#endif

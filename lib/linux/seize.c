@@ -1,0 +1,191 @@
+/*
+ * One thread: to look at it before it is stopped, to begin to stop it, and to
+ * see whether it has.
+ */
+#include "live.h"
+
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * What of a thread can only be seen before it is stopped by us: afterwards
+ * it sleeps in ptrace's stop.
+ */
+void
+thread_look(struct lproc *p, struct lthread *t)
+{
+	static const char *const name[] = {
+		"stat", "status", "stack", "syscall", "wchan"
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof name / sizeof *name; i++)
+		filelist_read(&t->seen, p->pid, t->tid, name[i]);
+}
+
+/*
+ * What Yama (Documentation/admin-guide/LSM/Yama.rst) allows to those without
+ * privilege: 0 is all.
+ */
+static int
+yama_scope(void)
+{
+	FILE *f;
+	int scope;
+
+	if ((f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re")) == NULL)
+		return 0;
+	if (fscanf(f, "%d", &scope) != 1)
+		scope = 0;
+	fclose(f);
+	return scope;
+}
+
+/*
+ * Say which right is missing to trace a process.
+ */
+static int
+seize_refused(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+	long uid;
+
+	uid = proc_status(pid, 0, "Uid");
+	if (uid != (long)geteuid())
+		return errstr_set("process %d belongs to user %ld: "
+		    "be that user, or root (CAP_SYS_PTRACE)", pid, uid);
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	if (stat(path, &st) == 0 && st.st_uid != geteuid())
+		return errstr_set("process %d is not dumpable "
+		    "(set-user-ID, or prctl(2)): CAP_SYS_PTRACE is needed",
+		    pid);
+	if (yama_scope() > 0)
+		return errstr_set("process %d: kernel.yama.ptrace_scope is "
+		    "%d: CAP_SYS_PTRACE is needed, or the scope 0", pid,
+		    yama_scope());
+	return errstr_set("process %d: no permission to trace it: it may "
+	    "have changed its user, or its executable is not readable "
+	    "(CAP_SYS_PTRACE is needed)", pid);
+}
+
+/*
+ * Seize a thread, or tell who else traces it.  That may be over, another
+ * snap's work perhaps, before one can ask who it is: then it is tried again.
+ */
+static int
+seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
+{
+	const struct timespec nap = { 0, 1000000 };
+	int e, i;
+
+	*tracer = 0;
+	for (i = 0; ptrace(PTRACE_SEIZE, tid, NULL, NULL) == -1; i++) {
+		e = errno;
+		if (e == EPERM)
+			*tracer = proc_status(p->pid, tid, "TracerPid");
+		if (e != EPERM || i == 5 || *tracer != 0) {
+			errno = e;
+			return -1;
+		}
+		nanosleep(&nap, NULL);
+	}
+	return 0;
+}
+
+/*
+ * CLOCK_MONOTONIC in nanoseconds.
+ */
+uint64_t
+now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/*
+ * Begin to stop a thread.  -1 only where the process cannot be taken.
+ */
+int
+thread_seize(struct live *l, struct lproc *p, struct lthread *t)
+{
+	struct task now;
+	long tracer;
+
+	if ((t->state = proc_state(p->pid, t->tid)) == '\0') {
+		if (errno != ESRCH && errno != ENOENT)
+			return errstr_sys("/proc/%d/task/%d/stat", p->pid,
+			    t->tid);
+		t->hold = HOLD_GONE;
+		return 0;
+	}
+	if (p->kernel)
+		return 0;
+	if (seize_patiently(p, t->tid, &tracer) == 0) {
+		t->hold = HOLD_SEIZED;
+		if (p->since == 0)
+			p->since = now_ns();
+		if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == -1)
+			t->hold = HOLD_GONE;
+		return 0;
+	}
+	/* whom no one can trace any more is a zombie, perhaps since now */
+	if (errno == ESRCH || proc_stat(p->pid, t->tid, &now) == -1 ||
+	    now.state == 'Z' || now.state == 'X') {
+		t->hold = HOLD_GONE;
+		return 0;
+	}
+	if (tracer > 0) {
+		t->hold = HOLD_FOREIGN;
+		if (t->tid == p->pid)
+			live_warn(l, "process %d is traced by process %ld: "
+			    "taken without stopping it, and without the "
+			    "registers that only its tracer sees", p->pid,
+			    tracer);
+		return 0;
+	}
+	return seize_refused(p->pid);
+}
+
+/*
+ * See what became of a thread that was seized.
+ */
+void
+thread_poll(struct lthread *t)
+{
+	int status;
+	pid_t rc;
+
+	rc = waitpid(t->tid, &status, WNOHANG | __WALL);
+	if (rc == 0)
+		return;
+	if (rc == -1 || !WIFSTOPPED(status)) {
+		t->hold = HOLD_GONE;
+		return;
+	}
+	if (status >> 16 == PTRACE_EVENT_STOP) {
+		t->hold = HOLD_STOPPED;
+		/* who was stopped before gave up for that, not for us */
+		if (t->state != 'T')
+			regs_restart(t->tid);
+		regs_read(t);
+		return;
+	}
+	/*
+	 * A signal came first.  It is delivered as if we were not here; the
+	 * stop comes right behind it.
+	 */
+	if (ptrace(PTRACE_CONT, t->tid, NULL,
+	    (void *)(uintptr_t)WSTOPSIG(status)) == -1 && errno == ESRCH)
+		t->hold = HOLD_GONE;
+}
