@@ -27,8 +27,10 @@ compare() {
 	gdb_bt "$exe" "$tmp/core" >"$tmp/core.bt"
 	ok "$((! $(grep -c '^Thread' "$tmp/core.bt")))" "$what: gdb reads it"
 	try "$what: gdb says the same" diff "$tmp/live.bt" "$tmp/core.bt"
+	# gdb before 14 says of the kernel's own cores that .reg-xstate is too
+	# small, where AVX-512 state lies elsewhere (AMD's processors)
 	is "$(grep -iE 'warning|error' "$tmp/gdb.err" |
-	    grep -vE 'system-supplied DSO|auto-load')" "" \
+	    grep -vE 'system-supplied DSO|auto-load|reg-xstate.*small')" "" \
 	    "$what: gdb does not complain"
 	if command -v eu-stack >/dev/null; then
 		frames eu-stack -p "$pid" >"$tmp/live.bt"
