@@ -166,6 +166,10 @@ demo:
 test:
 	@tests/setup test
 	@$(MAKE) -s tests
+	@$(MAKE) -s run
+
+# what "make tests" made
+run:
 	@BUILD=$O tests/run $(FAST) $(SLOW)
 
 check: tests
@@ -173,7 +177,7 @@ check: tests
 
 asan:
 	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' tests
-	@BUILD=$O-asan tests/run $(FAST) $(SLOW)
+	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' run
 
 lint:
 	@tests/lint
@@ -220,4 +224,4 @@ help:
 
 -include $(LIBOBJ:.o=.d) $(foreach p,$(PROGS),$(patsubst %.o,%.d,$(call progobj,$p)))
 
-.PHONY: all tests demo test check asan lint fuzz bench cover install clean help
+.PHONY: all tests demo test run check asan lint fuzz bench cover install clean help
