@@ -118,20 +118,20 @@ tell_dup(struct telling *t)
 }
 
 /*
- * The path that the file has or had.
+ * The path that the file has or had, from a link that leads to it.
  */
-static void
-tell_path(struct telling *t)
+void
+tell_path(struct telling *t, const char *link)
 {
 	size_t len;
 
-	len = strlen(t->link);
-	if (path_isdeleted(t->link))
+	len = strlen(link);
+	if (path_isdeleted(link))
 		len -= sizeof DELETED - 1;
-	if (memchr(t->link, '\n', len) != NULL)
+	if (memchr(link, '\n', len) != NULL)
 		tell_why(t, "its path has a newline");
 	else
-		buf_printf(&t->out, "path %.*s\n", (int)len, t->link);
+		buf_printf(&t->out, "path %.*s\n", (int)len, link);
 }
 
 static void
@@ -216,7 +216,7 @@ named_tell(struct telling *t, const struct statx *sx)
 	bool deleted;
 
 	deleted = path_isdeleted(t->link);
-	tell_path(t);
+	tell_path(t, t->link);
 	tell_stat(t, sx);
 	if (!deleted && sx->stx_nlink > 0)
 		return;
@@ -252,7 +252,7 @@ memfd_tell(struct telling *t, const struct statx *sx)
 	int seals;
 
 	tell_type(t, "memfd");
-	tell_path(t);
+	tell_path(t, t->link);
 	tell_stat(t, sx);
 	if (tell_dup(t)) {
 		seals = fcntl(t->dup, F_GET_SEALS);

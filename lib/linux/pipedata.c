@@ -60,25 +60,44 @@ out:
 }
 
 /*
+ * The inode of a pipe, which it is known by; or NULL.  FIFOs of two file
+ * systems may have the same number: the first has it in the record.
+ */
+static struct thing *
+pipe_inode(struct telling *t)
+{
+	struct thing key = { .kind = THING_INODE, .dev = t->dev,
+	    .ino = t->ino };
+	struct thing *inode, *owner;
+
+	if ((inode = thing_get(t->live->files, &key)) == NULL)
+		goto failed;
+	key.dev = 0;
+	key.id = t->dev;
+	if ((owner = thing_get(t->live->files, &key)) == NULL)
+		goto failed;
+	if (owner->id == t->dev)
+		return inode;
+	tell_why(t, "a FIFO of another file system has its inode number");
+	return NULL;
+failed:
+	t->out.failed = true;
+	return NULL;
+}
+
+/*
  * The bytes that wait in a pipe, once, for a reading end.
  */
 static void
 pipe_data(struct telling *t, int capacity)
 {
-	struct thing key = { .kind = THING_INODE, .dev = t->dev,
-	    .ino = t->ino };
 	struct buf b = { 0 };
 	struct thing *seen;
 	char name[48];
 	int n;
 
-	if ((t->flags & O_ACCMODE) == O_WRONLY)
-		return;
-	if ((seen = thing_get(t->live->files, &key)) == NULL) {
-		t->out.failed = true;
-		return;
-	}
-	if (seen->told)
+	if ((seen = pipe_inode(t)) == NULL || seen->told ||
+	    (t->flags & O_ACCMODE) == O_WRONLY)
 		return;
 	seen->told = true;
 	if (ioctl(t->dup, FIONREAD, &n) == -1)

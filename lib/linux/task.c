@@ -20,7 +20,7 @@ static const char *const thread_file[] = { "comm", "personality" };
 static const char *const proc_files[] = {
 	"cmdline", "environ", "auxv", "limits", "cgroup",
 	"mountinfo", "timers", "coredump_filter", "oom_score_adj",
-	"timerslack_ns", "uid_map", "gid_map"
+	"loginuid", "timerslack_ns", "uid_map", "gid_map"
 };
 static const char *const proc_links[] = {
 	"exe", "cwd", "root", "ns/cgroup", "ns/ipc", "ns/mnt", "ns/net",

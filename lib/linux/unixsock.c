@@ -3,14 +3,25 @@
  */
 #include "openfile.h"
 
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#ifndef SIOCUNIXFILE		/* linux/un.h does not go with sys/un.h */
+#define SIOCUNIXFILE	(SIOCPROTOPRIVATE + 0)
+#endif
 
 /*
  * A number that getsockopt(2) gives, or 0.
@@ -45,6 +56,60 @@ tell_name(struct telling *t)
 	for (i = offsetof(struct sockaddr_un, sun_path); i < len; i++)
 		buf_printf(&t->out, "%02x", ((uint8_t *)&a)[i]);
 	buf_puts(&t->out, "\n");
+}
+
+/*
+ * The same of a time, in microseconds.
+ */
+static intmax_t
+option_time(const struct telling *t, int name)
+{
+	struct timeval v;
+	socklen_t len;
+
+	len = sizeof v;
+	return getsockopt(t->dup, SOL_SOCKET, name, &v, &len) == -1 ? 0 :
+	    (intmax_t)v.tv_sec * 1000000 + v.tv_usec;
+}
+
+static void
+tell_options(struct telling *t)
+{
+	intmax_t snd, rcv;
+
+	buf_printf(&t->out, "options %d %d %x\n", option(t, SO_SNDBUF),
+	    option(t, SO_RCVBUF), (option(t, SO_PASSCRED) != 0) |
+	    (option(t, SO_PASSSEC) != 0) << 1);
+	snd = option_time(t, SO_SNDTIMEO);
+	rcv = option_time(t, SO_RCVTIMEO);
+	if (snd != 0 || rcv != 0)
+		buf_printf(&t->out, "timeouts %jd %jd\n", snd, rcv);
+}
+
+/*
+ * The file that the name of a socket leads to, as far as we may see it.
+ */
+static void
+tell_file(struct telling *t)
+{
+	struct statx sx;
+	char name[32], *path;
+	int fd;
+
+	if ((fd = ioctl(t->dup, SIOCUNIXFILE)) == -1)
+		return;
+	snprintf(name, sizeof name, "fd/%d", fd);
+	path = proc_link(getpid(), 0, name);
+	if (path != NULL && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+	    STATX_BASIC_STATS, &sx) == 0) {
+		tell_path(t, path);
+		buf_printf(&t->out, "mode %o\nuid %u\ngid %u\n", sx.stx_mode,
+		    sx.stx_uid, sx.stx_gid);
+		if (path_isdeleted(path))
+			buf_puts(&t->out, "deleted 1\n");
+	}
+	free(path);
+	close(fd);
 }
 
 static void
@@ -86,8 +151,7 @@ unixsock_tell(struct telling *t)
 	buf_printf(&t->out, "socket %u %u %ju %u %u\n", u->type, u->state,
 	    (uintmax_t)u->peer, u->backlog, u->shutdown);
 	tell_name(t);
-	buf_printf(&t->out, "options %d %d %x\n", option(t, SO_SNDBUF),
-	    option(t, SO_RCVBUF), (option(t, SO_PASSCRED) != 0) |
-	    (option(t, SO_PASSSEC) != 0) << 1);
+	tell_file(t);
+	tell_options(t);
 	tell_queue(t, u);
 }

@@ -39,6 +39,47 @@ unnoticed "$pid" "nothing was read, and nothing is left open"
 taken "in a network namespace of its own" unshare -n
 unnoticed "$pid" "nothing was read there"
 
+# Two FIFOs of one number, on two file systems, and a socket that has a file.
+cat >"$tmp/twins.py" <<'EOF'
+import os, socket, sys
+for mount in sys.argv[1:]:
+    name = mount + '/fifo'
+    os.mkfifo(name)
+    os.write(os.open(name, os.O_RDWR), mount[-1].encode())
+os.chdir(sys.argv[1])
+s = socket.socket(socket.AF_UNIX)
+s.bind('near')
+os.chmod('near', 0o711)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, b'\5' + bytes(15))
+print("ready", flush=True)
+sys.stdin.read()
+EOF
+cat >"$tmp/told.py" <<'EOF'
+import sys
+sys.path.insert(0, sys.argv[1])
+import check
+record = check.record(check.load(sys.argv[2]), int(sys.argv[3]))
+for name, data in record.items():
+    lines = data.decode(errors='replace').splitlines()
+    if name.startswith('pipe/'):
+        print('data', *lines)
+    if name.startswith('file/'):
+        for line in lines:
+            if line.split()[0] in ('why', 'timeouts') or 'near' in line \
+                    or 'mode 140' in line:
+                print(line)
+EOF
+mkdir "$tmp/mnt1" "$tmp/mnt2"
+if mount -t tmpfs none "$tmp/mnt1" && mount -t tmpfs none "$tmp/mnt2"; then
+	target python3 "$tmp/twins.py" "$tmp/mnt1" "$tmp/mnt2"
+	snap -o "$tmp/snap" "$pid"
+	is "$(python3 "$tmp/told.py" "$tests/live" "$tmp/snap" "$pid" | sort)" \
+	    "$(printf '%s\n' 'data 1' 'mode 140711' "path $tmp/mnt1/near" \
+	    'timeouts 0 5000000' \
+	    'why a FIFO of another file system has its inode number')" \
+	    "FIFOs of one number, and the file of a socket"
+fi
+
 # Two segments of System V shared memory of one number, in IPC namespaces.
 cat >"$tmp/sysv.py" <<'EOF'
 import ctypes, sys
