@@ -16,16 +16,17 @@ FMTSRC = fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/coremem.c fmt/corenote.c fmt/coreparse.c fmt/coreread.c \
 	fmt/coretask.c fmt/corethread.c fmt/criudir.c fmt/criuelf.c \
 	fmt/criufiles.c fmt/criuimg.c fmt/criuload.c fmt/criumake.c \
-	fmt/criumakecore.c fmt/criumakefd.c fmt/criumakefile.c \
-	fmt/criumakemem.c fmt/criumakemm.c fmt/criumakeopen.c \
-	fmt/criumakereg.c fmt/criumakeregs.c fmt/criumaketask.c \
-	fmt/criumaketree.c fmt/criumaps.c fmt/criumem.c fmt/criupages.c \
-	fmt/criuread.c fmt/criuregs.c fmt/criushm.c fmt/criustack.c \
-	fmt/criutask.c fmt/criuwrite.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \
-	fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
-	fmt/open.c fmt/paths.c fmt/plan9.c fmt/plan9regs.c fmt/recapply.c \
-	fmt/record.c fmt/recwords.c fmt/snap6read.c fmt/snap6seg.c \
-	fmt/snap6write.c fmt/sysroot.c
+	fmt/criumakecheck.c fmt/criumakecore.c fmt/criumakefd.c \
+	fmt/criumakefile.c fmt/criumakefind.c fmt/criumakemem.c \
+	fmt/criumakemm.c fmt/criumakeopen.c fmt/criumakereg.c \
+	fmt/criumakeregs.c fmt/criumaketask.c fmt/criumaketree.c \
+	fmt/criumaps.c fmt/criumem.c fmt/criupages.c fmt/criuread.c \
+	fmt/criuregs.c fmt/criushm.c fmt/criustack.c fmt/criutask.c \
+	fmt/criuwrite.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c fmt/fstree.c \
+	fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c fmt/open.c \
+	fmt/paths.c fmt/plan9.c fmt/plan9regs.c fmt/recapply.c fmt/record.c \
+	fmt/recwords.c fmt/snap6read.c fmt/snap6seg.c fmt/snap6write.c \
+	fmt/sysroot.c
 
 LINUXSRC = lib/linux/anonfile.c lib/linux/carry.c lib/linux/clone.c \
 	lib/linux/filekind.c lib/linux/freeze.c lib/linux/frozen.c \
@@ -56,7 +57,7 @@ M32 = -m32 -static -nostdlib -ffreestanding -fno-pie -no-pie \
 	-fno-stack-protector
 BITS32 = $(shell echo 'void _start(void) { }' | $(CC) $(M32) -o /dev/null \
 	-x c - 2>/dev/null && echo bits32)
-FUZZ = snap6 linuxrec core criu
+FUZZ = snap6 linuxrec core criu native
 FUZZTIME = 120
 BENCH = bare heap pause
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t
@@ -152,7 +153,7 @@ tests: all $O/tests/snap6/dump $(UNIT:%=$O/tests/unit/%) \
 
 # minutes of fuzzing: make fuzz FUZZTIME=seconds, for each target
 fuzz: $(PB).c
-	@$(foreach f,$(FUZZ),mkdir -p $O/fuzz/$f && clang -std=gnu11 -DLIBFUZZER \
+	@$(foreach f,$(FUZZ),mkdir -p $O/fuzz/$f && clang -std=c11 -DLIBFUZZER \
 	    $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \
 	    -o $O/fuzz/fuzz_$f tests/fuzz/fuzz_$f.c $(LIBSRC) $(FMTSRC) \
 	    $(PB).c $(LIBS) && $O/fuzz/fuzz_$f -max_total_time=$(FUZZTIME) \

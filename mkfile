@@ -13,16 +13,17 @@ FMTSRC=fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/coremem.c fmt/corenote.c fmt/coreparse.c fmt/coreread.c \
 	fmt/coretask.c fmt/corethread.c fmt/criudir.c fmt/criuelf.c \
 	fmt/criufiles.c fmt/criuimg.c fmt/criuload.c fmt/criumake.c \
-	fmt/criumakecore.c fmt/criumakefd.c fmt/criumakefile.c \
-	fmt/criumakemem.c fmt/criumakemm.c fmt/criumakeopen.c \
-	fmt/criumakereg.c fmt/criumakeregs.c fmt/criumaketask.c \
-	fmt/criumaketree.c fmt/criumaps.c fmt/criumem.c fmt/criupages.c \
-	fmt/criuread.c fmt/criuregs.c fmt/criushm.c fmt/criustack.c \
-	fmt/criutask.c fmt/criuwrite.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \
-	fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
-	fmt/open.c fmt/paths.c fmt/plan9.c fmt/plan9regs.c fmt/recapply.c \
-	fmt/record.c fmt/recwords.c fmt/snap6read.c fmt/snap6seg.c \
-	fmt/snap6write.c fmt/sysroot.c
+	fmt/criumakecheck.c fmt/criumakecore.c fmt/criumakefd.c \
+	fmt/criumakefile.c fmt/criumakefind.c fmt/criumakemem.c \
+	fmt/criumakemm.c fmt/criumakeopen.c fmt/criumakereg.c \
+	fmt/criumakeregs.c fmt/criumaketask.c fmt/criumaketree.c \
+	fmt/criumaps.c fmt/criumem.c fmt/criupages.c fmt/criuread.c \
+	fmt/criuregs.c fmt/criushm.c fmt/criustack.c fmt/criutask.c \
+	fmt/criuwrite.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c fmt/fstree.c \
+	fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c fmt/open.c \
+	fmt/paths.c fmt/plan9.c fmt/plan9regs.c fmt/recapply.c fmt/record.c \
+	fmt/recwords.c fmt/snap6read.c fmt/snap6seg.c fmt/snap6write.c \
+	fmt/sysroot.c
 
 LINUXSRC=lib/linux/anonfile.c lib/linux/carry.c lib/linux/clone.c \
 	lib/linux/filekind.c lib/linux/freeze.c lib/linux/frozen.c \

@@ -60,6 +60,57 @@ make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
 	return im;
 }
 
+/*
+ * The one image of a name, which is made when it is first asked for.
+ */
+struct buf *
+make_common(struct criumake *m, uint32_t magic, const char *name)
+{
+	struct made *im;
+	size_t i;
+
+	for (i = 0; i < m->ncommon; i++)
+		if (strcmp(m->common[i]->name, name) == 0)
+			return &m->common[i]->b;
+	if (m->ncommon == sizeof m->common / sizeof *m->common ||
+	    (im = make_image(m, magic, "%s", name)) == NULL)
+		return NULL;
+	m->common[m->ncommon++] = im;
+	return &im->b;
+}
+
+static int
+name_cmp(const void *a, const void *b)
+{
+	const struct made *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+/*
+ * All images are whole, and no two have one name: what is of one number is
+ * not of one process then.
+ */
+static int
+images_check(struct mades *l)
+{
+	struct made **v;
+	size_t i;
+	int rc;
+
+	if ((v = calloc(l->n + 1, sizeof *v)) == NULL)
+		return errstr_set("out of memory");
+	for (i = 0; i < l->n; i++)
+		v[i] = l->v[i];
+	qsort(v, l->n, sizeof *v, name_cmp);
+	for (rc = 0, i = 0; rc == 0 && i < l->n; i++)
+		rc = i > 0 && strcmp(v[i - 1]->name, v[i]->name) == 0 ?
+		    errstr_set("two processes or threads of one number: %s",
+		    v[i]->name) : buf_check(&v[i]->b);
+	free(v);
+	return rc;
+}
+
 void
 mades_free(struct mades *l)
 {
@@ -126,12 +177,17 @@ make_never(struct criumake *m, const char *fmt, ...)
 struct maketask *
 make_find(const struct criumake *m, uint64_t pid)
 {
-	size_t i;
+	size_t lo, hi, mid;
 
-	for (i = 0; i < m->snap->nproc; i++)
-		if (m->task[i] != NULL && m->task[i]->proc->pid == pid)
-			return m->task[i];
-	return NULL;
+	for (lo = 0, hi = m->nbypid; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (m->bypid[mid]->proc->pid < pid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < m->nbypid && m->bypid[lo]->proc->pid == pid ?
+	    m->bypid[lo] : NULL;
 }
 
 /*
@@ -193,6 +249,15 @@ task_read(struct maketask *t)
 }
 
 static int
+task_cmp(const void *a, const void *b)
+{
+	const struct maketask *const *x = a, *const *y = b;
+
+	return (*x)->proc->pid < (*y)->proc->pid ? -1 :
+	    (*x)->proc->pid > (*y)->proc->pid;
+}
+
+static int
 tasks_read(struct criumake *m)
 {
 	struct maketask *t;
@@ -200,7 +265,8 @@ tasks_read(struct criumake *m)
 	size_t i;
 
 	m->task = calloc(m->snap->nproc, sizeof(*m->task));
-	if (m->task == NULL)
+	m->bypid = calloc(m->snap->nproc, sizeof(*m->bypid));
+	if (m->task == NULL || m->bypid == NULL)
 		return errstr_set("out of memory");
 	for (i = 0; i < m->snap->nproc; i++) {
 		p = m->snap->proc[i];
@@ -208,11 +274,14 @@ tasks_read(struct criumake *m)
 			continue;
 		if ((t = m->task[i] = calloc(1, sizeof *t)) == NULL)
 			return errstr_set("out of memory");
+		m->bypid[m->nbypid++] = t;
 		t->proc = p;
 		t->files = t;
 		if (task_read(t) == -1)
 			return errstr_wrap("process %" PRIu64, p->pid);
 	}
+	if (m->nbypid > 1)
+		qsort(m->bypid, m->nbypid, sizeof(*m->bypid), task_cmp);
 	return 0;
 }
 
@@ -228,6 +297,7 @@ make_free(struct criumake *m)
 		linuxrec_close(&t->rec);
 		free(t->status);
 		free(t->fd);
+		free(t->byopen);
 		vmas_free(&t->maps);
 		free(t->kept);
 		free(t);
@@ -237,6 +307,7 @@ make_free(struct criumake *m)
 	for (i = 0; i < m->ntext; i++)
 		free(m->text[i].path);
 	free(m->task);
+	free(m->bypid);
 	free(m->reason);
 	free(m->text);
 	free(m->order);
@@ -294,10 +365,7 @@ make_all(struct criumake *m)
 			return -1;
 	if (makemem_write(m) == -1 || maketree_write(m) == -1)
 		return -1;
-	for (i = 0; i < m->out->n; i++)
-		if (buf_check(&m->out->v[i]->b) == -1)
-			return -1;
-	return 0;
+	return images_check(m->out);
 }
 
 /*

@@ -3,11 +3,13 @@
  *
  *	criumake.c	which processes; one after another
  *	criumaketree.c	how they hang together: pstree, ids, inventory
+ *	criumakecheck.c	whether each of them can be restored
  *	criumakecore.c	threads: core; and criumaketask.c, their processes
  *	criumakeregs.c	their registers
  *	criumakemm.c	mappings: mm
  *	criumakemem.c	pages, and shared memory
  *	criumakeopen.c	open files as the record has them
+ *	criumakefind.c	these by number, inode and descriptor
  *	criumakefd.c	what of them can be restored; descriptors
  *	criumakefile.c	files.img, an entry for each
  *	criumakereg.c	files with a name, and deleted ones
@@ -18,7 +20,10 @@
 #include "criuload.h"
 #include "recwords.h"
 
-enum { STAT_FIELDS = 53 };	/* of proc_pid_stat(5), counted from 1 */
+enum {
+	STAT_FIELDS = 53,	/* of proc_pid_stat(5), counted from 1 */
+	MAKESHARES = 4		/* what processes can share */
+};
 
 struct maketask {		/* a process or a thread */
 	struct proc	*proc;	/* borrowed */
@@ -29,13 +34,17 @@ struct maketask {		/* a process or a thread */
 	uint32_t	 pid;	/* these as it sees them itself */
 	uint32_t	 pgid;
 	uint32_t	 sid;
-	struct maketask	*parent; /* borrowed; NULL: of the root */
+	struct maketask	*parent; /* borrowed, as the next; NULL: of the root */
+	struct maketask	*child;	/* the first */
+	struct maketask	*sibling; /* the next */
 	struct maketask	*files;	/* borrowed; whose descriptors it has */
+	struct maketask	*first[MAKESHARES]; /* borrowed; of those chosen that
+					share something with this one */
+	size_t		 place;	/* in order */
 	bool		 chosen;
-	bool		 listed; /* in order */
-	bool		 fdinfo;	/* of it is written */
 	struct makefd	*fd;	/* owned; ascending */
 	size_t		 nfd;
+	struct makefd	**byopen; /* owned; the same by what they lead to */
 	struct vmas	 maps;	/* owned; kept ones: those to be restored */
 	bool		*kept;	/* owned; one for each: private memory */
 };
@@ -44,7 +53,7 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_FLAGS, OK_POS, OK_MODE, OK_UID, OK_GID, OK_SIZE, OK_NLINK, OK_INO,
 	OK_DEV, OK_RDEV, OK_DELETED, OK_OWNER, OK_CAPACITY, OK_ALONE, OK_SEALS,
 	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
-	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_LOCK, OK_MAX
+	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS, OK_LOCK, OK_MAX
 };
 
 enum { OPEN_NUMBERS = 5 };	/* most that a key has */
@@ -70,6 +79,8 @@ struct makeopen {		/* an open file description */
 	uint32_t	 has;	/* a bit for each key */
 	struct maketarget *target;
 	size_t		 ntarget;
+	unsigned int	 ends;	/* of its inode that are restored: bits */
+	bool		 data;	/* of its inode is written, of the first */
 	bool		 used;	/* by a chosen process */
 	const struct maketask *user; /* borrowed; the first that has it */
 };
@@ -107,10 +118,13 @@ struct criumake {
 	struct mades	*out;
 	struct maketask	**task;	/* owned; one for each of snap's, NULL for
 				   what is carried along */
+	struct maketask	**bypid; /* owned; those that are not NULL */
+	size_t		 nbypid;
 	struct maketask	*root;
 	struct maketask	**order; /* owned; processes, parents first */
 	size_t		 norder;
 	struct makeopen	**open;	/* owned; by key */
+	struct makeopen	**byino; /* owned; the same by type and inode */
 	size_t		 nopen;
 	struct maketext	*text;	/* owned; mapped files */
 	size_t		 ntext;
@@ -119,6 +133,8 @@ struct criumake {
 	struct makeshm	*shm;	/* owned */
 	size_t		 nshm;
 	struct buf	*files;	/* files.img */
+	struct made	*common[8]; /* borrowed; images there is one of */
+	size_t		 ncommon;
 	uint32_t	 lastid; /* of files */
 	char		**reason; /* owned; why it cannot be restored */
 	size_t		 nreason;
@@ -129,6 +145,7 @@ struct criumake {
 void		*make_grow(void *, size_t, size_t);
 struct made	*make_image(struct criumake *, uint32_t, const char *, ...)
 		    __attribute__((format(printf, 3, 4)));
+struct buf	*make_common(struct criumake *, uint32_t, const char *);
 int		 make_refuse(struct criumake *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 int		 make_never(struct criumake *, const char *, ...)
@@ -136,12 +153,16 @@ int		 make_never(struct criumake *, const char *, ...)
 struct maketask	*make_find(const struct criumake *, uint64_t);
 
 /* criumaketree.c */
+struct maketask	*make_process(const struct criumake *, uint64_t);
 bool		 maketask_ended(const struct maketask *);
 int		 maketree_choose(struct criumake *);
 int		 maketree_ids(struct criumake *, struct maketask *);
 int		 maketree_write(struct criumake *);
 uint32_t	 maketree_filesid(const struct criumake *,
 		    const struct maketask *);
+
+/* criumakecheck.c */
+int		 makecheck_process(struct criumake *, struct maketask *);
 
 /* criumakecore.c */
 int		 makecore_write(struct criumake *, struct maketask *,
@@ -181,11 +202,21 @@ int		 makemem_write(struct criumake *);
 
 /* criumakeopen.c */
 int		 makeopen_read(struct criumake *);
-struct makeopen	*makeopen_find(const struct criumake *, uint64_t);
 int		 makeopen_fds(struct criumake *, struct maketask *);
 bool		 makeopen_is(const struct makeopen *, const char *);
+bool		 makeopen_dir(const struct makeopen *, char *, size_t);
 bool		 makeopen_has(const struct makeopen *, enum openkey);
 void		 makeopen_free(struct criumake *);
+
+/* criumakefind.c */
+int		 makefind_opens(struct criumake *);
+struct makeopen	*makefind_open(const struct criumake *, uint64_t);
+struct makeopen	*makefind_inode(const struct criumake *, const char *,
+		    uint64_t);
+int		 makefind_inodecmp(const struct makeopen *,
+		    const struct makeopen *);
+int		 makefind_fds(struct maketask *);
+const struct makefd *makefind_fd(const struct maketask *, uint64_t, uint64_t);
 
 /* criumakefd.c */
 unsigned int	 makefd_type(const struct makeopen *);

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,34 +23,50 @@ is_written(const struct makeopen *f)
 	return f->used && f->why == NULL;
 }
 
-/*
- * An end of a pipe that others have, to read or to write.
- */
-static bool
-pipe_end(const struct criumake *m, uint64_t ino, unsigned int mode)
-{
-	const struct makeopen *f;
-	size_t i;
+enum { END_READ = 1, END_WRITE = 2 };
 
-	for (i = 0; i < m->nopen; i++) {
-		f = m->open[i];
-		if (is_written(f) && makeopen_is(f, "pipe") &&
-		    f->v[OK_INO][0] == ino &&
-		    ((f->v[OK_FLAGS][0] & O_ACCMODE) == mode ||
-		    (f->v[OK_FLAGS][0] & O_ACCMODE) == O_RDWR))
-			return true;
+static unsigned int
+ends_of(const struct makeopen *f)
+{
+	if (!is_written(f))
+		return 0;
+	switch (f->v[OK_FLAGS][0] & O_ACCMODE) {
+	case O_RDONLY:
+		return END_READ;
+	case O_WRONLY:
+		return END_WRITE;
+	default:
+		return END_READ | END_WRITE;
 	}
-	return false;
+}
+
+/*
+ * Which ends are restored of each inode.
+ */
+static void
+ends_find(struct criumake *m)
+{
+	unsigned int ends;
+	size_t i, k;
+
+	for (i = 0; i < m->nopen;) {
+		ends = 0;
+		for (k = i; k < m->nopen && makefind_inodecmp(m->byino[i],
+		    m->byino[k]) == 0; k++)
+			ends |= ends_of(m->byino[k]);
+		for (; i < k; i++)
+			m->byino[i]->ends = ends;
+	}
 }
 
 static const char *
-pipe_hinders(const struct criumake *m, const struct makeopen *f)
+pipe_hinders(const struct makeopen *f)
 {
 	if (f->v[OK_ALONE][0] != 0)
 		return NULL;
-	if (!pipe_end(m, f->v[OK_INO][0], O_RDONLY))
+	if (!(f->ends & END_READ))
 		return "a pipe that is read by who is not in the snapshot";
-	if (!pipe_end(m, f->v[OK_INO][0], O_WRONLY))
+	if (!(f->ends & END_WRITE))
 		return "a pipe that is written by who is not in the snapshot";
 	return NULL;
 }
@@ -57,25 +74,23 @@ pipe_hinders(const struct criumake *m, const struct makeopen *f)
 static const char *
 unix_hinders(const struct criumake *m, const struct makeopen *f)
 {
-	const uint64_t *s = f->v[OK_SOCKET], *v;
-	size_t i;
+	const uint64_t *s = f->v[OK_SOCKET];
+	const struct makeopen *peer;
+	char dir[PATH_MAX];
 
 	if (!makeopen_has(f, OK_SOCKET) || !makeopen_has(f, OK_INO))
 		return "a socket that little is known of";
+	if (!makeopen_dir(f, dir, sizeof dir))
+		return "a socket whose name leads from who knows where";
 	if (s[SOCK_PEER] == 0)
 		return s[SOCK_STATE] == STATE_ESTABLISHED &&
 		    s[SOCK_TYPE] != TYPE_DGRAM && s[4] != SHUT_BOTH ?
 		    "a connection that waits to be accepted" : NULL;
-	for (i = 0; i < m->nopen; i++) {
-		v = m->open[i]->v[OK_SOCKET];
-		if (!is_written(m->open[i]) ||
-		    !makeopen_is(m->open[i], "unix") ||
-		    m->open[i]->v[OK_INO][0] != s[SOCK_PEER])
-			continue;
-		if (v[SOCK_PEER] == f->v[OK_INO][0] ||
-		    (s[SOCK_TYPE] == TYPE_DGRAM && m->open[i]->namelen > 0))
-			return NULL;
-	}
+	peer = makefind_inode(m, "unix", s[SOCK_PEER]);
+	if (peer != NULL && is_written(peer) &&
+	    (peer->v[OK_SOCKET][SOCK_PEER] == f->v[OK_INO][0] ||
+	    (s[SOCK_TYPE] == TYPE_DGRAM && peer->namelen > 0)))
+		return NULL;
 	return "a socket whose other end is not in the snapshot";
 }
 
@@ -86,14 +101,10 @@ unix_hinders(const struct criumake *m, const struct makeopen *f)
 static const struct makefd *
 fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
 {
-	const struct makefd *found;
-	size_t i;
+	const struct makefd *f;
 
-	for (found = NULL, i = 0; i < t->nfd; i++)
-		if (t->fd[i].open->key == key &&
-		    (found == NULL || t->fd[i].fd == wish))
-			found = &t->fd[i];
-	return found;
+	f = makefind_fd(t, key, wish);
+	return f != NULL && f->fd == wish ? f : makefind_fd(t, key, 0);
 }
 
 /*
@@ -166,7 +177,7 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 	    makeopen_is(f, "chr") || makeopen_is(f, "fifo"))
 		return named_hinders(m, f);
 	if (makeopen_is(f, "pipe"))
-		return pipe_hinders(m, f);
+		return pipe_hinders(f);
 	if (makeopen_is(f, "unix"))
 		return unix_hinders(m, f);
 	if (makeopen_is(f, "epoll"))
@@ -215,12 +226,18 @@ fd_refuse(struct criumake *m, const struct maketask *t,
 int
 makefd_judge(struct criumake *m)
 {
+	enum { ROUNDS = 64 };	/* more than epoll sets can be nested */
 	const struct maketask *t;
 	const char *why;
-	size_t i, k;
+	size_t i, k, round;
 	bool again;
 
+	round = 0;
 	do {
+		if (++round > ROUNDS)
+			return errstr_set("files that need each other, in too "
+			    "long a row");
+		ends_find(m);
 		again = false;
 		for (i = 0; i < m->nopen; i++) {
 			if (!is_written(m->open[i]) ||

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ void
 makefile_fown(const struct criumake *m, const struct makeopen *f,
     Criu__Fown *o)
 {
-	const struct maketask *t;
+	const struct maketask *t, *p;
 	const uint64_t *v;
 	int64_t pid;
 
@@ -30,7 +31,8 @@ makefile_fown(const struct criumake *m, const struct makeopen *f,
 	v = f->v[OK_OWNER];
 	pid = (int64_t)v[1];
 	t = make_find(m, (uint64_t)pid);
-	if (pid != 0 && t == NULL)
+	p = make_process(m, (uint64_t)pid);
+	if (pid != 0 && (p == NULL || !p->chosen))
 		return;
 	o->pid_type = (uint32_t)v[0];
 	o->pid = t == NULL ? 0 : t->pid;
@@ -57,19 +59,6 @@ data_find(const struct criumake *m, const char *dir, uint64_t ino,
 	return false;
 }
 
-static struct buf *
-image_find_or_make(struct criumake *m, uint32_t magic, const char *name)
-{
-	struct made *im;
-	size_t i;
-
-	for (i = 0; i < m->out->n; i++)
-		if (strcmp(m->out->v[i]->name, name) == 0)
-			return &m->out->v[i]->b;
-	im = make_image(m, magic, "%s", name);
-	return im == NULL ? NULL : &im->b;
-}
-
 /*
  * What is in a pipe or FIFO, and what it can hold: once for all its ends.
  */
@@ -78,18 +67,15 @@ pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,
     const char *name)
 {
 	Criu__PipeData e = CRIU__PIPE_DATA__INIT;
-	const struct makeopen *g;
+	struct makeopen *first;
 	struct recfile data;
 	struct buf *b;
-	size_t i;
 
-	for (i = 0; m->open[i] != f; i++) {
-		g = m->open[i];
-		if (g->id != 0 && strcmp(g->type, f->type) == 0 &&
-		    g->v[OK_INO][0] == f->v[OK_INO][0])
-			return 0;
-	}
-	if ((b = image_find_or_make(m, magic, name)) == NULL)
+	first = makefind_inode(m, f->type, f->v[OK_INO][0]);
+	if (first->data)
+		return 0;
+	first->data = true;
+	if ((b = make_common(m, magic, name)) == NULL)
 		return -1;
 	data_find(m, "pipe", f->v[OK_INO][0], &data);
 	if (data.len > UINT32_MAX)
@@ -265,7 +251,7 @@ queue_write(struct criumake *m, const struct makeopen *f)
 
 	if (!data_find(m, "socket", f->v[OK_INO][0], &d) || d.len == 0)
 		return 0;
-	if ((b = image_find_or_make(m, CRIU_SK_QUEUES, "sk-queues.img")) ==
+	if ((b = make_common(m, CRIU_SK_QUEUES, "sk-queues.img")) ==
 	    NULL)
 		return -1;
 	for (off = 0; off < d.len;) {
@@ -292,14 +278,57 @@ queue_write(struct criumake *m, const struct makeopen *f)
 	return 0;
 }
 
+static void
+socket_options(const struct makeopen *f, Criu__SocketOptions *o)
+{
+	enum { PASSCRED = 1, PASSSEC = 2, USEC = 1000000 };
+	const uint64_t *v = f->v[OK_OPTIONS], *t = f->v[OK_TIMEOUTS];
+
+	criu__socket_options__init(o);
+	o->has_so_sndbuf = o->has_so_rcvbuf = o->has_so_snd_tmo_sec =
+	    o->has_so_snd_tmo_usec = o->has_so_rcv_tmo_sec =
+	    o->has_so_rcv_tmo_usec = o->has_so_passcred = o->has_so_passsec =
+	    true;
+	o->so_sndbuf = (uint32_t)v[0];
+	o->so_rcvbuf = (uint32_t)v[1];
+	o->so_passcred = (v[2] & PASSCRED) != 0;
+	o->so_passsec = (v[2] & PASSSEC) != 0;
+	o->so_snd_tmo_sec = t[0] / USEC;
+	o->so_snd_tmo_usec = t[0] % USEC;
+	o->so_rcv_tmo_sec = t[1] / USEC;
+	o->so_rcv_tmo_usec = t[1] % USEC;
+}
+
+/*
+ * The file of a socket that has a path for its name, with whose rights; dir
+ * is where a relative one leads from, or empty.
+ */
+static void
+socket_file(const struct makeopen *f, Criu__UnixSocket *p,
+    Criu__FilePerms *perms, char *dir)
+{
+	criu__file_perms__init(perms);
+	if (f->namelen == 0 || f->name[0] == '\0')
+		return;
+	perms->mode = (uint32_t)f->v[OK_MODE][0];
+	perms->uid = (uint32_t)f->v[OK_UID][0];
+	perms->gid = (uint32_t)f->v[OK_GID][0];
+	if (makeopen_has(f, OK_MODE))
+		p->file_perms = perms;
+	if (*dir != '\0')
+		p->name_dir = dir;
+	p->has_deleted = p->deleted = f->v[OK_DELETED][0] != 0;
+}
+
 static int
 unix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
     Criu__Fown *fown)
 {
-	enum { PASSCRED = 1, PASSSEC = 2 };
 	Criu__UnixSocket p = CRIU__UNIX_SOCKET__INIT;
-	Criu__SocketOptions o = CRIU__SOCKET_OPTIONS__INIT;
-	const uint64_t *s = f->v[OK_SOCKET], *v = f->v[OK_OPTIONS];
+	Criu__SocketOptions o;
+	Criu__FilePerms perms;
+	const uint64_t *s = f->v[OK_SOCKET];
+	char dir[PATH_MAX];
 
 	p.id = f->id;
 	p.has_ino = p.has_type = p.has_state = p.has_flags = p.has_uflags =
@@ -315,14 +344,9 @@ unix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
 	p.name.len = f->namelen;
 	p.fown = fown;
 	p.opts = &o;
-	o.has_so_sndbuf = o.has_so_rcvbuf = o.has_so_snd_tmo_sec =
-	    o.has_so_snd_tmo_usec = o.has_so_rcv_tmo_sec =
-	    o.has_so_rcv_tmo_usec = o.has_so_passcred = o.has_so_passsec =
-	    true;
-	o.so_sndbuf = (uint32_t)v[0];
-	o.so_rcvbuf = (uint32_t)v[1];
-	o.so_passcred = (v[2] & PASSCRED) != 0;
-	o.so_passsec = (v[2] & PASSSEC) != 0;
+	socket_options(f, &o);
+	(void)makeopen_dir(f, dir, sizeof dir);
+	socket_file(f, &p, &perms, dir);
 	e.usk = &p;
 	criuimg_add(m->files, &e.base);
 	return queue_write(m, f);

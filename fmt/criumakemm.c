@@ -77,7 +77,8 @@ static int
 smaps_read(struct maketask *t, struct mmbits *b)
 {
 	struct vmas *l = &t->maps;
-	uint64_t start, at;
+	const struct vma *v;
+	uint64_t start;
 	char *text, *s, *end;
 	size_t i;
 
@@ -91,12 +92,9 @@ smaps_read(struct maketask *t, struct mmbits *b)
 	for (s = text; *s != '\0'; s += strcspn(s, "\n"), s += *s == '\n') {
 		start = strtoull(s, &end, 16);
 		if (end > s && *end == '-') {
-			at = i < l->n ? i + 1 : 0;
-			if (at >= l->n || l->v[at].start != start)
-				for (at = 0; at < l->n &&
-				    l->v[at].start != start; at++)
-					continue;
-			i = at;
+			v = vmas_find(l, start);
+			i = v == NULL || v->start != start ? l->n :
+			    (size_t)(v - l->v);
 		} else if (i < l->n && strncmp(s, "VmFlags: ", 9) == 0)
 			vmflags_get(s + 9, &b->flag[i], &b->madv[i]);
 	}
@@ -150,7 +148,7 @@ static bool
 is_shm(const struct vma *v)
 {
 	return name_begins(v, "/memfd:") || (v->flags & VMA_SHARED &&
-	    name_begins(v, "/dev/zero"));
+	    (name_begins(v, "/dev/zero") || name_begins(v, "[anon_shmem:")));
 }
 
 /*
@@ -344,9 +342,11 @@ mm_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 		b->auxv[i] = num_get(f.data + i * 8, 8);
 	b->mm.mm_saved_auxv = b->auxv;
 	b->mm.n_mm_saved_auxv = i;
-	if ((path = words_text(&t->rec, "exe")) == NULL)
+	if ((path = words_text(&t->rec, "exe")) == NULL || *path != '/') {
+		free(path);
 		return make_never(m, "process %" PRIu64 ": its executable is "
 		    "not known", t->proc->pid);
+	}
 	exe.name = path;
 	for (i = 0; i < t->maps.n; i++)
 		if (strcmp(t->maps.v[i].name, path) == 0)

@@ -37,6 +37,7 @@ static const struct {
 	[OK_TICKS] = { "ticks", "d" },
 	[OK_SOCKET] = { "socket", "ddddd" },
 	[OK_OPTIONS] = { "options", "ddx" },
+	[OK_TIMEOUTS] = { "timeouts", "dd" },
 	[OK_LOCK] = { "lock", "d" },
 };
 
@@ -50,6 +51,28 @@ bool
 makeopen_is(const struct makeopen *f, const char *type)
 {
 	return strcmp(f->type, type) == 0;
+}
+
+/*
+ * Where the name of a socket leads from, if it is a relative path: whether
+ * that is known, or need not be, and then dir is empty.
+ */
+bool
+makeopen_dir(const struct makeopen *f, char *dir, size_t size)
+{
+	size_t n, len;
+
+	*dir = '\0';
+	if (f->namelen == 0 || f->name[0] == '\0' || f->name[0] == '/')
+		return true;
+	n = strnlen((const char *)f->name, f->namelen);
+	len = f->path == NULL ? 0 : strlen(f->path);
+	if (len < n + 1 || len - n > size || *f->path != '/' ||
+	    f->path[len - n - 1] != '/' ||
+	    memcmp(f->path + len - n, f->name, n) != 0)
+		return false;
+	snprintf(dir, size, "%.*s", (int)(len - n), f->path);
+	return true;
 }
 
 /*
@@ -184,14 +207,6 @@ open_read(struct criumake *m, const struct maketask *t, const char *name,
 	return rc;
 }
 
-static int
-open_cmp(const void *a, const void *b)
-{
-	const struct makeopen *const *x = a, *const *y = b;
-
-	return (*x)->key < (*y)->key ? -1 : (*x)->key > (*y)->key;
-}
-
 /*
  * All open file descriptions of a snapshot: each is with the first process
  * that has it, chosen or not.
@@ -220,26 +235,7 @@ makeopen_read(struct criumake *m)
 			if (open_read(m, t, name, key) == -1)
 				return -1;
 		}
-	if (m->nopen > 1)
-		qsort(m->open, m->nopen, sizeof(*m->open), open_cmp);
-	for (i = 1; i < m->nopen; i++)
-		if (m->open[i - 1]->key == m->open[i]->key)
-			return errstr_set("file/%" PRIu64 ": two processes "
-			    "have it", m->open[i]->key);
-	return 0;
-}
-
-/*
- * The open file description of a number of the record, or NULL.
- */
-struct makeopen *
-makeopen_find(const struct criumake *m, uint64_t key)
-{
-	struct makeopen k = { .key = key }, *p = &k, **v;
-
-	v = m->nopen == 0 ? NULL : bsearch(&p, m->open, m->nopen,
-	    sizeof(*m->open), open_cmp);
-	return v == NULL ? NULL : *v;
+	return makefind_opens(m);
 }
 
 /*
@@ -269,21 +265,24 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 {
 	struct words w;
 	struct makefd *v;
-	uint64_t n[2];
+	uint64_t n[2], next;
 	int rc;
 
 	if (maketask_ended(t) || t->files != t)
 		return 0;
+	next = 0;
 	rc = words_open(&w, &t->rec, t->proc->pid, "files");
 	if (rc == 0)
 		rc = make_never(m, "process %" PRIu64 ": the snapshot does not "
 		    "tell what it has open", t->proc->pid);
 	else
 		while (rc != -1 && (rc = words_next(&w)) == 1) {
-			if (!words_form(&w, 0, "dd", n) || n[0] > INT32_MAX) {
-				rc = words_bad(&w, "descriptor id");
+			if (!words_form(&w, 0, "dd", n) || n[0] < next ||
+			    n[0] > INT32_MAX) {
+				rc = words_bad(&w, "descriptor id, ascending");
 				break;
 			}
+			next = n[0] + 1;
 			v = make_grow(t->fd, t->nfd, sizeof *v);
 			if (v == NULL) {
 				rc = -1;
@@ -293,7 +292,7 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 			v += t->nfd++;
 			v->fd = n[0];
 			v->cloexec = is_cloexec(t, n[0]);
-			if ((v->open = makeopen_find(m, n[1])) == NULL) {
+			if ((v->open = makefind_open(m, n[1])) == NULL) {
 				t->nfd--;
 				rc = make_refuse(m, "process %" PRIu64 ", "
 				    "descriptor %" PRIu64 ": nothing is known "
@@ -305,7 +304,7 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 			v->open->used = true;
 		}
 	words_close(&w);
-	return rc;
+	return rc == -1 ? -1 : makefind_fds(t);
 }
 
 void
@@ -316,4 +315,5 @@ makeopen_free(struct criumake *m)
 	for (i = 0; i < m->nopen; i++)
 		open_free(m->open[i]);
 	free(m->open);
+	free(m->byino);
 }

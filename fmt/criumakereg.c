@@ -92,21 +92,15 @@ remap_add(struct criumake *m, uint32_t id, struct proc *content, uint64_t dev,
 {
 	enum { GHOST = 1 };
 	Criu__Remap e = CRIU__REMAP__INIT;
-	struct made *im;
-	size_t i;
+	struct buf *b;
 
-	if (ghost_get(m, content, dev, ino, f, &e.remap_id) == -1)
-		return -1;
-	for (im = NULL, i = 0; i < m->out->n; i++)
-		if (strcmp(m->out->v[i]->name, "remap-fpath.img") == 0)
-			im = m->out->v[i];
-	if (im == NULL && (im = make_image(m, CRIU_REMAP_FPATH,
-	    "remap-fpath.img")) == NULL)
+	if (ghost_get(m, content, dev, ino, f, &e.remap_id) == -1 ||
+	    (b = make_common(m, CRIU_REMAP_FPATH, "remap-fpath.img")) == NULL)
 		return -1;
 	e.orig_id = id;
 	e.has_remap_type = true;
 	e.remap_type = GHOST;
-	criuimg_add(&im->b, &e.base);
+	criuimg_add(b, &e.base);
 	return 0;
 }
 
@@ -210,6 +204,10 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	bool gone;
 
 	n = strlen(v->name);
+	if (*v->name != '/')
+		return make_refuse(m, "process %" PRIu64 ": mapping at %"
+		    PRIx64 " of %s: a file whose path is not known",
+		    t->proc->pid, v->start, v->name);
 	gone = n > sizeof DELETED - 1 &&
 	    strcmp(v->name + n - (sizeof DELETED - 1), DELETED) == 0;
 	content = makereg_content(m, v->dev, v->ino);

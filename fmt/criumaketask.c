@@ -171,7 +171,7 @@ timers_set(struct criumake *m, struct corebits *c, struct maketask *t)
 	c->timers.prof = &c->itimer[2];
 	rc = words_open(&w, &t->rec, t->proc->pid, "posix_timers");
 	while (rc != -1 && (rc = words_next(&w)) == 1)
-		if (!words_form(&w, 0, "ddddxdddd", v))
+		if (!words_form(&w, 0, "diidxdddd", v))
 			rc = words_bad(&w, "id clock signal notify value (x) "
 			    "thread overruns interval left");
 		else if (posix_timer(m, c, t, v) == -1)
@@ -202,6 +202,24 @@ stop_signal(const struct maketask *t)
 }
 
 /*
+ * The user that the process is accounted to, where the kernel has that: a
+ * number without a newline.
+ */
+static void
+loginuid_set(struct corebits *c, const struct maketask *t)
+{
+	uint64_t v;
+	char *s;
+
+	if ((s = words_text(&t->rec, "loginuid")) != NULL &&
+	    number_parse(s, 'd', &v) && v <= UINT32_MAX) {
+		c->tc.has_loginuid = true;
+		c->tc.loginuid = (uint32_t)v;
+	}
+	free(s);
+}
+
+/*
  * What a process has beside what its threads have.
  */
 int
@@ -217,6 +235,7 @@ corebits_task(struct criumake *m, struct corebits *c, struct maketask *t)
 	}
 	c->tc.flags = (uint32_t)t->stat[9];
 	c->tc.blk_sigset = corebits_blocked(t);
+	loginuid_set(c, t);
 	if (words_one(&t->rec, t->proc->pid, "personality", "x", "bits (x)",
 	    &v) == 1)
 		c->tc.personality = (uint32_t)v;

@@ -23,22 +23,44 @@ maketask_ended(const struct maketask *t)
 }
 
 /*
- * Is a process chosen: the one that was asked for or one below it, or
- * everyone?
+ * The process of a number of the snapshot, or of the thread that has it; or
+ * NULL.
  */
-static bool
-is_chosen(const struct criumake *m, const struct maketask *t)
+struct maketask *
+make_process(const struct criumake *m, uint64_t pid)
 {
-	size_t depth;
+	struct maketask *t;
 
+	t = make_find(m, pid);
+	if (t != NULL && t->proc->leader != 0)
+		t = make_find(m, t->proc->leader);
+	return t == NULL || t->proc->leader != 0 ? NULL : t;
+}
+
+/*
+ * Choose the process that was asked for and those below it, or everyone.
+ */
+static void
+choose(struct criumake *m)
+{
+	struct maketask *t, *top;
+	size_t i;
+
+	for (i = 0; i < m->snap->nproc && m->opts->root == 0; i++)
+		if ((t = m->task[i]) != NULL && t->proc->leader == 0)
+			t->chosen = true;
 	if (m->opts->root == 0)
-		return true;
-	for (depth = 0; t != NULL && depth <= m->snap->nproc; depth++) {
-		if (t->proc->pid == m->opts->root)
-			return true;
-		t = t->parent;
+		return;
+	for (t = top = make_find(m, m->opts->root); !t->chosen;) {
+		t->chosen = true;
+		if (t->child != NULL && !t->child->chosen)
+			t = t->child;
+		for (; t->chosen && t != top; t = t->parent)
+			if (t->sibling != NULL && !t->sibling->chosen) {
+				t = t->sibling;
+				break;
+			}
 	}
-	return false;
 }
 
 /*
@@ -50,21 +72,21 @@ parents_find(struct criumake *m)
 	struct maketask *t, *p;
 	size_t i;
 
-	for (i = 0; i < m->snap->nproc; i++) {
+	for (i = m->snap->nproc; i-- > 0;) {
 		if ((t = m->task[i]) == NULL || t->proc->leader != 0)
 			continue;
-		p = make_find(m, t->stat[4]);
-		if (p != NULL && p->proc->leader != 0)
-			p = make_find(m, p->proc->leader);
+		p = make_process(m, t->stat[4]);
 		t->parent = p == t ? NULL : p;
+		if (t->parent != NULL) {
+			t->sibling = p->child;
+			p->child = t;
+		}
 	}
 	if (m->opts->root != 0 && ((t = make_find(m, m->opts->root)) == NULL ||
 	    t->proc->leader != 0))
 		return errstr_set("no process %" PRIu64 " in the snapshot",
 		    m->opts->root);
-	for (i = 0; i < m->snap->nproc; i++)
-		if ((t = m->task[i]) != NULL && t->proc->leader == 0)
-			t->chosen = is_chosen(m, t);
+	choose(m);
 	return 0;
 }
 
@@ -109,144 +131,19 @@ static int
 order_make(struct criumake *m)
 {
 	struct maketask *t;
-	size_t i, k;
+	size_t k;
 
 	m->order = calloc(m->snap->nproc, sizeof(*m->order));
 	if (m->order == NULL)
 		return errstr_set("out of memory");
 	m->order[m->norder++] = m->root;
 	for (k = 0; k < m->norder; k++)
-		for (i = 0; i < m->snap->nproc; i++) {
-			t = m->task[i];
-			if (t == NULL || !t->chosen || t->listed ||
-			    t->parent != m->order[k])
-				continue;
-			t->listed = true;
-			m->order[m->norder++] = t;
-		}
+		for (t = m->order[k]->child; t != NULL; t = t->sibling)
+			if (t->chosen && t != m->root) {
+				t->place = m->norder;
+				m->order[m->norder++] = t;
+			}
 	return 0;
-}
-
-static bool
-is_session(const struct criumake *m, uint32_t sid)
-{
-	size_t i;
-
-	for (i = 0; i < m->norder; i++)
-		if (m->order[i]->pid == sid)
-			return true;
-	return false;
-}
-
-/*
- * The leader of a session must be there, unless the session is the one that
- * criu itself will be in.
- */
-static int
-session_check(struct criumake *m, const struct maketask *t)
-{
-	if (is_session(m, t->sid) || (m->opts->shelljob &&
-	    t->sid == m->root->sid))
-		return 0;
-	if (t->sid == m->root->sid)
-		return t != m->root ? 0 : make_refuse(m, "process %" PRIu64
-		    ": the leader of its session, %u, is not in the snapshot: "
-		    "-j writes it for criu restore --shell-job",
-		    t->proc->pid, t->sid);
-	return make_refuse(m, "process %" PRIu64 ": the leader of its "
-	    "session, %u, is not in the snapshot", t->proc->pid, t->sid);
-}
-
-/*
- * All must be in the namespaces of the root.
- */
-static int
-namespaces_check(struct criumake *m, const struct maketask *t)
-{
-	static const char *const kind[] = { "ipc", "mnt", "net", "pid", "time",
-	    "user", "uts" };
-	struct recfile f, g;
-	char name[16];
-	size_t i;
-
-	for (i = 0; i < sizeof kind / sizeof *kind; i++) {
-		snprintf(name, sizeof name, "ns/%s", kind[i]);
-		if (linuxrec_find(&t->rec, name, &f) &&
-		    linuxrec_find(&m->root->rec, name, &g) &&
-		    (f.len != g.len || memcmp(f.data, g.data, f.len) != 0) &&
-		    make_never(m, "process %" PRIu64 ": in another %s "
-		    "namespace than process %" PRIu64 ": cannot be restored",
-		    t->proc->pid, kind[i], m->root->proc->pid) == -1)
-			return -1;
-	}
-	return 0;
-}
-
-/*
- * Processes that have in common what only threads may have.
- */
-static int
-shares_check(struct criumake *m, struct maketask *t)
-{
-	struct maketask *with;
-	struct words w;
-	uint64_t pid;
-	int rc;
-
-	rc = words_open(&w, &t->rec, t->proc->pid, "shares");
-	while (rc != -1 && (rc = words_next(&w)) == 1) {
-		if (!words_form(&w, 1, "d", &pid)) {
-			rc = words_bad(&w, "vm|files|fs|sighand pid");
-			break;
-		}
-		with = make_find(m, pid);
-		if (pid == t->proc->pid || with == NULL || !with->chosen)
-			continue;
-		if (strcmp(w.word[0], "files") == 0)
-			t->files = with;
-		else if (make_never(m, "process %" PRIu64 ": shares its %s "
-		    "with process %" PRIu64 ": cannot be restored",
-		    t->proc->pid, strcmp(w.word[0], "vm") == 0 ? "memory" :
-		    strcmp(w.word[0], "fs") == 0 ? "current directory" :
-		    "signal handlers", pid) == -1)
-			rc = -1;
-	}
-	words_close(&w);
-	return rc;
-}
-
-/*
- * What there is about a process as a whole.
- */
-static int
-process_check(struct criumake *m, struct maketask *t)
-{
-	uint64_t seccomp;
-	char *why;
-	int rc;
-
-	if (session_check(m, t) == -1)
-		return -1;
-	if (maketask_ended(t))
-		return t->stat[20] <= 1 ? 0 : make_never(m, "process %" PRIu64
-		    ": its first thread has ended, and others have not: "
-		    "cannot be restored", t->proc->pid);
-	if (namespaces_check(m, t) == -1 || shares_check(m, t) == -1)
-		return -1;
-	if (t->pid == 1 && make_never(m, "process %" PRIu64 ": the first of "
-	    "its pid namespace: cannot be restored", t->proc->pid) == -1)
-		return -1;
-	if (status_numbers(t, "Seccomp", 10, &seccomp, 1) == 1 &&
-	    seccomp != 0 && make_never(m, "process %" PRIu64 ": under "
-	    "seccomp: cannot be restored", t->proc->pid) == -1)
-		return -1;
-	if ((why = words_text(&t->rec, "observed")) == NULL)
-		return 0;
-	why[strcspn(why, "\n")] = '\0';
-	rc = make_never(m, "process %" PRIu64 ": it was only observed (%s), "
-	    "which is not enough to restore it", t->proc->pid, why);
-	free(why);
-	return rc;
 }
 
 /*
@@ -261,7 +158,7 @@ maketree_choose(struct criumake *m)
 	    order_make(m) == -1)
 		return -1;
 	for (i = 0; i < m->norder; i++)
-		if (process_check(m, m->order[i]) == -1)
+		if (makecheck_process(m, m->order[i]) == -1)
 			return -1;
 	return 0;
 }
@@ -272,12 +169,8 @@ maketree_choose(struct criumake *m)
 uint32_t
 maketree_filesid(const struct criumake *m, const struct maketask *t)
 {
-	uint32_t i;
-
-	for (i = 0; i < m->norder; i++)
-		if (m->order[i] == t->files)
-			break;
-	return i + FIRST_ID;
+	(void)m;
+	return (uint32_t)t->files->place + FIRST_ID;
 }
 
 /*
@@ -288,13 +181,11 @@ maketree_ids(struct criumake *m, struct maketask *t)
 {
 	Criu__Ids ids = CRIU__IDS__INIT;
 	struct made *im;
-	uint32_t i;
 
-	for (i = 0; m->order[i] != t; i++)
-		continue;
 	if ((im = make_image(m, CRIU_IDS, "ids-%u.img", t->pid)) == NULL)
 		return -1;
-	ids.vm_id = ids.fs_id = ids.sighand_id = i + FIRST_ID;
+	ids.vm_id = ids.fs_id = ids.sighand_id =
+	    (uint32_t)t->place + FIRST_ID;
 	ids.files_id = maketree_filesid(m, t);
 	criuimg_add(&im->b, &ids.base);
 	return 0;

@@ -156,7 +156,9 @@ process_record(int pid)
 	set_limits();
 	set_sigactions();
 	set("itimers", "real 1000001 2\nvirtual 0 0\nprof 0 0\n");
-	set("posix_timers", "");
+	/* of the time of the thread */
+	set("posix_timers", "3 -6 0 1 7f 0 0 0 9000000001\n");
+	set("loginuid", "1000");
 	set("brk", "405000\n");
 	set("dumpable", "1\n");
 	set("child_subreaper", "0\n");
@@ -423,7 +425,11 @@ test_process(void **state)
 	assert_int_equal(number(core, "3.7.1.1"), 1);
 	assert_int_equal(number(core, "3.7.1.2"), 1);
 	assert_int_equal(number(core, "3.7.1.4"), 2);
+	assert_int_equal(number(core, "3.7.4.1"), 3);
+	assert_int_equal(number(core, "3.7.4.2"), (uint32_t)-6);
+	assert_int_equal(number(core, "3.7.4.9"), 9);
 	assert_int_equal(number(core, "3.8.1#3.1"), 8388608);
+	assert_int_equal(number(core, "3.13"), 1000);
 	assert_true(number(core, "3.8.1#4.1") == UINT64_MAX);
 	assert_int_equal(number(core, "3.15#1.1"), 0x400123);
 	assert_int_equal(number(core, "3.15#61.2"), 0x4000000);
@@ -592,6 +598,7 @@ test_malformed(void **state)
 		{ "pages", "404000 405000\n403000 404000\n",
 		    "process 7: pages: line 2" },
 		{ "files", "3  1\n", "process 7: files: line 1" },
+		{ "files", "4 9\n4 9\n", "process 7: files: line 2" },
 		{ "file/1", "flags 8\ntype reg\n", "process 7: file/1: line 1: "
 		    "not \"flags and 1 number\"" },
 		{ "file/1", "path /x\n", "process 7: file/1: line 1: not \"type" },
@@ -612,6 +619,133 @@ test_malformed(void **state)
 		assert_int_equal(load_one(&o), -1);
 		assert_contains(snap_errstr(), cases[i].error);
 	}
+}
+
+/*
+ * Sockets whose names are paths: with the rights of their files, and where a
+ * relative one leads from.
+ */
+static void
+test_sockets(void **state)
+{
+	static const char text[] = "type unix\nino 9\nflags 2\nmode 140711\n"
+	    "uid 3\ngid 4\nsocket 1 10 0 5 0\nname 6e65617200\n"
+	    "options 4608 4608 0\ntimeouts 0 33000002\n";
+	struct criuopts o = { 0 };
+	char file[256];
+	struct part m;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		process_record(7);
+		set("files", "3 1\n");
+		snprintf(file, sizeof file, "%spath /run/%s/near\ndeleted 1\n",
+		    text, i == 0 ? "a" : "a/b");
+		set("file/1", file);
+		assert_int_equal(load_one(&o), 0);
+		m = frame("files.img", 0);
+		assert_int_equal(number(m, "16.13.1"), 0140711);
+		assert_int_equal(number(m, "16.13.2"), 3);
+		assert_int_equal(number(m, "16.13.3"), 4);
+		/* its length: of "/run/a/" */
+		assert_int_equal(number(m, "16.14"), i == 0 ? 7 : 9);
+		assert_int_equal(number(m, "16.15"), 1);
+		assert_int_equal(number(m, "16.10.5"), 33);
+		assert_int_equal(number(m, "16.10.6"), 2);
+	}
+	process_record(7);
+	set("files", "3 1\n");
+	set("file/1", text);
+	assert_int_equal(load_one(&o), -1);
+	assert_contains(warned, "whose name leads from who knows where");
+}
+
+/*
+ * Three processes, 7 above 8 and 9, of which each shares something with the
+ * first that is named; from is the one that is asked for.
+ */
+static int
+load_family(const char *shares, uint64_t from)
+{
+	struct criuopts o = { .root = from, .shelljob = true };
+	char text[512], *s;
+	struct snap *s3;
+	int pid;
+
+	s3 = begin();
+	for (pid = 6; pid <= 9; pid++) {
+		process_record(pid);
+		snprintf(text, sizeof text, "%d (x) S %d %s", pid,
+		    pid == 6 ? 1 : pid == 7 ? 6 : 7,
+		    "7 7 0 -1 64 0 0 0 0 0 0 0 0 20 0 1 0 0 0 0 0 4194304 "
+		    "4194305 2147352576 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 "
+		    "4206592 4206600 4210688 2147352577 2147352578 2147352579 "
+		    "2147352580 0\n");
+		set("stat", text);
+		snprintf(text, sizeof text, "vm %d\nfiles %d\nfs %d\n"
+		    "sighand %d\n", pid, pid, pid, pid);
+		s = strstr(text, shares);
+		if (pid >= 8 && s != NULL)
+			memcpy(strchr(s, ' ') + 1, "6", 1);
+		set("shares", text);
+		finish(s3, (uint64_t)pid);
+	}
+	return load(s3, &o);
+}
+
+/*
+ * What processes share with one that is not chosen they share with each
+ * other.
+ */
+static void
+test_shares(void **state)
+{
+	(void)state;
+	assert_int_equal(load_family("none", 7), 0);
+	assert_int_equal(load_family("vm", 7), -1);
+	assert_contains(warned, "process 9: shares its memory with process 8");
+	assert_int_equal(load_family("vm", 8), 0);
+	assert_int_equal(load_family("files", 7), -1);
+	assert_contains(warned, "process 9: shares its descriptors with "
+	    "process 8, but not with its parent");
+	assert_int_equal(load_family("files", 8), 0);
+}
+
+/*
+ * What a process has of names and numbers that another one may have, too.
+ */
+static void
+test_names(void **state)
+{
+	struct criuopts o = { 0 };
+	struct snap *s;
+
+	(void)state;
+	process_record(7);
+	set("ns/user", "user:[4026531837]");
+	assert_int_equal(load_one(&o), 0);
+	process_record(7);
+	set("ns/user", "user:[4026532001]");
+	assert_int_equal(load_one(&o), -1);
+	assert_contains(warned, "process 7: in a user namespace");
+	process_record(7);
+	set("exe", "bin/one");
+	assert_int_equal(load_one(&o), -1);
+	assert_contains(warned, "process 7: its executable is not known");
+	/* two threads that are 8 inside */
+	s = begin();
+	process_record(7);
+	finish(s, 7);
+	thread_record(8);
+	set("thread", "7\n");
+	finish(s, 8)->leader = 7;
+	thread_record(8);
+	set("thread", "7\n");
+	finish(s, 9)->leader = 7;
+	assert_int_equal(load(s, &o), -1);
+	assert_string_equal(snap_errstr(), "two processes or threads of one "
+	    "number: core-8.img");
 }
 
 static void
@@ -680,6 +814,9 @@ main(void)
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_sockets),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_trees),
 	};
 

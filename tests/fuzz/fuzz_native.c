@@ -1,0 +1,277 @@
+/*
+ * Any bytes as the records of processes that snap(1) took: no images are
+ * made of them, or such as lie in their directory; and where all of a
+ * snapshot can be restored, the images are read as a set of processes.
+ *
+ * An input is items one after another: a byte, which of the names below; of
+ * those behind FIRST, a byte more, a number that follows the name; two bytes,
+ * a length; and so many bytes.  NEXT is another process and has no more;
+ * PAGES has a number in eight bytes, where so many pages of memory are.
+ */
+#include "fuzz_snap.h"
+
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <limits.h>
+
+enum { PAGE = 4096, ITEMS = 512, READBACK = 4 << 20, NEXT = 255, PAGES = 254 };
+
+static const char *const name[] = { "stat", "status", "comm", "personality",
+    "regset/prstatus", "regset/fpregs", "regset/xstate", "siginfo", "sigmask",
+    "sigpending/thread", "sigpending/process", "limits", "oom_score_adj",
+    "maps", "smaps", "auxv", "exe", "cwd", "root", "ns/user", "ns/pid",
+    "thread", "scheduling", "robust_list", "rseq", "sigaltstack",
+    "tid_address", "pdeath_signal", "securebits", "sigaction", "itimers",
+    "posix_timers", "brk", "dumpable", "child_subreaper", "thp_disable",
+    "membarrier", "clocks", "shares", "observed", "files", "pages", "missing",
+    "carried", "size", "loginuid",
+    /* FIRST */
+    "file/", "fdinfo/", "pipe/", "socket/" };
+
+enum { NAMES = sizeof name / sizeof *name, FIRST = NAMES - 4 };
+
+static char out[64];
+
+struct reading {
+	const uint8_t	*p;
+	size_t		 n;
+	struct snap	*s;
+	struct file	 file[ITEMS];
+	size_t		 nfile;
+	uint64_t	 page;	/* where memory is */
+	uint64_t	 npage;
+};
+
+static void
+out_clear(void)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	DIR *d;
+
+	if ((d = opendir(out)) == NULL)
+		return;
+	while ((e = readdir(d)) != NULL) {
+		snprintf(path, sizeof path, "%s/%s", out, e->d_name);
+		(void)unlink(path);
+	}
+	closedir(d);
+	(void)rmdir(out);
+}
+
+/*
+ * How many bytes its files have.
+ */
+static uint64_t
+out_size(void)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	struct stat st;
+	uint64_t n;
+	DIR *d;
+
+	n = 0;
+	MUST((d = opendir(out)) != NULL);
+	while ((e = readdir(d)) != NULL) {
+		snprintf(path, sizeof path, "%s/%s", out, e->d_name);
+		MUST(lstat(path, &st) == 0);
+		if (S_ISREG(st.st_mode) && n < READBACK)
+			n += (uint64_t)st.st_size;
+	}
+	closedir(d);
+	return n;
+}
+
+static void
+files_free(struct reading *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nfile; i++)
+		free(r->file[i].name);
+	r->nfile = 0;
+}
+
+/*
+ * What was gathered becomes a process.
+ */
+static void
+process_add(struct reading *r)
+{
+	struct segment *seg;
+	struct proc *p;
+
+	MUST((p = snap_add(r->s, r->s->nproc + 7)) != NULL);
+	if (r->npage > 0) {
+		seg = segment_new(r->page, r->npage * PAGE);
+		MUST(seg != NULL && segment_append(seg, r->npage * PAGE / KB,
+		    NULL, 0) == 0);
+		MUST((p->mem = image_new(p, IMAGE_MEM)) != NULL);
+		MUST(image_insert(p->mem, seg) == 0);
+		r->npage = 0;
+	}
+	MUST(linuxrec_pack(p, "amd64", r->file, r->nfile) == 0);
+	files_free(r);
+}
+
+/*
+ * A file of a record, unless it has one of the name.
+ */
+static void
+item_add(struct reading *r, const char *s, const uint8_t *data, size_t len)
+{
+	struct file *f = &r->file[r->nfile];
+	size_t i;
+
+	for (i = 0; i < r->nfile; i++)
+		if (strcmp(r->file[i].name, s) == 0)
+			return;
+	if (r->nfile == ITEMS)
+		return;
+	memset(f, 0, sizeof *f);
+	MUST((f->name = strdup(s)) != NULL);
+	f->data = (uint8_t *)(uintptr_t)data;
+	f->len = len;
+	r->nfile++;
+}
+
+/*
+ * The next n bytes, or fewer.
+ */
+static const uint8_t *
+take(struct reading *r, size_t *n)
+{
+	const uint8_t *p = r->p;
+
+	if (*n > r->n)
+		*n = r->n;
+	r->p += *n;
+	r->n -= *n;
+	return p;
+}
+
+static uint64_t
+number(struct reading *r, size_t n)
+{
+	const uint8_t *p = take(r, &n);
+	uint64_t v;
+
+	for (v = 0; n > 0; n--)
+		v = v << 8 | p[n - 1];
+	return v;
+}
+
+static void
+item(struct reading *r)
+{
+	char s[64];
+	size_t what, len;
+
+	what = (size_t)number(r, 1);
+	if (what == NEXT) {
+		process_add(r);
+		return;
+	}
+	if (what == PAGES) {
+		r->page = number(r, 8) / PAGE * PAGE;
+		r->npage = number(r, 1);
+		if (r->page > UINT64_MAX - r->npage * PAGE)
+			r->npage = 0;
+		return;
+	}
+	what %= NAMES;
+	snprintf(s, sizeof s, "%s", name[what]);
+	if (what >= FIRST)
+		snprintf(s, sizeof s, "%s%u", name[what],
+		    (unsigned int)number(r, 1));
+	len = (size_t)number(r, 2);
+	item_add(r, s, take(r, &len), len);
+}
+
+static struct snap *
+snap_make(const uint8_t *data, size_t n)
+{
+	static struct reading r;
+
+	memset(&r, 0, sizeof r);
+	r.p = data;
+	r.n = n;
+	MUST((r.s = snap_new()) != NULL);
+	MUST((r.s->header = strdup("process snapshot 1 a@b amd64 1 \"Linux "
+	    "6\"")) != NULL);
+	while (r.n > 0)
+		item(&r);
+	if (r.nfile > 0)
+		process_add(&r);
+	return r.s;
+}
+
+static void
+ignore(void *arg, const char *text)
+{
+	(void)arg;
+	MUST(*text != '\0');
+}
+
+static void
+images_check(void)
+{
+	struct snap *s;
+
+	if (out_size() >= READBACK)
+		return;
+	MUST((s = snap_new()) != NULL);
+	if (criu_read(s, out, ignore, NULL) == -1)
+		MUST(*snap_errstr() != '\0');
+	else
+		check_snap(s);
+	snap_free(s);
+}
+
+/*
+ * Make images of a stream that is open as fd.
+ */
+static void
+images_make(int fd, struct criuopts *o)
+{
+	struct criustat st = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	if (criu_write(path, out, o, &st) == 0)
+		images_check();
+	else {
+		MUST(*snap_errstr() != '\0');
+		MUST(access(out, F_OK) == -1);
+	}
+	out_clear();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct criuopts o = { .warn = ignore };
+	struct snap *s;
+	int fd;
+
+	if (*out == '\0') {
+		snprintf(out, sizeof out, "%s/fuzz_native.%d",
+		    access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
+		    (int)getpid());
+		atexit(out_clear);
+	}
+	out_clear();
+	s = snap_make(data, n);
+	fd = write_back(s);
+	snap_free(s);
+	images_make(fd, &o);
+	o.force = true;
+	images_make(fd, &o);
+	o.shelljob = true;
+	o.root = 7;
+	images_make(fd, &o);
+	close(fd);
+	return 0;
+}
