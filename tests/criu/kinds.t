@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Processes of many kinds are taken by snap and restored by criu: what they
+# have is what they had.  Only a part of a snapshot, one upon a parent, and
+# one from a pid namespace of its own, in which pids are as inside.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+start kinds
+until_true longer 200
+is "$(awk '$3 != 0' "$log")" '' 'nothing is wrong before'
+take "$tmp/kinds" -r
+end_taken
+restore "$tmp/kinds"
+goes_on kinds
+is "$(grep -c '^stopped' "$log")" 0 'who was stopped is'
+for stopped in $(pgrep -s "$pid" -r T); do
+	kill -CONT "$stopped"
+done
+until_true grep -q '^stopped 5' "$log"
+is "$(grep -m 4 '^stopped' "$log")" "$(printf 'stopped %d 0\n' 2 3 4 5)" \
+    'and counts when it goes on'
+end
+
+# One of two trees, upon what it was before.
+start counter
+other=$pid
+start counter
+until_true longer 20
+take "$tmp/before" -r
+cp "$log" "$tmp/log.before"
+"$BUILD/snap" -r -o "$tmp/both" "$other" "$pid" 2>"$tmp/try"
+is "$? $(cat "$tmp/try")" '0 ' 'two trees are taken'
+"$BUILD/snapload" -D "$tmp/one" "$tmp/both" 2>"$tmp/try"
+is "$? $(grep -c 'several trees' "$tmp/try")" '1 1' 'one can be restored'
+try 'snapload -t -p' "$BUILD/snapload" -t "$pid" -p "$tmp/before" \
+    -D "$tmp/one" "$tmp/both"
+is "$(find "$tmp/one" -name 'core-*' | wc -l)" \
+    "$(find "$tmp/before" -name 'core-*' | wc -l)" 'the images of one tree'
+[ "$(cat "$tmp"/one/pages-* | wc -c)" -lt \
+    $(($(cat "$tmp"/before/pages-* | wc -c) / 2)) ]
+ok $? 'most pages are in the parent'
+end_taken
+restore "$tmp/one"
+goes_on 'one tree upon a parent'
+end
+pid=$other
+end
+
+# Inside, it has the number 300; outside, another one.
+log=$tmp/log.inside
+cat >"$tmp/inside" <<'EOI'
+echo "$1" >/proc/sys/kernel/ns_last_pid
+shift
+"$@" &
+wait
+EOI
+unshare --pid --fork --mount-proc --kill-child bash "$tmp/inside" 299 \
+    "$targets/counter" "$log" </dev/null >/dev/null 2>&1 &
+apart=$!
+until_true longer 20
+pid=$(pgrep -f "^$targets/counter $log" | head -n 1)
+is "$(awk '/^NSpid/ { print $3 }' "/proc/$pid/status")" 300 'a process inside'
+take "$tmp/inside.d" -r
+disown "$apart"
+kill -KILL "$apart"
+until_true gone "$pid"
+cp "$log" "$tmp/log.was"
+: >"$log"
+unshare --pid --fork --mount-proc --kill-child bash "$tmp/inside" 499 \
+    "$criu" restore -D "$tmp/inside.d" -o "$tmp/criu.log" </dev/null \
+    >"$tmp/try" 2>&1 &
+apart=$!
+goes_on 'inside another'
+disown "$apart"
+kill -KILL "$apart"
+finish
