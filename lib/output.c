@@ -372,16 +372,15 @@ output_free(struct output *o)
 }
 
 /*
- * Give the finished file its name.
+ * Give the finished file its name, through one that tells that it is not
+ * finished.
  */
 static int
-output_name(struct output *o)
+output_link(struct output *o)
 {
 	char fd[64];
 	int rc;
 
-	if (fsync(o->fd) == -1)
-		return -1;
 	if (o->tmp == NULL) {
 		snprintf(fd, sizeof fd, "/proc/self/fd/%d", o->fd);
 		do {
@@ -400,6 +399,30 @@ output_name(struct output *o)
 		return -1;
 	output_unname(o);
 	return 0;
+}
+
+/*
+ * The same, with signals that end us waiting: whoever cleans up must know
+ * what there is.
+ */
+static int
+output_name(struct output *o)
+{
+	sigset_t ending, old;
+	int e, rc;
+
+	if (fsync(o->fd) == -1)
+		return -1;
+	sigemptyset(&ending);
+	sigaddset(&ending, SIGHUP);
+	sigaddset(&ending, SIGINT);
+	sigaddset(&ending, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &ending, &old);
+	rc = output_link(o);
+	e = errno;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	errno = e;
+	return rc;
 }
 
 /*
