@@ -49,7 +49,7 @@ carry_note(struct live *l, const struct vma *v, struct source *src,
 /*
  * Open a file of a process, by its name below /proc/PID, if it is a regular
  * one, without touching what is not; or what was frozen of it.  *st is that of
- * the file itself.  -1 if it cannot be had; out of
+ * the file itself, but for the size.  -1 if it cannot be had; out of
  * descriptors is the error *failed.
  */
 int
@@ -107,6 +107,24 @@ file_iself(int fd)
 }
 
 /*
+ * With clones, freeze a file that is to be carried along, and have *fd lead to
+ * that.  Where it cannot be, the processes stay stopped until it was read.
+ */
+static int
+carry_freeze(struct live *l, const char *path, int *fd, struct stat *st)
+{
+	if (frozen_copy(l, *fd, st) == -1) {
+		live_say(l, "%s: %s: all stay stopped while they are written",
+		    path, snap_errstr());
+		l->opts.clone = false;
+		return 0;
+	}
+	if ((*fd = frozen_open(l, *fd, st)) == -1)
+		return errstr_sys("%s", path);
+	return 0;
+}
+
+/*
  * Carry along a file that a process has open, by its name below /proc/PID;
  * v tells device, inode and path.
  */
@@ -127,8 +145,8 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 	if ((fd = file_open(l, p, name, &st, &failed)) == -1)
 		return -1;
 	elf = st.st_size > 0 && file_iself(fd);
-	if (l->opts.clone && !elf && (frozen_copy(l, fd, &st) == -1 ||
-	    (fd = frozen_open(l, fd, &st)) == -1))
+	if (l->opts.clone && !elf &&
+	    carry_freeze(l, v->name, &fd, &st) == -1)
 		return -1;
 	if ((src = source_file(s, fd, v->name, KB)) == NULL)
 		return -1;

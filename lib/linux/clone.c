@@ -93,6 +93,7 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 {
 	const struct vmas *vma;
 	struct inject *in;
+	char why[256];
 	pid_t inner;
 	int rc;
 
@@ -102,20 +103,38 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 		return rc;
 	vma = &TAILQ_FIRST(&p->threads)->task->vma;
 	if (clone_harmless(p, vma) == -1 ||
-	    guard_tell(l->guard, p->pid, 0) == -1 ||
-	    (in = inject_begin(p->pid)) == NULL)
+	    (in = inject_begin(p->pid, true)) == NULL)
 		return -1;
-	rc = inject_clone(in, &p->clone, &inner);
-	if (rc == 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
+	rc = guard_tell(l->guard, p->pid, 0);
+	if (rc == 0)
+		rc = inject_clone(in, &p->clone, &inner);
+	/* of what it is not told now, it has to look for */
+	if (p->clone != 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
 		rc = -1;
-	if (inject_end(in) == -1 || rc == -1)
+	if (rc == -1)
+		strlcpy(why, snap_errstr(), sizeof why);
+	if (inject_end(in) == -1 && rc == 0)
 		return -1;
+	if (rc == -1)
+		return errstr_set("%s", why);
 	clone_expendable(p->clone);
 	if (keep_lacking(l, s, p, vma) == -1)
 		return -1;
 	p->origin = p->mmtid;
 	p->mmtid = p->clone;
 	return 0;
+}
+
+/*
+ * Do we trace a clone, so that its number is that of no other process?
+ */
+static bool
+clone_isours(pid_t clone)
+{
+	siginfo_t si;
+
+	return clone > 0 && waitid(P_PID, (id_t)clone, &si, WEXITED | WSTOPPED |
+	    WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
 /*
@@ -128,13 +147,12 @@ clones_kill(struct live *l)
 	int status;
 
 	TAILQ_FOREACH(p, &l->procs, entry)
-		if (p->clone > 0)
+		if (clone_isours(p->clone))
 			(void)kill(p->clone, SIGKILL);
 	TAILQ_FOREACH(p, &l->procs, entry) {
-		if (p->clone <= 0)
-			continue;
-		while (waitpid(p->clone, &status, __WALL) == p->clone ?
-		    WIFSTOPPED(status) : errno == EINTR)
+		while (p->clone > 0 &&
+		    (waitpid(p->clone, &status, __WALL) == p->clone ?
+		    WIFSTOPPED(status) : errno == EINTR))
 			continue;
 		p->clone = 0;
 		if (p->origin != 0)
@@ -164,22 +182,26 @@ live_clone(struct live *l, struct snap *s)
 	if (l->opts.observe)
 		live_say(l, "nothing may be run in the processes: all stay "
 		    "stopped while they are written");
-	if (l->opts.observe || told)
+	/* a file that was to be frozen may have put an end to it */
+	if (l->opts.observe || told || !l->opts.clone)
 		return 0;
-	TAILQ_FOREACH(p, &l->procs, entry)
-		if (clone_make(l, s, p) == -1)
-			goto slow;
-	live_release(l);
-	return 0;
-slow:
-	strlcpy(why, snap_errstr(), sizeof why);
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (clone_make(l, s, p) == 0)
+			continue;
+		strlcpy(why, snap_errstr(), sizeof why);
+		p->skip = proc_died(p->pid, p->mmtid);
+		if (!p->skip)
+			break;
+		if (!p->found)
+			return errstr_set("process %d exited", p->pid);
+	}
+	if (p == NULL) {
+		live_release(l);
+		return 0;
+	}
 	clones_kill(l);
-	p->skip = proc_died(p->pid, p->mmtid);
-	if (p->skip && !p->found)
-		return errstr_set("process %d exited", p->pid);
-	if (!p->skip)
-		live_say(l, "process %d cannot be cloned: %s: all stay "
-		    "stopped while they are written", p->pid, why);
+	live_say(l, "process %d cannot be cloned: %s: all stay stopped while "
+	    "they are written", p->pid, why);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		p->nkept = 0;
 	return 0;
@@ -192,8 +214,16 @@ void
 clones_end(struct live *l)
 {
 	clones_kill(l);
-	if (l->guard != NULL && !guard_end(l->guard))
+	if (l->guard == NULL)
+		return;
+	switch (guard_end(l->guard)) {
+	case 0:
 		live_warn(l, "a clone could not be reaped yet: process "
 		    "snap-guard sees to it");
+		break;
+	case -1:
+		live_warn(l, "a clone could not be reaped: it is a zombie as "
+		    "long as its process runs");
+	}
 	l->guard = NULL;
 }

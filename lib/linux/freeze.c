@@ -9,6 +9,7 @@
  * kernel lets all of them go.
  */
 #include "live.h"
+#include "inject.h"
 
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -261,12 +262,21 @@ live_look(struct live *l)
 			return -1;
 	if (!l->opts.clone)
 		return 0;
-	TAILQ_FOREACH(p, &l->procs, entry)
-		if (!p->skip && !p->kernel && proc_read(p->pid, 0, "smaps",
-		    &p->smaps) == 0 && vmas_parse(&p->before,
-		    p->smaps.data, p->smaps.len) == -1)
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (p->skip || p->kernel || proc_read(p->pid, 0, "smaps",
+		    &p->smaps) == -1)
+			continue;
+		if (vmas_parse(&p->before, p->smaps.data, p->smaps.len) == -1)
 			return -1;
-	return (l->guard = guard_begin()) == NULL ? -1 : 0;
+		if (!l->opts.observe)
+			inject_learn(p->pid, &p->before);
+	}
+	if (l->opts.observe || (l->guard = guard_begin()) != NULL)
+		return 0;
+	live_say(l, "%s: all stay stopped while they are written",
+	    snap_errstr());
+	l->opts.clone = false;
+	return 0;
 }
 
 /*

@@ -15,6 +15,7 @@
 struct frozen {
 	dev_t		 dev;	/* of the file */
 	ino_t		 ino;
+	off_t		 size;	/* when it was frozen */
 	int		 fd;	/* owned; the copy */
 };
 
@@ -82,6 +83,8 @@ copy_data(int in, int out, off_t size)
 			    size);
 		if ((hole = lseek(in, data, SEEK_HOLE)) == -1)
 			hole = size;
+		if (hole > size)	/* it grows */
+			hole = size;
 		if (copy_run(in, out, data, hole) == -1)
 			return -1;
 	}
@@ -111,6 +114,7 @@ frozen_copy(struct live *l, int fd, const struct stat *st)
 	}
 	v[l->nfrozen].dev = st->st_dev;
 	v[l->nfrozen].ino = st->st_ino;
+	v[l->nfrozen].size = st->st_size;
 	v[l->nfrozen++].fd = copy;
 	return 0;
 }
@@ -125,17 +129,20 @@ frozen_has(const struct live *l, const struct stat *st)
 }
 
 /*
- * What is to be read for a file that is open as fd, which is closed if that
- * is another: a descriptor, or -1 with errno.
+ * What is to be read for a file that is open as fd (or not: -1), which is
+ * closed if that is another: a descriptor, or -1 with errno.  The size in *st
+ * is what it was then.
  */
 int
-frozen_open(const struct live *l, int fd, const struct stat *st)
+frozen_open(const struct live *l, int fd, struct stat *st)
 {
 	const struct frozen *f;
 
 	if ((f = frozen_find(l, st)) == NULL)
 		return fd;
-	close(fd);
+	if (fd != -1)
+		close(fd);
+	st->st_size = f->size;
 	return fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
 }
 

@@ -30,23 +30,32 @@
 enum {
 	PATIENCE_MS = 5000,	/* for the guard to end */
 	TRIES = 20,		/* to run something in a process */
-	LOOKS = 10		/* for a clone that is not known */
+	LOOKS = 10,		/* for a clone that is not known */
+	EXITING = 0x4		/* PF_EXITING of linux/sched.h */
+};
+
+struct ward {			/* what the guard is told */
+	pid_t		 target;
+	pid_t		 clone;	/* 0: will be made now; -1: was not */
+	uint64_t	 since;	/* ticks since this system was started */
+	uint64_t	 start;	/* of the clone, likewise */
+};
+
+struct wards {
+	struct ward	*v;	/* owned */
+	size_t		 n;
 };
 
 struct guard {			/* on our side */
 	pid_t		 pid;
 	int		 fd;	/* owned */
-};
-
-struct ward {			/* what the guard is told */
-	pid_t		 target;
-	pid_t		 clone;	/* 0: will be made now */
-	uint64_t	 ticks;	/* since this system was started */
+	struct wards	 told;
 };
 
 struct child {			/* proc_pid_stat(5) */
 	char		 state;
 	pid_t		 ppid;
+	unsigned int	 flags;
 	uint64_t	 start;	/* in ticks */
 	int		 exitsignal;
 };
@@ -65,40 +74,63 @@ child_look(pid_t pid, struct child *c)
 	free(b.data);
 	got = 0;
 	if (s != NULL && (p = strrchr(s, ')')) != NULL)
-		got = sscanf(p + 1, " %c %d %*s %*s %*s %*s %*s %*s %*s %*s "
+		got = sscanf(p + 1, " %c %d %*s %*s %*s %*s %u %*s %*s %*s "
 		    "%*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %*s %*s %*s "
 		    "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
-		    &c->state, &c->ppid, &start, &c->exitsignal);
+		    &c->state, &c->ppid, &c->flags, &start, &c->exitsignal);
 	free(s);
-	if (got != 4)
+	if (got != 5)
 		return -1;
 	c->start = start;
 	return 0;
 }
 
 /*
- * Is a process the clone that a ward has, or may have?
+ * Ticks of proc_pid_stat(5) since this system was started.
+ */
+static uint64_t
+ticks_now(void)
+{
+	struct timespec ts;
+	uint64_t hz;
+
+	hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * hz + (uint64_t)ts.tv_nsec * hz /
+	    1000000000;
+}
+
+/*
+ * Is the clone of a ward still there, and not another process by now?
  */
 static bool
-ward_owns(const struct ward *w, pid_t pid, struct child *c)
+ward_owns(const struct ward *w, struct child *c)
 {
-	return child_look(pid, c) == 0 && c->ppid == w->target &&
-	    c->exitsignal == 0 && c->start + 1 >= w->ticks;
+	return child_look(w->clone, c) == 0 && c->ppid == w->target &&
+	    c->exitsignal == 0 && c->start == w->start;
 }
 
 struct finding_clone {
-	const struct ward *ward;
-	pid_t		 clone;
+	struct ward	*ward;
+	uint64_t	 until;	/* in ticks */
 };
 
+/*
+ * The clone of a ward that we were not told of ends by itself.  It was made
+ * while all threads of its process were stopped, so that nothing else was.
+ */
 static int
 find_pid(void *arg, long pid)
 {
 	struct finding_clone *f = arg;
 	struct child c;
 
-	if (ward_owns(f->ward, (pid_t)pid, &c) && c.state == 'Z')
-		f->clone = (pid_t)pid;
+	if (child_look((pid_t)pid, &c) == 0 && c.ppid == f->ward->target &&
+	    c.exitsignal == 0 && (c.state == 'Z' || c.flags & EXITING) &&
+	    c.start + 1 >= f->ward->since && c.start <= f->until) {
+		f->ward->clone = (pid_t)pid;
+		f->ward->start = c.start;
+	}
 	return 0;
 }
 
@@ -136,22 +168,23 @@ clone_nspid(pid_t clone)
 }
 
 /*
- * Make a process reap its clone: 1 when it is done, 0 when it is to be
+ * Make a stopped process reap its clone: 1 when it is done, 0 when it is to be
  * tried again, -1.
  */
 static int
-reap_call(pid_t target, pid_t clone)
+reap_call(const struct ward *w)
 {
 	uint64_t arg[6] = { 0, 0, WNOHANG | __WALL };
 	struct inject *in;
+	struct child c;
 	int64_t got;
 	pid_t nspid;
 	int rc;
 
 	got = 0;
-	if ((nspid = clone_nspid(clone)) == 0)
+	if (!ward_owns(w, &c) || (nspid = clone_nspid(w->clone)) == 0)
 		return 1;
-	if ((in = inject_begin(target)) == NULL)
+	if ((in = inject_begin(w->target, false)) == NULL)
 		return -1;
 	arg[0] = (uint64_t)nspid;
 	rc = inject_call(in, &got, SYS_wait4, arg);
@@ -165,13 +198,13 @@ reap_call(pid_t target, pid_t clone)
  * The result is that of reap_call.
  */
 static int
-ward_stop(pid_t target, pid_t clone)
+ward_stop(const struct ward *w)
 {
-	struct lthread t = { .tid = target };
+	struct lthread t = { .tid = w->target };
 	long nap;
 	int rc;
 
-	t.state = proc_state(target, target);
+	t.state = proc_state(t.tid, t.tid);
 	if (ptrace(PTRACE_SEIZE, t.tid, NULL, NULL) == -1)
 		return 0;	/* another traces it, for now */
 	t.hold = HOLD_SEIZED;
@@ -184,7 +217,7 @@ ward_stop(pid_t target, pid_t clone)
 	}
 	rc = 0;
 	if (t.hold == HOLD_STOPPED) {
-		rc = reap_call(target, clone);
+		rc = reap_call(w);
 		(void)ptrace(PTRACE_DETACH, t.tid, NULL, NULL);
 	}
 	thread_forget(&t);
@@ -192,90 +225,138 @@ ward_stop(pid_t target, pid_t clone)
 }
 
 /*
- * Reap a clone of a ward, however long that takes.  When the process is gone,
- * so is the clone, or it has another parent.
+ * Kill the clone of a ward, and nobody else.
  */
 static void
-clone_reap(const struct ward *w, pid_t clone)
+clone_kill(const struct ward *w)
+{
+	struct child c;
+	int fd;
+
+	if ((fd = (int)syscall(SYS_pidfd_open, w->clone, 0)) == -1)
+		return;
+	if (ward_owns(w, &c))
+		(void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+	close(fd);
+}
+
+/*
+ * Reap the clone of a ward, however long that takes.  When the process is
+ * gone, so is the clone, or it has another parent.  False if it stays.
+ */
+static bool
+clone_reap(const struct ward *w)
 {
 	struct child c;
 	int failed, rc;
 	long nap;
 
 	failed = 0;
-	for (nap = 100; ward_owns(w, clone, &c) && failed < TRIES;
+	for (nap = 100; ward_owns(w, &c) && failed < TRIES;
 	    nap += nap < 500000 ? nap : 0) {
 		rc = 0;
 		if (c.state == 'Z')
-			rc = ward_stop(w->target, clone);
+			rc = ward_stop(w);
 		else
-			(void)kill(clone, SIGKILL);
+			clone_kill(w);
 		if (rc == 1)
-			return;
+			return true;
 		failed += rc == -1;
 		nap_us(nap);
 	}
+	return failed < TRIES;
 }
 
 /*
  * Reap what is left of a ward.  A clone that we were not told of may still be
- * in the making, and ends by itself; it looks like those of others, who want
- * them reaped, too.
+ * in the making.
  */
-static void
-ward_reap(const struct ward *w)
+static bool
+ward_reap(struct ward *w, uint64_t until)
 {
-	struct finding_clone f = { w, w->clone };
+	struct finding_clone f = { w, until };
 	int i;
 
-	if (w->clone != 0) {
-		clone_reap(w, w->clone);
-		return;
-	}
-	for (i = 0; i < LOOKS; i++) {
-		f.clone = 0;
-		(void)proc_list(0, NULL, find_pid, &f);
-		if (f.clone != 0)
-			clone_reap(w, f.clone);
-		else
+	for (i = 0; i < LOOKS && w->clone == 0; i++) {
+		if (i > 0)
 			nap_us(100000);
+		(void)proc_list(0, NULL, find_pid, &f);
 	}
+	return w->clone <= 0 || clone_reap(w);
 }
 
 /*
- * Remember what is told until the other end is closed; then reap.
+ * Reap what is left of all wards, and exit: 1 if a clone stays.
  */
 static void __attribute__((noreturn))
-guard_run(int fd)
+wards_reap(struct wards *l)
 {
-	struct ward w, *all, *v;
-	size_t i, n;
+	uint64_t until;
+	size_t i;
 	pid_t pid;
+	int status;
+	bool done;
 
-	all = NULL;
-	n = 0;
-	while (recv(fd, &w, sizeof w, 0) == sizeof w) {
-		if (n > 0 && w.clone != 0 && all[n - 1].clone == 0) {
-			all[n - 1].clone = w.clone;
-			continue;
-		}
-		if ((v = reallocarray(all, n + 1, sizeof *v)) == NULL)
-			break;
-		all = v;
-		all[n++] = w;
-	}
+	until = ticks_now();
+	done = true;
 	/* one may take long: none waits for another */
-	for (i = 0; i < n; i++) {
-		pid = i + 1 == n ? -1 : fork();
+	for (i = 0; i < l->n; i++) {
+		pid = i + 1 == l->n ? -1 : fork();
 		if (pid > 0)
 			continue;
-		ward_reap(&all[i]);
+		done &= ward_reap(&l->v[i], until);
 		if (pid == 0)
-			_exit(0);
+			_exit(done ? 0 : 1);
 	}
-	while (wait(NULL) != -1 || errno == EINTR)
-		continue;
-	_exit(0);
+	while ((pid = wait(&status)) != -1 || errno == EINTR)
+		done &= pid == -1 || status == 0;
+	_exit(done ? 0 : 1);
+}
+
+/*
+ * Remember what is told of a ward: of a new one, or the clone of the last.
+ */
+static int
+wards_add(struct wards *l, const struct ward *w)
+{
+	struct ward *v;
+
+	if (l->n > 0 && w->clone != 0 && l->v[l->n - 1].clone == 0) {
+		l->v[l->n - 1] = *w;
+		return 0;
+	}
+	if ((v = reallocarray(l->v, l->n + 1, sizeof *v)) == NULL)
+		return errstr_set("out of memory");
+	l->v = v;
+	v[l->n++] = *w;
+	return 0;
+}
+
+/*
+ * Start the guard, which reaps the wards when the other end of the socket fd
+ * is closed; -1: now.
+ */
+static int
+guard_fork(struct guard *g, int fd)
+{
+	struct ward w;
+	sigset_t all, old;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old);
+	if ((g->pid = fork()) == 0) {
+		(void)setsid();
+		(void)prctl(PR_SET_NAME, "snap-guard");
+		if (fd != -1)
+			(void)dup2(fd, 0);
+		(void)close_range(fd == -1 ? 0 : 1, UINT32_MAX, 0);
+		while (fd != -1 && recv(0, &w, sizeof w, 0) == sizeof w)
+			if (wards_add(&g->told, &w) == -1)
+				_exit(1);
+		wards_reap(&g->told);
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return g->pid == -1 ? errstr_sys("fork") : 0;
 }
 
 /*
@@ -285,10 +366,9 @@ struct guard *
 guard_begin(void)
 {
 	struct guard *g;
-	sigset_t all, old;
-	int fd[2];
+	int fd[2], rc;
 
-	if ((g = malloc(sizeof *g)) == NULL) {
+	if ((g = calloc(1, sizeof *g)) == NULL) {
 		errstr_set("out of memory");
 		return NULL;
 	}
@@ -297,20 +377,10 @@ guard_begin(void)
 		free(g);
 		return NULL;
 	}
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &old);
-	if ((g->pid = fork()) == 0) {
-		(void)setsid();
-		(void)prctl(PR_SET_NAME, "snap-guard");
-		(void)dup2(fd[1], 0);
-		(void)close_range(1, UINT32_MAX, 0);
-		guard_run(0);
-	}
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	rc = guard_fork(g, fd[1]);
 	close(fd[1]);
 	g->fd = fd[0];
-	if (g->pid == -1) {
-		errstr_sys("fork");
+	if (rc == -1) {
 		close(fd[0]);
 		free(g);
 		return NULL;
@@ -320,41 +390,61 @@ guard_begin(void)
 
 /*
  * Tell the guard that a process will be cloned now (clone is 0), and then of
- * its clone.
+ * its clone, which we trace, or that there is none (-1).
  */
 int
 guard_tell(struct guard *g, pid_t target, pid_t clone)
 {
-	struct ward w = { target, clone, 0 };
-	struct timespec ts;
-	uint64_t hz;
+	struct ward w = { target, clone, ticks_now(), 0 };
+	struct child c;
 
-	hz = (uint64_t)sysconf(_SC_CLK_TCK);
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	w.ticks = (uint64_t)ts.tv_sec * hz + (uint64_t)ts.tv_nsec * hz /
-	    1000000000;
+	if (clone > 0 && child_look(clone, &c) == 0)
+		w.start = c.start;
+	if (wards_add(&g->told, &w) == -1)
+		return -1;
 	if (send(g->fd, &w, sizeof w, MSG_NOSIGNAL) != sizeof w)
 		return errstr_sys("snap-guard");
 	return 0;
 }
 
 /*
- * All clones have been killed: let the guard reap them, and end.  False when
- * it still has to wait for something.
+ * Wait for the guard to end, for a while: false if it does not.
  */
-bool
-guard_end(struct guard *g)
+static bool
+guard_await(const struct guard *g, int *status)
 {
-	pid_t pid;
 	long nap, waited;
+	pid_t pid;
 
-	close(g->fd);
 	waited = 0;
-	for (nap = 100; (pid = waitpid(g->pid, NULL, WNOHANG)) == 0 &&
+	for (nap = 100; (pid = waitpid(g->pid, status, WNOHANG)) == 0 &&
 	    waited < PATIENCE_MS * 1000L; nap += nap < 20000 ? nap / 2 : 0) {
 		nap_us(nap);
 		waited += nap;
 	}
-	free(g);
 	return pid != 0;
+}
+
+/*
+ * All clones have been killed: let the guard reap them, and end; if it was
+ * killed itself, another does.  1; 0 when it still has to wait for something,
+ * -1 when it has given up, or cannot be had.
+ */
+int
+guard_end(struct guard *g)
+{
+	int rc, status;
+	bool ended;
+
+	close(g->fd);
+	status = 0;
+	ended = guard_await(g, &status);
+	if (ended && WIFSIGNALED(status)) {
+		status = 1;
+		ended = guard_fork(g, -1) == -1 || guard_await(g, &status);
+	}
+	rc = !ended ? 0 : status == 0 ? 1 : -1;
+	free(g->told.v);
+	free(g);
+	return rc;
 }

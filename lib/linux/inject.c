@@ -49,35 +49,6 @@ seccomp_suspend(struct inject *in)
 }
 
 /*
- * A thread that stands in a restartable sequence (rseq(2)) will be sent to
- * its abort handler, for it was interrupted; that must not be forgotten while
- * it is elsewhere.
- */
-static void
-rseq_abort(struct inject *in)
-{
-	struct rseqconf c;
-	struct {		/* struct rseq_cs of <linux/rseq.h> */
-		uint32_t version;
-		uint32_t flags;
-		uint64_t start;
-		uint64_t len;
-		uint64_t abort;
-	} cs;
-	uint64_t at;
-
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, in->tid,
-	    (void *)sizeof c, &c) != (long)sizeof c || c.area == 0)
-		return;
-	if (pread(in->mem, &at, sizeof at,
-	    (off_t)(c.area + 8)) != sizeof at || at == 0 ||
-	    pread(in->mem, &cs, sizeof cs, (off_t)at) != sizeof cs)
-		return;
-	if (in->regs.rip - cs.start < cs.len)
-		in->regs.rip = cs.abort;
-}
-
-/*
  * Go on in a thread: what it had is kept.
  */
 static int
@@ -100,7 +71,6 @@ thread_enter(struct inject *in, pid_t tid)
 		return errstr_set("it has a shadow stack");
 	if (seccomp_suspend(in) == -1)
 		return -1;
-	rseq_abort(in);
 	if (ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)in->options) == -1)
 		return inject_refused(in, "options");
 	return 0;
@@ -121,8 +91,8 @@ thread_leave(struct inject *in)
 		return inject_gone(in);
 	if (in->lost || (entered && inject_halt(in) == -1))
 		return -1;
-	if (entered && (ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof in->mask,
-	    &in->mask) == -1 ||
+	if (entered && (ptrace(PTRACE_SETSIGMASK, in->tid,
+	    (void *)sizeof in->mask, &in->mask) == -1 ||
 	    ptrace(PTRACE_SETREGS, in->tid, NULL, &in->regs) == -1))
 		return inject_refused(in, "what it was");
 	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL, NULL) == -1)
@@ -212,7 +182,9 @@ find_dead(struct inject *in, const struct vmas *l)
 		return v != NULL ? -1 : errstr_set("it has no stack");
 	at = (uint64_t)in->regs.rsp - (uint64_t)(REDZONE + len);
 	at -= at % 64;
-	below = at >= v->start && in->regs.rsp < v->end;
+	below = in->regs.rsp >= v->start && in->regs.rsp < v->end;
+	if (below && at < v->start)
+		return errstr_set("no room on its stack");
 	if (!below)
 		at = v->start;
 	fd = proc_open(in->pid, in->tid, "pagemap", O_RDONLY);
@@ -297,10 +269,11 @@ inject_unmap(struct inject *in)
  * Be ready to run system calls in process pid, whose leading thread, and
  * whichever else is to run some, is stopped.  NULL, with the reason, where
  * that cannot be: in a 32-bit process, under seccomp(2) if we may not
- * suspend it, on other machines than x86-64; it is as it was then.
+ * suspend it, on other machines than x86-64; it is as it was then.  Without
+ * room there is no scratch memory, and only the leading thread can be used.
  */
 struct inject *
-inject_begin(pid_t pid)
+inject_begin(pid_t pid, bool room)
 {
 	struct inject *in;
 	sigset_t all;
@@ -327,8 +300,8 @@ inject_begin(pid_t pid)
 	}
 	if (thread_enter(in, pid) == -1 || inject_survey(in) == -1)
 		goto fail;
-	if (frame_put(in, false) == -1 || inject_map(in) == -1 ||
-	    frame_put(in, true) == -1)
+	if (frame_put(in, false) == -1 || (room && (inject_map(in) == -1 ||
+	    frame_put(in, true) == -1)))
 		goto fail;
 	return in;
 fail:
@@ -410,11 +383,19 @@ inject_end(struct inject *in)
 #else
 
 struct inject *
-inject_begin(pid_t pid)
+inject_begin(pid_t pid, bool room)
 {
 	(void)pid;
+	(void)room;
 	errstr_set("on this machine that is not known how");
 	return NULL;
+}
+
+void
+inject_learn(pid_t pid, const struct vmas *l)
+{
+	(void)pid;
+	(void)l;
 }
 
 #endif

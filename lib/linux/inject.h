@@ -10,14 +10,17 @@
 
 #include <sys/types.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { INJECT_ROOM = 4096 };	/* bytes of scratch memory */
 
 struct inject;
+struct vmas;
 
-struct inject	*inject_begin(pid_t);
+void		 inject_learn(pid_t, const struct vmas *);
+struct inject	*inject_begin(pid_t, bool);
 int		 inject_thread(struct inject *, pid_t);
 int		 inject_call(struct inject *, int64_t *, long,
 		    const uint64_t [6]);

@@ -96,7 +96,8 @@ clone_keep(struct inject *in, pid_t *pid)
  * memory, has no descriptors, and is never to run.  It is
  * traced by us, stopped, killed by the kernel when we die, and without a
  * signal for its parent: only wait(2) with __WALL or __WCLONE finds it.  *pid
- * is its number, *inner that which the process knows.
+ * is its number (0: it may still come; -1: there is none), *inner that which
+ * the process knows.
  */
 int
 inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
@@ -133,8 +134,10 @@ inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
 	    -1)
 		return inject_refused(in, "to clone it");
 	*inner = (pid_t)ret;
-	if (ret < 0)
+	if (ret < 0) {
+		*pid = -1;
 		return errstr_set("clone: %s", strerror((int)-ret));
+	}
 	return kept;
 }
 

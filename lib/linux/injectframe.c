@@ -81,6 +81,12 @@ static const struct {
 
 enum { NWANT = sizeof want / sizeof *want };
 
+static struct {			/* where they were found last */
+	uint64_t	 dev;
+	uint64_t	 ino;		/* 0: not yet */
+	uint64_t	 off;
+} last[NWANT];
+
 struct seeking {
 	int		 mem;		/* of the process */
 	int		 pagemap;
@@ -136,9 +142,68 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 }
 
 /*
+ * Is a mapping code of a file, which stays as it is?
+ */
+static bool
+is_code(const struct vma *v)
+{
+	return v->ino != 0 && v->flags & VMA_EXEC &&
+	    (v->flags & (VMA_READ | VMA_SHARED)) == VMA_READ;
+}
+
+/*
+ * Look where they were found last, in another process or this one, if that
+ * is there; how much is missing.
+ */
+static size_t
+seek_last(struct seeking *s, const struct vmas *l)
+{
+	const struct vma *v;
+	uint64_t at, entry;
+	uint8_t code[4];
+	size_t i, k, left;
+
+	for (left = 0, i = 0; i < NWANT; i++) {
+		for (k = 0; k < l->n && s->found[i] == 0; k++) {
+			v = &l->v[k];
+			at = v->start + last[i].off - v->off;
+			if (v->ino == last[i].ino && v->dev == last[i].dev &&
+			    is_code(v) && at >= v->start && at < v->end &&
+			    pread(s->pagemap, &entry, sizeof entry,
+			    (off_t)(at / 4096 * 8)) == sizeof entry &&
+			    entry >> 63 != 0 && pread(s->mem, code,
+			    want[i].len, (off_t)at) == (ssize_t)want[i].len &&
+			    memcmp(code, want[i].bytes, want[i].len) == 0)
+				s->found[i] = at;
+		}
+		left += s->found[i] == 0;
+	}
+	return left;
+}
+
+/*
+ * Remember where they were found.
+ */
+static void
+seek_remember(const struct seeking *s, const struct vmas *l)
+{
+	const struct vma *v;
+	size_t i;
+
+	for (i = 0; i < NWANT; i++)
+		if ((v = vmas_find(l, s->found[i])) != NULL) {
+			last[i].dev = v->dev;
+			last[i].ino = v->ino;
+			last[i].off = s->found[i] - v->start + v->off;
+		}
+}
+
+/*
  * Find the instructions that are needed, in the code of files, which stays
- * as it is; mem is the memory of the process.  What it has not touched is
- * looked at last.
+ * as it is; mem is the memory of the process.  What lies highest comes first:
+ * the libraries that it was started with, of which all can be found in a
+ * few pages, and not one that another of its threads may just unmap.  What it
+ * has not touched is looked at last.
  */
 int
 gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
@@ -151,13 +216,15 @@ gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
 
 	if ((s.pagemap = proc_open(pid, 0, "pagemap", O_RDONLY)) == -1)
 		return errstr_sys("/proc/%d/pagemap", pid);
-	for (left = 1, absent = 0; absent < 2; absent++)
-		for (i = 0; i < l->n && left > 0; i++) {
-			v = &l->v[i];
-			if ((v->flags & VMA_EXEC) != 0 && v->ino != 0 &&
-			    (v->flags & (VMA_READ | VMA_SHARED)) == VMA_READ)
+	left = seek_last(&s, l);
+	for (absent = 0; absent < 2; absent++)
+		for (i = l->n; i > 0 && left > 0; i--) {
+			v = &l->v[i - 1];
+			if (is_code(v))
 				left = seek_code(&s, v, absent == 1);
 		}
+	if (left == 0)
+		seek_remember(&s, l);
 	close(s.pagemap);
 	if (left > 0)
 		return errstr_set("no instructions for a system call in its "
@@ -165,6 +232,22 @@ gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
 	for (i = 0; i < NWANT; i++)
 		memcpy((char *)g + want[i].at, &found[i], sizeof found[i]);
 	return 0;
+}
+
+/*
+ * Find them in a process that runs, which has the mappings l, so that they are
+ * known when it is stopped.
+ */
+void
+inject_learn(pid_t pid, const struct vmas *l)
+{
+	struct gadgets g;
+	int mem;
+
+	if ((mem = proc_open(pid, 0, "mem", O_RDONLY)) == -1)
+		return;
+	(void)gadgets_find(&g, pid, mem, l);
+	close(mem);
 }
 
 /*

@@ -62,6 +62,16 @@ inject_dead(struct inject *in)
 }
 
 /*
+ * The thread, or a clone, is dead.
+ */
+static int
+inject_over(struct inject *in, pid_t tid)
+{
+	return tid == in->tid ? inject_gone(in) : errstr_set("process %d: its "
+	    "clone was killed", in->pid);
+}
+
+/*
  * Wait until a thread stops.  Its status, as waitpid(2) gives it; 0 if that
  * takes longer than ms milliseconds; -1 when it is gone.
  */
@@ -76,9 +86,10 @@ inject_wait(struct inject *in, pid_t tid, uint64_t ms)
 	for (start = now_ms(), i = 0;; i++) {
 		rc = waitpid(tid, &status, __WALL | WNOHANG);
 		if (rc == tid)
-			return WIFSTOPPED(status) ? status : inject_gone(in);
+			return WIFSTOPPED(status) ? status :
+			    inject_over(in, tid);
 		if (rc == -1 && errno != EINTR)
-			return inject_gone(in);
+			return inject_over(in, tid);
 		if (i < YIELDS) {
 			sched_yield();
 			continue;
@@ -213,7 +224,8 @@ inject_result(struct inject *in, int64_t *ret)
 int
 inject_call(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
 {
-	if (inject_load(in, nr, arg) == -1 || inject_step(in, 0, START_MS) == -1 ||
+	if (inject_load(in, nr, arg) == -1 ||
+	    inject_step(in, 0, START_MS) == -1 ||
 	    inject_step(in, 0, CALL_MS) == -1)
 		return -1;
 	return inject_result(in, ret);

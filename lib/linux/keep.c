@@ -7,6 +7,8 @@
  *	MADV_WIPEONFORK		the clone has no page of it: likewise
  *	shared memory		never has a clone pages of it: its file is
  *				frozen, or its pages are copied
+ *	private huge pages	are copied: the clone loses its own when none
+ *				are left for the process to write to
  *	unmodified pages of	nor of these: if the file cannot be had, it is
  *	files			noted which they are; they can be read from
  *				the clone all the same
@@ -150,7 +152,9 @@ keep_mapping(struct keeping *k, const struct vma *v)
 	if (v->flags & VMA_SHARED)
 		return how == TAKE_PRESENT || how == TAKE_MEMORY ?
 		    keep_pages(k, v, true) : 0;
-	if (vmas_find(&k->clone, v->start) == NULL)
+	/* what is anonymous and yet has a file are huge pages */
+	if (vmas_find(&k->clone, v->start) == NULL ||
+	    (!anon && how == TAKE_MEMORY))
 		return keep_pages(k, v, true);
 	if (!anon && how != TAKE_PRESENT)
 		return 0;

@@ -147,7 +147,7 @@ void		 clones_end(struct live *);
 /* guard.c: the process that reaps clones, whatever becomes of us */
 struct guard	*guard_begin(void);
 int		 guard_tell(struct guard *, pid_t, pid_t);
-bool		 guard_end(struct guard *);
+int		 guard_end(struct guard *);
 
 /* keep.c: what a clone lacks */
 int		 keep_lacking(struct live *, struct snap *, struct lproc *,
@@ -157,7 +157,7 @@ const struct kept *kept_find(const struct lproc *, uint64_t, uint64_t);
 /* frozen.c: files as they were when all was stopped */
 int		 frozen_copy(struct live *, int, const struct stat *);
 bool		 frozen_has(const struct live *, const struct stat *);
-int		 frozen_open(const struct live *, int, const struct stat *);
+int		 frozen_open(const struct live *, int, struct stat *);
 void		 frozen_free(struct live *);
 
 /* procfs.c: files below /proc */
@@ -195,6 +195,7 @@ struct rseqconf {		/* PTRACE_GET_RSEQ_CONFIGURATION */
 
 void		 regs_read(struct lthread *);
 void		 regs_restart(pid_t);
+void		 regs_abort(pid_t);
 
 /* state.c: what only a process itself can tell */
 int		 state_read(struct live *);

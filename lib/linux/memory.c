@@ -184,6 +184,25 @@ take_run(void *arg, const struct pagerun *r)
 }
 
 /*
+ * Open what was frozen of the file of a mapping that a clone lacks.
+ */
+static int
+vma_openfrozen(struct live *l, const struct vma *v, struct stat *st,
+    bool *failed)
+{
+	int fd;
+
+	memset(st, 0, sizeof *st);
+	st->st_dev = v->dev;
+	st->st_ino = v->ino;
+	if (!frozen_has(l, st))
+		return -1;
+	if ((fd = frozen_open(l, -1, st)) == -1)
+		*failed = true;
+	return fd == -1 ? errstr_sys("%s", v->name) : fd;
+}
+
+/*
  * Open the file of a mapping: what the kernel has mapped, or what lies
  * under its name as the process sees it and is the same file.
  */
@@ -200,12 +219,12 @@ vma_open(struct live *l, const struct lproc *p, const struct vma *v,
 	    v->name[0] != '/')
 		return fd;
 	snprintf(name, sizeof name, "root%s", v->name);
-	if ((fd = file_open(l, p, name, st, failed)) == -1)
-		return -1;
-	if (st->st_dev == v->dev && st->st_ino == v->ino)
+	if ((fd = file_open(l, p, name, st, failed)) != -1 &&
+	    st->st_dev == v->dev && st->st_ino == v->ino)
 		return fd;
-	close(fd);
-	return -1;
+	if (fd != -1)
+		close(fd);
+	return *failed ? -1 : vma_openfrozen(l, v, st, failed);
 }
 
 /*

@@ -179,6 +179,7 @@ int
 proc_stat(pid_t pid, pid_t tid, struct task *t)
 {
 	enum {			/* linux/sched.h */
+		PF_EXITING = 0x4,
 		PF_IO_WORKER = 0x10,
 		PF_USER_WORKER = 0x4000,
 		PF_KTHREAD = 0x200000
@@ -217,6 +218,7 @@ proc_stat(pid_t pid, pid_t tid, struct task *t)
 	if (got != 11)
 		goto out;
 	t->kernel = (flags & PF_KTHREAD) != 0;
+	t->exiting = (flags & PF_EXITING) != 0;
 	t->worker = (flags & (PF_IO_WORKER | PF_USER_WORKER)) != 0;
 	t->utime = ticks_ms(ut);
 	t->stime = ticks_ms(st);
@@ -258,10 +260,10 @@ proc_state(pid_t pid, pid_t tid)
 bool
 proc_died(pid_t pid, pid_t tid)
 {
-	char state;
+	struct task t;
 
-	state = proc_state(pid, tid);
-	return state == '\0' || state == 'Z' || state == 'X';
+	return proc_stat(pid, tid, &t) == -1 || t.state == 'Z' ||
+	    t.state == 'X' || t.exiting;
 }
 
 /*

@@ -178,6 +178,7 @@ thread_poll(struct lthread *t)
 		/* who was stopped before gave up for that, not for us */
 		if (t->state != 'T')
 			regs_restart(t->tid);
+		regs_abort(t->tid);
 		regs_read(t);
 		return;
 	}

@@ -380,7 +380,7 @@ ask_all(struct lproc *p, struct lthread *leader)
 	if (leader->hold != HOLD_STOPPED)
 		return errstr_set("it is not stopped");
 	a.to = &leader->seen;
-	if ((a.in = inject_begin(p->pid)) == NULL)
+	if ((a.in = inject_begin(p->pid, true)) == NULL)
 		return -1;
 	rc = ask_process(&a, p->pid);
 	TAILQ_FOREACH(t, &p->threads, entry) {

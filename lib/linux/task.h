@@ -50,6 +50,7 @@ struct task {			/* a process or a thread */
 	uint64_t	 memkb;	/* resident, in kilobytes */
 	int		 nice;
 	bool		 kernel; /* a thread of the kernel */
+	bool		 exiting; /* it is on its way out */
 	bool		 worker; /* the kernel's, in a process: io_uring(7) */
 	struct bytes	 reg[REGSET_MAX];
 	struct vmas	 vma;	/* owned; of a process */

@@ -59,6 +59,14 @@ for i in 1 2 3 4 5; do
 done
 unnoticed "$pid" "a token that goes round: not noticed"
 
+target "$targets/resize"
+for i in 1 2 3 4 5 6; do
+	snap -l -o "$tmp/snap" "$pid"
+	is "$rc $err" "0 " "memory that is emptied: taken ($i)"
+	one_instant "memory that is emptied: one instant ($i)"
+done
+unnoticed "$pid" "memory that is emptied: not noticed"
+
 # Children that come and go.
 for arg in "" x; do
 	what="a parent${arg:+ with a child that stays}"
@@ -74,7 +82,7 @@ for arg in "" x; do
 done
 
 # The memory of others, and what they do not notice.
-for what in anon shared cow filemap leader threads manymaps fds; do
+for what in anon shared lacking cow filemap leader threads manymaps fds; do
 	args=()
 	[ "$what" != filemap ] || args=("$tmp/data")
 	target "$targets/$what" "${args[@]}"
@@ -152,6 +160,45 @@ is "$rc $err" "0 " "snap was killed: it can be taken"
 check "$tmp/snap" "$pid" "snap was killed: memory"
 unnoticed "$pid" "snap is killed: not noticed"
 
+# held WHAT: snap -l, whose output nobody reads yet, has a clone: $clone
+held() {
+	cp "$targets/threads" "$tmp/$1"
+	target "$tmp/$1"
+	exec 3<>"$tmp/fifo"
+	"$BUILD/snap" -l "$pid" 3>&- >"$tmp/fifo" 2>"$tmp/err" &
+	taker=$!
+	until_true free_and_cloned
+	ok $? "$1: cloned, and let go"
+	read -r clone <"/proc/$pid/task/$pid/children"
+}
+free_and_cloned() {
+	grep -q . "/proc/$pid/task/$pid/children" && free_again "$pid"
+}
+# its status is in $rc, what it said in $err, and how many children are left
+# in $left
+held_end() {
+	cat <&3 >/dev/null &
+	wait "$taker"
+	rc=$?
+	kill $! && wait $! 2>/dev/null
+	exec 3>&-
+	err=$(sed 's/\<[1-9][0-9]*\>/N/g' "$tmp/err")
+	left=$(wc -w <"/proc/$pid/task/$pid/children")
+}
+mkfifo "$tmp/fifo"
+held "the guard is killed"
+kill -KILL "$(pgrep -P "$taker")"
+held_end
+is "$rc $err $left" "0  0" "the guard is killed: taken, and no clone is left"
+unnoticed "$pid" "the guard is killed: not noticed"
+held "the clone is killed"
+kill -KILL "$clone"
+held_end
+is "$((rc == 1)) $(wc -l <"$tmp/err") $left" "1 1 0" \
+    "the clone is killed: one line, and nothing is left" || diag <"$tmp/err"
+unnoticed "$pid" "the clone is killed: not noticed"
+rm "$tmp/fifo"
+
 # The target is killed meanwhile.
 cp "$targets/sweep" "$tmp/dies"
 away='process [0-9]+ exited|no such process|is a zombie|the process went away|executable cannot'
@@ -217,6 +264,28 @@ is "$(($(wc -l <"$tmp/err") <= 1)) $((rc <= 1))" "1 1" \
 check "$tmp/snap" "$pid" "seccomp, root: memory"
 unnoticed "$pid" "seccomp, root: not noticed"
 
+if is_root && mkdir "$tmp/mnt" &&
+    mount -t tmpfs -o size=16k none "$tmp/mnt"; then
+	target "$targets/shared"
+	TMPDIR=$tmp/mnt snap -l -o "$tmp/snap" "$pid"
+	without "no room for shared memory"
+	head -c 65536 /dev/urandom >"$tmp/deleted"
+	sleep 1000 8<"$tmp/deleted" &
+	until_true grep -q sleep "/proc/$!/comm"
+	cp "$tmp/deleted" "$tmp/copy"
+	rm "$tmp/deleted"
+	TMPDIR=$tmp/mnt snap -l -o "$tmp/snap" $!
+	is "$rc $(wc -l <"$tmp/err")" "0 1" \
+	    "no room for a deleted file: one line tells" || diag <"$tmp/err"
+	try "no room for a deleted file: it is carried" python3 -c 'import sys
+snap, want = (open(name, "rb").read() for name in sys.argv[1:])
+sys.exit(any(snap.find(want[i:i + 1024]) < 0 for i in range(0, 65536, 1024)))' \
+	    "$tmp/snap" "$tmp/copy"
+	umount "$tmp/mnt"
+else
+	skip "no room" "needs root"
+fi
+
 group=/sys/fs/cgroup/snap-test.$$
 if is_root && mkdir "$group" 2>/dev/null && [ -e "$group/pids.max" ]; then
 	target "$targets/threads"
@@ -238,13 +307,23 @@ if is_root; then
 	snap -l -o "$tmp/pub/snap" "$pid"
 	mv "$tmp/pub/snap" "$tmp/snap"
 	without "seccomp"
-	as=(prlimit --nproc=0 setpriv --reuid=65534 --regid=65534
+	# nobody else's processes count
+	alone=$((100000 + $$))
+	chown "$alone" "$tmp/pub"
+	as=(prlimit --nproc=0 setpriv --reuid="$alone" --regid=65534
 	    --clear-groups)
 	target "$targets/anon"
-	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	as=(setpriv --reuid="$alone" --regid=65534 --clear-groups)
 	snap -l -o "$tmp/pub/snap" "$pid"
 	mv "$tmp/pub/snap" "$tmp/snap"
 	without "RLIMIT_NPROC"
+	as=(prlimit --nproc=1 setpriv --reuid="$alone" --regid=65534
+	    --clear-groups)
+	target "$targets/anon"
+	snap -l -o "$tmp/pub/snap" "$pid"
+	mv "$tmp/pub/snap" "$tmp/snap"
+	without "no guard"
+	as=(setpriv --reuid="$alone" --regid=65534 --clear-groups)
 	snap -l -o "$tmp/pub/snap" "$foreign"
 	is "$rc $err" "1 snap: process N belongs to user 0: be that user, or root (CAP_SYS_PTRACE)" \
 	    "another's process"

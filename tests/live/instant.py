@@ -3,7 +3,7 @@
 
 usage: instant.py SNAPSHOT PID LINES
 
-LINES is what the targets sweep or token printed, PID the process.  Prints
+LINES is what the targets sweep, token or resize printed, PID the process.  Prints
 what is wrong, and exits 1 if anything is; else where the boundary was.
 """
 
@@ -14,6 +14,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), '..', 'snap6'))
 sys.dont_write_bytecode = True
 
+from check import pattern   # noqa: E402
 from reader import Reader    # noqa: E402
 
 PAGE = 4096
@@ -42,6 +43,18 @@ def sweep(snap, pid, addr, length):
             (i, passes[i - 1][0], passes[i][0]) for i in runs[:8]])
     print('pass %d, boundary at %s of %d' % (
         passes[0][0], runs[0] if runs else 'none', len(passes)))
+
+
+def resize(snap, pid, addr, length, flag):
+    if word(snap, pid, flag) == 0:
+        print('emptied')
+        return
+    memory = snap.memory(pid, addr, length)
+    if memory != pattern(1, length):
+        sys.exit('it is not whole: %s' % (memory and [
+            at // PAGE for at in range(0, length, PAGE)
+            if not any(memory[at:at + PAGE])][:8]))
+    print('whole')
 
 
 def token(snap, at, members):
@@ -77,6 +90,9 @@ def main(snapshot, pid, lines):
             f = line.split()
             if f[0] == 'sweep':
                 sweep(snap, int(pid), int(f[1], 0), int(f[2]))
+            elif f[0] == 'resize':
+                resize(snap, int(pid), int(f[1], 0), int(f[2]),
+                    int(f[3], 0))
             elif f[0] == 'shared':
                 shared = int(f[1], 0)
             elif f[0] == 'member':

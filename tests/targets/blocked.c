@@ -182,6 +182,7 @@ wait_fifo(void)
 	int fd;
 
 	snprintf(name, sizeof name, "/tmp/blocked.%d", getpid());
+	(void)unlink(name);	/* of another that was killed */
 	if (mkfifo(name, 0600) == -1)
 		return -1;
 	fd = open(name, O_RDONLY);

@@ -38,7 +38,7 @@ memory(const char *name, int flags, int advice, uint64_t seed)
 int
 main(void)
 {
-	char *p[3];
+	char *p[4];
 	long bad, found;
 	int i;
 
@@ -47,8 +47,9 @@ main(void)
 	p[0] = memory("dontfork", MAP_PRIVATE, MADV_DONTFORK, 1);
 	p[1] = memory("wipeonfork", MAP_PRIVATE, MADV_WIPEONFORK, 3);
 	p[2] = memory("shared", MAP_SHARED, 0, 5);
+	p[3] = memory("both", MAP_SHARED, MADV_DONTFORK, 7);
 	ready_await();
-	for (bad = 0, i = 0; i < 3; i++)
+	for (bad = 0, i = 0; i < 4; i++)
 		bad += pattern_check(p[i] + PAGE, PAGES * PAGE,
 		    (uint64_t)i * 2 + 1);
 	report("changed", bad);
