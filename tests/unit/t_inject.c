@@ -84,12 +84,14 @@ stop(void)
 	int i;
 
 	assert_int_equal(waitpid(target, &i, WNOHANG), 0);
-	for (was = seen->rounds, i = 0; i < 1000 && seen->rounds == was &&
-	    seen->rounds > 1; i++)
+	/* who waits has come as far as it will */
+	for (was = seen->rounds, i = 0; i < 5000 && seen->rounds == was &&
+	    seen->rounds > 1 + seen->returned; i++)
 		usleep(1000);
-	assert_int_not_equal(i, 1000);
+	assert_int_not_equal(i, 5000);
 	assert_int_equal(seen->wrong, 0);
-	assert_int_equal(seen->returned, 0);
+	/* snap(1), BUGS: some may be told of EINTR */
+	assert_in_range(seen->returned, 0, KILLS / 50);
 	kill(target, SIGKILL);
 	assert_int_equal(waitpid(target, &i, 0), target);
 	munmap(seen, sizeof *seen);
@@ -145,20 +147,22 @@ killed(void (*run)(void), bool again, bool clones)
 {
 	struct timespec t = { 0, 0 };
 	pid_t tracer;
-	int i, status;
+	int i, refused, status;
 
 	start(run);
 	srandom(1);
-	for (i = 0; i < KILLS; i++) {
+	for (refused = i = 0; i < KILLS; i++) {
 		if ((tracer = fork()) == 0)
 			trace(again, clones);
 		t.tv_nsec = random() % 4000000;
 		nanosleep(&t, NULL);
 		kill(tracer, SIGKILL);
 		assert_int_equal(waitpid(tracer, &status, 0), tracer);
-		assert_true(WIFSIGNALED(status));
+		/* what takes too long on a busy machine is given up */
+		refused += WIFEXITED(status);
 		assert_int_equal(kill(target, 0), 0);
 	}
+	assert_in_range(refused, 0, KILLS / 50);
 	stop();
 }
 
