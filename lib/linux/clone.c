@@ -86,7 +86,8 @@ clone_expendable(pid_t clone)
 }
 
 /*
- * Clone a process, if it is one that we have stopped.
+ * Clone a process, if it is one that we have stopped.  errno is ESRCH where
+ * that fails because it has died.
  */
 static int
 clone_make(struct live *l, struct snap *s, struct lproc *p)
@@ -95,8 +96,10 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 	struct inject *in;
 	char why[256];
 	pid_t inner;
+	bool gone;
 	int rc;
 
+	errno = 0;
 	if (p->skip || p->kernel || p->mmtid == 0)
 		return 0;
 	if ((rc = clone_ready(p)) != 1)
@@ -113,10 +116,14 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 		rc = -1;
 	if (rc == -1)
 		strlcpy(why, snap_errstr(), sizeof why);
+	gone = inject_isgone(in);
 	if (inject_end(in) == -1 && rc == 0)
-		return -1;
+		rc = -1;
+	else if (rc == -1)
+		errstr_set("%s", why);
+	errno = gone ? ESRCH : 0;
 	if (rc == -1)
-		return errstr_set("%s", why);
+		return -1;
 	clone_expendable(p->clone);
 	if (keep_lacking(l, s, p, vma) == -1)
 		return -1;
@@ -188,8 +195,8 @@ live_clone(struct live *l, struct snap *s)
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (clone_make(l, s, p) == 0)
 			continue;
+		p->skip = errno == ESRCH || proc_died(p->pid, p->mmtid);
 		strlcpy(why, snap_errstr(), sizeof why);
-		p->skip = proc_died(p->pid, p->mmtid);
 		if (!p->skip)
 			break;
 		if (!p->found)

@@ -278,6 +278,7 @@ inject_begin(pid_t pid, bool room)
 	struct inject *in;
 	sigset_t all;
 	char why[256];
+	bool gone;
 
 	if ((in = calloc(1, sizeof *in)) == NULL) {
 		errstr_set("out of memory");
@@ -306,8 +307,10 @@ inject_begin(pid_t pid, bool room)
 	return in;
 fail:
 	strlcpy(why, snap_errstr(), sizeof why);
+	gone = in->gone;
 	(void)inject_end(in);
 	errstr_set("%s", why);
+	errno = gone ? ESRCH : 0;
 	return NULL;
 }
 
@@ -354,6 +357,15 @@ inject_write(struct inject *in, const void *buf, size_t len)
 	if (pwrite(in->mem, buf, len, (off_t)in->map) != (ssize_t)len)
 		return errstr_sys("/proc/%d/mem", in->pid);
 	return 0;
+}
+
+/*
+ * Has the process died meanwhile?
+ */
+bool
+inject_isgone(const struct inject *in)
+{
+	return in->gone;
 }
 
 /*

@@ -366,6 +366,7 @@ thread_runs(const struct lproc *p, const struct lthread *t)
 
 /*
  * Ask all threads of a process, the one that leads it for the process too.
+ * errno is ESRCH where that fails because it has died.
  */
 static int
 ask_all(struct lproc *p, struct lthread *leader)
@@ -373,8 +374,10 @@ ask_all(struct lproc *p, struct lthread *leader)
 	struct asking a;
 	struct lthread *t;
 	char why[256];
+	bool gone;
 	int rc;
 
+	errno = 0;
 	if (leader->hold == HOLD_GONE)
 		return errstr_set("its first thread has ended");
 	if (leader->hold != HOLD_STOPPED)
@@ -391,11 +394,15 @@ ask_all(struct lproc *p, struct lthread *leader)
 		if (rc == 0)
 			rc = ask_thread(&a);
 	}
-	if (rc == 0)
-		return inject_end(a.in);
-	strlcpy(why, snap_errstr(), sizeof why);
-	(void)inject_end(a.in);
-	return errstr_set("%s", why);
+	if (rc == -1)
+		strlcpy(why, snap_errstr(), sizeof why);
+	gone = inject_isgone(a.in);
+	if (inject_end(a.in) == -1 && rc == 0)
+		rc = -1;
+	else if (rc == -1)
+		errstr_set("%s", why);
+	errno = gone ? ESRCH : 0;
+	return rc;
 }
 
 /*
@@ -439,7 +446,7 @@ state_read(struct live *l)
 			add_text(&leader->seen, "observed", "asked for\n");
 		else if (ask_all(p, leader) == 0)
 			continue;
-		else if (!proc_died(p->pid, p->mmtid))
+		else if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
 			observe(l, p, leader);
 		else if (p->found)
 			p->skip = true;
