@@ -178,7 +178,7 @@ check: tests
 
 asan:
 	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' tests
-	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' run
+	@SNAPSHOTS=50 $(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' run
 
 lint:
 	@tests/lint
