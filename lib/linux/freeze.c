@@ -25,12 +25,6 @@ enum {
 	SLEEPER_MS = 300	/* where all that is left was in state D */
 };
 
-static uint64_t
-now_ms(void)
-{
-	return now_ns() / 1000000;
-}
-
 /*
  * See what became of all threads that were seized: how many are not stopped
  * yet, and whether all of those slept uninterruptibly before we came.

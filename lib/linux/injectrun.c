@@ -39,28 +39,6 @@ inject_refused(struct inject *in, const char *what)
 	return errstr_sys("thread %d: %s", in->tid, what);
 }
 
-static uint64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
-/*
- * Is the thread dead?  waitpid(2) does not tell of one that leads its
- * process before all others that we trace have been waited for.
- */
-static bool
-inject_dead(struct inject *in)
-{
-	struct task t = { 0 };
-
-	return proc_stat(in->pid, in->tid, &t) == -1 || t.state == 'Z' ||
-	    t.state == 'X';
-}
-
 /*
  * The thread, or a clone, is dead.
  */
@@ -94,7 +72,11 @@ inject_wait(struct inject *in, pid_t tid, uint64_t ms)
 			sched_yield();
 			continue;
 		}
-		if (inject_dead(in))
+		/*
+		 * waitpid(2) does not tell of one that leads its process
+		 * before all others that we trace have been waited for
+		 */
+		if (proc_died(in->pid, in->tid))
 			return inject_gone(in);
 		if (now_ms() - start > ms)
 			return 0;

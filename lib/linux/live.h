@@ -180,6 +180,7 @@ void		 live_user(struct live *, uid_t, char *, size_t);
 
 /* seize.c: one thread */
 uint64_t	 now_ns(void);
+uint64_t	 now_ms(void);
 void		 thread_look(struct lproc *, struct lthread *);
 int		 thread_seize(struct live *, struct lproc *, struct lthread *);
 void		 thread_poll(struct lthread *);

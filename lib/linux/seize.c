@@ -114,6 +114,15 @@ now_ns(void)
 }
 
 /*
+ * The same in milliseconds.
+ */
+uint64_t
+now_ms(void)
+{
+	return now_ns() / 1000000;
+}
+
+/*
  * Begin to stop a thread.  -1 only where the process cannot be taken.
  */
 int
