@@ -7,9 +7,10 @@ VERSION = 0.1
 PROGS = snap snapcore snapfs snapload snapls
 
 LIBSRC = lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
-	lib/fetch.c lib/image.c lib/imageread.c lib/index.c lib/input.c \
-	lib/judge.c lib/nothing.c lib/outdir.c lib/output.c lib/plan.c \
-	lib/program.c lib/snap.c lib/source.c lib/spool.c lib/vma.c
+	lib/fetch.c lib/gunzip.c lib/gzip.c lib/gzipfile.c lib/gzipout.c \
+	lib/image.c lib/imageread.c lib/index.c lib/input.c lib/judge.c \
+	lib/nothing.c lib/outdir.c lib/output.c lib/plan.c lib/program.c \
+	lib/snap.c lib/source.c lib/spool.c lib/vma.c
 
 FMTSRC = fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \
@@ -43,7 +44,7 @@ MAN1 = $(foreach p,$(PROGS),cmd/$p/$p.1)
 MAN3 = lib/libsnap.3
 MAN6 = man6/snap.6
 
-PKGS = libbsd-overlay libelf libprotobuf-c libxxhash
+PKGS = libbsd-overlay libelf libprotobuf-c libxxhash zlib
 # what a program has beside NAME.c, and libraries beside those
 snapfs_SRC = cmd/snapfs/mount.c cmd/snapfs/serve.c cmd/snapfs/stream.c
 snapfs_PKGS = fuse3
@@ -57,9 +58,9 @@ M32 = -m32 -static -nostdlib -ffreestanding -fno-pie -no-pie \
 	-fno-stack-protector
 BITS32 = $(shell echo 'void _start(void) { }' | $(CC) $(M32) -o /dev/null \
 	-x c - 2>/dev/null && echo bits32)
-FUZZ = snap6 linuxrec core criu native
+FUZZ = snap6 linuxrec core criu native gzip
 FUZZTIME = 120
-BENCH = bare heap pause
+BENCH = bare heap pack pause
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t
 SLOW = tests/live/*.t tests/core/*.t tests/fs/*.t tests/criu/*.t
 
@@ -140,13 +141,17 @@ $O/tests/targets/%: tests/targets/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O1 -g -pthread -o $@ $<
 
+$O/tests/bench/pack: tests/bench/pack.c $O/libsnap.a
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $< $O/libsnap.a $(LIBS)
+
 $O/tests/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -o $@ $<
 
 $O/tests/snap6/dump: tests/snap6/dump.c $O/libsnap.a
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $< $O/libsnap.a $(LIBS) -lz
+	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $< $O/libsnap.a $(LIBS)
 
 tests: all $O/tests/snap6/dump $(UNIT:%=$O/tests/unit/%) \
 	$(FUZZ:%=$O/tests/fuzz/%) $(TARGET:%=$O/tests/targets/%)

@@ -4,9 +4,10 @@
 PROGS=snap snapcore snapfs snapload snapls
 
 LIBSRC=lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
-	lib/fetch.c lib/image.c lib/imageread.c lib/index.c lib/input.c \
-	lib/judge.c lib/nothing.c lib/outdir.c lib/output.c lib/plan.c \
-	lib/program.c lib/snap.c lib/source.c lib/spool.c lib/vma.c
+	lib/fetch.c lib/gunzip.c lib/gzip.c lib/gzipfile.c lib/gzipout.c \
+	lib/image.c lib/imageread.c lib/index.c lib/input.c lib/judge.c \
+	lib/nothing.c lib/outdir.c lib/output.c lib/plan.c lib/program.c \
+	lib/snap.c lib/source.c lib/spool.c lib/vma.c
 
 FMTSRC=fmt/buildid.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \
@@ -36,7 +37,7 @@ LINUXSRC=lib/linux/anonfile.c lib/linux/carry.c lib/linux/clone.c \
 	lib/linux/thing.c lib/linux/unixdiag.c lib/linux/unixqueue.c \
 	lib/linux/unixsock.c lib/linux/user.c lib/linux/vdso.c
 
-PKGS=libbsd-overlay libelf libprotobuf-c libxxhash
+PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
 # what a program has beside NAME.c, and libraries beside those
 snapfs_SRC=cmd/snapfs/mount.c cmd/snapfs/serve.c cmd/snapfs/stream.c
 snapfs_PKGS=fuse3

@@ -87,7 +87,8 @@ core_load(struct snap *s, struct input *in, const struct coreopts *o)
 }
 
 /*
- * The same for a core by its path, or NULL or "-" for standard input.
+ * The same for a core by its path, or NULL or "-" for standard input; it may
+ * be compressed with gzip.
  */
 int
 core_read(struct snap *s, const char *path, const struct coreopts *o)
@@ -98,11 +99,17 @@ core_read(struct snap *s, const char *path, const struct coreopts *o)
 
 	if ((in = input_open(path)) == NULL)
 		return -1;
+	rc = -1;
+	if (input_gunzip(in) == -1)
+		goto out;
 	p = input_peek(in, SELFMAG);
-	if (p == NULL || memcmp(p, ELFMAG, SELFMAG) != 0)
-		rc = errstr_set("%s: not an ELF file", in->name);
+	if (p == NULL && *snap_errstr() != '\0')
+		errstr_wrap("%s", in->name);
+	else if (p == NULL || memcmp(p, ELFMAG, SELFMAG) != 0)
+		errstr_set("%s: not an ELF file", in->name);
 	else
 		rc = core_load(s, in, o);
+out:
 	input_close(in);
 	return rc;
 }

@@ -51,7 +51,7 @@ is_dir(const char *path)
 
 /*
  * Read a snapshot from a path, or from standard input where it is NULL or
- * "-".  Options as in snap6_read; of an ELF core and of CRIU images, o->warn
+ * "-"; it may be compressed with gzip.  Options as in snap6_read; of an ELF core and of CRIU images, o->warn
  * is told what is missing from them.  NULL on an error.
  */
 struct snap *
@@ -66,16 +66,16 @@ snap_open(const char *path, const struct readopts *o)
 	if ((in = input_open(path)) == NULL)
 		return NULL;
 	s = NULL;
+	if (input_gunzip(in) == -1)
+		goto out;
 	p = input_peek(in, 4);
 	if (p != NULL && memcmp(p, "\177ELF", 4) == 0)
 		s = open_core(in, o);
-	else if (p != NULL && memcmp(p, "\037\213", 2) == 0)
-		errstr_set("%s: compressed with gzip; use zcat first",
-		    in->name);
 	else
 		s = snap6_read(in, o);
 	if (s != NULL)
 		s->st = in->st;
+out:
 	input_close(in);
 	return s;
 }

@@ -2,34 +2,30 @@
  * Reading the segments of snap(6) streams, page by page.
  *
  * Page data is not kept: from a file, extents point at it where it lies in
- * the stream (a kilobyte each 1025 bytes); from a pipe it goes to a spool.
+ * the stream (a kilobyte each 1025 bytes), a compressed one of ours too;
+ * from a pipe it goes to a spool.
  * References are resolved as they are read, so that extents always point
  * at bytes.
  */
 #include "snap6read.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <unistd.h>
 
 /*
- * Where the bytes of raw pages will be read from.
+ * Where the bytes of raw pages will be read from.  Whoever keeps pages as
+ * they come will have most of them, and need not inflate them again.
  */
 static int
 reader_source(struct reader *r)
 {
-	int fd;
-
 	if (r->nodata)
 		r->src = source_nothing(r->snap);
-	else if (r->in->size == UINT64_MAX) {
+	else if (r->in->size == UINT64_MAX ||
+	    (r->keep != NULL && !input_plain(r->in))) {
 		r->src = source_spool(r->snap);
 		r->spool = true;
-	} else {
-		if ((fd = fcntl(r->in->fd, F_DUPFD_CLOEXEC, 3)) == -1)
-			return errstr_sys("%s", r->in->name);
-		r->src = source_file(r->snap, fd, r->in->name, KB + 1);
-	}
+	} else
+		r->src = input_source(r->snap, r->in, KB + 1);
 	return r->src == NULL ? -1 : 0;
 }
 

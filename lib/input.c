@@ -1,9 +1,10 @@
 /*
  * Streams in, from a file or a pipe: a reader looks at the next bytes and
  * skips them.  Nothing is allocated for a length that a stream claims
- * until its bytes have come.
+ * until its bytes have come.  A compressed stream is inflated on the way:
+ * gunzip.c, in order, and gzipfile.c, at random.
  */
-#include "snap.h"
+#include "gzip.h"
 
 #include <sys/stat.h>
 
@@ -98,9 +99,64 @@ input_close(struct input *in)
 		return;
 	if (in->fd != -1)
 		close(in->fd);
+	gunzip_free(in->gunzip);
+	gzipfile_free(in->gzfile);
 	free(in->name);
 	free(in->buf);
 	free(in);
+}
+
+/*
+ * If a stream, of which nothing has been skipped, is compressed with gzip, it
+ * is from here on what it was before, and its position and size are of that.
+ * The size is known of our own members in a regular file (snap(6)), which can
+ * be read at random; what is wrong with the stream is told as it is read.
+ */
+int
+input_gunzip(struct input *in)
+{
+	uint8_t *fresh;
+	uint64_t start;
+
+	if (input_fill(in, 2) < 2 || !gzip_magic(in->buf, in->end))
+		return 0;
+	start = (uint64_t)in->origin;
+	if (in->size != UINT64_MAX && in->fd != -1 &&
+	    gzipfile_open(&in->gzfile, in->fd, start, start + in->size) == -1)
+		return errstr_wrap("%s", in->name);
+	if ((fresh = malloc(CHUNK)) == NULL)
+		return errstr_set("out of memory");
+	in->gunzip = gunzip_new(in->fd, in->buf, in->end, in->cap, in->eof);
+	in->buf = fresh;
+	in->cap = CHUNK;
+	in->end = 0;
+	in->eof = in->gunzip == NULL;
+	in->origin = 0;
+	in->size = in->gzfile == NULL ? UINT64_MAX :
+	    gzipfile_size(in->gzfile);
+	return in->gunzip == NULL ? -1 : 0;
+}
+
+/*
+ * Are the bytes of a stream those of its descriptor, not inflated?
+ */
+bool
+input_plain(const struct input *in)
+{
+	return in->gunzip == NULL;
+}
+
+static ssize_t
+input_read(struct input *in, uint8_t *buf, size_t n)
+{
+	ssize_t r;
+
+	if (in->gunzip != NULL)
+		return gunzip_read(in->gunzip, buf, n);
+	do
+		r = read(in->fd, buf, n);
+	while (r == -1 && errno == EINTR);
+	return r == -1 ? errstr_sys("read") : r;
 }
 
 /*
@@ -133,13 +189,9 @@ input_fill(struct input *in, size_t n)
 			in->buf = p;
 			in->cap *= 2;
 		}
-		r = read(in->fd, in->buf + in->end, in->cap - in->end);
-		if (r == -1 && errno == EINTR)
-			continue;
-		if (r == -1) {
-			errstr_sys("read");
+		r = input_read(in, in->buf + in->end, in->cap - in->end);
+		if (r == -1)
 			break;
-		}
 		if (r == 0)
 			in->eof = true;
 		in->end += (size_t)r;
@@ -165,4 +217,51 @@ input_skip(struct input *in, size_t n)
 {
 	in->start += n;
 	in->pos += n;
+}
+
+/*
+ * Read n bytes at a position of a stream whose size is known, wherever it has
+ * been read to.  There must be so many.
+ */
+int
+input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
+{
+	uint8_t *p;
+	ssize_t r;
+
+	if (pos > in->size || n > in->size - pos)
+		return errstr_set("byte %ju: %zu bytes are wanted, but the "
+		    "stream ends at byte %ju", (uintmax_t)pos, n,
+		    (uintmax_t)in->size);
+	if (in->gzfile != NULL)
+		return gzipfile_read(in->gzfile, buf, n, pos);
+	for (p = buf; n > 0; p += r, pos += (uint64_t)r, n -= (size_t)r) {
+		r = pread(in->fd, p, n, in->origin + (off_t)pos);
+		if (r == -1 && errno == EINTR)
+			r = 0;
+		else if (r == -1)
+			return errstr_sys("byte %ju", (uintmax_t)pos);
+		else if (r == 0)
+			return errstr_set("byte %ju: the file became shorter",
+			    (uintmax_t)pos);
+	}
+	return 0;
+}
+
+/*
+ * A stream in a file whose size is known as a source of a snapshot, with
+ * kilobytes pitch bytes apart: locations are in->origin and the position.
+ */
+struct source *
+input_source(struct snap *s, struct input *in, uint32_t pitch)
+{
+	int fd;
+
+	if (in->gzfile != NULL)
+		return gzipfile_source(s, in->gzfile, in->name, pitch);
+	if ((fd = fcntl(in->fd, F_DUPFD_CLOEXEC, 3)) == -1) {
+		errstr_sys("%s", in->name);
+		return NULL;
+	}
+	return source_file(s, fd, in->name, pitch);
 }

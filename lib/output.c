@@ -3,9 +3,9 @@
  * are written from where they lie.  A file is written without a name, or
  * under a name beside its own where the file system knows no other way,
  * and gets its own name when it is whole and on the disk.  What is zero may be
- * left out of it, as a hole.
+ * left out of it, as a hole.  What is to be compressed goes through gzipout.c.
  */
-#include "snap.h"
+#include "gzip.h"
 
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -33,6 +33,7 @@ struct output {
 	bool		 tail;	/* a hole is the last that was written */
 	bool		 failed; /* the error is in why */
 	char		 why[256];
+	struct gzipout	*gz;	/* owned; NULL: nothing is compressed */
 	uint8_t		*small;	/* owned; gathered bytes */
 	size_t		 nsmall;
 	struct iovec	 iov[VECTORS];
@@ -186,18 +187,13 @@ output_fail(struct output *o, const char *what)
 }
 
 /*
- * Write all that was put and referred to.  -1 if that or any call before
- * it failed.
+ * Write some vectors, all of them; they are changed.
  */
-int
-output_flush(struct output *o)
+static void
+output_writev(struct output *o, struct iovec *v, int left)
 {
-	struct iovec *v;
 	ssize_t n;
-	int left;
 
-	v = o->iov;
-	left = o->niov;
 	while (left > 0 && !o->failed) {
 		n = writev(o->fd, v, left);
 		if (n == -1 && errno == EINTR)
@@ -214,6 +210,49 @@ output_flush(struct output *o)
 		}
 		o->tail = false;
 	}
+}
+
+/*
+ * What gzipout.c has made.
+ */
+static int
+output_packed(void *arg, const void *data, size_t n)
+{
+	struct output *o = arg;
+	struct iovec v = { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
+
+	output_writev(o, &v, 1);
+	return o->failed ? -1 : 0;
+}
+
+/*
+ * Have all that is written from here on compressed with gzip, by so many
+ * threads, or by one for each processor where that is 0.  Nothing was
+ * written before.
+ */
+int
+output_compress(struct output *o, int threads)
+{
+	o->gz = gzipout_new(threads, output_packed, o);
+	return o->gz == NULL ? -1 : 0;
+}
+
+/*
+ * Write all that was put and referred to.  -1 if that or any call before
+ * it failed.  What is compressed need not have been written, but is not
+ * referred to any more.
+ */
+int
+output_flush(struct output *o)
+{
+	int i;
+
+	if (o->gz == NULL)
+		output_writev(o, o->iov, o->niov);
+	for (i = 0; o->gz != NULL && i < o->niov && !o->failed; i++)
+		if (gzipout_put(o->gz, o->iov[i].iov_base,
+		    o->iov[i].iov_len) == -1)
+			output_fail(o, "compress");
 	o->niov = 0;
 	o->nsmall = 0;
 	return o->failed ? errstr_set("%s", o->why) : 0;
@@ -299,7 +338,7 @@ can_skip(const struct output *o, uint64_t n)
 	off_t at;
 	int flags;
 
-	if (fstat(o->fd, &st) == -1 || !S_ISREG(st.st_mode) ||
+	if (o->gz != NULL || fstat(o->fd, &st) == -1 || !S_ISREG(st.st_mode) ||
 	    (flags = fcntl(o->fd, F_GETFL)) == -1 || flags & O_APPEND ||
 	    (at = lseek(o->fd, 0, SEEK_CUR)) == -1)
 		return false;
@@ -345,7 +384,7 @@ output_length(const struct output *o)
 }
 
 /*
- * How many bytes were written so far.
+ * How many bytes were written so far, before they were compressed.
  */
 uint64_t
 output_pos(const struct output *o)
@@ -365,6 +404,7 @@ output_fd(const struct output *o)
 static void
 output_free(struct output *o)
 {
+	gzipout_free(o->gz);
 	free(o->path);
 	free(o->dir);
 	free(o->small);
@@ -433,6 +473,8 @@ int
 output_commit(struct output *o)
 {
 	(void)output_flush(o);
+	if (!o->failed && o->gz != NULL && gzipout_end(o->gz) == -1)
+		output_fail(o, "compress");
 	if (!o->failed && (output_length(o) == -1 ||
 	    (o->dir != NULL && output_name(o) == -1)))
 		output_fail(o, "finish");

@@ -328,7 +328,8 @@ int		 carried_cmp(const struct carried *, const struct carried *);
 void		 carried_free(struct carried *);
 
 /*
- * Streams in: input.c.  Bytes are looked at, then skipped.
+ * Streams in: input.c.  Bytes are looked at, then skipped.  gunzip.c and
+ * gzipfile.c inflate what is compressed.
  */
 struct input {
 	int		 fd;
@@ -342,21 +343,29 @@ struct input {
 	off_t		 origin; /* of the stream in a regular file */
 	struct stat	 st;	/* when it was opened */
 	bool		 eof;
+	struct gunzip	*gunzip; /* owned; NULL: it is not compressed */
+	struct gzipfile	*gzfile; /* owned; NULL: not to be read at random */
 };
 
 struct input	*input_open(const char *);
 struct input	*input_memory(const char *, const void *, size_t);
 void		 input_close(struct input *);
+int		 input_gunzip(struct input *);
+bool		 input_plain(const struct input *);
 size_t		 input_fill(struct input *, size_t);
 const uint8_t	*input_peek(struct input *, size_t);
 void		 input_skip(struct input *, size_t);
+int		 input_pread(struct input *, void *, size_t, uint64_t);
+struct source	*input_source(struct snap *, struct input *, uint32_t);
 
 /*
- * Streams out: output.c.  A file appears under its name when it is whole.
+ * Streams out: output.c, and gzipout.c, which compresses.  A file appears
+ * under its name when it is whole.
  */
 struct output;
 
 struct output	*output_open(const char *);
+int		 output_compress(struct output *, int);
 void		 output_put(struct output *, const void *, size_t);
 void		 output_hole(struct output *, uint64_t);
 void		 output_refer(struct output *, const void *, size_t);

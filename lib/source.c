@@ -343,7 +343,7 @@ source_input(struct snap *s, struct input *in)
 	size_t n;
 	int fd;
 
-	if (in->size != UINT64_MAX && in->origin == 0) {
+	if (in->size != UINT64_MAX && in->origin == 0 && input_plain(in)) {
 		if ((fd = fcntl(in->fd, F_DUPFD_CLOEXEC, 3)) == -1) {
 			errstr_sys("%s", in->name);
 			return NULL;

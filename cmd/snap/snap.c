@@ -201,7 +201,7 @@ add(struct live *l, const char *arg)
 static void __attribute__((noreturn))
 usage(void)
 {
-	fprintf(stderr, "usage: snap [-alnrv] [-o file] pid|name ...\n");
+	fprintf(stderr, "usage: snap [-alnrvz] [-o file] pid|name ...\n");
 	exit(2);
 }
 
@@ -212,11 +212,13 @@ main(int argc, char *argv[])
 	struct output *out;
 	struct live *l;
 	const char *path;
+	bool compress;
 	int c, i;
 
 	program_descriptors();
 	path = NULL;
-	while ((c = getopt(argc, argv, "alno:rv")) != -1)
+	compress = false;
+	while ((c = getopt(argc, argv, "alno:rvz")) != -1)
 		switch (c) {
 		case 'a':
 			o.datafiles = true;
@@ -236,6 +238,9 @@ main(int argc, char *argv[])
 		case 'v':
 			o.verbose = true;
 			break;
+		case 'z':
+			compress = true;
+			break;
 		default:
 			usage();
 		}
@@ -248,7 +253,8 @@ main(int argc, char *argv[])
 	signal(SIGTTOU, SIG_IGN);
 	raise_limit();
 	l = NULL;
-	if ((out = output_open(path)) == NULL)
+	if ((out = output_open(path)) == NULL ||
+	    (compress && output_compress(out, 0) == -1))
 		goto fail;
 	o.out = output_fd(out);
 	if ((l = live_new(&o)) == NULL)

@@ -14,6 +14,7 @@ enum { PIECE = 1024 * KB };
 
 static bool verbose;
 static bool incomplete;
+static bool compress;
 
 /*
  * A warning, of something that is missing from what we write.
@@ -245,6 +246,7 @@ snap_of_cores(char *file[], int n, const char *path, const char *exe)
 		if (core_read(s, file[i], &co) == -1)
 			goto fail;
 	if (set_header(s) == -1 || (o = output_open(path)) == NULL ||
+	    (compress && output_compress(o, 0) == -1) ||
 	    snap6_write(s, o, say_lost, NULL) == -1)
 		goto fail;
 	if (verbose)
@@ -263,7 +265,7 @@ static void __attribute__((noreturn))
 usage(void)
 {
 	fprintf(stderr, "usage: snapcore [-v] [-o core] [-p pid] [file]\n"
-	    "       snapcore -r [-v] [-e exe] [-o file] core ...\n");
+	    "       snapcore -r [-vz] [-e exe] [-o file] core ...\n");
 	exit(2);
 }
 
@@ -279,7 +281,7 @@ main(int argc, char *argv[])
 	path = exe = NULL;
 	reverse = false;
 	pid = -1;
-	while ((c = getopt(argc, argv, "e:o:p:rv")) != -1)
+	while ((c = getopt(argc, argv, "e:o:p:rvz")) != -1)
 		switch (c) {
 		case 'e':
 			exe = optarg;
@@ -300,12 +302,16 @@ main(int argc, char *argv[])
 		case 'v':
 			verbose = true;
 			break;
+		case 'z':
+			compress = true;
+			break;
 		default:
 			usage();
 		}
 	argc -= optind;
 	argv += optind;
-	if (reverse ? argc == 0 || pid != -1 : argc > 1 || exe != NULL)
+	if (reverse ? argc == 0 || pid != -1 : argc > 1 || exe != NULL ||
+	    compress)
 		usage();
 	program_signals();
 	rc = reverse ? snap_of_cores(argv, argc, path, exe) :

@@ -13,6 +13,7 @@
 
 static bool verbose;
 static bool incomplete;
+static bool compress;
 static bool watched;		/* somebody can see progress */
 static bool drawn;		/* a line of it */
 
@@ -162,6 +163,7 @@ unload(const char *dir, const char *path)
 		return -1;
 	if (criu_read(s, dir, say_lost, NULL) == -1 ||
 	    (o = output_open(path)) == NULL ||
+	    (compress && output_compress(o, 0) == -1) ||
 	    (w = snap6_begin(o, s->header, say_lost, NULL)) == NULL)
 		goto fail;
 	snap6_tick(w, tick_unload, o);
@@ -204,7 +206,7 @@ usage(void)
 {
 	fprintf(stderr, "usage: snapload [-fjv] [-p parentdir] [-t pid] "
 	    "-D dir [file]\n"
-	    "       snapload -u [-v] -D dir [-o file]\n");
+	    "       snapload -u [-vz] -D dir [-o file]\n");
 	exit(2);
 }
 
@@ -220,7 +222,7 @@ main(int argc, char *argv[])
 	watched = isatty(STDERR_FILENO);
 	dir = path = NULL;
 	reverse = false;
-	while ((c = getopt(argc, argv, "D:fjo:p:t:uv")) != -1)
+	while ((c = getopt(argc, argv, "D:fjo:p:t:uvz")) != -1)
 		switch (c) {
 		case 'D':
 			dir = optarg;
@@ -248,6 +250,9 @@ main(int argc, char *argv[])
 		case 'v':
 			verbose = true;
 			break;
+		case 'z':
+			compress = true;
+			break;
 		default:
 			usage();
 		}
@@ -255,7 +260,7 @@ main(int argc, char *argv[])
 	argv += optind;
 	if (dir == NULL || (reverse ? argc > 0 || co.force ||
 	    co.shelljob || co.root != 0 || co.parent != NULL :
-	    argc > 1 || path != NULL))
+	    argc > 1 || path != NULL || compress))
 		usage();
 	program_signals();
 	rc = reverse ? unload(dir, path) : load(argv[0], dir, &co);

@@ -139,20 +139,24 @@ each_failure(int (*try)(void *), void *arg)
 struct attempt {
 	struct snap	*snap;
 	struct buf	 bytes;	/* what snap is as a stream */
+	struct buf	 packed; /* and when that is compressed */
 	bool		 pipe;
+	bool		 compress;
 };
 
 static int
 try_read(void *arg)
 {
 	struct attempt *a = arg;
+	const struct buf *b;
 	struct stream st;
 	struct snap *s;
 
+	b = a->compress ? &a->packed : &a->bytes;
 	if (a->pipe)
-		stream_pipe(&st, a->bytes.data, a->bytes.len, 65536);
+		stream_pipe(&st, b->data, b->len, 65536);
 	else
-		stream_file(&st, a->bytes.data, a->bytes.len);
+		stream_file(&st, b->data, b->len);
 	armed = true;
 	s = snap_open(st.path, NULL);
 	armed = false;
@@ -162,6 +166,20 @@ try_read(void *arg)
 	assert_snaps_equal(a->snap, s);
 	snap_free(s);
 	return 0;
+}
+
+static void
+slurp(const char *path, struct buf *b)
+{
+	uint8_t part[4096];
+	FILE *f;
+	size_t n;
+
+	f = fopen(path, "r");
+	assert_non_null(f);
+	while ((n = fread(part, 1, sizeof part, f)) > 0)
+		buf_add(b, part, n);
+	fclose(f);
 }
 
 /*
@@ -180,7 +198,13 @@ try_file(void *arg)
 	armed = true;
 	rc = -1;
 	if ((o = output_open(path)) != NULL) {
-		if ((rc = snap6_write(a->snap, o, NULL, NULL)) == -1)
+		if (a->compress)
+			rc = output_compress(o, 2);
+		else
+			rc = 0;
+		if (rc == 0)
+			rc = snap6_write(a->snap, o, NULL, NULL);
+		if (rc == -1)
 			output_abort(o);
 		else
 			rc = output_commit(o);
@@ -188,7 +212,12 @@ try_file(void *arg)
 	armed = false;
 	if (rc == 0) {
 		assert_int_equal(stat(path, &st), 0);
-		assert_int_equal(st.st_size, a->bytes.len);
+		if (!a->compress)
+			assert_int_equal(st.st_size, a->bytes.len);
+		else if (a->packed.data == NULL)
+			slurp(path, &a->packed);
+		else
+			assert_int_equal(st.st_size, a->packed.len);
 		unlink(path);
 	} else
 		assert_int_equal(access(path, F_OK), -1);
@@ -336,6 +365,7 @@ teardown(void **state)
 	(void)state;
 	snap_free(attempt.snap);
 	buf_free(&attempt.bytes);
+	buf_free(&attempt.packed);
 	return 0;
 }
 
@@ -367,6 +397,22 @@ test_write(void **state)
 {
 	(void)state;
 	each_failure(try_file, &attempt);
+}
+
+/*
+ * The same compressed: written, read from a file, and from a pipe.
+ */
+static void
+test_compressed(void **state)
+{
+	(void)state;
+	attempt.compress = true;
+	each_failure(try_file, &attempt);
+	attempt.pipe = false;
+	each_failure(try_read, &attempt);
+	attempt.pipe = true;
+	each_failure(try_read, &attempt);
+	attempt.compress = false;
 }
 
 static void
@@ -463,6 +509,7 @@ main(void)
 		cmocka_unit_test(test_core),
 		cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_write),
+		cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_record),
 		cmocka_unit_test(test_build),
 		cmocka_unit_test(test_files),

@@ -1,0 +1,198 @@
+/*
+ * Members of a compressed snapshot (snap(6)): each is a gzip file of its own
+ * (RFC 1952) that holds a megabyte, the last of them less, and one that
+ * holds nothing stands at the end.
+ *
+ *	1f 8b 08 04 00 00 00 00 04 03	gzip, deflate, an extra field, no
+ *					time, fastest, Unix
+ *	0c 00				its length
+ *	'S' 'N' 08 00			ours, of eight bytes
+ *	len[4] raw[4]			of the whole member; of what it holds
+ *	...				deflate (RFC 1951)
+ *	crc32[4] raw[4]			of what it holds
+ *
+ * Numbers are little-endian.
+ */
+#include "gzip.h"
+
+#include "num.h"
+
+#include <string.h>
+
+enum {
+	LEN = 16,		/* where the numbers are */
+	RAW = 20,
+	TAIL = 8,
+	SLICE = 65536,		/* bytes judged together */
+	SAMPLE = 4096,		/* of them, at first */
+	FLAT = 4096		/* chi-squared below which they are noise */
+};
+
+static const uint8_t fixed[LEN] = {
+	0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 4, 3, 12, 0, 'S', 'N', 8, 0
+};
+
+/*
+ * Do n bytes begin as a gzip file does?
+ */
+bool
+gzip_magic(const uint8_t *p, size_t n)
+{
+	return n >= 2 && p[0] == 0x1f && p[1] == 0x8b;
+}
+
+/*
+ * Take the header of a member apart, GZIP_HEAD bytes.  1; 0 if it is not one
+ * of ours; -1 if it is, but its numbers cannot be.
+ */
+int
+gzip_head(const uint8_t *p, struct gzhead *h)
+{
+	if (memcmp(p, fixed, sizeof fixed) != 0)
+		return 0;
+	h->len = (size_t)num_get(p + LEN, 4);
+	h->raw = (size_t)num_get(p + RAW, 4);
+	if (h->len < GZIP_LEAST || h->len > GZIP_MOST)
+		return errstr_set("%zu bytes long, says its header; %d to %d "
+		    "are possible", h->len, GZIP_LEAST, GZIP_MOST);
+	if (h->raw > GZIP_RAW)
+		return errstr_set("holds %zu bytes, says its header; %d at "
+		    "the most are possible", h->raw, GZIP_RAW);
+	return 1;
+}
+
+/*
+ * Have a z_stream, all zero, ready for gzip_pack; deflateEnd frees it.
+ */
+int
+gzip_packer(z_stream *z)
+{
+	return deflateInit2(z, Z_BEST_SPEED, Z_DEFLATED, -MAX_WBITS,
+	    MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK ? 0 :
+	    errstr_set("out of memory");
+}
+
+/*
+ * Pearson's chi-squared of n bytes, every step-th run of 64: how far they are
+ * from being all as frequent as each other.
+ */
+static uint64_t
+chi_squared(const uint8_t *p, size_t n, size_t step)
+{
+	uint32_t count[4][256] = { { 0 } };
+	uint64_t c, sum;
+	size_t i, k;
+
+	/* in four tables: the same byte in a row must not wait for itself */
+	for (i = 0; i < n; i += 64 * step)
+		for (k = i; k < i + 64; k += 4) {
+			count[0][p[k]]++;
+			count[1][p[k + 1]]++;
+			count[2][p[k + 2]]++;
+			count[3][p[k + 3]]++;
+		}
+	for (i = 0, sum = 0; i < 256; i++) {
+		c = count[0][i] + count[1][i] + count[2][i] + count[3][i];
+		sum += c * c;
+	}
+	return sum * 256 / (n / step) - n / step;
+}
+
+/*
+ * Is that noise, or encrypted, or compressed?  Then 0.6% could be saved at the
+ * most if bytes are looked at one by one, and deflate would take ten times as
+ * long as for other bytes, to find nothing.
+ */
+static bool
+is_flat(const uint8_t *p, size_t n)
+{
+	return n == SLICE &&
+	    chi_squared(p, SLICE, SLICE / SAMPLE) < FLAT / 4 &&
+	    chi_squared(p, SLICE, 1) < FLAT;
+}
+
+/*
+ * Deflate n bytes, of which noise is stored as it is.
+ */
+static int
+deflate_slices(z_stream *z, const uint8_t *raw, size_t n)
+{
+	size_t i, part;
+	int rc, flush, level;
+
+	rc = deflateReset(z);
+	for (i = 0, flush = Z_NO_FLUSH; rc == Z_OK && flush != Z_FINISH;
+	    i += part) {
+		part = n - i < SLICE ? n - i : SLICE;
+		level = is_flat(raw + i, part) ? Z_NO_COMPRESSION :
+		    Z_BEST_SPEED;
+		rc = deflateParams(z, level, Z_DEFAULT_STRATEGY);
+		if (rc != Z_OK)
+			break;
+		flush = i + part == n ? Z_FINISH : Z_NO_FLUSH;
+		z->next_in = raw + i;
+		z->avail_in = (uInt)part;
+		rc = deflate(z, flush);
+	}
+	return rc == Z_STREAM_END ? 0 : -1;
+}
+
+/*
+ * Make a member of n bytes, at most GZIP_RAW, at out, which has GZIP_ROOM.
+ * Returns its length, or 0 if zlib cannot do it.
+ */
+size_t
+gzip_pack(z_stream *z, const uint8_t *raw, size_t n, uint8_t *out)
+{
+	size_t len;
+
+	z->next_out = out + GZIP_HEAD;
+	z->avail_out = GZIP_ROOM - GZIP_HEAD - TAIL;
+	if (deflate_slices(z, raw, n) == -1)
+		return 0;
+	len = (size_t)(z->next_out - out);
+	num_put(out + len, crc32(0, raw, (uInt)n), 4);
+	num_put(out + len + 4, n, 4);
+	len += TAIL;
+	memcpy(out, fixed, sizeof fixed);
+	num_put(out + LEN, len, 4);
+	num_put(out + RAW, n, 4);
+	return len;
+}
+
+/*
+ * Take out what a whole member holds, h->raw bytes.  The z_stream is one of
+ * inflateInit2, of any sort.  -1 if anything is not as it should be.
+ */
+int
+gzip_unpack(z_stream *z, const uint8_t *p, const struct gzhead *h,
+    uint8_t *raw)
+{
+	const uint8_t *tail;
+	uLong sum;
+	int rc;
+
+	tail = p + h->len - TAIL;
+	if (inflateReset2(z, -MAX_WBITS) != Z_OK)
+		return errstr_set("out of memory");
+	z->next_in = p + GZIP_HEAD;
+	z->avail_in = (uInt)(tail - z->next_in);
+	z->next_out = raw;
+	z->avail_out = (uInt)h->raw;
+	rc = inflate(z, Z_FINISH);
+	if (rc == Z_MEM_ERROR)
+		return errstr_set("out of memory");
+	if (rc == Z_DATA_ERROR || rc == Z_NEED_DICT)
+		return errstr_set("%s", z->msg == NULL ? "damaged" : z->msg);
+	if (rc != Z_STREAM_END || z->avail_in != 0 || z->avail_out != 0)
+		return errstr_set("not the %zu bytes that hold %zu, as its "
+		    "header says", h->len, h->raw);
+	sum = crc32(0, raw, (uInt)h->raw);
+	if (sum != num_get(tail, 4))
+		return errstr_set("the sum of what it holds is %08lx, and "
+		    "should be %08lx", sum, (uLong)num_get(tail, 4));
+	if (h->raw != num_get(tail + 4, 4))
+		return errstr_set("holds %zu bytes, but ends as if there were "
+		    "%ju", h->raw, (uintmax_t)num_get(tail + 4, 4));
+	return 0;
+}

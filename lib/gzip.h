@@ -1,0 +1,62 @@
+/*
+ * What the files for compressed streams share: gzip.c (a member),
+ * gzipout.c (writing), gunzip.c (reading in order), gzipfile.c (reading at
+ * random).
+ */
+#ifndef GZIP_H
+#define GZIP_H
+
+#include "snap.h"
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+enum {
+	GZIP_RAW = 1024 * KB,	/* bytes that a member of ours holds */
+	GZIP_HEAD = 24,		/* bytes of its header */
+	GZIP_LEAST = 34,	/* bytes of the one that holds none */
+	GZIP_MOST = 2048 * KB,	/* of any of them, in a file of ours */
+	/* of one that is made: deflate adds an eighth at the worst */
+	GZIP_ROOM = GZIP_RAW + GZIP_RAW / 8 + 32 * KB
+};
+
+struct gzhead {			/* what the header of a member tells */
+	size_t	 len;		/* of the whole member, compressed */
+	size_t	 raw;		/* of what it holds */
+};
+
+/* gzip.c */
+bool		 gzip_magic(const uint8_t *, size_t);
+int		 gzip_head(const uint8_t *, struct gzhead *);
+int		 gzip_packer(z_stream *);
+size_t		 gzip_pack(z_stream *, const uint8_t *, size_t, uint8_t *);
+int		 gzip_unpack(z_stream *, const uint8_t *,
+		    const struct gzhead *, uint8_t *);
+
+/* gzipout.c */
+struct gzipout;
+
+struct gzipout	*gzipout_new(int, int (*)(void *, const void *, size_t),
+		    void *);
+int		 gzipout_put(struct gzipout *, const void *, size_t);
+int		 gzipout_end(struct gzipout *);
+void		 gzipout_free(struct gzipout *);
+
+/* gunzip.c */
+struct gunzip;
+
+struct gunzip	*gunzip_new(int, uint8_t *, size_t, size_t, bool);
+void		 gunzip_free(struct gunzip *);
+ssize_t		 gunzip_read(struct gunzip *, void *, size_t);
+
+/* gzipfile.c */
+struct gzipfile;
+
+int		 gzipfile_open(struct gzipfile **, int, uint64_t, uint64_t);
+void		 gzipfile_free(struct gzipfile *);
+uint64_t	 gzipfile_size(const struct gzipfile *);
+int		 gzipfile_read(struct gzipfile *, void *, size_t, uint64_t);
+struct source	*gzipfile_source(struct snap *, struct gzipfile *,
+		    const char *, uint32_t);
+
+#endif
