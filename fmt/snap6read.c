@@ -2,8 +2,9 @@
  * Reading snap(6) streams, as man6/snap.6 tells: both
  * justifications, records in any order, sections that repeat.
  *
- * The reader is a loop over records; the segments of text and mem records
- * are read in snap6seg.c.
+ * The reader is a loop over records, made of what snap6num.c reads; the
+ * segments of text and mem records are read in snap6seg.c.  A file that has an
+ * index is read by it: snap6index.c.
  */
 #include "snap6read.h"
 
@@ -12,152 +13,6 @@
 #include <string.h>
 
 enum { FILES_MOST = 1000 };	/* data records of a process, by type */
-
-const char *const snap6_field[F_MAX] = {
-	[F_SEGMENT] = "segment",
-	[F_FD] = "fd",
-	[F_FPREGS] = "fpregs",
-	[F_KREGS] = "kregs",
-	[F_NOTEID] = "noteid",
-	[F_NS] = "ns",
-	[F_PROC] = "proc",
-	[F_REGS] = "regs",
-	[F_STATUS] = "status",
-};
-
-/*
- * Is this the type of a record that snap(6) has?
- */
-bool
-snap6_known(const char *name)
-{
-	int i;
-
-	for (i = 0; i < F_MAX; i++)
-		if (strcmp(name, snap6_field[i]) == 0)
-			return true;
-	return strcmp(name, "text") == 0 || strcmp(name, "mem") == 0;
-}
-
-/*
- * The stream has fewer bytes than it should.
- */
-int
-reader_short(struct reader *r, const char *what)
-{
-	const char *why;
-
-	why = snap_errstr();
-	if (*why != '\0')
-		return errstr_wrap("%s", what);
-	r->cut = true;
-	r->at = r->in->pos + (r->in->end - r->in->start);
-	return errstr_set("%s: the stream ends here", what);
-}
-
-/*
- * Read a number: 12 bytes, and one more while the last is a digit; blanks,
- * digits, blanks, the last byte a blank.
- */
-int
-read_num(struct reader *r, const char *what, uint64_t *num)
-{
-	const uint8_t *p;
-	uint64_t v;
-	size_t i, n;
-
-	r->at = r->in->pos;
-	for (n = SNAP6_NUM;; n++) {
-		if ((p = input_peek(r->in, n)) == NULL)
-			return reader_short(r, what);
-		if (p[n - 1] < '0' || p[n - 1] > '9')
-			break;
-		if (n >= 64)
-			return errstr_set("%s: a number of too many digits",
-			    what);
-	}
-	for (i = 0; i < n && p[i] == ' '; i++)
-		continue;
-	if (i == n)
-		return errstr_set("%s: blanks where a number belongs", what);
-	for (v = 0; i < n && p[i] >= '0' && p[i] <= '9'; i++)
-		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(p[i] - '0'), &v))
-			return errstr_set("%s: the number is 2^64 or more",
-			    what);
-	for (; i < n && p[i] == ' '; i++)
-		continue;
-	if (i != n)
-		return errstr_set("%s: byte 0x%02x in a number", what, p[i]);
-	input_skip(r->in, n);
-	*num = v;
-	return 0;
-}
-
-/*
- * Read a line, of which some bytes have been read already, without its
- * newline into line (SNAP6_LINE bytes), with something else for a NUL.
- */
-static int
-read_line(struct reader *r, const char *what, size_t before, char nul,
-    char *line)
-{
-	const uint8_t *p, *nl;
-	size_t i, n, most;
-
-	r->at = r->in->pos;
-	most = SNAP6_LINE - before;
-	n = input_fill(r->in, most);
-	p = r->in->buf + r->in->start;
-	if (n > most)
-		n = most;
-	if ((nl = memchr(p, '\n', n)) == NULL) {
-		if (n == most)
-			return errstr_set("%s: a line of more than %d bytes",
-			    what, SNAP6_LINE);
-		return reader_short(r, what);
-	}
-	n = (size_t)(nl - p);
-	for (i = 0; i < n; i++)
-		line[i] = p[i] == '\0' ? nul : (char)p[i];
-	line[n] = '\0';
-	input_skip(r->in, n + 1);
-	return 0;
-}
-
-/*
- * Copy n bytes of the stream; memory grows as they come.
- */
-static int
-read_bytes(struct reader *r, struct buf *b, uint64_t n)
-{
-	size_t have;
-
-	while (n > 0) {
-		have = input_fill(r->in, 1);
-		if (have == 0)
-			return reader_short(r, "data");
-		if (have > n)
-			have = (size_t)n;
-		buf_add(b, r->in->buf + r->in->start, have);
-		if (buf_check(b) == -1)
-			return -1;
-		input_skip(r->in, have);
-		n -= have;
-	}
-	return 0;
-}
-
-/*
- * How many bytes of the stream are left, as far as one can know.
- */
-uint64_t
-reader_rest(const struct reader *r)
-{
-	if (r->in->size == UINT64_MAX)
-		return UINT64_MAX;
-	return r->in->size > r->in->pos ? r->in->size - r->in->pos : 0;
-}
 
 /*
  * Does the stream go on as after a data record: with a header, or not at
@@ -181,7 +36,10 @@ at_record(struct reader *r)
 	return digit;
 }
 
-static int
+/*
+ * Read the rest of a data record of r->proc.
+ */
+int
 read_data(struct reader *r, const char *name)
 {
 	struct buf b = { 0 };
@@ -201,6 +59,11 @@ read_data(struct reader *r, const char *name)
 	}
 	if (read_bytes(r, &b, len) == -1)
 		goto fail;
+	if (trailer_ends(b.data, b.len) && input_fill(r->in, 1) == 0) {
+		errstr_set("it ends as a trailer does, but does not begin as "
+		    "one");
+		goto fail;
+	}
 	if (!snap6_known(name) && !at_record(r)) {
 		r->at = r->in->pos;
 		errstr_set("a record type that is not known, and not data");
@@ -212,24 +75,38 @@ fail:
 	return -1;
 }
 
+/*
+ * The text or memory of r->proc, made when there is none.
+ */
+struct image *
+reader_image(struct reader *r, enum image_kind kind)
+{
+	struct image **im;
+
+	im = kind == IMAGE_TEXT ? &r->proc->text : &r->proc->mem;
+	if (*im == NULL)
+		*im = image_new(r->proc, kind);
+	return *im;
+}
+
 static int
 read_text(struct reader *r)
 {
-	if (r->proc->text == NULL &&
-	    (r->proc->text = image_new(r->proc, IMAGE_TEXT)) == NULL)
+	struct image *im;
+
+	if ((im = reader_image(r, IMAGE_TEXT)) == NULL)
 		return -1;
-	return read_segment(r, r->proc->text);
+	return read_segment(r, im);
 }
 
 static int
 read_mem(struct reader *r)
 {
+	struct image *im;
 	uint64_t i, n;
 
-	if (r->proc->mem == NULL &&
-	    (r->proc->mem = image_new(r->proc, IMAGE_MEM)) == NULL)
-		return -1;
-	if (read_num(r, "count", &n) == -1)
+	if ((im = reader_image(r, IMAGE_MEM)) == NULL ||
+	    read_num(r, "count", &n) == -1)
 		return -1;
 	if (n > reader_rest(r) / (2 * SNAP6_NUM)) {
 		r->cut = true;
@@ -237,7 +114,7 @@ read_mem(struct reader *r)
 		    PRIu64 " bytes are left", n, reader_rest(r));
 	}
 	for (i = 0; i < n; i++)
-		if (read_segment(r, r->proc->mem) == -1)
+		if (read_segment(r, im) == -1)
 			return errstr_wrap("segment %" PRIu64, i);
 	return 0;
 }
@@ -255,6 +132,50 @@ name_ok(const char *s)
 	return s > start && *s == '\0';
 }
 
+/*
+ * Read the header of a record: the process id, and the type into name.
+ */
+int
+read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
+{
+	uint64_t start;
+
+	start = r->in->pos;
+	if (read_num(r, "record header: process id", pid) == -1 ||
+	    read_line(r, "record header", (size_t)(r->in->pos - start),
+	    '\177', name) == -1)
+		return -1;
+	if (!name_ok(name))
+		return errstr_set("process %" PRIu64 ": \"%.64s\" is not the "
+		    "type of a record", *pid, name);
+	return 0;
+}
+
+/*
+ * Let r->proc be the process of that number.
+ */
+int
+reader_proc(struct reader *r, uint64_t pid)
+{
+	if ((r->proc = snap_find(r->snap, pid)) == NULL)
+		r->proc = snap_add(r->snap, pid);
+	return r->proc == NULL ? -1 : 0;
+}
+
+/*
+ * A record of r->proc has been read, of len bytes from start on.
+ */
+void
+reader_done(struct reader *r, const struct readopts *o, const char *name,
+    uint64_t start, uint64_t len)
+{
+	r->records++;
+	snprintf(r->last, sizeof r->last, "%.64s of process %" PRIu64, name,
+	    r->proc->pid);
+	if (o->record != NULL)
+		o->record(o->arg, r->proc->pid, name, start, len);
+}
+
 static int
 read_record(struct reader *r, const struct readopts *o)
 {
@@ -263,15 +184,7 @@ read_record(struct reader *r, const struct readopts *o)
 	int rc;
 
 	start = r->in->pos;
-	if (read_num(r, "record header: process id", &pid) == -1 ||
-	    read_line(r, "record header", (size_t)(r->in->pos - start),
-	    '\177', name) == -1)
-		return -1;
-	if (!name_ok(name))
-		return errstr_set("process %" PRIu64 ": \"%.64s\" is not the "
-		    "type of a record", pid, name);
-	if ((r->proc = snap_find(r->snap, pid)) == NULL &&
-	    (r->proc = snap_add(r->snap, pid)) == NULL)
+	if (read_head(r, &pid, name) == -1 || reader_proc(r, pid) == -1)
 		return -1;
 	if (strcmp(name, "text") == 0)
 		rc = read_text(r);
@@ -281,19 +194,61 @@ read_record(struct reader *r, const struct readopts *o)
 		rc = read_data(r, name);
 	if (rc == -1)
 		return errstr_wrap("process %" PRIu64 ": %.64s", pid, name);
-	snprintf(r->last, sizeof r->last, "%.64s of process %" PRIu64, name,
-	    pid);
-	if (o != NULL && o->record != NULL)
-		o->record(o->arg, pid, name, start, r->in->pos - start);
+	reader_done(r, o, name, start, r->in->pos - start);
 	return 0;
 }
 
+/*
+ * Read the trailer of a stream that was scanned, and see whether that is
+ * what it tells of.
+ */
 static int
-read_stream(struct reader *r, const struct readopts *o)
+read_trailer(struct reader *r)
 {
-	char line[SNAP6_LINE];
+	uint64_t mb;
+
+	input_sum(r->in, NULL);
+	trailer_free(&r->trailer);
+	if (sums_end(r->sums) == -1)
+		return -1;
+	r->at = r->in->pos;
+	if (trailer_read(&r->trailer, r->in) == -1)
+		return -1;
+	if (r->trailer.records != r->records)
+		return errstr_set("trailer: %" PRIu64 " records are before "
+		    "it, but it says %" PRIu64, r->records,
+		    r->trailer.records);
+	for (mb = 0; mb < r->sums->n; mb++)
+		if (!trailer_sound(&r->trailer, r->sums, mb)) {
+			r->at = mb * SUM_BYTES;
+			return errstr_set("megabyte %" PRIu64 " is damaged: "
+			    "its sum is not that in the trailer", mb);
+		}
+	r->snap->summed = true;
+	return 0;
+}
+
+/*
+ * Read all records, and the trailer if there is one.
+ */
+static int
+read_records(struct reader *r, const struct readopts *o)
+{
+	while (input_fill(r->in, 1) > 0) {
+		if (trailer_here(r->in))
+			return read_trailer(r);
+		if (read_record(r, o) == -1)
+			return -1;
+	}
+	input_sum(r->in, NULL);
+	return *snap_errstr() == '\0' ? 0 : -1;
+}
+
+static int
+read_magic(struct reader *r)
+{
 	const uint8_t *p;
-	size_t n, magic;
+	size_t magic;
 
 	magic = sizeof SNAP6_MAGIC - 1;
 	p = input_peek(r->in, magic);
@@ -304,58 +259,165 @@ read_stream(struct reader *r, const struct readopts *o)
 	if (p == NULL || memcmp(p, SNAP6_MAGIC, magic) != 0)
 		return errstr_set("not a snapshot: it does not begin with "
 		    "\"%s\"", SNAP6_MAGIC);
+	return 0;
+}
+
+static int
+read_first(struct reader *r, const struct readopts *o)
+{
+	char line[SNAP6_LINE];
+
 	if (read_line(r, "first line", 0, '?', line) == -1)
 		return -1;
 	if ((r->snap->header = strdup(line)) == NULL)
 		return errstr_set("out of memory");
-	if (o != NULL && o->record != NULL)
+	if (o->record != NULL)
 		o->record(o->arg, 0, line, 0, r->in->pos);
-	while ((n = input_fill(r->in, 1)) > 0)
-		if (read_record(r, o) == -1)
-			return -1;
-	return *snap_errstr() == '\0' ? 0 : -1;
+	return 0;
 }
 
 /*
- * Read a snap(6) stream to its end.  Page data stays in the file, or goes
- * to a spool when it comes from a pipe; with o->nodata it is not kept at
- * all.  o->record is called for each record that was read: its process,
+ * Look for the trailer of a file.  For who saves what is whole, find what is
+ * not; without an index, what is before that is all that can be read.
+ */
+static int
+reader_trailer(struct reader *r)
+{
+	int rc;
+
+	if ((rc = trailer_find(&r->trailer, r->in)) == -1) {
+		r->at = r->trailer.pos;
+		trailer_free(&r->trailer);
+		if (!r->salvage)
+			return -1;
+	}
+	if (rc != 1 || !r->salvage)
+		return 0;
+	if (damage_find(r) == -1)
+		return -1;
+	if (r->damage.bad == NULL || r->trailer.index != NULL)
+		return 0;
+	if (r->damage.first == 0)
+		return errstr_set("the first megabyte is damaged, and there "
+		    "is no index");
+	input_cut(r->in, r->damage.first * SUM_BYTES);
+	return 0;
+}
+
+/*
+ * Read a stream: a file by its index, if it has one, anything else by
+ * scanning.
+ */
+static int
+read_stream(struct reader *r, const struct readopts *o)
+{
+	bool scan;
+
+	scan = r->in->size == UINT64_MAX || o->scan;
+	if (read_magic(r) == -1 || (!scan && reader_trailer(r) == -1))
+		return -1;
+	scan |= r->trailer.index == NULL;
+	if (scan) {
+		if ((r->sums = sums_new()) == NULL)
+			return -1;
+		input_sum(r->in, r->sums);
+	}
+	if (read_first(r, o) == -1)
+		return -1;
+	if ((scan ? read_records(r, o) : read_index(r, o)) == -1)
+		return -1;
+	if (r->trailer.data != NULL && o->record != NULL)
+		o->record(o->arg, 0, "proc", r->trailer.pos, r->trailer.len);
+	return 0;
+}
+
+/*
+ * Tell what is wrong, and where.
+ */
+static void
+reader_fail(const struct reader *r)
+{
+	if (r->cut)
+		errstr_wrap("%s: byte %" PRIu64 " (the last whole record is "
+		    "%s)", r->in->name, r->at, r->last[0] != '\0' ?
+		    r->last : "none");
+	else
+		errstr_wrap("%s: byte %" PRIu64, r->in->name, r->at);
+}
+
+/*
+ * Let all processes know what their Linux records tell of them.
+ */
+static int
+reader_apply(struct reader *r)
+{
+	struct proc *p;
+	size_t i;
+
+	for (i = 0; i < r->snap->nproc; i++) {
+		p = r->snap->proc[i];
+		if (linuxrec_apply(p) == 0)
+			continue;
+		errstr_wrap("%s: process %" PRIu64, r->in->name, p->pid);
+		if (!r->salvage)
+			return -1;
+		salvage_say(r, "%s", snap_errstr());
+	}
+	return 0;
+}
+
+/*
+ * Read a snap(6) stream.  Page data stays in the file, or goes to a spool
+ * when it comes from a pipe; with o->nodata it is not kept at all.  A file
+ * that has an index is read by it, unless o->scan is set; all others are
+ * read to the end, and compared with the sums of their trailer if they have
+ * one.  o->record is called for each record that was read: its process,
  * type, position and length.  NULL on an error, with the name of the input
  * and the byte in the error string; the last whole record too when the
  * stream was cut.
+ *
+ * With o->salvage, what is whole of a damaged stream is read, and o->warn
+ * is told what is not: it is missing from its process.
  */
 struct snap *
 snap6_read(struct input *in, const struct readopts *o)
 {
+	static const struct readopts none;
 	struct reader r;
-	size_t i;
+	int rc;
 
+	if (o == NULL)
+		o = &none;
 	memset(&r, 0, sizeof r);
 	r.in = in;
-	r.nodata = o != NULL && o->nodata;
-	r.keep = o == NULL ? NULL : o->keep;
-	r.keeper = o == NULL ? NULL : o->keeper;
+	r.nodata = o->nodata;
+	r.keep = o->keep;
+	r.keeper = o->keeper;
+	r.salvage = o->salvage;
+	r.warn = o->warn;
+	r.arg = o->arg;
 	if ((r.snap = snap_new()) == NULL)
 		return NULL;
-	if (read_stream(&r, o) == -1) {
-		if (r.cut)
-			errstr_wrap("%s: byte %" PRIu64
-			    " (the last whole record is %s)", in->name,
-			    r.at, r.last[0] != '\0' ? r.last : "none");
-		else
-			errstr_wrap("%s: byte %" PRIu64, in->name, r.at);
-		goto fail;
-	}
-	if (r.spool && spool_finish(r.src) == -1)
-		goto fail;
-	for (i = 0; i < r.snap->nproc; i++)
-		if (linuxrec_apply(r.snap->proc[i]) == -1) {
-			errstr_wrap("%s: process %" PRIu64, in->name,
-			    r.snap->proc[i]->pid);
-			goto fail;
+	rc = read_stream(&r, o);
+	input_sum(in, NULL);
+	if (rc == -1) {
+		reader_fail(&r);
+		if (r.salvage && r.snap->nproc > 0) {
+			salvage_say(&r, "%s", snap_errstr());
+			rc = 0;
 		}
-	return r.snap;
-fail:
+	}
+	if (rc == 0 && r.spool)
+		rc = spool_finish(r.src);
+	if (rc == 0)
+		rc = reader_apply(&r);
+	if (rc == 0 && r.salvage)
+		rc = salvage_snap(&r);
+	damage_free(&r.damage);
+	trailer_free(&r.trailer);
+	sums_free(r.sums);
+	if (rc == 0)
+		return r.snap;
 	snap_free(r.snap);
 	return NULL;
 }

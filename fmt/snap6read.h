@@ -1,12 +1,19 @@
 /*
- * What the two halves of the snap(6) reader share: records, in snap6read.c,
- * and the segments and pages in them, in snap6seg.c.
+ * What the parts of the snap(6) reader share: what streams are made of, in
+ * snap6num.c, records, in snap6read.c, the
+ * segments and pages in them, in snap6seg.c, what an index tells of both, in
+ * snap6index.c, and what is left of a damaged stream, in salvage.c.
  */
 #ifndef SNAP6READ_H
 #define SNAP6READ_H
 
-#include "snap.h"
-#include "snap6.h"
+#include "trailer.h"
+
+struct damage {			/* which megabytes of a stream are damaged */
+	bool		*bad;	/* owned; NULL: none */
+	uint64_t	 n;
+	uint64_t	 first;	/* the first bad one; n: none */
+};
 
 struct reader {
 	struct input	*in;
@@ -21,17 +28,54 @@ struct reader {
 	struct proc	*proc;	/* of the record being read */
 	struct segment	*seg;	/* being read */
 	struct image	*image;	/* and what it will be in */
+	struct trailer	 trailer; /* bytes 0: none was found */
+	struct sums	*sums;	/* owned; of what was scanned */
+	uint64_t	 records; /* so far */
+	bool		 salvage; /* an error is no end: keep what is whole */
+	struct damage	 damage;
+	void		(*warn)(void *, const char *);
+	void		*arg;	/* warn's */
 	char		 last[128]; /* the last whole record, for messages */
 	uint64_t	 at;	/* the byte that a message is about */
 	bool		 cut;	/* the stream ended too early */
 };
 
-/* snap6read.c */
+/* snap6num.c */
 int		 reader_short(struct reader *, const char *);
 uint64_t	 reader_rest(const struct reader *);
 int		 read_num(struct reader *, const char *, uint64_t *);
+int		 read_line(struct reader *, const char *, size_t, char,
+		    char [SNAP6_LINE]);
+int		 read_bytes(struct reader *, struct buf *, uint64_t);
+
+/* snap6read.c */
+int		 read_head(struct reader *, uint64_t *, char [SNAP6_LINE]);
+int		 read_data(struct reader *, const char *);
+int		 reader_proc(struct reader *, uint64_t);
+struct image	*reader_image(struct reader *, enum image_kind);
+void		 reader_done(struct reader *, const struct readopts *,
+		    const char *, uint64_t, uint64_t);
 
 /* snap6seg.c */
+int		 reader_source(struct reader *);
 int		 read_segment(struct reader *, struct image *);
+
+/* snap6index.c */
+int		 read_index(struct reader *, const struct readopts *);
+
+/* summed.c */
+struct source	*source_summed(struct reader *, struct source *,
+		    struct source *);
+int		 reader_check(struct reader *, uint64_t, uint64_t);
+
+/* salvage.c */
+int		 damage_find(struct reader *);
+bool		 damage_in(const struct damage *, uint64_t, uint64_t,
+		    uint64_t *);
+void		 damage_free(struct damage *);
+void		 salvage_say(const struct reader *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+int		 salvage_segment(struct reader *, struct image *);
+int		 salvage_snap(struct reader *);
 
 #endif

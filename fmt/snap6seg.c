@@ -15,7 +15,7 @@
  * Where the bytes of raw pages will be read from.  Whoever keeps pages as
  * they come will have most of them, and need not inflate them again.
  */
-static int
+int
 reader_source(struct reader *r)
 {
 	if (r->nodata)
@@ -24,8 +24,12 @@ reader_source(struct reader *r)
 	    (r->keep != NULL && !input_plain(r->in))) {
 		r->src = source_spool(r->snap);
 		r->spool = true;
-	} else
+	} else {
 		r->src = input_source(r->snap, r->in, KB + 1);
+		if (r->src != NULL && r->trailer.index != NULL)
+			r->src = source_summed(r, r->src,
+			    input_source(r->snap, r->in, KB));
+	}
 	return r->src == NULL ? -1 : 0;
 }
 
@@ -236,6 +240,8 @@ read_segment(struct reader *r, struct image *im)
 		return -1;
 	r->image = im;
 	if (read_pages(r) == -1) {
+		if (r->salvage && salvage_segment(r, im) == -1)
+			return -1;
 		segment_free(r->seg);
 		r->seg = NULL;
 		return -1;

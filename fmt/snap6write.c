@@ -4,8 +4,7 @@
  * section that ends in a reference, one mem record for a process, behind
  * its text, references straight to raw pages.
  */
-#include "snap.h"
-#include "snap6.h"
+#include "trailer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,6 +19,10 @@ enum {
 struct snap6 {
 	struct output	*out;		/* borrowed */
 	struct dedup	*dedup;		/* owned */
+	struct sums	*sums;		/* owned; of all that is written */
+	struct indexer	 index;		/* of it */
+	uint64_t	 start;		/* of the stream in the output */
+	bool		 zero;		/* there is a process 0 */
 	void		(*warn)(void *, const char *);
 	void		*arg;		/* warn's */
 	void		(*tick)(void *); /* or NULL */
@@ -95,17 +98,32 @@ write_num(struct snap6 *w, uint64_t v)
 static void
 write_header(struct snap6 *w, const char *name)
 {
+	indexer_record(&w->index, w->proc->pid, name);
 	write_num(w, w->proc->pid);
 	output_put(w->out, name, strlen(name));
 	output_put(w->out, "\n", 1);
 }
 
+/*
+ * A record that began at byte pos of the output has ended.
+ */
+static void
+write_end(struct snap6 *w, uint64_t pos)
+{
+	indexer_length(&w->index, output_pos(w->out) - pos,
+	    output_pos(w->out) - w->start);
+}
+
 static void
 write_data(struct snap6 *w, const struct file *f)
 {
+	uint64_t pos;
+
+	pos = output_pos(w->out);
 	write_header(w, f->name);
 	write_num(w, f->len);
 	output_put(w->out, f->data, f->len);
+	write_end(w, pos);
 }
 
 static void
@@ -209,29 +227,37 @@ static int
 write_finding(void *arg, const struct finding *f)
 {
 	struct snap6 *w = arg;
+	uint64_t pos;
 	int rc;
 
 	rc = 0;
 	if (w->seg != f->seg) {
 		write_num(w, f->seg->base);
 		write_num(w, f->seg->len);
+		indexer_segment(&w->index, f->seg->base, f->seg->len);
 		w->seg = f->seg;
 	}
+	pos = output_pos(w->out);
 	switch (f->verdict) {
 	case VERDICT_RAW:
 		w->proc->count.raw += f->n;
 		write_raw(w, f);
+		indexer_raw(&w->index, f->place, f->n);
 		break;
 	case VERDICT_ZERO:
 		w->proc->count.zero += f->n;
 		write_fill(w, 'z', f->n);
+		indexer_zero(&w->index, f->n);
 		break;
 	case VERDICT_SAME:
 		w->proc->count.same += f->n;
 		write_refer(w, f);
+		indexer_same(&w->index, f->same, f->n, output_pos(w->out) -
+		    pos);
 		break;
 	case VERDICT_LOST:
 		rc = write_lost(w, f);
+		indexer_zero(&w->index, f->n);
 		break;
 	}
 	if (f->final && output_flush(w->out) == -1)
@@ -262,22 +288,28 @@ static int
 write_images(struct snap6 *w)
 {
 	const struct image *im;
+	uint64_t pos;
 	size_t i;
 
 	im = w->proc->text;
 	for (i = 0; im != NULL && i < im->nseg; i++) {
+		pos = output_pos(w->out);
 		write_header(w, "text");
 		if (dedup_segment(w->dedup, im->seg[i], true) == -1)
 			return -1;
+		write_end(w, pos);
 	}
 	im = w->proc->mem;
 	if (im == NULL || im->nseg == 0)
 		return 0;
+	pos = output_pos(w->out);
 	write_header(w, "mem");
 	write_num(w, im->nseg);
+	indexer_segments(&w->index, im->nseg);
 	for (i = 0; i < im->nseg; i++)
 		if (dedup_segment(w->dedup, im->seg[i], i + 1 == im->nseg) == -1)
 			return -1;
+	write_end(w, pos);
 	return 0;
 }
 
@@ -293,6 +325,7 @@ snap6_put(struct snap6 *w, struct proc *p)
 	int rc;
 
 	w->proc = p;
+	w->zero |= p->pid == 0;
 	memset(&p->count, 0, sizeof p->count);
 	w->lost = false;
 	w->nlost = 0;
@@ -311,6 +344,15 @@ snap6_put(struct snap6 *w, struct proc *p)
 	if (w->warn != NULL)
 		w->warn(w->arg, msg);
 	return output_flush(w->out);
+}
+
+static void
+snap6_free(struct snap6 *w)
+{
+	dedup_free(w->dedup);
+	sums_free(w->sums);
+	indexer_free(&w->index);
+	free(w);
 }
 
 /*
@@ -332,8 +374,11 @@ snap6_begin(struct output *out, const char *header,
 	w->out = out;
 	w->warn = warn;
 	w->arg = arg;
-	if ((w->dedup = dedup_new(write_finding, w)) == NULL) {
-		free(w);
+	w->start = output_pos(out);
+	if ((w->sums = sums_new()) == NULL ||
+	    (w->dedup = dedup_new(write_finding, w)) == NULL ||
+	    output_sum(out, w->sums) == -1) {
+		snap6_free(w);
 		return NULL;
 	}
 	output_put(out, header, strlen(header));
@@ -352,16 +397,39 @@ snap6_tick(struct snap6 *w, void (*tick)(void *), void *arg)
 }
 
 /*
- * All is put: free the writer.  The output is the caller's to commit.
+ * Write the trailer, which is of process 0: there is none where that number
+ * is taken.
+ */
+static int
+write_trailer(struct snap6 *w)
+{
+	struct buf b = { 0 };
+	int rc;
+
+	if (w->zero)
+		return 0;
+	if ((rc = sums_end(w->sums)) == 0 &&
+	    (rc = trailer_make(&b, &w->index, w->sums)) == 0) {
+		output_put(w->out, b.data, b.len);
+		rc = output_flush(w->out);
+	}
+	buf_free(&b);
+	return rc;
+}
+
+/*
+ * Free the writer.  If all is put, the snapshot is whole, and a trailer says
+ * so.  The output is the caller's to commit.
  */
 int
-snap6_end(struct snap6 *w)
+snap6_end(struct snap6 *w, bool whole)
 {
 	int rc;
 
-	rc = output_flush(w->out);
-	dedup_free(w->dedup);
-	free(w);
+	rc = output_sum(w->out, NULL);
+	if (rc == 0 && whole)
+		rc = write_trailer(w);
+	snap6_free(w);
 	return rc;
 }
 
@@ -380,5 +448,5 @@ snap6_write(struct snap *s, struct output *out,
 		return -1;
 	for (rc = 0, i = 0; i < s->nproc && rc == 0; i++)
 		rc = snap6_put(w, s->proc[i]);
-	return snap6_end(w) == -1 ? -1 : rc;
+	return snap6_end(w, rc == 0) == -1 ? -1 : rc;
 }

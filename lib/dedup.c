@@ -150,6 +150,7 @@ tell_same(struct finding *f, struct dedup *d, uint64_t target,
 
 	at = place_segment(d, target);
 	kb = target - at->place;
+	f->same = target;
 	f->image = at->seg->image;
 	f->addr = at->seg->base + kb * KB;
 	return segment_kb(at->seg) - kb < n ? segment_kb(at->seg) - kb : n;
@@ -189,6 +190,7 @@ block_tell(struct dedup *d, const struct block *b)
 		f.verdict = d->j.verdict[i];
 		f.seg = b->seg;
 		f.kb = b->kb + i;
+		f.place = b->place + i;
 		f.n = block_run(d, b, i);
 		f.why = b->why;
 		if (f.verdict == VERDICT_RAW)
@@ -215,6 +217,7 @@ run_tell(struct dedup *d, const struct block *b)
 		memset(&f, 0, sizeof f);
 		f.seg = b->seg;
 		f.kb = b->kb + i;
+		f.place = b->place + i;
 		f.n = b->all - i;
 		f.verdict = VERDICT_ZERO;
 		f.why = "";

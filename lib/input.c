@@ -52,7 +52,7 @@ input_open(const char *path)
 		goto fail;
 	}
 	in->st = st;
-	in->size = UINT64_MAX;
+	in->size = in->most = UINT64_MAX;
 	if (S_ISREG(st.st_mode)) {
 		in->origin = lseek(in->fd, 0, SEEK_CUR);
 		in->size = st.st_size < in->origin ? 0 :
@@ -88,6 +88,7 @@ input_memory(const char *name, const void *data, size_t len)
 	in->cap = len + 1;
 	in->end = len;
 	in->size = len;
+	in->most = UINT64_MAX;
 	in->eof = true;
 	return in;
 }
@@ -146,11 +147,50 @@ input_plain(const struct input *in)
 	return in->gunzip == NULL;
 }
 
+/*
+ * Add to the sums what was skipped and is still in the buffer.
+ */
+static void
+input_tally(struct input *in)
+{
+	if (in->sums != NULL)
+		sums_add(in->sums, in->buf + in->summed, in->start -
+		    in->summed);
+	in->summed = in->start;
+}
+
+/*
+ * Let the bytes at hand end where the stream is taken to end.
+ */
+static void
+input_trim(struct input *in)
+{
+	uint64_t left;
+
+	left = in->most > in->pos ? in->most - in->pos : 0;
+	if (in->end - in->start >= left) {
+		in->end = in->start + (size_t)left;
+		in->eof = true;
+	}
+}
+
+/*
+ * Read up to n bytes that follow those in the buffer; 0 at the end.
+ */
 static ssize_t
 input_read(struct input *in, uint8_t *buf, size_t n)
 {
+	uint64_t at;
 	ssize_t r;
 
+	if (in->random) {
+		at = in->pos + (in->end - in->start);
+		if (at >= in->size)
+			return 0;
+		if (n > in->size - at)
+			n = (size_t)(in->size - at);
+		return input_pread(in, buf, n, at) == -1 ? -1 : (ssize_t)n;
+	}
 	if (in->gunzip != NULL)
 		return gunzip_read(in->gunzip, buf, n);
 	do
@@ -175,8 +215,9 @@ input_fill(struct input *in, size_t n)
 	if (have >= n)
 		return have;
 	if (in->start > 0) {
+		input_tally(in);
 		memmove(in->buf, in->buf + in->start, have);
-		in->start = 0;
+		in->start = in->summed = 0;
 		in->end = have;
 	}
 	errstr_set("%s", "");
@@ -195,6 +236,7 @@ input_fill(struct input *in, size_t n)
 		if (r == 0)
 			in->eof = true;
 		in->end += (size_t)r;
+		input_trim(in);
 	}
 	return in->end;
 }
@@ -249,6 +291,31 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 }
 
 /*
+ * Go to a byte of a stream whose size is known, before or behind the present
+ * one; from then on it is read at random.
+ */
+int
+input_seek(struct input *in, uint64_t pos)
+{
+	uint64_t first;
+
+	first = in->pos - in->start;	/* of what is in the buffer */
+	if (pos >= first && pos - first <= in->end) {
+		in->start = (size_t)(pos - first);
+		in->pos = pos;
+		return 0;
+	}
+	if (in->fd == -1 || pos > in->size)
+		return errstr_set("byte %ju cannot be gone to",
+		    (uintmax_t)pos);
+	in->random = true;
+	in->start = in->end = in->summed = 0;
+	in->pos = pos;
+	in->eof = false;
+	return 0;
+}
+
+/*
  * A stream in a file whose size is known as a source of a snapshot, with
  * kilobytes pitch bytes apart: locations are in->origin and the position.
  */
@@ -264,4 +331,27 @@ input_source(struct snap *s, struct input *in, uint32_t pitch)
 		return NULL;
 	}
 	return source_file(s, fd, in->name, pitch);
+}
+
+/*
+ * Take the stream to end at a byte, at or behind the present one.
+ */
+void
+input_cut(struct input *in, uint64_t pos)
+{
+	in->most = pos;
+	if (pos < in->size)
+		in->size = pos;
+	input_trim(in);
+}
+
+/*
+ * Have all that is skipped from here on added to sums, or, with NULL, no
+ * more of it.
+ */
+void
+input_sum(struct input *in, struct sums *sums)
+{
+	input_tally(in);
+	in->sums = sums;
 }

@@ -38,6 +38,7 @@ struct output {
 	size_t		 nsmall;
 	struct iovec	 iov[VECTORS];
 	int		 niov;
+	struct sums	*sums;	/* borrowed; of what is written, or NULL */
 };
 
 /* the name beside its own that a file has just now; for signal handlers */
@@ -247,6 +248,8 @@ output_flush(struct output *o)
 {
 	int i;
 
+	for (i = 0; o->sums != NULL && i < o->niov; i++)
+		sums_add(o->sums, o->iov[i].iov_base, o->iov[i].iov_len);
 	if (o->gz == NULL)
 		output_writev(o, o->iov, o->niov);
 	for (i = 0; o->gz != NULL && i < o->niov && !o->failed; i++)
@@ -390,6 +393,20 @@ uint64_t
 output_pos(const struct output *o)
 {
 	return o->pos;
+}
+
+/*
+ * Have all that is put from here on, holes excepted, added to sums too, or,
+ * with NULL, no more of it.
+ */
+int
+output_sum(struct output *o, struct sums *sums)
+{
+	int rc;
+
+	rc = output_flush(o);
+	o->sums = sums;
+	return rc;
 }
 
 /*

@@ -122,6 +122,49 @@ nomem:
 	return NULL;
 }
 
+/*
+ * Move those processes of b that are to be kept into a, which has none of
+ * their numbers, and all sources.  Carried files come behind all processes.
+ * b is left empty.
+ */
+int
+snap_move(struct snap *a, struct snap *b, const bool *keep)
+{
+	struct proc **v, *p;
+	size_t i, n;
+	bool files;
+
+	if ((v = calloc(a->nproc + b->nproc + 1, sizeof *v)) == NULL)
+		return errstr_set("out of memory");
+	n = 0;
+	files = false;
+	do {
+		for (i = 0; i < a->nproc; i++)
+			if ((a->proc[i]->carried != NULL) == files)
+				v[n++] = a->proc[i];
+		for (i = 0; i < b->nproc; i++)
+			if (keep[i] && (b->proc[i]->carried != NULL) == files)
+				v[n++] = b->proc[i];
+		files = !files;
+	} while (files);
+	for (i = 0; i < b->nproc; i++) {
+		p = b->proc[i];
+		if (keep[i])
+			RB_INSERT(proctree, &a->bypid, p);
+		else
+			proc_free(p);
+	}
+	free(a->proc);
+	a->proc = v;
+	a->cap = a->nproc + b->nproc + 1;
+	a->nproc = n;
+	a->indexed = 0;
+	b->nproc = b->indexed = 0;
+	RB_INIT(&b->bypid);
+	source_move(a, b);
+	return 0;
+}
+
 static int
 index_cmp(size_t a, size_t b)
 {

@@ -97,6 +97,7 @@ struct input;
 
 void		 source_add(struct snap *, struct source *);
 void		 source_drop(struct snap *);
+void		 source_move(struct snap *, struct snap *);
 struct source	*source_file(struct snap *, int, const char *, uint32_t);
 struct source	*source_open(struct snap *, const char *);
 int		 source_fd(const struct source *);
@@ -265,6 +266,8 @@ struct snap {
 	uint32_t	 nsource;
 	struct stat	 st;	/* of what it was read from; st_mode 0: of
 				   nothing */
+	bool		 summed; /* all of it was read, and is as its trailer
+				   tells */
 };
 
 struct snap	*snap_new(void);
@@ -272,6 +275,7 @@ void		 snap_free(struct snap *);
 bool		 proc_isthread(const struct proc *);
 struct proc	*snap_find(struct snap *, uint64_t);
 struct proc	*snap_add(struct snap *, uint64_t);
+int		 snap_move(struct snap *, struct snap *, const bool *);
 int		 snap_index(struct snap *);
 int		 snap_threads(struct snap *, uint64_t, const size_t **, size_t *);
 struct file	*proc_file(const struct proc *, const char *);
@@ -328,6 +332,27 @@ int		 carried_cmp(const struct carried *, const struct carried *);
 void		 carried_free(struct carried *);
 
 /*
+ * Sums of a stream, megabyte by megabyte: sums.c
+ */
+enum { SUM_BYTES = 1024 * 1024 };
+
+struct sums {
+	uint64_t	*sum;	/* owned */
+	size_t		 n;
+	size_t		 cap;
+	uint64_t	 bytes;	/* so far */
+	size_t		 part;	/* of these, in the megabyte begun */
+	struct XXH3_state_s *state; /* owned; of that megabyte */
+	bool		 failed; /* out of memory */
+};
+
+struct sums	*sums_new(void);
+void		 sums_free(struct sums *);
+void		 sums_add(struct sums *, const void *, size_t);
+int		 sums_end(struct sums *);
+uint64_t	 sums_of(const void *, size_t);
+
+/*
  * Streams in: input.c.  Bytes are looked at, then skipped.  gunzip.c and
  * gzipfile.c inflate what is compressed.
  */
@@ -345,6 +370,10 @@ struct input {
 	bool		 eof;
 	struct gunzip	*gunzip; /* owned; NULL: it is not compressed */
 	struct gzipfile	*gzfile; /* owned; NULL: not to be read at random */
+	bool		 random; /* read from where it is, not in order */
+	uint64_t	 most;	/* the stream is taken to end here */
+	struct sums	*sums;	/* borrowed; of what is skipped, or NULL */
+	size_t		 summed; /* buf as far as this is in them */
 };
 
 struct input	*input_open(const char *);
@@ -357,6 +386,9 @@ const uint8_t	*input_peek(struct input *, size_t);
 void		 input_skip(struct input *, size_t);
 int		 input_pread(struct input *, void *, size_t, uint64_t);
 struct source	*input_source(struct snap *, struct input *, uint32_t);
+int		 input_seek(struct input *, uint64_t);
+void		 input_cut(struct input *, uint64_t);
+void		 input_sum(struct input *, struct sums *);
 
 /*
  * Streams out: output.c, and gzipout.c, which compresses.  A file appears
@@ -373,6 +405,7 @@ char		*output_room(struct output *, size_t, size_t *);
 void		 output_filled(struct output *, const char *);
 int		 output_flush(struct output *);
 uint64_t	 output_pos(const struct output *);
+int		 output_sum(struct output *, struct sums *);
 int		 output_fd(const struct output *);
 int		 output_commit(struct output *);
 void		 output_abort(struct output *);
@@ -417,9 +450,11 @@ struct finding {		/* what a run of kilobytes turned out to be */
 	const struct segment *seg;	/* borrowed, as all here */
 	uint64_t	 kb;	/* the first, from the segment's base */
 	uint64_t	 n;
+	uint64_t	 place;	/* of the first in the order of description */
 	const uint8_t	*data;	/* RAW: n * KB bytes; see final */
 	const struct image *image; /* SAME: where it was described first */
 	uint64_t	 addr;
+	uint64_t	 same;	/* SAME: the place of that */
 	const char	*why;	/* LOST: the reason */
 	bool		 final;	/* data since the last final one dies now */
 };
@@ -439,6 +474,8 @@ size_t		 dedup_bytes(const struct dedup *);
  */
 struct readopts {
 	bool	 nodata;	/* page bytes will not be asked for */
+	bool	 scan;		/* read and check all, though there is an index */
+	bool	 salvage;	/* take what is whole of a damaged stream */
 	void	(*record)(void *, uint64_t, const char *, uint64_t, uint64_t);
 				/* arg, pid, name, position, length; at
 				   position 0, the first line */
@@ -451,6 +488,8 @@ struct readopts {
 
 struct snap	*snap_open(const char *, const struct readopts *);
 struct snap	*snap6_read(struct input *, const struct readopts *);
+int		 snap_compare(struct snap *, struct snap *);
+int		 snap_merge(struct snap *, struct snap *);
 
 struct snap6;			/* a snapshot being written */
 
@@ -458,7 +497,7 @@ struct snap6	*snap6_begin(struct output *, const char *,
 		    void (*)(void *, const char *), void *);
 void		 snap6_tick(struct snap6 *, void (*)(void *), void *);
 int		 snap6_put(struct snap6 *, struct proc *);
-int		 snap6_end(struct snap6 *);
+int		 snap6_end(struct snap6 *, bool);
 int		 snap6_write(struct snap *, struct output *,
 		    void (*)(void *, const char *), void *);
 bool		 snap6_known(const char *);

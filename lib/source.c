@@ -13,7 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STRIDED = 64 };	/* kilobytes of a stream read at once */
+enum {
+	STRIDED = 64,		/* kilobytes of a stream read at once */
+	PAGE_TAG = 'r'		/* before a page of a stream: snap(6) */
+};
 
 /*
  * Hand a source to a snapshot, which owns it from here on.
@@ -42,6 +45,21 @@ source_drop(struct snap *s)
 		src->ops->free(src);
 	free(src->name);
 	free(src);
+}
+
+/*
+ * Hand all sources of b to a, where they get other numbers.
+ */
+void
+source_move(struct snap *a, struct snap *b)
+{
+	struct source *src;
+
+	while ((src = b->sources) != NULL) {
+		b->sources = src->next;
+		source_add(a, src);
+	}
+	b->nsource = 0;
 }
 
 /*
@@ -93,24 +111,47 @@ file_pread(struct filesource *f, uint8_t *buf, size_t len, uint64_t off)
 }
 
 /*
- * Read n kilobytes, at most STRIDED, that lie in a stream a byte apart, each
- * straight to its place: whether that worked.
+ * Read n kilobytes, at most STRIDED, that lie in a snap(6) stream, each with
+ * the r before it that makes it a page, straight to its place: whether that
+ * worked.
  */
 static bool
 read_strided(const struct filesource *f, uint64_t loc, size_t n, uint8_t *buf)
 {
 	struct iovec v[2 * STRIDED];
-	uint8_t between;
+	uint8_t tag[STRIDED] = { 0 };
 	size_t k;
 
 	for (k = 0; k < n; k++) {
-		v[2 * k].iov_base = buf + k * KB;
-		v[2 * k].iov_len = KB;
-		v[2 * k + 1].iov_base = &between;
-		v[2 * k + 1].iov_len = 1;
+		v[2 * k].iov_base = &tag[k];
+		v[2 * k].iov_len = 1;
+		v[2 * k + 1].iov_base = buf + k * KB;
+		v[2 * k + 1].iov_len = KB;
 	}
-	return preadv(f->fd, v, (int)(2 * n - 1), (off_t)loc) ==
-	    (ssize_t)(n * (KB + 1) - 1);
+	if (loc == 0 || preadv(f->fd, v, (int)(2 * n), (off_t)(loc - 1)) !=
+	    (ssize_t)(n * (KB + 1)))
+		return false;
+	for (k = 0; k < n && tag[k] == PAGE_TAG; k++)
+		continue;
+	return k == n;
+}
+
+/*
+ * Read one kilobyte of such a stream; it may be a short one at its end.
+ */
+static int
+read_tagged(struct filesource *f, uint64_t loc, uint8_t *buf)
+{
+	uint8_t tag;
+	int rc;
+
+	rc = file_pread(f, &tag, 1, loc - 1);
+	if (rc == SOURCE_OK && (loc == 0 || tag != PAGE_TAG)) {
+		errstr_set("byte %ju: 0x%02x, where a page should begin",
+		    (uintmax_t)(loc - 1), tag);
+		rc = SOURCE_LOST;
+	}
+	return rc != SOURCE_OK ? rc : file_pread(f, buf, KB, loc);
 }
 
 static int
@@ -125,13 +166,12 @@ file_readrun(struct filesource *f, const struct run *r, uint8_t *buf)
 		return file_pread(f, buf, r->n * KB, r->loc);
 	for (i = 0; i < r->n; i += n) {
 		n = r->n - i < STRIDED ? r->n - i : STRIDED;
-		if (pitch == KB + 1 && read_strided(f, r->loc + i * pitch,
-		    (size_t)n, buf + i * KB))
+		if (read_strided(f, r->loc + i * pitch, (size_t)n,
+		    buf + i * KB))
 			continue;
 		/* at the end of the file, or an error: which, is told here */
 		for (k = i; k < i + n; k++) {
-			rc = file_pread(f, buf + k * KB, KB,
-			    r->loc + k * pitch);
+			rc = read_tagged(f, r->loc + k * pitch, buf + k * KB);
 			if (rc != SOURCE_OK)
 				return rc;
 		}

@@ -113,7 +113,7 @@ write_live(struct live *l, struct snap *s, struct output *out)
 			rc = -1;
 			break;
 		}
-	return snap6_end(w) == -1 ? -1 : rc;
+	return snap6_end(w, rc == 0) == -1 ? -1 : rc;
 }
 
 static void

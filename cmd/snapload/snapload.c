@@ -169,7 +169,7 @@ unload(const char *dir, const char *path)
 	snap6_tick(w, tick_unload, o);
 	for (i = 0, rc = 0; i < s->nproc && rc == 0; i++)
 		rc = snap6_put(w, s->proc[i]);
-	if (snap6_end(w) == -1 || rc == -1)
+	if (snap6_end(w, rc == 0) == -1 || rc == -1)
 		goto fail;
 	progress_end();
 	if (verbose)

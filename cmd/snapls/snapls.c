@@ -1,5 +1,5 @@
 /*
- * snapls: list what a snapshot holds.  Reads all of it, so it verifies too.
+ * snapls: list what a snapshot holds; read and check all of it.
  */
 #include "snap.h"
 
@@ -16,6 +16,7 @@ static bool incomplete;
 struct listing {
 	bool	 segments;
 	bool	 records;
+	bool	 check;
 };
 
 /*
@@ -240,37 +241,104 @@ list_snap(struct snap *s, const struct listing *ls)
 static void __attribute__((noreturn))
 usage(void)
 {
-	fprintf(stderr, "usage: snapls [-lv] [file ...]\n");
+	fprintf(stderr, "usage: snapls [-clv] [file ...]\n");
 	exit(2);
+}
+
+static void
+say(void *arg, const char *text)
+{
+	char line[700];
+
+	(void)arg;
+	strlcpy(line, text, sizeof line);
+	warnx("%s", program_harmless(line));
+}
+
+static bool
+is_stdin(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
+/*
+ * Tell what is damaged in a file, and what lies there.
+ */
+static void
+tell_damage(const char *path)
+{
+	struct readopts o = { .nodata = true, .salvage = true, .warn = say };
+
+	if (!is_stdin(path))
+		snap_free(snap_open(path, &o));
+}
+
+/*
+ * A snapshot was read to its end and is in order: is its index, too?
+ */
+static int
+check_index(const char *path, struct snap *s)
+{
+	struct readopts o = { .nodata = true };
+	struct snap *t;
+	int rc;
+
+	if (!s->summed) {
+		warnx("%s: it has no sums", path);
+		return 0;
+	}
+	if (is_stdin(path))
+		return 0;
+	if ((t = snap_open(path, &o)) == NULL) {
+		warnx("%s", snap_errstr());
+		return -1;
+	}
+	if ((rc = snap_compare(s, t)) == -1)
+		warnx("%s: the index tells something else than the "
+		    "snapshot: %s", path, snap_errstr());
+	snap_free(t);
+	return rc;
 }
 
 static int
 list_file(const char *path, const struct listing *ls, bool named)
 {
 	struct readopts o = { .nodata = true, .record = list_record,
-	    .warn = list_lost, .arg = (void *)(uintptr_t)ls };
+	    .scan = ls->check, .warn = list_lost,
+	    .arg = (void *)(uintptr_t)ls };
 	struct snap *s;
+	int rc;
 
 	if (named)
 		printf("%s:\n", path);
 	if ((s = snap_open(path, &o)) == NULL) {
 		fflush(stdout);
 		warnx("%s", snap_errstr());
+		if (ls->check)
+			tell_damage(path);
 		return -1;
 	}
 	list_snap(s, ls);
+	rc = 0;
+	if (ls->check) {
+		fflush(stdout);
+		rc = check_index(path, s);
+	}
 	snap_free(s);
-	return 0;
+	return rc;
 }
 
 int
 main(int argc, char *argv[])
 {
-	struct listing ls = { false, false };
+	struct listing ls = { false, false, false };
 	int c, i, rc;
 
-	while ((c = getopt(argc, argv, "lv")) != -1)
+	while ((c = getopt(argc, argv, "clv")) != -1)
 		switch (c) {
+		case 'c':
+			ls.check = true;
+			break;
 		case 'l':
 			ls.segments = true;
 			break;

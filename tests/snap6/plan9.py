@@ -43,6 +43,8 @@ def strtou(text, most, mask):
 
 
 class Plan9(Reader):
+    INDEX = None        # a process like any other
+
     def read(self):
         super().read()
         if not self.procs:

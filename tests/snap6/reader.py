@@ -62,12 +62,14 @@ def quoted(name):
 
 class Reader:
     LINE = 8192         # the longest line, with its newline
+    INDEX = b'linux index 1\n'  # begins the trailer, in a proc of process 0
 
     def __init__(self, stream, origin=0):
         """Faults call the first byte of the stream by the number origin."""
         self.input, self.origin = stream, origin
         self.size, self.pos = len(stream), 0
         self.procs = {}
+        self.trailer = None     # where it begins
 
     def fail(self, at, what):
         raise Fault(self.origin + at, what)
@@ -126,6 +128,13 @@ class Reader:
     def record(self):
         start = self.pos
         pid, name = self.head()
+        if pid == 0 and name == b'proc' and self.INDEX and \
+                self.input[self.pos + 12:self.pos + 26] == self.INDEX:
+            self.file(Process(), name)
+            if self.pos < self.size:
+                self.fail(self.pos, 'something behind the trailer')
+            self.trailer = start
+            return
         proc = self.procs.setdefault(pid, Process())
         if name == b'text' or name == b'mem':
             self.section(proc, name)

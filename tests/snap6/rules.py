@@ -8,6 +8,7 @@ stream as it is, and so that it is not longer than it need be.
 import hashlib
 import re
 
+import trailer
 from reader import FILES, KB, ZEROS, Fault, Process, Reader, quoted
 
 RAW, SAME = ord('r'), b'mt'
@@ -35,6 +36,13 @@ class Checker(Reader):
         for at, pid in self.threads:
             if pid in self.procs:
                 self.breach(at, 'a thread before its process')
+        if self.trailer is not None:
+            found = self.input[self.trailer:]
+            before = self.input[:self.trailer]
+            if found not in (trailer.write(before),
+                             trailer.write(before, False)):
+                self.breach(self.trailer, 'not the trailer of what is '
+                    'before it')
         return self
 
     def number(self):
@@ -126,7 +134,8 @@ class Checker(Reader):
         super().file(proc, name)
         where, size = proc.files[name]
         body = self.input[where:where + size]
-        if name == b'proc' and body.startswith(b'linux '):
+        if name == b'proc' and body.startswith(b'linux ') and \
+                not body.startswith(self.INDEX):
             record = Checker(body, self.origin + where)
             try:
                 record.linux(self.procs)

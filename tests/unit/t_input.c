@@ -224,10 +224,13 @@ test_filesource(void **state)
 	(void)state;
 	s = snap_new();
 	for (pitch = KB; pitch <= KB + 1; pitch++) {
+		if (pitch == KB + 1)
+			for (i = 0; i < 250 * KB + 10; i++)
+				data[i] = 'r';	/* each page has one before it */
 		src = file_source(s, 250 * KB + 10, pitch);
 		run[0] = (struct run){ 17, 200 };
 		run[1] = (struct run){ 5000, 1 };
-		run[2] = (struct run){ 250 * KB - 100, 3 };
+		run[2] = (struct run){ 250 * KB - 100, pitch == KB ? 3 : 1 };
 		assert_int_equal(source_read(src, run, 3, got), SOURCE_OK);
 		for (i = 0; i < 200; i++)
 			assert_memory_equal(got + i * KB, data + 17 +
@@ -235,10 +238,15 @@ test_filesource(void **state)
 		assert_memory_equal(got + 200 * KB, data + 5000, KB);
 		assert_memory_equal(got + 201 * KB, data + 250 * KB - 100,
 		    110);
-		for (k = 201 * KB + 110; k < 204 * KB; k++)
+		for (k = 201 * KB + 110; k < (201 + run[2].n) * KB; k++)
 			assert_int_equal(got[k], 0);
-		assert_memory_equal(got + 203 * KB, zero, KB);
+		if (pitch == KB)
+			assert_memory_equal(got + 203 * KB, zero, KB);
 	}
+	data[17 + 3 * (KB + 1) - 1] = 'z';
+	src = file_source(s, 250 * KB + 11, KB + 1);
+	assert_int_equal(source_read(src, run, 1, got), SOURCE_LOST);
+	assert_contains(snap_errstr(), "byte 3091: 0x7a, where a page");
 	snap_free(s);
 }
 

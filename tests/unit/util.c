@@ -254,6 +254,23 @@ snap_bytes(struct snap *s, struct buf *b)
 }
 
 /*
+ * Take the trailer off a stream.
+ */
+void
+trailer_strip(struct buf *b)
+{
+	size_t i, len;
+
+	assert_true(b->len > 24);
+	assert_memory_equal(b->data + b->len - 8, "SNAPEND\n", 8);
+	for (i = len = 0; i < 8; i++)
+		len |= (size_t)b->data[b->len - 24 + i] << i * 8;
+	assert_true(len < b->len);
+	b->len -= len;
+	assert_memory_equal(b->data + b->len, "          0 proc\n", 17);
+}
+
+/*
  * All bytes of a segment, hidden ones too, into buf (segment_kb(s) * KB
  * bytes).
  */

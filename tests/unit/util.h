@@ -67,6 +67,7 @@ void		 stream_close(struct stream *);
 struct snap	*stream_read(const void *, size_t, bool);
 int		 try_write(struct snap *, struct buf *);
 void		 snap_bytes(struct snap *, struct buf *);
+void		 trailer_strip(struct buf *);
 
 /*
  * Snapshots.

@@ -1,0 +1,292 @@
+/*
+ * What is whole of a damaged stream.  Where there is a trailer, its sums
+ * tell which megabytes are damaged, and its index what lies in them;
+ * without an index, all that is behind the first damage is lost.  What is
+ * lost of an image is missing from it.
+ */
+#include "snap6read.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DAMAGED		"damaged"
+
+struct tell {			/* lost pages, to be told of on one line */
+	const struct reader *r;
+	const struct image *im;
+	const struct vmas *l;
+	const struct vma *v;	/* the mapping they are in, or NULL */
+	uint64_t	 mb;	/* the megabyte */
+	uint64_t	 start;	/* addresses */
+	uint64_t	 end;
+	uint64_t	 kb;	/* of pages; 0: none */
+};
+
+/*
+ * Say what is lost.
+ */
+void
+salvage_say(const struct reader *r, const char *fmt, ...)
+{
+	char line[600];
+	va_list ap;
+
+	if (r->warn == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	r->warn(r->arg, line);
+}
+
+/*
+ * Read a whole stream that has a trailer, to see which megabytes are
+ * damaged, and say so.  Afterwards it is at its beginning.
+ */
+int
+damage_find(struct reader *r)
+{
+	struct trailer *t = &r->trailer;
+	struct damage *d = &r->damage;
+	struct sums *s;
+	uint64_t mb;
+	size_t n;
+	int rc;
+
+	if ((s = sums_new()) == NULL)
+		return -1;
+	while (s->bytes < t->bytes && (n = input_fill(r->in, 1)) > 0) {
+		if (n > t->bytes - s->bytes)
+			n = (size_t)(t->bytes - s->bytes);
+		sums_add(s, r->in->buf + r->in->start, n);
+		input_skip(r->in, n);
+	}
+	rc = sums_end(s);
+	d->n = d->first = t->nsums;
+	for (mb = 0; mb < d->n && rc == 0; mb++) {
+		if (trailer_sound(t, s, mb))
+			continue;
+		if (d->bad == NULL) {
+			d->bad = calloc(t->nsums, sizeof *d->bad);
+			d->first = mb;
+			rc = d->bad == NULL ? errstr_set("out of memory") : 0;
+		}
+		if (rc == 0)
+			d->bad[mb] = true;
+		salvage_say(r, "%s: megabyte %" PRIu64 " (from byte %" PRIu64
+		    ") is damaged", r->in->name, mb, mb * SUM_BYTES);
+	}
+	sums_free(s);
+	return rc == 0 ? input_seek(r->in, 0) : -1;
+}
+
+/*
+ * Is one of the bytes from..to (exclusive) of the stream damaged?  If bad is
+ * not NULL, *bad is the first megabyte in which they are.
+ */
+bool
+damage_in(const struct damage *d, uint64_t from, uint64_t to, uint64_t *bad)
+{
+	uint64_t mb;
+
+	if (d->bad == NULL || from >= to)
+		return false;
+	for (mb = from / SUM_BYTES; mb < d->n && mb <= (to - 1) / SUM_BYTES;
+	    mb++)
+		if (d->bad[mb]) {
+			if (bad != NULL)
+				*bad = mb;
+			return true;
+		}
+	return false;
+}
+
+void
+damage_free(struct damage *d)
+{
+	free(d->bad);
+	memset(d, 0, sizeof *d);
+}
+
+/*
+ * The segment being read is cut short: keep what was described of it, and
+ * note that the rest is missing.
+ */
+int
+salvage_segment(struct reader *r, struct image *im)
+{
+	char why[256];
+	struct segment *s = r->seg;
+	uint64_t at;
+
+	strlcpy(why, snap_errstr(), sizeof why);
+	at = s->base + s->kb * KB;
+	if (image_miss(im, at, s->base + s->len, DAMAGED) == -1)
+		return -1;
+	salvage_say(r, "process %" PRIu64 ": lost: %s from %" PRIx64
+	    " on, at least to %" PRIx64, r->proc->pid, im->kind == IMAGE_TEXT ?
+	    "text" : "mem", at, s->base + s->len);
+	r->seg = NULL;
+	if (s->kb == 0)
+		segment_free(s);
+	else {
+		s->len = s->kb * KB;
+		if (image_insert(im, s) == -1)
+			return -1;
+	}
+	errstr_set("%s", why);
+	return 0;
+}
+
+/*
+ * Say the line that was begun.
+ */
+static void
+tell_end(struct tell *t)
+{
+	if (t->kb == 0)
+		return;
+	salvage_say(t->r, "process %" PRIu64 ": lost with megabyte %" PRIu64
+	    ": %" PRIu64 "K of %s %" PRIx64 "-%" PRIx64 "%s%s",
+	    t->im->proc->pid, t->mb, t->kb, t->im->kind == IMAGE_TEXT ?
+	    "text" : "mem", t->start, t->end, t->v != NULL &&
+	    *t->v->name != '\0' ? " " : "", t->v != NULL ? t->v->name : "");
+	t->kb = 0;
+}
+
+/*
+ * A page at start..end (exclusive) is lost with a megabyte.
+ */
+static void
+tell_page(struct tell *t, uint64_t start, uint64_t end, uint64_t mb)
+{
+	const struct vma *v;
+
+	v = t->im->kind == IMAGE_MEM ? vmas_find(t->l, start) : NULL;
+	if (t->kb == 0 || t->v != v || t->mb != mb) {
+		tell_end(t);
+		t->start = start;
+		t->v = v;
+		t->mb = mb;
+	}
+	t->end = end;
+	t->kb++;
+}
+
+/*
+ * Describe a segment anew: what lies in damaged megabytes is missing.
+ */
+static int
+segment_salvage(struct reader *r, struct segment *s, struct tell *t,
+    bool *lost)
+{
+	struct segment d = { .base = s->base, .len = s->len };
+	const struct extent *e;
+	uint64_t k, at, addr, len, mb;
+	size_t i;
+	bool bad;
+	int rc;
+
+	for (i = 0, rc = 0; i < s->next && rc == 0; i++) {
+		e = &s->ext[i];
+		if (e->src == NULL)
+			rc = segment_append(&d, e->n, NULL, 0);
+		for (k = 0; k < e->n && e->src != NULL && rc == 0; k++) {
+			at = e->loc + k * (KB + 1) - (uint64_t)r->in->origin;
+			addr = s->base + d.kb * KB;
+			len = segment_kblen(s, d.kb);
+			bad = damage_in(&r->damage, at - 1, at + len, &mb);
+			rc = segment_append(&d, 1, bad ? NULL : e->src,
+			    at + (uint64_t)r->in->origin);
+			if (!bad || rc == -1)
+				continue;
+			*lost = true;
+			tell_page(t, addr, addr + len, mb);
+			rc = image_miss(s->image, addr, addr + len, DAMAGED);
+		}
+	}
+	if (rc == -1) {
+		free(d.ext);
+		return -1;
+	}
+	free(s->ext);
+	s->ext = d.ext;
+	s->next = d.next;
+	s->cap = d.cap;
+	return 0;
+}
+
+static int
+image_salvage(struct reader *r, struct image *im, const struct vmas *l,
+    bool *lost)
+{
+	struct tell t = { .r = r, .im = im, .l = l };
+	size_t i, had;
+	int rc;
+
+	if (im == NULL)
+		return 0;
+	for (i = 0, had = im->nmissing; i < had; i++)
+		*lost |= strcmp(im->missing[i].reason, DAMAGED) == 0;
+	for (i = 0, rc = 0; i < im->nseg && rc == 0 &&
+	    r->damage.bad != NULL; i++)
+		rc = segment_salvage(r, im->seg[i], &t, lost);
+	tell_end(&t);
+	for (i = had; i < im->nmissing && rc == 0; i++)
+		rc = image_punch(im, im->missing[i].start,
+		    im->missing[i].end);
+	return rc;
+}
+
+/*
+ * The Linux record of a process that lost some memory lists it, and is made
+ * when there is none.
+ */
+static int
+proc_list(struct reader *r, struct proc *p)
+{
+	char cputype[16];
+	int rc;
+
+	if (proc_file(p, "proc") == NULL) {
+		if (sscanf(r->snap->header, "%*s %*s %*s %*s %15s",
+		    cputype) != 1)
+			strlcpy(cputype, "unknown", sizeof cputype);
+		if (linuxrec_pack(p, cputype, NULL, 0) == -1)
+			return -1;
+	}
+	if ((rc = linuxrec_update(p)) == 0)
+		salvage_say(r, "process %" PRIu64 ": it has no Linux record "
+		    "in which to list what is missing", p->pid);
+	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * Take what is damaged out of a snapshot that was read in spite of it.
+ */
+int
+salvage_snap(struct reader *r)
+{
+	struct vmas l = { 0 };
+	struct proc *p;
+	size_t i;
+	bool lost;
+	int rc;
+
+	for (i = 0, rc = 0; i < r->snap->nproc && rc == 0; i++) {
+		p = r->snap->proc[i];
+		if (proc_vmas(p, &l) == -1)
+			salvage_say(r, "process %" PRIu64 ": %s", p->pid,
+			    snap_errstr());
+		lost = false;
+		rc = image_salvage(r, p->text, &l, &lost);
+		if (rc == 0)
+			rc = image_salvage(r, p->mem, &l, &lost);
+		if (rc == 0 && lost)
+			rc = proc_list(r, p);
+		vmas_free(&l);
+		memset(&l, 0, sizeof l);
+	}
+	return rc;
+}

@@ -1,0 +1,317 @@
+/*
+ * The trailer, made while a stream is written: the index of its records and
+ * pages, and its sums.
+ *
+ * Where raw pages lie is not written down: the sizes of all that stands
+ * before them tell.  References lead to raw pages, which are counted
+ * through the stream.
+ */
+#include "trailer.h"
+#include "num.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SLACK = 4 * 1024 * KB,	/* bytes that the index may always take so
+				   far; at the end it is 1% */
+	REFER = 1 + 2 * SNAP6_NUM, /* bytes of a short reference */
+	HEADER = 2 * SNAP6_NUM + 5, /* before the first line of the trailer */
+	RAWRUN_MOST = (1 << 26) - 1
+};
+
+void
+indexer_free(struct indexer *x)
+{
+	buf_free(&x->b);
+	free(x->raw);
+	x->raw = NULL;
+	x->nraw = x->cap = 0;
+	x->off = true;
+}
+
+static void
+put_num(struct indexer *x, uint64_t v)
+{
+	uint8_t s[10];
+	size_t n;
+
+	for (n = 0; v >= 0x80; v >>= 7)
+		s[n++] = (uint8_t)(v | 0x80);
+	s[n++] = (uint8_t)v;
+	buf_add(&x->b, s, n);
+}
+
+/*
+ * The difference of two numbers modulo 2^64, small if it is near 0.
+ */
+static void
+put_diff(struct indexer *x, uint64_t v, uint64_t from)
+{
+	uint64_t d;
+
+	d = v - from;
+	put_num(x, d << 1 ^ (d >> 63 != 0 ? UINT64_MAX : 0));
+}
+
+/*
+ * Put the run of pages that was begun.
+ */
+static void
+run_end(struct indexer *x)
+{
+	if (x->n == 0)
+		return;
+	put_num(x, x->n << 2 | x->kind);
+	if (x->kind == KIND_SAME) {
+		put_num(x, x->bytes - x->n * REFER);
+		put_diff(x, x->first, x->same);
+		x->same = x->first + x->n;
+	}
+	x->n = 0;
+}
+
+/*
+ * A record begins.
+ */
+void
+indexer_record(struct indexer *x, uint64_t pid, const char *name)
+{
+	uint64_t type;
+
+	x->records++;
+	if (x->off)
+		return;
+	for (type = 0; type < F_MAX; type++)
+		if (strcmp(name, snap6_field[type]) == 0)
+			break;
+	if (type == F_MAX)
+		type = strcmp(name, "text") == 0 ? TYPE_TEXT :
+		    strcmp(name, "mem") == 0 ? TYPE_MEM : TYPE_OTHER;
+	put_diff(x, pid, x->pid);
+	put_num(x, type);
+	if (type == TYPE_OTHER) {
+		put_num(x, strlen(name));
+		buf_puts(&x->b, name);
+	}
+	x->pid = pid;
+	x->segend = 0;
+}
+
+/*
+ * A mem record has so many segments.
+ */
+void
+indexer_segments(struct indexer *x, uint64_t n)
+{
+	if (!x->off)
+		put_num(x, n);
+}
+
+/*
+ * A segment begins: its base, and its length in bytes.
+ */
+void
+indexer_segment(struct indexer *x, uint64_t base, uint64_t len)
+{
+	if (x->off)
+		return;
+	run_end(x);
+	put_diff(x, base, x->segend);
+	put_num(x, len);
+	x->segend = base + len;
+}
+
+static void
+run_add(struct indexer *x, enum page_kind kind, uint64_t n)
+{
+	if (x->kind != kind)
+		run_end(x);
+	x->kind = kind;
+	x->n += n;
+}
+
+/*
+ * Remember raw pages, for they may be referred to.
+ */
+static int
+raw_add(struct indexer *x, uint64_t place, uint64_t n)
+{
+	struct rawrun *r;
+	size_t cap;
+
+	r = x->nraw > 0 ? &x->raw[x->nraw - 1] : NULL;
+	if (r != NULL && r->place + r->n == place &&
+	    r->ordinal + r->n == x->ordinal && r->n + n <= RAWRUN_MOST) {
+		r->n = (r->n + n) & RAWRUN_MOST;
+		return 0;
+	}
+	if (x->nraw == x->cap) {
+		cap = x->cap + x->cap / 4 + 64;
+		if ((r = reallocarray(x->raw, cap, sizeof *r)) == NULL)
+			return -1;
+		x->raw = r;
+		x->cap = cap;
+	}
+	r = &x->raw[x->nraw++];
+	r->place = place & (((uint64_t)1 << 38) - 1);
+	r->n = n & RAWRUN_MOST;
+	r->ordinal = x->ordinal;
+	return 0;
+}
+
+/*
+ * Raw pages, with their place in the order of description; few enough to
+ * have been one finding.
+ */
+void
+indexer_raw(struct indexer *x, uint64_t place, uint64_t n)
+{
+	if (x->off)
+		return;
+	run_add(x, KIND_RAW, n);
+	if (raw_add(x, place, n) == -1)
+		indexer_free(x);
+	x->ordinal += n;
+}
+
+void
+indexer_zero(struct indexer *x, uint64_t n)
+{
+	if (!x->off)
+		run_add(x, KIND_ZERO, n);
+}
+
+/*
+ * The raw pages in which a place lies.
+ */
+static const struct rawrun *
+raw_find(struct indexer *x, uint64_t place)
+{
+	const struct rawrun *r;
+	size_t lo, hi, mid;
+
+	if (x->found < x->nraw) {
+		r = &x->raw[x->found];	/* it is the same for long */
+		if (place >= r->place && place - r->place < r->n)
+			return r;
+	}
+	for (lo = 0, hi = x->nraw; hi - lo > 1;) {
+		mid = lo + (hi - lo) / 2;
+		if (x->raw[mid].place <= place)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	x->found = lo;
+	r = &x->raw[lo];
+	return lo < x->nraw && place >= r->place && place - r->place < r->n ?
+	    r : NULL;
+}
+
+/*
+ * References to n raw pages from a place on, which took so many bytes.
+ */
+void
+indexer_same(struct indexer *x, uint64_t place, uint64_t n, uint64_t bytes)
+{
+	const struct rawrun *r;
+	uint64_t part, first, each;
+
+	for (each = bytes / n; n > 0 && !x->off; n -= part, place += part) {
+		if ((r = raw_find(x, place)) == NULL) {
+			indexer_free(x);
+			return;
+		}
+		first = r->ordinal + (place - r->place);
+		part = r->n - (place - r->place);
+		if (part >= n)
+			part = n;
+		if (x->kind != KIND_SAME || x->n == 0 ||
+		    x->first + x->n != first) {
+			run_end(x);
+			x->first = first;
+			x->bytes = 0;
+		}
+		run_add(x, KIND_SAME, part);
+		x->bytes += part == n ? bytes : part * each;
+		bytes -= part * each;
+	}
+}
+
+/*
+ * The record has ended: its length, and where in the stream.  An index that
+ * gets too dear is given up.
+ */
+void
+indexer_length(struct indexer *x, uint64_t len, uint64_t pos)
+{
+	if (x->off)
+		return;
+	run_end(x);
+	put_num(x, len);
+	if (x->b.failed || x->b.len > pos / 100 + SLACK ||
+	    x->nraw * sizeof *x->raw > pos / 50 + SLACK)
+		indexer_free(x);
+}
+
+static void
+trailer_file(struct buf *b, const char *name, const void *data, size_t len)
+{
+	buf_printf(b, "%s\n%11zu ", name, len);
+	buf_add(b, data, len);
+}
+
+/*
+ * The files before, sums and, if it is there, index.
+ */
+static void
+trailer_files(struct buf *b, const struct indexer *x, const struct sums *s,
+    bool index)
+{
+	char before[64];
+	uint8_t num[8];
+	size_t i;
+
+	buf_puts(b, TRAILER_FIRST);
+	snprintf(before, sizeof before, "%" PRIu64 " %" PRIu64 "\n",
+	    x->records, s->bytes);
+	trailer_file(b, "before", before, strlen(before));
+	buf_printf(b, "sums\n%11zu ", s->n * sizeof num);
+	for (i = 0; i < s->n; i++) {
+		num_put(num, s->sum[i], sizeof num);
+		buf_add(b, num, sizeof num);
+	}
+	if (index)
+		trailer_file(b, "index", x->b.data, x->b.len);
+	buf_printf(b, "end\n%11d ", TRAILER_END);
+}
+
+/*
+ * Make the whole record, into an empty buffer: with the index, unless it
+ * would take more than 1% of the stream.
+ */
+int
+trailer_make(struct buf *b, const struct indexer *x, const struct sums *s)
+{
+	struct buf files = { 0 };
+	bool index;
+
+	index = !x->off && !x->b.failed;
+	trailer_files(&files, x, s, index);
+	if (index && HEADER + files.len + TRAILER_END > s->bytes / 100) {
+		buf_free(&files);
+		trailer_files(&files, x, s, false);
+	}
+	buf_printf(b, "%11d proc\n%11zu ", 0, files.len + TRAILER_END);
+	buf_add(b, files.data, files.len);
+	b->failed |= files.failed;
+	buf_free(&files);
+	num_add(b, b->len + TRAILER_END, 8);
+	if (buf_check(b) == -1)
+		return -1;
+	num_add(b, sums_of(b->data, b->len), 8);
+	buf_add(b, TRAILER_MAGIC, 8);
+	return buf_check(b);
+}

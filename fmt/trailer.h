@@ -1,0 +1,97 @@
+/*
+ * The trailer of a snap(6) stream: its last record, of process 0.  It has
+ * the form of a Linux record, with these files:
+ *
+ *	before	records and bytes before it, decimal
+ *	sums	8 bytes for each megabyte of those bytes
+ *	index	what a scan of the records would find; may be absent
+ *	end	24 bytes: length of the trailer, its sum, TRAILER_MAGIC
+ *
+ * man6/snap.6 describes them to the byte.  Numbers are little-endian, those
+ * of the index of variable length (LEB128).
+ */
+#ifndef TRAILER_H
+#define TRAILER_H
+
+#include "snap.h"
+#include "snap6.h"
+
+#define TRAILER_FIRST	"linux index 1\n"
+#define TRAILER_MAGIC	"SNAPEND\n"
+
+enum {
+	TRAILER_END = 24,	/* bytes of the file end */
+	TRAILER_SUMMED = 16,	/* of these, not in the sum */
+	TYPE_TEXT = F_MAX,	/* record types in the index: enum snap6_field, */
+	TYPE_MEM,		/* and these */
+	TYPE_OTHER		/* the name follows */
+};
+
+enum page_kind {		/* of a run of pages in the index */
+	KIND_RAW,
+	KIND_ZERO,
+	KIND_SAME
+};
+
+/*
+ * The index in the making: trailer.c
+ */
+struct rawrun {			/* raw pages that follow one another */
+	uint64_t	 place : 38; /* of the first, in order of description */
+	uint64_t	 n : 26;
+	uint64_t	 ordinal; /* of the first among all raw pages */
+};
+
+struct indexer {
+	struct buf	 b;	/* what is made of it */
+	bool		 off;	/* too dear, or out of memory: there is none */
+	uint64_t	 records;
+	uint64_t	 pid;	/* of the last record */
+	uint64_t	 segend; /* of the last segment */
+	struct rawrun	*raw;	/* owned; ascending */
+	size_t		 nraw;
+	size_t		 cap;
+	size_t		 found;	/* where one was found last */
+	uint64_t	 ordinal; /* raw pages so far */
+	enum page_kind	 kind;	/* of the run begun, */
+	uint64_t	 n;	/* of so many pages; 0: none */
+	uint64_t	 first;	/* SAME: as the raw pages from this on */
+	uint64_t	 bytes;	/* and so many in the stream */
+	uint64_t	 same;	/* behind the last that was referred to */
+};
+
+void		 indexer_free(struct indexer *);
+void		 indexer_record(struct indexer *, uint64_t, const char *);
+void		 indexer_segments(struct indexer *, uint64_t);
+void		 indexer_segment(struct indexer *, uint64_t, uint64_t);
+void		 indexer_raw(struct indexer *, uint64_t, uint64_t);
+void		 indexer_zero(struct indexer *, uint64_t);
+void		 indexer_same(struct indexer *, uint64_t, uint64_t, uint64_t);
+void		 indexer_length(struct indexer *, uint64_t, uint64_t);
+int		 trailer_make(struct buf *, const struct indexer *,
+		    const struct sums *);
+
+/*
+ * The trailer that was read: trailread.c
+ */
+struct trailer {
+	uint64_t	 pos;	/* where it begins */
+	uint8_t		*data;	/* owned; the whole record */
+	size_t		 len;
+	uint64_t	 records; /* before it */
+	uint64_t	 bytes;
+	const uint8_t	*sums;	/* in data: 8 bytes each */
+	size_t		 nsums;
+	const uint8_t	*index;	/* in data; NULL: none */
+	size_t		 nindex;
+};
+
+bool		 trailer_here(struct input *);
+bool		 trailer_ends(const uint8_t *, size_t);
+int		 trailer_read(struct trailer *, struct input *);
+int		 trailer_find(struct trailer *, struct input *);
+void		 trailer_free(struct trailer *);
+bool		 trailer_sound(const struct trailer *, const struct sums *,
+		    uint64_t);
+
+#endif

@@ -1,0 +1,213 @@
+/*
+ * Finding a trailer, and taking it apart: trailer.h.  All of it is under a
+ * sum of its own, so that what is wrong in it is told from what is wrong in
+ * the stream.
+ */
+#include "trailer.h"
+#include "num.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER		"          0 proc\n"
+
+enum { HEADERLEN = sizeof HEADER - 1 };
+
+/*
+ * Does the stream go on with a trailer, as far as its first bytes tell?
+ */
+bool
+trailer_here(struct input *in)
+{
+	const size_t at = HEADERLEN + SNAP6_NUM;
+	const uint8_t *p;
+
+	if (input_fill(in, 1) == 0 || in->buf[in->start] != ' ')
+		return false;
+	p = input_peek(in, at + sizeof TRAILER_FIRST - 1);
+	return p != NULL && memcmp(p, HEADER, HEADERLEN) == 0 &&
+	    memcmp(p + at, TRAILER_FIRST, sizeof TRAILER_FIRST - 1) == 0;
+}
+
+/*
+ * Do n bytes at the end of a stream say that they end a trailer?
+ */
+bool
+trailer_ends(const uint8_t *p, size_t n)
+{
+	return n >= TRAILER_END && memcmp(p + n - 8, TRAILER_MAGIC, 8) == 0;
+}
+
+static bool
+file_is(const struct recfile *f, const char *name)
+{
+	return f->namelen == strlen(name) &&
+	    memcmp(f->name, name, f->namelen) == 0;
+}
+
+/*
+ * before: two numbers, divided by a blank and ended by a newline.
+ */
+static int
+parse_before(struct trailer *t, const struct recfile *f)
+{
+	char line[64], again[64];
+
+	snprintf(line, sizeof line, "%.*s", (int)(f->len < 63 ? f->len : 63),
+	    (const char *)f->data);
+	if (sscanf(line, "%20" SCNu64 " %20" SCNu64, &t->records,
+	    &t->bytes) != 2)
+		return errstr_set("before: not two numbers");
+	snprintf(again, sizeof again, "%" PRIu64 " %" PRIu64 "\n", t->records,
+	    t->bytes);
+	if (strlen(again) != f->len || strcmp(line, again) != 0)
+		return errstr_set("before: not two numbers");
+	return 0;
+}
+
+static int
+parse_files(struct trailer *t)
+{
+	struct file rec = { NULL, t->data + HEADERLEN + SNAP6_NUM,
+	    t->len - HEADERLEN - SNAP6_NUM };
+	struct linuxrec r;
+	struct recfile f;
+	size_t i;
+	int rc;
+
+	rc = linuxrec_open(&r, &rec);
+	if (rc == 0 && !linuxrec_find(&r, "before", &f))
+		rc = errstr_set("no file before");
+	if (rc == 0)
+		rc = parse_before(t, &f);
+	for (i = 0; i < r.n && rc == 0; i++) {
+		linuxrec_get(&r, i, &f);
+		if (file_is(&f, "sums")) {
+			t->sums = f.data;
+			t->nsums = f.len / 8;
+		} else if (file_is(&f, "index")) {
+			t->index = f.data;
+			t->nindex = f.len;
+		}
+	}
+	if (rc == 0 && (t->sums == NULL || t->nsums != t->bytes / SUM_BYTES +
+	    (t->bytes % SUM_BYTES != 0)))
+		rc = errstr_set("not a sum for each megabyte");
+	linuxrec_close(&r);
+	return rc;
+}
+
+/*
+ * Take the record apart that is in t->data; it begins at byte pos.
+ */
+static int
+trailer_parse(struct trailer *t, uint64_t pos)
+{
+	const uint8_t *end;
+	char want[SNAP6_NUM + 12];
+
+	if (t->len < HEADERLEN + SNAP6_NUM + sizeof TRAILER_FIRST - 1 +
+	    TRAILER_END || !trailer_ends(t->data, t->len))
+		return errstr_set("it does not end as one");
+	end = t->data + t->len - TRAILER_END;
+	if (num_get(end, 8) != t->len)
+		return errstr_set("%zu bytes, but it says %" PRIu64, t->len,
+		    num_get(end, 8));
+	if (num_get(end + 8, 8) != sums_of(t->data, t->len - TRAILER_SUMMED))
+		return errstr_set("its sum is not that of its bytes");
+	snprintf(want, sizeof want, "%11zu ", t->len - HEADERLEN - SNAP6_NUM);
+	if (memcmp(t->data, HEADER, HEADERLEN) != 0 ||
+	    memcmp(t->data + HEADERLEN, want, SNAP6_NUM) != 0 ||
+	    memcmp(t->data + HEADERLEN + SNAP6_NUM, TRAILER_FIRST,
+	    sizeof TRAILER_FIRST - 1) != 0)
+		return errstr_set("it does not begin as one");
+	if (parse_files(t) == -1)
+		return -1;
+	if (t->bytes != pos)
+		return errstr_set("%" PRIu64 " bytes are before it, but it "
+		    "says %" PRIu64, pos, t->bytes);
+	return 0;
+}
+
+/*
+ * Read the rest of a stream, which is a trailer, or so it seems.  On a
+ * failure t->pos tells where it begins.  Ended with trailer_free,
+ * after a failure too.
+ */
+int
+trailer_read(struct trailer *t, struct input *in)
+{
+	struct buf b = { 0 };
+	uint64_t pos;
+	size_t n;
+	int rc;
+
+	memset(t, 0, sizeof *t);
+	t->pos = pos = in->pos;
+	rc = 0;
+	while (rc == 0 && (n = input_fill(in, 1)) > 0) {
+		buf_add(&b, in->buf + in->start, n);
+		input_skip(in, n);
+		rc = buf_check(&b);
+	}
+	t->data = b.data;
+	t->len = b.len;
+	if (rc == 0 && *snap_errstr() != '\0')
+		rc = -1;
+	else if (rc == 0)
+		rc = trailer_parse(t, pos);
+	return rc == 0 ? 0 : errstr_wrap("trailer");
+}
+
+/*
+ * Look for a trailer at the end of a stream that is a file, and read it: 1;
+ * 0 if there is none; -1 if what is there is damaged, with t->pos as in
+ * trailer_read.  Afterwards the stream is at its beginning.  Ended with
+ * trailer_free.
+ */
+int
+trailer_find(struct trailer *t, struct input *in)
+{
+	const uint8_t *p;
+	uint64_t len;
+	int rc;
+
+	memset(t, 0, sizeof *t);
+	if (in->size == UINT64_MAX || in->size < TRAILER_END)
+		return 0;
+	if (input_seek(in, in->size - TRAILER_END) == -1)
+		return -1;
+	rc = 0;
+	p = input_peek(in, TRAILER_END);
+	if (p != NULL && trailer_ends(p, TRAILER_END)) {
+		len = num_get(p, 8);
+		t->pos = in->size - TRAILER_END;
+		if (len > in->size)
+			rc = errstr_set("trailer: it says that it has %" PRIu64
+			    " bytes", len);
+		else
+			rc = input_seek(in, in->size - len);
+		if (rc == 0)
+			rc = trailer_read(t, in) == -1 ? -1 : 1;
+	}
+	if (input_seek(in, 0) == -1)
+		return -1;
+	return rc;
+}
+
+void
+trailer_free(struct trailer *t)
+{
+	free(t->data);
+	memset(t, 0, sizeof *t);
+}
+
+/*
+ * Is that megabyte of a stream as it was when the trailer was made?
+ */
+bool
+trailer_sound(const struct trailer *t, const struct sums *s, uint64_t mb)
+{
+	return mb < s->n && s->sum[mb] == num_get(t->sums + mb * 8, 8);
+}

@@ -1,0 +1,103 @@
+/*
+ * Sums of a stream: the XXH3 sum (64 bits, seed 0) of each of its megabytes
+ * (MiB), the last of them perhaps short.
+ */
+#include "snap.h"
+
+#include <stdlib.h>
+
+#ifdef __x86_64__
+#include <xxh_x86dispatch.h>	/* the best vectors that the machine has */
+#else
+#include <xxhash.h>
+#endif
+
+/*
+ * Sums of nothing so far, or NULL.
+ */
+struct sums *
+sums_new(void)
+{
+	struct sums *s;
+
+	if ((s = calloc(1, sizeof *s)) == NULL ||
+	    (s->state = XXH3_createState()) == NULL) {
+		free(s);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	XXH3_64bits_reset(s->state);
+	return s;
+}
+
+void
+sums_free(struct sums *s)
+{
+	if (s == NULL)
+		return;
+	XXH3_freeState(s->state);
+	free(s->sum);
+	free(s);
+}
+
+/*
+ * The megabyte is full, or the stream ends in it.
+ */
+static void
+sums_next(struct sums *s)
+{
+	uint64_t *v;
+	size_t cap;
+
+	if (s->n == s->cap) {
+		cap = s->cap == 0 ? 64 : s->cap * 2;
+		if ((v = reallocarray(s->sum, cap, sizeof *v)) == NULL) {
+			s->failed = true;
+			return;
+		}
+		s->sum = v;
+		s->cap = cap;
+	}
+	s->sum[s->n++] = XXH3_64bits_digest(s->state);
+	XXH3_64bits_reset(s->state);
+	s->part = 0;
+}
+
+/*
+ * The next n bytes of the stream.  A failed allocation is remembered.
+ */
+void
+sums_add(struct sums *s, const void *data, size_t n)
+{
+	const uint8_t *p;
+	size_t part;
+
+	for (p = data; n > 0 && !s->failed; p += part, n -= part) {
+		part = SUM_BYTES - s->part < n ? SUM_BYTES - s->part : n;
+		XXH3_64bits_update(s->state, p, part);
+		s->part += part;
+		s->bytes += part;
+		if (s->part == SUM_BYTES)
+			sums_next(s);
+	}
+}
+
+/*
+ * The stream ends: all sums are in s->sum.
+ */
+int
+sums_end(struct sums *s)
+{
+	if (s->part > 0)
+		sums_next(s);
+	return s->failed ? errstr_set("out of memory") : 0;
+}
+
+/*
+ * The sum of n bytes.
+ */
+uint64_t
+sums_of(const void *data, size_t n)
+{
+	return XXH3_64bits(data, n);
+}

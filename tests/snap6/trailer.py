@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""trailer - write the trailer of a snapshot, slowly
+
+usage: trailer.py [-s] snapshot-without-one > trailer
+
+With -s, the sums alone, without an index. It knows what man6/snap.6 tells
+of trailers and shares no line with the library.
+"""
+
+import struct
+import sys
+
+sys.dont_write_bytecode = True
+
+from reader import FILES, Reader
+from xxh3 import xxh3
+
+MB = 1 << 20
+RAW, ZERO, SAME = range(3)
+MAGIC = b'SNAPEND\n'
+
+
+def number(n):
+    out = bytearray()
+    while n >= 0x80:
+        out.append(n & 0x7f | 0x80)
+        n >>= 7
+    return bytes(out + bytes([n]))
+
+
+def difference(n, last):
+    d = (n - last) % (1 << 64)
+    return number(2 * d if d < 1 << 63 else 2 * ((1 << 64) - d) - 1)
+
+
+class Index(Reader):
+    """Reads a stream and notes what is in it, in the words of an index."""
+
+    def read(self):
+        self.records, self.index = 0, b''
+        self.pid = 0
+        self.raw = {}               # place in the stream: which raw page
+        self.same = 0
+        return super().read()
+
+    def record(self):
+        start, self.body, self.end = self.pos, [], 0
+        self.records += 1
+        super().record()
+        pid, name = self.last
+        self.index += difference(pid, self.pid)
+        self.pid = pid
+        types = FILES + [b'text', b'mem']
+        if name in types:
+            self.index += number(types.index(name))
+        else:
+            self.index += number(len(types)) + number(len(name)) + name
+        self.index += b''.join(self.body) + number(self.pos - start)
+
+    def head(self):
+        self.last = super().head()
+        return self.last
+
+    def count(self):
+        n = super().count()
+        self.body.append(number(n))
+        return n
+
+    def segment(self, image):
+        self.runs = []
+        super().segment(image)
+        for kind, n, first, size in self.runs:
+            self.body.append(number(n << 2 | kind))
+            if kind == SAME:
+                self.body.append(number(size - 25 * n))
+                self.body.append(difference(first, self.same))
+                self.same = first + n
+
+    def extent(self):
+        base, length, pages = super().extent()
+        self.body.append(difference(base, self.end) + number(length))
+        self.end = base + length
+        return base, length, pages
+
+    def page(self, room):
+        start = self.pos
+        flag, where, size = super().page(room)
+        first = 0
+        if flag == b'r':
+            kind = RAW
+            self.raw[where] = len(self.raw)
+        elif flag == b'z':
+            kind = ZERO
+        else:
+            kind = SAME
+            first = self.raw[where]
+        last = self.runs[-1] if self.runs else (None, 0, 0, 0)
+        if last[0] == kind and (kind != SAME or last[2] + last[1] == first):
+            self.runs[-1] = (kind, last[1] + 1, last[2],
+                             last[3] + self.pos - start)
+        else:
+            self.runs.append((kind, 1, first, self.pos - start))
+        return flag, where, size
+
+
+def named(name, data):
+    return b'%s\n%11d ' % (name, len(data)) + data
+
+
+def write(stream, index=True):
+    """The trailer of a stream that ends where it begins."""
+    stream = bytes(stream)
+    read = Index(stream).read()
+    sums = [xxh3(stream[at:at + MB]) for at in range(0, len(stream), MB)]
+    files = b'linux index 1\n'
+    files += named(b'before', b'%d %d\n' % (read.records, len(stream)))
+    files += named(b'sums', struct.pack('<%dQ' % len(sums), *sums))
+    if index:
+        files += named(b'index', read.index)
+    files += b'end\n%11d ' % 24
+    out = b'%11d proc\n%11d ' % (0, len(files) + 24) + files
+    if index and len(out) + 24 > len(stream) // 100:
+        return write(stream, False)
+    out += struct.pack('<Q', len(out) + 24)
+    return out + struct.pack('<Q', xxh3(out)) + MAGIC
+
+
+def main(args):
+    index = args[:1] != ['-s']
+    with open(args[-1], 'rb') as file:
+        sys.stdout.buffer.write(write(file.read(), index))
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""trailer.t - check the trailers that are written
+
+usage: trailer.t [-u]       (in TAP; prove runs it)
+
+Each clean case of good/ (-c: in its first line) that snapcat writes again
+gets the trailer that trailer.py writes. That of a snapshot that is long
+enough to have an index is in trailer.hex, too; -u writes it anew, with
+trailer.py. Then what snapls -c and snapcat say of snapshots that are
+damaged, and of several.
+"""
+
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+
+import plan9
+import trailer
+from reader import Reader
+from rules import Checker
+from snapasm import assemble
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.join(HERE, '..', '..', os.environ.get('BUILD', 'build'))
+GOLDEN = os.path.join(HERE, 'trailer.hex')
+MB = 1 << 20
+OTHERWISE = 'first-line-nul', 'top-again', 'pid-0'    # as we write them
+
+count = 0
+
+
+def ok(good, name, *notes):
+    global count
+    count += 1
+    print('%sok %d - %s' % ('' if good else 'not ', count, name))
+    for note in () if good else notes:
+        print('# %.300r' % (note,))
+
+
+def run(program, *args, data=None):
+    done = subprocess.run([os.path.join(BUILD, program), *args], input=data,
+                          capture_output=True, timeout=60)
+    return done.stdout, done.stderr.decode('latin-1'), done.returncode
+
+
+def hexdump(data):
+    lines = []
+    for at in range(0, len(data), 16):
+        part = data[at:at + 16]
+        text = ''.join(chr(c) if 32 < c < 127 else '.' for c in part)
+        lines.append('%04x: %-47s  %s\n' % (at, part.hex(' '), text))
+    return ''.join(lines)
+
+
+def clean_cases():
+    """What we would write ourselves comes back with a trailer behind it."""
+    for path in sorted(glob.glob(os.path.join(HERE, 'good', '*.s'))):
+        with open(path, encoding='utf-8') as file:
+            text = file.read()
+        snap = assemble(text, path)
+        procs = Reader(snap).read().procs
+        name = os.path.basename(path)[:-2]
+        if not text.startswith('# -c: ') or not procs or name in OTHERWISE:
+            continue
+        out, err, _ = run('snapcat', '-', data=snap)
+        ok(out == snap + trailer.write(snap),
+           'good/%s: its trailer' % name,
+           out[len(snap):], trailer.write(snap), err)
+
+
+def big(odd):
+    """More than a megabyte: text, zeros, references near and far, short
+    pages, a thread; an unknown record, which is not for Plan 9."""
+    lines = ['"process snapshot 1 a@b amd64 2 \\"c\\"\\n"']
+    add = lines.append
+
+    def raw(seed, n):
+        lines.extend('r %s%d' % (seed, i) for i in range(n))
+
+    add('record 10 noteid\ndata "         10 "')
+    add('record 10 proc\ndata "linux amd64 1\\n"')
+    if odd:
+        add('record 10 args\ndata "cat notes"')
+    add('record 10 text\nsegment 0 20485')
+    raw('t', 20)
+    add('r "short"')
+    add('record 10 mem\nnumber 2\nsegment 0x100000 %d' % (700 * 1024))
+    raw('a', 600)
+    add('z 60')
+    lines.extend('t 10 %d' % (i * 1024) for i in range(3, 19))
+    lines.extend('m 10 %d' % (0x100000 + i * 1024) for i in range(23))
+    add('r last')
+    add('segment 0x7ffe00000000 3000\nm 10 1048576\nz 1\nr short 952')
+    add('record 11 proc\ndata {\n"linux amd64 1\\n"\n"thread\\n"')
+    add('data "10\\n"\n}')
+    add('record 12 mem\nnumber 1\nsegment 0x7fff00000000 %d' % (713 * 1024))
+    raw('b', 600)
+    lines.extend('m 10 %d' % (0x100000 + i * 1024) for i in range(500, 600))
+    lines.extend('m 12 %d' % (0x7fff00000000 + i * 1024) for i in range(12))
+    add('z')
+    return assemble('\n'.join(lines), 'big')
+
+
+def golden(update):
+    snap = big(True)
+    want = hexdump(trailer.write(snap))
+    if update:
+        with open(GOLDEN, 'w', encoding='ascii') as file:
+            file.write(want)
+    with open(GOLDEN, encoding='ascii') as file:
+        ok(file.read() == want, 'trailer.py writes trailer.hex')
+    out, err, _ = run('snapcat', '-', data=snap)
+    ok(out[:len(snap)] == snap, 'snapcat writes the rest as it is', err)
+    ok(hexdump(out[len(snap):]) == want, 'its trailer is trailer.hex',
+       hexdump(out[len(snap):]))
+    out, _, _ = run('snapcat', '-', data=big(False))
+    ok(not Checker(out).read().breaches, 'the oracle agrees',
+       Checker(out).read().breaches)
+    for reader in plan9.Bell, plan9.Nine:
+        proc = reader(out).read().procs[0]
+        ok(not proc.text and not proc.mem and list(proc.files) == [b'proc'],
+           'on Plan 9, a process without memory')
+    return out
+
+
+def commands(snap, tmp):
+    """What snapls and snapcat say."""
+    file = os.path.join(tmp, 'snap')
+    out = os.path.join(tmp, 'out')
+
+    def put(data):
+        with open(file, 'wb') as f:
+            f.write(data)
+
+    def get():
+        with open(out, 'rb') as f:
+            return f.read()
+
+    put(snap)
+    index, _, _ = run('snapls', '-lv', file)
+    scan, _, _ = run('snapls', '-lv', data=snap)
+    ok(index == scan, 'snapls: by the index as by a scan', index, scan)
+    ok(b'0 proc\n' in index and b'\n         0 ' not in
+       index.split(b'RECORD')[1].split(b'PID')[1],
+       'snapls -v: the trailer is a record and no process', index)
+    ok(run('snapls', '-c', file)[1:] == ('', 0), 'snapls -c: all is well')
+    body = snap[:Reader(snap).read().trailer]
+    put(body)
+    ok(run('snapls', '-c', file)[1:] ==
+       ('snapls: %s: it has no sums\n' % file, 0), 'snapls -c: no trailer')
+
+    bad = bytearray(snap)
+    bad[MB + 5000] ^= 1
+    put(bad)
+    ok(run('snapls', file)[2] == 0, 'snapls: pages are not looked at')
+    _, err, status = run('snapls', '-c', file)
+    ok(status == 1 and 'megabyte 1 (from byte 1048576) is damaged' in err and
+       'process 12: lost with megabyte 1: ' in err and ' of mem ' in err,
+       'snapls -c: names the megabyte and what lies in it', err)
+    _, err, status = run('snapls', data=bytes(bad))
+    ok(status == 1 and 'byte 1048576: megabyte 1 is damaged' in err,
+       'snapls < pipe: names the megabyte', err)
+    _, err, status = run('snapcat', '-s', '-o', out, file)
+    ok(status == 1 and 'megabyte 1 ' in err, 'snapcat -s: says what is lost',
+       err)
+    ok(run('snapls', '-c', out)[1:] == ('', 0), 'and writes what is whole')
+    ok(b' damaged\n' in get(), 'and lists the rest as missing')
+
+    put(snap[:600000])
+    ok(run('snapls', file)[2] == 1, 'snapls: a cut snapshot')
+    _, err, status = run('snapcat', '-s', '-o', out, file)
+    ok(status == 1 and 'lost: mem from ' in err, 'snapcat -s: cut', err)
+    ok(run('snapls', '-c', out)[1:] == ('', 0) and
+       not Checker(get()).read().breaches, 'and writes what is whole')
+    whole = Reader(body).read().memory(10, 0x100000, 100 * 1024)
+    ok(whole is not None and
+       Reader(get()).read().memory(10, 0x100000, 100 * 1024) == whole,
+       'with the pages before the cut')
+
+    put(snap)
+    ok(run('snapcat', '-o', out, file)[1:] == ('', 0) and get() == snap,
+       'snapcat: one is as it was')
+    _, err, status = run('snapcat', '-o', out, file, file)
+    both = get()
+    ok((err, status) == ('', 0), 'snapcat: two', err)
+    read = Checker(both).read()
+    ok(not read.breaches, 'keep the rules', read.breaches)
+    ok(list(read.procs) == [10, 11, 12, 13, 14, 15],
+       'each process has its own number', list(read.procs))
+    ok(len(both) < len(snap) + 200000, 'and they share their pages')
+    at, size = read.procs[14].files[b'proc']
+    ok(both[at:at + size] == b'linux amd64 1\nthread\n          3 13\n'
+       b'origin\n         21 11 1 a@b amd64 2 "c"\n',
+       'a thread has its process, and tells where it is from',
+       both[at:at + size])
+    ok(run('snapcat')[2] == 2 and run('snapcat', '-x', file)[2] == 2,
+       'wrong usage')
+    ok(run('snapcat', '-o', out, '/nowhere')[2] == 1, 'no such file')
+
+
+def main():
+    clean_cases()
+    snap = golden(sys.argv[1:] == ['-u'])
+    with tempfile.TemporaryDirectory() as tmp:
+        commands(snap, tmp)
+    print('1..%d' % count)
+
+
+main()

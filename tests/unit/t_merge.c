@@ -1,0 +1,235 @@
+/*
+ * Several snapshots as one: numbers that are taken, what refers to them, and
+ * files that are carried along.
+ */
+#include "util.h"
+
+#include <sys/sysmacros.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct snap *
+snap_begin(const char *header)
+{
+	struct snap *s;
+
+	s = snap_new();
+	assert_non_null(s);
+	s->header = strdup(header);
+	return s;
+}
+
+/*
+ * A process with a Linux record of these files: name, content, ..., NULL.
+ */
+static struct proc *
+proc_begin(struct snap *s, uint64_t pid, ...)
+{
+	struct file f[8];
+	struct proc *p;
+	const char *data;
+	va_list ap;
+	size_t n;
+
+	p = snap_add(s, pid);
+	assert_non_null(p);
+	va_start(ap, pid);
+	for (n = 0; (f[n].name = va_arg(ap, char *)) != NULL; n++) {
+		data = va_arg(ap, const char *);
+		f[n].data = (uint8_t *)(uintptr_t)data;
+		f[n].len = strlen(data);
+	}
+	va_end(ap);
+	assert_int_equal(linuxrec_pack(p, "amd64", f, n), 0);
+	assert_int_equal(linuxrec_apply(p), 0);
+	return p;
+}
+
+/*
+ * A file of a Linux record has this content.
+ */
+static void
+assert_record(struct snap *s, uint64_t pid, const char *name,
+    const char *want)
+{
+	struct linuxrec r;
+	struct recfile f;
+	struct proc *p;
+
+	assert_non_null(p = snap_find(s, pid));
+	assert_int_equal(linuxrec_open(&r, proc_file(p, "proc")), 0);
+	if (!linuxrec_find(&r, name, &f))
+		fail_msg("process %ju: no %s", (uintmax_t)pid, name);
+	if (f.len != strlen(want) || memcmp(f.data, want, f.len) != 0)
+		fail_msg("process %ju: %s: %.*s", (uintmax_t)pid, name,
+		    (int)f.len, (const char *)f.data);
+	linuxrec_close(&r);
+}
+
+/*
+ * Numbers of processes, threads and open files.
+ */
+static void
+test_numbers(void **state)
+{
+	struct snap *a, *b;
+	const size_t *at;
+	size_t n;
+
+	(void)state;
+	a = snap_begin("process snapshot 1 x@here amd64 0 \"\"");
+	proc_begin(a, 7, "files", "0 0\n3 4\n", "file/0", "type reg\n",
+	    "file/4", "type reg\n", NULL);
+	proc_begin(a, 9, NULL);
+	b = snap_begin("process snapshot 2 y@there amd64 0 \"\"");
+	proc_begin(b, 7, "files", "0 0\n5 1\n", "file/0", "type epoll\n"
+	    "target 5 1 2 1\ntarget 6 1 2 -\n", "file/1", "type reg\n", NULL);
+	proc_begin(b, 8, "thread", "7\n", "shares", "vm 7\nfiles 7\nfs 8\n"
+	    "sighand 7\n", NULL);
+	proc_begin(b, 9, "shares", "vm 9\nfiles 7\nfs 9\nsighand 9\n",
+	    "origin", "1 0 z@first\n", NULL);
+	assert_int_equal(snap_merge(a, b), 0);
+	assert_int_equal(b->nproc, 0);
+	assert_int_equal(a->nproc, 5);
+	assert_record(a, 7, "files", "0 0\n3 4\n");
+	assert_record(a, 10, "files", "0 5\n5 6\n");
+	assert_record(a, 10, "file/5", "type epoll\ntarget 5 1 2 6\n"
+	    "target 6 1 2 -\n");
+	assert_record(a, 10, "file/6", "type reg\n");
+	assert_record(a, 10, "origin", "7 2 y@there amd64 0 \"\"\n");
+	assert_record(a, 8, "thread", "10\n");
+	assert_record(a, 8, "shares", "vm 10\nfiles 10\nfs 8\nsighand 10\n");
+	assert_record(a, 11, "shares", "vm 11\nfiles 10\nfs 11\nsighand 11\n");
+	assert_record(a, 11, "origin", "1 0 z@first\n");
+	assert_int_equal(snap_find(a, 8)->leader, 10);
+	assert_int_equal(snap_threads(a, 10, &at, &n), 0);
+	assert_int_equal(n, 1);
+	snap_free(b);
+	snap_free(a);
+}
+
+static struct proc *
+carry(struct snap *s, struct memsource *m, uint64_t ino, size_t kb)
+{
+	struct vma v = { .dev = makedev(8, 1), .ino = ino,
+	    .name = (char *)(uintptr_t)"/lib/x.so" };
+	struct proc *p;
+
+	p = carried_add(s, &v, &m->src, 4 * KB);
+	assert_non_null(p);
+	if (kb > 0) {
+		image_free(p->text);
+		p->text = NULL;
+		segment_add(p, IMAGE_TEXT, 0, 4 * KB, &m->src, kb * KB);
+	}
+	assert_int_equal(linuxrec_pack(p, "amd64", NULL, 0), 0);
+	return p;
+}
+
+/*
+ * Carried files: the same one once; another one under the same number gets a
+ * device of its own.
+ */
+static void
+test_carried(void **state)
+{
+	static const char maps[] =
+	    "00400000-00401000 r-xp 00000000 08:01 5       /lib/x.so\n"
+	    "00500000-00501000 r-xp 00001000 08:01 6       /lib/x.so\n"
+	    "00600000-00601000 rw-p 00000000 00:00 0 \n";
+	struct memsource *m[2];
+	struct vmas l = { 0 };
+	struct snap *s[2];
+	struct rng r;
+	uint8_t x[KB];
+	size_t i;
+
+	(void)state;
+	rng_init(&r, "carried", 1);
+	for (i = 0; i < 2; i++) {
+		s[i] = snap_begin("process snapshot 1 x@here amd64 0 \"\"");
+		m[i] = memsource_new(s[i], 16, KB);
+	}
+	rng_bytes(&r, m[0]->data, 16 * KB);
+	memcpy(m[1]->data, m[0]->data, 16 * KB);
+	for (i = 0; i < 2; i++) {
+		proc_begin(s[i], 7, "maps", maps, NULL);
+		carry(s[i], m[i], 5, 0);
+		carry(s[i], m[i], 6, i == 0 ? 0 : 8);
+	}
+	assert_int_equal(snap_merge(s[0], s[1]), 0);
+	snap_free(s[1]);
+	assert_int_equal(s[0]->nproc, 5);
+	assert_int_equal(s[0]->proc[1]->pid, 8);
+	assert_record(s[0], 7, "maps", maps);
+	assert_record(s[0], 8, "maps",
+	    "00400000-00401000 r-xp 00000000 08:01 5       /lib/x.so\n"
+	    "00500000-00501000 r-xp 00001000 fff:00 6       /lib/x.so\n"
+	    "00600000-00601000 rw-p 00000000 00:00 0 \n");
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(proc_vmas(s[0]->proc[i], &l), 0);
+		assert_int_equal(image_read(carried_find(s[0], &l.v[1])->text,
+		    0, x, KB), 0);
+		assert_memory_equal(x, memsource_kb(m[0], i * 8), KB);
+		assert_int_equal(image_read(carried_find(s[0], &l.v[0])->text,
+		    0, x, KB), 0);
+		assert_memory_equal(x, memsource_kb(m[0], 0), KB);
+		vmas_free(&l);
+		memset(&l, 0, sizeof l);
+	}
+	snap_free(s[0]);
+}
+
+/*
+ * Two files as sources of two snapshots have the same identities; together
+ * they have not.
+ */
+static void
+test_sources(void **state)
+{
+	struct snap *s[2], *t;
+	struct stream st[2];
+	struct source *src;
+	struct buf b;
+	uint8_t data[2][8 * KB], x[KB];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		s[i] = snap_begin("process snapshot");
+		memset(data[i], 'a' + (int)i, sizeof data[i]);
+		data[i][0] = 'x';
+		stream_file(&st[i], data[i], sizeof data[i]);
+		src = source_open(s[i], st[i].path);
+		assert_non_null(src);
+		proc_begin(s[i], 7, NULL);
+		segment_add(snap_find(s[i], 7), IMAGE_MEM, 0x1000, 8 * KB,
+		    src, 0);
+	}
+	assert_int_equal(snap_merge(s[0], s[1]), 0);
+	snap_bytes(s[0], &b);
+	t = stream_read(b.data, b.len, false);
+	assert_non_null(t);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(image_read(snap_find(t, 7 + i)->mem, 0x1400,
+		    x, KB), 0);
+		assert_memory_equal(x, data[i] + KB, KB);
+		stream_close(&st[i]);
+		snap_free(s[i]);
+	}
+	snap_free(t);
+	buf_free(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_carried),
+		cmocka_unit_test(test_sources),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

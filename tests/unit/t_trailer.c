@@ -1,0 +1,458 @@
+/*
+ * Trailers: what is written comes back by the index as by a scan; what is
+ * cut, damaged or lies is an error that names the place, or makes no
+ * difference.
+ */
+#include "util.h"
+#include "../../fmt/trailer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGES = 1500 };
+
+/*
+ * A snapshot of more than a megabyte that has raw pages, zeros, references
+ * within a process and across, short pages and odd records.
+ */
+static void
+make_big(struct buf *b, uint64_t seed)
+{
+	struct memsource *m;
+	struct snap *s;
+	struct proc *p;
+	struct rng r;
+
+	rng_init(&r, "trailer", seed);
+	s = snap_new();
+	s->header = strdup("process snapshot 1 a@b amd64 2 \"c\"");
+	m = memsource_new(s, PAGES, KB);
+	rng_bytes(&r, m->data, PAGES * KB);
+	memset(memsource_kb(m, 700), 0, 40 * KB);
+	p = snap_add(s, 12);
+	file_set(p, "status", "cat", 3);
+	file_set(p, "odd", "12345 ", 6);
+	segment_add(p, IMAGE_TEXT, 0, 20 * KB + 5, &m->src, 0);
+	segment_add(p, IMAGE_MEM, 0x10000, 500 * KB, &m->src, 5 * KB);
+	segment_add(p, IMAGE_MEM, 0x7fff00000000, 301 * KB - 9, &m->src,
+	    600 * KB);
+	p = snap_add(s, 13);
+	file_set(p, "noteid", "          7 ", 12);
+	segment_add(p, IMAGE_MEM, 0x20000, 100 * KB, &m->src, 650 * KB);
+	segment_add(p, IMAGE_MEM, 0x7ffe00000000, 600 * KB, &m->src,
+	    880 * KB);
+	p = snap_add(s, 14);
+	file_set(p, "status", "dog", 3);
+	snap_bytes(s, b);
+	snap_free(s);
+}
+
+/*
+ * A number that is another for other contents; false where they cannot be
+ * read.
+ */
+static bool
+snap_sum(struct snap *s, uint64_t *sum)
+{
+	static uint8_t page[64 * KB];
+	const struct proc *p;
+	const struct image *im;
+	struct piece *pc;
+	uint64_t at, n, h;
+	size_t i, k;
+
+	h = sums_of(s->header, strlen(s->header));
+	for (i = 0; i < s->nproc; i++) {
+		p = s->proc[i];
+		h = h * 31 + p->pid;
+		for (k = 0; k < p->nfile; k++)
+			h = h * 31 + sums_of(p->file[k].data, p->file[k].len) +
+			    sums_of(p->file[k].name, strlen(p->file[k].name));
+		for (k = 0; k < 2; k++) {
+			im = k == 0 ? p->text : p->mem;
+			for (pc = image_first((struct image *)(uintptr_t)im);
+			    pc != NULL; pc = piece_next(pc))
+				for (at = pc->first; at <= pc->last; at += n) {
+					n = pc->last - at < sizeof page ?
+					    pc->last - at + 1 : sizeof page;
+					if (image_read((struct image *)
+					    (uintptr_t)im, at, page, n) == -1)
+						return false;
+					h = h * 31 + sums_of(page, n) + at;
+				}
+		}
+	}
+	*sum = h;
+	return true;
+}
+
+/*
+ * Read a stream as it was damaged: it says where, or is what it was.  Whether
+ * it was the same.
+ */
+static bool
+same_or_error(const struct buf *b, size_t len, bool pipe, uint64_t want)
+{
+	struct snap *s;
+	uint64_t sum;
+	bool read;
+
+	if ((s = stream_read(b->data, len, pipe)) == NULL) {
+		assert_contains(snap_errstr(), "byte ");
+		return false;
+	}
+	read = snap_sum(s, &sum);
+	if (!read)
+		assert_contains(snap_errstr(), "byte ");
+	else if (sum != want)
+		fail_msg("%zu bytes: something else was read", len);
+	snap_free(s);
+	return read;
+}
+
+static struct snap *
+read_scan(const struct buf *b, bool scan)
+{
+	struct readopts o = { .scan = scan };
+	struct stream st;
+	struct snap *s;
+
+	stream_file(&st, b->data, b->len);
+	s = snap_open(st.path, &o);
+	stream_close(&st);
+	return s;
+}
+
+static bool
+has_index(const struct buf *b)
+{
+	return memmem(b->data, b->len, "\nindex\n", 7) != NULL ||
+	    memmem(b->data, b->len, "index\n   ", 9) != NULL;
+}
+
+/*
+ * By the index and by a scan: the same, page for page.
+ */
+static void
+test_same(void **state)
+{
+	struct snap *s, *t;
+	struct buf b;
+
+	(void)state;
+	make_big(&b, 1);
+	assert_true(has_index(&b));
+	s = read_scan(&b, true);
+	t = read_scan(&b, false);
+	assert_true(s != NULL && t != NULL);
+	assert_true(s->summed);
+	assert_false(t->summed);
+	assert_int_equal(snap_compare(s, t), 0);
+	assert_snaps_equal(s, t);
+	snap_free(s);
+	snap_free(t);
+	buf_free(&b);
+}
+
+/*
+ * Any snapshot, many small ones: where there is an index, it tells the same.
+ */
+static void
+test_random(void **state)
+{
+	struct snap *s, *t;
+	struct rng r;
+	struct buf b;
+	int i, n;
+
+	(void)state;
+	rng_init(&r, "random", 2);
+	for (i = n = 0; i < 300; i++) {
+		s = snap_make(&r, i % 2 == 0);
+		snap_bytes(s, &b);
+		snap_free(s);
+		n += has_index(&b);
+		s = read_scan(&b, true);
+		t = read_scan(&b, false);
+		assert_true(s != NULL && t != NULL);
+		assert_int_equal(snap_compare(s, t), 0);
+		snap_free(s);
+		snap_free(t);
+		buf_free(&b);
+	}
+	print_message("# %d of 300 have an index\n", n);
+}
+
+/*
+ * Cut at random places, and at every byte of the trailer.
+ */
+static void
+test_cut(void **state)
+{
+	struct buf b, whole;
+	struct snap *s;
+	struct rng r;
+	uint64_t want;
+	size_t i, at;
+
+	(void)state;
+	make_big(&whole, 3);
+	b = whole;
+	assert_non_null(s = read_scan(&b, false));
+	assert_true(snap_sum(s, &want));
+	snap_free(s);
+	trailer_strip(&b);
+	/* this is a snapshot without a trailer */
+	assert_true(same_or_error(&b, b.len, false, want));
+	for (at = b.len + 1; at < whole.len; at++)
+		if (same_or_error(&whole, at, at % 8 == 0, want))
+			fail_msg("cut at %zu of %zu: a snapshot", at,
+			    whole.len);
+	rng_init(&r, "cut", 4);
+	for (i = 0; i < 200; i++) {
+		at = 2000 + rng_below(&r, b.len - 2000);
+		assert_false(same_or_error(&whole, at, i % 2, want));
+	}
+	buf_free(&whole);
+}
+
+/*
+ * Flip a bit anywhere: from a pipe, an error; from a file, at the latest when
+ * the page is read.
+ */
+static void
+test_flip(void **state)
+{
+	struct snap *s;
+	struct rng r;
+	struct buf b;
+	uint64_t want;
+	uint8_t bit;
+	size_t i, at, body;
+
+	(void)state;
+	make_big(&b, 5);
+	assert_non_null(s = read_scan(&b, false));
+	assert_true(snap_sum(s, &want));
+	snap_free(s);
+	body = b.len;
+	trailer_strip(&b);
+	at = b.len;
+	b.len = body;
+	body = at;
+	rng_init(&r, "flip", 6);
+	for (i = 0; i < 700; i++) {
+		at = i % 3 == 0 ? rng_below(&r, b.len) : i % 3 == 1 ?
+		    rng_below(&r, 400) : body + rng_below(&r, b.len - body);
+		bit = (uint8_t)(1 << rng_below(&r, 8));
+		b.data[at] ^= bit;
+		if (same_or_error(&b, b.len, i % 2, want))
+			fail_msg("bit 0x%02x of byte %zu: it does not matter",
+			    bit, at);
+		b.data[at] ^= bit;
+	}
+	buf_free(&b);
+}
+
+static void
+put64(uint8_t *p, uint64_t v)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		p[i] = (uint8_t)(v >> i * 8);
+}
+
+/*
+ * Give a trailer that begins at a byte the sum that it has now.
+ */
+static void
+sum_again(struct buf *b, size_t at)
+{
+	put64(b->data + b->len - 16, sums_of(b->data + at, b->len - at - 16));
+}
+
+/*
+ * A trailer that lies, under a sum that is right: an error, at the latest
+ * where a page is read, or the same bytes.  A reference may be made to lead
+ * to another raw page; then a scan tells.
+ */
+static void
+test_lie(void **state)
+{
+	static const uint8_t flip[] = { 1, 4, 0x7f, 0x80 };
+	struct snap *s, *t;
+	struct buf b;
+	uint64_t want, sum;
+	uint8_t *copy;
+	size_t at, body, k, same, found;
+
+	(void)state;
+	make_big(&b, 7);
+	assert_non_null(s = read_scan(&b, true));
+	assert_true(snap_sum(s, &want));
+	body = b.len;
+	trailer_strip(&b);
+	at = b.len;
+	b.len = body;
+	body = at;
+	copy = malloc(b.len - body);
+	memcpy(copy, b.data + body, b.len - body);
+	for (same = found = 0; at < b.len - 16; at++)
+		for (k = 0; k < sizeof flip; k++) {
+			b.data[at] ^= flip[k];
+			sum_again(&b, body);
+			if ((t = read_scan(&b, false)) == NULL)
+				assert_contains(snap_errstr(), "byte ");
+			else if (!snap_sum(t, &sum))
+				assert_contains(snap_errstr(), "byte ");
+			else if (sum == want)
+				same++;
+			else {
+				assert_int_equal(snap_compare(s, t), -1);
+				found++;
+			}
+			snap_free(t);
+			memcpy(b.data + body, copy, b.len - body);
+		}
+	print_message("# %zu lies make no difference, %zu need a scan\n",
+	    same, found);
+	assert_true(same < 50 && found < 60);
+	free(copy);
+	snap_free(s);
+	buf_free(&b);
+}
+
+/*
+ * Where an index would be more than a hundredth, there is none.
+ */
+static void
+test_dear(void **state)
+{
+	struct memsource *m;
+	struct buf b, body;
+	struct segment *g;
+	struct image *im;
+	struct snap *s;
+	struct proc *p;
+	struct rng r;
+	size_t i;
+
+	(void)state;
+	rng_init(&r, "dear", 8);
+	s = snap_new();
+	s->header = strdup("process snapshot");
+	m = memsource_new(s, 600, KB);
+	rng_bytes(&r, m->data, 600 * KB);
+	p = snap_add(s, 1);
+	im = p->mem = image_new(p, IMAGE_MEM);
+	g = segment_new(0, 4000 * KB);
+	for (i = 0; i < 4000; i++)
+		assert_int_equal(segment_append(g, 1, &m->src,
+		    i < 600 ? i * KB : rng_below(&r, 600) * KB), 0);
+	assert_int_equal(image_insert(im, g), 0);
+	snap_bytes(s, &b);
+	body = b;
+	trailer_strip(&body);
+	assert_false(has_index(&b));
+	assert_true(b.len - body.len < 200);
+	snap_free(s);
+	s = read_scan(&b, false);
+	assert_true(s != NULL && s->summed);
+	snap_free(s);
+	buf_free(&b);
+}
+
+/*
+ * A process 0 keeps its number, and there is no trailer.
+ */
+static void
+test_zero(void **state)
+{
+	struct snap *s;
+	struct buf b;
+
+	(void)state;
+	s = snap_new();
+	s->header = strdup("process snapshot");
+	file_set(snap_add(s, 0), "proc", "Plan 9's", 8);
+	snap_bytes(s, &b);
+	assert_null(memmem(b.data, b.len, "SNAPEND", 7));
+	snap_free(s);
+	s = read_scan(&b, false);
+	assert_non_null(s);
+	assert_non_null(snap_find(s, 0));
+	snap_free(s);
+	buf_free(&b);
+}
+
+/*
+ * What is whole of a damaged snapshot: all other megabytes.
+ */
+static void
+note(void *arg, const char *text)
+{
+	buf_printf(arg, "%s\n", text);
+}
+
+static void
+test_salvage(void **state)
+{
+	struct buf b, log = { 0 };
+	struct readopts o = { .salvage = true, .warn = note, .arg = &log };
+	struct stream st;
+	struct snap *s, *t;
+	struct image *im;
+	uint8_t x[KB], y[KB];
+	uint64_t i, lost;
+
+	(void)state;
+	make_big(&b, 9);
+	assert_non_null(t = read_scan(&b, true));
+	b.data[SUM_BYTES + 1000] ^= 1;
+	stream_file(&st, b.data, b.len);
+	assert_non_null(s = snap_open(st.path, &o));
+	buf_add(&log, "", 1);
+	assert_contains((char *)log.data, "megabyte 1 (from byte 1048576) is "
+	    "damaged\n");
+	assert_contains((char *)log.data, "process 14: lost: status\n");
+	assert_contains((char *)log.data, "process 13: lost with megabyte 1: ");
+	assert_int_equal(s->nproc, 3);
+	im = snap_find(s, 13)->mem;
+	for (i = lost = 0; i < 600; i++) {
+		if (image_read(im, 0x7ffe00000000 + i * KB, x, KB) == -1) {
+			lost++;
+			continue;
+		}
+		assert_int_equal(image_read(snap_find(t, 13)->mem,
+		    0x7ffe00000000 + i * KB, y, KB), 0);
+		assert_memory_equal(x, y, KB);
+	}
+	assert_true(lost > 100 && lost < 600);
+	assert_int_equal(image_read(snap_find(s, 12)->mem, 0x10000, x, KB), 0);
+	assert_non_null(memmem(proc_file(snap_find(s, 13), "proc")->data,
+	    proc_file(snap_find(s, 13), "proc")->len, " damaged\n", 9));
+	stream_close(&st);
+	snap_free(s);
+	snap_free(t);
+	buf_free(&log);
+	buf_free(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_flip),
+		cmocka_unit_test(test_lie),
+		cmocka_unit_test(test_dear),
+		cmocka_unit_test(test_zero),
+		cmocka_unit_test(test_salvage),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
