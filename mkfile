@@ -5,9 +5,10 @@ PROGS=snap snapcat snapcore snapfs snapload snapls
 
 LIBSRC=lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
 	lib/fetch.c lib/gunzip.c lib/gzip.c lib/gzipfile.c lib/gzipout.c \
-	lib/image.c lib/imageread.c lib/index.c lib/input.c lib/judge.c \
-	lib/nothing.c lib/outdir.c lib/output.c lib/plan.c lib/program.c \
-	lib/snap.c lib/source.c lib/spool.c lib/sums.c lib/vma.c
+	lib/gzipsource.c lib/gziptable.c lib/image.c lib/imageread.c \
+	lib/index.c lib/input.c lib/judge.c lib/nothing.c lib/outdir.c \
+	lib/output.c lib/plan.c lib/program.c lib/progress.c lib/snap.c \
+	lib/source.c lib/spool.c lib/sums.c lib/totals.c lib/vma.c
 
 FMTSRC=fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \
@@ -22,11 +23,11 @@ FMTSRC=fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/criuregs.c fmt/criushm.c fmt/criustack.c fmt/criutask.c \
 	fmt/criuwrite.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c fmt/fstree.c \
 	fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c fmt/merge.c \
-	fmt/open.c fmt/paths.c fmt/plan9.c fmt/plan9regs.c fmt/recapply.c \
-	fmt/recedit.c fmt/record.c fmt/recwords.c fmt/salvage.c \
-	fmt/snap6index.c fmt/snap6num.c fmt/snap6read.c fmt/snap6seg.c \
-	fmt/snap6write.c fmt/summed.c fmt/sysroot.c fmt/trailer.c \
-	fmt/trailread.c
+	fmt/mergerec.c fmt/open.c fmt/paths.c fmt/plan9.c fmt/plan9regs.c \
+	fmt/recapply.c fmt/recedit.c fmt/record.c fmt/recwords.c \
+	fmt/salvage.c fmt/snap6index.c fmt/snap6num.c fmt/snap6read.c \
+	fmt/snap6rec.c fmt/snap6run.c fmt/snap6seg.c fmt/snap6write.c \
+	fmt/summed.c fmt/sysroot.c fmt/trailer.c fmt/trailread.c
 
 LINUXSRC=lib/linux/anonfile.c lib/linux/carry.c lib/linux/clone.c \
 	lib/linux/filekind.c lib/linux/freeze.c lib/linux/frozen.c \

@@ -76,6 +76,7 @@ core_load(struct snap *s, struct input *in, const struct coreopts *o)
 	int rc;
 
 	r.opts = o == NULL ? &none : o;
+	in->progress = r.opts->progress;
 	if ((rc = read_core(&r, in)) == -1)
 		errstr_wrap("%s", in->name);
 	elfcore_close(&r.core);
@@ -100,7 +101,7 @@ core_read(struct snap *s, const char *path, const struct coreopts *o)
 	if ((in = input_open(path)) == NULL)
 		return -1;
 	rc = -1;
-	if (input_gunzip(in) == -1)
+	if (input_gunzip(in, false) == -1)
 		goto out;
 	p = input_peek(in, SELFMAG);
 	if (p == NULL && *snap_errstr() != '\0')

@@ -41,17 +41,6 @@ criuload_writeat(int fd, const uint8_t *p, size_t len, uint64_t off)
 	return 0;
 }
 
-/*
- * So many more bytes of pages are written.
- */
-void
-criuload_tick(struct criuload *l, uint64_t n)
-{
-	l->done += n;
-	if (l->opts->tick != NULL)
-		l->opts->tick(l->opts->arg, l->done);
-}
-
 static int
 object_flush(struct object *o)
 {
@@ -264,8 +253,6 @@ criuload_keep(void *arg, struct snap *s, struct proc *p, uint64_t addr,
 	*src = l->last->src;
 	*loc = e->off + (addr - e->addr);
 	l->last->done = addr + KB;
-	if (l->last->nbuf == 0)
-		criuload_tick(l, WRITEBUF);
 	return object_write(l->last, *loc, page, len) == -1 ? -1 : 1;
 }
 
@@ -307,7 +294,6 @@ object_copy(struct criuload *l, struct object *o, const struct extent *e,
 		if (copy_read(l, e->src, &r) == -1 ||
 		    object_write(o, at, l->copy, (size_t)(r.n * KB)) == -1)
 			return -1;
-		criuload_tick(l, r.n * KB);
 		r.loc += r.n * e->src->pitch;
 		at += r.n * KB;
 	}
@@ -344,6 +330,9 @@ entry_fill(struct criuload *l, struct object *o, const struct pages *p)
 			n = left;
 		if (n > (end - addr) / KB)
 			n = (end - addr) / KB;
+		progress_read(l->opts->progress, n * KB);
+		progress_count(l->opts->progress, e->src == NULL ? 0 : n,
+		    e->src == NULL ? n : 0, 0);
 		if (e->src == NULL)
 			l->stat->zerokb += n;
 		else if (object_copy(l, o, e, kb - e->kb, n, p->off + (addr -
@@ -369,20 +358,39 @@ object_fill(struct criuload *l, struct object *o)
 }
 
 /*
+ * How many bytes of pages an object has.
+ */
+static uint64_t
+object_bytes(const struct object *o)
+{
+	uint64_t n;
+	size_t i;
+
+	for (i = 0, n = 0; i < o->map->n; i++)
+		if (o->map->v[i].flags & PE_PRESENT)
+			n += o->map->v[i].n * CRIU_PAGE;
+	return n;
+}
+
+/*
  * The whole snapshot is read: have every page of every pagemap in its file.
  */
 int
 criuload_fill(struct criuload *l)
 {
 	struct object *o;
+	uint64_t bytes;
 	size_t i;
 
 	for (i = 0; i < l->snap->nproc; i++)
 		if (object_get(l, l->snap->proc[i], &o) == -1)
 			return -1;
-	for (i = 0; i < l->nobject; i++)
+	for (i = 0, bytes = 0; i < l->nobject; i++) {
 		if (object_flush(l->object[i]) == -1)
 			return -1;
+		bytes += object_bytes(l->object[i]);
+	}
+	progress_phase(l->opts->progress, bytes);
 	for (i = 0; i < l->nobject; i++)
 		if (object_fill(l, l->object[i]) == -1)
 			return errstr_wrap("process %" PRIu64,

@@ -53,14 +53,12 @@ struct criuload {
 	uint32_t	 npages; /* pages images so far */
 	const struct criuopts *opts; /* borrowed */
 	struct criustat	*stat;	/* borrowed */
-	uint64_t	 done;	/* bytes of pages so far */
 };
 
 /* criuload.c */
 int		 criuload_keep(void *, struct snap *, struct proc *,
 		    uint64_t, const uint8_t *, size_t, struct source **,
 		    uint64_t *);
-void		 criuload_tick(struct criuload *, uint64_t);
 int		 criuload_writeat(int, const uint8_t *, size_t, uint64_t);
 int		 criuload_fill(struct criuload *);
 void		 criuload_free(struct criuload *);

@@ -293,7 +293,8 @@ criu_write(const char *file, const char *dir, const struct criuopts *o,
 {
 	struct criuload l = { .dir = dir, .parent = o->parent, .opts = o,
 	    .stat = st };
-	struct readopts ro = { .keep = criuload_keep, .keeper = &l };
+	struct readopts ro = { .keep = criuload_keep, .keeper = &l,
+	    .progress = o->progress };
 	struct buf inventory = { 0 };
 	struct snap *s;
 	int rc;

@@ -14,7 +14,8 @@ static struct snap *
 open_core(struct input *in, const struct readopts *o)
 {
 	struct coreopts co = { .warn = o == NULL ? NULL : o->warn,
-	    .arg = o == NULL ? NULL : o->arg };
+	    .arg = o == NULL ? NULL : o->arg,
+	    .progress = o == NULL ? NULL : o->progress };
 	struct snap *s;
 
 	if ((s = snap_new()) != NULL && core_load(s, in, &co) == -1) {
@@ -51,8 +52,9 @@ is_dir(const char *path)
 
 /*
  * Read a snapshot from a path, or from standard input where it is NULL or
- * "-"; it may be compressed with gzip.  Options as in snap6_read; of an ELF core and of CRIU images, o->warn
- * is told what is missing from them.  NULL on an error.
+ * "-"; it may be compressed with gzip.  Options as in snap6_read; of an ELF
+ * core and of CRIU images, o->warn is told what is missing from them.  NULL on
+ * an error.
  */
 struct snap *
 snap_open(const char *path, const struct readopts *o)
@@ -66,7 +68,7 @@ snap_open(const char *path, const struct readopts *o)
 	if ((in = input_open(path)) == NULL)
 		return NULL;
 	s = NULL;
-	if (input_gunzip(in) == -1)
+	if (input_gunzip(in, o != NULL && o->salvage) == -1)
 		goto out;
 	p = input_peek(in, 4);
 	if (p != NULL && memcmp(p, "\177ELF", 4) == 0)

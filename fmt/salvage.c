@@ -5,6 +5,7 @@
  * lost of an image is missing from it.
  */
 #include "snap6read.h"
+#include "num.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,15 +13,19 @@
 
 #define DAMAGED		"damaged"
 
-struct tell {			/* lost pages, to be told of on one line */
+struct lost {			/* pages of a mapping, with one megabyte */
+	uint64_t	 start;	/* addresses */
+	uint64_t	 end;
+	uint64_t	 kb;	/* 0: none */
+};
+
+struct tell {			/* lost pages, to be told of */
 	const struct reader *r;
 	const struct image *im;
 	const struct vmas *l;
 	const struct vma *v;	/* the mapping they are in, or NULL */
-	uint64_t	 mb;	/* the megabyte */
-	uint64_t	 start;	/* addresses */
-	uint64_t	 end;
-	uint64_t	 kb;	/* of pages; 0: none */
+	struct lost	*lost;	/* owned; for each megabyte */
+	uint64_t	 nlost;	/* of them, that have any */
 };
 
 /*
@@ -41,44 +46,45 @@ salvage_say(const struct reader *r, const char *fmt, ...)
 }
 
 /*
- * Read a whole stream that has a trailer, to see which megabytes are
- * damaged, and say so.  Afterwards it is at its beginning.
+ * Read a whole stream that has a trailer, to see which megabytes are damaged
+ * or cannot be read, and say so.
  */
 int
 damage_find(struct reader *r)
 {
-	struct trailer *t = &r->trailer;
+	const struct trailer *t = &r->trailer;
 	struct damage *d = &r->damage;
-	struct sums *s;
-	uint64_t mb;
-	size_t n;
-	int rc;
+	uint64_t mb, n;
+	uint8_t *buf;
 
-	if ((s = sums_new()) == NULL)
-		return -1;
-	while (s->bytes < t->bytes && (n = input_fill(r->in, 1)) > 0) {
-		if (n > t->bytes - s->bytes)
-			n = (size_t)(t->bytes - s->bytes);
-		sums_add(s, r->in->buf + r->in->start, n);
-		input_skip(r->in, n);
-	}
-	rc = sums_end(s);
 	d->n = d->first = t->nsums;
-	for (mb = 0; mb < d->n && rc == 0; mb++) {
-		if (trailer_sound(t, s, mb))
-			continue;
-		if (d->bad == NULL) {
-			d->bad = calloc(t->nsums, sizeof *d->bad);
-			d->first = mb;
-			rc = d->bad == NULL ? errstr_set("out of memory") : 0;
-		}
-		if (rc == 0)
-			d->bad[mb] = true;
-		salvage_say(r, "%s: megabyte %" PRIu64 " (from byte %" PRIu64
-		    ") is damaged", r->in->name, mb, mb * SUM_BYTES);
+	buf = malloc(SUM_BYTES);
+	d->bad = calloc(t->nsums + 1, sizeof *d->bad);
+	if (buf == NULL || d->bad == NULL) {
+		free(buf);
+		return errstr_set("out of memory");
 	}
-	sums_free(s);
-	return rc == 0 ? input_seek(r->in, 0) : -1;
+	progress_phase(r->progress, t->bytes);
+	for (mb = d->n; mb-- > 0;) {
+		n = t->bytes - mb * SUM_BYTES;
+		if (n > SUM_BYTES)
+			n = SUM_BYTES;
+		d->bad[mb] = input_pread(r->in, buf, (size_t)n,
+		    mb * SUM_BYTES) == -1 || sums_of(buf, (size_t)n) !=
+		    num_get(t->sums + mb * 8, 8);
+		if (d->bad[mb])
+			d->first = mb;
+		progress_read(r->progress, n);
+	}
+	free(buf);
+	for (mb = d->first; mb < d->n; mb++)
+		if (d->bad[mb])
+			salvage_say(r, "%s: megabyte %" PRIu64 " (from byte %"
+			    PRIu64 ") is damaged", r->in->name, mb,
+			    mb * SUM_BYTES);
+	if (d->first == d->n)
+		damage_free(d);
+	return 0;
 }
 
 /*
@@ -140,19 +146,27 @@ salvage_segment(struct reader *r, struct image *im)
 }
 
 /*
- * Say the line that was begun.
+ * Say what is lost of a mapping, a line for each megabyte.
  */
 static void
 tell_end(struct tell *t)
 {
-	if (t->kb == 0)
-		return;
-	salvage_say(t->r, "process %" PRIu64 ": lost with megabyte %" PRIu64
-	    ": %" PRIu64 "K of %s %" PRIx64 "-%" PRIx64 "%s%s",
-	    t->im->proc->pid, t->mb, t->kb, t->im->kind == IMAGE_TEXT ?
-	    "text" : "mem", t->start, t->end, t->v != NULL &&
-	    *t->v->name != '\0' ? " " : "", t->v != NULL ? t->v->name : "");
-	t->kb = 0;
+	struct lost *l;
+	uint64_t mb;
+
+	for (mb = 0; mb < t->r->damage.n && t->nlost > 0; mb++) {
+		l = &t->lost[mb];
+		if (l->kb == 0)
+			continue;
+		salvage_say(t->r, "process %" PRIu64 ": lost with megabyte %"
+		    PRIu64 ": %" PRIu64 "K of %s %" PRIx64 "-%" PRIx64 "%s%s",
+		    t->im->proc->pid, mb, l->kb, t->im->kind == IMAGE_TEXT ?
+		    "text" : "mem", l->start, l->end, t->v != NULL &&
+		    *t->v->name != '\0' ? " " : "", t->v != NULL ?
+		    t->v->name : "");
+		l->kb = 0;
+		t->nlost--;
+	}
 }
 
 /*
@@ -162,16 +176,19 @@ static void
 tell_page(struct tell *t, uint64_t start, uint64_t end, uint64_t mb)
 {
 	const struct vma *v;
+	struct lost *l;
 
 	v = t->im->kind == IMAGE_MEM ? vmas_find(t->l, start) : NULL;
-	if (t->kb == 0 || t->v != v || t->mb != mb) {
+	if (t->v != v) {
 		tell_end(t);
-		t->start = start;
 		t->v = v;
-		t->mb = mb;
 	}
-	t->end = end;
-	t->kb++;
+	l = &t->lost[mb];
+	if (l->kb++ == 0) {
+		l->start = start;
+		t->nlost++;
+	}
+	l->end = end;
 }
 
 /*
@@ -227,12 +244,15 @@ image_salvage(struct reader *r, struct image *im, const struct vmas *l,
 
 	if (im == NULL)
 		return 0;
+	if ((t.lost = calloc(r->damage.n + 1, sizeof *t.lost)) == NULL)
+		return errstr_set("out of memory");
 	for (i = 0, had = im->nmissing; i < had; i++)
 		*lost |= strcmp(im->missing[i].reason, DAMAGED) == 0;
 	for (i = 0, rc = 0; i < im->nseg && rc == 0 &&
 	    r->damage.bad != NULL; i++)
 		rc = segment_salvage(r, im->seg[i], &t, lost);
 	tell_end(&t);
+	free(t.lost);
 	for (i = had; i < im->nmissing && rc == 0; i++)
 		rc = image_punch(im, im->missing[i].start,
 		    im->missing[i].end);

@@ -16,6 +16,8 @@
 #ifndef SNAP6_H
 #define SNAP6_H
 
+#include <stdint.h>
+
 enum snap6_field {		/* in the order in which they are written */
 	F_SEGMENT,
 	F_FD,
@@ -35,7 +37,14 @@ extern const char *const snap6_field[F_MAX];
 
 enum {
 	SNAP6_NUM = 12,		/* bytes of a number, at least */
+	SNAP6_NUMMOST = 22,	/* and at the most */
+	SNAP6_LOWDIGITS = 8,	/* of a number, put together: num_low */
+	SNAP6_LOW = 100000000,	/* 10^SNAP6_LOWDIGITS */
 	SNAP6_LINE = 8192	/* bytes of a header line, at most */
 };
+
+/* snap6num.c */
+char		*num_format(char *, uint64_t);
+void		 num_low(char *, uint32_t);
 
 #endif

@@ -19,6 +19,54 @@ const char *const snap6_field[F_MAX] = {
 	[F_STATUS] = "status",
 };
 
+static const char pair[] =
+    "0001020304050607080910111213141516171819"
+    "2021222324252627282930313233343536373839"
+    "4041424344454647484950515253545556575859"
+    "6061626364656667686970717273747576777879"
+    "8081828384858687888990919293949596979899";
+
+/*
+ * Put the eight digits of a number below 10^8 at s.
+ */
+void
+num_low(char *s, uint32_t v)
+{
+	uint32_t hi, lo;
+
+	hi = v / 10000;
+	lo = v % 10000;
+	memcpy(s, pair + hi / 100 * 2, 2);
+	memcpy(s + 2, pair + hi % 100 * 2, 2);
+	memcpy(s + 4, pair + lo / 100 * 2, 2);
+	memcpy(s + 6, pair + lo % 100 * 2, 2);
+}
+
+/*
+ * Put a number at s: 11 columns, right-justified, and a blank.  Returns
+ * where it ends.
+ */
+char *
+num_format(char *s, uint64_t v)
+{
+	uint64_t p10;
+	char *p, *end;
+	int n;
+
+	for (n = 1, p10 = 10; n < 20 && v >= p10; n++)
+		p10 *= 10;
+	end = s + (n < SNAP6_NUM - 1 ? SNAP6_NUM - 1 : n);
+	memset(s, ' ', SNAP6_NUM - 1);
+	*end = ' ';
+	for (p = end; v >= SNAP6_LOW; v /= SNAP6_LOW)
+		num_low(p -= SNAP6_LOWDIGITS, (uint32_t)(v % SNAP6_LOW));
+	for (; v >= 10; v /= 100)
+		memcpy(p -= 2, pair + v % 100 * 2, 2);
+	if (v > 0 || p == end)
+		*--p = (char)('0' + v);
+	return end + 1;
+}
+
 /*
  * Is this the type of a record that snap(6) has?
  */

@@ -2,201 +2,14 @@
  * Reading snap(6) streams, as man6/snap.6 tells: both
  * justifications, records in any order, sections that repeat.
  *
- * The reader is a loop over records, made of what snap6num.c reads; the
- * segments of text and mem records are read in snap6seg.c.  A file that has an
- * index is read by it: snap6index.c.
+ * The reader is a loop over records, which snap6rec.c reads.  A file that has
+ * an index is read by it: snap6index.c.
  */
 #include "snap6read.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FILES_MOST = 1000 };	/* data records of a process, by type */
-
-/*
- * Does the stream go on as after a data record: with a header, or not at
- * all?
- */
-static bool
-at_record(struct reader *r)
-{
-	const uint8_t *p;
-	size_t i, n;
-	bool digit;
-
-	n = input_fill(r->in, SNAP6_NUM);
-	p = r->in->buf + r->in->start;
-	for (i = 0, digit = n < SNAP6_NUM; i < n && i < SNAP6_NUM; i++) {
-		if (p[i] >= '0' && p[i] <= '9')
-			digit = true;
-		else if (p[i] != ' ')
-			return false;
-	}
-	return digit;
-}
-
-/*
- * Read the rest of a data record of r->proc.
- */
-int
-read_data(struct reader *r, const char *name)
-{
-	struct buf b = { 0 };
-	uint64_t len;
-
-	if (r->proc->nfile >= FILES_MOST) {
-		errstr_set("more than %d types of records", FILES_MOST);
-		goto fail;
-	}
-	if (read_num(r, "length", &len) == -1)
-		goto fail;
-	if (len > reader_rest(r)) {
-		errstr_set("length: %" PRIu64 " bytes, but only %" PRIu64
-		    " are left", len, reader_rest(r));
-		r->cut = true;
-		goto fail;
-	}
-	if (read_bytes(r, &b, len) == -1)
-		goto fail;
-	if (trailer_ends(b.data, b.len) && input_fill(r->in, 1) == 0) {
-		errstr_set("it ends as a trailer does, but does not begin as "
-		    "one");
-		goto fail;
-	}
-	if (!snap6_known(name) && !at_record(r)) {
-		r->at = r->in->pos;
-		errstr_set("a record type that is not known, and not data");
-		goto fail;
-	}
-	return proc_setfile(r->proc, name, b.data, b.len);
-fail:
-	buf_free(&b);
-	return -1;
-}
-
-/*
- * The text or memory of r->proc, made when there is none.
- */
-struct image *
-reader_image(struct reader *r, enum image_kind kind)
-{
-	struct image **im;
-
-	im = kind == IMAGE_TEXT ? &r->proc->text : &r->proc->mem;
-	if (*im == NULL)
-		*im = image_new(r->proc, kind);
-	return *im;
-}
-
-static int
-read_text(struct reader *r)
-{
-	struct image *im;
-
-	if ((im = reader_image(r, IMAGE_TEXT)) == NULL)
-		return -1;
-	return read_segment(r, im);
-}
-
-static int
-read_mem(struct reader *r)
-{
-	struct image *im;
-	uint64_t i, n;
-
-	if ((im = reader_image(r, IMAGE_MEM)) == NULL ||
-	    read_num(r, "count", &n) == -1)
-		return -1;
-	if (n > reader_rest(r) / (2 * SNAP6_NUM)) {
-		r->cut = true;
-		return errstr_set("count: %" PRIu64 " segments, but only %"
-		    PRIu64 " bytes are left", n, reader_rest(r));
-	}
-	for (i = 0; i < n; i++)
-		if (read_segment(r, im) == -1)
-			return errstr_wrap("segment %" PRIu64, i);
-	return 0;
-}
-
-/*
- * A record type is one word of ASCII.
- */
-static bool
-name_ok(const char *s)
-{
-	const char *start;
-
-	for (start = s; *s > ' ' && *s < 0x7f; s++)
-		continue;
-	return s > start && *s == '\0';
-}
-
-/*
- * Read the header of a record: the process id, and the type into name.
- */
-int
-read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
-{
-	uint64_t start;
-
-	start = r->in->pos;
-	if (read_num(r, "record header: process id", pid) == -1 ||
-	    read_line(r, "record header", (size_t)(r->in->pos - start),
-	    '\177', name) == -1)
-		return -1;
-	if (!name_ok(name))
-		return errstr_set("process %" PRIu64 ": \"%.64s\" is not the "
-		    "type of a record", *pid, name);
-	return 0;
-}
-
-/*
- * Let r->proc be the process of that number.
- */
-int
-reader_proc(struct reader *r, uint64_t pid)
-{
-	if ((r->proc = snap_find(r->snap, pid)) == NULL)
-		r->proc = snap_add(r->snap, pid);
-	return r->proc == NULL ? -1 : 0;
-}
-
-/*
- * A record of r->proc has been read, of len bytes from start on.
- */
-void
-reader_done(struct reader *r, const struct readopts *o, const char *name,
-    uint64_t start, uint64_t len)
-{
-	r->records++;
-	snprintf(r->last, sizeof r->last, "%.64s of process %" PRIu64, name,
-	    r->proc->pid);
-	if (o->record != NULL)
-		o->record(o->arg, r->proc->pid, name, start, len);
-}
-
-static int
-read_record(struct reader *r, const struct readopts *o)
-{
-	char name[SNAP6_LINE];
-	uint64_t pid, start;
-	int rc;
-
-	start = r->in->pos;
-	if (read_head(r, &pid, name) == -1 || reader_proc(r, pid) == -1)
-		return -1;
-	if (strcmp(name, "text") == 0)
-		rc = read_text(r);
-	else if (strcmp(name, "mem") == 0)
-		rc = read_mem(r);
-	else
-		rc = read_data(r, name);
-	if (rc == -1)
-		return errstr_wrap("process %" PRIu64 ": %.64s", pid, name);
-	reader_done(r, o, name, start, r->in->pos - start);
-	return 0;
-}
 
 /*
  * Read the trailer of a stream that was scanned, and see whether that is
@@ -278,14 +91,21 @@ read_first(struct reader *r, const struct readopts *o)
 
 /*
  * Look for the trailer of a file.  For who saves what is whole, find what is
- * not; without an index, what is before that is all that can be read.
+ * not; without an index, what is before that is all that can be read.  The
+ * first line has no other place: it is taken as it is.
  */
 static int
 reader_trailer(struct reader *r)
 {
 	int rc;
 
-	if ((rc = trailer_find(&r->trailer, r->in)) == -1) {
+	rc = trailer_find(&r->trailer, r->in);
+	if (rc == -1 && r->salvage && r->trailer.bytes > r->trailer.pos &&
+	    input_widen(r->in, r->trailer.bytes + r->trailer.len) == 0) {
+		trailer_free(&r->trailer);
+		rc = trailer_find(&r->trailer, r->in);
+	}
+	if (rc == -1) {
 		r->at = r->trailer.pos;
 		trailer_free(&r->trailer);
 		if (!r->salvage)
@@ -295,6 +115,8 @@ reader_trailer(struct reader *r)
 		return 0;
 	if (damage_find(r) == -1)
 		return -1;
+	if (r->damage.bad != NULL && r->damage.bad[0])
+		input_guess(r->in, SNAP6_LINE);
 	if (r->damage.bad == NULL || r->trailer.index != NULL)
 		return 0;
 	if (r->damage.first == 0)
@@ -313,11 +135,17 @@ read_stream(struct reader *r, const struct readopts *o)
 {
 	bool scan;
 
-	scan = r->in->size == UINT64_MAX || o->scan;
-	if (read_magic(r) == -1 || (!scan && reader_trailer(r) == -1))
+	/* who keeps pages as they come reads all, and in order once */
+	scan = r->in->size == UINT64_MAX || o->scan ||
+	    (o->keep != NULL && !input_plain(r->in));
+	if ((!r->salvage && read_magic(r) == -1) ||
+	    (!scan && reader_trailer(r) == -1) ||
+	    (r->salvage && read_magic(r) == -1))
 		return -1;
 	scan |= r->trailer.index == NULL;
 	if (scan) {
+		progress_phase(o->progress, r->in->size == UINT64_MAX ? 0 :
+		    r->in->size);
 		if ((r->sums = sums_new()) == NULL)
 			return -1;
 		input_sum(r->in, r->sums);
@@ -390,9 +218,12 @@ snap6_read(struct input *in, const struct readopts *o)
 		o = &none;
 	memset(&r, 0, sizeof r);
 	r.in = in;
-	r.nodata = o->nodata;
+	in->progress = o->progress;
+	r.nodata = o->nodata || o->brief;
+	r.brief = o->brief;
 	r.keep = o->keep;
 	r.keeper = o->keeper;
+	r.progress = o->progress;
 	r.salvage = o->salvage;
 	r.warn = o->warn;
 	r.arg = o->arg;

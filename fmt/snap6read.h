@@ -1,8 +1,8 @@
 /*
  * What the parts of the snap(6) reader share: what streams are made of, in
- * snap6num.c, records, in snap6read.c, the
- * segments and pages in them, in snap6seg.c, what an index tells of both, in
- * snap6index.c, and what is left of a damaged stream, in salvage.c.
+ * snap6num.c, records, in snap6rec.c, the segments and pages in them, in
+ * snap6seg.c, what an index tells of both, in snap6index.c and snap6run.c, and
+ * what is left of a damaged stream, in salvage.c.
  */
 #ifndef SNAP6READ_H
 #define SNAP6READ_H
@@ -20,11 +20,13 @@ struct reader {
 	struct snap	*snap;
 	struct source	*src;	/* where page data is; NULL: none yet */
 	bool		 nodata;
+	bool		 brief;
 	bool		 spool;
 	int		(*keep)(void *, struct snap *, struct proc *, uint64_t,
 			    const uint8_t *, size_t, struct source **,
 			    uint64_t *);
 	void		*keeper;
+	struct progress	*progress; /* borrowed; or NULL */
 	struct proc	*proc;	/* of the record being read */
 	struct segment	*seg;	/* being read */
 	struct image	*image;	/* and what it will be in */
@@ -48,13 +50,14 @@ int		 read_line(struct reader *, const char *, size_t, char,
 		    char [SNAP6_LINE]);
 int		 read_bytes(struct reader *, struct buf *, uint64_t);
 
-/* snap6read.c */
+/* snap6rec.c */
 int		 read_head(struct reader *, uint64_t *, char [SNAP6_LINE]);
 int		 read_data(struct reader *, const char *);
 int		 reader_proc(struct reader *, uint64_t);
 struct image	*reader_image(struct reader *, enum image_kind);
 void		 reader_done(struct reader *, const struct readopts *,
 		    const char *, uint64_t, uint64_t);
+int		 read_record(struct reader *, const struct readopts *);
 
 /* snap6seg.c */
 int		 reader_source(struct reader *);

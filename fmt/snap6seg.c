@@ -88,6 +88,7 @@ read_raw(struct reader *r)
 		input_skip(r->in, len + 1);
 	}
 	r->proc->count.raw += n;
+	progress_count(r->progress, n, 0, 0);
 	return 0;
 }
 
@@ -106,6 +107,7 @@ read_zero(struct reader *r)
 		continue;
 	input_skip(r->in, n);
 	r->proc->count.zero += n;
+	progress_count(r->progress, 0, n, 0);
 	return segment_append(s, n, NULL, 0);
 }
 
@@ -182,6 +184,7 @@ read_refer(struct reader *r, char type)
 		    segment_kblen(r->seg, mine));
 	e = segment_extent(s, kb);
 	r->proc->count.same++;
+	progress_count(r->progress, 0, 0, 1);
 	return segment_append(r->seg, 1, e->src, e->src == NULL ? 0 :
 	    e->loc + (kb - e->kb) * e->src->pitch);
 }

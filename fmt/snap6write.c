@@ -10,11 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	NUMMOST = 22,		/* bytes of a number at the most */
-	REFMOST = 1 + 2 * NUMMOST,
-	LOWDIGITS = 8
-};
+enum { REFMOST = 1 + 2 * SNAP6_NUMMOST };
 
 struct snap6 {
 	struct output	*out;		/* borrowed */
@@ -25,74 +21,23 @@ struct snap6 {
 	bool		 zero;		/* there is a process 0 */
 	void		(*warn)(void *, const char *);
 	void		*arg;		/* warn's */
-	void		(*tick)(void *); /* or NULL */
-	void		*tickarg;
+	struct progress	*progress;	/* borrowed; or NULL */
 	struct proc	*proc;		/* being written */
 	const struct segment *seg;	/* whose header is written */
 	const struct image *refimage;	/* last referred to, and */
-	char		 ref[1 + NUMMOST]; /* how that begins */
+	char		 ref[1 + SNAP6_NUMMOST]; /* how that begins */
 	size_t		 nref;
 	bool		 lost;		/* of proc, since its proc record */
 	char		 why[256];
 	uint64_t	 nlost;		/* kilobytes of proc */
 };
 
-static const uint32_t low = 100000000;	/* 10^LOWDIGITS */
-
-static const char pair[] =
-    "0001020304050607080910111213141516171819"
-    "2021222324252627282930313233343536373839"
-    "4041424344454647484950515253545556575859"
-    "6061626364656667686970717273747576777879"
-    "8081828384858687888990919293949596979899";
-
-/*
- * Put the eight digits of a number below 10^8 at s.
- */
-static void
-format_low(char *s, uint32_t v)
-{
-	uint32_t hi, lo;
-
-	hi = v / 10000;
-	lo = v % 10000;
-	memcpy(s, pair + hi / 100 * 2, 2);
-	memcpy(s + 2, pair + hi % 100 * 2, 2);
-	memcpy(s + 4, pair + lo / 100 * 2, 2);
-	memcpy(s + 6, pair + lo % 100 * 2, 2);
-}
-
-/*
- * Put a number at s: 11 columns, right-justified, and a blank.  Returns
- * where it ends.
- */
-static char *
-format_num(char *s, uint64_t v)
-{
-	uint64_t p10;
-	char *p, *end;
-	int n;
-
-	for (n = 1, p10 = 10; n < 20 && v >= p10; n++)
-		p10 *= 10;
-	end = s + (n < SNAP6_NUM - 1 ? SNAP6_NUM - 1 : n);
-	memset(s, ' ', SNAP6_NUM - 1);
-	*end = ' ';
-	for (p = end; v >= low; v /= low)
-		format_low(p -= LOWDIGITS, (uint32_t)(v % low));
-	for (; v >= 10; v /= 100)
-		memcpy(p -= 2, pair + v % 100 * 2, 2);
-	if (v > 0 || p == end)
-		*--p = (char)('0' + v);
-	return end + 1;
-}
-
 static void
 write_num(struct snap6 *w, uint64_t v)
 {
-	char s[NUMMOST];
+	char s[SNAP6_NUMMOST];
 
-	output_put(w->out, s, (size_t)(format_num(s, v) - s));
+	output_put(w->out, s, (size_t)(num_format(s, v) - s));
 }
 
 static void
@@ -161,7 +106,7 @@ refer_begin(struct snap6 *w, const struct image *im)
 		return;
 	w->refimage = im;
 	w->ref[0] = im->kind == IMAGE_TEXT ? 't' : 'm';
-	w->nref = (size_t)(format_num(w->ref + 1, im->proc->pid) - w->ref);
+	w->nref = (size_t)(num_format(w->ref + 1, im->proc->pid) - w->ref);
 }
 
 /*
@@ -181,16 +126,16 @@ write_refer(struct snap6 *w, const struct finding *f)
 	for (i = n = 0; i < f->n;) {
 		room = output_room(w->out, REFMOST, &most);
 		for (; i < f->n && most >= REFMOST; i++, addr += KB) {
-			if (n > 0 && addr % low >= KB) {
+			if (n > 0 && addr % SNAP6_LOW >= KB) {
 				memcpy(room, first, REFMOST);
-				format_low(room + n - 1 - LOWDIGITS,
-				    (uint32_t)(addr % low));
+				num_low(room + n - 1 - SNAP6_LOWDIGITS,
+				    (uint32_t)(addr % SNAP6_LOW));
 				end = room + n;
 			} else {
-				memcpy(room, w->ref, 1 + NUMMOST);
-				end = format_num(room + w->nref, addr);
+				memcpy(room, w->ref, 1 + SNAP6_NUMMOST);
+				end = num_format(room + w->nref, addr);
 				n = 0;
-				if (f->n - i > SHORT && addr >= low) {
+				if (f->n - i > SHORT && addr >= SNAP6_LOW) {
 					n = (size_t)(end - room);
 					memcpy(first, room, n);
 				}
@@ -238,19 +183,23 @@ write_finding(void *arg, const struct finding *f)
 		w->seg = f->seg;
 	}
 	pos = output_pos(w->out);
+	progress_read(w->progress, f->n * KB);
 	switch (f->verdict) {
 	case VERDICT_RAW:
 		w->proc->count.raw += f->n;
+		progress_count(w->progress, f->n, 0, 0);
 		write_raw(w, f);
 		indexer_raw(&w->index, f->place, f->n);
 		break;
 	case VERDICT_ZERO:
 		w->proc->count.zero += f->n;
+		progress_count(w->progress, 0, f->n, 0);
 		write_fill(w, 'z', f->n);
 		indexer_zero(&w->index, f->n);
 		break;
 	case VERDICT_SAME:
 		w->proc->count.same += f->n;
+		progress_count(w->progress, 0, 0, f->n);
 		write_refer(w, f);
 		indexer_same(&w->index, f->same, f->n, output_pos(w->out) -
 		    pos);
@@ -262,8 +211,6 @@ write_finding(void *arg, const struct finding *f)
 	}
 	if (f->final && output_flush(w->out) == -1)
 		return -1;
-	if (f->final && w->tick != NULL)
-		w->tick(w->tickarg);
 	return rc;
 }
 
@@ -325,7 +272,8 @@ snap6_put(struct snap6 *w, struct proc *p)
 	int rc;
 
 	w->proc = p;
-	w->zero |= p->pid == 0;
+	w->zero |= p->pid == 0 && (p->nfile > 0 || p->text != NULL ||
+	    p->mem != NULL);
 	memset(&p->count, 0, sizeof p->count);
 	w->lost = false;
 	w->nlost = 0;
@@ -375,6 +323,7 @@ snap6_begin(struct output *out, const char *header,
 	w->warn = warn;
 	w->arg = arg;
 	w->start = output_pos(out);
+	w->progress = output_progress(out);
 	if ((w->sums = sums_new()) == NULL ||
 	    (w->dedup = dedup_new(write_finding, w)) == NULL ||
 	    output_sum(out, w->sums) == -1) {
@@ -384,16 +333,6 @@ snap6_begin(struct output *out, const char *header,
 	output_put(out, header, strlen(header));
 	output_put(out, "\n", 1);
 	return w;
-}
-
-/*
- * Have a function called now and then while pages are written.
- */
-void
-snap6_tick(struct snap6 *w, void (*tick)(void *), void *arg)
-{
-	w->tick = tick;
-	w->tickarg = arg;
 }
 
 /*
@@ -446,6 +385,7 @@ snap6_write(struct snap *s, struct output *out,
 
 	if ((w = snap6_begin(out, s->header, warn, arg)) == NULL)
 		return -1;
+	progress_phase(w->progress, snap_kb(s) * KB);
 	for (rc = 0, i = 0; i < s->nproc && rc == 0; i++)
 		rc = snap6_put(w, s->proc[i]);
 	return snap6_end(w, rc == 0) == -1 ? -1 : rc;

@@ -1,7 +1,7 @@
 /*
  * What the files for compressed streams share: gzip.c (a member),
- * gzipout.c (writing), gunzip.c (reading in order), gzipfile.c (reading at
- * random).
+ * gzipout.c (writing), gunzip.c (reading in order), gzipfile.c, gziptable.c
+ * and gzipsource.c (reading at random).
  */
 #ifndef GZIP_H
 #define GZIP_H
@@ -49,13 +49,40 @@ struct gunzip	*gunzip_new(int, uint8_t *, size_t, size_t, bool);
 void		 gunzip_free(struct gunzip *);
 ssize_t		 gunzip_read(struct gunzip *, void *, size_t);
 
+/* gziptable.c */
+struct gziptable {
+	uint64_t	*at;	/* owned; where members begin, and the end */
+	size_t		 n;	/* of members that hold anything */
+	size_t		 cap;
+	uint64_t	 size;	/* of all that they hold */
+	size_t		 gap;	/* one that was damaged, where any was */
+};
+
+int		 gzip_get(int, void *, size_t, uint64_t);
+int		 gziptable_read(struct gziptable *, int, uint64_t, uint64_t);
+int		 gziptable_salvage(struct gziptable *, int, uint64_t,
+		    uint64_t);
+int		 gziptable_widen(struct gziptable *, uint64_t);
+
 /* gzipfile.c */
 struct gzipfile;
 
-int		 gzipfile_open(struct gzipfile **, int, uint64_t, uint64_t);
+int		 gzipfile_open(struct gzipfile **, int, uint64_t, uint64_t,
+		    bool);
 void		 gzipfile_free(struct gzipfile *);
 uint64_t	 gzipfile_size(const struct gzipfile *);
 int		 gzipfile_read(struct gzipfile *, void *, size_t, uint64_t);
+int		 gzipfile_widen(struct gzipfile *, uint64_t);
+size_t		 gzipfile_guess(struct gzipfile *, void *, size_t);
+struct gzipfile	*gzipfile_share(struct gzipfile *);
+
+struct slot;			/* that holds a member for its users */
+
+int		 slots_read(struct gzipfile *, struct slot **, uint8_t *,
+		    size_t, uint64_t);
+void		 slot_put(struct gzipfile *, struct slot *);
+
+/* gzipsource.c */
 struct source	*gzipfile_source(struct snap *, struct gzipfile *,
 		    const char *, uint32_t);
 

@@ -1,16 +1,18 @@
 /*
  * Reading a compressed stream of ours (gzip.c) at random, from a regular
- * file: the headers of its members, each of which tells where the next one
- * is, make a table; what members hold is kept in a few slots, and several
- * threads may read at once.
+ * file: gziptable.c tells where its members are; what they hold is kept in
+ * slots, and several threads may read at once.
  *
  *	FREE		no member's
  *	FILLING		a thread reads a member into it
  *	FULL		it holds a member; with users, it stays
+ *
+ * There are a few slots, which do for who goes through the stream in order,
+ * and one more whenever a member must be read again that had been given up: up
+ * to MOST, or as many as fill a part of the machine's memory.
  */
 #include "gzip.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -19,8 +21,9 @@
 #include <unistd.h>
 
 enum {
-	SLOTS = 64,
-	PAGE_TAG = 'r'		/* before a page of a stream: snap(6) */
+	FEW = 16,
+	MOST = 1024,
+	PART = 8		/* an eighth of the memory at the most */
 };
 
 enum state { FREE, FILLING, FULL };
@@ -31,105 +34,67 @@ struct slot {
 	size_t		 users;
 	uint64_t	 used;	/* when, as clock tells */
 	uint8_t		*raw;	/* owned; GZIP_RAW bytes, NULL before use */
-	bool		 inited;
-	z_stream	 z;	/* where inited */
 };
 
 struct gzipfile {
 	int		 fd;	/* owned */
 	size_t		 refs;	/* locked */
-	uint64_t	*at;	/* owned; where members begin, and the end */
-	size_t		 n;	/* of members that hold anything */
-	size_t		 cap;
-	uint64_t	 size;	/* of all that they hold */
-	struct slot	 slot[SLOTS]; /* locked, but what FILLING or users
+	struct gziptable t;	/* owned */
+	struct slot	**in;	/* owned; for each member the slot that has or
+				   will have it, or NULL; locked */
+	bool		*had;	/* owned; it was in one before; locked */
+	bool		 damaged; /* its table was not whole */
+	struct slot	*slot;	/* owned; locked, but what FILLING or users
 				   reserve */
+	size_t		 nslot;	/* that may be used; locked */
+	size_t		 most;	/* that there are */
 	uint64_t	 clock;	/* locked */
 	pthread_mutex_t	 lock;
 	pthread_cond_t	 change;
 };
 
-struct gzipsource {
-	struct source	 src;
-	struct gzipfile	*file;	/* owned, with others */
-};
-
 /*
- * Read n bytes of the file.
+ * How many slots there may be.
  */
-static int
-file_get(int fd, void *buf, size_t n, uint64_t off)
+static size_t
+slots_most(void)
 {
-	uint8_t *p;
-	ssize_t r;
+	uint64_t n;
+	long pages, size;
 
-	for (p = buf; n > 0; p += r, off += (uint64_t)r, n -= (size_t)r) {
-		r = pread(fd, p, n, (off_t)off);
-		if (r == -1 && errno == EINTR)
-			r = 0;
-		else if (r == -1)
-			return errstr_sys("byte %" PRIu64, off);
-		else if (r == 0)
-			return errstr_set("byte %" PRIu64 ": the file ends "
-			    "here", off);
-	}
-	return 0;
+	pages = sysconf(_SC_PHYS_PAGES);
+	size = sysconf(_SC_PAGESIZE);
+	n = pages < 0 || size < 0 ? 0 :
+	    (uint64_t)pages * (uint64_t)size / PART / GZIP_RAW;
+	return n < FEW ? FEW : n < MOST ? (size_t)n : MOST;
 }
 
 /*
- * Note where a member begins; the first place behind them all, too.
+ * No slot holds anything.
  */
 static int
-table_add(struct gzipfile *f, uint64_t at)
+slots_reset(struct gzipfile *f)
 {
-	uint64_t *p;
-	size_t cap;
+	size_t i;
 
-	if (f->n == f->cap) {
-		cap = f->cap == 0 ? 64 : f->cap * 2;
-		if ((p = reallocarray(f->at, cap, sizeof *p)) == NULL)
-			return errstr_set("out of memory");
-		f->at = p;
-		f->cap = cap;
-	}
-	f->at[f->n++] = at;
-	return 0;
-}
-
-/*
- * Have the table of members from one byte of a file to another.  1; 0 if
- * they are not a whole stream of ours; -1 for want of memory.
- */
-static int
-table_read(struct gzipfile *f, uint64_t at, uint64_t end)
-{
-	uint8_t head[GZIP_HEAD];
-	struct gzhead h = { .raw = GZIP_RAW };
-	bool partial;
-
-	do {
-		partial = h.raw < GZIP_RAW;
-		if (table_add(f, at) == -1)
-			return -1;
-		if (end - at < GZIP_LEAST ||
-		    file_get(f->fd, head, sizeof head, at) == -1 ||
-		    gzip_head(head, &h) != 1 || h.len > end - at ||
-		    (partial && h.raw > 0))
-			return 0;
-		at += h.len;
-		f->size += h.raw;
-	} while (h.raw > 0);
-	f->n--;			/* the empty one; it is where the others end */
-	return at == end;
+	for (i = 0; i < f->most; i++)
+		f->slot[i].state = FREE;
+	free(f->in);
+	free(f->had);
+	f->in = calloc(f->t.n + 1, sizeof *f->in);
+	f->had = calloc(f->t.n + 1, sizeof *f->had);
+	return f->in == NULL || f->had == NULL ? -1 : 0;
 }
 
 /*
  * A regular file that has a whole compressed stream of ours between two of
- * its bytes: no member of it is looked at but for its header.  1; 0 if it
- * is anything else; or -1.
+ * its bytes: no member of it is looked at but for its header.  With salvage,
+ * the stream may be damaged: what is in members that are not sound cannot be
+ * read.  1; 0 if it is anything else; or -1.
  */
 int
-gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end)
+gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
+    bool salvage)
 {
 	struct gzipfile *f;
 	int rc;
@@ -138,6 +103,8 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end)
 	if ((f = calloc(1, sizeof *f)) == NULL)
 		return errstr_set("out of memory");
 	f->refs = 1;
+	f->nslot = FEW;
+	f->most = slots_most();
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->change, NULL);
 	if ((f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) == -1)
@@ -145,14 +112,32 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end)
 	else {
 		/* reading ahead would read all between the headers */
 		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
-		rc = table_read(f, start, end);
+		rc = gziptable_read(&f->t, f->fd, start, end);
+		f->damaged = rc == 0;
+		if (rc == 0 && salvage)
+			rc = gziptable_salvage(&f->t, f->fd, start, end);
 		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_NORMAL);
 	}
+	f->slot = calloc(f->most, sizeof *f->slot);
+	if (rc == 1 && (f->slot == NULL || slots_reset(f) == -1))
+		rc = errstr_set("out of memory");
 	if (rc == 1)
 		*out = f;
 	else
 		gzipfile_free(f);
 	return rc;
+}
+
+/*
+ * Have it for another, too, who lets go of it with gzipfile_free.
+ */
+struct gzipfile *
+gzipfile_share(struct gzipfile *f)
+{
+	pthread_mutex_lock(&f->lock);
+	f->refs++;
+	pthread_mutex_unlock(&f->lock);
+	return f;
 }
 
 /*
@@ -170,16 +155,16 @@ gzipfile_free(struct gzipfile *f)
 	pthread_mutex_unlock(&f->lock);
 	if (refs > 0)
 		return;
-	for (i = 0; i < SLOTS; i++) {
-		if (f->slot[i].inited)
-			inflateEnd(&f->slot[i].z);
+	for (i = 0; f->slot != NULL && i < f->most; i++)
 		free(f->slot[i].raw);
-	}
 	if (f->fd != -1)
 		close(f->fd);
 	pthread_mutex_destroy(&f->lock);
 	pthread_cond_destroy(&f->change);
-	free(f->at);
+	free(f->t.at);
+	free(f->in);
+	free(f->had);
+	free(f->slot);
 	free(f);
 }
 
@@ -189,7 +174,24 @@ gzipfile_free(struct gzipfile *f)
 uint64_t
 gzipfile_size(const struct gzipfile *f)
 {
-	return f->size;
+	return f->t.size;
+}
+
+/*
+ * Of a damaged stream it is known from elsewhere that it has so many more
+ * bytes than its members seemed to hold: let that many be lost where it is
+ * damaged.  Nobody reads it meanwhile.
+ */
+int
+gzipfile_widen(struct gzipfile *f, uint64_t bytes)
+{
+	if (!f->damaged || bytes % GZIP_RAW != 0 || bytes / GZIP_RAW >
+	    (f->t.at[f->t.n] - f->t.at[0]) / GZIP_LEAST)
+		return errstr_set("members are missing");
+	if (gziptable_widen(&f->t, bytes / GZIP_RAW) == -1 ||
+	    slots_reset(f) == -1)
+		return errstr_set("out of memory");
+	return 0;
 }
 
 /*
@@ -198,54 +200,82 @@ gzipfile_size(const struct gzipfile *f)
 static int
 slot_fill(struct gzipfile *f, struct slot *s)
 {
+	z_stream z = { 0 };
 	struct gzhead h;
 	uint8_t *packed;
 	size_t len;
 	int rc;
 
-	len = (size_t)(f->at[s->member + 1] - f->at[s->member]);
+	len = (size_t)(f->t.at[s->member + 1] - f->t.at[s->member]);
 	packed = malloc(len);
 	if (s->raw == NULL)
 		s->raw = malloc(GZIP_RAW);
-	if (!s->inited)
-		s->inited = inflateInit2(&s->z, -MAX_WBITS) == Z_OK;
-	if (packed == NULL || s->raw == NULL || !s->inited) {
+	if (packed == NULL || s->raw == NULL ||
+	    inflateInit2(&z, -MAX_WBITS) != Z_OK) {
 		free(packed);
 		return errstr_set("out of memory");
 	}
-	rc = file_get(f->fd, packed, len, f->at[s->member]);
-	if (rc == 0 && (gzip_head(packed, &h) != 1 || h.len != len ||
-	    h.raw != (s->member + 1 < f->n ? GZIP_RAW :
-	    (f->size - 1) % GZIP_RAW + 1)))
-		rc = errstr_set("the file was changed");
+	rc = gzip_get(f->fd, packed, len, f->t.at[s->member]);
+	if (rc == 0 && (len < GZIP_LEAST || gzip_head(packed, &h) != 1 ||
+	    h.len != len || h.raw != (s->member + 1 < f->t.n ? GZIP_RAW :
+	    (f->t.size - 1) % GZIP_RAW + 1)))
+		rc = errstr_set("its header is damaged");
 	if (rc == 0)
-		rc = gzip_unpack(&s->z, packed, &h, s->raw);
+		rc = gzip_unpack(&z, packed, &h, s->raw);
 	if (rc == -1)
 		errstr_wrap("gzip member %zu, at byte %" PRIu64,
-		    s->member + 1, f->at[s->member]);
+		    s->member + 1, f->t.at[s->member]);
+	inflateEnd(&z);
 	free(packed);
 	return rc;
 }
 
 /*
- * The slot that has, or will have, a member, or else the one that is to be
- * given up for it; NULL where all are in use.
+ * A slot for a member that is in none: the one that is to be given up for it,
+ * or a further one if the member was in one before.  NULL where all are in
+ * use.
  */
 static struct slot *
-slot_find(struct gzipfile *f, size_t member)
+slot_new(struct gzipfile *f, size_t member)
 {
 	struct slot *s, *old;
 
+	if (f->had[member] && f->nslot < f->most)
+		f->nslot++;
 	old = NULL;
-	for (s = f->slot; s < f->slot + SLOTS; s++) {
-		if (s->state != FREE && s->member == member)
-			return s;
+	for (s = f->slot; s < f->slot + f->nslot; s++)
 		if (s->users == 0 && s->state != FILLING && (old == NULL ||
 		    s->state == FREE || (old->state != FREE &&
 		    s->used < old->used)))
 			old = s;
-	}
+	if (old == NULL)
+		return NULL;
+	if (old->state == FULL)
+		f->in[old->member] = NULL;
+	old->state = FREE;
+	old->member = member;
 	return old;
+}
+
+/*
+ * Have a member read into a slot.  The lock is held, but not while it is.
+ */
+static int
+slot_load(struct gzipfile *f, struct slot *s)
+{
+	int rc;
+
+	s->state = FILLING;
+	f->in[s->member] = s;
+	f->had[s->member] = true;
+	pthread_mutex_unlock(&f->lock);
+	rc = slot_fill(f, s);
+	pthread_mutex_lock(&f->lock);
+	s->state = rc == 0 ? FULL : FREE;
+	if (rc == -1)
+		f->in[s->member] = NULL;
+	pthread_cond_broadcast(&f->change);
+	return rc;
 }
 
 /*
@@ -255,21 +285,12 @@ static struct slot *
 slot_get(struct gzipfile *f, size_t member)
 {
 	struct slot *s;
-	int rc;
 
 	pthread_mutex_lock(&f->lock);
-	while ((s = slot_find(f, member)) == NULL || s->state == FILLING)
+	while (((s = f->in[member]) == NULL &&
+	    (s = slot_new(f, member)) == NULL) || s->state == FILLING)
 		pthread_cond_wait(&f->change, &f->lock);
-	if (s->state == FREE || s->member != member) {
-		s->state = FILLING;
-		s->member = member;
-		pthread_mutex_unlock(&f->lock);
-		rc = slot_fill(f, s);
-		pthread_mutex_lock(&f->lock);
-		s->state = rc == 0 ? FULL : FREE;
-		pthread_cond_broadcast(&f->change);
-	}
-	if (s->state == FULL) {
+	if (s->state == FULL || slot_load(f, s) == 0) {
 		s->users++;
 		s->used = ++f->clock;
 	} else
@@ -278,7 +299,10 @@ slot_get(struct gzipfile *f, size_t member)
 	return s;
 }
 
-static void
+/*
+ * The member may be given up, as far as the caller is concerned.
+ */
+void
 slot_put(struct gzipfile *f, struct slot *s)
 {
 	pthread_mutex_lock(&f->lock);
@@ -291,13 +315,13 @@ slot_put(struct gzipfile *f, struct slot *s)
  * Read n bytes of the stream by way of a slot that is held, or NULL, and
  * another is held afterwards.
  */
-static int
+int
 slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
     uint64_t pos)
 {
 	size_t member, off, part;
 
-	for (; n > 0 && pos < f->size; buf += part, pos += part, n -= part) {
+	for (; n > 0 && pos < f->t.size; buf += part, pos += part, n -= part) {
 		member = (size_t)(pos / GZIP_RAW);
 		off = (size_t)(pos % GZIP_RAW);
 		if (*held != NULL && (*held)->member != member) {
@@ -307,8 +331,8 @@ slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
 		if (*held == NULL && (*held = slot_get(f, member)) == NULL)
 			return -1;
 		part = GZIP_RAW - off < n ? GZIP_RAW - off : n;
-		if (part > f->size - pos)
-			part = (size_t)(f->size - pos);
+		if (part > f->t.size - pos)
+			part = (size_t)(f->t.size - pos);
 		memcpy(buf, (*held)->raw + off, part);
 	}
 	if (n > 0)
@@ -334,77 +358,30 @@ gzipfile_read(struct gzipfile *f, void *buf, size_t n, uint64_t pos)
 }
 
 /*
- * Read a kilobyte; one of a snap(6) stream has an r before it.
+ * The first bytes of the stream, at most n of them, as far as they can be
+ * inflated, though the member that they are in may be damaged; how many.
  */
-static int
-slots_page(struct gzipfile *f, struct slot **held, uint8_t *buf, uint64_t loc,
-    bool tagged)
+size_t
+gzipfile_guess(struct gzipfile *f, void *buf, size_t n)
 {
-	uint8_t tag;
+	z_stream z = { 0 };
+	uint8_t *packed;
+	size_t len;
 
-	if (tagged && slots_read(f, held, &tag, 1, loc - 1) == -1)
-		return -1;
-	if (tagged && tag != PAGE_TAG)
-		return errstr_set("byte %" PRIu64 ": 0x%02x, where a page "
-		    "should begin", loc - 1, tag);
-	return slots_read(f, held, buf, KB, loc);
-}
-
-/*
- * source_ops: read runs.  What is damaged is lost.
- */
-static int
-gzipsource_read(struct source *src, const struct run *r, size_t n,
-    uint8_t *buf)
-{
-	struct gzipfile *f = ((struct gzipsource *)src)->file;
-	struct slot *held;
-	uint64_t k;
-	size_t i;
-	int rc;
-
-	held = NULL;
-	for (i = 0, rc = 0; i < n && rc == 0; i++)
-		for (k = 0; k < r[i].n && rc == 0; k++, buf += KB)
-			rc = slots_page(f, &held, buf, r[i].loc + k *
-			    src->pitch, src->pitch == KB + 1);
-	if (held != NULL)
-		slot_put(f, held);
-	return rc == 0 ? SOURCE_OK : SOURCE_LOST;
-}
-
-static void
-gzipsource_free(struct source *src)
-{
-	gzipfile_free(((struct gzipsource *)src)->file);
-}
-
-static const struct source_ops gzipsource_ops = {
-	gzipsource_read, NULL, gzipsource_free
-};
-
-/*
- * A source of a snapshot that reads it: locations are places in the
- * uncompressed stream.
- */
-struct source *
-gzipfile_source(struct snap *s, struct gzipfile *f, const char *name,
-    uint32_t pitch)
-{
-	struct gzipsource *g;
-
-	if ((g = calloc(1, sizeof *g)) == NULL ||
-	    (g->src.name = strdup(name)) == NULL) {
-		free(g);
-		errstr_set("out of memory");
-		return NULL;
+	len = (size_t)(f->t.at[1] - f->t.at[0]);
+	packed = malloc(len);
+	if (packed == NULL || len < GZIP_LEAST ||
+	    gzip_get(f->fd, packed, len, f->t.at[0]) == -1 ||
+	    inflateInit2(&z, -MAX_WBITS) != Z_OK) {
+		free(packed);
+		return 0;
 	}
-	pthread_mutex_lock(&f->lock);
-	f->refs++;
-	pthread_mutex_unlock(&f->lock);
-	g->file = f;
-	g->src.ops = &gzipsource_ops;
-	g->src.pitch = pitch;
-	source_add(s, &g->src);
-	return &g->src;
+	z.next_in = packed + GZIP_HEAD;
+	z.avail_in = (uInt)(len - GZIP_HEAD);
+	z.next_out = buf;
+	z.avail_out = (uInt)n;
+	(void)inflate(&z, Z_SYNC_FLUSH);
+	inflateEnd(&z);
+	free(packed);
+	return n - z.avail_out;
 }

@@ -112,19 +112,27 @@ input_close(struct input *in)
  * is from here on what it was before, and its position and size are of that.
  * The size is known of our own members in a regular file (snap(6)), which can
  * be read at random; what is wrong with the stream is told as it is read.
+ * With salvage, even a damaged file of our members can be.
  */
 int
-input_gunzip(struct input *in)
+input_gunzip(struct input *in, bool salvage)
 {
 	uint8_t *fresh;
 	uint64_t start;
+	bool magic;
 
-	if (input_fill(in, 2) < 2 || !gzip_magic(in->buf, in->end))
+	magic = input_fill(in, 2) >= 2 && gzip_magic(in->buf, in->end);
+	salvage = salvage && in->size >= GZIP_HEAD && in->end >= 4 &&
+	    memcmp(in->buf, "proc", 4) != 0 &&
+	    memcmp(in->buf, "\177ELF", 4) != 0;
+	if (!magic && !salvage)
 		return 0;
 	start = (uint64_t)in->origin;
-	if (in->size != UINT64_MAX && in->fd != -1 &&
-	    gzipfile_open(&in->gzfile, in->fd, start, start + in->size) == -1)
+	if (in->size != UINT64_MAX && in->fd != -1 && gzipfile_open(&in->gzfile,
+	    in->fd, start, start + in->size, salvage) == -1)
 		return errstr_wrap("%s", in->name);
+	if (!magic && in->gzfile == NULL)
+		return 0;
 	if ((fresh = malloc(CHUNK)) == NULL)
 		return errstr_set("out of memory");
 	in->gunzip = gunzip_new(in->fd, in->buf, in->end, in->cap, in->eof);
@@ -189,6 +197,9 @@ input_read(struct input *in, uint8_t *buf, size_t n)
 			return 0;
 		if (n > in->size - at)
 			n = (size_t)(in->size - at);
+		/* what is behind may be damaged, and not be asked for */
+		if (n > SUM_BYTES - at % SUM_BYTES)
+			n = (size_t)(SUM_BYTES - at % SUM_BYTES);
 		return input_pread(in, buf, n, at) == -1 ? -1 : (ssize_t)n;
 	}
 	if (in->gunzip != NULL)
@@ -236,6 +247,7 @@ input_fill(struct input *in, size_t n)
 		if (r == 0)
 			in->eof = true;
 		in->end += (size_t)r;
+		progress_read(in->progress, (uint64_t)r);
 		input_trim(in);
 	}
 	return in->end;
@@ -268,6 +280,7 @@ input_skip(struct input *in, size_t n)
 int
 input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 {
+	uint64_t first;
 	uint8_t *p;
 	ssize_t r;
 
@@ -277,6 +290,15 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 		    (uintmax_t)in->size);
 	if (in->gzfile != NULL)
 		return gzipfile_read(in->gzfile, buf, n, pos);
+	if (in->fd == -1) {
+		first = in->pos - in->start;	/* of what is in the buffer */
+		if (pos < first || pos - first > in->end ||
+		    n > in->end - (pos - first))
+			return errstr_set("byte %ju cannot be gone to",
+			    (uintmax_t)pos);
+		memcpy(buf, in->buf + (size_t)(pos - first), n);
+		return 0;
+	}
 	for (p = buf; n > 0; p += r, pos += (uint64_t)r, n -= (size_t)r) {
 		r = pread(in->fd, p, n, in->origin + (off_t)pos);
 		if (r == -1 && errno == EINTR)
@@ -312,6 +334,36 @@ input_seek(struct input *in, uint64_t pos)
 	in->start = in->end = in->summed = 0;
 	in->pos = pos;
 	in->eof = false;
+	return 0;
+}
+
+/*
+ * Have at hand what can be made of the first n bytes of a compressed stream in
+ * a file whose size is known, though they may be damaged.
+ */
+void
+input_guess(struct input *in, size_t n)
+{
+	if (in->gzfile == NULL)
+		return;
+	in->random = true;
+	in->start = in->summed = 0;
+	in->pos = 0;
+	in->end = gzipfile_guess(in->gzfile, in->buf, n < in->cap ? n :
+	    in->cap);
+}
+
+/*
+ * A damaged compressed stream is known to have that size.
+ */
+int
+input_widen(struct input *in, uint64_t size)
+{
+	if (in->gzfile == NULL || size <= in->size || gzipfile_widen(
+	    in->gzfile, size - in->size) == -1)
+		return errstr_set("the stream should have %ju bytes",
+		    (uintmax_t)size);
+	in->size = size;
 	return 0;
 }
 

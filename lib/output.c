@@ -39,6 +39,10 @@ struct output {
 	struct iovec	 iov[VECTORS];
 	int		 niov;
 	struct sums	*sums;	/* borrowed; of what is written, or NULL */
+	uint64_t	 written; /* bytes that were, compressed or not */
+	bool		 ended;	/* output_end was called */
+	struct progress	*progress; /* borrowed; or NULL */
+	bool		 waits;	/* who reads it may keep it waiting */
 };
 
 /* the name beside its own that a file has just now; for signal handlers */
@@ -196,13 +200,18 @@ output_writev(struct output *o, struct iovec *v, int left)
 	ssize_t n;
 
 	while (left > 0 && !o->failed) {
+		if (o->waits)
+			progress_write(o->progress);
 		n = writev(o->fd, v, left);
+		if (o->waits)
+			progress_write(o->progress);
 		if (n == -1 && errno == EINTR)
 			continue;
 		if (n == -1) {
 			output_fail(o, "write");
 			break;
 		}
+		o->written += (uint64_t)n;
 		for (; left > 0 && (size_t)n >= v->iov_len; left--, v++)
 			n -= (ssize_t)v->iov_len;
 		if (left > 0) {
@@ -236,6 +245,25 @@ output_compress(struct output *o, int threads)
 {
 	o->gz = gzipout_new(threads, output_packed, o);
 	return o->gz == NULL ? -1 : 0;
+}
+
+/*
+ * Have it told how far the writing is.
+ */
+void
+output_watch(struct output *o, struct progress *p)
+{
+	struct stat st;
+
+	o->progress = p;
+	o->waits = fstat(o->fd, &st) == 0 && (S_ISFIFO(st.st_mode) ||
+	    S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode));
+}
+
+struct progress *
+output_progress(const struct output *o)
+{
+	return o->progress;
 }
 
 /*
@@ -361,6 +389,7 @@ output_hole(struct output *o, uint64_t n)
 		return;
 	if (can_skip(o, n)) {
 		o->pos += n;
+		o->written += n;
 		o->tail = true;
 		if (lseek(o->fd, (off_t)n, SEEK_CUR) == -1)
 			output_fail(o, "seek");
@@ -393,6 +422,30 @@ uint64_t
 output_pos(const struct output *o)
 {
 	return o->pos;
+}
+
+/*
+ * How many bytes have left us so far, compressed if they are to be.
+ */
+uint64_t
+output_written(const struct output *o)
+{
+	return o->written;
+}
+
+/*
+ * Nothing more will be put: write all that is left.  -1 if that or any call
+ * before it failed.
+ */
+int
+output_end(struct output *o)
+{
+	(void)output_flush(o);
+	if (!o->ended && !o->failed && o->gz != NULL &&
+	    gzipout_end(o->gz) == -1)
+		output_fail(o, "compress");
+	o->ended = true;
+	return o->failed ? errstr_set("%s", o->why) : 0;
 }
 
 /*
@@ -489,9 +542,7 @@ output_name(struct output *o)
 int
 output_commit(struct output *o)
 {
-	(void)output_flush(o);
-	if (!o->failed && o->gz != NULL && gzipout_end(o->gz) == -1)
-		output_fail(o, "compress");
+	(void)output_end(o);
 	if (!o->failed && (output_length(o) == -1 ||
 	    (o->dir != NULL && output_name(o) == -1)))
 		output_fail(o, "finish");

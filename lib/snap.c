@@ -79,6 +79,31 @@ proc_isthread(const struct proc *p)
 	    p->mem == NULL;
 }
 
+static uint64_t
+image_kb(const struct image *im)
+{
+	uint64_t n;
+	size_t i;
+
+	for (i = 0, n = 0; im != NULL && i < im->nseg; i++)
+		n += segment_kb(im->seg[i]);
+	return n;
+}
+
+/*
+ * How many kilobytes its texts and memories have.
+ */
+uint64_t
+snap_kb(const struct snap *s)
+{
+	uint64_t n;
+	size_t i;
+
+	for (i = 0, n = 0; i < s->nproc; i++)
+		n += image_kb(s->proc[i]->text) + image_kb(s->proc[i]->mem);
+	return n;
+}
+
 /*
  * The process or thread of that number, or NULL (which is no error).
  */

@@ -18,6 +18,7 @@
 #include <sys/tree.h>
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -273,6 +274,7 @@ struct snap {
 struct snap	*snap_new(void);
 void		 snap_free(struct snap *);
 bool		 proc_isthread(const struct proc *);
+uint64_t	 snap_kb(const struct snap *);
 struct proc	*snap_find(struct snap *, uint64_t);
 struct proc	*snap_add(struct snap *, uint64_t);
 int		 snap_move(struct snap *, struct snap *, const bool *);
@@ -353,8 +355,32 @@ int		 sums_end(struct sums *);
 uint64_t	 sums_of(const void *, size_t);
 
 /*
- * Streams in: input.c.  Bytes are looked at, then skipped.  gunzip.c and
- * gzipfile.c inflate what is compressed.
+ * How far long work is: progress.c.  Who does it counts; all but progress_show
+ * take NULL where nobody wants to know.
+ */
+struct progress {
+	atomic_ullong	 done;	/* bytes that were read */
+	atomic_ullong	 total;	/* of so many; 0: not known */
+	atomic_ullong	 raw;	/* kilobytes among them, or made of them */
+	atomic_ullong	 zero;
+	atomic_ullong	 same;
+	atomic_ullong	 began;	/* milliseconds of CLOCK_MONOTONIC */
+	atomic_uint	 writes; /* odd: one is under way */
+	atomic_bool	 held;	/* processes stay stopped meanwhile */
+};
+
+void		 progress_phase(struct progress *, uint64_t);
+void		 progress_read(struct progress *, uint64_t);
+void		 progress_count(struct progress *, uint64_t, uint64_t,
+		    uint64_t);
+void		 progress_write(struct progress *);
+void		 progress_show(struct progress *, const char *);
+void		 progress_clear(void);
+void		 progress_hide(void);
+
+/*
+ * Streams in: input.c.  Bytes are looked at, then skipped.  gunzip.c,
+ * gzipfile.c and gziptable.c inflate what is compressed.
  */
 struct input {
 	int		 fd;
@@ -374,12 +400,13 @@ struct input {
 	uint64_t	 most;	/* the stream is taken to end here */
 	struct sums	*sums;	/* borrowed; of what is skipped, or NULL */
 	size_t		 summed; /* buf as far as this is in them */
+	struct progress	*progress; /* borrowed; told what is read, or NULL */
 };
 
 struct input	*input_open(const char *);
 struct input	*input_memory(const char *, const void *, size_t);
 void		 input_close(struct input *);
-int		 input_gunzip(struct input *);
+int		 input_gunzip(struct input *, bool);
 bool		 input_plain(const struct input *);
 size_t		 input_fill(struct input *, size_t);
 const uint8_t	*input_peek(struct input *, size_t);
@@ -387,6 +414,8 @@ void		 input_skip(struct input *, size_t);
 int		 input_pread(struct input *, void *, size_t, uint64_t);
 struct source	*input_source(struct snap *, struct input *, uint32_t);
 int		 input_seek(struct input *, uint64_t);
+void		 input_guess(struct input *, size_t);
+int		 input_widen(struct input *, uint64_t);
 void		 input_cut(struct input *, uint64_t);
 void		 input_sum(struct input *, struct sums *);
 
@@ -398,6 +427,8 @@ struct output;
 
 struct output	*output_open(const char *);
 int		 output_compress(struct output *, int);
+void		 output_watch(struct output *, struct progress *);
+struct progress	*output_progress(const struct output *);
 void		 output_put(struct output *, const void *, size_t);
 void		 output_hole(struct output *, uint64_t);
 void		 output_refer(struct output *, const void *, size_t);
@@ -405,6 +436,8 @@ char		*output_room(struct output *, size_t, size_t *);
 void		 output_filled(struct output *, const char *);
 int		 output_flush(struct output *);
 uint64_t	 output_pos(const struct output *);
+uint64_t	 output_written(const struct output *);
+int		 output_end(struct output *);
 int		 output_sum(struct output *, struct sums *);
 int		 output_fd(const struct output *);
 int		 output_commit(struct output *);
@@ -412,11 +445,13 @@ void		 output_abort(struct output *);
 void		 output_cleanup(void);
 
 /*
- * What programs have in common: program.c
+ * What programs have in common: program.c, totals.c
  */
 void		 program_descriptors(void);
 void		 program_signals(void);
 char		*program_harmless(char *);
+void		 totals_text(const struct snap *, const struct output *,
+		    char *, size_t);
 
 /*
  * A directory out: outdir.c.  One file, written last, makes it whole.
@@ -474,6 +509,7 @@ size_t		 dedup_bytes(const struct dedup *);
  */
 struct readopts {
 	bool	 nodata;	/* page bytes will not be asked for */
+	bool	 brief;		/* nor which pages are the same */
 	bool	 scan;		/* read and check all, though there is an index */
 	bool	 salvage;	/* take what is whole of a damaged stream */
 	void	(*record)(void *, uint64_t, const char *, uint64_t, uint64_t);
@@ -484,6 +520,7 @@ struct readopts {
 	int	(*keep)(void *, struct snap *, struct proc *, uint64_t,
 		    const uint8_t *, size_t, struct source **, uint64_t *);
 	void	*keeper;	/* keep's first argument */
+	struct progress *progress; /* told how far reading is, or NULL */
 };
 
 struct snap	*snap_open(const char *, const struct readopts *);
@@ -495,7 +532,6 @@ struct snap6;			/* a snapshot being written */
 
 struct snap6	*snap6_begin(struct output *, const char *,
 		    void (*)(void *, const char *), void *);
-void		 snap6_tick(struct snap6 *, void (*)(void *), void *);
 int		 snap6_put(struct snap6 *, struct proc *);
 int		 snap6_end(struct snap6 *, bool);
 int		 snap6_write(struct snap *, struct output *,
@@ -559,6 +595,7 @@ struct coreopts {
 	const char	*exe;	/* the executable's path, or NULL: look */
 	void		(*warn)(void *, const char *);
 	void		*arg;	/* warn's first argument */
+	struct progress	*progress; /* told how far reading is, or NULL */
 };
 
 int		 core_read(struct snap *, const char *,
@@ -587,9 +624,8 @@ struct criuopts {
 				   it; 0: all */
 	bool		 shelljob; /* whose session leader may be elsewhere */
 	void		(*warn)(void *, const char *); /* or NULL */
-	void		(*tick)(void *, uint64_t); /* or NULL */
-	void		*arg;	/* the first of both; then, of tick, bytes of
-				   pages so far */
+	void		*arg;	/* warn's first argument */
+	struct progress	*progress; /* or NULL */
 };
 
 struct criustat {		/* what was written */
@@ -655,6 +691,7 @@ struct liveopts {
 	bool	 observe;	/* run nothing in a process */
 	bool	 clone;		/* let them go before their memory is read */
 	bool	 verbose;	/* say for how long each was stopped */
+	struct progress *progress; /* told what there is to read, or NULL */
 	void	(*warn)(void *, const char *);
 	void	*arg;		/* warn's first argument */
 };

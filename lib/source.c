@@ -392,6 +392,7 @@ source_input(struct snap *s, struct input *in)
 	}
 	if ((src = source_spool(s)) == NULL)
 		return NULL;
+	progress_phase(in->progress, in->size == UINT64_MAX ? 0 : in->size);
 	while ((n = input_fill(in, KB)) > 0) {
 		n = n < KB ? n : KB;
 		if (spool_add(src, in->buf + in->start, n) == -1)

@@ -26,6 +26,7 @@ static STAILQ_HEAD(, message) messages = STAILQ_HEAD_INITIALIZER(messages);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool holding;
 static bool incomplete;
+static struct progress progress;
 
 static void
 say(void *arg, const char *text)
@@ -34,6 +35,7 @@ say(void *arg, const char *text)
 
 	(void)arg;
 	if (!holding) {
+		progress_clear();
 		warnx("%s", text);
 		return;
 	}
@@ -61,6 +63,7 @@ say_kept(void)
 	struct message *m;
 
 	holding = false;
+	progress_clear();
 	while ((m = STAILQ_FIRST(&messages)) != NULL) {
 		STAILQ_REMOVE_HEAD(&messages, entry);
 		warnx("%s", m->text);
@@ -116,26 +119,19 @@ write_live(struct live *l, struct snap *s, struct output *out)
 	return snap6_end(w, rc == 0) == -1 ? -1 : rc;
 }
 
-static void
-say_totals(const struct snap *s, const struct output *out)
+/*
+ * Say what was written, when all is.
+ */
+static int
+say_totals(const struct snap *s, struct output *out)
 {
-	struct kbcount sum = { 0 };
-	char text[160];
-	size_t i, nproc, nfile;
+	char text[240];
 
-	for (i = nproc = nfile = 0; i < s->nproc; i++) {
-		nfile += s->proc[i]->carried != NULL;
-		nproc += s->proc[i]->leader == 0;
-		sum.raw += s->proc[i]->count.raw;
-		sum.zero += s->proc[i]->count.zero;
-		sum.same += s->proc[i]->count.same;
-	}
-	snprintf(text, sizeof text, "processes: %zu, threads: %zu, files: %zu, "
-	    "KB raw: %ju, zero: %ju, shared: %ju; bytes written: %ju",
-	    nproc - nfile, s->nproc - nfile, nfile,
-	    (uintmax_t)sum.raw, (uintmax_t)sum.zero, (uintmax_t)sum.same,
-	    (uintmax_t)output_pos(out));
+	if (output_end(out) == -1)
+		return -1;
+	totals_text(s, out, text, sizeof text);
 	say(NULL, text);
+	return 0;
 }
 
 /*
@@ -155,14 +151,15 @@ snap_live(struct live *l, struct output *out, bool verbose)
 	    asprintf(&s->header, "process snapshot %s", header) == -1)
 		goto out;
 	holding = true;
+	progress_phase(&progress, 0);
 	rc = live_stop(l);
 	if (rc == 0)
 		rc = write_live(l, s, out);
-	if (rc == 0 && verbose)
-		say_totals(s, out);
 out:
 	live_thaw(l);
 	say_kept();
+	if (rc == 0 && verbose)
+		rc = say_totals(s, out);
 	free(header);
 	snap_free(s);
 	return rc;
@@ -208,12 +205,12 @@ usage(void)
 int
 main(int argc, char *argv[])
 {
-	struct liveopts o = { .warn = say };
+	struct liveopts o = { .warn = say, .progress = &progress };
 	struct output *out;
 	struct live *l;
 	const char *path;
 	bool compress;
-	int c, i;
+	int c, i, rc;
 
 	program_descriptors();
 	path = NULL;
@@ -253,9 +250,11 @@ main(int argc, char *argv[])
 	signal(SIGTTOU, SIG_IGN);
 	raise_limit();
 	l = NULL;
+	progress_show(&progress, getprogname());
 	if ((out = output_open(path)) == NULL ||
 	    (compress && output_compress(out, 0) == -1))
 		goto fail;
+	output_watch(out, &progress);
 	o.out = output_fd(out);
 	if ((l = live_new(&o)) == NULL)
 		goto fail;
@@ -264,13 +263,16 @@ main(int argc, char *argv[])
 			goto fail;
 	if (snap_live(l, out, o.verbose) == -1)
 		goto fail;
-	if (output_commit(out) == -1)
+	rc = output_commit(out);
+	progress_hide();
+	if (rc == -1)
 		errx(1, "%s", snap_errstr());
 	if (live_incomplete(l))
 		incomplete = true;
 	live_free(l);
 	return incomplete ? 1 : 0;
 fail:
+	progress_hide();
 	warnx("%s", snap_errstr());
 	output_abort(out);
 	live_free(l);

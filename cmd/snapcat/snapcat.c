@@ -4,12 +4,12 @@
 #include "snap.h"
 
 #include <err.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static bool incomplete;
+static struct progress progress;
 
 /*
  * A warning, of something that is missing from what we write.
@@ -22,6 +22,7 @@ say_lost(void *arg, const char *text)
 	(void)arg;
 	incomplete = true;
 	strlcpy(line, text, sizeof line);
+	progress_clear();
 	warnx("%s", program_harmless(line));
 }
 
@@ -31,7 +32,8 @@ say_lost(void *arg, const char *text)
 static struct snap *
 read_all(char *const file[], int n, bool salvage)
 {
-	struct readopts o = { .salvage = salvage, .warn = say_lost };
+	struct readopts o = { .salvage = salvage, .warn = say_lost,
+	    .progress = &progress };
 	struct snap *s, *t;
 	int i, rc;
 
@@ -50,27 +52,6 @@ read_all(char *const file[], int n, bool salvage)
 	return NULL;
 }
 
-static void
-say_totals(const struct snap *s, const struct output *o)
-{
-	struct kbcount sum = { 0 };
-	const struct proc *p;
-	size_t i, nproc, nfile;
-
-	for (i = nproc = nfile = 0; i < s->nproc; i++) {
-		p = s->proc[i];
-		nfile += p->carried != NULL;
-		nproc += p->carried == NULL && p->leader == 0;
-		sum.raw += p->count.raw;
-		sum.zero += p->count.zero;
-		sum.same += p->count.same;
-	}
-	warnx("processes: %zu, threads: %zu, files: %zu, KB raw: %" PRIu64
-	    ", zero: %" PRIu64 ", shared: %" PRIu64 "; bytes written: %"
-	    PRIu64, nproc, s->nproc - nfile, nfile, sum.raw, sum.zero,
-	    sum.same, output_pos(o));
-}
-
 static void __attribute__((noreturn))
 usage(void)
 {
@@ -84,8 +65,9 @@ main(int argc, char *argv[])
 	struct output *out;
 	struct snap *s;
 	const char *path;
+	char text[240];
 	bool salvage, verbose, compress;
-	int c;
+	int c, rc;
 
 	program_descriptors();
 	path = NULL;
@@ -112,19 +94,27 @@ main(int argc, char *argv[])
 	if (argc == 0)
 		usage();
 	program_signals();
+	progress_show(&progress, getprogname());
 	s = NULL;
 	if ((out = output_open(path)) == NULL ||
-	    (compress && output_compress(out, 0) == -1) ||
-	    (s = read_all(argv, argc, salvage)) == NULL ||
-	    snap6_write(s, out, say_lost, NULL) == -1)
+	    (compress && output_compress(out, 0) == -1))
 		goto fail;
-	if (verbose)
-		say_totals(s, out);
+	output_watch(out, &progress);
+	if ((s = read_all(argv, argc, salvage)) == NULL ||
+	    snap6_write(s, out, say_lost, NULL) == -1 ||
+	    output_end(out) == -1)
+		goto fail;
+	totals_text(s, out, text, sizeof text);
 	snap_free(s);
-	if (output_commit(out) == -1)
+	rc = output_commit(out);
+	progress_hide();
+	if (rc == -1)
 		errx(1, "%s", snap_errstr());
+	if (verbose)
+		warnx("%s", text);
 	return incomplete ? 1 : 0;
 fail:
+	progress_hide();
 	warnx("%s", snap_errstr());
 	output_abort(out);
 	snap_free(s);

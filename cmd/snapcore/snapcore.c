@@ -15,6 +15,13 @@ enum { PIECE = 1024 * KB };
 static bool verbose;
 static bool incomplete;
 static bool compress;
+static struct progress progress;
+
+struct chosen {			/* a process to make a core of */
+	struct snap	*snap;	/* borrowed, as the other */
+	struct proc	*proc;
+	unsigned int	 nth;	/* of those of that number */
+};
 
 /*
  * A warning, of something that is missing from what we write.
@@ -24,6 +31,7 @@ say_lost(void *arg, const char *text)
 {
 	(void)arg;
 	incomplete = true;
+	progress_clear();
 	warnx("%s", text);
 }
 
@@ -46,8 +54,21 @@ copy_data(struct core *c, struct output *o, uint64_t off, uint64_t end,
 		if (output_flush(o) == -1)
 			return -1;
 		*data += (uint64_t)n;
+		progress_read(&progress, (uint64_t)n);
+		progress_count(&progress, (uint64_t)n / KB, 0, 0);
 	}
 	return 0;
+}
+
+/*
+ * Leave a hole in a core.
+ */
+static void
+copy_hole(struct output *o, uint64_t n)
+{
+	output_hole(o, n);
+	progress_read(&progress, n);
+	progress_count(&progress, 0, n / KB, 0);
 }
 
 /*
@@ -60,13 +81,14 @@ copy_core(struct core *c, struct output *o, uint64_t *data)
 	int64_t start, end;
 
 	size = core_size(c);
+	progress_phase(&progress, size);
 	for (off = 0; off < size; off = (uint64_t)end) {
 		start = core_seek(c, off, SEEK_DATA);
 		if (start == -1) {
-			output_hole(o, size - off);
+			copy_hole(o, size - off);
 			break;
 		}
-		output_hole(o, (uint64_t)start - off);
+		copy_hole(o, (uint64_t)start - off);
 		end = core_seek(c, (uint64_t)start, SEEK_HOLE);
 		if (copy_data(c, o, (uint64_t)start, (uint64_t)end,
 		    data) == -1)
@@ -89,7 +111,8 @@ write_core(struct snap *s, struct proc *p, const char *path, bool tell)
 	if ((c = core_new(s, p)) == NULL)
 		return -1;
 	data = 0;
-	o = output_open(path);
+	if ((o = output_open(path)) != NULL)
+		output_watch(o, &progress);
 	if (o != NULL && copy_core(c, o, &data) == -1) {
 		errstr_wrap("process %" PRIu64, p->pid);
 		output_abort(o);
@@ -99,6 +122,7 @@ write_core(struct snap *s, struct proc *p, const char *path, bool tell)
 		core_free(c);
 		return -1;
 	}
+	progress_clear();
 	if (core_left(c) > 0) {
 		incomplete = true;
 		warnx("process %" PRIu64 ": %zu thread%s without registers "
@@ -126,85 +150,146 @@ is_process(const struct proc *p)
 }
 
 /*
- * The process of that number, or that a thread of that number belongs to.
+ * The process of that number, or that a thread of that number belongs to, or
+ * NULL.
  */
 static struct proc *
 find_process(struct snap *s, uint64_t pid)
 {
-	struct buf b = { 0 };
 	struct proc *p;
-	size_t i, n;
 
 	p = snap_find(s, pid);
 	if (p != NULL && proc_isthread(p))
 		p = snap_find(s, p->leader);
-	if (p != NULL && is_process(p))
-		return p;
-	for (i = n = 0; i < s->nproc; i++) {
-		if (!is_process(s->proc[i]) || ++n > 10)
-			continue;
-		buf_printf(&b, "%s%" PRIu64, n == 1 ? "" : ", ",
-		    s->proc[i]->pid);
-	}
+	return p != NULL && is_process(p) ? p : NULL;
+}
+
+/*
+ * There is no such process in the snapshots: tell which there are.
+ */
+static int
+fail_process(const struct chosen *all, size_t n, uint64_t pid)
+{
+	struct buf b = { 0 };
+	size_t i;
+
+	for (i = 0; i < n && i < 10; i++)
+		buf_printf(&b, "%s%" PRIu64, i == 0 ? "" : ", ",
+		    all[i].proc->pid);
 	errstr_set("process %" PRIu64 " is not in the snapshot, which has "
 	    "%.*s%s", pid, (int)b.len, b.len == 0 ? "" :
 	    (const char *)b.data, n == 0 ? "none" : n > 10 ? ", ..." : "");
 	buf_free(&b);
-	return NULL;
+	return -1;
 }
 
 /*
- * A core each of all processes, in files named after them.  What cannot be
- * had is told, and does not keep the others from being written.
+ * Add a process to those that were chosen.
  */
 static void
-write_all(struct snap *s, const char *path)
+choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
 {
-	char *name;
+	struct chosen *c;
 	size_t i;
 
-	for (i = 0; i < s->nproc; i++) {
-		if (!is_process(s->proc[i]))
-			continue;
-		if (asprintf(&name, "%s.%" PRIu64, path == NULL ? "core" :
-		    path, s->proc[i]->pid) == -1)
+	if ((c = reallocarray(*all, *n + 1, sizeof *c)) == NULL)
+		err(1, NULL);
+	*all = c;
+	c += *n;
+	c->snap = s;
+	c->proc = p;
+	for (c->nth = 1, i = 0; i < *n; i++)
+		c->nth += (*all)[i].proc->pid == p->pid;
+	++*n;
+}
+
+/*
+ * A core each of several processes, in files named after them.  What cannot
+ * be had is told, and does not keep the others from being written.
+ */
+static void
+write_all(const struct chosen *all, size_t n, const char *path)
+{
+	char *name, nth[16];
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		*nth = '\0';
+		if (all[i].nth > 1)
+			snprintf(nth, sizeof nth, ".%u", all[i].nth);
+		if (asprintf(&name, "%s.%" PRIu64 "%s", path == NULL ? "core" :
+		    path, all[i].proc->pid, nth) == -1)
 			err(1, NULL);
-		if (write_core(s, s->proc[i], name, true) == -1)
+		if (write_core(all[i].snap, all[i].proc, name, true) == -1)
 			say_lost(NULL, snap_errstr());
 		free(name);
 	}
 }
 
+/*
+ * The cores of all processes, or of those of that number.
+ */
 static int
-cores_of_snap(const char *file, const char *path, int64_t pid)
+write_cores(struct snap *const s[], int nsnap, const char *path, int64_t pid)
 {
-	struct readopts o = { .warn = say_lost };
+	struct chosen *all, *one;
 	struct proc *p;
-	struct snap *s;
-	size_t i, n;
-	int rc;
+	size_t i, n, nall;
+	int k, rc;
 
-	if ((s = snap_open(file, &o)) == NULL)
-		return -1;
-	for (i = n = 0, p = NULL; i < s->nproc; i++)
-		if (is_process(s->proc[i])) {
-			n++;
-			p = s->proc[i];
-		}
+	all = one = NULL;
+	n = nall = 0;
+	for (k = 0; k < nsnap; k++) {
+		for (i = 0; i < s[k]->nproc; i++)
+			if (is_process(s[k]->proc[i]))
+				choose(&all, &nall, s[k], s[k]->proc[i]);
+		p = pid == -1 ? NULL : find_process(s[k], (uint64_t)pid);
+		if (p != NULL)
+			choose(&one, &n, s[k], p);
+	}
 	rc = 0;
-	if (pid != -1) {
-		p = find_process(s, (uint64_t)pid);
-		rc = p == NULL ? -1 : write_core(s, p, path, false);
-	} else if (n == 0)
+	if (pid != -1 && n == 0)
+		rc = fail_process(all, nall, (uint64_t)pid);
+	else if (nall == 0)
 		rc = errstr_set("no process in the snapshot");
-	else if (n == 1)
-		rc = write_core(s, p, path, false);
-	else if (path != NULL && strcmp(path, "-") == 0)
+	if (pid == -1) {
+		free(one);
+		one = all;
+		all = NULL;
+		n = nall;
+	}
+	if (rc == 0 && n == 1)
+		rc = write_core(one->snap, one->proc, path, false);
+	else if (rc == 0 && path != NULL && strcmp(path, "-") == 0)
 		rc = errstr_set("%zu processes, but one standard output; "
-		    "use -p pid", n);
-	else
-		write_all(s, path);
-	snap_free(s);
+		    "use -p pid%s", n, pid == -1 ? "" : " and one file");
+	else if (rc == 0)
+		write_all(one, n, path);
+	free(all);
+	free(one);
+	return rc;
+}
+
+/*
+ * Cores of the processes in some snapshots; n 0: in standard input.
+ */
+static int
+cores_of_snaps(char *file[], int n, const char *path, int64_t pid)
+{
+	struct readopts o = { .warn = say_lost, .progress = &progress };
+	struct snap **s;
+	int i, rc;
+
+	if ((s = calloc((size_t)n + 1, sizeof *s)) == NULL)
+		err(1, NULL);
+	n += n == 0;
+	for (i = 0, rc = 0; i < n && rc == 0; i++)
+		rc = (s[i] = snap_open(file[i], &o)) == NULL ? -1 : 0;
+	if (rc == 0)
+		rc = write_cores(s, n, path, pid);
+	while (i-- > 0)
+		snap_free(s[i]);
+	free(s);
 	return rc;
 }
 
@@ -234,7 +319,9 @@ set_header(struct snap *s)
 static int
 snap_of_cores(char *file[], int n, const char *path, const char *exe)
 {
-	struct coreopts co = { .exe = exe, .warn = say_lost };
+	struct coreopts co = { .exe = exe, .warn = say_lost,
+	    .progress = &progress };
+	char text[240];
 	struct output *o;
 	struct snap *s;
 	int i;
@@ -246,13 +333,16 @@ snap_of_cores(char *file[], int n, const char *path, const char *exe)
 		if (core_read(s, file[i], &co) == -1)
 			goto fail;
 	if (set_header(s) == -1 || (o = output_open(path)) == NULL ||
-	    (compress && output_compress(o, 0) == -1) ||
-	    snap6_write(s, o, say_lost, NULL) == -1)
+	    (compress && output_compress(o, 0) == -1))
 		goto fail;
-	if (verbose)
-		warnx("%d core%s, %zu processes and threads; bytes written: "
-		    "%" PRIu64, n, n == 1 ? "" : "s", s->nproc,
-		    output_pos(o));
+	output_watch(o, &progress);
+	if (snap6_write(s, o, say_lost, NULL) == -1 || output_end(o) == -1)
+		goto fail;
+	progress_clear();
+	if (verbose) {
+		totals_text(s, o, text, sizeof text);
+		warnx("cores: %d, %s", n, text);
+	}
 	snap_free(s);
 	return output_commit(o);
 fail:
@@ -264,7 +354,7 @@ fail:
 static void __attribute__((noreturn))
 usage(void)
 {
-	fprintf(stderr, "usage: snapcore [-v] [-o core] [-p pid] [file]\n"
+	fprintf(stderr, "usage: snapcore [-v] [-o core] [-p pid] [file ...]\n"
 	    "       snapcore -r [-vz] [-e exe] [-o file] core ...\n");
 	exit(2);
 }
@@ -310,12 +400,13 @@ main(int argc, char *argv[])
 		}
 	argc -= optind;
 	argv += optind;
-	if (reverse ? argc == 0 || pid != -1 : argc > 1 || exe != NULL ||
-	    compress)
+	if (reverse ? argc == 0 || pid != -1 : exe != NULL || compress)
 		usage();
 	program_signals();
+	progress_show(&progress, getprogname());
 	rc = reverse ? snap_of_cores(argv, argc, path, exe) :
-	    cores_of_snap(argv[0], path, pid);
+	    cores_of_snaps(argv, argc, path, pid);
+	progress_hide();
 	if (rc == -1)
 		warnx("%s", snap_errstr());
 	return rc == 0 && !incomplete ? 0 : 1;

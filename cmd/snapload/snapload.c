@@ -8,62 +8,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static bool verbose;
 static bool incomplete;
 static bool compress;
-static bool watched;		/* somebody can see progress */
-static bool drawn;		/* a line of it */
-
-/*
- * Redraw a line, a few times a second, if somebody can see it.
- */
-static void
-progress(uint64_t bytes)
-{
-	static struct timespec last;
-	struct timespec now;
-	double t;
-
-	if (!watched ||
-	    clock_gettime(CLOCK_MONOTONIC, &now) == -1)
-		return;
-	t = (double)(now.tv_sec - last.tv_sec) +
-	    (double)(now.tv_nsec - last.tv_nsec) / 1e9;
-	if (t < 0.3)
-		return;
-	if (last.tv_sec != 0) {
-		fprintf(stderr, "\r%" PRIu64 " MB", bytes / 1000000);
-		drawn = true;
-	}
-	last = now;
-}
-
-/*
- * A line of its own comes next.
- */
-static void
-progress_end(void)
-{
-	if (drawn)
-		fprintf(stderr, "\r%12s\r", "");
-	drawn = false;
-}
-
-static void
-tick_load(void *arg, uint64_t bytes)
-{
-	(void)arg;
-	progress(bytes);
-}
-
-static void
-tick_unload(void *arg)
-{
-	progress(output_pos(arg));
-}
+static struct progress progress;
 
 /*
  * A warning, of something that is missing from what we write.
@@ -73,7 +23,7 @@ say_lost(void *arg, const char *text)
 {
 	(void)arg;
 	incomplete = true;
-	progress_end();
+	progress_clear();
 	warnx("%s", text);
 }
 
@@ -125,25 +75,17 @@ say_absent(struct snap *s, const struct proc *p)
 static void
 say_unloaded(struct snap *s, const struct output *o)
 {
-	struct kbcount sum = { 0 };
+	char text[240];
 	const struct proc *p;
-	size_t i, nproc, nthread, nfile;
+	size_t i;
 
-	for (i = nproc = nthread = nfile = 0; i < s->nproc; i++) {
+	for (i = 0; i < s->nproc; i++) {
 		p = s->proc[i];
-		nfile += p->carried != NULL;
-		nthread += p->carried == NULL;
-		nproc += p->carried == NULL && p->leader == 0;
-		sum.raw += p->count.raw;
-		sum.zero += p->count.zero;
-		sum.same += p->count.same;
 		if (p->carried == NULL && p->leader == 0)
 			say_absent(s, p);
 	}
-	warnx("processes: %zu, threads: %zu, files: %zu, KB raw: %" PRIu64
-	    ", zero: %" PRIu64 ", shared: %" PRIu64 "; bytes written: %"
-	    PRIu64, nproc, nthread, nfile, sum.raw, sum.zero, sum.same,
-	    output_pos(o));
+	totals_text(s, o, text, sizeof text);
+	warnx("%s", text);
 }
 
 /*
@@ -153,31 +95,24 @@ static int
 unload(const char *dir, const char *path)
 {
 	struct output *o;
-	struct snap6 *w;
 	struct snap *s;
-	size_t i;
-	int rc;
 
 	o = NULL;
 	if ((s = snap_new()) == NULL)
 		return -1;
 	if (criu_read(s, dir, say_lost, NULL) == -1 ||
 	    (o = output_open(path)) == NULL ||
-	    (compress && output_compress(o, 0) == -1) ||
-	    (w = snap6_begin(o, s->header, say_lost, NULL)) == NULL)
+	    (compress && output_compress(o, 0) == -1))
 		goto fail;
-	snap6_tick(w, tick_unload, o);
-	for (i = 0, rc = 0; i < s->nproc && rc == 0; i++)
-		rc = snap6_put(w, s->proc[i]);
-	if (snap6_end(w, rc == 0) == -1 || rc == -1)
+	output_watch(o, &progress);
+	if (snap6_write(s, o, say_lost, NULL) == -1 || output_end(o) == -1)
 		goto fail;
-	progress_end();
+	progress_clear();
 	if (verbose)
 		say_unloaded(s, o);
 	snap_free(s);
 	return output_commit(o);
 fail:
-	progress_end();
 	output_abort(o);
 	snap_free(s);
 	return -1;
@@ -193,7 +128,7 @@ load(const char *file, const char *dir, const struct criuopts *o)
 	int rc;
 
 	rc = criu_write(file, dir, o, &st);
-	progress_end();
+	progress_clear();
 	if (rc == 0 && verbose)
 		warnx("%s: pages: %" PRIu64 ", in the parent: %" PRIu64
 		    ", KB zero: %" PRIu64 "; bytes of pages: %" PRIu64, dir,
@@ -213,13 +148,12 @@ usage(void)
 int
 main(int argc, char *argv[])
 {
-	struct criuopts co = { .warn = say_lost, .tick = tick_load };
+	struct criuopts co = { .warn = say_lost, .progress = &progress };
 	const char *dir, *path, *bad;
 	bool reverse;
 	int c, rc;
 
 	program_descriptors();
-	watched = isatty(STDERR_FILENO);
 	dir = path = NULL;
 	reverse = false;
 	while ((c = getopt(argc, argv, "D:fjo:p:t:uvz")) != -1)
@@ -263,7 +197,9 @@ main(int argc, char *argv[])
 	    argc > 1 || path != NULL || compress))
 		usage();
 	program_signals();
+	progress_show(&progress, getprogname());
 	rc = reverse ? unload(dir, path) : load(argv[0], dir, &co);
+	progress_hide();
 	if (rc == -1)
 		warnx("%s", snap_errstr());
 	return rc == 0 && !incomplete ? 0 : 1;

@@ -303,8 +303,8 @@ check_index(const char *path, struct snap *s)
 static int
 list_file(const char *path, const struct listing *ls, bool named)
 {
-	struct readopts o = { .nodata = true, .record = list_record,
-	    .scan = ls->check, .warn = list_lost,
+	struct readopts o = { .nodata = true, .brief = !ls->check,
+	    .record = list_record, .scan = ls->check, .warn = list_lost,
 	    .arg = (void *)(uintptr_t)ls };
 	struct snap *s;
 	int rc;

@@ -274,6 +274,17 @@ live_look(struct live *l)
 }
 
 /*
+ * Some are stopped from here on, or none.
+ */
+static void
+live_mark(struct live *l, bool stopped)
+{
+	l->stopped = stopped;
+	if (l->opts.progress != NULL)
+		l->opts.progress->held = stopped;
+}
+
+/*
  * Stop all threads of all processes of the set, and of their descendants
  * where the options say so.  On an error everything is let go.
  */
@@ -285,7 +296,7 @@ live_stop(struct live *l)
 	if (live_look(l) == -1)
 		return -1;
 	while (r.grew) {
-		l->stopped = true;
+		live_mark(l, true);
 		if (live_round(&r) == -1)
 			goto fail;
 		live_await(l);
@@ -330,7 +341,7 @@ live_release(struct live *l)
 			p->held = (now_ns() - p->since) / 1000;
 		p->since = 0;
 	}
-	l->stopped = false;
+	live_mark(l, false);
 }
 
 /*

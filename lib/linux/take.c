@@ -185,6 +185,8 @@ take_all(void *arg)
 	for (i = 0; i < k->live->ncarry && rc == 0 && !k->quit; i++)
 		rc = carry_take(k, &k->live->carry[i]);
 	pthread_mutex_lock(&k->lock);
+	if (k->live->opts.progress != NULL)
+		k->live->opts.progress->total = snap_kb(k->snap) * KB;
 	if (rc == -1)
 		strlcpy(k->why, snap_errstr(), sizeof k->why);
 	k->failed = rc == -1;

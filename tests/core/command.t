@@ -109,7 +109,9 @@ is "$rc" 2 "-e without -r"
 core -r
 is "$rc" 2 "-r without a core"
 core a b
-is "$rc" 2 "two snapshots"
+is "$rc" 1 "two snapshots that are not there"
+core -r -p 1 a
+is "$rc" 2 "-r with -p"
 core "$tmp/core.8"
 is "$rc $(head -c 4 "$tmp/out" | tail -c 3)" "1 ELF" \
     "of a core, without its executable: incomplete"

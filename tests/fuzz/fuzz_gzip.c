@@ -18,7 +18,7 @@ gzip_read(struct input *in, struct buf *b)
 	size_t n;
 
 	MUST(in != NULL);
-	MUST(input_gunzip(in) == 0);
+	MUST(input_gunzip(in, false) == 0);
 	while (b->len < MOST && (n = input_fill(in, 1)) > 0) {
 		buf_add(b, in->buf + in->start, n);
 		input_skip(in, n);

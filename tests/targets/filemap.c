@@ -23,6 +23,8 @@ main(int argc, char *argv[])
 	pattern_fill(buf, sizeof buf, 1);
 	if (fd == -1 || write(fd, buf, sizeof buf) != sizeof buf)
 		err(1, "%s", argv[1]);
+	/* what is the same as the file would be written as references */
+	explicit_bzero(buf, sizeof buf);
 	p = mmap(NULL, sizeof buf, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	s = mmap(NULL, sizeof buf, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED || s == MAP_FAILED)

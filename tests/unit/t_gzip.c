@@ -155,7 +155,7 @@ unpack(const void *p, size_t n, bool pipe, struct buf *b, bool *random)
 	memset(b, 0, sizeof *b);
 	in = input_open(st.path);
 	assert_non_null(in);
-	assert_int_equal(input_gunzip(in), 0);
+	assert_int_equal(input_gunzip(in, false), 0);
 	if (random != NULL)
 		*random = !input_plain(in) && in->size != UINT64_MAX;
 	while ((got = input_fill(in, 1)) > 0) {
@@ -566,7 +566,7 @@ test_random(void **state)
 	stream_file(&st, b.data, b.len);
 	in = input_open(st.path);
 	assert_non_null(in);
-	assert_int_equal(input_gunzip(in), 0);
+	assert_int_equal(input_gunzip(in, false), 0);
 	assert_int_equal(in->size, SIZE);
 	snap = snap_new();
 	for (i = 0; i < 4; i++) {
@@ -638,7 +638,7 @@ test_many(void **state)
 	free(much);
 	stream_file(&st, b.data, b.len);
 	in = input_open(st.path);
-	assert_int_equal(input_gunzip(in), 0);
+	assert_int_equal(input_gunzip(in, false), 0);
 	assert_int_equal(in->size, MANY * MIB);
 	for (i = 0; i < READERS; i++) {
 		s[i] = (struct seeker){ in, NULL, 300 + i, false };
@@ -670,7 +670,7 @@ unpack_random(const struct buf *b)
 
 	stream_file(&st, b->data, b->len);
 	in = input_open(st.path);
-	assert_int_equal(input_gunzip(in), 0);
+	assert_int_equal(input_gunzip(in, false), 0);
 	bad = in->size == UINT64_MAX ? -1 : 0;
 	for (pos = 0; bad >= 0 && pos < in->size; pos += n) {
 		n = in->size - pos < MIB ? (size_t)(in->size - pos) : MIB;

@@ -1,0 +1,37 @@
+/*
+ * What was written, in one sentence: what programs say at the end.
+ */
+#include "snap.h"
+
+#include <inttypes.h>
+
+/*
+ * What is in a snapshot that was written, and in how many bytes: before and
+ * after they were compressed, if they were.  All has been written.
+ */
+void
+totals_text(const struct snap *s, const struct output *o, char *text, size_t n)
+{
+	struct kbcount sum = { 0 };
+	const struct proc *p;
+	char packed[48];
+	size_t i, nproc, nthread, nfile;
+
+	for (i = nproc = nthread = nfile = 0; i < s->nproc; i++) {
+		p = s->proc[i];
+		nfile += p->carried != NULL;
+		nthread += p->carried == NULL;
+		nproc += p->carried == NULL && p->leader == 0;
+		sum.raw += p->count.raw;
+		sum.zero += p->count.zero;
+		sum.same += p->count.same;
+	}
+	*packed = '\0';
+	if (output_written(o) != output_pos(o))
+		snprintf(packed, sizeof packed, ", compressed: %" PRIu64,
+		    output_written(o));
+	snprintf(text, n, "processes: %zu, threads: %zu, files: %zu, "
+	    "KB raw: %" PRIu64 ", zero: %" PRIu64 ", shared: %" PRIu64
+	    "; bytes written: %" PRIu64 "%s", nproc, nthread, nfile, sum.raw,
+	    sum.zero, sum.same, output_pos(o), packed);
+}

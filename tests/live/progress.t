@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# Long work shows how far it is on a terminal, and nowhere else; SIGUSR1 asks
+# for it; a reader that stalls is told of.  What takes long here is a pause of
+# who writes or reads the pipe.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+watch() {
+	timeout -s KILL 60 python3 "$tests/live/watch.py" "$@"
+}
+
+# The lines that a terminal showed, each time that they were drawn.
+drawn() {
+	tr '\r' '\n' <"$1" | grep -c "^$2: [0-9]*[KM].* read, raw [0-9]*[KM], zero [0-9]*[KM], shared [0-9]*[KM], [0-9]*[KM]/s"
+}
+
+target "$targets/anon"
+snap -o "$tmp/snap" "$pid"
+"$BUILD/snapcore" -o "$tmp/core" "$tmp/snap"
+python3 "$tests/criu/criuasm.py" make large "$tmp/images"
+"$BUILD/snapload" -u -D "$tmp/images" >"$tmp/loadable"
+
+# All at once, for each waits two seconds: on a terminal, elsewhere with
+# SIGUSR1, and some that show nothing.
+declare -A job
+run() {
+	local name=$1
+
+	shift
+	watch "$@" &
+	job[$name]=$!
+}
+tty=$pid
+run snap.tty -t -o "$tmp/snap.tty.out" "$tmp/snap.tty" \
+    "$BUILD/snap" -v "$tty"
+run cat.tty -t -i "$tmp/snap" "$tmp/cat.tty" "$BUILD/snapcat" -
+run core.tty -t -i "$tmp/snap" "$tmp/core.tty" "$BUILD/snapcore"
+run rcore.tty -t -i "$tmp/core" "$tmp/rcore.tty" "$BUILD/snapcore" -r -
+run load.tty -t -i "$tmp/loadable" "$tmp/load.tty" \
+    "$BUILD/snapload" -D "$tmp/there"
+run unload.tty -t -o "$tmp/unloaded" "$tmp/unload.tty" \
+    "$BUILD/snapload" -u -D "$tmp/images"
+run cat.usr1 -u 1 -i "$tmp/snap" "$tmp/cat.usr1" "$BUILD/snapcat" -
+run core.usr1 -u 1 -i "$tmp/snap" "$tmp/core.usr1" "$BUILD/snapcore"
+run load.usr1 -u 1 -i "$tmp/loadable" "$tmp/load.usr1" \
+    "$BUILD/snapload" -D "$tmp/there2"
+run short -t -p 0.3 -i "$tmp/snap" "$tmp/short" "$BUILD/snapcat" -
+run quiet -i "$tmp/snap" "$tmp/quiet" "$BUILD/snapcat" -
+run held -p 1.5 -o "$tmp/held.out" "$tmp/held" "$BUILD/snapcat" "$tmp/snap"
+
+# Nobody reads what we say, nor what we write for a while: nothing waits for
+# the former.
+cat >"$tmp/full.py" <<'EOF'
+import os, subprocess, sys, time
+r, w = os.pipe()
+os.set_blocking(w, False)
+try:
+    while True:
+        os.write(w, b"x" * 4096)
+except BlockingIOError:
+    pass
+os.set_blocking(w, True)
+p = subprocess.Popen([sys.argv[1], sys.argv[2]], stdout=subprocess.PIPE, stderr=w)
+time.sleep(1.5)
+while os.read(p.stdout.fileno(), 65536):
+    pass
+sys.exit(p.wait())
+EOF
+target "$targets/anon"
+timeout 20 python3 "$tmp/full.py" "$BUILD/snap" "$pid" &
+job[full]=$!
+
+# A reader that stalls holds the processes, and that is said before it ends.
+target "$targets/anon"
+run stall -u 1.7 -p 2.5 -o "$tmp/out" "$tmp/stall" "$BUILD/snap" "$pid"
+until_true grep -q . "$tmp/stall"
+is "$(sed 's/[0-9][0-9]*[KM]/N/g' "$tmp/stall") $(states "$pid" |
+    grep -c t)" \
+    "snap: the output is not read: the processes stay stopped until it is 1" \
+    "a reader that stalls is told of while the target is stopped"
+wait "${job[stall]}"
+ok $? "it goes on"
+is "$(sed '1d;s/[0-9][0-9]*[KM]/N/g;s/[0-9]*:[0-9]* left/N left/' "$tmp/stall")" \
+    "snap: N of N read, raw N, zero N, shared N, N/s, N left" \
+    "snap: SIGUSR1 asks for the state, of a known whole"
+check "$tmp/out" "$pid" "all is there"
+
+for i in snap.tty cat.tty core.tty load.tty unload.tty cat.usr1 core.usr1 load.usr1 \
+    short quiet held full; do
+	wait "${job[$i]}"
+	ok $? "$i: done"
+done
+wait "${job[rcore.tty]}"
+
+for i in snap:snap cat:snapcat core:snapcore rcore:snapcore load:snapload \
+    unload:snapload; do
+	f=$tmp/${i%:*}.tty
+	ok $(($(drawn "$f" "${i#*:}") < 2)) "${i#*:}: a line that is drawn anew (${i%:*})" ||
+	    tr '\r' '\n' <"$f" | diag
+done
+# what stays on the terminal: each line as it is when all is drawn
+stays() {
+	python3 -c '
+import re, sys
+text = open(sys.argv[1], newline="").read().replace("\r\n", "\n")
+for line in text.split("\n"):
+    line = re.sub(r"(?s).*\r", "", line).replace("\x1b[K", "")
+    if line:
+        print(re.sub("[0-9]+", "N", line))' "$1"
+}
+is "$(stays "$tmp/cat.tty")" "" "nothing of it stays"
+is "$(stays "$tmp/snap.tty")" "snap: the output is not read: the processes stay stopped until it is
+snap: processes: N, threads: N, files: N, KB raw: N, zero: N, shared: N; bytes written: N" \
+    "snap: messages stay, and the totals at the end"
+is "$(wc -c <"$tmp/short") $(wc -c <"$tmp/quiet")" "0 0" \
+    "nothing of short work, nothing without a terminal"
+for i in cat core load; do
+	is "$(sed 's/[0-9][0-9]*[KM]/N/g' "$tmp/$i.usr1" | sort -u)" \
+	    "snap$i: N read, raw N, zero N, shared N, N/s" \
+	    "snap$i: SIGUSR1 asks for the state"
+done
+
+is "$(cat "$tmp/held")" "" "a reader that stalls is nothing to snapcat"
+
+# Totals.
+"$BUILD/snap" -v -z "$pid" 2>"$tmp/err" >"$tmp/z"
+is "$(sed 's/[0-9][0-9]*/N/g' "$tmp/err") $(sed 's/.*compressed: //' "$tmp/err")" \
+    "snap: processes: N, threads: N, files: N, KB raw: N, zero: N, shared: N; bytes written: N, compressed: N $(stat -c %s "$tmp/z")" \
+    "snap -vz tells both sizes"
+is "$("$BUILD/snapcat" -vz -o "$tmp/z2" "$tmp/z" 2>&1 | sed 's/.*: //')" \
+    "$(stat -c %s "$tmp/z2")" "snapcat -vz, too"
+for p in "${!lines_of[@]}"; do
+	let_go "$p" "let go"
+	unnoticed "$p" "not noticed"
+done
+finish

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""watch - run a program that takes long, and keep what it says meanwhile
+
+usage: watch.py [-t] [-i FILE] [-o FILE] [-p SECONDS] [-u SECONDS] ERR COMMAND
+
+Standard error is a pipe, or with -t a terminal; all that comes from it is put
+into the file ERR. With -i, FILE is the standard input, a pipe into which half
+of it comes at once and the rest after a pause (-p, 2 seconds); with -o,
+standard output is a pipe from which nothing is read until the pause is over,
+then all into FILE. With -u, SIGUSR1 is sent after so many seconds. The status
+is that of the command.
+"""
+
+import getopt
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+opts, args = getopt.getopt(sys.argv[1:], 'ti:o:p:u:')
+opts = dict(opts)
+pause = float(opts.get('-p', 2))
+
+
+def collect(fd, path, wait=0.0):
+    time.sleep(wait)
+    with open(path, 'wb') as file:
+        while True:
+            try:
+                data = os.read(fd, 65536)
+            except OSError:         # the terminal has nobody else any more
+                data = b''
+            if not data:
+                break
+            file.write(data)
+            file.flush()
+
+
+def feed(file, path):
+    with open(path, 'rb') as source:
+        data = source.read()
+    try:
+        file.write(data[:len(data) // 2])
+        file.flush()
+        time.sleep(pause)
+        file.write(data[len(data) // 2:])
+        file.close()
+    except BrokenPipeError:
+        pass
+
+
+threads = []
+
+
+def start(function, *rest):
+    threads.append(threading.Thread(target=function, args=rest))
+    threads[-1].start()
+
+
+ours, theirs = pty.openpty() if '-t' in opts else os.pipe()
+child = subprocess.Popen(
+    args[1:], stderr=theirs,
+    stdin=subprocess.PIPE if '-i' in opts else subprocess.DEVNULL,
+    stdout=subprocess.PIPE if '-o' in opts else subprocess.DEVNULL)
+os.close(theirs)
+start(collect, ours, args[0])
+if '-i' in opts:
+    start(feed, child.stdin, opts['-i'])
+if '-o' in opts:
+    start(collect, child.stdout.fileno(), opts['-o'], pause)
+if '-u' in opts:
+    time.sleep(float(opts['-u']))
+    child.send_signal(signal.SIGUSR1)
+status = child.wait()
+for thread in threads:
+    thread.join()
+sys.exit(status if status >= 0 else 128 - status)

@@ -1,0 +1,367 @@
+/*
+ * What happens to snapshots on their way, plain and compressed: they are cut,
+ * and bits of them flip.  That is an error which names the place, or makes no
+ * difference; what is read of them, or saved, is right.
+ */
+#include "util.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	PAGES = 1600,
+	CUTS = 1000,
+	RECORDS = 64		/* at the most */
+};
+
+struct region {			/* a record, or a part of a member */
+	uint64_t	 at;
+	uint64_t	 len;
+};
+
+static struct buf plain, packed;
+static struct snap *whole;	/* what is in both */
+static struct region rec[RECORDS];	/* of the plain one, in order */
+static size_t nrec;
+static struct region member[RECORDS];
+static size_t nmember;
+
+static void
+note_record(void *arg, uint64_t pid, const char *name, uint64_t at,
+    uint64_t len)
+{
+	(void)arg;
+	(void)pid;
+	(void)name;
+	assert_true(nrec < RECORDS);
+	rec[nrec].at = at;
+	rec[nrec++].len = len;
+}
+
+static struct snap *
+snap_some(struct rng *r)
+{
+	struct memsource *m;
+	struct snap *s;
+	struct proc *p;
+	size_t i;
+
+	s = snap_new();
+	s->header = strdup("process snapshot 1 a@b amd64 2 \"c\"");
+	m = memsource_new(s, PAGES, KB);
+	for (i = 0; i < PAGES; i++)
+		if (i % 3 == 0)
+			rng_bytes(r, memsource_kb(m, i), KB);
+		else if (i % 100 != 1)
+			snprintf((char *)memsource_kb(m, i), KB, "page %zu",
+			    i);
+	p = snap_add(s, 12);
+	file_set(p, "status", "cat", 3);
+	file_set(p, "odd", "12345 ", 6);
+	segment_add(p, IMAGE_TEXT, 0, 20 * KB + 5, &m->src, 0);
+	segment_add(p, IMAGE_MEM, 0x10000, 600 * KB, &m->src, 5 * KB);
+	segment_add(p, IMAGE_MEM, 0x7fff00000000, 401 * KB - 9, &m->src,
+	    700 * KB);
+	p = snap_add(s, 13);
+	file_set(p, "noteid", "          7 ", 12);
+	segment_add(p, IMAGE_MEM, 0x20000, 200 * KB, &m->src, 500 * KB);
+	segment_add(p, IMAGE_MEM, 0x7ffe00000000, 600 * KB, &m->src,
+	    1000 * KB);
+	p = snap_add(s, 14);
+	file_set(p, "status", "dog", 3);
+	return s;
+}
+
+/*
+ * Compress what is plain, and find its members.
+ */
+static void
+pack(void)
+{
+	char path[] = "/tmp/t_travel.XXXXXX";
+	struct output *o;
+	uint8_t *p;
+	FILE *f;
+	size_t i;
+	int fd;
+
+	assert_int_not_equal(fd = mkstemp(path), -1);
+	close(fd);
+	assert_non_null(o = output_open(path));
+	assert_int_equal(output_compress(o, 2), 0);
+	output_put(o, plain.data, plain.len);
+	assert_int_equal(output_commit(o), 0);
+	assert_non_null(f = fopen(path, "r"));
+	assert_non_null(p = buf_room(&packed, plain.len));
+	packed.len = fread(p, 1, plain.len, f);
+	fclose(f);
+	unlink(path);
+	for (i = 0; i < packed.len; i += member[nmember++].len) {
+		assert_true(nmember < RECORDS);
+		p = packed.data + i + 16;
+		member[nmember].at = i;
+		member[nmember].len = p[0] | (size_t)p[1] << 8 |
+		    (size_t)p[2] << 16;
+	}
+	assert_true(nmember >= 3);
+}
+
+static int
+setup(void **state)
+{
+	struct readopts o = { .scan = true, .record = note_record };
+	struct stream st;
+	struct snap *s;
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, "travel", 601);
+	s = snap_some(&r);
+	snap_bytes(s, &plain);
+	snap_free(s);
+	stream_file(&st, plain.data, plain.len);
+	whole = snap_open(st.path, &o);
+	stream_close(&st);
+	pack();
+	return whole == NULL;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	snap_free(whole);
+	buf_free(&plain);
+	buf_free(&packed);
+	return 0;
+}
+
+/*
+ * What can be read of an image is right.
+ */
+static void
+check_image(struct image *got, struct image *want)
+{
+	uint8_t a[KB], b[KB];
+	struct piece *pc;
+	uint64_t at;
+	size_t n;
+
+	for (pc = image_first(got); pc != NULL; pc = piece_next(pc))
+		for (at = pc->first; at <= pc->last; at += n) {
+			n = pc->last - at < KB ? (size_t)(pc->last - at + 1) :
+			    KB;
+			if (image_read(got, at, a, n) == -1) {
+				assert_contains(snap_errstr(), "byte ");
+				continue;
+			}
+			assert_int_equal(image_read(want, at, b, n), 0);
+			if (memcmp(a, b, n) != 0)
+				fail_msg("wrong bytes at %jx", (uintmax_t)at);
+		}
+}
+
+/*
+ * All that is in a snapshot is right; one that was saved may have a Linux
+ * record that says what is missing, and its first line is not under a sum.
+ */
+static void
+check_right(struct snap *s, bool saved)
+{
+	const struct file *f;
+	struct proc *p, *q;
+	size_t i, k;
+
+	if (!saved)
+		assert_string_equal(s->header, whole->header);
+	for (i = 0; i < s->nproc; i++) {
+		p = s->proc[i];
+		if (saved && p->pid == 0 && p->nfile == 0)
+			continue;	/* of a trailer that was damaged */
+		assert_non_null(q = snap_find(whole, p->pid));
+		for (k = 0; k < p->nfile; k++) {
+			f = proc_file(q, p->file[k].name);
+			if (saved && f == NULL &&
+			    strcmp(p->file[k].name, "proc") == 0)
+				continue;
+			assert_non_null(f);
+			assert_int_equal(p->file[k].len, f->len);
+			assert_memory_equal(p->file[k].data, f->data, f->len);
+		}
+		if (p->text != NULL)
+			check_image(p->text, q->text);
+		if (p->mem != NULL)
+			check_image(p->mem, q->mem);
+	}
+}
+
+/*
+ * An error that names the place.
+ */
+static void
+check_error(void)
+{
+	if (strstr(snap_errstr(), "byte ") == NULL)
+		fail_msg("no place: %s", snap_errstr());
+}
+
+static bool
+is_boundary(uint64_t n)
+{
+	size_t i;
+
+	for (i = 0; i < nrec; i++)
+		if (rec[i].at == n)
+			return true;
+	return false;
+}
+
+/*
+ * A pipe is cut at random places.  A plain one that is cut between two
+ * records is like Plan 9's: nobody can tell.
+ */
+static void
+test_cut(void **state)
+{
+	const struct buf *b[2] = { &plain, &packed };
+	struct stream st;
+	struct snap *s;
+	struct rng r;
+	size_t i, n, kind;
+
+	(void)state;
+	rng_init(&r, "cut", 602);
+	for (kind = 0; kind < 2; kind++)
+		for (i = 0; i < CUTS; i++) {
+			n = rng_below(&r, b[kind]->len);
+			stream_pipe(&st, b[kind]->data, n, 65536);
+			s = snap_open(st.path, NULL);
+			if (s == NULL)
+				check_error();
+			else {
+				assert_true(kind == 0 && is_boundary(n));
+				assert_false(s->summed);
+				check_right(s, false);
+			}
+			snap_free(s);
+			stream_close(&st);
+		}
+}
+
+enum way { WAY_SCAN, WAY_INDEX, WAY_SALVAGE, WAY_PIPE };
+
+/*
+ * Read a damaged stream in one way: whether it was read.
+ */
+static bool
+read_damaged(const struct buf *b, enum way way)
+{
+	struct readopts o = { .scan = way == WAY_SCAN,
+	    .salvage = way == WAY_SALVAGE };
+	struct stream st;
+	struct snap *s;
+	bool read;
+
+	if (way == WAY_PIPE)
+		stream_pipe(&st, b->data, b->len, 65536);
+	else
+		stream_file(&st, b->data, b->len);
+	s = snap_open(st.path, &o);
+	read = s != NULL;
+	if (read)
+		check_right(s, way == WAY_SALVAGE);
+	else
+		check_error();
+	snap_free(s);
+	stream_close(&st);
+	return read;
+}
+
+/*
+ * Flip a bit of a region, read, and flip it back.  Every n-th flip is read in
+ * all ways.  Returns how many of the ways that read all did not see it.
+ */
+static int
+flip(struct buf *b, struct rng *r, uint64_t at, uint64_t len)
+{
+	static unsigned int n;
+	size_t bit;
+	int unseen;
+
+	bit = (size_t)(at * 8 + rng_below(r, len * 8));
+	b->data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	unseen = read_damaged(b, WAY_SCAN);
+	if (n % 4 == 0)
+		unseen += read_damaged(b, WAY_PIPE);
+	if (n % 4 == 1)
+		(void)read_damaged(b, WAY_INDEX);
+	if (n++ % 4 == 2)
+		(void)read_damaged(b, WAY_SALVAGE);
+	b->data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	return unseen;
+}
+
+/*
+ * In each record: its header, what stands behind it, and the rest; in the
+ * trailer, which is the last, more.
+ */
+static void
+test_flips(void **state)
+{
+	struct rng r;
+	uint64_t part;
+	size_t i, k, times;
+
+	(void)state;
+	rng_init(&r, "flips", 603);
+	for (i = 0; i < nrec; i++) {
+		times = i + 1 == nrec ? 80 : 8;
+		for (k = 0; k < times; k++) {
+			part = rec[i].len < 60 ? rec[i].len : 60;
+			assert_int_equal(flip(&plain, &r, rec[i].at, part), 0);
+			assert_int_equal(flip(&plain, &r, rec[i].at,
+			    rec[i].len), 0);
+			part = rec[i].len < 24 ? rec[i].len : 24;
+			assert_int_equal(flip(&plain, &r, rec[i].at +
+			    rec[i].len - part, part), 0);
+		}
+	}
+}
+
+/*
+ * In each member: its header, what is deflated, and the end.  Some bits mean
+ * nothing, such as those that fill up the last byte.
+ */
+static void
+test_packedflips(void **state)
+{
+	struct rng r;
+	size_t i, k;
+	int unseen;
+
+	(void)state;
+	rng_init(&r, "packed flips", 604);
+	for (i = 0, unseen = 0; i < nmember; i++)
+		for (k = 0; k < 30; k++) {
+			assert_int_equal(flip(&packed, &r, member[i].at, 24),
+			    0);
+			unseen += flip(&packed, &r, member[i].at + 24,
+			    member[i].len - 32);
+			assert_int_equal(flip(&packed, &r, member[i].at +
+			    member[i].len - 8, 8), 0);
+		}
+	assert_true(unseen < 30);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_flips),
+		cmocka_unit_test(test_packedflips),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
