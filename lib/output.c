@@ -1,19 +1,17 @@
 /*
  * Streams out, to a file or a pipe.  Small pieces are gathered, large ones
- * are written from where they lie.  A file is written without a name, or
- * under a name beside its own where the file system knows no other way,
- * and gets its own name when it is whole and on the disk.  What is zero may be
- * left out of it, as a hole.  What is to be compressed goes through gzipout.c.
+ * are written from where they lie, zeros may be left out of a file, as a hole.
+ * newfile.c gives a file its name.  What is to be compressed goes through
+ * gzipout.c.
  */
 #include "gzip.h"
+#include "newfile.h"
 
 #include <sys/stat.h>
 #include <sys/uio.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +24,7 @@ enum {
 
 struct output {
 	int		 fd;
-	char		*path;	/* owned; NULL: standard output */
-	char		*dir;	/* owned; where path is */
-	char		*tmp;	/* owned; NULL: the file has no name yet */
+	struct newfile	 file;	/* without path: fd is standard output */
 	uint64_t	 pos;
 	bool		 tail;	/* a hole is the last that was written */
 	bool		 failed; /* the error is in why */
@@ -45,104 +41,6 @@ struct output {
 	bool		 waits;	/* who reads it may keep it waiting */
 };
 
-/* the name beside its own that a file has just now; for signal handlers */
-static const char *volatile unfinished;
-
-static char *
-dir_of(const char *path)
-{
-	const char *slash;
-
-	slash = strrchr(path, '/');
-	if (slash == NULL)
-		return strdup(".");
-	if (slash == path)
-		return strdup("/");
-	return strndup(path, (size_t)(slash - path));
-}
-
-/*
- * A name beside path that is not taken.
- */
-static int
-output_tmpname(struct output *o)
-{
-	static unsigned int serial;
-
-	unfinished = NULL;
-	free(o->tmp);
-	/* 200 bytes of it leave room for the rest: a name has 255 */
-	if (asprintf(&o->tmp, "%s/.%.200s.%ld.%u", o->dir,
-	    strrchr(o->path, '/') == NULL ? o->path :
-	    strrchr(o->path, '/') + 1, (long)getpid(), serial++) == -1) {
-		o->tmp = NULL;
-		return errstr_set("out of memory");
-	}
-	return 0;
-}
-
-/*
- * Take away a file that will not be finished.  May be called by a signal
- * handler before it ends the program.
- */
-void
-output_cleanup(void)
-{
-	if (unfinished != NULL)
-		(void)unlink(unfinished);
-}
-
-/*
- * The file has its own name now, or none.
- */
-static void
-output_unname(struct output *o)
-{
-	int e;
-
-	e = errno;
-	unfinished = NULL;
-	free(o->tmp);
-	o->tmp = NULL;
-	errno = e;
-}
-
-/*
- * A file without a name vanishes by itself if we do.  Not all file systems
- * can make one.
- */
-static int
-output_create(struct output *o)
-{
-	struct stat st;
-
-	if (*o->path == '\0') {
-		errno = ENOENT;
-		return errstr_sys("\"\"");
-	}
-	if (stat(o->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		/* a device or a fifo is written as it stands */
-		free(o->dir);
-		o->dir = NULL;
-		o->fd = open(o->path, O_WRONLY | O_CLOEXEC);
-		return o->fd == -1 ? errstr_sys("%s", o->path) : 0;
-	}
-	o->fd = open(o->dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	if (o->fd != -1)
-		return 0;
-	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
-		return errstr_sys("%s", o->path);
-	if (output_tmpname(o) == -1)
-		return -1;
-	o->fd = open(o->tmp, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-	if (o->fd == -1) {
-		output_unname(o);
-		return errstr_sys("%s", o->path);
-	}
-	unfinished = o->tmp;
-	return 0;
-}
-
 /*
  * Open an output: a path, or NULL or "-" for standard output, which must
  * not be a terminal.  The file will be readable by its owner alone.
@@ -153,31 +51,24 @@ output_open(const char *path)
 	struct output *o;
 
 	if ((o = calloc(1, sizeof *o)) == NULL ||
-	    (o->small = malloc(SMALL)) == NULL)
-		goto nomem;
-	if (path == NULL || strcmp(path, "-") == 0) {
-		if (isatty(STDOUT_FILENO)) {
-			errstr_set("standard output is a terminal; "
-			    "use -o file, > file or a pipe");
-			goto fail;
-		}
-		o->fd = STDOUT_FILENO;
-		return o;
-	}
-	if ((o->path = strdup(path)) == NULL ||
-	    (o->dir = dir_of(path)) == NULL)
-		goto nomem;
-	if (output_create(o) == -1)
+	    (o->small = malloc(SMALL)) == NULL) {
+		errstr_set("out of memory");
 		goto fail;
-	return o;
-nomem:
-	errstr_set("out of memory");
-fail:
-	if (o != NULL) {
-		free(o->path);
-		free(o->dir);
-		free(o->small);
 	}
+	o->fd = STDOUT_FILENO;
+	if (path != NULL && strcmp(path, "-") != 0) {
+		if (newfile_open(&o->file, path) == -1)
+			goto fail;
+		o->fd = o->file.fd;
+	} else if (isatty(STDOUT_FILENO)) {
+		errstr_set("standard output is a terminal; "
+		    "use -o file, > file or a pipe");
+		goto fail;
+	}
+	return o;
+fail:
+	if (o != NULL)
+		free(o->small);
 	free(o);
 	return NULL;
 }
@@ -186,8 +77,8 @@ static void
 output_fail(struct output *o, const char *what)
 {
 	if (!o->failed)
-		snprintf(o->why, sizeof o->why, "%s: %s: %s", o->path != NULL ?
-		    o->path : "standard output", what, strerror(errno));
+		snprintf(o->why, sizeof o->why, "%s: %s: %s", o->file.path != NULL ?
+		    o->file.path : "standard output", what, strerror(errno));
 	o->failed = true;
 }
 
@@ -475,64 +366,10 @@ static void
 output_free(struct output *o)
 {
 	gzipout_free(o->gz);
-	free(o->path);
-	free(o->dir);
+	if (o->file.path != NULL)
+		newfile_close(&o->file);
 	free(o->small);
 	free(o);
-}
-
-/*
- * Give the finished file its name, through one that tells that it is not
- * finished.
- */
-static int
-output_link(struct output *o)
-{
-	char fd[64];
-	int rc;
-
-	if (o->tmp == NULL) {
-		snprintf(fd, sizeof fd, "/proc/self/fd/%d", o->fd);
-		do {
-			if (output_tmpname(o) == -1)
-				return -1;
-			rc = linkat(AT_FDCWD, fd, AT_FDCWD, o->tmp,
-			    AT_SYMLINK_FOLLOW);
-		} while (rc == -1 && errno == EEXIST);
-		if (rc == -1) {
-			output_unname(o);
-			return -1;
-		}
-		unfinished = o->tmp;
-	}
-	if (rename(o->tmp, o->path) == -1)
-		return -1;
-	output_unname(o);
-	return 0;
-}
-
-/*
- * The same, with signals that end us waiting: whoever cleans up must know
- * what there is.
- */
-static int
-output_name(struct output *o)
-{
-	sigset_t ending, old;
-	int e, rc;
-
-	if (fsync(o->fd) == -1)
-		return -1;
-	sigemptyset(&ending);
-	sigaddset(&ending, SIGHUP);
-	sigaddset(&ending, SIGINT);
-	sigaddset(&ending, SIGTERM);
-	pthread_sigmask(SIG_BLOCK, &ending, &old);
-	rc = output_link(o);
-	e = errno;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	errno = e;
-	return rc;
 }
 
 /*
@@ -544,16 +381,13 @@ output_commit(struct output *o)
 {
 	(void)output_end(o);
 	if (!o->failed && (output_length(o) == -1 ||
-	    (o->dir != NULL && output_name(o) == -1)))
+	    (o->file.path != NULL && newfile_finish(&o->file) == -1)))
 		output_fail(o, "finish");
 	if (o->failed) {
 		errstr_set("%s", o->why);
 		output_abort(o);
 		return -1;
 	}
-	/* what close(2) could tell, fsync(2) has told */
-	if (o->path != NULL)
-		(void)close(o->fd);
 	output_free(o);
 	return 0;
 }
@@ -564,12 +398,6 @@ output_commit(struct output *o)
 void
 output_abort(struct output *o)
 {
-	if (o == NULL)
-		return;
-	if (o->tmp != NULL)
-		(void)unlink(o->tmp);
-	output_unname(o);
-	if (o->path != NULL)
-		(void)close(o->fd);
-	output_free(o);
+	if (o != NULL)
+		output_free(o);
 }
