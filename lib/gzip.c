@@ -58,6 +58,10 @@ gzip_head(const uint8_t *p, struct gzhead *h)
 	if (h->raw > GZIP_RAW)
 		return errstr_set("holds %zu bytes, says its header; %d at "
 		    "the most are possible", h->raw, GZIP_RAW);
+	if ((h->raw == 0) != (h->len == GZIP_LEAST) ||
+	    h->raw / GZIP_RATIO > h->len)
+		return errstr_set("%zu bytes that hold %zu, says its header; "
+		    "no deflate does that", h->len, h->raw);
 	return 1;
 }
 

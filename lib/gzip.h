@@ -16,6 +16,7 @@ enum {
 	GZIP_HEAD = 24,		/* bytes of its header */
 	GZIP_LEAST = 34,	/* bytes of the one that holds none */
 	GZIP_MOST = 2048 * KB,	/* of any of them, in a file of ours */
+	GZIP_RATIO = 1032,	/* deflate: 258 bytes in two bits */
 	/* of one that is made: deflate adds an eighth at the worst */
 	GZIP_ROOM = GZIP_RAW + GZIP_RAW / 8 + 32 * KB
 };
@@ -59,6 +60,8 @@ struct gziptable {
 };
 
 int		 gzip_get(int, void *, size_t, uint64_t);
+int		 gzip_read(int, uint64_t, uint64_t, struct gzhead *,
+		    uint8_t *);
 int		 gziptable_read(struct gziptable *, int, uint64_t, uint64_t);
 int		 gziptable_salvage(struct gziptable *, int, uint64_t,
 		    uint64_t);

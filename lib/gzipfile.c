@@ -8,8 +8,8 @@
  *	FULL		it holds a member; with users, it stays
  *
  * There are a few slots, which do for who goes through the stream in order,
- * and one more whenever a member must be read again that had been given up: up
- * to MOST, or as many as fill a part of the machine's memory.
+ * and one more, up to MOST, whenever a member must be read again that had been
+ * given up.
  */
 #include "gzip.h"
 
@@ -22,8 +22,7 @@
 
 enum {
 	FEW = 16,
-	MOST = 1024,
-	PART = 8		/* an eighth of the memory at the most */
+	MOST = 256
 };
 
 enum state { FREE, FILLING, FULL };
@@ -42,48 +41,41 @@ struct gzipfile {
 	struct gziptable t;	/* owned */
 	struct slot	**in;	/* owned; for each member the slot that has or
 				   will have it, or NULL; locked */
-	bool		*had;	/* owned; it was in one before; locked */
+	bool		*had;	/* owned; for each, whether it was in a slot
+				   before; locked */
 	bool		 damaged; /* its table was not whole */
 	struct slot	*slot;	/* owned; locked, but what FILLING or users
 				   reserve */
-	size_t		 nslot;	/* that may be used; locked */
-	size_t		 most;	/* that there are */
+	size_t		 nslot;	/* that may be used, of MOST; locked */
 	uint64_t	 clock;	/* locked */
 	pthread_mutex_t	 lock;
 	pthread_cond_t	 change;
 };
 
 /*
- * How many slots there may be.
- */
-static size_t
-slots_most(void)
-{
-	uint64_t n;
-	long pages, size;
-
-	pages = sysconf(_SC_PHYS_PAGES);
-	size = sysconf(_SC_PAGESIZE);
-	n = pages < 0 || size < 0 ? 0 :
-	    (uint64_t)pages * (uint64_t)size / PART / GZIP_RAW;
-	return n < FEW ? FEW : n < MOST ? (size_t)n : MOST;
-}
-
-/*
- * No slot holds anything.
+ * No slot holds anything, and there are so many members.
  */
 static int
-slots_reset(struct gzipfile *f)
+slots_reset(struct gzipfile *f, size_t members)
 {
+	struct slot **in;
+	bool *had;
 	size_t i;
 
-	for (i = 0; i < f->most; i++)
+	in = calloc(members + 1, sizeof *in);
+	had = calloc(members + 1, sizeof *had);
+	if (in == NULL || had == NULL) {
+		free(in);
+		free(had);
+		return -1;
+	}
+	for (i = 0; i < MOST; i++)
 		f->slot[i].state = FREE;
 	free(f->in);
 	free(f->had);
-	f->in = calloc(f->t.n + 1, sizeof *f->in);
-	f->had = calloc(f->t.n + 1, sizeof *f->had);
-	return f->in == NULL || f->had == NULL ? -1 : 0;
+	f->in = in;
+	f->had = had;
+	return 0;
 }
 
 /*
@@ -104,7 +96,6 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
 		return errstr_set("out of memory");
 	f->refs = 1;
 	f->nslot = FEW;
-	f->most = slots_most();
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->change, NULL);
 	if ((f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) == -1)
@@ -118,8 +109,8 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
 			rc = gziptable_salvage(&f->t, f->fd, start, end);
 		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_NORMAL);
 	}
-	f->slot = calloc(f->most, sizeof *f->slot);
-	if (rc == 1 && (f->slot == NULL || slots_reset(f) == -1))
+	f->slot = calloc(MOST, sizeof *f->slot);
+	if (rc == 1 && (f->slot == NULL || slots_reset(f, f->t.n) == -1))
 		rc = errstr_set("out of memory");
 	if (rc == 1)
 		*out = f;
@@ -155,7 +146,7 @@ gzipfile_free(struct gzipfile *f)
 	pthread_mutex_unlock(&f->lock);
 	if (refs > 0)
 		return;
-	for (i = 0; f->slot != NULL && i < f->most; i++)
+	for (i = 0; f->slot != NULL && i < MOST; i++)
 		free(f->slot[i].raw);
 	if (f->fd != -1)
 		close(f->fd);
@@ -185,11 +176,14 @@ gzipfile_size(const struct gzipfile *f)
 int
 gzipfile_widen(struct gzipfile *f, uint64_t bytes)
 {
-	if (!f->damaged || bytes % GZIP_RAW != 0 || bytes / GZIP_RAW >
-	    (f->t.at[f->t.n] - f->t.at[0]) / GZIP_LEAST)
+	uint64_t more;
+
+	more = bytes / GZIP_RAW;
+	if (!f->damaged || bytes % GZIP_RAW != 0 || more >
+	    (f->t.at[f->t.n] - f->t.at[0]) / (GZIP_RAW / GZIP_RATIO))
 		return errstr_set("members are missing");
-	if (gziptable_widen(&f->t, bytes / GZIP_RAW) == -1 ||
-	    slots_reset(f) == -1)
+	if (slots_reset(f, f->t.n + more) == -1 ||
+	    gziptable_widen(&f->t, more) == -1)
 		return errstr_set("out of memory");
 	return 0;
 }
@@ -200,33 +194,19 @@ gzipfile_widen(struct gzipfile *f, uint64_t bytes)
 static int
 slot_fill(struct gzipfile *f, struct slot *s)
 {
-	z_stream z = { 0 };
+	const uint64_t *at = f->t.at + s->member;
 	struct gzhead h;
-	uint8_t *packed;
-	size_t len;
 	int rc;
 
-	len = (size_t)(f->t.at[s->member + 1] - f->t.at[s->member]);
-	packed = malloc(len);
-	if (s->raw == NULL)
-		s->raw = malloc(GZIP_RAW);
-	if (packed == NULL || s->raw == NULL ||
-	    inflateInit2(&z, -MAX_WBITS) != Z_OK) {
-		free(packed);
+	if (s->raw == NULL && (s->raw = malloc(GZIP_RAW)) == NULL)
 		return errstr_set("out of memory");
-	}
-	rc = gzip_get(f->fd, packed, len, f->t.at[s->member]);
-	if (rc == 0 && (len < GZIP_LEAST || gzip_head(packed, &h) != 1 ||
-	    h.len != len || h.raw != (s->member + 1 < f->t.n ? GZIP_RAW :
-	    (f->t.size - 1) % GZIP_RAW + 1)))
+	rc = gzip_read(f->fd, at[0], at[1] - at[0], &h, s->raw);
+	if (rc == 0 && h.raw != (s->member + 1 < f->t.n ? GZIP_RAW :
+	    (f->t.size - 1) % GZIP_RAW + 1))
 		rc = errstr_set("its header is damaged");
-	if (rc == 0)
-		rc = gzip_unpack(&z, packed, &h, s->raw);
 	if (rc == -1)
 		errstr_wrap("gzip member %zu, at byte %" PRIu64,
-		    s->member + 1, f->t.at[s->member]);
-	inflateEnd(&z);
-	free(packed);
+		    s->member + 1, at[0]);
 	return rc;
 }
 
@@ -240,7 +220,7 @@ slot_new(struct gzipfile *f, size_t member)
 {
 	struct slot *s, *old;
 
-	if (f->had[member] && f->nslot < f->most)
+	if (f->had[member] && f->nslot < MOST)
 		f->nslot++;
 	old = NULL;
 	for (s = f->slot; s < f->slot + f->nslot; s++)
@@ -267,12 +247,13 @@ slot_load(struct gzipfile *f, struct slot *s)
 
 	s->state = FILLING;
 	f->in[s->member] = s;
-	f->had[s->member] = true;
 	pthread_mutex_unlock(&f->lock);
 	rc = slot_fill(f, s);
 	pthread_mutex_lock(&f->lock);
 	s->state = rc == 0 ? FULL : FREE;
-	if (rc == -1)
+	if (rc == 0)
+		f->had[s->member] = true;
+	else
 		f->in[s->member] = NULL;
 	pthread_cond_broadcast(&f->change);
 	return rc;
@@ -365,10 +346,12 @@ size_t
 gzipfile_guess(struct gzipfile *f, void *buf, size_t n)
 {
 	z_stream z = { 0 };
+	uint64_t span;
 	uint8_t *packed;
 	size_t len;
 
-	len = (size_t)(f->t.at[1] - f->t.at[0]);
+	span = f->t.at[1] - f->t.at[0];
+	len = span < GZIP_MOST ? (size_t)span : GZIP_MOST;
 	packed = malloc(len);
 	if (packed == NULL || len < GZIP_LEAST ||
 	    gzip_get(f->fd, packed, len, f->t.at[0]) == -1 ||

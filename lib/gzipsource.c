@@ -2,12 +2,11 @@
  * A compressed stream of ours (gzipfile.c) as a source of pages.
  */
 #include "gzip.h"
+#include "source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { PAGE_TAG = 'r' };	/* before a page of a stream: snap(6) */
 
 struct gzipsource {
 	struct source	 src;

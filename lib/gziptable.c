@@ -36,6 +36,35 @@ gzip_get(int fd, void *buf, size_t n, uint64_t off)
 }
 
 /*
+ * Read the member that has len bytes of a file and no others, which is claimed
+ * by the place where the next one is: what its header tells, and what it
+ * holds, for which there is room for GZIP_RAW bytes.
+ */
+int
+gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h, uint8_t *raw)
+{
+	z_stream z = { 0 };
+	uint8_t *packed;
+	int rc;
+
+	if (len < GZIP_LEAST || len > GZIP_MOST)
+		return errstr_set("its header is damaged");
+	packed = malloc((size_t)len);
+	if (packed == NULL || inflateInit2(&z, -MAX_WBITS) != Z_OK) {
+		free(packed);
+		return errstr_set("out of memory");
+	}
+	rc = gzip_get(fd, packed, (size_t)len, at);
+	if (rc == 0 && (gzip_head(packed, h) != 1 || h->len != len))
+		rc = errstr_set("its header is damaged");
+	if (rc == 0)
+		rc = gzip_unpack(&z, packed, h, raw);
+	inflateEnd(&z);
+	free(packed);
+	return rc;
+}
+
+/*
  * Note where a member begins; the first place behind them all, too.
  */
 static int
@@ -72,22 +101,13 @@ member_at(int fd, uint64_t at, uint64_t end, struct gzhead *h)
  * Is the member at a byte of the file all that its header says?
  */
 static bool
-member_sound(int fd, uint64_t at, const struct gzhead *h)
+member_sound(int fd, uint64_t at, struct gzhead *h)
 {
-	z_stream z = { 0 };
-	uint8_t *packed, *raw;
+	uint8_t *raw;
 	bool sound;
 
-	packed = malloc(h->len);
 	raw = malloc(GZIP_RAW);
-	sound = packed != NULL && raw != NULL &&
-	    gzip_get(fd, packed, h->len, at) == 0 &&
-	    inflateInit2(&z, -MAX_WBITS) == Z_OK;
-	if (sound) {
-		sound = gzip_unpack(&z, packed, h, raw) == 0;
-		inflateEnd(&z);
-	}
-	free(packed);
+	sound = raw != NULL && gzip_read(fd, at, h->len, h, raw) == 0;
 	free(raw);
 	return sound;
 }
@@ -190,7 +210,8 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 		}
 		if (end - at <= GZIP_LEAST)
 			break;	/* the empty one */
-		rc = table_add(t, from = at);
+		from = at;
+		rc = table_add(t, from);
 		raw = GZIP_RAW;
 		at = member_search(fd, at, end, buf);
 		if (at - from > widest) {
@@ -209,6 +230,7 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 
 /*
  * So many more members were where one was found to be damaged: they are, too.
+ * For want of memory nothing changes.
  */
 int
 gziptable_widen(struct gziptable *t, uint64_t more)
@@ -221,8 +243,10 @@ gziptable_widen(struct gziptable *t, uint64_t more)
 	at = t->at[t->gap + 1];
 	for (i = 0, rc = 0; i < more && rc == 0; i++)
 		rc = table_add(t, 0);
-	if (rc == -1)
+	if (rc == -1) {
+		t->n = n;
 		return -1;
+	}
 	memmove(t->at + t->gap + 1 + more, t->at + t->gap + 1,
 	    (n - t->gap) * sizeof *t->at);
 	for (i = 0; i < more; i++)

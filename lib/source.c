@@ -14,8 +14,7 @@
 #include <unistd.h>
 
 enum {
-	STRIDED = 64,		/* kilobytes of a stream read at once */
-	PAGE_TAG = 'r'		/* before a page of a stream: snap(6) */
+	STRIDED = 64		/* kilobytes of a stream read at once */
 };
 
 /*

@@ -1,10 +1,12 @@
 /*
- * What the sources that read files share: source.c and spool.c.
+ * What the sources that read files share: source.c, spool.c and gzipsource.c.
  */
 #ifndef SOURCE_H
 #define SOURCE_H
 
 #include "snap.h"
+
+enum { PAGE_TAG = 'r' };	/* before a page of a stream: snap(6) */
 
 struct filesource {
 	struct source	 src;

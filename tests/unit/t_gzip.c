@@ -3,7 +3,7 @@
  * output.c and input.c make of them.  Beside them zlib's own reading and
  * writing of gzip.
  *
- * link with: -Wl,--wrap=pthread_create
+ * link with: -Wl,--wrap=pthread_create,--wrap=malloc
  */
 #include "util.h"
 
@@ -37,6 +37,24 @@ __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a,
     void *(*fn)(void *), void *arg)
 {
 	return full ? EAGAIN : __real_pthread_create(t, a, fn, arg);
+}
+
+/*
+ * What is allocated at once: the most, and how often it was a megabyte.
+ */
+static _Atomic size_t largest;
+static _Atomic size_t megabytes;
+
+void *__real_malloc(size_t);
+void *__wrap_malloc(size_t);
+
+void *
+__wrap_malloc(size_t n)
+{
+	if (n > largest)
+		largest = n;
+	megabytes += n == MIB;
+	return __real_malloc(n);
 }
 
 /*
@@ -472,8 +490,77 @@ test_lies(void **state)
 	b.data[at[1] + 22] = 0xf;
 	b.data[at[1] + 21] = 0xff;
 	assert_refused(&b, "as its header says");
+	b.data[at[1] + 22] = 0;		/* nothing, as if it were the end */
+	b.data[at[1] + 21] = 0;
+	assert_refused(&b, "no deflate does that");
 	buf_free(&b);
+	small.data[small.len - 34 + 22] = 1; /* the last: 65536 bytes in 34 */
+	assert_refused(&small, "no deflate does that");
 	buf_free(&small);
+}
+
+/*
+ * All that can be read of a damaged stream, in which the second member is
+ * not what it should be: the others.
+ */
+static void
+assert_salvages(const char *path)
+{
+	static uint8_t got[MIB];
+	struct input *in;
+	size_t i, n;
+
+	in = input_open(path);
+	assert_non_null(in);
+	assert_int_equal(input_gunzip(in, true), 0);
+	assert_int_equal(in->size, SIZE);
+	largest = megabytes = 0;
+	for (i = 0; i < 300; i++) {
+		assert_int_equal(input_pread(in, got, MIB, MIB), -1);
+		assert_contains(snap_errstr(), "gzip member 2, at byte ");
+	}
+	/* it takes no room, however often it is tried */
+	assert_in_range(megabytes, 1, 2);
+	for (i = 0; i < SIZE; i += n) {
+		n = SIZE - i < MIB ? SIZE - i : MIB;
+		if (i == MIB)
+			continue;
+		assert_int_equal(input_pread(in, got, n, i), 0);
+		assert_memory_equal(got, data + i, n);
+	}
+	assert_in_range(largest, 1, 2 * MIB);
+	input_close(in);
+}
+
+/*
+ * Salvage with a member in the middle that claims to hold nothing, and with
+ * one that became much longer than any can be.
+ */
+static void
+test_salvage(void **state)
+{
+	enum { LONG = 64 * MIB };
+	struct stream st;
+	struct buf b;
+	size_t at[16];
+	int fd;
+
+	(void)state;
+	pack(data, SIZE, 1, SIZE, &b);
+	assert_int_equal(members(&b, at), 5);
+	b.data[at[1] + 22] ^= 0x10;	/* one bit: of a megabyte, none */
+	stream_file(&st, b.data, b.len);
+	assert_salvages(st.path);
+	stream_close(&st);
+
+	fd = open("long", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	assert_int_equal(pwrite(fd, b.data, at[1], 0), at[1]);
+	assert_int_equal(pwrite(fd, b.data + at[2], b.len - at[2], LONG),
+	    b.len - at[2]);
+	close(fd);
+	assert_salvages("long");
+	unlink("long");
+	buf_free(&b);
 }
 
 /*
@@ -822,6 +909,7 @@ main(void)
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_flips),
 		cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_salvage),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_randomflips),
