@@ -195,7 +195,8 @@ line_draw(uint64_t start, uint64_t now)
 }
 
 /*
- * Say once that whoever reads what we write keeps processes stopped.
+ * Say once that who reads what we write keeps processes stopped: a write has
+ * waited for a second, for a reader that is slow or reads nothing.
  */
 static void
 stall_tell(uint64_t now)
@@ -213,8 +214,8 @@ stall_tell(uint64_t now)
 	if (shown.stalled || now - shown.since < LONG)
 		return;
 	line_clear();
-	snprintf(line, sizeof line, "%s: the output is not read: the processes "
-	    "stay stopped until it is\n", shown.name);
+	snprintf(line, sizeof line, "%s: the processes stay stopped until the "
+	    "output is read\n", shown.name);
 	shown.stalled = put_line(line);
 	shown.until = now + STEP;
 }

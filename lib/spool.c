@@ -17,7 +17,19 @@ static const struct source_ops spool_ops = {
 };
 
 /*
- * A temporary file without a name, in TMPDIR or /tmp: its descriptor, or -1.
+ * Where it is: TMPDIR, or /tmp.
+ */
+static const char *
+spool_dir(void)
+{
+	const char *dir;
+
+	dir = getenv("TMPDIR");
+	return dir == NULL || *dir == '\0' ? "/tmp" : dir;
+}
+
+/*
+ * A temporary file without a name: its descriptor, or -1.
  */
 int
 spool_file(void)
@@ -26,8 +38,7 @@ spool_file(void)
 	char *name;
 	int fd;
 
-	if ((dir = getenv("TMPDIR")) == NULL || *dir == '\0')
-		dir = "/tmp";
+	dir = spool_dir();
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd == -1 && asprintf(&name, "%s/snap.XXXXXX", dir) != -1) {
 		/* not all file systems know files without a name */
@@ -75,7 +86,7 @@ spool_write(struct filesource *f)
 		if (n == -1 && errno == EINTR)
 			n = 0;
 		if (n == -1)
-			return errstr_sys("spool");
+			return errstr_sys("spool in %s", spool_dir());
 	}
 	return 0;
 }

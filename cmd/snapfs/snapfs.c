@@ -11,6 +11,7 @@
 #include <err.h>
 #include <fuse_lowlevel.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -176,6 +177,8 @@ main(int argc, char *argv[])
 	int c, rc;
 
 	program_descriptors();
+	/* it asks others of ours how far they are */
+	signal(SIGUSR1, SIG_IGN);
 	mtpt = NULL;
 	while ((c = getopt(argc, argv, "adfm:o:")) != -1)
 		switch (c) {

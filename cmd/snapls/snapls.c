@@ -5,6 +5,7 @@
 
 #include <err.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -334,6 +335,8 @@ main(int argc, char *argv[])
 	struct listing ls = { false, false, false };
 	int c, i, rc;
 
+	/* it asks others of ours how far they are */
+	signal(SIGUSR1, SIG_IGN);
 	while ((c = getopt(argc, argv, "clv")) != -1)
 		switch (c) {
 		case 'c':

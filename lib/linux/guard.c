@@ -360,7 +360,8 @@ guard_fork(struct guard *g, int fd)
 }
 
 /*
- * Start the guard.  To be called by a process without other threads.
+ * Start the guard.  Other threads that run meanwhile are not in it: it needs
+ * no lock of ours, and those of the C library are free in a forked process.
  */
 struct guard *
 guard_begin(void)

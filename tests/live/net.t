@@ -2,7 +2,7 @@
 # The README's recipes for networks, word for word, between two network
 # namespaces that a pair of veth devices joins: near, and far.  There, ssh is
 # a TCP connection, and so is nc where there is none.
-# shellcheck source=tests/tap.sh
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 
 skip_all() {
@@ -75,9 +75,13 @@ try "$line" at near "$line"
 check "$tmp/near/nginx.snap" "$pid" "it is here"
 
 line=$(recipe 'nc -l')
+listens() {
+	nsenter --net="/run/netns/$far" cat /proc/net/tcp /proc/net/tcp6 |
+	    grep -q "^[^:]*: [0-9A-F]*:$(printf %04X "$1") .* 0A "
+}
 at far "${line#far\$ }" >"$tmp/list" 2>&1 &
 job=$!
-sleep 0.5
+until_true listens "$(tr -dc 0-9 <<<"${line%|*}")"
 line2=$(recipe '| nc ')
 try "$line2" at near "${line2#near\$ }"
 wait "$job"

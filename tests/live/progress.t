@@ -44,9 +44,12 @@ run cat.usr1 -u 1 -i "$tmp/snap" "$tmp/cat.usr1" "$BUILD/snapcat" -
 run core.usr1 -u 1 -i "$tmp/snap" "$tmp/core.usr1" "$BUILD/snapcore"
 run load.usr1 -u 1 -i "$tmp/loadable" "$tmp/load.usr1" \
     "$BUILD/snapload" -D "$tmp/there2"
+run ls.usr1 -u 1 -i "$tmp/snap" "$tmp/ls.usr1" "$BUILD/snapls" -c
 run short -t -p 0.3 -i "$tmp/snap" "$tmp/short" "$BUILD/snapcat" -
 run quiet -i "$tmp/snap" "$tmp/quiet" "$BUILD/snapcat" -
 run held -p 1.5 -o "$tmp/held.out" "$tmp/held" "$BUILD/snapcat" "$tmp/snap"
+target "$targets/anon"
+run live -p 1.7 -o "$tmp/live.out" "$tmp/live" "$BUILD/snap" -l "$pid"
 
 # Nobody reads what we say, nor what we write for a while: nothing waits for
 # the former.
@@ -72,11 +75,11 @@ job[full]=$!
 
 # A reader that stalls holds the processes, and that is said before it ends.
 target "$targets/anon"
-run stall -u 1.7 -p 2.5 -o "$tmp/out" "$tmp/stall" "$BUILD/snap" "$pid"
+run stall -u 2.2 -p 3.5 -o "$tmp/out" "$tmp/stall" "$BUILD/snap" "$pid"
 until_true grep -q . "$tmp/stall"
 is "$(sed 's/[0-9][0-9]*[KM]/N/g' "$tmp/stall") $(states "$pid" |
     grep -c t)" \
-    "snap: the output is not read: the processes stay stopped until it is 1" \
+    "snap: the processes stay stopped until the output is read 1" \
     "a reader that stalls is told of while the target is stopped"
 wait "${job[stall]}"
 ok $? "it goes on"
@@ -86,7 +89,7 @@ is "$(sed '1d;s/[0-9][0-9]*[KM]/N/g;s/[0-9]*:[0-9]* left/N left/' "$tmp/stall")"
 check "$tmp/out" "$pid" "all is there"
 
 for i in snap.tty cat.tty core.tty load.tty unload.tty cat.usr1 core.usr1 load.usr1 \
-    short quiet held full; do
+    ls.usr1 short quiet held live full; do
 	wait "${job[$i]}"
 	ok $? "$i: done"
 done
@@ -109,7 +112,8 @@ for line in text.split("\n"):
         print(re.sub("[0-9]+", "N", line))' "$1"
 }
 is "$(stays "$tmp/cat.tty")" "" "nothing of it stays"
-is "$(stays "$tmp/snap.tty")" "snap: the output is not read: the processes stay stopped until it is
+is "$(stays "$tmp/snap.tty")" "snap: the processes stay stopped until the output is read
+snap: process N: stopped for N us
 snap: processes: N, threads: N, files: N, KB raw: N, zero: N, shared: N; bytes written: N" \
     "snap: messages stay, and the totals at the end"
 is "$(wc -c <"$tmp/short") $(wc -c <"$tmp/quiet")" "0 0" \
@@ -120,10 +124,12 @@ for i in cat core load; do
 	    "snap$i: SIGUSR1 asks for the state"
 done
 
+is "$(cat "$tmp/ls.usr1")" "" "snapls: SIGUSR1 is nothing to it"
 is "$(cat "$tmp/held")" "" "a reader that stalls is nothing to snapcat"
+is "$(cat "$tmp/live")" "" "a reader that stalls holds nobody with -l"
 
 # Totals.
-"$BUILD/snap" -v -z "$pid" 2>"$tmp/err" >"$tmp/z"
+"$BUILD/snap" -v -z "$pid" 2>&1 >"$tmp/z" | grep -v ' stopped for ' >"$tmp/err"
 is "$(sed 's/[0-9][0-9]*/N/g' "$tmp/err") $(sed 's/.*compressed: //' "$tmp/err")" \
     "snap: processes: N, threads: N, files: N, KB raw: N, zero: N, shared: N; bytes written: N, compressed: N $(stat -c %s "$tmp/z")" \
     "snap -vz tells both sizes"

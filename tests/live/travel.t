@@ -96,7 +96,8 @@ fails() {
 
 	shift 2
 	"$@" 2>"$tmp/err"
-	is "$? $(sed "s,$tmp,TMP,g" "$tmp/err")" "1 $text" "$what"
+	is "$? $(sed "s,$tmp,TMP,g
+	    s,standard input: .*: \(spool in .*\),\1," "$tmp/err")" "1 $text" "$what"
 	is "$(ls -A "${disk:-$tmp/disk}" 2>/dev/null)" "" "$what: no file"
 }
 mkdir "$tmp/mnt2" "$tmp/disk"
@@ -115,7 +116,16 @@ if is_root && mount -t tmpfs -o size=256k none "$tmp/mnt2" 2>/dev/null; then
 	    "$BUILD/snapload" -u -D "$tmp/images" -o "$disk/x"
 	fails "snapcore, a full disk" "snapcore: process $anon: $full" \
 	    "$BUILD/snapcore" -o "$disk/x" -p "$anon" "$tmp/ten.gz"
+	# shellcheck disable=SC2317 # called by fails
+	through() {
+		TMPDIR=$disk "$BUILD/snapcat" - <"$tmp/fifo" >/dev/null
+	}
+	mkfifo "$tmp/fifo"
+	cat "$tmp/both" >"$tmp/fifo" &
+	fails "snapcat, no room for the spool" \
+	    "snapcat: spool in TMP/mnt2: No space left on device" through
 	disk=
+	rm "$tmp/fifo"
 else
 	skip "a full disk" "cannot mount"
 fi
@@ -153,6 +163,7 @@ stopped() {
 }
 # one that is killed while all stands still
 mkfifo "$tmp/fifo"
+# shellcheck disable=SC2217 # it is to have it open, not to read it
 sleep 100 <"$tmp/fifo" &
 reader=$!
 disown "$reader"
