@@ -30,7 +30,7 @@ gap() {
 }
 
 # Memory that is written all the time.
-target "$targets/sweep" 64
+target "$targets/sweep" 32
 gap >"$tmp/gap"
 sleep 0.3
 quiet=$(gap)
@@ -39,6 +39,14 @@ for i in 1 2 3; do
 	is "$rc $err" "0 " "written all the time: taken ($i)"
 	echo "# longest gap: $(gap) us, $quiet us without snap"
 	one_instant "written all the time: one instant ($i)"
+done
+unnoticed "$pid" "written all the time: not noticed"
+
+target "$targets/token" 4
+for i in 1 2 3 4 5; do
+	snap -lr -o "$tmp/snap" "$pid"
+	is "$rc $err" "0 " "a token that goes round: taken ($i)"
+	one_instant "a token that goes round: one instant ($i)"
 done
 "$BUILD/snap" -lv -o "$tmp/snap" "$pid" 2>"$tmp/err"
 grep -qE "^snap: process $pid: stopped for [0-9]+ us$" "$tmp/err"
@@ -49,14 +57,6 @@ import check
 live = check.record(check.load(sys.argv[2]), int(sys.argv[3]))["live"]
 print(live.endswith(b"\n"), int(live) > 0)' "$tests/live" "$tmp/snap" "$pid")" \
     "True True" "the record says that it was live"
-unnoticed "$pid" "written all the time: not noticed"
-
-target "$targets/token" 4
-for i in 1 2 3 4 5; do
-	snap -lr -o "$tmp/snap" "$pid"
-	is "$rc $err" "0 " "a token that goes round: taken ($i)"
-	one_instant "a token that goes round: one instant ($i)"
-done
 unnoticed "$pid" "a token that goes round: not noticed"
 
 target "$targets/resize"
@@ -116,7 +116,7 @@ has() {
 	resident "$1" | grep -vE 'VmPTE|Dirty'
 }
 
-many=${SNAPSHOTS:-200}
+many=${SNAPSHOTS:-50}
 for what in anon threads; do
 	# under a name of its own, to find clones by
 	cp "$targets/$what" "$tmp/many.$what"

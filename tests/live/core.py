@@ -32,26 +32,43 @@ def loads(core):
             yield addr, core[off:off + size]
 
 
+class Comparison:
+    def __init__(self, snap, pid):
+        self.snap, self.pid = snap, pid
+        self.missing = check.missing(snap, pid)
+        self.there = [(seg.base, seg.base + seg.length)
+                      for seg in snap.procs[pid].mem]
+        self.same = 0
+
+    def span(self, addr, want):
+        """Compare some pages at once; where they differ, each half."""
+        end = addr + len(want)
+        if want == bytes(len(want)) and not any(
+                first < end and addr < last for first, last in self.there):
+            return
+        got = self.snap.memory(self.pid, addr, len(want))
+        if got == want:
+            self.same += len(want) // PAGE
+        elif len(want) > PAGE:
+            half = len(want) // PAGE // 2 * PAGE or PAGE
+            self.span(addr, want[:half])
+            self.span(addr + half, want[half:])
+        elif got is not None:
+            check.fault('%#x differs' % addr)
+        elif any(want) and not any(
+                start <= addr < end for start, end, _ in self.missing):
+            check.fault('%#x is not there' % addr)
+
+
 def main(snapshot, pid, path):
-    snap = check.load(snapshot)
-    missing = check.missing(snap, pid)
+    compared = Comparison(check.load(snapshot), pid)
     with open(path, 'rb') as file:
         core = file.read()
-    same = 0
     for addr, data in loads(core):
-        for at in range(0, len(data), PAGE):
-            page, want = addr + at, data[at:at + PAGE]
-            got = snap.memory(pid, page, len(want))
-            if got == want:
-                same += 1
-            elif got is not None:
-                check.fault('%#x differs' % page)
-            elif any(want) and not any(
-                    start <= page < end for start, end, _ in missing):
-                check.fault('%#x is not there' % page)
+        compared.span(addr, data)
     if check.faults:
         sys.exit(1)
-    print(same)
+    print(compared.same)
 
 
 if __name__ == "__main__":

@@ -57,7 +57,10 @@ round() {
 	rm -f "$tmp/again"
 }
 
+# small stacks, for time goes with the size of the core
+as=(prlimit --stack=262144:)
 target "$targets/threads"
+as=(env)
 gcore -o "$tmp/core" "$pid" >/dev/null 2>&1
 round gcore "$targets/threads" "$tmp/core.$pid" "$pid"
 is "$(timeout 60 "$BUILD/snapcore" -r - <"$tmp/core.$pid" | cmp - "$tmp/snap")" \

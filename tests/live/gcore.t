@@ -28,6 +28,7 @@ kept = {i: str(i) * 50 for i in range(5000)}
 threading.Thread(target=lambda: threading.Event().wait(), daemon=True).start()
 print("ready", flush=True)
 sys.stdin.read()'
+as=(prlimit --stack=262144:)	# as small as the test needs
 compare 'C threads' "$targets/threads"
 compare 'shared memory' "$targets/shared"
 finish

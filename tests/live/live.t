@@ -31,12 +31,12 @@ for what in anon shared sparse lacking; do
 	pages "$tmp/live" >"$tmp/2"
 	try "$what: the same memory" cmp "$tmp/1" "$tmp/2"
 	is "$(children "$pid")" 0 "$what: no child"
-	for ((i = 0; i < 20; i++)); do
+	for ((i = 0; i < 10; i++)); do
 		snap -l -o "$tmp/live" "$pid"
 	done
 	resident "$pid" >"$tmp/1"
 	ls "/proc/$pid/fd" >"$tmp/fd1"
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < 20; i++)); do
 		snap -l -o "$tmp/live" "$pid"
 	done
 	resident "$pid" >"$tmp/2"
@@ -52,7 +52,7 @@ as=(env)
 # It says for how long, and so does the record.
 target "$targets/anon"
 snap -lv -o "$tmp/live" "$pid"
-is "$(tail -1 <<<"$err")" "snap: process N: stopped for N us" "-v tells the pause"
+is "$(head -n 1 <<<"$err")" "snap: process N: stopped for N us" "-v tells the pause"
 us=$(sed -n 's/.*stopped for \([0-9]*\) us/\1/p' "$tmp/err")
 is "$("$BUILD/snapls" -p live "$tmp/live" 2>/dev/null || grep -a -A1 '^live$' \
     "$tmp/live" | tail -1 | grep -aoE "[0-9]+$")" "$us" "the record tells the pause"

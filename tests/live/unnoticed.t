@@ -53,7 +53,7 @@ counts() {
 }
 counts >"$tmp/before"
 for ((i = 0; i < 200; i++)); do
-	snap -o /dev/null "$pid"
+	"$BUILD/snap" -o /dev/null "$pid"
 done
 counts >"$tmp/after"
 while read -r name n; do
@@ -76,13 +76,13 @@ for what in anon shared fds leader bits32; do
 	# the first time counts may still settle
 	snap -o "$tmp/snap" "$pid"
 	resident "$pid" >"$tmp/before"
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < 20; i++)); do
 		snap -o "$tmp/snap" "$pid"
 	done
 	resident "$pid" >"$tmp/after"
 	try "$what: resident set" diff "$tmp/before" "$tmp/after"
 	let_go "$pid" "$what: let go"
-	unnoticed "$pid" "$what: not noticed after 50 snapshots"
+	unnoticed "$pid" "$what: not noticed after 20 snapshots"
 done
 
 # The very first snapshot adds nothing either.
@@ -94,7 +94,7 @@ try "data file: resident set" diff "$tmp/before" "$tmp/after"
 
 target "$targets/watch"
 child=$(sed -n 's/^child //p' "$lines")
-for ((i = 0; i < 50; i++)); do
+for ((i = 0; i < 20; i++)); do
 	snap -o "$tmp/snap" "$child" "$pid"
 done
 is "$rc $err" "0 " "stopped: taken"

@@ -284,4 +284,4 @@ class Reader:
                 at = max(0, at)
                 picture[at:at + len(page)] = page
                 mapped[at:at + len(page)] = b'y' * len(page)
-        return picture if all(mapped) else None
+        return None if 0 in mapped else picture

@@ -1,5 +1,10 @@
-"""XXH3, 64 bits, seed 0, as its specification has it: slow, but short."""
+"""XXH3, 64 bits, seed 0, as its specification has it: slow, but short.
 
+Of what is long, libxxhash makes it a thousand times as fast, where it is;
+trailer.t compares the two.
+"""
+
+import ctypes
 import struct
 
 SECRET = bytes.fromhex(
@@ -113,8 +118,28 @@ def long(data):
     return avalanche(h & M64)
 
 
-def xxh3(data):
-    data = bytes(data)
+def library():
+    """The function of libxxhash, or None."""
+    try:
+        function = ctypes.CDLL('libxxhash.so.0').XXH3_64bits
+    except OSError:
+        return None
+    function.argtypes = ctypes.c_char_p, ctypes.c_size_t
+    function.restype = ctypes.c_uint64
+    return function
+
+
+FAST = library()
+
+
+def slow(data):
     if len(data) <= 16:
         return short(data)
     return middle(data) if len(data) <= 240 else long(data)
+
+
+def xxh3(data):
+    data = bytes(data)
+    if FAST and len(data) > 1 << 16:
+        return FAST(data, len(data))
+    return slow(data)
