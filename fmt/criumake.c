@@ -191,7 +191,7 @@ make_find(const struct criumake *m, uint64_t pid)
 }
 
 /*
- * The fields of stat: 3 is a letter, and those from 4 on are numbers.
+ * The fields of stat: 1 and those from 4 on are numbers, 3 is a letter.
  */
 static int
 stat_read(struct maketask *t)
@@ -201,6 +201,7 @@ stat_read(struct maketask *t)
 
 	if ((text = words_text(&t->rec, "stat")) == NULL)
 		return errstr_set("no stat");
+	t->stat[1] = strtoull(text, NULL, 10);
 	i = 2;
 	if ((s = strrchr(text, ')')) != NULL && s[1] == ' ' && s[2] != '\0') {
 		t->state = s[2];
@@ -257,25 +258,39 @@ task_cmp(const void *a, const void *b)
 	    (*x)->proc->pid > (*y)->proc->pid;
 }
 
+/*
+ * All processes and threads, or, where one was asked for, those that were
+ * taken with it: the others' numbers of processes and inodes are not its own.
+ */
 static int
 tasks_read(struct criumake *m)
 {
 	struct maketask *t;
 	struct proc *p;
+	uint64_t part, only;
 	size_t i;
 
 	m->task = calloc(m->snap->nproc, sizeof(*m->task));
 	m->bypid = calloc(m->snap->nproc, sizeof(*m->bypid));
 	if (m->task == NULL || m->bypid == NULL)
 		return errstr_set("out of memory");
+	only = 0;
+	p = m->opts->root == 0 ? NULL : snap_find(m->snap, m->opts->root);
+	if (p != NULL && proc_part(p, &only) == -1)
+		return -1;
 	for (i = 0; i < m->snap->nproc; i++) {
 		p = m->snap->proc[i];
 		if (p->carried != NULL)
+			continue;
+		if (proc_part(p, &part) == -1)
+			return -1;
+		if (m->opts->root != 0 && part != only)
 			continue;
 		if ((t = m->task[i] = calloc(1, sizeof *t)) == NULL)
 			return errstr_set("out of memory");
 		m->bypid[m->nbypid++] = t;
 		t->proc = p;
+		t->part = part;
 		t->files = t;
 		if (task_read(t) == -1)
 			return errstr_wrap("process %" PRIu64, p->pid);

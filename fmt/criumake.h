@@ -30,7 +30,8 @@ struct maketask {		/* a process or a thread */
 	struct linuxrec	 rec;	/* owned */
 	char		*status; /* owned; or NULL */
 	char		 state;
-	uint64_t	 stat[STAT_FIELDS]; /* 4 and up; 0: not told */
+	uint64_t	 stat[STAT_FIELDS]; /* 1, 4 and up; 0: not told */
+	uint64_t	 part;	/* of the snapshot: what was taken at once */
 	uint32_t	 pid;	/* these as it sees them itself */
 	uint32_t	 pgid;
 	uint32_t	 sid;

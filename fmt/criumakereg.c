@@ -43,6 +43,21 @@ makereg_size(const struct proc *p)
 }
 
 /*
+ * All of a file that no name leads to must be there: note it if not.  It is
+ * one that is carried along, the executable of a process, or empty (NULL).
+ */
+static int
+content_check(struct criumake *m, const struct proc *p)
+{
+	const struct image *im;
+
+	im = p == NULL ? NULL : p->text != NULL ? p->text : p->mem;
+	return im == NULL || im->nmissing == 0 ? 0 : make_refuse(m,
+	    "%s: a part of it is not in the snapshot (%s)", p->carried !=
+	    NULL ? p->carried->path : "executable", im->missing[0].reason);
+}
+
+/*
  * ghost-file-N.img of an inode; f is an open file of it, or NULL.  *id is
  * its number.
  */
@@ -60,7 +75,8 @@ ghost_get(struct criumake *m, struct proc *content, uint64_t dev,
 			*id = m->ghost[i].id;
 			return 0;
 		}
-	if ((v = make_grow(m->ghost, m->nghost, sizeof *v)) == NULL)
+	if (content_check(m, content) == -1 ||
+	    (v = make_grow(m->ghost, m->nghost, sizeof *v)) == NULL)
 		return -1;
 	m->ghost = v;
 	v += m->nghost++;

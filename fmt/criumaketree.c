@@ -64,24 +64,61 @@ choose(struct criumake *m)
 }
 
 /*
+ * The order of numbers that processes had when they were taken.
+ */
+static int
+taken_cmp(const void *a, const void *b)
+{
+	const struct maketask *const *x = a, *const *y = b;
+
+	if ((*x)->part != (*y)->part)
+		return (*x)->part < (*y)->part ? -1 : 1;
+	return (*x)->stat[1] < (*y)->stat[1] ? -1 :
+	    (*x)->stat[1] > (*y)->stat[1];
+}
+
+/*
+ * Who is whose parent: a number in what was taken at once.
+ */
+static int
+parents_link(struct criumake *m)
+{
+	struct maketask key, **v, **found, *t, *p = &key;
+	size_t i, n;
+
+	if ((v = calloc(m->nbypid + 1, sizeof(*v))) == NULL)
+		return errstr_set("out of memory");
+	for (i = n = 0; i < m->nbypid; i++)
+		if (m->bypid[i]->proc->leader == 0)
+			v[n++] = m->bypid[i];
+	if (n > 1)
+		qsort(v, n, sizeof(*v), taken_cmp);
+	for (i = m->snap->nproc; i-- > 0 && n > 0;) {
+		if ((t = m->task[i]) == NULL || t->proc->leader != 0)
+			continue;
+		key.part = t->part;
+		key.stat[1] = t->stat[4];
+		found = bsearch(&p, v, n, sizeof(*v), taken_cmp);
+		if (found == NULL || *found == t)
+			continue;
+		t->parent = *found;
+		t->sibling = t->parent->child;
+		t->parent->child = t;
+	}
+	free(v);
+	return 0;
+}
+
+/*
  * Who is whose parent, and who is chosen.
  */
 static int
 parents_find(struct criumake *m)
 {
-	struct maketask *t, *p;
-	size_t i;
+	struct maketask *t;
 
-	for (i = m->snap->nproc; i-- > 0;) {
-		if ((t = m->task[i]) == NULL || t->proc->leader != 0)
-			continue;
-		p = make_process(m, t->stat[4]);
-		t->parent = p == t ? NULL : p;
-		if (t->parent != NULL) {
-			t->sibling = p->child;
-			p->child = t;
-		}
-	}
+	if (parents_link(m) == -1)
+		return -1;
 	if (m->opts->root != 0 && ((t = make_find(m, m->opts->root)) == NULL ||
 	    t->proc->leader != 0))
 		return errstr_set("no process %" PRIu64 " in the snapshot",

@@ -3,6 +3,7 @@
  * it, and the pagemaps; the pages are brought to their places by criuload.c.
  */
 #include "criuload.h"
+#include "recwords.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -209,22 +210,41 @@ write_images(struct criuload *l, struct buf *inventory)
 }
 
 /*
- * Did the images of a checkpoint come with the snapshot?
+ * Did the images of a checkpoint come with the snapshot, or, where it has
+ * several parts, with that of the process that is asked for (0: any)?  1, 0 or
+ * -1.  They are of one part alone, and the names of their files are the same
+ * in all: of several parts they are not restored.
  */
-static bool
-has_images(const struct snap *s)
+static int
+has_images(struct snap *s, uint64_t root)
 {
 	struct linuxrec r;
 	struct recfile f;
+	struct proc *p;
+	uint64_t part, only;
 	size_t i;
-	bool has;
+	bool has, merged;
+	int rc;
 
-	for (has = false, i = 0; i < s->nproc && !has; i++) {
-		has = linuxrec_open(&r, proc_file(s->proc[i], "proc")) == 0 &&
-		    linuxrec_find(&r, "criu/" INVENTORY, &f);
-		linuxrec_close(&r);
+	only = 0;
+	p = root == 0 ? NULL : snap_find(s, root);
+	if (p == NULL)
+		root = 0;
+	rc = p == NULL ? 0 : proc_part(p, &only);
+	for (has = merged = false, i = 0; i < s->nproc && rc == 0; i++) {
+		rc = proc_part(s->proc[i], &part);
+		merged |= part != 0;
+		if (rc == 0 && (root == 0 || part == only)) {
+			rc = linuxrec_open(&r, proc_file(s->proc[i], "proc"));
+			has |= rc == 0 && linuxrec_find(&r, "criu/" INVENTORY,
+			    &f);
+			linuxrec_close(&r);
+		}
 	}
-	return has;
+	if (rc == 0 && has && merged)
+		rc = errstr_set("images of CRIU in several snapshots that "
+		    "were made one (snapcat): restore them from their own");
+	return rc == -1 ? -1 : has;
 }
 
 /*
@@ -305,7 +325,10 @@ criu_write(const char *file, const char *dir, const struct criuopts *o,
 	    (s = snap_open(file, &ro)) == NULL)
 		goto out;
 	l.snap = s;
-	if (!has_images(s)) {
+	if ((rc = has_images(s, o->root)) == -1)
+		goto out;
+	if (rc == 0) {
+		rc = -1;
 		if (!criumake_can(s)) {
 			errstr_set("no images of CRIU came with this snapshot, "
 			    "of which a checkpoint could be made");
@@ -314,6 +337,7 @@ criu_write(const char *file, const char *dir, const struct criuopts *o,
 		if (criumake(s, o, &l.made) == -1)
 			goto out;
 	}
+	rc = -1;
 	if (criuload_out(&l) == NULL ||
 	    write_images(&l, &inventory) == -1 ||
 	    outdir_commit(l.out, INVENTORY, inventory.data, inventory.len) ==

@@ -17,6 +17,8 @@ enum {
 	DEV_MAJOR = 0xfff	/* no device of Linux has it */
 };
 
+static char origin[] = "origin", part[] = "part";
+
 static int
 newpid_cmp(const void *a, const void *b)
 {
@@ -33,42 +35,90 @@ merge_pid(const struct merge *m, uint64_t old)
 {
 	struct newpid key = { .old = old }, *p;
 
-	p = m->b->nproc == 0 ? NULL : bsearch(&key, m->pid, m->b->nproc,
-	    sizeof key, newpid_cmp);
+	p = m->npid == 0 ? NULL : bsearch(&key, m->pid, m->npid, sizeof key,
+	    newpid_cmp);
 	return p == NULL ? old : p->pid;
 }
 
 /*
- * Find numbers for all of b.
+ * New numbers are above this one, as far as there are such.
  */
 static void
+number_above(struct merge *m, uint64_t pid)
+{
+	if (pid <= PID_MAX_LIMIT && pid >= m->next)
+		m->next = pid + 1;
+	if (pid > PID_MAX_LIMIT && pid >= m->nextfile && pid < UINT32_MAX)
+		m->nextfile = pid + 1;
+}
+
+/*
+ * Give a number of b one that is free in both.
+ */
+static void
+number_give(struct merge *m, uint64_t old, bool file)
+{
+	struct newpid *n;
+	uint64_t *next;
+
+	n = &m->pid[m->npid++];
+	n->old = n->pid = old;
+	if (snap_find(m->a, old) == NULL)
+		return;
+	next = file || m->next > PID_MAX_LIMIT ? &m->nextfile : &m->next;
+	while (snap_find(m->a, *next) != NULL ||
+	    snap_find(m->b, *next) != NULL)
+		++*next;
+	n->pid = (*next)++;
+}
+
+static int
+number_cmp(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * Find numbers for all of b.  The process of a thread may not be in it; it is
+ * not to be one of a, then.
+ */
+static int
 merge_number(struct merge *m)
 {
 	const struct snap *s[2] = { m->a, m->b };
-	uint64_t pid, *next;
-	size_t i, k;
+	uint64_t *lost;
+	size_t i, k, n;
 
+	m->pid = calloc(2 * m->b->nproc + 1, sizeof *m->pid);
+	lost = calloc(m->b->nproc + 1, sizeof *lost);
+	if (m->pid == NULL || lost == NULL) {
+		free(lost);
+		return errstr_set("out of memory");
+	}
 	m->next = 1;
 	m->nextfile = PID_MAX_LIMIT + 1;
 	for (k = 0; k < 2; k++)
 		for (i = 0; i < s[k]->nproc; i++) {
-			pid = s[k]->proc[i]->pid;
-			if (pid > PID_MAX_LIMIT && pid >= m->nextfile)
-				m->nextfile = pid + 1;
-			if (pid <= PID_MAX_LIMIT && pid >= m->next)
-				m->next = pid + 1;
+			number_above(m, s[k]->proc[i]->pid);
+			number_above(m, s[k]->proc[i]->leader);
 		}
-	for (i = 0; i < m->b->nproc; i++) {
-		pid = m->b->proc[i]->pid;
-		m->pid[i].old = m->pid[i].pid = pid;
-		if (snap_find(m->a, pid) == NULL)
-			continue;
-		next = m->b->proc[i]->carried != NULL ||
-		    m->next > PID_MAX_LIMIT ? &m->nextfile : &m->next;
-		m->pid[i].pid = (*next)++;
+	for (i = n = 0; i < m->b->nproc; i++) {
+		number_give(m, m->b->proc[i]->pid,
+		    m->b->proc[i]->carried != NULL);
+		lost[n] = m->b->proc[i]->leader;
+		n += lost[n] != 0 && snap_find(m->b, lost[n]) == NULL;
 	}
-	if (m->b->nproc > 1)
-		qsort(m->pid, m->b->nproc, sizeof *m->pid, newpid_cmp);
+	if (n > 1)
+		qsort(lost, n, sizeof *lost, number_cmp);
+	for (i = 0; i < n; i++)
+		if (i == 0 || lost[i] != lost[i - 1])
+			number_give(m, lost[i], false);
+	if (m->npid > 1)
+		qsort(m->pid, m->npid, sizeof *m->pid, newpid_cmp);
+	free(lost);
+	return 0;
 }
 
 /*
@@ -142,36 +192,37 @@ merge_carried(struct merge *m, size_t i)
 	d += m->ndev++;
 	d->dev = c->dev;
 	d->ino = c->ino;
+	d->path = c->path;
 	d->to = merge_device(m);
 	c->dev = d->to;
 	return 0;
 }
 
 /*
- * Numbers of open file descriptions that are used so far.
+ * The first numbers of open file descriptions and of parts that are free.
  */
-static uint64_t
-file_next(const struct snap *s)
+static void
+merge_free(struct merge *m)
 {
 	struct linuxrec r;
 	struct recfile f;
-	uint64_t id, next;
+	uint64_t id;
 	size_t i, k;
 
-	for (i = 0, next = 0; i < s->nproc; i++) {
-		if (linuxrec_open(&r, proc_file(s->proc[i], "proc")) == 0)
+	m->part = 1;
+	for (i = 0; i < m->a->nproc; i++) {
+		if (linuxrec_open(&r, proc_file(m->a->proc[i], "proc")) == 0)
 			for (k = 0; k < r.n; k++) {
 				linuxrec_get(&r, k, &f);
-				if (f.namelen < 6 ||
-				    memcmp(f.name, "file/", 5) != 0)
-					continue;
-				id = strtoull(f.name + 5, NULL, 10);
-				if (id >= next && id < UINT32_MAX)
-					next = id + 1;
+				if (recfile_number(&f, "file/", &id) &&
+				    id >= m->file && id < UINT32_MAX)
+					m->file = id + 1;
+				if (recfile_part(&f, &id) && id >= m->part &&
+				    id < UINT32_MAX)
+					m->part = id + 1;
 			}
 		linuxrec_close(&r);
 	}
-	return next;
 }
 
 /*
@@ -181,26 +232,30 @@ file_next(const struct snap *s)
 static int
 merge_proc(struct merge *m, struct proc *p)
 {
-	struct buf line = { 0 };
-	struct file origin = { (char *)(uintptr_t)"origin", NULL, 0 };
+	struct file more[2] = { { .name = origin }, { .name = part } };
+	struct buf line = { 0 }, num = { 0 };
 	const char *header = m->b->header;
 	int rc;
 
 	if (strncmp(header, "process snapshot ", 17) == 0)
 		header += 17;
 	buf_printf(&line, "%" PRIu64 " %s\n", p->pid, header);
-	rc = buf_check(&line);
-	origin.data = line.data;
-	origin.len = line.len;
+	buf_printf(&num, "%" PRIu64 "\n", m->part);
+	rc = buf_check(&line) == -1 ? -1 : buf_check(&num);
+	more[0].data = line.data;
+	more[0].len = line.len;
+	more[1].data = num.data;
+	more[1].len = num.len;
 	p->pid = merge_pid(m, p->pid);
 	if (p->leader != 0)
 		p->leader = merge_pid(m, p->leader);
 	if (rc == 0 && p->carried != NULL)
 		rc = linuxrec_edit(p, m->cputype, carried_edit, p->carried,
-		    &origin);
+		    more, 1);
 	else if (rc == 0)
-		rc = linuxrec_edit(p, m->cputype, merge_edit, m, &origin);
+		rc = linuxrec_edit(p, m->cputype, merge_edit, m, more, 2);
 	buf_free(&line);
+	buf_free(&num);
 	return rc == -1 ? errstr_wrap("process %" PRIu64, p->pid) : 0;
 }
 
@@ -215,15 +270,11 @@ snap_merge(struct snap *a, struct snap *b)
 	size_t i;
 	int rc;
 
-	m.pid = calloc(b->nproc + 1, sizeof *m.pid);
 	m.keep = calloc(b->nproc + 1, sizeof *m.keep);
-	rc = m.pid == NULL || m.keep == NULL ? errstr_set("out of memory") : 0;
+	rc = m.keep == NULL ? errstr_set("out of memory") : merge_number(&m);
 	if (sscanf(b->header, "%*s %*s %*s %*s %15s", m.cputype) != 1)
 		strlcpy(m.cputype, "unknown", sizeof m.cputype);
-	if (rc == 0) {
-		merge_number(&m);
-		m.file = file_next(a);
-	}
+	merge_free(&m);
 	for (i = 0; i < b->nproc && rc == 0; i++) {
 		m.keep[i] = true;
 		if (b->proc[i]->carried != NULL)

@@ -40,10 +40,37 @@ word_num(const char *s, size_t n, int base, uint64_t *num)
 }
 
 /*
+ * Has a file a name that begins so, and goes on with a decimal number?
+ */
+bool
+recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
+{
+	size_t n;
+
+	n = strlen(prefix);
+	return f->namelen > n && memcmp(f->name, prefix, n) == 0 &&
+	    word_num(f->name + n, f->namelen - n, 10, num);
+}
+
+/*
+ * Is it the file part, with this number?
+ */
+bool
+recfile_part(const struct recfile *f, uint64_t *num)
+{
+	return f->namelen == 4 && memcmp(f->name, "part", 4) == 0 &&
+	    f->len > 0 && f->data[f->len - 1] == '\n' &&
+	    word_num((const char *)f->data, f->len - 1, 10, num);
+}
+
+enum lines { LINES_PID, LINES_FILE, LINES_PART, LINES_MAPS };
+
+/*
  * Put a line with the decimal number in its last word changed.
  */
 static void
-line_last(struct merge *m, const char *s, size_t n, bool pid, struct buf *b)
+line_last(struct merge *m, const char *s, size_t n, enum lines kind,
+    struct buf *b)
 {
 	uint64_t v;
 	size_t k;
@@ -52,9 +79,55 @@ line_last(struct merge *m, const char *s, size_t n, bool pid, struct buf *b)
 		continue;
 	if (word_num(s + k, n - k, 10, &v)) {
 		buf_add(b, s, k);
-		buf_printf(b, "%" PRIu64, pid ? merge_pid(m, v) : v + m->file);
+		buf_printf(b, "%" PRIu64, kind == LINES_PID ?
+		    merge_pid(m, v) : v + (kind == LINES_FILE ? m->file :
+		    m->part));
 	} else
 		buf_add(b, s, n);
+}
+
+/*
+ * A device in a word: MAJOR:MINOR, hexadecimal.
+ */
+static bool
+word_dev(const char *s, size_t n, uint64_t *dev)
+{
+	const char *colon;
+	uint64_t maj, min;
+
+	if (n == 0 || (colon = memchr(s, ':', n)) == NULL ||
+	    !word_num(s, (size_t)(colon - s), 16, &maj) ||
+	    !word_num(colon + 1, n - (size_t)(colon + 1 - s), 16, &min))
+		return false;
+	*dev = makedev((unsigned int)maj, (unsigned int)min);
+	return true;
+}
+
+/*
+ * The file that is to have another device, by its present one and inode, or,
+ * where nothing is known of these (both 0), by its path, of n bytes; or NULL.
+ */
+static const struct newdev *
+newdev_find(const struct merge *m, uint64_t dev, uint64_t ino,
+    const char *path, size_t n)
+{
+	const struct newdev *d;
+	size_t i;
+
+	for (i = 0; i < m->ndev; i++) {
+		d = &m->dev[i];
+		if (d->dev == dev && d->ino == ino && (dev != 0 || ino != 0 ||
+		    (path != NULL && strlen(d->path) == n &&
+		    memcmp(d->path, path, n) == 0)))
+			return d;
+	}
+	return NULL;
+}
+
+static void
+put_dev(struct buf *b, uint64_t dev)
+{
+	buf_printf(b, "%02x:%02x", major(dev), minor(dev));
 }
 
 /*
@@ -63,58 +136,106 @@ line_last(struct merge *m, const char *s, size_t n, bool pid, struct buf *b)
 static void
 line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 {
-	const char *p, *end, *dev, *word, *colon;
-	uint64_t maj, min, ino;
+	const char *p, *end, *dev, *word;
+	const struct newdev *d;
+	uint64_t num, ino;
 	size_t i, len, devlen;
 
 	p = s;
 	end = s + n;
 	for (i = 0; i < 3; i++)
 		(void)next_word(&p, end, &word, &len);
-	if (next_word(&p, end, &dev, &devlen) &&
-	    (colon = memchr(dev, ':', devlen)) != NULL &&
-	    word_num(dev, (size_t)(colon - dev), 16, &maj) &&
-	    word_num(colon + 1, devlen - (size_t)(colon + 1 - dev), 16,
-	    &min) && next_word(&p, end, &word, &len) &&
-	    word_num(word, len, 10, &ino))
-		for (i = 0; i < m->ndev; i++)
-			if (m->dev[i].dev == makedev((unsigned int)maj,
-			    (unsigned int)min) && m->dev[i].ino == ino) {
-				buf_add(b, s, (size_t)(dev - s));
-				buf_printf(b, "%02x:%02x",
-				    major(m->dev[i].to),
-				    minor(m->dev[i].to));
-				buf_add(b, dev + devlen,
-				    (size_t)(end - dev) - devlen);
-				return;
-			}
-	buf_add(b, s, n);
+	if (next_word(&p, end, &dev, &devlen) && word_dev(dev, devlen, &num) &&
+	    next_word(&p, end, &word, &len) && word_num(word, len, 10, &ino)) {
+		while (p < end && *p == ' ')
+			p++;
+		d = newdev_find(m, num, ino, p, (size_t)(end - p));
+		if (d != NULL) {
+			buf_add(b, s, (size_t)(dev - s));
+			put_dev(b, d->to);
+			s = dev + devlen;
+		}
+	}
+	buf_add(b, s, (size_t)(end - s));
 }
 
-enum lines { LINES_PID, LINES_FILE, LINES_TARGET, LINES_MAPS };
+/*
+ * The line that follows in a file, without its newline, and what is behind
+ * its first word; false at the end.
+ */
+static bool
+next_line(const struct recfile *f, size_t *off, const char **s, size_t *n,
+    size_t *value)
+{
+	const char *nl, *blank;
+
+	if (*off >= f->len)
+		return false;
+	*s = (const char *)f->data + *off;
+	nl = memchr(*s, '\n', f->len - *off);
+	*n = nl == NULL ? f->len - *off : (size_t)(nl - *s);
+	*off += *n + 1;
+	blank = memchr(*s, ' ', *n);
+	*value = blank == NULL ? *n : (size_t)(blank + 1 - *s);
+	return true;
+}
 
 static void
 edit_lines(struct merge *m, const struct recfile *f, enum lines kind,
     struct buf *b)
 {
-	const char *s, *end, *nl;
-	size_t n;
+	const char *s;
+	size_t off, n, value;
 
-	s = (const char *)f->data;
-	for (end = s + f->len; s < end; s += n) {
-		nl = memchr(s, '\n', (size_t)(end - s));
-		n = (size_t)((nl == NULL ? end : nl) - s);
+	for (off = 0; next_line(f, &off, &s, &n, &value);) {
 		if (kind == LINES_MAPS)
 			line_maps(m, s, n, b);
-		else if (kind != LINES_TARGET || (n > 7 &&
-		    memcmp(s, "target ", 7) == 0))
-			line_last(m, s, n, kind == LINES_PID, b);
+		else
+			line_last(m, s, n, kind, b);
+		if (off <= f->len)
+			buf_add(b, "\n", 1);
+	}
+}
+
+static bool
+key_is(const char *s, size_t value, const char *key)
+{
+	return value == strlen(key) + 1 && memcmp(s, key, value - 1) == 0;
+}
+
+/*
+ * An open file: what it waits for, which process it is of, and its device.
+ */
+static void
+edit_open(struct merge *m, const struct recfile *f, struct buf *b)
+{
+	const struct newdev *d;
+	const char *s;
+	uint64_t dev, ino;
+	size_t off, n, value;
+	bool has_ino;
+
+	has_ino = false;
+	ino = 0;
+	for (off = 0; next_line(f, &off, &s, &n, &value);)
+		if (key_is(s, value, "ino"))
+			has_ino = word_num(s + value, n - value, 10, &ino);
+	for (off = 0; next_line(f, &off, &s, &n, &value);) {
+		d = NULL;
+		if (has_ino && key_is(s, value, "dev") &&
+		    word_dev(s + value, n - value, &dev) && dev != 0)
+			d = newdev_find(m, dev, ino, NULL, 0);
+		if (d != NULL) {
+			buf_add(b, s, value);
+			put_dev(b, d->to);
+		} else if (key_is(s, value, "target"))
+			line_last(m, s, n, LINES_FILE, b);
+		else if (key_is(s, value, "pid"))
+			line_last(m, s, n, LINES_PID, b);
 		else
 			buf_add(b, s, n);
-		if (nl != NULL) {
+		if (off <= f->len)
 			buf_add(b, "\n", 1);
-			n++;
-		}
 	}
 }
 
@@ -132,12 +253,13 @@ merge_edit(void *arg, const struct recfile *f, char *name, size_t most,
 		edit_lines(m, f, LINES_PID, b);
 	else if (strcmp(name, "files") == 0)
 		edit_lines(m, f, LINES_FILE, b);
+	else if (strcmp(name, "part") == 0)
+		edit_lines(m, f, LINES_PART, b);
 	else if (strcmp(name, "maps") == 0 && m->ndev > 0)
 		edit_lines(m, f, LINES_MAPS, b);
-	else if (strncmp(name, "file/", 5) == 0 &&
-	    word_num(name + 5, strlen(name + 5), 10, &id)) {
+	else if (recfile_number(f, "file/", &id)) {
 		snprintf(name, most, "file/%" PRIu64, id + m->file);
-		edit_lines(m, f, LINES_TARGET, b);
+		edit_open(m, f, b);
 	} else
 		return 0;
 	return 1;

@@ -68,6 +68,10 @@ snap_open(const char *path, const struct readopts *o)
 	if ((in = input_open(path)) == NULL)
 		return NULL;
 	s = NULL;
+	/* behind damage in a compressed one is more, but not in order */
+	if (o != NULL && o->salvage && in->size == UINT64_MAX &&
+	    input_spool(in) == -1)
+		goto out;
 	if (input_gunzip(in, o != NULL && o->salvage) == -1)
 		goto out;
 	p = input_peek(in, 4);

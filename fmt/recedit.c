@@ -71,38 +71,41 @@ edit_record(struct buf *b, const struct file *rec, struct linuxrec *r,
 }
 
 /*
- * Let edit change the files of a process's Linux record, and put another
- * one behind them, if more is not NULL and none has its name.  Where there
- * is no proc record, one for that machine type is made.  1; 0, with nothing
- * done, where the proc record is not of Linux; or -1.
+ * Let edit change the files of a process's Linux record, and put those n of
+ * more behind them whose names none has.  Where there is no proc record, one
+ * for that machine type is made.  1; 0, with nothing done, where the proc
+ * record is not of Linux; or -1.
  */
 int
 linuxrec_edit(struct proc *p, const char *cputype, recedit_fn edit, void *arg,
-    const struct file *more)
+    const struct file *more, size_t n)
 {
-	struct buf b = { 0 };
+	struct buf b = { 0 }, tail = { 0 };
 	struct linuxrec r;
 	struct recfile f;
 	struct file *rec;
 	char word[32];
-	bool has;
+	size_t i;
 	int rc;
 
 	memset(&r, 0, sizeof r);
-	has = false;
 	rc = 0;
 	if ((rec = proc_file(p, "proc")) == NULL)
 		buf_printf(&b, "linux %s 1\n", cputype);
 	else if (*linuxrec_cputype(rec, word, sizeof word) == '\0')
 		return 0;
-	else if ((rc = linuxrec_open(&r, rec)) == 0) {
-		has = more != NULL && linuxrec_find(&r, more->name, &f);
+	else
+		rc = linuxrec_open(&r, rec);
+	for (i = 0; i < n && rc == 0; i++)
+		if (!linuxrec_find(&r, more[i].name, &f))
+			put_file(&tail, more[i].name, strlen(more[i].name),
+			    more[i].data, more[i].len);
+	if (rc == 0 && rec != NULL)
 		rc = edit_record(&b, rec, &r, edit, arg);
-	}
 	linuxrec_close(&r);
-	if (more != NULL && !has)
-		put_file(&b, more->name, strlen(more->name), more->data,
-		    more->len);
+	buf_add(&b, tail.data, tail.len);
+	b.failed |= tail.failed;
+	buf_free(&tail);
 	if (rc == -1 || buf_check(&b) == -1) {
 		buf_free(&b);
 		return -1;

@@ -15,6 +15,6 @@ typedef int	 (*recedit_fn)(void *, const struct recfile *, char *, size_t,
 		    struct buf *);
 
 int		 linuxrec_edit(struct proc *, const char *, recedit_fn, void *,
-		    const struct file *);
+		    const struct file *, size_t);
 
 #endif

@@ -209,3 +209,21 @@ words_one(const struct linuxrec *r, uint64_t pid, const char *name,
 	words_close(&w);
 	return rc;
 }
+
+/*
+ * Which part of a snapshot a process is of: what was taken at once.
+ */
+int
+proc_part(const struct proc *p, uint64_t *part)
+{
+	struct linuxrec r;
+	int rc;
+
+	*part = 0;
+	rc = linuxrec_open(&r, proc_file(p, "proc"));
+	if (rc == 0 && words_one(&r, p->pid, "part", "d", "number",
+	    part) == -1)
+		rc = -1;
+	linuxrec_close(&r);
+	return rc;
+}

@@ -32,6 +32,7 @@ void		 words_close(struct words *);
 int		 words_one(const struct linuxrec *, uint64_t, const char *,
 		    const char *, const char *, uint64_t *);
 char		*words_text(const struct linuxrec *, const char *);
+int		 proc_part(const struct proc *, uint64_t *);
 bool		 number_parse(const char *, char, uint64_t *);
 
 #endif

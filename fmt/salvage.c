@@ -151,9 +151,12 @@ salvage_segment(struct reader *r, struct image *im)
 static void
 tell_end(struct tell *t)
 {
+	const struct carried *c = t->im->proc->carried;
+	const char *name;
 	struct lost *l;
 	uint64_t mb;
 
+	name = t->v != NULL ? t->v->name : c != NULL ? c->path : "";
 	for (mb = 0; mb < t->r->damage.n && t->nlost > 0; mb++) {
 		l = &t->lost[mb];
 		if (l->kb == 0)
@@ -161,9 +164,8 @@ tell_end(struct tell *t)
 		salvage_say(t->r, "process %" PRIu64 ": lost with megabyte %"
 		    PRIu64 ": %" PRIu64 "K of %s %" PRIx64 "-%" PRIx64 "%s%s",
 		    t->im->proc->pid, mb, l->kb, t->im->kind == IMAGE_TEXT ?
-		    "text" : "mem", l->start, l->end, t->v != NULL &&
-		    *t->v->name != '\0' ? " " : "", t->v != NULL ?
-		    t->v->name : "");
+		    "text" : "mem", l->start, l->end, *name != '\0' ? " " :
+		    "", name);
 		l->kb = 0;
 		t->nlost--;
 	}
@@ -260,6 +262,58 @@ image_salvage(struct reader *r, struct image *im, const struct vmas *l,
 }
 
 /*
+ * Note start..end (exclusive) as damaged, but for what is missing anyway: the
+ * first had entries.
+ */
+static int
+rest_miss(struct image *im, size_t had, uint64_t start, uint64_t end)
+{
+	size_t i;
+	uint64_t to;
+
+	for (i = 0; i < had && start < end; i++) {
+		if (im->missing[i].end <= start || im->missing[i].start >= end)
+			continue;
+		to = im->missing[i].end;
+		if (im->missing[i].start > start && image_miss(im, start,
+		    im->missing[i].start, DAMAGED) == -1)
+			return -1;
+		start = to;
+	}
+	return start < end ? image_miss(im, start, end, DAMAGED) : 0;
+}
+
+/*
+ * Reading failed before all memory of a process was described: what is mapped
+ * behind that is lost, as far as its mappings tell.
+ */
+static int
+proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
+{
+	uint64_t from, start;
+	size_t i, had;
+
+	if (p->mem != NULL && !r->inmem)
+		return 0;
+	from = p->mem == NULL ? 0 : r->memend;
+	if (l->n == 0 || l->v[l->n - 1].end <= from)
+		return 0;
+	if (p->mem == NULL && (p->mem = image_new(p, IMAGE_MEM)) == NULL)
+		return -1;
+	image_sortmissing(p->mem);
+	had = p->mem->nmissing;
+	for (i = 0; i < l->n; i++) {
+		start = l->v[i].start > from ? l->v[i].start : from;
+		if (rest_miss(p->mem, had, start, l->v[i].end) == -1)
+			return -1;
+	}
+	*lost = true;
+	salvage_say(r, "process %" PRIu64 ": lost: all that is mapped from %"
+	    PRIx64 " on", p->pid, from);
+	return 0;
+}
+
+/*
  * The Linux record of a process that lost some memory lists it, and is made
  * when there is none.
  */
@@ -301,6 +355,8 @@ salvage_snap(struct reader *r)
 			    snap_errstr());
 		lost = false;
 		rc = image_salvage(r, p->text, &l, &lost);
+		if (rc == 0 && r->failed && p == r->proc)
+			rc = proc_rest(r, p, &l, &lost);
 		if (rc == 0)
 			rc = image_salvage(r, p->mem, &l, &lost);
 		if (rc == 0 && lost)

@@ -2,9 +2,9 @@
  * Reading a snap(6) stream by its index, from which the model is made that
  * a scan would make: the records follow one another without gaps from the
  * first line to the trailer, the pages fill their records, and references
- * lead to raw pages before them (snap6run.c).  The small files are read from their
- * places, pages are not; when they are, that each has its r before it is
- * seen, and the sum of their megabyte (summed.c).
+ * lead to raw pages before them (snap6run.c).  The small files are read from
+ * their places, pages are not; when they are, that each has its r before it
+ * is seen, and the sum of their megabyte (summed.c).
  */
 #include "snap6index.h"
 

@@ -38,6 +38,7 @@ read_trailer(struct reader *r)
 			    "its sum is not that in the trailer", mb);
 		}
 	r->snap->summed = true;
+	r->snap->hasindex = r->trailer.index != NULL;
 	return 0;
 }
 
@@ -105,6 +106,10 @@ reader_trailer(struct reader *r)
 		trailer_free(&r->trailer);
 		rc = trailer_find(&r->trailer, r->in);
 	}
+	if (rc == -1 && r->salvage && r->trailer.moved) {
+		salvage_say(r, "%s: %s", r->in->name, snap_errstr());
+		rc = 1;
+	}
 	if (rc == -1) {
 		r->at = r->trailer.pos;
 		trailer_free(&r->trailer);
@@ -127,6 +132,24 @@ reader_trailer(struct reader *r)
 }
 
 /*
+ * Sums and index of a stream are at its end: who saves what is whole needs it
+ * where one can go there first, or would take damaged pages before that is
+ * known.
+ */
+static int
+reader_spool(struct reader *r)
+{
+	int rc;
+
+	if (!r->salvage || r->in->size != UINT64_MAX)
+		return 0;
+	if ((rc = input_spool(r->in)) == 0)
+		salvage_say(r, "%s: byte %" PRIu64 ": %s", r->in->name,
+		    r->in->size, snap_errstr());
+	return rc == -1 ? -1 : 0;
+}
+
+/*
  * Read a stream: a file by its index, if it has one, anything else by
  * scanning.
  */
@@ -135,6 +158,8 @@ read_stream(struct reader *r, const struct readopts *o)
 {
 	bool scan;
 
+	if (reader_spool(r) == -1)
+		return -1;
 	/* who keeps pages as they come reads all, and in order once */
 	scan = r->in->size == UINT64_MAX || o->scan ||
 	    (o->keep != NULL && !input_plain(r->in));
@@ -235,6 +260,11 @@ snap6_read(struct input *in, const struct readopts *o)
 		reader_fail(&r);
 		if (r.salvage && r.snap->nproc > 0) {
 			salvage_say(&r, "%s", snap_errstr());
+			if (r.trailer.data == NULL && input_plain(in))
+				salvage_say(&r, "%s: there are no sums: what "
+				    "is before that may be damaged, too",
+				    in->name);
+			r.failed = true;
 			rc = 0;
 		}
 	}

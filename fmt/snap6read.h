@@ -30,10 +30,13 @@ struct reader {
 	struct proc	*proc;	/* of the record being read */
 	struct segment	*seg;	/* being read */
 	struct image	*image;	/* and what it will be in */
+	bool		 inmem;	/* a mem record has begun and not ended, */
+	uint64_t	 memend; /* and tells of memory as far as this */
 	struct trailer	 trailer; /* bytes 0: none was found */
 	struct sums	*sums;	/* owned; of what was scanned */
 	uint64_t	 records; /* so far */
 	bool		 salvage; /* an error is no end: keep what is whole */
+	bool		 failed; /* and there was one, in a record of proc */
 	struct damage	 damage;
 	void		(*warn)(void *, const char *);
 	void		*arg;	/* warn's */

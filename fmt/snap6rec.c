@@ -100,6 +100,8 @@ read_mem(struct reader *r)
 	struct image *im;
 	uint64_t i, n;
 
+	r->inmem = true;
+	r->memend = 0;
 	if ((im = reader_image(r, IMAGE_MEM)) == NULL ||
 	    read_num(r, "count", &n) == -1)
 		return -1;
@@ -111,6 +113,7 @@ read_mem(struct reader *r)
 	for (i = 0; i < n; i++)
 		if (read_segment(r, im) == -1)
 			return errstr_wrap("segment %" PRIu64, i);
+	r->inmem = false;
 	return 0;
 }
 

@@ -242,6 +242,7 @@ read_segment(struct reader *r, struct image *im)
 	if ((r->seg = segment_new(base, len)) == NULL)
 		return -1;
 	r->image = im;
+	r->memend = base + len;
 	if (read_pages(r) == -1) {
 		if (r->salvage && salvage_segment(r, im) == -1)
 			return -1;

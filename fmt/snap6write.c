@@ -254,7 +254,8 @@ write_images(struct snap6 *w)
 	write_num(w, im->nseg);
 	indexer_segments(&w->index, im->nseg);
 	for (i = 0; i < im->nseg; i++)
-		if (dedup_segment(w->dedup, im->seg[i], i + 1 == im->nseg) == -1)
+		if (dedup_segment(w->dedup, im->seg[i],
+		    i + 1 == im->nseg) == -1)
 			return -1;
 	write_end(w, pos);
 	return 0;

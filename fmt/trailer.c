@@ -18,6 +18,7 @@ enum {
 				   far; at the end it is 1% */
 	REFER = 1 + 2 * SNAP6_NUM, /* bytes of a short reference */
 	HEADER = 2 * SNAP6_NUM + 5, /* before the first line of the trailer */
+	PLACE_BITS = 38,	/* of the members of struct rawrun */
 	RAWRUN_MOST = (1 << 26) - 1
 };
 
@@ -133,7 +134,8 @@ run_add(struct indexer *x, enum page_kind kind, uint64_t n)
 }
 
 /*
- * Remember raw pages, for they may be referred to.
+ * Remember raw pages, for they may be referred to.  -1 if there is no memory
+ * or no number for them.
  */
 static int
 raw_add(struct indexer *x, uint64_t place, uint64_t n)
@@ -147,6 +149,8 @@ raw_add(struct indexer *x, uint64_t place, uint64_t n)
 		r->n = (r->n + n) & RAWRUN_MOST;
 		return 0;
 	}
+	if (place >> PLACE_BITS != 0)
+		return -1;
 	if (x->nraw == x->cap) {
 		cap = x->cap + x->cap / 4 + 64;
 		if ((r = reallocarray(x->raw, cap, sizeof *r)) == NULL)
@@ -155,7 +159,7 @@ raw_add(struct indexer *x, uint64_t place, uint64_t n)
 		x->cap = cap;
 	}
 	r = &x->raw[x->nraw++];
-	r->place = place & (((uint64_t)1 << 38) - 1);
+	r->place = place & (((uint64_t)1 << PLACE_BITS) - 1);
 	r->n = n & RAWRUN_MOST;
 	r->ordinal = x->ordinal;
 	return 0;

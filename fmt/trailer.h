@@ -22,8 +22,9 @@
 enum {
 	TRAILER_END = 24,	/* bytes of the file end */
 	TRAILER_SUMMED = 16,	/* of these, not in the sum */
-	TYPE_TEXT = F_MAX,	/* record types in the index: enum snap6_field, */
-	TYPE_MEM,		/* and these */
+	TYPE_TEXT = F_MAX,	/* record types in the index: enum snap6_field
+				   and these */
+	TYPE_MEM,
 	TYPE_OTHER		/* the name follows */
 };
 
@@ -76,6 +77,7 @@ int		 trailer_make(struct buf *, const struct indexer *,
  */
 struct trailer {
 	uint64_t	 pos;	/* where it begins */
+	bool		 moved;	/* not where it says, and else in order */
 	uint8_t		*data;	/* owned; the whole record */
 	size_t		 len;
 	uint64_t	 records; /* before it */

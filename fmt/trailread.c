@@ -12,7 +12,11 @@
 
 #define HEADER		"          0 proc\n"
 
-enum { HEADERLEN = sizeof HEADER - 1 };
+enum {
+	HEADERLEN = sizeof HEADER - 1,
+	FIXED = 4 * KB		/* bytes of a trailer that are no sums and no
+				   index, at most */
+};
 
 /*
  * Does the stream go on with a trailer, as far as its first bytes tell?
@@ -124,7 +128,8 @@ trailer_parse(struct trailer *t, uint64_t pos)
 		return errstr_set("it does not begin as one");
 	if (parse_files(t) == -1)
 		return -1;
-	if (t->bytes != pos)
+	t->moved = t->bytes != pos;
+	if (t->moved)
 		return errstr_set("%" PRIu64 " bytes are before it, but it "
 		    "says %" PRIu64, pos, t->bytes);
 	return 0;
@@ -132,30 +137,34 @@ trailer_parse(struct trailer *t, uint64_t pos)
 
 /*
  * Read the rest of a stream, which is a trailer, or so it seems.  On a
- * failure t->pos tells where it begins.  Ended with trailer_free,
- * after a failure too.
+ * failure t->pos tells where it begins, and t->moved, that it is in order but
+ * for its place.  Ended with trailer_free, after a failure too.
  */
 int
 trailer_read(struct trailer *t, struct input *in)
 {
 	struct buf b = { 0 };
-	uint64_t pos;
+	uint64_t pos, most;
 	size_t n;
 	int rc;
 
 	memset(t, 0, sizeof *t);
 	t->pos = pos = in->pos;
+	most = pos / 100 + pos / SUM_BYTES * 8 + FIXED;
 	rc = 0;
 	while (rc == 0 && (n = input_fill(in, 1)) > 0) {
 		buf_add(&b, in->buf + in->start, n);
 		input_skip(in, n);
 		rc = buf_check(&b);
+		if (rc == 0 && b.len > most)
+			rc = errstr_set("more than %" PRIu64 " bytes, which "
+			    "is too much behind %" PRIu64, most, pos);
 	}
 	t->data = b.data;
 	t->len = b.len;
 	if (rc == 0 && *snap_errstr() != '\0')
 		rc = -1;
-	else if (rc == 0)
+	if (rc == 0)
 		rc = trailer_parse(t, pos);
 	return rc == 0 ? 0 : errstr_wrap("trailer");
 }

@@ -6,9 +6,9 @@
  *
  *	idle -> planned -> submitted -> fetched -> done -> retired, idle
  *
- * There is a thread for each processor but one, three at most; the caller fetches, too,
- * when it would otherwise wait, so that all goes on where no thread can be
- * made.
+ * There is a thread for each processor but one, three at most; the caller
+ * fetches, too, when it would otherwise wait, so that all goes on where no
+ * thread can be made.
  */
 #include "fetch.h"
 

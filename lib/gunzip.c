@@ -195,7 +195,8 @@ read_member(struct gunzip *g)
 
 /*
  * Inflate some of a member of another's: how many bytes, 0 if they are not
- * there yet or the member ended, or -1.
+ * there yet or the member ended, or -1.  What came before an error is given
+ * first: inflate(3) tells of it again.
  */
 static ssize_t
 read_other(struct gunzip *g, void *buf, size_t most)
@@ -206,7 +207,7 @@ read_other(struct gunzip *g, void *buf, size_t most)
 
 	if (gunzip_fill(g, 1, &n) == -1)
 		return -1;
-	if (n == 0)
+	if (n == 0 && z->msg == NULL)
 		return errstr_set("the file ends in it, at byte %" PRIu64,
 		    g->at);
 	z->next_in = g->buf + g->start;
@@ -220,7 +221,7 @@ read_other(struct gunzip *g, void *buf, size_t most)
 		g->inside = false;
 	else if (rc == Z_MEM_ERROR)
 		return errstr_set("out of memory");
-	else if (rc != Z_OK && rc != Z_BUF_ERROR)
+	else if (rc != Z_OK && rc != Z_BUF_ERROR && z->avail_out == most)
 		return errstr_set("byte %" PRIu64 ": %s", g->at,
 		    z->msg == NULL ? "damaged" : z->msg);
 	return (ssize_t)(most - z->avail_out);

@@ -3,6 +3,8 @@
  */
 #include "snap.h"
 
+#include <sys/resource.h>
+
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -20,6 +22,20 @@ program_descriptors(void)
 		continue;
 	if (fd != -1)
 		close(fd);
+}
+
+/*
+ * Have as many descriptors as may be had.
+ */
+void
+program_files(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) == 0) {
+		rl.rlim_cur = rl.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &rl);
+	}
 }
 
 static void

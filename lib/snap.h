@@ -268,7 +268,8 @@ struct snap {
 	struct stat	 st;	/* of what it was read from; st_mode 0: of
 				   nothing */
 	bool		 summed; /* all of it was read, and is as its trailer
-				   tells */
+				   tells, */
+	bool		 hasindex; /* which has an index, too */
 };
 
 struct snap	*snap_new(void);
@@ -380,7 +381,8 @@ void		 progress_hide(void);
 
 /*
  * Streams in: input.c.  Bytes are looked at, then skipped.  gunzip.c,
- * gzipfile.c and gziptable.c inflate what is compressed.
+ * gzipfile.c and gziptable.c inflate what is compressed; input_spool is in
+ * spool.c.
  */
 struct input {
 	int		 fd;
@@ -417,6 +419,7 @@ int		 input_seek(struct input *, uint64_t);
 void		 input_guess(struct input *, size_t);
 int		 input_widen(struct input *, uint64_t);
 void		 input_cut(struct input *, uint64_t);
+int		 input_spool(struct input *);
 void		 input_sum(struct input *, struct sums *);
 
 /*
@@ -448,6 +451,7 @@ void		 output_cleanup(void);
  * What programs have in common: program.c, totals.c
  */
 void		 program_descriptors(void);
+void		 program_files(void);
 void		 program_signals(void);
 char		*program_harmless(char *);
 void		 totals_text(const struct snap *, const struct output *,

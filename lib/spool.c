@@ -2,6 +2,7 @@
  * The spool: an unlinked temporary file, for what comes through a pipe or
  * will not be there any more when it is wanted.
  */
+#include "gzip.h"
 #include "source.h"
 
 #include <errno.h>
@@ -73,22 +74,28 @@ source_spool(struct snap *s)
 }
 
 static int
-spool_write(struct filesource *f)
+spool_write(int fd, const uint8_t *p, size_t left)
 {
-	uint8_t *p;
-	size_t left;
 	ssize_t n;
 
-	p = f->buf;
-	left = f->nbuf;
-	for (f->nbuf = 0; left > 0; p += n, left -= (size_t)n) {
-		n = write(f->fd, p, left);
+	for (; left > 0; p += n, left -= (size_t)n) {
+		n = write(fd, p, left);
 		if (n == -1 && errno == EINTR)
 			n = 0;
 		if (n == -1)
 			return errstr_sys("spool in %s", spool_dir());
 	}
 	return 0;
+}
+
+static int
+spool_flush(struct filesource *f)
+{
+	size_t n;
+
+	n = f->nbuf;
+	f->nbuf = 0;
+	return spool_write(f->fd, f->buf, n);
 }
 
 /*
@@ -100,7 +107,7 @@ spool_add(struct source *src, const void *page, size_t len)
 {
 	struct filesource *f = (struct filesource *)src;
 
-	if (f->nbuf == SPOOLBUF && spool_write(f) == -1)
+	if (f->nbuf == SPOOLBUF && spool_flush(f) == -1)
 		return -1;
 	memcpy(f->buf + f->nbuf, page, len);
 	memset(f->buf + f->nbuf + len, 0, KB - len);
@@ -118,8 +125,49 @@ spool_finish(struct source *src)
 	struct filesource *f = (struct filesource *)src;
 	int rc;
 
-	rc = spool_write(f);
+	rc = spool_flush(f);
 	free(f->buf);
 	f->buf = NULL;
 	return rc;
+}
+
+/*
+ * Read all that is left of a stream of which nothing has been skipped into a
+ * temporary file, which is the stream from here on: its size is known, and it
+ * can be gone about in.  1 if it could be read to its end; 0 if it ends where
+ * it could not, and the error string tells why; -1 if it cannot be kept.
+ */
+int
+input_spool(struct input *in)
+{
+	uint64_t size;
+	bool whole;
+	size_t n;
+	int fd;
+
+	if ((fd = spool_file()) == -1)
+		return -1;
+	for (size = 0; (n = input_fill(in, 1)) > 0; size += n) {
+		if (spool_write(fd, in->buf + in->start, n) == -1)
+			goto fail;
+		input_skip(in, n);
+	}
+	whole = *snap_errstr() == '\0';
+	if (lseek(fd, 0, SEEK_SET) == -1) {
+		errstr_sys("spool");
+		goto fail;
+	}
+	gunzip_free(in->gunzip);
+	in->gunzip = NULL;
+	close(in->fd);
+	in->fd = fd;
+	in->origin = 0;
+	in->size = size;
+	in->start = in->end = in->summed = 0;
+	in->pos = 0;
+	in->eof = in->random = false;
+	return whole;
+fail:
+	close(fd);
+	return -1;
 }

@@ -4,7 +4,6 @@
 #include "snap.h"
 
 #include <sys/queue.h>
-#include <sys/resource.h>
 
 #include <err.h>
 #include <pthread.h>
@@ -165,20 +164,6 @@ out:
 	return rc;
 }
 
-/*
- * Each mapped file takes a descriptor.
- */
-static void
-raise_limit(void)
-{
-	struct rlimit rl;
-
-	if (getrlimit(RLIMIT_NOFILE, &rl) == 0) {
-		rl.rlim_cur = rl.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &rl);
-	}
-}
-
 static int
 add(struct live *l, const char *arg)
 {
@@ -248,7 +233,7 @@ main(int argc, char *argv[])
 	signal(SIGTSTP, SIG_IGN);
 	signal(SIGTTIN, SIG_IGN);
 	signal(SIGTTOU, SIG_IGN);
-	raise_limit();
+	program_files();	/* each mapped file takes one */
 	l = NULL;
 	progress_show(&progress, getprogname());
 	if ((out = output_open(path)) == NULL ||

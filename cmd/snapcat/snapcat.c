@@ -93,6 +93,7 @@ main(int argc, char *argv[])
 	argv += optind;
 	if (argc == 0)
 		usage();
+	program_files();	/* each file stays open */
 	program_signals();
 	progress_show(&progress, getprogname());
 	s = NULL;

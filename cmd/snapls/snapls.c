@@ -288,7 +288,7 @@ check_index(const char *path, struct snap *s)
 		warnx("%s: it has no sums", path);
 		return 0;
 	}
-	if (is_stdin(path))
+	if (is_stdin(path) || !s->hasindex)
 		return 0;
 	if ((t = snap_open(path, &o)) == NULL) {
 		warnx("%s", snap_errstr());

@@ -89,6 +89,22 @@ is "$("$BUILD/snapls" -c "$tmp/mixed" | tail -n 1 | awk '{ print $2 }')" \
     $(($("$BUILD/snapls" "$tmp/images" | tail -n 1 | awk '{ print $2 }') + 1)) \
     "images of CRIU and a core as one"
 
+try "the images of a merged snapshot are refused" \
+    grep -q 'images of CRIU in several snapshots' <(
+	"$BUILD/snapload" -D "$tmp/none" "$tmp/mixed" 2>&1)
+
+# The images of each of two moments are those of that moment alone.
+"$BUILD/snapcat" -o "$tmp/twice" "$tmp/ten.gz" "$tmp/ten.gz" 2>"$tmp/err"
+again=$("$BUILD/snapls" "$tmp/twice" | sed -n 16p | awk '{ print $1 }')
+"$BUILD/snapload" -f -j -t "$cow" -D "$tmp/once" "$tmp/ten.gz" 2>/dev/null
+for p in "$cow" "$again"; do
+	"$BUILD/snapload" -f -j -t "$p" -D "$tmp/images.$p" "$tmp/twice" \
+	    2>/dev/null
+	try "images of a process of a merged snapshot" \
+	    diff -r "$tmp/once" "$tmp/images.$p"
+done
+is "$(find "$tmp/once" -name 'core-*' | wc -l)" 5 "with its children"
+
 # What cannot be written: one line, and nothing is left.
 # fails WHAT MESSAGE COMMAND ...
 fails() {

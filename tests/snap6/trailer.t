@@ -11,6 +11,7 @@ damaged, and of several.
 """
 
 import glob
+import gzip
 import os
 import random
 import subprocess
@@ -107,6 +108,19 @@ def big(odd):
     return assemble('\n'.join(lines), 'big')
 
 
+def mapped():
+    """A process with mappings, and memory of the first and the last."""
+    maps = ''.join('0000%x000-0000%x000 rw-p 00000000 00:00 0 \\n' % m
+                   for m in ((2, 3), (3, 5), (6, 7), (8, 9)))
+    return assemble('\n'.join([
+        '"process snapshot 1 a@b amd64 2 \\"c\\"\\n"',
+        'record 10 proc\ndata {\n"linux amd64 1\\n"',
+        '"maps\\n"\ndata "%s"' % maps,
+        '"missing\\n"\ndata "3000-4000 file\\n"\n}',
+        'record 10 mem\nnumber 2\nsegment 0x2000 2048\nr a\nr b',
+        'segment 0x8000 4096\nr c\nr d\nr e\nr f']), 'mapped')
+
+
 def golden(update):
     snap = big(True)
     data = random.Random(605).randbytes(99999)
@@ -174,6 +188,17 @@ def commands(snap, tmp):
     ok(run('snapls', '-c', out)[1:] == ('', 0), 'and writes what is whole')
     ok(b' damaged\n' in get(), 'and lists the rest as missing')
 
+    whole = get()
+    ok(run('snapcat', '-s', '-', data=bytes(bad))[0] == whole,
+       'snapcat -s < pipe: just that')
+    packed = gzip.compress(bytes(bad), 1)
+    ok(run('snapcat', '-s', '-', data=packed)[0] == whole,
+       "snapcat -s, of another's gzip: just that")
+    put(bad[:MB + 20000] + bad[MB + 21000:])
+    _, err, status = run('snapcat', '-s', '-o', out, file)
+    ok(status == 1 and 'megabyte 1 ' in err and 'megabyte 0' not in err and
+       get() == whole, 'snapcat -s: bytes have gone', err)
+
     put(snap[:600000])
     ok(run('snapls', file)[2] == 1, 'snapls: a cut snapshot')
     _, err, status = run('snapcat', '-s', '-o', out, file)
@@ -184,6 +209,18 @@ def commands(snap, tmp):
     ok(whole is not None and
        Reader(get()).read().memory(10, 0x100000, 100 * 1024) == whole,
        'with the pages before the cut')
+
+    put(mapped()[:-24 - 4 * 1025 - 500])    # in the first segment
+    _, err, status = run('snapcat', '-s', '-o', out, file)
+    at, size = Reader(get()).read().procs[10].files[b'proc']
+    ok(status == 1 and get()[at:at + size].partition(b'missing\n')[2][12:] ==
+       b'2400-2800 damaged\n2800-3000 damaged\n3000-4000 file\n'
+       b'4000-5000 damaged\n6000-7000 damaged\n8000-9000 damaged\n',
+       'what is mapped behind a cut is missing, too', err,
+       get()[at:at + size])
+    _, err, status = run('snapls', data=snap + b'y\n' * 50000)
+    ok(status == 1 and 'trailer: more than ' in err,
+       'a trailer without end', err)
 
     put(snap)
     ok(run('snapcat', '-o', out, file)[1:] == ('', 0) and get() == snap,
@@ -198,7 +235,7 @@ def commands(snap, tmp):
     ok(len(both) < len(snap) + 200000, 'and they share their pages')
     at, size = read.procs[14].files[b'proc']
     ok(both[at:at + size] == b'linux amd64 1\nthread\n          3 13\n'
-       b'origin\n         21 11 1 a@b amd64 2 "c"\n',
+       b'origin\n         21 11 1 a@b amd64 2 "c"\npart\n          2 1\n',
        'a thread has its process, and tells where it is from',
        both[at:at + size])
     ok(run('snapcat')[2] == 2 and run('snapcat', '-x', file)[2] == 2,

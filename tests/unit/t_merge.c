@@ -102,9 +102,70 @@ test_numbers(void **state)
 	assert_record(a, 8, "shares", "vm 10\nfiles 10\nfs 8\nsighand 10\n");
 	assert_record(a, 11, "shares", "vm 11\nfiles 10\nfs 11\nsighand 11\n");
 	assert_record(a, 11, "origin", "1 0 z@first\n");
+	assert_record(a, 8, "part", "1\n");
+	assert_record(a, 11, "part", "1\n");
 	assert_int_equal(snap_find(a, 8)->leader, 10);
 	assert_int_equal(snap_threads(a, 10, &at, &n), 0);
 	assert_int_equal(n, 1);
+	snap_free(b);
+	snap_free(a);
+}
+
+/*
+ * What was taken at once stays together: each merged snapshot is a part, and
+ * so are its parts.
+ */
+static void
+test_parts(void **state)
+{
+	struct snap *s[4];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		s[i] = snap_begin("process snapshot 1 x@here amd64 0 \"\"");
+		proc_begin(s[i], 7, "file/0", "type pidfd\npid 8\n", NULL);
+		proc_begin(s[i], 8, NULL);
+	}
+	assert_int_equal(snap_merge(s[0], s[1]), 0);
+	assert_int_equal(snap_merge(s[2], s[3]), 0);
+	assert_int_equal(snap_merge(s[0], s[2]), 0);
+	assert_record(s[0], 9, "part", "1\n");
+	assert_record(s[0], 11, "part", "2\n");
+	assert_record(s[0], 13, "part", "3\n");
+	assert_record(s[0], 7, "file/0", "type pidfd\npid 8\n");
+	assert_record(s[0], 13, "file/3", "type pidfd\npid 14\n");
+	for (i = 0; i < 4; i++)
+		snap_free(s[i]);
+}
+
+/*
+ * Odd numbers: a thread whose process is elsewhere is not adopted; what is
+ * beyond all numbers gets one that is free.
+ */
+static void
+test_odd(void **state)
+{
+	struct snap *a, *b;
+	struct proc *p;
+
+	(void)state;
+	a = snap_begin("process snapshot 1 x@here amd64 0 \"\"");
+	proc_begin(a, 7, NULL);
+	proc_begin(a, 0, NULL);
+	proc_begin(a, UINT64_MAX, NULL);
+	b = snap_begin("process snapshot 2 y@there amd64 0 \"\"");
+	p = proc_begin(b, UINT64_MAX, NULL);
+	proc_begin(b, 20, "thread", "7\n", NULL);
+	proc_begin(b, 21, "thread", "7\n", NULL);
+	proc_begin(b, 22, "thread", "6\n", NULL);
+	assert_int_equal(snap_merge(a, b), 0);
+	assert_int_equal(a->nproc, 7);
+	assert_ptr_equal(snap_find(a, 23), p);
+	assert_record(a, 20, "thread", "24\n");
+	assert_record(a, 21, "thread", "24\n");
+	assert_record(a, 22, "thread", "6\n");
+	assert_null(snap_find(a, 24));
 	snap_free(b);
 	snap_free(a);
 }
@@ -182,6 +243,50 @@ test_carried(void **state)
 }
 
 /*
+ * Where devices and inodes are not known, it is the path that tells; an open
+ * file that is carried along is known by its device, too.
+ */
+static void
+test_devices(void **state)
+{
+	static const char maps[] =
+	    "00400000-00401000 r-xp 00000000 00:00 0       /lib/a b.so\n"
+	    "00500000-00501000 r-xp 00001000 00:00 0       /lib/y.so\n"
+	    "00600000-00601000 rw-p 00000000 00:00 0 \n";
+	static const char file[] = "type memfd\nino 5\ndev 00:01\nrdev 00:01\n";
+	struct vma v = { .name = (char *)(uintptr_t)"/lib/a b.so" };
+	struct vma shm = { .dev = makedev(0, 1), .ino = 5,
+	    .name = (char *)(uintptr_t)"/memfd:x (deleted)" };
+	struct memsource *m;
+	struct snap *s[2];
+	struct proc *p;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		s[i] = snap_begin("process snapshot 1 x@here amd64 0 \"\"");
+		m = memsource_new(s[i], 4, KB);
+		memset(m->data, 'a' + (int)i, 4 * KB);
+		proc_begin(s[i], 7, "maps", maps, "file/0", file, NULL);
+		assert_non_null(p = carried_add(s[i], &v, &m->src, 4 * KB));
+		assert_int_equal(linuxrec_pack(p, "amd64", NULL, 0), 0);
+		assert_non_null(p = carried_add(s[i], &shm, &m->src, 4 * KB));
+		assert_int_equal(linuxrec_pack(p, "amd64", NULL, 0), 0);
+	}
+	assert_int_equal(snap_merge(s[0], s[1]), 0);
+	assert_record(s[0], 7, "maps", maps);
+	assert_record(s[0], 7, "file/0", file);
+	assert_record(s[0], 8, "maps",
+	    "00400000-00401000 r-xp 00000000 fff:00 0       /lib/a b.so\n"
+	    "00500000-00501000 r-xp 00001000 00:00 0       /lib/y.so\n"
+	    "00600000-00601000 rw-p 00000000 00:00 0 \n");
+	assert_record(s[0], 8, "file/1",
+	    "type memfd\nino 5\ndev fff:01\nrdev 00:01\n");
+	snap_free(s[1]);
+	snap_free(s[0]);
+}
+
+/*
  * Two files as sources of two snapshots have the same identities; together
  * they have not.
  */
@@ -227,7 +332,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_carried),
+		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_sources),
 	};
 

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""salvage.t - check what snapcat -s saves of snapshots that were damaged
+
+usage: salvage.t            (in TAP; prove runs it)
+
+Plain and compressed, from files and pipes, with fixed seeds: what comes out
+is a snapshot, and each of its pages is that of the original, or is listed as
+missing, unless it was said that no sums tell.
+"""
+
+import gzip
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+
+from reader import KB, Reader
+from snapasm import assemble
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.join(HERE, '..', '..', os.environ.get('BUILD', 'build'))
+ROUNDS = 14
+
+
+def run(program, *args, data=None):
+    return subprocess.run([os.path.join(BUILD, program), *args], input=data,
+                          capture_output=True, timeout=60)
+
+
+def original():
+    """More than two megabytes: two processes that share pages."""
+    lines = ['"process snapshot 1 a@b amd64 2 \\"c\\"\\n"']
+    for pid in 10, 11:
+        lines.append('record %d proc\ndata "linux amd64 1\\n"' % pid)
+        lines.append('record %d text\nsegment 0 102400' % pid)
+        lines.extend('r %s%d' % ('tu'[pid - 10], i) for i in range(100))
+        lines.append('record %d mem\nnumber 2\nsegment 0x100000 %d' %
+                     (pid, 950 * KB))
+        lines.extend('r %s%d' % ('mn'[pid - 10], i) for i in range(850))
+        lines.extend('t 10 %d' % (i * KB) for i in range(50))
+        lines.extend('m 10 %d' % (0x100000 + i * KB) for i in range(20))
+        lines.append('z 30')
+        lines.append('segment 0x800000 1500\nr e%d\nr short 476' % pid)
+    return run('snapcat', '-', data=assemble('\n'.join(lines), 'x')).stdout
+
+
+def pages(read):
+    return {(pid, kind, seg.base + i * KB): read.content(seg, i)
+            for pid, p in read.procs.items()
+            for kind, image in ((b'text', p.text), (b'mem', p.mem))
+            for seg in image for i in range(seg.pages)}
+
+
+def missing(read, data, pid):
+    """Addresses that a Linux record lists: pages (kind, address)."""
+    at, size = read.procs[pid].files.get(b'proc', (0, 0))
+    rest = bytes(data[at:at + size]).partition(b'\n')[2]
+    found = set()
+    while rest:
+        name, _, rest = rest.partition(b'\n')
+        body, rest = rest[12:12 + int(rest[:12])], rest[12 + int(rest[:12]):]
+        kind = {b'missing': b'mem', b'missing-text': b'text'}.get(name)
+        for line in body.splitlines() if kind else ():
+            start, end = (int(n, 16) for n in line.split()[0].split(b'-'))
+            found |= {(pid, kind, a) for a in range(start, end, KB)}
+    return found
+
+
+def damage(data, rng, what):
+    data = bytearray(data)
+    if what == 'cut':
+        return data[:rng.randrange(200, len(data))]
+    at = rng.randrange(len(data))
+    if what == 'zeros':
+        data[at:at + 9000] = bytes(len(data[at:at + 9000]))
+    elif what == 'gone':
+        del data[at:at + 700]
+    else:
+        data[at] ^= 1 << rng.randrange(8)
+    return data
+
+
+def fault(done, whole, want):
+    """What is wrong with what was saved; None: nothing."""
+    out, err = done.stdout, done.stderr
+    if done.returncode not in (0, 1) or (done.returncode == 1) == (not err):
+        return 'status %d' % done.returncode
+    if done.returncode == 0 and out != whole:
+        return 'something else, without a word'
+    if not out:
+        return None
+    if run('snapls', '-c', data=out).returncode != 0:
+        return 'not a snapshot'
+    read = Reader(out).read()
+    listed = set().union(*(missing(read, out, pid) for pid in read.procs))
+    wrong = [page for page, data in pages(read).items()
+             if page not in listed and data != want.get(page)]
+    if wrong and b'there are no sums' not in err:
+        return '%d pages are wrong' % len(wrong)
+    return None
+
+
+def main():
+    whole = original()
+    want = pages(Reader(whole).read())
+    forms = [('plain', whole), ("another's gzip", gzip.compress(whole, 1)),
+             ('compressed', run('snapcat', '-z', '-', data=whole).stdout)]
+    count = 0
+    with tempfile.TemporaryDirectory() as tmp:
+        file = os.path.join(tmp, 'snap')
+        for name, data in forms:
+            for pipe in False, True:
+                rng = random.Random(606)
+                bad = []
+                for k in range(ROUNDS):
+                    what = ('flip', 'cut', 'zeros', 'flip', 'gone')[k % 5]
+                    hurt = bytes(damage(data, rng, what))
+                    with open(file, 'wb') as f:
+                        f.write(hurt)
+                    done = run('snapcat', '-s', '-', data=hurt) if pipe \
+                        else run('snapcat', '-s', file)
+                    why = fault(done, whole, want)
+                    if why:
+                        bad.append('%d, %s: %s: %.200r' %
+                                   (k, what, why, done.stderr))
+                count += 1
+                print('%sok %d - %s, %s' % ('not ' if bad else '', count,
+                                            name, 'pipe' if pipe else 'file'))
+                for line in bad:
+                    print('# ' + line)
+    print('1..%d' % count)
+
+
+main()
