@@ -127,6 +127,8 @@ raw_find(const struct ixreader *x, uint64_t ordinal)
 	const struct rawrange *r;
 	size_t lo, hi, mid;
 
+	if (x->nraw == 0)
+		return NULL;
 	for (lo = 0, hi = x->nraw; hi - lo > 1;) {
 		mid = lo + (hi - lo) / 2;
 		if (x->raw[mid].ordinal <= ordinal)
@@ -135,8 +137,8 @@ raw_find(const struct ixreader *x, uint64_t ordinal)
 			hi = mid;
 	}
 	r = &x->raw[lo];
-	return lo < x->nraw && ordinal >= r->ordinal &&
-	    ordinal - r->ordinal < r->n ? r : NULL;
+	return ordinal >= r->ordinal && ordinal - r->ordinal < r->n ? r :
+	    NULL;
 }
 
 static int
