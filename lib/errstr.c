@@ -18,12 +18,8 @@ static _Thread_local char text[ERRMAX];
 static void
 text_set(const char *s)
 {
-	size_t i;
-
-	for (i = 0; i + 1 < sizeof text && s[i] != '\0'; i++)
-		text[i] = (unsigned char)s[i] < ' ' || s[i] == 0x7f ? '?' :
-		    s[i];
-	text[i] = '\0';
+	strlcpy(text, s, sizeof text);
+	program_harmless(text);
 }
 
 /*

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 /*
@@ -66,16 +67,69 @@ program_signals(void)
 }
 
 /*
+ * How many bytes the character at s takes in UTF-8, and in *c its number;
+ * 0 if it is no character.
+ */
+size_t
+program_utf8(const char *s, uint32_t *c)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const uint8_t *u = (const uint8_t *)s;
+	size_t i, n;
+
+	n = u[0] < 0x80 ? 1 : u[0] < 0xc0 ? 0 : u[0] < 0xe0 ? 2 :
+	    u[0] < 0xf0 ? 3 : u[0] < 0xf8 ? 4 : 0;
+	*c = n <= 1 ? u[0] : u[0] & (0x7fU >> n);
+	for (i = 1; i < n; i++) {
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | (u[i] & 0x3fU);
+	}
+	return n == 0 || *c < least[n] || (*c >= 0xd800 && *c < 0xe000) ||
+	    *c > 0x10ffff ? 0 : n;
+}
+
+/*
+ * How many columns the character at *s takes, which is passed: Unicode,
+ * EastAsianWidth.txt, in coarse ranges.
+ */
+int
+program_columns(const char **s)
+{
+	static const uint32_t wide[][2] = { { 0x1100, 0x115f },
+	    { 0x2e80, 0xa4cf }, { 0xac00, 0xd7a3 }, { 0xf900, 0xfaff },
+	    { 0xfe30, 0xfe6f }, { 0xff00, 0xff60 }, { 0xffe0, 0xffe6 },
+	    { 0x1f300, 0x1faff }, { 0x20000, 0x3fffd } };
+	uint32_t c;
+	size_t i, n;
+
+	n = program_utf8(*s, &c);
+	*s += n == 0 ? 1 : n;
+	for (i = 0; i < sizeof wide / sizeof *wide; i++)
+		if (c >= wide[i][0] && c <= wide[i][1])
+			return 2;
+	return 1;
+}
+
+/*
  * A name as it may go to a terminal, changed in place: a snapshot may come
- * from anyone.
+ * from anyone.  Bytes from 0x80 to 0x9f are controls to a terminal that does
+ * not know UTF-8, and so are the characters of these numbers to one that
+ * does.
  */
 char *
 program_harmless(char *s)
 {
+	uint32_t c;
+	size_t n;
 	char *p;
 
-	for (p = s; *p != '\0'; p++)
-		if ((*p >= 0 && *p < ' ') || *p == 0x7f)
-			*p = '?';
+	for (p = s; *p != '\0'; p += n) {
+		n = program_utf8(p, &c);
+		if (n == 0 || c < ' ' || (c >= 0x7f && c < 0xa0)) {
+			n = n == 0 ? 1 : n;
+			memset(p, '?', n);
+		}
+	}
 	return s;
 }

@@ -116,6 +116,19 @@ snap_find(struct snap *s, uint64_t pid)
 }
 
 /*
+ * The process of that number, or the one that a thread of that number
+ * belongs to; or NULL (which is no error).
+ */
+struct proc *
+snap_process(struct snap *s, uint64_t pid)
+{
+	struct proc *p;
+
+	p = snap_find(s, pid);
+	return p != NULL && proc_isthread(p) ? snap_find(s, p->leader) : p;
+}
+
+/*
  * Add a process behind the others; its number must be new.  The snapshot
  * owns it.
  */

@@ -277,6 +277,7 @@ void		 snap_free(struct snap *);
 bool		 proc_isthread(const struct proc *);
 uint64_t	 snap_kb(const struct snap *);
 struct proc	*snap_find(struct snap *, uint64_t);
+struct proc	*snap_process(struct snap *, uint64_t);
 struct proc	*snap_add(struct snap *, uint64_t);
 int		 snap_move(struct snap *, struct snap *, const bool *);
 int		 snap_index(struct snap *);
@@ -319,6 +320,108 @@ void		 vma_perms(const struct vma *, char [5]);
 const struct vma *vmas_next(const struct vmas *, uint64_t);
 const struct vma *vmas_find(const struct vmas *, uint64_t);
 void		 vmas_free(struct vmas *);
+
+/*
+ * The whole address space of a process, with what smaps, status, stat and
+ * limits tell of it: space.c, and for where that comes from
+ * linux/livespace.c, linux/kernspace.c and snapspace.c
+ */
+enum mapping_flag {
+	MAPPING_FLAGS = 1,	/* VmFlags are told; else max is a guess */
+	MAPPING_SIZES = 2,	/* the sizes are told */
+	MAPPING_STACK = 4,	/* it grows down, or is a shadow stack */
+	MAPPING_SEALED = 8,	/* mseal(2) */
+	MAPPING_WIRED = 16,	/* mlock(2) */
+	MAPPING_DONTFORK = 32,	/* madvise(2), these and what follows */
+	MAPPING_WIPEONFORK = 64,
+	MAPPING_RANDOM = 128,
+	MAPPING_SEQUENTIAL = 256,
+	MAPPING_DONTDUMP = 512,
+	MAPPING_NORESERVE = 1024 /* MAP_NORESERVE of mmap(2) */
+};
+
+struct mapping {		/* what smaps tells of a struct vma */
+	unsigned int	 flags;	/* of enum mapping_flag */
+	unsigned int	 max;	/* VMA_READ and others: mprotect(2) may */
+	uint64_t	 rss;	/* these in kilobytes */
+	uint64_t	 shared;
+	uint64_t	 private;
+	uint64_t	 anon;
+	uint64_t	 swap;
+};
+
+struct space {
+	uint64_t	 pid;
+	char		 name[64]; /* of the program, as status has it */
+	struct vmas	 vma;
+	struct mapping	*m;	/* owned; as many, in the same order */
+	uint64_t	 threads;
+	uint64_t	 rss, text, data, stack; /* kilobytes, of status */
+	uint64_t	 startcode, startdata, startstack, startbrk;
+	uint64_t	 stacklimit, datalimit;	/* bytes; 0: not known, UINT64_MAX:
+				   none */
+	bool		 gone;	/* it failed because there is no process */
+	bool		 denied; /* because that of another may not be seen */
+	bool		 moving; /* its mappings changed all the time */
+};
+
+int		 space_smaps(struct space *, const void *, size_t);
+int		 space_vmas(struct space *);
+void		 space_status(struct space *, const void *, size_t);
+void		 space_stat(struct space *, const void *, size_t);
+void		 space_limits(struct space *, const void *, size_t);
+int		 space_live(struct space *, pid_t);
+int		 space_kernel(struct space *);
+int		 space_snap(struct space *, struct snap *, uint64_t);
+void		 space_free(struct space *);
+
+/*
+ * What is known of the pages of mappings: pages.c, linux/livepages.c,
+ * snappages.c
+ */
+enum pagekind {
+	PAGES_NONE,		/* nothing is there */
+	PAGES_RAW,
+	PAGES_ZERO,
+	PAGES_SHARED,		/* with another process */
+	PAGES_SWAPPED,
+	PAGES_GUARD,		/* MADV_GUARD_INSTALL of madvise(2) */
+	PAGES_MISSING,		/* not captured */
+	PAGES_SAME,		/* of two snapshots: as it was */
+	PAGES_CHANGED,
+	PAGES_NEW,
+	PAGES_GONE,
+	PAGES_KINDS
+};
+
+struct pagespan {			/* a run of pages that are alike */
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+	enum pagekind	 kind;
+	uint64_t	 with;	/* SHARED: a process, or 0: not known */
+	uint64_t	 store;	/* where the bytes are; 0: not known */
+	uint64_t	 at;	/* kilobyte in that store of the first */
+};
+
+struct pagelist {
+	struct pagespan	*v;	/* owned; ascending */
+	size_t		 n;
+	size_t		 cap;
+};
+
+struct sharing;			/* who has which pages of which store */
+
+int		 pagelist_add(struct pagelist *, const struct pagespan *);
+void		 pagelist_free(struct pagelist *);
+struct sharing	*sharing_new(void);
+int		 sharing_add(struct sharing *, const struct pagelist *,
+		    uint64_t);
+int		 sharing_tell(struct sharing *, struct pagelist *, uint64_t);
+void		 sharing_free(struct sharing *);
+int		 pages_live(struct pagelist *, const struct space *);
+int		 pages_snap(struct pagelist *, struct image *);
+int		 pages_compare(struct pagelist *, struct image *,
+		    const struct vmas *, struct image *, const struct vmas *);
 
 /*
  * Files that are carried along, so that a snapshot can be debugged where
@@ -453,6 +556,8 @@ void		 output_cleanup(void);
 void		 program_descriptors(void);
 void		 program_files(void);
 void		 program_signals(void);
+size_t		 program_utf8(const char *, uint32_t *);
+int		 program_columns(const char **);
 char		*program_harmless(char *);
 void		 totals_text(const struct snap *, const struct output *,
 		    char *, size_t);

@@ -22,7 +22,8 @@ check() {
 	fi
 }
 
-for l in PROGS LIBSRC FMTSRC LINUXSRC PKGS snapfs_SRC snapfs_PKGS; do
+for l in PROGS LIBSRC FMTSRC LINUXSRC PKGS procmap_SRC snapfs_SRC \
+    snapfs_PKGS; do
 	check "$l is the same in both" "$(list Makefile $l)" "$(list mkfile $l)"
 done
 check 'LIBSRC is all of lib' "$(list Makefile LIBSRC)" "$(ls lib/*.c)"

@@ -158,9 +158,7 @@ find_process(struct snap *s, uint64_t pid)
 {
 	struct proc *p;
 
-	p = snap_find(s, pid);
-	if (p != NULL && proc_isthread(p))
-		p = snap_find(s, p->leader);
+	p = snap_process(s, pid);
 	return p != NULL && is_process(p) ? p : NULL;
 }
 

@@ -1,0 +1,157 @@
+/*
+ * What changed in processes from one snapshot to another: their mappings,
+ * and their bytes.
+ */
+#include "procmap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What became of a mapping that was among others before.
+ */
+static void
+row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)
+{
+	const struct vma *o;
+	char perm[5];
+
+	o = vmas_next(old, v->start);
+	if (o == NULL || o->start >= v->end)
+		strlcpy(note, "new", size);
+	else if (o->start != v->start || o->end != v->end)
+		snprintf(note, size, "was %" PRIu64 "K", entry_kb(o));
+	else if ((o->flags ^ v->flags) & (VMA_READ | VMA_WRITE | VMA_EXEC |
+	    VMA_SHARED)) {
+		vma_perms(o, perm);
+		snprintf(note, size, "was %s", perm);
+	} else
+		strlcpy(note, strcmp(o->name, v->name) == 0 ? "" : "other",
+		    size);
+}
+
+/*
+ * Add what of an old mapping is in no new one.
+ */
+static int
+rows_gone(struct figure *f, const struct vmas *new, struct vma v)
+{
+	const struct vma *n;
+	uint64_t end = v.end;
+
+	while (v.start < end) {
+		n = vmas_next(new, v.start);
+		v.end = n == NULL || n->start > end ? end : n->start;
+		if (v.end > v.start && row_add(f, &v, "gone") == -1)
+			return -1;
+		if (n == NULL || n->start >= end)
+			break;
+		v.start = n->end;
+	}
+	return 0;
+}
+
+static int
+row_cmp(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/*
+ * The mappings of both, ascending.
+ */
+static int
+rows_compare(struct figure *f, const struct vmas *old, const struct vmas *new)
+{
+	char note[sizeof f->row->note];
+	size_t i;
+
+	for (i = 0; i < new->n; i++) {
+		row_note(old, &new->v[i], note, sizeof note);
+		if (row_add(f, &new->v[i], note) == -1)
+			return -1;
+	}
+	for (i = 0; i < old->n; i++)
+		if (rows_gone(f, new, old->v[i]) == -1)
+			return -1;
+	if (f->n > 1)
+		qsort(f->row, f->n, sizeof *f->row, row_cmp);
+	return 0;
+}
+
+/*
+ * The number that a process had before: the same, or, where both snapshots
+ * have but one process, that of the other.
+ */
+static uint64_t
+pid_before(struct snap *old, struct snap *new, uint64_t pid)
+{
+	uint64_t other = 0;
+	size_t i, n[2] = { 0, 0 };
+
+	for (i = 0; i < new->nproc; i++)
+		n[0] += new->proc[i]->mem != NULL &&
+		    new->proc[i]->carried == NULL;
+	for (i = 0; i < old->nproc; i++)
+		if (old->proc[i]->mem != NULL &&
+		    old->proc[i]->carried == NULL) {
+			other = old->proc[i]->pid;
+			n[1]++;
+		}
+	return n[0] == 1 && n[1] == 1 && snap_process(old, pid) == NULL ?
+	    other : pid;
+}
+
+/*
+ * The address space of a process, empty where there is no such process.
+ */
+static int
+space_or_none(struct space *sp, struct snap *s, uint64_t pid)
+{
+	return space_snap(sp, s, pid) == -1 && !sp->gone ? -1 : 0;
+}
+
+static int
+figure_compare(struct figure *f, struct snap *old, struct snap *new)
+{
+	struct space was = { 0 }, is = { 0 };
+	struct proc *a, *b;
+	uint64_t before;
+	int rc = -1;
+
+	before = pid_before(old, new, f->pid);
+	if (space_or_none(&was, old, before) == -1 ||
+	    space_or_none(&is, new, f->pid) == -1 ||
+	    rows_compare(f, &was.vma, &is.vma) == -1)
+		goto out;
+	a = snap_process(old, before);
+	b = snap_process(new, f->pid);
+	rc = pages_compare(&f->pages, a == NULL ? NULL : a->mem, &was.vma,
+	    b == NULL ? NULL : b->mem, &is.vma);
+out:
+	space_free(&was);
+	space_free(&is);
+	return rc;
+}
+
+/*
+ * The figures of what changed in processes from one snapshot to another.
+ */
+int
+album_compare(struct album *a, struct snap *old, struct snap *new,
+    const struct space *sp, size_t n)
+{
+	struct figure *f;
+	size_t i;
+
+	a->compare = true;
+	for (i = 0; i < n; i++) {
+		f = figure_add(a, &sp[i]);
+		if (f == NULL || figure_compare(f, old, new) == -1)
+			return -1;
+	}
+	return 0;
+}

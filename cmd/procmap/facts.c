@@ -1,0 +1,198 @@
+/*
+ * What Linux tells of an address space in the words of OpenBSD's UVM, whose
+ * structures -D shows.  Pointers are not told, and are 0x0.
+ */
+#include "procmap.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {				/* entry types: uvm_map.h of OpenBSD */
+	ET_OBJ = 1,
+	ET_COW = 4,
+	ET_NEEDSCOPY = 8,
+	ET_STACK = 0x40,
+	ET_CONCEAL = 0x100,
+	ET_IMMUTABLE = 0x400
+};
+
+/*
+ * Is an entry private, and nothing of it copied yet?
+ */
+bool
+entry_needscopy(const struct space *sp, size_t i)
+{
+	const struct mapping *m = &sp->m[i];
+
+	return !(sp->vma.v[i].flags & VMA_SHARED) &&
+	    m->flags & MAPPING_SIZES && m->anon + m->swap == 0;
+}
+
+/*
+ * The slots of its amap that are used: pages of its own.
+ */
+uint64_t
+entry_slots(const struct space *sp, size_t i)
+{
+	return sp->vma.v[i].flags & VMA_SHARED ? 0 :
+	    (sp->m[i].anon + sp->m[i].swap) / PAGE_KB;
+}
+
+/*
+ * What a child gets: 0 it shares, 1 a copy, 2 nothing, 3 zeros.
+ */
+int
+entry_inherit(const struct space *sp, size_t i)
+{
+	if (sp->m[i].flags & MAPPING_DONTFORK)
+		return 2;
+	if (sp->m[i].flags & MAPPING_WIPEONFORK)
+		return 3;
+	return sp->vma.v[i].flags & VMA_SHARED ? 0 : 1;
+}
+
+int
+entry_advice(const struct space *sp, size_t i)
+{
+	return sp->m[i].flags & MAPPING_RANDOM ? 1 :
+	    sp->m[i].flags & MAPPING_SEQUENTIAL ? 2 : 0;
+}
+
+unsigned int
+entry_type(const struct space *sp, size_t i)
+{
+	const struct vma *v = &sp->vma.v[i];
+	unsigned int f = sp->m[i].flags;
+
+	return (v->ino != 0 ? ET_OBJ : 0U) |
+	    (v->flags & VMA_SHARED ? 0U : ET_COW) |
+	    (entry_needscopy(sp, i) ? ET_NEEDSCOPY : 0U) |
+	    (f & MAPPING_STACK ? ET_STACK : 0U) |
+	    (f & MAPPING_DONTDUMP ? ET_CONCEAL : 0U) |
+	    (f & MAPPING_SEALED ? ET_IMMUTABLE : 0U);
+}
+
+uint64_t
+entry_kb(const struct vma *v)
+{
+	return (v->end - v->start) / KB;
+}
+
+uint64_t
+space_bytes(const struct space *sp)
+{
+	uint64_t sum;
+	size_t i;
+
+	for (sum = 0, i = 0; i < sp->vma.n; i++)
+		sum += sp->vma.v[i].end - sp->vma.v[i].start;
+	return sum;
+}
+
+/*
+ * The addresses that there may be, on amd64 with tables of four levels
+ * (Linux, Documentation/arch/x86/x86_64/mm.rst): below half of them are
+ * those of processes, above those of the kernel.
+ */
+uint64_t
+space_first(const struct space *sp)
+{
+	return sp->pid == 0 ? 0xffff800000000000 : 0;
+}
+
+uint64_t
+space_last(const struct space *sp)
+{
+	return sp->pid == 0 ? UINT64_MAX : 0x7ffffffff000;
+}
+
+/*
+ * Where the addresses behind a mapping end that nothing has.
+ */
+static uint64_t
+free_end(const struct space *sp, size_t i)
+{
+	const struct vma *v = &sp->vma.v[i];
+	uint64_t last = space_last(sp);
+
+	if (i + 1 < sp->vma.n && (v[1].start < last || v->end > last))
+		return v[1].start;
+	return last > v->end ? last : v->end;
+}
+
+/*
+ * How far down a stack may grow from its top; 0 where that is not known.
+ */
+static uint64_t
+stack_lowest(const struct space *sp, uint64_t top)
+{
+	return sp->stacklimit == 0 || sp->stacklimit > top ? 0 :
+	    top - sp->stacklimit;
+}
+
+void
+debug_vmspace(const struct space *sp)
+{
+	uint64_t lowest = stack_lowest(sp, sp->startstack);
+
+	printf("proc->p_vmspace 0x0 = { vm_refcnt = 1, vm_shm = 0x0,\n"
+	    "    vm_rssize = %" PRIu64 ", vm_tsize = %" PRIu64
+	    ", vm_dsize = %" PRIu64 ",\n", sp->rss / PAGE_KB,
+	    sp->text / PAGE_KB, sp->data / PAGE_KB);
+	printf("    vm_ssize = %" PRIu64 ", vm_taddr = 0x%" PRIx64
+	    ", vm_daddr = 0x%" PRIx64 ",\n", sp->stack / PAGE_KB,
+	    sp->startcode, sp->startdata);
+	printf("    vm_maxsaddr = 0x%" PRIx64 ", vm_minsaddr = 0x%" PRIx64
+	    " }\n", lowest, sp->startstack);
+}
+
+/*
+ * The heap may grow as far as the next mapping, the stack down to its limit.
+ */
+void
+debug_map(const struct space *sp)
+{
+	uint64_t heap, stack, lowest;
+	const struct vma *v;
+	size_t i;
+
+	heap = stack = 0;
+	for (i = 0; i < sp->vma.n; i++) {
+		v = &sp->vma.v[i];
+		if (strcmp(v->name, "[heap]") == 0)
+			heap = free_end(sp, i);
+		if (strcmp(v->name, "[stack]") == 0)
+			stack = v->end;
+	}
+	lowest = stack_lowest(sp, stack);
+	printf("%s 0x0 = { pmap = 0x0,\n", sp->pid == 0 ? "kernel_map" :
+	    "proc->p_vmspace.vm_map");
+	printf("    lock = <struct lock>\n    size = %" PRIx64
+	    ", ref_count = %" PRIu64 ", ref_lock = <struct simplelock>,\n",
+	    space_bytes(sp), sp->threads);
+	printf("    min_offset-max_offset = 0x%" PRIx64 "-0x%" PRIx64 "\n"
+	    "    b_start-b_end = 0x%" PRIx64 "-0x%" PRIx64 "\n"
+	    "    s_start-s_end = 0x%" PRIx64 "-0x%" PRIx64 "\n", space_first(sp),
+	    space_last(sp), heap == 0 ? 0 : sp->startbrk, heap, lowest, stack);
+	printf("    flags = 41 < PAGEABLE >,\n    timestamp = 0 }\n");
+}
+
+void
+debug_entry(const struct space *sp, size_t i)
+{
+	const struct vma *v = &sp->vma.v[i];
+	unsigned int type = entry_type(sp, i);
+
+	printf("vm_map_entry = { start = %" PRIx64 ", end = %" PRIx64
+	    ", fspace = %" PRIx64 ",\n"
+	    "    object.uvm_obj/sub_map = 0x0,\n", v->start, v->end,
+	    free_end(sp, i) - v->end);
+	printf("    offset = %" PRIx64 ", etype = %x <%s%s%s >, "
+	    "protection = %x,\n", v->off, type, type & ET_OBJ ? " OBJ" : "",
+	    type & ET_COW ? " COW" : "",
+	    type & ET_NEEDSCOPY ? " NEEDSCOPY" : "", v->flags & 7);
+	printf("    max_protection = %x, inheritance = %d, wired_count = %d,\n"
+	    "    aref = <struct vm_aref>, advice = %d, flags = 0 < > }\n",
+	    sp->m[i].max, entry_inherit(sp, i),
+	    (sp->m[i].flags & MAPPING_WIRED) != 0, entry_advice(sp, i));
+}

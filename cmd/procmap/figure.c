@@ -1,0 +1,299 @@
+/*
+ * What a picture shows: a figure for each process, with its mappings, what
+ * is known of their pages, and who shares them.
+ */
+#include "procmap.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Add a mapping to a figure, and a word for what became of it.
+ */
+int
+row_add(struct figure *f, const struct vma *v, const char *note)
+{
+	struct row *r;
+
+	if ((r = reallocarray(f->row, f->n + 1, sizeof *r)) == NULL)
+		return errstr_set("out of memory");
+	f->row = r;
+	r += f->n;
+	r->start = v->start;
+	r->end = v->end;
+	vma_perms(v, r->perm);
+	strlcpy(r->note, note, sizeof r->note);
+	if ((r->name = malloc(strlen(v->name) + 16)) == NULL)
+		return errstr_set("out of memory");
+	name_make(r->name, strlen(v->name) + 16, v);
+	f->n++;
+	return 0;
+}
+
+/*
+ * Add a figure of a process, without mappings; or NULL.
+ */
+struct figure *
+figure_add(struct album *a, const struct space *sp)
+{
+	struct figure *f;
+
+	f = reallocarray(a->fig, a->n + 1, sizeof *f);
+	if (f == NULL) {
+		(void)errstr_set("out of memory");
+		return NULL;
+	}
+	a->fig = f;
+	f += a->n++;
+	memset(f, 0, sizeof *f);
+	f->pid = sp->pid;
+	strlcpy(f->name, sp->name, sizeof f->name);
+	return f;
+}
+
+static int
+figure_rows(struct figure *f, const struct space *sp)
+{
+	size_t i;
+
+	for (i = 0; i < sp->vma.n; i++)
+		if (row_add(f, &sp->vma.v[i], "") == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * Note that a figure has pages which another process has, too.
+ */
+static int
+partner_add(struct partner **v, size_t *n, uint64_t pid, uint64_t kb)
+{
+	struct partner *p;
+	size_t i;
+
+	for (i = 0; i < *n && (*v)[i].pid != pid; i++)
+		continue;
+	if (i == *n) {
+		if ((p = reallocarray(*v, *n + 1, sizeof *p)) == NULL)
+			return errstr_set("out of memory");
+		*v = p;
+		memset(&p[(*n)++], 0, sizeof *p);
+		p[i].pid = pid;
+	}
+	(*v)[i].kb += kb;
+	return 0;
+}
+
+static int
+partner_cmp(const void *a, const void *b)
+{
+	const struct partner *x = a, *y = b;
+
+	if (x->kb != y->kb)
+		return x->kb > y->kb ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/*
+ * Give those who share most a place of their own, and ask for their names.
+ */
+static int
+album_partners(struct album *a, void (*name)(void *, struct partner *),
+    void *arg)
+{
+	struct partner *v = NULL;
+	const struct pagespan *p;
+	size_t i, k, n;
+	int rc;
+
+	for (rc = 0, n = i = 0; rc == 0 && i < a->n; i++)
+		for (k = 0; rc == 0 && k < a->fig[i].pages.n; k++) {
+			p = &a->fig[i].pages.v[k];
+			if (p->kind == PAGES_SHARED && p->with != 0)
+				rc = partner_add(&v, &n, p->with,
+				    (p->end - p->start) / KB);
+		}
+	if (n > 1)
+		qsort(v, n, sizeof *v, partner_cmp);
+	a->npartner = n < PARTNERS ? n : PARTNERS;
+	for (i = 0; i < a->npartner; i++) {
+		a->partner[i] = v[i];
+		if (name != NULL)
+			name(arg, &a->partner[i]);
+		for (k = 0; k < a->n; k++)
+			if (a->fig[k].pid == v[i].pid)
+				strlcpy(a->partner[i].name, a->fig[k].name,
+				    sizeof a->partner[i].name);
+	}
+	free(v);
+	return rc;
+}
+
+/*
+ * Tell all figures who shares their pages.
+ */
+static int
+album_share(struct album *a, struct sharing *s)
+{
+	size_t i;
+
+	for (i = 0; i < a->n; i++)
+		if (sharing_tell(s, &a->fig[i].pages, a->fig[i].pid) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * Nothing can be said of the pages of a process.
+ */
+static int
+figure_unknown(struct figure *f)
+{
+	struct pagespan p = { .kind = PAGES_MISSING };
+	size_t i;
+
+	pagelist_free(&f->pages);
+	for (i = 0; i < f->n; i++) {
+		p.start = f->row[i].start;
+		p.end = f->row[i].end;
+		if (pagelist_add(&f->pages, &p) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * The figures of live processes.  1 if there is nothing known of the pages
+ * of one, which was said.
+ */
+int
+album_live(struct album *a, const struct space *sp, size_t n)
+{
+	struct sharing *s;
+	struct figure *f;
+	size_t i;
+	int lost, rc;
+
+	if ((s = sharing_new()) == NULL)
+		return -1;
+	for (lost = rc = 0, i = 0; rc == 0 && i < n; i++) {
+		f = figure_add(a, &sp[i]);
+		rc = f == NULL ? -1 : figure_rows(f, &sp[i]);
+		if (rc == 0 && sp[i].pid == 0)
+			rc = figure_unknown(f);
+		else if (rc == 0 && pages_live(&f->pages, &sp[i]) == -1) {
+			warnx("%s", snap_errstr());
+			lost = 1;
+			rc = figure_unknown(f);
+		}
+		if (rc == 0)
+			rc = sharing_add(s, &f->pages, f->pid);
+	}
+	if (rc == 0)
+		rc = album_share(a, s);
+	sharing_free(s);
+	if (rc == 0)
+		rc = album_partners(a, NULL, NULL);
+	return rc == 0 ? lost : -1;
+}
+
+/*
+ * The name of a process of a snapshot, or of a file that is carried along.
+ */
+static void
+name_partner(void *arg, struct partner *p)
+{
+	struct space sp;
+	struct proc *pr;
+
+	if ((pr = snap_process(arg, p->pid)) == NULL)
+		return;
+	if (pr->carried != NULL) {
+		strlcpy(p->name, pr->carried->path, sizeof p->name);
+		if (strlen(pr->carried->path) >= sizeof p->name &&
+		    strrchr(pr->carried->path, '/') != NULL)
+			strlcpy(p->name, strrchr(pr->carried->path, '/') + 1,
+			    sizeof p->name);
+		program_harmless(p->name);
+		return;
+	}
+	if (space_snap(&sp, arg, p->pid) == 0)
+		strlcpy(p->name, sp.name, sizeof p->name);
+	space_free(&sp);
+}
+
+/*
+ * Note whose pages are where, of a whole snapshot.
+ */
+static int
+sharing_snap(struct sharing *s, struct snap *snap)
+{
+	struct pagelist l = { 0 };
+	struct proc *p;
+	size_t i;
+	int rc;
+
+	for (rc = 0, i = 0; rc == 0 && i < snap->nproc; i++) {
+		p = snap->proc[i];
+		rc = pages_snap(&l, p->mem);
+		if (rc == 0)
+			rc = sharing_add(s, &l, p->pid);
+		pagelist_free(&l);
+		if (rc == 0 && p->carried != NULL) {
+			rc = pages_snap(&l, p->text);
+			if (rc == 0)
+				rc = sharing_add(s, &l, p->pid);
+			pagelist_free(&l);
+		}
+	}
+	return rc;
+}
+
+/*
+ * The figures of processes of a snapshot.
+ */
+int
+album_snap(struct album *a, struct snap *snap, const struct space *sp,
+    size_t n)
+{
+	struct sharing *s;
+	struct figure *f;
+	struct proc *p;
+	size_t i;
+	int rc;
+
+	if ((s = sharing_new()) == NULL)
+		return -1;
+	rc = sharing_snap(s, snap);
+	for (i = 0; rc == 0 && i < n; i++) {
+		f = figure_add(a, &sp[i]);
+		rc = f == NULL ? -1 : figure_rows(f, &sp[i]);
+		p = snap_process(snap, sp[i].pid);
+		if (rc == 0 && p != NULL) {
+			f->pid = p->pid;
+			rc = p->mem == NULL ? figure_unknown(f) :
+			    pages_snap(&f->pages, p->mem);
+		}
+	}
+	if (rc == 0)
+		rc = album_share(a, s);
+	sharing_free(s);
+	return rc == 0 ? album_partners(a, name_partner, snap) : -1;
+}
+
+void
+album_free(struct album *a)
+{
+	size_t i, k;
+
+	for (i = 0; i < a->n; i++) {
+		for (k = 0; k < a->fig[i].n; k++)
+			free(a->fig[i].row[k].name);
+		free(a->fig[i].row);
+		pagelist_free(&a->fig[i].pages);
+	}
+	free(a->fig);
+	memset(a, 0, sizeof *a);
+}

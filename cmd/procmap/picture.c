@@ -1,0 +1,347 @@
+/*
+ * The picture of address spaces, as SVG without scripts.  For each process:
+ *
+ *	process PID: NAME
+ *	a bar of all its memory, and the legend with amounts
+ *	ADDRESS PERM SIZE  a strip for each mapping   NAME
+ *
+ * How long a strip is tells the size on a logarithmic scale, so that a page
+ * can be seen beside a gigabyte; within a strip it is linear.
+ */
+#include "procmap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {				/* points */
+	WIDTH = 1280,
+	MARGIN = 20,
+	X_PERM = 138,
+	X_SIZE = 216,		/* the right edge */
+	X_STRIP = 232,
+	STRIP_LEAST = 15,
+	STRIP_MOST = 540,
+	X_NAME = X_STRIP + STRIP_MOST + 14,
+	NAME_CHARS = 70,
+	ROW = 16,
+	BAR = 18
+};
+
+struct canvas {
+	struct buf	 b;
+	const struct album *album; /* borrowed */
+	int		 y;
+	int		 powers; /* of 16 pages in the largest mapping */
+};
+
+/*
+ * How long the strip of a mapping is.  Its logarithm is a straight line from
+ * one power of two to the next.
+ */
+static int
+strip_width(const struct canvas *cv, uint64_t bytes)
+{
+	uint64_t pages = bytes / (4 * KB);
+	double log2;
+	int n;
+
+	if (pages == 0)
+		pages = 1;
+	for (n = 0; pages >> n > 1; n++)
+		continue;
+	log2 = n + (double)pages / (double)((uint64_t)1 << n) - 1;
+	return (int)(STRIP_LEAST + (STRIP_MOST - STRIP_LEAST) * log2 / 4 /
+	    cv->powers) / 3 * 3;
+}
+
+static void
+find_powers(struct canvas *cv)
+{
+	const struct figure *f;
+	uint64_t most;
+	size_t i, k;
+
+	for (most = 0, i = 0; i < cv->album->n; i++)
+		for (f = &cv->album->fig[i], k = 0; k < f->n; k++)
+			if (f->row[k].end - f->row[k].start > most)
+				most = f->row[k].end - f->row[k].start;
+	for (cv->powers = 1; cv->powers < 14 &&
+	    most > (uint64_t)4 * KB << (4 * cv->powers); cv->powers++)
+		continue;
+}
+
+/*
+ * What a class is called.
+ */
+static void
+class_name(struct canvas *cv, unsigned int c)
+{
+	static const char *const name[PAGES_KINDS] = {
+		[PAGES_NONE] = "nothing there",
+		[PAGES_RAW] = "its own",
+		[PAGES_ZERO] = "zero",
+		[PAGES_SHARED] = "shared with others",
+		[PAGES_SWAPPED] = "swapped out",
+		[PAGES_GUARD] = "guard pages",
+		[PAGES_MISSING] = "not captured",
+		[PAGES_SAME] = "unchanged",
+		[PAGES_CHANGED] = "changed",
+		[PAGES_NEW] = "new",
+		[PAGES_GONE] = "gone"
+	};
+	const struct partner *p;
+
+	if (c < PAGES_KINDS) {
+		buf_puts(&cv->b, name[c]);
+		return;
+	}
+	p = &cv->album->partner[c - PAGES_KINDS];
+	buf_puts(&cv->b, "shared with ");
+	if (*p->name != '/')
+		buf_printf(&cv->b, "%" PRIu64 " ", p->pid);
+	svg_end(&cv->b, p->name, 40);
+}
+
+/*
+ * The legend, in lines as they fit: a square, what it stands for, how much.
+ */
+static void
+draw_legend(struct canvas *cv, const uint64_t kb[CLASSES])
+{
+	unsigned int c;
+	size_t before;
+	int x = MARGIN, w;
+
+	for (c = 0; c < CLASSES; c++) {
+		if (kb[c] == 0)
+			continue;
+		before = cv->b.len;
+		class_name(cv, c);
+		w = (int)(cv->b.len - before) * 7 + 75;
+		cv->b.len = before;
+		if (x + w > WIDTH - MARGIN && x > MARGIN) {
+			x = MARGIN;
+			cv->y += 20;
+		}
+		buf_printf(&cv->b, "<rect class=\"c%u\" x=\"%d\" y=\"%d\" "
+		    "width=\"12\" height=\"12\"/><rect class=\"edge\" "
+		    "x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/>"
+		    "<text class=\"key\" x=\"%d\" y=\"%d\">", c, x, cv->y, x,
+		    cv->y, x + 18, cv->y + 10);
+		class_name(cv, c);
+		buf_puts(&cv->b, " ");
+		svg_size(&cv->b, kb[c]);
+		buf_puts(&cv->b, "</text>\n");
+		x += w;
+	}
+	cv->y += 26;
+}
+
+/*
+ * All memory of a process as one bar, and the legend.  What is nothing is
+ * left out, for it would be most of the bar.
+ */
+static void
+draw_summary(struct canvas *cv, const struct figure *f)
+{
+	uint64_t kb[CLASSES], all, upto;
+	int width = WIDTH - 2 * MARGIN, from, to;
+	unsigned int c;
+
+	strip_count(cv->album, f, kb);
+	for (all = 0, c = PAGES_NONE + 1; c < CLASSES; c++)
+		all += kb[c];
+	for (upto = 0, from = 0, c = PAGES_NONE + 1; c < CLASSES; c++) {
+		if (kb[c] == 0)
+			continue;
+		upto += kb[c];
+		to = (int)((double)upto / (double)all * width);
+		if (to <= from)
+			to = from + 1;
+		buf_printf(&cv->b, "<rect class=\"c%u\" x=\"%d\" y=\"%d\" "
+		    "width=\"%d\" height=\"%d\"/>", c, MARGIN + from, cv->y,
+		    to - from, BAR);
+		from = to;
+	}
+	buf_printf(&cv->b, "<rect class=\"edge\" x=\"%d\" y=\"%d\" "
+	    "width=\"%d\" height=\"%d\"/>\n", MARGIN, cv->y, width, BAR);
+	cv->y += BAR + 10;
+	draw_legend(cv, kb);
+}
+
+/*
+ * The scale above strips, and its lines behind them, down to the bottom.
+ */
+static void
+draw_scale(struct canvas *cv, int bottom)
+{
+	int i, x;
+
+	for (i = 0; i <= cv->powers; i++) {
+		x = X_STRIP + strip_width(cv, (uint64_t)4 * KB << (4 * i));
+		buf_printf(&cv->b, "<text class=\"tick\" x=\"%d\" y=\"%d\" "
+		    "text-anchor=\"middle\">", x, cv->y + 9);
+		svg_size(&cv->b, (uint64_t)4 << (4 * i));
+		buf_printf(&cv->b, "</text><path class=\"line\" d=\"M%d.5 "
+		    "%dV%d\"/>\n", x, cv->y + 13, bottom);
+	}
+}
+
+/*
+ * Addresses before a row that are not mapped; how high they are drawn.
+ */
+static int
+gap_height(const struct figure *f, size_t i)
+{
+	uint64_t gap;
+
+	gap = i == 0 ? 0 : f->row[i].start - f->row[i - 1].end;
+	return gap == 0 ? 0 : gap < (uint64_t)1 << 30 ? 4 : 15;
+}
+
+static void
+draw_gap(struct canvas *cv, const struct figure *f, size_t i)
+{
+	int h = gap_height(f, i);
+
+	if (h > 4) {
+		buf_printf(&cv->b, "<text class=\"gap\" x=\"%d\" y=\"%d\">",
+		    MARGIN, cv->y + 10);
+		svg_size(&cv->b, (f->row[i].start - f->row[i - 1].end) / KB);
+		buf_puts(&cv->b, " not mapped</text>\n");
+	}
+	cv->y += h;
+}
+
+static void
+draw_row(struct canvas *cv, const struct figure *f, size_t i)
+{
+	const struct row *r = &f->row[i];
+	int end = X_STRIP + strip_width(cv, r->end - r->start);
+	bool again;
+	int room;
+
+	again = i > 0 && r->name[0] == '/' &&
+	    strcmp(r->name, r[-1].name) == 0;
+	buf_printf(&cv->b, "<g><title>%" PRIx64 "-%" PRIx64 " %s %" PRIu64
+	    "K ", r->start, r->end, r->perm, (r->end - r->start) / KB);
+	svg_text(&cv->b, r->name);
+	buf_printf(&cv->b, "</title><text x=\"%d\" y=\"%d\">%016" PRIx64
+	    "</text><text x=\"%d\" y=\"%d\">%s</text><text x=\"%d\" "
+	    "y=\"%d\" text-anchor=\"end\">", MARGIN, cv->y + 10, r->start,
+	    X_PERM, cv->y + 10, r->perm, X_SIZE, cv->y + 10);
+	svg_size(&cv->b, (r->end - r->start) / KB);
+	buf_puts(&cv->b, "</text>");
+	buf_printf(&cv->b, "<path class=\"lead\" d=\"M%d %d.5H%d\"/>",
+	    end + 6, cv->y + 6, X_NAME - 6);
+	strip_draw(&cv->b, cv->album, f, r, X_STRIP, cv->y, end - X_STRIP);
+	buf_printf(&cv->b, "<text x=\"%d\" y=\"%d\"%s>", X_NAME, cv->y + 10,
+	    again ? " class=\"dim\"" : "");
+	room = NAME_CHARS;
+	if (*r->note != '\0') {
+		room -= (int)strlen(r->note) + 1;
+		buf_printf(&cv->b, "<tspan class=\"note c%d\">",
+		    strcmp(r->note, "new") == 0 ? PAGES_NEW :
+		    strcmp(r->note, "gone") == 0 ? PAGES_GONE : PAGES_CHANGED);
+		svg_text(&cv->b, r->note);
+		buf_puts(&cv->b, "</tspan> ");
+	}
+	svg_end(&cv->b, r->name + strspn(r->name, " "), room);
+	buf_puts(&cv->b, "</text></g>\n");
+	cv->y += ROW;
+}
+
+static void
+draw_figure(struct canvas *cv, const struct figure *f)
+{
+	uint64_t kb;
+	size_t i;
+	int bottom;
+
+	for (kb = 0, i = 0; i < f->n; i++)
+		kb += (f->row[i].end - f->row[i].start) / KB;
+	buf_printf(&cv->b, "<text class=\"head\" x=\"%d\" y=\"%d\">", MARGIN,
+	    cv->y + 14);
+	if (f->pid == 0)
+		buf_puts(&cv->b, "kernel");
+	else
+		buf_printf(&cv->b, "process %" PRIu64, f->pid);
+	if (*f->name != '\0') {
+		buf_puts(&cv->b, ": ");
+		svg_text(&cv->b, f->name);
+	}
+	buf_printf(&cv->b, "<tspan class=\"sub\" dx=\"12\">%zu mapping%s, ",
+	    f->n, f->n == 1 ? "" : "s");
+	svg_size(&cv->b, kb);
+	buf_puts(&cv->b, " of addresses</tspan></text>\n");
+	cv->y += 24;
+	draw_summary(cv, f);
+	for (bottom = cv->y + 18, i = 0; i < f->n; i++)
+		bottom += ROW + gap_height(f, i);
+	draw_scale(cv, bottom);
+	cv->y += 18;
+	for (i = 0; i < f->n; i++) {
+		draw_gap(cv, f, i);
+		draw_row(cv, f, i);
+	}
+	cv->y += 34;
+}
+
+/*
+ * Draw all figures into the body, and put the head before it, which must
+ * know how high that is.
+ */
+static int
+draw(struct canvas *cv, const char *title, struct buf *head)
+{
+	size_t i;
+
+	find_powers(cv);
+	cv->y = 84;
+	for (i = 0; i < cv->album->n; i++)
+		draw_figure(cv, &cv->album->fig[i]);
+	buf_printf(head, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+	    "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n", WIDTH,
+	    cv->y, WIDTH, cv->y);
+	svg_style(head);
+	buf_printf(head, "<rect width=\"%d\" height=\"%d\" "
+	    "fill=\"#ffffff\"/>\n<text class=\"title\" x=\"%d\" y=\"34\">",
+	    WIDTH, cv->y, MARGIN);
+	buf_puts(head, cv->album->compare ? "What changed" : "Memory map");
+	buf_puts(head, *title == '\0' ? "" : ": ");
+	svg_end(head, title, 80);
+	buf_printf(head, "</text>\n<text class=\"sub\" x=\"%d\" y=\"54\">"
+	    "Each strip is a mapping: its length tells the size, on the "
+	    "scale above the strips; its colours tell of the pages, by "
+	    "address from left to right.</text>\n", MARGIN);
+	return buf_check(head) == -1 ? -1 : buf_check(&cv->b);
+}
+
+/*
+ * Write a picture of all figures to a file ("-": standard output).
+ */
+int
+picture_write(const struct album *a, const char *title, const char *path)
+{
+	static const char tail[] = "</svg>\n";
+	struct canvas cv = { .album = a };
+	struct buf head = { 0 };
+	struct output *o;
+	int rc = -1;
+
+	if (draw(&cv, title, &head) == -1 || (o = output_open(path)) == NULL)
+		goto out;
+	output_put(o, head.data, head.len);
+	output_refer(o, cv.b.data, cv.b.len);
+	output_put(o, tail, sizeof tail - 1);
+	if (output_flush(o) == -1) {
+		output_abort(o);
+		goto out;
+	}
+	rc = output_commit(o);
+out:
+	buf_free(&head);
+	buf_free(&cv.b);
+	return rc;
+}

@@ -1,0 +1,341 @@
+/*
+ * procmap: the address spaces of processes, live or in a snapshot.
+ */
+#include "procmap.h"
+
+#include <err.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SNAPS = 2 };		/* of -M: one, or two to be compared */
+
+struct command {
+	struct options	 opts;
+	struct snap	*snap[SNAPS]; /* owned; NULL: live processes */
+	size_t		 nsnap;
+	uint64_t	*pid;	/* owned */
+	size_t		 npid;
+	struct space	*space;	/* owned; those that could be had */
+	size_t		 nspace;
+	struct slots	 total;
+	char		 title[256]; /* of a picture */
+	bool		 failed;
+};
+
+static void __attribute__((noreturn))
+usage(void)
+{
+	fprintf(stderr, "usage: procmap [-AadlmPrsvx] [-D number] "
+	    "[-g picture] [-M file] [-N system]\n"
+	    "               [-p pid] [pid ...]\n");
+	exit(1);
+}
+
+static uint64_t
+parse_pid(const char *s)
+{
+	const char *why;
+	long long n;
+
+	n = strtonum(s, 0, INT_MAX, &why);
+	if (why != NULL)
+		usage();
+	return (uint64_t)n;
+}
+
+static unsigned int
+parse_debug(const char *s)
+{
+	const char *why;
+	long long n;
+
+	n = strtonum(s, 0, DEBUG_ALL, &why);
+	if (why != NULL)
+		errx(1, "invalid debug mask");
+	return (unsigned int)n;
+}
+
+static void
+say_lost(void *arg, const char *text)
+{
+	(void)arg;
+	warnx("%s", text);
+}
+
+/*
+ * Open the snapshots; their pages are read only to compare them, and what is
+ * missing of these matters only for a picture.
+ */
+static void
+open_snaps(struct command *c, char **path)
+{
+	struct readopts o = { .nodata = c->nsnap < SNAPS,
+	    .warn = c->opts.picture != NULL ? say_lost : NULL };
+	size_t i;
+
+	for (i = 0; i < c->nsnap; i++) {
+		c->snap[i] = snap_open(path[i], &o);
+		if (c->snap[i] == NULL)
+			errx(1, "%s", snap_errstr());
+		strlcat(c->title, i == 0 ? "" : " to ", sizeof c->title);
+		strlcat(c->title, path[i], sizeof c->title);
+	}
+}
+
+static void
+pid_add(struct command *c, uint64_t pid)
+{
+	c->pid = reallocarray(c->pid, c->npid + 1, sizeof *c->pid);
+	if (c->pid == NULL)
+		err(1, NULL);
+	c->pid[c->npid++] = pid;
+}
+
+/*
+ * Has a process mappings, captured or not?
+ */
+static bool
+has_map(const struct proc *p)
+{
+	struct vmas l = { 0 };
+	bool any;
+
+	if (p->carried != NULL || proc_isthread(p))
+		return false;
+	any = p->mem != NULL || (proc_vmas(p, &l) == 0 && l.n > 0);
+	vmas_free(&l);
+	return any;
+}
+
+/*
+ * All processes of a snapshot that have mappings and are not in another.
+ */
+static void
+pid_addall(struct command *c, const struct snap *s, struct snap *but)
+{
+	const struct proc *p;
+	size_t i;
+
+	for (i = 0; i < s->nproc; i++) {
+		p = s->proc[i];
+		if (has_map(p) && (but == NULL ||
+		    snap_find(but, p->pid) == NULL))
+			pid_add(c, p->pid);
+	}
+}
+
+static int
+space_get(struct command *c, uint64_t pid, struct space *sp)
+{
+	int rc;
+
+	if (c->nsnap == SNAPS) {
+		rc = space_snap(sp, c->snap[1], pid);
+		if (rc == -1 && sp->gone) {
+			space_free(sp);
+			rc = space_snap(sp, c->snap[0], pid);
+		}
+		return rc;
+	}
+	if (c->nsnap > 0)
+		return space_snap(sp, c->snap[0], pid);
+	return pid == 0 ? space_kernel(sp) : space_live(sp, (pid_t)pid);
+}
+
+/*
+ * Say why a process has no map.
+ */
+static void
+space_fail(struct command *c, const struct space *sp)
+{
+	c->failed = true;
+	fflush(stdout);
+	if (!sp->denied)
+		warnx("%s", snap_errstr());
+	else if (sp->pid != 0)
+		warnx("other users' process maps are restricted");
+	else if (geteuid() != 0)
+		warnx("kernel map is restricted");
+	else
+		warnx("kernel map is restricted: %s", snap_errstr());
+}
+
+static void
+show_process(struct command *c, uint64_t pid)
+{
+	struct space sp;
+	bool text;
+	int rc;
+
+	text = c->opts.styles != 0 || c->opts.debug != 0;
+	rc = space_get(c, pid, &sp);
+	if (text && c->npid > 1 && !sp.gone) {
+		if (pid == 0)
+			printf("kernel:\n");
+		else
+			printf("process %ju:\n", (uintmax_t)pid);
+	}
+	if (rc == -1) {
+		space_fail(c, &sp);
+		space_free(&sp);
+		return;
+	}
+	if (sp.moving) {
+		fflush(stdout);
+		warnx("%ju: its mappings changed while they were read",
+		    (uintmax_t)pid);
+	}
+	if (text)
+		space_print(&sp, &c->opts, &c->total);
+	c->space[c->nspace++] = sp;
+}
+
+static void
+make_picture(struct command *c)
+{
+	struct album a = { 0 };
+	int rc;
+
+	if (c->nspace == 0) {
+		warnx("nothing to make a picture of");
+		c->failed = true;
+		return;
+	}
+	program_signals();
+	if (c->nsnap == 0)
+		strlcpy(c->title, "live processes", sizeof c->title);
+	if (c->nsnap == SNAPS)
+		rc = album_compare(&a, c->snap[0], c->snap[1], c->space,
+		    c->nspace);
+	else if (c->nsnap > 0)
+		rc = album_snap(&a, c->snap[0], c->space, c->nspace);
+	else
+		rc = album_live(&a, c->space, c->nspace);
+	c->failed = c->failed || rc == 1;
+	if (rc == -1 || picture_write(&a, c->title, c->opts.picture) == -1) {
+		warnx("%s", snap_errstr());
+		c->failed = true;
+	}
+	album_free(&a);
+}
+
+static int
+option(struct command *c, int ch)
+{
+	static const struct {
+		int		 letter;
+		unsigned int	 style;
+	} styles[] = { { 'a', STYLE_ALL }, { 'd', STYLE_DDB },
+	    { 'l', STYLE_LINUX }, { 'm', STYLE_MAP }, { 'r', STYLE_RESERVED },
+	    { 's', STYLE_SOLARIS }, { 'x', STYLE_RESIDENT } };
+	size_t i;
+
+	for (i = 0; i < sizeof styles / sizeof *styles; i++)
+		if (styles[i].letter == ch) {
+			c->opts.styles |= styles[i].style;
+			return 0;
+		}
+	if (ch == 'A')
+		c->opts.amap = true;
+	else if (ch == 'v')
+		c->opts.verbose = true;
+	else
+		return -1;
+	return 0;
+}
+
+/*
+ * The pids to be shown: that of -p or -P, the operands, or a default.
+ */
+static void
+choose(struct command *c, bool one, uint64_t pid, char **operand)
+{
+	if (one)
+		pid_add(c, pid);
+	for (; *operand != NULL; operand++)
+		pid_add(c, parse_pid(*operand));
+	if (c->npid == 0 && c->nsnap > 0) {
+		pid_addall(c, c->snap[c->nsnap - 1], NULL);
+		if (c->nsnap == SNAPS && c->npid != 1)
+			pid_addall(c, c->snap[0], c->snap[1]);
+		if (c->npid == 0)
+			errx(1, "no process in the snapshot has mappings");
+	} else if (c->npid == 0)
+		pid_add(c, (uint64_t)getppid());
+	c->space = calloc(c->npid + 1, sizeof *c->space);
+	if (c->space == NULL)
+		err(1, NULL);
+}
+
+static void
+finish(struct command *c)
+{
+	size_t i;
+
+	if (c->opts.amap)
+		printf("total amap mapped slots: %ju\ntotal amap used slots: "
+		    "%ju\n", (uintmax_t)c->total.mapped,
+		    (uintmax_t)c->total.used);
+	if (fflush(stdout) == EOF || ferror(stdout))
+		err(1, "standard output");
+	if (c->opts.picture != NULL)
+		make_picture(c);
+	for (i = 0; i < c->nspace; i++)
+		space_free(&c->space[i]);
+	for (i = 0; i < c->nsnap; i++)
+		snap_free(c->snap[i]);
+	free(c->space);
+	free(c->pid);
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct command c = { 0 };
+	char *path[SNAPS];
+	uint64_t pid = 0;
+	bool one = false;
+	size_t i;
+	int ch;
+
+	program_descriptors();
+	while ((ch = getopt(argc, argv, "+AaD:dg:lmM:N:p:Prsvx")) != -1)
+		switch (ch) {
+		case 'D':
+			c.opts.debug = parse_debug(optarg);
+			break;
+		case 'g':
+			c.opts.picture = optarg;
+			break;
+		case 'M':
+			if (c.nsnap == SNAPS)
+				usage();
+			path[c.nsnap++] = optarg;
+			break;
+		case 'N':
+			break;
+		case 'P':
+		case 'p':
+			one = true;
+			pid = ch == 'P' ? (uint64_t)getpid() :
+			    parse_pid(optarg);
+			break;
+		default:
+			if (option(&c, ch) == -1)
+				usage();
+		}
+	if (c.nsnap == SNAPS && c.opts.picture == NULL)
+		errx(1, "two files to compare, but no -g");
+	if (c.opts.amap ? (c.opts.styles & STYLE_LINES) == 0 :
+	    c.opts.styles == 0 && c.opts.picture == NULL)
+		c.opts.styles |= STYLE_ALL;
+	name_terminal();
+	open_snaps(&c, path);
+	choose(&c, one, pid, argv + optind);
+	for (i = 0; i < c.npid; i++)
+		show_process(&c, c.pid[i]);
+	finish(&c);
+	return c.failed ? 1 : 0;
+}

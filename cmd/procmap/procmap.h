@@ -1,0 +1,134 @@
+/*
+ * What the files of procmap share.
+ */
+#ifndef PROCMAP_H
+#define PROCMAP_H
+
+#include "snap.h"
+
+enum style {			/* any of them together */
+	STYLE_MAP = 1,		/* -m */
+	STYLE_LINUX = 2,	/* -l */
+	STYLE_DDB = 4,		/* -d */
+	STYLE_SOLARIS = 8,	/* -s */
+	STYLE_ALL = 16,		/* -a */
+	STYLE_RESIDENT = 32,	/* -x */
+	STYLE_RESERVED = 64,	/* -r */
+	STYLE_LINES = 31	/* those that have a line for each mapping */
+};
+
+enum debug {			/* bits of -D */
+	DEBUG_VMSPACE = 1,
+	DEBUG_MAP = 2,
+	DEBUG_ENTRY = 8,
+	DEBUG_ALL = 31
+};
+
+enum { PAGE_KB = 4 };		/* kilobytes in a page, as these styles count */
+
+struct slots {			/* of amaps */
+	uint64_t	 mapped;
+	uint64_t	 used;
+};
+
+struct options {
+	unsigned int	 styles; /* of enum style */
+	unsigned int	 debug;	/* of enum debug */
+	bool		 amap;
+	bool		 verbose;
+	const char	*picture; /* a file to make, or NULL */
+};
+
+/* name.c */
+void		 name_terminal(void);
+void		 name_make(char *, size_t, const struct vma *);
+const char	*name_fit(const char *, int);
+
+/* facts.c: what Linux tells, in the words of UVM */
+bool		 entry_needscopy(const struct space *, size_t);
+uint64_t	 entry_slots(const struct space *, size_t);
+int		 entry_inherit(const struct space *, size_t);
+int		 entry_advice(const struct space *, size_t);
+unsigned int	 entry_type(const struct space *, size_t);
+uint64_t	 entry_kb(const struct vma *);
+uint64_t	 space_bytes(const struct space *);
+uint64_t	 space_first(const struct space *);
+uint64_t	 space_last(const struct space *);
+void		 debug_vmspace(const struct space *);
+void		 debug_map(const struct space *);
+void		 debug_entry(const struct space *, size_t);
+
+/* styles.c */
+const char	*rwx(unsigned int, bool, char [4]);
+const char	*prot_words(unsigned int, char [32]);
+void		 space_print(const struct space *, const struct options *,
+		    struct slots *);
+
+/* reserve.c */
+void		 resident_print(const struct space *);
+void		 reserved_print(const struct space *);
+
+/* figure.c: what a picture shows */
+struct row {			/* a mapping */
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+	char		 perm[5];
+	char		*name;	/* owned */
+	char		 note[32];
+};
+
+struct figure {			/* a process */
+	uint64_t	 pid;
+	char		 name[64];
+	struct row	*row;	/* owned; ascending */
+	size_t		 n;
+	struct pagelist	 pages;
+};
+
+enum { PARTNERS = 8 };		/* sharers with a colour of their own */
+
+struct partner {
+	uint64_t	 pid;
+	uint64_t	 kb;
+	char		 name[64];
+};
+
+struct album {			/* all figures of a picture */
+	struct figure	*fig;	/* owned */
+	size_t		 n;
+	struct partner	 partner[PARTNERS];
+	size_t		 npartner;
+	bool		 compare;
+};
+
+int		 album_live(struct album *, const struct space *, size_t);
+int		 album_snap(struct album *, struct snap *,
+		    const struct space *, size_t);
+void		 album_free(struct album *);
+int		 row_add(struct figure *, const struct vma *, const char *);
+struct figure	*figure_add(struct album *, const struct space *);
+
+/* compare.c */
+int		 album_compare(struct album *, struct snap *, struct snap *,
+		    const struct space *, size_t);
+
+/* picture.c */
+int		 picture_write(const struct album *, const char *,
+		    const char *);
+
+/* svg.c */
+void		 svg_text(struct buf *, const char *);
+void		 svg_end(struct buf *, const char *, int);
+void		 svg_size(struct buf *, uint64_t);
+void		 svg_style(struct buf *);
+
+/* strip.c */
+enum { CLASSES = PAGES_KINDS + PARTNERS }; /* what has a colour */
+
+unsigned int	 strip_class(const struct album *, const struct pagespan *);
+void		 strip_count(const struct album *, const struct figure *,
+		    uint64_t [CLASSES]);
+void		 strip_draw(struct buf *, const struct album *,
+		    const struct figure *, const struct row *, int, int, int);
+
+#endif

@@ -1,0 +1,175 @@
+/*
+ * What OpenBSD's procmap(1) wishes for in its BUGS, after pmap(1) of
+ * Solaris: -x, what is resident, shared and private; -r, which addresses
+ * are reserved.
+ */
+#include "procmap.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+enum { STACK_GAP = 1024 };	/* kilobytes that the kernel keeps free below
+				   a stack: stack_guard_gap */
+
+/*
+ * A number in a column: nothing is a dash, and what is not known a mark.
+ */
+static int
+print_kb(uint64_t kb, bool known)
+{
+	if (!known)
+		return printf(" %7s", "?");
+	return kb == 0 ? printf(" %7s", "-") : printf(" %7" PRIu64, kb);
+}
+
+/*
+ * The last part of a path, but brackets as they are.
+ */
+static const char *
+base(const char *name)
+{
+	const char *s;
+
+	s = name[0] == '/' ? strrchr(name, '/') : NULL;
+	return s == NULL ? name : s + 1;
+}
+
+static void
+resident_entry(const struct vma *v, const struct mapping *m)
+{
+	char prot[32], name[PATH_MAX + 16];
+	bool known = (m->flags & MAPPING_SIZES) != 0;
+	int n;
+
+	name_make(name, sizeof name, v);
+	n = printf("%016" PRIX64, v->start);
+	n += print_kb(entry_kb(v), true) + print_kb(m->rss, known) +
+	    print_kb(m->shared, known) + print_kb(m->private, known);
+	n += printf(" %-17s ", prot_words(v->flags, prot));
+	puts(name_fit(base(name), n));
+}
+
+/*
+ * -x: all of it is counted, also what cannot be accessed.
+ */
+void
+resident_print(const struct space *sp)
+{
+	struct mapping sum = { 0 };
+	bool known = true;
+	size_t i;
+
+	printf("Address           Kbytes Resident Shared Private Permissions"
+	    "       Mapped File\n");
+	for (i = 0; i < sp->vma.n; i++) {
+		resident_entry(&sp->vma.v[i], &sp->m[i]);
+		known = known && sp->m[i].flags & MAPPING_SIZES;
+		sum.rss += sp->m[i].rss;
+		sum.shared += sp->m[i].shared;
+		sum.private += sp->m[i].private;
+	}
+	printf("----------------  ------  ------  ------  ------\n%-16s",
+	    "total Kb");
+	print_kb(space_bytes(sp) / KB, true);
+	print_kb(sum.rss, known);
+	print_kb(sum.shared, known);
+	print_kb(sum.private, known);
+	putchar('\n');
+}
+
+/*
+ * A line of -r: the mark is for addresses that are taken, but not memory.
+ */
+static uint64_t
+reserved_line(uint64_t start, uint64_t end, unsigned int flags, char mark,
+    const char *name)
+{
+	char have[4];
+	int n;
+
+	n = printf("%016" PRIX64 " %10" PRIu64 "K %s%c-%c ", start,
+	    (end - start) / KB, rwx(flags, true, have),
+	    flags & VMA_SHARED ? 's' : '-', mark);
+	puts(name_fit(name, n));
+	return (end - start) / KB;
+}
+
+/*
+ * A stack down to its limit, where that is known, or to where others end;
+ * below it is what the kernel keeps free.
+ */
+static uint64_t
+reserved_stack(const struct space *sp, size_t i, const char *name)
+{
+	const struct vma *v = &sp->vma.v[i];
+	uint64_t below, gap, low, sum;
+
+	if (sp->stacklimit == 0)
+		return reserved_line(v->start, v->end, v->flags, ' ', name);
+	below = i > 0 ? v[-1].end : 0;
+	gap = (uint64_t)STACK_GAP * KB;
+	low = sp->stacklimit < v->end ? v->end - sp->stacklimit : 0;
+	low += KB * PAGE_KB - 1;
+	low -= low % (KB * PAGE_KB);
+	if (low < below + gap)
+		low = below + gap;
+	if (low > v->start)
+		low = v->start;
+	if (low - below < gap)
+		gap = low - below;
+	sum = gap == 0 ? 0 :
+	    reserved_line(low - gap, low, 0, '*', "  [ stack gap ]");
+	return sum + reserved_line(low, v->end, v->flags, ' ', name);
+}
+
+/*
+ * Where a heap could grow to: its limit, or the next mapping.
+ */
+static uint64_t
+heap_end(const struct space *sp, size_t i)
+{
+	const struct vma *v = &sp->vma.v[i];
+	uint64_t end, next;
+
+	next = i + 1 < sp->vma.n ? v[1].start : v->end;
+	if (sp->datalimit == 0)
+		end = v->end;
+	else if (sp->startbrk == 0 || sp->startbrk > v->end ||
+	    sp->datalimit > UINT64_MAX - sp->startbrk)
+		end = next;
+	else
+		end = sp->startbrk + sp->datalimit;
+	end -= end % (KB * PAGE_KB);
+	if (end > next)
+		end = next;
+	return end < v->end ? v->end : end;
+}
+
+/*
+ * -r: the heap and the stack as far as they may grow, everything else as it
+ * is.
+ */
+void
+reserved_print(const struct space *sp)
+{
+	char name[PATH_MAX + 16];
+	const struct vma *v;
+	uint64_t sum;
+	size_t i;
+	bool idle;
+
+	for (sum = 0, i = 0; i < sp->vma.n; i++) {
+		v = &sp->vma.v[i];
+		name_make(name, sizeof name, v);
+		idle = (v->flags & (VMA_READ | VMA_WRITE | VMA_EXEC)) == 0 ||
+		    sp->m[i].flags & MAPPING_NORESERVE;
+		if (strcmp(v->name, "[stack]") == 0)
+			sum += reserved_stack(sp, i, name);
+		else
+			sum += reserved_line(v->start,
+			    strcmp(v->name, "[heap]") == 0 ? heap_end(sp, i) :
+			    v->end, v->flags, idle ? '*' : ' ', name);
+	}
+	printf("%9s%-7s%11" PRIu64 "K\n", "", "total", sum);
+}

@@ -1,0 +1,179 @@
+/*
+ * A mapping as a strip.  It is cut into columns of a few points; a column
+ * that stands for pages of several kinds shows each as high as its share.
+ */
+#include "procmap.h"
+
+#include <string.h>
+
+enum { CELL = 3 };		/* points: a column */
+
+struct bar {			/* of a class, not drawn yet */
+	int	 x, y, w, h;
+};
+
+struct strip {			/* what is to be drawn of each class */
+	struct bar	 bar[CLASSES];
+	struct buf	 path[CLASSES]; /* owned */
+};
+
+/*
+ * The class of pages: their kind, or the one who shares them.
+ */
+unsigned int
+strip_class(const struct album *a, const struct pagespan *p)
+{
+	size_t i;
+
+	if (p->kind == PAGES_SHARED && p->with != 0)
+		for (i = 0; i < a->npartner; i++)
+			if (a->partner[i].pid == p->with)
+				return (unsigned int)(PAGES_KINDS + i);
+	return p->kind;
+}
+
+/*
+ * The first run that ends behind an address.
+ */
+static size_t
+first_run(const struct pagelist *l, uint64_t addr)
+{
+	size_t lo, hi, mid;
+
+	for (lo = 0, hi = l->n; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (l->v[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * Add up the bytes of each class from start to end.
+ */
+static void
+count_range(const struct album *a, const struct pagelist *l, uint64_t start,
+    uint64_t end, uint64_t sum[CLASSES])
+{
+	uint64_t from, to, left;
+	size_t i;
+
+	i = first_run(l, start);
+	for (left = end - start; i < l->n && l->v[i].start < end; i++) {
+		from = l->v[i].start > start ? l->v[i].start : start;
+		to = l->v[i].end < end ? l->v[i].end : end;
+		sum[strip_class(a, &l->v[i])] += to - from;
+		left -= to - from;
+	}
+	sum[PAGES_NONE] += left;
+}
+
+/*
+ * Count the kilobytes of each class in the mappings of a figure.
+ */
+void
+strip_count(const struct album *a, const struct figure *f,
+    uint64_t kb[CLASSES])
+{
+	size_t i;
+
+	memset(kb, 0, CLASSES * sizeof *kb);
+	for (i = 0; i < f->n; i++)
+		count_range(a, &f->pages, f->row[i].start, f->row[i].end, kb);
+	for (i = 0; i < CLASSES; i++)
+		kb[i] /= KB;
+}
+
+static void
+bar_flush(struct strip *s, unsigned int class)
+{
+	struct bar *r = &s->bar[class];
+
+	if (r->w > 0 && r->h > 0)
+		buf_printf(&s->path[class], "M%d %dh%dv%dh-%dz", r->x, r->y,
+		    r->w, r->h, r->w);
+	r->w = 0;
+}
+
+static void
+bar_add(struct strip *s, unsigned int class, int x, int y, int h)
+{
+	struct bar *r = &s->bar[class];
+
+	if (r->w > 0 && r->x + r->w == x && r->y == y && r->h == h) {
+		r->w += CELL;
+		return;
+	}
+	bar_flush(s, class);
+	*r = (struct bar){ x, y, CELL, h };
+}
+
+/*
+ * A column: the shares from the top down, so rounded that they fill it, and
+ * that each is seen.
+ */
+static void
+draw_column(struct strip *s, const uint64_t sum[CLASSES], int x, int y, int h)
+{
+	uint64_t all, upto;
+	unsigned int c;
+	int from, to;
+
+	for (all = 0, c = 0; c < CLASSES; c++)
+		all += sum[c];
+	for (upto = 0, from = 0, c = CLASSES; c-- > 0 && from < h;) {
+		if (sum[c] == 0)
+			continue;
+		upto += sum[c];
+		to = (int)((double)upto / (double)all * h + 0.5);
+		if (to <= from)
+			to = from + 1;
+		if (c != PAGES_NONE)
+			bar_add(s, c, x, y + from, to - from);
+		from = to;
+	}
+}
+
+/*
+ * Draw a mapping as a strip of so many points, a multiple of three, at a
+ * place.
+ */
+void
+strip_draw(struct buf *b, const struct album *a, const struct figure *f,
+    const struct row *r, int x, int y, int width)
+{
+	enum { HEIGHT = 11 };
+	struct strip s = { 0 };
+	uint64_t sum[CLASSES], start, end, size;
+	int i, n;
+	unsigned int c;
+
+	size = r->end - r->start;
+	n = width / CELL;
+	buf_printf(b, "<rect class=\"c0\" x=\"%d\" y=\"%d\" width=\"%d\" "
+	    "height=\"%d\"/>", x, y, n * CELL, HEIGHT);
+	for (i = 0; i < n; i++) {
+		start = r->start + (uint64_t)((double)size * i / n);
+		end = i + 1 == n ? r->end :
+		    r->start + (uint64_t)((double)size * (i + 1) / n);
+		if (end <= start)
+			continue;
+		memset(sum, 0, sizeof sum);
+		count_range(a, &f->pages, start, end, sum);
+		draw_column(&s, sum, x + i * CELL, y, HEIGHT);
+	}
+	for (c = 0; c < CLASSES; c++) {
+		bar_flush(&s, c);
+		if (s.path[c].len > 0) {
+			buf_printf(b, "<path class=\"c%u\" d=\"", c);
+			buf_add(b, s.path[c].data, s.path[c].len);
+			buf_puts(b, "\"/>");
+		}
+		b->failed |= s.path[c].failed;
+		buf_free(&s.path[c]);
+	}
+	buf_printf(b, "<rect class=\"edge\" x=\"%d\" y=\"%d\" width=\"%d\" "
+	    "height=\"%d\"/>\n", x, y, n * CELL, HEIGHT);
+}

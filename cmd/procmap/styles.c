@@ -1,0 +1,262 @@
+/*
+ * The styles of OpenBSD's procmap(1), to the column:
+ *
+ *	-m	0xSTART 0xEND rwxSI RWX COW NC I W A [MAJOR,MINOR INODE] [NAME]
+ *	-l	0xSTART 0xEND rwxSIp OFFSET MAJOR:MINOR INODE     NAME
+ *	-d	MAP and entries as ddb(4) shows them
+ *	-s	START SIZE PROTECTION NAME
+ *	-a	START-LAST SIZE OFFSET rwxSIpc (RWX) I/W/A MAJOR:MINOR INODE - NAME
+ */
+#include "procmap.h"
+
+#include <sys/sysmacros.h>
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+/*
+ * What may be done, as a string of letters; question marks where nothing is
+ * known.
+ */
+const char *
+rwx(unsigned int flags, bool known, char s[4])
+{
+	s[0] = !known ? '?' : flags & VMA_READ ? 'r' : '-';
+	s[1] = !known ? '?' : flags & VMA_WRITE ? 'w' : '-';
+	s[2] = !known ? '?' : flags & VMA_EXEC ? 'x' : '-';
+	s[3] = '\0';
+	return s;
+}
+
+/*
+ * What may be done with a mapping, in words.
+ */
+const char *
+prot_words(unsigned int flags, char s[32])
+{
+	static const struct {
+		unsigned int	 flag;
+		const char	*word;
+	} words[] = { { VMA_READ, "read" }, { VMA_WRITE, "write" },
+	    { VMA_EXEC, "exec" }, { VMA_SHARED, "shared" } };
+	size_t i;
+
+	s[0] = '\0';
+	for (i = 0; i < sizeof words / sizeof *words; i++)
+		if (flags & words[i].flag) {
+			strlcat(s, *s == '\0' ? "" : "/", 32);
+			strlcat(s, words[i].word, 32);
+		}
+	return s;
+}
+
+static char
+letter(bool yes, char c)
+{
+	return yes ? c : '-';
+}
+
+static void
+map_entry(const struct space *sp, size_t i, const char *name, bool verbose)
+{
+	const struct vma *v = &sp->vma.v[i];
+	const struct mapping *m = &sp->m[i];
+	char have[4], may[4];
+	int n;
+
+	n = printf("0x%-16" PRIx64 " 0x%-16" PRIx64 " %s%c%c %s %s %s %d %d "
+	    "%d", v->start, v->end, rwx(v->flags, true, have),
+	    letter(m->flags & MAPPING_STACK, 'S'),
+	    letter(m->flags & MAPPING_SEALED, 'I'),
+	    rwx(m->max, m->flags & MAPPING_FLAGS, may),
+	    v->flags & VMA_SHARED ? "NCOW" : "COW",
+	    entry_needscopy(sp, i) ? "NC" : "NNC", entry_inherit(sp, i),
+	    (m->flags & MAPPING_WIRED) != 0, entry_advice(sp, i));
+	if (verbose && v->ino != 0)
+		n += printf(" %u,%u %" PRIu64, major(v->dev), minor(v->dev),
+		    v->ino);
+	if (verbose)
+		printf(" %s", name_fit(name, n + 1));
+	putchar('\n');
+}
+
+static void
+linux_entry(const struct space *sp, size_t i, const char *name)
+{
+	const struct vma *v = &sp->vma.v[i];
+	const struct mapping *m = &sp->m[i];
+	char have[4];
+	int n;
+
+	n = printf("0x%-16" PRIx64 " 0x%-16" PRIx64 " %s%c%c%c %016" PRIx64
+	    " %02x:%02x %" PRIu64 "     ", v->start, v->end,
+	    rwx(v->flags, true, have), letter(m->flags & MAPPING_STACK, 'S'),
+	    letter(m->flags & MAPPING_SEALED, 'I'),
+	    v->flags & VMA_SHARED ? 's' : 'p', v->off, major(v->dev),
+	    minor(v->dev), v->ino);
+	puts(v->ino != 0 ? name_fit(name, n) : "");
+}
+
+static void
+ddb_entry(const struct space *sp, size_t i, const char *name, bool verbose)
+{
+	const struct vma *v = &sp->vma.v[i];
+	const struct mapping *m = &sp->m[i];
+	enum { TAB = 7, BEHIND = 8 };	/* "] [0x0])" */
+	int n;
+
+	printf(" - <lost address>: 0x%" PRIx64 "->0x%" PRIx64
+	    ": obj=0x0/0x%" PRIx64 ", amap=0x0/0\n", v->start, v->end, v->off);
+	printf("\tsubmap=F, cow=%c, nc=%c, stack=%c, immutable=%c, "
+	    "prot(max)=%u/%u, inh=%d, wc=%d, adv=%d\n",
+	    v->flags & VMA_SHARED ? 'F' : 'T',
+	    entry_needscopy(sp, i) ? 'T' : 'F',
+	    m->flags & MAPPING_STACK ? 'T' : 'F',
+	    m->flags & MAPPING_SEALED ? 'T' : 'F', v->flags & 7, m->max,
+	    entry_inherit(sp, i), (m->flags & MAPPING_WIRED) != 0,
+	    entry_advice(sp, i));
+	if (!verbose)
+		return;
+	if (v->ino != 0) {
+		n = printf("\t(dev=%u,%u ino=%" PRIu64 " [", major(v->dev),
+		    minor(v->dev), v->ino);
+		printf("%s] [0x0])\n", name_fit(name, n + TAB + BEHIND));
+	} else if (name[0] == ' ')
+		printf("\t(%s)\n", name_fit(name + 2, TAB + 3));
+}
+
+static void
+solaris_entry(const struct vma *v, const char *name)
+{
+	char prot[32];
+	int n;
+
+	n = printf("%016" PRIX64 " %6" PRIu64 "K %-15s   ", v->start,
+	    entry_kb(v), prot_words(v->flags & ~VMA_SHARED, prot));
+	puts(name_fit(name, n));
+}
+
+static void
+all_entry(const struct space *sp, size_t i, const char *name, bool verbose)
+{
+	const struct vma *v = &sp->vma.v[i];
+	const struct mapping *m = &sp->m[i];
+	uint64_t before = i > 0 ? v[-1].end : 0;
+	char have[4], may[4];
+	int n;
+
+	if (verbose && before < v->start)
+		printf("%016" PRIx64 "-%016" PRIx64 " %7" PRIu64 "k *\n",
+		    before, v->start - 1, (v->start - before) / KB);
+	n = printf("%016" PRIx64 "-%016" PRIx64 " %7" PRIu64 "k %016" PRIx64
+	    " %s%c%c%c%c (%s) %d/%d/%d %02u:%02u %7" PRIu64 " - ", v->start,
+	    v->end - 1, entry_kb(v), v->off, rwx(v->flags, true, have),
+	    letter(m->flags & MAPPING_STACK, 'S'),
+	    letter(m->flags & MAPPING_SEALED, 'I'),
+	    v->flags & VMA_SHARED ? 's' : 'p',
+	    entry_needscopy(sp, i) ? '+' : '-',
+	    rwx(m->max, m->flags & MAPPING_FLAGS, may), entry_inherit(sp, i),
+	    (m->flags & MAPPING_WIRED) != 0, entry_advice(sp, i),
+	    major(v->dev), minor(v->dev), v->ino);
+	puts(name_fit(name, n));
+}
+
+static void
+amap_entry(const struct space *sp, size_t i, struct slots *sum)
+{
+	uint64_t used, mapped;
+
+	if ((used = entry_slots(sp, i)) == 0)
+		return;
+	mapped = entry_kb(&sp->vma.v[i]) / PAGE_KB;
+	printf(" amap - ref: 1 fl: 0x0 nsl: %" PRIu64 " nuse: %" PRIu64 "\n",
+	    mapped, used);
+	sum->mapped += mapped;
+	sum->used += used;
+}
+
+static void
+entry_print(const struct space *sp, size_t i, const struct options *o,
+    struct slots *sum)
+{
+	const struct vma *v = &sp->vma.v[i];
+	char name[PATH_MAX + 16];
+
+	name_make(name, sizeof name, v);
+	if (o->debug & DEBUG_ENTRY)
+		debug_entry(sp, i);
+	if (o->styles & STYLE_MAP)
+		map_entry(sp, i, name, o->verbose);
+	if (o->styles & STYLE_LINUX)
+		linux_entry(sp, i, name);
+	if (o->styles & STYLE_DDB)
+		ddb_entry(sp, i, name, o->verbose);
+	if (o->styles & STYLE_SOLARIS)
+		solaris_entry(v, name);
+	if (o->styles & STYLE_ALL)
+		all_entry(sp, i, name, o->verbose);
+	if (o->amap)
+		amap_entry(sp, i, sum);
+}
+
+static void
+print_heads(const struct space *sp, const struct options *o)
+{
+	if (o->debug & DEBUG_VMSPACE && sp->pid != 0)
+		debug_vmspace(sp);
+	if (o->debug & DEBUG_MAP)
+		debug_map(sp);
+	if (o->styles & STYLE_DDB)
+		printf("MAP 0x0: [0x%" PRIx64 "->0x%" PRIx64 "]\n\tsz=%" PRIu64
+		    ", ref=%" PRIu64 ", version=0, flags=0x41\n"
+		    "\tpmap=0x0(resident=<unknown>)\n", space_first(sp),
+		    space_last(sp), space_bytes(sp), sp->threads);
+	if (o->styles & STYLE_ALL)
+		printf("%-16s %-16s %8s %-16s rwxSIpc  RWX  I/W/A Dev  %8s - "
+		    "File\n", "Start", "End", "Size ", "Offset", "Inode");
+}
+
+/*
+ * What can be accessed at all, in kilobytes.
+ */
+static uint64_t
+space_total(const struct space *sp)
+{
+	uint64_t sum;
+	size_t i;
+
+	for (sum = 0, i = 0; i < sp->vma.n; i++)
+		if (sp->vma.v[i].flags & (VMA_READ | VMA_WRITE | VMA_EXEC))
+			sum += entry_kb(&sp->vma.v[i]);
+	return sum;
+}
+
+/*
+ * Print an address space in all styles that are wanted, and add up the slots
+ * of its amaps.
+ */
+void
+space_print(const struct space *sp, const struct options *o,
+    struct slots *total)
+{
+	struct slots sum = { 0, 0 };
+	size_t i;
+
+	print_heads(sp, o);
+	for (i = 0; i < sp->vma.n; i++)
+		entry_print(sp, i, o, &sum);
+	if (o->styles & STYLE_SOLARIS)
+		printf("%-14s %8" PRIu64 "K\n", " total", space_total(sp));
+	if (o->styles & STYLE_ALL)
+		printf("%-31s %9" PRIu64 "k\n", " total", space_total(sp));
+	if (o->styles & STYLE_RESIDENT)
+		resident_print(sp);
+	if (o->styles & STYLE_RESERVED)
+		reserved_print(sp);
+	if (o->amap)
+		printf("amap mapped slots: %" PRIu64 "\namap used slots: %"
+		    PRIu64 "\n", sum.mapped, sum.used);
+	total->mapped += sum.mapped;
+	total->used += sum.used;
+}

@@ -1,0 +1,126 @@
+/*
+ * Pieces of SVG: texts that any reader takes, sizes, and the colours, which
+ * can be told apart by who sees no red or no green (tests/procmap/picture.t
+ * looks at them as these do).
+ */
+#include "procmap.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char style[] =
+    "<style>\n"
+    "text { font: 11px 'DejaVu Sans Mono', Menlo, Consolas, monospace;"
+    " fill: #263238; white-space: pre }\n"
+    ".title { font: bold 20px 'DejaVu Sans', Helvetica, sans-serif }\n"
+    ".head { font: bold 15px 'DejaVu Sans', Helvetica, sans-serif }\n"
+    ".sub, .key { font: 12px 'DejaVu Sans', Helvetica, sans-serif }\n"
+    ".dim, .tick, .gap { fill: #5a707b }\n"
+    ".tick, .gap { font-size: 10px }\n"
+    ".note { font-weight: bold }\n"
+    ".line { stroke: #e4e9ec; stroke-width: 1 }\n"
+    ".lead { stroke: #b0bec5; stroke-width: 1; stroke-dasharray: 1 5 }\n"
+    ".edge { fill: none; stroke: #90a4ae; stroke-width: 0.6 }\n"
+    ".c0 { fill: #ffffff }\n"		/* nothing */
+    ".c1 { fill: #4492da }\n"		/* raw */
+    ".c2 { fill: #cfd8dc }\n"		/* zero */
+    ".c3 { fill: #b9a44c }\n"		/* shared, with others */
+    ".c4 { fill: #cd3525 }\n"		/* swapped */
+    ".c5 { fill: #2b3539 }\n"		/* guard */
+    ".c6 { fill: url(#missing) }\n"
+    ".c7 { fill: #cfd8dc }\n"		/* unchanged */
+    ".c8 { fill: #d1470c }\n"		/* changed */
+    ".c9 { fill: #1565c0 }\n"		/* new */
+    ".c10 { fill: #3b1054 }\n"		/* gone */
+    ".c11 { fill: #ee920e }\n"		/* sharers */
+    ".c12 { fill: #2f9e6f }\n"
+    ".c13 { fill: #c85691 }\n"
+    ".c14 { fill: #8cc8f5 }\n"
+    ".c15 { fill: #7d5ba4 }\n"
+    ".c16 { fill: #c2d754 }\n"
+    ".c17 { fill: #5c391f }\n"
+    ".c18 { fill: #21a4b9 }\n"
+    "</style>\n"
+    "<defs><pattern id=\"missing\" width=\"5\" height=\"5\" "
+    "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+    "<rect width=\"5\" height=\"5\" fill=\"#ffffff\"/>"
+    "<rect width=\"2\" height=\"5\" fill=\"#a1887f\"/></pattern></defs>\n";
+
+void
+svg_style(struct buf *b)
+{
+	buf_puts(b, style);
+}
+
+/*
+ * The length of the character at s, or 0 if it is none that XML has.
+ */
+static size_t
+xml_char(const char *s)
+{
+	uint32_t c;
+	size_t n;
+
+	n = program_utf8(s, &c);
+	return c < 0x20 || c == 0x7f || c == 0xfffe || c == 0xffff ? 0 : n;
+}
+
+/*
+ * Add a text; what XML does not have becomes a question mark.
+ */
+void
+svg_text(struct buf *b, const char *s)
+{
+	size_t n;
+
+	for (; *s != '\0'; s += n == 0 ? 1 : n) {
+		n = xml_char(s);
+		if (*s == '&')
+			buf_puts(b, "&amp;");
+		else if (*s == '<')
+			buf_puts(b, "&lt;");
+		else if (*s == '>')
+			buf_puts(b, "&gt;");
+		else if (n == 0)
+			buf_puts(b, "?");
+		else
+			buf_add(b, s, n);
+	}
+}
+
+/*
+ * Add a text of at most so many columns, or its end.
+ */
+void
+svg_end(struct buf *b, const char *s, int most)
+{
+	const char *p;
+	int n;
+
+	for (n = 0, p = s; *p != '\0';)
+		n += program_columns(&p);
+	if (n <= most) {
+		svg_text(b, s);
+		return;
+	}
+	while (n > most - 1)
+		n -= program_columns(&s);
+	buf_puts(b, "\xe2\x80\xa6");	/* an ellipsis */
+	svg_text(b, s);
+}
+
+/*
+ * Add a number of kilobytes as people write it.
+ */
+void
+svg_size(struct buf *b, uint64_t kb)
+{
+	static const char unit[] = "KMGTPE";
+	double n = (double)kb;
+	size_t i;
+
+	for (i = 0; n >= 1000 && unit[i + 1] != '\0'; i++)
+		n /= 1024;
+	buf_printf(b, i > 0 && n < 10 && n > (double)(int)n ? "%.1f%c" :
+	    "%.0f%c", n, unit[i]);
+}

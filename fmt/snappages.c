@@ -1,0 +1,266 @@
+/*
+ * The pages of an image of a snapshot: what is there, where its bytes are,
+ * and what changed between two.
+ */
+#include "snap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 4 * KB };	/* what is compared at once */
+
+/*
+ * A place in a source as one in a store: a source whose kilobytes do not lie
+ * on multiples of its pitch is several stores.
+ */
+static void
+pages_place(struct pagespan *p, const struct source *src, uint64_t loc)
+{
+	p->store = ((uint64_t)src->id << 32) | (loc % src->pitch);
+	p->at = loc / src->pitch;
+}
+
+/*
+ * List the extents of a segment that are visible in a piece of the image.
+ */
+static int
+pages_piece(struct pagelist *l, const struct piece *pc)
+{
+	const struct segment *seg = pc->seg;
+	const struct extent *e;
+	struct pagespan p = { 0 };
+	uint64_t addr, kb;
+
+	for (addr = pc->first; addr <= pc->last; addr = p.end) {
+		kb = (addr - seg->base) / KB;
+		if ((e = segment_extent(seg, kb)) == NULL)
+			break;
+		p.start = addr;
+		p.end = seg->base + (e->kb + e->n) * KB;
+		if (p.end - 1 > pc->last || p.end <= addr)
+			p.end = pc->last + 1;
+		if (p.end == 0)		/* 2^64: all but the last */
+			p.end -= KB;
+		p.kind = e->src == NULL ? PAGES_ZERO : PAGES_RAW;
+		p.store = p.at = 0;
+		if (e->src != NULL)
+			pages_place(&p, e->src, e->loc +
+			    (kb - e->kb) * e->src->pitch);
+		if (pagelist_add(l, &p) == -1)
+			return -1;
+		if (p.end <= addr)
+			break;
+	}
+	return 0;
+}
+
+/*
+ * Add a run, but for what is missing of it; *m is the first range that may
+ * be.
+ */
+static int
+pages_without(struct pagelist *l, struct pagespan p, const struct image *im,
+    size_t m)
+{
+	struct pagespan before;
+	uint64_t skip;
+
+	for (; m < im->nmissing && im->missing[m].start < p.end; m++) {
+		if (im->missing[m].end <= p.start)
+			continue;
+		before = p;
+		before.end = im->missing[m].start;
+		if (pagelist_add(l, &before) == -1)
+			return -1;
+		skip = im->missing[m].end - p.start;
+		p.at += p.store == 0 ? 0 : skip / KB;
+		p.start = im->missing[m].end;
+	}
+	return pagelist_add(l, &p);
+}
+
+/*
+ * Merge what is there with what is missing.
+ */
+static int
+pages_merge(struct pagelist *l, const struct pagelist *have,
+    const struct image *im)
+{
+	struct pagespan gone = { .kind = PAGES_MISSING };
+	size_t i, m, known;
+
+	for (i = m = known = 0; i < have->n || m < im->nmissing;) {
+		if (m == im->nmissing || (i < have->n &&
+		    have->v[i].start < im->missing[m].start)) {
+			while (known < m && im->missing[known].end <=
+			    have->v[i].start)
+				known++;
+			if (pages_without(l, have->v[i++], im, known) == -1)
+				return -1;
+			continue;
+		}
+		gone.start = im->missing[m].start;
+		gone.end = im->missing[m++].end;
+		if (pagelist_add(l, &gone) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+pages_cmp(const void *a, const void *b)
+{
+	const struct pagespan *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/*
+ * List what is known of the pages of an image, which may be NULL.  The
+ * caller frees the list, after a failure too.
+ */
+int
+pages_snap(struct pagelist *l, struct image *im)
+{
+	struct pagelist have = { 0 };
+	struct piece *pc;
+	int rc;
+
+	if (im == NULL)
+		return 0;
+	image_sortmissing(im);
+	for (rc = 0, pc = image_first(im); rc == 0 && pc != NULL;
+	    pc = piece_next(pc))
+		rc = pages_piece(&have, pc);
+	if (rc == 0)
+		rc = pages_merge(l, &have, im);
+	pagelist_free(&have);
+	if (rc == 0 && l->n > 1)
+		qsort(l->v, l->n, sizeof *l->v, pages_cmp);
+	return rc;
+}
+
+/*
+ * List the pages of an image that are in mappings: readers and writers of
+ * snapshots fill small gaps between these with zeros.
+ */
+static int
+pages_mapped(struct pagelist *l, struct image *im, const struct vmas *vma)
+{
+	struct pagelist all = { 0 };
+	const struct vma *v;
+	struct pagespan p;
+	uint64_t addr;
+	size_t i;
+	int rc;
+
+	rc = pages_snap(&all, im);
+	for (i = 0; rc == 0 && i < all.n; i++)
+		for (addr = all.v[i].start; rc == 0 && addr < all.v[i].end &&
+		    (v = vmas_next(vma, addr)) != NULL; addr = p.end) {
+			p = all.v[i];
+			p.store = p.at = 0;
+			p.start = v->start > addr ? v->start : addr;
+			if (p.start >= p.end)
+				break;
+			if (v->end < p.end)
+				p.end = v->end;
+			rc = pagelist_add(l, &p);
+		}
+	pagelist_free(&all);
+	return rc;
+}
+
+/*
+ * What two runs of the same addresses tell without a look at their bytes;
+ * PAGES_KINDS: nothing.
+ */
+static enum pagekind
+pages_verdict(enum pagekind a, enum pagekind b)
+{
+	if (a == PAGES_MISSING || b == PAGES_MISSING)
+		return PAGES_MISSING;
+	if (a == PAGES_NONE)
+		return b == PAGES_NONE ? PAGES_NONE : PAGES_NEW;
+	if (b == PAGES_NONE)
+		return PAGES_GONE;
+	return a == PAGES_ZERO && b == PAGES_ZERO ? PAGES_SAME : PAGES_KINDS;
+}
+
+/*
+ * Compare the bytes of a run in two images.
+ */
+static int
+pages_bytes(struct pagelist *out, struct pagespan p, struct image *a,
+    struct image *b)
+{
+	uint8_t x[BLOCK], y[BLOCK];
+	uint64_t end = p.end;
+	size_t n;
+
+	for (; p.start < end; p.start = p.end) {
+		n = BLOCK - p.start % BLOCK;
+		if (end - p.start < n)
+			n = (size_t)(end - p.start);
+		p.end = p.start + n;
+		if (image_read(a, p.start, x, n) == -1 ||
+		    image_read(b, p.start, y, n) == -1)
+			p.kind = PAGES_MISSING;
+		else
+			p.kind = memcmp(x, y, n) == 0 ? PAGES_SAME :
+			    PAGES_CHANGED;
+		if (pagelist_add(out, &p) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * The kind of the page at an address, and in *end how far that goes, at most
+ * as far as it was.  *i is the first run that may be it.
+ */
+static enum pagekind
+pages_at(const struct pagelist *l, size_t *i, uint64_t addr, uint64_t *end)
+{
+	uint64_t edge;
+
+	while (*i < l->n && l->v[*i].end <= addr)
+		(*i)++;
+	if (*i == l->n)
+		return PAGES_NONE;
+	edge = l->v[*i].start > addr ? l->v[*i].start : l->v[*i].end;
+	if (edge < *end)
+		*end = edge;
+	return l->v[*i].start > addr ? PAGES_NONE : l->v[*i].kind;
+}
+
+/*
+ * List what changed from one image, and its mappings, to another; each image
+ * may be NULL.  The caller frees the list, after a failure too.
+ */
+int
+pages_compare(struct pagelist *out, struct image *old, const struct vmas *was,
+    struct image *new, const struct vmas *is)
+{
+	struct pagelist a = { 0 }, b = { 0 };
+	struct pagespan p = { 0 };
+	enum pagekind x, y;
+	size_t i, k;
+	int rc;
+
+	rc = pages_mapped(&a, old, was) == -1 ? -1 :
+	    pages_mapped(&b, new, is);
+	for (i = k = 0; rc == 0 && (i < a.n || k < b.n); p.start = p.end) {
+		p.end = UINT64_MAX;
+		x = pages_at(&a, &i, p.start, &p.end);
+		y = pages_at(&b, &k, p.start, &p.end);
+		p.kind = pages_verdict(x, y);
+		if (p.kind == PAGES_KINDS)
+			rc = pages_bytes(out, p, old, new);
+		else if (p.kind != PAGES_NONE)
+			rc = pagelist_add(out, &p);
+	}
+	pagelist_free(&a);
+	pagelist_free(&b);
+	return rc;
+}

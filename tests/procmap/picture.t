@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# procmap -g: what a picture of a hand-made snapshot shows, and one of what
+# changed; in Python, because a picture is XML.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+cd "$tmp" || exit 1
+here=$tests/procmap
+python3 "$tests/snap6/snapasm.py" "$here/all.s" >all.snap
+# one page other, a mapping gone, one larger and one that cannot be written
+sed -e 's/heap01/HEAP01/' -e '/\/var\/lib\/a name/d' \
+    -e 's/7f0000030000-7f0000032000/7f0000030000-7f0000033000/' \
+    -e 's/7f0000008000-7f000000c000 rw-p/7f0000008000-7f000000c000 r--p/' \
+    -e 's/55aa00100000 0x4000/55aa00100000 0x6000/' \
+    -e 's/^z 12$/z 12\nr more\nz 7/' \
+    "$here/all.s" | python3 "$tests/snap6/snapasm.py" >new.snap
+
+# The texts of a picture, a line each; fails if it is not well-formed, has
+# a script or something that is outside of it.
+cat >texts.py <<'END'
+import sys
+import xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+width, height = int(root.get('width')), int(root.get('height'))
+for e in root.iter():
+    tag = e.tag.split('}')[1]
+    assert tag in ('svg', 'style', 'defs', 'pattern', 'rect', 'path', 'g',
+                   'title', 'text', 'tspan'), tag
+    assert not [a for a in e.attrib if a.startswith('on') or 'href' in a]
+    assert 0 <= float(e.get('x', 0)) <= width
+    assert 0 <= float(e.get('y', 0)) <= height
+    if tag == 'text':
+        print(''.join(e.itertext()))
+END
+
+try "a picture is made" "$BUILD/procmap" -g all.svg -M all.snap
+python3 texts.py all.svg >texts
+is $? 0 "it is well-formed, and has no scripts"
+is "$(stat -c %a all.svg)" 600 "it is its owner's alone"
+is "$(head -c 4 all.svg; grep -c '<g><title>' all.svg)" "<svg23" \
+    "a strip for each mapping"
+has() {
+	local t
+
+	for t; do
+		grep -qxF -- "$t" texts
+		ok $? "it says: $t"
+	done
+}
+has "Memory map: all.snap" "process 7: prog20 mappings, 6.5M of addresses" \
+    "process 8: other3 mappings, 24K of addresses" \
+    "00007f0000004000" "/usr/bin/prog" "[ anon:arena ]"
+# 7: 2 raw pages and 2 behind 10 zero ones; heap, arena, stack; of all
+# that, 5 kilobytes are those of 8, too
+is "$(grep -cxF 'its own 8K' texts) $(grep -cxF 'its own 4K' texts)" "1 1" \
+    "its own: what is raw and no one else has"
+has "shared with 8 other 5K" "shared with 7 prog 5K" "not captured 52K"
+
+try "a picture of a process alone" "$BUILD/procmap" -g one.svg -M all.snap 8
+python3 texts.py one.svg >texts
+has "shared with 7 prog 5K"
+"$BUILD/procmap" -g - -M all.snap >out.svg
+try "to standard output" cmp all.svg out.svg
+# shellcheck disable=SC2002 # a pipe is meant
+cat all.snap | "$BUILD/procmap" -g pipe.svg -M -
+sed 's/: -</: all.snap</' pipe.svg | cmp - all.svg
+is $? 0 "of a snapshot from a pipe"
+is "$("$BUILD/procmap" -g x.svg -s -M all.snap 8)" \
+    "$("$BUILD/procmap" -s -M all.snap 8)" "with a style: the text, too"
+
+sed '/^record 8 mem/,/^record 10/{/^record 10/!d;}' "$here/all.s" |
+    python3 "$tests/snap6/snapasm.py" >lost.snap
+try "of a process without its memory" "$BUILD/procmap" -g lost.svg \
+    -M lost.snap 8
+python3 texts.py lost.svg >texts
+has "not captured 24K"
+is "$(grep -c '^nothing there' texts)" 0 "which is not said to be empty"
+is "$("$BUILD/procmap" -s -M lost.snap | grep -c '^process 8')" 1 \
+    "and has mappings nonetheless"
+
+try "what changed" "$BUILD/procmap" -g diff.svg -M all.snap -M new.snap
+python3 texts.py diff.svg >texts
+is $? 0 "it is well-formed"
+has "What changed: all.snap to new.snap" "gone /var/lib/a name" \
+    "was rw-p [ anon ]" "was 8K [ anon ]" "changed 4K" "new 8K"
+try "what changed in nothing" \
+    "$BUILD/procmap" -g same.svg -M all.snap -M all.snap
+python3 texts.py same.svg >texts
+is "$(grep -cE '^(changed|new|gone|was)' texts)" 0 "nothing did"
+sed 's/^record 7 /record 77 /;s/^record [89] .*/record 10 none/;/^record 10/,$d' \
+    "$here/all.s" | python3 "$tests/snap6/snapasm.py" >other.snap
+sed '/^record 9/,$d' "$here/all.s" |
+    python3 "$tests/snap6/snapasm.py" >alone.snap
+try "of a process that has another number" \
+    "$BUILD/procmap" -g other.svg -M alone.snap -M other.snap
+python3 texts.py other.svg >texts
+is "$(grep -cE '^(changed|new|gone|was)' texts)" 0 "nothing changed there"
+
+# Colours, as they are and as people see them who lack the cones for red or
+# green (Machado, Oliveira and Fernandes, 2009): far from each other in CIELAB.
+cat >colours.py <<'END'
+import itertools, re, sys
+seen = (((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+        ((.152286, 1.052583, -.204868), (.114503, .786281, .099216),
+         (-.003882, -.048116, 1.051998)),
+        ((.367322, .860646, -.227968), (.280085, .672501, .047413),
+         (-.011820, .042940, .968881)))
+
+def linear(c):
+    return c / 12.92 if c <= .04045 else ((c + .055) / 1.055) ** 2.4
+
+def lab(colour, eye):
+    rgb = [linear(int(colour[i:i + 2], 16) / 255) for i in (1, 3, 5)]
+    r, g, b = (min(1, max(0, sum(map(lambda x, y: x * y, row, rgb))))
+               for row in eye)
+    f = lambda t: t ** (1 / 3) if t > .008856 else 7.787 * t + 16 / 116
+    x = f((.4124 * r + .3576 * g + .1805 * b) / .95047)
+    y = f(.2126 * r + .7152 * g + .0722 * b)
+    z = f((.0193 * r + .1192 * g + .9505 * b) / 1.08883)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+def far(a, b):
+    return min(sum((p - q) ** 2 for p, q in zip(lab(a, eye), lab(b, eye)))
+               ** .5 for eye in seen)
+
+text = open(sys.argv[1]).read()
+colour = {int(c): v for c, v in re.findall(r'\.c(\d+) { fill: (#\w+)', text)}
+assert len(colour) == 18, colour
+for a, b in itertools.combinations(sorted(colour), 2):
+    # nothing, and what is dull, have an edge; a picture is of one kind
+    if (a, b) not in ((0, 2), (0, 7), (2, 7)) and \
+            (7 <= a <= 10) == (7 <= b <= 10):
+        assert far(colour[a], colour[b]) > 16, (a, b)
+for name in 'text', '.dim, .tick, .gap':
+    ink = re.search(re.escape(name) + r' {[^}]*fill: (#\w+)', text).group(1)
+    assert lab(ink, seen[0])[0] < 50, ink	# dark enough on white
+END
+try "colours can be told apart, by the colour-blind too" \
+    python3 colours.py all.svg
+
+# Zeros that fill a gap were nothing.
+sed -e '/7f0000004000-7f0000008000/s/4000-/5000-/' \
+    -e '/7f0000004000-7f0000008000/s/7f0000004000/7f0000005000/' \
+    "$here/all.s" | python3 "$tests/snap6/snapasm.py" >gap.snap
+"$BUILD/procmap" -g gap.svg -M gap.snap -M all.snap 7
+python3 texts.py gap.svg >texts
+has "was 12K [ anon:arena ]" "new 4K"
+
+# Names that XML does not have.
+sed 's,/usr/bin/prog,/usr/bin/<\&\\"\\377\\001\\303\\274>,' "$here/all.s" |
+    python3 "$tests/snap6/snapasm.py" >odd.snap
+try "odd names" "$BUILD/procmap" -g odd.svg -M odd.snap
+python3 texts.py odd.svg >texts
+has '/usr/bin/<&"??ü>'
+
+# refused STATUS MESSAGE ARGUMENT ...
+refused() {
+	local want="$1 procmap: $2"
+
+	shift 2
+	"$BUILD/procmap" "$@" >/dev/null 2>err
+	is "$? $(cat err)" "$want" "$*"
+}
+refused 1 "none/x.svg: No such file or directory" -g none/x.svg -M all.snap
+refused 1 "4242: No such process
+procmap: nothing to make a picture of" -g y.svg -M all.snap 4242
+is "$(find . -name 'y.svg*')" "" "no file"
+finish

@@ -1,0 +1,18 @@
+/*
+ * A process that may not be dumped, so that its owner cannot look at it.
+ */
+#include "target.h"
+
+#include <sys/prctl.h>
+
+int
+main(void)
+{
+	static char kept[2 * PAGE];
+
+	if (prctl(PR_SET_DUMPABLE, 0) == -1)
+		err(1, "prctl");
+	region("kept", kept, sizeof kept, 1);
+	ready_await();
+	return 0;
+}

@@ -1,0 +1,328 @@
+/*
+ * Address spaces and their pages: space.c, pages.c, snappages.c.
+ */
+#include "util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int
+smaps(struct space *sp, const char *text)
+{
+	memset(sp, 0, sizeof *sp);
+	return space_smaps(sp, text, strlen(text));
+}
+
+static void
+test_smaps(void **state)
+{
+	struct space sp;
+
+	(void)state;
+	assert_int_equal(smaps(&sp,
+	    "1000-3000 rw-p 00000000 00:00 0 \n"
+	    "Size:                  8 kB\n"
+	    "Rss:                   4 kB\n"
+	    "Shared_Clean:          1 kB\n"
+	    "Shared_Dirty:          2 kB\n"
+	    "Private_Hugetlb:    2048 kB\n"
+	    "SwapPss:               7 kB\n"
+	    "VmFlags: rd wr mr me sl lo \n"
+	    "a000-b000 r--p 00000000 00:00 0                  [stack]\n"), 0);
+	assert_int_equal(sp.vma.n, 2);
+	assert_int_equal(sp.m[0].rss, 2052);
+	assert_int_equal(sp.m[0].shared, 3);
+	assert_int_equal(sp.m[0].private, 2048);
+	assert_int_equal(sp.m[0].swap, 0);
+	assert_int_equal(sp.m[0].max, VMA_READ | VMA_EXEC);
+	assert_int_equal(sp.m[0].flags, MAPPING_FLAGS | MAPPING_SIZES |
+	    MAPPING_SEALED | MAPPING_WIRED);
+	assert_int_equal(sp.m[1].flags, MAPPING_STACK);
+	assert_int_equal(sp.m[1].max, VMA_READ | VMA_WRITE | VMA_EXEC);
+	space_free(&sp);
+}
+
+/*
+ * The kernel gives the text in pieces: what begins before the last mapping
+ * ends is dropped, with what is told of it.
+ */
+static void
+test_overlaps(void **state)
+{
+	struct space sp;
+
+	(void)state;
+	assert_int_equal(smaps(&sp,
+	    "1000-3000 rw-p 00000000 00:00 0 \nRss: 1 kB\n"
+	    "2000-4000 rw-p 00000000 00:00 0 \nRss: 2 kB\n"
+	    "1000-3000 rw-p 00000000 00:00 0 \nRss: 3 kB\n"
+	    "3000-5000 rw-p 00000000 00:00 0 \nRss: 4 kB\n"), 0);
+	assert_int_equal(sp.vma.n, 2);
+	assert_int_equal(sp.vma.v[1].start, 0x3000);
+	assert_int_equal(sp.m[1].rss, 4);
+	space_free(&sp);
+}
+
+static void
+test_malformed(void **state)
+{
+	static const char *const bad[] = {
+		"1000-1000 rw-p 0 0:0 0\n", "1000 rw-p\n", "1000-2000\n"
+	};
+	static const char *const odd[] = {
+		"", "Rss: 4 kB\n", "\n\n", "VmFlags:\n", "VmFlags: mr",
+		"1000-2000 rw-p 00000000 00:00 0 \nRss:\nRss: x\nVmFlags:\n"
+	};
+	struct space sp;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+		assert_int_equal(smaps(&sp, bad[i]), -1);
+		space_free(&sp);
+	}
+	for (i = 0; i < sizeof odd / sizeof *odd; i++) {
+		assert_int_equal(smaps(&sp, odd[i]), 0);
+		space_free(&sp);
+	}
+}
+
+static void
+test_facts(void **state)
+{
+	static const char status[] = "Name:\ta b\nVmRSS:\t   12 kB\n"
+	    "VmData:\tx\nThreads:\t3";
+	static const char stat[] = "7 (a) b) S 1 2";
+	static const char limits[] =
+	    "Max data size             unlimited            unlimited\n"
+	    "Max stack size            4096                 8192      bytes\n";
+	struct space sp = { 0 };
+
+	(void)state;
+	space_status(&sp, status, sizeof status - 1);
+	assert_string_equal(sp.name, "a b");
+	assert_int_equal(sp.rss, 12);
+	assert_int_equal(sp.data, 0);
+	assert_int_equal(sp.threads, 3);
+	space_stat(&sp, stat, sizeof stat - 1);
+	assert_int_equal(sp.startstack, 0);
+	space_limits(&sp, limits, sizeof limits - 1);
+	assert_int_equal(sp.stacklimit, 4096);
+	assert_true(sp.datalimit == UINT64_MAX);
+}
+
+static void
+add(struct pagelist *l, uint64_t kb, uint64_t n, uint64_t store, uint64_t at)
+{
+	struct pagespan p = { kb * KB, (kb + n) * KB, PAGES_RAW, 0, store,
+	    at };
+
+	assert_int_equal(pagelist_add(l, &p), 0);
+}
+
+static void
+expect(const struct pagespan *p, uint64_t kb, uint64_t n, uint64_t with)
+{
+	assert_int_equal(p->start, kb * KB);
+	assert_int_equal(p->end, (kb + n) * KB);
+	assert_int_equal(p->kind, with == 0 ? PAGES_RAW : PAGES_SHARED);
+	assert_int_equal(p->with, with);
+}
+
+static void
+test_sharing(void **state)
+{
+	struct pagelist a = { 0 }, b = { 0 }, c = { 0 };
+	struct sharing *s;
+
+	(void)state;
+	add(&a, 0, 10, 1, 100);
+	add(&a, 10, 5, 1, 110);		/* continues it */
+	add(&a, 20, 4, 2, 100);		/* another store */
+	assert_int_equal(a.n, 2);
+	add(&b, 0, 2, 1, 103);
+	add(&b, 2, 2, 1, 112);
+	add(&c, 0, 3, 1, 104);
+	add(&c, 5, 2, 0, 0);		/* nothing is known of it */
+	assert_non_null(s = sharing_new());
+	assert_int_equal(sharing_add(s, &a, 7), 0);
+	assert_int_equal(sharing_add(s, &c, 9), 0);
+	assert_int_equal(sharing_add(s, &b, 8), 0);
+	assert_int_equal(sharing_tell(s, &a, 7), 0);
+	assert_int_equal(a.n, 7);
+	expect(&a.v[0], 0, 3, 0);
+	expect(&a.v[1], 3, 2, 8);
+	expect(&a.v[2], 5, 2, 9);
+	expect(&a.v[3], 7, 5, 0);
+	expect(&a.v[4], 12, 2, 8);
+	expect(&a.v[5], 14, 1, 0);
+	expect(&a.v[6], 20, 4, 0);
+	assert_int_equal(sharing_tell(s, &c, 9), 0);
+	assert_int_equal(c.n, 2);
+	expect(&c.v[0], 0, 3, 7);
+	sharing_free(s);
+	pagelist_free(&a);
+	pagelist_free(&b);
+	pagelist_free(&c);
+}
+
+/*
+ * Runs that overlap in all ways, also those of one process: for each
+ * kilobyte, the lowest other process that has it.
+ */
+static void
+test_many(void **state)
+{
+	enum { PIDS = 4, RUNS = 40, WIDE = 200 };
+	bool has[PIDS + 1][WIDE] = { { 0 } };
+	struct pagelist l[PIDS + 1] = { { 0 } };
+	struct sharing *s;
+	uint64_t at, n, k, with;
+	size_t i, pid, other;
+
+	(void)state;
+	srand(7);
+	assert_non_null(s = sharing_new());
+	for (i = 0; i < RUNS * PIDS; i++) {
+		pid = i % PIDS + 1;
+		at = (uint64_t)rand() % WIDE;
+		n = (uint64_t)rand() % (i < 8 ? WIDE : 9) + 1;
+		n = n < WIDE - at ? n : WIDE - at;
+		add(&l[pid], i * WIDE, n, 1, at);
+		memset(&has[pid][at], 1, n);
+	}
+	for (pid = PIDS; pid > 0; pid--)
+		assert_int_equal(sharing_add(s, &l[pid], pid), 0);
+	for (pid = 1; pid <= PIDS; pid++) {
+		assert_int_equal(sharing_tell(s, &l[pid], pid), 0);
+		for (i = 0; i < l[pid].n; i++)
+			for (k = 0; k < (l[pid].v[i].end - l[pid].v[i].start) /
+			    KB; k++) {
+				at = l[pid].v[i].at + k;
+				for (with = 0, other = PIDS; other > 0; other--)
+					if (other != pid && has[other][at])
+						with = other;
+				assert_int_equal(l[pid].v[i].with, with);
+			}
+		pagelist_free(&l[pid]);
+	}
+	sharing_free(s);
+}
+
+/*
+ * Segments end anywhere: the last kilobyte of a run may be a part.
+ */
+static void
+test_part(void **state)
+{
+	struct pagespan p = { 0, 2 * KB + 100, PAGES_RAW, 0, 1, 0 };
+	struct pagelist a = { 0 }, b = { 0 };
+	struct sharing *s;
+
+	(void)state;
+	assert_int_equal(pagelist_add(&a, &p), 0);
+	add(&b, 8, 3, 1, 1);
+	assert_non_null(s = sharing_new());
+	assert_int_equal(sharing_add(s, &a, 7), 0);
+	assert_int_equal(sharing_add(s, &b, 8), 0);
+	assert_int_equal(sharing_tell(s, &a, 7), 0);
+	assert_int_equal(a.n, 2);
+	assert_int_equal(a.v[1].start, KB);
+	assert_int_equal(a.v[1].end, 2 * KB + 100);
+	assert_int_equal(a.v[1].with, 8);
+	assert_int_equal(sharing_tell(s, &b, 8), 0);
+	assert_int_equal(b.n, 2);
+	expect(&b.v[1], 10, 1, 0);
+	sharing_free(s);
+	pagelist_free(&a);
+	pagelist_free(&b);
+}
+
+/*
+ * An image of two zero segments, the second with a range that is missing.
+ */
+static struct image *
+image_make(uint64_t first, uint64_t second)
+{
+	struct segment *seg;
+	struct image *im;
+
+	assert_non_null(im = image_new(NULL, IMAGE_MEM));
+	assert_non_null(seg = segment_new(first, 8 * KB));
+	assert_int_equal(segment_append(seg, 8, NULL, 0), 0);
+	assert_int_equal(image_insert(im, seg), 0);
+	assert_non_null(seg = segment_new(second, 16 * KB));
+	assert_int_equal(segment_append(seg, 16, NULL, 0), 0);
+	assert_int_equal(image_insert(im, seg), 0);
+	assert_int_equal(image_miss(im, second + 4 * KB, second + 8 * KB,
+	    "file"), 0);
+	return im;
+}
+
+static void
+test_missing(void **state)
+{
+	struct pagelist l = { 0 };
+	struct image *im;
+
+	(void)state;
+	im = image_make(0x10000, UINT64_MAX - 16 * KB + 1);
+	assert_int_equal(pages_snap(&l, im), 0);
+	assert_true(l.n >= 3);
+	assert_int_equal(l.v[0].kind, PAGES_ZERO);
+	assert_int_equal(l.v[0].end, 0x12000);
+	assert_int_equal(l.v[1].kind, PAGES_ZERO);
+	assert_int_equal(l.v[1].end - l.v[1].start, 4 * KB);
+	assert_int_equal(l.v[2].kind, PAGES_MISSING);
+	pagelist_free(&l);
+	image_free(im);
+	assert_int_equal(pages_snap(&l, NULL), 0);
+	assert_int_equal(l.n, 0);
+}
+
+static void
+test_compare(void **state)
+{
+	static const enum pagekind want[] = { PAGES_GONE, PAGES_NEW,
+	    PAGES_NEW, PAGES_SAME, PAGES_MISSING, PAGES_SAME };
+	struct vma low = { .start = 0, .end = 0x30000 };
+	struct vma some = { .start = 0x40400, .end = 0x50000 };
+	struct vma all = { .start = 0x30000, .end = 0x60000 };
+	struct vma v[] = { low, some }, w[] = { low, all };
+	struct vmas was = { v, 2 }, is = { w, 2 };
+	struct image *old, *new;
+	struct pagelist l = { 0 };
+	size_t i;
+
+	(void)state;
+	old = image_make(0x10000, 0x40000);
+	new = image_make(0x20000, 0x40000);
+	assert_int_equal(pages_compare(&l, old, &was, new, &is), 0);
+	assert_int_equal(l.n, sizeof want / sizeof *want);
+	for (i = 0; i < l.n; i++)
+		assert_int_equal(l.v[i].kind, want[i]);
+	pagelist_free(&l);
+	assert_int_equal(pages_compare(&l, NULL, &was, new, &is), 0);
+	assert_int_equal(l.v[0].kind, PAGES_NEW);
+	pagelist_free(&l);
+	image_free(old);
+	image_free(new);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_smaps),
+		cmocka_unit_test(test_overlaps),
+		cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_sharing),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_part),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_compare),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
