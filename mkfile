@@ -1,15 +1,15 @@
 # snap, for mk(1).  The lists are those of Makefile; tests and everything
 # else are there.
 
-PROGS=procmap snap snapcat snapcore snapfs snapload snapls
+PROGS=pagestat procmap snap snapcat snapcore snapfs snapload snapls
 
 LIBSRC=lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
 	lib/fetch.c lib/gunzip.c lib/gzip.c lib/gzipfile.c lib/gzipout.c \
 	lib/gzipsource.c lib/gziptable.c lib/image.c lib/imageread.c \
-	lib/index.c lib/input.c lib/judge.c lib/newfile.c lib/nothing.c \
-	lib/outdir.c lib/output.c lib/pages.c lib/plan.c lib/program.c \
-	lib/progress.c lib/snap.c lib/source.c lib/space.c lib/spool.c \
-	lib/sums.c lib/totals.c lib/vma.c
+	lib/index.c lib/input.c lib/judge.c lib/name.c lib/newfile.c \
+	lib/nothing.c lib/outdir.c lib/output.c lib/pages.c lib/plan.c \
+	lib/program.c lib/progress.c lib/snap.c lib/source.c lib/space.c \
+	lib/spool.c lib/sums.c lib/totals.c lib/vma.c
 
 FMTSRC=fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \
@@ -31,24 +31,26 @@ FMTSRC=fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/snappages.c fmt/snapspace.c fmt/summed.c fmt/sysroot.c \
 	fmt/trailer.c fmt/trailread.c
 
-LINUXSRC=lib/linux/anonfile.c lib/linux/carry.c lib/linux/clone.c \
-	lib/linux/filekind.c lib/linux/freeze.c lib/linux/frozen.c \
+LINUXSRC=lib/linux/anonfile.c lib/linux/byname.c lib/linux/carry.c \
+	lib/linux/clone.c lib/linux/entries.c lib/linux/filekind.c \
+	lib/linux/frames.c lib/linux/freeze.c lib/linux/frozen.c \
 	lib/linux/guard.c lib/linux/inject.c lib/linux/injectclone.c \
 	lib/linux/injectframe.c lib/linux/injectrun.c lib/linux/keep.c \
 	lib/linux/kernspace.c lib/linux/live.c lib/linux/livepages.c \
 	lib/linux/livesource.c lib/linux/livespace.c lib/linux/memory.c \
-	lib/linux/openfile.c lib/linux/pagemap.c lib/linux/pipedata.c \
-	lib/linux/procfs.c lib/linux/readers.c lib/linux/regs.c \
-	lib/linux/seize.c lib/linux/state.c lib/linux/take.c lib/linux/task.c \
-	lib/linux/thing.c lib/linux/unixdiag.c lib/linux/unixqueue.c \
+	lib/linux/openfile.c lib/linux/pageflags.c lib/linux/pagemap.c \
+	lib/linux/pageuse.c lib/linux/pipedata.c lib/linux/procfs.c \
+	lib/linux/readers.c lib/linux/regs.c lib/linux/seize.c \
+	lib/linux/state.c lib/linux/take.c lib/linux/task.c lib/linux/thing.c \
+	lib/linux/touched.c lib/linux/unixdiag.c lib/linux/unixqueue.c \
 	lib/linux/unixsock.c lib/linux/user.c lib/linux/vdso.c
 
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
 # what a program has beside NAME.c, and libraries beside those
-procmap_SRC=cmd/procmap/compare.c cmd/procmap/facts.c \
-	cmd/procmap/figure.c cmd/procmap/name.c cmd/procmap/picture.c \
-	cmd/procmap/reserve.c cmd/procmap/strip.c cmd/procmap/styles.c \
-	cmd/procmap/svg.c
+pagestat_SRC=cmd/pagestat/flags.c cmd/pagestat/matrix.c cmd/pagestat/table.c
+procmap_SRC=cmd/procmap/compare.c cmd/procmap/facts.c cmd/procmap/figure.c \
+	cmd/procmap/picture.c cmd/procmap/reserve.c cmd/procmap/strip.c \
+	cmd/procmap/styles.c cmd/procmap/svg.c
 snapfs_SRC=cmd/snapfs/mount.c cmd/snapfs/serve.c cmd/snapfs/stream.c
 snapfs_PKGS=fuse3
 

@@ -322,6 +322,92 @@ sharing_tell(struct sharing *s, struct pagelist *l, uint64_t pid)
 	return 0;
 }
 
+struct edge {			/* where a run of a process begins or ends */
+	uint64_t	 store;
+	uint64_t	 at;
+	size_t		 who;
+	bool		 begins;
+};
+
+static int
+edge_cmp(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	if (x->store != y->store)
+		return x->store < y->store ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/*
+ * The edges of what n processes have; *ne of them.  The caller frees them;
+ * NULL when memory runs out.
+ */
+static struct edge *
+sharing_edges(const struct sharing *s, const uint64_t *pid, size_t n,
+    size_t *ne)
+{
+	const struct sharer *h;
+	struct edge *e;
+	size_t i, k;
+
+	*ne = 0;
+	if ((e = calloc(s->n + 1, 2 * sizeof *e)) == NULL) {
+		(void)errstr_set("out of memory");
+		return NULL;
+	}
+	for (i = k = 0; i < s->n; i++) {
+		h = &s->v[i];
+		if (k == n || pid[k] != h->pid)
+			for (k = 0; k < n && pid[k] != h->pid; k++)
+				continue;
+		if (k == n)
+			continue;
+		e[(*ne)++] = (struct edge){ h->store, h->at, k, true };
+		e[(*ne)++] = (struct edge){ h->store, h->end, k, false };
+	}
+	qsort(e, *ne, sizeof *e, edge_cmp);
+	return e;
+}
+
+/*
+ * Which of n processes, of different numbers, have how many kilobytes in
+ * common: kb[i * n + k] is set for i and k, and with i = k to how many
+ * different ones there are of one.  *repeated is set to how many there are
+ * more than once, by one process or several.
+ */
+int
+sharing_matrix(const struct sharing *s, const uint64_t *pid, size_t n,
+    uint64_t *kb, uint64_t *repeated)
+{
+	struct edge *e;
+	uint64_t len, *depth, all;
+	size_t i, j, k, ne;
+
+	memset(kb, 0, n * n * sizeof *kb);
+	*repeated = all = 0;
+	depth = calloc(n + 1, sizeof *depth);
+	e = depth == NULL ? NULL : sharing_edges(s, pid, n, &ne);
+	if (e == NULL) {
+		free(depth);
+		return errstr_set("out of memory");
+	}
+	for (i = 0; i + 1 < ne; i++) {
+		depth[e[i].who] += e[i].begins ? 1 : (uint64_t)-1;
+		all += e[i].begins ? 1 : (uint64_t)-1;
+		len = e[i + 1].at - e[i].at;
+		if (all == 0 || len == 0)
+			continue;
+		*repeated += (all - 1) * len;
+		for (j = 0; j < n; j++)
+			for (k = 0; depth[j] > 0 && k < n; k++)
+				kb[j * n + k] += depth[k] > 0 ? len : 0;
+	}
+	free(depth);
+	free(e);
+	return 0;
+}
+
 void
 sharing_free(struct sharing *s)
 {

@@ -337,7 +337,8 @@ enum mapping_flag {
 	MAPPING_RANDOM = 128,
 	MAPPING_SEQUENTIAL = 256,
 	MAPPING_DONTDUMP = 512,
-	MAPPING_NORESERVE = 1024 /* MAP_NORESERVE of mmap(2) */
+	MAPPING_NORESERVE = 1024, /* MAP_NORESERVE of mmap(2) */
+	MAPPING_HUGETLB = 2048	/* MAP_HUGETLB, or a file of hugetlbfs */
 };
 
 struct mapping {		/* what smaps tells of a struct vma */
@@ -348,10 +349,12 @@ struct mapping {		/* what smaps tells of a struct vma */
 	uint64_t	 private;
 	uint64_t	 anon;
 	uint64_t	 swap;
+	uint64_t	 touched; /* since touched_forget */
 };
 
 struct space {
 	uint64_t	 pid;
+	uint64_t	 tid;	/* of a live one: a thread that has memory */
 	char		 name[64]; /* of the program, as status has it */
 	struct vmas	 vma;
 	struct mapping	*m;	/* owned; as many, in the same order */
@@ -363,6 +366,7 @@ struct space {
 	bool		 gone;	/* it failed because there is no process */
 	bool		 denied; /* because that of another may not be seen */
 	bool		 moving; /* its mappings changed all the time */
+	bool		 brief;	/* sizes and most flags are not asked for */
 };
 
 int		 space_smaps(struct space *, const void *, size_t);
@@ -371,9 +375,17 @@ void		 space_status(struct space *, const void *, size_t);
 void		 space_stat(struct space *, const void *, size_t);
 void		 space_limits(struct space *, const void *, size_t);
 int		 space_live(struct space *, pid_t);
+int		 space_maps(struct space *, pid_t);
 int		 space_kernel(struct space *);
 int		 space_snap(struct space *, struct snap *, uint64_t);
 void		 space_free(struct space *);
+
+/*
+ * Names of mappings in the words of OpenBSD, on a terminal: name.c
+ */
+void		 name_terminal(void);
+void		 name_make(char *, size_t, const struct vma *);
+const char	*name_fit(const char *, int);
 
 /*
  * What is known of the pages of mappings: pages.c, linux/livepages.c,
@@ -417,11 +429,59 @@ struct sharing	*sharing_new(void);
 int		 sharing_add(struct sharing *, const struct pagelist *,
 		    uint64_t);
 int		 sharing_tell(struct sharing *, struct pagelist *, uint64_t);
+int		 sharing_matrix(const struct sharing *, const uint64_t *,
+		    size_t, uint64_t *, uint64_t *);
 void		 sharing_free(struct sharing *);
 int		 pages_live(struct pagelist *, const struct space *);
 int		 pages_snap(struct pagelist *, struct image *);
 int		 pages_compare(struct pagelist *, struct image *,
 		    const struct vmas *, struct image *, const struct vmas *);
+
+/*
+ * How much memory mappings take, by their page tables, what the kernel
+ * tells of the frames behind them, and what is touched in a window of time:
+ * linux/pageuse.c, linux/pageflags.c, linux/frames.c, linux/touched.c
+ */
+struct pageuse {		/* kilobytes, but for pss */
+	uint64_t	 rss;	/* as smaps counts it: no zero page, no
+				   huge ones of hugetlbfs */
+	uint64_t	 uss;	/* of it, mapped nowhere else */
+	uint64_t	 shared; /* and the rest */
+	uint64_t	 pss;	/* in 1/4096 of a byte, as the kernel sums it */
+	uint64_t	 swap;
+	uint64_t	 huge;	/* of hugetlbfs */
+	uint64_t	 zero;	/* where nothing was written; these in
+				   detail only */
+	uint64_t	 guard;	/* MADV_GUARD_INSTALL of madvise(2) */
+	uint64_t	 thp;	/* mapped with others by one entry */
+};
+
+enum { PSS_KB = 4096 * KB };	/* pss of a kilobyte */
+
+struct flagcount {		/* pages that are alike */
+	uint64_t	 flags;	/* 1 << the place in a list of names */
+	uint64_t	 kb;
+};
+
+struct flagcounts {
+	struct flagcount *v;	/* owned */
+	size_t		 n;
+	size_t		 last;	/* where the last one was found */
+};
+
+struct frames;			/* what the kernel tells of frames */
+
+struct frames	*frames_open(const char *);
+int		 frames_get(struct frames *, uint64_t, uint64_t *);
+void		 frames_free(struct frames *);
+int		 pageuse_live(struct pageuse *, const struct space *,
+		    struct frames *, bool, bool *);
+int		 pageflags_live(struct flagcounts *, const struct space *,
+		    struct frames *, bool *);
+const char	*pageflag_name(unsigned int);
+int		 touched_forget(pid_t);
+int		 proc_named(const char *, int (*)(void *, pid_t), void *,
+		    size_t *);
 
 /*
  * Files that are carried along, so that a snapshot can be debugged where

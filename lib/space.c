@@ -25,7 +25,8 @@ static const struct {
 	{ "Private_Hugetlb:", offsetof(struct mapping, private) },
 	{ "Private_Hugetlb:", offsetof(struct mapping, rss) },
 	{ "Anonymous:", offsetof(struct mapping, anon) },
-	{ "Swap:", offsetof(struct mapping, swap) }
+	{ "Swap:", offsetof(struct mapping, swap) },
+	{ "Referenced:", offsetof(struct mapping, touched) }
 };
 
 static const struct {
@@ -47,7 +48,8 @@ static const struct {
 	{ " rr", MAPPING_RANDOM, 0 },
 	{ " sr", MAPPING_SEQUENTIAL, 0 },
 	{ " dd", MAPPING_DONTDUMP, 0 },
-	{ " nr", MAPPING_NORESERVE, 0 }
+	{ " nr", MAPPING_NORESERVE, 0 },
+	{ " ht", MAPPING_HUGETLB, 0 }
 };
 
 /*

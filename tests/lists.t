@@ -22,7 +22,7 @@ check() {
 	fi
 }
 
-for l in PROGS LIBSRC FMTSRC LINUXSRC PKGS procmap_SRC snapfs_SRC \
+for l in PROGS LIBSRC FMTSRC LINUXSRC PKGS pagestat_SRC procmap_SRC snapfs_SRC \
     snapfs_PKGS; do
 	check "$l is the same in both" "$(list Makefile $l)" "$(list mkfile $l)"
 done

@@ -39,11 +39,6 @@ struct options {
 	const char	*picture; /* a file to make, or NULL */
 };
 
-/* name.c */
-void		 name_terminal(void);
-void		 name_make(char *, size_t, const struct vma *);
-const char	*name_fit(const char *, int);
-
 /* facts.c: what Linux tells, in the words of UVM */
 bool		 entry_needscopy(const struct space *, size_t);
 uint64_t	 entry_slots(const struct space *, size_t);

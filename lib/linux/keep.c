@@ -109,7 +109,7 @@ static int
 keep_pages(struct keeping *k, const struct vma *v, bool copy)
 {
 	k->copy = copy;
-	return pagemap_walk(k->pagemap, v->start, v->end, true, keep_run, k);
+	return pagemap_walk(k->pagemap, v->start, v->end, PM_FILE, keep_run, k);
 }
 
 /*

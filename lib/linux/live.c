@@ -213,51 +213,10 @@ live_addpid(struct live *l, pid_t pid)
 	return live_add(l, (pid_t)tgid, false);
 }
 
-struct byname {
-	struct live	*live;
-	const char	*name;
-	size_t		 found;
-	size_t		 foreign;	/* of other users */
-};
-
-/*
- * Is a process called so?  The kernel keeps 15 bytes of a name; a longer
- * one is compared with what the process was started as.
- */
-static bool
-is_called(pid_t pid, const char *name)
-{
-	enum { COMMLEN = 15 };
-	struct task t;
-	struct bytes b;
-	bool is;
-
-	if (proc_stat(pid, 0, &t) == -1 || t.kernel ||
-	    strncmp(t.comm, name, COMMLEN) != 0)
-		return false;
-	if (strlen(name) <= COMMLEN)
-		return strcmp(t.comm, name) == 0;
-	if (proc_read(pid, 0, "cmdline", &b) == -1)
-		return false;
-	is = b.len > 0 && memchr(b.data, '\0', b.len) != NULL &&
-	    strcmp(basename((char *)b.data), name) == 0;
-	free(b.data);
-	return is;
-}
-
 static int
-byname_pid(void *arg, long pid)
+byname_add(void *arg, pid_t pid)
 {
-	struct byname *by = arg;
-
-	if (pid == getpid() || !is_called((pid_t)pid, by->name))
-		return 0;
-	if (proc_status((pid_t)pid, 0, "Uid") != (long)getuid()) {
-		by->foreign++;
-		return 0;
-	}
-	by->found++;
-	return live_add(by->live, (pid_t)pid, true);
+	return live_add(arg, pid, true);
 }
 
 /*
@@ -266,18 +225,13 @@ byname_pid(void *arg, long pid)
 int
 live_addname(struct live *l, const char *name)
 {
-	struct byname by = { l, name, 0, 0 };
+	size_t foreign;
 
-	if (proc_list(0, NULL, byname_pid, &by) == -1)
+	if (proc_named(name, byname_add, l, &foreign) == -1)
 		return -1;
-	if (by.found == 0)
-		return errstr_set("no process of yours is called \"%s\"%s",
-		    name, by.foreign > 0 ? " (others' are; use their pids)" :
-		    "");
-	if (by.foreign > 0) {
+	if (foreign > 0)
 		live_warn(l, "processes of others are called \"%s\", too: %zu "
-		    "left out (use their pids)", name, by.foreign);
-	}
+		    "left out (use their pids)", name, foreign);
 	return 0;
 }
 

@@ -208,13 +208,27 @@ void		 task_record(struct live *, struct snap *, struct lproc *,
 		    struct lthread *, struct task *, struct filelist *);
 void		 task_free(struct task *);
 
+/*
+ * Bits of an entry of pagemap: Linux,
+ * Documentation/admin-guide/mm/pagemap.rst.  What is no page but a guard, a
+ * marker, or on its way elsewhere, is told as swapped, too.
+ */
+#define PME_PRESENT	((uint64_t)1 << 63)
+#define PME_SWAPPED	((uint64_t)1 << 62)
+#define PME_FILE	((uint64_t)1 << 61)
+#define PME_GUARD	((uint64_t)1 << 58)
+#define PME_UFFD	((uint64_t)1 << 57)
+#define PME_EXCLUSIVE	((uint64_t)1 << 56)
+#define PME_FRAME	(((uint64_t)1 << 55) - 1)
+
 /* pagemap.c: which pages are there */
 enum {
 	PM_PRESENT = 1,
 	PM_SWAPPED = 2,
 	PM_FILE = 4,		/* of a file or shared memory, unmodified */
 	PM_ZERO = 8,
-	PM_GUARD = 16
+	PM_GUARD = 16,
+	PM_HUGE = 32		/* mapped with others by one entry */
 };
 
 struct pagerun {		/* a run of pages that are alike */
@@ -225,10 +239,25 @@ struct pagerun {		/* a run of pages that are alike */
 
 typedef int	(*pagerun_fn)(void *, const struct pagerun *);
 
-int		 pagemap_walk(int, uint64_t, uint64_t, bool, pagerun_fn,
-		    void *);
+int		 space_pagemap(const struct space *);
+int		 pagemap_walk(int, uint64_t, uint64_t, unsigned int,
+		    pagerun_fn, void *);
+int		 pagemap_first(int, uint64_t *, uint64_t);
 int		 pagemap_any(int, uint64_t, uint64_t);
 int		 pagemap_frames(int, uint64_t, size_t, uint64_t *);
+
+/* entries.c: pagemap of all mappings */
+struct entries {		/* that lie one after another in a mapping */
+	size_t		 vma;	/* its place */
+	uint64_t	 addr;	/* of the first */
+	const uint64_t	*v;	/* borrowed */
+	size_t		 n;
+};
+
+typedef int	(*entries_fn)(void *, const struct entries *);
+
+int		 pagemap_entries(int, const struct vmas *, entries_fn,
+		    void *);
 
 /* livesource.c: the memory of a stopped process as a source */
 struct source	*source_live(struct snap *, pid_t);

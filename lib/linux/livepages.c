@@ -6,12 +6,7 @@
 #include "live.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
-
-#define ENTRY_PRESENT	((uint64_t)1 << 63)
-#define ENTRY_EXCLUSIVE	((uint64_t)1 << 56)
-#define ENTRY_FRAME	(((uint64_t)1 << 55) - 1)
 
 enum { STORE_FRAMES = 1 };
 
@@ -26,13 +21,13 @@ pages_entry(const struct livepages *lp, uint64_t addr, uint64_t e)
 {
 	struct pagespan p = { addr, addr + lp->page, PAGES_RAW, 0, 0, 0 };
 
-	if (!(e & ENTRY_PRESENT))
+	if (!(e & PME_PRESENT))
 		return 0;
-	if (!(e & ENTRY_EXCLUSIVE)) {
+	if (!(e & PME_EXCLUSIVE)) {
 		p.kind = PAGES_SHARED;
-		if ((e & ENTRY_FRAME) != 0) {
+		if ((e & PME_FRAME) != 0) {
 			p.store = STORE_FRAMES;
-			p.at = (e & ENTRY_FRAME) * (lp->page / KB);
+			p.at = (e & PME_FRAME) * (lp->page / KB);
 		}
 	}
 	return pagelist_add(lp->list, &p);
@@ -93,13 +88,12 @@ pages_live(struct pagelist *l, const struct space *sp)
 	int rc;
 
 	lp.page = (uint64_t)sysconf(_SC_PAGESIZE);
-	lp.fd = proc_open((pid_t)sp->pid, 0, "pagemap", O_RDONLY);
-	if (lp.fd == -1)
-		return errstr_sys("%ld: pagemap", (long)sp->pid);
+	if ((lp.fd = space_pagemap(sp)) == -1)
+		return errstr_wrap("%ld", (long)sp->pid);
 	for (rc = 0, i = 0; rc == 0 && i < sp->vma.n; i++) {
 		v = &sp->vma.v[i];
 		if (v->start < INT64_MAX)	/* [vsyscall] is not there */
-			rc = pagemap_walk(lp.fd, v->start, v->end, false,
+			rc = pagemap_walk(lp.fd, v->start, v->end, 0,
 			    pages_run, &lp);
 	}
 	close(lp.fd);

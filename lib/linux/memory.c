@@ -385,7 +385,7 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 		if (take_kept(k, p, kept) == -1)
 			return -1;
 	} else if (pagemap_walk(source_live_pagemap(k->mem), v->start, v->end,
-	    k->how != TAKE_MEMORY, take_run, k) == -1)
+	    k->how != TAKE_MEMORY ? PM_FILE : 0, take_run, k) == -1)
 		return errstr_wrap("%jx-%jx %s", (uintmax_t)v->start,
 		    (uintmax_t)v->end, v->name);
 	return take_gap(k, v->end);

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -40,6 +41,7 @@ enum {
 	SCAN_PRESENT = 0x08,
 	SCAN_SWAPPED = 0x10,
 	SCAN_ZERO = 0x20,
+	SCAN_HUGE = 0x40,
 	SCAN_GUARD = 0x100,	/* Linux 6.15 */
 	/*
 	 * With more than 512 regions in one call the kernel leaves a stale
@@ -48,13 +50,19 @@ enum {
 	REGIONS = 512
 };
 
-/* bits of an entry */
-#define ENTRY_PRESENT	((uint64_t)1 << 63)
-#define ENTRY_SWAPPED	((uint64_t)1 << 62)
-#define ENTRY_FILE	((uint64_t)1 << 61)
-#define ENTRY_GUARD	((uint64_t)1 << 58)
-#define ENTRY_EXCLUSIVE	((uint64_t)1 << 56)
-#define ENTRY_FRAME	(((uint64_t)1 << 55) - 1)
+/*
+ * Open the pagemap of a live process: a descriptor, or -1.
+ */
+int
+space_pagemap(const struct space *sp)
+{
+	int fd;
+
+	fd = proc_open((pid_t)sp->tid, 0, "pagemap", O_RDONLY);
+	if (fd == -1 && (errno == ENOENT || errno == ESRCH))
+		return errstr_set("it ended meanwhile");
+	return fd == -1 ? errstr_sys("pagemap") : fd;
+}
 
 static unsigned int
 what_of_categories(uint64_t c)
@@ -63,15 +71,16 @@ what_of_categories(uint64_t c)
 		return PM_GUARD;
 	return (c & SCAN_PRESENT ? PM_PRESENT : 0) |
 	    (c & SCAN_SWAPPED ? PM_SWAPPED : 0) |
-	    (c & SCAN_FILE ? PM_FILE : 0) | (c & SCAN_ZERO ? PM_ZERO : 0);
+	    (c & SCAN_FILE ? PM_FILE : 0) | (c & SCAN_ZERO ? PM_ZERO : 0) |
+	    (c & SCAN_HUGE ? PM_HUGE : 0);
 }
 
 /*
  * 0; 1 when the kernel does not know the call; -1.
  */
 static int
-walk_scan(int fd, uint64_t start, uint64_t end, bool file, pagerun_fn fn,
-    void *arg)
+walk_scan(int fd, uint64_t start, uint64_t end, unsigned int more,
+    pagerun_fn fn, void *arg)
 {
 	struct scan_region v[REGIONS];
 	struct scan_arg a = { 0 };
@@ -86,7 +95,8 @@ walk_scan(int fd, uint64_t start, uint64_t end, bool file, pagerun_fn fn,
 	do {
 		a.start = start;
 		a.return_mask = a.category_anyof_mask | SCAN_ZERO |
-		    (file ? SCAN_FILE : 0);
+		    (more & PM_FILE ? SCAN_FILE : 0) |
+		    (more & PM_HUGE ? SCAN_HUGE : 0);
 		n = ioctl(fd, SCAN_IOCTL, &a);
 		if (n == -1 && errno == EINVAL &&
 		    a.category_anyof_mask & SCAN_GUARD) {
@@ -114,11 +124,11 @@ walk_scan(int fd, uint64_t start, uint64_t end, bool file, pagerun_fn fn,
 static unsigned int
 what_of_entry(uint64_t e)
 {
-	if (!(e & ENTRY_PRESENT) && e & ENTRY_GUARD)
+	if (!(e & PME_PRESENT) && e & PME_GUARD)
 		return PM_GUARD;
-	return (e & ENTRY_PRESENT ? PM_PRESENT : 0) |
-	    (e & ENTRY_SWAPPED ? PM_SWAPPED : 0) |
-	    (e & ENTRY_FILE ? PM_FILE : 0);
+	return (e & PME_PRESENT ? PM_PRESENT : 0) |
+	    (e & PME_SWAPPED ? PM_SWAPPED : 0) |
+	    (e & PME_FILE ? PM_FILE : 0);
 }
 
 static int
@@ -160,31 +170,29 @@ walk_entries(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
 /*
  * Call fn for each run of pages in start..end (exclusive, within one
  * mapping) that are present, in swap, or guards, ascending, until it
- * returns -1.  fd is the process's pagemap.  Without file, PM_FILE is not
- * told, for which the kernel must look at each page.
+ * returns -1.  fd is the process's pagemap.  PM_FILE, for which the kernel
+ * must look at each page, and PM_HUGE are told if more has them.
  */
 int
-pagemap_walk(int fd, uint64_t start, uint64_t end, bool file, pagerun_fn fn,
-    void *arg)
+pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
+    pagerun_fn fn, void *arg)
 {
 	int rc;
 
-	rc = walk_scan(fd, start, end, file, fn, arg);
+	rc = walk_scan(fd, start, end, more, fn, arg);
 	return rc == 1 ? walk_entries(fd, start, end, fn, arg) : rc;
 }
 
 /*
- * Is there a page in start..end (exclusive) that is present or in swap?  1,
- * 0, or -1.  What comes behind the first is not looked at.
+ * The first page in start..end (exclusive) that is present, in swap, or a
+ * guard: 1 with its address, 0, or -1 with errno.
  */
-int
-pagemap_any(int fd, uint64_t start, uint64_t end)
+static int
+scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
 {
 	struct scan_region v;
 	struct scan_arg a = { 0 };
-	uint64_t e[512], page;
-	size_t i, want;
-	ssize_t n;
+	long n;
 
 	a.size = sizeof a;
 	a.start = start;
@@ -194,8 +202,41 @@ pagemap_any(int fd, uint64_t start, uint64_t end)
 	a.max_pages = 1;
 	a.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED;
 	a.return_mask = a.category_anyof_mask;
-	if ((n = ioctl(fd, SCAN_IOCTL, &a)) >= 0)
-		return n > 0;
+	if ((n = ioctl(fd, SCAN_IOCTL, &a)) > 0)
+		*addr = v.start;
+	return n > 0 ? 1 : (int)n;
+}
+
+/*
+ * Go on from *addr to the first page before end that is present, in swap,
+ * or a guard: 1, 0 if there is none, or -1.  Where the kernel cannot tell,
+ * *addr stays.
+ */
+int
+pagemap_first(int fd, uint64_t *addr, uint64_t end)
+{
+	int rc;
+
+	rc = scan_first(fd, *addr, end, addr);
+	if (rc == -1 && (errno == ENOTTY || errno == EINVAL))
+		return 1;
+	return rc == -1 ? errstr_sys("pagemap") : rc;
+}
+
+/*
+ * Is there a page in start..end (exclusive) that is present or in swap?  1,
+ * 0, or -1.  What comes behind the first is not looked at.
+ */
+int
+pagemap_any(int fd, uint64_t start, uint64_t end)
+{
+	uint64_t e[512], page, addr;
+	size_t i, want;
+	ssize_t n;
+	int rc;
+
+	if ((rc = scan_first(fd, start, end, &addr)) >= 0)
+		return rc;
 	if (errno != ENOTTY && errno != EINVAL)
 		return errstr_sys("pagemap");
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -236,10 +277,10 @@ pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)
 		want = (uint64_t)got / sizeof *v * per;
 		for (k = 0; k < want && i + k < n; k++) {
 			frame[i + k] = 0;
-			if (v[k / per] & ENTRY_PRESENT &&
-			    !(v[k / per] & ENTRY_EXCLUSIVE) &&
-			    (v[k / per] & ENTRY_FRAME) != 0)
-				frame[i + k] = (v[k / per] & ENTRY_FRAME) *
+			if (v[k / per] & PME_PRESENT &&
+			    !(v[k / per] & PME_EXCLUSIVE) &&
+			    (v[k / per] & PME_FRAME) != 0)
+				frame[i + k] = (v[k / per] & PME_FRAME) *
 				    per + k % per;
 		}
 		addr += k * IDENTITY_KB * KB;

@@ -104,8 +104,8 @@ vdso_source(struct live *l, struct snap *s, struct source *mem,
 		return NULL;
 	if (clone)
 		(void)compare_run(&c, &all);
-	else if (pagemap_walk(source_live_pagemap(mem), v->start, v->end, true,
-	    compare_run, &c) == -1)
+	else if (pagemap_walk(source_live_pagemap(mem), v->start, v->end,
+	    PM_FILE, compare_run, &c) == -1)
 		return NULL;
 	return c.same && (c.seen || v->start > UINT32_MAX) ? src : NULL;
 }

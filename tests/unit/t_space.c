@@ -210,6 +210,50 @@ test_many(void **state)
 }
 
 /*
+ * Who has how much in common, each kilobyte once, whoever else there is.
+ */
+static void
+test_matrix(void **state)
+{
+	const uint64_t pid[] = { 9, 7, 8 };
+	struct pagelist a = { 0 }, b = { 0 }, c = { 0 }, d = { 0 };
+	uint64_t kb[9], repeated;
+	struct sharing *s;
+
+	(void)state;
+	add(&a, 0, 10, 1, 100);
+	add(&a, 20, 5, 1, 102);		/* again */
+	add(&a, 30, 4, 2, 100);
+	add(&b, 0, 4, 1, 108);
+	add(&b, 9, 3, 2, 101);
+	add(&c, 0, 3, 1, 107);
+	add(&c, 5, 2, 0, 0);
+	add(&d, 0, 50, 1, 100);
+	assert_non_null(s = sharing_new());
+	assert_int_equal(sharing_add(s, &a, 7), 0);
+	assert_int_equal(sharing_add(s, &b, 8), 0);
+	assert_int_equal(sharing_add(s, &d, 6), 0);
+	assert_int_equal(sharing_add(s, &c, 9), 0);
+	assert_int_equal(sharing_matrix(s, pid, 3, kb, &repeated), 0);
+	assert_int_equal(kb[0], 3);
+	assert_int_equal(kb[4], 14);
+	assert_int_equal(kb[8], 7);
+	assert_int_equal(kb[1], 3);
+	assert_int_equal(kb[2], 2);
+	assert_int_equal(kb[5], 5);
+	assert_int_equal(kb[3] + kb[6] * 10 + kb[7] * 100, 523);
+	/* 5 of one, 5 of two, 3 of the third, of which two are of all */
+	assert_int_equal(repeated, 13);
+	assert_int_equal(sharing_matrix(s, pid, 0, kb, &repeated), 0);
+	assert_int_equal(repeated, 0);
+	sharing_free(s);
+	pagelist_free(&a);
+	pagelist_free(&b);
+	pagelist_free(&c);
+	pagelist_free(&d);
+}
+
+/*
  * Segments end anywhere: the last kilobyte of a run may be a part.
  */
 static void
@@ -319,6 +363,7 @@ main(void)
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_sharing),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_matrix),
 		cmocka_unit_test(test_part),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_compare),

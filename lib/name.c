@@ -1,7 +1,7 @@
 /*
  * The names of mappings, and how they are made to fit a terminal.
  */
-#include "procmap.h"
+#include "snap.h"
 
 #include <sys/ioctl.h>
 

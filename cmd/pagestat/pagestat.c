@@ -1,0 +1,279 @@
+/*
+ * pagestat: how much memory processes take, and share, by their pages.
+ */
+#include "pagestat.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct command {
+	struct processes procs;
+	struct table	 table;
+	struct matrix	 matrix;
+	struct frames	*flags;	/* owned; NULL: not told */
+	struct snap	*snap;	/* owned; NULL: live processes */
+	double		 seconds; /* of a window; 0: none */
+	bool		 showflags;
+	bool		 showmatrix;
+	size_t		 shown;
+	bool		 hidden; /* there is more than is told */
+	bool		 failed;
+};
+
+static void __attribute__((noreturn))
+usage(void)
+{
+	fprintf(stderr, "usage: pagestat [-m] [-w seconds] pid|name ...\n"
+	    "       pagestat -f pid|name ...\n"
+	    "       pagestat -s pid|name ...\n"
+	    "       pagestat -s -M file [pid ...]\n");
+	exit(2);
+}
+
+/*
+ * Say what went wrong with one; the others are still to be shown.
+ */
+static void
+complain(struct command *c)
+{
+	fflush(stdout);
+	warnx("%s", snap_errstr());
+	c->failed = true;
+}
+
+static int
+add_number(struct processes *p, uint64_t pid)
+{
+	uint64_t *v;
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->pid[i] == pid)
+			return 0;
+	if ((v = reallocarray(p->pid, p->n + 1, sizeof *v)) == NULL)
+		return errstr_set("out of memory");
+	p->pid = v;
+	v[p->n++] = pid;
+	return 0;
+}
+
+static int
+add_pid(void *arg, pid_t pid)
+{
+	return add_number(arg, (uint64_t)pid);
+}
+
+/*
+ * Add the processes that an operand names.
+ */
+static int
+add(struct command *c, const char *s)
+{
+	const char *why;
+	size_t foreign;
+	long long pid;
+
+	if (*s != '\0' && strspn(s, "0123456789") == strlen(s)) {
+		pid = strtonum(s, 1, INT32_MAX, &why);
+		return why != NULL ?
+		    errstr_set("%s is not a process id", s) :
+		    add_number(&c->procs, (uint64_t)pid);
+	}
+	if (*s == '\0' || c->snap != NULL)
+		return errstr_set("\"%s\" is not a process id", s);
+	if (proc_named(s, add_pid, &c->procs, &foreign) == -1)
+		return -1;
+	if (foreign > 0)
+		warnx("processes of others are called \"%s\", too: %zu left "
+		    "out (use their pids)", s, foreign);
+	return 0;
+}
+
+static void
+add_operands(struct command *c, char **operand)
+{
+	const struct proc *p;
+	size_t i;
+
+	for (; *operand != NULL; operand++)
+		if (add(c, *operand) == -1)
+			complain(c);
+	if (c->snap == NULL || c->procs.n > 0 || c->failed)
+		return;
+	for (i = 0; i < c->snap->nproc; i++) {
+		p = c->snap->proc[i];
+		if (p->carried == NULL && p->mem != NULL &&
+		    add_number(&c->procs, p->pid) == -1)
+			complain(c);
+	}
+}
+
+/*
+ * Begin the window of all processes and let it pass; those that cannot be
+ * watched are dropped.
+ */
+static void
+let_pass(struct command *c)
+{
+	struct timespec ts;
+	size_t i, n;
+
+	for (i = n = 0; i < c->procs.n; i++)
+		if (touched_forget((pid_t)c->procs.pid[i]) == -1)
+			complain(c);
+		else
+			c->procs.pid[n++] = c->procs.pid[i];
+	if ((c->procs.n = n) == 0)
+		return;
+	ts.tv_sec = (time_t)c->seconds;
+	ts.tv_nsec = (long)((c->seconds - (double)ts.tv_sec) * 1e9);
+	while (nanosleep(&ts, &ts) == -1)
+		continue;
+}
+
+static int
+show_sharing(struct command *c, const struct space *sp)
+{
+	struct pagelist l = { 0 };
+	int rc;
+
+	/* of a snapshot space_snap has found it */
+	rc = c->snap == NULL ? pages_live(&l, sp) :
+	    pages_snap(&l, snap_process(c->snap, sp->pid)->mem);
+	if (rc == 0)
+		rc = matrix_add(&c->matrix, sp, &l);
+	pagelist_free(&l);
+	return rc;
+}
+
+static void
+show(struct command *c, uint64_t pid)
+{
+	struct space sp;
+	int rc;
+
+	if (c->snap != NULL)
+		rc = space_snap(&sp, c->snap, pid);
+	else if (c->seconds > 0)
+		rc = space_live(&sp, (pid_t)pid);
+	else
+		rc = space_maps(&sp, (pid_t)pid);
+	if (rc == 0 && c->showmatrix)
+		rc = show_sharing(c, &sp);
+	else if (rc == 0 && c->showflags)
+		rc = flags_show(&sp, c->flags, &c->hidden, c->shown == 0);
+	else if (rc == 0)
+		rc = table_show(&c->table, &sp);
+	if (rc == -1)
+		complain(c);
+	else
+		c->shown++;
+	space_free(&sp);
+}
+
+/*
+ * What comes behind all processes, and what is missing for the want of
+ * privilege.
+ */
+static void
+finish(struct command *c)
+{
+	if (c->showmatrix && c->matrix.hidden) {
+		(void)errstr_set("which pages are the same is told to root "
+		    "alone (CAP_SYS_ADMIN)");
+		complain(c);
+	} else if (c->showmatrix) {
+		if (matrix_show(&c->matrix) == -1)
+			complain(c);
+	} else if (!c->showflags)
+		table_end(&c->table);
+	if (fflush(stdout) == EOF || ferror(stdout))
+		err(1, "standard output");
+	if (c->table.hidden)
+		warnx("PSS is missing: who else has a page is told to root "
+		    "alone (CAP_SYS_ADMIN)");
+	if (c->hidden)
+		warnx("most flags are missing: they are told to root alone "
+		    "(CAP_SYS_ADMIN)");
+	frames_free(c->table.counts);
+	frames_free(c->flags);
+	matrix_free(&c->matrix);
+	snap_free(c->snap);
+	free(c->procs.pid);
+}
+
+static double
+parse_seconds(const char *s)
+{
+	double t;
+	char *end;
+
+	t = strtod(s, &end);
+	if (end == s || *end != '\0' || !(t > 0 && t <= 1e6))
+		errx(2, "-w: \"%s\" is not a number of seconds", s);
+	return t;
+}
+
+static void
+say_lost(void *arg, const char *text)
+{
+	struct command *c = arg;
+
+	c->failed = true;
+	warnx("%s", text);
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct command c = { 0 };
+	struct readopts o = { .warn = say_lost, .arg = &c };
+	const char *file = NULL;
+	size_t i;
+	int ch;
+
+	program_descriptors();
+	while ((ch = getopt(argc, argv, "fM:msw:")) != -1)
+		switch (ch) {
+		case 'f':
+			c.showflags = true;
+			break;
+		case 'M':
+			file = optarg;
+			break;
+		case 'm':
+			c.table.mappings = true;
+			break;
+		case 's':
+			c.showmatrix = true;
+			break;
+		case 'w':
+			c.seconds = parse_seconds(optarg);
+			c.table.touched = true;
+			break;
+		default:
+			usage();
+		}
+	if (c.showflags + c.showmatrix +
+	    (c.table.mappings || c.table.touched) > 1 ||
+	    (file != NULL && !c.showmatrix) ||
+	    (file == NULL && optind == argc))
+		usage();
+	name_terminal();
+	if (file != NULL && (c.snap = snap_open(file, &o)) == NULL)
+		errx(1, "%s", snap_errstr());
+	add_operands(&c, argv + optind);
+	if (c.showflags)
+		c.flags = frames_open("kpageflags");
+	else if (!c.showmatrix)
+		c.table.counts = frames_open("kpagecount");
+	if (c.table.touched)
+		let_pass(&c);
+	for (i = 0; i < c.procs.n; i++)
+		show(&c, c.procs.pid[i]);
+	finish(&c);
+	return c.failed ? 1 : 0;
+}

@@ -1,0 +1,48 @@
+/*
+ * What the files of pagestat share.
+ */
+#ifndef PAGESTAT_H
+#define PAGESTAT_H
+
+#include "snap.h"
+
+struct processes {		/* those to be looked at */
+	uint64_t	*pid;	/* owned; none twice */
+	size_t		 n;
+};
+
+struct table {			/* of processes, or of their mappings */
+	struct frames	*counts; /* owned; NULL: not told */
+	bool		 mappings; /* a line for each */
+	bool		 touched; /* that column, too */
+	bool		 hidden; /* how much is shared out is not known */
+	struct pageuse	 sum;	/* of all processes */
+	uint64_t	 sumtouched; /* KB */
+	size_t		 n;	/* processes that were shown */
+};
+
+/* table.c */
+int		 table_show(struct table *, const struct space *);
+void		 table_end(struct table *);
+
+/* flags.c */
+int		 flags_show(const struct space *, struct frames *, bool *,
+		    bool);
+
+/* matrix.c */
+struct matrix {
+	struct sharing	*sharing; /* owned */
+	uint64_t	*pid;	/* owned, as all here; of those that could be
+				   looked at */
+	uint64_t	*kb;	/* what each has in memory */
+	char		(*name)[64];
+	size_t		 n;
+	bool		 hidden; /* there are frames that are not told */
+};
+
+int		 matrix_add(struct matrix *, const struct space *,
+		    const struct pagelist *);
+int		 matrix_show(const struct matrix *);
+void		 matrix_free(struct matrix *);
+
+#endif

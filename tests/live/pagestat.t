@@ -1,0 +1,292 @@
+#!/usr/bin/env bash
+# pagestat: the numbers of smaps and smaps_rollup, what a pair shares, what is
+# touched in a window of time, and what is said where not all is told.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+pagestat=$BUILD/pagestat
+head -c 65536 /dev/urandom >"$tmp/pub/file"
+
+# mapping ADDR: RSS, shared, zero, guard, THP of -m
+mapping() {
+	"$pagestat" -m "$1" | awk -v a="$2" \
+	    '$1 == a { print $3, $6, $9, $10, $11 }'
+}
+
+same() {
+	local what=$1
+
+	shift
+	try "$what" python3 "$tests/live/pagestat.py" "$@"
+}
+
+# The sum of a column of the process: column PID HEAD
+column() {
+	"$pagestat" "$1" 2>/dev/null | awk -v h="$2" 'NR == 1 {
+		for (i = 1; i <= NF; i++) if ($i == h) n = i } NR == 2 {
+		print $n }'
+}
+
+common() {
+	"$pagestat" -s "$1" "$2" | awk -v p="$1" '$1 == p { print $4 }'
+}
+
+# a name that no other has
+cp "$targets/pages" "$tmp/pages$$"
+target "$tmp/pages$$" "$tmp/pub/file" 100
+few=$pid
+child=$(awk '/^child/ { print $2 }' "$lines")
+kill -STOP "$few"
+until_true grep -q '^State:.T' "/proc/$few/status"
+
+# Of each sort of pages.
+while read -r word name at want; do
+	if [ "$word" = expect ]; then
+		is "$(mapping "$few" "$at")" "$want" "$name"
+	fi
+done <"$lines"
+written=$(awk '/^huge written/ { print substr($3, 3) }' "$lines")
+read=$(awk '/^huge read/ { print substr($3, 3) }' "$lines")
+if grep -A 30 "^$written" "/proc/$few/smaps" |
+    grep -q -m 1 'AnonHugePages: *2048'; then
+	is "$(mapping "$few" "$written")" "2048 0 0 0 2048" "a huge page"
+	is "$(mapping "$few" "$read")" "0 0 2048 0 0" "the huge zero page"
+else
+	skip "a huge page" "there is none to be had"
+fi
+reserved=$(awk '/^huge reserved/ { print substr($3, 3) }' "$lines")
+if [ -n "$reserved" ]; then
+	is "$("$pagestat" -m "$few" | awk -v a="$reserved" \
+	    '$1 == a { print $3, $4, $5, $6, $7, $8 }')" "0 0 0 0 0 2048" \
+	    "a page of hugetlbfs"
+else
+	skip "a page of hugetlbfs" "vm.nr_hugepages is 0"
+fi
+
+# All of it, beside what the kernel says.
+same "the same as smaps and smaps_rollup" "$pagestat" "$few"
+target python3 -c 'import json, sys
+print("ready", flush=True)
+sys.stdin.read()'
+kill -STOP "$pid"
+same "of python, too" -l "$pagestat" "$pid"
+"$pagestat" "$few" "$child" >"$tmp/out"
+is "$? $(awk 'NR == 2 || NR == 3 { for (i = 2; i < 8; i++) n[i] += $i }
+    NR == 4 { for (i = 2; i < 8; i++) if (i != 3 && n[i] != $i) print "bad", i
+	print $1, NF }' "$tmp/out")" "0 total 7" "the total of several"
+is "$("$pagestat" "pages$$" "$few" | wc -l)" 4 "by name, none twice"
+
+# What a pair shares: by page tables, by the mappings of both, and by how
+# many pages were there to be shared.
+target "$targets/pages" "$tmp/pub/file" 1100
+many=$pid
+other=$(awk '/^child/ { print $2 }' "$lines")
+if is_root; then
+	cat >"$tmp/frames.py" <<'END'
+import struct, sys
+
+def frames(pid):
+    found = set()
+    pagemap = open('/proc/%s/pagemap' % pid, 'rb', buffering=0)
+    for line in open('/proc/%s/maps' % pid):
+        start, end = (int(n, 16) for n in line.split()[0].split('-'))
+        if line.endswith(('[vsyscall]\n', '[vvar]\n', '[vvar_vclock]\n')):
+            continue
+        if end - start > 1 << 30:
+            continue
+        pagemap.seek(start // 4096 * 8)
+        n = (end - start) // 4096
+        for e, in struct.iter_unpack('<Q', pagemap.read(n * 8)):
+            if e >> 63:
+                found.add(e & ((1 << 55) - 1))
+    return found
+
+one, two = (frames(p) for p in sys.argv[1:])
+flags = open('/proc/kpageflags', 'rb', buffering=0)
+kb = 0
+for f in one & two:
+    flags.seek(f * 8)
+    if not struct.unpack('<Q', flags.read(8))[0] >> 24 & 1:
+        kb += 4
+print(kb)
+END
+	is "$(common "$few" "$child")" \
+	    "$(python3 "$tmp/frames.py" "$few" "$child")" \
+	    "what a pair shares: as the page tables have it"
+	is "$(common "$many" "$other")" \
+	    "$(python3 "$tmp/frames.py" "$many" "$other")" \
+	    "what another pair shares"
+	# how much of libraries is there may differ
+	more=$(($(common "$many" "$other") - $(common "$few" "$child")))
+	is $((more > 3900 && more < 4100)) 1 \
+	    "a pair that shares 1000 pages more" || echo "$more" | diag
+	"$pagestat" -s "$few" "$child" "$other" >"$tmp/out"
+	is "$? $(awk 'NR > 1 && NR < 5 { kb += $2; m[NR] = $3 " " $4 " " $5 }
+	    $1 == "total" { print (kb == $2); kb = $2 }
+	    $1 == "different" { kb -= $2 } $1 == "saved" { print (kb == $2) }
+	    END { split(m[2], a); split(m[3], b); split(m[4], c)
+	    print (a[1] a[2] == "." b[1]), (a[3] == c[1]), (b[3] == c[2]),
+	    (a[2] - a[3] > 0) }' "$tmp/out" | tr '\n' ' ')" "0 1 1 1 1 1 1 " \
+	    "a matrix of three, and its sums"
+else
+	skip "what a pair shares" "not root"
+fi
+
+# The same two in a snapshot: what is the same there are bytes.
+snap -o "$tmp/one.snap" "$many" "$other"
+"$pagestat" -s -M "$tmp/one.snap" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/err") $(wc -l <"$tmp/out")" "0  6" "-M: a snapshot"
+is "$(($(awk -v p="$many" '$1 == p { print $4 }' "$tmp/out") >= 4400))" 1 \
+    "-M: what they share"
+
+# The flags of pages.
+"$pagestat" -f "$few" >"$tmp/out"
+sum=$(($(column "$few" RSS) + $(column "$few" Swap)))
+is "$? $(awk '/zero_page|guard|,huge,/ { not += $2 }
+    NR > 2 && $3 != "total" { n += $1; kb += $2 }
+    $3 == "total" { print (n == $1), (kb == $2), kb - not }' "$tmp/out")" \
+    "0 1 1 $sum" "flags: as many as there are"
+if is_root; then
+	is "$(awk '/swapbacked/ && /anon/ && /exclusive/ { n += $2 }
+	    END { print (n >= 15000) }' "$tmp/out")" 1 "flags: of memory"
+	is "$(awk '/guard/ { print $2 }' "$tmp/out")" \
+	    "$(awk '/^expect guard/ { print $7 }' "${lines_of[$few]}")" \
+	    "flags: guards"
+fi
+
+# A window of time.
+kill -CONT "$few"
+at=$(awk '/^window/ { print substr($3, 3) }' "${lines_of[$few]}")
+touched() {
+	"$pagestat" -m -w "$1" "$few" | awk -v a="$at" '$1 == a { print $12 }'
+}
+if [ -w "/proc/$few/clear_refs" ]; then
+	is "$(touched 0.01)" 0 "a window: nothing is touched"
+	touched 1 >"$tmp/out" &
+	waiting=$!
+	sleep 0.3
+	echo t >&"${ask_fd[$few]}"
+	wait "$waiting"
+	is "$(cat "$tmp/out")" 4000 "a window: 1000 pages are touched"
+	is "$("$pagestat" -w 0.01 "$few" "$child" | awk 'NR < 5 { print NF }' |
+	    tr '\n' ' ')" "9 9 9 8 " "a window of two"
+else
+	skip "a window" "this kernel has no clear_refs"
+fi
+is "$(states "$few")" " 0 S " "it was not stopped"
+
+# What is no process, or none with memory.
+message() {
+	"$pagestat" "$@" >"$tmp/out" 2>"$tmp/err"
+	echo "$? $(sed 's/^pagestat: //' "$tmp/err") $(wc -l <"$tmp/out")"
+}
+is "$(message 2147483647 "$few")" "1 2147483647: No such process 2" \
+    "one that is missing; the other is shown"
+is "$(message -w 0.01 2147483647 "$few")" \
+    "1 2147483647: No such process 2" "likewise in a window"
+is "$(message -s 2147483647)" "1 2147483647: No such process 0" \
+    "sharing of one that is missing"
+is "$(message 99999999999)" "1 99999999999 is not a process id 0" \
+    "a number that is too large"
+is "$(message "no such name")" \
+    '1 no process of yours is called "no such name" 0' "no such name"
+is "$(message "")" '1 "" is not a process id 0' "an empty name"
+target "$targets/zombie"
+zombie=$(grep -l "^PPid:.$pid$" /proc/[0-9]*/status 2>/dev/null |
+    tr -dc '0-9\n' | head -1)
+is "$(message "$zombie")" \
+    "1 $zombie: no user address space: it is a zombie 0" "a zombie"
+target "$targets/leader"
+is "$(message -m "$pid" | sed 's/[0-9]*$//') $(($(column "$pid" RSS) > 100))" \
+    "0   1" "a process whose first thread has ended"
+if [ -e /proc/2/maps ] && [ ! -s /proc/2/maps ]; then
+	is "$(message 2)" \
+	    "1 2: no user address space: it is a thread of the kernel 0" \
+	    "a thread of the kernel"
+else
+	skip "a thread of the kernel" "process 2 is not one here"
+fi
+for o in "" -x "-f -s 1" "-f -m 1" "-s -w 1 1" "-M x 1" "-m -M x"; do
+	# shellcheck disable=SC2086 # several words
+	"$pagestat" $o >"$tmp/out" 2>"$tmp/err"
+	is "$? $(grep -c usage "$tmp/err") $(wc -c <"$tmp/out")" "2 1 0" \
+	    "usage: pagestat $o"
+done
+for o in 0 -1 x 1s nan ""; do
+	is "$(message -w "$o" $$)" \
+	    "2 -w: \"$o\" is not a number of seconds 0" "-w '$o'"
+done
+is "$(message -s -M "$tmp/none" | sed 's/ [^ ]*none/ FILE/')" \
+    "1 FILE: No such file or directory 0" "no such file"
+
+# One that exits while it is looked at: all of it, or a message.
+bad=0
+for ((i = 0; i < 100; i++)); do
+	sleep 0.00"$((i % 10))" &
+	p=$!
+	case $(message "$p") in
+	"0  2" | "1 $p: No such process 0" | \
+	    "1 $p: no user address space"*" 0" | \
+	    "1 $p: it ended meanwhile 0") ;;
+	*) bad=$((bad + 1)); diag <"$tmp/err" ;;
+	esac
+	wait "$p"
+done
+is "$bad" 0 "processes that exit meanwhile"
+
+# Mappings that change all the time.
+target "$targets/churn"
+bad=0
+for ((i = 0; i < 30; i++)); do
+	case $(message "$pid") in
+	"0  2") ;;
+	*) bad=$((bad + 1)); diag <"$tmp/err" ;;
+	esac
+done
+is "$bad" 0 "mappings that change meanwhile"
+
+# Another user.
+if is_root && command -v setpriv >/dev/null; then
+	as_nobody
+	cp "$pagestat" "$tmp/bin"
+	chmod 755 "$tmp/bin/pagestat"
+	chmod 666 "$tmp/pub/file"
+	root=$pagestat
+	pagestat=$tmp/bin/pagestat
+	nobody() {
+		"${as[@]}" "$pagestat" "$@" >"$tmp/out" 2>"$tmp/err"
+		echo "$? $(sed 's/^pagestat: //' "$tmp/err") $(
+		    wc -l <"$tmp/out")"
+	}
+	pss="PSS is missing: who else has a page is told to root alone\
+ (CAP_SYS_ADMIN)"
+	target "$targets/pages" "$tmp/pub/file" 100
+	his=$pid
+	kid=$(awk '/^child/ { print $2 }' "$lines")
+	kill -STOP "$his"
+	until_true grep -q '^State:.T' "/proc/$his/status"
+	same "nobody: the same but for PSS" "$pagestat" "$his" "${as[@]}"
+	is "$(nobody "$his")" "0 $pss 2" "nobody: PSS is missing"
+	is "$(nobody "$his" "$few")" \
+	    "1 $few: Permission denied
+$pss 2" "nobody: his own and that of another"
+	is "$(nobody -s "$his" "$kid")" "1 which pages are the same is told\
+ to root alone (CAP_SYS_ADMIN) 0" "nobody: sharing"
+	is "$(nobody -f "$his" | sed 's/ [0-9]*$//')" \
+	    "0 most flags are missing: they are told to root alone\
+ (CAP_SYS_ADMIN)" "nobody: flags"
+	is "$(awk '/exclusive$/ { n = $2 } END { print (n >= 15000) }' \
+	    "$tmp/out")" 1 "nobody: flags of pagemap"
+	kill -CONT "$his"
+	is "$(nobody -w 0.01 "$his" "$few")" \
+	    "1 $few: clear_refs: Permission denied
+$pss 2" "nobody: a window"
+	target "$targets/secret"
+	is "$(nobody "$pid")" "1 $pid: Permission denied 0" \
+	    "nobody: his own, which may not be dumped"
+	is "$("$root" "$his" | awk 'NR == 2 { print ($3 > 0) }')" 1 \
+	    "root: PSS of it"
+else
+	skip "nobody" "not root"
+fi
+finish
