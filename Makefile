@@ -4,7 +4,7 @@
 
 VERSION = 0.1
 
-PROGS = pagestat procmap snap snapcat snapcore snapfs snapload snapls
+PROGS = pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
 
 LIBSRC = lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
 	lib/fetch.c lib/gunzip.c lib/gzip.c lib/gzipfile.c lib/gzipout.c \
@@ -12,7 +12,7 @@ LIBSRC = lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
 	lib/index.c lib/input.c lib/judge.c lib/name.c lib/newfile.c \
 	lib/nothing.c lib/outdir.c lib/output.c lib/pages.c lib/plan.c \
 	lib/program.c lib/progress.c lib/snap.c lib/source.c lib/space.c \
-	lib/spool.c lib/sums.c lib/totals.c lib/vma.c
+	lib/spool.c lib/sums.c lib/totals.c lib/vma.c lib/vmaedit.c
 
 FMTSRC = fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c \
 	fmt/corefacts.c fmt/corefiles.c fmt/coreload.c fmt/coremach.c \
@@ -25,10 +25,10 @@ FMTSRC = fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c \
 	fmt/criumakereg.c fmt/criumakeregs.c fmt/criumaketask.c \
 	fmt/criumaketree.c fmt/criumaps.c fmt/criumem.c fmt/criupages.c \
 	fmt/criuread.c fmt/criuregs.c fmt/criushm.c fmt/criustack.c \
-	fmt/criutask.c fmt/criuwrite.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \
-	fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
-	fmt/merge.c fmt/mergerec.c fmt/open.c fmt/paths.c fmt/plan9.c \
-	fmt/plan9regs.c fmt/recapply.c fmt/recedit.c fmt/record.c \
+	fmt/criutask.c fmt/criuwrite.c fmt/elfsym.c fmt/fsdir.c fmt/fsread.c \
+	fmt/fsspan.c fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c \
+	fmt/member.c fmt/merge.c fmt/mergerec.c fmt/open.c fmt/paths.c \
+	fmt/plan9.c fmt/plan9regs.c fmt/recapply.c fmt/recedit.c fmt/record.c \
 	fmt/recwords.c fmt/salvage.c fmt/snap6index.c fmt/snap6num.c \
 	fmt/snap6read.c fmt/snap6rec.c fmt/snap6run.c fmt/snap6seg.c \
 	fmt/snap6write.c fmt/snappages.c fmt/snapspace.c fmt/summed.c \
@@ -38,15 +38,18 @@ LINUXSRC = lib/linux/anonfile.c lib/linux/byname.c lib/linux/carry.c \
 	lib/linux/clone.c lib/linux/entries.c lib/linux/filekind.c \
 	lib/linux/frames.c lib/linux/freeze.c lib/linux/frozen.c \
 	lib/linux/guard.c lib/linux/inject.c lib/linux/injectclone.c \
-	lib/linux/injectframe.c lib/linux/injectrun.c lib/linux/keep.c \
-	lib/linux/kernspace.c lib/linux/live.c lib/linux/livepages.c \
-	lib/linux/livesource.c lib/linux/livespace.c lib/linux/memory.c \
-	lib/linux/openfile.c lib/linux/pageflags.c lib/linux/pagemap.c \
-	lib/linux/pageuse.c lib/linux/pipedata.c lib/linux/procfs.c \
-	lib/linux/readers.c lib/linux/regs.c lib/linux/seize.c \
-	lib/linux/state.c lib/linux/take.c lib/linux/task.c lib/linux/thing.c \
-	lib/linux/touched.c lib/linux/unixdiag.c lib/linux/unixqueue.c \
-	lib/linux/unixsock.c lib/linux/user.c lib/linux/vdso.c
+	lib/linux/injectframe.c lib/linux/injectrun.c lib/linux/kallsyms.c \
+	lib/linux/keep.c lib/linux/kernspace.c lib/linux/live.c \
+	lib/linux/livepages.c lib/linux/livesource.c lib/linux/livespace.c \
+	lib/linux/memory.c lib/linux/openfile.c lib/linux/pageflags.c \
+	lib/linux/pagemap.c lib/linux/pageuse.c lib/linux/perfevent.c \
+	lib/linux/perforder.c lib/linux/perfrec.c lib/linux/pipedata.c \
+	lib/linux/procfs.c lib/linux/readers.c lib/linux/regs.c \
+	lib/linux/seize.c lib/linux/state.c lib/linux/take.c lib/linux/task.c \
+	lib/linux/thing.c lib/linux/threadset.c lib/linux/touched.c \
+	lib/linux/tracefs.c lib/linux/tracepoint.c lib/linux/tracer.c \
+	lib/linux/unixdiag.c lib/linux/unixqueue.c lib/linux/unixsock.c \
+	lib/linux/user.c lib/linux/vdso.c
 
 MAN1 = $(foreach p,$(PROGS),cmd/$p/$p.1)
 MAN3 = lib/libsnap.3
@@ -61,6 +64,10 @@ procmap_SRC = cmd/procmap/compare.c cmd/procmap/facts.c cmd/procmap/figure.c \
 	cmd/procmap/styles.c cmd/procmap/svg.c
 snapfs_SRC = cmd/snapfs/mount.c cmd/snapfs/serve.c cmd/snapfs/stream.c
 snapfs_PKGS = fuse3
+vmtrace_SRC = cmd/vmtrace/calls.c cmd/vmtrace/histogram.c \
+	cmd/vmtrace/line.c cmd/vmtrace/slab.c cmd/vmtrace/stream.c \
+	cmd/vmtrace/symbol.c cmd/vmtrace/tally.c cmd/vmtrace/task.c \
+	cmd/vmtrace/total.c
 
 # Tests: unit tests and targets are one C file each.
 UNIT = $(basename $(notdir $(wildcard tests/unit/t_*.c)))

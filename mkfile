@@ -1,7 +1,7 @@
 # snap, for mk(1).  The lists are those of Makefile; tests and everything
 # else are there.
 
-PROGS=pagestat procmap snap snapcat snapcore snapfs snapload snapls
+PROGS=pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
 
 LIBSRC=lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
 	lib/fetch.c lib/gunzip.c lib/gzip.c lib/gzipfile.c lib/gzipout.c \
@@ -9,7 +9,7 @@ LIBSRC=lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
 	lib/index.c lib/input.c lib/judge.c lib/name.c lib/newfile.c \
 	lib/nothing.c lib/outdir.c lib/output.c lib/pages.c lib/plan.c \
 	lib/program.c lib/progress.c lib/snap.c lib/source.c lib/space.c \
-	lib/spool.c lib/sums.c lib/totals.c lib/vma.c
+	lib/spool.c lib/sums.c lib/totals.c lib/vma.c lib/vmaedit.c
 
 FMTSRC=fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \
@@ -22,28 +22,31 @@ FMTSRC=fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/criumakeregs.c fmt/criumaketask.c fmt/criumaketree.c \
 	fmt/criumaps.c fmt/criumem.c fmt/criupages.c fmt/criuread.c \
 	fmt/criuregs.c fmt/criushm.c fmt/criustack.c fmt/criutask.c \
-	fmt/criuwrite.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c fmt/fstree.c \
-	fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c fmt/merge.c \
-	fmt/mergerec.c fmt/open.c fmt/paths.c fmt/plan9.c fmt/plan9regs.c \
-	fmt/recapply.c fmt/recedit.c fmt/record.c fmt/recwords.c \
-	fmt/salvage.c fmt/snap6index.c fmt/snap6num.c fmt/snap6read.c \
-	fmt/snap6rec.c fmt/snap6run.c fmt/snap6seg.c fmt/snap6write.c \
-	fmt/snappages.c fmt/snapspace.c fmt/summed.c fmt/sysroot.c \
-	fmt/trailer.c fmt/trailread.c
+	fmt/criuwrite.c fmt/elfsym.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \
+	fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
+	fmt/merge.c fmt/mergerec.c fmt/open.c fmt/paths.c fmt/plan9.c \
+	fmt/plan9regs.c fmt/recapply.c fmt/recedit.c fmt/record.c \
+	fmt/recwords.c fmt/salvage.c fmt/snap6index.c fmt/snap6num.c \
+	fmt/snap6read.c fmt/snap6rec.c fmt/snap6run.c fmt/snap6seg.c \
+	fmt/snap6write.c fmt/snappages.c fmt/snapspace.c fmt/summed.c \
+	fmt/sysroot.c fmt/trailer.c fmt/trailread.c
 
 LINUXSRC=lib/linux/anonfile.c lib/linux/byname.c lib/linux/carry.c \
 	lib/linux/clone.c lib/linux/entries.c lib/linux/filekind.c \
 	lib/linux/frames.c lib/linux/freeze.c lib/linux/frozen.c \
 	lib/linux/guard.c lib/linux/inject.c lib/linux/injectclone.c \
-	lib/linux/injectframe.c lib/linux/injectrun.c lib/linux/keep.c \
-	lib/linux/kernspace.c lib/linux/live.c lib/linux/livepages.c \
-	lib/linux/livesource.c lib/linux/livespace.c lib/linux/memory.c \
-	lib/linux/openfile.c lib/linux/pageflags.c lib/linux/pagemap.c \
-	lib/linux/pageuse.c lib/linux/pipedata.c lib/linux/procfs.c \
-	lib/linux/readers.c lib/linux/regs.c lib/linux/seize.c \
-	lib/linux/state.c lib/linux/take.c lib/linux/task.c lib/linux/thing.c \
-	lib/linux/touched.c lib/linux/unixdiag.c lib/linux/unixqueue.c \
-	lib/linux/unixsock.c lib/linux/user.c lib/linux/vdso.c
+	lib/linux/injectframe.c lib/linux/injectrun.c lib/linux/kallsyms.c \
+	lib/linux/keep.c lib/linux/kernspace.c lib/linux/live.c \
+	lib/linux/livepages.c lib/linux/livesource.c lib/linux/livespace.c \
+	lib/linux/memory.c lib/linux/openfile.c lib/linux/pageflags.c \
+	lib/linux/pagemap.c lib/linux/pageuse.c lib/linux/perfevent.c \
+	lib/linux/perforder.c lib/linux/perfrec.c lib/linux/pipedata.c \
+	lib/linux/procfs.c lib/linux/readers.c lib/linux/regs.c \
+	lib/linux/seize.c lib/linux/state.c lib/linux/take.c lib/linux/task.c \
+	lib/linux/thing.c lib/linux/threadset.c lib/linux/touched.c \
+	lib/linux/tracefs.c lib/linux/tracepoint.c lib/linux/tracer.c \
+	lib/linux/unixdiag.c lib/linux/unixqueue.c lib/linux/unixsock.c \
+	lib/linux/user.c lib/linux/vdso.c
 
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
 # what a program has beside NAME.c, and libraries beside those
@@ -53,6 +56,10 @@ procmap_SRC=cmd/procmap/compare.c cmd/procmap/facts.c cmd/procmap/figure.c \
 	cmd/procmap/styles.c cmd/procmap/svg.c
 snapfs_SRC=cmd/snapfs/mount.c cmd/snapfs/serve.c cmd/snapfs/stream.c
 snapfs_PKGS=fuse3
+vmtrace_SRC=cmd/vmtrace/calls.c cmd/vmtrace/histogram.c \
+	cmd/vmtrace/line.c cmd/vmtrace/slab.c cmd/vmtrace/stream.c \
+	cmd/vmtrace/symbol.c cmd/vmtrace/tally.c cmd/vmtrace/task.c \
+	cmd/vmtrace/total.c
 
 O=build-mk
 CC=cc
@@ -75,9 +82,13 @@ $O/&: $O/cmd/&/&.o $O/libsnap.a
 	$CC $CFLAGS $LINK -o $target $prereq $O/libsnap.a \
 	    `pkg-config --libs $PKGS $more` -pthread
 
+$O/pagestat: ${pagestat_SRC:%.c=$O/%.o}
+
 $O/procmap: ${procmap_SRC:%.c=$O/%.o}
 
 $O/snapfs: ${snapfs_SRC:%.c=$O/%.o}
+
+$O/vmtrace: ${vmtrace_SRC:%.c=$O/%.o}
 
 $O/libsnap.a: $LIBOBJ $PB.o
 	rm -f $target

@@ -322,6 +322,16 @@ const struct vma *vmas_find(const struct vmas *, uint64_t);
 void		 vmas_free(struct vmas *);
 
 /*
+ * Mappings that change: vmaedit.c
+ */
+int		 vmas_map(struct vmas *, const struct vma *);
+int		 vmas_unmap(struct vmas *, uint64_t, uint64_t);
+int		 vmas_protect(struct vmas *, uint64_t, uint64_t, unsigned int);
+int		 vmas_move(struct vmas *, uint64_t, uint64_t, uint64_t,
+		    uint64_t);
+int		 vmas_copy(struct vmas *, const struct vmas *);
+
+/*
  * The whole address space of a process, with what smaps, status, stat and
  * limits tell of it: space.c, and for where that comes from
  * linux/livespace.c, linux/kernspace.c and snapspace.c
@@ -779,6 +789,15 @@ struct buildid {		/* NT_GNU_BUILD_ID; len 0: none */
 
 int		 buildid_parse(struct buildid *, const uint8_t *, size_t);
 bool		 buildid_same(const struct buildid *, const struct buildid *);
+
+/*
+ * Names of what is in an ELF file: elfsym.c
+ */
+struct elfsyms;
+
+struct elfsyms	*elfsyms_read(int);
+const char	*elfsyms_find(const struct elfsyms *, uint64_t, uint64_t *);
+void		 elfsyms_free(struct elfsyms *);
 
 /*
  * CRIU images: criuread.c, criuwrite.c and criumake.c, with what criuread.h,

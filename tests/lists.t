@@ -23,7 +23,7 @@ check() {
 }
 
 for l in PROGS LIBSRC FMTSRC LINUXSRC PKGS pagestat_SRC procmap_SRC snapfs_SRC \
-    snapfs_PKGS; do
+    snapfs_PKGS vmtrace_SRC; do
 	check "$l is the same in both" "$(list Makefile $l)" "$(list mkfile $l)"
 done
 check 'LIBSRC is all of lib' "$(list Makefile LIBSRC)" "$(ls lib/*.c)"

@@ -1,0 +1,220 @@
+/*
+ * Lines of output.  A fault is told when it is over, but in the order of
+ * when it began; so lines wait for those before them, though not for long.
+ */
+#include "vmtrace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PATIENCE 1000000000	/* ns that lines wait for a fault */
+
+enum { HELD_MOST = 65536 };	/* lines */
+
+int
+lines_begin(struct output_state *o, const struct options *opts,
+    uint64_t start)
+{
+	o->opts = opts;
+	o->start = start;
+	TAILQ_INIT(&o->held);
+	o->maps = tally_new();
+	o->code = tally_new();
+	o->slab = tally_new();
+	o->pages = tally_new();
+	return o->maps != NULL && o->code != NULL && o->slab != NULL &&
+	    o->pages != NULL ? 0 : errstr_set("out of memory");
+}
+
+/*
+ * A line behind all others, without a text; NULL: out of memory.
+ */
+struct line *
+line_add(struct output_state *o, uint64_t time, pid_t pid, pid_t tid)
+{
+	struct line *l;
+
+	if ((l = calloc(1, sizeof *l)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	l->time = time;
+	l->pid = pid;
+	l->tid = tid;
+	TAILQ_INSERT_TAIL(&o->held, l, entry);
+	o->nheld++;
+	return l;
+}
+
+/*
+ * Set the text of a line; without memory for it, the line is empty.
+ */
+void
+line_text(struct line *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&l->text, fmt, ap) == -1)
+		l->text = NULL;
+	va_end(ap);
+	if (l->text == NULL)
+		l->text = strdup("");
+	else
+		program_harmless(l->text);
+}
+
+static void
+line_free(struct line *l)
+{
+	free(l->where.name);
+	free(l->code.name);
+	free(l->text);
+	free(l);
+}
+
+void
+lines_heading(void)
+{
+	printf("%12s %7s %-7s %16s %-7s %16s %9s %s\n", "TIME ms", "TID",
+	    "EVENT", "ADDRESS", "ACCESS", "INSTRUCTION", "us", "WHERE");
+}
+
+/*
+ * What a mapping is called.
+ */
+const char *
+vma_label(const struct vma *v)
+{
+	return *v->name == '\0' ? "anon" : v->name;
+}
+
+/*
+ * An address of the kernel as "NAME+0xN"; "" where its names are hidden.
+ */
+const char *
+kernel_name(struct output_state *o, uint64_t addr, char *s, size_t size)
+{
+	const struct ksym *k;
+
+	if (!o->ksyms_tried)
+		(void)ksyms_load(&o->ksyms, "/proc/kallsyms");
+	o->ksyms_tried = true;
+	*s = '\0';
+	if ((k = ksyms_find(&o->ksyms, addr)) != NULL)
+		snprintf(s, size, "%s+0x%jx", k->name,
+		    (uintmax_t)(addr - k->addr));
+	return s;
+}
+
+static void
+fault_print(struct output_state *o, struct line *l)
+{
+	static const char *const event[RESULTS] = { "minor", "major", "none",
+	    "SIGSEGV", "SIGBUS" };
+	static const char *const access[ACCESSES] = { "-", "read", "write",
+	    "exec", "cow" };
+	char perm[5], took[32] = "-", ksym[128];
+
+	if (l->ns > 0)
+		snprintf(took, sizeof took, "%.1f", (double)l->ns / 1e3);
+	printf("%-7s %16jx %-5s %c %16jx %9s ", event[l->result],
+	    (uintmax_t)l->addr, access[l->access], l->kernel ? 'k' : 'u',
+	    (uintmax_t)l->ip, took);
+	if (l->where.name == NULL)
+		printf("no mapping");
+	else {
+		vma_perms(&l->where, perm);
+		printf("%s %s+0x%jx", perm,
+		    program_harmless(l->where.name)[0] == '\0' ? "anon" :
+		    l->where.name, (uintmax_t)(l->where.off + l->addr -
+		    l->where.start));
+	}
+	if (l->kernel && *kernel_name(o, l->ip, ksym, sizeof ksym) != '\0')
+		printf(" by %s", ksym);
+	putchar('\n');
+}
+
+/*
+ * Tell of a line, or count it.
+ */
+static void
+line_tell(struct output_state *o, struct line *l)
+{
+	const struct options *opts = o->opts;
+	bool quiet = opts->totals || opts->histogram;
+
+	if (o->full)
+		return;
+	if (!quiet)
+		printf("%12.3f %7d ", ((double)l->time - (double)o->start) /
+		    1e6, l->tid);
+	if (l->text != NULL) {
+		if (!quiet)
+			puts(l->text);
+		return;
+	}
+	if (opts->totals)
+		total_fault(o, l);
+	if (opts->histogram)
+		histogram_fault(o, l);
+	if (!quiet)
+		fault_print(o, l);
+	o->full = ++o->faults == opts->count;
+}
+
+/*
+ * A fault is over, at a time in ns (0: it is not known when).
+ */
+void
+line_close(struct output_state *o, struct line *l, enum result result,
+    uint64_t time)
+{
+	l->open = false;
+	l->result = result;
+	l->ns = time > l->time ? time - l->time : 0;
+	if (l->passed) {
+		line_tell(o, l);
+		line_free(l);
+	}
+}
+
+/*
+ * Tell of the lines that need not wait any more at this time; at
+ * UINT64_MAX, all.
+ */
+void
+lines_flush(struct output_state *o, uint64_t now)
+{
+	struct line *l;
+
+	while ((l = TAILQ_FIRST(&o->held)) != NULL) {
+		if (l->open && o->nheld < HELD_MOST &&
+		    (now < l->time || now - l->time < PATIENCE))
+			return;
+		TAILQ_REMOVE(&o->held, l, entry);
+		o->nheld--;
+		if (l->open) {
+			l->passed = true;
+			continue;
+		}
+		line_tell(o, l);
+		line_free(l);
+	}
+}
+
+void
+lines_end(struct output_state *o)
+{
+	struct line *l;
+
+	while ((l = TAILQ_FIRST(&o->held)) != NULL) {
+		TAILQ_REMOVE(&o->held, l, entry);
+		line_free(l);
+	}
+	ksyms_free(&o->ksyms);
+	tally_free(o->maps);
+	tally_free(o->code);
+	tally_free(o->slab);
+	tally_free(o->pages);
+}

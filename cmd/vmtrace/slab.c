@@ -1,0 +1,82 @@
+/*
+ * Pages and slab objects that the kernel allocates and frees while a thread
+ * runs, be they for it or not.
+ */
+#include "vmtrace.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { ORDER_MOST = 40 };	/* pages are allocated as 2^order */
+
+static void
+page_take(struct stream *s, const struct trace *t, struct line *l)
+{
+	uint64_t order, bytes;
+	bool alloc = t->kind == TRACE_PAGEALLOC;
+
+	order = t->kind == TRACE_PAGEFREES || t->arg[1] > ORDER_MOST ? 0 :
+	    t->arg[1];
+	bytes = (uint64_t)sysconf(_SC_PAGESIZE) << order;
+	if (l == NULL)
+		total_slab(&s->out, "pages", 0, alloc, bytes);
+	else if (alloc)
+		line_text(l, "%-7s %16jx %ju bytes gfp 0x%jx", "page+",
+		    (uintmax_t)t->arg[0], (uintmax_t)bytes,
+		    (uintmax_t)t->arg[2]);
+	else
+		line_text(l, "%-7s %16jx %ju bytes", "page-",
+		    (uintmax_t)t->arg[0], (uintmax_t)bytes);
+}
+
+static void
+object_take(struct stream *s, const struct trace *t, struct line *l)
+{
+	bool alloc = t->kind == TRACE_KMALLOC || t->kind == TRACE_CACHEALLOC;
+	const char *name = *t->name == '\0' ? "kmalloc" : t->name;
+	char site[128];
+
+	if (l == NULL) {
+		total_slab(&s->out, name, t->arg[0], alloc,
+		    alloc ? t->arg[3] : 0);
+		return;
+	}
+	if (*kernel_name(&s->out, t->arg[0], site, sizeof site) == '\0')
+		snprintf(site, sizeof site, "%jx", (uintmax_t)t->arg[0]);
+	if (alloc)
+		line_text(l, "%-7s %16jx %s %ju of %ju bytes gfp 0x%jx by %s",
+		    "slab+", (uintmax_t)t->arg[1], name,
+		    (uintmax_t)t->arg[2], (uintmax_t)t->arg[3],
+		    (uintmax_t)t->arg[4], site);
+	else
+		line_text(l, "%-7s %16jx %s by %s", "slab-",
+		    (uintmax_t)t->arg[1], name, site);
+}
+
+/*
+ * Tell of an allocation, or count it.
+ */
+void
+slab_take(struct stream *s, const struct trace *t)
+{
+	const struct options *o = s->out.opts;
+	struct line *l = NULL;
+
+	/* a failed one, and free(NULL) */
+	if ((t->kind == TRACE_PAGEALLOC && t->arg[0] == UINT64_MAX) ||
+	    (t->kind >= TRACE_KMALLOC && t->arg[1] == 0))
+		return;
+	if (!o->totals && !o->histogram) {
+		l = line_add(&s->out, t->rec->time, (pid_t)t->rec->pid,
+		    (pid_t)t->rec->tid);
+		if (l == NULL) {
+			s->nomem = true;
+			return;
+		}
+	} else if (!o->totals)
+		return;
+	if (t->kind <= TRACE_PAGEFREES)
+		page_take(s, t, l);
+	else
+		object_take(s, t, l);
+}

@@ -1,0 +1,274 @@
+/*
+ * What happens, as lines: faults, and what becomes of threads.  A fault
+ * begins with a tracepoint (or, without these, as an event of its own), and
+ * ends with an event that says minor or major, with a signal, or with none
+ * of these when the thread does something else.
+ */
+#include "vmtrace.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {				/* the error code: asm/trap_pf.h of x86 */
+	CODE_PRESENT = 1,
+	CODE_WRITE = 2,
+	CODE_EXEC = 16
+};
+
+enum { MISC_MODE = 7, MISC_KERNEL = 1, PAGE_LEAST = 4096 };
+
+/*
+ * Copy a mapping, or none.
+ */
+static void
+vma_keep(struct stream *s, struct vma *to, const struct vma *v)
+{
+	if (v == NULL)
+		return;
+	*to = *v;
+	if ((to->name = strdup(v->name)) == NULL)
+		s->nomem = true;
+}
+
+static struct line *
+fault_begin(struct stream *s, struct thread *th, const struct trace *t,
+    uint64_t addr, uint64_t ip, bool kernel)
+{
+	const struct vmas *map = &th->process->map;
+	struct line *l;
+
+	if (th->fault != NULL) {
+		line_close(&s->out, th->fault, RESULT_NONE, 0);
+		th->fault = NULL;
+	}
+	l = line_add(&s->out, t->rec->time, th->process->pid, th->tid);
+	if (l == NULL) {
+		s->nomem = true;
+		return NULL;
+	}
+	l->open = true;
+	l->addr = addr;
+	l->ip = ip;
+	l->kernel = kernel;
+	vma_keep(s, &l->where, vmas_find(map, addr));
+	if (s->out.opts->totals && !kernel)
+		vma_keep(s, &l->code, vmas_find(map, ip));
+	th->fault = l;
+	return l;
+}
+
+/*
+ * How memory was accessed.  A write to a page that is there is one to a
+ * page that is shared still, if the mapping is private and allows it.
+ */
+static enum access
+fault_access(const struct line *l, uint64_t code)
+{
+	if (code & CODE_EXEC)
+		return ACCESS_EXEC;
+	if ((code & CODE_WRITE) == 0)
+		return ACCESS_READ;
+	return code & CODE_PRESENT && l->where.name != NULL &&
+	    l->where.flags & VMA_WRITE && !(l->where.flags & VMA_SHARED) ?
+	    ACCESS_COW : ACCESS_WRITE;
+}
+
+static void
+fault_point(struct stream *s, struct thread *th, const struct trace *t)
+{
+	struct line *l;
+
+	/* the kernel's own memory */
+	if (t->kind == TRACE_KERNEL && t->arg[0] >> 63 != 0)
+		return;
+	l = fault_begin(s, th, t, t->arg[0], t->arg[1],
+	    t->kind == TRACE_KERNEL);
+	if (l != NULL)
+		l->access = fault_access(l, t->arg[2]);
+}
+
+static struct line *
+fault_sample(struct stream *s, struct thread *th, const struct trace *t)
+{
+	const struct perfrec *r = t->rec;
+	bool kernel = (r->misc & MISC_MODE) == MISC_KERNEL;
+	struct line *l;
+
+	l = fault_begin(s, th, t, r->addr, r->ip, kernel);
+	if (l != NULL && !kernel && r->addr == r->ip)
+		l->access = ACCESS_EXEC;
+	return l;
+}
+
+static void
+fault_end(struct stream *s, struct thread *th, const struct trace *t,
+    enum result result)
+{
+	struct line *l = th->fault;
+
+	/* one that began before we came */
+	if (l == NULL || l->addr / PAGE_LEAST != t->rec->addr / PAGE_LEAST)
+		l = fault_sample(s, th, t);
+	if (l != NULL)
+		line_close(&s->out, l, result, t->rec->time);
+	th->fault = NULL;
+}
+
+static void
+fault_signal(struct stream *s, struct thread *th, const struct trace *t)
+{
+	if (th->fault == NULL)
+		return;
+	line_close(&s->out, th->fault, t->arg[0] == SIGBUS ? RESULT_BUS :
+	    RESULT_SEGV, t->rec->time);
+	th->fault = NULL;
+}
+
+static void
+say(struct stream *s, const struct thread *th, const struct trace *t,
+    const char *event, const char *what)
+{
+	struct line *l;
+
+	l = line_add(&s->out, t->rec->time, th->process->pid, th->tid);
+	if (l == NULL)
+		s->nomem = true;
+	else if (*what == '\0')
+		line_text(l, "%s", event);
+	else
+		line_text(l, "%-7s %16s %s", event, "", what);
+}
+
+/*
+ * A new thread, or a process that has what its parent has.
+ */
+static void
+task_fork(struct stream *s, struct thread *th, const struct trace *t)
+{
+	const struct perfrec *r = t->rec;
+	struct process *p, *parent = th->process;
+	char what[32];
+
+	snprintf(what, sizeof what, "%u", r->ctid);
+	say(s, th, t, r->child == r->parent ? "thread" : "fork", what);
+	if (r->child != r->parent) {
+		if ((p = process_new(&s->tasks, (pid_t)r->child)) == NULL ||
+		    vmas_copy(&p->map, &parent->map) == -1) {
+			s->nomem = true;
+			return;
+		}
+		p->since = parent->since;
+		p->brk = parent->brk;
+	}
+	if (thread_get(&s->tasks, (pid_t)r->child, (pid_t)r->ctid) == NULL)
+		s->nomem = true;
+}
+
+static void
+task_exit(struct stream *s, struct thread *th, const struct trace *t)
+{
+	if (th->fault != NULL)
+		line_close(&s->out, th->fault, RESULT_NONE, 0);
+	say(s, th, t, "exit", "");
+	thread_drop(&s->tasks, th);
+}
+
+static void
+task_exec(struct stream *s, struct thread *th, const struct trace *t)
+{
+	say(s, th, t, "exec", t->rec->name);
+	th->calling = false;
+	if (t->rec->time >= th->process->since)
+		process_forget(th->process);
+}
+
+static void
+dispatch(struct stream *s, struct thread *th, const struct trace *t)
+{
+	switch (t->kind) {
+	case TRACE_USER:
+	case TRACE_KERNEL:
+		fault_point(s, th, t);
+		break;
+	case TRACE_FAULT:
+		(void)fault_sample(s, th, t);
+		break;
+	case TRACE_MINOR:
+		fault_end(s, th, t, RESULT_MINOR);
+		break;
+	case TRACE_MAJOR:
+		fault_end(s, th, t, RESULT_MAJOR);
+		break;
+	case TRACE_SIGNAL:
+		fault_signal(s, th, t);
+		break;
+	case TRACE_CALL:
+		call_begin(th, t);
+		break;
+	case TRACE_RETURN:
+		call_end(s, th, t);
+		break;
+	case TRACE_MMAP:
+		mapping_made(s, th, t);
+		break;
+	case TRACE_EXEC:
+		task_exec(s, th, t);
+		break;
+	case TRACE_FORK:
+		task_fork(s, th, t);
+		break;
+	case TRACE_EXIT:
+		task_exit(s, th, t);
+		break;
+	case TRACE_COMM:
+		break;
+	default:
+		slab_take(s, t);
+	}
+}
+
+/*
+ * Take what a tracer tells: a trace_fn.  It ends the trace when as many
+ * faults were told as are wanted, or memory ran out.
+ */
+int
+stream_take(void *arg, const struct trace *t)
+{
+	struct stream *s = arg;
+	struct thread *th;
+
+	if (t->kind == TRACE_LOST) {
+		tasks_reread(&s->tasks);
+		return 0;
+	}
+	th = thread_get(&s->tasks, (pid_t)t->rec->pid, (pid_t)t->rec->tid);
+	if (th == NULL)
+		s->nomem = true;
+	else
+		dispatch(s, th, t);
+	if (t->rec->time > s->last)
+		s->last = t->rec->time;
+	lines_flush(&s->out, s->last);
+	return s->nomem || s->out.full ? -1 : 0;
+}
+
+static void
+thread_end(void *arg, struct thread *th)
+{
+	struct stream *s = arg;
+
+	if (th->fault != NULL)
+		line_close(&s->out, th->fault, RESULT_NONE, 0);
+	th->fault = NULL;
+}
+
+/*
+ * Nothing more will come: faults that are not over stay so.
+ */
+void
+stream_end(struct stream *s)
+{
+	threads_each(&s->tasks, thread_end, s);
+	lines_flush(&s->out, UINT64_MAX);
+}

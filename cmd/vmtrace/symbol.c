@@ -1,0 +1,92 @@
+/*
+ * The names of instructions, from the ELF files that they are in, if those
+ * are still what was mapped.
+ */
+#include "vmtrace.h"
+
+#include <sys/stat.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct symfile {
+	char		*name;	/* owned */
+	uint64_t	 ino;
+	struct elfsyms	*syms;	/* owned; NULL: none */
+};
+
+static struct symfile *file;	/* owned */
+static size_t nfile;
+
+static struct elfsyms *
+syms_open(const struct row *r)
+{
+	struct elfsyms *s;
+	struct stat st;
+	int fd;
+
+	fd = open(r->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd == -1)
+		return NULL;
+	s = NULL;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    (uint64_t)st.st_ino == r->ino)
+		s = elfsyms_read(fd);
+	close(fd);
+	return s;
+}
+
+static const struct elfsyms *
+syms_get(const struct row *r)
+{
+	struct symfile *p;
+	size_t i;
+
+	for (i = 0; i < nfile; i++)
+		if (file[i].ino == r->ino &&
+		    strcmp(file[i].name, r->name) == 0)
+			return file[i].syms;
+	if ((p = reallocarray(file, nfile + 1, sizeof *p)) == NULL)
+		return NULL;
+	file = p;
+	p += nfile;
+	if ((p->name = strdup(r->name)) == NULL)
+		return NULL;
+	p->ino = r->ino;
+	p->syms = syms_open(r);
+	nfile++;
+	return p->syms;
+}
+
+/*
+ * An instruction of a file as "NAME+0xN", or "-".
+ */
+const char *
+symbol_name(const struct row *r, char *s, size_t size)
+{
+	const struct elfsyms *syms;
+	const char *name;
+	uint64_t into;
+
+	strlcpy(s, "-", size);
+	if ((syms = syms_get(r)) != NULL &&
+	    (name = elfsyms_find(syms, r->num, &into)) != NULL)
+		snprintf(s, size, "%s+0x%jx", name, (uintmax_t)into);
+	return s;
+}
+
+void
+symbols_free(void)
+{
+	size_t i;
+
+	for (i = 0; i < nfile; i++) {
+		elfsyms_free(file[i].syms);
+		free(file[i].name);
+	}
+	free(file);
+	file = NULL;
+	nfile = 0;
+}

@@ -1,0 +1,100 @@
+/*
+ * Counts of what has the same process, number, flags and name.
+ */
+#include "vmtrace.h"
+#include "tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+RB_HEAD(rows, row);
+
+struct tally {
+	struct rows	 all;
+	size_t		 n;
+};
+
+static int
+row_cmp(const struct row *a, const struct row *b)
+{
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->num != b->num)
+		return a->num < b->num ? -1 : 1;
+	if (a->flags != b->flags)
+		return a->flags < b->flags ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+TREE_GENERATE(rows, row, entry, row_cmp)
+
+/*
+ * NULL: out of memory.
+ */
+struct tally *
+tally_new(void)
+{
+	return calloc(1, sizeof(struct tally));
+}
+
+/*
+ * The row of a key; a new one is a copy of it.  NULL: out of memory.
+ */
+struct row *
+tally_get(struct tally *t, const struct row *key)
+{
+	struct row *r, k = *key;
+
+	if ((r = RB_FIND(rows, &t->all, &k)) != NULL)
+		return r;
+	if ((r = malloc(sizeof *r)) == NULL)
+		return NULL;
+	*r = *key;
+	memset(r->count, 0, sizeof r->count);
+	if ((r->name = strdup(key->name)) == NULL) {
+		free(r);
+		return NULL;
+	}
+	RB_INSERT(rows, &t->all, r);
+	t->n++;
+	return r;
+}
+
+size_t
+tally_n(const struct tally *t)
+{
+	return t->n;
+}
+
+/*
+ * All rows in the order of their keys, and how many; the caller frees the
+ * array.  NULL: none, or out of memory.
+ */
+struct row **
+tally_rows(const struct tally *t, size_t *n)
+{
+	struct rows all = t->all;
+	struct row **v, *r;
+
+	*n = 0;
+	if (t->n == 0 || (v = reallocarray(NULL, t->n, sizeof *v)) == NULL)
+		return NULL;
+	RB_FOREACH(r, rows, &all)
+		v[(*n)++] = r;
+	return v;
+}
+
+void
+tally_free(struct tally *t)
+{
+	struct row *r, *next;
+
+	if (t == NULL)
+		return;
+	RB_FOREACH_SAFE(r, rows, &t->all, next) {
+		RB_REMOVE(rows, &t->all, r);
+		free(r->name);
+		free(r);
+	}
+	free(t);
+}

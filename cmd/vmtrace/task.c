@@ -1,0 +1,210 @@
+/*
+ * The processes that are traced, their threads, and what is mapped in them:
+ * what /proc/PID/maps told once, and all changes since.
+ */
+#include "vmtrace.h"
+#include "linux/live.h"
+#include "tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int
+process_cmp(const struct process *a, const struct process *b)
+{
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+static int
+thread_cmp(const struct thread *a, const struct thread *b)
+{
+	return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+TREE_GENERATE(processes, process, entry, process_cmp)
+TREE_GENERATE(threads, thread, entry, thread_cmp)
+
+static struct process *
+process_find(struct tasks *t, pid_t pid)
+{
+	struct process key = { .pid = pid };
+
+	return RB_FIND(processes, &t->process, &key);
+}
+
+/*
+ * A process of which nothing is known, instead of what was known of that
+ * pid.  NULL: out of memory.
+ */
+struct process *
+process_new(struct tasks *t, pid_t pid)
+{
+	struct process *p;
+
+	if ((p = process_find(t, pid)) != NULL) {
+		process_forget(p);
+		return p;
+	}
+	if ((p = calloc(1, sizeof *p)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	p->pid = pid;
+	RB_INSERT(processes, &t->process, p);
+	return p;
+}
+
+/*
+ * A process as it is known, or else as /proc has it.
+ */
+struct process *
+process_get(struct tasks *t, pid_t pid)
+{
+	struct process *p;
+
+	if ((p = process_find(t, pid)) != NULL)
+		return p;
+	if ((p = process_new(t, pid)) != NULL)
+		(void)process_read(p);
+	return p;
+}
+
+/*
+ * Forget what is mapped.
+ */
+void
+process_forget(struct process *p)
+{
+	vmas_free(&p->map);
+	p->since = 0;
+	p->brk = 0;
+}
+
+/*
+ * Find out what is mapped now.  Where that cannot be read, what is known
+ * stays.
+ */
+int
+process_read(struct process *p)
+{
+	struct vmas map = { 0 };
+	struct bytes b;
+	uint64_t now;
+	size_t i;
+	int rc;
+
+	now = now_ns();
+	if (proc_read(p->pid, 0, "maps", &b) == -1)
+		return errstr_sys("%d", p->pid);
+	rc = vmas_parse(&map, b.data, b.len);
+	free(b.data);
+	if (rc == -1 || map.n == 0) {
+		vmas_free(&map);
+		return rc;
+	}
+	process_forget(p);
+	/* the text comes in pieces, and may have one twice */
+	for (i = 0; rc == 0 && i < map.n; i++) {
+		rc = vmas_map(&p->map, &map.v[i]);
+		if (strcmp(map.v[i].name, "[heap]") == 0)
+			p->brk = map.v[i].end;
+	}
+	vmas_free(&map);
+	p->since = now;
+	return rc;
+}
+
+struct thread *
+thread_find(struct tasks *t, pid_t tid)
+{
+	struct thread key = { .tid = tid };
+
+	return RB_FIND(threads, &t->thread, &key);
+}
+
+/*
+ * A thread of a process; NULL: out of memory.
+ */
+struct thread *
+thread_get(struct tasks *t, pid_t pid, pid_t tid)
+{
+	struct process *p;
+	struct thread *th;
+
+	if ((th = thread_find(t, tid)) != NULL) {
+		if (th->process->pid == pid)
+			return th;
+		thread_drop(t, th);
+	}
+	if ((p = process_get(t, pid)) == NULL)
+		return NULL;
+	if ((th = calloc(1, sizeof *th)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	th->tid = tid;
+	th->process = p;
+	p->nthread++;
+	RB_INSERT(threads, &t->thread, th);
+	return th;
+}
+
+static void
+process_drop(struct tasks *t, struct process *p)
+{
+	RB_REMOVE(processes, &t->process, p);
+	vmas_free(&p->map);
+	free(p);
+}
+
+/*
+ * A thread has ended, and with the last its process.
+ */
+void
+thread_drop(struct tasks *t, struct thread *th)
+{
+	struct process *p = th->process;
+
+	RB_REMOVE(threads, &t->thread, th);
+	free(th);
+	if (--p->nthread == 0)
+		process_drop(t, p);
+}
+
+/*
+ * Call a function for each thread.
+ */
+void
+threads_each(struct tasks *t, void (*fn)(void *, struct thread *), void *arg)
+{
+	struct thread *th;
+
+	RB_FOREACH(th, threads, &t->thread)
+		fn(arg, th);
+}
+
+/*
+ * Something may have been missed: look at what is mapped again.
+ */
+void
+tasks_reread(struct tasks *t)
+{
+	struct process *p;
+
+	RB_FOREACH(p, processes, &t->process)
+		(void)process_read(p);
+}
+
+void
+tasks_free(struct tasks *t)
+{
+	struct process *p, *nextp;
+	struct thread *th, *next;
+
+	RB_FOREACH_SAFE(th, threads, &t->thread, next) {
+		RB_REMOVE(threads, &t->thread, th);
+		free(th);
+	}
+	RB_FOREACH_SAFE(p, processes, &t->process, nextp)
+		process_drop(t, p);
+}

@@ -1,0 +1,226 @@
+/*
+ * Names of what is in an ELF file, by the offset in the file, as mappings
+ * of it have it.
+ */
+#include "snap.h"
+
+#include <gelf.h>
+#include <libelf.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+struct elfsym {
+	uint64_t	 start;	/* offset in the file */
+	uint64_t	 end;	/* exclusive; start: the file does not tell */
+	char		*name;	/* owned */
+};
+
+struct elfload {		/* what of the file is where */
+	uint64_t	 addr;
+	uint64_t	 off;
+	uint64_t	 size;
+};
+
+struct elfsyms {
+	struct elfload	*load;	/* owned */
+	size_t		 nload;
+	struct elfsym	*sym;	/* owned; ascending */
+	size_t		 n;
+	size_t		 cap;
+};
+
+static int
+loads_read(struct elfsyms *s, Elf *elf)
+{
+	struct elfload *p;
+	GElf_Phdr ph;
+	size_t i, n;
+
+	if (elf_getphdrnum(elf, &n) == -1)
+		return errstr_set("ELF: %s", elf_errmsg(-1));
+	for (i = 0; i < n && i < UINT16_MAX; i++) {
+		if (gelf_getphdr(elf, (int)i, &ph) == NULL)
+			return errstr_set("ELF: %s", elf_errmsg(-1));
+		if (ph.p_type != PT_LOAD)
+			continue;
+		p = reallocarray(s->load, s->nload + 1, sizeof *p);
+		if (p == NULL)
+			return errstr_set("out of memory");
+		s->load = p;
+		p[s->nload++] = (struct elfload){ ph.p_vaddr, ph.p_offset,
+		    ph.p_filesz };
+	}
+	return 0;
+}
+
+/*
+ * Where in the file an address is; false: nowhere.
+ */
+static bool
+addr_offset(const struct elfsyms *s, uint64_t addr, uint64_t *off)
+{
+	const struct elfload *p;
+
+	for (p = s->load; p < s->load + s->nload; p++)
+		if (addr >= p->addr && addr - p->addr < p->size) {
+			*off = addr - p->addr + p->off;
+			return true;
+		}
+	return false;
+}
+
+static int
+sym_add(struct elfsyms *s, const GElf_Sym *sym, const char *name)
+{
+	struct elfsym *p;
+	uint64_t off;
+	size_t cap;
+
+	if (name == NULL || *name == '\0' ||
+	    !addr_offset(s, sym->st_value, &off))
+		return 0;
+	if (s->n == s->cap) {
+		cap = s->cap == 0 ? 256 : s->cap * 2;
+		p = reallocarray(s->sym, cap, sizeof *p);
+		if (p == NULL)
+			return errstr_set("out of memory");
+		s->sym = p;
+		s->cap = cap;
+	}
+	p = &s->sym[s->n];
+	p->start = off;
+	if (__builtin_add_overflow(off, sym->st_size, &p->end))
+		p->end = off;
+	if ((p->name = strdup(name)) == NULL)
+		return errstr_set("out of memory");
+	s->n++;
+	return 0;
+}
+
+/*
+ * The functions of a table of symbols.
+ */
+static int
+table_read(struct elfsyms *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	Elf_Data *d;
+	GElf_Sym sym;
+	size_t i, n;
+	int type;
+
+	d = elf_getdata(scn, NULL);
+	if (d == NULL || sh->sh_entsize == 0)
+		return 0;
+	n = d->d_size / sh->sh_entsize;
+	for (i = 0; i < n && i < INT32_MAX; i++) {
+		if (gelf_getsym(d, (int)i, &sym) == NULL)
+			break;
+		type = GELF_ST_TYPE(sym.st_info);
+		if (sym.st_shndx == SHN_UNDEF ||
+		    (type != STT_FUNC && type != STT_GNU_IFUNC))
+			continue;
+		if (sym_add(s, &sym, elf_strptr(elf, sh->sh_link,
+		    sym.st_name)) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * All functions: of .symtab, or else of .dynsym.
+ */
+static int
+syms_read(struct elfsyms *s, Elf *elf)
+{
+	static const uint32_t kind[] = { SHT_SYMTAB, SHT_DYNSYM };
+	Elf_Scn *scn;
+	GElf_Shdr sh;
+	size_t i;
+
+	for (i = 0; i < sizeof kind / sizeof *kind && s->n == 0; i++)
+		for (scn = NULL; (scn = elf_nextscn(elf, scn)) != NULL;)
+			if (gelf_getshdr(scn, &sh) != NULL &&
+			    sh.sh_type == kind[i] &&
+			    table_read(s, elf, scn, &sh) == -1)
+				return -1;
+	return 0;
+}
+
+static int
+sym_cmp(const void *a, const void *b)
+{
+	const struct elfsym *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->end < y->end ? -1 : x->end > y->end;
+}
+
+/*
+ * Read the names of the functions of a file, whose descriptor stays the
+ * caller's.  NULL if it is no ELF file.
+ */
+struct elfsyms *
+elfsyms_read(int fd)
+{
+	struct elfsyms *s;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	if ((elf = elf_begin(fd, ELF_C_READ, NULL)) == NULL ||
+	    elf_kind(elf) != ELF_K_ELF) {
+		errstr_set("no ELF file");
+		elf_end(elf);
+		return NULL;
+	}
+	if ((s = calloc(1, sizeof *s)) == NULL)
+		errstr_set("out of memory");
+	else if (loads_read(s, elf) == -1 || syms_read(s, elf) == -1) {
+		elfsyms_free(s);
+		s = NULL;
+	} else if (s->n > 1)
+		qsort(s->sym, s->n, sizeof *s->sym, sym_cmp);
+	elf_end(elf);
+	return s;
+}
+
+/*
+ * The name of the function that has an offset of the file, and how far into
+ * it that is; NULL if there is none.
+ */
+const char *
+elfsyms_find(const struct elfsyms *s, uint64_t off, uint64_t *into)
+{
+	const struct elfsym *p;
+	size_t lo, hi, mid;
+
+	for (lo = 0, hi = s->n; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (s->sym[mid].start <= off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == 0)
+		return NULL;
+	p = &s->sym[lo - 1];
+	if (p->end != p->start && off >= p->end)
+		return NULL;
+	*into = off - p->start;
+	return p->name;
+}
+
+void
+elfsyms_free(struct elfsyms *s)
+{
+	size_t i;
+
+	if (s == NULL)
+		return;
+	for (i = 0; i < s->n; i++)
+		free(s->sym[i].name);
+	free(s->sym);
+	free(s->load);
+	free(s);
+}

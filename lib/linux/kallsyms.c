@@ -1,0 +1,108 @@
+/*
+ * Symbols of the kernel: proc_kallsyms(5).
+ */
+#include "trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Those of a text that consists of lines "ADDRESS TYPE NAME [MODULE]", which
+ * may be changed and is owned now.  All are at 0 for whom they are hidden
+ * from; such are left out.
+ */
+static int
+ksyms_parse(struct ksyms *k, char *text)
+{
+	struct ksym *p;
+	uint64_t addr;
+	size_t cap;
+	char *s, *end, *next;
+
+	k->text = text;
+	for (cap = 0, s = text; *s != '\0'; s = next) {
+		next = s + strcspn(s, "\n");
+		if (*next != '\0')
+			*next++ = '\0';
+		addr = strtoull(s, &end, 16);
+		if (addr == 0 || *end != ' ' || strlen(end) < 4)
+			continue;
+		end[3 + strcspn(end + 3, "\t ")] = '\0';
+		if (k->n == cap) {
+			cap = cap == 0 ? 4096 : cap * 2;
+			if ((p = reallocarray(k->sym, cap, sizeof *p)) == NULL)
+				return errstr_set("out of memory");
+			k->sym = p;
+		}
+		k->sym[k->n].addr = addr;
+		k->sym[k->n++].name = end + 3;
+	}
+	return 0;
+}
+
+static int
+ksym_cmp(const void *a, const void *b)
+{
+	const struct ksym *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/*
+ * Load the symbols from a file such as /proc/kallsyms.  The caller frees
+ * them, after a failure too.
+ */
+int
+ksyms_load(struct ksyms *k, const char *path)
+{
+	struct buf b = { 0 };
+	uint8_t *p;
+	size_t n;
+	FILE *f;
+
+	if ((f = fopen(path, "re")) == NULL)
+		return errstr_sys("%s", path);
+	do {
+		n = 0;
+		if ((p = buf_room(&b, 1 << 16)) != NULL)
+			n = fread(p, 1, 1 << 16, f);
+		b.len += n;
+	} while (n > 0);
+	fclose(f);
+	buf_add(&b, "", 1);
+	if (buf_check(&b) == -1) {
+		buf_free(&b);
+		return -1;
+	}
+	if (ksyms_parse(k, (char *)b.data) == -1)
+		return -1;
+	if (k->n > 1)
+		qsort(k->sym, k->n, sizeof *k->sym, ksym_cmp);
+	return 0;
+}
+
+/*
+ * The last symbol at or before an address, or NULL.
+ */
+const struct ksym *
+ksyms_find(const struct ksyms *k, uint64_t addr)
+{
+	size_t lo, hi, mid;
+
+	for (lo = 0, hi = k->n; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (k->sym[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo == 0 ? NULL : &k->sym[lo - 1];
+}
+
+void
+ksyms_free(struct ksyms *k)
+{
+	free(k->text);
+	free(k->sym);
+	memset(k, 0, sizeof *k);
+}

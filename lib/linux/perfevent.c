@@ -1,0 +1,272 @@
+/*
+ * Perf events of threads, what of them the kernel lets us have, and the
+ * rings that they write to: perf_event_open(2).
+ */
+#include "trace.h"
+
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <linux/perf_event.h>
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RING_LEAST = 8 };	/* pages */
+
+/*
+ * Those of software that are no tracepoints.
+ */
+static const uint64_t software[TRACE_POINT] = {
+	[TRACE_MINOR] = PERF_COUNT_SW_PAGE_FAULTS_MIN,
+	[TRACE_MAJOR] = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+	[TRACE_FAULT] = PERF_COUNT_SW_PAGE_FAULTS,
+};
+
+/*
+ * Open an event of a thread on a processor (-1: on all), from now on, or
+ * from its next execve(2) on; threads and children that it makes have it,
+ * too.  A descriptor, or -1 with errno.
+ *
+ * Of minor faults, the records about mappings, threads and programs come
+ * along.  The rings wake us when they are a quarter full.
+ */
+int
+perfevent_open(const struct perflevel *l, enum trace_kind kind, pid_t tid,
+    int cpu, bool on_exec)
+{
+	struct perf_event_attr a = { 0 };
+
+	a.size = sizeof a;
+	a.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+	    PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
+	a.type = PERF_TYPE_SOFTWARE;
+	a.config = l->format[kind].id;
+	if (kind >= TRACE_POINT) {
+		a.type = PERF_TYPE_TRACEPOINT;
+		a.sample_type |= PERF_SAMPLE_RAW;
+	}
+	a.sample_period = 1;
+	a.sample_id_all = 1;
+	a.inherit = cpu != -1;
+	a.exclude_kernel = l->user_only;
+	a.exclude_hv = l->user_only;
+	a.disabled = on_exec;
+	a.enable_on_exec = on_exec;
+	a.use_clockid = 1;
+	a.clockid = CLOCK_MONOTONIC;
+	a.watermark = 1;
+	a.wakeup_watermark = 1 << 18;
+	if (l->counts_lost)
+		a.read_format = PERF_FORMAT_LOST;
+	if (kind == TRACE_MINOR)
+		a.mmap = a.mmap_data = a.mmap2 = a.comm = a.comm_exec =
+		    a.task = 1;
+	return (int)syscall(SYS_perf_event_open, &a, tid, cpu, -1,
+	    PERF_FLAG_FD_CLOEXEC);
+}
+
+/*
+ * May we have this event, of ourselves?
+ */
+static bool
+level_try(const struct perflevel *l, enum trace_kind kind)
+{
+	int fd;
+
+	if ((fd = perfevent_open(l, kind, 0, -1, true)) == -1)
+		return false;
+	close(fd);
+	return true;
+}
+
+static int
+paranoid(void)
+{
+	FILE *f;
+	int n;
+
+	if ((f = fopen("/proc/sys/kernel/perf_event_paranoid", "re")) == NULL)
+		return -1;
+	if (fscanf(f, "%d", &n) != 1)
+		n = -1;
+	fclose(f);
+	return n;
+}
+
+/*
+ * The least that we need: minor faults, with or without those in system
+ * calls.
+ */
+static int
+level_least(struct perflevel *l)
+{
+	if (level_try(l, TRACE_MINOR))
+		return 0;
+	if (errno == EINVAL) {
+		l->counts_lost = false;
+		if (level_try(l, TRACE_MINOR))
+			return 0;
+	}
+	if (errno == EACCES || errno == EPERM) {
+		l->user_only = true;
+		if (level_try(l, TRACE_MINOR))
+			return 0;
+	}
+	errstr_sys("perf_event_open");
+	if (errno == EACCES || errno == EPERM)
+		(void)errstr_set("%s: perf_event_paranoid is %d",
+		    snap_errstr(), paranoid());
+	return -1;
+}
+
+/*
+ * Find out what we may have, with allocations of the kernel or without.  An
+ * error, with errno, if that is nothing.  The caller frees it, after an error
+ * too.
+ */
+int
+perflevel_find(struct perflevel *l, bool slab)
+{
+	unsigned int k;
+	int dir;
+
+	memset(l, 0, sizeof *l);
+	for (k = 0; k < TRACE_EVENTS; k++)
+		l->probe[k] = -1;
+	for (k = 0; k < TRACE_POINT; k++)
+		l->format[k].id = software[k];
+	l->counts_lost = true;
+	if (level_least(l) == -1)
+		return -1;
+	l->has[TRACE_MINOR] = l->has[TRACE_MAJOR] = true;
+	if ((dir = tracefs_open()) == -1)
+		l->tracefs = errno;
+	for (k = TRACE_POINT; dir != -1 && k < TRACE_EVENTS; k++) {
+		if (tracepoints[k].event == NULL ||
+		    (tracepoints[k].slab && !slab) ||
+		    tracepoint_load(&l->format[k], k, dir) == -1)
+			continue;
+		errno = EACCES;
+		if (!l->user_only)
+			l->probe[k] = perfevent_open(l, k, 0, -1, true);
+		l->has[k] = l->probe[k] != -1;
+		if (!l->has[k])
+			l->denied = errno;
+	}
+	if (dir != -1)
+		close(dir);
+	l->has[TRACE_FAULT] = !l->has[TRACE_USER] || !l->has[TRACE_KERNEL];
+	if (l->has[TRACE_FAULT])
+		l->has[TRACE_USER] = l->has[TRACE_KERNEL] = false;
+	return 0;
+}
+
+void
+perflevel_free(struct perflevel *l)
+{
+	unsigned int k;
+
+	for (k = TRACE_POINT; k < TRACE_EVENTS; k++)
+		if (l->probe[k] != -1)
+			close(l->probe[k]);
+}
+
+/*
+ * Say what cannot be had, and why; "" if that is nothing.
+ */
+void
+perflevel_lacks(const struct perflevel *l, bool slab, char *s, size_t size)
+{
+	char why[128];
+
+	*s = '\0';
+	if (l->tracefs != 0)
+		snprintf(why, sizeof why, "no tracefs (%s)",
+		    strerror(l->tracefs));
+	else if (l->denied != 0)
+		snprintf(why, sizeof why, "no tracepoints (%s)",
+		    strerror(l->denied));
+	else
+		strlcpy(why, "no such tracepoint", sizeof why);
+	if (!l->has[TRACE_USER])
+		strlcat(s, ", read, write, execute and copy-on-write", size);
+	if (!l->has[TRACE_CALL] || !l->has[TRACE_RETURN])
+		strlcat(s, ", unmappings and brk", size);
+	if (!l->has[TRACE_SIGNAL])
+		strlcat(s, ", signals", size);
+	if (slab && (!l->has[TRACE_PAGEALLOC] || !l->has[TRACE_KMALLOC] ||
+	    !l->has[TRACE_CACHEALLOC]))
+		strlcat(s, ", allocations of the kernel", size);
+	if (*s != '\0') {
+		strlcat(s, ": ", size);
+		strlcat(s, why, size);
+	}
+	if (l->user_only) {
+		snprintf(why, sizeof why, "; faults in system calls: "
+		    "perf_event_paranoid is %d", paranoid());
+		strlcat(s, why, size);
+	}
+	if (*s != '\0')
+		memmove(s, s + 2, strlen(s + 2) + 1);
+}
+
+/*
+ * Let an event write to the ring of its processor.  The first one gets the
+ * ring a place, of so many bytes or, where that is not allowed, of less.
+ */
+int
+ring_attach(struct ring *r, int fd, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *p;
+
+	if (r->map != NULL) {
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) == -1)
+			return errstr_sys("perf event");
+		return 0;
+	}
+	for (;; size /= 2) {
+		p = mmap(NULL, size + page, PROT_READ | PROT_WRITE,
+		    MAP_SHARED, fd, 0);
+		if (p != MAP_FAILED)
+			break;
+		if (errno != EPERM || size / 2 < RING_LEAST * page)
+			return errstr_sys("a ring of %zu bytes", size);
+	}
+	r->map = p;
+	r->size = size;
+	r->fd = fd;
+	return 0;
+}
+
+/*
+ * Take all that a ring has; what is no record is thrown away, and an error.
+ */
+int
+ring_drain(struct ring *r, struct buf *b)
+{
+	struct perf_event_mmap_page *p = r->map;
+	uint64_t head, tail;
+	int rc;
+
+	if (p == NULL)
+		return 0;
+	head = __atomic_load_n(&p->data_head, __ATOMIC_ACQUIRE);
+	tail = p->data_tail;
+	rc = ring_copy(b, (uint8_t *)r->map + p->data_offset, r->size, tail,
+	    head);
+	__atomic_store_n(&p->data_tail, head, __ATOMIC_RELEASE);
+	return rc;
+}
+
+void
+ring_free(struct ring *r)
+{
+	if (r->map != NULL)
+		munmap(r->map, r->size + (size_t)sysconf(_SC_PAGESIZE));
+	r->map = NULL;
+}

@@ -1,0 +1,104 @@
+/*
+ * Records of several rings in the order of their times.  Each ring is in
+ * order, nearly; what was made at one time on two processors is read at
+ * different ones.
+ */
+#include "trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t
+record_len(const struct perforder *o, size_t at)
+{
+	uint16_t n;
+
+	memcpy(&n, o->bytes.data + at + 6, sizeof n);
+	return n;
+}
+
+static int
+slot_add(struct perforder *o, uint64_t time, size_t at)
+{
+	struct perfslot *p;
+	size_t cap;
+
+	if (o->n == o->cap) {
+		cap = o->cap == 0 ? 1024 : o->cap * 2;
+		p = reallocarray(o->slot, cap, sizeof *p);
+		if (p == NULL)
+			return errstr_set("out of memory");
+		o->slot = p;
+		o->cap = cap;
+	}
+	o->slot[o->n].time = time;
+	o->slot[o->n++].at = at;
+	return 0;
+}
+
+/*
+ * Take note of the records that were added to the bytes.
+ */
+int
+order_note(struct perforder *o)
+{
+	size_t len;
+
+	if (buf_check(&o->bytes) == -1)
+		return -1;
+	for (; o->seen < o->bytes.len; o->seen += len) {
+		len = record_len(o, o->seen);
+		if (slot_add(o, perfrec_time(o->bytes.data + o->seen, len),
+		    o->seen) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * By time, and what has the same time as it came.
+ */
+static int
+slot_cmp(const void *a, const void *b)
+{
+	const struct perfslot *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/*
+ * Give the records up to a time, in order, to the empty one old; what is
+ * later stays.
+ */
+int
+order_split(struct perforder *o, uint64_t until, struct perforder *old)
+{
+	struct perforder later = { 0 };
+	size_t i, n;
+
+	if (o->n > 1)
+		qsort(o->slot, o->n, sizeof *o->slot, slot_cmp);
+	for (n = o->n; n > 0 && o->slot[n - 1].time > until; n--)
+		continue;
+	for (i = n; i < o->n; i++)
+		buf_add(&later.bytes, o->bytes.data + o->slot[i].at,
+		    record_len(o, o->slot[i].at));
+	if (order_note(&later) == -1) {
+		order_free(&later);
+		return -1;
+	}
+	*old = *o;
+	old->n = n;
+	*o = later;
+	return 0;
+}
+
+void
+order_free(struct perforder *o)
+{
+	buf_free(&o->bytes);
+	free(o->slot);
+	memset(o, 0, sizeof *o);
+}

@@ -1,0 +1,190 @@
+/*
+ * Records of perf_event_open(2), as tracer.c asks for them.  All numbers
+ * are the machine's own.
+ *
+ *	header	type[4] misc[2] size[2]
+ *	SAMPLE	id[8] ip[8] pid[4] tid[4] time[8] addr[8] (rawlen[4] raw)
+ *	others	..., pid[4] tid[4] time[8] id[8]
+ */
+#include "trace.h"
+
+#include <string.h>
+
+enum { HEAD = 8, TAIL = 24, SAMPLE_TIME = 32, SAMPLE_LEN = 48 };
+
+static uint64_t
+get64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static uint32_t
+get32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static uint16_t
+get16(const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static int
+sample_parse(struct perfrec *r, const uint8_t *p, size_t len)
+{
+	if (len < SAMPLE_LEN)
+		return errstr_set("perf: a sample of %zu bytes", len);
+	r->id = get64(p + 8);
+	r->ip = get64(p + 16);
+	r->pid = get32(p + 24);
+	r->tid = get32(p + 28);
+	r->time = get64(p + SAMPLE_TIME);
+	r->addr = get64(p + 40);
+	if (len < SAMPLE_LEN + 4)
+		return 0;
+	r->rawlen = get32(p + SAMPLE_LEN);
+	r->raw = p + SAMPLE_LEN + 4;
+	if (r->rawlen > len - SAMPLE_LEN - 4)
+		return errstr_set("perf: raw data of %zu bytes in a sample of "
+		    "%zu", r->rawlen, len);
+	return 0;
+}
+
+/*
+ * A name that begins at an offset of a record and ends before the last
+ * bytes.
+ */
+static int
+name_parse(struct perfrec *r, const uint8_t *p, size_t at, size_t len)
+{
+	if (len < at + TAIL + 1 ||
+	    memchr(p + at, '\0', len - TAIL - at) == NULL)
+		return errstr_set("perf: a record of %zu bytes has a name "
+		    "without an end", len);
+	r->name = (const char *)p + at;
+	return 0;
+}
+
+static int
+mmap2_parse(struct perfrec *r, const uint8_t *p, size_t len)
+{
+	if (name_parse(r, p, 72, len) == -1)
+		return -1;
+	r->addr = get64(p + 16);
+	r->len = get64(p + 24);
+	r->off = get64(p + 32);
+	r->major = get32(p + 40);
+	r->minor = get32(p + 44);
+	r->ino = get64(p + 48);
+	r->prot = get32(p + 64);
+	r->flags = get32(p + 68);
+	return 0;
+}
+
+static int
+task_parse(struct perfrec *r, const uint8_t *p, size_t len)
+{
+	if (len < 32 + TAIL)
+		return errstr_set("perf: a record of %zu bytes about a thread",
+		    len);
+	r->child = get32(p + 8);
+	r->parent = get32(p + 12);
+	r->ctid = get32(p + 16);
+	r->ptid = get32(p + 20);
+	return 0;
+}
+
+/*
+ * Take apart a record of len bytes, all of it.  What it points to are those
+ * bytes.  Records of other types have only what all have.
+ */
+int
+perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
+{
+	memset(r, 0, sizeof *r);
+	if (len < HEAD || get16(p + 6) != len)
+		return errstr_set("perf: a record of %zu bytes has another "
+		    "length", len);
+	r->type = get32(p);
+	r->misc = get16(p + 4);
+	if (r->type == PERFREC_SAMPLE)
+		return sample_parse(r, p, len);
+	if (len < HEAD + TAIL)
+		return errstr_set("perf: a record of %zu bytes", len);
+	r->pid = get32(p + len - TAIL);
+	r->tid = get32(p + len - TAIL + 4);
+	r->time = get64(p + len - TAIL + 8);
+	r->id = get64(p + len - TAIL + 16);
+	switch (r->type) {
+	case PERFREC_MMAP2:
+		return mmap2_parse(r, p, len);
+	case PERFREC_COMM:
+		return name_parse(r, p, 16, len);
+	case PERFREC_FORK:
+	case PERFREC_EXIT:
+		return task_parse(r, p, len);
+	case PERFREC_LOST:
+	case PERFREC_LOSTSAMPLES:
+		if (len < HEAD + TAIL + 8)
+			return errstr_set("perf: a record of %zu bytes about "
+			    "what is lost", len);
+		r->lost = get64(p + len - TAIL - 8);
+	}
+	return 0;
+}
+
+/*
+ * The time of a record in ns; 0 if it is too short to have one.
+ */
+uint64_t
+perfrec_time(const uint8_t *p, size_t len)
+{
+	if (len >= SAMPLE_LEN && get32(p) == PERFREC_SAMPLE)
+		return get64(p + SAMPLE_TIME);
+	return len >= HEAD + TAIL && get32(p) != PERFREC_SAMPLE ?
+	    get64(p + len - TAIL + 8) : 0;
+}
+
+/*
+ * Add the bytes of a ring from tail to head, which count from when it was
+ * made, to a buffer, so that no record is in two pieces; size is that of
+ * the ring, a power of two.  An error, and nothing is added, if these are
+ * no whole records.
+ */
+int
+ring_copy(struct buf *out, const uint8_t *data, size_t size, uint64_t tail,
+    uint64_t head)
+{
+	size_t from, len, n, at;
+	uint8_t *p;
+
+	if (head - tail > size)
+		return errstr_set("perf: %ju bytes in a ring of %zu",
+		    (uintmax_t)(head - tail), size);
+	if ((len = (size_t)(head - tail)) == 0)
+		return 0;
+	if ((p = buf_room(out, len)) == NULL)
+		return errstr_set("out of memory");
+	from = (size_t)(tail & (size - 1));
+	n = len < size - from ? len : size - from;
+	memcpy(p, data + from, n);
+	memcpy(p + n, data, len - n);
+	for (at = 0; at < len; at += n) {
+		n = len - at < HEAD ? 0 : get16(p + at + 6);
+		if (n < HEAD || n > len - at)
+			return errstr_set("perf: a record of %zu bytes, %zu "
+			    "before the end", n, len - at);
+	}
+	out->len += len;
+	return 0;
+}

@@ -1,0 +1,134 @@
+/*
+ * The threads that are traced.  A thread that is opened itself, and whose
+ * parent was opened before it, would be told of twice: of each thread, only
+ * the events of one that was opened count, its owner.
+ */
+#include "trace.h"
+#include "tree.h"
+
+#include <stdlib.h>
+
+struct member {
+	RB_ENTRY(member) entry;
+	pid_t		 tid;
+	pid_t		 owner;
+	uint64_t	 told[TRACE_POINT]; /* the time of the last sample that
+				   counted, of each event of software */
+	uint64_t	 other[TRACE_POINT]; /* and of the last of another */
+};
+
+RB_HEAD(members, member);
+
+struct threadset {
+	struct members	 all;
+};
+
+static int
+member_cmp(const struct member *a, const struct member *b)
+{
+	return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+TREE_GENERATE(members, member, entry, member_cmp)
+
+struct threadset *
+threadset_new(void)
+{
+	struct threadset *s;
+
+	if ((s = calloc(1, sizeof *s)) == NULL)
+		errstr_set("out of memory");
+	return s;
+}
+
+static struct member *
+member_find(struct threadset *s, pid_t tid)
+{
+	struct member key = { .tid = tid };
+
+	return RB_FIND(members, &s->all, &key);
+}
+
+/*
+ * The owner of a thread; 0: it is not known.
+ */
+pid_t
+threadset_owner(struct threadset *s, pid_t tid)
+{
+	struct member *m;
+
+	m = member_find(s, tid);
+	return m == NULL ? 0 : m->owner;
+}
+
+/*
+ * Set the owner of a thread.  One that is its own keeps it.
+ */
+int
+threadset_add(struct threadset *s, pid_t tid, pid_t owner)
+{
+	struct member *m;
+
+	if ((m = member_find(s, tid)) == NULL) {
+		if ((m = calloc(1, sizeof *m)) == NULL)
+			return errstr_set("out of memory");
+		m->tid = tid;
+		RB_INSERT(members, &s->all, m);
+	}
+	if (m->owner != tid)
+		m->owner = owner;
+	return 0;
+}
+
+/*
+ * Does a sample of a thread count, which has an event of software that was
+ * opened for tid?  If the thread has two such events, Linux may give both
+ * samples the same id and the same time: then one of them counts, whoever's
+ * id it is.
+ */
+bool
+threadset_counts(struct threadset *s, pid_t thread, pid_t tid,
+    enum trace_kind kind, uint64_t time)
+{
+	struct member *m;
+
+	m = member_find(s, thread);
+	if (m == NULL || kind >= TRACE_POINT)
+		return m != NULL && m->owner == tid;
+	if (time == m->told[kind])
+		return false;
+	if (m->owner != tid && time != m->other[kind]) {
+		m->other[kind] = time;
+		return false;
+	}
+	m->told[kind] = time;
+	return true;
+}
+
+/*
+ * Forget a thread, which has ended: its number may come again.
+ */
+void
+threadset_drop(struct threadset *s, pid_t tid)
+{
+	struct member *m;
+
+	if ((m = member_find(s, tid)) != NULL) {
+		RB_REMOVE(members, &s->all, m);
+		free(m);
+	}
+}
+
+void
+threadset_free(struct threadset *s)
+{
+	struct member *m, *next;
+
+	if (s == NULL)
+		return;
+	RB_FOREACH_SAFE(m, members, &s->all, next) {
+		RB_REMOVE(members, &s->all, m);
+		free(m);
+	}
+	free(s);
+}

@@ -1,0 +1,232 @@
+/*
+ * tracefs: the numbers of tracepoints and where their fields are.  Nothing
+ * is ever written there, for it is the whole machine's.
+ */
+#include "trace.h"
+
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * A tracefs that has no place in any tree of files, and is gone with the
+ * descriptor: a descriptor, or -1 with errno.
+ */
+static int
+tracefs_detached(void)
+{
+	int fs, fd, e;
+
+	fs = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
+	if (fs == -1)
+		return -1;
+	fd = -1;
+	if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		fd = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC,
+		    MOUNT_ATTR_RDONLY);
+	e = errno;
+	close(fs);
+	errno = e;
+	return fd;
+}
+
+/*
+ * The directory of tracefs: where it is mounted, or else one that nobody
+ * sees.  A descriptor, or -1 with errno, and the error string set.
+ */
+int
+tracefs_open(void)
+{
+	static const char *const place[] = { "/sys/kernel/tracing",
+	    "/sys/kernel/debug/tracing" };
+	size_t i;
+	int fd, e;
+
+	for (i = 0, e = 0; i < sizeof place / sizeof *place; i++) {
+		fd = open(place[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd != -1 && faccessat(fd, "events", R_OK | X_OK,
+		    AT_EACCESS) == 0)
+			return fd;
+		if (errno == EACCES)
+			e = errno;
+		if (fd != -1)
+			close(fd);
+	}
+	if (e == 0 && (fd = tracefs_detached()) != -1)
+		return fd;
+	errno = e == 0 ? errno : e;
+	return errstr_sys("tracefs");
+}
+
+/*
+ * Read a file of tracefs into a buffer, with a NUL behind it.
+ */
+int
+tracefs_read(int dir, const char *path, struct buf *b)
+{
+	uint8_t *p;
+	ssize_t n;
+	int fd;
+
+	if ((fd = openat(dir, path, O_RDONLY | O_CLOEXEC)) == -1)
+		return errstr_sys("tracefs: %s", path);
+	do {
+		n = -1;
+		if ((p = buf_room(b, 4096)) == NULL)
+			break;
+		n = read(fd, p, 4096);
+		if (n > 0)
+			b->len += (size_t)n;
+	} while (n > 0);
+	buf_add(b, "", 1);
+	if (n == -1)
+		errstr_sys("tracefs: %s", path);
+	close(fd);
+	return n == -1 ? -1 : buf_check(b);
+}
+
+/*
+ * The number of a tracepoint, from the text of its format.
+ */
+int
+format_id(const char *text, uint64_t *id)
+{
+	const char *s;
+	char *end;
+
+	s = strncmp(text, "ID:", 3) == 0 ? text : strstr(text, "\nID:");
+	if (s == NULL)
+		return errstr_set("a format without an ID");
+	s = strchr(s, ':') + 1;
+	*id = strtoull(s, &end, 10);
+	return end == s || *end != '\n' ? errstr_set("a format with an ID "
+	    "that is no number") : 0;
+}
+
+/*
+ * A number behind a key, up to a semicolon: "size:8;"
+ */
+static bool
+format_number(const char *line, const char *key, size_t *n)
+{
+	const char *s;
+	char *end;
+
+	if ((s = strstr(line, key)) == NULL)
+		return false;
+	s += strlen(key);
+	if (!isdigit((unsigned char)*s))
+		return false;
+	*n = strtoul(s, &end, 10);
+	return *end == ';' && *n <= UINT16_MAX;
+}
+
+/*
+ * Does a declaration, up to a semicolon, declare a name, as an array or
+ * not?
+ */
+static bool
+declares(const char *s, const char *name)
+{
+	const char *end, *p;
+	size_t n;
+
+	if ((end = strchr(s, ';')) == NULL)
+		return false;
+	if (end > s && end[-1] == ']')
+		for (p = end; p > s && *end != '['; p--)
+			end = p - 1;
+	n = strlen(name);
+	return (size_t)(end - s) > n && strncmp(end - n, name, n) == 0 &&
+	    (end[-(ssize_t)n - 1] == ' ' || end[-(ssize_t)n - 1] == '*');
+}
+
+/*
+ * Find a field in the text of a format, whose lines are
+ *
+ *	field:TYPE NAME;	offset:N;	size:N;	signed:N;
+ *
+ * -1 if there is none, or its line cannot be read.
+ */
+int
+format_field(const char *text, const char *name, struct tpfield *f)
+{
+	const char *s;
+	char line[256];
+	size_t sign;
+
+	memset(f, 0, sizeof *f);
+	for (s = text; (s = strstr(s, "\tfield:")) != NULL;) {
+		s += strlen("\tfield:");
+		snprintf(line, sizeof line, "%.*s", (int)strcspn(s, "\n"), s);
+		if (!declares(line, name))
+			continue;
+		if (!format_number(line, "\toffset:", &f->off) ||
+		    !format_number(line, "\tsize:", &f->size) ||
+		    !format_number(line, "\tsigned:", &sign) || f->size == 0)
+			break;
+		f->sign = sign != 0;
+		f->loc = strncmp(line, "__data_loc", 10) == 0;
+		return 0;
+	}
+	f->size = 0;
+	return errstr_set("a format without a field \"%s\"", name);
+}
+
+/*
+ * The number that is a field of raw data, or the i-th of an array of words;
+ * 0 where the data has none.
+ */
+uint64_t
+field_get(const struct tpfield *f, const uint8_t *raw, size_t len, size_t i)
+{
+	size_t size, off;
+	uint64_t v;
+
+	size = f->size > sizeof v ? sizeof(long) : f->size;
+	off = f->off + i * size;
+	if (i * size >= f->size || off > len || size > len - off)
+		return 0;
+	v = 0;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	memcpy((uint8_t *)&v + sizeof v - size, raw + off, size);
+#else
+	memcpy(&v, raw + off, size);
+#endif
+	if (f->sign && size > 0 && size < sizeof v &&
+	    v >> (size * 8 - 1) & 1)
+		v |= UINT64_MAX << size * 8;
+	return v;
+}
+
+/*
+ * The string that is a field, cut to size; "" where the data has none.
+ */
+void
+field_string(const struct tpfield *f, const uint8_t *raw, size_t len,
+    char *out, size_t size)
+{
+	size_t off, n;
+	uint64_t v;
+
+	off = f->off;
+	n = f->size;
+	if (f->loc) {
+		v = field_get(f, raw, len, 0);
+		off = v & 0xffff;
+		n = v >> 16 & 0xffff;
+	}
+	if (off > len || n > len - off)
+		n = 0;
+	if (n > size - 1)
+		n = size - 1;
+	memcpy(out, raw + (n == 0 ? 0 : off), n);
+	out[n] = '\0';
+}

@@ -1,0 +1,166 @@
+/*
+ * Mappings that change, as mmap(2), munmap(2), mprotect(2) and mremap(2)
+ * change them.  The lists are sorted, and stay so.
+ */
+#include "snap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The index of the first mapping that ends behind an address.
+ */
+static size_t
+vma_index(const struct vmas *l, uint64_t addr)
+{
+	const struct vma *v;
+
+	v = vmas_next(l, addr);
+	return v == NULL ? l->n : (size_t)(v - l->v);
+}
+
+/*
+ * Put a copy of a mapping where it belongs, between those that it does not
+ * overlap.
+ */
+static int
+vma_insert(struct vmas *l, const struct vma *v)
+{
+	struct vma new = *v;
+	size_t i;
+
+	i = vma_index(l, v->start);
+	if ((new.name = strdup(v->name)) == NULL)
+		return errstr_set("out of memory");
+	if (vmas_add(l, &new) == -1) {
+		free(new.name);
+		return -1;
+	}
+	memmove(l->v + i + 1, l->v + i, (l->n - 1 - i) * sizeof *l->v);
+	l->v[i] = new;
+	return 0;
+}
+
+/*
+ * Let no mapping lie across an address.
+ */
+static int
+vma_split(struct vmas *l, uint64_t addr)
+{
+	struct vma rest;
+	size_t i;
+
+	i = vma_index(l, addr);
+	if (i == l->n || l->v[i].start >= addr)
+		return 0;
+	rest = l->v[i];
+	rest.start = addr;
+	if (rest.dev != 0 || rest.ino != 0)
+		rest.off += addr - l->v[i].start;
+	l->v[i].end = addr;
+	return vma_insert(l, &rest);
+}
+
+/*
+ * Nothing is mapped any more from start to end, exclusive.
+ */
+int
+vmas_unmap(struct vmas *l, uint64_t start, uint64_t end)
+{
+	size_t i, j, k;
+
+	if (start >= end)
+		return 0;
+	if (vma_split(l, start) == -1 || vma_split(l, end) == -1)
+		return -1;
+	for (i = j = vma_index(l, start); j < l->n && l->v[j].end <= end; j++)
+		continue;
+	for (k = i; k < j; k++)
+		free(l->v[k].name);
+	if (j > i)
+		memmove(l->v + i, l->v + j, (l->n - j) * sizeof *l->v);
+	l->n -= j - i;
+	return 0;
+}
+
+/*
+ * A mapping, which is copied, takes the place of what is there.
+ */
+int
+vmas_map(struct vmas *l, const struct vma *v)
+{
+	if (v->start >= v->end)
+		return 0;
+	return vmas_unmap(l, v->start, v->end) == -1 ? -1 : vma_insert(l, v);
+}
+
+/*
+ * What is mapped from start to end has other permissions: VMA_READ,
+ * VMA_WRITE and VMA_EXEC.
+ */
+int
+vmas_protect(struct vmas *l, uint64_t start, uint64_t end, unsigned int prot)
+{
+	const unsigned int all = VMA_READ | VMA_WRITE | VMA_EXEC;
+	size_t i;
+
+	if (start >= end)
+		return 0;
+	if (vma_split(l, start) == -1 || vma_split(l, end) == -1)
+		return -1;
+	for (i = vma_index(l, start); i < l->n && l->v[i].end <= end; i++)
+		l->v[i].flags = (l->v[i].flags & ~all) | prot;
+	return 0;
+}
+
+/*
+ * What is mapped at start, len bytes, is at another address and has another
+ * length there.
+ */
+int
+vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t to,
+    uint64_t newlen)
+{
+	const struct vma *v;
+	struct vma new;
+	int rc;
+
+	if ((v = vmas_find(l, start)) == NULL)
+		return 0;
+	new = *v;
+	if (new.dev != 0 || new.ino != 0)
+		new.off += start - v->start;
+	new.start = to;
+	if (__builtin_add_overflow(to, newlen, &new.end) ||
+	    __builtin_add_overflow(start, len, &len))
+		return 0;
+	if ((new.name = strdup(v->name)) == NULL)
+		return errstr_set("out of memory");
+	rc = vmas_unmap(l, start, len);
+	if (rc == 0)
+		rc = vmas_map(l, &new);
+	free(new.name);
+	return rc;
+}
+
+/*
+ * Copy mappings to an empty list.  After a failure, too, the caller frees
+ * it.
+ */
+int
+vmas_copy(struct vmas *to, const struct vmas *from)
+{
+	struct vma v;
+	size_t i;
+
+	for (i = 0; i < from->n; i++) {
+		v = from->v[i];
+		if ((v.name = strdup(v.name)) == NULL)
+			return errstr_set("out of memory");
+		if (vmas_add(to, &v) == -1) {
+			free(v.name);
+			return -1;
+		}
+	}
+	return 0;
+}

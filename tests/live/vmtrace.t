@@ -1,0 +1,293 @@
+#!/usr/bin/env bash
+# vmtrace: each fault of a program that says what faults it has, in order,
+# and each change of mappings; of one that it starts, of one that runs, as
+# root and not; and that nothing is left behind.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+vmtrace=$BUILD/vmtrace
+
+# trace ARG ...: run it; status in $rc, output in $tmp/out and $tmp/err.
+trace() {
+	rc=0
+	timeout -s KILL 30 "${as[@]}" "$vmtrace" "$@" >"$tmp/out" \
+	    2>"$tmp/err" </dev/null || rc=$?
+}
+
+# The lines that a program expected, as vmtrace has them.
+expected() {
+	awk '$3 == "-" { next }
+	    function change(s) { return s ~ /^(map|unmap|protect|remap|brk)$/ }
+	    NR == FNR && change($1) { want[$1, $2, $3]; next }
+	    NR == FNR { want[$2]; next }
+	    change($3) {
+		if (($3, $4, $5) in want)
+			print $3, $4, $5 ($6 == "" ? "" : " " $6)
+		next
+	    }
+	    $4 in want { print $3, $4, $5, $6 }' "$1" "$tmp/out"
+}
+
+trace true
+case $(cat "$tmp/err") in
+"vmtrace: perf_event_open: "*)
+	echo "1..0 # SKIP $(cat "$tmp/err")"
+	exit 0 ;;
+esac
+is "$rc" 0 'a command that is all right'
+full=$(grep -c 'read, write' "$tmp/err")
+mounts=$(grep tracefs /proc/mounts)
+# what is global, if tracefs is mounted
+global() {
+	cat /sys/kernel/tracing/{tracing_on,set_event,current_tracer} \
+	    2>/dev/null
+}
+state=$(global)
+
+# what faults DESCRIPTION: all is as the program expected
+check_faults() {
+	expected "$tmp/want" >"$tmp/got"
+	if diff "$tmp/want" "$tmp/got" >"$tmp/diff" && [ -s "$tmp/want" ]; then
+		ok 0 "$1"
+	else
+		ok 1 "$1"
+		diag <"$tmp/diff"
+	fi
+}
+
+if [ "$full" -eq 0 ]; then
+	trace "$targets/faults" "$tmp/want" "$tmp"
+	check_faults 'each fault and change of mappings of a command, in order'
+	is "$rc $(cat "$tmp/err")" "0 " 'status, and nothing to say'
+	is "$(awk 'NR > 1 && $1 + 0 < t + 0 { n++ } { t = $1 } END { print n + 0 }' \
+	    "$tmp/out")" 0 'times do not go back'
+	grep -q " cow   u .* rw-p $tmp.*/faults\.[A-Za-z0-9]* (deleted)+0x0$" \
+	    "$tmp/out"
+	ok $? 'the mapping of a file, and the offset'
+	is "$(awk '$3 == "SIGSEGV" && / no mapping$/ { n++ } END { print n }' \
+	    "$tmp/out")" 3 'what was unmapped or moved away is no mapping'
+	grep -q ' rw-p \[stack\]+0x' "$tmp/out"
+	ok $? 'the stack has its name'
+
+	target "$targets/faults" "$tmp/want" "$tmp" wait
+	timeout -s KILL 30 "$vmtrace" "$pid" >"$tmp/out" 2>"$tmp/err" &
+	tracer=$!
+	until_true grep -q TIME "$tmp/out"
+	unnoticed=$(states "$pid")
+	echo q >&"${ask_fd[$pid]}"
+	wait "$tracer"
+	is "$? $(cat "$tmp/err")" "0 " 'a process that runs: status'
+	check_faults 'each of its faults, its thread'\''s and its child'\''s'
+	is "$unnoticed" " 0 S " 'it is not stopped or traced'
+	wait "$pid"
+	is $? 0 'it ends well'
+else
+	skip 'faults' "$(cat "$tmp/err")"
+fi
+
+# Threads of a process that has many, and more of them meanwhile.
+cat >"$tmp/threads.py" <<'END'
+import mmap, sys, threading
+m = mmap.mmap(-1, 4096 * 64, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+if hasattr(m, 'madvise'):
+    m.madvise(getattr(mmap, 'MADV_NOHUGEPAGE', 15))
+b = threading.Barrier(17)
+def touch(i):
+    b.wait()
+    m[i * 4096] = 1
+    t = threading.Thread(target=lambda: m.__setitem__((i + 32) * 4096, 1))
+    t.start()
+    t.join()
+for i in range(16):
+    threading.Thread(target=touch, args=(i,), daemon=True).start()
+print('ready', flush=True)
+sys.stdin.readline()
+b.wait()
+for t in threading.enumerate():
+    if t is not threading.current_thread():
+        t.join()
+print('%x' % __import__('ctypes').addressof(
+    __import__('ctypes').c_char.from_buffer(m)), flush=True)
+END
+target python3 "$tmp/threads.py"
+timeout -s KILL 30 "$vmtrace" "$pid" >"$tmp/out" 2>"$tmp/err" &
+tracer=$!
+until_true grep -q TIME "$tmp/out"
+echo q >&"${ask_fd[$pid]}"
+wait "$tracer" "$pid"
+base=$(tail -1 "$lines")
+for ((i = 0; i < 48; i++)); do
+	if [ "$i" -lt 16 ] || [ "$i" -ge 32 ]; then
+		printf '%x\n' $((0x$base + i * 4096))
+	fi
+done | sort >"$tmp/want"
+awk 'NR == FNR { want[$1]; next }
+    $3 ~ /^(minor|major)$/ && $4 in want { print $4 }' \
+    "$tmp/want" "$tmp/out" | sort >"$tmp/got"
+try 'threads that are there, and those they make: each fault once' \
+    diff "$tmp/want" "$tmp/got"
+
+# Threads that come and go while we begin.
+target "$targets/faults" churn 1500
+timeout -s KILL 30 "$vmtrace" "$pid" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" '0 ' 'threads that come and go: status'
+from=$(awk '$1 == "region" { print substr($3, 3) }' "$lines")
+awk '$3 ~ /^(minor|major)$/ { print $4 }' "$tmp/out" >"$tmp/all"
+python3 - "$tmp/all" "$from" >"$tmp/got" <<'END'
+import collections, sys
+base = int(sys.argv[2], 16)
+n = collections.Counter(int(x, 16) for x in open(sys.argv[1]))
+own = {a: k for a, k in n.items()
+       if base <= a < base + 1500 * 4096 and a % 4096 == base % 4096}
+print(len(own) > 300, sorted(set(own.values())))
+END
+is "$(cat "$tmp/got")" 'True [1]' 'threads that come and go: each fault once'
+
+# Totals.
+trace -c "$targets/faults" "$tmp/want" "$tmp"
+n=$(awk '$3 == "touch_pages+0x0" || $3 ~ /^touch_pages\+/ { n += $1 }
+    END { print n }' "$tmp/out")
+is "$n" 32 '-c: the faults of a function'
+is "$(awk '/^ *FAULTS/ { part++; next } NF == 0 { next }
+    part == 1 { a += $1; m += $2 + $3 + $4 } part == 2 { b += $1 }
+    END { print (a > 50), a - b, a - m }' "$tmp/out")" '1 0 0' \
+    '-c: mappings and instructions have the same sum'
+if [ "$full" -eq 0 ]; then
+	trace -ck "$targets/faults" "$tmp/want" "$tmp"
+	grep -q 'vm_area_struct by vm_area_alloc+' "$tmp/out" ||
+	    grep -q ' vm_area_struct' "$tmp/out"
+	ok $? '-k: mappings are made of slab objects'
+	awk '$4 == "pages" && $3 >= $1 * 4096 { f = 1 } END { exit !f }' \
+	    "$tmp/out"
+	ok $? '-k: pages'
+	trace -k "$targets/faults" "$tmp/want" "$tmp"
+	is "$(awk '{ print $3 }' "$tmp/out" | grep -E '^(page|slab)[+-]$' |
+	    sort -u | tr '\n' ' ')" 'page+ page- slab+ slab- ' \
+	    '-k: lines of each kind'
+else
+	skip '-k' 'no tracepoints'
+fi
+trace -s "$targets/faults" "$tmp/want" "$tmp"
+is "$(awk '$1 ~ /^[0-9a-f]+$/ && $3 ~ /^#+$/ { n += $2 }
+    END { print (n > 50) }' "$tmp/out") $(grep -c '^[0-9]*: each line is' \
+    "$tmp/out")" '1 2' '-s: a histogram of each process'
+
+# Has a tracer begun?
+traces() {
+	find "/proc/$1/fd" -lname '*perf_event*' | grep -q .
+}
+
+# When it ends.
+trace -n 5 true
+is "$rc $(grep -cE ' (minor|major|none) ' "$tmp/out")" '0 5' '-n'
+target "$targets/faults" "$tmp/want" "$tmp" wait
+sleeper=$pid
+trace -t 0.2 "$sleeper"
+is "$rc $(wc -l <"$tmp/out")" '0 1' '-t'
+trace -n 1 sh -c 'echo $$ >'"$tmp/pid"'; exec sleep 60'
+until_true test -s "$tmp/pid"
+kill -0 "$(cat "$tmp/pid")"
+is "$rc $?" '0 0' 'a command goes on when we end'
+kill "$(cat "$tmp/pid")"
+for sig in INT TERM; do
+	# a shell's background jobs ignore SIGINT
+	python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' \
+	    "$vmtrace" -c "$sleeper" >"$tmp/out" 2>"$tmp/err" &
+	tracer=$!
+	until_true traces "$tracer"
+	kill -"$sig" "$tracer"
+	wait "$tracer"
+	is "$? $(head -1 "$tmp/out" | awk '{ print $1 }')" '0 FAULTS' \
+	    "SIG$sig: totals, and a good end"
+done
+trace sh -c 'kill -SEGV $$'
+is "$rc $(sed 's/ (.*//' "$tmp/err")" '0 vmtrace: sh: killed by signal 11' \
+    'how a command ends is told'
+trace sh -c 'exit 3'
+is "$rc $(cat "$tmp/err")" '0 vmtrace: sh: exit status 3' 'and its status'
+
+# What is lost is told.
+target "$targets/faults" many 100000
+"$vmtrace" "$pid" >"$tmp/out" 2>"$tmp/err" &
+tracer=$!
+until_true grep -q TIME "$tmp/out"
+kill -STOP "$tracer"
+echo q >&"${ask_fd[$pid]}"
+wait "$pid"
+kill -CONT "$tracer"
+wait "$tracer"
+is "$? $(sed 's/[0-9][0-9]*/N/' "$tmp/err")" '1 vmtrace: N events were lost' \
+    'events that are lost'
+
+# Errors.
+# refused STATUS MESSAGE ARG ...
+refused() {
+	local status=$1 want=$2
+
+	shift 2
+	trace "$@"
+	is "$rc $(head -1 "$tmp/err") $(wc -c <"$tmp/out")" \
+	    "$status vmtrace: $want 0" "refused: $*"
+}
+refused 1 '999999999: No such process' 999999999
+refused 1 '99999999999999999999: No such process' 99999999999999999999
+refused 1 '0: No such process' 0
+refused 1 "$tmp/none: No such file or directory" "$tmp/none"
+refused 1 "$tmp: Permission denied" "$tmp"
+refused 2 '-n 0: too small' -n 0 true
+refused 2 '-n x: invalid' -n x true
+refused 2 '-t x: not a number of seconds' -t x true
+refused 2 '-t nan: not a number of seconds' -t nan true
+refused 2 '-t -1: not a number of seconds' -t -1 true
+refused 2 'true: not a process id' "$sleeper" true
+refused 1 '2: a thread of the kernel has no page faults' 2
+trace
+is "$rc $(head -1 "$tmp/err" | cut -c -14)" '2 usage: vmtrace' 'no operands'
+trace -x true
+is "$rc" 2 'an option that there is not'
+trace -t 0.1 999999999 "$sleeper"
+is "$rc $(cat "$tmp/err") $(wc -l <"$tmp/out")" \
+    '1 vmtrace: 999999999: No such process 1' 'the others are traced'
+if [ -w /dev/full ]; then
+	"$vmtrace" true >/dev/full 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" \
+	    '1 vmtrace: standard output: No space left on device' \
+	    'a full disk'
+fi
+
+is "$(global)" "$state" 'nothing of tracefs is changed'
+is "$(grep tracefs /proc/mounts)" "$mounts" 'nothing is mounted'
+
+# Without rights.
+if is_root && command -v setpriv >/dev/null; then
+	as_nobody
+	cp "$(dirname "$vmtrace")/vmtrace" "$BUILD"
+	chmod 755 "$BUILD/vmtrace"
+	vmtrace=$BUILD/vmtrace
+	trace "$targets/faults" "$tmp/pub/want" "$tmp/pub"
+	if grep -q 'perf_event_open' "$tmp/err"; then
+		skip 'as nobody' "$(cat "$tmp/err")"
+	else
+		is "$rc $(head -1 "$tmp/err" | cut -c -49)" \
+		    '0 vmtrace: not shown: read, write, execute and copy' \
+		    'as nobody: what is not shown'
+		# all but faults in system calls and changes of mappings
+		awk '$1 ~ /^(minor|major)$/ && $4 == "u" { print $1, $2 }' \
+		    "$tmp/pub/want" >"$tmp/want"
+		awk 'NR == FNR { want[$2]; next }
+		    $3 ~ /^(minor|major)$/ && $4 in want { print $3, $4 }' "$tmp/want" "$tmp/out" \
+		    >"$tmp/got"
+		try 'as nobody: each fault that may be seen' \
+		    diff "$tmp/want" "$tmp/got"
+		trace -t 0.2 1
+		is "$rc $(tail -1 "$tmp/err")" \
+		    '1 vmtrace: 1: it is not ours to trace' \
+		    'as nobody: a process of another'
+	fi
+else
+	skip 'as nobody' 'not root'
+fi
+kill "$sleeper"
+finish
