@@ -398,8 +398,8 @@ void		 name_make(char *, size_t, const struct vma *);
 const char	*name_fit(const char *, int);
 
 /*
- * What is known of the pages of mappings: pages.c, linux/livepages.c,
- * snappages.c
+ * What is known of the pages of mappings: pages.c, sharing.c,
+ * linux/livepages.c, snappages.c
  */
 enum pagekind {
 	PAGES_NONE,		/* nothing is there */
@@ -433,6 +433,7 @@ struct pagelist {
 
 struct sharing;			/* who has which pages of which store */
 
+uint64_t	 pagespan_kb(const struct pagespan *);
 int		 pagelist_add(struct pagelist *, const struct pagespan *);
 void		 pagelist_free(struct pagelist *);
 struct sharing	*sharing_new(void);
@@ -450,7 +451,8 @@ int		 pages_compare(struct pagelist *, struct image *,
 /*
  * How much memory mappings take, by their page tables, what the kernel
  * tells of the frames behind them, and what is touched in a window of time:
- * linux/pageuse.c, linux/pageflags.c, linux/frames.c, linux/touched.c
+ * linux/pageuse.c, linux/pageflags.c, linux/frames.c, linux/touched.c; and
+ * which processes there are of a name: linux/byname.c
  */
 struct pageuse {		/* kilobytes, but for pss */
 	uint64_t	 rss;	/* as smaps counts it: no zero page, no
@@ -482,16 +484,19 @@ struct flagcounts {
 struct frames;			/* what the kernel tells of frames */
 
 struct frames	*frames_open(const char *);
+int		 frames_want(struct frames *, uint64_t);
 int		 frames_get(struct frames *, uint64_t, uint64_t *);
+int		 frames_once(const struct frames *, uint64_t, uint64_t *);
 void		 frames_free(struct frames *);
 int		 pageuse_live(struct pageuse *, const struct space *,
-		    struct frames *, bool, bool *);
+		    struct frames *, const struct frames *, bool, bool *);
 int		 pageflags_live(struct flagcounts *, const struct space *,
 		    struct frames *, bool *);
 const char	*pageflag_name(unsigned int);
 int		 touched_forget(pid_t);
 int		 proc_named(const char *, int (*)(void *, pid_t), void *,
 		    size_t *);
+pid_t		 proc_leader(pid_t);
 
 /*
  * Files that are carried along, so that a snapshot can be debugged where

@@ -13,7 +13,6 @@ struct command {
 	struct processes procs;
 	struct table	 table;
 	struct matrix	 matrix;
-	struct frames	*flags;	/* owned; NULL: not told */
 	struct snap	*snap;	/* owned; NULL: live processes */
 	double		 seconds; /* of a window; 0: none */
 	bool		 showflags;
@@ -67,6 +66,23 @@ add_pid(void *arg, pid_t pid)
 }
 
 /*
+ * Add a process by its number, or by that of a thread of it.  One that is not
+ * there is complained of when it is its turn.
+ */
+static int
+add_process(struct command *c, uint64_t pid)
+{
+	const struct proc *p;
+	pid_t leader;
+
+	if (c->snap != NULL && (p = snap_process(c->snap, pid)) != NULL)
+		pid = p->pid;
+	else if (c->snap == NULL && (leader = proc_leader((pid_t)pid)) != -1)
+		pid = (uint64_t)leader;
+	return add_number(&c->procs, pid);
+}
+
+/*
  * Add the processes that an operand names.
  */
 static int
@@ -80,7 +96,7 @@ add(struct command *c, const char *s)
 		pid = strtonum(s, 1, INT32_MAX, &why);
 		return why != NULL ?
 		    errstr_set("%s is not a process id", s) :
-		    add_number(&c->procs, (uint64_t)pid);
+		    add_process(c, (uint64_t)pid);
 	}
 	if (*s == '\0' || c->snap != NULL)
 		return errstr_set("\"%s\" is not a process id", s);
@@ -164,7 +180,7 @@ show(struct command *c, uint64_t pid)
 	if (rc == 0 && c->showmatrix)
 		rc = show_sharing(c, &sp);
 	else if (rc == 0 && c->showflags)
-		rc = flags_show(&sp, c->flags, &c->hidden, c->shown == 0);
+		rc = flags_show(&sp, c->table.flags, &c->hidden, c->shown == 0);
 	else if (rc == 0)
 		rc = table_show(&c->table, &sp);
 	if (rc == -1)
@@ -199,7 +215,7 @@ finish(struct command *c)
 		warnx("most flags are missing: they are told to root alone "
 		    "(CAP_SYS_ADMIN)");
 	frames_free(c->table.counts);
-	frames_free(c->flags);
+	frames_free(c->table.flags);
 	matrix_free(&c->matrix);
 	snap_free(c->snap);
 	free(c->procs.pid);
@@ -266,10 +282,10 @@ main(int argc, char *argv[])
 	if (file != NULL && (c.snap = snap_open(file, &o)) == NULL)
 		errx(1, "%s", snap_errstr());
 	add_operands(&c, argv + optind);
-	if (c.showflags)
-		c.flags = frames_open("kpageflags");
-	else if (!c.showmatrix)
+	if (!c.showmatrix) {
+		c.table.flags = frames_open("kpageflags");
 		c.table.counts = frames_open("kpagecount");
+	}
 	if (c.table.touched)
 		let_pass(&c);
 	for (i = 0; i < c.procs.n; i++)

@@ -13,6 +13,7 @@ struct processes {		/* those to be looked at */
 
 struct table {			/* of processes, or of their mappings */
 	struct frames	*counts; /* owned; NULL: not told */
+	struct frames	*flags;	/* likewise */
 	bool		 mappings; /* a line for each */
 	bool		 touched; /* that column, too */
 	bool		 hidden; /* how much is shared out is not known */

@@ -132,7 +132,7 @@ table_show(struct table *t, const struct space *sp)
 
 	if ((use = calloc(sp->vma.n + 1, sizeof *use)) == NULL)
 		return errstr_set("out of memory");
-	rc = pageuse_live(use, sp, t->counts, t->mappings, &hidden);
+	rc = pageuse_live(use, sp, t->counts, t->flags, t->mappings, &hidden);
 	if (rc == -1)
 		goto out;
 	t->hidden = t->hidden || hidden;

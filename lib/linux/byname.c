@@ -1,5 +1,5 @@
 /*
- * Processes by their names, as ps(1) shows them.
+ * Processes by their names, as ps(1) shows them, and by their threads.
  */
 #include "live.h"
 
@@ -72,4 +72,13 @@ proc_named(const char *name, int (*fn)(void *, pid_t), void *arg,
 	return by.found > 0 ? 0 : errstr_set("no process of yours is called "
 	    "\"%s\"%s", name, by.foreign > 0 ? " (others' are; use their "
 	    "pids)" : "");
+}
+
+/*
+ * The process that a thread belongs to, or -1 if there is none.
+ */
+pid_t
+proc_leader(pid_t tid)
+{
+	return (pid_t)proc_status(tid, 0, "Tgid");
 }

@@ -1,7 +1,7 @@
 /*
- * What /proc/kpagecount or /proc/kpageflags tell of frames, read in groups
- * and kept: frames that lie side by side are asked for together, and those
- * of several processes once.
+ * What /proc/kpagecount or /proc/kpageflags tell of frames, kept: those that
+ * are wanted and lie near each other are asked for together, and those of
+ * several processes once.
  */
 #include "live.h"
 
@@ -11,18 +11,15 @@
 #include <unistd.h>
 
 enum {
-	/*
-	 * A call costs as much as five frames that it reads; groups of 16
-	 * are near the best for those side by side and for lone ones.
-	 */
-	GROUP = 16,
-	GROUPS = 256,		/* of a block */
-	BLOCK = GROUP * GROUPS,
-	BLOCKS_MAX = 1 << 24	/* 2^36 frames */
+	BLOCK = 4096,		/* frames */
+	BLOCKS_MAX = 1 << 24,	/* 2^36 frames */
+	BITS = 64,
+	BRIDGE = 2		/* a call costs as much as reading so many */
 };
 
 struct block {
-	uint64_t	 known[GROUPS / 64];	/* a bit a group */
+	uint64_t	 want[BLOCK / BITS];	/* a bit a frame */
+	uint64_t	 known[BLOCK / BITS];	/* likewise */
 	uint64_t	 v[BLOCK];
 };
 
@@ -84,6 +81,67 @@ fail:
 	return NULL;
 }
 
+static bool
+bit_is(const uint64_t *v, size_t i)
+{
+	return v[i / BITS] >> i % BITS & 1;
+}
+
+static void
+bit_set(uint64_t *v, size_t i)
+{
+	v[i / BITS] |= (uint64_t)1 << i % BITS;
+}
+
+/*
+ * The first bit from one on that is set, or BLOCK.
+ */
+static size_t
+bit_next(const uint64_t *v, size_t i)
+{
+	while (i < BLOCK && !bit_is(v, i))
+		i = v[i / BITS] >> i % BITS == 0 ? (i / BITS + 1) * BITS :
+		    i + 1;
+	return i;
+}
+
+/*
+ * Say that a frame will be asked for, with others.
+ */
+int
+frames_want(struct frames *f, uint64_t frame)
+{
+	struct block *b;
+
+	if ((b = frames_block(f, frame / BLOCK)) == NULL)
+		return -1;
+	if (!bit_is(b->known, frame % BLOCK))
+		bit_set(b->want, frame % BLOCK);
+	return 0;
+}
+
+/*
+ * Read what is wanted of a block, which begins at a frame.
+ */
+static int
+block_read(const struct frames *f, struct block *b, uint64_t first)
+{
+	size_t i, end, next;
+
+	for (i = bit_next(b->want, 0); i < BLOCK; i = next) {
+		for (end = i + 1; (next = bit_next(b->want, end)) < BLOCK &&
+		    next - end <= BRIDGE;)
+			end = next + 1;
+		if (pread(f->fd, b->v + i, (end - i) * sizeof *b->v,
+		    (off_t)((first + i) * sizeof *b->v)) == -1)
+			return errstr_sys("/proc/%s", f->name);
+		for (; i < end; i++)
+			bit_set(b->known, i);
+	}
+	memset(b->want, 0, sizeof b->want);
+	return 0;
+}
+
 /*
  * What is told of a frame; beyond the end of memory it is 0.
  */
@@ -91,20 +149,28 @@ int
 frames_get(struct frames *f, uint64_t frame, uint64_t *value)
 {
 	struct block *b;
-	size_t at, group;
 
 	if ((b = frames_block(f, frame / BLOCK)) == NULL)
 		return -1;
-	at = frame % BLOCK;
-	group = at / GROUP;
-	if (!(b->known[group / 64] & (uint64_t)1 << group % 64)) {
-		if (pread(f->fd, b->v + group * GROUP, GROUP * sizeof *b->v,
-		    (off_t)(frame / GROUP * GROUP * sizeof *b->v)) == -1)
-			return errstr_sys("/proc/%s", f->name);
-		b->known[group / 64] |= (uint64_t)1 << group % 64;
+	if (!bit_is(b->known, frame % BLOCK)) {
+		bit_set(b->want, frame % BLOCK);
+		if (block_read(f, b, frame / BLOCK * BLOCK) == -1)
+			return -1;
 	}
-	*value = b->v[at];
+	*value = b->v[frame % BLOCK];
 	return 0;
+}
+
+/*
+ * The same for one that will not be asked for again.
+ */
+int
+frames_once(const struct frames *f, uint64_t frame, uint64_t *value)
+{
+	*value = 0;
+	return pread(f->fd, value, sizeof *value,
+	    (off_t)(frame * sizeof *value)) == -1 ?
+	    errstr_sys("/proc/%s", f->name) : 0;
 }
 
 void

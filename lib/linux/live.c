@@ -206,11 +206,11 @@ live_found(struct live *l, pid_t pid)
 int
 live_addpid(struct live *l, pid_t pid)
 {
-	long tgid;
+	pid_t leader;
 
-	if ((tgid = proc_status(pid, 0, "Tgid")) == -1)
+	if ((leader = proc_leader(pid)) == -1)
 		return errstr_set("no such process: %d", pid);
-	return live_add(l, (pid_t)tgid, false);
+	return live_add(l, leader, false);
 }
 
 static int

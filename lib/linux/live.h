@@ -243,6 +243,7 @@ int		 space_pagemap(const struct space *);
 int		 pagemap_walk(int, uint64_t, uint64_t, unsigned int,
 		    pagerun_fn, void *);
 int		 pagemap_first(int, uint64_t *, uint64_t);
+uint64_t	 pagemap_huge(int, uint64_t, uint64_t);
 int		 pagemap_any(int, uint64_t, uint64_t);
 int		 pagemap_frames(int, uint64_t, size_t, uint64_t *);
 
@@ -252,12 +253,13 @@ struct entries {		/* that lie one after another in a mapping */
 	uint64_t	 addr;	/* of the first */
 	const uint64_t	*v;	/* borrowed */
 	size_t		 n;
+	size_t		 each;	/* pages of one: 1, or all of a huge page */
 };
 
 typedef int	(*entries_fn)(void *, const struct entries *);
 
-int		 pagemap_entries(int, const struct vmas *, entries_fn,
-		    void *);
+int		 pagemap_entries(int, const struct vmas *,
+		    const struct frames *, entries_fn, void *);
 
 /* livesource.c: the memory of a stopped process as a source */
 struct source	*source_live(struct snap *, pid_t);

@@ -17,24 +17,24 @@ struct livepages {
 };
 
 static int
-pages_entry(const struct livepages *lp, uint64_t addr, uint64_t e)
+pages_entry(const struct livepages *lp, uint64_t addr, uint64_t e, bool huge)
 {
 	struct pagespan p = { addr, addr + lp->page, PAGES_RAW, 0, 0, 0 };
 
 	if (!(e & PME_PRESENT))
 		return 0;
-	if (!(e & PME_EXCLUSIVE)) {
+	if (!(e & PME_EXCLUSIVE))
 		p.kind = PAGES_SHARED;
-		if ((e & PME_FRAME) != 0) {
-			p.store = STORE_FRAMES;
-			p.at = (e & PME_FRAME) * (lp->page / KB);
-		}
+	if ((huge || p.kind == PAGES_SHARED) && (e & PME_FRAME) != 0) {
+		p.store = STORE_FRAMES;
+		p.at = (e & PME_FRAME) * (lp->page / KB);
 	}
 	return pagelist_add(lp->list, &p);
 }
 
 /*
- * Look at the entries of pages that are present.
+ * Look at the entries of pages that are present.  Of huge ones PME_EXCLUSIVE
+ * is not certain: entries.c.
  */
 static int
 pages_present(const struct livepages *lp, const struct pagerun *r)
@@ -54,7 +54,8 @@ pages_present(const struct livepages *lp, const struct pagerun *r)
 		if ((size_t)n < sizeof *v)
 			break;
 		for (i = 0; i < (size_t)n / sizeof *v; i++, addr += lp->page)
-			if (pages_entry(lp, addr, v[i]) == -1)
+			if (pages_entry(lp, addr, v[i],
+			    r->what & PM_HUGE) == -1)
 				return -1;
 	}
 	return 0;
@@ -93,7 +94,7 @@ pages_live(struct pagelist *l, const struct space *sp)
 	for (rc = 0, i = 0; rc == 0 && i < sp->vma.n; i++) {
 		v = &sp->vma.v[i];
 		if (v->start < INT64_MAX)	/* [vsyscall] is not there */
-			rc = pagemap_walk(lp.fd, v->start, v->end, 0,
+			rc = pagemap_walk(lp.fd, v->start, v->end, PM_HUGE,
 			    pages_run, &lp);
 	}
 	close(lp.fd);

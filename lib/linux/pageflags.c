@@ -95,8 +95,13 @@ tally_entry(struct tally *t, uint64_t e)
 static int
 tally_entries(void *arg, const struct entries *es)
 {
+	const struct tally *t = arg;
 	size_t i;
 
+	for (i = 0; t->frames != NULL && i < es->n; i++)
+		if (es->v[i] & PME_PRESENT && (es->v[i] & PME_FRAME) != 0 &&
+		    frames_want(t->frames, es->v[i] & PME_FRAME) == -1)
+			return -1;
 	for (i = 0; i < es->n; i++)
 		if (es->v[i] != 0 && tally_entry(arg, es->v[i]) == -1)
 			return -1;
@@ -121,7 +126,8 @@ pageflags_live(struct flagcounts *c, const struct space *sp,
 	if (access("/sys/kernel/mm/page_idle", F_OK) == -1)
 		t.told &= ~((uint64_t)1 << 25);
 	fd = space_pagemap(sp);
-	rc = fd == -1 ? -1 : pagemap_entries(fd, &sp->vma, tally_entries, &t);
+	rc = fd == -1 ? -1 : pagemap_entries(fd, &sp->vma, NULL, tally_entries,
+	    &t);
 	if (fd != -1)
 		close(fd);
 	*hidden = t.hidden;

@@ -224,6 +224,31 @@ pagemap_first(int fd, uint64_t *addr, uint64_t end)
 }
 
 /*
+ * How far pages from addr on, but not behind end, are present and mapped by
+ * entries of many each: addr if the first is not, or if the kernel does not
+ * tell.
+ */
+uint64_t
+pagemap_huge(int fd, uint64_t addr, uint64_t end)
+{
+	struct scan_region v;
+	struct scan_arg a = { 0 };
+
+	a.size = sizeof a;
+	a.start = addr;
+	a.end = addr + (uint64_t)sysconf(_SC_PAGESIZE);
+	a.vec = (uint64_t)(uintptr_t)&v;
+	a.vec_len = 1;
+	a.category_mask = SCAN_PRESENT;
+	a.return_mask = SCAN_HUGE;
+	if (ioctl(fd, SCAN_IOCTL, &a) != 1 || !(v.categories & SCAN_HUGE))
+		return addr;
+	a.end = end;		/* it stops where they are no more alike */
+	return ioctl(fd, SCAN_IOCTL, &a) == 1 && v.start == addr &&
+	    v.categories & SCAN_HUGE ? v.end : addr;
+}
+
+/*
  * Is there a page in start..end (exclusive) that is present or in swap?  1,
  * 0, or -1.  What comes behind the first is not looked at.
  */

@@ -22,24 +22,20 @@ struct usage {
 	struct pageuse	*use;	/* borrowed, as all here; by mapping */
 	const struct space *sp;
 	struct frames	*counts; /* NULL: not told */
+	const struct frames *flags; /* likewise */
 	uint64_t	*vague;	/* owned; KB: shared, or the zero page */
 	bool		 hidden; /* there are frames that are not told */
 };
 
 /*
- * A page that is not mapped here alone.
+ * A page that is not mapped here alone, by its frame.
  */
 static int
-use_shared(struct usage *u, size_t i, uint64_t e)
+use_counted(struct usage *u, struct pageuse *p, uint64_t frame)
 {
-	struct pageuse *p = &u->use[i];
 	uint64_t n;
 
-	if (u->counts == NULL || (e & PME_FRAME) == 0) {
-		u->vague[i] += u->kb;
-		return 0;
-	}
-	if (frames_get(u->counts, e & PME_FRAME, &n) == -1)
+	if (frames_get(u->counts, frame, &n) == -1)
 		return -1;
 	if (n == 0)		/* the zero page, or memory of a device */
 		return 0;
@@ -48,6 +44,38 @@ use_shared(struct usage *u, size_t i, uint64_t e)
 		p->uss += u->kb;
 	else
 		p->shared += u->kb;
+	return 0;
+}
+
+static bool
+is_shared(uint64_t e)
+{
+	return (e & (PME_PRESENT | PME_EXCLUSIVE)) == PME_PRESENT;
+}
+
+static int
+use_shared(struct usage *u, const struct entries *es)
+{
+	uint64_t e;
+	size_t i;
+
+	for (i = 0; i < es->n; i++) {
+		e = es->v[i];
+		if (!is_shared(e))
+			continue;
+		if (u->counts == NULL || (e & PME_FRAME) == 0)
+			u->vague[es->vma] += u->kb;
+		else if (frames_want(u->counts, e & PME_FRAME) == -1)
+			return -1;
+	}
+	if (u->counts == NULL)
+		return 0;
+	for (i = 0; i < es->n; i++) {
+		e = es->v[i];
+		if (is_shared(e) && (e & PME_FRAME) != 0 &&
+		    use_counted(u, &u->use[es->vma], e & PME_FRAME) == -1)
+			return -1;
+	}
 	return 0;
 }
 
@@ -67,26 +95,25 @@ use_entries(void *arg, const struct entries *es)
 	const uint64_t own = PME_PRESENT | PME_EXCLUSIVE;
 	struct usage *u = arg;
 	struct pageuse *p = &u->use[es->vma];
+	bool others, reserved;
 	uint64_t e, n;
 	size_t i;
-	bool huge;
 
-	huge = u->sp->m[es->vma].flags & MAPPING_HUGETLB;
-	for (i = n = 0; i < es->n; i++) {
+	reserved = u->sp->m[es->vma].flags & MAPPING_HUGETLB;
+	for (i = n = 0, others = false; i < es->n; i++) {
 		e = es->v[i];
-		if (huge)
-			p->huge += e & PME_PRESENT ? u->kb : 0;
+		if (reserved)
+			p->huge += e & PME_PRESENT ? es->each * u->kb : 0;
 		else if ((e & own) == own)
-			n++;
-		else if (e & PME_PRESENT) {
-			if (use_shared(u, es->vma, e) == -1)
-				return -1;
-		} else if (e != 0)
+			n += es->each;
+		else if (e & PME_PRESENT)
+			others = true;
+		else if (e != 0)
 			use_absent(u, es->vma, e);
 	}
 	p->uss += n * u->kb;
 	p->pss += n * u->pss;
-	return 0;
+	return others ? use_shared(u, es) : 0;
 }
 
 struct scanned {
@@ -137,7 +164,7 @@ use_all(struct usage *u, bool detail)
 {
 	size_t i;
 
-	if (pagemap_entries(u->fd, &u->sp->vma, use_entries, u) == -1)
+	if (pagemap_entries(u->fd, &u->sp->vma, u->flags, use_entries, u) == -1)
 		return -1;
 	for (i = 0; i < u->sp->vma.n; i++) {
 		u->hidden = u->hidden || u->vague[i] > 0;
@@ -150,15 +177,18 @@ use_all(struct usage *u, bool detail)
 
 /*
  * How much memory each mapping of a live process takes, to be added to use,
- * which has as many as sp.  counts are of kpagecount, or NULL; *hidden is
- * set when pss is not known for the want of them.  What detail asks for costs
- * a second walk.
+ * which has as many as sp.  counts are of kpagecount and flags of kpageflags;
+ * each may be NULL.  *hidden is set when pss is not known for the want of
+ * counts; without flags uss of huge pages may be wrong.  What detail asks for
+ * costs a second walk.
  */
 int
 pageuse_live(struct pageuse *use, const struct space *sp,
-    struct frames *counts, bool detail, bool *hidden)
+    struct frames *counts, const struct frames *flags, bool detail,
+    bool *hidden)
 {
-	struct usage u = { .use = use, .sp = sp, .counts = counts };
+	struct usage u = { .use = use, .sp = sp, .counts = counts,
+	    .flags = flags };
 	uint64_t page;
 	int rc;
 

@@ -76,6 +76,11 @@ is "$? $(awk 'NR == 2 || NR == 3 { for (i = 2; i < 8; i++) n[i] += $i }
 	print $1, NF }' "$tmp/out")" "0 total 7" "the total of several"
 is "$("$pagestat" "pages$$" "$few" | wc -l)" 4 "by name, none twice"
 
+target "$targets/threads"
+threads=("/proc/$pid/task"/*)
+"$pagestat" "$pid" "${threads[@]##*/}" >"$tmp/out"
+is "$? $(wc -l <"$tmp/out")" "0 2" "by its threads, none twice"
+
 # What a pair shares: by page tables, by the mappings of both, and by how
 # many pages were there to be shared.
 target "$targets/pages" "$tmp/pub/file" 1100

@@ -140,6 +140,38 @@ small(const char *path)
 	    MAP_NORESERVE, -1);
 }
 
+/*
+ * A child that has less of three huge pages than its parent: it wrote to the
+ * first page of one, unmapped half of another, and a little of the last.
+ */
+static pid_t
+forked(void)
+{
+	char c, *p;
+	pid_t pid;
+	int fd[2];
+
+	p = new(3 * HUGE, HUGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	(void)madvise(p, 3 * HUGE, MADV_HUGEPAGE);
+	touch(p, 3 * HUGE / PAGE);
+	if (pipe(fd) == -1 || (pid = fork()) == -1)
+		err(1, "fork");
+	if (pid > 0) {
+		if (close(fd[1]) == -1 || read(fd[0], &c, 1) != 1 ||
+		    close(fd[0]) == -1)
+			errx(1, "the child failed");
+		return pid;
+	}
+	end_with_parent();
+	*p = 2;
+	if (munmap(p + HUGE, HUGE / 2) == -1 ||
+	    munmap(p + 3 * HUGE - PAGE, PAGE) == -1 ||
+	    write(fd[1], "", 1) != 1)
+		err(1, "child");
+	for (;;)
+		pause();
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -152,13 +184,7 @@ main(int argc, char *argv[])
 	n = strtoul(argv[2], NULL, 10);
 	common = anon(n + 1);
 	pattern_fill(common, n * PAGE, 7);
-	if ((pid = fork()) == -1)
-		err(1, "fork");
-	if (pid == 0) {
-		end_with_parent();
-		for (;;)
-			pause();
-	}
+	pid = forked();
 	printf("child %d\n", pid);
 	expect("common", common, (int)n, (int)n, 0, 0, 0);
 	small(argv[1]);
