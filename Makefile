@@ -48,9 +48,9 @@ LINUXSRC = lib/linux/anonfile.c lib/linux/byname.c lib/linux/carry.c \
 	lib/linux/procfs.c lib/linux/readers.c lib/linux/regs.c \
 	lib/linux/seize.c lib/linux/state.c lib/linux/take.c lib/linux/task.c \
 	lib/linux/thing.c lib/linux/threadset.c lib/linux/touched.c \
-	lib/linux/tracefs.c lib/linux/tracepoint.c lib/linux/tracer.c \
-	lib/linux/unixdiag.c lib/linux/unixqueue.c lib/linux/unixsock.c \
-	lib/linux/user.c lib/linux/vdso.c
+	lib/linux/tpflags.c lib/linux/tracefs.c lib/linux/tracepoint.c \
+	lib/linux/tracer.c lib/linux/unixdiag.c lib/linux/unixqueue.c \
+	lib/linux/unixsock.c lib/linux/user.c lib/linux/vdso.c
 
 MAN1 = $(foreach p,$(PROGS),cmd/$p/$p.1)
 MAN3 = lib/libsnap.3
@@ -65,10 +65,10 @@ procmap_SRC = cmd/procmap/compare.c cmd/procmap/facts.c cmd/procmap/figure.c \
 	cmd/procmap/styles.c cmd/procmap/svg.c
 snapfs_SRC = cmd/snapfs/mount.c cmd/snapfs/serve.c cmd/snapfs/stream.c
 snapfs_PKGS = fuse3
-vmtrace_SRC = cmd/vmtrace/calls.c cmd/vmtrace/histogram.c \
-	cmd/vmtrace/line.c cmd/vmtrace/slab.c cmd/vmtrace/stream.c \
-	cmd/vmtrace/symbol.c cmd/vmtrace/tally.c cmd/vmtrace/task.c \
-	cmd/vmtrace/total.c
+vmtrace_SRC = cmd/vmtrace/calls.c cmd/vmtrace/command.c \
+	cmd/vmtrace/histogram.c cmd/vmtrace/line.c cmd/vmtrace/slab.c \
+	cmd/vmtrace/stream.c cmd/vmtrace/symbol.c cmd/vmtrace/tally.c \
+	cmd/vmtrace/task.c cmd/vmtrace/total.c
 
 # Tests: unit tests and targets are one C file each.
 UNIT = $(basename $(notdir $(wildcard tests/unit/t_*.c)))
@@ -212,7 +212,7 @@ lint:
 
 bench:
 	@tests/setup bench
-	@$(MAKE) -s all $(BENCH:%=$O/tests/bench/%)
+	@$(MAKE) -s all $(BENCH:%=$O/tests/bench/%) $O/tests/targets/faults
 	@BUILD=$O tests/bench/run
 
 cover:

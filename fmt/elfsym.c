@@ -10,6 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+	NAME_MOST = 255,	/* bytes that are kept of a name */
+	TABLE_MOST = 1 << 28	/* bytes of a table that is read */
+};
+
 struct elfsym {
 	uint64_t	 start;	/* offset in the file */
 	uint64_t	 end;	/* exclusive; start: the file does not tell */
@@ -92,23 +97,28 @@ sym_add(struct elfsyms *s, const GElf_Sym *sym, const char *name)
 	p->start = off;
 	if (__builtin_add_overflow(off, sym->st_size, &p->end))
 		p->end = off;
-	if ((p->name = strdup(name)) == NULL)
+	if ((p->name = strndup(name, NAME_MOST)) == NULL)
 		return errstr_set("out of memory");
 	s->n++;
 	return 0;
 }
 
 /*
- * The functions of a table of symbols.
+ * The functions of a table of symbols.  One that is too large, or whose names
+ * are, has none.
  */
 static int
 table_read(struct elfsyms *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	Elf_Data *d;
+	GElf_Shdr names;
 	GElf_Sym sym;
 	size_t i, n;
 	int type;
 
+	if (sh->sh_size > TABLE_MOST || gelf_getshdr(elf_getscn(elf,
+	    sh->sh_link), &names) == NULL || names.sh_size > TABLE_MOST)
+		return 0;
 	d = elf_getdata(scn, NULL);
 	if (d == NULL || sh->sh_entsize == 0)
 		return 0;
@@ -147,6 +157,10 @@ syms_read(struct elfsyms *s, Elf *elf)
 	return 0;
 }
 
+/*
+ * Of several with one address the last is told: the longest, and of its
+ * names the first by alphabet.
+ */
 static int
 sym_cmp(const void *a, const void *b)
 {
@@ -154,7 +168,9 @@ sym_cmp(const void *a, const void *b)
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	return x->end < y->end ? -1 : x->end > y->end;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return strcmp(y->name, x->name);
 }
 
 /*

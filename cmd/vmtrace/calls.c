@@ -151,7 +151,9 @@ remap_end(struct stream *s, struct thread *th, const struct trace *t,
 	uint64_t len = page_up(th->call[3]);
 	char event[64];
 
-	if (late && vmas_move(map, addr, old, to, len) == -1)
+	/* DONTUNMAP: what was there is empty now, but mapped */
+	if (late && vmas_move(map, addr, th->call[4] & MREMAP_DONTUNMAP ? 0 :
+	    old, to, len) == -1)
 		s->nomem = true;
 	snprintf(event, sizeof event, "remap   %16jx +0x%jx to",
 	    (uintmax_t)addr, (uintmax_t)old);

@@ -11,6 +11,7 @@
 
 enum {
 	BLOCKS_MOST = 1 << 16,
+	BITS_MOST = 40,		/* of a block: many processes stay many */
 	LINES_MOST = 48,	/* of a process */
 	BAR = 40		/* columns */
 };
@@ -55,7 +56,7 @@ histogram_fault(struct output_state *o, const struct line *l)
 	key.name = name == NULL ? none : *name == '\0' ? anon : name;
 	if ((r = tally_get(o->pages, &key)) != NULL)
 		r->count[0]++;
-	if (tally_n(o->pages) > BLOCKS_MOST)
+	if (tally_n(o->pages) > BLOCKS_MOST && shift < BITS_MOST)
 		blocks_widen(o);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE 1000000000	/* ns that lines wait for a fault */
+enum { PATIENCE = 250000000 };	/* ns that lines wait for a fault */
 
 enum { HELD_MOST = 65536 };	/* lines */
 

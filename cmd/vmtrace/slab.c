@@ -12,6 +12,7 @@ enum { ORDER_MOST = 40 };	/* pages are allocated as 2^order */
 static void
 page_take(struct stream *s, const struct trace *t, struct line *l)
 {
+	char flags[256];
 	uint64_t order, bytes;
 	bool alloc = t->kind == TRACE_PAGEALLOC;
 
@@ -21,9 +22,9 @@ page_take(struct stream *s, const struct trace *t, struct line *l)
 	if (l == NULL)
 		total_slab(&s->out, "pages", 0, alloc, bytes);
 	else if (alloc)
-		line_text(l, "%-7s %16jx %ju bytes gfp 0x%jx", "page+",
+		line_text(l, "%-7s %16jx %ju bytes %s", "page+",
 		    (uintmax_t)t->arg[0], (uintmax_t)bytes,
-		    (uintmax_t)t->arg[2]);
+		    tpflags_string(t->flags, t->arg[2], flags, sizeof flags));
 	else
 		line_text(l, "%-7s %16jx %ju bytes", "page-",
 		    (uintmax_t)t->arg[0], (uintmax_t)bytes);
@@ -34,7 +35,7 @@ object_take(struct stream *s, const struct trace *t, struct line *l)
 {
 	bool alloc = t->kind == TRACE_KMALLOC || t->kind == TRACE_CACHEALLOC;
 	const char *name = *t->name == '\0' ? "kmalloc" : t->name;
-	char site[128];
+	char site[128], flags[256];
 
 	if (l == NULL) {
 		total_slab(&s->out, name, t->arg[0], alloc,
@@ -44,10 +45,11 @@ object_take(struct stream *s, const struct trace *t, struct line *l)
 	if (*kernel_name(&s->out, t->arg[0], site, sizeof site) == '\0')
 		snprintf(site, sizeof site, "%jx", (uintmax_t)t->arg[0]);
 	if (alloc)
-		line_text(l, "%-7s %16jx %s %ju of %ju bytes gfp 0x%jx by %s",
+		line_text(l, "%-7s %16jx %s %ju of %ju bytes %s by %s",
 		    "slab+", (uintmax_t)t->arg[1], name,
 		    (uintmax_t)t->arg[2], (uintmax_t)t->arg[3],
-		    (uintmax_t)t->arg[4], site);
+		    tpflags_string(t->flags, t->arg[4], flags, sizeof flags),
+		    site);
 	else
 		line_text(l, "%-7s %16jx %s by %s", "slab-",
 		    (uintmax_t)t->arg[1], name, site);

@@ -5,6 +5,7 @@
  * of these when the thread does something else.
  */
 #include "vmtrace.h"
+#include "linux/live.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -31,6 +32,17 @@ vma_keep(struct stream *s, struct vma *to, const struct vma *v)
 		s->nomem = true;
 }
 
+/*
+ * Whatever became of the fault of a thread, it is over.
+ */
+static void
+fault_drop(struct stream *s, struct thread *th)
+{
+	if (th->fault != NULL)
+		line_close(&s->out, th->fault, RESULT_NONE, 0);
+	th->fault = NULL;
+}
+
 static struct line *
 fault_begin(struct stream *s, struct thread *th, const struct trace *t,
     uint64_t addr, uint64_t ip, bool kernel)
@@ -38,10 +50,7 @@ fault_begin(struct stream *s, struct thread *th, const struct trace *t,
 	const struct vmas *map = &th->process->map;
 	struct line *l;
 
-	if (th->fault != NULL) {
-		line_close(&s->out, th->fault, RESULT_NONE, 0);
-		th->fault = NULL;
-	}
+	fault_drop(s, th);
 	l = line_add(&s->out, t->rec->time, th->process->pid, th->tid);
 	if (l == NULL) {
 		s->nomem = true;
@@ -118,7 +127,8 @@ fault_end(struct stream *s, struct thread *th, const struct trace *t,
 static void
 fault_signal(struct stream *s, struct thread *th, const struct trace *t)
 {
-	if (th->fault == NULL)
+	/* by kill(2), it is of no fault, and likely another's */
+	if (th->fault == NULL || (int64_t)t->arg[1] <= 0)
 		return;
 	line_close(&s->out, th->fault, t->arg[0] == SIGBUS ? RESULT_BUS :
 	    RESULT_SEGV, t->rec->time);
@@ -138,6 +148,22 @@ say(struct stream *s, const struct thread *th, const struct trace *t,
 		line_text(l, "%s", event);
 	else
 		line_text(l, "%-7s %16s %s", event, "", what);
+}
+
+/*
+ * The thread of a number, which may have been that of another one.
+ */
+static struct thread *
+thread_of(struct stream *s, uint32_t pid, uint32_t tid)
+{
+	struct thread *th;
+
+	th = thread_find(&s->tasks, (pid_t)tid);
+	if (th != NULL && th->process->pid != (pid_t)pid)
+		fault_drop(s, th);
+	if ((th = thread_get(&s->tasks, (pid_t)pid, (pid_t)tid)) == NULL)
+		s->nomem = true;
+	return th;
 }
 
 /*
@@ -161,15 +187,13 @@ task_fork(struct stream *s, struct thread *th, const struct trace *t)
 		p->since = parent->since;
 		p->brk = parent->brk;
 	}
-	if (thread_get(&s->tasks, (pid_t)r->child, (pid_t)r->ctid) == NULL)
-		s->nomem = true;
+	(void)thread_of(s, r->child, r->ctid);
 }
 
 static void
 task_exit(struct stream *s, struct thread *th, const struct trace *t)
 {
-	if (th->fault != NULL)
-		line_close(&s->out, th->fault, RESULT_NONE, 0);
+	fault_drop(s, th);
 	say(s, th, t, "exit", "");
 	thread_drop(&s->tasks, th);
 }
@@ -232,7 +256,7 @@ dispatch(struct stream *s, struct thread *th, const struct trace *t)
  * Take what a tracer tells: a trace_fn.  It ends the trace when as many
  * faults were told as are wanted, or memory ran out.
  */
-int
+static int
 stream_take(void *arg, const struct trace *t)
 {
 	struct stream *s = arg;
@@ -242,10 +266,7 @@ stream_take(void *arg, const struct trace *t)
 		tasks_reread(&s->tasks);
 		return 0;
 	}
-	th = thread_get(&s->tasks, (pid_t)t->rec->pid, (pid_t)t->rec->tid);
-	if (th == NULL)
-		s->nomem = true;
-	else
+	if ((th = thread_of(s, t->rec->pid, t->rec->tid)) != NULL)
 		dispatch(s, th, t);
 	if (t->rec->time > s->last)
 		s->last = t->rec->time;
@@ -253,14 +274,26 @@ stream_take(void *arg, const struct trace *t)
 	return s->nomem || s->out.full ? -1 : 0;
 }
 
+/*
+ * Tell of what a tracer has: of all, or of what is old enough to be in
+ * order.  -1: this is the end.
+ */
+int
+stream_read(struct stream *s, struct tracer *t, bool all)
+{
+	uint64_t now = now_ns();
+
+	if (tracer_read(t, all, stream_take, s) == -1)
+		return -1;
+	/* lines do not wait long for a fault even if nothing else happens */
+	lines_flush(&s->out, now);
+	return s->out.full ? -1 : 0;
+}
+
 static void
 thread_end(void *arg, struct thread *th)
 {
-	struct stream *s = arg;
-
-	if (th->fault != NULL)
-		line_close(&s->out, th->fault, RESULT_NONE, 0);
-	th->fault = NULL;
+	fault_drop(arg, th);
 }
 
 /*

@@ -20,21 +20,28 @@ struct symfile {
 static struct symfile *file;	/* owned */
 static size_t nfile;
 
+/*
+ * Nothing but a regular file is opened, for to open another may do something.
+ */
 static struct elfsyms *
 syms_open(const struct row *r)
 {
-	struct elfsyms *s;
+	struct elfsyms *s = NULL;
 	struct stat st;
-	int fd;
+	char path[64];
+	int at, fd;
 
-	fd = open(r->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd == -1)
+	if ((at = open(r->name, O_PATH | O_CLOEXEC)) == -1)
 		return NULL;
-	s = NULL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    (uint64_t)st.st_ino == r->ino)
-		s = elfsyms_read(fd);
-	close(fd);
+	if (fstat(at, &st) == 0 && S_ISREG(st.st_mode) &&
+	    (uint64_t)st.st_ino == r->ino) {
+		snprintf(path, sizeof path, "/proc/self/fd/%d", at);
+		if ((fd = open(path, O_RDONLY | O_CLOEXEC)) != -1) {
+			s = elfsyms_read(fd);
+			close(fd);
+		}
+	}
+	close(at);
 	return s;
 }
 

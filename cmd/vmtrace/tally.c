@@ -1,11 +1,14 @@
 /*
- * Counts of what has the same process, number, flags and name.
+ * Counts of what has the same process, number, flags and name.  There is an
+ * end to how many are kept: what comes then is counted as "others".
  */
 #include "vmtrace.h"
 #include "tree.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { ROWS_MOST = 1 << 18 };
 
 RB_HEAD(rows, row);
 
@@ -38,15 +41,24 @@ tally_new(void)
 }
 
 /*
- * The row of a key; a new one is a copy of it.  NULL: out of memory.
+ * The row of a key; a new one is a copy of it, or the one of others.  NULL:
+ * out of memory.
  */
 struct row *
 tally_get(struct tally *t, const struct row *key)
 {
+	static char others[] = "others";
+	static const struct row rest = { .name = others };
 	struct row *r, k = *key;
 
 	if ((r = RB_FIND(rows, &t->all, &k)) != NULL)
 		return r;
+	if (t->n >= ROWS_MOST) {
+		k = rest;
+		key = &rest;
+		if ((r = RB_FIND(rows, &t->all, &k)) != NULL)
+			return r;
+	}
 	if ((r = malloc(sizeof *r)) == NULL)
 		return NULL;
 	*r = *key;

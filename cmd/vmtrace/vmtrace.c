@@ -4,25 +4,15 @@
 #include "vmtrace.h"
 #include "linux/live.h"
 
-#include <sys/wait.h>
-
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { WAIT_MS = 50 };		/* what happens is told this late at most */
-
-struct command {		/* one that we start */
-	pid_t	 pid;		/* 0: none */
-	int	 go;		/* it starts when this is closed */
-	int	 why;		/* errno comes from here, if it does not */
-};
 
 static volatile sig_atomic_t ended;
 
@@ -42,27 +32,21 @@ on_signal(int sig)
 }
 
 /*
- * From here on, signals come only while we wait; those that are ignored
- * stay so.  Returns the mask for that time.
+ * A signal ends the trace, and a second one us: output may wait for whoever
+ * reads it.  Those that are ignored stay so.
  */
 static void
-signals_begin(sigset_t *wait)
+signals_begin(void)
 {
 	static const int sig[] = { SIGHUP, SIGINT, SIGTERM };
-	struct sigaction sa = { .sa_handler = on_signal };
-	sigset_t block;
+	struct sigaction sa = { .sa_handler = on_signal,
+	    .sa_flags = SA_RESTART | (int)SA_RESETHAND };
 	size_t i;
 
-	sigemptyset(&block);
 	for (i = 0; i < sizeof sig / sizeof *sig; i++)
-		if (signal(sig[i], SIG_IGN) != SIG_IGN) {
+		if (signal(sig[i], SIG_IGN) != SIG_IGN)
 			sigaction(sig[i], &sa, NULL);
-			sigaddset(&block, sig[i]);
-		}
 	signal(SIGPIPE, SIG_IGN);
-	sigprocmask(SIG_BLOCK, &block, wait);
-	for (i = 0; i < sizeof sig / sizeof *sig; i++)
-		sigdelset(wait, sig[i]);
 }
 
 static void
@@ -82,7 +66,8 @@ parse_seconds(struct options *o, const char *s)
 	char *end;
 
 	v = strtod(s, &end);
-	if (end == s || *end != '\0' || !isfinite(v) || v <= 0 || v > 1e9)
+	if (end == s || s[strspn(s, "0123456789.")] != '\0' || *end != '\0' ||
+	    v <= 0 || v > 1e9)
 		errx(2, "-t %s: not a number of seconds", s);
 	o->ns = (uint64_t)(v * 1e9);
 }
@@ -91,70 +76,6 @@ static bool
 is_number(const char *s)
 {
 	return *s != '\0' && s[strspn(s, "0123456789")] == '\0';
-}
-
-/*
- * Start a command as far as to where it waits for us; if we die, it does not
- * start at all.
- */
-static void
-command_begin(struct command *c, char **argv)
-{
-	int go[2], why[2], e;
-	char ch;
-
-	if (pipe2(go, O_CLOEXEC) == -1 || pipe2(why, O_CLOEXEC) == -1)
-		err(1, "pipe");
-	if ((c->pid = fork()) == -1)
-		err(1, "fork");
-	if (c->pid == 0) {
-		close(go[1]);
-		if (read(go[0], &ch, 1) != 1)
-			_exit(1);
-		execvp(argv[0], argv);
-		e = errno;
-		(void)!write(why[1], &e, sizeof e);
-		_exit(127);
-	}
-	close(go[0]);
-	close(why[1]);
-	c->go = go[1];
-	c->why = why[0];
-}
-
-/*
- * Let a command start; an error if there is none.
- */
-static void
-command_go(struct command *c, const char *name)
-{
-	int e;
-
-	if (write(c->go, "", 1) != 1)
-		err(1, "%s", name);
-	close(c->go);
-	if (read(c->why, &e, sizeof e) == sizeof e) {
-		(void)waitpid(c->pid, NULL, 0);
-		errx(1, "%s: %s", name, strerror(e));
-	}
-	close(c->why);
-}
-
-/*
- * Say how a command ended, if it has and not well.
- */
-static void
-command_end(const struct command *c, const char *name)
-{
-	int status;
-
-	if (c->pid == 0 || waitpid(c->pid, &status, WNOHANG) != c->pid)
-		return;
-	if (WIFSIGNALED(status))
-		warnx("%s: killed by signal %d (%s)", name, WTERMSIG(status),
-		    strsignal(WTERMSIG(status)));
-	else if (WEXITSTATUS(status) != 0)
-		warnx("%s: exit status %d", name, WEXITSTATUS(status));
 }
 
 /*
@@ -175,68 +96,92 @@ unfit(pid_t pid)
 }
 
 /*
+ * Trace a process that is named, if only by a thread of it.  NULL, or why
+ * that cannot be.
+ */
+static const char *
+process_add(struct tracer *t, struct stream *s, const char *name)
+{
+	const char *why;
+	struct process *p;
+	long tgid;
+	pid_t pid;
+
+	pid = (pid_t)strtonum(name, 1, INT_MAX, &why);
+	if (why != NULL)
+		return "No such process";
+	if ((why = unfit(pid)) != NULL)
+		return why;
+	if ((tgid = proc_status(pid, 0, "Tgid")) > 0)
+		pid = (pid_t)tgid;
+	if (tracer_addprocess(t, pid) == -1) {
+		if (errno == ESRCH)
+			return "No such process";
+		if (errno == EACCES || errno == EPERM)
+			return "it is not ours to trace";
+		errx(1, "%s: %s", name, snap_errstr());
+	}
+	p = process_new(&s->tasks, pid);
+	if (p == NULL || process_read(p) == -1)
+		warnx("%s: mappings have no names", snap_errstr());
+	return NULL;
+}
+
+/*
  * Trace the processes that are named: how many there are.
  */
 static size_t
 processes_add(struct tracer *t, struct stream *s, char **argv, bool *failed)
 {
 	const char *why;
-	struct process *p;
-	long long pid;
 	size_t n;
 
 	for (n = 0; *argv != NULL; argv++) {
-		pid = strtonum(*argv, 1, INT_MAX, &why);
-		if (why == NULL)
-			why = unfit((pid_t)pid);
-		else
-			why = "No such process";
-		if (why == NULL && tracer_addprocess(t, (pid_t)pid) == -1) {
-			why = snap_errstr();
-			if (errno == ESRCH)
-				why = "No such process";
-			else if (errno == EACCES || errno == EPERM)
-				why = "it is not ours to trace";
-		}
-		if (why != NULL) {
-			warnx("%s: %s", *argv, why);
-			*failed = true;
+		if ((why = process_add(t, s, *argv)) == NULL) {
+			n++;
 			continue;
 		}
-		n++;
-		p = process_new(&s->tasks, (pid_t)pid);
-		if (p == NULL || process_read(p) == -1)
-			warnx("%s: mappings have no names", snap_errstr());
+		warnx("%s: %s", *argv, why);
+		*failed = true;
 	}
 	return n;
 }
 
 /*
- * Tell of what happens until it is over.
+ * How many ms to wait for what happens; 0: the time is over.
  */
 static int
-trace(struct tracer *t, struct stream *s, const sigset_t *mask)
+patience(const struct output_state *out)
 {
-	const struct options *o = s->out.opts;
-	uint64_t gone;
-	int ms, over, rc;
+	uint64_t gone = now_ns() - out->start, ns = out->opts->ns;
 
-	for (over = rc = 0; rc == 0 && !over && !ended;) {
-		ms = WAIT_MS;
-		gone = now_ns() - s->out.start;
-		if (o->ns != 0 && gone + WAIT_MS * 1000000ULL > o->ns)
-			ms = gone >= o->ns ? 0 :
-			    (int)((o->ns - gone) / 1000000) + 1;
-		over = tracer_wait(t, ms, mask);
-		if (o->ns != 0 && now_ns() - s->out.start >= o->ns)
-			over = 1;
-		rc = tracer_read(t, false, stream_take, s);
+	if (ns == 0 || gone + WAIT_MS * 1000000ULL < ns)
+		return WAIT_MS;
+	return gone >= ns ? 0 : (int)((ns - gone) / 1000000) + 1;
+}
+
+/*
+ * Tell of what happens until it is over; *over: all that is traced has
+ * ended.
+ */
+static int
+trace(struct tracer *t, struct stream *s, bool *over)
+{
+	int ms, rc;
+
+	for (rc = 0; rc == 0 && !*over && !ended;) {
+		if ((ms = patience(&s->out)) == 0)
+			break;
+		if (tracer_wait(t, ms) == 1)
+			*over = true;
+		else
+			rc = stream_read(s, t, false);
 		if (fflush(stdout) == EOF || ferror(stdout))
 			return errstr_sys("standard output");
 	}
 	tracer_stop(t);
 	if (rc == 0)
-		rc = tracer_read(t, true, stream_take, s);
+		rc = stream_read(s, t, true);
 	if (s->nomem)
 		return errstr_set("out of memory");
 	if (rc == -1 && !s->out.full)
@@ -283,11 +228,12 @@ run(const struct options *o, char **argv, bool *failed)
 	struct command c = { 0 };
 	struct stream s = { 0 };
 	struct tracer *t;
-	sigset_t mask;
+	bool over = false;
 
 	if (!is_number(argv[0]))
 		command_begin(&c, argv);
-	signals_begin(&mask);
+	signals_begin();
+	program_files();
 	if ((t = tracer_new(o->kernel)) == NULL)
 		errx(1, "%s", snap_errstr());
 	if (lines_begin(&s.out, o, now_ns()) == -1)
@@ -304,12 +250,13 @@ run(const struct options *o, char **argv, bool *failed)
 		command_go(&c, argv[0]);
 	if (!o->totals && !o->histogram)
 		lines_heading();
-	if (trace(t, &s, &mask) == -1) {
+	if (trace(t, &s, &over) == -1) {
 		warnx("%s", snap_errstr());
 		*failed = true;
 	} else
 		finish(t, &s, failed);
-	command_end(&c, argv[0]);
+	if (c.pid != 0 && command_end(&c, argv[0], over) == -1)
+		*failed = true;
 	tracer_free(t);
 	tasks_free(&s.tasks);
 	lines_end(&s.out);

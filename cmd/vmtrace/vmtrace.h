@@ -128,7 +128,7 @@ struct stream {
 	bool		 nomem;
 };
 
-int		 stream_take(void *, const struct trace *);
+int		 stream_read(struct stream *, struct tracer *, bool);
 void		 stream_end(struct stream *);
 void		 call_begin(struct thread *, const struct trace *);
 void		 call_end(struct stream *, struct thread *,
@@ -166,6 +166,19 @@ void		 total_slab(struct output_state *, const char *, uint64_t, bool,
 void		 total_print(struct output_state *);
 void		 histogram_fault(struct output_state *, const struct line *);
 void		 histogram_print(struct output_state *);
+
+/*
+ * A command that is started: command.c
+ */
+struct command {
+	pid_t	 pid;		/* 0: none */
+	int	 go;		/* it starts when a byte comes from here */
+	int	 why;		/* errno comes from here, if it does not */
+};
+
+void		 command_begin(struct command *, char **);
+void		 command_go(struct command *, const char *);
+int		 command_end(const struct command *, const char *, bool);
 
 /*
  * Names of instructions: symbol.c

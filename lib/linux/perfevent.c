@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -212,6 +213,41 @@ perflevel_lacks(const struct perflevel *l, bool slab, char *s, size_t size)
 	}
 	if (*s != '\0')
 		memmove(s, s + 2, strlen(s + 2) + 1);
+}
+
+/*
+ * A ring, without a place yet, for each processor that runs: the kernel has
+ * a list "0-3,5".  The caller frees it, after an error too.
+ */
+int
+rings_online(struct ring **ring, size_t *n)
+{
+	static const char path[] = "/sys/devices/system/cpu/online";
+	struct ring *p;
+	int first, last, c;
+	FILE *f;
+
+	if ((f = fopen(path, "re")) == NULL)
+		return errstr_sys("%s", path);
+	for (c = ','; c == ',' && fscanf(f, "%d", &first) == 1;) {
+		last = first;
+		if ((c = getc(f)) == '-') {
+			if (fscanf(f, "%d", &last) != 1)
+				break;
+			c = getc(f);
+		}
+		for (; first <= last; first++) {
+			p = reallocarray(*ring, *n + 1, sizeof *p);
+			if (p == NULL) {
+				fclose(f);
+				return errstr_set("out of memory");
+			}
+			*ring = p;
+			p[(*n)++] = (struct ring){ .cpu = first, .fd = -1 };
+		}
+	}
+	fclose(f);
+	return *n > 0 ? 0 : errstr_set("no processors");
 }
 
 /*

@@ -7,8 +7,6 @@
 
 #include "snap.h"
 
-#include <signal.h>
-
 /*
  * Records of a ring: perfrec.c
  */
@@ -95,6 +93,25 @@ void		 field_string(const struct tpfield *, const uint8_t *, size_t,
 		    char *, size_t);
 
 /*
+ * Names of flags, as tracepoints have them: tpflags.c
+ */
+enum { TPFLAGS = 64 };
+
+struct tpflag {
+	uint64_t	 value;	/* of one bit or several */
+	char		 name[32];
+};
+
+struct tpflags {		/* zeroed before use; nothing is owned */
+	struct tpflag	 v[TPFLAGS];
+	size_t		 n;
+};
+
+void		 tpflags_parse(struct tpflags *, const char *);
+const char	*tpflags_string(const struct tpflags *, uint64_t, char *,
+		    size_t);
+
+/*
  * Symbols of the kernel: kallsyms.c
  */
 struct ksym {
@@ -147,6 +164,8 @@ struct trace {
 	enum trace_kind	 kind;
 	uint64_t	 arg[TRACE_ARGS];
 	char		 name[64]; /* CACHEALLOC, CACHEFREE */
+	const struct tpflags *flags; /* borrowed: names of those in args; NULL
+				   if it is no tracepoint */
 	const struct perfrec *rec; /* borrowed */
 };
 
@@ -164,6 +183,7 @@ extern const struct tracepoint tracepoints[TRACE_EVENTS];
 struct tpformat {		/* what tracefs tells of it */
 	uint64_t	 id;
 	struct tpfield	 field[TRACE_ARGS];
+	struct tpflags	 flags;
 	bool		 known;
 };
 
@@ -213,6 +233,7 @@ void		 perflevel_lacks(const struct perflevel *, bool, char *,
 void		 perflevel_free(struct perflevel *);
 int		 perfevent_open(const struct perflevel *, enum trace_kind,
 		    pid_t, int, bool);
+int		 rings_online(struct ring **, size_t *);
 int		 ring_attach(struct ring *, int, size_t);
 int		 ring_drain(struct ring *, struct buf *);
 void		 ring_free(struct ring *);
@@ -224,7 +245,7 @@ int		 tracer_add(struct tracer *, pid_t, bool);
 int		 tracer_addprocess(struct tracer *, pid_t);
 void		 tracer_lacks(const struct tracer *, char *, size_t);
 bool		 tracer_has(const struct tracer *, enum trace_kind);
-int		 tracer_wait(struct tracer *, int, const sigset_t *);
+int		 tracer_wait(struct tracer *, int);
 void		 tracer_stop(struct tracer *);
 int		 tracer_read(struct tracer *, bool, trace_fn, void *);
 uint64_t	 tracer_lost(const struct tracer *);

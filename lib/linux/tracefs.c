@@ -40,28 +40,24 @@ tracefs_detached(void)
 /*
  * The directory of tracefs: where it is mounted, or else one that nobody
  * sees.  A descriptor, or -1 with errno, and the error string set.
+ *
+ * Of debugfs nothing is asked: to look for "tracing" there would mount it.
  */
 int
 tracefs_open(void)
 {
-	static const char *const place[] = { "/sys/kernel/tracing",
-	    "/sys/kernel/debug/tracing" };
-	size_t i;
 	int fd, e;
 
-	for (i = 0, e = 0; i < sizeof place / sizeof *place; i++) {
-		fd = open(place[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd != -1 && faccessat(fd, "events", R_OK | X_OK,
-		    AT_EACCESS) == 0)
-			return fd;
-		if (errno == EACCES)
-			e = errno;
-		if (fd != -1)
-			close(fd);
-	}
-	if (e == 0 && (fd = tracefs_detached()) != -1)
+	fd = open("/sys/kernel/tracing", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd != -1 && faccessat(fd, "events", R_OK | X_OK, AT_EACCESS) == 0)
 		return fd;
-	errno = e == 0 ? errno : e;
+	e = errno;
+	if (fd != -1)
+		close(fd);
+	if ((fd = tracefs_detached()) != -1)
+		return fd;
+	if (e == EACCES)
+		errno = e;
 	return errstr_sys("tracefs");
 }
 

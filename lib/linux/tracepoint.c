@@ -62,6 +62,8 @@ tracepoint_load(struct tpformat *f, enum trace_kind kind, int dir)
 		rc = format_id((char *)b.data, &f->id);
 	for (i = 0; rc == 0 && i < TRACE_ARGS && t->field[i] != NULL; i++)
 		(void)format_field((char *)b.data, t->field[i], &f->field[i]);
+	if (rc == 0)
+		tpflags_parse(&f->flags, (char *)b.data);
 	f->known = rc == 0;
 	buf_free(&b);
 	return rc;
@@ -75,8 +77,9 @@ tracepoint_decode(struct trace *t, const struct tpformat *f)
 {
 	const char *const *name = tracepoints[t->kind].field;
 	const uint8_t *raw = t->rec->raw;
-	size_t i, j, n, len = t->rec->rawlen;
+	size_t i, j, k, n, len = t->rec->rawlen;
 
+	t->flags = &f->flags;
 	if (raw == NULL)
 		return;
 	for (i = n = 0; i < TRACE_ARGS && name[i] != NULL; i++) {
@@ -85,9 +88,9 @@ tracepoint_decode(struct trace *t, const struct tpformat *f)
 			    sizeof t->name);
 			continue;
 		}
-		t->arg[n++] = field_get(&f->field[i], raw, len, 0);
-		for (j = 1; n < TRACE_ARGS && f->field[i].size > 8 &&
-		    j < f->field[i].size / sizeof(long); j++)
+		k = f->field[i].size <= sizeof t->arg[0] ? 1 :
+		    f->field[i].size / sizeof(long);
+		for (j = 0; j < k && n < TRACE_ARGS; j++)
 			t->arg[n++] = field_get(&f->field[i], raw, len, j);
 	}
 }

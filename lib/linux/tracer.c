@@ -11,7 +11,6 @@
 #include "live.h"
 
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 
 #include <linux/perf_event.h>
 
@@ -24,7 +23,7 @@
 enum {
 	RING_MOST = 4 << 20,	/* bytes, and */
 	RINGS_MOST = 128 << 20,	/* of all together */
-	HELD_MOST = 256 << 20,	/* bytes of records on our side */
+	HELD_MOST = 64 << 20,	/* bytes of records on our side */
 	HOLD_NS = 20000000,	/* records are held back for so long */
 	DRAIN_EACH = 2048,	/* records, between looks at the rings */
 	PASSES = 4		/* over the threads of a process */
@@ -56,47 +55,12 @@ struct tracer {
 };
 
 /*
- * The processors: a list "0-3,5".
- */
-static int
-tracer_cpus(struct tracer *t)
-{
-	struct ring *p;
-	int first, last, c;
-	FILE *f;
-
-	f = fopen("/sys/devices/system/cpu/online", "re");
-	if (f == NULL)
-		return errstr_sys("/sys/devices/system/cpu/online");
-	for (c = ','; c == ',' && fscanf(f, "%d", &first) == 1;) {
-		last = first;
-		if ((c = getc(f)) == '-') {
-			if (fscanf(f, "%d", &last) != 1)
-				break;
-			c = getc(f);
-		}
-		for (; first <= last; first++) {
-			p = reallocarray(t->ring, t->ncpu + 1, sizeof *p);
-			if (p == NULL)
-				break;
-			t->ring = p;
-			t->ring[t->ncpu++] = (struct ring){ .cpu = first,
-			    .fd = -1 };
-		}
-	}
-	fclose(f);
-	return t->ncpu > 0 ? 0 : errstr_set("no processors");
-}
-
-/*
- * A tracer of nothing yet, with allocations of the kernel or without.  It
- * raises the limit of descriptors as far as that goes.  NULL, with errno,
- * if the kernel lets us trace nothing at all.
+ * A tracer of nothing yet, with allocations of the kernel or without.  NULL,
+ * with errno, if the kernel lets us trace nothing at all.
  */
 struct tracer *
 tracer_new(bool slab)
 {
-	struct rlimit rl;
 	struct tracer *t;
 
 	if ((t = calloc(1, sizeof *t)) == NULL) {
@@ -104,14 +68,11 @@ tracer_new(bool slab)
 		return NULL;
 	}
 	t->slab = slab;
-	if (perflevel_find(&t->level, slab) == -1 || tracer_cpus(t) == -1 ||
+	if (perflevel_find(&t->level, slab) == -1 ||
+	    rings_online(&t->ring, &t->ncpu) == -1 ||
 	    (t->threads = threadset_new()) == NULL) {
 		tracer_free(t);
 		return NULL;
-	}
-	if (getrlimit(RLIMIT_NOFILE, &rl) == 0) {
-		rl.rlim_cur = rl.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &rl);
 	}
 	for (t->ringsize = RING_MOST; t->ringsize > 1 << 18 &&
 	    t->ringsize * t->ncpu > RINGS_MOST; t->ringsize /= 2)
@@ -237,6 +198,7 @@ tracer_add(struct tracer *t, pid_t tid, bool on_exec)
 struct adding {
 	struct tracer	*t;
 	size_t		 n;	/* threads that were added */
+	bool		 known;	/* there are some that were earlier */
 };
 
 static int
@@ -244,8 +206,10 @@ thread_add(void *arg, long tid)
 {
 	struct adding *a = arg;
 
-	if (threadset_owner(a->t->threads, (pid_t)tid) == (pid_t)tid)
+	if (threadset_owner(a->t->threads, (pid_t)tid) == (pid_t)tid) {
+		a->known = true;
 		return 0;
+	}
 	if (tracer_add(a->t, (pid_t)tid, false) == -1)
 		return errno == ESRCH ? 0 : -1;
 	a->n++;
@@ -271,24 +235,22 @@ tracer_addprocess(struct tracer *t, pid_t pid)
 		if (proc_list(pid, "task", thread_add, &a) == -1)
 			return -1;
 	}
-	if (a.n > 0)
+	if (a.n > 0 || a.known)
 		return 0;
 	errno = ESRCH;
 	return errstr_set("No such process");
 }
 
 /*
- * Wait for records, for so many ms at most, or for a signal that the mask
- * lets through.  Returns 1 when all threads have ended, else 0.
+ * Wait for records, for so many ms at most, or for a signal.  Returns 1 when
+ * all threads have ended, else 0.
  */
 int
-tracer_wait(struct tracer *t, int ms, const sigset_t *mask)
+tracer_wait(struct tracer *t, int ms)
 {
-	struct timespec ts = { .tv_sec = ms / 1000,
-	    .tv_nsec = ms % 1000 * 1000000L };
 	size_t i, n;
 
-	if (ppoll(t->poll, t->npoll, &ts, mask) == -1)
+	if (poll(t->poll, t->npoll, ms) == -1)
 		return 0;
 	for (i = n = 0; i < t->npoll; i++) {
 		if (t->poll[i].revents & (POLLHUP | POLLERR | POLLNVAL))

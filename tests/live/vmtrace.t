@@ -14,6 +14,15 @@ trace() {
 	    2>"$tmp/err" </dev/null || rc=$?
 }
 
+# begin ARG ...: run it as $tracer, and go on when it traces.
+begin() {
+	: >"$tmp/out"
+	timeout -s KILL 30 "$vmtrace" "$@" >"$tmp/out" 2>"$tmp/err" \
+	    </dev/null &
+	tracer=$!
+	until_true grep -q TIME "$tmp/out"
+}
+
 # The lines that a program expected, as vmtrace has them.
 expected() {
 	awk '$3 == "-" { next }
@@ -43,6 +52,10 @@ global() {
 	    2>/dev/null
 }
 state=$(global)
+# the kernel takes long to end the last event of a tracepoint: have others
+sleep 300 &
+holder=$!
+"$vmtrace" -ck "$holder" >/dev/null 2>&1 </dev/null &
 
 # what faults DESCRIPTION: all is as the program expected
 check_faults() {
@@ -70,9 +83,9 @@ if [ "$full" -eq 0 ]; then
 	ok $? 'the stack has its name'
 
 	target "$targets/faults" "$tmp/want" "$tmp" wait
-	timeout -s KILL 30 "$vmtrace" "$pid" >"$tmp/out" 2>"$tmp/err" &
-	tracer=$!
-	until_true grep -q TIME "$tmp/out"
+	# named twice, and by a thread
+	begin "$pid" "$pid" "$(find "/proc/$pid/task" -mindepth 1 \
+	    -maxdepth 1 -printf '%f\n' | sort -n | tail -1)"
 	unnoticed=$(states "$pid")
 	echo q >&"${ask_fd[$pid]}"
 	wait "$tracer"
@@ -110,9 +123,7 @@ print('%x' % __import__('ctypes').addressof(
     __import__('ctypes').c_char.from_buffer(m)), flush=True)
 END
 target python3 "$tmp/threads.py"
-timeout -s KILL 30 "$vmtrace" "$pid" >"$tmp/out" 2>"$tmp/err" &
-tracer=$!
-until_true grep -q TIME "$tmp/out"
+begin "$pid"
 echo q >&"${ask_fd[$pid]}"
 wait "$tracer" "$pid"
 base=$(tail -1 "$lines")
@@ -128,7 +139,7 @@ try 'threads that are there, and those they make: each fault once' \
     diff "$tmp/want" "$tmp/got"
 
 # Threads that come and go while we begin.
-target "$targets/faults" churn 1500
+target "$targets/faults" churn 1000
 timeout -s KILL 30 "$vmtrace" "$pid" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'threads that come and go: status'
 from=$(awk '$1 == "region" { print substr($3, 3) }' "$lines")
@@ -138,22 +149,57 @@ import collections, sys
 base = int(sys.argv[2], 16)
 n = collections.Counter(int(x, 16) for x in open(sys.argv[1]))
 own = {a: k for a, k in n.items()
-       if base <= a < base + 1500 * 4096 and a % 4096 == base % 4096}
+       if base <= a < base + 1000 * 4096 and a % 4096 == base % 4096}
 print(len(own) > 300, sorted(set(own.values())))
 END
 is "$(cat "$tmp/got")" 'True [1]' 'threads that come and go: each fault once'
 
+# A fault of which nothing comes is not waited for; a signal that is sent is
+# none of it.
+if [ "$full" -eq 0 ]; then
+	cat >"$tmp/none.py" <<'END'
+import ctypes, os, signal
+signal.signal(signal.SIGSEGV, signal.SIG_IGN)
+libc = ctypes.CDLL(None)
+zero = os.open('/dev/zero', os.O_RDONLY)
+read, addr, me = libc.read, ctypes.c_void_p(16), os.getpid()
+def call(say, fd):
+    read(zero, addr, 8)
+    os.write(1, say)
+    os.read(fd, 2)
+    libc.kill(me, 11)
+# for the first time there are faults besides
+call(b'ready\n', zero)
+os.read(0, 2)
+call(b'called\n', 0)
+END
+	target python3 "$tmp/none.py"
+	failing=$pid
+	target "$targets/faults" many 1
+	begin "$failing" "$pid"
+	echo q >&"${ask_fd[$failing]}"
+	until_true grep -q '^called$' "${lines_of[$failing]}"
+	echo q >&"${ask_fd[$pid]}"
+	until_true grep -q " $pid minor " "$tmp/out"
+	ok $? 'a fault of which nothing comes is not waited for'
+	echo q >&"${ask_fd[$failing]}"
+	wait "$tracer" "$pid" "$failing"
+	grep -q ' none  *10 write k ' "$tmp/out"
+	ok $? 'it is told in the end, and is no SIGSEGV that is sent'
+else
+	skip 'a fault of which nothing comes' 'no tracepoints'
+fi
+
 # Totals.
-trace -c "$targets/faults" "$tmp/want" "$tmp"
-n=$(awk '$3 == "touch_pages+0x0" || $3 ~ /^touch_pages\+/ { n += $1 }
+trace -ck "$targets/faults" "$tmp/want" "$tmp"
+n=$(awk '/ALLOCS/ { exit } $3 ~ /^touch_pages\+/ { n += $1 }
     END { print n }' "$tmp/out")
 is "$n" 32 '-c: the faults of a function'
-is "$(awk '/^ *FAULTS/ { part++; next } NF == 0 { next }
+is "$(awk '/^ *FAULTS/ { part++; next } /ALLOCS/ { exit } NF == 0 { next }
     part == 1 { a += $1; m += $2 + $3 + $4 } part == 2 { b += $1 }
     END { print (a > 50), a - b, a - m }' "$tmp/out")" '1 0 0' \
     '-c: mappings and instructions have the same sum'
 if [ "$full" -eq 0 ]; then
-	trace -ck "$targets/faults" "$tmp/want" "$tmp"
 	grep -q 'vm_area_struct by vm_area_alloc+' "$tmp/out" ||
 	    grep -q ' vm_area_struct' "$tmp/out"
 	ok $? '-k: mappings are made of slab objects'
@@ -164,6 +210,8 @@ if [ "$full" -eq 0 ]; then
 	is "$(awk '{ print $3 }' "$tmp/out" | grep -E '^(page|slab)[+-]$' |
 	    sort -u | tr '\n' ' ')" 'page+ page- slab+ slab- ' \
 	    '-k: lines of each kind'
+	is "$(awk '$3 == "page+" { n++; f += $NF ~ /^GFP_[A-Z_|]+$/ }
+	    END { print (f > n / 2) }' "$tmp/out")" 1 '-k: names of flags'
 else
 	skip '-k' 'no tracepoints'
 fi
@@ -208,15 +256,32 @@ is "$rc $(sed 's/ (.*//' "$tmp/err")" '0 vmtrace: sh: killed by signal 11' \
 trace sh -c 'exit 3'
 is "$rc $(cat "$tmp/err")" '0 vmtrace: sh: exit status 3' 'and its status'
 
-# What is lost is told.
+# Who reads the output may stop: a second signal ends it all the same.
 target "$targets/faults" many 100000
-"$vmtrace" "$pid" >"$tmp/out" 2>"$tmp/err" &
+mkfifo "$tmp/full"
+exec 9<>"$tmp/full"
+"$vmtrace" "$pid" >&9 2>/dev/null </dev/null &
 tracer=$!
-until_true grep -q TIME "$tmp/out"
-kill -STOP "$tracer"
+until_true traces "$tracer"
 echo q >&"${ask_fd[$pid]}"
 wait "$pid"
-kill -CONT "$tracer"
+signalled() {
+	kill -TERM "$tracer"
+	gone "$tracer"
+}
+until_true signalled || kill -KILL "$tracer"
+wait "$tracer"
+is $? 143 'a second signal, when nobody reads'
+exec 9>&-
+
+# What is lost is told.
+target "$targets/faults" many 100000
+begin "$pid"
+stopped=$(pgrep -P "$tracer")
+kill -STOP "$stopped"
+echo q >&"${ask_fd[$pid]}"
+wait "$pid"
+kill -CONT "$stopped"
 wait "$tracer"
 is "$? $(sed 's/[0-9][0-9]*/N/' "$tmp/err")" '1 vmtrace: N events were lost' \
     'events that are lost'
@@ -240,6 +305,7 @@ refused 2 '-n 0: too small' -n 0 true
 refused 2 '-n x: invalid' -n x true
 refused 2 '-t x: not a number of seconds' -t x true
 refused 2 '-t nan: not a number of seconds' -t nan true
+refused 2 '-t 0x1: not a number of seconds' -t 0x1 true
 refused 2 '-t -1: not a number of seconds' -t -1 true
 refused 2 'true: not a process id' "$sleeper" true
 refused 1 '2: a thread of the kernel has no page faults' 2
@@ -263,7 +329,7 @@ is "$(grep tracefs /proc/mounts)" "$mounts" 'nothing is mounted'
 # Without rights.
 if is_root && command -v setpriv >/dev/null; then
 	as_nobody
-	cp "$(dirname "$vmtrace")/vmtrace" "$BUILD"
+	cp "$vmtrace" "$BUILD"
 	chmod 755 "$BUILD/vmtrace"
 	vmtrace=$BUILD/vmtrace
 	trace "$targets/faults" "$tmp/pub/want" "$tmp/pub"
@@ -286,8 +352,19 @@ if is_root && command -v setpriv >/dev/null; then
 		    '1 vmtrace: 1: it is not ours to trace' \
 		    'as nobody: a process of another'
 	fi
+	install -m 4755 "$(command -v sleep)" "$tmp/pub/sleep"
+	if [ "$("${as[@]}" "$tmp/pub/sleep" 1 >/dev/null & sleep 0.1
+	    stat -c %u "/proc/$!")" = 0 ]; then
+		trace "$tmp/pub/sleep" 2
+		is "$rc $(tail -1 "$tmp/err")" "1 vmtrace: $tmp/pub/sleep: \
+goes on with other rights, and is not ours to trace any more" \
+		    'as nobody: a program with other rights'
+	else
+		skip 'a program with other rights' 'a set-user-ID bit is of \
+no use'
+	fi
 else
 	skip 'as nobody' 'not root'
 fi
-kill "$sleeper"
+kill "$sleeper" "$holder"
 finish

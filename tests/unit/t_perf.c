@@ -1,6 +1,7 @@
 /*
  * Records of perf events and formats of tracepoints: perfrec.c, perforder.c,
- * tracefs.c; and what is made of them: threadset.c, kallsyms.c, vmaedit.c.
+ * tracefs.c, tracepoint.c, tpflags.c; and what is made of them: threadset.c,
+ * kallsyms.c, vmaedit.c.
  */
 #include "util.h"
 #include "linux/trace.h"
@@ -391,6 +392,83 @@ test_fields(void **state)
 	assert_string_equal(s, "abcd");
 }
 
+/*
+ * Fields that are wider than what they are for.
+ */
+static void
+test_decode(void **state)
+{
+	uint8_t raw[256] = { 0 };
+	struct perfrec r = { .raw = raw, .rawlen = sizeof raw };
+	struct trace *t = calloc(1, sizeof *t);
+	struct tpformat f = { 0 };
+
+	(void)state;
+	assert_non_null(t);
+	raw[0] = 9;
+	raw[8] = 7;
+	t->rec = &r;
+	t->kind = TRACE_CALL;
+	f.field[0] = (struct tpfield){ .off = 0, .size = 8 };
+	f.field[1] = (struct tpfield){ .off = 8, .size = 48 };
+	tracepoint_decode(t, &f);
+	assert_int_equal(t->arg[0], 9);
+	assert_int_equal(t->arg[1], 7);
+	f.field[0].size = f.field[1].size = 200;
+	t->name[0] = 'x';
+	tracepoint_decode(t, &f);
+	assert_int_equal(t->arg[1], 7);
+	assert_int_equal(t->arg[TRACE_ARGS - 1], 0);
+	assert_int_equal(t->name[0], 'x');
+	free(t);
+}
+
+static void
+test_flags(void **state)
+{
+	static const char text[] = "print fmt: \"%s\", (REC->gfp_flags) ? "
+	    "__print_flags(REC->gfp_flags, \"|\", {( unsigned long)((( gfp_t)"
+	    "(((((1UL))) << (10))|((((1UL))) << (11)))) & ~(( gfp_t)((((1UL)))"
+	    " << (11)))), \"TEN\"}, {( unsigned long)0x3u, \"BOTH\"}, {1, "
+	    "\"ONE\"}, {0, \"NONE\"}, {1 << 64, \"NEVER\"}, {2 << 1, \"FOUR\"}"
+	    ", { 0, ((void *)0) } ) : \"none\"";
+	static const char *const bad[] = { "", "__print_flags(",
+	    "__print_flags(x, {", "__print_flags(x, {1, \"A", "__print_flags("
+	    "x, {1", "__print_flags(x, {1 + 1, \"A\"}", "__print_flags(x, {"
+	    "(a, \"A\"}", "__print_flags(x, {(1, \"A\"}", "__print_flags(x, "
+	    "{1, \"ANAMETHATISLONGERTHANTHEREISROOMFOR\"}" };
+	static char deep[100000];
+	struct tpflags f = { 0 };
+	char s[64], *cut;
+	size_t i;
+
+	(void)state;
+	tpflags_parse(&f, text);
+	assert_int_equal(f.n, 4);
+	assert_string_equal(tpflags_string(&f, 0x407, s, sizeof s),
+	    "TEN|BOTH|FOUR");
+	assert_string_equal(tpflags_string(&f, 0x801, s, sizeof s),
+	    "ONE|0x800");
+	assert_string_equal(tpflags_string(&f, 0, s, sizeof s), "0x0");
+	assert_string_equal(tpflags_string(NULL, 5, s, sizeof s), "0x5");
+	assert_string_equal(tpflags_string(&f, 0x407, s, 6), "TEN|B");
+	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+		tpflags_parse(&f, bad[i]);
+		assert_int_equal(f.n, 0);
+	}
+	for (i = 0; i < sizeof text; i++) {
+		assert_non_null(cut = strndup(text, i));
+		tpflags_parse(&f, cut);
+		free(cut);
+	}
+	for (i = 0; i < 2; i++) {
+		memset(deep, "~("[i], sizeof deep - 1);
+		memcpy(deep, "__print_flags({", 15);
+		tpflags_parse(&f, deep);
+		assert_int_equal(f.n, 0);
+	}
+}
+
 static void
 test_threads(void **state)
 {
@@ -519,6 +597,8 @@ main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_decode),
+		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_kallsyms),
 		cmocka_unit_test(test_vmas),

@@ -1,0 +1,91 @@
+/*
+ * A command that is started to be traced.  It waits until its events are
+ * there, and if we die before that, it does not start at all.
+ */
+#include "vmtrace.h"
+
+#include <sys/wait.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { END_MS = 500 };		/* events end before their process does */
+
+/*
+ * Start a command as far as to where it waits for us.
+ */
+void
+command_begin(struct command *c, char **argv)
+{
+	int go[2], why[2], e;
+	char ch;
+
+	if (pipe2(go, O_CLOEXEC) == -1 || pipe2(why, O_CLOEXEC) == -1)
+		err(1, "pipe");
+	if ((c->pid = fork()) == -1)
+		err(1, "fork");
+	if (c->pid == 0) {
+		close(go[1]);
+		if (read(go[0], &ch, 1) != 1)
+			_exit(1);
+		execvp(argv[0], argv);
+		e = errno;
+		(void)!write(why[1], &e, sizeof e);
+		_exit(127);
+	}
+	close(go[0]);
+	close(why[1]);
+	c->go = go[1];
+	c->why = why[0];
+}
+
+/*
+ * Let a command start; an error if there is none.
+ */
+void
+command_go(struct command *c, const char *name)
+{
+	int e;
+
+	if (write(c->go, "", 1) != 1)
+		err(1, "%s", name);
+	close(c->go);
+	if (read(c->why, &e, sizeof e) == sizeof e) {
+		(void)waitpid(c->pid, NULL, 0);
+		errx(1, "%s: %s", name, strerror(e));
+	}
+	close(c->why);
+}
+
+/*
+ * Say how a command ended, if it has and not well.  One whose trace is over
+ * is about to have; -1 if it has not, for it may do what we may not see.
+ */
+int
+command_end(const struct command *c, const char *name, bool over)
+{
+	struct timespec nap = { .tv_nsec = 1000000 };
+	int i, status;
+	pid_t pid;
+
+	for (i = 0; (pid = waitpid(c->pid, &status, WNOHANG)) == 0 && over &&
+	    i < END_MS; i++)
+		(void)nanosleep(&nap, NULL);
+	if (pid != c->pid) {
+		if (over)
+			warnx("%s: goes on with other rights, and is not ours "
+			    "to trace any more", name);
+		return over ? -1 : 0;
+	}
+	if (WIFSIGNALED(status))
+		warnx("%s: killed by signal %d (%s)", name, WTERMSIG(status),
+		    strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) != 0)
+		warnx("%s: exit status %d", name, WEXITSTATUS(status));
+	return 0;
+}

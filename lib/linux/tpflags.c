@@ -1,0 +1,185 @@
+/*
+ * Names of flags.  The format of a tracepoint says how it is printed, with a
+ * table for its flags, whose values are expressions of C:
+ *
+ *	__print_flags(REC->gfp_flags, "|", {( unsigned long)((( gfp_t)
+ *	    ((((1UL))) << (6))) | ...), "GFP_NOFS"}, ..., { 0, 0 } )
+ *
+ * They have numbers, casts and the operators ~ << & |, and are evaluated
+ * here; one that has more ends the table.
+ */
+#include "trace.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH = 100 };		/* of parentheses and operators */
+
+struct expr {			/* one that is read */
+	const char	*s;	/* what is left of it; NULL: cannot be read */
+	int		 depth;
+};
+
+static uint64_t expr_or(struct expr *);
+static uint64_t expr_value(struct expr *);
+
+static bool
+expr_take(struct expr *e, const char *word)
+{
+	if (e->s == NULL)
+		return false;
+	e->s += strspn(e->s, " ");
+	if (strncmp(e->s, word, strlen(word)) != 0)
+		return false;
+	e->s += strlen(word);
+	return true;
+}
+
+/*
+ * Skip what is left of a cast, "gfp_t)"; false: it is none.
+ */
+static bool
+expr_cast(struct expr *e)
+{
+	const char *s = e->s + strspn(e->s, " ");
+
+	if (!isalpha((unsigned char)*s) && *s != '_')
+		return false;
+	while (isalnum((unsigned char)*s) || *s == '_' || *s == ' ')
+		s++;
+	e->s = *s == ')' ? s + 1 : NULL;
+	return true;
+}
+
+static uint64_t
+expr_group(struct expr *e)
+{
+	uint64_t v;
+
+	if (expr_cast(e))
+		return expr_value(e);
+	v = expr_or(e);
+	if (!expr_take(e, ")"))
+		e->s = NULL;
+	return v;
+}
+
+static uint64_t
+expr_number(struct expr *e)
+{
+	uint64_t v;
+	char *end;
+
+	if (e->s == NULL || !isdigit((unsigned char)*e->s)) {
+		e->s = NULL;
+		return 0;
+	}
+	v = strtoull(e->s, &end, 0);
+	e->s = end + strspn(end, "uUlL");
+	return v;
+}
+
+static uint64_t
+expr_value(struct expr *e)
+{
+	uint64_t v;
+
+	if (++e->depth > DEPTH)
+		e->s = NULL;
+	v = expr_take(e, "~") ? ~expr_value(e) :
+	    expr_take(e, "(") ? expr_group(e) : expr_number(e);
+	e->depth--;
+	return v;
+}
+
+static uint64_t
+expr_shift(struct expr *e)
+{
+	uint64_t v, by;
+
+	for (v = expr_value(e); expr_take(e, "<<");) {
+		by = expr_value(e);
+		v = by < 64 ? v << by : 0;
+	}
+	return v;
+}
+
+static uint64_t
+expr_and(struct expr *e)
+{
+	uint64_t v;
+
+	for (v = expr_shift(e); expr_take(e, "&");)
+		v &= expr_shift(e);
+	return v;
+}
+
+static uint64_t
+expr_or(struct expr *e)
+{
+	uint64_t v;
+
+	for (v = expr_and(e); expr_take(e, "|");)
+		v |= expr_and(e);
+	return v;
+}
+
+/*
+ * Find the names of flags in the text of a format; there may be none.
+ */
+void
+tpflags_parse(struct tpflags *f, const char *text)
+{
+	struct expr e = { 0 };
+	struct tpflag *p;
+	size_t n;
+
+	f->n = 0;
+	if ((e.s = strstr(text, "__print_flags(")) == NULL)
+		return;
+	for (e.s = strchr(e.s, '{'); f->n < TPFLAGS && expr_take(&e, "{");
+	    (void)expr_take(&e, ",")) {
+		p = &f->v[f->n];
+		p->value = expr_or(&e);
+		if (!expr_take(&e, ",") || !expr_take(&e, "\""))
+			return;
+		n = strcspn(e.s, "\"");
+		if (n >= sizeof p->name || e.s[n] == '\0')
+			return;
+		memcpy(p->name, e.s, n);
+		p->name[n] = '\0';
+		e.s += n + 1;
+		if (!expr_take(&e, "}"))
+			return;
+		f->n += p->value != 0;
+	}
+}
+
+/*
+ * Flags as "NAME|NAME|0xN", with names that stand for many bits first if the
+ * table has these first; NULL is no table.
+ */
+const char *
+tpflags_string(const struct tpflags *f, uint64_t flags, char *s, size_t size)
+{
+	const struct tpflag *p;
+	char rest[32];
+	size_t i;
+
+	*s = '\0';
+	for (i = 0; f != NULL && i < f->n; i++) {
+		p = &f->v[i];
+		if ((flags & p->value) != p->value)
+			continue;
+		strlcat(s, *s == '\0' ? "" : "|", size);
+		strlcat(s, p->name, size);
+		flags &= ~p->value;
+	}
+	if (flags != 0 || *s == '\0') {
+		snprintf(rest, sizeof rest, "%s0x%jx", *s == '\0' ? "" : "|",
+		    (uintmax_t)flags);
+		strlcat(s, rest, size);
+	}
+	return s;
+}
