@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,6 +38,22 @@ program_files(void)
 		rl.rlim_cur = rl.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &rl);
 	}
+}
+
+/*
+ * A time as one writes it, like 10 or 0.5, in seconds; or -1: it is none.
+ */
+double
+program_seconds(const char *s)
+{
+	double t;
+	char *end;
+
+	t = strtod(s, &end);
+	if (*s == '\0' || s[strspn(s, "0123456789.")] != '\0' ||
+	    *end != '\0' || !(t > 0 && t <= 1e6))
+		return -1;
+	return t;
 }
 
 static void

@@ -630,6 +630,7 @@ void		 output_cleanup(void);
  */
 void		 program_descriptors(void);
 void		 program_files(void);
+double		 program_seconds(const char *);
 void		 program_signals(void);
 size_t		 program_utf8(const char *, uint32_t *);
 int		 program_columns(const char **);

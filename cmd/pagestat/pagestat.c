@@ -221,18 +221,6 @@ finish(struct command *c)
 	free(c->procs.pid);
 }
 
-static double
-parse_seconds(const char *s)
-{
-	double t;
-	char *end;
-
-	t = strtod(s, &end);
-	if (end == s || *end != '\0' || !(t > 0 && t <= 1e6))
-		errx(2, "-w: \"%s\" is not a number of seconds", s);
-	return t;
-}
-
 static void
 say_lost(void *arg, const char *text)
 {
@@ -267,7 +255,9 @@ main(int argc, char *argv[])
 			c.showmatrix = true;
 			break;
 		case 'w':
-			c.seconds = parse_seconds(optarg);
+			if ((c.seconds = program_seconds(optarg)) == -1)
+				errx(2, "-w: \"%s\" is not a number of "
+				    "seconds", optarg);
 			c.table.touched = true;
 			break;
 		default:

@@ -59,19 +59,6 @@ parse_count(struct options *o, const char *s)
 		errx(2, "-n %s: %s", s, why);
 }
 
-static void
-parse_seconds(struct options *o, const char *s)
-{
-	double v;
-	char *end;
-
-	v = strtod(s, &end);
-	if (end == s || s[strspn(s, "0123456789.")] != '\0' || *end != '\0' ||
-	    v <= 0 || v > 1e9)
-		errx(2, "-t %s: not a number of seconds", s);
-	o->ns = (uint64_t)(v * 1e9);
-}
-
 static bool
 is_number(const char *s)
 {
@@ -267,6 +254,7 @@ main(int argc, char *argv[])
 {
 	struct options o = { 0 };
 	bool failed = false;
+	double t;
 	int ch, i;
 
 	program_descriptors();
@@ -285,7 +273,10 @@ main(int argc, char *argv[])
 			o.histogram = true;
 			break;
 		case 't':
-			parse_seconds(&o, optarg);
+			if ((t = program_seconds(optarg)) == -1)
+				errx(2, "-t: \"%s\" is not a number of "
+				    "seconds", optarg);
+			o.ns = (uint64_t)(t * 1e9);
 			break;
 		default:
 			usage();

@@ -303,10 +303,10 @@ refused 1 "$tmp/none: No such file or directory" "$tmp/none"
 refused 1 "$tmp: Permission denied" "$tmp"
 refused 2 '-n 0: too small' -n 0 true
 refused 2 '-n x: invalid' -n x true
-refused 2 '-t x: not a number of seconds' -t x true
-refused 2 '-t nan: not a number of seconds' -t nan true
-refused 2 '-t 0x1: not a number of seconds' -t 0x1 true
-refused 2 '-t -1: not a number of seconds' -t -1 true
+refused 2 '-t: "x" is not a number of seconds' -t x true
+refused 2 '-t: "nan" is not a number of seconds' -t nan true
+refused 2 '-t: "0x1" is not a number of seconds' -t 0x1 true
+refused 2 '-t: "-1" is not a number of seconds' -t -1 true
 refused 2 'true: not a process id' "$sleeper" true
 refused 1 '2: a thread of the kernel has no page faults' 2
 trace
