@@ -43,7 +43,8 @@ seccomp_suspend(struct inject *in)
 		return 0;
 	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL,
 	    (void *)(in->options | PTRACE_O_SUSPEND_SECCOMP)) == -1)
-		return errstr_set("it is under seccomp(2)");
+		return errno == ESRCH ? inject_refused(in, "options") :
+		    errstr_set("it is under seccomp(2)");
 	in->options |= PTRACE_O_SUSPEND_SECCOMP;
 	return 0;
 }
@@ -124,7 +125,7 @@ frame_put(struct inject *in, bool unmap)
 	len = frame_build(in->buf, in->frame, &in->gadget, &mapped, in->tid,
 	    &in->regs, in->mask);
 	if (len == -1)
-		return -1;
+		return inject_refused(in, "extended state");
 	if (pwrite(in->mem, in->buf, (size_t)len, (off_t)in->frame) != len)
 		return errstr_sys("/proc/%d/mem", in->pid);
 	return 0;
@@ -178,8 +179,10 @@ find_dead(struct inject *in, const struct vmas *l)
 			v = &l->v[i];
 	len = frame_build(in->buf, 0, &in->gadget, &mapped, in->tid,
 	    &in->regs, 0);
-	if (v == NULL || len == -1)
-		return v != NULL ? -1 : errstr_set("it has no stack");
+	if (len == -1)
+		return inject_refused(in, "extended state");
+	if (v == NULL)
+		return errstr_set("it has no stack");
 	at = (uint64_t)in->regs.rsp - (uint64_t)(REDZONE + len);
 	at -= at % 64;
 	below = in->regs.rsp >= v->start && in->regs.rsp < v->end;

@@ -398,8 +398,8 @@ frame_regs(mcontext_t *m, const struct user_regs_struct *r, pid_t tid)
 /*
  * Build what is described above, for a stopped thread that has the registers
  * r and the signal mask; at, a multiple of 64, is where it will be in the
- * process, mapped what it is to unmap there.  Returns its
- * length, or -1.
+ * process, mapped what it is to unmap there.  Returns its length, or -1 with
+ * errno of ptrace(2).
  */
 int
 frame_build(uint8_t *buf, uint64_t at, const struct gadgets *g,
@@ -421,7 +421,7 @@ frame_build(uint8_t *buf, uint64_t at, const struct gadgets *g,
 	iov.iov_base = buf + FRAME_XSTATE;
 	iov.iov_len = XSTATE_ROOM - 64;
 	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_X86_XSTATE, &iov) == -1)
-		return errstr_sys("thread %d: extended state", tid);
+		return -1;
 	memset(&uc, 0, sizeof uc);
 	uc.uc_flags = UC_SIGCONTEXT_SS_ | UC_STRICT_RESTORE_SS_;
 	len = 0;
