@@ -36,4 +36,7 @@ for p in $(list Makefile PROGS); do
 	    "$(ls cmd/"$p"/*.c)"
 done
 check 'PROGS is all of cmd' "$(list Makefile PROGS)" "$(ls cmd)"
+check 'libsnap(3) has each function of snap.h' \
+    "$(sed -n 's/^[a-z][^\/]*[[:space:]*]\([a-z][a-z0-9_]*\)(.*/\1/p' lib/snap.h |
+    while read -r f; do grep -q " Fn $f " lib/libsnap.3 || echo "$f"; done)" ""
 echo "1..$n"
