@@ -23,6 +23,7 @@ enum {
 	LEN = 16,		/* where the numbers are */
 	RAW = 20,
 	TAIL = 8,
+	MEMLEVEL = 8,		/* of zlib.h: 9 is no faster, and 0.5% larger */
 	SLICE = 65536,		/* bytes judged together */
 	SAMPLE = 4096,		/* of them, at first */
 	FLAT = 4096		/* chi-squared below which they are noise */
@@ -72,7 +73,7 @@ int
 gzip_packer(z_stream *z)
 {
 	return deflateInit2(z, Z_BEST_SPEED, Z_DEFLATED, -MAX_WBITS,
-	    MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK ? 0 :
+	    MEMLEVEL, Z_DEFAULT_STRATEGY) == Z_OK ? 0 :
 	    errstr_set("out of memory");
 }
 
