@@ -13,6 +13,7 @@
  * and at which address captured parts lie.  Between these are zeros.
  */
 #include "core.h"
+#include "bisect.h"
 
 #include <elf.h>
 #include <limits.h>
@@ -416,28 +417,22 @@ core_pread(struct core *c, void *buf, size_t len, uint64_t off)
 int64_t
 core_seek(const struct core *c, uint64_t off, int whence)
 {
-	size_t lo, hi, mid;
+	size_t i;
 
 	if (off >= c->size)
 		return errstr_set("byte %ju is behind the end",
 		    (uintmax_t)off);
-	for (lo = 0, hi = c->nhole; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (c->hole[mid].end <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	/* hole lo, if there is one, is the first that ends behind off */
+	i = BISECT(c->hole, c->nhole, end, off);
+	/* hole i, if there is one, is the first that ends behind off */
 	if (whence == SEEK_HOLE) {
-		if (lo == c->nhole)
+		if (i == c->nhole)
 			return (int64_t)c->size;
-		return (int64_t)(c->hole[lo].start > off ?
-		    c->hole[lo].start : off);
+		return (int64_t)(c->hole[i].start > off ?
+		    c->hole[i].start : off);
 	}
-	if (lo == c->nhole || off < c->hole[lo].start)
+	if (i == c->nhole || off < c->hole[i].start)
 		return (int64_t)off;
-	if (c->hole[lo].end == c->size)
+	if (c->hole[i].end == c->size)
 		return errstr_set("no data behind byte %ju", (uintmax_t)off);
-	return (int64_t)c->hole[lo].end;
+	return (int64_t)c->hole[i].end;
 }

@@ -2,6 +2,7 @@
  * Names of what is in an ELF file, by the offset in the file, as mappings
  * of it have it.
  */
+#include "bisect.h"
 #include "snap.h"
 
 #include <gelf.h>
@@ -209,18 +210,12 @@ const char *
 elfsyms_find(const struct elfsyms *s, uint64_t off, uint64_t *into)
 {
 	const struct elfsym *p;
-	size_t lo, hi, mid;
+	size_t i;
 
-	for (lo = 0, hi = s->n; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (s->sym[mid].start <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == 0)
+	i = BISECT(s->sym, s->n, start, off);
+	if (i == 0)
 		return NULL;
-	p = &s->sym[lo - 1];
+	p = &s->sym[i - 1];
 	if (p->end != p->start && off >= p->end)
 		return NULL;
 	*into = off - p->start;

@@ -3,6 +3,7 @@
  * of them is looked at first, and kept.
  */
 #include "fstree.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -182,19 +183,13 @@ bool
 member_missing(const struct member *m, uint64_t addr, uint64_t *end)
 {
 	const struct range *r;
-	size_t lo, hi, mid;
+	size_t i;
 	uint64_t to;
 
-	for (lo = 0, hi = m->nmissing; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (m->missing[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == m->nmissing)
+	i = BISECT(m->missing, m->nmissing, end, addr);
+	if (i == m->nmissing)
 		return false;
-	r = &m->missing[lo];
+	r = &m->missing[i];
 	to = r->start <= addr ? r->end : r->start;
 	if (to < *end)
 		*end = to;

@@ -3,6 +3,7 @@
  * the sizes of all that is before it.
  */
 #include "snap6index.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -125,20 +126,13 @@ static const struct rawrange *
 raw_find(const struct ixreader *x, uint64_t ordinal)
 {
 	const struct rawrange *r;
-	size_t lo, hi, mid;
+	size_t i;
 
-	if (x->nraw == 0)
+	i = BISECT(x->raw, x->nraw, ordinal, ordinal);
+	if (i == 0)
 		return NULL;
-	for (lo = 0, hi = x->nraw; hi - lo > 1;) {
-		mid = lo + (hi - lo) / 2;
-		if (x->raw[mid].ordinal <= ordinal)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	r = &x->raw[lo];
-	return ordinal >= r->ordinal && ordinal - r->ordinal < r->n ? r :
-	    NULL;
+	r = &x->raw[i - 1];
+	return ordinal - r->ordinal < r->n ? r : NULL;
 }
 
 static int

@@ -4,6 +4,7 @@
  * (man6/snap.6).  Gaps are joined with zeros where nothing
  * was; what exists but is not captured stays a gap.
  */
+#include "bisect.h"
 #include "snap.h"
 
 #include <stdlib.h>
@@ -22,18 +23,10 @@ static const uint64_t segment_most = ((uint64_t)1 << 39) - KB;
 static bool
 misses(const struct image *im, uint64_t start, uint64_t end)
 {
-	size_t lo, hi, mid;
+	size_t i;
 
-	lo = 0;
-	hi = im->nmissing;
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (im->missing[mid].end <= start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < im->nmissing && im->missing[lo].start < end;
+	i = BISECT(im->missing, im->nmissing, end, start);
+	return i < im->nmissing && im->missing[i].start < end;
 }
 
 static struct segment *

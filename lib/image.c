@@ -10,6 +10,7 @@
  * the segments themselves stay as they came, so that a writer can give
  * them back.
  */
+#include "bisect.h"
 #include "snap.h"
 #include "tree.h"
 
@@ -121,20 +122,9 @@ segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
 const struct extent *
 segment_extent(const struct segment *s, uint64_t kb)
 {
-	size_t lo, hi, mid;
-
 	if (kb >= s->kb)
 		return NULL;
-	lo = 0;
-	hi = s->next;
-	while (hi - lo > 1) {
-		mid = lo + (hi - lo) / 2;
-		if (s->ext[mid].kb <= kb)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &s->ext[lo];
+	return &s->ext[BISECT(s->ext, s->next, kb, kb) - 1];
 }
 
 struct image *

@@ -2,6 +2,7 @@
  * Mappings, from the text of /proc/PID/maps or smaps (proc_pid_maps(5),
  * proc_pid_smaps(5)), of a live process or as a snapshot keeps it.
  */
+#include "bisect.h"
 #include "snap.h"
 
 #include <sys/sysmacros.h>
@@ -158,16 +159,10 @@ vmas_sort(struct vmas *l)
 const struct vma *
 vmas_next(const struct vmas *l, uint64_t addr)
 {
-	size_t lo, hi, mid;
+	size_t i;
 
-	for (lo = 0, hi = l->n; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (l->v[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < l->n ? &l->v[lo] : NULL;
+	i = BISECT(l->v, l->n, end, addr);
+	return i < l->n ? &l->v[i] : NULL;
 }
 
 /*

@@ -3,6 +3,7 @@
  * that stands for pages of several kinds shows each as high as its share.
  */
 #include "procmap.h"
+#include "bisect.h"
 
 #include <string.h>
 
@@ -38,16 +39,7 @@ strip_class(const struct album *a, const struct pagespan *p)
 static size_t
 first_run(const struct pagelist *l, uint64_t addr)
 {
-	size_t lo, hi, mid;
-
-	for (lo = 0, hi = l->n; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (l->v[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT(l->v, l->n, end, addr);
 }
 
 /*

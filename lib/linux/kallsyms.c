@@ -2,6 +2,7 @@
  * Symbols of the kernel: proc_kallsyms(5).
  */
 #include "trace.h"
+#include "bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,16 +88,10 @@ ksyms_load(struct ksyms *k, const char *path)
 const struct ksym *
 ksyms_find(const struct ksyms *k, uint64_t addr)
 {
-	size_t lo, hi, mid;
+	size_t i;
 
-	for (lo = 0, hi = k->n; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (k->sym[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo == 0 ? NULL : &k->sym[lo - 1];
+	i = BISECT(k->sym, k->n, addr, addr);
+	return i == 0 ? NULL : &k->sym[i - 1];
 }
 
 void

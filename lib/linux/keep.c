@@ -17,6 +17,7 @@
  * read: the page maps of the two are compared.
  */
 #include "live.h"
+#include "bisect.h"
 
 #include <sys/stat.h>
 
@@ -211,14 +212,8 @@ out:
 const struct kept *
 kept_find(const struct lproc *p, uint64_t start, uint64_t end)
 {
-	size_t lo, hi, mid;
+	size_t i;
 
-	for (lo = 0, hi = p->nkept; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (p->kept[mid].end <= start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < p->nkept && p->kept[lo].start < end ? &p->kept[lo] : NULL;
+	i = BISECT(p->kept, p->nkept, end, start);
+	return i < p->nkept && p->kept[i].start < end ? &p->kept[i] : NULL;
 }
