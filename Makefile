@@ -6,14 +6,14 @@ VERSION = 0.1
 
 PROGS = pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
 
-LIBSRC = lib/buf.c lib/builder.c lib/carried.c lib/dedup.c lib/errstr.c \
-	lib/fetch.c lib/gunzip.c lib/gzip.c lib/gzipfile.c lib/gzipout.c \
-	lib/gzipsource.c lib/gziptable.c lib/image.c lib/imageread.c \
-	lib/index.c lib/input.c lib/judge.c lib/name.c lib/newfile.c \
-	lib/nothing.c lib/outdir.c lib/output.c lib/pages.c lib/plan.c \
-	lib/program.c lib/progress.c lib/sharing.c lib/snap.c lib/source.c \
-	lib/space.c lib/spool.c lib/sums.c lib/totals.c lib/vma.c \
-	lib/vmaedit.c
+LIBSRC = lib/buf.c lib/builder.c lib/carried.c lib/clock.c lib/dedup.c \
+	lib/errstr.c lib/fetch.c lib/gunzip.c lib/gzip.c lib/gzipfile.c \
+	lib/gzipout.c lib/gzipsource.c lib/gziptable.c lib/image.c \
+	lib/imageread.c lib/index.c lib/input.c lib/judge.c lib/name.c \
+	lib/newfile.c lib/nothing.c lib/outdir.c lib/output.c lib/pages.c \
+	lib/plan.c lib/program.c lib/progress.c lib/sharing.c lib/snap.c \
+	lib/source.c lib/space.c lib/spool.c lib/sums.c lib/totals.c \
+	lib/vma.c lib/vmaedit.c
 
 FMTSRC = fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c \
 	fmt/corefacts.c fmt/corefiles.c fmt/coreload.c fmt/coremach.c \

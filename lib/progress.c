@@ -7,6 +7,7 @@
  * process that is stopped until our work is done, and we are not to wait for
  * that.
  */
+#include "clock.h"
 #include "snap.h"
 
 #include <sys/ioctl.h>
@@ -36,16 +37,6 @@ static struct {
 	unsigned int	 writes;	/* as they were, */
 	uint64_t	 since;		/* since then */
 } shown = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static uint64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &t) == -1)
-		return 0;
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /*
  * Work begins that reads so many bytes; 0: it is not known how many.

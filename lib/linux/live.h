@@ -4,6 +4,7 @@
 #ifndef LIVE_H
 #define LIVE_H
 
+#include "clock.h"
 #include "snap.h"
 
 #include <sys/queue.h>
@@ -179,8 +180,6 @@ void		 filelist_free(struct filelist *);
 void		 live_user(struct live *, uid_t, char *, size_t);
 
 /* seize.c: one thread */
-uint64_t	 now_ns(void);
-uint64_t	 now_ms(void);
 void		 thread_look(struct lproc *, struct lthread *);
 int		 thread_seize(struct live *, struct lproc *, struct lthread *);
 void		 thread_poll(struct lthread *);

@@ -102,27 +102,6 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 }
 
 /*
- * CLOCK_MONOTONIC in nanoseconds.
- */
-uint64_t
-now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-/*
- * The same in milliseconds.
- */
-uint64_t
-now_ms(void)
-{
-	return now_ns() / 1000000;
-}
-
-/*
  * Begin to stop a thread.  -1 only where the process cannot be taken.
  */
 int
