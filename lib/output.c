@@ -158,6 +158,25 @@ output_progress(const struct output *o)
 }
 
 /*
+ * Open an output as programs have it: compressed, if compress, by all
+ * processors, and p is told how far the writing is.
+ */
+struct output *
+output_begin(const char *path, bool compress, struct progress *p)
+{
+	struct output *o;
+
+	if ((o = output_open(path)) == NULL)
+		return NULL;
+	if (compress && output_compress(o, 0) == -1) {
+		output_abort(o);
+		return NULL;
+	}
+	output_watch(o, p);
+	return o;
+}
+
+/*
  * Write all that was put and referred to.  -1 if that or any call before
  * it failed.  What is compressed need not have been written, but is not
  * referred to any more.

@@ -607,6 +607,7 @@ void		 input_sum(struct input *, struct sums *);
 struct output;
 
 struct output	*output_open(const char *);
+struct output	*output_begin(const char *, bool, struct progress *);
 int		 output_compress(struct output *, int);
 void		 output_watch(struct output *, struct progress *);
 struct progress	*output_progress(const struct output *);

@@ -180,6 +180,17 @@ add(struct live *l, const char *arg)
 	return live_addpid(l, pid);
 }
 
+/*
+ * To be stopped would keep others stopped.
+ */
+static void
+ignore_stops(void)
+{
+	signal(SIGTSTP, SIG_IGN);
+	signal(SIGTTIN, SIG_IGN);
+	signal(SIGTTOU, SIG_IGN);
+}
+
 static void __attribute__((noreturn))
 usage(void)
 {
@@ -229,17 +240,12 @@ main(int argc, char *argv[])
 	if (optind == argc)
 		usage();
 	program_signals();
-	/* to be stopped would keep others stopped */
-	signal(SIGTSTP, SIG_IGN);
-	signal(SIGTTIN, SIG_IGN);
-	signal(SIGTTOU, SIG_IGN);
+	ignore_stops();
 	program_files();	/* each mapped file takes one */
 	l = NULL;
 	progress_show(&progress, getprogname());
-	if ((out = output_open(path)) == NULL ||
-	    (compress && output_compress(out, 0) == -1))
+	if ((out = output_begin(path, compress, &progress)) == NULL)
 		goto fail;
-	output_watch(out, &progress);
 	o.out = output_fd(out);
 	if ((l = live_new(&o)) == NULL)
 		goto fail;

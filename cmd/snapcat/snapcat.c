@@ -97,11 +97,8 @@ main(int argc, char *argv[])
 	program_signals();
 	progress_show(&progress, getprogname());
 	s = NULL;
-	if ((out = output_open(path)) == NULL ||
-	    (compress && output_compress(out, 0) == -1))
-		goto fail;
-	output_watch(out, &progress);
-	if ((s = read_all(argv, argc, salvage)) == NULL ||
+	if ((out = output_begin(path, compress, &progress)) == NULL ||
+	    (s = read_all(argv, argc, salvage)) == NULL ||
 	    snap6_write(s, out, say_lost, NULL) == -1 ||
 	    output_end(out) == -1)
 		goto fail;

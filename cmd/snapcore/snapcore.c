@@ -111,8 +111,7 @@ write_core(struct snap *s, struct proc *p, const char *path, bool tell)
 	if ((c = core_new(s, p)) == NULL)
 		return -1;
 	data = 0;
-	if ((o = output_open(path)) != NULL)
-		output_watch(o, &progress);
+	o = output_begin(path, false, &progress);
 	if (o != NULL && copy_core(c, o, &data) == -1) {
 		errstr_wrap("process %" PRIu64, p->pid);
 		output_abort(o);
@@ -330,11 +329,9 @@ snap_of_cores(char *file[], int n, const char *path, const char *exe)
 	for (i = 0; i < n; i++)
 		if (core_read(s, file[i], &co) == -1)
 			goto fail;
-	if (set_header(s) == -1 || (o = output_open(path)) == NULL ||
-	    (compress && output_compress(o, 0) == -1))
-		goto fail;
-	output_watch(o, &progress);
-	if (snap6_write(s, o, say_lost, NULL) == -1 || output_end(o) == -1)
+	if (set_header(s) == -1 ||
+	    (o = output_begin(path, compress, &progress)) == NULL ||
+	    snap6_write(s, o, say_lost, NULL) == -1 || output_end(o) == -1)
 		goto fail;
 	progress_clear();
 	if (verbose) {

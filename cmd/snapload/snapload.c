@@ -101,11 +101,8 @@ unload(const char *dir, const char *path)
 	if ((s = snap_new()) == NULL)
 		return -1;
 	if (criu_read(s, dir, say_lost, NULL) == -1 ||
-	    (o = output_open(path)) == NULL ||
-	    (compress && output_compress(o, 0) == -1))
-		goto fail;
-	output_watch(o, &progress);
-	if (snap6_write(s, o, say_lost, NULL) == -1 || output_end(o) == -1)
+	    (o = output_begin(path, compress, &progress)) == NULL ||
+	    snap6_write(s, o, say_lost, NULL) == -1 || output_end(o) == -1)
 		goto fail;
 	progress_clear();
 	if (verbose)

@@ -197,13 +197,8 @@ try_file(void *arg)
 	unlink(path);
 	armed = true;
 	rc = -1;
-	if ((o = output_open(path)) != NULL) {
-		if (a->compress)
-			rc = output_compress(o, 2);
-		else
-			rc = 0;
-		if (rc == 0)
-			rc = snap6_write(a->snap, o, NULL, NULL);
+	if ((o = output_begin(path, a->compress, NULL)) != NULL) {
+		rc = snap6_write(a->snap, o, NULL, NULL);
 		if (rc == -1)
 			output_abort(o);
 		else
