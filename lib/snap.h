@@ -497,6 +497,7 @@ int		 touched_forget(pid_t);
 int		 proc_named(const char *, int (*)(void *, pid_t), void *,
 		    size_t *);
 pid_t		 proc_leader(pid_t);
+bool		 proc_ended(pid_t);
 
 /*
  * Files that are carried along, so that a snapshot can be debugged where

@@ -18,6 +18,7 @@ struct command {
 	bool		 showflags;
 	bool		 showmatrix;
 	size_t		 shown;
+	size_t		 ended;	/* left out: found by name, gone meanwhile */
 	bool		 hidden; /* there is more than is told */
 	bool		 failed;
 };
@@ -43,26 +44,41 @@ complain(struct command *c)
 	c->failed = true;
 }
 
-static int
-add_number(struct processes *p, uint64_t pid)
+/*
+ * Say why one cannot be shown; but of one that was found by its name and has
+ * ended since, nothing: it is none of that name any more.
+ */
+static void
+complain_process(struct command *c, const struct process *p)
 {
-	uint64_t *v;
+	if (p->named && proc_ended((pid_t)p->pid))
+		c->ended++;
+	else
+		complain(c);
+}
+
+static int
+add_number(struct processes *p, uint64_t pid, bool named)
+{
+	struct process *v;
 	size_t i;
 
 	for (i = 0; i < p->n; i++)
-		if (p->pid[i] == pid)
+		if (p->v[i].pid == pid) {
+			p->v[i].named &= named;
 			return 0;
-	if ((v = reallocarray(p->pid, p->n + 1, sizeof *v)) == NULL)
+		}
+	if ((v = reallocarray(p->v, p->n + 1, sizeof *v)) == NULL)
 		return errstr_set("out of memory");
-	p->pid = v;
-	v[p->n++] = pid;
+	p->v = v;
+	v[p->n++] = (struct process){ pid, named };
 	return 0;
 }
 
 static int
-add_pid(void *arg, pid_t pid)
+add_named(void *arg, pid_t pid)
 {
-	return add_number(arg, (uint64_t)pid);
+	return add_number(arg, (uint64_t)pid, true);
 }
 
 /*
@@ -79,7 +95,7 @@ add_process(struct command *c, uint64_t pid)
 		pid = p->pid;
 	else if (c->snap == NULL && (leader = proc_leader((pid_t)pid)) != -1)
 		pid = (uint64_t)leader;
-	return add_number(&c->procs, pid);
+	return add_number(&c->procs, pid, false);
 }
 
 /*
@@ -100,7 +116,7 @@ add(struct command *c, const char *s)
 	}
 	if (*s == '\0' || c->snap != NULL)
 		return errstr_set("\"%s\" is not a process id", s);
-	if (proc_named(s, add_pid, &c->procs, &foreign) == -1)
+	if (proc_named(s, add_named, &c->procs, &foreign) == -1)
 		return -1;
 	if (foreign > 0)
 		warnx("processes of others are called \"%s\", too: %zu left "
@@ -122,7 +138,7 @@ add_operands(struct command *c, char **operand)
 	for (i = 0; i < c->snap->nproc; i++) {
 		p = c->snap->proc[i];
 		if (p->carried == NULL && p->mem != NULL &&
-		    add_number(&c->procs, p->pid) == -1)
+		    add_number(&c->procs, p->pid, false) == -1)
 			complain(c);
 	}
 }
@@ -138,10 +154,10 @@ let_pass(struct command *c)
 	size_t i, n;
 
 	for (i = n = 0; i < c->procs.n; i++)
-		if (touched_forget((pid_t)c->procs.pid[i]) == -1)
-			complain(c);
+		if (touched_forget((pid_t)c->procs.v[i].pid) == -1)
+			complain_process(c, &c->procs.v[i]);
 		else
-			c->procs.pid[n++] = c->procs.pid[i];
+			c->procs.v[n++] = c->procs.v[i];
 	if ((c->procs.n = n) == 0)
 		return;
 	ts.tv_sec = (time_t)c->seconds;
@@ -165,8 +181,8 @@ show_sharing(struct command *c, const struct space *sp)
 	return rc;
 }
 
-static void
-show(struct command *c, uint64_t pid)
+static int
+show_once(struct command *c, uint64_t pid)
 {
 	struct space sp;
 	int rc;
@@ -183,11 +199,28 @@ show(struct command *c, uint64_t pid)
 		rc = flags_show(&sp, c->table.flags, &c->hidden, c->shown == 0);
 	else if (rc == 0)
 		rc = table_show(&c->table, &sp);
+	space_free(&sp);
+	return rc;
+}
+
+/*
+ * Show a process.  The memory of one that executes another program ends, but
+ * not the process: it is looked at once more.
+ */
+static void
+show(struct command *c, const struct process *p)
+{
+	enum { TRIES = 3 };
+	int i, rc;
+
+	rc = show_once(c, p->pid);
+	for (i = 1; i < TRIES && rc == -1 && c->snap == NULL &&
+	    !proc_ended((pid_t)p->pid); i++)
+		rc = show_once(c, p->pid);
 	if (rc == -1)
-		complain(c);
+		complain_process(c, p);
 	else
 		c->shown++;
-	space_free(&sp);
 }
 
 /*
@@ -218,7 +251,7 @@ finish(struct command *c)
 	frames_free(c->table.flags);
 	matrix_free(&c->matrix);
 	snap_free(c->snap);
-	free(c->procs.pid);
+	free(c->procs.v);
 }
 
 static void
@@ -279,7 +312,11 @@ main(int argc, char *argv[])
 	if (c.table.touched)
 		let_pass(&c);
 	for (i = 0; i < c.procs.n; i++)
-		show(&c, c.procs.pid[i]);
+		show(&c, &c.procs.v[i]);
+	if (c.ended > 0 && c.shown == 0 && !c.failed) {
+		(void)errstr_set("all processes of that name ended meanwhile");
+		complain(&c);
+	}
 	finish(&c);
 	return c.failed ? 1 : 0;
 }

@@ -6,8 +6,13 @@
 
 #include "snap.h"
 
+struct process {
+	uint64_t	 pid;
+	bool		 named;	/* by its name alone: it may end meanwhile */
+};
+
 struct processes {		/* those to be looked at */
-	uint64_t	*pid;	/* owned; none twice */
+	struct process	*v;	/* owned; none twice */
 	size_t		 n;
 };
 

@@ -44,10 +44,12 @@ static int
 byname_pid(void *arg, long pid)
 {
 	struct byname *by = arg;
+	long uid;
 
-	if (pid == getpid() || !is_called((pid_t)pid, by->name))
+	if (pid == getpid() || !is_called((pid_t)pid, by->name) ||
+	    (uid = proc_status((pid_t)pid, 0, "Uid")) == -1)
 		return 0;
-	if (proc_status((pid_t)pid, 0, "Uid") != (long)getuid()) {
+	if (uid != (long)getuid()) {
 		by->foreign++;
 		return 0;
 	}
@@ -81,4 +83,14 @@ pid_t
 proc_leader(pid_t tid)
 {
 	return (pid_t)proc_status(tid, 0, "Tgid");
+}
+
+/*
+ * Return true if a process has ended: there is none of that number, or it is a
+ * zombie whose last thread has gone.
+ */
+bool
+proc_ended(pid_t pid)
+{
+	return proc_died(pid, 0) && proc_status(pid, 0, "Threads") <= 1;
 }

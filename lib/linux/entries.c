@@ -85,9 +85,7 @@ walk_read(struct walk *w)
 		stop = w->l->v[i].end;
 	n = pread(w->fd, w->v, (stop - w->addr) / w->page * sizeof *w->v,
 	    (off_t)(w->addr / w->page * sizeof *w->v));
-	if (n == 0)
-		return errstr_set("it ended meanwhile");
-	return n == -1 ? errstr_sys("pagemap") : n / (ssize_t)sizeof *w->v;
+	return n <= 0 ? pagemap_fail(n) : n / (ssize_t)sizeof *w->v;
 }
 
 /*
@@ -157,8 +155,7 @@ walk_huge(struct walk *w)
 		n = pread(w->fd, w->v, sizeof *w->v,
 		    (off_t)(w->addr / w->page * sizeof *w->v));
 		if (n <= 0)
-			return n == 0 ? errstr_set("it ended meanwhile") :
-			    errstr_sys("pagemap");
+			return pagemap_fail(n);
 		if (!(w->v[0] & PME_EXCLUSIVE) || (w->v[0] & PME_FRAME) == 0)
 			return 0;
 		if ((rc = huge_alone(w, w->v[0], false)) != 1)

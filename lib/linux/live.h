@@ -239,6 +239,7 @@ struct pagerun {		/* a run of pages that are alike */
 typedef int	(*pagerun_fn)(void *, const struct pagerun *);
 
 int		 space_pagemap(const struct space *);
+int		 pagemap_fail(ssize_t);
 int		 pagemap_walk(int, uint64_t, uint64_t, unsigned int,
 		    pagerun_fn, void *);
 int		 pagemap_first(int, uint64_t *, uint64_t);

@@ -49,10 +49,8 @@ pages_present(const struct livepages *lp, const struct pagerun *r)
 			want = 512;
 		n = pread(lp->fd, v, want * sizeof *v,
 		    (off_t)(addr / lp->page * sizeof *v));
-		if (n == -1)
-			return errstr_sys("pagemap");
-		if ((size_t)n < sizeof *v)
-			break;
+		if (n <= 0)
+			return pagemap_fail(n);
 		for (i = 0; i < (size_t)n / sizeof *v; i++, addr += lp->page)
 			if (pages_entry(lp, addr, v[i],
 			    r->what & PM_HUGE) == -1)

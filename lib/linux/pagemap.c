@@ -51,6 +51,20 @@ enum {
 };
 
 /*
+ * Set the error string to what errno and n tell of a pagemap of which a call
+ * returned n: -1, or 0 at its end.  The memory that it is of has no users any
+ * more where that is ESRCH or the end (pagemap_read and do_pagemap_scan of
+ * fs/proc/task_mmu.c).  Return -1.
+ */
+int
+pagemap_fail(ssize_t n)
+{
+	if (n == 0 || errno == ESRCH || errno == ENOENT)
+		return errstr_set("it ended meanwhile");
+	return errstr_sys("pagemap");
+}
+
+/*
  * Open the pagemap of a live process: a descriptor, or -1.
  */
 int
@@ -59,9 +73,7 @@ space_pagemap(const struct space *sp)
 	int fd;
 
 	fd = proc_open((pid_t)sp->tid, 0, "pagemap", O_RDONLY);
-	if (fd == -1 && (errno == ENOENT || errno == ESRCH))
-		return errstr_set("it ended meanwhile");
-	return fd == -1 ? errstr_sys("pagemap") : fd;
+	return fd == -1 ? pagemap_fail(-1) : fd;
 }
 
 static unsigned int
@@ -106,7 +118,7 @@ walk_scan(int fd, uint64_t start, uint64_t end, unsigned int more,
 		}
 		if (n == -1)
 			return errno == ENOTTY || errno == EINVAL ? 1 :
-			    errstr_sys("pagemap");
+			    pagemap_fail(-1);
 		start = a.walk_end;
 		for (i = 0; i < n; i++) {
 			r.start = v[i].start;
@@ -147,10 +159,8 @@ walk_entries(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
 			want = 4096;
 		n = pread(fd, v, want * sizeof *v, (off_t)(addr / page *
 		    sizeof *v));
-		if (n == -1)
-			return errstr_sys("pagemap");
-		if (n == 0)
-			break;
+		if (n <= 0)
+			return pagemap_fail(n);
 		for (i = 0; i < (size_t)n / sizeof *v; i++, addr += page) {
 			what = what_of_entry(v[i]);
 			if (what == r.what && r.end == addr) {
@@ -220,7 +230,7 @@ pagemap_first(int fd, uint64_t *addr, uint64_t end)
 	rc = scan_first(fd, *addr, end, addr);
 	if (rc == -1 && (errno == ENOTTY || errno == EINVAL))
 		return 1;
-	return rc == -1 ? errstr_sys("pagemap") : rc;
+	return rc == -1 ? pagemap_fail(-1) : rc;
 }
 
 /*
@@ -263,14 +273,14 @@ pagemap_any(int fd, uint64_t start, uint64_t end)
 	if ((rc = scan_first(fd, start, end, &addr)) >= 0)
 		return rc;
 	if (errno != ENOTTY && errno != EINVAL)
-		return errstr_sys("pagemap");
+		return pagemap_fail(-1);
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
 	for (; start < end; start += (uint64_t)n / sizeof *e * page) {
 		want = (end - start) / page < 512 ? (end - start) / page : 512;
 		n = pread(fd, e, want * sizeof *e, (off_t)(start / page *
 		    sizeof *e));
 		if (n <= 0)
-			return n == 0 ? 0 : errstr_sys("pagemap");
+			return pagemap_fail(n);
 		for (i = 0; i < (size_t)n / sizeof *e; i++)
 			if (what_of_entry(e[i]) != 0)
 				return 1;
@@ -298,7 +308,7 @@ pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)
 		got = pread(fd, v, want * sizeof *v, (off_t)((addr / page) *
 		    sizeof *v));
 		if (got <= 0)
-			return errstr_sys("pagemap");
+			return pagemap_fail(got);
 		want = (uint64_t)got / sizeof *v * per;
 		for (k = 0; k < want && i + k < n; k++) {
 			frame[i + k] = 0;
