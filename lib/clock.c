@@ -25,3 +25,14 @@ now_ms(void)
 {
 	return now_ns() / 1000000;
 }
+
+/*
+ * Sleep for us microseconds, or until a signal is handled.
+ */
+void
+nap_us(long us)
+{
+	const struct timespec ts = { us / 1000000, us % 1000000 * 1000 };
+
+	nanosleep(&ts, NULL);
+}

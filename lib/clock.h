@@ -8,5 +8,6 @@
 
 uint64_t	 now_ns(void);
 uint64_t	 now_ms(void);
+void		 nap_us(long);
 
 #endif

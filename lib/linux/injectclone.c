@@ -15,7 +15,29 @@
 
 #ifdef __x86_64__
 
-enum { ERESTARTNOINTR = 513 };	/* include/linux/errno.h */
+enum {
+	ERESTARTNOINTR = 513,	/* include/linux/errno.h */
+	CLONE_FLAGS = CLONE_FILES /* and no signal for its parent */
+};
+
+/*
+ * Return true if a stopped thread would go on with the call of inject_clone:
+ * it is before it, or has to repeat it.
+ */
+bool
+inject_willclone(pid_t tid)
+{
+	enum { SYSCALL = 0x050f, WORD = 0xffff };
+	struct user_regs_struct r;
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) == -1 ||
+	    r.rdi != CLONE_FLAGS)
+		return false;
+	if (r.orig_rax == SYS_clone && (int64_t)r.rax == -ERESTARTNOINTR)
+		return true;
+	return r.rax == SYS_clone && (ptrace(PTRACE_PEEKTEXT, tid,
+	    (void *)(uintptr_t)r.rip, NULL) & WORD) == SYSCALL;
+}
 
 /*
  * Put back in a clone what was on the dead part of the stack.
@@ -102,7 +124,7 @@ clone_keep(struct inject *in, pid_t *pid)
 int
 inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
 {
-	const uint64_t arg[6] = { CLONE_FILES, in->map }; /* its stack */
+	const uint64_t arg[6] = { CLONE_FLAGS, in->map }; /* its stack */
 	uint8_t stack[24];
 	int64_t ret = 0;
 	int kept, rc, tries;

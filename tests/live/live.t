@@ -70,6 +70,31 @@ for sig in KILL TERM; do
 done
 echo q >&"${ask_fd[$pid]}"
 
+# Killed at each call around the making of the clone, while the process has
+# next to nothing of its processor: it makes the clone long after that.
+if strace -qq -e trace=none true 2>/dev/null; then
+	as=(taskset -c 0 chrt -i 0)
+	target "$targets/anon"
+	as=(env)
+	strace -qq -o "$tmp/calls" -e trace=ptrace "$BUILD/snap" -l \
+	    -o "$tmp/live" "$pid"
+	at=$(grep -n -m 1 TRACECLONE "$tmp/calls" | cut -d : -f 1)
+	taskset -c 0 sh -c 'while :; do :; done' &
+	hog=$!
+	for ((i = at; i < at + 12; i++)); do
+		strace -qq -o "$tmp/calls" -e trace=ptrace \
+		    -e "inject=ptrace:signal=KILL:when=$((at + i % 6))" \
+		    "$BUILD/snap" -l -o "$tmp/live" "$pid" 3>&- 2>/dev/null
+	done 2>/dev/null
+	kill "$hog"
+	try "killed as it clones: no child is left" until_true \
+	    no_children "$pid"
+	let_go "$pid" "killed as it clones: let go"
+	unnoticed "$pid" "killed as it clones: noticed nothing"
+else
+	skip "killed as it clones" "no strace, or it may not trace"
+fi
+
 # Where there can be no clone, it goes on without.
 if is_root; then
 	as_nobody

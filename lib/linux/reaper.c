@@ -1,0 +1,353 @@
+/*
+ * The reaping of clones (clone.c), by the guard (guard.c).
+ *
+ * A clone is a child of the process that it is of.  When it has ended it is a
+ * zombie that only its parent can reap, so the parent is stopped once more
+ * for an instant and made to.
+ *
+ * Of the last clone we may not have been told: who made it was killed on the
+ * way.  Its process then goes on with the call that makes the clone, or has
+ * made it, and the clone ends by itself; but on a busy machine that takes as
+ * long as it takes.  So the process is stopped to see whether the call is
+ * behind it.
+ */
+#include "clock.h"
+#include "inject.h"
+#include "live.h"
+#include "reaper.h"
+
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	TRIES = 20,		/* to run something in a process */
+	LOOKS = 40,		/* for a clone that is not known */
+	LOOK_US = 500000,	/* between two, at the most */
+	EXITING = 0x4		/* PF_EXITING of linux/sched.h */
+};
+
+struct child {			/* proc_pid_stat(5) */
+	char		 state;
+	pid_t		 ppid;
+	unsigned int	 flags;
+	uint64_t	 start;	/* in ticks */
+	int		 exitsignal;
+};
+
+static int
+child_look(pid_t pid, struct child *c)
+{
+	unsigned long long start;
+	struct bytes b;
+	char *s, *p;
+	int got;
+
+	if (proc_read(pid, 0, "stat", &b) == -1)
+		return -1;
+	s = strndup((char *)b.data, b.len);
+	free(b.data);
+	got = 0;
+	if (s != NULL && (p = strrchr(s, ')')) != NULL)
+		got = sscanf(p + 1, " %c %d %*s %*s %*s %*s %u %*s %*s %*s "
+		    "%*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %*s %*s %*s "
+		    "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
+		    &c->state, &c->ppid, &c->flags, &start, &c->exitsignal);
+	free(s);
+	if (got != 5)
+		return -1;
+	c->start = start;
+	return 0;
+}
+
+/*
+ * Ticks of proc_pid_stat(5) since this system was started.
+ */
+static uint64_t
+ticks_now(void)
+{
+	struct timespec ts;
+	uint64_t hz;
+
+	hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * hz + (uint64_t)ts.tv_nsec * hz /
+	    1000000000;
+}
+
+/*
+ * Is the clone of a ward still there, and not another process by now?
+ */
+static bool
+ward_owns(const struct ward *w, struct child *c)
+{
+	return child_look(w->clone, c) == 0 && c->ppid == w->target &&
+	    c->exitsignal == 0 && c->start == w->start;
+}
+
+struct finding_clone {
+	struct ward	*ward;
+	uint64_t	 until;	/* in ticks */
+	bool		 living; /* there is one that has not ended yet */
+};
+
+/*
+ * The clone of a ward that we were not told of ends by itself.  It was made
+ * while all threads of its process were stopped, or when the one that makes
+ * it was let go by our death.
+ */
+static int
+find_pid(void *arg, long pid)
+{
+	struct finding_clone *f = arg;
+	struct child c;
+
+	if (child_look((pid_t)pid, &c) == -1 || c.ppid != f->ward->target ||
+	    c.exitsignal != 0 || c.start + 1 < f->ward->since ||
+	    c.start > f->until)
+		return 0;
+	if (c.state == 'Z' || c.flags & EXITING) {
+		f->ward->clone = (pid_t)pid;
+		f->ward->start = c.start;
+	} else
+		f->living = true;
+	return 0;
+}
+
+/*
+ * The number of a clone as its parent knows it, in the innermost of the PID
+ * namespaces: the last of the numbers that NSpid lists.
+ */
+static pid_t
+clone_nspid(pid_t clone)
+{
+	struct bytes b;
+	const char *s, *end;
+	pid_t pid;
+
+	pid = 0;
+	if (proc_read(clone, 0, "status", &b) == -1)
+		return 0;
+	if ((s = memmem(b.data, b.len, "\nNSpid:", 7)) != NULL &&
+	    (end = memchr(s + 1, '\n', b.len - (size_t)(s + 1 -
+	    (const char *)b.data))) != NULL) {
+		while (end > s && end[-1] != '\t' && end[-1] != ':')
+			end--;
+		pid = (pid_t)strtol(end, NULL, 10);
+	}
+	free(b.data);
+	return pid;
+}
+
+/*
+ * Return 1 if a stopped process is past the call that makes its clone, else 0.
+ */
+static int
+past_call(const struct ward *w)
+{
+	return !inject_willclone(w->target);
+}
+
+/*
+ * Make a stopped process reap its clone: 1 when it is done, 0 when it is to be
+ * tried again, -1.
+ */
+static int
+reap_call(const struct ward *w)
+{
+	uint64_t arg[6] = { 0, 0, WNOHANG | __WALL };
+	struct inject *in;
+	struct child c;
+	int64_t got;
+	pid_t nspid;
+	int rc;
+
+	got = 0;
+	if (!ward_owns(w, &c) || (nspid = clone_nspid(w->clone)) == 0)
+		return 1;
+	if ((in = inject_begin(w->target, false)) == NULL)
+		return -1;
+	arg[0] = (uint64_t)nspid;
+	rc = inject_call(in, &got, SYS_wait4, arg);
+	if (inject_end(in) == -1 || rc == -1)
+		return -1;
+	return got == nspid || got == -ECHILD;
+}
+
+/*
+ * Stop the thread that leads a process, call fn, and let it go.  Return what fn
+ * returned, or 0 if the thread could not be stopped.
+ */
+static int
+ward_stop(const struct ward *w, int (*fn)(const struct ward *))
+{
+	struct lthread t = { .tid = w->target };
+	long nap;
+	int rc;
+
+	t.state = proc_state(t.tid, t.tid);
+	if (ptrace(PTRACE_SEIZE, t.tid, NULL, NULL) == -1)
+		return 0;	/* another traces it, for now */
+	t.hold = HOLD_SEIZED;
+	if (ptrace(PTRACE_INTERRUPT, t.tid, NULL, NULL) == -1)
+		t.hold = HOLD_GONE;
+	for (nap = 20; t.hold == HOLD_SEIZED; nap += nap < 1000 ? nap / 4 : 0) {
+		thread_poll(&t);
+		if (t.hold == HOLD_SEIZED)
+			nap_us(nap);
+	}
+	rc = 0;
+	if (t.hold == HOLD_STOPPED) {
+		rc = fn(w);
+		(void)ptrace(PTRACE_DETACH, t.tid, NULL, NULL);
+	}
+	thread_forget(&t);
+	return rc;
+}
+
+/*
+ * Kill the clone of a ward, and nobody else.
+ */
+static void
+clone_kill(const struct ward *w)
+{
+	struct child c;
+	int fd;
+
+	if ((fd = (int)syscall(SYS_pidfd_open, w->clone, 0)) == -1)
+		return;
+	if (ward_owns(w, &c))
+		(void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+	close(fd);
+}
+
+/*
+ * Reap the clone of a ward, however long that takes.  When the process is
+ * gone, so is the clone, or it has another parent.  False if it stays.
+ */
+static bool
+clone_reap(const struct ward *w)
+{
+	struct child c;
+	int failed, rc;
+	long nap;
+
+	failed = 0;
+	for (nap = 100; ward_owns(w, &c) && failed < TRIES;
+	    nap += nap < 500000 ? nap : 0) {
+		rc = 0;
+		if (c.state == 'Z')
+			rc = ward_stop(w, reap_call);
+		else
+			clone_kill(w);
+		if (rc == 1)
+			return true;
+		failed += rc == -1;
+		nap_us(nap);
+	}
+	return failed < TRIES;
+}
+
+/*
+ * Find the clone of a ward that we were not told of.  It is looked for until
+ * its process is past the call that makes it, and what may be it has ended.
+ */
+static void
+clone_search(struct ward *w)
+{
+	struct finding_clone f = { .ward = w };
+	bool past;
+	long nap;
+	int i;
+
+	for (i = 0, nap = 1000; i < LOOKS; i++) {
+		past = ward_stop(w, past_call) == 1 ||
+		    proc_state(w->target, 0) == '\0';
+		f.living = false;
+		f.until = ticks_now();
+		(void)proc_list(0, NULL, find_pid, &f);
+		if (w->clone != 0 || (past && !f.living))
+			break;
+		nap_us(nap);
+		nap = nap * 2 < LOOK_US ? nap * 2 : LOOK_US;
+	}
+}
+
+/*
+ * Reap what is left of a ward: false if a clone stays.
+ */
+static bool
+ward_reap(struct ward *w)
+{
+	if (w->clone == 0)
+		clone_search(w);
+	return w->clone <= 0 || clone_reap(w);
+}
+
+/*
+ * Begin to know a ward: the number of its process, and of its clone, which we
+ * trace; 0 if that is to be made now, -1 if there will be none.
+ */
+void
+ward_set(struct ward *w, pid_t target, pid_t clone)
+{
+	struct child c;
+
+	w->target = target;
+	w->clone = clone;
+	w->since = ticks_now();
+	w->start = clone > 0 && child_look(clone, &c) == 0 ? c.start : 0;
+}
+
+/*
+ * Remember what is told of a ward: of a new one, or the clone of the last.
+ */
+int
+wards_add(struct wards *l, const struct ward *w)
+{
+	struct ward *v;
+
+	if (l->n > 0 && w->clone != 0 && l->v[l->n - 1].clone == 0) {
+		l->v[l->n - 1] = *w;
+		return 0;
+	}
+	if ((v = reallocarray(l->v, l->n + 1, sizeof *v)) == NULL)
+		return errstr_set("out of memory");
+	l->v = v;
+	v[l->n++] = *w;
+	return 0;
+}
+
+/*
+ * Reap what is left of all wards, and exit: 1 if a clone stays.
+ */
+void __attribute__((noreturn))
+wards_reap(struct wards *l)
+{
+	size_t i;
+	pid_t pid;
+	int status;
+	bool done;
+
+	done = true;
+	/* one may take long: none waits for another */
+	for (i = 0; i < l->n; i++) {
+		pid = i + 1 == l->n ? -1 : fork();
+		if (pid > 0)
+			continue;
+		done &= ward_reap(&l->v[i]);
+		if (pid == 0)
+			_exit(done ? 0 : 1);
+	}
+	while ((pid = wait(&status)) != -1 || errno == EINTR)
+		done &= pid == -1 || status == 0;
+	_exit(done ? 0 : 1);
+}
