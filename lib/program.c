@@ -5,6 +5,7 @@
 
 #include <sys/resource.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -54,6 +55,48 @@ program_seconds(const char *s)
 	    *end != '\0' || !(t > 0 && t <= 1e6))
 		return -1;
 	return t;
+}
+
+/*
+ * Is a word the number of a process that lives?
+ */
+static bool
+is_living(const char *s)
+{
+	const char *bad;
+	pid_t pid;
+
+	if (s[strspn(s, "0123456789")] != '\0')
+		return false;
+	pid = (pid_t)strtonum(s, 1, INT32_MAX, &bad);
+	return bad == NULL && (kill(pid, 0) == 0 || errno == EPERM);
+}
+
+/*
+ * Return the file to be written that getopt(3) has just found as the argument
+ * of option c: optarg.  argv is getopt's, options are the letters it knows.
+ * Where that is hardly what was meant, return NULL, with a question in the
+ * error string: a process (-g 4711), other options (-ov, -o -v).  "-" is
+ * standard output.
+ */
+const char *
+program_outfile(char *const argv[], int c, const char *options)
+{
+	const char *s = optarg;
+	bool attached = s != argv[optind - 1];
+
+	if (strcmp(s, "-") == 0)
+		return s;
+	if (is_living(s))
+		errstr_set("-%c %s: that is a process: which file? (a file of "
+		    "that name: ./%s)", c, s, s);
+	else if (*s == '-' || (attached && s[strspn(s, options)] == '\0' &&
+	    strchr(s, ':') == NULL))
+		errstr_set("-%c %s: did you mean -%s and -%c with a file? (a "
+		    "file of that name: ./%s)", c, s, s + (*s == '-'), c, s);
+	else
+		return s;
+	return NULL;
 }
 
 static void

@@ -633,6 +633,7 @@ void		 output_cleanup(void);
 void		 program_descriptors(void);
 void		 program_files(void);
 double		 program_seconds(const char *);
+const char	*program_outfile(char *const [], int, const char *);
 void		 program_signals(void);
 size_t		 program_utf8(const char *, uint32_t *);
 int		 program_columns(const char **);

@@ -293,6 +293,7 @@ finish(struct command *c)
 int
 main(int argc, char *argv[])
 {
+	static const char options[] = "+AaD:dg:lmM:N:p:Prsvx";
 	struct command c = { 0 };
 	char *path[SNAPS];
 	uint64_t pid = 0;
@@ -301,13 +302,15 @@ main(int argc, char *argv[])
 	int ch;
 
 	program_descriptors();
-	while ((ch = getopt(argc, argv, "+AaD:dg:lmM:N:p:Prsvx")) != -1)
+	while ((ch = getopt(argc, argv, options)) != -1)
 		switch (ch) {
 		case 'D':
 			c.opts.debug = parse_debug(optarg);
 			break;
 		case 'g':
-			c.opts.picture = optarg;
+			c.opts.picture = program_outfile(argv, ch, options);
+			if (c.opts.picture == NULL)
+				errx(2, "%s", snap_errstr());
 			break;
 		case 'M':
 			if (c.nsnap == SNAPS)

@@ -201,6 +201,7 @@ usage(void)
 int
 main(int argc, char *argv[])
 {
+	static const char options[] = "alno:rvz";
 	struct liveopts o = { .warn = say, .progress = &progress };
 	struct output *out;
 	struct live *l;
@@ -211,7 +212,7 @@ main(int argc, char *argv[])
 	program_descriptors();
 	path = NULL;
 	compress = false;
-	while ((c = getopt(argc, argv, "alno:rvz")) != -1)
+	while ((c = getopt(argc, argv, options)) != -1)
 		switch (c) {
 		case 'a':
 			o.datafiles = true;
@@ -223,7 +224,9 @@ main(int argc, char *argv[])
 			o.observe = true;
 			break;
 		case 'o':
-			path = optarg;
+			if ((path = program_outfile(argv, c, options)) ==
+			    NULL)
+				errx(2, "%s", snap_errstr());
 			break;
 		case 'r':
 			o.descendants = true;

@@ -62,6 +62,7 @@ usage(void)
 int
 main(int argc, char *argv[])
 {
+	static const char options[] = "o:svz";
 	struct output *out;
 	struct snap *s;
 	const char *path;
@@ -72,10 +73,12 @@ main(int argc, char *argv[])
 	program_descriptors();
 	path = NULL;
 	salvage = verbose = compress = false;
-	while ((c = getopt(argc, argv, "o:svz")) != -1)
+	while ((c = getopt(argc, argv, options)) != -1)
 		switch (c) {
 		case 'o':
-			path = optarg;
+			if ((path = program_outfile(argv, c, options)) ==
+			    NULL)
+				errx(2, "%s", snap_errstr());
 			break;
 		case 's':
 			salvage = true;

@@ -357,6 +357,7 @@ usage(void)
 int
 main(int argc, char *argv[])
 {
+	static const char options[] = "e:o:p:rvz";
 	const char *path, *exe, *bad;
 	bool reverse;
 	int64_t pid;
@@ -366,13 +367,15 @@ main(int argc, char *argv[])
 	path = exe = NULL;
 	reverse = false;
 	pid = -1;
-	while ((c = getopt(argc, argv, "e:o:p:rvz")) != -1)
+	while ((c = getopt(argc, argv, options)) != -1)
 		switch (c) {
 		case 'e':
 			exe = optarg;
 			break;
 		case 'o':
-			path = optarg;
+			if ((path = program_outfile(argv, c, options)) ==
+			    NULL)
+				errx(2, "%s", snap_errstr());
 			break;
 		case 'p':
 			pid = strtonum(optarg, 0, INT64_MAX, &bad);

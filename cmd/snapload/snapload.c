@@ -145,6 +145,7 @@ usage(void)
 int
 main(int argc, char *argv[])
 {
+	static const char options[] = "D:fjo:p:t:uvz";
 	struct criuopts co = { .warn = say_lost, .progress = &progress };
 	const char *dir, *path, *bad;
 	bool reverse;
@@ -153,7 +154,7 @@ main(int argc, char *argv[])
 	program_descriptors();
 	dir = path = NULL;
 	reverse = false;
-	while ((c = getopt(argc, argv, "D:fjo:p:t:uvz")) != -1)
+	while ((c = getopt(argc, argv, options)) != -1)
 		switch (c) {
 		case 'D':
 			dir = optarg;
@@ -165,7 +166,9 @@ main(int argc, char *argv[])
 			co.shelljob = true;
 			break;
 		case 'o':
-			path = optarg;
+			if ((path = program_outfile(argv, c, options)) ==
+			    NULL)
+				errx(2, "%s", snap_errstr());
 			break;
 		case 'p':
 			co.parent = optarg;

@@ -35,6 +35,20 @@ refused 2 "$BUILD/snap: invalid option -- '?'
 $usage" -'?' "$pid"
 refused 2 "$BUILD/snap: option requires an argument -- 'o'
 $usage" "$pid" -o
+refused 2 "snap: -o v: did you mean -v and -o with a file?\
+ (a file of that name: ./v)" -ov "$pid"
+refused 2 "snap: -o -rv: did you mean -rv and -o with a file?\
+ (a file of that name: ./-rv)" -o -rv "$pid"
+refused 2 "snap: -o N: that is a process: which file?\
+ (a file of that name: ./N)" -o "$pid"
+for p in "procmap -g" "snapcore -o" "snapcat -o" "snapload -uD $tmp/none -o"; do
+	# shellcheck disable=SC2086 # words
+	(cd "$tmp/pub" && "$BUILD/"${p/ / }"$pid" 2>&1; echo "$?") >"$tmp/out"
+	is "$(sed 's/.*which file?.*/asks/' "$tmp/out" | tr '\n' ' ')$(
+	    ls "$tmp/pub")" "asks 2 " "$p: a process for a file"
+done
+(cd "$tmp/pub" && "$BUILD/snap" -o v "$pid" && "$BUILD/snap" -oo.v "$pid")
+is "$? $(cd "$tmp/pub" && echo *)" "0 o.v v" "files whose names are meant"
 refused 1 "snap: TMP/none/snap: No such file or directory" \
     -o "$tmp/none/snap" "$pid"
 refused 1 "snap: TMP/dir: Is a directory" -o "$tmp/dir" "$pid"
