@@ -24,7 +24,8 @@ FMTSRC = fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c \
 	fmt/criumakefd.c fmt/criumakefile.c fmt/criumakefind.c \
 	fmt/criumakemem.c fmt/criumakemm.c fmt/criumakeopen.c \
 	fmt/criumakereg.c fmt/criumakeregs.c fmt/criumaketask.c \
-	fmt/criumaketree.c fmt/criumaps.c fmt/criumem.c fmt/criupages.c \
+	fmt/criumaketree.c fmt/criumakewhy.c fmt/criumaps.c \
+	fmt/criumem.c fmt/criupages.c \
 	fmt/criuread.c fmt/criuregs.c fmt/criushm.c fmt/criustack.c \
 	fmt/criutask.c fmt/criuwrite.c fmt/elfsym.c fmt/fsdir.c fmt/fsread.c \
 	fmt/fsspan.c fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c \

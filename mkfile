@@ -21,6 +21,7 @@ FMTSRC=fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/criumakefile.c fmt/criumakefind.c fmt/criumakemem.c \
 	fmt/criumakemm.c fmt/criumakeopen.c fmt/criumakereg.c \
 	fmt/criumakeregs.c fmt/criumaketask.c fmt/criumaketree.c \
+	fmt/criumakewhy.c \
 	fmt/criumaps.c fmt/criumem.c fmt/criupages.c fmt/criuread.c \
 	fmt/criuregs.c fmt/criushm.c fmt/criustack.c fmt/criutask.c \
 	fmt/criuwrite.c fmt/elfsym.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \

@@ -125,52 +125,6 @@ mades_free(struct mades *l)
 	memset(l, 0, sizeof *l);
 }
 
-static int
-reason_add(struct criumake *m, const char *fmt, va_list ap)
-{
-	char **v;
-
-	if ((v = make_grow(m->reason, m->nreason, sizeof *v)) == NULL)
-		return -1;
-	m->reason = v;
-	if (vasprintf(&v[m->nreason], fmt, ap) == -1)
-		return errstr_set("out of memory");
-	m->nreason++;
-	return 0;
-}
-
-/*
- * Note why something cannot be restored, which is left out if everything else
- * is to be written all the same.  0, or -1 if there is no memory.
- */
-int
-make_refuse(struct criumake *m, const char *fmt, ...)
-{
-	va_list ap;
-	int rc;
-
-	va_start(ap, fmt);
-	rc = reason_add(m, fmt, ap);
-	va_end(ap);
-	return rc;
-}
-
-/*
- * The same for what cannot be left out.
- */
-int
-make_never(struct criumake *m, const char *fmt, ...)
-{
-	va_list ap;
-	int rc;
-
-	m->fatal = true;
-	va_start(ap, fmt);
-	rc = reason_add(m, fmt, ap);
-	va_end(ap);
-	return rc;
-}
-
 /*
  * The process or thread of a number of the snapshot, or NULL.
  */
@@ -317,18 +271,16 @@ make_free(struct criumake *m)
 		free(t->kept);
 		free(t);
 	}
-	for (i = 0; i < m->nreason; i++)
-		free(m->reason[i]);
 	for (i = 0; i < m->ntext; i++)
 		free(m->text[i].path);
 	free(m->task);
 	free(m->bypid);
-	free(m->reason);
 	free(m->text);
 	free(m->order);
 	free(m->ghost);
 	free(m->shm);
 	makeopen_free(m);
+	makewhy_free(m);
 }
 
 /*
@@ -410,22 +362,17 @@ criumake_can(struct snap *s)
 /*
  * Make the images of the processes of a snapshot that o->root tells of: all
  * of a directory.  What cannot be restored is told to o->warn, each a line,
- * and is an error unless o->force leaves it out.
+ * and is an error unless all of it is of kinds that o->leave has.
  */
 int
 criumake(struct snap *s, const struct criuopts *o, struct mades *out)
 {
 	struct criumake m = { .snap = s, .opts = o, .out = out };
-	size_t i;
 	int rc;
 
 	rc = make_all(&m);
-	for (i = 0; rc == 0 && i < m.nreason && o->warn != NULL; i++)
-		o->warn(o->arg, m.reason[i]);
-	if (rc == 0 && m.fatal)
-		rc = errstr_set("nothing is written");
-	else if (rc == 0 && m.nreason > 0 && !o->force)
-		rc = errstr_set("nothing is written (-f writes the rest)");
+	if (rc == 0)
+		rc = makewhy_judge(&m);
 	make_free(&m);
 	return rc;
 }

@@ -13,6 +13,7 @@
  *	criumakefd.c	what of them can be restored; descriptors
  *	criumakefile.c	files.img, an entry for each
  *	criumakereg.c	files with a name, and deleted ones
+ *	criumakewhy.c	what cannot be restored, and is left out or not
  */
 #ifndef CRIUMAKE_H
 #define CRIUMAKE_H
@@ -23,6 +24,20 @@
 enum {
 	STAT_FIELDS = 53,	/* of proc_pid_stat(5), counted from 1 */
 	MAKESHARES = 4		/* what processes can share */
+};
+
+enum makewhy {			/* kinds of what cannot be restored */
+	WHY_NEVER,		/* and cannot be left out */
+	WHY_AIO, WHY_DELETED, WHY_DEVICE, WHY_EPOLL, WHY_EVENTFD, WHY_FANOTIFY,
+	WHY_HUGETLB, WHY_INOTIFY, WHY_IO_URING, WHY_LOCKS, WHY_NETLINK,
+	WHY_OTHER, WHY_PACKET, WHY_PAGES, WHY_PIDFD, WHY_PIPE, WHY_SECRETMEM,
+	WHY_SHM, WHY_SHSTK, WHY_SYSV, WHY_TCP, WHY_TIMER, WHY_TTY, WHY_UNIX,
+	WHY_USERFAULTFD, WHY_USERNS, WHY_KINDS
+};
+
+struct makereason {		/* why something cannot be restored */
+	char		*text;	/* owned */
+	enum makewhy	 kind;
 };
 
 struct maketask {		/* a process or a thread */
@@ -73,7 +88,9 @@ struct makeopen {		/* an open file description */
 	uint32_t	 id;	/* and in files.img; 0: not written */
 	char		*type;	/* owned, as all pointers here */
 	char		*path;
-	char		*why;	/* it cannot be told in full; or NULL */
+	char		*why;	/* it cannot be told in full, or restored; or
+				   NULL */
+	enum makewhy	 kind;	/* of why */
 	uint8_t		*name;	/* of a socket */
 	size_t		 namelen;
 	uint64_t	 v[OK_MAX][OPEN_NUMBERS];
@@ -137,9 +154,9 @@ struct criumake {
 	struct made	*common[8]; /* borrowed; images there is one of */
 	size_t		 ncommon;
 	uint32_t	 lastid; /* of files */
-	char		**reason; /* owned; why it cannot be restored */
+	struct makereason *reason; /* owned */
 	size_t		 nreason;
-	bool		 fatal;	/* one of them, with force, too */
+	bool		 fatal;	/* one of them is about a process as a whole */
 };
 
 /* criumake.c */
@@ -147,10 +164,6 @@ void		*make_grow(void *, size_t, size_t);
 struct made	*make_image(struct criumake *, uint32_t, const char *, ...)
 		    __attribute__((format(printf, 3, 4)));
 struct buf	*make_common(struct criumake *, uint32_t, const char *);
-int		 make_refuse(struct criumake *, const char *, ...)
-		    __attribute__((format(printf, 2, 3)));
-int		 make_never(struct criumake *, const char *, ...)
-		    __attribute__((format(printf, 2, 3)));
 struct maketask	*make_find(const struct criumake *, uint64_t);
 
 /* criumaketree.c */
@@ -237,5 +250,13 @@ uint64_t	 makereg_size(const struct proc *);
 int		 makereg_path(struct criumake *, const char *, uint32_t *);
 int		 makereg_mapped(struct criumake *, struct maketask *,
 		    const struct vma *, uint32_t *);
+
+/* criumakewhy.c */
+int		 make_refuse(struct criumake *, enum makewhy, const char *, ...)
+		    __attribute__((format(printf, 3, 4)));
+int		 make_never(struct criumake *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+int		 makewhy_judge(const struct criumake *);
+void		 makewhy_free(struct criumake *);
 
 #endif

@@ -30,12 +30,12 @@ session_check(struct criumake *m, const struct maketask *t)
 	    t->sid == m->root->sid))
 		return 0;
 	if (t->sid == m->root->sid)
-		return t != m->root ? 0 : make_refuse(m, "process %" PRIu64
-		    ": the leader of its session, %u, is not in the snapshot: "
+		return t != m->root ? 0 : make_refuse(m, WHY_NEVER,
+		    "process %" PRIu64 ": the leader of its session, %u, is not in the snapshot: "
 		    "-j writes it for criu restore --shell-job",
 		    t->proc->pid, t->sid);
-	return make_refuse(m, "process %" PRIu64 ": the leader of its "
-	    "session, %u, is not in the snapshot", t->proc->pid, t->sid);
+	return make_refuse(m, WHY_NEVER, "process %" PRIu64 ": the leader of "
+	    "its session, %u, is not in the snapshot", t->proc->pid, t->sid);
 }
 
 /*
@@ -137,8 +137,8 @@ user_check(struct criumake *m, const struct maketask *t)
 	rc = 0;
 	if ((s = words_text(&t->rec, "ns/user")) != NULL &&
 	    strcmp(s, first) != 0)
-		rc = make_refuse(m, "process %" PRIu64 ": in a user namespace: "
-		    "its rights would be those of criu's", t->proc->pid);
+		rc = make_refuse(m, WHY_USERNS, "process %" PRIu64 ": its "
+		    "user namespace", t->proc->pid);
 	free(s);
 	return rc;
 }

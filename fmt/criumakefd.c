@@ -145,20 +145,49 @@ named_hinders(struct criumake *m, const struct makeopen *f)
 	    NULL : "a deleted file whose content is not in the snapshot";
 }
 
-static const struct {
+static const struct opentype {
 	const char	*type;
-	const char	*why;
-} never[] = {
-	{ "inet", "a socket of the internet" },
-	{ "netlink", "a netlink socket" },
-	{ "packet", "a packet socket" },
-	{ "tty", "a terminal" },
-	{ "inotify", "an inotify set" },
-	{ "fanotify", "a fanotify group" },
-	{ "pidfd", "a pidfd" },
-	{ "io_uring", "io_uring" },
-	{ "device", "a device" }
+	enum makewhy	 kind;
+	enum criu_fdtype fd;	/* 0: criu cannot restore it */
+	const char	*why;	/* then, what it is */
+} types[] = {
+	{ "inet", WHY_TCP, 0, "a socket of the internet" },
+	{ "netlink", WHY_NETLINK, 0, "a netlink socket" },
+	{ "packet", WHY_PACKET, 0, "a packet socket" },
+	{ "tty", WHY_TTY, 0, "a terminal" },
+	{ "inotify", WHY_INOTIFY, 0, "an inotify set" },
+	{ "fanotify", WHY_FANOTIFY, 0, "a fanotify group" },
+	{ "pidfd", WHY_PIDFD, 0, "a pidfd" },
+	{ "io_uring", WHY_IO_URING, 0, "io_uring" },
+	{ "device", WHY_DEVICE, 0, "a device" },
+	{ "reg", WHY_OTHER, FD_REG, NULL },
+	{ "dir", WHY_OTHER, FD_REG, NULL },
+	{ "chr", WHY_OTHER, FD_REG, NULL },
+	{ "fifo", WHY_PIPE, FD_FIFO, NULL },
+	{ "pipe", WHY_PIPE, FD_PIPE, NULL },
+	{ "unix", WHY_UNIX, FD_UNIXSK, NULL },
+	{ "eventfd", WHY_EVENTFD, FD_EVENTFD, NULL },
+	{ "epoll", WHY_EPOLL, FD_EVENTPOLL, NULL },
+	{ "timerfd", WHY_OTHER, FD_TIMERFD, NULL },
+	{ "signalfd", WHY_OTHER, FD_SIGNALFD, NULL },
+	{ "memfd", WHY_SHM, FD_MEMFD, NULL }
 };
+
+/*
+ * A type that the record of a file may have, the last one for all others.
+ */
+static const struct opentype *
+open_type(const struct makeopen *f)
+{
+	static const struct opentype other = { "other", WHY_OTHER, 0,
+	    "nothing that criu could open" };
+	size_t i;
+
+	for (i = 0; i < sizeof types / sizeof *types; i++)
+		if (makeopen_is(f, types[i].type))
+			return &types[i];
+	return &other;
+}
 
 /*
  * Why an open file cannot be restored, or NULL.
@@ -166,33 +195,52 @@ static const struct {
 static const char *
 open_hinders(struct criumake *m, const struct makeopen *f)
 {
-	size_t i;
+	const struct opentype *type = open_type(f);
 
-	for (i = 0; i < sizeof never / sizeof *never; i++)
-		if (makeopen_is(f, never[i].type))
-			return never[i].why;
+	if (type->why != NULL)
+		return type->why;
 	if (f->v[OK_LOCK][0] != 0)
 		return "a file with a lock";
-	if (makeopen_is(f, "reg") || makeopen_is(f, "dir") ||
-	    makeopen_is(f, "chr") || makeopen_is(f, "fifo"))
+	switch (type->fd) {
+	case FD_REG:
+	case FD_FIFO:
 		return named_hinders(m, f);
-	if (makeopen_is(f, "pipe"))
+	case FD_PIPE:
 		return pipe_hinders(f);
-	if (makeopen_is(f, "unix"))
+	case FD_UNIXSK:
 		return unix_hinders(m, f);
-	if (makeopen_is(f, "epoll"))
+	case FD_EVENTPOLL:
 		return epoll_hinders(f);
-	if (makeopen_is(f, "eventfd"))
+	case FD_EVENTFD:
 		return f->v[OK_SEMAPHORE][0] != 0 ?
 		    "an eventfd that is a semaphore, which criu does not know"
 		    : NULL;
-	if (makeopen_is(f, "memfd"))
+	case FD_MEMFD:
 		return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) !=
 		    NULL ? NULL : "a memfd whose content is not in the "
 		    "snapshot";
-	if (makeopen_is(f, "timerfd") || makeopen_is(f, "signalfd"))
+	default:
 		return NULL;
-	return "nothing that criu could open";
+	}
+}
+
+/*
+ * Of which kind the reason is that a file cannot be restored: one that came
+ * with the record, or that open_hinders gave.
+ */
+static enum makewhy
+open_kind(const struct makeopen *f, bool came)
+{
+	const struct opentype *type = open_type(f);
+
+	if (type->fd == 0)
+		return type->kind;
+	if (!came && f->v[OK_LOCK][0] != 0)
+		return WHY_LOCKS;
+	if ((type->fd == FD_REG || type->fd == FD_FIFO) &&
+	    f->v[OK_DELETED][0] != 0)
+		return WHY_DELETED;
+	return type->kind;
 }
 
 /*
@@ -203,20 +251,16 @@ static int
 fd_refuse(struct criumake *m, const struct maketask *t,
     const struct makefd *fd)
 {
-	const char *type;
-	size_t i;
+	const struct makeopen *f = fd->open;
+	const char *what;
 
-	type = NULL;
-	for (i = 0; i < sizeof never / sizeof *never; i++)
-		if (makeopen_is(fd->open, never[i].type))
-			type = never[i].why;
-	if (type != NULL && strcmp(type, fd->open->why) == 0)
-		type = NULL;
-	return make_refuse(m, "process %" PRIu64 ", descriptor %" PRIu64
-	    ": %s%s%s%s%s: cannot be restored", t->proc->pid, fd->fd,
-	    type != NULL ? type : "", type != NULL ? ": " : "", fd->open->why,
-	    fd->open->path != NULL ? ": " : "",
-	    fd->open->path != NULL ? fd->open->path : "");
+	what = open_type(f)->kind == WHY_OTHER ? NULL : open_type(f)->why;
+	if (what != NULL && strcmp(what, f->why) == 0)
+		what = NULL;
+	return make_refuse(m, f->kind, "process %" PRIu64 ", descriptor %"
+	    PRIu64 ": %s%s%s%s%s", t->proc->pid, fd->fd,
+	    what != NULL ? what : "", what != NULL ? ": " : "", f->why,
+	    f->path != NULL ? ": " : "", f->path != NULL ? f->path : "");
 }
 
 /*
@@ -232,6 +276,9 @@ makefd_judge(struct criumake *m)
 	size_t i, k, round;
 	bool again;
 
+	for (i = 0; i < m->nopen; i++)
+		if (m->open[i]->why != NULL)
+			m->open[i]->kind = open_kind(m->open[i], true);
 	round = 0;
 	do {
 		if (++round > ROUNDS)
@@ -243,6 +290,7 @@ makefd_judge(struct criumake *m)
 			if (!is_written(m->open[i]) ||
 			    (why = open_hinders(m, m->open[i])) == NULL)
 				continue;
+			m->open[i]->kind = open_kind(m->open[i], false);
 			if ((m->open[i]->why = strdup(why)) == NULL)
 				return errstr_set("out of memory");
 			again = true;
@@ -257,26 +305,12 @@ makefd_judge(struct criumake *m)
 }
 
 /*
- * The type of descriptors in CRIU's numbers.
+ * The type of descriptors in CRIU's numbers, of a file that can be restored.
  */
 unsigned int
 makefd_type(const struct makeopen *f)
 {
-	static const struct {
-		const char	*type;
-		enum criu_fdtype fd;
-	} types[] = {
-		{ "pipe", FD_PIPE }, { "fifo", FD_FIFO }, { "unix", FD_UNIXSK },
-		{ "eventfd", FD_EVENTFD }, { "epoll", FD_EVENTPOLL },
-		{ "timerfd", FD_TIMERFD }, { "signalfd", FD_SIGNALFD },
-		{ "memfd", FD_MEMFD }
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof types / sizeof *types; i++)
-		if (makeopen_is(f, types[i].type))
-			return types[i].fd;
-	return FD_REG;
+	return open_type(f)->fd;
 }
 
 static int

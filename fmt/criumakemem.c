@@ -24,9 +24,9 @@ missing_check(struct criumake *m, const struct image *im, const char *whose,
 	for (i = 0; im != NULL && i < im->nmissing; i++) {
 		x = &im->missing[i];
 		if (x->start < end && start < x->end &&
-		    make_refuse(m, "%s %" PRIu64 ": its memory from %" PRIx64
-		    " to %" PRIx64 " is not in the snapshot (%s)", whose, pid,
-		    x->start > start ? x->start : start,
+		    make_refuse(m, WHY_PAGES, "%s %" PRIu64 ": its memory from "
+		    "%" PRIx64 " to %" PRIx64 " is not in the snapshot (%s)",
+		    whose, pid, x->start > start ? x->start : start,
 		    x->end < end ? x->end : end, x->reason) == -1)
 			return -1;
 	}

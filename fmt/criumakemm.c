@@ -108,33 +108,54 @@ name_begins(const struct vma *v, const char *s)
 	return strncmp(v->name, s, strlen(s)) == 0;
 }
 
+static bool
+is_device(const struct vma *v)
+{
+	return v->flags & VMA_DEVICE || (name_begins(v, "/dev/") &&
+	    !name_begins(v, "/dev/shm/") && !name_begins(v, "/dev/zero") &&
+	    !name_begins(v, "/dev/hugepages"));
+}
+
 /*
- * Why a mapping cannot be restored, or NULL.
+ * Why a mapping cannot be restored, and of which kind that is; or NULL.
  */
 static const char *
-vma_hinders(const struct vma *v, unsigned int flag)
+vma_hinders(const struct vma *v, unsigned int flag, enum makewhy *kind)
 {
-	if (name_begins(v, "/SYSV"))
-		return "memory of System V IPC";
-	if (name_begins(v, "anon_inode:[io_uring]"))
-		return "a ring of io_uring";
-	if (name_begins(v, "/[aio]"))
-		return "a ring of io_setup(2)";
-	if (name_begins(v, "/secretmem") || name_begins(v, "secretmem"))
-		return "memory that only the process can read";
-	if (flag & VF_HUGETLB)
-		return "huge pages of hugetlbfs";
-	if (flag & VF_SHADOW)
-		return "a shadow stack";
-	if (flag & VF_USERFAULT)
-		return "memory under userfaultfd";
-	if (flag & VF_DEVICE || v->flags & VMA_DEVICE ||
-	    (name_begins(v, "/dev/") && !name_begins(v, "/dev/shm/") &&
-	    !name_begins(v, "/dev/zero") && !name_begins(v, "/dev/hugepages")))
+	static const struct {
+		const char	*name;	/* begins with this */
+		unsigned int	 flag;	/* or has this */
+		enum makewhy	 kind;
+		const char	*why;
+	} never[] = {
+		{ "/SYSV", 0, WHY_SYSV, "memory of System V IPC" },
+		{ "anon_inode:[io_uring]", 0, WHY_IO_URING,
+		    "a ring of io_uring" },
+		{ "/[aio]", 0, WHY_AIO, "a ring of io_setup(2)" },
+		{ "/secretmem", 0, WHY_SECRETMEM,
+		    "memory that only the process can read" },
+		{ "secretmem", 0, WHY_SECRETMEM,
+		    "memory that only the process can read" },
+		{ NULL, VF_HUGETLB, WHY_HUGETLB, "huge pages of hugetlbfs" },
+		{ NULL, VF_SHADOW, WHY_SHSTK, "a shadow stack" },
+		{ NULL, VF_USERFAULT, WHY_USERFAULTFD,
+		    "memory under userfaultfd" },
+		{ NULL, VF_DEVICE, WHY_DEVICE, "a device" }
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof never / sizeof *never; i++)
+		if (flag & never[i].flag || (never[i].name != NULL &&
+		    name_begins(v, never[i].name))) {
+			*kind = never[i].kind;
+			return never[i].why;
+		}
+	*kind = WHY_DEVICE;
+	if (is_device(v))
 		return "a device";
-	if (*v->name != '/' && *v->name != '[' && *v->name != '\0')
-		return "nothing that criu could map";
-	return NULL;
+	*kind = WHY_OTHER;
+	return *v->name != '/' && *v->name != '[' && *v->name != '\0' ?
+	    "nothing that criu could map" : NULL;
 }
 
 static bool
@@ -165,9 +186,10 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 
 	if (is_shm(v)) {
 		if ((o = makemem_shm(m, v->dev, v->ino, t)) == NULL)
-			return make_refuse(m, "process %" PRIu64 ": mapping "
-			    "at %" PRIx64 ": what is in %s is not in the "
-			    "snapshot", t->proc->pid, v->start, v->name);
+			return make_refuse(m, WHY_SHM, "process %" PRIu64
+			    ": mapping at %" PRIx64 ": what is in %s is not "
+			    "in the snapshot", t->proc->pid, v->start,
+			    v->name);
 		rc = makemem_mapped(m, o, &id);
 		e->status |= CRIU_MAPS_MEMFD;
 	} else
@@ -191,6 +213,7 @@ static int
 vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
     unsigned int flag, Criu__Vma *e)
 {
+	enum makewhy kind;
 	const char *why;
 
 	criu__vma__init(e);
@@ -208,10 +231,10 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 		    CRIU_VDSO : CRIU_VVAR);
 		return 1;
 	}
-	if ((why = vma_hinders(v, flag)) != NULL)
-		return make_refuse(m, "process %" PRIu64 ": mapping at %"
-		    PRIx64 "%s%s: %s: cannot be restored", t->proc->pid,
-		    v->start, *v->name != '\0' ? " of " : "", v->name, why);
+	if ((why = vma_hinders(v, flag, &kind)) != NULL)
+		return make_refuse(m, kind, "process %" PRIu64 ": mapping at %"
+		    PRIx64 "%s%s: %s", t->proc->pid, v->start,
+		    *v->name != '\0' ? " of " : "", v->name, why);
 	e->flags |= (flag & VF_GROWSDOWN ? MAP_GROWSDOWN : 0U) |
 	    (flag & VF_LOCKED ? MAP_LOCKED : 0U) |
 	    (flag & VF_NORESERVE ? MAP_NORESERVE : 0U);
@@ -353,6 +376,9 @@ mm_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 			exe = t->maps.v[i];
 	rc = makereg_mapped(m, t, &exe, &id);
 	b->mm.exe_file_id = id;
+	if (rc == 0)
+		rc = make_never(m, "process %" PRIu64 ": its executable, %s, "
+		    "cannot be restored", t->proc->pid, path);
 	free(path);
 	return rc == -1 ? -1 : 0;
 }

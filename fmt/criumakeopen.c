@@ -294,9 +294,9 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 			v->cloexec = is_cloexec(t, n[0]);
 			if ((v->open = makefind_open(m, n[1])) == NULL) {
 				t->nfd--;
-				rc = make_refuse(m, "process %" PRIu64 ", "
-				    "descriptor %" PRIu64 ": nothing is known "
-				    "of it", t->proc->pid, n[0]);
+				rc = make_refuse(m, WHY_OTHER, "process %"
+				    PRIu64 ", descriptor %" PRIu64 ": nothing "
+				    "is known of it", t->proc->pid, n[0]);
 				continue;
 			}
 			if (!v->open->used)

@@ -53,7 +53,7 @@ content_check(struct criumake *m, const struct proc *p)
 
 	im = p == NULL ? NULL : p->text != NULL ? p->text : p->mem;
 	return im == NULL || im->nmissing == 0 ? 0 : make_refuse(m,
-	    "%s: a part of it is not in the snapshot (%s)", p->carried !=
+	    WHY_PAGES, "%s: a part of it is not in the snapshot (%s)", p->carried !=
 	    NULL ? p->carried->path : "executable", im->missing[0].reason);
 }
 
@@ -221,9 +221,9 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 
 	n = strlen(v->name);
 	if (*v->name != '/')
-		return make_refuse(m, "process %" PRIu64 ": mapping at %"
-		    PRIx64 " of %s: a file whose path is not known",
-		    t->proc->pid, v->start, v->name);
+		return make_refuse(m, WHY_OTHER, "process %" PRIu64
+		    ": mapping at %" PRIx64 " of %s: a file whose path is not "
+		    "known", t->proc->pid, v->start, v->name);
 	gone = n > sizeof DELETED - 1 &&
 	    strcmp(v->name + n - (sizeof DELETED - 1), DELETED) == 0;
 	content = makereg_content(m, v->dev, v->ino);
@@ -233,9 +233,9 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 		content = t->proc;
 	free(exe);
 	if (gone && content == NULL)
-		return make_refuse(m, "process %" PRIu64 ": mapping at %"
-		    PRIx64 " of %s, whose content is not in the snapshot: "
-		    "cannot be restored", t->proc->pid, v->start, v->name);
+		return make_refuse(m, WHY_DELETED, "process %" PRIu64
+		    ": mapping at %" PRIx64 " of %s, whose content is not in "
+		    "the snapshot", t->proc->pid, v->start, v->name);
 	r.id = x->id = ++m->lastid;
 	if ((r.name = strndup(v->name, gone ? n - (sizeof DELETED - 1) : n))
 	    == NULL)

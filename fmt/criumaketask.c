@@ -126,6 +126,12 @@ posix_timer(struct criumake *m, struct corebits *c, struct maketask *t,
 	Criu__PosixTimer **l, *p;
 	struct maketask *who;
 
+	/* to one thread: by the number that the process knows it by */
+	who = v[5] == 0 ? NULL : make_find(m, v[5]);
+	if (v[5] != 0 && who == NULL)
+		return make_refuse(m, WHY_TIMER, "process %" PRIu64 ": timer %"
+		    PRIu64 ": it is for thread %" PRIu64 ", which is not in "
+		    "the snapshot", t->proc->pid, v[0], v[5]);
 	l = make_grow(c->timers.posix, c->timers.n_posix, sizeof *l);
 	if (l == NULL)
 		return -1;
@@ -144,15 +150,10 @@ posix_timer(struct criumake *m, struct corebits *c, struct maketask *t,
 	p->vsec = v[8] / NSEC;
 	p->vnsec = v[8] % NSEC;
 	l[c->timers.n_posix++] = p;
-	if (v[5] == 0)
-		return 0;
-	/* to one thread: by the number that the process knows it by */
-	if ((who = make_find(m, v[5])) == NULL)
-		return make_refuse(m, "process %" PRIu64 ": timer %" PRIu64
-		    ": it is for thread %" PRIu64 ", which is not in the "
-		    "snapshot", t->proc->pid, v[0], v[5]);
-	p->has_notify_thread_id = true;
-	p->notify_thread_id = (int32_t)who->pid;
+	if (who != NULL) {
+		p->has_notify_thread_id = true;
+		p->notify_thread_id = (int32_t)who->pid;
+	}
 	return 0;
 }
 

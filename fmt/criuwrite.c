@@ -291,10 +291,10 @@ criuload_out(struct criuload *l)
 {
 	if (l->out != NULL)
 		return l->out;
-	l->out = outdir_open(l->dir, INVENTORY, l->opts->force);
+	l->out = outdir_open(l->dir, INVENTORY, l->opts->overwrite);
 	if (l->out == NULL ||
 	    (l->parent != NULL && parent_check(l->dir, l->parent) == -1) ||
-	    (l->opts->force && outdir_clear(l->out, is_image) == -1))
+	    (l->opts->overwrite && outdir_clear(l->out, is_image) == -1))
 		return NULL;
 	return l->out;
 }
@@ -302,8 +302,8 @@ criuload_out(struct criuload *l)
 /*
  * Write a snapshot, a file or (NULL) standard input, as a directory of CRIU
  * images: those that came with it, or, of live processes, such that are made
- * of its records.  The directory must be new or empty, unless o->force, which
- * removes the images that are in it; upon a parent where o->parent is one.
+ * of its records.  The directory must be new or empty, unless o->overwrite,
+ * which removes the images that are in it; upon a parent where o->parent is one.
  * Where something cannot be restored it is not touched.  st, all zero, is told
  * what was written.
  */
@@ -321,7 +321,7 @@ criu_write(const char *file, const char *dir, const struct criuopts *o,
 
 	rc = -1;
 	s = NULL;
-	if (outdir_check(dir, o->force) == -1 ||
+	if (outdir_check(dir, o->overwrite) == -1 ||
 	    (s = snap_open(file, &ro)) == NULL)
 		goto out;
 	l.snap = s;

@@ -75,7 +75,7 @@ outdir_check(const char *path, bool force)
 	if (!force && dir_empty(fd, &empty) == -1)
 		rc = errstr_sys("%s", path);
 	else if (!empty)
-		rc = errstr_set("%s: the directory is not empty; -f writes "
+		rc = errstr_set("%s: the directory is not empty; -O writes "
 		    "into it", path);
 	close(fd);
 	return rc;
@@ -110,7 +110,7 @@ outdir_open(const char *path, const char *last, bool force)
 		goto fail;
 	}
 	if (!empty && !force) {
-		errstr_set("%s: the directory is not empty; -f writes into it",
+		errstr_set("%s: the directory is not empty; -O writes into it",
 		    path);
 		goto fail;
 	}

@@ -815,8 +815,9 @@ void		 elfsyms_free(struct elfsyms *);
  */
 struct criuopts {
 	const char	*parent; /* a directory to write upon, or NULL */
-	bool		 force;	/* into a directory that is not empty, and
-				   without what cannot be restored */
+	bool		 overwrite; /* a directory that is not empty */
+	uint64_t	 leave;	/* of live processes: kinds of what is left out
+				   if it cannot be restored; of criu_leave */
 	uint64_t	 root;	/* of live processes: this one and those below
 				   it; 0: all */
 	bool		 shelljob; /* whose session leader may be elsewhere */
@@ -834,6 +835,7 @@ struct criustat {		/* what was written */
 
 int		 criu_read(struct snap *, const char *,
 		    void (*)(void *, const char *), void *);
+int		 criu_leave(const char *, uint64_t *);
 int		 criu_write(const char *, const char *,
 		    const struct criuopts *, struct criustat *);
 

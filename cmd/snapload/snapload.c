@@ -136,8 +136,8 @@ load(const char *file, const char *dir, const struct criuopts *o)
 static void __attribute__((noreturn))
 usage(void)
 {
-	fprintf(stderr, "usage: snapload [-fjv] [-p parentdir] [-t pid] "
-	    "-D dir [file]\n"
+	fprintf(stderr, "usage: snapload [-jOv] [-f kind,...] [-p parentdir] "
+	    "[-t pid] -D dir [file]\n"
 	    "       snapload -u [-vz] -D dir [-o file]\n");
 	exit(2);
 }
@@ -145,7 +145,7 @@ usage(void)
 int
 main(int argc, char *argv[])
 {
-	static const char options[] = "D:fjo:p:t:uvz";
+	static const char options[] = "D:f:jOo:p:t:uvz";
 	struct criuopts co = { .warn = say_lost, .progress = &progress };
 	const char *dir, *path, *bad;
 	bool reverse;
@@ -160,10 +160,14 @@ main(int argc, char *argv[])
 			dir = optarg;
 			break;
 		case 'f':
-			co.force = true;
+			if (criu_leave(optarg, &co.leave) == -1)
+				errx(2, "-f %s", snap_errstr());
 			break;
 		case 'j':
 			co.shelljob = true;
+			break;
+		case 'O':
+			co.overwrite = true;
 			break;
 		case 'o':
 			if ((path = program_outfile(argv, c, options)) ==
@@ -192,8 +196,8 @@ main(int argc, char *argv[])
 		}
 	argc -= optind;
 	argv += optind;
-	if (dir == NULL || (reverse ? argc > 0 || co.force ||
-	    co.shelljob || co.root != 0 || co.parent != NULL :
+	if (dir == NULL || (reverse ? argc > 0 || co.overwrite ||
+	    co.leave != 0 || co.shelljob || co.root != 0 || co.parent != NULL :
 	    argc > 1 || path != NULL || compress))
 		usage();
 	program_signals();

@@ -27,12 +27,12 @@ is "$rc $err $(stat -c %a "$tmp/new")" "0  700" "a snapshot to images"
 try "they are what they were" \
     python3 "$tests/criu/criuasm.py" same "$tmp/large" "$tmp/new"
 load -D "$tmp/new" "$tmp/snap"
-is "$rc $err" "1 $tmp/new: the directory is not empty; -f writes into it" \
+is "$rc $err" "1 $tmp/new: the directory is not empty; -O writes into it" \
     "not into a directory with something in it"
 : >"$tmp/new/core-99.img"
-load -f -D "$tmp/new" "$tmp/snap"
+load -O -D "$tmp/new" "$tmp/snap"
 is "$rc $err $(there "$tmp/new/core-99.img")" "0  0" \
-    "-f: other images are gone"
+    "-O: other images are gone"
 load -v -D "$tmp/two" -p "$tmp/new" "$tmp/snap"
 is "$rc $(readlink "$tmp/two/parent")" "0 ../new" "upon a parent"
 ok "$(($(stat -c %s "$tmp"/two/pages-*.img | sort -n | tail -n 1) > 0))" \

@@ -148,7 +148,7 @@ all_bytes(const struct snap *s)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct criuopts o = { .force = true };
+	struct criuopts o = { .overwrite = true };
 	struct criustat st = { 0 };
 	struct snap *s, *t;
 

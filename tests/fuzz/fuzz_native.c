@@ -267,7 +267,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	fd = write_back(s);
 	snap_free(s);
 	images_make(fd, &o);
-	o.force = true;
+	o.overwrite = true;
+	o.leave = UINT64_MAX;
 	images_make(fd, &o);
 	o.shelljob = true;
 	o.root = 7;

@@ -648,7 +648,7 @@ test_refused(void **state)
 static void
 test_directory(void **state)
 {
-	struct criuopts o = { .force = true };
+	struct criuopts o = { .overwrite = true };
 	struct criustat st = { 0 };
 	char dir[256], file[PATH_MAX];
 	struct snap *s, *live;
@@ -661,7 +661,7 @@ test_directory(void **state)
 	    "ln -s /no/such %s/parent", dir, file, dir, dir), 0);
 	assert_int_equal(to_images(s, false, dir, NULL, &st), -1);
 	assert_contains(snap_errstr(), "/both.f: the directory is not empty; "
-	    "-f writes into it");
+	    "-O writes into it");
 	assert_int_equal(criu_write(make("both"), dir, &o, &st), 0);
 	assert_int_equal(access(file, F_OK), -1);
 	assert_int_equal(run("rm %s/kept", dir), 0);

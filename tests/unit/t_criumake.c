@@ -524,56 +524,242 @@ test_threads(void **state)
 }
 
 /*
- * Open files that cannot be restored, and what is said of them.
+ * Write the record as it is now, with something in it that cannot be restored:
+ * it is said what, and of which kind it is; and that kind alone leaves it out.
+ */
+static int
+load_leaving(const char *word, const char *why, int leaving)
+{
+	struct criuopts o = { 0 };
+	uint64_t kind, other;
+	char want[256];
+
+	kind = other = 0;
+	assert_int_equal(criu_leave(word, &kind), 0);
+	assert_int_equal(criu_leave(strcmp(word, "locks") == 0 ? "other" :
+	    "locks", &other), 0);
+	o.leave = leaving == 0 ? 0 : leaving == 1 ? ~kind : kind | other;
+	if (leaving == 2) {
+		snprintf(want, sizeof want, "%s: left out\n", why);
+		assert_int_equal(load_one(&o), 0);
+		assert_string_equal(warned, want);
+		return 0;
+	}
+	assert_int_equal(load_one(&o), -1);
+	snprintf(want, sizeof want, "%s: cannot be restored (-f %s leaves it "
+	    "out)\n", why, word);
+	assert_string_equal(warned, want);
+	snprintf(want, sizeof want, "nothing is written (-f %s writes the "
+	    "rest)", word);
+	assert_string_equal(snap_errstr(), want);
+	return -1;
+}
+
+/*
+ * Open files that cannot be restored.
  */
 static void
 test_refused(void **state)
 {
 	static const struct {
-		const char *file, *why;
+		const char *word, *file, *why;
 	} cases[] = {
-		{ "type inet\nino 5\nflags 2\nwhy connected to 1.2.3.4:5\n",
+		{ "tcp", "type inet\nino 5\nflags 2\nwhy connected to "
+		    "1.2.3.4:5\n",
 		    "a socket of the internet: connected to 1.2.3.4:5" },
-		{ "type tty\npath /dev/pts/3\nflags 2\npos 0\n", "a terminal" },
-		{ "type io_uring\nflags 2\n", "io_uring" },
-		{ "type device\npath /dev/fuse\n", "a device: /dev/fuse" },
-		{ "type pipe\nino 9\nflags 1\n",
+		{ "tty", "type tty\npath /dev/pts/3\nflags 2\npos 0\n",
+		    "a terminal: /dev/pts/3" },
+		{ "netlink", "type netlink\nflags 2\n", "a netlink socket" },
+		{ "packet", "type packet\nflags 2\n", "a packet socket" },
+		{ "inotify", "type inotify\nflags 2\n", "an inotify set" },
+		{ "fanotify", "type fanotify\nflags 2\n",
+		    "a fanotify group" },
+		{ "pidfd", "type pidfd\nflags 2\n", "a pidfd" },
+		{ "io_uring", "type io_uring\nflags 2\n", "io_uring" },
+		{ "device", "type device\npath /dev/fuse\n",
+		    "a device: /dev/fuse" },
+		{ "pipe", "type pipe\nino 9\nflags 1\n",
 		    "a pipe that is read by who is not in the snapshot" },
-		{ "type unix\nino 9\nflags 2\nsocket 1 1 10 0 0\n",
+		{ "unix", "type unix\nino 9\nflags 2\nsocket 1 1 10 0 0\n",
 		    "a socket whose other end is not in the snapshot" },
-		{ "type epoll\nflags 2\ntarget 5 1 2 -\n", "an epoll set" },
-		{ "type eventfd\nflags 2\ncount 1\nsemaphore 1\n",
-		    "an eventfd that is a semaphore" },
-		{ "type reg\npath /x\nflags 2\nlock 1\n", "a file with a lock" },
-		{ "type reg\npath /x\nflags 2\ndeleted 1\n",
-		    "a deleted file whose content is not in the snapshot" },
-		{ "type unheard\n", "nothing that criu could open" }
+		{ "unix", "type unix\nino 9\nwhy it is shy\n",
+		    "it is shy" },
+		{ "epoll", "type epoll\nflags 2\ntarget 5 1 2 -\n",
+		    "an epoll set with a file that the process has no "
+		    "descriptor of" },
+		{ "eventfd", "type eventfd\nflags 2\ncount 1\n"
+		    "semaphore 1\n", "an eventfd that is a semaphore, which "
+		    "criu does not know" },
+		{ "locks", "type reg\npath /x\nflags 2\nlock 1\n",
+		    "a file with a lock: /x" },
+		{ "locks", "type reg\npath /x\nflags 2\ndeleted 1\n"
+		    "lock 1\n", "a file with a lock: /x" },
+		{ "deleted", "type reg\npath /x\nflags 2\ndeleted 1\n",
+		    "a deleted file whose content is not in the snapshot: "
+		    "/x" },
+		{ "deleted", "type fifo\npath /x\nflags 2\ndeleted 1\n"
+		    "why it is deleted\n", "it is deleted: /x" },
+		{ "shm", "type memfd\npath /memfd:x\nflags 2\n",
+		    "a memfd whose content is not in the snapshot: /memfd:x" },
+		{ "other", "type unheard\n", "nothing that criu could open" },
+		{ "other", "type other\nwhy a file of no known kind\n",
+		    "a file of no known kind" },
+		{ "other", "type reg\nwhy its path has a newline\n",
+		    "its path has a newline" }
 	};
-	struct criuopts o = { 0 };
-	char want[256];
+	char why[256];
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+	for (i = 0; i < 3 * (sizeof cases / sizeof *cases); i++) {
 		process_record(7);
 		set("files", "3 1\n4 2\n");
-		set("file/1", cases[i / 2].file);
+		set("file/1", cases[i / 3].file);
 		set("file/2", "type reg\npath /etc/passwd\nflags 100000\npos 3\n"
 		    "mode 100644\nsize 12\n");
-		o.force = i % 2;
-		assert_int_equal(load_one(&o), o.force ? 0 : -1);
-		snprintf(want, sizeof want, "process 7, descriptor 3: %s",
-		    cases[i / 2].why);
-		assert_contains(warned, want);
-		if (!o.force) {
-			assert_string_equal(snap_errstr(),
-			    "nothing is written (-f writes the rest)");
+		snprintf(why, sizeof why, "process 7, descriptor 3: %s",
+		    cases[i / 3].why);
+		if (load_leaving(cases[i / 3].word, why, (int)(i % 3)) == -1)
 			continue;
-		}
 		assert_int_equal(number(frame("fdinfo-2.img", 0), "4"), 4);
 		image_get("fdinfo-2.img");
 		assert_int_equal(image.n, 8 + 4 + 8);
 	}
+}
+
+/*
+ * Mappings that cannot be restored.
+ */
+static void
+test_unmapped(void **state)
+{
+	static const struct {
+		const char *word, *name, *flags, *why;
+	} cases[] = {
+		{ "sysv", "/SYSV00000001 (deleted)", "rd sh",
+		    "memory of System V IPC" },
+		{ "io_uring", "anon_inode:[io_uring]", "rd sh",
+		    "a ring of io_uring" },
+		{ "aio", "/[aio] (deleted)", "rd sh", "a ring of io_setup(2)" },
+		{ "secretmem", "/secretmem (deleted)", "rd sh",
+		    "memory that only the process can read" },
+		{ "hugetlb", "/anon_hugepage (deleted)", "rd ht",
+		    "huge pages of hugetlbfs" },
+		{ "shstk", "", "rd wr ss", "a shadow stack" },
+		{ "userfaultfd", "", "rd wr um", "memory under userfaultfd" },
+		{ "device", "/some/where", "rd wr pf", "a device" },
+		{ "device", "/dev/mem", "rd wr", "a device" },
+		{ "other", "socket:[7]", "rd wr",
+		    "nothing that criu could map" }
+	};
+	char why[256], line[256], text[1024];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3 * (sizeof cases / sizeof *cases); i++) {
+		process_record(7);
+		snprintf(line, sizeof line, "500000-501000 r--s 00000000 00:09 "
+		    "77 %s\n", cases[i / 3].name);
+		snprintf(text, sizeof text, "400000-402000 r-xp 00000000 08:01 "
+		    "9 /bin/one\n%s", line);
+		set("maps", text);
+		snprintf(text, sizeof text, "%sVmFlags: %s \n", line,
+		    cases[i / 3].flags);
+		set("smaps", text);
+		snprintf(why, sizeof why, "process 7: mapping at 500000%s%s: "
+		    "%s", *cases[i / 3].name == '\0' ? "" : " of ",
+		    cases[i / 3].name, cases[i / 3].why);
+		if (load_leaving(cases[i / 3].word, why, (int)(i % 3)) == -1)
+			continue;
+		/* that of the executable is left */
+		assert_int_equal(count(frame("mm-7.img", 0), 14), 1);
+	}
+}
+
+/*
+ * How many timers of timer_create(2) the image of process 7 has.
+ */
+static size_t
+posix_timers(void)
+{
+	struct part tc, timers;
+	uint64_t v;
+
+	assert_true(field_find(frame("core-7.img", 0), 3, 0, &v, &tc));
+	assert_true(field_find(tc, 7, 0, &v, &timers));
+	return count(timers, 4);
+}
+
+/*
+ * What else is left out: a timer for nobody; rights that would be others.
+ */
+static void
+test_left(void **state)
+{
+	int i;
+
+	(void)state;
+	process_record(7);
+	set("posix_timers", "3 1 0 4 7f 7 0 0 9000000001\n");
+	assert_int_equal(load_one(&(struct criuopts){ 0 }), 0);
+	assert_int_equal(posix_timers(), 1);
+	for (i = 0; i < 3; i++) {
+		process_record(7);
+		set("posix_timers", "3 1 0 4 7f 8 0 0 9000000001\n");
+		if (load_leaving("timer", "process 7: timer 3: it is for "
+		    "thread 8, which is not in the snapshot", i) == 0)
+			assert_int_equal(posix_timers(), 0);
+	}
+	for (i = 0; i < 3; i++) {
+		process_record(7);
+		set("ns/user", "user:[4026532001]");
+		load_leaving("userns", "process 7: its user namespace", i);
+	}
+}
+
+/*
+ * Several kinds: all that would have to be named.
+ */
+static void
+test_kinds(void **state)
+{
+	struct criuopts o = { 0 };
+	int i;
+
+	(void)state;
+	assert_int_equal(criu_leave("tty,tpc", &o.leave), -1);
+	assert_contains(snap_errstr(), "tpc: not one of aio, deleted, ");
+	assert_contains(snap_errstr(), ", tcp, timer, tty, unix, ");
+	assert_int_equal(criu_leave("", &o.leave), -1);
+	assert_contains(snap_errstr(), ": not one of aio, ");
+	assert_int_equal(criu_leave("tty,", &o.leave), -1);
+	for (i = 0; i < 3; i++) {
+		o.leave = 0;
+		if (i > 0)
+			assert_int_equal(criu_leave("tty", &o.leave), 0);
+		if (i > 1)
+			assert_int_equal(criu_leave("pidfd,tcp", &o.leave), 0);
+		process_record(7);
+		set("files", "3 1\n4 2\n");
+		set("file/1", "type tty\nflags 2\n");
+		set("file/2", "type inet\nflags 2\n");
+		assert_int_equal(load_one(&o), i == 2 ? 0 : -1);
+		assert_int_equal(strstr(warned, "a terminal") != NULL, i != 1);
+		assert_contains(warned, "a socket of the internet");
+		if (i < 2)
+			assert_string_equal(snap_errstr(), "nothing is "
+			    "written (-f tcp,tty writes the rest)");
+	}
+	/* what cannot be left out */
+	o.leave = UINT64_MAX;
+	process_record(7);
+	set("files", "3 1\n");
+	set("file/1", "type tty\nflags 2\n");
+	set("exe", "bin/one");
+	assert_int_equal(load_one(&o), -1);
+	assert_string_equal(warned, "process 7: its executable is not "
+	    "known\n");
+	assert_string_equal(snap_errstr(), "nothing is written");
 }
 
 /*
@@ -609,7 +795,7 @@ test_malformed(void **state)
 		{ "clocks", "monotonic 1\n", "process 7: clocks: line 1" },
 		{ "sigpending/thread", "x", "process 7: sigpending/thread" }
 	};
-	struct criuopts o = { .force = true };
+	struct criuopts o = { .leave = UINT64_MAX };
 	size_t i;
 
 	(void)state;
@@ -726,10 +912,6 @@ test_names(void **state)
 	set("ns/user", "user:[4026531837]");
 	assert_int_equal(load_one(&o), 0);
 	process_record(7);
-	set("ns/user", "user:[4026532001]");
-	assert_int_equal(load_one(&o), -1);
-	assert_contains(warned, "process 7: in a user namespace");
-	process_record(7);
 	set("exe", "bin/one");
 	assert_int_equal(load_one(&o), -1);
 	assert_contains(warned, "process 7: its executable is not known");
@@ -813,6 +995,9 @@ main(void)
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_unmapped),
+		cmocka_unit_test(test_left),
+		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_sockets),
 		cmocka_unit_test(test_shares),
