@@ -68,7 +68,7 @@ criuelf_text(struct criureader *r, struct criutask *t)
 	struct criufile *f;
 	struct source *src;
 
-	if ((f = criufile_find(r, t->mm->exe_file_id)) == NULL)
+	if ((f = criufile_find(r, FD_REG, t->mm->exe_file_id)) == NULL)
 		return errstr_set("%s/mm-%ju.img: no file %u in files.img, "
 		    "which is the executable", r->dir, (uintmax_t)p->pid,
 		    t->mm->exe_file_id);

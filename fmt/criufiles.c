@@ -107,6 +107,7 @@ file_make(const struct criureader *r, struct criufile *f,
     const Criu__FileEntry *e)
 {
 	f->id = e->id;
+	f->type = e->type;
 	if (e->reg != NULL)
 		return reg_file(f, e->reg);
 	if (e->memfd != NULL)
@@ -127,7 +128,10 @@ file_make(const struct criureader *r, struct criufile *f,
 		f->flags = e->tty->flags;
 		f->named = e->tty->has_regf_id ? e->tty->regf_id : 0;
 	}
-	f->flags |= e->type < FD_TYPES && fixed[e->type] != NULL ? O_RDWR : 0;
+	if (e->type == FD_TUN)	/* there are two entries of its number */
+		f->named = e->id;
+	else if (e->type < FD_TYPES && fixed[e->type] != NULL)
+		f->flags |= O_RDWR;
 	return e->type < FD_TYPES && fixed[e->type] != NULL ?
 	    set_name(f, "%s", fixed[e->type]) :
 	    set_name(f, "file of type %u", e->type);
@@ -138,13 +142,20 @@ file_cmp(const void *a, const void *b)
 {
 	const struct criufile *x = a, *y = b;
 
-	return x->id < y->id ? -1 : x->id > y->id;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->type < y->type ? -1 : x->type > y->type;
 }
 
+/*
+ * The file of a type and a number, or NULL.  Neither is enough: criu, too,
+ * looks for both (find_file_desc_raw of its files.c), and what it writes for
+ * a tun device has two entries of one number.
+ */
 struct criufile *
-criufile_find(struct criureader *r, uint64_t id)
+criufile_find(struct criureader *r, uint32_t type, uint64_t id)
 {
-	struct criufile key = { .id = (uint32_t)id };
+	struct criufile key = { .id = (uint32_t)id, .type = type };
 
 	if (r->nfile == 0 || id > UINT32_MAX)
 		return NULL;
@@ -152,7 +163,17 @@ criufile_find(struct criureader *r, uint64_t id)
 }
 
 /*
- * A terminal or a fifo has the path of another entry.
+ * The file of a mapping that has one, or NULL.
+ */
+struct criufile *
+criufile_mapped(struct criureader *r, const Criu__Vma *v)
+{
+	return criufile_find(r, v->status & CRIU_MAPS_MEMFD ? FD_MEMFD :
+	    FD_REG, v->shmid);
+}
+
+/*
+ * A terminal, a fifo or a tun device has the path of another entry.
  */
 static int
 resolve_names(struct criureader *r)
@@ -165,7 +186,7 @@ resolve_names(struct criureader *r)
 	for (i = 0; i < r->nfile; i++) {
 		f = &r->file[i];
 		if (f->named == 0 ||
-		    (g = criufile_find(r, f->named)) == NULL || g->named != 0)
+		    (g = criufile_find(r, FD_REG, f->named)) == NULL)
 			continue;
 		if ((name = strdup(g->name)) == NULL)
 			return errstr_set("out of memory");
@@ -246,9 +267,10 @@ criufiles_read(struct criureader *r)
 	if (r->nfile > 1)
 		qsort(r->file, r->nfile, sizeof *r->file, file_cmp);
 	for (i = 1; i < r->nfile; i++)
-		if (r->file[i].id == r->file[i - 1].id)
-			return errstr_set("%s/files.img: file %u a second "
-			    "time", r->dir, r->file[i].id);
+		if (file_cmp(&r->file[i], &r->file[i - 1]) == 0)
+			return errstr_set("%s/files.img: file %u of type %u a "
+			    "second time", r->dir, r->file[i].id,
+			    r->file[i].type);
 	return resolve_names(r);
 }
 
@@ -324,9 +346,11 @@ add_fds(struct criureader *r, struct criutask *t, const char *name,
 		    d[i]->fd == d[i - 1]->fd))
 			return errstr_set("%s/%s: descriptor %u a second "
 			    "time", r->dir, name, d[i]->fd);
-		if ((f = criufile_find(r, d[i]->id)) == NULL)
+		f = criufile_find(r, d[i]->type, d[i]->id);
+		if (f == NULL)
 			return errstr_set("%s/%s: descriptor %u: no file %u "
-			    "in files.img", r->dir, name, d[i]->fd, d[i]->id);
+			    "of type %u in files.img", r->dir, name, d[i]->fd,
+			    d[i]->id, d[i]->type);
 		if (add_fd(t, d[i], f) == -1)
 			return -1;
 	}

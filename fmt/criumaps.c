@@ -60,7 +60,7 @@ vma_name(struct criureader *r, const Criu__Mm *mm, const Criu__Vma *v,
 	else if (v->status & CRIU_AIORING)
 		m->name = strdup("/[aio] (deleted)");
 	else if (v->status & (CRIU_FILE_PRIVATE | CRIU_FILE_SHARED)) {
-		if ((f = criufile_find(r, v->shmid)) == NULL)
+		if ((f = criufile_mapped(r, v)) == NULL)
 			return errstr_set("no file %" PRIu64 " in files.img",
 			    v->shmid);
 		m->name = strdup(f->name);

@@ -164,7 +164,7 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 		return errstr_set("beyond 2^64 in its file");
 	off = v->pgoff + (addr - v->start);
 	f = v->status & (CRIU_FILE_PRIVATE | CRIU_FILE_SHARED) ?
-	    criufile_find(k->r, v->shmid) : NULL;
+	    criufile_mapped(k->r, v) : NULL;
 	if (v->status & (CRIU_ANON_SHARED | CRIU_SYSVIPC) ||
 	    (f != NULL && f->dev != 0)) {
 		id = f != NULL && f->dev != 0 ? f->ino : v->shmid;

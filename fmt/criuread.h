@@ -23,8 +23,10 @@ struct criuname {		/* a file of the directory */
 };
 
 struct criufile {		/* a file that is open or mapped */
-	uint32_t	 id;
-	uint32_t	 named;	/* its path is this one's; or 0 */
+	uint32_t	 id;	/* of its type */
+	uint32_t	 type;	/* of enum criu_fdtype */
+	uint32_t	 named;	/* its path is that of this one, a FD_REG; or
+				   0 */
 	char		*name;	/* owned; as /proc shows it */
 	unsigned int	 flags;	/* as in open(2) */
 	uint64_t	 pos;
@@ -71,7 +73,7 @@ struct criureader {
 	int64_t		 time;	/* of the inventory */
 	struct criuname	*name;	/* owned; sorted */
 	size_t		 nname;
-	struct criufile	*file;	/* owned; by id */
+	struct criufile	*file;	/* owned; by id and type */
 	size_t		 nfile;
 	Criu__MemfdInode **memfd; /* owned */
 	size_t		 nmemfd;
@@ -96,7 +98,8 @@ void		*criu_grow(void *, size_t, size_t);
 /* criufiles.c */
 int		 criufiles_read(struct criureader *);
 void		 criufiles_free(struct criureader *);
-struct criufile	*criufile_find(struct criureader *, uint64_t);
+struct criufile	*criufile_find(struct criureader *, uint32_t, uint64_t);
+struct criufile	*criufile_mapped(struct criureader *, const Criu__Vma *);
 int		 criufiles_open(struct criureader *, struct criutask *,
 		    uint32_t);
 

@@ -245,8 +245,8 @@ read_fs(struct criureader *r, struct criutask *t)
 	if (criudir_message(r, &t->rec, name, CRIU_FS, &criu__fs__descriptor,
 	    &fs) == -1)
 		return -1;
-	cwd = criufile_find(r, fs->cwd_id);
-	root = criufile_find(r, fs->root_id);
+	cwd = criufile_find(r, FD_REG, fs->cwd_id);
+	root = criufile_find(r, FD_REG, fs->root_id);
 	rc = cwd == NULL || root == NULL ? errstr_set("%s/%s: no file %u in "
 	    "files.img", r->dir, name, cwd == NULL ? fs->cwd_id :
 	    fs->root_id) : 0;

@@ -242,6 +242,10 @@ check_files(struct snap *s)
 	assert_string_equal(rec_string(p, "fd/7"), "/memfd:my mem (deleted)");
 	assert_string_equal(rec_string(p, "fd/8"), "anon_inode:[eventfd]");
 	assert_string_equal(rec_string(p, "fd/9"), "socket:[4444]");
+	/* two files of one number */
+	assert_string_equal(rec_string(p, "fd/10"), "/dev/net/tun");
+	assert_string_equal(rec_string(p, "fdinfo/10"),
+	    "pos:\t0\nflags:\t0104002\n");
 	assert_non_null(f = proc_file(p, "fd"));
 	snprintf(text, sizeof text, "%.*s", (int)f->len,
 	    (const char *)f->data);
@@ -589,7 +593,7 @@ test_refused(void **state)
 		    "with 57492820" },
 		{ "words", "/core-7.img: too short" },
 		{ "inventory-common", "/inventory.img: begins with" },
-		{ "cut-frame", "/files.img: entry 12: 29 bytes, but the image "
+		{ "cut-frame", "/files.img: entry 14: 29 bytes, but the image "
 		    "ends after 26 of them" },
 		{ "cut-length", "/pstree.img: entry 3: the image ends in its "
 		    "length" },
@@ -608,7 +612,7 @@ test_refused(void **state)
 		{ "zero-pid", "/pstree.img: process or thread 0" },
 		{ "no-process", "/pstree.img: no process" },
 		{ "no-file", "/fdinfo-70.img: descriptor 1: no file 444" },
-		{ "file-twice", "/files.img: file 3 a second time" },
+		{ "file-twice", "/files.img: file 3 of type 1 a second time" },
 		{ "no-parent", "/pagemap-7.img: entry 3: in the parent, but "
 		    "there is no " },
 		{ "loop", "its parents lead back to itself" },
