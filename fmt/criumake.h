@@ -74,6 +74,8 @@ enum openkey {			/* keys of file/ID with numbers */
 
 enum { OPEN_NUMBERS = 5 };	/* most that a key has */
 
+enum { SOCK_TYPE, SOCK_STATE, SOCK_PEER }; /* numbers of OK_SOCKET */
+
 struct maketarget {		/* what an epoll set waits for */
 	uint64_t	 fd;
 	uint64_t	 events;
@@ -227,6 +229,8 @@ int		 makefind_opens(struct criumake *);
 struct makeopen	*makefind_open(const struct criumake *, uint64_t);
 struct makeopen	*makefind_inode(const struct criumake *, const char *,
 		    uint64_t);
+struct makeopen	*makefind_peer(const struct criumake *,
+		    const struct makeopen *);
 int		 makefind_inodecmp(const struct makeopen *,
 		    const struct makeopen *);
 int		 makefind_fds(struct maketask *);

@@ -15,8 +15,6 @@ enum {				/* of include/net/tcp_states.h, sys/socket.h */
 	TYPE_DGRAM = 2, SHUT_BOTH = 3
 };
 
-enum { SOCK_TYPE, SOCK_STATE, SOCK_PEER };	/* numbers of the key */
-
 static bool
 is_written(const struct makeopen *f)
 {
@@ -86,12 +84,17 @@ unix_hinders(const struct criumake *m, const struct makeopen *f)
 		return s[SOCK_STATE] == STATE_ESTABLISHED &&
 		    s[SOCK_TYPE] != TYPE_DGRAM && s[4] != SHUT_BOTH ?
 		    "a connection that waits to be accepted" : NULL;
-	peer = makefind_inode(m, "unix", s[SOCK_PEER]);
-	if (peer != NULL && is_written(peer) &&
-	    (peer->v[OK_SOCKET][SOCK_PEER] == f->v[OK_INO][0] ||
-	    (s[SOCK_TYPE] == TYPE_DGRAM && peer->namelen > 0)))
+	peer = makefind_peer(m, f);
+	if (peer == NULL || !is_written(peer))
+		return "a socket whose other end is not in the snapshot";
+	if (makefind_peer(m, peer) == f)
 		return NULL;
-	return "a socket whose other end is not in the snapshot";
+	if (s[SOCK_TYPE] != TYPE_DGRAM || peer->namelen == 0)
+		return "a socket whose other end is not in the snapshot";
+	/* nobody can connect to it any more: unix_may_send of the kernel's
+	   net/unix/af_unix.c */
+	return peer->v[OK_SOCKET][SOCK_PEER] == 0 ? NULL :
+	    "a socket that is connected to one that is connected to another";
 }
 
 /*

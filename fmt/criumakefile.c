@@ -390,16 +390,37 @@ open_write(struct criumake *m, struct makeopen *f)
 }
 
 /*
+ * What must stand before a file, or NULL: criu knows the peer of a socket only
+ * if it has read it, or if that has the socket for its own peer
+ * (try_resolve_unix_peer of its sk-unix.c).  There is nothing before that.
+ */
+static struct makeopen *
+open_before(const struct criumake *m, const struct makeopen *f)
+{
+	struct makeopen *peer;
+
+	peer = makeopen_is(f, "unix") ? makefind_peer(m, f) : NULL;
+	return peer == NULL || makefind_peer(m, peer) == f ? NULL : peer;
+}
+
+/*
  * files.img: the open files that can be restored, and what is in them.
  */
 int
 makefile_write(struct criumake *m)
 {
+	struct makeopen *f, *before;
 	size_t i;
 
-	for (i = 0; i < m->nopen; i++)
-		if (m->open[i]->used && m->open[i]->why == NULL &&
-		    open_write(m, m->open[i]) == -1)
+	for (i = 0; i < m->nopen; i++) {
+		f = m->open[i];
+		if (!f->used || f->why != NULL)
+			continue;
+		before = open_before(m, f);
+		if ((before != NULL && before->id == 0 &&
+		    open_write(m, before) == -1) ||
+		    (f->id == 0 && open_write(m, f) == -1))
 			return -1;
+	}
 	return 0;
 }

@@ -62,6 +62,18 @@ makefind_inode(const struct criumake *m, const char *type, uint64_t ino)
 }
 
 /*
+ * The UNIX socket that one is connected to; NULL, if it is to none that is
+ * known.
+ */
+struct makeopen *
+makefind_peer(const struct criumake *m, const struct makeopen *f)
+{
+	uint64_t ino = f->v[OK_SOCKET][SOCK_PEER];
+
+	return ino == 0 ? NULL : makefind_inode(m, "unix", ino);
+}
+
+/*
  * All open file descriptions are there: let them be found.
  */
 int

@@ -848,6 +848,58 @@ test_sockets(void **state)
 }
 
 /*
+ * Sockets that are connected to one with a later number come behind it, but
+ * where it is connected to them; whom nobody can connect to again, a third.
+ */
+static void
+test_peers(void **state)
+{
+	static const char form[] = "type unix\nino %d\nflags 2\nsocket 2 %d "
+	    "%d 0 0\nname 0061%02x\noptions 4608 4608 0\n";
+	/* peers of 11, 12, 13 and 14; how they stand in the image */
+	static const struct {
+		int	 peer[4];
+		int	 order[4];	/* 0: it is refused */
+	} cases[] = {
+		{ { 0, 0, 0, 0 }, { 11, 12, 13, 14 } },
+		{ { 14, 0, 14, 0 }, { 14, 11, 12, 13 } },
+		{ { 11, 11, 12, 12 }, { 0 } },
+		{ { 11, 0, 12, 12 }, { 11, 12, 13, 14 } },
+		{ { 12, 11, 14, 13 }, { 11, 12, 13, 14 } },
+		{ { 12, 13, 0, 0 }, { 0 } },
+		{ { 12, 13, 11, 0 }, { 0 } },
+		{ { 13, 0, 14, 13 }, { 0 } }
+	};
+	struct criuopts o = { 0 };
+	char name[16], text[256];
+	size_t i;
+	int k;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		process_record(7);
+		set("files", "3 1\n4 2\n5 3\n6 4\n");
+		for (k = 0; k < 4; k++) {
+			snprintf(name, sizeof name, "file/%d", k + 1);
+			snprintf(text, sizeof text, form, k + 11,
+			    cases[i].peer[k] == 0 ? 7 : 1, cases[i].peer[k],
+			    k);
+			set(name, text);
+		}
+		assert_int_equal(load_one(&o), *cases[i].order == 0 ? -1 : 0);
+		if (*cases[i].order == 0) {
+			assert_contains(warned, "a socket that is connected "
+			    "to one that is connected to another: cannot be "
+			    "restored (-f unix leaves it out)");
+			continue;
+		}
+		for (k = 0; k < 4; k++)
+			assert_int_equal(number(frame("files.img", (size_t)k),
+			    "16.2"), cases[i].order[k]);
+	}
+}
+
+/*
  * Three processes, 7 above 8 and 9, of which each shares something with the
  * first that is named; from is the one that is asked for.
  */
@@ -1000,6 +1052,7 @@ main(void)
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_sockets),
+		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_trees),
