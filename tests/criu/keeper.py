@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""keeper.py LOG: count, and tell of each of two things only while they are
+there: a socket of the internet that listens, and a file with a lock."""
+
+import fcntl
+import os
+import socket
+import sys
+import time
+
+from counter import apart
+
+
+def main(path):
+    log = apart(path)
+    tcp = socket.socket()
+    tcp.bind(('127.0.0.1', 0))
+    tcp.listen()
+    locks = open(path + '.lock', 'w')
+    fcntl.flock(locks, fcntl.LOCK_EX)
+    n = 0
+    while True:
+        n += 1
+        os.write(log, b'keeper %d 0\n' % n)
+        for name, fd in (b'tcp', tcp.fileno()), (b'locks', locks.fileno()):
+            try:
+                os.fstat(fd)
+                os.write(log, b'%s %d 0\n' % (name, n))
+            except OSError:
+                pass
+        time.sleep(0.01)
+
+
+if __name__ == '__main__':
+    main(sys.argv[1])

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# What cannot be restored is left out of images only where -f names it, each
+# thing with a line; the rest is restored, and goes on without.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+# load_leaving OPTION ...: $rc, and the messages, without numbers, in $err
+load_leaving() {
+	timeout 60 "$BUILD/snapload" "$@" -D "$tmp/images" "$tmp/snap" \
+	    2>"$tmp/err"
+	rc=$?
+	err=$(sed -E "s/process $pid, descriptor [0-9]+/it/
+	    s/socket of family [0-9]+/socket/; s,$tmp/,," "$tmp/err")
+}
+
+start "$here/keeper.py"
+until_true longer 30
+"$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" '0 ' 'snap'
+tcp='it: a socket of the internet: a socket'
+locks="it: a file with a lock: ${log#"$tmp/"}.lock"
+load_leaving
+is "$rc $err" "1 snapload: $tcp: cannot be restored (-f tcp leaves it out)
+snapload: $locks: cannot be restored (-f locks leaves it out)
+snapload: nothing is written (-f locks,tcp writes the rest)" \
+    'nothing is left out unasked'
+load_leaving -f tcp,tty
+is "$rc $err" "1 snapload: $locks: cannot be restored (-f locks leaves it out)
+snapload: nothing is written (-f locks,tcp writes the rest)" \
+    'nor what is not named'
+[ ! -e "$tmp/images" ]
+ok $? 'nothing is written'
+load_leaving -f tcp -f locks,lock
+is "$rc $(cut -d ' ' -f -8 <<<"$err")" \
+    '2 snapload: -f lock: not one of aio, deleted,' 'a word that is none'
+load_leaving -f
+is "$rc $(cut -d ' ' -f -6 <<<"$err")" '2 snapload: -f -D: not one of' 'no word'
+load_leaving -u -f tcp
+is "$rc" 2 'with -u'
+load_leaving -f tcp -f locks
+is "$rc $err" "1 snapload: $tcp: left out
+snapload: $locks: left out" 'what is named is left out, a line each'
+end_taken
+restore "$tmp/images"
+until_true longer 20
+is "$(cut -d ' ' -f 1 "$log" | sort -u)" keeper 'it goes on without'
+end
+finish
