@@ -4,6 +4,8 @@
  */
 #include "criumake.h"
 
+#include <netinet/in.h>
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -228,6 +230,29 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 }
 
 /*
+ * Of which kind a socket of the internet is: by its protocol, where that is
+ * told.
+ */
+static enum makewhy
+inet_kind(const struct makeopen *f)
+{
+	enum { MPTCP = 262 };	/* of uapi/linux/in.h */
+
+	if (!makeopen_has(f, OK_PROTOCOL))
+		return WHY_TCP;
+	switch (f->v[OK_PROTOCOL][0]) {
+	case IPPROTO_TCP:
+	case MPTCP:
+		return WHY_TCP;
+	case IPPROTO_UDP:
+	case IPPROTO_UDPLITE:
+		return WHY_UDP;
+	default:
+		return WHY_RAW;
+	}
+}
+
+/*
  * Of which kind the reason is that a file cannot be restored: one that came
  * with the record, or that open_hinders gave.
  */
@@ -237,7 +262,7 @@ open_kind(const struct makeopen *f, bool came)
 	const struct opentype *type = open_type(f);
 
 	if (type->fd == 0)
-		return type->kind;
+		return type->kind == WHY_TCP ? inet_kind(f) : type->kind;
 	if (!came && f->v[OK_LOCK][0] != 0)
 		return WHY_LOCKS;
 	if ((type->fd == FD_REG || type->fd == FD_FIFO) &&

@@ -39,6 +39,7 @@ static const struct {
 	[OK_OPTIONS] = { "options", "ddx" },
 	[OK_TIMEOUTS] = { "timeouts", "dd" },
 	[OK_LOCK] = { "lock", "d" },
+	[OK_PROTOCOL] = { "protocol", "d" },
 };
 
 bool

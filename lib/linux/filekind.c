@@ -294,7 +294,7 @@ socket_tell(struct telling *t)
 		{ AF_INET, "inet" }, { AF_INET6, "inet" },
 		{ AF_NETLINK, "netlink" }, { AF_PACKET, "packet" }
 	};
-	int domain;
+	int domain, protocol;
 	socklen_t len;
 	size_t i;
 
@@ -312,6 +312,10 @@ socket_tell(struct telling *t)
 			break;
 	tell_type(t, i < sizeof other / sizeof *other ? other[i].type :
 	    "other");
+	len = sizeof protocol;
+	if ((domain == AF_INET || domain == AF_INET6) && getsockopt(t->dup,
+	    SOL_SOCKET, SO_PROTOCOL, &protocol, &len) == 0)
+		buf_printf(&t->out, "protocol %d\n", protocol);
 	tell_why(t, "a socket of family %d", domain);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""keeper.py LOG: count, and tell of each of two things only while they are
-there: a socket of the internet that listens, and a file with a lock."""
+"""keeper.py LOG: count, and tell of each of three things only while they are
+there: sockets of TCP and UDP, and a file with a lock."""
 
 import fcntl
 import os
@@ -16,13 +16,15 @@ def main(path):
     tcp = socket.socket()
     tcp.bind(('127.0.0.1', 0))
     tcp.listen()
+    udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     locks = open(path + '.lock', 'w')
     fcntl.flock(locks, fcntl.LOCK_EX)
     n = 0
     while True:
         n += 1
         os.write(log, b'keeper %d 0\n' % n)
-        for name, fd in (b'tcp', tcp.fileno()), (b'locks', locks.fileno()):
+        for name, fd in ((b'tcp', tcp.fileno()), (b'udp', udp.fileno()),
+                         (b'locks', locks.fileno())):
             try:
                 os.fstat(fd)
                 os.write(log, b'%s %d 0\n' % (name, n))

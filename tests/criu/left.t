@@ -17,16 +17,17 @@ start "$here/keeper.py"
 until_true longer 30
 "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'snap'
-tcp='it: a socket of the internet: a socket'
+inet='it: a socket of the internet: a socket'
 locks="it: a file with a lock: ${log#"$tmp/"}.lock"
 load_leaving
-is "$rc $err" "1 snapload: $tcp: cannot be restored (-f tcp leaves it out)
+is "$rc $err" "1 snapload: $inet: cannot be restored (-f tcp leaves it out)
+snapload: $inet: cannot be restored (-f udp leaves it out)
 snapload: $locks: cannot be restored (-f locks leaves it out)
-snapload: nothing is written (-f locks,tcp writes the rest)" \
+snapload: nothing is written (-f locks,tcp,udp writes the rest)" \
     'nothing is left out unasked'
-load_leaving -f tcp,tty
+load_leaving -f tcp,tty,udp
 is "$rc $err" "1 snapload: $locks: cannot be restored (-f locks leaves it out)
-snapload: nothing is written (-f locks,tcp writes the rest)" \
+snapload: nothing is written (-f locks,tcp,udp writes the rest)" \
     'nor what is not named'
 [ ! -e "$tmp/images" ]
 ok $? 'nothing is written'
@@ -37,8 +38,9 @@ load_leaving -f
 is "$rc $(cut -d ' ' -f -6 <<<"$err")" '2 snapload: -f -D: not one of' 'no word'
 load_leaving -u -f tcp
 is "$rc" 2 'with -u'
-load_leaving -f tcp -f locks
-is "$rc $err" "1 snapload: $tcp: left out
+load_leaving -f tcp,udp -f locks
+is "$rc $err" "1 snapload: $inet: left out
+snapload: $inet: left out
 snapload: $locks: left out" 'what is named is left out, a line each'
 end_taken
 restore "$tmp/images"

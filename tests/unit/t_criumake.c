@@ -567,6 +567,12 @@ test_refused(void **state)
 		{ "tcp", "type inet\nino 5\nflags 2\nwhy connected to "
 		    "1.2.3.4:5\n",
 		    "a socket of the internet: connected to 1.2.3.4:5" },
+		{ "tcp", "type inet\nprotocol 6\n",
+		    "a socket of the internet" },
+		{ "udp", "type inet\nprotocol 17\n",
+		    "a socket of the internet" },
+		{ "raw", "type inet\nprotocol 1\n",
+		    "a socket of the internet" },
 		{ "tty", "type tty\npath /dev/pts/3\nflags 2\npos 0\n",
 		    "a terminal: /dev/pts/3" },
 		{ "netlink", "type netlink\nflags 2\n", "a netlink socket" },
@@ -729,7 +735,7 @@ test_kinds(void **state)
 	(void)state;
 	assert_int_equal(criu_leave("tty,tpc", &o.leave), -1);
 	assert_contains(snap_errstr(), "tpc: not one of aio, deleted, ");
-	assert_contains(snap_errstr(), ", tcp, timer, tty, unix, ");
+	assert_contains(snap_errstr(), ", tcp, timer, tty, udp, ");
 	assert_int_equal(criu_leave("", &o.leave), -1);
 	assert_contains(snap_errstr(), ": not one of aio, ");
 	assert_int_equal(criu_leave("tty,", &o.leave), -1);
