@@ -286,7 +286,7 @@ void		 files_free(struct live *);
 struct source	*vdso_source(struct live *, struct snap *, struct source *,
 		    const struct vma *, bool);
 
-/* memory.c: text and memory of a process as images */
+/* treatment.c: how mappings of files are taken */
 enum treatment {
 	TAKE_MEMORY,	/* pages of the process, whatever they are */
 	TAKE_FILE,	/* unmodified pages from the file, all of them */
@@ -302,6 +302,9 @@ enum treatment {
 
 enum treatment	 vma_file(struct live *, const struct lproc *,
 		    const struct vma *, int *, struct stat *);
+bool		 file_isonly(const struct vma *, const struct stat *);
+
+/* memory.c: text and memory of a process as images */
 int		 memory_image(struct live *, struct lproc *, struct snap *,
 		    struct proc *, const struct task *, struct buf *);
 int		 text_image(struct live *, struct lproc *, struct snap *,
