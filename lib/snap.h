@@ -295,7 +295,8 @@ enum vma_flag {
 	VMA_SHARED = 8,
 	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: no memory behind it */
 	VMA_GROWSDOWN = 32,
-	VMA_UFFD = 64		/* under userfaultfd(2) */
+	VMA_UFFD = 64,		/* under userfaultfd(2) */
+	VMA_DONTDUMP = 128	/* MADV_DONTDUMP of madvise(2) */
 };
 
 struct vma {			/* a mapping: proc_pid_maps(5) */

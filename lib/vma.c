@@ -27,6 +27,8 @@ vmflags(const char *s)
 	if (strstr(s, " um") != NULL || strstr(s, " uw") != NULL ||
 	    strstr(s, " ui") != NULL)
 		flags |= VMA_UFFD;
+	if (strstr(s, " dd") != NULL)
+		flags |= VMA_DONTDUMP;
 	return flags;
 }
 

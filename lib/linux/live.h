@@ -51,6 +51,7 @@ struct lproc {
 	bool		 skip;	/* not taken after all */
 	bool		 inert;	/* nothing can be run in it: that is told */
 	bool		 gathered; /* so are its threads */
+	unsigned int	 dumped; /* its coredump_filter: core(5) */
 	uint64_t	 since;	/* stopped, ns of CLOCK_MONOTONIC; 0: not */
 	uint64_t	 held;	/* how long it was stopped, in us */
 	struct bytes	 smaps;	/* owned; from before the stop, or NULL */
@@ -291,6 +292,7 @@ enum treatment {
 	TAKE_MEMORY,	/* pages of the process, whatever they are */
 	TAKE_FILE,	/* unmodified pages from the file, all of them */
 	TAKE_DATA,	/* the same, but only where the file has data */
+	TAKE_DUMPED,	/* the same, of a file that may change meanwhile */
 	TAKE_PRESENT,	/* what is not present is missing: files that cannot
 			   be had, and a [vdso] unlike ours */
 	LEAVE_FILE,	/* unmodified pages are missing */

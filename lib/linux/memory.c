@@ -113,7 +113,7 @@ take_gap(struct taking *k, uint64_t end)
 		return 0;
 	if (k->how == TAKE_FILE)
 		return take_file(k, start, end);
-	if (k->how == TAKE_DATA)
+	if (k->how == TAKE_DATA || k->how == TAKE_DUMPED)
 		return take_data(k, start, end);
 	if (k->how == TAKE_PRESENT || k->how == LEAVE_FILE)
 		return take_missing(k, start, end, k->vma->name[0] == '[' ?
@@ -167,7 +167,7 @@ take_run(void *arg, const struct pagerun *r)
 	if (take_gap(k, start) == -1)
 		return -1;
 	k->done = end;
-	if (unmodified && k->how == TAKE_DATA)
+	if (unmodified)
 		return take_file(k, start, end);
 	if (r->what & PM_GUARD)
 		return take_missing(k, start, end, "guard");
@@ -193,7 +193,7 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 	if (k->fd == -1)
 		return how;
 	k->filesize = (uint64_t)st.st_size;
-	if (how == TAKE_FILE || how == TAKE_DATA) {
+	if (how == TAKE_FILE || how == TAKE_DATA || how == TAKE_DUMPED) {
 		k->file = source_file(s, k->fd, v->name, KB);
 		if (k->file == NULL)
 			return TAKE_FAILED;

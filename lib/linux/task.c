@@ -118,7 +118,7 @@ flags_inherit(struct vmas *now, const struct vmas *before)
 		if (b != NULL && b->start < v->end && b->dev == v->dev &&
 		    b->ino == v->ino && strcmp(b->name, v->name) == 0)
 			v->flags |= b->flags & (VMA_DEVICE | VMA_GROWSDOWN |
-			    VMA_UFFD);
+			    VMA_UFFD | VMA_DONTDUMP);
 		else if (v->dev != 0 || v->ino != 0 || v->name[0] == '/')
 			return false;
 	}
@@ -153,6 +153,23 @@ task_readmaps(struct lproc *p, struct task *t)
 }
 
 /*
+ * Which mappings a process wants to have in its cores.
+ */
+static unsigned int
+task_dumped(const struct lproc *p)
+{
+	struct bytes b;
+	char text[16];
+
+	if (proc_read(p->mmtid, 0, "coredump_filter", &b) == -1)
+		return 0;
+	snprintf(text, sizeof text, "%.*s", (int)(b.len < 15 ? b.len : 15),
+	    b.data == NULL ? "" : (const char *)b.data);
+	free(b.data);
+	return (unsigned int)strtoul(text, NULL, 16);
+}
+
+/*
  * What only a whole process has: mappings, descriptors, mounts.
  */
 static int
@@ -164,6 +181,7 @@ task_readproc(struct lproc *p, struct task *t)
 	if (t->nopen > 1)
 		qsort(t->open, t->nopen, sizeof *t->open, open_cmp);
 	t->cwd = proc_link(p->mmtid, 0, "cwd");
+	p->dumped = task_dumped(p);
 	(void)proc_read(p->mmtid, 0, "mountinfo", &t->mounts);
 	return task_readmaps(p, t);
 }

@@ -1,7 +1,8 @@
 /*
  * Which files are to be taken that a process has mapped: ELF files, so that
  * a snapshot can be debugged where they do not exist; files that have no name
- * any more, and shared memory; all with datafiles.
+ * any more, and shared memory; all with datafiles; and those that would be in
+ * a core of the process, which it can choose (core(5)).
  */
 #include "live.h"
 
@@ -10,6 +11,7 @@
 
 #include <linux/magic.h>
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,6 +71,48 @@ file_isonly(const struct vma *v, const struct stat *st)
 }
 
 /*
+ * Does another process, or another machine, serve a file system of this
+ * type?  It may be dead, or stopped by us.
+ */
+static bool
+fs_isserved(const struct statfs *fs)
+{
+	static const unsigned int types[] = { AFS_SUPER_MAGIC,
+	    CEPH_SUPER_MAGIC, CIFS_SUPER_MAGIC, CODA_SUPER_MAGIC,
+	    FUSE_SUPER_MAGIC, NFS_SUPER_MAGIC, SMB_SUPER_MAGIC,
+	    SMB2_SUPER_MAGIC, V9FS_MAGIC };
+	size_t i;
+
+	for (i = 0; i < sizeof types / sizeof *types; i++)
+		if ((unsigned int)fs->f_type == types[i])
+			return true;
+	return false;
+}
+
+/*
+ * Would the kernel put the unmodified pages of a mapped file, open as fd, into
+ * a core of the process?  Its coredump_filter has a bit each for private and
+ * shared mappings, and two more for files of DAX: core(5).  Not of those that
+ * the process writes to when it is let go.
+ */
+static bool
+file_isdumped(const struct live *l, const struct lproc *p,
+    const struct vma *v, int fd)
+{
+	enum { PRIVATE = 1 << 2, SHARED = 1 << 3, DAX = 5 };
+	struct statx sx;
+	unsigned int bit;
+
+	bit = v->flags & VMA_SHARED ? SHARED : PRIVATE;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &sx) == 0 &&
+	    sx.stx_attributes & STATX_ATTR_DAX)
+		bit <<= DAX;
+	if (l->opts.clone && v->flags & VMA_SHARED && v->flags & VMA_WRITE)
+		return false;
+	return (p->dumped & bit) != 0 && !(v->flags & VMA_DONTDUMP);
+}
+
+/*
  * How to take a mapping of a file, which is opened: *fd is -1 if it cannot
  * be.  *st is set if it can.
  */
@@ -92,5 +136,7 @@ vma_file(struct live *l, const struct lproc *p, const struct vma *v, int *fd,
 	if (l->opts.datafiles || file_isonly(v, st) ||
 	    (v->flags & VMA_SHARED && (frozen || fs.f_type == TMPFS_MAGIC)))
 		return TAKE_DATA;
+	if (!fs_isserved(&fs) && file_isdumped(l, p, v, *fd))
+		return TAKE_DUMPED;
 	return LEAVE_FILE;
 }

@@ -59,6 +59,29 @@ snap -o "$tmp/snap" "$pid"
 check "$tmp/snap" "$pid" "all pages of a deleted data file" \
     "$(is_root && echo -a)"
 
+# What a process wants to have in its cores is taken: core(5).  What may
+# change when it is let go is not.
+lacks() {
+	awk -v list="$("$BUILD/snapls" -l "$tmp/snap" | grep 'missing: file')" \
+	    '/^file/ && list ~ " " substr($3, 3) "-" { print $2 }' "$lines" |
+	    tr '\n' ' '
+}
+target "$targets/dumped" "$tmp/data"
+while read -r flag filter want; do
+	echo "$filter" >"/proc/$pid/coredump_filter"
+	snap ${flag#-s} -o "$tmp/snap" "$pid"
+	check "$tmp/snap" "$pid" "coredump_filter $filter, $flag: memory"
+	is "$(lacks)" "${want:+$want }" "coredump_filter $filter, $flag: missing"
+done <<'END'
+-s 0x33 private shared readonly dontdump
+-s 0x37 shared readonly dontdump
+-s 0x3b private dontdump
+-s 0x3f dontdump
+-l 0x3f shared dontdump
+-a 0x33
+END
+unnoticed "$pid" "coredump_filter: not noticed"
+
 # A deleted executable is the text all the same.
 cp "$targets/odd" "$tmp/deleted"
 target "$tmp/deleted"
