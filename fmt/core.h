@@ -49,6 +49,7 @@ struct corethreads {		/* those of a process that have registers */
 
 struct stat_line {		/* of proc_pid_stat(5) */
 	char		 state;
+	uint64_t	 pid;	/* these as the process itself sees them */
 	uint64_t	 ppid;
 	uint64_t	 pgrp;
 	uint64_t	 session;

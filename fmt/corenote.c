@@ -47,22 +47,32 @@ note_add(struct buf *b, const char *name, uint32_t type, const void *data,
 }
 
 /*
+ * pr_pid, pr_ppid, pr_pgrp and pr_sid.
+ */
+static void
+pids_put(uint8_t *s, const struct stat_line *st)
+{
+	num_put(s, st->pid, 4);
+	num_put(s + 4, st->ppid, 4);
+	num_put(s + 8, st->pgrp, 4);
+	num_put(s + 12, st->session, 4);
+}
+
+/*
  * NT_PRSTATUS.  sig is the siginfo of what ended the process, or NULL.
  */
 static void
-prstatus_add(struct buf *b, const struct corearch *a, const struct proc *p,
-    const struct linuxrec *r, const struct coreregs *regs,
-    const uint8_t *sig)
+prstatus_add(struct buf *b, const struct corearch *a,
+    const struct stat_line *st, const struct linuxrec *r,
+    const struct coreregs *regs, const uint8_t *sig)
 {
 	const struct layout *lo = layout_of(a);
 	uint8_t s[512] = { 0 };
 	struct recfile f;
-	struct stat_line st;
 	size_t i, w = a->word, end;
 	uint8_t *t;
 	char num[16];
 
-	rec_stat(p, r, &st);
 	if (sig != NULL) {
 		num_put(s, num_get(sig, 4), 4);		/* si_signo */
 		num_put(s + 12, num_get(sig, 4), 2);	/* pr_cursig */
@@ -77,14 +87,11 @@ prstatus_add(struct buf *b, const struct corearch *a, const struct proc *p,
 		memcpy(s + lo->sighold, f.data, w);
 	else
 		num_put(s + lo->sighold, rec_status(r, "SigBlk", 16), w);
-	num_put(s + lo->pid, p->pid, 4);
-	num_put(s + lo->pid + 4, st.ppid, 4);
-	num_put(s + lo->pid + 8, st.pgrp, 4);
-	num_put(s + lo->pid + 12, st.session, 4);
+	pids_put(s + lo->pid, st);
 	for (i = 0; i < 4; i++) {
 		t = s + lo->utime + i * 2 * w;
-		num_put(t, st.time[i] / USER_HZ, w);
-		num_put(t + w, st.time[i] % USER_HZ * (1000000 / USER_HZ), w);
+		num_put(t, st->time[i] / USER_HZ, w);
+		num_put(t + w, st->time[i] % USER_HZ * (1000000 / USER_HZ), w);
 	}
 	memcpy(s + lo->reg, regs->gp, regs->ngp);
 	end = lo->reg + regs->ngp;
@@ -148,10 +155,7 @@ prpsinfo_add(struct buf *b, const struct corearch *a, const struct proc *p,
 	num_put(s + lo->uid, rec_status(r, "Uid", 10), lo->uidlen);
 	num_put(s + lo->uid + lo->uidlen, rec_status(r, "Gid", 10),
 	    lo->uidlen);
-	num_put(s + lo->pspid, p->pid, 4);
-	num_put(s + lo->pspid + 4, st.ppid, 4);
-	num_put(s + lo->pspid + 8, st.pgrp, 4);
-	num_put(s + lo->pspid + 12, st.session, 4);
+	pids_put(s + lo->pspid, &st);
 	names_put(p, r, s + lo->fname, s + lo->psargs);
 	note_add(b, "CORE", NT_PRPSINFO, s, lo->pslen);
 }
@@ -239,6 +243,8 @@ corenote_add(struct buf *b, const struct corethreads *t, const struct proc *p,
     const struct vmas *v)
 {
 	struct linuxrec r = { 0 }, first = { 0 }, lead = { 0 };
+	struct stat_line st;
+	uint64_t ppid;
 	const uint8_t *sig, *own;
 	struct coreregs regs;
 	size_t i;
@@ -248,13 +254,17 @@ corenote_add(struct buf *b, const struct corethreads *t, const struct proc *p,
 	if (rc == 0)
 		rc = linuxrec_open(&first, proc_file(t->p[0], "proc"));
 	sig = rc == 0 ? rec_siginfo(&first) : NULL;
+	rec_stat(p, &lead, &st);
+	ppid = st.ppid;		/* of all threads; its own record has it */
 	for (i = 0; i < t->n && rc == 0; i++) {
 		rc = linuxrec_open(&r, proc_file(t->p[i], "proc"));
 		if (rc == -1)
 			break;
 		(void)corearch_regs(t->arch, t->p[i], &r, &regs);
 		own = rec_siginfo(&r);
-		prstatus_add(b, t->arch, t->p[i], &r, &regs,
+		rec_stat(t->p[i], &r, &st);
+		st.ppid = ppid;
+		prstatus_add(b, t->arch, &st, &r, &regs,
 		    own != NULL ? own : sig);
 		if (i == 0)
 			rc = process_add(b, t->arch, p, &lead, v, sig);

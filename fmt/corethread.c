@@ -28,6 +28,84 @@ rec_text(const struct linuxrec *r, const char *name, char *s, size_t n)
 }
 
 /*
+ * Of status of proc_pid_status(5), what is behind a key, as far as it fits
+ * into n bytes with a NUL.
+ */
+static bool
+status_line(const struct linuxrec *r, const char *key, char *s, size_t n)
+{
+	const uint8_t *p, *end, *nl;
+	struct recfile f;
+	size_t k;
+
+	k = strlen(key);
+	if (!linuxrec_find(r, "status", &f))
+		return false;
+	for (p = f.data, end = p + f.len; p < end; p = nl + 1) {
+		if ((nl = memchr(p, '\n', (size_t)(end - p))) == NULL)
+			nl = end;
+		if ((size_t)(nl - p) > k && memcmp(p, key, k) == 0 &&
+		    p[k] == ':') {
+			snprintf(s, n, "%.*s", (int)((size_t)(nl - p) < n ?
+			    (size_t)(nl - p) : n) - (int)k - 1,
+			    (const char *)p + k + 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * A number of status: the first behind a key, or 0.
+ */
+uint64_t
+rec_status(const struct linuxrec *r, const char *key, int base)
+{
+	char text[64];
+
+	return status_line(r, key, text, sizeof text) ?
+	    strtoull(text, NULL, base) : 0;
+}
+
+/*
+ * A number as the process sees it, if status has it so: the last one behind a
+ * key, which is that of the innermost pid namespace (pid_namespaces(7)).
+ * Returns in how many namespaces it is seen.
+ */
+static size_t
+status_innermost(const struct linuxrec *r, const char *key, uint64_t *v)
+{
+	char text[1024], *s, *end;
+	uint64_t num;
+	size_t n;
+
+	if (!status_line(r, key, text, sizeof text))
+		return 0;
+	for (n = 0, s = text;; n++, s = end, *v = num) {
+		num = strtoull(s, &end, 10);
+		if (end == s)
+			return n;
+	}
+}
+
+/*
+ * Make the numbers of a process those that it sees itself, as the kernel does
+ * for a core (fill_prstatus of fs/binfmt_elf.c): the C library has them in
+ * memory, and debuggers compare.
+ */
+static void
+stat_inside(const struct linuxrec *r, struct stat_line *st)
+{
+	char text[24];
+
+	if (status_innermost(r, "NSpid", &st->pid) > 1)
+		st->ppid = rec_text(r, "nsppid", text, sizeof text) ?
+		    strtoull(text, NULL, 10) : 0;
+	(void)status_innermost(r, "NSpgid", &st->pgrp);
+	(void)status_innermost(r, "NSsid", &st->session);
+}
+
+/*
  * What stat tells, or for a process of Plan 9 its status and noteid.
  */
 void
@@ -40,6 +118,7 @@ rec_stat(const struct proc *p, const struct linuxrec *r, struct stat_line *st)
 
 	memset(st, 0, sizeof *st);
 	st->state = 'S';
+	st->pid = p->pid;
 	if (rec_text(r, "stat", text, sizeof text) &&
 	    (s = strrchr(text, ')')) != NULL) {
 		/* cppcheck-suppress invalidscanf_libc */
@@ -49,6 +128,8 @@ rec_stat(const struct proc *p, const struct linuxrec *r, struct stat_line *st)
 		    &st->state, &st->ppid, &st->pgrp, &st->session,
 		    &st->flags, &st->time[0], &st->time[1], &st->time[2],
 		    &st->time[3], &st->nice);
+		st->pid = strtoull(text, NULL, 10);
+		stat_inside(r, st);
 		return;
 	}
 	if ((f = proc_file(p, "status")) != NULL && f->len > STATE + 5 &&
@@ -59,26 +140,6 @@ rec_stat(const struct proc *p, const struct linuxrec *r, struct stat_line *st)
 		text[f->len] = '\0';
 		st->pgrp = strtoull(text, NULL, 10);
 	}
-}
-
-/*
- * A number of status of proc_pid_status(5): the first behind a key.
- */
-uint64_t
-rec_status(const struct linuxrec *r, const char *key, int base)
-{
-	char text[8192];
-	const char *s;
-	size_t n;
-
-	n = strlen(key);
-	if (rec_text(r, "status", text, sizeof text))
-		for (s = text; s != NULL; s = strchr(s, '\n')) {
-			s += *s == '\n';
-			if (strncmp(s, key, n) == 0 && s[n] == ':')
-				return strtoull(s + n + 1, NULL, base);
-		}
-	return 0;
 }
 
 /*

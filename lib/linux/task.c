@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,6 +212,50 @@ task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
 	return 0;
 }
 
+/*
+ * In how many pid namespaces we see a process, and its number in the innermost
+ * of them: pid_namespaces(7).
+ */
+static size_t
+pid_innermost(pid_t pid, intmax_t *num)
+{
+	static const char key[] = "\nNSpid:";
+	struct bytes b;
+	char *s, *end;
+	size_t n;
+
+	n = 0;
+	if (proc_read(pid, 0, "status", &b) == -1)
+		return 0;
+	s = memmem(b.data, b.len, key, sizeof key - 1);
+	if (s != NULL && b.data[b.len - 1] == '\n')
+		for (s += sizeof key - 1; *s == '\t'; s = end, n++)
+			*num = strtoimax(s, &end, 10);
+	free(b.data);
+	return n;
+}
+
+/*
+ * What a process in another pid namespace sees as its parent; one outside it
+ * is 0 to it.
+ */
+static void
+record_parent(const struct lproc *p, const struct task *t, struct filelist *l)
+{
+	intmax_t own, parent;
+	size_t depth;
+	char *s;
+
+	if ((depth = pid_innermost(p->pid, &own)) < 2)
+		return;
+	if (t->ppid == 0 || pid_innermost(t->ppid, &parent) != depth)
+		parent = 0;
+	if (asprintf(&s, "%jd\n", parent) == -1)
+		l->failed = true;
+	else
+		filelist_add(l, "nsppid", (uint8_t *)s, strlen(s));
+}
+
 static void
 record_open(struct lproc *p, const struct task *t, struct filelist *l)
 {
@@ -257,6 +302,7 @@ task_record(struct live *live, struct snap *snap, struct lproc *p,
 	for (i = 0; i < NITEMS(proc_files); i++)
 		filelist_read(l, p->mmtid != 0 ? p->mmtid : p->pid, 0,
 		    proc_files[i]);
+	record_parent(p, t, l);
 	if (p->mmtid == 0)
 		return;
 	if (t->maps.data != NULL)

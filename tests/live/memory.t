@@ -69,6 +69,7 @@ lacks() {
 target "$targets/dumped" "$tmp/data"
 while read -r flag filter want; do
 	echo "$filter" >"/proc/$pid/coredump_filter"
+	# shellcheck disable=SC2086 # one word or none
 	snap ${flag#-s} -o "$tmp/snap" "$pid"
 	check "$tmp/snap" "$pid" "coredump_filter $filter, $flag: memory"
 	is "$(lacks)" "${want:+$want }" "coredump_filter $filter, $flag: missing"

@@ -713,6 +713,61 @@ test_notes(void **state)
 }
 
 /*
+ * The numbers of a process in another pid namespace; of one that another
+ * snapshot's took, or whose groups are long, its own.
+ */
+static void
+test_inside(void **state)
+{
+	static const struct {
+		const char	*status, *nsppid;
+		uint32_t	 want[4];
+	} v[] = {
+		{ "", NULL, { 70, 60, 50, 40 } },
+		{ "NSpid:\t70\nNSpgid:\t50\nNSsid:\t40\n", NULL,
+		    { 70, 60, 50, 40 } },
+		{ "NSpid:\t70\t9\t8\nNSpgid:\t50\t7\t6\nNSsid:\t40\t0\t0\n",
+		    "4\n", { 8, 4, 6, 0 } },
+		{ "NSpid:\t70\t1\n", NULL, { 1, 0, 50, 40 } },
+		{ "NSpid:", "x", { 70, 60, 50, 40 } },
+	};
+	struct rec rec = { { 0 } };
+	struct buf status = { 0 };
+	const uint8_t *n;
+	struct snap *s;
+	struct core *c;
+	uint8_t *all;
+	size_t i, k, len;
+
+	(void)state;
+	for (i = 0; i < sizeof v / sizeof *v; i++) {
+		s = snap_new();
+		rec_regs(&rec, 216, 1);
+		rec_text(&rec, "stat", "70 (a) T 60 50 40 0 -1 0");
+		buf_puts(&status, "Groups:\t");
+		for (k = 0; k < 65536; k++)
+			buf_puts(&status, "100000 ");
+		buf_puts(&status, "\n");
+		buf_puts(&status, v[i].status);
+		rec_file(&rec, "status", status.data, status.len);
+		buf_free(&status);
+		if (v[i].nsppid != NULL)
+			rec_text(&rec, "nsppid", v[i].nsppid);
+		c = must_core(s, rec_give(&rec, s, 4194306));
+		all = core_bytes(c);
+		for (k = 0; k < 4; k++) {
+			n = note_get(all, "CORE", NT_PRSTATUS, 0, &len);
+			assert_int_equal(get(n + 32 + 4 * k, 4), v[i].want[k]);
+			n = note_get(all, "CORE", NT_PRPSINFO, 0, &len);
+			assert_int_equal(get(n + 24 + 4 * k, 4), v[i].want[k]);
+		}
+		free(all);
+		core_free(c);
+		snap_free(s);
+	}
+}
+
+/*
  * 32 bits: other layouts.
  */
 static void
@@ -994,6 +1049,7 @@ main(void)
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_inside),
 		cmocka_unit_test(test_386),
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_plan9),
