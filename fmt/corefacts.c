@@ -19,6 +19,7 @@
  */
 #include "coreread.h"
 
+#include <elf.h>
 #include <string.h>
 
 /*
@@ -66,15 +67,15 @@ core_pid(const struct elfcore *c)
 }
 
 /*
- * Who ran the process.
+ * Who ran the process: also in the auxiliary vector, getauxval(3).
  */
 unsigned int
 core_uid(const struct elfcore *c)
 {
 	size_t w = c->mach->wide;
 
-	return c->psinfo == NULL ? 0 :
-	    (unsigned int)num_get(c->psinfo + 2 * w, w / 2);
+	return (unsigned int)(c->psinfo == NULL ? elfcore_auxv(c, AT_UID) :
+	    num_get(c->psinfo + 2 * w, w / 2));
 }
 
 unsigned int
@@ -82,8 +83,8 @@ core_gid(const struct elfcore *c)
 {
 	size_t w = c->mach->wide;
 
-	return c->psinfo == NULL ? 0 :
-	    (unsigned int)num_get(c->psinfo + 2 * w + w / 2, w / 2);
+	return (unsigned int)(c->psinfo == NULL ? elfcore_auxv(c, AT_GID) :
+	    num_get(c->psinfo + 2 * w + w / 2, w / 2));
 }
 
 /*
@@ -177,7 +178,10 @@ corefacts_find(const struct corereader *r, const struct corethread *th,
 		f->sid = get_int(ps + 3 * w + 12);
 	}
 	t->state = state_letter(c, f, leads);
-	snprintf(t->user, sizeof t->user, "%u", core_uid(c));
+	if (ps != NULL || c->auxv.data != NULL)
+		snprintf(t->user, sizeof t->user, "%u", core_uid(c));
+	else
+		strlcpy(t->user, "-", sizeof t->user);
 	if (ps == NULL)
 		return;
 	t->nice = (int8_t)ps[3];

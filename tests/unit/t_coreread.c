@@ -553,6 +553,41 @@ test_many_notes(void **state)
 }
 
 /*
+ * Who ran a process of which there is no NT_PRPSINFO.
+ */
+static void
+test_user(void **state)
+{
+	static const uint64_t auxv[] = { AT_UID, 1234, AT_GID, 99, AT_NULL,
+	    0 };
+	struct buf b, n;
+	const struct file *f;
+	struct snap *s;
+	int known;
+
+	(void)state;
+	for (known = 0; known < 2; known++) {
+		memset(&b, 0, sizeof b);
+		memset(&n, 0, sizeof n);
+		put_thread(&n, 1);
+		if (known)
+			put_note(&n, NT_AUXV, auxv, sizeof auxv);
+		put_head(&b, 0, n.len, 0);
+		buf_add(&b, n.data, n.len);
+		assert_non_null(s = try_read(&b));
+		assert_non_null(f = proc_file(s->proc[0], "status"));
+		assert_memory_equal(f->data + 28, known ? "1234 " : "-    ",
+		    5);
+		if (known)
+			assert_non_null(strstr(rec_string(s->proc[0],
+			    "status"), "Gid:\t99\t"));
+		snap_free(s);
+		buf_free(&b);
+		buf_free(&n);
+	}
+}
+
+/*
  * Notes that are claimed, and not there; the same bytes many times.
  */
 static void
@@ -806,6 +841,7 @@ main(void)
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_many_segments),
 		cmocka_unit_test(test_many_notes),
+		cmocka_unit_test(test_user),
 		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_sparse),
 		cmocka_unit_test(test_files),
