@@ -247,7 +247,8 @@ struct proc {			/* a process or a thread */
 	size_t		 nfile;
 	struct image	*text;	/* owned; NULL: none */
 	struct image	*mem;	/* owned; NULL: none */
-	struct kbcount	 count;	/* set by reader or writer of a stream */
+	struct kbcount	 count;	/* set by reader or writer of a stream, or
+				   snap_count */
 };
 
 RB_HEAD(proctree, proc);
@@ -691,6 +692,13 @@ struct dedup	*dedup_new(finding_fn, void *);
 void		 dedup_free(struct dedup *);
 int		 dedup_segment(struct dedup *, const struct segment *, bool);
 size_t		 dedup_bytes(const struct dedup *);
+
+/*
+ * What a stream would count of what was read from elsewhere: count.c
+ */
+bool		 snap_uncounted(const struct snap *);
+int		 snap_count(struct snap *, void (*)(void *, const char *),
+		    void *);
 
 /*
  * snap(6): snap6read.c, snap6write.c, and open.c, which looks at the first

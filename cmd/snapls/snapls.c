@@ -13,6 +13,7 @@
 enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };
 
 static bool incomplete;
+static bool headed;		/* the first line of this file was shown */
 
 struct listing {
 	bool	 segments;
@@ -80,10 +81,11 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 		return;
 	if ((s = strdup(name)) == NULL)
 		err(1, NULL);
-	if (at == 0)
+	if (at == 0) {
+		headed = true;
 		printf("%s\n%12s %12s %10s RECORD\n", program_harmless(s),
 		    "BYTE", "LENGTH", "PID");
-	else
+	} else
 		printf("%12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %s\n", at,
 		    len, pid, s);
 	free(s);
@@ -310,6 +312,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 	struct snap *s;
 	int rc;
 
+	headed = false;
 	if (named)
 		printf("%s:\n", path);
 	if ((s = snap_open(path, &o)) == NULL) {
@@ -319,8 +322,14 @@ list_file(const char *path, const struct listing *ls, bool named)
 			tell_damage(path);
 		return -1;
 	}
-	list_snap(s, ls);
+	if (ls->records && !headed && s->header != NULL)
+		printf("%s\n", program_harmless(s->header));
 	rc = 0;
+	if (snap_uncounted(s) && snap_count(s, list_lost, NULL) == -1) {
+		warnx("%s: %s", path, snap_errstr());
+		rc = -1;
+	}
+	list_snap(s, ls);
 	if (ls->check) {
 		fflush(stdout);
 		rc = check_index(path, s);

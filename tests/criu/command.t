@@ -22,6 +22,8 @@ images() {
 images large "$tmp/large"
 load -u -D "$tmp/large" -o "$tmp/snap"
 is "$rc $err" "0 " "images to a snapshot"
+is "$("$BUILD/snapls" -l "$tmp/large")" "$("$BUILD/snapls" -l "$tmp/snap")" \
+    "snapls counts in the images what it counts in the snapshot"
 load -D "$tmp/new" "$tmp/snap"
 is "$rc $err $(stat -c %a "$tmp/new")" "0  700" "a snapshot to images"
 try "they are what they were" \

@@ -46,6 +46,8 @@ round() {
 
 	timeout 60 "$BUILD/snapcore" -r "$3" >"$tmp/snap" 2>"$tmp/err" || rc=$?
 	is "$rc $(cat "$tmp/err")" '0 ' "$1: becomes a snapshot"
+	is "$("$BUILD/snapls" -l "$3")" "$("$BUILD/snapls" -l "$tmp/snap")" \
+	    "$1: snapls counts in it what it counts in the snapshot"
 	try "$1: with the same memory" python3 "$tests/live/core.py" \
 	    "$tmp/snap" "$4" "$3"
 	try "$1: which becomes a core" timeout 60 "$BUILD/snapcore" -p "$4" \

@@ -1,0 +1,106 @@
+/*
+ * What a snapshot would count, of one that was not read from a stream: which
+ * of its kilobytes are raw, zero, and the same as others.
+ */
+#include "snap.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct counting {
+	struct dedup	*dedup;	/* owned */
+	struct kbcount	*count;	/* borrowed; of the process that is counted */
+	uint64_t	 lost;	/* kilobytes of it that cannot be read */
+	char		 why[256];
+};
+
+static int
+count_finding(void *arg, const struct finding *f)
+{
+	struct counting *c = arg;
+
+	switch (f->verdict) {
+	case VERDICT_RAW:
+		c->count->raw += f->n;
+		break;
+	case VERDICT_ZERO:
+		c->count->zero += f->n;
+		break;
+	case VERDICT_SAME:
+		c->count->same += f->n;
+		break;
+	case VERDICT_LOST:
+		c->lost += f->n;
+		if (*f->why != '\0')
+			strlcpy(c->why, f->why, sizeof c->why);
+		break;
+	}
+	return 0;
+}
+
+/*
+ * Each segment of a text is a record of its own, those of memory are one:
+ * snap(6).
+ */
+static int
+count_image(struct counting *c, const struct image *im)
+{
+	size_t i;
+
+	for (i = 0; im != NULL && i < im->nseg; i++)
+		if (dedup_segment(c->dedup, im->seg[i], im->kind == IMAGE_TEXT ||
+		    i + 1 == im->nseg) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * Set the counts of all processes to what writing the snapshot would count,
+ * for which all of it is read.  warn (or NULL), with arg before the sentence,
+ * is told of what cannot be read.
+ */
+int
+snap_count(struct snap *s, void (*warn)(void *, const char *), void *arg)
+{
+	struct counting c = { 0 };
+	struct proc *p;
+	char msg[512];
+	size_t i;
+	int rc;
+
+	if ((c.dedup = dedup_new(count_finding, &c)) == NULL)
+		return -1;
+	for (rc = 0, i = 0; i < s->nproc && rc == 0; i++) {
+		p = s->proc[i];
+		c.count = &p->count;
+		c.lost = 0;
+		*c.why = '\0';
+		memset(&p->count, 0, sizeof p->count);
+		if (count_image(&c, p->text) == -1 ||
+		    count_image(&c, p->mem) == -1)
+			rc = errstr_wrap("process %" PRIu64, p->pid);
+		snprintf(msg, sizeof msg, "process %" PRIu64 ": %" PRIu64
+		    " kilobytes cannot be read: %s", p->pid, c.lost, c.why);
+		if (c.lost > 0 && warn != NULL)
+			warn(arg, msg);
+	}
+	dedup_free(c.dedup);
+	return rc;
+}
+
+/*
+ * Is there memory or text that nobody has counted?
+ */
+bool
+snap_uncounted(const struct snap *s)
+{
+	const struct proc *p;
+	size_t i;
+
+	for (i = 0; i < s->nproc; i++) {
+		p = s->proc[i];
+		if (p->count.raw + p->count.zero + p->count.same > 0)
+			return false;
+	}
+	return snap_kb(s) > 0;
+}
