@@ -1,7 +1,7 @@
 /*
  * What the files that inject system calls share: inject.c (the process, and
- * its memory for us), injectrun.c (one call), injectclone.c (a clone),
- * injectframe.c (the way back).
+ * its memory for us), injectcode.c (the instructions), injectrun.c (one
+ * call), injectclone.c (a clone), injectframe.c (the way back).
  */
 #ifndef INJECTRUN_H
 #define INJECTRUN_H
@@ -56,9 +56,11 @@ int		 inject_halt(struct inject *);
 int		 inject_load(struct inject *, long, const uint64_t [6]);
 int		 inject_result(struct inject *, int64_t *);
 
-/* injectframe.c: what a thread finds if we die meanwhile */
+/* injectcode.c */
 int		 gadgets_find(struct gadgets *, pid_t, int,
 		    const struct vmas *);
+
+/* injectframe.c: what a thread finds if we die meanwhile */
 size_t		 frame_size(void);
 int		 frame_build(uint8_t *, uint64_t, const struct gadgets *,
 		    const struct iovec *, pid_t,
