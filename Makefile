@@ -75,13 +75,16 @@ vmtrace_SRC = cmd/vmtrace/calls.c cmd/vmtrace/command.c \
 
 # Tests: unit tests and targets are one C file each.
 UNIT = $(basename $(notdir $(wildcard tests/unit/t_*.c)))
-TARGET = $(filter-out bits32,$(basename $(notdir $(wildcard tests/targets/*.c)))) \
-	$(BITS32)
-# one target is a 32-bit process, where the compiler can make one
-M32 = -m32 -static -nostdlib -ffreestanding -fno-pie -no-pie \
-	-fno-stack-protector
+TARGET = $(filter-out bits32 nolibc, \
+	$(basename $(notdir $(wildcard tests/targets/*.c)))) $(BITS32) $(NOLIBC)
+# two targets have no library, and are made where the compiler can: one is a
+# 32-bit process
+ALONE = -static -nostdlib -ffreestanding -fno-pie -no-pie \
+	-fno-stack-protector -fcf-protection=none
+M32 = -m32 $(ALONE)
 BITS32 = $(shell echo 'void _start(void) { }' | $(CC) $(M32) -o /dev/null \
 	-x c - 2>/dev/null && echo bits32)
+NOLIBC = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),nolibc)
 FUZZ = snap6 linuxrec core criu native gzip trailer
 FUZZTIME = 120
 BENCH = bare heap pack pause
@@ -161,6 +164,10 @@ $O/tests/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h tests/fuzz/fuzz_snap.h \
 $O/tests/targets/bits32: tests/targets/bits32.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(M32) -O1 -o $@ $<
+
+$O/tests/targets/nolibc: tests/targets/nolibc.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(ALONE) -O1 -o $@ $<
 
 $O/tests/targets/%: tests/targets/%.c
 	@mkdir -p $(@D)

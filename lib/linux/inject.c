@@ -114,19 +114,19 @@ map_size(void)
 static int
 frame_put(struct inject *in, bool unmap)
 {
-	struct iovec mapped = { 0 };
+	struct way w = { .tid = in->tid, .gadget = &in->gadget,
+	    .regs = &in->regs, .mask = in->mask };
+	uint64_t at;
 	int len;
 
-	in->frame = in->tid == in->pid ? in->dead : in->map + INJECT_ROOM;
+	at = in->tid == in->pid ? in->dead : in->map + INJECT_ROOM;
 	if (unmap) {
-		memcpy(&mapped.iov_base, &in->map, sizeof in->map);
-		mapped.iov_len = map_size();
+		memcpy(&w.mapped.iov_base, &in->map, sizeof in->map);
+		w.mapped.iov_len = map_size();
 	}
-	len = frame_build(in->buf, in->frame, &in->gadget, &mapped, in->tid,
-	    &in->regs, in->mask);
-	if (len == -1)
+	if ((len = frame_build(in->buf, at, &w, &in->stack)) == -1)
 		return inject_refused(in, "extended state");
-	if (pwrite(in->mem, in->buf, (size_t)len, (off_t)in->frame) != len)
+	if (pwrite(in->mem, in->buf, (size_t)len, (off_t)at) != len)
 		return errstr_sys("/proc/%d/mem", in->pid);
 	return 0;
 }
@@ -167,8 +167,10 @@ is_there(int pagemap, uint64_t at, size_t len)
 static int
 find_dead(struct inject *in, const struct vmas *l)
 {
-	const struct iovec mapped = { 0 };
+	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
+	    .regs = &in->regs };
 	const struct vma *v;
+	struct stacks none;
 	uint64_t at, lower;
 	size_t i;
 	int fd, len;
@@ -177,8 +179,7 @@ find_dead(struct inject *in, const struct vmas *l)
 	for (v = NULL, i = 0; i < l->n; i++)
 		if (strcmp(l->v[i].name, "[stack]") == 0)
 			v = &l->v[i];
-	len = frame_build(in->buf, 0, &in->gadget, &mapped, in->tid,
-	    &in->regs, 0);
+	len = frame_build(in->buf, 0, &w, &none);
 	if (len == -1)
 		return inject_refused(in, "extended state");
 	if (v == NULL)
@@ -259,9 +260,10 @@ inject_unmap(struct inject *in)
 
 	if (in->map == 0)
 		return 0;
-	if ((in->tid != in->pid && inject_thread(in, in->pid) == -1) ||
-	    frame_put(in, false) == -1 ||
-	    inject_call(in, &ret, SYS_munmap, arg) == -1)
+	if (in->tid != in->pid && inject_thread(in, in->pid) == -1)
+		return -1;
+	in->stack.call = in->stack.last;
+	if (inject_call(in, &ret, SYS_munmap, arg) == -1)
 		return -1;
 	in->map = 0;
 	return ret == 0 ? 0 : errstr_set("process %d: munmap: %s", in->pid,

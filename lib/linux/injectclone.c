@@ -88,7 +88,7 @@ clone_shed(struct inject *in, pid_t pid)
 			return errstr_set("process %d: its clone did not live",
 			    in->pid);
 		if (si.op == PTRACE_SYSCALL_INFO_EXIT &&
-		    si.instruction_pointer == in->gadget.call + 2)
+		    si.instruction_pointer == in->gadget.call + CALL_LEN)
 			return 0;
 	}
 	return errstr_set("process %d: its clone went astray", in->pid);
@@ -124,12 +124,14 @@ clone_keep(struct inject *in, pid_t *pid)
 int
 inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
 {
-	const uint64_t arg[6] = { CLONE_FLAGS, in->map }; /* its stack */
-	uint8_t stack[24];
+	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
+	    .regs = &in->regs };
+	uint64_t arg[6] = { CLONE_FLAGS };
+	uint8_t stack[FRAME_EXIT];
 	int64_t ret = 0;
 	int kept, rc, tries;
 
-	frame_exit(stack, &in->gadget);
+	arg[1] = frame_exit(stack, in->map, &w);
 	if (inject_write(in, stack, sizeof stack) == -1)
 		return -1;
 	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL,
@@ -138,8 +140,7 @@ inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
 	kept = -1;
 	/* a signal that stops it comes first: -ERESTARTNOINTR */
 	for (tries = 0; tries < 10; tries++) {
-		if (inject_load(in, SYS_clone, arg) == -1 ||
-		    inject_step(in, 0, START_MS) == -1 ||
+		if (inject_enter(in, SYS_clone, arg) == -1 ||
 		    (rc = inject_step(in, PTRACE_EVENT_CLONE, CALL_MS)) == -1)
 			return -1;
 		if (rc == 1) {

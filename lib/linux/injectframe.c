@@ -2,26 +2,27 @@
  * What a thread finds that runs system calls for us, and whose tracer dies:
  * the kernel lets it run on from where it is, and that must lead it back.
  *
- * Calls are made by a syscall instruction with a ret behind it, and the stack
- * pointer is where these lie:
+ * Calls are made by a syscall instruction with a ret behind it (injectcode.c),
+ * and the stack pointer is in a stage, so that the ret goes to what does
+ * rt_sigreturn(2):
  *
- *	0	pop %rdi; ret		addresses of such instructions, each
- *	8	start			with what it pops
- *	16	pop %rsi; ret
- *	24	length
- *	32	pop %rax; ret
- *	40	11, munmap
- *	48	syscall; ret
- *	56	pop %rax; ret
- *	64	15, rt_sigreturn
- *	72	syscall; ret
- *	80	a signal frame
- *	448	its extended state
+ *	0	what is taken off the stack before the ret, then, up to 128,
+ *		address		of pop %rax; ret, or mov $15, %eax; syscall
+ *		15		for the first: what it pops,
+ *		address		and syscall, where it returns to
+ *	128	a signal frame
  *
- * so that whatever it was doing, next it unmaps the memory that we made it
- * map, and does rt_sigreturn(2), which gives it the registers, signal mask
- * and extended state that it had.  The frame is struct rt_sigframe in
- * arch/x86/include/asm/sigframe.h, from its ucontext on.
+ * A thread that is to unmap the memory that we made it map finds two: of the
+ * first, the signal frame has it do munmap(2) on the stack of the second.
+ * That one gives it the registers, signal mask and extended state that it
+ * had, whatever it was doing.
+ *
+ *	0	a stage for munmap
+ *	448	a stage for the way back
+ *	896	its extended state
+ *
+ * A signal frame is struct rt_sigframe in arch/x86/include/asm/sigframe.h,
+ * from its ucontext on.
  */
 #include "injectrun.h"
 
@@ -39,10 +40,13 @@
 #include <ucontext.h>
 
 enum {
-	FRAME_RETURN = 56,
-	FRAME_CONTEXT = 80,
-	FRAME_XSTATE = 448,	/* a multiple of 64 */
+	STAGE_CONTEXT = 128,
+	STAGE_SIZE = FRAME_EXIT,
+	FRAME_XSTATE = 2 * STAGE_SIZE,	/* a multiple of 64 */
+	/* the kernel's context ends with eight bytes of the mask */
+	CONTEXT_SIZE = offsetof(ucontext_t, uc_sigmask) + 8,
 	XSTATE_ROOM = 12 * 1024,
+	KEEP_STACK = INT32_MAX,	/* of signals: refused, so the one it has stays */
 	XSTATE_MIN = 576,	/* legacy area and header */
 	XFEATURE_TILEDATA = 1 << 18,
 	CPUID_XSTATE = 0xd,
@@ -123,26 +127,6 @@ frame_size(void)
 }
 
 /*
- * What leads to a system call that takes nothing that matters.
- */
-static void
-chain(uint8_t buf[24], const struct gadgets *g, uint64_t nr)
-{
-	memcpy(buf, &g->rax, 8);
-	memcpy(buf + 8, &nr, 8);
-	memcpy(buf + 16, &g->call, 8);
-}
-
-/*
- * A stack at which a thread exits as soon as it runs.
- */
-void
-frame_exit(uint8_t buf[24], const struct gadgets *g)
-{
-	chain(buf, g, SYS_exit_group);
-}
-
-/*
  * The system call that a thread is in that waits for the second time,
  * restart_syscall(2): the kernel does not tell, but code says it where it is
  * "mov $number, %eax; syscall".  -1 if it does not.
@@ -209,15 +193,54 @@ frame_regs(mcontext_t *m, const struct user_regs_struct *r, pid_t tid)
 }
 
 /*
- * Build what is described above, for a stopped thread that has the registers
- * r and the signal mask; at, a multiple of 64, is where it will be in the
- * process, mapped what it is to unmap there.  Returns its length, or -1 with
- * errno of ptrace(2).
+ * Put a stage of a signal frame, which will be at an address of the process,
+ * in STAGE_SIZE zeros.  Returns the stack pointer for it.
+ */
+static uint64_t
+stage_put(uint8_t *buf, uint64_t at, const struct gadgets *g,
+    const ucontext_t *uc)
+{
+	const uint64_t word[3] = { g->back, SYS_rt_sigreturn, g->call };
+	size_t len;
+
+	len = g->pops ? sizeof word : sizeof *word;
+	memcpy(buf + STAGE_CONTEXT - len, word, len);
+	memcpy(buf + STAGE_CONTEXT, uc, CONTEXT_SIZE);
+	return at + STAGE_CONTEXT - len - g->skip;
+}
+
+/*
+ * Put a stage that makes a system call of two arguments on a stack.
+ */
+static uint64_t
+stage_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
+    uint64_t nr, const struct iovec *arg)
+{
+	struct user_regs_struct r;
+	ucontext_t uc;
+
+	r = *w->regs;
+	r.rip = w->gadget->call;
+	r.rsp = stack;
+	r.rax = nr;
+	r.orig_rax = UINT64_MAX;	/* in none */
+	memcpy(&r.rdi, &arg->iov_base, sizeof r.rdi);
+	r.rsi = arg->iov_len;
+	memset(&uc, 0, sizeof uc);
+	uc.uc_flags = UC_SIGCONTEXT_SS_ | UC_STRICT_RESTORE_SS_;
+	uc.uc_stack.ss_flags = KEEP_STACK;
+	frame_regs(&uc.uc_mcontext, &r, w->tid);
+	memset(&uc.uc_sigmask, 0xff, 8);
+	return stage_put(buf, at, w->gadget, &uc);
+}
+
+/*
+ * Build what is described above; at, a multiple of 64, is where it will be in
+ * the process.  With what stack pointers calls are made goes into *s.  Returns
+ * its length, or -1 with errno of ptrace(2).
  */
 int
-frame_build(uint8_t *buf, uint64_t at, const struct gadgets *g,
-    const struct iovec *mapped, pid_t tid, const struct user_regs_struct *r,
-    uint64_t mask)
+frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 {
 	ucontext_t uc;
 	struct iovec iov;
@@ -225,15 +248,10 @@ frame_build(uint8_t *buf, uint64_t at, const struct gadgets *g,
 	size_t len;
 
 	memset(buf, 0, frame_size());
-	memcpy(buf, &g->rdi, 8);
-	memcpy(buf + 8, &mapped->iov_base, 8);
-	memcpy(buf + 16, &g->rsi, 8);
-	memcpy(buf + 24, &mapped->iov_len, 8);
-	chain(buf + 32, g, SYS_munmap);
-	chain(buf + FRAME_RETURN, g, SYS_rt_sigreturn);
 	iov.iov_base = buf + FRAME_XSTATE;
 	iov.iov_len = XSTATE_ROOM - 64;
-	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_X86_XSTATE, &iov) == -1)
+	if (ptrace(PTRACE_GETREGSET, w->tid, (void *)NT_X86_XSTATE, &iov) ==
+	    -1)
 		return -1;
 	memset(&uc, 0, sizeof uc);
 	uc.uc_flags = UC_SIGCONTEXT_SS_ | UC_STRICT_RESTORE_SS_;
@@ -242,15 +260,27 @@ frame_build(uint8_t *buf, uint64_t at, const struct gadgets *g,
 		len = xstate_seal(iov.iov_base, iov.iov_len);
 		uc.uc_flags |= UC_FP_XSTATE_;
 	}
-	/* a stack that is refused: the one it has stays */
-	uc.uc_stack.ss_flags = INT32_MAX;
-	frame_regs(&uc.uc_mcontext, r, tid);
+	uc.uc_stack.ss_flags = KEEP_STACK;
+	frame_regs(&uc.uc_mcontext, w->regs, w->tid);
 	fp = at + FRAME_XSTATE;
 	memcpy(&uc.uc_mcontext.fpregs, &fp, sizeof fp);
-	memcpy(&uc.uc_sigmask, &mask, sizeof mask);
-	/* the kernel's ends with eight bytes of the mask */
-	memcpy(buf + FRAME_CONTEXT, &uc, offsetof(ucontext_t, uc_sigmask) +
-	    sizeof mask);
+	memcpy(&uc.uc_sigmask, &w->mask, sizeof w->mask);
+	s->last = stage_put(buf + STAGE_SIZE, at + STAGE_SIZE, w->gadget, &uc);
+	s->call = w->mapped.iov_len == 0 ? s->last : stage_call(buf, at, w,
+	    s->last, SYS_munmap, &w->mapped);
 	return (int)(FRAME_XSTATE + len);
+}
+
+/*
+ * Build a stack for a clone, at an address: it exits as soon as it runs.
+ * Returns its stack pointer.
+ */
+uint64_t
+frame_exit(uint8_t buf[FRAME_EXIT], uint64_t at, const struct way *w)
+{
+	const struct iovec none = { 0 };
+
+	memset(buf, 0, FRAME_EXIT);
+	return stage_call(buf, at, w, at, SYS_exit_group, &none);
 }
 #endif

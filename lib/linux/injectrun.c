@@ -17,6 +17,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <linux/audit.h>
+
 #ifdef __x86_64__
 
 enum { YIELDS = 100 };
@@ -159,7 +161,7 @@ inject_halt(struct inject *in)
 /*
  * Give the thread the registers for a system call.
  */
-int
+static int
 inject_load(struct inject *in, long nr, const uint64_t arg[6])
 {
 	struct user_regs_struct r;
@@ -167,7 +169,7 @@ inject_load(struct inject *in, long nr, const uint64_t arg[6])
 
 	r = in->regs;
 	r.rip = in->gadget.call;
-	r.rsp = in->frame;
+	r.rsp = in->stack.call;
 	r.rax = (uint64_t)nr;
 	r.orig_rax = UINT64_MAX;	/* in no system call: repeat none */
 	r.rdi = arg[0];
@@ -188,6 +190,49 @@ inject_load(struct inject *in, long nr, const uint64_t arg[6])
 	return 0;
 }
 
+/*
+ * Is the thread, which is at the edge of a system call, where it is about to
+ * make the one that was loaded?
+ */
+static int
+inject_isours(struct inject *in, long nr, const uint64_t arg[6])
+{
+	struct __ptrace_syscall_info si;
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, in->tid, (void *)sizeof si, &si) ==
+	    -1)
+		return inject_refused(in, "system call");
+	return si.op == PTRACE_SYSCALL_INFO_ENTRY &&
+	    si.arch == AUDIT_ARCH_X86_64 && si.entry.nr == (uint64_t)nr &&
+	    si.instruction_pointer == in->gadget.call + CALL_LEN &&
+	    si.stack_pointer == in->stack.call &&
+	    memcmp(si.entry.args, arg, sizeof si.entry.args) == 0;
+}
+
+/*
+ * Let the thread begin a system call, up to its entry.  One that is not what
+ * was loaded is not made: -1.
+ */
+int
+inject_enter(struct inject *in, long nr, const uint64_t arg[6])
+{
+	int rc;
+
+	if (inject_load(in, nr, arg) == -1 ||
+	    inject_step(in, 0, START_MS) == -1 ||
+	    (rc = inject_isours(in, nr, arg)) == -1)
+		return -1;
+	if (rc == 1)
+		return 0;
+	if (ptrace(PTRACE_POKEUSER, in->tid,
+	    offsetof(struct user, regs.orig_rax), (void *)-1L) == -1)
+		return inject_refused(in, "system call");
+	if (inject_step(in, 0, CALL_MS) == -1)
+		return -1;
+	return errstr_set("thread %d: in another system call than it was to "
+	    "make", in->tid);
+}
+
 int
 inject_result(struct inject *in, int64_t *ret)
 {
@@ -206,8 +251,7 @@ inject_result(struct inject *in, int64_t *ret)
 int
 inject_call(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
 {
-	if (inject_load(in, nr, arg) == -1 ||
-	    inject_step(in, 0, START_MS) == -1 ||
+	if (inject_enter(in, nr, arg) == -1 ||
 	    inject_step(in, 0, CALL_MS) == -1)
 		return -1;
 	return inject_result(in, ret);

@@ -15,11 +15,21 @@
 
 #include <signal.h>
 
+enum {
+	CALL_LEN = 2,		/* bytes of syscall */
+	SKIP_MOST = 96
+};
+
 struct gadgets {		/* instructions that a process has */
-	uint64_t	 call;	/* syscall; ret */
-	uint64_t	 rax;	/* pop %rax; ret */
-	uint64_t	 rdi;	/* and so on */
-	uint64_t	 rsi;
+	uint64_t	 call;	/* syscall ... ret */
+	size_t		 skip;	/* bytes of the stack it takes before ret */
+	uint64_t	 back;	/* what does rt_sigreturn(2) */
+	bool		 pops;	/* is pop %rax; ret, else mov and syscall */
+};
+
+struct stacks {			/* of a thread, for */
+	uint64_t	 call;	/* any call */
+	uint64_t	 last;	/* that after which our memory is gone */
 };
 
 struct inject {
@@ -28,7 +38,7 @@ struct inject {
 	int		 mem;		/* owned; /proc/PID/mem */
 	struct gadgets	 gadget;
 	uint64_t	 map;		/* our memory in it; 0: none */
-	uint64_t	 frame;		/* of the thread */
+	struct stacks	 stack;
 	uint64_t	 dead;		/* where the leader's stack is dead */
 	size_t		 len;		/* bytes of a frame there */
 	uint8_t		*was;		/* owned; what was there */
@@ -43,6 +53,7 @@ struct inject {
 };
 
 enum {
+	FRAME_EXIT = 448,	/* bytes that a clone finds on its stack */
 	START_MS = 500,		/* to be made to run, or to stop */
 	CALL_MS = 60000		/* for a call: to clone a terabyte is one */
 };
@@ -53,7 +64,7 @@ int		 inject_refused(struct inject *, const char *);
 int		 inject_wait(struct inject *, pid_t, uint64_t);
 int		 inject_step(struct inject *, int, uint64_t);
 int		 inject_halt(struct inject *);
-int		 inject_load(struct inject *, long, const uint64_t [6]);
+int		 inject_enter(struct inject *, long, const uint64_t [6]);
 int		 inject_result(struct inject *, int64_t *);
 
 /* injectcode.c */
@@ -61,10 +72,18 @@ int		 gadgets_find(struct gadgets *, pid_t, int,
 		    const struct vmas *);
 
 /* injectframe.c: what a thread finds if we die meanwhile */
+struct way {
+	pid_t		 tid;
+	const struct gadgets *gadget;
+	const struct user_regs_struct *regs; /* that it gets back */
+	uint64_t	 mask;		/* of its signals, likewise */
+	struct iovec	 mapped;	/* what it unmaps before; or nothing */
+};
+
 size_t		 frame_size(void);
-int		 frame_build(uint8_t *, uint64_t, const struct gadgets *,
-		    const struct iovec *, pid_t,
-		    const struct user_regs_struct *, uint64_t);
-void		 frame_exit(uint8_t [24], const struct gadgets *);
+int		 frame_build(uint8_t *, uint64_t, const struct way *,
+		    struct stacks *);
+uint64_t	 frame_exit(uint8_t [FRAME_EXIT], uint64_t,
+		    const struct way *);
 
 #endif
