@@ -208,6 +208,29 @@ find_dead(struct inject *in, const struct vmas *l)
 }
 
 /*
+ * Where there is room for us in the address space: in the middle of the
+ * largest hole, away from what grows.  0 if there is none.
+ */
+static uint64_t
+find_hole(const struct vmas *l)
+{
+	const uint64_t most = UINT64_C(1) << 47;	/* [vsyscall] is above */
+	uint64_t end, hole, size;
+	size_t i;
+
+	hole = 0;
+	size = map_size();
+	for (i = 1; i < l->n && l->v[i].start < most; i++) {
+		end = l->v[i - 1].end;
+		if (l->v[i].start - end >= size) {
+			size = l->v[i].start - end;
+			hole = end + (size - map_size()) / 2;
+		}
+	}
+	return hole - hole % (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
  * Find what the process has of what is needed.
  */
 static int
@@ -225,27 +248,34 @@ inject_survey(struct inject *in)
 		rc = find_dead(in, &l);
 	if (rc == 0)
 		rc = gadgets_find(&in->gadget, in->pid, in->mem, &l);
+	in->hole = find_hole(&l);
 	vmas_free(&l);
 	return rc;
 }
 
 /*
- * Have the process map memory for us.
+ * Have the process map memory for us.  Where it will be is known, so that the
+ * thread would unmap it from the beginning.  Before Linux 4.17, it may be
+ * elsewhere.
  */
 static int
 inject_map(struct inject *in)
 {
-	const uint64_t arg[6] = { 0, map_size(), PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0 };
+	const uint64_t arg[6] = { in->hole, map_size(), PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, UINT64_MAX, 0 };
 	int64_t ret;
 
-	if (inject_call(in, &ret, SYS_mmap, arg) == -1)
+	if (in->hole == 0)
+		return errstr_set("no room in its address space");
+	in->map = in->hole;
+	if (frame_put(in, true) == -1 ||
+	    inject_call(in, &ret, SYS_mmap, arg) == -1)
 		return -1;
-	if (ret < 0 && ret > -4096)
+	in->map = ret < 0 && ret > -4096 ? 0 : (uint64_t)ret;
+	if (in->map == 0)
 		return errstr_set("no memory for its system calls: %s",
 		    strerror((int)-ret));
-	in->map = (uint64_t)ret;
-	return 0;
+	return in->map == in->hole ? 0 : frame_put(in, true);
 }
 
 /*
@@ -306,8 +336,7 @@ inject_begin(pid_t pid, bool room)
 	}
 	if (thread_enter(in, pid) == -1 || inject_survey(in) == -1)
 		goto fail;
-	if (frame_put(in, false) == -1 || (room && (inject_map(in) == -1 ||
-	    frame_put(in, true) == -1)))
+	if ((room ? inject_map(in) : frame_put(in, false)) == -1)
 		goto fail;
 	return in;
 fail:

@@ -37,6 +37,7 @@ struct inject {
 	pid_t		 tid;		/* the thread that runs calls */
 	int		 mem;		/* owned; /proc/PID/mem */
 	struct gadgets	 gadget;
+	uint64_t	 hole;		/* where that can be; 0: nowhere */
 	uint64_t	 map;		/* our memory in it; 0: none */
 	struct stacks	 stack;
 	uint64_t	 dead;		/* where the leader's stack is dead */
