@@ -87,6 +87,8 @@ unix_hinders(const struct criumake *m, const struct makeopen *f)
 		    s[SOCK_TYPE] != TYPE_DGRAM && s[4] != SHUT_BOTH ?
 		    "a connection that waits to be accepted" : NULL;
 	peer = makefind_peer(m, f);
+	if (peer != NULL && peer->used && peer->why != NULL)
+		return "a socket whose other end cannot be restored";
 	if (peer == NULL || !is_written(peer))
 		return "a socket whose other end is not in the snapshot";
 	if (makefind_peer(m, peer) == f)
