@@ -82,6 +82,7 @@ files_survey(struct live *l)
 	if ((f = l->files = calloc(1, sizeof *f)) == NULL)
 		return errstr_set("out of memory");
 	RB_INIT(&f->things);
+	f->budget = QUEUES_MOST;
 	n = 0;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		n++;

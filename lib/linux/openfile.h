@@ -59,8 +59,19 @@ struct unixsocks {		/* those of a network namespace */
 	char		*why;	/* owned; not NULL: it cannot be told */
 };
 
+/*
+ * How much is looked at of what waits in one pipe or socket, and in all of a
+ * snapshot, in bytes: all are stopped meanwhile.  It takes some 10 ms, and
+ * 100.
+ */
+enum {
+	QUEUE_MOST = 32 * 1024 * 1024,
+	QUEUES_MOST = 8 * QUEUE_MOST
+};
+
 struct files {
 	struct things	 things;
+	uint64_t	 budget; /* of QUEUES_MOST, what is left */
 	uint64_t	 nfile;	/* open file descriptions */
 	struct fdset	*set;	/* owned */
 	size_t		 nset;
@@ -118,6 +129,7 @@ void		 pipe_tell(struct telling *);
 void		 unixsock_tell(struct telling *);
 const struct unixsock *unixdiag_find(struct telling *);
 void		 unixdiag_free(struct files *);
-int		 unixqueue_read(int, unsigned int, struct buf *);
+int		 unixqueue_read(int, unsigned int, uint64_t *, struct buf *);
+int		 queue_spend(uint64_t *, uint64_t);
 
 #endif

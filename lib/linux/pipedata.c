@@ -104,7 +104,8 @@ pipe_data(struct telling *t, int capacity)
 		n = 0;
 	if (n == 0)
 		return;
-	if (pipe_copy(t->dup, capacity, (size_t)n, &b) == -1) {
+	if (queue_spend(&t->live->files->budget, (uint64_t)n) == -1 ||
+	    pipe_copy(t->dup, capacity, (size_t)n, &b) == -1) {
 		tell_why(t, "what is in it cannot be had: %s", snap_errstr());
 		buf_free(&b);
 		return;

@@ -6,8 +6,17 @@
  * others one must set SO_PEEK_OFF (socket(7)), which is the socket's and not
  * ours.  That is done, only where there are packets, by a process of its own,
  * which goes through with it whatever happens to us and sets back what it
- * found.  An empty packet that was looked at like this once, by whomever, the
- * kernel does not show again.
+ * found.  To look at a packet the kernel passes over all that come before it
+ * (__skb_try_recv_from_queue of net/core/datagram.c), so that a queue takes
+ * the square of its length, and a budget is kept.
+ *
+ * An empty packet that is not the first, and was looked at like this once, by
+ * whomever, the kernel does not show again.  At the end of a SOCK_SEQPACKET
+ * connection one reads 0 bytes forever, and 0 bytes is also what an empty
+ * packet is: those before the end are no more than the end to who reads them.
+ *
+ * Where an error waits to be told by a socket, nothing looks at it: the first
+ * call that does is the one that is told.
  */
 #include "openfile.h"
 
@@ -19,13 +28,14 @@
 #include <linux/sockios.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
-	QUEUE_MOST = 16 * 1024 * 1024,	/* bytes of packets */
+	PASS = 64,	/* passing over a packet costs as much as these bytes */
 	PEEK = MSG_PEEK | MSG_DONTWAIT | MSG_NOSIGNAL
 };
 
@@ -52,8 +62,22 @@ carries_more(void)
 	return errstr_set("descriptors or credentials are with it");
 }
 
+/*
+ * Take n bytes, all of a queue that is looked at as a whole, from the budget;
+ * -1 if they are too many.
+ */
+int
+queue_spend(uint64_t *budget, uint64_t n)
+{
+	if (n > QUEUE_MOST || n > *budget)
+		return errstr_set("%ju bytes are too many to be looked at",
+		    (uintmax_t)n);
+	*budget -= n;
+	return 0;
+}
+
 static int
-stream_read(int fd, struct buf *b)
+stream_read(int fd, uint64_t *budget, struct buf *b)
 {
 	uint8_t *to;
 	size_t start;
@@ -65,6 +89,8 @@ stream_read(int fd, struct buf *b)
 		return errstr_sys("SIOCINQ");
 	if (len == 0)
 		return 0;
+	if (queue_spend(budget, (uint64_t)len) == -1)
+		return -1;
 	start = b->len;
 	buf_printf(b, "%d\n", len);
 	if ((to = buf_room(b, (size_t)len)) == NULL)
@@ -82,51 +108,106 @@ stream_read(int fd, struct buf *b)
 struct queue {			/* in memory shared with the looker */
 	int	 done;		/* 1: all is here; else errno, or 0 */
 	bool	 more;
+	uint64_t cost;		/* in bytes */
+	size_t	 npacket;
 	size_t	 n;		/* bytes of packets, a length before each */
 	uint8_t	 data[QUEUE_MOST];
 };
+
+static void
+packet_add(struct queue *q, uint64_t len)
+{
+	memcpy(q->data + q->n, &len, sizeof len);
+	q->n += sizeof len + len;
+	q->npacket++;
+}
+
+/*
+ * Has the other end of a connection been closed or shut down, and is nothing
+ * left of what it sent but what was seen?  That 0 bytes came is what one is
+ * told then.
+ */
+static bool
+packets_ended(int fd, const struct queue *q)
+{
+	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+	size_t seen;
+	int type, len;
+	socklen_t size;
+
+	size = sizeof type;
+	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == -1 ||
+	    type != SOCK_SEQPACKET)
+		return false;
+	if (poll(&p, 1, 0) != 1 || !(p.revents & POLLRDHUP))
+		return false;
+	seen = q->n - q->npacket * sizeof(uint64_t);
+	return ioctl(fd, SIOCINQ, &len) == -1 || (size_t)len <= seen;
+}
 
 /*
  * In the process of its own: look at one packet after another.
  */
 static int
-packets_look(int fd, struct queue *q)
+packets_look(int fd, struct queue *q, uint64_t most)
 {
-	uint64_t len;
+	size_t room;
 	ssize_t n;
 	bool more;
 
 	for (;;) {
-		if (QUEUE_MOST - q->n < sizeof len)
+		q->cost += q->npacket * PASS;
+		if (QUEUE_MOST - q->n < sizeof(uint64_t) || q->cost > most)
 			return EMSGSIZE;
-		n = packet_peek(fd, q->data + q->n + sizeof len,
-		    QUEUE_MOST - q->n - sizeof len, MSG_TRUNC, &more);
+		room = QUEUE_MOST - q->n - sizeof(uint64_t);
+		n = packet_peek(fd, q->data + q->n + sizeof(uint64_t), room,
+		    MSG_TRUNC, &more);
 		if (n == -1)
 			return errno == EAGAIN ? 1 : errno;
+		if (n == 0 && packets_ended(fd, q))
+			return 1;
 		q->more |= more;
-		len = (uint64_t)n;
-		if (len > QUEUE_MOST - q->n - sizeof len)
+		q->cost += (uint64_t)n;
+		if ((size_t)n > room || q->cost > most)
 			return EMSGSIZE;
-		memcpy(q->data + q->n, &len, sizeof len);
-		q->n += sizeof len + len;
+		packet_add(q, (uint64_t)n);
 	}
 }
 
+/*
+ * The first packet, if it is empty: who looks from offset 0 does not see it
+ * when it was looked at before.
+ */
+static int
+packets_first(int fd, struct queue *q)
+{
+	const int none = -1;
+	ssize_t n;
+	bool more;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &none, sizeof none) == -1)
+		return errno;
+	n = packet_peek(fd, NULL, 0, MSG_TRUNC, &more);
+	if (n == -1)
+		return errno == EAGAIN ? 1 : errno;
+	if (n == 0 && !packets_ended(fd, q)) {
+		q->more = more;
+		packet_add(q, 0);
+	}
+	return 0;
+}
+
 static void
-looker(int fd, struct queue *q, int offset)
+looker(int fd, struct queue *q, int offset, uint64_t most)
 {
 	const int zero = 0;
 	int done;
 
 	(void)setsid();
-	if (setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &zero,
-	    sizeof zero) == -1)
-		done = errno;
-	else {
-		done = packets_look(fd, q);
-		(void)setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &offset,
-		    sizeof offset);
-	}
+	if ((done = packets_first(fd, q)) == 0)
+		done = setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &zero,
+		    sizeof zero) == -1 ? errno : packets_look(fd, q, most);
+	(void)setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof offset);
 	q->done = done;
 	_exit(0);
 }
@@ -135,7 +216,7 @@ looker(int fd, struct queue *q, int offset)
  * Have a process look; signals do not reach it.
  */
 static int
-looker_run(int fd, struct queue *q, int offset)
+looker_run(int fd, struct queue *q, int offset, uint64_t most)
 {
 	sigset_t all, old;
 	pid_t pid;
@@ -143,7 +224,7 @@ looker_run(int fd, struct queue *q, int offset)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	if ((pid = fork()) == 0)
-		looker(fd, q, offset);
+		looker(fd, q, offset, most);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (pid == -1)
 		return errstr_sys("fork");
@@ -151,22 +232,22 @@ looker_run(int fd, struct queue *q, int offset)
 		continue;
 	if (q->done == 1)
 		return 0;
+	if (q->done == EMSGSIZE)
+		return errstr_set("more than %zu packets, %zu bytes",
+		    q->npacket, q->n - q->npacket * sizeof(uint64_t));
 	errno = q->done == 0 ? EIO : q->done;
 	return errstr_sys("SO_PEEK_OFF");
 }
 
 static int
-packets_read(int fd, struct buf *b)
+packets_read(int fd, uint64_t *budget, struct buf *b)
 {
 	struct queue *q;
 	socklen_t size;
 	uint64_t len;
 	size_t at;
-	bool more;
 	int offset, rc;
 
-	if (packet_peek(fd, NULL, 0, MSG_TRUNC, &more) == -1)
-		return errno == EAGAIN ? 0 : errstr_sys("recv");
 	size = sizeof offset;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &offset, &size) == -1)
 		return errstr_sys("SO_PEEK_OFF");
@@ -174,7 +255,9 @@ packets_read(int fd, struct buf *b)
 	    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (q == MAP_FAILED)
 		return errstr_sys("mmap");
-	rc = looker_run(fd, q, offset);
+	rc = looker_run(fd, q, offset, *budget < QUEUE_MOST ? *budget :
+	    QUEUE_MOST);
+	*budget -= q->cost < *budget ? q->cost : *budget;
 	if (rc == 0 && q->more)
 		rc = carries_more();
 	for (at = 0; rc == 0 && at < q->n; at += len) {
@@ -190,19 +273,28 @@ packets_read(int fd, struct buf *b)
 /*
  * What waits at a UNIX socket of a type: for each packet, or for all of a
  * stream, a line with the number of bytes, and the bytes.  fd is a duplicate
- * of the socket.
+ * of the socket.  *budget is how many bytes may be looked at in all queues,
+ * and becomes less by what this one costs.
  */
 int
-unixqueue_read(int fd, unsigned int type, struct buf *b)
+unixqueue_read(int fd, unsigned int type, uint64_t *budget, struct buf *b)
 {
+	struct pollfd p = { .fd = fd, .events = POLLIN | POLLRDHUP };
 	socklen_t size;
 	int offset;
 
-	size = sizeof offset;
+	if (poll(&p, 1, 0) == -1)
+		return errstr_sys("poll");
+	if (p.revents & POLLERR)
+		return errstr_set("an error comes first, which is told but "
+		    "once");
+	if (!(p.revents & POLLIN))
+		return 0;
 	if (type != SOCK_STREAM)
-		return packets_read(fd, b);
+		return packets_read(fd, budget, b);
+	size = sizeof offset;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &offset, &size) == 0 &&
 	    offset >= 0)
 		return errstr_set("SO_PEEK_OFF is set");
-	return stream_read(fd, b);
+	return stream_read(fd, budget, b);
 }

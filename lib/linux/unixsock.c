@@ -116,6 +116,8 @@ static void
 tell_queue(struct telling *t, const struct unixsock *u)
 {
 	struct buf b = { 0 };
+	unsigned long rights;
+	const char *s;
 	char name[48];
 
 	if (u->state == TCP_LISTEN) {
@@ -123,7 +125,14 @@ tell_queue(struct telling *t, const struct unixsock *u)
 			tell_why(t, "connections wait to be accepted");
 		return;
 	}
-	if (unixqueue_read(t->dup, u->type, &b) == -1)
+	s = info_find(t->info, "scm_fds:");
+	rights = s == NULL ? 0 : strtoul(s, NULL, 10);
+	if (rights > 0) {
+		tell_why(t, "%lu descriptor%s in it (SCM_RIGHTS)", rights,
+		    rights == 1 ? " waits" : "s wait");
+		return;
+	}
+	if (unixqueue_read(t->dup, u->type, &t->live->files->budget, &b) == -1)
 		tell_why(t, "what waits in it cannot be had: %s",
 		    snap_errstr());
 	if (b.len == 0 || b.failed) {

@@ -1,0 +1,162 @@
+/*
+ * UNIX sockets in which all kinds of things wait, and some in which nothing
+ * can.  It prints "socket NAME INODE" of each; afterwards it reads what
+ * waits, and finds all of it.
+ *
+ *	ended		packets and the end of the connection
+ *	over		the end, and nothing else
+ *	first		an empty packet, then another
+ *	long		thousands of packets
+ *	broken		an error, for its other end was closed unread
+ *	rights		two descriptors
+ *	lone		nothing: SOCK_SEQPACKET, not connected
+ *	listener	nothing: SOCK_SEQPACKET, that listens
+ */
+#include "target.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+enum { LONG = 5000 };
+
+static long lost;
+
+static void
+named(const char *name, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == -1)
+		err(1, "%s", name);
+	printf("socket %s %ju\n", name, (uintmax_t)st.st_ino);
+}
+
+static void
+pair_make(const char *name, int type, int pair[2])
+{
+	if (socketpair(AF_UNIX, type, 0, pair) == -1)
+		err(1, "%s", name);
+	named(name, pair[1]);
+}
+
+static void
+put(int fd, const char *text)
+{
+	if (send(fd, text, strlen(text), 0) != (ssize_t)strlen(text))
+		err(1, "send");
+}
+
+/*
+ * What comes next, without waiting, is this.
+ */
+static void
+expect(int fd, const char *want)
+{
+	char buf[64];
+	ssize_t n;
+
+	n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
+	lost += n != (ssize_t)strlen(want) || memcmp(buf, want, (size_t)n) != 0;
+}
+
+/*
+ * What comes next is an error.
+ */
+static void
+expect_error(int fd, int want)
+{
+	char c;
+
+	lost += recv(fd, &c, 1, MSG_DONTWAIT) != -1 || errno != want;
+}
+
+static void
+rights_put(int fd)
+{
+	char control[CMSG_SPACE(2 * sizeof(int))] = "", c = 'r';
+	struct iovec v = { &c, 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
+	    .msg_control = control, .msg_controllen = sizeof control };
+	int both[2] = { STDIN_FILENO, STDOUT_FILENO };
+
+	CMSG_FIRSTHDR(&m)->cmsg_level = SOL_SOCKET;
+	CMSG_FIRSTHDR(&m)->cmsg_type = SCM_RIGHTS;
+	CMSG_FIRSTHDR(&m)->cmsg_len = CMSG_LEN(sizeof both);
+	memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), both, sizeof both);
+	if (sendmsg(fd, &m, 0) != 1)
+		err(1, "SCM_RIGHTS");
+}
+
+static void
+long_put(int fd)
+{
+	const int room = 8 * 1024 * 1024;
+	int i;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room) ==
+	    -1)
+		err(1, "SO_SNDBUFFORCE");
+	for (i = 0; i < LONG; i++)
+		put(fd, "x");
+}
+
+static void
+alone_make(void)
+{
+	int fd;
+
+	if ((fd = socket(AF_UNIX, SOCK_SEQPACKET, 0)) == -1)
+		err(1, "socket");
+	named("lone", fd);
+	if ((fd = socket(AF_UNIX, SOCK_SEQPACKET, 0)) == -1 ||
+	    bind(fd, &(struct sockaddr){ .sa_family = AF_UNIX },
+	    sizeof(sa_family_t)) == -1 || listen(fd, 3) == -1)
+		err(1, "listen");
+	named("listener", fd);
+}
+
+int
+main(void)
+{
+	int ended[2], over[2], first[2], many[2], broken[2], rights[2], i;
+
+	pair_make("ended", SOCK_SEQPACKET, ended);
+	put(ended[0], "one");
+	put(ended[0], "");
+	put(ended[0], "two");
+	if (shutdown(ended[0], SHUT_WR) == -1)
+		err(1, "shutdown");
+	pair_make("over", SOCK_SEQPACKET, over);
+	if (shutdown(over[0], SHUT_WR) == -1)
+		err(1, "shutdown");
+	pair_make("first", SOCK_SEQPACKET, first);
+	put(first[0], "");
+	put(first[0], "two");
+	pair_make("long", SOCK_SEQPACKET, many);
+	long_put(many[0]);
+	pair_make("broken", SOCK_SEQPACKET, broken);
+	put(broken[0], "sent");
+	put(broken[1], "unread");
+	close(broken[0]);
+	pair_make("rights", SOCK_STREAM, rights);
+	rights_put(rights[0]);
+	alone_make();
+	ready_await();
+	expect(ended[1], "one");
+	expect(ended[1], "");
+	expect(ended[1], "two");
+	expect(ended[1], "");
+	expect(over[1], "");
+	expect(first[1], "");
+	expect(first[1], "two");
+	expect_error(first[1], EAGAIN);
+	for (i = 0; i < LONG; i++)
+		expect(many[1], "x");
+	expect_error(many[1], EAGAIN);
+	expect_error(broken[1], ECONNRESET);
+	expect(broken[1], "sent");
+	expect(broken[1], "");
+	expect(rights[1], "r");
+	report("lost", lost);
+	return 0;
+}
