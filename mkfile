@@ -5,12 +5,12 @@ PROGS=pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
 
 LIBSRC=lib/buf.c lib/builder.c lib/carried.c lib/clock.c lib/count.c \
 	lib/dedup.c lib/errstr.c lib/fetch.c lib/gunzip.c lib/gzip.c \
-	lib/gzipfile.c lib/gzipout.c lib/gzipsource.c lib/gziptable.c lib/image.c \
-	lib/imageread.c lib/index.c lib/input.c lib/judge.c lib/name.c \
-	lib/newfile.c lib/nothing.c lib/outdir.c lib/output.c lib/pages.c \
-	lib/plan.c lib/program.c lib/progress.c lib/sharing.c lib/snap.c \
-	lib/source.c lib/space.c lib/spool.c lib/sums.c lib/totals.c \
-	lib/vma.c lib/vmaedit.c
+	lib/gzipfile.c lib/gzipout.c lib/gzipsource.c lib/gziptable.c \
+	lib/image.c lib/imageread.c lib/index.c lib/input.c lib/judge.c \
+	lib/name.c lib/newfile.c lib/nothing.c lib/outdir.c lib/output.c \
+	lib/pages.c lib/plan.c lib/program.c lib/progress.c lib/sharing.c \
+	lib/snap.c lib/source.c lib/space.c lib/spool.c lib/sums.c \
+	lib/totals.c lib/vma.c lib/vmaedit.c
 
 FMTSRC=fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \
@@ -21,26 +21,25 @@ FMTSRC=fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/criumakefile.c fmt/criumakefind.c fmt/criumakemem.c \
 	fmt/criumakemm.c fmt/criumakeopen.c fmt/criumakereg.c \
 	fmt/criumakeregs.c fmt/criumaketask.c fmt/criumaketree.c \
-	fmt/criumakewhy.c \
-	fmt/criumaps.c fmt/criumem.c fmt/criupages.c fmt/criuread.c \
-	fmt/criuregs.c fmt/criushm.c fmt/criustack.c fmt/criutask.c \
-	fmt/criuwrite.c fmt/elfsym.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \
-	fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
-	fmt/merge.c fmt/mergerec.c fmt/open.c fmt/paths.c fmt/plan9.c \
-	fmt/plan9regs.c fmt/recapply.c fmt/recedit.c fmt/record.c \
+	fmt/criumakewhy.c fmt/criumaps.c fmt/criumem.c fmt/criupages.c \
+	fmt/criuread.c fmt/criuregs.c fmt/criushm.c fmt/criustack.c \
+	fmt/criutask.c fmt/criuwrite.c fmt/elfsym.c fmt/fsdir.c fmt/fsread.c \
+	fmt/fsspan.c fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c \
+	fmt/member.c fmt/merge.c fmt/mergerec.c fmt/open.c fmt/paths.c \
+	fmt/plan9.c fmt/plan9regs.c fmt/recapply.c fmt/recedit.c fmt/record.c \
 	fmt/recwords.c fmt/salvage.c fmt/snap6index.c fmt/snap6num.c \
 	fmt/snap6read.c fmt/snap6rec.c fmt/snap6run.c fmt/snap6seg.c \
 	fmt/snap6write.c fmt/snappages.c fmt/snapspace.c fmt/summed.c \
 	fmt/sysroot.c fmt/trailer.c fmt/trailread.c
 
 LINUXSRC=lib/linux/anonfile.c lib/linux/byname.c lib/linux/carry.c \
-	lib/linux/clone.c lib/linux/entries.c lib/linux/filekind.c \
-	lib/linux/frames.c lib/linux/freeze.c lib/linux/frozen.c \
-	lib/linux/guard.c lib/linux/inject.c lib/linux/injectclone.c \
-	lib/linux/injectcode.c lib/linux/injectframe.c \
-	lib/linux/injectrun.c lib/linux/kallsyms.c lib/linux/keep.c \
-	lib/linux/kernspace.c lib/linux/live.c lib/linux/livepages.c \
-	lib/linux/livesource.c lib/linux/livespace.c \
+	lib/linux/cgroup.c lib/linux/clone.c lib/linux/entries.c \
+	lib/linux/filekind.c lib/linux/frames.c lib/linux/freeze.c \
+	lib/linux/frozen.c lib/linux/guard.c lib/linux/headroom.c \
+	lib/linux/inject.c lib/linux/injectclone.c lib/linux/injectcode.c \
+	lib/linux/injectframe.c lib/linux/injectrun.c lib/linux/kallsyms.c \
+	lib/linux/keep.c lib/linux/kernspace.c lib/linux/live.c \
+	lib/linux/livepages.c lib/linux/livesource.c lib/linux/livespace.c \
 	lib/linux/memory.c lib/linux/openfile.c lib/linux/pageflags.c \
 	lib/linux/pagemap.c lib/linux/pageuse.c lib/linux/perfevent.c \
 	lib/linux/perforder.c lib/linux/perfrec.c lib/linux/pipedata.c \

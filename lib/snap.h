@@ -898,6 +898,7 @@ struct liveopts {
 	bool	 datafiles;	/* unmodified pages of mapped data files, too */
 	bool	 observe;	/* run nothing in a process */
 	bool	 clone;		/* let them go before their memory is read */
+	bool	 again;		/* fail where a clone is lost: live_lost */
 	bool	 verbose;	/* say for how long each was stopped */
 	struct progress *progress; /* told what there is to read, or NULL */
 	void	(*warn)(void *, const char *);
@@ -918,6 +919,7 @@ int		 live_take(struct live *, struct snap *, take_fn, void *);
 int		 live_next(struct live *, struct proc **);
 void		 live_thaw(struct live *);
 bool		 live_incomplete(const struct live *);
+bool		 live_lost(const struct live *);
 void		 live_free(struct live *);
 char		*live_header(const char *);
 

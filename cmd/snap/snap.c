@@ -4,6 +4,7 @@
 #include "snap.h"
 
 #include <sys/queue.h>
+#include <sys/stat.h>
 
 #include <err.h>
 #include <pthread.h>
@@ -56,8 +57,11 @@ say_lost(void *arg, const char *text)
 	say(arg, text);
 }
 
+/*
+ * Say what was kept, or drop it.
+ */
 static void
-say_kept(void)
+say_kept(bool drop)
 {
 	struct message *m;
 
@@ -65,7 +69,8 @@ say_kept(void)
 	progress_clear();
 	while ((m = STAILQ_FIRST(&messages)) != NULL) {
 		STAILQ_REMOVE_HEAD(&messages, entry);
-		warnx("%s", m->text);
+		if (!drop)
+			warnx("%s", m->text);
 		free(m->text);
 		free(m);
 	}
@@ -134,10 +139,20 @@ say_totals(const struct snap *s, struct output *out)
 }
 
 /*
+ * Has the taking failed because a clone was killed, so that it is to be done
+ * again without?
+ */
+static bool
+is_again(const struct live *l, const struct liveopts *o)
+{
+	return o->again && live_lost(l);
+}
+
+/*
  * Stop the processes, take the snapshot and write it, let them go.
  */
 static int
-snap_live(struct live *l, struct output *out, bool verbose)
+snap_live(struct live *l, struct output *out, const struct liveopts *o)
 {
 	struct snap *s;
 	char *header;
@@ -156,8 +171,8 @@ snap_live(struct live *l, struct output *out, bool verbose)
 		rc = write_live(l, s, out);
 out:
 	live_thaw(l);
-	say_kept();
-	if (rc == 0 && verbose)
+	say_kept(rc == -1 && is_again(l, o));
+	if (rc == 0 && o->verbose)
 		rc = say_totals(s, out);
 	free(header);
 	snap_free(s);
@@ -178,6 +193,62 @@ add(struct live *l, const char *arg)
 	if (bad != NULL)
 		return errstr_set("%s is not a process id", arg);
 	return live_addpid(l, pid);
+}
+
+/*
+ * Take the processes that the arguments name.  The set is the caller's to
+ * free, also where it fails.
+ */
+static int
+snap_named(struct live **l, const struct liveopts *o, struct output *out,
+    char *const arg[])
+{
+	if ((*l = live_new(o)) == NULL)
+		return -1;
+	for (; *arg != NULL; arg++)
+		if (add(*l, *arg) == -1)
+			return -1;
+	return snap_live(*l, out, o);
+}
+
+/*
+ * Does what was written until now go to a file that can be given up?
+ */
+static bool
+is_ownfile(const struct output *out, const char *path)
+{
+	struct stat st;
+
+	return path != NULL && strcmp(path, "-") != 0 &&
+	    fstat(output_fd(out), &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/*
+ * The same into a new output of that path, and once more without clones where
+ * one of these was killed: all is of one instant again.
+ */
+static int
+snap_output(struct live **l, struct liveopts *o, struct output **out,
+    const char *path, bool compress, char *const arg[])
+{
+	char text[1100];
+
+	if ((*out = output_begin(path, compress, &progress)) == NULL)
+		return -1;
+	o->out = output_fd(*out);
+	o->again = o->clone && is_ownfile(*out, path);
+	if (snap_named(l, o, *out, arg) == 0)
+		return 0;
+	if (*l == NULL || !is_again(*l, o))
+		return -1;
+	snprintf(text, sizeof text, "%s: all are taken again, and stay "
+	    "stopped while they are written", snap_errstr());
+	say(NULL, text);
+	live_free(*l);
+	*l = NULL;
+	output_abort(*out);
+	o->clone = false;
+	return snap_output(l, o, out, path, compress, arg);
 }
 
 /*
@@ -207,7 +278,7 @@ main(int argc, char *argv[])
 	struct live *l;
 	const char *path;
 	bool compress;
-	int c, i, rc;
+	int c, rc;
 
 	program_descriptors();
 	path = NULL;
@@ -247,15 +318,8 @@ main(int argc, char *argv[])
 	program_files();	/* each mapped file takes one */
 	l = NULL;
 	progress_show(&progress, getprogname());
-	if ((out = output_begin(path, compress, &progress)) == NULL)
-		goto fail;
-	o.out = output_fd(out);
-	if ((l = live_new(&o)) == NULL)
-		goto fail;
-	for (i = optind; i < argc; i++)
-		if (add(l, argv[i]) == -1)
-			goto fail;
-	if (snap_live(l, out, o.verbose) == -1)
+	out = NULL;
+	if (snap_output(&l, &o, &out, path, compress, argv + optind) == -1)
 		goto fail;
 	rc = output_commit(out);
 	progress_hide();

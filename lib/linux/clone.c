@@ -106,6 +106,7 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 		return rc;
 	vma = &TAILQ_FIRST(&p->threads)->task->vma;
 	if (clone_harmless(p, vma) == -1 ||
+	    headroom_claim(l, p, vma->n) == -1 ||
 	    (in = inject_begin(p->pid, true)) == NULL)
 		return -1;
 	rc = guard_tell(l->guard, p->pid, 0);
@@ -142,6 +143,37 @@ clone_isours(pid_t clone)
 
 	return clone > 0 && waitid(P_PID, (id_t)clone, &si, WEXITED | WSTOPPED |
 	    WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
+/*
+ * Was the clone of a process killed, by the kernel most likely, for want of
+ * memory?  Its pages go as soon as it does not stand still any more: what was
+ * read of it, or learnt of its pages, before this says no is right.  errstr
+ * tells of it.
+ */
+bool
+clone_lost(struct lproc *p)
+{
+	if (p->clone <= 0 || proc_state(p->clone, p->clone) == 't')
+		return false;
+	p->lost = true;
+	errstr_set("its clone was killed%s%s", p->limit == NULL ? "" : ": ",
+	    p->limit == NULL ? "" : p->limit);
+	return true;
+}
+
+/*
+ * Was a clone killed before all was read of it?
+ */
+bool
+live_lost(const struct live *l)
+{
+	const struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (p->lost)
+			return true;
+	return false;
 }
 
 /*

@@ -51,11 +51,13 @@ live_free(struct live *l)
 		free(p->smaps.data);
 		vmas_free(&p->before);
 		free(p->kept);
+		free(p->limit);
 		free(p);
 	}
 	carry_free(l);
 	files_free(l);
 	frozen_free(l);
+	headroom_free(l);
 	free(l->user);
 	free(l);
 }

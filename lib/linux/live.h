@@ -58,6 +58,8 @@ struct lproc {
 	struct vmas	 before; /* owned; what smaps tells */
 	pid_t		 clone;	/* of its memory, by us; 0: none */
 	pid_t		 origin; /* mmtid without the clone */
+	char		*limit;	/* owned; of its memory, a sentence; or NULL */
+	atomic_bool	 lost;	/* its clone was killed before its time */
 	struct kept	*kept;	/* owned; what the clone lacks, ascending */
 	size_t		 nkept;
 };
@@ -113,6 +115,9 @@ struct live {
 	struct frozen	*frozen;	/* owned; by inode: frozen.c */
 	size_t		 nfrozen;
 	struct guard	*guard;		/* owned; NULL: no clones */
+	struct room	*room;		/* owned; in cgroups: headroom.c */
+	size_t		 nroom;
+	char		*mounts;	/* owned; our mountinfo, or NULL */
 	struct taker	*taker;		/* owned; NULL: not taking */
 	struct liveopts	 opts;
 	bool		 incomplete;
@@ -144,7 +149,12 @@ void		 take_finish(struct live *);
 
 /* clone.c: frozen copies of address spaces */
 int		 live_clone(struct live *, struct snap *);
+bool		 clone_lost(struct lproc *);
 void		 clones_end(struct live *);
+
+/* headroom.c: the memory that cgroups have for clones */
+int		 headroom_claim(struct live *, struct lproc *, size_t);
+void		 headroom_free(struct live *);
 
 /* guard.c: the process that reaps clones, whatever becomes of us */
 struct guard	*guard_begin(void);
@@ -263,7 +273,7 @@ int		 pagemap_entries(int, const struct vmas *,
 		    const struct frames *, entries_fn, void *);
 
 /* livesource.c: the memory of a stopped process as a source */
-struct source	*source_live(struct snap *, pid_t);
+struct source	*source_live(struct live *, struct snap *, struct lproc *);
 int		 source_live_pagemap(const struct source *);
 
 /* carry.c: which files are carried along */

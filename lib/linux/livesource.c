@@ -19,6 +19,8 @@
 
 struct livesource {
 	struct source	 src;
+	struct lproc	*proc;		/* borrowed */
+	bool		 again;		/* as liveopts has it */
 	int		 mem;		/* owned; -1: cannot be had */
 	int		 pagemap;	/* owned; -1 likewise */
 };
@@ -37,11 +39,12 @@ live_readrun(struct livesource *l, const struct run *r, uint8_t *buf)
 			n = 0;
 			continue;
 		}
-		if (n == 0)
-			return errstr_set("the process went away");
-		if (n == -1) {
+		if (n <= 0) {
 			errstr_sys("address %jx", (uintmax_t)addr);
-			return SOURCE_LOST;
+			if (clone_lost(l->proc))
+				return l->again ? -1 : SOURCE_LOST;
+			return n == -1 ? SOURCE_LOST :
+			    errstr_set("the process went away");
 		}
 		buf += n;
 		addr += (uint64_t)n;
@@ -88,16 +91,17 @@ static const struct source_ops live_ops = {
 };
 
 /*
- * The memory that a thread has as a source of a snapshot.  The process must
- * stay stopped as long as the source is read.
+ * The memory of a process, or of its clone, as a source of a snapshot.  It
+ * must stay stopped as long as the source is read.
  */
 struct source *
-source_live(struct snap *s, pid_t tid)
+source_live(struct live *live, struct snap *s, struct lproc *p)
 {
+	const pid_t tid = p->mmtid;
 	struct livesource *l;
 	char name[32];
 
-	snprintf(name, sizeof name, "memory of %d", tid);
+	snprintf(name, sizeof name, "memory of %d", p->pid);
 	if ((l = calloc(1, sizeof *l)) == NULL ||
 	    (l->src.name = strdup(name)) == NULL) {
 		free(l);
@@ -106,6 +110,8 @@ source_live(struct snap *s, pid_t tid)
 	}
 	l->src.ops = &live_ops;
 	l->src.pitch = KB;
+	l->proc = p;
+	l->again = live->opts.again;
 	l->mem = proc_open(tid, 0, "mem", O_RDONLY);
 	l->pagemap = proc_open(tid, 0, "pagemap", O_RDONLY);
 	source_add(s, &l->src);

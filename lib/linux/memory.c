@@ -326,7 +326,7 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	k.own = own;
 	k.page = (uint64_t)sysconf(_SC_PAGESIZE);
 	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL ||
-	    (k.mem = source_live(s, lp->mmtid)) == NULL)
+	    (k.mem = source_live(l, s, lp)) == NULL)
 		return -1;
 	k.from = k.mem;
 	k.build.image = p->mem;

@@ -94,6 +94,35 @@ record_live(const struct lproc *lp, struct filelist *rec)
 }
 
 /*
+ * Take the memory of a process.  Where its clone was killed meanwhile it fails
+ * or, as the options say, is missing as a whole: which pages there were is
+ * not known for sure.
+ */
+static int
+memory_take(struct taker *k, struct lproc *lp, struct proc *p,
+    const struct task *t, struct buf *pages)
+{
+	size_t i;
+	int rc;
+
+	rc = memory_image(k->live, lp, k->snap, p, t, pages);
+	if (!clone_lost(lp))
+		return rc;
+	if (k->live->opts.again)
+		return errstr_wrap("memory of %d", lp->pid);
+	live_warn(k->live, "process %d: its memory could not be had: %s",
+	    lp->pid, snap_errstr());
+	buf_free(pages);
+	image_free(p->mem);
+	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL)
+		return -1;
+	for (rc = 0, i = 0; i < t->vma.n && rc == 0; i++)
+		rc = image_miss(p->mem, t->vma.v[i].start, t->vma.v[i].end,
+		    "unreadable");
+	return rc;
+}
+
+/*
  * Take one thread that was gathered: what take makes of it goes into a
  * process of the snapshot, with text and memory where it leads its process.
  */
@@ -113,8 +142,7 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 	p->leader = leads ? 0 : (uint64_t)lp->pid;
 	if (leads && lp->mmtid != 0) {
 		if (text_image(k->live, lp, k->snap, p) == -1 ||
-		    memory_image(k->live, lp, k->snap, p, th->task,
-		    &pages) == -1) {
+		    memory_take(k, lp, p, th->task, &pages) == -1) {
 			buf_free(&pages);
 			return -1;
 		}

@@ -1,0 +1,29 @@
+/*
+ * The memory that cgroups have left: cgroup.c.
+ */
+#ifndef CGROUP_H
+#define CGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cgroup {			/* of memory, that a process is in */
+	char		*dir;	/* owned; its directory */
+	size_t		 top;	/* bytes of that which are the mount point */
+	bool		 v1;
+};
+
+struct cglevel {		/* a cgroup, or one that it is in */
+	const char	*dir;
+	uint64_t	 limit;	/* bytes; UINT64_MAX: none */
+	uint64_t	 left;	/* bytes, likewise */
+};
+
+typedef int	(*cglevel_fn)(void *, const struct cglevel *);
+
+int		 cgroup_find(struct cgroup *, const char *, const char *);
+int		 cgroup_levels(const struct cgroup *, cglevel_fn, void *);
+void		 cgroup_free(struct cgroup *);
+
+#endif

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# snap -l of processes in a cgroup whose memory is limited, and of processes
+# whose clone is killed: none is killed or left out for it, and the snapshot
+# is of one instant.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
+. "$(dirname "$0")/../tap.sh"
+
+if ! is_root; then
+	skip "cgroups" "only root may make them"
+	finish
+fi
+
+leave() {
+	local p
+
+	if [ "$BASHPID" -eq $$ ]; then
+		for p in $(jobs -p); do
+			kill -KILL "$p" 2>/dev/null
+		done
+		wait 2>/dev/null
+		[ -z "$group" ] || rmdir "$group"
+	fi
+	cleanup
+}
+group=
+trap leave EXIT
+
+# make_group: a cgroup of memory in $group, its limit in $limit, what it uses
+# in $usage; a mount of ours goes with $tmp
+make_group() {
+	local top=$tmp/mnt.cgroup
+
+	mkdir "$top"
+	if mount -t cgroup -o memory none "$top" 2>/dev/null; then
+		limit=memory.limit_in_bytes usage=memory.usage_in_bytes
+	else
+		mount -t cgroup2 none "$top" 2>/dev/null || return 1
+		grep -qw memory "$top/cgroup.controllers" || return 1
+		limit=memory.max usage=memory.current
+		echo +memory 2>/dev/null >"$top/cgroup.subtree_control" ||
+		    return 1
+	fi
+	mkdir "$top/snap-test.$$" || return 1
+	group=$top/snap-test.$$
+	[ -w "$group/$limit" ]
+}
+
+# as check, of what changes all the time
+one_instant() {
+	try "$1" python3 "$tests/live/instant.py" "$tmp/snap" "$pid" "$lines"
+	diag <"$tmp/try"
+}
+
+# confined MEGABYTES COMMAND ...: a target in the cgroup, which has room for
+# so much
+confined() {
+	echo -1 >"$group/$limit" 2>/dev/null || echo max >"$group/$limit"
+	target bash -c 'echo $$ >"$0/cgroup.procs" && exec "${@:2}"' \
+	    "$group" "$@"
+	echo $(($(cat "$group/$usage") + ($1 << 20))) >"$group/$limit"
+}
+
+killed() {
+	cat "$group/memory.oom_control" "$group/memory.events" 2>/dev/null |
+	    awk '$1 == "oom_kill" { n += $2 } END { print n + 0 }'
+}
+
+if make_group; then
+	confined 80 "$targets/sweep" 32
+	snap -l -o "$tmp/snap" "$pid"
+	is "$rc $err $(killed)" "0  0" "room for a clone: taken"
+	one_instant "room for a clone: one instant"
+	unnoticed "$pid" "room for a clone: not noticed"
+
+	confined 20 "$targets/sweep" 32
+	snap -l -o "$tmp/snap" "$pid"
+	is "$rc ${err/ \/*.N/ GROUP} $(killed)" "0 snap: process N cannot be \
+cloned: it may take N kilobytes, and GROUP has N left of its limit of N: all \
+stay stopped while they are written 0" "no room for a clone: taken"
+	one_instant "no room for a clone: one instant"
+	unnoticed "$pid" "no room for a clone: not noticed"
+else
+	skip "room for a clone" "no cgroup of memory can be made"
+fi
+
+# Kill the clone of $pid, as the kernel would, once it is there and $pid runs
+# again: false if snap, process $1, ends before.
+kill_clone() {
+	local clone
+
+	while kill -0 "$1" 2>/dev/null; do
+		read -r clone _ <"/proc/$pid/task/$pid/children"
+		if [ -n "$clone" ] && free_again "$pid"; then
+			kill -KILL "$clone" 2>/dev/null
+			return
+		fi
+	done
+	return 1
+}
+
+# Into a file all can be taken again.
+target "$targets/sweep" 64
+for ((i = 0; i < 50; i++)); do
+	"$BUILD/snap" -l -o "$tmp/snap" "$pid" 2>"$tmp/err" &
+	taker=$!
+	kill_clone "$taker"
+	wait "$taker"
+	rc=$?
+	if [ "$rc" -ne 0 ] || grep -q killed "$tmp/err"; then
+		break
+	fi
+done
+is "$rc $(sed "s/\<$pid\>/N/g" "$tmp/err")" \
+    "0 snap: memory of N: its clone was killed: all are taken again, and stay \
+stopped while they are written" "a clone is killed: all are taken again"
+one_instant "a clone is killed: one instant"
+unnoticed "$pid" "a clone is killed: not noticed"
+
+# From a pipe nothing can be taken back: what the clone had is missing.
+target "$targets/sweep" 32
+mkfifo "$tmp/fifo"
+exec 4<>"$tmp/fifo"
+"$BUILD/snap" -l "$pid" 4>&- >"$tmp/fifo" 2>"$tmp/err" &
+taker=$!
+kill_clone "$taker"
+until_true sh -c "[ \"\$(ps -o stat= --ppid $pid)\" = Z ]"
+cat "$tmp/fifo" 4>&- >"$tmp/snap" &
+reader=$!
+until_true test "/proc/$reader/fd/3" -ef "$tmp/fifo"
+exec 4>&-
+wait "$taker"
+rc=$?
+wait "$reader"
+is "$rc $(grep -c "^snap: process $pid: .* could not be .*: its clone was \
+killed" "$tmp/err")" "1 1" "a clone is killed, into a pipe: that is told"
+diag <"$tmp/err"
+try "a clone is killed, into a pipe: it can be read" \
+    "$BUILD/snapls" -c "$tmp/snap"
+"$BUILD/snapls" -l "$tmp/snap" >"$tmp/ls"
+grep -q unreadable "$tmp/ls"
+ok $? "a clone is killed, into a pipe: what is missing is listed"
+unnoticed "$pid" "a clone is killed, into a pipe: not noticed"
+finish

@@ -1,0 +1,170 @@
+/*
+ * The memory that cgroups have left: cgroup.c, over trees that are made up.
+ */
+#include "util.h"
+
+#include "linux/cgroup.h"
+
+#include <sys/stat.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char TWO[] = "0::/a/b\n";
+static const char ONE[] = "9:name=systemd:/x\n4:cpu,memory:/a/b\n0::/\n";
+static char root[64], mounts[2][256], got[1024];
+
+/*
+ * A file of the tree, with its directory.
+ */
+static void
+put(const char *dir, const char *name, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s%s", root, dir);
+	(void)mkdir(path, 0700);
+	snprintf(path, sizeof path, "%s%s/%s", root, dir, name);
+	assert_non_null(f = fopen(path, "w"));
+	fputs(text, f);
+	fclose(f);
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	strcpy(root, "/tmp/t_cgroup.XXXXXX");
+	assert_non_null(mkdtemp(root));
+	snprintf(mounts[0], sizeof mounts[0], "31 23 0:28 / /sys rw - sysfs "
+	    "sysfs rw\n33 31 0:30 / %s rw - cgroup cgroup rw,cpu,memory\n",
+	    root);
+	snprintf(mounts[1], sizeof mounts[1], "41 31 0:30 / %s rw,relatime "
+	    "shared:9 - cgroup2 cgroup2 rw\n", root);
+	put("/a", "x", "");
+	put("/a/b", "x", "");
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof command, "rm -rf %s", root);
+	return system(command);
+}
+
+/*
+ * A level as a line: its directory below the root, what is left, its limit.
+ */
+static int
+told(void *arg, const struct cglevel *l)
+{
+	size_t n;
+
+	(void)arg;
+	n = strlen(got);
+	if (l->limit != UINT64_MAX)
+		snprintf(got + n, sizeof got - n, "%s %ju of %ju\n",
+		    l->dir + strlen(root), (uintmax_t)l->left,
+		    (uintmax_t)l->limit);
+	else
+		snprintf(got + n, sizeof got - n, "%s\n",
+		    l->dir + strlen(root));
+	return 0;
+}
+
+static const char *
+levels(const char *membership, const char *mountinfo)
+{
+	struct cgroup c;
+
+	got[0] = '\0';
+	assert_int_equal(cgroup_find(&c, membership, mountinfo), 0);
+	assert_int_equal(cgroup_levels(&c, told, NULL), 0);
+	cgroup_free(&c);
+	return got;
+}
+
+static void
+test_two(void **state)
+{
+	(void)state;
+	put("/a", "memory.max", "1000\n");
+	put("/a", "memory.high", "max\n");
+	put("/a", "memory.current", "900\n");
+	put("/a/b", "memory.max", "max\n");
+	put("/a/b", "memory.high", "max\n");
+	put("/a/b", "memory.current", "700\n");
+	assert_string_equal(levels(TWO, mounts[1]),
+	    "/a/b\n/a 100 of 1000\n\n");
+	put("/a/b", "memory.max", "800\n");
+	put("/a/b", "memory.high", "750\n");
+	assert_string_equal(levels(TWO, mounts[1]),
+	    "/a/b 50 of 750\n/a 100 of 1000\n\n");
+	put("/a", "memory.stat", "anon 9\ninactive_file 30\nfile 50\n");
+	put("/a/b", "memory.high", "600\n");
+	assert_string_equal(levels(TWO, mounts[1]),
+	    "/a/b 0 of 600\n/a 130 of 1000\n\n");
+}
+
+static void
+test_one(void **state)
+{
+	(void)state;
+	put("/a/b", "memory.limit_in_bytes", "9223372036854771712\n");
+	put("/a/b", "memory.usage_in_bytes", "700\n");
+	put("/a", "memory.limit_in_bytes", "1000\n");
+	put("/a", "memory.usage_in_bytes", "900\n");
+	put("/a", "memory.stat", "inactive_file 5\ntotal_inactive_file 20\n"
+	    "hierarchical_memory_limit 9223372036854771712\n");
+	assert_string_equal(levels(ONE, mounts[0]),
+	    "/a/b\n/a 120 of 1000\n\n");
+	put("/a/b", "memory.memsw.limit_in_bytes", "800\n");
+	put("/a/b", "memory.memsw.usage_in_bytes", "790\n");
+	assert_string_equal(levels(ONE, mounts[0]),
+	    "/a/b 10 of 800\n/a 120 of 1000\n\n");
+}
+
+/*
+ * What is above our mount point, as in a container.
+ */
+static void
+test_hidden(void **state)
+{
+	char text[256];
+
+	(void)state;
+	put("/a", "memory.stat", "hierarchical_memory_limit 500\n");
+	put("/a", "memory.usage_in_bytes", "100\n");
+	snprintf(text, sizeof text, "1 0 0:3 /pod %s rw - cgroup none "
+	    "rw,memory\n", root);
+	assert_string_equal(levels("4:memory:/pod/a\n", text),
+	    "/a 400 of 500\n\n");
+	assert_string_equal(levels("4:memory:/podium/a\n", text), "");
+	assert_string_equal(levels("4:memory:/other\n", text), "");
+	assert_string_equal(levels("4:memory:/../a\n", mounts[0]), "");
+	assert_string_equal(levels("4:memory:/gone\n", mounts[0]),
+	    "/gone\n\n");
+	assert_string_equal(levels("4:memory:/\n", mounts[0]), "\n");
+	assert_string_equal(levels(TWO, mounts[0]), "");
+	assert_string_equal(levels("", mounts[0]), "");
+	assert_string_equal(levels("nonsense\n::\n:", mounts[0]), "");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_two, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hidden, setup, teardown)
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
