@@ -9,7 +9,7 @@
 
 struct counting {
 	struct dedup	*dedup;	/* owned */
-	struct kbcount	*count;	/* borrowed; of the process that is counted */
+	struct kbcount	*count;	/* borrowed; the process's */
 	uint64_t	 lost;	/* kilobytes of it that cannot be read */
 	char		 why[256];
 };
