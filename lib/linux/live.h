@@ -183,6 +183,9 @@ bool		 proc_died(pid_t, pid_t);
 long		 proc_status(pid_t, pid_t, const char *);
 void		 filelist_add(struct filelist *, const char *, uint8_t *,
 		    size_t);
+void		 filelist_text(struct filelist *, const char *, const char *, ...)
+		    __attribute__((format(printf, 3, 4)));
+void		 filelist_buf(struct filelist *, const char *, struct buf *);
 void		 filelist_read(struct filelist *, pid_t, pid_t, const char *);
 void		 filelist_link(struct filelist *, pid_t, pid_t, const char *);
 void		 filelist_free(struct filelist *);
@@ -207,6 +210,9 @@ struct rseqconf {		/* PTRACE_GET_RSEQ_CONFIGURATION */
 void		 regs_read(struct lthread *);
 void		 regs_restart(pid_t);
 void		 regs_abort(pid_t);
+
+/* outside.c: what of a thread can be told from outside */
+void		 thread_outside(struct lthread *);
 
 /* state.c: what only a process itself can tell */
 int		 state_read(struct live *);

@@ -120,18 +120,6 @@ files_free(struct live *l)
 	l->files = NULL;
 }
 
-static void
-record_buf(struct filelist *rec, const char *name, struct buf *b)
-{
-	if (b->failed)
-		rec->failed = true;
-	else
-		filelist_add(rec, name, b->data, b->len);
-	if (b->failed)
-		buf_free(b);
-	memset(b, 0, sizeof *b);
-}
-
 /*
  * With whom the process shares what clone(2) can share.
  */
@@ -160,7 +148,7 @@ shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
 			buf_printf(&b, "%s %ju\n", share[i].name,
 			    (uintmax_t)t->id);
 	}
-	record_buf(rec, "shares", &b);
+	filelist_buf(rec, "shares", &b);
 }
 
 static bool
@@ -224,7 +212,7 @@ file_record(struct telling *t, const struct fdref *r, struct filelist *rec)
 		return;
 	r->file->told = true;
 	snprintf(name, sizeof name, "file/%ju", (uintmax_t)r->file->id);
-	record_buf(rec, name, &t->out);
+	filelist_buf(rec, name, &t->out);
 }
 
 /*
@@ -256,7 +244,7 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 	for (i = 0; i < set->n; i++)
 		buf_printf(&b, "%d %ju\n", set->v[i].fd,
 		    (uintmax_t)set->v[i].file->id);
-	record_buf(rec, "files", &b);
+	filelist_buf(rec, "files", &b);
 	t.set = set;
 	t.tagged = set_hassocket(set) && sockets_tagged(p);
 	t.pidfd = (int)syscall(SYS_pidfd_open, p->mmtid,

@@ -296,6 +296,39 @@ filelist_add(struct filelist *l, const char *name, uint8_t *data, size_t len)
 }
 
 /*
+ * Add a file that holds text.
+ */
+void
+filelist_text(struct filelist *l, const char *name, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (n == -1)
+		l->failed = true;
+	else
+		filelist_add(l, name, (uint8_t *)s, (size_t)n);
+}
+
+/*
+ * Add what is in a buffer, which is empty then.
+ */
+void
+filelist_buf(struct filelist *l, const char *name, struct buf *b)
+{
+	if (b->failed) {
+		buf_free(b);
+		l->failed = true;
+	} else
+		filelist_add(l, name, b->data, b->len);
+	memset(b, 0, sizeof *b);
+}
+
+/*
  * Add a file below /proc, if it can be read.
  */
 void

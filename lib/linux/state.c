@@ -9,17 +9,13 @@
 #include "inject.h"
 
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 
 #include <linux/membarrier.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,62 +35,6 @@ struct asking {			/* a process that is asked */
 };
 
 static const uint64_t none[6];
-
-/*
- * Add a file of a record that holds text.
- */
-static void __attribute__((format(printf, 3, 4)))
-add_text(struct filelist *l, const char *name, const char *fmt, ...)
-{
-	va_list ap;
-	char *s;
-	int n;
-
-	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
-	va_end(ap);
-	if (n == -1)
-		l->failed = true;
-	else
-		filelist_add(l, name, (uint8_t *)s, (size_t)n);
-}
-
-static void
-add_buf(struct filelist *l, const char *name, struct buf *b)
-{
-	if (b->failed) {
-		buf_free(b);
-		l->failed = true;
-	} else
-		filelist_add(l, name, b->data, b->len);
-}
-
-/*
- * What can be told of a thread from outside.
- */
-static void
-thread_outside(struct lthread *t)
-{
-	struct sched_param sp = { 0 };
-	struct rseqconf c;
-	size_t len;
-	void *head;
-	int policy;
-
-	policy = sched_getscheduler(t->tid);
-	errno = 0;
-	if (policy != -1 && sched_getparam(t->tid, &sp) == 0)
-		add_text(&t->seen, "scheduling", "%d %d %d\n", policy,
-		    sp.sched_priority, getpriority(PRIO_PROCESS,
-		    (id_t)t->tid));
-	if (syscall(SYS_get_robust_list, t->tid, &head, &len) == 0)
-		add_text(&t->seen, "robust_list", "%jx %zu\n",
-		    (uintmax_t)(uintptr_t)head, len);
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, (void *)sizeof c,
-	    &c) == (long)sizeof c && c.area != 0)
-		add_text(&t->seen, "rseq", "%jx %u %x %x\n",
-		    (uintmax_t)c.area, c.len, c.signature, c.flags);
-}
 
 /*
  * Make a call whose result is not the answer, but what it leaves in len
@@ -132,7 +72,7 @@ ask_prctl(struct asking *a, const char *name, long option, size_t size,
 	v = size > 0 ? 0 : (uint64_t)ret;
 	if (size > 0 && inject_read(a->in, &v, size) == -1)
 		return -1;
-	add_text(a->to, name, hex ? "%jx\n" : "%ju\n", (uintmax_t)v);
+	filelist_text(a->to, name, hex ? "%jx\n" : "%ju\n", (uintmax_t)v);
 	return 0;
 }
 
@@ -146,7 +86,7 @@ ask_thread(struct asking *a)
 	if ((rc = ask(a, SYS_sigaltstack, arg, &ss, sizeof ss)) == -1)
 		return -1;
 	if (rc == 1)
-		add_text(a->to, "sigaltstack", "%jx %zu %x\n",
+		filelist_text(a->to, "sigaltstack", "%jx %zu %x\n",
 		    (uintmax_t)(uintptr_t)ss.ss_sp, ss.ss_size,
 		    (unsigned int)ss.ss_flags);
 	if (ask_prctl(a, "tid_address", GET_TID_ADDRESS, 8, true) == -1 ||
@@ -179,7 +119,7 @@ ask_sigactions(struct asking *a)
 	if (rc == -1)
 		buf_free(&b);
 	else
-		add_buf(a->to, "sigaction", &b);
+		filelist_buf(a->to, "sigaction", &b);
 	return rc == -1 ? -1 : 0;
 }
 
@@ -206,7 +146,7 @@ ask_itimers(struct asking *a)
 	if (rc == -1)
 		buf_free(&b);
 	else
-		add_buf(a->to, "itimers", &b);
+		filelist_buf(a->to, "itimers", &b);
 	return rc == -1 ? -1 : 0;
 }
 
@@ -280,7 +220,7 @@ ask_timers(struct asking *a, pid_t pid)
 	if (rc == -1 || b.len == 0)
 		buf_free(&b);
 	else
-		add_buf(a->to, "posix_timers", &b);
+		filelist_buf(a->to, "posix_timers", &b);
 	return rc;
 }
 
@@ -294,7 +234,7 @@ ask_process(struct asking *a, pid_t pid)
 	    ask_timers(a, pid) == -1 ||
 	    inject_call(a->in, &ret, SYS_brk, none) == -1)
 		return -1;
-	add_text(a->to, "brk", "%jx\n", (uintmax_t)ret);
+	filelist_text(a->to, "brk", "%jx\n", (uintmax_t)ret);
 	if (ask_prctl(a, "dumpable", PR_GET_DUMPABLE, 0, false) == -1 ||
 	    ask_prctl(a, "child_subreaper", PR_GET_CHILD_SUBREAPER, 4,
 	    false) == -1 ||
@@ -302,7 +242,7 @@ ask_process(struct asking *a, pid_t pid)
 	    inject_call(a->in, &ret, SYS_membarrier, query) == -1)
 		return -1;
 	if (ret >= 0)
-		add_text(a->to, "membarrier", "%jx\n", (uintmax_t)ret);
+		filelist_text(a->to, "membarrier", "%jx\n", (uintmax_t)ret);
 	return 0;
 }
 
@@ -345,7 +285,7 @@ add_clocks(struct filelist *l, pid_t pid)
 		theirs.len = ours.len = 0;
 	monotonic = clock_seen(CLOCK_MONOTONIC, "monotonic", &ours, &theirs);
 	boottime = clock_seen(CLOCK_BOOTTIME, "boottime", &ours, &theirs);
-	add_text(l, "clocks", "monotonic %jd\nboottime %jd\n", monotonic,
+	filelist_text(l, "clocks", "monotonic %jd\nboottime %jd\n", monotonic,
 	    boottime);
 	free(ours.data);
 	free(theirs.data);
@@ -412,7 +352,7 @@ ask_all(struct lproc *p, struct lthread *leader)
 static void
 observe(struct live *l, struct lproc *p, struct lthread *leader)
 {
-	add_text(&leader->seen, "observed", "%s\n", snap_errstr());
+	filelist_text(&leader->seen, "observed", "%s\n", snap_errstr());
 	p->inert = true;
 	if (leader->hold == HOLD_STOPPED || leader->hold == HOLD_GONE)
 		live_warn(l, "process %d cannot be restored%s: nothing can be "
@@ -443,7 +383,7 @@ state_read(struct live *l)
 			continue;
 		add_clocks(&leader->seen, p->pid);
 		if (l->opts.observe)
-			add_text(&leader->seen, "observed", "asked for\n");
+			filelist_text(&leader->seen, "observed", "asked for\n");
 		else if (ask_all(p, leader) == 0)
 			continue;
 		else if (errno != ESRCH && !proc_died(p->pid, p->mmtid))

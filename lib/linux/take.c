@@ -82,15 +82,8 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 static void
 record_live(const struct lproc *lp, struct filelist *rec)
 {
-	char *s;
-	int n;
-
-	if (lp->clone == 0)
-		return;
-	if ((n = asprintf(&s, "%ju\n", (uintmax_t)lp->held)) == -1)
-		rec->failed = true;
-	else
-		filelist_add(rec, "live", (uint8_t *)s, (size_t)n);
+	if (lp->clone != 0)
+		filelist_text(rec, "live", "%ju\n", (uintmax_t)lp->held);
 }
 
 /*

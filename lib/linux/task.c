@@ -278,17 +278,11 @@ void
 task_record(struct live *live, struct snap *snap, struct lproc *p,
     struct lthread *th, struct task *t, struct filelist *l)
 {
-	char num[32], *s;
 	struct file *f;
 	size_t i;
 
-	if (th->tid != p->pid) {
-		snprintf(num, sizeof num, "%d\n", p->pid);
-		if ((s = strdup(num)) == NULL)
-			l->failed = true;
-		else
-			filelist_add(l, "thread", (uint8_t *)s, strlen(s));
-	}
+	if (th->tid != p->pid)
+		filelist_text(l, "thread", "%d\n", p->pid);
 	l->failed |= th->seen.failed;
 	for (i = 0; i < th->seen.n; i++) {
 		f = &th->seen.file[i];
