@@ -4,6 +4,7 @@
  *	criumake.c	which processes; one after another
  *	criumaketree.c	how they hang together: pstree, ids, inventory
  *	criumakecheck.c	whether each of them can be restored
+ *	criumakethread.c	and each of their threads
  *	criumakecore.c	threads: core; and criumaketask.c, their processes
  *	criumakeregs.c	their registers
  *	criumakemm.c	mappings: mm
@@ -180,6 +181,9 @@ uint32_t	 maketree_filesid(const struct criumake *,
 
 /* criumakecheck.c */
 int		 makecheck_process(struct criumake *, struct maketask *);
+
+/* criumakethread.c */
+int		 makethread_check(struct criumake *, const struct maketask *);
 
 /* criumakecore.c */
 int		 makecore_write(struct criumake *, struct maketask *,

@@ -64,6 +64,34 @@ namespaces_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
+ * Its children would be in the namespaces that it is in itself; the kernel
+ * tells of none where they would begin a pid namespace.
+ */
+static int
+children_check(struct criumake *m, const struct maketask *t)
+{
+	static const char *const kind[] = { "pid", "time" };
+	struct recfile f, g;
+	char name[32];
+	size_t i;
+	bool knows, same;
+
+	knows = linuxrec_find(&t->rec, "ns/time_for_children", &f);
+	for (i = 0; i < sizeof kind / sizeof *kind; i++) {
+		snprintf(name, sizeof name, "ns/%s_for_children", kind[i]);
+		same = !linuxrec_find(&t->rec, name, &f) ? !knows :
+		    linuxrec_find(&t->rec, i == 0 ? "ns/pid" : "ns/time",
+		    &g) && f.len == g.len && memcmp(f.data, g.data, f.len) ==
+		    0;
+		if (!same && make_never(m, "process %" PRIu64 ": its children "
+		    "would be in another %s namespace: cannot be restored",
+		    t->proc->pid, kind[i]) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
  * A process shares its descriptors with one that comes before it, which must
  * have them from where this one has them.
  */
@@ -149,7 +177,6 @@ user_check(struct criumake *m, const struct maketask *t)
 int
 makecheck_process(struct criumake *m, struct maketask *t)
 {
-	uint64_t seccomp;
 	char *why;
 	int rc;
 
@@ -159,15 +186,13 @@ makecheck_process(struct criumake *m, struct maketask *t)
 		return t->stat[20] <= 1 ? 0 : make_never(m, "process %" PRIu64
 		    ": its first thread has ended, and others have not: "
 		    "cannot be restored", t->proc->pid);
-	if (namespaces_check(m, t) == -1 || shares_check(m, t) == -1 ||
+	if (namespaces_check(m, t) == -1 || children_check(m, t) == -1 || shares_check(m, t) == -1 ||
 	    (t == m->root && user_check(m, t) == -1))
 		return -1;
 	if (t->pid == 1 && make_never(m, "process %" PRIu64 ": the first of "
 	    "its pid namespace: cannot be restored", t->proc->pid) == -1)
 		return -1;
-	if (status_numbers(t, "Seccomp", 10, &seccomp, 1) == 1 &&
-	    seccomp != 0 && make_never(m, "process %" PRIu64 ": under "
-	    "seccomp: cannot be restored", t->proc->pid) == -1)
+	if (makethread_check(m, t) == -1)
 		return -1;
 	if ((why = words_text(&t->rec, "observed")) == NULL)
 		return 0;

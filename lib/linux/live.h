@@ -212,7 +212,7 @@ void		 regs_restart(pid_t);
 void		 regs_abort(pid_t);
 
 /* outside.c: what of a thread can be told from outside */
-void		 thread_outside(struct lthread *);
+void		 thread_outside(const struct lproc *, struct lthread *);
 
 /* state.c: what only a process itself can tell */
 int		 state_read(struct live *);

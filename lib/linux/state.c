@@ -375,7 +375,7 @@ state_read(struct live *l)
 		leader = NULL;
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if (t->hold == HOLD_STOPPED)
-				thread_outside(t);
+				thread_outside(p, t);
 			if (t->tid == p->pid)
 				leader = t;
 		}

@@ -25,7 +25,8 @@ static const char *const proc_files[] = {
 };
 static const char *const proc_links[] = {
 	"exe", "cwd", "root", "ns/cgroup", "ns/ipc", "ns/mnt", "ns/net",
-	"ns/pid", "ns/time", "ns/user", "ns/uts"
+	"ns/pid", "ns/pid_for_children", "ns/time", "ns/time_for_children",
+	"ns/user", "ns/uts"
 };
 
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))

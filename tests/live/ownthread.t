@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# What a thread has of its own, and criu would give it from its process, is
+# refused by name, and so is what only children would have.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+is_root || {
+	echo '1..0 # SKIP namespaces need root'
+	exit 0
+}
+
+# refused WHAT LINES [SNAP-OPTION ...]: what snapload says, without numbers
+refused() {
+	local what=$1 want=$2 got
+
+	shift 2
+	target "$targets/ownthread" "$what"
+	timeout 60 "$BUILD/snap" -r "$@" -o "$tmp/snap" "$pid" >"$tmp/err" 2>&1
+	is "$? $(cat "$tmp/err")" '0 ' "$what: snap $*"
+	got=$("$BUILD/snapload" -t "$pid" -D "$tmp/dir" "$tmp/snap" 2>&1 |
+	    grep -vE "the leader of its session|descriptor [012]:|a pipe" |
+	    sed 's/\<[1-9][0-9]*\>/N/g')
+	is "$got" "$want" "$what: snapload"
+	rm -rf "$tmp/dir"
+	unnoticed "$pid" "$what: not noticed"
+}
+
+no='nothing is written'
+filtered="snapload: process N, thread N: under seccomp: cannot be restored
+snapload: $no"
+refused seccomp "$filtered"
+refused seccomp "$filtered" -l
+for what in files fs net:ns/net uts:ns/uts; do
+	refused "${what%:*}" "snapload: process N, thread N: not that of its \
+process: ${what#*:}: cannot be restored
+snapload: $no"
+done
+for what in time pid; do
+	refused "$what" "snapload: process N: its children would be in \
+another $what namespace: cannot be restored
+snapload: $no"
+done
+refused nobody "snapload: $no (-f writes the rest)"
+finish
