@@ -27,8 +27,9 @@ struct made {			/* an image that was made */
 	char		*name;	/* owned */
 	struct buf	 b;	/* owned; of a pagemap, without its pages */
 	struct proc	*pages;	/* borrowed; whose pagemap it is; or NULL */
-	struct proc	*body;	/* borrowed; a file that is carried along,
-				   whose bytes come behind b; or NULL */
+	struct proc	*body;	/* borrowed; a file that is carried along, what
+				   of which is no hole comes behind b; or
+				   NULL */
 	uint64_t	 bodylen;
 };
 

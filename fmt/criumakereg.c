@@ -26,20 +26,33 @@ makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
 }
 
 /*
+ * Numbers that the record of what is carried along has in a file: whether it
+ * has.
+ */
+static bool
+content_numbers(const struct proc *p, const char *name, const char *form,
+    uint64_t *v)
+{
+	struct linuxrec r;
+	bool has;
+
+	has = linuxrec_open(&r, proc_file(p, "proc")) == 0 &&
+	    words_one(&r, p->pid, name, form, "numbers", v) == 1;
+	linuxrec_close(&r);
+	return has;
+}
+
+/*
  * The size of what is carried along, in bytes.
  */
 uint64_t
 makereg_size(const struct proc *p)
 {
-	struct linuxrec r;
 	uint64_t size;
 
-	size = 0;
-	if (linuxrec_open(&r, proc_file(p, "proc")) != 0 ||
-	    words_one(&r, p->pid, "size", "d", "bytes", &size) != 1)
-		size = p->text != NULL ? image_bytes(p->text) : 0;
-	linuxrec_close(&r);
-	return size;
+	if (content_numbers(p, "size", "d", &size))
+		return size;
+	return p->text != NULL ? image_bytes(p->text) : 0;
 }
 
 /*
@@ -58,14 +71,67 @@ content_check(struct criumake *m, const struct proc *p)
 }
 
 /*
- * ghost-file-N.img of an inode; f is an open file of it, or NULL.  *id is
- * its number.
+ * A time of so many nanoseconds, which may be less than 0.
+ */
+static void
+time_set(Criu__Timeval *t, uint64_t ns)
+{
+	enum { NS = 1000000000, USEC_NS = 1000 };
+	int64_t sec, part;
+
+	criu__timeval__init(t);
+	sec = (int64_t)ns / NS;
+	part = (int64_t)ns % NS;
+	if (part < 0) {
+		sec--;
+		part += NS;
+	}
+	t->sec = (uint64_t)sec;
+	t->usec = (uint64_t)part / USEC_NS;
+}
+
+/*
+ * ghost-file-N.img of an inode; f is an open file of it, or NULL.
+ */
+static void
+ghost_write(struct made *im, struct proc *content, uint64_t ino,
+    const struct makeopen *f)
+{
+	enum { MODE, UID, GID, ATIME, MTIME, NUMBERS };
+	Criu__GhostFile e = CRIU__GHOST_FILE__INIT;
+	Criu__Timeval atime, mtime;
+	uint64_t v[NUMBERS];
+
+	e.mode = f != NULL && makeopen_has(f, OK_MODE) ?
+	    (uint32_t)f->v[OK_MODE][0] : S_IFREG | 0755;
+	e.uid = f != NULL ? (uint32_t)f->v[OK_UID][0] : 0;
+	e.gid = f != NULL ? (uint32_t)f->v[OK_GID][0] : 0;
+	if (content_numbers(content, "inode", "oddii", v)) {
+		e.mode = (uint32_t)v[MODE];
+		e.uid = (uint32_t)v[UID];
+		e.gid = (uint32_t)v[GID];
+		time_set(e.atim = &atime, v[ATIME]);
+		time_set(e.mtim = &mtime, v[MTIME]);
+	}
+	e.has_ino = true;
+	e.ino = ino;
+	im->body = content;
+	im->bodylen = f != NULL && makeopen_has(f, OK_SIZE) ?
+	    f->v[OK_SIZE][0] : makereg_size(content);
+	e.has_chunks = e.chunks = true;
+	e.has_size = true;
+	e.size = im->bodylen;
+	criuimg_add(&im->b, &e.base);
+}
+
+/*
+ * The number of the ghost-file-N.img of an inode, which is made when it is
+ * first asked for; f is an open file of it, or NULL.
  */
 static int
 ghost_get(struct criumake *m, struct proc *content, uint64_t dev,
     uint64_t ino, const struct makeopen *f, uint32_t *id)
 {
-	Criu__GhostFile e = CRIU__GHOST_FILE__INIT;
 	struct makeghost *v;
 	struct made *im;
 	size_t i;
@@ -86,16 +152,7 @@ ghost_get(struct criumake *m, struct proc *content, uint64_t dev,
 	im = make_image(m, CRIU_GHOST_FILE, "ghost-file-%x.img", *id);
 	if (im == NULL)
 		return -1;
-	e.mode = f != NULL && makeopen_has(f, OK_MODE) ?
-	    (uint32_t)f->v[OK_MODE][0] : S_IFREG | 0755;
-	e.uid = f != NULL ? (uint32_t)f->v[OK_UID][0] : 0;
-	e.gid = f != NULL ? (uint32_t)f->v[OK_GID][0] : 0;
-	e.has_ino = true;
-	e.ino = ino;
-	criuimg_add(&im->b, &e.base);
-	im->body = content;
-	im->bodylen = f != NULL && makeopen_has(f, OK_SIZE) ?
-	    f->v[OK_SIZE][0] : makereg_size(content);
+	ghost_write(im, content, ino, f);
 	return 0;
 }
 

@@ -113,42 +113,89 @@ path_between(const char *from, const char *to)
 }
 
 /*
- * The bytes of a file that is carried along, behind its image's head; what it
- * has no bytes of is a hole.
+ * Is there data at a byte of a file that is carried along, the addresses of
+ * whose image begin with origin?  *end is the first byte behind what is alike.
+ */
+static bool
+body_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
+    uint64_t *end)
+{
+	struct span sp;
+	bool data;
+
+	image_span(body, origin + at, &sp);
+	data = sp.data;
+	for (*end = at; sp.data == data; image_span(body, origin + *end,
+	    &sp)) {
+		if (sp.last - origin >= len - 1) {
+			*end = len;
+			break;
+		}
+		*end = sp.last - origin + 1;
+	}
+	return data;
+}
+
+/*
+ * Write a part of a file that is carried along, with a head, at *to, which
+ * becomes the byte behind it.
+ */
+static int
+chunk_write(int fd, struct image *body, uint64_t addr,
+    const Criu__GhostChunk *head, uint64_t *to)
+{
+	enum { PIECE = 64 * 1024 };
+	struct buf b = { 0 };
+	uint64_t done;
+	uint8_t *p;
+	size_t n;
+	int rc;
+
+	criuimg_add(&b, &head->base);
+	if (buf_check(&b) == -1 || (p = malloc(PIECE)) == NULL) {
+		buf_free(&b);
+		return errstr_set("out of memory");
+	}
+	if ((rc = criuload_writeat(fd, b.data, b.len, *to)) == -1)
+		errstr_sys("byte %ju", (uintmax_t)*to);
+	*to += b.len;
+	for (done = 0; rc == 0 && done < head->bytes; done += n) {
+		n = head->bytes - done < PIECE ? (size_t)(head->bytes - done) :
+		    PIECE;
+		rc = image_read(body, addr + done, p, n);
+		if (rc == 0 && criuload_writeat(fd, p, n, *to + done) == -1)
+			rc = errstr_sys("byte %ju", (uintmax_t)(*to + done));
+	}
+	*to += head->bytes;
+	free(p);
+	buf_free(&b);
+	return rc;
+}
+
+/*
+ * What is no hole of a file that is carried along, behind its image's head.
  */
 static int
 made_body(const struct made *im, int fd)
 {
-	enum { PIECE = 64 * 1024 };
+	Criu__GhostChunk c = CRIU__GHOST_CHUNK__INIT;
 	struct image *body;
-	struct span sp;
-	uint64_t at, end, origin;
-	size_t n;
-	uint8_t *p;
+	uint64_t at, end, to, origin;
 	int rc;
 
 	body = im->body->text != NULL ? im->body->text : im->body->mem;
-	if (ftruncate(fd, (off_t)(im->b.len + im->bodylen)) == -1)
-		return errstr_sys("%s", im->name);
-	if (body == NULL || im->bodylen == 0)
+	if (body == NULL)
 		return 0;
-	if ((p = malloc(PIECE)) == NULL)
-		return errstr_set("out of memory");
 	origin = image_origin(body);
+	to = im->b.len;
 	for (rc = 0, at = 0; at < im->bodylen && rc == 0; at = end) {
-		image_span(body, origin + at, &sp);
-		end = sp.last - origin;
-		end = end >= im->bodylen ? im->bodylen : end + 1;
-		for (; sp.data && at < end && rc == 0; at += n) {
-			n = end - at < PIECE ? (size_t)(end - at) : PIECE;
-			rc = image_read(body, origin + at, p, n);
-			if (rc == 0 && criuload_writeat(fd, p, n,
-			    im->b.len + at) == -1)
-				rc = errstr_sys("%s", im->name);
-		}
+		if (!body_run(body, origin, at, im->bodylen, &end))
+			continue;
+		c.off = at;
+		c.bytes = end - at;
+		rc = chunk_write(fd, body, origin + at, &c, &to);
 	}
-	free(p);
-	return rc;
+	return rc == -1 ? errstr_wrap("%s", im->name) : 0;
 }
 
 /*

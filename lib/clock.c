@@ -36,3 +36,12 @@ nap_us(long us)
 
 	nanosleep(&ts, NULL);
 }
+
+/*
+ * A time in nanoseconds; before the beginning of time, less than 0.
+ */
+intmax_t
+timespec_ns(const struct timespec *t)
+{
+	return (intmax_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}

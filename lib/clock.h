@@ -5,9 +5,11 @@
 #define CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 uint64_t	 now_ns(void);
 uint64_t	 now_ms(void);
 void		 nap_us(long);
+intmax_t	 timespec_ns(const struct timespec *);
 
 #endif

@@ -14,12 +14,11 @@
 #include <unistd.h>
 
 /*
- * A process has a file mapped or open, of size bytes; note it unless that is
- * known.
+ * A process has a file mapped or open; note it unless that is known.
  */
 int
 carry_note(struct live *l, const struct vma *v, struct source *src,
-    uint64_t size, bool mem)
+    const struct stat *st, bool mem)
 {
 	struct carry *c;
 	size_t i;
@@ -38,7 +37,7 @@ carry_note(struct live *l, const struct vma *v, struct source *src,
 	c = &l->carry[l->ncarry];
 	c->vma = *v;
 	c->src = src;
-	c->size = size;
+	c->st = *st;
 	c->mem = mem;
 	if ((c->vma.name = strdup(v->name)) == NULL)
 		return errstr_set("out of memory");
@@ -48,14 +47,15 @@ carry_note(struct live *l, const struct vma *v, struct source *src,
 
 /*
  * Open a file of a process, by its name below /proc/PID, if it is a regular
- * one, without touching what is not; or what was frozen of it.  *st is that of
- * the file itself, but for the size.  -1 if it cannot be had; out of
- * descriptors is the error *failed.
+ * one, without touching what is not, nor its times; or what was frozen of it.
+ * *st is that of the file itself.  -1 if it cannot be had; out of descriptors
+ * is the error *failed.
  */
 int
 file_open(struct live *l, const struct lproc *p, const char *name,
     struct stat *st, bool *failed)
 {
+	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	char path[PATH_MAX];
 	struct statx sx;
 	int fd;
@@ -65,7 +65,9 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 		return errstr_sys("%s", path);
 	if (!S_ISREG(sx.stx_mode))
 		return errstr_set("%s: not a regular file", path);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = open(path, flags | O_NOATIME);
+	if (fd == -1 && errno == EPERM)	/* it is not ours: open(2) */
+		fd = open(path, flags);
 	if (fd == -1) {
 		*failed = errno == EMFILE || errno == ENFILE;
 		return errstr_sys("%s", path);
@@ -150,7 +152,7 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 		return -1;
 	if ((src = source_file(s, fd, v->name, KB)) == NULL)
 		return -1;
-	return carry_note(l, v, src, (uint64_t)st.st_size, !elf);
+	return carry_note(l, v, src, &st, !elf);
 }
 
 void

@@ -13,9 +13,7 @@
 #include <unistd.h>
 
 struct frozen {
-	dev_t		 dev;	/* of the file */
-	ino_t		 ino;
-	off_t		 size;	/* when it was frozen */
+	struct stat	 st;	/* of the file, when it was frozen */
 	int		 fd;	/* owned; the copy */
 };
 
@@ -27,8 +25,8 @@ frozen_find(const struct live *l, const struct stat *st)
 	size_t i;
 
 	for (i = 0; i < l->nfrozen; i++)
-		if (l->frozen[i].dev == st->st_dev &&
-		    l->frozen[i].ino == st->st_ino)
+		if (l->frozen[i].st.st_dev == st->st_dev &&
+		    l->frozen[i].st.st_ino == st->st_ino)
 			return &l->frozen[i];
 	return NULL;
 }
@@ -112,9 +110,7 @@ frozen_copy(struct live *l, int fd, const struct stat *st)
 		close(copy);
 		return -1;
 	}
-	v[l->nfrozen].dev = st->st_dev;
-	v[l->nfrozen].ino = st->st_ino;
-	v[l->nfrozen].size = st->st_size;
+	v[l->nfrozen].st = *st;
 	v[l->nfrozen++].fd = copy;
 	return 0;
 }
@@ -130,8 +126,8 @@ frozen_has(const struct live *l, const struct stat *st)
 
 /*
  * What is to be read for a file that is open as fd (or not: -1), which is
- * closed if that is another: a descriptor, or -1 with errno.  The size in *st
- * is what it was then.
+ * closed if that is another: a descriptor, or -1 with errno.  *st is what it was
+ * then.
  */
 int
 frozen_open(const struct live *l, int fd, struct stat *st)
@@ -142,7 +138,7 @@ frozen_open(const struct live *l, int fd, struct stat *st)
 		return fd;
 	if (fd != -1)
 		close(fd);
-	st->st_size = f->size;
+	*st = f->st;
 	return fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
 }
 

@@ -8,6 +8,7 @@
 #include "snap.h"
 
 #include <sys/queue.h>
+#include <sys/stat.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -99,7 +100,7 @@ struct kept {			/* a run of pages that a clone lacks */
 struct carry {			/* a file to be carried along */
 	struct vma	 vma;	/* one that is of it; name owned */
 	struct source	*src;	/* borrowed */
-	uint64_t	 size;
+	struct stat	 st;
 	bool		 mem;	/* not as a text, but as memory */
 };
 
@@ -284,7 +285,7 @@ int		 source_live_pagemap(const struct source *);
 
 /* carry.c: which files are carried along */
 int		 carry_note(struct live *, const struct vma *,
-		    struct source *, uint64_t, bool);
+		    struct source *, const struct stat *, bool);
 int		 carry_open(struct live *, struct snap *,
 		    const struct lproc *, const struct vma *, const char *);
 void		 carry_free(struct live *);

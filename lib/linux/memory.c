@@ -200,8 +200,7 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 		k->fd = source_fd(k->file);
 		if ((how == TAKE_FILE ? k->file != k->text :
 		    file_isonly(v, &st)) &&
-		    carry_note(l, v, k->file, k->filesize,
-		    how == TAKE_DATA) == -1)
+		    carry_note(l, v, k->file, &st, how == TAKE_DATA) == -1)
 			return TAKE_FAILED;
 	} else {
 		close(k->fd);

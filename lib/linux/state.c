@@ -150,12 +150,6 @@ ask_itimers(struct asking *a)
 	return rc == -1 ? -1 : 0;
 }
 
-static intmax_t
-nanoseconds(const struct timespec *t)
-{
-	return (intmax_t)t->tv_sec * 1000000000 + t->tv_nsec;
-}
-
 /*
  * A timer that /proc/PID/timers tells of, with what only the process knows:
  * the time that is left, and the overruns.
@@ -188,7 +182,7 @@ ask_timer(struct asking *a, struct buf *b, long id, const char *text)
 		return -1;
 	buf_printf(b, "%ld %d %d %u %jx %d %jd %jd %jd\n", id, clock, sig,
 	    kind, value, tid, (intmax_t)(over < 0 ? 0 : over),
-	    nanoseconds(&v.it_interval), nanoseconds(&v.it_value));
+	    timespec_ns(&v.it_interval), timespec_ns(&v.it_value));
 	return 0;
 }
 
@@ -261,7 +255,7 @@ clock_seen(clockid_t clock, const char *name, const struct bytes *ours,
 	size_t i;
 
 	clock_gettime(clock, &ts);
-	t = nanoseconds(&ts);
+	t = timespec_ns(&ts);
 	for (i = 0; i < 2; i++) {
 		snprintf(text, sizeof text, "%.*s", (int)v[i]->len,
 		    v[i]->data == NULL ? "" : (const char *)v[i]->data);

@@ -169,23 +169,40 @@ proc_take(struct taker *k, struct lproc *lp)
 }
 
 /*
+ * Add what is to be known of a file that may have to be made anew.
+ */
+static void
+record_inode(const struct carry *c, struct filelist *rec)
+{
+	const struct stat *st = &c->st;
+
+	if (c->mem)
+		filelist_text(rec, "size", "%ju\n", (uintmax_t)st->st_size);
+	if (c->mem || st->st_nlink == 0 || path_isdeleted(c->vma.name))
+		filelist_text(rec, "inode", "%o %u %u %jd %jd\n",
+		    (unsigned int)st->st_mode, st->st_uid, st->st_gid,
+		    timespec_ns(&st->st_atim), timespec_ns(&st->st_mtim));
+}
+
+/*
  * Take a file that is carried along.
  */
 static int
 carry_take(struct taker *k, const struct carry *c)
 {
-	char name[] = "size", text[32];
-	struct file size = { name, (uint8_t *)text, 0 };
+	struct filelist rec = { 0 };
 	struct proc *p;
+	int rc;
 
+	record_inode(c, &rec);
 	pthread_mutex_lock(&k->lock);
 	p = (c->mem ? carried_addmem : carried_add)(k->snap, &c->vma, c->src,
-	    c->size);
+	    (uint64_t)c->st.st_size);
 	pthread_mutex_unlock(&k->lock);
-	size.len = (size_t)snprintf(text, sizeof text, "%ju\n",
-	    (uintmax_t)c->size);
-	if (p == NULL || k->take(k->arg, p, NULL, c->mem ? &size : NULL,
-	    c->mem ? 1 : 0) == -1)
+	rc = p == NULL ? -1 : rec.failed ? errstr_set("out of memory") :
+	    k->take(k->arg, p, NULL, rec.file, rec.n);
+	filelist_free(&rec);
+	if (rc == -1)
 		return errstr_wrap("%s", c->vma.name);
 	take_ready(k);
 	return 0;
