@@ -38,13 +38,14 @@ FMTSRC = fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 
 LINUXSRC = lib/linux/anonfile.c lib/linux/byname.c lib/linux/carry.c \
 	lib/linux/cgroup.c lib/linux/clone.c lib/linux/entries.c \
-	lib/linux/filekind.c lib/linux/frames.c lib/linux/freeze.c \
-	lib/linux/frozen.c lib/linux/guard.c lib/linux/headroom.c \
-	lib/linux/inject.c lib/linux/injectclone.c lib/linux/injectcode.c \
-	lib/linux/injectframe.c lib/linux/injectrun.c lib/linux/kallsyms.c \
-	lib/linux/keep.c lib/linux/kernspace.c lib/linux/live.c \
-	lib/linux/livepages.c lib/linux/livesource.c lib/linux/livespace.c \
-	lib/linux/memory.c lib/linux/openfile.c lib/linux/outside.c \
+	lib/linux/filekind.c lib/linux/findlink.c lib/linux/frames.c \
+	lib/linux/freeze.c lib/linux/frozen.c lib/linux/guard.c \
+	lib/linux/headroom.c lib/linux/inject.c lib/linux/injectclone.c \
+	lib/linux/injectcode.c lib/linux/injectframe.c lib/linux/injectrun.c \
+	lib/linux/kallsyms.c lib/linux/keep.c lib/linux/kernspace.c \
+	lib/linux/live.c lib/linux/livepages.c lib/linux/livesource.c \
+	lib/linux/livespace.c lib/linux/memory.c lib/linux/mounts.c \
+	lib/linux/openfile.c lib/linux/otherlink.c lib/linux/outside.c \
 	lib/linux/pageflags.c lib/linux/pagemap.c lib/linux/pageuse.c \
 	lib/linux/perfevent.c lib/linux/perforder.c lib/linux/perfrec.c \
 	lib/linux/pipedata.c lib/linux/procfs.c lib/linux/readers.c \

@@ -92,6 +92,7 @@ struct makeopen {		/* an open file description */
 	uint32_t	 id;	/* and in files.img; 0: not written */
 	char		*type;	/* owned, as all pointers here */
 	char		*path;
+	char		*link;	/* another path of it; or NULL */
 	char		*why;	/* it cannot be told in full, or restored; or
 				   NULL */
 	enum makewhy	 kind;	/* of why */
@@ -103,6 +104,7 @@ struct makeopen {		/* an open file description */
 	size_t		 ntarget;
 	unsigned int	 ends;	/* of its inode that are restored: bits */
 	bool		 data;	/* of its inode is written, of the first */
+	bool		 linked; /* path is another than it was opened by */
 	bool		 used;	/* by a chosen process */
 	const struct maketask *user; /* borrowed; the first that has it */
 };

@@ -149,6 +149,8 @@ line_read(struct makeopen *f, struct words *w)
 		return string_read(&f->type, w);
 	if (strcmp(w->word[0], "path") == 0)
 		return string_read(&f->path, w);
+	if (strcmp(w->word[0], "link") == 0)
+		return string_read(&f->link, w);
 	if (strcmp(w->word[0], "why") == 0)
 		return string_read(&f->why, w);
 	if (strcmp(w->word[0], "name") == 0)
@@ -170,11 +172,25 @@ line_read(struct makeopen *f, struct words *w)
 	return 0;
 }
 
+/*
+ * A file that has another name is what that leads to.
+ */
+static void
+link_use(struct makeopen *f)
+{
+	free(f->path);
+	f->path = f->link;
+	f->link = NULL;
+	f->v[OK_DELETED][0] = 0;
+	f->linked = true;
+}
+
 static void
 open_free(struct makeopen *f)
 {
 	free(f->type);
 	free(f->path);
+	free(f->link);
 	free(f->why);
 	free(f->name);
 	free(f->target);
@@ -205,6 +221,8 @@ open_read(struct criumake *m, const struct maketask *t, const char *name,
 	if (rc == 0 && f->type == NULL)
 		rc = words_bad(&w, "type, in one of the lines");
 	words_close(&w);
+	if (rc == 0 && f->link != NULL)
+		link_use(f);
 	return rc;
 }
 

@@ -70,6 +70,14 @@ content_check(struct criumake *m, const struct proc *p)
 	    NULL ? p->carried->path : "executable", im->missing[0].reason);
 }
 
+enum { MODE, NLINK, UID, GID, ATIME, MTIME, NUMBERS };	/* of inode */
+
+static bool
+content_inode(const struct proc *p, uint64_t v[NUMBERS])
+{
+	return content_numbers(p, "inode", "odddii", v);
+}
+
 /*
  * A time of so many nanoseconds, which may be less than 0.
  */
@@ -97,7 +105,6 @@ static void
 ghost_write(struct made *im, struct proc *content, uint64_t ino,
     const struct makeopen *f)
 {
-	enum { MODE, UID, GID, ATIME, MTIME, NUMBERS };
 	Criu__GhostFile e = CRIU__GHOST_FILE__INIT;
 	Criu__Timeval atime, mtime;
 	uint64_t v[NUMBERS];
@@ -106,7 +113,7 @@ ghost_write(struct made *im, struct proc *content, uint64_t ino,
 	    (uint32_t)f->v[OK_MODE][0] : S_IFREG | 0755;
 	e.uid = f != NULL ? (uint32_t)f->v[OK_UID][0] : 0;
 	e.gid = f != NULL ? (uint32_t)f->v[OK_GID][0] : 0;
-	if (content_numbers(content, "inode", "oddii", v)) {
+	if (content_inode(content, v)) {
 		e.mode = (uint32_t)v[MODE];
 		e.uid = (uint32_t)v[UID];
 		e.gid = (uint32_t)v[GID];
@@ -262,6 +269,62 @@ build_id(struct image *im, uint32_t words[16])
 }
 
 /*
+ * An open file of an inode whose name is deleted and that has another, which
+ * is its path; or NULL.
+ */
+static const struct makeopen *
+linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)
+{
+	size_t i;
+
+	for (i = 0; i < m->nopen; i++)
+		if (m->open[i]->linked && m->open[i]->v[OK_DEV][0] == dev &&
+		    m->open[i]->v[OK_INO][0] == ino)
+			return m->open[i];
+	return NULL;
+}
+
+/*
+ * What is carried along of a mapped file: NULL, if nothing is.
+ */
+static struct proc *
+mapped_content(struct criumake *m, struct maketask *t, const struct vma *v)
+{
+	struct proc *content;
+	char *exe;
+
+	if ((content = makereg_content(m, v->dev, v->ino)) != NULL)
+		return content;
+	exe = words_text(&t->rec, "exe");
+	if (exe != NULL && strcmp(exe, v->name) == 0 && t->proc->text != NULL)
+		content = t->proc;
+	free(exe);
+	return content;
+}
+
+/*
+ * Can a mapped file whose name is deleted be made anew?  1; 0 when it is noted
+ * that it cannot; or -1.
+ */
+static int
+gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
+    const struct proc *content)
+{
+	uint64_t inode[NUMBERS];
+	const char *why;
+
+	why = NULL;
+	if (content == NULL)
+		why = "whose content is not in the snapshot";
+	else if (v->flags & VMA_SHARED && content_inode(content, inode) &&
+	    inode[NLINK] > 0)
+		why = "which has another name that is not known";
+	return why == NULL ? 1 : make_refuse(m, WHY_DELETED, "process %"
+	    PRIu64 ": mapping at %" PRIx64 " of %s, %s", t->proc->pid,
+	    v->start, v->name, why);
+}
+
+/*
  * A new entry for a mapped file.
  */
 static int
@@ -269,12 +332,13 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
     struct maketext *x)
 {
 	Criu__RegFile r = CRIU__REG_FILE__INIT;
+	const struct makeopen *linked;
 	uint32_t words[16];
 	struct proc *content;
 	struct image *im;
-	char *exe;
 	size_t n;
 	bool gone;
+	int rc;
 
 	n = strlen(v->name);
 	if (*v->name != '/')
@@ -283,19 +347,15 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 		    "known", t->proc->pid, v->start, v->name);
 	gone = n > sizeof DELETED - 1 &&
 	    strcmp(v->name + n - (sizeof DELETED - 1), DELETED) == 0;
-	content = makereg_content(m, v->dev, v->ino);
-	exe = words_text(&t->rec, "exe");
-	if (content == NULL && exe != NULL && strcmp(exe, v->name) == 0 &&
-	    t->proc->text != NULL)
-		content = t->proc;
-	free(exe);
-	if (gone && content == NULL)
-		return make_refuse(m, WHY_DELETED, "process %" PRIu64
-		    ": mapping at %" PRIx64 " of %s, whose content is not in "
-		    "the snapshot", t->proc->pid, v->start, v->name);
+	content = mapped_content(m, t, v);
+	linked = gone ? linked_find(m, v->dev, v->ino) : NULL;
+	if (gone && linked == NULL &&
+	    (rc = gone_check(m, t, v, content)) != 1)
+		return rc;
 	r.id = x->id = ++m->lastid;
-	if ((r.name = strndup(v->name, gone ? n - (sizeof DELETED - 1) : n))
-	    == NULL)
+	r.name = linked != NULL ? strdup(linked->path) :
+	    strndup(v->name, gone ? n - (sizeof DELETED - 1) : n);
+	if (r.name == NULL)
 		return errstr_set("out of memory");
 	im = content == NULL ? NULL : content->text;
 	if (im != NULL && !gone && im->nmissing == 0) {
@@ -306,8 +366,8 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	}
 	reg_add(m, &r, NULL);
 	free(r.name);
-	return gone && remap_add(m, r.id, content, v->dev, v->ino, NULL) == -1
-	    ? -1 : 1;
+	return gone && linked == NULL && remap_add(m, r.id, content, v->dev,
+	    v->ino, NULL) == -1 ? -1 : 1;
 }
 
 /*

@@ -14,9 +14,11 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 
 #include <linux/magic.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -68,6 +70,18 @@ info_find(const char *info, const char *key)
 			break;
 	}
 	return NULL;
+}
+
+/*
+ * The number of the mount that a fdinfo tells of; 0: it does not.
+ */
+unsigned long
+info_mount(const char *info)
+{
+	const char *s;
+
+	s = info_find(info, "mnt_id:");
+	return s == NULL ? 0 : strtoul(s, NULL, 10);
 }
 
 /*
@@ -146,54 +160,6 @@ tell_stat(struct telling *t, const struct statx *sx)
 }
 
 /*
- * The type of the file system that a file is on, from the process's mounts,
- * into type: false where it is not among them.
- */
-static bool
-mount_type(const struct telling *t, char type[32])
-{
-	const struct bytes *m = &t->task->mounts;
-	char *line, *nl, *text;
-	const char *id, *s;
-	bool found;
-
-	if ((id = info_find(t->info, "mnt_id:")) == NULL || m->len == 0 ||
-	    (text = strndup((const char *)m->data, m->len)) == NULL)
-		return false;
-	found = false;
-	for (line = text; line != NULL && !found; line = nl) {
-		if ((nl = strchr(line, '\n')) != NULL)
-			*nl++ = '\0';
-		found = strtoul(id, NULL, 10) == strtoul(line, NULL, 10) &&
-		    (s = strstr(line, " - ")) != NULL &&
-		    sscanf(s, " - %31s", type) == 1;
-	}
-	free(text);
-	return found;
-}
-
-/*
- * Can a file be read without asking a server, which may be stopped by us?
- */
-static bool
-is_local(const struct telling *t)
-{
-	static const char *const local[] = {
-		"bcachefs", "btrfs", "devtmpfs", "hugetlbfs", "overlay",
-		"ramfs", "rootfs", "tmpfs", "ubifs", "zfs"
-	};
-	char type[32];
-	size_t i;
-
-	if (!mount_type(t, type))
-		return false;
-	for (i = 0; i < sizeof local / sizeof *local; i++)
-		if (strcmp(type, local[i]) == 0)
-			return true;
-	return major(t->dev) != 0 && strncmp(type, "fuse", 4) != 0;
-}
-
-/*
  * The content of a file that is nowhere else is carried along.
  */
 static void
@@ -205,6 +171,59 @@ tell_content(struct telling *t)
 	snprintf(name, sizeof name, "fd/%d", t->fd);
 	if (carry_open(t->live, t->snap, t->proc, &v, name) == -1)
 		tell_why(t, "its content cannot be had: %s", snap_errstr());
+}
+
+/*
+ * Does a file that would be made anew have what would get lost then: rights
+ * and attributes that xattr(7) tells of?
+ */
+static bool
+has_attributes(const struct telling *t)
+{
+	static const char *const lost[] = {
+		"user.", "trusted.", "system.posix_acl_", "security.capability"
+	};
+	char path[PATH_MAX], names[4096];
+	const char *s;
+	ssize_t n;
+	size_t i;
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", t->proc->mmtid, t->fd);
+	if ((n = listxattr(path, names, sizeof names - 1)) == -1)
+		return errno == ERANGE;
+	names[n] = '\0';
+	for (s = names; s < names + n; s += strlen(s) + 1)
+		for (i = 0; i < sizeof lost / sizeof *lost; i++)
+			if (strncmp(s, lost[i], strlen(lost[i])) == 0)
+				return true;
+	return false;
+}
+
+/*
+ * A regular file whose name is deleted, and that has another one, or none.
+ */
+static void
+nameless_tell(struct telling *t, const struct statx *sx)
+{
+	const char *link;
+
+	link = otherlink_find(t->live, t->dev, t->ino);
+	if (link != NULL)
+		buf_printf(&t->out, "link %s\n", link);
+	else if (sx->stx_nlink > 0)
+		tell_why(t, "it is deleted, and another name that it has was "
+		    "not found");
+	else if (t->flags & O_PATH)
+		tell_why(t, "it was opened with O_PATH, and is deleted");
+	else if (!mounts_local(&t->task->mounts, info_mount(t->info)))
+		tell_why(t, "it is deleted, and its content not on this "
+		    "machine");
+	else {
+		tell_content(t);
+		if (has_attributes(t))
+			tell_why(t, "it is deleted, and has extended "
+			    "attributes");
+	}
 }
 
 /*
@@ -221,15 +240,10 @@ named_tell(struct telling *t, const struct statx *sx)
 	if (!deleted && sx->stx_nlink > 0)
 		return;
 	buf_puts(&t->out, "deleted 1\n");
-	if (t->flags & O_PATH && S_ISREG(t->mode))
-		tell_why(t, "it was opened with O_PATH, and is deleted");
-	else if (!S_ISREG(t->mode))
-		tell_why(t, "it is deleted");
-	else if (!is_local(t))
-		tell_why(t, "it is deleted, and its content not on this "
-		    "machine");
+	if (S_ISREG(t->mode))
+		nameless_tell(t, sx);
 	else
-		tell_content(t);
+		tell_why(t, "it is deleted");
 }
 
 /*
@@ -239,10 +253,8 @@ named_tell(struct telling *t, const struct statx *sx)
 static bool
 is_memfd(const struct telling *t)
 {
-	char type[32];
-
 	return S_ISREG(t->mode) && strncmp(t->link, "/memfd:", 7) == 0 &&
-	    !mount_type(t, type);
+	    !mounts_have(&t->task->mounts, info_mount(t->info));
 }
 
 static void

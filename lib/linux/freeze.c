@@ -254,6 +254,7 @@ live_look(struct live *l)
 	while (r.grew)
 		if (live_round(&r) == -1)
 			return -1;
+	otherlinks_look(l);
 	if (!l->opts.clone)
 		return 0;
 	TAILQ_FOREACH(p, &l->procs, entry) {

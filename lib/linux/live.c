@@ -55,6 +55,7 @@ live_free(struct live *l)
 		free(p);
 	}
 	carry_free(l);
+	otherlinks_free(l);
 	files_free(l);
 	frozen_free(l);
 	headroom_free(l);

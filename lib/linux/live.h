@@ -104,6 +104,14 @@ struct carry {			/* a file to be carried along */
 	bool		 mem;	/* not as a text, but as memory */
 };
 
+struct otherlink {		/* a file whose name is deleted */
+	uint64_t	 dev;
+	uint64_t	 ino;
+	char		*path;	/* owned; another name; NULL: not found */
+	const char	*name;	/* borrowed; the last part of it */
+	int		 dir;	/* owned; where that is; -1: not found */
+};
+
 struct files;			/* what processes have open: openfile.c */
 
 struct live {
@@ -111,6 +119,8 @@ struct live {
 	struct carry	*carry;		/* owned; the taker's */
 	size_t		 ncarry;
 	struct files	*files;		/* owned; NULL: not looked at yet */
+	struct otherlink *link;		/* owned; before all was stopped */
+	size_t		 nlink;
 	struct source	*vdso;		/* borrowed; a copy of ours */
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
 	struct frozen	*frozen;	/* owned; by inode: frozen.c */
@@ -293,6 +303,17 @@ int		 file_open(struct live *, const struct lproc *, const char *,
 		    struct stat *, bool *);
 bool		 file_iself(int);
 bool		 path_isdeleted(const char *);
+
+/* otherlink.c: other names of files whose names are deleted */
+void		 otherlinks_look(struct live *);
+const char	*otherlink_find(const struct live *, uint64_t, uint64_t);
+void		 otherlinks_free(struct live *);
+
+/* mounts.c: what a process has mounted */
+bool		 mounts_have(const struct bytes *, unsigned long);
+bool		 mounts_local(const struct bytes *, unsigned long);
+bool		 mounts_layered(const struct bytes *, unsigned long);
+bool		 mounts_waylocal(const struct bytes *, const char *);
 
 /* openfile.c: what a process has open, and shares with others */
 void		 files_record(struct live *, struct snap *,

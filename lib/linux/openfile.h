@@ -118,6 +118,7 @@ void		 tell_type(struct telling *, const char *);
 void		 tell_path(struct telling *, const char *);
 bool		 tell_dup(struct telling *);
 const char	*info_find(const char *, const char *);
+unsigned long	 info_mount(const char *);
 
 /* anonfile.c: files without names */
 bool		 anonfile_tell(struct telling *);

@@ -179,8 +179,9 @@ record_inode(const struct carry *c, struct filelist *rec)
 	if (c->mem)
 		filelist_text(rec, "size", "%ju\n", (uintmax_t)st->st_size);
 	if (c->mem || st->st_nlink == 0 || path_isdeleted(c->vma.name))
-		filelist_text(rec, "inode", "%o %u %u %jd %jd\n",
-		    (unsigned int)st->st_mode, st->st_uid, st->st_gid,
+		filelist_text(rec, "inode", "%o %ju %u %u %jd %jd\n",
+		    (unsigned int)st->st_mode, (uintmax_t)st->st_nlink,
+		    st->st_uid, st->st_gid,
 		    timespec_ns(&st->st_atim), timespec_ns(&st->st_mtim));
 }
 

@@ -22,4 +22,33 @@ for how in -r -lr; do
 	is "$(cat "$log.anew" "$log.over")" newnew "snap $how: new files stay"
 	rm -f "$log".*
 done
+
+# criu has nothing for attributes.
+cat >"$tmp/attr.py" <<'EOP'
+#!/usr/bin/env python3
+import os, sys, time
+os.setsid()
+log = open(sys.argv[1], 'w', buffering=1)
+f = os.open(sys.argv[1] + '.attr', os.O_RDWR | os.O_CREAT)
+try:
+    os.setxattr(f, 'user.snap', b'1')
+except OSError:
+    print('none', file=log)
+os.unlink(sys.argv[1] + '.attr')
+while True:
+    print('attr', file=log)
+    time.sleep(.01)
+EOP
+chmod +x "$tmp/attr.py"
+start "$tmp/attr.py"
+"$BUILD/snap" -ro "$tmp/snap" "$pid"
+"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
+if grep -q none "$log"; then
+	skip 'attributes: refused' 'no extended attributes here'
+else
+	is "$(sed -n 's/.*descriptor [0-9]*: \(it is\)/\1/p' "$tmp/err")" "it is deleted, \
+and has extended attributes: $log.attr: cannot be restored" \
+	    'attributes: refused'
+fi
+end
 finish
