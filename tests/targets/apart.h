@@ -14,6 +14,7 @@
 #include "target.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <time.h>
 
 enum { TICK = 50 };		/* milliseconds from count to count */
@@ -51,6 +52,18 @@ tell(const char *who, uint64_t count, long wrong)
 	    wrong);
 	if (write(logfile, line, (size_t)n) != n)
 		abort();
+}
+
+/*
+ * End, and tell why, unless something is as it must be.
+ */
+static inline void
+must(bool good)
+{
+	if (!good) {
+		tell("must", 0, errno == 0 ? 1 : errno);
+		_exit(4);
+	}
 }
 
 static inline void

@@ -52,13 +52,6 @@ made(int fd)
 	return fd;
 }
 
-static inline void
-must(bool good)
-{
-	if (!good)
-		_exit(4);
-}
-
 /*
  * A file beside the log, filled.
  */

@@ -34,15 +34,6 @@ static char *mapped, *shared;
 static int object;
 
 static void
-must(bool good)
-{
-	if (!good) {
-		tell("must", 0, errno == 0 ? 1 : errno);
-		_exit(4);
-	}
-}
-
-static void
 file_make(const char *log, struct ghost *g, const char *name, off_t size,
     const off_t *at)
 {

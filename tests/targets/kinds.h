@@ -32,15 +32,6 @@ enum {
 enum { PR_SET_VMA = 0x53564d41, PR_SET_VMA_ANON_NAME = 0 };
 #endif
 
-static inline void
-must(bool good)
-{
-	if (!good) {
-		tell("must", 0, errno == 0 ? 1 : errno);
-		_exit(4);
-	}
-}
-
 static inline char *
 memory(size_t len, int flags)
 {

@@ -38,15 +38,6 @@ enum { MANY = sizeof files / sizeof *files };
 static char *mapped;
 
 static void
-must(bool good)
-{
-	if (!good) {
-		tell("must", 0, errno == 0 ? 1 : errno);
-		_exit(4);
-	}
-}
-
-static void
 dirs_make(const char *log)
 {
 	static const char *const dir[] = { "", "/a", "/a/x", "/a/x/y",
