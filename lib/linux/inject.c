@@ -7,7 +7,8 @@
  * injectframe.c.  For the thread that leads the process, which maps and
  * unmaps that memory, it is on the dead part of its stack instead, below the
  * stack pointer and what the ABI lets functions use there.
- * injectrun.c makes a thread run one, injectclone.c makes a clone.
+ * injectrun.c makes a thread run one, injectclone.c makes a clone, injectstop.c
+ * sees to it that a stopped process stays as it is.
  */
 #include "injectrun.h"
 
@@ -74,7 +75,7 @@ thread_enter(struct inject *in, pid_t tid)
 		return -1;
 	if (ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)in->options) == -1)
 		return inject_refused(in, "options");
-	return 0;
+	return stops_note(in);
 }
 
 /*
@@ -414,6 +415,8 @@ inject_end(struct inject *in)
 	rc = in->gone || in->lost ? -1 : inject_unmap(in);
 	if (thread_leave(in) == -1)
 		rc = -1;
+	else
+		stops_send(in);
 	if (in->dead != 0 && !in->gone && !in->lost && pwrite(in->mem,
 	    in->was, in->len, (off_t)in->dead) != (ssize_t)in->len)
 		rc = errstr_sys("/proc/%d/mem", in->pid);
@@ -422,6 +425,7 @@ inject_end(struct inject *in)
 	pthread_sigmask(SIG_SETMASK, &in->ours, NULL);
 	free(in->was);
 	free(in->buf);
+	free(in->stops);
 	free(in);
 	return rc;
 }

@@ -153,8 +153,10 @@ inject_halt(struct inject *in)
 			return inject_refused(in, "to stop");
 		if ((status = inject_wait(in, in->tid, START_MS)) <= 0)
 			return status == 0 ? inject_stuck(in) : -1;
-		if (status >> 16 == PTRACE_EVENT_STOP)
+		if (status >> 16 == PTRACE_EVENT_STOP) {
+			in->stopped = WSTOPSIG(status) != SIGTRAP;
 			return 0;
+		}
 	}
 }
 

@@ -1,7 +1,8 @@
 /*
  * What the files that inject system calls share: inject.c (the process, and
  * its memory for us), injectcode.c (the instructions), injectrun.c (one
- * call), injectclone.c (a clone), injectframe.c (the way back).
+ * call), injectclone.c (a clone), injectframe.c (the way back), injectstop.c
+ * (what it would take of signals).
  */
 #ifndef INJECTRUN_H
 #define INJECTRUN_H
@@ -47,6 +48,10 @@ struct inject {
 	bool		 entered;	/* the thread is not as it was */
 	bool		 gone;		/* the process is */
 	bool		 lost;		/* the thread is in a call for ever */
+	bool		 stopped;	/* the process was by a signal, when
+					   the thread was stopped last */
+	struct waiting	*stops;		/* owned; SIGSTOP that it took */
+	size_t		 nstops;
 	uintptr_t	 options;	/* of ptrace, for the thread */
 	struct user_regs_struct regs;	/* as they were */
 	uint64_t	 mask;		/* of its signals, likewise */
@@ -67,6 +72,10 @@ int		 inject_step(struct inject *, int, uint64_t);
 int		 inject_halt(struct inject *);
 int		 inject_enter(struct inject *, long, const uint64_t [6]);
 int		 inject_result(struct inject *, int64_t *);
+
+/* injectstop.c: SIGSTOP that waits in a stopped process */
+int		 stops_note(struct inject *);
+void		 stops_send(struct inject *);
 
 /* injectcode.c */
 int		 gadgets_find(struct gadgets *, pid_t, int,

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Signals that wait in a process are recorded, and wait on, each with where it
+# came from, whether the process runs or is stopped.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+# taken_as FLAGS WHAT: a snapshot of $pid, of which $tmp/before tells
+taken_as() {
+	snap -o "$tmp/snap" ${1:+"$1"} "$pid"
+	is "$rc" 0 "$2: taken" || diag <"$tmp/err"
+	python3 "$tests/live/pending.py" "$pid" >"$tmp/after"
+	try "$2: waits on" diff "$tmp/before" "$tmp/after"
+	python3 "$tests/live/pending.py" "$tmp/snap" "$pid" >"$tmp/rec"
+	try "$2: is recorded" diff "$tmp/before" "$tmp/rec"
+}
+
+is_stopped() {
+	grep -q '^State:.T' "/proc/$pid/status"
+}
+
+stop() {
+	kill -STOP "$pid"
+	until_true is_stopped
+}
+
+for flags in "" -n -l; do
+	for all in cont stop; do
+		what="$all $flags"
+		target "$targets/pending" "$all"
+		python3 "$tests/live/pending.py" "$pid" >"$tmp/before"
+		is "$(wc -l <"$tmp/before")" \
+		    "$([ "$all" = cont ] && echo 286 || echo 292)" \
+		    "$what: all wait"
+		taken_as "$flags" "$what"
+		unnoticed "$pid" "$what: all are had"
+	done
+
+	# stopped, and SIGSTOP waits for it and for each of its threads
+	target "$targets/pending" stop
+	stop
+	kill -STOP "$pid"
+	python3 - "$pid" <<'PY'
+import ctypes, os, sys
+pid = int(sys.argv[1])
+for tid in os.listdir('/proc/%d/task' % pid):
+    ctypes.CDLL(None).syscall(234, pid, int(tid), 19)	# tgkill
+PY
+	python3 "$tests/live/pending.py" "$pid" >"$tmp/before"
+	is "$(grep -c 'signal 19' "$tmp/before")" 3 \
+	    "stopped $flags: SIGSTOP waits"
+	taken_as "$flags" "stopped $flags"
+	try "stopped $flags: stays so" is_stopped
+	kill -CONT "$pid"
+	let_go "$pid" "stopped $flags: goes on"
+
+	# what comes when it goes on: nothing blocks it
+	target "$targets/threads"
+	stop
+	for sig in TERM STOP TSTP TTIN; do
+		kill -s "$sig" "$pid"
+	done
+	python3 "$tests/live/pending.py" "$pid" >"$tmp/before"
+	is "$(grep -c '^process: signal' "$tmp/before")" 4 \
+	    "unblocked $flags: all wait"
+	taken_as "$flags" "unblocked $flags"
+	try "unblocked $flags: stays stopped" is_stopped
+	kill -CONT "$pid"
+	wait "$pid" 2>/dev/null
+	is "$?" 143 "unblocked $flags: ends by what is left of them"
+done
+finish
