@@ -20,18 +20,18 @@ FMTSRC=fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/criumakecheck.c fmt/criumakecore.c fmt/criumakefd.c \
 	fmt/criumakefile.c fmt/criumakefind.c fmt/criumakemem.c \
 	fmt/criumakemm.c fmt/criumakeopen.c fmt/criumakereg.c \
-	fmt/criumakeregs.c fmt/criumaketask.c fmt/criumakethread.c \
-	fmt/criumaketree.c fmt/criumakewhy.c fmt/criumaps.c fmt/criumem.c \
-	fmt/criupages.c fmt/criuread.c fmt/criuregs.c fmt/criushm.c \
-	fmt/criustack.c fmt/criutask.c fmt/criuwrite.c fmt/elfsym.c \
-	fmt/fsdir.c fmt/fsread.c fmt/fsspan.c fmt/fstree.c fmt/linkmap.c \
-	fmt/linuxrec.c fmt/maps.c fmt/member.c fmt/merge.c fmt/mergerec.c \
-	fmt/open.c fmt/paths.c fmt/plan9.c fmt/plan9regs.c fmt/recapply.c \
-	fmt/recedit.c fmt/record.c fmt/recwords.c fmt/salvage.c \
-	fmt/snap6index.c fmt/snap6num.c fmt/snap6read.c fmt/snap6rec.c \
-	fmt/snap6run.c fmt/snap6seg.c fmt/snap6write.c fmt/snappages.c \
-	fmt/snapspace.c fmt/summed.c fmt/sysroot.c fmt/trailer.c \
-	fmt/trailread.c
+	fmt/criumakeregs.c fmt/criumakesignal.c fmt/criumaketask.c \
+	fmt/criumakethread.c fmt/criumaketree.c fmt/criumakewhy.c \
+	fmt/criumaps.c fmt/criumem.c fmt/criupages.c fmt/criuread.c \
+	fmt/criuregs.c fmt/criushm.c fmt/criustack.c fmt/criutask.c \
+	fmt/criuwrite.c fmt/elfsym.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \
+	fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
+	fmt/merge.c fmt/mergerec.c fmt/open.c fmt/paths.c fmt/plan9.c \
+	fmt/plan9regs.c fmt/recapply.c fmt/recedit.c fmt/record.c \
+	fmt/recwords.c fmt/salvage.c fmt/snap6index.c fmt/snap6num.c \
+	fmt/snap6read.c fmt/snap6rec.c fmt/snap6run.c fmt/snap6seg.c \
+	fmt/snap6write.c fmt/snappages.c fmt/snapspace.c fmt/summed.c \
+	fmt/sysroot.c fmt/trailer.c fmt/trailread.c
 
 LINUXSRC=lib/linux/anonfile.c lib/linux/byname.c lib/linux/carry.c \
 	lib/linux/cgroup.c lib/linux/clone.c lib/linux/entries.c \

@@ -57,54 +57,6 @@ corebits_must(struct criumake *m, struct maketask *t, const char *name,
 	    "of it", t->proc->pid, name);
 }
 
-/*
- * The blocked signals, bit 0 for signal 1.
- */
-uint64_t
-corebits_blocked(const struct maketask *t)
-{
-	struct recfile f;
-	uint64_t v;
-
-	if (linuxrec_find(&t->rec, "sigmask", &f) && f.len == 8)
-		return num_get(f.data, 8);
-	return status_numbers(t, "SigBlk", 16, &v, 1) == 1 ? v : 0;
-}
-
-/*
- * Signals that wait, siginfo_t after siginfo_t.
- */
-int
-corebits_pending(struct corebits *c, size_t which, const struct maketask *t,
-    const char *name)
-{
-	Criu__SignalQueue *q = &c->pending[which];
-	Criu__Siginfo *si;
-	struct recfile f;
-	size_t i, n;
-
-	criu__signal_queue__init(q);
-	if (!linuxrec_find(&t->rec, name, &f) || f.len == 0)
-		return 0;
-	if (f.len % SIGINFO != 0)
-		return errstr_set("process %" PRIu64 ": %s: %zu bytes, not "
-		    "of %d each", t->proc->pid, name, f.len, SIGINFO);
-	n = f.len / SIGINFO;
-	si = c->siginfo[which] = calloc(n, sizeof *si);
-	q->signals = calloc(n, sizeof *q->signals);
-	if (si == NULL || q->signals == NULL)
-		return errstr_set("out of memory");
-	for (i = 0; i < n; i++) {
-		criu__siginfo__init(&si[i]);
-		si[i].siginfo.len = SIGINFO;
-		si[i].siginfo.data = (uint8_t *)(uintptr_t)f.data +
-		    i * SIGINFO;
-		q->signals[i] = &si[i];
-	}
-	q->n_signals = n;
-	return 0;
-}
-
 static void
 caps_set(const struct maketask *t, const char *key, uint32_t *caps, size_t *n,
     uint32_t **to)
@@ -241,7 +193,7 @@ thread_set(struct criumake *m, struct corebits *c, struct maketask *p,
 		c->th.pdeath_sig = (uint32_t)v[0];
 	}
 	if (rc == -1 || sched_set(c, t) == -1 || creds_set(m, c, t) == -1 ||
-	    corebits_pending(c, 1, t, "sigpending/thread") == -1)
+	    corebits_pending(m, c, p, t, false) == -1)
 		return -1;
 	c->th.signals_p = &c->pending[1];
 	c->th.has_blk_sigset = true;

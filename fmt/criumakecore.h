@@ -1,6 +1,6 @@
 /*
- * What the two files share that make core-N.img: criumakecore.c, what every
- * thread has, and criumaketask.c, what a process has beside it.
+ * What the files share that make core-N.img: criumakecore.c, what every thread
+ * has, criumaketask.c, what a process has beside it, and criumakesignal.c.
  */
 #ifndef CRIUMAKECORE_H
 #define CRIUMAKECORE_H
@@ -42,9 +42,12 @@ struct corebits {		/* what a core is made of */
 /* criumakecore.c */
 int		 corebits_must(struct criumake *, struct maketask *,
 		    const char *, const char *, const char *, uint64_t *);
+
+/* criumakesignal.c: signals that wait */
 uint64_t	 corebits_blocked(const struct maketask *);
-int		 corebits_pending(struct corebits *, size_t,
-		    const struct maketask *, const char *);
+int		 corebits_stops(const struct criumake *, struct maketask *);
+int		 corebits_pending(struct criumake *, struct corebits *,
+		    struct maketask *, struct maketask *, bool);
 
 /* criumaketask.c */
 int		 corebits_task(struct criumake *, struct corebits *,

@@ -229,7 +229,9 @@ corebits_task(struct criumake *m, struct corebits *c, struct maketask *t)
 	uint64_t v;
 	int rc;
 
-	if (t->state == 'T') {
+	if ((rc = t->state == 'T' ? 1 : corebits_stops(m, t)) == -1)
+		return -1;
+	if (rc == 1) {
 		c->tc.task_state = STOPPED;
 		c->tc.has_stop_signo = true;
 		c->tc.stop_signo = stop_signal(t);
@@ -257,7 +259,7 @@ corebits_task(struct criumake *m, struct corebits *c, struct maketask *t)
 	}
 	if (rc == -1 || limits_set(c, t) == -1 ||
 	    sigactions_set(m, c, t) == -1 || timers_set(m, c, t) == -1 ||
-	    corebits_pending(c, 0, t, "sigpending/process") == -1)
+	    corebits_pending(m, c, t, t, true) == -1)
 		return -1;
 	c->tc.signals_s = &c->pending[0];
 	return 0;

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -440,6 +441,44 @@ test_process(void **state)
 	assert_int_equal(number(core, "5.10.11#1"), 1);
 	assert_int_equal(number(core, "5.10.14#1"), 10);
 	assert_int_equal(number(frame("fs-7.img", 0), "3"), 022);
+}
+
+/*
+ * SIGSTOP that came to a process while it was held, for itself or for a
+ * thread: it is stopped.
+ */
+static void
+test_stopped(void **state)
+{
+	static const char *const name[] = {
+		"sigpending/process", "sigpending/thread"
+	};
+	enum { SIGINFO = 128, STOPPED = 3 };
+	uint8_t b[2 * SIGINFO] = { 0 };
+	struct criuopts o = { 0 };
+	struct part core;
+	size_t i;
+
+	(void)state;
+	b[0] = SIGUSR1;
+	b[SIGINFO] = SIGSTOP;
+	for (i = 0; i < 2; i++) {
+		process_record(7);
+		set_bytes(name[i], b, sizeof b);
+		assert_int_equal(load_one(&o), 0);
+		core = frame("core-7.img", 0);
+		assert_int_equal(number(core, "3.1"), STOPPED);
+		assert_int_equal(number(core, "3.21"), SIGSTOP);
+	}
+	process_record(7);
+	set_bytes(name[0], b, SIGINFO);
+	assert_int_equal(load_one(&o), 0);
+	assert_int_equal(number(frame("core-7.img", 0), "3.1"), 1);
+	process_record(7);
+	set_bytes(name[0], b, SIGINFO - 1);
+	assert_int_equal(load_one(&o), -1);
+	assert_string_equal(snap_errstr(), "process 7: sigpending/process: "
+	    "127 bytes, not of 128 each");
 }
 
 static void
@@ -1049,6 +1088,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_process),
+		cmocka_unit_test(test_stopped),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_threads),

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Signals that wait in a process wait in what criu makes of its snapshot, with
+# where they came from; those that criu would lose are refused.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+waits() {
+	python3 "$tests/live/pending.py" "$pid"
+}
+is_stopped() {
+	grep -q '^State:.T' "/proc/$pid/status"
+}
+# stop_and SIGNAL ...: stopped, and more waits
+stop_and() {
+	kill -STOP "$pid"
+	until_true is_stopped
+	for sig; do
+		kill -s "$sig" "$pid"
+	done
+}
+# refused WHAT REASON
+refused() {
+	"$BUILD/snap" -o "$tmp/snap" "$pid"
+	"$BUILD/snapload" -D "$tmp/none" "$tmp/snap" >"$tmp/try" 2>&1
+	is "$? $(sed 's/process [0-9]*/process N/' "$tmp/try" | sort -u)" \
+	    "1 snapload: nothing is written
+snapload: process N: $2: cannot be restored" "$1: refused"
+	end
+}
+
+for all in cont stop; do
+	start pending "$all"
+	waits >"$tmp/before"
+	is "$(wc -l <"$tmp/before")" \
+	    "$([ "$all" = cont ] && echo 282 || echo 288)" "$all: all wait"
+	take "$tmp/$all" -r
+	end_taken
+	restore "$tmp/$all"
+	waits >"$tmp/after"
+	try "$all: wait on" diff "$tmp/before" "$tmp/after"
+	goes_on "$all"
+	end
+done
+
+# What stops a process that is stopped is nothing, and criu would wait for it
+# to go on.
+start counter
+stop_and STOP STOP TSTP TTIN CHLD
+take "$tmp/stopped" -r
+end_taken
+restore "$tmp/stopped"
+try "stopped: is again" until_true is_stopped
+kill -CONT "$pid"
+goes_on stopped
+end
+
+start pending trap
+refused SIGTRAP "signal 5 waits in it: criu takes it for its own"
+start pending chld
+refused "SIGCHLD of a thread" "signal 17 waits in it: criu loses it"
+start counter
+stop_and TERM
+refused "stopped, and killed" \
+    "signal 15 waits in it: stopped as it is, it would end at once"
+finish
