@@ -227,12 +227,10 @@ live_clone(struct live *l, struct snap *s)
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (clone_make(l, s, p) == 0)
 			continue;
-		p->skip = errno == ESRCH || proc_died(p->pid, p->mmtid);
 		strlcpy(why, snap_errstr(), sizeof why);
-		if (!p->skip)
+		if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
 			break;
-		if (!p->found)
-			return errstr_set("process %d exited", p->pid);
+		lproc_leave(l, p);
 	}
 	if (p == NULL) {
 		live_release(l);

@@ -22,7 +22,8 @@
 
 enum {
 	PATIENCE_MS = 3000,	/* for one round of stopping */
-	SLEEPER_MS = 300	/* where all that is left was in state D */
+	SLEEPER_MS = 300,	/* where all that is left was in state D */
+	ENDING_MS = 20		/* for a process that ends to be a zombie */
 };
 
 /*
@@ -132,20 +133,6 @@ round_thread(void *arg, long tid)
 }
 
 /*
- * A process that cannot be stopped: an error if it was asked for by
- * number, a warning if we found it ourselves.
- */
-static int
-proc_refused(struct live *l, struct lproc *p)
-{
-	if (!p->found)
-		return -1;
-	p->skip = true;
-	live_warn(l, "%s: left out", snap_errstr());
-	return 0;
-}
-
-/*
  * Look at the threads of a process that are new, or seize them.
  */
 static int
@@ -158,10 +145,7 @@ round_proc(struct round *r, struct lproc *p)
 	r->proc = p;
 	if (TAILQ_EMPTY(&p->threads)) {
 		if (proc_stat(p->pid, 0, &now) == -1) {
-			if (!p->found)
-				return errstr_set("no such process: %d",
-				    p->pid);
-			p->skip = true;
+			lproc_leave(r->live, p);
 			return 0;
 		}
 		p->kernel = now.kernel;
@@ -173,7 +157,7 @@ round_proc(struct round *r, struct lproc *p)
 	if (proc_list(p->pid, "task", round_thread, r) == -1) {
 		if (*snap_errstr() == '\0')
 			return 0;	/* it went away: live_settle tells */
-		return proc_refused(r->live, p);
+		lproc_refuse(r->live, p);
 	}
 	return 0;
 }
@@ -193,16 +177,74 @@ round_child(void *arg, long pid)
 }
 
 /*
- * Now that all are stopped: which thread of each process can be asked about
- * its memory, and which processes are gone.
+ * Let the threads of a process go.  One that has not stopped yet is waited for
+ * for some milliseconds; if it stops later it goes on when this process ends.
  */
-static int
+static void
+lproc_release(struct lproc *p)
+{
+	const struct timespec nap = { 0, 1000000 };
+	struct lthread *t;
+	int i, status;
+
+	TAILQ_FOREACH(t, &p->threads, entry) {
+		for (i = 0; i < 10 && (t->hold == HOLD_SEIZED ||
+		    t->hold == HOLD_BUSY); i++) {
+			thread_poll(t);
+			if (t->hold == HOLD_SEIZED)
+				nanosleep(&nap, NULL);
+		}
+		if (t->hold == HOLD_STOPPED &&
+		    ptrace(PTRACE_DETACH, t->tid, NULL, NULL) == -1)
+			(void)waitpid(t->tid, &status, WNOHANG | __WALL);
+		if (t->hold != HOLD_SEIZED && t->hold != HOLD_BUSY)
+			t->hold = HOLD_NONE;
+	}
+	if (p->since != 0)
+		p->held = (now_ns() - p->since) / 1000;
+	p->since = 0;
+}
+
+/*
+ * Is a process that has ended since it was looked at a zombie now?  Then so it
+ * was when the others were stopped, and what was seen of it is not true.  One
+ * that is about to end is waited for, for a moment.
+ */
+static bool
+lproc_iszombie(struct lproc *p)
+{
+	const struct timespec nap = { 0, 1000000 };
+	struct lthread *t;
+	int i;
+
+	if ((t = TAILQ_FIRST(&p->threads)) == NULL || t->tid != p->pid)
+		return false;
+	for (i = 0; i < ENDING_MS && proc_died(p->pid, p->pid); i++) {
+		t->state = proc_state(p->pid, p->pid);
+		if (t->state == 'Z') {
+			thread_look(p, t);
+			return true;
+		}
+		if (t->state == '\0')
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
+/*
+ * Now that all are stopped: which thread of each process can be asked about
+ * its memory, and which processes are gone.  One that is left out goes on.
+ */
+static void
 live_settle(struct live *l)
 {
 	struct lproc *p;
 	struct lthread *t;
 
 	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (p->skip)
+			lproc_release(p);
 		if (p->skip || p->kernel)
 			continue;
 		TAILQ_FOREACH(t, &p->threads, entry) {
@@ -211,16 +253,9 @@ live_settle(struct live *l)
 			if (p->mmtid == 0 && t->hold != HOLD_GONE)
 				p->mmtid = t->tid;
 		}
-		if (p->mmtid != 0)
-			continue;
-		t = TAILQ_FIRST(&p->threads);
-		if (t != NULL && t->state == 'Z')
-			continue;
-		if (!p->found)
-			return errstr_set("process %d exited", p->pid);
-		p->skip = true;
+		if (p->mmtid == 0 && !lproc_iszombie(p))
+			lproc_leave(l, p);
 	}
-	return 0;
 }
 
 /*
@@ -302,8 +337,8 @@ live_stop(struct live *l)
 			goto fail;
 		live_await(l);
 	}
-	if (live_settle(l) == -1 || state_read(l) == -1)
-		goto fail;
+	live_settle(l);
+	state_read(l);
 	return 0;
 fail:
 	live_await(l);
@@ -312,36 +347,15 @@ fail:
 }
 
 /*
- * Let all threads go.  One that has not stopped yet is waited for for some
- * milliseconds; if it stops later it goes on when this process ends.
+ * Let all threads go.
  */
 void
 live_release(struct live *l)
 {
-	const struct timespec nap = { 0, 1000000 };
 	struct lproc *p;
-	struct lthread *t;
-	int i, status;
 
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		TAILQ_FOREACH(t, &p->threads, entry) {
-			for (i = 0; i < 10 && (t->hold == HOLD_SEIZED ||
-			    t->hold == HOLD_BUSY); i++) {
-				thread_poll(t);
-				if (t->hold == HOLD_SEIZED)
-					nanosleep(&nap, NULL);
-			}
-			if (t->hold == HOLD_STOPPED && ptrace(PTRACE_DETACH,
-			    t->tid, NULL, NULL) == -1)
-				(void)waitpid(t->tid, &status,
-				    WNOHANG | __WALL);
-			if (t->hold != HOLD_SEIZED && t->hold != HOLD_BUSY)
-				t->hold = HOLD_NONE;
-		}
-		if (p->since != 0)
-			p->held = (now_ns() - p->since) / 1000;
-		p->since = 0;
-	}
+	TAILQ_FOREACH(p, &l->procs, entry)
+		lproc_release(p);
 	live_mark(l, false);
 }
 

@@ -204,16 +204,41 @@ live_found(struct live *l, pid_t pid)
 }
 
 /*
- * Add a process, or the process that a thread belongs to, by number.
+ * Add a process, or the process that a thread belongs to, by number.  If there
+ * is none that is told, and the result is incomplete.
  */
 int
 live_addpid(struct live *l, pid_t pid)
 {
 	pid_t leader;
 
-	if ((leader = proc_leader(pid)) == -1)
-		return errstr_set("no such process: %d", pid);
+	if ((leader = proc_leader(pid)) == -1) {
+		live_warn(l, "no such process: %d", pid);
+		return 0;
+	}
 	return live_add(l, leader, false);
+}
+
+/*
+ * Leave out a process that cannot be taken; errstr tells why.
+ */
+void
+lproc_refuse(struct live *l, struct lproc *p)
+{
+	p->skip = true;
+	live_warn(l, "%s: left out", snap_errstr());
+}
+
+/*
+ * Leave out a process that has ended.  That is told, unless it was found among
+ * others and was gone before these were stopped.
+ */
+void
+lproc_leave(struct live *l, struct lproc *p)
+{
+	p->skip = true;
+	if (!p->found || p->mmtid != 0)
+		live_warn(l, "process %d exited: left out", p->pid);
 }
 
 static int

@@ -145,6 +145,8 @@ void		 live_say(const struct live *, const char *, ...)
 /* live.c */
 struct lproc	*lproc_find(const struct live *, pid_t);
 int		 live_found(struct live *, pid_t);
+void		 lproc_leave(struct live *, struct lproc *);
+void		 lproc_refuse(struct live *, struct lproc *);
 void		 thread_ungather(struct lthread *);
 void		 thread_forget(struct lthread *);
 
@@ -226,7 +228,7 @@ void		 regs_abort(pid_t);
 void		 thread_outside(const struct lproc *, struct lthread *);
 
 /* state.c: what only a process itself can tell */
-int		 state_read(struct live *);
+void		 state_read(struct live *);
 
 /* task.c: what /proc gives of a stopped thread */
 int		 task_read(struct live *, struct lproc *, struct lthread *,

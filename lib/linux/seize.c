@@ -17,7 +17,7 @@
 
 /*
  * What of a thread can only be seen before it is stopped by us: afterwards
- * it sleeps in ptrace's stop.
+ * it sleeps in ptrace's stop.  What was seen before is forgotten.
  */
 void
 thread_look(struct lproc *p, struct lthread *t)
@@ -27,6 +27,7 @@ thread_look(struct lproc *p, struct lthread *t)
 	};
 	size_t i;
 
+	filelist_free(&t->seen);
 	for (i = 0; i < sizeof name / sizeof *name; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
 }

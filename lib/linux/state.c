@@ -356,10 +356,9 @@ observe(struct live *l, struct lproc *p, struct lthread *leader)
 
 /*
  * Read the state of all processes of a set, which are stopped.  In those in
- * which nothing is to be run, or can be, only what is seen from outside.  -1
- * if one that was asked for has died.
+ * which nothing is to be run, or can be, only what is seen from outside.
  */
-int
+void
 state_read(struct live *l)
 {
 	struct lthread *t, *leader;
@@ -382,10 +381,7 @@ state_read(struct live *l)
 			continue;
 		else if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
 			observe(l, p, leader);
-		else if (p->found)
-			p->skip = true;
 		else
-			return errstr_set("process %d exited", p->pid);
+			lproc_leave(l, p);
 	}
-	return 0;
 }

@@ -44,9 +44,11 @@ thread_gather(struct live *l, struct snap *s, struct lproc *lp,
 		gone = errno == ESRCH || errno == ENOENT;
 		task_free(t);
 		free(t);
-		if (th->tid == lp->pid && !lp->found)
-			return -1;
-		if (!gone)
+		if (gone && th->tid == lp->pid)
+			lproc_leave(l, lp);
+		else if (th->tid == lp->pid)
+			lproc_refuse(l, lp);
+		else if (!gone)
 			live_warn(l, "thread %d of process %d is left out: %s",
 			    th->tid, lp->pid, snap_errstr());
 		return 0;
@@ -61,7 +63,7 @@ thread_gather(struct live *l, struct snap *s, struct lproc *lp,
 
 /*
  * Gather what is told of a process and its threads.  All of it must be
- * stopped.
+ * stopped.  Without what is told of the first one, it is left out.
  */
 int
 proc_gather(struct live *l, struct snap *s, struct lproc *lp)
@@ -70,7 +72,8 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 
 	lp->gathered = true;
 	TAILQ_FOREACH(th, &lp->threads, entry)
-		if ((th->tid == lp->pid || th->hold != HOLD_GONE) &&
+		if (!lp->skip && (th->tid == lp->pid ||
+		    th->hold != HOLD_GONE) &&
 		    thread_gather(l, s, lp, th) == -1)
 			return -1;
 	return 0;
@@ -159,8 +162,12 @@ proc_take(struct taker *k, struct lproc *lp)
 
 	if (!lp->gathered && proc_gather(k->live, k->snap, lp) == -1)
 		return -1;
+	/* killed while it was held, its memory is gone */
+	if (!lp->skip && lp->clone == 0 && lp->mmtid != 0 &&
+	    proc_died(lp->pid, lp->mmtid))
+		lproc_leave(k->live, lp);
 	TAILQ_FOREACH(th, &lp->threads, entry) {
-		if (k->quit)
+		if (k->quit || lp->skip)
 			break;
 		if (th->task != NULL && thread_take(k, lp, th) == -1)
 			return -1;

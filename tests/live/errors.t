@@ -21,8 +21,8 @@ refused() {
 }
 o=$tmp/dir/snap
 
-refused 1 "snap: no such process: N" -o "$o" 2147483647
-refused 1 "snap: no such process: N" -o "$o" "$pid" 2147483647
+refused 1 "snap: no such process: N
+snap: nothing to take a snapshot of" -o "$o" 2147483647
 refused 1 "snap: 0 is not a process id" -o "$o" 0
 refused 1 "snap: N is not a process id" -o "$o" 99999999999999999999
 refused 1 'snap: no process of yours is called "no such name"' -o "$o" \
@@ -55,7 +55,7 @@ refused 1 "snap: TMP/dir: Is a directory" -o "$tmp/dir" "$pid"
 refused 1 'snap: "": No such file or directory' -o "" "$pid"
 snap -o "$o" "$pid"
 cp "$o" "$tmp/old"
-snap -o "$o" "$pid" 2147483647
+snap -o "$o" 2147483647
 try "a file that was there stays" cmp "$o" "$tmp/old"
 rm "$o"
 

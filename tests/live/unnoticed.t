@@ -16,13 +16,13 @@ is "$bad" 0 "blocked: 50 snapshots taken"
 let_go "$pid" "blocked: let go"
 unnoticed "$pid" "blocked: no call came back"
 
-# When another process makes it fail, those already held are let go as
+# Where another process cannot be had, those that are held are let go as
 # gently.
 target "$targets/blocked"
 for ((i = 0; i < 30; i++)); do
 	snap -o "$tmp/snap2" "$pid" 2147483647
 done
-is "$rc $err" "1 snap: no such process: N" "blocked: fails early"
+is "$rc $err" "1 snap: no such process: N" "blocked: another is gone"
 if is_root; then
 	held=$pid
 	sleep 1000 &
@@ -34,15 +34,15 @@ if is_root; then
 		snap=$tmp/pub/snap snap -o "$tmp/pub/snap2" "$pid" "$foreign"
 	done
 	as=(env)
-	is "$rc $err" "1 snap: process N belongs to user 0: be that user, or root (CAP_SYS_PTRACE)" \
-	    "blocked: fails in the middle"
-	let_go "$pid" "blocked: let go after a failure"
-	unnoticed "$pid" "blocked: no call came back after a failure"
+	is "$rc $err" "1 snap: process N belongs to user 0: be that user, or root (CAP_SYS_PTRACE): left out" \
+	    "blocked: another is refused"
+	let_go "$pid" "blocked: let go after that"
+	unnoticed "$pid" "blocked: no call came back after a refusal"
 	pid=$held
 else
-	skip "blocked: fails in the middle" "needs root"
+	skip "blocked: another is refused" "needs root"
 fi
-unnoticed "$pid" "blocked: no call came back after an early failure"
+unnoticed "$pid" "blocked: no call came back where another was gone"
 
 # Time-outs end, although snapshots are taken more often.
 target "$targets/expire"

@@ -41,12 +41,14 @@ resident "$pid" >"$tmp/after"
 try "deleted data file: resident set" diff "$tmp/before" "$tmp/after"
 
 snap -o "$tmp/pub/other" "$foreign"
-is "$rc $err" "1 snap: process ${foreign/#[0-9]*/N} belongs to user 0: be that user, or root (CAP_SYS_PTRACE)" \
+is "$rc $err" "1 snap: process ${foreign/#[0-9]*/N} belongs to user 0: be that user, or root (CAP_SYS_PTRACE): left out
+snap: nothing to take a snapshot of" \
     "another's process" || diag <"$tmp/err"
 snap -o "$tmp/pub/other" "$pid" "$foreign"
 is "$rc" 1 "one's own and another's"
 let_go "$pid" "one's own: let go"
-ok "$([ -e "$tmp/pub/other" ]; echo $((! $?)))" "no file"
+check "$tmp/pub/other" "$pid" "one's own: taken"
+rm "$tmp/pub/other"
 if [ "$foreign" -ne 1 ]; then
 	snap -o "$tmp/pub/other" sleep
 	case $err in
@@ -66,7 +68,8 @@ print "report none 0\n";
 EOF
 target perl "$tmp/pub/hide.pl"
 snap -o "$tmp/pub/other" "$pid"
-is "$rc $err" "1 snap: process N is not dumpable (set-user-ID, or prctl(N)): CAP_SYS_PTRACE is needed" \
+is "$rc $err" "1 snap: process N is not dumpable (set-user-ID, or prctl(N)): CAP_SYS_PTRACE is needed: left out
+snap: nothing to take a snapshot of" \
     "a process that is not dumpable"
 unnoticed "$pid" "a process that is not dumpable: not noticed"
 
