@@ -353,7 +353,9 @@ criumake_can(struct snap *s)
 			continue;
 		can = linuxrec_find(&r, "pages", &f) ||
 		    linuxrec_find(&r, "observed", &f) ||
-		    linuxrec_find(&r, "shares", &f);
+		    linuxrec_find(&r, "shares", &f) ||
+		    (linuxrec_find(&r, "status", &f) &&
+		    memmem(f.data, f.len, "\nState:\tZ", 9) != NULL);
 		linuxrec_close(&r);
 	}
 	return can;

@@ -182,6 +182,10 @@ makecheck_process(struct criumake *m, struct maketask *t)
 
 	if (session_check(m, t) == -1)
 		return -1;
+	if (maketask_ended(t) && t == m->root)
+		return make_never(m, "process %" PRIu64 ": it has ended, a "
+		    "zombie, of which its parent is not in the snapshot: "
+		    "cannot be restored", t->proc->pid);
 	if (maketask_ended(t))
 		return t->stat[20] <= 1 ? 0 : make_never(m, "process %" PRIu64
 		    ": its first thread has ended, and others have not: "

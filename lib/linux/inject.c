@@ -160,22 +160,72 @@ is_there(int pagemap, uint64_t at, size_t len)
 }
 
 /*
- * Where the leader's stack is dead: below its stack pointer, where it was
- * once, or, when it is on another stack (of a coroutine, or for signals), at
- * the very end, if that was never reached.  Only if it was never further
- * down than now do we add to it, one page or two.
+ * The stack of a thread that the leader runs on, for it was forked by one:
+ * private memory above a guard.  NULL: it runs on something else.
+ */
+static const struct vma *
+thread_stack(const struct inject *in, const struct vmas *l)
+{
+	const unsigned int rights = VMA_READ | VMA_WRITE | VMA_EXEC;
+	const struct vma *v;
+
+	v = vmas_find(l, in->regs.rsp);
+	if (v == NULL || v == l->v || v->ino != 0 || (v->flags & (VMA_READ |
+	    VMA_WRITE | VMA_SHARED)) != (VMA_READ | VMA_WRITE))
+		return NULL;
+	return v[-1].end == v->start && (v[-1].flags & rights) == 0 ? v : NULL;
+}
+
+/*
+ * Take len bytes of a stack that are dead: below the stack pointer, where it
+ * was once, or, when the leader is on another stack, at the very end, if that
+ * was never reached.  False if there is no room for them.
+ */
+static bool
+take_dead(struct inject *in, const struct vma *v, size_t len)
+{
+	uint64_t at, lower;
+	bool below;
+	int fd;
+
+	at = (uint64_t)in->regs.rsp - (uint64_t)(REDZONE + len);
+	at -= at % 64;
+	below = in->regs.rsp >= v->start && in->regs.rsp < v->end;
+	if (below && at < v->start)
+		return false;
+	if (!below)
+		at = v->start;
+	fd = proc_open(in->pid, in->tid, "pagemap", O_RDONLY);
+	for (lower = at; below && lower >= v->start; lower -= 4096)
+		if (is_there(fd, lower, len)) {
+			at = lower;
+			break;
+		}
+	if (fd != -1)
+		close(fd);
+	if (pread(in->mem, in->was, len, (off_t)at) != (ssize_t)len ||
+	    (!below && !is_zero(in->was, len)))
+		return false;
+	in->dead = at;
+	in->len = len;
+	return true;
+}
+
+/*
+ * Find where the leader's stack is dead: its own or, if it is on another (of a
+ * thread, of a coroutine, or for signals) and has used its own to the end, the
+ * one of a thread.  Only if it was never further down than now do we add to
+ * it, one page or two.
  */
 static int
 find_dead(struct inject *in, const struct vmas *l)
 {
 	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
 	    .regs = &in->regs };
-	const struct vma *v;
+	const struct vma *v, *other;
 	struct stacks none;
-	uint64_t at, lower;
 	size_t i;
-	int fd, len;
-	bool below;
+	int len;
 
 	for (v = NULL, i = 0; i < l->n; i++)
 		if (strcmp(l->v[i].name, "[stack]") == 0)
@@ -183,29 +233,13 @@ find_dead(struct inject *in, const struct vmas *l)
 	len = frame_build(in->buf, 0, &w, &none);
 	if (len == -1)
 		return inject_refused(in, "extended state");
-	if (v == NULL)
+	other = thread_stack(in, l);
+	if (v == NULL && other == NULL)
 		return errstr_set("it has no stack");
-	at = (uint64_t)in->regs.rsp - (uint64_t)(REDZONE + len);
-	at -= at % 64;
-	below = in->regs.rsp >= v->start && in->regs.rsp < v->end;
-	if (below && at < v->start)
-		return errstr_set("no room on its stack");
-	if (!below)
-		at = v->start;
-	fd = proc_open(in->pid, in->tid, "pagemap", O_RDONLY);
-	for (lower = at; below && lower >= v->start; lower -= 4096)
-		if (is_there(fd, lower, (size_t)len)) {
-			at = lower;
-			break;
-		}
-	if (fd != -1)
-		close(fd);
-	if (pread(in->mem, in->was, (size_t)len, (off_t)at) != len ||
-	    (!below && !is_zero(in->was, (size_t)len)))
-		return errstr_set("no room on its stack");
-	in->dead = at;
-	in->len = (size_t)len;
-	return 0;
+	if ((v != NULL && take_dead(in, v, (size_t)len)) ||
+	    (other != NULL && take_dead(in, other, (size_t)len)))
+		return 0;
+	return errstr_set("no room on its stack");
 }
 
 /*

@@ -70,6 +70,27 @@ is "$i" 40 "stopped at any moment: taken" || diag <"$tmp/err"
 let_go "$pid" "stopped at any moment: let go"
 unnoticed "$pid" "stopped at any moment: all goes on"
 
+# Forked by a thread, whose stack it is on; its own was used to the end.
+target "$targets/threadfork"
+child=$(sed -n 's/^child //p' "$lines")
+for flags in "" -l; do
+	snap -o "$tmp/snap" ${flags:+"$flags"} "$child"
+	is "$rc $err" "0 " "forked by a thread: taken $flags"
+done
+let_go "$child" "forked by a thread: let go"
+unnoticed "$pid" "forked by a thread: not noticed"
+
+# Of a zombie there is nothing to ask for, and nothing to restore.
+target "$targets/zombie"
+snap -o "$tmp/snap" "$(sed -n 's/^child //p' "$lines")"
+is "$rc $err" "1 snap: process N is a zombie: it has no memory and no registers any more" \
+    "zombie: taken"
+"$BUILD/snapload" -j -D "$tmp/images" "$tmp/snap" 2>"$tmp/err"
+is "$? $(sed 's/process [0-9]*/process N/' "$tmp/err")" \
+    "1 snapload: process N: it has ended, a zombie, of which its parent is not in the snapshot: cannot be restored
+snapload: nothing is written" "zombie: snapload says what it is"
+unnoticed "$pid" "zombie: not noticed by its parent"
+
 if [ -x "$targets/bits32" ]; then
 	target "$targets/bits32"
 	snap -o "$tmp/snap" "$pid"
