@@ -73,6 +73,9 @@ int		 inject_halt(struct inject *);
 int		 inject_enter(struct inject *, long, const uint64_t [6]);
 int		 inject_result(struct inject *, int64_t *);
 
+/* injectdead.c: where a stack is dead */
+int		 dead_find(struct inject *, const struct vmas *);
+
 /* injectstop.c: SIGSTOP that waits in a stopped process */
 int		 stops_note(struct inject *);
 void		 stops_send(struct inject *);
