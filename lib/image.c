@@ -11,19 +11,10 @@
  * them back.
  */
 #include "bisect.h"
-#include "snap.h"
-#include "tree.h"
+#include "view.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static int
-piece_cmp(struct piece *a, struct piece *b)
-{
-	return a->first < b->first ? -1 : a->first > b->first;
-}
-
-TREE_GENERATE(view, piece, entry, piece_cmp)
 
 /*
  * A new segment of len bytes (at least 1) at base, with nothing described
@@ -170,154 +161,16 @@ image_whole(struct proc *p, enum image_kind kind, struct source *src,
 void
 image_free(struct image *im)
 {
-	struct piece *p, *next;
 	size_t i;
 
 	if (im == NULL)
 		return;
-	RB_FOREACH_SAFE(p, view, &im->view, next) {
-		RB_REMOVE(view, &im->view, p);
-		free(p);
-	}
+	view_free(&im->view);
 	for (i = 0; i < im->nseg; i++)
 		segment_free(im->seg[i]);
 	free(im->seg);
 	free(im->missing);
 	free(im);
-}
-
-/*
- * The piece with the greatest first address at or below addr, or NULL.
- */
-static struct piece *
-piece_below(struct image *im, uint64_t addr)
-{
-	struct piece *p, *best;
-
-	best = NULL;
-	for (p = RB_ROOT(&im->view); p != NULL;) {
-		if (p->first <= addr) {
-			best = p;
-			p = RB_RIGHT(p, entry);
-		} else
-			p = RB_LEFT(p, entry);
-	}
-	return best;
-}
-
-/*
- * The piece of the view in which an address lies, or NULL.
- */
-struct piece *
-image_find(struct image *im, uint64_t addr)
-{
-	struct piece *p;
-
-	p = piece_below(im, addr);
-	return p != NULL && addr <= p->last ? p : NULL;
-}
-
-/*
- * The piece in which an address lies, or else the first one behind it; NULL
- * where there is none.
- */
-struct piece *
-image_next(struct image *im, uint64_t addr)
-{
-	struct piece *p;
-
-	if ((p = piece_below(im, addr)) == NULL)
-		return RB_MIN(view, &im->view);
-	return addr <= p->last ? p : RB_NEXT(view, &im->view, p);
-}
-
-/*
- * The first and the last piece of an image (NULL for an image that is NULL)
- * and the one behind a piece, in the order of their addresses; NULL behind
- * the last.
- */
-struct piece *
-image_first(struct image *im)
-{
-	return im == NULL ? NULL : RB_MIN(view, &im->view);
-}
-
-struct piece *
-image_last(struct image *im)
-{
-	return im == NULL ? NULL : RB_MAX(view, &im->view);
-}
-
-struct piece *
-piece_next(struct piece *p)
-{
-	return RB_NEXT(view, NULL, p);
-}
-
-static int
-piece_add(struct image *im, uint64_t first, uint64_t last, struct segment *s)
-{
-	struct piece *p;
-
-	if ((p = calloc(1, sizeof *p)) == NULL)
-		return errstr_set("out of memory");
-	p->first = first;
-	p->last = last;
-	p->seg = s;
-	RB_INSERT(view, &im->view, p);
-	return 0;
-}
-
-/*
- * Take the addresses first..last out of the view.
- */
-static int
-view_cut(struct image *im, uint64_t first, uint64_t last)
-{
-	struct piece *p, *next;
-	uint64_t end;
-
-	p = piece_below(im, first);
-	if (p == NULL)
-		p = RB_MIN(view, &im->view);
-	for (; p != NULL && p->first <= last; p = next) {
-		next = RB_NEXT(view, &im->view, p);
-		if (p->last < first)
-			continue;
-		end = p->last;
-		if (p->first < first)
-			p->last = first - 1;
-		else {
-			RB_REMOVE(view, &im->view, p);
-			if (end <= last) {
-				free(p);
-				continue;
-			}
-			p->first = last + 1;
-			RB_INSERT(view, &im->view, p);
-			continue;
-		}
-		if (end > last && piece_add(im, last + 1, end, p->seg) == -1)
-			return -1;
-	}
-	return 0;
-}
-
-/*
- * Note which segments a new one lies over.
- */
-static void
-mark_overlaps(struct image *im, struct segment *s)
-{
-	struct piece *p;
-	uint64_t last;
-
-	last = s->base + (s->len - 1);
-	if ((p = piece_below(im, s->base)) == NULL)
-		p = RB_MIN(view, &im->view);
-	for (; p != NULL && p->first <= last; p = RB_NEXT(view, NULL, p))
-		if (p->last >= s->base)
-			p->seg->overlaps = s->overlaps = true;
 }
 
 /*
@@ -341,10 +194,7 @@ image_insert(struct image *im, struct segment *s)
 	}
 	im->seg[im->nseg++] = s;
 	s->image = im;
-	mark_overlaps(im, s);
-	if (view_cut(im, s->base, s->base + (s->len - 1)) == -1)
-		return -1;
-	return piece_add(im, s->base, s->base + (s->len - 1), s);
+	return view_insert(im, s);
 }
 
 /*
@@ -401,7 +251,7 @@ image_sortmissing(struct image *im)
 int
 image_punch(struct image *im, uint64_t start, uint64_t end)
 {
-	return view_cut(im, start, end - 1);
+	return view_cut(&im->view, start, end - 1);
 }
 
 /*

@@ -115,7 +115,7 @@ int		 source_read(struct source *, const struct run *, size_t,
 		    uint8_t *);
 
 /*
- * The model: image.c
+ * The model: image.c, and view.c, which tells what is seen at an address
  */
 struct extent {			/* a run of kilobytes in a segment */
 	uint64_t	 kb;	/* the first, from the segment's base */
