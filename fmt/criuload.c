@@ -319,7 +319,7 @@ entry_fill(struct criuload *l, struct object *o, const struct pages *p)
 			return errstr_set("%s: %jx is said to be present, but "
 			    "is not in the memory of the snapshot", o->name,
 			    (uintmax_t)addr);
-		if (pc->seg->overlaps)
+		if (o->proc->mem->overlaps)
 			return errstr_set("%s: %jx is in the snapshot twice",
 			    o->name, (uintmax_t)addr);
 		kb = (addr - pc->seg->base) / KB;

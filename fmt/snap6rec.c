@@ -71,7 +71,8 @@ fail:
 }
 
 /*
- * The text or memory of r->proc, made when there is none.
+ * The text or memory of r->proc, made when there is none, for another record
+ * of it.
  */
 struct image *
 reader_image(struct reader *r, enum image_kind kind)
@@ -81,6 +82,8 @@ reader_image(struct reader *r, enum image_kind kind)
 	im = kind == IMAGE_TEXT ? &r->proc->text : &r->proc->mem;
 	if (*im == NULL)
 		*im = image_new(r->proc, kind);
+	if (*im != NULL)
+		image_section(*im);
 	return *im;
 }
 

@@ -112,50 +112,58 @@ read_zero(struct reader *r)
 }
 
 /*
- * The segment and the kilobyte in it that a reference means.  The segment
- * being read is there as far as it is described.
+ * The address in an image that a reference to addr means, in *addr.  The
+ * offsets in a text count from its first segment, which may be the one that
+ * is being read.
+ */
+static int
+refer_address(const struct reader *r, const struct image *im, char type,
+    uint64_t *addr)
+{
+	uint64_t origin;
+
+	origin = im->nseg > 0 ? image_origin(im) : 0;
+	if (type == 't' && im->nseg == 0 && r->image == im)
+		origin = r->seg->base;
+	if (__builtin_add_overflow(*addr, origin, addr))
+		return errstr_set("beyond 2^64");
+	return 0;
+}
+
+/*
+ * The segment and the kilobyte in it that a reference means: of what is seen
+ * at the address so far.  The segment being read is there as far as it is
+ * described, under those before it in its record.
  */
 static struct segment *
 refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
     uint64_t *kb)
 {
-	enum image_kind kind;
 	struct image *im;
-	struct piece *pc = NULL;
+	struct piece *pc;
 	struct segment *s;
-	uint64_t origin;
 
-	kind = type == 't' ? IMAGE_TEXT : IMAGE_MEM;
 	im = type == 't' ? p->text : p->mem;
-	origin = 0;
-	if (im != NULL && im->nseg > 0)
-		origin = image_origin(im);
-	else if (type == 't' && r->image != NULL && r->image->proc == p &&
-	    r->image->kind == kind)
-		origin = r->seg->base;
-	if (__builtin_add_overflow(addr, origin, &addr)) {
-		errstr_set("beyond 2^64");
+	if (im == NULL) {
+		errstr_set("nothing was described there before");
 		return NULL;
 	}
-	s = r->seg;
-	if (r->image->proc != p || r->image->kind != kind || addr < s->base ||
-	    (addr - s->base) / KB >= s->kb) {
-		pc = im == NULL ? NULL : image_find(im, addr);
-		if (pc == NULL) {
-			errstr_set("nothing was described there before");
-			return NULL;
-		}
-		s = pc->seg;
+	if (refer_address(r, im, type, &addr) == -1)
+		return NULL;
+	pc = image_find(im, addr);
+	s = pc == NULL ? NULL : pc->seg;
+	if (im == r->image && (s == NULL || s->section != im->section) &&
+	    addr >= r->seg->base && (addr - r->seg->base) / KB < r->seg->kb)
+		s = r->seg;
+	if (s == NULL) {
+		errstr_set("nothing was described there before");
+		return NULL;
 	}
 	if ((addr - s->base) % KB != 0) {
 		errstr_set("not at a kilobyte from its segment's base");
 		return NULL;
 	}
 	*kb = (addr - s->base) / KB;
-	if (s != r->seg && pc->last - addr < segment_kblen(s, *kb) - 1) {
-		errstr_set("a later segment hides a part of the page");
-		return NULL;
-	}
 	return s;
 }
 

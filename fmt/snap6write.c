@@ -232,31 +232,45 @@ write_files(struct snap6 *w)
 }
 
 static int
-write_images(struct snap6 *w)
+write_text(struct snap6 *w, const struct image *im)
 {
-	const struct image *im;
 	uint64_t pos;
 	size_t i;
 
-	im = w->proc->text;
-	for (i = 0; im != NULL && i < im->nseg; i++) {
+	for (i = 0; i < im->nseg; i++) {
 		pos = output_pos(w->out);
 		write_header(w, "text");
 		if (dedup_segment(w->dedup, im->seg[i], true) == -1)
 			return -1;
 		write_end(w, pos);
 	}
-	im = w->proc->mem;
-	if (im == NULL || im->nseg == 0)
+	return 0;
+}
+
+/*
+ * One record for all segments, those in front first.
+ */
+static int
+write_mem(struct snap6 *w, const struct image *im)
+{
+	uint64_t pos;
+	size_t i, first, end, left;
+
+	if ((left = im->nseg) == 0)
 		return 0;
 	pos = output_pos(w->out);
 	write_header(w, "mem");
-	write_num(w, im->nseg);
-	indexer_segments(&w->index, im->nseg);
-	for (i = 0; i < im->nseg; i++)
-		if (dedup_segment(w->dedup, im->seg[i],
-		    i + 1 == im->nseg) == -1)
-			return -1;
+	write_num(w, left);
+	indexer_segments(&w->index, left);
+	for (end = left; end > 0; end = first) {
+		for (first = end - 1; first > 0 && im->seg[first - 1]->section
+		    == im->seg[end - 1]->section; first--)
+			continue;
+		for (i = first; i < end; i++)
+			if (dedup_segment(w->dedup, im->seg[i],
+			    --left == 0) == -1)
+				return -1;
+	}
 	write_end(w, pos);
 	return 0;
 }
@@ -279,7 +293,9 @@ snap6_put(struct snap6 *w, struct proc *p)
 	w->lost = false;
 	w->nlost = 0;
 	w->seg = NULL;
-	if (write_files(w) == -1 || write_images(w) == -1)
+	if (write_files(w) == -1 ||
+	    (p->text != NULL && write_text(w, p->text) == -1) ||
+	    (p->mem != NULL && write_mem(w, p->mem) == -1))
 		return -1;
 	if (!w->lost)
 		return 0;

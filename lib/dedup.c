@@ -116,14 +116,15 @@ place_source(struct dedup *d, uint64_t place, uint64_t *loc,
 }
 
 /*
- * Can the pages of a segment be referred to?  Not where segments overlap,
- * for then an address means one page to some readers and another to
- * others; nor below the segment that a text's offsets count from.
+ * Can the pages of a segment be referred to?  Not where an address may mean
+ * a page of another; nor those of a text of several, of which the readers of
+ * Plan 9 know the last one alone.
  */
 bool
 segment_referable(const struct segment *s)
 {
-	return !s->overlaps && s->base >= image_origin(s->image);
+	return !s->hidden && (s->image->kind == IMAGE_MEM ||
+	    s->image->nseg == 1);
 }
 
 /*

@@ -6,9 +6,9 @@
  *	extents   [ 12K of source 1 | 8K zero | 4K of source 2 ]   [ ... ]
  *	view      401000-406fff                    7f0000000000-...
  *
- * Where segments overlap, the view shows the later one (man6/snap.6);
- * the segments themselves stay as they came, so that a writer can give
- * them back.
+ * Where segments overlap, the view shows the one in front (view.c); the
+ * segments themselves stay as they came, so that a writer can give them
+ * back.
  */
 #include "bisect.h"
 #include "view.h"
@@ -130,6 +130,7 @@ image_new(struct proc *p, enum image_kind kind)
 	im->proc = p;
 	im->kind = kind;
 	RB_INIT(&im->view);
+	RB_INIT(&im->taken);
 	return im;
 }
 
@@ -166,6 +167,7 @@ image_free(struct image *im)
 	if (im == NULL)
 		return;
 	view_free(&im->view);
+	view_free(&im->taken);
 	for (i = 0; i < im->nseg; i++)
 		segment_free(im->seg[i]);
 	free(im->seg);
@@ -174,8 +176,20 @@ image_free(struct image *im)
 }
 
 /*
+ * What is inserted from here on lies over all that was before: a record
+ * begins that describes the image anew.
+ */
+void
+image_section(struct image *im)
+{
+	view_free(&im->taken);
+	im->section++;
+}
+
+/*
  * Put a segment, all described, into an image, which owns it from here on,
- * on failure too.  It covers what earlier segments had at its addresses.
+ * on failure too.  It lies over all of earlier sections, and under what came
+ * before it in its own.
  */
 int
 image_insert(struct image *im, struct segment *s)
@@ -194,6 +208,7 @@ image_insert(struct image *im, struct segment *s)
 	}
 	im->seg[im->nseg++] = s;
 	s->image = im;
+	s->section = im->section;
 	return view_insert(im, s);
 }
 
@@ -251,7 +266,9 @@ image_sortmissing(struct image *im)
 int
 image_punch(struct image *im, uint64_t start, uint64_t end)
 {
-	return view_cut(&im->view, start, end - 1);
+	if (view_cut(&im->view, start, end - 1) == -1)
+		return -1;
+	return view_cut(&im->taken, start, end - 1);
 }
 
 /*

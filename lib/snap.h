@@ -132,7 +132,8 @@ struct segment {		/* one piece of an image, without holes */
 	size_t		 cap;
 	uint64_t	 kb;	/* kilobytes described so far */
 	struct image	*image;	/* the one it is in, borrowed */
-	bool		 overlaps; /* another segment of the image */
+	uint64_t	 section; /* of the image: see image_section */
+	bool		 hidden;	/* in part at least, by another */
 };
 
 struct piece {			/* what is visible of a segment */
@@ -159,7 +160,10 @@ struct image {			/* a sparse file: text or memory */
 	size_t		 nseg;
 	size_t		 cap;
 	struct view	 view;	/* owned; by address, where they overlap the
-				   later one */
+				   one in front */
+	struct view	 taken;	/* owned; addresses of the present section */
+	uint64_t	 section; /* those begun */
+	bool		 overlaps; /* some segments do */
 	struct missing	*missing; /* owned; ascending */
 	size_t		 nmissing;
 };
@@ -168,6 +172,7 @@ struct image	*image_new(struct proc *, enum image_kind);
 struct image	*image_whole(struct proc *, enum image_kind, struct source *,
 		    uint64_t);
 void		 image_free(struct image *);
+void		 image_section(struct image *);
 int		 image_insert(struct image *, struct segment *);
 int		 image_miss(struct image *, uint64_t, uint64_t, const char *);
 void		 image_sortmissing(struct image *);

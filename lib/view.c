@@ -1,7 +1,17 @@
 /*
- * The view of an image: who is visible at which address, as pieces of its
- * segments.  Where segments overlap, the view shows the later one
- * (man6/snap.6).
+ * The view of an image: which of its segments is seen at an address.  Where
+ * they overlap that is the first of a section, of the last section that has
+ * one there (man6/snap.6).
+ *
+ *	first section	[ a      ]   [ b ]
+ *	second section	      [ c ]
+ *	              [ d       ]
+ *	view		[d ][ c ][d]   [b ]
+ *	taken		[ c and d  ]
+ *
+ * What the present section has taken is kept as well, as ranges of addresses
+ * in which no segment is told from another: thus a segment is laid behind
+ * others in no more steps than there are gaps between them.
  */
 #include "tree.h"
 #include "view.h"
@@ -145,33 +155,53 @@ view_cut(struct view *v, uint64_t first, uint64_t last)
 }
 
 /*
- * Note which segments a new one lies over.
+ * Have a segment seen at first..last, where it is in front.
  */
-static void
-mark_overlaps(struct image *im, struct segment *s)
+static int
+view_lay(struct image *im, uint64_t first, uint64_t last, struct segment *s)
 {
 	struct piece *p;
-	uint64_t last;
 
-	last = s->base + (s->len - 1);
-	if ((p = piece_below(&im->view, s->base)) == NULL)
+	if ((p = piece_below(&im->view, first)) == NULL)
 		p = RB_MIN(view, &im->view);
 	for (; p != NULL && p->first <= last; p = RB_NEXT(view, NULL, p))
-		if (p->last >= s->base)
-			p->seg->overlaps = s->overlaps = true;
+		if (p->last >= first)
+			p->seg->hidden = im->overlaps = true;
+	if (view_cut(&im->view, first, last) == -1)
+		return -1;
+	return piece_add(&im->view, first, last, s);
 }
 
 /*
- * Let a segment be seen at all its addresses.
+ * Let a segment be seen where none of its section is.
  */
 int
 view_insert(struct image *im, struct segment *s)
 {
-	uint64_t last;
+	struct piece *p, *next;
+	uint64_t at, first, last, end;
 
-	last = s->base + (s->len - 1);
-	mark_overlaps(im, s);
-	if (view_cut(&im->view, s->base, last) == -1)
+	at = first = s->base;
+	last = end = s->base + (s->len - 1);
+	if ((p = piece_below(&im->taken, at)) == NULL)
+		p = RB_MIN(view, &im->taken);
+	for (; p != NULL && p->first <= last; p = next) {
+		next = RB_NEXT(view, NULL, p);
+		if (p->last < at)
+			continue;
+		s->hidden = im->overlaps = true;
+		if (p->first > at && view_lay(im, at, p->first - 1, s) == -1)
+			return -1;
+		/* the addresses taken become one piece again */
+		first = p->first < first ? p->first : first;
+		end = p->last > end ? p->last : end;
+		at = p->last + 1;
+		RB_REMOVE(view, &im->taken, p);
+		free(p);
+		if (at > last || at == 0)
+			return piece_add(&im->taken, first, end, NULL);
+	}
+	if (view_lay(im, at, last, s) == -1)
 		return -1;
-	return piece_add(&im->view, s->base, last, s);
+	return piece_add(&im->taken, first, end, NULL);
 }

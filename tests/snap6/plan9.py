@@ -2,8 +2,8 @@
 
 They take 32 bits for process ids, lengths of files and counts of pages;
 numbers of any width among the pages and whatever 12 bytes before them,
-octal where a 0 comes first; one text and one mem a process, the last one;
-the first of segments that overlap. Bell Labs' and 9front's differ in how
+octal where a 0 comes first; one text and one mem a process, the last one.
+Bell Labs' and 9front's differ in how
 they read a number and in how long a line may be, and 9front's in the
 number of segments.
 """
@@ -132,9 +132,6 @@ class Plan9(Reader):
         if i >= len(seg.where):
             self.fail(start, 'bad page reference')
         return seg, i
-
-    def painted(self, image):
-        return reversed(image)
 
 
 class Bell(Plan9):

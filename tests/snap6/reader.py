@@ -33,8 +33,9 @@ class Segment:
     the first line is, stands for zeros.
     """
 
-    def __init__(self, base, length, pages):
+    def __init__(self, base, length, pages, section):
         self.base, self.length, self.pages = base, length, pages
+        self.section = section  # the number of its record
         self.flag = bytearray()
         self.where = array.array('Q')
         self.size = array.array('H')
@@ -70,6 +71,7 @@ class Reader:
         self.size, self.pos = len(stream), 0
         self.procs = {}
         self.trailer = None     # where it begins
+        self.sections = 0       # text and mem records begun
 
     def fail(self, at, what):
         raise Fault(self.origin + at, what)
@@ -168,6 +170,7 @@ class Reader:
             self.fail(start, 'unknown record type ' + quoted(name))
 
     def section(self, proc, name):
+        self.sections += 1
         if name == b'text':
             self.segment(proc.text)
             return
@@ -178,7 +181,7 @@ class Reader:
         base, length, pages = self.extent()
         if pages == 0:
             return
-        seg = Segment(base, length, pages)
+        seg = Segment(base, length, pages, self.sections)
         image.append(seg)       # at once: it may refer to itself
         for i in range(pages):
             flag, where, size = self.page(seg.room(i))
@@ -219,8 +222,8 @@ class Reader:
         """Follow a reference that stands at byte start for a page of room
         bytes: the segment, and which of its pages.
 
-        Among segments that overlap the latest counts, as far as it is
-        described; it must not hide the page in part.
+        Among segments that overlap the one in front counts, as far as it
+        is described.
         """
         proc = self.procs.get(pid)
         if not proc:
@@ -228,11 +231,9 @@ class Reader:
         image = proc.text if flag == b't' else proc.mem
         if flag == b't' and image:
             offset += image[0].base
-        later = []
-        for seg in reversed(image):
+        for seg in self.front(image):
             if seg.covers(offset):
                 break
-            later.append(seg)
         else:
             self.fail(start, 'a reference to what is not described yet')
         i, rest = divmod(offset - seg.base, KB)
@@ -241,9 +242,12 @@ class Reader:
         if seg.size[i] != room:
             self.fail(start, 'a reference from a page of %d bytes '
                 'to one of %d' % (room, seg.size[i]))
-        if any(offset < s.base < offset + room for s in later if s.where):
-            self.fail(start, 'a reference to a page hidden in part')
         return seg, i
+
+    def front(self, image):
+        """The segments, those first that lie over the others: the last
+        section's, and in a section the first one."""
+        return sorted(image, key=lambda seg: -seg.section)
 
     # What was read.
 
@@ -266,15 +270,11 @@ class Reader:
                         crc = zlib.crc32(self.content(seg, i), crc)
                     yield b'%s %x %d %08x' % (name, seg.base, seg.length, crc)
 
-    def painted(self, image):
-        """The segments so that where they overlap the last one counts."""
-        return image
-
     def memory(self, pid, address, length):
         """So many bytes of a process's memory, or None."""
         picture, mapped = bytearray(length), bytearray(length)
         proc = self.procs.get(pid, Process())
-        for seg in self.painted(proc.mem):
+        for seg in reversed(self.front(proc.mem)):
             first = max(0, (address - seg.base) // KB)
             last = (address + length - seg.base + KB - 1) // KB
             for i in range(first, min(last, len(seg.where))):

@@ -12,13 +12,15 @@ struct naive {			/* one window of the address space */
 	uint64_t	 base;
 	uint8_t		 byte[WINDOW];
 	bool		 mapped[WINDOW];
+	bool		 taken[WINDOW];	/* in the present section */
 };
 
 static struct naive naive;
 static uint8_t got[WINDOW + 64];
 
 /*
- * Put a segment of random extents into an image and into the window.
+ * Put a segment of random extents into an image, and into the window where
+ * none of its section is.
  */
 static void
 add_segment(struct rng *r, struct image *im, struct memsource *m)
@@ -44,12 +46,15 @@ add_segment(struct rng *r, struct image *im, struct memsource *m)
 		assert_int_equal(segment_append(s, n, zero ? NULL : &m->src,
 		    loc * m->src.pitch), 0);
 		for (i = kb * KB; i < (kb + n) * KB && i < len; i++) {
+			if (naive.taken[off + i])
+				continue;
 			naive.mapped[off + i] = true;
 			naive.byte[off + i] = zero ? 0 : memsource_kb(m,
 			    loc + (i / KB - kb))[i % KB];
 		}
 		kb += n;
 	}
+	memset(naive.taken + off, true, len);
 	assert_int_equal(image_insert(im, s), 0);
 }
 
@@ -66,6 +71,7 @@ punch(struct rng *r, struct image *im)
 	assert_int_equal(image_punch(im, naive.base + start,
 	    naive.base + end), 0);
 	memset(naive.mapped + start, 0, end - start);
+	memset(naive.taken + start, 0, end - start);
 }
 
 /*
@@ -139,6 +145,10 @@ random_image(uint64_t base, uint32_t pitch, uint64_t seed)
 		for (i = 0; i < 64; i++)
 			rng_bytes(&r, memsource_kb(m, (size_t)i), KB);
 		for (i = 0; i < 40; i++) {
+			if (rng_percent(&r, 10)) {
+				image_section(im);
+				memset(naive.taken, 0, WINDOW);
+			}
 			if (rng_percent(&r, 75))
 				add_segment(&r, im, m);
 			else
@@ -161,6 +171,55 @@ test_random(void **state)
 	random_image(0, KB, 10);
 	random_image(0x7fff00000123, KB + 1, 11);
 	random_image(-(uint64_t)WINDOW, KB, 12);
+}
+
+/*
+ * In front is the later section, and in a section the segment that came
+ * first; segments know whether they are hidden, if only in part.
+ */
+static void
+test_front(void **state)
+{
+	struct segment *g[6];
+	struct image *im;
+	struct piece *pc;
+	struct snap *s;
+	struct proc *p;
+	size_t i;
+
+	(void)state;
+	s = snap_new();
+	p = snap_add(s, 1);
+	g[0] = segment_add(p, IMAGE_MEM, 0x1000, 0x1000, NULL, 0);
+	g[1] = segment_add(p, IMAGE_MEM, 0x1c00, 0x800, NULL, 0);
+	g[2] = segment_add(p, IMAGE_MEM, 0x5000, 0x1000, NULL, 0);
+	im = p->mem;
+	assert_true(!g[0]->hidden && g[1]->hidden && im->overlaps);
+	image_section(im);
+	g[3] = segment_add(p, IMAGE_MEM, 0x1200, 0x100, NULL, 0);
+	assert_true(g[0]->hidden && !g[2]->hidden && !g[3]->hidden);
+	g[4] = segment_add(p, IMAGE_MEM, 0x1280, 0x1000, NULL, 0);
+	g[5] = segment_add(p, IMAGE_MEM, 0x1000, 0x2000, NULL, 0);
+	assert_true(!g[3]->hidden && g[4]->hidden && g[5]->hidden);
+	{
+		const struct piece want[] = {
+			{ .first = 0x1000, .last = 0x11ff, .seg = g[5] },
+			{ .first = 0x1200, .last = 0x12ff, .seg = g[3] },
+			{ .first = 0x1300, .last = 0x227f, .seg = g[4] },
+			{ .first = 0x2280, .last = 0x2fff, .seg = g[5] },
+			{ .first = 0x5000, .last = 0x5fff, .seg = g[2] },
+		};
+
+		pc = image_first(im);
+		for (i = 0; i < 5; i++, pc = piece_next(pc)) {
+			assert_non_null(pc);
+			assert_int_equal(pc->first, want[i].first);
+			assert_int_equal(pc->last, want[i].last);
+			assert_ptr_equal(pc->seg, want[i].seg);
+		}
+		assert_null(pc);
+	}
+	snap_free(s);
 }
 
 /*
@@ -353,6 +412,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_extents),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_front),
 		cmocka_unit_test(test_unaligned),
 		cmocka_unit_test(test_top),
 		cmocka_unit_test(test_lost),

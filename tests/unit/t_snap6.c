@@ -82,7 +82,50 @@ test_overlap(void **state)
 }
 
 /*
- * A page that another hides cannot be referred to.
+ * The bytes that a process of a snapshot has from 0x1000 on.
+ */
+static void
+front_bytes(const char *records, size_t len, char *got, size_t n, bool again)
+{
+	struct buf b = { 0 }, c;
+	struct snap *s;
+
+	buf_puts(&b, "process snapshot\n");
+	buf_add(&b, records, len);
+	s = must_read(&b, false);
+	if (again) {
+		snap_bytes(s, &c);
+		snap_free(s);
+		s = must_read(&c, true);
+		buf_free(&c);
+	}
+	assert_int_equal(image_read(snap_find(s, 7)->mem, 0x1000, got, n), 0);
+	snap_free(s);
+	buf_free(&b);
+}
+
+/*
+ * A later section lies over an earlier one; written as one record, too.
+ */
+static void
+test_sections(void **state)
+{
+	static const char records[] =
+	    "          7 mem\n          1        4096           6 raaaaaa"
+	    "          7 mem\n          2        4097           2 rbb"
+	    "       4098           3 rccc";
+	char got[7] = "";
+	int again;
+
+	(void)state;
+	for (again = 0; again < 2; again++) {
+		front_bytes(records, sizeof records - 1, got, 6, again);
+		assert_string_equal(got, "abbcca");
+	}
+}
+
+/*
+ * A page that another hides cannot be referred to; the one that hides it can.
  */
 static void
 test_hidden(void **state)
@@ -94,17 +137,20 @@ test_hidden(void **state)
 	(void)state;
 	s = snap_new();
 	s->header = strdup("process snapshot");
-	m = memsource_new(s, 4, KB);
+	m = memsource_new(s, 5, KB);
 	memset(memsource_kb(m, 0), 'a', KB);
 	memset(memsource_kb(m, 1), 'b', KB);
-	memset(memsource_kb(m, 2), 'a', KB);
-	memset(memsource_kb(m, 3), 'c', KB);
+	memset(memsource_kb(m, 2), 'b', KB);
+	memset(memsource_kb(m, 3), 'a', KB);
+	memset(memsource_kb(m, 4), 'c', KB);
 	p = snap_add(s, 1);
 	segment_add(p, IMAGE_MEM, 0x1000, KB, &m->src, 0);
 	segment_add(p, IMAGE_MEM, 0x1000, KB, &m->src, KB);
 	p = snap_add(s, 2);
-	segment_add(p, IMAGE_MEM, 0x1000, 2 * KB, &m->src, 2 * KB);
+	segment_add(p, IMAGE_MEM, 0x1000, 3 * KB, &m->src, 2 * KB);
 	round_trip(s);
+	assert_int_equal(p->count.raw, 2);
+	assert_int_equal(p->count.same, 1);
 	snap_free(s);
 }
 
@@ -720,6 +766,7 @@ main(void)
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_roundtrip),
 		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_sections),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_below),
 		cmocka_unit_test(test_big),

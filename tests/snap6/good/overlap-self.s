@@ -1,4 +1,4 @@
-# A page that is the same as what an earlier segment has at its own address.
+# A page that is the same as what an earlier segment has at its own address, over which that one lies.
 "process snapshot\n"
 justify left
 record 10 mem

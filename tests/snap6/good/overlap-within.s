@@ -1,4 +1,4 @@
-# A short segment over the middle of a longer one, and a longer one over a short one.
+# A short segment under the middle of a longer one, and a longer one under a short one.
 "process snapshot\n"
 justify left
 record 10 mem

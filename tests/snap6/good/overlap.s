@@ -1,4 +1,4 @@
-# Segments that overlap: the later one counts, page by page, and what was referred to before stays.
+# Segments that overlap: the later section counts, in a section the first segment, page by page; what was referred to before stays.
 "process snapshot\n"
 justify left
 record 10 mem

@@ -1,4 +1,4 @@
-# byte 2167: a reference to a page of which a later segment hides the second half
+# A reference to a page of which a later segment would hide the second half: the first segment counts.
 "process snapshot\n"
 record 10 mem
 number 3

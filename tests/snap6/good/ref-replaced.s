@@ -1,4 +1,4 @@
-# byte 1643: a reference to a page that is now a short one, of a later segment
+# A reference to a page that lies over a short one of a later segment.
 "process snapshot\n"
 record 10 mem
 number 3

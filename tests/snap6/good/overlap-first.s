@@ -1,4 +1,4 @@
-# byte 2119: segments that overlap, of which Plan 9 takes the first and we the last
+# -c: Segments that overlap: the first one counts.
 "process snapshot\n"
 record 10 mem
 number 2

@@ -1,4 +1,4 @@
-# byte 3192: a reference to a page of which a later segment hides the first half
+# A reference to a page of which a later segment would hide the first half.
 "process snapshot\n"
 record 10 mem
 number 3
