@@ -126,7 +126,8 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 }
 
 /*
- * Is that what stands in the stream where the record begins?
+ * Is that what stands in the stream where the record begins?  It is of a
+ * process.
  */
 static int
 check_head(struct ixreader *x, const char *name)
@@ -134,8 +135,11 @@ check_head(struct ixreader *x, const char *name)
 	char found[SNAP6_LINE];
 	uint64_t pid;
 
-	if (input_seek(x->r->in, x->at) == -1 ||
-	    read_head(x->r, &pid, found) == -1)
+	if (input_seek(x->r->in, x->at) == -1)
+		return -1;
+	if (trailer_here(x->r->in) != TRAILER_NONE)
+		return errstr_set("a trailer among the records");
+	if (read_head(x->r, &pid, found) == -1)
 		return -1;
 	if (pid != x->pid || strcmp(found, name) != 0)
 		return errstr_set("%.64s of process %" PRIu64 ", but in the "

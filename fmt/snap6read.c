@@ -12,46 +12,19 @@
 #include <string.h>
 
 /*
- * Read the trailer of a stream that was scanned, and see whether that is
- * what it tells of.
- */
-static int
-read_trailer(struct reader *r)
-{
-	uint64_t mb;
-
-	input_sum(r->in, NULL);
-	trailer_free(&r->trailer);
-	if (sums_end(r->sums) == -1)
-		return -1;
-	r->at = r->in->pos;
-	if (trailer_read(&r->trailer, r->in) == -1)
-		return -1;
-	if (r->trailer.records != r->records)
-		return errstr_set("trailer: %" PRIu64 " records are before "
-		    "it, but it says %" PRIu64, r->records,
-		    r->trailer.records);
-	for (mb = 0; mb < r->sums->n; mb++)
-		if (!trailer_sound(&r->trailer, r->sums, mb)) {
-			r->at = mb * SUM_BYTES;
-			return errstr_set("megabyte %" PRIu64 " is damaged: "
-			    "its sum is not that in the trailer", mb);
-		}
-	r->snap->summed = true;
-	r->snap->hasindex = r->trailer.index != NULL;
-	return 0;
-}
-
-/*
  * Read all records, and the trailer if there is one.
  */
 static int
 read_records(struct reader *r, const struct readopts *o)
 {
+	enum trailer_kind kind;
+	int rc;
+
 	while (input_fill(r->in, 1) > 0) {
-		if (trailer_here(r->in))
-			return read_trailer(r);
-		if (read_record(r, o) == -1)
+		kind = trailer_here(r->in);
+		rc = kind == TRAILER_NONE ? read_record(r, o) :
+		    read_trailer(r, kind, o);
+		if (rc == -1)
 			return -1;
 	}
 	input_sum(r->in, NULL);
@@ -91,33 +64,13 @@ read_first(struct reader *r, const struct readopts *o)
 }
 
 /*
- * Look for the trailer of a file.  For who saves what is whole, find what is
- * not; without an index, what is before that is all that can be read.  The
- * first line has no other place: it is taken as it is.
+ * Find what is damaged of a file that has a trailer; without an index, what is
+ * before that is all that can be read.  The first line has no other place: it
+ * is taken as it is.
  */
 static int
-reader_trailer(struct reader *r)
+reader_damage(struct reader *r)
 {
-	int rc;
-
-	rc = trailer_find(&r->trailer, r->in);
-	if (rc == -1 && r->salvage && r->trailer.bytes > r->trailer.pos &&
-	    input_widen(r->in, r->trailer.bytes + r->trailer.len) == 0) {
-		trailer_free(&r->trailer);
-		rc = trailer_find(&r->trailer, r->in);
-	}
-	if (rc == -1 && r->salvage && r->trailer.moved) {
-		salvage_say(r, "%s: %s", r->in->name, snap_errstr());
-		rc = 1;
-	}
-	if (rc == -1) {
-		r->at = r->trailer.pos;
-		trailer_free(&r->trailer);
-		if (!r->salvage)
-			return -1;
-	}
-	if (rc != 1 || !r->salvage)
-		return 0;
 	if (damage_find(r) == -1)
 		return -1;
 	if (r->damage.bad != NULL && r->damage.bad[0])
@@ -129,6 +82,35 @@ reader_trailer(struct reader *r)
 		    "is no index");
 	input_cut(r->in, r->damage.first * SUM_BYTES);
 	return 0;
+}
+
+/*
+ * Look for the trailer of a file.  For who saves what is whole, one is good
+ * for something, too, that is not where it should be because bytes before it
+ * are gone.
+ */
+static int
+reader_trailer(struct reader *r)
+{
+	struct trailer *t = &r->trailer;
+	int rc;
+
+	rc = trailer_find(t, r->in);
+	if (rc == 0 && r->salvage && t->moved && t->bytes > t->pos) {
+		if (input_widen(r->in, t->bytes + t->len) == 0) {
+			trailer_free(t);
+			rc = trailer_find(t, r->in);
+		}
+		if (rc == 0 && t->moved) {
+			salvage_say(r, "%s: %s", r->in->name, snap_errstr());
+			rc = 1;
+		}
+	}
+	if (rc == 1)
+		return r->salvage ? reader_damage(r) : 0;
+	r->at = t->pos;
+	trailer_free(t);
+	return r->salvage ? 0 : rc;
 }
 
 /*
@@ -179,7 +161,7 @@ read_stream(struct reader *r, const struct readopts *o)
 		return -1;
 	if ((scan ? read_records(r, o) : read_index(r, o)) == -1)
 		return -1;
-	if (r->trailer.data != NULL && o->record != NULL)
+	if (!scan && o->record != NULL)
 		o->record(o->arg, 0, "proc", r->trailer.pos, r->trailer.len);
 	return 0;
 }

@@ -1,8 +1,9 @@
 /*
  * What the parts of the snap(6) reader share: what streams are made of, in
  * snap6num.c, records, in snap6rec.c, the segments and pages in them, in
- * snap6seg.c, what an index tells of both, in snap6index.c and snap6run.c, and
- * what is left of a damaged stream, in salvage.c.
+ * snap6seg.c, a trailer, in trailscan.c, what an index tells of them, in
+ * snap6index.c and snap6run.c, and what is left of a damaged stream, in
+ * salvage.c.
  */
 #ifndef SNAP6READ_H
 #define SNAP6READ_H
@@ -55,6 +56,7 @@ int		 read_bytes(struct reader *, struct buf *, uint64_t);
 
 /* snap6rec.c */
 int		 read_head(struct reader *, uint64_t *, char [SNAP6_LINE]);
+int		 read_body(struct reader *, struct buf *);
 int		 read_data(struct reader *, const char *);
 int		 reader_proc(struct reader *, uint64_t);
 struct image	*reader_image(struct reader *, enum image_kind);
@@ -65,6 +67,10 @@ int		 read_record(struct reader *, const struct readopts *);
 /* snap6seg.c */
 int		 reader_source(struct reader *);
 int		 read_segment(struct reader *, struct image *);
+
+/* trailscan.c */
+int		 read_trailer(struct reader *, enum trailer_kind,
+		    const struct readopts *);
 
 /* snap6index.c */
 int		 read_index(struct reader *, const struct readopts *);

@@ -32,27 +32,36 @@ at_record(struct reader *r)
 }
 
 /*
+ * Read the length of a data record, and its data.
+ */
+int
+read_body(struct reader *r, struct buf *b)
+{
+	uint64_t len;
+
+	if (read_num(r, "length", &len) == -1)
+		return -1;
+	if (len > reader_rest(r)) {
+		r->cut = true;
+		return errstr_set("length: %" PRIu64 " bytes, but only %"
+		    PRIu64 " are left", len, reader_rest(r));
+	}
+	return read_bytes(r, b, len);
+}
+
+/*
  * Read the rest of a data record of r->proc.
  */
 int
 read_data(struct reader *r, const char *name)
 {
 	struct buf b = { 0 };
-	uint64_t len;
 
 	if (r->proc->nfile >= FILES_MOST) {
 		errstr_set("more than %d types of records", FILES_MOST);
 		goto fail;
 	}
-	if (read_num(r, "length", &len) == -1)
-		goto fail;
-	if (len > reader_rest(r)) {
-		errstr_set("length: %" PRIu64 " bytes, but only %" PRIu64
-		    " are left", len, reader_rest(r));
-		r->cut = true;
-		goto fail;
-	}
-	if (read_bytes(r, &b, len) == -1)
+	if (read_body(r, &b) == -1)
 		goto fail;
 	if (trailer_ends(b.data, b.len) && input_fill(r->in, 1) == 0) {
 		errstr_set("it ends as a trailer does, but does not begin as "
@@ -134,6 +143,21 @@ name_ok(const char *s)
 }
 
 /*
+ * Was another snapshot appended?
+ */
+static bool
+another_begins(struct input *in)
+{
+	const size_t n = sizeof SNAP6_MAGIC - 1;
+	const uint8_t *p;
+
+	if (input_fill(in, 1) == 0 || in->buf[in->start] != SNAP6_MAGIC[0])
+		return false;
+	p = input_peek(in, n);
+	return p != NULL && memcmp(p, SNAP6_MAGIC, n) == 0;
+}
+
+/*
  * Read the header of a record: the process id, and the type into name.
  */
 int
@@ -141,7 +165,10 @@ read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
 {
 	uint64_t start;
 
-	start = r->in->pos;
+	start = r->at = r->in->pos;
+	if (another_begins(r->in))
+		return errstr_set("another snapshot begins here: snapcat "
+		    "makes one of several");
 	if (read_num(r, "record header: process id", pid) == -1 ||
 	    read_line(r, "record header", (size_t)(r->in->pos - start),
 	    '\177', name) == -1)

@@ -287,8 +287,7 @@ snap6_put(struct snap6 *w, struct proc *p)
 	int rc;
 
 	w->proc = p;
-	w->zero |= p->pid == 0 && (p->nfile > 0 || p->text != NULL ||
-	    p->mem != NULL);
+	w->zero |= p->pid == 0;
 	memset(&p->count, 0, sizeof p->count);
 	w->lost = false;
 	w->nlost = 0;

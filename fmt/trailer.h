@@ -20,6 +20,7 @@
 #define TRAILER_MAGIC	"SNAPEND\n"
 
 enum {
+	TRAILER_HEAD = SNAP6_NUM + 5, /* bytes of the line that begins it */
 	TRAILER_END = 24,	/* bytes of the file end */
 	TRAILER_SUMMED = 16,	/* of these, not in the sum */
 	TYPE_TEXT = F_MAX,	/* record types in the index: enum snap6_field
@@ -76,7 +77,7 @@ int		 trailer_make(struct buf *, const struct indexer *,
  * The trailer that was read: trailread.c
  */
 struct trailer {
-	uint64_t	 pos;	/* where it begins */
+	uint64_t	 pos;	/* where it begins in the stream */
 	bool		 moved;	/* not where it says, and else in order */
 	uint8_t		*data;	/* owned; the whole record */
 	size_t		 len;
@@ -88,9 +89,16 @@ struct trailer {
 	size_t		 nindex;
 };
 
-bool		 trailer_here(struct input *);
+enum trailer_kind {		/* a record that begins as a trailer */
+	TRAILER_NONE,		/* or does not */
+	TRAILER_LIKELY,
+	TRAILER_REWRITTEN,	/* by a program of Plan 9 */
+	TRAILER_DAMAGED
+};
+
+enum trailer_kind trailer_here(struct input *);
 bool		 trailer_ends(const uint8_t *, size_t);
-int		 trailer_read(struct trailer *, struct input *);
+int		 trailer_take(struct trailer *, const struct buf *, uint64_t);
 int		 trailer_find(struct trailer *, struct input *);
 void		 trailer_free(struct trailer *);
 bool		 trailer_sound(const struct trailer *, const struct sums *,

@@ -11,27 +11,37 @@
 #include <string.h>
 
 #define HEADER		"          0 proc\n"
+#define REWRITTEN	"0           proc\n"	/* as Plan 9 writes it */
 
 enum {
-	HEADERLEN = sizeof HEADER - 1,
 	FIXED = 4 * KB		/* bytes of a trailer that are no sums and no
 				   index, at most */
 };
 
 /*
- * Does the stream go on with a trailer, as far as its first bytes tell?
+ * Does the stream go on with a trailer, or what was one, as far as its first
+ * bytes tell?  Of what only was one they may be another spelling of them.
  */
-bool
+enum trailer_kind
 trailer_here(struct input *in)
 {
-	const size_t at = HEADERLEN + SNAP6_NUM;
+	const char *proc = HEADER + SNAP6_NUM;
+	const size_t at = TRAILER_HEAD + SNAP6_NUM;
 	const uint8_t *p;
 
-	if (input_fill(in, 1) == 0 || in->buf[in->start] != ' ')
-		return false;
+	if (input_fill(in, 1) == 0 || (in->buf[in->start] != ' ' &&
+	    in->buf[in->start] != '0'))
+		return TRAILER_NONE;
 	p = input_peek(in, at + sizeof TRAILER_FIRST - 1);
-	return p != NULL && memcmp(p, HEADER, HEADERLEN) == 0 &&
-	    memcmp(p + at, TRAILER_FIRST, sizeof TRAILER_FIRST - 1) == 0;
+	if (p == NULL || memcmp(p + at, TRAILER_FIRST, sizeof TRAILER_FIRST -
+	    1) != 0 || memcmp(p + SNAP6_NUM, proc, strlen(proc)) != 0 ||
+	    strspn((const char *)p, " 0") != SNAP6_NUM ||
+	    memchr(p, '0', SNAP6_NUM) == NULL)
+		return TRAILER_NONE;
+	if (memcmp(p, HEADER, TRAILER_HEAD) == 0)
+		return TRAILER_LIKELY;
+	return memcmp(p, REWRITTEN, TRAILER_HEAD) == 0 ? TRAILER_REWRITTEN :
+	    TRAILER_DAMAGED;
 }
 
 /*
@@ -73,8 +83,8 @@ parse_before(struct trailer *t, const struct recfile *f)
 static int
 parse_files(struct trailer *t)
 {
-	struct file rec = { NULL, t->data + HEADERLEN + SNAP6_NUM,
-	    t->len - HEADERLEN - SNAP6_NUM };
+	struct file rec = { NULL, t->data + TRAILER_HEAD + SNAP6_NUM,
+	    t->len - TRAILER_HEAD - SNAP6_NUM };
 	struct linuxrec r;
 	struct recfile f;
 	size_t i;
@@ -111,7 +121,7 @@ trailer_parse(struct trailer *t, uint64_t pos)
 	const uint8_t *end;
 	char want[SNAP6_NUM + 12];
 
-	if (t->len < HEADERLEN + SNAP6_NUM + sizeof TRAILER_FIRST - 1 +
+	if (t->len < TRAILER_HEAD + SNAP6_NUM + sizeof TRAILER_FIRST - 1 +
 	    TRAILER_END || !trailer_ends(t->data, t->len))
 		return errstr_set("it does not end as one");
 	end = t->data + t->len - TRAILER_END;
@@ -120,10 +130,10 @@ trailer_parse(struct trailer *t, uint64_t pos)
 		    num_get(end, 8));
 	if (num_get(end + 8, 8) != sums_of(t->data, t->len - TRAILER_SUMMED))
 		return errstr_set("its sum is not that of its bytes");
-	snprintf(want, sizeof want, "%11zu ", t->len - HEADERLEN - SNAP6_NUM);
-	if (memcmp(t->data, HEADER, HEADERLEN) != 0 ||
-	    memcmp(t->data + HEADERLEN, want, SNAP6_NUM) != 0 ||
-	    memcmp(t->data + HEADERLEN + SNAP6_NUM, TRAILER_FIRST,
+	snprintf(want, sizeof want, "%11zu ", t->len - TRAILER_HEAD - SNAP6_NUM);
+	if (memcmp(t->data, HEADER, TRAILER_HEAD) != 0 ||
+	    memcmp(t->data + TRAILER_HEAD, want, SNAP6_NUM) != 0 ||
+	    memcmp(t->data + TRAILER_HEAD + SNAP6_NUM, TRAILER_FIRST,
 	    sizeof TRAILER_FIRST - 1) != 0)
 		return errstr_set("it does not begin as one");
 	if (parse_files(t) == -1)
@@ -136,11 +146,25 @@ trailer_parse(struct trailer *t, uint64_t pos)
 }
 
 /*
- * Read the rest of a stream, which is a trailer, or so it seems.  On a
- * failure t->pos tells where it begins, and t->moved, that it is in order but
- * for its place.  Ended with trailer_free, after a failure too.
+ * Take a record as a trailer, which begins at byte pos of its stream: -1 if
+ * it is none.  On a failure t->pos tells where it begins, and t->moved, that
+ * it is in order but for its place.  Ended with trailer_free, after a failure
+ * too; it owns what is in b.
  */
 int
+trailer_take(struct trailer *t, const struct buf *b, uint64_t pos)
+{
+	memset(t, 0, sizeof *t);
+	t->pos = pos;
+	t->data = b->data;
+	t->len = b->len;
+	return trailer_parse(t, pos);
+}
+
+/*
+ * Read the rest of a stream as a trailer: 1, or 0 if it is none.
+ */
+static int
 trailer_read(struct trailer *t, struct input *in)
 {
 	struct buf b = { 0 };
@@ -148,32 +172,27 @@ trailer_read(struct trailer *t, struct input *in)
 	size_t n;
 	int rc;
 
-	memset(t, 0, sizeof *t);
-	t->pos = pos = in->pos;
+	pos = in->pos;
 	most = pos / 100 + pos / SUM_BYTES * 8 + FIXED;
 	rc = 0;
-	while (rc == 0 && (n = input_fill(in, 1)) > 0) {
+	while (rc == 0 && b.len <= most && (n = input_fill(in, 1)) > 0) {
 		buf_add(&b, in->buf + in->start, n);
 		input_skip(in, n);
 		rc = buf_check(&b);
-		if (rc == 0 && b.len > most)
-			rc = errstr_set("more than %" PRIu64 " bytes, which "
-			    "is too much behind %" PRIu64, most, pos);
 	}
-	t->data = b.data;
-	t->len = b.len;
 	if (rc == 0 && *snap_errstr() != '\0')
 		rc = -1;
 	if (rc == 0)
-		rc = trailer_parse(t, pos);
-	return rc == 0 ? 0 : errstr_wrap("trailer");
+		return trailer_take(t, &b, pos) == 0;
+	buf_free(&b);
+	return -1;
 }
 
 /*
  * Look for a trailer at the end of a stream that is a file, and read it: 1;
- * 0 if there is none; -1 if what is there is damaged, with t->pos as in
- * trailer_read.  Afterwards the stream is at its beginning.  Ended with
- * trailer_free.
+ * 0 if there is none, with why in the error string and t as trailer_take
+ * leaves it; -1 if it cannot be read.  Afterwards the stream is at its
+ * beginning.  Ended with trailer_free.
  */
 int
 trailer_find(struct trailer *t, struct input *in)
@@ -191,14 +210,9 @@ trailer_find(struct trailer *t, struct input *in)
 	p = input_peek(in, TRAILER_END);
 	if (p != NULL && trailer_ends(p, TRAILER_END)) {
 		len = num_get(p, 8);
-		t->pos = in->size - TRAILER_END;
-		if (len > in->size)
-			rc = errstr_set("trailer: it says that it has %" PRIu64
-			    " bytes", len);
-		else
-			rc = input_seek(in, in->size - len);
-		if (rc == 0)
-			rc = trailer_read(t, in) == -1 ? -1 : 1;
+		if (len <= in->size)
+			rc = input_seek(in, in->size - len) == -1 ? -1 :
+			    trailer_read(t, in);
 	}
 	if (input_seek(in, 0) == -1)
 		return -1;

@@ -66,6 +66,7 @@ snap_free(struct snap *s)
 	free(s->thread);
 	free(s->file);
 	free(s->header);
+	free(s->unsummed);
 	free(s);
 }
 

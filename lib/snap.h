@@ -276,6 +276,9 @@ struct snap {
 	bool		 summed; /* all of it was read, and is as its trailer
 				   tells, */
 	bool		 hasindex; /* which has an index, too */
+	char		*unsummed; /* owned; why what was its trailer is none;
+				   NULL: there was none, or it is one */
+	bool		 damaged; /* that cannot be but for damage */
 };
 
 struct snap	*snap_new(void);

@@ -248,13 +248,17 @@ usage(void)
 	exit(2);
 }
 
+/*
+ * A message on what is damaged, unless it has been told: arg.
+ */
 static void
 say(void *arg, const char *text)
 {
 	char line[700];
 
-	(void)arg;
 	strlcpy(line, text, sizeof line);
+	if (strcmp(line, arg) == 0)
+		return;
 	warnx("%s", program_harmless(line));
 }
 
@@ -265,14 +269,20 @@ is_stdin(const char *path)
 }
 
 /*
- * Tell what is damaged in a file, and what lies there.
+ * Tell why a file was not read, and, with -c, what is damaged in it, and what
+ * lies there.
  */
 static void
-tell_damage(const char *path)
+tell_damage(const char *path, bool check)
 {
-	struct readopts o = { .nodata = true, .salvage = true, .warn = say };
+	char told[700];
+	struct readopts o = { .nodata = true, .salvage = true, .warn = say,
+	    .arg = told };
 
-	if (!is_stdin(path))
+	strlcpy(told, snap_errstr(), sizeof told);
+	fflush(stdout);
+	warnx("%s", told);
+	if (check && !is_stdin(path))
 		snap_free(snap_open(path, &o));
 }
 
@@ -286,10 +296,13 @@ check_index(const char *path, struct snap *s)
 	struct snap *t;
 	int rc;
 
-	if (!s->summed) {
+	if (s->unsummed != NULL)
+		warnx("%s: %s; there are no sums (snapcat makes new ones)",
+		    path, s->unsummed);
+	else if (!s->summed)
 		warnx("%s: it has no sums", path);
-		return 0;
-	}
+	if (!s->summed)
+		return s->damaged ? -1 : 0;
 	if (is_stdin(path) || !s->hasindex)
 		return 0;
 	if ((t = snap_open(path, &o)) == NULL) {
@@ -316,10 +329,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 	if (named)
 		printf("%s:\n", path);
 	if ((s = snap_open(path, &o)) == NULL) {
-		fflush(stdout);
-		warnx("%s", snap_errstr());
-		if (ls->check)
-			tell_damage(path);
+		tell_damage(path, ls->check);
 		return -1;
 	}
 	if (ls->records && !headed && s->header != NULL)

@@ -133,9 +133,7 @@ class Reader:
         if pid == 0 and name == b'proc' and self.INDEX and \
                 self.input[self.pos + 12:self.pos + 26] == self.INDEX:
             self.file(Process(), name)
-            if self.pos < self.size:
-                self.fail(self.pos, 'something behind the trailer')
-            self.trailer = start
+            self.mark(start)
             return
         proc = self.procs.setdefault(pid, Process())
         if name == b'text' or name == b'mem':
@@ -144,6 +142,10 @@ class Reader:
             self.file(proc, name)
         else:
             self.unknown(start, proc, name)
+
+    def mark(self, start):
+        """A trailer, or a record that was one: no process has it."""
+        self.trailer = start if self.pos == self.size else None
 
     def head(self):
         """The header line of a record."""

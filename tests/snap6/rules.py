@@ -79,6 +79,11 @@ class Checker(Reader):
             self.breach(start, 'record type ' + quoted(name))
         return pid, name
 
+    def mark(self, start):
+        super().mark(start)
+        if self.trailer is None:
+            self.breach(start, 'a trailer among the records')
+
     def section(self, proc, name):
         image = proc.mem if name == b'mem' else proc.text
         old = len(image)

@@ -145,6 +145,33 @@ def golden(update):
     return out
 
 
+def nottrailers(snap, file, out):
+    """What was a trailer: the rest is read, and -c says so in one line."""
+    at = Reader(snap).read().trailer
+    other = big(False)
+    bad = bytearray(snap)
+    bad[-12] ^= 1
+    for data, why, want, name in (
+            (snap + other[other.index(b'\n') + 1:], 'records follow it', 0,
+                'records behind the trailer'),
+            (snap[:at] + snap[at:].replace(b'          0 proc\n',
+                b'0           proc\n'), 'another program has written it anew',
+                0, 'a trailer that was written anew'),
+            (bytes(bad), 'its sum is not that of its bytes', 1,
+                'a trailer that is damaged')):
+        with open(file, 'wb') as f:
+            f.write(data)
+        done = run('snapls', '-c', file)
+        ok(done[1:] == ('snapls: %s: byte %d: no trailer: %s; there are no '
+           'sums (snapcat makes new ones)\n' % (file, at, why), want),
+           'snapls -c: ' + name, done[1:])
+        ok(run('snapls', file)[1:] == ('', 0), 'snapls: it is read')
+        ok(run('snapcat', '-o', out, file)[1:] == ('', 0) and
+           run('snapls', '-c', out)[1:] == ('', 0), 'snapcat mends it')
+        ok(run('snapcat', '-s', '-o', out, file)[2] == want and
+           run('snapls', '-c', out)[1:] == ('', 0), 'snapcat -s, too')
+
+
 def commands(snap, tmp):
     """What snapls and snapcat say."""
     file = os.path.join(tmp, 'snap')
@@ -182,6 +209,11 @@ def commands(snap, tmp):
     _, err, status = run('snapls', data=bytes(bad))
     ok(status == 1 and 'byte 1048576: megabyte 1 is damaged' in err,
        'snapls < pipe: names the megabyte', err)
+    put(body[:900] + b'?' + body[901:700000])
+    _, err, status = run('snapls', '-c', file)
+    ok(status == 1 and len(set(err.splitlines())) == len(err.splitlines()),
+       'snapls -c: says nothing twice', err)
+    put(bad)
     _, err, status = run('snapcat', '-s', '-o', out, file)
     ok(status == 1 and 'megabyte 1 ' in err, 'snapcat -s: says what is lost',
        err)
@@ -219,8 +251,12 @@ def commands(snap, tmp):
        'what is mapped behind a cut is missing, too', err,
        get()[at:at + size])
     _, err, status = run('snapls', data=snap + b'y\n' * 50000)
-    ok(status == 1 and 'trailer: more than ' in err,
-       'a trailer without end', err)
+    ok(status == 1 and 'byte %d: record header' % len(snap) in err,
+       'something else behind the trailer', err)
+    _, err, status = run('snapls', data=snap + snap)
+    ok(status == 1 and 'byte %d: another snapshot begins here: snapcat makes '
+       'one of several' % len(snap) in err, 'another snapshot behind it', err)
+    nottrailers(snap, file, out)
 
     put(snap)
     ok(run('snapcat', '-o', out, file)[1:] == ('', 0) and get() == snap,

@@ -89,7 +89,7 @@ snap_sum(struct snap *s, uint64_t *sum)
 
 /*
  * Read a stream as it was damaged: it says where, or is what it was.  Whether
- * it was the same.
+ * it was the same, and nothing noted.
  */
 static bool
 same_or_error(const struct buf *b, size_t len, bool pipe, uint64_t want)
@@ -107,6 +107,10 @@ same_or_error(const struct buf *b, size_t len, bool pipe, uint64_t want)
 		assert_contains(snap_errstr(), "byte ");
 	else if (sum != want)
 		fail_msg("%zu bytes: something else was read", len);
+	if (s->damaged) {
+		assert_contains(s->unsummed, "byte ");
+		read = false;
+	}
 	snap_free(s);
 	return read;
 }
@@ -219,7 +223,7 @@ test_cut(void **state)
 
 /*
  * Flip a bit anywhere: from a pipe, an error; from a file, at the latest when
- * the page is read.
+ * the page is read; in the trailer, it is none, and that is noted.
  */
 static void
 test_flip(void **state)
@@ -308,7 +312,7 @@ test_lie(void **state)
 			else if (!snap_sum(t, &sum))
 				assert_contains(snap_errstr(), "byte ");
 			else if (sum == want)
-				same++;
+				same += !t->damaged;
 			else {
 				assert_int_equal(snap_compare(s, t), -1);
 				found++;
@@ -362,6 +366,84 @@ test_dear(void **state)
 	assert_true(s != NULL && s->summed);
 	snap_free(s);
 	buf_free(&b);
+}
+
+/*
+ * Read a stream that has what was a trailer: by its other records it is a
+ * snapshot without one, and why is noted.
+ */
+static void
+check_unsummed(const struct buf *b, const char *why, bool damaged,
+    uint64_t want)
+{
+	struct readopts o = { .salvage = true };
+	struct stream st;
+	struct snap *s;
+	uint64_t sum;
+	int way;
+
+	for (way = 0; way < 4; way++) {
+		stream_file(&st, b->data, b->len);
+		s = way == 0 ? read_scan(b, true) : way == 1 ?
+		    read_scan(b, false) : way == 2 ?
+		    stream_read(b->data, b->len, true) : snap_open(st.path, &o);
+		stream_close(&st);
+		if (s == NULL)
+			fail_msg("way %d: %s", way, snap_errstr());
+		assert_false(s->summed);
+		assert_int_equal(s->damaged, damaged);
+		assert_contains(s->unsummed, "byte ");
+		assert_contains(s->unsummed, why);
+		assert_true(snap_sum(s, &sum));
+		assert_int_equal(sum, want);
+		snap_free(s);
+	}
+}
+
+/*
+ * A trailer that is not the last record, or was written anew by a program of
+ * Plan 9, or is damaged: it is none, and no process either.
+ */
+static void
+test_none(void **state)
+{
+	static const char more[] = "         12 noteid\n          3 two";
+	struct buf whole, body, b = { 0 };
+	struct snap *s;
+	uint64_t want;
+	size_t at;
+
+	(void)state;
+	make_big(&whole, 10);
+	body = whole;
+	trailer_strip(&body);
+	at = body.len;
+	assert_non_null(s = read_scan(&whole, false));
+	assert_true(snap_sum(s, &want));
+	snap_free(s);
+
+	buf_add(&b, whole.data, whole.len);
+	b.data[b.len - 12] ^= 1;
+	check_unsummed(&b, "no trailer: its sum", true, want);
+	b.data[b.len - 12] ^= 1;
+	memcpy(b.data + at, "0           proc", 16);
+	check_unsummed(&b, "another program has written it", false, want);
+	memcpy(b.data + at, "        000 proc", 16);
+	check_unsummed(&b, "no trailer: its sum", true, want);
+
+	b.len = at;
+	buf_puts(&b, more);
+	assert_non_null(s = read_scan(&b, false));
+	assert_true(snap_sum(s, &want));
+	snap_free(s);
+	b.len = 0;
+	buf_add(&b, whole.data, whole.len);
+	buf_puts(&b, more);
+	check_unsummed(&b, "records follow it", false, want);
+	buf_add(&b, whole.data + at, whole.len - at);
+	check_unsummed(&b, "records follow it", false, want);
+	buf_free(&b);
+	buf_free(&whole);
 }
 
 /*
@@ -450,6 +532,7 @@ main(void)
 		cmocka_unit_test(test_flip),
 		cmocka_unit_test(test_lie),
 		cmocka_unit_test(test_dear),
+		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_zero),
 		cmocka_unit_test(test_salvage),
 	};
