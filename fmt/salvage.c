@@ -337,7 +337,9 @@ proc_list(struct reader *r, struct proc *p)
 }
 
 /*
- * Take what is damaged out of a snapshot that was read in spite of it.
+ * Take what is damaged out of a snapshot that was read in spite of it, and the
+ * process that was begun where it could not be read, if nothing is known of
+ * it but a number.
  */
 int
 salvage_snap(struct reader *r)
@@ -364,5 +366,8 @@ salvage_snap(struct reader *r)
 		vmas_free(&l);
 		memset(&l, 0, sizeof l);
 	}
+	p = i == 0 ? NULL : r->snap->proc[i - 1];
+	if (rc == 0 && r->failed && p == r->proc && proc_isempty(p))
+		snap_drop(r->snap);
 	return rc;
 }

@@ -214,20 +214,32 @@ write_finding(void *arg, const struct finding *f)
 	return rc;
 }
 
+/*
+ * The small files of a process.  One that has nothing at all is there by its
+ * first record: it gets an empty list of segments.
+ */
 static int
 write_files(struct snap6 *w)
 {
+	static char segment[] = "segment";
+	const struct file none = { .name = segment };
 	const struct proc *p = w->proc;
 	const struct file *f;
 	size_t i;
 	int k;
 
+	f = proc_file(p, "proc");
+	if (p->pid == 0 && f != NULL && trailer_begins(f->data, f->len))
+		return errstr_set("process 0: proc: it would be taken for a "
+		    "trailer");
 	for (k = 0; k < F_MAX; k++)
 		if ((f = proc_file(p, snap6_field[k])) != NULL)
 			write_data(w, f);
 	for (i = 0; i < p->nfile; i++)
 		if (!snap6_known(p->file[i].name))
 			write_data(w, &p->file[i]);
+	if (proc_isempty(p))
+		write_data(w, &none);
 	return output_flush(w->out);
 }
 

@@ -97,6 +97,7 @@ enum trailer_kind {		/* a record that begins as a trailer */
 };
 
 enum trailer_kind trailer_here(struct input *);
+bool		 trailer_begins(const uint8_t *, size_t);
 bool		 trailer_ends(const uint8_t *, size_t);
 int		 trailer_take(struct trailer *, const struct buf *, uint64_t);
 int		 trailer_find(struct trailer *, struct input *);

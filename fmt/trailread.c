@@ -45,6 +45,17 @@ trailer_here(struct input *in)
 }
 
 /*
+ * Are n bytes those of a record that process 0 cannot have, for a trailer
+ * begins so?
+ */
+bool
+trailer_begins(const uint8_t *p, size_t n)
+{
+	return n >= sizeof TRAILER_FIRST - 1 &&
+	    memcmp(p, TRAILER_FIRST, sizeof TRAILER_FIRST - 1) == 0;
+}
+
+/*
  * Do n bytes at the end of a stream say that they end a trailer?
  */
 bool

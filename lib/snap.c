@@ -80,6 +80,16 @@ proc_isthread(const struct proc *p)
 	    p->mem == NULL;
 }
 
+/*
+ * Has it no small files, and no segments?
+ */
+bool
+proc_isempty(const struct proc *p)
+{
+	return p->nfile == 0 && (p->text == NULL || p->text->nseg == 0) &&
+	    (p->mem == NULL || p->mem->nseg == 0);
+}
+
 static uint64_t
 image_kb(const struct image *im)
 {
@@ -159,6 +169,18 @@ snap_add(struct snap *s, uint64_t pid)
 nomem:
 	errstr_set("out of memory");
 	return NULL;
+}
+
+/*
+ * Take the process that was added last out again.
+ */
+void
+snap_drop(struct snap *s)
+{
+	struct proc *p = s->proc[--s->nproc];
+
+	RB_REMOVE(proctree, &s->bypid, p);
+	proc_free(p);
 }
 
 /*

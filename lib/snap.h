@@ -284,10 +284,12 @@ struct snap {
 struct snap	*snap_new(void);
 void		 snap_free(struct snap *);
 bool		 proc_isthread(const struct proc *);
+bool		 proc_isempty(const struct proc *);
 uint64_t	 snap_kb(const struct snap *);
 struct proc	*snap_find(struct snap *, uint64_t);
 struct proc	*snap_process(struct snap *, uint64_t);
 struct proc	*snap_add(struct snap *, uint64_t);
+void		 snap_drop(struct snap *);
 int		 snap_move(struct snap *, struct snap *, const bool *);
 int		 snap_index(struct snap *);
 int		 snap_threads(struct snap *, uint64_t, const size_t **, size_t *);

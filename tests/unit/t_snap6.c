@@ -82,6 +82,33 @@ test_overlap(void **state)
 }
 
 /*
+ * A process of which nothing is known but its number is there, too.
+ */
+static void
+test_nothing(void **state)
+{
+	struct buf b;
+	struct snap *s;
+	struct proc *p;
+
+	(void)state;
+	s = snap_new();
+	s->header = strdup("process snapshot");
+	assert_non_null(p = snap_add(s, 7));
+	p->mem = image_new(p, IMAGE_MEM);
+	assert_non_null(p = snap_add(s, 8));
+	p->text = image_new(p, IMAGE_TEXT);
+	assert_non_null(snap_add(s, 9));
+	snap_bytes(s, &b);
+	snap_free(s);
+	s = must_read(&b, true);
+	assert_int_equal(s->nproc, 3);
+	assert_int_equal(proc_file(s->proc[0], "segment")->len, 0);
+	snap_free(s);
+	buf_free(&b);
+}
+
+/*
  * The bytes that a process of a snapshot has from 0x1000 on.
  */
 static void
@@ -306,8 +333,8 @@ make_small(struct buf *b, size_t *end, size_t *nend)
 	m = memsource_new(s, 4, KB);
 	memset(memsource_kb(m, 0), 'x', KB);
 	memset(memsource_kb(m, 1), 'y', KB);
-	p = snap_add(s, 12);
 	end[n++] = bytes_so_far(s);
+	p = snap_add(s, 12);
 	file_set(p, "status", "cat", 3);
 	end[n++] = bytes_so_far(s);
 	file_set(p, "odd", "12345 ", 6);
@@ -767,6 +794,7 @@ main(void)
 		cmocka_unit_test(test_roundtrip),
 		cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_below),
 		cmocka_unit_test(test_big),

@@ -470,6 +470,26 @@ test_zero(void **state)
 }
 
 /*
+ * What process 0 has is not written where it would be taken for a trailer.
+ */
+static void
+test_false(void **state)
+{
+	struct output *out;
+	struct snap *s;
+
+	(void)state;
+	s = snap_new();
+	s->header = strdup("process snapshot");
+	file_set(snap_add(s, 0), "proc", "linux index 1\n", 14);
+	assert_non_null(out = output_open("/dev/null"));
+	assert_int_equal(snap6_write(s, out, NULL, NULL), -1);
+	assert_contains(snap_errstr(), "taken for a trailer");
+	output_abort(out);
+	snap_free(s);
+}
+
+/*
  * What is whole of a damaged snapshot: all other megabytes.
  */
 static void
@@ -534,6 +554,7 @@ main(void)
 		cmocka_unit_test(test_dear),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_zero),
+		cmocka_unit_test(test_false),
 		cmocka_unit_test(test_salvage),
 	};
 
