@@ -650,6 +650,7 @@ void		 program_signals(void);
 size_t		 program_utf8(const char *, uint32_t *);
 int		 program_columns(const char **);
 char		*program_harmless(char *);
+bool		 totals_plan9(const struct snap *, char *, size_t);
 void		 totals_text(const struct snap *, const struct output *,
 		    char *, size_t);
 

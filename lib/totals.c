@@ -6,6 +6,33 @@
 #include <inttypes.h>
 
 /*
+ * Which reader of Plan 9 does not take a snapshot that was written: whether
+ * there is something to say.
+ */
+bool
+totals_plan9(const struct snap *s, char *text, size_t n)
+{
+	enum { SEGMENTS = 16 };	/* in a memory: snap(6) */
+	const struct image *im;
+	size_t i, many, most;
+
+	for (i = many = most = 0; i < s->nproc; i++) {
+		im = s->proc[i]->mem;
+		if (im == NULL || im->nseg <= SEGMENTS)
+			continue;
+		many++;
+		if (im->nseg > most)
+			most = im->nseg;
+	}
+	if (many == 0)
+		return false;
+	snprintf(text, n, "not for 9front's snapfs, which takes %d segments "
+	    "of memory: %zu process%s with more, up to %zu; Bell Labs' takes "
+	    "them", SEGMENTS, many, many == 1 ? "" : "es", most);
+	return true;
+}
+
+/*
  * What is in a snapshot that was written, and in how many bytes: before and
  * after they were compressed, if they were.  All has been written.
  */

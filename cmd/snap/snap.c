@@ -135,6 +135,8 @@ say_totals(const struct snap *s, struct output *out)
 		return -1;
 	totals_text(s, out, text, sizeof text);
 	say(NULL, text);
+	if (totals_plan9(s, text, sizeof text))
+		say(NULL, text);
 	return 0;
 }
 

@@ -66,8 +66,8 @@ main(int argc, char *argv[])
 	struct output *out;
 	struct snap *s;
 	const char *path;
-	char text[240];
-	bool salvage, verbose, compress;
+	char text[240], plan9[240];
+	bool salvage, verbose, compress, many;
 	int c, rc;
 
 	program_descriptors();
@@ -106,6 +106,7 @@ main(int argc, char *argv[])
 	    output_end(out) == -1)
 		goto fail;
 	totals_text(s, out, text, sizeof text);
+	many = totals_plan9(s, plan9, sizeof plan9);
 	snap_free(s);
 	rc = output_commit(out);
 	progress_hide();
@@ -113,6 +114,8 @@ main(int argc, char *argv[])
 		errx(1, "%s", snap_errstr());
 	if (verbose)
 		warnx("%s", text);
+	if (verbose && many)
+		warnx("%s", plan9);
 	return incomplete ? 1 : 0;
 fail:
 	progress_hide();

@@ -172,6 +172,21 @@ def nottrailers(snap, file, out):
            run('snapls', '-c', out)[1:] == ('', 0), 'snapcat -s, too')
 
 
+def ninefront(out):
+    """That 9front takes 16 segments, and no more."""
+    for name, want in ('sixteen', []), ('seventeen', [
+            "snapcat: not for 9front's snapfs, which takes 16 segments of "
+            "memory: 1 process with more, up to 17; Bell Labs' takes them"]):
+        path = os.path.join(HERE, 'good', name + '.s')
+        with open(path, encoding='utf-8') as file:
+            snap = assemble(file.read(), path)
+        _, err, status = run('snapcat', '-v', '-o', out, '-', data=snap)
+        ok(status == 0 and err.splitlines()[1:] == want,
+           'snapcat -v: %s segments' % name, err)
+        _, err, status = run('snapcat', '-o', out, '-', data=snap)
+        ok(not err, 'without -v, nothing', err)
+
+
 def commands(snap, tmp):
     """What snapls and snapcat say."""
     file = os.path.join(tmp, 'snap')
@@ -257,6 +272,7 @@ def commands(snap, tmp):
     ok(status == 1 and 'byte %d: another snapshot begins here: snapcat makes '
        'one of several' % len(snap) in err, 'another snapshot behind it', err)
     nottrailers(snap, file, out)
+    ninefront(out)
 
     put(snap)
     ok(run('snapcat', '-o', out, file)[1:] == ('', 0) and get() == snap,
