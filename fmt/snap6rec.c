@@ -68,6 +68,11 @@ read_data(struct reader *r, const char *name)
 		    "one");
 		goto fail;
 	}
+	if (r->proc->pid == 0 && strcmp(name, "proc") == 0 &&
+	    trailer_begins(b.data, b.len)) {
+		errstr_set("it begins as a trailer, but its header does not");
+		goto fail;
+	}
 	if (!snap6_known(name) && !at_record(r)) {
 		r->at = r->in->pos;
 		errstr_set("a record type that is not known, and not data");

@@ -116,13 +116,15 @@ check_proc(struct proc *p)
 }
 
 /*
- * A process of which nothing would be written.
+ * Is nothing known of a process?  It is written with an empty list of
+ * segments.
  */
 static bool
 proc_empty(const struct proc *p)
 {
-	return p->nfile == 0 && image_bytes(p->text) == 0 &&
-	    image_bytes(p->mem) == 0;
+	return proc_isempty(p) || (p->nfile == 1 && p->file[0].len == 0 &&
+	    strcmp(p->file[0].name, "segment") == 0 && (p->text == NULL ||
+	    p->text->nseg == 0) && (p->mem == NULL || p->mem->nseg == 0));
 }
 
 static uint64_t
