@@ -284,11 +284,28 @@ make_free(struct criumake *m)
 }
 
 /*
+ * Tell of a worker of the kernel in a process, if it was not told what it
+ * works for: a ring that has no descriptor.
+ */
+static int
+worker_refuse(struct criumake *m, struct maketask *t,
+    const struct maketask *worker)
+{
+	if (t->ring)
+		return 0;
+	t->ring = true;
+	return make_refuse(m, WHY_IO_URING, "process %" PRIu64 ": thread %"
+	    PRIu64 " works in the kernel, as for io_uring", t->proc->pid,
+	    worker->proc->pid);
+}
+
+/*
  * All images of a process but those of its descriptors.
  */
 static int
 process_write(struct criumake *m, struct maketask *t)
 {
+	const struct maketask *thread;
 	const size_t *at;
 	size_t i, n;
 
@@ -299,11 +316,17 @@ process_write(struct criumake *m, struct maketask *t)
 	if (snap_threads(m->snap, t->proc->pid, &at, &n) == -1)
 		return -1;
 	for (i = 0; i < n; i++)
-		if (!maketask_ended(m->task[at[i]]) &&
+		if (maketask_runs(m->task[at[i]]) &&
 		    makecore_write(m, t, m->task[at[i]]) == -1)
 			return -1;
 	if (maketree_ids(m, t) == -1 || makemm_write(m, t) == -1)
 		return -1;
+	for (i = 0; i < n; i++) {
+		thread = m->task[at[i]];
+		if (!maketask_ended(thread) && !maketask_runs(thread) &&
+		    worker_refuse(m, t, thread) == -1)
+			return -1;
+	}
 	return makefd_write(m, t);
 }
 

@@ -59,6 +59,7 @@ struct maketask {		/* a process or a thread */
 					share something with this one */
 	size_t		 place;	/* in order */
 	bool		 chosen;
+	bool		 ring;	/* it was told that it has one of io_uring */
 	struct makefd	*fd;	/* owned; ascending */
 	size_t		 nfd;
 	struct makefd	**byopen; /* owned; the same by what they lead to */
@@ -175,6 +176,7 @@ struct maketask	*make_find(const struct criumake *, uint64_t);
 /* criumaketree.c */
 struct maketask	*make_process(const struct criumake *, uint64_t);
 bool		 maketask_ended(const struct maketask *);
+bool		 maketask_runs(const struct maketask *);
 int		 maketree_choose(struct criumake *);
 int		 maketree_ids(struct criumake *, struct maketask *);
 int		 maketree_write(struct criumake *);

@@ -278,7 +278,7 @@ open_kind(const struct makeopen *f, bool came)
  * than the record's own sentence.
  */
 static int
-fd_refuse(struct criumake *m, const struct maketask *t,
+fd_refuse(struct criumake *m, struct maketask *t,
     const struct makefd *fd)
 {
 	const struct makeopen *f = fd->open;
@@ -287,6 +287,7 @@ fd_refuse(struct criumake *m, const struct maketask *t,
 	what = open_type(f)->kind == WHY_OTHER ? NULL : open_type(f)->why;
 	if (what != NULL && strcmp(what, f->why) == 0)
 		what = NULL;
+	t->ring |= f->kind == WHY_IO_URING;
 	return make_refuse(m, f->kind, "process %" PRIu64 ", descriptor %"
 	    PRIu64 ": %s%s%s%s%s", t->proc->pid, fd->fd,
 	    what != NULL ? what : "", what != NULL ? ": " : "", f->why,
@@ -301,7 +302,7 @@ int
 makefd_judge(struct criumake *m)
 {
 	enum { ROUNDS = 64 };	/* more than epoll sets can be nested */
-	const struct maketask *t;
+	struct maketask *t;
 	const char *why;
 	size_t i, k, round;
 	bool again;

@@ -231,10 +231,14 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 		    CRIU_VDSO : CRIU_VVAR);
 		return 1;
 	}
-	if ((why = vma_hinders(v, flag, &kind)) != NULL)
+	if ((why = vma_hinders(v, flag, &kind)) != NULL) {
+		if (kind == WHY_IO_URING && t->ring)
+			return 0;	/* it was told */
+		t->ring |= kind == WHY_IO_URING;
 		return make_refuse(m, kind, "process %" PRIu64 ": mapping at %"
 		    PRIx64 "%s%s: %s", t->proc->pid, v->start,
 		    *v->name != '\0' ? " of " : "", v->name, why);
+	}
 	e->flags |= (flag & VF_GROWSDOWN ? MAP_GROWSDOWN : 0U) |
 	    (flag & VF_LOCKED ? MAP_LOCKED : 0U) |
 	    (flag & VF_NORESERVE ? MAP_NORESERVE : 0U);

@@ -23,6 +23,23 @@ maketask_ended(const struct maketask *t)
 }
 
 /*
+ * Does a thread run what the process has it run?  One that has ended does not,
+ * nor does a worker of the kernel, which is there for io_uring(7) or a device,
+ * and comes again with it.
+ */
+bool
+maketask_runs(const struct maketask *t)
+{
+	enum {			/* linux/sched.h */
+		PF_IO_WORKER = 0x10,
+		PF_USER_WORKER = 0x4000
+	};
+
+	return !maketask_ended(t) &&
+	    (t->stat[9] & (PF_IO_WORKER | PF_USER_WORKER)) == 0;
+}
+
+/*
  * The process of a number of the snapshot, or of the thread that has it; or
  * NULL.
  */
@@ -247,7 +264,7 @@ pstree_entry(struct criumake *m, struct buf *b, const struct maketask *t)
 		return errstr_set("out of memory");
 	e.threads[e.n_threads++] = t->pid;
 	for (i = 0; i < n; i++)
-		if (!maketask_ended(m->task[at[i]]))
+		if (maketask_runs(m->task[at[i]]))
 			e.threads[e.n_threads++] = m->task[at[i]]->pid;
 	criuimg_add(b, &e.base);
 	free(e.threads);

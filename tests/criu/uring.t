@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# A process with a ring of io_uring is refused in one line that says so: what
+# the kernel runs in it for that is no news.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
+. "$(dirname "$0")/../tap.sh"
+
+if [ "$(uname -m)" != x86_64 ]; then
+	skip "io_uring" "nothing can be run in processes of this machine"
+	finish
+fi
+"$targets/uring" </dev/null >"$tmp/out" 2>&1
+if [ $? -eq 2 ]; then
+	skip "io_uring" "$(head -n 1 "$tmp/out")"
+	finish
+fi
+target "$targets/uring"
+works() {
+	grep -q iou-wrk "/proc/$pid/task/"*/comm
+}
+try "the kernel works in it" until_true works
+snap -o "$tmp/snap" "$pid"
+is "$rc $err" "0 " "taken without a warning"
+"$BUILD/snapload" -j -D "$tmp/img" "$tmp/snap" 2>"$tmp/err"
+is "$? $(ls "$tmp/img" 2>/dev/null)" "1 " "no images"
+# the test itself holds a pipe to it
+is "$(sed -e "s/\<$pid\>/PID/; s/descriptor [0-9]*/descriptor N/" \
+    -e '/a pipe that is read by who is not/d; /nothing is written/d' \
+    "$tmp/err")" \
+    "snapload: process PID, descriptor N: io_uring: anon_inode:[io_uring]: cannot be restored (-f io_uring leaves it out)" "one line says why"
+snap -l -o "$tmp/snap" "$pid"
+is "$rc $err" "0 " "cloned without a warning"
+let_go "$pid" "let go"
+unnoticed "$pid" "not noticed"
+finish
