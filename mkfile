@@ -31,8 +31,7 @@ FMTSRC=fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/recwords.c fmt/salvage.c fmt/snap6index.c fmt/snap6num.c \
 	fmt/snap6read.c fmt/snap6rec.c fmt/snap6run.c fmt/snap6seg.c \
 	fmt/snap6write.c fmt/snappages.c fmt/snapspace.c fmt/summed.c \
-	fmt/sysroot.c fmt/trailer.c fmt/trailread.c \
-	fmt/trailscan.c
+	fmt/sysroot.c fmt/trailer.c fmt/trailread.c fmt/trailscan.c
 
 LINUXSRC=lib/linux/anonfile.c lib/linux/byname.c lib/linux/carry.c \
 	lib/linux/cgroup.c lib/linux/clone.c lib/linux/entries.c \

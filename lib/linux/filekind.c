@@ -200,6 +200,19 @@ has_attributes(const struct telling *t)
 }
 
 /*
+ * Can a file be read without asking a server, which may be stopped by us?
+ */
+static bool
+is_local(const struct telling *t)
+{
+	const struct bytes *mounts = &t->task->mounts;
+	unsigned long id = info_mount(t->info);
+
+	return mounts_have(mounts, id) ? mounts_local(mounts, id) :
+	    mounts_localdev(t->dev);
+}
+
+/*
  * A regular file whose name is deleted, and that has another one, or none.
  */
 static void
@@ -215,7 +228,7 @@ nameless_tell(struct telling *t, const struct statx *sx)
 		    "not found");
 	else if (t->flags & O_PATH)
 		tell_why(t, "it was opened with O_PATH, and is deleted");
-	else if (!mounts_local(&t->task->mounts, info_mount(t->info)))
+	else if (!is_local(t))
 		tell_why(t, "it is deleted, and its content not on this "
 		    "machine");
 	else {

@@ -314,6 +314,7 @@ void		 otherlinks_free(struct live *);
 /* mounts.c: what a process has mounted */
 bool		 mounts_have(const struct bytes *, unsigned long);
 bool		 mounts_local(const struct bytes *, unsigned long);
+bool		 mounts_localdev(dev_t);
 bool		 mounts_layered(const struct bytes *, unsigned long);
 bool		 mounts_waylocal(const struct bytes *, const char *);
 

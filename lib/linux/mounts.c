@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct mount {
 	unsigned long	 id;
-	unsigned int	 major;	/* of its device */
+	dev_t		 dev;
 	char		 point[256]; /* where it is; cut at an escaped byte */
 	char		 type[32];
 };
@@ -24,6 +25,7 @@ static bool
 mounts_any(const struct bytes *mounts,
     bool (*fn)(const struct mount *, const void *), const void *arg)
 {
+	unsigned int ma, mi;
 	struct mount m;
 	char *line, *nl, *text;
 	const char *s;
@@ -36,11 +38,13 @@ mounts_any(const struct bytes *mounts,
 	for (line = text; line != NULL && !did; line = nl) {
 		if ((nl = strchr(line, '\n')) != NULL)
 			*nl++ = '\0';
-		if (sscanf(line, "%lu %*u %u:%*u %*s %255[^ \\]", &m.id,
-		    &m.major, m.point) == 3 &&
-		    (s = strstr(line, " - ")) != NULL &&
-		    sscanf(s, " - %31s", m.type) == 1)
-			did = fn(&m, arg);
+		if (sscanf(line, "%lu %*u %u:%u %*s %255[^ \\]", &m.id, &ma,
+		    &mi, m.point) != 4 ||
+		    (s = strstr(line, " - ")) == NULL ||
+		    sscanf(s, " - %31s", m.type) != 1)
+			continue;
+		m.dev = makedev(ma, mi);
+		did = fn(&m, arg);
 	}
 	free(text);
 	return did;
@@ -62,7 +66,7 @@ mount_islocal(const struct mount *m)
 	for (i = 0; i < sizeof local / sizeof *local; i++)
 		if (strcmp(m->type, local[i]) == 0)
 			return true;
-	return m->major != 0 && strncmp(m->type, "fuse", 4) != 0;
+	return major(m->dev) != 0 && strncmp(m->type, "fuse", 4) != 0;
 }
 
 static bool
@@ -93,6 +97,34 @@ bool
 mounts_local(const struct bytes *mounts, unsigned long id)
 {
 	return mounts_any(mounts, is_localid, &id);
+}
+
+static bool
+is_localdev(const struct mount *m, const void *dev)
+{
+	return m->dev == *(const dev_t *)dev && mount_islocal(m);
+}
+
+/*
+ * Can the files of a device be read without asking a server, by the mounts that
+ * we or process 1 are shown?  A process in a chroot is not shown the mount that
+ * its root directory is on.
+ */
+bool
+mounts_localdev(dev_t dev)
+{
+	const pid_t who[] = { getpid(), 1 };
+	struct bytes mounts;
+	bool local;
+	size_t i;
+
+	local = false;
+	for (i = 0; i < sizeof who / sizeof *who && !local; i++)
+		if (proc_read(who[i], 0, "mountinfo", &mounts) == 0) {
+			local = mounts_any(&mounts, is_localdev, &dev);
+			free(mounts.data);
+		}
+	return local;
 }
 
 static bool

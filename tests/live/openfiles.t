@@ -80,6 +80,29 @@ if mount -t tmpfs none "$tmp/mnt1" && mount -t tmpfs none "$tmp/mnt2"; then
 	    "FIFOs of one number, and the file of a socket"
 fi
 
+# A deleted file of a process in a chroot, which sees no mount that it is on.
+cat >"$tmp/jail.py" <<'EOF'
+import os, sys
+os.chroot(sys.argv[1])
+os.chdir('/')
+f = os.open('/gone', os.O_RDWR | os.O_CREAT)
+os.write(f, b'kept' * 2000)
+os.unlink('/gone')
+print("ready", flush=True)
+sys.stdin.read()
+EOF
+device=$(stat -c %Hd:%Ld "$tmp")
+if grep -q "^[0-9]* [0-9]* $device " /proc/self/mountinfo /proc/1/mountinfo; then
+	target python3 "$tmp/jail.py" "$tmp/pub"
+	snap -o "$tmp/snap" "$pid"
+	is "$rc $err $(python3 "$tmp/told.py" "$tests/live" "$tmp/snap" "$pid" |
+	    grep why)" "0  " "a deleted file in a chroot: nothing is missing"
+	"$BUILD/snapls" -l "$tmp/snap" | grep -q 'K *[^ ]*/gone (deleted)$'
+	ok $? "a deleted file in a chroot: it is carried as memory"
+else
+	skip "a deleted file in a chroot" "no mount of $device is to be seen"
+fi
+
 # Two segments of System V shared memory of one number, in IPC namespaces.
 cat >"$tmp/sysv.py" <<'EOF'
 import ctypes, sys
