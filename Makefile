@@ -89,6 +89,7 @@ BITS32 = $(shell echo 'void _start(void) { }' | $(CC) $(M32) -o /dev/null \
 NOLIBC = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),nolibc)
 FUZZ = snap6 linuxrec core criu native gzip trailer
 FUZZTIME = 120
+FRESH =
 BENCH = bare heap pack pause
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t \
 	tests/procmap/*.t
@@ -215,6 +216,10 @@ run:
 check: tests
 	@BUILD=$O tests/run -j $(FAST)
 
+# demo and test on a machine that has nothing but make: make fresh FRESH=-a
+fresh:
+	@BUILD=$O tests/fresh $(FRESH)
+
 asan:
 	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' tests
 	@SNAPSHOTS=50 $(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' run
@@ -256,6 +261,7 @@ help:
 	@echo 'demo     set up, build, take a snapshot of real processes, show it'
 	@echo 'test     set up, build, run every test'
 	@echo 'check    the fast tests only'
+	@echo 'fresh    demo and some of the tests on a fresh Debian; all: FRESH=-a'
 	@echo 'asan     every test, with AddressSanitizer and UBSan'
 	@echo 'lint     what can be said about the sources without running them'
 	@echo 'fuzz     the readers, FUZZTIME=$(FUZZTIME) seconds each (clang)'
@@ -266,4 +272,4 @@ help:
 
 -include $(LIBOBJ:.o=.d) $(foreach p,$(PROGS),$(patsubst %.o,%.d,$(call progobj,$p)))
 
-.PHONY: all tests demo test run check asan lint fuzz bench cover install clean help
+.PHONY: all tests demo test run check fresh asan lint fuzz bench cover install clean help
