@@ -209,6 +209,7 @@ struct makeregs {
 	uint64_t	 opmask[8];
 	uint64_t	 zmm[64];
 	uint64_t	 hi16[128];
+	uint32_t	 pkru[2];
 };
 
 int		 makeregs_get(struct criumake *, struct maketask *,

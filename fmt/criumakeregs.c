@@ -17,11 +17,16 @@ enum {
 
 /* where xstate has what does not lie at the same place on all processors */
 static const struct {
-	size_t	 opmask, zmm, hi16;
-} intel = { 1088, 1152, 1664 }, amd = { 832, 896, 1408 };
+	size_t	 opmask, zmm, hi16, pkru;
+} intel = { 1088, 1152, 1664, 2688 }, amd = { 832, 896, 1408, 2432 };
 
-/* the end of the latter: a shorter one is AMD's, which have no MPX */
-enum { INTEL_END = 2688 };
+enum {
+	/* the end of AVX-512: a shorter one is AMD's, which have no MPX */
+	INTEL_END = 2688,
+	/* where AMD's without AVX-512 have pkru, at their end */
+	AMD_PKRU = 832,
+	PKRU = 9		/* the bit of what protection keys allow */
+};
 
 /*
  * A system call that the stop interrupted begins anew, as the kernel would
@@ -133,14 +138,21 @@ xsave_set(struct makeregs *g, const struct recfile *f)
 {
 	Criu__Xsave *x = &g->xsave;
 	uint64_t use;
-	size_t opmask, zmm, hi16;
+	size_t opmask, zmm, hi16, pkru;
 
 	opmask = f->len < INTEL_END ? amd.opmask : intel.opmask;
 	zmm = f->len < INTEL_END ? amd.zmm : intel.zmm;
 	hi16 = f->len < INTEL_END ? amd.hi16 : intel.hi16;
 	use = num_get(f->data + XFEATURES, 8);
+	pkru = f->len >= INTEL_END ? intel.pkru :
+	    f->len < amd.opmask + 64 ? AMD_PKRU : amd.pkru;
 	/* x87, SSE, AVX, MPX, AVX-512 */
 	x->xstate_bv = use & 0xff;
+	if (use >> PKRU & 1 && f->len >= pkru + 8) {
+		x->xstate_bv |= 1 << PKRU;
+		words_set(g->pkru, f->data + pkru, 2);
+		x->n_pkru = 2;
+	}
 	if (f->len >= 832 && use & 4) {
 		words_set(g->ymm, f->data + 576, 64);
 		x->n_ymmh_space = 64;
@@ -156,6 +168,7 @@ xsave_set(struct makeregs *g, const struct recfile *f)
 	x->opmask_reg = g->opmask;
 	x->zmm_upper = g->zmm;
 	x->hi16_zmm = g->hi16;
+	x->pkru = g->pkru;
 	g->fp.xsave = x;
 }
 
