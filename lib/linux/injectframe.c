@@ -53,6 +53,7 @@ enum {
 
 	/* arch/x86/include/uapi/asm/sigcontext.h */
 	SW_BYTES = 464,
+	XSTATE_BV = 512,	/* of the header: what is in use */
 	FP_XSTATE_MAGIC1_ = 0x46505853,
 	FP_XSTATE_MAGIC2_ = 0x46505845,
 	UC_FP_XSTATE_ = 1,
@@ -87,21 +88,49 @@ xstate_size(uint64_t features, size_t most)
 }
 
 /*
+ * Has a stopped thread, whose extended state is x, room for tiles in the
+ * kernel, because it has used them once?  Nothing else tells, but only then the
+ * kernel takes tiles: validate_user_xstate_header of
+ * arch/x86/kernel/fpu/xstate.c.  It gets such that are all zero, as they are
+ * when not in use, and then its state again.
+ */
+static bool
+has_tiles(pid_t tid, uint8_t *x, size_t len)
+{
+	struct iovec iov = { x, len };
+	uint64_t features, inuse, with;
+	bool has;
+
+	memcpy(&features, x + SW_BYTES, 8);
+	memcpy(&inuse, x + XSTATE_BV, 8);
+	if (!(features & XFEATURE_TILEDATA) || inuse & XFEATURE_TILEDATA)
+		return features & XFEATURE_TILEDATA;
+	with = inuse | XFEATURE_TILEDATA;
+	memcpy(x + XSTATE_BV, &with, 8);
+	has = ptrace(PTRACE_SETREGSET, tid, (void *)NT_X86_XSTATE, &iov) == 0;
+	memcpy(x + XSTATE_BV, &inuse, 8);
+	if (has)
+		(void)ptrace(PTRACE_SETREGSET, tid, (void *)NT_X86_XSTATE,
+		    &iov);
+	return has;
+}
+
+/*
  * Let the extended state be one that a signal frame has: struct _fpx_sw_bytes
  * in its software bytes, and a mark behind it.  Tiles that are not in use are
- * left out, for the kernel takes none from who may not use them; it looks
- * for the mark behind what the thread may use, so there are two.  Returns
- * its length.
+ * left out, for the kernel takes none from who may not use them.  Before Linux
+ * 6.14 it looks for the mark behind what is there, then behind all that the
+ * thread may have: with tiles, there are two.  Returns its length.
  */
 static size_t
-xstate_seal(uint8_t *x, size_t len)
+xstate_seal(uint8_t *x, size_t len, bool tiles)
 {
 	uint64_t features, inuse;
 	uint32_t sw[12] = { 0 };
 	size_t size;
 
 	memcpy(&features, x + SW_BYTES, 8);
-	memcpy(&inuse, x + 512, 8);
+	memcpy(&inuse, x + XSTATE_BV, 8);
 	sw[0] = FP_XSTATE_MAGIC2_;
 	memcpy(x + len, sw, 4);
 	if ((inuse & XFEATURE_TILEDATA) == 0)
@@ -114,7 +143,7 @@ xstate_seal(uint8_t *x, size_t len)
 	memcpy(x + SW_BYTES, sw, sizeof sw);
 	sw[0] = FP_XSTATE_MAGIC2_;
 	memcpy(x + size, sw, 4);
-	return len + 4;
+	return (tiles ? len : size) + 4;
 }
 
 /*
@@ -257,7 +286,8 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 	uc.uc_flags = UC_SIGCONTEXT_SS_ | UC_STRICT_RESTORE_SS_;
 	len = 0;
 	if (iov.iov_len >= XSTATE_MIN) {
-		len = xstate_seal(iov.iov_base, iov.iov_len);
+		len = xstate_seal(iov.iov_base, iov.iov_len,
+		    has_tiles(w->tid, iov.iov_base, iov.iov_len));
 		uc.uc_flags |= UC_FP_XSTATE_;
 	}
 	uc.uc_stack.ss_flags = KEEP_STACK;
