@@ -94,9 +94,7 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 {
 	const struct vmas *vma;
 	struct inject *in;
-	char why[256];
 	pid_t inner;
-	bool gone;
 	int rc;
 
 	errno = 0;
@@ -115,15 +113,7 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 	/* of what it is not told now, it has to look for */
 	if (p->clone != 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
 		rc = -1;
-	if (rc == -1)
-		strlcpy(why, snap_errstr(), sizeof why);
-	gone = inject_isgone(in);
-	if (inject_end(in) == -1 && rc == 0)
-		rc = -1;
-	else if (rc == -1)
-		errstr_set("%s", why);
-	errno = gone ? ESRCH : 0;
-	if (rc == -1)
+	if (inject_end(in, rc) == -1)
 		return -1;
 	clone_expendable(p->clone);
 	if (keep_lacking(l, s, p, vma) == -1)

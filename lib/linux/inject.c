@@ -236,8 +236,6 @@ inject_begin(pid_t pid, bool room)
 {
 	struct inject *in;
 	sigset_t all;
-	char why[256];
-	bool gone;
 
 	if ((in = calloc(1, sizeof *in)) == NULL) {
 		errstr_set("out of memory");
@@ -264,11 +262,7 @@ inject_begin(pid_t pid, bool room)
 		goto fail;
 	return in;
 fail:
-	strlcpy(why, snap_errstr(), sizeof why);
-	gone = in->gone;
-	(void)inject_end(in);
-	errstr_set("%s", why);
-	errno = gone ? ESRCH : 0;
+	(void)inject_end(in, -1);
 	return NULL;
 }
 
@@ -318,20 +312,10 @@ inject_write(struct inject *in, const void *buf, size_t len)
 }
 
 /*
- * Has the process died meanwhile?
+ * Have the process as it was.  -1 if that does not work, or it is gone.
  */
-bool
-inject_isgone(const struct inject *in)
-{
-	return in->gone;
-}
-
-/*
- * The process is as it was, and free what is ours.  -1 if that did not work,
- * or it is gone.
- */
-int
-inject_end(struct inject *in)
+static int
+inject_restore(struct inject *in)
 {
 	int rc;
 
@@ -343,6 +327,26 @@ inject_end(struct inject *in)
 	if (in->dead != 0 && !in->gone && !in->lost && pwrite(in->mem,
 	    in->was, in->len, (off_t)in->dead) != (ssize_t)in->len)
 		rc = errstr_sys("/proc/%d/mem", in->pid);
+	return rc;
+}
+
+/*
+ * Have the process as it was, and free what is ours; rc is 0, or -1 if what was
+ * asked of it failed.  Return -1 if that or this did, with the first error;
+ * then errno is ESRCH if it has died, else 0.
+ */
+int
+inject_end(struct inject *in, int rc)
+{
+	char why[256];
+	bool gone;
+
+	strlcpy(why, snap_errstr(), sizeof why);
+	if (inject_restore(in) == -1 && rc == 0)
+		rc = -1;
+	else if (rc == -1)
+		errstr_set("%s", why);
+	gone = in->gone;
 	if (in->mem != -1)
 		close(in->mem);
 	pthread_sigmask(SIG_SETMASK, &in->ours, NULL);
@@ -350,6 +354,7 @@ inject_end(struct inject *in)
 	free(in->buf);
 	free(in->stops);
 	free(in);
+	errno = gone ? ESRCH : 0;
 	return rc;
 }
 

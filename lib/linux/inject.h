@@ -29,7 +29,6 @@ int		 inject_read(struct inject *, void *, size_t);
 int		 inject_write(struct inject *, const void *, size_t);
 int		 inject_clone(struct inject *, pid_t *, pid_t *);
 bool		 inject_willclone(pid_t);
-bool		 inject_isgone(const struct inject *);
-int		 inject_end(struct inject *);
+int		 inject_end(struct inject *, int);
 
 #endif

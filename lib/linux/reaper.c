@@ -177,7 +177,7 @@ reap_call(const struct ward *w)
 		return -1;
 	arg[0] = (uint64_t)nspid;
 	rc = inject_call(in, &got, SYS_wait4, arg);
-	if (inject_end(in) == -1 || rc == -1)
+	if (inject_end(in, rc) == -1)
 		return -1;
 	return got == nspid || got == -ECHILD;
 }
@@ -270,7 +270,7 @@ clone_search(struct ward *w)
 
 	for (i = 0, nap = 1000; i < LOOKS; i++) {
 		past = ward_stop(w, past_call) == 1 ||
-		    proc_state(w->target, 0) == '\0';
+		    proc_died(w->target, w->target);
 		f.living = false;
 		f.until = ticks_now();
 		(void)proc_list(0, NULL, find_pid, &f);

@@ -307,8 +307,6 @@ ask_all(struct lproc *p, struct lthread *leader)
 {
 	struct asking a;
 	struct lthread *t;
-	char why[256];
-	bool gone;
 	int rc;
 
 	errno = 0;
@@ -328,15 +326,7 @@ ask_all(struct lproc *p, struct lthread *leader)
 		if (rc == 0)
 			rc = ask_thread(&a);
 	}
-	if (rc == -1)
-		strlcpy(why, snap_errstr(), sizeof why);
-	gone = inject_isgone(a.in);
-	if (inject_end(a.in) == -1 && rc == 0)
-		rc = -1;
-	else if (rc == -1)
-		errstr_set("%s", why);
-	errno = gone ? ESRCH : 0;
-	return rc;
+	return inject_end(a.in, rc);
 }
 
 /*

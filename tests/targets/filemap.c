@@ -14,7 +14,8 @@ enum { FILEPAGES = 32 };
 int
 main(int argc, char *argv[])
 {
-	char buf[FILEPAGES * PAGE], *p, *s;
+	static char buf[FILEPAGES * PAGE];
+	char *p, *s;
 	int fd, i;
 
 	if (argc != 2)

@@ -205,7 +205,7 @@ trace(bool again, bool clones)
 			kill(pid, SIGKILL);
 			waitpid(pid, NULL, __WALL);
 		}
-		if (again && (inject_end(in) == -1 ||
+		if (again && (inject_end(in, 0) == -1 ||
 		    (in = inject_begin(target, true)) == NULL))
 			_exit(5);
 	}
@@ -289,7 +289,7 @@ trace_once(void)
 		_exit(4);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, __WALL);
-	if (inject_end(in) == -1)
+	if (inject_end(in, 0) == -1)
 		_exit(5);
 	ptrace(PTRACE_DETACH, target, NULL, NULL);
 	_exit(0);
@@ -390,7 +390,7 @@ another_call(void **state)
 	assert_non_null(strstr(snap_errstr(), "another system call"));
 	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), 0);
 	assert_int_equal(ret, getpid());
-	assert_int_equal(inject_end(in), 0);
+	assert_int_equal(inject_end(in, 0), 0);
 	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
 	stop();
 }
@@ -429,7 +429,7 @@ puts_back(void **state)
 	assert_int_equal(inject_call(in, &ret, SYS_prctl, arg), 0);
 	assert_int_equal(inject_read(in, buf, 16), 0);
 	assert_string_equal(buf, "t_inject");
-	assert_int_equal(inject_end(in), 0);
+	assert_int_equal(inject_end(in, 0), 0);
 	ptrace(PTRACE_GETREGS, target, NULL, &is);
 	ptrace(PTRACE_GETSIGMASK, target, (void *)8, &mask[1]);
 	assert_memory_equal(&was, &is, sizeof was);
@@ -455,7 +455,7 @@ target_dies(void **state)
 	kill(target, SIGKILL);
 	assert_int_equal(inject_call(in, &ret, SYS_getpid, none), -1);
 	assert_non_null(strstr(snap_errstr(), "exited"));
-	assert_int_equal(inject_end(in), -1);
+	assert_int_equal(inject_end(in, 0), -1);
 	waitpid(target, &status, 0);
 }
 
