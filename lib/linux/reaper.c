@@ -282,14 +282,21 @@ clone_search(struct ward *w)
 }
 
 /*
- * Reap what is left of a ward: false if a clone stays.
+ * Reap what is left of a ward: false if a clone stays.  What is found by
+ * looking may be the clone of another who was killed, and whose guard found
+ * this one: all are reaped that are found.
  */
 static bool
 ward_reap(struct ward *w)
 {
-	if (w->clone == 0)
-		clone_search(w);
-	return w->clone <= 0 || clone_reap(w);
+	if (w->clone != 0)
+		return w->clone < 0 || clone_reap(w);
+	for (clone_search(w); w->clone != 0; clone_search(w)) {
+		if (!clone_reap(w))
+			return false;
+		w->clone = 0;
+	}
+	return true;
 }
 
 /*

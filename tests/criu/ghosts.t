@@ -47,7 +47,7 @@ if grep -q none "$log"; then
 	skip 'attributes: refused' 'no extended attributes here'
 else
 	is "$(sed -n 's/.*descriptor [0-9]*: \(it is\)/\1/p' "$tmp/err")" "it is deleted, \
-and has extended attributes: $log.attr: cannot be restored" \
+and has extended attributes: $log.attr: cannot be restored (-f deleted leaves it out)" \
 	    'attributes: refused'
 fi
 end

@@ -28,7 +28,7 @@ is "$(sed -n 's/.*descriptor [0-9]*: //p' "$tmp/err" |
     sed "s,$log.d,D,;s/#[0-9]*/#N/" | sort)" "$(
     for file in '#N' gone/old old; do
 	echo "it is deleted, and another name that it has was not found:" \
-	    "D/a/$file: cannot be restored"
+	    "D/a/$file: cannot be restored (-f deleted leaves it out)"
     done)" 'hidden names: refused'
 umount "$log.d/a/x"
 end

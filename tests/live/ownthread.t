@@ -40,5 +40,5 @@ for what in time pid; do
 another $what namespace: cannot be restored
 snapload: $no"
 done
-refused nobody "snapload: $no (-f writes the rest)"
+refused nobody "snapload: $no"
 finish

@@ -37,7 +37,7 @@ static int
 setup(void **state)
 {
 	(void)state;
-	strcpy(root, "/tmp/t_cgroup.XXXXXX");
+	strlcpy(root, "/tmp/t_cgroup.XXXXXX", sizeof root);
 	assert_non_null(mkdtemp(root));
 	snprintf(mounts[0], sizeof mounts[0], "31 23 0:28 / /sys rw - sysfs "
 	    "sysfs rw\n33 31 0:30 / %s rw - cgroup cgroup rw,cpu,memory\n",
