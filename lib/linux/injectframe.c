@@ -118,9 +118,10 @@ has_tiles(pid_t tid, uint8_t *x, size_t len)
 /*
  * Let the extended state be one that a signal frame has: struct _fpx_sw_bytes
  * in its software bytes, and a mark behind it.  Tiles that are not in use are
- * left out, for the kernel takes none from who may not use them.  Before Linux
- * 6.14 it looks for the mark behind what is there, then behind all that the
- * thread may have: with tiles, there are two.  Returns its length.
+ * left out, for the kernel takes none from who may not use them.  It looks for
+ * the mark behind what is there; where the thread has tiles, there is another
+ * one behind all that it may have, for a kernel that would look there.  Returns
+ * its length.
  */
 static size_t
 xstate_seal(uint8_t *x, size_t len, bool tiles)

@@ -5,9 +5,13 @@
 #ifndef SPIN_H
 #define SPIN_H
 
+#include <sys/syscall.h>
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef __x86_64__
 
@@ -17,6 +21,24 @@ struct spin {			/* what registers hold */
 	uint64_t	 ymm[16][2];	/* upper halves, with AVX */
 	long double	 x87;
 };
+
+/*
+ * Use the tiles of AMX once, and release them, so that the kernel has room for
+ * them from then on.  Return false where there are none, or none may be had
+ * (Linux, Documentation/arch/x86/xstate.rst).
+ */
+static inline bool
+tiles_use(void)
+{
+	enum { REQUEST = 0x1023, TILEDATA = 18 };	/* arch_prctl(2) */
+	const uint8_t config[64] = { [0] = 1, [16] = 64, [48] = 1 };
+
+	if (syscall(SYS_arch_prctl, REQUEST, TILEDATA) != 0)
+		return false;
+	__asm__ volatile("ldtilecfg %0\n\ttilezero %%tmm0\n\ttilerelease"
+	    : : "m" (config));
+	return true;
+}
 
 /*
  * Fill the registers, spin for n rounds, and see: how many differ.
@@ -97,6 +119,12 @@ spin(uint64_t n)
 }
 
 #else
+
+static inline bool
+tiles_use(void)
+{
+	return false;
+}
 
 static long
 spin(uint64_t n)

@@ -104,6 +104,13 @@ compute(void)
 }
 
 static void __attribute__((noreturn))
+compute_tiled(void)
+{
+	(void)tiles_use();
+	compute();
+}
+
+static void __attribute__((noreturn))
 wait_long(void)
 {
 	struct pollfd none = { .fd = -1 };
@@ -251,6 +258,24 @@ killed_anywhere(void **state)
 {
 	(void)state;
 	killed(compute, true, false);
+}
+
+/*
+ * One that has used tiles, for which there is more to restore.
+ */
+static void
+killed_tiled(void **state)
+{
+	pid_t pid;
+	int status;
+
+	(void)state;
+	if ((pid = fork()) == 0)
+		_exit(tiles_use() ? 0 : 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (status != 0)
+		skip();
+	killed(compute_tiled, true, false);
 }
 
 static void
@@ -469,6 +494,7 @@ main(void)
 		cmocka_unit_test(killed_at_each_request),
 		cmocka_unit_test(killed_in_calls),
 		cmocka_unit_test(killed_anywhere),
+		cmocka_unit_test(killed_tiled),
 		cmocka_unit_test(killed_waiting),
 		cmocka_unit_test(killed_cloning),
 	};
