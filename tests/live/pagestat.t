@@ -247,20 +247,22 @@ done
 is "$bad" 0 "processes that exit meanwhile"
 
 # Of those that are found by a name, one that exits meanwhile is left out,
-# and nobody is told of owners of processes that are gone.
-cp "$(command -v sleep)" "$tmp/brief"
+# and nobody is told of owners of processes that are gone.  The name is that of
+# this run alone.
+name=brief$$
+cp "$(command -v sleep)" "$tmp/$name"
 while :; do
-	"$tmp/brief" 0.00"$((RANDOM % 10))"
+	"$tmp/$name" 0.00"$((RANDOM % 10))"
 done &
 coming=$!
-"$tmp/brief" 300 &
+"$tmp/$name" 300 &
 staying=$!
-until_true grep -q brief "/proc/$staying/comm"
+until_true grep -q "$name" "/proc/$staying/comm"
 bad=0
 for flag in "" -m -f -s; do
 	for ((i = 0; i < 30; i++)); do
 		# shellcheck disable=SC2086 # a flag, or none
-		"$pagestat" $flag brief >"$tmp/out" 2>"$tmp/err" &&
+		"$pagestat" $flag "$name" >"$tmp/out" 2>"$tmp/err" &&
 		    [ ! -s "$tmp/err" ] && [ "$(wc -l <"$tmp/out")" -ge 2 ] &&
 		    continue
 		bad=$((bad + 1))
