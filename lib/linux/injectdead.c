@@ -9,7 +9,11 @@
 
 #ifdef __x86_64__
 
-enum { REDZONE = 128 };		/* System V ABI, AMD64: 3.2.2 */
+enum {
+	REDZONE = 128,		/* System V ABI, AMD64: 3.2.2 */
+	NEAR = 64		/* pages that are looked at for one that is
+				   not shared */
+};
 
 /*
  * Is there nothing but zeros?
@@ -21,19 +25,21 @@ is_zero(const uint8_t *p, size_t len)
 }
 
 /*
- * Are the pages of some bytes there, so that to write to them adds none?
+ * Are the pages of some bytes there, so that to write to them adds none; and,
+ * with alone, mapped by this process only, so that it gets no copies of them?
  */
 static bool
-is_there(int pagemap, uint64_t at, size_t len)
+is_there(int pagemap, uint64_t at, size_t len, bool alone)
 {
-	const uint64_t present = UINT64_C(3) << 62;	/* or swapped */
+	const uint64_t there = alone ? PME_EXCLUSIVE : PME_PRESENT |
+	    PME_SWAPPED;
 	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t entry, page;
 
 	for (page = at / size; page <= (at + len - 1) / size; page++)
 		if (pread(pagemap, &entry, sizeof entry,
 		    (off_t)(page * sizeof entry)) != sizeof entry ||
-		    (entry & present) == 0)
+		    (entry & there) == 0)
 			return false;
 	return true;
 }
@@ -56,32 +62,54 @@ thread_stack(const struct inject *in, const struct vmas *l)
 }
 
 /*
+ * Find len bytes between lower and at, of those best that are in pages which
+ * the process does not share, as after fork(2), else in such as are there.
+ * Where there are none, return at.
+ */
+static uint64_t
+find_pages(const struct inject *in, uint64_t lower, uint64_t at, size_t len)
+{
+	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t best, p;
+	int fd, i;
+
+	if ((fd = proc_open(in->pid, in->tid, "pagemap", O_RDONLY)) == -1)
+		return at;
+	best = 0;
+	for (i = 0, p = at; p >= lower && (i < NEAR || best == 0);
+	    i++, p -= size) {
+		if (is_there(fd, p, len, true)) {
+			best = p;
+			break;
+		}
+		if (best == 0 && is_there(fd, p, len, false))
+			best = p;
+	}
+	close(fd);
+	return best != 0 ? best : at;
+}
+
+/*
  * Take len bytes of a stack that are dead: below the stack pointer, where it
- * was once, or, when the leader is on another stack, at the very end, if that
- * was never reached.  False if there is no room for them.
+ * was once, in one page if they fit there; or, when the leader is on another
+ * stack, at the very end, if that was never reached.  False if there is no room
+ * for them.
  */
 static bool
 take_dead(struct inject *in, const struct vma *v, size_t len)
 {
-	uint64_t at, lower;
+	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t at;
 	bool below;
-	int fd;
 
 	at = (uint64_t)in->regs.rsp - (uint64_t)(REDZONE + len);
 	at -= at % 64;
+	if (len <= size && at / size != (at + len - 1) / size)
+		at -= at % size;
 	below = in->regs.rsp >= v->start && in->regs.rsp < v->end;
 	if (below && at < v->start)
 		return false;
-	if (!below)
-		at = v->start;
-	fd = proc_open(in->pid, in->tid, "pagemap", O_RDONLY);
-	for (lower = at; below && lower >= v->start; lower -= 4096)
-		if (is_there(fd, lower, len)) {
-			at = lower;
-			break;
-		}
-	if (fd != -1)
-		close(fd);
+	at = below ? find_pages(in, v->start, at, len) : v->start;
 	if (pread(in->mem, in->was, len, (off_t)at) != (ssize_t)len ||
 	    (!below && !is_zero(in->was, len)))
 		return false;
@@ -93,8 +121,8 @@ take_dead(struct inject *in, const struct vma *v, size_t len)
 /*
  * Find where the leader's stack is dead: its own or, if it is on another (of a
  * thread, of a coroutine, or for signals) and has used its own to the end, the
- * one of a thread.  Only if it was never further down than now do we add to
- * it, one page or two.
+ * one of a thread.  Only if it was never further down than now, or shares
+ * all of that, do we add to it: a page, or three for a thread that has tiles.
  */
 int
 dead_find(struct inject *in, const struct vmas *l)
