@@ -9,7 +9,6 @@
  */
 #include "openfile.h"
 
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -309,41 +308,6 @@ device_type(const struct statx *sx)
 	    "tty" : "device";
 }
 
-static void
-socket_tell(struct telling *t)
-{
-	static const struct {
-		int domain;
-		const char *type;
-	} other[] = {
-		{ AF_INET, "inet" }, { AF_INET6, "inet" },
-		{ AF_NETLINK, "netlink" }, { AF_PACKET, "packet" }
-	};
-	int domain, protocol;
-	socklen_t len;
-	size_t i;
-
-	len = sizeof domain;
-	domain = AF_UNSPEC;
-	if (t->dup != -1 && getsockopt(t->dup, SOL_SOCKET, SO_DOMAIN, &domain,
-	    &len) == -1)
-		domain = AF_UNSPEC;
-	if (domain == AF_UNIX) {
-		unixsock_tell(t);
-		return;
-	}
-	for (i = 0; i < sizeof other / sizeof *other; i++)
-		if (other[i].domain == domain)
-			break;
-	tell_type(t, i < sizeof other / sizeof *other ? other[i].type :
-	    "other");
-	len = sizeof protocol;
-	if ((domain == AF_INET || domain == AF_INET6) && getsockopt(t->dup,
-	    SOL_SOCKET, SO_PROTOCOL, &protocol, &len) == 0)
-		buf_printf(&t->out, "protocol %d\n", protocol);
-	tell_why(t, "a socket of family %d", domain);
-}
-
 /*
  * Type and keys by the type of inode.
  */
@@ -353,9 +317,7 @@ inode_tell(struct telling *t, const struct statx *sx)
 	const char *type;
 
 	if (S_ISSOCK(t->mode)) {
-		(void)tell_dup(t);
 		socket_tell(t);
-		buf_printf(&t->out, "ino %ju\n", (uintmax_t)t->ino);
 	} else if (S_ISFIFO(t->mode)) {
 		tell_type(t, t->link[0] == '/' ? "fifo" : "pipe");
 		if (t->link[0] == '/')

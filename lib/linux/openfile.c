@@ -151,53 +151,6 @@ shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
 	filelist_buf(rec, "shares", &b);
 }
 
-static bool
-set_hassocket(const struct fdset *set)
-{
-	size_t i;
-
-	for (i = 0; i < set->n; i++)
-		if (S_ISSOCK(set->v[i].mode))
-			return true;
-	return false;
-}
-
-/*
- * May duplicates of the sockets of a process not be had?  To receive a
- * socket puts it into the network class of who receives it (cgroups v1,
- * net_cls and net_prio), which therefore must be the same as ours.
- */
-static bool
-sockets_tagged(const struct lproc *p)
-{
-	static const char *const key[] = { ":net_", ",net_" };
-	struct bytes b;
-	char line[2][512];
-	const char *s, *end, *nl;
-	pid_t pid[2];
-	size_t i, k;
-
-	pid[0] = p->mmtid;
-	pid[1] = getpid();
-	memset(line, 0, sizeof line);
-	for (i = 0; i < 2; i++) {
-		if (proc_read(pid[i], 0, "cgroup", &b) == -1)
-			continue;
-		s = (const char *)b.data;
-		for (end = s + b.len; s < end; s = nl + 1) {
-			if ((nl = memchr(s, '\n', (size_t)(end - s))) == NULL)
-				break;
-			for (k = 0; k < 2; k++)
-				if (memmem(s, (size_t)(nl - s), key[k],
-				    strlen(key[k])) != NULL)
-					snprintf(line[i], sizeof line[i],
-					    "%.*s", (int)(nl - s), s);
-		}
-		free(b.data);
-	}
-	return strcmp(line[0], line[1]) != 0;
-}
-
 /*
  * Tell of an open file description of which no process has told.
  */
@@ -246,7 +199,7 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 		    (uintmax_t)set->v[i].file->id);
 	filelist_buf(rec, "files", &b);
 	t.set = set;
-	t.tagged = set_hassocket(set) && sockets_tagged(p);
+	t.tagged = sockets_tagged(p, set);
 	t.pidfd = (int)syscall(SYS_pidfd_open, p->mmtid,
 	    p->mmtid == p->pid ? 0 : O_EXCL /* PIDFD_THREAD */);
 	for (i = 0; i < set->n; i++)

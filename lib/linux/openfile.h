@@ -123,6 +123,10 @@ unsigned long	 info_mount(const char *);
 /* anonfile.c: files without names */
 bool		 anonfile_tell(struct telling *);
 
+/* socket.c */
+bool		 sockets_tagged(const struct lproc *, const struct fdset *);
+void		 socket_tell(struct telling *);
+
 /* pipedata.c */
 void		 pipe_tell(struct telling *);
 
