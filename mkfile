@@ -3,12 +3,12 @@
 
 PROGS=pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
 
-LIBSRC=lib/buf.c lib/builder.c lib/carried.c lib/clock.c lib/count.c \
-	lib/dedup.c lib/errstr.c lib/fetch.c lib/gunzip.c lib/gzip.c \
-	lib/gzipfile.c lib/gzipout.c lib/gzipsource.c lib/gziptable.c \
-	lib/image.c lib/imageread.c lib/index.c lib/input.c lib/judge.c \
-	lib/name.c lib/newfile.c lib/nothing.c lib/outdir.c lib/output.c \
-	lib/pages.c lib/plan.c lib/program.c lib/progress.c lib/sharing.c \
+LIBSRC=lib/beneath.c lib/buf.c lib/builder.c lib/carried.c lib/clock.c \
+	lib/count.c lib/dedup.c lib/errstr.c lib/fetch.c lib/gunzip.c \
+	lib/gzip.c lib/gzipfile.c lib/gzipout.c lib/gzipsource.c \
+	lib/gziptable.c lib/image.c lib/imageread.c lib/index.c lib/input.c \
+	lib/judge.c lib/name.c lib/newfile.c lib/nothing.c lib/outdir.c \
+	lib/output.c lib/pages.c lib/plan.c lib/program.c lib/progress.c lib/sharing.c \
 	lib/snap.c lib/source.c lib/space.c lib/spool.c lib/sums.c \
 	lib/totals.c lib/view.c lib/vma.c lib/vmaedit.c
 

@@ -8,10 +8,10 @@
  * or so much time went by.
  */
 #include "findlink.h"
+#include "beneath.h"
 #include "clock.h"
 
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 #include <linux/openat2.h>
@@ -57,21 +57,16 @@ budget_take(struct search *s)
  * allowed.
  */
 static int
-open_below(int at, const char *path, uint64_t flags, uint64_t resolve)
+open_below(int at, const char *path, int flags, uint64_t resolve)
 {
-	struct open_how how = { .flags = flags | O_CLOEXEC,
-	    .resolve = resolve | RESOLVE_NO_SYMLINKS |
-	    RESOLVE_NO_MAGICLINKS };
-	long fd;
+	uint64_t how = resolve | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+	int fd;
 
-	if (!(flags & O_PATH))
-		how.flags |= O_NOATIME;
-	fd = syscall(SYS_openat2, at, path, &how, sizeof how);
-	if (fd == -1 && errno == EPERM && how.flags & O_NOATIME) {
-		how.flags &= ~(uint64_t)O_NOATIME;
-		fd = syscall(SYS_openat2, at, path, &how, sizeof how);
-	}
-	return (int)fd;
+	if (flags & O_PATH)
+		return beneath_resolve(at, path, flags, 0, how);
+	fd = beneath_resolve(at, path, flags | O_NOATIME, 0, how);
+	return fd == -1 && errno == EPERM ?
+	    beneath_resolve(at, path, flags, 0, how) : fd;
 }
 
 /*

@@ -1,0 +1,135 @@
+/*
+ * Names that lead where they say.  A directory may belong to people whom
+ * nobody trusts: a link in it leads elsewhere, and what has a name now may be
+ * something else when it is opened.
+ */
+#include "beneath.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <linux/openat2.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Open a path as openat2(2) does, with its RESOLVE_ flags; close-on-exec.
+ * mode counts where flags make a file.  Return a descriptor, the caller's,
+ * or -1 with errno: ENOSYS where the kernel is older than 5.6.
+ */
+int
+beneath_resolve(int dir, const char *path, int flags, mode_t mode,
+    uint64_t resolve)
+{
+	struct open_how how = { .resolve = resolve };
+
+	how.flags = (unsigned int)(flags | O_CLOEXEC);
+	/* openat2 refuses a mode that would not be used */
+	if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE)
+		how.mode = mode;
+	return (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
+}
+
+/*
+ * Open the last name of a path, in the directory that it is in.
+ */
+static int
+last_open(int dir, const char *name, int flags, mode_t mode)
+{
+	struct stat st;
+	int fd;
+
+	fd = openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd == -1 || !(flags & O_PATH) || flags & O_NOFOLLOW)
+		return fd;
+	if (fstat(fd, &st) == 0 && !S_ISLNK(st.st_mode))
+		return fd;
+	close(fd);
+	errno = ELOOP;
+	return -1;
+}
+
+/*
+ * Cut the first name off a path that goes on below, into name, of NAME_MAX +
+ * 1 bytes.  Return the rest, "" at the end, or NULL with errno.
+ */
+static const char *
+name_cut(const char *path, char *name)
+{
+	size_t n;
+
+	n = strcspn(path, "/");
+	errno = n > NAME_MAX ? ENAMETOOLONG : *path == '\0' ? ENOENT : EXDEV;
+	if (n == 0 || n > NAME_MAX)
+		return NULL;
+	memcpy(name, path, n);
+	name[n] = '\0';
+	return strcmp(name, "..") == 0 ? NULL : path + n + strspn(path + n,
+	    "/");
+}
+
+/*
+ * Open a path name by name, each in the directory before.
+ */
+static int
+path_walk(int dir, const char *path, int flags, mode_t mode)
+{
+	char name[NAME_MAX + 1];
+	int at, e, fd;
+
+	for (fd = dir; ; ) {
+		at = fd;
+		fd = -1;
+		path = name_cut(path, name);
+		if (path != NULL)
+			fd = *path == '\0' ?
+			    last_open(at, name, flags, mode) :
+			    openat(at, name, O_PATH | O_DIRECTORY |
+			    O_NOFOLLOW | O_CLOEXEC);
+		e = errno;
+		if (at != dir)
+			close(at);
+		errno = e;
+		if (fd == -1 || *path == '\0')
+			return fd;
+	}
+}
+
+/*
+ * Open what a path names below a directory: no symbolic link is followed on
+ * the way, nor at its end, and neither "/" nor ".." leads out.  flags and
+ * mode are those of open(2); with O_PATH and O_NOFOLLOW a link at the end is
+ * opened itself.  It is closed on exec.  Return a descriptor, the caller's,
+ * or -1 with errno: ELOOP for a link, EXDEV for a way out.
+ */
+int
+beneath_open(int dir, const char *path, int flags, mode_t mode)
+{
+	int fd;
+
+	fd = beneath_resolve(dir, path, flags, mode, RESOLVE_BENEATH |
+	    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	/* EPERM: so seccomp(2) answers for some to calls it does not know */
+	if (fd != -1 || (errno != ENOSYS && errno != EPERM))
+		return fd;
+	return path_walk(dir, path, flags, mode);
+}
+
+/*
+ * Open with other flags what is open, perhaps with O_PATH: this file and no
+ * other, whatever has its name now.  Return a descriptor, the caller's, or
+ * -1 with errno.
+ */
+int
+beneath_reopen(int fd, int flags)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	return open(path, flags | O_CLOEXEC);
+}
