@@ -28,7 +28,7 @@ FMTSRC = fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/criumaps.c fmt/criumem.c fmt/criupages.c fmt/criuread.c \
 	fmt/criuregs.c fmt/criushm.c fmt/criustack.c fmt/criutask.c \
 	fmt/criuwrite.c fmt/elfsym.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \
-	fmt/fstree.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
+	fmt/fstree.c fmt/imgdir.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
 	fmt/merge.c fmt/mergerec.c fmt/open.c fmt/paths.c fmt/plan9.c \
 	fmt/plan9regs.c fmt/recapply.c fmt/recedit.c fmt/record.c \
 	fmt/recwords.c fmt/salvage.c fmt/snap6index.c fmt/snap6num.c \

@@ -5,9 +5,10 @@
 #include "criuread.h"
 
 #include <dirent.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * Room for one more element of an array of n, which has room for the next
@@ -46,8 +47,19 @@ name_add(struct criureader *r, const char *name)
 	return 0;
 }
 
+static bool
+has_suffix(const char *s, const char *suffix)
+{
+	size_t n, k;
+
+	n = strlen(s);
+	k = strlen(suffix);
+	return n >= k && strcmp(s + n - k, suffix) == 0;
+}
+
 /*
- * Know the names of all regular files.
+ * Know the names of all regular files; an image that is something else would
+ * be missing.
  */
 int
 criudir_list(struct criureader *r)
@@ -55,15 +67,24 @@ criudir_list(struct criureader *r)
 	const struct dirent *e;
 	struct stat st;
 	DIR *d;
-	int rc;
+	int fd, rc;
 
-	if ((d = opendir(r->dir)) == NULL)
-		return errstr_sys("%s", r->dir);
+	fd = openat(r->images->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1 || (d = fdopendir(fd)) == NULL) {
+		errstr_sys("%s", r->dir);
+		if (fd != -1)
+			close(fd);
+		return -1;
+	}
 	rc = 0;
-	while (rc == 0 && (e = readdir(d)) != NULL)
-		if (fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
+	while (rc == 0 && (e = readdir(d)) != NULL) {
+		if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISREG(st.st_mode))
 			rc = name_add(r, e->d_name);
+		else if (has_suffix(e->d_name, ".img"))
+			rc = errstr_set("%s/%s: not a regular file", r->dir,
+			    e->d_name);
+	}
 	closedir(d);
 	if (r->nname > 1)
 		qsort(r->name, r->nname, sizeof *r->name, name_cmp);
@@ -107,15 +128,10 @@ int
 criudir_slurp(struct criureader *r, const char *name, struct buf *b)
 {
 	struct input *in;
-	char *path;
 	size_t n;
 	int rc;
 
-	if (asprintf(&path, "%s/%s", r->dir, name) == -1)
-		return errstr_set("out of memory");
-	in = input_open(path);
-	free(path);
-	if (in == NULL)
+	if (imgdir_input(r->images, name, &in) != 1)
 		return -1;
 	while ((n = input_fill(in, 1)) > 0 && !b->failed) {
 		buf_add(b, in->buf + in->start, n);
@@ -165,16 +181,6 @@ criudir_message(struct criureader *r, struct record *rec, const char *name,
 	record_take(rec, path, &b);
 	free(path);
 	return rc == -1 ? -1 : 0;
-}
-
-static bool
-has_suffix(const char *s, const char *suffix)
-{
-	size_t n, k;
-
-	n = strlen(s);
-	k = strlen(suffix);
-	return n >= k && strcmp(s + n - k, suffix) == 0;
 }
 
 /*

@@ -208,7 +208,7 @@ read_memfds(struct criureader *r)
 	struct criuimg im;
 	int rc;
 
-	rc = criuimg_open(&im, r->dir, "memfd.img", CRIU_MEMFD);
+	rc = criuimg_open(&im, r->images, "memfd.img", CRIU_MEMFD);
 	while (rc == 1 && (rc = criuimg_next(&im,
 	    &criu__memfd_inode__descriptor, &m)) == 1) {
 		if ((v = criu_grow(r->memfd, r->nmemfd, sizeof *v)) == NULL) {
@@ -233,7 +233,7 @@ read_files(struct criureader *r)
 	struct criuimg im;
 	int rc;
 
-	if ((rc = criuimg_open(&im, r->dir, "files.img", CRIU_FILES)) == 0)
+	if ((rc = criuimg_open(&im, r->images, "files.img", CRIU_FILES)) == 0)
 		rc = -1;
 	while (rc == 1 && (rc = criuimg_next(&im,
 	    &criu__file_entry__descriptor, &e)) == 1) {
@@ -374,7 +374,7 @@ criufiles_open(struct criureader *r, struct criutask *t, uint32_t id)
 	snprintf(name, sizeof name, "fdinfo-%u.img", id);
 	d = NULL;
 	n = 0;
-	rc = criuimg_open(&im, r->dir, name, CRIU_FDINFO);
+	rc = criuimg_open(&im, r->images, name, CRIU_FDINFO);
 	while (rc == 1 && (v = criu_grow(d, n, sizeof *v)) != NULL) {
 		d = v;
 		rc = criuimg_next(&im, &criu__fdinfo__descriptor, &d[n]);

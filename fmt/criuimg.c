@@ -54,19 +54,14 @@ criuimg_magic(struct criuimg *im, uint32_t magic)
  * closed in all cases, with criuimg_close.
  */
 int
-criuimg_open(struct criuimg *im, const char *dir, const char *name,
+criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
     uint32_t magic)
 {
-	char *path;
+	int rc;
 
 	memset(im, 0, sizeof *im);
-	if (asprintf(&path, "%s/%s", dir, name) == -1)
-		return errstr_set("out of memory");
-	errno = 0;
-	im->in = input_open(path);
-	free(path);
-	if (im->in == NULL)
-		return errno == ENOENT ? 0 : -1;
+	if ((rc = imgdir_input(dir, name, &im->in)) != 1)
+		return rc;
 	return criuimg_magic(im, magic) == -1 ? -1 : 1;
 }
 

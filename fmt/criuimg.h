@@ -68,14 +68,28 @@ enum criu_fdtype {		/* images/fdinfo.proto of criu */
 
 enum { CRIU_PAGE = 4096 };	/* bytes of a page in pages-N.img */
 
+/* imgdir.c */
+struct imgdir {			/* a directory of images */
+	int		 fd;	/* owned */
+	char		*path;	/* owned; as it was named, for messages */
+	struct imgdir	*parent; /* owned; which it is stacked on, or NULL: */
+	char		*why;	/* owned; it cannot be had; NULL: none */
+};
+
+struct imgdir	*imgdir_open(const char *);
+void		 imgdir_free(struct imgdir *);
+int		 imgdir_file(const struct imgdir *, const char *, int *);
+int		 imgdir_input(const struct imgdir *, const char *,
+		    struct input **);
+
 struct criuimg {		/* one that is read */
 	struct input	*in;	/* owned */
 	size_t		 entry;	/* messages read so far */
 };
 
 /* criuimg.c */
-int		 criuimg_open(struct criuimg *, const char *, const char *,
-		    uint32_t);
+int		 criuimg_open(struct criuimg *, const struct imgdir *,
+		    const char *, uint32_t);
 int		 criuimg_memory(struct criuimg *, const char *, const void *,
 		    size_t, uint32_t);
 int		 criuimg_next(struct criuimg *,
@@ -95,9 +109,8 @@ struct pages {			/* an entry of a pagemap */
 };
 
 struct pagemap {		/* one image, and those it is stacked on */
-	char		*dir;	/* owned; where it is */
+	const struct imgdir *dir; /* borrowed; where it is */
 	char		*name;	/* owned; of the image */
-	struct stat	 st;	/* of it */
 	uint32_t	 id;	/* N of pages-N.img */
 	struct pages	*v;	/* owned; ascending, without overlaps */
 	size_t		 n;
@@ -110,8 +123,8 @@ typedef int	(*pages_fn)(void *, const struct pages *, struct source *);
 
 int		 pagemap_parse(struct pagemap **, const char *, const void *,
 		    size_t, uint64_t *);
-int		 pagemap_open(struct pagemap **, struct snap *, const char *,
-		    const char *);
+int		 pagemap_open(struct pagemap **, struct snap *,
+		    const struct imgdir *, const char *);
 size_t		 pagemap_behind(const struct pagemap *, uint64_t);
 int		 pagemap_where(const struct pagemap *, uint64_t, struct pages *,
 		    struct source **);

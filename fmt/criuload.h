@@ -44,6 +44,7 @@ struct criuload {
 	struct mades	 made;
 	struct snap	*snap;	/* borrowed, once it is there */
 	const char	*parent; /* borrowed; a directory, or NULL */
+	struct imgdir	*below;	/* owned; that, once it was opened */
 	struct object	**object; /* owned */
 	size_t		 nobject;
 	struct object	*last;	/* borrowed; a page was kept for it */

@@ -58,7 +58,7 @@ criuruns_read(struct criureader *r, struct criuruns *l, const char *name)
 	struct pagemap *m;
 	int rc;
 
-	rc = pagemap_open(&m, r->snap, r->dir, name);
+	rc = pagemap_open(&m, r->snap, r->images, name);
 	if (rc == 1) {
 		l->id = m->id;
 		rc = pagemap_each(m, runs_add, l);

@@ -15,9 +15,6 @@
  */
 #include "criuimg.h"
 
-#include <sys/stat.h>
-
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -140,7 +137,7 @@ pages_short(const struct pagemap *m, uint64_t size)
 			break;
 	}
 	errstr_set("%s/%s: entry %zu: its pages end at byte %ju of "
-	    "pages-%u.img, which has %ju", m->dir, m->name, i + 2,
+	    "pages-%u.img, which has %ju", m->dir->path, m->name, i + 2,
 	    (uintmax_t)end, m->id, (uintmax_t)size);
 }
 
@@ -151,36 +148,34 @@ pages_short(const struct pagemap *m, uint64_t size)
 static int
 pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
 {
-	struct stat st;
-	char *path;
+	struct source *src;
+	char name[32], *path;
+	uint64_t size;
 	int fd;
 
 	if (bytes == 0)
 		return 0;
-	if (asprintf(&path, "%s/pages-%u.img", m->dir, m->id) == -1)
-		return errstr_set("out of memory");
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd == -1 || fstat(fd, &st) == -1) {
-		errstr_sys("%s, which %s needs", path, m->name);
-		goto fail;
-	}
-	if (st.st_size % CRIU_PAGE != 0) {
-		errstr_set("%s: %jd bytes are not a multiple of a page", path,
-		    (intmax_t)st.st_size);
-		goto fail;
-	}
-	if ((uint64_t)st.st_size < bytes) {
-		pages_short(m, (uint64_t)st.st_size);
-		goto fail;
-	}
-	m->src = source_file(s, fd, path, KB);
-	free(path);
-	return m->src == NULL ? -1 : 0;
-fail:
-	if (fd != -1)
+	snprintf(name, sizeof name, "pages-%u.img", m->id);
+	if (imgdir_file(m->dir, name, &fd) != 1)
+		return errstr_wrap("%s needs its pages", m->name);
+	if (asprintf(&path, "%s/%s", m->dir->path, name) == -1) {
 		close(fd);
+		return errstr_set("out of memory");
+	}
+	src = source_file(s, fd, path, KB);
 	free(path);
-	return -1;
+	if (src == NULL)
+		return -1;
+	size = source_size(src);
+	if (size % CRIU_PAGE != 0)
+		return errstr_set("%s: %ju bytes are not a multiple of a page",
+		    src->name, (uintmax_t)size);
+	if (size < bytes) {
+		pages_short(m, size);
+		return -1;
+	}
+	m->src = src;
+	return 0;
 }
 
 /*
@@ -188,39 +183,24 @@ fail:
  * is none; or -1.
  */
 static int
-pagemap_load(struct pagemap *m, struct snap *s, const char *dir,
+pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
     const char *name)
 {
 	struct criuimg im;
 	uint64_t bytes;
 	int rc;
 
-	if ((m->dir = strdup(dir)) == NULL ||
-	    asprintf(&m->name, "pagemap-%s.img", name) == -1) {
+	m->dir = dir;
+	if (asprintf(&m->name, "pagemap-%s.img", name) == -1) {
 		m->name = NULL;
 		return errstr_set("out of memory");
 	}
 	rc = criuimg_open(&im, dir, m->name, CRIU_PAGEMAP);
-	if (rc == 1 && fstat(im.in->fd, &m->st) == -1)
-		rc = errstr_sys("%s/%s", dir, m->name);
 	if (rc == 1 && (pagemap_entries(m, &im, &bytes) == -1 ||
 	    pages_open(m, s, bytes) == -1))
 		rc = -1;
 	criuimg_close(&im);
 	return rc;
-}
-
-/*
- * Is this image one of those that are stacked on it?
- */
-static bool
-is_loop(const struct pagemap *top, const struct pagemap *m)
-{
-	for (; top != m; top = top->parent)
-		if (top->st.st_dev == m->st.st_dev &&
-		    top->st.st_ino == m->st.st_ino)
-			return true;
-	return false;
 }
 
 /*
@@ -244,41 +224,31 @@ first_inherited(const struct pagemap *m)
  * pagemap_free in all cases.
  */
 int
-pagemap_open(struct pagemap **out, struct snap *s, const char *dir,
+pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
     const char *name)
 {
 	struct pagemap **m, *child;
-	char *path;
 	int rc;
 
 	*out = child = NULL;
-	if ((path = strdup(dir)) == NULL)
-		return errstr_set("out of memory");
-	for (m = out;; m = &child->parent) {
-		if ((*m = calloc(1, sizeof **m)) == NULL) {
-			rc = errstr_set("out of memory");
-			break;
-		}
-		rc = pagemap_load(*m, s, path, name);
+	for (m = out;; m = &child->parent, dir = dir->parent) {
+		if ((*m = calloc(1, sizeof **m)) == NULL)
+			return errstr_set("out of memory");
+		rc = pagemap_load(*m, s, dir, name);
 		if (rc == 0 && child != NULL)
-			rc = errstr_set("%s/%s: entry %zu: in the parent, but "
-			    "there is no %s/%s", child->dir, child->name,
-			    first_inherited(child) + 2, path, (*m)->name);
-		if (rc == 1 && is_loop(*out, *m))
-			rc = errstr_set("%s: its parents lead back to "
-			    "itself", path);
+			return errstr_set("%s/%s: entry %zu: in the parent, "
+			    "but there is no %s/%s", child->dir->path,
+			    child->name, first_inherited(child) + 2, dir->path,
+			    (*m)->name);
 		if (rc != 1 || first_inherited(*m) == (*m)->n)
-			break;
+			return rc;
 		child = *m;
-		free(path);
-		if (asprintf(&path, "%s/parent", child->dir) == -1) {
-			path = NULL;
-			rc = errstr_set("out of memory");
-			break;
-		}
+		if (dir->parent == NULL)
+			return errstr_set("%s/%s: entry %zu: in the parent, "
+			    "but %s", dir->path, child->name,
+			    first_inherited(child) + 2, dir->why != NULL ?
+			    dir->why : "there is no link to it");
 	}
-	free(path);
-	return rc;
 }
 
 void
@@ -288,7 +258,6 @@ pagemap_free(struct pagemap *m)
 
 	for (; m != NULL; m = parent) {
 		parent = m->parent;
-		free(m->dir);
 		free(m->name);
 		free(m->v);
 		free(m);
@@ -333,7 +302,7 @@ pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
 			if (m == top)
 				return 0;
 			return errstr_set("%s/%s: no entry for %jx, which is "
-			    "said to be there", m->dir, m->name,
+			    "said to be there", m->dir->path, m->name,
 			    (uintmax_t)addr);
 		}
 		left = p->n - (addr - p->addr) / CRIU_PAGE;
@@ -348,7 +317,7 @@ pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
 		}
 	}
 	return errstr_set("%s/%s: %jx is in the parent, but there is none",
-	    top->dir, top->name, (uintmax_t)addr);
+	    top->dir->path, top->name, (uintmax_t)addr);
 }
 
 /*

@@ -40,7 +40,7 @@ read_inventory(struct criureader *r)
 	struct criuimg im;
 	int rc;
 
-	rc = criuimg_open(&im, r->dir, "inventory.img", CRIU_INVENTORY);
+	rc = criuimg_open(&im, r->images, "inventory.img", CRIU_INVENTORY);
 	if (rc == 0)
 		rc = errstr_wrap("no checkpoint of criu");
 	if (rc == 1) {
@@ -64,7 +64,7 @@ read_pstree(struct criureader *r)
 	struct criuimg im;
 	int rc;
 
-	rc = criuimg_open(&im, r->dir, "pstree.img", CRIU_PSTREE);
+	rc = criuimg_open(&im, r->images, "pstree.img", CRIU_PSTREE);
 	if (rc == 0)
 		rc = -1;
 	while (rc == 1 && (rc = criuimg_next(&im,
@@ -119,7 +119,8 @@ criu_read(struct snap *s, const char *dir,
 	int rc;
 
 	rc = -1;
-	if (read_inventory(&r) == 0 && criudir_list(&r) == 0 &&
+	if ((r.images = imgdir_open(dir)) != NULL &&
+	    read_inventory(&r) == 0 && criudir_list(&r) == 0 &&
 	    criufiles_read(&r) == 0 && criushm_read(&r) == 0 &&
 	    read_pstree(&r) == 0 && criuelf_carry(&r) == 0 &&
 	    criushm_carry(&r) == 0)
@@ -133,5 +134,6 @@ criu_read(struct snap *s, const char *dir,
 		free(r.name[i].name);
 	free(r.name);
 	free(r.head);
+	imgdir_free(r.images);
 	return rc;
 }

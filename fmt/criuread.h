@@ -67,7 +67,8 @@ struct criutask {		/* a process or a thread */
 
 struct criureader {
 	struct snap	*snap;
-	const char	*dir;	/* borrowed */
+	const char	*dir;	/* borrowed; its path, for messages */
+	struct imgdir	*images; /* owned; the directory */
 	void		(*warn)(void *, const char *);
 	void		*arg;
 	int64_t		 time;	/* of the inventory */

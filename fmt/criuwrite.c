@@ -298,22 +298,18 @@ has_images(struct snap *s, uint64_t root)
  * A parent must be there, and be another directory.
  */
 static int
-parent_check(const char *dir, const char *parent)
+parent_open(struct criuload *l)
 {
 	struct stat a, b;
-	char *path;
-	int rc;
 
-	if (stat(dir, &a) == -1)
-		return errstr_sys("%s", dir);
-	if (asprintf(&path, "%s/.", parent) == -1)
-		return errstr_set("out of memory");
-	rc = stat(path, &b) == -1 ? errstr_sys("%s", parent) : 0;
-	free(path);
-	if (rc == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-		rc = errstr_set("%s: a directory cannot be its own parent",
-		    dir);
-	return rc;
+	if ((l->below = imgdir_open(l->parent)) == NULL)
+		return -1;
+	if (stat(l->dir, &a) == -1 || fstat(l->below->fd, &b) == -1)
+		return errstr_sys("%s", l->dir);
+	if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+		return errstr_set("%s: a directory cannot be its own parent",
+		    l->dir);
+	return 0;
 }
 
 /*
@@ -340,7 +336,7 @@ criuload_out(struct criuload *l)
 		return l->out;
 	l->out = outdir_open(l->dir, INVENTORY, l->opts->overwrite);
 	if (l->out == NULL ||
-	    (l->parent != NULL && parent_check(l->dir, l->parent) == -1) ||
+	    (l->parent != NULL && parent_open(l) == -1) ||
 	    (l->opts->overwrite && outdir_clear(l->out, is_image) == -1))
 		return NULL;
 	return l->out;
@@ -395,6 +391,7 @@ criu_write(const char *file, const char *dir, const struct criuopts *o,
 out:
 	outdir_abort(l.out);
 	criuload_free(&l);
+	imgdir_free(l.below);
 	mades_free(&l.made);
 	snap_free(s);
 	buf_free(&inventory);

@@ -22,33 +22,53 @@ enum { CHUNK = 256 * 1024 };
 struct input *
 input_open(const char *path)
 {
-	struct input *in;
-	struct stat st;
 	bool std;
+	int fd;
 
 	std = path == NULL || strcmp(path, "-") == 0;
+	if (std && isatty(STDIN_FILENO)) {
+		errstr_set("standard input is a terminal; name a file");
+		return NULL;
+	}
 	if (std)
 		path = "standard input";
+	fd = std ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
+	    open(path, O_RDONLY | O_CLOEXEC);
+	if (fd == -1) {
+		errstr_sys("%s", path);
+		return NULL;
+	}
+	return input_fd(path, fd);
+}
+
+/*
+ * A stream of that name from a descriptor, which is closed with it, and on
+ * failure too.
+ */
+struct input *
+input_fd(const char *name, int fd)
+{
+	struct input *in;
+	struct stat st;
+
 	if ((in = calloc(1, sizeof *in)) == NULL ||
-	    (in->name = strdup(path)) == NULL ||
+	    (in->name = strdup(name)) == NULL ||
 	    (in->buf = malloc(CHUNK)) == NULL) {
 		errstr_set("out of memory");
-		in != NULL ? in->fd = -1 : 0;
+		if (in != NULL)
+			in->fd = fd;
+		else
+			close(fd);
 		goto fail;
 	}
 	in->cap = CHUNK;
-	in->fd = std ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
-	    open(path, O_RDONLY | O_CLOEXEC);
-	if (in->fd == -1 || fstat(in->fd, &st) == -1) {
-		errstr_sys("%s", path);
-		goto fail;
-	}
-	if (std && isatty(in->fd)) {
-		errstr_set("standard input is a terminal; name a file");
+	in->fd = fd;
+	if (fstat(fd, &st) == -1) {
+		errstr_sys("%s", name);
 		goto fail;
 	}
 	if (S_ISDIR(st.st_mode)) {
-		errstr_set("%s: is a directory", path);
+		errstr_set("%s: is a directory", name);
 		goto fail;
 	}
 	in->st = st;

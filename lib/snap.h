@@ -597,6 +597,7 @@ struct input {
 };
 
 struct input	*input_open(const char *);
+struct input	*input_fd(const char *, int);
 struct input	*input_memory(const char *, const void *, size_t);
 void		 input_close(struct input *);
 int		 input_gunzip(struct input *, bool);

@@ -581,8 +581,7 @@ test_refused(void **state)
 		{ "no-mm-7", "/mm-7.img: No such file" },
 		{ "no-fs-7", "/fs-7.img: No such file" },
 		{ "no-pagemap-7", "/pagemap-7.img: No such file" },
-		{ "no-pages-3", "/pages-3.img, which pagemap-7.img needs: "
-		    "No such file" },
+		{ "no-pages-3", "/pages-3.img: No such file" },
 		{ "no-pagemap-shmem-62", "mm-7.img: mapping 5 at 700000: no "
 		    "pagemap-shmem-62.img, which is mapped" },
 		{ "version-0", "/inventory.img: entry 1: a pre-dump" },

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Images from someone whom nobody trusts: what is not a regular file in their
+# directory is not read, and nothing waits for it.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+fresh() {
+	rm -rf "$tmp/images" "$tmp/snap"
+	python3 "$tests/criu/criuasm.py" make both "$tmp/images"
+}
+
+load() {
+	timeout -k 1 20 "$BUILD/snapload" -u -D "$tmp/images" -o "$tmp/snap" \
+	    2>"$tmp/err"
+	rc=$?
+	err=$(sed "s,$tmp/images/,,;s/^snapload: //" "$tmp/err")
+}
+
+# nothing is read of it: no snapshot, and one line tells which file it was
+refused() {
+	load
+	is "$rc $(wc -l <"$tmp/err") $([ -e "$tmp/snap" ] && echo there) $err" \
+	    "1 1  $1" "$2"
+}
+
+link="a symbolic link, which is not followed"
+fresh
+load
+is "$rc $err" "0 " "images as they should be"
+fresh
+yes 'what root alone may read' | head -c 90112 >"$tmp/secret"
+chmod 600 "$tmp/secret"
+ln -sf "$tmp/secret" "$tmp/images/pages-3.img"
+refused "pages-3.img: not a regular file" "pages that lie elsewhere"
+for f in inventory pstree files core-7 mm-7 pagemap-7; do
+	fresh
+	mv "$tmp/images/$f.img" "$tmp/$f"
+	ln -s "../$f" "$tmp/images/$f.img"
+	load
+	is "$rc $(grep -c 'not a regular file\|not followed' "$tmp/err")" \
+	    "1 1" "a link to $f.img elsewhere"
+	rm "$tmp/images/$f.img"
+	mkfifo "$tmp/images/$f.img"
+	load
+	is "$rc $(grep -c 'not a regular file' "$tmp/err")" "1 1" \
+	    "a FIFO instead of $f.img"
+done
+fresh
+ln -sf pages-1.img "$tmp/images/pages-3.img"
+refused "pages-3.img: not a regular file" "a link to a file beside it"
+fresh
+ln -sf "$tmp/secret" "$tmp/images/ghost-file-1f.img"
+refused "ghost-file-1f.img: not a regular file" "a file that is carried along"
+fresh
+if mknod "$tmp/images/ghost-file-20.img" c 1 5 2>/dev/null; then
+	refused "ghost-file-20.img: not a regular file" "/dev/zero"
+else
+	skip "/dev/zero" "may not make it"
+fi
+fresh
+mv "$tmp/images/inventory.img" "$tmp/inventory"
+ln -s "$tmp/inventory" "$tmp/images/inventory.img"
+refused "inventory.img: $link" "the inventory"
+
+# the one link that criu makes itself
+rm -rf "$tmp/images"
+python3 "$tests/criu/criuasm.py" make stack "$tmp/stack"
+mv "$tmp/stack/4" "$tmp/images"
+ln -sfn ../stack/3 "$tmp/images/parent"
+load
+is "$rc $err" "0 " "upon a parent"
+if is_root; then
+	chown -h 65534:65534 "$tmp/images/parent"
+	load
+	is "$rc $(grep -c 'of one user to a directory of another' "$tmp/err")" \
+	    "1 1" "a link of nobody's to a directory of root's"
+	chown -R 65534:65534 "$tmp/stack"
+	load
+	is "$rc $err" "0 " "a link of nobody's to a directory of nobody's"
+else
+	skip "links of others" "must be root"
+fi
+ln -sfn . "$tmp/images/parent"
+load
+is "$rc $(grep -c 'lead back to itself' "$tmp/err")" "1 1" \
+    "its own parent"
+mkfifo "$tmp/fifo"
+ln -sfn ../fifo "$tmp/images/parent"
+load
+is "$rc $(grep -c 'Not a directory' "$tmp/err")" "1 1" "a FIFO as the parent"
+finish
