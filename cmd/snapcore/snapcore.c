@@ -187,17 +187,50 @@ static void
 choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
 {
 	struct chosen *c;
-	size_t i;
 
-	if ((c = reallocarray(*all, *n + 1, sizeof *c)) == NULL)
+	c = *all;
+	if ((*n & (*n - 1)) == 0 && (c = reallocarray(c, *n == 0 ? 1 : *n * 2,
+	    sizeof *c)) == NULL)
 		err(1, NULL);
 	*all = c;
-	c += *n;
-	c->snap = s;
-	c->proc = p;
-	for (c->nth = 1, i = 0; i < *n; i++)
-		c->nth += (*all)[i].proc->pid == p->pid;
-	++*n;
+	c[*n].snap = s;
+	c[*n].proc = p;
+	c[(*n)++].nth = 0;
+}
+
+static int
+chosen_cmp(const void *a, const void *b)
+{
+	const struct chosen *x = *(struct chosen *const *)a;
+	const struct chosen *y = *(struct chosen *const *)b;
+
+	if (x->proc->pid != y->proc->pid)
+		return x->proc->pid < y->proc->pid ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Number those that have one process id, of several snapshots, in their
+ * order.
+ */
+static void
+number(struct chosen *all, size_t n)
+{
+	struct chosen **v;
+	size_t i;
+
+	if (n == 0)
+		return;
+	if ((v = reallocarray(NULL, n, sizeof(struct chosen *))) == NULL)
+		err(1, NULL);
+	for (i = 0; i < n; i++)
+		v[i] = &all[i];
+	qsort(v, n, sizeof(struct chosen *), chosen_cmp);
+	v[0]->nth = 1;
+	for (i = 1; i < n; i++)
+		v[i]->nth = v[i]->proc->pid == v[i - 1]->proc->pid ?
+		    v[i - 1]->nth + 1 : 1;
+	free(v);
 }
 
 /*
@@ -205,11 +238,12 @@ choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
  * be had is told, and does not keep the others from being written.
  */
 static void
-write_all(const struct chosen *all, size_t n, const char *path)
+write_all(struct chosen *all, size_t n, const char *path)
 {
 	char *name, nth[16];
 	size_t i;
 
+	number(all, n);
 	for (i = 0; i < n; i++) {
 		*nth = '\0';
 		if (all[i].nth > 1)
