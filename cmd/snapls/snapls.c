@@ -107,14 +107,9 @@ list_mappings(const struct vmas *l, uint64_t first, uint64_t last)
 {
 	const struct vma *v;
 	char perm[5];
-	size_t i;
 
-	for (i = 0; i < l->n; i++) {
-		v = &l->v[i];
-		if (v->end <= first)
-			continue;
-		if (v->start > last)
-			break;
+	for (v = vmas_next(l, first); v != NULL && v < l->v + l->n &&
+	    v->start <= last; v++) {
 		if (first < v->start) {
 			list_range(first, v->start - 1, "", "(gap)");
 			first = v->start;
