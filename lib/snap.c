@@ -349,6 +349,9 @@ proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)
 	struct file *f, *v;
 	char *copy;
 
+	/* memcpy(3) and others may not be given NULL, not even for no bytes */
+	if (data == NULL && (data = malloc(1)) == NULL)
+		goto nomem;
 	if ((f = proc_file(p, name)) == NULL) {
 		if ((copy = strdup(name)) == NULL)
 			goto nomem;

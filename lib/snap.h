@@ -225,7 +225,7 @@ int		 builder_finish(struct builder *);
  */
 struct file {			/* a small file of a process */
 	char		*name;	/* owned */
-	uint8_t		*data;	/* owned */
+	uint8_t		*data;	/* owned; never NULL in a process */
 	size_t		 len;
 };
 
