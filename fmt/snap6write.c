@@ -19,6 +19,7 @@ struct snap6 {
 	struct indexer	 index;		/* of it */
 	uint64_t	 start;		/* of the stream in the output */
 	bool		 zero;		/* there is a process 0 */
+	bool		 feigned;	/* the last record ends as a trailer */
 	void		(*warn)(void *, const char *);
 	void		*arg;		/* warn's */
 	struct progress	*progress;	/* borrowed; or NULL */
@@ -43,6 +44,7 @@ write_num(struct snap6 *w, uint64_t v)
 static void
 write_header(struct snap6 *w, const char *name)
 {
+	w->feigned = false;
 	indexer_record(&w->index, w->proc->pid, name);
 	write_num(w, w->proc->pid);
 	output_put(w->out, name, strlen(name));
@@ -68,6 +70,7 @@ write_data(struct snap6 *w, const struct file *f)
 	write_header(w, f->name);
 	write_num(w, f->len);
 	output_put(w->out, f->data, f->len);
+	w->feigned = trailer_ends(f->data, f->len);
 	write_end(w, pos);
 }
 
@@ -373,6 +376,10 @@ write_trailer(struct snap6 *w)
 	struct buf b = { 0 };
 	int rc;
 
+	if (w->zero && w->feigned)
+		return errstr_set("process %" PRIu64 ": its last record would "
+		    "be taken for a damaged trailer, and there can be none "
+		    "with a process 0", w->proc->pid);
 	if (w->zero)
 		return 0;
 	if ((rc = sums_end(w->sums)) == 0 &&

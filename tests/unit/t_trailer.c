@@ -490,6 +490,54 @@ test_false(void **state)
 }
 
 /*
+ * Nor where it would be taken for one that was damaged: as the last record,
+ * that ends as a trailer does.
+ */
+static void
+test_false_end(void **state)
+{
+	static const char end[] = "0123456789abcdefSNAPEND\n";
+	struct output *out;
+	struct snap *s;
+	struct proc *p;
+	struct buf b;
+
+	(void)state;
+	s = snap_new();
+	s->header = strdup("process snapshot");
+	file_set(p = snap_add(s, 0), "x", end, sizeof end - 1);
+	file_set(p, "status", "x", 1);		/* comes before */
+	assert_non_null(out = output_open("/dev/null"));
+	assert_int_equal(snap6_write(s, out, NULL, NULL), -1);
+	assert_contains(snap_errstr(), "taken for a damaged trailer");
+	output_abort(out);
+	file_set(snap_add(s, 1), "status", "x", 1);	/* behind */
+	snap_bytes(s, &b);
+	snap_free(s);
+	s = read_scan(&b, false);
+	assert_non_null(s);
+	snap_free(s);
+	buf_free(&b);
+}
+
+/*
+ * A file without bytes is none at NULL, where memcpy(3) may not be sent.
+ */
+static void
+test_empty_file(void **state)
+{
+	struct snap *s;
+	struct proc *p;
+
+	(void)state;
+	s = snap_new();
+	p = snap_add(s, 1);
+	assert_int_equal(proc_setfile(p, "noteid", NULL, 0), 0);
+	assert_non_null(proc_file(p, "noteid")->data);
+	snap_free(s);
+}
+
+/*
  * What is whole of a damaged snapshot: all other megabytes.
  */
 static void
@@ -555,6 +603,8 @@ main(void)
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_zero),
 		cmocka_unit_test(test_false),
+		cmocka_unit_test(test_false_end),
+		cmocka_unit_test(test_empty_file),
 		cmocka_unit_test(test_salvage),
 	};
 
