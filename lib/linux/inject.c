@@ -34,18 +34,38 @@ enum {
 };
 
 /*
- * Have the system calls of a thread that is under seccomp(2) let through.
+ * Is the thread under seccomp(2)?  Also true where that cannot be known.
+ */
+static bool
+is_filtered(const struct inject *in)
+{
+	long mode;
+
+	mode = proc_status(in->pid, in->tid, "Seccomp");
+	/* a kernel without it tells of none */
+	return mode == -1 ? proc_status(getpid(), 0, "Seccomp") != -1 :
+	    mode != SECCOMP_NONE;
+}
+
+/*
+ * Know whether filters of seccomp(2) can be suspended for our calls: where
+ * they can, they are, also if the thread has none yet, for another thread that
+ * is not stopped may give it some.
  */
 static int
-seccomp_suspend(struct inject *in)
+seccomp_look(struct inject *in)
 {
-	if (proc_status(in->pid, in->tid, "Seccomp") <= SECCOMP_NONE)
-		return 0;
+	in->suspend = 0;
 	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL,
-	    (void *)(in->options | PTRACE_O_SUSPEND_SECCOMP)) == -1)
-		return errno == ESRCH ? inject_refused(in, "options") :
-		    errstr_set("it is under seccomp(2)");
-	in->options |= PTRACE_O_SUSPEND_SECCOMP;
+	    (void *)(in->options | PTRACE_O_SUSPEND_SECCOMP)) == 0)
+		in->suspend = PTRACE_O_SUSPEND_SECCOMP;
+	else if (errno == ESRCH)
+		return inject_refused(in, "options");
+	else if (is_filtered(in))
+		return errstr_set("it is under seccomp(2)");
+	/* it is not let run before they are in force */
+	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL, (void *)in->options) == -1)
+		return inject_refused(in, "options");
 	return 0;
 }
 
@@ -70,11 +90,7 @@ thread_enter(struct inject *in, pid_t tid)
 	if (ptrace((enum __ptrace_request)ARCH_PRCTL, tid, &shadow,
 	    SHSTK_STATUS) == 0 && shadow != 0)
 		return errstr_set("it has a shadow stack");
-	if (seccomp_suspend(in) == -1)
-		return -1;
-	if (ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)in->options) == -1)
-		return inject_refused(in, "options");
-	return stops_note(in);
+	return seccomp_look(in) == -1 ? -1 : stops_note(in);
 }
 
 /*
@@ -90,8 +106,10 @@ thread_leave(struct inject *in)
 	in->entered = false;
 	if (in->gone)
 		return inject_gone(in);
-	if (in->lost || (entered && inject_halt(in) == -1))
+	if (in->lost || (entered && inject_halt(in) == -1)) {
+		in->lost = true;
 		return -1;
+	}
 	if (entered && (ptrace(PTRACE_SETSIGMASK, in->tid,
 	    (void *)sizeof in->mask, &in->mask) == -1 ||
 	    ptrace(PTRACE_SETREGS, in->tid, NULL, &in->regs) == -1))
@@ -192,8 +210,12 @@ inject_map(struct inject *in)
 	if (in->hole == 0)
 		return errstr_set("no room in its address space");
 	in->map = in->hole;
-	if (frame_put(in, true) == -1 ||
-	    inject_call(in, &ret, SYS_mmap, arg) == -1)
+	if (frame_put(in, true) == -1 || inject_enter(in, SYS_mmap, arg, 0) ==
+	    -1) {
+		in->map = 0;
+		return -1;
+	}
+	if (inject_leave(in) == -1 || inject_result(in, &ret) == -1)
 		return -1;
 	in->map = ret < 0 && ret > -4096 ? 0 : (uint64_t)ret;
 	if (in->map == 0)
@@ -204,7 +226,9 @@ inject_map(struct inject *in)
 
 /*
  * Have it unmap that again.  The thread that leads it does, for which the
- * dead part of its stack is.
+ * dead part of its stack is.  It is the one call that is also made in a process
+ * that was odd: it should not be left larger, and this is not made either
+ * unless it is what it is to be.
  */
 static int
 inject_unmap(struct inject *in)
@@ -217,7 +241,7 @@ inject_unmap(struct inject *in)
 	if (in->tid != in->pid && inject_thread(in, in->pid) == -1)
 		return -1;
 	in->stack.call = in->stack.last;
-	if (inject_call(in, &ret, SYS_munmap, arg) == -1)
+	if (inject_make(in, &ret, SYS_munmap, arg) == -1)
 		return -1;
 	in->map = 0;
 	return ret == 0 ? 0 : errstr_set("process %d: munmap: %s", in->pid,
@@ -275,6 +299,8 @@ inject_thread(struct inject *in, pid_t tid)
 {
 	if (tid == in->tid)
 		return 0;
+	if (tid != in->pid && inject_trust(in) == -1)
+		return -1;
 	if (thread_leave(in) == -1 || thread_enter(in, tid) == -1)
 		return -1;
 	return frame_put(in, tid == in->pid);
@@ -333,20 +359,21 @@ inject_restore(struct inject *in)
 /*
  * Have the process as it was, and free what is ours; rc is 0, or -1 if what was
  * asked of it failed.  Return -1 if that or this did, with the first error;
- * then errno is ESRCH if it has died, else 0.
+ * then errno is ESRCH if it has died, EPROTO if it did what it was not made to
+ * do, so that it should be left alone, else 0.
  */
 int
 inject_end(struct inject *in, int rc)
 {
 	char why[256];
-	bool gone;
+	int e;
 
 	strlcpy(why, snap_errstr(), sizeof why);
 	if (inject_restore(in) == -1 && rc == 0)
 		rc = -1;
 	else if (rc == -1)
 		errstr_set("%s", why);
-	gone = in->gone;
+	e = in->gone ? ESRCH : in->odd ? EPROTO : 0;
 	if (in->mem != -1)
 		close(in->mem);
 	pthread_sigmask(SIG_SETMASK, &in->ours, NULL);
@@ -354,7 +381,7 @@ inject_end(struct inject *in, int rc)
 	free(in->buf);
 	free(in->stops);
 	free(in);
-	errno = gone ? ESRCH : 0;
+	errno = e;
 	return rc;
 }
 

@@ -65,33 +65,21 @@ clone_clean(struct inject *in, pid_t pid)
 static int
 clone_shed(struct inject *in, pid_t pid)
 {
-	struct __ptrace_syscall_info si;
-	struct user_regs_struct r;
-	int i;
+	const uint64_t arg[6] = { 0, UINT32_MAX, CLOSE_RANGE_UNSHARE };
+	struct inject c = *in;
+	int rc;
 
-	if (ptrace(PTRACE_GETREGS, pid, NULL, &r) == -1)
+	c.pid = c.tid = pid;
+	c.options |= PTRACE_O_EXITKILL;
+	if (ptrace(PTRACE_GETREGS, pid, NULL, &c.regs) == -1)
 		return errstr_sys("clone %d", pid);
-	r.rip = in->gadget.call;
-	r.rax = SYS_close_range;
-	r.orig_rax = UINT64_MAX;
-	r.rdi = 0;
-	r.rsi = UINT32_MAX;
-	r.rdx = CLOSE_RANGE_UNSHARE;
-	if (ptrace(PTRACE_SETREGS, pid, NULL, &r) == -1)
-		return errstr_sys("clone %d", pid);
-	/* out of clone, into the call, and out of it */
-	for (i = 0; i < 3; i++) {
-		if (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) == -1 ||
-		    inject_wait(in, pid, CALL_MS) <= 0 ||
-		    ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof si,
-		    &si) == -1)
-			return errstr_set("process %d: its clone did not live",
-			    in->pid);
-		if (si.op == PTRACE_SYSCALL_INFO_EXIT &&
-		    si.instruction_pointer == in->gadget.call + CALL_LEN)
-			return 0;
-	}
-	return errstr_set("process %d: its clone went astray", in->pid);
+	c.stack.call = c.regs.rsp;
+	rc = inject_enter(&c, SYS_close_range, arg, 0);
+	if (rc == 0)
+		rc = inject_leave(&c);
+	in->odd |= c.odd;
+	return rc == 0 ? 0 : errstr_set("process %d: its clone %s", in->pid,
+	    c.odd ? "went astray" : "did not live");
 }
 
 /*
@@ -114,6 +102,27 @@ clone_keep(struct inject *in, pid_t *pid)
 }
 
 /*
+ * Have the thread make a clone, once: *ret is what it returned.  Return 0 if
+ * there is one, which stands still as it is to; -1 if not.
+ */
+static int
+clone_call(struct inject *in, const uint64_t arg[6], pid_t *pid, int64_t *ret)
+{
+	int kept, rc;
+
+	kept = -1;
+	if (inject_enter(in, SYS_clone, arg, PTRACE_O_TRACECLONE) == -1 ||
+	    (rc = inject_step(in, PTRACE_EVENT_CLONE, CALL_MS)) == -1)
+		return -1;
+	if (rc == 1)
+		kept = clone_keep(in, pid);
+	if ((rc == 1 ? inject_leave(in) : inject_options(in, 0)) == -1 ||
+	    inject_result(in, ret) == -1)
+		return -1;
+	return kept;
+}
+
+/*
  * Make a clone of the process: a child that has a copy (copy-on-write) of its
  * memory, has no descriptors, and is never to run.  It is
  * traced by us, stopped, killed by the kernel when we die, and without a
@@ -128,34 +137,18 @@ inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
 	    .regs = &in->regs };
 	uint64_t arg[6] = { CLONE_FLAGS };
 	uint8_t stack[FRAME_EXIT];
-	int64_t ret = 0;
-	int kept, rc, tries;
+	int64_t ret;
+	int kept, tries;
 
 	arg[1] = frame_exit(stack, in->map, &w);
-	if (inject_write(in, stack, sizeof stack) == -1)
+	if (inject_trust(in) == -1 || inject_write(in, stack, sizeof stack) == -1)
 		return -1;
-	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL,
-	    (void *)(in->options | PTRACE_O_TRACECLONE)) == -1)
-		return inject_refused(in, "to clone it");
-	kept = -1;
 	/* a signal that stops it comes first: -ERESTARTNOINTR */
-	for (tries = 0; tries < 10; tries++) {
-		if (inject_enter(in, SYS_clone, arg) == -1 ||
-		    (rc = inject_step(in, PTRACE_EVENT_CLONE, CALL_MS)) == -1)
-			return -1;
-		if (rc == 1) {
-			kept = clone_keep(in, pid);
-			if (inject_step(in, 0, CALL_MS) == -1)
-				return -1;
-		}
-		if (inject_result(in, &ret) == -1)
-			return -1;
-		if (ret != -ERESTARTNOINTR)
-			break;
-	}
-	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL, (void *)in->options) ==
-	    -1)
-		return inject_refused(in, "to clone it");
+	tries = 0;
+	do {
+		ret = 0;
+		kept = clone_call(in, arg, pid, &ret);
+	} while (ret == -ERESTARTNOINTR && ++tries < 10);
 	*inner = (pid_t)ret;
 	if (ret < 0) {
 		*pid = -1;

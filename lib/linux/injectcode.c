@@ -191,6 +191,9 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 
 /*
  * Is a mapping code which stays as it is: that of the kernel, or of a file?
+ * That of a file may change all the same, by who may write to the file.  That
+ * does no harm, for each call is looked at where it begins (injectrun.c), and
+ * who is led back by it when we are dead does what he could do before.
  */
 static bool
 is_code(const struct vma *v)

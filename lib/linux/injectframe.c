@@ -23,6 +23,13 @@
  *
  * A signal frame is struct rt_sigframe in arch/x86/include/asm/sigframe.h,
  * from its ucontext on.
+ *
+ * Who shares the memory of the process, or may write to a file whose code it
+ * maps, may change the frames and that code.  What the thread then does it does
+ * as the process itself: without us nothing is suspended (injectrun.c), the
+ * frames hold nothing but what it had, and the kernel takes no more from a
+ * signal frame than from any that a process makes by itself.  So it is no more
+ * than the process could do to itself before.
  */
 #include "injectrun.h"
 

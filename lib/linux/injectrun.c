@@ -6,6 +6,16 @@
  * that mean "repeat the call I was in" (-ERESTARTSYS); so before they are
  * put back the thread is stopped again as it was at first, with
  * PTRACE_INTERRUPT.
+ *
+ * Nothing that the process can change decides what call is made.  Its code is
+ * its own, for a file that it maps may be written to, another process may
+ * share its memory, and a thread may have it jump elsewhere.  So each call is
+ * looked at where it begins, when the kernel has taken its number and its
+ * arguments, and one that is not what was loaded is not made.  Filters of
+ * seccomp(2) come after that (syscall_trace_enter of include/linux/
+ * entry-common.h, or kernel/entry/common.c), and are suspended from there to
+ * the end of the call, for no longer: what code runs in between is under them.
+ * When we die they are in force, for the options of a tracer go with it.
  */
 #include "injectrun.h"
 
@@ -108,6 +118,19 @@ inject_stuck(struct inject *in)
 }
 
 /*
+ * Wait until the thread, which runs, stops, up to a time in milliseconds: as
+ * inject_wait, but 0 if that time is over, even if it has stopped by now, as
+ * one does that is sent signals without end.
+ */
+static int
+inject_await(struct inject *in, uint64_t until)
+{
+	const uint64_t now = now_ms();
+
+	return now >= until ? 0 : inject_wait(in, in->tid, until - now);
+}
+
+/*
  * Let the thread run up to the next edge of a system call, for ms
  * milliseconds at most, whatever else stops it: a stop of its process is
  * passed by, for it holds when we leave.  1 if what stopped it is the event
@@ -116,13 +139,14 @@ inject_stuck(struct inject *in)
 int
 inject_step(struct inject *in, int event, uint64_t ms)
 {
+	const uint64_t until = now_ms() + ms;
 	uintptr_t sig;
 	int status;
 
 	for (sig = 0;; sig = status >> 16 == 0 ? SIGSTOP : 0) {
 		if (ptrace(PTRACE_SYSCALL, in->tid, NULL, (void *)sig) == -1)
 			return inject_refused(in, "to go on");
-		if ((status = inject_wait(in, in->tid, ms)) <= 0)
+		if ((status = inject_await(in, until)) <= 0)
 			return status == 0 ? inject_stuck(in) : -1;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
 			return 0;
@@ -131,6 +155,7 @@ inject_step(struct inject *in, int event, uint64_t ms)
 		if (status >> 16 == PTRACE_EVENT_STOP ||
 		    (status >> 16 == 0 && WSTOPSIG(status) == SIGSTOP))
 			continue;
+		in->odd = true;
 		return errstr_set("thread %d: signal %d in a system call of "
 		    "ours", in->tid, WSTOPSIG(status));
 	}
@@ -142,6 +167,7 @@ inject_step(struct inject *in, int event, uint64_t ms)
 int
 inject_halt(struct inject *in)
 {
+	const uint64_t until = now_ms() + START_MS;
 	uintptr_t sig;
 	int status;
 
@@ -151,7 +177,7 @@ inject_halt(struct inject *in)
 	    SIGSTOP : 0) {
 		if (ptrace(PTRACE_CONT, in->tid, NULL, (void *)sig) == -1)
 			return inject_refused(in, "to stop");
-		if ((status = inject_wait(in, in->tid, START_MS)) <= 0)
+		if ((status = inject_await(in, until)) <= 0)
 			return status == 0 ? inject_stuck(in) : -1;
 		if (status >> 16 == PTRACE_EVENT_STOP) {
 			in->stopped = WSTOPSIG(status) != SIGTRAP;
@@ -193,46 +219,106 @@ inject_load(struct inject *in, long nr, const uint64_t arg[6])
 }
 
 /*
- * Is the thread, which is at the edge of a system call, where it is about to
- * make the one that was loaded?
+ * Let the thread run up to the entry of its next system call, and see what that
+ * is.  A clone may have to come out of the call that made it before it runs.
  */
 static int
-inject_isours(struct inject *in, long nr, const uint64_t arg[6])
+inject_reach(struct inject *in, struct __ptrace_syscall_info *si)
 {
-	struct __ptrace_syscall_info si;
+	int i;
 
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, in->tid, (void *)sizeof si, &si) ==
-	    -1)
-		return inject_refused(in, "system call");
-	return si.op == PTRACE_SYSCALL_INFO_ENTRY &&
-	    si.arch == AUDIT_ARCH_X86_64 && si.entry.nr == (uint64_t)nr &&
-	    si.instruction_pointer == in->gadget.call + CALL_LEN &&
-	    si.stack_pointer == in->stack.call &&
-	    memcmp(si.entry.args, arg, sizeof si.entry.args) == 0;
+	for (i = 0; i < 2; i++) {
+		if (inject_step(in, 0, START_MS) == -1)
+			return -1;
+		if (ptrace(PTRACE_GET_SYSCALL_INFO, in->tid,
+		    (void *)sizeof *si, si) == -1)
+			return inject_refused(in, "system call");
+		if (si->op != PTRACE_SYSCALL_INFO_EXIT ||
+		    si->instruction_pointer != in->gadget.call)
+			break;
+	}
+	return 0;
 }
 
 /*
- * Let the thread begin a system call, up to its entry.  One that is not what
- * was loaded is not made: -1.
+ * Is a thread where it is about to make the system call that was loaded?
+ */
+static bool
+inject_isours(const struct inject *in, const struct __ptrace_syscall_info *si,
+    long nr, const uint64_t arg[6])
+{
+	return si->op == PTRACE_SYSCALL_INFO_ENTRY &&
+	    si->arch == AUDIT_ARCH_X86_64 && si->entry.nr == (uint64_t)nr &&
+	    si->instruction_pointer == in->gadget.call + CALL_LEN &&
+	    si->stack_pointer == in->stack.call &&
+	    memcmp(si->entry.args, arg, sizeof si->entry.args) == 0;
+}
+
+/*
+ * Set the options of ptrace(2) for the thread: what they are by themselves, and
+ * some more.
  */
 int
-inject_enter(struct inject *in, long nr, const uint64_t arg[6])
+inject_options(struct inject *in, uintptr_t more)
 {
-	int rc;
+	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL,
+	    (void *)(in->options | more)) == -1)
+		return inject_refused(in, "options");
+	return 0;
+}
 
-	if (inject_load(in, nr, arg) == -1 ||
-	    inject_step(in, 0, START_MS) == -1 ||
-	    (rc = inject_isours(in, nr, arg)) == -1)
-		return -1;
-	if (rc == 1)
-		return 0;
+/*
+ * The thread is not where it was to be.  If it is at the entry of a system
+ * call, that is not made.  Number -1 is none, but a filter of seccomp(2) might
+ * kill for it.
+ */
+static int
+inject_astray(struct inject *in, const struct __ptrace_syscall_info *si)
+{
+	in->odd = true;
+	if (si->op != PTRACE_SYSCALL_INFO_ENTRY)
+		return errstr_set("thread %d: in no system call, where it was "
+		    "to make one", in->tid);
 	if (ptrace(PTRACE_POKEUSER, in->tid,
 	    offsetof(struct user, regs.orig_rax), (void *)-1L) == -1)
 		return inject_refused(in, "system call");
-	if (inject_step(in, 0, CALL_MS) == -1)
+	if (inject_options(in, in->suspend) == -1 || inject_leave(in) == -1)
 		return -1;
 	return errstr_set("thread %d: in another system call than it was to "
 	    "make", in->tid);
+}
+
+/*
+ * Let the thread begin a system call, up to its entry, with the options of
+ * ptrace(2) in with, until it leaves it.  One that is not what was loaded is
+ * not made: -1.
+ */
+int
+inject_enter(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)
+{
+	struct __ptrace_syscall_info si;
+
+	if (inject_load(in, nr, arg) == -1 || inject_reach(in, &si) == -1)
+		return -1;
+	if (!inject_isours(in, &si, nr, arg))
+		return inject_astray(in, &si);
+	with |= in->suspend;
+	return with == 0 ? 0 : inject_options(in, with);
+}
+
+/*
+ * Let the thread come to the end of the system call that it has begun.
+ */
+int
+inject_leave(struct inject *in)
+{
+	int rc;
+
+	rc = inject_step(in, 0, CALL_MS);
+	/* what is still in the call has them on, but comes no further */
+	if (!in->gone && !in->lost && inject_options(in, 0) == -1)
+		rc = -1;
+	return rc;
 }
 
 int
@@ -247,16 +333,34 @@ inject_result(struct inject *in, int64_t *ret)
 }
 
 /*
- * Run a system call with six arguments: *ret is what it returned, from -4095
- * to -1 an error.  -1 if it could not be run.
+ * Run a system call with six arguments, whatever was before: *ret is what it
+ * returned, from -4095 to -1 an error.  -1 if it could not be run.
+ */
+int
+inject_make(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
+{
+	if (inject_enter(in, nr, arg, 0) == -1 || inject_leave(in) == -1)
+		return -1;
+	return inject_result(in, ret);
+}
+
+/*
+ * Nothing more is asked of a process that did what it was not made to do.
+ */
+int
+inject_trust(const struct inject *in)
+{
+	return !in->odd ? 0 : errstr_set("process %d: it did not make the "
+	    "system call that it was to make", in->pid);
+}
+
+/*
+ * The same, for who asks for one.
  */
 int
 inject_call(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
 {
-	if (inject_enter(in, nr, arg) == -1 ||
-	    inject_step(in, 0, CALL_MS) == -1)
-		return -1;
-	return inject_result(in, ret);
+	return inject_trust(in) == -1 ? -1 : inject_make(in, ret, nr, arg);
 }
 
 #endif

@@ -47,12 +47,15 @@ struct inject {
 	uint8_t		*buf;		/* owned; room for a frame */
 	bool		 entered;	/* the thread is not as it was */
 	bool		 gone;		/* the process is */
-	bool		 lost;		/* the thread is in a call for ever */
+	bool		 lost;		/* the thread could not be put back: it
+					   goes its way back by itself */
+	bool		 odd;		/* it did what it was not made to do */
 	bool		 stopped;	/* the process was by a signal, when
 					   the thread was stopped last */
 	struct waiting	*stops;		/* owned; SIGSTOP that it took */
 	size_t		 nstops;
 	uintptr_t	 options;	/* of ptrace, for the thread */
+	uintptr_t	 suspend;	/* that, or 0, in a call of ours */
 	struct user_regs_struct regs;	/* as they were */
 	uint64_t	 mask;		/* of its signals, likewise */
 	sigset_t	 ours;		/* the mask of our signals */
@@ -70,8 +73,14 @@ int		 inject_refused(struct inject *, const char *);
 int		 inject_wait(struct inject *, pid_t, uint64_t);
 int		 inject_step(struct inject *, int, uint64_t);
 int		 inject_halt(struct inject *);
-int		 inject_enter(struct inject *, long, const uint64_t [6]);
+int		 inject_enter(struct inject *, long, const uint64_t [6],
+		    uintptr_t);
+int		 inject_leave(struct inject *);
+int		 inject_options(struct inject *, uintptr_t);
 int		 inject_result(struct inject *, int64_t *);
+int		 inject_trust(const struct inject *);
+int		 inject_make(struct inject *, int64_t *, long,
+		    const uint64_t [6]);
 
 /* injectdead.c: where a stack is dead */
 int		 dead_find(struct inject *, const struct vmas *);

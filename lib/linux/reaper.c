@@ -30,6 +30,7 @@
 
 enum {
 	TRIES = 20,		/* to run something in a process */
+	NEVER = -2,
 	LOOKS = 40,		/* for a clone that is not known */
 	LOOK_US = 500000,	/* between two, at the most */
 	EXITING = 0x4		/* PF_EXITING of linux/sched.h */
@@ -158,7 +159,7 @@ past_call(const struct ward *w)
 
 /*
  * Make a stopped process reap its clone: 1 when it is done, 0 when it is to be
- * tried again, -1.
+ * tried again, -1, or NEVER if the process is to be left alone.
  */
 static int
 reap_call(const struct ward *w)
@@ -178,7 +179,7 @@ reap_call(const struct ward *w)
 	arg[0] = (uint64_t)nspid;
 	rc = inject_call(in, &got, SYS_wait4, arg);
 	if (inject_end(in, rc) == -1)
-		return -1;
+		return errno == EPROTO ? NEVER : -1;
 	return got == nspid || got == -ECHILD;
 }
 
@@ -250,7 +251,7 @@ clone_reap(const struct ward *w)
 			clone_kill(w);
 		if (rc == 1)
 			return true;
-		failed += rc == -1;
+		failed = rc == NEVER ? TRIES : failed + (rc == -1);
 		nap_us(nap);
 	}
 	return failed < TRIES;

@@ -16,11 +16,15 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +45,8 @@ static pid_t target;
 
 static long moment, fatal;	/* the edge of a request; the last one */
 static long twisted;		/* request that finds other registers */
+static bool suspended;		/* the target's filters are */
+static long loose;		/* how often it ran with that, and in no call */
 
 static void
 moment_pass(void)
@@ -65,6 +71,20 @@ call_twist(pid_t tid)
 }
 
 /*
+ * Before the thread goes on: are its filters suspended, and is it not at the
+ * entry of a system call?
+ */
+static void
+filter_watch(pid_t tid)
+{
+	struct __ptrace_syscall_info si;
+
+	if (suspended && (syscall(SYS_ptrace, PTRACE_GET_SYSCALL_INFO, tid,
+	    sizeof si, &si) == -1 || si.op != PTRACE_SYSCALL_INFO_ENTRY))
+		loose++;
+}
+
+/*
  * What the library calls: ptrace(2), and the end, where it is to be.
  */
 long
@@ -85,6 +105,10 @@ ptrace(enum __ptrace_request request, ...)
 	moment_pass();
 	if (request == PTRACE_SYSCALL)
 		call_twist(pid);
+	if (request == PTRACE_SETOPTIONS)
+		suspended = ((uintptr_t)data & PTRACE_O_SUSPEND_SECCOMP) != 0;
+	if (request == PTRACE_SYSCALL || request == PTRACE_CONT)
+		filter_watch(pid);
 	rc = syscall(SYS_ptrace, request, pid, addr, peeks ? &word : data);
 	moment_pass();
 	return peeks && rc == 0 ? word : rc;
@@ -398,25 +422,86 @@ killed_at_each_request(void **state)
 }
 
 /*
- * A call that is another than was asked for is not made, and is an error.
+ * A call that is another than was asked for is not made, and is an error.  None
+ * is made behind it but that which takes our memory away again.
  */
 static void
 another_call(void **state)
 {
 	static const uint64_t none[6];
+	static char before[1 << 16], after[1 << 16];
 	struct inject *in;
+	pid_t pid, inner;
 	int64_t ret;
 
 	(void)state;
 	start(compute);
+	file_read(target, "maps", before, sizeof before);
 	assert_ptr_not_equal(in = begin(), NULL);
 	twisted = 1;
 	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), -1);
 	assert_non_null(strstr(snap_errstr(), "another system call"));
+	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), -1);
+	assert_non_null(strstr(snap_errstr(), "did not make"));
+	assert_int_equal(inject_clone(in, &pid, &inner), -1);
+	assert_false(target_hasclone());
+	assert_int_equal(inject_end(in, 0), 0);
+	assert_int_equal(errno, EPROTO);
+	file_read(target, "maps", after, sizeof after);
+	assert_string_equal(before, after);
+	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
+	stop();
+}
+
+static void __attribute__((noreturn))
+compute_filtered(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+	};
+	struct sock_fprog prog = { sizeof filter / sizeof *filter, filter };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+	compute();
+}
+
+/*
+ * Filters of seccomp(2) are suspended in our calls, and nowhere else: not for a
+ * call that is not made either, nor for a clone.
+ */
+static void
+filter_holds(void **state)
+{
+	static const uint64_t none[6];
+	struct inject *in;
+	pid_t pid, inner;
+	int64_t ret;
+
+	(void)state;
+	start(compute_filtered);
+	in = begin();
+	if (in == NULL) {
+		kill(target, SIGKILL);
+		waitpid(target, NULL, 0);
+		skip();
+	}
 	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), 0);
 	assert_int_equal(ret, getpid());
+	assert_int_equal(inject_clone(in, &pid, &inner), 0);
+	twisted = 1;
+	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), -1);
 	assert_int_equal(inject_end(in, 0), 0);
+	assert_false(suspended);
+	assert_int_equal(loose, 0);
 	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, __WALL);
+	assert_true(goes_on());
 	stop();
 }
 
@@ -491,6 +576,7 @@ main(void)
 		cmocka_unit_test(puts_back),
 		cmocka_unit_test(target_dies),
 		cmocka_unit_test(another_call),
+		cmocka_unit_test(filter_holds),
 		cmocka_unit_test(killed_at_each_request),
 		cmocka_unit_test(killed_in_calls),
 		cmocka_unit_test(killed_anywhere),

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# A process that changes its code under our calls gets none of its own past its
+# filter of seccomp(2) by that, and is not killed for ours.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
+. "$(dirname "$0")/../tap.sh"
+
+if ! is_root || [ "$(uname -m)" != x86_64 ]; then
+	skip "escape" "needs root, and calls that are made in a process"
+	finish
+fi
+unprivileged=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+cp "$targets/escape" "$tmp/pub"
+chmod 755 "$tmp/pub/escape"
+
+# Take snapshots until one tells of what is looked for: "caught", or
+# "not caught", or what is wrong.
+catch() {
+	local i want=$1
+
+	shift
+	for ((i = 0; i < 40; i++)); do
+		snap "$@" -o "$tmp/snap" "$pid"
+		if [ -e "$tmp/pub/escaped" ]; then
+			echo "it escaped at $i"
+		elif gone "$pid"; then
+			echo "it was killed at $i"
+		elif grep -q "$want" "$tmp/err"; then
+			echo caught
+		else
+			continue
+		fi
+		return
+	done
+	echo "not caught"
+}
+
+# That it is not caught at all may be, on a machine that lets it sleep.
+caught() {
+	local got
+
+	got=$(catch "${@:2}")
+	if [ "$got" = "not caught" ]; then
+		skip "$1" "it did not come to it"
+	else
+		is "$got" caught "$1"
+	fi
+}
+
+target "${unprivileged[@]}" "$tmp/pub/escape" "$tmp/pub/escaped"
+caught "another call: not made" \
+    "cannot be restored: .* in another system call than it was to make"
+let_go "$pid" "another call: let go"
+caught "another call: nor is a clone made" \
+    "nor let go at once: .* in another system call than it was to make" -l
+is "$(cat "/proc/$pid/task/$pid/children" | wc -w)" 1 \
+    "another call: has no child but its own"
+unnoticed "$pid" "another call: goes on"
+
+target "${unprivileged[@]}" "$tmp/pub/escape" "$tmp/pub/escaped" clone
+caught "a clone's: not made" \
+    "cannot be cloned: .* its clone went astray: all stay stopped" -l
+let_go "$pid" "a clone's: let go"
+unnoticed "$pid" "a clone's: goes on"
+
+# Who makes the calls is killed: what runs on is under the filter, which may
+# kill it.
+for mode in "" clone; do
+	pid=$$
+	for ((i = 0; i < 10; i++)); do
+		if [ "$pid" = $$ ] || gone "$pid"; then
+			# shellcheck disable=SC2086 # no argument, or one
+			target "${unprivileged[@]}" "$tmp/pub/escape" \
+			    "$tmp/pub/escaped" $mode
+		fi
+		"$BUILD/snap" -l -o "$tmp/snap" "$pid" 2>/dev/null &
+		sleep "0.0$(printf %02d $((RANDOM % 20)))"
+		kill -KILL $!
+		wait $!
+	done 2>/dev/null
+	[ ! -e "$tmp/pub/escaped" ]
+	ok $? "killed $mode: it did not escape"
+done
+finish
