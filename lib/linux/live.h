@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "snap.h"
 
+#include <sys/ptrace.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
 
@@ -27,6 +28,8 @@ struct filelist {		/* named files, on the way into a record */
 	size_t		 n;
 	size_t		 cap;
 	bool		 failed;
+	char		 lost[32]; /* the first that could not be read ... */
+	int		 why;	/* ... and its errno; 0: none */
 };
 
 struct lthread {
@@ -193,6 +196,7 @@ int		 proc_list(pid_t, const char *, int (*)(void *, long), void *);
 int		 proc_stat(pid_t, pid_t, struct task *);
 char		 proc_state(pid_t, pid_t);
 bool		 proc_died(pid_t, pid_t);
+bool		 proc_islost(int);
 long		 proc_status(pid_t, pid_t, const char *);
 void		 filelist_add(struct filelist *, const char *, uint8_t *,
 		    size_t);
@@ -200,6 +204,7 @@ void		 filelist_text(struct filelist *, const char *, const char *, ...)
 		    __attribute__((format(printf, 3, 4)));
 void		 filelist_buf(struct filelist *, const char *, struct buf *);
 void		 filelist_read(struct filelist *, pid_t, pid_t, const char *);
+void		 filelist_lose(struct filelist *, const char *);
 void		 filelist_link(struct filelist *, pid_t, pid_t, const char *);
 void		 filelist_free(struct filelist *);
 
@@ -210,6 +215,7 @@ void		 live_user(struct live *, uid_t, char *, size_t);
 void		 thread_look(struct lproc *, struct lthread *);
 int		 thread_seize(struct live *, struct lproc *, struct lthread *);
 void		 thread_poll(struct lthread *);
+int		 thread_ptrace(enum __ptrace_request, pid_t, uintptr_t);
 
 /* regs.c: what ptrace(2) gives of a stopped thread */
 struct rseqconf {		/* PTRACE_GET_RSEQ_CONFIGURATION */

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,10 +162,15 @@ file_record(struct telling *t, const struct fdref *r, struct filelist *rec)
 
 	t->fd = r->fd;
 	t->file = r->file;
-	if (r->file->told || !file_tell(t))
+	if (r->file->told)
 		return;
-	r->file->told = true;
 	snprintf(name, sizeof name, "file/%ju", (uintmax_t)r->file->id);
+	errno = 0;
+	if (!file_tell(t)) {
+		filelist_lose(rec, name);
+		return;
+	}
+	r->file->told = true;
 	filelist_buf(rec, name, &t->out);
 }
 

@@ -113,17 +113,21 @@ proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
 	if ((dir = opendir(path)) == NULL)
 		return errno == ENOENT || errno == ESRCH ?
 		    errstr_set("%s", "") : errstr_sys("%s", path);
-	for (rc = 0; rc == 0 && (d = readdir(dir)) != NULL;) {
+	for (rc = 0; rc == 0 && (errno = 0, d = readdir(dir)) != NULL;) {
 		num = strtol(d->d_name, &end, 10);
 		if (end != d->d_name && *end == '\0')
 			rc = fn(arg, num);
 	}
+	if (rc == 0 && errno != 0)
+		rc = errno == ENOENT || errno == ESRCH ?
+		    errstr_set("%s", "") : errstr_sys("%s", path);
 	closedir(dir);
 	return rc;
 }
 
 /*
- * The number behind a key of /proc/PID/status, or -1.
+ * The number behind a key of /proc/PID/status, or -1 with errno, which is 0
+ * where there is no such key.
  */
 long
 proc_status(pid_t pid, pid_t tid, const char *key)
@@ -148,6 +152,7 @@ proc_status(pid_t pid, pid_t tid, const char *key)
 			break;
 	}
 	free(b.data);
+	errno = 0;
 	return v;
 }
 
@@ -255,15 +260,28 @@ proc_state(pid_t pid, pid_t tid)
 }
 
 /*
- * Has a process died, or the thread of it?
+ * Has a process died, or the thread of it?  One that cannot be looked at for
+ * another reason has not.
  */
 bool
 proc_died(pid_t pid, pid_t tid)
 {
 	struct task t;
 
-	return proc_stat(pid, tid, &t) == -1 || t.state == 'Z' ||
-	    t.state == 'X' || t.exiting;
+	if (proc_stat(pid, tid, &t) == -1)
+		return errno == ESRCH;
+	return t.state == 'Z' || t.state == 'X' || t.exiting;
+}
+
+/*
+ * Is an error that of a file which is there, and ours to read, but cannot be
+ * had now?
+ */
+bool
+proc_islost(int e)
+{
+	return e == EIO || e == EINTR || e == EAGAIN || e == ENOMEM ||
+	    e == EMFILE || e == ENFILE;
 }
 
 /*
@@ -329,7 +347,20 @@ filelist_buf(struct filelist *l, const char *name, struct buf *b)
 }
 
 /*
- * Add a file below /proc, if it can be read.
+ * A file below /proc could not be read: remember that, with errno, if it is
+ * there.
+ */
+void
+filelist_lose(struct filelist *l, const char *name)
+{
+	if (l->why != 0 || !proc_islost(errno))
+		return;
+	l->why = errno;
+	strlcpy(l->lost, name, sizeof l->lost);
+}
+
+/*
+ * Add a file below /proc, if it is there, and ours to read.
  */
 void
 filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
@@ -338,10 +369,12 @@ filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
 
 	if (proc_read(pid, tid, name, &b) == 0)
 		filelist_add(l, name, b.data, b.len);
+	else
+		filelist_lose(l, name);
 }
 
 /*
- * Add the target of a link below /proc, if it can be read.
+ * Add the target of a link below /proc, likewise.
  */
 void
 filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)
@@ -350,6 +383,8 @@ filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)
 
 	if ((s = proc_link(pid, tid, name)) != NULL)
 		filelist_add(l, name, (uint8_t *)s, strlen(s));
+	else
+		filelist_lose(l, name);
 }
 
 void

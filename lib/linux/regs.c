@@ -64,7 +64,7 @@ record_pending(struct filelist *l, const char *name, pid_t tid,
 }
 
 /*
- * Read a register set of a stopped thread, if it has it.
+ * Read a register set of a stopped thread, if it has it: none with errno.
  */
 static void
 regset_read(pid_t tid, int note, struct bytes *b)
@@ -99,6 +99,8 @@ regs_read(struct lthread *t)
 		regset_read(t->tid, regset[i].note, b);
 		if (b->data != NULL)
 			record_copy(&t->seen, regset[i].name, b->data, b->len);
+		else
+			filelist_lose(&t->seen, regset[i].name);
 	}
 	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) == 0)
 		record_copy(&t->seen, "siginfo", &si, sizeof si);

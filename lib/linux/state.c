@@ -287,15 +287,19 @@ add_clocks(struct filelist *l, pid_t pid)
 
 /*
  * Does a thread run what a process makes it run?  The kernel's workers in a
- * process do not.
+ * process do not.  -1 if that cannot be seen.
  */
-static bool
+static int
 thread_runs(const struct lproc *p, const struct lthread *t)
 {
 	struct task now;
 
-	return t->hold == HOLD_STOPPED &&
-	    proc_stat(p->pid, t->tid, &now) == 0 && !now.worker;
+	if (t->hold != HOLD_STOPPED)
+		return 0;
+	if (proc_stat(p->pid, t->tid, &now) == -1)
+		return errno == ESRCH ? 0 : errstr_sys("/proc/%d/task/%d/stat",
+		    p->pid, t->tid);
+	return !now.worker;
 }
 
 /*
@@ -319,7 +323,7 @@ ask_all(struct lproc *p, struct lthread *leader)
 		return -1;
 	rc = ask_process(&a, p->pid);
 	TAILQ_FOREACH(t, &p->threads, entry) {
-		if (rc == -1 || !thread_runs(p, t))
+		if (rc == -1 || (rc = thread_runs(p, t)) != 1)
 			continue;
 		a.to = &t->seen;
 		rc = inject_thread(a.in, t->tid);

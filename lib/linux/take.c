@@ -58,6 +58,10 @@ thread_gather(struct live *l, struct snap *s, struct lproc *lp,
 		    "registers any more", lp->pid);
 	th->task = t;
 	task_record(l, s, lp, th, t, &th->rec);
+	if (th->rec.why != 0)
+		live_warn(l, "process %d: %s of thread %d could not be read: "
+		    "%s", lp->pid, th->rec.lost, th->tid,
+		    strerror(th->rec.why));
 	return th->rec.failed ? errstr_set("out of memory") : 0;
 }
 

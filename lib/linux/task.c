@@ -68,7 +68,7 @@ open_read(void *arg, long fd)
 		f = reallocarray(t->open, t->nopen == 0 ? 1 : t->nopen * 2,
 		    sizeof *f);
 		if (f == NULL)
-			return -1;
+			return errstr_set("out of memory");
 		t->open = f;
 	}
 	f = &t->open[t->nopen];
@@ -76,7 +76,8 @@ open_read(void *arg, long fd)
 	f->fd = (int)fd;
 	snprintf(name, sizeof name, "fd/%ld", fd);
 	if ((f->path = proc_link(o->tid, 0, name)) == NULL)
-		return 0;
+		return proc_islost(errno) ? errstr_sys("/proc/%d/%s", o->tid,
+		    name) : 0;
 	t->nopen++;
 	snprintf(name, sizeof name, "/proc/%d/fd/%ld", o->tid, fd);
 	if (statx(AT_FDCWD, name, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
@@ -175,16 +176,22 @@ task_dumped(const struct lproc *p)
  * What only a whole process has: mappings, descriptors, mounts.
  */
 static int
-task_readproc(struct lproc *p, struct task *t)
+task_readproc(struct live *l, struct lproc *p, struct task *t)
 {
 	struct opening o = { t, p->mmtid };
 
-	(void)proc_list(p->mmtid, "fd", open_read, &o);
+	if (proc_list(p->mmtid, "fd", open_read, &o) == -1 &&
+	    *snap_errstr() != '\0')
+		live_warn(l, "process %d: its open files are missing: %s",
+		    p->pid, snap_errstr());
 	if (t->nopen > 1)
 		qsort(t->open, t->nopen, sizeof *t->open, open_cmp);
 	t->cwd = proc_link(p->mmtid, 0, "cwd");
 	p->dumped = task_dumped(p);
-	(void)proc_read(p->mmtid, 0, "mountinfo", &t->mounts);
+	if (proc_read(p->mmtid, 0, "mountinfo", &t->mounts) == -1 &&
+	    proc_islost(errno))
+		live_warn(l, "process %d: its mounts are missing: %s", p->pid,
+		    strerror(errno));
 	return task_readmaps(p, t);
 }
 
@@ -208,7 +215,7 @@ task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
 	live_user(l, (uid_t)uid, t->user, sizeof t->user);
 	memcpy(t->reg, th->reg, sizeof t->reg);
 	memset(th->reg, 0, sizeof th->reg);
-	if (th->tid == p->pid && p->mmtid != 0 && task_readproc(p, t) == -1)
+	if (th->tid == p->pid && p->mmtid != 0 && task_readproc(l, p, t) == -1)
 		return -1;
 	return 0;
 }
@@ -285,6 +292,8 @@ task_record(struct live *live, struct snap *snap, struct lproc *p,
 	if (th->tid != p->pid)
 		filelist_text(l, "thread", "%d\n", p->pid);
 	l->failed |= th->seen.failed;
+	if ((l->why = th->seen.why) != 0)
+		strlcpy(l->lost, th->seen.lost, sizeof l->lost);
 	for (i = 0; i < th->seen.n; i++) {
 		f = &th->seen.file[i];
 		filelist_add(l, f->name, f->data, f->len);
@@ -302,6 +311,8 @@ task_record(struct live *live, struct snap *snap, struct lproc *p,
 		return;
 	if (t->maps.data != NULL)
 		filelist_add(l, "maps", t->maps.data, t->maps.len);
+	else
+		filelist_read(l, p->mmtid, 0, "maps");
 	t->maps.data = NULL;
 	filelist_add(l, "smaps", t->smaps.data, t->smaps.len);
 	t->smaps.data = NULL;
