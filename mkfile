@@ -49,10 +49,11 @@ LINUXSRC= lib/linux/anonfile.c lib/linux/byname.c lib/linux/carry.c \
 	lib/linux/procfs.c lib/linux/readers.c lib/linux/reaper.c \
 	lib/linux/regs.c lib/linux/seize.c lib/linux/socket.c \
 	lib/linux/state.c lib/linux/take.c lib/linux/task.c lib/linux/thing.c \
-	lib/linux/threadset.c lib/linux/touched.c lib/linux/tpflags.c \
-	lib/linux/tracefs.c lib/linux/tracepoint.c lib/linux/tracer.c \
-	lib/linux/treatment.c lib/linux/unixdiag.c lib/linux/unixqueue.c \
-	lib/linux/unixsock.c lib/linux/user.c lib/linux/vdso.c
+	lib/linux/threads.c lib/linux/threadset.c lib/linux/touched.c \
+	lib/linux/tpflags.c lib/linux/tracefs.c lib/linux/tracepoint.c \
+	lib/linux/tracer.c lib/linux/treatment.c lib/linux/unixdiag.c \
+	lib/linux/unixqueue.c lib/linux/unixsock.c lib/linux/user.c \
+	lib/linux/vdso.c
 
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
 # what a program has beside NAME.c, and libraries beside those

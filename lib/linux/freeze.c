@@ -27,8 +27,8 @@ enum {
 };
 
 /*
- * See what became of all threads that were seized: how many are not stopped
- * yet, and whether all of those slept uninterruptibly before we came.
+ * See what became of all threads that are to stop: how many have not yet,
+ * and whether all of those slept uninterruptibly before we came.
  */
 static size_t
 live_poll(struct live *l, bool *asleep)
@@ -41,10 +41,10 @@ live_poll(struct live *l, bool *asleep)
 	*asleep = true;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		TAILQ_FOREACH(t, &p->threads, entry) {
-			if (t->hold != HOLD_SEIZED)
+			if (t->hold != HOLD_ASKED)
 				continue;
 			thread_poll(t);
-			if (t->hold != HOLD_SEIZED)
+			if (t->hold != HOLD_ASKED)
 				continue;
 			pending++;
 			if (t->state != 'D')
@@ -54,7 +54,7 @@ live_poll(struct live *l, bool *asleep)
 }
 
 /*
- * Wait until all threads that were seized are stopped.  One that sleeps
+ * Wait until all threads that were asked to stop have.  One that sleeps
  * uninterruptibly, for a dead disk or in vfork(2), is not waited for
  * forever: its registers cannot be had.
  */
@@ -76,9 +76,9 @@ live_await(struct live *l)
 	}
 	TAILQ_FOREACH(p, &l->procs, entry)
 		TAILQ_FOREACH(t, &p->threads, entry)
-			if (t->hold == HOLD_SEIZED && proc_died(p->pid, t->tid))
+			if (t->hold == HOLD_ASKED && proc_died(p->pid, t->tid))
 				t->hold = HOLD_GONE;
-			else if (t->hold == HOLD_SEIZED) {
+			else if (t->hold == HOLD_ASKED) {
 				t->hold = HOLD_BUSY;
 				live_warn(l, "thread %d of process %d does "
 				    "not stop (it was in state %c): taken "
@@ -89,60 +89,21 @@ live_await(struct live *l)
 
 struct round {			/* of listing, and of looking or seizing */
 	struct live	*live;
-	struct lproc	*proc;
 	bool		 seizing;
 	bool		 grew;
 };
 
 /*
- * Add a thread that was found, and look at it.
- */
-static struct lthread *
-thread_add(struct lproc *p, pid_t tid)
-{
-	struct lthread *t;
-
-	if ((t = calloc(1, sizeof *t)) == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
-	t->tid = tid;
-	if (tid == p->pid)
-		TAILQ_INSERT_HEAD(&p->threads, t, entry);
-	else
-		TAILQ_INSERT_TAIL(&p->threads, t, entry);
-	thread_look(p, t);
-	return t;
-}
-
-static int
-round_thread(void *arg, long tid)
-{
-	struct round *r = arg;
-	struct lthread *t;
-
-	TAILQ_FOREACH(t, &r->proc->threads, entry)
-		if (t->tid == (pid_t)tid)
-			break;
-	if (t == NULL && (t = thread_add(r->proc, (pid_t)tid)) == NULL)
-		return -1;
-	if (!r->seizing || t->hold != HOLD_NONE)
-		return 0;
-	r->grew = true;
-	return thread_seize(r->live, r->proc, t);
-}
-
-/*
- * Look at the threads of a process that are new, or seize them.
+ * Look at the threads of a process that are new, and seize them.
  */
 static int
 round_proc(struct round *r, struct lproc *p)
 {
 	struct task now = { 0 };
+	int rc;
 
 	if (p->skip || p->kernel)
 		return 0;
-	r->proc = p;
 	if (TAILQ_EMPTY(&p->threads)) {
 		if (proc_stat(p->pid, 0, &now) == -1) {
 			lproc_leave(r->live, p);
@@ -154,11 +115,20 @@ round_proc(struct round *r, struct lproc *p)
 			    "the kernel: it has no memory and no registers "
 			    "of its own", p->pid, now.comm);
 	}
-	if (proc_list(p->pid, "task", round_thread, r) == -1) {
-		if (*snap_errstr() == '\0')
-			return 0;	/* it went away: live_settle tells */
+	rc = threads_list(p, true);
+	/* where it went away live_settle tells */
+	if (rc == -1 && *snap_errstr() == '\0')
+		return 0;
+	if (rc == 0 && r->seizing && !p->kernel)
+		rc = threads_seize(p);
+	if (p->tracer != 0)
+		live_warn(r->live, "process %d is traced by process %ld: "
+		    "taken without stopping it, and without the registers "
+		    "that only its tracer sees", p->pid, p->tracer);
+	p->tracer = 0;
+	if (rc == -1)
 		lproc_refuse(r->live, p);
-	}
+	r->grew |= rc == 1;
 	return 0;
 }
 
@@ -174,35 +144,6 @@ round_child(void *arg, long pid)
 		return 0;
 	r->grew = true;
 	return live_found(r->live, (pid_t)pid);
-}
-
-/*
- * Let the threads of a process go.  One that has not stopped yet is waited for
- * for some milliseconds; if it stops later it goes on when this process ends.
- */
-static void
-lproc_release(struct lproc *p)
-{
-	const struct timespec nap = { 0, 1000000 };
-	struct lthread *t;
-	int i, status;
-
-	TAILQ_FOREACH(t, &p->threads, entry) {
-		for (i = 0; i < 10 && (t->hold == HOLD_SEIZED ||
-		    t->hold == HOLD_BUSY); i++) {
-			thread_poll(t);
-			if (t->hold == HOLD_SEIZED)
-				nanosleep(&nap, NULL);
-		}
-		if (t->hold == HOLD_STOPPED &&
-		    ptrace(PTRACE_DETACH, t->tid, NULL, NULL) == -1)
-			(void)waitpid(t->tid, &status, WNOHANG | __WALL);
-		if (t->hold != HOLD_SEIZED && t->hold != HOLD_BUSY)
-			t->hold = HOLD_NONE;
-	}
-	if (p->since != 0)
-		p->held = (now_ns() - p->since) / 1000;
-	p->since = 0;
 }
 
 /*
@@ -244,7 +185,7 @@ live_settle(struct live *l)
 
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (p->skip)
-			lproc_release(p);
+			threads_release(p);
 		if (p->skip || p->kernel)
 			continue;
 		TAILQ_FOREACH(t, &p->threads, entry) {
@@ -283,7 +224,7 @@ live_round(struct round *r)
 static int
 live_look(struct live *l)
 {
-	struct round r = { l, NULL, false, true };
+	struct round r = { l, false, true };
 	struct lproc *p;
 
 	while (r.grew)
@@ -327,23 +268,23 @@ live_mark(struct live *l, bool stopped)
 int
 live_stop(struct live *l)
 {
-	struct round r = { l, NULL, true, true };
+	struct round r = { l, true, true };
+	int rc;
 
 	if (live_look(l) == -1)
 		return -1;
-	while (r.grew) {
-		live_mark(l, true);
-		if (live_round(&r) == -1)
-			goto fail;
+	live_mark(l, true);
+	for (rc = 0; r.grew && rc == 0;) {
+		rc = live_round(&r);
 		live_await(l);
+	}
+	if (rc == -1) {
+		live_thaw(l);
+		return -1;
 	}
 	live_settle(l);
 	state_read(l);
 	return 0;
-fail:
-	live_await(l);
-	live_thaw(l);
-	return -1;
 }
 
 /*
@@ -355,7 +296,7 @@ live_release(struct live *l)
 	struct lproc *p;
 
 	TAILQ_FOREACH(p, &l->procs, entry)
-		lproc_release(p);
+		threads_release(p);
 	live_mark(l, false);
 }
 

@@ -152,6 +152,7 @@ live_add(struct live *l, pid_t pid, bool found)
 	p->pid = pid;
 	p->found = found;
 	TAILQ_INIT(&p->threads);
+	RB_INIT(&p->tids);
 	TAILQ_INSERT_TAIL(&l->procs, p, entry);
 	if (pid == getpid()) {
 		live_warn(l, "process %d is this one: left out", pid);

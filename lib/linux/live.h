@@ -10,17 +10,26 @@
 #include <sys/ptrace.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
+#include <sys/tree.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 enum hold {			/* how we have a thread */
 	HOLD_NONE,
-	HOLD_SEIZED,		/* traced by us, not yet stopped */
+	HOLD_SEIZED,		/* traced by us, it runs */
+	HOLD_ASKED,		/* the same, and is to stop */
 	HOLD_STOPPED,		/* stopped by us */
 	HOLD_FOREIGN,		/* traced by another */
 	HOLD_BUSY,		/* would not stop in time */
 	HOLD_GONE
+};
+
+enum rank {			/* of a thread, when it is seized: threads.c */
+	RANK_IDLE,		/* it sleeps */
+	RANK_RUNS,		/* it may have a child soon */
+	RANK_TOLD,		/* signals are sent to it */
+	RANK_MAX
 };
 
 struct filelist {		/* named files, on the way into a record */
@@ -34,7 +43,9 @@ struct filelist {		/* named files, on the way into a record */
 
 struct lthread {
 	TAILQ_ENTRY(lthread) entry;
+	RB_ENTRY(lthread) bytid;
 	pid_t		 tid;
+	enum rank	 rank;
 	enum hold	 hold;
 	char		 state;		/* before we came */
 	struct filelist	 seen;		/* by its tracer, or before it had one */
@@ -44,12 +55,15 @@ struct lthread {
 };
 
 TAILQ_HEAD(lthreads, lthread);
+RB_HEAD(tids, lthread);
 
 struct lproc {
 	TAILQ_ENTRY(lproc) entry;
 	pid_t		 pid;
+	long		 tracer; /* another, of its first thread; or 0 */
 	pid_t		 mmtid;	/* a thread that has the memory; 0: none */
 	struct lthreads	 threads;
+	struct tids	 tids;	/* the same, by number */
 	bool		 found;	/* by -r or by name, not asked for by pid */
 	bool		 kernel; /* a thread of the kernel */
 	bool		 skip;	/* not taken after all */
@@ -213,9 +227,19 @@ void		 live_user(struct live *, uid_t, char *, size_t);
 
 /* seize.c: one thread */
 void		 thread_look(struct lproc *, struct lthread *);
-int		 thread_seize(struct live *, struct lproc *, struct lthread *);
+int		 thread_judge(const struct lproc *, struct lthread *);
+int		 thread_seize(struct lproc *, struct lthread *);
+void		 thread_stop(struct lthread *);
 void		 thread_poll(struct lthread *);
 int		 thread_ptrace(enum __ptrace_request, pid_t, uintptr_t);
+bool		 thread_haschild(pid_t, pid_t, pid_t);
+
+/* threads.c: those of one process */
+struct lthread	*threads_add(struct lproc *, pid_t);
+int		 threads_list(struct lproc *, bool);
+int		 threads_seize(struct lproc *);
+void		 threads_await(struct lproc *);
+void		 threads_release(struct lproc *);
 
 /* regs.c: what ptrace(2) gives of a stopped thread */
 struct rseqconf {		/* PTRACE_GET_RSEQ_CONFIGURATION */

@@ -162,18 +162,16 @@ ticks_ms(uint64_t ticks)
 	return ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
+/*
+ * Since this system was started: what start times are told in.
+ */
 static uint64_t
 uptime_ms(void)
 {
-	double up;
-	FILE *f;
+	struct timespec ts;
 
-	if ((f = fopen("/proc/uptime", "re")) == NULL)
-		return 0;
-	if (fscanf(f, "%lf", &up) != 1)
-		up = 0;
-	fclose(f);
-	return (uint64_t)(up * 1000);
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
 /*

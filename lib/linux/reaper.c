@@ -184,33 +184,66 @@ reap_call(const struct ward *w)
 }
 
 /*
- * Stop the thread that leads a process, call fn, and let it go.  Return what fn
+ * Has a process children other than its clone, or had any that it waited for?
+ * The faults of those are in its cminflt: proc_pid_stat(5).
+ */
+static bool
+has_children(const struct ward *w)
+{
+	unsigned long faults;
+	struct bytes b;
+	char *s, *p;
+
+	if (thread_haschild(w->target, w->target, w->clone))
+		return true;
+	faults = 0;
+	if (proc_read(w->target, 0, "stat", &b) == -1)
+		return false;
+	s = strndup((char *)b.data, b.len);
+	free(b.data);
+	if (s != NULL && (p = strrchr(s, ')')) != NULL)
+		(void)sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %lu",
+		    &faults);
+	free(s);
+	return faults > 0;
+}
+
+/*
+ * Stop the thread that leads a process, call fn, and let it go.  Where
+ * signals may come for it, all threads are seized: threads.c.  Return what fn
  * returned, or 0 if the thread could not be stopped.
  */
 static int
 ward_stop(const struct ward *w, int (*fn)(const struct ward *))
 {
-	struct lthread t = { .tid = w->target };
+	struct lproc p = { .pid = w->target };
+	struct lthread *t, *leader;
 	long nap;
 	int rc;
 
-	t.state = proc_state(t.tid, t.tid);
-	if (ptrace(PTRACE_SEIZE, t.tid, NULL, NULL) == -1)
-		return 0;	/* another traces it, for now */
-	t.hold = HOLD_SEIZED;
-	if (ptrace(PTRACE_INTERRUPT, t.tid, NULL, NULL) == -1)
-		t.hold = HOLD_GONE;
-	for (nap = 20; t.hold == HOLD_SEIZED; nap += nap < 1000 ? nap / 4 : 0) {
-		thread_poll(&t);
-		if (t.hold == HOLD_SEIZED)
-			nap_us(nap);
+	TAILQ_INIT(&p.threads);
+	RB_INIT(&p.tids);
+	if ((leader = threads_add(&p, w->target)) == NULL)
+		return -1;
+	if (has_children(w))
+		(void)threads_list(&p, false);
+	/* another may trace it, for now */
+	(void)threads_seize(&p);
+	threads_await(&p);
+	if (leader->hold == HOLD_ASKED)
+		threads_release(&p);	/* the others do not wait for it */
+	for (nap = 20; leader->hold == HOLD_ASKED;
+	    nap += nap < 1000 ? nap / 4 : 0) {
+		nap_us(nap);
+		thread_poll(leader);
 	}
-	rc = 0;
-	if (t.hold == HOLD_STOPPED) {
-		rc = fn(w);
-		(void)ptrace(PTRACE_DETACH, t.tid, NULL, NULL);
+	rc = leader->hold == HOLD_STOPPED ? fn(w) : 0;
+	threads_release(&p);
+	while ((t = TAILQ_FIRST(&p.threads)) != NULL) {
+		TAILQ_REMOVE(&p.threads, t, entry);
+		thread_forget(t);
+		free(t);
 	}
-	thread_forget(&t);
 	return rc;
 }
 

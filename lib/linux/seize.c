@@ -9,8 +9,10 @@
 #include <sys/wait.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,6 +32,54 @@ thread_look(struct lproc *p, struct lthread *t)
 	filelist_free(&t->seen);
 	for (i = 0; i < sizeof name / sizeof *name; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
+}
+
+/*
+ * Has a thread a child other than one?  Where the kernel does not tell
+ * (proc_pid_children(5)), it has none.
+ */
+bool
+thread_haschild(pid_t pid, pid_t tid, pid_t other)
+{
+	char text[64], *s, *end;
+	ssize_t n;
+	long child;
+	int fd;
+
+	if ((fd = proc_open(pid, tid, "children", O_RDONLY)) == -1)
+		return false;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	for (s = text; (child = strtol(s, &end, 10)) != 0 && end != s; s = end)
+		if (child != other)
+			return true;
+	return false;
+}
+
+/*
+ * See what a thread is doing, before it is seized, and of what rank it is.
+ * -1 where nothing can be seen.
+ */
+int
+thread_judge(const struct lproc *p, struct lthread *t)
+{
+	bool leads;
+
+	leads = t->tid == p->pid || thread_haschild(p->pid, t->tid, 0);
+	if ((t->state = proc_state(p->pid, t->tid)) == '\0') {
+		if (errno != ESRCH && errno != ENOENT)
+			return errstr_sys("/proc/%d/task/%d/stat", p->pid,
+			    t->tid);
+		t->hold = HOLD_GONE;
+		return 0;
+	}
+	/* it may have had one while it was looked at */
+	if (leads || thread_haschild(p->pid, t->tid, 0))
+		t->rank = RANK_TOLD;
+	else
+		t->rank = t->state == 'S' ? RANK_IDLE : RANK_RUNS;
+	return 0;
 }
 
 /*
@@ -103,29 +153,19 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 }
 
 /*
- * Begin to stop a thread.  -1 only where the process cannot be taken.
+ * Seize a thread, which runs on.  -1 only where the process cannot be taken.
+ * Who traces the leader instead is left in the process.
  */
 int
-thread_seize(struct live *l, struct lproc *p, struct lthread *t)
+thread_seize(struct lproc *p, struct lthread *t)
 {
 	struct task now;
 	long tracer;
 
-	if ((t->state = proc_state(p->pid, t->tid)) == '\0') {
-		if (errno != ESRCH && errno != ENOENT)
-			return errstr_sys("/proc/%d/task/%d/stat", p->pid,
-			    t->tid);
-		t->hold = HOLD_GONE;
-		return 0;
-	}
 	if (p->kernel)
 		return 0;
 	if (seize_patiently(p, t->tid, &tracer) == 0) {
 		t->hold = HOLD_SEIZED;
-		if (p->since == 0)
-			p->since = now_ns();
-		if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == -1)
-			t->hold = HOLD_GONE;
 		return 0;
 	}
 	/* whom no one can trace any more is a zombie, perhaps since now */
@@ -137,13 +177,30 @@ thread_seize(struct live *l, struct lproc *p, struct lthread *t)
 	if (tracer > 0) {
 		t->hold = HOLD_FOREIGN;
 		if (t->tid == p->pid)
-			live_warn(l, "process %d is traced by process %ld: "
-			    "taken without stopping it, and without the "
-			    "registers that only its tracer sees", p->pid,
-			    tracer);
+			p->tracer = tracer;
 		return 0;
 	}
 	return seize_refused(p->pid);
+}
+
+/*
+ * Have a thread stop that was seized.
+ */
+void
+thread_stop(struct lthread *t)
+{
+	t->hold = ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == -1 ?
+	    HOLD_GONE : HOLD_ASKED;
+}
+
+/*
+ * Does a signal stop whom it is delivered to, if it is not handled?
+ */
+static bool
+is_stop(int sig)
+{
+	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN ||
+	    sig == SIGTTOU;
 }
 
 /*
@@ -164,8 +221,8 @@ thread_poll(struct lthread *t)
 	}
 	if (status >> 16 == PTRACE_EVENT_STOP) {
 		t->hold = HOLD_STOPPED;
-		/* who was stopped before gave up for that, not for us */
-		if (t->state != 'T')
+		/* who is stopped by a signal gave up for that, not for us */
+		if (WSTOPSIG(status) == SIGTRAP)
 			regs_restart(t->tid);
 		regs_abort(t->tid);
 		regs_read(t);
@@ -173,8 +230,11 @@ thread_poll(struct lthread *t)
 	}
 	/*
 	 * A signal came first.  It is delivered as if we were not here; the
-	 * stop comes right behind it.
+	 * stop comes right behind it.  If it is one that is ignored, only we
+	 * have made it interrupt anything.
 	 */
+	if (!is_stop(WSTOPSIG(status)))
+		regs_restart(t->tid);
 	if (ptrace(PTRACE_CONT, t->tid, NULL,
 	    (void *)(uintptr_t)WSTOPSIG(status)) == -1 && errno == ESRCH)
 		t->hold = HOLD_GONE;

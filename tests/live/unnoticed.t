@@ -67,6 +67,21 @@ while read -r name n; do
 done <"$tmp/after"
 echo q >&"${ask_fd[$pid]}"
 
+# Children that end while threads of their parent are seized and let go wake
+# none of these: SIGCHLD is ignored.
+for how in "" -l; do
+	target "$targets/children"
+	bad=0
+	for ((i = 0; i < 60; i++)); do
+		"$BUILD/snap" ${how:+"$how"} -o /dev/null "$pid" 2>"$tmp/err" ||
+		    bad=$((bad + 1))
+	done
+	is "$bad" 0 "children end${how:+ ($how)}: 60 snapshots" ||
+	    diag <"$tmp/err"
+	unnoticed "$pid" "children end${how:+ ($how)}: no wait fails"
+	sed -n 's/^waits/# waits/p' "$lines"
+done
+
 for what in anon shared fds leader bits32; do
 	if [ ! -x "$targets/$what" ]; then
 		skip "$what" "not built"
