@@ -117,6 +117,7 @@ files_free(struct live *l)
 		free(f->set[i].v);
 	free(f->set);
 	unixdiag_free(f);
+	looker_end(f->looker);
 	free(f);
 	l->files = NULL;
 }

@@ -69,6 +69,8 @@ enum {
 	QUEUES_MOST = 8 * QUEUE_MOST
 };
 
+struct looker;			/* a process: unixqueue.c */
+
 struct files {
 	struct things	 things;
 	uint64_t	 budget; /* of QUEUES_MOST, what is left */
@@ -77,6 +79,7 @@ struct files {
 	size_t		 nset;
 	struct unixsocks *net;	/* owned */
 	size_t		 nnet;
+	struct looker	*looker; /* owned; NULL: not needed yet */
 };
 
 /* thing.c */
@@ -134,7 +137,9 @@ void		 pipe_tell(struct telling *);
 void		 unixsock_tell(struct telling *);
 const struct unixsock *unixdiag_find(struct telling *);
 void		 unixdiag_free(struct files *);
-int		 unixqueue_read(int, unsigned int, uint64_t *, struct buf *);
+int		 unixqueue_read(struct files *, int, unsigned int,
+		    struct buf *);
+void		 looker_end(struct looker *);
 int		 queue_spend(uint64_t *, uint64_t);
 
 #endif

@@ -5,8 +5,9 @@
  * Of a stream one look shows all.  Of packets it shows the first; to see the
  * others one must set SO_PEEK_OFF (socket(7)), which is the socket's and not
  * ours.  That is done, only where there are packets, by a process of its own,
- * which goes through with it whatever happens to us and sets back what it
- * found.  To look at a packet the kernel passes over all that come before it
+ * the looker, which goes through with it whatever happens to us and sets back
+ * what it found.  It is begun for the first socket, is sent one after another,
+ * and ends when we close the other end of its own.  To look at a packet the kernel passes over all that come before it
  * (__skb_try_recv_from_queue of net/core/datagram.c), so that a queue takes
  * the square of its length, and a budget is kept.
  *
@@ -197,67 +198,187 @@ packets_first(int fd, struct queue *q)
 	return 0;
 }
 
+struct order {			/* to the looker, with a socket */
+	int		 offset; /* SO_PEEK_OFF, to be set back */
+	uint64_t	 most;	/* what it may cost */
+};
+
+struct looker {			/* on our side */
+	pid_t		 pid;
+	int		 fd;	/* owned */
+	struct queue	*q;	/* owned */
+};
+
+/*
+ * Look at a socket, and set back its offset.
+ */
 static void
-looker(int fd, struct queue *q, int offset, uint64_t most)
+packets_all(int fd, struct queue *q, const struct order *o)
 {
 	const int zero = 0;
 	int done;
 
-	(void)setsid();
 	if ((done = packets_first(fd, q)) == 0)
 		done = setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &zero,
-		    sizeof zero) == -1 ? errno : packets_look(fd, q, most);
-	(void)setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof offset);
+		    sizeof zero) == -1 ? errno : packets_look(fd, q, o->most);
+	(void)setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &o->offset,
+	    sizeof o->offset);
 	q->done = done;
+}
+
+/*
+ * Send an order with a descriptor, or take it; the descriptor is -1 where none
+ * came.
+ */
+static int
+order_pass(int sock, struct order *o, int *fd, bool send)
+{
+	union {
+		struct cmsghdr	 align;
+		char		 room[CMSG_SPACE(sizeof *fd)];
+	} u = { 0 };
+	struct iovec v = { o, sizeof *o };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
+	    .msg_control = u.room, .msg_controllen = sizeof u.room };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	ssize_t n;
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof *fd);
+	if (send) {
+		memcpy(CMSG_DATA(c), fd, sizeof *fd);
+		n = sendmsg(sock, &m, MSG_NOSIGNAL);
+	} else {
+		n = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
+		c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+		*fd = -1;
+		if (c != NULL && c->cmsg_type == SCM_RIGHTS)
+			memcpy(fd, CMSG_DATA(c), sizeof *fd);
+	}
+	return n == sizeof *o ? 0 : -1;
+}
+
+/*
+ * The life of the looker, which has no descriptor but the one through which it
+ * hears; signals do not reach it.
+ */
+static void __attribute__((noreturn))
+looker_main(int sock, struct queue *q)
+{
+	struct order o;
+	int fd;
+
+	(void)setsid();
+	(void)dup2(sock, 0);
+	(void)close_range(1, UINT32_MAX, 0);
+	while (order_pass(0, &o, &fd, false) == 0) {
+		packets_all(fd, q, &o);
+		close(fd);
+		if (send(0, "", 1, MSG_NOSIGNAL) != 1)
+			break;
+	}
 	_exit(0);
 }
 
 /*
- * Have a process look; signals do not reach it.
+ * Begin the looker.
  */
-static int
-looker_run(int fd, struct queue *q, int offset, uint64_t most)
+static struct looker *
+looker_begin(void)
 {
+	struct looker *k;
 	sigset_t all, old;
-	pid_t pid;
+	int sock[2];
 
+	if ((k = calloc(1, sizeof *k)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	k->q = mmap(NULL, sizeof *k->q, PROT_READ | PROT_WRITE, MAP_SHARED |
+	    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (k->q == MAP_FAILED || socketpair(AF_UNIX, SOCK_SEQPACKET |
+	    SOCK_CLOEXEC, 0, sock) == -1) {
+		errstr_sys("a process that looks at packets");
+		goto fail;
+	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if ((pid = fork()) == 0)
-		looker(fd, q, offset, most);
+	if ((k->pid = fork()) == 0)
+		looker_main(sock[1], k->q);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (pid == -1)
-		return errstr_sys("fork");
-	while (waitpid(pid, NULL, 0) == -1 && errno == EINTR)
+	close(sock[1]);
+	k->fd = sock[0];
+	if (k->pid != -1)
+		return k;
+	errstr_sys("fork");
+	close(k->fd);
+fail:
+	if (k->q != MAP_FAILED)
+		munmap(k->q, sizeof *k->q);
+	free(k);
+	return NULL;
+}
+
+/*
+ * End the looker; there may be none.
+ */
+void
+looker_end(struct looker *k)
+{
+	if (k == NULL)
+		return;
+	close(k->fd);
+	while (waitpid(k->pid, NULL, 0) == -1 && errno == EINTR)
 		continue;
-	if (q->done == 1)
+	munmap(k->q, sizeof *k->q);
+	free(k);
+}
+
+/*
+ * Have the looker look at a socket.
+ */
+static int
+looker_ask(struct looker *k, int fd, struct order *o)
+{
+	struct queue *q = k->q;
+	ssize_t n;
+	char c;
+
+	memset(q, 0, offsetof(struct queue, data));
+	if (order_pass(k->fd, o, &fd, true) == -1)
+		return errstr_sys("a process that looks at packets");
+	do
+		n = recv(k->fd, &c, 1, 0);
+	while (n == -1 && errno == EINTR);
+	if (n == 1 && q->done == 1)
 		return 0;
-	if (q->done == EMSGSIZE)
+	if (n == 1 && q->done == EMSGSIZE)
 		return errstr_set("more than %zu packets, %zu bytes",
 		    q->npacket, q->n - q->npacket * sizeof(uint64_t));
-	errno = q->done == 0 ? EIO : q->done;
+	errno = n != 1 || q->done == 0 ? EIO : q->done;
 	return errstr_sys("SO_PEEK_OFF");
 }
 
 static int
-packets_read(int fd, uint64_t *budget, struct buf *b)
+packets_read(int fd, struct files *f, struct buf *b)
 {
+	struct order o = { 0 };
 	struct queue *q;
 	socklen_t size;
 	uint64_t len;
 	size_t at;
-	int offset, rc;
+	int rc;
 
-	size = sizeof offset;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &offset, &size) == -1)
+	size = sizeof o.offset;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &o.offset, &size) == -1)
 		return errstr_sys("SO_PEEK_OFF");
-	q = mmap(NULL, sizeof *q, PROT_READ | PROT_WRITE, MAP_SHARED |
-	    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (q == MAP_FAILED)
-		return errstr_sys("mmap");
-	rc = looker_run(fd, q, offset, *budget < QUEUE_MOST ? *budget :
-	    QUEUE_MOST);
-	*budget -= q->cost < *budget ? q->cost : *budget;
+	if (f->looker == NULL && (f->looker = looker_begin()) == NULL)
+		return -1;
+	o.most = f->budget < QUEUE_MOST ? f->budget : QUEUE_MOST;
+	rc = looker_ask(f->looker, fd, &o);
+	q = f->looker->q;
+	f->budget -= q->cost < f->budget ? q->cost : f->budget;
 	if (rc == 0 && q->more)
 		rc = carries_more();
 	for (at = 0; rc == 0 && at < q->n; at += len) {
@@ -266,18 +387,17 @@ packets_read(int fd, uint64_t *budget, struct buf *b)
 		buf_printf(b, "%ju\n", (uintmax_t)len);
 		buf_add(b, q->data + at, len);
 	}
-	munmap(q, sizeof *q);
 	return rc;
 }
 
 /*
  * What waits at a UNIX socket of a type: for each packet, or for all of a
  * stream, a line with the number of bytes, and the bytes.  fd is a duplicate
- * of the socket.  *budget is how many bytes may be looked at in all queues,
- * and becomes less by what this one costs.
+ * of the socket.  The budget of f, of bytes that may be looked at in all
+ * queues, becomes less by what this one costs.
  */
 int
-unixqueue_read(int fd, unsigned int type, uint64_t *budget, struct buf *b)
+unixqueue_read(struct files *f, int fd, unsigned int type, struct buf *b)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN | POLLRDHUP };
 	socklen_t size;
@@ -291,10 +411,10 @@ unixqueue_read(int fd, unsigned int type, uint64_t *budget, struct buf *b)
 	if (!(p.revents & POLLIN))
 		return 0;
 	if (type != SOCK_STREAM)
-		return packets_read(fd, budget, b);
+		return packets_read(fd, f, b);
 	size = sizeof offset;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &offset, &size) == 0 &&
 	    offset >= 0)
 		return errstr_set("SO_PEEK_OFF is set");
-	return stream_read(fd, budget, b);
+	return stream_read(fd, &f->budget, b);
 }

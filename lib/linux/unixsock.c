@@ -132,7 +132,7 @@ tell_queue(struct telling *t, const struct unixsock *u)
 		    rights == 1 ? " waits" : "s wait");
 		return;
 	}
-	if (unixqueue_read(t->dup, u->type, &t->live->files->budget, &b) == -1)
+	if (unixqueue_read(t->live->files, t->dup, u->type, &b) == -1)
 		tell_why(t, "what waits in it cannot be had: %s",
 		    snap_errstr());
 	if (b.len == 0 || b.failed) {
