@@ -4,14 +4,18 @@
 #ifndef NEWFILE_H
 #define NEWFILE_H
 
+#include <stdbool.h>
+
 struct newfile {
 	int		 fd;
 	char		*path;	/* owned; its own name */
-	char		*dir;	/* owned; where that is; NULL: it has its name */
-	char		*tmp;	/* owned; NULL: it has no name yet */
+	const char	*name;	/* borrowed; the last of it */
+	int		 dir;	/* owned; where that is; -1: it has its name */
+	char		*tmp;	/* owned; in dir; NULL: it has no name yet */
 };
 
 int		 newfile_open(struct newfile *, const char *);
+bool		 newfile_isnew(const struct newfile *);
 int		 newfile_finish(struct newfile *);
 void		 newfile_close(struct newfile *);
 

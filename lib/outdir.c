@@ -2,9 +2,8 @@
  * A directory out: many files, of which one, written last, makes it whole.
  * What is not finished is taken away again.
  */
+#include "outname.h"
 #include "snap.h"
-
-#include <sys/stat.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,10 +14,10 @@
 
 struct outdir {
 	int		 fd;	/* owned */
+	int		 parent; /* owned; in which we made it; or -1 */
 	char		*path;	/* owned */
 	char		**name;	/* owned; what was made in it */
 	size_t		 n;
-	bool		 made;	/* by us */
 };
 
 /*
@@ -58,25 +57,51 @@ dir_empty(int fd, bool *empty)
 }
 
 /*
+ * A path without slashes at its end, the caller's.
+ */
+static char *
+path_trim(const char *path)
+{
+	size_t n;
+
+	for (n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+		continue;
+	return strndup(path, n);
+}
+
+/*
+ * Is a directory, which is open, one that may be written into?  Its path is
+ * for the error.
+ */
+static int
+dir_usable(int fd, const char *path, bool force)
+{
+	bool empty;
+
+	if (dir_empty(fd, &empty) == -1)
+		return errstr_sys("%s", path);
+	return empty || force ? 0 : errstr_set("%s: the directory is not "
+	    "empty; -O writes into it", path);
+}
+
+/*
  * Could a directory be made, or taken, as outdir_open does it?  Nothing is
  * changed.
  */
 int
 outdir_check(const char *path, bool force)
 {
-	bool empty;
+	char *dir;
 	int fd, rc;
 
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if ((dir = path_trim(path)) == NULL)
+		return errstr_set("out of memory");
+	fd = outname_opendir(dir, NULL);
+	rc = fd == -1 && errno == ENOENT ? 0 : -1;
+	free(dir);
 	if (fd == -1)
-		return errno == ENOENT ? 0 : errstr_sys("%s", path);
-	empty = force;
-	rc = 0;
-	if (!force && dir_empty(fd, &empty) == -1)
-		rc = errstr_sys("%s", path);
-	else if (!empty)
-		rc = errstr_set("%s: the directory is not empty; -O writes "
-		    "into it", path);
+		return rc;
+	rc = dir_usable(fd, path, force);
 	close(fd);
 	return rc;
 }
@@ -90,30 +115,16 @@ struct outdir *
 outdir_open(const char *path, const char *last, bool force)
 {
 	struct outdir *o;
-	bool empty;
 
 	if ((o = calloc(1, sizeof *o)) == NULL ||
-	    (o->path = strdup(path)) == NULL) {
+	    (o->path = path_trim(path)) == NULL) {
 		free(o);
 		errstr_set("out of memory");
 		return NULL;
 	}
-	o->made = mkdir(path, 0700) == 0;
-	o->fd = -1;
-	if (!o->made && errno != EEXIST) {
-		errstr_sys("%s", path);
+	o->fd = outname_opendir(o->path, &o->parent);
+	if (o->fd == -1 || dir_usable(o->fd, o->path, force) == -1)
 		goto fail;
-	}
-	o->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (o->fd == -1 || dir_empty(o->fd, &empty) == -1) {
-		errstr_sys("%s", path);
-		goto fail;
-	}
-	if (!empty && !force) {
-		errstr_set("%s: the directory is not empty; -O writes into it",
-		    path);
-		goto fail;
-	}
 	if (unlinkat(o->fd, last, 0) == -1 && errno != ENOENT) {
 		errstr_sys("%s/%s", path, last);
 		goto fail;
@@ -265,6 +276,8 @@ outdir_free(struct outdir *o)
 	free(o->path);
 	if (o->fd != -1)
 		close(o->fd);
+	if (o->parent != -1)
+		close(o->parent);
 	free(o);
 }
 
@@ -318,7 +331,8 @@ outdir_abort(struct outdir *o)
 		return;
 	for (i = o->n; i-- > 0;)
 		(void)unlinkat(o->fd, o->name[i], 0);
-	if (o->made)
-		(void)rmdir(o->path);
+	if (o->parent != -1)
+		(void)unlinkat(o->parent, strrchr(o->path, '/') == NULL ?
+		    o->path : strrchr(o->path, '/') + 1, AT_REMOVEDIR);
 	outdir_free(o);
 }

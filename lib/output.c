@@ -43,7 +43,8 @@ struct output {
 
 /*
  * Open an output: a path, or NULL or "-" for standard output, which must
- * not be a terminal.  The file will be readable by its owner alone.
+ * not be a terminal.  The file will be readable by its owner alone; newfile.c
+ * tells what else a path may be.
  */
 struct output *
 output_open(const char *path)
@@ -370,6 +371,15 @@ output_sum(struct output *o, struct sums *sums)
 	rc = output_flush(o);
 	o->sums = sums;
 	return rc;
+}
+
+/*
+ * Is nothing left of what is written if the output is given up?
+ */
+bool
+output_isnew(const struct output *o)
+{
+	return o->file.path != NULL && newfile_isnew(&o->file);
 }
 
 /*

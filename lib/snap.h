@@ -635,6 +635,7 @@ uint64_t	 output_pos(const struct output *);
 uint64_t	 output_written(const struct output *);
 int		 output_end(struct output *);
 int		 output_sum(struct output *, struct sums *);
+bool		 output_isnew(const struct output *);
 int		 output_fd(const struct output *);
 int		 output_commit(struct output *);
 void		 output_abort(struct output *);

@@ -4,7 +4,6 @@
 #include "snap.h"
 
 #include <sys/queue.h>
-#include <sys/stat.h>
 
 #include <err.h>
 #include <pthread.h>
@@ -214,18 +213,6 @@ snap_named(struct live **l, const struct liveopts *o, struct output *out,
 }
 
 /*
- * Does what was written until now go to a file that can be given up?
- */
-static bool
-is_ownfile(const struct output *out, const char *path)
-{
-	struct stat st;
-
-	return path != NULL && strcmp(path, "-") != 0 &&
-	    fstat(output_fd(out), &st) == 0 && S_ISREG(st.st_mode);
-}
-
-/*
  * The same into a new output of that path, and once more without clones where
  * one of these was killed: all is of one instant again.
  */
@@ -238,7 +225,7 @@ snap_output(struct live **l, struct liveopts *o, struct output **out,
 	if ((*out = output_begin(path, compress, &progress)) == NULL)
 		return -1;
 	o->out = output_fd(*out);
-	o->again = o->clone && is_ownfile(*out, path);
+	o->again = o->clone && output_isnew(*out);
 	if (snap_named(l, o, *out, arg) == 0)
 		return 0;
 	if (*l == NULL || !is_again(*l, o))
