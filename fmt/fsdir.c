@@ -29,14 +29,14 @@ map_name(const struct vma *v, char name[NAME_MAX + 1])
 		return;
 	name[n++] = '.';
 	for (; *s != '\0' && n < NAME_MAX; s++)
-		name[n++] = *s == '/' || (*s >= 0 && *s < ' ') ||
-		    *s == 0x7f ? '_' : *s;
+		name[n++] = *s == '/' ? '_' : *s;
 	if (*s != '\0' && (*s & 0xc0) == 0x80) {	/* within UTF-8 */
 		while ((name[n - 1] & 0xc0) == 0x80)
 			n--;
 		n--;
 	}
 	name[n] = '\0';
+	program_clean(name, '_');
 }
 
 static void

@@ -102,15 +102,20 @@ linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
 
 /*
  * Is a name of n bytes a path that can be shown as one: relative, no longer
- * than paths may be, without empty, . or .. components?
+ * than paths may be, harmless, without empty, . or .. components?
  */
 static bool
 name_ok(const char *s, size_t n)
 {
+	char copy[PATH_MAX];
 	const char *end, *slash;
 	size_t len;
 
 	if (n >= PATH_MAX || memchr(s, '\0', n) != NULL)
+		return false;
+	memcpy(copy, s, n);
+	copy[n] = '\0';
+	if (program_isharmful(copy))
 		return false;
 	for (end = s + n;; s = slash + 1) {
 		slash = memchr(s, '/', (size_t)(end - s));

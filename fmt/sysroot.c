@@ -79,7 +79,7 @@ path_clean(const char *name, size_t len, bool *ok)
 		to += n;
 	}
 	path[to] = '\0';
-	if (to > 0)
+	if (to > 0 && !program_isharmful(path))
 		return path;
 	free(path);
 	return NULL;

@@ -5,9 +5,12 @@
 
 #include <sys/resource.h>
 
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -172,24 +175,91 @@ program_columns(const char **s)
 }
 
 /*
- * A name as it may go to a terminal, changed in place: a snapshot may come
- * from anyone.  Bytes from 0x80 to 0x9f are controls to a terminal that does
- * not know UTF-8, and so are the characters of these numbers to one that
- * does.
+ * Would a terminal, or who reads what is on it, be misled by a character?
+ * Those from 0x80 to 0x9f are controls, as are those below the blank, and some
+ * turn around the direction in which the rest is shown or begin a new line:
+ * Unicode, chapter 23.
+ */
+bool
+program_control(uint32_t c)
+{
+	return c < ' ' || (c >= 0x7f && c < 0xa0) || c == 0x61c ||
+	    c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+	    (c >= 0x2066 && c <= 0x2069);
+}
+
+/*
+ * How many bytes at s are not to go to a terminal: those of one character, or
+ * one that belongs to none; 0 if the first character is harmless.
+ */
+static size_t
+harm_len(const char *s, size_t *len)
+{
+	uint32_t c;
+
+	*len = program_utf8(s, &c);
+	if (*len > 0 && !program_control(c))
+		return 0;
+	*len = *len == 0 ? 1 : *len;
+	return *len;
+}
+
+/*
+ * Would program_clean change a name?
+ */
+bool
+program_isharmful(const char *s)
+{
+	size_t len;
+
+	for (; *s != '\0'; s += len)
+		if (harm_len(s, &len) > 0)
+			return true;
+	return false;
+}
+
+/*
+ * Put another byte in the place of each byte of a name that is no UTF-8 or
+ * controls a terminal, and return the name.
+ */
+char *
+program_clean(char *s, char with)
+{
+	size_t len;
+	char *p;
+
+	for (p = s; *p != '\0'; p += len)
+		memset(p, with, harm_len(p, &len));
+	return s;
+}
+
+/*
+ * Make a name such that it may go to a terminal, in place, and return it:
+ * names come from snapshots of anyone, and from processes that choose them.
+ * Bytes from 0x80 to 0x9f that are no UTF-8 are controls to a terminal that
+ * does not know it.
  */
 char *
 program_harmless(char *s)
 {
-	uint32_t c;
-	size_t n;
-	char *p;
+	return program_clean(s, '?');
+}
 
-	for (p = s; *p != '\0'; p += n) {
-		n = program_utf8(p, &c);
-		if (n == 0 || c < ' ' || (c >= 0x7f && c < 0xa0)) {
-			n = n == 0 ? 1 : n;
-			memset(p, '?', n);
-		}
-	}
-	return s;
+/*
+ * Print a message to standard error as warnx(3) does, harmless, in place of a
+ * line that tells how far work is.
+ */
+void
+program_warn(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	if (vasprintf(&s, fmt, ap) == -1)
+		s = NULL;
+	va_end(ap);
+	progress_clear();
+	warnx("%s", s == NULL ? "out of memory" : program_harmless(s));
+	free(s);
 }

@@ -651,7 +651,12 @@ const char	*program_outfile(char *const [], int, const char *);
 void		 program_signals(void);
 size_t		 program_utf8(const char *, uint32_t *);
 int		 program_columns(const char **);
+bool		 program_control(uint32_t);
+bool		 program_isharmful(const char *);
+char		*program_clean(char *, char);
 char		*program_harmless(char *);
+void		 program_warn(const char *, ...)
+		    __attribute__((format(printf, 1, 2)));
 bool		 totals_plan9(const struct snap *, char *, size_t);
 void		 totals_text(const struct snap *, const struct output *,
 		    char *, size_t);

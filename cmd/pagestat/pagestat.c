@@ -40,7 +40,7 @@ static void
 complain(struct command *c)
 {
 	fflush(stdout);
-	warnx("%s", snap_errstr());
+	program_warn("%s", snap_errstr());
 	c->failed = true;
 }
 
@@ -119,8 +119,8 @@ add(struct command *c, const char *s)
 	if (proc_named(s, add_named, &c->procs, &foreign) == -1)
 		return -1;
 	if (foreign > 0)
-		warnx("processes of others are called \"%s\", too: %zu left "
-		    "out (use their pids)", s, foreign);
+		program_warn("processes of others are called \"%s\", too: %zu "
+		    "left out (use their pids)", s, foreign);
 	return 0;
 }
 
@@ -231,8 +231,8 @@ static void
 finish(struct command *c)
 {
 	if (c->showmatrix && c->matrix.hidden) {
-		(void)errstr_set("which pages are the same is told to root "
-		    "alone (CAP_SYS_ADMIN)");
+		(void)errstr_set("which pages are the same is told to "
+		    "root alone (CAP_SYS_ADMIN)");
 		complain(c);
 	} else if (c->showmatrix) {
 		if (matrix_show(&c->matrix) == -1)
@@ -242,11 +242,11 @@ finish(struct command *c)
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(1, "standard output");
 	if (c->table.hidden)
-		warnx("PSS is missing: who else has a page is told to root "
-		    "alone (CAP_SYS_ADMIN)");
+		program_warn("PSS is missing: who else has a page is told to "
+		    "root alone (CAP_SYS_ADMIN)");
 	if (c->hidden)
-		warnx("most flags are missing: they are told to root alone "
-		    "(CAP_SYS_ADMIN)");
+		program_warn("most flags are missing: they are told to root "
+		    "alone (CAP_SYS_ADMIN)");
 	frames_free(c->table.counts);
 	frames_free(c->table.flags);
 	matrix_free(&c->matrix);
@@ -260,7 +260,7 @@ say_lost(void *arg, const char *text)
 	struct command *c = arg;
 
 	c->failed = true;
-	warnx("%s", text);
+	program_warn("%s", text);
 }
 
 int

@@ -184,7 +184,7 @@ album_live(struct album *a, const struct space *sp, size_t n)
 		if (rc == 0 && sp[i].pid == 0)
 			rc = figure_unknown(f);
 		else if (rc == 0 && pages_live(&f->pages, &sp[i]) == -1) {
-			warnx("%s", snap_errstr());
+			program_warn("%s", snap_errstr());
 			lost = 1;
 			rc = figure_unknown(f);
 		}

@@ -61,7 +61,7 @@ static void
 say_lost(void *arg, const char *text)
 {
 	(void)arg;
-	warnx("%s", text);
+	program_warn("%s", text);
 }
 
 /*
@@ -153,13 +153,13 @@ space_fail(struct command *c, const struct space *sp)
 	c->failed = true;
 	fflush(stdout);
 	if (!sp->denied)
-		warnx("%s", snap_errstr());
+		program_warn("%s", snap_errstr());
 	else if (sp->pid != 0)
-		warnx("other users' process maps are restricted");
+		program_warn("other users' process maps are restricted");
 	else if (geteuid() != 0)
-		warnx("kernel map is restricted");
+		program_warn("kernel map is restricted");
 	else
-		warnx("kernel map is restricted: %s", snap_errstr());
+		program_warn("kernel map is restricted: %s", snap_errstr());
 }
 
 static void
@@ -184,7 +184,7 @@ show_process(struct command *c, uint64_t pid)
 	}
 	if (sp.moving) {
 		fflush(stdout);
-		warnx("%ju: its mappings changed while they were read",
+		program_warn("%ju: its mappings changed while they were read",
 		    (uintmax_t)pid);
 	}
 	if (text)
@@ -199,7 +199,7 @@ make_picture(struct command *c)
 	int rc;
 
 	if (c->nspace == 0) {
-		warnx("nothing to make a picture of");
+		program_warn("nothing to make a picture of");
 		c->failed = true;
 		return;
 	}
@@ -215,7 +215,7 @@ make_picture(struct command *c)
 		rc = album_live(&a, c->space, c->nspace);
 	c->failed = c->failed || rc == 1;
 	if (rc == -1 || picture_write(&a, c->title, c->opts.picture) == -1) {
-		warnx("%s", snap_errstr());
+		program_warn("%s", snap_errstr());
 		c->failed = true;
 	}
 	album_free(&a);

@@ -62,7 +62,7 @@ xml_char(const char *s)
 	size_t n;
 
 	n = program_utf8(s, &c);
-	return c < 0x20 || c == 0x7f || c == 0xfffe || c == 0xffff ? 0 : n;
+	return program_control(c) || c == 0xfffe || c == 0xffff ? 0 : n;
 }
 
 /*

@@ -34,8 +34,7 @@ say(void *arg, const char *text)
 
 	(void)arg;
 	if (!holding) {
-		progress_clear();
-		warnx("%s", text);
+		program_warn("%s", text);
 		return;
 	}
 	pthread_mutex_lock(&lock);
@@ -65,11 +64,10 @@ say_kept(bool drop)
 	struct message *m;
 
 	holding = false;
-	progress_clear();
 	while ((m = STAILQ_FIRST(&messages)) != NULL) {
 		STAILQ_REMOVE_HEAD(&messages, entry);
 		if (!drop)
-			warnx("%s", m->text);
+			program_warn("%s", m->text);
 		free(m->text);
 		free(m);
 	}
@@ -320,7 +318,7 @@ main(int argc, char *argv[])
 	return incomplete ? 1 : 0;
 fail:
 	progress_hide();
-	warnx("%s", snap_errstr());
+	program_warn("%s", snap_errstr());
 	output_abort(out);
 	live_free(l);
 	return 1;

@@ -17,13 +17,9 @@ static struct progress progress;
 static void
 say_lost(void *arg, const char *text)
 {
-	char line[700];
-
 	(void)arg;
 	incomplete = true;
-	strlcpy(line, text, sizeof line);
-	progress_clear();
-	warnx("%s", program_harmless(line));
+	program_warn("%s", text);
 }
 
 /*
@@ -113,13 +109,13 @@ main(int argc, char *argv[])
 	if (rc == -1)
 		errx(1, "%s", snap_errstr());
 	if (verbose)
-		warnx("%s", text);
+		program_warn("%s", text);
 	if (verbose && many)
-		warnx("%s", plan9);
+		program_warn("%s", plan9);
 	return incomplete ? 1 : 0;
 fail:
 	progress_hide();
-	warnx("%s", snap_errstr());
+	program_warn("%s", snap_errstr());
 	output_abort(out);
 	snap_free(s);
 	return 1;

@@ -31,8 +31,7 @@ say_lost(void *arg, const char *text)
 {
 	(void)arg;
 	incomplete = true;
-	progress_clear();
-	warnx("%s", text);
+	program_warn("%s", text);
 }
 
 /*
@@ -121,20 +120,19 @@ write_core(struct snap *s, struct proc *p, const char *path, bool tell)
 		core_free(c);
 		return -1;
 	}
-	progress_clear();
 	if (core_left(c) > 0) {
 		incomplete = true;
-		warnx("process %" PRIu64 ": %zu thread%s without registers "
-		    "left out", p->pid, core_left(c),
+		program_warn("process %" PRIu64 ": %zu thread%s without "
+		    "registers left out", p->pid, core_left(c),
 		    core_left(c) == 1 ? "" : "s");
 	}
 	if (verbose)
-		warnx("%s: process %" PRIu64 ", %" PRIu64 " bytes, of them "
-		    "%" PRIu64 " in holes", path == NULL ?
+		program_warn("%s: process %" PRIu64 ", %" PRIu64 " bytes, of "
+		    "them %" PRIu64 " in holes", path == NULL ?
 		    "standard output" : path, p->pid, core_size(c),
 		    core_size(c) - data);
 	else if (tell)
-		warnx("%s: process %" PRIu64, path, p->pid);
+		program_warn("%s: process %" PRIu64, path, p->pid);
 	core_free(c);
 	return 0;
 }
@@ -367,10 +365,9 @@ snap_of_cores(char *file[], int n, const char *path, const char *exe)
 	    (o = output_begin(path, compress, &progress)) == NULL ||
 	    snap6_write(s, o, say_lost, NULL) == -1 || output_end(o) == -1)
 		goto fail;
-	progress_clear();
 	if (verbose) {
 		totals_text(s, o, text, sizeof text);
-		warnx("cores: %d, %s", n, text);
+		program_warn("cores: %d, %s", n, text);
 	}
 	snap_free(s);
 	return output_commit(o);
@@ -414,7 +411,7 @@ main(int argc, char *argv[])
 		case 'p':
 			pid = strtonum(optarg, 0, INT64_MAX, &bad);
 			if (bad != NULL) {
-				warnx("%s is not a process id", optarg);
+				program_warn("%s is not a process id", optarg);
 				usage();
 			}
 			break;
@@ -440,6 +437,6 @@ main(int argc, char *argv[])
 	    cores_of_snaps(argv, argc, path, pid);
 	progress_hide();
 	if (rc == -1)
-		warnx("%s", snap_errstr());
+		program_warn("%s", snap_errstr());
 	return rc == 0 && !incomplete ? 0 : 1;
 }

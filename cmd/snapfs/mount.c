@@ -135,13 +135,13 @@ mount_serve(const char *name, const char *mtpt, struct options *o,
 		errx(1, "cannot catch signals");
 	if (fuse_session_mount(se, mtpt) != 0) {
 		if (!*told)
-			warnx("%s: cannot mount there", mtpt);
+			program_warn("%s: cannot mount there", mtpt);
 		exit(1);
 	}
 	rc = fuse_daemonize(o->foreground) == -1 ? EAGAIN : serve_loop(se);
 	streams_end();
 	if (rc != 0)
-		warnx("%s: %s", mtpt, strerror(rc));
+		program_warn("%s: %s", mtpt, strerror(rc));
 	fuse_session_unmount(se);
 	fuse_remove_signal_handlers(se);
 	fuse_session_destroy(se);

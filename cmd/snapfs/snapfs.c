@@ -46,7 +46,7 @@ fuse_message(enum fuse_log_level level, const char *fmt, va_list ap)
 	if (n + 1 == sizeof line || (n > 0 && line[n - 1] == '\n')) {
 		s = strncmp(line, "fuse: ", 6) == 0 ? line + 6 : line;
 		line[n - 1] = '\0';
-		warnx("%s", program_harmless(s));
+		program_warn("%s", s);
 		n = 0;
 	}
 	pthread_mutex_unlock(&lock);
@@ -55,11 +55,8 @@ fuse_message(enum fuse_log_level level, const char *fmt, va_list ap)
 static void
 tree_warn(void *arg, const char *what)
 {
-	char line[1200];
-
 	(void)arg;
-	strlcpy(line, what, sizeof line);
-	warnx("%s", program_harmless(line));
+	program_warn("%s", what);
 }
 
 /*

@@ -23,8 +23,7 @@ say_lost(void *arg, const char *text)
 {
 	(void)arg;
 	incomplete = true;
-	progress_clear();
-	warnx("%s", text);
+	program_warn("%s", text);
 }
 
 /*
@@ -57,16 +56,16 @@ say_absent(struct snap *s, const struct proc *p)
 	size_t i;
 
 	if (proc_vmas(p, &l) == -1)
-		warnx("process %" PRIu64 ": %s", p->pid, snap_errstr());
+		program_warn("process %" PRIu64 ": %s", p->pid, snap_errstr());
 	if (p->text == NULL && l.n > 0)
-		warnx("process %" PRIu64 ": the executable is not here as it "
-		    "ran, and not taken along", p->pid);
+		program_warn("process %" PRIu64 ": the executable is not here "
+		    "as it ran, and not taken along", p->pid);
 	for (i = 0, last = ""; i < l.n; last = l.v[i++].name) {
 		v = &l.v[i];
 		if (*v->name == '/' && v->ino == 0 &&
 		    strcmp(v->name, last) != 0 &&
 		    carried_find(s, v) == NULL && !is_exe(p, v->name))
-			warnx("process %" PRIu64 ": not taken along: %s",
+			program_warn("process %" PRIu64 ": not taken along: %s",
 			    p->pid, v->name);
 	}
 	vmas_free(&l);
@@ -85,7 +84,7 @@ say_unloaded(struct snap *s, const struct output *o)
 			say_absent(s, p);
 	}
 	totals_text(s, o, text, sizeof text);
-	warnx("%s", text);
+	program_warn("%s", text);
 }
 
 /*
@@ -104,7 +103,6 @@ unload(const char *dir, const char *path)
 	    (o = output_begin(path, compress, &progress)) == NULL ||
 	    snap6_write(s, o, say_lost, NULL) == -1 || output_end(o) == -1)
 		goto fail;
-	progress_clear();
 	if (verbose)
 		say_unloaded(s, o);
 	snap_free(s);
@@ -125,9 +123,8 @@ load(const char *file, const char *dir, const struct criuopts *o)
 	int rc;
 
 	rc = criu_write(file, dir, o, &st);
-	progress_clear();
 	if (rc == 0 && verbose)
-		warnx("%s: pages: %" PRIu64 ", in the parent: %" PRIu64
+		program_warn("%s: pages: %" PRIu64 ", in the parent: %" PRIu64
 		    ", KB zero: %" PRIu64 "; bytes of pages: %" PRIu64, dir,
 		    st.pages, st.parent, st.zerokb, st.bytes);
 	return rc;
@@ -205,6 +202,6 @@ main(int argc, char *argv[])
 	rc = reverse ? unload(dir, path) : load(argv[0], dir, &co);
 	progress_hide();
 	if (rc == -1)
-		warnx("%s", snap_errstr());
+		program_warn("%s", snap_errstr());
 	return rc == 0 && !incomplete ? 0 : 1;
 }

@@ -64,7 +64,7 @@ list_lost(void *arg, const char *text)
 {
 	(void)arg;
 	incomplete = true;
-	warnx("%s", text);
+	program_warn("%s", text);
 }
 
 static void
@@ -75,8 +75,8 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 	char *s;
 
 	if (at > 0 && !snap6_known(name))
-		warnx("process %" PRIu64 ": %s: a record of an unknown type, "
-		    "of %" PRIu64 " bytes", pid, name, len);
+		program_warn("process %" PRIu64 ": %s: a record of an unknown "
+		    "type, of %" PRIu64 " bytes", pid, name, len);
 	if (!ls->records)
 		return;
 	if ((s = strdup(name)) == NULL)
@@ -254,7 +254,7 @@ say(void *arg, const char *text)
 	strlcpy(line, text, sizeof line);
 	if (strcmp(line, arg) == 0)
 		return;
-	warnx("%s", program_harmless(line));
+	program_warn("%s", line);
 }
 
 static bool
@@ -276,7 +276,7 @@ tell_damage(const char *path, bool check)
 
 	strlcpy(told, snap_errstr(), sizeof told);
 	fflush(stdout);
-	warnx("%s", told);
+	program_warn("%s", told);
 	if (check && !is_stdin(path))
 		snap_free(snap_open(path, &o));
 }
@@ -292,23 +292,37 @@ check_index(const char *path, struct snap *s)
 	int rc;
 
 	if (s->unsummed != NULL)
-		warnx("%s: %s; there are no sums (snapcat makes new ones)",
-		    path, s->unsummed);
+		program_warn("%s: %s; there are no sums (snapcat makes new "
+		    "ones)", path, s->unsummed);
 	else if (!s->summed)
-		warnx("%s: it has no sums", path);
+		program_warn("%s: it has no sums", path);
 	if (!s->summed)
 		return s->damaged ? -1 : 0;
 	if (is_stdin(path) || !s->hasindex)
 		return 0;
 	if ((t = snap_open(path, &o)) == NULL) {
-		warnx("%s", snap_errstr());
+		program_warn("%s", snap_errstr());
 		return -1;
 	}
 	if ((rc = snap_compare(s, t)) == -1)
-		warnx("%s: the index tells something else than the "
+		program_warn("%s: the index tells something else than the "
 		    "snapshot: %s", path, snap_errstr());
 	snap_free(t);
 	return rc;
+}
+
+/*
+ * Head the listing of a file with its name.
+ */
+static void
+head_file(const char *path)
+{
+	char *s;
+
+	if ((s = strdup(path)) == NULL)
+		err(1, NULL);
+	printf("%s:\n", program_harmless(s));
+	free(s);
 }
 
 static int
@@ -322,7 +336,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 
 	headed = false;
 	if (named)
-		printf("%s:\n", path);
+		head_file(path);
 	if ((s = snap_open(path, &o)) == NULL) {
 		tell_damage(path, ls->check);
 		return -1;
@@ -331,7 +345,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 		printf("%s\n", program_harmless(s->header));
 	rc = 0;
 	if (snap_uncounted(s) && snap_count(s, list_lost, NULL) == -1) {
-		warnx("%s: %s", path, snap_errstr());
+		program_warn("%s: %s", path, snap_errstr());
 		rc = -1;
 	}
 	list_snap(s, ls);

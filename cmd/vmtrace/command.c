@@ -78,14 +78,14 @@ command_end(const struct command *c, const char *name, bool over)
 		(void)nanosleep(&nap, NULL);
 	if (pid != c->pid) {
 		if (over)
-			warnx("%s: goes on with other rights, and is not ours "
-			    "to trace any more", name);
+			program_warn("%s: goes on with other rights, and "
+			    "is not ours to trace any more", name);
 		return over ? -1 : 0;
 	}
 	if (WIFSIGNALED(status))
-		warnx("%s: killed by signal %d (%s)", name, WTERMSIG(status),
-		    strsignal(WTERMSIG(status)));
+		program_warn("%s: killed by signal %d (%s)", name,
+		    WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status) != 0)
-		warnx("%s: exit status %d", name, WEXITSTATUS(status));
+		program_warn("%s: exit status %d", name, WEXITSTATUS(status));
 	return 0;
 }

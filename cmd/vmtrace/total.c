@@ -191,7 +191,8 @@ slab_print(struct output_state *o)
 		printf("%8ju %8ju %12ju %s%s%s\n",
 		    (uintmax_t)v[i]->count[ALLOCS],
 		    (uintmax_t)v[i]->count[FREES],
-		    (uintmax_t)v[i]->count[BYTES], v[i]->name,
+		    (uintmax_t)v[i]->count[BYTES],
+		    program_harmless(v[i]->name),
 		    *site == '\0' ? "" : " by ", site);
 	}
 	free(v);

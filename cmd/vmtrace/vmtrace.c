@@ -110,7 +110,7 @@ process_add(struct tracer *t, struct stream *s, const char *name)
 	}
 	p = process_new(&s->tasks, pid);
 	if (p == NULL || process_read(p) == -1)
-		warnx("%s: mappings have no names", snap_errstr());
+		program_warn("%s: mappings have no names", snap_errstr());
 	return NULL;
 }
 
@@ -128,7 +128,7 @@ processes_add(struct tracer *t, struct stream *s, char **argv, bool *failed)
 			n++;
 			continue;
 		}
-		warnx("%s: %s", *argv, why);
+		program_warn("%s: %s", *argv, why);
 		*failed = true;
 	}
 	return n;
@@ -184,7 +184,7 @@ say_lacks(const struct tracer *t)
 
 	tracer_lacks(t, lacks, sizeof lacks);
 	if (*lacks != '\0')
-		warnx("not shown: %s", lacks);
+		program_warn("not shown: %s", lacks);
 }
 
 /*
@@ -204,7 +204,7 @@ finish(struct tracer *t, struct stream *s, bool *failed)
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(1, "standard output");
 	if ((lost = tracer_lost(t)) > 0) {
-		warnx("%ju events were lost", (uintmax_t)lost);
+		program_warn("%ju events were lost", (uintmax_t)lost);
 		*failed = true;
 	}
 }
@@ -238,7 +238,7 @@ run(const struct options *o, char **argv, bool *failed)
 	if (!o->totals && !o->histogram)
 		lines_heading();
 	if (trace(t, &s, &over) == -1) {
-		warnx("%s", snap_errstr());
+		program_warn("%s", snap_errstr());
 		*failed = true;
 	} else
 		finish(t, &s, failed);

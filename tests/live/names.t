@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Names that a target chooses do not tell the terminal of who looks at it what
+# to do.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+cat >"$tmp/harm.py" <<'EOP'
+import sys, unicodedata
+bad = 0
+for path in sys.argv[1:]:
+    for line in open(path, 'rb').read().split(b'\n'):
+        try:
+            s = line.decode()
+        except UnicodeDecodeError:
+            s = '\x80'
+        if any(unicodedata.category(c) in ('Cc', 'Zl', 'Zp') or
+               unicodedata.bidirectional(c) in ('LRE', 'RLE', 'PDF', 'LRO',
+               'RLO', 'LRI', 'RLI', 'FSI', 'PDI') or c in '\u200e\u200f\u061c'
+               for c in s if c != '\t'):
+            print(ascii(line))
+            bad += 1
+sys.exit(bad > 0)
+EOP
+
+# What a command prints, to standard output and error: nothing that would do
+# harm, but some text.
+says() {
+	local what=$1 want=$2
+
+	shift 2
+	timeout -s KILL 20 "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	if grep -q "$want" "$tmp/out" "$tmp/err"; then
+		try "$what" python3 "$tmp/harm.py" "$tmp/out" "$tmp/err"
+	else
+		ok 1 "$what: says nothing of it"
+		head "$tmp/out" "$tmp/err" | diag
+	fi
+}
+
+mkdir "$tmp/dir"
+target "$targets/named" "$tmp/dir"
+says "snap -rv" processes "$BUILD/snap" -rv -o "$tmp/snap" "$pid"
+says "snap -alrv" processes "$BUILD/snap" -alrv -o "$tmp/snap" "$pid"
+says "snapls -clv" title "$BUILD/snapls" -clv "$tmp/snap"
+says "snapload" : "$BUILD/snapload" -jOv -f pipe -D "$tmp/images" "$tmp/snap"
+says "snapcore -v" process "$BUILD/snapcore" -v -p "$pid" -o "$tmp/core" "$tmp/snap"
+says "snapcore -r" processes "$BUILD/snapcore" -rv -o "$tmp/again" "$tmp/core"
+for style in -a -d -l -m -P -s -v -x; do
+	says "procmap $style" [0-9] "$BUILD/procmap" "$style" "$pid"
+done
+says "procmap -M" title "$BUILD/procmap" -M "$tmp/snap" -p "$pid"
+says "procmap -g" title "$BUILD/procmap" -g - -M "$tmp/snap"
+says pagestat title "$BUILD/pagestat" "$pid"
+says "pagestat -m" title "$BUILD/pagestat" -m "$pid"
+says "pagestat -f" title "$BUILD/pagestat" -f "$pid"
+head -c 100000 "$tmp/snap" >"$tmp/cut"
+says "snapcat -sv" : "$BUILD/snapcat" -sv -o "$tmp/saved" "$tmp/cut"
+name=$tmp/$(printf '\033[31m\302\233.snap')
+cp "$tmp/snap" "$name"
+says "snapls, a snapshot's own name" : "$BUILD/snapls" "$name" "$name.none"
+if is_root && [ -c /dev/fuse ]; then
+	mkdir "$tmp/mnt"
+	if timeout 20 "$BUILD/snapfs" "$tmp/snap" "$tmp/mnt" 2>"$tmp/err"; then
+		find "$tmp/mnt" -print >"$tmp/out"
+		try "snapfs: names" python3 "$tmp/harm.py" "$tmp/out" "$tmp/err"
+		is "$(grep -c '/map/.*title' "$tmp/out" | sed 's/^[1-9].*/some/')" \
+		    some "snapfs: mappings have names"
+		umount "$tmp/mnt"
+	else
+		skip "snapfs" "cannot mount"
+	fi
+else
+	skip "snapfs" "must be root"
+fi
+unnoticed "$pid" "not noticed"
+finish
