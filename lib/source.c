@@ -3,6 +3,7 @@
  * in files: a snapshot or any other regular file.
  */
 #include "source.h"
+#include "regular.h"
 
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -314,26 +315,10 @@ source_fd(const struct source *src)
 struct source *
 source_open(struct snap *s, const char *path)
 {
-	struct stat st;
 	int fd;
 
-	/* a device may do something when it is opened */
-	if (stat(path, &st) == -1) {
-		errstr_sys("%s", path);
+	if ((fd = regular_open(path)) == -1)
 		return NULL;
-	}
-	fd = -1;
-	if (S_ISREG(st.st_mode) && (fd = open(path, O_RDONLY | O_CLOEXEC |
-	    O_NONBLOCK | O_NOCTTY)) == -1) {
-		errstr_sys("%s", path);
-		return NULL;
-	}
-	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISREG(st.st_mode)) {
-		if (fd != -1)
-			close(fd);
-		errstr_set("%s: not a regular file", path);
-		return NULL;
-	}
 	return source_file(s, fd, path, KB);
 }
 

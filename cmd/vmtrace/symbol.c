@@ -3,10 +3,10 @@
  * are still what was mapped.
  */
 #include "vmtrace.h"
+#include "regular.h"
 
 #include <sys/stat.h>
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,28 +20,18 @@ struct symfile {
 static struct symfile *file;	/* owned */
 static size_t nfile;
 
-/*
- * Nothing but a regular file is opened, for to open another may do something.
- */
 static struct elfsyms *
 syms_open(const struct row *r)
 {
 	struct elfsyms *s = NULL;
 	struct stat st;
-	char path[64];
-	int at, fd;
+	int fd;
 
-	if ((at = open(r->name, O_PATH | O_CLOEXEC)) == -1)
+	if ((fd = regular_open(r->name)) == -1)
 		return NULL;
-	if (fstat(at, &st) == 0 && S_ISREG(st.st_mode) &&
-	    (uint64_t)st.st_ino == r->ino) {
-		snprintf(path, sizeof path, "/proc/self/fd/%d", at);
-		if ((fd = open(path, O_RDONLY | O_CLOEXEC)) != -1) {
-			s = elfsyms_read(fd);
-			close(fd);
-		}
-	}
-	close(at);
+	if (fstat(fd, &st) == 0 && (uint64_t)st.st_ino == r->ino)
+		s = elfsyms_read(fd);
+	close(fd);
 	return s;
 }
 

@@ -1,0 +1,76 @@
+/*
+ * Opening a file for reading whose name another chooses: a target, or who
+ * made a snapshot.  To open what is no regular file may do something: a
+ * device rewinds or arms, a fifo wakes its writer.  And who chooses the name
+ * can have it lead elsewhere between one look and the next.
+ *
+ * So the name is looked up once, with O_PATH, which opens nothing
+ * (openat(2)); what it led to is looked at; and that, no name, is opened
+ * through the link that proc(5) has for the descriptor.
+ */
+#include "regular.h"
+#include "snap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/*
+ * Open what a descriptor, at, was opened for with O_PATH, with the flags of
+ * open(2): a descriptor, or -1 with errno.  at stays open.
+ */
+int
+path_reopen(int at, int flags)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", at);
+	return open(path, flags | O_CLOEXEC | O_NOCTTY);
+}
+
+/*
+ * Open what a descriptor, at, was opened for with O_PATH, if it is a regular
+ * file, for reading, without waiting for a lease (fcntl(2)) to end, and
+ * without touching its times where that is allowed: a descriptor, or -1 with
+ * errno, which is 0 where it is no regular file.  at stays open.
+ */
+int
+regular_reopen(int at)
+{
+	const int flags = O_RDONLY | O_NONBLOCK;
+	struct statx sx;
+	int fd;
+
+	if (statx(at, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE,
+	    &sx) == -1)
+		return -1;
+	if (!S_ISREG(sx.stx_mode)) {
+		errno = 0;
+		return -1;
+	}
+	fd = path_reopen(at, flags | O_NOATIME);
+	if (fd == -1 && errno == EPERM)	/* it is not ours: open(2) */
+		fd = path_reopen(at, flags);
+	return fd;
+}
+
+/*
+ * Open a regular file for reading: a descriptor, or -1.
+ */
+int
+regular_open(const char *path)
+{
+	int at, e, fd;
+
+	if ((at = open(path, O_PATH | O_CLOEXEC)) == -1)
+		return errstr_sys("%s", path);
+	fd = regular_reopen(at);
+	e = errno;
+	close(at);
+	errno = e;
+	if (fd == -1)
+		return e == 0 ? errstr_set("%s: not a regular file", path) :
+		    errstr_sys("%s", path);
+	return fd;
+}

@@ -1,0 +1,13 @@
+/*
+ * Regular files whose names others choose: regular.c.
+ */
+#ifndef REGULAR_H
+#define REGULAR_H
+
+#include <sys/stat.h>
+
+int		 path_reopen(int, int);
+int		 regular_reopen(int);
+int		 regular_open(const char *);
+
+#endif
