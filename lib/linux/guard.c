@@ -10,16 +10,22 @@
 
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <linux/close_range.h>
 
 enum { PATIENCE_MS = 5000 };	/* for the guard to end */
+
+static const char guard_name[] = "snap-guard";
 
 struct guard {			/* on our side */
 	pid_t		 pid;
@@ -65,7 +71,7 @@ guard_fork(struct guard *g, int fd)
 	sigprocmask(SIG_SETMASK, &all, &old);
 	if ((g->pid = fork()) == 0) {
 		(void)setsid();
-		(void)prctl(PR_SET_NAME, "snap-guard");
+		(void)prctl(PR_SET_NAME, guard_name);
 		if (fd != -1)
 			(void)dup2(fd, 0);
 		(void)close_range(fd == -1 ? 0 : 1, UINT32_MAX, 0);
@@ -164,4 +170,48 @@ guard_end(struct guard *g)
 	free(g->told.v);
 	free(g);
 	return rc;
+}
+
+/*
+ * Do two processes run the same executable?  No file server is asked.
+ */
+static bool
+same_program(pid_t a, pid_t b)
+{
+	const pid_t pid[2] = { a, b };
+	struct statx sx[2];
+	char path[64];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "/proc/%d/exe", pid[i]);
+		if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO,
+		    &sx[i]) == -1)
+			return false;
+	}
+	return sx[0].stx_ino == sx[1].stx_ino &&
+	    sx[0].stx_dev_major == sx[1].stx_dev_major &&
+	    sx[0].stx_dev_minor == sx[1].stx_dev_minor;
+}
+
+/*
+ * The number of our guard, or 0.
+ */
+pid_t
+guard_pid(const struct guard *g)
+{
+	return g == NULL ? 0 : g->pid;
+}
+
+/*
+ * Is a process a guard of the same program, of another who takes a snapshot
+ * now, or took one and is gone?  It may have any parent.
+ */
+bool
+guard_is(pid_t pid)
+{
+	struct task t;
+
+	return proc_stat(pid, 0, &t) == 0 && strcmp(t.comm, guard_name) == 0 &&
+	    same_program(pid, getpid());
 }

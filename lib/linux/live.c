@@ -137,6 +137,27 @@ lproc_find(const struct live *l, pid_t pid)
 }
 
 /*
+ * Leave out a process that is a part of us, or another's guard, which would
+ * not see to its processes meanwhile.  That is told of what was asked for; of
+ * our own guard, which can only be found, there is nothing to tell.
+ */
+static bool
+live_isown(struct live *l, const struct lproc *p)
+{
+	if (p->pid == getpid())
+		live_warn(l, "process %d is this one: left out", p->pid);
+	else if (p->pid == guard_pid(l->guard))
+		return true;
+	else if (!guard_is(p->pid))
+		return false;
+	else if (p->found)
+		live_say(l, "process %d is a guard of snap: left out", p->pid);
+	else
+		live_warn(l, "process %d is a guard of snap: left out", p->pid);
+	return true;
+}
+
+/*
  * Add a process, or remember that it is left out.
  */
 static int
@@ -154,15 +175,14 @@ live_add(struct live *l, pid_t pid, bool found)
 	TAILQ_INIT(&p->threads);
 	RB_INIT(&p->tids);
 	TAILQ_INSERT_TAIL(&l->procs, p, entry);
-	if (pid == getpid()) {
-		live_warn(l, "process %d is this one: left out", pid);
-		p->skip = true;
-	} else if (l->stopped ? reads_us(l->opts.out, pid) :
-	    reads_us_still(l->opts.out, pid)) {
+	p->skip = live_isown(l, p);
+	if (!p->skip && (l->stopped ? reads_us(l->opts.out, pid) :
+	    reads_us_still(l->opts.out, pid))) {
 		live_warn(l, "process %d reads what this one writes: "
 		    "left out", pid);
 		p->skip = true;
-	} else
+	}
+	if (!p->skip)
 		live_user(l, (uid_t)proc_status(pid, 0, "Uid"), user,
 		    sizeof user);
 	return 0;

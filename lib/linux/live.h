@@ -190,6 +190,8 @@ void		 headroom_free(struct live *);
 struct guard	*guard_begin(void);
 int		 guard_tell(struct guard *, pid_t, pid_t);
 int		 guard_end(struct guard *);
+pid_t		 guard_pid(const struct guard *);
+bool		 guard_is(pid_t);
 
 /* keep.c: what a clone lacks */
 int		 keep_lacking(struct live *, struct snap *, struct lproc *,
