@@ -27,8 +27,10 @@
 #ifdef __x86_64__
 
 enum {
-	CS32 = 0x23,
+	/* arch/x86/include/asm: segment.h, and xen/interface_64.h */
+	CS32 = 0x23, CS64 = 0x33, XEN_CS32 = 0xe023, XEN_CS64 = 0xe033,
 	SECCOMP_NONE = 0,
+	GET_USER_DISPATCH = 0x4211,	/* of linux/ptrace.h, since 6.4 */
 	ARCH_PRCTL = 30,	/* arch/x86/include/uapi/asm */
 	SHSTK_STATUS = 0x5005
 };
@@ -70,6 +72,24 @@ seccomp_look(struct inject *in)
 }
 
 /*
+ * Does a thread hand system calls to itself, by SIGSYS (prctl(2),
+ * PR_SET_SYSCALL_USER_DISPATCH)?  So it would ours, and that comes first.
+ */
+static bool
+is_dispatched(pid_t tid)
+{
+	struct {		/* ptrace_sud_config of linux/ptrace.h */
+		uint64_t	 mode;
+		uint64_t	 selector;
+		uint64_t	 offset;
+		uint64_t	 len;
+	} sud = { 0 };
+
+	return ptrace((enum __ptrace_request)GET_USER_DISPATCH, tid,
+	    (void *)sizeof sud, &sud) == 0 && sud.mode != 0;
+}
+
+/*
  * Go on in a thread: what it had is kept.
  */
 static int
@@ -84,8 +104,13 @@ thread_enter(struct inject *in, pid_t tid)
 	    ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof in->mask,
 	    &in->mask) == -1)
 		return inject_refused(in, "registers");
-	if (in->regs.cs == CS32)
+	if (in->regs.cs == CS32 || in->regs.cs == XEN_CS32)
 		return errstr_set("it is a 32-bit process");
+	if (in->regs.cs != CS64 && in->regs.cs != XEN_CS64)
+		return errstr_set("it runs in a code segment of its own");
+	if (is_dispatched(tid))
+		return errstr_set("it hands its system calls to itself "
+		    "(PR_SET_SYSCALL_USER_DISPATCH)");
 	/* the way back would not be on it */
 	if (ptrace((enum __ptrace_request)ARCH_PRCTL, tid, &shadow,
 	    SHSTK_STATUS) == 0 && shadow != 0)

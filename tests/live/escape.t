@@ -52,7 +52,7 @@ caught "another call: not made" \
 let_go "$pid" "another call: let go"
 caught "another call: nor is a clone made" \
     "nor let go at once: .* in another system call than it was to make" -l
-is "$(cat "/proc/$pid/task/$pid/children" | wc -w)" 1 \
+is "$(wc -w <"/proc/$pid/task/$pid/children")" 1 \
     "another call: has no child but its own"
 unnoticed "$pid" "another call: goes on"
 

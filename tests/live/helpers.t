@@ -20,7 +20,7 @@ ancestor='"$0" -lr -o "$1/out" $$ 2>"$1/err"
 echo $? $(sed "s/[1-9][0-9]*/N/" "$1/err")
 for i in 1 2 3 4 5; do
 	grep -ls "^State:.Z" /proc/[0-9]*/status | while IFS=/ read -r _ _ p _; do
-		grep -q "^PPid:.$$\$" "/proc/$p/status" && echo zombie
+		grep -qs "^PPid:.$$\$" "/proc/$p/status" && echo zombie
 	done
 	sleep 0.1
 done | sort -u'
@@ -74,7 +74,7 @@ is "$("$BUILD/snapls" "$tmp/out" | grep -c snap-guard)" 0 \
 snap -l -o "$tmp/out" "$other"
 is "$rc $err" "1 snap: process N is a guard of snap: left out
 snap: nothing to take a snapshot of" "another's guard: said when it is named"
-kill -KILL "$(cat "/proc/$shell/task/$shell/children" | tr -d ' ')"
+kill -KILL "$(tr -d ' ' <"/proc/$shell/task/$shell/children")"
 until_true nothing_left
 ok $? "another's guard: ends when it is to"
 ! has_clone

@@ -101,6 +101,17 @@ else
 	skip "32 bits" "not built"
 fi
 
+# One that hands its system calls to itself keeps what it does with them.
+target "$targets/dispatched"
+if grep -q none "$lines"; then
+	skip "dispatched" "the kernel has no such thing"
+else
+	snap -o "$tmp/snap" "$pid"
+	is "$rc $err" "1 $cannot it hands its system calls to itself (PR_SET_SYSCALL_USER_DISPATCH)" \
+	    "dispatched: refused"
+	unnoticed "$pid" "dispatched: not noticed"
+fi
+
 # One who may suspend seccomp(2) can ask a process that is under it.
 for mode in "" strict; do
 	# shellcheck disable=SC2086 # no argument, or one
