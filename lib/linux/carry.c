@@ -6,12 +6,68 @@
  */
 #include "live.h"
 
+#include <sys/resource.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { CARRY_MOST = 4096 };	/* open files: some 200 ms */
+
+/*
+ * Where in the table of files that are carried along one is or would be, as
+ * its place in the list and 1, or 0.  There must be a table.
+ */
+static size_t *
+carry_slot(const struct live *l, uint64_t dev, uint64_t ino)
+{
+	const struct carry *c;
+	size_t i;
+
+	for (i = (ino ^ dev << 7) & (l->ncarryslot - 1);
+	    l->carryslot[i] != 0; i = (i + 1) & (l->ncarryslot - 1)) {
+		c = &l->carry[l->carryslot[i] - 1];
+		if (c->vma.dev == dev && c->vma.ino == ino)
+			break;
+	}
+	return &l->carryslot[i];
+}
+
+/*
+ * Is a file carried along?
+ */
+static bool
+carry_has(const struct live *l, const struct vma *v)
+{
+	return l->ncarry > 0 && *carry_slot(l, v->dev, v->ino) != 0;
+}
+
+/*
+ * Make room for one more file.
+ */
+static int
+carry_grow(struct live *l)
+{
+	struct carry *c;
+	size_t i, n;
+
+	if (l->ncarry * 2 < l->ncarryslot)
+		return 0;
+	n = l->ncarryslot == 0 ? 16 : l->ncarryslot * 2;
+	if ((c = reallocarray(l->carry, n, sizeof *c)) == NULL)
+		return errstr_set("out of memory");
+	l->carry = c;
+	free(l->carryslot);
+	if ((l->carryslot = calloc(n, sizeof *l->carryslot)) == NULL)
+		return errstr_set("out of memory");
+	l->ncarryslot = n;
+	for (i = 0; i < l->ncarry; i++)
+		*carry_slot(l, c[i].vma.dev, c[i].vma.ino) = i + 1;
+	return 0;
+}
 
 /*
  * A process has a file mapped or open; note it unless that is known.
@@ -21,19 +77,11 @@ carry_note(struct live *l, const struct vma *v, struct source *src,
     const struct stat *st, bool mem)
 {
 	struct carry *c;
-	size_t i;
 
-	for (i = l->ncarry; i-- > 0;)
-		if (l->carry[i].vma.dev == v->dev &&
-		    l->carry[i].vma.ino == v->ino)
-			return 0;
-	if ((l->ncarry & (l->ncarry - 1)) == 0) {
-		c = reallocarray(l->carry, l->ncarry == 0 ? 1 : l->ncarry * 2,
-		    sizeof *c);
-		if (c == NULL)
-			return errstr_set("out of memory");
-		l->carry = c;
-	}
+	if (carry_has(l, v))
+		return 0;
+	if (carry_grow(l) == -1)
+		return -1;
 	c = &l->carry[l->ncarry];
 	c->vma = *v;
 	c->src = src;
@@ -42,6 +90,7 @@ carry_note(struct live *l, const struct vma *v, struct source *src,
 	if ((c->vma.name = strdup(v->name)) == NULL)
 		return errstr_set("out of memory");
 	l->ncarry++;
+	*carry_slot(l, v->dev, v->ino) = l->ncarry;
 	return 0;
 }
 
@@ -127,6 +176,58 @@ carry_freeze(struct live *l, const char *path, int *fd, struct stat *st)
 }
 
 /*
+ * How many files that are open, and not empty, can be carried along: each
+ * takes a descriptor, two where it is frozen, and others need some, too.
+ */
+static size_t
+carry_most(const struct live *l)
+{
+	struct rlimit rl;
+	size_t n;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) == -1)
+		return 0;
+	n = rl.rlim_cur / (l->opts.clone ? 4 : 2);
+	return n < CARRY_MOST ? n : CARRY_MOST;
+}
+
+/*
+ * Say, once, that a file is one too many.
+ */
+static int
+carry_refuse(struct live *l, const struct lproc *p)
+{
+	if (!l->carryfull)
+		live_warn(l, "process %d has too many open files that no name "
+		    "leads to: the contents of %zu are taken, others are "
+		    "missing", p->pid, l->nopened);
+	l->carryfull = true;
+	return errstr_set("too many files are like it");
+}
+
+/*
+ * Make a source of an open file, fd, which is closed.  All that are empty have
+ * the first of them.
+ */
+static struct source *
+carry_source(struct live *l, struct snap *s, const char *name, int fd,
+    const struct stat *st)
+{
+	struct source *src;
+
+	if (st->st_size == 0 && l->empty != NULL) {
+		close(fd);
+		return l->empty;
+	}
+	if ((src = source_file(s, fd, name, KB)) == NULL)
+		return NULL;
+	if (st->st_size == 0)
+		l->empty = src;
+	l->nopened++;
+	return src;
+}
+
+/*
  * Carry along a file that a process has open, by its name below /proc/PID;
  * v tells device, inode and path.
  */
@@ -137,20 +238,21 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 	struct source *src;
 	struct stat st;
 	bool failed, elf;
-	size_t i;
 	int fd;
 
-	for (i = 0; i < l->ncarry; i++)
-		if (l->carry[i].vma.dev == v->dev &&
-		    l->carry[i].vma.ino == v->ino)
-			return 0;
+	if (carry_has(l, v))
+		return 0;
 	if ((fd = file_open(l, p, name, &st, &failed)) == -1)
 		return -1;
+	if (st.st_size > 0 && l->nopened >= carry_most(l)) {
+		close(fd);
+		return carry_refuse(l, p);
+	}
 	elf = st.st_size > 0 && file_iself(fd);
-	if (l->opts.clone && !elf &&
+	if (l->opts.clone && !elf && st.st_size > 0 &&
 	    carry_freeze(l, v->name, &fd, &st) == -1)
 		return -1;
-	if ((src = source_file(s, fd, v->name, KB)) == NULL)
+	if ((src = carry_source(l, s, v->name, fd, &st)) == NULL)
 		return -1;
 	return carry_note(l, v, src, &st, !elf);
 }
@@ -163,6 +265,9 @@ carry_free(struct live *l)
 	for (i = 0; i < l->ncarry; i++)
 		free(l->carry[i].vma.name);
 	free(l->carry);
+	free(l->carryslot);
+	l->carryslot = NULL;
+	l->ncarryslot = 0;
 	l->carry = NULL;
 	l->ncarry = 0;
 }

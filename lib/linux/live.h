@@ -135,6 +135,11 @@ struct live {
 	struct lprocs	 procs;
 	struct carry	*carry;		/* owned; the taker's */
 	size_t		 ncarry;
+	size_t		*carryslot; /* owned; by device and inode: carry.c */
+	size_t		 ncarryslot; /* a power of two; more than ncarry */
+	size_t		 nopened; /* of carry, with a descriptor of ours */
+	bool		 carryfull; /* there are more: that was told */
+	struct source	*empty;	/* borrowed; of a file of no bytes, or NULL */
 	struct files	*files;		/* owned; NULL: not looked at yet */
 	struct otherlink *link;		/* owned; before all was stopped */
 	size_t		 nlink;

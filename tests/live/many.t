@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Processes that have thousands of something are taken all the same, and what
+# is left out is said.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+# Files without names, each with a byte in it, and few descriptors for us.
+cat >"$tmp/memfds.py" <<'EOF'
+import os, sys
+for i in range(900):
+    os.write(os.memfd_create('m%d' % i), b'x')
+print('ready', flush=True)
+sys.stdin.read(1)
+print('report bad 0')
+EOF
+target python3 "$tmp/memfds.py"
+for how in "" -l; do
+	prlimit --nofile=1024:1024 "$BUILD/snap" ${how:+"$how"} \
+	    -o "$tmp/snap" "$pid" 2>"$tmp/err"
+	is "$? $(sed 's/[0-9][0-9]*/N/g' "$tmp/err")" \
+	    "1 snap: process N has too many open files that no name leads to: the contents of N are taken, others are missing" \
+	    "files without names${how:+ ($how)}: said what is left out"
+	"$BUILD/snapls" -c "$tmp/snap" >"$tmp/out" 2>&1
+	ok $? "files without names${how:+ ($how)}: the snapshot is whole" ||
+	    diag <"$tmp/out"
+done
+unnoticed "$pid" "files without names: not noticed"
+
+# Sockets with a packet: one process of ours looks at all of them.
+cat >"$tmp/packets.py" <<'EOF'
+import socket, sys
+pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    for i in range(200)]
+for a, b in pairs:
+    a.send(b'packet')
+print('ready', flush=True)
+sys.stdin.read(1)
+print('report lost', sum(b.recv(9) != b'packet' for a, b in pairs))
+EOF
+target python3 "$tmp/packets.py"
+if strace -qq -e trace=none true 2>/dev/null; then
+	strace -qq -f -e trace=clone,clone3,fork,vfork -o "$tmp/calls" \
+	    "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" "0 " "packets: taken"
+	n=$(grep -cE 'clone|fork' "$tmp/calls")
+	ok $((n > 9)) "packets: no process for each" || echo "# $n"
+else
+	skip "packets" "strace does not run"
+fi
+unnoticed "$pid" "packets: they are still there"
+finish
