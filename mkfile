@@ -9,9 +9,9 @@ LIBSRC=lib/beneath.c lib/buf.c lib/builder.c lib/carried.c lib/clock.c \
 	lib/gziptable.c lib/image.c lib/imageread.c lib/index.c lib/input.c \
 	lib/judge.c lib/name.c lib/newfile.c lib/nothing.c lib/outdir.c \
 	lib/outname.c lib/output.c lib/pages.c lib/plan.c lib/program.c \
-	lib/progress.c lib/regular.c lib/sharing.c lib/snap.c lib/source.c \
-	lib/space.c lib/spool.c lib/sums.c lib/totals.c lib/view.c lib/vma.c \
-	lib/vmaedit.c
+	lib/progress.c lib/room.c lib/regular.c lib/sharing.c lib/snap.c \
+	lib/source.c lib/space.c lib/spool.c lib/sums.c lib/totals.c \
+	lib/view.c lib/vma.c lib/vmaedit.c
 
 FMTSRC=fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \

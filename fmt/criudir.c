@@ -3,6 +3,7 @@
  * are read as such, and all others travel with the first one.
  */
 #include "criuread.h"
+#include "snap6.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -133,6 +134,12 @@ criudir_slurp(struct criureader *r, const char *name, struct buf *b)
 
 	if (imgdir_input(r->images, name, &in) != 1)
 		return -1;
+	if (in->size > SNAP6_DATA || in->size > input_room(in)) {
+		errstr_set("%s: %ju bytes: too large an image to be carried "
+		    "along", in->name, (uintmax_t)in->size);
+		input_close(in);
+		return -1;
+	}
 	while ((n = input_fill(in, 1)) > 0 && !b->failed) {
 		buf_add(b, in->buf + in->start, n);
 		input_skip(in, n);

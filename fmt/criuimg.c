@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MESSAGE_MOST = 256 * 1024 * KB };	/* bytes */
+
 /*
  * Set the error string for what is wrong with an image: its name and the
  * entry, counted from 1, come before.  -1.
@@ -97,6 +99,8 @@ criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
 	if ((p = input_peek(im->in, 4)) == NULL)
 		return criuimg_error(im, "the image ends in its length");
 	len = (uint32_t)num_get(p, 4);
+	if (len > MESSAGE_MOST || len > input_room(im->in))
+		return criuimg_error(im, "a message of %u bytes", len);
 	if ((p = input_peek(im->in, 4 + (size_t)len)) == NULL)
 		return criuimg_error(im, "%u bytes, but the image ends after "
 		    "%zu of them", len, im->in->end - im->in->start - 4);

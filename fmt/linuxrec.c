@@ -21,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FILES_MOST = 1 << 22 };	/* in one record */
+
 /*
  * Begin a record for a machine type, in Plan 9's words ("amd64").
  */
@@ -289,6 +291,9 @@ linuxrec_open(struct linuxrec *r, const struct file *rec)
 		return errstr_set("proc: byte 0: not \"linux CPUTYPE 1\"");
 	cap = 0;
 	for (off = (size_t)(nl - rec->data) + 1; off < rec->len; off += used) {
+		if (r->n >= FILES_MOST)
+			return errstr_set("proc: more than %d files",
+			    FILES_MOST);
 		if (r->n == cap) {
 			cap = cap == 0 ? 32 : cap + cap / 2;
 			p = reallocarray(r->at, cap, sizeof *p);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MISSING_MOST = 1 << 21 };	/* ranges of an image */
+
 /*
  * Whose thread a process is: a decimal number and a newline.
  */
@@ -62,6 +64,9 @@ missing_apply(struct image *im, const char *name,
 	size_t off, n;
 
 	for (off = 0; off < f->len; off += n + 1) {
+		if (im->nmissing >= MISSING_MOST)
+			return errstr_set("proc: %s: more than %d ranges",
+			    name, MISSING_MOST);
 		for (n = 0; off + n < f->len && f->data[off + n] != '\n'; n++)
 			continue;
 		snprintf(line, sizeof line, "%.*s", (int)(n < 127 ? n : 127),

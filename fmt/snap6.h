@@ -40,7 +40,8 @@ enum {
 	SNAP6_NUMMOST = 22,	/* and at the most */
 	SNAP6_LOWDIGITS = 8,	/* of a number, put together: num_low */
 	SNAP6_LOW = 100000000,	/* 10^SNAP6_LOWDIGITS */
-	SNAP6_LINE = 8192	/* bytes of a header line, at most */
+	SNAP6_LINE = 8192,	/* bytes of a header line, at most */
+	SNAP6_DATA = 1 << 30	/* bytes of data in a record, at most */
 };
 
 /* snap6num.c */

@@ -67,7 +67,8 @@ index_segment(struct ixreader *x, struct image *im)
 		return -1;
 	if (len / KB > x->r->trailer.bytes - x->at)
 		return errstr_set("a segment of %" PRIu64 " bytes", len);
-	if ((s = segment_new(base, len)) == NULL)
+	if (reader_hold(x->r, HELD_SEGMENT) == -1 ||
+	    (s = segment_new(base, len)) == NULL)
 		return -1;
 	if (index_pages(x, s) == -1) {
 		segment_free(s);

@@ -181,6 +181,8 @@ read_bytes(struct reader *r, struct buf *b, uint64_t n)
 			return reader_short(r, "data");
 		if (have > n)
 			have = (size_t)n;
+		if (reader_hold(r, have) == -1)
+			return -1;
 		buf_add(b, r->in->buf + r->in->start, have);
 		if (buf_check(b) == -1)
 			return -1;
@@ -199,4 +201,18 @@ reader_rest(const struct reader *r)
 	if (r->in->size == UINT64_MAX)
 		return UINT64_MAX;
 	return r->in->size > r->in->pos ? r->in->size - r->in->pos : 0;
+}
+
+/*
+ * So many bytes of memory are taken by what the stream tells of: is that too
+ * much for what it really has?
+ */
+int
+reader_hold(struct reader *r, uint64_t n)
+{
+	r->held += n;
+	if (r->held <= input_room(r->in))
+		return 0;
+	return errstr_set("it would take %" PRIu64 " megabytes of memory, too "
+	    "much for so small a file", r->held / (KB * KB));
 }

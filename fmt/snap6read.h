@@ -10,6 +10,12 @@
 
 #include "trailer.h"
 
+enum {
+	HELD_RECORD = 128,	/* bytes of memory, but for the data */
+	HELD_PROC = 384,
+	HELD_SEGMENT = 288	/* with its pieces of the view */
+};
+
 struct damage {			/* which megabytes of a stream are damaged */
 	bool		*bad;	/* owned; NULL: none */
 	uint64_t	 n;
@@ -42,6 +48,7 @@ struct reader {
 	void		(*warn)(void *, const char *);
 	void		*arg;	/* warn's */
 	char		 last[128]; /* the last whole record, for messages */
+	uint64_t	 held;	/* bytes of memory that are taken */
 	uint64_t	 at;	/* the byte that a message is about */
 	bool		 cut;	/* the stream ended too early */
 };
@@ -53,6 +60,7 @@ int		 read_num(struct reader *, const char *, uint64_t *);
 int		 read_line(struct reader *, const char *, size_t, char,
 		    char [SNAP6_LINE]);
 int		 read_bytes(struct reader *, struct buf *, uint64_t);
+int		 reader_hold(struct reader *, uint64_t);
 
 /* snap6rec.c */
 int		 read_head(struct reader *, uint64_t *, char [SNAP6_LINE]);

@@ -46,6 +46,9 @@ read_body(struct reader *r, struct buf *b)
 		return errstr_set("length: %" PRIu64 " bytes, but only %"
 		    PRIu64 " are left", len, reader_rest(r));
 	}
+	if (len > SNAP6_DATA)
+		return errstr_set("length: %" PRIu64 " bytes, more than %d",
+		    len, SNAP6_DATA);
 	return read_bytes(r, b, len);
 }
 
@@ -61,7 +64,7 @@ read_data(struct reader *r, const char *name)
 		errstr_set("more than %d types of records", FILES_MOST);
 		goto fail;
 	}
-	if (read_body(r, &b) == -1)
+	if (reader_hold(r, HELD_RECORD) == -1 || read_body(r, &b) == -1)
 		goto fail;
 	if (trailer_ends(b.data, b.len) && input_fill(r->in, 1) == 0) {
 		errstr_set("it ends as a trailer does, but does not begin as "
@@ -190,8 +193,11 @@ read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
 int
 reader_proc(struct reader *r, uint64_t pid)
 {
-	if ((r->proc = snap_find(r->snap, pid)) == NULL)
-		r->proc = snap_add(r->snap, pid);
+	if ((r->proc = snap_find(r->snap, pid)) != NULL)
+		return 0;
+	if (reader_hold(r, HELD_PROC) == -1)
+		return -1;
+	r->proc = snap_add(r->snap, pid);
 	return r->proc == NULL ? -1 : 0;
 }
 

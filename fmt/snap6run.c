@@ -173,10 +173,13 @@ run_same(struct ixreader *x, struct segment *s, uint64_t n)
 int
 index_pages(struct ixreader *x, struct segment *s)
 {
+	size_t cap, rawcap;
 	uint64_t v, n;
 	int rc;
 
 	while (s->kb < segment_kb(s)) {
+		cap = s->cap;
+		rawcap = x->cap;
 		if (get_num(x, &v) == -1)
 			return -1;
 		n = v >> 2;
@@ -191,6 +194,10 @@ index_pages(struct ixreader *x, struct segment *s)
 			rc = run_same(x, s, n);
 		else
 			rc = errstr_set("a run of unknown pages");
+		if (rc == 0 && (s->cap > cap || x->cap > rawcap))
+			rc = reader_hold(x->r, (s->cap - cap) *
+			    sizeof *s->ext + (x->cap - rawcap) *
+			    sizeof *x->raw);
 		if (rc == -1)
 			return -1;
 	}

@@ -203,10 +203,12 @@ read_pages(struct reader *r)
 	struct segment *s = r->seg;
 	const uint8_t *p;
 	uint64_t at;
+	size_t cap;
 	int rc;
 
 	while (s->kb < segment_kb(s)) {
 		at = r->in->pos;
+		cap = s->cap;
 		if ((p = input_peek(r->in, 1)) == NULL)
 			rc = reader_short(r, "page");
 		else if (*p == 'r')
@@ -218,6 +220,8 @@ read_pages(struct reader *r)
 		else
 			rc = errstr_set("byte 0x%02x where r, z, m or t "
 			    "belongs", *p);
+		if (rc == 0 && s->cap > cap)
+			rc = reader_hold(r, (s->cap - cap) * sizeof *s->ext);
 		if (rc == -1) {
 			if (!r->cut)
 				r->at = at;
@@ -247,7 +251,8 @@ read_segment(struct reader *r, struct image *im)
 		    "but only %" PRIu64 " of the stream are left", len,
 		    reader_rest(r));
 	}
-	if ((r->seg = segment_new(base, len)) == NULL)
+	if (reader_hold(r, HELD_SEGMENT) == -1 ||
+	    (r->seg = segment_new(base, len)) == NULL)
 		return -1;
 	r->image = im;
 	r->memend = base + len;

@@ -235,6 +235,11 @@ write_files(struct snap6 *w)
 	if (p->pid == 0 && f != NULL && trailer_begins(f->data, f->len))
 		return errstr_set("process 0: proc: it would be taken for a "
 		    "trailer");
+	for (i = 0; i < p->nfile; i++)
+		if (p->file[i].len > SNAP6_DATA)
+			return errstr_set("process %" PRIu64 ": %s: %zu bytes,"
+			    " more than a record has", p->pid, p->file[i].name,
+			    p->file[i].len);
 	for (k = 0; k < F_MAX; k++)
 		if ((f = proc_file(p, snap6_field[k])) != NULL)
 			write_data(w, f);

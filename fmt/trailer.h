@@ -97,6 +97,7 @@ enum trailer_kind {		/* a record that begins as a trailer */
 };
 
 enum trailer_kind trailer_here(struct input *);
+uint64_t	 trailer_most(const struct input *, uint64_t);
 bool		 trailer_begins(const uint8_t *, size_t);
 bool		 trailer_ends(const uint8_t *, size_t);
 int		 trailer_take(struct trailer *, const struct buf *, uint64_t);

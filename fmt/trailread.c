@@ -173,6 +173,19 @@ trailer_take(struct trailer *t, const struct buf *b, uint64_t pos)
 }
 
 /*
+ * How many bytes a trailer that begins at byte pos of a stream has at most.
+ */
+uint64_t
+trailer_most(const struct input *in, uint64_t pos)
+{
+	uint64_t most, room;
+
+	most = pos / 100 + pos / SUM_BYTES * 8 + FIXED;
+	room = input_room(in);
+	return most < room ? most : room;
+}
+
+/*
  * Read the rest of a stream as a trailer: 1, or 0 if it is none.
  */
 static int
@@ -184,7 +197,7 @@ trailer_read(struct trailer *t, struct input *in)
 	int rc;
 
 	pos = in->pos;
-	most = pos / 100 + pos / SUM_BYTES * 8 + FIXED;
+	most = trailer_most(in, pos);
 	rc = 0;
 	while (rc == 0 && b.len <= most && (n = input_fill(in, 1)) > 0) {
 		buf_add(&b, in->buf + in->start, n);

@@ -11,18 +11,32 @@
 #include <stdlib.h>
 
 /*
- * Read the record, as it stands, header and all.
+ * Read the record, as it stands, header and all; of one that is too large for
+ * a trailer, the header alone.
  */
 static int
 trailer_bytes(struct reader *r, struct buf *b)
 {
 	const uint8_t *p;
+	uint64_t len, pos;
+	size_t n;
 
+	pos = r->in->pos;
 	if ((p = input_peek(r->in, TRAILER_HEAD + SNAP6_NUM)) == NULL)
 		return reader_short(r, "record header");
 	buf_add(b, p, TRAILER_HEAD + SNAP6_NUM);
 	input_skip(r->in, TRAILER_HEAD);
-	return read_body(r, b);
+	if (read_num(r, "length", &len) == -1)
+		return -1;
+	if (len <= trailer_most(r->in, pos))
+		return read_bytes(r, b, len);
+	for (; len > 0; len -= n) {
+		if ((n = input_fill(r->in, 1)) == 0)
+			return reader_short(r, "data");
+		n = n < len ? n : (size_t)len;
+		input_skip(r->in, n);
+	}
+	return 0;
 }
 
 /*

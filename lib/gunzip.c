@@ -259,3 +259,12 @@ gunzip_read(struct gunzip *g, void *buf, size_t n)
 	g->failed = true;
 	return -1;
 }
+
+/*
+ * How many bytes of the compressed stream have been read.
+ */
+uint64_t
+gunzip_taken(const struct gunzip *g)
+{
+	return g->at;
+}

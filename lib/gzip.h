@@ -49,6 +49,10 @@ struct gunzip;
 struct gunzip	*gunzip_new(int, uint8_t *, size_t, size_t, bool);
 void		 gunzip_free(struct gunzip *);
 ssize_t		 gunzip_read(struct gunzip *, void *, size_t);
+uint64_t	 gunzip_taken(const struct gunzip *);
+
+/* room.c */
+uint64_t	 room_real(int, const struct stat *, off_t);
 
 /* gziptable.c */
 struct gziptable {

@@ -72,9 +72,10 @@ input_fd(const char *name, int fd)
 		goto fail;
 	}
 	in->st = st;
-	in->size = in->most = UINT64_MAX;
+	in->size = in->most = in->real = UINT64_MAX;
 	if (S_ISREG(st.st_mode)) {
 		in->origin = lseek(in->fd, 0, SEEK_CUR);
+		in->real = room_real(in->fd, &st, in->origin);
 		in->size = st.st_size < in->origin ? 0 :
 		    (uint64_t)(st.st_size - in->origin);
 		(void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -107,7 +108,7 @@ input_memory(const char *name, const void *data, size_t len)
 	in->fd = -1;
 	in->cap = len + 1;
 	in->end = len;
-	in->size = len;
+	in->size = in->real = len;
 	in->most = UINT64_MAX;
 	in->eof = true;
 	return in;

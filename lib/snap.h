@@ -584,6 +584,7 @@ struct input {
 	size_t		 end;
 	uint64_t	 pos;	/* of buf[start] in the stream */
 	uint64_t	 size;	/* of the stream, or UINT64_MAX: a pipe */
+	uint64_t	 real;	/* bytes of the file on disk, or UINT64_MAX */
 	off_t		 origin; /* of the stream in a regular file */
 	struct stat	 st;	/* when it was opened */
 	bool		 eof;
@@ -613,6 +614,7 @@ int		 input_widen(struct input *, uint64_t);
 void		 input_cut(struct input *, uint64_t);
 int		 input_spool(struct input *);
 void		 input_sum(struct input *, struct sums *);
+uint64_t	 input_room(const struct input *);
 
 /*
  * Streams out: output.c, and gzipout.c, which compresses.  A file appears

@@ -157,6 +157,7 @@ input_spool(struct input *in)
 		errstr_sys("spool");
 		goto fail;
 	}
+	in->real = in->gunzip != NULL ? gunzip_taken(in->gunzip) : size;
 	gunzip_free(in->gunzip);
 	in->gunzip = NULL;
 	close(in->fd);

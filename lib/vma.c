@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAPPINGS_MOST = 1 << 21 };	/* of one process */
+
 /*
  * The VmFlags that tell more than the permissions do.
  */
@@ -103,7 +105,9 @@ vmas_parse(struct vmas *l, const void *text, size_t len)
 		if ((line = strndup(s, (size_t)(nl - s))) == NULL)
 			return errstr_set("out of memory");
 		if ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'f')) {
-			rc = vma_parse(line, &v);
+			rc = l->n >= MAPPINGS_MOST ? errstr_set("maps: more "
+			    "than %d mappings", MAPPINGS_MOST) :
+			    vma_parse(line, &v);
 			if (rc == 0 && (rc = vmas_add(l, &v)) == -1)
 				free(v.name);
 		} else if (strncmp(s, "VmFlags:", 8) == 0 && l->n > 0)

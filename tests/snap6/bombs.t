@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Small files that tell of much: they end with a sentence, in little memory.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+if nm -D "$BUILD/snapls" 2>/dev/null | grep -q __asan_init; then
+	echo "1..0 # SKIP the address sanitizer takes all memory there is"
+	exit 0
+fi
+
+# A process 1 with one thing over and over: head, what repeats, how often.
+bomb() {
+	python3 - "$@" <<-'END'
+	import sys, zlib
+	out = zlib.compressobj(1, zlib.DEFLATED, 31)
+	def put(b):
+	    sys.stdout.buffer.write(out.compress(b))
+	head, unit, n = (a.encode().decode('unicode_escape').encode('latin-1')
+	                 for a in sys.argv[1:])
+	put(b'process snapshot 1 root@x amd64 1 "Linux 6"\n' + head)
+	for _ in range(int(n) // 1000):
+	    put(unit * 1000)
+	sys.stdout.buffer.write(out.flush())
+	END
+}
+
+# Within 700 megabytes, from a pipe and from a file: what those say who read
+# it.
+refused() {
+	local c want=$1 what=$2
+
+	shift 2
+	for c in "$@"; do
+		(
+			ulimit -d 700000
+			# shellcheck disable=SC2086
+			timeout 60 "$BUILD"/$c "$tmp/bomb"
+		) >/dev/null 2>"$tmp/err"
+		is "$? $(grep -c "$want" "$tmp/err")" "1 1" "$what: $c"
+	done
+	(
+		ulimit -d 700000
+		timeout 60 "$BUILD/snapcat" - <"$tmp/fifo"
+	) >/dev/null 2>"$tmp/err" &
+	cat "$tmp/bomb" >"$tmp/fifo" 2>/dev/null
+	wait $!
+	is "$? $(grep -c "$want" "$tmp/err")" "1 1" "$what: from a pipe"
+}
+
+mkfifo "$tmp/fifo"
+memory='it would take [0-9]* megabytes of memory'
+bomb '          1 mem\n   20000000 ' '       4096        1024 z' 4000000 \
+    >"$tmp/bomb"
+refused "$memory" "segments" "snapls -l" "snapls -c" snapcat snapcore \
+    "procmap -p 1 -M"
+bomb '          1 x\n  800000000 ' '\0\0\0\0\0\0\0\0' 100000000 >"$tmp/bomb"
+refused "$memory" "a record" "snapls -l"
+bomb '          1 mem\n          1        4096 30000000000 rrrrr'"$(
+    printf '%1019s' '')z" 'm          1        4096 z' 12000000 >"$tmp/bomb"
+refused "$memory" "references" "snapls -l"
+bomb '          1 x\n 2000000000 ' '\0' 1000 >"$tmp/bomb"
+refused "2000000000 bytes, more than 1073741824" "a record of two gigabytes" \
+    "snapls -l"
+finish
