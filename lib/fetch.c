@@ -218,12 +218,12 @@ static void
 fetcher_start(struct fetcher *f)
 {
 	sigset_t all, old;
-	long n;
+	int n;
 
-	n = sysconf(_SC_NPROCESSORS_ONLN);
+	n = program_processors();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (f->nthread < THREADS && (long)f->nthread < n - 1) {
+	while (f->nthread < THREADS && (int)f->nthread < n - 1) {
 		if (pthread_create(&f->thread[f->nthread], NULL, fetcher_work,
 		    f) != 0)
 			break;

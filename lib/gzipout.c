@@ -53,21 +53,6 @@ struct gzipout {
 	pthread_cond_t	 done;
 };
 
-/*
- * How many processors this process may use.
- */
-static int
-processors(void)
-{
-	cpu_set_t set;
-	long n;
-
-	if (sched_getaffinity(0, sizeof set, &set) == 0)
-		return CPU_COUNT(&set);
-	n = sysconf(_SC_NPROCESSORS_ONLN);
-	return n < 1 ? 1 : (int)n;
-}
-
 static void *
 packer_work(void *arg)
 {
@@ -123,7 +108,7 @@ gzipout_new(int threads, int (*write)(void *, const void *, size_t),
 	struct gzipout *g;
 	size_t n;
 
-	n = (size_t)(threads > 0 ? threads : processors());
+	n = (size_t)(threads > 0 ? threads : program_processors());
 	if (n > THREADS)
 		n = THREADS;
 	if ((g = calloc(1, sizeof *g)) == NULL)

@@ -648,6 +648,7 @@ void		 output_cleanup(void);
  */
 void		 program_descriptors(void);
 void		 program_files(void);
+int		 program_processors(void);
 double		 program_seconds(const char *);
 const char	*program_outfile(char *const [], int, const char *);
 void		 program_signals(void);
