@@ -89,7 +89,8 @@ M32 = -m32 $(ALONE)
 BITS32 = $(shell echo 'void _start(void) { }' | $(CC) $(M32) -o /dev/null \
 	-x c - 2>/dev/null && echo bits32)
 NOLIBC = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),nolibc)
-FUZZ = snap6 linuxrec core criu native gzip trailer
+FUZZ = snap6 linuxrec core criu native gzip trailer fstree sysroot space \
+	pages merge elfsym salvage unload svg
 FUZZTIME = 120
 FRESH =
 BENCH = bare heap pack pause
@@ -111,6 +112,7 @@ HARDEN = -fstack-protector-strong -fPIE
 LINK = -pie -Wl,-z,relro,-z,now
 LIBS = $(shell pkg-config --libs $(PKGS)) -pthread
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZFLAGS = $(SANITIZE) -fsanitize=fuzzer-no-link
 
 LIBOBJ = $(LIBSRC:%.c=$O/%.o) $(FMTSRC:%.c=$O/%.o) $(LINUXSRC:%.c=$O/%.o)
 # made of fmt/criu.proto
@@ -160,11 +162,13 @@ $O/tests/unit/%: tests/unit/%.c tests/unit/util.c tests/unit/util.h $O/libsnap.a
 $O/tests/unit/t_collide: tests/unit/t_dedup.c
 
 # a fuzz target without a fuzzer replays the files it is given
-$O/tests/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h tests/fuzz/fuzz_snap.h \
-    $O/libsnap.a
+$O/tests/fuzz/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $O/libsnap.a
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -pthread -o $@ $< \
-	    $O/libsnap.a $(LIBS)
+	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) $(FUZZER) -pthread -o $@ $< \
+	    $(filter %.o,$^) $O/libsnap.a $(LIBS)
+
+$O/tests/fuzz/space $O/tests/fuzz/svg: $(filter-out %/procmap.o, \
+	$(call progobj,procmap))
 
 $O/tests/targets/bits32: tests/targets/bits32.c
 	@mkdir -p $(@D)
@@ -193,13 +197,12 @@ $O/tests/snap6/dump: tests/snap6/dump.c $O/libsnap.a
 tests: all $O/tests/snap6/dump $(UNIT:%=$O/tests/unit/%) \
 	$(FUZZ:%=$O/tests/fuzz/%) $(TARGET:%=$O/tests/targets/%)
 
-# minutes of fuzzing: make fuzz FUZZTIME=seconds, for each target
-fuzz: $(PB).c
-	@$(foreach f,$(FUZZ),mkdir -p $O/fuzz/$f && clang -std=c11 -DLIBFUZZER \
-	    $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \
-	    -o $O/fuzz/fuzz_$f tests/fuzz/fuzz_$f.c $(LIBSRC) $(FMTSRC) \
-	    $(PB).c $(LIBS) && $O/fuzz/fuzz_$f -max_total_time=$(FUZZTIME) \
-	    -artifact_prefix=$O/fuzz/ $O/fuzz/$f tests/fuzz/corpus/$f &&) true
+# the targets of FUZZ under libFuzzer, one after the other
+fuzz:
+	@tests/setup fuzz
+	@$(MAKE) -s O=$O-fuzz CC=clang WARN=-w CFLAGS='$(FUZZFLAGS)' \
+	    FUZZER='-DLIBFUZZER -fsanitize=fuzzer' $(FUZZ:%=$O-fuzz/tests/fuzz/%)
+	@BUILD=$O-fuzz FUZZTIME=$(FUZZTIME) tests/fuzz/run $(FUZZ)
 
 demo:
 	@tests/setup build
@@ -266,7 +269,8 @@ help:
 	@echo 'fresh    demo and some of the tests on a fresh Debian; all: FRESH=-a'
 	@echo 'asan     every test, with AddressSanitizer and UBSan'
 	@echo 'lint     what can be said about the sources without running them'
-	@echo 'fuzz     the readers, FUZZTIME=$(FUZZTIME) seconds each (clang)'
+	@echo 'fuzz     hostile input, FUZZTIME=$(FUZZTIME) seconds for each target;'
+	@echo '         some only: FUZZ="fstree merge" (needs clang)'
 	@echo 'bench    speed, beside that of others in the same run'
 	@echo 'cover    how much of the library the tests reach'
 	@echo 'install  to PREFIX ($(PREFIX)), below DESTDIR'

@@ -2,6 +2,17 @@
  * What fuzz targets share.  With -DLIBFUZZER a target is driven by
  * libFuzzer; without, it is a program that replays the files it is given
  * and speaks TAP.
+ *
+ *	make fuzz				all, FUZZTIME seconds each
+ *	make fuzz FUZZTIME=600 FUZZ="fstree svg" some, for longer
+ *	build/tests/fuzz/fstree FILE ...	replay, as tests/fuzz.t does
+ *	build-fuzz/tests/fuzz/fstree FILE	the same with sanitizers
+ *
+ * A target is fuzz_NAME.c; its corpus is corpus/NAME, in which what was found
+ * stays.  cores.py and streams.py make inputs to begin with.  Where bytes
+ * changed at random do not get through, a target has a mutator: that of
+ * snap(6) streams is fuzz_items.h, of CRIU images fuzz_proto.h, of texts and
+ * binary structures fuzz_mutate.h.
  */
 #ifndef FUZZ_H
 #define FUZZ_H

@@ -5,6 +5,17 @@
  */
 #include "fuzz_snap.h"
 
+#ifdef LIBFUZZER
+#include "fuzz_mutate.h"
+
+size_t
+LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
+{
+	mutate_seed(seed);
+	return mutate_binary(p, n, max);
+}
+#endif
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

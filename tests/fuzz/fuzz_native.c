@@ -31,6 +31,61 @@ static const char *const name[] = { "stat", "status", "comm", "personality",
 
 enum { NAMES = sizeof name / sizeof *name, FIRST = NAMES - 4 };
 
+#ifdef LIBFUZZER
+#include "fuzz_mutate.h"
+
+/*
+ * Where the item at a place ends, and in *at where what it has begins.
+ */
+static size_t
+item_end(const uint8_t *p, size_t n, size_t *at)
+{
+	uint8_t what = p[*at];
+	size_t len;
+
+	if (what == NEXT || what == PAGES)
+		return *at += what == NEXT ? 1 : 10;
+	*at += what % NAMES >= FIRST ? 4 : 3;
+	if (*at > n)
+		return *at;
+	len = p[*at - 2] | (size_t)p[*at - 1] << 8;
+	return *at + len;
+}
+
+/*
+ * Change what is in an item.
+ */
+size_t
+LLVMFuzzerCustomMutator(uint8_t *p, size_t n, size_t max, unsigned int seed)
+{
+	size_t at = 0, end, k, len, got, room;
+	uint8_t *s;
+
+	mutate_seed(seed);
+	for (end = k = 0; end < n && k < ITEMS; k++)
+		end = item_end(p, n, &end);
+	if (k == 0 || mutate_pick(8) == 0)
+		return LLVMFuzzerMutate(p, n, max);
+	for (end = 0, k = mutate_pick(k) + 1; k > 0; k--) {
+		at = end;
+		end = item_end(p, n, &at);
+	}
+	if (at >= end || end > n)
+		return LLVMFuzzerMutate(p, n, max);
+	len = end - at;
+	room = len + 256 < 0xffff ? len + 256 : 0xffff;
+	if (n - len + room > max || (s = malloc(room)) == NULL)
+		return n;
+	memcpy(s, p + at, len);
+	got = mutate_pick(4) == 0 ? mutate_binary(s, len, room) :
+	    mutate_text(s, len, room);
+	n = mutate_put(p, n, max, at, end, s, got);
+	num_put(p + at - 2, got, 2);
+	free(s);
+	return n;
+}
+#endif
+
 static char out[64];
 
 struct reading {

@@ -53,6 +53,59 @@ read_pipe(const uint8_t *data, size_t n)
 }
 
 /*
+ * Where the second of two streams begins that follow one another; n: there is
+ * but one.
+ */
+static __attribute__((unused)) size_t
+stream_cut(const uint8_t *data, size_t n)
+{
+	static const char magic[] = "process snapshot ";
+	const uint8_t *p;
+
+	if (n < sizeof magic)
+		return n;
+	p = memmem(data + 1, n - 1, magic, sizeof magic - 1);
+	return p == NULL ? n : (size_t)(p - data);
+}
+
+/*
+ * Read a stream, or two that follow one another; NULL where there is none, or
+ * it is none.
+ */
+static __attribute__((unused)) void
+read_two(const uint8_t *data, size_t n, struct snap *s[2])
+{
+	size_t cut = stream_cut(data, n);
+
+	s[0] = read_fd(memory_file(data, cut), NULL);
+	s[1] = cut == n ? NULL : read_fd(memory_file(data + cut, n - cut),
+	    NULL);
+}
+
+/*
+ * Let standard output be a descriptor; what it was is returned, and standard
+ * output again by output_back.
+ */
+static int
+output_to(int fd)
+{
+	int save;
+
+	fflush(stdout);
+	MUST((save = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) != -1);
+	MUST(dup2(fd, STDOUT_FILENO) != -1);
+	return save;
+}
+
+static void
+output_back(int save)
+{
+	fflush(stdout);
+	MUST(dup2(save, STDOUT_FILENO) != -1);
+	close(save);
+}
+
+/*
  * A number that is different for different images.
  */
 static uint64_t
@@ -157,15 +210,12 @@ write_back(struct snap *s)
 	struct output *out;
 	int fd, save;
 
-	fflush(stdout);
 	fd = memory_file("", 0);
-	MUST((save = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) != -1);
-	MUST(dup2(fd, STDOUT_FILENO) != -1);
+	save = output_to(fd);
 	MUST((out = output_open(NULL)) != NULL);
 	MUST(snap6_write(s, out, NULL, NULL) == 0);
 	MUST(output_commit(out) == 0);
-	dup2(save, STDOUT_FILENO);
-	close(save);
+	output_back(save);
 	return fd;
 }
 

@@ -5,6 +5,10 @@
  */
 #include "fuzz_snap.h"
 
+#ifdef LIBFUZZER
+#include "fuzz_items.h"
+#endif
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
