@@ -252,12 +252,31 @@ missing_cmp(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+/*
+ * Let what is missing ascend without overlaps: of two reasons for an address
+ * that of the range that begins first remains.
+ */
 void
 image_sortmissing(struct image *im)
 {
-	if (im != NULL && im->nmissing > 1)
-		qsort(im->missing, im->nmissing, sizeof *im->missing,
-		    missing_cmp);
+	struct missing *m;
+	uint64_t end;
+	size_t i, n;
+
+	if (im == NULL || im->nmissing < 2)
+		return;
+	qsort(im->missing, im->nmissing, sizeof *im->missing, missing_cmp);
+	end = im->missing[0].end;
+	for (i = n = 1; i < im->nmissing; i++) {
+		m = &im->missing[i];
+		if (m->end <= end)
+			continue;
+		if (m->start < end)
+			m->start = end;
+		end = m->end;
+		im->missing[n++] = *m;
+	}
+	im->nmissing = n;
 }
 
 /*

@@ -361,6 +361,7 @@ test_missing(void **state)
 		{ 0x1000, 0x3000, "secret" },
 		{ 0x3000, 0x4000, "guard" },
 		{ 0x5000, 0x6000, "guard" },
+		{ 0x6000, 0x7000, "secret" },
 		{ 0x8000, 0x9000, "a reason that is much t" },
 	};
 	struct image *im;
@@ -373,9 +374,12 @@ test_missing(void **state)
 	image_miss(im, 0x1000, 0x2000, "secret");
 	image_miss(im, 0x2000, 0x3000, "secret");
 	image_miss(im, 0x3000, 0x4000, "guard");
-	assert_int_equal(im->nmissing, 4);
+	image_miss(im, 0x5800, 0x7000, "secret");
+	image_miss(im, 0x8100, 0x8200, "guard");
+	assert_int_equal(im->nmissing, 6);
 	image_sortmissing(im);
-	for (i = 0; i < 4; i++) {
+	assert_int_equal(im->nmissing, 5);
+	for (i = 0; i < 5; i++) {
 		assert_int_equal(im->missing[i].start, want[i].start);
 		assert_int_equal(im->missing[i].end, want[i].end);
 		assert_string_equal(im->missing[i].reason, want[i].reason);
