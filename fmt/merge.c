@@ -147,25 +147,22 @@ text_same(struct image *a, struct image *b)
 }
 
 /*
- * A device that no file of both has.
+ * The first of the devices that no file of both has, by its minor number.
  */
-static uint64_t
-merge_device(const struct merge *m)
+static void
+merge_minor(struct merge *m)
 {
 	const struct snap *s[2] = { m->a, m->b };
 	const struct carried *c;
-	unsigned int minor_no;
 	size_t i, k;
 
-	minor_no = 0;
 	for (k = 0; k < 2; k++)
 		for (i = 0; i < s[k]->nproc; i++) {
 			c = s[k]->proc[i]->carried;
 			if (c != NULL && major(c->dev) == DEV_MAJOR &&
-			    minor(c->dev) >= minor_no)
-				minor_no = minor(c->dev) + 1;
+			    minor(c->dev) >= m->minor_no)
+				m->minor_no = minor(c->dev) + 1;
 		}
-	return makedev(DEV_MAJOR, minor_no);
 }
 
 /*
@@ -193,7 +190,7 @@ merge_carried(struct merge *m, size_t i)
 	d->dev = c->dev;
 	d->ino = c->ino;
 	d->path = c->path;
-	d->to = merge_device(m);
+	d->to = makedev(DEV_MAJOR, m->minor_no++);
 	c->dev = d->to;
 	return 0;
 }
@@ -275,11 +272,13 @@ snap_merge(struct snap *a, struct snap *b)
 	if (sscanf(b->header, "%*s %*s %*s %*s %15s", m.cputype) != 1)
 		strlcpy(m.cputype, "unknown", sizeof m.cputype);
 	merge_free(&m);
+	merge_minor(&m);
 	for (i = 0; i < b->nproc && rc == 0; i++) {
 		m.keep[i] = true;
 		if (b->proc[i]->carried != NULL)
 			rc = merge_carried(&m, i);
 	}
+	merge_sort(&m);
 	for (i = 0; i < b->nproc && rc == 0; i++)
 		if (m.keep[i])
 			rc = merge_proc(&m, b->proc[i]);

@@ -32,6 +32,7 @@ struct merge {
 	uint64_t	 part;	/* and to those of its parts */
 	uint64_t	 next;	/* number for a process, and */
 	uint64_t	 nextfile; /* for a file that is carried along */
+	unsigned int	 minor_no; /* of the next device that none has */
 	char		 cputype[16]; /* of b */
 };
 
@@ -41,6 +42,7 @@ uint64_t	 merge_pid(const struct merge *, uint64_t);
 /* mergerec.c */
 bool		 recfile_number(const struct recfile *, const char *,
 		    uint64_t *);
+void		 merge_sort(struct merge *);
 bool		 recfile_part(const struct recfile *, uint64_t *);
 int		 merge_edit(void *, const struct recfile *, char *, size_t,
 		    struct buf *);

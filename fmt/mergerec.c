@@ -104,24 +104,67 @@ word_dev(const char *s, size_t n, uint64_t *dev)
 }
 
 /*
- * The file that is to have another device, by its present one and inode, or,
- * where nothing is known of these (both 0), by its path, of n bytes; or NULL.
+ * Compare a file that is to have another device with one of a path of n bytes:
+ * by device and inode, or, where nothing is known of these (both 0), by path.
+ */
+static int
+newdev_cmp(const struct newdev *d, uint64_t dev, uint64_t ino,
+    const char *path, size_t n)
+{
+	size_t len;
+	int c;
+
+	if (d->dev != dev)
+		return d->dev < dev ? -1 : 1;
+	if (d->ino != ino)
+		return d->ino < ino ? -1 : 1;
+	if (dev != 0 || ino != 0)
+		return 0;
+	if (path == NULL)
+		return 1;
+	len = strlen(d->path);
+	c = memcmp(d->path, path, len < n ? len : n);
+	return c != 0 ? c : len < n ? -1 : len > n;
+}
+
+static int
+newdev_sortcmp(const void *a, const void *b)
+{
+	const struct newdev *x = a, *y = b;
+	int c;
+
+	c = newdev_cmp(x, y->dev, y->ino, y->path, strlen(y->path));
+	return c != 0 ? c : x->to < y->to ? -1 : x->to > y->to;
+}
+
+/*
+ * To be called when all files are known that are to have another device.
+ */
+void
+merge_sort(struct merge *m)
+{
+	if (m->ndev > 1)
+		qsort(m->dev, m->ndev, sizeof *m->dev, newdev_sortcmp);
+}
+
+/*
+ * The file that is to have another device, of several the first; or NULL.
  */
 static const struct newdev *
 newdev_find(const struct merge *m, uint64_t dev, uint64_t ino,
     const char *path, size_t n)
 {
-	const struct newdev *d;
-	size_t i;
+	size_t lo, hi, mid;
 
-	for (i = 0; i < m->ndev; i++) {
-		d = &m->dev[i];
-		if (d->dev == dev && d->ino == ino && (dev != 0 || ino != 0 ||
-		    (path != NULL && strlen(d->path) == n &&
-		    memcmp(d->path, path, n) == 0)))
-			return d;
+	for (lo = 0, hi = m->ndev; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (newdev_cmp(&m->dev[mid], dev, ino, path, n) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
-	return NULL;
+	return lo < m->ndev && newdev_cmp(&m->dev[lo], dev, ino, path, n) ==
+	    0 ? &m->dev[lo] : NULL;
 }
 
 static void

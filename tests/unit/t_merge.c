@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct snap *
 snap_begin(const char *header)
@@ -327,6 +328,40 @@ test_sources(void **state)
 	buf_free(&b);
 }
 
+/*
+ * Files without end that both carry along under the same devices: each gets
+ * a device of its own, and that takes no minutes.
+ */
+static void
+test_many(void **state)
+{
+	enum { FILES = 60000, FIRST = 5000000 };
+	struct snap *s[2];
+	struct proc *p;
+	char path[32];
+	uint64_t i, k;
+
+	(void)state;
+	alarm(60);
+	for (k = 0; k < 2; k++) {
+		s[k] = snap_begin("process snapshot 1 a@b amd64");
+		for (i = 0; i < FILES; i++) {
+			p = snap_add(s[k], FIRST + i);
+			snprintf(path, sizeof path, "/lib/%ju", (uintmax_t)i);
+			assert_int_equal(carried_set(p, makedev(8, 1), i + 1,
+			    path), 0);
+		}
+	}
+	assert_int_equal(snap_merge(s[0], s[1]), 0);
+	assert_int_equal(s[0]->nproc, 2 * FILES);
+	for (i = 0; i < FILES; i++)
+		assert_int_equal(s[0]->proc[FILES + i]->carried->dev,
+		    makedev(0xfff, (unsigned int)i));
+	alarm(0);
+	snap_free(s[0]);
+	snap_free(s[1]);
+}
+
 int
 main(void)
 {
@@ -337,6 +372,7 @@ main(void)
 		cmocka_unit_test(test_carried),
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
