@@ -64,36 +64,79 @@ figure_rows(struct figure *f, const struct space *sp)
 	return 0;
 }
 
-/*
- * Note that a figure has pages which another process has, too.
- */
-static int
-partner_add(struct partner **v, size_t *n, uint64_t pid, uint64_t kb)
-{
-	struct partner *p;
-	size_t i;
+struct share {			/* what is shared with a process */
+	uint64_t	 pid;
+	uint64_t	 kb;
+};
 
-	for (i = 0; i < *n && (*v)[i].pid != pid; i++)
-		continue;
-	if (i == *n) {
-		if ((p = reallocarray(*v, *n + 1, sizeof *p)) == NULL)
-			return errstr_set("out of memory");
-		*v = p;
-		memset(&p[(*n)++], 0, sizeof *p);
-		p[i].pid = pid;
-	}
-	(*v)[i].kb += kb;
-	return 0;
+static int
+share_pidcmp(const void *a, const void *b)
+{
+	const struct share *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
 static int
-partner_cmp(const void *a, const void *b)
+share_cmp(const void *a, const void *b)
 {
-	const struct partner *x = a, *y = b;
+	const struct share *x = a, *y = b;
 
 	if (x->kb != y->kb)
 		return x->kb > y->kb ? -1 : 1;
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
+	return share_pidcmp(a, b);
+}
+
+/*
+ * Add what a run shares to *n shares, for which there is room for *cap.
+ */
+static int
+share_add(struct share **v, size_t *n, size_t *cap, const struct pagespan *p)
+{
+	struct share *s;
+	uint64_t kb = (p->end - p->start) / KB;
+
+	if (*n > 0 && (*v)[*n - 1].pid == p->with) {
+		(*v)[*n - 1].kb += kb;
+		return 0;
+	}
+	if (*n == *cap) {
+		*cap = *cap == 0 ? 64 : *cap * 2;
+		if ((s = reallocarray(*v, *cap, sizeof *s)) == NULL)
+			return errstr_set("out of memory");
+		*v = s;
+	}
+	(*v)[(*n)++] = (struct share){ p->with, kb };
+	return 0;
+}
+
+/*
+ * All that figures share, one for each process, the most first.  *v is from
+ * malloc(3).
+ */
+static int
+album_shares(const struct album *a, struct share **v, size_t *n)
+{
+	const struct pagelist *l;
+	size_t i, k, cap = 0;
+
+	for (i = 0; i < a->n; i++)
+		for (l = &a->fig[i].pages, k = 0; k < l->n; k++)
+			if (l->v[k].kind == PAGES_SHARED &&
+			    l->v[k].with != 0 &&
+			    share_add(v, n, &cap, &l->v[k]) == -1)
+				return -1;
+	if (*n < 2)
+		return 0;
+	qsort(*v, *n, sizeof **v, share_pidcmp);
+	for (i = k = 1; i < *n; i++)
+		if ((*v)[i].pid == (*v)[k - 1].pid)
+			(*v)[k - 1].kb += (*v)[i].kb;
+		else
+			(*v)[k++] = (*v)[i];
+	*n = k;
+	qsort(*v, *n, sizeof **v, share_cmp);
+	return 0;
 }
 
 /*
@@ -103,29 +146,24 @@ static int
 album_partners(struct album *a, void (*name)(void *, struct partner *),
     void *arg)
 {
-	struct partner *v = NULL;
-	const struct pagespan *p;
-	size_t i, k, n;
+	struct share *v = NULL;
+	struct partner *p;
+	size_t i, k, n = 0;
 	int rc;
 
-	for (rc = 0, n = i = 0; rc == 0 && i < a->n; i++)
-		for (k = 0; rc == 0 && k < a->fig[i].pages.n; k++) {
-			p = &a->fig[i].pages.v[k];
-			if (p->kind == PAGES_SHARED && p->with != 0)
-				rc = partner_add(&v, &n, p->with,
-				    (p->end - p->start) / KB);
-		}
-	if (n > 1)
-		qsort(v, n, sizeof *v, partner_cmp);
-	a->npartner = n < PARTNERS ? n : PARTNERS;
+	rc = album_shares(a, &v, &n);
+	a->npartner = rc == -1 ? 0 : n < PARTNERS ? n : PARTNERS;
 	for (i = 0; i < a->npartner; i++) {
-		a->partner[i] = v[i];
+		p = &a->partner[i];
+		memset(p, 0, sizeof *p);
+		p->pid = v[i].pid;
+		p->kb = v[i].kb;
 		if (name != NULL)
-			name(arg, &a->partner[i]);
+			name(arg, p);
 		for (k = 0; k < a->n; k++)
-			if (a->fig[k].pid == v[i].pid)
-				strlcpy(a->partner[i].name, a->fig[k].name,
-				    sizeof a->partner[i].name);
+			if (a->fig[k].pid == p->pid)
+				strlcpy(p->name, a->fig[k].name,
+				    sizeof p->name);
 	}
 	free(v);
 	return rc;
