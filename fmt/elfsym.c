@@ -67,12 +67,15 @@ static bool
 addr_offset(const struct elfsyms *s, uint64_t addr, uint64_t *off)
 {
 	const struct elfload *p;
+	size_t i;
 
-	for (p = s->load; p < s->load + s->nload; p++)
+	for (i = 0; i < s->nload; i++) {
+		p = &s->load[i];
 		if (addr >= p->addr && addr - p->addr < p->size) {
 			*off = addr - p->addr + p->off;
 			return true;
 		}
+	}
 	return false;
 }
 

@@ -54,6 +54,8 @@ segment_lines(struct vmas *l, const struct file *f)
 	char *line;
 	int rc;
 
+	if (f->len == 0)
+		return 0;
 	s = (const char *)f->data;
 	for (rc = 0, end = s + f->len; s < end && rc == 0; s = nl + 1) {
 		if ((nl = memchr(s, '\n', (size_t)(end - s))) == NULL)
