@@ -33,6 +33,7 @@ enum {
 struct room {			/* in a cgroup */
 	char		*dir;	/* owned */
 	uint64_t	 promised; /* bytes, for copies */
+	bool		 asked;	/* for the clone of now */
 };
 
 struct asking {
@@ -41,7 +42,6 @@ struct asking {
 	uint64_t	 tables; /* bytes, as these */
 	uint64_t	 copies;
 	uint64_t	 least;	/* left in any cgroup */
-	bool		 promise;
 };
 
 static struct room *
@@ -61,6 +61,7 @@ room_get(struct live *l, const char *dir)
 	l->room = r;
 	r += l->nroom;
 	r->promised = 0;
+	r->asked = false;
 	if ((r->dir = strdup(dir)) == NULL) {
 		errstr_set("out of memory");
 		return NULL;
@@ -88,7 +89,7 @@ limit_note(struct asking *a, const struct cglevel *c, uint64_t left)
 }
 
 /*
- * Ask a cgroup, or promise what was asked for.
+ * Ask a cgroup for what a clone may take.
  */
 static int
 room_ask(void *arg, const struct cglevel *c)
@@ -101,10 +102,7 @@ room_ask(void *arg, const struct cglevel *c)
 		return 0;
 	if ((r = room_get(a->live, c->dir)) == NULL)
 		return -1;
-	if (a->promise) {
-		r->promised += a->copies;
-		return 0;
-	}
+	r->asked = true;
 	left = c->left > r->promised ? c->left - r->promised : 0;
 	if (limit_note(a, c, left) == -1)
 		return -1;
@@ -161,6 +159,7 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 {
 	struct asking a = { .live = l, .proc = p };
 	struct cgroup c;
+	size_t i;
 	int rc;
 
 	if (headroom_find(l, p->mmtid, &c) == -1)
@@ -169,9 +168,11 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 	a.copies = status_bytes(p->mmtid, "RssAnon") +
 	    status_bytes(p->mmtid, "VmSwap");
 	rc = cgroup_levels(&c, room_ask, &a);
-	a.promise = true;
-	if (rc == 0)
-		rc = cgroup_levels(&c, room_ask, &a);
+	for (i = 0; i < l->nroom; i++) {
+		if (l->room[i].asked && rc == 0)
+			l->room[i].promised += a.copies;
+		l->room[i].asked = false;
+	}
 	cgroup_free(&c);
 	return rc;
 }

@@ -2,6 +2,7 @@
  * A set of live processes: which they are.
  */
 #include "live.h"
+#include "tree.h"
 
 #include <sys/utsname.h>
 
@@ -11,6 +12,14 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+static int
+lproc_cmp(const struct lproc *a, const struct lproc *b)
+{
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+TREE_GENERATE(pids, lproc, bypid, lproc_cmp)
 
 /*
  * An empty set.
@@ -26,6 +35,7 @@ live_new(const struct liveopts *o)
 	}
 	l->opts = *o;
 	TAILQ_INIT(&l->procs);
+	RB_INIT(&l->pids);
 	return l;
 }
 
@@ -126,14 +136,11 @@ reads_us_still(int out, pid_t pid)
  * The process of the set with that number, or NULL.
  */
 struct lproc *
-lproc_find(const struct live *l, pid_t pid)
+lproc_find(struct live *l, pid_t pid)
 {
-	struct lproc *p;
+	struct lproc key = { .pid = pid };
 
-	TAILQ_FOREACH(p, &l->procs, entry)
-		if (p->pid == pid)
-			return p;
-	return NULL;
+	return RB_FIND(pids, &l->pids, &key);
 }
 
 /*
@@ -175,6 +182,7 @@ live_add(struct live *l, pid_t pid, bool found)
 	TAILQ_INIT(&p->threads);
 	RB_INIT(&p->tids);
 	TAILQ_INSERT_TAIL(&l->procs, p, entry);
+	RB_INSERT(pids, &l->pids, p);
 	p->skip = live_isown(l, p);
 	if (!p->skip && (l->stopped ? reads_us(l->opts.out, pid) :
 	    reads_us_still(l->opts.out, pid))) {

@@ -59,6 +59,7 @@ RB_HEAD(tids, lthread);
 
 struct lproc {
 	TAILQ_ENTRY(lproc) entry;
+	RB_ENTRY(lproc)	 bypid;
 	pid_t		 pid;
 	long		 tracer; /* another, of its first thread; or 0 */
 	pid_t		 mmtid;	/* a thread that has the memory; 0: none */
@@ -83,6 +84,7 @@ struct lproc {
 };
 
 TAILQ_HEAD(lprocs, lproc);
+RB_HEAD(pids, lproc);
 
 struct username {
 	uid_t		 uid;
@@ -133,6 +135,7 @@ struct files;			/* what processes have open: openfile.c */
 
 struct live {
 	struct lprocs	 procs;
+	struct pids	 pids;	/* the same, by number */
 	struct carry	*carry;		/* owned; the taker's */
 	size_t		 ncarry;
 	size_t		*carryslot; /* owned; by device and inode: carry.c */
@@ -165,7 +168,7 @@ void		 live_say(const struct live *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 
 /* live.c */
-struct lproc	*lproc_find(const struct live *, pid_t);
+struct lproc	*lproc_find(struct live *, pid_t);
 int		 live_found(struct live *, pid_t);
 void		 lproc_leave(struct live *, struct lproc *);
 void		 lproc_refuse(struct live *, struct lproc *);
