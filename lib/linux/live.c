@@ -69,6 +69,7 @@ live_free(struct live *l)
 	files_free(l);
 	frozen_free(l);
 	headroom_free(l);
+	readers_free(l);
 	free(l->user);
 	free(l);
 }
@@ -122,12 +123,12 @@ live_incomplete(const struct live *l)
  * shell that begins a pipeline holds both ends of its pipe?
  */
 static bool
-reads_us_still(int out, pid_t pid)
+reads_us_still(struct live *l, pid_t pid)
 {
 	const struct timespec nap = { 0, 20000000 };
 	int i;
 
-	for (i = 0; i < 10 && reads_us(out, pid); i++)
+	for (i = 0; i < 10 && reads_us(l, pid); i++)
 		nanosleep(&nap, NULL);
 	return i == 10;
 }
@@ -184,8 +185,8 @@ live_add(struct live *l, pid_t pid, bool found)
 	TAILQ_INSERT_TAIL(&l->procs, p, entry);
 	RB_INSERT(pids, &l->pids, p);
 	p->skip = live_isown(l, p);
-	if (!p->skip && (l->stopped ? reads_us(l->opts.out, pid) :
-	    reads_us_still(l->opts.out, pid))) {
+	if (!p->skip && (l->stopped ? reads_us(l, pid) :
+	    reads_us_still(l, pid))) {
 		live_warn(l, "process %d reads what this one writes: "
 		    "left out", pid);
 		p->skip = true;

@@ -150,6 +150,7 @@ struct live {
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
 	struct frozen	*frozen;	/* owned; by inode: frozen.c */
 	size_t		 nfrozen;
+	struct readers	*readers; /* owned; NULL: not looked for yet */
 	struct guard	*guard;		/* owned; NULL: no clones */
 	struct room	*room;		/* owned; in cgroups: headroom.c */
 	size_t		 nroom;
@@ -179,7 +180,8 @@ void		 thread_forget(struct lthread *);
 void		 live_release(struct live *);
 
 /* readers.c */
-bool		 reads_us(int, pid_t);
+bool		 reads_us(struct live *, pid_t);
+void		 readers_free(struct live *);
 
 /* take.c */
 int		 proc_gather(struct live *, struct snap *, struct lproc *);

@@ -24,11 +24,10 @@ struct fifo {
 	uint64_t	 ino;
 };
 
-struct search {
+struct readers {		/* who may be some */
 	struct fifo	*fifo;		/* owned: that lead away from us */
 	size_t		 nfifo;
-	pid_t		*reader;	/* owned */
-	size_t		 nreader;
+	pid_t		 peer;		/* of a socket; or 0 */
 	bool		 grew;
 	pid_t		 pid;		/* being looked at */
 	bool		 reads;		/* it does */
@@ -36,7 +35,7 @@ struct search {
 };
 
 static bool
-fifo_known(const struct search *s, const struct statx *sx)
+fifo_known(const struct readers *s, const struct statx *sx)
 {
 	uint64_t dev;
 	size_t i;
@@ -49,7 +48,7 @@ fifo_known(const struct search *s, const struct statx *sx)
 }
 
 static void
-fifo_add(struct search *s, const struct statx *sx)
+fifo_add(struct readers *s, const struct statx *sx)
 {
 	struct fifo *v;
 
@@ -60,31 +59,6 @@ fifo_add(struct search *s, const struct statx *sx)
 	s->fifo = v;
 	v[s->nfifo].dev = makedev(sx->stx_dev_major, sx->stx_dev_minor);
 	v[s->nfifo++].ino = sx->stx_ino;
-	s->grew = true;
-}
-
-static bool
-reader_known(const struct search *s, pid_t pid)
-{
-	size_t i;
-
-	for (i = 0; i < s->nreader; i++)
-		if (s->reader[i] == pid)
-			return true;
-	return false;
-}
-
-static void
-reader_add(struct search *s, pid_t pid)
-{
-	pid_t *v;
-
-	if (reader_known(s, pid))
-		return;
-	if ((v = reallocarray(s->reader, s->nreader + 1, sizeof *v)) == NULL)
-		return;
-	s->reader = v;
-	v[s->nreader++] = pid;
 	s->grew = true;
 }
 
@@ -121,7 +95,7 @@ fd_fifo(pid_t pid, long fd, struct statx *sx)
 static int
 search_fd(void *arg, long fd)
 {
-	struct search *s = arg;
+	struct readers *s = arg;
 	struct statx sx;
 
 	if (fd_fifo(s->pid, fd, &sx) && fifo_known(s, &sx) &&
@@ -136,7 +110,7 @@ search_fd(void *arg, long fd)
 static int
 search_pid(void *arg, long pid)
 {
-	struct search *s = arg;
+	struct readers *s = arg;
 	struct statx sx;
 
 	s->pid = (pid_t)pid;
@@ -144,15 +118,13 @@ search_pid(void *arg, long pid)
 	if (s->pid == getpid())
 		return 0;
 	(void)proc_list(s->pid, "fd", search_fd, s);
-	if (s->reads)
-		reader_add(s, s->pid);
 	if (s->filters && fd_fifo(s->pid, STDOUT_FILENO, &sx))
 		fifo_add(s, &sx);
 	return 0;
 }
 
 static void
-search_ours(struct search *s, int out)
+search_ours(struct readers *s, int out)
 {
 	struct ucred peer;
 	struct statx sx;
@@ -166,26 +138,54 @@ search_ours(struct search *s, int out)
 	len = sizeof peer;
 	if (S_ISSOCK(sx.stx_mode) && getsockopt(out, SOL_SOCKET,
 	    SO_PEERCRED, &peer, &len) == 0 && peer.pid > 0)
-		reader_add(s, peer.pid);
+		s->peer = peer.pid;
 }
 
 /*
- * Does a process read what this one writes to a descriptor, perhaps through
- * others?
+ * Look through all processes for filters that lead on, until none is new.
+ */
+static void
+search_all(struct readers *s)
+{
+	while (s->grew && s->nfifo > 0) {
+		s->grew = false;
+		(void)proc_list(0, NULL, search_pid, s);
+	}
+}
+
+/*
+ * Does a process read what this one writes, perhaps through others?  Which
+ * filters there are is looked for once, and then of each process that is
+ * asked for.
  */
 bool
-reads_us(int out, pid_t pid)
+reads_us(struct live *l, pid_t pid)
 {
-	struct search s = { 0 };
-	bool reads;
+	struct readers *s = l->readers;
 
-	search_ours(&s, out);
-	while (s.grew && s.nfifo > 0) {
-		s.grew = false;
-		(void)proc_list(0, NULL, search_pid, &s);
+	if (s == NULL) {
+		if ((s = l->readers = calloc(1, sizeof *s)) == NULL)
+			return false;
+		search_ours(s, l->opts.out);
+		search_all(s);
 	}
-	reads = reader_known(&s, pid);
-	free(s.fifo);
-	free(s.reader);
-	return reads;
+	if (pid == s->peer)
+		return true;
+	if (s->nfifo == 0)
+		return false;
+	s->grew = false;
+	(void)search_pid(s, pid);
+	if (s->grew) {
+		search_all(s);
+		(void)search_pid(s, pid);
+	}
+	return s->reads;
+}
+
+void
+readers_free(struct live *l)
+{
+	if (l->readers != NULL)
+		free(l->readers->fifo);
+	free(l->readers);
 }
