@@ -7,7 +7,9 @@
  * ours.  That is done, only where there are packets, by a process of its own,
  * the looker, which goes through with it whatever happens to us and sets back
  * what it found.  It is begun for the first socket, is sent one after another,
- * and ends when we close the other end of its own.  To look at a packet the kernel passes over all that come before it
+ * and ends when we close the other end of its own.
+ *
+ * To look at a packet the kernel passes over all that come before it
  * (__skb_try_recv_from_queue of net/core/datagram.c), so that a queue takes
  * the square of its length, and a budget is kept.
  *
