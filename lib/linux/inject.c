@@ -98,7 +98,6 @@ thread_enter(struct inject *in, pid_t tid)
 	uint64_t shadow = 0;
 
 	in->tid = tid;
-	in->entered = false;
 	in->options = PTRACE_O_TRACESYSGOOD;
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &in->regs) == -1 ||
 	    ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof in->mask,
@@ -125,20 +124,16 @@ thread_enter(struct inject *in, pid_t tid)
 static int
 thread_leave(struct inject *in)
 {
-	bool entered;
-
-	entered = in->entered;
-	in->entered = false;
 	if (in->gone)
 		return inject_gone(in);
-	if (in->lost || (entered && inject_halt(in) == -1)) {
-		in->lost = true;
+	if (in->lost || (in->entered && inject_halt(in) == -1))
 		return -1;
-	}
-	if (entered && (ptrace(PTRACE_SETSIGMASK, in->tid,
+	if (in->entered && (ptrace(PTRACE_SETSIGMASK, in->tid,
 	    (void *)sizeof in->mask, &in->mask) == -1 ||
 	    ptrace(PTRACE_SETREGS, in->tid, NULL, &in->regs) == -1))
 		return inject_refused(in, "what it was");
+	in->entered = false;
+	in->ready = false;
 	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL, NULL) == -1)
 		return inject_refused(in, "options");
 	return 0;
@@ -237,7 +232,9 @@ inject_map(struct inject *in)
 	in->map = in->hole;
 	if (frame_put(in, true) == -1 || inject_enter(in, SYS_mmap, arg, 0) ==
 	    -1) {
-		in->map = 0;
+		/* by another error it may be made on the way out */
+		if (in->odd)
+			in->map = 0;
 		return -1;
 	}
 	if (inject_leave(in) == -1 || inject_result(in, &ret) == -1)
@@ -263,7 +260,7 @@ inject_unmap(struct inject *in)
 
 	if (in->map == 0)
 		return 0;
-	if (in->tid != in->pid && inject_thread(in, in->pid) == -1)
+	if (inject_thread(in, in->pid) == -1)
 		return -1;
 	in->stack.call = in->stack.last;
 	if (inject_make(in, &ret, SYS_munmap, arg) == -1)
@@ -307,6 +304,7 @@ inject_begin(pid_t pid, bool room)
 	}
 	if (thread_enter(in, pid) == -1 || inject_survey(in) == -1)
 		goto fail;
+	in->ready = true;
 	if ((room ? inject_map(in) : frame_put(in, false)) == -1)
 		goto fail;
 	return in;
@@ -322,13 +320,15 @@ fail:
 int
 inject_thread(struct inject *in, pid_t tid)
 {
-	if (tid == in->tid)
+	if (tid == in->tid && in->ready)
 		return 0;
 	if (tid != in->pid && inject_trust(in) == -1)
 		return -1;
-	if (thread_leave(in) == -1 || thread_enter(in, tid) == -1)
+	if ((in->ready && thread_leave(in) == -1) ||
+	    thread_enter(in, tid) == -1 || frame_put(in, tid == in->pid) == -1)
 		return -1;
-	return frame_put(in, tid == in->pid);
+	in->ready = true;
+	return 0;
 }
 
 /*
@@ -363,22 +363,48 @@ inject_write(struct inject *in, const void *buf, size_t len)
 }
 
 /*
- * Have the process as it was.  -1 if that does not work, or it is gone.
+ * Do a step of what has the process as it was, which ends if it fails in the
+ * middle of a call; not for ever.
+ */
+static int
+restore_step(struct inject *in, int (*step)(struct inject *))
+{
+	enum { TRIES = 4 };
+	int i;
+
+	for (i = 0; i < TRIES && !in->gone && !in->lost; i++)
+		if ((i == 0 || !in->entered || inject_halt(in) == 0) &&
+		    step(in) == 0)
+			return 0;
+	return -1;
+}
+
+/*
+ * Put back what was on the dead part of the stack.
+ */
+static int
+dead_restore(struct inject *in)
+{
+	if (in->dead != 0 && pwrite(in->mem, in->was, in->len,
+	    (off_t)in->dead) != (ssize_t)in->len)
+		return errstr_sys("/proc/%d/mem", in->pid);
+	return 0;
+}
+
+/*
+ * Have the process as it was.  -1 if that does not work, or it is gone.  What
+ * leads a thread back stays where that one could not be given what it had.
  */
 static int
 inject_restore(struct inject *in)
 {
 	int rc;
 
-	rc = in->gone || in->lost ? -1 : inject_unmap(in);
-	if (thread_leave(in) == -1)
-		rc = -1;
-	else
-		stops_send(in);
-	if (in->dead != 0 && !in->gone && !in->lost && pwrite(in->mem,
-	    in->was, in->len, (off_t)in->dead) != (ssize_t)in->len)
-		rc = errstr_sys("/proc/%d/mem", in->pid);
-	return rc;
+	rc = restore_step(in, inject_unmap);
+	if (restore_step(in, thread_leave) == -1)
+		return -1;
+	stops_send(in);
+	return restore_step(in, dead_restore) == -1 ? -1 : rc;
 }
 
 /*
@@ -394,6 +420,8 @@ inject_end(struct inject *in, int rc)
 	int e;
 
 	strlcpy(why, snap_errstr(), sizeof why);
+	if (rc == -1 && in->entered)
+		(void)inject_halt(in);	/* it may be within a call */
 	if (inject_restore(in) == -1 && rc == 0)
 		rc = -1;
 	else if (rc == -1)

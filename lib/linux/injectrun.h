@@ -45,6 +45,8 @@ struct inject {
 	size_t		 len;		/* bytes of a frame there */
 	uint8_t		*was;		/* owned; what was there */
 	uint8_t		*buf;		/* owned; room for a frame */
+	bool		 ready;		/* it can: what it had is known, and
+					   what leads it back is there */
 	bool		 entered;	/* the thread is not as it was */
 	bool		 gone;		/* the process is */
 	bool		 lost;		/* the thread could not be put back: it
