@@ -14,6 +14,7 @@
 #include "live.h"
 #include "inject.h"
 
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -124,15 +125,53 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 }
 
 /*
- * Do we trace a clone, so that its number is that of no other process?
+ * Kill a clone, if we trace it, so that its number is that of no other
+ * process.  Its tracer needs no CAP_KILL for that.
  */
-static bool
-clone_isours(pid_t clone)
+static void
+clone_kill(pid_t clone)
 {
 	siginfo_t si;
 
-	return clone > 0 && waitid(P_PID, (id_t)clone, &si, WEXITED | WSTOPPED |
-	    WNOHANG | WNOWAIT | __WALL) == 0;
+	if (clone > 0 && (waitid(P_PID, (id_t)clone, &si, WEXITED | WSTOPPED |
+	    WNOHANG | WNOWAIT | __WALL) == 0 || errno != ECHILD) &&
+	    kill(clone, SIGKILL) == -1)
+		(void)ptrace(PTRACE_KILL, clone, NULL, NULL);
+}
+
+/*
+ * Wait for the end of a clone that was killed, for a while: what is left of it
+ * then, the kernel kills when we end.
+ */
+static void
+clone_await(pid_t clone)
+{
+	enum { PATIENCE_MS = 5000 };
+	uint64_t start;
+	int status;
+	pid_t rc;
+
+	for (start = now_ms(); now_ms() - start < PATIENCE_MS; nap_us(50)) {
+		rc = waitpid(clone, &status, WNOHANG | __WALL);
+		if (rc == -1 ? errno != EINTR : rc > 0 && !WIFSTOPPED(status))
+			return;
+	}
+}
+
+/*
+ * Does a clone still stand where it was stopped?  One that cannot be looked at
+ * at all counts as killed: nothing that is read of it is certain.
+ */
+static bool
+clone_stands(pid_t clone)
+{
+	enum { TRIES = 3 };
+	char state;
+	int i;
+
+	for (state = '\0', i = 0; state == '\0' && i < TRIES; i++)
+		state = proc_state(clone, clone);
+	return state == 't';
 }
 
 /*
@@ -144,7 +183,7 @@ clone_isours(pid_t clone)
 bool
 clone_lost(struct lproc *p)
 {
-	if (p->clone <= 0 || proc_state(p->clone, p->clone) == 't')
+	if (p->clone <= 0 || clone_stands(p->clone))
 		return false;
 	p->lost = true;
 	errstr_set("its clone was killed%s%s", p->limit == NULL ? "" : ": ",
@@ -173,16 +212,12 @@ static void
 clones_kill(struct live *l)
 {
 	struct lproc *p;
-	int status;
 
 	TAILQ_FOREACH(p, &l->procs, entry)
-		if (clone_isours(p->clone))
-			(void)kill(p->clone, SIGKILL);
+		clone_kill(p->clone);
 	TAILQ_FOREACH(p, &l->procs, entry) {
-		while (p->clone > 0 &&
-		    (waitpid(p->clone, &status, __WALL) == p->clone ?
-		    WIFSTOPPED(status) : errno == EINTR))
-			continue;
+		if (p->clone > 0)
+			clone_await(p->clone);
 		p->clone = 0;
 		if (p->origin != 0)
 			p->mmtid = p->origin;

@@ -23,7 +23,10 @@
 
 #include <linux/close_range.h>
 
-enum { PATIENCE_MS = 5000 };	/* for the guard to end */
+enum {
+	PATIENCE_MS = 5000,	/* for the guard to end */
+	GUARD_FAILED = 2	/* its exit status: it has reaped none */
+};
 
 static const char guard_name[] = "snap-guard";
 
@@ -46,11 +49,18 @@ guard_main(struct wards *told, pid_t parent, bool listens)
 {
 	struct ward w;
 	bool asked = !listens;
+	ssize_t n;
 
-	while (!asked && recv(0, &w, sizeof w, 0) == sizeof w) {
+	while (!asked && (n = recv(0, &w, sizeof w, 0)) != 0) {
+		if (n == -1 && getppid() != parent)
+			break;
+		if (n == -1) {
+			nap_us(1000);
+			continue;
+		}
 		asked = w.target == 0;
 		if (!asked && wards_add(told, &w) == -1)
-			_exit(1);
+			_exit(GUARD_FAILED);
 	}
 	while (!asked && getppid() == parent)
 		nap_us(1000);
@@ -72,8 +82,9 @@ guard_fork(struct guard *g, int fd)
 	if ((g->pid = fork()) == 0) {
 		(void)setsid();
 		(void)prctl(PR_SET_NAME, guard_name);
-		if (fd != -1)
-			(void)dup2(fd, 0);
+		/* its end is not to be ours, too */
+		if (fd != -1 && (close(g->fd) == -1 || dup2(fd, 0) == -1))
+			_exit(GUARD_FAILED);
 		(void)close_range(fd == -1 ? 0 : 1, UINT32_MAX, 0);
 		guard_main(&g->told, us, fd != -1);
 	}
@@ -100,15 +111,30 @@ guard_begin(void)
 		free(g);
 		return NULL;
 	}
+	g->fd = fd[0];
 	rc = guard_fork(g, fd[1]);
 	close(fd[1]);
-	g->fd = fd[0];
 	if (rc == -1) {
 		close(fd[0]);
 		free(g);
 		return NULL;
 	}
 	return g;
+}
+
+/*
+ * Send it a message; what fails for want of memory is tried again.
+ */
+static int
+guard_send(const struct guard *g, const struct ward *w)
+{
+	enum { TRIES = 3 };
+	ssize_t n;
+	int i;
+
+	for (n = -1, i = 0; n == -1 && i < TRIES; i++)
+		n = send(g->fd, w, sizeof *w, MSG_NOSIGNAL);
+	return n == sizeof *w ? 0 : errstr_sys("snap-guard");
 }
 
 /*
@@ -120,12 +146,10 @@ guard_tell(struct guard *g, pid_t target, pid_t clone)
 {
 	struct ward w;
 
-	ward_set(&w, target, clone);
-	if (wards_add(&g->told, &w) == -1)
+	if (ward_set(&w, target, clone) == -1 ||
+	    wards_add(&g->told, &w) == -1)
 		return -1;
-	if (send(g->fd, &w, sizeof w, MSG_NOSIGNAL) != sizeof w)
-		return errstr_sys("snap-guard");
-	return 0;
+	return guard_send(g, &w);
 }
 
 /*
@@ -148,7 +172,7 @@ guard_await(const struct guard *g, int *status)
 
 /*
  * All clones have been killed: let the guard reap them, and end; if it was
- * killed itself, another does.  1; 0 when it still has to wait for something,
+ * killed itself, or failed, another does.  1; 0 when it still has to wait for something,
  * -1 when it has given up, or cannot be had.
  */
 int
@@ -158,11 +182,12 @@ guard_end(struct guard *g)
 	int rc, status;
 	bool ended;
 
-	(void)!send(g->fd, &end, sizeof end, MSG_NOSIGNAL);
+	(void)guard_send(g, &end);
 	close(g->fd);
 	status = 0;
 	ended = guard_await(g, &status);
-	if (ended && WIFSIGNALED(status)) {
+	if (ended && (WIFSIGNALED(status) ||
+	    WEXITSTATUS(status) == GUARD_FAILED)) {
 		status = 1;
 		ended = guard_fork(g, -1) == -1 || guard_await(g, &status);
 	}

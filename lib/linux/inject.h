@@ -28,7 +28,7 @@ uint64_t	 inject_scratch(const struct inject *);
 int		 inject_read(struct inject *, void *, size_t);
 int		 inject_write(struct inject *, const void *, size_t);
 int		 inject_clone(struct inject *, pid_t *, pid_t *);
-bool		 inject_willclone(pid_t);
+int		 inject_willclone(pid_t);
 int		 inject_end(struct inject *, int);
 
 #endif

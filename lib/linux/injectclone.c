@@ -6,6 +6,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
@@ -21,22 +22,27 @@ enum {
 };
 
 /*
- * Return true if a stopped thread would go on with the call of inject_clone:
- * it is before it, or has to repeat it.
+ * Return 1 if a stopped thread would go on with the call of inject_clone: it
+ * is before it, or has to repeat it; 0 if not; -1 if that cannot be seen.
  */
-bool
+int
 inject_willclone(pid_t tid)
 {
 	enum { SYSCALL = 0x050f, WORD = 0xffff };
 	struct user_regs_struct r;
+	long code;
 
-	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) == -1 ||
-	    r.rdi != CLONE_FLAGS)
-		return false;
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) == -1)
+		return -1;
+	if (r.rdi != CLONE_FLAGS)
+		return 0;
 	if (r.orig_rax == SYS_clone && (int64_t)r.rax == -ERESTARTNOINTR)
-		return true;
-	return r.rax == SYS_clone && (ptrace(PTRACE_PEEKTEXT, tid,
-	    (void *)(uintptr_t)r.rip, NULL) & WORD) == SYSCALL;
+		return 1;
+	if (r.rax != SYS_clone)
+		return 0;
+	errno = 0;
+	code = ptrace(PTRACE_PEEKTEXT, tid, (void *)(uintptr_t)r.rip, NULL);
+	return errno != 0 ? -1 : (code & WORD) == SYSCALL;
 }
 
 /*

@@ -44,6 +44,9 @@ struct child {			/* proc_pid_stat(5) */
 	int		 exitsignal;
 };
 
+/*
+ * Look at a process: 1; 0 if it is gone; -1 if that cannot be told now.
+ */
 static int
 child_look(pid_t pid, struct child *c)
 {
@@ -53,7 +56,7 @@ child_look(pid_t pid, struct child *c)
 	int got;
 
 	if (proc_read(pid, 0, "stat", &b) == -1)
-		return -1;
+		return proc_islost(errno) ? -1 : 0;
 	s = strndup((char *)b.data, b.len);
 	free(b.data);
 	got = 0;
@@ -66,7 +69,7 @@ child_look(pid_t pid, struct child *c)
 	if (got != 5)
 		return -1;
 	c->start = start;
-	return 0;
+	return 1;
 }
 
 /*
@@ -85,19 +88,25 @@ ticks_now(void)
 }
 
 /*
- * Is the clone of a ward still there, and not another process by now?
+ * Is the clone of a ward still there, and not another process by now?  1, 0,
+ * or -1 if that cannot be told now.
  */
-static bool
+static int
 ward_owns(const struct ward *w, struct child *c)
 {
-	return child_look(w->clone, c) == 0 && c->ppid == w->target &&
-	    c->exitsignal == 0 && c->start == w->start;
+	int rc;
+
+	if ((rc = child_look(w->clone, c)) != 1)
+		return rc;
+	return c->ppid == w->target && c->exitsignal == 0 &&
+	    c->start == w->start;
 }
 
 struct finding_clone {
 	struct ward	*ward;
 	uint64_t	 until;	/* in ticks */
-	bool		 living; /* there is one that has not ended yet */
+	bool		 living; /* there is one that has not ended yet, or
+				    may be */
 };
 
 /*
@@ -110,9 +119,11 @@ find_pid(void *arg, long pid)
 {
 	struct finding_clone *f = arg;
 	struct child c;
+	int rc;
 
-	if (child_look((pid_t)pid, &c) == -1 || c.ppid != f->ward->target ||
-	    c.exitsignal != 0 || c.start + 1 < f->ward->since ||
+	if ((rc = child_look((pid_t)pid, &c)) == -1)
+		f->living = true;
+	if (rc != 1 || c.ppid != f->ward->target || c.exitsignal != 0 || c.start + 1 < f->ward->since ||
 	    c.start > f->until)
 		return 0;
 	if (c.state == 'Z' || c.flags & EXITING) {
@@ -125,7 +136,8 @@ find_pid(void *arg, long pid)
 
 /*
  * The number of a clone as its parent knows it, in the innermost of the PID
- * namespaces: the last of the numbers that NSpid lists.
+ * namespaces: the last of the numbers that NSpid lists.  0 if it cannot be
+ * had.
  */
 static pid_t
 clone_nspid(pid_t clone)
@@ -154,7 +166,7 @@ clone_nspid(pid_t clone)
 static int
 past_call(const struct ward *w)
 {
-	return !inject_willclone(w->target);
+	return inject_willclone(w->target) == 0;
 }
 
 /*
@@ -172,9 +184,10 @@ reap_call(const struct ward *w)
 	int rc;
 
 	got = 0;
-	if (!ward_owns(w, &c) || (nspid = clone_nspid(w->clone)) == 0)
-		return 1;
-	if ((in = inject_begin(w->target, false)) == NULL)
+	if ((rc = ward_owns(w, &c)) != 1)
+		return rc == 0 ? 1 : -1;
+	if ((nspid = clone_nspid(w->clone)) == 0 ||
+	    (in = inject_begin(w->target, false)) == NULL)
 		return -1;
 	arg[0] = (uint64_t)nspid;
 	rc = inject_call(in, &got, SYS_wait4, arg);
@@ -208,13 +221,37 @@ has_children(const struct ward *w)
 	return faults > 0;
 }
 
+typedef int	(*ward_fn)(const struct ward *);
+
+/*
+ * Call run, with fn, in a process of its own: when that ends, whatever it could
+ * not do, it traces nobody.  Where there is none to be had, call it here.
+ * Return what it returned, or -1 if the process was killed.
+ */
+static int
+ward_apart(const struct ward *w, int (*run)(const struct ward *, ward_fn),
+    ward_fn fn)
+{
+	int status;
+	pid_t pid, rc;
+
+	if ((pid = fork()) == 0)
+		_exit(run(w, fn) - NEVER);
+	if (pid == -1)
+		return run(w, fn);
+	while ((rc = waitpid(pid, &status, 0)) == -1 && errno == EINTR)
+		continue;
+	return rc == pid && WIFEXITED(status) ? WEXITSTATUS(status) + NEVER :
+	    -1;
+}
+
 /*
  * Stop the thread that leads a process, call fn, and let it go.  Where
  * signals may come for it, all threads are seized: threads.c.  Return what fn
  * returned, or 0 if the thread could not be stopped.
  */
 static int
-ward_stop(const struct ward *w, int (*fn)(const struct ward *))
+ward_stop(const struct ward *w, ward_fn fn)
 {
 	struct lproc p = { .pid = w->target };
 	struct lthread *t, *leader;
@@ -248,6 +285,22 @@ ward_stop(const struct ward *w, int (*fn)(const struct ward *))
 }
 
 /*
+ * Kill the clone of a ward, and nobody else, as who traces it: that takes no
+ * CAP_KILL.
+ */
+static int
+clone_killtraced(const struct ward *w, ward_fn unused)
+{
+	struct child c;
+
+	(void)unused;
+	if (ptrace(PTRACE_SEIZE, w->clone, NULL, NULL) == 0 &&
+	    ward_owns(w, &c) == 1)
+		(void)ptrace(PTRACE_KILL, w->clone, NULL, NULL);
+	return 0;
+}
+
+/*
  * Kill the clone of a ward, and nobody else.
  */
 static void
@@ -258,8 +311,9 @@ clone_kill(const struct ward *w)
 
 	if ((fd = (int)syscall(SYS_pidfd_open, w->clone, 0)) == -1)
 		return;
-	if (ward_owns(w, &c))
-		(void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+	if (ward_owns(w, &c) == 1 && syscall(SYS_pidfd_send_signal, fd,
+	    SIGKILL, NULL, 0) == -1 && errno == EPERM)
+		(void)ward_apart(w, clone_killtraced, NULL);
 	close(fd);
 }
 
@@ -275,15 +329,15 @@ clone_reap(const struct ward *w)
 	long nap;
 
 	failed = 0;
-	for (nap = 100; ward_owns(w, &c) && failed < TRIES;
+	for (nap = 100; (rc = ward_owns(w, &c)) != 0 && failed < TRIES;
 	    nap += nap < 500000 ? nap : 0) {
-		rc = 0;
-		if (c.state == 'Z')
-			rc = ward_stop(w, reap_call);
-		else
+		if (rc == 1 && c.state == 'Z') {
+			if ((rc = ward_apart(w, ward_stop, reap_call)) == 1)
+				return true;
+		} else if (rc == 1) {
 			clone_kill(w);
-		if (rc == 1)
-			return true;
+			rc = 0;
+		}
 		failed = rc == NEVER ? TRIES : failed + (rc == -1);
 		nap_us(nap);
 	}
@@ -303,11 +357,12 @@ clone_search(struct ward *w)
 	int i;
 
 	for (i = 0, nap = 1000; i < LOOKS; i++) {
-		past = ward_stop(w, past_call) == 1 ||
+		past = ward_apart(w, ward_stop, past_call) == 1 ||
 		    proc_died(w->target, w->target);
 		f.living = false;
 		f.until = ticks_now();
-		(void)proc_list(0, NULL, find_pid, &f);
+		if (proc_list(0, NULL, find_pid, &f) == -1)
+			f.living = true;
 		if (w->clone != 0 || (past && !f.living))
 			break;
 		nap_us(nap);
@@ -335,17 +390,21 @@ ward_reap(struct ward *w)
 
 /*
  * Begin to know a ward: the number of its process, and of its clone, which we
- * trace; 0 if that is to be made now, -1 if there will be none.
+ * trace; 0 if that is to be made now, -1 if there will be none.  -1 if the
+ * clone could not be looked at.
  */
-void
+int
 ward_set(struct ward *w, pid_t target, pid_t clone)
 {
-	struct child c;
+	struct child c = { 0 };
 
 	w->target = target;
 	w->clone = clone;
 	w->since = ticks_now();
-	w->start = clone > 0 && child_look(clone, &c) == 0 ? c.start : 0;
+	if (clone > 0 && child_look(clone, &c) == -1)
+		return errstr_sys("/proc/%d/stat", clone);
+	w->start = c.start;
+	return 0;
 }
 
 /*

@@ -21,7 +21,7 @@ struct wards {
 	size_t		 n;
 };
 
-void		 ward_set(struct ward *, pid_t, pid_t);
+int		 ward_set(struct ward *, pid_t, pid_t);
 int		 wards_add(struct wards *, const struct ward *);
 void		 wards_reap(struct wards *) __attribute__((noreturn));
 

@@ -153,6 +153,24 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 }
 
 /*
+ * A request of ptrace(2) that lets a thread run or has it stop: what fails,
+ * with the thread there, is tried again, for it would stay as it is.
+ */
+int
+thread_ptrace(enum __ptrace_request what, pid_t tid, uintptr_t data)
+{
+	enum { TRIES = 3 };
+	int i, rc;
+
+	for (rc = -1, i = 0; rc == -1 && i < TRIES; i++) {
+		rc = (int)ptrace(what, tid, NULL, (void *)data);
+		if (rc == -1 && errno == ESRCH)
+			break;
+	}
+	return rc;
+}
+
+/*
  * Seize a thread, which runs on.  -1 only where the process cannot be taken.
  * Who traces the leader instead is left in the process.
  */
@@ -189,7 +207,7 @@ thread_seize(struct lproc *p, struct lthread *t)
 void
 thread_stop(struct lthread *t)
 {
-	t->hold = ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == -1 ?
+	t->hold = thread_ptrace(PTRACE_INTERRUPT, t->tid, 0) == -1 ?
 	    HOLD_GONE : HOLD_ASKED;
 }
 
@@ -213,7 +231,7 @@ thread_poll(struct lthread *t)
 	pid_t rc;
 
 	rc = waitpid(t->tid, &status, WNOHANG | __WALL);
-	if (rc == 0)
+	if (rc == 0 || (rc == -1 && errno == EINTR))
 		return;
 	if (rc == -1 || !WIFSTOPPED(status)) {
 		t->hold = HOLD_GONE;
@@ -235,7 +253,7 @@ thread_poll(struct lthread *t)
 	 */
 	if (!is_stop(WSTOPSIG(status)))
 		regs_restart(t->tid);
-	if (ptrace(PTRACE_CONT, t->tid, NULL,
-	    (void *)(uintptr_t)WSTOPSIG(status)) == -1 && errno == ESRCH)
+	if (thread_ptrace(PTRACE_CONT, t->tid, (uintptr_t)WSTOPSIG(status)) ==
+	    -1 && errno == ESRCH)
 		t->hold = HOLD_GONE;
 }

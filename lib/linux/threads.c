@@ -178,8 +178,8 @@ threads_release(struct lproc *p)
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if ((int)t->rank != rank)
 				continue;
-			if (t->hold == HOLD_STOPPED && ptrace(PTRACE_DETACH,
-			    t->tid, NULL, NULL) == -1)
+			if (t->hold == HOLD_STOPPED &&
+			    thread_ptrace(PTRACE_DETACH, t->tid, 0) == -1)
 				(void)waitpid(t->tid, &status, WNOHANG |
 				    __WALL);
 			if (t->hold != HOLD_ASKED && t->hold != HOLD_BUSY)
