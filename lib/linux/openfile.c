@@ -38,7 +38,7 @@ survey_fd(void *arg, long fd)
 	snprintf(path, sizeof path, "/proc/%d/fd/%ld", set->pid, fd);
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
 	    &sx) == -1)
-		return 0;
+		return proc_islost(errno) ? errstr_sys("%s", path) : 0;
 	if ((set->n & (set->n - 1)) == 0) {
 		v = reallocarray(set->v, set->n == 0 ? 1 : set->n * 2,
 		    sizeof *v);
@@ -96,8 +96,9 @@ files_survey(struct live *l)
 		s.set = &f->set[f->nset++];
 		s.set->pid = p->mmtid;
 		if (proc_list(p->mmtid, "fd", survey_fd, &s) == -1 &&
-		    strcmp(snap_errstr(), "out of memory") == 0)
-			return -1;
+		    *snap_errstr() != '\0')
+			live_warn(l, "process %d: some of its open files are "
+			    "missing: %s", p->pid, snap_errstr());
 		if (s.set->n > 1)
 			qsort(s.set->v, s.set->n, sizeof *s.set->v, fdref_cmp);
 	}

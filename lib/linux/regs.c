@@ -104,8 +104,12 @@ regs_read(struct lthread *t)
 	}
 	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) == 0)
 		record_copy(&t->seen, "siginfo", &si, sizeof si);
+	else
+		filelist_lose(&t->seen, "siginfo");
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)sizeof mask, &mask) == 0)
 		record_copy(&t->seen, "sigmask", &mask, sizeof mask);
+	else
+		filelist_lose(&t->seen, "sigmask");
 	record_pending(&t->seen, "sigpending/thread", t->tid, 0);
 	record_pending(&t->seen, "sigpending/process", t->tid,
 	    PTRACE_PEEKSIGINFO_SHARED);

@@ -182,7 +182,7 @@ task_readproc(struct live *l, struct lproc *p, struct task *t)
 
 	if (proc_list(p->mmtid, "fd", open_read, &o) == -1 &&
 	    *snap_errstr() != '\0')
-		live_warn(l, "process %d: its open files are missing: %s",
+		live_warn(l, "process %d: some of its open files are missing: %s",
 		    p->pid, snap_errstr());
 	if (t->nopen > 1)
 		qsort(t->open, t->nopen, sizeof *t->open, open_cmp);
