@@ -146,6 +146,23 @@ map_size(void)
 }
 
 /*
+ * Write to the memory of a process, or a clone, that we have stopped.  Unlike
+ * to /proc/PID/mem, that takes no right to write the files of another user.
+ */
+int
+inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
+{
+	struct iovec from, to;
+
+	memcpy(&from.iov_base, &buf, sizeof buf);
+	memcpy(&to.iov_base, &at, sizeof at);
+	from.iov_len = to.iov_len = len;
+	if (process_vm_writev(pid, &from, 1, &to, 1, 0) != (ssize_t)len)
+		return errstr_sys("memory of %d", pid);
+	return 0;
+}
+
+/*
  * Put what leads the thread back to where that is for it, and, if unmap, have
  * it unmap our memory on its way.
  */
@@ -164,9 +181,7 @@ frame_put(struct inject *in, bool unmap)
 	}
 	if ((len = frame_build(in->buf, at, &w, &in->stack)) == -1)
 		return inject_refused(in, "extended state");
-	if (pwrite(in->mem, in->buf, (size_t)len, (off_t)at) != len)
-		return errstr_sys("/proc/%d/mem", in->pid);
-	return 0;
+	return inject_put(in->pid, in->buf, (size_t)len, at);
 }
 
 /*
@@ -293,7 +308,7 @@ inject_begin(pid_t pid, bool room)
 	pthread_sigmask(SIG_SETMASK, &all, &in->ours);
 	in->was = malloc(frame_size());
 	in->buf = malloc(frame_size());
-	in->mem = proc_open(pid, 0, "mem", O_RDWR);
+	in->mem = proc_open(pid, 0, "mem", O_RDONLY);
 	if (in->was == NULL || in->buf == NULL) {
 		errstr_set("out of memory");
 		goto fail;
@@ -357,9 +372,7 @@ inject_read(struct inject *in, void *buf, size_t len)
 int
 inject_write(struct inject *in, const void *buf, size_t len)
 {
-	if (pwrite(in->mem, buf, len, (off_t)in->map) != (ssize_t)len)
-		return errstr_sys("/proc/%d/mem", in->pid);
-	return 0;
+	return inject_put(in->pid, buf, len, in->map);
 }
 
 /*
@@ -385,10 +398,8 @@ restore_step(struct inject *in, int (*step)(struct inject *))
 static int
 dead_restore(struct inject *in)
 {
-	if (in->dead != 0 && pwrite(in->mem, in->was, in->len,
-	    (off_t)in->dead) != (ssize_t)in->len)
-		return errstr_sys("/proc/%d/mem", in->pid);
-	return 0;
+	return in->dead == 0 ? 0 : inject_put(in->pid, in->was, in->len,
+	    in->dead);
 }
 
 /*

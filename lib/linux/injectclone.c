@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,15 +50,7 @@ inject_willclone(pid_t tid)
 static int
 clone_clean(struct inject *in, pid_t pid)
 {
-	ssize_t n;
-	int mem;
-
-	if ((mem = proc_open(pid, 0, "mem", O_RDWR)) == -1)
-		return errstr_sys("/proc/%d/mem", pid);
-	n = pwrite(mem, in->was, in->len, (off_t)in->dead);
-	close(mem);
-	return n == (ssize_t)in->len ? 0 : errstr_set("process %d: its clone "
-	    "has no stack", in->pid);
+	return inject_put(pid, in->was, in->len, in->dead);
 }
 
 /*

@@ -36,7 +36,7 @@ struct stacks {			/* of a thread, for */
 struct inject {
 	pid_t		 pid;
 	pid_t		 tid;		/* the thread that runs calls */
-	int		 mem;		/* owned; /proc/PID/mem */
+	int		 mem;		/* owned; /proc/PID/mem, to read */
 	struct gadgets	 gadget;
 	uint64_t	 hole;		/* where that can be; 0: nowhere */
 	uint64_t	 map;		/* our memory in it; 0: none */
@@ -83,6 +83,9 @@ int		 inject_result(struct inject *, int64_t *);
 int		 inject_trust(const struct inject *);
 int		 inject_make(struct inject *, int64_t *, long,
 		    const uint64_t [6]);
+
+/* inject.c */
+int		 inject_put(pid_t, const void *, size_t, uint64_t);
 
 /* injectdead.c: where a stack is dead */
 int		 dead_find(struct inject *, const struct vmas *);

@@ -171,6 +171,24 @@ thread_ptrace(enum __ptrace_request what, pid_t tid, uintptr_t data)
 }
 
 /*
+ * Say so if a process may be traced, but its files in /proc are for its user
+ * alone, and so its memory cannot be had.
+ */
+static int
+mem_refused(pid_t pid)
+{
+	int fd;
+
+	if ((fd = proc_open(pid, 0, "mem", O_RDONLY)) != -1) {
+		close(fd);
+		return 0;
+	}
+	return errno != EACCES ? 0 : errstr_set("process %d belongs to "
+	    "another user, or is not dumpable: beside CAP_SYS_PTRACE, "
+	    "CAP_DAC_READ_SEARCH is needed", pid);
+}
+
+/*
  * Seize a thread, which runs on.  -1 only where the process cannot be taken.
  * Who traces the leader instead is left in the process.
  */
@@ -184,7 +202,7 @@ thread_seize(struct lproc *p, struct lthread *t)
 		return 0;
 	if (seize_patiently(p, t->tid, &tracer) == 0) {
 		t->hold = HOLD_SEIZED;
-		return 0;
+		return t->tid == p->pid ? mem_refused(p->pid) : 0;
 	}
 	/* whom no one can trace any more is a zombie, perhaps since now */
 	if (errno == ESRCH || proc_stat(p->pid, t->tid, &now) == -1 ||

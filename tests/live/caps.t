@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# The capabilities that snap(1) names are enough for another user's process,
+# and none of them can be done without.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+if ! is_root; then
+	echo "1..0 # skip: only root may give and take capabilities"
+	exit 0
+fi
+as_nobody
+cd "$tmp/pub" || exit 1
+
+# Run snap as nobody with these capabilities and no others; the bounding set
+# has no others either, so that nothing can be had back.
+with() {
+	local set=-all c flag
+
+	for c in $1; do
+		set=$set,+$c
+	done
+	shift
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups
+	    --inh-caps="$set" --ambient-caps="$set" --bounding-set="$set")
+	rm -f snap
+	patience=20 snap -o "$tmp/pub/snap" "$@"
+}
+daemon() {
+	as=(setpriv --reuid=1 --regid=1 --clear-groups)
+	target "$@"
+	as=(env)
+}
+
+cp "$targets/pair" "$tmp/bin/hidden"
+chmod 711 "$tmp/bin/hidden"
+smallest="sys_ptrace dac_read_search"
+for what in pair hidden; do
+	daemon "$targets/$what"
+	for flag in -n -a -l; do
+		with "$smallest" $flag "$pid"
+		is "$rc $err" "0 " "$what, snap $flag: a whole snapshot"
+		check snap "$pid" "$what, snap $flag: memory"
+	done
+	is "$(cat "/proc/$pid/task/$pid/children")" "" "$what: no clone is left"
+
+	with sys_ptrace -l "$pid"
+	is "$rc $err" "1 snap: process N belongs to another user, or is not dumpable: beside CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH is needed: left out
+snap: nothing to take a snapshot of" "$what: without CAP_DAC_READ_SEARCH"
+	with dac_read_search -l "$pid"
+	is "$rc $(tail -n 1 <<<"$err")" \
+	    "1 snap: nothing to take a snapshot of" \
+	    "$what: without CAP_SYS_PTRACE"
+	let_go "$pid" "$what: let go"
+	unnoticed "$pid" "$what: not noticed"
+done
+
+# one under a filter, in which nothing runs without CAP_SYS_ADMIN
+daemon "$targets/jailed"
+with "$smallest sys_admin" -l "$pid"
+is "$rc $err" "0 " "seccomp, with CAP_SYS_ADMIN: a whole snapshot"
+with "$smallest" -l "$pid"
+is "$rc $err" "1 snap: process N cannot be restored, nor let go at once: nothing can be run in it: it is under seccomp(N)" \
+    "seccomp, without: said so"
+check snap "$pid" "seccomp, without: memory"
+unnoticed "$pid" "seccomp: not noticed"
+finish
