@@ -1,0 +1,252 @@
+"""Have system calls of snap and its guard fail, one a run, or kill it there.
+
+usage: faults.py SNAP SNAPLS FAULT DIR COUNT PID ... -- FLAG ...
+
+Runs SNAP with flags, of whichever of the processes is free, through
+FAULT (tests/targets/fault.c): COUNT runs, spread over all that can fail, or
+all if it is 0. After each, the process must be as it was, and there is a
+sentence, or a whole snapshot. Prints what is wrong, and exits 1 if anything
+is.
+"""
+import concurrent.futures
+import errno
+import os
+import queue
+import re
+import subprocess
+import sys
+import time
+
+NR = {}
+with open('/usr/include/x86_64-linux-gnu/asm/unistd_64.h') as header:
+    for line in header:
+        m = re.match(r'#define __NR_(\w+) (\d+)', line)
+        if m:
+            NR[int(m.group(2))] = m.group(1)
+
+# what may fail, and how; "+": it is done all the same
+FAILS = {
+    'openat': 'ENFILE ENOMEM EIO EINTR', 'read': 'EIO EINTR',
+    'pread64': 'EIO ENOMEM', 'readlink': 'EIO ENOMEM',
+    'process_vm_writev': 'EFAULT ENOMEM', 'write': 'EIO ENOSPC',
+    'writev': 'EIO ENOSPC', 'ptrace': 'EIO', 'wait4': 'EINTR',
+    'waitid': 'EINTR', 'mmap': 'ENOMEM',
+    'mprotect': 'ENOMEM', 'munmap': '+ENOMEM', 'close': '+EIO',
+    'statx': 'EIO ENOMEM', 'newfstatat': 'EIO ENOMEM',
+    'fstat': 'EIO ENOMEM',
+    'statfs': 'EIO', 'fstatfs': 'EIO', 'clone': 'EAGAIN ENOMEM',
+    'clone3': 'EAGAIN ENOMEM', 'kill': 'EPERM', 'tgkill': 'EPERM',
+    'pidfd_open': 'ENFILE ENOSYS', 'pidfd_getfd': 'EPERM ENFILE',
+    'pidfd_send_signal': 'EPERM', 'kcmp': 'EPERM ENOSYS',
+    'ioctl': 'EIO ENOMEM', 'sendto': 'ENOMEM EINTR',
+    'sendmsg': 'ENOMEM', 'recvfrom': 'ENOMEM EINTR', 'recvmsg': 'ENOMEM',
+    'socketpair': 'ENFILE', 'socket': 'ENFILE EACCES', 'connect': 'EACCES',
+    'poll': 'EINTR', 'clock_nanosleep': 'EINTR', 'fsync': 'EIO',
+    'linkat': 'EIO EPERM', 'rename': 'EIO', 'renameat2': 'EIO',
+    'unlink': 'EIO', 'setsid': 'EPERM', 'dup2': 'EBADF',
+    'close_range': 'ENOSYS', 'getdents64': 'EIO', 'lseek': 'EINVAL',
+    'fcntl': 'EINVAL', 'prctl': 'EINVAL', 'access': 'EIO',
+    'prlimit64': 'EPERM', 'madvise': 'ENOMEM', 'pipe2': 'ENFILE',
+    'rt_sigprocmask': 'EINVAL', 'copy_file_range': 'EIO',
+    'fallocate': 'ENOSPC', 'ftruncate': 'EIO', 'memfd_create': 'ENFILE',
+    'fadvise64': 'EIO', 'openat2': 'ENFILE EIO ENOSYS',
+    'sched_getaffinity': 'EPERM',
+}
+KEYS = ('State', 'TracerPid', 'Threads', 'SigPnd', 'ShdPnd', 'SigBlk',
+    'SigIgn', 'SigCgt', 'FDSize', 'NoNewPrivs', 'Seccomp')
+
+snap, snapls, fault, where, count = sys.argv[1:6]
+at = sys.argv.index('--')
+pids, flags = [int(p) for p in sys.argv[6:at]], sys.argv[at + 1:]
+count = int(count)
+
+
+def slurp(name):
+    try:
+        with open(name) as file:
+            return file.read()
+    except OSError:
+        return ''
+
+
+def state(pid):
+    """What of a process must not change."""
+    status = dict(x.split(':', 1) for x in slurp('/proc/%d/status' % pid)
+        .splitlines() if ':' in x)
+    got = {k: status.get(k, '').strip() for k in KEYS}
+    got['maps'] = slurp('/proc/%d/maps' % pid)
+    try:
+        tasks = os.listdir('/proc/%d/task' % pid)
+        got['fd'] = sorted(os.listdir('/proc/%d/fd' % pid))
+    except OSError:
+        tasks = []
+    for t in tasks:
+        kin = slurp('/proc/%d/task/%s/children' % (pid, t)).split()
+        for c in kin:
+            m = re.search(r'State:\s*(.*)', slurp('/proc/%s/status' % c))
+            got['child ' + c] = m.group(1) if m else ''
+        status = slurp('/proc/%d/task/%s/status' % (pid, t))
+        got['task ' + t] = re.findall(
+            r'(?m)^(?:State|TracerPid|SigPnd|SigBlk):\s*(.*)', status)
+    return got
+
+
+def unlike(was, now):
+    lines = [set(x['maps'].splitlines()) for x in (was, now)]
+    return ', '.join('maps: %s, was %s' % (lines[1] - lines[0],
+        lines[0] - lines[1]) if k == 'maps' else '%s: %s, was %s' % (k,
+        now.get(k), was.get(k))
+        for k in sorted({*was, *now}) if was.get(k) != now.get(k))
+
+
+def added(was, now):
+    """Is all as it was but for 20 kilobytes, once?"""
+    new = [x for x in now.splitlines() if x not in was.splitlines()]
+    if set(was.splitlines()) - set(now.splitlines()) or len(new) != 1:
+        return False
+    start, end = (int(x, 16) for x in new[0].split()[0].split('-'))
+    return end - start == 20480 and ' rw-p ' in new[0]
+
+
+def records(name):
+    """The names of what a snapshot has."""
+    r = subprocess.run([snapls, '-v', name], capture_output=True, text=True)
+    names = set()
+    with open(name, 'rb') as file:
+        data = file.read()
+    for line in r.stdout.splitlines():
+        m = re.match(r' *(\d+) +(\d+) +(\d+) (\w+)$', line)
+        if not m or not 0 < int(m.group(3)) < 1 << 22:
+            continue
+        names.add((m.group(3), m.group(4)))
+        if m.group(4) != 'proc':
+            continue
+        at, end = int(m.group(1)), int(m.group(1)) + int(m.group(2))
+        names |= {(m.group(3), n) for n in inside(data[at:end])}
+    return names
+
+
+def inside(data):
+    """The names of a record's files, of which a last line may have no end."""
+    return {n.rsplit(b'regset/', 1)[-1].decode() for n in re.findall(
+        rb'\n?([a-z][a-z_/0-9]*)\n[ 0-9]{11} ', data)}
+
+
+class Run:
+    def __init__(self, pid, number):
+        self.pid = pid
+        self.dir = '%s/%d' % (where, number)
+        os.mkdir(self.dir)
+        self.out = self.dir + '/o'
+        self.run('-', -1, 0, '0')       # the stack may grow, once
+        self.counts = [(r, int(nr), int(n)) for r, nr, n in
+            (x.split() for x in self.hits)]
+        self.was = state(pid)
+        self.ref = records(self.out)
+
+    def run(self, role, nr, n, error):
+        if os.path.exists(self.out):
+            os.unlink(self.out)
+        p = subprocess.run([fault, self.dir + '.hits', role, str(nr), str(n),
+            error, snap, *flags, '-o', self.out, str(self.pid)],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            errors='replace', text=True)
+        self.said = p.stdout.strip()
+        self.rc = p.returncode
+        self.hits = slurp(self.dir + '.hits').splitlines()
+
+    def judge(self, role, nr, n, error):
+        """What is wrong after such a run, as a list of sentences."""
+        self.run(role, nr, n, error)
+        bad = []
+        for i in range(50):     # it may just wake up, and sleep again
+            now = state(self.pid)
+            diff = unlike(self.was, now)
+            # our memory in it stays, as snap(1) says in BUGS
+            if error == 'kill' and role == 'm' and added(
+                    self.was['maps'], now['maps']):
+                self.was['maps'] = now['maps']
+                diff = unlike(self.was, now)
+            if not diff:
+                break
+            time.sleep(0.05)
+        if diff:
+            bad.append('TARGET: ' + diff)
+            self.was = now
+        killed = error == 'kill'
+        if self.rc == 124:
+            bad.append('HANG')
+        elif self.rc > 127 and not (killed and self.rc == 137) or \
+                'Sanitizer' in self.said:
+            bad.append('CRASH %d' % self.rc)
+        elif self.rc not in (0, 137) and not self.said:
+            bad.append('SILENT %d' % self.rc)
+        files = os.listdir(self.dir)
+        if [f for f in files if f != 'o']:
+            bad.append('LEFT %s' % files)
+            for f in files:
+                os.unlink('%s/%s' % (self.dir, f))
+        if os.path.exists(self.out):
+            r = subprocess.run([snapls, '-c', self.out],
+                capture_output=True, text=True)
+            if r.returncode:
+                bad.append('BROKEN ' + r.stderr.strip())
+            lost = self.ref - records(self.out)
+            if self.rc == 0 and lost and not self.said:
+                bad.append('LOST %s' % sorted(lost))
+        elif self.rc == 0:
+            bad.append('NO FILE')
+        return bad
+
+
+def spread(n, most):
+    """Of the numbers from 1 to n, so many at the most."""
+    return range(1, n + 1) if n <= most else [
+        1 + i * n // most for i in range(most)]
+
+
+def cases(counts):
+    all = []
+    for role, nr, n in counts:
+        for error in FAILS.get(NR.get(nr, ''), '').split():
+            sign = '+' if error[0] == '+' else ''
+            number = sign + str(getattr(errno, error.lstrip('+')))
+            first = 2 if NR[nr] == 'mmap' else 1    # ld.so's, which crashes
+            all += [(role, nr, i, number) for i in spread(n, 250)
+                if i >= first]
+    for role in sorted({r for r, nr, n in counts}):
+        calls = sum(n for r, nr, n in counts if r == role)
+        all += [(role, -1, i, 'kill') for i in spread(calls, 2500)]
+    return all
+
+
+runs = queue.Queue()
+for i, pid in enumerate(pids):
+    run = Run(pid, i)
+    runs.put(run)
+todo = cases(run.counts)
+if 0 < count < len(todo):
+    todo = [todo[i * len(todo) // count] for i in range(count)]
+
+
+def one(case):
+    run = runs.get()
+    bad = run.judge(*case)
+    hit = bool(run.hits)
+    text = '%s %s %d %s: rc %d%s %s' % (case[0], NR.get(case[1], 'any'),
+        case[2], case[3] if case[3] == 'kill' else
+        errno.errorcode[int(case[3].lstrip('+'))], run.rc,
+        '' if hit else ' (not hit)', run.said[-200:].replace('\n', ' | '))
+    runs.put(run)
+    return bad, text, hit
+
+
+failed = hits = 0
+with concurrent.futures.ThreadPoolExecutor(len(pids)) as pool:
+    for bad, text, hit in pool.map(one, todo):
+        hits += hit
+        if bad:
+            failed += 1
+            print(text, *bad, sep='\n\t', flush=True)
+print('%d runs, %d with a fault, %d failed' % (len(todo), hits, failed))
+sys.exit(failed > 0)

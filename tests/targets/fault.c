@@ -1,0 +1,258 @@
+/*
+ * Run a program and have one of its system calls fail, or kill it there:
+ *
+ *	fault HITS ROLE NUMBER N ERROR PROGRAM [ARGUMENT ...]
+ *
+ * ROLE is m, the first thread; t, its other threads; g, its children; h,
+ * theirs.  Of what these call, the Nth call of that NUMBER, or with -1 of all,
+ * is not made and gives ERROR; is made and gives it (+ERROR); or, as the
+ * program is about to make it, its process is killed (kill).  Each that was
+ * hit is a line "hit NUMBER" in the file HITS; with the role "-", a line
+ * "ROLE NUMBER COUNT" tells there at the end what was called.
+ *
+ * It ends when all have, with the status of the program; what goes on for
+ * longer than a time is killed, and it exits with 124.
+ */
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#include <err.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+enum {
+	MOST = 256,		/* threads at once */
+	CALLS = 512,
+	SECONDS = 20,
+	OPTIONS = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK |
+	    PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
+	    PTRACE_O_EXITKILL
+};
+
+static FILE *hits;
+static const char roles[] = "mtgh";
+
+static struct thread {
+	pid_t		 tid;	/* 0: free */
+	char		 role;	/* '\0': not known yet */
+	bool		 halted; /* until that is known */
+	long		 result; /* of the call that it is in; 0: its own */
+} threads[MOST];
+
+static struct {
+	char		 role;
+	long		 nr;
+	long		 n;
+	long		 error;
+	bool		 made;
+	bool		 kills;
+} fault;
+
+static long counts[sizeof roles][CALLS];
+static long seen;		/* of the calls that the fault is among */
+
+static struct thread *
+thread_find(pid_t tid)
+{
+	struct thread *t, *unused;
+
+	unused = NULL;
+	for (t = threads; t < threads + MOST; t++) {
+		if (t->tid == tid)
+			return t;
+		if (t->tid == 0 && unused == NULL)
+			unused = t;
+	}
+	if (unused == NULL)
+		errx(2, "too many threads");
+	memset(unused, 0, sizeof *unused);
+	unused->tid = tid;
+	return unused;
+}
+
+static void
+go_on(const struct thread *t, long sig)
+{
+	(void)ptrace(PTRACE_SYSCALL, t->tid, NULL, (void *)sig);
+}
+
+/*
+ * A thread begins a call: see whether it is the one.
+ */
+static void
+call_enter(struct thread *t, long nr)
+{
+	if (nr < 0 || nr >= CALLS)
+		return;
+	counts[strchr(roles, t->role) - roles][nr]++;
+	if (t->role != fault.role || (fault.nr != -1 && nr != fault.nr) ||
+	    ++seen != fault.n)
+		return;
+	fprintf(hits, "hit %ld\n", nr);
+	fflush(hits);
+	if (fault.kills) {
+		(void)kill(t->tid, SIGKILL);
+		return;
+	}
+	t->result = -fault.error;
+	if (!fault.made)
+		(void)ptrace(PTRACE_POKEUSER, t->tid,
+		    offsetof(struct user, regs.orig_rax), (void *)-1L);
+}
+
+static void
+call_edge(struct thread *t)
+{
+	struct __ptrace_syscall_info si;
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, t->tid, (void *)sizeof si, &si) ==
+	    -1)
+		return;
+	if (si.op == PTRACE_SYSCALL_INFO_ENTRY)
+		call_enter(t, (long)si.entry.nr);
+	else if (t->result != 0) {
+		(void)ptrace(PTRACE_POKEUSER, t->tid,
+		    offsetof(struct user, regs.rax), (void *)t->result);
+		t->result = 0;
+	}
+}
+
+/*
+ * A thread has made another: which role has that one?
+ */
+static void
+made(const struct thread *by, int event)
+{
+	struct thread *t;
+	unsigned long tid;
+
+	if (ptrace(PTRACE_GETEVENTMSG, by->tid, NULL, &tid) == -1)
+		return;
+	t = thread_find((pid_t)tid);
+	if (event == PTRACE_EVENT_CLONE)
+		t->role = by->role == 'm' ? 't' : by->role;
+	else
+		t->role = by->role == 'm' || by->role == 't' ? 'g' : 'h';
+	if (t->halted)
+		go_on(t, 0);
+}
+
+static void
+stopped(struct thread *t, int status)
+{
+	int event = status >> 16, sig = WSTOPSIG(status);
+
+	if (event == PTRACE_EVENT_STOP) {
+		t->halted = t->role == '\0';
+		if (!t->halted && sig != SIGTRAP)
+			(void)ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
+		else if (!t->halted)
+			go_on(t, 0);
+	} else if (event != 0) {
+		if (event != PTRACE_EVENT_EXEC)
+			made(t, event);
+		go_on(t, 0);
+	} else if (sig == (SIGTRAP | 0x80)) {
+		call_edge(t);
+		go_on(t, 0);
+	} else
+		go_on(t, sig);
+}
+
+static void
+over(int sig)
+{
+	(void)sig;
+	_exit(124);		/* and the kernel kills them all */
+}
+
+static void
+tell_counts(void)
+{
+	size_t i, nr;
+
+	for (i = 0; roles[i] != '\0'; i++)
+		for (nr = 0; nr < CALLS; nr++)
+			if (counts[i][nr] != 0)
+				fprintf(hits, "%c %zu %ld\n", roles[i], nr,
+				    counts[i][nr]);
+}
+
+/*
+ * Start the program, which waits until it is traced.
+ */
+static pid_t
+start(char *argv[])
+{
+	pid_t pid;
+	int to[2];
+	char c;
+
+	if (pipe(to) == -1 || (pid = fork()) == -1)
+		err(2, "start");
+	if (pid == 0) {
+		close(to[1]);
+		(void)!read(to[0], &c, 1);
+		close(to[0]);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	thread_find(pid)->role = 'm';
+	if (ptrace(PTRACE_SEIZE, pid, NULL, (void *)OPTIONS) == -1)
+		err(2, "ptrace");
+	close(to[0]);
+	close(to[1]);
+	return pid;
+}
+
+int
+main(int argc, char *argv[])
+{
+	int rc, status;
+	pid_t pid, tid;
+
+	if (argc < 7)
+		errx(2, "usage: fault hits role number n error program ...");
+	fault.role = argv[2][0];
+	fault.nr = strtol(argv[3], NULL, 10);
+	fault.n = strtol(argv[4], NULL, 10);
+	fault.kills = strcmp(argv[5], "kill") == 0;
+	fault.made = argv[5][0] == '+';
+	fault.error = strtol(argv[5], NULL, 10);
+	if ((hits = fopen(argv[1], "we")) == NULL)
+		err(2, "%s", argv[1]);
+	signal(SIGALRM, over);
+	alarm(SECONDS);
+	pid = start(argv + 6);
+	rc = 127;
+	while ((tid = waitpid(-1, &status, __WALL)) > 0) {
+		if (WIFSTOPPED(status)) {
+			stopped(thread_find(tid), status);
+			continue;
+		}
+		thread_find(tid)->tid = 0;
+		if (tid == pid)
+			rc = WIFEXITED(status) ? WEXITSTATUS(status) :
+			    128 + WTERMSIG(status);
+	}
+	if (fault.role == '-')
+		tell_counts();
+	fclose(hits);
+	return rc;
+}
+#else
+int
+main(void)
+{
+	errx(77, "not on this machine");
+}
+#endif
