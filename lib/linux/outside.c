@@ -95,9 +95,12 @@ thread_outside(const struct lproc *p, struct lthread *t)
 	if (syscall(SYS_get_robust_list, t->tid, &head, &len) == 0)
 		filelist_text(&t->seen, "robust_list", "%jx %zu\n",
 		    (uintmax_t)(uintptr_t)head, len);
+	errno = 0;
 	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, (void *)sizeof c,
 	    &c) == (long)sizeof c && c.area != 0)
 		filelist_text(&t->seen, "rseq", "%jx %u %x %x\n",
 		    (uintmax_t)c.area, c.len, c.signature, c.flags);
+	else
+		filelist_lose(&t->seen, "rseq");
 	apart_add(p, t);
 }

@@ -186,7 +186,10 @@ task_readproc(struct live *l, struct lproc *p, struct task *t)
 		    p->pid, snap_errstr());
 	if (t->nopen > 1)
 		qsort(t->open, t->nopen, sizeof *t->open, open_cmp);
-	t->cwd = proc_link(p->mmtid, 0, "cwd");
+	if ((t->cwd = proc_link(p->mmtid, 0, "cwd")) == NULL &&
+	    proc_islost(errno))
+		live_warn(l, "process %d: its directory is missing: %s",
+		    p->pid, strerror(errno));
 	p->dumped = task_dumped(p);
 	if (proc_read(p->mmtid, 0, "mountinfo", &t->mounts) == -1 &&
 	    proc_islost(errno))
