@@ -921,6 +921,8 @@ struct liveopts {
 	bool	 clone;		/* let them go before their memory is read */
 	bool	 again;		/* fail where a clone is lost: live_lost */
 	bool	 verbose;	/* say for how long each was stopped */
+	unsigned int patience;	/* seconds to wait for file servers, in all
+				   while anything is stopped; 0: some */
 	struct progress *progress; /* told what there is to read, or NULL */
 	void	(*warn)(void *, const char *);
 	void	*arg;		/* warn's first argument */

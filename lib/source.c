@@ -198,22 +198,34 @@ file_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 }
 
 /*
- * Parts of a file are the same where the offset is: identities are the
- * source's number and the place, never 0.
+ * Identities of n parts of a file of so many bytes, from loc on.  Parts are
+ * the same where the offset is: it is the source's number and the place, never
+ * 0; or 0, of a part that is not whole.
+ */
+void
+source_identify(const struct source *src, uint64_t size, uint64_t loc,
+    size_t n, uint64_t *id)
+{
+	uint64_t end;
+	size_t i;
+
+	for (i = 0; i < n; i++, loc += IDENTITY_KB * KB) {
+		end = loc + IDENTITY_KB * KB;
+		id[i] = loc % (IDENTITY_KB * KB) == 0 && end <= size &&
+		    src->id <= UINT16_MAX ?
+		    (uint64_t)src->id << 48 | loc / (IDENTITY_KB * KB) : 0;
+	}
+}
+
+/*
+ * source_ops: identities of parts of a file.
  */
 static int
 file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
 {
-	struct filesource *f = (struct filesource *)src;
-	size_t i;
-	uint64_t end;
+	const struct filesource *f = (const struct filesource *)src;
 
-	for (i = 0; i < n; i++, loc += IDENTITY_KB * KB) {
-		end = loc + IDENTITY_KB * KB;
-		id[i] = loc % (IDENTITY_KB * KB) == 0 && end <= f->size &&
-		    src->id <= UINT16_MAX ?
-		    (uint64_t)src->id << 48 | loc / (IDENTITY_KB * KB) : 0;
-	}
+	source_identify(src, f->size, loc, n, id);
 	return 0;
 }
 

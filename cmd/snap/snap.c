@@ -252,18 +252,18 @@ ignore_stops(void)
 static void __attribute__((noreturn))
 usage(void)
 {
-	fprintf(stderr, "usage: snap [-alnrvz] [-o file] pid|name ...\n");
+	fprintf(stderr, "usage: snap [-alnrvz] [-o file] [-t seconds] pid|name ...\n");
 	exit(2);
 }
 
 int
 main(int argc, char *argv[])
 {
-	static const char options[] = "alno:rvz";
+	static const char options[] = "alno:rt:vz";
 	struct liveopts o = { .warn = say, .progress = &progress };
 	struct output *out;
 	struct live *l;
-	const char *path;
+	const char *bad, *path;
 	bool compress;
 	int c, rc;
 
@@ -288,6 +288,12 @@ main(int argc, char *argv[])
 			break;
 		case 'r':
 			o.descendants = true;
+			break;
+		case 't':
+			o.patience = (unsigned int)strtonum(optarg, 1, 86400,
+			    &bad);
+			if (bad != NULL)
+				errx(2, "-t %s: %s", optarg, bad);
 			break;
 		case 'v':
 			o.verbose = true;

@@ -8,12 +8,8 @@
 
 #include <sys/resource.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { CARRY_MOST = 4096 };	/* open files: some 200 ms */
 
@@ -95,45 +91,6 @@ carry_note(struct live *l, const struct vma *v, struct source *src,
 }
 
 /*
- * Open a file of a process, by its name below /proc/PID, if it is a regular
- * one, without touching what is not, nor its times; or what was frozen of it.
- * *st is that of the file itself.  -1 if it cannot be had; out of descriptors
- * is the error *failed.
- */
-int
-file_open(struct live *l, const struct lproc *p, const char *name,
-    struct stat *st, bool *failed)
-{
-	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	char path[PATH_MAX];
-	struct statx sx;
-	int fd;
-
-	snprintf(path, sizeof path, "/proc/%d/%s", p->mmtid, name);
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == -1)
-		return errstr_sys("%s", path);
-	if (!S_ISREG(sx.stx_mode))
-		return errstr_set("%s: not a regular file", path);
-	fd = open(path, flags | O_NOATIME);
-	if (fd == -1 && errno == EPERM)	/* it is not ours: open(2) */
-		fd = open(path, flags);
-	if (fd == -1) {
-		*failed = errno == EMFILE || errno == ENFILE;
-		return errstr_sys("%s", path);
-	}
-	if (fstat(fd, st) == -1) {
-		errstr_sys("%s", path);
-		close(fd);
-		return -1;
-	}
-	if ((fd = frozen_open(l, fd, st)) == -1) {
-		*failed = true;
-		return errstr_sys("%s", path);
-	}
-	return fd;
-}
-
-/*
  * Does the kernel say that no name leads to a file any more?  Others may: it
  * may have links.
  */
@@ -148,29 +105,20 @@ path_isdeleted(const char *path)
 	    strcmp(path + n - (sizeof deleted - 1), deleted) == 0;
 }
 
-bool
-file_iself(int fd)
-{
-	char magic[4];
-
-	return pread(fd, magic, 4, 0) == 4 &&
-	    memcmp(magic, "\177ELF", 4) == 0;
-}
-
 /*
- * With clones, freeze a file that is to be carried along, and have *fd lead to
+ * With clones, freeze a file that is to be carried along, and have f lead to
  * that.  Where it cannot be, the processes stay stopped until it was read.
  */
 static int
-carry_freeze(struct live *l, const char *path, int *fd, struct stat *st)
+carry_freeze(struct live *l, const char *path, struct targetfile *f)
 {
-	if (frozen_copy(l, *fd, st) == -1) {
+	if (frozen_copy(l, f->fd, &f->st) == -1) {
 		live_say(l, "%s: %s: all stay stopped while they are written",
 		    path, snap_errstr());
 		l->opts.clone = false;
 		return 0;
 	}
-	if ((*fd = frozen_open(l, *fd, st)) == -1)
+	if ((f->fd = frozen_open(l, f->fd, &f->st)) == -1)
 		return errstr_sys("%s", path);
 	return 0;
 }
@@ -206,22 +154,23 @@ carry_refuse(struct live *l, const struct lproc *p)
 }
 
 /*
- * Make a source of an open file, fd, which is closed.  All that are empty have
- * the first of them.
+ * Make a source of an open file, which is closed.  All that are empty have the
+ * first of them.
  */
 static struct source *
-carry_source(struct live *l, struct snap *s, const char *name, int fd,
-    const struct stat *st)
+carry_source(struct live *l, struct snap *s, const char *name,
+    struct targetfile *f)
 {
 	struct source *src;
+	int fd;
 
-	if (st->st_size == 0 && l->empty != NULL) {
-		close(fd);
+	if (f->st.st_size == 0 && l->empty != NULL) {
+		file_close(f);
 		return l->empty;
 	}
-	if ((src = source_file(s, fd, name, KB)) == NULL)
+	if ((src = file_source(s, f, name, &fd)) == NULL)
 		return NULL;
-	if (st->st_size == 0)
+	if (f->st.st_size == 0)
 		l->empty = src;
 	l->nopened++;
 	return src;
@@ -235,26 +184,25 @@ int
 carry_open(struct live *l, struct snap *s, const struct lproc *p,
     const struct vma *v, const char *name)
 {
+	struct targetfile f;
 	struct source *src;
-	struct stat st;
 	bool failed, elf;
-	int fd;
 
 	if (carry_has(l, v))
 		return 0;
-	if ((fd = file_open(l, p, name, &st, &failed)) == -1)
+	if (file_open(l, p, name, &f, &failed) == -1)
 		return -1;
-	if (st.st_size > 0 && l->nopened >= carry_most(l)) {
-		close(fd);
+	if (f.st.st_size > 0 && l->nopened >= carry_most(l)) {
+		file_close(&f);
 		return carry_refuse(l, p);
 	}
-	elf = st.st_size > 0 && file_iself(fd);
-	if (l->opts.clone && !elf && st.st_size > 0 &&
-	    carry_freeze(l, v->name, &fd, &st) == -1)
+	elf = f.st.st_size > 0 && f.elf;
+	if (l->opts.clone && !elf && f.st.st_size > 0 && !f.far &&
+	    carry_freeze(l, v->name, &f) == -1)
 		return -1;
-	if ((src = carry_source(l, s, v->name, fd, &st)) == NULL)
+	if ((src = carry_source(l, s, v->name, &f)) == NULL)
 		return -1;
-	return carry_note(l, v, src, &st, !elf);
+	return carry_note(l, v, src, &f.st, !elf);
 }
 
 void

@@ -266,6 +266,7 @@ static bool
 is_memfd(const struct telling *t)
 {
 	return S_ISREG(t->mode) && strncmp(t->link, "/memfd:", 7) == 0 &&
+	    served_not(t->proc->pid, t->dev) &&
 	    !mounts_have(&t->task->mounts, info_mount(t->info));
 }
 

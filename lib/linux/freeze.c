@@ -10,6 +10,7 @@
  */
 #include "live.h"
 #include "inject.h"
+#include "proxy.h"
 
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -139,6 +140,7 @@ round_child(void *arg, long pid)
 	struct task now = { 0 };
 
 	if (lproc_find(r->live, (pid_t)pid) != NULL ||
+	    proxy_isours((pid_t)pid) ||
 	    proc_stat((pid_t)pid, 0, &now) == -1 || now.ppid == 0 ||
 	    lproc_find(r->live, now.ppid) == NULL)
 		return 0;
@@ -257,6 +259,7 @@ static void
 live_mark(struct live *l, bool stopped)
 {
 	l->stopped = stopped;
+	proxy_hold(stopped);
 	if (l->opts.progress != NULL)
 		l->opts.progress->held = stopped;
 }
@@ -271,6 +274,7 @@ live_stop(struct live *l)
 	struct round r = { l, true, true };
 	int rc;
 
+	proxy_ready();
 	if (live_look(l) == -1)
 		return -1;
 	live_mark(l, true);
@@ -311,6 +315,7 @@ live_thaw(struct live *l)
 	take_finish(l);
 	live_release(l);
 	clones_end(l);
+	live_tellmissed(l);
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (l->opts.verbose && p->held != 0)
 			live_say(l, "process %d: stopped for %ju us", p->pid,

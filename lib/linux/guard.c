@@ -6,6 +6,7 @@
  */
 #include "clock.h"
 #include "live.h"
+#include "proxy.h"
 #include "reaper.h"
 
 #include <sys/prctl.h>
@@ -86,6 +87,7 @@ guard_fork(struct guard *g, int fd)
 		if (fd != -1 && (close(g->fd) == -1 || dup2(fd, 0) == -1))
 			_exit(GUARD_FAILED);
 		(void)close_range(fd == -1 ? 0 : 1, UINT32_MAX, 0);
+		proxy_forked();
 		guard_main(&g->told, us, fd != -1);
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);

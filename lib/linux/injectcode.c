@@ -16,6 +16,7 @@
  *	syscall				ret
  */
 #include "injectrun.h"
+#include "proxy.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -55,10 +56,20 @@ static struct {			/* where they were found last */
 } last[NWANT];
 
 struct seeking {
+	pid_t		 pid;
 	int		 mem;		/* of the process */
 	int		 pagemap;
 	struct gadgets	*found;		/* addresses are 0: not yet */
 };
+
+/*
+ * Do others serve the file of a mapping, who may not answer?
+ */
+static bool
+is_far(const struct seeking *s, const struct vma *v)
+{
+	return v->ino != 0 && !served_not(s->pid, v->dev);
+}
 
 static uint64_t *
 gadget_place(struct gadgets *g, enum want w)
@@ -159,8 +170,21 @@ seek_bytes(struct seeking *s, const uint8_t *buf, size_t len, uint64_t at)
 }
 
 /*
+ * Read some bytes of a page.  Where others serve the file, it may be gone by
+ * now, and may never come.
+ */
+static ssize_t
+seek_read(const struct seeking *s, const struct vma *v, void *buf, size_t len,
+    uint64_t at)
+{
+	return is_far(s, v) && proxy_ison() ?
+	    proxy_memory(s->mem, s->pid, true, buf, len, at) :
+	    pread(s->mem, buf, len, (off_t)at);
+}
+
+/*
  * Look in some code, page by page; with absent, also in pages that the
- * process has not touched, and gets by that.
+ * process has not touched, and gets by that, unless others serve the file.
  */
 static void
 seek_code(struct seeking *s, const struct vma *v, bool absent)
@@ -171,6 +195,7 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 	size_t i, before;
 	ssize_t n;
 
+	absent = absent && !is_far(s, v);
 	before = 0;		/* bytes of the page before */
 	for (i = 0, at = v->start; at < v->end && !gadgets_whole(s->found);
 	    at += CODE_PAGE, i++) {
@@ -179,8 +204,7 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 			break;
 		n = -1;
 		if (absent || entry[i % PAGES] >> 63 != 0)
-			n = pread(s->mem, buf + CODE_MOST, CODE_PAGE,
-			    (off_t)at);
+			n = seek_read(s, v, buf + CODE_MOST, CODE_PAGE, at);
 		if (n == CODE_PAGE)
 			seek_bytes(s, buf + CODE_MOST - before,
 			    CODE_PAGE + before, at - before);
@@ -220,7 +244,7 @@ seek_last(struct seeking *s, enum want w, const struct vma *v)
 	    pread(s->pagemap, &entry, sizeof entry,
 	    (off_t)(at / CODE_PAGE * 8)) != sizeof entry || entry >> 63 == 0)
 		return;
-	n = pread(s->mem, code, sizeof code, (off_t)at);
+	n = seek_read(s, v, code, sizeof code, at);
 	if (n > 0)
 		(void)code_take(s->found, w, code, code + n, at);
 }
@@ -256,7 +280,7 @@ seek_remember(const struct seeking *s, const struct vmas *l)
 int
 gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
 {
-	struct seeking s = { .mem = mem, .found = g };
+	struct seeking s = { .pid = pid, .mem = mem, .found = g };
 	const struct vma *v;
 	enum want w;
 	size_t i;

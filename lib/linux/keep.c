@@ -121,19 +121,32 @@ static enum treatment
 keep_file(struct keeping *k, const struct vma *v)
 {
 	enum treatment how;
-	struct stat st;
+	struct targetfile f;
 	bool may;
-	int fd;
 
-	how = vma_file(k->live, k->proc, v, &fd, &st);
+	how = vma_file(k->live, k->proc, v, &f);
 	may = v->flags & VMA_SHARED ? how == TAKE_DATA ||
 	    (how == TAKE_FILE && v->flags & VMA_WRITE) :
-	    how == TAKE_DATA && st.st_nlink == 0;
-	if (may && frozen_copy(k->live, fd, &st) == -1)
+	    how == TAKE_DATA && f.st.st_nlink == 0;
+	if (may && frozen_copy(k->live, f.fd, &f.st) == -1)
 		how = TAKE_FAILED;
-	if (fd != -1)
-		close(fd);
+	file_close(&f);
 	return how;
+}
+
+/*
+ * Keep, of a mapping of a file that others serve, which pages are there.
+ * Nothing of it is opened or read before the process runs again.
+ */
+static int
+keep_far(struct keeping *k, const struct vma *v)
+{
+	int rc;
+
+	if (vmas_find(&k->clone, v->start) == NULL)
+		return 0;
+	rc = pagemap_any(k->clonemap, v->start, v->end);
+	return rc == 0 ? keep_pages(k, v, false) : rc == -1 ? -1 : 0;
 }
 
 static int
@@ -147,6 +160,8 @@ keep_mapping(struct keeping *k, const struct vma *v)
 	    strcmp(v->name, "/secretmem (deleted)") == 0)
 		return 0;
 	anon = v->ino == 0 && v->dev == 0;
+	if (!anon && !served_not(k->proc->pid, v->dev))
+		return keep_far(k, v);
 	how = anon ? TAKE_MEMORY : keep_file(k, v);
 	if (how == TAKE_FAILED)
 		return -1;

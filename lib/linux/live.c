@@ -2,6 +2,7 @@
  * A set of live processes: which they are.
  */
 #include "live.h"
+#include "proxy.h"
 #include "tree.h"
 
 #include <sys/utsname.h>
@@ -12,6 +13,11 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+enum {
+	PATIENCE = 5,		/* seconds, for who may not answer: snap(1), -t */
+	MISSED_MOST = 8		/* of these are told one by one */
+};
 
 static int
 lproc_cmp(const struct lproc *a, const struct lproc *b)
@@ -34,8 +40,11 @@ live_new(const struct liveopts *o)
 		return NULL;
 	}
 	l->opts = *o;
+	if (l->opts.patience == 0)
+		l->opts.patience = PATIENCE;
 	TAILQ_INIT(&l->procs);
 	RB_INIT(&l->pids);
+	proxy_allow(l->opts.patience);
 	return l;
 }
 
@@ -72,6 +81,8 @@ live_free(struct live *l)
 	readers_free(l);
 	free(l->user);
 	free(l);
+	proxy_end();
+	served_forget();
 }
 
 /*
@@ -107,6 +118,26 @@ live_say(const struct live *l, const char *fmt, ...)
 	vsnprintf(s, sizeof s, fmt, ap);
 	va_end(ap);
 	l->opts.warn(l->opts.arg, s);
+}
+
+/*
+ * Tell who did not answer in time, and was not told yet.
+ */
+void
+live_tellmissed(struct live *l)
+{
+	char what[256];
+	size_t n;
+
+	for (n = l->nmissed; proxy_missed(n, what, sizeof what); n++)
+		if (n < MISSED_MOST)
+			live_warn(l, "%s: no answer in %u seconds: it is "
+			    "missing (-t waits longer)", what,
+			    l->opts.patience);
+	if (n > MISSED_MOST && n > l->nmissed)
+		live_warn(l, "%zu more give no answer: they are missing",
+		    n - MISSED_MOST);
+	l->nmissed = n;
 }
 
 /*

@@ -131,6 +131,16 @@ struct otherlink {		/* a file whose name is deleted */
 	int		 dir;	/* owned; where that is; -1: not found */
 };
 
+struct targetfile {		/* a file of a target, opened */
+	int		 fd;	/* owned; far: O_PATH; -1: none */
+	bool		 far;	/* to be read through the proxy */
+	bool		 elf;	/* it begins as an ELF file */
+	uint64_t	 number; /* the proxy's, of one that is far */
+	uint64_t	 dev;	/* likewise, of its file system */
+	long		 type;	/* of its file system: statfs(2); 0: none */
+	struct stat	 st;
+};
+
 struct files;			/* what processes have open: openfile.c */
 
 struct live {
@@ -159,6 +169,7 @@ struct live {
 	struct liveopts	 opts;
 	bool		 incomplete;
 	bool		 stopped;	/* from here on, ask no one for names */
+	size_t		 nmissed;	/* who did not answer: that is told */
 	struct username	*user;		/* owned */
 	size_t		 nuser;
 };
@@ -169,6 +180,7 @@ void		 live_say(const struct live *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 
 /* live.c */
+void		 live_tellmissed(struct live *);
 struct lproc	*lproc_find(struct live *, pid_t);
 int		 live_found(struct live *, pid_t);
 void		 lproc_leave(struct live *, struct lproc *);
@@ -335,6 +347,7 @@ int		 pagemap_entries(int, const struct vmas *,
 
 /* livesource.c: the memory of a stopped process as a source */
 struct source	*source_live(struct live *, struct snap *, struct lproc *);
+struct source	*source_livefar(struct live *, struct snap *, struct lproc *);
 int		 source_live_pagemap(const struct source *);
 
 /* carry.c: which files are carried along */
@@ -343,10 +356,25 @@ int		 carry_note(struct live *, const struct vma *,
 int		 carry_open(struct live *, struct snap *,
 		    const struct lproc *, const struct vma *, const char *);
 void		 carry_free(struct live *);
-int		 file_open(struct live *, const struct lproc *, const char *,
-		    struct stat *, bool *);
-bool		 file_iself(int);
 bool		 path_isdeleted(const char *);
+
+/* targetfile.c: files that a target chooses */
+int		 file_open(struct live *, const struct lproc *, const char *,
+		    struct targetfile *, bool *);
+struct source	*file_source(struct snap *, struct targetfile *, const char *,
+		    int *);
+void		 file_close(struct targetfile *);
+bool		 file_iself(int);
+
+/* farfile.c: those that are read through the proxy, as sources */
+struct source	*source_far(struct snap *, const struct targetfile *,
+		    const char *);
+
+/* served.c: file systems that others serve, and may not answer */
+bool		 served_not(pid_t, uint64_t);
+bool		 served_notmount(pid_t, uint64_t);
+bool		 served_nottype(uint64_t, long);
+void		 served_forget(void);
 
 /* otherlink.c: other names of files whose names are deleted */
 void		 otherlinks_look(struct live *);
@@ -354,11 +382,21 @@ const char	*otherlink_find(const struct live *, uint64_t, uint64_t);
 void		 otherlinks_free(struct live *);
 
 /* mounts.c: what a process has mounted */
+struct mountinfo {
+	unsigned long	 id;
+	dev_t		 dev;
+	bool		 local;	/* this machine's kernel alone serves it */
+	bool		 layered; /* if its layers are so: overlay */
+};
+
+typedef void	(*mount_fn)(const struct mountinfo *, void *);
+
 bool		 mounts_have(const struct bytes *, unsigned long);
 bool		 mounts_local(const struct bytes *, unsigned long);
 bool		 mounts_localdev(dev_t);
 bool		 mounts_layered(const struct bytes *, unsigned long);
 bool		 mounts_waylocal(const struct bytes *, const char *);
+void		 mounts_each(const struct bytes *, mount_fn, void *);
 
 /* openfile.c: what a process has open, and shares with others */
 void		 files_record(struct live *, struct snap *,
@@ -386,7 +424,7 @@ enum treatment {
 };
 
 enum treatment	 vma_file(struct live *, const struct lproc *,
-		    const struct vma *, int *, struct stat *);
+		    const struct vma *, struct targetfile *);
 bool		 file_isonly(const struct vma *, const struct stat *);
 
 /* memory.c: text and memory of a process as images */

@@ -10,6 +10,7 @@
  * looks, and also at what the process itself may not read.
  */
 #include "live.h"
+#include "proxy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,9 +22,46 @@ struct livesource {
 	struct source	 src;
 	struct lproc	*proc;		/* borrowed */
 	bool		 again;		/* as liveopts has it */
+	bool		 far;		/* pages may never come */
+	pid_t		 tid;
 	int		 mem;		/* owned; -1: cannot be had */
 	int		 pagemap;	/* owned; -1 likewise */
 };
+
+/*
+ * Read pages of one kind of a mapping whose file others serve: what is of the
+ * file, or else of the process.
+ */
+static ssize_t
+far_pread(const struct livesource *l, void *buf, size_t len, uint64_t addr)
+{
+	uint64_t entry[PROXY_MOST / 4096], page, end;
+	bool file, f;
+	ssize_t n;
+	size_t i;
+
+	page = (uint64_t)sysconf(_SC_PAGESIZE);
+	if (len > PROXY_MOST - page)	/* it may begin within a page */
+		len = PROXY_MOST - page;
+	n = pread(l->pagemap, entry, ((addr + len - 1) / page - addr / page +
+	    1) * sizeof *entry, (off_t)(addr / page * sizeof *entry));
+	if (n < (ssize_t)sizeof *entry)
+		return n;
+	file = false;
+	end = addr + len;
+	for (i = 0; i < (size_t)n / sizeof *entry; i++) {
+		f = (entry[i] & PME_FILE) != 0 || (entry[i] & (PME_PRESENT |
+		    PME_SWAPPED)) == 0;
+		if (i == 0)
+			file = f;
+		else if (f != file) {
+			end = (addr / page + i) * page;
+			break;
+		}
+	}
+	return proxy_memory(l->mem, l->tid, file, buf, (size_t)(end - addr),
+	    addr);
+}
 
 static int
 live_readrun(struct livesource *l, const struct run *r, uint8_t *buf)
@@ -34,7 +72,8 @@ live_readrun(struct livesource *l, const struct run *r, uint8_t *buf)
 
 	addr = r->loc;
 	for (len = r->n * KB; len > 0; len -= (size_t)n) {
-		n = pread(l->mem, buf, len, (off_t)addr);
+		n = l->far ? far_pread(l, buf, len, addr) :
+		    pread(l->mem, buf, len, (off_t)addr);
 		if (n == -1 && errno == EINTR) {
 			n = 0;
 			continue;
@@ -90,12 +129,8 @@ static const struct source_ops live_ops = {
 	live_read, live_identify, live_srcfree
 };
 
-/*
- * The memory of a process, or of its clone, as a source of a snapshot.  It
- * must stay stopped as long as the source is read.
- */
-struct source *
-source_live(struct live *live, struct snap *s, struct lproc *p)
+static struct source *
+live_source(struct live *live, struct snap *s, struct lproc *p, bool far)
 {
 	const pid_t tid = p->mmtid;
 	struct livesource *l;
@@ -112,6 +147,8 @@ source_live(struct live *live, struct snap *s, struct lproc *p)
 	l->src.pitch = KB;
 	l->proc = p;
 	l->again = live->opts.again;
+	l->far = far;
+	l->tid = tid;
 	l->mem = proc_open(tid, 0, "mem", O_RDONLY);
 	l->pagemap = proc_open(tid, 0, "pagemap", O_RDONLY);
 	source_add(s, &l->src);
@@ -121,6 +158,25 @@ source_live(struct live *live, struct snap *s, struct lproc *p)
 		return NULL;
 	}
 	return &l->src;
+}
+
+/*
+ * The memory of a process, or of its clone, as a source of a snapshot.  It
+ * must stay stopped as long as the source is read.
+ */
+struct source *
+source_live(struct live *live, struct snap *s, struct lproc *p)
+{
+	return live_source(live, s, p, false);
+}
+
+/*
+ * The same, for mappings of files that others serve, who may not answer.
+ */
+struct source *
+source_livefar(struct live *live, struct snap *s, struct lproc *p)
+{
+	return live_source(live, s, p, true);
 }
 
 /*

@@ -30,18 +30,22 @@
 struct taking {
 	struct builder	 build;
 	struct source	*mem;	/* borrowed */
-	struct source	*from;	/* borrowed; mem, or where its pages are */
+	struct source	*far;	/* borrowed; the same through the proxy, or
+				   NULL */
+	struct source	*own;	/* borrowed; one of them: the vma's */
+	struct source	*from;	/* borrowed; own, or where its pages are */
 	uint64_t	 shift;	/* from addresses to places in from */
 	struct source	*text;	/* borrowed; the executable's, or NULL */
 	const struct vma *vma;	/* borrowed */
 	const struct vma *vdso;	/* borrowed; taken whole */
 	struct source	*file;	/* borrowed; the vma's, or NULL */
-	int		 fd;	/* borrowed; the file's, or -1 */
+	int		 fd;	/* borrowed; the file's, or -1: not to be asked
+				   where its data are */
 	uint64_t	 filesize;
 	uint64_t	 page;
 	uint64_t	 done;	/* addresses below are taken */
 	enum treatment	 how;
-	struct buf	*own;	/* borrowed; the pages of record */
+	struct buf	*pages;	/* borrowed; the pages of record */
 	uint64_t	 ownstart;	/* the run of those that is not told */
 	uint64_t	 ownend;	/* yet; exclusive, 0: none */
 };
@@ -80,6 +84,8 @@ take_data(struct taking *k, uint64_t start, uint64_t end)
 	uint64_t page = k->page, from, to;
 	off_t off, data, hole;
 
+	if (k->fd == -1)
+		return take_file(k, start, end);
 	off = (off_t)(start - v->start + v->off);
 	while (start < end) {
 		if ((data = lseek(k->fd, off, SEEK_DATA)) == -1)
@@ -125,7 +131,7 @@ static void
 own_flush(struct taking *k)
 {
 	if (k->ownend != 0)
-		buf_printf(k->own, "%jx %jx\n", (uintmax_t)k->ownstart,
+		buf_printf(k->pages, "%jx %jx\n", (uintmax_t)k->ownstart,
 		    (uintmax_t)k->ownend);
 	k->ownend = 0;
 }
@@ -186,26 +192,23 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
     struct taking *k)
 {
 	const struct vma *v = k->vma;
+	struct targetfile f;
 	enum treatment how;
-	struct stat st;
 
-	how = vma_file(l, p, v, &k->fd, &st);
-	if (k->fd == -1)
+	how = vma_file(l, p, v, &f);
+	if (f.fd == -1)
 		return how;
-	k->filesize = (uint64_t)st.st_size;
+	k->filesize = (uint64_t)f.st.st_size;
 	if (how == TAKE_FILE || how == TAKE_DATA || how == TAKE_DUMPED) {
-		k->file = source_file(s, k->fd, v->name, KB);
+		k->file = file_source(s, &f, v->name, &k->fd);
 		if (k->file == NULL)
 			return TAKE_FAILED;
-		k->fd = source_fd(k->file);
 		if ((how == TAKE_FILE ? k->file != k->text :
-		    file_isonly(v, &st)) &&
-		    carry_note(l, v, k->file, &st, how == TAKE_DATA) == -1)
+		    file_isonly(v, &f.st)) &&
+		    carry_note(l, v, k->file, &f.st, how == TAKE_DATA) == -1)
 			return TAKE_FAILED;
-	} else {
-		close(k->fd);
-		k->fd = -1;
 	}
+	file_close(&f);
 	return how;
 }
 
@@ -275,10 +278,28 @@ take_kept(struct taking *k, const struct lproc *p, const struct kept *r)
 			k->shift = r->loc - r->start;
 		}
 		rc = take_run(k, &run);
-		k->from = k->mem;
+		k->from = k->own;
 		k->shift = 0;
 	}
 	return rc;
+}
+
+/*
+ * From where to read the memory of the mapping.  Where others serve its file,
+ * a page that is there now may be gone when it is read, and may never come.
+ */
+static int
+vma_source(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
+{
+	const struct vma *v = k->vma;
+
+	k->from = k->own = k->mem;
+	if ((v->ino == 0 && v->dev == 0) || served_not(p->pid, v->dev))
+		return 0;
+	if (k->far == NULL && (k->far = source_livefar(l, s, p)) == NULL)
+		return -1;
+	k->from = k->own = k->far;
+	return 0;
 }
 
 static int
@@ -290,6 +311,8 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 	k->fd = -1;
 	k->file = NULL;
 	k->done = v->start;
+	if (vma_source(l, p, s, k) == -1)
+		return -1;
 	k->how = vma_treatment(l, p, s, k);
 	if (k->how == TAKE_FAILED)
 		return -1;
@@ -322,12 +345,11 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	if (t->vma.n == 0)
 		return 0;
 	memset(&k, 0, sizeof k);
-	k.own = own;
+	k.pages = own;
 	k.page = (uint64_t)sysconf(_SC_PAGESIZE);
 	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL ||
 	    (k.mem = source_live(l, s, lp)) == NULL)
 		return -1;
-	k.from = k.mem;
 	k.build.image = p->mem;
 	if (p->text != NULL)
 		k.text = p->text->seg[0]->ext[0].src;
@@ -346,25 +368,26 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 int
 text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)
 {
+	struct targetfile f;
 	struct source *src;
-	struct stat st;
+	uint64_t size;
+	bool failed;
 	char *name;
 	int fd;
 
-	fd = proc_open(lp->mmtid, 0, "exe", O_RDONLY | O_NONBLOCK);
-	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISREG(st.st_mode) ||
-	    st.st_size == 0) {
+	failed = false;
+	if (file_open(l, lp, "exe", &f, &failed) == -1 || f.st.st_size == 0) {
 		live_warn(l, "process %d: its executable cannot be had: %s",
-		    lp->pid, fd == -1 ? strerror(errno) : "no regular file");
-		if (fd != -1)
-			close(fd);
+		    lp->pid, f.fd == -1 ? snap_errstr() : "it is empty");
+		file_close(&f);
 		return 0;
 	}
 	name = proc_link(lp->mmtid, 0, "exe");
-	src = source_file(s, fd, name == NULL ? "executable" : name, KB);
+	size = (uint64_t)f.st.st_size;
+	src = file_source(s, &f, name == NULL ? "executable" : name, &fd);
 	free(name);
 	if (src == NULL)
 		return -1;
-	p->text = image_whole(p, IMAGE_TEXT, src, (uint64_t)st.st_size);
+	p->text = image_whole(p, IMAGE_TEXT, src, size);
 	return p->text == NULL ? -1 : 0;
 }

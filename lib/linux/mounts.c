@@ -157,3 +157,30 @@ mounts_waylocal(const struct bytes *mounts, const char *path)
 {
 	return mounts->len > 0 && !mounts_any(mounts, is_farbefore, path);
 }
+
+struct each {
+	mount_fn	 fn;
+	void		*arg;
+};
+
+static bool
+mount_tell(const struct mount *m, const void *arg)
+{
+	const struct each *e = arg;
+	const struct mountinfo i = { m->id, m->dev, mount_islocal(m),
+	    strcmp(m->type, "overlay") == 0 };
+
+	e->fn(&i, e->arg);
+	return false;
+}
+
+/*
+ * Call fn for each mount.
+ */
+void
+mounts_each(const struct bytes *mounts, mount_fn fn, void *arg)
+{
+	const struct each e = { fn, arg };
+
+	(void)mounts_any(mounts, mount_tell, &e);
+}

@@ -3,6 +3,7 @@
  * status (proc(5)).
  */
 #include "live.h"
+#include "proxy.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -38,12 +39,32 @@ proc_open(pid_t pid, pid_t tid, const char *name, int flags)
 }
 
 /*
+ * May a file never come?  For some, the kernel reads memory of the process,
+ * of which that chooses where it is, or waits while one of its threads
+ * changes the mappings: proc_pid_cmdline(5).
+ */
+static bool
+proc_waits(const char *name)
+{
+	static const char *const waits[] = {
+		"cmdline", "environ", "maps", "smaps"
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof waits / sizeof *waits; i++)
+		if (strcmp(name, waits[i]) == 0)
+			return true;
+	return false;
+}
+
+/*
  * Read a whole file.  The caller frees what comes; -1 with errno when it
- * cannot be read.
+ * cannot be read, ETIMEDOUT where that takes too long.
  */
 int
 proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 {
+	char path[PATH_MAX];
 	struct buf b = { 0 };
 	uint8_t *p;
 	ssize_t n;
@@ -51,6 +72,10 @@ proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 
 	out->data = NULL;
 	out->len = 0;
+	if (pid != getpid() && proc_waits(name) && proxy_ison()) {
+		proc_path(path, sizeof path, pid, tid, name);
+		return proxy_proc(pid, path, out);
+	}
 	if ((fd = proc_open(pid, tid, name, O_RDONLY)) == -1)
 		return -1;
 	for (n = 1; n != 0;) {

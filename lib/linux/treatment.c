@@ -7,7 +7,6 @@
 #include "live.h"
 
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include <linux/magic.h>
 
@@ -15,25 +14,26 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
  * Open what was frozen of the file of a mapping that a clone lacks.
  */
 static int
-vma_openfrozen(struct live *l, const struct vma *v, struct stat *st,
+vma_openfrozen(struct live *l, const struct vma *v, struct targetfile *f,
     bool *failed)
 {
-	int fd;
-
-	memset(st, 0, sizeof *st);
-	st->st_dev = v->dev;
-	st->st_ino = v->ino;
-	if (!frozen_has(l, st))
+	memset(f, 0, sizeof *f);
+	f->fd = -1;
+	f->st.st_dev = v->dev;
+	f->st.st_ino = v->ino;
+	if (!frozen_has(l, &f->st))
 		return -1;
-	if ((fd = frozen_open(l, -1, st)) == -1)
+	if ((f->fd = frozen_open(l, -1, &f->st)) == -1) {
 		*failed = true;
-	return fd == -1 ? errstr_sys("%s", v->name) : fd;
+		return errstr_sys("%s", v->name);
+	}
+	f->elf = file_iself(f->fd);
+	return 0;
 }
 
 /*
@@ -42,23 +42,22 @@ vma_openfrozen(struct live *l, const struct vma *v, struct stat *st,
  */
 static int
 vma_open(struct live *l, const struct lproc *p, const struct vma *v,
-    struct stat *st, bool *failed)
+    struct targetfile *f, bool *failed)
 {
 	char name[PATH_MAX];
-	int fd;
 
 	snprintf(name, sizeof name, "map_files/%jx-%jx", (uintmax_t)v->start,
 	    (uintmax_t)v->end);
-	if ((fd = file_open(l, p, name, st, failed)) != -1 || *failed ||
-	    v->name[0] != '/')
-		return fd;
+	if (file_open(l, p, name, f, failed) == 0)
+		return 0;
+	if (*failed || v->name[0] != '/')
+		return -1;
 	snprintf(name, sizeof name, "root%s", v->name);
-	if ((fd = file_open(l, p, name, st, failed)) != -1 &&
-	    st->st_dev == v->dev && st->st_ino == v->ino)
-		return fd;
-	if (fd != -1)
-		close(fd);
-	return *failed ? -1 : vma_openfrozen(l, v, st, failed);
+	if (file_open(l, p, name, f, failed) == 0 &&
+	    f->st.st_dev == v->dev && f->st.st_ino == v->ino)
+		return 0;
+	file_close(f);
+	return *failed ? -1 : vma_openfrozen(l, v, f, failed);
 }
 
 /*
@@ -75,7 +74,7 @@ file_isonly(const struct vma *v, const struct stat *st)
  * type?  It may be dead, or stopped by us.
  */
 static bool
-fs_isserved(const struct statfs *fs)
+fs_isserved(long type)
 {
 	static const unsigned int types[] = { AFS_SUPER_MAGIC,
 	    CEPH_SUPER_MAGIC, CIFS_SUPER_MAGIC, CODA_SUPER_MAGIC,
@@ -84,7 +83,7 @@ fs_isserved(const struct statfs *fs)
 	size_t i;
 
 	for (i = 0; i < sizeof types / sizeof *types; i++)
-		if ((unsigned int)fs->f_type == types[i])
+		if ((unsigned int)type == types[i])
 			return true;
 	return false;
 }
@@ -113,30 +112,27 @@ file_isdumped(const struct live *l, const struct lproc *p,
 }
 
 /*
- * How to take a mapping of a file, which is opened: *fd is -1 if it cannot
- * be.  *st is set if it can.
+ * How to take a mapping of a file, which is opened: f->fd is -1 if it cannot
+ * be.
  */
 enum treatment
-vma_file(struct live *l, const struct lproc *p, const struct vma *v, int *fd,
-    struct stat *st)
+vma_file(struct live *l, const struct lproc *p, const struct vma *v,
+    struct targetfile *f)
 {
-	struct statfs fs;
 	bool failed, frozen;
 
 	failed = false;
-	if ((*fd = vma_open(l, p, v, st, &failed)) == -1)
+	if (vma_open(l, p, v, f, &failed) == -1)
 		return failed ? TAKE_FAILED : TAKE_PRESENT;
-	if (fstatfs(*fd, &fs) == -1)
-		fs.f_type = 0;
-	frozen = frozen_has(l, st);
-	if (fs.f_type == HUGETLBFS_MAGIC)
+	frozen = frozen_has(l, &f->st);
+	if (f->type == HUGETLBFS_MAGIC)
 		return TAKE_MEMORY;
-	if (file_iself(*fd))
+	if (f->elf)
 		return TAKE_FILE;
-	if (l->opts.datafiles || file_isonly(v, st) ||
-	    (v->flags & VMA_SHARED && (frozen || fs.f_type == TMPFS_MAGIC)))
+	if (l->opts.datafiles || file_isonly(v, &f->st) ||
+	    (v->flags & VMA_SHARED && (frozen || f->type == TMPFS_MAGIC)))
 		return TAKE_DATA;
-	if (!fs_isserved(&fs) && file_isdumped(l, p, v, *fd))
+	if (!fs_isserved(f->type) && file_isdumped(l, p, v, f->fd))
 		return TAKE_DUMPED;
 	return LEAVE_FILE;
 }

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# What a target does to who looks at it: file servers of its own that do not
+# answer, and names that lead elsewhere the next moment.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+# What was said, of each process once.
+said() {
+	sed 's/.*: \([0-9]* kilobytes could not be read\).*/pages/
+	    s/.*: no answer in 1 seconds: .*/no answer/' \
+	    "$tmp/err" | sort -u | tr '\n' ' '
+}
+
+# Has all ended that snap started in this test?
+export HOSTILE_TEST=$tmp
+none_behind() {
+	local p
+
+	for p in $(pgrep '^snap-'); do
+		if grep -qzx "HOSTILE_TEST=$tmp" "/proc/$p/environ"; then
+			return 1
+		fi
+	done
+}
+
+# hangs PID WHAT TARGET-OPTIONS SNAP-OPTIONS SAID: one that is taken beside it
+# is whole, and both run on.
+hangs() {
+	local beside=$1 what=$2 server opts
+
+	read -ra opts <<<"$4"
+	mkdir "$tmp/mnt$serial"
+	# shellcheck disable=SC2086 # words
+	target "$targets/served" "$tmp/mnt$serial" $3 hang
+	server=$pid
+	snap -t 1 "${opts[@]}" -o "$tmp/snap" "$beside" "$server"
+	is "$rc $(said)" "$5" "$what: what is missing is said" ||
+	    diag <"$tmp/err"
+	check "$tmp/snap" "$beside" "$what: the other is taken"
+	let_go "$beside" "$what: the other runs on"
+	let_go "$server" "$what: and the one that is served"
+	unnoticed "$server" "$what: which has noticed nothing"
+	until_true none_behind
+	ok $? "$what: no one is left behind"
+}
+
+if is_root && [ -w /dev/fuse ]; then
+	target "$targets/anon"
+	anon=$pid
+	answered=$tmp/mnt0
+	mkdir "$answered"
+	target "$targets/served" "$answered" ELF touch
+	snap -o "$tmp/snap" "$pid"
+	is "$rc $err" "0 " "served: a snapshot of who answers"
+	check "$tmp/snap" "$pid" "served: it is whole" -a
+	snap -l -o "$tmp/snap" "$pid"
+	is "$rc $err" "0 " "served: with clones"
+	check "$tmp/snap" "$pid" "served: with clones, it is whole" -a
+	unnoticed "$pid" "served: it has noticed nothing"
+	for o in "" -l; do
+		hangs "$anon" "a data file${o:+, $o}" "" "$o" "1 no answer "
+		hangs "$anon" "code${o:+, $o}" ELF "$o" "1 no answer "
+		hangs "$anon" "arguments${o:+, $o}" "ELF args" "$o" \
+		    "1 no answer "
+	done
+	unnoticed "$anon" "the other has noticed nothing"
+else
+	skip "files that are served" "only root may serve one here"
+fi
+
+# As nobody: root opens what is mapped, not a name.
+if is_root; then
+	as_nobody
+fi
+mkdir -m 777 "$tmp/pub/swapped"
+target "$targets/swapped" "$tmp/pub/swapped"
+for i in 1 2 3 4; do
+	snap -n -o "$tmp/pub/$i.snap" "$pid"
+	is "$rc $err" "0 " "swapped: taken"
+done
+unnoticed "$pid" "swapped: what is no regular file is not opened"
+finish

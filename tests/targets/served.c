@@ -1,0 +1,244 @@
+/*
+ * A process with a mapped file of a FUSE file system that a child of its own
+ * serves, mounted in a mount namespace of its own on the directory that is
+ * the first argument.  The file has the pattern of seed 1, and in front, with
+ * ELF, the four bytes of an ELF file.
+ *
+ *	served DIR [ELF] [touch] [args] [hang]
+ *
+ * touch: all but the last page is present, and the second modified; args: the
+ * process says that its arguments are in the last page (prctl(2),
+ * PR_SET_MM_MAP), which is not present; hang: once the target is ready, no
+ * request is answered any more, but for FORGET, which has no answer.
+ */
+#include "target.h"
+
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <linux/fuse.h>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdbool.h>
+
+enum { PAGES = 32, LEN = PAGES * PAGE, NODE = 2 };
+
+static char content[LEN];
+
+/*
+ * Answer a request, or fail it.
+ */
+static void
+answer(int dev, uint64_t unique, int error, const void *data, size_t len)
+{
+	struct fuse_out_header *h;
+	static char buf[sizeof *h + LEN];
+
+	h = (struct fuse_out_header *)(void *)buf;
+	h->len = (uint32_t)(sizeof *h + len);
+	h->error = error;
+	h->unique = unique;
+	if (len > 0)
+		memcpy(buf + sizeof *h, data, len);
+	if (write(dev, buf, h->len) == -1 && errno != ENOENT)
+		err(1, "/dev/fuse: write");
+}
+
+static void
+attr_set(struct fuse_attr *a, uint64_t node)
+{
+	a->ino = node;
+	a->nlink = 1;
+	a->mode = node == NODE ? S_IFREG | 0755 : S_IFDIR | 0755;
+	a->size = node == NODE ? LEN : 0;
+	a->blksize = PAGE;
+}
+
+static void
+serve(int dev, const char *buf)
+{
+	const struct fuse_in_header *h = (const void *)buf;
+	const struct fuse_read_in *r = (const void *)(h + 1);
+	struct fuse_init_out init = { .major = FUSE_KERNEL_VERSION,
+	    .minor = 31, .max_write = PAGE, .max_background = 8 };
+	struct fuse_entry_out entry = { .nodeid = NODE, .attr_valid = 1000,
+	    .entry_valid = 1000 };
+	struct fuse_attr_out attr = { .attr_valid = 1000 };
+	struct fuse_open_out open = { .fh = 1 };
+	struct fuse_statfs_out statfs = { 0 };
+
+	switch (h->opcode) {
+	case FUSE_INIT:
+		answer(dev, h->unique, 0, &init, sizeof init);
+		break;
+	case FUSE_LOOKUP:
+		attr_set(&entry.attr, NODE);
+		answer(dev, h->unique, 0, &entry, sizeof entry);
+		break;
+	case FUSE_GETATTR:
+		attr_set(&attr.attr, h->nodeid);
+		answer(dev, h->unique, 0, &attr, sizeof attr);
+		break;
+	case FUSE_OPEN:
+		answer(dev, h->unique, 0, &open, sizeof open);
+		break;
+	case FUSE_STATFS:
+		answer(dev, h->unique, 0, &statfs, sizeof statfs);
+		break;
+	case FUSE_READ:
+		answer(dev, h->unique, 0, content + r->offset, r->offset +
+		    r->size > LEN ? LEN - r->offset : r->size);
+		break;
+	case FUSE_FLUSH:
+	case FUSE_RELEASE:
+		answer(dev, h->unique, 0, NULL, 0);
+		break;
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+		break;
+	default:
+		answer(dev, h->unique, -ENOSYS, NULL, 0);
+	}
+}
+
+/*
+ * Serve until a byte arrives or the end of the pipe, then never answer again.
+ */
+static void __attribute__((noreturn))
+server_main(int dev, int stop)
+{
+	static char buf[64 * 1024] __attribute__((aligned(16)));
+	struct pollfd p[2] = {
+		{ .fd = dev, .events = POLLIN }, { .fd = stop, .events = POLLIN }
+	};
+
+	end_with_parent();
+	for (;;) {
+		if (poll(p, 2, -1) == -1)
+			err(1, "poll");
+		if (p[1].revents != 0)
+			p[1].fd = -1;
+		if (p[0].revents & (POLLERR | POLLHUP))
+			exit(0);
+		if (p[0].revents == 0)
+			continue;
+		/* what is read and not answered is waited for uninterruptibly */
+		if (read(dev, buf, sizeof buf) == -1) {
+			if (errno == ENODEV)
+				exit(0);
+			continue;
+		}
+		if (p[1].fd != -1)
+			serve(dev, buf);
+	}
+}
+
+/*
+ * Have the kernel look for the arguments somewhere else.
+ */
+static void
+args_move(const char *p)
+{
+	struct prctl_mm_map m = { 0 };
+	unsigned long long v[52] = { 0 };
+	char buf[4096], *s;
+	int fd, i, n;
+
+	fd = open("/proc/self/stat", O_RDONLY);
+	n = (int)read(fd, buf, sizeof buf - 1);
+	close(fd);
+	buf[n > 0 ? n : 0] = '\0';
+	if ((s = strrchr(buf, ')')) == NULL)
+		errx(1, "/proc/self/stat");
+	for (i = 3, s += 3; i < 52; i++, s += strcspn(s, " "), s += *s == ' ')
+		v[i] = strtoull(s, NULL, 10);
+	m.start_code = v[26];
+	m.end_code = v[27];
+	m.start_stack = v[28];
+	m.start_data = v[45];
+	m.end_data = v[46];
+	m.start_brk = v[47];
+	m.brk = (uintptr_t)sbrk(0);
+	m.arg_start = m.env_start = (uintptr_t)p;
+	m.arg_end = m.env_end = (uintptr_t)p + PAGE;
+	m.exe_fd = (uint32_t)-1;
+	if (prctl(PR_SET_MM, PR_SET_MM_MAP, &m, sizeof m, 0) == -1)
+		err(1, "PR_SET_MM_MAP");
+}
+
+/*
+ * Mount and serve: what ends the answers.
+ */
+static int
+server_begin(const char *dir)
+{
+	char opts[128];
+	int dev, stop[2];
+
+	if (unshare(CLONE_NEWNS) == -1 || mount(NULL, "/", NULL, MS_REC |
+	    MS_PRIVATE, NULL) == -1)
+		err(1, "mount namespace");
+	if ((dev = open("/dev/fuse", O_RDWR | O_CLOEXEC)) == -1)
+		err(1, "/dev/fuse");
+	snprintf(opts, sizeof opts, "fd=%d,rootmode=40755,user_id=%d,"
+	    "group_id=0,allow_other", dev, (int)getuid());
+	if (mount("served", dir, "fuse", MS_NOSUID | MS_NODEV, opts) == -1)
+		err(1, "%s", dir);
+	if (pipe(stop) == -1)
+		err(1, "pipe");
+	switch (fork()) {
+	case -1:
+		err(1, "fork");
+	case 0:
+		close(stop[1]);
+		server_main(dev, stop[0]);
+	}
+	close(stop[0]);
+	close(dev);
+	return stop[1];
+}
+
+int
+main(int argc, char *argv[])
+{
+	bool elf = false, touch = false, args = false, hang = false;
+	char path[PATH_MAX], *p;
+	int fd, i, stop;
+
+	for (i = 2; i < argc; i++) {
+		elf |= strcmp(argv[i], "ELF") == 0;
+		touch |= strcmp(argv[i], "touch") == 0;
+		args |= strcmp(argv[i], "args") == 0;
+		hang |= strcmp(argv[i], "hang") == 0;
+	}
+	if (argc < 2)
+		errx(2, "usage: served dir [ELF] [touch] [args] [hang]");
+	pattern_fill(content, LEN, 1);
+	if (elf)
+		memcpy(content, "\177ELF", 4);
+	stop = server_begin(argv[1]);
+	snprintf(path, sizeof path, "%s/file", argv[1]);
+	if ((fd = open(path, O_RDONLY)) == -1)
+		err(1, "%s", path);
+	p = mmap(NULL, LEN, PROT_READ | PROT_WRITE | (elf ? PROT_EXEC : 0),
+	    MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED || madvise(p, LEN, MADV_RANDOM) == -1)
+		err(1, "mmap");
+	close(fd);
+	for (i = 0; i < PAGES - 1 && touch; i++)
+		(void)*(volatile char *)(p + i * PAGE);
+	if (touch)
+		region("modified", p + PAGE, PAGE, 7);
+	printf("file served %#jx %d 1 %d\n", (uintmax_t)(uintptr_t)p + 2 *
+	    PAGE, LEN - 2 * PAGE, 2 * PAGE);
+	if (args)
+		args_move(p + LEN - PAGE);
+	if (hang && write(stop, "", 1) != 1)
+		err(1, "pipe");
+	ready_await();
+	return 0;
+}
