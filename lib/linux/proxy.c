@@ -285,25 +285,21 @@ proxy_await(uint64_t *allowed)
 ssize_t
 proxy_receive(struct proxy_answer *a, void *buf, size_t len, int *fd)
 {
-	union {
-		char buf[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} u;
+	union proxy_room room;
 	struct iovec v[2] = { { a, sizeof *a }, { buf, len } };
 	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2,
-	    .msg_control = u.buf, .msg_controllen = sizeof u.buf };
-	struct cmsghdr *c;
+	    .msg_control = room.buf, .msg_controllen = sizeof room.buf };
 	ssize_t n;
 
+	memset(a, 0, sizeof *a);
 	n = recvmsg(px.sock, &m, MSG_CMSG_CLOEXEC);
 	if (n < (ssize_t)sizeof *a) {
 		proxy_abandon();	/* someone has killed it */
 		errno = EIO;
 		return -1;
 	}
-	if (fd != NULL && (c = CMSG_FIRSTHDR(&m)) != NULL &&
-	    c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(c), sizeof(int));
+	if (fd != NULL)
+		*fd = message_detach(&m);
 	errno = a->error;
 	return a->error != 0 ? -1 : n - (ssize_t)sizeof *a;
 }
@@ -314,23 +310,12 @@ proxy_receive(struct proxy_answer *a, void *buf, size_t len, int *fd)
 static int
 ask_send(const struct proxy_ask *q, int fd)
 {
-	union {
-		char buf[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} u = { 0 };
+	union proxy_room room;
 	struct iovec v = { (void *)(uintptr_t)q, sizeof *q };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
-	struct cmsghdr *c;
 
-	if (fd != -1) {
-		m.msg_control = u.buf;
-		m.msg_controllen = sizeof u.buf;
-		c = CMSG_FIRSTHDR(&m);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	}
+	if (fd != -1)
+		message_attach(&m, &room, fd);
 	return sendmsg(px.sock, &m, MSG_NOSIGNAL) == -1 ? -1 : 0;
 }
 

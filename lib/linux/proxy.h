@@ -8,6 +8,7 @@
 
 #include "snap.h"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <limits.h>
@@ -45,6 +46,11 @@ struct proxy_answer {
 	struct stat	 st;
 };
 
+union proxy_room {		/* for a message to carry a descriptor */
+	char		 buf[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr	 align;
+};
+
 enum proxy_kind { KEY_DEVICE, KEY_PROC, KEY_WALK, KEY_MEMORY };
 
 struct proxy_key {		/* who is asked */
@@ -54,6 +60,8 @@ struct proxy_key {		/* who is asked */
 };
 
 /* proxymain.c */
+void		 message_attach(struct msghdr *, union proxy_room *, int);
+int		 message_detach(struct msghdr *);
 void		 proxy_main(int) __attribute__((noreturn));
 
 /* proxy.c */

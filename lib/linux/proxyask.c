@@ -40,7 +40,7 @@ ask_once(const struct proxy_key *k, const struct proxy_ask *q, int at,
 static int
 proc_receive(const struct proxy_key *k, uint64_t allowed, struct buf *b)
 {
-	struct proxy_answer a;
+	struct proxy_answer a = { 0 };
 	uint8_t *p;
 	ssize_t n;
 
@@ -97,7 +97,7 @@ proxy_walk(int root, const char *path)
 {
 	const struct proxy_key k = { KEY_WALK, 0, path };
 	struct proxy_ask q = { .what = PROXY_WALK };
-	struct proxy_answer a;
+	struct proxy_answer a = { 0 };
 	int fd = -1;
 
 	if (strlcpy(q.name, path, sizeof q.name) >= sizeof q.name) {
@@ -131,7 +131,7 @@ proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
 	const struct proxy_key k = { KEY_DEVICE, dev, name };
 	const struct proxy_ask q = { .what = PROXY_READ, .file = number,
 	    .at = off, .len = len < PROXY_MOST ? len : PROXY_MOST };
-	struct proxy_answer a;
+	struct proxy_answer a = { 0 };
 
 	return ask_once(&k, &q, at, &a, buf, len, NULL);
 }
@@ -148,7 +148,7 @@ proxy_memory(int mem, pid_t pid, bool file, void *buf, size_t len,
 	const struct proxy_ask q = { .what = file ? PROXY_FILE : PROXY_PAGES,
 	    .pid = pid, .at = addr, .len = len < PROXY_MOST ? len :
 	    PROXY_MOST };
-	struct proxy_answer a;
+	struct proxy_answer a = { 0 };
 	struct proxy_key k = { KEY_MEMORY, (uint64_t)pid, NULL };
 	char what[64];
 

@@ -34,30 +34,52 @@ struct serving {
 };
 
 /*
+ * Have a message carry a descriptor.
+ */
+void
+message_attach(struct msghdr *m, union proxy_room *room, int fd)
+{
+	struct cmsghdr *c;
+
+	memset(room, 0, sizeof *room);
+	m->msg_control = room->buf;
+	m->msg_controllen = sizeof room->buf;
+	c = CMSG_FIRSTHDR(m);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof fd);
+	memcpy(CMSG_DATA(c), &fd, sizeof fd);
+}
+
+/*
+ * The descriptor that a message carries, or -1.
+ */
+int
+message_detach(struct msghdr *m)
+{
+	struct cmsghdr *c;
+	int fd = -1;
+
+	if ((c = CMSG_FIRSTHDR(m)) != NULL && c->cmsg_level == SOL_SOCKET &&
+	    c->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(c), sizeof fd);
+	return fd;
+}
+
+/*
  * Send an answer, with n bytes of buf, and out if there is one.
  */
 static void
 answer_send(const struct serving *s, struct proxy_answer *a, size_t n)
 {
-	union {
-		char buf[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} u = { 0 };
+	union proxy_room room;
 	struct iovec v[2] = {
 		{ a, sizeof *a }, { (void *)(uintptr_t)s->buf, n }
 	};
 	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2 };
-	struct cmsghdr *c;
 
-	if (s->out != -1) {
-		m.msg_control = u.buf;
-		m.msg_controllen = sizeof u.buf;
-		c = CMSG_FIRSTHDR(&m);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &s->out, sizeof(int));
-	}
+	if (s->out != -1)
+		message_attach(&m, &room, s->out);
 	if (sendmsg(s->sock, &m, MSG_NOSIGNAL) == -1)
 		_exit(0);
 }
@@ -68,21 +90,15 @@ answer_send(const struct serving *s, struct proxy_answer *a, size_t n)
 static void
 ask_receive(struct serving *s, struct proxy_ask *q)
 {
-	union {
-		char buf[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} u;
+	union proxy_room room;
 	struct iovec v = { q, sizeof *q };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
-	    .msg_control = u.buf, .msg_controllen = sizeof u.buf };
-	struct cmsghdr *c;
+	    .msg_control = room.buf, .msg_controllen = sizeof room.buf };
 
 	if (recvmsg(s->sock, &m, MSG_CMSG_CLOEXEC) != sizeof *q)
 		_exit(0);
-	s->fd = s->out = -1;
-	if ((c = CMSG_FIRSTHDR(&m)) != NULL && c->cmsg_level == SOL_SOCKET &&
-	    c->cmsg_type == SCM_RIGHTS)
-		memcpy(&s->fd, CMSG_DATA(c), sizeof(int));
+	s->fd = message_detach(&m);
+	s->out = -1;
 }
 
 /*

@@ -46,9 +46,8 @@ TREE_GENERATE(numbers, number, entry, number_cmp)
 static bool
 numbers_have(struct numbers *set, uint64_t n)
 {
-	struct number key;
+	struct number key = { .n = n };
 
-	key.n = n;
 	return RB_FIND(numbers, set, &key) != NULL;
 }
 
