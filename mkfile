@@ -34,30 +34,29 @@ FMTSRC=fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
 	fmt/snap6write.c fmt/snappages.c fmt/snapspace.c fmt/summed.c \
 	fmt/sysroot.c fmt/trailer.c fmt/trailread.c fmt/trailscan.c
 
-LINUXSRC= lib/linux/anonfile.c lib/linux/byname.c lib/linux/carry.c \
+LINUXSRC=lib/linux/anonfile.c lib/linux/byname.c lib/linux/carry.c \
 	lib/linux/cgroup.c lib/linux/clone.c lib/linux/entries.c \
-	lib/linux/farfile.c \
-	lib/linux/filekind.c lib/linux/findlink.c lib/linux/frames.c \
-	lib/linux/freeze.c lib/linux/frozen.c lib/linux/guard.c \
-	lib/linux/headroom.c lib/linux/inject.c lib/linux/injectclone.c \
-	lib/linux/injectcode.c lib/linux/injectdead.c lib/linux/injectframe.c \
-	lib/linux/injectrun.c lib/linux/injectstop.c lib/linux/kallsyms.c \
-	lib/linux/keep.c lib/linux/kernspace.c lib/linux/live.c \
-	lib/linux/livepages.c lib/linux/livesource.c lib/linux/livespace.c \
-	lib/linux/memory.c lib/linux/mounts.c lib/linux/openfile.c \
-	lib/linux/otherlink.c lib/linux/outside.c lib/linux/pageflags.c \
-	lib/linux/pagemap.c lib/linux/pageuse.c lib/linux/perfevent.c \
-	lib/linux/perforder.c lib/linux/perfrec.c lib/linux/pipedata.c \
-	lib/linux/procfs.c lib/linux/proxy.c lib/linux/proxyask.c \
-	lib/linux/proxymain.c lib/linux/readers.c lib/linux/reaper.c \
-	lib/linux/regs.c lib/linux/seize.c lib/linux/served.c \
-	lib/linux/socket.c lib/linux/state.c lib/linux/take.c \
-	lib/linux/targetfile.c lib/linux/task.c lib/linux/thing.c \
-	lib/linux/threads.c lib/linux/threadset.c lib/linux/touched.c \
-	lib/linux/tpflags.c lib/linux/tracefs.c lib/linux/tracepoint.c \
-	lib/linux/tracer.c lib/linux/treatment.c lib/linux/unixdiag.c \
-	lib/linux/unixqueue.c lib/linux/unixsock.c lib/linux/user.c \
-	lib/linux/vdso.c
+	lib/linux/farfile.c lib/linux/filekind.c lib/linux/findlink.c \
+	lib/linux/frames.c lib/linux/freeze.c lib/linux/frozen.c \
+	lib/linux/guard.c lib/linux/headroom.c lib/linux/inject.c \
+	lib/linux/injectclone.c lib/linux/injectcode.c lib/linux/injectdead.c \
+	lib/linux/injectframe.c lib/linux/injectrun.c lib/linux/injectstop.c \
+	lib/linux/kallsyms.c lib/linux/keep.c lib/linux/kernspace.c \
+	lib/linux/live.c lib/linux/livepages.c lib/linux/livesource.c \
+	lib/linux/livespace.c lib/linux/memory.c lib/linux/mounts.c \
+	lib/linux/openfile.c lib/linux/otherlink.c lib/linux/outside.c \
+	lib/linux/pageflags.c lib/linux/pagemap.c lib/linux/pageuse.c \
+	lib/linux/perfevent.c lib/linux/perforder.c lib/linux/perfrec.c \
+	lib/linux/pipedata.c lib/linux/procfs.c lib/linux/proxy.c \
+	lib/linux/proxyask.c lib/linux/proxymain.c lib/linux/readers.c \
+	lib/linux/reaper.c lib/linux/regs.c lib/linux/seize.c \
+	lib/linux/sharers.c lib/linux/served.c lib/linux/socket.c \
+	lib/linux/state.c lib/linux/take.c lib/linux/targetfile.c \
+	lib/linux/task.c lib/linux/thing.c lib/linux/threads.c \
+	lib/linux/threadset.c lib/linux/touched.c lib/linux/tpflags.c \
+	lib/linux/tracefs.c lib/linux/tracepoint.c lib/linux/tracer.c \
+	lib/linux/treatment.c lib/linux/unixdiag.c lib/linux/unixqueue.c \
+	lib/linux/unixsock.c lib/linux/user.c lib/linux/vdso.c
 
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
 # what a program has beside NAME.c, and libraries beside those

@@ -193,6 +193,12 @@ live_settle(struct live *l)
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if (t->hold == HOLD_NONE)	/* before its turn */
 				t->hold = HOLD_GONE;
+			if (t->hold == HOLD_STOPPED &&
+			    t->reg[REGSET_PRSTATUS].data == NULL &&
+			    !proc_died(p->pid, t->tid))
+				live_warn(l, "thread %d of process %d: its "
+				    "registers could not be read", t->tid,
+				    p->pid);
 			if (p->mmtid == 0 && t->hold != HOLD_GONE)
 				p->mmtid = t->tid;
 		}
@@ -233,6 +239,8 @@ live_look(struct live *l)
 		if (live_round(&r) == -1)
 			return -1;
 	otherlinks_look(l);
+	if (sharers_tell(l) == -1)
+		return -1;
 	if (!l->opts.clone)
 		return 0;
 	TAILQ_FOREACH(p, &l->procs, entry) {

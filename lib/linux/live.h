@@ -281,6 +281,9 @@ void		 regs_abort(pid_t);
 /* outside.c: what of a thread can be told from outside */
 void		 thread_outside(const struct lproc *, struct lthread *);
 
+/* sharers.c: who else has the memory of a process */
+int		 sharers_tell(struct live *);
+
 /* state.c: what only a process itself can tell */
 void		 state_read(struct live *);
 

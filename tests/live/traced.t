@@ -99,11 +99,31 @@ fi
 target "$targets/vforker"
 parent=$pid
 snap -o "$tmp/snap" "$parent"
-is "$rc $err" "1 snap: thread N of process N does not stop (it was in state D): taken without its registers" \
+is "$rc $err" "1 snap: process N shares the memory of process N and is not taken: it goes on, and may change that while it is read
+snap: thread N of process N does not stop (it was in state D): taken without its registers" \
     "vfork: the parent is taken"
 snap -r -o "$tmp/snap" "$parent"
 is "$rc" 1 "vfork: both are taken"
 is "$("$BUILD/snapls" "$tmp/snap" | awk '$1 == "total" { print $2 }')" 2 \
     "vfork: both are there"
 unnoticed "$pid" "vfork: not noticed"
+
+# A process that has the memory of another and is not stopped is told.
+target "$targets/sharer"
+child=$(sed -n 's/^child //p' "$lines")
+snap -o "$tmp/snap" "$pid"
+is "$rc $(cat "$tmp/err")" "1 snap: process $child shares the memory of process $pid and is not taken: it goes on, and may change that while it is read" \
+    "who shares the memory, and runs"
+snap -l -o "$tmp/snap" "$child"
+is "$rc $(cat "$tmp/err")" "1 snap: process $pid shares the memory of process $child and is not taken: it goes on, and may change that while it is read" \
+    "the other way round, with clones"
+snap -o "$tmp/snap" "$pid" "$child"
+is "$rc $err" "0 " "both are named"
+snap -r -o "$tmp/snap" "$pid"
+is "$rc $err" "0 " "both are found"
+unnoticed "$pid" "sharers: not noticed"
+target "$targets/sharer" copy
+snap -o "$tmp/snap" "$pid"
+is "$rc $err" "0 " "a copy shares nothing"
+unnoticed "$pid" "a copy: not noticed"
 finish
