@@ -37,7 +37,7 @@ listen_at(const char *name)
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	int fd;
 
-	strncpy(un.sun_path, name, sizeof un.sun_path - 1);
+	memcpy(un.sun_path, name, strnlen(name, sizeof un.sun_path - 1));
 	fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 	if (fd == -1 || bind(fd, (struct sockaddr *)&un, sizeof un) == -1)
 		err(1, "a socket");
