@@ -13,6 +13,7 @@
  */
 #include "criuimg.h"
 #include "beneath.h"
+#include "regular.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -158,27 +159,22 @@ imgdir_free(struct imgdir *d)
 int
 imgdir_file(const struct imgdir *d, const char *name, int *fd)
 {
-	struct stat st;
-	int at, rc;
+	int at, e;
 
 	at = beneath_open(d->fd, name, O_PATH | O_NOFOLLOW, 0);
-	if (at == -1)
-		return errstr_sys("%s/%s", d->path, name) == -1 &&
-		    errno == ENOENT ? 0 : -1;
-	rc = -1;
-	if (fstat(at, &st) == -1)
+	e = errno;
+	if (at == -1) {
 		errstr_sys("%s/%s", d->path, name);
-	else if (S_ISLNK(st.st_mode))
-		errstr_set("%s/%s: a symbolic link, which is not followed",
-		    d->path, name);
-	else if (!S_ISREG(st.st_mode))
-		errstr_set("%s/%s: not a regular file", d->path, name);
-	else if ((*fd = beneath_reopen(at, O_RDONLY | O_NONBLOCK)) == -1)
-		errstr_sys("%s/%s", d->path, name);
-	else
-		rc = 1;
+		return e == ENOENT ? 0 : -1;
+	}
+	*fd = regular_reopen(at);
+	e = errno;
 	close(at);
-	return rc;
+	errno = e;
+	if (*fd == -1)
+		return e == 0 ? errstr_set("%s/%s: not a regular file",
+		    d->path, name) : errstr_sys("%s/%s", d->path, name);
+	return 1;
 }
 
 /*
