@@ -12,7 +12,7 @@ fi
 bomb() {
 	python3 - "$@" <<-'END'
 	import sys, zlib
-	out = zlib.compressobj(1, zlib.DEFLATED, 31)
+	out = zlib.compressobj(6, zlib.DEFLATED, 31)
 	def put(b):
 	    sys.stdout.buffer.write(out.compress(b))
 	head, unit, n = (a.encode().decode('unicode_escape').encode('latin-1')
@@ -49,14 +49,13 @@ refused() {
 
 mkfifo "$tmp/fifo"
 memory='it would take [0-9]* megabytes of memory'
-bomb '          1 mem\n   20000000 ' '       4096        1024 z' 4000000 \
+bomb '          1 mem\n   20000000 ' '       4096        1024 z' 2000000 \
     >"$tmp/bomb"
-refused "$memory" "segments" "snapls -l" "snapls -c" snapcat snapcore \
-    "procmap -p 1 -M"
-bomb '          1 x\n  800000000 ' '\0\0\0\0\0\0\0\0' 100000000 >"$tmp/bomb"
+refused "$memory" "segments" "snapls -l" "procmap -p 1 -M"
+bomb '          1 x\n  400000000 ' '\0\0\0\0\0\0\0\0' 50000000 >"$tmp/bomb"
 refused "$memory" "a record" "snapls -l"
 bomb '          1 mem\n          1        4096 30000000000 rrrrr'"$(
-    printf '%1019s' '')z" 'm          1        4096 z' 12000000 >"$tmp/bomb"
+    printf '%1019s' '')z" 'm          1        4096 z' 6000000 >"$tmp/bomb"
 refused "$memory" "references" "snapls -l"
 bomb '          1 x\n 2000000000 ' '\0' 1000 >"$tmp/bomb"
 refused "2000000000 bytes, more than 1073741824" "a record of two gigabytes" \
