@@ -3,7 +3,7 @@
  *
  * An input is files one after another: a byte, which of the names below; two
  * bytes, a length; and so many bytes.  With bit 7 of the first set, the file
- * has so many pages, which are all zero.
+ * has so many pages, 4095 at most, which are all zero.
  */
 #ifndef FUZZ_DIR_H
 #define FUZZ_DIR_H
@@ -14,7 +14,7 @@
 
 #include <limits.h>
 
-enum { PAGE = 4096, FILEMOST = 64 };
+enum { PAGE = 4096, PAGEMOST = 4095, FILEMOST = 64 };
 
 static const char *const name[] = { "inventory.img", "pstree.img",
     "core-7.img", "core-8.img", "core-9.img", "ids-7.img", "mm-7.img",
@@ -103,8 +103,8 @@ write_files(const uint8_t *data, size_t n)
 	for (i = 0; i < FILEMOST && n >= 3; i++) {
 		len = data[1] | (size_t)data[2] << 8;
 		if (data[0] & 0x80) {
-			write_file(name[(data[0] & 0x7f) % NAMES], NULL, len,
-			    true);
+			write_file(name[(data[0] & 0x7f) % NAMES], NULL,
+			    len & PAGEMOST, true);
 			len = 0;
 		} else {
 			len = len < n - 3 ? len : n - 3;

@@ -1,12 +1,14 @@
 /*
- * Any bytes as a directory of CRIU images in which some names are links, or
- * directories: it is refused, or it is a snapshot that can be written.
+ * Any bytes as a directory of CRIU images in which a name is a link, a FIFO
+ * or a directory: it is refused, or it is a snapshot that can be written.
  *
  * An input is a byte, which of the names is one of these, and an input of
- * fuzz_dir.h.  0 is none; with bit 7 set it is a directory, else a link to
- * what it was.
+ * fuzz_dir.h.  0 is none; with bit 7 set it is a directory, with bit 6 a FIFO,
+ * else a link to what it was.
  */
 #include "fuzz_dir.h"
+
+enum { DIRECTORY = 0x80, FIFO = 0x40, NAMED = 0x3f };
 
 #ifdef LIBFUZZER
 #define LLVMFuzzerCustomMutator dir_mutate
@@ -29,12 +31,15 @@ hinder(uint8_t which)
 
 	if (which == 0)
 		return;
-	path_of(path, dir, name[(which & 0x7f) % NAMES]);
+	path_of(path, dir, name[(which & NAMED) % NAMES]);
 	path_of(aside, dir, "aside");
-	if (which & 0x80) {
+	if (which & (DIRECTORY | FIFO))
 		(void)unlink(path);
+	if (which & DIRECTORY)
 		MUST(mkdir(path, 0700) == 0);
-	} else if (rename(path, aside) == 0)
+	else if (which & FIFO)
+		MUST(mkfifo(path, 0600) == 0);
+	else if (rename(path, aside) == 0)
 		MUST(symlink(aside, path) == 0);
 }
 
@@ -43,8 +48,8 @@ unhinder(uint8_t which)
 {
 	char path[PATH_MAX];
 
-	path_of(path, dir, name[(which & 0x7f) % NAMES]);
-	if (which & 0x80)
+	path_of(path, dir, name[(which & NAMED) % NAMES]);
+	if (which & DIRECTORY)
 		(void)rmdir(path);
 	path_of(path, dir, "aside");
 	(void)unlink(path);

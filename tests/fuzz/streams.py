@@ -221,6 +221,8 @@ def main(corpus):
         if name == 'new':
             put('unload', 'link', b'\x0c' + b)
             put('unload', 'directory', b'\x86' + b)
+            put('unload', 'fifo', b'\x46' + b)
+            put('unload', 'fifo-pages', b'\x4c' + b)
 
 
 if __name__ == '__main__':
