@@ -175,6 +175,7 @@ merge_carried(struct merge *m, size_t i)
 	struct carried *c = p->carried;
 	struct vma v = { .dev = c->dev, .ino = c->ino, .name = c->path };
 	struct newdev *d;
+	size_t cap;
 
 	if ((q = carried_find(m->a, &v)) == NULL)
 		return 0;
@@ -182,11 +183,14 @@ merge_carried(struct merge *m, size_t i)
 		m->keep[i] = false;
 		return 0;
 	}
-	d = reallocarray(m->dev, m->ndev + 1, sizeof *d);
-	if (d == NULL)
-		return errstr_set("out of memory");
-	m->dev = d;
-	d += m->ndev++;
+	if (m->ndev == m->devcap) {
+		cap = m->devcap == 0 ? 16 : m->devcap * 2;
+		if ((d = reallocarray(m->dev, cap, sizeof *d)) == NULL)
+			return errstr_set("out of memory");
+		m->dev = d;
+		m->devcap = cap;
+	}
+	d = &m->dev[m->ndev++];
 	d->dev = c->dev;
 	d->ino = c->ino;
 	d->path = c->path;
