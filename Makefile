@@ -6,13 +6,14 @@ VERSION = 0.1
 
 PROGS = pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
 
-LIBSRC = lib/beneath.c lib/buf.c lib/builder.c lib/carried.c lib/clock.c \
-	lib/count.c lib/dedup.c lib/errstr.c lib/fetch.c lib/gunzip.c \
-	lib/gzip.c lib/gzipfile.c lib/gzipout.c lib/gzipsource.c \
-	lib/gziptable.c lib/image.c lib/imageread.c lib/index.c lib/input.c \
-	lib/judge.c lib/name.c lib/newfile.c lib/nothing.c lib/outdir.c \
+LIBSRC = lib/beneath.c lib/buf.c lib/builder.c lib/callfilter.c lib/carried.c \
+	lib/clock.c lib/confine.c lib/count.c lib/dedup.c lib/errstr.c \
+	lib/fetch.c lib/gunzip.c lib/gzip.c lib/gzipfile.c lib/gzipout.c \
+	lib/gzipsource.c lib/gziptable.c lib/helper.c lib/helperjob.c \
+	lib/image.c lib/imageread.c lib/index.c lib/input.c lib/judge.c \
+	lib/landlock.c lib/name.c lib/newfile.c lib/nothing.c lib/outdir.c \
 	lib/outname.c lib/output.c lib/pages.c lib/plan.c lib/program.c \
-	lib/progress.c lib/room.c lib/regular.c lib/sharing.c lib/snap.c \
+	lib/progress.c lib/regular.c lib/room.c lib/sharing.c lib/snap.c \
 	lib/source.c lib/space.c lib/spool.c lib/sums.c lib/totals.c \
 	lib/view.c lib/vma.c lib/vmaedit.c
 
@@ -72,7 +73,8 @@ pagestat_SRC = cmd/pagestat/flags.c cmd/pagestat/matrix.c \
 procmap_SRC = cmd/procmap/compare.c cmd/procmap/facts.c cmd/procmap/figure.c \
 	cmd/procmap/picture.c cmd/procmap/reserve.c cmd/procmap/strip.c \
 	cmd/procmap/styles.c cmd/procmap/svg.c
-snapfs_SRC = cmd/snapfs/mount.c cmd/snapfs/serve.c cmd/snapfs/stream.c
+snapfs_SRC = cmd/snapfs/daemon.c cmd/snapfs/mount.c cmd/snapfs/serve.c \
+	cmd/snapfs/stream.c
 snapfs_PKGS = fuse3
 vmtrace_SRC = cmd/vmtrace/calls.c cmd/vmtrace/command.c \
 	cmd/vmtrace/histogram.c cmd/vmtrace/line.c cmd/vmtrace/slab.c \
@@ -98,7 +100,8 @@ FRESH =
 BENCH = bare heap pack pause
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t \
 	tests/procmap/*.t
-SLOW = tests/live/*.t tests/core/*.t tests/fs/*.t tests/criu/*.t
+SLOW = tests/live/*.t tests/core/*.t tests/fs/*.t tests/criu/*.t \
+	tests/confine/*.t
 
 O = build
 PREFIX = /usr/local
@@ -196,7 +199,11 @@ $O/tests/snap6/dump: tests/snap6/dump.c $O/libsnap.a
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $< $O/libsnap.a $(LIBS)
 
-tests: all $O/tests/snap6/dump $(UNIT:%=$O/tests/unit/%) \
+$O/tests/confine/probe.so: tests/confine/probe.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O1 -fPIC -shared -o $@ $< -ldl
+
+tests: all $O/tests/snap6/dump $O/tests/confine/probe.so $(UNIT:%=$O/tests/unit/%) \
 	$(FUZZ:%=$O/tests/fuzz/%) $(TARGET:%=$O/tests/targets/%)
 
 # the targets of FUZZ under libFuzzer, one after the other
@@ -240,7 +247,7 @@ bench:
 	@BUILD=$O tests/bench/run
 
 cover:
-	@$(MAKE) -s O=$O-cover CFLAGS='-O0 -g --coverage' tests
+	@$(MAKE) -s O=$O-cover CFLAGS='-O0 -g --coverage -DUNCONFINED' tests
 	@BUILD=$O-cover tests/run $(FAST) $(SLOW)
 	@gcov -n $(LIBOBJ:$O/%=$O-cover/%) 2>/dev/null | \
 	    awk -F"'" '/^File/ { f = $$2 } /^Lines/ { print $$0, f }'

@@ -3,13 +3,14 @@
 
 PROGS=pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
 
-LIBSRC=lib/beneath.c lib/buf.c lib/builder.c lib/carried.c lib/clock.c \
-	lib/count.c lib/dedup.c lib/errstr.c lib/fetch.c lib/gunzip.c \
-	lib/gzip.c lib/gzipfile.c lib/gzipout.c lib/gzipsource.c \
-	lib/gziptable.c lib/image.c lib/imageread.c lib/index.c lib/input.c \
-	lib/judge.c lib/name.c lib/newfile.c lib/nothing.c lib/outdir.c \
+LIBSRC=lib/beneath.c lib/buf.c lib/builder.c lib/callfilter.c lib/carried.c \
+	lib/clock.c lib/confine.c lib/count.c lib/dedup.c lib/errstr.c \
+	lib/fetch.c lib/gunzip.c lib/gzip.c lib/gzipfile.c lib/gzipout.c \
+	lib/gzipsource.c lib/gziptable.c lib/helper.c lib/helperjob.c \
+	lib/image.c lib/imageread.c lib/index.c lib/input.c lib/judge.c \
+	lib/landlock.c lib/name.c lib/newfile.c lib/nothing.c lib/outdir.c \
 	lib/outname.c lib/output.c lib/pages.c lib/plan.c lib/program.c \
-	lib/progress.c lib/room.c lib/regular.c lib/sharing.c lib/snap.c \
+	lib/progress.c lib/regular.c lib/room.c lib/sharing.c lib/snap.c \
 	lib/source.c lib/space.c lib/spool.c lib/sums.c lib/totals.c \
 	lib/view.c lib/vma.c lib/vmaedit.c
 
@@ -64,7 +65,8 @@ pagestat_SRC=cmd/pagestat/flags.c cmd/pagestat/matrix.c cmd/pagestat/table.c
 procmap_SRC=cmd/procmap/compare.c cmd/procmap/facts.c cmd/procmap/figure.c \
 	cmd/procmap/picture.c cmd/procmap/reserve.c cmd/procmap/strip.c \
 	cmd/procmap/styles.c cmd/procmap/svg.c
-snapfs_SRC=cmd/snapfs/mount.c cmd/snapfs/serve.c cmd/snapfs/stream.c
+snapfs_SRC=cmd/snapfs/daemon.c cmd/snapfs/mount.c cmd/snapfs/serve.c \
+	cmd/snapfs/stream.c
 snapfs_PKGS=fuse3
 vmtrace_SRC=cmd/vmtrace/calls.c cmd/vmtrace/command.c cmd/vmtrace/histogram.c \
 	cmd/vmtrace/line.c cmd/vmtrace/slab.c cmd/vmtrace/stream.c \

@@ -3,9 +3,9 @@
  * the file system knows no other way, and gets its own name when it is whole
  * and on the disk.
  */
+#include "confine.h"
 #include "newfile.h"
 #include "outname.h"
-#include "snap.h"
 
 #include <sys/stat.h>
 
@@ -49,6 +49,7 @@ newfile_tmpname(struct newfile *f)
 void
 output_cleanup(void)
 {
+	helper_quit();
 	if (unfinished != NULL)
 		(void)unlinkat(unfinished_dir, unfinished, 0);
 }
@@ -247,7 +248,11 @@ newfile_open(struct newfile *f, const char *path)
 		rc = errstr_set("out of memory");
 	else if ((handed = outname_handed(path)) != -1)
 		rc = newfile_handed(f, handed);
-	else if ((rc = newfile_look(f)) == 1) {
+	else if (helper_there()) {
+		f->fd = helper_create(path, &f->isnew);
+		rc = f->fd == -1 ? -1 : 0;
+		f->outside = rc == 0;
+	} else if ((rc = newfile_look(f)) == 1) {
 		signals_hold(&old);
 		rc = newfile_create(f);
 		pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -266,7 +271,7 @@ newfile_open(struct newfile *f, const char *path)
 bool
 newfile_isnew(const struct newfile *f)
 {
-	return f->dir != -1;
+	return f->outside ? f->isnew : f->dir != -1;
 }
 
 /*
@@ -278,6 +283,8 @@ newfile_finish(struct newfile *f)
 	sigset_t old;
 	int e, rc;
 
+	if (f->outside)
+		return helper_finish();
 	if (f->dir == -1)
 		return 0;
 	if (fsync(f->fd) == -1)
@@ -302,6 +309,8 @@ newfile_close(struct newfile *f)
 	newfile_unname(f);
 	if (f->fd != -1)
 		(void)close(f->fd);
+	if (f->outside)
+		helper_drop();
 	if (f->dir != -1)
 		(void)close(f->dir);
 	free(f->path);

@@ -12,6 +12,8 @@ struct newfile {
 	const char	*name;	/* borrowed; the last of it */
 	int		 dir;	/* owned; where that is; -1: it has its name */
 	char		*tmp;	/* owned; in dir; NULL: it has no name yet */
+	bool		 outside; /* it is the helper's, but for fd */
+	bool		 isnew;	/* that one is: newfile_isnew */
 };
 
 int		 newfile_open(struct newfile *, const char *);

@@ -665,6 +665,28 @@ void		 totals_text(const struct snap *, const struct output *,
 		    char *, size_t);
 
 /*
+ * Programs that read what strangers wrote, confined: confine.c, helper.c
+ */
+struct confined {		/* what a program needs; all is borrowed */
+	char *const	*in;	/* paths of files and directories to be read;
+				   NULL and "-" among them are standard
+				   input */
+	size_t		 nin;
+	const char	*parent; /* one more, or NULL */
+	const char	*out;	/* the file to be written, or NULL */
+	bool		 many;	/* it may also be out.PID, for each PID */
+	const char	*outdir; /* the directory to be written into, or NULL */
+	int		 (*act)(void *); /* to be done outside, once, which
+				   makes a descriptor; or NULL */
+	void		 (*undo)(void *); /* the contrary, at the end */
+	void		*arg;	/* of both */
+};
+
+int		 confine(const struct confined *);
+const char	*confine_lacks(void);
+int		 confine_act(void);
+
+/*
  * A directory out: outdir.c.  One file, written last, makes it whole.
  */
 struct outdir;

@@ -2,6 +2,7 @@
  * Sources: where the bytes of pages are read from.  Here are those that lie
  * in files: a snapshot or any other regular file.
  */
+#include "confine.h"
 #include "source.h"
 #include "regular.h"
 
@@ -322,16 +323,15 @@ source_fd(const struct source *src)
 /*
  * A file by its path as a source, with kilobytes one after another.  NULL
  * where it cannot be read or is no regular file: whatever a path leads to,
- * nothing happens to it.
+ * nothing happens to it.  A confined program has ELF files alone.
  */
 struct source *
 source_open(struct snap *s, const char *path)
 {
 	int fd;
 
-	if ((fd = regular_open(path)) == -1)
-		return NULL;
-	return source_file(s, fd, path, KB);
+	fd = helper_there() ? helper_elf(path) : regular_open(path);
+	return fd == -1 ? NULL : source_file(s, fd, path, KB);
 }
 
 /*

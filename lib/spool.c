@@ -2,6 +2,7 @@
  * The spool: an unlinked temporary file, for what comes through a pipe or
  * will not be there any more when it is wanted.
  */
+#include "confine.h"
 #include "gzip.h"
 #include "source.h"
 
@@ -39,6 +40,8 @@ spool_file(void)
 	char *name;
 	int fd;
 
+	if (helper_there())
+		return helper_spool();
 	dir = spool_dir();
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd == -1 && asprintf(&name, "%s/snap.XXXXXX", dir) != -1) {

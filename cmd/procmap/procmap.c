@@ -65,6 +65,22 @@ say_lost(void *arg, const char *text)
 }
 
 /*
+ * What reads snapshots needs nothing but them, and the name of a picture.
+ */
+static void
+confine_snaps(const struct command *c, char **path)
+{
+	struct confined need = { .in = path, .nin = c->nsnap,
+	    .out = c->opts.picture };
+
+	program_signals();
+	if (confine(&need) == -1)
+		errx(1, "%s", snap_errstr());
+	if (c->opts.verbose && confine_lacks() != NULL)
+		warnx("not confined: the kernel has no %s", confine_lacks());
+}
+
+/*
  * Open the snapshots; their pages are read only to compare them, and what is
  * missing of these matters only for a picture.
  */
@@ -335,6 +351,8 @@ main(int argc, char *argv[])
 	    c.opts.styles == 0 && c.opts.picture == NULL)
 		c.opts.styles |= STYLE_ALL;
 	name_terminal();
+	if (c.nsnap > 0)
+		confine_snaps(&c, path);
 	open_snaps(&c, path);
 	choose(&c, one, pid, argv + optind);
 	for (i = 0; i < c.npid; i++)

@@ -59,6 +59,7 @@ int
 main(int argc, char *argv[])
 {
 	static const char options[] = "o:svz";
+	struct confined need = { 0 };
 	struct output *out;
 	struct snap *s;
 	const char *path;
@@ -94,6 +95,13 @@ main(int argc, char *argv[])
 		usage();
 	program_files();	/* each file stays open */
 	program_signals();
+	need.in = argv;
+	need.nin = (size_t)argc;
+	need.out = path;
+	if (confine(&need) == -1)
+		errx(1, "%s", snap_errstr());
+	if (verbose && confine_lacks() != NULL)
+		warnx("not confined: the kernel has no %s", confine_lacks());
 	progress_show(&progress, getprogname());
 	s = NULL;
 	if ((out = output_begin(path, compress, &progress)) == NULL ||

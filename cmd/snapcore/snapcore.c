@@ -389,6 +389,7 @@ int
 main(int argc, char *argv[])
 {
 	static const char options[] = "e:o:p:rvz";
+	struct confined need = { 0 };
 	const char *path, *exe, *bad;
 	bool reverse;
 	int64_t pid;
@@ -432,6 +433,14 @@ main(int argc, char *argv[])
 	if (reverse ? argc == 0 || pid != -1 : exe != NULL || compress)
 		usage();
 	program_signals();
+	need.in = argv;
+	need.nin = (size_t)argc;
+	need.out = path == NULL && !reverse ? "core" : path;
+	need.many = !reverse;
+	if (confine(&need) == -1)
+		errx(1, "%s", snap_errstr());
+	if (verbose && confine_lacks() != NULL)
+		warnx("not confined: the kernel has no %s", confine_lacks());
 	progress_show(&progress, getprogname());
 	rc = reverse ? snap_of_cores(argv, argc, path, exe) :
 	    cores_of_snaps(argv, argc, path, pid);

@@ -1,5 +1,6 @@
 /*
- * Where and how it is mounted, until it is unmounted.
+ * Where and how it is mounted, until it is unmounted.  Mounting and unmounting
+ * is what the confined program may not do: its helper does (confine_act).
  */
 #define FUSE_USE_VERSION 312
 
@@ -13,6 +14,7 @@
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -116,33 +118,95 @@ session_new(const char *name, struct options *o, struct served *sv)
 }
 
 /*
- * Mount a snapshot of that name and serve it until it is unmounted or a
- * signal comes: the exit status.  *told is set when libfuse has said what
- * is wrong.
+ * Mount outside of the confined program, which is told the descriptor of the
+ * mount; libfuse or we say what is wrong, and then it is -1.
  */
 int
-mount_serve(const char *name, const char *mtpt, struct options *o,
-    struct served *sv, const bool *told)
+mount_make(void *arg)
+{
+	struct mount *m = arg;
+	static struct served unused;
+	int fd;
+
+	m->session = session_new(m->name, m->opts, &unused);
+	if ((fd = open("/dev/fuse", O_RDWR | O_CLOEXEC)) == -1) {
+		warnx("/dev/fuse: %s; is FUSE there?", strerror(errno));
+		return -1;
+	}
+	close(fd);
+	if (fuse_session_mount(m->session, m->mtpt) != 0) {
+		if (!*m->told)
+			program_warn("%s: cannot mount there", m->mtpt);
+		return -1;
+	}
+	m->mounted = true;
+	if (!m->opts->foreground)
+		daemon_leave(STDIN_FILENO);
+	return fcntl(fuse_session_fd(m->session), F_DUPFD_CLOEXEC, 3);
+}
+
+/*
+ * Unmount, unless that was done.
+ */
+void
+mount_end(void *arg)
+{
+	struct mount *m = arg;
+
+	if (m->mounted)
+		fuse_session_unmount(m->session);
+}
+
+/*
+ * Have all loaded that threads need when they end: the C library would look
+ * for it then, and may not.
+ */
+static void *
+thread_wait(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+void
+threads_prepare(void)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, thread_wait, NULL) != 0)
+		errx(1, "cannot make threads");
+	pthread_cancel(t);
+	pthread_join(t, NULL);
+}
+
+/*
+ * Have the snapshot mounted and serve it until it is unmounted or a signal
+ * comes: the exit status.
+ */
+int
+mount_serve(const struct mount *m, struct served *sv)
 {
 	struct fuse_session *se;
+	char path[32];
 	int fd, rc;
 
-	se = session_new(name, o, sv);
-	if ((fd = open("/dev/fuse", O_RDWR | O_CLOEXEC)) == -1)
-		errx(1, "/dev/fuse: %s; is FUSE there?", strerror(errno));
-	close(fd);
+	se = session_new(m->name, m->opts, sv);
 	if (fuse_set_signal_handlers(se) == -1)
 		errx(1, "cannot catch signals");
-	if (fuse_session_mount(se, mtpt) != 0) {
-		if (!*told)
-			program_warn("%s: cannot mount there", mtpt);
+	if ((fd = confine_act()) == -1) {
+		if (*snap_errstr() != '\0')
+			program_warn("%s: %s", m->mtpt, snap_errstr());
 		exit(1);
 	}
-	rc = fuse_daemonize(o->foreground) == -1 ? EAGAIN : serve_loop(se);
+	snprintf(path, sizeof path, "/dev/fd/%d", fd);
+	if (fuse_session_mount(se, path) != 0)
+		errx(1, "%s: cannot serve it", m->mtpt);
+	daemon_ready();
+	rc = serve_loop(se);
 	streams_end();
 	if (rc != 0)
-		program_warn("%s: %s", mtpt, strerror(rc));
-	fuse_session_unmount(se);
+		program_warn("%s: %s", m->mtpt, strerror(rc));
 	fuse_remove_signal_handlers(se);
 	fuse_session_destroy(se);
 	return rc == 0 ? 0 : 1;

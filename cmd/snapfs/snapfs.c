@@ -124,15 +124,35 @@ root_make(struct origin *root, const struct origin *o, size_t n)
 	}
 }
 
-static int
-serve_files(char *const file[], size_t n, const char *mtpt,
-    struct options *o)
+/*
+ * From here on, nothing but the files can be opened.
+ */
+static void
+confine_server(char **file, size_t n, struct mount *m)
 {
+	struct confined need = { .in = file, .nin = n, .act = mount_make,
+	    .undo = mount_end, .arg = m };
+
+	threads_prepare();
+	if (confine(&need) == -1)
+		errx(1, "%s", snap_errstr());
+	if (m->opts->debug && confine_lacks() != NULL)
+		warnx("not confined: the kernel has no %s", confine_lacks());
+}
+
+static int
+serve_files(char **file, size_t n, const char *mtpt, struct options *o)
+{
+	struct mount m = { .name = file[0], .mtpt = mtpt, .opts = o,
+	    .told = &told };
 	struct served sv = { 0 };
 	struct origin *origin;
 	size_t i;
 	int rc;
 
+	if (!o->foreground)
+		daemon_begin();
+	confine_server(file, n, &m);
 	if ((origin = calloc(n, sizeof *origin)) == NULL ||
 	    (sv.tree = fstree_new(tree_warn, NULL)) == NULL)
 		err(1, NULL);
@@ -141,7 +161,7 @@ serve_files(char *const file[], size_t n, const char *mtpt,
 		    fstree_add(sv.tree, origin[i].snap, &origin[i]) == -1)
 			errx(1, "%s", snap_errstr());
 	root_make(&sv.root, origin, n);
-	rc = mount_serve(file[0], mtpt, o, &sv, &told);
+	rc = mount_serve(&m, &sv);
 	fstree_free(sv.tree);
 	for (i = 0; i < n; i++)
 		snap_free(origin[i].snap);

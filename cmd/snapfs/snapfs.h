@@ -30,13 +30,31 @@ struct options {
 	char		*opts;	/* of -o, owned; NULL: none */
 };
 
+struct mount {
+	const char	*name;	/* of what is mounted */
+	const char	*mtpt;
+	struct options	*opts;	/* all borrowed */
+	const bool	*told;	/* libfuse has said what is wrong */
+	struct fuse_session *session; /* outside; NULL elsewhere */
+	bool		 mounted;
+};
+
 /*
  * mount.c
  */
 char		*mount_point(const char *, bool);
 bool		 others_allowed(void);
-int		 mount_serve(const char *, const char *, struct options *,
-		    struct served *, const bool *);
+void		 threads_prepare(void);
+int		 mount_make(void *);
+void		 mount_end(void *);
+int		 mount_serve(const struct mount *, struct served *);
+
+/*
+ * daemon.c
+ */
+void		 daemon_begin(void);
+void		 daemon_leave(int);
+void		 daemon_ready(void);
 
 /*
  * serve.c

@@ -144,12 +144,15 @@ main(int argc, char *argv[])
 {
 	static const char options[] = "D:f:jOo:p:t:uvz";
 	struct criuopts co = { .warn = say_lost, .progress = &progress };
-	const char *dir, *path, *bad;
+	struct confined need = { 0 };
+	char *in, *dir;
+	const char *path, *bad;
 	bool reverse;
 	int c, rc;
 
 	program_descriptors();
-	dir = path = NULL;
+	dir = NULL;
+	path = NULL;
 	reverse = false;
 	while ((c = getopt(argc, argv, options)) != -1)
 		switch (c) {
@@ -198,6 +201,16 @@ main(int argc, char *argv[])
 	    argc > 1 || path != NULL || compress))
 		usage();
 	program_signals();
+	in = reverse ? dir : argv[0];
+	need.in = &in;
+	need.nin = 1;
+	need.parent = co.parent;
+	need.out = path;
+	need.outdir = reverse ? NULL : dir;
+	if (confine(&need) == -1)
+		errx(1, "%s", snap_errstr());
+	if (verbose && confine_lacks() != NULL)
+		warnx("not confined: the kernel has no %s", confine_lacks());
 	progress_show(&progress, getprogname());
 	rc = reverse ? unload(dir, path) : load(argv[0], dir, &co);
 	progress_hide();

@@ -361,6 +361,7 @@ int
 main(int argc, char *argv[])
 {
 	struct listing ls = { false, false, false };
+	struct confined need = { 0 };
 	int c, i, rc;
 
 	/* it asks others of ours how far they are */
@@ -379,6 +380,12 @@ main(int argc, char *argv[])
 		default:
 			usage();
 		}
+	need.in = argv + optind;
+	need.nin = (size_t)(argc - optind);
+	if (confine(&need) == -1)
+		errx(1, "%s", snap_errstr());
+	if (ls.records && confine_lacks() != NULL)
+		warnx("not confined: the kernel has no %s", confine_lacks());
 	rc = 0;
 	if (optind == argc)
 		rc = list_file("-", &ls, false);

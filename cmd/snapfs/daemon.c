@@ -1,0 +1,93 @@
+/*
+ * A server in the background: a child of the command, which waits until it can
+ * be used, and then exits.
+ */
+#include "snapfs.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+static int ready = -1;		/* a pipe to the command; -1: none */
+static int null;
+
+/*
+ * The command's part: the exit status is that of a server that ends before it
+ * can be used.
+ */
+static void __attribute__((noreturn))
+daemon_await(pid_t child, int fd)
+{
+	int status;
+	char c;
+	ssize_t n;
+
+	do
+		n = read(fd, &c, 1);
+	while (n == -1 && errno == EINTR);
+	if (n == 1)
+		_exit(0);
+	while (waitpid(child, &status, 0) == -1 && errno == EINTR)
+		continue;
+	if (WIFSIGNALED(status))
+		raise(WTERMSIG(status));
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+/*
+ * Go on as a child.  It ends when the command is killed.
+ */
+void
+daemon_begin(void)
+{
+	int fd[2];
+	pid_t pid, parent;
+
+	parent = getpid();
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (pipe2(fd, O_CLOEXEC) == -1 || (pid = fork()) == -1)
+		err(1, "cannot go to the background");
+	if (pid != 0) {
+		close(fd[1]);
+		daemon_await(pid, fd[0]);
+	}
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	close(fd[0]);
+	ready = fd[1];
+}
+
+/*
+ * Leave the session and the directory that the command was started in, and
+ * its terminal, for what a descriptor is of.
+ */
+void
+daemon_leave(int fd)
+{
+	(void)setsid();
+	(void)!chdir("/");
+	(void)dup2(fd, STDIN_FILENO);
+	(void)dup2(fd, STDOUT_FILENO);
+	(void)dup2(fd, STDERR_FILENO);
+}
+
+/*
+ * The server can be used.
+ */
+void
+daemon_ready(void)
+{
+	if (ready == -1)
+		return;
+	daemon_leave(null);
+	(void)prctl(PR_SET_PDEATHSIG, 0);
+	(void)!write(ready, "", 1);
+	close(ready);
+	close(null);
+}

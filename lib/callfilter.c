@@ -1,0 +1,235 @@
+/*
+ * A filter for system calls, of a table: those that reading, computing,
+ * threads and writing to what is open take, and no others.  seccomp(2).
+ *
+ * A call that is not in the table fails with ENOSYS, as if the kernel did not
+ * have it: C libraries of any age then do it in another way (clone3(2), whose
+ * flags a filter cannot see, becomes clone(2)) or fail and say so, while being
+ * killed would be no use to anyone: to whom it is refused can do nothing.  One
+ * that is in the table with other arguments fails with EPERM.
+ */
+#include "confine.h"
+
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define MACHINE	AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define MACHINE	AUDIT_ARCH_AARCH64
+#endif
+
+enum {
+	ANY = -1,
+	ALL = 0,
+	NEWSPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
+	    CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET,
+	CHANGES = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY)
+};
+
+struct call {
+	int		 nr;
+	unsigned int	 who;	/* CALLS_; ALL: every program */
+	int		 arg;	/* the number of an argument, or ANY: */
+	uint32_t	 mask;	/* these bits of it */
+	uint32_t	 value;	/* must be so */
+};
+
+#define CALL(n)			{ SYS_##n, ALL, ANY, 0, 0 }
+#define WHO(n, who)		{ SYS_##n, who, ANY, 0, 0 }
+#define ARG(n, arg, value)	{ SYS_##n, ALL, arg, UINT32_MAX, value }
+#define MASK(n, arg, mask, value) { SYS_##n, ALL, arg, mask, value }
+
+#ifdef MACHINE
+static const struct call calls[] = {
+	/* the most frequent first */
+	CALL(read), CALL(pread64), CALL(write), CALL(writev), CALL(futex),
+	CALL(preadv), CALL(readv), CALL(lseek), CALL(mmap), CALL(munmap),
+	CALL(brk), CALL(madvise), CALL(close), CALL(fstat),
+
+	/* memory */
+	CALL(mprotect), CALL(mremap),
+
+	/* files that are open, or may be */
+	CALL(newfstatat), CALL(pwrite64), CALL(pwritev), CALL(ftruncate),
+	CALL(fsync), CALL(fadvise64), CALL(getdents64), CALL(dup),
+	CALL(dup3), CALL(ppoll), CALL(faccessat), CALL(readlinkat),
+	CALL(getcwd),
+	MASK(openat, 2, CHANGES, O_RDONLY),
+	ARG(fcntl, 1, F_DUPFD), ARG(fcntl, 1, F_DUPFD_CLOEXEC),
+	ARG(fcntl, 1, F_GETFD), ARG(fcntl, 1, F_SETFD),
+	ARG(fcntl, 1, F_GETFL),
+	ARG(ioctl, 1, TCGETS), ARG(ioctl, 1, TIOCGWINSZ),
+	ARG(ioctl, 1, TIOCGPGRP),
+#ifdef SYS_statx
+	CALL(statx),
+#endif
+#ifdef SYS_faccessat2
+	CALL(faccessat2),
+#endif
+#ifdef SYS_open
+	CALL(stat), CALL(lstat), CALL(access), CALL(readlink), CALL(dup2),
+	CALL(poll), CALL(time), CALL(getpgrp),
+	MASK(open, 1, CHANGES, O_RDONLY),
+#endif
+
+	/* threads, signals among them, the clock, the end */
+	MASK(clone, 0, CLONE_THREAD | NEWSPACES, CLONE_THREAD),
+	CALL(set_robust_list), CALL(set_tid_address), CALL(sched_yield),
+	CALL(sched_getaffinity), CALL(gettid), CALL(getpid), CALL(getpgid),
+	CALL(rt_sigaction), CALL(rt_sigprocmask), CALL(rt_sigreturn),
+	CALL(rt_sigtimedwait), CALL(sigaltstack), CALL(restart_syscall),
+	CALL(clock_gettime), CALL(clock_getres), CALL(gettimeofday),
+	CALL(clock_nanosleep), CALL(nanosleep), CALL(getrandom),
+	CALL(getuid), CALL(geteuid), CALL(getgid), CALL(getegid),
+	CALL(uname), CALL(sysinfo), CALL(exit), CALL(exit_group),
+	ARG(prlimit64, 0, 0),
+#ifdef SYS_rseq
+	CALL(rseq),
+#endif
+#ifdef SYS_getrlimit
+	CALL(getrlimit),
+#endif
+
+	/* the helper's answers, and its end */
+	CALL(recvmsg), CALL(shutdown), CALL(wait4),
+
+#ifdef SYS_openat2
+	WHO(openat2, CALLS_BENEATH | CALLS_MAKE),
+#endif
+	WHO(openat, CALLS_MAKE), WHO(mkdirat, CALLS_MAKE),
+	WHO(unlinkat, CALLS_MAKE), WHO(symlinkat, CALLS_MAKE),
+#ifdef SYS_open
+	WHO(open, CALLS_MAKE), WHO(mkdir, CALLS_MAKE),
+	WHO(rmdir, CALLS_MAKE),
+#endif
+	WHO(setsid, CALLS_SERVE), WHO(chdir, CALLS_SERVE),
+	{ SYS_prctl, CALLS_SERVE, 0, UINT32_MAX, PR_SET_PDEATHSIG },
+#ifdef SANITIZED
+	/* what the sanitizers' own runtime does, at the end above all */
+	CALL(clone), CALL(ptrace), CALL(prctl), CALL(getppid), CALL(tgkill),
+	CALL(pipe2), CALL(tkill), CALL(kill), CALL(personality),
+	CALL(process_vm_readv),
+#ifdef SYS_getdents
+	CALL(getdents),
+#endif
+#endif
+};
+
+enum { NCALLS = sizeof calls / sizeof *calls };
+
+struct program {
+	struct sock_filter code[8 * (NCALLS + 4)];
+	unsigned short	 n;
+};
+
+static void
+put(struct program *p, unsigned int code, uint32_t k, unsigned int jt,
+    unsigned int jf)
+{
+	p->code[p->n++] = (struct sock_filter){ (uint16_t)code, (uint8_t)jt,
+	    (uint8_t)jf, k };
+}
+
+static void
+put_load(struct program *p, size_t at)
+{
+	put(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)at, 0, 0);
+}
+
+static void
+put_return(struct program *p, uint32_t action)
+{
+	put(p, BPF_RET | BPF_K, action, 0, 0);
+}
+
+/*
+ * Allow a call.  The accumulator has its number before, and after.
+ */
+static void
+put_call(struct program *p, const struct call *c)
+{
+	const unsigned int equal = BPF_JMP | BPF_JEQ | BPF_K;
+	size_t arg;
+
+	if (c->arg == ANY) {
+		put(p, equal, (uint32_t)c->nr, 0, 1);
+		put_return(p, SECCOMP_RET_ALLOW);
+		return;
+	}
+	arg = offsetof(struct seccomp_data, args) +
+	    (size_t)c->arg * sizeof(uint64_t);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	arg += sizeof(uint32_t);
+#endif
+	put(p, equal, (uint32_t)c->nr, 0, 5);
+	put_load(p, arg);
+	put(p, BPF_ALU | BPF_AND | BPF_K, c->mask, 0, 0);
+	put(p, equal, c->value, 0, 1);
+	put_return(p, SECCOMP_RET_ALLOW);
+	put_load(p, offsetof(struct seccomp_data, nr));
+}
+
+/*
+ * Refuse calls of another machine's table (32-bit ones, say), then those that
+ * are not ours.
+ */
+static void
+make(struct program *p, unsigned int who)
+{
+	const struct call own = ARG(tgkill, 0, (uint32_t)getpid());
+	size_t i;
+
+	put_load(p, offsetof(struct seccomp_data, arch));
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 1, 0);
+	put_return(p, SECCOMP_RET_ERRNO | ENOSYS);
+	put_load(p, offsetof(struct seccomp_data, nr));
+	for (i = 0; i < NCALLS; i++)
+		if (calls[i].who == ALL || (calls[i].who & who) != 0)
+			put_call(p, &calls[i]);
+	put_call(p, &own);
+	for (i = 0; i < NCALLS; i++)
+		if (calls[i].arg != ANY) {
+			put(p, BPF_JMP | BPF_JEQ | BPF_K,
+			    (uint32_t)calls[i].nr, 0, 1);
+			put_return(p, SECCOMP_RET_ERRNO | EPERM);
+		}
+	put_return(p, SECCOMP_RET_ERRNO | ENOSYS);
+}
+
+/*
+ * Let this process, which has one thread, make these calls only, now and in
+ * all threads to come.  It has no_new_privs.  -1 where the kernel does not
+ * do that.
+ */
+int
+callfilter_apply(unsigned int who)
+{
+	struct program p;
+	struct sock_fprog prog = { .filter = p.code };
+
+	p.n = 0;
+	make(&p, who);
+	prog.len = p.n;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0);
+}
+#else
+int
+callfilter_apply(unsigned int who)
+{
+	(void)who;
+	errno = ENOSYS;
+	return -1;
+}
+#endif

@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# What a bug in a program that reads snapshots could do: nothing.  probe.c is
+# preloaded into the programs as they are, and tries.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+if grep -q __asan_init "$BUILD/snapls"; then
+	echo "1..0 # SKIP the sanitizers' runtime makes other calls"
+	exit 0
+fi
+# It has nothing open that is another's.
+(
+	for fd in /proc/"$BASHPID"/fd/*; do
+		[ "${fd##*/}" -gt 2 ] && eval "exec ${fd##*/}>&-"
+	done
+	exec setsid sleep 1000 </dev/null >/dev/null 2>&1
+) &
+pid=$!
+until_true grep -qx sleep "/proc/$pid/comm"
+snap -o "$tmp/snap" "$pid"
+"$BUILD/snapcat" -z -o "$tmp/gz" "$tmp/snap" || exit 1
+"$BUILD/snapcore" -o "$tmp/core" "$tmp/snap" || exit 1
+if [ -n "$("$BUILD/snapcat" -v "$tmp/snap" 2>&1 >/dev/null |
+    grep 'not confined')" ]; then
+	echo "1..0 # SKIP the kernel does not confine"
+	exit 0
+fi
+
+# The probe finds what is possible where nothing confines.
+mkdir "$tmp/open"
+echo secret >"$tmp/open/secret"
+PROBE_DIR=$tmp/open LD_PRELOAD=$BUILD/tests/confine/probe.so \
+    head -c 100 "$tmp/snap" 9>"$tmp/report" >"$tmp/out"
+is "$(grep -c '^possible: \(read a file\|list\|create\)$' \
+    "$tmp/report") $(sed -n '$p' "$tmp/report")" "3 tried too little" \
+    "not confined: files of others are read and made" ||
+    diag <"$tmp/report"
+
+# A process to be harmed, and files to be read and written.
+sleep 1000 &
+export PROBE_VICTIM=$!
+export PROBE_DIR=$tmp/others
+mkdir "$PROBE_DIR"
+echo secret >"$PROBE_DIR/secret"
+ls -l "$PROBE_DIR" >"$tmp/before"
+
+# probed WHAT COMMAND ...: the probe tried, nothing was possible, and the
+# command did what it does.
+probed() {
+	local what=$1 rc
+
+	shift
+	timeout 60 env LD_PRELOAD="$BUILD/tests/confine/probe.so" "$@" \
+	    9>"$tmp/report" >"$tmp/out" 2>"$tmp/err"
+	rc=$?
+	is "$rc $(cat "$tmp/err" "$tmp/report") $(ls -l "$PROBE_DIR" |
+	    cmp - "$tmp/before" && cat "$PROBE_DIR/secret")" \
+	    "0 tried secret" "$what"
+	kill -0 "$PROBE_VICTIM" || ok 1 "$what: the victim lives"
+}
+
+probed "snapls" "$BUILD/snapls" "$tmp/snap"
+probed "snapls -c" "$BUILD/snapls" -c "$tmp/gz"
+probed "snapls of standard input" "$BUILD/snapls" <"$tmp/snap"
+probed "snapls of a pipe" "$BUILD/snapls" < <(cat "$tmp/gz")
+probed "snapls of a core" "$BUILD/snapls" "$tmp/core"
+probed "snapcat" "$BUILD/snapcat" "$tmp/snap" "$tmp/gz"
+probed "snapcat -o" "$BUILD/snapcat" -z -o "$tmp/snap2" "$tmp/snap"
+probed "snapcat -s" "$BUILD/snapcat" -s -o "$tmp/snap2" "$tmp/snap"
+probed "snapcore" "$BUILD/snapcore" -o "$tmp/core2" "$tmp/snap"
+probed "snapcore -r" "$BUILD/snapcore" -r -o "$tmp/snap3" "$tmp/core"
+is "$("$BUILD/snapls" "$tmp/snap3" | grep -c 'mapped file')" 1 \
+    "snapcore -r: ELF files are taken along"
+probed "procmap" "$BUILD/procmap" -x -M "$tmp/snap"
+probed "procmap -g" "$BUILD/procmap" -g "$tmp/svg" -M "$tmp/snap" \
+    -M "$tmp/gz"
+probed "snapload" "$BUILD/snapload" -D "$tmp/img" "$tmp/snap"
+probed "snapload -u" "$BUILD/snapload" -u -D "$tmp/img" -o "$tmp/snap4"
+probed "snapls of images" "$BUILD/snapls" "$tmp/img"
+
+if [ -w /dev/fuse ]; then
+	mkdir "$tmp/mnt"
+	timeout 60 env --default-signal=INT \
+	    LD_PRELOAD="$BUILD/tests/confine/probe.so" "$BUILD/snapfs" -f -m "$tmp/mnt" "$tmp/snap" \
+	    9>"$tmp/report" >"$tmp/err" 2>&1 &
+	server=$!
+	until_true mountpoint -q "$tmp/mnt"
+	try "snapfs: read" cmp "$tmp/mnt/$pid/text" "/proc/$pid/exe"
+	kill -INT "$server"
+	wait "$server"
+	is "$? $(cat "$tmp/err" "$tmp/report") $(cat "$PROBE_DIR/secret")" \
+	    "0 tried secret" "snapfs"
+	try "snapfs: the victim lives" kill -0 "$PROBE_VICTIM"
+	is "$(mountpoint -q "$tmp/mnt" && echo mounted)" "" \
+	    "snapfs: unmounted when it ends"
+else
+	skip "snapfs" "/dev/fuse may not be used"
+fi
+
+# Before the first byte has come.
+mkfifo "$tmp/fifo"
+"$BUILD/snapls" <"$tmp/fifo" >"$tmp/out" 2>&1 &
+reader=$!
+exec {fifo}>"$tmp/fifo"
+confined() {
+	grep -q '^Seccomp:[[:space:]]*2' "/proc/$reader/status"
+}
+until_true confined
+is "$(grep -E '^(CapPrm|CapEff|CapInh|NoNewPrivs|Seccomp):' \
+    "/proc/$reader/status" | cut -f 2 | tr '\n' ' ')" \
+    "0000000000000000 0000000000000000 0000000000000000 1 2 " \
+    "no capabilities, no new privileges, a filter"
+cat "$tmp/snap" >&"$fifo"
+exec {fifo}>&-
+wait "$reader"
+is "$? $(tail -n 1 "$tmp/out")" "0 $("$BUILD/snapls" "$tmp/snap" |
+    tail -n 1)" "and it reads"
+
+# Files of others, which root may read by a capability alone.
+if is_root; then
+	mkdir -m 700 "$tmp/his"
+	cp "$tmp/snap" "$tmp/his/snap"
+	cp -r "$tmp/img" "$tmp/his/img"
+	chmod 600 "$tmp/his/snap"
+	chown -R 65534:65534 "$tmp/his"
+	try "another's file" "$BUILD/snapls" "$tmp/his/snap"
+	try "another's images" "$BUILD/snapls" "$tmp/his/img"
+	try "into another's directory" "$BUILD/snapcat" \
+	    -o "$tmp/his/two" "$tmp/his/snap"
+	try "images into another's directory" "$BUILD/snapload" -O \
+	    -D "$tmp/his/img" "$tmp/his/snap"
+	try "cores into another's directory" "$BUILD/snapcore" \
+	    -o "$tmp/his/core" "$tmp/his/snap"
+	is "$(find "$tmp/his" -name '.*' | wc -l)" 0 "nothing else is left"
+else
+	skip "others' files" "for root"
+fi
+
+# A kernel that knows nothing of it.
+if strace -o /dev/null true 2>/dev/null; then
+	strace -o /dev/null -e inject=landlock_create_ruleset:error=ENOSYS \
+	    -e inject=prctl:error=EINVAL "$BUILD/snapcat" -v \
+	    -o "$tmp/old" "$tmp/snap" 2>"$tmp/err"
+	is "$? $(sed -n 1p "$tmp/err") $(cmp "$tmp/old" "$tmp/snap2" 2>&1 |
+	    grep -c 'No such')" "0 snapcat: not confined: the kernel has no \
+Landlock and no filters for system calls 0" "a kernel that cannot, and -v"
+	try "which reads all the same" "$BUILD/snapls" -c "$tmp/old"
+else
+	skip "a kernel that cannot" "no strace"
+fi
+
+# What fails leaves nothing.
+mkdir "$tmp/empty"
+head -c 3000 "$tmp/snap" >"$tmp/bad"
+"$BUILD/snapload" -D "$tmp/empty/img" "$tmp/bad" 2>/dev/null
+"$BUILD/snapcat" -o "$tmp/empty/snap" "$tmp/bad" 2>/dev/null
+is "$(ls -A "$tmp/empty")" "" "nothing is left of what failed"
+kill "$PROBE_VICTIM" "$pid"
+finish
