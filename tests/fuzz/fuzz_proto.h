@@ -11,7 +11,9 @@
 
 #include "fuzz_mutate.h"
 
-enum { FIELDS = 512, NESTED = 8, VARINT = 0, WORD64 = 1, BYTES = 2, WORD32 = 5 };
+enum { FIELDS = 512, NESTED = 8 };
+
+enum { VARINT = 0, WORD64 = 1, BYTES = 2, WORD32 = 5 };
 
 struct field {
 	size_t	 at;		/* of the key */
@@ -150,8 +152,8 @@ image_mutate(uint8_t *p, size_t n, size_t max)
 	len = (size_t)num_get(p + at, 4);
 	if (mutate_pick(12) == 0)	/* once more, or not at all */
 		return mutate_pick(2) ? mutate_put(p, n, max, at + 4 + len,
-		    at + 4 + len, p + at, 4 + len) : mutate_put(p, n, max, at, at + 4 + len, NULL,
-		    0);
+		    at + 4 + len, p + at, 4 + len) : mutate_put(p, n, max, at,
+		    at + 4 + len, NULL, 0);
 	if ((s = malloc(len + 512)) == NULL)
 		return n;
 	memcpy(s + 4, p + at + 4, len);
