@@ -146,23 +146,6 @@ map_size(void)
 }
 
 /*
- * Write to the memory of a process, or a clone, that we have stopped.  Unlike
- * to /proc/PID/mem, that takes no right to write the files of another user.
- */
-int
-inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
-{
-	struct iovec from, to;
-
-	memcpy(&from.iov_base, &buf, sizeof buf);
-	memcpy(&to.iov_base, &at, sizeof at);
-	from.iov_len = to.iov_len = len;
-	if (process_vm_writev(pid, &from, 1, &to, 1, 0) != (ssize_t)len)
-		return errstr_sys("memory of %d", pid);
-	return 0;
-}
-
-/*
  * Put what leads the thread back to where that is for it, and, if unmap, have
  * it unmap our memory on its way.
  */
@@ -353,26 +336,6 @@ uint64_t
 inject_scratch(const struct inject *in)
 {
 	return in->map;
-}
-
-/*
- * Read from there.
- */
-int
-inject_read(struct inject *in, void *buf, size_t len)
-{
-	if (pread(in->mem, buf, len, (off_t)in->map) != (ssize_t)len)
-		return errstr_sys("/proc/%d/mem", in->pid);
-	return 0;
-}
-
-/*
- * Write there.
- */
-int
-inject_write(struct inject *in, const void *buf, size_t len)
-{
-	return inject_put(in->pid, buf, len, in->map);
 }
 
 /*

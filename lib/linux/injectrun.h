@@ -70,6 +70,7 @@ enum {
 };
 
 /* injectrun.c */
+int		 inject_put(pid_t, const void *, size_t, uint64_t);
 int		 inject_gone(struct inject *);
 int		 inject_refused(struct inject *, const char *);
 int		 inject_wait(struct inject *, pid_t, uint64_t);
@@ -83,9 +84,6 @@ int		 inject_result(struct inject *, int64_t *);
 int		 inject_trust(const struct inject *);
 int		 inject_make(struct inject *, int64_t *, long,
 		    const uint64_t [6]);
-
-/* inject.c */
-int		 inject_put(pid_t, const void *, size_t, uint64_t);
 
 /* injectdead.c: where a stack is dead */
 int		 dead_find(struct inject *, const struct vmas *);

@@ -105,8 +105,7 @@ ward_owns(const struct ward *w, struct child *c)
 struct finding_clone {
 	struct ward	*ward;
 	uint64_t	 until;	/* in ticks */
-	bool		 living; /* there is one that has not ended yet, or
-				    may be */
+	bool		 living; /* one may not have ended yet */
 };
 
 /*
@@ -136,8 +135,7 @@ find_pid(void *arg, long pid)
 
 /*
  * The number of a clone as its parent knows it, in the innermost of the PID
- * namespaces: the last of the numbers that NSpid lists.  0 if it cannot be
- * had.
+ * namespaces: the last that NSpid lists.  0 if it cannot be had.
  */
 static pid_t
 clone_nspid(pid_t clone)
@@ -225,8 +223,7 @@ typedef int	(*ward_fn)(const struct ward *);
 
 /*
  * Call run, with fn, in a process of its own: when that ends, whatever it could
- * not do, it traces nobody.  Where there is none to be had, call it here.
- * Return what it returned, or -1 if the process was killed.
+ * not do, it traces nobody.  Return what it returned, -1 if it was killed.
  */
 static int
 ward_apart(const struct ward *w, int (*run)(const struct ward *, ward_fn),
@@ -237,7 +234,7 @@ ward_apart(const struct ward *w, int (*run)(const struct ward *, ward_fn),
 
 	if ((pid = fork()) == 0)
 		_exit(run(w, fn) - NEVER);
-	if (pid == -1)
+	if (pid == -1)		/* there is none to be had */
 		return run(w, fn);
 	while ((rc = waitpid(pid, &status, 0)) == -1 && errno == EINTR)
 		continue;
