@@ -5,9 +5,7 @@
  * device may do something when it is opened.
  *
  * One link has a meaning: "parent", which criu makes in images that are
- * stacked on others.  It is followed as fs.protected_symlinks of proc_sys_fs(5)
- * has it: where the link is our own or root's, or belongs to whom the
- * directory belongs that it leads to.
+ * stacked on others.  It is followed if it can be trusted (link_istrusted).
  *
  * All directories of a stack are opened at once, before anything is read.
  */
@@ -60,21 +58,6 @@ is_above(const struct imgdir *top, const struct imgdir *last, int fd)
 }
 
 /*
- * May the link to a parent be followed, which is opened as fd?
- */
-static bool
-link_trusted(const struct imgdir *d, int fd)
-{
-	struct stat link, to;
-
-	if (fstatat(d->fd, "parent", &link, AT_SYMLINK_NOFOLLOW) == -1 ||
-	    fstat(fd, &to) == -1)
-		return false;
-	return !S_ISLNK(link.st_mode) || link.st_uid == 0 ||
-	    link.st_uid == geteuid() || link.st_uid == to.st_uid;
-}
-
-/*
  * Open the parent of the last directory of a stack: 1; 0 where there is
  * none, or none that can be had, which d->why tells then; or -1.
  */
@@ -95,7 +78,7 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 		errstr_set("%s: its parents lead back to itself", path);
 	else if (depth >= STACK_MOST)
 		errstr_set("%s: more than %d parents", path, STACK_MOST);
-	else if (!link_trusted(d, fd))
+	else if (!link_istrusted(d->fd, "parent", fd))
 		errstr_set("%s: a link of one user to a directory of another "
 		    "is not followed", path);
 	else {

@@ -133,3 +133,21 @@ beneath_reopen(int fd, int flags)
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	return open(path, flags | O_CLOEXEC);
 }
+
+/*
+ * Return true if the name in the directory dir, which was opened as fd, is no
+ * symbolic link, or one that may be followed, as fs.protected_symlinks of
+ * proc_sys_fs(5) has it: our own or root's, or of whom that belongs to which
+ * it leads to.
+ */
+bool
+link_istrusted(int dir, const char *name, int fd)
+{
+	struct stat link, to;
+
+	if (fstatat(dir, name, &link, AT_SYMLINK_NOFOLLOW) == -1 ||
+	    fstat(fd, &to) == -1)
+		return false;
+	return !S_ISLNK(link.st_mode) || link.st_uid == 0 ||
+	    link.st_uid == geteuid() || link.st_uid == to.st_uid;
+}

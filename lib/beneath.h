@@ -6,10 +6,12 @@
 
 #include <sys/types.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 int		 beneath_open(int, const char *, int, mode_t);
 int		 beneath_resolve(int, const char *, int, mode_t, uint64_t);
 int		 beneath_reopen(int, int);
+bool		 link_istrusted(int, const char *, int);
 
 #endif

@@ -4,6 +4,7 @@
  * include/uapi/linux/landlock.h, which headers of the system may be too old
  * for.
  */
+#include "beneath.h"
 #include "confine.h"
 
 #include <sys/syscall.h>
@@ -79,24 +80,20 @@ rule_add(int rules, uint64_t known, int fd, uint64_t access)
 
 /*
  * Images of CRIU are stacked on those of the directory that the link "parent"
- * leads to, if that has a checkpoint.
+ * leads to.
  */
 static void
 rule_parents(int rules, uint64_t known, int dir)
 {
-	struct stat st;
 	int i, fd, up;
 
 	fd = fcntl(dir, F_DUPFD_CLOEXEC, 3);
 	for (i = 0; fd != -1 && i < PARENTS; i++) {
 		up = openat(fd, "parent", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (up != -1 && link_istrusted(fd, "parent", up))
+			rule_add(rules, known, up, READ);
 		close(fd);
 		fd = up;
-		if (fd != -1 && (fstatat(fd, "inventory.img", &st,
-		    AT_SYMLINK_NOFOLLOW) == -1 || !S_ISREG(st.st_mode)))
-			break;
-		if (fd != -1)
-			rule_add(rules, known, fd, READ);
 	}
 	if (fd != -1)
 		close(fd);

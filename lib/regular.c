@@ -8,26 +8,13 @@
  * (openat(2)); what it led to is looked at; and that, no name, is opened
  * through the link that proc(5) has for the descriptor.
  */
+#include "beneath.h"
 #include "regular.h"
 #include "snap.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
-
-/*
- * Open what a descriptor, at, was opened for with O_PATH, with the flags of
- * open(2): a descriptor, or -1 with errno.  at stays open.
- */
-int
-path_reopen(int at, int flags)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", at);
-	return open(path, flags | O_CLOEXEC | O_NOCTTY);
-}
 
 /*
  * Open what a descriptor, at, was opened for with O_PATH, if it is a regular
@@ -38,7 +25,7 @@ path_reopen(int at, int flags)
 int
 regular_reopen(int at)
 {
-	const int flags = O_RDONLY | O_NONBLOCK;
+	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
 	struct statx sx;
 	int fd;
 
@@ -49,9 +36,9 @@ regular_reopen(int at)
 		errno = 0;
 		return -1;
 	}
-	fd = path_reopen(at, flags | O_NOATIME);
+	fd = beneath_reopen(at, flags | O_NOATIME);
 	if (fd == -1 && errno == EPERM)	/* it is not ours: open(2) */
-		fd = path_reopen(at, flags);
+		fd = beneath_reopen(at, flags);
 	return fd;
 }
 

@@ -6,7 +6,6 @@
 
 #include <sys/stat.h>
 
-int		 path_reopen(int, int);
 int		 regular_reopen(int);
 int		 regular_open(const char *);
 
