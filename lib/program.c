@@ -279,3 +279,20 @@ program_warn(const char *fmt, ...)
 	warnx("%s", s == NULL ? "out of memory" : program_harmless(s));
 	free(s);
 }
+
+/*
+ * Confine this program to what c tells it needs, before it reads what
+ * strangers wrote; if verbose, say what the kernel would not do of that.
+ * Exit with 1 where there can be no process for what is done outside.
+ */
+void
+program_confine(const struct confined *c, bool verbose)
+{
+	if (confine(c) == -1) {
+		program_warn("%s", snap_errstr());
+		exit(1);
+	}
+	if (verbose && confine_lacks() != NULL)
+		program_warn("not confined: the kernel has no %s",
+		    confine_lacks());
+}

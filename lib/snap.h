@@ -685,6 +685,7 @@ struct confined {		/* what a program needs; all is borrowed */
 int		 confine(const struct confined *);
 const char	*confine_lacks(void);
 int		 confine_act(void);
+void		 program_confine(const struct confined *, bool);
 
 /*
  * A directory out: outdir.c.  One file, written last, makes it whole.

@@ -74,10 +74,7 @@ confine_snaps(const struct command *c, char **path)
 	    .out = c->opts.picture };
 
 	program_signals();
-	if (confine(&need) == -1)
-		errx(1, "%s", snap_errstr());
-	if (c->opts.verbose && confine_lacks() != NULL)
-		warnx("not confined: the kernel has no %s", confine_lacks());
+	program_confine(&need, c->opts.verbose);
 }
 
 /*

@@ -98,10 +98,7 @@ main(int argc, char *argv[])
 	need.in = argv;
 	need.nin = (size_t)argc;
 	need.out = path;
-	if (confine(&need) == -1)
-		errx(1, "%s", snap_errstr());
-	if (verbose && confine_lacks() != NULL)
-		warnx("not confined: the kernel has no %s", confine_lacks());
+	program_confine(&need, verbose);
 	progress_show(&progress, getprogname());
 	s = NULL;
 	if ((out = output_begin(path, compress, &progress)) == NULL ||

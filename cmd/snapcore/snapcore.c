@@ -437,10 +437,7 @@ main(int argc, char *argv[])
 	need.nin = (size_t)argc;
 	need.out = path == NULL && !reverse ? "core" : path;
 	need.many = !reverse;
-	if (confine(&need) == -1)
-		errx(1, "%s", snap_errstr());
-	if (verbose && confine_lacks() != NULL)
-		warnx("not confined: the kernel has no %s", confine_lacks());
+	program_confine(&need, verbose);
 	progress_show(&progress, getprogname());
 	rc = reverse ? snap_of_cores(argv, argc, path, exe) :
 	    cores_of_snaps(argv, argc, path, pid);

@@ -130,7 +130,7 @@ mount_make(void *arg)
 
 	m->session = session_new(m->name, m->opts, &unused);
 	if ((fd = open("/dev/fuse", O_RDWR | O_CLOEXEC)) == -1) {
-		warnx("/dev/fuse: %s; is FUSE there?", strerror(errno));
+		program_warn("/dev/fuse: %s; is FUSE there?", strerror(errno));
 		return -1;
 	}
 	close(fd);

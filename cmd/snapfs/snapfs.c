@@ -134,10 +134,7 @@ confine_server(char **file, size_t n, struct mount *m)
 	    .undo = mount_end, .arg = m };
 
 	threads_prepare();
-	if (confine(&need) == -1)
-		errx(1, "%s", snap_errstr());
-	if (m->opts->debug && confine_lacks() != NULL)
-		warnx("not confined: the kernel has no %s", confine_lacks());
+	program_confine(&need, m->opts->debug);
 }
 
 static int

@@ -207,10 +207,7 @@ main(int argc, char *argv[])
 	need.parent = co.parent;
 	need.out = path;
 	need.outdir = reverse ? NULL : dir;
-	if (confine(&need) == -1)
-		errx(1, "%s", snap_errstr());
-	if (verbose && confine_lacks() != NULL)
-		warnx("not confined: the kernel has no %s", confine_lacks());
+	program_confine(&need, verbose);
 	progress_show(&progress, getprogname());
 	rc = reverse ? unload(dir, path) : load(argv[0], dir, &co);
 	progress_hide();

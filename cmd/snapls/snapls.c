@@ -382,10 +382,7 @@ main(int argc, char *argv[])
 		}
 	need.in = argv + optind;
 	need.nin = (size_t)(argc - optind);
-	if (confine(&need) == -1)
-		errx(1, "%s", snap_errstr());
-	if (ls.records && confine_lacks() != NULL)
-		warnx("not confined: the kernel has no %s", confine_lacks());
+	program_confine(&need, ls.records);
 	rc = 0;
 	if (optind == argc)
 		rc = list_file("-", &ls, false);
