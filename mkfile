@@ -9,7 +9,7 @@ LIBSRC=lib/beneath.c lib/buf.c lib/builder.c lib/callfilter.c lib/carried.c \
 	lib/gzipsource.c lib/gziptable.c lib/helper.c lib/helperjob.c \
 	lib/image.c lib/imageread.c lib/index.c lib/input.c lib/judge.c \
 	lib/landlock.c lib/name.c lib/newfile.c lib/nothing.c lib/outdir.c \
-	lib/outname.c lib/output.c lib/pages.c lib/plan.c lib/program.c \
+	lib/outname.c lib/output.c lib/pages.c lib/passfd.c lib/plan.c lib/program.c \
 	lib/progress.c lib/regular.c lib/room.c lib/sharing.c lib/snap.c \
 	lib/source.c lib/space.c lib/spool.c lib/sums.c lib/totals.c \
 	lib/view.c lib/vma.c lib/vmaedit.c

@@ -2,7 +2,9 @@
  * How a confined program asks its helper (helperjob.c), through a socket.
  */
 #include "helper.h"
+#include "passfd.h"
 
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -67,26 +69,15 @@ helper_there(void)
 static int
 answer_get(struct answer *a)
 {
-	union control c;
-	struct iovec v = { .iov_base = a, .iov_len = sizeof *a };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
-	    .msg_control = c.buf, .msg_controllen = sizeof c.buf };
-	struct cmsghdr *h;
-	ssize_t n;
+	const struct iovec v = { .iov_base = a, .iov_len = sizeof *a };
 	int fd;
 
-	do
-		n = recvmsg(asked, &m, MSG_CMSG_CLOEXEC);
-	while (n == -1 && errno == EINTR);
-	if (n != sizeof *a) {
+	if (passfd_receive(asked, &v, 1, &fd) != sizeof *a) {
 		a->rc = -1;
 		a->error = EPIPE;
 		strlcpy(a->why, "the helper is gone", sizeof a->why);
 		return -1;
 	}
-	fd = -1;
-	if ((h = CMSG_FIRSTHDR(&m)) != NULL && h->cmsg_type == SCM_RIGHTS)
-		memcpy(&fd, CMSG_DATA(h), sizeof fd);
 	return fd;
 }
 

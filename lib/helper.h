@@ -7,17 +7,10 @@
 
 #include "confine.h"
 
-#include <sys/socket.h>
-
 struct answer {
 	int		 rc;
 	int		 error;		/* errno */
 	char		 why[512];	/* the error string */
-};
-
-union control {			/* of a message with a descriptor: cmsg(3) */
-	char		 buf[CMSG_SPACE(sizeof(int))];
-	struct cmsghdr	 align;
 };
 
 void		 helper_main(int, const struct confined *, bool, pid_t)

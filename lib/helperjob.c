@@ -17,7 +17,9 @@
  */
 #include "helper.h"
 #include "newfile.h"
+#include "passfd.h"
 
+#include <sys/socket.h>
 #include <sys/time.h>
 
 #include <elf.h>
@@ -166,31 +168,12 @@ job_do(char what, const char *path, int *rc)
 	return fd;
 }
 
-static ssize_t
-answer_send(int sock, struct answer *a, int fd)
-{
-	union control c = { .buf = { 0 } };
-	struct iovec v = { .iov_base = a, .iov_len = sizeof *a };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
-	struct cmsghdr *h;
-
-	if (fd != -1) {
-		m.msg_control = c.buf;
-		m.msg_controllen = sizeof c.buf;
-		h = CMSG_FIRSTHDR(&m);
-		h->cmsg_level = SOL_SOCKET;
-		h->cmsg_type = SCM_RIGHTS;
-		h->cmsg_len = CMSG_LEN(sizeof fd);
-		memcpy(CMSG_DATA(h), &fd, sizeof fd);
-	}
-	return sendmsg(sock, &m, MSG_NOSIGNAL);
-}
-
 static void __attribute__((noreturn))
 work(int sock)
 {
 	static char q[PATH_MAX + 1];
 	struct answer a;
+	const struct iovec v = { .iov_base = &a, .iov_len = sizeof a };
 	ssize_t n;
 	int fd;
 
@@ -202,7 +185,7 @@ work(int sock)
 		fd = job_do(q[0], q + 1, &a.rc);
 		a.error = errno;
 		strlcpy(a.why, snap_errstr(), sizeof a.why);
-		n = answer_send(sock, &a, fd);
+		n = passfd_send(sock, &v, 1, fd);
 		if (fd != -1)
 			close(fd);
 		if (n == -1)

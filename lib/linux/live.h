@@ -135,6 +135,7 @@ struct targetfile {		/* a file of a target, opened */
 	int		 fd;	/* owned; far: O_PATH; -1: none */
 	bool		 far;	/* to be read through the proxy */
 	bool		 elf;	/* it begins as an ELF file */
+	int		 unread; /* an errno: whether it does is not known */
 	uint64_t	 number; /* the proxy's, of one that is far */
 	uint64_t	 dev;	/* likewise, of its file system */
 	long		 type;	/* of its file system: statfs(2); 0: none */
@@ -367,7 +368,7 @@ int		 file_open(struct live *, const struct lproc *, const char *,
 struct source	*file_source(struct snap *, struct targetfile *, const char *,
 		    int *);
 void		 file_close(struct targetfile *);
-bool		 file_iself(int);
+void		 file_lookelf(struct targetfile *, int);
 
 /* farfile.c: those that are read through the proxy, as sources */
 struct source	*source_far(struct snap *, const struct targetfile *,

@@ -10,6 +10,7 @@
 #include "proxy.h"
 #include "clock.h"
 #include "live.h"
+#include "passfd.h"
 
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -285,21 +286,21 @@ proxy_await(uint64_t *allowed)
 ssize_t
 proxy_receive(struct proxy_answer *a, void *buf, size_t len, int *fd)
 {
-	union proxy_room room;
-	struct iovec v[2] = { { a, sizeof *a }, { buf, len } };
-	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2,
-	    .msg_control = room.buf, .msg_controllen = sizeof room.buf };
+	const struct iovec v[2] = { { a, sizeof *a }, { buf, len } };
 	ssize_t n;
+	int got;
 
 	memset(a, 0, sizeof *a);
-	n = recvmsg(px.sock, &m, MSG_CMSG_CLOEXEC);
+	n = passfd_receive(px.sock, v, 2, &got);
 	if (n < (ssize_t)sizeof *a) {
 		proxy_abandon();	/* someone has killed it */
 		errno = EIO;
 		return -1;
 	}
 	if (fd != NULL)
-		*fd = message_detach(&m);
+		*fd = got;
+	else if (got != -1)
+		close(got);
 	errno = a->error;
 	return a->error != 0 ? -1 : n - (ssize_t)sizeof *a;
 }
@@ -310,13 +311,9 @@ proxy_receive(struct proxy_answer *a, void *buf, size_t len, int *fd)
 static int
 ask_send(const struct proxy_ask *q, int fd)
 {
-	union proxy_room room;
-	struct iovec v = { (void *)(uintptr_t)q, sizeof *q };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
+	const struct iovec v = { (void *)(uintptr_t)q, sizeof *q };
 
-	if (fd != -1)
-		message_attach(&m, &room, fd);
-	return sendmsg(px.sock, &m, MSG_NOSIGNAL) == -1 ? -1 : 0;
+	return passfd_send(px.sock, &v, 1, fd) == -1 ? -1 : 0;
 }
 
 /*

@@ -8,7 +8,6 @@
 
 #include "snap.h"
 
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <limits.h>
@@ -42,13 +41,9 @@ struct proxy_ask {
 struct proxy_answer {
 	int		 error;	/* an errno; 0: none */
 	bool		 elf;	/* it begins as an ELF file */
+	int		 unread; /* an errno: whether it does is not known */
 	long		 type;	/* of its file system: statfs(2) */
 	struct stat	 st;
-};
-
-union proxy_room {		/* for a message to carry a descriptor */
-	char		 buf[CMSG_SPACE(sizeof(int))];
-	struct cmsghdr	 align;
 };
 
 enum proxy_kind { KEY_DEVICE, KEY_PROC, KEY_WALK, KEY_MEMORY };
@@ -60,8 +55,6 @@ struct proxy_key {		/* who is asked */
 };
 
 /* proxymain.c */
-void		 message_attach(struct msghdr *, union proxy_room *, int);
-int		 message_detach(struct msghdr *);
 void		 proxy_main(int) __attribute__((noreturn));
 
 /* proxy.c */

@@ -4,6 +4,7 @@
  * but who asked, for as long as that wants to.
  */
 #include "proxy.h"
+#include "passfd.h"
 #include "regular.h"
 
 #include <sys/socket.h>
@@ -34,53 +35,16 @@ struct serving {
 };
 
 /*
- * Have a message carry a descriptor.
- */
-void
-message_attach(struct msghdr *m, union proxy_room *room, int fd)
-{
-	struct cmsghdr *c;
-
-	memset(room, 0, sizeof *room);
-	m->msg_control = room->buf;
-	m->msg_controllen = sizeof room->buf;
-	c = CMSG_FIRSTHDR(m);
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof fd);
-	memcpy(CMSG_DATA(c), &fd, sizeof fd);
-}
-
-/*
- * The descriptor that a message carries, or -1.
- */
-int
-message_detach(struct msghdr *m)
-{
-	struct cmsghdr *c;
-	int fd = -1;
-
-	if ((c = CMSG_FIRSTHDR(m)) != NULL && c->cmsg_level == SOL_SOCKET &&
-	    c->cmsg_type == SCM_RIGHTS)
-		memcpy(&fd, CMSG_DATA(c), sizeof fd);
-	return fd;
-}
-
-/*
  * Send an answer, with n bytes of buf, and out if there is one.
  */
 static void
 answer_send(const struct serving *s, struct proxy_answer *a, size_t n)
 {
-	union proxy_room room;
-	struct iovec v[2] = {
+	const struct iovec v[2] = {
 		{ a, sizeof *a }, { (void *)(uintptr_t)s->buf, n }
 	};
-	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2 };
 
-	if (s->out != -1)
-		message_attach(&m, &room, s->out);
-	if (sendmsg(s->sock, &m, MSG_NOSIGNAL) == -1)
+	if (passfd_send(s->sock, v, 2, s->out) == -1)
 		_exit(0);
 }
 
@@ -90,14 +54,10 @@ answer_send(const struct serving *s, struct proxy_answer *a, size_t n)
 static void
 ask_receive(struct serving *s, struct proxy_ask *q)
 {
-	union proxy_room room;
-	struct iovec v = { q, sizeof *q };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
-	    .msg_control = room.buf, .msg_controllen = sizeof room.buf };
+	const struct iovec v = { q, sizeof *q };
 
-	if (recvmsg(s->sock, &m, MSG_CMSG_CLOEXEC) != sizeof *q)
+	if (passfd_receive(s->sock, &v, 1, &s->fd) != sizeof *q)
 		_exit(0);
-	s->fd = message_detach(&m);
 	s->out = -1;
 }
 
@@ -164,6 +124,7 @@ open_serve(struct serving *s, const struct proxy_ask *q,
 {
 	struct statfs fs;
 	char magic[4];
+	ssize_t n;
 	int fd;
 
 	if ((fd = file_get(s, q)) == -1 || fstat(fd, &a->st) == -1) {
@@ -171,7 +132,9 @@ open_serve(struct serving *s, const struct proxy_ask *q,
 		return;
 	}
 	a->type = fstatfs(fd, &fs) == -1 ? 0 : (long)fs.f_type;
-	a->elf = pread(fd, magic, sizeof magic, 0) == sizeof magic &&
+	n = pread(fd, magic, sizeof magic, 0);
+	a->unread = n == -1 ? errno : 0;
+	a->elf = n == sizeof magic &&
 	    memcmp(magic, "\177ELF", sizeof magic) == 0;
 }
 

@@ -77,6 +77,7 @@ far_open(struct targetfile *f, uint64_t dev, const char *name)
 	f->st = a.st;
 	f->type = a.type;
 	f->elf = a.elf;
+	f->unread = a.unread;
 	return 0;
 }
 
@@ -148,7 +149,7 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 		if (f->far)
 			return 0;
 		if ((f->fd = frozen_open(l, f->fd, &f->st)) != -1) {
-			f->elf = file_iself(f->fd);
+			file_lookelf(f, f->fd);
 			return 0;
 		}
 		*failed = true;
@@ -191,11 +192,18 @@ file_close(struct targetfile *f)
 	f->fd = -1;
 }
 
-bool
-file_iself(int fd)
+/*
+ * Look whether a file, open as fd, is an ELF file: set f->elf, and f->unread
+ * to an errno where it cannot be read.
+ */
+void
+file_lookelf(struct targetfile *f, int fd)
 {
 	char magic[4];
+	ssize_t n;
 
-	return pread(fd, magic, 4, 0) == 4 &&
-	    memcmp(magic, "\177ELF", 4) == 0;
+	n = pread(fd, magic, sizeof magic, 0);
+	f->unread = n == -1 ? errno : 0;
+	f->elf = n == sizeof magic &&
+	    memcmp(magic, "\177ELF", sizeof magic) == 0;
 }

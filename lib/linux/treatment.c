@@ -32,7 +32,7 @@ vma_openfrozen(struct live *l, const struct vma *v, struct targetfile *f,
 		*failed = true;
 		return errstr_sys("%s", v->name);
 	}
-	f->elf = file_iself(f->fd);
+	file_lookelf(f, f->fd);
 	return 0;
 }
 
@@ -124,6 +124,9 @@ vma_file(struct live *l, const struct lproc *p, const struct vma *v,
 	failed = false;
 	if (vma_open(l, p, v, f, &failed) == -1)
 		return failed ? TAKE_FAILED : TAKE_PRESENT;
+	if (f->unread != 0 && v->off == 0)	/* of its mappings, one */
+		live_warn(l, "process %d: %s: %s: what is not in memory is "
+		    "missing", p->pid, v->name, strerror(f->unread));
 	frozen = frozen_has(l, &f->st);
 	if (f->type == HUGETLBFS_MAGIC)
 		return TAKE_MEMORY;

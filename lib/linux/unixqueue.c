@@ -22,6 +22,7 @@
  * call that does is the one that is told.
  */
 #include "openfile.h"
+#include "passfd.h"
 
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -229,39 +230,6 @@ packets_all(int fd, struct queue *q, const struct order *o)
 }
 
 /*
- * Send an order with a descriptor, or take it; the descriptor is -1 where none
- * came.
- */
-static int
-order_pass(int sock, struct order *o, int *fd, bool send)
-{
-	union {
-		struct cmsghdr	 align;
-		char		 room[CMSG_SPACE(sizeof *fd)];
-	} u = { 0 };
-	struct iovec v = { o, sizeof *o };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
-	    .msg_control = u.room, .msg_controllen = sizeof u.room };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-	ssize_t n;
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof *fd);
-	if (send) {
-		memcpy(CMSG_DATA(c), fd, sizeof *fd);
-		n = sendmsg(sock, &m, MSG_NOSIGNAL);
-	} else {
-		n = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
-		c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-		*fd = -1;
-		if (c != NULL && c->cmsg_type == SCM_RIGHTS)
-			memcpy(fd, CMSG_DATA(c), sizeof *fd);
-	}
-	return n == sizeof *o ? 0 : -1;
-}
-
-/*
  * The life of the looker, which has no descriptor but the one through which it
  * hears; signals do not reach it.
  */
@@ -269,12 +237,13 @@ static void __attribute__((noreturn))
 looker_main(int sock, struct queue *q)
 {
 	struct order o;
+	const struct iovec v = { &o, sizeof o };
 	int fd;
 
 	(void)setsid();
 	(void)dup2(sock, 0);
 	(void)close_range(1, UINT32_MAX, 0);
-	while (order_pass(0, &o, &fd, false) == 0) {
+	while (passfd_receive(0, &v, 1, &fd) == sizeof o) {
 		packets_all(fd, q, &o);
 		close(fd);
 		if (send(0, "", 1, MSG_NOSIGNAL) != 1)
@@ -343,12 +312,13 @@ looker_end(struct looker *k)
 static int
 looker_ask(struct looker *k, int fd, struct order *o)
 {
+	const struct iovec v = { o, sizeof *o };
 	struct queue *q = k->q;
 	ssize_t n;
 	char c;
 
 	memset(q, 0, offsetof(struct queue, data));
-	if (order_pass(k->fd, o, &fd, true) == -1)
+	if (passfd_send(k->fd, &v, 1, fd) == -1)
 		return errstr_sys("a process that looks at packets");
 	do
 		n = recv(k->fd, &c, 1, 0);

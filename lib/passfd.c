@@ -1,0 +1,65 @@
+/*
+ * Messages that carry a descriptor, one at most: SCM_RIGHTS of unix(7).
+ */
+#include "passfd.h"
+
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+union room {			/* for a descriptor: cmsg(3) */
+	char		 buf[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr	 align;
+};
+
+/*
+ * Send n parts as one message through the socket sock, with the descriptor fd
+ * or, if that is -1, none.  Return as sendmsg(2); who is not there any more
+ * sends no SIGPIPE.
+ */
+ssize_t
+passfd_send(int sock, const struct iovec *v, size_t n, int fd)
+{
+	union room room = { .buf = { 0 } };
+	struct msghdr m = { .msg_iov = (struct iovec *)(uintptr_t)v,
+	    .msg_iovlen = n };
+	struct cmsghdr *c;
+
+	if (fd != -1) {
+		m.msg_control = room.buf;
+		m.msg_controllen = sizeof room.buf;
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof fd);
+		memcpy(CMSG_DATA(c), &fd, sizeof fd);
+	}
+	return sendmsg(sock, &m, MSG_NOSIGNAL);
+}
+
+/*
+ * Receive one message into n parts.  Set *fd to the descriptor that came with
+ * it, which is the caller's and closed on exec, or to -1.  Return as recvmsg(2)
+ * does, which is called again where a signal interrupts it.
+ */
+ssize_t
+passfd_receive(int sock, const struct iovec *v, size_t n, int *fd)
+{
+	union room room;
+	struct msghdr m = { .msg_iov = (struct iovec *)(uintptr_t)v,
+	    .msg_iovlen = n, .msg_control = room.buf,
+	    .msg_controllen = sizeof room.buf };
+	struct cmsghdr *c;
+	ssize_t got;
+
+	*fd = -1;
+	do
+		got = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
+	while (got == -1 && errno == EINTR);
+	if (got != -1 && (c = CMSG_FIRSTHDR(&m)) != NULL &&
+	    c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(c), sizeof *fd);
+	return got;
+}
