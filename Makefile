@@ -55,7 +55,7 @@ LINUXSRC = lib/linux/anonfile.c lib/linux/byname.c lib/linux/carry.c \
 	lib/linux/proxyask.c lib/linux/proxymain.c lib/linux/readers.c \
 	lib/linux/reaper.c lib/linux/regs.c lib/linux/seize.c \
 	lib/linux/sharers.c lib/linux/served.c lib/linux/socket.c \
-	lib/linux/state.c lib/linux/take.c lib/linux/targetfile.c \
+	lib/linux/state.c lib/linux/steps.c lib/linux/take.c lib/linux/targetfile.c \
 	lib/linux/task.c lib/linux/thing.c lib/linux/threads.c \
 	lib/linux/threadset.c lib/linux/touched.c lib/linux/tpflags.c \
 	lib/linux/tracefs.c lib/linux/tracepoint.c lib/linux/tracer.c \

@@ -249,6 +249,7 @@ live_clone(struct live *l, struct snap *s)
 	/* a file that was to be frozen may have put an end to it */
 	if (l->opts.observe || told || !l->opts.clone)
 		return 0;
+	(void)step_begin(&l->steps, STEP_CLONE);
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (clone_make(l, s, p) == 0)
 			continue;
@@ -262,6 +263,7 @@ live_clone(struct live *l, struct snap *s)
 		return 0;
 	}
 	clones_kill(l);
+	(void)step_begin(&l->steps, STEP_MEMORY);
 	live_say(l, "process %d cannot be cloned: %s: all stay stopped while "
 	    "they are written", p->pid, why);
 	TAILQ_FOREACH(p, &l->procs, entry)

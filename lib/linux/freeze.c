@@ -267,6 +267,7 @@ static void
 live_mark(struct live *l, bool stopped)
 {
 	l->stopped = stopped;
+	(void)step_begin(&l->steps, stopped ? STEP_STOP : STEP_NONE);
 	proxy_hold(stopped);
 	if (l->opts.progress != NULL)
 		l->opts.progress->held = stopped;
@@ -295,7 +296,9 @@ live_stop(struct live *l)
 		return -1;
 	}
 	live_settle(l);
+	(void)step_begin(&l->steps, STEP_ASK);
 	state_read(l);
+	(void)step_begin(&l->steps, STEP_MEMORY);
 	return 0;
 }
 
@@ -319,6 +322,8 @@ void
 live_thaw(struct live *l)
 {
 	struct lproc *p;
+	const char *step;
+	uint64_t us;
 
 	take_finish(l);
 	live_release(l);
@@ -330,4 +335,7 @@ live_thaw(struct live *l)
 			    (uintmax_t)p->held);
 		p->held = 0;
 	}
+	if (l->opts.verbose && (step = steps_longest(&l->steps, &us)) != NULL)
+		live_say(l, "of that, %ju us to %s", (uintmax_t)us, step);
+	l->steps = (struct steps){ .now = STEP_NONE };
 }

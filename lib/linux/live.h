@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "snap.h"
+#include "steps.h"
 
 #include <sys/ptrace.h>
 #include <sys/queue.h>
@@ -170,6 +171,7 @@ struct live {
 	struct liveopts	 opts;
 	bool		 incomplete;
 	bool		 stopped;	/* from here on, ask no one for names */
+	struct steps	 steps;		/* what it takes time for */
 	size_t		 nmissed;	/* who did not answer: that is told */
 	struct username	*user;		/* owned */
 	size_t		 nuser;

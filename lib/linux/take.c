@@ -73,14 +73,18 @@ int
 proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 {
 	struct lthread *th;
+	enum step before;
+	int rc;
 
 	lp->gathered = true;
+	before = step_begin(&l->steps, STEP_RECORD);
+	rc = 0;
 	TAILQ_FOREACH(th, &lp->threads, entry)
-		if (!lp->skip && (th->tid == lp->pid ||
-		    th->hold != HOLD_GONE) &&
-		    thread_gather(l, s, lp, th) == -1)
-			return -1;
-	return 0;
+		if (rc == 0 && !lp->skip && (th->tid == lp->pid ||
+		    th->hold != HOLD_GONE))
+			rc = thread_gather(l, s, lp, th);
+	(void)step_begin(&l->steps, before);
+	return rc;
 }
 
 /*

@@ -289,6 +289,7 @@ void
 task_record(struct live *live, struct snap *snap, struct lproc *p,
     struct lthread *th, struct task *t, struct filelist *l)
 {
+	enum step before;
 	struct file *f;
 	size_t i;
 
@@ -321,8 +322,10 @@ task_record(struct live *live, struct snap *snap, struct lproc *p,
 	t->smaps.data = NULL;
 	for (i = 0; i < NITEMS(proc_links); i++)
 		filelist_link(l, p->mmtid, 0, proc_links[i]);
+	before = step_begin(&live->steps, STEP_FILES);
 	record_open(p, t, l);
 	files_record(live, snap, p, t, l);
+	(void)step_begin(&live->steps, before);
 }
 
 /*

@@ -114,6 +114,7 @@ for line in text.split("\n"):
 is "$(stays "$tmp/cat.tty")" "" "nothing of it stays"
 is "$(stays "$tmp/snap.tty")" "snap: the processes stay stopped until the output is read
 snap: process N: stopped for N us
+snap: of that, N us to read and write their memory (-l lets them go before)
 snap: processes: N, threads: N, files: N, KB raw: N, zero: N, shared: N; bytes written: N" \
     "snap: messages stay, and the totals at the end"
 is "$(wc -c <"$tmp/short") $(wc -c <"$tmp/quiet")" "0 0" \
@@ -129,7 +130,7 @@ is "$(cat "$tmp/held")" "" "a reader that stalls is nothing to snapcat"
 is "$(cat "$tmp/live")" "" "a reader that stalls holds nobody with -l"
 
 # Totals.
-"$BUILD/snap" -v -z "$pid" 2>&1 >"$tmp/z" | grep -v ' stopped for ' >"$tmp/err"
+"$BUILD/snap" -v -z "$pid" 2>&1 >"$tmp/z" | grep -vE ' stopped for | of that, ' >"$tmp/err"
 is "$(sed 's/[0-9][0-9]*/N/g' "$tmp/err") $(sed 's/.*compressed: //' "$tmp/err")" \
     "snap: processes: N, threads: N, files: N, KB raw: N, zero: N, shared: N; bytes written: N, compressed: N $(stat -c %s "$tmp/z")" \
     "snap -vz tells both sizes"
