@@ -9,8 +9,10 @@ if [ "$(uname -m)" != x86_64 ]; then
 	echo "1..0 # skip: the program that has calls fail is for x86-64"
 	exit 0
 fi
-# what looks for leaks cannot work while it is traced
-export ASAN_OPTIONS=detect_leaks=0
+if nm -D "$BUILD/snap" 2>/dev/null | grep -q __asan_init; then
+	echo "1..0 # skip: the sanitizers' runtime gives up when a call fails"
+	exit 0
+fi
 for flags in -l -n -z; do
 	target "$targets/pair"
 	first=$pid

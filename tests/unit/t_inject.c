@@ -158,8 +158,10 @@ start(void (*run)(void))
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		run();
 	}
-	while (seen->rounds == 0)
+	while (seen->rounds == 0) {
+		assert_int_equal(waitpid(target, NULL, WNOHANG), 0);
 		usleep(1000);
+	}
 }
 
 static void
@@ -459,7 +461,9 @@ compute_filtered(void)
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 		    offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 2, 0),
+		/* the address sanitizer's, before what does not return */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sigaltstack, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 	};
