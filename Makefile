@@ -6,80 +6,23 @@ VERSION = 0.1
 
 PROGS = pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
 
-LIBSRC = lib/beneath.c lib/buf.c lib/builder.c lib/callfilter.c lib/carried.c \
-	lib/clock.c lib/confine.c lib/count.c lib/dedup.c lib/errstr.c \
-	lib/fetch.c lib/gunzip.c lib/gzip.c lib/gzipfile.c lib/gzipout.c \
-	lib/gzipsource.c lib/gziptable.c lib/helper.c lib/helperjob.c \
-	lib/image.c lib/imageread.c lib/index.c lib/input.c lib/judge.c \
-	lib/landlock.c lib/name.c lib/newfile.c lib/nothing.c lib/outdir.c \
-	lib/outname.c lib/output.c lib/pages.c lib/passfd.c lib/plan.c lib/program.c \
-	lib/progress.c lib/regular.c lib/room.c lib/sharing.c lib/snap.c \
-	lib/source.c lib/space.c lib/spool.c lib/sums.c lib/totals.c \
-	lib/view.c lib/vma.c lib/vmaedit.c
-
-FMTSRC = fmt/buildid.c fmt/compare.c fmt/core.c fmt/corearch.c fmt/corefacts.c \
-	fmt/corefiles.c fmt/coreload.c fmt/coremach.c fmt/coremaps.c \
-	fmt/coremem.c fmt/corenote.c fmt/coreparse.c fmt/coreread.c \
-	fmt/coretask.c fmt/corethread.c fmt/criudir.c fmt/criuelf.c \
-	fmt/criufiles.c fmt/criuimg.c fmt/criuload.c fmt/criumake.c \
-	fmt/criumakecheck.c fmt/criumakecore.c fmt/criumakefd.c \
-	fmt/criumakefile.c fmt/criumakefind.c fmt/criumakemem.c \
-	fmt/criumakemm.c fmt/criumakeopen.c fmt/criumakereg.c \
-	fmt/criumakeregs.c fmt/criumakesignal.c fmt/criumaketask.c \
-	fmt/criumakethread.c fmt/criumaketree.c fmt/criumakewhy.c \
-	fmt/criumaps.c fmt/criumem.c fmt/criupages.c fmt/criuread.c \
-	fmt/criuregs.c fmt/criushm.c fmt/criustack.c fmt/criutask.c \
-	fmt/criuwrite.c fmt/elfsym.c fmt/fsdir.c fmt/fsread.c fmt/fsspan.c \
-	fmt/fstree.c fmt/imgdir.c fmt/linkmap.c fmt/linuxrec.c fmt/maps.c fmt/member.c \
-	fmt/merge.c fmt/mergerec.c fmt/open.c fmt/paths.c fmt/plan9.c \
-	fmt/plan9regs.c fmt/recapply.c fmt/recedit.c fmt/record.c \
-	fmt/recwords.c fmt/salvage.c fmt/snap6index.c fmt/snap6num.c \
-	fmt/snap6read.c fmt/snap6rec.c fmt/snap6run.c fmt/snap6seg.c \
-	fmt/snap6write.c fmt/snappages.c fmt/snapspace.c fmt/summed.c \
-	fmt/sysroot.c fmt/trailer.c fmt/trailread.c fmt/trailscan.c
-
-LINUXSRC = lib/linux/anonfile.c lib/linux/byname.c lib/linux/carry.c \
-	lib/linux/cgroup.c lib/linux/clone.c lib/linux/entries.c \
-	lib/linux/farfile.c lib/linux/filekind.c lib/linux/findlink.c \
-	lib/linux/frames.c lib/linux/freeze.c lib/linux/frozen.c \
-	lib/linux/guard.c lib/linux/headroom.c lib/linux/inject.c \
-	lib/linux/injectclone.c lib/linux/injectcode.c lib/linux/injectdead.c \
-	lib/linux/injectframe.c lib/linux/injectrun.c lib/linux/injectstop.c \
-	lib/linux/kallsyms.c lib/linux/keep.c lib/linux/kernspace.c \
-	lib/linux/live.c lib/linux/livepages.c lib/linux/livesource.c \
-	lib/linux/livespace.c lib/linux/memory.c lib/linux/mounts.c \
-	lib/linux/openfile.c lib/linux/otherlink.c lib/linux/outside.c \
-	lib/linux/pageflags.c lib/linux/pagemap.c lib/linux/pageuse.c \
-	lib/linux/perfevent.c lib/linux/perforder.c lib/linux/perfrec.c \
-	lib/linux/pipedata.c lib/linux/procfs.c lib/linux/proxy.c \
-	lib/linux/proxyask.c lib/linux/proxymain.c lib/linux/readers.c \
-	lib/linux/reaper.c lib/linux/regs.c lib/linux/seize.c \
-	lib/linux/sharers.c lib/linux/served.c lib/linux/socket.c \
-	lib/linux/state.c lib/linux/steps.c lib/linux/take.c lib/linux/targetfile.c \
-	lib/linux/task.c lib/linux/thing.c lib/linux/threads.c \
-	lib/linux/threadset.c lib/linux/touched.c lib/linux/tpflags.c \
-	lib/linux/tracefs.c lib/linux/tracepoint.c lib/linux/tracer.c \
-	lib/linux/treatment.c lib/linux/unixdiag.c lib/linux/unixqueue.c \
-	lib/linux/unixsock.c lib/linux/user.c lib/linux/vdso.c
+# the rooms of the library, the lowest first: an object uses what is in its own
+# room and below it (tests/rooms sees to that)
+ROOMS = lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
+	fmt/record fmt/plan9 fmt/snap6 fmt/elf fmt/core/write fmt/core/read \
+	fmt/criu/img fmt/criu/read fmt/criu/replay fmt/criu/make fmt/tree \
+	fmt/merge fmt \
+	lib/linux/proc lib/linux/serve lib/linux/pages lib/linux/trace \
+	lib/linux/inject lib/linux/stop lib/linux/open lib/linux/clone \
+	lib/linux/take lib/linux
 
 MAN1 = $(foreach p,$(PROGS),cmd/$p/$p.1)
 MAN3 = lib/libsnap.3
 MAN6 = man6/snap.6
 
 PKGS = libbsd-overlay libelf libprotobuf-c libxxhash zlib
-# what a program has beside NAME.c, and libraries beside those
-pagestat_SRC = cmd/pagestat/flags.c cmd/pagestat/matrix.c \
-	cmd/pagestat/table.c
-procmap_SRC = cmd/procmap/compare.c cmd/procmap/facts.c cmd/procmap/figure.c \
-	cmd/procmap/picture.c cmd/procmap/reserve.c cmd/procmap/strip.c \
-	cmd/procmap/styles.c cmd/procmap/svg.c
-snapfs_SRC = cmd/snapfs/daemon.c cmd/snapfs/mount.c cmd/snapfs/serve.c \
-	cmd/snapfs/stream.c
+# libraries that a program needs beside those
 snapfs_PKGS = fuse3
-vmtrace_SRC = cmd/vmtrace/calls.c cmd/vmtrace/command.c \
-	cmd/vmtrace/histogram.c cmd/vmtrace/line.c cmd/vmtrace/slab.c \
-	cmd/vmtrace/stream.c cmd/vmtrace/symbol.c cmd/vmtrace/tally.c \
-	cmd/vmtrace/task.c cmd/vmtrace/total.c
 
 # Tests: unit tests and targets are one C file each.
 UNIT = $(basename $(notdir $(wildcard tests/unit/t_*.c)))
@@ -108,7 +51,7 @@ PREFIX = /usr/local
 MANDIR = $(PREFIX)/share/man
 
 CFLAGS = -O2 -g
-CPPFLAGS = -D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -I$O/fmt \
+CPPFLAGS = -D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt \
 	$(shell pkg-config --cflags $(PKGS))
 WARN = $(WARN_AS) -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
@@ -119,34 +62,43 @@ LIBS = $(shell pkg-config --libs $(PKGS)) -pthread
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZFLAGS = $(SANITIZE) -fsanitize=fuzzer-no-link
 
-LIBOBJ = $(LIBSRC:%.c=$O/%.o) $(FMTSRC:%.c=$O/%.o) $(LINUXSRC:%.c=$O/%.o)
-# made of fmt/criu.proto
-PB = $O/fmt/criu.pb-c
+objects = $(patsubst %.c,$O/%.o,$(wildcard $(1:%=%/*.c)))
+LIBOBJ = $(call objects,$(ROOMS))
+# what programs have in common
+COMMON = $(call objects,cmd/common)
+# made of criu.proto
+PB = $O/fmt/criu/img/criu.pb-c
 
 all: $(PROGS:%=$O/%)
 
-progobj = $(patsubst %.c,$O/%.o,cmd/$1/$1.c $($1_SRC))
+progobj = $(call objects,cmd/$1)
 pkgs = $(if $($1_PKGS),$(shell pkg-config $2 $($1_PKGS)))
 
 $(foreach p,$(PROGS),$(eval $O/$p: $(call progobj,$p)))
 
-$(PROGS:%=$O/%): $O/libsnap.a
-	$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $O/libsnap.a \
+$(PROGS:%=$O/%): $O/common.a $O/libsnap.a
+	$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+	    $(filter %.a,$^) \
 	    $(LIBS) $(call pkgs,$(@F),--libs)
 
 $(foreach p,$(PROGS),$(eval $(call progobj,$p): \
     CPPFLAGS += $$(call pkgs,$p,--cflags)))
 
+# files of two rooms may have one name, and are both in it
 $O/libsnap.a: $(LIBOBJ) $(PB).o
 	rm -f $@
-	ar rcs $@ $^
+	ar qcs $@ $^
 
-$(LIBOBJ): WARN += $(LIBWARN)
+$O/common.a: $(COMMON)
+	rm -f $@
+	ar qcs $@ $^
+
+$(LIBOBJ) $(COMMON): WARN += $(LIBWARN)
 $(LIBOBJ): | $(PB).h
 
-$(PB).c: fmt/criu.proto
+$(PB).c: fmt/criu/img/criu.proto
 	@mkdir -p $(@D)
-	protoc-c --proto_path=fmt --c_out=$(@D) fmt/criu.proto
+	protoc-c --proto_path=$(<D) --c_out=$(@D) $<
 
 $(PB).h: $(PB).c ;
 
@@ -158,19 +110,21 @@ $O/%.o: %.c
 	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(HARDEN) $(CFLAGS) -pthread -MMD -c -o $@ $<
 
 # a unit test tells in its head what else it is linked with
-$O/tests/unit/%: tests/unit/%.c tests/unit/util.c tests/unit/util.h $O/libsnap.a
+$O/tests/unit/%: tests/unit/%.c tests/unit/util.c tests/unit/util.h \
+    $O/common.a $O/libsnap.a
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -pthread -o $@ $< \
-	    tests/unit/util.c $O/libsnap.a $(LIBS) -lcmocka \
+	    tests/unit/util.c $O/common.a $O/libsnap.a $(LIBS) -lcmocka \
 	    $$(sed -n 's/^.*link with: //p' $<)
 
 $O/tests/unit/t_collide: tests/unit/t_dedup.c
 
 # a fuzz target without a fuzzer replays the files it is given
-$O/tests/fuzz/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $O/libsnap.a
+$O/tests/fuzz/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) \
+    $O/common.a $O/libsnap.a
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) $(FUZZER) -pthread -o $@ $< \
-	    $(filter %.o,$^) $O/libsnap.a $(LIBS)
+	    $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 $O/tests/fuzz/space $O/tests/fuzz/svg: $(filter-out %/procmap.o, \
 	$(call progobj,procmap))
@@ -187,17 +141,17 @@ $O/tests/targets/%: tests/targets/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O1 -g -pthread -o $@ $<
 
-$O/tests/bench/pack: tests/bench/pack.c $O/libsnap.a
+$O/tests/bench/pack: tests/bench/pack.c $O/common.a $O/libsnap.a
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $< $O/libsnap.a $(LIBS)
+	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $^ $(LIBS)
 
 $O/tests/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -o $@ $<
 
-$O/tests/snap6/dump: tests/snap6/dump.c $O/libsnap.a
+$O/tests/snap6/dump: tests/snap6/dump.c $O/common.a $O/libsnap.a
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $< $O/libsnap.a $(LIBS)
+	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $^ $(LIBS)
 
 $O/tests/confine/probe.so: tests/confine/probe.c
 	@mkdir -p $(@D)
@@ -249,7 +203,7 @@ bench:
 cover:
 	@$(MAKE) -s O=$O-cover CFLAGS='-O0 -g --coverage -DUNCONFINED' tests
 	@BUILD=$O-cover tests/run $(FAST) $(SLOW)
-	@gcov -n $(LIBOBJ:$O/%=$O-cover/%) 2>/dev/null | \
+	@gcov -n $(LIBOBJ:$O/%=$O-cover/%) $(COMMON:$O/%=$O-cover/%) 2>/dev/null | \
 	    awk -F"'" '/^File/ { f = $$2 } /^Lines/ { print $$0, f }'
 
 install: all
@@ -285,6 +239,6 @@ help:
 	@echo 'install  to PREFIX ($(PREFIX)), below DESTDIR'
 	@echo 'clean    remove what was built'
 
--include $(LIBOBJ:.o=.d) $(foreach p,$(PROGS),$(patsubst %.o,%.d,$(call progobj,$p)))
+-include $(LIBOBJ:.o=.d) $(COMMON:.o=.d) $(foreach p,$(PROGS),$(patsubst %.o,%.d,$(call progobj,$p)))
 
 .PHONY: all tests demo test run check fresh asan lint fuzz bench cover install clean help

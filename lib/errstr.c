@@ -19,7 +19,7 @@ static void
 text_set(const char *s)
 {
 	strlcpy(text, s, sizeof text);
-	program_harmless(text);
+	text_harmless(text);
 }
 
 /*

@@ -61,8 +61,20 @@ int		 buf_check(const struct buf *);
 void		 buf_free(struct buf *);
 
 /*
+ * Text that goes to people: text.c
+ */
+size_t		 text_utf8(const char *, uint32_t *);
+int		 text_columns(const char **);
+bool		 text_iscontrol(uint32_t);
+bool		 text_isharmful(const char *);
+char		*text_clean(char *, char);
+char		*text_harmless(char *);
+
+int		 processors_count(void);	/* processors.c */
+
+/*
  * Where the bytes of pages are read from: source.c, spool.c, nothing.c,
- * and linux/livesource.c for a stopped process.  A run is n kilobytes that
+ * and linux/take/source.c for a stopped process.  A run is n kilobytes that
  * lie one after another at loc, pitch bytes apart.
  */
 struct run {
@@ -297,7 +309,7 @@ struct file	*proc_file(const struct proc *, const char *);
 int		 proc_setfile(struct proc *, const char *, uint8_t *, size_t);
 
 /*
- * Mappings: vma.c
+ * Mappings: state/maps.c
  */
 enum vma_flag {
 	VMA_READ = 1,
@@ -346,7 +358,7 @@ int		 vmas_copy(struct vmas *, const struct vmas *);
 /*
  * The whole address space of a process, with what smaps, status, stat and
  * limits tell of it: space.c, and for where that comes from
- * linux/livespace.c, linux/kernspace.c and snapspace.c
+ * linux/pages/livespace.c, linux/pages/kernspace.c and record/space.c
  */
 enum mapping_flag {
 	MAPPING_FLAGS = 1,	/* VmFlags are told; else max is a guess */
@@ -411,7 +423,7 @@ const char	*name_fit(const char *, int);
 
 /*
  * What is known of the pages of mappings: pages.c, sharing.c,
- * linux/livepages.c, snappages.c
+ * linux/pages/livepages.c, record/pages.c
  */
 enum pagekind {
 	PAGES_NONE,		/* nothing is there */
@@ -463,8 +475,8 @@ int		 pages_compare(struct pagelist *, struct image *,
 /*
  * How much memory mappings take, by their page tables, what the kernel
  * tells of the frames behind them, and what is touched in a window of time:
- * linux/pageuse.c, linux/pageflags.c, linux/frames.c, linux/touched.c; and
- * which processes there are of a name: linux/byname.c
+ * linux/pages/pageuse.c, linux/pages/pageflags.c, linux/pages/frames.c, linux/pages/touched.c; and
+ * which processes there are of a name: linux/proc/byname.c
  */
 struct pageuse {		/* kilobytes, but for pss */
 	uint64_t	 rss;	/* as smaps counts it: no zero page, no
@@ -571,8 +583,8 @@ void		 progress_clear(void);
 void		 progress_hide(void);
 
 /*
- * Streams in: input.c.  Bytes are looked at, then skipped.  gunzip.c,
- * gzipfile.c and gziptable.c inflate what is compressed; input_spool is in
+ * Streams in: input.c.  Bytes are looked at, then skipped.  io/gzip/in.c,
+ * io/gzip/file.c and io/gzip/table.c inflate what is compressed; input_spool is in
  * spool.c.
  */
 struct input {
@@ -617,7 +629,7 @@ void		 input_sum(struct input *, struct sums *);
 uint64_t	 input_room(const struct input *);
 
 /*
- * Streams out: output.c, and gzipout.c, which compresses.  A file appears
+ * Streams out: output.c, and io/gzip/out.c, which compresses.  A file appears
  * under its name when it is whole.
  */
 struct output;
@@ -648,16 +660,9 @@ void		 output_cleanup(void);
  */
 void		 program_descriptors(void);
 void		 program_files(void);
-int		 program_processors(void);
 double		 program_seconds(const char *);
 const char	*program_outfile(char *const [], int, const char *);
 void		 program_signals(void);
-size_t		 program_utf8(const char *, uint32_t *);
-int		 program_columns(const char **);
-bool		 program_control(uint32_t);
-bool		 program_isharmful(const char *);
-char		*program_clean(char *, char);
-char		*program_harmless(char *);
 void		 program_warn(const char *, ...)
 		    __attribute__((format(printf, 1, 2)));
 bool		 totals_plan9(const struct snap *, char *, size_t);
@@ -745,7 +750,7 @@ int		 snap_count(struct snap *, void (*)(void *, const char *),
 		    void *);
 
 /*
- * snap(6): snap6read.c, snap6write.c, and open.c, which looks at the first
+ * snap(6): snap6/read.c, snap6/write.c, and open.c, which looks at the first
  * bytes and picks the reader.
  */
 struct readopts {
@@ -780,7 +785,7 @@ int		 snap6_write(struct snap *, struct output *,
 bool		 snap6_known(const char *);
 
 /*
- * The Linux record, and what is made of it: linuxrec.c
+ * The Linux record, and what is made of it: record/archive.c
  */
 struct recfile {		/* one of its files; it borrows from it */
 	const char	*name;	/* namelen bytes; no NUL behind them */
@@ -815,8 +820,8 @@ int		 linuxrec_update(struct proc *);
 int		 proc_vmas(const struct proc *, struct vmas *);
 
 /*
- * A process as an ELF core, made as it is read: core.c (the layout),
- * coreload.c, corenote.c, corethread.c, corearch.c
+ * A process as an ELF core, made as it is read: core/write/layout.c (the layout),
+ * core/write/load.c, core/write/note.c, core/write/thread.c, core/write/arch.c
  */
 struct core;
 
@@ -828,9 +833,9 @@ ssize_t		 core_pread(struct core *, void *, size_t, uint64_t);
 int64_t		 core_seek(const struct core *, uint64_t, int);
 
 /*
- * ELF cores as a snapshot: coreread.c, coreparse.c and coremach.c (the
- * ELF file), corefacts.c and coretask.c (threads), coremaps.c, coremem.c,
- * corefiles.c (executable and libraries), buildid.c
+ * ELF cores as a snapshot: core/read/read.c, core/read/parse.c and core/read/machine.c (the
+ * ELF file), core/read/facts.c and core/read/task.c (threads), core/read/maps.c, core/read/memory.c,
+ * core/read/files.c (executable and libraries), buildid.c
  */
 struct coreopts {
 	const char	*exe;	/* the executable's path, or NULL: look */
@@ -853,7 +858,7 @@ int		 buildid_parse(struct buildid *, const uint8_t *, size_t);
 bool		 buildid_same(const struct buildid *, const struct buildid *);
 
 /*
- * Names of what is in an ELF file: elfsym.c
+ * Names of what is in an ELF file: elf/symbols.c
  */
 struct elfsyms;
 
@@ -862,9 +867,9 @@ const char	*elfsyms_find(const struct elfsyms *, uint64_t, uint64_t *);
 void		 elfsyms_free(struct elfsyms *);
 
 /*
- * CRIU images: criuread.c, criuwrite.c and criumake.c, with what criuread.h,
- * criuload.h and criumake.h list, over the framing of criuimg.c and the pages
- * of criupages.c
+ * CRIU images: criu/read/read.c, criu/replay/write.c and criu/make/make.c, with what criu/read/read.h,
+ * criu/replay/replay.h and criu/make/make.h list, over the framing of criu/img/img.c and the pages
+ * of criu/img/pages.c
  */
 struct criuopts {
 	const char	*parent; /* a directory to write upon, or NULL */
@@ -893,7 +898,7 @@ int		 criu_write(const char *, const char *,
 		    const struct criuopts *, struct criustat *);
 
 /*
- * Snapshots as a tree of files: fstree.c, fsread.c, paths.c, sysroot.c,
+ * Snapshots as a tree of files: tree/tree.c, tree/read.c, paths.c, sysroot.c,
  * linkmap.c.  An inode number tells what a file is; nothing is kept for
  * files that were looked at.  When all snapshots are added, any number of
  * threads may look.
@@ -931,7 +936,7 @@ ssize_t		 fstree_read(struct fstree *, uint64_t, void *, size_t,
 int64_t		 fstree_seek(struct fstree *, uint64_t, uint64_t, int);
 
 /*
- * Live processes: linux/live.c, linux/freeze.c, linux/take.c.  A struct
+ * Live processes: linux/live.c, linux/freeze.c, linux/take/take.c.  A struct
  * live is a set of processes to be stopped, taken and let go.
  */
 #include "linux/task.h"
@@ -970,7 +975,7 @@ void		 live_free(struct live *);
 char		*live_header(const char *);
 
 /*
- * A process of Linux as a process of Plan 9: plan9.c, plan9regs.c
+ * A process of Linux as a process of Plan 9: plan9.c, plan9/regs.c
  */
 int		 plan9_files(struct proc *, const struct task *);
 int		 plan9_regs(struct buf *, const struct task *);

@@ -2,9 +2,9 @@
  * Sources: where the bytes of pages are read from.  Here are those that lie
  * in files: a snapshot or any other regular file.
  */
-#include "confine.h"
+#include "confine/confine.h"
 #include "source.h"
-#include "regular.h"
+#include "io/regular.h"
 
 #include <sys/stat.h>
 #include <sys/uio.h>

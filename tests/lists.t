@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makefile and mkfile build the same programs from the same files, and all
-# files there are.
+# Makefile and mkfile build the same programs from the same rooms, and all
+# rooms there are.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -22,20 +22,13 @@ check() {
 	fi
 }
 
-for l in PROGS LIBSRC FMTSRC LINUXSRC PKGS pagestat_SRC procmap_SRC snapfs_SRC \
-    snapfs_PKGS vmtrace_SRC; do
+for l in PROGS ROOMS PKGS snapfs_PKGS; do
 	check "$l is the same in both" "$(list Makefile $l)" "$(list mkfile $l)"
 done
-check 'LIBSRC is all of lib' "$(list Makefile LIBSRC)" "$(ls lib/*.c)"
-check 'FMTSRC is all of fmt' "$(list Makefile FMTSRC)" "$(ls fmt/*.c)"
-check 'LINUXSRC is all of lib/linux' "$(list Makefile LINUXSRC)" \
-    "$(ls lib/linux/*.c)"
-for p in $(list Makefile PROGS); do
-	check "$p is all of cmd/$p" \
-	    "$( (echo "cmd/$p/$p.c"; list Makefile "${p}_SRC") | sort)" \
-	    "$(ls cmd/"$p"/*.c)"
-done
-check 'PROGS is all of cmd' "$(list Makefile PROGS)" "$(ls cmd)"
+check 'ROOMS is all of lib and fmt' "$(list Makefile ROOMS)" \
+    "$(git ls-files 'lib/*.c' 'fmt/*.c' | sed 's|/[^/]*$||' | sort -u)"
+check 'PROGS is all of cmd' "$(list Makefile PROGS)" \
+    "$(find cmd/* -prune ! -name common | sed 's|cmd/||' | sort)"
 check 'libsnap(3) has each function of snap.h' \
     "$(sed -n 's/^[a-z][^\/]*[[:space:]*]\([a-z][a-z0-9_]*\)(.*/\1/p' lib/snap.h |
     while read -r f; do grep -q " Fn $f " lib/libsnap.3 || echo "$f"; done)" ""

@@ -254,7 +254,7 @@ name_partner(void *arg, struct partner *p)
 		    strrchr(pr->carried->path, '/') != NULL)
 			strlcpy(p->name, strrchr(pr->carried->path, '/') + 1,
 			    sizeof p->name);
-		program_harmless(p->name);
+		text_harmless(p->name);
 		return;
 	}
 	if (space_snap(&sp, arg, p->pid) == 0)

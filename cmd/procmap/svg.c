@@ -61,8 +61,8 @@ xml_char(const char *s)
 	uint32_t c;
 	size_t n;
 
-	n = program_utf8(s, &c);
-	return program_control(c) || c == 0xfffe || c == 0xffff ? 0 : n;
+	n = text_utf8(s, &c);
+	return text_iscontrol(c) || c == 0xfffe || c == 0xffff ? 0 : n;
 }
 
 /*
@@ -98,13 +98,13 @@ svg_end(struct buf *b, const char *s, int most)
 	int n;
 
 	for (n = 0, p = s; *p != '\0';)
-		n += program_columns(&p);
+		n += text_columns(&p);
 	if (n <= most) {
 		svg_text(b, s);
 		return;
 	}
 	while (n > most - 1)
-		n -= program_columns(&s);
+		n -= text_columns(&s);
 	buf_puts(b, "\xe2\x80\xa6");	/* an ellipsis */
 	svg_text(b, s);
 }

@@ -37,7 +37,7 @@ status_word(const struct proc *p, size_t at, size_t width, char *word)
 		word[n] = (char)f->data[at + n];
 	if (n > 0)
 		word[n] = '\0';
-	return program_harmless(word);
+	return text_harmless(word);
 }
 
 /*
@@ -83,7 +83,7 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 		err(1, NULL);
 	if (at == 0) {
 		headed = true;
-		printf("%s\n%12s %12s %10s RECORD\n", program_harmless(s),
+		printf("%s\n%12s %12s %10s RECORD\n", text_harmless(s),
 		    "BYTE", "LENGTH", "PID");
 	} else
 		printf("%12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %s\n", at,
@@ -117,11 +117,11 @@ list_mappings(const struct vmas *l, uint64_t first, uint64_t last)
 		vma_perms(v, perm);
 		if (v->end - 1 >= last) {
 			list_range(first, last, perm,
-			    program_harmless(v->name));
+			    text_harmless(v->name));
 			return;
 		}
 		list_range(first, v->end - 1, perm,
-		    program_harmless(v->name));
+		    text_harmless(v->name));
 		first = v->end;
 	}
 	list_range(first, last, "", "(gap)");
@@ -139,18 +139,18 @@ list_segments(struct proc *p)
 		errx(1, "process %" PRIu64 ": %s", p->pid, snap_errstr());
 	for (pc = image_first(p->text); pc != NULL; pc = piece_next(pc))
 		list_range(pc->first, pc->last, "", p->carried == NULL ?
-		    "text" : program_harmless(p->carried->path));
+		    "text" : text_harmless(p->carried->path));
 	for (pc = image_first(p->mem); pc != NULL; pc = piece_next(pc))
 		if (p->carried != NULL)
 			list_range(pc->first, pc->last, "",
-			    program_harmless(p->carried->path));
+			    text_harmless(p->carried->path));
 		else
 			list_mappings(&l, pc->first, pc->last);
 	for (i = 0; p->mem != NULL && i < p->mem->nmissing; i++) {
 		m = &p->mem->missing[i];
 		printf("%18" PRIx64 "-%-16" PRIx64 " %9" PRIu64
 		    "K missing: %s\n", m->start, m->end,
-		    (m->end - m->start) / KB, program_harmless(m->reason));
+		    (m->end - m->start) / KB, text_harmless(m->reason));
 	}
 	vmas_free(&l);
 }
@@ -321,7 +321,7 @@ head_file(const char *path)
 
 	if ((s = strdup(path)) == NULL)
 		err(1, NULL);
-	printf("%s:\n", program_harmless(s));
+	printf("%s:\n", text_harmless(s));
 	free(s);
 }
 
@@ -342,7 +342,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 		return -1;
 	}
 	if (ls->records && !headed && s->header != NULL)
-		printf("%s\n", program_harmless(s->header));
+		printf("%s\n", text_harmless(s->header));
 	rc = 0;
 	if (snap_uncounted(s) && snap_count(s, list_lost, NULL) == -1) {
 		program_warn("%s: %s", path, snap_errstr());

@@ -121,7 +121,7 @@ process_print(struct row *const *v, size_t n)
 		    (uintmax_t)(p[i].num << (by + shift)),
 		    (uintmax_t)p[i].count, BAR, bar == 0 ? 1 : bar,
 		    "########################################",
-		    program_harmless(p[i].most->name));
+		    text_harmless(p[i].most->name));
 	}
 	free(p);
 }

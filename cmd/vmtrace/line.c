@@ -61,7 +61,7 @@ line_text(struct line *l, const char *fmt, ...)
 	if (l->text == NULL)
 		l->text = strdup("");
 	else
-		program_harmless(l->text);
+		text_harmless(l->text);
 }
 
 static void
@@ -126,7 +126,7 @@ fault_print(struct output_state *o, struct line *l)
 	else {
 		vma_perms(&l->where, perm);
 		printf("%s %s+0x%jx", perm,
-		    program_harmless(l->where.name)[0] == '\0' ? "anon" :
+		    text_harmless(l->where.name)[0] == '\0' ? "anon" :
 		    l->where.name, (uintmax_t)(l->where.off + l->addr -
 		    l->where.start));
 	}

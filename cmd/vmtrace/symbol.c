@@ -3,7 +3,7 @@
  * are still what was mapped.
  */
 #include "vmtrace.h"
-#include "regular.h"
+#include "io/regular.h"
 
 #include <sys/stat.h>
 

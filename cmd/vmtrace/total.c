@@ -136,7 +136,7 @@ maps_print(const struct tally *t)
 			printf("%8ju ", (uintmax_t)v[i]->count[j]);
 		printf("%7d ", v[i]->pid);
 		m.flags = v[i]->flags;
-		m.name = program_harmless(v[i]->name);
+		m.name = text_harmless(v[i]->name);
 		vma_perms(&m, perm);
 		if (v[i]->end == 0)
 			printf("no mapping\n");
@@ -167,9 +167,9 @@ code_print(struct output_state *o)
 			strlcpy(sym, "-", sizeof sym);
 		printf("%8ju %16jx %s%s%s\n",
 		    (uintmax_t)v[i]->count[FAULTS], (uintmax_t)v[i]->num,
-		    program_harmless(sym), *v[i]->name == '\0' ? "" : " ",
+		    text_harmless(sym), *v[i]->name == '\0' ? "" : " ",
 		    *v[i]->name == '\0' && v[i]->flags != 0 ? " kernel" :
-		    program_harmless(v[i]->name));
+		    text_harmless(v[i]->name));
 	}
 	free(v);
 	symbols_free();
@@ -192,7 +192,7 @@ slab_print(struct output_state *o)
 		    (uintmax_t)v[i]->count[ALLOCS],
 		    (uintmax_t)v[i]->count[FREES],
 		    (uintmax_t)v[i]->count[BYTES],
-		    program_harmless(v[i]->name),
+		    text_harmless(v[i]->name),
 		    *site == '\0' ? "" : " by ", site);
 	}
 	free(v);

@@ -4,7 +4,7 @@
 #ifndef VMTRACE_H
 #define VMTRACE_H
 
-#include "linux/trace.h"
+#include "linux/trace/trace.h"
 
 #include <sys/queue.h>
 

@@ -9,8 +9,8 @@
  * kernel lets all of them go.
  */
 #include "live.h"
-#include "inject.h"
-#include "proxy.h"
+#include "linux/inject/inject.h"
+#include "linux/serve/proxy.h"
 
 #include <sys/ptrace.h>
 #include <sys/stat.h>

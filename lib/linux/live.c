@@ -2,7 +2,7 @@
  * A set of live processes: which they are.
  */
 #include "live.h"
-#include "proxy.h"
+#include "linux/serve/proxy.h"
 #include "tree.h"
 
 #include <sys/utsname.h>

@@ -6,7 +6,7 @@
 
 #include "clock.h"
 #include "snap.h"
-#include "steps.h"
+#include "linux/proc/steps.h"
 
 #include <sys/ptrace.h>
 #include <sys/queue.h>
@@ -160,7 +160,7 @@ struct live {
 	size_t		 nlink;
 	struct source	*vdso;		/* borrowed; a copy of ours */
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
-	struct frozen	*frozen;	/* owned; by inode: frozen.c */
+	struct frozen	*frozen;	/* owned; by inode: linux/clone/shared.c */
 	size_t		 nfrozen;
 	struct readers	*readers; /* owned; NULL: not looked for yet */
 	struct guard	*guard;		/* owned; NULL: no clones */
@@ -194,7 +194,7 @@ void		 thread_forget(struct lthread *);
 /* freeze.c */
 void		 live_release(struct live *);
 
-/* readers.c */
+/* linux/stop/pipeline.c */
 bool		 reads_us(struct live *, pid_t);
 void		 readers_free(struct live *);
 
@@ -218,12 +218,12 @@ int		 guard_end(struct guard *);
 pid_t		 guard_pid(const struct guard *);
 bool		 guard_is(pid_t);
 
-/* keep.c: what a clone lacks */
+/* linux/clone/lacks.c: what a clone lacks */
 int		 keep_lacking(struct live *, struct snap *, struct lproc *,
 		    const struct vmas *);
 const struct kept *kept_find(const struct lproc *, uint64_t, uint64_t);
 
-/* frozen.c: files as they were when all was stopped */
+/* linux/clone/shared.c: files as they were when all was stopped */
 int		 frozen_copy(struct live *, int, const struct stat *);
 bool		 frozen_has(const struct live *, const struct stat *);
 int		 frozen_open(const struct live *, int, struct stat *);
@@ -351,7 +351,7 @@ typedef int	(*entries_fn)(void *, const struct entries *);
 int		 pagemap_entries(int, const struct vmas *,
 		    const struct frames *, entries_fn, void *);
 
-/* livesource.c: the memory of a stopped process as a source */
+/* linux/take/source.c: the memory of a stopped process as a source */
 struct source	*source_live(struct live *, struct snap *, struct lproc *);
 struct source	*source_livefar(struct live *, struct snap *, struct lproc *);
 int		 source_live_pagemap(const struct source *);
@@ -364,7 +364,7 @@ int		 carry_open(struct live *, struct snap *,
 void		 carry_free(struct live *);
 bool		 path_isdeleted(const char *);
 
-/* targetfile.c: files that a target chooses */
+/* linux/serve/target.c: files that a target chooses */
 int		 file_open(struct live *, const struct lproc *, const char *,
 		    struct targetfile *, bool *);
 struct source	*file_source(struct snap *, struct targetfile *, const char *,
@@ -372,7 +372,7 @@ struct source	*file_source(struct snap *, struct targetfile *, const char *,
 void		 file_close(struct targetfile *);
 void		 file_lookelf(struct targetfile *, int);
 
-/* farfile.c: those that are read through the proxy, as sources */
+/* linux/serve/far.c: those that are read through the proxy, as sources */
 struct source	*source_far(struct snap *, const struct targetfile *,
 		    const char *);
 

@@ -3,7 +3,7 @@
  * and its build id and the permissions of its segments are told.
  */
 #include "fuzz_snap.h"
-#include "../../fmt/coreread.h"
+#include "../../fmt/core/read/coreread.h"
 
 #ifdef LIBFUZZER
 #include "fuzz_mutate.h"

@@ -3,7 +3,7 @@
  * a message; in that, a field, at any depth; and the lengths of all that is
  * around it are made right.
  *
- *	image	magic ... u32 length, message, ... (criuimg.h)
+ *	image	magic ... u32 length, message, ... (criu/img/img.h)
  *	message	key (number << 3 | type), value ...
  */
 #ifndef FUZZ_PROTO_H

@@ -12,7 +12,7 @@
  * may be lost; nor where the trailer is, without which damage is not seen.
  */
 #include "fuzz_snap.h"
-#include "../../fmt/trailer.h"
+#include "../../fmt/snap6/trailer.h"
 #include "../../lib/num.h"
 
 enum { DAMAGES = 4, PADS = 3, PADKB = 700, FIRSTPAD = 5000000 };

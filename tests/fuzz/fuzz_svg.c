@@ -59,7 +59,7 @@ check_xml(const char *s, size_t len)
 
 	MUST(strlen(s) == len);
 	for (; s < end; s += n) {
-		n = program_utf8(s, &c);
+		n = text_utf8(s, &c);
 		MUST(n > 0);
 		MUST(c == '\n' || (c >= ' ' && c != 0x7f && c != 0xfffe &&
 		    c != 0xffff));

@@ -9,7 +9,7 @@
  * each of the first mappings, and the first name is that of the executable.
  */
 #include "fuzz_snap.h"
-#include "../../fmt/fstree.h"
+#include "../../fmt/tree/fstree.h"
 #include "../../lib/num.h"
 
 #include <elf.h>

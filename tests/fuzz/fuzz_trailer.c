@@ -4,7 +4,7 @@
  * says what a scan says, the pages are the same.  What is salvaged is sound.
  */
 #include "fuzz_snap.h"
-#include "../../fmt/trailer.h"
+#include "../../fmt/snap6/trailer.h"
 #include "../../lib/num.h"
 
 /*

@@ -3,7 +3,7 @@
  */
 #include "util.h"
 
-#include "linux/cgroup.h"
+#include "linux/proc/cgroup.h"
 
 #include <sys/stat.h>
 

@@ -1,5 +1,5 @@
 /*
- * Reading ELF cores: coreread.c and what it is made of, with the small cores
+ * Reading ELF cores: core/read/read.c and what it is made of, with the small cores
  * of tests/fuzz/cores.py and some that are made here.
  */
 #include "util.h"

@@ -1,5 +1,5 @@
 /*
- * CRIU images: criuread.c, criuwrite.c and what they are made of, with the
+ * CRIU images: criu/read/read.c, criu/replay/write.c and what they are made of, with the
  * small images of tests/criu/criuasm.py, which compares them, too.
  */
 #include "util.h"

@@ -1,6 +1,6 @@
 /*
- * CRIU images made of the records of live processes: criumake.c and its
- * fellows, recwords.c.  The records are made by hand, and the images are read
+ * CRIU images made of the records of live processes: criu/make/make.c and its
+ * fellows, record/words.c.  The records are made by hand, and the images are read
  * by a decoder of its own.
  */
 #include "util.h"

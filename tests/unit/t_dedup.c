@@ -1,5 +1,5 @@
 /*
- * The same kilobyte once: dedup.c, plan.c, judge.c and fetch.c, against a
+ * The same kilobyte once: dedup.c, dedup/identity.c, dedup/content.c and fetch.c, against a
  * list of pages that is searched from its beginning.
  */
 #include "util.h"
@@ -16,9 +16,9 @@
 #undef XXH3_64bits_withSecret
 #define XXH3_64bits_withSecret(p, len, secret, n)			\
 	((void)(secret), (uint64_t)((p)[100] & 3) << 50)
-#include "../../lib/fetch.c"
+#include "../../lib/dedup/fetch.c"
 #else
-#include "fetch.h"
+#include "dedup/fetch.h"
 #endif
 
 #include <pthread.h>

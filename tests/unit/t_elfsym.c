@@ -1,5 +1,5 @@
 /*
- * Names of functions in ELF files: elfsym.c.  The files are made here, and
+ * Names of functions in ELF files: elf/symbols.c.  The files are made here, and
  * one is this program.
  */
 #include "util.h"

@@ -1,5 +1,5 @@
 /*
- * Snapshots as a tree of files: fstree.c, fsdir.c, fsread.c, member.c,
+ * Snapshots as a tree of files: tree/tree.c, tree/dir.c, tree/read.c, member.c,
  * paths.c, sysroot.c
  */
 #include "util.h"

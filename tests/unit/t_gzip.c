@@ -1,5 +1,5 @@
 /*
- * Compressed streams: gzip.c, gzipout.c, gunzip.c, gzipfile.c, and what
+ * Compressed streams: io/gzip/member.c, io/gzip/out.c, io/gzip/in.c, io/gzip/file.c, and what
  * output.c and input.c make of them.  Beside them zlib's own reading and
  * writing of gzip.
  *

@@ -2,7 +2,7 @@
  * The index from hashes to places: index.c
  */
 #include "util.h"
-#include "index.h"
+#include "dedup/index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /*
- * System calls in another process: inject.c, injectrun.c, injectframe.c.  The
+ * System calls in another process: inject.c, linux/inject/run.c, linux/inject/frame.c.  The
  * process computes with all its registers; whoever makes it run calls is
  * killed in the midst, again and again, and before and after each request of
  * ptrace(2).
  */
 #include "util.h"
 
-#include "linux/inject.h"
+#include "linux/inject/inject.h"
 #include "../targets/spin.h"
 
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
  * Link maps, good ones and bad ones: linkmap.c
  */
 #include "util.h"
-#include "../../fmt/fstree.h"
+#include "../../fmt/tree/fstree.h"
 
 #include <elf.h>
 #include <stdlib.h>

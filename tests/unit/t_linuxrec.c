@@ -1,5 +1,5 @@
 /*
- * The Linux record: linuxrec.c
+ * The Linux record: record/archive.c
  */
 #include "util.h"
 

@@ -4,7 +4,7 @@
  * kallsyms.c, vmaedit.c.
  */
 #include "util.h"
-#include "linux/trace.h"
+#include "linux/trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

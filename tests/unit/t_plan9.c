@@ -1,5 +1,5 @@
 /*
- * A process of Linux as a process of Plan 9: plan9.c, plan9regs.c.  What is
+ * A process of Linux as a process of Plan 9: plan9.c, plan9/regs.c.  What is
  * expected stands here as the consumers on Plan 9 want it, byte by byte.
  */
 #include "util.h"

@@ -34,13 +34,13 @@ test_harmless(void **state)
 	(void)state;
 	for (i = 0; i < sizeof names / sizeof *names; i++) {
 		strlcpy(s, names[i].raw, sizeof s);
-		assert_int_equal(program_isharmful(s),
+		assert_int_equal(text_isharmful(s),
 		    strcmp(names[i].raw, names[i].clean) != 0);
-		assert_string_equal(program_harmless(s), names[i].clean);
-		assert_false(program_isharmful(s));
+		assert_string_equal(text_harmless(s), names[i].clean);
+		assert_false(text_isharmful(s));
 	}
 	strlcpy(s, "a\033b\302\233", sizeof s);
-	assert_string_equal(program_clean(s, '_'), "a_b__");
+	assert_string_equal(text_clean(s, '_'), "a_b__");
 }
 
 static void

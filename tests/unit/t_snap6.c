@@ -1,5 +1,5 @@
 /*
- * snap(6): snap6read.c, snap6seg.c and snap6write.c, on snapshots made up,
+ * snap(6): snap6/read.c, snap6/segment.c and snap6/write.c, on snapshots made up,
  * whole, cut and damaged.
  */
 #include "util.h"

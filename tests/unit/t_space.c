@@ -1,5 +1,5 @@
 /*
- * Address spaces and their pages: space.c, pages.c, snappages.c.
+ * Address spaces and their pages: space.c, pages.c, record/pages.c.
  */
 #include "util.h"
 

@@ -4,7 +4,7 @@
  * difference.
  */
 #include "util.h"
-#include "../../fmt/trailer.h"
+#include "../../fmt/snap6/trailer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,0 +1,81 @@
+/*
+ * The names of mappings, and how they are made to fit a terminal.
+ */
+#include "snap.h"
+
+#include <sys/ioctl.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NAME_LEAST = 12 };	/* columns that a name has at least */
+
+static int columns;		/* of the terminal; 0: none */
+
+/*
+ * Find out how wide the standard output is.
+ */
+void
+name_terminal(void)
+{
+	struct winsize ws;
+	const char *s, *why;
+
+	if (!isatty(STDOUT_FILENO))
+		return;
+	if ((s = getenv("COLUMNS")) != NULL) {
+		columns = (int)strtonum(s, 1, 10000, &why);
+		if (why == NULL)
+			return;
+	}
+	columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 ? ws.ws_col : 0;
+}
+
+/*
+ * The name of a mapping in the words of OpenBSD: what is no file is in
+ * brackets behind two blanks.
+ */
+void
+name_make(char *s, size_t size, const struct vma *v)
+{
+	const char *name = v->name;
+	size_t n = strlen(name);
+
+	if (n == 0 || (v->flags & VMA_SHARED &&
+	    strcmp(name, "/dev/zero (deleted)") == 0))
+		strlcpy(s, "  [ anon ]", size);
+	else if (strncmp(name, "/SYSV", 5) == 0 &&
+	    strspn(name + 5, "0123456789abcdef") == 8 &&
+	    strcmp(name + 13, " (deleted)") == 0)
+		strlcpy(s, "  [ uvm_aobj ]", size);
+	else if (name[0] == '[' && name[n - 1] == ']')
+		snprintf(s, size, "  [ %.*s ]", (int)n - 2, name + 1);
+	else
+		strlcpy(s, name, size);
+	text_harmless(s);
+}
+
+/*
+ * A name, or as much of its end as fits into a line in which so many columns
+ * are taken.  It is good until the next call.
+ */
+const char *
+name_fit(const char *name, int taken)
+{
+	static char buf[4096 + 8];
+	const char *s;
+	int n, room;
+
+	if (columns == 0)
+		return name;
+	room = columns - taken > NAME_LEAST ? columns - taken : NAME_LEAST;
+	for (n = 0, s = name; *s != '\0';)
+		n += text_columns(&s);
+	if (n <= room)
+		return name;
+	while (n > room - 3)
+		n -= text_columns(&name);
+	snprintf(buf, sizeof buf, "...%s", name);
+	return buf;
+}

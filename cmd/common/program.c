@@ -1,0 +1,166 @@
+/*
+ * What programs of ours do first, when they are ended, and when they print.
+ */
+#include "snap.h"
+
+#include <sys/resource.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Have all three standard descriptors, so that no file becomes one of them:
+ * those that were closed can be read, not written.
+ */
+void
+program_descriptors(void)
+{
+	int fd;
+
+	while ((fd = open("/dev/null", O_RDONLY)) != -1 && fd <= STDERR_FILENO)
+		continue;
+	if (fd != -1)
+		close(fd);
+}
+
+/*
+ * Have as many descriptors as may be had.
+ */
+void
+program_files(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) == 0) {
+		rl.rlim_cur = rl.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &rl);
+	}
+}
+
+/*
+ * A time as one writes it, like 10 or 0.5, in seconds; or -1: it is none.
+ */
+double
+program_seconds(const char *s)
+{
+	double t;
+	char *end;
+
+	t = strtod(s, &end);
+	if (*s == '\0' || s[strspn(s, "0123456789.")] != '\0' ||
+	    *end != '\0' || !(t > 0 && t <= 1e6))
+		return -1;
+	return t;
+}
+
+/*
+ * Is a word the number of a process that lives?
+ */
+static bool
+is_living(const char *s)
+{
+	const char *bad;
+	pid_t pid;
+
+	if (s[strspn(s, "0123456789")] != '\0')
+		return false;
+	pid = (pid_t)strtonum(s, 1, INT32_MAX, &bad);
+	return bad == NULL && (kill(pid, 0) == 0 || errno == EPERM);
+}
+
+/*
+ * Return the file to be written that getopt(3) has just found as the argument
+ * of option c: optarg.  argv is getopt's, options are the letters it knows.
+ * Where that is hardly what was meant, return NULL, with a question in the
+ * error string: a process (-g 4711), other options (-ov, -o -v).  "-" is
+ * standard output.
+ */
+const char *
+program_outfile(char *const argv[], int c, const char *options)
+{
+	const char *s = optarg;
+	bool attached = s != argv[optind - 1];
+
+	if (strcmp(s, "-") == 0)
+		return s;
+	if (is_living(s))
+		errstr_set("-%c %s: that is a process: which file? (a file of "
+		    "that name: ./%s)", c, s, s);
+	else if (*s == '-' || (attached && s[strspn(s, options)] == '\0' &&
+	    strchr(s, ':') == NULL))
+		errstr_set("-%c %s: did you mean -%s and -%c with a file? (a "
+		    "file of that name: ./%s)", c, s, s + (*s == '-'), c, s);
+	else
+		return s;
+	return NULL;
+}
+
+static void
+on_signal(int sig)
+{
+	output_cleanup();
+	/* SA_RESETHAND: this time it ends us */
+	raise(sig);
+}
+
+/*
+ * Leave no unfinished file behind when a signal ends us; a pipe that nobody
+ * reads and a file that may not grow are errors.
+ */
+void
+program_signals(void)
+{
+	static const int sig[] = { SIGHUP, SIGINT, SIGTERM };
+	struct sigaction sa = { .sa_handler = on_signal,
+	    .sa_flags = (int)SA_RESETHAND };
+	size_t i;
+
+	for (i = 0; i < sizeof sig / sizeof *sig; i++)
+		if (signal(sig[i], SIG_IGN) != SIG_IGN)
+			sigaction(sig[i], &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+/*
+ * Print a message to standard error as warnx(3) does, harmless, in place of a
+ * line that tells how far work is.
+ */
+void
+program_warn(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	if (vasprintf(&s, fmt, ap) == -1)
+		s = NULL;
+	va_end(ap);
+	progress_clear();
+	warnx("%s", s == NULL ? "out of memory" : text_harmless(s));
+	free(s);
+}
+
+/*
+ * Confine this program to what c tells it needs, before it reads what
+ * strangers wrote; if verbose, say what the kernel would not do of that.
+ * Exit with 1 where there can be no process for what is done outside.
+ */
+void
+program_confine(const struct confined *c, bool verbose)
+{
+	if (confine(c) == -1) {
+		program_warn("%s", snap_errstr());
+		exit(1);
+	}
+	if (verbose && confine_lacks() != NULL)
+		program_warn("not confined: the kernel has no %s",
+		    confine_lacks());
+}

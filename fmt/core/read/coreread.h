@@ -1,0 +1,163 @@
+/*
+ * What the parts of the ELF core reader share.
+ *
+ *	parse.c	ELF file	-> struct elfcore
+ *	maps.c	segments, names	-> mappings
+ *	memory.c	segments	-> memory
+ *	machine.c	the machines that we know
+ *	facts.c	notes		-> struct facts
+ *	task.c	facts		-> small files and the Linux record
+ *	files.c	mapped files that are at hand: text, carried ones
+ *	read.c	one after another
+ */
+#ifndef COREREAD_H
+#define COREREAD_H
+
+#include "snap.h"
+#include "num.h"
+
+#include <gelf.h>
+
+struct coremach {		/* a machine whose cores we know */
+	uint16_t	 machine; /* EM_* */
+	uint8_t		 wide;	/* bytes of a long: 4 or 8 */
+	const char	*cputype; /* Plan 9's word */
+	uint16_t	 regs;	/* bytes of the general registers */
+	uint16_t	 pc;	/* where in them these are */
+	uint16_t	 sp;
+};
+
+struct coreseg {		/* a PT_LOAD */
+	uint64_t	 addr;
+	uint64_t	 len;	/* p_memsz, or p_filesz if that is more */
+	uint64_t	 off;
+	uint64_t	 there;	/* bytes of p_filesz that the file has */
+	uint64_t	 claim;	/* p_filesz */
+	uint32_t	 flags;	/* PF_* */
+	bool		 bare;	/* none: NT_FILE alone tells of it */
+};
+
+struct corenote {
+	uint32_t	 type;
+	const uint8_t	*data;	/* borrowed from libelf, as all below */
+	size_t		 len;
+};
+
+enum { CORE_SETS = 24 };	/* register sets of a thread, at most */
+
+struct corethread {
+	const uint8_t	*status; /* NT_PRSTATUS, of its full length */
+	const uint8_t	*siginfo; /* 128 bytes, or NULL */
+	struct corenote	 set[CORE_SETS];
+	size_t		 nset;
+};
+
+struct elfcore {
+	Elf		*elf;	/* owned */
+	const struct coremach *mach;
+	uint64_t	 size;	/* of the file */
+	struct coreseg	*load;	/* owned; ascending, without overlaps */
+	size_t		 nload;
+	struct corethread *thread; /* owned */
+	size_t		 nthread;
+	size_t		 cap;
+	const uint8_t	*psinfo; /* NT_PRPSINFO, or NULL */
+	struct corenote	 auxv;
+	struct corenote	 files;	/* NT_FILE */
+	uint64_t	 notes;	/* bytes of them */
+	size_t		 ncut;	/* segments that end behind the file */
+	bool		 cutnotes;
+};
+
+struct facts {			/* of a thread, from its notes */
+	const struct corethread *th; /* borrowed; NULL: it was gone */
+	struct task	 task;	/* borrows all it has */
+	int		 sid;
+	int		 cursig;
+	uint64_t	 pending;
+	uint64_t	 blocked;
+	uint64_t	 pc;
+	uint64_t	 sp;
+};
+
+struct mapped {			/* a file of which mappings are */
+	const char	*name;	/* borrowed from a mapping */
+	uint64_t	 addr;	/* where its first byte is mapped */
+	struct source	*src;	/* the same file, at hand; or NULL */
+};
+
+struct corereader {
+	struct snap	*snap;
+	const struct coreopts *opts;
+	const char	*name;	/* borrowed; of the core */
+	struct source	*src;	/* borrowed; the core */
+	struct elfcore	 core;
+	struct vmas	 vma;	/* owned */
+	struct vmas	 files;	/* owned; of NT_FILE */
+	uint64_t	 stack;	/* an address in it */
+	uint64_t	 vdso;	/* where it begins, or 0 */
+	struct mapped	*mapped; /* owned; by name */
+	size_t		 nmapped;
+	uint8_t		*head;	/* owned; of headsrc, what was read last */
+	size_t		 nhead;
+	struct source	*headsrc; /* borrowed */
+	struct source	*text;	/* borrowed; the executable, or NULL */
+	const char	*exe;	/* borrowed; its path, or NULL */
+	struct proc	*proc;
+	size_t		 nthread; /* threads of it, ended ones that lead too */
+	uint64_t	 vmbytes; /* of its mappings */
+	uint64_t	 membytes; /* of its memory */
+	uint64_t	 spare;	/* the next number for who has none */
+};
+
+/* read.c */
+void		 core_warn(struct corereader *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+
+/* parse.c */
+int		 elfcore_open(struct elfcore *, int, uint64_t);
+void		 elfcore_close(struct elfcore *);
+uint64_t	 elfcore_auxv(const struct elfcore *, uint64_t);
+const struct coreseg *elfcore_find(const struct elfcore *, uint64_t);
+size_t		 elfcore_peek(const struct corereader *, uint64_t, uint8_t *,
+		    size_t);
+int		 elfcore_bare(struct elfcore *, uint64_t, uint64_t);
+int		 elfcore_sort(struct elfcore *);
+
+/* buildid.c */
+unsigned int	 elf_perms(const uint8_t *, size_t, uint64_t);
+
+/* maps.c */
+int		 core_maps(struct corereader *);
+
+/* memory.c */
+int		 core_memory(struct corereader *);
+
+/* files.c */
+int		 core_files(struct corereader *);
+int		 core_text(struct corereader *);
+int		 core_carry(struct corereader *);
+struct source	*core_mapped(const struct corereader *, const char *);
+void		 core_perms(struct corereader *, const struct coreseg *,
+		    struct source *, uint64_t);
+
+/* machine.c */
+const struct coremach *coremach_find(const GElf_Ehdr *);
+
+/* facts.c */
+size_t		 prstatus_regs(const struct coremach *);
+size_t		 prstatus_size(const struct coremach *);
+size_t		 prpsinfo_size(const struct coremach *);
+int		 core_pid(const struct elfcore *);
+unsigned int	 core_uid(const struct elfcore *);
+unsigned int	 core_gid(const struct elfcore *);
+int		 corethread_pid(const struct elfcore *,
+		    const struct corethread *);
+const struct corethread *core_leader(const struct elfcore *);
+void		 corefacts_find(const struct corereader *,
+		    const struct corethread *, bool, struct facts *);
+
+/* task.c */
+int		 core_tasks(struct corereader *);
+
+#endif

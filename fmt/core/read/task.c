@@ -1,0 +1,221 @@
+/*
+ * The threads of a core as Plan 9's small files and as the files of the
+ * Linux record, so that they look like those of a process that was taken
+ * live.
+ */
+#include "coreread.h"
+#include "record/make.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Registers and signals.  The first thread of a core is the one that it was
+ * made for; its signal is told even where there is no NT_SIGINFO.
+ */
+static void
+core_regs(struct record *rec, const struct elfcore *c,
+    const struct facts *f)
+{
+	const struct corethread *th = f->th;
+	uint8_t info[128] = { 0 };
+	char name[32];
+	size_t i;
+
+	record_bytes(rec, "regset/prstatus", th->status +
+	    prstatus_regs(c->mach), c->mach->regs);
+	for (i = 0; i < th->nset; i++) {
+		if (th->set[i].type == NT_PRFPREG)
+			strlcpy(name, "regset/fpregs", sizeof name);
+		else if (th->set[i].type == NT_X86_XSTATE)
+			strlcpy(name, "regset/xstate", sizeof name);
+		else
+			snprintf(name, sizeof name, "regset/%" PRIx32,
+			    th->set[i].type);
+		record_bytes(rec, name, th->set[i].data, th->set[i].len);
+	}
+	snprintf(name, sizeof name, "%d\n", f->cursig);
+	record_bytes(rec, "cursig", name, strlen(name));
+	info[0] = (uint8_t)f->cursig;
+	if (th->siginfo != NULL)
+		record_bytes(rec, "siginfo", th->siginfo, sizeof info);
+	else if (th == c->thread && f->cursig != 0)
+		record_bytes(rec, "siginfo", info, sizeof info);
+	for (i = 0; i < 8; i++)
+		info[i] = (uint8_t)(f->blocked >> 8 * i);
+	record_bytes(rec, "sigmask", info, 8);
+}
+
+/*
+ * The arguments, as far as NT_PRPSINFO has them: it has blanks for the NULs
+ * between them.
+ */
+static void
+core_cmdline(struct record *rec, const struct elfcore *c)
+{
+	const char *args;
+	char text[81] = "";
+	size_t i, n;
+
+	args = (const char *)c->psinfo + 3 * c->mach->wide + 32;
+	for (n = 0; n < 80 && args[n] != '\0'; n++)
+		text[n] = args[n];
+	while (n > 0 && text[n - 1] == ' ')
+		n--;
+	for (i = 0; i < n; i++)
+		if (text[i] == ' ')
+			text[i] = '\0';
+	text[n] = '\0';
+	record_bytes(rec, "cmdline", text, n == 0 ? 0 : n + 1);
+}
+
+/*
+ * What only a whole process has.
+ */
+static void
+core_proc(struct record *rec, const struct corereader *r)
+{
+	const struct elfcore *c = &r->core;
+
+	if (c->psinfo != NULL)
+		core_cmdline(rec, c);
+	if (c->auxv.data != NULL)
+		record_bytes(rec, "auxv", c->auxv.data, c->auxv.len);
+	record_maps(rec, &r->vma);
+	if (r->exe != NULL)
+		record_bytes(rec, "exe", r->exe, strlen(r->exe));
+	else if (r->opts->exe != NULL)
+		record_bytes(rec, "exe", r->opts->exe, strlen(r->opts->exe));
+}
+
+/*
+ * What stat and status tell of a thread.
+ */
+static void
+core_procfacts(const struct corereader *r, const struct facts *f,
+    struct procfacts *pf)
+{
+	const struct elfcore *c = &r->core;
+	int i;
+
+	memset(pf, 0, sizeof *pf);
+	pf->sid = f->sid;
+	pf->flags = c->psinfo == NULL ? 0 : (unsigned int)(num_get(c->psinfo +
+	    c->mach->wide, c->mach->wide) & UINT32_MAX);
+	pf->nthread = r->nthread;
+	pf->vmbytes = r->vmbytes;
+	pf->membytes = r->membytes;
+	pf->startstack = r->stack;
+	pf->sp = f->sp;
+	pf->pc = f->pc;
+	pf->pending = f->pending;
+	pf->blocked = f->blocked;
+	for (i = 0; i < 4; i++) {
+		pf->uid[i] = core_uid(c);
+		pf->gid[i] = core_gid(c);
+	}
+}
+
+/*
+ * Give a process or thread of the snapshot its small files.
+ */
+static int
+make_files(const struct corereader *r, struct proc *p, struct facts *f)
+{
+	struct task *t = &f->task;
+	struct record rec = { 0 };
+	struct procfacts pf;
+	int rc;
+
+	core_procfacts(r, f, &pf);
+	if (p->leader != 0)
+		record_printf(&rec, "thread", "%" PRIu64 "\n", p->leader);
+	record_stat(&rec, t, &pf);
+	record_status(&rec, t, &pf);
+	record_printf(&rec, "comm", "%.16s\n", t->comm);
+	if (f->th != NULL)
+		core_regs(&rec, &r->core, f);
+	if (p->leader == 0)
+		core_proc(&rec, r);
+	t->vma = p->leader == 0 ? r->vma : (struct vmas){ 0 };
+	t->memkb = r->membytes / KB;
+	rc = record_pack(&rec, p, r->core.mach->cputype, t);
+	record_free(&rec);
+	return rc;
+}
+
+/*
+ * Add a process under its number, or another one if that is taken.
+ */
+static struct proc *
+add_proc(struct corereader *r, int pid)
+{
+	enum { PID_MOST = 4194304 };	/* proc_sys_kernel(5), pid_max */
+
+	if (pid > 0 && snap_find(r->snap, (uint64_t)pid) == NULL)
+		return snap_add(r->snap, (uint64_t)pid);
+	if (r->spare == 0)
+		r->spare = PID_MOST + 1;
+	while (snap_find(r->snap, r->spare) != NULL)
+		r->spare++;
+	return snap_add(r->snap, r->spare);
+}
+
+static int
+add_threads(struct corereader *r, const struct corethread *leader)
+{
+	const struct elfcore *c = &r->core;
+	struct facts f;
+	struct proc *p;
+	size_t i, moved;
+	int pid;
+
+	for (i = moved = 0; i < c->nthread; i++) {
+		if (&c->thread[i] == leader)
+			continue;
+		pid = corethread_pid(c, &c->thread[i]);
+		if ((p = add_proc(r, pid)) == NULL)
+			return -1;
+		moved += p->pid != (uint64_t)pid;
+		p->leader = r->proc->pid;
+		corefacts_find(r, &c->thread[i], false, &f);
+		if (make_files(r, p, &f) == -1)
+			return -1;
+	}
+	if (moved > 0)
+		core_warn(r, "%zu threads have other numbers: theirs are "
+		    "taken", moved);
+	return 0;
+}
+
+/*
+ * Add the process and its threads to the snapshot.
+ */
+int
+core_tasks(struct corereader *r)
+{
+	const struct corethread *leader;
+	struct facts f;
+	size_t i;
+	int pid;
+
+	pid = core_pid(&r->core);
+	leader = core_leader(&r->core);
+	r->nthread = r->core.nthread + (leader == NULL);
+	for (i = 0; i < r->vma.n; i++)
+		r->vmbytes += r->vma.v[i].end - r->vma.v[i].start;
+	if ((r->proc = add_proc(r, pid)) == NULL)
+		return -1;
+	if (r->proc->pid != (uint64_t)pid)
+		core_warn(r, "process %d is %" PRIu64 " in the snapshot: its "
+		    "number is taken", pid, r->proc->pid);
+	if (core_memory(r) == -1 || core_text(r) == -1)
+		return -1;
+	r->membytes = image_bytes(r->proc->mem);
+	corefacts_find(r, leader, true, &f);
+	if (make_files(r, r->proc, &f) == -1)
+		return -1;
+	return add_threads(r, leader);
+}

@@ -1,0 +1,97 @@
+/*
+ * What the files that make an ELF core have in common: layout.c, load.c,
+ * note.c, thread.c and arch.c.
+ */
+#ifndef CORE_H
+#define CORE_H
+
+#include "snap.h"
+#include "num.h"
+
+enum { CORE_PAGE = 4096 };	/* ELF_EXEC_PAGESIZE of our machines */
+
+enum { SIGINFO = 128 };		/* bytes of siginfo_t */
+
+enum { GP_MAX = 272, FP_MAX = 528, FXSAVE = 512, AVX = 832 };
+
+struct corearch {		/* a machine: arch.c */
+	const char	*cputype; /* in Plan 9's words */
+	uint16_t	 machine; /* e_machine of elf(5) */
+	uint8_t		 word;	/* bytes of a long */
+	uint16_t	 regs;	/* bytes of Linux's elf_gregset_t */
+	uint16_t	 fpregs; /* and of its elf_fpregset_t */
+	uint16_t	 ureg;	/* and of Plan 9's Ureg */
+};
+
+struct coreregs {		/* registers of a thread, as in a core */
+	uint8_t		 gp[GP_MAX];
+	size_t		 ngp;	/* bytes of each; 0: not there */
+	uint8_t		 fp[FP_MAX];
+	size_t		 nfp;
+	uint8_t		 xfp[FXSAVE]; /* of 386 */
+	size_t		 nxfp;
+	uint8_t		 avx[AVX]; /* from Plan 9: what x points at */
+	const uint8_t	*x;	/* XSAVE area; borrowed or in avx */
+	size_t		 nx;
+};
+
+const struct corearch *corearch_find(const struct snap *, const struct proc *,
+		    const struct linuxrec *);
+bool		 corearch_regs(const struct corearch *, const struct proc *,
+		    const struct linuxrec *, struct coreregs *);
+
+struct corethreads {		/* those of a process that have registers */
+	struct proc	**p;	/* owned; in the order of the core */
+	size_t		 n;
+	size_t		 left;	/* alive, but without registers */
+	const struct corearch *arch;
+};
+
+struct stat_line {		/* of proc_pid_stat(5) */
+	char		 state;
+	uint64_t	 pid;	/* these as the process itself sees them */
+	uint64_t	 ppid;
+	uint64_t	 pgrp;
+	uint64_t	 session;
+	uint64_t	 flags;
+	uint64_t	 time[4]; /* user, system, of children; in ticks */
+	int64_t		 nice;
+};
+
+bool		 rec_text(const struct linuxrec *, const char *, char *, size_t);
+void		 rec_stat(const struct proc *, const struct linuxrec *,
+		    struct stat_line *);
+uint64_t	 rec_status(const struct linuxrec *, const char *, int);
+const uint8_t	*rec_siginfo(const struct linuxrec *);
+
+int		 corethreads_find(struct corethreads *, struct snap *,
+		    struct proc *);
+int		 corenote_add(struct buf *, const struct corethreads *,
+		    const struct proc *, const struct vmas *);
+
+struct coreload {		/* a PT_LOAD to be */
+	uint64_t	 addr;
+	uint64_t	 memsz;
+	uint64_t	 filesz; /* 0: nothing of it is there */
+	uint64_t	 off;
+	unsigned int	 flags;	/* of the mapping: enum vma_flag */
+};
+
+struct corepart {		/* captured memory, without a gap */
+	uint64_t	 addr;
+	uint64_t	 len;
+	uint64_t	 off;	/* in the core; first, the number of its load */
+};
+
+struct coreloads {
+	struct coreload	*load;	/* owned; by address */
+	size_t		 nload;
+	struct corepart	*part;	/* owned; by address */
+	size_t		 npart;
+};
+
+int		 coreloads_make(struct coreloads *, struct image *,
+		    const struct vmas *);
+void		 coreloads_free(struct coreloads *);
+
+#endif

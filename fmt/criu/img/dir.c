@@ -1,0 +1,223 @@
+/*
+ * The files of a directory of CRIU images: those that belong to one process
+ * are read as such, and all others travel with the first one.
+ */
+#include "criu/read/read.h"
+#include "snap6/snap6.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Room for one more element of an array of n, which has room for the next
+ * power of two.  NULL, and the array as it was, without memory.
+ */
+void *
+criu_grow(void *v, size_t n, size_t size)
+{
+	if ((n & (n - 1)) != 0)
+		return v;
+	if ((v = reallocarray(v, n == 0 ? 1 : n * 2, size)) == NULL)
+		errstr_set("out of memory");
+	return v;
+}
+
+static int
+name_cmp(const void *a, const void *b)
+{
+	const struct criuname *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static int
+name_add(struct criureader *r, const char *name)
+{
+	struct criuname *v;
+
+	v = criu_grow(r->name, r->nname, sizeof *v);
+	if (v == NULL)
+		return -1;
+	r->name = v;
+	if ((v[r->nname].name = strdup(name)) == NULL)
+		return errstr_set("out of memory");
+	v[r->nname++].used = false;
+	return 0;
+}
+
+static bool
+has_suffix(const char *s, const char *suffix)
+{
+	size_t n, k;
+
+	n = strlen(s);
+	k = strlen(suffix);
+	return n >= k && strcmp(s + n - k, suffix) == 0;
+}
+
+/*
+ * Know the names of all regular files; an image that is something else would
+ * be missing.
+ */
+int
+criudir_list(struct criureader *r)
+{
+	const struct dirent *e;
+	struct stat st;
+	DIR *d;
+	int fd, rc;
+
+	fd = openat(r->images->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1 || (d = fdopendir(fd)) == NULL) {
+		errstr_sys("%s", r->dir);
+		if (fd != -1)
+			close(fd);
+		return -1;
+	}
+	rc = 0;
+	while (rc == 0 && (e = readdir(d)) != NULL) {
+		if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode))
+			rc = name_add(r, e->d_name);
+		else if (has_suffix(e->d_name, ".img"))
+			rc = errstr_set("%s/%s: not a regular file", r->dir,
+			    e->d_name);
+	}
+	closedir(d);
+	if (r->nname > 1)
+		qsort(r->name, r->nname, sizeof *r->name, name_cmp);
+	return rc;
+}
+
+static struct criuname *
+name_find(const struct criureader *r, const char *name)
+{
+	struct criuname key = { .name = (char *)(uintptr_t)name };
+
+	return r->nname == 0 ? NULL : bsearch(&key, r->name, r->nname,
+	    sizeof key, name_cmp);
+}
+
+bool
+criudir_has(const struct criureader *r, const char *name)
+{
+	return name_find(r, name) != NULL;
+}
+
+/*
+ * A file goes with one process: true if it is there and went with none so
+ * far.
+ */
+bool
+criudir_use(struct criureader *r, const char *name)
+{
+	struct criuname *v;
+
+	if ((v = name_find(r, name)) == NULL || v->used)
+		return false;
+	v->used = true;
+	return true;
+}
+
+/*
+ * The bytes of a file: 0; -1 if it is not there, too.
+ */
+int
+criudir_slurp(struct criureader *r, const char *name, struct buf *b)
+{
+	struct input *in;
+	size_t n;
+	int rc;
+
+	if (imgdir_input(r->images, name, &in) != 1)
+		return -1;
+	if (in->size > SNAP6_DATA || in->size > input_room(in)) {
+		errstr_set("%s: %ju bytes: too large an image to be carried "
+		    "along", in->name, (uintmax_t)in->size);
+		input_close(in);
+		return -1;
+	}
+	while ((n = input_fill(in, 1)) > 0 && !b->failed) {
+		buf_add(b, in->buf + in->start, n);
+		input_skip(in, n);
+	}
+	rc = buf_check(b);
+	if (rc == 0 && *snap_errstr() != '\0')
+		rc = errstr_wrap("%s", in->name);
+	input_close(in);
+	return rc;
+}
+
+/*
+ * Read an image of one message, which must be there, and have it in the
+ * record of the process that it goes with.  What is behind the message
+ * means nothing.
+ */
+int
+criudir_message(struct criureader *r, struct record *rec, const char *name,
+    uint32_t magic, const ProtobufCMessageDescriptor *d, void *msg)
+{
+	struct criuimg im = { 0 };
+	struct buf b = { 0 };
+	char *path;
+	int rc;
+
+	if (criudir_slurp(r, name, &b) == -1) {
+		buf_free(&b);
+		return -1;
+	}
+	if (asprintf(&path, "%s/%s", r->dir, name) == -1) {
+		buf_free(&b);
+		return errstr_set("out of memory");
+	}
+	rc = criuimg_memory(&im, path, b.data, b.len, magic);
+	if (rc == 0)
+		rc = criuimg_next(&im, d, msg);
+	if (rc == 0)
+		rc = criuimg_error(&im, "no message %s", d->short_name);
+	criuimg_close(&im);
+	free(path);
+	(void)criudir_use(r, name);
+	if (asprintf(&path, "criu/%s", name) == -1) {
+		buf_free(&b);
+		return errstr_set("out of memory");
+	}
+	record_take(rec, path, &b);
+	free(path);
+	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * Have all files that go with no process alone in a record: neither pages,
+ * which are memory, nor logs.
+ */
+int
+criudir_rest(struct criureader *r, struct record *rec)
+{
+	struct criuname *v;
+	struct buf b = { 0 };
+	char *path;
+	size_t i;
+
+	for (i = 0; i < r->nname; i++) {
+		v = &r->name[i];
+		if (v->used || has_suffix(v->name, ".log") ||
+		    strncmp(v->name, "pagemap-", 8) == 0 ||
+		    strncmp(v->name, "pages-", 6) == 0)
+			continue;
+		if (strchr(v->name, '\n') != NULL)
+			return errstr_set("%s: a name of a file has a "
+			    "newline, which a snapshot cannot hold", r->dir);
+		if (criudir_slurp(r, v->name, &b) == -1 ||
+		    asprintf(&path, "criu/%s", v->name) == -1) {
+			buf_free(&b);
+			return -1;
+		}
+		record_take(rec, path, &b);
+		free(path);
+	}
+	return 0;
+}

@@ -1,0 +1,144 @@
+/*
+ * The frames of CRIU images: messages in and out.
+ */
+#include "img.h"
+#include "num.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGE_MOST = 256 * 1024 * KB };	/* bytes */
+
+/*
+ * Set the error string for what is wrong with an image: its name and the
+ * entry, counted from 1, come before.  -1.
+ */
+int
+criuimg_error(const struct criuimg *im, const char *fmt, ...)
+{
+	char why[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof why, fmt, ap);
+	va_end(ap);
+	if (im->entry == 0)
+		return errstr_set("%s: %s", im->in->name, why);
+	return errstr_set("%s: entry %zu: %s", im->in->name, im->entry, why);
+}
+
+/*
+ * Go behind the words that an image begins with.
+ */
+static int
+criuimg_magic(struct criuimg *im, uint32_t magic)
+{
+	const uint8_t *p;
+	uint32_t first, second;
+	size_t skip;
+
+	skip = magic == CRIU_INVENTORY ? 0 : 4;
+	if ((p = input_peek(im->in, skip + 4)) == NULL)
+		return criuimg_error(im, "too short for an image of CRIU");
+	first = (uint32_t)num_get(p, 4);
+	second = (uint32_t)num_get(p + skip, 4);
+	if ((skip != 0 && first != CRIU_COMMON) || second != magic)
+		return criuimg_error(im, "begins with %08x %08x, not with "
+		    "%08x: not that image of CRIU", first, skip == 0 ? 0 :
+		    second, magic);
+	input_skip(im->in, skip + 4);
+	return 0;
+}
+
+/*
+ * Open an image of a directory: 1; 0 if there is no such file; or -1.  It is
+ * closed in all cases, with criuimg_close.
+ */
+int
+criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
+    uint32_t magic)
+{
+	int rc;
+
+	memset(im, 0, sizeof *im);
+	if ((rc = imgdir_input(dir, name, &im->in)) != 1)
+		return rc;
+	return criuimg_magic(im, magic) == -1 ? -1 : 1;
+}
+
+/*
+ * Open an image that lies in memory, of len bytes, which are copied.
+ */
+int
+criuimg_memory(struct criuimg *im, const char *name, const void *data,
+    size_t len, uint32_t magic)
+{
+	memset(im, 0, sizeof *im);
+	if ((im->in = input_memory(name, data, len)) == NULL)
+		return -1;
+	return criuimg_magic(im, magic);
+}
+
+/*
+ * Read the next message of an image: 1; 0 at the end; or -1.  *m is set to
+ * it; it is freed with protobuf_c_message_free_unpacked.
+ */
+int
+criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
+{
+	ProtobufCMessage **out = m;
+	const uint8_t *p;
+	uint32_t len;
+
+	*out = NULL;
+	if (input_fill(im->in, 1) == 0)
+		return *snap_errstr() == '\0' ? 0 :
+		    errstr_wrap("%s", im->in->name);
+	im->entry++;
+	if ((p = input_peek(im->in, 4)) == NULL)
+		return criuimg_error(im, "the image ends in its length");
+	len = (uint32_t)num_get(p, 4);
+	if (len > MESSAGE_MOST || len > input_room(im->in))
+		return criuimg_error(im, "a message of %u bytes", len);
+	if ((p = input_peek(im->in, 4 + (size_t)len)) == NULL)
+		return criuimg_error(im, "%u bytes, but the image ends after "
+		    "%zu of them", len, im->in->end - im->in->start - 4);
+	*out = protobuf_c_message_unpack(d, NULL, len, p + 4);
+	if (*out == NULL)
+		return criuimg_error(im, "not a message %s", d->short_name);
+	input_skip(im->in, 4 + (size_t)len);
+	return 1;
+}
+
+void
+criuimg_close(struct criuimg *im)
+{
+	input_close(im->in);
+	im->in = NULL;
+}
+
+/*
+ * Begin an image (not the inventory) in memory.
+ */
+void
+criuimg_begin(struct buf *b, uint32_t magic)
+{
+	num_add(b, CRIU_COMMON, 4);
+	num_add(b, magic, 4);
+}
+
+/*
+ * Add a message to it.
+ */
+void
+criuimg_add(struct buf *b, const ProtobufCMessage *m)
+{
+	uint8_t *p;
+	size_t n;
+
+	n = protobuf_c_message_get_packed_size(m);
+	num_add(b, (uint32_t)n, 4);
+	if (n > 0 && (p = buf_room(b, n)) != NULL)
+		b->len += protobuf_c_message_pack(m, p);
+}

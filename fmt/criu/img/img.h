@@ -1,0 +1,136 @@
+/*
+ * CRIU images, as protobuf messages one after another:
+ *
+ *	u32 0x54564319	(not in inventory.img)
+ *	u32 magic	which image
+ *	u32 length, message
+ *	...
+ *
+ * All numbers are little-endian.  pages-N.img has pages, and nothing else.
+ */
+#ifndef CRIUIMG_H
+#define CRIUIMG_H
+
+#include "snap.h"
+
+#include "criu/img/criu.pb-c.h"
+
+#include <sys/stat.h>
+
+enum criu_magic {		/* include/magic.h of criu */
+	CRIU_COMMON = 0x54564319,
+	CRIU_INVENTORY = 0x58313116,
+	CRIU_PSTREE = 0x50273030,
+	CRIU_CORE = 0x55053847,
+	CRIU_IDS = 0x54432030,
+	CRIU_MM = 0x57492820,
+	CRIU_FS = 0x51403912,
+	CRIU_FDINFO = 0x56213732,
+	CRIU_FILES = 0x56303138,
+	CRIU_PAGEMAP = 0x56084025,
+	CRIU_MEMFD = 0x48453499,
+	CRIU_PIPES_DATA = 0x56453709,
+	CRIU_FIFO_DATA = 0x59333054,
+	CRIU_SK_QUEUES = 0x56264026,
+	CRIU_REMAP_FPATH = 0x59133954,
+	CRIU_GHOST_FILE = 0x52583605,
+	CRIU_TIMENS = 0x43114433
+};
+
+enum criu_page {		/* flags of a pagemap entry */
+	PE_PARENT = 1,
+	PE_LAZY = 2,
+	PE_PRESENT = 4
+};
+
+enum criu_status {		/* of a mapping: include/image.h of criu */
+	CRIU_REGULAR = 1 << 0,
+	CRIU_VSYSCALL = 1 << 2,
+	CRIU_VDSO = 1 << 3,
+	CRIU_HEAP = 1 << 5,
+	CRIU_FILE_PRIVATE = 1 << 6,
+	CRIU_FILE_SHARED = 1 << 7,
+	CRIU_ANON_SHARED = 1 << 8,
+	CRIU_ANON_PRIVATE = 1 << 9,
+	CRIU_SYSVIPC = 1 << 10,
+	CRIU_VVAR = 1 << 12,
+	CRIU_AIORING = 1 << 13,
+	CRIU_MAPS_MEMFD = 1 << 14,
+	CRIU_GUARD = 1 << 16
+};
+
+enum criu_fdtype {		/* images/fdinfo.proto of criu */
+	FD_REG = 1, FD_PIPE, FD_FIFO, FD_INETSK, FD_UNIXSK, FD_EVENTFD,
+	FD_EVENTPOLL, FD_INOTIFY, FD_SIGNALFD, FD_PACKETSK, FD_TTY,
+	FD_FANOTIFY, FD_NETLINKSK, FD_NS, FD_TUN, FD_EXT, FD_TIMERFD,
+	FD_MEMFD, FD_BPFMAP, FD_PIDFD, FD_TYPES
+};
+
+enum { CRIU_PAGE = 4096 };	/* bytes of a page in pages-N.img */
+
+/* imgdir.c */
+struct imgdir {			/* a directory of images */
+	int		 fd;	/* owned */
+	char		*path;	/* owned; as it was named, for messages */
+	struct imgdir	*parent; /* owned; which it is stacked on, or NULL: */
+	char		*why;	/* owned; it cannot be had; NULL: none */
+};
+
+struct imgdir	*imgdir_open(const char *);
+void		 imgdir_free(struct imgdir *);
+int		 imgdir_file(const struct imgdir *, const char *, int *);
+int		 imgdir_input(const struct imgdir *, const char *,
+		    struct input **);
+
+struct criuimg {		/* one that is read */
+	struct input	*in;	/* owned */
+	size_t		 entry;	/* messages read so far */
+};
+
+/* img.c */
+int		 criuimg_open(struct criuimg *, const struct imgdir *,
+		    const char *, uint32_t);
+int		 criuimg_memory(struct criuimg *, const char *, const void *,
+		    size_t, uint32_t);
+int		 criuimg_next(struct criuimg *,
+		    const ProtobufCMessageDescriptor *, void *);
+int		 criuimg_error(const struct criuimg *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+void		 criuimg_close(struct criuimg *);
+void		 criuimg_begin(struct buf *, uint32_t);
+void		 criuimg_add(struct buf *, const ProtobufCMessage *);
+
+/* pages.c */
+struct pages {			/* an entry of a pagemap */
+	uint64_t	 addr;	/* in bytes */
+	uint64_t	 n;	/* pages */
+	uint64_t	 off;	/* of PE_PRESENT: in the pages image */
+	unsigned int	 flags;	/* of enum criu_page */
+};
+
+struct pagemap {		/* one image, and those it is stacked on */
+	const struct imgdir *dir; /* borrowed; where it is */
+	char		*name;	/* owned; of the image */
+	uint32_t	 id;	/* N of pages-N.img */
+	struct pages	*v;	/* owned; ascending, without overlaps */
+	size_t		 n;
+	size_t		 cap;
+	struct source	*src;	/* borrowed; NULL: no page is present */
+	struct pagemap	*parent; /* owned; NULL: there is none */
+};
+
+typedef int	(*pages_fn)(void *, const struct pages *, struct source *);
+
+int		 pagemap_parse(struct pagemap **, const char *, const void *,
+		    size_t, uint64_t *);
+int		 pagemap_open(struct pagemap **, struct snap *,
+		    const struct imgdir *, const char *);
+size_t		 pagemap_behind(const struct pagemap *, uint64_t);
+int		 pagemap_where(const struct pagemap *, uint64_t, struct pages *,
+		    struct source **);
+int		 pagemap_each(const struct pagemap *, pages_fn, void *);
+void		 pagemap_free(struct pagemap *);
+void		 pagemap_begin(struct buf *, uint32_t);
+void		 pagemap_put(struct buf *, const struct pages *);
+
+#endif

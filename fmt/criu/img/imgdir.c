@@ -1,0 +1,182 @@
+/*
+ * A directory of images, which may come from anyone: what is in it is read
+ * only if it is a regular file that lies there itself.  A symbolic link would
+ * lead to a file that is ours to read and not theirs; a FIFO blocks, and a
+ * device may do something when it is opened.
+ *
+ * One link has a meaning: "parent", which criu makes in images that are
+ * stacked on others.  It is followed if it can be trusted (link_istrusted).
+ *
+ * All directories of a stack are opened at once, before anything is read.
+ */
+#include "img.h"
+#include "io/beneath.h"
+#include "io/regular.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STACK_MOST = 256 };	/* directories upon one another */
+
+static struct imgdir *
+imgdir_new(int fd, char *path)
+{
+	struct imgdir *d;
+
+	if (path == NULL || (d = calloc(1, sizeof *d)) == NULL) {
+		if (fd != -1)
+			close(fd);
+		free(path);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	d->fd = fd;
+	d->path = path;
+	return d;
+}
+
+/*
+ * Is a directory, opened as fd, one of those that are stacked on it?
+ */
+static bool
+is_above(const struct imgdir *top, const struct imgdir *last, int fd)
+{
+	struct stat a, b;
+
+	if (fstat(fd, &a) == -1)
+		return false;
+	for (;; top = top->parent) {
+		if (fstat(top->fd, &b) == 0 && a.st_dev == b.st_dev &&
+		    a.st_ino == b.st_ino)
+			return true;
+		if (top == last)
+			return false;
+	}
+}
+
+/*
+ * Open the parent of the last directory of a stack: 1; 0 where there is
+ * none, or none that can be had, which d->why tells then; or -1.
+ */
+static int
+parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
+{
+	char *path;
+	int fd;
+
+	fd = openat(d->fd, "parent", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1 && errno == ENOENT)
+		return 0;
+	if (asprintf(&path, "%s/parent", d->path) == -1)
+		path = NULL;
+	else if (fd == -1)
+		errstr_sys("%s", path);
+	else if (is_above(top, d, fd))
+		errstr_set("%s: its parents lead back to itself", path);
+	else if (depth >= STACK_MOST)
+		errstr_set("%s: more than %d parents", path, STACK_MOST);
+	else if (!link_istrusted(d->fd, "parent", fd))
+		errstr_set("%s: a link of one user to a directory of another "
+		    "is not followed", path);
+	else {
+		d->parent = imgdir_new(fd, path);
+		return d->parent == NULL ? -1 : 1;
+	}
+	if (fd != -1)
+		close(fd);
+	free(path);
+	if (path == NULL || (d->why = strdup(snap_errstr())) == NULL)
+		return errstr_set("out of memory");
+	return 0;
+}
+
+/*
+ * Open a directory that was named to us, and those that it is stacked on.
+ * NULL on an error, but not where a parent cannot be had: who needs it is told
+ * by d->why.
+ */
+struct imgdir *
+imgdir_open(const char *path)
+{
+	struct imgdir *top, *d;
+	size_t depth;
+	int fd, rc;
+
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1) {
+		errstr_sys("%s", path);
+		return NULL;
+	}
+	if ((top = imgdir_new(fd, strdup(path))) == NULL)
+		return NULL;
+	depth = 1;
+	for (d = top; (rc = parent_open(top, d, depth)) == 1; d = d->parent)
+		depth++;
+	if (rc == 0)
+		return top;
+	imgdir_free(top);
+	return NULL;
+}
+
+void
+imgdir_free(struct imgdir *d)
+{
+	struct imgdir *parent;
+
+	for (; d != NULL; d = parent) {
+		parent = d->parent;
+		close(d->fd);
+		free(d->path);
+		free(d->why);
+		free(d);
+	}
+}
+
+/*
+ * Open a regular file of a directory, to be read: 1; 0 where there is none;
+ * or -1.  *fd is the caller's.
+ */
+int
+imgdir_file(const struct imgdir *d, const char *name, int *fd)
+{
+	int at, e;
+
+	at = beneath_open(d->fd, name, O_PATH | O_NOFOLLOW, 0);
+	e = errno;
+	if (at == -1) {
+		errstr_sys("%s/%s", d->path, name);
+		return e == ENOENT ? 0 : -1;
+	}
+	*fd = regular_reopen(at);
+	e = errno;
+	close(at);
+	errno = e;
+	if (*fd == -1)
+		return e == 0 ? errstr_set("%s/%s: not a regular file",
+		    d->path, name) : errstr_sys("%s/%s", d->path, name);
+	return 1;
+}
+
+/*
+ * Open it as a stream: likewise; the stream is the caller's.
+ */
+int
+imgdir_input(const struct imgdir *d, const char *name, struct input **in)
+{
+	char *path;
+	int fd, rc;
+
+	*in = NULL;
+	if ((rc = imgdir_file(d, name, &fd)) != 1)
+		return rc;
+	if (asprintf(&path, "%s/%s", d->path, name) == -1) {
+		close(fd);
+		return errstr_set("out of memory");
+	}
+	*in = input_fd(path, fd);
+	free(path);
+	return *in == NULL ? -1 : 1;
+}

@@ -1,0 +1,378 @@
+/*
+ * pagemap and pages images: which pages there are, and where their bytes lie.
+ *
+ *	pagemap-812.img		pages-3.img	parent/pagemap-812.img
+ *	pages_id 3
+ *	10000, 2, present	8192 bytes
+ *	40000, 9, in parent			40000, 4, present
+ *						44000, 5, in parent ...
+ *	90000, 1, present	4096 bytes
+ *
+ * An entry does not tell where its bytes are: those of all present ones
+ * follow one another.  What is in the parent is looked up in the pagemap of
+ * the same name in the directory that the link "parent" leads to, which may
+ * have divided it otherwise, and refer to its own parent.
+ */
+#include "img.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Take an entry: what is said of it must make sense, and it must lie behind
+ * the others.
+ */
+static int
+pagemap_add(struct pagemap *m, struct criuimg *im,
+    const Criu__PagemapEntry *e, uint64_t *off)
+{
+	struct pages *p, *last;
+	uint64_t bytes;
+	size_t cap;
+
+	if (m->n == m->cap) {
+		cap = m->cap == 0 ? 64 : m->cap + m->cap / 2;
+		if ((p = reallocarray(m->v, cap, sizeof *p)) == NULL)
+			return errstr_set("out of memory");
+		m->v = p;
+		m->cap = cap;
+	}
+	p = &m->v[m->n];
+	p->addr = e->vaddr;
+	p->n = e->has_nr_pages ? e->nr_pages : e->compat_nr_pages;
+	p->flags = e->has_flags ? e->flags :
+	    e->has_in_parent && e->in_parent ? 0 : PE_PRESENT;
+	if (e->has_in_parent && e->in_parent)
+		p->flags |= PE_PARENT;
+	p->off = *off;
+	if (e->has_blocks || p->flags > (PE_PARENT | PE_LAZY | PE_PRESENT))
+		return criuimg_error(im, "pages in a form that is not read "
+		    "yet: compressed ones? (flags %x)", p->flags);
+	if ((p->flags & (PE_PARENT | PE_PRESENT)) == (PE_PARENT | PE_PRESENT))
+		return criuimg_error(im, "both present and in the parent");
+	if (p->flags == 0)
+		return criuimg_error(im, "neither present nor in the parent");
+	if (p->n == 0)		/* means nothing, and is in no one's way */
+		return 0;
+	if (p->addr % CRIU_PAGE != 0)
+		return criuimg_error(im, "%jx is no address of a page",
+		    (uintmax_t)p->addr);
+	if (__builtin_mul_overflow(p->n, CRIU_PAGE, &bytes) ||
+	    __builtin_add_overflow(p->addr, bytes, &cap))
+		return criuimg_error(im, "%ju pages at %jx end beyond 2^64",
+		    (uintmax_t)p->n, (uintmax_t)p->addr);
+	last = m->n == 0 ? NULL : p - 1;
+	if (last != NULL && p->addr < last->addr + last->n * CRIU_PAGE)
+		return criuimg_error(im, "%jx comes behind %jx",
+		    (uintmax_t)p->addr, (uintmax_t)last->addr);
+	if (p->flags & PE_PRESENT &&
+	    __builtin_add_overflow(*off, bytes, off))
+		return criuimg_error(im, "more than 2^64 bytes of pages");
+	m->n++;
+	return 0;
+}
+
+/*
+ * Read all entries; *bytes is how many the pages image must have.
+ */
+static int
+pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
+{
+	Criu__PagemapHead *head;
+	Criu__PagemapEntry *e;
+	int rc;
+
+	*bytes = 0;
+	rc = criuimg_next(im, &criu__pagemap_head__descriptor, &head);
+	if (rc == 0)
+		return criuimg_error(im, "no head");
+	if (rc == -1)
+		return -1;
+	m->id = head->pages_id;
+	protobuf_c_message_free_unpacked(&head->base, NULL);
+	while ((rc = criuimg_next(im, &criu__pagemap_entry__descriptor,
+	    &e)) == 1) {
+		rc = pagemap_add(m, im, e, bytes);
+		protobuf_c_message_free_unpacked(&e->base, NULL);
+		if (rc == -1)
+			break;
+	}
+	return rc;
+}
+
+/*
+ * Read a pagemap image that lies in memory, len bytes of it, and how many
+ * bytes its pages image has.  *out is freed with pagemap_free in all cases.
+ */
+int
+pagemap_parse(struct pagemap **out, const char *name, const void *data,
+    size_t len, uint64_t *bytes)
+{
+	struct criuimg im;
+	int rc;
+
+	if ((*out = calloc(1, sizeof **out)) == NULL)
+		return errstr_set("out of memory");
+	rc = criuimg_memory(&im, name, data, len, CRIU_PAGEMAP);
+	if (rc == 0)
+		rc = pagemap_entries(*out, &im, bytes);
+	criuimg_close(&im);
+	return rc;
+}
+
+/*
+ * Tell which entry ends behind a pages image of so many bytes.  Entries are
+ * counted as frames are: the head is the first.
+ */
+static void
+pages_short(const struct pagemap *m, uint64_t size)
+{
+	uint64_t end;
+	size_t i;
+
+	for (i = 0, end = 0; i < m->n; i++) {
+		end = m->v[i].off + m->v[i].n * CRIU_PAGE;
+		if (m->v[i].flags & PE_PRESENT && end > size)
+			break;
+	}
+	errstr_set("%s/%s: entry %zu: its pages end at byte %ju of "
+	    "pages-%u.img, which has %ju", m->dir->path, m->name, i + 2,
+	    (uintmax_t)end, m->id, (uintmax_t)size);
+}
+
+/*
+ * Open the pages that a pagemap tells of.  A pages image that is too short
+ * would make criu spin, and one that is cut within a page is damaged.
+ */
+static int
+pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
+{
+	struct source *src;
+	char name[32], *path;
+	uint64_t size;
+	int fd;
+
+	if (bytes == 0)
+		return 0;
+	snprintf(name, sizeof name, "pages-%u.img", m->id);
+	if (imgdir_file(m->dir, name, &fd) != 1)
+		return errstr_wrap("%s needs its pages", m->name);
+	if (asprintf(&path, "%s/%s", m->dir->path, name) == -1) {
+		close(fd);
+		return errstr_set("out of memory");
+	}
+	src = source_file(s, fd, path, KB);
+	free(path);
+	if (src == NULL)
+		return -1;
+	size = source_size(src);
+	if (size % CRIU_PAGE != 0)
+		return errstr_set("%s: %ju bytes are not a multiple of a page",
+		    src->name, (uintmax_t)size);
+	if (size < bytes) {
+		pages_short(m, size);
+		return -1;
+	}
+	m->src = src;
+	return 0;
+}
+
+/*
+ * Read one pagemap; what is in its parent is not looked at.  1; 0 if there
+ * is none; or -1.
+ */
+static int
+pagemap_load(struct pagemap *m, struct snap *s, const struct imgdir *dir,
+    const char *name)
+{
+	struct criuimg im;
+	uint64_t bytes;
+	int rc;
+
+	m->dir = dir;
+	if (asprintf(&m->name, "pagemap-%s.img", name) == -1) {
+		m->name = NULL;
+		return errstr_set("out of memory");
+	}
+	rc = criuimg_open(&im, dir, m->name, CRIU_PAGEMAP);
+	if (rc == 1 && (pagemap_entries(m, &im, &bytes) == -1 ||
+	    pages_open(m, s, bytes) == -1))
+		rc = -1;
+	criuimg_close(&im);
+	return rc;
+}
+
+/*
+ * The first entry that is in the parent, or m->n.
+ */
+static size_t
+first_inherited(const struct pagemap *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		if (m->v[i].flags & PE_PARENT)
+			break;
+	return i;
+}
+
+/*
+ * Read the pagemap image of a process, or of a shared memory object
+ * ("shmem-ID"), in a directory, and those of its parents as far as they are
+ * needed.  1; 0 if there is no such image; or -1.  *out is freed with
+ * pagemap_free in all cases.
+ */
+int
+pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
+    const char *name)
+{
+	struct pagemap **m, *child;
+	int rc;
+
+	*out = child = NULL;
+	for (m = out;; m = &child->parent, dir = dir->parent) {
+		if ((*m = calloc(1, sizeof **m)) == NULL)
+			return errstr_set("out of memory");
+		rc = pagemap_load(*m, s, dir, name);
+		if (rc == 0 && child != NULL)
+			return errstr_set("%s/%s: entry %zu: in the parent, "
+			    "but there is no %s/%s", child->dir->path,
+			    child->name, first_inherited(child) + 2, dir->path,
+			    (*m)->name);
+		if (rc != 1 || first_inherited(*m) == (*m)->n)
+			return rc;
+		child = *m;
+		if (dir->parent == NULL)
+			return errstr_set("%s/%s: entry %zu: in the parent, "
+			    "but %s", dir->path, child->name,
+			    first_inherited(child) + 2, dir->why != NULL ?
+			    dir->why : "there is no link to it");
+	}
+}
+
+void
+pagemap_free(struct pagemap *m)
+{
+	struct pagemap *parent;
+
+	for (; m != NULL; m = parent) {
+		parent = m->parent;
+		free(m->name);
+		free(m->v);
+		free(m);
+	}
+}
+
+/*
+ * The first entry that ends behind an address: its number, or how many there
+ * are.
+ */
+size_t
+pagemap_behind(const struct pagemap *m, uint64_t addr)
+{
+	size_t lo, hi, mid;
+
+	for (lo = 0, hi = m->n; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (m->v[mid].addr + m->v[mid].n * CRIU_PAGE <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * Where the page at addr, which is the address of a page, lies, looked up
+ * down the stack: 1; 0 if m has no entry for it; or -1, if it should be in
+ * a parent and is not.  What is found at w is true of w->n pages from there.
+ */
+int
+pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
+    struct source **src)
+{
+	const struct pagemap *top;
+	const struct pages *p;
+	uint64_t left;
+
+	for (top = m, w->n = UINT64_MAX; m != NULL; m = m->parent) {
+		p = &m->v[pagemap_behind(m, addr)];
+		if (p == m->v + m->n || p->addr > addr) {
+			if (m == top)
+				return 0;
+			return errstr_set("%s/%s: no entry for %jx, which is "
+			    "said to be there", m->dir->path, m->name,
+			    (uintmax_t)addr);
+		}
+		left = p->n - (addr - p->addr) / CRIU_PAGE;
+		if (left < w->n)
+			w->n = left;
+		if (!(p->flags & PE_PARENT)) {
+			w->addr = addr;
+			w->flags = p->flags;
+			w->off = p->off + (addr - p->addr);
+			*src = p->flags & PE_PRESENT ? m->src : NULL;
+			return 1;
+		}
+	}
+	return errstr_set("%s/%s: %jx is in the parent, but there is none",
+	    top->dir->path, top->name, (uintmax_t)addr);
+}
+
+/*
+ * Call fn(arg, pages, source) for all that a pagemap tells of, in ascending
+ * order, until it returns -1.  What is in a parent is found there: no flags
+ * have PE_PARENT, and those without PE_PRESENT have no source.
+ */
+int
+pagemap_each(const struct pagemap *m, pages_fn fn, void *arg)
+{
+	const struct pages *p;
+	struct source *src;
+	struct pages w;
+	uint64_t addr, n;
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		p = &m->v[i];
+		for (addr = p->addr, n = p->n; n > 0; n -= w.n) {
+			if (pagemap_where(m, addr, &w, &src) == -1 ||
+			    fn(arg, &w, src) == -1)
+				return -1;
+			addr += w.n * CRIU_PAGE;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Begin a pagemap image in memory, of pages-ID.img.
+ */
+void
+pagemap_begin(struct buf *b, uint32_t id)
+{
+	Criu__PagemapHead head = CRIU__PAGEMAP_HEAD__INIT;
+
+	head.pages_id = id;
+	criuimg_begin(b, CRIU_PAGEMAP);
+	criuimg_add(b, &head.base);
+}
+
+/*
+ * Add an entry to it, in a form that all versions of criu read: the newer
+ * count pages in nr_pages, the older in compat_nr_pages.
+ */
+void
+pagemap_put(struct buf *b, const struct pages *p)
+{
+	Criu__PagemapEntry e = CRIU__PAGEMAP_ENTRY__INIT;
+
+	e.vaddr = p->addr;
+	e.compat_nr_pages = p->n <= UINT32_MAX ? (uint32_t)p->n : 0;
+	e.has_nr_pages = true;
+	e.nr_pages = p->n;
+	e.has_flags = true;
+	e.flags = p->flags;
+	criuimg_add(b, &e.base);
+}

@@ -1,0 +1,208 @@
+/*
+ * Whether each process of CRIU images can be restored: its session, its
+ * namespaces, and what it shares with others.
+ */
+#include "make.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+is_session(const struct criumake *m, uint32_t sid)
+{
+	size_t i;
+
+	for (i = 0; i < m->norder; i++)
+		if (m->order[i]->pid == sid)
+			return true;
+	return false;
+}
+
+/*
+ * The leader of a session must be there, unless the session is the one that
+ * criu itself will be in.
+ */
+static int
+session_check(struct criumake *m, const struct maketask *t)
+{
+	if (is_session(m, t->sid) || (m->opts->shelljob &&
+	    t->sid == m->root->sid))
+		return 0;
+	if (t->sid == m->root->sid)
+		return t != m->root ? 0 : make_refuse(m, WHY_NEVER,
+		    "process %" PRIu64 ": the leader of its session, %u, is not in the snapshot: "
+		    "-j writes it for criu restore --shell-job",
+		    t->proc->pid, t->sid);
+	return make_refuse(m, WHY_NEVER, "process %" PRIu64 ": the leader of "
+	    "its session, %u, is not in the snapshot", t->proc->pid, t->sid);
+}
+
+/*
+ * All must be in the namespaces of the root.
+ */
+static int
+namespaces_check(struct criumake *m, const struct maketask *t)
+{
+	static const char *const kind[] = { "ipc", "mnt", "net", "pid", "time",
+	    "user", "uts" };
+	struct recfile f, g;
+	char name[16];
+	size_t i;
+
+	for (i = 0; i < sizeof kind / sizeof *kind; i++) {
+		snprintf(name, sizeof name, "ns/%s", kind[i]);
+		if (linuxrec_find(&t->rec, name, &f) &&
+		    linuxrec_find(&m->root->rec, name, &g) &&
+		    (f.len != g.len || memcmp(f.data, g.data, f.len) != 0) &&
+		    make_never(m, "process %" PRIu64 ": in another %s "
+		    "namespace than process %" PRIu64 ": cannot be restored",
+		    t->proc->pid, kind[i], m->root->proc->pid) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Its children would be in the namespaces that it is in itself; the kernel
+ * tells of none where they would begin a pid namespace.
+ */
+static int
+children_check(struct criumake *m, const struct maketask *t)
+{
+	static const char *const kind[] = { "pid", "time" };
+	struct recfile f, g;
+	char name[32];
+	size_t i;
+	bool knows, same;
+
+	knows = linuxrec_find(&t->rec, "ns/time_for_children", &f);
+	for (i = 0; i < sizeof kind / sizeof *kind; i++) {
+		snprintf(name, sizeof name, "ns/%s_for_children", kind[i]);
+		same = !linuxrec_find(&t->rec, name, &f) ? !knows :
+		    linuxrec_find(&t->rec, i == 0 ? "ns/pid" : "ns/time",
+		    &g) && f.len == g.len && memcmp(f.data, g.data, f.len) ==
+		    0;
+		if (!same && make_never(m, "process %" PRIu64 ": its children "
+		    "would be in another %s namespace: cannot be restored",
+		    t->proc->pid, kind[i]) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * A process shares its descriptors with one that comes before it, which must
+ * have them from where this one has them.
+ */
+static int
+files_share(struct criumake *m, struct maketask *t, struct maketask *with)
+{
+	t->files = with;
+	if (t->parent != NULL && t->parent->files == with)
+		return 0;
+	return make_never(m, "process %" PRIu64 ": shares its descriptors with "
+	    "process %" PRIu64 ", but not with its parent: cannot be restored",
+	    t->proc->pid, with->proc->pid);
+}
+
+/*
+ * Processes that have in common what only threads may have.  The record has
+ * the first that has it, which may not be among the chosen.
+ */
+static int
+shares_check(struct criumake *m, struct maketask *t)
+{
+	static const struct {
+		const char	*key;
+		const char	*what;	/* NULL: descriptors */
+	} share[MAKESHARES] = {
+		{ "vm", "memory" }, { "files", NULL },
+		{ "fs", "current directory" }, { "sighand", "signal handlers" }
+	};
+	struct maketask *with, *first;
+	struct words w;
+	uint64_t pid;
+	size_t k;
+	int rc;
+
+	rc = words_open(&w, &t->rec, t->proc->pid, "shares");
+	while (rc != -1 && (rc = words_next(&w)) == 1) {
+		for (k = 0; k < MAKESHARES; k++)
+			if (strcmp(w.word[0], share[k].key) == 0)
+				break;
+		if (k == MAKESHARES || !words_form(&w, 1, "d", &pid)) {
+			rc = words_bad(&w, "vm|files|fs|sighand pid");
+			break;
+		}
+		if ((with = make_process(m, pid)) == NULL)
+			continue;
+		if ((first = with->first[k]) == NULL)
+			with->first[k] = t;
+		else if (share[k].what == NULL)
+			rc = files_share(m, t, first);
+		else
+			rc = make_never(m, "process %" PRIu64 ": shares its "
+			    "%s with process %" PRIu64 ": cannot be restored",
+			    t->proc->pid, share[k].what, first->proc->pid);
+	}
+	words_close(&w);
+	return rc;
+}
+
+/*
+ * Rights in a user namespace are not the same elsewhere, and criu does not
+ * make one.  The first one has a number of its own: PROC_USER_INIT_INO of the
+ * kernel.
+ */
+static int
+user_check(struct criumake *m, const struct maketask *t)
+{
+	static const char first[] = "user:[4026531837]";
+	char *s;
+	int rc;
+
+	rc = 0;
+	if ((s = words_text(&t->rec, "ns/user")) != NULL &&
+	    strcmp(s, first) != 0)
+		rc = make_refuse(m, WHY_USERNS, "process %" PRIu64 ": its "
+		    "user namespace", t->proc->pid);
+	free(s);
+	return rc;
+}
+
+/*
+ * What there is about a process as a whole.
+ */
+int
+makecheck_process(struct criumake *m, struct maketask *t)
+{
+	char *why;
+	int rc;
+
+	if (session_check(m, t) == -1)
+		return -1;
+	if (maketask_ended(t) && t == m->root)
+		return make_never(m, "process %" PRIu64 ": it has ended, a "
+		    "zombie, of which its parent is not in the snapshot: "
+		    "cannot be restored", t->proc->pid);
+	if (maketask_ended(t))
+		return t->stat[20] <= 1 ? 0 : make_never(m, "process %" PRIu64
+		    ": its first thread has ended, and others have not: "
+		    "cannot be restored", t->proc->pid);
+	if (namespaces_check(m, t) == -1 || children_check(m, t) == -1 || shares_check(m, t) == -1 ||
+	    (t == m->root && user_check(m, t) == -1))
+		return -1;
+	if (t->pid == 1 && make_never(m, "process %" PRIu64 ": the first of "
+	    "its pid namespace: cannot be restored", t->proc->pid) == -1)
+		return -1;
+	if (makethread_check(m, t) == -1)
+		return -1;
+	if ((why = words_text(&t->rec, "observed")) == NULL)
+		return 0;
+	why[strcspn(why, "\n")] = '\0';
+	rc = make_never(m, "process %" PRIu64 ": it was only observed (%s), "
+	    "which is not enough to restore it", t->proc->pid, why);
+	free(why);
+	return rc;
+}

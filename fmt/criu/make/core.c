@@ -1,0 +1,272 @@
+/*
+ * Threads as CRIU images: core-N.img.
+ */
+#include "core.h"
+#include "num.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The numbers behind a key of status, in a base; at most max of them go to v.
+ * How many there are; 0: none, or no such key.
+ */
+size_t
+status_numbers(const struct maketask *t, const char *key, int base,
+    uint64_t *v, size_t max)
+{
+	const char *s;
+	char *end;
+	size_t n, len;
+
+	len = strlen(key);
+	for (s = t->status; s != NULL && (strncmp(s, key, len) != 0 ||
+	    s[len] != ':'); s = s == NULL ? NULL : s + 1)
+		if ((s = strchr(s, '\n')) == NULL)
+			return 0;
+	if (s == NULL)
+		return 0;
+	for (n = 0, s += len + 1;; n++, s = end) {
+		s += strspn(s, "\t ");
+		if (strspn(s, "0123456789abcdef") == 0)
+			return n;
+		if (n < max)
+			v[n] = strtoull(s, &end, base);
+		else
+			(void)strtoull(s, &end, base);
+		if (end == s)
+			return n;
+	}
+}
+
+/*
+ * A file of one line of numbers that must be there: 1; 0 when it is noted
+ * that it is not; or -1.
+ */
+int
+corebits_must(struct criumake *m, struct maketask *t, const char *name,
+    const char *form, const char *what, uint64_t *v)
+{
+	int rc;
+
+	rc = words_one(&t->rec, t->proc->pid, name, form, what, v);
+	if (rc != 0)
+		return rc;
+	return make_never(m, "process %" PRIu64 ": the snapshot has no %s "
+	    "of it", t->proc->pid, name);
+}
+
+static void
+caps_set(const struct maketask *t, const char *key, uint32_t *caps, size_t *n,
+    uint32_t **to)
+{
+	uint64_t v;
+
+	if (status_numbers(t, key, 16, &v, 1) != 1)
+		v = 0;
+	caps[0] = (uint32_t)v;
+	caps[1] = (uint32_t)(v >> 32);
+	*n = 2;
+	*to = caps;
+}
+
+static int
+groups_set(struct corebits *c, const struct maketask *t)
+{
+	uint64_t *v;
+	size_t i, n;
+
+	if ((v = calloc(GROUPS, sizeof *v)) == NULL)
+		return errstr_set("out of memory");
+	n = status_numbers(t, "Groups", 10, v, GROUPS);
+	if (n > GROUPS)
+		n = GROUPS;
+	c->groups = calloc(n + 1, sizeof *c->groups);
+	for (i = 0; c->groups != NULL && i < n; i++)
+		c->groups[i] = (uint32_t)v[i];
+	free(v);
+	c->creds.groups = c->groups;
+	c->creds.n_groups = n;
+	return c->groups == NULL ? errstr_set("out of memory") : 0;
+}
+
+static int
+creds_set(struct criumake *m, struct corebits *c, struct maketask *t)
+{
+	Criu__Creds *k = &c->creds;
+	uint64_t u[4], g[4], v;
+	int rc;
+
+	criu__creds__init(k);
+	if (status_numbers(t, "Uid", 10, u, 4) != 4 ||
+	    status_numbers(t, "Gid", 10, g, 4) != 4)
+		return errstr_set("process %" PRIu64 ": status: no Uid or Gid",
+		    t->proc->pid);
+	k->uid = (uint32_t)u[0];
+	k->euid = (uint32_t)u[1];
+	k->suid = (uint32_t)u[2];
+	k->fsuid = (uint32_t)u[3];
+	k->gid = (uint32_t)g[0];
+	k->egid = (uint32_t)g[1];
+	k->sgid = (uint32_t)g[2];
+	k->fsgid = (uint32_t)g[3];
+	caps_set(t, "CapInh", c->caps[0], &k->n_cap_inh, &k->cap_inh);
+	caps_set(t, "CapPrm", c->caps[1], &k->n_cap_prm, &k->cap_prm);
+	caps_set(t, "CapEff", c->caps[2], &k->n_cap_eff, &k->cap_eff);
+	caps_set(t, "CapBnd", c->caps[3], &k->n_cap_bnd, &k->cap_bnd);
+	caps_set(t, "CapAmb", c->caps[4], &k->n_cap_amb, &k->cap_amb);
+	if ((rc = corebits_must(m, t, "securebits", "x", "bits (x)", &v)) == 1)
+		k->secbits = (uint32_t)v;
+	k->has_secbits = true;
+	if (status_numbers(t, "NoNewPrivs", 10, &v, 1) == 1 && v != 0) {
+		k->has_no_new_privs = true;
+		k->no_new_privs = 1;
+	}
+	c->th.creds = k;
+	return rc == -1 ? -1 : groups_set(c, t);
+}
+
+/*
+ * Scheduling: the nice value is told only with the policy.
+ */
+static int
+sched_set(struct corebits *c, const struct maketask *t)
+{
+	uint64_t v[3];
+	int rc;
+
+	rc = words_one(&t->rec, t->proc->pid, "scheduling", "ddi",
+	    "policy priority nice", v);
+	if (rc != 1)
+		return rc;
+	c->th.has_sched_policy = c->th.has_sched_prio = true;
+	c->th.has_sched_nice = true;
+	c->th.sched_policy = (uint32_t)v[0];
+	c->th.sched_prio = (uint32_t)v[1];
+	c->th.sched_nice = (int32_t)v[2];
+	return 1;
+}
+
+/*
+ * What every thread has.  1, or 0 when it is noted that something is
+ * missing.
+ */
+static int
+thread_set(struct criumake *m, struct corebits *c, struct maketask *p,
+    struct maketask *t)
+{
+	uint64_t v[4], rseq[4];
+	int rc, has;
+
+	criu__thread_core__init(&c->th);
+	criu__sas__init(&c->sas);
+	criu__rseq__init(&c->rseq);
+	has = words_one(&t->rec, t->proc->pid, "rseq", "xdxx",
+	    "address (x) length signature (x) flags (x)", rseq);
+	if (has == -1 || (rc = makeregs_get(m, p, t, has == 1 ? rseq : NULL,
+	    &c->regs)) != 1)
+		return has == -1 ? -1 : rc;
+	if (has == 1) {
+		c->rseq.abi_pointer = rseq[0];
+		c->rseq.abi_size = (uint32_t)rseq[1];
+		c->rseq.signature = (uint32_t)rseq[2];
+		c->th.rseq_entry = &c->rseq;
+	}
+	if ((rc = corebits_must(m, t, "tid_address", "x", "address (x)", v)) == 1)
+		c->regs.info.clear_tid_addr = v[0];
+	if (rc != -1 && (rc = words_one(&t->rec, t->proc->pid, "robust_list",
+	    "xd", "head (x) length", v)) == 1) {
+		c->th.futex_rla = v[0];
+		c->th.futex_rla_len = (uint32_t)v[1];
+	}
+	if (rc != -1 && (rc = corebits_must(m, t, "sigaltstack", "xdx",
+	    "address (x) size flags (x)", v)) == 1) {
+		c->sas.ss_sp = v[0];
+		c->sas.ss_size = v[1];
+		c->sas.ss_flags = (uint32_t)v[2];
+		c->th.sas = &c->sas;
+	}
+	if (rc != -1 && (rc = corebits_must(m, t, "pdeath_signal", "d", "signal",
+	    v)) == 1) {
+		c->th.has_pdeath_sig = true;
+		c->th.pdeath_sig = (uint32_t)v[0];
+	}
+	if (rc == -1 || sched_set(c, t) == -1 || creds_set(m, c, t) == -1 ||
+	    corebits_pending(m, c, p, t, false) == -1)
+		return -1;
+	c->th.signals_p = &c->pending[1];
+	c->th.has_blk_sigset = true;
+	c->th.blk_sigset = corebits_blocked(t);
+	c->th.comm = c->comm;
+	c->core.thread_core = &c->th;
+	c->core.thread_info = &c->regs.info;
+	return 1;
+}
+
+static void
+corebits_free(struct corebits *c)
+{
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		free(c->siginfo[i]);
+		free(c->pending[i].signals);
+	}
+	for (i = 0; i < c->timers.n_posix; i++)
+		free(c->timers.posix[i]);
+	free(c->timers.posix);
+	free(c->groups);
+	free(c);
+}
+
+/*
+ * The core of a thread t of process p, which may be the same.
+ */
+static int
+core_set(struct criumake *m, struct corebits *c, struct maketask *p,
+    struct maketask *t)
+{
+	char *comm;
+
+	criu__core__init(&c->core);
+	criu__task_core__init(&c->tc);
+	c->core.mtype = 1;
+	if ((comm = words_text(&t->rec, "comm")) != NULL)
+		snprintf(c->comm, sizeof c->comm, "%.*s",
+		    (int)strcspn(comm, "\n"), comm);
+	free(comm);
+	if (p == t) {
+		c->core.tc = &c->tc;
+		c->tc.comm = c->comm;
+		c->tc.task_state = ALIVE;
+	}
+	if (maketask_ended(t)) {
+		c->tc.task_state = ENDED;
+		c->tc.exit_code = (uint32_t)t->stat[52];
+		return 0;
+	}
+	if (thread_set(m, c, p, t) == -1)
+		return -1;
+	return p == t ? corebits_task(m, c, t) : 0;
+}
+
+/*
+ * core-N.img of thread t of process p, which may be the same.
+ */
+int
+makecore_write(struct criumake *m, struct maketask *p, struct maketask *t)
+{
+	struct corebits *c;
+	struct made *im;
+	int rc;
+
+	if ((im = make_image(m, CRIU_CORE, "core-%u.img", t->pid)) == NULL)
+		return -1;
+	if ((c = calloc(1, sizeof *c)) == NULL)
+		return errstr_set("out of memory");
+	if ((rc = core_set(m, c, p, t)) == 0)
+		criuimg_add(&im->b, &c->core.base);
+	corebits_free(c);
+	return rc;
+}

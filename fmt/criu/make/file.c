@@ -1,0 +1,426 @@
+/*
+ * Open files as CRIU images: an entry in files.img for each, and what is in
+ * pipes and sockets.
+ */
+#include "make.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NSEC = 1000000000, PACKET = 32768 };
+
+/*
+ * To whom a file sends signals: nobody, where f is NULL or does not tell.
+ */
+void
+makefile_fown(const struct criumake *m, const struct makeopen *f,
+    Criu__Fown *o)
+{
+	const struct maketask *t, *p;
+	const uint64_t *v;
+	int64_t pid;
+
+	criu__fown__init(o);
+	o->has_uid = o->has_euid = o->has_signum = o->has_pid_type =
+	    o->has_pid = true;
+	if (f == NULL || !makeopen_has(f, OK_OWNER))
+		return;
+	v = f->v[OK_OWNER];
+	pid = (int64_t)v[1];
+	t = make_find(m, (uint64_t)pid);
+	p = make_process(m, (uint64_t)pid);
+	if (pid != 0 && (p == NULL || !p->chosen))
+		return;
+	o->pid_type = (uint32_t)v[0];
+	o->pid = t == NULL ? 0 : t->pid;
+	o->signum = (uint32_t)v[2];
+	o->uid = (uint32_t)v[3];
+	o->euid = (uint32_t)v[4];
+}
+
+/*
+ * The bytes of a file of a record, the first process's that has it.
+ */
+static bool
+data_find(const struct criumake *m, const char *dir, uint64_t ino,
+    struct recfile *f)
+{
+	char name[48];
+	size_t i;
+
+	snprintf(name, sizeof name, "%s/%" PRIu64, dir, ino);
+	for (i = 0; i < m->snap->nproc; i++)
+		if (m->task[i] != NULL &&
+		    linuxrec_find(&m->task[i]->rec, name, f))
+			return true;
+	return false;
+}
+
+/*
+ * What is in a pipe or FIFO, and what it can hold: once for all its ends.
+ */
+static int
+pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,
+    const char *name)
+{
+	Criu__PipeData e = CRIU__PIPE_DATA__INIT;
+	struct makeopen *first;
+	struct recfile data;
+	struct buf *b;
+
+	first = makefind_inode(m, f->type, f->v[OK_INO][0]);
+	if (first->data)
+		return 0;
+	first->data = true;
+	if ((b = make_common(m, magic, name)) == NULL)
+		return -1;
+	data_find(m, "pipe", f->v[OK_INO][0], &data);
+	if (data.len > UINT32_MAX)
+		return errstr_set("pipe/%" PRIu64 ": %zu bytes",
+		    f->v[OK_INO][0], data.len);
+	e.pipe_id = (uint32_t)f->v[OK_INO][0];
+	e.bytes = (uint32_t)data.len;
+	e.has_size = makeopen_has(f, OK_CAPACITY);
+	e.size = (uint32_t)f->v[OK_CAPACITY][0];
+	criuimg_add(b, &e.base);
+	buf_add(b, data.data, data.len);
+	return 0;
+}
+
+static int
+pipe_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
+    Criu__Fown *fown)
+{
+	Criu__Pipe p = CRIU__PIPE__INIT;
+
+	p.id = f->id;
+	p.pipe_id = (uint32_t)f->v[OK_INO][0];
+	p.flags = (uint32_t)f->v[OK_FLAGS][0];
+	p.fown = fown;
+	e.pipe = &p;
+	criuimg_add(m->files, &e.base);
+	return pipe_data(m, f, CRIU_PIPES_DATA, "pipes-data.img");
+}
+
+static int
+fifo_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e)
+{
+	Criu__Fifo p = CRIU__FIFO__INIT;
+
+	p.id = f->id;
+	p.has_pipe_id = p.has_regf_id = true;
+	p.pipe_id = (uint32_t)f->v[OK_INO][0];
+	p.regf_id = ++m->lastid;
+	e.fifo = &p;
+	if (makereg_open(m, f, p.regf_id, true) == -1)
+		return -1;
+	criuimg_add(m->files, &e.base);
+	return pipe_data(m, f, CRIU_FIFO_DATA, "fifo-data.img");
+}
+
+static void
+eventfd_write(struct criumake *m, const struct makeopen *f,
+    Criu__FileEntry e, Criu__Fown *fown)
+{
+	Criu__Eventfd p = CRIU__EVENTFD__INIT;
+
+	p.id = f->id;
+	p.has_flags = p.has_counter = true;
+	p.flags = (uint32_t)f->v[OK_FLAGS][0];
+	p.counter = f->v[OK_COUNT][0];
+	p.fown = fown;
+	e.efd = &p;
+	criuimg_add(m->files, &e.base);
+}
+
+static int
+epoll_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
+    Criu__Fown *fown)
+{
+	Criu__Epoll p = CRIU__EPOLL__INIT;
+	Criu__EpollTarget *t, **tp;
+	size_t i;
+
+	t = calloc(f->ntarget + 1, sizeof *t);
+	tp = calloc(f->ntarget + 1, sizeof *tp);
+	for (i = 0; t != NULL && tp != NULL && i < f->ntarget; i++) {
+		criu__epoll_target__init(&t[i]);
+		t[i].id = f->id;
+		t[i].tfd = (uint32_t)f->target[i].fd;
+		t[i].events = (uint32_t)f->target[i].events;
+		t[i].data = f->target[i].data;
+		tp[i] = &t[i];
+	}
+	p.id = f->id;
+	p.has_flags = true;
+	p.flags = (uint32_t)f->v[OK_FLAGS][0];
+	p.fown = fown;
+	p.tfd = tp;
+	p.n_tfd = i;
+	e.epfd = &p;
+	criuimg_add(m->files, &e.base);
+	i = t == NULL || tp == NULL;
+	free(t);
+	free(tp);
+	return i ? errstr_set("out of memory") : 0;
+}
+
+static void
+signalfd_write(struct criumake *m, const struct makeopen *f,
+    Criu__FileEntry e, Criu__Fown *fown)
+{
+	Criu__Signalfd p = CRIU__SIGNALFD__INIT;
+
+	p.id = f->id;
+	p.has_flags = p.has_sigmask = true;
+	p.flags = (uint32_t)f->v[OK_FLAGS][0];
+	p.sigmask = f->v[OK_MASK][0];
+	p.fown = fown;
+	e.sgfd = &p;
+	criuimg_add(m->files, &e.base);
+}
+
+/*
+ * A periodic timer that has expired and was not read yet has nothing left,
+ * which would stop it: it begins its interval.
+ */
+static void
+timerfd_write(struct criumake *m, const struct makeopen *f,
+    Criu__FileEntry e, Criu__Fown *fown)
+{
+	Criu__Timerfd p = CRIU__TIMERFD__INIT;
+	uint64_t left;
+
+	left = f->v[OK_LEFT][0];
+	if (left == 0 && f->v[OK_TICKS][0] > 0)
+		left = f->v[OK_INTERVAL][0];
+
+	p.id = f->id;
+	p.has_flags = p.has_clockid = p.has_ticks = p.has_settime_flags =
+	    p.has_vsec = p.has_vnsec = p.has_isec = p.has_insec = true;
+	p.flags = (uint32_t)f->v[OK_FLAGS][0];
+	p.clockid = (uint32_t)f->v[OK_CLOCK][0];
+	p.ticks = f->v[OK_TICKS][0];
+	p.settime_flags = (uint32_t)f->v[OK_SETTIME][0];
+	p.vsec = left / NSEC;
+	p.vnsec = left % NSEC;
+	p.isec = f->v[OK_INTERVAL][0] / NSEC;
+	p.insec = f->v[OK_INTERVAL][0] % NSEC;
+	p.fown = fown;
+	e.tfd = &p;
+	criuimg_add(m->files, &e.base);
+}
+
+static int
+memfd_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
+    Criu__Fown *fown)
+{
+	Criu__MemfdFile p = CRIU__MEMFD_FILE__INIT;
+	struct makeshm *o;
+
+	o = makemem_shm(m, f->v[OK_DEV][0], f->v[OK_INO][0], f->user);
+	if (o == NULL)
+		return -1;
+	o->open = f;
+	p.id = f->id;
+	p.flags = (uint32_t)f->v[OK_FLAGS][0];
+	p.pos = f->v[OK_POS][0];
+	p.inode_id = (uint32_t)(o - m->shm) + 1;
+	p.fown = fown;
+	e.memfd = &p;
+	criuimg_add(m->files, &e.base);
+	return 0;
+}
+
+/*
+ * What waits at a socket: packets, or the bytes of a stream in pieces.
+ */
+static int
+queue_write(struct criumake *m, const struct makeopen *f)
+{
+	enum { STREAM = 1 };
+	Criu__SocketPacket e = CRIU__SOCKET_PACKET__INIT;
+	struct recfile d;
+	struct buf *b;
+	char line[24];
+	uint64_t n;
+	size_t off, len;
+
+	if (!data_find(m, "socket", f->v[OK_INO][0], &d) || d.len == 0)
+		return 0;
+	if ((b = make_common(m, CRIU_SK_QUEUES, "sk-queues.img")) ==
+	    NULL)
+		return -1;
+	for (off = 0; off < d.len;) {
+		for (len = 0; len < sizeof line - 1 && off < d.len &&
+		    d.data[off] != '\n'; len++)
+			line[len] = (char)d.data[off++];
+		line[len] = '\0';
+		if (off++ >= d.len || !number_parse(line, 'd', &n) ||
+		    n > d.len - off)
+			return errstr_set("socket/%" PRIu64 ": byte %zu: not "
+			    "a length, a newline and so many bytes",
+			    f->v[OK_INO][0], off - 1);
+		do {
+			len = f->v[OK_SOCKET][0] == STREAM && n > PACKET ?
+			    PACKET : (size_t)n;
+			e.id_for = f->id;
+			e.length = (uint32_t)len;
+			criuimg_add(b, &e.base);
+			buf_add(b, d.data + off, len);
+			off += len;
+			n -= len;
+		} while (n > 0);
+	}
+	return 0;
+}
+
+static void
+socket_options(const struct makeopen *f, Criu__SocketOptions *o)
+{
+	enum { PASSCRED = 1, PASSSEC = 2, USEC = 1000000 };
+	const uint64_t *v = f->v[OK_OPTIONS], *t = f->v[OK_TIMEOUTS];
+
+	criu__socket_options__init(o);
+	o->has_so_sndbuf = o->has_so_rcvbuf = o->has_so_snd_tmo_sec =
+	    o->has_so_snd_tmo_usec = o->has_so_rcv_tmo_sec =
+	    o->has_so_rcv_tmo_usec = o->has_so_passcred = o->has_so_passsec =
+	    true;
+	o->so_sndbuf = (uint32_t)v[0];
+	o->so_rcvbuf = (uint32_t)v[1];
+	o->so_passcred = (v[2] & PASSCRED) != 0;
+	o->so_passsec = (v[2] & PASSSEC) != 0;
+	o->so_snd_tmo_sec = t[0] / USEC;
+	o->so_snd_tmo_usec = t[0] % USEC;
+	o->so_rcv_tmo_sec = t[1] / USEC;
+	o->so_rcv_tmo_usec = t[1] % USEC;
+}
+
+/*
+ * The file of a socket that has a path for its name, with whose rights; dir
+ * is where a relative one leads from, or empty.
+ */
+static void
+socket_file(const struct makeopen *f, Criu__UnixSocket *p,
+    Criu__FilePerms *perms, char *dir)
+{
+	criu__file_perms__init(perms);
+	if (f->namelen == 0 || f->name[0] == '\0')
+		return;
+	perms->mode = (uint32_t)f->v[OK_MODE][0];
+	perms->uid = (uint32_t)f->v[OK_UID][0];
+	perms->gid = (uint32_t)f->v[OK_GID][0];
+	if (makeopen_has(f, OK_MODE))
+		p->file_perms = perms;
+	if (*dir != '\0')
+		p->name_dir = dir;
+	p->has_deleted = p->deleted = f->v[OK_DELETED][0] != 0;
+}
+
+static int
+unix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
+    Criu__Fown *fown)
+{
+	Criu__UnixSocket p = CRIU__UNIX_SOCKET__INIT;
+	Criu__SocketOptions o;
+	Criu__FilePerms perms;
+	const uint64_t *s = f->v[OK_SOCKET];
+	char dir[PATH_MAX];
+
+	p.id = f->id;
+	p.has_ino = p.has_type = p.has_state = p.has_flags = p.has_uflags =
+	    p.has_backlog = p.has_peer = p.has_name = p.has_shutdown = true;
+	p.ino = (uint32_t)f->v[OK_INO][0];
+	p.type = (uint32_t)s[0];
+	p.state = (uint32_t)s[1];
+	p.peer = (uint32_t)s[2];
+	p.backlog = (uint32_t)s[3];
+	p.shutdown = (uint32_t)s[4];
+	p.flags = (uint32_t)f->v[OK_FLAGS][0];
+	p.name.data = f->name;
+	p.name.len = f->namelen;
+	p.fown = fown;
+	p.opts = &o;
+	socket_options(f, &o);
+	(void)makeopen_dir(f, dir, sizeof dir);
+	socket_file(f, &p, &perms, dir);
+	e.usk = &p;
+	criuimg_add(m->files, &e.base);
+	return queue_write(m, f);
+}
+
+/*
+ * An entry of files.img.
+ */
+static int
+open_write(struct criumake *m, struct makeopen *f)
+{
+	Criu__FileEntry e = CRIU__FILE_ENTRY__INIT;
+	Criu__Fown fown;
+
+	f->id = e.id = ++m->lastid;
+	makefile_fown(m, f, &fown);
+	e.type = makefd_type(f);
+	switch (e.type) {
+	case FD_PIPE:
+		return pipe_write(m, f, e, &fown);
+	case FD_FIFO:
+		return fifo_write(m, f, e);
+	case FD_UNIXSK:
+		return unix_write(m, f, e, &fown);
+	case FD_EVENTFD:
+		eventfd_write(m, f, e, &fown);
+		return 0;
+	case FD_EVENTPOLL:
+		return epoll_write(m, f, e, &fown);
+	case FD_TIMERFD:
+		timerfd_write(m, f, e, &fown);
+		return 0;
+	case FD_SIGNALFD:
+		signalfd_write(m, f, e, &fown);
+		return 0;
+	case FD_MEMFD:
+		return memfd_write(m, f, e, &fown);
+	default:
+		return makereg_open(m, f, f->id, false);
+	}
+}
+
+/*
+ * What must stand before a file, or NULL: criu knows the peer of a socket only
+ * if it has read it, or if that has the socket for its own peer
+ * (try_resolve_unix_peer of its sk-unix.c).  There is nothing before that.
+ */
+static struct makeopen *
+open_before(const struct criumake *m, const struct makeopen *f)
+{
+	struct makeopen *peer;
+
+	peer = makeopen_is(f, "unix") ? makefind_peer(m, f) : NULL;
+	return peer == NULL || makefind_peer(m, peer) == f ? NULL : peer;
+}
+
+/*
+ * files.img: the open files that can be restored, and what is in them.
+ */
+int
+makefile_write(struct criumake *m)
+{
+	struct makeopen *f, *before;
+	size_t i;
+
+	for (i = 0; i < m->nopen; i++) {
+		f = m->open[i];
+		if (!f->used || f->why != NULL)
+			continue;
+		before = open_before(m, f);
+		if ((before != NULL && before->id == 0 &&
+		    open_write(m, before) == -1) ||
+		    (f->id == 0 && open_write(m, f) == -1))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,292 @@
+/*
+ * Memory as CRIU images: pagemap-N.img of processes, and of shared memory
+ * memfd.img and pagemap-shmem-N.img.  The pages themselves come later, with
+ * those of images that came along (criu/replay/load.c).
+ */
+#include "make.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEAL_SEAL = 1 };		/* F_SEAL_SEAL: no more seals */
+
+/*
+ * Pages that were to be there but could not be read: note them.
+ */
+static int
+missing_check(struct criumake *m, const struct image *im, const char *whose,
+    uint64_t pid, uint64_t start, uint64_t end)
+{
+	const struct missing *x;
+	size_t i;
+
+	for (i = 0; im != NULL && i < im->nmissing; i++) {
+		x = &im->missing[i];
+		if (x->start < end && start < x->end &&
+		    make_refuse(m, WHY_PAGES, "%s %" PRIu64 ": its memory from "
+		    "%" PRIx64 " to %" PRIx64 " is not in the snapshot (%s)",
+		    whose, pid, x->start > start ? x->start : start,
+		    x->end < end ? x->end : end, x->reason) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Add those pages of a range that the image has.
+ */
+static void
+pages_add(struct buf *b, struct image *im, uint64_t start, uint64_t end)
+{
+	struct pages p = { .flags = PE_PRESENT };
+	struct piece *pc;
+	uint64_t from, to;
+
+	while (start < end) {
+		if (im == NULL || (pc = image_next(im, start)) == NULL ||
+		    pc->first >= end)
+			return;
+		from = pc->first > start ? pc->first : start;
+		/* pieces in a row are one */
+		for (to = pc->last + 1; to < end && to != 0 &&
+		    (pc = image_find(im, to)) != NULL; to = pc->last + 1)
+			continue;
+		if (to > end || to == 0)
+			to = end;
+		p.addr = (from + CRIU_PAGE - 1) / CRIU_PAGE * CRIU_PAGE;
+		p.n = to / CRIU_PAGE < p.addr / CRIU_PAGE ? 0 :
+		    to / CRIU_PAGE - p.addr / CRIU_PAGE;
+		if (p.n > 0)
+			pagemap_put(b, &p);
+		start = to;
+	}
+}
+
+/*
+ * Add a run of pages, as far as it lies in private mappings that are to be
+ * restored.
+ */
+static int
+run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t start,
+    uint64_t end)
+{
+	const struct vma *v;
+	uint64_t to;
+
+	for (v = vmas_next(&t->maps, start); v != NULL &&
+	    v < t->maps.v + t->maps.n && v->start < end; v++) {
+		if (start < v->start)
+			start = v->start;
+		to = v->end < end ? v->end : end;
+		if (!t->kept[v - t->maps.v])
+			continue;
+		if (missing_check(m, t->proc->mem, "process", t->proc->pid,
+		    start, to) == -1)
+			return -1;
+		pages_add(b, t->proc->mem, start, to);
+		start = to;
+	}
+	return 0;
+}
+
+/*
+ * pagemap-N.img: the pages that are a process's own.
+ */
+int
+makemem_pages(struct criumake *m, struct maketask *t)
+{
+	struct made *im;
+	struct words w;
+	uint64_t v[2], last;
+	int rc;
+
+	im = make_image(m, CRIU_PAGEMAP, "pagemap-%u.img", t->pid);
+	if (im == NULL)
+		return -1;
+	im->pages = t->proc;
+	im->b.len = 0;
+	pagemap_begin(&im->b, 0);
+	last = 0;
+	rc = words_open(&w, &t->rec, t->proc->pid, "pages");
+	if (rc == 0)
+		rc = make_never(m, "process %" PRIu64 ": the snapshot does not "
+		    "tell which pages are its own", t->proc->pid);
+	else
+		while (rc != -1 && (rc = words_next(&w)) == 1) {
+			if (!words_form(&w, 0, "xx", v) || v[0] >= v[1] ||
+			    v[0] < last || v[0] % CRIU_PAGE != 0 ||
+			    v[1] % CRIU_PAGE != 0)
+				rc = words_bad(&w, "start (x) end (x), "
+				    "ascending");
+			else if (run_add(m, t, &im->b, v[0], v[1]) == -1)
+				rc = -1;
+			last = v[1];
+		}
+	words_close(&w);
+	return rc;
+}
+
+/*
+ * The shared memory of an inode, which is carried along; NULL if it is not.
+ */
+struct makeshm *
+makemem_shm(struct criumake *m, uint64_t dev, uint64_t ino,
+    const struct maketask *user)
+{
+	struct makeshm *o;
+	struct proc *p;
+	size_t i;
+
+	if ((p = makereg_content(m, dev, ino)) == NULL)
+		return NULL;
+	for (i = 0; i < m->nshm; i++)
+		if (m->shm[i].proc == p)
+			return &m->shm[i];
+	if ((o = make_grow(m->shm, m->nshm, sizeof *o)) == NULL)
+		return NULL;
+	m->shm = o;
+	o = &m->shm[m->nshm++];
+	memset(o, 0, sizeof *o);
+	o->proc = p;
+	o->user = user;
+	return o;
+}
+
+/*
+ * The file that shared memory is mapped by.  1, or -1.
+ */
+int
+makemem_mapped(struct criumake *m, struct makeshm *o, uint32_t *id)
+{
+	Criu__FileEntry e = CRIU__FILE_ENTRY__INIT;
+	Criu__MemfdFile f = CRIU__MEMFD_FILE__INIT;
+	Criu__Fown fown;
+
+	if (o->file == 0) {
+		makefile_fown(m, NULL, &fown);
+		f.id = e.id = o->file = ++m->lastid;
+		f.flags = 2;	/* O_RDWR */
+		f.fown = &fown;
+		f.inode_id = (uint32_t)(o - m->shm) + 1;
+		e.type = FD_MEMFD;
+		e.memfd = &f;
+		criuimg_add(m->files, &e.base);
+	}
+	*id = o->file;
+	return 1;
+}
+
+/*
+ * The name of shared memory, as memfd_create(2) had it: a copy.
+ */
+static char *
+shm_name(const struct makeshm *o)
+{
+	static const char prefix[] = "/memfd:", suffix[] = " (deleted)";
+	const char *s;
+	size_t n;
+
+	s = o->proc->carried->path;
+	if (strncmp(s, prefix, sizeof prefix - 1) == 0)
+		s += sizeof prefix - 1;
+	n = strlen(s);
+	if (n >= sizeof suffix - 1 &&
+	    strcmp(s + n - (sizeof suffix - 1), suffix) == 0)
+		n -= sizeof suffix - 1;
+	return strndup(s, n);
+}
+
+/*
+ * Add the pages of shared memory that are not all zero; the pages of the
+ * machine have several of an image's each.
+ */
+static void
+shm_pages(struct buf *b, struct image *im)
+{
+	struct pages p = { .flags = PE_PRESENT };
+	const struct extent *e;
+	struct piece *pc;
+	uint64_t from, to, kb;
+
+	for (pc = im == NULL ? NULL : image_first(im); pc != NULL;
+	    pc = piece_next(pc))
+		for (kb = 0; kb < segment_kb(pc->seg); kb = e->kb + e->n) {
+			e = segment_extent(pc->seg, kb);
+			from = (pc->seg->base + e->kb * KB) / CRIU_PAGE;
+			to = (pc->seg->base + (e->kb + e->n) * KB +
+			    CRIU_PAGE - 1) / CRIU_PAGE;
+			if (e->src == NULL)
+				continue;
+			if (p.n > 0 && from <= p.addr / CRIU_PAGE + p.n) {
+				if (to > p.addr / CRIU_PAGE + p.n)
+					p.n = to - p.addr / CRIU_PAGE;
+				continue;
+			}
+			if (p.n > 0)
+				pagemap_put(b, &p);
+			p.addr = from * CRIU_PAGE;
+			p.n = to - from;
+		}
+	if (p.n > 0)
+		pagemap_put(b, &p);
+}
+
+/*
+ * An entry of memfd.img, and its pages.
+ */
+static int
+shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
+    struct buf *memfd)
+{
+	Criu__MemfdInode e = CRIU__MEMFD_INODE__INIT;
+	const struct makeopen *f = o->open;
+	uint64_t uid[2] = { 0 }, gid[2] = { 0 };
+	struct made *im;
+
+	if (missing_check(m, o->proc->mem, "shared memory", o->proc->pid, 0,
+	    UINT64_MAX) == -1)
+		return -1;
+	im = make_image(m, CRIU_PAGEMAP, "pagemap-shmem-%u.img", id);
+	if (im == NULL)
+		return -1;
+	im->pages = o->proc;
+	im->b.len = 0;
+	pagemap_begin(&im->b, 0);
+	shm_pages(&im->b, o->proc->mem);
+	if ((e.name = shm_name(o)) == NULL)
+		return errstr_set("out of memory");
+	status_numbers(o->user, "Uid", 10, uid, 2);
+	status_numbers(o->user, "Gid", 10, gid, 2);
+	e.uid = (uint32_t)(f != NULL ? f->v[OK_UID][0] : uid[1]);
+	e.gid = (uint32_t)(f != NULL ? f->v[OK_GID][0] : gid[1]);
+	e.has_mode = f != NULL && makeopen_has(f, OK_MODE);
+	e.mode = e.has_mode ? (uint32_t)f->v[OK_MODE][0] : 0;
+	e.seals = f != NULL && makeopen_has(f, OK_SEALS) ?
+	    (uint32_t)f->v[OK_SEALS][0] : SEAL_SEAL;
+	e.size = makereg_size(o->proc);
+	e.shmid = id;
+	e.inode_id = id;
+	criuimg_add(memfd, &e.base);
+	free(e.name);
+	return 0;
+}
+
+/*
+ * memfd.img, and the pages of all shared memory that is mapped or open.
+ */
+int
+makemem_write(struct criumake *m)
+{
+	struct made *im;
+	size_t i;
+
+	if (m->nshm == 0)
+		return 0;
+	if ((im = make_image(m, CRIU_MEMFD, "memfd.img")) == NULL)
+		return -1;
+	for (i = 0; i < m->nshm; i++)
+		if (shm_write(m, &m->shm[i], (uint32_t)i + 1, &im->b) == -1)
+			return -1;
+	return 0;
+}

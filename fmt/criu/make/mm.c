@@ -1,0 +1,413 @@
+/*
+ * The address space of a process as CRIU images: mm-N.img, and pagemap-N.img
+ * by memory.c.
+ */
+#include "make.h"
+#include "num.h"
+
+#include <sys/mman.h>
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AUXV_MOST = 44 };	/* words that criu takes */
+
+#ifndef MAP_DROPPABLE
+enum { MAP_DROPPABLE = 8 };	/* uapi/linux/mman.h */
+#endif
+
+enum vmflag {			/* of VmFlags: proc_pid_smaps(5) */
+	VF_GROWSDOWN = 1 << 0, VF_LOCKED = 1 << 1, VF_NORESERVE = 1 << 2,
+	VF_DROPPABLE = 1 << 3, VF_MAYWRITE = 1 << 4, VF_HUGETLB = 1 << 5,
+	VF_DEVICE = 1 << 6, VF_SHADOW = 1 << 7, VF_USERFAULT = 1 << 8
+};
+
+static const struct {
+	char		 name[3];
+	unsigned int	 flag;
+	unsigned int	 madv;	/* MADV_*; 0: none */
+} vmflags[] = {
+	{ "gd", VF_GROWSDOWN, 0 }, { "lo", VF_LOCKED, 0 },
+	{ "nr", VF_NORESERVE, 0 }, { "dp", VF_DROPPABLE, 0 },
+	{ "mw", VF_MAYWRITE, 0 }, { "ht", VF_HUGETLB, 0 },
+	{ "io", VF_DEVICE, 0 }, { "pf", VF_DEVICE, 0 },
+	{ "ss", VF_SHADOW, 0 }, { "um", VF_USERFAULT, 0 },
+	{ "uw", VF_USERFAULT, 0 }, { "ui", VF_USERFAULT, 0 },
+	{ "sr", 0, MADV_SEQUENTIAL }, { "rr", 0, MADV_RANDOM },
+	{ "dc", 0, MADV_DONTFORK }, { "mg", 0, MADV_MERGEABLE },
+	{ "hg", 0, MADV_HUGEPAGE }, { "nh", 0, MADV_NOHUGEPAGE },
+	{ "dd", 0, MADV_DONTDUMP }, { "wf", 0, MADV_WIPEONFORK }
+};
+
+struct mmbits {
+	Criu__Mm	 mm;
+	Criu__Vma	*vma;	/* owned */
+	Criu__Vma	**vmap;	/* owned */
+	unsigned int	*flag;	/* owned; of enum vmflag, of each mapping */
+	uint64_t	*madv;	/* owned; a bit for each advice */
+	uint64_t	 auxv[AUXV_MOST];
+};
+
+/*
+ * A line of VmFlags: what it tells of its mapping.
+ */
+static void
+vmflags_get(const char *s, unsigned int *flag, uint64_t *madv)
+{
+	size_t i;
+
+	for (; *s != '\0' && *s != '\n'; s += strcspn(s, " \n")) {
+		s += strspn(s, " ");
+		for (i = 0; i < sizeof vmflags / sizeof *vmflags; i++)
+			if (strncmp(s, vmflags[i].name, 2) == 0) {
+				*flag |= vmflags[i].flag;
+				if (vmflags[i].madv != 0)
+					*madv |= (uint64_t)1 <<
+					    vmflags[i].madv;
+			}
+	}
+}
+
+/*
+ * What smaps tells of each mapping.
+ */
+static int
+smaps_read(struct maketask *t, struct mmbits *b)
+{
+	struct vmas *l = &t->maps;
+	const struct vma *v;
+	uint64_t start;
+	char *text, *s, *end;
+	size_t i;
+
+	b->flag = calloc(l->n + 1, sizeof *b->flag);
+	b->madv = calloc(l->n + 1, sizeof *b->madv);
+	if (b->flag == NULL || b->madv == NULL)
+		return errstr_set("out of memory");
+	if ((text = words_text(&t->rec, "smaps")) == NULL)
+		return 0;
+	i = l->n;
+	for (s = text; *s != '\0'; s += strcspn(s, "\n"), s += *s == '\n') {
+		start = strtoull(s, &end, 16);
+		if (end > s && *end == '-') {
+			v = vmas_find(l, start);
+			i = v == NULL || v->start != start ? l->n :
+			    (size_t)(v - l->v);
+		} else if (i < l->n && strncmp(s, "VmFlags: ", 9) == 0)
+			vmflags_get(s + 9, &b->flag[i], &b->madv[i]);
+	}
+	free(text);
+	return 0;
+}
+
+static bool
+name_begins(const struct vma *v, const char *s)
+{
+	return strncmp(v->name, s, strlen(s)) == 0;
+}
+
+static bool
+is_device(const struct vma *v)
+{
+	return v->flags & VMA_DEVICE || (name_begins(v, "/dev/") &&
+	    !name_begins(v, "/dev/shm/") && !name_begins(v, "/dev/zero") &&
+	    !name_begins(v, "/dev/hugepages"));
+}
+
+/*
+ * Why a mapping cannot be restored, and of which kind that is; or NULL.
+ */
+static const char *
+vma_hinders(const struct vma *v, unsigned int flag, enum makewhy *kind)
+{
+	static const struct {
+		const char	*name;	/* begins with this */
+		unsigned int	 flag;	/* or has this */
+		enum makewhy	 kind;
+		const char	*why;
+	} never[] = {
+		{ "/SYSV", 0, WHY_SYSV, "memory of System V IPC" },
+		{ "anon_inode:[io_uring]", 0, WHY_IO_URING,
+		    "a ring of io_uring" },
+		{ "/[aio]", 0, WHY_AIO, "a ring of io_setup(2)" },
+		{ "/secretmem", 0, WHY_SECRETMEM,
+		    "memory that only the process can read" },
+		{ "secretmem", 0, WHY_SECRETMEM,
+		    "memory that only the process can read" },
+		{ NULL, VF_HUGETLB, WHY_HUGETLB, "huge pages of hugetlbfs" },
+		{ NULL, VF_SHADOW, WHY_SHSTK, "a shadow stack" },
+		{ NULL, VF_USERFAULT, WHY_USERFAULTFD,
+		    "memory under userfaultfd" },
+		{ NULL, VF_DEVICE, WHY_DEVICE, "a device" }
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof never / sizeof *never; i++)
+		if (flag & never[i].flag || (never[i].name != NULL &&
+		    name_begins(v, never[i].name))) {
+			*kind = never[i].kind;
+			return never[i].why;
+		}
+	*kind = WHY_DEVICE;
+	if (is_device(v))
+		return "a device";
+	*kind = WHY_OTHER;
+	return *v->name != '/' && *v->name != '[' && *v->name != '\0' ?
+	    "nothing that criu could map" : NULL;
+}
+
+static bool
+is_kernels(const struct vma *v)
+{
+	return strcmp(v->name, "[vdso]") == 0 || name_begins(v, "[vvar") ||
+	    strcmp(v->name, "[vsyscall]") == 0;
+}
+
+static bool
+is_shm(const struct vma *v)
+{
+	return name_begins(v, "/memfd:") || (v->flags & VMA_SHARED &&
+	    (name_begins(v, "/dev/zero") || name_begins(v, "[anon_shmem:")));
+}
+
+/*
+ * Of a mapping of a file or of shared memory, the number of that.  1, or 0
+ * when it is noted that it cannot be restored.
+ */
+static int
+vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
+    unsigned int flag, Criu__Vma *e)
+{
+	struct makeshm *o;
+	uint32_t id;
+	int rc;
+
+	if (is_shm(v)) {
+		if ((o = makemem_shm(m, v->dev, v->ino, t)) == NULL)
+			return make_refuse(m, WHY_SHM, "process %" PRIu64
+			    ": mapping at %" PRIx64 ": what is in %s is not "
+			    "in the snapshot", t->proc->pid, v->start,
+			    v->name);
+		rc = makemem_mapped(m, o, &id);
+		e->status |= CRIU_MAPS_MEMFD;
+	} else
+		rc = makereg_mapped(m, t, v, &id);
+	if (rc != 1)
+		return rc;
+	e->shmid = id;
+	e->pgoff = v->off;
+	e->has_fdflags = true;
+	e->fdflags = v->flags & VMA_SHARED && (flag & VF_MAYWRITE ||
+	    v->flags & VMA_WRITE) ? O_RDWR : O_RDONLY;
+	e->status |= v->flags & VMA_SHARED ? CRIU_FILE_SHARED :
+	    CRIU_FILE_PRIVATE;
+	return 1;
+}
+
+/*
+ * A mapping.  1, or 0 when it is noted that it cannot be restored.
+ */
+static int
+vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
+    unsigned int flag, Criu__Vma *e)
+{
+	enum makewhy kind;
+	const char *why;
+
+	criu__vma__init(e);
+	e->start = v->start;
+	e->end = v->end;
+	e->prot = (v->flags & VMA_READ ? PROT_READ : 0U) |
+	    (v->flags & VMA_WRITE ? PROT_WRITE : 0U) |
+	    (v->flags & VMA_EXEC ? PROT_EXEC : 0U);
+	e->flags = v->flags & VMA_SHARED ? MAP_SHARED : MAP_PRIVATE;
+	e->status = CRIU_REGULAR;
+	e->fd = -1;
+	if (is_kernels(v)) {
+		e->flags |= MAP_ANONYMOUS;
+		e->status |= CRIU_ANON_PRIVATE | (name_begins(v, "[vdso]") ?
+		    CRIU_VDSO : CRIU_VVAR);
+		return 1;
+	}
+	if ((why = vma_hinders(v, flag, &kind)) != NULL) {
+		if (kind == WHY_IO_URING && t->ring)
+			return 0;	/* it was told */
+		t->ring |= kind == WHY_IO_URING;
+		return make_refuse(m, kind, "process %" PRIu64 ": mapping at %"
+		    PRIx64 "%s%s: %s", t->proc->pid, v->start,
+		    *v->name != '\0' ? " of " : "", v->name, why);
+	}
+	e->flags |= (flag & VF_GROWSDOWN ? MAP_GROWSDOWN : 0U) |
+	    (flag & VF_LOCKED ? MAP_LOCKED : 0U) |
+	    (flag & VF_NORESERVE ? MAP_NORESERVE : 0U);
+	if (*v->name == '/' && !(name_begins(v, "/dev/zero") &&
+	    !(v->flags & VMA_SHARED)))
+		return vma_file(m, t, v, flag, e);
+	if (v->flags & VMA_SHARED)	/* it was given a name */
+		return vma_file(m, t, v, flag, e);
+	e->flags |= MAP_ANONYMOUS;
+	if (flag & VF_DROPPABLE)
+		e->flags = (e->flags & ~(unsigned int)MAP_PRIVATE) |
+		    MAP_DROPPABLE;
+	e->status |= CRIU_ANON_PRIVATE;
+	if (strcmp(v->name, "[heap]") == 0)
+		e->status |= CRIU_HEAP;
+	return 1;
+}
+
+/*
+ * All mappings.  [vvar] and [vvar_vclock] are one to criu, and [vsyscall] is
+ * none.
+ */
+static int
+vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
+{
+	const struct vma *v;
+	Criu__Vma *e;
+	size_t i, n;
+	int rc;
+
+	b->vma = calloc(t->maps.n + 1, sizeof *b->vma);
+	b->vmap = calloc(t->maps.n + 1, sizeof *b->vmap);
+	t->kept = calloc(t->maps.n + 1, sizeof *t->kept);
+	if (b->vma == NULL || b->vmap == NULL || t->kept == NULL)
+		return errstr_set("out of memory");
+	for (i = n = 0; i < t->maps.n; i++) {
+		v = &t->maps.v[i];
+		if (strcmp(v->name, "[vsyscall]") == 0)
+			continue;
+		if (strcmp(v->name, "[vvar_vclock]") == 0 && n > 0 &&
+		    b->vma[n - 1].status & CRIU_VVAR &&
+		    b->vma[n - 1].end == v->start) {
+			b->vma[n - 1].end = v->end;
+			continue;
+		}
+		e = &b->vma[n];
+		if ((rc = vma_set(m, t, v, b->flag[i], e)) == -1)
+			return -1;
+		if (rc == 0)
+			continue;
+		t->kept[i] = !(v->flags & VMA_SHARED) &&
+		    !(e->status & CRIU_VVAR);
+		e->has_madv = b->madv[i] != 0;
+		e->madv = b->madv[i];
+		b->vmap[n++] = e;
+	}
+	b->mm.vmas = b->vmap;
+	b->mm.n_vmas = n;
+	return 0;
+}
+
+/*
+ * Where code, data, stack, arguments and environment are.  None may be 0:
+ * prctl(2), PR_SET_MM_MAP.
+ */
+static int
+bounds_set(struct criumake *m, struct maketask *t, struct mmbits *b)
+{
+	static const unsigned int field[] = { 26, 27, 45, 46, 28, 47, 48, 49,
+	    50, 51 };
+	uint64_t *const to[] = { &b->mm.start_code, &b->mm.end_code,
+	    &b->mm.start_data, &b->mm.end_data, &b->mm.start_stack,
+	    &b->mm.start_brk, &b->mm.arg_start, &b->mm.arg_end,
+	    &b->mm.env_start, &b->mm.env_end };
+	size_t i;
+	int rc;
+
+	for (i = 0; i < sizeof field / sizeof *field; i++) {
+		*to[i] = t->stat[field[i]];
+		if (*to[i] == 0)
+			return make_never(m, "process %" PRIu64 ": stat: field "
+			    "%u is 0, which criu does not restore",
+			    t->proc->pid, field[i]);
+	}
+	rc = words_one(&t->rec, t->proc->pid, "brk", "x", "address (x)",
+	    &b->mm.brk);
+	if (rc == 0)
+		return make_never(m, "process %" PRIu64 ": the snapshot has "
+		    "no brk of it", t->proc->pid);
+	return rc;
+}
+
+static int
+prctls_set(struct maketask *t, struct mmbits *b)
+{
+	uint64_t v;
+	int rc;
+
+	if ((rc = words_one(&t->rec, t->proc->pid, "dumpable", "d", "number",
+	    &v)) == 1) {
+		b->mm.has_dumpable = true;
+		b->mm.dumpable = (int32_t)v;
+	}
+	if (rc != -1 && (rc = words_one(&t->rec, t->proc->pid, "thp_disable",
+	    "d", "number", &v)) == 1 && v != 0)
+		b->mm.has_thp_disabled = b->mm.thp_disabled = true;
+	return rc == -1 ? -1 : 0;
+}
+
+static int
+mm_set(struct criumake *m, struct maketask *t, struct mmbits *b)
+{
+	struct recfile f;
+	struct vma exe = { 0 };
+	uint32_t id;
+	size_t i;
+	char *path;
+	int rc;
+
+	criu__mm__init(&b->mm);
+	if (proc_vmas(t->proc, &t->maps) == -1 || smaps_read(t, b) == -1)
+		return errstr_wrap("process %" PRIu64, t->proc->pid);
+	if (vmas_set(m, t, b) == -1 || bounds_set(m, t, b) == -1 ||
+	    prctls_set(t, b) == -1)
+		return -1;
+	linuxrec_find(&t->rec, "auxv", &f);
+	for (i = 0; i < AUXV_MOST && i < f.len / 8; i++)
+		b->auxv[i] = num_get(f.data + i * 8, 8);
+	b->mm.mm_saved_auxv = b->auxv;
+	b->mm.n_mm_saved_auxv = i;
+	if ((path = words_text(&t->rec, "exe")) == NULL || *path != '/') {
+		free(path);
+		return make_never(m, "process %" PRIu64 ": its executable is "
+		    "not known", t->proc->pid);
+	}
+	exe.name = path;
+	for (i = 0; i < t->maps.n; i++)
+		if (strcmp(t->maps.v[i].name, path) == 0)
+			exe = t->maps.v[i];
+	rc = makereg_mapped(m, t, &exe, &id);
+	b->mm.exe_file_id = id;
+	if (rc == 0)
+		rc = make_never(m, "process %" PRIu64 ": its executable, %s, "
+		    "cannot be restored", t->proc->pid, path);
+	free(path);
+	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * mm-N.img and pagemap-N.img of a process.
+ */
+int
+makemm_write(struct criumake *m, struct maketask *t)
+{
+	struct mmbits b = { 0 };
+	struct made *im;
+	int rc;
+
+	rc = mm_set(m, t, &b);
+	if (rc == 0) {
+		im = make_image(m, CRIU_MM, "mm-%u.img", t->pid);
+		if (im == NULL)
+			rc = -1;
+		else
+			criuimg_add(&im->b, &b.mm.base);
+	}
+	free(b.vma);
+	free(b.vmap);
+	free(b.flag);
+	free(b.madv);
+	return rc == -1 ? -1 : makemem_pages(m, t);
+}

@@ -1,0 +1,338 @@
+/*
+ * Open files of the processes of a snapshot, as their Linux records have
+ * them: file/ID and files.
+ */
+#include "make.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char	*name;
+	const char	*form;	/* of number_parse, a letter for each number */
+} keys[OK_MAX] = {
+	[OK_FLAGS] = { "flags", "o" },
+	[OK_POS] = { "pos", "i" },
+	[OK_MODE] = { "mode", "o" },
+	[OK_UID] = { "uid", "d" },
+	[OK_GID] = { "gid", "d" },
+	[OK_SIZE] = { "size", "d" },
+	[OK_NLINK] = { "nlink", "d" },
+	[OK_INO] = { "ino", "d" },
+	[OK_DEV] = { "dev", "m" },
+	[OK_RDEV] = { "rdev", "m" },
+	[OK_DELETED] = { "deleted", "d" },
+	[OK_OWNER] = { "owner", "diddd" },
+	[OK_CAPACITY] = { "capacity", "d" },
+	[OK_ALONE] = { "alone", "d" },
+	[OK_SEALS] = { "seals", "x" },
+	[OK_COUNT] = { "count", "d" },
+	[OK_SEMAPHORE] = { "semaphore", "d" },
+	[OK_MASK] = { "mask", "x" },
+	[OK_CLOCK] = { "clock", "d" },
+	[OK_SETTIME] = { "settime", "x" },
+	[OK_INTERVAL] = { "interval", "d" },
+	[OK_LEFT] = { "left", "d" },
+	[OK_TICKS] = { "ticks", "d" },
+	[OK_SOCKET] = { "socket", "ddddd" },
+	[OK_OPTIONS] = { "options", "ddx" },
+	[OK_TIMEOUTS] = { "timeouts", "dd" },
+	[OK_LOCK] = { "lock", "d" },
+	[OK_PROTOCOL] = { "protocol", "d" },
+};
+
+bool
+makeopen_has(const struct makeopen *f, enum openkey k)
+{
+	return f->has >> k & 1;
+}
+
+bool
+makeopen_is(const struct makeopen *f, const char *type)
+{
+	return strcmp(f->type, type) == 0;
+}
+
+/*
+ * Where the name of a socket leads from, if it is a relative path: whether
+ * that is known, or need not be, and then dir is empty.
+ */
+bool
+makeopen_dir(const struct makeopen *f, char *dir, size_t size)
+{
+	size_t n, len;
+
+	*dir = '\0';
+	if (f->namelen == 0 || f->name[0] == '\0' || f->name[0] == '/')
+		return true;
+	n = strnlen((const char *)f->name, f->namelen);
+	len = f->path == NULL ? 0 : strlen(f->path);
+	if (len < n + 1 || len - n > size || *f->path != '/' ||
+	    f->path[len - n - 1] != '/' ||
+	    memcmp(f->path + len - n, f->name, n) != 0)
+		return false;
+	snprintf(dir, size, "%.*s", (int)(len - n), f->path);
+	return true;
+}
+
+/*
+ * A target of an epoll set.
+ */
+static int
+target_read(struct makeopen *f, struct words *w)
+{
+	struct maketarget *v;
+	uint64_t n[4];
+
+	if (words_split(w, w->rest) == -1)
+		return -1;
+	n[3] = NOFILE;
+	if (!words_form(w, 0, "dxxd", n) && !(w->n == 4 &&
+	    strcmp(w->word[3], "-") == 0 && (w->n = 3) == 3 &&
+	    words_form(w, 0, "dxx", n)))
+		return words_bad(w, "target descriptor events (x) data (x) "
+		    "id|-");
+	if ((v = make_grow(f->target, f->ntarget, sizeof *v)) == NULL)
+		return -1;
+	f->target = v;
+	v += f->ntarget++;
+	v->fd = n[0];
+	v->events = n[1];
+	v->data = n[2];
+	v->id = n[3];
+	return 0;
+}
+
+/*
+ * The name of a socket, two digits a byte.
+ */
+static int
+name_read(struct makeopen *f, const struct words *w)
+{
+	char two[3] = "";
+	uint64_t v;
+	size_t i, n;
+
+	n = strlen(w->rest);
+	free(f->name);
+	f->namelen = 0;
+	if ((f->name = malloc(n / 2 + 1)) == NULL)
+		return errstr_set("out of memory");
+	for (i = 0; i + 1 < n; i += 2) {
+		memcpy(two, w->rest + i, 2);
+		if (!number_parse(two, 'x', &v))
+			break;
+		f->name[f->namelen++] = (uint8_t)v;
+	}
+	return i == n ? 0 : words_bad(w, "name, two digits (x) a byte");
+}
+
+static int
+string_read(char **s, const struct words *w)
+{
+	free(*s);
+	return (*s = strdup(w->rest)) == NULL ? errstr_set("out of memory") :
+	    0;
+}
+
+/*
+ * A line of file/ID; keys that are not known are passed over.
+ */
+static int
+line_read(struct makeopen *f, struct words *w)
+{
+	char want[64];
+	size_t k;
+
+	if (strcmp(w->word[0], "type") == 0)
+		return string_read(&f->type, w);
+	if (strcmp(w->word[0], "path") == 0)
+		return string_read(&f->path, w);
+	if (strcmp(w->word[0], "link") == 0)
+		return string_read(&f->link, w);
+	if (strcmp(w->word[0], "why") == 0)
+		return string_read(&f->why, w);
+	if (strcmp(w->word[0], "name") == 0)
+		return name_read(f, w);
+	if (strcmp(w->word[0], "target") == 0)
+		return target_read(f, w);
+	for (k = 0; k < OK_MAX; k++)
+		if (strcmp(w->word[0], keys[k].name) == 0)
+			break;
+	if (k == OK_MAX)
+		return 0;
+	if (words_split(w, w->rest) == -1)
+		return -1;
+	snprintf(want, sizeof want, "%s and %zu number%s", keys[k].name,
+	    strlen(keys[k].form), keys[k].form[1] == '\0' ? "" : "s");
+	if (!words_form(w, 0, keys[k].form, f->v[k]))
+		return words_bad(w, want);
+	f->has |= 1U << k;
+	return 0;
+}
+
+/*
+ * A file that has another name is what that leads to.
+ */
+static void
+link_use(struct makeopen *f)
+{
+	free(f->path);
+	f->path = f->link;
+	f->link = NULL;
+	f->v[OK_DELETED][0] = 0;
+	f->linked = true;
+}
+
+static void
+open_free(struct makeopen *f)
+{
+	free(f->type);
+	free(f->path);
+	free(f->link);
+	free(f->why);
+	free(f->name);
+	free(f->target);
+	free(f);
+}
+
+/*
+ * An open file description of a record.
+ */
+static int
+open_read(struct criumake *m, const struct maketask *t, const char *name,
+    uint64_t key)
+{
+	struct makeopen **v, *f;
+	struct words w;
+	int rc;
+
+	if ((v = make_grow(m->open, m->nopen, sizeof *v)) == NULL)
+		return -1;
+	m->open = v;
+	if ((f = calloc(1, sizeof *f)) == NULL)
+		return errstr_set("out of memory");
+	v[m->nopen++] = f;
+	f->key = key;
+	rc = words_open(&w, &t->rec, t->proc->pid, name);
+	while (rc != -1 && (rc = words_key(&w)) == 1)
+		rc = line_read(f, &w);
+	if (rc == 0 && f->type == NULL)
+		rc = words_bad(&w, "type, in one of the lines");
+	words_close(&w);
+	if (rc == 0 && f->link != NULL)
+		link_use(f);
+	return rc;
+}
+
+/*
+ * All open file descriptions of a snapshot: each is with the first process
+ * that has it, chosen or not.
+ */
+int
+makeopen_read(struct criumake *m)
+{
+	static const char prefix[] = "file/";
+	struct maketask *t;
+	struct recfile f;
+	char name[WORDS_NAME];
+	uint64_t key;
+	size_t i, k;
+
+	for (i = 0; i < m->snap->nproc; i++)
+		for (t = m->task[i], k = 0; t != NULL && k < t->rec.n; k++) {
+			linuxrec_get(&t->rec, k, &f);
+			if (f.namelen >= sizeof name ||
+			    strncmp(f.name, prefix, sizeof prefix - 1) != 0)
+				continue;
+			snprintf(name, sizeof name, "%.*s", (int)f.namelen,
+			    f.name);
+			if (!number_parse(name + sizeof prefix - 1, 'd', &key))
+				return errstr_set("process %" PRIu64 ": %s: "
+				    "not a number", t->proc->pid, name);
+			if (open_read(m, t, name, key) == -1)
+				return -1;
+		}
+	return makefind_opens(m);
+}
+
+/*
+ * Is a descriptor closed by execve(2)?  fdinfo tells.
+ */
+static bool
+is_cloexec(const struct maketask *t, uint64_t fd)
+{
+	enum { CLOEXEC = 02000000 };
+	char name[32], *text, *s;
+	bool yes;
+
+	snprintf(name, sizeof name, "fdinfo/%" PRIu64, fd);
+	if ((text = words_text(&t->rec, name)) == NULL)
+		return false;
+	s = strstr(text, "flags:");
+	yes = s != NULL && strtoull(s + 6, NULL, 8) & CLOEXEC;
+	free(text);
+	return yes;
+}
+
+/*
+ * The descriptors of a chosen process.
+ */
+int
+makeopen_fds(struct criumake *m, struct maketask *t)
+{
+	struct words w;
+	struct makefd *v;
+	uint64_t n[2], next;
+	int rc;
+
+	if (maketask_ended(t) || t->files != t)
+		return 0;
+	next = 0;
+	rc = words_open(&w, &t->rec, t->proc->pid, "files");
+	if (rc == 0)
+		rc = make_never(m, "process %" PRIu64 ": the snapshot does not "
+		    "tell what it has open", t->proc->pid);
+	else
+		while (rc != -1 && (rc = words_next(&w)) == 1) {
+			if (!words_form(&w, 0, "dd", n) || n[0] < next ||
+			    n[0] > INT32_MAX) {
+				rc = words_bad(&w, "descriptor id, ascending");
+				break;
+			}
+			next = n[0] + 1;
+			v = make_grow(t->fd, t->nfd, sizeof *v);
+			if (v == NULL) {
+				rc = -1;
+				break;
+			}
+			t->fd = v;
+			v += t->nfd++;
+			v->fd = n[0];
+			v->cloexec = is_cloexec(t, n[0]);
+			if ((v->open = makefind_open(m, n[1])) == NULL) {
+				t->nfd--;
+				rc = make_refuse(m, WHY_OTHER, "process %"
+				    PRIu64 ", descriptor %" PRIu64 ": nothing "
+				    "is known of it", t->proc->pid, n[0]);
+				continue;
+			}
+			if (!v->open->used)
+				v->open->user = t;
+			v->open->used = true;
+		}
+	words_close(&w);
+	return rc == -1 ? -1 : makefind_fds(t);
+}
+
+void
+makeopen_free(struct criumake *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nopen; i++)
+		open_free(m->open[i]);
+	free(m->open);
+	free(m->byino);
+}

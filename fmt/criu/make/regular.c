@@ -1,0 +1,407 @@
+/*
+ * Files with names as CRIU images: their entries in files.img, and, of
+ * deleted ones, remap-fpath.img and ghost-file-N.img, whose content is
+ * carried along in the snapshot.
+ */
+#include "make.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DELETED " (deleted)"
+
+/*
+ * What is carried along of an inode; or NULL.
+ */
+struct proc *
+makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
+{
+	char none[] = "";
+	struct vma key = { .dev = dev, .ino = ino, .name = none };
+
+	return dev == 0 && ino == 0 ? NULL : carried_find(m->snap, &key);
+}
+
+/*
+ * Numbers that the record of what is carried along has in a file: whether it
+ * has.
+ */
+static bool
+content_numbers(const struct proc *p, const char *name, const char *form,
+    uint64_t *v)
+{
+	struct linuxrec r;
+	bool has;
+
+	has = linuxrec_open(&r, proc_file(p, "proc")) == 0 &&
+	    words_one(&r, p->pid, name, form, "numbers", v) == 1;
+	linuxrec_close(&r);
+	return has;
+}
+
+/*
+ * The size of what is carried along, in bytes.
+ */
+uint64_t
+makereg_size(const struct proc *p)
+{
+	uint64_t size;
+
+	if (content_numbers(p, "size", "d", &size))
+		return size;
+	return p->text != NULL ? image_bytes(p->text) : 0;
+}
+
+/*
+ * All of a file that no name leads to must be there: note it if not.  It is
+ * one that is carried along, the executable of a process, or empty (NULL).
+ */
+static int
+content_check(struct criumake *m, const struct proc *p)
+{
+	const struct image *im;
+
+	im = p == NULL ? NULL : p->text != NULL ? p->text : p->mem;
+	return im == NULL || im->nmissing == 0 ? 0 : make_refuse(m,
+	    WHY_PAGES, "%s: a part of it is not in the snapshot (%s)", p->carried !=
+	    NULL ? p->carried->path : "executable", im->missing[0].reason);
+}
+
+enum { MODE, NLINK, UID, GID, ATIME, MTIME, NUMBERS };	/* of inode */
+
+static bool
+content_inode(const struct proc *p, uint64_t v[NUMBERS])
+{
+	return content_numbers(p, "inode", "odddii", v);
+}
+
+/*
+ * A time of so many nanoseconds, which may be less than 0.
+ */
+static void
+time_set(Criu__Timeval *t, uint64_t ns)
+{
+	enum { NS = 1000000000, USEC_NS = 1000 };
+	int64_t sec, part;
+
+	criu__timeval__init(t);
+	sec = (int64_t)ns / NS;
+	part = (int64_t)ns % NS;
+	if (part < 0) {
+		sec--;
+		part += NS;
+	}
+	t->sec = (uint64_t)sec;
+	t->usec = (uint64_t)part / USEC_NS;
+}
+
+/*
+ * ghost-file-N.img of an inode; f is an open file of it, or NULL.
+ */
+static void
+ghost_write(struct made *im, struct proc *content, uint64_t ino,
+    const struct makeopen *f)
+{
+	Criu__GhostFile e = CRIU__GHOST_FILE__INIT;
+	Criu__Timeval atime, mtime;
+	uint64_t v[NUMBERS];
+
+	e.mode = f != NULL && makeopen_has(f, OK_MODE) ?
+	    (uint32_t)f->v[OK_MODE][0] : S_IFREG | 0755;
+	e.uid = f != NULL ? (uint32_t)f->v[OK_UID][0] : 0;
+	e.gid = f != NULL ? (uint32_t)f->v[OK_GID][0] : 0;
+	if (content_inode(content, v)) {
+		e.mode = (uint32_t)v[MODE];
+		e.uid = (uint32_t)v[UID];
+		e.gid = (uint32_t)v[GID];
+		time_set(e.atim = &atime, v[ATIME]);
+		time_set(e.mtim = &mtime, v[MTIME]);
+	}
+	e.has_ino = true;
+	e.ino = ino;
+	im->body = content;
+	im->bodylen = f != NULL && makeopen_has(f, OK_SIZE) ?
+	    f->v[OK_SIZE][0] : makereg_size(content);
+	e.has_chunks = e.chunks = true;
+	e.has_size = true;
+	e.size = im->bodylen;
+	criuimg_add(&im->b, &e.base);
+}
+
+/*
+ * The number of the ghost-file-N.img of an inode, which is made when it is
+ * first asked for; f is an open file of it, or NULL.
+ */
+static int
+ghost_get(struct criumake *m, struct proc *content, uint64_t dev,
+    uint64_t ino, const struct makeopen *f, uint32_t *id)
+{
+	struct makeghost *v;
+	struct made *im;
+	size_t i;
+
+	for (i = 0; i < m->nghost; i++)
+		if (m->ghost[i].dev == dev && m->ghost[i].ino == ino) {
+			*id = m->ghost[i].id;
+			return 0;
+		}
+	if (content_check(m, content) == -1 ||
+	    (v = make_grow(m->ghost, m->nghost, sizeof *v)) == NULL)
+		return -1;
+	m->ghost = v;
+	v += m->nghost++;
+	v->id = *id = (uint32_t)m->nghost;
+	v->dev = dev;
+	v->ino = ino;
+	im = make_image(m, CRIU_GHOST_FILE, "ghost-file-%x.img", *id);
+	if (im == NULL)
+		return -1;
+	ghost_write(im, content, ino, f);
+	return 0;
+}
+
+/*
+ * Let a file be restored from its content, for no name leads to it any more.
+ */
+static int
+remap_add(struct criumake *m, uint32_t id, struct proc *content, uint64_t dev,
+    uint64_t ino, const struct makeopen *f)
+{
+	enum { GHOST = 1 };
+	Criu__Remap e = CRIU__REMAP__INIT;
+	struct buf *b;
+
+	if (ghost_get(m, content, dev, ino, f, &e.remap_id) == -1 ||
+	    (b = make_common(m, CRIU_REMAP_FPATH, "remap-fpath.img")) == NULL)
+		return -1;
+	e.orig_id = id;
+	e.has_remap_type = true;
+	e.remap_type = GHOST;
+	criuimg_add(b, &e.base);
+	return 0;
+}
+
+static void
+reg_add(struct criumake *m, const Criu__RegFile *r, const struct makeopen *f)
+{
+	Criu__FileEntry e = CRIU__FILE_ENTRY__INIT;
+	Criu__RegFile owned = *r;
+	Criu__Fown fown;
+
+	makefile_fown(m, f, &fown);
+	owned.fown = &fown;
+	e.type = FD_REG;
+	e.id = owned.id;
+	e.reg = &owned;
+	criuimg_add(m->files, &e.base);
+}
+
+/*
+ * A file that is open, with a number; bare: only the path of a FIFO counts.
+ * What is open for writing may have another size when it is restored.
+ */
+int
+makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
+    bool bare)
+{
+	Criu__RegFile r = CRIU__REG_FILE__INIT;
+	const uint64_t *v;
+
+	r.id = id;
+	r.flags = (uint32_t)f->v[OK_FLAGS][0];
+	r.pos = bare ? UINT64_MAX : f->v[OK_POS][0];
+	r.name = f->path;
+	v = f->v[OK_MODE];
+	r.has_mode = makeopen_has(f, OK_MODE);
+	r.mode = (uint32_t)v[0];
+	r.has_size = r.has_mode && S_ISREG(r.mode) &&
+	    makeopen_has(f, OK_SIZE) && (r.flags & O_ACCMODE) == O_RDONLY &&
+	    f->v[OK_DELETED][0] == 0;
+	r.size = f->v[OK_SIZE][0];
+	reg_add(m, &r, f);
+	if (f->v[OK_DELETED][0] == 0)
+		return 0;
+	return remap_add(m, id, makereg_content(m, f->v[OK_DEV][0],
+	    f->v[OK_INO][0]), f->v[OK_DEV][0], f->v[OK_INO][0], f);
+}
+
+/*
+ * A directory, with a new number.
+ */
+int
+makereg_path(struct criumake *m, const char *path, uint32_t *id)
+{
+	Criu__RegFile r = CRIU__REG_FILE__INIT;
+	char *copy;
+
+	if ((copy = strdup(path)) == NULL)
+		return errstr_set("out of memory");
+	r.id = *id = ++m->lastid;
+	r.name = copy;
+	reg_add(m, &r, NULL);
+	free(copy);
+	return 0;
+}
+
+/*
+ * The build id of what is carried along, as words; how many.
+ */
+static size_t
+build_id(struct image *im, uint32_t words[16])
+{
+	enum { HEAD = 4096 };
+	struct buildid b = { 0 };
+	uint8_t head[HEAD];
+	ssize_t n;
+	size_t i;
+
+	n = im == NULL ? -1 : image_readsome(im, image_origin(im), head, HEAD);
+	if (n <= 0 || buildid_parse(&b, head, (size_t)n) == -1)
+		return 0;
+	memset(b.id + b.len, 0, sizeof b.id - b.len);
+	for (i = 0; i < (b.len + 3) / 4; i++)
+		words[i] = (uint32_t)(b.id[i * 4] | b.id[i * 4 + 1] << 8 |
+		    b.id[i * 4 + 2] << 16) | (uint32_t)b.id[i * 4 + 3] << 24;
+	return i;
+}
+
+/*
+ * An open file of an inode whose name is deleted and that has another, which
+ * is its path; or NULL.
+ */
+static const struct makeopen *
+linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)
+{
+	size_t i;
+
+	for (i = 0; i < m->nopen; i++)
+		if (m->open[i]->linked && m->open[i]->v[OK_DEV][0] == dev &&
+		    m->open[i]->v[OK_INO][0] == ino)
+			return m->open[i];
+	return NULL;
+}
+
+/*
+ * What is carried along of a mapped file: NULL, if nothing is.
+ */
+static struct proc *
+mapped_content(struct criumake *m, struct maketask *t, const struct vma *v)
+{
+	struct proc *content;
+	char *exe;
+
+	if ((content = makereg_content(m, v->dev, v->ino)) != NULL)
+		return content;
+	exe = words_text(&t->rec, "exe");
+	if (exe != NULL && strcmp(exe, v->name) == 0 && t->proc->text != NULL)
+		content = t->proc;
+	free(exe);
+	return content;
+}
+
+/*
+ * Can a mapped file whose name is deleted be made anew?  1; 0 when it is noted
+ * that it cannot; or -1.
+ */
+static int
+gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
+    const struct proc *content)
+{
+	uint64_t inode[NUMBERS];
+	const char *why;
+
+	why = NULL;
+	if (content == NULL)
+		why = "whose content is not in the snapshot";
+	else if (v->flags & VMA_SHARED && content_inode(content, inode) &&
+	    inode[NLINK] > 0)
+		why = "which has another name that is not known";
+	return why == NULL ? 1 : make_refuse(m, WHY_DELETED, "process %"
+	    PRIu64 ": mapping at %" PRIx64 " of %s, %s", t->proc->pid,
+	    v->start, v->name, why);
+}
+
+/*
+ * A new entry for a mapped file.
+ */
+static int
+mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
+    struct maketext *x)
+{
+	Criu__RegFile r = CRIU__REG_FILE__INIT;
+	const struct makeopen *linked;
+	uint32_t words[16];
+	struct proc *content;
+	struct image *im;
+	size_t n;
+	bool gone;
+	int rc;
+
+	n = strlen(v->name);
+	if (*v->name != '/')
+		return make_refuse(m, WHY_OTHER, "process %" PRIu64
+		    ": mapping at %" PRIx64 " of %s: a file whose path is not "
+		    "known", t->proc->pid, v->start, v->name);
+	gone = n > sizeof DELETED - 1 &&
+	    strcmp(v->name + n - (sizeof DELETED - 1), DELETED) == 0;
+	content = mapped_content(m, t, v);
+	linked = gone ? linked_find(m, v->dev, v->ino) : NULL;
+	if (gone && linked == NULL &&
+	    (rc = gone_check(m, t, v, content)) != 1)
+		return rc;
+	r.id = x->id = ++m->lastid;
+	r.name = linked != NULL ? strdup(linked->path) :
+	    strndup(v->name, gone ? n - (sizeof DELETED - 1) : n);
+	if (r.name == NULL)
+		return errstr_set("out of memory");
+	im = content == NULL ? NULL : content->text;
+	if (im != NULL && !gone && im->nmissing == 0) {
+		r.has_size = true;
+		r.size = image_bytes(im);
+		r.build_id = words;
+		r.n_build_id = build_id(im, words);
+	}
+	reg_add(m, &r, NULL);
+	free(r.name);
+	return gone && linked == NULL && remap_add(m, r.id, content, v->dev,
+	    v->ino, NULL) == -1 ? -1 : 1;
+}
+
+/*
+ * The number of a file that a process has mapped.  1; 0 when it is noted that
+ * it cannot be restored; or -1.
+ */
+int
+makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
+    uint32_t *id)
+{
+	struct maketext *x;
+	size_t i;
+	int rc;
+
+	*id = 0;
+	for (i = 0; i < m->ntext; i++) {
+		x = &m->text[i];
+		if (x->dev == v->dev && x->ino == v->ino &&
+		    strcmp(x->path, v->name) == 0) {
+			*id = x->id;
+			return x->id != 0;
+		}
+	}
+	if ((x = make_grow(m->text, m->ntext, sizeof *x)) == NULL)
+		return -1;
+	m->text = x;
+	x += m->ntext;
+	x->dev = v->dev;
+	x->ino = v->ino;
+	x->id = 0;
+	if ((x->path = strdup(v->name)) == NULL)
+		return errstr_set("out of memory");
+	m->ntext++;
+	if ((rc = mapped_add(m, t, v, x)) == 1)
+		*id = x->id;
+	return rc;
+}

@@ -1,0 +1,243 @@
+/*
+ * Signals that wait, for the core-N.img of a process and its threads.
+ *
+ * criu sends a process what waited while it makes it, and lets it go; what
+ * it would take then, or loses, cannot wait so:
+ *
+ *	SIGTRAP		is what stops the process for criu itself
+ *	SIGCHLD		of another thread than the first is discarded, where it
+ *			is ignored, when its action is set
+ *	SIGSTOP		which nothing blocks, would stop a process halfway.
+ *			One that is stopped does without, for SIGCONT will
+ *			discard it; another is stopped by it
+ *	what ends it	and is not blocked would end a stopped process before
+ *			it is stopped again
+ */
+#include "core.h"
+#include "num.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {			/* of amd64 and arm64 */
+	SIG_TRAP = 5, SIG_CHLD = 17, SIG_CONT = 18, SIG_STOP = 19,
+	SIG_TTOU = 22, SIG_URG = 23, SIG_WINCH = 28,
+	DEFAULT = 0, IGNORE = 1		/* a handler */
+};
+
+struct waits {			/* what waits for a process or a thread */
+	struct maketask	*proc;	/* borrowed, as all here; that leads it */
+	struct maketask	*task;	/* for whom */
+	bool		 whole;	/* for the process */
+	struct recfile	 f;
+	size_t		 n;
+	uint64_t	 blocked;
+	uint64_t	 handler[SIGNALS];	/* of signal 1 and up */
+};
+
+static bool
+in_set(uint64_t set, uint64_t sig)
+{
+	return sig >= 1 && sig <= SIGNALS && (set >> (sig - 1) & 1) != 0;
+}
+
+/*
+ * The blocked signals of a thread, bit 0 for signal 1.
+ */
+uint64_t
+corebits_blocked(const struct maketask *t)
+{
+	struct recfile f;
+	uint64_t v;
+
+	if (linuxrec_find(&t->rec, "sigmask", &f) && f.len == 8)
+		return num_get(f.data, 8);
+	return status_numbers(t, "SigBlk", 16, &v, 1) == 1 ? v : 0;
+}
+
+/*
+ * The signals that all threads of a process block: what waits for it waits
+ * for one that does not.
+ */
+static int
+blocked_by_all(const struct criumake *m, struct waits *w)
+{
+	const size_t *at;
+	size_t i, n;
+
+	if (snap_threads(m->snap, w->proc->proc->pid, &at, &n) == -1)
+		return -1;
+	for (i = 0; i < n; i++)
+		if (!maketask_ended(m->task[at[i]]))
+			w->blocked &= corebits_blocked(m->task[at[i]]);
+	return 0;
+}
+
+static int
+handlers_read(struct waits *w)
+{
+	struct words l;
+	uint64_t v[5];
+	int rc;
+
+	rc = words_open(&l, &w->proc->rec, w->proc->proc->pid, "sigaction");
+	while (rc != -1 && (rc = words_next(&l)) == 1)
+		if (words_form(&l, 0, "dxxxx", v) && v[0] >= 1 &&
+		    v[0] <= SIGNALS)
+			w->handler[v[0] - 1] = v[1];
+	words_close(&l);
+	return rc;
+}
+
+/*
+ * What waits for thread t of process p or, with whole, for p, which is t
+ * then.
+ */
+static int
+waits_read(const struct criumake *m, struct waits *w, struct maketask *p,
+    struct maketask *t, bool whole)
+{
+	const char *name;
+
+	memset(w, 0, sizeof *w);
+	w->proc = p;
+	w->task = t;
+	w->whole = whole;
+	name = whole ? "sigpending/process" : "sigpending/thread";
+	if (!linuxrec_find(&t->rec, name, &w->f) || w->f.len == 0)
+		return 0;
+	if (w->f.len % SIGINFO != 0)
+		return errstr_set("process %" PRIu64 ": %s: %zu bytes, not "
+		    "of %d each", t->proc->pid, name, w->f.len, SIGINFO);
+	w->n = w->f.len / SIGINFO;
+	w->blocked = corebits_blocked(t);
+	if (whole && blocked_by_all(m, w) == -1)
+		return -1;
+	return handlers_read(w);
+}
+
+static uint64_t
+waits_signal(const struct waits *w, size_t i)
+{
+	return num_get(w->f.data + i * SIGINFO, 4);
+}
+
+static uint64_t
+waits_handler(const struct waits *w, uint64_t sig)
+{
+	return sig >= 1 && sig <= SIGNALS ? w->handler[sig - 1] : IGNORE;
+}
+
+/*
+ * Does SIGSTOP wait?
+ */
+static bool
+waits_stop(const struct waits *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->n; i++)
+		if (waits_signal(w, i) == SIG_STOP)
+			return true;
+	return false;
+}
+
+/*
+ * Does SIGSTOP wait for a process or one of its threads, so that it is
+ * stopped when it goes on?  1, 0, or -1.
+ */
+int
+corebits_stops(const struct criumake *m, struct maketask *p)
+{
+	const size_t *at;
+	struct waits w;
+	size_t i, n;
+	bool stops;
+
+	if (waits_read(m, &w, p, p, true) == -1)
+		return -1;
+	stops = waits_stop(&w);
+	if (waits_read(m, &w, p, p, false) == -1 ||
+	    snap_threads(m->snap, p->proc->pid, &at, &n) == -1)
+		return -1;
+	stops |= waits_stop(&w);
+	for (i = 0; i < n && !stops; i++) {
+		if (waits_read(m, &w, p, m->task[at[i]], false) == -1)
+			return -1;
+		stops = waits_stop(&w);
+	}
+	return stops;
+}
+
+/*
+ * Would a signal end a stopped process as soon as it is restored?  SIGSTOP,
+ * which criu sends the process, is taken after what waits for the thread,
+ * and after lower numbers.
+ */
+static bool
+is_end(const struct waits *w, uint64_t sig)
+{
+	if (w->proc->state != 'T' || in_set(w->blocked, sig) ||
+	    waits_handler(w, sig) != DEFAULT)
+		return false;
+	return sig < SIG_STOP ? sig != SIG_CHLD && sig != SIG_CONT :
+	    !w->whole && sig > SIG_TTOU && sig != SIG_URG && sig != SIG_WINCH;
+}
+
+/*
+ * Note that a signal which waits is in the way.
+ */
+static int
+signal_check(struct criumake *m, const struct waits *w, uint64_t sig)
+{
+	const char *why;
+
+	if (sig == SIG_TRAP)
+		why = "criu takes it for its own";
+	else if (sig == SIG_CHLD && !w->whole && w->task != w->proc &&
+	    waits_handler(w, sig) <= IGNORE)
+		why = "criu loses it";
+	else if (is_end(w, sig))
+		why = "stopped as it is, it would end at once";
+	else
+		return 0;
+	return make_never(m, "process %" PRIu64 ": signal %" PRIu64 " waits in "
+	    "it: %s: cannot be restored", w->task->proc->pid, sig, why);
+}
+
+/*
+ * Signals that wait for thread t of process p or, with whole, for p, which is
+ * t then: siginfo_t after siginfo_t.
+ */
+int
+corebits_pending(struct criumake *m, struct corebits *c, struct maketask *p,
+    struct maketask *t, bool whole)
+{
+	size_t i, which = whole ? 0 : 1;
+	Criu__SignalQueue *q = &c->pending[which];
+	Criu__Siginfo *si;
+	struct waits w;
+	uint64_t sig;
+
+	criu__signal_queue__init(q);
+	if (waits_read(m, &w, p, t, whole) == -1 || w.n == 0)
+		return w.n == 0 ? 0 : -1;
+	si = c->siginfo[which] = calloc(w.n, sizeof *si);
+	q->signals = calloc(w.n, sizeof *q->signals);
+	if (si == NULL || q->signals == NULL)
+		return errstr_set("out of memory");
+	for (i = 0; i < w.n; i++) {
+		sig = waits_signal(&w, i);
+		if (signal_check(m, &w, sig) == -1)
+			return -1;
+		if (sig == SIG_STOP)
+			continue;
+		criu__siginfo__init(&si[i]);
+		si[i].siginfo.len = SIGINFO;
+		si[i].siginfo.data = (uint8_t *)(uintptr_t)w.f.data +
+		    i * SIGINFO;
+		q->signals[q->n_signals++] = &si[i];
+	}
+	return 0;
+}

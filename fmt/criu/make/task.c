@@ -1,0 +1,266 @@
+/*
+ * What a process has beside what its threads have, for its core-N.img:
+ * limits, signal actions, timers.
+ */
+#include "core.h"
+#include "num.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * limits, in the order of RLIMIT_*: columns 26 and 47 (fs/proc/base.c of the
+ * kernel).
+ */
+static int
+limits_set(struct corebits *c, const struct maketask *t)
+{
+	char *text, *s, cur[21], max[21];
+	uint64_t v[2];
+	size_t i;
+	int rc;
+
+	criu__rlimits__init(&c->rlimits);
+	if ((text = words_text(&t->rec, "limits")) == NULL)
+		return errstr_set("process %" PRIu64 ": the snapshot has no "
+		    "limits of it", t->proc->pid);
+	s = text;
+	for (rc = 0, i = 0; i < LIMITS && rc == 0; i++) {
+		if ((s = strchr(s, '\n')) == NULL || strlen(++s) < 26 ||
+		    sscanf(s + 25, "%20s %20s", cur, max) != 2 ||
+		    (strcmp(cur, "unlimited") != 0 &&
+		    !number_parse(cur, 'd', &v[0])) ||
+		    (strcmp(max, "unlimited") != 0 &&
+		    !number_parse(max, 'd', &v[1]))) {
+			rc = errstr_set("process %" PRIu64 ": limits: line "
+			    "%zu: no limit", t->proc->pid, i + 2);
+			break;
+		}
+		criu__rlimit__init(&c->rlimit[i]);
+		c->rlimit[i].cur = *cur == 'u' ? UINT64_MAX : v[0];
+		c->rlimit[i].max = *max == 'u' ? UINT64_MAX : v[1];
+		c->rlimitp[i] = &c->rlimit[i];
+	}
+	free(text);
+	c->rlimits.rlimits = c->rlimitp;
+	c->rlimits.n_rlimits = LIMITS;
+	c->tc.rlimits = &c->rlimits;
+	return rc;
+}
+
+/*
+ * Signal actions: those of 62 signals, in their order.
+ */
+static int
+sigactions_set(struct criumake *m, struct corebits *c, struct maketask *t)
+{
+	struct words w;
+	uint64_t v[5], want;
+	size_t i;
+	int rc;
+
+	rc = words_open(&w, &t->rec, t->proc->pid, "sigaction");
+	if (rc == 0)
+		rc = make_never(m, "process %" PRIu64 ": the snapshot has no "
+		    "signal actions of it", t->proc->pid);
+	else if (rc == 1)
+		for (i = 0, want = 1; i < SIGACTIONS; i++, want++) {
+			want += want == 9 || want == 19;
+			if ((rc = words_next(&w)) != 1 ||
+			    !words_form(&w, 0, "dxxxx", v) || v[0] != want) {
+				rc = words_bad(&w, "signal handler (x) flags "
+				    "(x) restorer (x) mask (x)");
+				break;
+			}
+			criu__sa_entry__init(&c->sa[i]);
+			c->sa[i].sigaction = v[1];
+			c->sa[i].flags = v[2];
+			c->sa[i].restorer = v[3];
+			c->sa[i].mask = v[4];
+			c->sap[i] = &c->sa[i];
+			c->tc.sigactions = c->sap;
+			c->tc.n_sigactions = i + 1;
+		}
+	words_close(&w);
+	return rc == -1 ? -1 : 0;
+}
+
+static int
+itimers_set(struct criumake *m, struct corebits *c, struct maketask *t)
+{
+	static const char *const name[3] = { "real", "virtual", "prof" };
+	struct words w;
+	uint64_t v[2];
+	size_t i;
+	int rc;
+
+	for (i = 0; i < 3; i++)
+		criu__itimer__init(&c->itimer[i]);
+	rc = words_open(&w, &t->rec, t->proc->pid, "itimers");
+	if (rc == 0)
+		rc = make_never(m, "process %" PRIu64 ": the snapshot has no "
+		    "interval timers of it", t->proc->pid);
+	else if (rc == 1)
+		for (i = 0; i < 3 && rc == 1; i++) {
+			rc = words_next(&w);
+			if (rc != 1 || !words_form(&w, 1, "dd", v) ||
+			    strcmp(w.word[0], name[i]) != 0) {
+				rc = words_bad(&w, "real|virtual|prof interval "
+				    "left");
+				break;
+			}
+			c->itimer[i].isec = v[0] / USEC;
+			c->itimer[i].iusec = v[0] % USEC;
+			c->itimer[i].vsec = v[1] / USEC;
+			c->itimer[i].vusec = v[1] % USEC;
+		}
+	words_close(&w);
+	return rc == -1 ? -1 : 0;
+}
+
+static int
+posix_timer(struct criumake *m, struct corebits *c, struct maketask *t,
+    const uint64_t *v)
+{
+	Criu__PosixTimer **l, *p;
+	struct maketask *who;
+
+	/* to one thread: by the number that the process knows it by */
+	who = v[5] == 0 ? NULL : make_find(m, v[5]);
+	if (v[5] != 0 && who == NULL)
+		return make_refuse(m, WHY_TIMER, "process %" PRIu64 ": timer %"
+		    PRIu64 ": it is for thread %" PRIu64 ", which is not in "
+		    "the snapshot", t->proc->pid, v[0], v[5]);
+	l = make_grow(c->timers.posix, c->timers.n_posix, sizeof *l);
+	if (l == NULL)
+		return -1;
+	c->timers.posix = l;
+	if ((p = calloc(1, sizeof *p)) == NULL)
+		return errstr_set("out of memory");
+	criu__posix_timer__init(p);
+	p->it_id = (uint32_t)v[0];
+	p->clock_id = (uint32_t)v[1];
+	p->si_signo = (uint32_t)v[2];
+	p->it_sigev_notify = (uint32_t)v[3];
+	p->sival_ptr = v[4];
+	p->overrun = (uint32_t)v[6];
+	p->isec = v[7] / NSEC;
+	p->insec = v[7] % NSEC;
+	p->vsec = v[8] / NSEC;
+	p->vnsec = v[8] % NSEC;
+	l[c->timers.n_posix++] = p;
+	if (who != NULL) {
+		p->has_notify_thread_id = true;
+		p->notify_thread_id = (int32_t)who->pid;
+	}
+	return 0;
+}
+
+static int
+timers_set(struct criumake *m, struct corebits *c, struct maketask *t)
+{
+	struct words w;
+	uint64_t v[9];
+	int rc;
+
+	criu__timers__init(&c->timers);
+	if (itimers_set(m, c, t) == -1)
+		return -1;
+	c->timers.real = &c->itimer[0];
+	c->timers.virt = &c->itimer[1];
+	c->timers.prof = &c->itimer[2];
+	rc = words_open(&w, &t->rec, t->proc->pid, "posix_timers");
+	while (rc != -1 && (rc = words_next(&w)) == 1)
+		if (!words_form(&w, 0, "diidxdddd", v))
+			rc = words_bad(&w, "id clock signal notify value (x) "
+			    "thread overruns interval left");
+		else if (posix_timer(m, c, t, v) == -1)
+			rc = -1;
+	words_close(&w);
+	c->tc.timers = &c->timers;
+	return rc;
+}
+
+/*
+ * The signal that a process was stopped by: that of the stop we saw
+ * (ptrace(2), PTRACE_EVENT_STOP), else SIGSTOP.
+ */
+static uint32_t
+stop_signal(const struct maketask *t)
+{
+	enum { SIG_STOP = 19, SIG_TTOU = 22, EVENT_STOP = 128 };
+	struct recfile f;
+	uint64_t code;
+
+	if (linuxrec_find(&t->rec, "siginfo", &f) && f.len >= 12) {
+		code = num_get(f.data + 8, 4);
+		if (code >> 8 == EVENT_STOP && (code & 0xff) >= SIG_STOP &&
+		    (code & 0xff) <= SIG_TTOU)
+			return code & 0xff;
+	}
+	return SIG_STOP;
+}
+
+/*
+ * The user that the process is accounted to, where the kernel has that: a
+ * number without a newline.
+ */
+static void
+loginuid_set(struct corebits *c, const struct maketask *t)
+{
+	uint64_t v;
+	char *s;
+
+	if ((s = words_text(&t->rec, "loginuid")) != NULL &&
+	    number_parse(s, 'd', &v) && v <= UINT32_MAX) {
+		c->tc.has_loginuid = true;
+		c->tc.loginuid = (uint32_t)v;
+	}
+	free(s);
+}
+
+/*
+ * What a process has beside what its threads have.
+ */
+int
+corebits_task(struct criumake *m, struct corebits *c, struct maketask *t)
+{
+	uint64_t v;
+	int rc;
+
+	if ((rc = t->state == 'T' ? 1 : corebits_stops(m, t)) == -1)
+		return -1;
+	if (rc == 1) {
+		c->tc.task_state = STOPPED;
+		c->tc.has_stop_signo = true;
+		c->tc.stop_signo = stop_signal(t);
+	}
+	c->tc.flags = (uint32_t)t->stat[9];
+	c->tc.blk_sigset = corebits_blocked(t);
+	loginuid_set(c, t);
+	if (words_one(&t->rec, t->proc->pid, "personality", "x", "bits (x)",
+	    &v) == 1)
+		c->tc.personality = (uint32_t)v;
+	if ((rc = words_one(&t->rec, t->proc->pid, "oom_score_adj", "i",
+	    "number", &v)) == 1) {
+		c->tc.has_oom_score_adj = true;
+		c->tc.oom_score_adj = (int32_t)v;
+	}
+	if (rc != -1 && (rc = corebits_must(m, t, "child_subreaper", "d", "number",
+	    &v)) == 1) {
+		c->tc.has_child_subreaper = true;
+		c->tc.child_subreaper = v != 0;
+	}
+	if (rc != -1 && (rc = words_one(&t->rec, t->proc->pid, "membarrier",
+	    "x", "commands (x)", &v)) == 1 && v != 0) {
+		c->tc.has_membarrier_registration_mask = true;
+		c->tc.membarrier_registration_mask = (uint32_t)v;
+	}
+	if (rc == -1 || limits_set(c, t) == -1 ||
+	    sigactions_set(m, c, t) == -1 || timers_set(m, c, t) == -1 ||
+	    corebits_pending(m, c, t, t, true) == -1)
+		return -1;
+	c->tc.signals_s = &c->pending[0];
+	return 0;
+}

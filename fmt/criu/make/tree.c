@@ -1,0 +1,339 @@
+/*
+ * How the processes of CRIU images hang together: which are chosen, and
+ * pstree.img, ids-N.img, inventory.img and timens-0.img.
+ *
+ * No number of a namespace is ever written: the processes are restored into
+ * those of criu itself, and so must all have been in the same ones.
+ */
+#include "make.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CRIUS_IDS = 1, FIRST_ID = 2 };	/* of criu itself, of processes */
+
+/*
+ * Is it a zombie, or a thread that is about to be gone?
+ */
+bool
+maketask_ended(const struct maketask *t)
+{
+	return t->state == 'Z' || t->state == 'X';
+}
+
+/*
+ * Does a thread run what the process has it run?  One that has ended does not,
+ * nor does a worker of the kernel, which is there for io_uring(7) or a device,
+ * and comes again with it.
+ */
+bool
+maketask_runs(const struct maketask *t)
+{
+	enum {			/* linux/sched.h */
+		PF_IO_WORKER = 0x10,
+		PF_USER_WORKER = 0x4000
+	};
+
+	return !maketask_ended(t) &&
+	    (t->stat[9] & (PF_IO_WORKER | PF_USER_WORKER)) == 0;
+}
+
+/*
+ * The process of a number of the snapshot, or of the thread that has it; or
+ * NULL.
+ */
+struct maketask *
+make_process(const struct criumake *m, uint64_t pid)
+{
+	struct maketask *t;
+
+	t = make_find(m, pid);
+	if (t != NULL && t->proc->leader != 0)
+		t = make_find(m, t->proc->leader);
+	return t == NULL || t->proc->leader != 0 ? NULL : t;
+}
+
+/*
+ * Choose the process that was asked for and those below it, or everyone.
+ */
+static void
+choose(struct criumake *m)
+{
+	struct maketask *t, *top;
+	size_t i;
+
+	for (i = 0; i < m->snap->nproc && m->opts->root == 0; i++)
+		if ((t = m->task[i]) != NULL && t->proc->leader == 0)
+			t->chosen = true;
+	if (m->opts->root == 0)
+		return;
+	for (t = top = make_find(m, m->opts->root); !t->chosen;) {
+		t->chosen = true;
+		if (t->child != NULL && !t->child->chosen)
+			t = t->child;
+		for (; t->chosen && t != top; t = t->parent)
+			if (t->sibling != NULL && !t->sibling->chosen) {
+				t = t->sibling;
+				break;
+			}
+	}
+}
+
+/*
+ * The order of numbers that processes had when they were taken.
+ */
+static int
+taken_cmp(const void *a, const void *b)
+{
+	const struct maketask *const *x = a, *const *y = b;
+
+	if ((*x)->part != (*y)->part)
+		return (*x)->part < (*y)->part ? -1 : 1;
+	return (*x)->stat[1] < (*y)->stat[1] ? -1 :
+	    (*x)->stat[1] > (*y)->stat[1];
+}
+
+/*
+ * Who is whose parent: a number in what was taken at once.
+ */
+static int
+parents_link(struct criumake *m)
+{
+	struct maketask key, **v, **found, *t, *p = &key;
+	size_t i, n;
+
+	if ((v = calloc(m->nbypid + 1, sizeof(*v))) == NULL)
+		return errstr_set("out of memory");
+	for (i = n = 0; i < m->nbypid; i++)
+		if (m->bypid[i]->proc->leader == 0)
+			v[n++] = m->bypid[i];
+	if (n > 1)
+		qsort(v, n, sizeof(*v), taken_cmp);
+	for (i = m->snap->nproc; i-- > 0 && n > 0;) {
+		if ((t = m->task[i]) == NULL || t->proc->leader != 0)
+			continue;
+		key.part = t->part;
+		key.stat[1] = t->stat[4];
+		found = bsearch(&p, v, n, sizeof(*v), taken_cmp);
+		if (found == NULL || *found == t)
+			continue;
+		t->parent = *found;
+		t->sibling = t->parent->child;
+		t->parent->child = t;
+	}
+	free(v);
+	return 0;
+}
+
+/*
+ * Who is whose parent, and who is chosen.
+ */
+static int
+parents_find(struct criumake *m)
+{
+	struct maketask *t;
+
+	if (parents_link(m) == -1)
+		return -1;
+	if (m->opts->root != 0 && ((t = make_find(m, m->opts->root)) == NULL ||
+	    t->proc->leader != 0))
+		return errstr_set("no process %" PRIu64 " in the snapshot",
+		    m->opts->root);
+	choose(m);
+	return 0;
+}
+
+/*
+ * The one chosen process without a parent among them.  Several are an error,
+ * which names them.
+ */
+static int
+root_find(struct criumake *m)
+{
+	struct buf names = { 0 };
+	struct maketask *t;
+	size_t i, n;
+	int rc;
+
+	for (i = n = 0; i < m->snap->nproc; i++) {
+		t = m->task[i];
+		if (t == NULL || !t->chosen ||
+		    (t->parent != NULL && t->parent->chosen))
+			continue;
+		buf_printf(&names, "%s%" PRIu64, n++ == 0 ? "" : ", ",
+		    t->proc->pid);
+		m->root = t;
+	}
+	buf_add(&names, "", 1);
+	rc = buf_check(&names);
+	if (rc == 0 && n == 0)
+		rc = errstr_set("no process without a parent in the snapshot");
+	else if (rc == 0 && n > 1)
+		rc = errstr_set("several trees of processes, and one can be "
+		    "restored: -t with one of %s", (char *)names.data);
+	buf_free(&names);
+	if (rc == 0)
+		m->root->parent = NULL;
+	return rc;
+}
+
+/*
+ * The chosen processes, parents before their children.
+ */
+static int
+order_make(struct criumake *m)
+{
+	struct maketask *t;
+	size_t k;
+
+	m->order = calloc(m->snap->nproc, sizeof(*m->order));
+	if (m->order == NULL)
+		return errstr_set("out of memory");
+	m->order[m->norder++] = m->root;
+	for (k = 0; k < m->norder; k++)
+		for (t = m->order[k]->child; t != NULL; t = t->sibling)
+			if (t->chosen && t != m->root) {
+				t->place = m->norder;
+				m->order[m->norder++] = t;
+			}
+	return 0;
+}
+
+/*
+ * Choose the processes: m->root and m->order.
+ */
+int
+maketree_choose(struct criumake *m)
+{
+	size_t i;
+
+	if (parents_find(m) == -1 || root_find(m) == -1 ||
+	    order_make(m) == -1)
+		return -1;
+	for (i = 0; i < m->norder; i++)
+		if (makecheck_process(m, m->order[i]) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * The number of a process's descriptors.
+ */
+uint32_t
+maketree_filesid(const struct criumake *m, const struct maketask *t)
+{
+	(void)m;
+	return (uint32_t)t->files->place + FIRST_ID;
+}
+
+/*
+ * ids-N.img: what a process shares with others.
+ */
+int
+maketree_ids(struct criumake *m, struct maketask *t)
+{
+	Criu__Ids ids = CRIU__IDS__INIT;
+	struct made *im;
+
+	if ((im = make_image(m, CRIU_IDS, "ids-%u.img", t->pid)) == NULL)
+		return -1;
+	ids.vm_id = ids.fs_id = ids.sighand_id =
+	    (uint32_t)t->place + FIRST_ID;
+	ids.files_id = maketree_filesid(m, t);
+	criuimg_add(&im->b, &ids.base);
+	return 0;
+}
+
+static int
+pstree_entry(struct criumake *m, struct buf *b, const struct maketask *t)
+{
+	Criu__PstreeEntry e = CRIU__PSTREE_ENTRY__INIT;
+	const size_t *at;
+	size_t i, n;
+
+	if (snap_threads(m->snap, t->proc->pid, &at, &n) == -1)
+		return -1;
+	if (maketask_ended(t))
+		n = 0;
+	e.pid = t->pid;
+	e.ppid = t->parent == NULL ? 0 : t->parent->pid;
+	e.pgid = t->pgid;
+	e.sid = t->sid;
+	if ((e.threads = calloc(n + 1, sizeof *e.threads)) == NULL)
+		return errstr_set("out of memory");
+	e.threads[e.n_threads++] = t->pid;
+	for (i = 0; i < n; i++)
+		if (maketask_runs(m->task[at[i]]))
+			e.threads[e.n_threads++] = m->task[at[i]]->pid;
+	criuimg_add(b, &e.base);
+	free(e.threads);
+	return 0;
+}
+
+/*
+ * timens-0.img: what the clocks showed, if that is known.
+ */
+static int
+timens_write(struct criumake *m)
+{
+	enum { NS = 1000000000 };
+	Criu__Timespec mono = CRIU__TIMESPEC__INIT;
+	Criu__Timespec boot = CRIU__TIMESPEC__INIT;
+	Criu__Timens tn = CRIU__TIMENS__INIT;
+	struct made *im;
+	struct words w;
+	uint64_t v[2];
+	size_t i;
+	int rc;
+
+	rc = words_open(&w, &m->root->rec, m->root->proc->pid, "clocks");
+	for (i = 0; i < 2 && rc == 1; i++) {
+		rc = words_next(&w);
+		if (rc == 0 || (rc == 1 && (!words_form(&w, 1, "d", &v[i]) ||
+		    strcmp(w.word[0], i == 0 ? "monotonic" : "boottime") !=
+		    0)))
+			rc = words_bad(&w, "monotonic|boottime nanoseconds");
+	}
+	words_close(&w);
+	if (rc != 1)
+		return rc;
+	if ((im = make_image(m, CRIU_TIMENS, "timens-0.img")) == NULL)
+		return -1;
+	mono.sec = v[0] / NS;
+	mono.nsec = v[0] % NS;
+	boot.sec = v[1] / NS;
+	boot.nsec = v[1] % NS;
+	tn.monotonic = &mono;
+	tn.boottime = &boot;
+	criuimg_add(&im->b, &tn.base);
+	return 0;
+}
+
+/*
+ * pstree.img, inventory.img, timens-0.img.
+ */
+int
+maketree_write(struct criumake *m)
+{
+	Criu__Inventory inv = CRIU__INVENTORY__INIT;
+	Criu__Ids ids = CRIU__IDS__INIT;
+	struct made *im;
+	size_t i;
+
+	if ((im = make_image(m, CRIU_PSTREE, "pstree.img")) == NULL)
+		return -1;
+	for (i = 0; i < m->norder; i++)
+		if (pstree_entry(m, &im->b, m->order[i]) == -1)
+			return -1;
+	if (timens_write(m) == -1 ||
+	    (im = make_image(m, CRIU_INVENTORY, "inventory.img")) == NULL)
+		return -1;
+	ids.vm_id = ids.files_id = ids.fs_id = ids.sighand_id = CRIUS_IDS;
+	inv.img_version = 2;
+	inv.has_fdinfo_per_id = inv.fdinfo_per_id = true;
+	inv.has_ns_per_id = inv.ns_per_id = true;
+	inv.root_ids = &ids;
+	criuimg_add(&im->b, &inv.base);
+	return 0;
+}

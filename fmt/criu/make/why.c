@@ -1,0 +1,231 @@
+/*
+ * Why something cannot be restored from CRIU images, and whether it is left
+ * out of them: only what is of a kind that was named is.
+ */
+#include "make.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What snapload(1) calls the kinds.  A process as a whole has none, for it
+ * cannot be left out.
+ */
+static const char *const word[WHY_KINDS] = {
+	[WHY_AIO] = "aio",
+	[WHY_DELETED] = "deleted",
+	[WHY_DEVICE] = "device",
+	[WHY_EPOLL] = "epoll",
+	[WHY_EVENTFD] = "eventfd",
+	[WHY_FANOTIFY] = "fanotify",
+	[WHY_HUGETLB] = "hugetlb",
+	[WHY_INOTIFY] = "inotify",
+	[WHY_IO_URING] = "io_uring",
+	[WHY_LOCKS] = "locks",
+	[WHY_NETLINK] = "netlink",
+	[WHY_OTHER] = "other",
+	[WHY_PACKET] = "packet",
+	[WHY_PAGES] = "pages",
+	[WHY_PIDFD] = "pidfd",
+	[WHY_PIPE] = "pipe",
+	[WHY_RAW] = "raw",
+	[WHY_SECRETMEM] = "secretmem",
+	[WHY_SHM] = "shm",
+	[WHY_SHSTK] = "shstk",
+	[WHY_SYSV] = "sysv",
+	[WHY_TCP] = "tcp",
+	[WHY_TIMER] = "timer",
+	[WHY_TTY] = "tty",
+	[WHY_UDP] = "udp",
+	[WHY_UNIX] = "unix",
+	[WHY_USERFAULTFD] = "userfaultfd",
+	[WHY_USERNS] = "userns"
+};
+
+/*
+ * The words of the kinds that are in a set, with something between two.
+ */
+static void
+words_add(struct buf *b, uint64_t kinds, const char *between)
+{
+	const char *before;
+	size_t i;
+
+	before = "";
+	for (i = 0; i < WHY_KINDS; i++)
+		if (word[i] != NULL && kinds >> i & 1) {
+			buf_printf(b, "%s%s", before, word[i]);
+			before = between;
+		}
+}
+
+/*
+ * The set is a word of n bytes alone; 0, if there is no such kind.
+ */
+static uint64_t
+word_kind(const char *s, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < WHY_KINDS; i++)
+		if (word[i] != NULL && strlen(word[i]) == n &&
+		    memcmp(word[i], s, n) == 0)
+			return (uint64_t)1 << i;
+	return 0;
+}
+
+/*
+ * Add to a set, for struct criuopts, the kinds of a list of words with commas
+ * between them.  The error is one that lists all words.
+ */
+int
+criu_leave(const char *list, uint64_t *leave)
+{
+	struct buf b = { 0 };
+	uint64_t kind;
+	const char *s;
+	size_t n;
+
+	for (s = list;; s += n + 1) {
+		n = strcspn(s, ",");
+		if ((kind = word_kind(s, n)) == 0)
+			break;
+		*leave |= kind;
+		if (s[n] == '\0')
+			return 0;
+	}
+	words_add(&b, UINT64_MAX, ", ");
+	buf_add(&b, "", 1);
+	if (buf_check(&b) == 0)
+		errstr_set("%.*s: not one of %s", (int)n, s,
+		    (char *)b.data);
+	buf_free(&b);
+	return -1;
+}
+
+static int
+reason_add(struct criumake *m, enum makewhy kind, const char *fmt, va_list ap)
+{
+	struct makereason *v;
+
+	if ((v = make_grow(m->reason, m->nreason, sizeof *v)) == NULL)
+		return -1;
+	m->reason = v;
+	v += m->nreason;
+	v->kind = kind;
+	if (vasprintf(&v->text, fmt, ap) == -1)
+		return errstr_set("out of memory");
+	m->nreason++;
+	return 0;
+}
+
+/*
+ * Note why something of a kind cannot be restored, which the caller leaves
+ * out: a sentence without its end, "cannot be restored", or, of WHY_NEVER,
+ * a whole one.  0, or -1 if there is no memory.
+ */
+int
+make_refuse(struct criumake *m, enum makewhy kind, const char *fmt, ...)
+{
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	rc = reason_add(m, kind, fmt, ap);
+	va_end(ap);
+	return rc;
+}
+
+/*
+ * The same for what cannot be left out: a whole sentence.  What else there is
+ * about the processes need not be looked for.
+ */
+int
+make_never(struct criumake *m, const char *fmt, ...)
+{
+	va_list ap;
+	int rc;
+
+	m->fatal = true;
+	va_start(ap, fmt);
+	rc = reason_add(m, WHY_NEVER, fmt, ap);
+	va_end(ap);
+	return rc;
+}
+
+/*
+ * Tell a reason; hinder: of kinds for which nothing is written, or 0.
+ */
+static int
+reason_tell(const struct criuopts *o, const struct makereason *r,
+    uint64_t hinder)
+{
+	struct buf b = { 0 };
+	int rc;
+
+	if (hinder != 0 && !(hinder >> r->kind & 1))
+		return 0;
+	buf_puts(&b, r->text);
+	if (hinder == 0)
+		buf_puts(&b, ": left out");
+	else if (r->kind != WHY_NEVER)
+		buf_printf(&b, ": cannot be restored (-f %s leaves it out)",
+		    word[r->kind]);
+	buf_add(&b, "", 1);
+	rc = buf_check(&b);
+	if (rc == 0 && o->warn != NULL)
+		o->warn(o->arg, (char *)b.data);
+	buf_free(&b);
+	return rc;
+}
+
+/*
+ * The error, where something hinders of these kinds: nothing is written, and
+ * how all the rest would be.
+ */
+static int
+refuse_all(uint64_t kinds)
+{
+	struct buf b = { 0 };
+
+	words_add(&b, kinds, ",");
+	buf_add(&b, "", 1);
+	if (buf_check(&b) == 0)
+		errstr_set("nothing is written (-f %s writes the rest)",
+		    (char *)b.data);
+	buf_free(&b);
+	return -1;
+}
+
+/*
+ * All reasons are known: tell them.  0, if all is left out that there is one
+ * for; else -1, and it is not told what would be left out.
+ */
+int
+makewhy_judge(const struct criumake *m)
+{
+	uint64_t kinds, hinder;
+	size_t i;
+
+	for (kinds = 0, i = 0; i < m->nreason; i++)
+		kinds |= (uint64_t)1 << m->reason[i].kind;
+	hinder = kinds & ~m->opts->leave;
+	hinder |= kinds & (uint64_t)1 << WHY_NEVER;
+	for (i = 0; i < m->nreason; i++)
+		if (reason_tell(m->opts, &m->reason[i], hinder) == -1)
+			return -1;
+	if (hinder == 0)
+		return 0;
+	return hinder >> WHY_NEVER & 1 ? errstr_set("nothing is written") :
+	    refuse_all(kinds);
+}
+
+void
+makewhy_free(struct criumake *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nreason; i++)
+		free(m->reason[i].text);
+	free(m->reason);
+}

@@ -1,0 +1,119 @@
+/*
+ * ELF files that the processes of a checkpoint had mapped, and that are at
+ * hand: the same size, the same build id.  The executable becomes the text,
+ * the others are carried along, and pages of them that the checkpoint leaves
+ * out are taken from there.
+ */
+#include "read.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HEAD = 65536 };		/* of a file; where its notes are */
+
+/*
+ * Does a file have a build id, filled up to words?
+ */
+static bool
+same_id(struct criureader *r, const struct source *src,
+    const struct buildid *want)
+{
+	struct buildid id = { 0 };
+	ssize_t n;
+
+	if (r->head == NULL && (r->head = malloc(HEAD)) == NULL)
+		return false;
+	n = pread(source_fd(src), r->head, HEAD, 0);
+	if (n <= 0 || buildid_parse(&id, r->head, (size_t)n) == -1 ||
+	    id.len == 0)
+		return false;
+	memset(id.id + id.len, 0, sizeof id.id - id.len);
+	id.len = (id.len + 3) / 4 * 4;
+	return buildid_same(&id, want);
+}
+
+/*
+ * The bytes of a mapped file, if it is at hand as it was; or NULL.
+ */
+struct source *
+criuelf_source(struct criureader *r, struct criufile *f)
+{
+	struct source *src;
+	uint32_t n;
+
+	if (f->looked)
+		return f->src;
+	f->looked = true;
+	if (*f->name != '/' || f->dev != 0 || f->buildid.len == 0 ||
+	    !f->has_size)
+		return NULL;
+	n = r->snap->nsource;
+	if ((src = source_open(r->snap, f->name)) == NULL)
+		return NULL;
+	if (source_size(src) == f->size && same_id(r, src, &f->buildid))
+		f->src = src;
+	else if (r->snap->nsource > n)
+		source_drop(r->snap);
+	return f->src;
+}
+
+/*
+ * Give a process its executable: the path, and its bytes if it is at hand.
+ */
+int
+criuelf_text(struct criureader *r, struct criutask *t)
+{
+	struct proc *p = t->proc;
+	struct criufile *f;
+	struct source *src;
+
+	if ((f = criufile_find(r, FD_REG, t->mm->exe_file_id)) == NULL)
+		return errstr_set("%s/mm-%ju.img: no file %u in files.img, "
+		    "which is the executable", r->dir, (uintmax_t)p->pid,
+		    t->mm->exe_file_id);
+	record_bytes(&t->rec, "exe", f->name, strlen(f->name));
+	if ((src = criuelf_source(r, f)) == NULL || source_size(src) == 0)
+		return 0;
+	p->text = image_whole(p, IMAGE_TEXT, src, source_size(src));
+	return p->text == NULL ? -1 : 0;
+}
+
+/*
+ * Is a file a process's text?
+ */
+static bool
+is_text(const struct criureader *r, const struct source *src)
+{
+	const struct image *im;
+	size_t i;
+
+	for (i = 0; i < r->snap->nproc; i++) {
+		im = r->snap->proc[i]->text;
+		if (im != NULL && im->nseg > 0 && im->seg[0]->next > 0 &&
+		    im->seg[0]->ext[0].src == src)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Take along all that were looked at and are at hand.
+ */
+int
+criuelf_carry(struct criureader *r)
+{
+	struct vma v = { 0 };
+	struct proc *p;
+	size_t i;
+
+	for (i = 0; i < r->nfile; i++) {
+		if (r->file[i].src == NULL || is_text(r, r->file[i].src))
+			continue;
+		v.name = r->file[i].name;
+		p = carried_add(r->snap, &v, r->file[i].src, r->file[i].size);
+		if (p == NULL || linuxrec_pack(p, "amd64", NULL, 0) == -1)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,400 @@
+/*
+ * Files of a checkpoint: what files.img and memfd.img tell of them, and what
+ * descriptors the processes have.
+ */
+#include "read.h"
+
+#include <sys/sysmacros.h>
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CLOEXEC = 1 };		/* of fdinfo's flags */
+
+/* what links of /proc show where it is not a path */
+static const char *const fixed[FD_TYPES] = {
+	[FD_EVENTFD] = "anon_inode:[eventfd]",
+	[FD_EVENTPOLL] = "anon_inode:[eventpoll]",
+	[FD_INOTIFY] = "anon_inode:inotify",
+	[FD_SIGNALFD] = "anon_inode:[signalfd]",
+	[FD_FANOTIFY] = "anon_inode:[fanotify]",
+	[FD_TUN] = "/dev/net/tun",
+	[FD_TIMERFD] = "anon_inode:[timerfd]",
+	[FD_BPFMAP] = "anon_inode:bpf-map",
+	[FD_PIDFD] = "anon_inode:[pidfd]",
+};
+
+static int
+set_name(struct criufile *f, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&f->name, fmt, ap);
+	va_end(ap);
+	if (n == -1) {
+		f->name = NULL;
+		return errstr_set("out of memory");
+	}
+	return 0;
+}
+
+static int
+reg_file(struct criufile *f, const Criu__RegFile *reg)
+{
+	size_t i, k;
+
+	f->flags = reg->flags;
+	f->pos = reg->pos;
+	f->dir = reg->has_mode && S_ISDIR(reg->mode);
+	f->has_size = reg->has_size;
+	f->size = reg->size;
+	for (i = 0; i < reg->n_build_id &&
+	    i < sizeof f->buildid.id / 4; i++)
+		for (k = 0; k < 4; k++)
+			f->buildid.id[f->buildid.len++] =
+			    (uint8_t)(reg->build_id[i] >> 8 * k);
+	return set_name(f, "%s", reg->name);
+}
+
+static int
+memfd_cmp(const void *a, const void *b)
+{
+	const Criu__MemfdInode *const *x = a, *const *y = b;
+
+	return (*x)->inode_id < (*y)->inode_id ? -1 :
+	    (*x)->inode_id > (*y)->inode_id;
+}
+
+static int
+memfd_file(const struct criureader *r, struct criufile *f,
+    const Criu__MemfdFile *m)
+{
+	Criu__MemfdInode key = { .inode_id = m->inode_id }, *k = &key, **in;
+
+	in = r->nmemfd == 0 ? NULL : bsearch(&k, r->memfd, r->nmemfd,
+	    sizeof *in, memfd_cmp);
+	if (in == NULL)
+		return errstr_set("file %u: no object %u in memfd.img", f->id,
+		    m->inode_id);
+	f->flags = m->flags;
+	f->pos = m->pos;
+	f->dev = makedev(0, 1);
+	f->ino = (*in)->shmid;
+	/* memory that is shared with children has this name, too */
+	return strcmp((*in)->name, "/dev/zero") == 0 ?
+	    set_name(f, "%s (deleted)", (*in)->name) :
+	    set_name(f, "/memfd:%s (deleted)", (*in)->name);
+}
+
+static int
+socket_file(struct criufile *f, const Criu__Socket *s,
+    const Criu__UnixSocket *u)
+{
+	f->flags = O_RDWR;
+	return set_name(f, "socket:[%u]", s != NULL && s->has_ino ? s->ino :
+	    u != NULL && u->has_ino ? u->ino : f->id);
+}
+
+/*
+ * What is known of a file.
+ */
+static int
+file_make(const struct criureader *r, struct criufile *f,
+    const Criu__FileEntry *e)
+{
+	f->id = e->id;
+	f->type = e->type;
+	if (e->reg != NULL)
+		return reg_file(f, e->reg);
+	if (e->memfd != NULL)
+		return memfd_file(r, f, e->memfd);
+	if (e->pipe != NULL) {
+		f->flags = e->pipe->flags;
+		f->ino = e->pipe->pipe_id;
+		return set_name(f, "pipe:[%u]", e->pipe->pipe_id);
+	}
+	if (e->isk != NULL || e->usk != NULL || e->nlsk != NULL)
+		return socket_file(f, e->isk != NULL ? e->isk : e->nlsk,
+		    e->usk);
+	if (e->type == FD_PACKETSK)
+		return socket_file(f, NULL, NULL);
+	if (e->fifo != NULL && e->fifo->has_regf_id)
+		f->named = e->fifo->regf_id;
+	if (e->tty != NULL) {
+		f->flags = e->tty->flags;
+		f->named = e->tty->has_regf_id ? e->tty->regf_id : 0;
+	}
+	if (e->type == FD_TUN)	/* there are two entries of its number */
+		f->named = e->id;
+	else if (e->type < FD_TYPES && fixed[e->type] != NULL)
+		f->flags |= O_RDWR;
+	return e->type < FD_TYPES && fixed[e->type] != NULL ?
+	    set_name(f, "%s", fixed[e->type]) :
+	    set_name(f, "file of type %u", e->type);
+}
+
+static int
+file_cmp(const void *a, const void *b)
+{
+	const struct criufile *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->type < y->type ? -1 : x->type > y->type;
+}
+
+/*
+ * The file of a type and a number, or NULL.  Neither is enough: criu, too,
+ * looks for both (find_file_desc_raw of its files.c), and what it writes for
+ * a tun device has two entries of one number.
+ */
+struct criufile *
+criufile_find(struct criureader *r, uint32_t type, uint64_t id)
+{
+	struct criufile key = { .id = (uint32_t)id, .type = type };
+
+	if (r->nfile == 0 || id > UINT32_MAX)
+		return NULL;
+	return bsearch(&key, r->file, r->nfile, sizeof key, file_cmp);
+}
+
+/*
+ * The file of a mapping that has one, or NULL.
+ */
+struct criufile *
+criufile_mapped(struct criureader *r, const Criu__Vma *v)
+{
+	return criufile_find(r, v->status & CRIU_MAPS_MEMFD ? FD_MEMFD :
+	    FD_REG, v->shmid);
+}
+
+/*
+ * A terminal, a fifo or a tun device has the path of another entry.
+ */
+static int
+resolve_names(struct criureader *r)
+{
+	const struct criufile *g;
+	struct criufile *f;
+	char *name;
+	size_t i;
+
+	for (i = 0; i < r->nfile; i++) {
+		f = &r->file[i];
+		if (f->named == 0 ||
+		    (g = criufile_find(r, FD_REG, f->named)) == NULL)
+			continue;
+		if ((name = strdup(g->name)) == NULL)
+			return errstr_set("out of memory");
+		free(f->name);
+		f->name = name;
+		if (f->flags == 0)
+			f->flags = g->flags;
+	}
+	return 0;
+}
+
+/*
+ * Keep the messages of memfd.img, if there is one.
+ */
+static int
+read_memfds(struct criureader *r)
+{
+	Criu__MemfdInode *m, **v;
+	struct criuimg im;
+	int rc;
+
+	rc = criuimg_open(&im, r->images, "memfd.img", CRIU_MEMFD);
+	while (rc == 1 && (rc = criuimg_next(&im,
+	    &criu__memfd_inode__descriptor, &m)) == 1) {
+		if ((v = criu_grow(r->memfd, r->nmemfd, sizeof *v)) == NULL) {
+			protobuf_c_message_free_unpacked(&m->base, NULL);
+			rc = -1;
+			break;
+		}
+		r->memfd = v;
+		v[r->nmemfd++] = m;
+	}
+	criuimg_close(&im);
+	if (r->nmemfd > 1)
+		qsort(r->memfd, r->nmemfd, sizeof *r->memfd, memfd_cmp);
+	return rc;
+}
+
+static int
+read_files(struct criureader *r)
+{
+	Criu__FileEntry *e;
+	struct criufile *v;
+	struct criuimg im;
+	int rc;
+
+	if ((rc = criuimg_open(&im, r->images, "files.img", CRIU_FILES)) == 0)
+		rc = -1;
+	while (rc == 1 && (rc = criuimg_next(&im,
+	    &criu__file_entry__descriptor, &e)) == 1) {
+		v = criu_grow(r->file, r->nfile, sizeof *v);
+		if (v != NULL) {
+			r->file = v;
+			memset(&v[r->nfile], 0, sizeof *v);
+			if (file_make(r, &v[r->nfile++], e) == -1)
+				rc = criuimg_error(&im, "%s",
+				    snap_errstr());
+		} else
+			rc = -1;
+		protobuf_c_message_free_unpacked(&e->base, NULL);
+		if (rc == -1)
+			break;
+	}
+	criuimg_close(&im);
+	return rc;
+}
+
+/*
+ * Know all files.
+ */
+int
+criufiles_read(struct criureader *r)
+{
+	size_t i;
+
+	if (read_memfds(r) == -1 || read_files(r) == -1)
+		return -1;
+	if (r->nfile > 1)
+		qsort(r->file, r->nfile, sizeof *r->file, file_cmp);
+	for (i = 1; i < r->nfile; i++)
+		if (file_cmp(&r->file[i], &r->file[i - 1]) == 0)
+			return errstr_set("%s/files.img: file %u of type %u a "
+			    "second time", r->dir, r->file[i].id,
+			    r->file[i].type);
+	return resolve_names(r);
+}
+
+void
+criufiles_free(struct criureader *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nfile; i++)
+		free(r->file[i].name);
+	free(r->file);
+	for (i = 0; i < r->nmemfd; i++)
+		protobuf_c_message_free_unpacked(&r->memfd[i]->base, NULL);
+	free(r->memfd);
+}
+
+/*
+ * A descriptor: in the record as /proc shows it, and for the file fd.
+ */
+static int
+add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)
+{
+	struct openfile *v;
+	unsigned int flags;
+	char name[32];
+
+	flags = f->flags | (d->flags & CLOEXEC ? O_CLOEXEC : 0U);
+	snprintf(name, sizeof name, "fd/%u", d->fd);
+	record_bytes(&t->rec, name, f->name, strlen(f->name));
+	snprintf(name, sizeof name, "fdinfo/%u", d->fd);
+	record_printf(&t->rec, name, "pos:\t%" PRIu64 "\nflags:\t0%o\n",
+	    f->pos, flags);
+	v = criu_grow(t->task.open, t->task.nopen, sizeof *v);
+	if (v == NULL)
+		return -1;
+	t->task.open = v;
+	v += t->task.nopen;
+	memset(v, 0, sizeof *v);
+	if ((v->path = strdup(f->name)) == NULL)
+		return errstr_set("out of memory");
+	v->fd = (int)d->fd;
+	v->flags = flags;
+	v->pos = f->pos;
+	v->dev = f->dev;
+	v->ino = f->ino;
+	v->dir = f->dir;
+	t->task.nopen++;
+	return 0;
+}
+
+static int
+fd_cmp(const void *a, const void *b)
+{
+	const Criu__Fdinfo *const *x = a, *const *y = b;
+
+	return (*x)->fd < (*y)->fd ? -1 : (*x)->fd > (*y)->fd;
+}
+
+/*
+ * Have the descriptors, in their order, in a process.
+ */
+static int
+add_fds(struct criureader *r, struct criutask *t, const char *name,
+    Criu__Fdinfo **d, size_t n)
+{
+	const struct criufile *f;
+	size_t i;
+
+	if (n > 1)
+		qsort(d, n, sizeof *d, fd_cmp);
+	for (i = 0; i < n; i++) {
+		if (d[i]->fd > INT32_MAX || (i > 0 &&
+		    d[i]->fd == d[i - 1]->fd))
+			return errstr_set("%s/%s: descriptor %u a second "
+			    "time", r->dir, name, d[i]->fd);
+		f = criufile_find(r, d[i]->type, d[i]->id);
+		if (f == NULL)
+			return errstr_set("%s/%s: descriptor %u: no file %u "
+			    "of type %u in files.img", r->dir, name, d[i]->fd,
+			    d[i]->id, d[i]->type);
+		if (add_fd(t, d[i], f) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * The descriptors of a process, from fdinfo-ID.img, which goes with the
+ * first process that has them.  No such image, no descriptors.
+ */
+int
+criufiles_open(struct criureader *r, struct criutask *t, uint32_t id)
+{
+	char name[32], entry[48];
+	struct criuimg im;
+	struct buf b = { 0 };
+	Criu__Fdinfo **d, **v;
+	size_t i, n;
+	int rc;
+
+	snprintf(name, sizeof name, "fdinfo-%u.img", id);
+	d = NULL;
+	n = 0;
+	rc = criuimg_open(&im, r->images, name, CRIU_FDINFO);
+	while (rc == 1 && (v = criu_grow(d, n, sizeof *v)) != NULL) {
+		d = v;
+		rc = criuimg_next(&im, &criu__fdinfo__descriptor, &d[n]);
+		n += rc == 1;
+	}
+	if (rc == 1)
+		rc = -1;
+	if (rc == 0)
+		rc = add_fds(r, t, name, d, n);
+	for (i = 0; i < n; i++)
+		protobuf_c_message_free_unpacked(&d[i]->base, NULL);
+	free(d);
+	if (rc == 0 && criudir_use(r, name)) {
+		if ((rc = criudir_slurp(r, name, &b)) == -1)
+			buf_free(&b);
+		else {
+			snprintf(entry, sizeof entry, "criu/%s", name);
+			record_take(&t->rec, entry, &b);
+		}
+	}
+	criuimg_close(&im);
+	return rc;
+}

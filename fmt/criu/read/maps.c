@@ -1,0 +1,123 @@
+/*
+ * The mappings of a process, from the mm image, as the kernel shows them.
+ */
+#include "read.h"
+
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A private anonymous mapping may be the heap or the stack:
+ * fs/proc/task_mmu.c.
+ */
+static const char *
+anon_name(const Criu__Mm *mm, const Criu__Vma *v)
+{
+	if (v->status & CRIU_HEAP || (v->start < mm->brk &&
+	    v->end > mm->start_brk))
+		return "[heap]";
+	if (v->start <= mm->start_stack && v->end >= mm->start_stack)
+		return "[stack]";
+	return mm->start_stack == 0 && v->flags & MAP_GROWSDOWN ? "[stack]" :
+	    "";
+}
+
+/*
+ * Memory that is shared, of an object that is no file of files.img.
+ */
+static char *
+shared_name(struct vma *m, const Criu__Vma *v)
+{
+	char *name;
+
+	m->dev = makedev(0, 1);
+	m->ino = v->shmid;
+	if (asprintf(&name, "%s (deleted)", v->status & CRIU_SYSVIPC ?
+	    "/SYSV00000000" : "/dev/zero") == -1)
+		return NULL;
+	return name;
+}
+
+/*
+ * Set the name and the file of a mapping.
+ */
+static int
+vma_name(struct criureader *r, const Criu__Mm *mm, const Criu__Vma *v,
+    struct vma *m)
+{
+	const struct criufile *f;
+
+	if (v->status & CRIU_VSYSCALL)
+		m->name = strdup("[vsyscall]");
+	else if (v->status & CRIU_VVAR)
+		m->name = strdup("[vvar]");
+	else if (v->status & CRIU_VDSO)
+		m->name = strdup("[vdso]");
+	else if (v->status & CRIU_AIORING)
+		m->name = strdup("/[aio] (deleted)");
+	else if (v->status & (CRIU_FILE_PRIVATE | CRIU_FILE_SHARED)) {
+		if ((f = criufile_mapped(r, v)) == NULL)
+			return errstr_set("no file %" PRIu64 " in files.img",
+			    v->shmid);
+		m->name = strdup(f->name);
+		m->dev = f->dev;
+		m->ino = f->dev != 0 ? f->ino : 0;
+	} else if (v->status & (CRIU_ANON_SHARED | CRIU_SYSVIPC))
+		m->name = shared_name(m, v);
+	else
+		m->name = strdup(anon_name(mm, v));
+	return m->name == NULL ? errstr_set("out of memory") : 0;
+}
+
+static int
+vma_make(struct criureader *r, struct criutask *t, const Criu__Vma *v)
+{
+	struct vmas *l = &t->task.vma;
+	struct vma m = { .start = v->start, .end = v->end };
+
+	if (v->start >= v->end || v->start % CRIU_PAGE != 0 ||
+	    v->end % CRIU_PAGE != 0 || v->pgoff % CRIU_PAGE != 0)
+		return errstr_set("not of whole pages");
+	if (l->n > 0 && v->start < l->v[l->n - 1].end)
+		return errstr_set("comes behind %" PRIx64,
+		    l->v[l->n - 1].start);
+	m.flags = (v->prot & PROT_READ ? VMA_READ : 0U) |
+	    (v->prot & PROT_WRITE ? VMA_WRITE : 0U) |
+	    (v->prot & PROT_EXEC ? VMA_EXEC : 0U) |
+	    (v->flags & MAP_SHARED ? VMA_SHARED : 0U) |
+	    (v->flags & MAP_GROWSDOWN ? VMA_GROWSDOWN : 0U);
+	if (v->status & (CRIU_FILE_PRIVATE | CRIU_FILE_SHARED |
+	    CRIU_ANON_SHARED | CRIU_SYSVIPC))
+		m.off = v->pgoff;
+	if (vma_name(r, t->mm, v, &m) == -1)
+		return -1;
+	if (vmas_add(l, &m) == -1) {
+		free(m.name);
+		return -1;
+	}
+	return 0;
+}
+
+/*
+ * Give a process its mappings.  Guard regions, which newer versions of criu
+ * list behind them, are none.
+ */
+int
+criumaps_make(struct criureader *r, struct criutask *t)
+{
+	const Criu__Vma *v;
+	size_t i;
+
+	for (i = 0; i < t->mm->n_vmas; i++) {
+		v = t->mm->vmas[i];
+		if (!(v->status & CRIU_GUARD) && vma_make(r, t, v) == -1)
+			return errstr_wrap("%s/mm-%" PRIu64 ".img: mapping %zu "
+			    "at %" PRIx64, r->dir, t->proc->pid, i + 1,
+			    v->start);
+	}
+	return 0;
+}

@@ -1,0 +1,316 @@
+/*
+ * The memory of a process from its pagemap, and that of objects of shared
+ * memory, of which processes map parts.
+ *
+ * What is told of a process's addresses is gathered as pieces, sorted, and
+ * becomes an image: pages, and what is missing.  Private anonymous memory
+ * of which no pagemap tells was never touched.
+ */
+#include "read.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct piecer {
+	struct criureader *r;
+	struct criutask	*t;
+	struct mempiece {
+		uint64_t	 addr;
+		uint64_t	 end;
+		struct source	*src;
+		uint64_t	 loc;
+		const char	*why;	/* it is missing; NULL: pages */
+	}		*v;	/* owned */
+	size_t		 n;
+	uint64_t	 lazy;	/* pages */
+};
+
+enum { PIECES_MOST = 1 << 24 };
+
+static int
+runs_add(void *arg, const struct pages *p, struct source *src)
+{
+	struct criuruns *l = arg;
+	struct criurun *v;
+
+	v = l->n == 0 ? NULL : &l->v[l->n - 1];
+	if (v != NULL && v->pages.flags == p->flags && v->src == src &&
+	    v->pages.addr + v->pages.n * CRIU_PAGE == p->addr &&
+	    (src == NULL || v->pages.off + v->pages.n * CRIU_PAGE == p->off)) {
+		v->pages.n += p->n;
+		return 0;
+	}
+	if ((v = criu_grow(l->v, l->n, sizeof *v)) == NULL)
+		return -1;
+	l->v = v;
+	v[l->n].pages = *p;
+	v[l->n++].src = src;
+	return 0;
+}
+
+/*
+ * Read pagemap-NAME.img, which must be there, with what its parents have.
+ */
+int
+criuruns_read(struct criureader *r, struct criuruns *l, const char *name)
+{
+	struct pagemap *m;
+	int rc;
+
+	rc = pagemap_open(&m, r->snap, r->images, name);
+	if (rc == 1) {
+		l->id = m->id;
+		rc = pagemap_each(m, runs_add, l);
+	} else
+		rc = -1;
+	pagemap_free(m);
+	return rc;
+}
+
+/*
+ * The pagemap image of pages that are in no parent.
+ */
+void
+criuruns_image(const struct criuruns *l, struct buf *b)
+{
+	struct pages p;
+	size_t i;
+
+	pagemap_begin(b, l->id);
+	for (i = 0; i < l->n; i++) {
+		p = l->v[i].pages;
+		while (i + 1 < l->n && l->v[i + 1].pages.flags == p.flags &&
+		    l->v[i + 1].pages.addr == p.addr + p.n * CRIU_PAGE)
+			p.n += l->v[++i].pages.n;
+		pagemap_put(b, &p);
+	}
+}
+
+static int
+piece_add(struct piecer *k, uint64_t addr, uint64_t end, struct source *src,
+    uint64_t loc, const char *why)
+{
+	struct mempiece *v;
+
+	if (k->n >= PIECES_MOST)
+		return errstr_set("too many pieces of memory: %zu", k->n);
+	if ((v = criu_grow(k->v, k->n, sizeof *v)) == NULL)
+		return -1;
+	k->v = v;
+	v[k->n++] = (struct mempiece){ addr, end, src, loc, why };
+	return 0;
+}
+
+/*
+ * The first run that ends behind an address.
+ */
+static size_t
+runs_behind(const struct criuruns *l, uint64_t addr)
+{
+	size_t lo, hi, mid;
+
+	for (lo = 0, hi = l->n; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (l->v[mid].pages.addr + l->v[mid].pages.n * CRIU_PAGE <=
+		    addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * Add what runs have from first to last (exclusive), at an address.
+ */
+static int
+piece_runs(struct piecer *k, const struct criuruns *l, uint64_t first,
+    uint64_t last, uint64_t addr)
+{
+	const struct pages *p;
+	uint64_t from, to;
+	size_t i;
+
+	for (i = runs_behind(l, first); i < l->n; i++) {
+		p = &l->v[i].pages;
+		if (p->addr >= last)
+			break;
+		from = p->addr > first ? p->addr : first;
+		to = p->addr + p->n * CRIU_PAGE;
+		to = to < last ? to : last;
+		if (l->v[i].src == NULL)
+			k->lazy += (to - from) / CRIU_PAGE;
+		if (piece_add(k, addr + (from - first), addr + (to - first),
+		    l->v[i].src, p->off + (from - p->addr),
+		    l->v[i].src == NULL ? "lazy" : NULL) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * A part of a mapping of which the pagemap does not tell.
+ */
+static int
+piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
+{
+	const struct criushm *shm;
+	struct criufile *f;
+	struct source *src;
+	uint64_t off, size, id;
+
+	if (__builtin_add_overflow(v->pgoff, end - v->start, &off))
+		return errstr_set("beyond 2^64 in its file");
+	off = v->pgoff + (addr - v->start);
+	f = v->status & (CRIU_FILE_PRIVATE | CRIU_FILE_SHARED) ?
+	    criufile_mapped(k->r, v) : NULL;
+	if (v->status & (CRIU_ANON_SHARED | CRIU_SYSVIPC) ||
+	    (f != NULL && f->dev != 0)) {
+		id = f != NULL && f->dev != 0 ? f->ino : v->shmid;
+		if ((shm = criushm_find(k->r, id)) == NULL)
+			return errstr_set("no pagemap-shmem-%" PRIu64 ".img, "
+			    "which is mapped", id);
+		return piece_runs(k, &shm->runs, off, off + (end - addr),
+		    addr);
+	}
+	if (v->status & (CRIU_VVAR | CRIU_VSYSCALL))
+		return piece_add(k, addr, end, NULL, 0, "kernel");
+	if (f == NULL)
+		return 0;
+	if ((src = criuelf_source(k->r, f)) == NULL)
+		return piece_add(k, addr, end, NULL, 0, "file");
+	/* the last page is filled up with zeros: mmap(2) */
+	size = (source_size(src) + (CRIU_PAGE - 1)) / CRIU_PAGE * CRIU_PAGE;
+	if (off >= size)
+		return 0;
+	if (end - addr > size - off)
+		end = addr + (size - off);
+	return piece_add(k, addr, end, src, off, NULL);
+}
+
+/*
+ * What is behind the parts of a mapping that the pagemap leaves out.  *next
+ * is the first run that is not below it.
+ */
+static int
+piece_mapping(struct piecer *k, const Criu__Vma *v, const struct criuruns *l,
+    size_t *next)
+{
+	const struct pages *p;
+	uint64_t at, end;
+
+	if (v->status & CRIU_GUARD)
+		return piece_add(k, v->start, v->end, NULL, 0, "guard");
+	for (at = v->start; at < v->end; at = end) {
+		p = *next < l->n ? &l->v[*next].pages : NULL;
+		if (p == NULL || p->addr >= v->end)
+			return piece_gap(k, v, at, v->end);
+		end = p->addr + p->n * CRIU_PAGE;
+		if (at < p->addr && piece_gap(k, v, at, p->addr) == -1)
+			return -1;
+		if (end > v->end)
+			break;
+		++*next;
+	}
+	return 0;
+}
+
+static int
+piece_cmp(const void *a, const void *b)
+{
+	const struct mempiece *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return (x->why != NULL) - (y->why != NULL);
+}
+
+/*
+ * An image of the pieces.
+ */
+static int
+pieces_image(struct piecer *k, struct image *im)
+{
+	struct builder b = { .image = im };
+	const struct mempiece *p;
+	uint64_t at, addr;
+	size_t i;
+	int rc;
+
+	if (k->n > 1)
+		qsort(k->v, k->n, sizeof *k->v, piece_cmp);
+	for (i = 0, at = 0, rc = 0; i < k->n && rc == 0; i++) {
+		p = &k->v[i];
+		if (p->why != NULL) {
+			addr = p->addr < at ? at : p->addr;
+			if (addr < p->end)
+				rc = image_miss(im, addr, p->end, p->why);
+		} else if (p->addr < at)
+			rc = errstr_set("%" PRIx64 " is there twice", p->addr);
+		else
+			rc = builder_run(&b, p->addr, (p->end - p->addr) / KB,
+			    p->src, p->loc);
+		if (p->end > at)
+			at = p->end;
+	}
+	return builder_finish(&b) == -1 ? -1 : rc;
+}
+
+static void
+tell_lazy(const struct piecer *k)
+{
+	char *s;
+
+	if (k->lazy == 0 || k->r->warn == NULL)
+		return;
+	if (asprintf(&s, "process %" PRIu64 ": %" PRIu64 " pages are not in "
+	    "the images, for they were to be fetched later (lazy pages)",
+	    k->t->proc->pid, k->lazy) == -1)
+		return;
+	k->r->warn(k->r->arg, s);
+	free(s);
+}
+
+/*
+ * Give a process its memory, and the pagemap image to its record.
+ */
+int
+criumem_read(struct criureader *r, struct criutask *t)
+{
+	struct piecer k = { .r = r, .t = t };
+	struct criuruns l = { 0 };
+	struct buf b = { 0 };
+	char name[48];
+	size_t i, next;
+	int rc;
+
+	t->proc->mem = image_new(t->proc, IMAGE_MEM);
+	snprintf(name, sizeof name, "%" PRIu64, t->proc->pid);
+	if (t->proc->mem == NULL || criuruns_read(r, &l, name) == -1) {
+		free(l.v);
+		return -1;
+	}
+	rc = piece_runs(&k, &l, 0, UINT64_MAX, 0);
+	for (i = next = 0; i < t->mm->n_vmas && rc == 0; i++) {
+		while (next < l.n && l.v[next].pages.addr + l.v[next].pages.n *
+		    CRIU_PAGE <= t->mm->vmas[i]->start)
+			next++;
+		rc = piece_mapping(&k, t->mm->vmas[i], &l, &next);
+		if (rc == -1)
+			errstr_wrap("mm-%s.img: mapping %zu at %" PRIx64, name,
+			    i + 1, t->mm->vmas[i]->start);
+	}
+	if (rc == 0 && pieces_image(&k, t->proc->mem) == -1)
+		rc = errstr_wrap("pagemap-%s.img", name);
+	if (rc == -1)
+		errstr_wrap("%s", r->dir);
+	tell_lazy(&k);
+	criuruns_image(&l, &b);
+	snprintf(name, sizeof name, "criu/pagemap-%" PRIu64 ".img",
+	    t->proc->pid);
+	record_take(&t->rec, name, &b);
+	free(k.v);
+	free(l.v);
+	return rc;
+}

@@ -1,0 +1,139 @@
+/*
+ * A directory of CRIU images as a snapshot: see read.h for the parts.
+ */
+#include "read.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* img_version */
+
+/*
+ * Is it the inventory of a checkpoint that we can read?
+ */
+static int
+inventory_check(const struct criuimg *im, uint32_t version)
+{
+	switch (version) {
+	case CURRENT:
+		return 0;
+	case PREDUMP:
+		return criuimg_error(im, "a pre-dump: it has pages, and no "
+		    "processes");
+	case OLD:
+		return criuimg_error(im, "images in the layout of criu 1 "
+		    "(version 1) are not read");
+	case COMPRESSED:
+		return criuimg_error(im, "images of version 3: compressed "
+		    "pages are not read yet");
+	default:
+		return criuimg_error(im, "images of version %u, which is not "
+		    "known", version);
+	}
+}
+
+static int
+read_inventory(struct criureader *r)
+{
+	Criu__Inventory *inv;
+	struct criuimg im;
+	int rc;
+
+	rc = criuimg_open(&im, r->images, "inventory.img", CRIU_INVENTORY);
+	if (rc == 0)
+		rc = errstr_wrap("no checkpoint of criu");
+	if (rc == 1) {
+		r->time = im.in->st.st_mtime;
+		rc = criuimg_next(&im, &criu__inventory__descriptor, &inv);
+		if (rc == 0)
+			rc = criuimg_error(&im, "nothing in it");
+	}
+	if (rc == 1) {
+		rc = inventory_check(&im, inv->img_version);
+		protobuf_c_message_free_unpacked(&inv->base, NULL);
+	}
+	criuimg_close(&im);
+	return rc;
+}
+
+static int
+read_pstree(struct criureader *r)
+{
+	Criu__PstreeEntry *e;
+	struct criuimg im;
+	int rc;
+
+	rc = criuimg_open(&im, r->images, "pstree.img", CRIU_PSTREE);
+	if (rc == 0)
+		rc = -1;
+	while (rc == 1 && (rc = criuimg_next(&im,
+	    &criu__pstree_entry__descriptor, &e)) == 1) {
+		rc = criutask_process(r, e) == -1 ? -1 : 1;
+		protobuf_c_message_free_unpacked(&e->base, NULL);
+	}
+	if (rc == 0 && r->ntask == 0)
+		rc = criuimg_error(&im, "no process");
+	criuimg_close(&im);
+	return rc;
+}
+
+/*
+ * Give all their small files; the first one has the images that belong to
+ * none.  When the kernel was started nobody can tell.
+ */
+static int
+pack_all(struct criureader *r)
+{
+	struct snap *s = r->snap;
+	size_t i;
+
+	if (criudir_rest(r, &r->task[0]->rec) == -1)
+		return -1;
+	for (i = 0; i < r->ntask; i++)
+		if (criutask_pack(r->task[i]) == -1)
+			return -1;
+	if (s->header == NULL && asprintf(&s->header, "process snapshot %jd "
+	    "%u@unknown amd64 0 \"criu\"", (intmax_t)r->time,
+	    r->task[0]->facts.uid[0]) == -1) {
+		s->header = NULL;
+		return errstr_set("out of memory");
+	}
+	return 0;
+}
+
+/*
+ * Add the processes of a directory of CRIU images to a snapshot, which has
+ * none so far, and the first line.  warn, which may be NULL, is told (with
+ * arg before the sentence) what is missing.  Images that are not pages
+ * travel in the Linux records, under criu/.  After a failure the snapshot
+ * can only be freed.
+ */
+int
+criu_read(struct snap *s, const char *dir,
+    void (*warn)(void *, const char *), void *arg)
+{
+	struct criureader r = { .snap = s, .dir = dir, .warn = warn,
+	    .arg = arg };
+	size_t i;
+	int rc;
+
+	rc = -1;
+	if ((r.images = imgdir_open(dir)) != NULL &&
+	    read_inventory(&r) == 0 && criudir_list(&r) == 0 &&
+	    criufiles_read(&r) == 0 && criushm_read(&r) == 0 &&
+	    read_pstree(&r) == 0 && criuelf_carry(&r) == 0 &&
+	    criushm_carry(&r) == 0)
+		rc = pack_all(&r);
+	for (i = 0; i < r.ntask; i++)
+		criutask_free(r.task[i]);
+	free(r.task);
+	criufiles_free(&r);
+	criushm_free(&r);
+	for (i = 0; i < r.nname; i++)
+		free(r.name[i].name);
+	free(r.name);
+	free(r.head);
+	imgdir_free(r.images);
+	return rc;
+}

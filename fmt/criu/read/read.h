@@ -1,0 +1,136 @@
+/*
+ * What the parts of the reader of CRIU images share.
+ *
+ *	criu/img/dir.c	the files of the directory
+ *	files.c	files.img, memfd.img, fdinfo	-> struct criufile
+ *	regs.c	registers			-> regset/...
+ *	maps.c	mm				-> mappings
+ *	memory.c	pagemaps			-> memory
+ *	shm.c	those of shared memory		-> carried along
+ *	elf.c	mapped files that are at hand: text, carried ones
+ *	task.c	core, mm, fs			-> struct criutask
+ *	read.c	one after another, and what becomes of them
+ */
+#ifndef CRIUREAD_H
+#define CRIUREAD_H
+
+#include "criu/img/img.h"
+#include "record/make.h"
+
+struct criuname {		/* a file of the directory */
+	char		*name;	/* owned */
+	bool		 used;	/* by one process alone */
+};
+
+struct criufile {		/* a file that is open or mapped */
+	uint32_t	 id;	/* of its type */
+	uint32_t	 type;	/* of enum criu_fdtype */
+	uint32_t	 named;	/* its path is that of this one, a FD_REG; or
+				   0 */
+	char		*name;	/* owned; as /proc shows it */
+	unsigned int	 flags;	/* as in open(2) */
+	uint64_t	 pos;
+	uint64_t	 dev;	/* of shared memory; or 0 */
+	uint64_t	 ino;
+	bool		 dir;
+	bool		 has_size;
+	uint64_t	 size;
+	struct buildid	 buildid; /* filled up to words */
+	bool		 looked; /* for src */
+	struct source	*src;	/* borrowed; the file, if it is at hand */
+};
+
+struct criurun {		/* pages in a row */
+	struct pages	 pages;
+	struct source	*src;	/* borrowed; NULL: not in the images */
+};
+
+struct criuruns {
+	struct criurun	*v;	/* owned; ascending */
+	size_t		 n;
+	size_t		 cap;
+	uint32_t	 id;	/* of the pages image */
+};
+
+struct criushm {		/* an object of shared memory */
+	uint64_t	 id;
+	struct criuruns	 runs;	/* addresses are offsets in the object */
+};
+
+struct criutask {		/* a process or a thread */
+	struct proc	*proc;	/* borrowed */
+	struct record	 rec;
+	struct task	 task;	/* its mappings and open files are owned */
+	struct procfacts facts;
+	Criu__Mm	*mm;	/* owned; NULL: none */
+};
+
+struct criureader {
+	struct snap	*snap;
+	const char	*dir;	/* borrowed; its path, for messages */
+	struct imgdir	*images; /* owned; the directory */
+	void		(*warn)(void *, const char *);
+	void		*arg;
+	int64_t		 time;	/* of the inventory */
+	struct criuname	*name;	/* owned; sorted */
+	size_t		 nname;
+	struct criufile	*file;	/* owned; by id and type */
+	size_t		 nfile;
+	Criu__MemfdInode **memfd; /* owned */
+	size_t		 nmemfd;
+	struct criushm	*shm;	/* owned; by id */
+	size_t		 nshm;
+	struct criutask	**task;	/* owned */
+	size_t		 ntask;
+	uint8_t		*head;	/* owned; of a file that is looked at */
+};
+
+/* criu/img/dir.c */
+int		 criudir_list(struct criureader *);
+int		 criudir_slurp(struct criureader *, const char *, struct buf *);
+int		 criudir_message(struct criureader *, struct record *,
+		    const char *, uint32_t,
+		    const ProtobufCMessageDescriptor *, void *);
+int		 criudir_rest(struct criureader *, struct record *);
+bool		 criudir_has(const struct criureader *, const char *);
+bool		 criudir_use(struct criureader *, const char *);
+void		*criu_grow(void *, size_t, size_t);
+
+/* files.c */
+int		 criufiles_read(struct criureader *);
+void		 criufiles_free(struct criureader *);
+struct criufile	*criufile_find(struct criureader *, uint32_t, uint64_t);
+struct criufile	*criufile_mapped(struct criureader *, const Criu__Vma *);
+int		 criufiles_open(struct criureader *, struct criutask *,
+		    uint32_t);
+
+/* regs.c */
+int		 criuregs_add(struct record *, const Criu__ThreadInfoX86 *);
+
+/* maps.c */
+int		 criumaps_make(struct criureader *, struct criutask *);
+
+/* memory.c */
+int		 criuruns_read(struct criureader *, struct criuruns *,
+		    const char *);
+void		 criuruns_image(const struct criuruns *, struct buf *);
+int		 criumem_read(struct criureader *, struct criutask *);
+
+/* shm.c */
+int		 criushm_read(struct criureader *);
+const struct criushm *criushm_find(const struct criureader *, uint64_t);
+int		 criushm_carry(struct criureader *);
+void		 criushm_free(struct criureader *);
+
+/* elf.c */
+struct source	*criuelf_source(struct criureader *, struct criufile *);
+int		 criuelf_text(struct criureader *, struct criutask *);
+int		 criuelf_carry(struct criureader *);
+
+/* task.c */
+int		 criutask_process(struct criureader *,
+		    const Criu__PstreeEntry *);
+int		 criutask_pack(struct criutask *);
+void		 criutask_free(struct criutask *);
+
+#endif

@@ -1,0 +1,142 @@
+/*
+ * Registers of a thread, from the core image to the sets of ptrace(2).
+ *
+ *	regset/prstatus	struct user_regs_struct, or that of 32 bits
+ *	regset/fpregs	0	FXSAVE: cwd swd twd fop, rip, rdp,
+ *				mxcsr, mask; st at 32, xmm at 160
+ *	regset/xstate	0	the same
+ *			464	which of it there is, as the kernel tells
+ *			512	xstate_bv
+ *			576	the upper halves of ymm
+ */
+#include "read.h"
+
+#include <string.h>
+
+enum {
+	FXSAVE = 512,
+	ST = 32, NST = 32,	/* where they are, and how many words */
+	XMM = 160, NXMM = 64,
+	SOFTWARE = 464,
+	XSTATE_BV = 512,
+	YMMH = 576, NYMMH = 64,
+	XSTATE = YMMH + 4 * NYMMH,
+	X87_SSE = 3,		/* bits of xstate_bv */
+	AVX = 4,
+	COMPAT = 2		/* a mode: of 32 bits */
+};
+
+static void
+put(uint8_t *p, uint64_t v, size_t n)
+{
+	for (; n > 0; n--, v >>= 8)
+		*p++ = (uint8_t)v;
+}
+
+static void
+add_regs64(struct record *rec, const Criu__GpRegs *g)
+{
+	const uint64_t v[] = { g->r15, g->r14, g->r13, g->r12, g->bp, g->bx,
+	    g->r11, g->r10, g->r9, g->r8, g->ax, g->cx, g->dx, g->si, g->di,
+	    g->orig_ax, g->ip, g->cs, g->flags, g->sp, g->ss, g->fs_base,
+	    g->gs_base, g->ds, g->es, g->fs, g->gs };
+	uint8_t b[sizeof v];
+	size_t i;
+
+	for (i = 0; i < sizeof v / sizeof *v; i++)
+		put(b + 8 * i, v[i], 8);
+	record_bytes(rec, "regset/prstatus", b, sizeof b);
+}
+
+/*
+ * struct user_regs_struct32 of the kernel, asm/user32.h.
+ */
+static void
+add_regs32(struct record *rec, const Criu__GpRegs *g)
+{
+	const uint64_t v[] = { g->bx, g->cx, g->dx, g->si, g->di, g->bp,
+	    g->ax, g->ds, g->es, g->fs, g->gs, g->orig_ax, g->ip, g->cs,
+	    g->flags, g->sp, g->ss };
+	uint8_t b[4 * sizeof v / sizeof *v];
+	size_t i;
+
+	for (i = 0; i < sizeof v / sizeof *v; i++)
+		put(b + 4 * i, v[i], 4);
+	record_bytes(rec, "regset/prstatus", b, sizeof b);
+}
+
+static int
+put_words(uint8_t *p, const uint32_t *v, size_t n, size_t want,
+    const char *name)
+{
+	size_t i;
+
+	if (n != want)
+		return errstr_set("%s: %zu words, not %zu", name, n, want);
+	for (i = 0; i < n; i++)
+		put(p + 4 * i, v[i], 4);
+	return 0;
+}
+
+static int
+put_fxsave(uint8_t *b, const Criu__FpRegs *f)
+{
+	put(b, f->cwd, 2);
+	put(b + 2, f->swd, 2);
+	put(b + 4, f->twd, 2);
+	put(b + 6, f->fop, 2);
+	put(b + 8, f->rip, 8);
+	put(b + 16, f->rdp, 8);
+	put(b + 24, f->mxcsr, 4);
+	put(b + 28, f->mxcsr_mask, 4);
+	if (put_words(b + ST, f->st_space, f->n_st_space, NST,
+	    "st_space") == -1)
+		return -1;
+	return put_words(b + XMM, f->xmm_space, f->n_xmm_space, NXMM,
+	    "xmm_space");
+}
+
+/*
+ * x87 and SSE are always those of the legacy part.  An array that is not
+ * there stands for registers that were never used.
+ */
+static int
+add_xstate(struct record *rec, uint8_t *b, const Criu__Xsave *x)
+{
+	uint64_t bv;
+
+	bv = X87_SSE;
+	if (x->n_ymmh_space > 0) {
+		if (put_words(b + YMMH, x->ymmh_space, x->n_ymmh_space, NYMMH,
+		    "ymmh_space") == -1)
+			return -1;
+		bv |= x->xstate_bv & AVX;
+	}
+	put(b + SOFTWARE, X87_SSE | AVX, 8);
+	put(b + XSTATE_BV, bv, 8);
+	record_bytes(rec, "regset/xstate", b, XSTATE);
+	return 0;
+}
+
+/*
+ * Have the registers of a thread in its record.
+ */
+int
+criuregs_add(struct record *rec, const Criu__ThreadInfoX86 *t)
+{
+	const Criu__GpRegs *g = t->gpregs;
+	uint8_t b[XSTATE] = { 0 };
+	bool compat;
+
+	compat = g->has_mode && g->mode == COMPAT;
+	if (compat)
+		add_regs32(rec, g);
+	else
+		add_regs64(rec, g);
+	if (put_fxsave(b, t->fpregs) == -1)
+		return -1;
+	if (!compat)	/* of 32 bits it would be FSAVE */
+		record_bytes(rec, "regset/fpregs", b, FXSAVE);
+	return t->fpregs->xsave == NULL ? 0 :
+	    add_xstate(rec, b, t->fpregs->xsave);
+}

@@ -1,0 +1,174 @@
+/*
+ * Objects of shared memory in a checkpoint: each is carried along whole, as
+ * a file is, for processes may have mapped a part of it, or nothing.
+ */
+#include "read.h"
+
+#include <sys/sysmacros.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+shm_cmp(const void *a, const void *b)
+{
+	const struct criushm *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/*
+ * Is a file the pagemap of an object, and of which one?
+ */
+static bool
+shm_id(const char *name, uint64_t *id)
+{
+	char again[64];
+
+	if (sscanf(name, "pagemap-shmem-%" SCNu64, id) != 1)
+		return false;
+	snprintf(again, sizeof again, "pagemap-shmem-%" PRIu64 ".img", *id);
+	return strcmp(name, again) == 0;
+}
+
+/*
+ * Know all objects that have a pagemap.
+ */
+int
+criushm_read(struct criureader *r)
+{
+	struct criushm *v;
+	char name[32];
+	uint64_t id;
+	size_t i;
+
+	for (i = 0; i < r->nname; i++) {
+		if (!shm_id(r->name[i].name, &id))
+			continue;
+		if ((v = criu_grow(r->shm, r->nshm, sizeof *v)) == NULL)
+			return -1;
+		r->shm = v;
+		v += r->nshm++;
+		memset(v, 0, sizeof *v);
+		v->id = id;
+		snprintf(name, sizeof name, "shmem-%" PRIu64, id);
+		if (criuruns_read(r, &v->runs, name) == -1)
+			return -1;
+	}
+	if (r->nshm > 1)
+		qsort(r->shm, r->nshm, sizeof *r->shm, shm_cmp);
+	return 0;
+}
+
+/*
+ * The object of that number, or NULL.
+ */
+const struct criushm *
+criushm_find(const struct criureader *r, uint64_t id)
+{
+	struct criushm key = { .id = id };
+
+	return r->nshm == 0 ? NULL : bsearch(&key, r->shm, r->nshm,
+	    sizeof key, shm_cmp);
+}
+
+/*
+ * The path that maps shows for an object.
+ */
+static char *
+shm_name(const struct criureader *r, uint64_t id)
+{
+	const char *name;
+	char *s;
+	size_t i;
+
+	name = "/dev/zero";
+	for (i = 0; i < r->nmemfd; i++)
+		if (r->memfd[i]->shmid == id)
+			name = r->memfd[i]->name;
+	if (asprintf(&s, "%s%.255s (deleted)", *name == '/' ? "" : "/memfd:",
+	    name) == -1) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	for (i = 0; s[i] != '\0'; i++)
+		if (s[i] == '\n')
+			s[i] = '?';
+	return s;
+}
+
+/*
+ * The pages of an object are memory, from 0 on.
+ */
+static int
+shm_memory(struct proc *p, const struct criuruns *l)
+{
+	struct builder b;
+	const struct pages *e;
+	size_t i;
+	int rc;
+
+	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL)
+		return -1;
+	memset(&b, 0, sizeof b);
+	b.image = p->mem;
+	for (i = 0, rc = 0; i < l->n && rc == 0; i++) {
+		e = &l->v[i].pages;
+		rc = l->v[i].src == NULL ? image_miss(p->mem, e->addr,
+		    e->addr + e->n * CRIU_PAGE, "lazy") :
+		    builder_run(&b, e->addr, e->n * (CRIU_PAGE / KB),
+		    l->v[i].src, e->off);
+	}
+	return builder_finish(&b) == -1 ? -1 : rc;
+}
+
+static int
+shm_carry(struct criureader *r, const struct criushm *shm)
+{
+	struct vma v = { .dev = makedev(0, 1), .ino = shm->id };
+	struct record rec = { 0 };
+	struct buf b = { 0 };
+	struct proc *p;
+	char name[48];
+	int rc;
+
+	if ((v.name = shm_name(r, shm->id)) == NULL)
+		return -1;
+	p = carried_new(r->snap, &v);
+	free(v.name);
+	if (p == NULL || shm_memory(p, &shm->runs) == -1)
+		return -1;
+	criuruns_image(&shm->runs, &b);
+	snprintf(name, sizeof name, "criu/pagemap-shmem-%" PRIu64 ".img",
+	    shm->id);
+	record_take(&rec, name, &b);
+	rc = rec.failed ? errstr_set("out of memory") :
+	    linuxrec_pack(p, "amd64", rec.file, rec.n);
+	record_free(&rec);
+	return rc;
+}
+
+/*
+ * Carry all objects along.
+ */
+int
+criushm_carry(struct criureader *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nshm; i++)
+		if (shm_carry(r, &r->shm[i]) == -1)
+			return -1;
+	return 0;
+}
+
+void
+criushm_free(struct criureader *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nshm; i++)
+		free(r->shm[i].runs.v);
+	free(r->shm);
+}

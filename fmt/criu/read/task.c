@@ -1,0 +1,412 @@
+/*
+ * The processes and threads of a checkpoint: what their images tell, as
+ * files of the Linux record.
+ */
+#include "read.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { X86_64 = 1 };		/* mtype of core */
+enum { ALIVE = 1, DEAD = 2, STOPPED = 3 };	/* task_state */
+enum { ARGS_MOST = 6 * 1024 * KB };	/* of all arguments: execve(2) */
+
+/*
+ * A new process or thread of the snapshot.
+ */
+static struct criutask *
+task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
+{
+	struct criutask *t, **v;
+
+	if (tid == 0 || tid > INT32_MAX || snap_find(r->snap, tid) != NULL) {
+		errstr_set("%s/pstree.img: process or thread %u %s", r->dir,
+		    tid, tid == 0 || tid > INT32_MAX ? "cannot be" :
+		    "is there twice");
+		return NULL;
+	}
+	if ((v = criu_grow(r->task, r->ntask, sizeof *v)) == NULL)
+		return NULL;
+	r->task = v;
+	if ((t = calloc(1, sizeof *t)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	v[r->ntask++] = t;
+	if ((t->proc = snap_add(r->snap, tid)) == NULL)
+		return NULL;
+	t->task.tid = (pid_t)tid;
+	t->task.pid = (pid_t)e->pid;
+	t->task.ppid = (pid_t)e->ppid;
+	t->task.pgrp = (pid_t)e->pgid;
+	t->facts.sid = (int)e->sid;
+	t->facts.nthread = 1;
+	return t;
+}
+
+/*
+ * A name without what would end a line.
+ */
+static void
+task_word(const char *s, char *word, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < size && s[i] != '\0'; i++)
+		word[i] = s[i] < ' ' && s[i] >= 0 ? '?' : s[i];
+	word[i] = '\0';
+}
+
+/*
+ * Signals that wait: their siginfos one after another.  Returns the set of
+ * them.
+ */
+static uint64_t
+add_pending(struct criutask *t, const char *name, const Criu__SignalQueue *q)
+{
+	enum { SIGINFO = 128 };
+	struct buf b = { 0 };
+	uint8_t info[SIGINFO];
+	uint64_t set;
+	size_t i, n;
+
+	for (i = 0, set = 0; q != NULL && i < q->n_signals; i++) {
+		n = q->signals[i]->siginfo.len;
+		memset(info, 0, sizeof info);
+		memcpy(info, q->signals[i]->siginfo.data, n < SIGINFO ? n :
+		    SIGINFO);
+		buf_add(&b, info, sizeof info);
+		if (info[0] >= 1 && info[0] <= 64)
+			set |= (uint64_t)1 << (info[0] - 1);
+	}
+	record_take(&t->rec, name, &b);
+	return set;
+}
+
+static void
+thread_creds(struct criutask *t, const Criu__Creds *c)
+{
+	struct procfacts *f = &t->facts;
+
+	if (c != NULL) {
+		memcpy(f->uid, (unsigned int[]){ c->uid, c->euid, c->suid,
+		    c->fsuid }, sizeof f->uid);
+		memcpy(f->gid, (unsigned int[]){ c->gid, c->egid, c->sgid,
+		    c->fsgid }, sizeof f->gid);
+	}
+	snprintf(t->task.user, sizeof t->task.user, "%u", f->uid[0]);
+}
+
+/*
+ * What the core image of a thread that lives tells.
+ */
+static int
+thread_facts(struct criutask *t, const Criu__Core *c, uint64_t blocked)
+{
+	const Criu__ThreadCore *th = c->thread_core;
+	uint8_t mask[8];
+	size_t i;
+
+	if (c->mtype != X86_64)
+		return errstr_set("of machine %u; only those of x86-64 (%d) "
+		    "are read", c->mtype, X86_64);
+	if (c->thread_info == NULL || th == NULL)
+		return errstr_set("no registers");
+	thread_creds(t, th->creds);
+	t->task.nice = th->has_sched_nice ? th->sched_nice : 0;
+	if (t->task.nice < -20 || t->task.nice > 19)
+		t->task.nice = 0;
+	if (th->comm != NULL)
+		task_word(th->comm, t->task.comm, sizeof t->task.comm);
+	t->facts.sp = c->thread_info->gpregs->sp;
+	t->facts.pc = c->thread_info->gpregs->ip;
+	t->facts.blocked = blocked;
+	for (i = 0; i < sizeof mask; i++)
+		mask[i] = (uint8_t)(blocked >> 8 * i);
+	if (criuregs_add(&t->rec, c->thread_info) == -1)
+		return -1;
+	record_bytes(&t->rec, "sigmask", mask, sizeof mask);
+	t->facts.pending = add_pending(t, "sigpending/thread", th->signals_p);
+	return 0;
+}
+
+static int
+read_core(struct criureader *r, struct criutask *t, Criu__Core **core)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "core-%" PRIu64 ".img", t->proc->pid);
+	return criudir_message(r, &t->rec, name, CRIU_CORE,
+	    &criu__core__descriptor, core);
+}
+
+static int
+wrap_core(const struct criureader *r, const struct criutask *t)
+{
+	return errstr_wrap("%s/core-%" PRIu64 ".img", r->dir, t->proc->pid);
+}
+
+/*
+ * A thread that does not lead its process.
+ */
+static int
+read_thread(struct criureader *r, const Criu__PstreeEntry *e,
+    const struct criutask *leader, uint32_t tid)
+{
+	struct criutask *t;
+	Criu__Core *c;
+	int rc;
+
+	if ((t = task_new(r, e, tid)) == NULL)
+		return -1;
+	t->proc->leader = leader->proc->pid;
+	t->task.state = leader->task.state;
+	t->facts.nthread = e->n_threads;
+	t->facts.flags = leader->facts.flags;
+	memcpy(t->task.comm, leader->task.comm, sizeof t->task.comm);
+	if (read_core(r, t, &c) == -1)
+		return -1;
+	rc = thread_facts(t, c, c->thread_core != NULL &&
+	    c->thread_core->has_blk_sigset ? c->thread_core->blk_sigset : 0);
+	if (rc == -1)
+		wrap_core(r, t);
+	protobuf_c_message_free_unpacked(&c->base, NULL);
+	return rc;
+}
+
+/*
+ * What the core image of the thread that leads tells of the process.
+ */
+static int
+leader_facts(struct criutask *t, const Criu__PstreeEntry *e,
+    const Criu__Core *c)
+{
+	const Criu__TaskCore *tc = c->tc;
+
+	if (tc == NULL)
+		return errstr_set("not of a process (no tc)");
+	t->task.state = tc->task_state == DEAD ? 'Z' :
+	    tc->task_state == STOPPED ? 'T' : 'R';
+	t->facts.flags = tc->flags;
+	t->facts.exitcode = (int)tc->exit_code;
+	task_word(tc->comm, t->task.comm, sizeof t->task.comm);
+	if (tc->task_state == DEAD) {
+		thread_creds(t, NULL);
+		return 0;
+	}
+	if (tc->task_state != ALIVE && tc->task_state != STOPPED)
+		return errstr_set("a process of state %u", tc->task_state);
+	t->facts.nthread = e->n_threads;
+	if (thread_facts(t, c, tc->blk_sigset) == -1)
+		return -1;
+	add_pending(t, "sigpending/process", tc->signals_s);
+	if (tc->has_oom_score_adj)
+		record_printf(&t->rec, "oom_score_adj", "%d\n",
+		    tc->oom_score_adj);
+	return 0;
+}
+
+/*
+ * The number of the descriptor table, from the image of ids or from core.
+ */
+static int
+read_ids(struct criureader *r, struct criutask *t, const Criu__Core *c,
+    uint32_t *files)
+{
+	Criu__Ids *ids;
+	char name[32];
+
+	snprintf(name, sizeof name, "ids-%" PRIu64 ".img", t->proc->pid);
+	if (c->ids != NULL && !criudir_has(r, name)) {
+		*files = c->ids->files_id;
+		return 0;
+	}
+	if (criudir_message(r, &t->rec, name, CRIU_IDS,
+	    &criu__ids__descriptor, &ids) == -1)
+		return -1;
+	*files = ids->files_id;
+	protobuf_c_message_free_unpacked(&ids->base, NULL);
+	return 0;
+}
+
+/*
+ * Where the process is, and its umask.
+ */
+static int
+read_fs(struct criureader *r, struct criutask *t)
+{
+	const struct criufile *cwd, *root;
+	char name[32];
+	Criu__Fs *fs;
+	int rc;
+
+	snprintf(name, sizeof name, "fs-%" PRIu64 ".img", t->proc->pid);
+	if (criudir_message(r, &t->rec, name, CRIU_FS, &criu__fs__descriptor,
+	    &fs) == -1)
+		return -1;
+	cwd = criufile_find(r, FD_REG, fs->cwd_id);
+	root = criufile_find(r, FD_REG, fs->root_id);
+	rc = cwd == NULL || root == NULL ? errstr_set("%s/%s: no file %u in "
+	    "files.img", r->dir, name, cwd == NULL ? fs->cwd_id :
+	    fs->root_id) : 0;
+	if (rc == 0) {
+		record_bytes(&t->rec, "cwd", cwd->name, strlen(cwd->name));
+		record_bytes(&t->rec, "root", root->name, strlen(root->name));
+		if ((t->task.cwd = strdup(cwd->name)) == NULL)
+			rc = errstr_set("out of memory");
+		t->facts.has_umask = fs->has_umask;
+		t->facts.umask = fs->umask;
+	}
+	protobuf_c_message_free_unpacked(&fs->base, NULL);
+	return rc;
+}
+
+/*
+ * Bytes of the process's memory, as far as they are there.
+ */
+static void
+add_memory(struct criutask *t, const char *name, uint64_t start,
+    uint64_t end)
+{
+	struct buf b = { 0 };
+	uint8_t piece[4 * KB];
+	size_t n;
+
+	if (start < end && end - start > ARGS_MOST)
+		end = start + ARGS_MOST;
+	for (; start < end; start += n) {
+		n = sizeof piece - start % sizeof piece;
+		if (n > end - start)
+			n = (size_t)(end - start);
+		if (image_read(t->proc->mem, start, piece, n) == -1)
+			break;
+		buf_add(&b, piece, n);
+	}
+	record_take(&t->rec, name, &b);
+}
+
+static void
+add_auxv(struct criutask *t)
+{
+	struct buf b = { 0 };
+	uint8_t word[8];
+	size_t i, k;
+
+	for (i = 0; i < t->mm->n_mm_saved_auxv; i++) {
+		for (k = 0; k < sizeof word; k++)
+			word[k] = (uint8_t)(t->mm->mm_saved_auxv[i] >> 8 * k);
+		buf_add(&b, word, sizeof word);
+	}
+	record_take(&t->rec, "auxv", &b);
+}
+
+/*
+ * What the mm image tells, and the memory.
+ */
+static int
+read_mm(struct criureader *r, struct criutask *t)
+{
+	struct procfacts *f = &t->facts;
+	const Criu__Mm *mm;
+	char name[32];
+	size_t i;
+
+	snprintf(name, sizeof name, "mm-%" PRIu64 ".img", t->proc->pid);
+	if (criudir_message(r, &t->rec, name, CRIU_MM, &criu__mm__descriptor,
+	    &t->mm) == -1 || criumaps_make(r, t) == -1 ||
+	    criumem_read(r, t) == -1 || criuelf_text(r, t) == -1)
+		return -1;
+	mm = t->mm;
+	for (i = 0; i < t->task.vma.n; i++)
+		f->vmbytes += t->task.vma.v[i].end - t->task.vma.v[i].start;
+	f->membytes = image_bytes(t->proc->mem);
+	t->task.memkb = f->membytes / KB;
+	f->startcode = mm->start_code;
+	f->endcode = mm->end_code;
+	f->startstack = mm->start_stack;
+	f->startdata = mm->start_data;
+	f->enddata = mm->end_data;
+	f->startbrk = mm->start_brk;
+	f->argstart = mm->arg_start;
+	f->argend = mm->arg_end;
+	f->envstart = mm->env_start;
+	f->envend = mm->env_end;
+	add_memory(t, "cmdline", mm->arg_start, mm->arg_end);
+	add_memory(t, "environ", mm->env_start, mm->env_end);
+	add_auxv(t);
+	record_maps(&t->rec, &t->task.vma);
+	return 0;
+}
+
+/*
+ * What a process has beyond its leading thread.
+ */
+static int
+read_process(struct criureader *r, struct criutask *t,
+    const Criu__PstreeEntry *e, const Criu__Core *c)
+{
+	uint32_t files;
+	size_t i;
+
+	if (read_ids(r, t, c, &files) == -1 || read_mm(r, t) == -1 ||
+	    read_fs(r, t) == -1 || criufiles_open(r, t, files) == -1)
+		return -1;
+	for (i = 0; i < e->n_threads; i++)
+		if (e->threads[i] != e->pid &&
+		    read_thread(r, e, t, e->threads[i]) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * Read all that there is of a process.
+ */
+int
+criutask_process(struct criureader *r, const Criu__PstreeEntry *e)
+{
+	struct criutask *t;
+	Criu__Core *c;
+	int rc;
+
+	if ((t = task_new(r, e, e->pid)) == NULL ||
+	    read_core(r, t, &c) == -1)
+		return -1;
+	if ((rc = leader_facts(t, e, c)) == -1)
+		wrap_core(r, t);
+	if (rc == 0 && t->task.state != 'Z')
+		rc = read_process(r, t, e, c);
+	protobuf_c_message_free_unpacked(&c->base, NULL);
+	return rc;
+}
+
+/*
+ * All is read of a process or thread: give it its small files.
+ */
+int
+criutask_pack(struct criutask *t)
+{
+	if (t->proc->leader != 0)
+		record_printf(&t->rec, "thread", "%" PRIu64 "\n",
+		    t->proc->leader);
+	record_stat(&t->rec, &t->task, &t->facts);
+	record_status(&t->rec, &t->task, &t->facts);
+	record_printf(&t->rec, "comm", "%s\n", t->task.comm);
+	return record_pack(&t->rec, t->proc, "amd64", &t->task);
+}
+
+void
+criutask_free(struct criutask *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->task.nopen; i++)
+		free(t->task.open[i].path);
+	free(t->task.open);
+	free(t->task.cwd);
+	vmas_free(&t->task.vma);
+	record_free(&t->rec);
+	if (t->mm != NULL)
+		protobuf_c_message_free_unpacked(&t->mm->base, NULL);
+	free(t);
+}

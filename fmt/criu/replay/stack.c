@@ -1,0 +1,200 @@
+/*
+ * Images upon those of a parent: pages that are the same there are not
+ * written again; the pagemap says that they are in the parent, to which the
+ * link "parent" leads.
+ */
+#include "replay.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BATCH = 64 };		/* pages compared at once */
+
+struct stacking {		/* an object that is written upon a parent */
+	struct criuload	*load;	/* borrowed, as all here */
+	struct object	*object;
+	struct pagemap	*parent; /* owned; NULL: it is not in the parent */
+	int		 fd;
+	struct buf	 img;	/* the pagemap */
+	struct pages	 run;	/* pages that are alike, not yet in it */
+	uint8_t		 mine[BATCH * CRIU_PAGE];
+	uint8_t		 theirs[BATCH * CRIU_PAGE];
+};
+
+/*
+ * Pages that are alike become one entry.
+ */
+static void
+stack_entry(struct stacking *k, uint64_t addr, uint64_t n,
+    unsigned int flags)
+{
+	struct pages *r = &k->run;
+
+	if (r->n > 0 && (r->flags != flags ||
+	    r->addr + r->n * CRIU_PAGE != addr)) {
+		pagemap_put(&k->img, r);
+		r->n = 0;
+	}
+	if (r->n == 0) {
+		r->addr = addr;
+		r->flags = flags;
+	}
+	r->n += n;
+}
+
+/*
+ * Write pages that the parent has not.
+ */
+static int
+stack_write(struct stacking *k, const uint8_t *p, size_t len)
+{
+	ssize_t n;
+
+	for (; len > 0; p += n, len -= (size_t)n) {
+		n = write(k->fd, p, len);
+		if (n == -1 && errno == EINTR)
+			n = 0;
+		if (n == -1)
+			return errstr_sys("pages-%u.img", k->object->id);
+		k->load->stat->bytes += (uint64_t)n;
+	}
+	return 0;
+}
+
+/*
+ * At most BATCH pages, n of them, which the parent has too: those that
+ * differ are written.
+ */
+static int
+stack_compare(struct stacking *k, uint64_t addr, uint64_t n,
+    unsigned int flags)
+{
+	uint64_t i, same;
+	size_t at;
+
+	for (i = 0; i < n; i++) {
+		at = (size_t)i * CRIU_PAGE;
+		same = memcmp(k->mine + at, k->theirs + at, CRIU_PAGE) == 0;
+		stack_entry(k, addr + at, 1, same ? PE_PARENT : flags);
+		if (same)
+			k->load->stat->parent++;
+		else if (stack_write(k, k->mine + at, CRIU_PAGE) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * The first pages of an entry, n of them at most: how many were done is
+ * left in *n.
+ */
+static int
+stack_some(struct stacking *k, const struct pages *p, uint64_t skip,
+    uint64_t *n)
+{
+	struct source *src;
+	struct pages w;
+	struct run r;
+	uint64_t addr;
+	int there;
+
+	addr = p->addr + skip * CRIU_PAGE;
+	if (*n > BATCH)
+		*n = BATCH;
+	src = NULL;
+	there = k->parent == NULL ? 0 :
+	    pagemap_where(k->parent, addr, &w, &src);
+	if (there == -1)
+		return -1;
+	if (src == NULL)	/* all other pages might be there */
+		*n = k->parent == NULL ? *n : 1;
+	else if (w.n < *n)
+		*n = w.n;
+	r.loc = p->off + skip * CRIU_PAGE;
+	r.n = *n * (CRIU_PAGE / KB);
+	if (source_read(k->object->src, &r, 1, k->mine) != SOURCE_OK)
+		return -1;
+	if (src == NULL) {
+		stack_entry(k, addr, *n, p->flags);
+		return stack_write(k, k->mine, (size_t)*n * CRIU_PAGE);
+	}
+	r.loc = w.off;
+	if (source_read(src, &r, 1, k->theirs) != SOURCE_OK)
+		return -1;
+	return stack_compare(k, addr, *n, p->flags);
+}
+
+static int
+stack_pages(struct stacking *k)
+{
+	const struct pages *p;
+	uint64_t done, n;
+	size_t i;
+
+	for (i = 0; i < k->object->map->n; i++) {
+		p = &k->object->map->v[i];
+		if (!(p->flags & PE_PRESENT)) {
+			stack_entry(k, p->addr, p->n, p->flags);
+			continue;
+		}
+		k->load->stat->pages += p->n;
+		for (done = 0; done < p->n; done += n) {
+			n = p->n - done;
+			if (stack_some(k, p, done, &n) == -1)
+				return -1;
+		}
+	}
+	stack_entry(k, 0, 0, 0);	/* the last one */
+	return 0;
+}
+
+/*
+ * The pagemap and the pages of an object upon those of a parent.
+ */
+int
+object_stack(struct criuload *l, struct object *o)
+{
+	struct stacking *k;
+	char *name;
+	int rc;
+
+	rc = -1;
+	name = strndup(o->name + sizeof "pagemap-" - 1,
+	    strlen(o->name) - (sizeof "pagemap-.img" - 1));
+	if (name == NULL || (k = calloc(1, sizeof *k)) == NULL) {
+		free(name);
+		return errstr_set("out of memory");
+	}
+	k->load = l;
+	k->object = o;
+	k->fd = -1;
+	if (pagemap_open(&k->parent, l->snap, l->below, name) == -1)
+		goto out;
+	if (k->parent->n == 0) {
+		pagemap_free(k->parent);
+		k->parent = NULL;
+	}
+	free(name);
+	if (asprintf(&name, "pages-%u.img", o->id) == -1) {
+		name = NULL;
+		errstr_set("out of memory");
+		goto out;
+	}
+	if ((k->fd = outdir_file(l->out, name)) == -1)
+		goto out;
+	pagemap_begin(&k->img, o->id);
+	if (stack_pages(k) == -1)
+		goto out;
+	rc = image_put(l, o->name, &k->img);
+out:
+	if (k->fd != -1)
+		close(k->fd);
+	buf_free(&k->img);
+	pagemap_free(k->parent);
+	free(name);
+	free(k);
+	return rc;
+}

@@ -1,0 +1,189 @@
+/*
+ * The link map of a process: under which names its dynamic linker has
+ * loaded what, read from its memory as a debugger reads it.
+ *
+ *	auxv: AT_PHDR, AT_PHNUM	-> program headers of the executable
+ *	PT_DYNAMIC		-> DT_DEBUG -> struct r_debug
+ *	r_debug.r_map		-> struct link_map -> ... (link.h)
+ *	PT_INTERP		-> the name of what lies at AT_BASE
+ *
+ * All of it may be damaged, or made to do damage: whatever is not there
+ * ends the walk, and is no error.
+ */
+#include "tree/fstree.h"
+#include "num.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <string.h>
+
+enum {
+	ENTRIES_MAX = 65536,	/* of any list */
+	AUXV_MAX = 256
+};
+
+struct linkmap {
+	struct image	*mem;
+	bool		 wide;	/* 64 bits */
+	uint64_t	 phdr;
+	uint64_t	 phnum;
+	uint64_t	 base;	/* of the dynamic linker; 0: none */
+	uint64_t	 bias;	/* of the executable */
+	uint64_t	 dynamic;
+	uint64_t	 interp;
+	linkmap_fn	 fn;
+	void		*arg;
+};
+
+/*
+ * Read the i-th word of a table in memory.
+ */
+static bool
+get_word(const struct linkmap *l, uint64_t addr, size_t i, uint64_t *v)
+{
+	uint8_t b[8];
+	size_t n;
+
+	n = l->wide ? 8 : 4;
+	if (__builtin_add_overflow(addr, i * n, &addr) ||
+	    image_read(l->mem, addr, b, n) == -1)
+		return false;
+	*v = num_get(b, n);
+	return true;
+}
+
+/*
+ * A value of the auxiliary vector, 0 where it has none.
+ */
+static uint64_t
+auxv_get(const struct recfile *f, bool wide, uint64_t type)
+{
+	size_t i, n;
+
+	n = wide ? 8 : 4;
+	for (i = 0; i < AUXV_MAX && (i + 1) * 2 * n <= f->len; i++) {
+		if (num_get(f->data + i * 2 * n, n) == AT_NULL)
+			break;
+		if (num_get(f->data + i * 2 * n, n) == type)
+			return num_get(f->data + i * 2 * n + n, n);
+	}
+	return 0;
+}
+
+/*
+ * What the auxiliary vector tells.  Its words are as wide as those of the
+ * process, which the size of a program header gives away.
+ */
+static bool
+linkmap_auxv(struct linkmap *l, const struct linuxrec *rec)
+{
+	struct recfile f;
+
+	if (!linuxrec_find(rec, "auxv", &f))
+		return false;
+	l->wide = auxv_get(&f, true, AT_PHENT) == sizeof(Elf64_Phdr);
+	if (!l->wide && auxv_get(&f, false, AT_PHENT) != sizeof(Elf32_Phdr))
+		return false;
+	l->phdr = auxv_get(&f, l->wide, AT_PHDR);
+	l->phnum = auxv_get(&f, l->wide, AT_PHNUM);
+	l->base = auxv_get(&f, l->wide, AT_BASE);
+	return l->phdr != 0;
+}
+
+/*
+ * The program headers: where the executable was put, and what it says of
+ * dynamic linking.
+ */
+static bool
+linkmap_phdrs(struct linkmap *l)
+{
+	uint64_t addr, vaddr;
+	uint8_t ph[sizeof(Elf64_Phdr)];
+	size_t i, n;
+
+	n = l->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	for (i = 0, addr = l->phdr; i < l->phnum && i < ENTRIES_MAX;
+	    i++, addr += n) {
+		if (image_read(l->mem, addr, ph, n) == -1)
+			return false;
+		vaddr = l->wide ?
+		    num_get(ph + offsetof(Elf64_Phdr, p_vaddr), 8) :
+		    num_get(ph + offsetof(Elf32_Phdr, p_vaddr), 4);
+		switch (num_get(ph, 4)) {
+		case PT_PHDR:
+			l->bias = l->phdr - vaddr;
+			break;
+		case PT_DYNAMIC:
+			l->dynamic = vaddr;
+			break;
+		case PT_INTERP:
+			l->interp = vaddr;
+			break;
+		}
+	}
+	return l->dynamic != 0;
+}
+
+/*
+ * Read a name, which ends in a NUL and is shorter than PATH_MAX.
+ */
+static bool
+get_name(const struct linkmap *l, uint64_t addr, char name[PATH_MAX])
+{
+	ssize_t n;
+
+	n = image_readsome(l->mem, addr, name, PATH_MAX);
+	return n > 0 && memchr(name, '\0', (size_t)n) != NULL;
+}
+
+static uint64_t
+linkmap_head(const struct linkmap *l)
+{
+	uint64_t dyn, tag, debug, head;
+	size_t i;
+
+	dyn = l->bias + l->dynamic;
+	for (i = 0; i < ENTRIES_MAX; i++) {
+		if (!get_word(l, dyn, 2 * i, &tag) || tag == DT_NULL)
+			return 0;
+		if (tag != DT_DEBUG)
+			continue;
+		if (get_word(l, dyn, 2 * i + 1, &debug) && debug != 0 &&
+		    get_word(l, debug, 1, &head))
+			return head;
+		return 0;
+	}
+	return 0;
+}
+
+/*
+ * Call a function with each name of the link map and an address in what was
+ * loaded under it, until it returns -1, which is then returned.  The
+ * dynamic linker is told under the name that the executable has for it.
+ */
+int
+linkmap_walk(struct image *mem, const struct linuxrec *rec, linkmap_fn fn,
+    void *arg)
+{
+	struct linkmap l = { .mem = mem };
+	uint64_t at, name, ld;
+	char path[PATH_MAX];
+	size_t i;
+
+	if (mem == NULL || !linkmap_auxv(&l, rec) || !linkmap_phdrs(&l))
+		return 0;
+	if (l.base != 0 && l.interp != 0 &&
+	    get_name(&l, l.bias + l.interp, path) &&
+	    fn(arg, path, l.base) == -1)
+		return -1;
+	for (i = 0, at = linkmap_head(&l); at != 0 && i < ENTRIES_MAX; i++) {
+		/* l_addr, l_name, l_ld, l_next */
+		if (!get_word(&l, at, 1, &name) || !get_word(&l, at, 2, &ld))
+			return 0;
+		if (get_name(&l, name, path) && fn(arg, path, ld) == -1)
+			return -1;
+		if (!get_word(&l, at, 3, &at))
+			return 0;
+	}
+	return 0;
+}

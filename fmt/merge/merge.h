@@ -1,0 +1,53 @@
+/*
+ * What the parts of merging share: merge.c (processes and files) and
+ * record.c (their Linux records).
+ */
+#ifndef MERGE_H
+#define MERGE_H
+
+#include "record/edit.h"
+
+struct newpid {
+	uint64_t	 old;
+	uint64_t	 pid;
+};
+
+struct newdev {			/* a file that is to have another device */
+	uint64_t	 dev;
+	uint64_t	 ino;
+	const char	*path;	/* borrowed; tells which, where both are 0 */
+	uint64_t	 to;
+};
+
+struct merge {
+	struct snap	*a;	/* into which */
+	struct snap	*b;	/* comes this */
+	struct newpid	*pid;	/* owned; of all of b, and of leaders that are
+				   not in it, by old number */
+	size_t		 npid;
+	bool		*keep;	/* owned; of each of b: not in a already */
+	struct newdev	*dev;	/* owned */
+	size_t		 ndev;
+	size_t		 devcap;
+	uint64_t	 file;	/* added to numbers of open files of b, */
+	uint64_t	 part;	/* and to those of its parts */
+	uint64_t	 next;	/* number for a process, and */
+	uint64_t	 nextfile; /* for a file that is carried along */
+	unsigned int	 minor_no; /* of the next device that none has */
+	char		 cputype[16]; /* of b */
+};
+
+/* merge.c */
+uint64_t	 merge_pid(const struct merge *, uint64_t);
+
+/* record.c */
+bool		 recfile_number(const struct recfile *, const char *,
+		    uint64_t *);
+void		 merge_sort(struct merge *);
+bool		 recfile_part(const struct recfile *, uint64_t *);
+int		 merge_edit(void *, const struct recfile *, char *, size_t,
+		    struct buf *);
+int		 carried_edit(void *, const struct recfile *, char *, size_t,
+		    struct buf *);
+
+#endif

@@ -1,0 +1,363 @@
+/*
+ * The small files of a process as Plan 9's proc(3) shows them, written from
+ * what Linux tells: segment, fd, noteid, ns, status; the registers are in
+ * regs.c.  Column by column as man6/snap.6 has it.
+ */
+#include "snap.h"
+#include "snap6/snap6.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STATUS_SIZE = 176 };
+
+/*
+ * The name that Plan 9 has for the machine we were compiled for.
+ */
+const char *
+plan9_cputype(void)
+{
+#if defined(__x86_64__)
+	return "amd64";
+#elif defined(__i386__)
+	return "386";
+#elif defined(__aarch64__)
+	return "arm64";
+#elif defined(__arm__)
+	return "arm";
+#else
+	return "unknown";
+#endif
+}
+
+static const char *
+segment_type(const struct vma *v)
+{
+	if (strcmp(v->name, "[stack]") == 0)
+		return "Stack";
+	if (v->flags & VMA_DEVICE)
+		return "Phys";
+	if (v->flags & VMA_SHARED)
+		return "Shared";
+	if (v->flags & VMA_EXEC)
+		return "Text";
+	return v->ino != 0 ? "Data" : "Bss";
+}
+
+/*
+ * A line for each mapping.  Debuggers read the first one only, and want it
+ * to be the stack, without flags.
+ */
+static void
+segment_file(struct buf *b, const struct task *t)
+{
+	const struct vma *v;
+	const char *type;
+	bool stack;
+	size_t i;
+	int pass;
+
+	for (pass = 0; pass < 2; pass++)
+		for (i = 0; i < t->vma.n; i++) {
+			v = &t->vma.v[i];
+			type = segment_type(v);
+			stack = strcmp(type, "Stack") == 0;
+			if (stack != (pass == 0))
+				continue;
+			buf_printf(b, "%-6s %c  %8" PRIx64 " %8" PRIx64
+			    " %4d\n", type, stack || v->flags & VMA_WRITE ?
+			    ' ' : 'R', v->start, v->end, 1);
+		}
+}
+
+/*
+ * Plan 9's letter for what a descriptor is open on.
+ */
+static char
+device_letter(const char *path)
+{
+	if (strncmp(path, "pipe:", 5) == 0)
+		return '|';
+	if (strncmp(path, "socket:", 7) == 0)
+		return 'I';
+	if (strncmp(path, "/dev/", 5) == 0)
+		return 'c';
+	return 'M';
+}
+
+/*
+ * Add a name that stays on its line.
+ */
+static void
+add_name(struct buf *b, const char *s)
+{
+	char c;
+
+	for (; *s != '\0'; s++) {
+		c = *s < ' ' && *s >= 0 ? '?' : *s;
+		buf_add(b, &c, 1);
+	}
+}
+
+static void
+fd_file(struct buf *b, const struct task *t)
+{
+	static const char *const mode[] = { "r", "w", "rw", "rw" };
+	const struct openfile *f;
+	size_t i;
+
+	if (t->cwd == NULL)
+		return;
+	add_name(b, t->cwd);
+	buf_puts(b, "\n");
+	for (i = 0; i < t->nopen; i++) {
+		f = &t->open[i];
+		buf_printf(b, "%3d %-2s %c %4u (%016" PRIx64 " 0 %s) %5u %8"
+		    PRIu64 " ", f->fd, mode[f->flags & O_ACCMODE],
+		    device_letter(f->path), (unsigned int)(f->dev & 0xffff),
+		    f->ino, f->dir ? "80" : "00", f->blksize, f->pos);
+		add_name(b, f->path);
+		buf_puts(b, "\n");
+	}
+}
+
+/*
+ * Undo the octal escapes of mountinfo (proc_pid_mountinfo(5)), in place.
+ */
+static void
+unescape(char *s)
+{
+	char *out;
+
+	for (out = s; *s != '\0'; out++) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' &&
+		    s[2] >= '0' && s[2] <= '7' && s[3] >= '0' &&
+		    s[3] <= '7') {
+			*out = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 |
+			    (s[3] - '0'));
+			s += 4;
+		} else
+			*out = *s++;
+	}
+	*out = '\0';
+}
+
+/*
+ * Add a name in Plan 9's quotes where it needs them.
+ */
+static void
+add_quoted(struct buf *b, char *s)
+{
+	unescape(s);
+	if (*s != '\0' && strpbrk(s, " \t\n'") == NULL) {
+		add_name(b, s);
+		return;
+	}
+	buf_puts(b, "'");
+	for (; *s != '\0'; s++) {
+		if (*s == '\'')
+			buf_puts(b, "'");
+		add_name(b, (char[]){ *s, '\0' });
+	}
+	buf_puts(b, "'");
+}
+
+struct mount {
+	long	 id;
+	char	*line;	/* owned by the text */
+};
+
+static int
+mount_cmp(const void *a, const void *b)
+{
+	const struct mount *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/*
+ * One line of mountinfo: id parent dev root point options ... - type source
+ * ..., as mount FLAGS SOURCE POINT [ROOT].
+ */
+static void
+mount_line(struct buf *b, char *line)
+{
+	char *field[6], *s, *source, *last;
+	int i;
+
+	if ((s = strstr(line, " - ")) == NULL)
+		return;
+	*s = '\0';
+	if (strtok_r(s + 3, " ", &last) == NULL ||
+	    (source = strtok_r(NULL, " ", &last)) == NULL)
+		return;
+	for (i = 0, s = line; i < 6; i++, s = NULL)
+		if ((field[i] = strtok_r(s, " ", &last)) == NULL)
+			return;
+	buf_printf(b, "mount %s ", strncmp(field[5], "rw", 2) == 0 ? "-c" :
+	    "");
+	add_quoted(b, source);
+	buf_puts(b, " ");
+	add_quoted(b, field[4]);
+	if (strcmp(field[3], "/") != 0) {
+		buf_puts(b, " ");
+		add_quoted(b, field[3]);
+	}
+	buf_puts(b, "\n");
+}
+
+static void
+ns_file(struct buf *b, const struct task *t)
+{
+	struct mount *m, *v;
+	char *text, *s, *line;
+	size_t i, n;
+
+	if (t->mounts.len == 0 || t->cwd == NULL)
+		return;
+	text = strndup((const char *)t->mounts.data, t->mounts.len);
+	m = NULL;
+	n = 0;
+	for (s = text; s != NULL && (line = strsep(&s, "\n")) != NULL;) {
+		if (*line == '\0')
+			continue;
+		if ((v = reallocarray(m, n + 1, sizeof *v)) == NULL) {
+			b->failed = true;
+			break;
+		}
+		m = v;
+		m[n].id = strtol(line, NULL, 10);
+		m[n++].line = line;
+	}
+	b->failed |= text == NULL;
+	if (n > 1)
+		qsort(m, n, sizeof *m, mount_cmp);
+	for (i = 0; i < n; i++)
+		mount_line(b, m[i].line);
+	buf_puts(b, "cd ");
+	if ((s = strdup(t->cwd)) != NULL)
+		add_quoted(b, s);
+	b->failed |= s == NULL;
+	buf_puts(b, "\n");
+	free(s);
+	free(m);
+	free(text);
+}
+
+static const char *
+state_word(char state)
+{
+	switch (state) {
+	case 'R':
+		return "Running";
+	case 'T':
+	case 't':
+		return "Stopped";
+	case 'Z':
+		return "Moribund";
+	case 'X':
+		return "Dead";
+	default:
+		return "Wakeme";
+	}
+}
+
+/*
+ * A word of a status file: programs split it at blanks, so a name has none.
+ * It is cut to fit, but not within a character of UTF-8.
+ */
+static void
+status_word(struct buf *b, const char *s, int width)
+{
+	char word[32];
+	int i, n;
+
+	for (n = 0; n < width && s[n] != '\0'; n++)
+		word[n] = s[n] <= ' ' && s[n] >= 0 ? '_' : s[n];
+	if (s[n] != '\0')
+		for (i = n; n > 0 && ((uint8_t)s[i] & 0xc0) == 0x80; i--)
+			n = i - 1;
+	if (n == 0)
+		word[n++] = '_';
+	buf_printf(b, "%-*.*s ", width, n, word);
+}
+
+static void
+status_file(struct buf *b, const struct task *t)
+{
+	static const uint64_t most = 99999999999;
+	uint64_t num[9], pri;
+	int i;
+
+	pri = (uint64_t)(10 - t->nice / 2);
+	num[0] = t->utime;
+	num[1] = t->stime;
+	num[2] = t->age;
+	num[3] = t->cutime;
+	num[4] = t->cstime;
+	num[5] = 0;
+	num[6] = t->memkb;
+	num[7] = pri;
+	num[8] = pri;
+	status_word(b, t->comm, 27);
+	status_word(b, t->user, 27);
+	status_word(b, state_word(t->state), 11);
+	for (i = 0; i < 9; i++)
+		buf_printf(b, "%11" PRIu64 "%c", num[i] < most ? num[i] : most,
+		    i == 8 ? '\n' : ' ');
+}
+
+static void
+noteid_file(struct buf *b, const struct task *t)
+{
+	buf_printf(b, "%11d ", t->pgrp);
+}
+
+static void
+regs_file(struct buf *b, const struct task *t)
+{
+	plan9_regs(b, t);
+}
+
+static void
+fpregs_file(struct buf *b, const struct task *t)
+{
+	plan9_fpregs(b, t);
+}
+
+/*
+ * Give a process the small files that Plan 9 has, those that can be had.
+ */
+int
+plan9_files(struct proc *p, const struct task *t)
+{
+	static void (*const make[F_MAX])(struct buf *, const struct task *) = {
+		[F_SEGMENT] = segment_file,
+		[F_FD] = fd_file,
+		[F_FPREGS] = fpregs_file,
+		[F_NOTEID] = noteid_file,
+		[F_NS] = ns_file,
+		[F_REGS] = regs_file,
+		[F_STATUS] = status_file,
+	};
+	struct buf b;
+	int i;
+
+	for (i = 0; i < F_MAX; i++) {
+		if (make[i] == NULL)
+			continue;
+		memset(&b, 0, sizeof b);
+		make[i](&b, t);
+		if (buf_check(&b) == -1) {
+			buf_free(&b);
+			return -1;
+		}
+		if (b.len == 0)
+			buf_free(&b);
+		else if (proc_setfile(p, snap6_field[i], b.data, b.len) == -1)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,408 @@
+/*
+ * The Linux record: a small archive of named files, which travels in a
+ * process's proc record.
+ *
+ *	linux CPUTYPE 1\n
+ *	NAME\n NUM bytes
+ *	NAME\n NUM bytes
+ *	...
+ *
+ * NAME is a relative path, each once; NUM is as in snap(6).  What the names
+ * mean is told in man6/snap.6.
+ */
+#include "snap.h"
+#include "snap6/snap6.h"
+#include "archive.h"
+
+#include <sys/sysmacros.h>
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILES_MOST = 1 << 22 };	/* in one record */
+
+/*
+ * Begin a record for a machine type, in Plan 9's words ("amd64").
+ */
+static void
+linuxrec_begin(struct buf *b, const char *cputype)
+{
+	buf_printf(b, "linux %s 1\n", cputype);
+}
+
+static void
+linuxrec_add(struct buf *b, const char *name, const void *data, size_t len)
+{
+	buf_printf(b, "%s\n%11zu ", name, len);
+	buf_add(b, data, len);
+}
+
+/*
+ * Add what is missing from an image, if something is: lines START-END
+ * REASON, in hex.
+ */
+static void
+linuxrec_missing(struct buf *b, const char *name, const struct image *im)
+{
+	struct buf lines = { 0 };
+	size_t i;
+
+	if (im == NULL || im->nmissing == 0)
+		return;
+	for (i = 0; i < im->nmissing; i++)
+		buf_printf(&lines, "%" PRIx64 "-%" PRIx64 " %s\n",
+		    im->missing[i].start, im->missing[i].end,
+		    im->missing[i].reason);
+	b->failed |= lines.failed;
+	linuxrec_add(b, name, lines.data, lines.len);
+	buf_free(&lines);
+}
+
+/*
+ * Add which file a process is: device and inode as maps has them, and the
+ * path.
+ */
+static void
+linuxrec_carried(struct buf *b, const struct carried *c)
+{
+	struct buf line = { 0 };
+
+	if (c == NULL)
+		return;
+	buf_printf(&line, "%02x:%02x %" PRIu64 " %s", major(c->dev),
+	    minor(c->dev), c->ino, c->path);
+	b->failed |= line.failed;
+	linuxrec_add(b, CARRIED, line.data, line.len);
+	buf_free(&line);
+}
+
+/*
+ * Make a Linux record of named files, of which file is carried along and of
+ * what is missing from the process's memory, and give it to the process.  The
+ * machine type is in Plan 9's words; names are good paths, each once.
+ */
+int
+linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
+    size_t n)
+{
+	struct buf b = { 0 };
+	size_t i;
+
+	linuxrec_begin(&b, cputype);
+	for (i = 0; i < n; i++)
+		linuxrec_add(&b, file[i].name, file[i].data, file[i].len);
+	linuxrec_carried(&b, p->carried);
+	linuxrec_missing(&b, MEM_MISSING, p->mem);
+	if (buf_check(&b) == -1) {
+		buf_free(&b);
+		return -1;
+	}
+	return proc_setfile(p, "proc", b.data, b.len);
+}
+
+/*
+ * Is a name of n bytes a path that can be shown as one: relative, no longer
+ * than paths may be, harmless, without empty, . or .. components?
+ */
+static bool
+name_ok(const char *s, size_t n)
+{
+	char copy[PATH_MAX];
+	const char *end, *slash;
+	size_t len;
+
+	if (n >= PATH_MAX || memchr(s, '\0', n) != NULL)
+		return false;
+	memcpy(copy, s, n);
+	copy[n] = '\0';
+	if (text_isharmful(copy))
+		return false;
+	for (end = s + n;; s = slash + 1) {
+		slash = memchr(s, '/', (size_t)(end - s));
+		len = (size_t)((slash == NULL ? end : slash) - s);
+		if (len == 0 || len > NAME_MAX || (len == 1 && s[0] == '.') ||
+		    (len == 2 && s[0] == '.' && s[1] == '.'))
+			return false;
+		if (slash == NULL)
+			return true;
+	}
+}
+
+/*
+ * The order of paths in which all that is below a directory stands behind
+ * its name and before all other names: a slash comes before all bytes.
+ */
+int
+path_cmp(const char *a, size_t na, const char *b, size_t nb)
+{
+	size_t i;
+
+	for (i = 0; i < na && i < nb; i++)
+		if (a[i] != b[i]) {
+			if (a[i] == '/' || b[i] == '/')
+				return a[i] == '/' ? -1 : 1;
+			return (uint8_t)a[i] < (uint8_t)b[i] ? -1 : 1;
+		}
+	return na < nb ? -1 : na > nb;
+}
+
+/*
+ * The number at p, of which 12 bytes are there: as in snap(6), but never
+ * wider, for no record is that long.
+ */
+static int
+parse_num(const uint8_t *p, size_t *num)
+{
+	uint64_t v;
+	int i;
+
+	for (i = 0; i < SNAP6_NUM && p[i] == ' '; i++)
+		continue;
+	if (i >= SNAP6_NUM - 1)
+		return -1;
+	for (v = 0; i < SNAP6_NUM && p[i] >= '0' && p[i] <= '9'; i++)
+		v = v * 10 + (uint64_t)(p[i] - '0');
+	if (p[SNAP6_NUM - 1] != ' ')
+		return -1;
+	for (; i < SNAP6_NUM && p[i] == ' '; i++)
+		continue;
+	*num = (size_t)v;
+	return i == SNAP6_NUM ? 0 : -1;
+}
+
+/*
+ * The file at p, with left bytes to the end of the record: how many bytes
+ * it takes, or 0.
+ */
+static size_t
+parse_file(const uint8_t *p, size_t left, struct recfile *f)
+{
+	const uint8_t *nl;
+	size_t n, len;
+
+	if ((nl = memchr(p, '\n', left)) == NULL) {
+		errstr_set("a name without an end");
+		return 0;
+	}
+	n = (size_t)(nl - p);
+	f->name = (const char *)p;
+	f->namelen = n;
+	if (!name_ok(f->name, n)) {
+		errstr_set("%.*s: a name that is not a relative path",
+		    (int)(n < 64 ? n : 64), f->name);
+		return 0;
+	}
+	left -= n + 1;
+	if (left < SNAP6_NUM || parse_num(nl + 1, &len) == -1) {
+		errstr_set("%.*s: no length behind the name",
+		    (int)(n < 64 ? n : 64), f->name);
+		return 0;
+	}
+	if (len > left - SNAP6_NUM) {
+		errstr_set("%.*s: %zu bytes, but only %zu are left",
+		    (int)(n < 64 ? n : 64), f->name, len, left - SNAP6_NUM);
+		return 0;
+	}
+	f->data = nl + 1 + SNAP6_NUM;
+	f->len = len;
+	return n + 1 + SNAP6_NUM + len;
+}
+
+/*
+ * Is this proc record one of Linux?
+ */
+static bool
+is_linux(const struct file *rec)
+{
+	return rec != NULL && rec->len >= 6 &&
+	    memcmp(rec->data, "linux ", 6) == 0;
+}
+
+/*
+ * The i-th file of a record, in the order of path_cmp.
+ */
+void
+linuxrec_get(const struct linuxrec *r, size_t i, struct recfile *f)
+{
+	(void)parse_file(r->data + r->at[i], r->len - r->at[i], f);
+}
+
+static int
+at_cmp(const void *a, const void *b, void *arg)
+{
+	const struct linuxrec *r = arg;
+	const char *x, *y;
+
+	x = (const char *)r->data + *(const size_t *)a;
+	y = (const char *)r->data + *(const size_t *)b;
+	return path_cmp(x, strcspn(x, "\n"), y, strcspn(y, "\n"));
+}
+
+/*
+ * Sort the files.  A name may be there once, and not be a directory that
+ * another is in.
+ */
+static int
+linuxrec_sort(struct linuxrec *r)
+{
+	struct recfile f, g;
+	size_t i;
+
+	if (r->n > 1)
+		qsort_r(r->at, r->n, sizeof *r->at, at_cmp, r);
+	if (r->n > 0)
+		linuxrec_get(r, 0, &f);
+	for (i = 1; i < r->n; i++, f = g) {
+		linuxrec_get(r, i, &g);
+		if (f.namelen > g.namelen ||
+		    memcmp(f.name, g.name, f.namelen) != 0)
+			continue;
+		if (f.namelen == g.namelen)
+			return errstr_set("%.*s: a second time",
+			    (int)g.namelen, g.name);
+		if (g.name[f.namelen] == '/')
+			return errstr_set("%.*s: in a file, not in a "
+			    "directory", (int)g.namelen, g.name);
+	}
+	return 0;
+}
+
+/*
+ * Take a Linux record apart, into files that borrow their names and bytes
+ * from it.  0 files and success where rec is NULL or no record of Linux.
+ * Ended with linuxrec_close, after a failure too.
+ */
+int
+linuxrec_open(struct linuxrec *r, const struct file *rec)
+{
+	struct recfile f;
+	const uint8_t *nl;
+	size_t cap, off, used, *p;
+
+	memset(r, 0, sizeof *r);
+	if (!is_linux(rec))
+		return 0;
+	r->data = rec->data;
+	r->len = rec->len;
+	nl = memchr(rec->data, '\n', rec->len);
+	if (nl == NULL || nl - rec->data < 9 || memcmp(nl - 2, " 1", 2) != 0)
+		return errstr_set("proc: byte 0: not \"linux CPUTYPE 1\"");
+	cap = 0;
+	for (off = (size_t)(nl - rec->data) + 1; off < rec->len; off += used) {
+		if (r->n >= FILES_MOST)
+			return errstr_set("proc: more than %d files",
+			    FILES_MOST);
+		if (r->n == cap) {
+			cap = cap == 0 ? 32 : cap + cap / 2;
+			p = reallocarray(r->at, cap, sizeof *p);
+			if (p == NULL)
+				return errstr_set("out of memory");
+			r->at = p;
+		}
+		r->at[r->n++] = off;
+		used = parse_file(rec->data + off, rec->len - off, &f);
+		if (used == 0)
+			return errstr_wrap("proc: byte %zu", off);
+	}
+	return linuxrec_sort(r) == -1 ? errstr_wrap("proc") : 0;
+}
+
+void
+linuxrec_close(struct linuxrec *r)
+{
+	free(r->at);
+	r->at = NULL;
+	r->n = 0;
+}
+
+/*
+ * The file of that name.  False, and a file without bytes, where there is
+ * none.
+ */
+bool
+linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
+{
+	size_t lo, hi, mid, n;
+	int c;
+
+	n = strlen(name);
+	for (lo = 0, hi = r->n; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		linuxrec_get(r, mid, f);
+		c = path_cmp(f->name, f->namelen, name, n);
+		if (c == 0)
+			return true;
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	memset(f, 0, sizeof *f);
+	return false;
+}
+
+/*
+ * The machine type that a Linux record names, in Plan 9's words; "" where
+ * there is no record of Linux.
+ */
+const char *
+linuxrec_cputype(const struct file *rec, char *word, size_t n)
+{
+	size_t i;
+
+	for (i = 0; is_linux(rec) && i + 1 < n && 6 + i < rec->len &&
+	    rec->data[6 + i] > ' '; i++)
+		word[i] = (char)rec->data[6 + i];
+	word[i] = '\0';
+	return word;
+}
+
+static bool
+name_is(const struct recfile *f, const char *name)
+{
+	return f->namelen == strlen(name) &&
+	    memcmp(f->name, name, f->namelen) == 0;
+}
+
+/*
+ * Put what is missing now into a process's Linux record.  1 if
+ * the record changed, 0 if it did not or there is none, -1 on an error.
+ */
+int
+linuxrec_update(struct proc *p)
+{
+	struct buf b = { 0 };
+	struct linuxrec r;
+	struct recfile f;
+	struct file *rec;
+	const uint8_t *nl;
+	size_t off, used;
+
+	rec = proc_file(p, "proc");
+	if (!is_linux(rec))
+		return 0;
+	if (linuxrec_open(&r, rec) == -1) {
+		linuxrec_close(&r);
+		return -1;
+	}
+	nl = memchr(rec->data, '\n', rec->len);
+	off = (size_t)(nl - rec->data) + 1;
+	buf_add(&b, rec->data, off);
+	for (; off < rec->len; off += used) {	/* in their own order */
+		used = parse_file(rec->data + off, rec->len - off, &f);
+		if (!name_is(&f, MEM_MISSING) && !name_is(&f, TEXT_MISSING))
+			buf_add(&b, rec->data + off, used);
+	}
+	linuxrec_close(&r);
+	image_sortmissing(p->mem);
+	linuxrec_missing(&b, MEM_MISSING, p->mem);
+	image_sortmissing(p->text);
+	linuxrec_missing(&b, TEXT_MISSING, p->text);
+	if (buf_check(&b) == -1) {
+		buf_free(&b);
+		return -1;
+	}
+	return proc_setfile(p, "proc", b.data, b.len) == -1 ? -1 : 1;
+}

@@ -1,0 +1,114 @@
+/*
+ * Changing the files of a Linux record.
+ */
+#include "edit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+at_cmp(const void *a, const void *b)
+{
+	const size_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void
+put_file(struct buf *b, const char *name, size_t namelen, const void *data,
+    size_t len)
+{
+	buf_add(b, name, namelen);
+	buf_printf(b, "\n%11zu ", len);
+	buf_add(b, data, len);
+}
+
+/*
+ * Put a file as the editor wants it.
+ */
+static int
+edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)
+{
+	struct buf data = { 0 };
+	char name[256];
+	int rc;
+
+	snprintf(name, sizeof name, "%.*s", (int)(f->namelen < sizeof name ?
+	    f->namelen : 0), f->name);
+	rc = *name == '\0' ? 0 : edit(arg, f, name, sizeof name, &data);
+	if (rc == 1) {
+		put_file(b, name, strlen(name), data.data, data.len);
+		b->failed |= data.failed;
+	} else
+		put_file(b, f->name, f->namelen, f->data, f->len);
+	buf_free(&data);
+	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * The first line of a record, and its files through an editor.
+ */
+static int
+edit_record(struct buf *b, const struct file *rec, struct linuxrec *r,
+    recedit_fn edit, void *arg)
+{
+	struct recfile f;
+	const uint8_t *nl;
+	size_t i;
+	int rc;
+
+	if ((nl = memchr(rec->data, '\n', rec->len)) == NULL)
+		return errstr_set("proc: no first line");
+	buf_add(b, rec->data, (size_t)(nl - rec->data) + 1);
+	if (r->n > 1)			/* in their own order */
+		qsort(r->at, r->n, sizeof *r->at, at_cmp);
+	for (i = 0, rc = 0; i < r->n && rc == 0; i++) {
+		linuxrec_get(r, i, &f);
+		rc = edit_file(b, &f, edit, arg);
+	}
+	return rc;
+}
+
+/*
+ * Let edit change the files of a process's Linux record, and put those n of
+ * more behind them whose names none has.  Where there is no proc record, one
+ * for that machine type is made.  1; 0, with nothing done, where the proc
+ * record is not of Linux; or -1.
+ */
+int
+linuxrec_edit(struct proc *p, const char *cputype, recedit_fn edit, void *arg,
+    const struct file *more, size_t n)
+{
+	struct buf b = { 0 }, tail = { 0 };
+	struct linuxrec r;
+	struct recfile f;
+	struct file *rec;
+	char word[32];
+	size_t i;
+	int rc;
+
+	memset(&r, 0, sizeof r);
+	rc = 0;
+	if ((rec = proc_file(p, "proc")) == NULL)
+		buf_printf(&b, "linux %s 1\n", cputype);
+	else if (*linuxrec_cputype(rec, word, sizeof word) == '\0')
+		return 0;
+	else
+		rc = linuxrec_open(&r, rec);
+	for (i = 0; i < n && rc == 0; i++)
+		if (!linuxrec_find(&r, more[i].name, &f))
+			put_file(&tail, more[i].name, strlen(more[i].name),
+			    more[i].data, more[i].len);
+	if (rc == 0 && rec != NULL)
+		rc = edit_record(&b, rec, &r, edit, arg);
+	linuxrec_close(&r);
+	buf_add(&b, tail.data, tail.len);
+	b.failed |= tail.failed;
+	buf_free(&tail);
+	if (rc == -1 || buf_check(&b) == -1) {
+		buf_free(&b);
+		return -1;
+	}
+	return proc_setfile(p, "proc", b.data, b.len) == -1 ? -1 : 1;
+}

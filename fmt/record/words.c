@@ -1,0 +1,229 @@
+/*
+ * Files of a Linux record as lines of words, which are divided by one blank.
+ * What is not as snap(6) has it is an error that names process, file and
+ * line.
+ */
+#include "words.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+/*
+ * The bytes of a file as a string, the caller's; NULL if there is none or no
+ * memory for it.
+ */
+char *
+words_text(const struct linuxrec *r, const char *name)
+{
+	struct recfile f;
+	char *s;
+
+	if (!linuxrec_find(r, name, &f) || (s = malloc(f.len + 1)) == NULL)
+		return NULL;
+	memcpy(s, f.data, f.len);
+	s[f.len] = '\0';
+	return s;
+}
+
+/*
+ * Begin with a file of a process's record: 1; 0 if it has none; or -1.  It is
+ * ended with words_close in all cases.
+ */
+int
+words_open(struct words *w, const struct linuxrec *r, uint64_t pid,
+    const char *name)
+{
+	struct recfile f;
+
+	memset(w, 0, sizeof *w);
+	w->pid = pid;
+	snprintf(w->name, sizeof w->name, "%s", name);
+	if (!linuxrec_find(r, name, &f))
+		return 0;
+	if (f.len > 0 && (f.data[f.len - 1] != '\n' ||
+	    memchr(f.data, '\0', f.len) != NULL))
+		return errstr_set("process %" PRIu64 ": %s: not lines of text",
+		    pid, name);
+	if ((w->text = words_text(r, name)) == NULL)
+		return errstr_set("out of memory");
+	w->next = w->text;
+	return 1;
+}
+
+void
+words_close(struct words *w)
+{
+	free(w->text);
+	w->text = NULL;
+}
+
+/*
+ * Set the error string: the line at hand is not what it should be.  -1.
+ */
+int
+words_bad(const struct words *w, const char *want)
+{
+	return errstr_set("process %" PRIu64 ": %s: line %zu: not \"%s\"",
+	    w->pid, w->name, w->line, want);
+}
+
+/*
+ * Divide the rest of a line into words: 0, or -1 if they are too many or one
+ * is empty.
+ */
+int
+words_split(struct words *w, char *s)
+{
+	char *blank;
+
+	for (w->n = 0; w->n < WORDS_MAX; s = blank + 1) {
+		w->word[w->n++] = s;
+		blank = strchr(s, ' ');
+		if (*s == '\0' || blank == s)
+			return words_bad(w, "words, one blank between two");
+		if (blank == NULL)
+			return 0;
+		*blank = '\0';
+	}
+	return words_bad(w, "so few words");
+}
+
+/*
+ * Go to the next line, whose first word is w->word[0], and whose others are
+ * w->rest: 1, or 0 at the end.
+ */
+int
+words_key(struct words *w)
+{
+	char *nl;
+
+	if (w->next == NULL || *w->next == '\0')
+		return 0;
+	w->line++;
+	nl = strchr(w->next, '\n');
+	*nl = '\0';
+	w->word[0] = w->next;
+	w->n = 1;
+	w->next = nl + 1;
+	w->rest = strchr(w->word[0], ' ');
+	if (w->rest == NULL)
+		w->rest = nl;
+	else
+		*w->rest++ = '\0';
+	return 1;
+}
+
+/*
+ * Go to the next line, in words: 1; 0 at the end; or -1.
+ */
+int
+words_next(struct words *w)
+{
+	char *line;
+
+	if (w->next == NULL || *w->next == '\0')
+		return 0;
+	line = w->next;
+	w->line++;
+	w->next = strchr(line, '\n');
+	*w->next++ = '\0';
+	return words_split(w, line) == -1 ? -1 : 1;
+}
+
+/*
+ * A number without a sign, leading blanks and anything behind it.  What it is
+ * written in: 'd' decimal, 'o' octal, 'x' hexadecimal, 'i' decimal with a
+ * sign, 'm' MAJOR:MINOR of a device in hexadecimal.
+ */
+bool
+number_parse(const char *s, char kind, uint64_t *v)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint64_t maj, min;
+	size_t n, base;
+	bool minus;
+	char part[20];
+	char *end;
+
+	if (kind == 'm') {
+		n = strcspn(s, ":");
+		if (n >= sizeof part || s[n] != ':')
+			return false;
+		memcpy(part, s, n);
+		part[n] = '\0';
+		if (!number_parse(part, 'x', &maj) ||
+		    !number_parse(s + n + 1, 'x', &min) ||
+		    maj > UINT32_MAX || min > UINT32_MAX)
+			return false;
+		*v = makedev((unsigned int)maj, (unsigned int)min);
+		return true;
+	}
+	minus = kind == 'i' && *s == '-';
+	s += minus;
+	base = kind == 'x' ? 16 : kind == 'o' ? 8 : 10;
+	for (n = 0; s[n] != '\0'; n++)
+		if (memchr(digits, s[n], base) == NULL)
+			return false;
+	errno = 0;
+	*v = strtoull(s, &end, (int)base);
+	if (minus)
+		*v = -*v;
+	return n > 0 && errno == 0;
+}
+
+/*
+ * Are the words from the skip-th on numbers as form has them, a letter of
+ * number_parse each, and no more?  They go to v.
+ */
+bool
+words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
+{
+	size_t i;
+
+	if (w->n != skip + strlen(form))
+		return false;
+	for (i = 0; form[i] != '\0'; i++)
+		if (!number_parse(w->word[skip + i], form[i], &v[i]))
+			return false;
+	return true;
+}
+
+/*
+ * A file that is one line of numbers, as form has them: 1; 0 if there is
+ * none; or -1.  what is such a line in words, for the error string.
+ */
+int
+words_one(const struct linuxrec *r, uint64_t pid, const char *name,
+    const char *form, const char *what, uint64_t *v)
+{
+	struct words w;
+	int rc;
+
+	rc = words_open(&w, r, pid, name);
+	if (rc == 1 && (words_next(&w) != 1 || !words_form(&w, 0, form, v) ||
+	    *w.next != '\0'))
+		rc = words_bad(&w, what);
+	words_close(&w);
+	return rc;
+}
+
+/*
+ * Which part of a snapshot a process is of: what was taken at once.
+ */
+int
+proc_part(const struct proc *p, uint64_t *part)
+{
+	struct linuxrec r;
+	int rc;
+
+	*part = 0;
+	rc = linuxrec_open(&r, proc_file(p, "proc"));
+	if (rc == 0 && words_one(&r, p->pid, "part", "d", "number",
+	    part) == -1)
+		rc = -1;
+	linuxrec_close(&r);
+	return rc;
+}

@@ -1,0 +1,238 @@
+/*
+ * Reading a snap(6) stream by its index, from which the model is made that
+ * a scan would make: the records follow one another without gaps from the
+ * first line to the trailer, the pages fill their records, and references
+ * lead to raw pages before them (run.c).  The small files are read from
+ * their places, pages are not; when they are, that each has its r before it
+ * is seen, and the sum of their megabyte (checked.c).
+ */
+#include "index.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * How many bytes of the stream a number takes.
+ */
+static uint64_t
+num_bytes(uint64_t v)
+{
+	uint64_t n;
+
+	for (n = 2; v >= 10; v /= 10)
+		n++;
+	return n < SNAP6_NUM ? SNAP6_NUM : n;
+}
+
+/*
+ * Is that number what stands next in the stream?  Where that is damaged,
+ * nobody can tell, and where it would have to be inflated it is not looked at:
+ * a stream may have thousands of segments in as many megabytes.
+ */
+static int
+check_num(struct ixreader *x, const char *what, uint64_t num)
+{
+	char want[24], found[24];
+	uint64_t at;
+	size_t n;
+
+	at = x->at;
+	n = (size_t)num_bytes(num);
+	snprintf(want, sizeof want, "%11" PRIu64 " ", num);
+	if (index_advance(x, n) == -1)
+		return -1;
+	if (!input_plain(x->r->in) ||
+	    damage_in(&x->r->damage, at, at + n, NULL))
+		return 0;
+	if (input_pread(x->r->in, found, n, at) == -1)
+		return -1;
+	if (memcmp(found, want, n) != 0)
+		return errstr_set("%s %" PRIu64 ", but in the stream \"%.*s\"",
+		    what, num, (int)n, found);
+	return 0;
+}
+
+static int
+index_segment(struct ixreader *x, struct image *im)
+{
+	struct segment *s;
+	uint64_t base, len;
+
+	if (get_diff(x, x->segend, &base) == -1 || get_num(x, &len) == -1)
+		return -1;
+	x->segend = base + len;
+	if (check_num(x, "base", base) == -1 ||
+	    check_num(x, "length", len) == -1)
+		return -1;
+	if (len / KB > x->r->trailer.bytes - x->at)
+		return errstr_set("a segment of %" PRIu64 " bytes", len);
+	if (reader_hold(x->r, HELD_SEGMENT) == -1 ||
+	    (s = segment_new(base, len)) == NULL)
+		return -1;
+	if (index_pages(x, s) == -1) {
+		segment_free(s);
+		return -1;
+	}
+	return image_insert(im, s);
+}
+
+/*
+ * The segments of a text or mem record, behind its header.
+ */
+static int
+index_image(struct ixreader *x, enum image_kind kind)
+{
+	struct image *im;
+	uint64_t i, n;
+
+	n = 1;
+	if (kind == IMAGE_MEM && (get_num(x, &n) == -1 ||
+	    check_num(x, "count", n) == -1))
+		return -1;
+	if ((im = reader_image(x->r, kind)) == NULL)
+		return -1;
+	for (i = 0; i < n; i++)
+		if (index_segment(x, im) == -1)
+			return errstr_wrap("segment %" PRIu64, i);
+	return 0;
+}
+
+/*
+ * The type of a record.
+ */
+static int
+index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
+{
+	uint64_t n;
+
+	if (get_num(x, type) == -1)
+		return -1;
+	if (*type > TYPE_OTHER)
+		return errstr_set("a record of unknown type");
+	if (*type < TYPE_OTHER) {
+		strlcpy(name, *type == TYPE_TEXT ? "text" : *type ==
+		    TYPE_MEM ? "mem" : snap6_field[*type], SNAP6_LINE);
+		return 0;
+	}
+	if (get_num(x, &n) == -1)
+		return -1;
+	if (n == 0 || n >= SNAP6_LINE || n > x->left)
+		return errstr_set("a type of %" PRIu64 " bytes", n);
+	memcpy(name, x->p, (size_t)n);
+	name[n] = '\0';
+	x->p += n;
+	x->left -= (size_t)n;
+	return 0;
+}
+
+/*
+ * Is that what stands in the stream where the record begins?  It is of a
+ * process.
+ */
+static int
+check_head(struct ixreader *x, const char *name)
+{
+	char found[SNAP6_LINE];
+	uint64_t pid;
+
+	if (input_seek(x->r->in, x->at) == -1)
+		return -1;
+	if (trailer_here(x->r->in) != TRAILER_NONE)
+		return errstr_set("a trailer among the records");
+	if (read_head(x->r, &pid, found) == -1)
+		return -1;
+	if (pid != x->pid || strcmp(found, name) != 0)
+		return errstr_set("%.64s of process %" PRIu64 ", but in the "
+		    "stream there is %.64s of process %" PRIu64, name, x->pid,
+		    found, pid);
+	return 0;
+}
+
+static int
+index_data(struct ixreader *x, const char *name)
+{
+	struct reader *r = x->r;
+	uint64_t len;
+
+	if (get_num(x, &len) == -1)
+		return -1;
+	if (damage_in(&r->damage, x->at, x->at + len, NULL)) {
+		salvage_say(r, "process %" PRIu64 ": lost: %s", x->pid, name);
+		return index_advance(x, len);
+	}
+	if (reader_check(r, x->at, x->at + len) == -1 ||
+	    check_head(x, name) == -1 || read_data(r, name) == -1)
+		return -1;
+	if (r->in->pos - x->at != len)
+		return errstr_set("a record of %" PRIu64 " bytes, but in the "
+		    "stream it has %" PRIu64, len, r->in->pos - x->at);
+	return index_advance(x, len);
+}
+
+static int
+index_record(struct ixreader *x, const struct readopts *o)
+{
+	char name[SNAP6_LINE];
+	struct reader *r = x->r;
+	uint64_t start, type, len, head;
+	int rc;
+
+	start = r->at = x->at;
+	if (get_diff(x, x->pid, &x->pid) == -1 ||
+	    index_name(x, &type, name) == -1 || reader_proc(r, x->pid) == -1)
+		return -1;
+	head = num_bytes(x->pid) + strlen(name) + 1;
+	x->segend = 0;
+	if (type != TYPE_TEXT && type != TYPE_MEM)
+		rc = index_data(x, name);
+	else {
+		rc = 0;
+		if (input_plain(r->in) && !damage_in(&r->damage, start, start +
+		    head, NULL))
+			rc = check_head(x, name);
+		if (rc == 0)
+			rc = index_advance(x, head);
+		if (rc == 0)
+			rc = index_image(x, type == TYPE_TEXT ? IMAGE_TEXT :
+			    IMAGE_MEM);
+		if (rc == 0)
+			rc = get_num(x, &len);
+		if (rc == 0 && len != x->at - start)
+			rc = errstr_set("a record of %" PRIu64 " bytes, but "
+			    "its pages take %" PRIu64, len, x->at - start);
+	}
+	if (rc == -1) {
+		r->at = start;
+		return errstr_wrap("process %" PRIu64 ": %.64s", x->pid, name);
+	}
+	reader_done(r, o, name, start, x->at - start);
+	return 0;
+}
+
+/*
+ * Read what the index tells of; the first line has been read.
+ */
+int
+read_index(struct reader *r, const struct readopts *o)
+{
+	struct ixreader x = { .r = r, .p = r->trailer.index,
+	    .left = r->trailer.nindex, .at = r->in->pos };
+	int rc;
+
+	rc = reader_source(r);
+	if (rc == 0 && !r->salvage)
+		rc = reader_check(r, 0, x.at);
+	if (rc == 0 && x.at > r->trailer.bytes)
+		rc = errstr_set("the first line is longer than the stream");
+	while (rc == 0 && x.left > 0)
+		rc = index_record(&x, o);
+	if (rc == 0 && (x.at != r->trailer.bytes ||
+	    r->records != r->trailer.records)) {
+		r->at = x.at;
+		rc = errstr_set("it tells of %" PRIu64 " records, to byte %"
+		    PRIu64, r->records, x.at);
+	}
+	free(x.raw);
+	return rc == 0 ? 0 : errstr_wrap("index");
+}

@@ -1,0 +1,218 @@
+/*
+ * What snap(6) streams are made of: numbers, lines and runs of bytes, and the
+ * names of records.
+ */
+#include "read.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *const snap6_field[F_MAX] = {
+	[F_SEGMENT] = "segment",
+	[F_FD] = "fd",
+	[F_FPREGS] = "fpregs",
+	[F_KREGS] = "kregs",
+	[F_NOTEID] = "noteid",
+	[F_NS] = "ns",
+	[F_PROC] = "proc",
+	[F_REGS] = "regs",
+	[F_STATUS] = "status",
+};
+
+static const char pair[] =
+    "0001020304050607080910111213141516171819"
+    "2021222324252627282930313233343536373839"
+    "4041424344454647484950515253545556575859"
+    "6061626364656667686970717273747576777879"
+    "8081828384858687888990919293949596979899";
+
+/*
+ * Put the eight digits of a number below 10^8 at s.
+ */
+void
+num_low(char *s, uint32_t v)
+{
+	uint32_t hi, lo;
+
+	hi = v / 10000;
+	lo = v % 10000;
+	memcpy(s, pair + hi / 100 * 2, 2);
+	memcpy(s + 2, pair + hi % 100 * 2, 2);
+	memcpy(s + 4, pair + lo / 100 * 2, 2);
+	memcpy(s + 6, pair + lo % 100 * 2, 2);
+}
+
+/*
+ * Put a number at s: 11 columns, right-justified, and a blank.  Returns
+ * where it ends.
+ */
+char *
+num_format(char *s, uint64_t v)
+{
+	uint64_t p10;
+	char *p, *end;
+	int n;
+
+	for (n = 1, p10 = 10; n < 20 && v >= p10; n++)
+		p10 *= 10;
+	end = s + (n < SNAP6_NUM - 1 ? SNAP6_NUM - 1 : n);
+	memset(s, ' ', SNAP6_NUM - 1);
+	*end = ' ';
+	for (p = end; v >= SNAP6_LOW; v /= SNAP6_LOW)
+		num_low(p -= SNAP6_LOWDIGITS, (uint32_t)(v % SNAP6_LOW));
+	for (; v >= 10; v /= 100)
+		memcpy(p -= 2, pair + v % 100 * 2, 2);
+	if (v > 0 || p == end)
+		*--p = (char)('0' + v);
+	return end + 1;
+}
+
+/*
+ * Is this the type of a record that snap(6) has?
+ */
+bool
+snap6_known(const char *name)
+{
+	int i;
+
+	for (i = 0; i < F_MAX; i++)
+		if (strcmp(name, snap6_field[i]) == 0)
+			return true;
+	return strcmp(name, "text") == 0 || strcmp(name, "mem") == 0;
+}
+
+/*
+ * The stream has fewer bytes than it should.
+ */
+int
+reader_short(struct reader *r, const char *what)
+{
+	const char *why;
+
+	why = snap_errstr();
+	if (*why != '\0')
+		return errstr_wrap("%s", what);
+	r->cut = true;
+	r->at = r->in->pos + (r->in->end - r->in->start);
+	return errstr_set("%s: the stream ends here", what);
+}
+
+/*
+ * Read a number: 12 bytes, and one more while the last is a digit; blanks,
+ * digits, blanks, the last byte a blank.
+ */
+int
+read_num(struct reader *r, const char *what, uint64_t *num)
+{
+	const uint8_t *p;
+	uint64_t v;
+	size_t i, n;
+
+	r->at = r->in->pos;
+	for (n = SNAP6_NUM;; n++) {
+		if ((p = input_peek(r->in, n)) == NULL)
+			return reader_short(r, what);
+		if (p[n - 1] < '0' || p[n - 1] > '9')
+			break;
+		if (n >= 64)
+			return errstr_set("%s: a number of too many digits",
+			    what);
+	}
+	for (i = 0; i < n && p[i] == ' '; i++)
+		continue;
+	if (i == n)
+		return errstr_set("%s: blanks where a number belongs", what);
+	for (v = 0; i < n && p[i] >= '0' && p[i] <= '9'; i++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(p[i] - '0'), &v))
+			return errstr_set("%s: the number is 2^64 or more",
+			    what);
+	for (; i < n && p[i] == ' '; i++)
+		continue;
+	if (i != n)
+		return errstr_set("%s: byte 0x%02x in a number", what, p[i]);
+	input_skip(r->in, n);
+	*num = v;
+	return 0;
+}
+
+/*
+ * Read a line, of which some bytes have been read already, without its
+ * newline into line (SNAP6_LINE bytes), with something else for a NUL.
+ */
+int
+read_line(struct reader *r, const char *what, size_t before, char nul,
+    char line[SNAP6_LINE])
+{
+	const uint8_t *p, *nl;
+	size_t i, n, most;
+
+	r->at = r->in->pos;
+	most = SNAP6_LINE - before;
+	n = input_fill(r->in, most);
+	p = r->in->buf + r->in->start;
+	if (n > most)
+		n = most;
+	if ((nl = memchr(p, '\n', n)) == NULL) {
+		if (n == most)
+			return errstr_set("%s: a line of more than %d bytes",
+			    what, SNAP6_LINE);
+		return reader_short(r, what);
+	}
+	n = (size_t)(nl - p);
+	for (i = 0; i < n; i++)
+		line[i] = p[i] == '\0' ? nul : (char)p[i];
+	line[n] = '\0';
+	input_skip(r->in, n + 1);
+	return 0;
+}
+
+/*
+ * Copy n bytes of the stream; memory grows as they come.
+ */
+int
+read_bytes(struct reader *r, struct buf *b, uint64_t n)
+{
+	size_t have;
+
+	while (n > 0) {
+		have = input_fill(r->in, 1);
+		if (have == 0)
+			return reader_short(r, "data");
+		if (have > n)
+			have = (size_t)n;
+		if (reader_hold(r, have) == -1)
+			return -1;
+		buf_add(b, r->in->buf + r->in->start, have);
+		if (buf_check(b) == -1)
+			return -1;
+		input_skip(r->in, have);
+		n -= have;
+	}
+	return 0;
+}
+
+/*
+ * How many bytes of the stream are left, as far as one can know.
+ */
+uint64_t
+reader_rest(const struct reader *r)
+{
+	if (r->in->size == UINT64_MAX)
+		return UINT64_MAX;
+	return r->in->size > r->in->pos ? r->in->size - r->in->pos : 0;
+}
+
+/*
+ * So many bytes of memory are taken by what the stream tells of: is that too
+ * much for what it really has?
+ */
+int
+reader_hold(struct reader *r, uint64_t n)
+{
+	r->held += n;
+	if (r->held <= input_room(r->in))
+		return 0;
+	return errstr_set("it would take %" PRIu64 " megabytes of memory, too "
+	    "much for so small a file", r->held / (KB * KB));
+}

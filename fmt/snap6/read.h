@@ -1,0 +1,101 @@
+/*
+ * What the parts of the snap(6) reader share: what streams are made of, in
+ * num.c, records, in records.c, the segments and pages in them, in
+ * segment.c, a trailer, in trailscan.c, what an index tells of them, in
+ * index.c and run.c, and what is left of a damaged stream, in
+ * salvage.c.
+ */
+#ifndef SNAP6READ_H
+#define SNAP6READ_H
+
+#include "trailer.h"
+
+enum {
+	HELD_RECORD = 128,	/* bytes of memory, but for the data */
+	HELD_PROC = 384,
+	HELD_SEGMENT = 288	/* with its pieces of the view */
+};
+
+struct damage {			/* which megabytes of a stream are damaged */
+	bool		*bad;	/* owned; NULL: none */
+	uint64_t	 n;
+	uint64_t	 first;	/* the first bad one; n: none */
+};
+
+struct reader {
+	struct input	*in;
+	struct snap	*snap;
+	struct source	*src;	/* where page data is; NULL: none yet */
+	bool		 nodata;
+	bool		 brief;
+	bool		 spool;
+	int		(*keep)(void *, struct snap *, struct proc *, uint64_t,
+			    const uint8_t *, size_t, struct source **,
+			    uint64_t *);
+	void		*keeper;
+	struct progress	*progress; /* borrowed; or NULL */
+	struct proc	*proc;	/* of the record being read */
+	struct segment	*seg;	/* being read */
+	struct image	*image;	/* and what it will be in */
+	bool		 inmem;	/* a mem record has begun and not ended, */
+	uint64_t	 memend; /* and tells of memory as far as this */
+	struct trailer	 trailer; /* bytes 0: none was found */
+	struct sums	*sums;	/* owned; of what was scanned */
+	uint64_t	 records; /* so far */
+	bool		 salvage; /* an error is no end: keep what is whole */
+	bool		 failed; /* and there was one, in a record of proc */
+	struct damage	 damage;
+	void		(*warn)(void *, const char *);
+	void		*arg;	/* warn's */
+	char		 last[128]; /* the last whole record, for messages */
+	uint64_t	 held;	/* bytes of memory that are taken */
+	uint64_t	 at;	/* the byte that a message is about */
+	bool		 cut;	/* the stream ended too early */
+};
+
+/* num.c */
+int		 reader_short(struct reader *, const char *);
+uint64_t	 reader_rest(const struct reader *);
+int		 read_num(struct reader *, const char *, uint64_t *);
+int		 read_line(struct reader *, const char *, size_t, char,
+		    char [SNAP6_LINE]);
+int		 read_bytes(struct reader *, struct buf *, uint64_t);
+int		 reader_hold(struct reader *, uint64_t);
+
+/* records.c */
+int		 read_head(struct reader *, uint64_t *, char [SNAP6_LINE]);
+int		 read_body(struct reader *, struct buf *);
+int		 read_data(struct reader *, const char *);
+int		 reader_proc(struct reader *, uint64_t);
+struct image	*reader_image(struct reader *, enum image_kind);
+void		 reader_done(struct reader *, const struct readopts *,
+		    const char *, uint64_t, uint64_t);
+int		 read_record(struct reader *, const struct readopts *);
+
+/* segment.c */
+int		 reader_source(struct reader *);
+int		 read_segment(struct reader *, struct image *);
+
+/* trailscan.c */
+int		 read_trailer(struct reader *, enum trailer_kind,
+		    const struct readopts *);
+
+/* index.c */
+int		 read_index(struct reader *, const struct readopts *);
+
+/* checked.c */
+struct source	*source_summed(struct reader *, struct source *,
+		    struct source *);
+int		 reader_check(struct reader *, uint64_t, uint64_t);
+
+/* salvage.c */
+int		 damage_find(struct reader *);
+bool		 damage_in(const struct damage *, uint64_t, uint64_t,
+		    uint64_t *);
+void		 damage_free(struct damage *);
+void		 salvage_say(const struct reader *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+int		 salvage_segment(struct reader *, struct image *);
+int		 salvage_snap(struct reader *);
+
+#endif

@@ -1,0 +1,241 @@
+/*
+ * Reading the records of snap(6) streams: headers, small files, text and
+ * memory, whose segments are read in segment.c.
+ */
+#include "read.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { FILES_MOST = 1000 };	/* data records of a process, by type */
+
+/*
+ * Does the stream go on as after a data record: with a header, or not at
+ * all?
+ */
+static bool
+at_record(struct reader *r)
+{
+	const uint8_t *p;
+	size_t i, n;
+	bool digit;
+
+	n = input_fill(r->in, SNAP6_NUM);
+	p = r->in->buf + r->in->start;
+	for (i = 0, digit = n < SNAP6_NUM; i < n && i < SNAP6_NUM; i++) {
+		if (p[i] >= '0' && p[i] <= '9')
+			digit = true;
+		else if (p[i] != ' ')
+			return false;
+	}
+	return digit;
+}
+
+/*
+ * Read the length of a data record, and its data.
+ */
+int
+read_body(struct reader *r, struct buf *b)
+{
+	uint64_t len;
+
+	if (read_num(r, "length", &len) == -1)
+		return -1;
+	if (len > reader_rest(r)) {
+		r->cut = true;
+		return errstr_set("length: %" PRIu64 " bytes, but only %"
+		    PRIu64 " are left", len, reader_rest(r));
+	}
+	if (len > SNAP6_DATA)
+		return errstr_set("length: %" PRIu64 " bytes, more than %d",
+		    len, SNAP6_DATA);
+	return read_bytes(r, b, len);
+}
+
+/*
+ * Read the rest of a data record of r->proc.
+ */
+int
+read_data(struct reader *r, const char *name)
+{
+	struct buf b = { 0 };
+
+	if (r->proc->nfile >= FILES_MOST) {
+		errstr_set("more than %d types of records", FILES_MOST);
+		goto fail;
+	}
+	if (reader_hold(r, HELD_RECORD) == -1 || read_body(r, &b) == -1)
+		goto fail;
+	if (trailer_ends(b.data, b.len) && input_fill(r->in, 1) == 0) {
+		errstr_set("it ends as a trailer does, but does not begin as "
+		    "one");
+		goto fail;
+	}
+	if (r->proc->pid == 0 && strcmp(name, "proc") == 0 &&
+	    trailer_begins(b.data, b.len)) {
+		errstr_set("it begins as a trailer, but its header does not");
+		goto fail;
+	}
+	if (!snap6_known(name) && !at_record(r)) {
+		r->at = r->in->pos;
+		errstr_set("a record type that is not known, and not data");
+		goto fail;
+	}
+	return proc_setfile(r->proc, name, b.data, b.len);
+fail:
+	buf_free(&b);
+	return -1;
+}
+
+/*
+ * The text or memory of r->proc, made when there is none, for another record
+ * of it.
+ */
+struct image *
+reader_image(struct reader *r, enum image_kind kind)
+{
+	struct image **im;
+
+	im = kind == IMAGE_TEXT ? &r->proc->text : &r->proc->mem;
+	if (*im == NULL)
+		*im = image_new(r->proc, kind);
+	if (*im != NULL)
+		image_section(*im);
+	return *im;
+}
+
+static int
+read_text(struct reader *r)
+{
+	struct image *im;
+
+	if ((im = reader_image(r, IMAGE_TEXT)) == NULL)
+		return -1;
+	return read_segment(r, im);
+}
+
+static int
+read_mem(struct reader *r)
+{
+	struct image *im;
+	uint64_t i, n;
+
+	r->inmem = true;
+	r->memend = 0;
+	if ((im = reader_image(r, IMAGE_MEM)) == NULL ||
+	    read_num(r, "count", &n) == -1)
+		return -1;
+	if (n > reader_rest(r) / (2 * SNAP6_NUM)) {
+		r->cut = true;
+		return errstr_set("count: %" PRIu64 " segments, but only %"
+		    PRIu64 " bytes are left", n, reader_rest(r));
+	}
+	for (i = 0; i < n; i++)
+		if (read_segment(r, im) == -1)
+			return errstr_wrap("segment %" PRIu64, i);
+	r->inmem = false;
+	return 0;
+}
+
+/*
+ * A record type is one word of ASCII.
+ */
+static bool
+name_ok(const char *s)
+{
+	const char *start;
+
+	for (start = s; *s > ' ' && *s < 0x7f; s++)
+		continue;
+	return s > start && *s == '\0';
+}
+
+/*
+ * Was another snapshot appended?
+ */
+static bool
+another_begins(struct input *in)
+{
+	const size_t n = sizeof SNAP6_MAGIC - 1;
+	const uint8_t *p;
+
+	if (input_fill(in, 1) == 0 || in->buf[in->start] != SNAP6_MAGIC[0])
+		return false;
+	p = input_peek(in, n);
+	return p != NULL && memcmp(p, SNAP6_MAGIC, n) == 0;
+}
+
+/*
+ * Read the header of a record: the process id, and the type into name.
+ */
+int
+read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
+{
+	uint64_t start;
+
+	start = r->at = r->in->pos;
+	if (another_begins(r->in))
+		return errstr_set("another snapshot begins here: snapcat "
+		    "makes one of several");
+	if (read_num(r, "record header: process id", pid) == -1 ||
+	    read_line(r, "record header", (size_t)(r->in->pos - start),
+	    '\177', name) == -1)
+		return -1;
+	if (!name_ok(name))
+		return errstr_set("process %" PRIu64 ": \"%.64s\" is not the "
+		    "type of a record", *pid, name);
+	return 0;
+}
+
+/*
+ * Let r->proc be the process of that number.
+ */
+int
+reader_proc(struct reader *r, uint64_t pid)
+{
+	if ((r->proc = snap_find(r->snap, pid)) != NULL)
+		return 0;
+	if (reader_hold(r, HELD_PROC) == -1)
+		return -1;
+	r->proc = snap_add(r->snap, pid);
+	return r->proc == NULL ? -1 : 0;
+}
+
+/*
+ * A record of r->proc has been read, of len bytes from start on.
+ */
+void
+reader_done(struct reader *r, const struct readopts *o, const char *name,
+    uint64_t start, uint64_t len)
+{
+	r->records++;
+	snprintf(r->last, sizeof r->last, "%.64s of process %" PRIu64, name,
+	    r->proc->pid);
+	if (o->record != NULL)
+		o->record(o->arg, r->proc->pid, name, start, len);
+}
+
+/*
+ * Read one record.
+ */
+int
+read_record(struct reader *r, const struct readopts *o)
+{
+	char name[SNAP6_LINE];
+	uint64_t pid, start;
+	int rc;
+
+	start = r->in->pos;
+	if (read_head(r, &pid, name) == -1 || reader_proc(r, pid) == -1)
+		return -1;
+	if (strcmp(name, "text") == 0)
+		rc = read_text(r);
+	else if (strcmp(name, "mem") == 0)
+		rc = read_mem(r);
+	else
+		rc = read_data(r, name);
+	if (rc == -1)
+		return errstr_wrap("process %" PRIu64 ": %.64s", pid, name);
+	reader_done(r, o, name, start, r->in->pos - start);
+	return 0;
+}

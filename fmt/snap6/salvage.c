@@ -1,0 +1,373 @@
+/*
+ * What is whole of a damaged stream.  Where there is a trailer, its sums
+ * tell which megabytes are damaged, and its index what lies in them;
+ * without an index, all that is behind the first damage is lost.  What is
+ * lost of an image is missing from it.
+ */
+#include "read.h"
+#include "num.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DAMAGED		"damaged"
+
+struct lost {			/* pages of a mapping, with one megabyte */
+	uint64_t	 start;	/* addresses */
+	uint64_t	 end;
+	uint64_t	 kb;	/* 0: none */
+};
+
+struct tell {			/* lost pages, to be told of */
+	const struct reader *r;
+	const struct image *im;
+	const struct vmas *l;
+	const struct vma *v;	/* the mapping they are in, or NULL */
+	struct lost	*lost;	/* owned; for each megabyte */
+	uint64_t	 nlost;	/* of them, that have any */
+};
+
+/*
+ * Say what is lost.
+ */
+void
+salvage_say(const struct reader *r, const char *fmt, ...)
+{
+	char line[600];
+	va_list ap;
+
+	if (r->warn == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	r->warn(r->arg, line);
+}
+
+/*
+ * Read a whole stream that has a trailer, to see which megabytes are damaged
+ * or cannot be read, and say so.
+ */
+int
+damage_find(struct reader *r)
+{
+	const struct trailer *t = &r->trailer;
+	struct damage *d = &r->damage;
+	uint64_t mb, n;
+	uint8_t *buf;
+
+	d->n = d->first = t->nsums;
+	buf = malloc(SUM_BYTES);
+	d->bad = calloc(t->nsums + 1, sizeof *d->bad);
+	if (buf == NULL || d->bad == NULL) {
+		free(buf);
+		return errstr_set("out of memory");
+	}
+	progress_phase(r->progress, t->bytes);
+	for (mb = d->n; mb-- > 0;) {
+		n = t->bytes - mb * SUM_BYTES;
+		if (n > SUM_BYTES)
+			n = SUM_BYTES;
+		d->bad[mb] = input_pread(r->in, buf, (size_t)n,
+		    mb * SUM_BYTES) == -1 || sums_of(buf, (size_t)n) !=
+		    num_get(t->sums + mb * 8, 8);
+		if (d->bad[mb])
+			d->first = mb;
+		progress_read(r->progress, n);
+	}
+	free(buf);
+	for (mb = d->first; mb < d->n; mb++)
+		if (d->bad[mb])
+			salvage_say(r, "%s: megabyte %" PRIu64 " (from byte %"
+			    PRIu64 ") is damaged", r->in->name, mb,
+			    mb * SUM_BYTES);
+	if (d->first == d->n)
+		damage_free(d);
+	return 0;
+}
+
+/*
+ * Is one of the bytes from..to (exclusive) of the stream damaged?  If bad is
+ * not NULL, *bad is the first megabyte in which they are.
+ */
+bool
+damage_in(const struct damage *d, uint64_t from, uint64_t to, uint64_t *bad)
+{
+	uint64_t mb;
+
+	if (d->bad == NULL || from >= to)
+		return false;
+	for (mb = from / SUM_BYTES; mb < d->n && mb <= (to - 1) / SUM_BYTES;
+	    mb++)
+		if (d->bad[mb]) {
+			if (bad != NULL)
+				*bad = mb;
+			return true;
+		}
+	return false;
+}
+
+void
+damage_free(struct damage *d)
+{
+	free(d->bad);
+	memset(d, 0, sizeof *d);
+}
+
+/*
+ * The segment being read is cut short: keep what was described of it, and
+ * note that the rest is missing.
+ */
+int
+salvage_segment(struct reader *r, struct image *im)
+{
+	char why[256];
+	struct segment *s = r->seg;
+	uint64_t at;
+
+	strlcpy(why, snap_errstr(), sizeof why);
+	at = s->base + s->kb * KB;
+	if (image_miss(im, at, s->base + s->len, DAMAGED) == -1)
+		return -1;
+	salvage_say(r, "process %" PRIu64 ": lost: %s from %" PRIx64
+	    " on, at least to %" PRIx64, r->proc->pid, im->kind == IMAGE_TEXT ?
+	    "text" : "mem", at, s->base + s->len);
+	r->seg = NULL;
+	if (s->kb == 0)
+		segment_free(s);
+	else {
+		s->len = s->kb * KB;
+		if (image_insert(im, s) == -1)
+			return -1;
+	}
+	errstr_set("%s", why);
+	return 0;
+}
+
+/*
+ * Say what is lost of a mapping, a line for each megabyte.
+ */
+static void
+tell_end(struct tell *t)
+{
+	const struct carried *c = t->im->proc->carried;
+	const char *name;
+	struct lost *l;
+	uint64_t mb;
+
+	name = t->v != NULL ? t->v->name : c != NULL ? c->path : "";
+	for (mb = 0; mb < t->r->damage.n && t->nlost > 0; mb++) {
+		l = &t->lost[mb];
+		if (l->kb == 0)
+			continue;
+		salvage_say(t->r, "process %" PRIu64 ": lost with megabyte %"
+		    PRIu64 ": %" PRIu64 "K of %s %" PRIx64 "-%" PRIx64 "%s%s",
+		    t->im->proc->pid, mb, l->kb, t->im->kind == IMAGE_TEXT ?
+		    "text" : "mem", l->start, l->end, *name != '\0' ? " " :
+		    "", name);
+		l->kb = 0;
+		t->nlost--;
+	}
+}
+
+/*
+ * A page at start..end (exclusive) is lost with a megabyte.
+ */
+static void
+tell_page(struct tell *t, uint64_t start, uint64_t end, uint64_t mb)
+{
+	const struct vma *v;
+	struct lost *l;
+
+	v = t->im->kind == IMAGE_MEM ? vmas_find(t->l, start) : NULL;
+	if (t->v != v) {
+		tell_end(t);
+		t->v = v;
+	}
+	l = &t->lost[mb];
+	if (l->kb++ == 0) {
+		l->start = start;
+		t->nlost++;
+	}
+	l->end = end;
+}
+
+/*
+ * Describe a segment anew: what lies in damaged megabytes is missing.
+ */
+static int
+segment_salvage(struct reader *r, struct segment *s, struct tell *t,
+    bool *lost)
+{
+	struct segment d = { .base = s->base, .len = s->len };
+	const struct extent *e;
+	uint64_t k, at, addr, len, mb;
+	size_t i;
+	bool bad;
+	int rc;
+
+	for (i = 0, rc = 0; i < s->next && rc == 0; i++) {
+		e = &s->ext[i];
+		if (e->src == NULL)
+			rc = segment_append(&d, e->n, NULL, 0);
+		for (k = 0; k < e->n && e->src != NULL && rc == 0; k++) {
+			at = e->loc + k * (KB + 1) - (uint64_t)r->in->origin;
+			addr = s->base + d.kb * KB;
+			len = segment_kblen(s, d.kb);
+			bad = damage_in(&r->damage, at - 1, at + len, &mb);
+			rc = segment_append(&d, 1, bad ? NULL : e->src,
+			    at + (uint64_t)r->in->origin);
+			if (!bad || rc == -1)
+				continue;
+			*lost = true;
+			tell_page(t, addr, addr + len, mb);
+			rc = image_miss(s->image, addr, addr + len, DAMAGED);
+		}
+	}
+	if (rc == -1) {
+		free(d.ext);
+		return -1;
+	}
+	free(s->ext);
+	s->ext = d.ext;
+	s->next = d.next;
+	s->cap = d.cap;
+	return 0;
+}
+
+static int
+image_salvage(struct reader *r, struct image *im, const struct vmas *l,
+    bool *lost)
+{
+	struct tell t = { .r = r, .im = im, .l = l };
+	size_t i, had;
+	int rc;
+
+	if (im == NULL)
+		return 0;
+	if ((t.lost = calloc(r->damage.n + 1, sizeof *t.lost)) == NULL)
+		return errstr_set("out of memory");
+	for (i = 0, had = im->nmissing; i < had; i++)
+		*lost |= strcmp(im->missing[i].reason, DAMAGED) == 0;
+	for (i = 0, rc = 0; i < im->nseg && rc == 0 &&
+	    r->damage.bad != NULL; i++)
+		rc = segment_salvage(r, im->seg[i], &t, lost);
+	tell_end(&t);
+	free(t.lost);
+	for (i = had; i < im->nmissing && rc == 0; i++)
+		rc = image_punch(im, im->missing[i].start,
+		    im->missing[i].end);
+	return rc;
+}
+
+/*
+ * Note start..end (exclusive) as damaged, but for what is missing anyway: the
+ * first had entries.
+ */
+static int
+rest_miss(struct image *im, size_t had, uint64_t start, uint64_t end)
+{
+	size_t i;
+	uint64_t to;
+
+	for (i = 0; i < had && start < end; i++) {
+		if (im->missing[i].end <= start || im->missing[i].start >= end)
+			continue;
+		to = im->missing[i].end;
+		if (im->missing[i].start > start && image_miss(im, start,
+		    im->missing[i].start, DAMAGED) == -1)
+			return -1;
+		start = to;
+	}
+	return start < end ? image_miss(im, start, end, DAMAGED) : 0;
+}
+
+/*
+ * Reading failed before all memory of a process was described: what is mapped
+ * behind that is lost, as far as its mappings tell.
+ */
+static int
+proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
+{
+	uint64_t from, start;
+	size_t i, had;
+
+	if (p->mem != NULL && !r->inmem)
+		return 0;
+	from = p->mem == NULL ? 0 : r->memend;
+	if (l->n == 0 || l->v[l->n - 1].end <= from)
+		return 0;
+	if (p->mem == NULL && (p->mem = image_new(p, IMAGE_MEM)) == NULL)
+		return -1;
+	image_sortmissing(p->mem);
+	had = p->mem->nmissing;
+	for (i = 0; i < l->n; i++) {
+		start = l->v[i].start > from ? l->v[i].start : from;
+		if (rest_miss(p->mem, had, start, l->v[i].end) == -1)
+			return -1;
+	}
+	*lost = true;
+	salvage_say(r, "process %" PRIu64 ": lost: all that is mapped from %"
+	    PRIx64 " on", p->pid, from);
+	return 0;
+}
+
+/*
+ * The Linux record of a process that lost some memory lists it, and is made
+ * when there is none.
+ */
+static int
+proc_list(struct reader *r, struct proc *p)
+{
+	char cputype[16];
+	int rc;
+
+	if (proc_file(p, "proc") == NULL) {
+		if (sscanf(r->snap->header, "%*s %*s %*s %*s %15s",
+		    cputype) != 1)
+			strlcpy(cputype, "unknown", sizeof cputype);
+		if (linuxrec_pack(p, cputype, NULL, 0) == -1)
+			return -1;
+	}
+	if ((rc = linuxrec_update(p)) == 0)
+		salvage_say(r, "process %" PRIu64 ": it has no Linux record "
+		    "in which to list what is missing", p->pid);
+	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * Take what is damaged out of a snapshot that was read in spite of it, and the
+ * process that was begun where it could not be read, if nothing is known of
+ * it but a number.
+ */
+int
+salvage_snap(struct reader *r)
+{
+	struct vmas l = { 0 };
+	struct proc *p;
+	size_t i;
+	bool lost;
+	int rc;
+
+	for (i = 0, rc = 0; i < r->snap->nproc && rc == 0; i++) {
+		p = r->snap->proc[i];
+		if (proc_vmas(p, &l) == -1)
+			salvage_say(r, "process %" PRIu64 ": %s", p->pid,
+			    snap_errstr());
+		lost = false;
+		rc = image_salvage(r, p->text, &l, &lost);
+		if (rc == 0 && r->failed && p == r->proc)
+			rc = proc_rest(r, p, &l, &lost);
+		if (rc == 0)
+			rc = image_salvage(r, p->mem, &l, &lost);
+		if (rc == 0 && lost)
+			rc = proc_list(r, p);
+		vmas_free(&l);
+		memset(&l, 0, sizeof l);
+	}
+	p = i == 0 ? NULL : r->snap->proc[i - 1];
+	if (rc == 0 && r->failed && p == r->proc && proc_isempty(p))
+		snap_drop(r->snap);
+	return rc;
+}

@@ -1,0 +1,269 @@
+/*
+ * Reading the segments of snap(6) streams, page by page.
+ *
+ * Page data is not kept: from a file, extents point at it where it lies in
+ * the stream (a kilobyte each 1025 bytes), a compressed one of ours too;
+ * from a pipe it goes to a spool.
+ * References are resolved as they are read, so that extents always point
+ * at bytes.
+ */
+#include "read.h"
+
+#include <inttypes.h>
+
+/*
+ * Where the bytes of raw pages will be read from.  Whoever keeps pages as
+ * they come will have most of them, and need not inflate them again.
+ */
+int
+reader_source(struct reader *r)
+{
+	if (r->nodata)
+		r->src = source_nothing(r->snap);
+	else if (r->in->size == UINT64_MAX ||
+	    (r->keep != NULL && !input_plain(r->in))) {
+		r->src = source_spool(r->snap);
+		r->spool = true;
+	} else {
+		r->src = input_source(r->snap, r->in, KB + 1);
+		if (r->src != NULL && r->trailer.index != NULL)
+			r->src = source_summed(r, r->src,
+			    input_source(r->snap, r->in, KB));
+	}
+	return r->src == NULL ? -1 : 0;
+}
+
+/*
+ * A page that came through a pipe must be kept: where whoever reads the
+ * snapshot wants it, or in the spool.
+ */
+static int
+keep_page(struct reader *r, const uint8_t *page, size_t len,
+    struct source **src, uint64_t *loc)
+{
+	int64_t at;
+	int rc;
+
+	rc = 0;
+	if (r->keep != NULL && r->image->kind == IMAGE_MEM)
+		rc = r->keep(r->keeper, r->snap, r->proc, r->seg->base +
+		    r->seg->kb * KB, page, len, src, loc);
+	if (rc != 0)
+		return rc;
+	if ((at = spool_add(r->src, page, len)) == -1)
+		return -1;
+	*loc = (uint64_t)at;
+	return 0;
+}
+
+/*
+ * Raw pages: as many as follow one another in what is at hand.
+ */
+static int
+read_raw(struct reader *r)
+{
+	struct segment *s = r->seg;
+	const uint8_t *p;
+	struct source *src;
+	uint64_t left, loc;
+	size_t n, len;
+
+	if (r->src == NULL && reader_source(r) == -1)
+		return -1;
+	left = segment_kb(s) - s->kb;
+	for (n = 0; n < left; n++) {
+		len = segment_kblen(s, s->kb);
+		if (n > 0 && r->in->end - r->in->start < len + 1)
+			break;
+		if ((p = input_peek(r->in, len + 1)) == NULL)
+			return reader_short(r, "raw page");
+		if (*p != 'r')
+			break;
+		src = r->src;
+		loc = (uint64_t)r->in->origin + r->in->pos + 1;
+		if (r->spool && keep_page(r, p + 1, len, &src, &loc) == -1)
+			return -1;
+		if (segment_append(s, 1, src, loc) == -1)
+			return -1;
+		input_skip(r->in, len + 1);
+	}
+	r->proc->count.raw += n;
+	progress_count(r->progress, n, 0, 0);
+	return 0;
+}
+
+static int
+read_zero(struct reader *r)
+{
+	struct segment *s = r->seg;
+	const uint8_t *p;
+	uint64_t left;
+	size_t n, have;
+
+	have = r->in->end - r->in->start;
+	p = r->in->buf + r->in->start;
+	left = segment_kb(s) - s->kb;
+	for (n = 0; n < have && n < left && p[n] == 'z'; n++)
+		continue;
+	input_skip(r->in, n);
+	r->proc->count.zero += n;
+	progress_count(r->progress, 0, n, 0);
+	return segment_append(s, n, NULL, 0);
+}
+
+/*
+ * The address in an image that a reference to addr means, in *addr.  The
+ * offsets in a text count from its first segment, which may be the one that
+ * is being read.
+ */
+static int
+refer_address(const struct reader *r, const struct image *im, char type,
+    uint64_t *addr)
+{
+	uint64_t origin;
+
+	origin = im->nseg > 0 ? image_origin(im) : 0;
+	if (type == 't' && im->nseg == 0 && r->image == im)
+		origin = r->seg->base;
+	if (__builtin_add_overflow(*addr, origin, addr))
+		return errstr_set("beyond 2^64");
+	return 0;
+}
+
+/*
+ * The segment and the kilobyte in it that a reference means: of what is seen
+ * at the address so far.  The segment being read is there as far as it is
+ * described, under those before it in its record.
+ */
+static struct segment *
+refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
+    uint64_t *kb)
+{
+	struct image *im;
+	struct piece *pc;
+	struct segment *s;
+
+	im = type == 't' ? p->text : p->mem;
+	if (im == NULL) {
+		errstr_set("nothing was described there before");
+		return NULL;
+	}
+	if (refer_address(r, im, type, &addr) == -1)
+		return NULL;
+	pc = image_find(im, addr);
+	s = pc == NULL ? NULL : pc->seg;
+	if (im == r->image && (s == NULL || s->section != im->section) &&
+	    addr >= r->seg->base && (addr - r->seg->base) / KB < r->seg->kb)
+		s = r->seg;
+	if (s == NULL) {
+		errstr_set("nothing was described there before");
+		return NULL;
+	}
+	if ((addr - s->base) % KB != 0) {
+		errstr_set("not at a kilobyte from its segment's base");
+		return NULL;
+	}
+	*kb = (addr - s->base) / KB;
+	return s;
+}
+
+static int
+read_refer(struct reader *r, char type)
+{
+	struct segment *s;
+	struct proc *p;
+	const struct extent *e;
+	uint64_t pid, addr, kb, mine;
+
+	input_skip(r->in, 1);
+	if (read_num(r, "reference", &pid) == -1 ||
+	    read_num(r, "reference", &addr) == -1)
+		return -1;
+	if ((p = snap_find(r->snap, pid)) == NULL)
+		return errstr_set("refers to process %" PRIu64
+		    ", which is not in the snapshot", pid);
+	mine = r->seg->kb;
+	if ((s = refer_find(r, p, type, addr, &kb)) == NULL)
+		return errstr_wrap("refers to %s %" PRIu64 " of process %"
+		    PRIu64, type == 't' ? "text" : "memory", addr, pid);
+	if (segment_kblen(s, kb) != segment_kblen(r->seg, mine))
+		return errstr_set("refers to a page of %zu bytes, "
+		    "but has %zu", segment_kblen(s, kb),
+		    segment_kblen(r->seg, mine));
+	e = segment_extent(s, kb);
+	r->proc->count.same++;
+	progress_count(r->progress, 0, 0, 1);
+	return segment_append(r->seg, 1, e->src, e->src == NULL ? 0 :
+	    e->loc + (kb - e->kb) * e->src->pitch);
+}
+
+static int
+read_pages(struct reader *r)
+{
+	struct segment *s = r->seg;
+	const uint8_t *p;
+	uint64_t at;
+	size_t cap;
+	int rc;
+
+	while (s->kb < segment_kb(s)) {
+		at = r->in->pos;
+		cap = s->cap;
+		if ((p = input_peek(r->in, 1)) == NULL)
+			rc = reader_short(r, "page");
+		else if (*p == 'r')
+			rc = read_raw(r);
+		else if (*p == 'z')
+			rc = read_zero(r);
+		else if (*p == 'm' || *p == 't')
+			rc = read_refer(r, (char)*p);
+		else
+			rc = errstr_set("byte 0x%02x where r, z, m or t "
+			    "belongs", *p);
+		if (rc == 0 && s->cap > cap)
+			rc = reader_hold(r, (s->cap - cap) * sizeof *s->ext);
+		if (rc == -1) {
+			if (!r->cut)
+				r->at = at;
+			return errstr_wrap("page %" PRIu64, s->kb);
+		}
+	}
+	return 0;
+}
+
+/*
+ * Read one segment into an image.
+ */
+int
+read_segment(struct reader *r, struct image *im)
+{
+	struct segment *s;
+	uint64_t base, len;
+
+	if (read_num(r, "base", &base) == -1 ||
+	    read_num(r, "length", &len) == -1)
+		return -1;
+	if (len == 0)
+		return 0;
+	if (len / KB + (len % KB != 0) > reader_rest(r)) {
+		r->cut = true;
+		return errstr_set("length: %" PRIu64 " bytes of pages, "
+		    "but only %" PRIu64 " of the stream are left", len,
+		    reader_rest(r));
+	}
+	if (reader_hold(r, HELD_SEGMENT) == -1 ||
+	    (r->seg = segment_new(base, len)) == NULL)
+		return -1;
+	r->image = im;
+	r->memend = base + len;
+	if (read_pages(r) == -1) {
+		if (r->salvage && salvage_segment(r, im) == -1)
+			return -1;
+		segment_free(r->seg);
+		r->seg = NULL;
+		return -1;
+	}
+	s = r->seg;
+	r->seg = NULL;
+	return image_insert(im, s);
+}

@@ -1,0 +1,147 @@
+/*
+ * A trailer that a scan meets, as any record: it is one if it is the last,
+ * and tells what was read.  What only looks like one is no record of a
+ * process either, for no other record of process 0 begins so: the stream is
+ * read as one without a trailer, and is noted to have no sums.
+ */
+#include "read.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * Read the record, as it stands, header and all; of one that is too large for
+ * a trailer, the header alone.
+ */
+static int
+trailer_bytes(struct reader *r, struct buf *b)
+{
+	const uint8_t *p;
+	uint64_t len, pos;
+	size_t n;
+
+	pos = r->in->pos;
+	if ((p = input_peek(r->in, TRAILER_HEAD + SNAP6_NUM)) == NULL)
+		return reader_short(r, "record header");
+	buf_add(b, p, TRAILER_HEAD + SNAP6_NUM);
+	input_skip(r->in, TRAILER_HEAD);
+	if (read_num(r, "length", &len) == -1)
+		return -1;
+	if (len <= trailer_most(r->in, pos))
+		return read_bytes(r, b, len);
+	for (; len > 0; len -= n) {
+		if ((n = input_fill(r->in, 1)) == 0)
+			return reader_short(r, "data");
+		n = n < len ? n : (size_t)len;
+		input_skip(r->in, n);
+	}
+	return 0;
+}
+
+/*
+ * Is the stream what its trailer tells of?  1; 0 if the trailer is none; -1 if
+ * the stream is damaged.
+ */
+static int
+trailer_compare(struct reader *r)
+{
+	uint64_t mb;
+
+	for (mb = 0; mb < r->sums->n; mb++)
+		if (!trailer_sound(&r->trailer, r->sums, mb)) {
+			r->at = mb * SUM_BYTES;
+			return errstr_set("megabyte %" PRIu64 " is damaged: "
+			    "its sum is not that in the trailer", mb);
+		}
+	if (r->trailer.records == r->records)
+		return 1;
+	errstr_set("%" PRIu64 " records are before it, but it says %" PRIu64,
+	    r->records, r->trailer.records);
+	return 0;
+}
+
+/*
+ * Is a record, which began at a byte, the trailer?  1, 0 or -1, as above.
+ * What is in b is taken over.
+ */
+static int
+trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
+    uint64_t at)
+{
+	bool sound, more;
+
+	more = input_fill(r->in, 1) > 0;
+	if (!more && *snap_errstr() != '\0') {
+		free(b->data);
+		return -1;
+	}
+	trailer_free(&r->trailer);
+	sound = trailer_take(&r->trailer, b, at) == 0;
+	r->snap->damaged = false;
+	if (kind == TRAILER_REWRITTEN)
+		errstr_set("another program has written it anew");
+	else if (more)
+		errstr_set("records follow it");
+	else {
+		r->snap->damaged = true;
+		return sound ? trailer_compare(r) : 0;
+	}
+	return 0;
+}
+
+/*
+ * Note why there are no sums, though there was a trailer: the error string
+ * tells.  Of several the first is noted.
+ */
+static int
+trailer_refuse(struct reader *r, uint64_t at)
+{
+	struct snap *s = r->snap;
+
+	trailer_free(&r->trailer);
+	if (asprintf(&s->unsummed, "byte %" PRIu64 ": no trailer: %s", at,
+	    snap_errstr()) == -1) {
+		s->unsummed = NULL;
+		return errstr_set("out of memory");
+	}
+	if (s->damaged && r->salvage)
+		salvage_say(r, "%s: %s; there are no sums: what is before "
+		    "that may be damaged, too", r->in->name, s->unsummed);
+	return 0;
+}
+
+/*
+ * Read a record that begins as a trailer of that kind does.  The sums end
+ * where the first one begins.
+ */
+int
+read_trailer(struct reader *r, enum trailer_kind kind,
+    const struct readopts *o)
+{
+	struct snap *s = r->snap;
+	struct buf b = { 0 };
+	uint64_t start;
+	int rc;
+
+	start = r->in->pos;
+	input_sum(r->in, NULL);
+	if (sums_end(r->sums) == -1 || trailer_bytes(r, &b) == -1) {
+		buf_free(&b);
+		return errstr_wrap("trailer");
+	}
+	if (o->record != NULL)
+		o->record(o->arg, 0, "proc", start, r->in->pos - start);
+	if (s->unsummed != NULL) {
+		buf_free(&b);
+		return 0;
+	}
+	if ((rc = trailer_judge(r, kind, &b, start)) == 0)
+		return trailer_refuse(r, start);
+	if (rc == -1)
+		return -1;
+	s->summed = true;
+	s->hasindex = r->trailer.index != NULL;
+	s->damaged = false;
+	return 0;
+}

@@ -1,0 +1,262 @@
+/*
+ * The directories of the tree: which names they have, and in which order.
+ */
+#include "fstree.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The name of a mapping's file, at most NAME_MAX bytes:
+ * START-END.PERMS.NAME.  Of a path the last component is taken.
+ */
+static void
+map_name(const struct vma *v, char name[NAME_MAX + 1])
+{
+	const char *s;
+	char perm[5];
+	size_t n;
+
+	vma_perms(v, perm);
+	n = (size_t)snprintf(name, NAME_MAX + 1, "%08jx-%08jx.%s",
+	    (uintmax_t)v->start, (uintmax_t)v->end, perm);
+	s = v->name;
+	if (*s == '/')
+		s = strrchr(s, '/') + 1;
+	if (*s == '\0')
+		return;
+	name[n++] = '.';
+	for (; *s != '\0' && n < NAME_MAX; s++)
+		name[n++] = *s == '/' ? '_' : *s;
+	if (*s != '\0' && (*s & 0xc0) == 0x80) {	/* within UTF-8 */
+		while ((name[n - 1] & 0xc0) == 0x80)
+			n--;
+		n--;
+	}
+	name[n] = '\0';
+	text_clean(name, '_');
+}
+
+static void
+member_name(const struct member *m, char *name, size_t n)
+{
+	if (m->serial == 1)
+		snprintf(name, n, "%" PRIu64, m->proc->pid);
+	else
+		snprintf(name, n, "%" PRIu64 ".%u", m->proc->pid, m->serial);
+}
+
+/*
+ * A name of digits, and of a dot and digits, as member_name writes it.
+ */
+static bool
+find_member(const struct fstree *t, const char *name, uint64_t *ino)
+{
+	char want[40];
+	const char *dot;
+	size_t i;
+
+	dot = strchr(name, '.');
+	i = fstree_index(t, strtoull(name, NULL, 10), dot == NULL ? 1 :
+	    (unsigned int)strtoul(dot + 1, NULL, 10));
+	if (i == t->n)
+		return false;
+	member_name(t->m[i], want, sizeof want);
+	*ino = fsnode_ino(i, FS_PROC, 1, 0);
+	return strcmp(name, want) == 0;
+}
+
+/*
+ * An entry of a process directory by its place in it.
+ */
+static bool
+proc_entry(struct member *m, size_t proc, size_t slot, struct fsentry *e)
+{
+	enum fsclass class;
+	size_t i;
+
+	class = slot < FSOWN_MAX ? fsown[slot].class : FS_FILE;
+	i = slot < FSOWN_MAX ? slot : slot - FSOWN_MAX + FILE_SMALL;
+	e->dir = class != FS_FILE;
+	e->next = slot + 1;
+	e->ino = e->dir ? fsnode_ino(proc, class, 1, 0) :
+	    fsnode_ino(proc, class, 0, i);
+	if (e->dir ? !member_hasdir(m, class) : !member_hasfile(m, i))
+		return false;
+	e->name = slot < FSOWN_MAX ? fsown[slot].name :
+	    m->proc->file[slot - FSOWN_MAX].name;
+	return true;
+}
+
+static bool
+find_file(struct member *m, size_t proc, const char *name, uint64_t *ino)
+{
+	struct fsentry e;
+	size_t i;
+
+	for (i = 0; i < FSOWN_MAX + m->proc->nfile; i++)
+		if (strcmp(name, i < FSOWN_MAX ? fsown[i].name :
+		    m->proc->file[i - FSOWN_MAX].name) == 0 &&
+		    proc_entry(m, proc, i, &e)) {
+			*ino = e.ino;
+			return true;
+		}
+	return false;
+}
+
+static bool
+find_map(struct member *m, size_t proc, const char *name, uint64_t *ino)
+{
+	char want[NAME_MAX + 1];
+	const struct vma *v;
+
+	v = vmas_find(&m->vmas, strtoull(name, NULL, 16));
+	if (v == NULL)
+		return false;
+	map_name(v, want);
+	*ino = fsnode_ino(proc, FS_MAP, 0, (size_t)(v - m->vmas.v));
+	return strcmp(name, want) == 0;
+}
+
+static uint64_t
+path_ino(size_t proc, const struct fsnode *n, const struct pathent *e)
+{
+	return fsnode_ino(proc, n->class, e->dir ? n->depth + 2 : 0, e->first);
+}
+
+/*
+ * Which file of a directory has a name: 1 and its inode number, 0 where
+ * there is none, or -1 where the directory is none.
+ */
+int
+fstree_lookup(struct fstree *t, uint64_t dir, const char *name,
+    uint64_t *ino)
+{
+	struct pathent e;
+	struct paths ps;
+	struct fsnode n;
+	size_t proc;
+
+	if (fsnode_get(t, dir, &n) == -1)
+		return -1;
+	if (!n.dir)
+		return errstr_set("not a directory");
+	proc = (size_t)(dir >> FS_PROC_SHIFT);
+	switch (n.class) {
+	case FS_TOP:
+		return find_member(t, name, ino);
+	case FS_PROC:
+		return find_file(n.m, proc, name, ino);
+	case FS_MAP:
+		return find_map(n.m, proc, name, ino);
+	default:
+		ps = member_paths(n.m, n.class);
+		if (!paths_find(&ps, n.depth, n.index, name, &e))
+			return 0;
+		*ino = path_ino(proc, &n, &e);
+		return 1;
+	}
+}
+
+/*
+ * The directory that a directory is in.
+ */
+static uint64_t
+parent_ino(uint64_t dir, const struct fsnode *n)
+{
+	struct paths ps;
+	size_t proc;
+
+	proc = (size_t)(dir >> FS_PROC_SHIFT);
+	if (n->class == FS_TOP || n->class == FS_PROC)
+		return FSTREE_ROOT;
+	if (n->class == FS_MAP || n->depth == 0)
+		return fsnode_ino(proc, FS_PROC, 1, 0);
+	ps = member_paths(n->m, n->class);
+	return fsnode_ino(proc, n->class, n->depth, n->depth == 1 ? 0 :
+	    paths_parent(&ps, n->depth, n->index));
+}
+
+/*
+ * The entry of a directory at a place, or the next that is there; false
+ * behind the last.  buf has room for a name.
+ */
+static bool
+entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t at,
+    struct fsentry *e, char buf[NAME_MAX + 1])
+{
+	struct pathent pe;
+	struct paths ps;
+	size_t proc;
+
+	proc = (size_t)(dir >> FS_PROC_SHIFT);
+	e->name = buf;
+	e->next = at + 1;
+	switch (n->class) {
+	case FS_TOP:
+		if (at >= t->n)
+			return false;
+		member_name(t->m[at], buf, NAME_MAX + 1);
+		e->ino = fsnode_ino(at, FS_PROC, 1, 0);
+		e->dir = true;
+		return true;
+	case FS_PROC:
+		for (; at < FSOWN_MAX + n->m->proc->nfile; at++)
+			if (proc_entry(n->m, proc, at, e))
+				return true;
+		return false;
+	case FS_MAP:
+		if (at >= n->m->vmas.n)
+			return false;
+		map_name(&n->m->vmas.v[at], buf);
+		e->ino = fsnode_ino(proc, FS_MAP, 0, at);
+		e->dir = false;
+		return true;
+	default:
+		ps = member_paths(n->m, n->class);
+		if (at < n->index)
+			at = n->index;
+		if (!paths_entry(&ps, n->depth, n->index, at, &pe))
+			return false;
+		snprintf(buf, NAME_MAX + 1, "%.*s", (int)pe.len, pe.name);
+		e->ino = path_ino(proc, n, &pe);
+		e->dir = pe.dir;
+		e->next = pe.next;
+		return true;
+	}
+}
+
+/*
+ * List a directory from a place, 0 or where an entry said that the list
+ * goes on, until the function that is called for each entry returns false.
+ */
+int
+fstree_list(struct fstree *t, uint64_t dir, uint64_t from,
+    bool (*fn)(void *, const struct fsentry *), void *arg)
+{
+	char buf[NAME_MAX + 1];
+	struct fsentry e;
+	struct fsnode n;
+
+	if (fsnode_get(t, dir, &n) == -1)
+		return -1;
+	if (!n.dir)
+		return errstr_set("not a directory");
+	for (; from < 2; from++) {
+		e.name = from == 0 ? "." : "..";
+		e.ino = from == 0 ? dir : parent_ino(dir, &n);
+		e.dir = true;
+		e.next = from + 1;
+		if (!fn(arg, &e))
+			return 0;
+	}
+	for (; entry_at(t, dir, &n, (size_t)(from - 2), &e, buf);
+	    from = e.next) {
+		e.next += 2;
+		if (!fn(arg, &e))
+			return 0;
+	}
+	return 0;
+}

@@ -1,0 +1,180 @@
+/*
+ * What the files of the tree share: tree.c (what there is), dir.c
+ * (under which names), read.c (and what is in it), member.c (a process),
+ * paths.c (directories that are names with slashes), sysroot.c and linkmap.c
+ * (root/).
+ */
+#ifndef FSTREE_H
+#define FSTREE_H
+
+#include "snap.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/*
+ * Names with slashes, in the order of path_cmp and none of them a directory
+ * of another, so that a directory is a range of them: paths.c
+ */
+struct paths {
+	const void	*arg;	/* borrowed */
+	const char	*(*name)(const void *, size_t, size_t *);
+	size_t		 n;
+};
+
+struct pathent {		/* an entry of a directory */
+	const char	*name;	/* borrowed; len bytes */
+	size_t		 len;
+	size_t		 first;	/* of the names it stands for */
+	size_t		 next;	/* behind the last of them */
+	bool		 dir;
+};
+
+bool		 paths_isdir(const struct paths *, size_t, size_t);
+bool		 paths_entry(const struct paths *, size_t, size_t, size_t,
+		    struct pathent *);
+bool		 paths_find(const struct paths *, size_t, size_t,
+		    const char *, struct pathent *);
+size_t		 paths_parent(const struct paths *, size_t, size_t);
+
+/*
+ * The files that a process had mapped, under all names that it knew them
+ * by: sysroot.c, linkmap.c
+ */
+struct sysfile {
+	char		*path;	/* owned; without the slash before it */
+	struct image	*image;	/* borrowed */
+	size_t		 seq;	/* the first of a name is taken */
+};
+
+struct sysroot {
+	struct sysfile	*f;	/* owned */
+	size_t		 n;
+	size_t		 cap;
+	size_t		 bytes;	/* of all paths */
+};
+
+int		 sysroot_open(struct sysroot *, struct snap *, struct proc *,
+		    const struct linuxrec *, const struct vmas *);
+void		 sysroot_close(struct sysroot *);
+
+typedef int	 (*linkmap_fn)(void *, const char *, uint64_t);
+
+int		 linkmap_walk(struct image *, const struct linuxrec *,
+		    linkmap_fn, void *);
+
+/*
+ * A process or thread in the tree: member.c.  What its files take is made
+ * when one of them is looked at first.
+ */
+enum member_part {
+	PART_RECORD = 1,	/* record */
+	PART_MAPS = 2,		/* vmas, missing */
+	PART_CORE = 4,		/* core */
+	PART_ROOT = 8,		/* sysroot */
+	PART_SIZES = 16		/* memdata, coredata */
+};
+
+struct range {
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+};
+
+struct member {
+	struct fstree	*tree;	/* all of these are borrowed */
+	struct snap	*snap;
+	struct proc	*proc;
+	struct member	*of;	/* of a thread, its process; else itself */
+	void		*tag;
+	bool		 thread;
+	unsigned int	 serial; /* of the same pid, from 1 */
+	size_t		 seq;	/* when it was added */
+
+	pthread_mutex_t	 lock;
+	atomic_uint	 parts;	/* that are there; all below is owned */
+	struct linuxrec	 record;
+	struct vmas	 vmas;
+	bool		 linux;	/* vmas are those of a Linux record */
+	struct range	*missing; /* ascending, not adjacent */
+	size_t		 nmissing;
+	struct core	*core;	/* NULL: none */
+	struct sysroot	 sysroot;
+	uint64_t	 memdata;
+	uint64_t	 coredata;
+};
+
+void		 member_need(struct member *, enum member_part);
+bool		 member_missing(const struct member *, uint64_t, uint64_t *);
+void		 member_free(struct member *);
+
+/*
+ * What there is at an address: span.c
+ */
+size_t		 member_mapped(const struct member *, uint64_t, size_t);
+void		 span_at(const struct member *, struct image *, uint64_t,
+		    struct span *);
+bool		 span_seek(const struct member *, struct image *, uint64_t,
+		    uint64_t, bool, uint64_t *);
+uint64_t	 span_data(const struct member *, struct image *, uint64_t,
+		    uint64_t);
+
+/*
+ * What an inode number says.
+ */
+enum fsclass {
+	FS_TOP,			/* the root */
+	FS_PROC,		/* PID/ */
+	FS_FILE,		/* one of enum fsfile, or a small file */
+	FS_MAP,			/* map/, or one of its files */
+	FS_LINUX,		/* linux/ and all below */
+	FS_ROOT			/* root/ and all below */
+};
+
+enum fsfile {
+	FILE_CTL,
+	FILE_TEXT,
+	FILE_MEM,
+	FILE_CORE,
+	FILE_SMALL		/* and up: the small files in their order */
+};
+
+enum {
+	FSOWN_MAX = 7,		/* names that are not those of small files */
+	FS_INDEX_BITS = 26,
+	FS_INDEX_MAX = 1 << FS_INDEX_BITS,
+	FS_DEPTH_BITS = 12,
+	FS_CLASS_BITS = 3,
+	FS_PROC_SHIFT = FS_INDEX_BITS + FS_DEPTH_BITS + FS_CLASS_BITS
+};
+
+struct fsown {			/* what a process directory may have */
+	const char	*name;
+	enum fsclass	 class;
+};
+
+extern const struct fsown fsown[FSOWN_MAX];
+
+struct fsnode {
+	struct member	*m;	/* NULL for the root */
+	enum fsclass	 class;
+	bool		 dir;
+	size_t		 depth;	/* of a directory: how far below linux/ ... */
+	size_t		 index;
+};
+
+struct fstree {
+	struct member	**m;	/* owned; by pid, then as they were added */
+	size_t		 n;
+	size_t		 cap;
+	void		(*warn)(void *, const char *);
+	void		*arg;
+};
+
+size_t		 fstree_index(const struct fstree *, uint64_t, unsigned int);
+int		 fsnode_get(struct fstree *, uint64_t, struct fsnode *);
+uint64_t	 fsnode_ino(size_t, enum fsclass, size_t, size_t);
+bool		 member_hasfile(struct member *, size_t);
+bool		 member_hasdir(struct member *, enum fsclass);
+struct paths	 member_paths(struct member *, enum fsclass);
+
+#endif

@@ -1,0 +1,238 @@
+/*
+ * The files that a process had mapped and that are in its snapshot, under
+ * the names that it knew them by: what a debugger looks for below its
+ * sysroot.
+ *
+ * The names come from the link map, from the mappings, and from those of
+ * files that were deleted; where two files have one name, the first of
+ * these tells.
+ */
+#include "fstree.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES_MAX = 65536, BYTES_MAX = 4 * 1024 * 1024 };
+
+#define DELETED " (deleted)"
+
+struct rooter {
+	struct sysroot	*root;
+	struct snap	*snap;
+	struct proc	*proc;
+	const struct vmas *vmas;
+	char		*exe;	/* owned; the name of the executable */
+};
+
+/*
+ * The file of a mapping, if the snapshot has it: one that is carried along
+ * or the process's own text.
+ */
+static struct image *
+vma_file(const struct rooter *r, const struct vma *v)
+{
+	struct proc *p;
+
+	if (v->name[0] != '/')
+		return NULL;
+	if ((p = carried_find(r->snap, v)) != NULL)
+		return p->text;
+	return r->exe != NULL && strcmp(v->name, r->exe) == 0 ?
+	    r->proc->text : NULL;
+}
+
+/*
+ * The path below the root, from malloc(3), of a name that is absolute and
+ * does not lead upwards: empty components and "." are left out.  NULL, with
+ * *ok, where a name cannot be one.
+ */
+static char *
+path_clean(const char *name, size_t len, bool *ok)
+{
+	const char *end, *slash;
+	char *path;
+	size_t n, to;
+
+	*ok = true;
+	if (len == 0 || name[0] != '/' || len >= PATH_MAX)
+		return NULL;
+	if ((path = malloc(len + 1)) == NULL) {
+		*ok = false;
+		errstr_set("out of memory");
+		return NULL;
+	}
+	for (to = 0, end = name + len; name < end; name = slash + 1) {
+		slash = memchr(name, '/', (size_t)(end - name));
+		if (slash == NULL)
+			slash = end;
+		n = (size_t)(slash - name);
+		if (n == 0 || (n == 1 && name[0] == '.'))
+			continue;
+		if (n > NAME_MAX || (n == 2 && memcmp(name, "..", 2) == 0)) {
+			free(path);
+			return NULL;
+		}
+		if (to > 0)
+			path[to++] = '/';
+		memcpy(path + to, name, n);
+		to += n;
+	}
+	path[to] = '\0';
+	if (to > 0 && !text_isharmful(path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+static int
+sysroot_add(struct sysroot *root, const char *name, size_t len,
+    struct image *im)
+{
+	struct sysfile *f;
+	size_t cap;
+	char *path;
+	bool ok;
+
+	if (root->bytes + len > BYTES_MAX)
+		return 0;	/* a link map that goes in circles */
+	if ((path = path_clean(name, len, &ok)) == NULL)
+		return ok ? 0 : -1;
+	root->bytes += len;
+	if (root->n == root->cap) {
+		cap = root->cap == 0 ? 16 : root->cap * 2;
+		f = reallocarray(root->f, cap, sizeof *f);
+		if (f == NULL) {
+			free(path);
+			return errstr_set("out of memory");
+		}
+		root->f = f;
+		root->cap = cap;
+	}
+	f = &root->f[root->n];
+	f->path = path;
+	f->image = im;
+	f->seq = root->n++;
+	return 0;
+}
+
+/*
+ * A name of the link map, and an address in what it names.
+ */
+static int
+add_linked(void *arg, const char *name, uint64_t addr)
+{
+	struct rooter *r = arg;
+	const struct vma *v;
+	struct image *im;
+
+	if ((v = vmas_find(r->vmas, addr)) == NULL ||
+	    (im = vma_file(r, v)) == NULL)
+		return 0;
+	return sysroot_add(r->root, name, strlen(name), im);
+}
+
+/*
+ * The names of the mappings, those of deleted files or those of others.
+ */
+static int
+add_mapped(struct rooter *r, bool deleted)
+{
+	const struct vma *v;
+	const char *last;
+	struct image *im;
+	size_t i, n, del;
+	bool is;
+
+	del = sizeof DELETED - 1;
+	for (i = 0, last = ""; i < r->vmas->n && r->root->n < 2 * NAMES_MAX;
+	    i++) {
+		v = &r->vmas->v[i];
+		n = strlen(v->name);
+		is = n > del && strcmp(v->name + n - del, DELETED) == 0;
+		if (is != deleted || strcmp(v->name, last) == 0 ||
+		    (im = vma_file(r, v)) == NULL)
+			continue;
+		last = v->name;
+		if (sysroot_add(r->root, v->name, is ? n - del : n, im) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+sysfile_cmp(const void *a, const void *b)
+{
+	const struct sysfile *x = a, *y = b;
+	int c;
+
+	c = path_cmp(x->path, strlen(x->path), y->path, strlen(y->path));
+	return c != 0 ? c : x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+/*
+ * Sort; of each name keep the first, if it is not a directory of another.
+ */
+static void
+sysroot_sort(struct sysroot *root)
+{
+	struct sysfile *f, *last;
+	size_t i, n, len;
+
+	if (root->n > 1)
+		qsort(root->f, root->n, sizeof *root->f, sysfile_cmp);
+	for (i = n = 0; i < root->n; i++) {
+		f = &root->f[i];
+		last = n > 0 ? &root->f[n - 1] : NULL;
+		len = last != NULL ? strlen(last->path) : 0;
+		if (last != NULL && strcmp(last->path, f->path) == 0) {
+			free(f->path);
+			continue;
+		}
+		if (last != NULL && strncmp(last->path, f->path, len) == 0 &&
+		    f->path[len] == '/') {
+			free(last->path);
+			n--;
+		}
+		root->f[n++] = *f;
+	}
+	root->n = n;
+}
+
+/*
+ * Find the files of a process; *root is all zero.
+ */
+int
+sysroot_open(struct sysroot *root, struct snap *s, struct proc *p,
+    const struct linuxrec *rec, const struct vmas *vmas)
+{
+	struct rooter r = { root, s, p, vmas, NULL };
+	struct recfile f;
+	int rc;
+
+	if (linuxrec_find(rec, "exe", &f) && p->text != NULL &&
+	    (r.exe = strndup((const char *)f.data, f.len)) == NULL)
+		return errstr_set("out of memory");
+	rc = linkmap_walk(p->mem, rec, add_linked, &r);
+	if (rc == 0)
+		rc = add_mapped(&r, false);
+	if (rc == 0)
+		rc = add_mapped(&r, true);
+	free(r.exe);
+	if (rc == -1)
+		sysroot_close(root);
+	sysroot_sort(root);
+	return rc;
+}
+
+void
+sysroot_close(struct sysroot *root)
+{
+	size_t i;
+
+	for (i = 0; i < root->n; i++)
+		free(root->f[i].path);
+	free(root->f);
+	root->f = NULL;
+	root->n = 0;
+}

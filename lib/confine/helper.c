@@ -1,0 +1,204 @@
+/*
+ * How a confined program asks its helper (helperjob.c), through a socket.
+ */
+#include "helper.h"
+#include "io/passfd.h"
+
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int asked = -1;		/* where the helper is asked; -1: none */
+static pid_t helper;
+static volatile sig_atomic_t creating;	/* it may be waiting for long */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/*
+ * Wait until the helper, which was asked to end, has ended.
+ */
+static void
+helper_end(void)
+{
+	helper_quit();
+	while (waitpid(helper, NULL, 0) == -1 && errno == EINTR)
+		continue;
+}
+
+/*
+ * Make the helper, which ends with this process; made is true where c->outdir
+ * was made for it, and is to be removed if it stays empty.  -1 with errno.
+ */
+int
+helper_start(const struct confined *c, bool made)
+{
+	pid_t program;
+	int sock[2];
+
+	program = getpid();
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) == -1)
+		return -1;
+	fflush(NULL);
+	if ((helper = fork()) == 0)
+		helper_main(sock[1], c, made, program);
+	close(sock[1]);
+	if (helper == -1) {
+		close(sock[0]);
+		return -1;
+	}
+	asked = sock[0];
+	(void)atexit(helper_end);
+	return 0;
+}
+
+/*
+ * Is this a confined program?
+ */
+bool
+helper_there(void)
+{
+	return asked != -1;
+}
+
+static int
+answer_get(struct answer *a)
+{
+	const struct iovec v = { .iov_base = a, .iov_len = sizeof *a };
+	int fd;
+
+	if (passfd_receive(asked, &v, 1, &fd) != sizeof *a) {
+		a->rc = -1;
+		a->error = EPIPE;
+		strlcpy(a->why, "the helper is gone", sizeof a->why);
+		return -1;
+	}
+	return fd;
+}
+
+/*
+ * Ask for something, with a path or NULL: a descriptor, or -1 with the result
+ * in *rc, and errno and the error string where that is -1.
+ */
+static int
+ask(char what, const char *path, int *rc)
+{
+	char q[PATH_MAX];
+	struct answer a = { .rc = -1 };
+	size_t n;
+	int fd;
+
+	n = path == NULL ? 0 : strlen(path);
+	if (n >= sizeof q) {
+		errno = ENAMETOOLONG;
+		*rc = errstr_sys("%s", path);
+		return -1;
+	}
+	q[0] = what;
+	if (n > 0)
+		memcpy(q + 1, path, n);
+	pthread_mutex_lock(&lock);
+	(void)!write(asked, q, n + 1);
+	fd = answer_get(&a);
+	pthread_mutex_unlock(&lock);
+	if (a.rc == -1)
+		errstr_set("%s", a.why);
+	errno = a.error;
+	*rc = a.rc;
+	return fd;
+}
+
+/*
+ * A regular file to be read, if it is an ELF file: a descriptor, or -1 with
+ * the error string set.
+ */
+int
+helper_elf(const char *path)
+{
+	int rc;
+
+	return ask('E', path, &rc);
+}
+
+/*
+ * spool_file, by the helper.
+ */
+int
+helper_spool(void)
+{
+	int rc;
+
+	return ask('S', NULL, &rc);
+}
+
+/*
+ * newfile_open, by the helper: the descriptor, and newfile_isnew.
+ */
+int
+helper_create(const char *path, bool *isnew)
+{
+	int fd, rc;
+
+	creating = 1;
+	fd = ask('N', path, &rc);
+	creating = 0;
+	*isnew = rc == 1;
+	return fd;
+}
+
+/*
+ * newfile_finish.
+ */
+int
+helper_finish(void)
+{
+	int rc;
+
+	(void)ask('F', NULL, &rc);
+	return rc;
+}
+
+/*
+ * newfile_close.
+ */
+void
+helper_drop(void)
+{
+	int rc;
+
+	(void)ask('D', NULL, &rc);
+}
+
+/*
+ * What the program was confined with as act, by the helper: a descriptor, or
+ * -1.
+ */
+int
+confine_act(void)
+{
+	int rc;
+
+	return ask('A', NULL, &rc);
+}
+
+/*
+ * Have the helper end, and wait for that, unless it may be waiting itself, and
+ * ends with us.  Signal handlers may call this.
+ */
+void
+helper_quit(void)
+{
+	char buf[sizeof(struct answer)];
+
+	if (asked == -1 || creating)
+		return;
+	(void)shutdown(asked, SHUT_WR);
+	while (read(asked, buf, sizeof buf) > 0)
+		continue;
+	asked = -1;
+}

@@ -1,0 +1,235 @@
+/*
+ * The helper of a confined program: a process outside, which was made before
+ * the first byte of input was looked at, and does the few things that are left
+ * to be done there.  It is asked through a socket; a letter tells for what:
+ *
+ *	E path	a regular file that is ELF (of a core: its executable), to be
+ *		read
+ *	S	a temporary file without a name
+ *	N path	a new file under the name that the program was given for its
+ *		output, to be written; one at a time
+ *	F	it is whole: it gets its name
+ *	D	it will not be: nothing is left of it
+ *	A	what the program was confined with as act, once
+ *
+ * When the program ends, however that is, so does the helper, which removes
+ * what is not whole.
+ */
+#include "helper.h"
+#include "io/newfile.h"
+#include "io/passfd.h"
+
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LOOK = 100000 };		/* microseconds */
+
+/*
+ * In the helper: what it does, and what it has to remove.
+ */
+static struct {
+	const struct confined *c;	/* borrowed */
+	pid_t		 program;
+	bool		 made;		/* c->outdir was, by us */
+	struct newfile	 file;
+	bool		 open;		/* that is */
+	bool		 acted;
+} job;
+
+/*
+ * While it may be waited for someone, look whether the program is there.
+ */
+static void
+on_alarm(int sig)
+{
+	(void)sig;
+	if (getppid() != job.program)
+		_exit(1);
+}
+
+static int
+job_elf(const char *path)
+{
+	char magic[SELFMAG];
+	struct source *src;
+	struct snap *s;
+	int fd;
+
+	if ((s = snap_new()) == NULL)
+		return -1;
+	fd = -1;
+	if ((src = source_open(s, path)) != NULL) {
+		fd = source_fd(src);
+		if (pread(fd, magic, SELFMAG, 0) != SELFMAG ||
+		    memcmp(magic, ELFMAG, SELFMAG) != 0)
+			fd = errstr_set("%s: not an ELF file", path);
+		else if ((fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) == -1)
+			errstr_sys("%s", path);
+	}
+	snap_free(s);
+	return fd;
+}
+
+/*
+ * Is that the name of the output, or of one of several: NAME.812, and
+ * NAME.812.2?
+ */
+static bool
+is_output(const struct confined *c, const char *path)
+{
+	size_t n;
+
+	if (c->out == NULL)
+		return false;
+	n = strlen(c->out);
+	return strncmp(path, c->out, n) == 0 && (path[n] == '\0' ||
+	    (c->many && path[n] == '.' &&
+	    path[n + strspn(path + n, ".0123456789")] == '\0'));
+}
+
+static void
+job_drop(void)
+{
+	if (job.open)
+		newfile_close(&job.file);
+	job.open = false;
+}
+
+/*
+ * A fifo may have no reader yet: who waits for that in vain ends with the
+ * program.
+ */
+static int
+job_create(const char *path)
+{
+	const struct itimerval look = { { 0, LOOK }, { 0, LOOK } };
+	const struct itimerval never = { { 0, 0 }, { 0, 0 } };
+
+	if (job.open || !is_output(job.c, path))
+		return errstr_set("%s: not a name that was given", path);
+	setitimer(ITIMER_REAL, &look, NULL);
+	job.open = newfile_open(&job.file, path) == 0;
+	setitimer(ITIMER_REAL, &never, NULL);
+	return job.open ? fcntl(job.file.fd, F_DUPFD_CLOEXEC, 3) : -1;
+}
+
+static int
+job_act(void)
+{
+	if (job.acted || job.c->act == NULL)
+		return -1;
+	job.acted = true;
+	return job.c->act(job.c->arg);
+}
+
+/*
+ * Do what is asked for: a descriptor, 0 in *rc and -1, or -1 in it.
+ */
+static int
+job_do(char what, const char *path, int *rc)
+{
+	int fd;
+
+	fd = -1;
+	*rc = -1;
+	switch (what) {
+	case 'E':
+		fd = job_elf(path);
+		break;
+	case 'S':
+		fd = spool_file();
+		break;
+	case 'N':
+		fd = job_create(path);
+		break;
+	case 'A':
+		fd = job_act();
+		break;
+	case 'F':
+		if (job.open)
+			*rc = newfile_finish(&job.file);
+		return -1;
+	case 'D':
+		job_drop();
+		*rc = 0;
+		return -1;
+	default:
+		return -1;
+	}
+	*rc = fd == -1 ? -1 : what == 'N' && newfile_isnew(&job.file);
+	return fd;
+}
+
+static void __attribute__((noreturn))
+work(int sock)
+{
+	static char q[PATH_MAX + 1];
+	struct answer a;
+	const struct iovec v = { .iov_base = &a, .iov_len = sizeof a };
+	ssize_t n;
+	int fd;
+
+	while ((n = recv(sock, q, sizeof q - 1, 0)) > 0) {
+		q[n] = '\0';
+		memset(&a, 0, sizeof a);
+		errno = 0;
+		errstr_set("%s", "");
+		fd = job_do(q[0], q + 1, &a.rc);
+		a.error = errno;
+		strlcpy(a.why, snap_errstr(), sizeof a.why);
+		n = passfd_send(sock, &v, 1, fd);
+		if (fd != -1)
+			close(fd);
+		if (n == -1)
+			break;
+	}
+	job_drop();
+	if (job.made)
+		(void)rmdir(job.c->outdir);	/* if it is empty */
+	if (job.acted && job.c->undo != NULL)
+		job.c->undo(job.c->arg);
+	_exit(0);
+}
+
+/*
+ * What the helper has of the program, but for the socket, it lets go of:
+ * whoever waits for the end of a pipe waits for the program alone.  Messages
+ * of act go where they went.
+ */
+void
+helper_main(int sock, const struct confined *c, bool made, pid_t program)
+{
+	struct sigaction sa = { .sa_handler = on_alarm,
+	    .sa_flags = SA_RESTART };
+	sigset_t all;
+	int fd;
+
+	sigaction(SIGALRM, &sa, NULL);
+	sigfillset(&all);
+	sigdelset(&all, SIGALRM);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	sock = dup2(sock, STDERR_FILENO + 1);
+	closefrom(sock + 1);
+	(void)fcntl(sock, F_SETFD, FD_CLOEXEC);
+	if ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) != -1) {
+		(void)dup2(fd, STDIN_FILENO);
+		(void)dup2(fd, STDOUT_FILENO);
+		if (c->act == NULL)
+			(void)dup2(fd, STDERR_FILENO);
+		close(fd);
+	}
+	if (c->act == NULL)
+		caps_drop_helper();
+	job.c = c;
+	job.program = program;
+	job.made = made;
+	work(sock);
+}

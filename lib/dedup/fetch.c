@@ -1,0 +1,366 @@
+/*
+ * Fetching pages: a ring of blocks that threads fill.  The caller plans a
+ * block (what to read, into which slot) and submits it; a thread reads it,
+ * finds the pages that are zero and hashes the others; the caller takes
+ * the blocks back in the order in which it submitted them.
+ *
+ *	idle -> planned -> submitted -> fetched -> done -> retired, idle
+ *
+ * There is a thread for each processor but one, three at most; the caller
+ * fetches, too, when it would otherwise wait, so that all goes on where no
+ * thread can be made.
+ */
+#include "fetch.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+#include <xxh_x86dispatch.h>	/* the best vectors that the machine has */
+#else
+#include <xxhash.h>
+#endif
+
+enum {
+	RING = 8,
+	THREADS = 3
+};
+
+struct fetcher {
+	struct block	 ring[RING];
+	uint64_t	 head;	/* blocks submitted so far */
+	uint64_t	 tail;	/* blocks retired so far */
+	uint64_t	 taken;	/* blocks being or been fetched; locked */
+	uint64_t	 ready;	/* head, as the threads may see it; locked */
+	pthread_t	 thread[THREADS];
+	size_t		 nthread;
+	size_t		 idle;	/* threads that wait for work; locked */
+	void		(*call)(void *); /* something else to do; locked */
+	void		*arg;	/* its argument; locked */
+	bool		 calling; /* it is being done; locked */
+	bool		 waiting; /* the caller waits; locked */
+	bool		 quit;	/* locked */
+	pthread_mutex_t	 lock;
+	pthread_cond_t	 work;
+	pthread_cond_t	 done;
+};
+
+/*
+ * Is a page of len bytes all zero?
+ */
+static bool
+page_iszero(const uint8_t *p, size_t len)
+{
+	return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
+}
+
+/*
+ * The hash of a whole page.  The secret, SECRETSIZE random bytes, keeps
+ * anyone from making pages that collide.
+ */
+static uint64_t
+page_hash(const uint8_t *p, const uint8_t *secret)
+{
+	return XXH3_64bits_withSecret(p, KB, secret, SECRETSIZE);
+}
+
+/*
+ * Read the pages of a want one identity at a time, after reading them
+ * together met some that cannot be read.
+ */
+static int
+want_salvage(struct block *b, const struct want *w)
+{
+	struct run r;
+	uint64_t i, k;
+	int rc;
+
+	for (i = 0; i < w->run.n; i += r.n) {
+		r.loc = w->run.loc + i * w->src->pitch;
+		r.n = IDENTITY_KB - r.loc / KB % IDENTITY_KB;
+		if (r.n > w->run.n - i)
+			r.n = w->run.n - i;
+		rc = source_read(w->src, &r, 1,
+		    b->data + (size_t)(b->slot[w->kb] + i) * KB);
+		if (rc == -1)
+			return -1;
+		if (rc == SOURCE_OK)
+			continue;
+		for (k = 0; k < r.n; k++)
+			b->state[w->kb + i + k] = PAGE_LOST;
+		strlcpy(b->why, snap_errstr(), sizeof b->why);
+	}
+	return 0;
+}
+
+/*
+ * Read all wants of one source in one call, as far as they stand together.
+ */
+static int
+block_read(struct block *b)
+{
+	struct run run[BLOCK];
+	size_t i, k, n;
+	int rc;
+
+	for (i = 0; i < b->nwant; i += n) {
+		for (n = 0; i + n < b->nwant &&
+		    b->want[i + n].src == b->want[i].src; n++)
+			run[n] = b->want[i + n].run;
+		rc = source_read(b->want[i].src, run, n,
+		    b->data + (size_t)b->slot[b->want[i].kb] * KB);
+		for (k = 0; k < n && rc == SOURCE_LOST; k++)
+			if (want_salvage(b, &b->want[i + k]) == -1)
+				return -1;
+		if (rc == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static void
+block_fetch(struct block *b)
+{
+	size_t i, len;
+	const uint8_t *p;
+
+	b->rc = block_read(b);
+	if (b->rc == -1) {
+		strlcpy(b->why, snap_errstr(), sizeof b->why);
+		return;
+	}
+	for (i = 0; i < b->n; i++) {
+		if (b->state[i] != PAGE_READ)
+			continue;
+		p = b->data + (size_t)b->slot[i] * KB;
+		len = segment_kblen(b->seg, b->kb + i);
+		if (page_iszero(p, len))
+			b->state[i] = PAGE_ZERO;
+		else if (len == KB)
+			b->hash[i] = page_hash(p, b->secret);
+	}
+}
+
+/*
+ * Fetch the next block that waits for it.  The lock is held when this is
+ * called and when it returns.
+ */
+static void
+fetch_next(struct fetcher *f)
+{
+	struct block *b;
+	char why[1024];
+
+	b = &f->ring[f->taken++ % RING];
+	pthread_mutex_unlock(&f->lock);
+	strlcpy(why, snap_errstr(), sizeof why);
+	block_fetch(b);
+	errstr_set("%s", why);	/* the caller may be on its way out */
+	pthread_mutex_lock(&f->lock);
+	b->done = true;
+	if (f->waiting)
+		pthread_cond_signal(&f->done);
+}
+
+/*
+ * Do the something else.  The lock is held, as above.
+ */
+static void
+call_now(struct fetcher *f)
+{
+	void (*fn)(void *);
+	char why[1024];
+
+	fn = f->call;
+	f->call = NULL;
+	f->calling = true;
+	pthread_mutex_unlock(&f->lock);
+	strlcpy(why, snap_errstr(), sizeof why);
+	fn(f->arg);
+	errstr_set("%s", why);
+	pthread_mutex_lock(&f->lock);
+	f->calling = false;
+	if (f->waiting)
+		pthread_cond_signal(&f->done);
+}
+
+static void *
+fetcher_work(void *arg)
+{
+	struct fetcher *f = arg;
+
+	pthread_mutex_lock(&f->lock);
+	while (!f->quit) {
+		if (f->call != NULL) {
+			call_now(f);
+			continue;
+		}
+		if (f->taken < f->ready) {
+			fetch_next(f);
+			continue;
+		}
+		f->idle++;
+		pthread_cond_wait(&f->work, &f->lock);
+		f->idle--;
+	}
+	pthread_mutex_unlock(&f->lock);
+	return NULL;
+}
+
+/*
+ * Start a thread for each processor but this thread's own, three at most.
+ * They take no signals.
+ */
+static void
+fetcher_start(struct fetcher *f)
+{
+	sigset_t all, old;
+	int n;
+
+	n = processors_count();
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	while (f->nthread < THREADS && (int)f->nthread < n - 1) {
+		if (pthread_create(&f->thread[f->nthread], NULL, fetcher_work,
+		    f) != 0)
+			break;
+		f->nthread++;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+struct fetcher *
+fetcher_new(void)
+{
+	struct fetcher *f;
+	int i;
+
+	if ((f = calloc(1, sizeof *f)) == NULL)
+		goto nomem;
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_cond_init(&f->work, NULL);
+	pthread_cond_init(&f->done, NULL);
+	for (i = 0; i < RING; i++)
+		if ((f->ring[i].data = malloc(BLOCK * KB)) == NULL)
+			goto nomem;
+	fetcher_start(f);
+	return f;
+nomem:
+	fetcher_free(f);
+	errstr_set("out of memory");
+	return NULL;
+}
+
+void
+fetcher_free(struct fetcher *f)
+{
+	size_t i;
+
+	if (f == NULL)
+		return;
+	pthread_mutex_lock(&f->lock);
+	f->quit = true;
+	pthread_cond_broadcast(&f->work);
+	pthread_mutex_unlock(&f->lock);
+	for (i = 0; i < f->nthread; i++)
+		pthread_join(f->thread[i], NULL);
+	for (i = 0; i < RING; i++)
+		free(f->ring[i].data);
+	pthread_mutex_destroy(&f->lock);
+	pthread_cond_destroy(&f->work);
+	pthread_cond_destroy(&f->done);
+	free(f);
+}
+
+/*
+ * A block to plan, or NULL when all are under way.
+ */
+struct block *
+fetcher_idle(struct fetcher *f)
+{
+	return f->head - f->tail < RING ? &f->ring[f->head % RING] : NULL;
+}
+
+/*
+ * Have the block that fetcher_idle gave fetched.
+ */
+void
+fetcher_submit(struct fetcher *f, struct block *b)
+{
+	f->head++;
+	pthread_mutex_lock(&f->lock);
+	f->ready = f->head;
+	b->done = b->nwant == 0 && f->taken == f->ready - 1;
+	if (b->done)
+		f->taken++;
+	else if (f->idle > 0)
+		pthread_cond_signal(&f->work);
+	pthread_mutex_unlock(&f->lock);
+}
+
+/*
+ * Wait for the oldest block under way; NULL when there is none.
+ */
+struct block *
+fetcher_oldest(struct fetcher *f)
+{
+	struct block *b;
+
+	if (f->tail == f->head)
+		return NULL;
+	b = &f->ring[f->tail % RING];
+	pthread_mutex_lock(&f->lock);
+	while (!b->done)
+		if (f->taken < f->ready)
+			fetch_next(f);
+		else {
+			f->waiting = true;
+			pthread_cond_wait(&f->done, &f->lock);
+			f->waiting = false;
+		}
+	pthread_mutex_unlock(&f->lock);
+	return b;
+}
+
+/*
+ * The oldest block has been used.
+ */
+void
+fetcher_retire(struct fetcher *f)
+{
+	f->tail++;
+}
+
+/*
+ * Have fn called soon, by a thread or by fetcher_await: one at a time.
+ */
+void
+fetcher_call(struct fetcher *f, void (*fn)(void *), void *arg)
+{
+	pthread_mutex_lock(&f->lock);
+	f->call = fn;
+	f->arg = arg;
+	if (f->idle > 0)
+		pthread_cond_signal(&f->work);
+	pthread_mutex_unlock(&f->lock);
+}
+
+/*
+ * Wait until what fetcher_call was given has been done.
+ */
+void
+fetcher_await(struct fetcher *f)
+{
+	pthread_mutex_lock(&f->lock);
+	if (f->call != NULL)
+		call_now(f);
+	while (f->calling) {
+		f->waiting = true;
+		pthread_cond_wait(&f->done, &f->lock);
+		f->waiting = false;
+	}
+	pthread_mutex_unlock(&f->lock);
+}

@@ -1,0 +1,370 @@
+/*
+ * Reading a compressed stream of ours (member.c) at random, from a regular
+ * file: table.c tells where its members are; what they hold is kept in
+ * slots, and several threads may read at once.
+ *
+ *	FREE		no member's
+ *	FILLING		a thread reads a member into it
+ *	FULL		it holds a member; with users, it stays
+ *
+ * There are a few slots, which do for who goes through the stream in order,
+ * and one more, up to MOST, whenever a member must be read again that had been
+ * given up.
+ */
+#include "gzip.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	FEW = 16,
+	MOST = 256
+};
+
+enum state { FREE, FILLING, FULL };
+
+struct slot {
+	enum state	 state;
+	size_t		 member;
+	size_t		 users;
+	uint64_t	 used;	/* when, as clock tells */
+	uint8_t		*raw;	/* owned; GZIP_RAW bytes, NULL before use */
+};
+
+struct gzipfile {
+	int		 fd;	/* owned */
+	size_t		 refs;	/* locked */
+	struct gziptable t;	/* owned */
+	struct slot	**in;	/* owned; for each member the slot that has or
+				   will have it, or NULL; locked */
+	bool		*had;	/* owned; for each, whether it was in a slot
+				   before; locked */
+	bool		 damaged; /* its table was not whole */
+	struct slot	*slot;	/* owned; locked, but what FILLING or users
+				   reserve */
+	size_t		 nslot;	/* that may be used, of MOST; locked */
+	uint64_t	 clock;	/* locked */
+	pthread_mutex_t	 lock;
+	pthread_cond_t	 change;
+};
+
+/*
+ * No slot holds anything, and there are so many members.
+ */
+static int
+slots_reset(struct gzipfile *f, size_t members)
+{
+	struct slot **in;
+	bool *had;
+	size_t i;
+
+	in = calloc(members + 1, sizeof *in);
+	had = calloc(members + 1, sizeof *had);
+	if (in == NULL || had == NULL) {
+		free(in);
+		free(had);
+		return -1;
+	}
+	for (i = 0; i < MOST; i++)
+		f->slot[i].state = FREE;
+	free(f->in);
+	free(f->had);
+	f->in = in;
+	f->had = had;
+	return 0;
+}
+
+/*
+ * A regular file that has a whole compressed stream of ours between two of
+ * its bytes: no member of it is looked at but for its header.  With salvage,
+ * the stream may be damaged: what is in members that are not sound cannot be
+ * read.  1; 0 if it is anything else; or -1.
+ */
+int
+gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
+    bool salvage)
+{
+	struct gzipfile *f;
+	int rc;
+
+	*out = NULL;
+	if ((f = calloc(1, sizeof *f)) == NULL)
+		return errstr_set("out of memory");
+	f->refs = 1;
+	f->nslot = FEW;
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_cond_init(&f->change, NULL);
+	if ((f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) == -1)
+		rc = errstr_sys("descriptor");
+	else {
+		/* reading ahead would read all between the headers */
+		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+		rc = gziptable_read(&f->t, f->fd, start, end);
+		f->damaged = rc == 0;
+		if (rc == 0 && salvage)
+			rc = gziptable_salvage(&f->t, f->fd, start, end);
+		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_NORMAL);
+	}
+	f->slot = calloc(MOST, sizeof *f->slot);
+	if (rc == 1 && (f->slot == NULL || slots_reset(f, f->t.n) == -1))
+		rc = errstr_set("out of memory");
+	if (rc == 1)
+		*out = f;
+	else
+		gzipfile_free(f);
+	return rc;
+}
+
+/*
+ * Have it for another, too, who lets go of it with gzipfile_free.
+ */
+struct gzipfile *
+gzipfile_share(struct gzipfile *f)
+{
+	pthread_mutex_lock(&f->lock);
+	f->refs++;
+	pthread_mutex_unlock(&f->lock);
+	return f;
+}
+
+/*
+ * Let go of it: the last who does frees it.
+ */
+void
+gzipfile_free(struct gzipfile *f)
+{
+	size_t i, refs;
+
+	if (f == NULL)
+		return;
+	pthread_mutex_lock(&f->lock);
+	refs = --f->refs;
+	pthread_mutex_unlock(&f->lock);
+	if (refs > 0)
+		return;
+	for (i = 0; f->slot != NULL && i < MOST; i++)
+		free(f->slot[i].raw);
+	if (f->fd != -1)
+		close(f->fd);
+	pthread_mutex_destroy(&f->lock);
+	pthread_cond_destroy(&f->change);
+	free(f->t.at);
+	free(f->in);
+	free(f->had);
+	free(f->slot);
+	free(f);
+}
+
+/*
+ * How many bytes the stream has when it is not compressed.
+ */
+uint64_t
+gzipfile_size(const struct gzipfile *f)
+{
+	return f->t.size;
+}
+
+/*
+ * Of a damaged stream it is known from elsewhere that it has so many more
+ * bytes than its members seemed to hold: let that many be lost where it is
+ * damaged.  Nobody reads it meanwhile.
+ */
+int
+gzipfile_widen(struct gzipfile *f, uint64_t bytes)
+{
+	uint64_t more;
+
+	more = bytes / GZIP_RAW;
+	if (!f->damaged || bytes % GZIP_RAW != 0 || more >
+	    (f->t.at[f->t.n] - f->t.at[0]) / (GZIP_RAW / GZIP_RATIO))
+		return errstr_set("members are missing");
+	if (slots_reset(f, f->t.n + more) == -1 ||
+	    gziptable_widen(&f->t, more) == -1)
+		return errstr_set("out of memory");
+	return 0;
+}
+
+/*
+ * Read a member into its slot.
+ */
+static int
+slot_fill(struct gzipfile *f, struct slot *s)
+{
+	const uint64_t *at = f->t.at + s->member;
+	struct gzhead h;
+	int rc;
+
+	if (s->raw == NULL && (s->raw = malloc(GZIP_RAW)) == NULL)
+		return errstr_set("out of memory");
+	rc = gzip_read(f->fd, at[0], at[1] - at[0], &h, s->raw);
+	if (rc == 0 && h.raw != (s->member + 1 < f->t.n ? GZIP_RAW :
+	    (f->t.size - 1) % GZIP_RAW + 1))
+		rc = errstr_set("its header is damaged");
+	if (rc == -1)
+		errstr_wrap("gzip member %zu, at byte %" PRIu64,
+		    s->member + 1, at[0]);
+	return rc;
+}
+
+/*
+ * A slot for a member that is in none: the one that is to be given up for it,
+ * or a further one if the member was in one before.  NULL where all are in
+ * use.
+ */
+static struct slot *
+slot_new(struct gzipfile *f, size_t member)
+{
+	struct slot *s, *old;
+
+	if (f->had[member] && f->nslot < MOST)
+		f->nslot++;
+	old = NULL;
+	for (s = f->slot; s < f->slot + f->nslot; s++)
+		if (s->users == 0 && s->state != FILLING && (old == NULL ||
+		    s->state == FREE || (old->state != FREE &&
+		    s->used < old->used)))
+			old = s;
+	if (old == NULL)
+		return NULL;
+	if (old->state == FULL)
+		f->in[old->member] = NULL;
+	old->state = FREE;
+	old->member = member;
+	return old;
+}
+
+/*
+ * Have a member read into a slot.  The lock is held, but not while it is.
+ */
+static int
+slot_load(struct gzipfile *f, struct slot *s)
+{
+	int rc;
+
+	s->state = FILLING;
+	f->in[s->member] = s;
+	pthread_mutex_unlock(&f->lock);
+	rc = slot_fill(f, s);
+	pthread_mutex_lock(&f->lock);
+	s->state = rc == 0 ? FULL : FREE;
+	if (rc == 0)
+		f->had[s->member] = true;
+	else
+		f->in[s->member] = NULL;
+	pthread_cond_broadcast(&f->change);
+	return rc;
+}
+
+/*
+ * A slot with a member, which stays there until slot_put; or NULL.
+ */
+static struct slot *
+slot_get(struct gzipfile *f, size_t member)
+{
+	struct slot *s;
+
+	pthread_mutex_lock(&f->lock);
+	while (((s = f->in[member]) == NULL &&
+	    (s = slot_new(f, member)) == NULL) || s->state == FILLING)
+		pthread_cond_wait(&f->change, &f->lock);
+	if (s->state == FULL || slot_load(f, s) == 0) {
+		s->users++;
+		s->used = ++f->clock;
+	} else
+		s = NULL;
+	pthread_mutex_unlock(&f->lock);
+	return s;
+}
+
+/*
+ * The member may be given up, as far as the caller is concerned.
+ */
+void
+slot_put(struct gzipfile *f, struct slot *s)
+{
+	pthread_mutex_lock(&f->lock);
+	if (--s->users == 0)
+		pthread_cond_broadcast(&f->change);
+	pthread_mutex_unlock(&f->lock);
+}
+
+/*
+ * Read n bytes of the stream by way of a slot that is held, or NULL, and
+ * another is held afterwards.
+ */
+int
+slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
+    uint64_t pos)
+{
+	size_t member, off, part;
+
+	for (; n > 0 && pos < f->t.size; buf += part, pos += part, n -= part) {
+		member = (size_t)(pos / GZIP_RAW);
+		off = (size_t)(pos % GZIP_RAW);
+		if (*held != NULL && (*held)->member != member) {
+			slot_put(f, *held);
+			*held = NULL;
+		}
+		if (*held == NULL && (*held = slot_get(f, member)) == NULL)
+			return -1;
+		part = GZIP_RAW - off < n ? GZIP_RAW - off : n;
+		if (part > f->t.size - pos)
+			part = (size_t)(f->t.size - pos);
+		memcpy(buf, (*held)->raw + off, part);
+	}
+	if (n > 0)
+		memset(buf, 0, n);
+	return 0;
+}
+
+/*
+ * Read n bytes of the uncompressed stream, zeros where they lie beyond its
+ * end.
+ */
+int
+gzipfile_read(struct gzipfile *f, void *buf, size_t n, uint64_t pos)
+{
+	struct slot *held;
+	int rc;
+
+	held = NULL;
+	rc = slots_read(f, &held, buf, n, pos);
+	if (held != NULL)
+		slot_put(f, held);
+	return rc;
+}
+
+/*
+ * The first bytes of the stream, at most n of them, as far as they can be
+ * inflated, though the member that they are in may be damaged; how many.
+ */
+size_t
+gzipfile_guess(struct gzipfile *f, void *buf, size_t n)
+{
+	z_stream z = { 0 };
+	uint64_t span;
+	uint8_t *packed;
+	size_t len;
+
+	span = f->t.at[1] - f->t.at[0];
+	len = span < GZIP_MOST ? (size_t)span : GZIP_MOST;
+	packed = malloc(len);
+	if (packed == NULL || len < GZIP_LEAST ||
+	    gzip_get(f->fd, packed, len, f->t.at[0]) == -1 ||
+	    inflateInit2(&z, -MAX_WBITS) != Z_OK) {
+		free(packed);
+		return 0;
+	}
+	z.next_in = packed + GZIP_HEAD;
+	z.avail_in = (uInt)(len - GZIP_HEAD);
+	z.next_out = buf;
+	z.avail_out = (uInt)n;
+	(void)inflate(&z, Z_SYNC_FLUSH);
+	inflateEnd(&z);
+	free(packed);
+	return n - z.avail_out;
+}

@@ -1,0 +1,270 @@
+/*
+ * Reading a compressed stream from its beginning to its end.
+ *
+ * Of a stream of ours (member.c) a member is read whole, and what it holds is
+ * given only when it is right.  A stream of anybody else's is inflated as it
+ * comes, by zlib, which checks the sum when the member ends.  The first
+ * member tells whose the stream is, and all others must be like it: a stream
+ * of ours whose first header was damaged is not taken for another's.
+ */
+#include "gzip.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct gunzip {
+	int		 fd;	/* borrowed */
+	uint8_t		*buf;	/* owned; what was read from it */
+	size_t		 cap;
+	size_t		 start;
+	size_t		 end;
+	bool		 eof;
+	uint64_t	 at;	/* of buf[start] in the compressed stream */
+	uint64_t	 member; /* the one being read, from 1 */
+	uint64_t	 begin;	/* where it begins */
+	bool		 ours;
+	bool		 partial; /* the last member was not full */
+	bool		 last;	/* the one that holds nothing was read */
+	bool		 inside; /* a member of another's */
+	z_stream	 z;
+	uint8_t		*raw;	/* owned; what a member of ours held */
+	size_t		 nraw;
+	size_t		 given;	/* of it */
+	bool		 failed; /* the error is in why */
+	char		 why[512];
+};
+
+/*
+ * Inflate what comes from a descriptor (or nothing, where eof is true)
+ * behind the first n of cap bytes in buf, which is owned from here on.
+ */
+struct gunzip *
+gunzip_new(int fd, uint8_t *buf, size_t n, size_t cap, bool eof)
+{
+	struct gunzip *g;
+
+	g = calloc(1, sizeof *g);
+	if (g == NULL || inflateInit2(&g->z, MAX_WBITS + 16) != Z_OK) {
+		free(g);
+		free(buf);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	g->fd = fd;
+	g->buf = buf;
+	g->end = n;
+	g->cap = cap;
+	g->eof = eof;
+	return g;
+}
+
+void
+gunzip_free(struct gunzip *g)
+{
+	if (g == NULL)
+		return;
+	inflateEnd(&g->z);
+	free(g->buf);
+	free(g->raw);
+	free(g);
+}
+
+/*
+ * Have n bytes of the compressed stream at hand, if there are so many.  *have
+ * tells how many there are.
+ */
+static int
+gunzip_fill(struct gunzip *g, size_t n, size_t *have)
+{
+	uint8_t *p;
+	ssize_t r;
+
+	if (g->start > 0 && g->end - g->start < n) {
+		memmove(g->buf, g->buf + g->start, g->end - g->start);
+		g->end -= g->start;
+		g->start = 0;
+	}
+	while (g->end - g->start < n && !g->eof) {
+		if (g->end == g->cap) {
+			if ((p = realloc(g->buf, g->cap * 2)) == NULL)
+				return errstr_set("out of memory");
+			g->buf = p;
+			g->cap *= 2;
+		}
+		r = read(g->fd, g->buf + g->end, g->cap - g->end);
+		if (r == -1 && errno == EINTR)
+			continue;
+		if (r == -1)
+			return errstr_sys("read");
+		g->eof = r == 0;
+		g->end += (size_t)r;
+	}
+	*have = g->end - g->start;
+	return 0;
+}
+
+static void
+gunzip_skip(struct gunzip *g, size_t n)
+{
+	g->start += n;
+	g->at += n;
+}
+
+/*
+ * Read a member of ours, of which the header is at hand.
+ */
+static int
+read_ours(struct gunzip *g, const struct gzhead *h)
+{
+	size_t n;
+
+	if (g->partial && h->raw > 0)
+		return errstr_set("it should be the empty one that marks the "
+		    "end: the one before it is not full");
+	if (gunzip_fill(g, h->len, &n) == -1)
+		return -1;
+	if (n < h->len)
+		return errstr_set("the file ends in it, at byte %" PRIu64
+		    "; it has %zu bytes", g->at + n, h->len);
+	if (g->raw == NULL && (g->raw = malloc(GZIP_RAW)) == NULL)
+		return errstr_set("out of memory");
+	if (gzip_unpack(&g->z, g->buf + g->start, h, g->raw) == -1)
+		return -1;
+	g->nraw = h->raw;
+	g->given = 0;
+	g->partial = h->raw < GZIP_RAW;
+	g->last = h->raw == 0;
+	gunzip_skip(g, h->len);
+	return 0;
+}
+
+/*
+ * There are n bytes behind the last member, GZIP_HEAD or fewer.
+ */
+static int
+read_end(struct gunzip *g, size_t n)
+{
+	if (n > 0)
+		return errstr_set("these bytes behind the last member are "
+		    "none");
+	if (g->ours && !g->last)
+		return errstr_set("the file ends where it should begin: it is "
+		    "cut, for an empty member marks the end");
+	return 0;
+}
+
+/*
+ * Begin with the next member.  1; 0 at the end; or -1.
+ */
+static int
+read_member(struct gunzip *g)
+{
+	const uint8_t *p;
+	struct gzhead h;
+	size_t n;
+	int rc;
+
+	g->member++;
+	g->begin = g->at;
+	if (gunzip_fill(g, GZIP_HEAD, &n) == -1)
+		return -1;
+	p = g->buf + g->start;
+	if (g->last || n == 0 || (!gzip_magic(p, n) && n != 1))
+		return read_end(g, n);
+	rc = n < GZIP_HEAD ? 0 : gzip_head(p, &h);
+	if (rc == -1)
+		return -1;
+	if (g->member == 1)
+		g->ours = rc == 1;
+	if (g->ours && n < GZIP_HEAD)
+		return errstr_set("the file ends in its header, at byte %"
+		    PRIu64, g->at + n);
+	if (g->ours != (rc == 1))
+		return errstr_set("its header is %s the field SN, unlike that "
+		    "of the first", rc == 1 ? "with" : "without");
+	if (g->ours)
+		return read_ours(g, &h) == -1 ? -1 : 1;
+	if (inflateReset2(&g->z, MAX_WBITS + 16) != Z_OK)
+		return errstr_set("out of memory");
+	g->inside = true;
+	return 1;
+}
+
+/*
+ * Inflate some of a member of another's: how many bytes, 0 if they are not
+ * there yet or the member ended, or -1.  What came before an error is given
+ * first: inflate(3) tells of it again.
+ */
+static ssize_t
+read_other(struct gunzip *g, void *buf, size_t most)
+{
+	z_stream *z = &g->z;
+	size_t n, used;
+	int rc;
+
+	if (gunzip_fill(g, 1, &n) == -1)
+		return -1;
+	if (n == 0 && z->msg == NULL)
+		return errstr_set("the file ends in it, at byte %" PRIu64,
+		    g->at);
+	z->next_in = g->buf + g->start;
+	z->avail_in = (uInt)n;
+	z->next_out = buf;
+	z->avail_out = (uInt)most;
+	rc = inflate(z, Z_NO_FLUSH);
+	used = n - z->avail_in;
+	gunzip_skip(g, used);
+	if (rc == Z_STREAM_END)
+		g->inside = false;
+	else if (rc == Z_MEM_ERROR)
+		return errstr_set("out of memory");
+	else if (rc != Z_OK && rc != Z_BUF_ERROR && z->avail_out == most)
+		return errstr_set("byte %" PRIu64 ": %s", g->at,
+		    z->msg == NULL ? "damaged" : z->msg);
+	return (ssize_t)(most - z->avail_out);
+}
+
+/*
+ * The next bytes of what the members hold, at most n and no more than 1
+ * gigabyte: how many, 0 at the end, or -1.  After an error there is only
+ * that error.
+ */
+ssize_t
+gunzip_read(struct gunzip *g, void *buf, size_t n)
+{
+	ssize_t got;
+
+	if (g->failed)
+		return errstr_set("%s", g->why);
+	for (got = 1; got >= 0;) {
+		if (g->given < g->nraw) {
+			if (n > g->nraw - g->given)
+				n = g->nraw - g->given;
+			memcpy(buf, g->raw + g->given, n);
+			g->given += n;
+			return (ssize_t)n;
+		}
+		if (g->inside) {
+			if ((got = read_other(g, buf, n)) > 0)
+				return got;
+		} else if ((got = read_member(g)) == 0)
+			return 0;
+	}
+	errstr_wrap("gzip member %" PRIu64 ", at byte %" PRIu64, g->member,
+	    g->begin);
+	strlcpy(g->why, snap_errstr(), sizeof g->why);
+	g->failed = true;
+	return -1;
+}
+
+/*
+ * How many bytes of the compressed stream have been read.
+ */
+uint64_t
+gunzip_taken(const struct gunzip *g)
+{
+	return g->at;
+}

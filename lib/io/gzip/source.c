@@ -1,0 +1,87 @@
+/*
+ * A compressed stream of ours (file.c) as a source of pages.
+ */
+#include "gzip.h"
+#include "source.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gzipsource {
+	struct source	 src;
+	struct gzipfile	*file;	/* owned, with others */
+};
+
+/*
+ * Read a kilobyte; one of a snap(6) stream has an r before it.
+ */
+static int
+slots_page(struct gzipfile *f, struct slot **held, uint8_t *buf, uint64_t loc,
+    bool tagged)
+{
+	uint8_t tag;
+
+	if (tagged && slots_read(f, held, &tag, 1, loc - 1) == -1)
+		return -1;
+	if (tagged && tag != PAGE_TAG)
+		return errstr_set("byte %" PRIu64 ": 0x%02x, where a page "
+		    "should begin", loc - 1, tag);
+	return slots_read(f, held, buf, KB, loc);
+}
+
+/*
+ * source_ops: read runs.  What is damaged is lost.
+ */
+static int
+gzipsource_read(struct source *src, const struct run *r, size_t n,
+    uint8_t *buf)
+{
+	struct gzipfile *f = ((struct gzipsource *)src)->file;
+	struct slot *held;
+	uint64_t k;
+	size_t i;
+	int rc;
+
+	held = NULL;
+	for (i = 0, rc = 0; i < n && rc == 0; i++)
+		for (k = 0; k < r[i].n && rc == 0; k++, buf += KB)
+			rc = slots_page(f, &held, buf, r[i].loc + k *
+			    src->pitch, src->pitch == KB + 1);
+	if (held != NULL)
+		slot_put(f, held);
+	return rc == 0 ? SOURCE_OK : SOURCE_LOST;
+}
+
+static void
+gzipsource_free(struct source *src)
+{
+	gzipfile_free(((struct gzipsource *)src)->file);
+}
+
+static const struct source_ops gzipsource_ops = {
+	gzipsource_read, NULL, gzipsource_free
+};
+
+/*
+ * A source of a snapshot that reads it: locations are places in the
+ * uncompressed stream.
+ */
+struct source *
+gzipfile_source(struct snap *s, struct gzipfile *f, const char *name,
+    uint32_t pitch)
+{
+	struct gzipsource *g;
+
+	if ((g = calloc(1, sizeof *g)) == NULL ||
+	    (g->src.name = strdup(name)) == NULL) {
+		free(g);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	g->file = gzipfile_share(f);
+	g->src.ops = &gzipsource_ops;
+	g->src.pitch = pitch;
+	source_add(s, &g->src);
+	return &g->src;
+}

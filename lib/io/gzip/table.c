@@ -1,0 +1,257 @@
+/*
+ * Where the members of a compressed stream of ours (member.c) begin: the header
+ * of each tells where the next one is.  Where one is damaged, the next that is
+ * sound can be searched for.
+ */
+#include "gzip.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CHUNK = 256 * KB };
+
+/*
+ * Read n bytes of a file.
+ */
+int
+gzip_get(int fd, void *buf, size_t n, uint64_t off)
+{
+	uint8_t *p;
+	ssize_t r;
+
+	for (p = buf; n > 0; p += r, off += (uint64_t)r, n -= (size_t)r) {
+		r = pread(fd, p, n, (off_t)off);
+		if (r == -1 && errno == EINTR)
+			r = 0;
+		else if (r == -1)
+			return errstr_sys("byte %" PRIu64, off);
+		else if (r == 0)
+			return errstr_set("byte %" PRIu64 ": the file ends "
+			    "here", off);
+	}
+	return 0;
+}
+
+/*
+ * Read the member that has len bytes of a file and no others, which is claimed
+ * by the place where the next one is: what its header tells, and what it
+ * holds, for which there is room for GZIP_RAW bytes.
+ */
+int
+gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h, uint8_t *raw)
+{
+	z_stream z = { 0 };
+	uint8_t *packed;
+	int rc;
+
+	if (len < GZIP_LEAST || len > GZIP_MOST)
+		return errstr_set("its header is damaged");
+	packed = malloc((size_t)len);
+	if (packed == NULL || inflateInit2(&z, -MAX_WBITS) != Z_OK) {
+		free(packed);
+		return errstr_set("out of memory");
+	}
+	rc = gzip_get(fd, packed, (size_t)len, at);
+	if (rc == 0 && (gzip_head(packed, h) != 1 || h->len != len))
+		rc = errstr_set("its header is damaged");
+	if (rc == 0)
+		rc = gzip_unpack(&z, packed, h, raw);
+	inflateEnd(&z);
+	free(packed);
+	return rc;
+}
+
+/*
+ * Note where a member begins; the first place behind them all, too.
+ */
+static int
+table_add(struct gziptable *t, uint64_t at)
+{
+	uint64_t *p;
+	size_t cap;
+
+	if (t->n == t->cap) {
+		cap = t->cap == 0 ? 64 : t->cap * 2;
+		if ((p = reallocarray(t->at, cap, sizeof *p)) == NULL)
+			return errstr_set("out of memory");
+		t->at = p;
+		t->cap = cap;
+	}
+	t->at[t->n++] = at;
+	return 0;
+}
+
+/*
+ * Does a whole member begin at a byte of the file, as its header tells?
+ */
+static bool
+member_at(int fd, uint64_t at, uint64_t end, struct gzhead *h)
+{
+	uint8_t head[GZIP_HEAD];
+
+	return at <= end && end - at >= GZIP_LEAST &&
+	    gzip_get(fd, head, sizeof head, at) == 0 &&
+	    gzip_head(head, h) == 1 && h->len <= end - at;
+}
+
+/*
+ * Is the member at a byte of the file all that its header says?
+ */
+static bool
+member_sound(int fd, uint64_t at, struct gzhead *h)
+{
+	uint8_t *raw;
+	bool sound;
+
+	raw = malloc(GZIP_RAW);
+	sound = raw != NULL && gzip_read(fd, at, h->len, h, raw) == 0;
+	free(raw);
+	return sound;
+}
+
+/*
+ * Does a member begin there of which the length is surely right: another one
+ * or the end is behind it, or else it is sound?
+ */
+static bool
+member_sure(int fd, uint64_t at, uint64_t end, struct gzhead *h)
+{
+	struct gzhead next;
+
+	return member_at(fd, at, end, h) && (h->len == end - at ||
+	    member_at(fd, at + h->len, end, &next) ||
+	    member_sound(fd, at, h));
+}
+
+/*
+ * The first member that begins behind a byte of the file; end if there is
+ * none.  What looks like a header may be what another member holds.
+ */
+static uint64_t
+member_search(int fd, uint64_t at, uint64_t end, uint8_t *buf)
+{
+	const uint8_t *p;
+	struct gzhead h;
+	size_t i, n;
+
+	for (at++; at < end && end - at >= GZIP_HEAD; at += n - GZIP_HEAD + 1) {
+		n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
+		if (gzip_get(fd, buf, n, at) == -1)
+			break;
+		for (i = 0; i + GZIP_HEAD <= n; i++) {
+			p = memchr(buf + i, 0x1f, n - GZIP_HEAD + 1 - i);
+			if (p == NULL)
+				break;
+			i = (size_t)(p - buf);
+			if (gzip_head(p, &h) == 1 &&
+			    member_sure(fd, at + i, end, &h))
+				return at + i;
+		}
+	}
+	return end;
+}
+
+/*
+ * Have the table of members from one byte of a file to another.  1; 0 if
+ * they are not a whole stream of ours; -1 for want of memory.
+ */
+int
+gziptable_read(struct gziptable *t, int fd, uint64_t at, uint64_t end)
+{
+	struct gzhead h = { .raw = GZIP_RAW };
+	bool partial;
+
+	do {
+		partial = h.raw < GZIP_RAW;
+		if (table_add(t, at) == -1)
+			return -1;
+		if (!member_at(fd, at, end, &h) || (partial && h.raw > 0))
+			return 0;
+		at += h.len;
+		t->size += h.raw;
+	} while (h.raw > 0);
+	t->n--;			/* the empty one; it is where the others end */
+	return at == end;
+}
+
+/*
+ * The same of a damaged stream, whose members are taken to hold a megabyte
+ * each: one of which the header is wrong reaches to the next that is sound.
+ * There may have been more than one; t->gap is where that is most likely.  1;
+ * 0 if there is no member of ours.
+ */
+int
+gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
+{
+	struct gzhead h;
+	uint64_t widest, from;
+	uint8_t *buf;
+	size_t raw;
+	bool found;
+	int rc;
+
+	if ((buf = malloc(CHUNK)) == NULL)
+		return errstr_set("out of memory");
+	t->n = 0;
+	raw = 0;
+	widest = 0;
+	for (rc = 0, found = false; at < end && rc == 0;) {
+		if (member_sure(fd, at, end, &h)) {
+			found = true;
+			if (h.raw == 0)
+				break;
+			rc = table_add(t, at);
+			raw = h.raw;
+			at += h.len;
+			continue;
+		}
+		if (end - at <= GZIP_LEAST)
+			break;	/* the empty one */
+		from = at;
+		rc = table_add(t, from);
+		raw = GZIP_RAW;
+		at = member_search(fd, at, end, buf);
+		if (at - from > widest) {
+			widest = at - from;
+			t->gap = t->n - 1;
+		}
+	}
+	free(buf);
+	if (rc == -1 || !found || t->n == 0)
+		return rc;
+	t->size = (t->n - 1) * (uint64_t)GZIP_RAW + raw;
+	rc = table_add(t, at);
+	t->n--;
+	return rc == -1 ? -1 : 1;
+}
+
+/*
+ * So many more members were where one was found to be damaged: they are, too.
+ * For want of memory nothing changes.
+ */
+int
+gziptable_widen(struct gziptable *t, uint64_t more)
+{
+	uint64_t at;
+	size_t i, n;
+	int rc;
+
+	n = t->n++;		/* the end is in the table, too */
+	at = t->at[t->gap + 1];
+	for (i = 0, rc = 0; i < more && rc == 0; i++)
+		rc = table_add(t, 0);
+	if (rc == -1) {
+		t->n = n;
+		return -1;
+	}
+	memmove(t->at + t->gap + 1 + more, t->at + t->gap + 1,
+	    (n - t->gap) * sizeof *t->at);
+	for (i = 0; i < more; i++)
+		t->at[t->gap + 1 + i] = at;
+	t->n--;
+	t->size += more * GZIP_RAW;
+	return 0;
+}

@@ -1,0 +1,430 @@
+/*
+ * Streams in, from a file or a pipe: a reader looks at the next bytes and
+ * skips them.  Nothing is allocated for a length that a stream claims
+ * until its bytes have come.  A compressed stream is inflated on the way:
+ * io/gzip/in.c, in order, and io/gzip/file.c, at random.
+ */
+#include "io/gzip/gzip.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CHUNK = 256 * 1024 };
+
+/*
+ * Open a stream: a path, or NULL or "-" for standard input.
+ */
+struct input *
+input_open(const char *path)
+{
+	bool std;
+	int fd;
+
+	std = path == NULL || strcmp(path, "-") == 0;
+	if (std && isatty(STDIN_FILENO)) {
+		errstr_set("standard input is a terminal; name a file");
+		return NULL;
+	}
+	if (std)
+		path = "standard input";
+	fd = std ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
+	    open(path, O_RDONLY | O_CLOEXEC);
+	if (fd == -1) {
+		errstr_sys("%s", path);
+		return NULL;
+	}
+	return input_fd(path, fd);
+}
+
+/*
+ * A stream of that name from a descriptor, which is closed with it, and on
+ * failure too.
+ */
+struct input *
+input_fd(const char *name, int fd)
+{
+	struct input *in;
+	struct stat st;
+
+	if ((in = calloc(1, sizeof *in)) == NULL ||
+	    (in->name = strdup(name)) == NULL ||
+	    (in->buf = malloc(CHUNK)) == NULL) {
+		errstr_set("out of memory");
+		if (in != NULL)
+			in->fd = fd;
+		else
+			close(fd);
+		goto fail;
+	}
+	in->cap = CHUNK;
+	in->fd = fd;
+	if (fstat(fd, &st) == -1) {
+		errstr_sys("%s", name);
+		goto fail;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		errstr_set("%s: is a directory", name);
+		goto fail;
+	}
+	in->st = st;
+	in->size = in->most = in->real = UINT64_MAX;
+	if (S_ISREG(st.st_mode)) {
+		in->origin = lseek(in->fd, 0, SEEK_CUR);
+		in->real = room_real(in->fd, &st, in->origin);
+		in->size = st.st_size < in->origin ? 0 :
+		    (uint64_t)(st.st_size - in->origin);
+		(void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	}
+	return in;
+fail:
+	input_close(in);
+	return NULL;
+}
+
+/*
+ * A stream of len bytes in memory, which are copied.
+ */
+struct input *
+input_memory(const char *name, const void *data, size_t len)
+{
+	struct input *in;
+
+	if ((in = calloc(1, sizeof *in)) == NULL ||
+	    (in->name = strdup(name)) == NULL ||
+	    (in->buf = malloc(len + 1)) == NULL) {
+		if (in != NULL)
+			free(in->name);
+		free(in);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	if (len > 0)
+		memcpy(in->buf, data, len);
+	in->fd = -1;
+	in->cap = len + 1;
+	in->end = len;
+	in->size = in->real = len;
+	in->most = UINT64_MAX;
+	in->eof = true;
+	return in;
+}
+
+void
+input_close(struct input *in)
+{
+	if (in == NULL)
+		return;
+	if (in->fd != -1)
+		close(in->fd);
+	gunzip_free(in->gunzip);
+	gzipfile_free(in->gzfile);
+	free(in->name);
+	free(in->buf);
+	free(in);
+}
+
+/*
+ * If a stream, of which nothing has been skipped, is compressed with gzip, it
+ * is from here on what it was before, and its position and size are of that.
+ * The size is known of our own members in a regular file (snap(6)), which can
+ * be read at random; what is wrong with the stream is told as it is read.
+ * With salvage, even a damaged file of our members can be.
+ */
+int
+input_gunzip(struct input *in, bool salvage)
+{
+	uint8_t *fresh;
+	uint64_t start;
+	bool magic;
+
+	magic = input_fill(in, 2) >= 2 && gzip_magic(in->buf, in->end);
+	salvage = salvage && in->size >= GZIP_HEAD && in->end >= 4 &&
+	    memcmp(in->buf, "proc", 4) != 0 &&
+	    memcmp(in->buf, "\177ELF", 4) != 0;
+	if (!magic && !salvage)
+		return 0;
+	start = (uint64_t)in->origin;
+	if (in->size != UINT64_MAX && in->fd != -1 && gzipfile_open(&in->gzfile,
+	    in->fd, start, start + in->size, salvage) == -1)
+		return errstr_wrap("%s", in->name);
+	if (!magic && in->gzfile == NULL)
+		return 0;
+	if ((fresh = malloc(CHUNK)) == NULL)
+		return errstr_set("out of memory");
+	in->gunzip = gunzip_new(in->fd, in->buf, in->end, in->cap, in->eof);
+	in->buf = fresh;
+	in->cap = CHUNK;
+	in->end = 0;
+	in->eof = in->gunzip == NULL;
+	in->origin = 0;
+	in->size = in->gzfile == NULL ? UINT64_MAX :
+	    gzipfile_size(in->gzfile);
+	return in->gunzip == NULL ? -1 : 0;
+}
+
+/*
+ * Are the bytes of a stream those of its descriptor, not inflated?
+ */
+bool
+input_plain(const struct input *in)
+{
+	return in->gunzip == NULL;
+}
+
+/*
+ * Add to the sums what was skipped and is still in the buffer.
+ */
+static void
+input_tally(struct input *in)
+{
+	if (in->sums != NULL)
+		sums_add(in->sums, in->buf + in->summed, in->start -
+		    in->summed);
+	in->summed = in->start;
+}
+
+/*
+ * Let the bytes at hand end where the stream is taken to end.
+ */
+static void
+input_trim(struct input *in)
+{
+	uint64_t left;
+
+	left = in->most > in->pos ? in->most - in->pos : 0;
+	if (in->end - in->start >= left) {
+		in->end = in->start + (size_t)left;
+		in->eof = true;
+	}
+}
+
+/*
+ * Read up to n bytes that follow those in the buffer; 0 at the end.
+ */
+static ssize_t
+input_read(struct input *in, uint8_t *buf, size_t n)
+{
+	uint64_t at;
+	ssize_t r;
+
+	if (in->random) {
+		at = in->pos + (in->end - in->start);
+		if (at >= in->size)
+			return 0;
+		if (n > in->size - at)
+			n = (size_t)(in->size - at);
+		/* what is behind may be damaged, and not be asked for */
+		if (n > SUM_BYTES - at % SUM_BYTES)
+			n = (size_t)(SUM_BYTES - at % SUM_BYTES);
+		return input_pread(in, buf, n, at) == -1 ? -1 : (ssize_t)n;
+	}
+	if (in->gunzip != NULL)
+		return gunzip_read(in->gunzip, buf, n);
+	do
+		r = read(in->fd, buf, n);
+	while (r == -1 && errno == EINTR);
+	return r == -1 ? errstr_sys("read") : r;
+}
+
+/*
+ * Have at least n bytes at hand, if the stream has so many.  Returns how
+ * many there are: less than n at the end of the stream or on an error, with
+ * the error string set (to "" at the end).
+ */
+size_t
+input_fill(struct input *in, size_t n)
+{
+	uint8_t *p;
+	size_t have;
+	ssize_t r;
+
+	have = in->end - in->start;
+	if (have >= n)
+		return have;
+	if (in->start > 0) {
+		input_tally(in);
+		memmove(in->buf, in->buf + in->start, have);
+		in->start = in->summed = 0;
+		in->end = have;
+	}
+	errstr_set("%s", "");
+	while (in->end < n && !in->eof) {
+		if (in->end == in->cap) {
+			if ((p = realloc(in->buf, in->cap * 2)) == NULL) {
+				errstr_set("out of memory");
+				break;
+			}
+			in->buf = p;
+			in->cap *= 2;
+		}
+		r = input_read(in, in->buf + in->end, in->cap - in->end);
+		if (r == -1)
+			break;
+		if (r == 0)
+			in->eof = true;
+		in->end += (size_t)r;
+		progress_read(in->progress, (uint64_t)r);
+		input_trim(in);
+	}
+	return in->end;
+}
+
+/*
+ * The next n bytes, valid until the next call, or NULL when there are not
+ * so many.
+ */
+const uint8_t *
+input_peek(struct input *in, size_t n)
+{
+	return input_fill(in, n) >= n ? in->buf + in->start : NULL;
+}
+
+/*
+ * Skip n bytes, all of which have been looked at.
+ */
+void
+input_skip(struct input *in, size_t n)
+{
+	in->start += n;
+	in->pos += n;
+}
+
+/*
+ * Read n bytes at a position of a stream whose size is known, wherever it has
+ * been read to.  There must be so many.
+ */
+int
+input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
+{
+	uint64_t first;
+	uint8_t *p;
+	ssize_t r;
+
+	if (pos > in->size || n > in->size - pos)
+		return errstr_set("byte %ju: %zu bytes are wanted, but the "
+		    "stream ends at byte %ju", (uintmax_t)pos, n,
+		    (uintmax_t)in->size);
+	if (in->gzfile != NULL)
+		return gzipfile_read(in->gzfile, buf, n, pos);
+	if (in->fd == -1) {
+		first = in->pos - in->start;	/* of what is in the buffer */
+		if (pos < first || pos - first > in->end ||
+		    n > in->end - (pos - first))
+			return errstr_set("byte %ju cannot be gone to",
+			    (uintmax_t)pos);
+		memcpy(buf, in->buf + (size_t)(pos - first), n);
+		return 0;
+	}
+	for (p = buf; n > 0; p += r, pos += (uint64_t)r, n -= (size_t)r) {
+		r = pread(in->fd, p, n, in->origin + (off_t)pos);
+		if (r == -1 && errno == EINTR)
+			r = 0;
+		else if (r == -1)
+			return errstr_sys("byte %ju", (uintmax_t)pos);
+		else if (r == 0)
+			return errstr_set("byte %ju: the file became shorter",
+			    (uintmax_t)pos);
+	}
+	return 0;
+}
+
+/*
+ * Go to a byte of a stream whose size is known, before or behind the present
+ * one; from then on it is read at random.
+ */
+int
+input_seek(struct input *in, uint64_t pos)
+{
+	uint64_t first;
+
+	first = in->pos - in->start;	/* of what is in the buffer */
+	if (pos >= first && pos - first <= in->end) {
+		in->start = (size_t)(pos - first);
+		in->pos = pos;
+		return 0;
+	}
+	if (in->fd == -1 || pos > in->size)
+		return errstr_set("byte %ju cannot be gone to",
+		    (uintmax_t)pos);
+	in->random = true;
+	in->start = in->end = in->summed = 0;
+	in->pos = pos;
+	in->eof = false;
+	return 0;
+}
+
+/*
+ * Have at hand what can be made of the first n bytes of a compressed stream in
+ * a file whose size is known, though they may be damaged.
+ */
+void
+input_guess(struct input *in, size_t n)
+{
+	if (in->gzfile == NULL)
+		return;
+	in->random = true;
+	in->start = in->summed = 0;
+	in->pos = 0;
+	in->end = gzipfile_guess(in->gzfile, in->buf, n < in->cap ? n :
+	    in->cap);
+}
+
+/*
+ * A damaged compressed stream is known to have that size.
+ */
+int
+input_widen(struct input *in, uint64_t size)
+{
+	if (in->gzfile == NULL || size <= in->size || gzipfile_widen(
+	    in->gzfile, size - in->size) == -1)
+		return errstr_set("the stream should have %ju bytes",
+		    (uintmax_t)size);
+	in->size = size;
+	return 0;
+}
+
+/*
+ * A stream in a file whose size is known as a source of a snapshot, with
+ * kilobytes pitch bytes apart: locations are in->origin and the position.
+ */
+struct source *
+input_source(struct snap *s, struct input *in, uint32_t pitch)
+{
+	int fd;
+
+	if (in->gzfile != NULL)
+		return gzipfile_source(s, in->gzfile, in->name, pitch);
+	if ((fd = fcntl(in->fd, F_DUPFD_CLOEXEC, 3)) == -1) {
+		errstr_sys("%s", in->name);
+		return NULL;
+	}
+	return source_file(s, fd, in->name, pitch);
+}
+
+/*
+ * Take the stream to end at a byte, at or behind the present one.
+ */
+void
+input_cut(struct input *in, uint64_t pos)
+{
+	in->most = pos;
+	if (pos < in->size)
+		in->size = pos;
+	input_trim(in);
+}
+
+/*
+ * Have all that is skipped from here on added to sums, or, with NULL, no
+ * more of it.
+ */
+void
+input_sum(struct input *in, struct sums *sums)
+{
+	input_tally(in);
+	in->sums = sums;
+}

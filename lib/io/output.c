@@ -1,0 +1,432 @@
+/*
+ * Streams out, to a file or a pipe.  Small pieces are gathered, large ones
+ * are written from where they lie, zeros may be left out of a file, as a hole.
+ * newfile.c gives a file its name.  What is to be compressed goes through
+ * io/gzip/out.c.
+ */
+#include "io/gzip/gzip.h"
+#include "newfile.h"
+
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	SMALL = 64 * 1024,
+	VECTORS = 1024		/* UIO_MAXIOV of the kernel */
+};
+
+struct output {
+	int		 fd;
+	struct newfile	 file;	/* without path: fd is standard output */
+	uint64_t	 pos;
+	bool		 tail;	/* a hole is the last that was written */
+	bool		 failed; /* the error is in why */
+	char		 why[256];
+	struct gzipout	*gz;	/* owned; NULL: nothing is compressed */
+	uint8_t		*small;	/* owned; gathered bytes */
+	size_t		 nsmall;
+	struct iovec	 iov[VECTORS];
+	int		 niov;
+	struct sums	*sums;	/* borrowed; of what is written, or NULL */
+	uint64_t	 written; /* bytes that were, compressed or not */
+	bool		 ended;	/* output_end was called */
+	struct progress	*progress; /* borrowed; or NULL */
+	bool		 waits;	/* who reads it may keep it waiting */
+};
+
+/*
+ * Open an output: a path, or NULL or "-" for standard output, which must
+ * not be a terminal.  The file will be readable by its owner alone; newfile.c
+ * tells what else a path may be.
+ */
+struct output *
+output_open(const char *path)
+{
+	struct output *o;
+
+	if ((o = calloc(1, sizeof *o)) == NULL ||
+	    (o->small = malloc(SMALL)) == NULL) {
+		errstr_set("out of memory");
+		goto fail;
+	}
+	o->fd = STDOUT_FILENO;
+	if (path != NULL && strcmp(path, "-") != 0) {
+		if (newfile_open(&o->file, path) == -1)
+			goto fail;
+		o->fd = o->file.fd;
+	} else if (isatty(STDOUT_FILENO)) {
+		errstr_set("standard output is a terminal; "
+		    "use -o file, > file or a pipe");
+		goto fail;
+	}
+	return o;
+fail:
+	if (o != NULL)
+		free(o->small);
+	free(o);
+	return NULL;
+}
+
+static void
+output_fail(struct output *o, const char *what)
+{
+	if (!o->failed)
+		snprintf(o->why, sizeof o->why, "%s: %s: %s", o->file.path != NULL ?
+		    o->file.path : "standard output", what, strerror(errno));
+	o->failed = true;
+}
+
+/*
+ * Write some vectors, all of them; they are changed.
+ */
+static void
+output_writev(struct output *o, struct iovec *v, int left)
+{
+	ssize_t n;
+
+	while (left > 0 && !o->failed) {
+		if (o->waits)
+			progress_write(o->progress);
+		n = writev(o->fd, v, left);
+		if (o->waits)
+			progress_write(o->progress);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1) {
+			output_fail(o, "write");
+			break;
+		}
+		o->written += (uint64_t)n;
+		for (; left > 0 && (size_t)n >= v->iov_len; left--, v++)
+			n -= (ssize_t)v->iov_len;
+		if (left > 0) {
+			v->iov_base = (uint8_t *)v->iov_base + n;
+			v->iov_len -= (size_t)n;
+		}
+		o->tail = false;
+	}
+}
+
+/*
+ * What io/gzip/out.c has made.
+ */
+static int
+output_packed(void *arg, const void *data, size_t n)
+{
+	struct output *o = arg;
+	struct iovec v = { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
+
+	output_writev(o, &v, 1);
+	return o->failed ? -1 : 0;
+}
+
+/*
+ * Have all that is written from here on compressed with gzip, by so many
+ * threads, or by one for each processor where that is 0.  Nothing was
+ * written before.
+ */
+int
+output_compress(struct output *o, int threads)
+{
+	o->gz = gzipout_new(threads, output_packed, o);
+	return o->gz == NULL ? -1 : 0;
+}
+
+/*
+ * Have it told how far the writing is.
+ */
+void
+output_watch(struct output *o, struct progress *p)
+{
+	struct stat st;
+
+	o->progress = p;
+	o->waits = fstat(o->fd, &st) == 0 && (S_ISFIFO(st.st_mode) ||
+	    S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode));
+}
+
+struct progress *
+output_progress(const struct output *o)
+{
+	return o->progress;
+}
+
+/*
+ * Open an output as programs have it: compressed, if compress, by all
+ * processors, and p is told how far the writing is.
+ */
+struct output *
+output_begin(const char *path, bool compress, struct progress *p)
+{
+	struct output *o;
+
+	if ((o = output_open(path)) == NULL)
+		return NULL;
+	if (compress && output_compress(o, 0) == -1) {
+		output_abort(o);
+		return NULL;
+	}
+	output_watch(o, p);
+	return o;
+}
+
+/*
+ * Write all that was put and referred to.  -1 if that or any call before
+ * it failed.  What is compressed need not have been written, but is not
+ * referred to any more.
+ */
+int
+output_flush(struct output *o)
+{
+	int i;
+
+	for (i = 0; o->sums != NULL && i < o->niov; i++)
+		sums_add(o->sums, o->iov[i].iov_base, o->iov[i].iov_len);
+	if (o->gz == NULL)
+		output_writev(o, o->iov, o->niov);
+	for (i = 0; o->gz != NULL && i < o->niov && !o->failed; i++)
+		if (gzipout_put(o->gz, o->iov[i].iov_base,
+		    o->iov[i].iov_len) == -1)
+			output_fail(o, "compress");
+	o->niov = 0;
+	o->nsmall = 0;
+	return o->failed ? errstr_set("%s", o->why) : 0;
+}
+
+/*
+ * Write n bytes, which must stay as they are until output_flush.
+ */
+void
+output_refer(struct output *o, const void *data, size_t n)
+{
+	struct iovec *last;
+
+	if (n == 0)
+		return;
+	o->pos += n;
+	if (o->niov > 0) {
+		last = &o->iov[o->niov - 1];
+		if ((const uint8_t *)last->iov_base + last->iov_len == data) {
+			last->iov_len += n;
+			return;
+		}
+	}
+	if (o->niov == VECTORS)
+		(void)output_flush(o);
+	o->iov[o->niov].iov_base = (void *)(uintptr_t)data;
+	o->iov[o->niov++].iov_len = n;
+}
+
+/*
+ * Room to write into: at least n bytes (a few hundred at the most), *most in
+ * all.
+ */
+char *
+output_room(struct output *o, size_t n, size_t *most)
+{
+	if (SMALL - o->nsmall < n || o->niov == VECTORS)
+		(void)output_flush(o);
+	*most = SMALL - o->nsmall;
+	return (char *)o->small + o->nsmall;
+}
+
+/*
+ * Tell where the writing into the room ended; nothing else was put between.
+ */
+void
+output_filled(struct output *o, const char *end)
+{
+	size_t n;
+
+	n = (size_t)(end - ((char *)o->small + o->nsmall));
+	output_refer(o, o->small + o->nsmall, n);
+	o->nsmall += n;
+}
+
+/*
+ * Write n bytes, which are copied.
+ */
+void
+output_put(struct output *o, const void *data, size_t n)
+{
+	const uint8_t *p;
+	size_t part;
+
+	for (p = data; n > 0; p += part, n -= part) {
+		if (o->nsmall == SMALL || o->niov == VECTORS)
+			(void)output_flush(o);
+		part = SMALL - o->nsmall < n ? SMALL - o->nsmall : n;
+		memcpy(o->small + o->nsmall, p, part);
+		output_refer(o, o->small + o->nsmall, part);
+		o->nsmall += part;
+	}
+}
+
+/*
+ * May the next n bytes be skipped instead of written?  In a regular file,
+ * where nothing lies yet.
+ */
+static bool
+can_skip(const struct output *o, uint64_t n)
+{
+	struct stat st;
+	off_t at;
+	int flags;
+
+	if (o->gz != NULL || fstat(o->fd, &st) == -1 || !S_ISREG(st.st_mode) ||
+	    (flags = fcntl(o->fd, F_GETFL)) == -1 || flags & O_APPEND ||
+	    (at = lseek(o->fd, 0, SEEK_CUR)) == -1)
+		return false;
+	return at >= st.st_size && n <= (uint64_t)(INT64_MAX - at);
+}
+
+/*
+ * Write n zeros; in a file they become a hole, if it can have one.
+ */
+void
+output_hole(struct output *o, uint64_t n)
+{
+	static const uint8_t zero[SMALL];
+	uint64_t part;
+
+	if (n == 0 || output_flush(o) == -1)
+		return;
+	if (can_skip(o, n)) {
+		o->pos += n;
+		o->written += n;
+		o->tail = true;
+		if (lseek(o->fd, (off_t)n, SEEK_CUR) == -1)
+			output_fail(o, "seek");
+		return;
+	}
+	for (; n > 0 && !o->failed; n -= part) {
+		part = n < sizeof zero ? n : sizeof zero;
+		output_refer(o, zero, (size_t)part);
+	}
+}
+
+/*
+ * A file that ends in a hole gets its length.
+ */
+static int
+output_length(const struct output *o)
+{
+	off_t at;
+
+	if (!o->tail)
+		return 0;
+	at = lseek(o->fd, 0, SEEK_CUR);
+	return at == -1 ? -1 : ftruncate(o->fd, at);
+}
+
+/*
+ * How many bytes were written so far, before they were compressed.
+ */
+uint64_t
+output_pos(const struct output *o)
+{
+	return o->pos;
+}
+
+/*
+ * How many bytes have left us so far, compressed if they are to be.
+ */
+uint64_t
+output_written(const struct output *o)
+{
+	return o->written;
+}
+
+/*
+ * Nothing more will be put: write all that is left.  -1 if that or any call
+ * before it failed.
+ */
+int
+output_end(struct output *o)
+{
+	(void)output_flush(o);
+	if (!o->ended && !o->failed && o->gz != NULL &&
+	    gzipout_end(o->gz) == -1)
+		output_fail(o, "compress");
+	o->ended = true;
+	return o->failed ? errstr_set("%s", o->why) : 0;
+}
+
+/*
+ * Have all that is put from here on, holes excepted, added to sums too, or,
+ * with NULL, no more of it.
+ */
+int
+output_sum(struct output *o, struct sums *sums)
+{
+	int rc;
+
+	rc = output_flush(o);
+	o->sums = sums;
+	return rc;
+}
+
+/*
+ * Is nothing left of what is written if the output is given up?
+ */
+bool
+output_isnew(const struct output *o)
+{
+	return o->file.path != NULL && newfile_isnew(&o->file);
+}
+
+/*
+ * The descriptor that is written to; the output keeps it.
+ */
+int
+output_fd(const struct output *o)
+{
+	return o->fd;
+}
+
+static void
+output_free(struct output *o)
+{
+	gzipout_free(o->gz);
+	if (o->file.path != NULL)
+		newfile_close(&o->file);
+	free(o->small);
+	free(o);
+}
+
+/*
+ * Finish an output: all bytes are written, and a file gets its name.  The
+ * output is freed; on failure nothing is left of a file.
+ */
+int
+output_commit(struct output *o)
+{
+	(void)output_end(o);
+	if (!o->failed && (output_length(o) == -1 ||
+	    (o->file.path != NULL && newfile_finish(&o->file) == -1)))
+		output_fail(o, "finish");
+	if (o->failed) {
+		errstr_set("%s", o->why);
+		output_abort(o);
+		return -1;
+	}
+	output_free(o);
+	return 0;
+}
+
+/*
+ * Give up an output: nothing is left of a file.
+ */
+void
+output_abort(struct output *o)
+{
+	if (o != NULL)
+		output_free(o);
+}

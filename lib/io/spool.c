@@ -1,0 +1,177 @@
+/*
+ * The spool: an unlinked temporary file, for what comes through a pipe or
+ * will not be there any more when it is wanted.
+ */
+#include "confine/confine.h"
+#include "io/gzip/gzip.h"
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SPOOLBUF = 256 * KB };
+
+static const struct source_ops spool_ops = {
+	file_read, NULL, file_free
+};
+
+/*
+ * Where it is: TMPDIR, or /tmp.
+ */
+static const char *
+spool_dir(void)
+{
+	const char *dir;
+
+	dir = getenv("TMPDIR");
+	return dir == NULL || *dir == '\0' ? "/tmp" : dir;
+}
+
+/*
+ * A temporary file without a name: its descriptor, or -1.
+ */
+int
+spool_file(void)
+{
+	const char *dir;
+	char *name;
+	int fd;
+
+	if (helper_there())
+		return helper_spool();
+	dir = spool_dir();
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd == -1 && asprintf(&name, "%s/snap.XXXXXX", dir) != -1) {
+		/* not all file systems know files without a name */
+		if ((fd = mkostemp(name, O_CLOEXEC)) != -1)
+			(void)unlink(name);
+		free(name);
+	}
+	return fd == -1 ? errstr_sys("spool in %s", dir) : fd;
+}
+
+/*
+ * An empty spool.
+ */
+struct source *
+source_spool(struct snap *s)
+{
+	struct source *src;
+	int fd;
+
+	if ((fd = spool_file()) == -1)
+		return NULL;
+	if ((src = file_new(s, fd, "spool", KB, &spool_ops)) == NULL) {
+		close(fd);
+		return NULL;
+	}
+	((struct filesource *)src)->buf = malloc(SPOOLBUF);
+	if (((struct filesource *)src)->buf == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	return src;
+}
+
+static int
+spool_write(int fd, const uint8_t *p, size_t left)
+{
+	ssize_t n;
+
+	for (; left > 0; p += n, left -= (size_t)n) {
+		n = write(fd, p, left);
+		if (n == -1 && errno == EINTR)
+			n = 0;
+		if (n == -1)
+			return errstr_sys("spool in %s", spool_dir());
+	}
+	return 0;
+}
+
+static int
+spool_flush(struct filesource *f)
+{
+	size_t n;
+
+	n = f->nbuf;
+	f->nbuf = 0;
+	return spool_write(f->fd, f->buf, n);
+}
+
+/*
+ * Append a page of at most KB bytes to a spool, filled up with zeros.
+ * Returns where it lies, or -1.  It can be read after spool_finish.
+ */
+int64_t
+spool_add(struct source *src, const void *page, size_t len)
+{
+	struct filesource *f = (struct filesource *)src;
+
+	if (f->nbuf == SPOOLBUF && spool_flush(f) == -1)
+		return -1;
+	memcpy(f->buf + f->nbuf, page, len);
+	memset(f->buf + f->nbuf + len, 0, KB - len);
+	f->nbuf += KB;
+	f->size += KB;
+	return (int64_t)(f->size - KB);
+}
+
+/*
+ * All has been added to a spool.
+ */
+int
+spool_finish(struct source *src)
+{
+	struct filesource *f = (struct filesource *)src;
+	int rc;
+
+	rc = spool_flush(f);
+	free(f->buf);
+	f->buf = NULL;
+	return rc;
+}
+
+/*
+ * Read all that is left of a stream of which nothing has been skipped into a
+ * temporary file, which is the stream from here on: its size is known, and it
+ * can be gone about in.  1 if it could be read to its end; 0 if it ends where
+ * it could not, and the error string tells why; -1 if it cannot be kept.
+ */
+int
+input_spool(struct input *in)
+{
+	uint64_t size;
+	bool whole;
+	size_t n;
+	int fd;
+
+	if ((fd = spool_file()) == -1)
+		return -1;
+	for (size = 0; (n = input_fill(in, 1)) > 0; size += n) {
+		if (spool_write(fd, in->buf + in->start, n) == -1)
+			goto fail;
+		input_skip(in, n);
+	}
+	whole = *snap_errstr() == '\0';
+	if (lseek(fd, 0, SEEK_SET) == -1) {
+		errstr_sys("spool");
+		goto fail;
+	}
+	in->real = in->gunzip != NULL ? gunzip_taken(in->gunzip) : size;
+	gunzip_free(in->gunzip);
+	in->gunzip = NULL;
+	close(in->fd);
+	in->fd = fd;
+	in->origin = 0;
+	in->size = size;
+	in->start = in->end = in->summed = 0;
+	in->pos = 0;
+	in->eof = in->random = false;
+	return whole;
+fail:
+	close(fd);
+	return -1;
+}

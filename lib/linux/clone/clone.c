@@ -1,0 +1,293 @@
+/*
+ * Clones of the address spaces of stopped processes, so that these can go on
+ * before their memory is read: snap -l.
+ *
+ * A stopped process is made to clone itself without an exit signal; its
+ * memory is then shared with the clone until one of them writes to it, and
+ * the clone never runs.  What it lacks of the memory of the process is copied
+ * meanwhile (lacks.c).  Clones are made of all processes or of none: where one
+ * cannot be made, all stay stopped until their memory was read.
+ *
+ * A clone is a child of the process, and would be its zombie in the end; it
+ * is the guard (guard.c) that sees to that.
+ */
+#include "linux/live.h"
+#include "linux/inject/inject.h"
+
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Can a process be cloned?  1; 0 if it is not one that we have stopped; -1,
+ * if it is but does not stand still, or has lost the thread that leads it.
+ */
+static int
+clone_ready(struct lproc *p)
+{
+	struct lthread *t;
+	bool ours;
+
+	ours = false;
+	TAILQ_FOREACH(t, &p->threads, entry) {
+		if (t->hold == HOLD_BUSY)
+			return errstr_set("thread %d does not stop", t->tid);
+		if (t->hold == HOLD_FOREIGN)
+			return 0;	/* that was told */
+		if (t->hold == HOLD_STOPPED)
+			ours = true;
+	}
+	t = TAILQ_FIRST(&p->threads);
+	if (ours && t->hold != HOLD_STOPPED)
+		return errstr_set("its first thread has exited");
+	return ours && t->task != NULL;
+}
+
+/*
+ * What would make a clone do harm.  A monitor of userfaultfd(2) may be asked
+ * to agree to it; a child in a new PID namespace is its init.
+ */
+static int
+clone_harmless(const struct lproc *p, const struct vmas *vma)
+{
+	char *ours, *next;
+	size_t i;
+	int rc;
+
+	ours = proc_link(p->mmtid, 0, "ns/pid");
+	next = proc_link(p->mmtid, 0, "ns/pid_for_children");
+	rc = ours != NULL && next != NULL && strcmp(ours, next) == 0 ? 0 :
+	    errstr_set("its children are in another PID namespace");
+	free(ours);
+	free(next);
+	for (i = 0; i < vma->n && rc == 0; i++)
+		if (vma->v[i].flags & VMA_UFFD)
+			rc = errstr_set("its memory is under userfaultfd(2)");
+	return rc;
+}
+
+/*
+ * If memory gets scarce, let it be the clone that is killed.
+ */
+static void
+clone_expendable(pid_t clone)
+{
+	int fd;
+
+	if ((fd = proc_open(clone, 0, "oom_score_adj", O_WRONLY)) == -1)
+		return;
+	(void)!write(fd, "1000", 4);
+	close(fd);
+}
+
+/*
+ * Clone a process, if it is one that we have stopped.  errno is ESRCH where
+ * that fails because it has died.
+ */
+static int
+clone_make(struct live *l, struct snap *s, struct lproc *p)
+{
+	const struct vmas *vma;
+	struct inject *in;
+	pid_t inner;
+	int rc;
+
+	errno = 0;
+	if (p->skip || p->kernel || p->mmtid == 0)
+		return 0;
+	if ((rc = clone_ready(p)) != 1)
+		return rc;
+	vma = &TAILQ_FIRST(&p->threads)->task->vma;
+	if (clone_harmless(p, vma) == -1 ||
+	    headroom_claim(l, p, vma->n) == -1 ||
+	    (in = inject_begin(p->pid, true)) == NULL)
+		return -1;
+	rc = guard_tell(l->guard, p->pid, 0);
+	if (rc == 0)
+		rc = inject_clone(in, &p->clone, &inner);
+	/* of what it is not told now, it has to look for */
+	if (p->clone != 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
+		rc = -1;
+	if (inject_end(in, rc) == -1)
+		return -1;
+	clone_expendable(p->clone);
+	if (keep_lacking(l, s, p, vma) == -1)
+		return -1;
+	p->origin = p->mmtid;
+	p->mmtid = p->clone;
+	return 0;
+}
+
+/*
+ * Kill a clone, if we trace it, so that its number is that of no other
+ * process.  Its tracer needs no CAP_KILL for that.
+ */
+static void
+clone_kill(pid_t clone)
+{
+	siginfo_t si;
+
+	if (clone > 0 && (waitid(P_PID, (id_t)clone, &si, WEXITED | WSTOPPED |
+	    WNOHANG | WNOWAIT | __WALL) == 0 || errno != ECHILD) &&
+	    kill(clone, SIGKILL) == -1)
+		(void)ptrace(PTRACE_KILL, clone, NULL, NULL);
+}
+
+/*
+ * Wait for the end of a clone that was killed, for a while: what is left of it
+ * then, the kernel kills when we end.
+ */
+static void
+clone_await(pid_t clone)
+{
+	enum { PATIENCE_MS = 5000 };
+	uint64_t start;
+	int status;
+	pid_t rc;
+
+	for (start = now_ms(); now_ms() - start < PATIENCE_MS; nap_us(50)) {
+		rc = waitpid(clone, &status, WNOHANG | __WALL);
+		if (rc == -1 ? errno != EINTR : rc > 0 && !WIFSTOPPED(status))
+			return;
+	}
+}
+
+/*
+ * Does a clone still stand where it was stopped?  One that cannot be looked at
+ * at all counts as killed: nothing that is read of it is certain.
+ */
+static bool
+clone_stands(pid_t clone)
+{
+	enum { TRIES = 3 };
+	char state;
+	int i;
+
+	for (state = '\0', i = 0; state == '\0' && i < TRIES; i++)
+		state = proc_state(clone, clone);
+	return state == 't';
+}
+
+/*
+ * Was the clone of a process killed, by the kernel most likely, for want of
+ * memory?  Its pages go as soon as it does not stand still any more: what was
+ * read of it, or learnt of its pages, before this says no is right.  errstr
+ * tells of it.
+ */
+bool
+clone_lost(struct lproc *p)
+{
+	if (p->clone <= 0 || clone_stands(p->clone))
+		return false;
+	p->lost = true;
+	errstr_set("its clone was killed%s%s", p->limit == NULL ? "" : ": ",
+	    p->limit == NULL ? "" : p->limit);
+	return true;
+}
+
+/*
+ * Was a clone killed before all was read of it?
+ */
+bool
+live_lost(const struct live *l)
+{
+	const struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (p->lost)
+			return true;
+	return false;
+}
+
+/*
+ * End all clones.  As long as its process is stopped, each is a zombie.
+ */
+static void
+clones_kill(struct live *l)
+{
+	struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		clone_kill(p->clone);
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (p->clone > 0)
+			clone_await(p->clone);
+		p->clone = 0;
+		if (p->origin != 0)
+			p->mmtid = p->origin;
+		p->origin = 0;
+	}
+}
+
+/*
+ * Gather all that is stopped, clone it and let it go, or keep it stopped
+ * where that cannot be done.  What is taken from then on is taken of the
+ * clones.  -1 only where nothing can be taken.
+ */
+int
+live_clone(struct live *l, struct snap *s)
+{
+	struct lproc *p;
+	char why[256];
+	bool told;
+
+	told = false;
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (!p->skip && proc_gather(l, s, p) == -1)
+			return -1;
+		told |= p->inert && !p->skip;
+	}
+	if (l->opts.observe)
+		live_say(l, "nothing may be run in the processes: all stay "
+		    "stopped while they are written");
+	/* a file that was to be frozen may have put an end to it */
+	if (l->opts.observe || told || !l->opts.clone)
+		return 0;
+	(void)step_begin(&l->steps, STEP_CLONE);
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (clone_make(l, s, p) == 0)
+			continue;
+		strlcpy(why, snap_errstr(), sizeof why);
+		if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
+			break;
+		lproc_leave(l, p);
+	}
+	if (p == NULL) {
+		live_release(l);
+		return 0;
+	}
+	clones_kill(l);
+	(void)step_begin(&l->steps, STEP_MEMORY);
+	live_say(l, "process %d cannot be cloned: %s: all stay stopped while "
+	    "they are written", p->pid, why);
+	TAILQ_FOREACH(p, &l->procs, entry)
+		p->nkept = 0;
+	return 0;
+}
+
+/*
+ * End the clones, and see that nothing of them is left.
+ */
+void
+clones_end(struct live *l)
+{
+	clones_kill(l);
+	if (l->guard == NULL)
+		return;
+	switch (guard_end(l->guard)) {
+	case 0:
+		live_warn(l, "a clone could not be reaped yet: process "
+		    "snap-guard sees to it");
+		break;
+	case -1:
+		live_warn(l, "a clone could not be reaped: it is a zombie as "
+		    "long as its process runs");
+	}
+	l->guard = NULL;
+}

@@ -1,0 +1,244 @@
+/*
+ * The guard: a process of our own that reaps clones (reaper.c), whatever
+ * becomes of us.  It does that when it is told to, or when the socket through
+ * which we tell it ends, for whatever reason; the kernel has killed the clones
+ * then, for we traced them (PTRACE_O_EXITKILL).
+ */
+#include "clock.h"
+#include "linux/live.h"
+#include "linux/serve/proxy.h"
+#include "reaper.h"
+
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/close_range.h>
+
+enum {
+	PATIENCE_MS = 5000,	/* for the guard to end */
+	GUARD_FAILED = 2	/* its exit status: it has reaped none */
+};
+
+static const char guard_name[] = "snap-guard";
+
+struct guard {			/* on our side */
+	pid_t		 pid;
+	int		 fd;	/* owned */
+	struct wards	 told;
+};
+
+/*
+ * The life of the guard of a process, from which it hears through descriptor 0
+ * if listens.
+ *
+ * A process that dies closes its descriptors before it lets go of what it
+ * traces (do_exit of kernel/exit.c: exit_files, then exit_notify), and its
+ * children have another parent from then on only.
+ */
+static void __attribute__((noreturn))
+guard_main(struct wards *told, pid_t parent, bool listens)
+{
+	struct ward w;
+	bool asked = !listens;
+	ssize_t n;
+
+	while (!asked && (n = recv(0, &w, sizeof w, 0)) != 0) {
+		if (n == -1 && getppid() != parent)
+			break;
+		if (n == -1) {
+			nap_us(1000);
+			continue;
+		}
+		asked = w.target == 0;
+		if (!asked && wards_add(told, &w) == -1)
+			_exit(GUARD_FAILED);
+	}
+	while (!asked && getppid() == parent)
+		nap_us(1000);
+	wards_reap(told);
+}
+
+/*
+ * Start the guard, which reaps the wards when it is told to through the socket
+ * fd, or the other end of that is closed; -1: now.
+ */
+static int
+guard_fork(struct guard *g, int fd)
+{
+	pid_t us = getpid();
+	sigset_t all, old;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old);
+	if ((g->pid = fork()) == 0) {
+		(void)setsid();
+		(void)prctl(PR_SET_NAME, guard_name);
+		/* its end is not to be ours, too */
+		if (fd != -1 && (close(g->fd) == -1 || dup2(fd, 0) == -1))
+			_exit(GUARD_FAILED);
+		(void)close_range(fd == -1 ? 0 : 1, UINT32_MAX, 0);
+		proxy_forked();
+		guard_main(&g->told, us, fd != -1);
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return g->pid == -1 ? errstr_sys("fork") : 0;
+}
+
+/*
+ * Start the guard.  Other threads that run meanwhile are not in it: it needs
+ * no lock of ours, and those of the C library are free in a forked process.
+ */
+struct guard *
+guard_begin(void)
+{
+	struct guard *g;
+	int fd[2], rc;
+
+	if ((g = calloc(1, sizeof *g)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) == -1) {
+		errstr_sys("socketpair");
+		free(g);
+		return NULL;
+	}
+	g->fd = fd[0];
+	rc = guard_fork(g, fd[1]);
+	close(fd[1]);
+	if (rc == -1) {
+		close(fd[0]);
+		free(g);
+		return NULL;
+	}
+	return g;
+}
+
+/*
+ * Send it a message; what fails for want of memory is tried again.
+ */
+static int
+guard_send(const struct guard *g, const struct ward *w)
+{
+	enum { TRIES = 3 };
+	ssize_t n;
+	int i;
+
+	for (n = -1, i = 0; n == -1 && i < TRIES; i++)
+		n = send(g->fd, w, sizeof *w, MSG_NOSIGNAL);
+	return n == sizeof *w ? 0 : errstr_sys("snap-guard");
+}
+
+/*
+ * Tell the guard that a process will be cloned now (clone is 0), and then of
+ * its clone, which we trace, or that there is none (-1).
+ */
+int
+guard_tell(struct guard *g, pid_t target, pid_t clone)
+{
+	struct ward w;
+
+	if (ward_set(&w, target, clone) == -1 ||
+	    wards_add(&g->told, &w) == -1)
+		return -1;
+	return guard_send(g, &w);
+}
+
+/*
+ * Wait for the guard to end, for a while: false if it does not.
+ */
+static bool
+guard_await(const struct guard *g, int *status)
+{
+	long nap, waited;
+	pid_t pid;
+
+	waited = 0;
+	for (nap = 100; (pid = waitpid(g->pid, status, WNOHANG)) == 0 &&
+	    waited < PATIENCE_MS * 1000L; nap += nap < 20000 ? nap / 2 : 0) {
+		nap_us(nap);
+		waited += nap;
+	}
+	return pid != 0;
+}
+
+/*
+ * All clones have been killed: let the guard reap them, and end; if it was
+ * killed itself, or failed, another does.  1; 0 when it still has to wait for something,
+ * -1 when it has given up, or cannot be had.
+ */
+int
+guard_end(struct guard *g)
+{
+	const struct ward end = { 0 };
+	int rc, status;
+	bool ended;
+
+	(void)guard_send(g, &end);
+	close(g->fd);
+	status = 0;
+	ended = guard_await(g, &status);
+	if (ended && (WIFSIGNALED(status) ||
+	    WEXITSTATUS(status) == GUARD_FAILED)) {
+		status = 1;
+		ended = guard_fork(g, -1) == -1 || guard_await(g, &status);
+	}
+	rc = !ended ? 0 : status == 0 ? 1 : -1;
+	free(g->told.v);
+	free(g);
+	return rc;
+}
+
+/*
+ * Do two processes run the same executable?  No file server is asked.
+ */
+static bool
+same_program(pid_t a, pid_t b)
+{
+	const pid_t pid[2] = { a, b };
+	struct statx sx[2];
+	char path[64];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "/proc/%d/exe", pid[i]);
+		if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO,
+		    &sx[i]) == -1)
+			return false;
+	}
+	return sx[0].stx_ino == sx[1].stx_ino &&
+	    sx[0].stx_dev_major == sx[1].stx_dev_major &&
+	    sx[0].stx_dev_minor == sx[1].stx_dev_minor;
+}
+
+/*
+ * The number of our guard, or 0.
+ */
+pid_t
+guard_pid(const struct guard *g)
+{
+	return g == NULL ? 0 : g->pid;
+}
+
+/*
+ * Is a process a guard of the same program, of another who takes a snapshot
+ * now, or took one and is gone?  It may have any parent.
+ */
+bool
+guard_is(pid_t pid)
+{
+	struct task t;
+
+	return proc_stat(pid, 0, &t) == 0 && strcmp(t.comm, guard_name) == 0 &&
+	    same_program(pid, getpid());
+}

@@ -1,0 +1,234 @@
+/*
+ * What the clone of a process lacks of its memory: it is kept while the
+ * process is stopped.
+ *
+ *	MADV_DONTFORK		mapped in the process only: its pages are
+ *				copied
+ *	MADV_WIPEONFORK		the clone has no page of it: likewise
+ *	shared memory		never has a clone pages of it: its file is
+ *				frozen, or its pages are copied
+ *	private huge pages	are copied: the clone loses its own when none
+ *				are left for the process to write to
+ *	unmodified pages of	nor of these: if the file cannot be had, it is
+ *	files			noted which they are; they can be read from
+ *				the clone all the same
+ *
+ * None of this asks for flags, which could have changed since they were
+ * read: the page maps of the two are compared.
+ */
+#include "linux/live.h"
+#include "bisect.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct keeping {
+	struct live	*live;	/* borrowed, as all here but where marked */
+	struct snap	*snap;
+	struct lproc	*proc;
+	struct vmas	 clone;	/* owned; what is mapped in the clone */
+	struct source	*spool;	/* NULL: not needed so far */
+	int		 mem;	/* owned, as these; of the process */
+	int		 pagemap;
+	int		 clonemap;	/* pagemap of the clone */
+	bool		 copy;	/* what is there now may be gone later */
+};
+
+enum { BLOCK = 64 * KB };
+
+static int
+kept_add(struct lproc *p, const struct kept *k)
+{
+	struct kept *v;
+
+	if ((p->nkept & (p->nkept - 1)) == 0) {
+		v = reallocarray(p->kept, p->nkept == 0 ? 1 : p->nkept * 2,
+		    sizeof *v);
+		if (v == NULL)
+			return errstr_set("out of memory");
+		p->kept = v;
+	}
+	p->kept[p->nkept++] = *k;
+	return 0;
+}
+
+/*
+ * Copy the pages of start..end (exclusive); *loc tells where they are.
+ */
+static int
+keep_copy(struct keeping *k, uint64_t start, uint64_t end, uint64_t *loc)
+{
+	static uint8_t buf[BLOCK];
+	size_t i, want;
+	int64_t at;
+	ssize_t n;
+
+	if (k->spool == NULL && (k->spool = source_spool(k->snap)) == NULL)
+		return -1;
+	*loc = source_size(k->spool);
+	for (; start < end; start += (uint64_t)n) {
+		want = end - start < BLOCK ? (size_t)(end - start) : BLOCK;
+		n = pread(k->mem, buf, want, (off_t)start);
+		if (n == -1 && errno == EINTR) {
+			n = 0;
+			continue;
+		}
+		if (n <= 0 || n % KB != 0)
+			return errstr_set("address %jx cannot be read",
+			    (uintmax_t)start);
+		for (at = 0, i = 0; i < (size_t)n && at != -1; i += KB)
+			at = spool_add(k->spool, buf + i, KB);
+		if (at == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+keep_run(void *arg, const struct pagerun *r)
+{
+	struct keeping *k = arg;
+	struct kept new = { r->start, r->end, r->what, NULL, 0 };
+
+	if (k->copy && !(r->what & (PM_ZERO | PM_GUARD))) {
+		if (keep_copy(k, r->start, r->end, &new.loc) == -1)
+			return -1;
+		new.src = k->spool;
+	}
+	return kept_add(k->proc, &new);
+}
+
+/*
+ * Keep the pages of a mapping that are there.
+ */
+static int
+keep_pages(struct keeping *k, const struct vma *v, bool copy)
+{
+	k->copy = copy;
+	return pagemap_walk(k->pagemap, v->start, v->end, PM_FILE, keep_run, k);
+}
+
+/*
+ * How the file of a mapping will be taken; if it is one that others may write
+ * to, it is frozen.
+ */
+static enum treatment
+keep_file(struct keeping *k, const struct vma *v)
+{
+	enum treatment how;
+	struct targetfile f;
+	bool may;
+
+	how = vma_file(k->live, k->proc, v, &f);
+	may = v->flags & VMA_SHARED ? how == TAKE_DATA ||
+	    (how == TAKE_FILE && v->flags & VMA_WRITE) :
+	    how == TAKE_DATA && f.st.st_nlink == 0;
+	if (may && frozen_copy(k->live, f.fd, &f.st) == -1)
+		how = TAKE_FAILED;
+	file_close(&f);
+	return how;
+}
+
+/*
+ * Keep, of a mapping of a file that others serve, which pages are there.
+ * Nothing of it is opened or read before the process runs again.
+ */
+static int
+keep_far(struct keeping *k, const struct vma *v)
+{
+	int rc;
+
+	if (vmas_find(&k->clone, v->start) == NULL)
+		return 0;
+	rc = pagemap_any(k->clonemap, v->start, v->end);
+	return rc == 0 ? keep_pages(k, v, false) : rc == -1 ? -1 : 0;
+}
+
+static int
+keep_mapping(struct keeping *k, const struct vma *v)
+{
+	enum treatment how;
+	bool anon;
+	int rc;
+
+	if (strncmp(v->name, "[v", 2) == 0 || v->flags & VMA_DEVICE ||
+	    strcmp(v->name, "/secretmem (deleted)") == 0)
+		return 0;
+	anon = v->ino == 0 && v->dev == 0;
+	if (!anon && !served_not(k->proc->pid, v->dev))
+		return keep_far(k, v);
+	how = anon ? TAKE_MEMORY : keep_file(k, v);
+	if (how == TAKE_FAILED)
+		return -1;
+	if (v->flags & VMA_SHARED)
+		return how == TAKE_PRESENT || how == TAKE_MEMORY ?
+		    keep_pages(k, v, true) : 0;
+	/* what is anonymous and yet has a file are huge pages */
+	if (vmas_find(&k->clone, v->start) == NULL ||
+	    (!anon && how == TAKE_MEMORY))
+		return keep_pages(k, v, true);
+	if (!anon && how != TAKE_PRESENT)
+		return 0;
+	if ((rc = pagemap_any(k->clonemap, v->start, v->end)) != 0)
+		return rc == -1 ? -1 : 0;
+	return keep_pages(k, v, anon);
+}
+
+/*
+ * Keep what the clone of a stopped process lacks of its mappings.
+ */
+int
+keep_lacking(struct live *l, struct snap *s, struct lproc *p,
+    const struct vmas *vma)
+{
+	struct keeping k = { .live = l, .snap = s, .proc = p };
+	struct bytes maps;
+	size_t i;
+	int rc;
+
+	rc = -1;
+	k.mem = proc_open(p->mmtid, 0, "mem", O_RDONLY);
+	k.pagemap = proc_open(p->mmtid, 0, "pagemap", O_RDONLY);
+	k.clonemap = proc_open(p->clone, 0, "pagemap", O_RDONLY);
+	if (proc_read(p->clone, 0, "maps", &maps) == -1 || k.mem == -1 ||
+	    k.pagemap == -1 || k.clonemap == -1) {
+		errstr_sys("its clone");
+		goto out;
+	}
+	if ((rc = vmas_parse(&k.clone, maps.data, maps.len)) == -1)
+		goto out;
+	for (i = 0; i < vma->n && rc == 0; i++)
+		if ((rc = keep_mapping(&k, &vma->v[i])) == -1)
+			errstr_wrap("%jx-%jx %s", (uintmax_t)vma->v[i].start,
+			    (uintmax_t)vma->v[i].end, vma->v[i].name);
+	if (k.spool != NULL && spool_finish(k.spool) == -1)
+		rc = -1;
+out:
+	if (k.mem != -1)
+		close(k.mem);
+	if (k.pagemap != -1)
+		close(k.pagemap);
+	if (k.clonemap != -1)
+		close(k.clonemap);
+	vmas_free(&k.clone);
+	free(maps.data);
+	return rc;
+}
+
+/*
+ * The first run that was kept of start..end (exclusive) of a process, or
+ * NULL; those behind it follow, up to kept + nkept.
+ */
+const struct kept *
+kept_find(const struct lproc *p, uint64_t start, uint64_t end)
+{
+	size_t i;
+
+	i = BISECT(p->kept, p->nkept, end, start);
+	return i < p->nkept && p->kept[i].start < end ? &p->kept[i] : NULL;
+}

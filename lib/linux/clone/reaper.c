@@ -1,0 +1,450 @@
+/*
+ * The reaping of clones (clone.c), by the guard (guard.c).
+ *
+ * A clone is a child of the process that it is of.  When it has ended it is a
+ * zombie that only its parent can reap, so the parent is stopped once more
+ * for an instant and made to.
+ *
+ * Of the last clone we may not have been told: who made it was killed on the
+ * way.  Its process then goes on with the call that makes the clone, or has
+ * made it, and the clone ends by itself; but on a busy machine that takes as
+ * long as it takes.  So the process is stopped to see whether the call is
+ * behind it.
+ */
+#include "clock.h"
+#include "linux/inject/inject.h"
+#include "linux/live.h"
+#include "reaper.h"
+
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	TRIES = 20,		/* to run something in a process */
+	NEVER = -2,
+	LOOKS = 40,		/* for a clone that is not known */
+	LOOK_US = 500000,	/* between two, at the most */
+	EXITING = 0x4		/* PF_EXITING of linux/sched.h */
+};
+
+struct child {			/* proc_pid_stat(5) */
+	char		 state;
+	pid_t		 ppid;
+	unsigned int	 flags;
+	uint64_t	 start;	/* in ticks */
+	int		 exitsignal;
+};
+
+/*
+ * Look at a process: 1; 0 if it is gone; -1 if that cannot be told now.
+ */
+static int
+child_look(pid_t pid, struct child *c)
+{
+	unsigned long long start;
+	struct bytes b;
+	char *s, *p;
+	int got;
+
+	if (proc_read(pid, 0, "stat", &b) == -1)
+		return proc_islost(errno) ? -1 : 0;
+	s = strndup((char *)b.data, b.len);
+	free(b.data);
+	got = 0;
+	if (s != NULL && (p = strrchr(s, ')')) != NULL)
+		got = sscanf(p + 1, " %c %d %*s %*s %*s %*s %u %*s %*s %*s "
+		    "%*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %*s %*s %*s "
+		    "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
+		    &c->state, &c->ppid, &c->flags, &start, &c->exitsignal);
+	free(s);
+	if (got != 5)
+		return -1;
+	c->start = start;
+	return 1;
+}
+
+/*
+ * Ticks of proc_pid_stat(5) since this system was started.
+ */
+static uint64_t
+ticks_now(void)
+{
+	struct timespec ts;
+	uint64_t hz;
+
+	hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * hz + (uint64_t)ts.tv_nsec * hz /
+	    1000000000;
+}
+
+/*
+ * Is the clone of a ward still there, and not another process by now?  1, 0,
+ * or -1 if that cannot be told now.
+ */
+static int
+ward_owns(const struct ward *w, struct child *c)
+{
+	int rc;
+
+	if ((rc = child_look(w->clone, c)) != 1)
+		return rc;
+	return c->ppid == w->target && c->exitsignal == 0 &&
+	    c->start == w->start;
+}
+
+struct finding_clone {
+	struct ward	*ward;
+	uint64_t	 until;	/* in ticks */
+	bool		 living; /* one may not have ended yet */
+};
+
+/*
+ * The clone of a ward that we were not told of ends by itself.  It was made
+ * while all threads of its process were stopped, or when the one that makes
+ * it was let go by our death.
+ */
+static int
+find_pid(void *arg, long pid)
+{
+	struct finding_clone *f = arg;
+	struct child c;
+	int rc;
+
+	if ((rc = child_look((pid_t)pid, &c)) == -1)
+		f->living = true;
+	if (rc != 1 || c.ppid != f->ward->target || c.exitsignal != 0 || c.start + 1 < f->ward->since ||
+	    c.start > f->until)
+		return 0;
+	if (c.state == 'Z' || c.flags & EXITING) {
+		f->ward->clone = (pid_t)pid;
+		f->ward->start = c.start;
+	} else
+		f->living = true;
+	return 0;
+}
+
+/*
+ * The number of a clone as its parent knows it, in the innermost of the PID
+ * namespaces: the last that NSpid lists.  0 if it cannot be had.
+ */
+static pid_t
+clone_nspid(pid_t clone)
+{
+	struct bytes b;
+	const char *s, *end;
+	pid_t pid;
+
+	pid = 0;
+	if (proc_read(clone, 0, "status", &b) == -1)
+		return 0;
+	if ((s = memmem(b.data, b.len, "\nNSpid:", 7)) != NULL &&
+	    (end = memchr(s + 1, '\n', b.len - (size_t)(s + 1 -
+	    (const char *)b.data))) != NULL) {
+		while (end > s && end[-1] != '\t' && end[-1] != ':')
+			end--;
+		pid = (pid_t)strtol(end, NULL, 10);
+	}
+	free(b.data);
+	return pid;
+}
+
+/*
+ * Return 1 if a stopped process is past the call that makes its clone, else 0.
+ */
+static int
+past_call(const struct ward *w)
+{
+	return inject_willclone(w->target) == 0;
+}
+
+/*
+ * Make a stopped process reap its clone: 1 when it is done, 0 when it is to be
+ * tried again, -1, or NEVER if the process is to be left alone.
+ */
+static int
+reap_call(const struct ward *w)
+{
+	uint64_t arg[6] = { 0, 0, WNOHANG | __WALL };
+	struct inject *in;
+	struct child c;
+	int64_t got;
+	pid_t nspid;
+	int rc;
+
+	got = 0;
+	if ((rc = ward_owns(w, &c)) != 1)
+		return rc == 0 ? 1 : -1;
+	if ((nspid = clone_nspid(w->clone)) == 0 ||
+	    (in = inject_begin(w->target, false)) == NULL)
+		return -1;
+	arg[0] = (uint64_t)nspid;
+	rc = inject_call(in, &got, SYS_wait4, arg);
+	if (inject_end(in, rc) == -1)
+		return errno == EPROTO ? NEVER : -1;
+	return got == nspid || got == -ECHILD;
+}
+
+/*
+ * Has a process children other than its clone, or had any that it waited for?
+ * The faults of those are in its cminflt: proc_pid_stat(5).
+ */
+static bool
+has_children(const struct ward *w)
+{
+	unsigned long faults;
+	struct bytes b;
+	char *s, *p;
+
+	if (thread_haschild(w->target, w->target, w->clone))
+		return true;
+	faults = 0;
+	if (proc_read(w->target, 0, "stat", &b) == -1)
+		return false;
+	s = strndup((char *)b.data, b.len);
+	free(b.data);
+	if (s != NULL && (p = strrchr(s, ')')) != NULL)
+		(void)sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %lu",
+		    &faults);
+	free(s);
+	return faults > 0;
+}
+
+typedef int	(*ward_fn)(const struct ward *);
+
+/*
+ * Call run, with fn, in a process of its own: when that ends, whatever it could
+ * not do, it traces nobody.  Return what it returned, -1 if it was killed.
+ */
+static int
+ward_apart(const struct ward *w, int (*run)(const struct ward *, ward_fn),
+    ward_fn fn)
+{
+	int status;
+	pid_t pid, rc;
+
+	if ((pid = fork()) == 0)
+		_exit(run(w, fn) - NEVER);
+	if (pid == -1)		/* there is none to be had */
+		return run(w, fn);
+	while ((rc = waitpid(pid, &status, 0)) == -1 && errno == EINTR)
+		continue;
+	return rc == pid && WIFEXITED(status) ? WEXITSTATUS(status) + NEVER :
+	    -1;
+}
+
+/*
+ * Stop the thread that leads a process, call fn, and let it go.  Where
+ * signals may come for it, all threads are seized: threads.c.  Return what fn
+ * returned, or 0 if the thread could not be stopped.
+ */
+static int
+ward_stop(const struct ward *w, ward_fn fn)
+{
+	struct lproc p = { .pid = w->target };
+	struct lthread *t, *leader;
+	long nap;
+	int rc;
+
+	TAILQ_INIT(&p.threads);
+	RB_INIT(&p.tids);
+	if ((leader = threads_add(&p, w->target)) == NULL)
+		return -1;
+	if (has_children(w))
+		(void)threads_list(&p, false);
+	/* another may trace it, for now */
+	(void)threads_seize(&p);
+	threads_await(&p);
+	if (leader->hold == HOLD_ASKED)
+		threads_release(&p);	/* the others do not wait for it */
+	for (nap = 20; leader->hold == HOLD_ASKED;
+	    nap += nap < 1000 ? nap / 4 : 0) {
+		nap_us(nap);
+		thread_poll(leader);
+	}
+	rc = leader->hold == HOLD_STOPPED ? fn(w) : 0;
+	threads_release(&p);
+	while ((t = TAILQ_FIRST(&p.threads)) != NULL) {
+		TAILQ_REMOVE(&p.threads, t, entry);
+		thread_forget(t);
+		free(t);
+	}
+	return rc;
+}
+
+/*
+ * Kill the clone of a ward, and nobody else, as who traces it: that takes no
+ * CAP_KILL.
+ */
+static int
+clone_killtraced(const struct ward *w, ward_fn unused)
+{
+	struct child c;
+
+	(void)unused;
+	if (ptrace(PTRACE_SEIZE, w->clone, NULL, NULL) == 0 &&
+	    ward_owns(w, &c) == 1)
+		(void)ptrace(PTRACE_KILL, w->clone, NULL, NULL);
+	return 0;
+}
+
+/*
+ * Kill the clone of a ward, and nobody else.
+ */
+static void
+clone_kill(const struct ward *w)
+{
+	struct child c;
+	int fd;
+
+	if ((fd = (int)syscall(SYS_pidfd_open, w->clone, 0)) == -1)
+		return;
+	if (ward_owns(w, &c) == 1 && syscall(SYS_pidfd_send_signal, fd,
+	    SIGKILL, NULL, 0) == -1 && errno == EPERM)
+		(void)ward_apart(w, clone_killtraced, NULL);
+	close(fd);
+}
+
+/*
+ * Reap the clone of a ward, however long that takes.  When the process is
+ * gone, so is the clone, or it has another parent.  False if it stays.
+ */
+static bool
+clone_reap(const struct ward *w)
+{
+	struct child c;
+	int failed, rc;
+	long nap;
+
+	failed = 0;
+	for (nap = 100; (rc = ward_owns(w, &c)) != 0 && failed < TRIES;
+	    nap += nap < 500000 ? nap : 0) {
+		if (rc == 1 && c.state == 'Z') {
+			if ((rc = ward_apart(w, ward_stop, reap_call)) == 1)
+				return true;
+		} else if (rc == 1) {
+			clone_kill(w);
+			rc = 0;
+		}
+		failed = rc == NEVER ? TRIES : failed + (rc == -1);
+		nap_us(nap);
+	}
+	return failed < TRIES;
+}
+
+/*
+ * Find the clone of a ward that we were not told of.  It is looked for until
+ * its process is past the call that makes it, and what may be it has ended.
+ */
+static void
+clone_search(struct ward *w)
+{
+	struct finding_clone f = { .ward = w };
+	bool past;
+	long nap;
+	int i;
+
+	for (i = 0, nap = 1000; i < LOOKS; i++) {
+		past = ward_apart(w, ward_stop, past_call) == 1 ||
+		    proc_died(w->target, w->target);
+		f.living = false;
+		f.until = ticks_now();
+		if (proc_list(0, NULL, find_pid, &f) == -1)
+			f.living = true;
+		if (w->clone != 0 || (past && !f.living))
+			break;
+		nap_us(nap);
+		nap = nap * 2 < LOOK_US ? nap * 2 : LOOK_US;
+	}
+}
+
+/*
+ * Reap what is left of a ward: false if a clone stays.  What is found by
+ * looking may be the clone of another who was killed, and whose guard found
+ * this one: all are reaped that are found.
+ */
+static bool
+ward_reap(struct ward *w)
+{
+	if (w->clone != 0)
+		return w->clone < 0 || clone_reap(w);
+	for (clone_search(w); w->clone != 0; clone_search(w)) {
+		if (!clone_reap(w))
+			return false;
+		w->clone = 0;
+	}
+	return true;
+}
+
+/*
+ * Begin to know a ward: the number of its process, and of its clone, which we
+ * trace; 0 if that is to be made now, -1 if there will be none.  -1 if the
+ * clone could not be looked at.
+ */
+int
+ward_set(struct ward *w, pid_t target, pid_t clone)
+{
+	struct child c = { 0 };
+
+	w->target = target;
+	w->clone = clone;
+	w->since = ticks_now();
+	if (clone > 0 && child_look(clone, &c) == -1)
+		return errstr_sys("/proc/%d/stat", clone);
+	w->start = c.start;
+	return 0;
+}
+
+/*
+ * Remember what is told of a ward: of a new one, or the clone of the last.
+ */
+int
+wards_add(struct wards *l, const struct ward *w)
+{
+	struct ward *v;
+
+	if (l->n > 0 && w->clone != 0 && l->v[l->n - 1].clone == 0) {
+		l->v[l->n - 1] = *w;
+		return 0;
+	}
+	if ((v = reallocarray(l->v, l->n + 1, sizeof *v)) == NULL)
+		return errstr_set("out of memory");
+	l->v = v;
+	v[l->n++] = *w;
+	return 0;
+}
+
+/*
+ * Reap what is left of all wards, and exit: 1 if a clone stays.
+ */
+void __attribute__((noreturn))
+wards_reap(struct wards *l)
+{
+	size_t i;
+	pid_t pid;
+	int status;
+	bool done;
+
+	done = true;
+	/* one may take long: none waits for another */
+	for (i = 0; i < l->n; i++) {
+		pid = i + 1 == l->n ? -1 : fork();
+		if (pid > 0)
+			continue;
+		done &= ward_reap(&l->v[i]);
+		if (pid == 0)
+			_exit(done ? 0 : 1);
+	}
+	while ((pid = wait(&status)) != -1 || errno == EINTR)
+		done &= pid == -1 || status == 0;
+	_exit(done ? 0 : 1);
+}

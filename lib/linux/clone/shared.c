@@ -1,0 +1,155 @@
+/*
+ * Files that processes share and write to, as they were when all were
+ * stopped: shared memory, for the most part.  Each is copied once, into a
+ * temporary file without a name, which is read in its stead.
+ */
+#include "linux/live.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct frozen {
+	struct stat	 st;	/* of the file, when it was frozen */
+	int		 fd;	/* owned; the copy */
+};
+
+enum { BLOCK = 256 * KB };
+
+static const struct frozen *
+frozen_find(const struct live *l, const struct stat *st)
+{
+	size_t i;
+
+	for (i = 0; i < l->nfrozen; i++)
+		if (l->frozen[i].st.st_dev == st->st_dev &&
+		    l->frozen[i].st.st_ino == st->st_ino)
+			return &l->frozen[i];
+	return NULL;
+}
+
+/*
+ * Copy the bytes from..to of a file to another, at the same place.
+ */
+static int
+copy_run(int in, int out, off_t from, off_t to)
+{
+	static uint8_t buf[BLOCK];
+	ssize_t n, done, k;
+	size_t want;
+
+	for (; from < to; from += n) {
+		want = to - from < BLOCK ? (size_t)(to - from) : BLOCK;
+		n = pread(in, buf, want, from);
+		if (n == -1 && errno == EINTR) {
+			n = 0;
+			continue;
+		}
+		if (n == -1)
+			return errstr_sys("shared memory");
+		if (n == 0)
+			break;
+		for (done = 0; done < n; done += k) {
+			k = pwrite(out, buf + done, (size_t)(n - done),
+			    from + done);
+			if (k == -1 && errno == EINTR)
+				k = 0;
+			if (k == -1)
+				return errstr_sys("temporary file");
+		}
+	}
+	return 0;
+}
+
+/*
+ * Copy what a file of size bytes has; where it has nothing, the copy has
+ * nothing either.
+ */
+static int
+copy_data(int in, int out, off_t size)
+{
+	off_t data, hole;
+
+	if (ftruncate(out, size) == -1)
+		return errstr_sys("temporary file");
+	for (hole = 0; hole < size;) {
+		if ((data = lseek(in, hole, SEEK_DATA)) == -1)
+			return errno == ENXIO ? 0 : copy_run(in, out, hole,
+			    size);
+		if ((hole = lseek(in, data, SEEK_HOLE)) == -1)
+			hole = size;
+		if (hole > size)	/* it grows */
+			hole = size;
+		if (copy_run(in, out, data, hole) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Freeze a file that is open as fd, unless that has been done.
+ */
+int
+frozen_copy(struct live *l, int fd, const struct stat *st)
+{
+	struct frozen *v;
+	int copy;
+
+	if (frozen_has(l, st))
+		return 0;
+	v = reallocarray(l->frozen, l->nfrozen + 1, sizeof *v);
+	if (v == NULL)
+		return errstr_set("out of memory");
+	l->frozen = v;
+	if ((copy = spool_file()) == -1)
+		return -1;
+	if (copy_data(fd, copy, st->st_size) == -1) {
+		close(copy);
+		return -1;
+	}
+	v[l->nfrozen].st = *st;
+	v[l->nfrozen++].fd = copy;
+	return 0;
+}
+
+/*
+ * Has a file been frozen?
+ */
+bool
+frozen_has(const struct live *l, const struct stat *st)
+{
+	return frozen_find(l, st) != NULL;
+}
+
+/*
+ * What is to be read for a file that is open as fd (or not: -1), which is
+ * closed if that is another: a descriptor, or -1 with errno.  *st is what it was
+ * then.
+ */
+int
+frozen_open(const struct live *l, int fd, struct stat *st)
+{
+	const struct frozen *f;
+
+	if ((f = frozen_find(l, st)) == NULL)
+		return fd;
+	if (fd != -1)
+		close(fd);
+	*st = f->st;
+	return fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
+}
+
+void
+frozen_free(struct live *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->nfrozen; i++)
+		close(l->frozen[i].fd);
+	free(l->frozen);
+	l->frozen = NULL;
+	l->nfrozen = 0;
+}

@@ -1,0 +1,152 @@
+/*
+ * Where the stack of the thread that leads a process is dead.
+ */
+#include "run.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+
+enum {
+	REDZONE = 128,		/* System V ABI, AMD64: 3.2.2 */
+	NEAR = 64		/* pages that are looked at for one that is
+				   not shared */
+};
+
+/*
+ * Is there nothing but zeros?
+ */
+static bool
+is_zero(const uint8_t *p, size_t len)
+{
+	return len == 0 || (p[0] == 0 && memcmp(p, p + 1, len - 1) == 0);
+}
+
+/*
+ * Are the pages of some bytes there, so that to write to them adds none; and,
+ * with alone, mapped by this process only, so that it gets no copies of them?
+ */
+static bool
+is_there(int pagemap, uint64_t at, size_t len, bool alone)
+{
+	const uint64_t there = alone ? PME_EXCLUSIVE : PME_PRESENT |
+	    PME_SWAPPED;
+	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t entry, page;
+
+	for (page = at / size; page <= (at + len - 1) / size; page++)
+		if (pread(pagemap, &entry, sizeof entry,
+		    (off_t)(page * sizeof entry)) != sizeof entry ||
+		    (entry & there) == 0)
+			return false;
+	return true;
+}
+
+/*
+ * The stack of a thread that the leader runs on, for it was forked by one:
+ * private memory above a guard.  NULL: it runs on something else.
+ */
+static const struct vma *
+thread_stack(const struct inject *in, const struct vmas *l)
+{
+	const unsigned int rights = VMA_READ | VMA_WRITE | VMA_EXEC;
+	const struct vma *v;
+
+	v = vmas_find(l, in->regs.rsp);
+	if (v == NULL || v == l->v || v->ino != 0 || (v->flags & (VMA_READ |
+	    VMA_WRITE | VMA_SHARED)) != (VMA_READ | VMA_WRITE))
+		return NULL;
+	return v[-1].end == v->start && (v[-1].flags & rights) == 0 ? v : NULL;
+}
+
+/*
+ * Find len bytes between lower and at, of those best that are in pages which
+ * the process does not share, as after fork(2), else in such as are there.
+ * Where there are none, return at.
+ */
+static uint64_t
+find_pages(const struct inject *in, uint64_t lower, uint64_t at, size_t len)
+{
+	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t best, p;
+	int fd, i;
+
+	if ((fd = proc_open(in->pid, in->tid, "pagemap", O_RDONLY)) == -1)
+		return at;
+	best = 0;
+	for (i = 0, p = at; p >= lower && (i < NEAR || best == 0);
+	    i++, p -= size) {
+		if (is_there(fd, p, len, true)) {
+			best = p;
+			break;
+		}
+		if (best == 0 && is_there(fd, p, len, false))
+			best = p;
+	}
+	close(fd);
+	return best != 0 ? best : at;
+}
+
+/*
+ * Take len bytes of a stack that are dead: below the stack pointer, where it
+ * was once, in one page if they fit there; or, when the leader is on another
+ * stack, at the very end, if that was never reached.  False if there is no room
+ * for them.
+ */
+static bool
+take_dead(struct inject *in, const struct vma *v, size_t len)
+{
+	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t at;
+	bool below;
+
+	at = (uint64_t)in->regs.rsp - (uint64_t)(REDZONE + len);
+	at -= at % 64;
+	if (len <= size && at / size != (at + len - 1) / size)
+		at -= at % size;
+	below = in->regs.rsp >= v->start && in->regs.rsp < v->end;
+	if (below && at < v->start)
+		return false;
+	at = below ? find_pages(in, v->start, at, len) : v->start;
+	if (pread(in->mem, in->was, len, (off_t)at) != (ssize_t)len ||
+	    (!below && !is_zero(in->was, len)))
+		return false;
+	in->dead = at;
+	in->len = len;
+	return true;
+}
+
+/*
+ * Find where the leader's stack is dead: its own or, if it is on another (of a
+ * thread, of a coroutine, or for signals) and has used its own to the end, the
+ * one of a thread.  Only if it was never further down than now, or shares
+ * all of that, do we add to it: a page, or three for a thread that has tiles.
+ */
+int
+dead_find(struct inject *in, const struct vmas *l)
+{
+	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
+	    .regs = &in->regs };
+	const struct vma *v, *other;
+	struct stacks none;
+	size_t i;
+	int len;
+
+	for (v = NULL, i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].name, "[stack]") == 0)
+			v = &l->v[i];
+	len = frame_build(in->buf, 0, &w, &none);
+	if (len == -1)
+		return inject_refused(in, "extended state");
+	other = thread_stack(in, l);
+	if (v == NULL && other == NULL)
+		return errstr_set("it has no stack");
+	if ((v != NULL && take_dead(in, v, (size_t)len)) ||
+	    (other != NULL && take_dead(in, other, (size_t)len)))
+		return 0;
+	return errstr_set("no room on its stack");
+}
+
+#endif

@@ -1,0 +1,324 @@
+/*
+ * What a thread finds that runs system calls for us, and whose tracer dies:
+ * the kernel lets it run on from where it is, and that must lead it back.
+ *
+ * Calls are made by a syscall instruction with a ret behind it (code.c),
+ * and the stack pointer is in a stage, so that the ret goes to what does
+ * rt_sigreturn(2):
+ *
+ *	0	what is taken off the stack before the ret, then, up to 128,
+ *		address		of pop %rax; ret, or mov $15, %eax; syscall
+ *		15		for the first: what it pops,
+ *		address		and syscall, where it returns to
+ *	128	a signal frame
+ *
+ * A thread that is to unmap the memory that we made it map finds two: of the
+ * first, the signal frame has it do munmap(2) on the stack of the second.
+ * That one gives it the registers, signal mask and extended state that it
+ * had, whatever it was doing.
+ *
+ *	0	a stage for munmap
+ *	448	a stage for the way back
+ *	896	its extended state
+ *
+ * A signal frame is struct rt_sigframe in arch/x86/include/asm/sigframe.h,
+ * from its ucontext on.
+ *
+ * Who shares the memory of the process, or may write to a file whose code it
+ * maps, may change the frames and that code.  What the thread then does it does
+ * as the process itself: without us nothing is suspended (run.c), the
+ * frames hold nothing but what it had, and the kernel takes no more from a
+ * signal frame than from any that a process makes by itself.  So it is no more
+ * than the process could do to itself before.
+ */
+#include "run.h"
+
+#include <string.h>
+
+#ifdef __x86_64__
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include <cpuid.h>
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <ucontext.h>
+
+enum {
+	STAGE_CONTEXT = 128,
+	STAGE_SIZE = FRAME_EXIT,
+	FRAME_XSTATE = 2 * STAGE_SIZE,	/* a multiple of 64 */
+	/* the kernel's context ends with eight bytes of the mask */
+	CONTEXT_SIZE = offsetof(ucontext_t, uc_sigmask) + 8,
+	XSTATE_ROOM = 12 * 1024,
+	KEEP_STACK = INT32_MAX,	/* of signals: refused, so the one it has stays */
+	XSTATE_MIN = 576,	/* legacy area and header */
+	XFEATURE_TILEDATA = 1 << 18,
+	CPUID_XSTATE = 0xd,
+
+	/* arch/x86/include/uapi/asm/sigcontext.h */
+	SW_BYTES = 464,
+	XSTATE_BV = 512,	/* of the header: what is in use */
+	FP_XSTATE_MAGIC1_ = 0x46505853,
+	FP_XSTATE_MAGIC2_ = 0x46505845,
+	UC_FP_XSTATE_ = 1,
+	UC_SIGCONTEXT_SS_ = 2,
+	UC_STRICT_RESTORE_SS_ = 4,
+
+	/* include/linux/errno.h */
+	ERESTARTSYS = 512,
+	ERESTART_RESTARTBLOCK = 516,
+
+	NR_POLL = 7, NR_NANOSLEEP = 35, NR_FUTEX = 202,
+	NR_RESTART_SYSCALL = 219, NR_CLOCK_NANOSLEEP = 230
+};
+
+/*
+ * How many bytes of extended state, in the standard layout, hold the
+ * features of a mask: Intel's Software Developer's Manual, volume 1, 13.
+ */
+static size_t
+xstate_size(uint64_t features, size_t most)
+{
+	unsigned int a, b, c, d, i;
+	size_t size;
+
+	size = XSTATE_MIN;
+	for (i = 2; i < 63; i++)
+		if (features >> i & 1 &&
+		    __get_cpuid_count(CPUID_XSTATE, i, &a, &b, &c, &d) &&
+		    b + a > size)
+			size = b + a;
+	return size < most ? size : most;
+}
+
+/*
+ * Has a stopped thread, whose extended state is x, room for tiles in the
+ * kernel, because it has used them once?  Nothing else tells, but only then the
+ * kernel takes tiles: validate_user_xstate_header of
+ * arch/x86/kernel/fpu/xstate.c.  It gets such that are all zero, as they are
+ * when not in use, and then its state again.
+ */
+static bool
+has_tiles(pid_t tid, uint8_t *x, size_t len)
+{
+	struct iovec iov = { x, len };
+	uint64_t features, inuse, with;
+	bool has;
+
+	memcpy(&features, x + SW_BYTES, 8);
+	memcpy(&inuse, x + XSTATE_BV, 8);
+	if (!(features & XFEATURE_TILEDATA) || inuse & XFEATURE_TILEDATA)
+		return features & XFEATURE_TILEDATA;
+	with = inuse | XFEATURE_TILEDATA;
+	memcpy(x + XSTATE_BV, &with, 8);
+	has = ptrace(PTRACE_SETREGSET, tid, (void *)NT_X86_XSTATE, &iov) == 0;
+	memcpy(x + XSTATE_BV, &inuse, 8);
+	if (has)
+		(void)ptrace(PTRACE_SETREGSET, tid, (void *)NT_X86_XSTATE,
+		    &iov);
+	return has;
+}
+
+/*
+ * Let the extended state be one that a signal frame has: struct _fpx_sw_bytes
+ * in its software bytes, and a mark behind it.  Tiles that are not in use are
+ * left out, for the kernel takes none from who may not use them.  It looks for
+ * the mark behind what is there; where the thread has tiles, there is another
+ * one behind all that it may have, for a kernel that would look there.  Returns
+ * its length.
+ */
+static size_t
+xstate_seal(uint8_t *x, size_t len, bool tiles)
+{
+	uint64_t features, inuse;
+	uint32_t sw[12] = { 0 };
+	size_t size;
+
+	memcpy(&features, x + SW_BYTES, 8);
+	memcpy(&inuse, x + XSTATE_BV, 8);
+	sw[0] = FP_XSTATE_MAGIC2_;
+	memcpy(x + len, sw, 4);
+	if ((inuse & XFEATURE_TILEDATA) == 0)
+		features &= ~(uint64_t)XFEATURE_TILEDATA;
+	size = xstate_size(features, len);
+	sw[0] = FP_XSTATE_MAGIC1_;
+	sw[1] = (uint32_t)size + 4;
+	memcpy(&sw[2], &features, 8);
+	sw[4] = (uint32_t)size;
+	memcpy(x + SW_BYTES, sw, sizeof sw);
+	sw[0] = FP_XSTATE_MAGIC2_;
+	memcpy(x + size, sw, 4);
+	return (tiles ? len : size) + 4;
+}
+
+/*
+ * How many bytes a frame takes at most.
+ */
+size_t
+frame_size(void)
+{
+	return FRAME_XSTATE + XSTATE_ROOM;
+}
+
+/*
+ * The system call that a thread is in that waits for the second time,
+ * restart_syscall(2): the kernel does not tell, but code says it where it is
+ * "mov $number, %eax; syscall".  -1 if it does not.
+ */
+static greg_t
+call_restarted(pid_t tid, uint64_t rip)
+{
+	enum { MOV_EAX = 0xb8 };
+	uint8_t code[8];
+	uint32_t nr;
+	long w;
+
+	errno = 0;
+	w = ptrace(PTRACE_PEEKTEXT, tid, (void *)(uintptr_t)(rip - 8), NULL);
+	memcpy(code, &w, sizeof code);
+	memcpy(&nr, code + 2, sizeof nr);
+	if (errno == 0 && code[1] == MOV_EAX && (nr == NR_POLL ||
+	    nr == NR_NANOSLEEP || nr == NR_FUTEX || nr == NR_CLOCK_NANOSLEEP))
+		return (greg_t)nr;
+	return -1;
+}
+
+/*
+ * The registers in a signal frame.  A thread that was in a system call when
+ * it was stopped makes the call again, as it would have; one that waits for
+ * a time, with the whole of it, for rt_sigreturn(2) makes restart_syscall(2)
+ * fail with EINTR, and so does this if it is not known which call it was.
+ */
+static void
+frame_regs(mcontext_t *m, const struct user_regs_struct *r, pid_t tid)
+{
+	greg_t *g = m->gregs, nr;
+	int64_t result;
+
+	g[REG_R8] = (greg_t)r->r8;
+	g[REG_R9] = (greg_t)r->r9;
+	g[REG_R10] = (greg_t)r->r10;
+	g[REG_R11] = (greg_t)r->r11;
+	g[REG_R12] = (greg_t)r->r12;
+	g[REG_R13] = (greg_t)r->r13;
+	g[REG_R14] = (greg_t)r->r14;
+	g[REG_R15] = (greg_t)r->r15;
+	g[REG_RDI] = (greg_t)r->rdi;
+	g[REG_RSI] = (greg_t)r->rsi;
+	g[REG_RBP] = (greg_t)r->rbp;
+	g[REG_RBX] = (greg_t)r->rbx;
+	g[REG_RDX] = (greg_t)r->rdx;
+	g[REG_RAX] = (greg_t)r->rax;
+	g[REG_RCX] = (greg_t)r->rcx;
+	g[REG_RSP] = (greg_t)r->rsp;
+	g[REG_RIP] = (greg_t)r->rip;
+	g[REG_EFL] = (greg_t)r->eflags;
+	g[REG_CSGSFS] = (greg_t)(r->cs | r->gs << 16 | r->fs << 32 |
+	    r->ss << 48);
+	result = (int64_t)r->rax;
+	if ((int64_t)r->orig_rax < 0 || result > -ERESTARTSYS ||
+	    result < -ERESTART_RESTARTBLOCK || result == -515)
+		return;
+	nr = (greg_t)r->orig_rax;
+	if (nr == NR_RESTART_SYSCALL)
+		nr = call_restarted(tid, r->rip);
+	g[REG_RAX] = nr == -1 ? -EINTR : nr;
+	g[REG_RIP] -= nr == -1 ? 0 : 2;
+}
+
+/*
+ * Put a stage of a signal frame, which will be at an address of the process,
+ * in STAGE_SIZE zeros.  Returns the stack pointer for it.
+ */
+static uint64_t
+stage_put(uint8_t *buf, uint64_t at, const struct gadgets *g,
+    const ucontext_t *uc)
+{
+	const uint64_t word[3] = { g->back, SYS_rt_sigreturn, g->call };
+	size_t len;
+
+	len = g->pops ? sizeof word : sizeof *word;
+	memcpy(buf + STAGE_CONTEXT - len, word, len);
+	memcpy(buf + STAGE_CONTEXT, uc, CONTEXT_SIZE);
+	return at + STAGE_CONTEXT - len - g->skip;
+}
+
+/*
+ * Put a stage that makes a system call of two arguments on a stack.
+ */
+static uint64_t
+stage_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
+    uint64_t nr, const struct iovec *arg)
+{
+	struct user_regs_struct r;
+	ucontext_t uc;
+
+	r = *w->regs;
+	r.rip = w->gadget->call;
+	r.rsp = stack;
+	r.rax = nr;
+	r.orig_rax = UINT64_MAX;	/* in none */
+	memcpy(&r.rdi, &arg->iov_base, sizeof r.rdi);
+	r.rsi = arg->iov_len;
+	memset(&uc, 0, sizeof uc);
+	uc.uc_flags = UC_SIGCONTEXT_SS_ | UC_STRICT_RESTORE_SS_;
+	uc.uc_stack.ss_flags = KEEP_STACK;
+	frame_regs(&uc.uc_mcontext, &r, w->tid);
+	memset(&uc.uc_sigmask, 0xff, 8);
+	return stage_put(buf, at, w->gadget, &uc);
+}
+
+/*
+ * Build what is described above; at, a multiple of 64, is where it will be in
+ * the process.  With what stack pointers calls are made goes into *s.  Returns
+ * its length, or -1 with errno of ptrace(2).
+ */
+int
+frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
+{
+	ucontext_t uc;
+	struct iovec iov;
+	uint64_t fp;
+	size_t len;
+
+	memset(buf, 0, frame_size());
+	iov.iov_base = buf + FRAME_XSTATE;
+	iov.iov_len = XSTATE_ROOM - 64;
+	if (ptrace(PTRACE_GETREGSET, w->tid, (void *)NT_X86_XSTATE, &iov) ==
+	    -1)
+		return -1;
+	memset(&uc, 0, sizeof uc);
+	uc.uc_flags = UC_SIGCONTEXT_SS_ | UC_STRICT_RESTORE_SS_;
+	len = 0;
+	if (iov.iov_len >= XSTATE_MIN) {
+		len = xstate_seal(iov.iov_base, iov.iov_len,
+		    has_tiles(w->tid, iov.iov_base, iov.iov_len));
+		uc.uc_flags |= UC_FP_XSTATE_;
+	}
+	uc.uc_stack.ss_flags = KEEP_STACK;
+	frame_regs(&uc.uc_mcontext, w->regs, w->tid);
+	fp = at + FRAME_XSTATE;
+	memcpy(&uc.uc_mcontext.fpregs, &fp, sizeof fp);
+	memcpy(&uc.uc_sigmask, &w->mask, sizeof w->mask);
+	s->last = stage_put(buf + STAGE_SIZE, at + STAGE_SIZE, w->gadget, &uc);
+	s->call = w->mapped.iov_len == 0 ? s->last : stage_call(buf, at, w,
+	    s->last, SYS_munmap, &w->mapped);
+	return (int)(FRAME_XSTATE + len);
+}
+
+/*
+ * Build a stack for a clone, at an address: it exits as soon as it runs.
+ * Returns its stack pointer.
+ */
+uint64_t
+frame_exit(uint8_t buf[FRAME_EXIT], uint64_t at, const struct way *w)
+{
+	const struct iovec none = { 0 };
+
+	memset(buf, 0, FRAME_EXIT);
+	return stage_call(buf, at, w, at, SYS_exit_group, &none);
+}
+#endif

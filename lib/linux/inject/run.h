@@ -1,0 +1,114 @@
+/*
+ * What the files that inject system calls share: inject.c (the process, and
+ * its memory for us), code.c (the instructions), run.c (one
+ * call), clone.c (a clone), frame.c (the way back), sigstop.c
+ * (what it would take of signals).
+ */
+#ifndef INJECTRUN_H
+#define INJECTRUN_H
+
+#include "inject.h"
+
+#include "linux/live.h"
+
+#include <sys/uio.h>
+#include <sys/user.h>
+
+#include <signal.h>
+
+enum {
+	CALL_LEN = 2,		/* bytes of syscall */
+	SKIP_MOST = 96
+};
+
+struct gadgets {		/* instructions that a process has */
+	uint64_t	 call;	/* syscall ... ret */
+	size_t		 skip;	/* bytes of the stack it takes before ret */
+	uint64_t	 back;	/* what does rt_sigreturn(2) */
+	bool		 pops;	/* is pop %rax; ret, else mov and syscall */
+};
+
+struct stacks {			/* of a thread, for */
+	uint64_t	 call;	/* any call */
+	uint64_t	 last;	/* that after which our memory is gone */
+};
+
+struct inject {
+	pid_t		 pid;
+	pid_t		 tid;		/* the thread that runs calls */
+	int		 mem;		/* owned; /proc/PID/mem, to read */
+	struct gadgets	 gadget;
+	uint64_t	 hole;		/* where that can be; 0: nowhere */
+	uint64_t	 map;		/* our memory in it; 0: none */
+	struct stacks	 stack;
+	uint64_t	 dead;		/* where the leader's stack is dead */
+	size_t		 len;		/* bytes of a frame there */
+	uint8_t		*was;		/* owned; what was there */
+	uint8_t		*buf;		/* owned; room for a frame */
+	bool		 ready;		/* it can: what it had is known, and
+					   what leads it back is there */
+	bool		 entered;	/* the thread is not as it was */
+	bool		 gone;		/* the process is */
+	bool		 lost;		/* the thread could not be put back: it
+					   goes its way back by itself */
+	bool		 odd;		/* it did what it was not made to do */
+	bool		 stopped;	/* the process was by a signal, when
+					   the thread was stopped last */
+	struct waiting	*stops;		/* owned; SIGSTOP that it took */
+	size_t		 nstops;
+	uintptr_t	 options;	/* of ptrace, for the thread */
+	uintptr_t	 suspend;	/* that, or 0, in a call of ours */
+	struct user_regs_struct regs;	/* as they were */
+	uint64_t	 mask;		/* of its signals, likewise */
+	sigset_t	 ours;		/* the mask of our signals */
+};
+
+enum {
+	FRAME_EXIT = 448,	/* bytes that a clone finds on its stack */
+	START_MS = 500,		/* to be made to run, or to stop */
+	CALL_MS = 60000		/* for a call: to clone a terabyte is one */
+};
+
+/* run.c */
+int		 inject_put(pid_t, const void *, size_t, uint64_t);
+int		 inject_gone(struct inject *);
+int		 inject_refused(struct inject *, const char *);
+int		 inject_wait(struct inject *, pid_t, uint64_t);
+int		 inject_step(struct inject *, int, uint64_t);
+int		 inject_halt(struct inject *);
+int		 inject_enter(struct inject *, long, const uint64_t [6],
+		    uintptr_t);
+int		 inject_leave(struct inject *);
+int		 inject_options(struct inject *, uintptr_t);
+int		 inject_result(struct inject *, int64_t *);
+int		 inject_trust(const struct inject *);
+int		 inject_make(struct inject *, int64_t *, long,
+		    const uint64_t [6]);
+
+/* dead.c: where a stack is dead */
+int		 dead_find(struct inject *, const struct vmas *);
+
+/* sigstop.c: SIGSTOP that waits in a stopped process */
+int		 stops_note(struct inject *);
+void		 stops_send(struct inject *);
+
+/* code.c */
+int		 gadgets_find(struct gadgets *, pid_t, int,
+		    const struct vmas *);
+
+/* frame.c: what a thread finds if we die meanwhile */
+struct way {
+	pid_t		 tid;
+	const struct gadgets *gadget;
+	const struct user_regs_struct *regs; /* that it gets back */
+	uint64_t	 mask;		/* of its signals, likewise */
+	struct iovec	 mapped;	/* what it unmaps before; or nothing */
+};
+
+size_t		 frame_size(void);
+int		 frame_build(uint8_t *, uint64_t, const struct way *,
+		    struct stacks *);
+uint64_t	 frame_exit(uint8_t [FRAME_EXIT], uint64_t,
+		    const struct way *);
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * SIGSTOP that waits in a stopped process.
+ *
+ * It cannot be blocked: a thread that is made to run takes it.  That does
+ * nothing, for the process is stopped, but it waits no more.  So what waits
+ * for a thread is noted before it runs, and sent again when all have run.
+ * Who is sent it shows to a tracer only: where it came by kill(2) or tgkill(2)
+ * it comes from us then, for only a process itself may tell otherwise.
+ */
+#include "run.h"
+
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+
+struct waiting {		/* a SIGSTOP */
+	pid_t		 tid;	/* for a thread; 0: for the process */
+	siginfo_t	 info;
+};
+
+/*
+ * The SIGSTOP that waits for a thread, or with shared for its process: there
+ * is at most one.  False if there is none.
+ */
+static bool
+stop_peek(pid_t tid, bool shared, siginfo_t *si)
+{
+	struct __ptrace_peeksiginfo_args args = { .nr = 1 };
+
+	args.flags = shared ? PTRACE_PEEKSIGINFO_SHARED : 0;
+	for (; ptrace(PTRACE_PEEKSIGINFO, tid, &args, si) == 1; args.off++)
+		if (si->si_signo == SIGSTOP)
+			return true;
+	return false;
+}
+
+static int
+stop_note(struct inject *in, pid_t tid)
+{
+	struct waiting *v, new = { .tid = tid };
+	size_t i;
+
+	for (i = 0; i < in->nstops; i++)
+		if (in->stops[i].tid == tid)
+			return 0;
+	if (!stop_peek(in->tid, tid == 0, &new.info))
+		return 0;
+	v = reallocarray(in->stops, in->nstops + 1, sizeof *v);
+	if (v == NULL)
+		return errstr_set("out of memory");
+	in->stops = v;
+	v[in->nstops++] = new;
+	return 0;
+}
+
+/*
+ * Note what the thread is about to take, if its process is stopped.  Where it
+ * is not, SIGSTOP has just come, and stops it when we leave.
+ */
+int
+stops_note(struct inject *in)
+{
+	siginfo_t si;
+
+	if (ptrace(PTRACE_GETSIGINFO, in->tid, NULL, &si) == -1)
+		return inject_refused(in, "siginfo");
+	in->stopped = si.si_code >> 8 == PTRACE_EVENT_STOP &&
+	    si.si_signo != SIGTRAP;
+	if (!in->stopped || stop_note(in, in->tid) == -1)
+		return in->stopped ? -1 : 0;
+	return in->tid == in->pid ? stop_note(in, 0) : 0;
+}
+
+/*
+ * Send again what was taken; all threads are stopped.  If the process was
+ * continued meanwhile, which discards stop signals, so it is again.
+ */
+void
+stops_send(struct inject *in)
+{
+	struct waiting *w;
+	bool queued;
+
+	if (in->nstops == 0 || !in->stopped)
+		return;
+	for (w = in->stops; w < in->stops + in->nstops; w++) {
+		queued = w->info.si_code < 0 && w->info.si_code != SI_TKILL;
+		if (w->tid == 0)
+			(void)(queued ? (int)syscall(SYS_rt_sigqueueinfo,
+			    in->pid, SIGSTOP, &w->info) :
+			    kill(in->pid, SIGSTOP));
+		else
+			(void)(queued ? syscall(SYS_rt_tgsigqueueinfo,
+			    in->pid, w->tid, SIGSTOP, &w->info) :
+			    syscall(SYS_tgkill, in->pid, w->tid, SIGSTOP));
+	}
+	if (inject_halt(in) == 0 && !in->stopped)
+		(void)kill(in->pid, SIGCONT);
+}
+
+#endif

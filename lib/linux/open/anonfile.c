@@ -1,0 +1,257 @@
+/*
+ * Open files without names, which the kernel makes of anonymous inodes:
+ * eventfd(2), epoll(7), timerfd_create(2), signalfd(2) and their like.  What
+ * they hold is in their fdinfo: proc_pid_fdinfo(5).
+ */
+#include "open.h"
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+eventfd_tell(struct telling *t)
+{
+	const char *s;
+
+	if ((s = info_find(t->info, "eventfd-count:")) != NULL)
+		buf_printf(&t->out, "count %llu\n", strtoull(s, NULL, 16));
+	else
+		tell_why(t, "the kernel does not tell its count");
+	if ((s = info_find(t->info, "eventfd-semaphore:")) != NULL)
+		buf_printf(&t->out, "semaphore %lu\n", strtoul(s, NULL, 10));
+}
+
+static void
+signalfd_tell(struct telling *t)
+{
+	const char *s;
+
+	if ((s = info_find(t->info, "sigmask:")) != NULL)
+		buf_printf(&t->out, "mask %llx\n", strtoull(s, NULL, 16));
+	else
+		tell_why(t, "the kernel does not tell its signals");
+}
+
+/*
+ * Seconds and nanoseconds behind a key, in nanoseconds.
+ */
+static bool
+info_time(const char *info, const char *key, unsigned long long *ns)
+{
+	unsigned long long sec, nsec;
+	const char *s;
+
+	if ((s = info_find(info, key)) == NULL ||
+	    sscanf(s, " (%llu, %llu)", &sec, &nsec) != 2)
+		return false;
+	*ns = sec * 1000000000 + nsec;
+	return true;
+}
+
+static void
+timerfd_tell(struct telling *t)
+{
+	unsigned long long interval, left;
+	const char *clock, *ticks, *how;
+
+	clock = info_find(t->info, "clockid:");
+	ticks = info_find(t->info, "ticks:");
+	how = info_find(t->info, "settime flags:");
+	if (clock == NULL || ticks == NULL || how == NULL ||
+	    !info_time(t->info, "it_value:", &left) ||
+	    !info_time(t->info, "it_interval:", &interval)) {
+		tell_why(t, "the kernel does not tell its time");
+		return;
+	}
+	buf_printf(&t->out, "clock %ld\nsettime %lx\ninterval %llu\n"
+	    "left %llu\nticks %llu\n", strtol(clock, NULL, 10),
+	    strtoul(how, NULL, 8), interval, left, strtoull(ticks, NULL, 10));
+}
+
+struct target {			/* of an epoll set */
+	unsigned int	 fd;
+	unsigned int	 events;
+	unsigned long long data;
+	uint64_t	 ino;
+	uint64_t	 dev;
+	size_t		 place;	/* in the order of the kernel */
+};
+
+static bool
+target_parse(const char *line, struct target *e)
+{
+	enum { MINORBITS = 20 };	/* linux/kdev_t.h */
+	unsigned long ino;
+	unsigned int dev;
+	long long pos;
+
+	if (sscanf(line, "%u events: %x data: %llx pos:%lli ino:%lx sdev:%x",
+	    &e->fd, &e->events, &e->data, &pos, &ino, &dev) != 6)
+		return false;
+	e->ino = ino;
+	e->dev = makedev(dev >> MINORBITS, dev & ((1U << MINORBITS) - 1));
+	return true;
+}
+
+static int
+target_cmp(const void *a, const void *b)
+{
+	const struct target *x = a, *y = b;
+
+	if (x->fd != y->fd)
+		return x->fd < y->fd ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/*
+ * The targets of a set, by descriptor and, as one may have been closed since
+ * and be another file's, in the order of the kernel: how many, or -1.
+ */
+static ssize_t
+targets_parse(const char *info, struct target **out)
+{
+	struct target *v, *e;
+	const char *s;
+	size_t n, cap;
+
+	for (cap = 0, s = info; (s = info_find(s, "tfd:")) != NULL;)
+		cap++;
+	if ((v = calloc(cap + 1, sizeof *v)) == NULL)
+		return errstr_set("out of memory");
+	for (n = 0, s = info; (s = info_find(s, "tfd:")) != NULL; n++) {
+		e = &v[n];
+		e->place = n;
+		if (!target_parse(s, e)) {
+			free(v);
+			return errstr_set("the kernel does not tell what it "
+			    "has");
+		}
+	}
+	if (n > 1)
+		qsort(v, n, sizeof *v, target_cmp);
+	*out = v;
+	return (ssize_t)n;
+}
+
+static int
+fdref_find(const void *key, const void *v)
+{
+	const struct target *e = key;
+	const struct fdref *r = v;
+
+	return (int)e->fd < r->fd ? -1 : (int)e->fd > r->fd;
+}
+
+/*
+ * The open file description that was added to a set, as the nth with its
+ * descriptor.  Mostly that still leads to it; a socket has an inode of its
+ * own, by which it is known.
+ */
+static const struct thing *
+target_file(const struct telling *t, const struct target *e, uint32_t nth)
+{
+	const struct kcmp_epoll_slot slot = { (uint32_t)t->fd, e->fd, nth };
+	struct thing key = { .kind = KCMP_FILE, .dev = e->dev, .ino = e->ino,
+	    .pid = t->proc->mmtid, .slot = &slot };
+	const struct fdref *r;
+
+	r = t->set->n == 0 ? NULL : bsearch(e, t->set->v, t->set->n,
+	    sizeof *r, fdref_find);
+	if (r != NULL && S_ISSOCK(r->mode) && r->file->dev == e->dev &&
+	    r->file->ino == e->ino)
+		return r->file;
+	if (r != NULL && thing_same(r->file, &key))
+		return r->file;
+	return thing_find(t->live->files, &key);
+}
+
+static void
+epoll_tell(struct telling *t)
+{
+	const struct thing *f;
+	struct target *v = NULL;
+	uint32_t nth;
+	ssize_t i, n;
+
+	if ((n = targets_parse(t->info, &v)) == -1) {
+		tell_why(t, "%s", snap_errstr());
+		return;
+	}
+	for (i = 0, nth = 0; i < n; i++) {
+		nth = i > 0 && v[i].fd == v[i - 1].fd ? nth + 1 : 0;
+		f = target_file(t, &v[i], nth);
+		buf_printf(&t->out, "target %u %x %llx ", v[i].fd,
+		    v[i].events, v[i].data);
+		if (f == NULL)
+			buf_puts(&t->out, "-\n");
+		else
+			buf_printf(&t->out, "%ju\n", (uintmax_t)f->id);
+	}
+	free(v);
+}
+
+static void
+inotify_tell(struct telling *t)
+{
+	if (info_find(t->info, "inotify ") != NULL)
+		tell_why(t, "what it watches is only in its fdinfo");
+}
+
+static void
+pidfd_tell(struct telling *t)
+{
+	const char *s;
+
+	if ((s = info_find(t->info, "Pid:")) != NULL)
+		buf_printf(&t->out, "pid %ld\n", strtol(s, NULL, 10));
+}
+
+static void
+foreign_tell(struct telling *t)
+{
+	tell_why(t, "%s", t->link);
+}
+
+static const struct {
+	const char *link;	/* behind "anon_inode:" */
+	const char *type;
+	bool dup;		/* its close has no effect */
+	void (*tell)(struct telling *);
+} kinds[] = {
+	{ "[eventfd]", "eventfd", true, eventfd_tell },
+	{ "[eventpoll]", "epoll", true, epoll_tell },
+	{ "[timerfd]", "timerfd", true, timerfd_tell },
+	{ "[signalfd]", "signalfd", true, signalfd_tell },
+	{ "inotify", "inotify", true, inotify_tell },
+	{ "[pidfd]", "pidfd", false, pidfd_tell },
+	{ "[fanotify]", "fanotify", false, foreign_tell },
+	{ "[io_uring]", "io_uring", false, foreign_tell },
+	{ "", "other", false, foreign_tell }
+};
+
+/*
+ * Tell of a file if it is one without a name.
+ */
+bool
+anonfile_tell(struct telling *t)
+{
+	static const char prefix[] = "anon_inode:";
+	const char *name;
+	size_t i;
+
+	if (strncmp(t->link, prefix, sizeof prefix - 1) != 0)
+		return false;
+	name = t->link + sizeof prefix - 1;
+	for (i = 0; strcmp(kinds[i].link, name) != 0 &&
+	    kinds[i].link[0] != '\0'; i++)
+		continue;
+	tell_type(t, kinds[i].type);
+	kinds[i].tell(t);
+	if (kinds[i].dup)
+		(void)tell_dup(t);
+	return true;
+}

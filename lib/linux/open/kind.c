@@ -1,0 +1,412 @@
+/*
+ * An open file description in the lines of file/ID: snap(6), "State that
+ * restoring takes".  Here is which kind it is of, and what all kinds and
+ * files with names have.
+ *
+ * Some facts are told only to who has the file open.  They are asked of a
+ * duplicate, pidfd_getfd(2), that is closed at once: never one of a regular
+ * file or a device, whose close may have an effect, or wait for a server.
+ */
+#include "open.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+
+#include <linux/magic.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DELETED " (deleted)"
+
+/* as in linux/fcntl.h, which does not go with fcntl.h */
+enum { GETOWNER_UIDS = 17 };
+
+/*
+ * Why the file cannot be told in full: the first reason counts.
+ */
+void
+tell_why(struct telling *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (t->why[0] != '\0')
+		return;
+	va_start(ap, fmt);
+	vsnprintf(t->why, sizeof t->why, fmt, ap);
+	va_end(ap);
+}
+
+void
+tell_type(struct telling *t, const char *type)
+{
+	buf_printf(&t->out, "type %s\n", type);
+}
+
+/*
+ * What stands behind a key of a fdinfo: where it has a line that begins
+ * with it; or NULL.
+ */
+const char *
+info_find(const char *info, const char *key)
+{
+	size_t n;
+
+	n = strlen(key);
+	for (; info != NULL && *info != '\0'; info++) {
+		if (strncmp(info, key, n) == 0)
+			return info + n;
+		if ((info = strchr(info, '\n')) == NULL)
+			break;
+	}
+	return NULL;
+}
+
+/*
+ * The number of the mount that a fdinfo tells of; 0: it does not.
+ */
+unsigned long
+info_mount(const char *info)
+{
+	const char *s;
+
+	s = info_find(info, "mnt_id:");
+	return s == NULL ? 0 : strtoul(s, NULL, 10);
+}
+
+/*
+ * The signals that the file was asked to send.
+ */
+static void
+tell_owner(struct telling *t)
+{
+	struct f_owner_ex o;
+	uid_t uid[2];
+	int sig;
+
+	if ((sig = fcntl(t->dup, F_GETSIG)) == -1 ||
+	    fcntl(t->dup, F_GETOWN_EX, &o) == -1)
+		return;
+	if (sig == 0 && o.pid == 0)
+		return;
+	if (fcntl(t->dup, GETOWNER_UIDS, uid) == -1) {
+		memset(uid, 0, sizeof uid);
+		tell_why(t, "the kernel does not tell the user of its owner");
+	}
+	buf_printf(&t->out, "owner %d %d %d %u %u\n", o.type, o.pid, sig,
+	    uid[0], uid[1]);
+}
+
+/*
+ * Have a duplicate of the file: whether there is one.
+ */
+bool
+tell_dup(struct telling *t)
+{
+	if (t->flags & O_PATH) {
+		tell_why(t, "it was opened with O_PATH");
+		return false;
+	}
+	if (S_ISSOCK(t->mode) && t->tagged) {
+		tell_why(t, "its network class would change when looked at");
+		return false;
+	}
+	t->dup = t->pidfd == -1 ? -1 : (int)syscall(SYS_pidfd_getfd, t->pidfd,
+	    t->fd, 0);
+	if (t->dup == -1) {
+		tell_why(t, "no duplicate of it can be had");
+		return false;
+	}
+	tell_owner(t);
+	return true;
+}
+
+/*
+ * The path that the file has or had, from a link that leads to it.
+ */
+void
+tell_path(struct telling *t, const char *link)
+{
+	size_t len;
+
+	len = strlen(link);
+	if (path_isdeleted(link))
+		len -= sizeof DELETED - 1;
+	if (memchr(link, '\n', len) != NULL)
+		tell_why(t, "its path has a newline");
+	else
+		buf_printf(&t->out, "path %.*s\n", (int)len, link);
+}
+
+static void
+tell_stat(struct telling *t, const struct statx *sx)
+{
+	buf_printf(&t->out, "mode %o\nuid %u\ngid %u\nsize %ju\nnlink %u\n"
+	    "ino %ju\ndev %02x:%02x\nrdev %02x:%02x\nmtime %jd\n", sx->stx_mode,
+	    sx->stx_uid, sx->stx_gid, (uintmax_t)sx->stx_size, sx->stx_nlink,
+	    (uintmax_t)sx->stx_ino, sx->stx_dev_major, sx->stx_dev_minor,
+	    sx->stx_rdev_major, sx->stx_rdev_minor,
+	    (intmax_t)sx->stx_mtime.tv_sec);
+}
+
+/*
+ * The content of a file that is nowhere else is carried along.
+ */
+static void
+tell_content(struct telling *t)
+{
+	struct vma v = { .dev = t->dev, .ino = t->ino, .name = t->link };
+	char name[32];
+
+	snprintf(name, sizeof name, "fd/%d", t->fd);
+	if (carry_open(t->live, t->snap, t->proc, &v, name) == -1)
+		tell_why(t, "its content cannot be had: %s", snap_errstr());
+}
+
+/*
+ * Does a file that would be made anew have what would get lost then: rights
+ * and attributes that xattr(7) tells of?
+ */
+static bool
+has_attributes(const struct telling *t)
+{
+	static const char *const lost[] = {
+		"user.", "trusted.", "system.posix_acl_", "security.capability"
+	};
+	char path[PATH_MAX], names[4096];
+	const char *s;
+	ssize_t n;
+	size_t i;
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", t->proc->mmtid, t->fd);
+	if ((n = listxattr(path, names, sizeof names - 1)) == -1)
+		return errno == ERANGE;
+	names[n] = '\0';
+	for (s = names; s < names + n; s += strlen(s) + 1)
+		for (i = 0; i < sizeof lost / sizeof *lost; i++)
+			if (strncmp(s, lost[i], strlen(lost[i])) == 0)
+				return true;
+	return false;
+}
+
+/*
+ * Can a file be read without asking a server, which may be stopped by us?
+ */
+static bool
+is_local(const struct telling *t)
+{
+	const struct bytes *mounts = &t->task->mounts;
+	unsigned long id = info_mount(t->info);
+
+	return mounts_have(mounts, id) ? mounts_local(mounts, id) :
+	    mounts_localdev(t->dev);
+}
+
+/*
+ * A regular file whose name is deleted, and that has another one, or none.
+ */
+static void
+nameless_tell(struct telling *t, const struct statx *sx)
+{
+	const char *link;
+
+	link = otherlink_find(t->live, t->dev, t->ino);
+	if (link != NULL)
+		buf_printf(&t->out, "link %s\n", link);
+	else if (sx->stx_nlink > 0)
+		tell_why(t, "it is deleted, and another name that it has was "
+		    "not found");
+	else if (t->flags & O_PATH)
+		tell_why(t, "it was opened with O_PATH, and is deleted");
+	else if (!is_local(t))
+		tell_why(t, "it is deleted, and its content not on this "
+		    "machine");
+	else {
+		tell_content(t);
+		if (has_attributes(t))
+			tell_why(t, "it is deleted, and has extended "
+			    "attributes");
+	}
+}
+
+/*
+ * A file that has or had a name.
+ */
+static void
+named_tell(struct telling *t, const struct statx *sx)
+{
+	bool deleted;
+
+	deleted = path_isdeleted(t->link);
+	tell_path(t, t->link);
+	tell_stat(t, sx);
+	if (!deleted && sx->stx_nlink > 0)
+		return;
+	buf_puts(&t->out, "deleted 1\n");
+	if (S_ISREG(t->mode))
+		nameless_tell(t, sx);
+	else
+		tell_why(t, "it is deleted");
+}
+
+/*
+ * Is a file from memfd_create(2)?  It lies on a mount of the kernel's own,
+ * which no process sees.
+ */
+static bool
+is_memfd(const struct telling *t)
+{
+	return S_ISREG(t->mode) && strncmp(t->link, "/memfd:", 7) == 0 &&
+	    served_not(t->proc->pid, t->dev) &&
+	    !mounts_have(&t->task->mounts, info_mount(t->info));
+}
+
+static void
+memfd_tell(struct telling *t, const struct statx *sx)
+{
+	struct statfs fs;
+	int seals;
+
+	tell_type(t, "memfd");
+	tell_path(t, t->link);
+	tell_stat(t, sx);
+	if (tell_dup(t)) {
+		seals = fcntl(t->dup, F_GET_SEALS);
+		if (seals == -1)
+			tell_why(t, "the kernel does not tell its seals");
+		else
+			buf_printf(&t->out, "seals %x\n",
+			    (unsigned int)seals);
+		if (fstatfs(t->dup, &fs) == -1 ||
+		    fs.f_type == HUGETLBFS_MAGIC)
+			tell_why(t, "it is of huge pages");
+	}
+	tell_content(t);
+}
+
+/*
+ * What a character device is: as in Documentation/admin-guide/devices.txt
+ * of Linux.
+ */
+static const char *
+device_type(const struct statx *sx)
+{
+	unsigned int maj = sx->stx_rdev_major, min = sx->stx_rdev_minor;
+
+	if (maj == 1 && (min == 3 || min == 5 || (min >= 7 && min <= 9)))
+		return "chr";	/* null, zero, full, random, urandom */
+	return maj == 4 || maj == 5 || (maj >= 136 && maj <= 143) ||
+	    maj == 166 || maj == 188 || maj == 204 || maj == 229 ?
+	    "tty" : "device";
+}
+
+/*
+ * Type and keys by the type of inode.
+ */
+static void
+inode_tell(struct telling *t, const struct statx *sx)
+{
+	const char *type;
+
+	if (S_ISSOCK(t->mode)) {
+		socket_tell(t);
+	} else if (S_ISFIFO(t->mode)) {
+		tell_type(t, t->link[0] == '/' ? "fifo" : "pipe");
+		if (t->link[0] == '/')
+			named_tell(t, sx);
+		else
+			buf_printf(&t->out, "ino %ju\n", (uintmax_t)t->ino);
+		if (tell_dup(t))
+			pipe_tell(t);
+	} else if (t->link[0] != '/') {
+		tell_type(t, "other");
+		tell_why(t, "a file of no known kind");
+	} else if (is_memfd(t)) {
+		memfd_tell(t, sx);
+	} else {
+		type = S_ISREG(t->mode) ? "reg" : S_ISDIR(t->mode) ? "dir" :
+		    S_ISCHR(t->mode) ? device_type(sx) :
+		    S_ISBLK(t->mode) ? "device" : "other";
+		tell_type(t, type);
+		if (strcmp(type, "tty") == 0)
+			tell_why(t, "a terminal");
+		else if (type[0] == 'o' || strcmp(type, "device") == 0)
+			tell_why(t, "a device or a symbolic link");
+		named_tell(t, sx);
+	}
+}
+
+/*
+ * Read what is known of the file without having it: whether it is there.
+ */
+static bool
+file_look(struct telling *t, struct statx *sx)
+{
+	char name[PATH_MAX];
+	struct bytes b;
+	const char *s;
+
+	snprintf(name, sizeof name, "/proc/%d/fd/%d", t->proc->mmtid, t->fd);
+	if (statx(AT_FDCWD, name, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
+	    sx) == -1)
+		return false;
+	t->mode = sx->stx_mode;
+	t->dev = makedev(sx->stx_dev_major, sx->stx_dev_minor);
+	t->ino = sx->stx_ino;
+	snprintf(name, sizeof name, "fd/%d", t->fd);
+	t->link = proc_link(t->proc->mmtid, 0, name);
+	snprintf(name, sizeof name, "fdinfo/%d", t->fd);
+	if (t->link == NULL || proc_read(t->proc->mmtid, 0, name, &b) == -1)
+		return false;
+	t->info = strndup(b.data == NULL ? "" : (const char *)b.data, b.len);
+	free(b.data);
+	if (t->info == NULL || (s = info_find(t->info, "flags:")) == NULL)
+		return false;
+	t->flags = (unsigned int)strtoul(s, NULL, 8) & ~(unsigned)O_CLOEXEC;
+	return true;
+}
+
+/*
+ * Write the lines of a file into out, and note its content where that is to
+ * be carried along: false where the descriptor is gone.
+ */
+bool
+file_tell(struct telling *t)
+{
+	struct statx sx;
+	const char *pos;
+	bool there;
+
+	t->why[0] = '\0';
+	there = file_look(t, &sx);
+	if (there) {
+		if (t->file->unsure)
+			tell_why(t, "who else has it open is not known: "
+			    "kcmp(2) failed");
+		if (!anonfile_tell(t))
+			inode_tell(t, &sx);
+		pos = info_find(t->info, "pos:");
+		buf_printf(&t->out, "flags %o\npos %jd\n", t->flags,
+		    pos == NULL ? (intmax_t)0 : strtoimax(pos, NULL, 10));
+		if (info_find(t->info, "lock:") != NULL)
+			buf_puts(&t->out, "lock 1\n");
+		if (t->why[0] != '\0')
+			buf_printf(&t->out, "why %s\n", t->why);
+	}
+	if (t->dup != -1)
+		close(t->dup);
+	t->dup = -1;
+	free(t->link);
+	free(t->info);
+	t->link = t->info = NULL;
+	return there;
+}

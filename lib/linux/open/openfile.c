@@ -1,0 +1,224 @@
+/*
+ * What a process has open, for its record: snap(6), "State that restoring
+ * takes".  All descriptors of all processes are listed before the first is
+ * told of, for an epoll set may lead to what a later process has.
+ */
+#include "open.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct survey {
+	struct files	*files;
+	struct fdset	*set;
+};
+
+/*
+ * Take down a descriptor.  Nothing is asked of a file server, which may be
+ * stopped by us.
+ */
+static int
+survey_fd(void *arg, long fd)
+{
+	struct survey *s = arg;
+	struct fdset *set = s->set;
+	struct thing key = { .kind = KCMP_FILE, .fd = (unsigned long)fd };
+	struct statx sx;
+	struct fdref *v;
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%ld", set->pid, fd);
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
+	    &sx) == -1)
+		return proc_islost(errno) ? errstr_sys("%s", path) : 0;
+	if ((set->n & (set->n - 1)) == 0) {
+		v = reallocarray(set->v, set->n == 0 ? 1 : set->n * 2,
+		    sizeof *v);
+		if (v == NULL)
+			return errstr_set("out of memory");
+		set->v = v;
+	}
+	key.dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
+	key.ino = sx.stx_ino;
+	key.pid = set->pid;
+	v = &set->v[set->n];
+	v->fd = (int)fd;
+	v->mode = sx.stx_mode;
+	if ((v->file = thing_get(s->files, &key)) == NULL)
+		return -1;
+	if (v->file->id == 0)
+		v->file->id = ++s->files->nfile;
+	set->n++;
+	return 0;
+}
+
+static int
+fdref_cmp(const void *a, const void *b)
+{
+	const struct fdref *x = a, *y = b;
+
+	return x->fd < y->fd ? -1 : x->fd > y->fd;
+}
+
+/*
+ * List the descriptors of all processes.  A table of descriptors that
+ * processes share is listed for each.
+ */
+static int
+files_survey(struct live *l)
+{
+	struct survey s;
+	struct files *f;
+	struct lproc *p;
+	size_t n;
+
+	if ((f = l->files = calloc(1, sizeof *f)) == NULL)
+		return errstr_set("out of memory");
+	RB_INIT(&f->things);
+	f->budget = QUEUES_MOST;
+	n = 0;
+	TAILQ_FOREACH(p, &l->procs, entry)
+		n++;
+	if ((f->set = calloc(n, sizeof *f->set)) == NULL)
+		return errstr_set("out of memory");
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (p->skip || p->mmtid == 0)
+			continue;
+		s.files = f;
+		s.set = &f->set[f->nset++];
+		s.set->pid = p->mmtid;
+		if (proc_list(p->mmtid, "fd", survey_fd, &s) == -1 &&
+		    *snap_errstr() != '\0')
+			live_warn(l, "process %d: some of its open files are "
+			    "missing: %s", p->pid, snap_errstr());
+		if (s.set->n > 1)
+			qsort(s.set->v, s.set->n, sizeof *s.set->v, fdref_cmp);
+	}
+	return 0;
+}
+
+void
+files_free(struct live *l)
+{
+	struct files *f = l->files;
+	size_t i;
+
+	if (f == NULL)
+		return;
+	things_free(f);
+	for (i = 0; i < f->nset; i++)
+		free(f->set[i].v);
+	free(f->set);
+	unixdiag_free(f);
+	looker_end(f->looker);
+	free(f);
+	l->files = NULL;
+}
+
+/*
+ * With whom the process shares what clone(2) can share.
+ */
+static void
+shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
+{
+	static const struct {
+		const char *name;
+		int kind;
+	} share[] = {
+		{ "vm", KCMP_VM }, { "files", KCMP_FILES }, { "fs", KCMP_FS },
+		{ "sighand", KCMP_SIGHAND }
+	};
+	struct thing key, *t;
+	struct buf b = { 0 };
+	size_t i;
+
+	for (i = 0; i < sizeof share / sizeof *share; i++) {
+		memset(&key, 0, sizeof key);
+		key.kind = share[i].kind;
+		key.pid = p->mmtid;
+		key.id = (uint64_t)p->pid;
+		if ((t = thing_get(l->files, &key)) == NULL)
+			b.failed = true;
+		else
+			buf_printf(&b, "%s %ju\n", share[i].name,
+			    (uintmax_t)t->id);
+	}
+	filelist_buf(rec, "shares", &b);
+}
+
+/*
+ * Tell of an open file description of which no process has told.
+ */
+static void
+file_record(struct telling *t, const struct fdref *r, struct filelist *rec)
+{
+	char name[64];
+
+	t->fd = r->fd;
+	t->file = r->file;
+	if (r->file->told)
+		return;
+	snprintf(name, sizeof name, "file/%ju", (uintmax_t)r->file->id);
+	errno = 0;
+	if (!file_tell(t)) {
+		filelist_lose(rec, name);
+		return;
+	}
+	r->file->told = true;
+	filelist_buf(rec, name, &t->out);
+}
+
+/*
+ * Add to the record of a process what it shares with others and what it has
+ * open, and note what of that is to be carried along.  The processes are
+ * stopped; it is called for them in their order.
+ */
+void
+files_record(struct live *l, struct snap *s, const struct lproc *p,
+    const struct task *task, struct filelist *rec)
+{
+	struct filelist data = { 0 };
+	struct telling t = { .live = l, .snap = s, .proc = p, .task = task,
+	    .dup = -1, .data = &data };
+	struct buf b = { 0 };
+	const struct fdset *set = NULL;
+	size_t i;
+
+	if (l->files == NULL && files_survey(l) == -1) {
+		rec->failed = true;
+		return;
+	}
+	shares_record(l, p, rec);
+	for (i = 0; i < l->files->nset; i++)
+		if (l->files->set[i].pid == p->mmtid)
+			set = &l->files->set[i];
+	if (set == NULL)
+		return;
+	for (i = 0; i < set->n; i++)
+		buf_printf(&b, "%d %ju\n", set->v[i].fd,
+		    (uintmax_t)set->v[i].file->id);
+	filelist_buf(rec, "files", &b);
+	t.set = set;
+	t.tagged = sockets_tagged(p, set);
+	t.pidfd = (int)syscall(SYS_pidfd_open, p->mmtid,
+	    p->mmtid == p->pid ? 0 : O_EXCL /* PIDFD_THREAD */);
+	for (i = 0; i < set->n; i++)
+		file_record(&t, &set->v[i], rec);
+	if (t.pidfd != -1)
+		close(t.pidfd);
+	for (i = 0; i < data.n; i++) {
+		filelist_add(rec, data.file[i].name, data.file[i].data,
+		    data.file[i].len);
+		data.file[i].data = NULL;
+	}
+	rec->failed |= data.failed;
+	filelist_free(&data);
+}

@@ -1,0 +1,191 @@
+/*
+ * Other names of open files whose names are deleted: they are looked for
+ * before anything is stopped, as far as no server of a file system is asked,
+ * and what was found is looked at again when all is stopped.
+ */
+#include "findlink.h"
+#include "open.h"
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	LINKS_MOST = 64,	/* files; each is a descriptor of ours */
+	ENTRIES_MOST = 500000,	/* of directories that are looked at */
+	LOOK_MS = 5000		/* and for how long */
+};
+
+struct looking {
+	struct live	*live;		/* borrowed, as the next two */
+	const struct lproc *proc;
+	struct linkbudget *budget;
+	struct bytes	 mounts;	/* owned */
+	int		 root;		/* owned; where paths begin, or -1 */
+};
+
+static struct otherlink *
+link_get(const struct live *l, uint64_t dev, uint64_t ino)
+{
+	size_t i;
+
+	for (i = 0; i < l->nlink; i++)
+		if (l->link[i].dev == dev && l->link[i].ino == ino)
+			return &l->link[i];
+	return NULL;
+}
+
+/*
+ * Look for another name of a file, and note what was found.
+ */
+static void
+link_look(struct looking *k, const struct linkwish *w)
+{
+	struct live *l = k->live;
+	struct otherlink *v;
+
+	if (l->nlink == LINKS_MOST || link_get(l, w->dev, w->ino) != NULL)
+		return;
+	v = reallocarray(l->link, l->nlink + 1, sizeof *v);
+	if (v == NULL)
+		return;
+	l->link = v;
+	v += l->nlink++;
+	v->dev = w->dev;
+	v->ino = w->ino;
+	v->path = findlink_search(w, k->budget, &v->dir);
+	v->name = v->path == NULL ? NULL : strrchr(v->path, '/') + 1;
+}
+
+/*
+ * Does the path of a file begin where ours do?
+ */
+static bool
+is_ours(const struct lproc *p)
+{
+	struct stat a, b;
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/ns/mnt", p->pid);
+	return stat("/proc/self/ns/mnt", &a) == 0 && stat(path, &b) == 0 &&
+	    a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/*
+ * The mounts of the process, and where its paths begin: whether they can be
+ * had.
+ */
+static bool
+looking_begin(struct looking *k)
+{
+	char path[64] = "/";
+
+	if (k->mounts.data != NULL)
+		return k->root != -1;
+	if (proc_read(k->proc->pid, 0, "mountinfo", &k->mounts) == -1)
+		return false;
+	if (!is_ours(k->proc))
+		snprintf(path, sizeof path, "/proc/%d/root", k->proc->pid);
+	k->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return k->root != -1;
+}
+
+/*
+ * A file whose name is deleted and that has another one is looked for.
+ */
+static void
+deleted_look(struct looking *k, long fd, const char *link)
+{
+	struct linkwish w = { .path = link };
+	char path[64], *info;
+	struct statx sx;
+	struct bytes b;
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%ld", k->proc->pid, fd);
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
+	    &sx) == -1 || !S_ISREG(sx.stx_mode) || sx.stx_nlink == 0)
+		return;
+	snprintf(path, sizeof path, "fdinfo/%ld", fd);
+	if (!looking_begin(k) ||
+	    proc_read(k->proc->pid, 0, path, &b) == -1)
+		return;
+	info = strndup(b.data == NULL ? "" : (const char *)b.data, b.len);
+	free(b.data);
+	w.mount = info == NULL ? 0 : info_mount(info);
+	free(info);
+	w.root = k->root;
+	w.dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
+	w.ino = sx.stx_ino;
+	w.layered = mounts_layered(&k->mounts, w.mount);
+	if (mounts_local(&k->mounts, w.mount) &&
+	    mounts_waylocal(&k->mounts, link))
+		link_look(k, &w);
+}
+
+static int
+fd_look(void *arg, long fd)
+{
+	struct looking *k = arg;
+	char name[64], *link;
+
+	snprintf(name, sizeof name, "fd/%ld", fd);
+	link = proc_link(k->proc->pid, 0, name);
+	if (link != NULL && link[0] == '/' && path_isdeleted(link))
+		deleted_look(k, fd, link);
+	free(link);
+	return 0;
+}
+
+/*
+ * Look for other names of what processes have open.  None may be stopped.
+ */
+void
+otherlinks_look(struct live *l)
+{
+	struct linkbudget budget = { ENTRIES_MOST, now_ms() + LOOK_MS };
+	struct looking k = { .live = l, .budget = &budget };
+
+	TAILQ_FOREACH(k.proc, &l->procs, entry) {
+		if (k.proc->skip || k.proc->kernel)
+			continue;
+		k.root = -1;
+		(void)proc_list(k.proc->pid, "fd", fd_look, &k);
+		if (k.root != -1)
+			close(k.root);
+		free(k.mounts.data);
+		memset(&k.mounts, 0, sizeof k.mounts);
+	}
+}
+
+/*
+ * Another name of a file, which still is one; or NULL.
+ */
+const char *
+otherlink_find(const struct live *l, uint64_t dev, uint64_t ino)
+{
+	const struct otherlink *v;
+
+	v = link_get(l, dev, ino);
+	return v != NULL && v->path != NULL &&
+	    findlink_is(v->dir, v->name, dev, ino) ? v->path : NULL;
+}
+
+void
+otherlinks_free(struct live *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->nlink; i++) {
+		if (l->link[i].dir != -1)
+			close(l->link[i].dir);
+		free(l->link[i].path);
+	}
+	free(l->link);
+	l->link = NULL;
+	l->nlink = 0;
+}

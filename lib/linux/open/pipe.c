@@ -1,0 +1,144 @@
+/*
+ * Pipes and FIFOs, and what is in them: tee(2) copies it without taking it
+ * out.
+ */
+#include "open.h"
+
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Copy the n bytes that are in a pipe of the given capacity; never waits.
+ */
+static int
+pipe_copy(int fd, int capacity, size_t n, struct buf *b)
+{
+	uint8_t *to;
+	ssize_t got;
+	int p[2], rc;
+
+	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) == -1)
+		return errstr_sys("pipe");
+	rc = -1;
+	if (fcntl(p[1], F_GETPIPE_SZ) < capacity &&
+	    fcntl(p[1], F_SETPIPE_SZ, capacity) == -1) {
+		errstr_sys("a pipe of %d bytes", capacity);
+		goto out;
+	}
+	got = tee(fd, p[1], INT_MAX, SPLICE_F_NONBLOCK);
+	if (got == -1) {
+		errstr_sys("tee");
+		goto out;
+	}
+	if ((size_t)got != n) {
+		errstr_set("%zd of %zu bytes", got, n);
+		goto out;
+	}
+	if ((to = buf_room(b, n)) == NULL)
+		goto out;
+	while (b->len < n) {
+		got = read(p[0], to + b->len, n - b->len);
+		if (got <= 0 && (got == 0 || errno != EINTR)) {
+			errstr_sys("read");
+			goto out;
+		}
+		b->len += got > 0 ? (size_t)got : 0;
+	}
+	rc = 0;
+out:
+	close(p[0]);
+	close(p[1]);
+	return rc;
+}
+
+/*
+ * The inode of a pipe, which it is known by; or NULL.  FIFOs of two file
+ * systems may have the same number: the first has it in the record.
+ */
+static struct thing *
+pipe_inode(struct telling *t)
+{
+	struct thing key = { .kind = THING_INODE, .dev = t->dev,
+	    .ino = t->ino };
+	struct thing *inode, *owner;
+
+	if ((inode = thing_get(t->live->files, &key)) == NULL)
+		goto failed;
+	key.dev = 0;
+	key.id = t->dev;
+	if ((owner = thing_get(t->live->files, &key)) == NULL)
+		goto failed;
+	if (owner->id == t->dev)
+		return inode;
+	tell_why(t, "a FIFO of another file system has its inode number");
+	return NULL;
+failed:
+	t->out.failed = true;
+	return NULL;
+}
+
+/*
+ * The bytes that wait in a pipe, once, for a reading end.
+ */
+static void
+pipe_data(struct telling *t, int capacity)
+{
+	struct buf b = { 0 };
+	struct thing *seen;
+	char name[48];
+	int n;
+
+	if ((seen = pipe_inode(t)) == NULL || seen->told ||
+	    (t->flags & O_ACCMODE) == O_WRONLY)
+		return;
+	seen->told = true;
+	if (ioctl(t->dup, FIONREAD, &n) == -1)
+		n = 0;
+	if (n == 0)
+		return;
+	if (queue_spend(&t->live->files->budget, (uint64_t)n) == -1 ||
+	    pipe_copy(t->dup, capacity, (size_t)n, &b) == -1) {
+		tell_why(t, "what is in it cannot be had: %s", snap_errstr());
+		buf_free(&b);
+		return;
+	}
+	snprintf(name, sizeof name, "pipe/%ju", (uintmax_t)t->ino);
+	filelist_add(t->data, name, b.data, b.len);
+}
+
+/*
+ * Does nobody have the other end of a pipe any more?
+ */
+static bool
+pipe_isalone(int fd)
+{
+	struct pollfd p = { .fd = fd };
+
+	return poll(&p, 1, 0) == 1 && p.revents & (POLLHUP | POLLERR);
+}
+
+/*
+ * Tell what only pipes have.
+ */
+void
+pipe_tell(struct telling *t)
+{
+	int capacity;
+
+	if ((capacity = fcntl(t->dup, F_GETPIPE_SZ)) == -1) {
+		tell_why(t, "the kernel does not tell its capacity");
+		return;
+	}
+	buf_printf(&t->out, "capacity %d\n", capacity);
+	if (pipe_isalone(t->dup))
+		buf_puts(&t->out, "alone 1\n");
+	pipe_data(t, capacity);
+}

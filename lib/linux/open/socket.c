@@ -1,0 +1,107 @@
+/*
+ * Sockets: which family one is of, and whether a duplicate of it may be had.
+ * UNIX sockets are in files of their own.
+ */
+#include "open.h"
+
+#include <sys/socket.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool
+set_hassocket(const struct fdset *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->n; i++)
+		if (S_ISSOCK(set->v[i].mode))
+			return true;
+	return false;
+}
+
+/*
+ * May duplicates of the sockets of a process not be had?  To receive a
+ * socket puts it into the network class of who receives it (cgroups v1,
+ * net_cls and net_prio), which therefore must be the same as ours.
+ */
+bool
+sockets_tagged(const struct lproc *p, const struct fdset *set)
+{
+	static const char *const key[] = { ":net_", ",net_" };
+	struct bytes b;
+	char line[2][512];
+	const char *s, *end, *nl;
+	pid_t pid[2];
+	size_t i, k;
+
+	if (!set_hassocket(set))
+		return false;
+	pid[0] = p->mmtid;
+	pid[1] = getpid();
+	memset(line, 0, sizeof line);
+	for (i = 0; i < 2; i++) {
+		if (proc_read(pid[i], 0, "cgroup", &b) == -1)
+			continue;
+		s = (const char *)b.data;
+		for (end = s + b.len; s < end; s = nl + 1) {
+			if ((nl = memchr(s, '\n', (size_t)(end - s))) == NULL)
+				break;
+			for (k = 0; k < 2; k++)
+				if (memmem(s, (size_t)(nl - s), key[k],
+				    strlen(key[k])) != NULL)
+					snprintf(line[i], sizeof line[i],
+					    "%.*s", (int)(nl - s), s);
+		}
+		free(b.data);
+	}
+	return strcmp(line[0], line[1]) != 0;
+}
+
+static void
+family_tell(struct telling *t)
+{
+	static const struct {
+		int domain;
+		const char *type;
+	} other[] = {
+		{ AF_INET, "inet" }, { AF_INET6, "inet" },
+		{ AF_NETLINK, "netlink" }, { AF_PACKET, "packet" }
+	};
+	int domain, protocol;
+	socklen_t len;
+	size_t i;
+
+	len = sizeof domain;
+	domain = AF_UNSPEC;
+	if (t->dup != -1 && getsockopt(t->dup, SOL_SOCKET, SO_DOMAIN, &domain,
+	    &len) == -1)
+		domain = AF_UNSPEC;
+	if (domain == AF_UNIX) {
+		unixsock_tell(t);
+		return;
+	}
+	for (i = 0; i < sizeof other / sizeof *other; i++)
+		if (other[i].domain == domain)
+			break;
+	tell_type(t, i < sizeof other / sizeof *other ? other[i].type :
+	    "other");
+	len = sizeof protocol;
+	if ((domain == AF_INET || domain == AF_INET6) && getsockopt(t->dup,
+	    SOL_SOCKET, SO_PROTOCOL, &protocol, &len) == 0)
+		buf_printf(&t->out, "protocol %d\n", protocol);
+	tell_why(t, "a socket of family %d", domain);
+}
+
+/*
+ * Tell of a socket, of whatever family it is.
+ */
+void
+socket_tell(struct telling *t)
+{
+	(void)tell_dup(t);
+	family_tell(t);
+	buf_printf(&t->out, "ino %ju\n", (uintmax_t)t->ino);
+}

@@ -1,0 +1,273 @@
+/*
+ * What sock_diag(7) tells of the UNIX sockets of a network namespace: all of
+ * them are asked for at once, when the first is looked up.
+ */
+#include "open.h"
+
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <netinet/tcp.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int
+unixsock_cmp(const void *a, const void *b)
+{
+	const struct unixsock *x = a, *y = b;
+
+	return x->ino < y->ino ? -1 : x->ino > y->ino;
+}
+
+/*
+ * A netlink socket in the namespace that is open as ns; this thread goes
+ * there for a moment, if it is another one than its own.
+ */
+static int
+diag_socket(int ns)
+{
+	const struct timeval patience = { 2, 0 };
+	struct stat here, there;
+	int own, fd;
+
+	own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (own == -1 || fstat(own, &here) == -1 || fstat(ns, &there) == -1) {
+		errstr_sys("network namespace");
+		if (own != -1)
+			close(own);
+		return -1;
+	}
+	fd = -1;
+	if (here.st_ino != there.st_ino && setns(ns, CLONE_NEWNET) == -1)
+		errstr_sys("its network namespace");
+	else {
+		fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
+		    NETLINK_SOCK_DIAG);
+		if (fd == -1)
+			errstr_sys("sock_diag");
+		else
+			(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO,
+			    &patience, sizeof patience);
+		/* where this fails, nothing here needs another network */
+		if (here.st_ino != there.st_ino)
+			(void)setns(own, CLONE_NEWNET);
+	}
+	close(own);
+	return fd;
+}
+
+static int
+diag_ask(int fd)
+{
+	struct {
+		struct nlmsghdr hdr;
+		struct unix_diag_req req;
+	} q;
+
+	memset(&q, 0, sizeof q);
+	q.hdr.nlmsg_len = sizeof q;
+	q.hdr.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	q.hdr.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	q.req.sdiag_family = AF_UNIX;
+	q.req.udiag_states = UINT32_MAX;
+	q.req.udiag_show = UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN;
+	return send(fd, &q, sizeof q, 0) == -1 ? errstr_sys("sock_diag") : 0;
+}
+
+/*
+ * One socket of the answer: of n bytes.
+ */
+static int
+diag_add(struct unixsocks *l, const uint8_t *p, size_t n)
+{
+	struct unix_diag_msg m;
+	struct unix_diag_rqlen q;
+	struct unixsock *u;
+	struct rtattr a;
+	uint32_t peer;
+
+	if (n < sizeof m)
+		return 0;
+	memcpy(&m, p, sizeof m);
+	if ((l->n & (l->n - 1)) == 0) {
+		u = reallocarray(l->v, l->n == 0 ? 1 : l->n * 2, sizeof *u);
+		if (u == NULL)
+			return errstr_set("out of memory");
+		l->v = u;
+	}
+	u = &l->v[l->n++];
+	memset(u, 0, sizeof *u);
+	u->ino = m.udiag_ino;
+	u->type = m.udiag_type;
+	u->state = m.udiag_state;
+	for (p += sizeof m, n -= sizeof m; n >= sizeof a;) {
+		memcpy(&a, p, sizeof a);
+		if (a.rta_len < sizeof a || a.rta_len > n)
+			break;
+		if (a.rta_type == UNIX_DIAG_PEER &&
+		    a.rta_len >= sizeof a + sizeof peer) {
+			memcpy(&peer, p + sizeof a, sizeof peer);
+			u->peer = peer;
+		} else if (a.rta_type == UNIX_DIAG_SHUTDOWN &&
+		    a.rta_len > sizeof a)
+			u->shutdown = p[sizeof a];
+		else if (a.rta_type == UNIX_DIAG_RQLEN &&
+		    m.udiag_state == TCP_LISTEN &&
+		    a.rta_len >= sizeof a + sizeof q) {
+			memcpy(&q, p + sizeof a, sizeof q);
+			u->waiting = q.udiag_rqueue;
+			u->backlog = q.udiag_wqueue;
+		}
+		if (RTA_ALIGN(a.rta_len) >= n)
+			break;
+		p += RTA_ALIGN(a.rta_len);
+		n -= RTA_ALIGN(a.rta_len);
+	}
+	return 0;
+}
+
+/*
+ * Take in the messages of one packet: 1 when all has come.
+ */
+static int
+diag_parse(struct unixsocks *l, const uint8_t *p, size_t n)
+{
+	struct nlmsghdr h;
+	int error;
+
+	while (n >= sizeof h) {
+		memcpy(&h, p, sizeof h);
+		if (h.nlmsg_len < sizeof h || h.nlmsg_len > n)
+			break;
+		if (h.nlmsg_type == NLMSG_DONE)
+			return 1;
+		if (h.nlmsg_type == NLMSG_ERROR) {
+			error = 0;
+			if (h.nlmsg_len >= sizeof h + sizeof error)
+				memcpy(&error, p + sizeof h, sizeof error);
+			errno = -error;
+			return errstr_sys("sock_diag");
+		}
+		if (h.nlmsg_type == SOCK_DIAG_BY_FAMILY &&
+		    diag_add(l, p + sizeof h, h.nlmsg_len - sizeof h) == -1)
+			return -1;
+		if (NLMSG_ALIGN(h.nlmsg_len) >= n)
+			break;
+		p += NLMSG_ALIGN(h.nlmsg_len);
+		n -= NLMSG_ALIGN(h.nlmsg_len);
+	}
+	return 0;
+}
+
+static int
+diag_read(struct unixsocks *l, int ns)
+{
+	enum { PACKET = 65536 };
+	uint8_t *buf;
+	ssize_t n;
+	int fd, rc;
+
+	rc = -1;
+	if ((buf = malloc(PACKET)) == NULL)
+		return errstr_set("out of memory");
+	if ((fd = diag_socket(ns)) == -1 || diag_ask(fd) == -1)
+		goto out;
+	for (rc = 0; rc == 0;) {
+		n = recv(fd, buf, PACKET, 0);
+		if (n == -1 && errno == EINTR)
+			continue;
+		rc = n == -1 ? errstr_sys("sock_diag") :
+		    diag_parse(l, buf, (size_t)n);
+	}
+	if (l->n > 1)
+		qsort(l->v, l->n, sizeof *l->v, unixsock_cmp);
+out:
+	if (fd != -1)
+		close(fd);
+	free(buf);
+	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * The sockets of the namespace that a process is in, or NULL.
+ */
+static struct unixsocks *
+diag_namespace(struct telling *t)
+{
+	struct files *f = t->live->files;
+	struct unixsocks *l;
+	struct stat st;
+	size_t i;
+	int ns;
+
+	ns = proc_open(t->proc->mmtid, 0, "ns/net", O_RDONLY);
+	if (ns == -1 || fstat(ns, &st) == -1) {
+		errstr_sys("its network namespace");
+		if (ns != -1)
+			close(ns);
+		return NULL;
+	}
+	for (i = 0; i < f->nnet; i++)
+		if (f->net[i].ns == st.st_ino) {
+			close(ns);
+			return &f->net[i];
+		}
+	l = reallocarray(f->net, f->nnet + 1, sizeof *l);
+	if (l == NULL) {
+		errstr_set("out of memory");
+		close(ns);
+		return NULL;
+	}
+	f->net = l;
+	l += f->nnet++;
+	memset(l, 0, sizeof *l);
+	l->ns = st.st_ino;
+	if (diag_read(l, ns) == -1)
+		l->why = strdup(snap_errstr());
+	close(ns);
+	return l;
+}
+
+/*
+ * What is known of a socket; NULL where nothing is.
+ */
+const struct unixsock *
+unixdiag_find(struct telling *t)
+{
+	const struct unixsock key = { .ino = t->ino }, *u;
+	struct unixsocks *l;
+
+	if ((l = diag_namespace(t)) == NULL)
+		return NULL;
+	if (l->why != NULL) {
+		errstr_set("%s", l->why);
+		return NULL;
+	}
+	u = l->n == 0 ? NULL : bsearch(&key, l->v, l->n, sizeof key,
+	    unixsock_cmp);
+	if (u == NULL)
+		errstr_set("it is not of the network namespace of its "
+		    "process");
+	return u;
+}
+
+void
+unixdiag_free(struct files *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->nnet; i++) {
+		free(f->net[i].v);
+		free(f->net[i].why);
+	}
+	free(f->net);
+}

@@ -1,0 +1,166 @@
+/*
+ * UNIX sockets: what a duplicate tells of one, and sock_diag(7).
+ */
+#include "open.h"
+
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include <linux/sockios.h>
+#include <netinet/tcp.h>
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef SIOCUNIXFILE		/* linux/un.h does not go with sys/un.h */
+#define SIOCUNIXFILE	(SIOCPROTOPRIVATE + 0)
+#endif
+
+/*
+ * A number that getsockopt(2) gives, or 0.
+ */
+static int
+option(const struct telling *t, int name)
+{
+	socklen_t len;
+	int v;
+
+	len = sizeof v;
+	return getsockopt(t->dup, SOL_SOCKET, name, &v, &len) == -1 ? 0 : v;
+}
+
+static void
+tell_name(struct telling *t)
+{
+	struct sockaddr_un a;
+	socklen_t len, i;
+
+	len = sizeof a;
+	memset(&a, 0, sizeof a);
+	if (getsockname(t->dup, (struct sockaddr *)&a, &len) == -1) {
+		tell_why(t, "its name cannot be had");
+		return;
+	}
+	if (len > sizeof a)
+		len = sizeof a;
+	if (len <= offsetof(struct sockaddr_un, sun_path))
+		return;
+	buf_puts(&t->out, "name ");
+	for (i = offsetof(struct sockaddr_un, sun_path); i < len; i++)
+		buf_printf(&t->out, "%02x", ((uint8_t *)&a)[i]);
+	buf_puts(&t->out, "\n");
+}
+
+/*
+ * The same of a time, in microseconds.
+ */
+static intmax_t
+option_time(const struct telling *t, int name)
+{
+	struct timeval v;
+	socklen_t len;
+
+	len = sizeof v;
+	return getsockopt(t->dup, SOL_SOCKET, name, &v, &len) == -1 ? 0 :
+	    (intmax_t)v.tv_sec * 1000000 + v.tv_usec;
+}
+
+static void
+tell_options(struct telling *t)
+{
+	intmax_t snd, rcv;
+
+	buf_printf(&t->out, "options %d %d %x\n", option(t, SO_SNDBUF),
+	    option(t, SO_RCVBUF), (option(t, SO_PASSCRED) != 0) |
+	    (option(t, SO_PASSSEC) != 0) << 1);
+	snd = option_time(t, SO_SNDTIMEO);
+	rcv = option_time(t, SO_RCVTIMEO);
+	if (snd != 0 || rcv != 0)
+		buf_printf(&t->out, "timeouts %jd %jd\n", snd, rcv);
+}
+
+/*
+ * The file that the name of a socket leads to, as far as we may see it.
+ */
+static void
+tell_file(struct telling *t)
+{
+	struct statx sx;
+	char name[32], *path;
+	int fd;
+
+	if ((fd = ioctl(t->dup, SIOCUNIXFILE)) == -1)
+		return;
+	snprintf(name, sizeof name, "fd/%d", fd);
+	path = proc_link(getpid(), 0, name);
+	if (path != NULL && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+	    STATX_BASIC_STATS, &sx) == 0) {
+		tell_path(t, path);
+		buf_printf(&t->out, "mode %o\nuid %u\ngid %u\n", sx.stx_mode,
+		    sx.stx_uid, sx.stx_gid);
+		if (path_isdeleted(path))
+			buf_puts(&t->out, "deleted 1\n");
+	}
+	free(path);
+	close(fd);
+}
+
+static void
+tell_queue(struct telling *t, const struct unixsock *u)
+{
+	struct buf b = { 0 };
+	unsigned long rights;
+	const char *s;
+	char name[48];
+
+	if (u->state == TCP_LISTEN) {
+		if (u->waiting > 0)
+			tell_why(t, "connections wait to be accepted");
+		return;
+	}
+	s = info_find(t->info, "scm_fds:");
+	rights = s == NULL ? 0 : strtoul(s, NULL, 10);
+	if (rights > 0) {
+		tell_why(t, "%lu descriptor%s in it (SCM_RIGHTS)", rights,
+		    rights == 1 ? " waits" : "s wait");
+		return;
+	}
+	if (unixqueue_read(t->live->files, t->dup, u->type, &b) == -1)
+		tell_why(t, "what waits in it cannot be had: %s",
+		    snap_errstr());
+	if (b.len == 0 || b.failed) {
+		t->data->failed |= b.failed;
+		buf_free(&b);
+		return;
+	}
+	snprintf(name, sizeof name, "socket/%ju", (uintmax_t)t->ino);
+	filelist_add(t->data, name, b.data, b.len);
+}
+
+/*
+ * Tell of a UNIX socket, of which there is a duplicate.
+ */
+void
+unixsock_tell(struct telling *t)
+{
+	const struct unixsock *u;
+
+	tell_type(t, "unix");
+	if ((u = unixdiag_find(t)) == NULL) {
+		tell_why(t, "%s", snap_errstr());
+		return;
+	}
+	buf_printf(&t->out, "socket %u %u %ju %u %u\n", u->type, u->state,
+	    (uintmax_t)u->peer, u->backlog, u->shutdown);
+	tell_name(t);
+	tell_file(t);
+	tell_options(t);
+	tell_queue(t, u);
+}

@@ -1,0 +1,235 @@
+/*
+ * The entries of /proc/PID/pagemap for all mappings of a process, in as few
+ * calls as will do: large ones, across the borders of mappings, and none for
+ * what is empty; one entry of a huge page, if that will do.
+ *
+ * Of a page that is mapped by an entry a level higher, Linux 6.18 tells as
+ * PME_EXCLUSIVE of all its parts what holds for the first, but others may
+ * map some of them (fs/proc/task_mmu.c).  The flags of its frame tell better.
+ */
+#include "linux/live.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	LEAST = 64,		/* entries of a call: behind a hole */
+	MOST = 8192		/* and while there is no end, at the least
+				   those of a huge page */
+};
+
+/* of kpageflags: linux/kernel-page-flags.h */
+#define KPF_ANON		((uint64_t)1 << 12)
+#define KPF_COMPOUND_HEAD	((uint64_t)1 << 15)
+#define KPF_THP			((uint64_t)1 << 22)
+#define KPF_ANON_EXCLUSIVE	((uint64_t)1 << 34) /* owner_2 of anon */
+
+struct walk {
+	int		 fd;	/* pagemap */
+	const struct vmas *l;	/* borrowed */
+	size_t		 n;	/* mappings that pagemap has */
+	size_t		 i;	/* the one that is next */
+	uint64_t	 addr;	/* the page that is next */
+	uint64_t	 page;	/* bytes */
+	uint64_t	 huge;	/* bytes that an entry a level higher maps */
+	const struct frames *flags; /* NULL: not told */
+	uint64_t	*v;	/* owned */
+	size_t		 most;	/* entries of v */
+	size_t		 want;
+	bool		 hole;	/* nothing may be at addr */
+	entries_fn	 fn;
+	void		*arg;	/* borrowed */
+};
+
+/*
+ * Go to the next mapping, and over a hole: 1, 0 at the end, or -1.
+ */
+static int
+walk_seek(struct walk *w)
+{
+	int rc;
+
+	while (w->i < w->n && w->l->v[w->i].end <= w->addr)
+		w->i++;
+	if (w->i == w->n)
+		return 0;
+	if (w->addr < w->l->v[w->i].start)
+		w->addr = w->l->v[w->i].start;
+	if (!w->hole)
+		return 1;
+	w->hole = false;
+	rc = pagemap_first(w->fd, &w->addr, w->l->v[w->n - 1].end);
+	/* what was found may be of a mapping that is new */
+	return rc == 1 ? walk_seek(w) : rc;
+}
+
+/*
+ * Read entries from w->addr on, no more than are in mappings: how many, or
+ * -1.
+ */
+static ssize_t
+walk_read(struct walk *w)
+{
+	uint64_t stop;
+	ssize_t n;
+	size_t i;
+
+	stop = w->addr + w->want * w->page;
+	if (w->addr % w->huge == 0 && stop - w->addr < w->huge)
+		stop = w->addr + w->huge;
+	if (stop / w->huge > w->addr / w->huge)
+		stop -= stop % w->huge;
+	for (i = w->i; i + 1 < w->n && w->l->v[i + 1].start < stop; i++)
+		continue;
+	if (stop > w->l->v[i].end)
+		stop = w->l->v[i].end;
+	n = pread(w->fd, w->v, (stop - w->addr) / w->page * sizeof *w->v,
+	    (off_t)(w->addr / w->page * sizeof *w->v));
+	return n <= 0 ? pagemap_fail(n) : n / (ssize_t)sizeof *w->v;
+}
+
+/*
+ * Hand out n entries, a mapping at a time.
+ */
+static int
+walk_give(struct walk *w, size_t n)
+{
+	struct entries e = { .each = 1 };
+	const struct vma *v;
+	uint64_t end, to;
+	size_t i;
+
+	end = w->addr + n * w->page;
+	for (i = w->i; i < w->n && w->l->v[i].start < end; i++) {
+		v = &w->l->v[i];
+		e.vma = i;
+		e.addr = v->start > w->addr ? v->start : w->addr;
+		to = v->end < end ? v->end : end;
+		e.v = w->v + (e.addr - w->addr) / w->page;
+		e.n = (to - e.addr) / w->page;
+		if (w->fn(w->arg, &e) == -1)
+			return -1;
+	}
+	w->hole = w->v[n - 1] == 0;
+	w->want = w->hole ? LEAST : w->want < w->most ? w->want * 2 :
+	    w->most;
+	w->addr = end;
+	return 0;
+}
+
+/*
+ * Is a huge page, by its first entry, of this process alone?  1, 0, or -1.
+ * It is 1, too, for one that is no huge page, if all may be.
+ */
+static int
+huge_alone(const struct walk *w, uint64_t e, bool all)
+{
+	const uint64_t alone = KPF_ANON | KPF_COMPOUND_HEAD | KPF_THP |
+	    KPF_ANON_EXCLUSIVE;
+	uint64_t flags;
+
+	if (frames_once(w->flags, e & PME_FRAME, &flags) == -1)
+		return -1;
+	return (flags & alone) == alone || (all && !(flags & KPF_THP));
+}
+
+/*
+ * Hand out the first entry of each huge page from w->addr on, until one is
+ * none, or is not of this process alone.
+ */
+static int
+walk_huge(struct walk *w)
+{
+	struct entries e = { .vma = w->i, .v = w->v, .n = 1 };
+	const struct vma *v = &w->l->v[w->i];
+	uint64_t upto;
+	ssize_t n;
+	int rc;
+
+	if (w->flags == NULL || w->addr % w->huge != 0 ||
+	    v->end - w->addr < w->huge)
+		return 0;
+	e.each = w->huge / w->page;
+	upto = pagemap_huge(w->fd, w->addr, v->end);
+	for (; upto - w->addr >= w->huge; w->addr += w->huge) {
+		n = pread(w->fd, w->v, sizeof *w->v,
+		    (off_t)(w->addr / w->page * sizeof *w->v));
+		if (n <= 0)
+			return pagemap_fail(n);
+		if (!(w->v[0] & PME_EXCLUSIVE) || (w->v[0] & PME_FRAME) == 0)
+			return 0;
+		if ((rc = huge_alone(w, w->v[0], false)) != 1)
+			return rc;
+		e.addr = w->addr;
+		if (w->fn(w->arg, &e) == -1)
+			return -1;
+		w->hole = true;
+		w->want = LEAST;
+	}
+	return 0;
+}
+
+/*
+ * Take away what is told as PME_EXCLUSIVE, of n entries that were read, where
+ * they look like those of a huge page that is not of this process alone.
+ */
+static int
+walk_doubt(struct walk *w, size_t n)
+{
+	const size_t each = w->huge / w->page;
+	uint64_t *v, *end;
+	size_t i;
+	int rc;
+
+	if (w->flags == NULL || w->addr % w->huge != 0)
+		return 0;
+	for (v = w->v, end = v + n; (size_t)(end - v) >= each; v += each) {
+		if (!(v[0] & v[each - 1] & PME_EXCLUSIVE) ||
+		    (v[0] & PME_FRAME) == 0 || (v[0] & PME_FRAME) % each != 0 ||
+		    (v[each - 1] & PME_FRAME) != (v[0] & PME_FRAME) + each - 1)
+			continue;
+		if ((rc = huge_alone(w, v[0], true)) == -1)
+			return -1;
+		for (i = 0; rc == 0 && i < each; i++)
+			v[i] &= ~PME_EXCLUSIVE;
+	}
+	return 0;
+}
+
+/*
+ * Call fn for the entries of mappings, ascending, until it returns -1; those
+ * of pages that are not there may be left out.  fd is the process's pagemap;
+ * an error, too, is its end before the last.  With flags, of kpageflags,
+ * PME_EXCLUSIVE is told where it is certain, and of huge pages that have it
+ * one entry.
+ */
+int
+pagemap_entries(int fd, const struct vmas *l, const struct frames *flags,
+    entries_fn fn, void *arg)
+{
+	struct walk w = { .fd = fd, .l = l, .want = LEAST, .hole = true,
+	    .flags = flags, .fn = fn, .arg = arg };
+	ssize_t n;
+	int rc;
+
+	w.page = (uint64_t)sysconf(_SC_PAGESIZE);
+	/* a table of entries takes a page */
+	w.huge = w.page / sizeof *w.v * w.page;
+	for (w.n = l->n; w.n > 0 && l->v[w.n - 1].start > INT64_MAX; w.n--)
+		continue;		/* [vsyscall] is not there */
+	w.most = w.huge / w.page > MOST ? w.huge / w.page : MOST;
+	if ((w.v = calloc(w.most, sizeof *w.v)) == NULL)
+		return errstr_set("out of memory");
+	while ((rc = walk_seek(&w)) == 1) {
+		if ((rc = walk_huge(&w)) == -1)
+			break;
+		if (w.hole)
+			continue;
+		n = walk_read(&w);
+		rc = n == -1 ? -1 : walk_doubt(&w, (size_t)n);
+		if (rc == -1 || (rc = walk_give(&w, (size_t)n)) == -1)
+			break;
+	}
+	free(w.v);
+	return rc;
+}

@@ -1,0 +1,188 @@
+/*
+ * What /proc/kpagecount or /proc/kpageflags tell of frames, kept: those that
+ * are wanted and lie near each other are asked for together, and those of
+ * several processes once.
+ */
+#include "linux/live.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	BLOCK = 4096,		/* frames */
+	BLOCKS_MAX = 1 << 24,	/* 2^36 frames */
+	BITS = 64,
+	BRIDGE = 2		/* a call costs as much as reading so many */
+};
+
+struct block {
+	uint64_t	 want[BLOCK / BITS];	/* a bit a frame */
+	uint64_t	 known[BLOCK / BITS];	/* likewise */
+	uint64_t	 v[BLOCK];
+};
+
+struct frames {
+	int		 fd;
+	char		 name[24];
+	struct block	**block; /* owned; NULL: nothing is known */
+	size_t		 n;
+};
+
+/*
+ * Open a file of /proc that has 64 bits for each frame.  The caller frees
+ * it.  NULL with errno.
+ */
+struct frames *
+frames_open(const char *name)
+{
+	struct frames *f;
+	char path[64];
+
+	if ((f = calloc(1, sizeof *f)) == NULL) {
+		(void)errstr_set("out of memory");
+		return NULL;
+	}
+	strlcpy(f->name, name, sizeof f->name);
+	snprintf(path, sizeof path, "/proc/%s", name);
+	if ((f->fd = open(path, O_RDONLY | O_CLOEXEC)) == -1) {
+		(void)errstr_sys("%s", path);
+		free(f);
+		return NULL;
+	}
+	return f;
+}
+
+static struct block *
+frames_block(struct frames *f, uint64_t i)
+{
+	struct block **v;
+	size_t n;
+
+	if (i >= BLOCKS_MAX) {
+		(void)errstr_set("%s: a frame beyond all memory", f->name);
+		return NULL;
+	}
+	if (i >= f->n) {
+		n = (size_t)i + 256;
+		if ((v = reallocarray(f->block, n, sizeof(*v))) == NULL)
+			goto fail;
+		memset(v + f->n, 0, (n - f->n) * sizeof(*v));
+		f->block = v;
+		f->n = n;
+	}
+	if (f->block[i] == NULL && (f->block[i] = calloc(1,
+	    sizeof **f->block)) == NULL)
+		goto fail;
+	return f->block[i];
+fail:
+	(void)errstr_set("out of memory");
+	return NULL;
+}
+
+static bool
+bit_is(const uint64_t *v, size_t i)
+{
+	return v[i / BITS] >> i % BITS & 1;
+}
+
+static void
+bit_set(uint64_t *v, size_t i)
+{
+	v[i / BITS] |= (uint64_t)1 << i % BITS;
+}
+
+/*
+ * The first bit from one on that is set, or BLOCK.
+ */
+static size_t
+bit_next(const uint64_t *v, size_t i)
+{
+	while (i < BLOCK && !bit_is(v, i))
+		i = v[i / BITS] >> i % BITS == 0 ? (i / BITS + 1) * BITS :
+		    i + 1;
+	return i;
+}
+
+/*
+ * Say that a frame will be asked for, with others.
+ */
+int
+frames_want(struct frames *f, uint64_t frame)
+{
+	struct block *b;
+
+	if ((b = frames_block(f, frame / BLOCK)) == NULL)
+		return -1;
+	if (!bit_is(b->known, frame % BLOCK))
+		bit_set(b->want, frame % BLOCK);
+	return 0;
+}
+
+/*
+ * Read what is wanted of a block, which begins at a frame.
+ */
+static int
+block_read(const struct frames *f, struct block *b, uint64_t first)
+{
+	size_t i, end, next;
+
+	for (i = bit_next(b->want, 0); i < BLOCK; i = next) {
+		for (end = i + 1; (next = bit_next(b->want, end)) < BLOCK &&
+		    next - end <= BRIDGE;)
+			end = next + 1;
+		if (pread(f->fd, b->v + i, (end - i) * sizeof *b->v,
+		    (off_t)((first + i) * sizeof *b->v)) == -1)
+			return errstr_sys("/proc/%s", f->name);
+		for (; i < end; i++)
+			bit_set(b->known, i);
+	}
+	memset(b->want, 0, sizeof b->want);
+	return 0;
+}
+
+/*
+ * What is told of a frame; beyond the end of memory it is 0.
+ */
+int
+frames_get(struct frames *f, uint64_t frame, uint64_t *value)
+{
+	struct block *b;
+
+	if ((b = frames_block(f, frame / BLOCK)) == NULL)
+		return -1;
+	if (!bit_is(b->known, frame % BLOCK)) {
+		bit_set(b->want, frame % BLOCK);
+		if (block_read(f, b, frame / BLOCK * BLOCK) == -1)
+			return -1;
+	}
+	*value = b->v[frame % BLOCK];
+	return 0;
+}
+
+/*
+ * The same for one that will not be asked for again.
+ */
+int
+frames_once(const struct frames *f, uint64_t frame, uint64_t *value)
+{
+	*value = 0;
+	return pread(f->fd, value, sizeof *value,
+	    (off_t)(frame * sizeof *value)) == -1 ?
+	    errstr_sys("/proc/%s", f->name) : 0;
+}
+
+void
+frames_free(struct frames *f)
+{
+	size_t i;
+
+	if (f == NULL)
+		return;
+	for (i = 0; i < f->n; i++)
+		free(f->block[i]);
+	free(f->block);
+	close(f->fd);
+	free(f);
+}

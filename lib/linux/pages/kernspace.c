@@ -1,0 +1,167 @@
+/*
+ * The address space of the kernel, as far as it tells: its own parts by the
+ * symbols at their ends (/proc/kallsyms), modules (/proc/modules), and what
+ * is mapped by vmalloc and its like (/proc/vmallocinfo), which the kernel
+ * shows with made-up addresses where kernel.kptr_restrict is 0.
+ */
+#include "linux/live.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KERNEL_HALF	((uint64_t)1 << 63)
+
+static const struct part {
+	const char	*first, *last;	/* symbols */
+	const char	*name;
+	unsigned int	 flags;
+} parts[] = {
+	{ "_text", "_etext", "[kernel text]", VMA_READ | VMA_EXEC },
+	{ "__start_rodata", "__end_rodata", "[kernel rodata]", VMA_READ },
+	{ "_sdata", "_edata", "[kernel data]", VMA_READ | VMA_WRITE },
+	{ "__bss_start", "__bss_stop", "[kernel bss]", VMA_READ | VMA_WRITE }
+};
+
+enum { NPARTS = sizeof parts / sizeof *parts };
+
+/*
+ * Add a piece of the kernel, of which there are no copies.  What is not in its
+ * half of the addresses is no address.
+ */
+static int
+kernel_add(struct space *sp, uint64_t start, uint64_t end, unsigned int flags,
+    const char *name)
+{
+	struct vma v = { .start = start, .end = end,
+	    .flags = flags | VMA_SHARED };
+
+	if (start < KERNEL_HALF || end <= start)
+		return 0;
+	if ((v.name = strdup(name)) == NULL)
+		return errstr_set("out of memory");
+	if (vmas_add(&sp->vma, &v) == -1) {
+		free(v.name);
+		return -1;
+	}
+	return 0;
+}
+
+static int
+kernel_parts(struct space *sp)
+{
+	uint64_t at[NPARTS][2] = { 0 };
+	unsigned long long addr;
+	char line[512], name[256];
+	size_t i;
+	FILE *f;
+	int rc;
+
+	if ((f = fopen("/proc/kallsyms", "re")) == NULL)
+		return 0;
+	while (fgets(line, sizeof line, f) != NULL) {
+		if (sscanf(line, "%llx %*c %255s", &addr, name) != 2)
+			continue;
+		for (i = 0; i < NPARTS; i++) {
+			if (strcmp(name, parts[i].first) == 0)
+				at[i][0] = addr;
+			if (strcmp(name, parts[i].last) == 0)
+				at[i][1] = addr;
+		}
+	}
+	fclose(f);
+	for (rc = 0, i = 0; rc == 0 && i < NPARTS; i++)
+		rc = kernel_add(sp, at[i][0], at[i][1], parts[i].flags,
+		    parts[i].name);
+	return rc;
+}
+
+/*
+ * A line of modules: NAME SIZE COUNT USERS STATE ADDRESS.
+ */
+static int
+kernel_modules(struct space *sp)
+{
+	unsigned long long addr, size;
+	char line[4096], module[128], name[160];
+	FILE *f;
+	int rc;
+
+	if ((f = fopen("/proc/modules", "re")) == NULL)
+		return 0;
+	for (rc = 0; rc == 0 && fgets(line, sizeof line, f) != NULL;) {
+		if (sscanf(line, "%127s %llu %*s %*s %*s 0x%llx", module,
+		    &size, &addr) != 3)
+			continue;
+		snprintf(name, sizeof name, "[module %s]", module);
+		rc = kernel_add(sp, addr, addr + size, VMA_READ | VMA_WRITE |
+		    VMA_EXEC, name);
+	}
+	fclose(f);
+	return rc;
+}
+
+/*
+ * A line of vmallocinfo: START-END SIZE CALLER ... KIND.  Where the
+ * addresses do not agree with the size they are made up.
+ */
+static int
+kernel_vmalloc(struct space *sp)
+{
+	unsigned long long start, end, size;
+	char line[1024], caller[128], name[160];
+	FILE *f;
+	int rc;
+
+	if ((f = fopen("/proc/vmallocinfo", "re")) == NULL)
+		return 0;
+	for (rc = 0; rc == 0 && fgets(line, sizeof line, f) != NULL;) {
+		if (sscanf(line, "0x%llx-0x%llx %llu %127s", &start, &end,
+		    &size, caller) != 4 || end - start != size)
+			continue;
+		snprintf(name, sizeof name, "[%s %.*s]", strstr(line,
+		    " ioremap") != NULL ? "ioremap" : "vmalloc",
+		    (int)strcspn(caller, "+"), caller);
+		rc = kernel_add(sp, start, end, VMA_READ | VMA_WRITE, name);
+	}
+	fclose(f);
+	return rc;
+}
+
+static int
+vma_cmp(const void *a, const void *b)
+{
+	const struct vma *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/*
+ * Fill in the address space of the kernel.  The caller frees it, after a
+ * failure too; then denied tells whether it may not be seen.
+ */
+int
+space_kernel(struct space *sp)
+{
+	size_t i, n;
+
+	memset(sp, 0, sizeof *sp);
+	sp->threads = 1;
+	if (kernel_parts(sp) == -1 || kernel_modules(sp) == -1 ||
+	    kernel_vmalloc(sp) == -1)
+		return -1;
+	if (sp->vma.n == 0) {
+		sp->denied = true;
+		return errstr_set("the kernel shows none of its addresses");
+	}
+	qsort(sp->vma.v, sp->vma.n, sizeof *sp->vma.v, vma_cmp);
+	for (i = n = 1; i < sp->vma.n; i++)	/* modules are in both */
+		if (sp->vma.v[i].start < sp->vma.v[n - 1].end)
+			free(sp->vma.v[i].name);
+		else
+			sp->vma.v[n++] = sp->vma.v[i];
+	sp->vma.n = n;
+	return space_vmas(sp);
+}

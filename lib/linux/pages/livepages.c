@@ -1,0 +1,100 @@
+/*
+ * The pages of a live process: /proc/PID/pagemap (Linux,
+ * Documentation/admin-guide/mm/pagemap.rst).  Pages that others map, too,
+ * are told by their frames, which the kernel shows to root alone.
+ */
+#include "linux/live.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+enum { STORE_FRAMES = 1 };
+
+struct livepages {
+	struct pagelist	*list;	/* borrowed */
+	int		 fd;	/* pagemap */
+	uint64_t	 page;	/* bytes */
+};
+
+static int
+pages_entry(const struct livepages *lp, uint64_t addr, uint64_t e, bool huge)
+{
+	struct pagespan p = { addr, addr + lp->page, PAGES_RAW, 0, 0, 0 };
+
+	if (!(e & PME_PRESENT))
+		return 0;
+	if (!(e & PME_EXCLUSIVE))
+		p.kind = PAGES_SHARED;
+	if ((huge || p.kind == PAGES_SHARED) && (e & PME_FRAME) != 0) {
+		p.store = STORE_FRAMES;
+		p.at = (e & PME_FRAME) * (lp->page / KB);
+	}
+	return pagelist_add(lp->list, &p);
+}
+
+/*
+ * Look at the entries of pages that are present.  Of huge ones PME_EXCLUSIVE
+ * is not certain: entries.c.
+ */
+static int
+pages_present(const struct livepages *lp, const struct pagerun *r)
+{
+	uint64_t v[512], addr;
+	size_t i, want;
+	ssize_t n;
+
+	for (addr = r->start; addr < r->end;) {
+		want = (r->end - addr) / lp->page;
+		if (want > 512)
+			want = 512;
+		n = pread(lp->fd, v, want * sizeof *v,
+		    (off_t)(addr / lp->page * sizeof *v));
+		if (n <= 0)
+			return pagemap_fail(n);
+		for (i = 0; i < (size_t)n / sizeof *v; i++, addr += lp->page)
+			if (pages_entry(lp, addr, v[i],
+			    r->what & PM_HUGE) == -1)
+				return -1;
+	}
+	return 0;
+}
+
+static int
+pages_run(void *arg, const struct pagerun *r)
+{
+	const struct livepages *lp = arg;
+	struct pagespan p = { r->start, r->end, PAGES_ZERO, 0, 0, 0 };
+
+	if (r->what & PM_GUARD)
+		p.kind = PAGES_GUARD;
+	else if (r->what & PM_SWAPPED)
+		p.kind = PAGES_SWAPPED;
+	else if (!(r->what & PM_ZERO))
+		return pages_present(lp, r);
+	return pagelist_add(lp->list, &p);
+}
+
+/*
+ * List what is known of the pages of a live process.  The caller frees the
+ * list, after a failure too.
+ */
+int
+pages_live(struct pagelist *l, const struct space *sp)
+{
+	struct livepages lp = { .list = l };
+	const struct vma *v;
+	size_t i;
+	int rc;
+
+	lp.page = (uint64_t)sysconf(_SC_PAGESIZE);
+	if ((lp.fd = space_pagemap(sp)) == -1)
+		return errstr_wrap("%ld", (long)sp->pid);
+	for (rc = 0, i = 0; rc == 0 && i < sp->vma.n; i++) {
+		v = &sp->vma.v[i];
+		if (v->start < INT64_MAX)	/* [vsyscall] is not there */
+			rc = pagemap_walk(lp.fd, v->start, v->end, PM_HUGE,
+			    pages_run, &lp);
+	}
+	close(lp.fd);
+	return rc == -1 ? errstr_wrap("%ld", (long)sp->pid) : 0;
+}

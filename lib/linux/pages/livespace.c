@@ -1,0 +1,266 @@
+/*
+ * The address space of a live process, which goes on running: /proc/PID/maps
+ * and smaps, and whether both tell the same.
+ */
+#include "linux/live.h"
+
+#include <sys/ioctl.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TRIES = 5 };		/* to see mappings that do not change */
+
+struct query {			/* struct procmap_query of linux/fs.h */
+	uint64_t	 size;
+	uint64_t	 flags;
+	uint64_t	 addr;
+	uint64_t	 start;
+	uint64_t	 end;
+	uint64_t	 perms;
+	uint64_t	 page;	/* bytes in one */
+	uint64_t	 off;
+	uint64_t	 ino;
+	uint32_t	 dev[2];
+	uint32_t	 namelen;
+	uint32_t	 idlen;
+	uint64_t	 name;
+	uint64_t	 id;
+};
+
+#define QUERY_IOCTL	_IOWR('f', 17, struct query)	/* Linux 6.11 */
+
+/*
+ * Why a file of a process cannot be read, from errno.
+ */
+static int
+space_refuse(struct space *sp)
+{
+	int e = errno;
+	long pid = (long)sp->pid;
+
+	if (e == ENOENT || e == ESRCH) {
+		sp->gone = true;
+		return errstr_set("%ld: No such process", pid);
+	}
+	sp->denied = (e == EACCES || e == EPERM) && geteuid() != 0 &&
+	    proc_status((pid_t)pid, 0, "Uid") != (long)getuid();
+	errno = e;
+	return errstr_sys("%ld", pid);
+}
+
+/*
+ * Forget the mappings, not the rest.
+ */
+static void
+space_forget(struct space *sp)
+{
+	vmas_free(&sp->vma);
+	free(sp->m);
+	sp->m = NULL;
+}
+
+static bool
+vmas_same(const struct vmas *a, const struct vmas *b)
+{
+	size_t i;
+
+	for (i = 0; i < a->n && i < b->n; i++)
+		if (a->v[i].start != b->v[i].start ||
+		    a->v[i].end != b->v[i].end)
+			return false;
+	return a->n == b->n;
+}
+
+/*
+ * Ask for a flag that maps does not tell, of the mappings that may have it:
+ * those of files, on multiples of the smallest huge page.
+ */
+static int
+space_hugetlb(struct space *sp, pid_t tid)
+{
+	enum { SMALLEST = 0x10000 };
+	struct query q;
+	const struct vma *v;
+	size_t i;
+	int fd, rc;
+
+	for (i = 0, rc = 0, fd = -1; rc == 0 && i < sp->vma.n; i++) {
+		v = &sp->vma.v[i];
+		if (v->ino == 0 || (v->start | v->end) % SMALLEST != 0)
+			continue;
+		if (fd == -1 && (fd = proc_open(tid, 0, "maps", O_RDONLY)) ==
+		    -1)
+			return -1;
+		memset(&q, 0, sizeof q);
+		q.size = sizeof q;
+		q.addr = v->start;
+		rc = ioctl(fd, QUERY_IOCTL, &q);
+		if (rc == 0 && q.page > (uint64_t)sysconf(_SC_PAGESIZE))
+			sp->m[i].flags |= MAPPING_HUGETLB;
+		if (rc == -1 && errno == ENOENT)	/* gone meanwhile */
+			rc = 0;
+	}
+	if (fd != -1)
+		close(fd);
+	return rc;
+}
+
+/*
+ * Read maps of a thread, and smaps only where nothing else tells which
+ * mappings are of huge pages: as space_try.
+ */
+static int
+space_glance(struct space *sp, pid_t tid)
+{
+	struct bytes b;
+	int rc;
+
+	if (proc_read(tid, 0, "maps", &b) == -1)
+		return -1;
+	rc = space_smaps(sp, b.data, b.len);
+	free(b.data);
+	if (rc == 0 && space_hugetlb(sp, tid) == -1) {
+		if (errno != ENOTTY && errno != EINVAL)
+			return -1;
+		space_forget(sp);
+		if (proc_read(tid, 0, "smaps", &b) == -1)
+			return -1;
+		rc = space_smaps(sp, b.data, b.len);
+		free(b.data);
+	}
+	errno = 0;
+	return rc == 0 ? 1 : -1;
+}
+
+/*
+ * Read smaps of a thread (or maps, where the kernel has none), then maps: 1
+ * if both have the same mappings, 0 if not, -1 with errno, or errno 0 and
+ * the error string set.
+ */
+static int
+space_try(struct space *sp, pid_t tid)
+{
+	struct vmas now = { 0 };
+	struct bytes b;
+	int rc;
+
+	if (sp->brief)
+		return space_glance(sp, tid);
+	if (proc_read(tid, 0, "smaps", &b) == -1 &&
+	    (errno != ENOENT || proc_read(tid, 0, "maps", &b) == -1))
+		return -1;
+	rc = space_smaps(sp, b.data, b.len);
+	free(b.data);
+	if (rc == -1) {
+		errno = 0;
+		return -1;
+	}
+	if (proc_read(tid, 0, "maps", &b) == -1)
+		return -1;
+	rc = vmas_parse(&now, b.data, b.len);
+	free(b.data);
+	rc = rc == 0 && vmas_same(&sp->vma, &now);
+	vmas_free(&now);
+	return rc;
+}
+
+static int
+space_mappings(struct space *sp, pid_t tid)
+{
+	int i, rc;
+
+	for (i = rc = 0; rc == 0 && i < TRIES; i++) {
+		space_forget(sp);
+		if ((rc = space_try(sp, tid)) == -1)
+			return errno == 0 ? -1 : space_refuse(sp);
+	}
+	sp->moving = rc == 0;
+	sp->tid = (uint64_t)tid;
+	return 0;
+}
+
+/*
+ * A thread other than the first, which may have ended before the others.
+ */
+static int
+try_thread(void *arg, long tid)
+{
+	struct space *sp = arg;
+
+	if (sp->vma.n == 0 && (uint64_t)tid != sp->pid &&
+	    space_mappings(sp, (pid_t)tid) == -1) {
+		space_forget(sp);
+		sp->gone = sp->denied = false;
+	}
+	return 0;
+}
+
+/*
+ * Why a process has no mappings at all.
+ */
+static int
+space_empty(struct space *sp)
+{
+	struct task t;
+
+	if (proc_stat((pid_t)sp->pid, 0, &t) == -1)
+		return space_refuse(sp);
+	return errstr_set("%ld: no user address space: it is a %s",
+	    (long)sp->pid, t.kernel ? "thread of the kernel" :
+	    t.state == 'Z' || t.state == 'X' ? "zombie" :
+	    "process that ends");
+}
+
+static int
+space_read(struct space *sp, pid_t pid, bool brief)
+{
+	static const struct {
+		const char	*name;
+		void		(*take)(struct space *, const void *, size_t);
+	} files[] = { { "status", space_status }, { "stat", space_stat },
+	    { "limits", space_limits } };
+	struct bytes b;
+	size_t i;
+
+	memset(sp, 0, sizeof *sp);
+	sp->pid = sp->tid = (uint64_t)pid;
+	sp->brief = brief;
+	for (i = 0; i < (brief ? 1 : sizeof files / sizeof *files); i++) {
+		if (proc_read(pid, 0, files[i].name, &b) == -1) {
+			if (i == 0)
+				return space_refuse(sp);
+			continue;
+		}
+		files[i].take(sp, b.data, b.len);
+		free(b.data);
+	}
+	if (space_mappings(sp, pid) == -1)
+		return -1;
+	if (sp->vma.n == 0)
+		(void)proc_list(pid, "task", try_thread, sp);
+	return sp->vma.n > 0 ? 0 : space_empty(sp);
+}
+
+/*
+ * Fill in the address space of a live process.  The caller frees it, after
+ * a failure too; then gone and denied tell why.
+ */
+int
+space_live(struct space *sp, pid_t pid)
+{
+	return space_read(sp, pid, false);
+}
+
+/*
+ * The same without sizes, of which the kernel must look at each page, and
+ * of flags only MAPPING_HUGETLB.
+ */
+int
+space_maps(struct space *sp, pid_t pid)
+{
+	return space_read(sp, pid, true);
+}

@@ -1,0 +1,135 @@
+/*
+ * A histogram of what the kernel thinks of the pages of a process: the flags
+ * of /proc/kpageflags, and those of pagemap, which are told to everyone
+ * (Linux, Documentation/admin-guide/mm/pagemap.rst).
+ */
+#include "linux/live.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PME_SOFTDIRTY	((uint64_t)1 << 55)
+#define PME_FLAGS	(PME_SWAPPED | PME_FILE | PME_GUARD | PME_UFFD | \
+    PME_EXCLUSIVE | PME_SOFTDIRTY)
+
+/* by bit: those of kpageflags, 32 and up of its unstable ones, then pagemap */
+static const char *const names[64] = {
+	[0] = "locked", [1] = "error", [2] = "referenced", [3] = "uptodate",
+	[4] = "dirty", [5] = "lru", [6] = "active", [7] = "slab",
+	[8] = "writeback", [9] = "reclaim", [10] = "buddy", [11] = "mmap",
+	[12] = "anon", [13] = "swapcache", [14] = "swapbacked",
+	[15] = "compound_head", [16] = "compound_tail", [17] = "huge",
+	[18] = "unevictable", [19] = "hwpoison", [20] = "nopage",
+	[21] = "ksm", [22] = "thp", [23] = "offline", [24] = "zero_page",
+	[25] = "idle", [26] = "pgtable",
+	[32] = "reserved", [33] = "mlocked", [34] = "owner_2",
+	[35] = "private", [36] = "private_2", [37] = "owner_private",
+	[38] = "arch", [39] = "uncached", [41] = "arch_2", [42] = "arch_3",
+	[55] = "soft_dirty", [56] = "exclusive", [57] = "uffd_wp",
+	[58] = "guard", [61] = "file", [62] = "swap"
+};
+
+struct tally {
+	struct flagcounts *to;	/* borrowed, as frames */
+	struct frames	*frames; /* NULL: not told */
+	uint64_t	 kb;	/* of a page */
+	uint64_t	 told;	/* flags of kpageflags that mean something */
+	bool		 hidden;
+};
+
+/*
+ * The name of a flag, or NULL.
+ */
+const char *
+pageflag_name(unsigned int bit)
+{
+	return bit < 64 ? names[bit] : NULL;
+}
+
+static int
+tally_add(struct flagcounts *c, uint64_t flags, uint64_t kb)
+{
+	struct flagcount *v;
+	size_t i;
+
+	if (c->last < c->n && c->v[c->last].flags == flags) {
+		c->v[c->last].kb += kb;
+		return 0;
+	}
+	for (i = 0; i < c->n && c->v[i].flags != flags; i++)
+		continue;
+	if (i == c->n) {
+		v = reallocarray(c->v, c->n + 1, sizeof *v);
+		if (v == NULL)
+			return errstr_set("out of memory");
+		c->v = v;
+		v[c->n++] = (struct flagcount){ flags, 0 };
+	}
+	c->v[i].kb += kb;
+	c->last = i;
+	return 0;
+}
+
+static int
+tally_entry(struct tally *t, uint64_t e)
+{
+	uint64_t flags, of;
+
+	flags = e & PME_FLAGS;
+	if (!(e & PME_PRESENT)) {
+		if (e & PME_GUARD)
+			flags = PME_GUARD;
+		else if (!(e & PME_SWAPPED))
+			return 0;
+		return tally_add(t->to, flags, t->kb);
+	}
+	if (t->frames == NULL || (e & PME_FRAME) == 0)
+		t->hidden = true;
+	else if (frames_get(t->frames, e & PME_FRAME, &of) == -1)
+		return -1;
+	else
+		flags |= of & t->told;
+	return tally_add(t->to, flags, t->kb);
+}
+
+static int
+tally_entries(void *arg, const struct entries *es)
+{
+	const struct tally *t = arg;
+	size_t i;
+
+	for (i = 0; t->frames != NULL && i < es->n; i++)
+		if (es->v[i] & PME_PRESENT && (es->v[i] & PME_FRAME) != 0 &&
+		    frames_want(t->frames, es->v[i] & PME_FRAME) == -1)
+			return -1;
+	for (i = 0; i < es->n; i++)
+		if (es->v[i] != 0 && tally_entry(arg, es->v[i]) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * Add the pages of a live process to a histogram by their flags.  frames are
+ * of kpageflags, or NULL; *hidden is set when there are pages of which they
+ * are not told.  The caller frees c->v.
+ */
+int
+pageflags_live(struct flagcounts *c, const struct space *sp,
+    struct frames *frames, bool *hidden)
+{
+	struct tally t = { .to = c, .frames = frames };
+	int fd, rc;
+
+	t.kb = (uint64_t)sysconf(_SC_PAGESIZE) / KB;
+	t.told = (((uint64_t)1 << 43) - 1);
+	/* without this the flag is set of any page */
+	if (access("/sys/kernel/mm/page_idle", F_OK) == -1)
+		t.told &= ~((uint64_t)1 << 25);
+	fd = space_pagemap(sp);
+	rc = fd == -1 ? -1 : pagemap_entries(fd, &sp->vma, NULL, tally_entries,
+	    &t);
+	if (fd != -1)
+		close(fd);
+	*hidden = t.hidden;
+	return rc == -1 ? errstr_wrap("%ld", (long)sp->pid) : 0;
+}

@@ -1,0 +1,324 @@
+/*
+ * Which pages of a process are there, without touching them: the ioctl
+ * PAGEMAP_SCAN of /proc/PID/pagemap where the kernel has it (6.7), its
+ * entries elsewhere.  Linux, Documentation/admin-guide/mm/pagemap.rst.
+ */
+#include "linux/live.h"
+
+#include <sys/ioctl.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* as in linux/fs.h of Linux 6.7 and later */
+struct scan_region {
+	uint64_t	 start;
+	uint64_t	 end;
+	uint64_t	 categories;
+};
+
+struct scan_arg {
+	uint64_t	 size;
+	uint64_t	 flags;
+	uint64_t	 start;
+	uint64_t	 end;
+	uint64_t	 walk_end;
+	uint64_t	 vec;
+	uint64_t	 vec_len;
+	uint64_t	 max_pages;
+	uint64_t	 category_inverted;
+	uint64_t	 category_mask;
+	uint64_t	 category_anyof_mask;
+	uint64_t	 return_mask;
+};
+
+#define SCAN_IOCTL	_IOWR('f', 16, struct scan_arg)
+
+enum {
+	SCAN_FILE = 0x04,
+	SCAN_PRESENT = 0x08,
+	SCAN_SWAPPED = 0x10,
+	SCAN_ZERO = 0x20,
+	SCAN_HUGE = 0x40,
+	SCAN_GUARD = 0x100,	/* Linux 6.15 */
+	/*
+	 * With more than 512 regions in one call the kernel leaves a stale
+	 * walk_end behind, so that one cannot go on from there.
+	 */
+	REGIONS = 512
+};
+
+/*
+ * Set the error string to what errno and n tell of a pagemap of which a call
+ * returned n: -1, or 0 at its end.  The memory that it is of has no users any
+ * more where that is ESRCH or the end (pagemap_read and do_pagemap_scan of
+ * fs/proc/task_mmu.c).  Return -1.
+ */
+int
+pagemap_fail(ssize_t n)
+{
+	if (n == 0 || errno == ESRCH || errno == ENOENT)
+		return errstr_set("it ended meanwhile");
+	return errstr_sys("pagemap");
+}
+
+/*
+ * Open the pagemap of a live process: a descriptor, or -1.
+ */
+int
+space_pagemap(const struct space *sp)
+{
+	int fd;
+
+	fd = proc_open((pid_t)sp->tid, 0, "pagemap", O_RDONLY);
+	return fd == -1 ? pagemap_fail(-1) : fd;
+}
+
+static unsigned int
+what_of_categories(uint64_t c)
+{
+	if (c & SCAN_GUARD)
+		return PM_GUARD;
+	return (c & SCAN_PRESENT ? PM_PRESENT : 0) |
+	    (c & SCAN_SWAPPED ? PM_SWAPPED : 0) |
+	    (c & SCAN_FILE ? PM_FILE : 0) | (c & SCAN_ZERO ? PM_ZERO : 0) |
+	    (c & SCAN_HUGE ? PM_HUGE : 0);
+}
+
+/*
+ * 0; 1 when the kernel does not know the call; -1.
+ */
+static int
+walk_scan(int fd, uint64_t start, uint64_t end, unsigned int more,
+    pagerun_fn fn, void *arg)
+{
+	struct scan_region v[REGIONS];
+	struct scan_arg a = { 0 };
+	struct pagerun r;
+	long i, n;
+
+	a.size = sizeof a;
+	a.end = end;
+	a.vec = (uint64_t)(uintptr_t)v;
+	a.vec_len = REGIONS;
+	a.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED | SCAN_GUARD;
+	do {
+		a.start = start;
+		a.return_mask = a.category_anyof_mask | SCAN_ZERO |
+		    (more & PM_FILE ? SCAN_FILE : 0) |
+		    (more & PM_HUGE ? SCAN_HUGE : 0);
+		n = ioctl(fd, SCAN_IOCTL, &a);
+		if (n == -1 && errno == EINVAL &&
+		    a.category_anyof_mask & SCAN_GUARD) {
+			a.category_anyof_mask &= ~(uint64_t)SCAN_GUARD;
+			n = REGIONS;
+			continue;
+		}
+		if (n == -1)
+			return errno == ENOTTY || errno == EINVAL ? 1 :
+			    pagemap_fail(-1);
+		start = a.walk_end;
+		for (i = 0; i < n; i++) {
+			r.start = v[i].start;
+			r.end = v[i].end;
+			r.what = what_of_categories(v[i].categories);
+			if (fn(arg, &r) == -1)
+				return -1;
+			if (start < r.end)
+				start = r.end;
+		}
+	} while (n == REGIONS && start < end);
+	return 0;
+}
+
+static unsigned int
+what_of_entry(uint64_t e)
+{
+	if (!(e & PME_PRESENT) && e & PME_GUARD)
+		return PM_GUARD;
+	return (e & PME_PRESENT ? PM_PRESENT : 0) |
+	    (e & PME_SWAPPED ? PM_SWAPPED : 0) |
+	    (e & PME_FILE ? PM_FILE : 0);
+}
+
+static int
+walk_entries(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
+{
+	uint64_t v[4096], addr, page;
+	struct pagerun r = { 0 };
+	unsigned int what;
+	size_t i, want;
+	ssize_t n;
+
+	page = (uint64_t)sysconf(_SC_PAGESIZE);
+	for (addr = start; addr < end;) {
+		want = (end - addr) / page;
+		if (want > 4096)
+			want = 4096;
+		n = pread(fd, v, want * sizeof *v, (off_t)(addr / page *
+		    sizeof *v));
+		if (n <= 0)
+			return pagemap_fail(n);
+		for (i = 0; i < (size_t)n / sizeof *v; i++, addr += page) {
+			what = what_of_entry(v[i]);
+			if (what == r.what && r.end == addr) {
+				r.end += page;
+				continue;
+			}
+			if (r.what != 0 && fn(arg, &r) == -1)
+				return -1;
+			r.start = addr;
+			r.end = addr + page;
+			r.what = what;
+		}
+	}
+	return r.what != 0 ? fn(arg, &r) : 0;
+}
+
+/*
+ * Call fn for each run of pages in start..end (exclusive, within one
+ * mapping) that are present, in swap, or guards, ascending, until it
+ * returns -1.  fd is the process's pagemap.  PM_FILE, for which the kernel
+ * must look at each page, and PM_HUGE are told if more has them.
+ */
+int
+pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
+    pagerun_fn fn, void *arg)
+{
+	int rc;
+
+	rc = walk_scan(fd, start, end, more, fn, arg);
+	return rc == 1 ? walk_entries(fd, start, end, fn, arg) : rc;
+}
+
+/*
+ * The first page in start..end (exclusive) that is present, in swap, or a
+ * guard: 1 with its address, 0, or -1 with errno.
+ */
+static int
+scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
+{
+	struct scan_region v;
+	struct scan_arg a = { 0 };
+	long n;
+
+	a.size = sizeof a;
+	a.start = start;
+	a.end = end;
+	a.vec = (uint64_t)(uintptr_t)&v;
+	a.vec_len = 1;
+	a.max_pages = 1;
+	a.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED;
+	a.return_mask = a.category_anyof_mask;
+	if ((n = ioctl(fd, SCAN_IOCTL, &a)) > 0)
+		*addr = v.start;
+	return n > 0 ? 1 : (int)n;
+}
+
+/*
+ * Go on from *addr to the first page before end that is present, in swap,
+ * or a guard: 1, 0 if there is none, or -1.  Where the kernel cannot tell,
+ * *addr stays.
+ */
+int
+pagemap_first(int fd, uint64_t *addr, uint64_t end)
+{
+	int rc;
+
+	rc = scan_first(fd, *addr, end, addr);
+	if (rc == -1 && (errno == ENOTTY || errno == EINVAL))
+		return 1;
+	return rc == -1 ? pagemap_fail(-1) : rc;
+}
+
+/*
+ * How far pages from addr on, but not behind end, are present and mapped by
+ * entries of many each: addr if the first is not, or if the kernel does not
+ * tell.
+ */
+uint64_t
+pagemap_huge(int fd, uint64_t addr, uint64_t end)
+{
+	struct scan_region v;
+	struct scan_arg a = { 0 };
+
+	a.size = sizeof a;
+	a.start = addr;
+	a.end = addr + (uint64_t)sysconf(_SC_PAGESIZE);
+	a.vec = (uint64_t)(uintptr_t)&v;
+	a.vec_len = 1;
+	a.category_mask = SCAN_PRESENT;
+	a.return_mask = SCAN_HUGE;
+	if (ioctl(fd, SCAN_IOCTL, &a) != 1 || !(v.categories & SCAN_HUGE))
+		return addr;
+	a.end = end;		/* it stops where they are no more alike */
+	return ioctl(fd, SCAN_IOCTL, &a) == 1 && v.start == addr &&
+	    v.categories & SCAN_HUGE ? v.end : addr;
+}
+
+/*
+ * Is there a page in start..end (exclusive) that is present or in swap?  1,
+ * 0, or -1.  What comes behind the first is not looked at.
+ */
+int
+pagemap_any(int fd, uint64_t start, uint64_t end)
+{
+	uint64_t e[512], page, addr;
+	size_t i, want;
+	ssize_t n;
+	int rc;
+
+	if ((rc = scan_first(fd, start, end, &addr)) >= 0)
+		return rc;
+	if (errno != ENOTTY && errno != EINVAL)
+		return pagemap_fail(-1);
+	page = (uint64_t)sysconf(_SC_PAGESIZE);
+	for (; start < end; start += (uint64_t)n / sizeof *e * page) {
+		want = (end - start) / page < 512 ? (end - start) / page : 512;
+		n = pread(fd, e, want * sizeof *e, (off_t)(start / page *
+		    sizeof *e));
+		if (n <= 0)
+			return pagemap_fail(n);
+		for (i = 0; i < (size_t)n / sizeof *e; i++)
+			if (what_of_entry(e[i]) != 0)
+				return 1;
+	}
+	return 0;
+}
+
+/*
+ * The physical frames of n pages at addr, one for each 4 KiB: 0 where there
+ * is none, where no one else maps it, or where the kernel does not tell
+ * (without CAP_SYS_ADMIN).
+ */
+int
+pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)
+{
+	uint64_t v[64], page, per, i, k, want;
+	ssize_t got;
+
+	page = (uint64_t)sysconf(_SC_PAGESIZE);
+	per = page / (IDENTITY_KB * KB);
+	for (i = 0; i < n; i += k) {
+		want = (n - i + per - 1) / per;
+		if (want > 64)
+			want = 64;
+		got = pread(fd, v, want * sizeof *v, (off_t)((addr / page) *
+		    sizeof *v));
+		if (got <= 0)
+			return pagemap_fail(got);
+		want = (uint64_t)got / sizeof *v * per;
+		for (k = 0; k < want && i + k < n; k++) {
+			frame[i + k] = 0;
+			if (v[k / per] & PME_PRESENT &&
+			    !(v[k / per] & PME_EXCLUSIVE) &&
+			    (v[k / per] & PME_FRAME) != 0)
+				frame[i + k] = (v[k / per] & PME_FRAME) *
+				    per + k % per;
+		}
+		addr += k * IDENTITY_KB * KB;
+	}
+	return 0;
+}

@@ -1,0 +1,207 @@
+/*
+ * How much memory the mappings of a process take, by its page tables: the
+ * numbers that smaps has (Linux, fs/proc/task_mmu.c), without its walk of
+ * what lies behind each page.  Only of pages that others map, too, the
+ * kernel must be asked how often.
+ */
+#include "linux/live.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	SWAP_TYPES = 23,	/* areas of swap, at the least; what is behind
+				   them is no page (linux/swap.h) */
+	SWAP_BITS = 5		/* of an entry: which area */
+};
+
+struct usage {
+	int		 fd;	/* pagemap */
+	uint64_t	 kb;	/* of a page */
+	uint64_t	 pss;	/* of a page that is mapped once */
+	struct pageuse	*use;	/* borrowed, as all here; by mapping */
+	const struct space *sp;
+	struct frames	*counts; /* NULL: not told */
+	const struct frames *flags; /* likewise */
+	uint64_t	*vague;	/* owned; KB: shared, or the zero page */
+	bool		 hidden; /* there are frames that are not told */
+};
+
+/*
+ * A page that is not mapped here alone, by its frame.
+ */
+static int
+use_counted(struct usage *u, struct pageuse *p, uint64_t frame)
+{
+	uint64_t n;
+
+	if (frames_get(u->counts, frame, &n) == -1)
+		return -1;
+	if (n == 0)		/* the zero page, or memory of a device */
+		return 0;
+	p->pss += u->pss / n;
+	if (n == 1)
+		p->uss += u->kb;
+	else
+		p->shared += u->kb;
+	return 0;
+}
+
+static bool
+is_shared(uint64_t e)
+{
+	return (e & (PME_PRESENT | PME_EXCLUSIVE)) == PME_PRESENT;
+}
+
+static int
+use_shared(struct usage *u, const struct entries *es)
+{
+	uint64_t e;
+	size_t i;
+
+	for (i = 0; i < es->n; i++) {
+		e = es->v[i];
+		if (!is_shared(e))
+			continue;
+		if (u->counts == NULL || (e & PME_FRAME) == 0)
+			u->vague[es->vma] += u->kb;
+		else if (frames_want(u->counts, e & PME_FRAME) == -1)
+			return -1;
+	}
+	if (u->counts == NULL)
+		return 0;
+	for (i = 0; i < es->n; i++) {
+		e = es->v[i];
+		if (is_shared(e) && (e & PME_FRAME) != 0 &&
+		    use_counted(u, &u->use[es->vma], e & PME_FRAME) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static void
+use_absent(struct usage *u, size_t i, uint64_t e)
+{
+	if (e & PME_GUARD)
+		u->use[i].guard += u->kb;
+	else if (e & PME_SWAPPED &&
+	    (e & (((uint64_t)1 << SWAP_BITS) - 1)) < SWAP_TYPES)
+		u->use[i].swap += u->kb;
+}
+
+static int
+use_entries(void *arg, const struct entries *es)
+{
+	const uint64_t own = PME_PRESENT | PME_EXCLUSIVE;
+	struct usage *u = arg;
+	struct pageuse *p = &u->use[es->vma];
+	bool others, reserved;
+	uint64_t e, n;
+	size_t i;
+
+	reserved = u->sp->m[es->vma].flags & MAPPING_HUGETLB;
+	for (i = n = 0, others = false; i < es->n; i++) {
+		e = es->v[i];
+		if (reserved)
+			p->huge += e & PME_PRESENT ? es->each * u->kb : 0;
+		else if ((e & own) == own)
+			n += es->each;
+		else if (e & PME_PRESENT)
+			others = true;
+		else if (e != 0)
+			use_absent(u, es->vma, e);
+	}
+	p->uss += n * u->kb;
+	p->pss += n * u->pss;
+	return others ? use_shared(u, es) : 0;
+}
+
+struct scanned {
+	struct pageuse	*use;	/* borrowed */
+	uint64_t	 there;	/* KB present, but for the zero page */
+	bool		 any;	/* something was told */
+};
+
+static int
+scan_run(void *arg, const struct pagerun *r)
+{
+	struct scanned *s = arg;
+	uint64_t kb = (r->end - r->start) / KB;
+
+	s->any = true;
+	if (!(r->what & PM_PRESENT))
+		return 0;
+	if (r->what & PM_ZERO)
+		s->use->zero += kb;
+	else {
+		s->there += kb;
+		s->use->thp += r->what & PM_HUGE ? kb : 0;
+	}
+	return 0;
+}
+
+/*
+ * What entries do not tell: zero pages, and what is mapped as a huge one.
+ * Where frames are hidden, this tells how much is shared.
+ */
+static int
+use_scan(struct usage *u, size_t i)
+{
+	const struct vma *v = &u->sp->vma.v[i];
+	struct scanned s = { .use = &u->use[i] };
+
+	if (u->sp->m[i].flags & MAPPING_HUGETLB || v->start > INT64_MAX)
+		return 0;
+	if (pagemap_walk(u->fd, v->start, v->end, PM_HUGE, scan_run, &s) == -1)
+		return -1;
+	if (u->vague[i] > 0 && s.there > u->use[i].uss)
+		u->use[i].shared += s.there - u->use[i].uss;
+	return 0;
+}
+
+static int
+use_all(struct usage *u, bool detail)
+{
+	size_t i;
+
+	if (pagemap_entries(u->fd, &u->sp->vma, u->flags, use_entries, u) == -1)
+		return -1;
+	for (i = 0; i < u->sp->vma.n; i++) {
+		u->hidden = u->hidden || u->vague[i] > 0;
+		if ((detail || u->vague[i] > 0) && use_scan(u, i) == -1)
+			return -1;
+		u->use[i].rss = u->use[i].uss + u->use[i].shared;
+	}
+	return 0;
+}
+
+/*
+ * How much memory each mapping of a live process takes, to be added to use,
+ * which has as many as sp.  counts are of kpagecount and flags of kpageflags;
+ * each may be NULL.  *hidden is set when pss is not known for the want of
+ * counts; without flags uss of huge pages may be wrong.  What detail asks for
+ * costs a second walk.
+ */
+int
+pageuse_live(struct pageuse *use, const struct space *sp,
+    struct frames *counts, const struct frames *flags, bool detail,
+    bool *hidden)
+{
+	struct usage u = { .use = use, .sp = sp, .counts = counts,
+	    .flags = flags };
+	uint64_t page;
+	int rc;
+
+	page = (uint64_t)sysconf(_SC_PAGESIZE);
+	u.kb = page / KB;
+	u.pss = u.kb * PSS_KB;
+	if ((u.vague = calloc(sp->vma.n + 1, sizeof *u.vague)) == NULL)
+		return errstr_set("out of memory");
+	u.fd = space_pagemap(sp);
+	rc = u.fd == -1 ? -1 : use_all(&u, detail);
+	if (u.fd != -1)
+		close(u.fd);
+	free(u.vague);
+	*hidden = u.hidden;
+	return rc == -1 ? errstr_wrap("%ld", (long)sp->pid) : 0;
+}

@@ -1,0 +1,272 @@
+/*
+ * The memory that a cgroup has left, and each cgroup that it is in: version 2
+ * (Documentation/admin-guide/cgroup-v2.rst of Linux) and version 1 (.../
+ * cgroup-v1/memory.rst).
+ *
+ *			version 2		version 1
+ *	limits		memory.max,		memory.limit_in_bytes,
+ *			memory.high		hierarchical_memory_limit,
+ *						memory.memsw.limit_in_bytes
+ *	used		memory.current		memory.usage_in_bytes,
+ *						memory.memsw.usage_in_bytes
+ *	of that cache	inactive_file		total_inactive_file
+ *
+ * hierarchical_memory_limit and what is named cache are lines of memory.stat.
+ * Cache that was not used lately goes first when memory is wanted, and nobody
+ * misses it: it counts as left.  At memory.high processes are slowed down
+ * until they use less, which is as bad as a limit for who serves others.
+ *
+ * A cgroup whose limits are not to be seen, for its directory is not below
+ * our mount point, counts as one without.
+ */
+#include "cgroup.h"
+#include "linux/live.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const uint64_t NOLIMIT = UINT64_MAX;
+
+/*
+ * The text of a file in a directory; the caller frees it.  NULL: there is
+ * none.
+ */
+static char *
+level_text(const char *dir, const char *name)
+{
+	enum { MOST = 65536 };
+	char *path, *text;
+	ssize_t n;
+	int fd;
+
+	if (asprintf(&path, "%s/%s", dir, name) == -1)
+		return NULL;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	free(path);
+	if (fd == -1)
+		return NULL;
+	n = (text = malloc(MOST)) == NULL ? -1 : read(fd, text, MOST - 1);
+	close(fd);
+	if (n == -1) {
+		free(text);
+		return NULL;
+	}
+	text[n] = '\0';
+	return text;
+}
+
+/*
+ * The number behind a key that begins a line, or without a key the first;
+ * none, where there is none, or "max".  Version 1 has as "none" what is left
+ * of the largest number when whole pages are counted.
+ */
+static uint64_t
+text_number(const char *text, const char *key, uint64_t none)
+{
+	const char *s;
+	uint64_t v;
+	char *end;
+	size_t n;
+
+	n = key == NULL ? 0 : strlen(key);
+	for (s = text; n > 0 && s != NULL && (strncmp(s, key, n) != 0 ||
+	    s[n] != ' '); s = *s == '\0' ? NULL : s)
+		s = strchr(s, '\n') == NULL ? NULL : strchr(s, '\n') + 1;
+	if (s == NULL)
+		return none;
+	v = strtoull(s + n, &end, 10);
+	return end == s + n || v >= (uint64_t)1 << 62 ? none : v;
+}
+
+static uint64_t
+level_number(const char *dir, const char *name, const char *key, uint64_t none)
+{
+	char *text;
+	uint64_t v;
+
+	if ((text = level_text(dir, name)) == NULL)
+		return none;
+	v = text_number(text, key, none);
+	free(text);
+	return v;
+}
+
+/*
+ * Lessen what is left of a level to what this limit leaves.
+ */
+static void
+level_lessen(struct cglevel *l, uint64_t limit, uint64_t used, uint64_t cache)
+{
+	uint64_t left;
+
+	if (limit == NOLIMIT)
+		return;
+	used -= cache < used ? cache : used;
+	left = used < limit ? limit - used : 0;
+	if (l->left == NOLIMIT || left < l->left) {
+		l->left = left;
+		l->limit = limit;
+	}
+}
+
+static void
+level_read1(struct cglevel *l)
+{
+	const char *d = l->dir;
+	uint64_t cache, used;
+
+	cache = level_number(d, "memory.stat", "total_inactive_file", 0);
+	used = level_number(d, "memory.usage_in_bytes", NULL, 0);
+	level_lessen(l, level_number(d, "memory.limit_in_bytes", NULL, NOLIMIT),
+	    used, cache);
+	level_lessen(l, level_number(d, "memory.stat",
+	    "hierarchical_memory_limit", NOLIMIT), used, cache);
+	used = level_number(d, "memory.memsw.usage_in_bytes", NULL, 0);
+	level_lessen(l, level_number(d, "memory.memsw.limit_in_bytes", NULL,
+	    NOLIMIT), used, cache);
+}
+
+static void
+level_read2(struct cglevel *l)
+{
+	const char *d = l->dir;
+	uint64_t cache, used;
+
+	cache = level_number(d, "memory.stat", "inactive_file", 0);
+	used = level_number(d, "memory.current", NULL, 0);
+	level_lessen(l, level_number(d, "memory.max", NULL, NOLIMIT), used,
+	    cache);
+	level_lessen(l, level_number(d, "memory.high", NULL, NOLIMIT), used,
+	    cache);
+}
+
+/*
+ * Call fn for a cgroup, and for each that it is in up to the highest that can
+ * be seen, as long as it returns 0.
+ */
+int
+cgroup_levels(const struct cgroup *c, cglevel_fn fn, void *arg)
+{
+	struct cglevel l = { 0 };
+	size_t len;
+	char *dir;
+	int rc;
+
+	if (c->dir == NULL)
+		return 0;
+	if ((dir = strdup(c->dir)) == NULL)
+		return errstr_set("out of memory");
+	l.dir = dir;
+	len = strlen(dir);
+	while (len > c->top && dir[len - 1] == '/')
+		len--;
+	for (;;) {
+		dir[len] = '\0';
+		l.limit = l.left = NOLIMIT;
+		if (c->v1)
+			level_read1(&l);
+		else
+			level_read2(&l);
+		if ((rc = fn(arg, &l)) != 0 || len <= c->top)
+			break;
+		while (len > c->top && dir[--len] != '/')
+			continue;
+	}
+	free(dir);
+	return rc;
+}
+
+/*
+ * Where a process is in the hierarchy of memory: the path in the text of its
+ * /proc/PID/cgroup (cgroups(7)), of *len bytes, or NULL.
+ */
+static const char *
+membership_find(const char *text, bool v1, size_t *len)
+{
+	const char *s, *list, *end;
+
+	for (s = text; s != NULL && *s != '\0'; s = *end == '\0' ? end :
+	    end + 1) {
+		end = s + strcspn(s, "\n");
+		if ((list = memchr(s, ':', (size_t)(end - s))) == NULL ||
+		    (s = memchr(list + 1, ':', (size_t)(end - list - 1))) ==
+		    NULL)
+			continue;
+		*len = (size_t)(end - s - 1);
+		if (v1 ? memmem(list, (size_t)(s - list), "memory", 6) != NULL :
+		    s == list + 1)
+			return s + 1;
+	}
+	return NULL;
+}
+
+/*
+ * Find the mount of a hierarchy in the text of a mountinfo
+ * (proc_pid_mountinfo(5)) from where that path is to be seen: true with its
+ * directory in c.
+ */
+static bool
+mount_match(struct cgroup *c, const char *line, const char *path, size_t len)
+{
+	char root[1024], point[1024], type[16], opts[256];
+	const char *dash;
+	size_t n;
+
+	if ((dash = strstr(line, " - ")) == NULL ||
+	    sscanf(line, "%*s %*s %*s %1023s %1023s", root, point) != 2 ||
+	    sscanf(dash, " - %15s %*s %255s", type, opts) != 2 ||
+	    strcmp(type, c->v1 ? "cgroup" : "cgroup2") != 0)
+		return false;
+	/* the options of version 1 name what it is for */
+	if (c->v1 && strstr(opts, "memory") == NULL)
+		return false;
+	n = strcmp(root, "/") == 0 ? 0 : strlen(root);
+	if (n > len || strncmp(path, root, n) != 0 || (n < len &&
+	    path[n] != '/') || memmem(path, len, "/..", 3) != NULL)
+		return false;
+	if (asprintf(&c->dir, "%s%.*s", point, (int)(len - n), path + n) == -1)
+		c->dir = NULL;
+	c->top = strlen(point);
+	return c->dir != NULL;
+}
+
+/*
+ * Find the cgroup of memory that a process is in, from the texts of its
+ * /proc/PID/cgroup and of our mountinfo; without a directory where there is
+ * none, or it cannot be seen.
+ */
+int
+cgroup_find(struct cgroup *c, const char *membership, const char *mountinfo)
+{
+	char *copy, *line, *next;
+	const char *path;
+	size_t len;
+
+	memset(c, 0, sizeof *c);
+	c->v1 = true;
+	if ((path = membership_find(membership, true, &len)) == NULL) {
+		c->v1 = false;
+		path = membership_find(membership, false, &len);
+	}
+	if (path == NULL)
+		return 0;
+	if ((copy = strdup(mountinfo)) == NULL)
+		return errstr_set("out of memory");
+	for (line = copy; line != NULL && c->dir == NULL; line = next) {
+		if ((next = strchr(line, '\n')) != NULL)
+			*next++ = '\0';
+		(void)mount_match(c, line, path, len);
+	}
+	free(copy);
+	return 0;
+}
+
+void
+cgroup_free(struct cgroup *c)
+{
+	free(c->dir);
+	c->dir = NULL;
+}

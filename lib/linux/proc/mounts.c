@@ -1,0 +1,186 @@
+/*
+ * The mounts that a process sees, as mountinfo has them:
+ * proc_pid_mountinfo(5).
+ */
+#include "linux/live.h"
+
+#include <sys/sysmacros.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct mount {
+	unsigned long	 id;
+	dev_t		 dev;
+	char		 point[256]; /* where it is; cut at an escaped byte */
+	char		 type[32];
+};
+
+/*
+ * Call fn for each mount until it returns true: whether it did.
+ */
+static bool
+mounts_any(const struct bytes *mounts,
+    bool (*fn)(const struct mount *, const void *), const void *arg)
+{
+	unsigned int ma, mi;
+	struct mount m;
+	char *line, *nl, *text;
+	const char *s;
+	bool did;
+
+	if (mounts->len == 0 ||
+	    (text = strndup((const char *)mounts->data, mounts->len)) == NULL)
+		return false;
+	did = false;
+	for (line = text; line != NULL && !did; line = nl) {
+		if ((nl = strchr(line, '\n')) != NULL)
+			*nl++ = '\0';
+		if (sscanf(line, "%lu %*u %u:%u %*s %255[^ \\]", &m.id, &ma,
+		    &mi, m.point) != 4 ||
+		    (s = strstr(line, " - ")) == NULL ||
+		    sscanf(s, " - %31s", m.type) != 1)
+			continue;
+		m.dev = makedev(ma, mi);
+		did = fn(&m, arg);
+	}
+	free(text);
+	return did;
+}
+
+/*
+ * Is it of a file system that is served by this machine's kernel alone?  A
+ * server may be stopped by us, or be gone.
+ */
+static bool
+mount_islocal(const struct mount *m)
+{
+	static const char *const local[] = {
+		"bcachefs", "btrfs", "devtmpfs", "hugetlbfs", "overlay",
+		"ramfs", "rootfs", "tmpfs", "ubifs", "zfs"
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof local / sizeof *local; i++)
+		if (strcmp(m->type, local[i]) == 0)
+			return true;
+	return major(m->dev) != 0 && strncmp(m->type, "fuse", 4) != 0;
+}
+
+static bool
+has_id(const struct mount *m, const void *id)
+{
+	return m->id == *(const unsigned long *)id;
+}
+
+/*
+ * Is there a mount of a number?
+ */
+bool
+mounts_have(const struct bytes *mounts, unsigned long id)
+{
+	return mounts_any(mounts, has_id, &id);
+}
+
+static bool
+is_localid(const struct mount *m, const void *id)
+{
+	return has_id(m, id) && mount_islocal(m);
+}
+
+/*
+ * Is it there, and can its files be read without asking a server?
+ */
+bool
+mounts_local(const struct bytes *mounts, unsigned long id)
+{
+	return mounts_any(mounts, is_localid, &id);
+}
+
+static bool
+is_localdev(const struct mount *m, const void *dev)
+{
+	return m->dev == *(const dev_t *)dev && mount_islocal(m);
+}
+
+/*
+ * Can the files of a device be read without asking a server, by the mounts that
+ * we or process 1 are shown?  A process in a chroot is not shown the mount that
+ * its root directory is on.
+ */
+bool
+mounts_localdev(dev_t dev)
+{
+	const pid_t who[] = { getpid(), 1 };
+	struct bytes mounts;
+	bool local;
+	size_t i;
+
+	local = false;
+	for (i = 0; i < sizeof who / sizeof *who && !local; i++)
+		if (proc_read(who[i], 0, "mountinfo", &mounts) == 0) {
+			local = mounts_any(&mounts, is_localdev, &dev);
+			free(mounts.data);
+		}
+	return local;
+}
+
+static bool
+is_layeredid(const struct mount *m, const void *id)
+{
+	return has_id(m, id) && strcmp(m->type, "overlay") == 0;
+}
+
+/*
+ * Is it one of layers, whose directories tell inode numbers of these?
+ */
+bool
+mounts_layered(const struct bytes *mounts, unsigned long id)
+{
+	return mounts_any(mounts, is_layeredid, &id);
+}
+
+static bool
+is_farbefore(const struct mount *m, const void *path)
+{
+	return !mount_islocal(m) &&
+	    strncmp(path, m->point, strlen(m->point)) == 0;
+}
+
+/*
+ * Is no server asked for anything on the way along a path?
+ */
+bool
+mounts_waylocal(const struct bytes *mounts, const char *path)
+{
+	return mounts->len > 0 && !mounts_any(mounts, is_farbefore, path);
+}
+
+struct each {
+	mount_fn	 fn;
+	void		*arg;
+};
+
+static bool
+mount_tell(const struct mount *m, const void *arg)
+{
+	const struct each *e = arg;
+	const struct mountinfo i = { m->id, m->dev, mount_islocal(m),
+	    strcmp(m->type, "overlay") == 0 };
+
+	e->fn(&i, e->arg);
+	return false;
+}
+
+/*
+ * Call fn for each mount.
+ */
+void
+mounts_each(const struct bytes *mounts, mount_fn fn, void *arg)
+{
+	const struct each e = { fn, arg };
+
+	(void)mounts_any(mounts, mount_tell, &e);
+}

@@ -1,0 +1,424 @@
+/*
+ * Files below /proc: reading whole ones, links, lists of numbers, stat and
+ * status (proc(5)).
+ */
+#include "linux/live.h"
+#include "linux/serve/proxy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * The path of a file of a process (tid 0) or of one of its threads.
+ */
+static void
+proc_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
+{
+	if (tid == 0)
+		snprintf(path, size, "/proc/%d/%s", pid, name);
+	else
+		snprintf(path, size, "/proc/%d/task/%d/%s", pid, tid, name);
+}
+
+/*
+ * Open a file of a process or thread: a descriptor, or -1 with errno.
+ */
+int
+proc_open(pid_t pid, pid_t tid, const char *name, int flags)
+{
+	char path[PATH_MAX];
+
+	proc_path(path, sizeof path, pid, tid, name);
+	return open(path, flags | O_CLOEXEC | O_NOCTTY);
+}
+
+/*
+ * May a file never come?  For some, the kernel reads memory of the process,
+ * of which that chooses where it is, or waits while one of its threads
+ * changes the mappings: proc_pid_cmdline(5).
+ */
+static bool
+proc_waits(const char *name)
+{
+	static const char *const waits[] = {
+		"cmdline", "environ", "maps", "smaps"
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof waits / sizeof *waits; i++)
+		if (strcmp(name, waits[i]) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Read a whole file.  The caller frees what comes; -1 with errno when it
+ * cannot be read, ETIMEDOUT where that takes too long.
+ */
+int
+proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
+{
+	char path[PATH_MAX];
+	struct buf b = { 0 };
+	uint8_t *p;
+	ssize_t n;
+	int fd, e;
+
+	out->data = NULL;
+	out->len = 0;
+	if (pid != getpid() && proc_waits(name) && proxy_ison()) {
+		proc_path(path, sizeof path, pid, tid, name);
+		return proxy_proc(pid, path, out);
+	}
+	if ((fd = proc_open(pid, tid, name, O_RDONLY)) == -1)
+		return -1;
+	for (n = 1; n != 0;) {
+		if ((p = buf_room(&b, 16384)) == NULL) {
+			errno = ENOMEM;
+			n = -1;
+			break;
+		}
+		n = read(fd, p, b.cap - b.len);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1)
+			break;
+		b.len += (size_t)n;
+	}
+	e = errno;
+	close(fd);
+	if (n == -1) {
+		buf_free(&b);
+		errno = e;
+		return -1;
+	}
+	out->data = b.data;
+	out->len = b.len;
+	return 0;
+}
+
+/*
+ * The target of a link, or NULL.  The caller frees it.
+ */
+char *
+proc_link(pid_t pid, pid_t tid, const char *name)
+{
+	char path[PATH_MAX], target[PATH_MAX + 16];
+	ssize_t n;
+
+	proc_path(path, sizeof path, pid, tid, name);
+	n = readlink(path, target, sizeof target);
+	return n <= 0 ? NULL : strndup(target, (size_t)n);
+}
+
+/*
+ * Call fn for each number that a directory of a process (or /proc itself,
+ * with pid 0) has as a name, until it returns -1.  -1, too, when the
+ * directory cannot be read; the error string is "" where it is gone.
+ */
+int
+proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
+{
+	char path[PATH_MAX], *end;
+	struct dirent *d;
+	DIR *dir;
+	long num;
+	int rc;
+
+	if (pid == 0)
+		strlcpy(path, "/proc", sizeof path);
+	else
+		proc_path(path, sizeof path, pid, 0, name);
+	if ((dir = opendir(path)) == NULL)
+		return errno == ENOENT || errno == ESRCH ?
+		    errstr_set("%s", "") : errstr_sys("%s", path);
+	for (rc = 0; rc == 0 && (errno = 0, d = readdir(dir)) != NULL;) {
+		num = strtol(d->d_name, &end, 10);
+		if (end != d->d_name && *end == '\0')
+			rc = fn(arg, num);
+	}
+	if (rc == 0 && errno != 0)
+		rc = errno == ENOENT || errno == ESRCH ?
+		    errstr_set("%s", "") : errstr_sys("%s", path);
+	closedir(dir);
+	return rc;
+}
+
+/*
+ * The number behind a key of /proc/PID/status, or -1 with errno, which is 0
+ * where there is no such key.
+ */
+long
+proc_status(pid_t pid, pid_t tid, const char *key)
+{
+	struct bytes b;
+	const char *s, *end;
+	size_t n;
+	long v;
+
+	if (proc_read(pid, tid, "status", &b) == -1)
+		return -1;
+	n = strlen(key);
+	v = -1;
+	s = (const char *)b.data;
+	for (end = s + b.len; s < end; s++) {
+		if ((size_t)(end - s) > n && strncmp(s, key, n) == 0 &&
+		    s[n] == ':') {
+			v = strtol(s + n + 1, NULL, 10);
+			break;
+		}
+		if ((s = memchr(s, '\n', (size_t)(end - s))) == NULL)
+			break;
+	}
+	free(b.data);
+	errno = 0;
+	return v;
+}
+
+static uint64_t
+ticks_ms(uint64_t ticks)
+{
+	return ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+/*
+ * Since this system was started: what start times are told in.
+ */
+static uint64_t
+uptime_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/*
+ * Fill in what stat tells of a process or thread: proc_pid_stat(5).  -1
+ * with errno, ESRCH when it is gone.
+ */
+int
+proc_stat(pid_t pid, pid_t tid, struct task *t)
+{
+	enum {			/* linux/sched.h */
+		PF_EXITING = 0x4,
+		PF_IO_WORKER = 0x10,
+		PF_USER_WORKER = 0x4000,
+		PF_KTHREAD = 0x200000
+	};
+	unsigned long long ut, st, start, rss;
+	long long cut, cst, nice;
+	unsigned int flags;
+	struct bytes b;
+	char *open, *close, *s;
+	size_t n;
+	int got;
+
+	if (proc_read(pid, tid, "stat", &b) == -1) {
+		errno = errno == ENOENT ? ESRCH : errno;
+		return -1;
+	}
+	s = strndup((char *)b.data, b.len);
+	free(b.data);
+	if (s == NULL)
+		return -1;
+	errno = ESRCH;
+	got = 0;
+	open = strchr(s, '(');
+	close = strrchr(s, ')');
+	if (open == NULL || close == NULL || close[1] != ' ')
+		goto out;
+	n = (size_t)(close - open - 1);
+	if (n >= sizeof t->comm)
+		n = sizeof t->comm - 1;
+	memcpy(t->comm, open + 1, n);
+	t->comm[n] = '\0';
+	got = sscanf(close + 2, "%c %d %d %*d %*d %*d %u %*u %*u %*u %*u "
+	    "%llu %llu %lld %lld %*d %lld %*d %*d %llu %*u %llu", &t->state,
+	    &t->ppid, &t->pgrp, &flags, &ut, &st, &cut, &cst, &nice, &start,
+	    &rss);
+	if (got != 11)
+		goto out;
+	t->kernel = (flags & PF_KTHREAD) != 0;
+	t->exiting = (flags & PF_EXITING) != 0;
+	t->worker = (flags & (PF_IO_WORKER | PF_USER_WORKER)) != 0;
+	t->utime = ticks_ms(ut);
+	t->stime = ticks_ms(st);
+	t->cutime = ticks_ms((uint64_t)cut);
+	t->cstime = ticks_ms((uint64_t)cst);
+	t->nice = (int)nice;
+	t->age = uptime_ms();
+	t->age -= ticks_ms(start) < t->age ? ticks_ms(start) : t->age;
+	t->memkb = rss * (uint64_t)sysconf(_SC_PAGESIZE) / KB;
+out:
+	free(s);
+	return got == 11 ? 0 : -1;
+}
+
+/*
+ * The state of a process or thread: a letter of proc_pid_stat(5), or '\0'
+ * with errno, ESRCH when it is gone.
+ */
+char
+proc_state(pid_t pid, pid_t tid)
+{
+	struct bytes b;
+	const char *s;
+	char state;
+
+	if (proc_read(pid, tid, "stat", &b) == -1)
+		return '\0';
+	s = memrchr(b.data, ')', b.len);
+	state = s != NULL && s + 2 < (const char *)b.data + b.len ? s[2] :
+	    '\0';
+	free(b.data);
+	errno = ESRCH;
+	return state;
+}
+
+/*
+ * Has a process died, or the thread of it?  One that cannot be looked at for
+ * another reason has not.
+ */
+bool
+proc_died(pid_t pid, pid_t tid)
+{
+	struct task t;
+
+	if (proc_stat(pid, tid, &t) == -1)
+		return errno == ESRCH;
+	return t.state == 'Z' || t.state == 'X' || t.exiting;
+}
+
+/*
+ * Is an error that of a file which is there, and ours to read, but cannot be
+ * had now?
+ */
+bool
+proc_islost(int e)
+{
+	return e == EIO || e == EINTR || e == EAGAIN || e == ENOMEM ||
+	    e == EMFILE || e == ENFILE;
+}
+
+/*
+ * Add a file to a list; its bytes, from malloc(3), belong to the list.
+ */
+void
+filelist_add(struct filelist *l, const char *name, uint8_t *data, size_t len)
+{
+	struct file *v;
+	char *copy;
+	size_t cap;
+
+	copy = strdup(name);
+	if (l->n == l->cap && copy != NULL) {
+		cap = l->cap == 0 ? 32 : l->cap * 2;
+		if ((v = reallocarray(l->file, cap, sizeof *v)) != NULL) {
+			l->file = v;
+			l->cap = cap;
+		}
+	}
+	if (copy == NULL || l->n == l->cap) {
+		l->failed = true;
+		free(copy);
+		free(data);
+		return;
+	}
+	l->file[l->n].name = copy;
+	l->file[l->n].data = data;
+	l->file[l->n++].len = len;
+}
+
+/*
+ * Add a file that holds text.
+ */
+void
+filelist_text(struct filelist *l, const char *name, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (n == -1)
+		l->failed = true;
+	else
+		filelist_add(l, name, (uint8_t *)s, (size_t)n);
+}
+
+/*
+ * Add what is in a buffer, which is empty then.
+ */
+void
+filelist_buf(struct filelist *l, const char *name, struct buf *b)
+{
+	if (b->failed) {
+		buf_free(b);
+		l->failed = true;
+	} else
+		filelist_add(l, name, b->data, b->len);
+	memset(b, 0, sizeof *b);
+}
+
+/*
+ * A file below /proc could not be read: remember that, with errno, if it is
+ * there.
+ */
+void
+filelist_lose(struct filelist *l, const char *name)
+{
+	if (l->why != 0 || !proc_islost(errno))
+		return;
+	l->why = errno;
+	strlcpy(l->lost, name, sizeof l->lost);
+}
+
+/*
+ * Add a file below /proc, if it is there, and ours to read.
+ */
+void
+filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
+{
+	struct bytes b;
+
+	if (proc_read(pid, tid, name, &b) == 0)
+		filelist_add(l, name, b.data, b.len);
+	else
+		filelist_lose(l, name);
+}
+
+/*
+ * Add the target of a link below /proc, likewise.
+ */
+void
+filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)
+{
+	char *s;
+
+	if ((s = proc_link(pid, tid, name)) != NULL)
+		filelist_add(l, name, (uint8_t *)s, strlen(s));
+	else
+		filelist_lose(l, name);
+}
+
+void
+filelist_free(struct filelist *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		free(l->file[i].name);
+		free(l->file[i].data);
+	}
+	free(l->file);
+	memset(l, 0, sizeof *l);
+}

@@ -1,0 +1,158 @@
+/*
+ * What the proxy (main.c) is asked for, as it may never come back: a
+ * file or a page that another process or machine serves, the path to a file,
+ * and those files of /proc for which the kernel reads the memory of a target,
+ * or waits until its mappings do not change.
+ */
+#include "proxy.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Ask, and wait for the one answer: as proxy_receive.
+ */
+static ssize_t
+ask_once(const struct proxy_key *k, const struct proxy_ask *q, int at,
+    struct proxy_answer *a, void *buf, size_t len, int *fd)
+{
+	uint64_t allowed;
+	ssize_t n;
+
+	proxy_lock();
+	if (proxy_ask(k, q, at, &allowed) == -1)
+		n = -1;
+	else if (proxy_await(&allowed))
+		n = proxy_receive(a, buf, len, fd);
+	else {
+		proxy_abandon();
+		n = proxy_miss(k);
+	}
+	proxy_unlock();
+	return n;
+}
+
+/*
+ * Receive what a file of /proc has.
+ */
+static int
+proc_receive(const struct proxy_key *k, uint64_t allowed, struct buf *b)
+{
+	struct proxy_answer a = { 0 };
+	uint8_t *p;
+	ssize_t n;
+
+	do {
+		if ((p = buf_room(b, PROXY_MOST)) == NULL) {
+			proxy_abandon();
+			errno = ENOMEM;
+			return -1;
+		}
+		if (!proxy_await(&allowed)) {
+			proxy_abandon();
+			return proxy_miss(k);
+		}
+		n = proxy_receive(&a, p, PROXY_MOST, NULL);
+		b->len += n == -1 ? 0 : (size_t)n;
+	} while (n > 0);
+	return (int)n;
+}
+
+/*
+ * Read a whole file of a process, path.  The caller frees what comes; -1 with
+ * errno when it cannot be read.
+ */
+int
+proxy_proc(pid_t pid, const char *path, struct bytes *out)
+{
+	const struct proxy_key k = { KEY_PROC, (uint64_t)pid, path };
+	struct proxy_ask q = { .what = PROXY_PROC };
+	struct buf b = { 0 };
+	uint64_t allowed;
+	int e, rc;
+
+	strlcpy(q.name, path, sizeof q.name);
+	proxy_lock();
+	rc = proxy_ask(&k, &q, -1, &allowed);
+	if (rc == 0)
+		rc = proc_receive(&k, allowed, &b);
+	proxy_unlock();
+	e = errno;
+	if (rc == -1)
+		buf_free(&b);
+	errno = e;
+	out->data = rc == -1 ? NULL : b.data;
+	out->len = rc == -1 ? 0 : b.len;
+	return rc;
+}
+
+/*
+ * Look up a path below a directory, where that is the root: a descriptor with
+ * O_PATH, or -1 with errno.
+ */
+int
+proxy_walk(int root, const char *path)
+{
+	const struct proxy_key k = { KEY_WALK, 0, path };
+	struct proxy_ask q = { .what = PROXY_WALK };
+	struct proxy_answer a = { 0 };
+	int fd = -1;
+
+	if (strlcpy(q.name, path, sizeof q.name) >= sizeof q.name) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	return ask_once(&k, &q, root, &a, NULL, 0, &fd) == -1 ? -1 : fd;
+}
+
+/*
+ * Have the proxy open the file that at leads to, and tell of it; number is
+ * the file's, of which there is no other, dev that of its file system.
+ */
+int
+proxy_open(int at, uint64_t number, uint64_t dev, const char *name,
+    struct proxy_answer *a)
+{
+	const struct proxy_key k = { KEY_DEVICE, dev, name };
+	const struct proxy_ask q = { .what = PROXY_OPEN, .file = number };
+
+	return ask_once(&k, &q, at, a, NULL, 0, NULL) == -1 ? -1 : 0;
+}
+
+/*
+ * Read up to PROXY_MOST bytes of such a file: how many, or -1 with errno.
+ */
+ssize_t
+proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
+    size_t len, uint64_t off)
+{
+	const struct proxy_key k = { KEY_DEVICE, dev, name };
+	const struct proxy_ask q = { .what = PROXY_READ, .file = number,
+	    .at = off, .len = len < PROXY_MOST ? len : PROXY_MOST };
+	struct proxy_answer a = { 0 };
+
+	return ask_once(&k, &q, at, &a, buf, len, NULL);
+}
+
+/*
+ * Read up to PROXY_MOST bytes of the memory of a process: mem is that, pid a
+ * thread of the process; with file, they are of a file that it has mapped, and
+ * unmodified.
+ */
+ssize_t
+proxy_memory(int mem, pid_t pid, bool file, void *buf, size_t len,
+    uint64_t addr)
+{
+	const struct proxy_ask q = { .what = file ? PROXY_FILE : PROXY_PAGES,
+	    .pid = pid, .at = addr, .len = len < PROXY_MOST ? len :
+	    PROXY_MOST };
+	struct proxy_answer a = { 0 };
+	struct proxy_key k = { KEY_MEMORY, (uint64_t)pid, NULL };
+	char what[64];
+
+	snprintf(what, sizeof what, "memory of %d", pid);
+	k.what = what;
+	return ask_once(&k, &q, mem, &a, buf, len, NULL);
+}

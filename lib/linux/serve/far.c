@@ -1,0 +1,126 @@
+/*
+ * Files as sources that are read through the proxy, for who serves them may
+ * not answer.
+ */
+#include "linux/live.h"
+#include "proxy.h"
+#include "source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct farfile {
+	struct source	 src;
+	int		 fd;	/* owned; O_PATH */
+	uint64_t	 number; /* the proxy's */
+	uint64_t	 dev;
+	struct stat	 st;	/* when it was opened */
+};
+
+/*
+ * Read len bytes, zeros where they lie beyond the end.
+ */
+static int
+far_pread(const struct farfile *f, uint8_t *buf, size_t len, uint64_t off)
+{
+	const uint64_t size = (uint64_t)f->st.st_size;
+	ssize_t n;
+
+	for (; len > 0; len -= (size_t)n) {
+		if (off >= size) {
+			memset(buf, 0, len);
+			break;
+		}
+		n = proxy_read(f->fd, f->number, f->dev, f->src.name, buf,
+		    len, off);
+		if (n == -1 && errno == EINTR) {
+			n = 0;
+			continue;
+		}
+		if (n <= 0) {
+			if (n == 0)
+				errstr_set("byte %ju: the file became "
+				    "shorter", (uintmax_t)off);
+			else
+				errstr_sys("byte %ju", (uintmax_t)off);
+			return SOURCE_LOST;
+		}
+		buf += n;
+		off += (uint64_t)n;
+	}
+	return SOURCE_OK;
+}
+
+static int
+far_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
+{
+	const struct farfile *f = (const struct farfile *)src;
+	size_t i;
+	int rc;
+
+	for (i = 0; i < n; i++) {
+		rc = far_pread(f, buf, r[i].n * KB, r[i].loc);
+		if (rc != SOURCE_OK)
+			return rc;
+		buf += r[i].n * KB;
+	}
+	return SOURCE_OK;
+}
+
+static int
+far_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
+{
+	const struct farfile *f = (const struct farfile *)src;
+
+	source_identify(src, (uint64_t)f->st.st_size, loc, n, id);
+	return 0;
+}
+
+static void
+far_free(struct source *src)
+{
+	close(((struct farfile *)src)->fd);
+}
+
+static const struct source_ops far_ops = {
+	far_read, far_identify, far_free
+};
+
+/*
+ * A file that the proxy reads as a source of a snapshot, which owns the
+ * descriptor from here on, on failure too.  One file is one source, however
+ * often it is asked for.
+ */
+struct source *
+source_far(struct snap *s, const struct targetfile *t, const char *name)
+{
+	struct source *src;
+	struct farfile *f;
+
+	for (src = s->sources; src != NULL; src = src->next) {
+		f = (struct farfile *)src;
+		if (src->ops == &far_ops && f->st.st_dev == t->st.st_dev &&
+		    f->st.st_ino == t->st.st_ino &&
+		    f->st.st_size == t->st.st_size) {
+			close(t->fd);
+			return src;
+		}
+	}
+	if ((f = calloc(1, sizeof *f)) == NULL ||
+	    (f->src.name = strdup(name)) == NULL) {
+		free(f);
+		close(t->fd);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	f->src.ops = &far_ops;
+	f->src.pitch = KB;
+	f->fd = t->fd;
+	f->number = t->number;
+	f->dev = t->dev;
+	f->st = t->st;
+	source_add(s, &f->src);
+	return &f->src;
+}

@@ -1,0 +1,87 @@
+/*
+ * The proxy: a process of ours that does in our place what may never come
+ * back.  proxy.c is our side, ask.c what it is asked, main.c the
+ * process.
+ */
+#ifndef PROXY_H
+#define PROXY_H
+
+#include "snap.h"
+
+#include <sys/stat.h>
+
+#include <limits.h>
+
+/*
+ * What is asked, in one message, with or without a descriptor; and the
+ * answer, in one message or, where a file of /proc is read, in as many as it
+ * takes, of which the last has no bytes.
+ */
+enum proxy_what {
+	PROXY_PROC,	/* read a file of /proc: name */
+	PROXY_WALK,	/* look up name below a directory, the descriptor:
+			   what comes is a descriptor with O_PATH */
+	PROXY_OPEN,	/* open a file, which the descriptor leads to */
+	PROXY_READ,	/* read it */
+	PROXY_PAGES,	/* read the memory of a process, the descriptor */
+	PROXY_FILE	/* the same, where it is that of a mapped file */
+};
+
+enum { PROXY_MOST = 64 * 1024 };	/* bytes of an answer */
+
+struct proxy_ask {
+	enum proxy_what	 what;
+	pid_t		 pid;
+	uint64_t	 file;	/* its number, never used for another */
+	uint64_t	 at;
+	uint64_t	 len;
+	char		 name[PATH_MAX];
+};
+
+struct proxy_answer {
+	int		 error;	/* an errno; 0: none */
+	bool		 elf;	/* it begins as an ELF file */
+	int		 unread; /* an errno: whether it does is not known */
+	long		 type;	/* of its file system: statfs(2) */
+	struct stat	 st;
+};
+
+enum proxy_kind { KEY_DEVICE, KEY_PROC, KEY_WALK, KEY_MEMORY };
+
+struct proxy_key {		/* who is asked */
+	enum proxy_kind	 kind;
+	uint64_t	 id;	/* of the device or the process */
+	const char	*what;	/* borrowed; for the user */
+};
+
+/* main.c */
+void		 proxy_main(int) __attribute__((noreturn));
+
+/* proxy.c */
+void		 proxy_allow(unsigned int);
+bool		 proxy_ison(void);
+void		 proxy_hold(bool);
+void		 proxy_ready(void);
+void		 proxy_forked(void);
+void		 proxy_end(void);
+bool		 proxy_isours(pid_t);
+bool		 proxy_missed(size_t, char *, size_t);
+void		 proxy_lock(void);
+void		 proxy_unlock(void);
+void		 proxy_abandon(void);
+int		 proxy_ask(const struct proxy_key *, const struct proxy_ask *,
+		    int, uint64_t *);
+bool		 proxy_await(uint64_t *);
+ssize_t		 proxy_receive(struct proxy_answer *, void *, size_t, int *);
+int		 proxy_miss(const struct proxy_key *);
+
+/* ask.c */
+int		 proxy_proc(pid_t, const char *, struct bytes *);
+int		 proxy_walk(int, const char *);
+int		 proxy_open(int, uint64_t, uint64_t, const char *,
+		    struct proxy_answer *);
+ssize_t		 proxy_read(int, uint64_t, uint64_t, const char *, void *,
+		    size_t, uint64_t);
+ssize_t		 proxy_memory(int, pid_t, bool, void *, size_t, uint64_t);
+
+#endif

@@ -1,0 +1,200 @@
+/*
+ * Which file systems another process or another machine serves: what is asked
+ * of those may never be answered.
+ *
+ * A file system is known by the number of its device, which no other has as
+ * long as something of it is mapped or open.  To ask a file system for its
+ * type (statfs(2)) asks the server; the kernel tells it in mountinfo of a
+ * process that sees it mounted.  Of whom nothing is known, it must be assumed
+ * that it is served.
+ */
+#include "linux/live.h"
+#include "tree.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <linux/magic.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MFD_HUGE(bits)	(MFD_HUGETLB | (bits) << 26)	/* memfd_create(2) */
+#define ZFS_MAGIC	0x2fc12fc1
+#define BCACHEFS_MAGIC	0xca451a4e
+
+struct number {
+	RB_ENTRY(number) entry;
+	uint64_t	 n;
+};
+
+RB_HEAD(numbers, number);
+
+static struct numbers local = RB_INITIALIZER(&local);	/* devices */
+static struct numbers mounts = RB_INITIALIZER(&mounts);	/* of these */
+static struct numbers asked = RB_INITIALIZER(&asked);	/* processes */
+
+static int
+number_cmp(const struct number *a, const struct number *b)
+{
+	return a->n < b->n ? -1 : a->n > b->n;
+}
+
+TREE_GENERATE(numbers, number, entry, number_cmp)
+
+static bool
+numbers_have(struct numbers *set, uint64_t n)
+{
+	struct number key = { .n = n };
+
+	return RB_FIND(numbers, set, &key) != NULL;
+}
+
+static void
+numbers_add(struct numbers *set, uint64_t n)
+{
+	struct number *v;
+
+	if ((v = calloc(1, sizeof *v)) == NULL)
+		return;
+	v->n = n;
+	if (RB_INSERT(numbers, set, v) != NULL)
+		free(v);
+}
+
+static void
+numbers_free(struct numbers *set)
+{
+	struct number *v;
+
+	while ((v = RB_MIN(numbers, set)) != NULL) {
+		RB_REMOVE(numbers, set, v);
+		free(v);
+	}
+}
+
+/*
+ * Add a mount if it is local.  Of layers that only a target sees, no one knows
+ * where they lie.
+ */
+static void
+local_addmount(const struct mountinfo *m, void *arg)
+{
+	const bool *ours = arg;
+
+	if (!m->local || (m->layered && !*ours &&
+	    !numbers_have(&local, m->dev)))
+		return;
+	numbers_add(&local, m->dev);
+	numbers_add(&mounts, m->id);
+}
+
+/*
+ * Add what a process has mounted, unless that was done; ours: it is not one
+ * that is taken.
+ */
+static void
+local_addpid(pid_t pid, bool ours)
+{
+	struct bytes text;
+
+	if (numbers_have(&asked, (uint64_t)pid))
+		return;
+	numbers_add(&asked, (uint64_t)pid);
+	if (proc_read(pid, 0, "mountinfo", &text) == -1)
+		return;
+	mounts_each(&text, local_addmount, &ours);
+	free(text.data);
+}
+
+/*
+ * Add the file systems that are mounted nowhere: those of shared memory and of
+ * memfd_create(2), with small pages and with huge ones.
+ */
+static void
+local_addmemory(void)
+{
+	static const unsigned int kinds[] = { 0, MFD_HUGE(21U), MFD_HUGE(30U),
+	    MFD_HUGETLB };
+	struct stat st;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		fd = memfd_create("snap", MFD_CLOEXEC | kinds[i]);
+		if (fd != -1 && fstat(fd, &st) == 0)
+			numbers_add(&local, st.st_dev);
+		if (fd != -1)
+			close(fd);
+	}
+}
+
+/*
+ * Is a number in a set?  If not, what a process has mounted, which has
+ * something of it mapped or open, may tell.
+ */
+static bool
+local_ask(struct numbers *set, pid_t pid, uint64_t n)
+{
+	if (RB_EMPTY(&asked)) {
+		local_addmemory();
+		local_addpid(getpid(), true);
+		local_addpid(1, true);
+	}
+	if (!numbers_have(set, n))
+		local_addpid(pid, false);
+	return numbers_have(set, n);
+}
+
+/*
+ * Is no one but the kernel of this machine asked for what lies on a device
+ * that a process has something of?
+ */
+bool
+served_not(pid_t pid, uint64_t dev)
+{
+	return local_ask(&local, pid, dev);
+}
+
+/*
+ * The same for a mount, by its number.  The device that files tell may be
+ * another than that of their file system, of layers for example.
+ */
+bool
+served_notmount(pid_t pid, uint64_t id)
+{
+	return local_ask(&mounts, pid, id);
+}
+
+/*
+ * A file on a device, which was opened, says what its file system is, as
+ * statfs(2) tells: is it one of this machine?
+ */
+bool
+served_nottype(uint64_t dev, long type)
+{
+	static const unsigned int types[] = { BCACHEFS_MAGIC,
+	    BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, F2FS_SUPER_MAGIC,
+	    HUGETLBFS_MAGIC, RAMFS_MAGIC, TMPFS_MAGIC, XFS_SUPER_MAGIC,
+	    ZFS_MAGIC };
+	size_t i;
+
+	for (i = 0; i < sizeof types / sizeof *types; i++)
+		if ((unsigned int)type == types[i]) {
+			numbers_add(&local, dev);
+			return true;
+		}
+	return false;
+}
+
+/*
+ * Forget all devices: their numbers may be of others soon.
+ */
+void
+served_forget(void)
+{
+	numbers_free(&local);
+	numbers_free(&mounts);
+	numbers_free(&asked);
+}

@@ -1,0 +1,209 @@
+/*
+ * Files of targets: what they have mapped or open, and their executables.  A
+ * target chooses what these are, where their names lead to and who serves
+ * them, and may change it all while we look.
+ *
+ * So each is looked up once, without opening it; what that led to is looked
+ * at, and opened if it is a regular file (regular.c).  If someone serves it
+ * who may not answer, the proxy (proxy.c) opens and reads it.
+ */
+#include "linux/live.h"
+#include "proxy.h"
+#include "io/regular.h"
+
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+
+#include <linux/openat2.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Look up the path of a file as a process sees it, where the kernel knows all
+ * of it, else through the proxy: to look into a directory may ask a server.
+ */
+static int
+path_walk(const struct lproc *p, const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve =
+	    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED };
+	int e, fd, root;
+
+	if ((root = proc_open(p->mmtid, 0, "root", O_PATH)) == -1)
+		return -1;
+	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+	if (fd == -1 && (errno == EAGAIN || errno == EINVAL ||
+	    errno == ENOSYS))
+		fd = proxy_walk(root, path);
+	e = errno;
+	close(root);
+	errno = e;
+	return fd;
+}
+
+/*
+ * Look up a file of a process: a link below /proc/PID, or, behind "root", a
+ * path as the process sees it.
+ */
+static int
+name_walk(const struct lproc *p, const char *name)
+{
+	return strncmp(name, "root/", 5) == 0 ? path_walk(p, name + 4) :
+	    proc_open(p->mmtid, 0, name, O_PATH);
+}
+
+/*
+ * Have the proxy open a file.  What turns out to be of this machine is opened
+ * by ourselves.
+ */
+static int
+far_open(struct targetfile *f, uint64_t dev, const char *name)
+{
+	static atomic_ullong number;
+	struct proxy_answer a = { 0 };
+
+	f->number = ++number;
+	f->dev = dev;
+	if (proxy_open(f->fd, f->number, dev, name, &a) == -1)
+		return -1;
+	f->far = !served_nottype(dev, a.type);
+	f->st = a.st;
+	f->type = a.type;
+	f->elf = a.elf;
+	f->unread = a.unread;
+	return 0;
+}
+
+/*
+ * Open a file ourselves, in place of what it was looked up as.
+ */
+static int
+near_open(struct targetfile *f)
+{
+	struct statfs fs;
+	int fd;
+
+	if ((fd = regular_reopen(f->fd)) == -1)
+		return -1;
+	close(f->fd);
+	f->fd = fd;
+	if (fstat(fd, &f->st) == -1)
+		return -1;
+	f->type = fstatfs(fd, &fs) == -1 ? 0 : (long)fs.f_type;
+	return 0;
+}
+
+/*
+ * Open what was looked up as f->fd, if it is a regular file.
+ */
+static int
+found_open(const struct lproc *p, struct targetfile *f)
+{
+	char name[32], what[256], *path;
+	struct statx sx;
+	uint64_t dev;
+
+	if (statx(f->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE |
+	    STATX_MNT_ID, &sx) == -1)
+		return -1;
+	if (!S_ISREG(sx.stx_mode)) {
+		errno = 0;
+		return -1;
+	}
+	dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
+	if (!served_not(p->pid, dev) && !(sx.stx_mask & STATX_MNT_ID &&
+	    served_notmount(p->pid, sx.stx_mnt_id))) {
+		snprintf(name, sizeof name, "fd/%d", f->fd);
+		path = proc_link(getpid(), 0, name);
+		snprintf(what, sizeof what, "process %d: %s", p->pid,
+		    path == NULL ? "a file" : path);
+		free(path);
+		if (far_open(f, dev, what) == -1)
+			return -1;
+	}
+	return f->far ? 0 : near_open(f);
+}
+
+/*
+ * Open a file of a process, by its name below /proc/PID, if it is a regular
+ * one, without touching what is not, nor its times; or what was frozen of it.
+ * f->st is that of the file itself.  -1 if it cannot be had; out of
+ * descriptors is the error *failed.
+ */
+int
+file_open(struct live *l, const struct lproc *p, const char *name,
+    struct targetfile *f, bool *failed)
+{
+	int e;
+
+	memset(f, 0, sizeof *f);
+	f->fd = name_walk(p, name);
+	if (f->fd != -1 && found_open(p, f) == 0) {
+		if (f->far)
+			return 0;
+		if ((f->fd = frozen_open(l, f->fd, &f->st)) != -1) {
+			file_lookelf(f, f->fd);
+			return 0;
+		}
+		*failed = true;
+	}
+	e = errno;
+	*failed |= e == EMFILE || e == ENFILE;
+	if (f->fd != -1)
+		close(f->fd);
+	f->fd = -1;
+	errno = e;
+	return e == 0 ? errstr_set("/proc/%d/%s: not a regular file", p->mmtid,
+	    name) : errstr_sys("/proc/%d/%s", p->mmtid, name);
+}
+
+/*
+ * A file that was opened as a source of a snapshot, which owns it from here
+ * on, on failure too.  *fd is what its data and holes can be found with, or
+ * -1.
+ */
+struct source *
+file_source(struct snap *s, struct targetfile *f, const char *name, int *fd)
+{
+	struct source *src;
+
+	src = f->far ? source_far(s, f, name) :
+	    source_file(s, f->fd, name, KB);
+	*fd = src == NULL || f->far ? -1 : source_fd(src);
+	f->fd = -1;
+	return src;
+}
+
+/*
+ * Close a file that was opened, or not.
+ */
+void
+file_close(struct targetfile *f)
+{
+	if (f->fd != -1)
+		close(f->fd);
+	f->fd = -1;
+}
+
+/*
+ * Look whether a file, open as fd, is an ELF file: set f->elf, and f->unread
+ * to an errno where it cannot be read.
+ */
+void
+file_lookelf(struct targetfile *f, int fd)
+{
+	char magic[4];
+	ssize_t n;
+
+	n = pread(fd, magic, sizeof magic, 0);
+	f->unread = n == -1 ? errno : 0;
+	f->elf = n == sizeof magic &&
+	    memcmp(magic, "\177ELF", sizeof magic) == 0;
+}

@@ -1,0 +1,191 @@
+/*
+ * Who reads what we write.  If such a process were stopped, we would wait
+ * for it, and it for us; and so in a pipeline for the filters behind it.
+ *
+ * Readers hold the other end of the pipe or fifo that is our output; of a
+ * socket, the kernel tells who made it (SO_PEERCRED, unix(7)).
+ * A filter has the one as its standard input, and writes its standard
+ * output.  What a process might do with other descriptors is not guessed.
+ */
+#include "linux/live.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct fifo {
+	uint64_t	 dev;
+	uint64_t	 ino;
+};
+
+struct readers {		/* who may be some */
+	struct fifo	*fifo;		/* owned: that lead away from us */
+	size_t		 nfifo;
+	pid_t		 peer;		/* of a socket; or 0 */
+	bool		 grew;
+	pid_t		 pid;		/* being looked at */
+	bool		 reads;		/* it does */
+	bool		 filters;	/* from its standard input */
+};
+
+static bool
+fifo_known(const struct readers *s, const struct statx *sx)
+{
+	uint64_t dev;
+	size_t i;
+
+	dev = makedev(sx->stx_dev_major, sx->stx_dev_minor);
+	for (i = 0; i < s->nfifo; i++)
+		if (s->fifo[i].dev == dev && s->fifo[i].ino == sx->stx_ino)
+			return true;
+	return false;
+}
+
+static void
+fifo_add(struct readers *s, const struct statx *sx)
+{
+	struct fifo *v;
+
+	if (fifo_known(s, sx))
+		return;
+	if ((v = reallocarray(s->fifo, s->nfifo + 1, sizeof *v)) == NULL)
+		return;
+	s->fifo = v;
+	v[s->nfifo].dev = makedev(sx->stx_dev_major, sx->stx_dev_minor);
+	v[s->nfifo++].ino = sx->stx_ino;
+	s->grew = true;
+}
+
+/*
+ * How a descriptor is open, O_RDONLY and so on; -1 if that is not told.
+ */
+static int
+fd_mode(pid_t pid, long fd)
+{
+	char name[32];
+	struct bytes b;
+	const char *s;
+	int mode;
+
+	snprintf(name, sizeof name, "fdinfo/%ld", fd);
+	if (proc_read(pid, 0, name, &b) == -1)
+		return -1;
+	s = memmem(b.data, b.len, "flags:", 6);
+	mode = s == NULL ? -1 : (int)(strtol(s + 6, NULL, 8) & O_ACCMODE);
+	free(b.data);
+	return mode;
+}
+
+static bool
+fd_fifo(pid_t pid, long fd, struct statx *sx)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%ld", pid, fd);
+	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE |
+	    STATX_INO, sx) == 0 && S_ISFIFO(sx->stx_mode);
+}
+
+static int
+search_fd(void *arg, long fd)
+{
+	struct readers *s = arg;
+	struct statx sx;
+
+	if (fd_fifo(s->pid, fd, &sx) && fifo_known(s, &sx) &&
+	    fd_mode(s->pid, fd) != O_WRONLY) {
+		s->reads = true;
+		if (fd == STDIN_FILENO)
+			s->filters = true;
+	}
+	return 0;
+}
+
+static int
+search_pid(void *arg, long pid)
+{
+	struct readers *s = arg;
+	struct statx sx;
+
+	s->pid = (pid_t)pid;
+	s->reads = s->filters = false;
+	if (s->pid == getpid())
+		return 0;
+	(void)proc_list(s->pid, "fd", search_fd, s);
+	if (s->filters && fd_fifo(s->pid, STDOUT_FILENO, &sx))
+		fifo_add(s, &sx);
+	return 0;
+}
+
+static void
+search_ours(struct readers *s, int out)
+{
+	struct ucred peer;
+	struct statx sx;
+	socklen_t len;
+
+	if (statx(out, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO,
+	    &sx) == -1)
+		return;
+	if (S_ISFIFO(sx.stx_mode))
+		fifo_add(s, &sx);
+	len = sizeof peer;
+	if (S_ISSOCK(sx.stx_mode) && getsockopt(out, SOL_SOCKET,
+	    SO_PEERCRED, &peer, &len) == 0 && peer.pid > 0)
+		s->peer = peer.pid;
+}
+
+/*
+ * Look through all processes for filters that lead on, until none is new.
+ */
+static void
+search_all(struct readers *s)
+{
+	while (s->grew && s->nfifo > 0) {
+		s->grew = false;
+		(void)proc_list(0, NULL, search_pid, s);
+	}
+}
+
+/*
+ * Does a process read what this one writes, perhaps through others?  Which
+ * filters there are is looked for once, and then of each process that is
+ * asked for.
+ */
+bool
+reads_us(struct live *l, pid_t pid)
+{
+	struct readers *s = l->readers;
+
+	if (s == NULL) {
+		if ((s = l->readers = calloc(1, sizeof *s)) == NULL)
+			return false;
+		search_ours(s, l->opts.out);
+		search_all(s);
+	}
+	if (pid == s->peer)
+		return true;
+	if (s->nfifo == 0)
+		return false;
+	s->grew = false;
+	(void)search_pid(s, pid);
+	if (s->grew) {
+		search_all(s);
+		(void)search_pid(s, pid);
+	}
+	return s->reads;
+}
+
+void
+readers_free(struct live *l)
+{
+	if (l->readers != NULL)
+		free(l->readers->fifo);
+	free(l->readers);
+}

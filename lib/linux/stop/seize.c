@@ -1,0 +1,277 @@
+/*
+ * One thread: to look at it before it is stopped, to begin to stop it, and to
+ * see whether it has.
+ */
+#include "linux/live.h"
+
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * What of a thread can only be seen before it is stopped by us: afterwards
+ * it sleeps in ptrace's stop.  What was seen before is forgotten.
+ */
+void
+thread_look(struct lproc *p, struct lthread *t)
+{
+	static const char *const name[] = {
+		"stat", "status", "stack", "syscall", "wchan"
+	};
+	size_t i;
+
+	filelist_free(&t->seen);
+	for (i = 0; i < sizeof name / sizeof *name; i++)
+		filelist_read(&t->seen, p->pid, t->tid, name[i]);
+}
+
+/*
+ * Has a thread a child other than one?  Where the kernel does not tell
+ * (proc_pid_children(5)), it has none.
+ */
+bool
+thread_haschild(pid_t pid, pid_t tid, pid_t other)
+{
+	char text[64], *s, *end;
+	ssize_t n;
+	long child;
+	int fd;
+
+	if ((fd = proc_open(pid, tid, "children", O_RDONLY)) == -1)
+		return false;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	for (s = text; (child = strtol(s, &end, 10)) != 0 && end != s; s = end)
+		if (child != other)
+			return true;
+	return false;
+}
+
+/*
+ * See what a thread is doing, before it is seized, and of what rank it is.
+ * -1 where nothing can be seen.
+ */
+int
+thread_judge(const struct lproc *p, struct lthread *t)
+{
+	bool leads;
+
+	leads = t->tid == p->pid || thread_haschild(p->pid, t->tid, 0);
+	if ((t->state = proc_state(p->pid, t->tid)) == '\0') {
+		if (errno != ESRCH && errno != ENOENT)
+			return errstr_sys("/proc/%d/task/%d/stat", p->pid,
+			    t->tid);
+		t->hold = HOLD_GONE;
+		return 0;
+	}
+	/* it may have had one while it was looked at */
+	if (leads || thread_haschild(p->pid, t->tid, 0))
+		t->rank = RANK_TOLD;
+	else
+		t->rank = t->state == 'S' ? RANK_IDLE : RANK_RUNS;
+	return 0;
+}
+
+/*
+ * What Yama (Documentation/admin-guide/LSM/Yama.rst) allows to those without
+ * privilege: 0 is all.
+ */
+static int
+yama_scope(void)
+{
+	FILE *f;
+	int scope;
+
+	if ((f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re")) == NULL)
+		return 0;
+	if (fscanf(f, "%d", &scope) != 1)
+		scope = 0;
+	fclose(f);
+	return scope;
+}
+
+/*
+ * Say which right is missing to trace a process.
+ */
+static int
+seize_refused(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+	long uid;
+
+	uid = proc_status(pid, 0, "Uid");
+	if (uid != (long)geteuid())
+		return errstr_set("process %d belongs to user %ld: "
+		    "be that user, or root (CAP_SYS_PTRACE)", pid, uid);
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	if (stat(path, &st) == 0 && st.st_uid != geteuid())
+		return errstr_set("process %d is not dumpable "
+		    "(set-user-ID, or prctl(2)): CAP_SYS_PTRACE is needed",
+		    pid);
+	if (yama_scope() > 0)
+		return errstr_set("process %d: kernel.yama.ptrace_scope is "
+		    "%d: CAP_SYS_PTRACE is needed, or the scope 0", pid,
+		    yama_scope());
+	return errstr_set("process %d: no permission to trace it: it may "
+	    "have changed its user, or its executable is not readable "
+	    "(CAP_SYS_PTRACE is needed)", pid);
+}
+
+/*
+ * Seize a thread, or tell who else traces it.  That may be over, another
+ * snap's work perhaps, before one can ask who it is: then it is tried again.
+ */
+static int
+seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
+{
+	const struct timespec nap = { 0, 1000000 };
+	int e, i;
+
+	*tracer = 0;
+	for (i = 0; ptrace(PTRACE_SEIZE, tid, NULL, NULL) == -1; i++) {
+		e = errno;
+		if (e == EPERM)
+			*tracer = proc_status(p->pid, tid, "TracerPid");
+		if (e != EPERM || i == 5 || *tracer != 0) {
+			errno = e;
+			return -1;
+		}
+		nanosleep(&nap, NULL);
+	}
+	return 0;
+}
+
+/*
+ * A request of ptrace(2) that lets a thread run or has it stop: what fails,
+ * with the thread there, is tried again, for it would stay as it is.
+ */
+int
+thread_ptrace(enum __ptrace_request what, pid_t tid, uintptr_t data)
+{
+	enum { TRIES = 3 };
+	int i, rc;
+
+	for (rc = -1, i = 0; rc == -1 && i < TRIES; i++) {
+		rc = (int)ptrace(what, tid, NULL, (void *)data);
+		if (rc == -1 && errno == ESRCH)
+			break;
+	}
+	return rc;
+}
+
+/*
+ * Say so if a process may be traced, but its files in /proc are for its user
+ * alone, and so its memory cannot be had.
+ */
+static int
+mem_refused(pid_t pid)
+{
+	int fd;
+
+	if ((fd = proc_open(pid, 0, "mem", O_RDONLY)) != -1) {
+		close(fd);
+		return 0;
+	}
+	return errno != EACCES ? 0 : errstr_set("process %d belongs to "
+	    "another user, or is not dumpable: beside CAP_SYS_PTRACE, "
+	    "CAP_DAC_READ_SEARCH is needed", pid);
+}
+
+/*
+ * Seize a thread, which runs on.  -1 only where the process cannot be taken.
+ * Who traces the leader instead is left in the process.
+ */
+int
+thread_seize(struct lproc *p, struct lthread *t)
+{
+	struct task now;
+	long tracer;
+
+	if (p->kernel)
+		return 0;
+	if (seize_patiently(p, t->tid, &tracer) == 0) {
+		t->hold = HOLD_SEIZED;
+		return t->tid == p->pid ? mem_refused(p->pid) : 0;
+	}
+	/* whom no one can trace any more is a zombie, perhaps since now */
+	if (errno == ESRCH || proc_stat(p->pid, t->tid, &now) == -1 ||
+	    now.state == 'Z' || now.state == 'X') {
+		t->hold = HOLD_GONE;
+		return 0;
+	}
+	if (tracer > 0) {
+		t->hold = HOLD_FOREIGN;
+		if (t->tid == p->pid)
+			p->tracer = tracer;
+		return 0;
+	}
+	return seize_refused(p->pid);
+}
+
+/*
+ * Have a thread stop that was seized.
+ */
+void
+thread_stop(struct lthread *t)
+{
+	t->hold = thread_ptrace(PTRACE_INTERRUPT, t->tid, 0) == -1 ?
+	    HOLD_GONE : HOLD_ASKED;
+}
+
+/*
+ * Does a signal stop whom it is delivered to, if it is not handled?
+ */
+static bool
+is_stop(int sig)
+{
+	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN ||
+	    sig == SIGTTOU;
+}
+
+/*
+ * See what became of a thread that was seized.
+ */
+void
+thread_poll(struct lthread *t)
+{
+	int status;
+	pid_t rc;
+
+	rc = waitpid(t->tid, &status, WNOHANG | __WALL);
+	if (rc == 0 || (rc == -1 && errno == EINTR))
+		return;
+	if (rc == -1 || !WIFSTOPPED(status)) {
+		t->hold = HOLD_GONE;
+		return;
+	}
+	if (status >> 16 == PTRACE_EVENT_STOP) {
+		t->hold = HOLD_STOPPED;
+		/* who is stopped by a signal gave up for that, not for us */
+		if (WSTOPSIG(status) == SIGTRAP)
+			regs_restart(t->tid);
+		regs_abort(t->tid);
+		regs_read(t);
+		return;
+	}
+	/*
+	 * A signal came first.  It is delivered as if we were not here; the
+	 * stop comes right behind it.  If it is one that is ignored, only we
+	 * have made it interrupt anything.
+	 */
+	if (!is_stop(WSTOPSIG(status)))
+		regs_restart(t->tid);
+	if (thread_ptrace(PTRACE_CONT, t->tid, (uintptr_t)WSTOPSIG(status)) ==
+	    -1 && errno == ESRCH)
+		t->hold = HOLD_GONE;
+}

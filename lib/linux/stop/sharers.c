@@ -1,0 +1,200 @@
+/*
+ * Processes that have the memory of one of a set and are not of the set:
+ * clone(2) with CLONE_VM makes such, and vfork(2) for a while.  They are not
+ * stopped, and may write to the memory while it is read.
+ *
+ * All processes are looked at once, before any is stopped.  Which of them may
+ * share is told by where their stacks begin: a few words of stat, which a copy
+ * of a process has, too.  kcmp(2) tells which do.
+ */
+#include "linux/live.h"
+#include "clock.h"
+
+#include <sys/syscall.h>
+
+#include <linux/kcmp.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	SPAWNING_MS = 200,	/* for a child of vfork(2) to call execve(2) */
+	TELL_MOST = 20		/* lines */
+};
+
+struct sharer {			/* a process that may share memory */
+	uint64_t	 stack;	/* where it begins */
+	pid_t		 pid;
+	pid_t		 with;	/* of the set; 0: it is of it itself */
+};
+
+struct sharers {
+	struct live	*live;
+	struct sharer	*v;	/* owned */
+	size_t		 n;
+	struct sharer	*set;	/* owned; those of the set, in order */
+	size_t		 nset;
+};
+
+/*
+ * Where the stack of a process begins: proc_pid_stat(5).  0 if it has no
+ * memory, or that is not told.
+ */
+static uint64_t
+stack_start(pid_t pid)
+{
+	enum { STARTSTACK = 28, BEHIND_COMM = 2 };
+	struct bytes b;
+	uint64_t at;
+	char *s, *p;
+	int i;
+
+	if (proc_read(pid, 0, "stat", &b) == -1)
+		return 0;
+	s = strndup((char *)b.data, b.len);
+	free(b.data);
+	p = s == NULL ? NULL : strrchr(s, ')');
+	for (i = BEHIND_COMM; p != NULL && i < STARTSTACK; i++)
+		if ((p = strchr(p, ' ')) != NULL)
+			p++;
+	at = p == NULL ? 0 : strtoull(p, NULL, 10);
+	free(s);
+	return at;
+}
+
+/*
+ * The order of processes by their stacks, and of those with the same by their
+ * memories, which kcmp(2) puts into an order.
+ */
+static int
+sharer_cmp(const void *a, const void *b)
+{
+	const struct sharer *x = a, *y = b;
+
+	if (x->stack != y->stack)
+		return x->stack < y->stack ? -1 : 1;
+	switch (syscall(SYS_kcmp, x->pid, y->pid, KCMP_VM, 0L, 0L)) {
+	case 1:
+		return -1;
+	case 2:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Do two processes share their memory?
+ */
+static bool
+is_shared(pid_t a, pid_t b)
+{
+	return syscall(SYS_kcmp, a, b, KCMP_VM, 0L, 0L) == 0;
+}
+
+static int
+sharer_add(struct sharer **v, size_t *n, const struct sharer *sh)
+{
+	struct sharer *w;
+
+	if ((*n & (*n - 1)) == 0) {
+		w = reallocarray(*v, *n == 0 ? 1 : *n * 2, sizeof *w);
+		if (w == NULL)
+			return errstr_set("out of memory");
+		*v = w;
+	}
+	(*v)[(*n)++] = *sh;
+	return 0;
+}
+
+/*
+ * Is a process that was found one that shares memory with one of the set?
+ * Copies of a process, whose stacks begin where its own does, may be many.
+ */
+static int
+sharer_look(void *arg, long pid)
+{
+	struct sharers *s = arg;
+	struct sharer sh = { .pid = (pid_t)pid };
+	const struct sharer *with;
+	const struct lproc *p;
+
+	p = lproc_find(s->live, (pid_t)pid);
+	if ((p != NULL && !p->skip) || pid == getpid() ||
+	    (sh.stack = stack_start((pid_t)pid)) == 0)
+		return 0;
+	with = bsearch(&sh, s->set, s->nset, sizeof *s->set, sharer_cmp);
+	if (with == NULL || !is_shared(with->pid, sh.pid))
+		return 0;
+	sh.with = with->pid;
+	return sharer_add(&s->v, &s->n, &sh);
+}
+
+/*
+ * Those of the set, in order.
+ */
+static int
+set_gather(struct sharers *s)
+{
+	const struct lproc *p;
+	struct sharer sh = { 0 };
+
+	TAILQ_FOREACH(p, &s->live->procs, entry) {
+		if (p->skip || p->kernel)
+			continue;
+		sh.pid = p->pid;
+		if ((sh.stack = stack_start(p->pid)) != 0 &&
+		    sharer_add(&s->set, &s->nset, &sh) == -1)
+			return -1;
+	}
+	if (s->nset > 0)
+		qsort(s->set, s->nset, sizeof *s->set, sharer_cmp);
+	return 0;
+}
+
+/*
+ * Drop those that do not share any more: the child of a posix_spawn(3) runs
+ * its program after a moment.
+ */
+static void
+sharers_settle(struct sharers *s)
+{
+	uint64_t start;
+	size_t i, n;
+
+	for (start = now_ms(); s->n > 0 && now_ms() - start < SPAWNING_MS;) {
+		nap_us(5000);
+		for (i = n = 0; i < s->n; i++)
+			if (is_shared(s->v[i].with, s->v[i].pid))
+				s->v[n++] = s->v[i];
+		s->n = n;
+	}
+}
+
+/*
+ * Say which processes have memory of a process of the set and will run while
+ * it is read.  Nothing is stopped yet.
+ */
+int
+sharers_tell(struct live *l)
+{
+	struct sharers s = { .live = l };
+	size_t i;
+	int rc;
+
+	rc = set_gather(&s);
+	if (rc == 0 && s.nset > 0 &&
+	    (rc = proc_list(0, NULL, sharer_look, &s)) == 0)
+		sharers_settle(&s);
+	for (i = 0; i < s.n && i < TELL_MOST && rc == 0; i++)
+		live_warn(l, "process %d shares the memory of process %d and "
+		    "is not taken: it goes on, and may change that while it "
+		    "is read", s.v[i].pid, s.v[i].with);
+	if (i < s.n && rc == 0)
+		live_warn(l, "%zu more processes share memory and go on",
+		    s.n - i);
+	free(s.v);
+	free(s.set);
+	return rc;
+}

@@ -1,0 +1,191 @@
+/*
+ * The threads of one process: in which order they are seized and let go, so
+ * that no system call of theirs fails for it.
+ *
+ * A signal that is ignored, SIGCHLD mostly, is dropped by the kernel when it
+ * is sent, unless the thread that it is sent to is traced (sig_ignored of
+ * kernel/signal.c).  Then it is queued, and if that thread is stopped another
+ * one is woken for it, which finds nothing to handle.  What that one waited in
+ * goes on, or, like epoll_wait(2), fails with EINTR: unless it is to stop, for
+ * then we see to it (regs.c).  So the threads that signals are sent to are
+ * seized last, when all others are to stop, and let go first.  These are the
+ * one that leads the process, for kill(2), and those that have children, for
+ * SIGCHLD.  They are not to stop before all of them are seized: until then
+ * each takes its signals itself, and we are told (seize.c).
+ */
+#include "linux/live.h"
+#include "tree.h"
+
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include <stdlib.h>
+
+enum { AWAIT_US = 10000 };	/* for threads to stop, before they go */
+
+static int
+lthread_cmp(const struct lthread *a, const struct lthread *b)
+{
+	return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+TREE_GENERATE(tids, lthread, bytid, lthread_cmp)
+
+/*
+ * The thread of a process with that number, or NULL.
+ */
+static struct lthread *
+threads_find(struct lproc *p, pid_t tid)
+{
+	struct lthread key = { .tid = tid };
+
+	return RB_FIND(tids, &p->tids, &key);
+}
+
+/*
+ * Add a thread, which the process does not have yet.  NULL when memory runs
+ * out.
+ */
+struct lthread *
+threads_add(struct lproc *p, pid_t tid)
+{
+	struct lthread *t;
+
+	if ((t = calloc(1, sizeof *t)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	t->tid = tid;
+	RB_INSERT(tids, &p->tids, t);
+	if (tid == p->pid)
+		TAILQ_INSERT_HEAD(&p->threads, t, entry);
+	else
+		TAILQ_INSERT_TAIL(&p->threads, t, entry);
+	return t;
+}
+
+struct listing {
+	struct lproc	*proc;
+	bool		 look;
+};
+
+static int
+list_thread(void *arg, long tid)
+{
+	struct listing *g = arg;
+	struct lthread *t;
+
+	if (threads_find(g->proc, (pid_t)tid) != NULL)
+		return 0;
+	if ((t = threads_add(g->proc, (pid_t)tid)) == NULL)
+		return -1;
+	if (g->look)
+		thread_look(g->proc, t);
+	return 0;
+}
+
+/*
+ * Add the threads of a process that it has not yet, and with look, look at
+ * each.  -1 if they cannot be listed; the error string is "" where the process
+ * is gone.
+ */
+int
+threads_list(struct lproc *p, bool look)
+{
+	struct listing g = { p, look };
+
+	return proc_list(p->pid, "task", list_thread, &g);
+}
+
+/*
+ * Have all threads of a process stop that were seized.
+ */
+static void
+threads_stop(struct lproc *p)
+{
+	struct lthread *t;
+
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->hold == HOLD_SEIZED)
+			thread_stop(t);
+}
+
+/*
+ * Begin to stop the threads of a process that are not seized yet: 1 if there
+ * were any, 0, or -1 if the process cannot be taken.
+ */
+int
+threads_seize(struct lproc *p)
+{
+	struct lthread *t;
+	int any, rank, rc;
+
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->hold == HOLD_NONE && thread_judge(p, t) == -1)
+			return -1;
+	if (p->since == 0)
+		p->since = now_ns();
+	for (any = rc = 0, rank = 0; rank < RANK_MAX; rank++)
+		TAILQ_FOREACH(t, &p->threads, entry) {
+			if ((int)t->rank != rank || t->hold != HOLD_NONE ||
+			    rc == -1)
+				continue;
+			any = 1;
+			rc = thread_seize(p, t);
+			if (rank < RANK_TOLD && t->hold == HOLD_SEIZED)
+				thread_stop(t);
+		}
+	threads_stop(p);
+	return rc == -1 ? -1 : any;
+}
+
+/*
+ * Wait until the threads of a process that are to stop have: all those that do
+ * within some milliseconds.
+ */
+void
+threads_await(struct lproc *p)
+{
+	struct lthread *t;
+	long nap, waited;
+	size_t left;
+
+	for (nap = 20, waited = 0;; waited += nap, nap += nap / 4) {
+		left = 0;
+		TAILQ_FOREACH(t, &p->threads, entry) {
+			if (t->hold == HOLD_ASKED || t->hold == HOLD_BUSY)
+				thread_poll(t);
+			left += t->hold == HOLD_ASKED;
+		}
+		if (left == 0 || waited > AWAIT_US)
+			return;
+		nap_us(nap);
+	}
+}
+
+/*
+ * Let the threads of a process go.  One that does not stop in time goes on
+ * when it stops after this process has ended.
+ */
+void
+threads_release(struct lproc *p)
+{
+	struct lthread *t;
+	int rank, status;
+
+	threads_await(p);
+	for (rank = RANK_MAX; rank-- > 0;)
+		TAILQ_FOREACH(t, &p->threads, entry) {
+			if ((int)t->rank != rank)
+				continue;
+			if (t->hold == HOLD_STOPPED &&
+			    thread_ptrace(PTRACE_DETACH, t->tid, 0) == -1)
+				(void)waitpid(t->tid, &status, WNOHANG |
+				    __WALL);
+			if (t->hold != HOLD_ASKED && t->hold != HOLD_BUSY)
+				t->hold = HOLD_NONE;
+		}
+	if (p->since != 0)
+		p->held = (now_ns() - p->since) / 1000;
+	p->since = 0;
+}

@@ -1,0 +1,221 @@
+/*
+ * Which files of the processes that are taken are to be carried along: the
+ * mapped ELF files, but for the executables, which are carried as texts; and,
+ * as memory, what is to be had nowhere else: shared memory, and files that no
+ * name leads to any more.
+ */
+#include "linux/live.h"
+
+#include <sys/resource.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CARRY_MOST = 4096 };	/* open files: some 200 ms */
+
+/*
+ * Where in the table of files that are carried along one is or would be, as
+ * its place in the list and 1, or 0.  There must be a table.
+ */
+static size_t *
+carry_slot(const struct live *l, uint64_t dev, uint64_t ino)
+{
+	const struct carry *c;
+	size_t i;
+
+	for (i = (ino ^ dev << 7) & (l->ncarryslot - 1);
+	    l->carryslot[i] != 0; i = (i + 1) & (l->ncarryslot - 1)) {
+		c = &l->carry[l->carryslot[i] - 1];
+		if (c->vma.dev == dev && c->vma.ino == ino)
+			break;
+	}
+	return &l->carryslot[i];
+}
+
+/*
+ * Is a file carried along?
+ */
+static bool
+carry_has(const struct live *l, const struct vma *v)
+{
+	return l->ncarry > 0 && *carry_slot(l, v->dev, v->ino) != 0;
+}
+
+/*
+ * Make room for one more file.
+ */
+static int
+carry_grow(struct live *l)
+{
+	struct carry *c;
+	size_t i, n;
+
+	if (l->ncarry * 2 < l->ncarryslot)
+		return 0;
+	n = l->ncarryslot == 0 ? 16 : l->ncarryslot * 2;
+	if ((c = reallocarray(l->carry, n, sizeof *c)) == NULL)
+		return errstr_set("out of memory");
+	l->carry = c;
+	free(l->carryslot);
+	if ((l->carryslot = calloc(n, sizeof *l->carryslot)) == NULL)
+		return errstr_set("out of memory");
+	l->ncarryslot = n;
+	for (i = 0; i < l->ncarry; i++)
+		*carry_slot(l, c[i].vma.dev, c[i].vma.ino) = i + 1;
+	return 0;
+}
+
+/*
+ * A process has a file mapped or open; note it unless that is known.
+ */
+int
+carry_note(struct live *l, const struct vma *v, struct source *src,
+    const struct stat *st, bool mem)
+{
+	struct carry *c;
+
+	if (carry_has(l, v))
+		return 0;
+	if (carry_grow(l) == -1)
+		return -1;
+	c = &l->carry[l->ncarry];
+	c->vma = *v;
+	c->src = src;
+	c->st = *st;
+	c->mem = mem;
+	if ((c->vma.name = strdup(v->name)) == NULL)
+		return errstr_set("out of memory");
+	l->ncarry++;
+	*carry_slot(l, v->dev, v->ino) = l->ncarry;
+	return 0;
+}
+
+/*
+ * Does the kernel say that no name leads to a file any more?  Others may: it
+ * may have links.
+ */
+bool
+path_isdeleted(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t n;
+
+	n = strlen(path);
+	return n > sizeof deleted - 1 &&
+	    strcmp(path + n - (sizeof deleted - 1), deleted) == 0;
+}
+
+/*
+ * With clones, freeze a file that is to be carried along, and have f lead to
+ * that.  Where it cannot be, the processes stay stopped until it was read.
+ */
+static int
+carry_freeze(struct live *l, const char *path, struct targetfile *f)
+{
+	if (frozen_copy(l, f->fd, &f->st) == -1) {
+		live_say(l, "%s: %s: all stay stopped while they are written",
+		    path, snap_errstr());
+		l->opts.clone = false;
+		return 0;
+	}
+	if ((f->fd = frozen_open(l, f->fd, &f->st)) == -1)
+		return errstr_sys("%s", path);
+	return 0;
+}
+
+/*
+ * How many files that are open, and not empty, can be carried along: each
+ * takes a descriptor, two where it is frozen, and others need some, too.
+ */
+static size_t
+carry_most(const struct live *l)
+{
+	struct rlimit rl;
+	size_t n;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) == -1)
+		return 0;
+	n = rl.rlim_cur / (l->opts.clone ? 4 : 2);
+	return n < CARRY_MOST ? n : CARRY_MOST;
+}
+
+/*
+ * Say, once, that a file is one too many.
+ */
+static int
+carry_refuse(struct live *l, const struct lproc *p)
+{
+	if (!l->carryfull)
+		live_warn(l, "process %d has too many open files that no name "
+		    "leads to: the contents of %zu are taken, others are "
+		    "missing", p->pid, l->nopened);
+	l->carryfull = true;
+	return errstr_set("too many files are like it");
+}
+
+/*
+ * Make a source of an open file, which is closed.  All that are empty have the
+ * first of them.
+ */
+static struct source *
+carry_source(struct live *l, struct snap *s, const char *name,
+    struct targetfile *f)
+{
+	struct source *src;
+	int fd;
+
+	if (f->st.st_size == 0 && l->empty != NULL) {
+		file_close(f);
+		return l->empty;
+	}
+	if ((src = file_source(s, f, name, &fd)) == NULL)
+		return NULL;
+	if (f->st.st_size == 0)
+		l->empty = src;
+	l->nopened++;
+	return src;
+}
+
+/*
+ * Carry along a file that a process has open, by its name below /proc/PID;
+ * v tells device, inode and path.
+ */
+int
+carry_open(struct live *l, struct snap *s, const struct lproc *p,
+    const struct vma *v, const char *name)
+{
+	struct targetfile f;
+	struct source *src;
+	bool failed, elf;
+
+	if (carry_has(l, v))
+		return 0;
+	if (file_open(l, p, name, &f, &failed) == -1)
+		return -1;
+	if (f.st.st_size > 0 && l->nopened >= carry_most(l)) {
+		file_close(&f);
+		return carry_refuse(l, p);
+	}
+	elf = f.st.st_size > 0 && f.elf;
+	if (l->opts.clone && !elf && f.st.st_size > 0 && !f.far &&
+	    carry_freeze(l, v->name, &f) == -1)
+		return -1;
+	if ((src = carry_source(l, s, v->name, &f)) == NULL)
+		return -1;
+	return carry_note(l, v, src, &f.st, !elf);
+}
+
+void
+carry_free(struct live *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->ncarry; i++)
+		free(l->carry[i].vma.name);
+	free(l->carry);
+	free(l->carryslot);
+	l->carryslot = NULL;
+	l->ncarryslot = 0;
+	l->carry = NULL;
+	l->ncarry = 0;
+}

@@ -1,0 +1,393 @@
+/*
+ * The text and the memory of a stopped process, or of its clone, as images.
+ * Nothing is read here but what the kernel knows about pages; extents tell
+ * where the bytes are.
+ *
+ * For each mapping, page by page:
+ *
+ *	present or swapped, anonymous	the process's memory
+ *	the shared zero page		zeros
+ *	of a file, unmodified		the file, if it is one to be taken;
+ *					shared memory is a file of tmpfs
+ *	a guard, a device, secret,
+ *	of the kernel ([vvar])		missing
+ *	never touched			nothing; of a file that is not
+ *					taken, missing
+ *
+ * treatment.c tells which files are to be taken.
+ */
+#include "linux/live.h"
+
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct taking {
+	struct builder	 build;
+	struct source	*mem;	/* borrowed */
+	struct source	*far;	/* borrowed; the same through the proxy, or
+				   NULL */
+	struct source	*own;	/* borrowed; one of them: the vma's */
+	struct source	*from;	/* borrowed; own, or where its pages are */
+	uint64_t	 shift;	/* from addresses to places in from */
+	struct source	*text;	/* borrowed; the executable's, or NULL */
+	const struct vma *vma;	/* borrowed */
+	const struct vma *vdso;	/* borrowed; taken whole */
+	struct source	*file;	/* borrowed; the vma's, or NULL */
+	int		 fd;	/* borrowed; the file's, or -1: not to be asked
+				   where its data are */
+	uint64_t	 filesize;
+	uint64_t	 page;
+	uint64_t	 done;	/* addresses below are taken */
+	enum treatment	 how;
+	struct buf	*pages;	/* borrowed; the pages of record */
+	uint64_t	 ownstart;	/* the run of those that is not told */
+	uint64_t	 ownend;	/* yet; exclusive, 0: none */
+};
+
+static int
+take_missing(struct taking *k, uint64_t start, uint64_t end, const char *why)
+{
+	return image_miss(k->build.image, start, end, why);
+}
+
+/*
+ * Take start..end of the mapping from its file, up to the file's last page.
+ */
+static int
+take_file(struct taking *k, uint64_t start, uint64_t end)
+{
+	const struct vma *v = k->vma;
+	uint64_t off, most;
+
+	off = start - v->start + v->off;
+	most = (k->filesize + k->page - 1) / k->page * k->page;
+	if (off >= most)
+		return 0;
+	if (end - start > most - off)
+		end = start + (most - off);
+	return builder_run(&k->build, start, (end - start) / KB, k->file, off);
+}
+
+/*
+ * The same, but without the holes of the file.
+ */
+static int
+take_data(struct taking *k, uint64_t start, uint64_t end)
+{
+	const struct vma *v = k->vma;
+	uint64_t page = k->page, from, to;
+	off_t off, data, hole;
+
+	if (k->fd == -1)
+		return take_file(k, start, end);
+	off = (off_t)(start - v->start + v->off);
+	while (start < end) {
+		if ((data = lseek(k->fd, off, SEEK_DATA)) == -1)
+			return errno == ENXIO ? 0 : take_file(k, start, end);
+		if ((hole = lseek(k->fd, data, SEEK_HOLE)) == -1)
+			return take_file(k, start, end);
+		from = start + (uint64_t)(data - off) / page * page;
+		to = start + ((uint64_t)(hole - off) + page - 1) / page * page;
+		if (to > end)
+			to = end;
+		if (from < to && take_file(k, from, to) == -1)
+			return -1;
+		off += (off_t)(to - start);
+		start = to;
+	}
+	return 0;
+}
+
+/*
+ * Take what lies between runs of pages: never touched by the process, but
+ * there if it is of a file.
+ */
+static int
+take_gap(struct taking *k, uint64_t end)
+{
+	uint64_t start;
+
+	start = k->done;
+	k->done = end;
+	if (start >= end)
+		return 0;
+	if (k->how == TAKE_FILE)
+		return take_file(k, start, end);
+	if (k->how == TAKE_DATA || k->how == TAKE_DUMPED)
+		return take_data(k, start, end);
+	if (k->how == TAKE_PRESENT || k->how == LEAVE_FILE)
+		return take_missing(k, start, end, k->vma->name[0] == '[' ?
+		    "kernel" : "file");
+	return 0;
+}
+
+static void
+own_flush(struct taking *k)
+{
+	if (k->ownend != 0)
+		buf_printf(k->pages, "%jx %jx\n", (uintmax_t)k->ownstart,
+		    (uintmax_t)k->ownend);
+	k->ownend = 0;
+}
+
+/*
+ * The pages of start..end (exclusive) are the process's own: snap(6),
+ * pages.
+ */
+static void
+own_add(struct taking *k, uint64_t start, uint64_t end)
+{
+	if (k->ownend != start) {
+		own_flush(k);
+		k->ownstart = start;
+	}
+	k->ownend = end;
+}
+
+static int
+take_run(void *arg, const struct pagerun *r)
+{
+	struct taking *k = arg;
+	const struct vma *v = k->vma;
+	uint64_t start, end;
+	bool unmodified;
+
+	start = r->start > k->done ? r->start : k->done;
+	end = r->end < v->end ? r->end : v->end;
+	if (start >= end)
+		return 0;
+	if (!(v->flags & VMA_SHARED) && k->vma != k->vdso &&
+	    !(r->what & (PM_FILE | PM_ZERO | PM_GUARD)))
+		own_add(k, start, end);
+	unmodified = k->how != TAKE_MEMORY && k->how != TAKE_PRESENT &&
+	    !(r->what & PM_GUARD) &&
+	    (v->flags & VMA_SHARED || r->what & PM_FILE);
+	if (unmodified && (k->how == TAKE_FILE || k->how == LEAVE_FILE))
+		return 0;	/* a later take_gap has it */
+	if (take_gap(k, start) == -1)
+		return -1;
+	k->done = end;
+	if (unmodified)
+		return take_file(k, start, end);
+	if (r->what & PM_GUARD)
+		return take_missing(k, start, end, "guard");
+	if (r->what & PM_ZERO)
+		return builder_run(&k->build, start, (end - start) / KB, NULL,
+		    0);
+	return builder_run(&k->build, start, (end - start) / KB, k->from,
+	    start + k->shift);
+}
+
+/*
+ * How to take a mapping of a file; its source is opened.
+ */
+static enum treatment
+file_treatment(struct live *l, struct lproc *p, struct snap *s,
+    struct taking *k)
+{
+	const struct vma *v = k->vma;
+	struct targetfile f;
+	enum treatment how;
+
+	how = vma_file(l, p, v, &f);
+	if (f.fd == -1)
+		return how;
+	k->filesize = (uint64_t)f.st.st_size;
+	if (how == TAKE_FILE || how == TAKE_DATA || how == TAKE_DUMPED) {
+		k->file = file_source(s, &f, v->name, &k->fd);
+		if (k->file == NULL)
+			return TAKE_FAILED;
+		if ((how == TAKE_FILE ? k->file != k->text :
+		    file_isonly(v, &f.st)) &&
+		    carry_note(l, v, k->file, &f.st, how == TAKE_DATA) == -1)
+			return TAKE_FAILED;
+	}
+	file_close(&f);
+	return how;
+}
+
+static enum treatment
+vma_treatment(struct live *l, struct lproc *p, struct snap *s,
+    struct taking *k)
+{
+	const struct vma *v = k->vma;
+
+	if (strncmp(v->name, "[vvar", 5) == 0 ||
+	    strcmp(v->name, "[vsyscall]") == 0)
+		return LEAVE_KERNEL;
+	if (v->flags & VMA_DEVICE)
+		return LEAVE_DEVICE;
+	if (strcmp(v->name, "/secretmem (deleted)") == 0)
+		return LEAVE_SECRET;
+	/* code of the kernel's, which a process has whole, touched or not */
+	if (strcmp(v->name, "[vdso]") == 0) {
+		k->vdso = v;
+		own_add(k, v->start, v->end);
+		k->file = vdso_source(l, s, k->mem, v, p->clone != 0);
+		k->filesize = v->end - v->start;
+		return k->file == NULL ? TAKE_PRESENT : TAKE_FILE;
+	}
+	/* System V shared memory may have the inode 0 */
+	if (v->ino == 0 && v->dev == 0)
+		return TAKE_MEMORY;
+	return file_treatment(l, p, s, k);
+}
+
+/*
+ * Leave out a whole mapping.
+ */
+static int
+vma_leave(struct live *l, struct lproc *p, struct taking *k)
+{
+	static const char *const why[] = {
+		[LEAVE_KERNEL] = "kernel",
+		[LEAVE_DEVICE] = "device",
+		[LEAVE_SECRET] = "secret",
+	};
+	const struct vma *v = k->vma;
+
+	if (k->how != LEAVE_KERNEL)
+		live_warn(l, "process %d: %jx-%jx %s is left out: %s memory",
+		    p->pid, (uintmax_t)v->start, (uintmax_t)v->end, v->name,
+		    why[k->how]);
+	return take_missing(k, v->start, v->end, why[k->how]);
+}
+
+/*
+ * Take the pages of the mapping that were kept, from r on.
+ */
+static int
+take_kept(struct taking *k, const struct lproc *p, const struct kept *r)
+{
+	struct pagerun run;
+	int rc;
+
+	for (rc = 0; rc == 0 && r < p->kept + p->nkept &&
+	    r->start < k->vma->end; r++) {
+		run.start = r->start;
+		run.end = r->end;
+		run.what = r->what;
+		if (r->src != NULL) {
+			k->from = r->src;
+			k->shift = r->loc - r->start;
+		}
+		rc = take_run(k, &run);
+		k->from = k->own;
+		k->shift = 0;
+	}
+	return rc;
+}
+
+/*
+ * From where to read the memory of the mapping.  Where others serve its file,
+ * a page that is there now may be gone when it is read, and may never come.
+ */
+static int
+vma_source(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
+{
+	const struct vma *v = k->vma;
+
+	k->from = k->own = k->mem;
+	if ((v->ino == 0 && v->dev == 0) || served_not(p->pid, v->dev))
+		return 0;
+	if (k->far == NULL && (k->far = source_livefar(l, s, p)) == NULL)
+		return -1;
+	k->from = k->own = k->far;
+	return 0;
+}
+
+static int
+vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
+{
+	const struct vma *v = k->vma;
+	const struct kept *kept;
+
+	k->fd = -1;
+	k->file = NULL;
+	k->done = v->start;
+	if (vma_source(l, p, s, k) == -1)
+		return -1;
+	k->how = vma_treatment(l, p, s, k);
+	if (k->how == TAKE_FAILED)
+		return -1;
+	if (k->how >= LEAVE_KERNEL)
+		return vma_leave(l, p, k);
+	if ((kept = kept_find(p, v->start, v->end)) != NULL) {
+		if (take_kept(k, p, kept) == -1)
+			return -1;
+	} else if (pagemap_walk(source_live_pagemap(k->mem), v->start, v->end,
+	    k->how != TAKE_MEMORY ? PM_FILE : 0, take_run, k) == -1)
+		return errstr_wrap("%jx-%jx %s", (uintmax_t)v->start,
+		    (uintmax_t)v->end, v->name);
+	return take_gap(k, v->end);
+}
+
+/*
+ * Give a process of a snapshot the memory of a stopped process, whose task
+ * has been read: every present page of every mapping that can be read, and
+ * the whole of mapped ELF files.  own gets which of its pages are its own,
+ * as the file pages of the record has them.
+ */
+int
+memory_image(struct live *l, struct lproc *lp, struct snap *s,
+    struct proc *p, const struct task *t, struct buf *own)
+{
+	struct taking k;
+	size_t i;
+	int rc;
+
+	if (t->vma.n == 0)
+		return 0;
+	memset(&k, 0, sizeof k);
+	k.pages = own;
+	k.page = (uint64_t)sysconf(_SC_PAGESIZE);
+	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL ||
+	    (k.mem = source_live(l, s, lp)) == NULL)
+		return -1;
+	k.build.image = p->mem;
+	if (p->text != NULL)
+		k.text = p->text->seg[0]->ext[0].src;
+	for (rc = 0, i = 0; i < t->vma.n && rc == 0; i++) {
+		k.vma = &t->vma.v[i];
+		rc = vma_take(l, lp, s, &k);
+	}
+	own_flush(&k);
+	return builder_finish(&k.build) == -1 ? -1 : rc;
+}
+
+/*
+ * Give a process of a snapshot the executable of a stopped process as its
+ * text: the whole file, also when it has no name any more.
+ */
+int
+text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)
+{
+	struct targetfile f;
+	struct source *src;
+	uint64_t size;
+	bool failed;
+	char *name;
+	int fd;
+
+	failed = false;
+	if (file_open(l, lp, "exe", &f, &failed) == -1 || f.st.st_size == 0) {
+		live_warn(l, "process %d: its executable cannot be had: %s",
+		    lp->pid, f.fd == -1 ? snap_errstr() : "it is empty");
+		file_close(&f);
+		return 0;
+	}
+	name = proc_link(lp->mmtid, 0, "exe");
+	size = (uint64_t)f.st.st_size;
+	src = file_source(s, &f, name == NULL ? "executable" : name, &fd);
+	free(name);
+	if (src == NULL)
+		return -1;
+	p->text = image_whole(p, IMAGE_TEXT, src, size);
+	return p->text == NULL ? -1 : 0;
+}

@@ -1,0 +1,189 @@
+/*
+ * The memory of a stopped process as a source: locations are addresses, and
+ * /proc/PID/mem is read.
+ *
+ * process_vm_readv(2) would be a third faster, but must not be used: it pins
+ * pages, and the kernel gives a process a copy of its own of a page that it
+ * shares after fork(2) before it lets anyone pin it (gup_must_unshare in
+ * mm/internal.h, since Linux 5.19).  To take a snapshot of eight workers
+ * that share a gigabyte would cost them seven more.  /proc/PID/mem only
+ * looks, and also at what the process itself may not read.
+ */
+#include "linux/live.h"
+#include "linux/serve/proxy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct livesource {
+	struct source	 src;
+	struct lproc	*proc;		/* borrowed */
+	bool		 again;		/* as liveopts has it */
+	bool		 far;		/* pages may never come */
+	pid_t		 tid;
+	int		 mem;		/* owned; -1: cannot be had */
+	int		 pagemap;	/* owned; -1 likewise */
+};
+
+/*
+ * Read pages of one kind of a mapping whose file others serve: what is of the
+ * file, or else of the process.
+ */
+static ssize_t
+far_pread(const struct livesource *l, void *buf, size_t len, uint64_t addr)
+{
+	uint64_t entry[PROXY_MOST / 4096], page, end;
+	bool file, f;
+	ssize_t n;
+	size_t i;
+
+	page = (uint64_t)sysconf(_SC_PAGESIZE);
+	if (len > PROXY_MOST - page)	/* it may begin within a page */
+		len = PROXY_MOST - page;
+	n = pread(l->pagemap, entry, ((addr + len - 1) / page - addr / page +
+	    1) * sizeof *entry, (off_t)(addr / page * sizeof *entry));
+	if (n < (ssize_t)sizeof *entry)
+		return n;
+	file = false;
+	end = addr + len;
+	for (i = 0; i < (size_t)n / sizeof *entry; i++) {
+		f = (entry[i] & PME_FILE) != 0 || (entry[i] & (PME_PRESENT |
+		    PME_SWAPPED)) == 0;
+		if (i == 0)
+			file = f;
+		else if (f != file) {
+			end = (addr / page + i) * page;
+			break;
+		}
+	}
+	return proxy_memory(l->mem, l->tid, file, buf, (size_t)(end - addr),
+	    addr);
+}
+
+static int
+live_readrun(struct livesource *l, const struct run *r, uint8_t *buf)
+{
+	uint64_t addr;
+	size_t len;
+	ssize_t n;
+
+	addr = r->loc;
+	for (len = r->n * KB; len > 0; len -= (size_t)n) {
+		n = l->far ? far_pread(l, buf, len, addr) :
+		    pread(l->mem, buf, len, (off_t)addr);
+		if (n == -1 && errno == EINTR) {
+			n = 0;
+			continue;
+		}
+		if (n <= 0) {
+			errstr_sys("address %jx", (uintmax_t)addr);
+			if (clone_lost(l->proc))
+				return l->again ? -1 : SOURCE_LOST;
+			return n == -1 ? SOURCE_LOST :
+			    errstr_set("the process went away");
+		}
+		buf += n;
+		addr += (uint64_t)n;
+	}
+	return SOURCE_OK;
+}
+
+static int
+live_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
+{
+	struct livesource *l = (struct livesource *)src;
+	size_t i;
+	int rc;
+
+	for (i = 0; i < n; i++) {
+		if ((rc = live_readrun(l, &r[i], buf)) != SOURCE_OK)
+			return rc;
+		buf += r[i].n * KB;
+	}
+	return SOURCE_OK;
+}
+
+static int
+live_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
+{
+	struct livesource *l = (struct livesource *)src;
+
+	return pagemap_frames(l->pagemap, loc, n, id);
+}
+
+static void
+live_srcfree(struct source *src)
+{
+	struct livesource *l = (struct livesource *)src;
+
+	if (l->mem != -1)
+		close(l->mem);
+	if (l->pagemap != -1)
+		close(l->pagemap);
+}
+
+static const struct source_ops live_ops = {
+	live_read, live_identify, live_srcfree
+};
+
+static struct source *
+live_source(struct live *live, struct snap *s, struct lproc *p, bool far)
+{
+	const pid_t tid = p->mmtid;
+	struct livesource *l;
+	char name[32];
+
+	snprintf(name, sizeof name, "memory of %d", p->pid);
+	if ((l = calloc(1, sizeof *l)) == NULL ||
+	    (l->src.name = strdup(name)) == NULL) {
+		free(l);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	l->src.ops = &live_ops;
+	l->src.pitch = KB;
+	l->proc = p;
+	l->again = live->opts.again;
+	l->far = far;
+	l->tid = tid;
+	l->mem = proc_open(tid, 0, "mem", O_RDONLY);
+	l->pagemap = proc_open(tid, 0, "pagemap", O_RDONLY);
+	source_add(s, &l->src);
+	if (l->mem == -1 || l->pagemap == -1) {
+		errstr_sys("/proc/%d/%s", tid, l->mem == -1 ? "mem" :
+		    "pagemap");
+		return NULL;
+	}
+	return &l->src;
+}
+
+/*
+ * The memory of a process, or of its clone, as a source of a snapshot.  It
+ * must stay stopped as long as the source is read.
+ */
+struct source *
+source_live(struct live *live, struct snap *s, struct lproc *p)
+{
+	return live_source(live, s, p, false);
+}
+
+/*
+ * The same, for mappings of files that others serve, who may not answer.
+ */
+struct source *
+source_livefar(struct live *live, struct snap *s, struct lproc *p)
+{
+	return live_source(live, s, p, true);
+}
+
+/*
+ * The pagemap of the process behind a live source: a descriptor.
+ */
+int
+source_live_pagemap(const struct source *src)
+{
+	return ((const struct livesource *)src)->pagemap;
+}

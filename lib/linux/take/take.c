@@ -1,0 +1,332 @@
+/*
+ * Taking what was stopped, process by process, in a thread of its own, so
+ * that one process is looked at while another is written.
+ *
+ * Of each process, what /proc and ptrace tell is gathered, for which it must
+ * be stopped; then its memory is looked at, for which an address space is
+ * enough: its own, or that of a clone (clone.c).  With clones, all processes
+ * are gathered before the taking begins.
+ */
+#include "linux/live.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * All that the snapshot has now can be written.
+ */
+static void
+take_ready(struct taker *k)
+{
+	pthread_mutex_lock(&k->lock);
+	k->nready = k->snap->nproc;
+	pthread_cond_signal(&k->ready);
+	pthread_mutex_unlock(&k->lock);
+}
+
+/*
+ * Gather what is told of a stopped thread, in its task and rec.  Without a
+ * task afterwards, it is left out.
+ */
+static int
+thread_gather(struct live *l, struct snap *s, struct lproc *lp,
+    struct lthread *th)
+{
+	struct task *t;
+	bool gone;
+
+	if ((t = calloc(1, sizeof *t)) == NULL)
+		return errstr_set("out of memory");
+	if (task_read(l, lp, th, t) == -1) {
+		gone = errno == ESRCH || errno == ENOENT;
+		task_free(t);
+		free(t);
+		if (gone && th->tid == lp->pid)
+			lproc_leave(l, lp);
+		else if (th->tid == lp->pid)
+			lproc_refuse(l, lp);
+		else if (!gone)
+			live_warn(l, "thread %d of process %d is left out: %s",
+			    th->tid, lp->pid, snap_errstr());
+		return 0;
+	}
+	if (th->tid == lp->pid && lp->mmtid == 0 && th->state == 'Z')
+		live_warn(l, "process %d is a zombie: it has no memory and no "
+		    "registers any more", lp->pid);
+	th->task = t;
+	task_record(l, s, lp, th, t, &th->rec);
+	if (th->rec.why != 0)
+		live_warn(l, "process %d: %s of thread %d could not be read: "
+		    "%s", lp->pid, th->rec.lost, th->tid,
+		    strerror(th->rec.why));
+	return th->rec.failed ? errstr_set("out of memory") : 0;
+}
+
+/*
+ * Gather what is told of a process and its threads.  All of it must be
+ * stopped.  Without what is told of the first one, it is left out.
+ */
+int
+proc_gather(struct live *l, struct snap *s, struct lproc *lp)
+{
+	struct lthread *th;
+	enum step before;
+	int rc;
+
+	lp->gathered = true;
+	before = step_begin(&l->steps, STEP_RECORD);
+	rc = 0;
+	TAILQ_FOREACH(th, &lp->threads, entry)
+		if (rc == 0 && !lp->skip && (th->tid == lp->pid ||
+		    th->hold != HOLD_GONE))
+			rc = thread_gather(l, s, lp, th);
+	(void)step_begin(&l->steps, before);
+	return rc;
+}
+
+/*
+ * Add what the record tells of how the process was taken.
+ */
+static void
+record_live(const struct lproc *lp, struct filelist *rec)
+{
+	if (lp->clone != 0)
+		filelist_text(rec, "live", "%ju\n", (uintmax_t)lp->held);
+}
+
+/*
+ * Take the memory of a process.  Where its clone was killed meanwhile it fails
+ * or, as the options say, is missing as a whole: which pages there were is
+ * not known for sure.
+ */
+static int
+memory_take(struct taker *k, struct lproc *lp, struct proc *p,
+    const struct task *t, struct buf *pages)
+{
+	size_t i;
+	int rc;
+
+	rc = memory_image(k->live, lp, k->snap, p, t, pages);
+	if (!clone_lost(lp))
+		return rc;
+	if (k->live->opts.again)
+		return errstr_wrap("memory of %d", lp->pid);
+	live_warn(k->live, "process %d: its memory could not be had: %s",
+	    lp->pid, snap_errstr());
+	buf_free(pages);
+	image_free(p->mem);
+	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL)
+		return -1;
+	for (rc = 0, i = 0; i < t->vma.n && rc == 0; i++)
+		rc = image_miss(p->mem, t->vma.v[i].start, t->vma.v[i].end,
+		    "unreadable");
+	return rc;
+}
+
+/*
+ * Take one thread that was gathered: what take makes of it goes into a
+ * process of the snapshot, with text and memory where it leads its process.
+ */
+static int
+thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
+{
+	struct buf pages = { 0 };
+	struct proc *p;
+	bool leads;
+
+	leads = th->tid == lp->pid;
+	pthread_mutex_lock(&k->lock);	/* live_next looks at what is there */
+	p = snap_add(k->snap, (uint64_t)th->tid);
+	pthread_mutex_unlock(&k->lock);
+	if (p == NULL)
+		return -1;
+	p->leader = leads ? 0 : (uint64_t)lp->pid;
+	if (leads && lp->mmtid != 0) {
+		if (text_image(k->live, lp, k->snap, p) == -1 ||
+		    memory_take(k, lp, p, th->task, &pages) == -1) {
+			buf_free(&pages);
+			return -1;
+		}
+		th->rec.failed |= pages.failed;
+		filelist_add(&th->rec, "pages", pages.data, pages.len);
+		record_live(lp, &th->rec);
+	}
+	if (th->rec.failed)
+		return errstr_set("out of memory");
+	if (k->take(k->arg, p, th->task, th->rec.file, th->rec.n) == -1)
+		return -1;
+	take_ready(k);
+	thread_ungather(th);
+	return 0;
+}
+
+static int
+proc_take(struct taker *k, struct lproc *lp)
+{
+	struct lthread *th;
+
+	if (!lp->gathered && proc_gather(k->live, k->snap, lp) == -1)
+		return -1;
+	/* killed while it was held, its memory is gone */
+	if (!lp->skip && lp->clone == 0 && lp->mmtid != 0 &&
+	    proc_died(lp->pid, lp->mmtid))
+		lproc_leave(k->live, lp);
+	TAILQ_FOREACH(th, &lp->threads, entry) {
+		if (k->quit || lp->skip)
+			break;
+		if (th->task != NULL && thread_take(k, lp, th) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Add what is to be known of a file that may have to be made anew.
+ */
+static void
+record_inode(const struct carry *c, struct filelist *rec)
+{
+	const struct stat *st = &c->st;
+
+	if (c->mem)
+		filelist_text(rec, "size", "%ju\n", (uintmax_t)st->st_size);
+	if (c->mem || st->st_nlink == 0 || path_isdeleted(c->vma.name))
+		filelist_text(rec, "inode", "%o %ju %u %u %jd %jd\n",
+		    (unsigned int)st->st_mode, (uintmax_t)st->st_nlink,
+		    st->st_uid, st->st_gid,
+		    timespec_ns(&st->st_atim), timespec_ns(&st->st_mtim));
+}
+
+/*
+ * Take a file that is carried along.
+ */
+static int
+carry_take(struct taker *k, const struct carry *c)
+{
+	struct filelist rec = { 0 };
+	struct proc *p;
+	int rc;
+
+	record_inode(c, &rec);
+	pthread_mutex_lock(&k->lock);
+	p = (c->mem ? carried_addmem : carried_add)(k->snap, &c->vma, c->src,
+	    (uint64_t)c->st.st_size);
+	pthread_mutex_unlock(&k->lock);
+	rc = p == NULL ? -1 : rec.failed ? errstr_set("out of memory") :
+	    k->take(k->arg, p, NULL, rec.file, rec.n);
+	filelist_free(&rec);
+	if (rc == -1)
+		return errstr_wrap("%s", c->vma.name);
+	take_ready(k);
+	return 0;
+}
+
+static void *
+take_all(void *arg)
+{
+	struct taker *k = arg;
+	struct lproc *lp;
+	size_t i;
+	int rc;
+
+	rc = 0;
+	TAILQ_FOREACH(lp, &k->live->procs, entry)
+		if (!lp->skip && rc == 0 && !k->quit)
+			rc = proc_take(k, lp);
+	for (i = 0; i < k->live->ncarry && rc == 0 && !k->quit; i++)
+		rc = carry_take(k, &k->live->carry[i]);
+	pthread_mutex_lock(&k->lock);
+	if (k->live->opts.progress != NULL)
+		k->live->opts.progress->total = snap_kb(k->snap) * KB;
+	if (rc == -1)
+		strlcpy(k->why, snap_errstr(), sizeof k->why);
+	k->failed = rc == -1;
+	k->done = true;
+	pthread_cond_signal(&k->ready);
+	pthread_mutex_unlock(&k->lock);
+	return NULL;
+}
+
+/*
+ * Begin to take what is stopped.  take is called for each thread, from
+ * another thread than the caller's, with what /proc and ptrace tell of it
+ * and the files of its Linux record, to make its small files.  live_next
+ * gives what was taken.  The processes must stay stopped until the pages
+ * have been read.  arg, and what warn needs, are in use until live_thaw;
+ * warn is called from that thread, too.
+ */
+int
+live_take(struct live *l, struct snap *s, take_fn take, void *arg)
+{
+	struct taker *k;
+	sigset_t all, old;
+	int rc;
+
+	if (l->opts.clone && live_clone(l, s) == -1)
+		return -1;
+	if ((k = calloc(1, sizeof *k)) == NULL)
+		return errstr_set("out of memory");
+	k->live = l;
+	k->snap = s;
+	k->take = take;
+	k->arg = arg;
+	pthread_mutex_init(&k->lock, NULL);
+	pthread_cond_init(&k->ready, NULL);
+	l->taker = k;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&k->thread, NULL, take_all, k);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	k->threaded = rc == 0;
+	if (!k->threaded)
+		take_all(k);
+	return 0;
+}
+
+/*
+ * The next process or thread that was taken, each process before its
+ * threads: 1; 0 when there are no more; or -1.
+ */
+int
+live_next(struct live *l, struct proc **p)
+{
+	struct taker *k = l->taker;
+	int rc;
+
+	pthread_mutex_lock(&k->lock);
+	while (k->ngiven == k->nready && !k->done)
+		pthread_cond_wait(&k->ready, &k->lock);
+	rc = 1;
+	if (k->ngiven < k->nready)
+		*p = k->snap->proc[k->ngiven++];
+	else if (k->failed)
+		rc = errstr_set("%s", k->why);
+	else if (k->nready == 0)
+		rc = errstr_set("nothing to take a snapshot of");
+	else
+		rc = 0;
+	pthread_mutex_unlock(&k->lock);
+	return rc;
+}
+
+/*
+ * Stop taking, wherever it is.  What was taken stays.
+ */
+void
+take_finish(struct live *l)
+{
+	struct taker *k = l->taker;
+
+	if (k == NULL)
+		return;
+	k->quit = true;
+	if (k->threaded)
+		pthread_join(k->thread, NULL);
+	pthread_mutex_destroy(&k->lock);
+	pthread_cond_destroy(&k->ready);
+	free(k);
+	l->taker = NULL;
+}

@@ -1,0 +1,350 @@
+/*
+ * What /proc tells of a stopped thread: as a struct task, and as the named
+ * files of the Linux record.
+ */
+#include "linux/live.h"
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* files that a record has of each thread, and those of a process only */
+static const char *const thread_file[] = { "comm", "personality" };
+static const char *const proc_files[] = {
+	"cmdline", "environ", "auxv", "limits", "cgroup",
+	"mountinfo", "timers", "coredump_filter", "oom_score_adj",
+	"loginuid", "timerslack_ns", "uid_map", "gid_map"
+};
+static const char *const proc_links[] = {
+	"exe", "cwd", "root", "ns/cgroup", "ns/ipc", "ns/mnt", "ns/net",
+	"ns/pid", "ns/pid_for_children", "ns/time", "ns/time_for_children",
+	"ns/user", "ns/uts"
+};
+
+#define NITEMS(v)	(sizeof(v) / sizeof *(v))
+
+struct opening {
+	struct task	*task;
+	pid_t		 tid;
+};
+
+/*
+ * The line of a descriptor's fdinfo that begins with key, in base.
+ */
+static uint64_t
+fdinfo_num(const struct bytes *b, const char *key, int base)
+{
+	char text[512], *s;
+
+	snprintf(text, sizeof text, "%.*s", (int)(b->len < 511 ? b->len :
+	    511), (const char *)b->data);
+	s = strstr(text, key);
+	return s == NULL ? 0 : strtoull(s + strlen(key), NULL, base);
+}
+
+/*
+ * Take down a descriptor.  Nothing is asked of a file server: it may be
+ * dead, or stopped by us.
+ */
+static int
+open_read(void *arg, long fd)
+{
+	struct opening *o = arg;
+	struct task *t = o->task;
+	struct openfile *f;
+	struct statx sx;
+	struct bytes b;
+	char name[PATH_MAX];
+
+	if ((t->nopen & (t->nopen - 1)) == 0) {
+		f = reallocarray(t->open, t->nopen == 0 ? 1 : t->nopen * 2,
+		    sizeof *f);
+		if (f == NULL)
+			return errstr_set("out of memory");
+		t->open = f;
+	}
+	f = &t->open[t->nopen];
+	memset(f, 0, sizeof *f);
+	f->fd = (int)fd;
+	snprintf(name, sizeof name, "fd/%ld", fd);
+	if ((f->path = proc_link(o->tid, 0, name)) == NULL)
+		return proc_islost(errno) ? errstr_sys("/proc/%d/%s", o->tid,
+		    name) : 0;
+	t->nopen++;
+	snprintf(name, sizeof name, "/proc/%d/fd/%ld", o->tid, fd);
+	if (statx(AT_FDCWD, name, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
+	    &sx) == 0) {
+		f->dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
+		f->ino = sx.stx_ino;
+		f->blksize = sx.stx_blksize;
+		f->dir = S_ISDIR(sx.stx_mode);
+	}
+	snprintf(name, sizeof name, "fdinfo/%ld", fd);
+	if (proc_read(o->tid, 0, name, &b) == 0) {
+		f->pos = fdinfo_num(&b, "pos:", 10);
+		f->flags = (unsigned int)fdinfo_num(&b, "flags:", 8);
+		free(b.data);
+	}
+	return 0;
+}
+
+static int
+open_cmp(const void *a, const void *b)
+{
+	const struct openfile *x = a, *y = b;
+
+	return x->fd < y->fd ? -1 : x->fd > y->fd;
+}
+
+/*
+ * Tell of mappings what only smaps tells, if they are those that were there
+ * before, or have no file.
+ */
+static bool
+flags_inherit(struct vmas *now, const struct vmas *before)
+{
+	const struct vma *b;
+	struct vma *v;
+	size_t i;
+
+	for (i = 0; i < now->n; i++) {
+		v = &now->v[i];
+		b = vmas_next(before, v->start);
+		if (b != NULL && b->start < v->end && b->dev == v->dev &&
+		    b->ino == v->ino && strcmp(b->name, v->name) == 0)
+			v->flags |= b->flags & (VMA_DEVICE | VMA_GROWSDOWN |
+			    VMA_UFFD | VMA_DONTDUMP);
+		else if (v->dev != 0 || v->ino != 0 || v->name[0] == '/')
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Read the mappings.  Where smaps was read before the stop, it is not read
+ * again, if that can be avoided: the kernel looks at each page for it.
+ */
+static int
+task_readmaps(struct lproc *p, struct task *t)
+{
+	(void)proc_read(p->mmtid, 0, "maps", &t->maps);
+	if (t->maps.data != NULL && p->smaps.data != NULL) {
+		if (vmas_parse(&t->vma, t->maps.data, t->maps.len) == -1)
+			return -1;
+		if (flags_inherit(&t->vma, &p->before)) {
+			t->smaps = p->smaps;
+			memset(&p->smaps, 0, sizeof p->smaps);
+			return 0;
+		}
+		vmas_free(&t->vma);
+	}
+	if (proc_read(p->mmtid, 0, "smaps", &t->smaps) == -1 &&
+	    proc_read(p->mmtid, 0, "maps", &t->smaps) == -1) {
+		if (errno == ESRCH || errno == ENOENT)
+			return errstr_set("process %d exited", p->pid);
+		return errstr_sys("/proc/%d/maps", p->mmtid);
+	}
+	return vmas_parse(&t->vma, t->smaps.data, t->smaps.len);
+}
+
+/*
+ * Which mappings a process wants to have in its cores.
+ */
+static unsigned int
+task_dumped(const struct lproc *p)
+{
+	struct bytes b;
+	char text[16];
+
+	if (proc_read(p->mmtid, 0, "coredump_filter", &b) == -1)
+		return 0;
+	snprintf(text, sizeof text, "%.*s", (int)(b.len < 15 ? b.len : 15),
+	    b.data == NULL ? "" : (const char *)b.data);
+	free(b.data);
+	return (unsigned int)strtoul(text, NULL, 16);
+}
+
+/*
+ * What only a whole process has: mappings, descriptors, mounts.
+ */
+static int
+task_readproc(struct live *l, struct lproc *p, struct task *t)
+{
+	struct opening o = { t, p->mmtid };
+
+	if (proc_list(p->mmtid, "fd", open_read, &o) == -1 &&
+	    *snap_errstr() != '\0')
+		live_warn(l, "process %d: some of its open files are missing: %s",
+		    p->pid, snap_errstr());
+	if (t->nopen > 1)
+		qsort(t->open, t->nopen, sizeof *t->open, open_cmp);
+	if ((t->cwd = proc_link(p->mmtid, 0, "cwd")) == NULL &&
+	    proc_islost(errno))
+		live_warn(l, "process %d: its directory is missing: %s",
+		    p->pid, strerror(errno));
+	p->dumped = task_dumped(p);
+	if (proc_read(p->mmtid, 0, "mountinfo", &t->mounts) == -1 &&
+	    proc_islost(errno))
+		live_warn(l, "process %d: its mounts are missing: %s", p->pid,
+		    strerror(errno));
+	return task_readmaps(p, t);
+}
+
+/*
+ * Read what /proc and ptrace tell of a thread: of its process too, for the
+ * one that leads it.
+ */
+int
+task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
+{
+	long uid;
+
+	memset(t, 0, sizeof *t);
+	if (proc_stat(p->pid, th->tid, t) == -1)
+		return errstr_set("process %d exited", p->pid);
+	t->tid = th->tid;
+	t->pid = p->pid;
+	if (th->state != '\0')
+		t->state = th->state;
+	uid = proc_status(p->pid, th->tid, "Uid");
+	live_user(l, (uid_t)uid, t->user, sizeof t->user);
+	memcpy(t->reg, th->reg, sizeof t->reg);
+	memset(th->reg, 0, sizeof th->reg);
+	if (th->tid == p->pid && p->mmtid != 0 && task_readproc(l, p, t) == -1)
+		return -1;
+	return 0;
+}
+
+/*
+ * In how many pid namespaces we see a process, and its number in the innermost
+ * of them: pid_namespaces(7).
+ */
+static size_t
+pid_innermost(pid_t pid, intmax_t *num)
+{
+	static const char key[] = "\nNSpid:";
+	struct bytes b;
+	char *s, *end;
+	size_t n;
+
+	n = 0;
+	if (proc_read(pid, 0, "status", &b) == -1)
+		return 0;
+	s = memmem(b.data, b.len, key, sizeof key - 1);
+	if (s != NULL && b.data[b.len - 1] == '\n')
+		for (s += sizeof key - 1; *s == '\t'; s = end, n++)
+			*num = strtoimax(s, &end, 10);
+	free(b.data);
+	return n;
+}
+
+/*
+ * What a process in another pid namespace sees as its parent; one outside it
+ * is 0 to it.
+ */
+static void
+record_parent(const struct lproc *p, const struct task *t, struct filelist *l)
+{
+	intmax_t own, parent;
+	size_t depth;
+	char *s;
+
+	if ((depth = pid_innermost(p->pid, &own)) < 2)
+		return;
+	if (t->ppid == 0 || pid_innermost(t->ppid, &parent) != depth)
+		parent = 0;
+	if (asprintf(&s, "%jd\n", parent) == -1)
+		l->failed = true;
+	else
+		filelist_add(l, "nsppid", (uint8_t *)s, strlen(s));
+}
+
+static void
+record_open(struct lproc *p, const struct task *t, struct filelist *l)
+{
+	char name[64];
+	size_t i;
+
+	for (i = 0; i < t->nopen; i++) {
+		snprintf(name, sizeof name, "fd/%d", t->open[i].fd);
+		filelist_link(l, p->mmtid, 0, name);
+		snprintf(name, sizeof name, "fdinfo/%d", t->open[i].fd);
+		filelist_read(l, p->mmtid, 0, name);
+	}
+}
+
+/*
+ * Gather the Linux record of a thread.  It takes over what the task and
+ * the thread have read already.
+ */
+void
+task_record(struct live *live, struct snap *snap, struct lproc *p,
+    struct lthread *th, struct task *t, struct filelist *l)
+{
+	enum step before;
+	struct file *f;
+	size_t i;
+
+	if (th->tid != p->pid)
+		filelist_text(l, "thread", "%d\n", p->pid);
+	l->failed |= th->seen.failed;
+	if ((l->why = th->seen.why) != 0)
+		strlcpy(l->lost, th->seen.lost, sizeof l->lost);
+	for (i = 0; i < th->seen.n; i++) {
+		f = &th->seen.file[i];
+		filelist_add(l, f->name, f->data, f->len);
+		f->data = NULL;
+	}
+	for (i = 0; i < NITEMS(thread_file); i++)
+		filelist_read(l, p->pid, th->tid, thread_file[i]);
+	if (th->tid != p->pid)
+		return;
+	for (i = 0; i < NITEMS(proc_files); i++)
+		filelist_read(l, p->mmtid != 0 ? p->mmtid : p->pid, 0,
+		    proc_files[i]);
+	record_parent(p, t, l);
+	if (p->mmtid == 0)
+		return;
+	if (t->maps.data != NULL)
+		filelist_add(l, "maps", t->maps.data, t->maps.len);
+	else
+		filelist_read(l, p->mmtid, 0, "maps");
+	t->maps.data = NULL;
+	filelist_add(l, "smaps", t->smaps.data, t->smaps.len);
+	t->smaps.data = NULL;
+	for (i = 0; i < NITEMS(proc_links); i++)
+		filelist_link(l, p->mmtid, 0, proc_links[i]);
+	before = step_begin(&live->steps, STEP_FILES);
+	record_open(p, t, l);
+	files_record(live, snap, p, t, l);
+	(void)step_begin(&live->steps, before);
+}
+
+/*
+ * Free what a task owns.
+ */
+void
+task_free(struct task *t)
+{
+	size_t i;
+
+	for (i = 0; i < REGSET_MAX; i++)
+		free(t->reg[i].data);
+	for (i = 0; i < t->nopen; i++)
+		free(t->open[i].path);
+	vmas_free(&t->vma);
+	free(t->open);
+	free(t->cwd);
+	free(t->mounts.data);
+	free(t->maps.data);
+	free(t->smaps.data);
+	memset(t, 0, sizeof *t);
+}

@@ -1,0 +1,141 @@
+/*
+ * Which files are to be taken that a process has mapped: ELF files, so that
+ * a snapshot can be debugged where they do not exist; files that have no name
+ * any more, and shared memory; all with datafiles; and those that would be in
+ * a core of the process, which it can choose (core(5)).
+ */
+#include "linux/live.h"
+
+#include <sys/stat.h>
+
+#include <linux/magic.h>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Open what was frozen of the file of a mapping that a clone lacks.
+ */
+static int
+vma_openfrozen(struct live *l, const struct vma *v, struct targetfile *f,
+    bool *failed)
+{
+	memset(f, 0, sizeof *f);
+	f->fd = -1;
+	f->st.st_dev = v->dev;
+	f->st.st_ino = v->ino;
+	if (!frozen_has(l, &f->st))
+		return -1;
+	if ((f->fd = frozen_open(l, -1, &f->st)) == -1) {
+		*failed = true;
+		return errstr_sys("%s", v->name);
+	}
+	file_lookelf(f, f->fd);
+	return 0;
+}
+
+/*
+ * Open the file of a mapping: what the kernel has mapped, or what lies
+ * under its name as the process sees it and is the same file.
+ */
+static int
+vma_open(struct live *l, const struct lproc *p, const struct vma *v,
+    struct targetfile *f, bool *failed)
+{
+	char name[PATH_MAX];
+
+	snprintf(name, sizeof name, "map_files/%jx-%jx", (uintmax_t)v->start,
+	    (uintmax_t)v->end);
+	if (file_open(l, p, name, f, failed) == 0)
+		return 0;
+	if (*failed || v->name[0] != '/')
+		return -1;
+	snprintf(name, sizeof name, "root%s", v->name);
+	if (file_open(l, p, name, f, failed) == 0 &&
+	    f->st.st_dev == v->dev && f->st.st_ino == v->ino)
+		return 0;
+	file_close(f);
+	return *failed ? -1 : vma_openfrozen(l, v, f, failed);
+}
+
+/*
+ * Is the file of a mapping one that is to be had nowhere else?
+ */
+bool
+file_isonly(const struct vma *v, const struct stat *st)
+{
+	return st->st_nlink == 0 || path_isdeleted(v->name);
+}
+
+/*
+ * Does another process, or another machine, serve a file system of this
+ * type?  It may be dead, or stopped by us.
+ */
+static bool
+fs_isserved(long type)
+{
+	static const unsigned int types[] = { AFS_SUPER_MAGIC,
+	    CEPH_SUPER_MAGIC, CIFS_SUPER_MAGIC, CODA_SUPER_MAGIC,
+	    FUSE_SUPER_MAGIC, NFS_SUPER_MAGIC, SMB_SUPER_MAGIC,
+	    SMB2_SUPER_MAGIC, V9FS_MAGIC };
+	size_t i;
+
+	for (i = 0; i < sizeof types / sizeof *types; i++)
+		if ((unsigned int)type == types[i])
+			return true;
+	return false;
+}
+
+/*
+ * Would the kernel put the unmodified pages of a mapped file, open as fd, into
+ * a core of the process?  Its coredump_filter has a bit each for private and
+ * shared mappings, and two more for files of DAX: core(5).  Not of those that
+ * the process writes to when it is let go.
+ */
+static bool
+file_isdumped(const struct live *l, const struct lproc *p,
+    const struct vma *v, int fd)
+{
+	enum { PRIVATE = 1 << 2, SHARED = 1 << 3, DAX = 5 };
+	struct statx sx;
+	unsigned int bit;
+
+	bit = v->flags & VMA_SHARED ? SHARED : PRIVATE;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &sx) == 0 &&
+	    sx.stx_attributes & STATX_ATTR_DAX)
+		bit <<= DAX;
+	if (l->opts.clone && v->flags & VMA_SHARED && v->flags & VMA_WRITE)
+		return false;
+	return (p->dumped & bit) != 0 && !(v->flags & VMA_DONTDUMP);
+}
+
+/*
+ * How to take a mapping of a file, which is opened: f->fd is -1 if it cannot
+ * be.
+ */
+enum treatment
+vma_file(struct live *l, const struct lproc *p, const struct vma *v,
+    struct targetfile *f)
+{
+	bool failed, frozen;
+
+	failed = false;
+	if (vma_open(l, p, v, f, &failed) == -1)
+		return failed ? TAKE_FAILED : TAKE_PRESENT;
+	if (f->unread != 0 && v->off == 0)	/* of its mappings, one */
+		live_warn(l, "process %d: %s: %s: what is not in memory is "
+		    "missing", p->pid, v->name, strerror(f->unread));
+	frozen = frozen_has(l, &f->st);
+	if (f->type == HUGETLBFS_MAGIC)
+		return TAKE_MEMORY;
+	if (f->elf)
+		return TAKE_FILE;
+	if (l->opts.datafiles || file_isonly(v, &f->st) ||
+	    (v->flags & VMA_SHARED && (frozen || f->type == TMPFS_MAGIC)))
+		return TAKE_DATA;
+	if (!fs_isserved(f->type) && file_isdumped(l, p, v, f->fd))
+		return TAKE_DUMPED;
+	return LEAVE_FILE;
+}

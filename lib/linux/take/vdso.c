@@ -1,0 +1,111 @@
+/*
+ * The [vdso] of other processes is ours, where what they have touched of
+ * it is equal: all of it can be captured without touching more.
+ */
+#include "linux/live.h"
+
+#include <sys/auxv.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct comparing {
+	struct source	*mem;	/* borrowed */
+	uint64_t	 start;	/* of the [vdso] of the process */
+	bool		 seen;	/* something was there to compare */
+	bool		 same;
+};
+
+static const uint8_t *
+own_vdso(void)
+{
+	return (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+}
+
+static int
+compare_run(void *arg, const struct pagerun *p)
+{
+	struct comparing *c = arg;
+	uint8_t page[KB];
+	struct run r;
+
+	for (r.n = 1, r.loc = p->start; r.loc < p->end && c->same; r.loc += KB)
+		c->same = source_read(c->mem, &r, 1, page) == SOURCE_OK &&
+		    memcmp(page, own_vdso() + (r.loc - c->start), KB) == 0;
+	c->seen = true;
+	return 0;
+}
+
+/*
+ * How long our own [vdso] is, in bytes; 0 if there is none.
+ */
+static uint64_t
+own_length(void)
+{
+	struct vmas l = { 0 };
+	struct bytes b = { NULL, 0 };
+	const struct vma *v;
+	uint64_t n;
+
+	n = 0;
+	if (own_vdso() != NULL && proc_read(getpid(), 0, "maps", &b) == 0 &&
+	    vmas_parse(&l, b.data, b.len) == 0 &&
+	    (v = vmas_find(&l, (uintptr_t)own_vdso())) != NULL &&
+	    v->start == (uintptr_t)own_vdso())
+		n = v->end - v->start;
+	vmas_free(&l);
+	free(b.data);
+	return n;
+}
+
+/*
+ * A copy of our own [vdso] as a source, one for a snapshot; NULL if it
+ * cannot be had.
+ */
+static struct source *
+vdso_copy(struct live *l, struct snap *s)
+{
+	struct source *src;
+	uint64_t off;
+
+	if (l->vdso != NULL || l->vdsolen != 0)
+		return l->vdso;
+	if ((l->vdsolen = own_length()) == 0 ||
+	    (src = source_spool(s)) == NULL)
+		return NULL;
+	for (off = 0; off < l->vdsolen; off += KB)
+		if (spool_add(src, own_vdso() + off, KB) == -1)
+			return NULL;
+	if (spool_finish(src) == 0)
+		l->vdso = src;
+	return l->vdso;
+}
+
+/*
+ * Where all of the [vdso] v of a process, whose memory is mem, can be read:
+ * at 0 and on of what is returned.  NULL when it is not like ours: that of
+ * a 32-bit process, or of one that was restored from another kernel.  Of
+ * which no page was touched, as in a child that has done little yet, is the
+ * kernel's, and where no 32-bit process has its own.
+ *
+ * A clone has touched nothing of it, and may be made to.
+ */
+struct source *
+vdso_source(struct live *l, struct snap *s, struct source *mem,
+    const struct vma *v, bool clone)
+{
+	struct comparing c = { mem, v->start, false, true };
+	struct pagerun all = { v->start, v->end, PM_PRESENT };
+	struct source *src;
+
+	if ((src = vdso_copy(l, s)) == NULL ||
+	    v->end - v->start != l->vdsolen)
+		return NULL;
+	if (clone)
+		(void)compare_run(&c, &all);
+	else if (pagemap_walk(source_live_pagemap(mem), v->start, v->end,
+	    PM_FILE, compare_run, &c) == -1)
+		return NULL;
+	return c.same && (c.seen || v->start > UINT32_MAX) ? src : NULL;
+}
