@@ -107,7 +107,7 @@ $(PB).o: $(PB).c
 
 $O/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(HARDEN) $(CFLAGS) -pthread -MMD -c -o $@ $<
+	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(HARDEN) $(CFLAGS) -pthread -MMD -MP -c -o $@ $<
 
 # a unit test tells in its head what else it is linked with
 $O/tests/unit/%: tests/unit/%.c tests/unit/util.c tests/unit/util.h \
@@ -213,7 +213,7 @@ install: all
 	    $(DESTDIR)$(MANDIR)/man6
 	install -m 755 $(PROGS:%=$O/%) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $O/libsnap.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 lib/snap.h $(DESTDIR)$(PREFIX)/include/snap
+	install -m 644 lib/snap.h lib/space.h $(DESTDIR)$(PREFIX)/include/snap
 	install -m 644 lib/linux/task.h $(DESTDIR)$(PREFIX)/include/snap/linux
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 	    lib/libsnap.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/libsnap.pc

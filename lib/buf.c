@@ -1,6 +1,7 @@
 /*
  * Bytes that grow.
  */
+#include "model.h"
 #include "snap.h"
 
 #include <stdlib.h>

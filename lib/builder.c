@@ -5,6 +5,7 @@
  * was; what exists but is not captured stays a gap.
  */
 #include "bisect.h"
+#include "model.h"
 #include "snap.h"
 
 #include <stdlib.h>

@@ -4,7 +4,9 @@
  * snapshot that has a text and nothing else, under a number that no process
  * of Linux has.
  */
+#include "model.h"
 #include "snap.h"
+#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,6 +11,7 @@
  * back.
  */
 #include "bisect.h"
+#include "model.h"
 #include "view.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * Reading images, and what there is to read at an address: data, a hole, or
  * nothing.
  */
+#include "model.h"
 #include "snap.h"
 
 #include <string.h>

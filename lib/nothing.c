@@ -1,6 +1,7 @@
 /*
  * The source of a stream of which only the description was kept.
  */
+#include "model.h"
 #include "snap.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /*
  * The processors of this machine.
  */
+#include "model.h"
 #include "snap.h"
 
 #include <sched.h>

@@ -1,8 +1,9 @@
 /*
  * A snapshot and its processes.
  */
+#include "model.h"
 #include "snap.h"
-#include "tree.h"
+#include "rbtree.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -56,7 +56,6 @@ void		 buf_add(struct buf *, const void *, size_t);
 void		 buf_puts(struct buf *, const char *);
 void		 buf_printf(struct buf *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
-uint8_t		*buf_room(struct buf *, size_t);
 int		 buf_check(const struct buf *);
 void		 buf_free(struct buf *);
 
@@ -66,37 +65,11 @@ void		 buf_free(struct buf *);
 size_t		 text_utf8(const char *, uint32_t *);
 int		 text_columns(const char **);
 bool		 text_iscontrol(uint32_t);
-bool		 text_isharmful(const char *);
-char		*text_clean(char *, char);
 char		*text_harmless(char *);
 
-int		 processors_count(void);	/* processors.c */
-
 /*
- * Where the bytes of pages are read from: source.c, spool.c, nothing.c,
- * and linux/take/source.c for a stopped process.  A run is n kilobytes that
- * lie one after another at loc, pitch bytes apart.
+ * Where the bytes of pages are read from: a file, a spool, a frozen process
  */
-struct run {
-	uint64_t	 loc;	/* in bytes, or an address */
-	uint64_t	 n;	/* kilobytes */
-};
-
-enum {
-	SOURCE_OK = 0,
-	SOURCE_LOST = 1		/* some of it cannot be read; errstr says why */
-};
-
-enum { IDENTITY_KB = 4 };	/* kilobytes that have one identity */
-
-struct source;
-
-struct source_ops {
-	int	(*read)(struct source *, const struct run *, size_t, uint8_t *);
-	int	(*identify)(struct source *, uint64_t, size_t, uint64_t *);
-	void	(*free)(struct source *);
-};
-
 struct source {
 	const struct source_ops	*ops;
 	char			*name;	/* owned; for messages */
@@ -107,24 +80,6 @@ struct source {
 
 struct snap;
 struct input;
-
-void		 source_add(struct snap *, struct source *);
-void		 source_drop(struct snap *);
-void		 source_move(struct snap *, struct snap *);
-struct source	*source_file(struct snap *, int, const char *, uint32_t);
-struct source	*source_open(struct snap *, const char *);
-int		 source_fd(const struct source *);
-uint64_t	 source_size(const struct source *);
-bool		 source_data(const struct source *, uint64_t, uint64_t *,
-		    uint64_t *);
-struct source	*source_input(struct snap *, struct input *);
-int		 spool_file(void);
-struct source	*source_spool(struct snap *);
-int64_t		 spool_add(struct source *, const void *, size_t);
-int		 spool_finish(struct source *);
-struct source	*source_nothing(struct snap *);
-int		 source_read(struct source *, const struct run *, size_t,
-		    uint8_t *);
 
 /*
  * The model: image.c, and view.c, which tells what is seen at an address
@@ -180,57 +135,15 @@ struct image {			/* a sparse file: text or memory */
 	size_t		 nmissing;
 };
 
-struct image	*image_new(struct proc *, enum image_kind);
-struct image	*image_whole(struct proc *, enum image_kind, struct source *,
-		    uint64_t);
-void		 image_free(struct image *);
-void		 image_section(struct image *);
-int		 image_insert(struct image *, struct segment *);
-int		 image_miss(struct image *, uint64_t, uint64_t, const char *);
-void		 image_sortmissing(struct image *);
-int		 image_punch(struct image *, uint64_t, uint64_t);
-uint64_t	 image_origin(const struct image *);
 uint64_t	 image_bytes(const struct image *);
-struct piece	*image_find(struct image *, uint64_t);
-struct piece	*image_next(struct image *, uint64_t);
 struct piece	*image_first(struct image *);
-struct piece	*image_last(struct image *);
 struct piece	*piece_next(struct piece *);
 
-struct segment	*segment_new(uint64_t, uint64_t);
-void		 segment_free(struct segment *);
-int		 segment_append(struct segment *, uint64_t, struct source *,
-		    uint64_t);
-const struct extent *segment_extent(const struct segment *, uint64_t);
-uint64_t	 segment_kb(const struct segment *);
-size_t		 segment_kblen(const struct segment *, uint64_t);
-
-/*
- * Reading images: imageread.c
- */
 struct span {			/* what lies at an address */
 	uint64_t	 last;	/* as far as this */
 	bool		 mapped;
 	bool		 data;	/* and not unmapped, nor many zeros */
 };
-
-int		 image_read(struct image *, uint64_t, void *, size_t);
-ssize_t		 image_readsome(struct image *, uint64_t, void *, size_t);
-void		 image_span(struct image *, uint64_t, struct span *);
-
-/*
- * Images from runs of pages in ascending order: builder.c
- */
-struct builder {
-	struct image	*image;	/* borrowed */
-	struct segment **seg;	/* owned until builder_finish */
-	size_t		 nseg;
-	size_t		 cap;
-};
-
-int		 builder_run(struct builder *, uint64_t, uint64_t,
-		    struct source *, uint64_t);
-int		 builder_finish(struct builder *);
 
 /*
  * The model: snap.c
@@ -296,17 +209,10 @@ struct snap {
 struct snap	*snap_new(void);
 void		 snap_free(struct snap *);
 bool		 proc_isthread(const struct proc *);
-bool		 proc_isempty(const struct proc *);
-uint64_t	 snap_kb(const struct snap *);
 struct proc	*snap_find(struct snap *, uint64_t);
 struct proc	*snap_process(struct snap *, uint64_t);
-struct proc	*snap_add(struct snap *, uint64_t);
-void		 snap_drop(struct snap *);
-int		 snap_move(struct snap *, struct snap *, const bool *);
-int		 snap_index(struct snap *);
 int		 snap_threads(struct snap *, uint64_t, const size_t **, size_t *);
 struct file	*proc_file(const struct proc *, const char *);
-int		 proc_setfile(struct proc *, const char *, uint8_t *, size_t);
 
 /*
  * Mappings: state/maps.c
@@ -338,225 +244,16 @@ struct vmas {			/* the mappings of a process */
 };
 
 int		 vmas_parse(struct vmas *, const void *, size_t);
-int		 vmas_add(struct vmas *, const struct vma *);
-int		 vmas_sort(struct vmas *);
 void		 vma_perms(const struct vma *, char [5]);
 const struct vma *vmas_next(const struct vmas *, uint64_t);
 const struct vma *vmas_find(const struct vmas *, uint64_t);
 void		 vmas_free(struct vmas *);
 
 /*
- * Mappings that change: vmaedit.c
- */
-int		 vmas_map(struct vmas *, const struct vma *);
-int		 vmas_unmap(struct vmas *, uint64_t, uint64_t);
-int		 vmas_protect(struct vmas *, uint64_t, uint64_t, unsigned int);
-int		 vmas_move(struct vmas *, uint64_t, uint64_t, uint64_t,
-		    uint64_t);
-int		 vmas_copy(struct vmas *, const struct vmas *);
-
-/*
- * The whole address space of a process, with what smaps, status, stat and
- * limits tell of it: space.c, and for where that comes from
- * linux/pages/livespace.c, linux/pages/kernspace.c and record/space.c
- */
-enum mapping_flag {
-	MAPPING_FLAGS = 1,	/* VmFlags are told; else max is a guess */
-	MAPPING_SIZES = 2,	/* the sizes are told */
-	MAPPING_STACK = 4,	/* it grows down, or is a shadow stack */
-	MAPPING_SEALED = 8,	/* mseal(2) */
-	MAPPING_WIRED = 16,	/* mlock(2) */
-	MAPPING_DONTFORK = 32,	/* madvise(2), these and what follows */
-	MAPPING_WIPEONFORK = 64,
-	MAPPING_RANDOM = 128,
-	MAPPING_SEQUENTIAL = 256,
-	MAPPING_DONTDUMP = 512,
-	MAPPING_NORESERVE = 1024, /* MAP_NORESERVE of mmap(2) */
-	MAPPING_HUGETLB = 2048	/* MAP_HUGETLB, or a file of hugetlbfs */
-};
-
-struct mapping {		/* what smaps tells of a struct vma */
-	unsigned int	 flags;	/* of enum mapping_flag */
-	unsigned int	 max;	/* VMA_READ and others: mprotect(2) may */
-	uint64_t	 rss;	/* these in kilobytes */
-	uint64_t	 shared;
-	uint64_t	 private;
-	uint64_t	 anon;
-	uint64_t	 swap;
-	uint64_t	 touched; /* since touched_forget */
-};
-
-struct space {
-	uint64_t	 pid;
-	uint64_t	 tid;	/* of a live one: a thread that has memory */
-	char		 name[64]; /* of the program, as status has it */
-	struct vmas	 vma;
-	struct mapping	*m;	/* owned; as many, in the same order */
-	uint64_t	 threads;
-	uint64_t	 rss, text, data, stack; /* kilobytes, of status */
-	uint64_t	 startcode, startdata, startstack, startbrk;
-	uint64_t	 stacklimit, datalimit;	/* bytes; 0: not known, UINT64_MAX:
-				   none */
-	bool		 gone;	/* it failed because there is no process */
-	bool		 denied; /* because that of another may not be seen */
-	bool		 moving; /* its mappings changed all the time */
-	bool		 brief;	/* sizes and most flags are not asked for */
-};
-
-int		 space_smaps(struct space *, const void *, size_t);
-int		 space_vmas(struct space *);
-void		 space_status(struct space *, const void *, size_t);
-void		 space_stat(struct space *, const void *, size_t);
-void		 space_limits(struct space *, const void *, size_t);
-int		 space_live(struct space *, pid_t);
-int		 space_maps(struct space *, pid_t);
-int		 space_kernel(struct space *);
-int		 space_snap(struct space *, struct snap *, uint64_t);
-void		 space_free(struct space *);
-
-/*
- * Names of mappings in the words of OpenBSD, on a terminal: name.c
- */
-void		 name_terminal(void);
-void		 name_make(char *, size_t, const struct vma *);
-const char	*name_fit(const char *, int);
-
-/*
- * What is known of the pages of mappings: pages.c, sharing.c,
- * linux/pages/livepages.c, record/pages.c
- */
-enum pagekind {
-	PAGES_NONE,		/* nothing is there */
-	PAGES_RAW,
-	PAGES_ZERO,
-	PAGES_SHARED,		/* with another process */
-	PAGES_SWAPPED,
-	PAGES_GUARD,		/* MADV_GUARD_INSTALL of madvise(2) */
-	PAGES_MISSING,		/* not captured */
-	PAGES_SAME,		/* of two snapshots: as it was */
-	PAGES_CHANGED,
-	PAGES_NEW,
-	PAGES_GONE,
-	PAGES_KINDS
-};
-
-struct pagespan {			/* a run of pages that are alike */
-	uint64_t	 start;
-	uint64_t	 end;	/* exclusive */
-	enum pagekind	 kind;
-	uint64_t	 with;	/* SHARED: a process, or 0: not known */
-	uint64_t	 store;	/* where the bytes are; 0: not known */
-	uint64_t	 at;	/* kilobyte in that store of the first */
-};
-
-struct pagelist {
-	struct pagespan	*v;	/* owned; ascending */
-	size_t		 n;
-	size_t		 cap;
-};
-
-struct sharing;			/* who has which pages of which store */
-
-uint64_t	 pagespan_kb(const struct pagespan *);
-int		 pagelist_add(struct pagelist *, const struct pagespan *);
-void		 pagelist_free(struct pagelist *);
-struct sharing	*sharing_new(void);
-int		 sharing_add(struct sharing *, const struct pagelist *,
-		    uint64_t);
-int		 sharing_tell(struct sharing *, struct pagelist *, uint64_t);
-int		 sharing_matrix(const struct sharing *, const uint64_t *,
-		    size_t, uint64_t *, uint64_t *);
-void		 sharing_free(struct sharing *);
-int		 pages_live(struct pagelist *, const struct space *);
-int		 pages_snap(struct pagelist *, struct image *);
-int		 pages_compare(struct pagelist *, struct image *,
-		    const struct vmas *, struct image *, const struct vmas *);
-
-/*
- * How much memory mappings take, by their page tables, what the kernel
- * tells of the frames behind them, and what is touched in a window of time:
- * linux/pages/pageuse.c, linux/pages/pageflags.c, linux/pages/frames.c, linux/pages/touched.c; and
- * which processes there are of a name: linux/proc/byname.c
- */
-struct pageuse {		/* kilobytes, but for pss */
-	uint64_t	 rss;	/* as smaps counts it: no zero page, no
-				   huge ones of hugetlbfs */
-	uint64_t	 uss;	/* of it, mapped nowhere else */
-	uint64_t	 shared; /* and the rest */
-	uint64_t	 pss;	/* in 1/4096 of a byte, as the kernel sums it */
-	uint64_t	 swap;
-	uint64_t	 huge;	/* of hugetlbfs */
-	uint64_t	 zero;	/* where nothing was written; these in
-				   detail only */
-	uint64_t	 guard;	/* MADV_GUARD_INSTALL of madvise(2) */
-	uint64_t	 thp;	/* mapped with others by one entry */
-};
-
-enum { PSS_KB = 4096 * KB };	/* pss of a kilobyte */
-
-struct flagcount {		/* pages that are alike */
-	uint64_t	 flags;	/* 1 << the place in a list of names */
-	uint64_t	 kb;
-};
-
-struct flagcounts {
-	struct flagcount *v;	/* owned */
-	size_t		 n;
-	size_t		 last;	/* where the last one was found */
-};
-
-struct frames;			/* what the kernel tells of frames */
-
-struct frames	*frames_open(const char *);
-int		 frames_want(struct frames *, uint64_t);
-int		 frames_get(struct frames *, uint64_t, uint64_t *);
-int		 frames_once(const struct frames *, uint64_t, uint64_t *);
-void		 frames_free(struct frames *);
-int		 pageuse_live(struct pageuse *, const struct space *,
-		    struct frames *, const struct frames *, bool, bool *);
-int		 pageflags_live(struct flagcounts *, const struct space *,
-		    struct frames *, bool *);
-const char	*pageflag_name(unsigned int);
-int		 touched_forget(pid_t);
-int		 proc_named(const char *, int (*)(void *, pid_t), void *,
-		    size_t *);
-pid_t		 proc_leader(pid_t);
-bool		 proc_ended(pid_t);
-
-/*
  * Files that are carried along, so that a snapshot can be debugged where
  * they are not: carried.c
  */
-struct proc	*carried_new(struct snap *, const struct vma *);
-struct proc	*carried_add(struct snap *, const struct vma *,
-		    struct source *, uint64_t);
-struct proc	*carried_addmem(struct snap *, const struct vma *,
-		    struct source *, uint64_t);
 struct proc	*carried_find(struct snap *, const struct vma *);
-int		 carried_set(struct proc *, uint64_t, uint64_t, const char *);
-int		 carried_cmp(const struct carried *, const struct carried *);
-void		 carried_free(struct carried *);
-
-/*
- * Sums of a stream, megabyte by megabyte: sums.c
- */
-enum { SUM_BYTES = 1024 * 1024 };
-
-struct sums {
-	uint64_t	*sum;	/* owned */
-	size_t		 n;
-	size_t		 cap;
-	uint64_t	 bytes;	/* so far */
-	size_t		 part;	/* of these, in the megabyte begun */
-	struct XXH3_state_s *state; /* owned; of that megabyte */
-	bool		 failed; /* out of memory */
-};
-
-struct sums	*sums_new(void);
-void		 sums_free(struct sums *);
-void		 sums_add(struct sums *, const void *, size_t);
-int		 sums_end(struct sums *);
-uint64_t	 sums_of(const void *, size_t);
 
 /*
  * How far long work is: progress.c.  Who does it counts; all but progress_show
@@ -577,7 +274,6 @@ void		 progress_phase(struct progress *, uint64_t);
 void		 progress_read(struct progress *, uint64_t);
 void		 progress_count(struct progress *, uint64_t, uint64_t,
 		    uint64_t);
-void		 progress_write(struct progress *);
 void		 progress_show(struct progress *, const char *);
 void		 progress_clear(void);
 void		 progress_hide(void);
@@ -587,46 +283,6 @@ void		 progress_hide(void);
  * io/gzip/file.c and io/gzip/table.c inflate what is compressed; input_spool is in
  * spool.c.
  */
-struct input {
-	int		 fd;
-	char		*name;	/* owned */
-	uint8_t		*buf;	/* owned */
-	size_t		 cap;
-	size_t		 start;	/* of what is not skipped yet */
-	size_t		 end;
-	uint64_t	 pos;	/* of buf[start] in the stream */
-	uint64_t	 size;	/* of the stream, or UINT64_MAX: a pipe */
-	uint64_t	 real;	/* bytes of the file on disk, or UINT64_MAX */
-	off_t		 origin; /* of the stream in a regular file */
-	struct stat	 st;	/* when it was opened */
-	bool		 eof;
-	struct gunzip	*gunzip; /* owned; NULL: it is not compressed */
-	struct gzipfile	*gzfile; /* owned; NULL: not to be read at random */
-	bool		 random; /* read from where it is, not in order */
-	uint64_t	 most;	/* the stream is taken to end here */
-	struct sums	*sums;	/* borrowed; of what is skipped, or NULL */
-	size_t		 summed; /* buf as far as this is in them */
-	struct progress	*progress; /* borrowed; told what is read, or NULL */
-};
-
-struct input	*input_open(const char *);
-struct input	*input_fd(const char *, int);
-struct input	*input_memory(const char *, const void *, size_t);
-void		 input_close(struct input *);
-int		 input_gunzip(struct input *, bool);
-bool		 input_plain(const struct input *);
-size_t		 input_fill(struct input *, size_t);
-const uint8_t	*input_peek(struct input *, size_t);
-void		 input_skip(struct input *, size_t);
-int		 input_pread(struct input *, void *, size_t, uint64_t);
-struct source	*input_source(struct snap *, struct input *, uint32_t);
-int		 input_seek(struct input *, uint64_t);
-void		 input_guess(struct input *, size_t);
-int		 input_widen(struct input *, uint64_t);
-void		 input_cut(struct input *, uint64_t);
-int		 input_spool(struct input *);
-void		 input_sum(struct input *, struct sums *);
-uint64_t	 input_room(const struct input *);
 
 /*
  * Streams out: output.c, and io/gzip/out.c, which compresses.  A file appears
@@ -636,19 +292,13 @@ struct output;
 
 struct output	*output_open(const char *);
 struct output	*output_begin(const char *, bool, struct progress *);
-int		 output_compress(struct output *, int);
-void		 output_watch(struct output *, struct progress *);
-struct progress	*output_progress(const struct output *);
 void		 output_put(struct output *, const void *, size_t);
 void		 output_hole(struct output *, uint64_t);
 void		 output_refer(struct output *, const void *, size_t);
-char		*output_room(struct output *, size_t, size_t *);
-void		 output_filled(struct output *, const char *);
 int		 output_flush(struct output *);
 uint64_t	 output_pos(const struct output *);
 uint64_t	 output_written(const struct output *);
 int		 output_end(struct output *);
-int		 output_sum(struct output *, struct sums *);
 bool		 output_isnew(const struct output *);
 int		 output_fd(const struct output *);
 int		 output_commit(struct output *);
@@ -658,16 +308,6 @@ void		 output_cleanup(void);
 /*
  * What programs have in common: program.c, totals.c
  */
-void		 program_descriptors(void);
-void		 program_files(void);
-double		 program_seconds(const char *);
-const char	*program_outfile(char *const [], int, const char *);
-void		 program_signals(void);
-void		 program_warn(const char *, ...)
-		    __attribute__((format(printf, 1, 2)));
-bool		 totals_plan9(const struct snap *, char *, size_t);
-void		 totals_text(const struct snap *, const struct output *,
-		    char *, size_t);
 
 /*
  * Programs that read what strangers wrote, confined: confine.c, helper.c
@@ -690,57 +330,6 @@ struct confined {		/* what a program needs; all is borrowed */
 int		 confine(const struct confined *);
 const char	*confine_lacks(void);
 int		 confine_act(void);
-void		 program_confine(const struct confined *, bool);
-
-/*
- * A directory out: outdir.c.  One file, written last, makes it whole.
- */
-struct outdir;
-
-int		 outdir_check(const char *, bool);
-struct outdir	*outdir_open(const char *, const char *, bool);
-int		 outdir_file(struct outdir *, const char *);
-int		 outdir_put(struct outdir *, const char *, const void *,
-		    size_t);
-int		 outdir_clear(struct outdir *, bool (*)(const char *));
-int		 outdir_link(struct outdir *, const char *, const char *);
-int		 outdir_commit(struct outdir *, const char *, const void *,
-		    size_t);
-void		 outdir_abort(struct outdir *);
-
-/*
- * The same kilobyte once: dedup.c, over the index of index.c and the
- * readers of fetch.c.
- */
-enum verdict {
-	VERDICT_RAW,		/* seen for the first time */
-	VERDICT_ZERO,
-	VERDICT_SAME,		/* seen before, at image and addr */
-	VERDICT_LOST		/* could not be read */
-};
-
-struct finding {		/* what a run of kilobytes turned out to be */
-	enum verdict	 verdict;
-	const struct segment *seg;	/* borrowed, as all here */
-	uint64_t	 kb;	/* the first, from the segment's base */
-	uint64_t	 n;
-	uint64_t	 place;	/* of the first in the order of description */
-	const uint8_t	*data;	/* RAW: n * KB bytes; see final */
-	const struct image *image; /* SAME: where it was described first */
-	uint64_t	 addr;
-	uint64_t	 same;	/* SAME: the place of that */
-	const char	*why;	/* LOST: the reason */
-	bool		 final;	/* data since the last final one dies now */
-};
-
-typedef int	 (*finding_fn)(void *, const struct finding *);
-
-struct dedup;
-
-struct dedup	*dedup_new(finding_fn, void *);
-void		 dedup_free(struct dedup *);
-int		 dedup_segment(struct dedup *, const struct segment *, bool);
-size_t		 dedup_bytes(const struct dedup *);
 
 /*
  * What a stream would count of what was read from elsewhere: count.c
@@ -770,7 +359,6 @@ struct readopts {
 };
 
 struct snap	*snap_open(const char *, const struct readopts *);
-struct snap	*snap6_read(struct input *, const struct readopts *);
 int		 snap_compare(struct snap *, struct snap *);
 int		 snap_merge(struct snap *, struct snap *);
 
@@ -803,16 +391,11 @@ struct linuxrec {		/* a Linux record taken apart */
 
 int		 linuxrec_open(struct linuxrec *, const struct file *);
 void		 linuxrec_close(struct linuxrec *);
-void		 linuxrec_get(const struct linuxrec *, size_t,
-		    struct recfile *);
 bool		 linuxrec_find(const struct linuxrec *, const char *,
 		    struct recfile *);
 const char	*linuxrec_cputype(const struct file *, char *, size_t);
-int		 path_cmp(const char *, size_t, const char *, size_t);
 int		 linuxrec_pack(struct proc *, const char *, const struct file *,
 		    size_t);
-int		 linuxrec_apply(struct proc *);
-int		 linuxrec_update(struct proc *);
 
 /*
  * The mappings of a process of a snapshot: maps.c
@@ -846,16 +429,6 @@ struct coreopts {
 
 int		 core_read(struct snap *, const char *,
 		    const struct coreopts *);
-int		 core_load(struct snap *, struct input *,
-		    const struct coreopts *);
-
-struct buildid {		/* NT_GNU_BUILD_ID; len 0: none */
-	uint8_t	 id[64];
-	size_t	 len;
-};
-
-int		 buildid_parse(struct buildid *, const uint8_t *, size_t);
-bool		 buildid_same(const struct buildid *, const struct buildid *);
 
 /*
  * Names of what is in an ELF file: elf/symbols.c
@@ -979,7 +552,6 @@ char		*live_header(const char *);
  */
 int		 plan9_files(struct proc *, const struct task *);
 int		 plan9_regs(struct buf *, const struct task *);
-int		 plan9_fpregs(struct buf *, const struct task *);
 const char	*plan9_cputype(void);
 
 #endif

@@ -3,6 +3,8 @@
  * in files: a snapshot or any other regular file.
  */
 #include "confine/confine.h"
+#include "io/io.h"
+#include "model.h"
 #include "source.h"
 #include "io/regular.h"
 

@@ -4,6 +4,7 @@
 #ifndef SOURCE_H
 #define SOURCE_H
 
+#include "model.h"
 #include "snap.h"
 
 enum { PAGE_TAG = 'r' };	/* before a page of a stream: snap(6) */

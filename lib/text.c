@@ -2,6 +2,7 @@
  * Text that goes to people: what of it is UTF-8, how wide it is, and what of it
  * must not reach a terminal.
  */
+#include "model.h"
 #include "snap.h"
 
 #include <string.h>

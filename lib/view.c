@@ -13,7 +13,8 @@
  * in which no segment is told from another: thus a segment is laid behind
  * others in no more steps than there are gaps between them.
  */
-#include "tree.h"
+#include "model.h"
+#include "rbtree.h"
 #include "view.h"
 
 #include <stdlib.h>

@@ -1,7 +1,9 @@
 /*
  * The names of mappings, and how they are made to fit a terminal.
  */
+#include "common.h"
 #include "snap.h"
+#include "space.h"
 
 #include <sys/ioctl.h>
 

@@ -1,6 +1,7 @@
 /*
  * What programs of ours do first, when they are ended, and when they print.
  */
+#include "common.h"
 #include "snap.h"
 
 #include <sys/resource.h>

@@ -1,6 +1,7 @@
 /*
  * What was written, in one sentence: what programs say at the end.
  */
+#include "common.h"
 #include "snap.h"
 
 #include <inttypes.h>

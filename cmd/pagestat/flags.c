@@ -2,6 +2,7 @@
  * A histogram of the flags of pages.
  */
 #include "pagestat.h"
+#include "space.h"
 
 #include <stdlib.h>
 #include <unistd.h>

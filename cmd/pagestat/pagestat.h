@@ -5,6 +5,7 @@
 #define PAGESTAT_H
 
 #include "snap.h"
+#include "space.h"
 
 struct process {
 	uint64_t	 pid;

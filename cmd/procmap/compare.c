@@ -3,6 +3,7 @@
  * and their bytes.
  */
 #include "procmap.h"
+#include "space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * structures -D shows.  Pointers are not told, and are 0x0.
  */
 #include "procmap.h"
+#include "space.h"
 
 #include <inttypes.h>
 #include <string.h>

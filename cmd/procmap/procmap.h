@@ -5,6 +5,7 @@
 #define PROCMAP_H
 
 #include "snap.h"
+#include "space.h"
 
 enum style {			/* any of them together */
 	STYLE_MAP = 1,		/* -m */

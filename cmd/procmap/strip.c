@@ -4,6 +4,7 @@
  */
 #include "procmap.h"
 #include "bisect.h"
+#include "space.h"
 
 #include <string.h>
 

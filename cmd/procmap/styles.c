@@ -7,7 +7,9 @@
  *	-s	START SIZE PROTECTION NAME
  *	-a	START-LAST SIZE OFFSET rwxSIpc (RWX) I/W/A MAJOR:MINOR INODE - NAME
  */
+#include "common/common.h"
 #include "procmap.h"
+#include "space.h"
 
 #include <sys/sysmacros.h>
 

@@ -1,6 +1,7 @@
 /*
  * snap: take a snapshot of live processes.
  */
+#include "common/common.h"
 #include "snap.h"
 
 #include <sys/queue.h>

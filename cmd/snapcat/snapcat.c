@@ -1,6 +1,7 @@
 /*
  * snapcat: several snapshots as one, or what is whole of a damaged one.
  */
+#include "common/common.h"
 #include "snap.h"
 
 #include <err.h>

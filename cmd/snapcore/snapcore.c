@@ -2,6 +2,7 @@
  * snapcore: make ELF cores of the processes of a snapshot, or a snapshot of
  * ELF cores.
  */
+#include "common/common.h"
 #include "snap.h"
 
 #include <err.h>

@@ -1,7 +1,9 @@
 /*
  * snapload: from a snapshot to a directory of CRIU images, and back.
  */
+#include "common/common.h"
 #include "snap.h"
+#include "space.h"
 
 #include <err.h>
 #include <inttypes.h>

@@ -1,7 +1,9 @@
 /*
  * snapls: list what a snapshot holds; read and check all of it.
  */
+#include "common/common.h"
 #include "snap.h"
+#include "space.h"
 
 #include <err.h>
 #include <inttypes.h>

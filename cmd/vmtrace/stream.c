@@ -4,6 +4,7 @@
  * ends with an event that says minor or major, with a signal, or with none
  * of these when the thread does something else.
  */
+#include "space.h"
 #include "vmtrace.h"
 #include "linux/live.h"
 

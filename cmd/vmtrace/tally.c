@@ -3,7 +3,7 @@
  * end to how many are kept: what comes then is counted as "others".
  */
 #include "vmtrace.h"
-#include "tree.h"
+#include "rbtree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,11 @@
  * The processes that are traced, their threads, and what is mapped in them:
  * what /proc/PID/maps told once, and all changes since.
  */
+#include "linux/proc/proc.h"
+#include "space.h"
 #include "vmtrace.h"
 #include "linux/live.h"
-#include "tree.h"
+#include "rbtree.h"
 
 #include <stdlib.h>
 #include <string.h>

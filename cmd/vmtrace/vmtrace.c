@@ -1,6 +1,8 @@
 /*
  * vmtrace: page faults and changes of mappings, as they happen.
  */
+#include "common/common.h"
+#include "linux/proc/proc.h"
 #include "vmtrace.h"
 #include "linux/live.h"
 

@@ -5,6 +5,7 @@
 #define VMTRACE_H
 
 #include "linux/trace/trace.h"
+#include "space.h"
 
 #include <sys/queue.h>
 

@@ -3,7 +3,9 @@
  * memory that it was mapped into: its build id, a note of the linker's
  * (ld(1), --build-id), and the permissions of its segments.  elf(5).
  */
-#include "core/read/coreread.h"
+#include "core/read/read.h"
+#include "elf.h"
+#include "space.h"
 
 #include <elf.h>
 #include <string.h>

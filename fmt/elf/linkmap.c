@@ -10,7 +10,8 @@
  * All of it may be damaged, or made to do damage: whatever is not there
  * ends the walk, and is no error.
  */
-#include "tree/fstree.h"
+#include "model.h"
+#include "tree/tree.h"
 #include "num.h"
 
 #include <elf.h>

@@ -5,6 +5,9 @@
  * only their device and inode are the same, told apart by another device.
  */
 #include "merge.h"
+#include "model.h"
+#include "record/record.h"
+#include "space.h"
 
 #include <sys/sysmacros.h>
 

@@ -3,8 +3,11 @@
  * what Linux tells: segment, fd, noteid, ns, status; the registers are in
  * regs.c.  Column by column as man6/snap.6 has it.
  */
+#include "model.h"
+#include "plan9.h"
 #include "snap.h"
 #include "snap6/snap6.h"
+#include "space.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -2,6 +2,7 @@
  * Registers as Plan 9 has them, from those of Linux: the Ureg of amd64 (its
  * /sys/include/ureg.h) and the floating point state, FXSAVE and above.
  */
+#include "plan9.h"
 #include "snap.h"
 
 #include <string.h>

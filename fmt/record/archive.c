@@ -10,6 +10,8 @@
  * NAME is a relative path, each once; NUM is as in snap(6).  What the names
  * mean is told in man6/snap.6.
  */
+#include "model.h"
+#include "record.h"
 #include "snap.h"
 #include "snap6/snap6.h"
 #include "archive.h"

@@ -2,6 +2,8 @@
  * Changing the files of a Linux record.
  */
 #include "edit.h"
+#include "model.h"
+#include "record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

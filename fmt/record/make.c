@@ -3,6 +3,7 @@
  * processes look like those that were taken live.
  */
 #include "make.h"
+#include "space.h"
 
 #include <sys/sysmacros.h>
 

@@ -6,6 +6,7 @@
 #define RECORD_H
 
 #include "snap.h"
+#include "space.h"
 
 struct record {
 	struct file	*file;	/* owned, with their names and bytes */

@@ -4,6 +4,8 @@
  * segments of its memory.
  */
 #include "snap.h"
+#include "space.h"
+#include "state/state.h"
 
 #include <stdlib.h>
 #include <string.h>

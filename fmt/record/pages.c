@@ -2,7 +2,9 @@
  * The pages of an image of a snapshot: what is there, where its bytes are,
  * and what changed between two.
  */
+#include "model.h"
 #include "snap.h"
+#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>

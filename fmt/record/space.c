@@ -3,6 +3,8 @@
  * has the files, or what the format tells of mappings.
  */
 #include "snap.h"
+#include "space.h"
+#include "state/state.h"
 
 #include <inttypes.h>
 #include <string.h>

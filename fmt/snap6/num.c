@@ -2,7 +2,9 @@
  * What snap(6) streams are made of: numbers, lines and runs of bytes, and the
  * names of records.
  */
+#include "io/io.h"
 #include "read.h"
+#include "snap6.h"
 
 #include <inttypes.h>
 #include <string.h>

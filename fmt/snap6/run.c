@@ -4,6 +4,8 @@
  */
 #include "index.h"
 #include "bisect.h"
+#include "model.h"
+#include "snap6.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

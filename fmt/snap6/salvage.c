@@ -4,8 +4,12 @@
  * without an index, all that is behind the first damage is lost.  What is
  * lost of an image is missing from it.
  */
+#include "io/io.h"
+#include "model.h"
 #include "read.h"
 #include "num.h"
+#include "record/record.h"
+#include "space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -16,6 +16,8 @@
 #ifndef SNAP6_H
 #define SNAP6_H
 
+#include "io/io.h"
+
 #include <stdint.h>
 
 enum snap6_field {		/* in the order in which they are written */
@@ -47,5 +49,8 @@ enum {
 /* num.c */
 char		*num_format(char *, uint64_t);
 void		 num_low(char *, uint32_t);
+
+/* read.c */
+struct snap	*snap6_read(struct input *, const struct readopts *);
 
 #endif

@@ -13,6 +13,7 @@
 #ifndef TRAILER_H
 #define TRAILER_H
 
+#include "io/io.h"
 #include "snap.h"
 #include "snap6.h"
 

@@ -4,6 +4,11 @@
  * section that ends in a reference, one mem record for a process, behind
  * its text, references straight to raw pages.
  */
+#include "dedup/dedup.h"
+#include "io/io.h"
+#include "model.h"
+#include "record/record.h"
+#include "snap6.h"
 #include "trailer.h"
 
 #include <inttypes.h>

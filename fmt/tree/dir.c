@@ -1,7 +1,9 @@
 /*
  * The directories of the tree: which names they have, and in which order.
  */
-#include "fstree.h"
+#include "model.h"
+#include "space.h"
+#include "tree.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -2,7 +2,9 @@
  * A process or a thread in the tree: what its files take is made when one
  * of them is looked at first, and kept.
  */
-#include "fstree.h"
+#include "record/record.h"
+#include "space.h"
+#include "tree.h"
 #include "bisect.h"
 
 #include <inttypes.h>

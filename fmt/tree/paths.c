@@ -8,7 +8,8 @@
  *	2	a/c		depth 2, first 0: a/b
  *	3	d/x		depth 1, first 3: d
  */
-#include "fstree.h"
+#include "record/record.h"
+#include "tree.h"
 
 #include <limits.h>
 #include <string.h>

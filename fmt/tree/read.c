@@ -2,7 +2,10 @@
  * What is in the files of the tree: bytes, an image, a part of one, or a
  * core.
  */
-#include "fstree.h"
+#include "model.h"
+#include "record/record.h"
+#include "space.h"
+#include "tree.h"
 
 #include <stdlib.h>
 #include <string.h>

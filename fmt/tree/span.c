@@ -6,7 +6,9 @@
  * go on than to begin anew (man6/snap.6, WHAT SNAP WRITES).  They are no
  * memory.
  */
-#include "fstree.h"
+#include "model.h"
+#include "space.h"
+#include "tree.h"
 
 /*
  * How many of the len bytes at an address the process had mapped, up to the

@@ -7,7 +7,10 @@
  * files that were deleted; where two files have one name, the first of
  * these tells.
  */
-#include "fstree.h"
+#include "model.h"
+#include "record/record.h"
+#include "space.h"
+#include "tree.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
  * index is the directory's first name and depth how far down it is
  * (paths.c), in map/ it is the mapping.
  */
-#include "fstree.h"
+#include "tree.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -16,8 +16,10 @@
  * what is not whole.
  */
 #include "helper.h"
+#include "io/io.h"
 #include "io/newfile.h"
 #include "io/passfd.h"
+#include "model.h"
 
 #include <sys/socket.h>
 #include <sys/time.h>

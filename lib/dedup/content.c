@@ -6,6 +6,8 @@
  * together, for most of them are guilty.
  */
 #include "dedup.h"
+#include "engine.h"
+#include "model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -17,6 +17,8 @@
  * When the latter two get dear, no more are remembered.
  */
 #include "dedup.h"
+#include "engine.h"
+#include "model.h"
 
 #include <sys/random.h>
 

@@ -1,93 +1,41 @@
 /*
- * Deduplication, private to dedup.c (driving), identity.c (what has a known
- * identity) and content.c (what has known content).
+ * The same kilobyte once: dedup.c, over the index of index.c and the readers of
+ * fetch.c.
  */
 #ifndef DEDUP_H
 #define DEDUP_H
 
-#include "fetch.h"
-#include "index.h"
-#include "snap.h"
+#include "model.h"
 
-struct described {		/* a segment and its first place */
-	uint64_t		 place;
-	const struct segment	*seg;	/* borrowed */
+enum verdict {
+	VERDICT_RAW,		/* seen for the first time */
+	VERDICT_ZERO,
+	VERDICT_SAME,		/* seen before, at image and addr */
+	VERDICT_LOST		/* could not be read */
 };
 
-struct fate {			/* kilobytes with identity, not written raw */
-	uint64_t	 place : 38;
-	uint64_t	 n : 24;
-	uint64_t	 verdict : 2;
-	uint64_t	 target; /* SAME: the place of the first */
-};
-
-struct kept {			/* places whose identities are in the index */
-	uint64_t	 place;
-	uint64_t	 n;
-};
-
-enum { FATE_MOST = (1 << 24) - 1 };	/* kilobytes in one */
-
-struct judgement {		/* on the pages of a block */
-	uint64_t	 target[BLOCK];
-	uint8_t		 verdict[BLOCK];
-};
-
-enum { WINDOW = 16384 };		/* groups */
-
-struct window {			/* identities of pages to come */
-	const struct segment *seg;	/* borrowed */
-	const struct extent *ext;	/* borrowed */
+struct finding {		/* what a run of kilobytes turned out to be */
+	enum verdict	 verdict;
+	const struct segment *seg;	/* borrowed, as all here */
 	uint64_t	 kb;	/* the first, from the segment's base */
-	size_t		 n;	/* groups of IDENTITY_KB; 0: none or failed */
-	uint64_t	 id[WINDOW];
+	uint64_t	 n;
+	uint64_t	 place;	/* of the first in the order of description */
+	const uint8_t	*data;	/* RAW: n * KB bytes; see final */
+	const struct image *image; /* SAME: where it was described first */
+	uint64_t	 addr;
+	uint64_t	 same;	/* SAME: the place of that */
+	const char	*why;	/* LOST: the reason */
+	bool		 final;	/* data since the last final one dies now */
 };
 
-struct dedup {
-	finding_fn	 found;
-	void		*arg;
-	struct fetcher	*fetcher;	/* owned */
-	struct index	 content;
-	struct index	 identity;
-	struct described *desc;		/* owned; ascending */
-	size_t		 ndesc;
-	size_t		 lastdesc;	/* where a place was found */
-	size_t		 capdesc;
-	struct fate	*fate;		/* owned; ascending */
-	size_t		 nfate;
-	size_t		 capfate;
-	size_t		 lastfate;	/* asked for */
-	struct kept	*kept;		/* owned; ascending */
-	size_t		 nkept;
-	size_t		 capkept;
-	uint64_t	 places;	/* given out so far */
-	uint64_t	 unique;	/* kilobytes found new */
-	const struct segment *last;	/* keep its last page unshared */
-	uint8_t		 secret[SECRETSIZE];
-	uint8_t		*check;		/* owned; BLOCK pages */
-	struct judgement j;
-	struct window	*window;	/* one of the two: the present one */
-	struct window	 windows[2];	/* the other is fetched meanwhile */
-	bool		 ahead;		/* it is */
-	uint64_t	 before[WINDOW]; /* places of the present one */
-	uint64_t	 now[WINDOW];	/* identities asked for again */
-};
+typedef int	 (*finding_fn)(void *, const struct finding *);
+
+struct dedup;
 
 /* dedup.c */
-struct source	*place_source(struct dedup *, uint64_t, uint64_t *,
-		    uint64_t *);
-bool		 segment_referable(const struct segment *);
-bool		 page_unshared(const struct dedup *, const struct segment *,
-		    uint64_t);
-
-/* identity.c */
-int		 plan_block(struct dedup *, struct block *,
-		    const struct segment *, uint64_t);
-
-/* content.c */
-int		 judge_block(struct dedup *, const struct block *);
-uint64_t	 judge_run(struct dedup *, uint64_t, uint64_t, uint64_t *,
-		    enum verdict *);
-const uint8_t	*block_page(const struct block *, size_t);
+struct dedup	*dedup_new(finding_fn, void *);
+void		 dedup_free(struct dedup *);
+int		 dedup_segment(struct dedup *, const struct segment *, bool);
+size_t		 dedup_bytes(const struct dedup *);
 
 #endif

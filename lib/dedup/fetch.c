@@ -11,6 +11,7 @@
  * thread can be made.
  */
 #include "fetch.h"
+#include "model.h"
 
 #include <pthread.h>
 #include <signal.h>

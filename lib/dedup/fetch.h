@@ -4,6 +4,7 @@
 #ifndef FETCH_H
 #define FETCH_H
 
+#include "model.h"
 #include "snap.h"
 
 enum { BLOCK = 256 };		/* kilobytes in a block */

@@ -6,7 +6,8 @@
  * that were forked from one share long runs, which are found and told as
  * such.
  */
-#include "dedup.h"
+#include "engine.h"
+#include "model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * of one that was compressed, and any number from a file that has holes: who
  * makes a file of two megabytes could fill a machine.
  */
+#include "io.h"
 #include "io/gzip/gzip.h"
 
 #include <unistd.h>

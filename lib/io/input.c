@@ -4,7 +4,9 @@
  * until its bytes have come.  A compressed stream is inflated on the way:
  * io/gzip/in.c, in order, and io/gzip/file.c, at random.
  */
+#include "io.h"
 #include "io/gzip/gzip.h"
+#include "model.h"
 
 #include <sys/stat.h>
 

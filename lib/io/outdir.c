@@ -2,6 +2,7 @@
  * A directory out: many files, of which one, written last, makes it whole.
  * What is not finished is taken away again.
  */
+#include "io.h"
 #include "outname.h"
 #include "snap.h"
 

@@ -4,6 +4,7 @@
  * newfile.c gives a file its name.  What is to be compressed goes through
  * io/gzip/out.c.
  */
+#include "io.h"
 #include "io/gzip/gzip.h"
 #include "newfile.h"
 

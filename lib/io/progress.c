@@ -8,6 +8,7 @@
  * that.
  */
 #include "clock.h"
+#include "io.h"
 #include "snap.h"
 
 #include <sys/ioctl.h>

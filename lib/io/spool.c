@@ -3,7 +3,9 @@
  * will not be there any more when it is wanted.
  */
 #include "confine/confine.h"
+#include "io.h"
 #include "io/gzip/gzip.h"
+#include "model.h"
 #include "source.h"
 
 #include <errno.h>

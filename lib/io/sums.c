@@ -2,6 +2,7 @@
  * Sums of a stream: the XXH3 sum (64 bits, seed 0) of each of its megabytes
  * (MiB), the last of them perhaps short.
  */
+#include "io.h"
 #include "snap.h"
 
 #include <stdlib.h>

@@ -8,9 +8,15 @@
  * stopped makes no threads.  When we die, whatever the reason, the
  * kernel lets all of them go.
  */
+#include "linux/clone/clone.h"
+#include "linux/open/open.h"
+#include "linux/proc/proc.h"
+#include "linux/stop/stop.h"
+#include "linux/take/take.h"
 #include "live.h"
 #include "linux/inject/inject.h"
 #include "linux/serve/proxy.h"
+#include "space.h"
 
 #include <sys/ptrace.h>
 #include <sys/stat.h>

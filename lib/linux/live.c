@@ -1,9 +1,16 @@
 /*
  * A set of live processes: which they are.
  */
+#include "linux/clone/clone.h"
+#include "linux/open/open.h"
+#include "linux/proc/proc.h"
+#include "linux/serve/serve.h"
+#include "linux/stop/stop.h"
+#include "linux/take/take.h"
 #include "live.h"
 #include "linux/serve/proxy.h"
-#include "tree.h"
+#include "rbtree.h"
+#include "space.h"
 
 #include <sys/utsname.h>
 

@@ -4,6 +4,8 @@
  */
 #include "bisect.h"
 #include "snap.h"
+#include "space.h"
+#include "state.h"
 
 #include <sys/sysmacros.h>
 

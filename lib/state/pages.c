@@ -2,6 +2,8 @@
  * Runs of pages that are alike.
  */
 #include "snap.h"
+#include "space.h"
+#include "state.h"
 
 #include <stdlib.h>
 #include <string.h>

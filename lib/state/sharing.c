@@ -3,6 +3,8 @@
  * bytes are, what several processes have in the same place.
  */
 #include "snap.h"
+#include "space.h"
+#include "state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,8 @@
  * limits (proc(5)), of a live process or as a snapshot keeps them.
  */
 #include "snap.h"
+#include "space.h"
+#include "state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

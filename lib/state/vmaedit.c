@@ -3,6 +3,8 @@
  * change them.  The lists are sorted, and stay so.
  */
 #include "snap.h"
+#include "space.h"
+#include "state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
  * What -z does to a stream: pack THREADS < file > file.gz
  */
+#include "io/io.h"
 #include "snap.h"
 
 #include <err.h>

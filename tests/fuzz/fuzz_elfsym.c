@@ -2,8 +2,10 @@
  * Any bytes as an ELF file: names of functions are found in it, or none are,
  * and its build id and the permissions of its segments are told.
  */
+#include "elf/elf.h"
 #include "fuzz_snap.h"
-#include "../../fmt/core/read/coreread.h"
+#include "../../fmt/core/read/read.h"
+#include "space.h"
 
 #ifdef LIBFUZZER
 #include "fuzz_mutate.h"

@@ -4,6 +4,7 @@
  * sums made right first, so that more than these is reached.
  */
 #include "fuzz_snap.h"
+#include "io/io.h"
 
 #include <zlib.h>
 

@@ -4,6 +4,8 @@
  * same but for that.
  */
 #include "fuzz.h"
+#include "model.h"
+#include "record/record.h"
 
 static void
 check_name(const char *s)

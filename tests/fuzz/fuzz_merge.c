@@ -3,6 +3,7 @@
  * it, each process once, and it can be written and read back.
  */
 #include "fuzz_snap.h"
+#include "model.h"
 
 #ifdef LIBFUZZER
 #include "fuzz_items.h"

@@ -4,6 +4,9 @@
  * model is the same as what comes back of it.
  */
 #include "fuzz_snap.h"
+#include "model.h"
+#include "space.h"
+#include "state/state.h"
 
 #ifdef LIBFUZZER
 #include "fuzz_items.h"

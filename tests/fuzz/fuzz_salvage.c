@@ -14,6 +14,7 @@
 #include "fuzz_snap.h"
 #include "../../fmt/snap6/trailer.h"
 #include "../../lib/num.h"
+#include "model.h"
 
 enum { DAMAGES = 4, PADS = 3, PADKB = 700, FIRSTPAD = 5000000 };
 

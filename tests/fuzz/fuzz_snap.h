@@ -6,6 +6,8 @@
 #define FUZZ_SNAP_H
 
 #include "fuzz.h"
+#include "model.h"
+#include "space.h"
 
 #include <sys/mman.h>
 

@@ -3,8 +3,10 @@
  * every style of procmap(1): the mappings ascend, and names do no harm to a
  * terminal.
  */
+#include "common/common.h"
 #include "fuzz_snap.h"
 #include "../../cmd/procmap/procmap.h"
+#include "space.h"
 
 #ifdef LIBFUZZER
 #include "fuzz_items.h"

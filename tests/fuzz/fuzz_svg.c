@@ -5,6 +5,8 @@
  */
 #include "fuzz_snap.h"
 #include "../../cmd/procmap/procmap.h"
+#include "model.h"
+#include "space.h"
 
 #ifdef LIBFUZZER
 #include "fuzz_items.h"

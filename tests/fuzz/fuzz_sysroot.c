@@ -9,8 +9,11 @@
  * each of the first mappings, and the first name is that of the executable.
  */
 #include "fuzz_snap.h"
-#include "../../fmt/tree/fstree.h"
+#include "../../fmt/tree/tree.h"
 #include "../../lib/num.h"
+#include "model.h"
+#include "record/record.h"
+#include "space.h"
 
 #include <elf.h>
 #include <limits.h>

@@ -6,6 +6,8 @@
 #include "fuzz_snap.h"
 #include "../../fmt/snap6/trailer.h"
 #include "../../lib/num.h"
+#include "io/io.h"
+#include "model.h"
 
 /*
  * Give a stream the sums that it should have, as far as it has any: that of

@@ -2,6 +2,7 @@
  * Print what the library makes of a snapshot, in the words of unsnap.py:
  * dump [file].
  */
+#include "model.h"
 #include "snap.h"
 
 #include <err.h>

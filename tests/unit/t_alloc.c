@@ -7,6 +7,10 @@
  * link with: -Wl,--wrap=mmap,--wrap=pthread_create
  * link with: -Wl,--wrap=asprintf,--wrap=__asprintf_chk
  */
+#include "io/io.h"
+#include "model.h"
+#include "record/record.h"
+#include "space.h"
 #include "util.h"
 
 #include <sys/mman.h>

@@ -1,6 +1,7 @@
 /*
  * Bytes that grow: buf.c
  */
+#include "model.h"
 #include "util.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /*
  * Images from runs: builder.c, by the rules of snap(6) on segments.
  */
+#include "model.h"
 #include "util.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /*
  * Files that are carried along as memory: carried.c.
  */
+#include "model.h"
+#include "space.h"
 #include "util.h"
 
 #include <fcntl.h>

@@ -1,6 +1,8 @@
 /*
  * ELF cores: core/write/layout.c, core/write/load.c, core/write/note.c, core/write/thread.c, core/write/arch.c
  */
+#include "model.h"
+#include "record/record.h"
 #include "util.h"
 
 #include <elf.h>

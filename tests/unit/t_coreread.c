@@ -2,6 +2,9 @@
  * Reading ELF cores: core/read/read.c and what it is made of, with the small cores
  * of tests/fuzz/cores.py and some that are made here.
  */
+#include "elf/elf.h"
+#include "model.h"
+#include "space.h"
 #include "util.h"
 
 #include <sys/mman.h>

@@ -2,6 +2,7 @@
  * CRIU images: criu/read/read.c, criu/replay/write.c and what they are made of, with the
  * small images of tests/criu/criuasm.py, which compares them, too.
  */
+#include "model.h"
 #include "util.h"
 
 #include <sys/stat.h>

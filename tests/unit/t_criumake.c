@@ -3,6 +3,7 @@
  * fellows, record/words.c.  The records are made by hand, and the images are read
  * by a decoder of its own.
  */
+#include "model.h"
 #include "util.h"
 
 #include <sys/stat.h>

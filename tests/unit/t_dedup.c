@@ -2,6 +2,8 @@
  * The same kilobyte once: dedup.c, dedup/identity.c, dedup/content.c and fetch.c, against a
  * list of pages that is searched from its beginning.
  */
+#include "dedup/dedup.h"
+#include "model.h"
 #include "util.h"
 
 #ifdef WEAK_HASH

@@ -2,6 +2,7 @@
  * Names of functions in ELF files: elf/symbols.c.  The files are made here, and
  * one is this program.
  */
+#include "space.h"
 #include "util.h"
 #include "snap.h"
 

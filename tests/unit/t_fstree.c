@@ -2,6 +2,8 @@
  * Snapshots as a tree of files: tree/tree.c, tree/dir.c, tree/read.c, member.c,
  * paths.c, sysroot.c
  */
+#include "model.h"
+#include "record/record.h"
 #include "util.h"
 
 #include <fcntl.h>

@@ -5,6 +5,8 @@
  *
  * link with: -Wl,--wrap=pthread_create,--wrap=malloc
  */
+#include "io/io.h"
+#include "model.h"
 #include "util.h"
 
 #include <errno.h>

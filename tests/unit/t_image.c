@@ -1,6 +1,7 @@
 /*
  * Images: image.c, against bytes in a row.
  */
+#include "model.h"
 #include "util.h"
 
 #include <stdlib.h>

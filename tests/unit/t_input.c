@@ -2,6 +2,8 @@
  * Streams in: input.c, and the files and spools that pages are read from:
  * source.c
  */
+#include "io/io.h"
+#include "model.h"
 #include "util.h"
 
 #include <sys/mman.h>

@@ -1,8 +1,10 @@
 /*
  * Link maps, good ones and bad ones: linkmap.c
  */
+#include "model.h"
+#include "space.h"
 #include "util.h"
-#include "../../fmt/tree/fstree.h"
+#include "../../fmt/tree/tree.h"
 
 #include <elf.h>
 #include <stdlib.h>

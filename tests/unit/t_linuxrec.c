@@ -1,6 +1,9 @@
 /*
  * The Linux record: record/archive.c
  */
+#include "model.h"
+#include "record/record.h"
+#include "space.h"
 #include "util.h"
 
 #include <inttypes.h>

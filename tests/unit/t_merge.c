@@ -2,6 +2,9 @@
  * Several snapshots as one: numbers that are taken, what refers to them, and
  * files that are carried along.
  */
+#include "model.h"
+#include "record/record.h"
+#include "space.h"
 #include "util.h"
 
 #include <sys/sysmacros.h>

@@ -3,6 +3,7 @@
  * tracefs.c, tracepoint.c, tpflags.c; and what is made of them: threadset.c,
  * kallsyms.c, vmaedit.c.
  */
+#include "space.h"
 #include "util.h"
 #include "linux/trace/trace.h"
 

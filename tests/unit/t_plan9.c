@@ -2,6 +2,8 @@
  * A process of Linux as a process of Plan 9: plan9.c, plan9/regs.c.  What is
  * expected stands here as the consumers on Plan 9 want it, byte by byte.
  */
+#include "model.h"
+#include "space.h"
 #include "util.h"
 
 #include <errno.h>

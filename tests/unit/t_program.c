@@ -1,6 +1,8 @@
 /*
  * What programs print: program.c
  */
+#include "common/common.h"
+#include "model.h"
 #include "util.h"
 
 #include <fcntl.h>

@@ -2,6 +2,7 @@
  * snap(6): snap6/read.c, snap6/segment.c and snap6/write.c, on snapshots made up,
  * whole, cut and damaged.
  */
+#include "model.h"
 #include "util.h"
 
 #include <inttypes.h>

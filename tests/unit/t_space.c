@@ -1,6 +1,9 @@
 /*
  * Address spaces and their pages: space.c, pages.c, record/pages.c.
  */
+#include "model.h"
+#include "space.h"
+#include "state/state.h"
 #include "util.h"
 
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  * cut, damaged or lies is an error that names the place, or makes no
  * difference.
  */
+#include "io/io.h"
+#include "model.h"
 #include "util.h"
 #include "../../fmt/snap6/trailer.h"
 

@@ -3,6 +3,8 @@
  * and bits of them flip.  That is an error which names the place, or makes no
  * difference; what is read of them, or saved, is right.
  */
+#include "io/io.h"
+#include "model.h"
 #include "util.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /*
  * What the unit tests share.
  */
+#include "model.h"
 #include "util.h"
 
 #include <sys/mman.h>

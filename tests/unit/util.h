@@ -5,6 +5,7 @@
 #ifndef UTIL_H
 #define UTIL_H
 
+#include "model.h"
 #include "snap.h"
 
 #include <setjmp.h>

@@ -17,7 +17,7 @@
  *
  * (linux/elfcore.h)
  */
-#include "coreread.h"
+#include "read.h"
 
 #include <elf.h>
 #include <string.h>

@@ -4,7 +4,10 @@
  * along.  That they are the same is told by their build ids, in the file and
  * in the memory that it was mapped into.
  */
-#include "coreread.h"
+#include "elf/elf.h"
+#include "model.h"
+#include "read.h"
+#include "space.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
  * The machines whose cores are read: elf.h, and the kernel's
  * asm/elf.h and asm/ptrace.h of each.
  */
-#include "coreread.h"
+#include "read.h"
 
 #include <elf.h>
 

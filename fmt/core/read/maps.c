@@ -6,7 +6,9 @@
  *	NT_FILE   count, page size, {start, end, offset in pages} ...,
  *	          name\0 ...			words as wide as a long
  */
-#include "coreread.h"
+#include "read.h"
+#include "space.h"
+#include "state/state.h"
 
 #include <elf.h>
 #include <inttypes.h>

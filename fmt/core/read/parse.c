@@ -11,7 +11,8 @@
  * What libelf gives are claims all the same: sums and lengths are checked
  * here.
  */
-#include "coreread.h"
+#include "model.h"
+#include "read.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -3,8 +3,10 @@
  * Linux record, so that they look like those of a process that was taken
  * live.
  */
-#include "coreread.h"
+#include "model.h"
+#include "read.h"
 #include "record/make.h"
+#include "space.h"
 
 #include <elf.h>
 #include <inttypes.h>

@@ -7,6 +7,7 @@
 
 #include "snap.h"
 #include "num.h"
+#include "space.h"
 
 enum { CORE_PAGE = 4096 };	/* ELF_EXEC_PAGESIZE of our machines */
 

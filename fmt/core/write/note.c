@@ -6,6 +6,7 @@
  *	the others	PRSTATUS FPREGSET XSTATE
  */
 #include "core.h"
+#include "space.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * are read as such, and all others travel with the first one.
  */
 #include "criu/read/read.h"
+#include "io/io.h"
 #include "snap6/snap6.h"
 
 #include <dirent.h>

@@ -11,6 +11,7 @@
 #ifndef CRIUIMG_H
 #define CRIUIMG_H
 
+#include "io/io.h"
 #include "snap.h"
 
 #include "criu/img/criu.pb-c.h"

@@ -11,6 +11,7 @@
  */
 #include "img.h"
 #include "io/beneath.h"
+#include "io/io.h"
 #include "io/regular.h"
 
 #include <errno.h>

@@ -14,6 +14,7 @@
  * have divided it otherwise, and refer to its own parent.
  */
 #include "img.h"
+#include "model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
  */
 #include "make.h"
 #include "num.h"
+#include "space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -21,6 +21,7 @@
 
 #include "criu/replay/replay.h"
 #include "record/words.h"
+#include "space.h"
 
 enum {
 	STAT_FIELDS = 53,	/* of proc_pid_stat(5), counted from 1 */

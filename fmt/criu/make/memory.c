@@ -4,6 +4,8 @@
  * those of images that came along (criu/replay/load.c).
  */
 #include "make.h"
+#include "model.h"
+#include "space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

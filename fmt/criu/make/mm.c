@@ -4,6 +4,7 @@
  */
 #include "make.h"
 #include "num.h"
+#include "space.h"
 
 #include <sys/mman.h>
 

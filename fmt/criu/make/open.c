@@ -3,6 +3,7 @@
  * them: file/ID and files.
  */
 #include "make.h"
+#include "record/record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * The registers of a thread, as core-N.img has them.
  */
 #include "make.h"
+#include "model.h"
 #include "num.h"
 
 #include <inttypes.h>

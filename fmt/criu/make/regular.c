@@ -3,7 +3,10 @@
  * deleted ones, remap-fpath.img and ghost-file-N.img, whose content is
  * carried along in the snapshot.
  */
+#include "elf/elf.h"
 #include "make.h"
+#include "model.h"
+#include "space.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

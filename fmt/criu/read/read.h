@@ -15,6 +15,7 @@
 #define CRIUREAD_H
 
 #include "criu/img/img.h"
+#include "elf/elf.h"
 #include "record/make.h"
 
 struct criuname {		/* a file of the directory */

@@ -2,7 +2,9 @@
  * The processes and threads of a checkpoint: what their images tell, as
  * files of the Linux record.
  */
+#include "model.h"
 #include "read.h"
+#include "space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

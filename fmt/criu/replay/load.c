@@ -13,6 +13,9 @@
  *	        0 1 2 3 4		[0][1][ ][ ][4]   as they come
  *					[0][1][2][ ][4]   at the end
  */
+#include "io/io.h"
+#include "model.h"
+#include "record/record.h"
 #include "replay.h"
 
 #include <errno.h>

@@ -7,6 +7,7 @@
 #define CRIULOAD_H
 
 #include "criu/img/img.h"
+#include "model.h"
 
 struct object {			/* a process, or shared memory */
 	struct proc	*proc;	/* borrowed; its pages are its mem */

@@ -3,6 +3,8 @@
  * written again; the pagemap says that they are in the parent, to which the
  * link "parent" leads.
  */
+#include "io/io.h"
+#include "model.h"
 #include "replay.h"
 
 #include <errno.h>

@@ -2,6 +2,9 @@
  * From a snapshot to a directory of CRIU images: the images that came with
  * it, and the pagemaps; the pages are brought to their places by load.c.
  */
+#include "io/io.h"
+#include "model.h"
+#include "record/record.h"
 #include "replay.h"
 #include "record/words.h"
 

@@ -10,6 +10,7 @@
  * Where no thread can be made, the caller packs them itself.
  */
 #include "gzip.h"
+#include "model.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -11,8 +11,12 @@
  * A clone is a child of the process, and would be its zombie in the end; it
  * is the guard (guard.c) that sees to that.
  */
+#include "clone.h"
 #include "linux/live.h"
 #include "linux/inject/inject.h"
+#include "linux/proc/proc.h"
+#include "linux/take/take.h"
+#include "space.h"
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>

@@ -5,7 +5,9 @@
  * then, for we traced them (PTRACE_O_EXITKILL).
  */
 #include "clock.h"
+#include "clone.h"
 #include "linux/live.h"
+#include "linux/proc/proc.h"
 #include "linux/serve/proxy.h"
 #include "reaper.h"
 

@@ -17,8 +17,10 @@
  * are not free yet it kills once more, and then the process; that was seen,
  * with room for half.  It also kills all of a cgroup with memory.oom.group.
  */
+#include "clone.h"
 #include "linux/proc/cgroup.h"
 #include "linux/live.h"
+#include "linux/proc/proc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

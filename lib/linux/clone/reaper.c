@@ -14,6 +14,8 @@
 #include "clock.h"
 #include "linux/inject/inject.h"
 #include "linux/live.h"
+#include "linux/proc/proc.h"
+#include "linux/stop/stop.h"
 #include "reaper.h"
 
 #include <sys/ptrace.h>

@@ -15,8 +15,11 @@
  *	mov $15, %eax			pop %rax
  *	syscall				ret
  */
+#include "linux/proc/proc.h"
+#include "linux/serve/serve.h"
 #include "run.h"
 #include "linux/serve/proxy.h"
+#include "space.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,7 +1,10 @@
 /*
  * Where the stack of the thread that leads a process is dead.
  */
+#include "linux/pages/pages.h"
+#include "linux/proc/proc.h"
 #include "run.h"
+#include "space.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -10,7 +10,9 @@
  * run.c makes a thread run one, clone.c makes a clone, sigstop.c
  * sees to it that a stopped process stays as it is.
  */
+#include "linux/proc/proc.h"
 #include "run.h"
+#include "space.h"
 
 #include <sys/mman.h>
 #include <sys/ptrace.h>

@@ -8,6 +8,8 @@
 #ifndef INJECT_H
 #define INJECT_H
 
+#include "space.h"
+
 #include <sys/types.h>
 
 #include <stdbool.h>

@@ -8,6 +8,7 @@
 #define INJECTRUN_H
 
 #include "inject.h"
+#include "space.h"
 
 #include "linux/live.h"
 

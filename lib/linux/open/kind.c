@@ -7,7 +7,11 @@
  * duplicate, pidfd_getfd(2), that is closed at once: never one of a regular
  * file or a device, whose close may have an effect, or wait for a server.
  */
+#include "linux/proc/proc.h"
+#include "linux/serve/serve.h"
+#include "linux/take/take.h"
 #include "open.h"
+#include "space.h"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>

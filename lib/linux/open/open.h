@@ -142,4 +142,15 @@ int		 unixqueue_read(struct files *, int, unsigned int,
 void		 looker_end(struct looker *);
 int		 queue_spend(uint64_t *, uint64_t);
 
+/* otherlink.c: other names of files whose names are deleted */
+void		 otherlinks_look(struct live *);
+const char	*otherlink_find(const struct live *, uint64_t, uint64_t);
+void		 otherlinks_free(struct live *);
+
+/* openfile.c: what a process has open, and shares with others */
+void		 files_record(struct live *, struct snap *,
+		    const struct lproc *, const struct task *,
+		    struct filelist *);
+void		 files_free(struct live *);
+
 #endif

@@ -4,6 +4,8 @@
  * and what was found is looked at again when all is stopped.
  */
 #include "findlink.h"
+#include "linux/proc/proc.h"
+#include "linux/take/take.h"
 #include "open.h"
 
 #include <sys/stat.h>

@@ -2,6 +2,8 @@
  * Pipes and FIFOs, and what is in them: tee(2) copies it without taking it
  * out.
  */
+#include "linux/proc/proc.h"
+#include "model.h"
 #include "open.h"
 
 #include <sys/ioctl.h>

@@ -3,7 +3,7 @@
  * order of them, so that they can be kept in a tree.
  */
 #include "open.h"
-#include "tree.h"
+#include "rbtree.h"
 
 #include <sys/syscall.h>
 

@@ -2,6 +2,7 @@
  * Sockets: which family one is of, and whether a duplicate of it may be had.
  * UNIX sockets are in files of their own.
  */
+#include "linux/proc/proc.h"
 #include "open.h"
 
 #include <sys/socket.h>

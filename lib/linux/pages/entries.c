@@ -8,6 +8,8 @@
  * map some of them (fs/proc/task_mmu.c).  The flags of its frame tell better.
  */
 #include "linux/live.h"
+#include "pages.h"
+#include "space.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,6 +4,8 @@
  * several processes once.
  */
 #include "linux/live.h"
+#include "pages.h"
+#include "space.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -5,6 +5,8 @@
  * shows with made-up addresses where kernel.kptr_restrict is 0.
  */
 #include "linux/live.h"
+#include "space.h"
+#include "state/state.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,6 +4,8 @@
  * are told by their frames, which the kernel shows to root alone.
  */
 #include "linux/live.h"
+#include "pages.h"
+#include "space.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -3,6 +3,9 @@
  * and smaps, and whether both tell the same.
  */
 #include "linux/live.h"
+#include "linux/proc/proc.h"
+#include "space.h"
+#include "state/state.h"
 
 #include <sys/ioctl.h>
 

@@ -4,6 +4,8 @@
  * (Linux, Documentation/admin-guide/mm/pagemap.rst).
  */
 #include "linux/live.h"
+#include "pages.h"
+#include "space.h"
 
 #include <stdlib.h>
 #include <unistd.h>

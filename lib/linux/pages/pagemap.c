@@ -4,6 +4,10 @@
  * entries elsewhere.  Linux, Documentation/admin-guide/mm/pagemap.rst.
  */
 #include "linux/live.h"
+#include "linux/proc/proc.h"
+#include "model.h"
+#include "pages.h"
+#include "space.h"
 
 #include <sys/ioctl.h>
 

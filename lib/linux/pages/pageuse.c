@@ -5,6 +5,8 @@
  * kernel must be asked how often.
  */
 #include "linux/live.h"
+#include "pages.h"
+#include "space.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,6 +4,8 @@
  * (proc_pid_clear_refs(5)).
  */
 #include "linux/live.h"
+#include "linux/proc/proc.h"
+#include "space.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,6 +2,8 @@
  * Processes by their names, as ps(1) shows them, and by their threads.
  */
 #include "linux/live.h"
+#include "proc.h"
+#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * proc_pid_mountinfo(5).
  */
 #include "linux/live.h"
+#include "proc.h"
 
 #include <sys/sysmacros.h>
 

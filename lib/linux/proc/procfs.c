@@ -4,6 +4,8 @@
  */
 #include "linux/live.h"
 #include "linux/serve/proxy.h"
+#include "model.h"
+#include "proc.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,6 +3,7 @@
  * they are looked up before anything is stopped and remembered.
  */
 #include "linux/live.h"
+#include "proc.h"
 
 #include <pwd.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
  * and those files of /proc for which the kernel reads the memory of a target,
  * or waits until its mappings do not change.
  */
+#include "model.h"
 #include "proxy.h"
 
 #include <errno.h>

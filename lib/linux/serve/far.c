@@ -3,7 +3,9 @@
  * not answer.
  */
 #include "linux/live.h"
+#include "model.h"
 #include "proxy.h"
+#include "serve.h"
 #include "source.h"
 
 #include <errno.h>

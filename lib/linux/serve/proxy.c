@@ -7,6 +7,7 @@
  * proxy is killed, and left behind where that does not end it: another is
  * started for the next question.
  */
+#include "linux/proc/proc.h"
 #include "proxy.h"
 #include "clock.h"
 #include "linux/live.h"

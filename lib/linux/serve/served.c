@@ -9,7 +9,9 @@
  * that it is served.
  */
 #include "linux/live.h"
-#include "tree.h"
+#include "linux/proc/proc.h"
+#include "rbtree.h"
+#include "serve.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>

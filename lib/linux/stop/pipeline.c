@@ -8,6 +8,8 @@
  * output.  What a process might do with other descriptors is not guessed.
  */
 #include "linux/live.h"
+#include "linux/proc/proc.h"
+#include "stop.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -3,6 +3,8 @@
  * pending signals.
  */
 #include "linux/live.h"
+#include "linux/proc/proc.h"
+#include "stop.h"
 
 #include <sys/ptrace.h>
 #include <sys/uio.h>

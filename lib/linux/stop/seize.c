@@ -3,6 +3,8 @@
  * see whether it has.
  */
 #include "linux/live.h"
+#include "linux/proc/proc.h"
+#include "stop.h"
 
 #include <sys/ptrace.h>
 #include <sys/stat.h>

@@ -9,6 +9,8 @@
  */
 #include "linux/live.h"
 #include "clock.h"
+#include "linux/proc/proc.h"
+#include "stop.h"
 
 #include <sys/syscall.h>
 

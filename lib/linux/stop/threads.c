@@ -14,7 +14,9 @@
  * each takes its signals itself, and we are told (seize.c).
  */
 #include "linux/live.h"
-#include "tree.h"
+#include "linux/proc/proc.h"
+#include "rbtree.h"
+#include "stop.h"
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>

@@ -4,7 +4,11 @@
  * as memory, what is to be had nowhere else: shared memory, and files that no
  * name leads to any more.
  */
+#include "linux/clone/clone.h"
 #include "linux/live.h"
+#include "linux/serve/serve.h"
+#include "space.h"
+#include "take.h"
 
 #include <sys/resource.h>
 

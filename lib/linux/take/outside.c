@@ -3,6 +3,9 @@
  * it is stopped: snap(6), "State that restoring takes".
  */
 #include "linux/live.h"
+#include "linux/proc/proc.h"
+#include "linux/stop/stop.h"
+#include "take.h"
 
 #include <sys/ptrace.h>
 #include <sys/resource.h>

@@ -9,8 +9,13 @@
  * that share a gigabyte would cost them seven more.  /proc/PID/mem only
  * looks, and also at what the process itself may not read.
  */
+#include "linux/clone/clone.h"
 #include "linux/live.h"
+#include "linux/pages/pages.h"
+#include "linux/proc/proc.h"
 #include "linux/serve/proxy.h"
+#include "model.h"
+#include "take.h"
 
 #include <errno.h>
 #include <fcntl.h>

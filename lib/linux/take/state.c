@@ -5,6 +5,8 @@
  * takes", describes them.
  */
 #include "linux/live.h"
+#include "linux/proc/proc.h"
+#include "take.h"
 
 #include "linux/inject/inject.h"
 

@@ -7,7 +7,11 @@
  * enough: its own, or that of a clone (clone.c).  With clones, all processes
  * are gathered before the taking begins.
  */
+#include "linux/clone/clone.h"
 #include "linux/live.h"
+#include "linux/proc/proc.h"
+#include "model.h"
+#include "take.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,6 +3,10 @@
  * files of the Linux record.
  */
 #include "linux/live.h"
+#include "linux/open/open.h"
+#include "linux/proc/proc.h"
+#include "space.h"
+#include "take.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

@@ -2,7 +2,13 @@
  * The [vdso] of other processes is ours, where what they have touched of
  * it is equal: all of it can be captured without touching more.
  */
+#include "io/io.h"
 #include "linux/live.h"
+#include "linux/pages/pages.h"
+#include "linux/proc/proc.h"
+#include "model.h"
+#include "space.h"
+#include "take.h"
 
 #include <sys/auxv.h>
 

@@ -1,6 +1,7 @@
 /*
  * Symbols of the kernel: proc_kallsyms(5).
  */
+#include "model.h"
 #include "trace.h"
 #include "bisect.h"
 

@@ -6,6 +6,7 @@
  *	SAMPLE	id[8] ip[8] pid[4] tid[4] time[8] addr[8] (rawlen[4] raw)
  *	others	..., pid[4] tid[4] time[8] id[8]
  */
+#include "model.h"
 #include "trace.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * the events of one that was opened count, its owner.
  */
 #include "trace.h"
-#include "tree.h"
+#include "rbtree.h"
 
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
  * tracefs: the numbers of tracepoints and where their fields are.  Nothing
  * is ever written there, for it is the whole machine's.
  */
+#include "model.h"
 #include "trace.h"
 
 #include <sys/mount.h>

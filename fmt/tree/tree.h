@@ -8,6 +8,7 @@
 #define FSTREE_H
 
 #include "snap.h"
+#include "space.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -13,8 +13,10 @@
 #ifndef COREREAD_H
 #define COREREAD_H
 
+#include "io/io.h"
 #include "snap.h"
 #include "num.h"
+#include "space.h"
 
 #include <gelf.h>
 
@@ -159,5 +161,9 @@ void		 corefacts_find(const struct corereader *,
 
 /* task.c */
 int		 core_tasks(struct corereader *);
+
+/* read.c */
+int		 core_load(struct snap *, struct input *,
+		    const struct coreopts *);
 
 #endif

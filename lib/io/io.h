@@ -1,0 +1,104 @@
+/*
+ * Streams in and out, spools, directories, sums.  Bytes of a stream are looked
+ * at, then skipped; io/gzip inflates what is compressed.
+ */
+#ifndef IO_H
+#define IO_H
+
+#include "model.h"
+
+enum { SUM_BYTES = 1024 * 1024 };
+
+struct sums {
+	uint64_t	*sum;	/* owned */
+	size_t		 n;
+	size_t		 cap;
+	uint64_t	 bytes;	/* so far */
+	size_t		 part;	/* of these, in the megabyte begun */
+	struct XXH3_state_s *state; /* owned; of that megabyte */
+	bool		 failed; /* out of memory */
+};
+
+struct input {
+	int		 fd;
+	char		*name;	/* owned */
+	uint8_t		*buf;	/* owned */
+	size_t		 cap;
+	size_t		 start;	/* of what is not skipped yet */
+	size_t		 end;
+	uint64_t	 pos;	/* of buf[start] in the stream */
+	uint64_t	 size;	/* of the stream, or UINT64_MAX: a pipe */
+	uint64_t	 real;	/* bytes of the file on disk, or UINT64_MAX */
+	off_t		 origin; /* of the stream in a regular file */
+	struct stat	 st;	/* when it was opened */
+	bool		 eof;
+	struct gunzip	*gunzip; /* owned; NULL: it is not compressed */
+	struct gzipfile	*gzfile; /* owned; NULL: not to be read at random */
+	bool		 random; /* read from where it is, not in order */
+	uint64_t	 most;	/* the stream is taken to end here */
+	struct sums	*sums;	/* borrowed; of what is skipped, or NULL */
+	size_t		 summed; /* buf as far as this is in them */
+	struct progress	*progress; /* borrowed; told what is read, or NULL */
+};
+
+struct outdir;
+
+/* budget.c */
+uint64_t	 input_room(const struct input *);
+
+/* input.c */
+struct input	*input_open(const char *);
+struct input	*input_fd(const char *, int);
+struct input	*input_memory(const char *, const void *, size_t);
+void		 input_close(struct input *);
+int		 input_gunzip(struct input *, bool);
+bool		 input_plain(const struct input *);
+size_t		 input_fill(struct input *, size_t);
+const uint8_t	*input_peek(struct input *, size_t);
+void		 input_skip(struct input *, size_t);
+int		 input_pread(struct input *, void *, size_t, uint64_t);
+struct source	*input_source(struct snap *, struct input *, uint32_t);
+int		 input_seek(struct input *, uint64_t);
+void		 input_guess(struct input *, size_t);
+int		 input_widen(struct input *, uint64_t);
+void		 input_cut(struct input *, uint64_t);
+void		 input_sum(struct input *, struct sums *);
+
+/* outdir.c */
+int		 outdir_check(const char *, bool);
+struct outdir	*outdir_open(const char *, const char *, bool);
+int		 outdir_file(struct outdir *, const char *);
+int		 outdir_put(struct outdir *, const char *, const void *,
+		    size_t);
+int		 outdir_clear(struct outdir *, bool (*)(const char *));
+int		 outdir_link(struct outdir *, const char *, const char *);
+int		 outdir_commit(struct outdir *, const char *, const void *,
+		    size_t);
+void		 outdir_abort(struct outdir *);
+
+/* output.c */
+int		 output_compress(struct output *, int);
+void		 output_watch(struct output *, struct progress *);
+struct progress	*output_progress(const struct output *);
+char		*output_room(struct output *, size_t, size_t *);
+void		 output_filled(struct output *, const char *);
+int		 output_sum(struct output *, struct sums *);
+
+/* progress.c */
+void		 progress_write(struct progress *);
+
+/* spool.c */
+int		 spool_file(void);
+struct source	*source_spool(struct snap *);
+int64_t		 spool_add(struct source *, const void *, size_t);
+int		 spool_finish(struct source *);
+int		 input_spool(struct input *);
+
+/* sums.c */
+struct sums	*sums_new(void);
+void		 sums_free(struct sums *);
+void		 sums_add(struct sums *, const void *, size_t);
+int		 sums_end(struct sums *);
+uint64_t	 sums_of(const void *, size_t);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * Copies of address spaces, by fork(2) in a process.
+ */
+#ifndef CLONE_H
+#define CLONE_H
+
+#include "linux/live.h"
+#include "space.h"
+
+/* clone.c: frozen copies of address spaces */
+int		 live_clone(struct live *, struct snap *);
+bool		 clone_lost(struct lproc *);
+void		 clones_end(struct live *);
+
+/* headroom.c: the memory that cgroups have for clones */
+int		 headroom_claim(struct live *, struct lproc *, size_t);
+void		 headroom_free(struct live *);
+
+/* guard.c: the process that reaps clones, whatever becomes of us */
+struct guard	*guard_begin(void);
+int		 guard_tell(struct guard *, pid_t, pid_t);
+int		 guard_end(struct guard *);
+pid_t		 guard_pid(const struct guard *);
+bool		 guard_is(pid_t);
+
+/* linux/clone/lacks.c: what a clone lacks */
+int		 keep_lacking(struct live *, struct snap *, struct lproc *,
+		    const struct vmas *);
+const struct kept *kept_find(const struct lproc *, uint64_t, uint64_t);
+
+/* linux/clone/shared.c: files as they were when all was stopped */
+int		 frozen_copy(struct live *, int, const struct stat *);
+bool		 frozen_has(const struct live *, const struct stat *);
+int		 frozen_open(const struct live *, int, struct stat *);
+void		 frozen_free(struct live *);
+
+#endif

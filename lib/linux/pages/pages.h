@@ -1,0 +1,68 @@
+/*
+ * Pages of live processes.
+ */
+#ifndef PAGES_H
+#define PAGES_H
+
+#include "space.h"
+
+/* frames.c */
+int		 frames_want(struct frames *, uint64_t);
+int		 frames_get(struct frames *, uint64_t, uint64_t *);
+int		 frames_once(const struct frames *, uint64_t, uint64_t *);
+
+/*
+ * Bits of an entry of pagemap: Linux,
+ * Documentation/admin-guide/mm/pagemap.rst.  What is no page but a guard, a
+ * marker, or on its way elsewhere, is told as swapped, too.
+ */
+#define PME_PRESENT	((uint64_t)1 << 63)
+#define PME_SWAPPED	((uint64_t)1 << 62)
+#define PME_FILE	((uint64_t)1 << 61)
+#define PME_GUARD	((uint64_t)1 << 58)
+#define PME_UFFD	((uint64_t)1 << 57)
+#define PME_EXCLUSIVE	((uint64_t)1 << 56)
+#define PME_FRAME	(((uint64_t)1 << 55) - 1)
+
+/* pagemap.c: which pages are there */
+enum {
+	PM_PRESENT = 1,
+	PM_SWAPPED = 2,
+	PM_FILE = 4,		/* of a file or shared memory, unmodified */
+	PM_ZERO = 8,
+	PM_GUARD = 16,
+	PM_HUGE = 32		/* mapped with others by one entry */
+};
+
+struct pagerun {		/* a run of pages that are alike */
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+	unsigned int	 what;
+};
+
+typedef int	(*pagerun_fn)(void *, const struct pagerun *);
+
+int		 space_pagemap(const struct space *);
+int		 pagemap_fail(ssize_t);
+int		 pagemap_walk(int, uint64_t, uint64_t, unsigned int,
+		    pagerun_fn, void *);
+int		 pagemap_first(int, uint64_t *, uint64_t);
+uint64_t	 pagemap_huge(int, uint64_t, uint64_t);
+int		 pagemap_any(int, uint64_t, uint64_t);
+int		 pagemap_frames(int, uint64_t, size_t, uint64_t *);
+
+/* entries.c: pagemap of all mappings */
+struct entries {		/* that lie one after another in a mapping */
+	size_t		 vma;	/* its place */
+	uint64_t	 addr;	/* of the first */
+	const uint64_t	*v;	/* borrowed */
+	size_t		 n;
+	size_t		 each;	/* pages of one: 1, or all of a huge page */
+};
+
+typedef int	(*entries_fn)(void *, const struct entries *);
+
+int		 pagemap_entries(int, const struct vmas *,
+		    const struct frames *, entries_fn, void *);
+
+#endif

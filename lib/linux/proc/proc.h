@@ -1,0 +1,49 @@
+/*
+ * Files below /proc.
+ */
+#ifndef PROC_H
+#define PROC_H
+
+#include "linux/live.h"
+
+/* procfs.c: files below /proc */
+int		 proc_open(pid_t, pid_t, const char *, int);
+int		 proc_read(pid_t, pid_t, const char *, struct bytes *);
+char		*proc_link(pid_t, pid_t, const char *);
+int		 proc_list(pid_t, const char *, int (*)(void *, long), void *);
+int		 proc_stat(pid_t, pid_t, struct task *);
+char		 proc_state(pid_t, pid_t);
+bool		 proc_died(pid_t, pid_t);
+bool		 proc_islost(int);
+long		 proc_status(pid_t, pid_t, const char *);
+void		 filelist_add(struct filelist *, const char *, uint8_t *,
+		    size_t);
+void		 filelist_text(struct filelist *, const char *, const char *, ...)
+		    __attribute__((format(printf, 3, 4)));
+void		 filelist_buf(struct filelist *, const char *, struct buf *);
+void		 filelist_read(struct filelist *, pid_t, pid_t, const char *);
+void		 filelist_lose(struct filelist *, const char *);
+void		 filelist_link(struct filelist *, pid_t, pid_t, const char *);
+void		 filelist_free(struct filelist *);
+
+/* user.c */
+void		 live_user(struct live *, uid_t, char *, size_t);
+
+/* mounts.c: what a process has mounted */
+struct mountinfo {
+	unsigned long	 id;
+	dev_t		 dev;
+	bool		 local;	/* this machine's kernel alone serves it */
+	bool		 layered; /* if its layers are so: overlay */
+};
+
+typedef void	(*mount_fn)(const struct mountinfo *, void *);
+
+bool		 mounts_have(const struct bytes *, unsigned long);
+bool		 mounts_local(const struct bytes *, unsigned long);
+bool		 mounts_localdev(dev_t);
+bool		 mounts_layered(const struct bytes *, unsigned long);
+bool		 mounts_waylocal(const struct bytes *, const char *);
+void		 mounts_each(const struct bytes *, mount_fn, void *);
+
+#endif

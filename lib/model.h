@@ -1,0 +1,122 @@
+/*
+ * What makes and changes the model (snap.h): images from runs of pages, sources
+ * of bytes, processes and the files that they carry.
+ */
+#ifndef MODEL_H
+#define MODEL_H
+
+#include "snap.h"
+
+struct input;
+struct vma;
+
+/*
+ * A run is n kilobytes that lie one after another at loc, the source's pitch
+ * apart.
+ */
+struct run {
+	uint64_t	 loc;	/* in bytes, or an address */
+	uint64_t	 n;	/* kilobytes */
+};
+
+struct source_ops {
+	int	(*read)(struct source *, const struct run *, size_t, uint8_t *);
+	int	(*identify)(struct source *, uint64_t, size_t, uint64_t *);
+	void	(*free)(struct source *);
+};
+
+struct builder {
+	struct image	*image;	/* borrowed */
+	struct segment **seg;	/* owned until builder_finish */
+	size_t		 nseg;
+	size_t		 cap;
+};
+
+enum { IDENTITY_KB = 4 };	/* kilobytes that have one identity */
+
+enum {
+	SOURCE_OK = 0,
+	SOURCE_LOST = 1		/* some of it cannot be read; errstr says why */
+};
+
+/* buf.c */
+uint8_t		*buf_room(struct buf *, size_t);
+
+/* builder.c */
+int		 builder_run(struct builder *, uint64_t, uint64_t,
+		    struct source *, uint64_t);
+int		 builder_finish(struct builder *);
+
+/* carried.c */
+struct proc	*carried_new(struct snap *, const struct vma *);
+struct proc	*carried_add(struct snap *, const struct vma *,
+		    struct source *, uint64_t);
+struct proc	*carried_addmem(struct snap *, const struct vma *,
+		    struct source *, uint64_t);
+int		 carried_set(struct proc *, uint64_t, uint64_t, const char *);
+int		 carried_cmp(const struct carried *, const struct carried *);
+void		 carried_free(struct carried *);
+
+/* image.c */
+struct image	*image_new(struct proc *, enum image_kind);
+struct image	*image_whole(struct proc *, enum image_kind, struct source *,
+		    uint64_t);
+void		 image_free(struct image *);
+void		 image_section(struct image *);
+int		 image_insert(struct image *, struct segment *);
+int		 image_miss(struct image *, uint64_t, uint64_t, const char *);
+void		 image_sortmissing(struct image *);
+int		 image_punch(struct image *, uint64_t, uint64_t);
+uint64_t	 image_origin(const struct image *);
+struct segment	*segment_new(uint64_t, uint64_t);
+void		 segment_free(struct segment *);
+int		 segment_append(struct segment *, uint64_t, struct source *,
+		    uint64_t);
+const struct extent *segment_extent(const struct segment *, uint64_t);
+uint64_t	 segment_kb(const struct segment *);
+size_t		 segment_kblen(const struct segment *, uint64_t);
+
+/* imageread.c */
+int		 image_read(struct image *, uint64_t, void *, size_t);
+ssize_t		 image_readsome(struct image *, uint64_t, void *, size_t);
+void		 image_span(struct image *, uint64_t, struct span *);
+
+/* nothing.c */
+struct source	*source_nothing(struct snap *);
+
+/* processors.c */
+int		 processors_count(void);	/* processors.c */
+
+/* snap.c */
+bool		 proc_isempty(const struct proc *);
+uint64_t	 snap_kb(const struct snap *);
+struct proc	*snap_add(struct snap *, uint64_t);
+void		 snap_drop(struct snap *);
+int		 snap_move(struct snap *, struct snap *, const bool *);
+int		 snap_index(struct snap *);
+int		 proc_setfile(struct proc *, const char *, uint8_t *, size_t);
+
+/* source.c */
+void		 source_add(struct snap *, struct source *);
+void		 source_drop(struct snap *);
+void		 source_move(struct snap *, struct snap *);
+struct source	*source_file(struct snap *, int, const char *, uint32_t);
+struct source	*source_open(struct snap *, const char *);
+int		 source_fd(const struct source *);
+uint64_t	 source_size(const struct source *);
+bool		 source_data(const struct source *, uint64_t, uint64_t *,
+		    uint64_t *);
+struct source	*source_input(struct snap *, struct input *);
+int		 source_read(struct source *, const struct run *, size_t,
+		    uint8_t *);
+
+/* text.c */
+bool		 text_isharmful(const char *);
+char		*text_clean(char *, char);
+
+/* view.c */
+struct piece	*image_find(struct image *, uint64_t);
+struct piece	*image_next(struct image *, uint64_t);
+struct piece	*image_last(struct image *);
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * The address space of a process: its mappings, their pages, and who shares
+ * them, live or in a snapshot.
+ */
+#ifndef SPACE_H
+#define SPACE_H
+
+#include "snap.h"
+
+/*
+ * Mappings that change: vmaedit.c
+ */
+int		 vmas_map(struct vmas *, const struct vma *);
+int		 vmas_unmap(struct vmas *, uint64_t, uint64_t);
+int		 vmas_protect(struct vmas *, uint64_t, uint64_t, unsigned int);
+int		 vmas_move(struct vmas *, uint64_t, uint64_t, uint64_t,
+		    uint64_t);
+int		 vmas_copy(struct vmas *, const struct vmas *);
+
+/*
+ * The whole address space of a process, with what smaps, status, stat and
+ * limits tell of it: space.c, and for where that comes from
+ * linux/pages/livespace.c, linux/pages/kernspace.c and record/space.c
+ */
+enum mapping_flag {
+	MAPPING_FLAGS = 1,	/* VmFlags are told; else max is a guess */
+	MAPPING_SIZES = 2,	/* the sizes are told */
+	MAPPING_STACK = 4,	/* it grows down, or is a shadow stack */
+	MAPPING_SEALED = 8,	/* mseal(2) */
+	MAPPING_WIRED = 16,	/* mlock(2) */
+	MAPPING_DONTFORK = 32,	/* madvise(2), these and what follows */
+	MAPPING_WIPEONFORK = 64,
+	MAPPING_RANDOM = 128,
+	MAPPING_SEQUENTIAL = 256,
+	MAPPING_DONTDUMP = 512,
+	MAPPING_NORESERVE = 1024, /* MAP_NORESERVE of mmap(2) */
+	MAPPING_HUGETLB = 2048	/* MAP_HUGETLB, or a file of hugetlbfs */
+};
+
+struct mapping {		/* what smaps tells of a struct vma */
+	unsigned int	 flags;	/* of enum mapping_flag */
+	unsigned int	 max;	/* VMA_READ and others: mprotect(2) may */
+	uint64_t	 rss;	/* these in kilobytes */
+	uint64_t	 shared;
+	uint64_t	 private;
+	uint64_t	 anon;
+	uint64_t	 swap;
+	uint64_t	 touched; /* since touched_forget */
+};
+
+struct space {
+	uint64_t	 pid;
+	uint64_t	 tid;	/* of a live one: a thread that has memory */
+	char		 name[64]; /* of the program, as status has it */
+	struct vmas	 vma;
+	struct mapping	*m;	/* owned; as many, in the same order */
+	uint64_t	 threads;
+	uint64_t	 rss, text, data, stack; /* kilobytes, of status */
+	uint64_t	 startcode, startdata, startstack, startbrk;
+	uint64_t	 stacklimit, datalimit;	/* bytes; 0: not known, UINT64_MAX:
+				   none */
+	bool		 gone;	/* it failed because there is no process */
+	bool		 denied; /* because that of another may not be seen */
+	bool		 moving; /* its mappings changed all the time */
+	bool		 brief;	/* sizes and most flags are not asked for */
+};
+
+int		 space_live(struct space *, pid_t);
+int		 space_maps(struct space *, pid_t);
+int		 space_kernel(struct space *);
+int		 space_snap(struct space *, struct snap *, uint64_t);
+void		 space_free(struct space *);
+
+/*
+ * What is known of the pages of mappings: pages.c, sharing.c,
+ * linux/pages/livepages.c, record/pages.c
+ */
+enum pagekind {
+	PAGES_NONE,		/* nothing is there */
+	PAGES_RAW,
+	PAGES_ZERO,
+	PAGES_SHARED,		/* with another process */
+	PAGES_SWAPPED,
+	PAGES_GUARD,		/* MADV_GUARD_INSTALL of madvise(2) */
+	PAGES_MISSING,		/* not captured */
+	PAGES_SAME,		/* of two snapshots: as it was */
+	PAGES_CHANGED,
+	PAGES_NEW,
+	PAGES_GONE,
+	PAGES_KINDS
+};
+
+struct pagespan {			/* a run of pages that are alike */
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+	enum pagekind	 kind;
+	uint64_t	 with;	/* SHARED: a process, or 0: not known */
+	uint64_t	 store;	/* where the bytes are; 0: not known */
+	uint64_t	 at;	/* kilobyte in that store of the first */
+};
+
+struct pagelist {
+	struct pagespan	*v;	/* owned; ascending */
+	size_t		 n;
+	size_t		 cap;
+};
+
+struct sharing;			/* who has which pages of which store */
+
+int		 pagelist_add(struct pagelist *, const struct pagespan *);
+void		 pagelist_free(struct pagelist *);
+struct sharing	*sharing_new(void);
+int		 sharing_add(struct sharing *, const struct pagelist *,
+		    uint64_t);
+int		 sharing_tell(struct sharing *, struct pagelist *, uint64_t);
+int		 sharing_matrix(const struct sharing *, const uint64_t *,
+		    size_t, uint64_t *, uint64_t *);
+void		 sharing_free(struct sharing *);
+int		 pages_live(struct pagelist *, const struct space *);
+int		 pages_snap(struct pagelist *, struct image *);
+int		 pages_compare(struct pagelist *, struct image *,
+		    const struct vmas *, struct image *, const struct vmas *);
+
+/*
+ * How much memory mappings take, by their page tables, what the kernel
+ * tells of the frames behind them, and what is touched in a window of time:
+ * linux/pages/pageuse.c, linux/pages/pageflags.c, linux/pages/frames.c, linux/pages/touched.c; and
+ * which processes there are of a name: linux/proc/byname.c
+ */
+struct pageuse {		/* kilobytes, but for pss */
+	uint64_t	 rss;	/* as smaps counts it: no zero page, no
+				   huge ones of hugetlbfs */
+	uint64_t	 uss;	/* of it, mapped nowhere else */
+	uint64_t	 shared; /* and the rest */
+	uint64_t	 pss;	/* in 1/4096 of a byte, as the kernel sums it */
+	uint64_t	 swap;
+	uint64_t	 huge;	/* of hugetlbfs */
+	uint64_t	 zero;	/* where nothing was written; these in
+				   detail only */
+	uint64_t	 guard;	/* MADV_GUARD_INSTALL of madvise(2) */
+	uint64_t	 thp;	/* mapped with others by one entry */
+};
+
+enum { PSS_KB = 4096 * KB };	/* pss of a kilobyte */
+
+struct flagcount {		/* pages that are alike */
+	uint64_t	 flags;	/* 1 << the place in a list of names */
+	uint64_t	 kb;
+};
+
+struct flagcounts {
+	struct flagcount *v;	/* owned */
+	size_t		 n;
+	size_t		 last;	/* where the last one was found */
+};
+
+struct frames;			/* what the kernel tells of frames */
+
+struct frames	*frames_open(const char *);
+void		 frames_free(struct frames *);
+int		 pageuse_live(struct pageuse *, const struct space *,
+		    struct frames *, const struct frames *, bool, bool *);
+int		 pageflags_live(struct flagcounts *, const struct space *,
+		    struct frames *, bool *);
+const char	*pageflag_name(unsigned int);
+int		 touched_forget(pid_t);
+int		 proc_named(const char *, int (*)(void *, pid_t), void *,
+		    size_t *);
+pid_t		 proc_leader(pid_t);
+bool		 proc_ended(pid_t);
+
+#endif
