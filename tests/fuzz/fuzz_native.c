@@ -9,7 +9,6 @@
  * PAGES has a number in eight bytes, where so many pages of memory are.
  */
 #include "fuzz_snap.h"
-#include "linux/open/open.h"
 #include "model.h"
 
 #include <sys/stat.h>
