@@ -1,0 +1,100 @@
+/*
+ * Arrays that grow (lib/vec.h), and bisection (lib/bisect.h).
+ */
+#include "util.h"
+#include "bisect.h"
+#include "vec.h"
+
+struct stretch {
+	uint64_t start, end;
+};
+
+/*
+ * An array of any length has what was added, and loses nothing to elements
+ * that were taken away.
+ */
+static void
+test_grow(void **state)
+{
+	uint64_t *v;
+	size_t i, n;
+
+	(void)state;
+	v = NULL;
+	for (i = n = 0; n < 1000; i++) {
+		assert_int_equal(VEC_ROOM(v, n), 0);
+		v[n] = n * 3;
+		n = i % 7 == 6 ? n - 2 : n + 1;
+	}
+	for (n = 0; n < 1000; n++)
+		assert_int_equal(v[n], n * 3);
+	for (n = 0; n < 5; n++) {
+		assert_int_equal(VEC_ROOM(v, n), 0);
+		v[n] = 7;
+	}
+	for (i = 0; i < n; i++)
+		assert_int_equal(v[i], 7);
+	free(v);
+}
+
+/*
+ * What is too large is refused, and the array stays.
+ */
+static void
+test_large(void **state)
+{
+	volatile size_t most = SIZE_MAX;	/* not for the compiler */
+	uint64_t *v, *old;
+
+	(void)state;
+	v = NULL;
+	assert_int_equal(VEC_ROOM(v, 0), 0);
+	v[0] = 42;
+	old = v;
+	errstr_set("nothing");
+	assert_int_equal(VEC_ROOM(v, most / 2 + 1), -1);
+	assert_string_equal(snap_errstr(), "out of memory");
+	assert_int_equal(VEC_ROOM(v, most / 4 + 1), -1);
+	assert_int_equal(VEC_ROOM(v, (most / 2 + 1) / 16), -1);
+	assert_ptr_equal(v, old);
+	assert_int_equal(v[0], 42);
+	free(v);
+}
+
+/*
+ * The first run that ends behind an address, of all addresses.
+ */
+static void
+test_behind(void **state)
+{
+	struct stretch r[9];
+	size_t n, k, want;
+	uint64_t at;
+
+	(void)state;
+	for (n = 0; n <= 9; n++) {
+		for (k = 0; k < n; k++)
+			r[k] = (struct stretch){ k * 10, k * 10 + 4 };
+		for (at = 0; at < 100; at++) {
+			for (want = 0; want < n && r[want].end <= at;)
+				want++;
+			assert_int_equal(BISECT_WHILE(i, n, r[i].end <= at),
+			    want);
+			for (want = 0; want < n && r[want].start <= at;)
+				want++;
+			assert_int_equal(BISECT(r, n, start, at), want);
+		}
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test(test_grow),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_behind),
+	};
+
+	return cmocka_run_group_tests(t, NULL, NULL);
+}
