@@ -29,7 +29,7 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
     const Criu__PagemapEntry *e, uint64_t *off)
 {
 	struct pages *p, *last;
-	uint64_t bytes;
+	uint64_t bytes, end;
 	size_t cap;
 
 	if (m->n == m->cap) {
@@ -60,7 +60,7 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 		return criuimg_error(im, "%jx is no address of a page",
 		    (uintmax_t)p->addr);
 	if (__builtin_mul_overflow(p->n, CRIU_PAGE, &bytes) ||
-	    __builtin_add_overflow(p->addr, bytes, &cap))
+	    __builtin_add_overflow(p->addr, bytes, &end))
 		return criuimg_error(im, "%ju pages at %jx end beyond 2^64",
 		    (uintmax_t)p->n, (uintmax_t)p->addr);
 	last = m->n == 0 ? NULL : p - 1;
