@@ -1,7 +1,7 @@
 /*
  * What the parts of the reader of CRIU images share.
  *
- *	criu/img/dir.c	the files of the directory
+ *	dir.c	the files of the directory
  *	files.c	files.img, memfd.img, fdinfo	-> struct criufile
  *	regs.c	registers			-> regset/...
  *	maps.c	mm				-> mappings
@@ -86,7 +86,7 @@ struct criureader {
 	uint8_t		*head;	/* owned; of a file that is looked at */
 };
 
-/* criu/img/dir.c */
+/* dir.c */
 int		 criudir_list(struct criureader *);
 int		 criudir_slurp(struct criureader *, const char *, struct buf *);
 int		 criudir_message(struct criureader *, struct record *,

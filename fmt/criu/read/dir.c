@@ -2,7 +2,7 @@
  * The files of a directory of CRIU images: those that belong to one process
  * are read as such, and all others travel with the first one.
  */
-#include "criu/read/read.h"
+#include "read.h"
 #include "io/io.h"
 #include "snap6/snap6.h"
 
