@@ -5,7 +5,8 @@
  *	files.c	files.img, memfd.img, fdinfo	-> struct criufile
  *	regs.c	registers			-> regset/...
  *	maps.c	mm				-> mappings
- *	memory.c	pagemaps			-> memory
+ *	runs.c	pagemaps			-> struct criuruns
+ *	memory.c	these			-> memory
  *	shm.c	those of shared memory		-> carried along
  *	elf.c	mapped files that are at hand: text, carried ones
  *	task.c	core, mm, fs			-> struct criutask
@@ -111,10 +112,13 @@ int		 criuregs_add(struct record *, const Criu__ThreadInfoX86 *);
 /* maps.c */
 int		 criumaps_make(struct criureader *, struct criutask *);
 
-/* memory.c */
+/* runs.c */
 int		 criuruns_read(struct criureader *, struct criuruns *,
 		    const char *);
 void		 criuruns_image(const struct criuruns *, struct buf *);
+size_t		 criuruns_behind(const struct criuruns *, uint64_t);
+
+/* memory.c */
 int		 criumem_read(struct criureader *, struct criutask *);
 
 /* shm.c */

@@ -1,0 +1,85 @@
+/*
+ * Pages that lie in a row in one source, from a pagemap and those of its
+ * parents: of a process, or of an object of shared memory.
+ */
+#include "read.h"
+
+#include <stdlib.h>
+
+static int
+runs_add(void *arg, const struct pages *p, struct source *src)
+{
+	struct criuruns *l = arg;
+	struct criurun *v;
+
+	v = l->n == 0 ? NULL : &l->v[l->n - 1];
+	if (v != NULL && v->pages.flags == p->flags && v->src == src &&
+	    v->pages.addr + v->pages.n * CRIU_PAGE == p->addr &&
+	    (src == NULL || v->pages.off + v->pages.n * CRIU_PAGE == p->off)) {
+		v->pages.n += p->n;
+		return 0;
+	}
+	if ((v = criu_grow(l->v, l->n, sizeof *v)) == NULL)
+		return -1;
+	l->v = v;
+	v[l->n].pages = *p;
+	v[l->n++].src = src;
+	return 0;
+}
+
+/*
+ * Read pagemap-NAME.img, which must be there, with what its parents have.
+ */
+int
+criuruns_read(struct criureader *r, struct criuruns *l, const char *name)
+{
+	struct pagemap *m;
+	int rc;
+
+	rc = pagemap_open(&m, r->snap, r->images, name);
+	if (rc == 1) {
+		l->id = m->id;
+		rc = pagemap_each(m, runs_add, l);
+	} else
+		rc = -1;
+	pagemap_free(m);
+	return rc;
+}
+
+/*
+ * The pagemap image of pages that are in no parent.
+ */
+void
+criuruns_image(const struct criuruns *l, struct buf *b)
+{
+	struct pages p;
+	size_t i;
+
+	pagemap_begin(b, l->id);
+	for (i = 0; i < l->n; i++) {
+		p = l->v[i].pages;
+		while (i + 1 < l->n && l->v[i + 1].pages.flags == p.flags &&
+		    l->v[i + 1].pages.addr == p.addr + p.n * CRIU_PAGE)
+			p.n += l->v[++i].pages.n;
+		pagemap_put(b, &p);
+	}
+}
+
+/*
+ * Return the number of the first run that ends behind an address, or l->n.
+ */
+size_t
+criuruns_behind(const struct criuruns *l, uint64_t addr)
+{
+	size_t lo, hi, mid;
+
+	for (lo = 0, hi = l->n; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (l->v[mid].pages.addr + l->v[mid].pages.n * CRIU_PAGE <=
+		    addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
