@@ -31,8 +31,9 @@ session_check(struct criumake *m, const struct maketask *t)
 		return 0;
 	if (t->sid == m->root->sid)
 		return t != m->root ? 0 : make_refuse(m, WHY_NEVER,
-		    "process %" PRIu64 ": the leader of its session, %u, is not in the snapshot: "
-		    "-j writes it for criu restore --shell-job",
+		    "process %" PRIu64 ": the leader of its session, %u, is "
+		    "not in the snapshot: -j writes it for criu restore "
+		    "--shell-job",
 		    t->proc->pid, t->sid);
 	return make_refuse(m, WHY_NEVER, "process %" PRIu64 ": the leader of "
 	    "its session, %u, is not in the snapshot", t->proc->pid, t->sid);
@@ -135,7 +136,7 @@ shares_check(struct criumake *m, struct maketask *t)
 			rc = words_bad(&w, "vm|files|fs|sighand pid");
 			break;
 		}
-		if ((with = make_process(m, pid)) == NULL)
+		if ((with = maketask_process(m, pid)) == NULL)
 			continue;
 		if ((first = with->first[k]) == NULL)
 			with->first[k] = t;
@@ -190,8 +191,8 @@ makecheck_process(struct criumake *m, struct maketask *t)
 		return t->stat[20] <= 1 ? 0 : make_never(m, "process %" PRIu64
 		    ": its first thread has ended, and others have not: "
 		    "cannot be restored", t->proc->pid);
-	if (namespaces_check(m, t) == -1 || children_check(m, t) == -1 || shares_check(m, t) == -1 ||
-	    (t == m->root && user_check(m, t) == -1))
+	if (namespaces_check(m, t) == -1 || children_check(m, t) == -1 ||
+	    shares_check(m, t) == -1 || (t == m->root && user_check(m, t) == -1))
 		return -1;
 	if (t->pid == 1 && make_never(m, "process %" PRIu64 ": the first of "
 	    "its pid namespace: cannot be restored", t->proc->pid) == -1)

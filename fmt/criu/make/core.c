@@ -8,55 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The numbers behind a key of status, in a base; at most max of them go to v.
- * How many there are; 0: none, or no such key.
- */
-size_t
-status_numbers(const struct maketask *t, const char *key, int base,
-    uint64_t *v, size_t max)
-{
-	const char *s;
-	char *end;
-	size_t n, len;
-
-	len = strlen(key);
-	for (s = t->status; s != NULL && (strncmp(s, key, len) != 0 ||
-	    s[len] != ':'); s = s == NULL ? NULL : s + 1)
-		if ((s = strchr(s, '\n')) == NULL)
-			return 0;
-	if (s == NULL)
-		return 0;
-	for (n = 0, s += len + 1;; n++, s = end) {
-		s += strspn(s, "\t ");
-		if (strspn(s, "0123456789abcdef") == 0)
-			return n;
-		if (n < max)
-			v[n] = strtoull(s, &end, base);
-		else
-			(void)strtoull(s, &end, base);
-		if (end == s)
-			return n;
-	}
-}
-
-/*
- * A file of one line of numbers that must be there: 1; 0 when it is noted
- * that it is not; or -1.
- */
-int
-corebits_must(struct criumake *m, struct maketask *t, const char *name,
-    const char *form, const char *what, uint64_t *v)
-{
-	int rc;
-
-	rc = words_one(&t->rec, t->proc->pid, name, form, what, v);
-	if (rc != 0)
-		return rc;
-	return make_never(m, "process %" PRIu64 ": the snapshot has no %s "
-	    "of it", t->proc->pid, name);
-}
-
 static void
 caps_set(const struct maketask *t, const char *key, uint32_t *caps, size_t *n,
     uint32_t **to)
@@ -116,7 +67,7 @@ creds_set(struct criumake *m, struct corebits *c, struct maketask *t)
 	caps_set(t, "CapEff", c->caps[2], &k->n_cap_eff, &k->cap_eff);
 	caps_set(t, "CapBnd", c->caps[3], &k->n_cap_bnd, &k->cap_bnd);
 	caps_set(t, "CapAmb", c->caps[4], &k->n_cap_amb, &k->cap_amb);
-	if ((rc = corebits_must(m, t, "securebits", "x", "bits (x)", &v)) == 1)
+	if ((rc = maketask_must(m, t, "securebits", "x", "bits (x)", &v)) == 1)
 		k->secbits = (uint32_t)v;
 	k->has_secbits = true;
 	if (status_numbers(t, "NoNewPrivs", 10, &v, 1) == 1 && v != 0) {
@@ -173,22 +124,23 @@ thread_set(struct criumake *m, struct corebits *c, struct maketask *p,
 		c->rseq.signature = (uint32_t)rseq[2];
 		c->th.rseq_entry = &c->rseq;
 	}
-	if ((rc = corebits_must(m, t, "tid_address", "x", "address (x)", v)) == 1)
+	if ((rc = maketask_must(m, t, "tid_address", "x", "address (x)", v)) ==
+	    1)
 		c->regs.info.clear_tid_addr = v[0];
 	if (rc != -1 && (rc = words_one(&t->rec, t->proc->pid, "robust_list",
 	    "xd", "head (x) length", v)) == 1) {
 		c->th.futex_rla = v[0];
 		c->th.futex_rla_len = (uint32_t)v[1];
 	}
-	if (rc != -1 && (rc = corebits_must(m, t, "sigaltstack", "xdx",
+	if (rc != -1 && (rc = maketask_must(m, t, "sigaltstack", "xdx",
 	    "address (x) size flags (x)", v)) == 1) {
 		c->sas.ss_sp = v[0];
 		c->sas.ss_size = v[1];
 		c->sas.ss_flags = (uint32_t)v[2];
 		c->th.sas = &c->sas;
 	}
-	if (rc != -1 && (rc = corebits_must(m, t, "pdeath_signal", "d", "signal",
-	    v)) == 1) {
+	if (rc != -1 && (rc = maketask_must(m, t, "pdeath_signal", "d",
+	    "signal", v)) == 1) {
 		c->th.has_pdeath_sig = true;
 		c->th.pdeath_sig = (uint32_t)v[0];
 	}

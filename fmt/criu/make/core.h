@@ -1,6 +1,6 @@
 /*
  * What the files share that make core-N.img: core.c, what every thread
- * has, task.c, what a process has beside it, and signal.c.
+ * has, process.c, what a process has beside it, and signal.c.
  */
 #ifndef CRIUMAKECORE_H
 #define CRIUMAKECORE_H
@@ -39,17 +39,13 @@ struct corebits {		/* what a core is made of */
 	uint32_t	 *groups;	/* owned */
 };
 
-/* core.c */
-int		 corebits_must(struct criumake *, struct maketask *,
-		    const char *, const char *, const char *, uint64_t *);
-
 /* signal.c: signals that wait */
 uint64_t	 corebits_blocked(const struct maketask *);
 int		 corebits_stops(const struct criumake *, struct maketask *);
 int		 corebits_pending(struct criumake *, struct corebits *,
 		    struct maketask *, struct maketask *, bool);
 
-/* task.c */
+/* process.c */
 int		 corebits_task(struct criumake *, struct corebits *,
 		    struct maketask *);
 

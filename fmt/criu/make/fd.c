@@ -351,8 +351,7 @@ fdinfo_write(struct criumake *m, struct maketask *t)
 	struct made *im;
 	size_t i;
 
-	im = make_image(m, CRIU_FDINFO, "fdinfo-%u.img",
-	    maketree_filesid(m, t));
+	im = make_image(m, CRIU_FDINFO, "fdinfo-%u.img", maketask_id(t));
 	if (im == NULL)
 		return -1;
 	for (i = 0; i < t->nfd; i++) {

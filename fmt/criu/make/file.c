@@ -13,35 +13,6 @@
 enum { NSEC = 1000000000, PACKET = 32768 };
 
 /*
- * To whom a file sends signals: nobody, where f is NULL or does not tell.
- */
-void
-makefile_fown(const struct criumake *m, const struct makeopen *f,
-    Criu__Fown *o)
-{
-	const struct maketask *t, *p;
-	const uint64_t *v;
-	int64_t pid;
-
-	criu__fown__init(o);
-	o->has_uid = o->has_euid = o->has_signum = o->has_pid_type =
-	    o->has_pid = true;
-	if (f == NULL || !makeopen_has(f, OK_OWNER))
-		return;
-	v = f->v[OK_OWNER];
-	pid = (int64_t)v[1];
-	t = make_find(m, (uint64_t)pid);
-	p = make_process(m, (uint64_t)pid);
-	if (pid != 0 && (p == NULL || !p->chosen))
-		return;
-	o->pid_type = (uint32_t)v[0];
-	o->pid = t == NULL ? 0 : t->pid;
-	o->signum = (uint32_t)v[2];
-	o->uid = (uint32_t)v[3];
-	o->euid = (uint32_t)v[4];
-}
-
-/*
  * The bytes of a file of a record, the first process's that has it.
  */
 static bool
@@ -362,7 +333,7 @@ open_write(struct criumake *m, struct makeopen *f)
 	Criu__Fown fown;
 
 	f->id = e.id = ++m->lastid;
-	makefile_fown(m, f, &fown);
+	makeopen_fown(m, f, &fown);
 	e.type = makefd_type(f);
 	switch (e.type) {
 	case FD_PIPE:

@@ -1,7 +1,9 @@
 /*
  * What the files share that make CRIU images of processes that snap(1) took.
  *
- *	make.c	which processes; one after another
+ *	make.c	all images, one after another
+ *	task.c	processes and threads as the record has them
+ *	images.c	the images that are made
  *	tree.c	how they hang together: pstree, ids, inventory
  *	check.c	whether each of them can be restored
  *	thread.c	and each of their threads
@@ -72,8 +74,8 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_FLAGS, OK_POS, OK_MODE, OK_UID, OK_GID, OK_SIZE, OK_NLINK, OK_INO,
 	OK_DEV, OK_RDEV, OK_DELETED, OK_OWNER, OK_CAPACITY, OK_ALONE, OK_SEALS,
 	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
-	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS, OK_LOCK, OK_PROTOCOL,
-	OK_MAX
+	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS, OK_LOCK,
+	OK_PROTOCOL, OK_MAX
 };
 
 enum { OPEN_NUMBERS = 5 };	/* most that a key has */
@@ -167,22 +169,30 @@ struct criumake {
 	bool		 fatal;	/* one of them is about a process as a whole */
 };
 
-/* make.c */
+/* images.c */
 void		*make_grow(void *, size_t, size_t);
 struct made	*make_image(struct criumake *, uint32_t, const char *, ...)
 		    __attribute__((format(printf, 3, 4)));
 struct buf	*make_common(struct criumake *, uint32_t, const char *);
-struct maketask	*make_find(const struct criumake *, uint64_t);
+int		 mades_check(struct mades *);
 
-/* tree.c */
-struct maketask	*make_process(const struct criumake *, uint64_t);
+/* task.c */
+int		 maketask_read(struct criumake *);
+struct maketask	*maketask_find(const struct criumake *, uint64_t);
+struct maketask	*maketask_process(const struct criumake *, uint64_t);
 bool		 maketask_ended(const struct maketask *);
 bool		 maketask_runs(const struct maketask *);
+uint32_t	 maketask_id(const struct maketask *);
+size_t		 status_numbers(const struct maketask *, const char *, int,
+		    uint64_t *, size_t);
+int		 maketask_must(struct criumake *, struct maketask *,
+		    const char *, const char *, const char *, uint64_t *);
+void		 maketask_free(struct criumake *);
+
+/* tree.c */
 int		 maketree_choose(struct criumake *);
 int		 maketree_ids(struct criumake *, struct maketask *);
 int		 maketree_write(struct criumake *);
-uint32_t	 maketree_filesid(const struct criumake *,
-		    const struct maketask *);
 
 /* check.c */
 int		 makecheck_process(struct criumake *, struct maketask *);
@@ -193,8 +203,6 @@ int		 makethread_check(struct criumake *, const struct maketask *);
 /* core.c */
 int		 makecore_write(struct criumake *, struct maketask *,
 		    struct maketask *);
-size_t		 status_numbers(const struct maketask *, const char *, int,
-		    uint64_t *, size_t);
 
 /* regs.c */
 struct makeregs {
@@ -233,6 +241,8 @@ int		 makeopen_fds(struct criumake *, struct maketask *);
 bool		 makeopen_is(const struct makeopen *, const char *);
 bool		 makeopen_dir(const struct makeopen *, char *, size_t);
 bool		 makeopen_has(const struct makeopen *, enum openkey);
+void		 makeopen_fown(const struct criumake *, const struct makeopen *,
+		    Criu__Fown *);
 void		 makeopen_free(struct criumake *);
 
 /* find.c */
@@ -254,8 +264,6 @@ int		 makefd_write(struct criumake *, struct maketask *);
 
 /* file.c */
 int		 makefile_write(struct criumake *);
-void		 makefile_fown(const struct criumake *, const struct makeopen *,
-		    Criu__Fown *);
 
 /* regular.c */
 struct proc	*makereg_content(struct criumake *, uint64_t, uint64_t);

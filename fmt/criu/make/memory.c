@@ -166,7 +166,7 @@ makemem_mapped(struct criumake *m, struct makeshm *o, uint32_t *id)
 	Criu__Fown fown;
 
 	if (o->file == 0) {
-		makefile_fown(m, NULL, &fown);
+		makeopen_fown(m, NULL, &fown);
 		f.id = e.id = o->file = ++m->lastid;
 		f.flags = 2;	/* O_RDWR */
 		f.fown = &fown;

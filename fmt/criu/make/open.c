@@ -327,6 +327,35 @@ makeopen_fds(struct criumake *m, struct maketask *t)
 	return rc == -1 ? -1 : makefind_fds(t);
 }
 
+/*
+ * To whom a file sends signals: nobody, where f is NULL or does not tell.
+ */
+void
+makeopen_fown(const struct criumake *m, const struct makeopen *f,
+    Criu__Fown *o)
+{
+	const struct maketask *t, *p;
+	const uint64_t *v;
+	int64_t pid;
+
+	criu__fown__init(o);
+	o->has_uid = o->has_euid = o->has_signum = o->has_pid_type =
+	    o->has_pid = true;
+	if (f == NULL || !makeopen_has(f, OK_OWNER))
+		return;
+	v = f->v[OK_OWNER];
+	pid = (int64_t)v[1];
+	t = maketask_find(m, (uint64_t)pid);
+	p = maketask_process(m, (uint64_t)pid);
+	if (pid != 0 && (p == NULL || !p->chosen))
+		return;
+	o->pid_type = (uint32_t)v[0];
+	o->pid = t == NULL ? 0 : t->pid;
+	o->signum = (uint32_t)v[2];
+	o->uid = (uint32_t)v[3];
+	o->euid = (uint32_t)v[4];
+}
+
 void
 makeopen_free(struct criumake *m)
 {

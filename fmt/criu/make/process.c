@@ -127,7 +127,7 @@ posix_timer(struct criumake *m, struct corebits *c, struct maketask *t,
 	struct maketask *who;
 
 	/* to one thread: by the number that the process knows it by */
-	who = v[5] == 0 ? NULL : make_find(m, v[5]);
+	who = v[5] == 0 ? NULL : maketask_find(m, v[5]);
 	if (v[5] != 0 && who == NULL)
 		return make_refuse(m, WHY_TIMER, "process %" PRIu64 ": timer %"
 		    PRIu64 ": it is for thread %" PRIu64 ", which is not in "
@@ -247,8 +247,8 @@ corebits_task(struct criumake *m, struct corebits *c, struct maketask *t)
 		c->tc.has_oom_score_adj = true;
 		c->tc.oom_score_adj = (int32_t)v;
 	}
-	if (rc != -1 && (rc = corebits_must(m, t, "child_subreaper", "d", "number",
-	    &v)) == 1) {
+	if (rc != -1 && (rc = maketask_must(m, t, "child_subreaper", "d",
+	    "number", &v)) == 1) {
 		c->tc.has_child_subreaper = true;
 		c->tc.child_subreaper = v != 0;
 	}

@@ -68,9 +68,9 @@ content_check(struct criumake *m, const struct proc *p)
 	const struct image *im;
 
 	im = p == NULL ? NULL : p->text != NULL ? p->text : p->mem;
-	return im == NULL || im->nmissing == 0 ? 0 : make_refuse(m,
-	    WHY_PAGES, "%s: a part of it is not in the snapshot (%s)", p->carried !=
-	    NULL ? p->carried->path : "executable", im->missing[0].reason);
+	return im == NULL || im->nmissing == 0 ? 0 : make_refuse(m, WHY_PAGES,
+	    "%s: a part of it is not in the snapshot (%s)", p->carried != NULL ?
+	    p->carried->path : "executable", im->missing[0].reason);
 }
 
 enum { MODE, NLINK, UID, GID, ATIME, MTIME, NUMBERS };	/* of inode */
@@ -194,7 +194,7 @@ reg_add(struct criumake *m, const Criu__RegFile *r, const struct makeopen *f)
 	Criu__RegFile owned = *r;
 	Criu__Fown fown;
 
-	makefile_fown(m, f, &fown);
+	makeopen_fown(m, f, &fown);
 	owned.fown = &fown;
 	e.type = FD_REG;
 	e.id = owned.id;

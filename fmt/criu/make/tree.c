@@ -11,48 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CRIUS_IDS = 1, FIRST_ID = 2 };	/* of criu itself, of processes */
-
-/*
- * Is it a zombie, or a thread that is about to be gone?
- */
-bool
-maketask_ended(const struct maketask *t)
-{
-	return t->state == 'Z' || t->state == 'X';
-}
-
-/*
- * Does a thread run what the process has it run?  One that has ended does not,
- * nor does a worker of the kernel, which is there for io_uring(7) or a device,
- * and comes again with it.
- */
-bool
-maketask_runs(const struct maketask *t)
-{
-	enum {			/* linux/sched.h */
-		PF_IO_WORKER = 0x10,
-		PF_USER_WORKER = 0x4000
-	};
-
-	return !maketask_ended(t) &&
-	    (t->stat[9] & (PF_IO_WORKER | PF_USER_WORKER)) == 0;
-}
-
-/*
- * The process of a number of the snapshot, or of the thread that has it; or
- * NULL.
- */
-struct maketask *
-make_process(const struct criumake *m, uint64_t pid)
-{
-	struct maketask *t;
-
-	t = make_find(m, pid);
-	if (t != NULL && t->proc->leader != 0)
-		t = make_find(m, t->proc->leader);
-	return t == NULL || t->proc->leader != 0 ? NULL : t;
-}
+enum { CRIUS_IDS = 1 };		/* of criu itself */
 
 /*
  * Choose the process that was asked for and those below it, or everyone.
@@ -68,7 +27,7 @@ choose(struct criumake *m)
 			t->chosen = true;
 	if (m->opts->root == 0)
 		return;
-	for (t = top = make_find(m, m->opts->root); !t->chosen;) {
+	for (t = top = maketask_find(m, m->opts->root); !t->chosen;) {
 		t->chosen = true;
 		if (t->child != NULL && !t->child->chosen)
 			t = t->child;
@@ -136,8 +95,8 @@ parents_find(struct criumake *m)
 
 	if (parents_link(m) == -1)
 		return -1;
-	if (m->opts->root != 0 && ((t = make_find(m, m->opts->root)) == NULL ||
-	    t->proc->leader != 0))
+	if (m->opts->root != 0 && ((t = maketask_find(m, m->opts->root)) ==
+	    NULL || t->proc->leader != 0))
 		return errstr_set("no process %" PRIu64 " in the snapshot",
 		    m->opts->root);
 	choose(m);
@@ -218,16 +177,6 @@ maketree_choose(struct criumake *m)
 }
 
 /*
- * The number of a process's descriptors.
- */
-uint32_t
-maketree_filesid(const struct criumake *m, const struct maketask *t)
-{
-	(void)m;
-	return (uint32_t)t->files->place + FIRST_ID;
-}
-
-/*
  * ids-N.img: what a process shares with others.
  */
 int
@@ -238,9 +187,8 @@ maketree_ids(struct criumake *m, struct maketask *t)
 
 	if ((im = make_image(m, CRIU_IDS, "ids-%u.img", t->pid)) == NULL)
 		return -1;
-	ids.vm_id = ids.fs_id = ids.sighand_id =
-	    (uint32_t)t->place + FIRST_ID;
-	ids.files_id = maketree_filesid(m, t);
+	ids.vm_id = ids.fs_id = ids.sighand_id = maketask_id(t);
+	ids.files_id = maketask_id(t->files);
 	criuimg_add(&im->b, &ids.base);
 	return 0;
 }

@@ -1,0 +1,120 @@
+/*
+ * The images that are made, in memory: all of a directory.
+ */
+#include "make.h"
+#include "num.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Room for one more of n elements of so many bytes each; the array may move.
+ * NULL, and the array stays, if there is no memory.
+ */
+void *
+make_grow(void *v, size_t n, size_t size)
+{
+	if ((n & (n - 1)) != 0)
+		return v;
+	if ((v = reallocarray(v, n == 0 ? 1 : n * 2, size)) == NULL)
+		errstr_set("out of memory");
+	return v;
+}
+
+/*
+ * A new image of a kind, or NULL.
+ */
+struct made *
+make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
+{
+	struct made **v, *im;
+	va_list ap;
+	int n;
+
+	if ((v = make_grow(m->out->v, m->out->n, sizeof *v)) == NULL)
+		return NULL;
+	m->out->v = v;
+	if ((im = calloc(1, sizeof *im)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	va_start(ap, fmt);
+	n = vasprintf(&im->name, fmt, ap);
+	va_end(ap);
+	if (n == -1) {
+		free(im);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	if (magic == CRIU_INVENTORY)	/* it has no first word */
+		num_add(&im->b, magic, 4);
+	else
+		criuimg_begin(&im->b, magic);
+	v[m->out->n++] = im;
+	return im;
+}
+
+/*
+ * The one image of a name, which is made when it is first asked for.
+ */
+struct buf *
+make_common(struct criumake *m, uint32_t magic, const char *name)
+{
+	struct made *im;
+	size_t i;
+
+	for (i = 0; i < m->ncommon; i++)
+		if (strcmp(m->common[i]->name, name) == 0)
+			return &m->common[i]->b;
+	if (m->ncommon == sizeof m->common / sizeof *m->common ||
+	    (im = make_image(m, magic, "%s", name)) == NULL)
+		return NULL;
+	m->common[m->ncommon++] = im;
+	return &im->b;
+}
+
+static int
+name_cmp(const void *a, const void *b)
+{
+	const struct made *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+/*
+ * All images are whole, and no two have one name: what is of one number is
+ * not of one process then.
+ */
+int
+mades_check(struct mades *l)
+{
+	struct made **v;
+	size_t i;
+	int rc;
+
+	if ((v = calloc(l->n + 1, sizeof *v)) == NULL)
+		return errstr_set("out of memory");
+	for (i = 0; i < l->n; i++)
+		v[i] = l->v[i];
+	qsort(v, l->n, sizeof *v, name_cmp);
+	for (rc = 0, i = 0; rc == 0 && i < l->n; i++)
+		rc = i > 0 && strcmp(v[i - 1]->name, v[i]->name) == 0 ?
+		    errstr_set("two processes or threads of one number: %s",
+		    v[i]->name) : buf_check(&v[i]->b);
+	free(v);
+	return rc;
+}
+
+void
+mades_free(struct mades *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		buf_free(&l->v[i]->b);
+		free(l->v[i]->name);
+		free(l->v[i]);
+	}
+	free(l->v);
+	memset(l, 0, sizeof *l);
+}
