@@ -1,7 +1,7 @@
 /*
  * Threads as CRIU images: core-N.img.
  */
-#include "core.h"
+#include "criumake.h"
 #include "num.h"
 
 #include <inttypes.h>
@@ -87,8 +87,7 @@ sched_set(struct corebits *c, const struct maketask *t)
 	uint64_t v[3];
 	int rc;
 
-	rc = words_one(&t->rec, t->proc->pid, "scheduling", "ddi",
-	    "policy priority nice", v);
+	rc = maketask_one(t, "scheduling", "ddi", "policy priority nice", v);
 	if (rc != 1)
 		return rc;
 	c->th.has_sched_policy = c->th.has_sched_prio = true;
@@ -96,55 +95,85 @@ sched_set(struct corebits *c, const struct maketask *t)
 	c->th.sched_policy = (uint32_t)v[0];
 	c->th.sched_prio = (uint32_t)v[1];
 	c->th.sched_nice = (int32_t)v[2];
-	return 1;
+	return 0;
 }
 
 /*
- * What every thread has.  1, or 0 when it is noted that something is
- * missing.
+ * Registers, and the area of rseq(2), which they depend on.  Return 1; 0 when
+ * it is noted that there are no registers; or -1.
  */
 static int
-thread_set(struct criumake *m, struct corebits *c, struct maketask *p,
+regs_set(struct criumake *m, struct corebits *c, struct maketask *p,
     struct maketask *t)
 {
-	uint64_t v[4], rseq[4];
-	int rc, has;
+	uint64_t rseq[4];
+	int rc;
 
-	criu__thread_core__init(&c->th);
-	criu__sas__init(&c->sas);
 	criu__rseq__init(&c->rseq);
-	has = words_one(&t->rec, t->proc->pid, "rseq", "xdxx",
-	    "address (x) length signature (x) flags (x)", rseq);
-	if (has == -1 || (rc = makeregs_get(m, p, t, has == 1 ? rseq : NULL,
-	    &c->regs)) != 1)
-		return has == -1 ? -1 : rc;
-	if (has == 1) {
+	rc = maketask_one(t, "rseq", "xdxx", "address (x) length signature (x) "
+	    "flags (x)", rseq);
+	if (rc == 1) {
 		c->rseq.abi_pointer = rseq[0];
 		c->rseq.abi_size = (uint32_t)rseq[1];
 		c->rseq.signature = (uint32_t)rseq[2];
 		c->th.rseq_entry = &c->rseq;
 	}
-	if ((rc = maketask_must(m, t, "tid_address", "x", "address (x)", v)) ==
-	    1)
-		c->regs.info.clear_tid_addr = v[0];
-	if (rc != -1 && (rc = words_one(&t->rec, t->proc->pid, "robust_list",
-	    "xd", "head (x) length", v)) == 1) {
+	return rc == -1 ? -1 : makeregs_get(m, p, t, rc == 1 ? rseq : NULL,
+	    &c->regs);
+}
+
+/*
+ * What a thread has told the kernel where it is: set_tid_address(2),
+ * set_robust_list(2), sigaltstack(2).
+ */
+static int
+addresses_set(struct criumake *m, struct corebits *c, struct maketask *t)
+{
+	uint64_t v[3] = { 0 };
+	int rc;
+
+	criu__sas__init(&c->sas);
+	if (maketask_must(m, t, "tid_address", "x", "address (x)", v) == -1)
+		return -1;
+	makeregs_put(&c->core, c->regs, v[0]);
+	rc = maketask_one(t, "robust_list", "xd", "head (x) length", v);
+	if (rc == -1)
+		return -1;
+	if (rc == 1) {
 		c->th.futex_rla = v[0];
 		c->th.futex_rla_len = (uint32_t)v[1];
 	}
-	if (rc != -1 && (rc = maketask_must(m, t, "sigaltstack", "xdx",
-	    "address (x) size flags (x)", v)) == 1) {
-		c->sas.ss_sp = v[0];
-		c->sas.ss_size = v[1];
-		c->sas.ss_flags = (uint32_t)v[2];
-		c->th.sas = &c->sas;
-	}
-	if (rc != -1 && (rc = maketask_must(m, t, "pdeath_signal", "d",
-	    "signal", v)) == 1) {
-		c->th.has_pdeath_sig = true;
-		c->th.pdeath_sig = (uint32_t)v[0];
-	}
-	if (rc == -1 || sched_set(c, t) == -1 || creds_set(m, c, t) == -1 ||
+	rc = maketask_must(m, t, "sigaltstack", "xdx", "address (x) size flags "
+	    "(x)", v);
+	if (rc != 1)
+		return rc;
+	c->sas.ss_sp = v[0];
+	c->sas.ss_size = v[1];
+	c->sas.ss_flags = (uint32_t)v[2];
+	c->th.sas = &c->sas;
+	return 0;
+}
+
+/*
+ * What every thread has.  Return 0, also when it is noted that something is
+ * missing; or -1.
+ */
+static int
+thread_set(struct criumake *m, struct corebits *c, struct maketask *p,
+    struct maketask *t)
+{
+	uint64_t v;
+	int rc;
+
+	criu__thread_core__init(&c->th);
+	if ((rc = regs_set(m, c, p, t)) != 1)
+		return rc;
+	if (addresses_set(m, c, t) == -1 || (rc = maketask_must(m, t,
+	    "pdeath_signal", "d", "signal", &v)) == -1)
+		return -1;
+	c->th.has_pdeath_sig = rc == 1;
+	c->th.pdeath_sig = rc == 1 ? (uint32_t)v : 0;
+	if (sched_set(c, t) == -1 || creds_set(m, c, t) == -1 ||
 	    corebits_pending(m, c, p, t, false) == -1)
 		return -1;
 	c->th.signals_p = &c->pending[1];
@@ -152,8 +181,7 @@ thread_set(struct criumake *m, struct corebits *c, struct maketask *p,
 	c->th.blk_sigset = corebits_blocked(t);
 	c->th.comm = c->comm;
 	c->core.thread_core = &c->th;
-	c->core.thread_info = &c->regs.info;
-	return 1;
+	return 0;
 }
 
 static void
@@ -169,6 +197,7 @@ corebits_free(struct corebits *c)
 		free(c->timers.posix[i]);
 	free(c->timers.posix);
 	free(c->groups);
+	free(c->regs);
 	free(c);
 }
 
@@ -183,7 +212,7 @@ core_set(struct criumake *m, struct corebits *c, struct maketask *p,
 
 	criu__core__init(&c->core);
 	criu__task_core__init(&c->tc);
-	c->core.mtype = 1;
+	makeregs_machine(&c->core);
 	if ((comm = words_text(&t->rec, "comm")) != NULL)
 		snprintf(c->comm, sizeof c->comm, "%.*s",
 		    (int)strcspn(comm, "\n"), comm);

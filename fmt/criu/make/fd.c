@@ -2,7 +2,7 @@
  * Which of the open files can be restored; and the descriptors that are:
  * fdinfo-N.img and fs-N.img.
  */
-#include "make.h"
+#include "criumake.h"
 
 #include <netinet/in.h>
 

@@ -2,7 +2,7 @@
  * Open files as CRIU images: an entry in files.img for each, and what is in
  * pipes and sockets.
  */
-#include "make.h"
+#include "criumake.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NSEC = 1000000000, PACKET = 32768 };
+enum { PACKET = 32768 };
 
 /*
  * The bytes of a file of a record, the first process's that has it.
@@ -252,7 +252,7 @@ queue_write(struct criumake *m, const struct makeopen *f)
 static void
 socket_options(const struct makeopen *f, Criu__SocketOptions *o)
 {
-	enum { PASSCRED = 1, PASSSEC = 2, USEC = 1000000 };
+	enum { PASSCRED = 1, PASSSEC = 2 };
 	const uint64_t *v = f->v[OK_OPTIONS], *t = f->v[OK_TIMEOUTS];
 
 	criu__socket_options__init(o);

@@ -1,7 +1,7 @@
 /*
  * Open files and descriptors by their numbers, inodes, and what they lead to.
  */
-#include "make.h"
+#include "criumake.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

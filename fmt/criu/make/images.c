@@ -1,7 +1,7 @@
 /*
  * The images that are made, in memory: all of a directory.
  */
-#include "make.h"
+#include "criumake.h"
 #include "num.h"
 
 #include <stdlib.h>

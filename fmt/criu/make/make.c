@@ -6,8 +6,7 @@
  * has happened yet.  Pages, and the bytes of deleted files, stay where they
  * are: an image tells whose they are.
  */
-#include "make.h"
-#include "space.h"
+#include "criumake.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

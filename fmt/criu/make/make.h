@@ -1,285 +1,33 @@
 /*
- * What the files share that make CRIU images of processes that snap(1) took.
+ * CRIU images made of the Linux records of processes that snap(1) took: make.c
  *
- *	make.c	all images, one after another
- *	task.c	processes and threads as the record has them
- *	images.c	the images that are made
- *	tree.c	how they hang together: pstree, ids, inventory
- *	check.c	whether each of them can be restored
- *	thread.c	and each of their threads
- *	core.c	threads: core; and task.c, their processes
- *	regs.c	their registers
- *	mm.c	mappings: mm
- *	memory.c	pages, and shared memory
- *	open.c	open files as the record has them
- *	find.c	these by number, inode and descriptor
- *	fd.c	what of them can be restored; descriptors
- *	file.c	files.img, an entry for each
- *	regular.c	files with a name, and deleted ones
- *	why.c	what cannot be restored, and is left out or not
+ * They are made in memory, all of a directory, before one is written.  Pages,
+ * and the bytes of deleted files, stay where they are: an image tells whose
+ * they are.
  */
 #ifndef CRIUMAKE_H
 #define CRIUMAKE_H
 
-#include "criu/replay/replay.h"
-#include "record/words.h"
-#include "space.h"
+#include "criu/img/img.h"
 
-enum {
-	STAT_FIELDS = 53,	/* of proc_pid_stat(5), counted from 1 */
-	MAKESHARES = 4		/* what processes can share */
-};
-
-enum makewhy {			/* kinds of what cannot be restored */
-	WHY_NEVER,		/* and cannot be left out */
-	WHY_AIO, WHY_DELETED, WHY_DEVICE, WHY_EPOLL, WHY_EVENTFD, WHY_FANOTIFY,
-	WHY_HUGETLB, WHY_INOTIFY, WHY_IO_URING, WHY_LOCKS, WHY_NETLINK,
-	WHY_OTHER, WHY_PACKET, WHY_PAGES, WHY_PIDFD, WHY_PIPE, WHY_RAW,
-	WHY_SECRETMEM, WHY_SHM, WHY_SHSTK, WHY_SYSV, WHY_TCP, WHY_TIMER,
-	WHY_TTY, WHY_UDP, WHY_UNIX, WHY_USERFAULTFD, WHY_USERNS, WHY_KINDS
-};
-
-struct makereason {		/* why something cannot be restored */
-	char		*text;	/* owned */
-	enum makewhy	 kind;
-};
-
-struct maketask {		/* a process or a thread */
-	struct proc	*proc;	/* borrowed */
-	struct linuxrec	 rec;	/* owned */
-	char		*status; /* owned; or NULL */
-	char		 state;
-	uint64_t	 stat[STAT_FIELDS]; /* 1, 4 and up; 0: not told */
-	uint64_t	 part;	/* of the snapshot: what was taken at once */
-	uint32_t	 pid;	/* these as it sees them itself */
-	uint32_t	 pgid;
-	uint32_t	 sid;
-	struct maketask	*parent; /* borrowed, as the next; NULL: of the root */
-	struct maketask	*child;	/* the first */
-	struct maketask	*sibling; /* the next */
-	struct maketask	*files;	/* borrowed; whose descriptors it has */
-	struct maketask	*first[MAKESHARES]; /* borrowed; of those chosen that
-					share something with this one */
-	size_t		 place;	/* in order */
-	bool		 chosen;
-	bool		 ring;	/* it was told that it has one of io_uring */
-	struct makefd	*fd;	/* owned; ascending */
-	size_t		 nfd;
-	struct makefd	**byopen; /* owned; the same by what they lead to */
-	struct vmas	 maps;	/* owned; kept ones: those to be restored */
-	bool		*kept;	/* owned; one for each: private memory */
-};
-
-enum openkey {			/* keys of file/ID with numbers */
-	OK_FLAGS, OK_POS, OK_MODE, OK_UID, OK_GID, OK_SIZE, OK_NLINK, OK_INO,
-	OK_DEV, OK_RDEV, OK_DELETED, OK_OWNER, OK_CAPACITY, OK_ALONE, OK_SEALS,
-	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
-	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS, OK_LOCK,
-	OK_PROTOCOL, OK_MAX
-};
-
-enum { OPEN_NUMBERS = 5 };	/* most that a key has */
-
-enum { SOCK_TYPE, SOCK_STATE, SOCK_PEER }; /* numbers of OK_SOCKET */
-
-struct maketarget {		/* what an epoll set waits for */
-	uint64_t	 fd;
-	uint64_t	 events;
-	uint64_t	 data;
-	uint64_t	 id;	/* of the record; NOFILE: none in it */
-};
-
-#define NOFILE	UINT64_MAX
-
-struct makeopen {		/* an open file description */
-	uint64_t	 key;	/* its number in the record */
-	uint32_t	 id;	/* and in files.img; 0: not written */
-	char		*type;	/* owned, as all pointers here */
-	char		*path;
-	char		*link;	/* another path of it; or NULL */
-	char		*why;	/* it cannot be told in full, or restored; or
+struct made {			/* an image that was made */
+	char		*name;	/* owned */
+	struct buf	 b;	/* owned; of a pagemap, without its pages */
+	struct proc	*pages;	/* borrowed; whose pagemap it is; or NULL */
+	struct proc	*body;	/* borrowed; a file that is carried along, what
+				   of which is no hole comes behind b; or
 				   NULL */
-	enum makewhy	 kind;	/* of why */
-	uint8_t		*name;	/* of a socket */
-	size_t		 namelen;
-	uint64_t	 v[OK_MAX][OPEN_NUMBERS];
-	uint32_t	 has;	/* a bit for each key */
-	struct maketarget *target;
-	size_t		 ntarget;
-	unsigned int	 ends;	/* of its inode that are restored: bits */
-	bool		 data;	/* of its inode is written, of the first */
-	bool		 linked; /* path is another than it was opened by */
-	bool		 used;	/* by a chosen process */
-	const struct maketask *user; /* borrowed; the first that has it */
+	uint64_t	 bodylen; /* of that, holes and all */
 };
 
-struct makefd {			/* a descriptor */
-	uint64_t	 fd;
-	bool		 cloexec;
-	struct makeopen	*open;	/* borrowed */
+struct mades {			/* all of a directory */
+	struct made	**v;	/* owned */
+	size_t		 n;
 };
 
-struct maketext {		/* a file that has a name, in files.img */
-	uint32_t	 id;
-	uint64_t	 dev;
-	uint64_t	 ino;
-	char		*path;	/* owned */
-};
-
-struct makeghost {		/* a deleted file */
-	uint32_t	 id;
-	uint64_t	 dev;
-	uint64_t	 ino;
-};
-
-struct makeshm {		/* shared memory */
-	struct proc	*proc;	/* borrowed; carried along */
-	uint32_t	 file;	/* the id it is mapped by; 0: not mapped */
-	const struct makeopen *open; /* borrowed; one that is open, or NULL */
-	const struct maketask *user; /* borrowed; the first that has it */
-};
-
-struct criumake {
-	struct snap	*snap;	/* borrowed, as all pointers here but where it
-				   says so */
-	const struct criuopts *opts;
-	struct mades	*out;
-	struct maketask	**task;	/* owned; one for each of snap's, NULL for
-				   what is carried along */
-	struct maketask	**bypid; /* owned; those that are not NULL */
-	size_t		 nbypid;
-	struct maketask	*root;
-	struct maketask	**order; /* owned; processes, parents first */
-	size_t		 norder;
-	struct makeopen	**open;	/* owned; by key */
-	struct makeopen	**byino; /* owned; the same by type and inode */
-	size_t		 nopen;
-	struct maketext	*text;	/* owned; mapped files */
-	size_t		 ntext;
-	struct makeghost *ghost; /* owned */
-	size_t		 nghost;
-	struct makeshm	*shm;	/* owned */
-	size_t		 nshm;
-	struct buf	*files;	/* files.img */
-	struct made	*common[8]; /* borrowed; images there is one of */
-	size_t		 ncommon;
-	uint32_t	 lastid; /* of files */
-	struct makereason *reason; /* owned */
-	size_t		 nreason;
-	bool		 fatal;	/* one of them is about a process as a whole */
-};
-
-/* images.c */
-void		*make_grow(void *, size_t, size_t);
-struct made	*make_image(struct criumake *, uint32_t, const char *, ...)
-		    __attribute__((format(printf, 3, 4)));
-struct buf	*make_common(struct criumake *, uint32_t, const char *);
-int		 mades_check(struct mades *);
-
-/* task.c */
-int		 maketask_read(struct criumake *);
-struct maketask	*maketask_find(const struct criumake *, uint64_t);
-struct maketask	*maketask_process(const struct criumake *, uint64_t);
-bool		 maketask_ended(const struct maketask *);
-bool		 maketask_runs(const struct maketask *);
-uint32_t	 maketask_id(const struct maketask *);
-size_t		 status_numbers(const struct maketask *, const char *, int,
-		    uint64_t *, size_t);
-int		 maketask_must(struct criumake *, struct maketask *,
-		    const char *, const char *, const char *, uint64_t *);
-void		 maketask_free(struct criumake *);
-
-/* tree.c */
-int		 maketree_choose(struct criumake *);
-int		 maketree_ids(struct criumake *, struct maketask *);
-int		 maketree_write(struct criumake *);
-
-/* check.c */
-int		 makecheck_process(struct criumake *, struct maketask *);
-
-/* thread.c */
-int		 makethread_check(struct criumake *, const struct maketask *);
-
-/* core.c */
-int		 makecore_write(struct criumake *, struct maketask *,
-		    struct maketask *);
-
-/* regs.c */
-struct makeregs {
-	Criu__ThreadInfoX86 info;
-	Criu__GpRegs	 gp;
-	Criu__FpRegs	 fp;
-	Criu__Xsave	 xsave;
-	uint32_t	 st[32];
-	uint32_t	 xmm[64];
-	uint32_t	 ymm[64];
-	uint64_t	 bndreg[8];
-	uint64_t	 bndcsr[8];
-	uint64_t	 opmask[8];
-	uint64_t	 zmm[64];
-	uint64_t	 hi16[128];
-	uint32_t	 pkru[2];
-};
-
-int		 makeregs_get(struct criumake *, struct maketask *,
-		    struct maketask *, const uint64_t *, struct makeregs *);
-
-/* mm.c */
-int		 makemm_write(struct criumake *, struct maketask *);
-
-/* memory.c */
-int		 makemem_pages(struct criumake *, struct maketask *);
-struct makeshm	*makemem_shm(struct criumake *, uint64_t, uint64_t,
-		    const struct maketask *);
-int		 makemem_mapped(struct criumake *, struct makeshm *,
-		    uint32_t *);
-int		 makemem_write(struct criumake *);
-
-/* open.c */
-int		 makeopen_read(struct criumake *);
-int		 makeopen_fds(struct criumake *, struct maketask *);
-bool		 makeopen_is(const struct makeopen *, const char *);
-bool		 makeopen_dir(const struct makeopen *, char *, size_t);
-bool		 makeopen_has(const struct makeopen *, enum openkey);
-void		 makeopen_fown(const struct criumake *, const struct makeopen *,
-		    Criu__Fown *);
-void		 makeopen_free(struct criumake *);
-
-/* find.c */
-int		 makefind_opens(struct criumake *);
-struct makeopen	*makefind_open(const struct criumake *, uint64_t);
-struct makeopen	*makefind_inode(const struct criumake *, const char *,
-		    uint64_t);
-struct makeopen	*makefind_peer(const struct criumake *,
-		    const struct makeopen *);
-int		 makefind_inodecmp(const struct makeopen *,
-		    const struct makeopen *);
-int		 makefind_fds(struct maketask *);
-const struct makefd *makefind_fd(const struct maketask *, uint64_t, uint64_t);
-
-/* fd.c */
-unsigned int	 makefd_type(const struct makeopen *);
-int		 makefd_judge(struct criumake *);
-int		 makefd_write(struct criumake *, struct maketask *);
-
-/* file.c */
-int		 makefile_write(struct criumake *);
-
-/* regular.c */
-struct proc	*makereg_content(struct criumake *, uint64_t, uint64_t);
-int		 makereg_open(struct criumake *, const struct makeopen *,
-		    uint32_t, bool);
-uint64_t	 makereg_size(const struct proc *);
-int		 makereg_path(struct criumake *, const char *, uint32_t *);
-int		 makereg_mapped(struct criumake *, struct maketask *,
-		    const struct vma *, uint32_t *);
-
-/* why.c */
-int		 make_refuse(struct criumake *, enum makewhy, const char *, ...)
-		    __attribute__((format(printf, 3, 4)));
-int		 make_never(struct criumake *, const char *, ...)
-		    __attribute__((format(printf, 2, 3)));
-int		 makewhy_judge(const struct criumake *);
-void		 makewhy_free(struct criumake *);
+bool		 criumake_can(struct snap *s);
+int		 criumake(struct snap *s, const struct criuopts *o,
+		    struct mades *out);
+void		 mades_free(struct mades *out);
 
 #endif

@@ -3,9 +3,8 @@
  * memfd.img and pagemap-shmem-N.img.  The pages themselves come later, with
  * those of images that came along (criu/replay/load.c).
  */
-#include "make.h"
+#include "criumake.h"
 #include "model.h"
-#include "space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

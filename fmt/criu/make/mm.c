@@ -2,9 +2,8 @@
  * The address space of a process as CRIU images: mm-N.img, and pagemap-N.img
  * by memory.c.
  */
-#include "make.h"
+#include "criumake.h"
 #include "num.h"
-#include "space.h"
 
 #include <sys/mman.h>
 
@@ -315,7 +314,6 @@ bounds_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 	    &b->mm.start_brk, &b->mm.arg_start, &b->mm.arg_end,
 	    &b->mm.env_start, &b->mm.env_end };
 	size_t i;
-	int rc;
 
 	for (i = 0; i < sizeof field / sizeof *field; i++) {
 		*to[i] = t->stat[field[i]];
@@ -324,29 +322,29 @@ bounds_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 			    "%u is 0, which criu does not restore",
 			    t->proc->pid, field[i]);
 	}
-	rc = words_one(&t->rec, t->proc->pid, "brk", "x", "address (x)",
-	    &b->mm.brk);
-	if (rc == 0)
-		return make_never(m, "process %" PRIu64 ": the snapshot has "
-		    "no brk of it", t->proc->pid);
-	return rc;
+	return maketask_must(m, t, "brk", "x", "address (x)", &b->mm.brk);
 }
 
+/*
+ * What prctl(2) sets of an address space.
+ */
 static int
 prctls_set(struct maketask *t, struct mmbits *b)
 {
 	uint64_t v;
 	int rc;
 
-	if ((rc = words_one(&t->rec, t->proc->pid, "dumpable", "d", "number",
-	    &v)) == 1) {
+	if ((rc = maketask_one(t, "dumpable", "d", "number", &v)) == -1)
+		return -1;
+	if (rc == 1) {
 		b->mm.has_dumpable = true;
 		b->mm.dumpable = (int32_t)v;
 	}
-	if (rc != -1 && (rc = words_one(&t->rec, t->proc->pid, "thp_disable",
-	    "d", "number", &v)) == 1 && v != 0)
+	if ((rc = maketask_one(t, "thp_disable", "d", "number", &v)) == -1)
+		return -1;
+	if (rc == 1 && v != 0)
 		b->mm.has_thp_disabled = b->mm.thp_disabled = true;
-	return rc == -1 ? -1 : 0;
+	return 0;
 }
 
 static int

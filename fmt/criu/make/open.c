@@ -2,7 +2,7 @@
  * Open files of the processes of a snapshot, as their Linux records have
  * them: file/ID and files.
  */
-#include "make.h"
+#include "criumake.h"
 #include "record/record.h"
 
 #include <inttypes.h>

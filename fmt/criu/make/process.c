@@ -2,7 +2,7 @@
  * What a process has beside what its threads have, for its core-N.img:
  * limits, signal actions, timers.
  */
-#include "core.h"
+#include "criumake.h"
 #include "num.h"
 
 #include <inttypes.h>
@@ -221,12 +221,45 @@ loginuid_set(struct corebits *c, const struct maketask *t)
 }
 
 /*
+ * What prctl(2), personality(2), membarrier(2) and oom_score_adj set.
+ */
+static int
+traits_set(struct criumake *m, struct corebits *c, struct maketask *t)
+{
+	uint64_t v;
+	int rc;
+
+	if (maketask_one(t, "personality", "x", "bits (x)", &v) == 1)
+		c->tc.personality = (uint32_t)v;
+	if ((rc = maketask_one(t, "oom_score_adj", "i", "number", &v)) == -1)
+		return -1;
+	if (rc == 1) {
+		c->tc.has_oom_score_adj = true;
+		c->tc.oom_score_adj = (int32_t)v;
+	}
+	if ((rc = maketask_must(m, t, "child_subreaper", "d", "number",
+	    &v)) == -1)
+		return -1;
+	if (rc == 1) {
+		c->tc.has_child_subreaper = true;
+		c->tc.child_subreaper = v != 0;
+	}
+	if ((rc = maketask_one(t, "membarrier", "x", "commands (x)",
+	    &v)) == -1)
+		return -1;
+	if (rc == 1 && v != 0) {
+		c->tc.has_membarrier_registration_mask = true;
+		c->tc.membarrier_registration_mask = (uint32_t)v;
+	}
+	return 0;
+}
+
+/*
  * What a process has beside what its threads have.
  */
 int
 corebits_task(struct criumake *m, struct corebits *c, struct maketask *t)
 {
-	uint64_t v;
 	int rc;
 
 	if ((rc = t->state == 'T' ? 1 : corebits_stops(m, t)) == -1)
@@ -239,25 +272,7 @@ corebits_task(struct criumake *m, struct corebits *c, struct maketask *t)
 	c->tc.flags = (uint32_t)t->stat[9];
 	c->tc.blk_sigset = corebits_blocked(t);
 	loginuid_set(c, t);
-	if (words_one(&t->rec, t->proc->pid, "personality", "x", "bits (x)",
-	    &v) == 1)
-		c->tc.personality = (uint32_t)v;
-	if ((rc = words_one(&t->rec, t->proc->pid, "oom_score_adj", "i",
-	    "number", &v)) == 1) {
-		c->tc.has_oom_score_adj = true;
-		c->tc.oom_score_adj = (int32_t)v;
-	}
-	if (rc != -1 && (rc = maketask_must(m, t, "child_subreaper", "d",
-	    "number", &v)) == 1) {
-		c->tc.has_child_subreaper = true;
-		c->tc.child_subreaper = v != 0;
-	}
-	if (rc != -1 && (rc = words_one(&t->rec, t->proc->pid, "membarrier",
-	    "x", "commands (x)", &v)) == 1 && v != 0) {
-		c->tc.has_membarrier_registration_mask = true;
-		c->tc.membarrier_registration_mask = (uint32_t)v;
-	}
-	if (rc == -1 || limits_set(c, t) == -1 ||
+	if (traits_set(m, c, t) == -1 || limits_set(c, t) == -1 ||
 	    sigactions_set(m, c, t) == -1 || timers_set(m, c, t) == -1 ||
 	    corebits_pending(m, c, t, t, true) == -1)
 		return -1;

@@ -1,14 +1,32 @@
 /*
- * The registers of a thread, as core-N.img has them.
+ * The registers of a thread, as core-N.img has them: those of amd64.
  */
-#include "make.h"
+#include "criumake.h"
 #include "model.h"
 #include "num.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+struct makeregs {
+	Criu__ThreadInfoX86 info;
+	Criu__GpRegs	 gp;
+	Criu__FpRegs	 fp;
+	Criu__Xsave	 xsave;
+	uint32_t	 st[32];
+	uint32_t	 xmm[64];
+	uint32_t	 ymm[64];
+	uint64_t	 bndreg[8];
+	uint64_t	 bndcsr[8];
+	uint64_t	 opmask[8];
+	uint64_t	 zmm[64];
+	uint64_t	 hi16[128];
+	uint32_t	 pkru[2];
+};
+
 enum {
+	X86_64 = 1,		/* mtype: images/core.proto of criu */
 	GPREGS = 27,		/* of struct user_regs_struct */
 	R_AX = 10, R_ORIG_AX = 15, R_IP = 16, R_CS = 17,
 	FXSAVE = 512,		/* bytes */
@@ -174,23 +192,39 @@ xsave_set(struct makeregs *g, const struct recfile *f)
 }
 
 /*
- * The registers of thread t of process p, as they are to be when it goes on.
- * rseq has the address of its area first, or is NULL.  1, or 0 when it is
- * noted that they cannot be had.
+ * Fill in g from the records of registers of a thread: r, and what is there of
+ * fpregs and xstate.
+ */
+static void
+regs_set(struct makeregs *g, const uint64_t *r, const struct recfile *fp,
+    const struct recfile *xs)
+{
+	criu__thread_info_x86__init(&g->info);
+	criu__gp_regs__init(&g->gp);
+	criu__fp_regs__init(&g->fp);
+	criu__xsave__init(&g->xsave);
+	gpregs_set(&g->gp, r);
+	fpregs_set(g, fp->len >= FXSAVE ? fp->data : xs->data);
+	if (xs->len >= XFEATURES + 64)
+		xsave_set(g, xs);
+	g->info.gpregs = &g->gp;
+	g->info.fpregs = &g->fp;
+}
+
+/*
+ * Set *g, which the caller frees, to the registers of thread t of process p,
+ * as they are to be when it goes on.  rseq has the address of its area first,
+ * or is NULL.  Return 1; 0 when it is noted that they cannot be had; or -1.
  */
 int
 makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
-    const uint64_t *rseq, struct makeregs *g)
+    const uint64_t *rseq, struct makeregs **g)
 {
 	struct recfile regs, fp, xs;
 	uint64_t r[GPREGS] = { 0 };
 	size_t i;
 
-	memset(g, 0, sizeof *g);
-	criu__thread_info_x86__init(&g->info);
-	criu__gp_regs__init(&g->gp);
-	criu__fp_regs__init(&g->fp);
-	criu__xsave__init(&g->xsave);
+	*g = NULL;
 	if (!linuxrec_find(&t->rec, "regset/prstatus", &regs))
 		return make_never(m, "process %" PRIu64 ": it has no "
 		    "registers here, for another traces it, or it did not "
@@ -206,13 +240,30 @@ makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
 	if (fp.len < FXSAVE && xs.len < FXSAVE)
 		return make_never(m, "process %" PRIu64 ": its floating point "
 		    "registers are not in the snapshot", t->proc->pid);
+	if ((*g = calloc(1, sizeof **g)) == NULL)
+		return errstr_set("out of memory");
 	restart(r);
 	abort_sequence(p->proc->mem, rseq, r);
-	gpregs_set(&g->gp, r);
-	fpregs_set(g, fp.len >= FXSAVE ? fp.data : xs.data);
-	if (xs.len >= XFEATURES + 64)
-		xsave_set(g, &xs);
-	g->info.gpregs = &g->gp;
-	g->info.fpregs = &g->fp;
+	regs_set(*g, r, &fp, &xs);
 	return 1;
+}
+
+/*
+ * Let a core be of the machine whose registers these are.
+ */
+void
+makeregs_machine(Criu__Core *core)
+{
+	core->mtype = X86_64;
+}
+
+/*
+ * Put registers g, which must outlive it, into a core, with the address that
+ * the kernel clears when the thread ends: set_tid_address(2).
+ */
+void
+makeregs_put(Criu__Core *core, struct makeregs *g, uint64_t cleartid)
+{
+	g->info.clear_tid_addr = cleartid;
+	core->thread_info = &g->info;
 }

@@ -3,10 +3,9 @@
  * deleted ones, remap-fpath.img and ghost-file-N.img, whose content is
  * carried along in the snapshot.
  */
+#include "criumake.h"
 #include "elf/elf.h"
-#include "make.h"
 #include "model.h"
-#include "space.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -87,18 +86,17 @@ content_inode(const struct proc *p, uint64_t v[NUMBERS])
 static void
 time_set(Criu__Timeval *t, uint64_t ns)
 {
-	enum { NS = 1000000000, USEC_NS = 1000 };
 	int64_t sec, part;
 
 	criu__timeval__init(t);
-	sec = (int64_t)ns / NS;
-	part = (int64_t)ns % NS;
+	sec = (int64_t)ns / NSEC;
+	part = (int64_t)ns % NSEC;
 	if (part < 0) {
 		sec--;
-		part += NS;
+		part += NSEC;
 	}
 	t->sec = (uint64_t)sec;
-	t->usec = (uint64_t)part / USEC_NS;
+	t->usec = (uint64_t)part / (NSEC / USEC);
 }
 
 /*

@@ -13,7 +13,7 @@
  *	what ends it	and is not blocked would end a stopped process before
  *			it is stopped again
  */
-#include "core.h"
+#include "criumake.h"
 #include "num.h"
 
 #include <inttypes.h>

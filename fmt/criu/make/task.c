@@ -2,7 +2,7 @@
  * Processes and threads of a snapshot, as their Linux records have them, and
  * what the other files ask of one.
  */
-#include "make.h"
+#include "criumake.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -223,20 +223,29 @@ maketask_id(const struct maketask *t)
 }
 
 /*
- * A file of one line of numbers that must be there: 1; 0 when it is noted
- * that it is not; or -1.
+ * Set v to the numbers that a file of one line has in the record of t, as form
+ * has them (words_form).  what is such a line in words, for the error string.
+ * Return 1; 0, if there is no such file; or -1.
  */
 int
-maketask_must(struct criumake *m, struct maketask *t, const char *name,
+maketask_one(const struct maketask *t, const char *name, const char *form,
+    const char *what, uint64_t *v)
+{
+	return words_one(&t->rec, t->proc->pid, name, form, what, v);
+}
+
+/*
+ * The same of a file that must be there: when it is not, that is noted.
+ */
+int
+maketask_must(struct criumake *m, const struct maketask *t, const char *name,
     const char *form, const char *what, uint64_t *v)
 {
 	int rc;
 
-	rc = words_one(&t->rec, t->proc->pid, name, form, what, v);
-	if (rc != 0)
-		return rc;
-	return make_never(m, "process %" PRIu64 ": the snapshot has no %s "
-	    "of it", t->proc->pid, name);
+	rc = maketask_one(t, name, form, what, v);
+	return rc != 0 ? rc : make_never(m, "process %" PRIu64 ": the snapshot "
+	    "has no %s of it", t->proc->pid, name);
 }
 
 void

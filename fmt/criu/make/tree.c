@@ -5,7 +5,7 @@
  * No number of a namespace is ever written: the processes are restored into
  * those of criu itself, and so must all have been in the same ones.
  */
-#include "make.h"
+#include "criumake.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -225,7 +225,6 @@ pstree_entry(struct criumake *m, struct buf *b, const struct maketask *t)
 static int
 timens_write(struct criumake *m)
 {
-	enum { NS = 1000000000 };
 	Criu__Timespec mono = CRIU__TIMESPEC__INIT;
 	Criu__Timespec boot = CRIU__TIMESPEC__INIT;
 	Criu__Timens tn = CRIU__TIMENS__INIT;
@@ -248,10 +247,10 @@ timens_write(struct criumake *m)
 		return rc;
 	if ((im = make_image(m, CRIU_TIMENS, "timens-0.img")) == NULL)
 		return -1;
-	mono.sec = v[0] / NS;
-	mono.nsec = v[0] % NS;
-	boot.sec = v[1] / NS;
-	boot.nsec = v[1] % NS;
+	mono.sec = v[0] / NSEC;
+	mono.nsec = v[0] % NSEC;
+	boot.sec = v[1] / NSEC;
+	boot.nsec = v[1] % NSEC;
 	tn.monotonic = &mono;
 	tn.boottime = &boot;
 	criuimg_add(&im->b, &tn.base);

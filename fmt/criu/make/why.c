@@ -2,7 +2,7 @@
  * Why something cannot be restored from CRIU images, and whether it is left
  * out of them: only what is of a kind that was named is.
  */
-#include "make.h"
+#include "criumake.h"
 
 #include <stdlib.h>
 #include <string.h>

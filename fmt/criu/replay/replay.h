@@ -7,6 +7,7 @@
 #define CRIULOAD_H
 
 #include "criu/img/img.h"
+#include "criu/make/make.h"
 #include "model.h"
 
 struct object {			/* a process, or shared memory */
@@ -22,21 +23,6 @@ struct object {			/* a process, or shared memory */
 	uint8_t		*buf;	/* owned; bytes to be written at bufat */
 	size_t		 nbuf;
 	uint64_t	 bufat;
-};
-
-struct made {			/* an image that was made */
-	char		*name;	/* owned */
-	struct buf	 b;	/* owned; of a pagemap, without its pages */
-	struct proc	*pages;	/* borrowed; whose pagemap it is; or NULL */
-	struct proc	*body;	/* borrowed; a file that is carried along, what
-				   of which is no hole comes behind b; or
-				   NULL */
-	uint64_t	 bodylen;
-};
-
-struct mades {			/* all of a directory */
-	struct made	**v;	/* owned */
-	size_t		 n;
 };
 
 struct criuload {
@@ -72,11 +58,5 @@ int		 object_stack(struct criuload *, struct object *);
 /* write.c */
 int		 image_put(struct criuload *, const char *, struct buf *);
 struct outdir	*criuload_out(struct criuload *);
-
-/* criu/make/make.c */
-bool		 criumake_can(struct snap *);
-int		 criumake(struct snap *, const struct criuopts *,
-		    struct mades *);
-void		 mades_free(struct mades *);
 
 #endif
