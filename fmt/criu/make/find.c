@@ -7,6 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Return the place of the first of n sorted pointers that is not before *key.
+ */
+static size_t
+place_find(const void *v, size_t n, const void *key,
+    int (*cmp)(const void *, const void *))
+{
+	size_t lo, hi, mid;
+
+	for (lo = 0, hi = n; lo < hi;) {
+		mid = lo + (hi - lo) / 2;
+		if (cmp((const uint8_t *)v + mid * sizeof(void *), key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 static int
 open_cmp(const void *a, const void *b)
 {
@@ -16,7 +35,7 @@ open_cmp(const void *a, const void *b)
 }
 
 /*
- * The order of types and inodes: 0, if it is one inode.
+ * Compare open files by type and inode: return 0 if they are of one inode.
  */
 int
 makefind_inodecmp(const struct makeopen *a, const struct makeopen *b)
@@ -40,29 +59,23 @@ byino_cmp(const void *a, const void *b)
 }
 
 /*
- * The first open file description of an inode, of a type; or NULL.
+ * Return the first open file description of a type and inode, or NULL.
  */
 struct makeopen *
 makefind_inode(const struct criumake *m, const char *type, uint64_t ino)
 {
-	struct makeopen key = { .key = 0 };
-	size_t lo, hi, mid;
+	struct makeopen key = { .key = 0 }, *p = &key;
+	size_t i;
 
 	key.type = (char *)(uintptr_t)type;
 	key.v[OK_INO][0] = ino;
-	for (lo = 0, hi = m->nopen; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (makefind_inodecmp(m->byino[mid], &key) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < m->nopen && makefind_inodecmp(m->byino[lo], &key) == 0 ?
-	    m->byino[lo] : NULL;
+	i = place_find(m->byino, m->nopen, &p, byino_cmp);
+	return i < m->nopen && makefind_inodecmp(m->byino[i], &key) == 0 ?
+	    m->byino[i] : NULL;
 }
 
 /*
- * The UNIX socket that one is connected to; NULL, if it is to none that is
+ * Return the UNIX socket that f is connected to; NULL, if that is none, or not
  * known.
  */
 struct makeopen *
@@ -74,7 +87,8 @@ makefind_peer(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * All open file descriptions are there: let them be found.
+ * Sort m->open, which is whole now, so that the functions here find what they
+ * are asked for.
  */
 int
 makefind_opens(struct criumake *m)
@@ -97,7 +111,7 @@ makefind_opens(struct criumake *m)
 }
 
 /*
- * The open file description of a number of the record, or NULL.
+ * Return the open file description of a number of the record, or NULL.
  */
 struct makeopen *
 makefind_open(const struct criumake *m, uint64_t key)
@@ -120,7 +134,8 @@ byopen_cmp(const void *a, const void *b)
 }
 
 /*
- * The descriptors are all there: they can be found by what they lead to.
+ * Sort the descriptors of t, which are all there now, by what they lead to, for
+ * makefind_fd.
  */
 int
 makefind_fds(struct maketask *t)
@@ -137,24 +152,17 @@ makefind_fds(struct maketask *t)
 }
 
 /*
- * A descriptor of a process that leads to an open file, the first from a
- * number on; or NULL.
+ * Return the first descriptor of t, from number from on, that leads to the open
+ * file of a number of the record; or NULL.
  */
 const struct makefd *
 makefind_fd(const struct maketask *t, uint64_t key, uint64_t from)
 {
-	const struct makefd *f;
-	size_t lo, hi, mid;
+	struct makeopen open = { .key = key };
+	struct makefd fd = { .fd = from, .open = &open }, *p = &fd;
+	size_t i;
 
-	for (lo = 0, hi = t->nfd; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		f = t->byopen[mid];
-		if (f->open->key < key ||
-		    (f->open->key == key && f->fd < from))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < t->nfd && t->byopen[lo]->open->key == key ?
-	    t->byopen[lo] : NULL;
+	i = place_find(t->byopen, t->nfd, &p, byopen_cmp);
+	return i < t->nfd && t->byopen[i]->open->key == key ?
+	    t->byopen[i] : NULL;
 }

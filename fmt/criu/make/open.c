@@ -11,7 +11,7 @@
 
 static const struct {
 	const char	*name;
-	const char	*form;	/* of number_parse, a letter for each number */
+	const char	*form;	/* of words_form, a letter for each number */
 } keys[OK_MAX] = {
 	[OK_FLAGS] = { "flags", "o" },
 	[OK_POS] = { "pos", "i" },
@@ -43,12 +43,18 @@ static const struct {
 	[OK_PROTOCOL] = { "protocol", "d" },
 };
 
+/*
+ * Return whether the record tells a key of open file f, so that f->v[k] counts.
+ */
 bool
 makeopen_has(const struct makeopen *f, enum openkey k)
 {
 	return f->has >> k & 1;
 }
 
+/*
+ * Return whether f is of a type: one of snap(6).
+ */
 bool
 makeopen_is(const struct makeopen *f, const char *type)
 {
@@ -56,8 +62,9 @@ makeopen_is(const struct makeopen *f, const char *type)
 }
 
 /*
- * Where the name of a socket leads from, if it is a relative path: whether
- * that is known, or need not be, and then dir is empty.
+ * Set dir, of so many bytes, to the directory that the name of socket f leads
+ * from: its path without that name.  dir is empty if the name is not a relative
+ * path.  Return false if it is one and the directory is not known.
  */
 bool
 makeopen_dir(const struct makeopen *f, char *dir, size_t size)
@@ -78,20 +85,24 @@ makeopen_dir(const struct makeopen *f, char *dir, size_t size)
 }
 
 /*
- * A target of an epoll set.
+ * Add a line "target DESCRIPTOR EVENTS DATA ID" to the targets of epoll set f;
+ * ID is "-" of a file that is not in the record.
  */
 static int
 target_read(struct makeopen *f, struct words *w)
 {
 	struct maketarget *v;
 	uint64_t n[4];
+	bool unknown;
 
 	if (words_split(w, w->rest) == -1)
 		return -1;
-	n[3] = NOFILE;
-	if (!words_form(w, 0, "dxxd", n) && !(w->n == 4 &&
-	    strcmp(w->word[3], "-") == 0 && (w->n = 3) == 3 &&
-	    words_form(w, 0, "dxx", n)))
+	unknown = w->n == 4 && strcmp(w->word[3], "-") == 0;
+	if (unknown) {
+		w->n = 3;
+		n[3] = NOFILE;
+	}
+	if (!words_form(w, 0, unknown ? "dxx" : "dxxd", n))
 		return words_bad(w, "target descriptor events (x) data (x) "
 		    "id|-");
 	if ((v = make_grow(f->target, f->ntarget, sizeof *v)) == NULL)
@@ -106,7 +117,7 @@ target_read(struct makeopen *f, struct words *w)
 }
 
 /*
- * The name of a socket, two digits a byte.
+ * Set the name of socket f from a line "name HEX", two digits a byte.
  */
 static int
 name_read(struct makeopen *f, const struct words *w)
@@ -129,6 +140,9 @@ name_read(struct makeopen *f, const struct words *w)
 	return i == n ? 0 : words_bad(w, "name, two digits (x) a byte");
 }
 
+/*
+ * Set *s to what stands behind the key of a line, in place of what it was.
+ */
 static int
 string_read(char **s, const struct words *w)
 {
@@ -138,7 +152,7 @@ string_read(char **s, const struct words *w)
 }
 
 /*
- * A line of file/ID; keys that are not known are passed over.
+ * Take a line of file/ID into f.  Keys that are not known are passed over.
  */
 static int
 line_read(struct makeopen *f, struct words *w)
@@ -174,7 +188,7 @@ line_read(struct makeopen *f, struct words *w)
 }
 
 /*
- * A file that has another name is what that leads to.
+ * Let f, whose name is deleted, be the file of its other name.
  */
 static void
 link_use(struct makeopen *f)
@@ -199,7 +213,7 @@ open_free(struct makeopen *f)
 }
 
 /*
- * An open file description of a record.
+ * Add the open file description of a number that file name of t's record tells.
  */
 static int
 open_read(struct criumake *m, const struct maketask *t, const char *name,
@@ -228,8 +242,8 @@ open_read(struct criumake *m, const struct maketask *t, const char *name,
 }
 
 /*
- * All open file descriptions of a snapshot: each is with the first process
- * that has it, chosen or not.
+ * Read all open file descriptions of the snapshot to m->open.  Each is in the
+ * record of the first process that has it, chosen or not.
  */
 int
 makeopen_read(struct criumake *m)
@@ -259,7 +273,7 @@ makeopen_read(struct criumake *m)
 }
 
 /*
- * Is a descriptor closed by execve(2)?  fdinfo tells.
+ * Return whether execve(2) closes a descriptor of t: fdinfo tells.
  */
 static bool
 is_cloexec(const struct maketask *t, uint64_t fd)
@@ -278,57 +292,62 @@ is_cloexec(const struct maketask *t, uint64_t fd)
 }
 
 /*
- * The descriptors of a chosen process.
+ * Add descriptor fd of t, which leads to the open file of number id.
+ */
+static int
+fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
+{
+	struct makeopen *f;
+	struct makefd *v;
+
+	if ((f = makefind_open(m, id)) == NULL)
+		return make_refuse(m, WHY_OTHER, "process %" PRIu64
+		    ", descriptor %" PRIu64 ": nothing is known of it",
+		    t->proc->pid, fd);
+	if ((v = make_grow(t->fd, t->nfd, sizeof *v)) == NULL)
+		return -1;
+	t->fd = v;
+	v += t->nfd++;
+	v->fd = fd;
+	v->cloexec = is_cloexec(t, fd);
+	v->open = f;
+	if (!f->used)
+		f->user = t;
+	f->used = true;
+	return 0;
+}
+
+/*
+ * Read the descriptors of chosen process t to t->fd, but those that are
+ * another's, too.  Open files that they lead to are used from here on.
  */
 int
 makeopen_fds(struct criumake *m, struct maketask *t)
 {
 	struct words w;
-	struct makefd *v;
-	uint64_t n[2], next;
+	uint64_t n[2] = { 0 }, next;
 	int rc;
 
 	if (maketask_ended(t) || t->files != t)
 		return 0;
-	next = 0;
 	rc = words_open(&w, &t->rec, t->proc->pid, "files");
 	if (rc == 0)
 		rc = make_never(m, "process %" PRIu64 ": the snapshot does not "
 		    "tell what it has open", t->proc->pid);
-	else
-		while (rc != -1 && (rc = words_next(&w)) == 1) {
-			if (!words_form(&w, 0, "dd", n) || n[0] < next ||
-			    n[0] > INT32_MAX) {
-				rc = words_bad(&w, "descriptor id, ascending");
-				break;
-			}
-			next = n[0] + 1;
-			v = make_grow(t->fd, t->nfd, sizeof *v);
-			if (v == NULL) {
-				rc = -1;
-				break;
-			}
-			t->fd = v;
-			v += t->nfd++;
-			v->fd = n[0];
-			v->cloexec = is_cloexec(t, n[0]);
-			if ((v->open = makefind_open(m, n[1])) == NULL) {
-				t->nfd--;
-				rc = make_refuse(m, WHY_OTHER, "process %"
-				    PRIu64 ", descriptor %" PRIu64 ": nothing "
-				    "is known of it", t->proc->pid, n[0]);
-				continue;
-			}
-			if (!v->open->used)
-				v->open->user = t;
-			v->open->used = true;
-		}
+	for (next = 0; rc != -1 && (rc = words_next(&w)) == 1;
+	    next = n[0] + 1)
+		if (!words_form(&w, 0, "dd", n) || n[0] < next ||
+		    n[0] > INT32_MAX)
+			rc = words_bad(&w, "descriptor id, ascending");
+		else
+			rc = fd_add(m, t, n[0], n[1]);
 	words_close(&w);
 	return rc == -1 ? -1 : makefind_fds(t);
 }
 
 /*
- * To whom a file sends signals: nobody, where f is NULL or does not tell.
+ * Set o to the one to whom f sends signals: to nobody, if f is NULL, does not
+ * tell, or if that one is not chosen.  fcntl(2), F_SETOWN.
  */
 void
 makeopen_fown(const struct criumake *m, const struct makeopen *f,

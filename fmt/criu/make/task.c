@@ -153,22 +153,17 @@ maketask_read(struct criumake *m)
 }
 
 /*
- * The process or thread of a number of the snapshot, or NULL.
+ * Return the process or thread of a number of the snapshot, or NULL.
  */
 struct maketask *
 maketask_find(const struct criumake *m, uint64_t pid)
 {
-	size_t lo, hi, mid;
+	struct proc proc = { .pid = pid };
+	struct maketask key = { .proc = &proc }, *p = &key, **v;
 
-	for (lo = 0, hi = m->nbypid; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (m->bypid[mid]->proc->pid < pid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < m->nbypid && m->bypid[lo]->proc->pid == pid ?
-	    m->bypid[lo] : NULL;
+	v = m->nbypid == 0 ? NULL : bsearch(&p, m->bypid, m->nbypid,
+	    sizeof *m->bypid, task_cmp);
+	return v == NULL ? NULL : *v;
 }
 
 /*
