@@ -5,6 +5,7 @@
 #include "confine/confine.h"
 #include "io/io.h"
 #include "model.h"
+#include "full.h"
 #include "source.h"
 #include "io/regular.h"
 
@@ -82,35 +83,36 @@ source_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 }
 
 /*
+ * Of len bytes at off of a file that had size bytes when it was opened, n
+ * could be read into buf: fill in zeros for those beyond its end.  Return
+ * SOURCE_OK; or SOURCE_LOST with errstr, of errno as full_pread sets it.
+ */
+int
+source_rest(uint8_t *buf, size_t n, size_t len, uint64_t off, uint64_t size)
+{
+	off += n;
+	if (n < len && off < size) {
+		if (errno == 0)
+			errstr_set("byte %ju: the file became shorter",
+			    (uintmax_t)off);
+		else
+			errstr_sys("byte %ju", (uintmax_t)off);
+		return SOURCE_LOST;
+	}
+	memset(buf + n, 0, len - n);
+	return SOURCE_OK;
+}
+
+/*
  * Read len bytes of a file, zeros where they lie beyond its end.
  */
 static int
-file_pread(struct filesource *f, uint8_t *buf, size_t len, uint64_t off)
+file_pread(const struct filesource *f, uint8_t *buf, size_t len, uint64_t off)
 {
-	ssize_t n;
+	size_t n;
 
-	while (len > 0) {
-		if (off >= f->size) {
-			memset(buf, 0, len);
-			break;
-		}
-		n = pread(f->fd, buf, len, (off_t)off);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n == -1) {
-			errstr_sys("byte %ju", (uintmax_t)off);
-			return SOURCE_LOST;
-		}
-		if (n == 0) {
-			errstr_set("byte %ju: the file became shorter",
-			    (uintmax_t)off);
-			return SOURCE_LOST;
-		}
-		buf += n;
-		off += (uint64_t)n;
-		len -= (size_t)n;
-	}
-	return SOURCE_OK;
+	n = off < f->size ? full_pread(f->fd, buf, len, off) : 0;
+	return source_rest(buf, n, len, off, f->size);
 }
 
 /*

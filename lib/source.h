@@ -24,6 +24,7 @@ struct filesource {
 int		 file_read(struct source *, const struct run *, size_t,
 		    uint8_t *);
 void		 file_free(struct source *);
+int		 source_rest(uint8_t *, size_t, size_t, uint64_t, uint64_t);
 void		 source_identify(const struct source *, uint64_t, uint64_t,
 		    size_t, uint64_t *);
 struct source	*file_new(struct snap *, int, const char *, uint32_t,

@@ -4,6 +4,7 @@
  * until its bytes have come.  A compressed stream is inflated on the way:
  * io/gzip/in.c, in order, and io/gzip/file.c, at random.
  */
+#include "full.h"
 #include "io.h"
 #include "io/gzip/gzip.h"
 #include "model.h"
@@ -304,8 +305,7 @@ int
 input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 {
 	uint64_t first;
-	uint8_t *p;
-	ssize_t r;
+	size_t got;
 
 	if (pos > in->size || n > in->size - pos)
 		return errstr_set("byte %ju: %zu bytes are wanted, but the "
@@ -322,17 +322,12 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 		memcpy(buf, in->buf + (size_t)(pos - first), n);
 		return 0;
 	}
-	for (p = buf; n > 0; p += r, pos += (uint64_t)r, n -= (size_t)r) {
-		r = pread(in->fd, p, n, in->origin + (off_t)pos);
-		if (r == -1 && errno == EINTR)
-			r = 0;
-		else if (r == -1)
-			return errstr_sys("byte %ju", (uintmax_t)pos);
-		else if (r == 0)
-			return errstr_set("byte %ju: the file became shorter",
-			    (uintmax_t)pos);
-	}
-	return 0;
+	got = full_pread(in->fd, buf, n, (uint64_t)in->origin + pos);
+	if (got == n)
+		return 0;
+	pos += got;
+	return errno == 0 ? errstr_set("byte %ju: the file became shorter",
+	    (uintmax_t)pos) : errstr_sys("byte %ju", (uintmax_t)pos);
 }
 
 /*

@@ -2,6 +2,7 @@
  * A directory out: many files, of which one, written last, makes it whole.
  * What is not finished is taken away again.
  */
+#include "full.h"
 #include "io.h"
 #include "outname.h"
 #include "snap.h"
@@ -213,21 +214,14 @@ outdir_file(struct outdir *o, const char *name)
 int
 outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
 {
-	const uint8_t *p;
-	ssize_t n;
 	int fd;
 
 	if ((fd = outdir_file(o, name)) == -1)
 		return -1;
-	for (p = data; len > 0; p += n, len -= (size_t)n) {
-		n = write(fd, p, len);
-		if (n == -1 && errno == EINTR)
-			n = 0;
-		if (n == -1) {
-			errstr_sys("%s/%s", o->path, name);
-			close(fd);
-			return -1;
-		}
+	if (full_write(fd, data, len) == -1) {
+		errstr_sys("%s/%s", o->path, name);
+		close(fd);
+		return -1;
 	}
 	if (close(fd) == -1)
 		return errstr_sys("%s/%s", o->path, name);

@@ -3,6 +3,7 @@
  * will not be there any more when it is wanted.
  */
 #include "confine/confine.h"
+#include "full.h"
 #include "io.h"
 #include "io/gzip/gzip.h"
 #include "model.h"
@@ -81,16 +82,8 @@ source_spool(struct snap *s)
 static int
 spool_write(int fd, const uint8_t *p, size_t left)
 {
-	ssize_t n;
-
-	for (; left > 0; p += n, left -= (size_t)n) {
-		n = write(fd, p, left);
-		if (n == -1 && errno == EINTR)
-			n = 0;
-		if (n == -1)
-			return errstr_sys("spool in %s", spool_dir());
-	}
-	return 0;
+	return full_write(fd, p, left) == -1 ? errstr_sys("spool in %s",
+	    spool_dir()) : 0;
 }
 
 static int

@@ -3,36 +3,29 @@
  * of each tells where the next one is.  Where one is damaged, the next that is
  * sound can be searched for.
  */
+#include "full.h"
 #include "gzip.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { CHUNK = 256 * KB };
 
 /*
- * Read n bytes of a file.
+ * Read n bytes of a file at off.  Return 0; or -1 with errstr.
  */
 int
 gzip_get(int fd, void *buf, size_t n, uint64_t off)
 {
-	uint8_t *p;
-	ssize_t r;
+	size_t got;
 
-	for (p = buf; n > 0; p += r, off += (uint64_t)r, n -= (size_t)r) {
-		r = pread(fd, p, n, (off_t)off);
-		if (r == -1 && errno == EINTR)
-			r = 0;
-		else if (r == -1)
-			return errstr_sys("byte %" PRIu64, off);
-		else if (r == 0)
-			return errstr_set("byte %" PRIu64 ": the file ends "
-			    "here", off);
-	}
-	return 0;
+	if ((got = full_pread(fd, buf, n, off)) == n)
+		return 0;
+	off += got;
+	return errno == 0 ? errstr_set("byte %" PRIu64 ": the file ends here",
+	    off) : errstr_sys("byte %" PRIu64, off);
 }
 
 /*

@@ -28,31 +28,20 @@ static int
 far_pread(const struct farfile *f, uint8_t *buf, size_t len, uint64_t off)
 {
 	const uint64_t size = (uint64_t)f->st.st_size;
+	size_t done;
 	ssize_t n;
 
-	for (; len > 0; len -= (size_t)n) {
-		if (off >= size) {
-			memset(buf, 0, len);
+	for (done = 0; done < len && off + done < size; done += (size_t)n) {
+		n = proxy_read(f->fd, f->number, f->dev, f->src.name,
+		    buf + done, len - done, off + done);
+		if (n == -1 && errno == EINTR)
+			n = 0;
+		else if (n <= 0) {
+			errno = n == 0 ? 0 : errno;
 			break;
 		}
-		n = proxy_read(f->fd, f->number, f->dev, f->src.name, buf,
-		    len, off);
-		if (n == -1 && errno == EINTR) {
-			n = 0;
-			continue;
-		}
-		if (n <= 0) {
-			if (n == 0)
-				errstr_set("byte %ju: the file became "
-				    "shorter", (uintmax_t)off);
-			else
-				errstr_sys("byte %ju", (uintmax_t)off);
-			return SOURCE_LOST;
-		}
-		buf += n;
-		off += (uint64_t)n;
 	}
-	return SOURCE_OK;
+	return source_rest(buf, done, len, off, size);
 }
 
 static int

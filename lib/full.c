@@ -1,0 +1,69 @@
+/*
+ * Reading and writing all that is asked for: read(2) and write(2) may do a
+ * part of it, and be interrupted.
+ */
+#include "full.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/*
+ * Read len bytes of a file at off.  Return how many were read: if fewer, errno
+ * is 0 where the file ends behind them, or tells why the next cannot be read.
+ */
+size_t
+full_pread(int fd, void *buf, size_t len, uint64_t off)
+{
+	uint8_t *p = buf;
+	size_t done;
+	ssize_t n;
+
+	for (done = 0; done < len; done += (size_t)n) {
+		n = pread(fd, p + done, len - done, (off_t)(off + done));
+		if (n == -1 && errno == EINTR)
+			n = 0;
+		else if (n <= 0) {
+			errno = n == 0 ? 0 : errno;
+			break;
+		}
+	}
+	return done;
+}
+
+/*
+ * Write len bytes.  Return 0; or -1 with errno.
+ */
+int
+full_write(int fd, const void *buf, size_t len)
+{
+	const uint8_t *p;
+	ssize_t n;
+
+	for (p = buf; len > 0; p += n, len -= (size_t)n) {
+		n = write(fd, p, len);
+		if (n == -1 && errno == EINTR)
+			n = 0;
+		if (n == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Write len bytes of a file at off.  Return 0; or -1 with errno.
+ */
+int
+full_pwrite(int fd, const void *buf, size_t len, uint64_t off)
+{
+	const uint8_t *p;
+	ssize_t n;
+
+	for (p = buf; len > 0; p += n, off += (uint64_t)n, len -= (size_t)n) {
+		n = pwrite(fd, p, len, (off_t)off);
+		if (n == -1 && errno == EINTR)
+			n = 0;
+		if (n == -1)
+			return -1;
+	}
+	return 0;
+}

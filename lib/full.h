@@ -1,0 +1,15 @@
+/*
+ * Reading and writing all that is asked for: full.c.
+ */
+#ifndef FULL_H
+#define FULL_H
+
+#include <sys/types.h>
+
+#include <stdint.h>
+
+size_t		 full_pread(int fd, void *buf, size_t len, uint64_t off);
+int		 full_write(int fd, const void *buf, size_t len);
+int		 full_pwrite(int fd, const void *buf, size_t len, uint64_t off);
+
+#endif
