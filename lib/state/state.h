@@ -1,19 +1,111 @@
 /*
- * What is known of a process, and the parsers of the texts that tell it.
+ * What is known of a process: the texts of /proc taken apart (proc(5)).  A
+ * text may come from a stranger: it has any bytes, ends anywhere, and has no
+ * NUL behind it.  No parser here fails but where it says so; what a text does
+ * not tell stays as it was, or is 0.
  */
 #ifndef STATE_H
 #define STATE_H
 
 #include "space.h"
 
-/* maps.c */
+/*
+ * A text, piece by piece: scan.c.  Each function moves s behind what it took.
+ */
+struct scan {
+	const char	*s;	/* borrowed; what is not taken yet */
+	const char	*end;
+};
+
+struct scan	 scan_begin(const void *text, size_t len);
+bool		 scan_line(struct scan *text, struct scan *line);
+bool		 scan_key(struct scan *text, const char *key,
+		    struct scan *value);
+void		 scan_blanks(struct scan *t);
+bool		 scan_byte(struct scan *t, char c);
+bool		 scan_number(struct scan *t, unsigned int base, uint64_t *v);
+size_t		 scan_word(struct scan *t, char *word, size_t size);
+
+/*
+ * stat: stat.c.  Fields by their numbers in proc_pid_stat(5).
+ */
+enum {
+	STAT_PID = 1, STAT_PPID = 4, STAT_PGRP = 5, STAT_SESSION = 6,
+	STAT_TPGID = 8, STAT_FLAGS = 9, STAT_CMINFLT = 11,
+	STAT_UTIME = 14, STAT_STIME, STAT_CUTIME, STAT_CSTIME, /* in ticks */
+	STAT_PRIORITY = 18, STAT_NICE, STAT_THREADS, STAT_START = 22,
+	STAT_VSIZE, STAT_RSS, STAT_RSSLIM, STAT_STARTCODE, STAT_ENDCODE,
+	STAT_STARTSTACK, STAT_SP, STAT_PC, STAT_PENDING, STAT_BLOCKED,
+	STAT_EXITSIGNAL = 38, STAT_STARTDATA = 45, STAT_ENDDATA, STAT_BRK,
+	STAT_ARGSTART, STAT_ARGEND, STAT_ENVSTART, STAT_ENVEND, STAT_EXITCODE,
+	STAT_FIELDS
+};
+
+enum {				/* of STAT_FLAGS: linux/sched.h */
+	PF_EXITING = 0x4,
+	PF_IO_WORKER = 0x10,
+	PF_USER_WORKER = 0x4000,
+	PF_KTHREAD = 0x200000
+};
+
+struct procstat {
+	char		 comm[64];
+	char		 state;	/* '\0': not told */
+	uint64_t	 v[STAT_FIELDS]; /* negative ones as in 64 bits */
+};
+
+int		 stat_parse(struct procstat *st, const void *text, size_t len);
+void		 stat_print(struct buf *b, const struct procstat *st);
+
+/*
+ * status: status.c.  Keys are those of proc_pid_status(5), without the colon.
+ */
+size_t		 status_list(const void *text, size_t len, const char *key,
+		    unsigned int base, uint64_t *v, size_t max);
+uint64_t	 status_first(const void *text, size_t len, const char *key,
+		    unsigned int base);
+size_t		 status_inner(const void *text, size_t len, const char *key,
+		    uint64_t *v);
+bool		 status_begins(const void *text, size_t len, const char *key,
+		    const char *value);
+
+/*
+ * fdinfo: fdinfo.c, proc_pid_fdinfo(5)
+ */
+struct fdinfo {
+	bool		 told;	/* flags are */
+	bool		 lock;	/* there are locks on the file */
+	unsigned int	 flags;	/* of open(2) */
+	int64_t		 pos;
+	uint64_t	 mount;	/* its number in mountinfo; 0: not told */
+};
+
+void		 fdinfo_parse(struct fdinfo *f, const void *text, size_t len);
+
+/*
+ * limits: limits.c.  Lines in the order of RLIMIT_* of getrlimit(2).
+ */
+struct limit {
+	char		 name[26];
+	uint64_t	 cur;	/* UINT64_MAX: unlimited; or not told */
+	uint64_t	 max;
+	bool		 told;
+};
+
+bool		 limits_next(struct scan *text, struct limit *l);
+
+/*
+ * auxv: auxv.c, getauxval(3)
+ */
+uint64_t	 auxv_get(const void *auxv, size_t len, size_t word,
+		    uint64_t type);
+
+/*
+ * Mappings, pages and address spaces (space.h): maps.c, pages.c, space.c
+ */
 int		 vmas_add(struct vmas *, const struct vma *);
 int		 vmas_sort(struct vmas *);
-
-/* pages.c */
 uint64_t	 pagespan_kb(const struct pagespan *);
-
-/* space.c */
 int		 space_smaps(struct space *, const void *, size_t);
 int		 space_vmas(struct space *);
 void		 space_status(struct space *, const void *, size_t);

@@ -1,0 +1,53 @@
+/*
+ * Lines of limits: a name, a soft and a hard limit, in columns 1, 27 and 48
+ * (proc_pid_limits(5), fs/proc/base.c of the kernel).
+ */
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMN = 25 };		/* where a name ends */
+
+static bool
+limit_word(struct scan *t, uint64_t *v)
+{
+	struct scan num;
+	char word[24];
+	size_t n;
+
+	n = scan_word(t, word, sizeof word);
+	if (strcmp(word, "unlimited") == 0) {
+		*v = UINT64_MAX;
+		return true;
+	}
+	if (n == 0 || n >= sizeof word || *word == '-')
+		return false;
+	num = scan_begin(word, n);
+	return scan_number(&num, 10, v) && num.s == num.end &&
+	    (*v != UINT64_MAX || strcmp(word, "18446744073709551615") == 0);
+}
+
+/*
+ * Take the next line, and set *l to what it tells; told is false if that are
+ * no limits.  Return false at the end.
+ */
+bool
+limits_next(struct scan *text, struct limit *l)
+{
+	struct scan t;
+	size_t n;
+
+	memset(l, 0, sizeof *l);
+	l->cur = l->max = UINT64_MAX;
+	if (!scan_line(text, &t))
+		return false;
+	if (t.end - t.s < COLUMN)
+		return true;
+	for (n = COLUMN; n > 0 && t.s[n - 1] == ' '; n--)
+		continue;
+	memcpy(l->name, t.s, n);
+	t.s += COLUMN;
+	l->told = limit_word(&t, &l->cur) && limit_word(&t, &l->max);
+	return true;
+}

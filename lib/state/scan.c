@@ -1,0 +1,142 @@
+/*
+ * Texts that have no NUL at their end, piece by piece: lines, words, numbers.
+ */
+#include "state.h"
+
+#include <string.h>
+
+/*
+ * Begin with a text of len bytes, which may be NULL if they are 0.
+ */
+struct scan
+scan_begin(const void *text, size_t len)
+{
+	const char *s = len == 0 ? "" : text;
+
+	return (struct scan){ s, s + len };
+}
+
+/*
+ * Take the next line, and set *line to it without its newline, which the last
+ * one need not have.  Return false at the end.
+ */
+bool
+scan_line(struct scan *text, struct scan *line)
+{
+	const char *nl;
+
+	if (text->s == text->end)
+		return false;
+	nl = memchr(text->s, '\n', (size_t)(text->end - text->s));
+	line->s = text->s;
+	line->end = nl == NULL ? text->end : nl;
+	text->s = nl == NULL ? text->end : nl + 1;
+	return true;
+}
+
+/*
+ * Take all up to and with the next line that begins with key, and set *value
+ * to what stands behind key on that line.  Return false if there is none.
+ */
+bool
+scan_key(struct scan *text, const char *key, struct scan *value)
+{
+	size_t n;
+
+	n = strlen(key);
+	while (scan_line(text, value))
+		if ((size_t)(value->end - value->s) >= n &&
+		    memcmp(value->s, key, n) == 0) {
+			value->s += n;
+			return true;
+		}
+	return false;
+}
+
+/*
+ * Take blanks and tabs.
+ */
+void
+scan_blanks(struct scan *t)
+{
+	while (t->s < t->end && (*t->s == ' ' || *t->s == '\t'))
+		t->s++;
+}
+
+/*
+ * Take one byte, if it is c.
+ */
+bool
+scan_byte(struct scan *t, char c)
+{
+	if (t->s == t->end || *t->s != c)
+		return false;
+	t->s++;
+	return true;
+}
+
+static unsigned int
+digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned int)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (unsigned int)(c - 'a') + 10;
+	return 255;
+}
+
+/*
+ * Take blanks and a number in base, at most 16, with or without a minus; set
+ * *v to it, or to UINT64_MAX if it has more than 64 bits.  Return false,
+ * having taken nothing, if there is none.
+ */
+bool
+scan_number(struct scan *t, unsigned int base, uint64_t *v)
+{
+	struct scan p = *t;
+	const char *first;
+	unsigned int d;
+	uint64_t num;
+	bool minus;
+
+	scan_blanks(&p);
+	minus = scan_byte(&p, '-');
+	for (num = 0, first = p.s; p.s < p.end &&
+	    (d = digit_value(*p.s)) < base; p.s++)
+		if (__builtin_mul_overflow(num, base, &num) ||
+		    __builtin_add_overflow(num, d, &num))
+			break;
+	if (p.s == first)
+		return false;
+	if (p.s < p.end && digit_value(*p.s) < base) {
+		for (num = UINT64_MAX; p.s < p.end &&
+		    digit_value(*p.s) < base; p.s++)
+			continue;
+		minus = false;
+	}
+	*v = minus ? -num : num;
+	*t = p;
+	return true;
+}
+
+/*
+ * Take blanks and a word of bytes that are no blanks, and set word, of size
+ * bytes, to as much of it as fits, and a NUL.  Return the length of the whole
+ * word; 0: there is none.
+ */
+size_t
+scan_word(struct scan *t, char *word, size_t size)
+{
+	const char *s;
+	size_t n, len;
+
+	scan_blanks(t);
+	for (s = t->s; t->s < t->end && *t->s != ' ' && *t->s != '\t' &&
+	    *t->s != '\n';)
+		t->s++;
+	len = (size_t)(t->s - s);
+	n = len < size ? len : size - 1;
+	memcpy(word, s, n);
+	word[n] = '\0';
+	return len;
+}

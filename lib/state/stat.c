@@ -1,0 +1,76 @@
+/*
+ * The line of stat: proc_pid_stat(5).
+ *
+ *	PID (COMM) STATE PPID ... EXITCODE
+ *
+ * COMM is what the process likes, with any parentheses, blanks and newlines:
+ * it goes from the first to the last parenthesis.
+ */
+#include "state.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/*
+ * Take a text of stat apart: *st is all zero but for what it tells.  Return
+ * the number of the last field that is there, of those without a gap: 52, or
+ * less if the text is cut off or damaged; 0 if not even a name is.
+ */
+int
+stat_parse(struct procstat *st, const void *text, size_t len)
+{
+	struct scan t = scan_begin(text, len);
+	const char *open, *close;
+	size_t n;
+	int i;
+
+	memset(st, 0, sizeof *st);
+	open = memchr(t.s, '(', len);
+	close = memrchr(t.s, ')', len);
+	if (open == NULL || close == NULL || close < open)
+		return 0;
+	(void)scan_number(&t, 10, &st->v[STAT_PID]);
+	n = (size_t)(close - open - 1);
+	if (n >= sizeof st->comm)
+		n = sizeof st->comm - 1;
+	memcpy(st->comm, open + 1, n);
+	t.s = close + 1;
+	if (!scan_byte(&t, ' ') || t.s == t.end)
+		return STAT_PID + 1;
+	st->state = *t.s++;
+	for (i = STAT_PPID; i < STAT_FIELDS; i++)
+		if (!scan_number(&t, 10, &st->v[i]))
+			break;
+	return i - 1;
+}
+
+/*
+ * Does a field have a sign?
+ */
+static bool
+is_signed(int field)
+{
+	static const uint64_t fields = 1 << STAT_PID | 0x1f << STAT_PPID |
+	    0x3f << STAT_CUTIME | (uint64_t)3 << STAT_EXITSIGNAL |
+	    (uint64_t)1 << 44 | (uint64_t)1 << STAT_EXITCODE;
+
+	return (fields >> field & 1) != 0;
+}
+
+/*
+ * Print a line of stat, of all fields: what stat_parse takes apart.
+ */
+void
+stat_print(struct buf *b, const struct procstat *st)
+{
+	int i;
+
+	buf_printf(b, "%" PRId64 " (%s) %c", (int64_t)st->v[STAT_PID],
+	    st->comm, st->state);
+	for (i = STAT_PPID; i < STAT_FIELDS; i++)
+		if (is_signed(i))
+			buf_printf(b, " %" PRId64, (int64_t)st->v[i]);
+		else
+			buf_printf(b, " %" PRIu64, st->v[i]);
+	buf_puts(b, "\n");
+}

@@ -1,0 +1,340 @@
+/*
+ * The texts of /proc taken apart: lib/state.  Each parser is given good texts,
+ * and then the same cut off at each byte and damaged, in memory that ends
+ * where the text does.
+ */
+#include "util.h"
+#include "state/state.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT(s)		(s), sizeof(s) - 1
+
+static const char stat_text[] =
+    "7 (a) b\n(c) S 3 -4 5 0 -1 4194304 1 2 3 4 123 456 -7 8 20 -20 2 0 99 "
+    "4096 12 18446744073709551615 26 27 28 29 30 31 32 0 0 0 0 0 17 3 0 0 0 "
+    "0 -44 45 46 47 48 49 50 51 -52\n";
+
+static const char status_text[] =
+    "Name:\ta b\nUmask:\t0022\nState:\tS (sleeping)\nTracerPid:\t0\n"
+    "Uid:\t8\t9\t10\t11\nGroups:\t4 24 27 \nGroup:\t1\nNSpid:\t70\t9\t8\n"
+    "VmRSS:\t   12 kB\nSigBlk:\tfffffffe7ffbfeff\nSeccomp:\t0\n"
+    "Speculation_Store_Bypass:\tthread force mitigated\n";
+
+static const char fdinfo_text[] =
+    "pos:\t-5\nflags:\t02100002\nmnt_id:\t15\nino:\t3\n"
+    "lock:\t1: FLOCK  ADVISORY  WRITE 5 00:01:2 0 EOF\n";
+
+static const char limits_text[] =
+    "Limit                     Soft Limit           Hard Limit           "
+    "Units     \n"
+    "Max cpu time              unlimited            unlimited            "
+    "seconds   \n"
+    "Max stack size            8388608              unlimited            "
+    "bytes     \n";
+
+static void
+test_scan(void **state)
+{
+	struct scan t = scan_begin(TEXT("ab\n\n 18446744073709551615 "
+	    "18446744073709551616 -12 ff\tfg 99x\nlast")), line;
+	char word[3];
+	uint64_t v;
+
+	(void)state;
+	assert_true(scan_line(&t, &line));
+	assert_int_equal(line.end - line.s, 2);
+	assert_true(scan_line(&t, &line));
+	assert_true(line.s == line.end);
+	assert_true(scan_line(&t, &line));
+	assert_true(scan_number(&line, 10, &v) && v == UINT64_MAX);
+	assert_true(scan_number(&line, 10, &v) && v == UINT64_MAX);
+	assert_true(scan_number(&line, 10, &v) && v == (uint64_t)-12);
+	assert_false(scan_number(&line, 10, &v));
+	assert_true(scan_number(&line, 16, &v) && v == 255);
+	assert_true(scan_number(&line, 16, &v) && v == 15);
+	assert_true(scan_byte(&line, 'g') && !scan_byte(&line, 'g'));
+	assert_true(scan_number(&line, 8, &v) == false);
+	assert_int_equal(scan_word(&line, word, sizeof word), 3);
+	assert_string_equal(word, "99");
+	assert_int_equal(scan_word(&line, word, sizeof word), 0);
+	assert_false(scan_number(&line, 10, &v));
+	assert_true(scan_line(&t, &line));
+	assert_int_equal(line.end - line.s, 4);
+	assert_false(scan_line(&t, &line));
+	t = scan_begin(NULL, 0);
+	assert_false(scan_line(&t, &line) || scan_byte(&t, '\0'));
+}
+
+static void
+test_stat(void **state)
+{
+	struct procstat st;
+	struct buf b = { 0 };
+
+	(void)state;
+	assert_int_equal(stat_parse(&st, TEXT(stat_text)), STAT_EXITCODE);
+	assert_string_equal(st.comm, "a) b\n(c");
+	assert_int_equal(st.state, 'S');
+	assert_int_equal(st.v[STAT_PID], 7);
+	assert_int_equal(st.v[STAT_PPID], 3);
+	assert_true(st.v[STAT_PGRP] == (uint64_t)-4);
+	assert_int_equal(st.v[STAT_FLAGS], 4194304);
+	assert_int_equal(st.v[STAT_CMINFLT], 2);
+	assert_int_equal(st.v[STAT_UTIME], 123);
+	assert_true(st.v[STAT_NICE] == (uint64_t)-20);
+	assert_true(st.v[STAT_RSSLIM] == UINT64_MAX);
+	assert_int_equal(st.v[STAT_EXITSIGNAL], 17);
+	assert_int_equal(st.v[STAT_STARTSTACK], 28);
+	assert_int_equal(st.v[STAT_BRK], 47);
+	assert_true(st.v[STAT_EXITCODE] == (uint64_t)-52);
+	stat_print(&b, &st);
+	assert_int_equal(b.len, sizeof stat_text - 1);
+	assert_memory_equal(b.data, stat_text, b.len);
+	buf_free(&b);
+}
+
+/*
+ * How far a stat can be taken apart that is not as it should be.
+ */
+static void
+test_oddstat(void **state)
+{
+	static const struct {
+		const char	*text;
+		int		 last;
+		char		 letter;
+	} cases[] = {
+		{ "", 0, 0 }, { "7", 0, 0 }, { "7 (a", 0, 0 },
+		{ "7 )a(", 0, 0 }, { "7 a) S", 0, 0 }, { "()", 2, 0 },
+		{ "7 (a)", 2, 0 }, { "7 (a) ", 2, 0 }, { "7 (a)S 1", 2, 0 },
+		{ "7 (a) S", 3, 'S' }, { "7 (a) S ", 3, 'S' },
+		{ "7 (a) S 1", 4, 'S' }, { "7 (a) S 1 x 3", 4, 'S' },
+		{ "7 (a) S 1 2 3) Z 4", 4, 'Z' }, { "x (a) R 1 2", 5, 'R' }
+	};
+	char big[200];
+	struct procstat st;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(stat_parse(&st, cases[i].text,
+		    strlen(cases[i].text)), cases[i].last);
+		assert_int_equal(st.state, cases[i].letter);
+	}
+	memset(big, 'c', sizeof big);
+	memcpy(big, "1 (", 3);
+	memcpy(big + 190, ") S 9", 5);
+	assert_int_equal(stat_parse(&st, big, 195), 4);
+	assert_int_equal(strlen(st.comm), sizeof st.comm - 1);
+	assert_int_equal(stat_parse(&st, TEXT("1 (a\0b) S 9\0 8")), 4);
+	assert_int_equal(stat_parse(&st, TEXT("1 (a) S "
+	    "99999999999999999999999999 2")), 5);
+	assert_true(st.v[STAT_PPID] == UINT64_MAX);
+}
+
+static void
+test_status(void **state)
+{
+	uint64_t v[4] = { 0 };
+
+	(void)state;
+	assert_int_equal(status_list(TEXT(status_text), "Uid", 10, v, 4), 4);
+	assert_int_equal(v[0], 8);
+	assert_int_equal(v[3], 11);
+	assert_int_equal(status_list(TEXT(status_text), "Groups", 10, v, 2),
+	    3);
+	assert_int_equal(v[1], 24);
+	assert_int_equal(status_list(TEXT(status_text), "Gid", 10, v, 4), 0);
+	assert_int_equal(status_list(TEXT(status_text), "Ui", 10, v, 4), 0);
+	assert_int_equal(status_first(TEXT(status_text), "VmRSS", 10), 12);
+	assert_true(status_first(TEXT(status_text), "SigBlk", 16) ==
+	    0xfffffffe7ffbfeff);
+	assert_int_equal(status_first(TEXT(status_text), "State", 10), 0);
+	assert_int_equal(status_inner(TEXT(status_text), "NSpid", v), 3);
+	assert_int_equal(v[0], 8);
+	assert_int_equal(status_inner(TEXT(status_text), "NSsid", v), 0);
+	assert_int_equal(v[0], 8);
+	assert_true(status_begins(TEXT(status_text), "State", "S"));
+	assert_true(status_begins(TEXT(status_text),
+	    "Speculation_Store_Bypass", "thread force mitigated"));
+	assert_false(status_begins(TEXT(status_text),
+	    "Speculation_Store_Bypass", "thread mitigated"));
+	assert_false(status_begins(TEXT(status_text), "State", "S (sleep"));
+	assert_false(status_begins(TEXT(status_text), "Shadow", ""));
+}
+
+static void
+test_oddstatus(void **state)
+{
+	static const char *const odd[] = {
+		"", "\n", "Uid", "Uid\n", "Uid:", "Uid:\n", "Uid:\t\n", "Uid:x\n",
+		"Uid\t8\n", "xUid:\t8\n", "x\nUi\nd:\t8"
+	};
+	uint64_t v = 5;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof odd / sizeof *odd; i++) {
+		assert_int_equal(status_list(odd[i], strlen(odd[i]), "Uid", 10,
+		    &v, 1), 0);
+		assert_int_equal(status_inner(odd[i], strlen(odd[i]), "Uid",
+		    &v), 0);
+		assert_int_equal(v, 5);
+	}
+	assert_int_equal(status_list(TEXT("a\0\nUid:\t8"), "Uid", 10, &v, 1),
+	    1);
+	assert_int_equal(v, 8);
+	assert_int_equal(status_inner(TEXT("NSpid: 1 2\0 3\n"), "NSpid", &v),
+	    2);
+}
+
+static void
+test_fdinfo(void **state)
+{
+	struct fdinfo f;
+
+	(void)state;
+	fdinfo_parse(&f, TEXT(fdinfo_text));
+	assert_true(f.told && f.lock);
+	assert_int_equal(f.pos, -5);
+	assert_int_equal(f.flags, 02100002);
+	assert_int_equal(f.mount, 15);
+	fdinfo_parse(&f, TEXT("xpos: 3\nflags:\t9\nmnt_id\n lock:\n"));
+	assert_true(!f.told && !f.lock && f.pos == 0 && f.mount == 0);
+	fdinfo_parse(&f, NULL, 0);
+	assert_false(f.told);
+}
+
+static void
+test_limits(void **state)
+{
+	static const char *const odd[] = {
+		"Max stack size", "Max stack size           ",
+		"Max stack size            x 1", "Max stack size            1",
+		"Max stack size            -1 1",
+		"Max stack size            1 18446744073709551616",
+		"Max stack size            1 111111111111111111111111111111",
+		"Max stack size            1 2x", ""
+	};
+	struct scan t = scan_begin(TEXT(limits_text));
+	struct limit l;
+	size_t i;
+
+	(void)state;
+	assert_true(limits_next(&t, &l) && !l.told);
+	assert_true(limits_next(&t, &l) && l.told);
+	assert_string_equal(l.name, "Max cpu time");
+	assert_true(l.cur == UINT64_MAX && l.max == UINT64_MAX);
+	assert_true(limits_next(&t, &l) && l.told);
+	assert_string_equal(l.name, "Max stack size");
+	assert_int_equal(l.cur, 8388608);
+	assert_false(limits_next(&t, &l));
+	for (i = 0; i < sizeof odd / sizeof *odd; i++) {
+		t = scan_begin(odd[i], strlen(odd[i]));
+		assert_int_equal(limits_next(&t, &l), *odd[i] != '\0');
+		assert_false(l.told);
+	}
+}
+
+static void
+test_auxv(void **state)
+{
+	static const uint8_t v[] = { AT_PHDR, 0, 0, 0, 0, 1, 0, 0, AT_PHENT, 0,
+	    0, 0, 32, 0, 0, 0, AT_NULL, 0, 0, 0, 0, 0, 0, 0, AT_BASE, 0, 0, 0,
+	    1, 0, 0, 0 };
+	size_t n;
+
+	(void)state;
+	assert_int_equal(auxv_get(v, sizeof v, 4, AT_PHDR), 256);
+	assert_int_equal(auxv_get(v, sizeof v, 4, AT_PHENT), 32);
+	assert_int_equal(auxv_get(v, sizeof v, 4, AT_BASE), 0);
+	assert_true(auxv_get(v, sizeof v, 8, (uint64_t)1 << 40 | AT_PHDR) ==
+	    ((uint64_t)32 << 32 | AT_PHENT));
+	for (n = 0; n < 16; n++)
+		assert_int_equal(auxv_get(v, n, 4, AT_PHENT), 0);
+	assert_int_equal(auxv_get(NULL, 0, 8, AT_PHDR), 0);
+}
+
+/*
+ * All parsers on bytes that are theirs or not: what comes matters to nobody,
+ * but that they stay within the text.
+ */
+static void
+parse_all(const char *text, size_t len)
+{
+	struct procstat st;
+	struct fdinfo f;
+	struct limit l;
+	struct scan t;
+	uint64_t v[2];
+	char *copy;
+	int last;
+
+	assert_non_null(copy = malloc(len + 1));
+	memcpy(copy + 1, text, len);
+	text = copy + 1;
+	last = stat_parse(&st, text, len);
+	assert_in_range(last, 0, STAT_EXITCODE);
+	assert_non_null(memchr(st.comm, '\0', sizeof st.comm));
+	(void)status_list(text, len, "Uid", 10, v, 2);
+	(void)status_inner(text, len, "NSpid", v);
+	(void)status_first(text, len, "SigBlk", 16);
+	(void)status_begins(text, len, "State", "S (sleeping)");
+	fdinfo_parse(&f, text, len);
+	for (t = scan_begin(text, len); limits_next(&t, &l);)
+		assert_non_null(memchr(l.name, '\0', sizeof l.name));
+	(void)auxv_get(text, len, 8, AT_PHDR);
+	free(copy);
+}
+
+static void
+test_hostile(void **state)
+{
+	static const struct {
+		const char	*text;
+		size_t		 len;
+	} texts[] = {
+		{ TEXT(stat_text) }, { TEXT(status_text) },
+		{ TEXT(fdinfo_text) }, { TEXT(limits_text) }
+	};
+	char copy[1024];
+	struct rng rng;
+	size_t i, k, n;
+
+	(void)state;
+	rng_init(&rng, "hostile", 1);
+	for (i = 0; i < sizeof texts / sizeof *texts; i++) {
+		assert_true(texts[i].len < sizeof copy);
+		for (n = 0; n <= texts[i].len; n++)
+			parse_all(texts[i].text, n);
+		for (n = 0; n < 2000; n++) {
+			memcpy(copy, texts[i].text, texts[i].len);
+			for (k = rng_below(&rng, 8); k < 8; k++)
+				copy[rng_below(&rng, texts[i].len)] =
+				    "\0\n ():-9\t\xff"[rng_below(&rng, 10)];
+			parse_all(copy, rng_below(&rng, texts[i].len + 1));
+		}
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_stat),
+		cmocka_unit_test(test_oddstat),
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_oddstatus),
+		cmocka_unit_test(test_fdinfo),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_auxv),
+		cmocka_unit_test(test_hostile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
