@@ -13,15 +13,13 @@
 #include "model.h"
 #include "tree/tree.h"
 #include "num.h"
+#include "state/state.h"
 
 #include <elf.h>
 #include <limits.h>
 #include <string.h>
 
-enum {
-	ENTRIES_MAX = 65536,	/* of any list */
-	AUXV_MAX = 256
-};
+enum { ENTRIES_MAX = 65536 };	/* of any list */
 
 struct linkmap {
 	struct image	*mem;
@@ -54,24 +52,6 @@ get_word(const struct linkmap *l, uint64_t addr, size_t i, uint64_t *v)
 }
 
 /*
- * A value of the auxiliary vector, 0 where it has none.
- */
-static uint64_t
-auxv_get(const struct recfile *f, bool wide, uint64_t type)
-{
-	size_t i, n;
-
-	n = wide ? 8 : 4;
-	for (i = 0; i < AUXV_MAX && (i + 1) * 2 * n <= f->len; i++) {
-		if (num_get(f->data + i * 2 * n, n) == AT_NULL)
-			break;
-		if (num_get(f->data + i * 2 * n, n) == type)
-			return num_get(f->data + i * 2 * n + n, n);
-	}
-	return 0;
-}
-
-/*
  * What the auxiliary vector tells.  Its words are as wide as those of the
  * process, which the size of a program header gives away.
  */
@@ -79,15 +59,18 @@ static bool
 linkmap_auxv(struct linkmap *l, const struct linuxrec *rec)
 {
 	struct recfile f;
+	size_t w;
 
 	if (!linuxrec_find(rec, "auxv", &f))
 		return false;
-	l->wide = auxv_get(&f, true, AT_PHENT) == sizeof(Elf64_Phdr);
-	if (!l->wide && auxv_get(&f, false, AT_PHENT) != sizeof(Elf32_Phdr))
+	w = auxv_get(f.data, f.len, 8, AT_PHENT) == sizeof(Elf64_Phdr) ? 8 : 4;
+	l->wide = w == 8;
+	if (w == 4 && auxv_get(f.data, f.len, w, AT_PHENT) !=
+	    sizeof(Elf32_Phdr))
 		return false;
-	l->phdr = auxv_get(&f, l->wide, AT_PHDR);
-	l->phnum = auxv_get(&f, l->wide, AT_PHNUM);
-	l->base = auxv_get(&f, l->wide, AT_BASE);
+	l->phdr = auxv_get(f.data, f.len, w, AT_PHDR);
+	l->phnum = auxv_get(f.data, f.len, w, AT_PHNUM);
+	l->base = auxv_get(f.data, f.len, w, AT_BASE);
 	return l->phdr != 0;
 }
 

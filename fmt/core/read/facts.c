@@ -18,6 +18,7 @@
  * (linux/elfcore.h)
  */
 #include "read.h"
+#include "state/state.h"
 
 #include <elf.h>
 #include <string.h>
@@ -64,6 +65,15 @@ core_pid(const struct elfcore *c)
 {
 	return c->psinfo != NULL ? get_int(c->psinfo + 3 * c->mach->wide) :
 	    corethread_pid(c, &c->thread[0]);
+}
+
+/*
+ * Return a value of the auxiliary vector, getauxval(3), or 0.
+ */
+uint64_t
+elfcore_auxv(const struct elfcore *c, uint64_t type)
+{
+	return auxv_get(c->auxv.data, c->auxv.len, c->mach->wide, type);
 }
 
 /*

@@ -408,18 +408,3 @@ elfcore_close(struct elfcore *c)
 	elf_end(c->elf);
 	memset(c, 0, sizeof *c);
 }
-
-/*
- * An entry of the auxiliary vector, getauxval(3), or 0.
- */
-uint64_t
-elfcore_auxv(const struct elfcore *c, uint64_t type)
-{
-	size_t i, w;
-
-	w = c->mach->wide;
-	for (i = 0; c->auxv.len - i >= 2 * w; i += 2 * w)
-		if (num_get(c->auxv.data + i, w) == type)
-			return num_get(c->auxv.data + i + w, w);
-	return 0;
-}

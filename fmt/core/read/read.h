@@ -119,7 +119,6 @@ void		 core_warn(struct corereader *, const char *, ...)
 /* parse.c */
 int		 elfcore_open(struct elfcore *, int, uint64_t);
 void		 elfcore_close(struct elfcore *);
-uint64_t	 elfcore_auxv(const struct elfcore *, uint64_t);
 const struct coreseg *elfcore_find(const struct elfcore *, uint64_t);
 size_t		 elfcore_peek(const struct corereader *, uint64_t, uint8_t *,
 		    size_t);
@@ -150,6 +149,7 @@ const struct coremach *coremach_find(const GElf_Ehdr *);
 size_t		 prstatus_regs(const struct coremach *);
 size_t		 prstatus_size(const struct coremach *);
 size_t		 prpsinfo_size(const struct coremach *);
+uint64_t	 elfcore_auxv(const struct elfcore *, uint64_t);
 int		 core_pid(const struct elfcore *);
 unsigned int	 core_uid(const struct elfcore *);
 unsigned int	 core_gid(const struct elfcore *);
