@@ -2,11 +2,8 @@
  * The address space of a process, from the texts of smaps, status, stat and
  * limits (proc(5)), of a live process or as a snapshot keeps them.
  */
-#include "snap.h"
-#include "space.h"
 #include "state.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,41 +153,6 @@ space_smaps(struct space *sp, const void *text, size_t len)
 }
 
 /*
- * The number behind a word at the beginning of a line, or UINT64_MAX.
- */
-static uint64_t
-text_number(const char *text, size_t len, const char *word)
-{
-	const char *s, *end, *nl;
-	char digits[32];
-	size_t n, skip;
-
-	n = strlen(word);
-	for (s = text, end = s + len; s < end; s = nl + 1) {
-		if ((nl = memchr(s, '\n', (size_t)(end - s))) == NULL)
-			nl = end;
-		if ((size_t)(nl - s) <= n || strncmp(s, word, n) != 0)
-			continue;
-		for (skip = n; s + skip < nl && (s[skip] == ' ' ||
-		    s[skip] == '\t'); skip++)
-			continue;
-		if (s + skip == nl || s[skip] < '0' || s[skip] > '9')
-			return UINT64_MAX;
-		n = (size_t)(nl - s) - skip;
-		strlcpy(digits, s + skip, n + 1 < sizeof digits ? n + 1 :
-		    sizeof digits);
-		return strtoull(digits, NULL, 10);
-	}
-	return UINT64_MAX;
-}
-
-static uint64_t
-number_or(uint64_t n, uint64_t other)
-{
-	return n == UINT64_MAX ? other : n;
-}
-
-/*
  * The name in a text of status, which is its first line.
  */
 static void
@@ -214,38 +176,27 @@ void
 space_status(struct space *sp, const void *text, size_t len)
 {
 	space_name(sp, text, len);
-	sp->threads = number_or(text_number(text, len, "Threads:"), 1);
-	sp->rss = number_or(text_number(text, len, "VmRSS:"), 0);
-	sp->text = number_or(text_number(text, len, "VmExe:"), 0);
-	sp->data = number_or(text_number(text, len, "VmData:"), 0);
-	sp->stack = number_or(text_number(text, len, "VmStk:"), 0);
+	if (status_list(text, len, "Threads", 10, &sp->threads, 1) == 0)
+		sp->threads = 1;
+	sp->rss = status_first(text, len, "VmRSS", 10);
+	sp->text = status_first(text, len, "VmExe", 10);
+	sp->data = status_first(text, len, "VmData", 10);
+	sp->stack = status_first(text, len, "VmStk", 10);
 }
 
 /*
- * Take what a text of stat tells: proc_pid_stat(5), whose numbers for the
- * fields are in the table.
+ * Take what a text of stat tells.
  */
 void
 space_stat(struct space *sp, const void *text, size_t len)
 {
-	const struct { int field; uint64_t *to; } want[] = {
-		{ 26, &sp->startcode }, { 28, &sp->startstack },
-		{ 45, &sp->startdata }, { 47, &sp->startbrk } };
-	char *line, *s;
-	size_t i;
-	int field;
+	struct procstat st;
 
-	if ((line = strndup(text, len)) == NULL)
-		return;
-	s = strrchr(line, ')');
-	for (field = 2; s != NULL && (s = strchr(s, ' ')) != NULL;) {
-		s++;
-		field++;
-		for (i = 0; i < sizeof want / sizeof *want; i++)
-			if (want[i].field == field)
-				*want[i].to = strtoull(s, NULL, 10);
-	}
-	free(line);
+	(void)stat_parse(&st, text, len);
+	sp->startcode = st.v[STAT_STARTCODE];
+	sp->startstack = st.v[STAT_STARTSTACK];
+	sp->startdata = st.v[STAT_STARTDATA];
+	sp->startbrk = st.v[STAT_BRK];
 }
 
 /*
@@ -254,8 +205,15 @@ space_stat(struct space *sp, const void *text, size_t len)
 void
 space_limits(struct space *sp, const void *text, size_t len)
 {
-	sp->stacklimit = text_number(text, len, "Max stack size");
-	sp->datalimit = text_number(text, len, "Max data size");
+	struct scan t = scan_begin(text, len);
+	struct limit l;
+
+	sp->stacklimit = sp->datalimit = UINT64_MAX;
+	while (limits_next(&t, &l))
+		if (strcmp(l.name, "Max stack size") == 0)
+			sp->stacklimit = l.cur;
+		else if (strcmp(l.name, "Max data size") == 0)
+			sp->datalimit = l.cur;
 }
 
 void
