@@ -76,18 +76,6 @@ info_find(const char *info, const char *key)
 }
 
 /*
- * The number of the mount that a fdinfo tells of; 0: it does not.
- */
-unsigned long
-info_mount(const char *info)
-{
-	const char *s;
-
-	s = info_find(info, "mnt_id:");
-	return s == NULL ? 0 : strtoul(s, NULL, 10);
-}
-
-/*
  * The signals that the file was asked to send.
  */
 static void
@@ -209,7 +197,7 @@ static bool
 is_local(const struct telling *t)
 {
 	const struct bytes *mounts = &t->task->mounts;
-	unsigned long id = info_mount(t->info);
+	unsigned long id = t->fdinfo.mount;
 
 	return mounts_have(mounts, id) ? mounts_local(mounts, id) :
 	    mounts_localdev(t->dev);
@@ -271,7 +259,7 @@ is_memfd(const struct telling *t)
 {
 	return S_ISREG(t->mode) && strncmp(t->link, "/memfd:", 7) == 0 &&
 	    served_not(t->proc->pid, t->dev) &&
-	    !mounts_have(&t->task->mounts, info_mount(t->info));
+	    !mounts_have(&t->task->mounts, t->fdinfo.mount);
 }
 
 static void
@@ -357,7 +345,6 @@ file_look(struct telling *t, struct statx *sx)
 {
 	char name[PATH_MAX];
 	struct bytes b;
-	const char *s;
 
 	snprintf(name, sizeof name, "/proc/%d/fd/%d", t->proc->mmtid, t->fd);
 	if (statx(AT_FDCWD, name, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
@@ -371,12 +358,11 @@ file_look(struct telling *t, struct statx *sx)
 	snprintf(name, sizeof name, "fdinfo/%d", t->fd);
 	if (t->link == NULL || proc_read(t->proc->mmtid, 0, name, &b) == -1)
 		return false;
+	fdinfo_parse(&t->fdinfo, b.data, b.len);
 	t->info = strndup(b.data == NULL ? "" : (const char *)b.data, b.len);
 	free(b.data);
-	if (t->info == NULL || (s = info_find(t->info, "flags:")) == NULL)
-		return false;
-	t->flags = (unsigned int)strtoul(s, NULL, 8) & ~(unsigned)O_CLOEXEC;
-	return true;
+	t->flags = t->fdinfo.flags & ~(unsigned)O_CLOEXEC;
+	return t->info != NULL && t->fdinfo.told;
 }
 
 /*
@@ -387,7 +373,6 @@ bool
 file_tell(struct telling *t)
 {
 	struct statx sx;
-	const char *pos;
 	bool there;
 
 	t->why[0] = '\0';
@@ -398,10 +383,9 @@ file_tell(struct telling *t)
 			    "kcmp(2) failed");
 		if (!anonfile_tell(t))
 			inode_tell(t, &sx);
-		pos = info_find(t->info, "pos:");
-		buf_printf(&t->out, "flags %o\npos %jd\n", t->flags,
-		    pos == NULL ? (intmax_t)0 : strtoimax(pos, NULL, 10));
-		if (info_find(t->info, "lock:") != NULL)
+		buf_printf(&t->out, "flags %o\npos %" PRId64 "\n", t->flags,
+		    t->fdinfo.pos);
+		if (t->fdinfo.lock)
 			buf_puts(&t->out, "lock 1\n");
 		if (t->why[0] != '\0')
 			buf_printf(&t->out, "why %s\n", t->why);

@@ -6,6 +6,7 @@
 #define OPENFILE_H
 
 #include "linux/live.h"
+#include "state/state.h"
 
 #include <linux/kcmp.h>
 
@@ -104,6 +105,7 @@ struct telling {
 	int		 dup;	/* owned; ours of the same, or -1 */
 	char		*link;	/* owned; where /proc/PID/fd/N leads */
 	char		*info;	/* owned; /proc/PID/fdinfo/N */
+	struct fdinfo	 fdinfo; /* the same, what all kinds have */
 	unsigned int	 flags;	/* of open(2) */
 	unsigned int	 mode;	/* these of stat(2) */
 	uint64_t	 dev;
@@ -121,7 +123,6 @@ void		 tell_type(struct telling *, const char *);
 void		 tell_path(struct telling *, const char *);
 bool		 tell_dup(struct telling *);
 const char	*info_find(const char *, const char *);
-unsigned long	 info_mount(const char *);
 
 /* anonfile.c: files without names */
 bool		 anonfile_tell(struct telling *);

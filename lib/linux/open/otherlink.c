@@ -104,7 +104,8 @@ static void
 deleted_look(struct looking *k, long fd, const char *link)
 {
 	struct linkwish w = { .path = link };
-	char path[64], *info;
+	struct fdinfo info;
+	char path[64];
 	struct statx sx;
 	struct bytes b;
 
@@ -116,10 +117,9 @@ deleted_look(struct looking *k, long fd, const char *link)
 	if (!looking_begin(k) ||
 	    proc_read(k->proc->pid, 0, path, &b) == -1)
 		return;
-	info = strndup(b.data == NULL ? "" : (const char *)b.data, b.len);
+	fdinfo_parse(&info, b.data, b.len);
 	free(b.data);
-	w.mount = info == NULL ? 0 : info_mount(info);
-	free(info);
+	w.mount = info.mount;
 	w.root = k->root;
 	w.dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
 	w.ino = sx.stx_ino;

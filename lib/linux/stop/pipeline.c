@@ -9,6 +9,7 @@
  */
 #include "linux/live.h"
 #include "linux/proc/proc.h"
+#include "state/state.h"
 #include "stop.h"
 
 #include <sys/socket.h>
@@ -71,17 +72,15 @@ static int
 fd_mode(pid_t pid, long fd)
 {
 	char name[32];
+	struct fdinfo f;
 	struct bytes b;
-	const char *s;
-	int mode;
 
 	snprintf(name, sizeof name, "fdinfo/%ld", fd);
 	if (proc_read(pid, 0, name, &b) == -1)
 		return -1;
-	s = memmem(b.data, b.len, "flags:", 6);
-	mode = s == NULL ? -1 : (int)(strtol(s + 6, NULL, 8) & O_ACCMODE);
+	fdinfo_parse(&f, b.data, b.len);
 	free(b.data);
-	return mode;
+	return f.told ? (int)(f.flags & O_ACCMODE) : -1;
 }
 
 static bool

@@ -6,6 +6,7 @@
 #include "linux/open/open.h"
 #include "linux/proc/proc.h"
 #include "space.h"
+#include "state/state.h"
 #include "take.h"
 
 #include <sys/stat.h>
@@ -41,20 +42,6 @@ struct opening {
 };
 
 /*
- * The line of a descriptor's fdinfo that begins with key, in base.
- */
-static uint64_t
-fdinfo_num(const struct bytes *b, const char *key, int base)
-{
-	char text[512], *s;
-
-	snprintf(text, sizeof text, "%.*s", (int)(b->len < 511 ? b->len :
-	    511), (const char *)b->data);
-	s = strstr(text, key);
-	return s == NULL ? 0 : strtoull(s + strlen(key), NULL, base);
-}
-
-/*
  * Take down a descriptor.  Nothing is asked of a file server: it may be
  * dead, or stopped by us.
  */
@@ -64,6 +51,7 @@ open_read(void *arg, long fd)
 	struct opening *o = arg;
 	struct task *t = o->task;
 	struct openfile *f;
+	struct fdinfo info;
 	struct statx sx;
 	struct bytes b;
 	char name[PATH_MAX];
@@ -93,9 +81,10 @@ open_read(void *arg, long fd)
 	}
 	snprintf(name, sizeof name, "fdinfo/%ld", fd);
 	if (proc_read(o->tid, 0, name, &b) == 0) {
-		f->pos = fdinfo_num(&b, "pos:", 10);
-		f->flags = (unsigned int)fdinfo_num(&b, "flags:", 8);
+		fdinfo_parse(&info, b.data, b.len);
 		free(b.data);
+		f->pos = (uint64_t)info.pos;
+		f->flags = info.flags;
 	}
 	return 0;
 }
@@ -232,20 +221,14 @@ task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
  * of them: pid_namespaces(7).
  */
 static size_t
-pid_innermost(pid_t pid, intmax_t *num)
+pid_innermost(pid_t pid, uint64_t *num)
 {
-	static const char key[] = "\nNSpid:";
 	struct bytes b;
-	char *s, *end;
 	size_t n;
 
-	n = 0;
 	if (proc_read(pid, 0, "status", &b) == -1)
 		return 0;
-	s = memmem(b.data, b.len, key, sizeof key - 1);
-	if (s != NULL && b.data[b.len - 1] == '\n')
-		for (s += sizeof key - 1; *s == '\t'; s = end, n++)
-			*num = strtoimax(s, &end, 10);
+	n = status_inner(b.data, b.len, "NSpid", num);
 	free(b.data);
 	return n;
 }
@@ -257,18 +240,14 @@ pid_innermost(pid_t pid, intmax_t *num)
 static void
 record_parent(const struct lproc *p, const struct task *t, struct filelist *l)
 {
-	intmax_t own, parent;
+	uint64_t own, parent;
 	size_t depth;
-	char *s;
 
 	if ((depth = pid_innermost(p->pid, &own)) < 2)
 		return;
 	if (t->ppid == 0 || pid_innermost(t->ppid, &parent) != depth)
 		parent = 0;
-	if (asprintf(&s, "%jd\n", parent) == -1)
-		l->failed = true;
-	else
-		filelist_add(l, "nsppid", (uint8_t *)s, strlen(s));
+	filelist_text(l, "nsppid", "%" PRIu64 "\n", parent);
 }
 
 static void
