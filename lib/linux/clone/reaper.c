@@ -16,6 +16,7 @@
 #include "linux/live.h"
 #include "linux/proc/proc.h"
 #include "linux/stop/stop.h"
+#include "state/state.h"
 #include "reaper.h"
 
 #include <sys/ptrace.h>
@@ -34,44 +35,30 @@ enum {
 	TRIES = 20,		/* to run something in a process */
 	NEVER = -2,
 	LOOKS = 40,		/* for a clone that is not known */
-	LOOK_US = 500000,	/* between two, at the most */
-	EXITING = 0x4		/* PF_EXITING of linux/sched.h */
-};
-
-struct child {			/* proc_pid_stat(5) */
-	char		 state;
-	pid_t		 ppid;
-	unsigned int	 flags;
-	uint64_t	 start;	/* in ticks */
-	int		 exitsignal;
+	LOOK_US = 500000	/* between two, at the most */
 };
 
 /*
  * Look at a process: 1; 0 if it is gone; -1 if that cannot be told now.
  */
 static int
-child_look(pid_t pid, struct child *c)
+child_look(pid_t pid, struct procstat *c)
 {
-	unsigned long long start;
-	struct bytes b;
-	char *s, *p;
-	int got;
+	int last;
 
-	if (proc_read(pid, 0, "stat", &b) == -1)
+	if ((last = proc_readstat(pid, 0, c)) == -1)
 		return proc_islost(errno) ? -1 : 0;
-	s = strndup((char *)b.data, b.len);
-	free(b.data);
-	got = 0;
-	if (s != NULL && (p = strrchr(s, ')')) != NULL)
-		got = sscanf(p + 1, " %c %d %*s %*s %*s %*s %u %*s %*s %*s "
-		    "%*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %*s %*s %*s "
-		    "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
-		    &c->state, &c->ppid, &c->flags, &start, &c->exitsignal);
-	free(s);
-	if (got != 5)
-		return -1;
-	c->start = start;
-	return 1;
+	return last >= STAT_EXITSIGNAL ? 1 : -1;
+}
+
+/*
+ * Is it the child of a process that clone(2) makes without a signal?
+ */
+static bool
+is_clone(const struct procstat *c, pid_t target)
+{
+	return c->v[STAT_PPID] == (uint64_t)target &&
+	    c->v[STAT_EXITSIGNAL] == 0;
 }
 
 /*
@@ -94,14 +81,13 @@ ticks_now(void)
  * or -1 if that cannot be told now.
  */
 static int
-ward_owns(const struct ward *w, struct child *c)
+ward_owns(const struct ward *w, struct procstat *c)
 {
 	int rc;
 
 	if ((rc = child_look(w->clone, c)) != 1)
 		return rc;
-	return c->ppid == w->target && c->exitsignal == 0 &&
-	    c->start == w->start;
+	return is_clone(c, w->target) && c->v[STAT_START] == w->start;
 }
 
 struct finding_clone {
@@ -119,17 +105,18 @@ static int
 find_pid(void *arg, long pid)
 {
 	struct finding_clone *f = arg;
-	struct child c;
+	struct procstat c;
 	int rc;
 
 	if ((rc = child_look((pid_t)pid, &c)) == -1)
 		f->living = true;
-	if (rc != 1 || c.ppid != f->ward->target || c.exitsignal != 0 || c.start + 1 < f->ward->since ||
-	    c.start > f->until)
+	if (rc != 1 || !is_clone(&c, f->ward->target) ||
+	    c.v[STAT_START] + 1 < f->ward->since ||
+	    c.v[STAT_START] > f->until)
 		return 0;
-	if (c.state == 'Z' || c.flags & EXITING) {
+	if (c.state == 'Z' || c.v[STAT_FLAGS] & PF_EXITING) {
 		f->ward->clone = (pid_t)pid;
-		f->ward->start = c.start;
+		f->ward->start = c.v[STAT_START];
 	} else
 		f->living = true;
 	return 0;
@@ -143,21 +130,14 @@ static pid_t
 clone_nspid(pid_t clone)
 {
 	struct bytes b;
-	const char *s, *end;
-	pid_t pid;
+	uint64_t pid;
 
 	pid = 0;
 	if (proc_read(clone, 0, "status", &b) == -1)
 		return 0;
-	if ((s = memmem(b.data, b.len, "\nNSpid:", 7)) != NULL &&
-	    (end = memchr(s + 1, '\n', b.len - (size_t)(s + 1 -
-	    (const char *)b.data))) != NULL) {
-		while (end > s && end[-1] != '\t' && end[-1] != ':')
-			end--;
-		pid = (pid_t)strtol(end, NULL, 10);
-	}
+	(void)status_inner(b.data, b.len, "NSpid", &pid);
 	free(b.data);
-	return pid;
+	return (pid_t)pid;
 }
 
 /*
@@ -178,7 +158,7 @@ reap_call(const struct ward *w)
 {
 	uint64_t arg[6] = { 0, 0, WNOHANG | __WALL };
 	struct inject *in;
-	struct child c;
+	struct procstat c;
 	int64_t got;
 	pid_t nspid;
 	int rc;
@@ -203,22 +183,11 @@ reap_call(const struct ward *w)
 static bool
 has_children(const struct ward *w)
 {
-	unsigned long faults;
-	struct bytes b;
-	char *s, *p;
+	struct procstat st;
 
-	if (thread_haschild(w->target, w->target, w->clone))
-		return true;
-	faults = 0;
-	if (proc_read(w->target, 0, "stat", &b) == -1)
-		return false;
-	s = strndup((char *)b.data, b.len);
-	free(b.data);
-	if (s != NULL && (p = strrchr(s, ')')) != NULL)
-		(void)sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %lu",
-		    &faults);
-	free(s);
-	return faults > 0;
+	return thread_haschild(w->target, w->target, w->clone) ||
+	    (proc_readstat(w->target, 0, &st) != -1 &&
+	    st.v[STAT_CMINFLT] > 0);
 }
 
 typedef int	(*ward_fn)(const struct ward *);
@@ -290,7 +259,7 @@ ward_stop(const struct ward *w, ward_fn fn)
 static int
 clone_killtraced(const struct ward *w, ward_fn unused)
 {
-	struct child c;
+	struct procstat c;
 
 	(void)unused;
 	if (ptrace(PTRACE_SEIZE, w->clone, NULL, NULL) == 0 &&
@@ -305,7 +274,7 @@ clone_killtraced(const struct ward *w, ward_fn unused)
 static void
 clone_kill(const struct ward *w)
 {
-	struct child c;
+	struct procstat c;
 	int fd;
 
 	if ((fd = (int)syscall(SYS_pidfd_open, w->clone, 0)) == -1)
@@ -323,7 +292,7 @@ clone_kill(const struct ward *w)
 static bool
 clone_reap(const struct ward *w)
 {
-	struct child c;
+	struct procstat c;
 	int failed, rc;
 	long nap;
 
@@ -395,14 +364,14 @@ ward_reap(struct ward *w)
 int
 ward_set(struct ward *w, pid_t target, pid_t clone)
 {
-	struct child c = { 0 };
+	struct procstat c = { 0 };
 
 	w->target = target;
 	w->clone = clone;
 	w->since = ticks_now();
 	if (clone > 0 && child_look(clone, &c) == -1)
 		return errstr_sys("/proc/%d/stat", clone);
-	w->start = c.start;
+	w->start = c.v[STAT_START];
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "linux/serve/proxy.h"
 #include "model.h"
 #include "proc.h"
+#include "state/state.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -160,27 +161,36 @@ long
 proc_status(pid_t pid, pid_t tid, const char *key)
 {
 	struct bytes b;
-	const char *s, *end;
-	size_t n;
-	long v;
+	uint64_t v;
 
 	if (proc_read(pid, tid, "status", &b) == -1)
 		return -1;
-	n = strlen(key);
-	v = -1;
-	s = (const char *)b.data;
-	for (end = s + b.len; s < end; s++) {
-		if ((size_t)(end - s) > n && strncmp(s, key, n) == 0 &&
-		    s[n] == ':') {
-			v = strtol(s + n + 1, NULL, 10);
-			break;
-		}
-		if ((s = memchr(s, '\n', (size_t)(end - s))) == NULL)
-			break;
-	}
+	if (status_list(b.data, b.len, key, 10, &v, 1) == 0)
+		v = UINT64_MAX;
 	free(b.data);
 	errno = 0;
-	return v;
+	return (long)v;
+}
+
+/*
+ * Set *st to what stat tells of a process (tid 0) or of one of its threads.
+ * Return the number of the last field that is told, as stat_parse does; -1
+ * with errno if it cannot be read, ESRCH when it is gone.
+ */
+int
+proc_readstat(pid_t pid, pid_t tid, struct procstat *st)
+{
+	struct bytes b;
+	int last;
+
+	memset(st, 0, sizeof *st);
+	if (proc_read(pid, tid, "stat", &b) == -1) {
+		errno = errno == ENOENT ? ESRCH : errno;
+		return -1;
+	}
+	last = stat_parse(st, b.data, b.len);
+	free(b.data);
+	return last;
 }
 
 static uint64_t
@@ -208,59 +218,31 @@ uptime_ms(void)
 int
 proc_stat(pid_t pid, pid_t tid, struct task *t)
 {
-	enum {			/* linux/sched.h */
-		PF_EXITING = 0x4,
-		PF_IO_WORKER = 0x10,
-		PF_USER_WORKER = 0x4000,
-		PF_KTHREAD = 0x200000
-	};
-	unsigned long long ut, st, start, rss;
-	long long cut, cst, nice;
-	unsigned int flags;
-	struct bytes b;
-	char *open, *close, *s;
-	size_t n;
-	int got;
+	struct procstat st;
+	uint64_t start;
+	int last;
 
-	if (proc_read(pid, tid, "stat", &b) == -1) {
-		errno = errno == ENOENT ? ESRCH : errno;
+	if ((last = proc_readstat(pid, tid, &st)) < STAT_RSS) {
+		errno = last == -1 ? errno : ESRCH;
 		return -1;
 	}
-	s = strndup((char *)b.data, b.len);
-	free(b.data);
-	if (s == NULL)
-		return -1;
-	errno = ESRCH;
-	got = 0;
-	open = strchr(s, '(');
-	close = strrchr(s, ')');
-	if (open == NULL || close == NULL || close[1] != ' ')
-		goto out;
-	n = (size_t)(close - open - 1);
-	if (n >= sizeof t->comm)
-		n = sizeof t->comm - 1;
-	memcpy(t->comm, open + 1, n);
-	t->comm[n] = '\0';
-	got = sscanf(close + 2, "%c %d %d %*d %*d %*d %u %*u %*u %*u %*u "
-	    "%llu %llu %lld %lld %*d %lld %*d %*d %llu %*u %llu", &t->state,
-	    &t->ppid, &t->pgrp, &flags, &ut, &st, &cut, &cst, &nice, &start,
-	    &rss);
-	if (got != 11)
-		goto out;
-	t->kernel = (flags & PF_KTHREAD) != 0;
-	t->exiting = (flags & PF_EXITING) != 0;
-	t->worker = (flags & (PF_IO_WORKER | PF_USER_WORKER)) != 0;
-	t->utime = ticks_ms(ut);
-	t->stime = ticks_ms(st);
-	t->cutime = ticks_ms((uint64_t)cut);
-	t->cstime = ticks_ms((uint64_t)cst);
-	t->nice = (int)nice;
+	memcpy(t->comm, st.comm, sizeof t->comm);
+	t->state = st.state;
+	t->ppid = (pid_t)st.v[STAT_PPID];
+	t->pgrp = (pid_t)st.v[STAT_PGRP];
+	t->kernel = (st.v[STAT_FLAGS] & PF_KTHREAD) != 0;
+	t->exiting = (st.v[STAT_FLAGS] & PF_EXITING) != 0;
+	t->worker = (st.v[STAT_FLAGS] & (PF_IO_WORKER | PF_USER_WORKER)) != 0;
+	t->utime = ticks_ms(st.v[STAT_UTIME]);
+	t->stime = ticks_ms(st.v[STAT_STIME]);
+	t->cutime = ticks_ms(st.v[STAT_CUTIME]);
+	t->cstime = ticks_ms(st.v[STAT_CSTIME]);
+	t->nice = (int)st.v[STAT_NICE];
+	start = ticks_ms(st.v[STAT_START]);
 	t->age = uptime_ms();
-	t->age -= ticks_ms(start) < t->age ? ticks_ms(start) : t->age;
-	t->memkb = rss * (uint64_t)sysconf(_SC_PAGESIZE) / KB;
-out:
-	free(s);
-	return got == 11 ? 0 : -1;
+	t->age -= start < t->age ? start : t->age;
+	t->memkb = st.v[STAT_RSS] * (uint64_t)sysconf(_SC_PAGESIZE) / KB;
+	return 0;
 }
 
 /*
@@ -270,18 +252,11 @@ out:
 char
 proc_state(pid_t pid, pid_t tid)
 {
-	struct bytes b;
-	const char *s;
-	char state;
+	struct procstat st;
 
-	if (proc_read(pid, tid, "stat", &b) == -1)
-		return '\0';
-	s = memrchr(b.data, ')', b.len);
-	state = s != NULL && s + 2 < (const char *)b.data + b.len ? s[2] :
-	    '\0';
-	free(b.data);
-	errno = ESRCH;
-	return state;
+	if (proc_readstat(pid, tid, &st) != -1)
+		errno = ESRCH;
+	return st.state;
 }
 
 /*

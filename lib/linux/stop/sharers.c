@@ -46,23 +46,9 @@ struct sharers {
 static uint64_t
 stack_start(pid_t pid)
 {
-	enum { STARTSTACK = 28, BEHIND_COMM = 2 };
-	struct bytes b;
-	uint64_t at;
-	char *s, *p;
-	int i;
+	struct procstat st;
 
-	if (proc_read(pid, 0, "stat", &b) == -1)
-		return 0;
-	s = strndup((char *)b.data, b.len);
-	free(b.data);
-	p = s == NULL ? NULL : strrchr(s, ')');
-	for (i = BEHIND_COMM; p != NULL && i < STARTSTACK; i++)
-		if ((p = strchr(p, ' ')) != NULL)
-			p++;
-	at = p == NULL ? 0 : strtoull(p, NULL, 10);
-	free(s);
-	return at;
+	return proc_readstat(pid, 0, &st) == -1 ? 0 : st.v[STAT_STARTSTACK];
 }
 
 /*
