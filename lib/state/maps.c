@@ -3,70 +3,12 @@
  * proc_pid_smaps(5)), of a live process or as a snapshot keeps it.
  */
 #include "bisect.h"
-#include "snap.h"
-#include "space.h"
 #include "state.h"
 
-#include <sys/sysmacros.h>
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAPPINGS_MOST = 1 << 21 };	/* of one process */
-
-/*
- * The VmFlags that tell more than the permissions do.
- */
-static unsigned int
-vmflags(const char *s)
-{
-	unsigned int flags;
-
-	flags = 0;
-	if (strstr(s, " io") != NULL || strstr(s, " pf") != NULL)
-		flags |= VMA_DEVICE;
-	if (strstr(s, " gd") != NULL)
-		flags |= VMA_GROWSDOWN;
-	if (strstr(s, " um") != NULL || strstr(s, " uw") != NULL ||
-	    strstr(s, " ui") != NULL)
-		flags |= VMA_UFFD;
-	if (strstr(s, " dd") != NULL)
-		flags |= VMA_DONTDUMP;
-	return flags;
-}
-
-
-/*
- * A line of maps: START-END PERMS OFFSET MAJOR:MINOR INODE NAME.
- */
-static int
-vma_parse(const char *line, struct vma *v)
-{
-	unsigned long long start, end, off, ino;
-	unsigned int maj, min;
-	char perm[5];
-	int name;
-
-	name = 0;
-	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu%n", &start, &end, perm,
-	    &off, &maj, &min, &ino, &name) != 7 || start >= end)
-		return errstr_set("maps: cannot read \"%s\"", line);
-	memset(v, 0, sizeof *v);
-	v->start = start;
-	v->end = end;
-	v->off = off;
-	v->ino = ino;
-	v->dev = makedev(maj, min);
-	v->flags = (perm[0] == 'r' ? VMA_READ : 0U) |
-	    (perm[1] == 'w' ? VMA_WRITE : 0U) |
-	    (perm[2] == 'x' ? VMA_EXEC : 0U) |
-	    (perm[3] == 's' ? VMA_SHARED : 0U);
-	for (line += name; *line == ' '; line++)
-		continue;
-	v->name = strdup(line);
-	return v->name == NULL ? errstr_set("out of memory") : 0;
-}
 
 /*
  * Add a mapping, which is copied; its name is taken over when this
@@ -88,34 +30,51 @@ vmas_add(struct vmas *l, const struct vma *v)
 }
 
 /*
- * Add the mappings that a text of maps or smaps lists, len bytes of it.
- * What is no line of either is an error; lines of smaps that tell nothing
- * of use are passed over, as is a last line without an end.
+ * Add a mapping as a text tells of it.
+ */
+int
+vmas_addsmap(struct vmas *l, const struct smap *m)
+{
+	static const struct {
+		unsigned int	 vmflag;
+		unsigned int	 flag;
+	} more[] = {
+		{ VMF_DEVICE, VMA_DEVICE }, { VMF_GROWSDOWN, VMA_GROWSDOWN },
+		{ VMF_UFFD, VMA_UFFD }, { VMF_DONTDUMP, VMA_DONTDUMP }
+	};
+	struct vma v = m->vma;
+	size_t i;
+
+	if (l->n >= MAPPINGS_MOST)
+		return errstr_set("maps: more than %d mappings",
+		    MAPPINGS_MOST);
+	for (i = 0; i < sizeof more / sizeof *more; i++)
+		if (m->vmflags & more[i].vmflag)
+			v.flags |= more[i].flag;
+	v.name = strndup(m->name.s, (size_t)(m->name.end - m->name.s));
+	if (v.name == NULL)
+		return errstr_set("out of memory");
+	if (vmas_add(l, &v) == -1) {
+		free(v.name);
+		return -1;
+	}
+	return 0;
+}
+
+/*
+ * Add the mappings that a text of maps or smaps lists, len bytes of it, as
+ * smap_next tells of them.
  */
 int
 vmas_parse(struct vmas *l, const void *text, size_t len)
 {
-	const char *s, *end, *nl;
-	struct vma v;
-	char *line;
+	struct scan t = scan_begin(text, len);
+	struct smap m;
 	int rc;
 
-	s = text;
-	for (rc = 0, end = s + len; s < end && rc == 0; s = nl + 1) {
-		if ((nl = memchr(s, '\n', (size_t)(end - s))) == NULL)
-			break;
-		if ((line = strndup(s, (size_t)(nl - s))) == NULL)
-			return errstr_set("out of memory");
-		if ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'f')) {
-			rc = l->n >= MAPPINGS_MOST ? errstr_set("maps: more "
-			    "than %d mappings", MAPPINGS_MOST) :
-			    vma_parse(line, &v);
-			if (rc == 0 && (rc = vmas_add(l, &v)) == -1)
-				free(v.name);
-		} else if (strncmp(s, "VmFlags:", 8) == 0 && l->n > 0)
-			l->v[l->n - 1].flags |= vmflags(line + 8);
-		free(line);
-	}
+	while ((rc = smap_next(&t, &m)) == 1)
+		if (vmas_addsmap(l, &m) == -1)
+			return -1;
 	return rc;
 }
 

@@ -8,81 +8,62 @@
 #include <string.h>
 
 /*
- * What a line of smaps tells, as kilobytes that are added to a member.
+ * What VmFlags tell: flags, and what mprotect(2) may allow.
  */
 static const struct {
-	const char	*key;
-	size_t		 member;
-} sizes[] = {
-	{ "Rss:", offsetof(struct mapping, rss) },
-	{ "Shared_Clean:", offsetof(struct mapping, shared) },
-	{ "Shared_Dirty:", offsetof(struct mapping, shared) },
-	{ "Shared_Hugetlb:", offsetof(struct mapping, shared) },
-	{ "Shared_Hugetlb:", offsetof(struct mapping, rss) },
-	{ "Private_Clean:", offsetof(struct mapping, private) },
-	{ "Private_Dirty:", offsetof(struct mapping, private) },
-	{ "Private_Hugetlb:", offsetof(struct mapping, private) },
-	{ "Private_Hugetlb:", offsetof(struct mapping, rss) },
-	{ "Anonymous:", offsetof(struct mapping, anon) },
-	{ "Swap:", offsetof(struct mapping, swap) },
-	{ "Referenced:", offsetof(struct mapping, touched) }
-};
-
-static const struct {
-	const char	*word;
+	unsigned int	 vmflag;
 	unsigned int	 flag;
 	unsigned int	 max;
-} vmflags[] = {
-	{ " mr", 0, VMA_READ },
-	{ " mw", 0, VMA_WRITE },
-	{ " me", 0, VMA_EXEC },
-	{ " gd", MAPPING_STACK, 0 },
-	{ " ss", MAPPING_STACK, 0 },
-	{ " sl", MAPPING_SEALED, 0 },
-	{ " lo", MAPPING_WIRED, 0 },
-	{ " lf", MAPPING_WIRED, 0 },
-	{ " dc", MAPPING_DONTFORK, 0 },
-	{ " wf", MAPPING_WIPEONFORK, 0 },
-	{ " dp", MAPPING_WIPEONFORK, 0 },
-	{ " rr", MAPPING_RANDOM, 0 },
-	{ " sr", MAPPING_SEQUENTIAL, 0 },
-	{ " dd", MAPPING_DONTDUMP, 0 },
-	{ " nr", MAPPING_NORESERVE, 0 },
-	{ " ht", MAPPING_HUGETLB, 0 }
+} words[] = {
+	{ VMF_MAYREAD, 0, VMA_READ },
+	{ VMF_MAYWRITE, 0, VMA_WRITE },
+	{ VMF_MAYEXEC, 0, VMA_EXEC },
+	{ VMF_GROWSDOWN | VMF_SHADOW, MAPPING_STACK, 0 },
+	{ VMF_SEALED, MAPPING_SEALED, 0 },
+	{ VMF_LOCKED | VMF_LOCKONFAULT, MAPPING_WIRED, 0 },
+	{ VMF_DONTFORK, MAPPING_DONTFORK, 0 },
+	{ VMF_WIPEONFORK | VMF_DROPPABLE, MAPPING_WIPEONFORK, 0 },
+	{ VMF_RANDOM, MAPPING_RANDOM, 0 },
+	{ VMF_SEQUENTIAL, MAPPING_SEQUENTIAL, 0 },
+	{ VMF_DONTDUMP, MAPPING_DONTDUMP, 0 },
+	{ VMF_NORESERVE, MAPPING_NORESERVE, 0 },
+	{ VMF_HUGETLB, MAPPING_HUGETLB, 0 }
 };
 
 /*
- * A line of smaps behind the first of a mapping.
+ * What is guessed of a mapping of which no more than maps tells is known.
  */
 static void
-mapping_line(struct mapping *m, const char *line)
+mapping_guess(const struct vma *v, struct mapping *m)
 {
-	uint64_t *member;
-	size_t i, n;
-
-	if (strncmp(line, "VmFlags:", 8) == 0) {
-		m->flags |= MAPPING_FLAGS;
-		m->max = 0;
-		for (i = 0; i < sizeof vmflags / sizeof *vmflags; i++)
-			if (strstr(line + 8, vmflags[i].word) != NULL) {
-				m->flags |= vmflags[i].flag;
-				m->max |= vmflags[i].max;
-			}
-		return;
-	}
-	for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-		n = strlen(sizes[i].key);
-		if (strncmp(line, sizes[i].key, n) != 0)
-			continue;
-		m->flags |= MAPPING_SIZES;
-		member = (uint64_t *)(void *)((char *)m + sizes[i].member);
-		*member += strtoull(line + n, NULL, 10);
-	}
+	m->max = VMA_READ | VMA_WRITE | VMA_EXEC;
+	if (strcmp(v->name, "[stack]") == 0 || v->flags & VMA_GROWSDOWN)
+		m->flags |= MAPPING_STACK;
 }
 
 /*
- * What is guessed of mappings of which no more than maps tells is known.
- * The mappings are in sp->vma.
+ * What smaps tells of a mapping.
+ */
+static void
+mapping_set(const struct vma *v, const struct smap *s, struct mapping *m)
+{
+	size_t i;
+
+	*m = s->sizes;
+	mapping_guess(v, m);
+	if (!s->hasflags)
+		return;
+	m->flags |= MAPPING_FLAGS;
+	m->max = 0;
+	for (i = 0; i < sizeof words / sizeof *words; i++)
+		if (s->vmflags & words[i].vmflag) {
+			m->flags |= words[i].flag;
+			m->max |= words[i].max;
+		}
+}
+
+/*
+ * Guess what is not known of the mappings in sp->vma.  sp->m is NULL.
  */
 int
 space_vmas(struct space *sp)
@@ -92,64 +73,41 @@ space_vmas(struct space *sp)
 	sp->m = calloc(sp->vma.n + 1, sizeof *sp->m);
 	if (sp->m == NULL)
 		return errstr_set("out of memory");
-	for (i = 0; i < sp->vma.n; i++) {
-		sp->m[i].max = VMA_READ | VMA_WRITE | VMA_EXEC;
-		if (strcmp(sp->vma.v[i].name, "[stack]") == 0 ||
-		    sp->vma.v[i].flags & VMA_GROWSDOWN)
-			sp->m[i].flags |= MAPPING_STACK;
-	}
+	for (i = 0; i < sp->vma.n; i++)
+		mapping_guess(&sp->vma.v[i], &sp->m[i]);
 	return 0;
 }
 
 /*
- * Drop mappings that begin before the last one ends: the kernel gives the
- * text in pieces, and mappings change between them.
- */
-static void
-space_settle(struct space *sp)
-{
-	struct vmas *l = &sp->vma;
-	size_t i, n;
-
-	for (i = n = 0; i < l->n; i++) {
-		if (n > 0 && l->v[i].start < l->v[n - 1].end) {
-			free(l->v[i].name);
-			continue;
-		}
-		l->v[n] = l->v[i];
-		sp->m[n++] = sp->m[i];
-	}
-	l->n = n;
-}
-
-/*
- * Take the mappings from a text of smaps or maps.  *sp has none.
+ * Take the mappings from a text of smaps or maps.  *sp has none.  Those that
+ * begin before the last one ends are dropped: the kernel gives the text in
+ * pieces, and mappings change between them.
  */
 int
 space_smaps(struct space *sp, const void *text, size_t len)
 {
-	const char *s, *end, *nl;
-	char *line;
-	size_t i;
+	struct scan t = scan_begin(text, len);
+	struct vmas *l = &sp->vma;
+	struct mapping *m;
+	struct smap s;
+	size_t n;
+	int rc;
 
-	if (vmas_parse(&sp->vma, text, len) == -1 || space_vmas(sp) == -1)
-		return -1;
-	s = text;
-	for (i = 0, end = s + len; s < end; s = nl + 1) {
-		if ((nl = memchr(s, '\n', (size_t)(end - s))) == NULL)
-			break;
-		if (*s < 'A' || *s > 'Z') {
-			i++;
+	while ((rc = smap_next(&t, &s)) == 1) {
+		n = l->n;
+		if (n > 0 && s.vma.start < l->v[n - 1].end)
 			continue;
+		if ((n & (n - 1)) == 0) {
+			m = reallocarray(sp->m, n == 0 ? 1 : n * 2, sizeof *m);
+			if (m == NULL)
+				return errstr_set("out of memory");
+			sp->m = m;
 		}
-		if ((line = strndup(s, (size_t)(nl - s))) == NULL)
-			return errstr_set("out of memory");
-		if (i > 0 && i <= sp->vma.n)
-			mapping_line(&sp->m[i - 1], line);
-		free(line);
+		if (vmas_addsmap(l, &s) == -1)
+			return -1;
+		mapping_set(&l->v[n], &s, &sp->m[n]);
 	}
-	space_settle(sp);
-	return 0;
+	return rc;
 }
 
 /*

@@ -36,6 +36,13 @@ static const char limits_text[] =
     "Max stack size            8388608              unlimited            "
     "bytes     \n";
 
+static const char smaps_text[] =
+    "1000-3000 rw-s 00000010 08:01 99                   /a b (deleted)\n"
+    "Size:                  8 kB\nRss:                   4 kB\n"
+    "Shared_Hugetlb:     2048 kB\nSwapPss:   1 kB\n"
+    "VmFlags: rd mw gd pf dd \n"
+    "fffffffff000-fffffffffffff000 ---p 00000000 00:00 0 \n";
+
 static void
 test_scan(void **state)
 {
@@ -241,6 +248,59 @@ test_limits(void **state)
 }
 
 static void
+test_smaps(void **state)
+{
+	static const char *const bad[] = {
+		"1000-1000 rw-p 0 0:0 0\n", "1000 rw-p\n", "1000-2000\n",
+		"1000-2000 rw-p 0 0:0\n", "1000-2000 rw-p 0 0 0\n", "a\n",
+		"1000 -2000 rw-p 0 0:0 0\n", "Rss: 1 kB\n9:\n"
+	};
+	static const char *const none[] = {
+		"", "\n", "1000-2000 rw-p 0 0:0 0", "Rss: 4 kB\n\n", "VmFlags: mr",
+		"X\n1000-"
+	};
+	struct scan t = scan_begin(TEXT(smaps_text));
+	struct vmas l = { 0 };
+	struct smap m;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(smap_next(&t, &m), 1);
+	assert_true(m.vma.start == 0x1000 && m.vma.end == 0x3000 &&
+	    m.vma.off == 16 && m.vma.ino == 99);
+	assert_int_equal(m.vma.flags, VMA_READ | VMA_WRITE | VMA_SHARED);
+	assert_int_equal(m.name.end - m.name.s, 14);
+	assert_true(m.hasflags);
+	assert_int_equal(m.vmflags, VMF_MAYWRITE | VMF_GROWSDOWN | VMF_DEVICE |
+	    VMF_DONTDUMP);
+	assert_int_equal(m.sizes.flags, MAPPING_SIZES);
+	assert_int_equal(m.sizes.rss, 2052);
+	assert_int_equal(m.sizes.shared, 2048);
+	assert_int_equal(m.sizes.swap, 0);
+	assert_int_equal(smap_next(&t, &m), 1);
+	assert_true(!m.hasflags && m.sizes.flags == 0 &&
+	    m.name.s == m.name.end);
+	assert_int_equal(smap_next(&t, &m), 0);
+	assert_int_equal(vmas_parse(&l, TEXT(smaps_text)), 0);
+	assert_int_equal(l.n, 2);
+	assert_string_equal(l.v[0].name, "/a b (deleted)");
+	assert_int_equal(l.v[0].flags, VMA_READ | VMA_WRITE | VMA_SHARED |
+	    VMA_DEVICE | VMA_GROWSDOWN | VMA_DONTDUMP);
+	vmas_free(&l);
+	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+		t = scan_begin(bad[i], strlen(bad[i]));
+		assert_int_equal(smap_next(&t, &m), -1);
+	}
+	for (i = 0; i < sizeof none / sizeof *none; i++) {
+		t = scan_begin(none[i], strlen(none[i]));
+		assert_int_equal(smap_next(&t, &m), 0);
+	}
+	assert_int_equal(vmas_parse(&l, TEXT("1000-2000 r 0 0:0 0 a\0b\n")), 0);
+	assert_string_equal(l.v[0].name, "a");
+	vmas_free(&l);
+}
+
+static void
 test_auxv(void **state)
 {
 	static const uint8_t v[] = { AT_PHDR, 0, 0, 0, 0, 1, 0, 0, AT_PHENT, 0,
@@ -269,6 +329,7 @@ parse_all(const char *text, size_t len)
 	struct procstat st;
 	struct fdinfo f;
 	struct limit l;
+	struct smap m;
 	struct scan t;
 	uint64_t v[2];
 	char *copy;
@@ -287,6 +348,8 @@ parse_all(const char *text, size_t len)
 	fdinfo_parse(&f, text, len);
 	for (t = scan_begin(text, len); limits_next(&t, &l);)
 		assert_non_null(memchr(l.name, '\0', sizeof l.name));
+	for (t = scan_begin(text, len); smap_next(&t, &m) == 1;)
+		assert_true(m.name.s >= text && m.name.end <= text + len);
 	(void)auxv_get(text, len, 8, AT_PHDR);
 	free(copy);
 }
@@ -299,7 +362,8 @@ test_hostile(void **state)
 		size_t		 len;
 	} texts[] = {
 		{ TEXT(stat_text) }, { TEXT(status_text) },
-		{ TEXT(fdinfo_text) }, { TEXT(limits_text) }
+		{ TEXT(fdinfo_text) }, { TEXT(limits_text) },
+		{ TEXT(smaps_text) }
 	};
 	char copy[1024];
 	struct rng rng;
@@ -332,6 +396,7 @@ main(void)
 		cmocka_unit_test(test_oddstatus),
 		cmocka_unit_test(test_fdinfo),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_smaps),
 		cmocka_unit_test(test_auxv),
 		cmocka_unit_test(test_hostile),
 	};

@@ -1,0 +1,156 @@
+/*
+ * A text of maps or smaps, mapping by mapping: proc_pid_maps(5),
+ * proc_pid_smaps(5).
+ *
+ *	START-END PERMS OFFSET MAJOR:MINOR INODE NAME
+ *	KEY:	NUMBER kB		of smaps, as the last line
+ *	VmFlags: rd wr mr mw me ac
+ */
+#include "state.h"
+
+#include <sys/sysmacros.h>
+
+#include <string.h>
+
+static const struct {
+	char		 word[3];
+	enum vmflag	 flag;
+} vmflags[] = {
+	{ "mr", VMF_MAYREAD }, { "mw", VMF_MAYWRITE }, { "me", VMF_MAYEXEC },
+	{ "gd", VMF_GROWSDOWN }, { "ss", VMF_SHADOW }, { "sl", VMF_SEALED },
+	{ "lo", VMF_LOCKED }, { "lf", VMF_LOCKONFAULT },
+	{ "io", VMF_DEVICE }, { "pf", VMF_DEVICE }, { "um", VMF_UFFD },
+	{ "uw", VMF_UFFD }, { "ui", VMF_UFFD }, { "dc", VMF_DONTFORK },
+	{ "wf", VMF_WIPEONFORK }, { "dp", VMF_DROPPABLE },
+	{ "rr", VMF_RANDOM }, { "sr", VMF_SEQUENTIAL },
+	{ "dd", VMF_DONTDUMP }, { "nr", VMF_NORESERVE },
+	{ "ht", VMF_HUGETLB }, { "mg", VMF_MERGEABLE }, { "hg", VMF_HUGEPAGE },
+	{ "nh", VMF_NOHUGEPAGE }
+};
+
+/*
+ * What a line tells, as kilobytes that are added to a member.
+ */
+static const struct {
+	const char	*key;
+	size_t		 member;
+} sizes[] = {
+	{ "Rss:", offsetof(struct mapping, rss) },
+	{ "Shared_Clean:", offsetof(struct mapping, shared) },
+	{ "Shared_Dirty:", offsetof(struct mapping, shared) },
+	{ "Shared_Hugetlb:", offsetof(struct mapping, shared) },
+	{ "Shared_Hugetlb:", offsetof(struct mapping, rss) },
+	{ "Private_Clean:", offsetof(struct mapping, private) },
+	{ "Private_Dirty:", offsetof(struct mapping, private) },
+	{ "Private_Hugetlb:", offsetof(struct mapping, private) },
+	{ "Private_Hugetlb:", offsetof(struct mapping, rss) },
+	{ "Anonymous:", offsetof(struct mapping, anon) },
+	{ "Swap:", offsetof(struct mapping, swap) },
+	{ "Referenced:", offsetof(struct mapping, touched) }
+};
+
+static void
+vmflags_parse(struct scan *t, struct smap *m)
+{
+	char word[4];
+	size_t i;
+
+	m->hasflags = true;
+	while (scan_word(t, word, sizeof word) > 0)
+		for (i = 0; i < sizeof vmflags / sizeof *vmflags; i++)
+			if (strcmp(word, vmflags[i].word) == 0)
+				m->vmflags |= vmflags[i].flag;
+}
+
+/*
+ * A line of smaps behind the first of a mapping.
+ */
+static void
+line_parse(struct scan line, struct smap *m)
+{
+	struct scan t = line, value;
+	uint64_t *member, kb;
+	size_t i;
+
+	if (scan_key(&t, "VmFlags:", &value)) {
+		vmflags_parse(&value, m);
+		return;
+	}
+	for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		if (*line.s != *sizes[i].key)
+			continue;
+		t = line;
+		if (!scan_key(&t, sizes[i].key, &value))
+			continue;
+		m->sizes.flags |= MAPPING_SIZES;
+		member = (uint64_t *)(void *)((char *)&m->sizes +
+		    sizes[i].member);
+		*member += scan_number(&value, 10, &kb) ? kb : 0;
+	}
+}
+
+/*
+ * The first line of a mapping.
+ */
+static int
+head_parse(struct scan line, struct smap *m)
+{
+	struct scan t = line;
+	uint64_t maj, min;
+	struct vma *v = &m->vma;
+	char perm[5] = "";
+
+	if (!scan_number(&t, 16, &v->start) || !scan_byte(&t, '-') ||
+	    !scan_number(&t, 16, &v->end) ||
+	    scan_word(&t, perm, sizeof perm) == 0 ||
+	    !scan_number(&t, 16, &v->off) || !scan_number(&t, 16, &maj) ||
+	    !scan_byte(&t, ':') || !scan_number(&t, 16, &min) ||
+	    !scan_number(&t, 10, &v->ino) || v->start >= v->end)
+		return errstr_set("maps: cannot read \"%.*s\"",
+		    (int)(line.end - line.s), line.s);
+	v->dev = makedev((unsigned int)maj, (unsigned int)min);
+	v->flags = (perm[0] == 'r' ? VMA_READ : 0U) |
+	    (perm[1] == 'w' ? VMA_WRITE : 0U) |
+	    (perm[2] == 'x' ? VMA_EXEC : 0U) |
+	    (perm[3] == 's' ? VMA_SHARED : 0U);
+	while (scan_byte(&t, ' '))
+		continue;
+	m->name = t;
+	return 0;
+}
+
+static bool
+is_head(const struct scan *t)
+{
+	return (*t->s >= '0' && *t->s <= '9') ||
+	    (*t->s >= 'a' && *t->s <= 'f');
+}
+
+/*
+ * Take the lines of the next mapping, and set *m to what they tell.  Lines
+ * that tell nothing of use are passed over, as is a last line without an end.
+ * Return 1; 0 at the end; -1, with the error string set, where a line should
+ * be the first of a mapping and is not.
+ */
+int
+smap_next(struct scan *text, struct smap *m)
+{
+	struct scan line;
+	bool found;
+
+	memset(m, 0, sizeof *m);
+	for (found = false; text->s < text->end; ) {
+		if (is_head(text) && found)
+			break;
+		(void)scan_line(text, &line);
+		if (line.end == text->end)
+			break;
+		if (line.s < line.end && is_head(&line)) {
+			if (head_parse(line, m) == -1)
+				return -1;
+			found = true;
+		} else if (line.s < line.end && found)
+			line_parse(line, m);
+	}
+	return found;
+}
