@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Return whether the leader of session sid is among the chosen.
+ */
 static bool
 is_session(const struct criumake *m, uint32_t sid)
 {
@@ -22,8 +25,8 @@ is_session(const struct criumake *m, uint32_t sid)
 }
 
 /*
- * The leader of a session must be there, unless the session is the one that
- * criu itself will be in.
+ * Note if the leader of the session of t is not there, unless the session is
+ * the one that criu itself will be in.
  */
 static int
 session_check(struct criumake *m, const struct maketask *t)
@@ -42,7 +45,7 @@ session_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * All must be in the namespaces of the root.
+ * Note the namespaces of t that are not those of the root.
  */
 static int
 namespaces_check(struct criumake *m, const struct maketask *t)
@@ -67,8 +70,8 @@ namespaces_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Its children would be in the namespaces that it is in itself; the kernel
- * tells of none where they would begin a pid namespace.
+ * Note if the children of t would be in other namespaces than t is in itself.
+ * The kernel tells of none where they would begin a pid namespace.
  */
 static int
 children_check(struct criumake *m, const struct maketask *t)
@@ -95,8 +98,8 @@ children_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * A process shares its descriptors with one that comes before it, which must
- * have them from where this one has them.
+ * Let t share the descriptors of a process that comes before it, which criu
+ * restores only if its parent shares them, too: note if not.
  */
 static int
 files_share(struct criumake *m, struct maketask *t, struct maketask *with)
@@ -110,8 +113,9 @@ files_share(struct criumake *m, struct maketask *t, struct maketask *with)
 }
 
 /*
- * Processes that have in common what only threads may have.  The record has
- * the first that has it, which may not be among the chosen.
+ * Note what t has in common with other processes that only threads may have in
+ * common.  The record has the first that has it, which may not be among the
+ * chosen.
  */
 static int
 shares_check(struct criumake *m, struct maketask *t)
@@ -154,9 +158,9 @@ shares_check(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Rights in a user namespace are not the same elsewhere, and criu does not
- * make one.  The first one has a number of its own: PROC_USER_INIT_INO of the
- * kernel.
+ * Note if t is in a user namespace: its rights are not the same elsewhere, and
+ * criu does not make one.  The first namespace has a number of its own:
+ * PROC_USER_INIT_INO of the kernel.
  */
 static int
 user_check(struct criumake *m, const struct maketask *t)
@@ -175,7 +179,8 @@ user_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Is a value what stands behind a key of status, or the first words of it?
+ * Return whether what stands behind a key of status begins with the words of
+ * value.
  */
 static bool
 status_is(const struct maketask *t, const char *key, const char *value)
@@ -198,7 +203,7 @@ status_is(const struct maketask *t, const char *key, const char *value)
 }
 
 /*
- * What status tells of a thread that cannot be restored, or NULL:
+ * Return what status tells of t that cannot be restored, or NULL:
  * proc_pid_status(5), and fs/proc/array.c of the kernel.
  */
 static const char *
@@ -232,7 +237,7 @@ status_hinders(const struct maketask *t)
 }
 
 /*
- * A thread of a process, which may be the one that leads it.
+ * Note what hinders thread t of process p, which may be the same.
  */
 static int
 thread_check(struct criumake *m, const struct maketask *p,
@@ -257,7 +262,7 @@ thread_check(struct criumake *m, const struct maketask *p,
 }
 
 /*
- * All threads of a process.
+ * Note what hinders the threads of process p.
  */
 static int
 threads_check(struct criumake *m, const struct maketask *p)
@@ -276,7 +281,8 @@ threads_check(struct criumake *m, const struct maketask *p)
 }
 
 /*
- * What there is about a process as a whole.
+ * Note what hinders process t as a whole.  m->root and those before t in
+ * m->order are known.
  */
 int
 makecheck_process(struct criumake *m, struct maketask *t)
@@ -295,7 +301,8 @@ makecheck_process(struct criumake *m, struct maketask *t)
 		    ": its first thread has ended, and others have not: "
 		    "cannot be restored", t->proc->pid);
 	if (namespaces_check(m, t) == -1 || children_check(m, t) == -1 ||
-	    shares_check(m, t) == -1 || (t == m->root && user_check(m, t) == -1))
+	    shares_check(m, t) == -1 ||
+	    (t == m->root && user_check(m, t) == -1))
 		return -1;
 	if (t->pid == 1 && make_never(m, "process %" PRIu64 ": the first of "
 	    "its pid namespace: cannot be restored", t->proc->pid) == -1)

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Set caps, two words, *n and *to to the capabilities that a key of status
+ * has.
+ */
 static void
 caps_set(const struct maketask *t, const char *key, uint32_t *caps, size_t *n,
     uint32_t **to)
@@ -22,6 +26,9 @@ caps_set(const struct maketask *t, const char *key, uint32_t *caps, size_t *n,
 	*to = caps;
 }
 
+/*
+ * Set the supplementary groups of a thread.
+ */
 static int
 groups_set(struct corebits *c, const struct maketask *t)
 {
@@ -42,6 +49,9 @@ groups_set(struct corebits *c, const struct maketask *t)
 	return c->groups == NULL ? errstr_set("out of memory") : 0;
 }
 
+/*
+ * Set the credentials of a thread: credentials(7), capabilities(7).
+ */
 static int
 creds_set(struct criumake *m, struct corebits *c, struct maketask *t)
 {
@@ -79,7 +89,8 @@ creds_set(struct criumake *m, struct corebits *c, struct maketask *t)
 }
 
 /*
- * Scheduling: the nice value is told only with the policy.
+ * Set the scheduling of a thread.  Its nice value is told only with the
+ * policy.
  */
 static int
 sched_set(struct corebits *c, const struct maketask *t)
@@ -99,8 +110,9 @@ sched_set(struct corebits *c, const struct maketask *t)
 }
 
 /*
- * Registers, and the area of rseq(2), which they depend on.  Return 1; 0 when
- * it is noted that there are no registers; or -1.
+ * Set the area of rseq(2) of thread t of process p and its registers, which
+ * depend on that.  Return 1; 0 when it is noted that it has no registers; or
+ * -1.
  */
 static int
 regs_set(struct criumake *m, struct corebits *c, struct maketask *p,
@@ -123,7 +135,7 @@ regs_set(struct criumake *m, struct corebits *c, struct maketask *p,
 }
 
 /*
- * What a thread has told the kernel where it is: set_tid_address(2),
+ * Set the addresses that a thread has told the kernel: set_tid_address(2),
  * set_robust_list(2), sigaltstack(2).
  */
 static int
@@ -155,8 +167,8 @@ addresses_set(struct criumake *m, struct corebits *c, struct maketask *t)
 }
 
 /*
- * What every thread has.  Return 0, also when it is noted that something is
- * missing; or -1.
+ * Set what every thread has, of thread t of process p.  Return 0, also when
+ * it is noted that something is missing; or -1.
  */
 static int
 thread_set(struct criumake *m, struct corebits *c, struct maketask *p,
@@ -202,7 +214,7 @@ corebits_free(struct corebits *c)
 }
 
 /*
- * The core of a thread t of process p, which may be the same.
+ * Set the core of thread t of process p, which may be the same.
  */
 static int
 core_set(struct criumake *m, struct corebits *c, struct maketask *p,
@@ -233,7 +245,7 @@ core_set(struct criumake *m, struct corebits *c, struct maketask *p,
 }
 
 /*
- * core-N.img of thread t of process p, which may be the same.
+ * Make core-N.img of thread t of process p, which may be the same.
  */
 int
 makecore_write(struct criumake *m, struct maketask *p, struct maketask *t)

@@ -17,6 +17,9 @@ enum {				/* of include/net/tcp_states.h, sys/socket.h */
 	TYPE_DGRAM = 2, SHUT_BOTH = 3
 };
 
+/*
+ * Return whether f is restored, as far as is known.
+ */
 static bool
 is_written(const struct makeopen *f)
 {
@@ -25,6 +28,9 @@ is_written(const struct makeopen *f)
 
 enum { END_READ = 1, END_WRITE = 2 };
 
+/*
+ * Return which ends of a pipe or FIFO f is, if it is restored.
+ */
 static unsigned int
 ends_of(const struct makeopen *f)
 {
@@ -41,7 +47,7 @@ ends_of(const struct makeopen *f)
 }
 
 /*
- * Which ends are restored of each inode.
+ * Find out which ends are restored of each inode.
  */
 static void
 ends_find(struct criumake *m)
@@ -59,6 +65,9 @@ ends_find(struct criumake *m)
 	}
 }
 
+/*
+ * Return why a pipe cannot be restored, or NULL.
+ */
 static const char *
 pipe_hinders(const struct makeopen *f)
 {
@@ -71,6 +80,9 @@ pipe_hinders(const struct makeopen *f)
 	return NULL;
 }
 
+/*
+ * Return why a UNIX socket cannot be restored, or NULL.
+ */
 static const char *
 unix_hinders(const struct criumake *m, const struct makeopen *f)
 {
@@ -102,8 +114,8 @@ unix_hinders(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * A descriptor of a process that leads to an open file, best the one that is
- * wished for; or NULL.
+ * Return a descriptor of t that leads to the open file of a number of the
+ * record, descriptor wish if that does; or NULL.
  */
 static const struct makefd *
 fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
@@ -115,8 +127,9 @@ fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
 }
 
 /*
- * What an epoll set waits for must be open in the process that is to make
- * it, and by which its descriptors are then named.
+ * Return why an epoll set cannot be restored, or NULL.  What it waits for
+ * must be open in the process that is to make it, whose descriptors its
+ * targets are given.
  */
 static const char *
 epoll_hinders(const struct makeopen *f)
@@ -139,6 +152,9 @@ epoll_hinders(const struct makeopen *f)
 	return NULL;
 }
 
+/*
+ * Return why a file with a name cannot be restored, or NULL.
+ */
 static const char *
 named_hinders(struct criumake *m, const struct makeopen *f)
 {
@@ -181,7 +197,7 @@ static const struct opentype {
 };
 
 /*
- * A type that the record of a file may have, the last one for all others.
+ * Return what there is about the type of f.
  */
 static const struct opentype *
 open_type(const struct makeopen *f)
@@ -197,7 +213,7 @@ open_type(const struct makeopen *f)
 }
 
 /*
- * Why an open file cannot be restored, or NULL.
+ * Return why an open file cannot be restored, or NULL.
  */
 static const char *
 open_hinders(struct criumake *m, const struct makeopen *f)
@@ -232,8 +248,8 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Of which kind a socket of the internet is: by its protocol, where that is
- * told.
+ * Return of which kind a socket of the internet is: by its protocol, where
+ * that is told.
  */
 static enum makewhy
 inet_kind(const struct makeopen *f)
@@ -255,8 +271,8 @@ inet_kind(const struct makeopen *f)
 }
 
 /*
- * Of which kind the reason is that a file cannot be restored: one that came
- * with the record, or that open_hinders gave.
+ * Return of which kind the reason is that f cannot be restored.  It came with
+ * the record, or open_hinders gave it.
  */
 static enum makewhy
 open_kind(const struct makeopen *f, bool came)
@@ -274,7 +290,7 @@ open_kind(const struct makeopen *f, bool came)
 }
 
 /*
- * Tell of a descriptor whose file cannot be restored.  Its type may say more
+ * Note a descriptor whose file cannot be restored.  Its type may say more
  * than the record's own sentence.
  */
 static int
@@ -295,7 +311,7 @@ fd_refuse(struct criumake *m, struct maketask *t,
 }
 
 /*
- * Find out which of the open files cannot be restored, and tell it of each
+ * Find out which of the open files cannot be restored, and note it of each
  * descriptor.  What is left out may be what another needs.
  */
 int
@@ -336,7 +352,8 @@ makefd_judge(struct criumake *m)
 }
 
 /*
- * The type of descriptors in CRIU's numbers, of a file that can be restored.
+ * Return the type, in CRIU's numbers, of descriptors of an open file that can
+ * be restored.
  */
 unsigned int
 makefd_type(const struct makeopen *f)
@@ -344,6 +361,9 @@ makefd_type(const struct makeopen *f)
 	return open_type(f)->fd;
 }
 
+/*
+ * Make fdinfo-N.img: the descriptors of process t.
+ */
 static int
 fdinfo_write(struct criumake *m, struct maketask *t)
 {
@@ -367,7 +387,8 @@ fdinfo_write(struct criumake *m, struct maketask *t)
 }
 
 /*
- * A directory that a link of the record leads to.
+ * Set *id to the number, in files.img, of the directory that a link of the
+ * record leads to, cwd or root.
  */
 static int
 dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
@@ -391,7 +412,7 @@ dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 }
 
 /*
- * fs-N.img, and fdinfo-N.img unless it is another's.
+ * Make fs-N.img, and fdinfo-N.img unless it is another's.
  */
 int
 makefd_write(struct criumake *m, struct maketask *t)

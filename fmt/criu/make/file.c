@@ -13,7 +13,8 @@
 enum { PACKET = 32768 };
 
 /*
- * The bytes of a file of a record, the first process's that has it.
+ * Find file DIR/INO in the record of the first process that has it.  Return
+ * false, with no bytes, if none has.
  */
 static bool
 data_find(const struct criumake *m, const char *dir, uint64_t ino,
@@ -31,7 +32,8 @@ data_find(const struct criumake *m, const char *dir, uint64_t ino,
 }
 
 /*
- * What is in a pipe or FIFO, and what it can hold: once for all its ends.
+ * Add what is in a pipe or FIFO, and what it can hold, to an image: once for
+ * all its ends.
  */
 static int
 pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,
@@ -156,7 +158,7 @@ signalfd_write(struct criumake *m, const struct makeopen *f,
 
 /*
  * A periodic timer that has expired and was not read yet has nothing left,
- * which would stop it: it begins its interval.
+ * which would stop it: let it begin its interval.
  */
 static void
 timerfd_write(struct criumake *m, const struct makeopen *f,
@@ -207,7 +209,8 @@ memfd_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
 }
 
 /*
- * What waits at a socket: packets, or the bytes of a stream in pieces.
+ * Add what waits at socket f to sk-queues.img: packets, or the bytes of a
+ * stream in pieces.
  */
 static int
 queue_write(struct criumake *m, const struct makeopen *f)
@@ -271,8 +274,8 @@ socket_options(const struct makeopen *f, Criu__SocketOptions *o)
 }
 
 /*
- * The file of a socket that has a path for its name, with whose rights; dir
- * is where a relative one leads from, or empty.
+ * Set the file of a socket that has a path for its name, and its rights.  dir
+ * is where a relative path leads from, or empty.
  */
 static void
 socket_file(const struct makeopen *f, Criu__UnixSocket *p,
@@ -324,7 +327,7 @@ unix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
 }
 
 /*
- * An entry of files.img.
+ * Add an open file to files.img, with what belongs to it elsewhere.
  */
 static int
 open_write(struct criumake *m, struct makeopen *f)
@@ -361,9 +364,9 @@ open_write(struct criumake *m, struct makeopen *f)
 }
 
 /*
- * What must stand before a file, or NULL: criu knows the peer of a socket only
- * if it has read it, or if that has the socket for its own peer
- * (try_resolve_unix_peer of its sk-unix.c).  There is nothing before that.
+ * Return what must stand before open file f, or NULL.  criu knows the peer of
+ * a socket only if it has read it, or if that has the socket for its own peer
+ * (try_resolve_unix_peer of its sk-unix.c).  Nothing must stand before that.
  */
 static struct makeopen *
 open_before(const struct criumake *m, const struct makeopen *f)
@@ -375,7 +378,8 @@ open_before(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * files.img: the open files that can be restored, and what is in them.
+ * Add to files.img the open files that can be restored, and make what is in
+ * them.
  */
 int
 makefile_write(struct criumake *m)

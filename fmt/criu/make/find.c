@@ -134,8 +134,8 @@ byopen_cmp(const void *a, const void *b)
 }
 
 /*
- * Sort the descriptors of t, which are all there now, by what they lead to, for
- * makefind_fd.
+ * Sort the descriptors of t, which are all there now, by what they lead to,
+ * for makefind_fd.
  */
 int
 makefind_fds(struct maketask *t)
@@ -152,8 +152,8 @@ makefind_fds(struct maketask *t)
 }
 
 /*
- * Return the first descriptor of t, from number from on, that leads to the open
- * file of a number of the record; or NULL.
+ * Return the first descriptor of t, from number from on, that leads to the
+ * open file of a number of the record; or NULL.
  */
 const struct makefd *
 makefind_fd(const struct maketask *t, uint64_t key, uint64_t from)

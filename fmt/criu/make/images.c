@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Room for one more of n elements of so many bytes each; the array may move.
- * NULL, and the array stays, if there is no memory.
+ * Return array v with room for one more than its n elements of so many bytes
+ * each.  It may have moved.  Return NULL, and leave v, if there is no memory.
  */
 void *
 make_grow(void *v, size_t n, size_t size)
@@ -22,7 +22,8 @@ make_grow(void *v, size_t n, size_t size)
 }
 
 /*
- * A new image of a kind, or NULL.
+ * Return a new image of a name, with the head that a magic number makes, which
+ * is among those of m->out; or NULL.
  */
 struct made *
 make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
@@ -55,7 +56,8 @@ make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
 }
 
 /*
- * The one image of a name, which is made when it is first asked for.
+ * Return what is in the one image of a name, which is made when it is first
+ * asked for; or NULL.  Such images are few.
  */
 struct buf *
 make_common(struct criumake *m, uint32_t magic, const char *name)
@@ -82,8 +84,8 @@ name_cmp(const void *a, const void *b)
 }
 
 /*
- * All images are whole, and no two have one name: what is of one number is
- * not of one process then.
+ * Return -1 if memory for an image ran out, or if two have one name: then two
+ * processes or threads have one number where they run.
  */
 int
 mades_check(struct mades *l)
@@ -105,6 +107,9 @@ mades_check(struct mades *l)
 	return rc;
 }
 
+/*
+ * Free all images; l is empty then.
+ */
 void
 mades_free(struct mades *l)
 {

@@ -29,8 +29,8 @@ make_free(struct criumake *m)
 }
 
 /*
- * Tell of a worker of the kernel in a process, if it was not told what it
- * works for: a ring that has no descriptor.
+ * Note a worker of the kernel in process t, if it was not noted what it works
+ * for: it is a ring that has no descriptor.
  */
 static int
 worker_refuse(struct criumake *m, struct maketask *t,
@@ -45,7 +45,7 @@ worker_refuse(struct criumake *m, struct maketask *t,
 }
 
 /*
- * All images of a process but those of its descriptors.
+ * Make all images of process t.
  */
 static int
 process_write(struct criumake *m, struct maketask *t)
@@ -75,6 +75,9 @@ process_write(struct criumake *m, struct maketask *t)
 	return makefd_write(m, t);
 }
 
+/*
+ * Make all images, as far as nothing hinders a process as a whole.
+ */
 static int
 make_all(struct criumake *m)
 {
@@ -104,7 +107,7 @@ make_all(struct criumake *m)
 }
 
 /*
- * Is it a snapshot that snap(1) took, with what restoring takes?
+ * Return whether s is a snapshot that snap(1) took, with what restoring takes.
  */
 bool
 criumake_can(struct snap *s)
@@ -130,9 +133,10 @@ criumake_can(struct snap *s)
 }
 
 /*
- * Make the images of the processes of a snapshot that o->root tells of: all
- * of a directory.  What cannot be restored is told to o->warn, each a line,
- * and is an error unless all of it is of kinds that o->leave has.
+ * Make all images of a directory, of the processes of s that o->root tells
+ * of, to out, which is empty and is the caller's to free.  o->warn is told
+ * what cannot be restored, each a line; that is an error unless all of it is
+ * of kinds that o->leave has.  Return 0, or -1.
  */
 int
 criumake(struct snap *s, const struct criuopts *o, struct mades *out)

@@ -13,7 +13,8 @@
 enum { SEAL_SEAL = 1 };		/* F_SEAL_SEAL: no more seals */
 
 /*
- * Pages that were to be there but could not be read: note them.
+ * Note pages of an image, from start up to end, that were to be there but
+ * could not be read.  whose and pid say whose they are; im may be NULL.
  */
 static int
 missing_check(struct criumake *m, const struct image *im, const char *whose,
@@ -35,7 +36,7 @@ missing_check(struct criumake *m, const struct image *im, const char *whose,
 }
 
 /*
- * Add those pages of a range that the image has.
+ * Add those pages from start up to end that the image, or NULL, has.
  */
 static void
 pages_add(struct buf *b, struct image *im, uint64_t start, uint64_t end)
@@ -65,8 +66,8 @@ pages_add(struct buf *b, struct image *im, uint64_t start, uint64_t end)
 }
 
 /*
- * Add a run of pages, as far as it lies in private mappings that are to be
- * restored.
+ * Add the pages of t from start up to end, as far as they lie in private
+ * mappings that are restored.
  */
 static int
 run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t start,
@@ -92,7 +93,7 @@ run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t start,
 }
 
 /*
- * pagemap-N.img: the pages that are a process's own.
+ * Make pagemap-N.img: the pages that are a process's own.
  */
 int
 makemem_pages(struct criumake *m, struct maketask *t)
@@ -129,7 +130,8 @@ makemem_pages(struct criumake *m, struct maketask *t)
 }
 
 /*
- * The shared memory of an inode, which is carried along; NULL if it is not.
+ * Return the shared memory of an inode, which is carried along; or NULL, if
+ * it is not or there is no memory.  user is the process that has it.
  */
 struct makeshm *
 makemem_shm(struct criumake *m, uint64_t dev, uint64_t ino,
@@ -155,7 +157,8 @@ makemem_shm(struct criumake *m, uint64_t dev, uint64_t ino,
 }
 
 /*
- * The file that shared memory is mapped by.  1, or -1.
+ * Set *id to the number of the file that shared memory is mapped by, which is
+ * made when it is first asked for.  Return 1.
  */
 int
 makemem_mapped(struct criumake *m, struct makeshm *o, uint32_t *id)
@@ -179,7 +182,8 @@ makemem_mapped(struct criumake *m, struct makeshm *o, uint32_t *id)
 }
 
 /*
- * The name of shared memory, as memfd_create(2) had it: a copy.
+ * Return a copy, the caller's, of the name of shared memory, as
+ * memfd_create(2) had it; or NULL.
  */
 static char *
 shm_name(const struct makeshm *o)
@@ -199,8 +203,8 @@ shm_name(const struct makeshm *o)
 }
 
 /*
- * Add the pages of shared memory that are not all zero; the pages of the
- * machine have several of an image's each.
+ * Add the pages of shared memory that are not all zero.  The kilobytes of an
+ * image may be parts of one page.
  */
 static void
 shm_pages(struct buf *b, struct image *im)
@@ -234,7 +238,7 @@ shm_pages(struct buf *b, struct image *im)
 }
 
 /*
- * An entry of memfd.img, and its pages.
+ * Add an entry with a number to memfd.img, and make its pages.
  */
 static int
 shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
@@ -274,7 +278,7 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 }
 
 /*
- * memfd.img, and the pages of all shared memory that is mapped or open.
+ * Make memfd.img, and the pages of all shared memory that is mapped or open.
  */
 int
 makemem_write(struct criumake *m)

@@ -51,7 +51,7 @@ struct mmbits {
 };
 
 /*
- * A line of VmFlags: what it tells of its mapping.
+ * Add to *flag and *madv what a line of VmFlags tells of its mapping.
  */
 static void
 vmflags_get(const char *s, unsigned int *flag, uint64_t *madv)
@@ -71,7 +71,7 @@ vmflags_get(const char *s, unsigned int *flag, uint64_t *madv)
 }
 
 /*
- * What smaps tells of each mapping.
+ * Set b->flag and b->madv to what smaps tells of each mapping.
  */
 static int
 smaps_read(struct maketask *t, struct mmbits *b)
@@ -117,7 +117,8 @@ is_device(const struct vma *v)
 }
 
 /*
- * Why a mapping cannot be restored, and of which kind that is; or NULL.
+ * Return why a mapping cannot be restored, and set *kind to the kind of that;
+ * or return NULL.
  */
 static const char *
 vma_hinders(const struct vma *v, unsigned int flag, enum makewhy *kind)
@@ -158,6 +159,9 @@ vma_hinders(const struct vma *v, unsigned int flag, enum makewhy *kind)
 	    "nothing that criu could map" : NULL;
 }
 
+/*
+ * Return whether the kernel makes a mapping: vdso(7).
+ */
 static bool
 is_kernels(const struct vma *v)
 {
@@ -173,8 +177,8 @@ is_shm(const struct vma *v)
 }
 
 /*
- * Of a mapping of a file or of shared memory, the number of that.  1, or 0
- * when it is noted that it cannot be restored.
+ * Set what a mapping of a file or of shared memory maps.  Return 1; 0 when it
+ * is noted that it cannot be restored; or -1.
  */
 static int
 vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -207,7 +211,8 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * A mapping.  1, or 0 when it is noted that it cannot be restored.
+ * Set an entry for a mapping.  Return 1; 0 when it is noted that it cannot be
+ * restored; or -1.
  */
 static int
 vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -258,8 +263,8 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * All mappings.  [vvar] and [vvar_vclock] are one to criu, and [vsyscall] is
- * none.
+ * Set all mappings, and t->kept.  [vvar] and [vvar_vclock] are one to criu,
+ * and [vsyscall] is none.
  */
 static int
 vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
@@ -301,7 +306,7 @@ vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 }
 
 /*
- * Where code, data, stack, arguments and environment are.  None may be 0:
+ * Set where code, data, stack, arguments and environment are.  None may be 0:
  * prctl(2), PR_SET_MM_MAP.
  */
 static int
@@ -326,7 +331,7 @@ bounds_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 }
 
 /*
- * What prctl(2) sets of an address space.
+ * Set what prctl(2) changed.
  */
 static int
 prctls_set(struct maketask *t, struct mmbits *b)
@@ -387,7 +392,7 @@ mm_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 }
 
 /*
- * mm-N.img and pagemap-N.img of a process.
+ * Make mm-N.img and pagemap-N.img of process t.
  */
 int
 makemm_write(struct criumake *m, struct maketask *t)

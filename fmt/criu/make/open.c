@@ -44,7 +44,8 @@ static const struct {
 };
 
 /*
- * Return whether the record tells a key of open file f, so that f->v[k] counts.
+ * Return whether the record tells a key of open file f, so that f->v[k]
+ * counts.
  */
 bool
 makeopen_has(const struct makeopen *f, enum openkey k)
@@ -63,8 +64,8 @@ makeopen_is(const struct makeopen *f, const char *type)
 
 /*
  * Set dir, of so many bytes, to the directory that the name of socket f leads
- * from: its path without that name.  dir is empty if the name is not a relative
- * path.  Return false if it is one and the directory is not known.
+ * from: its path without that name.  dir is empty if the name is not a
+ * relative path.  Return false if it is one and the directory is not known.
  */
 bool
 makeopen_dir(const struct makeopen *f, char *dir, size_t size)
@@ -213,7 +214,8 @@ open_free(struct makeopen *f)
 }
 
 /*
- * Add the open file description of a number that file name of t's record tells.
+ * Add the open file description of a number that file name of t's record
+ * tells.
  */
 static int
 open_read(struct criumake *m, const struct maketask *t, const char *name,

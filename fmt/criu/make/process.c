@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * limits, in the order of RLIMIT_*: columns 26 and 47 (fs/proc/base.c of the
- * kernel).
+ * Set the limits, in the order of RLIMIT_*: columns 26 and 47 of limits
+ * (fs/proc/base.c of the kernel).
  */
 static int
 limits_set(struct corebits *c, const struct maketask *t)
@@ -50,7 +50,7 @@ limits_set(struct corebits *c, const struct maketask *t)
 }
 
 /*
- * Signal actions: those of 62 signals, in their order.
+ * Set the signal actions: those of 62 signals, in their order.
  */
 static int
 sigactions_set(struct criumake *m, struct corebits *c, struct maketask *t)
@@ -86,6 +86,9 @@ sigactions_set(struct criumake *m, struct corebits *c, struct maketask *t)
 	return rc == -1 ? -1 : 0;
 }
 
+/*
+ * Set the three interval timers: setitimer(2).
+ */
 static int
 itimers_set(struct criumake *m, struct corebits *c, struct maketask *t)
 {
@@ -119,6 +122,10 @@ itimers_set(struct criumake *m, struct corebits *c, struct maketask *t)
 	return rc == -1 ? -1 : 0;
 }
 
+/*
+ * Add a timer of timer_create(2): v has the numbers of its line, see
+ * timers_set.
+ */
 static int
 posix_timer(struct criumake *m, struct corebits *c, struct maketask *t,
     const uint64_t *v)
@@ -126,7 +133,7 @@ posix_timer(struct criumake *m, struct corebits *c, struct maketask *t,
 	Criu__PosixTimer **l, *p;
 	struct maketask *who;
 
-	/* to one thread: by the number that the process knows it by */
+	/* of one thread: by the number that the process knows it by */
 	who = v[5] == 0 ? NULL : maketask_find(m, v[5]);
 	if (v[5] != 0 && who == NULL)
 		return make_refuse(m, WHY_TIMER, "process %" PRIu64 ": timer %"
@@ -157,6 +164,9 @@ posix_timer(struct criumake *m, struct corebits *c, struct maketask *t,
 	return 0;
 }
 
+/*
+ * Set all timers.
+ */
 static int
 timers_set(struct criumake *m, struct corebits *c, struct maketask *t)
 {
@@ -183,7 +193,7 @@ timers_set(struct criumake *m, struct corebits *c, struct maketask *t)
 }
 
 /*
- * The signal that a process was stopped by: that of the stop we saw
+ * Return the signal that a process was stopped by: that of the stop we saw
  * (ptrace(2), PTRACE_EVENT_STOP), else SIGSTOP.
  */
 static uint32_t
@@ -203,7 +213,7 @@ stop_signal(const struct maketask *t)
 }
 
 /*
- * The user that the process is accounted to, where the kernel has that: a
+ * Set the user that the process is accounted to, where the kernel tells it: a
  * number without a newline.
  */
 static void
@@ -221,7 +231,7 @@ loginuid_set(struct corebits *c, const struct maketask *t)
 }
 
 /*
- * What prctl(2), personality(2), membarrier(2) and oom_score_adj set.
+ * Set what prctl(2), personality(2), membarrier(2) and oom_score_adj changed.
  */
 static int
 traits_set(struct criumake *m, struct corebits *c, struct maketask *t)
@@ -255,7 +265,7 @@ traits_set(struct criumake *m, struct corebits *c, struct maketask *t)
 }
 
 /*
- * What a process has beside what its threads have.
+ * Set what process t has beside what its threads have.
  */
 int
 corebits_task(struct criumake *m, struct corebits *c, struct maketask *t)

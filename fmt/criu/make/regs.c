@@ -48,9 +48,9 @@ enum {
 };
 
 /*
- * A system call that the stop interrupted begins anew, as the kernel would
- * have it begin (include/linux/errno.h); but where it wants to go on with
- * what it remembers, it fails with EINTR, for that is lost.
+ * Let a system call that the stop interrupted begin anew, as the kernel would
+ * have it begin (include/linux/errno.h).  One that would go on with what the
+ * kernel remembers of it fails with EINTR, for that is lost.
  */
 static void
 restart(uint64_t *r)
@@ -71,9 +71,9 @@ restart(uint64_t *r)
 }
 
 /*
- * A thread in a restartable sequence (rseq(2), struct rseq_cs) goes to where
- * it wants to go when that is interrupted.  rseq has the address of its area
- * first, or NULL.
+ * Let a thread in a restartable sequence (rseq(2), struct rseq_cs) go to
+ * where it wants to go when that is interrupted.  rseq has the address of its
+ * area first, or is NULL.
  */
 static void
 abort_sequence(struct image *mem, const uint64_t *rseq, uint64_t *r)
@@ -108,6 +108,9 @@ gpregs_set(Criu__GpRegs *g, const uint64_t *r)
 	g->mode = 1;
 }
 
+/*
+ * Set n words to those at p.
+ */
 static void
 words_set(uint32_t *to, const uint8_t *p, size_t n)
 {
@@ -115,6 +118,9 @@ words_set(uint32_t *to, const uint8_t *p, size_t n)
 		*to++ = (uint32_t)num_get(p, 4);
 }
 
+/*
+ * Set the registers of x87 and SSE: p has what FXSAVE stores.
+ */
 static void
 fpregs_set(struct makeregs *g, const uint8_t *p)
 {
@@ -137,7 +143,8 @@ fpregs_set(struct makeregs *g, const uint8_t *p)
 }
 
 /*
- * n words of a part of xstate, if the part is in use and there.
+ * Set to, n long words, to those at a byte of xstate, if the part that has a
+ * bit in in_use is in use and there.  Return n; else 0.
  */
 static size_t
 part_get(const struct recfile *f, uint64_t in_use, unsigned int bit,
@@ -152,6 +159,9 @@ part_get(const struct recfile *f, uint64_t in_use, unsigned int bit,
 	return n;
 }
 
+/*
+ * Set the parts of xstate that criu restores.
+ */
 static void
 xsave_set(struct makeregs *g, const struct recfile *f)
 {

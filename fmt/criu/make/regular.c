@@ -16,7 +16,7 @@
 #define DELETED " (deleted)"
 
 /*
- * What is carried along of an inode; or NULL.
+ * Return what is carried along of an inode, or NULL.
  */
 struct proc *
 makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
@@ -28,8 +28,8 @@ makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Numbers that the record of what is carried along has in a file: whether it
- * has.
+ * Set v to the numbers that the record of what is carried along has in a file
+ * (words_form).  Return whether it has.
  */
 static bool
 content_numbers(const struct proc *p, const char *name, const char *form,
@@ -45,7 +45,7 @@ content_numbers(const struct proc *p, const char *name, const char *form,
 }
 
 /*
- * The size of what is carried along, in bytes.
+ * Return the size of what is carried along, in bytes.
  */
 uint64_t
 makereg_size(const struct proc *p)
@@ -58,8 +58,9 @@ makereg_size(const struct proc *p)
 }
 
 /*
- * All of a file that no name leads to must be there: note it if not.  It is
- * one that is carried along, the executable of a process, or empty (NULL).
+ * Note if a part of a file is missing that no name leads to.  p is what is
+ * carried along of it, the process whose executable it is, or NULL of an
+ * empty one.
  */
 static int
 content_check(struct criumake *m, const struct proc *p)
@@ -74,6 +75,9 @@ content_check(struct criumake *m, const struct proc *p)
 
 enum { MODE, NLINK, UID, GID, ATIME, MTIME, NUMBERS };	/* of inode */
 
+/*
+ * Set v to what is told of the inode of what is carried along, if it is.
+ */
 static bool
 content_inode(const struct proc *p, uint64_t v[NUMBERS])
 {
@@ -81,7 +85,7 @@ content_inode(const struct proc *p, uint64_t v[NUMBERS])
 }
 
 /*
- * A time of so many nanoseconds, which may be less than 0.
+ * Set t to a time of so many nanoseconds, which may be less than 0.
  */
 static void
 time_set(Criu__Timeval *t, uint64_t ns)
@@ -100,7 +104,7 @@ time_set(Criu__Timeval *t, uint64_t ns)
 }
 
 /*
- * ghost-file-N.img of an inode; f is an open file of it, or NULL.
+ * Fill in ghost-file-N.img of an inode.  f is an open file of it, or NULL.
  */
 static void
 ghost_write(struct made *im, struct proc *content, uint64_t ino,
@@ -133,8 +137,8 @@ ghost_write(struct made *im, struct proc *content, uint64_t ino,
 }
 
 /*
- * The number of the ghost-file-N.img of an inode, which is made when it is
- * first asked for; f is an open file of it, or NULL.
+ * Set *id to the number of the ghost-file-N.img of an inode, which is made
+ * when it is first asked for.  f is an open file of it, or NULL.
  */
 static int
 ghost_get(struct criumake *m, struct proc *content, uint64_t dev,
@@ -165,7 +169,8 @@ ghost_get(struct criumake *m, struct proc *content, uint64_t dev,
 }
 
 /*
- * Let a file be restored from its content, for no name leads to it any more.
+ * Let file id be restored from its content, for no name leads to it any more.
+ * f is an open file of it, or NULL.
  */
 static int
 remap_add(struct criumake *m, uint32_t id, struct proc *content, uint64_t dev,
@@ -185,6 +190,9 @@ remap_add(struct criumake *m, uint32_t id, struct proc *content, uint64_t dev,
 	return 0;
 }
 
+/*
+ * Add a file to files.img; f is the open file that it is, or NULL.
+ */
 static void
 reg_add(struct criumake *m, const Criu__RegFile *r, const struct makeopen *f)
 {
@@ -201,8 +209,9 @@ reg_add(struct criumake *m, const Criu__RegFile *r, const struct makeopen *f)
 }
 
 /*
- * A file that is open, with a number; bare: only the path of a FIFO counts.
- * What is open for writing may have another size when it is restored.
+ * Add an open file with a number to files.img; with bare, it is a FIFO of
+ * which only the path counts.  criu checks the size that is told, which what
+ * is open for writing may change before it is restored.
  */
 int
 makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
@@ -230,7 +239,7 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
 }
 
 /*
- * A directory, with a new number.
+ * Add a directory to files.img, and set *id to its number.
  */
 int
 makereg_path(struct criumake *m, const char *path, uint32_t *id)
@@ -248,7 +257,7 @@ makereg_path(struct criumake *m, const char *path, uint32_t *id)
 }
 
 /*
- * The build id of what is carried along, as words; how many.
+ * Set words to the build id of a file that im, or NULL, has.  Return how many.
  */
 static size_t
 build_id(struct image *im, uint32_t words[16])
@@ -270,8 +279,8 @@ build_id(struct image *im, uint32_t words[16])
 }
 
 /*
- * An open file of an inode whose name is deleted and that has another, which
- * is its path; or NULL.
+ * Return an open file of an inode whose name is deleted and that has another,
+ * which is its path; or NULL.
  */
 static const struct makeopen *
 linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)
@@ -286,7 +295,7 @@ linked_find(const struct criumake *m, uint64_t dev, uint64_t ino)
 }
 
 /*
- * What is carried along of a mapped file: NULL, if nothing is.
+ * Return what is carried along of a mapped file, or NULL.
  */
 static struct proc *
 mapped_content(struct criumake *m, struct maketask *t, const struct vma *v)
@@ -304,8 +313,8 @@ mapped_content(struct criumake *m, struct maketask *t, const struct vma *v)
 }
 
 /*
- * Can a mapped file whose name is deleted be made anew?  1; 0 when it is noted
- * that it cannot; or -1.
+ * Return 1 if a mapped file whose name is deleted can be made anew; 0 when it
+ * is noted that it cannot; or -1.
  */
 static int
 gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
@@ -326,7 +335,8 @@ gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
 }
 
 /*
- * A new entry for a mapped file.
+ * Add a mapped file to files.img, and set x->id to its number.  Return 1; 0
+ * when it is noted that it cannot be restored; or -1.
  */
 static int
 mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -372,8 +382,9 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * The number of a file that a process has mapped.  1; 0 when it is noted that
- * it cannot be restored; or -1.
+ * Set *id to the number of a file that a process has mapped, which is added
+ * when it is first asked for.  Return 1; 0, and *id is 0, when it is noted
+ * that it cannot be restored; or -1.
  */
 int
 makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,

@@ -43,7 +43,7 @@ in_set(uint64_t set, uint64_t sig)
 }
 
 /*
- * The blocked signals of a thread, bit 0 for signal 1.
+ * Return the blocked signals of thread t, bit 0 for signal 1.
  */
 uint64_t
 corebits_blocked(const struct maketask *t)
@@ -57,8 +57,8 @@ corebits_blocked(const struct maketask *t)
 }
 
 /*
- * The signals that all threads of a process block: what waits for it waits
- * for one that does not.
+ * Leave in w->blocked the signals that all threads of its process block: what
+ * waits for a process, waits for a thread that does not block it.
  */
 static int
 blocked_by_all(const struct criumake *m, struct waits *w)
@@ -74,6 +74,9 @@ blocked_by_all(const struct criumake *m, struct waits *w)
 	return 0;
 }
 
+/*
+ * Set the handlers of the signals of its process.
+ */
 static int
 handlers_read(struct waits *w)
 {
@@ -91,8 +94,8 @@ handlers_read(struct waits *w)
 }
 
 /*
- * What waits for thread t of process p or, with whole, for p, which is t
- * then.
+ * Set w to what waits for thread t of process p or, with whole, for p, which
+ * is t then.
  */
 static int
 waits_read(const struct criumake *m, struct waits *w, struct maketask *p,
@@ -130,7 +133,7 @@ waits_handler(const struct waits *w, uint64_t sig)
 }
 
 /*
- * Does SIGSTOP wait?
+ * Return whether SIGSTOP waits.
  */
 static bool
 waits_stop(const struct waits *w)
@@ -144,8 +147,8 @@ waits_stop(const struct waits *w)
 }
 
 /*
- * Does SIGSTOP wait for a process or one of its threads, so that it is
- * stopped when it goes on?  1, 0, or -1.
+ * Return 1 if SIGSTOP waits for process p or one of its threads, so that it is
+ * stopped when it goes on; 0 if not; or -1.
  */
 int
 corebits_stops(const struct criumake *m, struct maketask *p)
@@ -171,9 +174,9 @@ corebits_stops(const struct criumake *m, struct maketask *p)
 }
 
 /*
- * Would a signal end a stopped process as soon as it is restored?  SIGSTOP,
- * which criu sends the process, is taken after what waits for the thread,
- * and after lower numbers.
+ * Return whether a signal would end a stopped process as soon as it is
+ * restored.  SIGSTOP, which criu sends the process, is taken after what waits
+ * for the thread, and after lower numbers.
  */
 static bool
 is_end(const struct waits *w, uint64_t sig)
@@ -186,7 +189,7 @@ is_end(const struct waits *w, uint64_t sig)
 }
 
 /*
- * Note that a signal which waits is in the way.
+ * Note if a signal that waits hinders: see the head of this file.
  */
 static int
 signal_check(struct criumake *m, const struct waits *w, uint64_t sig)
@@ -207,8 +210,8 @@ signal_check(struct criumake *m, const struct waits *w, uint64_t sig)
 }
 
 /*
- * Signals that wait for thread t of process p or, with whole, for p, which is
- * t then: siginfo_t after siginfo_t.
+ * Set the signals that wait for thread t of process p or, with whole, for p,
+ * which is t then: siginfo_t after siginfo_t.
  */
 int
 corebits_pending(struct criumake *m, struct corebits *c, struct maketask *p,

@@ -11,7 +11,7 @@
 enum { FIRST_ID = 2 };		/* of processes; criu itself has 1 */
 
 /*
- * The fields of stat: 1 and those from 4 on are numbers, 3 is a letter.
+ * Set the fields of stat: 1 and those from 4 on are numbers, 3 is a letter.
  */
 static int
 stat_read(struct maketask *t)
@@ -70,7 +70,8 @@ status_numbers(const struct maketask *t, const char *key, int base,
 }
 
 /*
- * The last number of a line of status: the one in the innermost namespace.
+ * Set *out to the last number of a line of status: that in the innermost
+ * namespace.
  */
 static int
 inner_number(const struct maketask *t, const char *key, uint32_t *out)
@@ -111,8 +112,9 @@ task_cmp(const void *a, const void *b)
 }
 
 /*
- * All processes and threads, or, where one was asked for, those that were
- * taken with it: the others' numbers of processes and inodes are not its own.
+ * Read the records of all processes and threads to m->task and m->bypid;
+ * where one process was asked for, of those that were taken with it, for the
+ * others' numbers of processes and inodes are not its own.
  */
 int
 maketask_read(struct criumake *m)
@@ -167,8 +169,8 @@ maketask_find(const struct criumake *m, uint64_t pid)
 }
 
 /*
- * The process of a number of the snapshot, or of the thread that has it; or
- * NULL.
+ * Return the process of a number of the snapshot, or that of the thread which
+ * has that number; or NULL.
  */
 struct maketask *
 maketask_process(const struct criumake *m, uint64_t pid)
@@ -182,7 +184,7 @@ maketask_process(const struct criumake *m, uint64_t pid)
 }
 
 /*
- * Is it a zombie, or a thread that is about to be gone?
+ * Return whether t is a zombie, or a thread that is about to be gone.
  */
 bool
 maketask_ended(const struct maketask *t)
@@ -191,9 +193,9 @@ maketask_ended(const struct maketask *t)
 }
 
 /*
- * Does a thread run what the process has it run?  One that has ended does not,
- * nor does a worker of the kernel, which is there for io_uring(7) or a device,
- * and comes again with it.
+ * Return whether a thread runs what the process has it run.  One that has
+ * ended does not, nor does a worker of the kernel, which is there for
+ * io_uring(7) or a device, and comes again with it.
  */
 bool
 maketask_runs(const struct maketask *t)

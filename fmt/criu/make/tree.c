@@ -14,7 +14,8 @@
 enum { CRIUS_IDS = 1 };		/* of criu itself */
 
 /*
- * Choose the process that was asked for and those below it, or everyone.
+ * Choose the process that was asked for and those below it, or all.  One that
+ * is its own ancestor is chosen once.
  */
 static void
 choose(struct criumake *m)
@@ -40,7 +41,8 @@ choose(struct criumake *m)
 }
 
 /*
- * The order of numbers that processes had when they were taken.
+ * Compare processes by their numbers in stat, those that they had when they
+ * were taken, within what was taken at once.
  */
 static int
 taken_cmp(const void *a, const void *b)
@@ -54,7 +56,8 @@ taken_cmp(const void *a, const void *b)
 }
 
 /*
- * Who is whose parent: a number in what was taken at once.
+ * Find the parent of each process: field 4 of its stat is a number within what
+ * was taken at once.
  */
 static int
 parents_link(struct criumake *m)
@@ -86,7 +89,7 @@ parents_link(struct criumake *m)
 }
 
 /*
- * Who is whose parent, and who is chosen.
+ * Find who is whose parent, and who is chosen.
  */
 static int
 parents_find(struct criumake *m)
@@ -104,8 +107,8 @@ parents_find(struct criumake *m)
 }
 
 /*
- * The one chosen process without a parent among them.  Several are an error,
- * which names them.
+ * Set m->root to the one chosen process without a parent among the chosen.
+ * None or several are an error, which names them.
  */
 static int
 root_find(struct criumake *m)
@@ -138,7 +141,7 @@ root_find(struct criumake *m)
 }
 
 /*
- * The chosen processes, parents before their children.
+ * Set m->order to the chosen processes, parents before their children.
  */
 static int
 order_make(struct criumake *m)
@@ -160,7 +163,8 @@ order_make(struct criumake *m)
 }
 
 /*
- * Choose the processes: m->root and m->order.
+ * Choose the processes that are restored, m->root and m->order, and note what
+ * hinders each.
  */
 int
 maketree_choose(struct criumake *m)
@@ -177,7 +181,7 @@ maketree_choose(struct criumake *m)
 }
 
 /*
- * ids-N.img: what a process shares with others.
+ * Make ids-N.img: what process t shares with others.
  */
 int
 maketree_ids(struct criumake *m, struct maketask *t)
@@ -193,6 +197,9 @@ maketree_ids(struct criumake *m, struct maketask *t)
 	return 0;
 }
 
+/*
+ * Add process t and its threads to pstree.img.
+ */
 static int
 pstree_entry(struct criumake *m, struct buf *b, const struct maketask *t)
 {
@@ -220,7 +227,7 @@ pstree_entry(struct criumake *m, struct buf *b, const struct maketask *t)
 }
 
 /*
- * timens-0.img: what the clocks showed, if that is known.
+ * Make timens-0.img: what the clocks showed, if that is known.
  */
 static int
 timens_write(struct criumake *m)
@@ -258,7 +265,7 @@ timens_write(struct criumake *m)
 }
 
 /*
- * pstree.img, inventory.img, timens-0.img.
+ * Make pstree.img, inventory.img and timens-0.img.
  */
 int
 maketree_write(struct criumake *m)

@@ -43,7 +43,7 @@ static const char *const word[WHY_KINDS] = {
 };
 
 /*
- * The words of the kinds that are in a set, with something between two.
+ * Add the words of the kinds that are in a set, with a string between two.
  */
 static void
 words_add(struct buf *b, uint64_t kinds, const char *between)
@@ -60,7 +60,7 @@ words_add(struct buf *b, uint64_t kinds, const char *between)
 }
 
 /*
- * The set is a word of n bytes alone; 0, if there is no such kind.
+ * Return the set of the one kind whose word s, of n bytes, is; 0 if none is.
  */
 static uint64_t
 word_kind(const char *s, size_t n)
@@ -75,8 +75,8 @@ word_kind(const char *s, size_t n)
 }
 
 /*
- * Add to a set, for struct criuopts, the kinds of a list of words with commas
- * between them.  The error is one that lists all words.
+ * Add to *leave, the set of struct criuopts, the kinds of a list of words with
+ * commas between them.  Return 0, or -1 with an error that lists all words.
  */
 int
 criu_leave(const char *list, uint64_t *leave)
@@ -120,9 +120,9 @@ reason_add(struct criumake *m, enum makewhy kind, const char *fmt, va_list ap)
 }
 
 /*
- * Note why something of a kind cannot be restored, which the caller leaves
- * out: a sentence without its end, "cannot be restored", or, of WHY_NEVER,
- * a whole one.  0, or -1 if there is no memory.
+ * Note why something of a kind cannot be restored.  The caller leaves it out.
+ * The reason is a sentence to which ": cannot be restored" is added, or, of
+ * WHY_NEVER, a whole one.  Return 0, or -1 if there is no memory.
  */
 int
 make_refuse(struct criumake *m, enum makewhy kind, const char *fmt, ...)
@@ -137,8 +137,9 @@ make_refuse(struct criumake *m, enum makewhy kind, const char *fmt, ...)
 }
 
 /*
- * The same for what cannot be left out: a whole sentence.  What else there is
- * about the processes need not be looked for.
+ * Note why a process as a whole, which cannot be left out, cannot be restored:
+ * a whole sentence.  Nothing is made then, and open files are not looked at.
+ * Return 0, or -1 if there is no memory.
  */
 int
 make_never(struct criumake *m, const char *fmt, ...)
@@ -154,7 +155,9 @@ make_never(struct criumake *m, const char *fmt, ...)
 }
 
 /*
- * Tell a reason; hinder: of kinds for which nothing is written, or 0.
+ * Tell reason r.  hinder is the set of kinds for which nothing is written:
+ * other reasons are not told then.  If it is empty, all that there is a
+ * reason for is left out.
  */
 static int
 reason_tell(const struct criuopts *o, const struct makereason *r,
@@ -180,8 +183,8 @@ reason_tell(const struct criuopts *o, const struct makereason *r,
 }
 
 /*
- * The error, where something hinders of these kinds: nothing is written, and
- * how all the rest would be.
+ * Set the error string to that nothing is written, and how all but these kinds
+ * would be.  Return -1.
  */
 static int
 refuse_all(uint64_t kinds)
@@ -198,8 +201,9 @@ refuse_all(uint64_t kinds)
 }
 
 /*
- * All reasons are known: tell them.  0, if all is left out that there is one
- * for; else -1, and it is not told what would be left out.
+ * Tell o->warn the reasons, which are all known now, each a line.  Return 0
+ * if all that there is one for is of kinds that are left out; else -1, and
+ * only what hinders is told.
  */
 int
 makewhy_judge(const struct criumake *m)
@@ -209,8 +213,7 @@ makewhy_judge(const struct criumake *m)
 
 	for (kinds = 0, i = 0; i < m->nreason; i++)
 		kinds |= (uint64_t)1 << m->reason[i].kind;
-	hinder = kinds & ~m->opts->leave;
-	hinder |= kinds & (uint64_t)1 << WHY_NEVER;
+	hinder = kinds & (~m->opts->leave | (uint64_t)1 << WHY_NEVER);
 	for (i = 0; i < m->nreason; i++)
 		if (reason_tell(m->opts, &m->reason[i], hinder) == -1)
 			return -1;
