@@ -247,10 +247,9 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 	e->flags |= (flag & VF_GROWSDOWN ? MAP_GROWSDOWN : 0U) |
 	    (flag & VF_LOCKED ? MAP_LOCKED : 0U) |
 	    (flag & VF_NORESERVE ? MAP_NORESERVE : 0U);
-	if (*v->name == '/' && !(name_begins(v, "/dev/zero") &&
-	    !(v->flags & VMA_SHARED)))
-		return vma_file(m, t, v, flag, e);
-	if (v->flags & VMA_SHARED)	/* it was given a name */
+	/* shared memory may have been given another name: [anon_shmem:NAME] */
+	if (v->flags & VMA_SHARED ||
+	    (*v->name == '/' && !name_begins(v, "/dev/zero")))
 		return vma_file(m, t, v, flag, e);
 	e->flags |= MAP_ANONYMOUS;
 	if (flag & VF_DROPPABLE)
@@ -352,27 +351,17 @@ prctls_set(struct maketask *t, struct mmbits *b)
 	return 0;
 }
 
+/*
+ * Set the executable: the mapping of that path, or else a file of that path.
+ */
 static int
-mm_set(struct criumake *m, struct maketask *t, struct mmbits *b)
+exe_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 {
-	struct recfile f;
 	struct vma exe = { 0 };
-	uint32_t id;
 	size_t i;
 	char *path;
 	int rc;
 
-	criu__mm__init(&b->mm);
-	if (proc_vmas(t->proc, &t->maps) == -1 || smaps_read(t, b) == -1)
-		return errstr_wrap("process %" PRIu64, t->proc->pid);
-	if (vmas_set(m, t, b) == -1 || bounds_set(m, t, b) == -1 ||
-	    prctls_set(t, b) == -1)
-		return -1;
-	linuxrec_find(&t->rec, "auxv", &f);
-	for (i = 0; i < AUXV_MOST && i < f.len / 8; i++)
-		b->auxv[i] = num_get(f.data + i * 8, 8);
-	b->mm.mm_saved_auxv = b->auxv;
-	b->mm.n_mm_saved_auxv = i;
 	if ((path = words_text(&t->rec, "exe")) == NULL || *path != '/') {
 		free(path);
 		return make_never(m, "process %" PRIu64 ": its executable is "
@@ -382,13 +371,39 @@ mm_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 	for (i = 0; i < t->maps.n; i++)
 		if (strcmp(t->maps.v[i].name, path) == 0)
 			exe = t->maps.v[i];
-	rc = makereg_mapped(m, t, &exe, &id);
-	b->mm.exe_file_id = id;
+	rc = makereg_mapped(m, t, &exe, &b->mm.exe_file_id);
 	if (rc == 0)
 		rc = make_never(m, "process %" PRIu64 ": its executable, %s, "
 		    "cannot be restored", t->proc->pid, path);
 	free(path);
 	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * Set the auxiliary vector, as far as criu takes it: getauxval(3).
+ */
+static void
+auxv_set(struct maketask *t, struct mmbits *b)
+{
+	struct recfile f;
+	size_t i;
+
+	linuxrec_find(&t->rec, "auxv", &f);
+	for (i = 0; i < AUXV_MOST && i < f.len / 8; i++)
+		b->auxv[i] = num_get(f.data + i * 8, 8);
+	b->mm.mm_saved_auxv = b->auxv;
+	b->mm.n_mm_saved_auxv = i;
+}
+
+static int
+mm_set(struct criumake *m, struct maketask *t, struct mmbits *b)
+{
+	criu__mm__init(&b->mm);
+	if (proc_vmas(t->proc, &t->maps) == -1 || smaps_read(t, b) == -1)
+		return errstr_wrap("process %" PRIu64, t->proc->pid);
+	auxv_set(t, b);
+	return vmas_set(m, t, b) == -1 || bounds_set(m, t, b) == -1 ||
+	    prctls_set(t, b) == -1 || exe_set(m, t, b) == -1 ? -1 : 0;
 }
 
 /*
@@ -401,13 +416,11 @@ makemm_write(struct criumake *m, struct maketask *t)
 	struct made *im;
 	int rc;
 
-	rc = mm_set(m, t, &b);
-	if (rc == 0) {
-		im = make_image(m, CRIU_MM, "mm-%u.img", t->pid);
-		if (im == NULL)
-			rc = -1;
-		else
-			criuimg_add(&im->b, &b.mm.base);
+	rc = -1;
+	if (mm_set(m, t, &b) == 0 &&
+	    (im = make_image(m, CRIU_MM, "mm-%u.img", t->pid)) != NULL) {
+		criuimg_add(&im->b, &b.mm.base);
+		rc = 0;
 	}
 	free(b.vma);
 	free(b.vmap);
