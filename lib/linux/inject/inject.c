@@ -68,9 +68,7 @@ seccomp_look(struct inject *in)
 	else if (is_filtered(in))
 		return errstr_set("it is under seccomp(2)");
 	/* it is not let run before they are in force */
-	if (ptrace(PTRACE_SETOPTIONS, in->tid, NULL, (void *)in->options) == -1)
-		return inject_refused(in, "options");
-	return 0;
+	return inject_options(in, 0);
 }
 
 /*
