@@ -4,11 +4,11 @@
  * but who asked, for as long as that wants to.
  */
 #include "proxy.h"
+#include "io/beneath.h"
 #include "io/passfd.h"
 #include "io/regular.h"
 
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
 
@@ -87,10 +87,8 @@ static void
 walk_serve(struct serving *s, const struct proxy_ask *q,
     struct proxy_answer *a)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-	    .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-
-	s->out = (int)syscall(SYS_openat2, s->fd, q->name, &how, sizeof how);
+	s->out = beneath_resolve(s->fd, q->name, O_PATH, 0, RESOLVE_IN_ROOT |
+	    RESOLVE_NO_MAGICLINKS);
 	if (s->out == -1)
 		a->error = errno;
 }

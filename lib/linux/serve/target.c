@@ -12,10 +12,10 @@
 #include "linux/proc/proc.h"
 #include "model.h"
 #include "proxy.h"
+#include "io/beneath.h"
 #include "io/regular.h"
 #include "serve.h"
 
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
@@ -36,13 +36,12 @@
 static int
 path_walk(const struct lproc *p, const char *path)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve =
-	    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED };
 	int e, fd, root;
 
 	if ((root = proc_open(p->mmtid, 0, "root", O_PATH)) == -1)
 		return -1;
-	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+	fd = beneath_resolve(root, path, O_PATH, 0, RESOLVE_IN_ROOT |
+	    RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED);
 	if (fd == -1 && (errno == EAGAIN || errno == EINVAL ||
 	    errno == ENOSYS))
 		fd = proxy_walk(root, path);
