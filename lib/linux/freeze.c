@@ -15,8 +15,8 @@
 #include "linux/take/take.h"
 #include "live.h"
 #include "linux/inject/inject.h"
-#include "linux/serve/proxy.h"
 #include "space.h"
+#include "linux/proxy/proxy.h"
 
 #include <sys/ptrace.h>
 #include <sys/stat.h>

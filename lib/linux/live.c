@@ -8,9 +8,9 @@
 #include "linux/stop/stop.h"
 #include "linux/take/take.h"
 #include "live.h"
-#include "linux/serve/proxy.h"
 #include "rbtree.h"
 #include "space.h"
+#include "linux/proxy/proxy.h"
 
 #include <sys/utsname.h>
 

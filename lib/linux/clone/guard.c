@@ -8,7 +8,7 @@
 #include "clone.h"
 #include "linux/live.h"
 #include "linux/proc/proc.h"
-#include "linux/serve/proxy.h"
+#include "linux/proxy/proxy.h"
 #include "reaper.h"
 
 #include <sys/prctl.h>

@@ -18,8 +18,8 @@
 #include "linux/proc/proc.h"
 #include "linux/serve/serve.h"
 #include "run.h"
-#include "linux/serve/proxy.h"
 #include "space.h"
+#include "linux/proxy/proxy.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -3,9 +3,9 @@
  * status (proc(5)).
  */
 #include "linux/live.h"
-#include "linux/serve/proxy.h"
 #include "model.h"
 #include "proc.h"
+#include "linux/proxy/proxy.h"
 #include "state/state.h"
 
 #include <dirent.h>

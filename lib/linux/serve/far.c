@@ -4,8 +4,8 @@
  */
 #include "linux/live.h"
 #include "model.h"
-#include "proxy.h"
 #include "serve.h"
+#include "linux/proxy/proxy.h"
 #include "source.h"
 
 #include <errno.h>

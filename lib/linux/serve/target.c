@@ -5,13 +5,13 @@
  *
  * So each is looked up once, without opening it; what that led to is looked
  * at, and opened if it is a regular file (regular.c).  If someone serves it
- * who may not answer, the proxy (proxy.c) opens and reads it.
+ * who may not answer, the proxy (proxy/proxy.c) opens and reads it.
  */
 #include "linux/clone/clone.h"
 #include "linux/live.h"
 #include "linux/proc/proc.h"
 #include "model.h"
-#include "proxy.h"
+#include "linux/proxy/proxy.h"
 #include "io/beneath.h"
 #include "io/regular.h"
 #include "serve.h"

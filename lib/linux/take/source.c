@@ -13,9 +13,9 @@
 #include "linux/live.h"
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
-#include "linux/serve/proxy.h"
 #include "model.h"
 #include "take.h"
+#include "linux/proxy/proxy.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,10 +7,8 @@
  * proxy is killed, and left behind where that does not end it: another is
  * started for the next question.
  */
-#include "linux/proc/proc.h"
 #include "proxy.h"
 #include "clock.h"
-#include "linux/live.h"
 #include "io/passfd.h"
 
 #include <sys/prctl.h>
@@ -21,6 +19,7 @@
 #include <linux/close_range.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -254,6 +253,27 @@ answer_within(uint64_t ns)
 }
 
 /*
+ * Does the proxy run, or could it?  So its state is told, 'R', in
+ * proc_pid_stat(5).
+ */
+static bool
+proxy_runs(void)
+{
+	char path[64], stat[512];
+	const char *s;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", px.pid, px.pid);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return false;
+	n = read(fd, stat, sizeof stat);
+	close(fd);
+	s = n <= 0 ? NULL : memrchr(stat, ')', (size_t)n);
+	return s != NULL && s + 2 < stat + n && s[2] == 'R';
+}
+
+/*
  * Wait until there is an answer: false if there is none when the time is up.
  * What it takes only because this machine is busy does not count, and does
  * not end it: then the proxy runs, or could.
@@ -268,7 +288,7 @@ proxy_await(uint64_t *allowed)
 	    slice : 0) {
 		from = now_ns();
 		is = answer_within(slice < *allowed ? slice : *allowed);
-		if (!is && proc_state(px.pid, px.pid) == 'R')
+		if (!is && proxy_runs())
 			continue;
 		took = now_ns() - from;
 		*allowed -= took < *allowed ? took : *allowed;
