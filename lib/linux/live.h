@@ -161,7 +161,7 @@ struct live {
 	size_t		 nlink;
 	struct source	*vdso;		/* borrowed; a copy of ours */
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
-	struct frozen	*frozen;	/* owned; by inode: linux/clone/shared.c */
+	struct frozen	*frozen;	/* owned; by inode: linux/serve/shared.c */
 	size_t		 nfrozen;
 	struct readers	*readers; /* owned; NULL: not looked for yet */
 	struct guard	*guard;		/* owned; NULL: no clones */

@@ -28,10 +28,4 @@ int		 keep_lacking(struct live *, struct snap *, struct lproc *,
 		    const struct vmas *);
 const struct kept *kept_find(const struct lproc *, uint64_t, uint64_t);
 
-/* linux/clone/shared.c: files as they were when all was stopped */
-int		 frozen_copy(struct live *, int, const struct stat *);
-bool		 frozen_has(const struct live *, const struct stat *);
-int		 frozen_open(const struct live *, int, struct stat *);
-void		 frozen_free(struct live *);
-
 #endif

@@ -24,4 +24,10 @@ bool		 served_notmount(pid_t, uint64_t);
 bool		 served_nottype(uint64_t, long);
 void		 served_forget(void);
 
+/* shared.c: files as they were when all was stopped */
+int		 frozen_copy(struct live *, int, const struct stat *);
+bool		 frozen_has(const struct live *, const struct stat *);
+int		 frozen_open(const struct live *, int, struct stat *);
+void		 frozen_free(struct live *);
+
 #endif

@@ -7,7 +7,6 @@
  * at, and opened if it is a regular file (regular.c).  If someone serves it
  * who may not answer, the proxy (proxy/proxy.c) opens and reads it.
  */
-#include "linux/clone/clone.h"
 #include "linux/live.h"
 #include "linux/proc/proc.h"
 #include "model.h"

@@ -3,7 +3,7 @@
  * stopped: shared memory, for the most part.  Each is copied once, into a
  * temporary file without a name, which is read in its stead.
  */
-#include "clone.h"
+#include "serve.h"
 #include "io/io.h"
 #include "linux/live.h"
 
