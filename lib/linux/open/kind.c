@@ -1,11 +1,7 @@
 /*
  * An open file description in the lines of file/ID: snap(6), "State that
- * restoring takes".  Here is which kind it is of, and what all kinds and
- * files with names have.
- *
- * Some facts are told only to who has the file open.  They are asked of a
- * duplicate, pidfd_getfd(2), that is closed at once: never one of a regular
- * file or a device, whose close may have an effect, or wait for a server.
+ * restoring takes".  Here is which kind it is of, and what files with names
+ * have.
  */
 #include "linux/proc/proc.h"
 #include "linux/serve/serve.h"
@@ -14,7 +10,6 @@
 #include "space.h"
 
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
@@ -29,115 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define DELETED " (deleted)"
-
-/* as in linux/fcntl.h, which does not go with fcntl.h */
-enum { GETOWNER_UIDS = 17 };
-
-/*
- * Why the file cannot be told in full: the first reason counts.
- */
-void
-tell_why(struct telling *t, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (t->why[0] != '\0')
-		return;
-	va_start(ap, fmt);
-	vsnprintf(t->why, sizeof t->why, fmt, ap);
-	va_end(ap);
-}
-
-void
-tell_type(struct telling *t, const char *type)
-{
-	buf_printf(&t->out, "type %s\n", type);
-}
-
-/*
- * What stands behind a key of a fdinfo: where it has a line that begins
- * with it; or NULL.
- */
-const char *
-info_find(const char *info, const char *key)
-{
-	size_t n;
-
-	n = strlen(key);
-	for (; info != NULL && *info != '\0'; info++) {
-		if (strncmp(info, key, n) == 0)
-			return info + n;
-		if ((info = strchr(info, '\n')) == NULL)
-			break;
-	}
-	return NULL;
-}
-
-/*
- * The signals that the file was asked to send.
- */
-static void
-tell_owner(struct telling *t)
-{
-	struct f_owner_ex o;
-	uid_t uid[2];
-	int sig;
-
-	if ((sig = fcntl(t->dup, F_GETSIG)) == -1 ||
-	    fcntl(t->dup, F_GETOWN_EX, &o) == -1)
-		return;
-	if (sig == 0 && o.pid == 0)
-		return;
-	if (fcntl(t->dup, GETOWNER_UIDS, uid) == -1) {
-		memset(uid, 0, sizeof uid);
-		tell_why(t, "the kernel does not tell the user of its owner");
-	}
-	buf_printf(&t->out, "owner %d %d %d %u %u\n", o.type, o.pid, sig,
-	    uid[0], uid[1]);
-}
-
-/*
- * Have a duplicate of the file: whether there is one.
- */
-bool
-tell_dup(struct telling *t)
-{
-	if (t->flags & O_PATH) {
-		tell_why(t, "it was opened with O_PATH");
-		return false;
-	}
-	if (S_ISSOCK(t->mode) && t->tagged) {
-		tell_why(t, "its network class would change when looked at");
-		return false;
-	}
-	t->dup = t->pidfd == -1 ? -1 : (int)syscall(SYS_pidfd_getfd, t->pidfd,
-	    t->fd, 0);
-	if (t->dup == -1) {
-		tell_why(t, "no duplicate of it can be had");
-		return false;
-	}
-	tell_owner(t);
-	return true;
-}
-
-/*
- * The path that the file has or had, from a link that leads to it.
- */
-void
-tell_path(struct telling *t, const char *link)
-{
-	size_t len;
-
-	len = strlen(link);
-	if (path_isdeleted(link))
-		len -= sizeof DELETED - 1;
-	if (memchr(link, '\n', len) != NULL)
-		tell_why(t, "its path has a newline");
-	else
-		buf_printf(&t->out, "path %.*s\n", (int)len, link);
-}
 
 static void
 tell_stat(struct telling *t, const struct statx *sx)

@@ -115,8 +115,10 @@ struct telling {
 	struct filelist	*data;	/* pipe/INO and socket/INO */
 };
 
-/* kind.c: which kind, and what all kinds have */
+/* kind.c: which kind, and files with names */
 bool		 file_tell(struct telling *);
+
+/* tell.c: what all kinds have */
 void		 tell_why(struct telling *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 void		 tell_type(struct telling *, const char *);

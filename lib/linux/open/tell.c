@@ -1,0 +1,144 @@
+/*
+ * What all kinds of open files have in common: the lines that each may have,
+ * what its fdinfo says, and a duplicate of it.
+ *
+ * Some facts are told only to who has the file open.  They are asked of a
+ * duplicate, pidfd_getfd(2), that is closed at once: never one of a regular
+ * file or a device, whose close may have an effect, or wait for a server.
+ */
+#include "open.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DELETED " (deleted)"
+
+/* as in linux/fcntl.h, which does not go with fcntl.h */
+enum { GETOWNER_UIDS = 17 };
+
+/*
+ * Note why a file cannot be told of in full, in words for a user: they are the
+ * line "why", and only those of the first call count.
+ */
+void
+tell_why(struct telling *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (t->why[0] != '\0')
+		return;
+	va_start(ap, fmt);
+	vsnprintf(t->why, sizeof t->why, fmt, ap);
+	va_end(ap);
+}
+
+/*
+ * Write the line that a file begins with: of what type it is.
+ */
+void
+tell_type(struct telling *t, const char *type)
+{
+	buf_printf(&t->out, "type %s\n", type);
+}
+
+/*
+ * Find the first line of a fdinfo that begins with key.  Return what stands
+ * behind that, or NULL where there is none.
+ */
+const char *
+info_find(const char *info, const char *key)
+{
+	size_t n;
+
+	n = strlen(key);
+	for (; info != NULL && *info != '\0'; info++) {
+		if (strncmp(info, key, n) == 0)
+			return info + n;
+		if ((info = strchr(info, '\n')) == NULL)
+			break;
+	}
+	return NULL;
+}
+
+/*
+ * Return the number of the mount that a fdinfo tells of; 0: it does not.
+ */
+unsigned long
+info_mount(const char *info)
+{
+	const char *s;
+
+	s = info_find(info, "mnt_id:");
+	return s == NULL ? 0 : strtoul(s, NULL, 10);
+}
+
+/*
+ * Tell of the signals that a file was asked to send, by F_SETOWN and F_SETSIG
+ * of fcntl(2).
+ */
+static void
+tell_owner(struct telling *t)
+{
+	struct f_owner_ex o;
+	uid_t uid[2];
+	int sig;
+
+	if ((sig = fcntl(t->dup, F_GETSIG)) == -1 ||
+	    fcntl(t->dup, F_GETOWN_EX, &o) == -1)
+		return;
+	if (sig == 0 && o.pid == 0)
+		return;
+	if (fcntl(t->dup, GETOWNER_UIDS, uid) == -1) {
+		memset(uid, 0, sizeof uid);
+		tell_why(t, "the kernel does not tell the user of its owner");
+	}
+	buf_printf(&t->out, "owner %d %d %d %u %u\n", o.type, o.pid, sig,
+	    uid[0], uid[1]);
+}
+
+/*
+ * Have a duplicate of a file in t->dup, and tell what only that tells of any
+ * kind.  Return false, and say why, where there is none to be had.
+ */
+bool
+tell_dup(struct telling *t)
+{
+	if (t->flags & O_PATH) {
+		tell_why(t, "it was opened with O_PATH");
+		return false;
+	}
+	if (S_ISSOCK(t->mode) && t->tagged) {
+		tell_why(t, "its network class would change when looked at");
+		return false;
+	}
+	t->dup = t->pidfd == -1 ? -1 : (int)syscall(SYS_pidfd_getfd, t->pidfd,
+	    t->fd, 0);
+	if (t->dup == -1) {
+		tell_why(t, "no duplicate of it can be had");
+		return false;
+	}
+	tell_owner(t);
+	return true;
+}
+
+/*
+ * Tell the path that a file has or had, from what a link below /proc says.
+ */
+void
+tell_path(struct telling *t, const char *link)
+{
+	size_t len;
+
+	len = strlen(link);
+	if (path_isdeleted(link))
+		len -= sizeof DELETED - 1;
+	if (memchr(link, '\n', len) != NULL)
+		tell_why(t, "its path has a newline");
+	else
+		buf_printf(&t->out, "path %.*s\n", (int)len, link);
+}
