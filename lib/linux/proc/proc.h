@@ -11,6 +11,7 @@
 int		 proc_open(pid_t, pid_t, const char *, int);
 int		 proc_read(pid_t, pid_t, const char *, struct bytes *);
 char		*proc_link(pid_t, pid_t, const char *);
+bool		 path_isdeleted(const char *);
 int		 proc_list(pid_t, const char *, int (*)(void *, long), void *);
 int		 proc_readstat(pid_t pid, pid_t tid, struct procstat *st);
 int		 proc_stat(pid_t, pid_t, struct task *);

@@ -121,6 +121,21 @@ proc_link(pid_t pid, pid_t tid, const char *name)
 }
 
 /*
+ * Does the kernel say that no name leads to a file any more?  Others may: it
+ * may have links.
+ */
+bool
+path_isdeleted(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t n;
+
+	n = strlen(path);
+	return n > sizeof deleted - 1 &&
+	    strcmp(path + n - (sizeof deleted - 1), deleted) == 0;
+}
+
+/*
  * Call fn for each number that a directory of a process (or /proc itself,
  * with pid 0) has as a name, until it returns -1.  -1, too, when the
  * directory cannot be read; the error string is "" where it is gone.

@@ -30,4 +30,30 @@ bool		 frozen_has(const struct live *, const struct stat *);
 int		 frozen_open(const struct live *, int, struct stat *);
 void		 frozen_free(struct live *);
 
+/* carry.c: which files are carried along */
+int		 carry_note(struct live *, const struct vma *,
+		    struct source *, const struct stat *, bool);
+int		 carry_open(struct live *, struct snap *,
+		    const struct lproc *, const struct vma *, const char *);
+void		 carry_free(struct live *);
+
+/* treatment.c: how mappings of files are taken */
+enum treatment {
+	TAKE_MEMORY,	/* pages of the process, whatever they are */
+	TAKE_FILE,	/* unmodified pages from the file, all of them */
+	TAKE_DATA,	/* the same, but only where the file has data */
+	TAKE_DUMPED,	/* the same, of a file that may change meanwhile */
+	TAKE_PRESENT,	/* what is not present is missing: files that cannot
+			   be had, and a [vdso] unlike ours */
+	LEAVE_FILE,	/* unmodified pages are missing */
+	LEAVE_KERNEL,	/* all is missing: the kernel's own pages */
+	LEAVE_DEVICE,
+	LEAVE_SECRET,
+	TAKE_FAILED	/* an error */
+};
+
+enum treatment	 vma_file(struct live *, const struct lproc *,
+		    const struct vma *, struct targetfile *);
+bool		 file_isonly(const struct vma *, const struct stat *);
+
 #endif

@@ -29,36 +29,9 @@ struct source	*source_live(struct live *, struct snap *, struct lproc *);
 struct source	*source_livefar(struct live *, struct snap *, struct lproc *);
 int		 source_live_pagemap(const struct source *);
 
-/* carry.c: which files are carried along */
-int		 carry_note(struct live *, const struct vma *,
-		    struct source *, const struct stat *, bool);
-int		 carry_open(struct live *, struct snap *,
-		    const struct lproc *, const struct vma *, const char *);
-void		 carry_free(struct live *);
-bool		 path_isdeleted(const char *);
-
 /* vdso.c: what a process has not touched of its [vdso] */
 struct source	*vdso_source(struct live *, struct snap *, struct source *,
 		    const struct vma *, bool);
-
-/* treatment.c: how mappings of files are taken */
-enum treatment {
-	TAKE_MEMORY,	/* pages of the process, whatever they are */
-	TAKE_FILE,	/* unmodified pages from the file, all of them */
-	TAKE_DATA,	/* the same, but only where the file has data */
-	TAKE_DUMPED,	/* the same, of a file that may change meanwhile */
-	TAKE_PRESENT,	/* what is not present is missing: files that cannot
-			   be had, and a [vdso] unlike ours */
-	LEAVE_FILE,	/* unmodified pages are missing */
-	LEAVE_KERNEL,	/* all is missing: the kernel's own pages */
-	LEAVE_DEVICE,
-	LEAVE_SECRET,
-	TAKE_FAILED	/* an error */
-};
-
-enum treatment	 vma_file(struct live *, const struct lproc *,
-		    const struct vma *, struct targetfile *);
-bool		 file_isonly(const struct vma *, const struct stat *);
 
 /* memory.c: text and memory of a process as images */
 int		 memory_image(struct live *, struct lproc *, struct snap *,

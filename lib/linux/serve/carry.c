@@ -95,21 +95,6 @@ carry_note(struct live *l, const struct vma *v, struct source *src,
 }
 
 /*
- * Does the kernel say that no name leads to a file any more?  Others may: it
- * may have links.
- */
-bool
-path_isdeleted(const char *path)
-{
-	static const char deleted[] = " (deleted)";
-	size_t n;
-
-	n = strlen(path);
-	return n > sizeof deleted - 1 &&
-	    strcmp(path + n - (sizeof deleted - 1), deleted) == 0;
-}
-
-/*
  * With clones, freeze a file that is to be carried along, and have f lead to
  * that.  Where it cannot be, the processes stay stopped until it was read.
  */
