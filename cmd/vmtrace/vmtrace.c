@@ -1,10 +1,10 @@
 /*
  * vmtrace: page faults and changes of mappings, as they happen.
  */
+#include "clock.h"
 #include "common/common.h"
 #include "linux/proc/proc.h"
 #include "vmtrace.h"
-#include "linux/live.h"
 
 #include <err.h>
 #include <errno.h>

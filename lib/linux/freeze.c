@@ -8,6 +8,7 @@
  * stopped makes no threads.  When we die, whatever the reason, the
  * kernel lets all of them go.
  */
+#include "clock.h"
 #include "linux/clone/clone.h"
 #include "linux/open/open.h"
 #include "linux/proc/proc.h"
@@ -30,7 +31,8 @@
 enum {
 	PATIENCE_MS = 3000,	/* for one round of stopping */
 	SLEEPER_MS = 300,	/* where all that is left was in state D */
-	ENDING_MS = 20		/* for a process that ends to be a zombie */
+	ENDING_MS = 20,		/* for a process that ends to be a zombie */
+	MISSED_MOST = 8		/* who did not answer, told one by one */
 };
 
 /*
@@ -319,6 +321,26 @@ live_release(struct live *l)
 	TAILQ_FOREACH(p, &l->procs, entry)
 		threads_release(p);
 	live_mark(l, false);
+}
+
+/*
+ * Tell who did not answer in time, and was not told yet.
+ */
+static void
+live_tellmissed(struct live *l)
+{
+	char what[256];
+	size_t n;
+
+	for (n = l->nmissed; proxy_missed(n, what, sizeof what); n++)
+		if (n < MISSED_MOST)
+			live_warn(l, "%s: no answer in %u seconds: it is "
+			    "missing (-t waits longer)", what,
+			    l->opts.patience);
+	if (n > MISSED_MOST && n > l->nmissed)
+		live_warn(l, "%zu more give no answer: they are missing",
+		    n - MISSED_MOST);
+	l->nmissed = n;
 }
 
 /*

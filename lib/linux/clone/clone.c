@@ -11,11 +11,11 @@
  * A clone is a child of the process, and would be its zombie in the end; it
  * is the guard (guard.c) that sees to that.
  */
+#include "clock.h"
 #include "clone.h"
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "linux/inject/inject.h"
 #include "linux/proc/proc.h"
-#include "linux/take/take.h"
 #include "space.h"
 
 #include <sys/ptrace.h>
@@ -230,29 +230,16 @@ clones_kill(struct live *l)
 }
 
 /*
- * Gather all that is stopped, clone it and let it go, or keep it stopped
- * where that cannot be done.  What is taken from then on is taken of the
- * clones.  -1 only where nothing can be taken.
+ * Clone all processes of set l that are stopped by us, whose threads were
+ * gathered.  Return true if they can go on; else there are no clones, and the
+ * user is told why.
  */
-int
-live_clone(struct live *l, struct snap *s)
+bool
+clones_make(struct live *l, struct snap *s)
 {
 	struct lproc *p;
 	char why[256];
-	bool told;
 
-	told = false;
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		if (!p->skip && proc_gather(l, s, p) == -1)
-			return -1;
-		told |= p->inert && !p->skip;
-	}
-	if (l->opts.observe)
-		live_say(l, "nothing may be run in the processes: all stay "
-		    "stopped while they are written");
-	/* a file that was to be frozen may have put an end to it */
-	if (l->opts.observe || told || !l->opts.clone)
-		return 0;
 	(void)step_begin(&l->steps, STEP_CLONE);
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (clone_make(l, s, p) == 0)
@@ -262,17 +249,15 @@ live_clone(struct live *l, struct snap *s)
 			break;
 		lproc_leave(l, p);
 	}
-	if (p == NULL) {
-		live_release(l);
-		return 0;
-	}
+	if (p == NULL)
+		return true;
 	clones_kill(l);
 	(void)step_begin(&l->steps, STEP_MEMORY);
 	live_say(l, "process %d cannot be cloned: %s: all stay stopped while "
 	    "they are written", p->pid, why);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		p->nkept = 0;
-	return 0;
+	return false;
 }
 
 /*

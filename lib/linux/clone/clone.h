@@ -4,11 +4,11 @@
 #ifndef CLONE_H
 #define CLONE_H
 
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "space.h"
 
 /* clone.c: frozen copies of address spaces */
-int		 live_clone(struct live *, struct snap *);
+bool		 clones_make(struct live *, struct snap *);
 bool		 clone_lost(struct lproc *);
 void		 clones_end(struct live *);
 
@@ -23,7 +23,15 @@ int		 guard_end(struct guard *);
 pid_t		 guard_pid(const struct guard *);
 bool		 guard_is(pid_t);
 
-/* linux/clone/lacks.c: what a clone lacks */
+struct kept {			/* a run of pages that a clone lacks */
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+	unsigned int	 what;	/* as pagemap.c tells it */
+	struct source	*src;	/* borrowed; NULL: can be had all the same */
+	uint64_t	 loc;	/* in src */
+};
+
+/* lacks.c: what a clone lacks */
 int		 keep_lacking(struct live *, struct snap *, struct lproc *,
 		    const struct vmas *);
 const struct kept *kept_find(const struct lproc *, uint64_t, uint64_t);

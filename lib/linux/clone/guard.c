@@ -6,7 +6,7 @@
  */
 #include "clock.h"
 #include "clone.h"
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "linux/proc/proc.h"
 #include "linux/proxy/proxy.h"
 #include "reaper.h"

@@ -19,7 +19,7 @@
  */
 #include "clone.h"
 #include "linux/proc/cgroup.h"
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "linux/proc/proc.h"
 
 #include <stdio.h>

@@ -18,12 +18,11 @@
  */
 #include "clone.h"
 #include "io/io.h"
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "bisect.h"
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
 #include "linux/serve/serve.h"
-#include "linux/take/take.h"
 #include "model.h"
 #include "space.h"
 

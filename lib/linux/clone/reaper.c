@@ -13,7 +13,7 @@
  */
 #include "clock.h"
 #include "linux/inject/inject.h"
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "linux/proc/proc.h"
 #include "linux/stop/stop.h"
 #include "state/state.h"
@@ -222,7 +222,7 @@ static int
 ward_stop(const struct ward *w, ward_fn fn)
 {
 	struct lproc p = { .pid = w->target };
-	struct lthread *t, *leader;
+	struct lthread *leader;
 	long nap;
 	int rc;
 
@@ -244,11 +244,7 @@ ward_stop(const struct ward *w, ward_fn fn)
 	}
 	rc = leader->hold == HOLD_STOPPED ? fn(w) : 0;
 	threads_release(&p);
-	while ((t = TAILQ_FIRST(&p.threads)) != NULL) {
-		TAILQ_REMOVE(&p.threads, t, entry);
-		thread_forget(t);
-		free(t);
-	}
+	threads_free(&p);
 	return rc;
 }
 

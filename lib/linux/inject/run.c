@@ -17,6 +17,7 @@
  * the end of the call, for no longer: what code runs in between is under them.
  * When we die they are in force, for the options of a tracer go with it.
  */
+#include "clock.h"
 #include "linux/proc/proc.h"
 #include "run.h"
 

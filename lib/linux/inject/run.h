@@ -10,7 +10,6 @@
 #include "inject.h"
 #include "space.h"
 
-#include "linux/live.h"
 
 #include <sys/uio.h>
 #include <sys/user.h>

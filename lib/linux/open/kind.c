@@ -5,7 +5,6 @@
  */
 #include "linux/proc/proc.h"
 #include "linux/serve/serve.h"
-#include "linux/take/take.h"
 #include "open.h"
 #include "space.h"
 

@@ -5,7 +5,7 @@
 #ifndef OPENFILE_H
 #define OPENFILE_H
 
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "state/state.h"
 
 #include <linux/kcmp.h>
@@ -144,6 +144,14 @@ int		 unixqueue_read(struct files *, int, unsigned int,
 		    struct buf *);
 void		 looker_end(struct looker *);
 int		 queue_spend(uint64_t *, uint64_t);
+
+struct otherlink {		/* a file whose name is deleted */
+	uint64_t	 dev;
+	uint64_t	 ino;
+	char		*path;	/* owned; another name; NULL: not found */
+	const char	*name;	/* borrowed; the last part of it */
+	int		 dir;	/* owned; where that is; -1: not found */
+};
 
 /* otherlink.c: other names of files whose names are deleted */
 void		 otherlinks_look(struct live *);

@@ -3,9 +3,9 @@
  * before anything is stopped, as far as no server of a file system is asked,
  * and what was found is looked at again when all is stopped.
  */
+#include "clock.h"
 #include "findlink.h"
 #include "linux/proc/proc.h"
-#include "linux/take/take.h"
 #include "open.h"
 
 #include <sys/stat.h>

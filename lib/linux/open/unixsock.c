@@ -2,7 +2,6 @@
  * UNIX sockets: what a duplicate tells of one, and sock_diag(7).
  */
 #include "linux/proc/proc.h"
-#include "linux/take/take.h"
 #include "open.h"
 
 #include <sys/ioctl.h>

@@ -7,7 +7,6 @@
  * PME_EXCLUSIVE of all its parts what holds for the first, but others may
  * map some of them (fs/proc/task_mmu.c).  The flags of its frame tell better.
  */
-#include "linux/live.h"
 #include "pages.h"
 #include "space.h"
 

@@ -3,7 +3,6 @@
  * are wanted and lie near each other are asked for together, and those of
  * several processes once.
  */
-#include "linux/live.h"
 #include "pages.h"
 #include "space.h"
 

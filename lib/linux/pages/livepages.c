@@ -3,7 +3,6 @@
  * Documentation/admin-guide/mm/pagemap.rst).  Pages that others map, too,
  * are told by their frames, which the kernel shows to root alone.
  */
-#include "linux/live.h"
 #include "pages.h"
 #include "space.h"
 

@@ -2,7 +2,6 @@
  * The address space of a live process, which goes on running: /proc/PID/maps
  * and smaps, and whether both tell the same.
  */
-#include "linux/live.h"
 #include "linux/proc/proc.h"
 #include "space.h"
 #include "state/state.h"

@@ -3,7 +3,6 @@
  * of /proc/kpageflags, and those of pagemap, which are told to everyone
  * (Linux, Documentation/admin-guide/mm/pagemap.rst).
  */
-#include "linux/live.h"
 #include "pages.h"
 #include "space.h"
 

@@ -3,7 +3,6 @@
  * PAGEMAP_SCAN of /proc/PID/pagemap where the kernel has it (6.7), its
  * entries elsewhere.  Linux, Documentation/admin-guide/mm/pagemap.rst.
  */
-#include "linux/live.h"
 #include "linux/proc/proc.h"
 #include "model.h"
 #include "pages.h"

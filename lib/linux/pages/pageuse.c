@@ -4,7 +4,6 @@
  * what lies behind each page.  Only of pages that others map, too, the
  * kernel must be asked how often.
  */
-#include "linux/live.h"
 #include "pages.h"
 #include "space.h"
 

@@ -3,7 +3,6 @@
  * they were, and what smaps then tells as referenced was touched since
  * (proc_pid_clear_refs(5)).
  */
-#include "linux/live.h"
 #include "linux/proc/proc.h"
 #include "space.h"
 

@@ -1,7 +1,6 @@
 /*
  * Processes by their names, as ps(1) shows them, and by their threads.
  */
-#include "linux/live.h"
 #include "proc.h"
 #include "space.h"
 

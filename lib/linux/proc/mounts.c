@@ -2,7 +2,6 @@
  * The mounts that a process sees, as mountinfo has them:
  * proc_pid_mountinfo(5).
  */
-#include "linux/live.h"
 #include "proc.h"
 
 #include <sys/sysmacros.h>

@@ -4,8 +4,17 @@
 #ifndef PROC_H
 #define PROC_H
 
-#include "linux/live.h"
+#include "snap.h"
 #include "state/state.h"
+
+struct filelist {		/* named files, on the way into a record */
+	struct file	*file;	/* owned */
+	size_t		 n;
+	size_t		 cap;
+	bool		 failed;
+	char		 lost[32]; /* the first that could not be read ... */
+	int		 why;	/* ... and its errno; 0: none */
+};
 
 /* procfs.c: files below /proc */
 int		 proc_open(pid_t, pid_t, const char *, int);
@@ -28,9 +37,6 @@ void		 filelist_read(struct filelist *, pid_t, pid_t, const char *);
 void		 filelist_lose(struct filelist *, const char *);
 void		 filelist_link(struct filelist *, pid_t, pid_t, const char *);
 void		 filelist_free(struct filelist *);
-
-/* user.c */
-void		 live_user(struct live *, uid_t, char *, size_t);
 
 /* mounts.c: what a process has mounted */
 struct mountinfo {

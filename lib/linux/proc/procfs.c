@@ -2,7 +2,7 @@
  * Files below /proc: reading whole ones, links, lists of numbers, stat and
  * status (proc(5)).
  */
-#include "linux/live.h"
+#include "clock.h"
 #include "model.h"
 #include "proc.h"
 #include "linux/proxy/proxy.h"

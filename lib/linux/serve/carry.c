@@ -4,11 +4,9 @@
  * as memory, what is to be had nowhere else: shared memory, and files that no
  * name leads to any more.
  */
-#include "linux/clone/clone.h"
-#include "linux/live.h"
-#include "linux/serve/serve.h"
+#include "linux/set/set.h"
+#include "serve.h"
 #include "space.h"
-#include "take.h"
 
 #include <sys/resource.h>
 

@@ -2,7 +2,7 @@
  * Files as sources that are read through the proxy, for who serves them may
  * not answer.
  */
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "model.h"
 #include "serve.h"
 #include "linux/proxy/proxy.h"

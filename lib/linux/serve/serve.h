@@ -4,9 +4,22 @@
 #ifndef SERVE_H
 #define SERVE_H
 
-#include "linux/live.h"
+#include "linux/set/set.h"
 
-/* linux/serve/target.c: files that a target chooses */
+#include <sys/stat.h>
+
+struct targetfile {		/* a file of a target, opened */
+	int		 fd;	/* owned; far: O_PATH; -1: none */
+	bool		 far;	/* to be read through the proxy */
+	bool		 elf;	/* it begins as an ELF file */
+	int		 unread; /* an errno: whether it does is not known */
+	uint64_t	 number; /* the proxy's, of one that is far */
+	uint64_t	 dev;	/* likewise, of its file system */
+	long		 type;	/* of its file system: statfs(2); 0: none */
+	struct stat	 st;
+};
+
+/* target.c: files that a target chooses */
 int		 file_open(struct live *, const struct lproc *, const char *,
 		    struct targetfile *, bool *);
 struct source	*file_source(struct snap *, struct targetfile *, const char *,
@@ -14,7 +27,7 @@ struct source	*file_source(struct snap *, struct targetfile *, const char *,
 void		 file_close(struct targetfile *);
 void		 file_lookelf(struct targetfile *, int);
 
-/* linux/serve/far.c: those that are read through the proxy, as sources */
+/* far.c: those that are read through the proxy, as sources */
 struct source	*source_far(struct snap *, const struct targetfile *,
 		    const char *);
 
@@ -29,6 +42,13 @@ int		 frozen_copy(struct live *, int, const struct stat *);
 bool		 frozen_has(const struct live *, const struct stat *);
 int		 frozen_open(const struct live *, int, struct stat *);
 void		 frozen_free(struct live *);
+
+struct carry {			/* a file to be carried along */
+	struct vma	 vma;	/* one that is of it; name owned */
+	struct source	*src;	/* borrowed */
+	struct stat	 st;
+	bool		 mem;	/* not as a text, but as memory */
+};
 
 /* carry.c: which files are carried along */
 int		 carry_note(struct live *, const struct vma *,

@@ -8,7 +8,7 @@
  * process that sees it mounted.  Of whom nothing is known, it must be assumed
  * that it is served.
  */
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "linux/proc/proc.h"
 #include "rbtree.h"
 #include "serve.h"

@@ -5,7 +5,7 @@
  */
 #include "serve.h"
 #include "io/io.h"
-#include "linux/live.h"
+#include "linux/set/set.h"
 
 #include <sys/stat.h>
 

@@ -4,11 +4,9 @@
  * any more, and shared memory; all with datafiles; and those that would be in
  * a core of the process, which it can choose (core(5)).
  */
-#include "linux/clone/clone.h"
-#include "linux/live.h"
-#include "linux/serve/serve.h"
+#include "linux/set/set.h"
+#include "serve.h"
 #include "space.h"
-#include "take.h"
 
 #include <sys/stat.h>
 

@@ -7,7 +7,8 @@
  * A filter has the one as its standard input, and writes its standard
  * output.  What a process might do with other descriptors is not guessed.
  */
-#include "linux/live.h"
+#include "clock.h"
+#include "linux/set/set.h"
 #include "linux/proc/proc.h"
 #include "state/state.h"
 #include "stop.h"
@@ -27,7 +28,7 @@ struct fifo {
 	uint64_t	 ino;
 };
 
-struct readers {		/* who may be some */
+struct pipeline {		/* who may be some */
 	struct fifo	*fifo;		/* owned: that lead away from us */
 	size_t		 nfifo;
 	pid_t		 peer;		/* of a socket; or 0 */
@@ -38,7 +39,7 @@ struct readers {		/* who may be some */
 };
 
 static bool
-fifo_known(const struct readers *s, const struct statx *sx)
+fifo_known(const struct pipeline *s, const struct statx *sx)
 {
 	uint64_t dev;
 	size_t i;
@@ -51,7 +52,7 @@ fifo_known(const struct readers *s, const struct statx *sx)
 }
 
 static void
-fifo_add(struct readers *s, const struct statx *sx)
+fifo_add(struct pipeline *s, const struct statx *sx)
 {
 	struct fifo *v;
 
@@ -96,7 +97,7 @@ fd_fifo(pid_t pid, long fd, struct statx *sx)
 static int
 search_fd(void *arg, long fd)
 {
-	struct readers *s = arg;
+	struct pipeline *s = arg;
 	struct statx sx;
 
 	if (fd_fifo(s->pid, fd, &sx) && fifo_known(s, &sx) &&
@@ -111,7 +112,7 @@ search_fd(void *arg, long fd)
 static int
 search_pid(void *arg, long pid)
 {
-	struct readers *s = arg;
+	struct pipeline *s = arg;
 	struct statx sx;
 
 	s->pid = (pid_t)pid;
@@ -125,7 +126,7 @@ search_pid(void *arg, long pid)
 }
 
 static void
-search_ours(struct readers *s, int out)
+search_ours(struct pipeline *s, int out)
 {
 	struct ucred peer;
 	struct statx sx;
@@ -146,7 +147,7 @@ search_ours(struct readers *s, int out)
  * Look through all processes for filters that lead on, until none is new.
  */
 static void
-search_all(struct readers *s)
+search_all(struct pipeline *s)
 {
 	while (s->grew && s->nfifo > 0) {
 		s->grew = false;
@@ -155,17 +156,17 @@ search_all(struct readers *s)
 }
 
 /*
- * Does a process read what this one writes, perhaps through others?  Which
+ * Does process pid read what we write now, perhaps through others?  Which
  * filters there are is looked for once, and then of each process that is
  * asked for.
  */
-bool
-reads_us(struct live *l, pid_t pid)
+static bool
+reads_now(struct live *l, pid_t pid)
 {
-	struct readers *s = l->readers;
+	struct pipeline *s = l->pipeline;
 
 	if (s == NULL) {
-		if ((s = l->readers = calloc(1, sizeof *s)) == NULL)
+		if ((s = l->pipeline = calloc(1, sizeof *s)) == NULL)
 			return false;
 		search_ours(s, l->opts.out);
 		search_all(s);
@@ -183,10 +184,27 @@ reads_us(struct live *l, pid_t pid)
 	return s->reads;
 }
 
-void
-readers_free(struct live *l)
+/*
+ * Does process pid read what we write, perhaps through others?  While nothing
+ * of set l is stopped, only who does for longer than the moment in which a
+ * shell that begins a pipeline holds both ends of its pipe.
+ */
+bool
+pipeline_reads(struct live *l, pid_t pid)
 {
-	if (l->readers != NULL)
-		free(l->readers->fifo);
-	free(l->readers);
+	const int looks = l->stopped ? 1 : 10;
+	int i;
+
+	for (i = 0; i < looks && reads_now(l, pid); i++)
+		if (!l->stopped)
+			nap_us(20000);
+	return i == looks;
+}
+
+void
+pipeline_free(struct live *l)
+{
+	if (l->pipeline != NULL)
+		free(l->pipeline->fifo);
+	free(l->pipeline);
 }

@@ -2,7 +2,7 @@
  * What ptrace(2) gives of a stopped thread: its registers, signal mask,
  * pending signals.
  */
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "linux/proc/proc.h"
 #include "stop.h"
 

@@ -2,7 +2,7 @@
  * One thread: to look at it before it is stopped, to begin to stop it, and to
  * see whether it has.
  */
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "linux/proc/proc.h"
 #include "stop.h"
 
@@ -159,13 +159,14 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
  * with the thread there, is tried again, for it would stay as it is.
  */
 int
-thread_ptrace(enum __ptrace_request what, pid_t tid, uintptr_t data)
+thread_ptrace(int what, pid_t tid, uintptr_t data)
 {
 	enum { TRIES = 3 };
 	int i, rc;
 
 	for (rc = -1, i = 0; rc == -1 && i < TRIES; i++) {
-		rc = (int)ptrace(what, tid, NULL, (void *)data);
+		rc = (int)ptrace((enum __ptrace_request)what, tid, NULL,
+		    (void *)data);
 		if (rc == -1 && errno == ESRCH)
 			break;
 	}

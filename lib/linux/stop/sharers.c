@@ -7,7 +7,7 @@
  * share is told by where their stacks begin: a few words of stat, which a copy
  * of a process has, too.  kcmp(2) tells which do.
  */
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "clock.h"
 #include "linux/proc/proc.h"
 #include "stop.h"

@@ -4,11 +4,11 @@
 #ifndef STOP_H
 #define STOP_H
 
-#include "linux/live.h"
+#include "linux/set/set.h"
 
-/* linux/stop/pipeline.c */
-bool		 reads_us(struct live *, pid_t);
-void		 readers_free(struct live *);
+/* pipeline.c: who reads what we write */
+bool		 pipeline_reads(struct live *, pid_t);
+void		 pipeline_free(struct live *);
 
 /* seize.c: one thread */
 void		 thread_look(struct lproc *, struct lthread *);
@@ -16,7 +16,7 @@ int		 thread_judge(const struct lproc *, struct lthread *);
 int		 thread_seize(struct lproc *, struct lthread *);
 void		 thread_stop(struct lthread *);
 void		 thread_poll(struct lthread *);
-int		 thread_ptrace(enum __ptrace_request, pid_t, uintptr_t);
+int		 thread_ptrace(int, pid_t, uintptr_t);
 bool		 thread_haschild(pid_t, pid_t, pid_t);
 
 /* threads.c: those of one process */

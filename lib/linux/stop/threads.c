@@ -13,7 +13,8 @@
  * SIGCHLD.  They are not to stop before all of them are seized: until then
  * each takes its signals itself, and we are told (seize.c).
  */
-#include "linux/live.h"
+#include "clock.h"
+#include "linux/set/set.h"
 #include "linux/proc/proc.h"
 #include "rbtree.h"
 #include "stop.h"

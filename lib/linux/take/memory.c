@@ -17,7 +17,7 @@
  * treatment.c tells which files are to be taken.
  */
 #include "linux/clone/clone.h"
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
 #include "linux/serve/serve.h"

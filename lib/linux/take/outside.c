@@ -2,7 +2,7 @@
  * What it takes to start a thread again and can be told from outside, while
  * it is stopped: snap(6), "State that restoring takes".
  */
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "linux/proc/proc.h"
 #include "linux/stop/stop.h"
 #include "take.h"

@@ -10,7 +10,7 @@
  * looks, and also at what the process itself may not read.
  */
 #include "linux/clone/clone.h"
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
 #include "model.h"

@@ -4,7 +4,8 @@
  * ask.  It becomes files of the Linux record; snap(6), "State that restoring
  * takes", describes them.
  */
-#include "linux/live.h"
+#include "clock.h"
+#include "linux/set/set.h"
 #include "linux/proc/proc.h"
 #include "take.h"
 

@@ -7,17 +7,38 @@
  * enough: its own, or that of a clone (clone.c).  With clones, all processes
  * are gathered before the taking begins.
  */
+#include "clock.h"
 #include "linux/clone/clone.h"
-#include "linux/live.h"
+#include "linux/serve/serve.h"
+#include "linux/set/set.h"
 #include "linux/proc/proc.h"
 #include "model.h"
 #include "take.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct taker {			/* the thread that takes what is stopped */
+	struct live	*live;		/* borrowed, as all here */
+	struct snap	*snap;
+	take_fn		 take;
+	void		*arg;
+	pthread_t	 thread;
+	bool		 threaded;
+	atomic_bool	 quit;
+	size_t		 ngiven;	/* the caller's alone */
+	pthread_mutex_t	 lock;		/* also of snap while it grows */
+	pthread_cond_t	 ready;
+	size_t		 nready;	/* these four are locked */
+	bool		 done;
+	bool		 failed;
+	char		 why[1024];
+};
 
 /*
  * All that the snapshot has now can be written.
@@ -255,22 +276,15 @@ take_all(void *arg)
 }
 
 /*
- * Begin to take what is stopped.  take is called for each thread, from
- * another thread than the caller's, with what /proc and ptrace tell of it
- * and the files of its Linux record, to make its small files.  live_next
- * gives what was taken.  The processes must stay stopped until the pages
- * have been read.  arg, and what warn needs, are in use until live_thaw;
- * warn is called from that thread, too.
+ * Begin to take the processes of set l into snapshot s: live_take.
  */
 int
-live_take(struct live *l, struct snap *s, take_fn take, void *arg)
+take_begin(struct live *l, struct snap *s, take_fn take, void *arg)
 {
 	struct taker *k;
 	sigset_t all, old;
 	int rc;
 
-	if (l->opts.clone && live_clone(l, s) == -1)
-		return -1;
 	if ((k = calloc(1, sizeof *k)) == NULL)
 		return errstr_set("out of memory");
 	k->live = l;

@@ -4,11 +4,12 @@
 #ifndef TAKE_H
 #define TAKE_H
 
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "space.h"
 
 /* take.c */
 int		 proc_gather(struct live *, struct snap *, struct lproc *);
+int		 take_begin(struct live *, struct snap *, take_fn, void *);
 void		 take_finish(struct live *);
 
 /* outside.c: what of a thread can be told from outside */
@@ -22,9 +23,8 @@ int		 task_read(struct live *, struct lproc *, struct lthread *,
 		    struct task *);
 void		 task_record(struct live *, struct snap *, struct lproc *,
 		    struct lthread *, struct task *, struct filelist *);
-void		 task_free(struct task *);
 
-/* linux/take/source.c: the memory of a stopped process as a source */
+/* source.c: the memory of a stopped process as a source */
 struct source	*source_live(struct live *, struct snap *, struct lproc *);
 struct source	*source_livefar(struct live *, struct snap *, struct lproc *);
 int		 source_live_pagemap(const struct source *);

@@ -2,7 +2,7 @@
  * What /proc tells of a stopped thread: as a struct task, and as the named
  * files of the Linux record.
  */
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "linux/open/open.h"
 #include "linux/proc/proc.h"
 #include "space.h"
@@ -309,25 +309,4 @@ task_record(struct live *live, struct snap *snap, struct lproc *p,
 	record_open(p, t, l);
 	files_record(live, snap, p, t, l);
 	(void)step_begin(&live->steps, before);
-}
-
-/*
- * Free what a task owns.
- */
-void
-task_free(struct task *t)
-{
-	size_t i;
-
-	for (i = 0; i < REGSET_MAX; i++)
-		free(t->reg[i].data);
-	for (i = 0; i < t->nopen; i++)
-		free(t->open[i].path);
-	vmas_free(&t->vma);
-	free(t->open);
-	free(t->cwd);
-	free(t->mounts.data);
-	free(t->maps.data);
-	free(t->smaps.data);
-	memset(t, 0, sizeof *t);
 }

@@ -3,7 +3,7 @@
  * it is equal: all of it can be captured without touching more.
  */
 #include "io/io.h"
-#include "linux/live.h"
+#include "linux/set/set.h"
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
 #include "model.h"

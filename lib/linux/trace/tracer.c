@@ -7,9 +7,9 @@
  * younger than the longest time that a record may take to be written is
  * held back, so that all come in the order of their times.
  */
+#include "clock.h"
 #include "linux/proc/proc.h"
 #include "trace.h"
-#include "linux/live.h"
 
 #include <sys/ioctl.h>
 

@@ -2,8 +2,8 @@
  * Names of users.  Who is asked for them may be a process that we hold, so
  * they are looked up before anything is stopped and remembered.
  */
-#include "linux/live.h"
-#include "proc.h"
+#include "set.h"
+#include "space.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -11,14 +11,28 @@
 #include <string.h>
 
 /*
- * The name of a user, or the number where the name is not known or not to
- * be asked for now.
+ * Ask for the name of user uid and write it, or the number where it has none,
+ * to name, of so many bytes.
+ */
+void
+user_name(uid_t uid, char *name, size_t size)
+{
+	struct passwd *pw;
+
+	if ((pw = getpwuid(uid)) != NULL)
+		strlcpy(name, pw->pw_name, size);
+	else
+		snprintf(name, size, "%u", (unsigned int)uid);
+}
+
+/*
+ * Write the name of user uid to name, of so many bytes: the number where the
+ * name is not known and, with processes of set l stopped, not to be asked for.
  */
 void
 live_user(struct live *l, uid_t uid, char *name, size_t size)
 {
 	struct username *v;
-	struct passwd *pw;
 	size_t i;
 
 	for (i = 0; i < l->nuser; i++)
@@ -26,11 +40,11 @@ live_user(struct live *l, uid_t uid, char *name, size_t size)
 			strlcpy(name, l->user[i].name, size);
 			return;
 		}
-	snprintf(name, size, "%u", (unsigned int)uid);
-	if (l->stopped)
+	if (l->stopped) {
+		snprintf(name, size, "%u", (unsigned int)uid);
 		return;
-	if ((pw = getpwuid(uid)) != NULL)
-		strlcpy(name, pw->pw_name, size);
+	}
+	user_name(uid, name, size);
 	if ((v = reallocarray(l->user, l->nuser + 1, sizeof *v)) == NULL)
 		return;
 	l->user = v;

@@ -3,7 +3,7 @@
  * over all processes, so that who wonders about a long pause is told where it
  * went (snap -v).
  */
-#include "steps.h"
+#include "set.h"
 #include "clock.h"
 
 enum { LONG_MS = 100 };

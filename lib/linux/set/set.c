@@ -1,0 +1,180 @@
+/*
+ * A set of live processes, and what the rooms above do to it: they look one
+ * up, leave one out, and tell what is missing.
+ */
+#include "set.h"
+#include "rbtree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+lproc_cmp(const struct lproc *a, const struct lproc *b)
+{
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+TREE_GENERATE(pids, lproc, bypid, lproc_cmp)
+
+/*
+ * Tell the user of set l what is missing from the result, which is incomplete
+ * then.
+ */
+void
+live_warn(struct live *l, const char *fmt, ...)
+{
+	char s[1024];
+	va_list ap;
+
+	l->incomplete = true;
+	if (l->opts.warn == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(s, sizeof s, fmt, ap);
+	va_end(ap);
+	l->opts.warn(l->opts.arg, s);
+}
+
+/*
+ * Tell the user of set l something that does not make the result incomplete.
+ */
+void
+live_say(const struct live *l, const char *fmt, ...)
+{
+	char s[1024];
+	va_list ap;
+
+	if (l->opts.warn == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(s, sizeof s, fmt, ap);
+	va_end(ap);
+	l->opts.warn(l->opts.arg, s);
+}
+
+/*
+ * Add process pid, which set l does not have yet.  Return it, or NULL when
+ * memory runs out.
+ */
+struct lproc *
+lproc_add(struct live *l, pid_t pid)
+{
+	struct lproc *p;
+
+	if ((p = calloc(1, sizeof *p)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	p->pid = pid;
+	TAILQ_INIT(&p->threads);
+	RB_INIT(&p->tids);
+	TAILQ_INSERT_TAIL(&l->procs, p, entry);
+	RB_INSERT(pids, &l->pids, p);
+	return p;
+}
+
+/*
+ * Return process pid of set l, or NULL.
+ */
+struct lproc *
+lproc_find(struct live *l, pid_t pid)
+{
+	struct lproc key = { .pid = pid };
+
+	return RB_FIND(pids, &l->pids, &key);
+}
+
+/*
+ * Leave out process p, which cannot be taken; errstr tells why.
+ */
+void
+lproc_refuse(struct live *l, struct lproc *p)
+{
+	p->skip = true;
+	live_warn(l, "%s: left out", snap_errstr());
+}
+
+/*
+ * Leave out process p, which has ended.  The user is told, unless p was found
+ * by name or as a descendant and was gone before the others were stopped.
+ */
+void
+lproc_leave(struct live *l, struct lproc *p)
+{
+	p->skip = true;
+	if (!p->found || p->mmtid != 0)
+		live_warn(l, "process %d exited: left out", p->pid);
+}
+
+/*
+ * Free what task t owns, and make it empty.
+ */
+void
+task_free(struct task *t)
+{
+	size_t i;
+
+	for (i = 0; i < REGSET_MAX; i++)
+		free(t->reg[i].data);
+	for (i = 0; i < t->nopen; i++)
+		free(t->open[i].path);
+	vmas_free(&t->vma);
+	free(t->open);
+	free(t->cwd);
+	free(t->mounts.data);
+	free(t->maps.data);
+	free(t->smaps.data);
+	memset(t, 0, sizeof *t);
+}
+
+/*
+ * Free what was gathered of thread t: its task and its record.
+ */
+void
+thread_ungather(struct lthread *t)
+{
+	if (t->task != NULL)
+		task_free(t->task);
+	free(t->task);
+	t->task = NULL;
+	filelist_free(&t->rec);
+}
+
+/*
+ * Free all threads of process p, which has none then.
+ */
+void
+threads_free(struct lproc *p)
+{
+	struct lthread *t;
+	size_t i;
+
+	while ((t = TAILQ_FIRST(&p->threads)) != NULL) {
+		TAILQ_REMOVE(&p->threads, t, entry);
+		thread_ungather(t);
+		filelist_free(&t->seen);
+		for (i = 0; i < REGSET_MAX; i++)
+			free(t->reg[i].data);
+		free(t);
+	}
+}
+
+/*
+ * Free all processes of set l, which is empty then.
+ */
+void
+lprocs_free(struct live *l)
+{
+	struct lproc *p;
+
+	while ((p = TAILQ_FIRST(&l->procs)) != NULL) {
+		TAILQ_REMOVE(&l->procs, p, entry);
+		threads_free(p);
+		free(p->smaps.data);
+		vmas_free(&p->before);
+		free(p->kept);
+		free(p->limit);
+		free(p);
+	}
+}

@@ -1,0 +1,153 @@
+/*
+ * A set of live processes: what all rooms that do something to it share.
+ */
+#ifndef SET_H
+#define SET_H
+
+#include "snap.h"
+#include "linux/proc/proc.h"
+
+#include <sys/queue.h>
+#include <sys/tree.h>
+
+#include <stdatomic.h>
+
+enum hold {			/* how we have a thread */
+	HOLD_NONE,
+	HOLD_SEIZED,		/* traced by us, it runs */
+	HOLD_ASKED,		/* the same, and is to stop */
+	HOLD_STOPPED,		/* stopped by us */
+	HOLD_FOREIGN,		/* traced by another */
+	HOLD_BUSY,		/* would not stop in time */
+	HOLD_GONE
+};
+
+enum rank {			/* of a thread, when it is seized: threads.c */
+	RANK_IDLE,		/* it sleeps */
+	RANK_RUNS,		/* it may have a child soon */
+	RANK_TOLD,		/* signals are sent to it */
+	RANK_MAX
+};
+
+struct lthread {
+	TAILQ_ENTRY(lthread) entry;
+	RB_ENTRY(lthread) bytid;
+	pid_t		 tid;
+	enum rank	 rank;
+	enum hold	 hold;
+	char		 state;		/* before we came */
+	struct filelist	 seen;		/* by its tracer, or before it had one */
+	struct bytes	 reg[REGSET_MAX];	/* owned */
+	struct task	*task;		/* owned; what was gathered, or NULL */
+	struct filelist	 rec;		/* likewise */
+};
+
+TAILQ_HEAD(lthreads, lthread);
+RB_HEAD(tids, lthread);
+
+struct lproc {
+	TAILQ_ENTRY(lproc) entry;
+	RB_ENTRY(lproc)	 bypid;
+	pid_t		 pid;
+	long		 tracer; /* another, of its first thread; or 0 */
+	pid_t		 mmtid;	/* a thread that has the memory; 0: none */
+	struct lthreads	 threads;
+	struct tids	 tids;	/* the same, by number */
+	bool		 found;	/* by -r or by name, not asked for by pid */
+	bool		 kernel; /* a thread of the kernel */
+	bool		 skip;	/* not taken after all */
+	bool		 inert;	/* nothing can be run in it: that is told */
+	bool		 gathered; /* so are its threads */
+	unsigned int	 dumped; /* its coredump_filter: core(5) */
+	uint64_t	 since;	/* stopped, ns of CLOCK_MONOTONIC; 0: not */
+	uint64_t	 held;	/* how long it was stopped, in us */
+	struct bytes	 smaps;	/* owned; from before the stop, or NULL */
+	struct vmas	 before; /* owned; what smaps tells */
+	pid_t		 clone;	/* of its memory, by us; 0: none */
+	pid_t		 origin; /* mmtid without the clone */
+	char		*limit;	/* owned; of its memory, a sentence; or NULL */
+	atomic_bool	 lost;	/* its clone was killed before its time */
+	struct kept	*kept;	/* owned; what the clone lacks, ascending */
+	size_t		 nkept;
+};
+
+TAILQ_HEAD(lprocs, lproc);
+RB_HEAD(pids, lproc);
+
+enum step {			/* what takes long while some are stopped */
+	STEP_NONE,	/* nothing is stopped */
+	STEP_STOP,
+	STEP_ASK,
+	STEP_RECORD,
+	STEP_FILES,
+	STEP_CLONE,
+	STEP_MEMORY,
+	NSTEP
+};
+
+struct steps {
+	enum step	 now;
+	uint64_t	 since;		/* ns */
+	uint64_t	 spent[NSTEP];	/* ns */
+};
+
+struct username {
+	uid_t		 uid;
+	char		 name[32];
+};
+
+struct live {
+	struct lprocs	 procs;
+	struct pids	 pids;	/* the same, by number */
+	struct carry	*carry;		/* owned; the taker's */
+	size_t		 ncarry;
+	size_t		*carryslot; /* owned; by device and inode: carry.c */
+	size_t		 ncarryslot; /* a power of two; more than ncarry */
+	size_t		 nopened; /* of carry, with a descriptor of ours */
+	bool		 carryfull; /* there are more: that was told */
+	struct source	*empty;	/* borrowed; of a file of no bytes, or NULL */
+	struct files	*files;		/* owned; NULL: not looked at yet */
+	struct otherlink *link;		/* owned; before all was stopped */
+	size_t		 nlink;
+	struct source	*vdso;		/* borrowed; a copy of ours */
+	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
+	struct frozen	*frozen;	/* owned; by inode: linux/serve/shared.c */
+	size_t		 nfrozen;
+	struct pipeline	*pipeline; /* owned; NULL: not looked for yet */
+	struct guard	*guard;		/* owned; NULL: no clones */
+	struct room	*room;		/* owned; in cgroups: headroom.c */
+	size_t		 nroom;
+	char		*mounts;	/* owned; our mountinfo, or NULL */
+	struct taker	*taker;		/* owned; NULL: not taking */
+	struct liveopts	 opts;
+	bool		 incomplete;
+	bool		 stopped;	/* from here on, ask no one for names */
+	struct steps	 steps;		/* what it takes time for */
+	size_t		 nmissed;	/* who did not answer: that is told */
+	struct username	*user;		/* owned */
+	size_t		 nuser;
+};
+
+/* set.c */
+void		 live_warn(struct live *l, const char *fmt, ...)
+		    __attribute__((format(printf, 2, 3)));
+void		 live_say(const struct live *l, const char *fmt, ...)
+		    __attribute__((format(printf, 2, 3)));
+struct lproc	*lproc_add(struct live *l, pid_t pid);
+struct lproc	*lproc_find(struct live *l, pid_t pid);
+void		 lproc_leave(struct live *l, struct lproc *p);
+void		 lproc_refuse(struct live *l, struct lproc *p);
+void		 lprocs_free(struct live *l);
+void		 task_free(struct task *t);
+void		 thread_ungather(struct lthread *t);
+void		 threads_free(struct lproc *p);
+
+/* steps.c */
+enum step	 step_begin(struct steps *s, enum step next);
+const char	*steps_longest(const struct steps *s, uint64_t *us);
+
+/* user.c: names of users */
+void		 live_user(struct live *l, uid_t uid, char *name, size_t size);
+void		 user_name(uid_t uid, char *name, size_t size);
+
+#endif
