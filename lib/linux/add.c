@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /*
- * Leave out a process that is a part of us, or another's guard, which would
+ * Return true if process p is a part of us, or another's guard, which would
  * not see to its processes meanwhile.  That is told of what was asked for; of
  * our own guard, which can only be found, there is nothing to tell.
  */
@@ -57,7 +57,8 @@ live_add(struct live *l, pid_t pid, bool found)
 }
 
 /*
- * Add a process that was found among the descendants.
+ * Add process pid, which was found among the descendants.  Return 0, or -1
+ * with errstr.
  */
 int
 live_found(struct live *l, pid_t pid)
@@ -66,8 +67,9 @@ live_found(struct live *l, pid_t pid)
 }
 
 /*
- * Add a process, or the process that a thread belongs to, by number.  If there
- * is none that is told, and the result is incomplete.
+ * Add process pid to set l, or the process that thread pid belongs to.  If
+ * there is none that is told, and the result is incomplete.  Return 0, or -1
+ * with errstr.
  */
 int
 live_addpid(struct live *l, pid_t pid)
@@ -88,7 +90,8 @@ byname_add(void *arg, pid_t pid)
 }
 
 /*
- * Add all processes of a name that the user owns.
+ * Add to set l all processes of a name that the user owns.  Return 0, or -1
+ * with errstr.
  */
 int
 live_addname(struct live *l, const char *name)

@@ -36,8 +36,8 @@ enum {
 };
 
 /*
- * See what became of all threads that are to stop: how many have not yet,
- * and whether all of those slept uninterruptibly before we came.
+ * See what became of all threads that are to stop.  Return how many have not
+ * yet; set *asleep if all of those slept uninterruptibly before we came.
  */
 static size_t
 live_poll(struct live *l, bool *asleep)
@@ -157,9 +157,9 @@ round_child(void *arg, long pid)
 }
 
 /*
- * Is a process that has ended since it was looked at a zombie now?  Then so it
- * was when the others were stopped, and what was seen of it is not true.  One
- * that is about to end is waited for, for a moment.
+ * Return true if process p, which has ended since it was looked at, is a
+ * zombie now.  Then so it was when the others were stopped, and what was seen
+ * of it is not true.  One that is about to end is waited for, for a moment.
  */
 static bool
 lproc_iszombie(struct lproc *p)
@@ -184,8 +184,9 @@ lproc_iszombie(struct lproc *p)
 }
 
 /*
- * Now that all are stopped: which thread of each process can be asked about
- * its memory, and which processes are gone.  One that is left out goes on.
+ * Now that all are stopped, choose the thread of each process that can be
+ * asked about its memory, and leave out who is gone.  A process that is left
+ * out goes on.
  */
 static void
 live_settle(struct live *l)
@@ -234,8 +235,8 @@ live_round(struct round *r)
 }
 
 /*
- * Look at all threads of all processes that are there now.  With clones,
- * what takes too long where every millisecond counts is done, too.
+ * Look at all threads of all processes that are there now.  With clones, do
+ * also what takes too long where every millisecond counts.
  */
 static int
 live_look(struct live *l)
@@ -269,7 +270,7 @@ live_look(struct live *l)
 }
 
 /*
- * Some are stopped from here on, or none.
+ * Note that some are stopped from here on, or none.
  */
 static void
 live_mark(struct live *l, bool stopped)
@@ -282,8 +283,9 @@ live_mark(struct live *l, bool stopped)
 }
 
 /*
- * Stop all threads of all processes of the set, and of their descendants
- * where the options say so.  On an error everything is let go.
+ * Stop all threads of all processes of set l, and of their descendants where
+ * the options say so.  Return 0; -1 with errstr, and everything is let go
+ * then.
  */
 int
 live_stop(struct live *l)
@@ -311,7 +313,7 @@ live_stop(struct live *l)
 }
 
 /*
- * Let all threads go.
+ * Let all threads of set l go.
  */
 void
 live_release(struct live *l)
@@ -324,7 +326,7 @@ live_release(struct live *l)
 }
 
 /*
- * Tell who did not answer in time, and was not told yet.
+ * Tell the user who did not answer in time, and was not told of yet.
  */
 static void
 live_tellmissed(struct live *l)
@@ -344,7 +346,7 @@ live_tellmissed(struct live *l)
 }
 
 /*
- * End the taking, and let all threads go that still are stopped.
+ * End the taking of set l, and let all threads go that still are stopped.
  */
 void
 live_thaw(struct live *l)

@@ -24,7 +24,7 @@
 enum { PATIENCE = 5 };
 
 /*
- * An empty set.
+ * Return an empty set; NULL with errstr.
  */
 struct live *
 live_new(const struct liveopts *o)
@@ -45,7 +45,7 @@ live_new(const struct liveopts *o)
 }
 
 /*
- * Let all processes of a set go, and free it.
+ * Let all processes of set l go, and free it.
  */
 void
 live_free(struct live *l)
@@ -110,7 +110,8 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 }
 
 /*
- * Was something that was asked for left out, or could not be had?
+ * Return true if something that was asked for was left out, or could not be
+ * had.
  */
 bool
 live_incomplete(const struct live *l)
@@ -119,7 +120,8 @@ live_incomplete(const struct live *l)
 }
 
 /*
- * When this system was started, in seconds.
+ * Return when this system was started, in seconds since 1970; 0 if that is not
+ * told.
  */
 static uint64_t
 boot_time(void)
@@ -139,8 +141,9 @@ boot_time(void)
 }
 
 /*
- * What a snapshot's first line tells of this machine and moment, behind
- * "process snapshot ": the caller frees it.  NULL when memory runs out.
+ * Return what the first line of a snapshot tells of this machine and moment,
+ * behind "process snapshot ": the caller frees it.  NULL with errstr when
+ * memory runs out.
  */
 char *
 live_header(const char *cputype)

@@ -113,7 +113,8 @@ server_main(int dev, int stop)
 {
 	static char buf[64 * 1024] __attribute__((aligned(16)));
 	struct pollfd p[2] = {
-		{ .fd = dev, .events = POLLIN }, { .fd = stop, .events = POLLIN }
+		{ .fd = dev, .events = POLLIN },
+		{ .fd = stop, .events = POLLIN }
 	};
 
 	end_with_parent();
@@ -126,7 +127,7 @@ server_main(int dev, int stop)
 			exit(0);
 		if (p[0].revents == 0)
 			continue;
-		/* what is read and not answered is waited for uninterruptibly */
+		/* for what is read and not answered, who asks sleeps in D */
 		if (read(dev, buf, sizeof buf) == -1) {
 			if (errno == ENODEV)
 				exit(0);

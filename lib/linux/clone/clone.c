@@ -29,8 +29,9 @@
 #include <unistd.h>
 
 /*
- * Can a process be cloned?  1; 0 if it is not one that we have stopped; -1,
- * if it is but does not stand still, or has lost the thread that leads it.
+ * Return 1 if process p can be cloned; 0 if it is not one that we have
+ * stopped; -1 with errstr if it is, but does not stand still or has lost the
+ * thread that leads it.
  */
 static int
 clone_ready(struct lproc *p)
@@ -54,8 +55,9 @@ clone_ready(struct lproc *p)
 }
 
 /*
- * What would make a clone do harm.  A monitor of userfaultfd(2) may be asked
- * to agree to it; a child in a new PID namespace is its init.
+ * Return 0 if a clone of process p, which has the mappings vma, does no harm,
+ * else -1 with errstr.  A monitor of userfaultfd(2) may be asked to agree to
+ * it; a child in a new PID namespace is its init.
  */
 static int
 clone_harmless(const struct lproc *p, const struct vmas *vma)
@@ -77,7 +79,8 @@ clone_harmless(const struct lproc *p, const struct vmas *vma)
 }
 
 /*
- * If memory gets scarce, let it be the clone that is killed.
+ * Have the kernel kill the clone rather than others if memory gets scarce:
+ * proc_pid_oom_score_adj(5).
  */
 static void
 clone_expendable(pid_t clone)
@@ -91,8 +94,8 @@ clone_expendable(pid_t clone)
 }
 
 /*
- * Clone a process, if it is one that we have stopped.  errno is ESRCH where
- * that fails because it has died.
+ * Clone process p, if it is one that we have stopped.  Return 0, or -1 with
+ * errstr; errno is ESRCH then if p has died.
  */
 static int
 clone_make(struct live *l, struct snap *s, struct lproc *p)
@@ -121,7 +124,7 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 	if (inject_end(in, rc) == -1)
 		return -1;
 	clone_expendable(p->clone);
-	if (keep_lacking(l, s, p, vma) == -1)
+	if (lacks_keep(l, s, p, vma) == -1)
 		return -1;
 	p->origin = p->mmtid;
 	p->mmtid = p->clone;
@@ -129,8 +132,8 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 }
 
 /*
- * Kill a clone, if we trace it, so that its number is that of no other
- * process.  Its tracer needs no CAP_KILL for that.
+ * Kill a clone, if we trace it: its number is that of no other process then.
+ * PTRACE_KILL takes no CAP_KILL.
  */
 static void
 clone_kill(pid_t clone)
@@ -144,8 +147,8 @@ clone_kill(pid_t clone)
 }
 
 /*
- * Wait for the end of a clone that was killed, for a while: what is left of it
- * then, the kernel kills when we end.
+ * Wait, for five seconds at the most, until a clone that was killed has ended:
+ * what is left of it then, the kernel kills when we end.
  */
 static void
 clone_await(pid_t clone)
@@ -163,8 +166,8 @@ clone_await(pid_t clone)
 }
 
 /*
- * Does a clone still stand where it was stopped?  One that cannot be looked at
- * at all counts as killed: nothing that is read of it is certain.
+ * Return true if a clone still stands where it was stopped.  One that cannot
+ * be looked at at all counts as killed: nothing that is read of it is certain.
  */
 static bool
 clone_stands(pid_t clone)
@@ -179,10 +182,10 @@ clone_stands(pid_t clone)
 }
 
 /*
- * Was the clone of a process killed, by the kernel most likely, for want of
- * memory?  Its pages go as soon as it does not stand still any more: what was
- * read of it, or learnt of its pages, before this says no is right.  errstr
- * tells of it.
+ * Return true, with errstr, if the clone of process p was killed, by the
+ * kernel most likely, for want of memory.  Its pages go as soon as it does not
+ * stand still any more: what was read of it, or learnt of its pages, is right
+ * if this returns false afterwards.
  */
 bool
 clone_lost(struct lproc *p)
@@ -196,7 +199,7 @@ clone_lost(struct lproc *p)
 }
 
 /*
- * Was a clone killed before all was read of it?
+ * Return true if a clone of set l was killed before all was read of it.
  */
 bool
 live_lost(const struct live *l)
@@ -210,7 +213,8 @@ live_lost(const struct live *l)
 }
 
 /*
- * End all clones.  As long as its process is stopped, each is a zombie.
+ * Kill all clones of set l, and have the processes themselves in their place.
+ * As long as its process is stopped, each clone is a zombie.
  */
 static void
 clones_kill(struct live *l)
@@ -256,12 +260,13 @@ clones_make(struct live *l, struct snap *s)
 	live_say(l, "process %d cannot be cloned: %s: all stay stopped while "
 	    "they are written", p->pid, why);
 	TAILQ_FOREACH(p, &l->procs, entry)
-		p->nkept = 0;
+		p->nlack = 0;
 	return false;
 }
 
 /*
- * End the clones, and see that nothing of them is left.
+ * Kill all clones of set l and have the guard reap them; tell the user if
+ * something of them is left.
  */
 void
 clones_end(struct live *l)

@@ -23,7 +23,7 @@ int		 guard_end(struct guard *);
 pid_t		 guard_pid(const struct guard *);
 bool		 guard_is(pid_t);
 
-struct kept {			/* a run of pages that a clone lacks */
+struct lack {			/* a run of pages that a clone lacks */
 	uint64_t	 start;
 	uint64_t	 end;	/* exclusive */
 	unsigned int	 what;	/* as pagemap.c tells it */
@@ -32,8 +32,8 @@ struct kept {			/* a run of pages that a clone lacks */
 };
 
 /* lacks.c: what a clone lacks */
-int		 keep_lacking(struct live *, struct snap *, struct lproc *,
+int		 lacks_keep(struct live *, struct snap *, struct lproc *,
 		    const struct vmas *);
-const struct kept *kept_find(const struct lproc *, uint64_t, uint64_t);
+const struct lack *lack_find(const struct lproc *, uint64_t, uint64_t);
 
 #endif

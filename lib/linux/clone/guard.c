@@ -40,8 +40,8 @@ struct guard {			/* on our side */
 };
 
 /*
- * The life of the guard of a process, from which it hears through descriptor 0
- * if listens.
+ * Be the guard of process parent, from which it hears through descriptor 0 if
+ * listens.
  *
  * A process that dies closes its descriptors before it lets go of what it
  * traces (do_exit of kernel/exit.c: exit_files, then exit_notify), and its
@@ -71,8 +71,9 @@ guard_main(struct wards *told, pid_t parent, bool listens)
 }
 
 /*
- * Start the guard, which reaps the wards when it is told to through the socket
- * fd, or the other end of that is closed; -1: now.
+ * Start guard g.  It reaps its wards when it is told to through the socket fd,
+ * or when the other end of that is closed; at once if fd is -1.  Return 0, or
+ * -1 with errstr.
  */
 static int
 guard_fork(struct guard *g, int fd)
@@ -97,8 +98,9 @@ guard_fork(struct guard *g, int fd)
 }
 
 /*
- * Start the guard.  Other threads that run meanwhile are not in it: it needs
- * no lock of ours, and those of the C library are free in a forked process.
+ * Start a guard and return it; NULL with errstr.  Other threads that run
+ * meanwhile are not in it: it needs no lock of ours, and those of the C
+ * library are free in a forked process.
  */
 struct guard *
 guard_begin(void)
@@ -127,7 +129,8 @@ guard_begin(void)
 }
 
 /*
- * Send it a message; what fails for want of memory is tried again.
+ * Send guard g the message w: 0, or -1 with errstr.  What fails for want of
+ * memory is tried again.
  */
 static int
 guard_send(const struct guard *g, const struct ward *w)
@@ -142,8 +145,9 @@ guard_send(const struct guard *g, const struct ward *w)
 }
 
 /*
- * Tell the guard that a process will be cloned now (clone is 0), and then of
- * its clone, which we trace, or that there is none (-1).
+ * Tell guard g that process target will be cloned now (clone is 0), then which
+ * clone it has, which we trace, or that it has none (-1).  Return 0, or -1
+ * with errstr.
  */
 int
 guard_tell(struct guard *g, pid_t target, pid_t clone)
@@ -157,7 +161,8 @@ guard_tell(struct guard *g, pid_t target, pid_t clone)
 }
 
 /*
- * Wait for the guard to end, for a while: false if it does not.
+ * Wait, for five seconds at the most, until guard g has ended, and set *status
+ * as waitpid(2) does.  Return false if it has not.
  */
 static bool
 guard_await(const struct guard *g, int *status)
@@ -175,9 +180,9 @@ guard_await(const struct guard *g, int *status)
 }
 
 /*
- * All clones have been killed: let the guard reap them, and end; if it was
- * killed itself, or failed, another does.  1; 0 when it still has to wait for something,
- * -1 when it has given up, or cannot be had.
+ * Let guard g reap its clones, which have been killed, and end, and free it.
+ * If it was killed itself, or failed, another does.  Return 1; 0 when it still
+ * has to wait for something, -1 when it has given up, or cannot be had.
  */
 int
 guard_end(struct guard *g)
@@ -202,7 +207,8 @@ guard_end(struct guard *g)
 }
 
 /*
- * Do two processes run the same executable?  No file server is asked.
+ * Return true if processes a and b run the same executable.  No file server is
+ * asked.
  */
 static bool
 same_program(pid_t a, pid_t b)
@@ -224,7 +230,7 @@ same_program(pid_t a, pid_t b)
 }
 
 /*
- * The number of our guard, or 0.
+ * Return the number of guard g; 0 if g is NULL.
  */
 pid_t
 guard_pid(const struct guard *g)
@@ -233,8 +239,8 @@ guard_pid(const struct guard *g)
 }
 
 /*
- * Is a process a guard of the same program, of another who takes a snapshot
- * now, or took one and is gone?  It may have any parent.
+ * Return true if a process is a guard of the same program, of another who
+ * takes a snapshot now, or took one and is gone.  It may have any parent.
  */
 bool
 guard_is(pid_t pid)

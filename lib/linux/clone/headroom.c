@@ -46,6 +46,10 @@ struct asking {
 	uint64_t	 least;	/* left in any cgroup */
 };
 
+/*
+ * Return what is known of the cgroup of a directory, new if there is nothing
+ * yet; NULL with errstr.
+ */
 static struct room *
 room_get(struct live *l, const char *dir)
 {
@@ -73,7 +77,7 @@ room_get(struct live *l, const char *dir)
 }
 
 /*
- * Remember the limit that leaves least, to tell of if the clone is killed.
+ * Remember the limit that leaves least, to tell of it if the clone is killed.
  */
 static int
 limit_note(struct asking *a, const struct cglevel *c, uint64_t left)
@@ -91,7 +95,8 @@ limit_note(struct asking *a, const struct cglevel *c, uint64_t left)
 }
 
 /*
- * Ask a cgroup for what a clone may take.
+ * Ask cgroup c for what a clone may take: 0, or -1 with errstr if that is more
+ * than it has left.
  */
 static int
 room_ask(void *arg, const struct cglevel *c)
@@ -114,6 +119,10 @@ room_ask(void *arg, const struct cglevel *c)
 	    (uintmax_t)left / KB, (uintmax_t)c->limit / KB);
 }
 
+/*
+ * Return what a line of /proc/PID/status tells in kilobytes, as bytes; 0 if
+ * there is none.
+ */
 static uint64_t
 status_bytes(pid_t pid, const char *key)
 {
@@ -124,8 +133,8 @@ status_bytes(pid_t pid, const char *key)
 }
 
 /*
- * The cgroup of memory of a process; without a directory where that cannot
- * be told.
+ * Find the cgroup that process pid has its memory in.  Return 0, or -1 with
+ * errstr; c has no directory where the cgroup cannot be told.
  */
 static int
 headroom_find(struct live *l, pid_t pid, struct cgroup *c)
@@ -152,9 +161,9 @@ headroom_find(struct live *l, pid_t pid, struct cgroup *c)
 }
 
 /*
- * Is there room for a clone of a stopped process with so many mappings?  Then
- * it is set aside, for those of other processes are yet to be made.  -1 if
- * not; errstr tells where not.
+ * Set aside memory for a clone of process p, which is stopped and has nvma
+ * mappings, in all cgroups that p is in: clones of other processes are yet to
+ * be made.  Return 0, or -1 with errstr, which tells where there is no room.
  */
 int
 headroom_claim(struct live *l, struct lproc *p, size_t nvma)

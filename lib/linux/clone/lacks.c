@@ -49,23 +49,24 @@ struct keeping {
 enum { BLOCK = 64 * KB };
 
 static int
-kept_add(struct lproc *p, const struct kept *k)
+lack_add(struct lproc *p, const struct lack *k)
 {
-	struct kept *v;
+	struct lack *v;
 
-	if ((p->nkept & (p->nkept - 1)) == 0) {
-		v = reallocarray(p->kept, p->nkept == 0 ? 1 : p->nkept * 2,
+	if ((p->nlack & (p->nlack - 1)) == 0) {
+		v = reallocarray(p->lack, p->nlack == 0 ? 1 : p->nlack * 2,
 		    sizeof *v);
 		if (v == NULL)
 			return errstr_set("out of memory");
-		p->kept = v;
+		p->lack = v;
 	}
-	p->kept[p->nkept++] = *k;
+	p->lack[p->nlack++] = *k;
 	return 0;
 }
 
 /*
- * Copy the pages of start..end (exclusive); *loc tells where they are.
+ * Copy the pages of start..end (exclusive) into the spool, and set *loc to
+ * where they are in it.
  */
 static int
 keep_copy(struct keeping *k, uint64_t start, uint64_t end, uint64_t *loc)
@@ -100,18 +101,19 @@ static int
 keep_run(void *arg, const struct pagerun *r)
 {
 	struct keeping *k = arg;
-	struct kept new = { r->start, r->end, r->what, NULL, 0 };
+	struct lack new = { r->start, r->end, r->what, NULL, 0 };
 
 	if (k->copy && !(r->what & (PM_ZERO | PM_GUARD))) {
 		if (keep_copy(k, r->start, r->end, &new.loc) == -1)
 			return -1;
 		new.src = k->spool;
 	}
-	return kept_add(k->proc, &new);
+	return lack_add(k->proc, &new);
 }
 
 /*
- * Keep the pages of a mapping that are there.
+ * Keep the pages of mapping v that are there: which they are, and with copy
+ * what is in them.
  */
 static int
 keep_pages(struct keeping *k, const struct vma *v, bool copy)
@@ -121,8 +123,8 @@ keep_pages(struct keeping *k, const struct vma *v, bool copy)
 }
 
 /*
- * How the file of a mapping will be taken; if it is one that others may write
- * to, it is frozen.
+ * Return how the file of mapping v will be taken; freeze it if others may
+ * write to it.
  */
 static enum treatment
 keep_file(struct keeping *k, const struct vma *v)
@@ -142,8 +144,8 @@ keep_file(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Keep, of a mapping of a file that others serve, which pages are there.
- * Nothing of it is opened or read before the process runs again.
+ * Keep which pages are there of mapping v, whose file others serve.  Nothing
+ * of it is opened or read before the process runs again.
  */
 static int
 keep_far(struct keeping *k, const struct vma *v)
@@ -187,10 +189,12 @@ keep_mapping(struct keeping *k, const struct vma *v)
 }
 
 /*
- * Keep what the clone of a stopped process lacks of its mappings.
+ * Keep what the clone of process p, which is stopped and has the mappings vma,
+ * lacks of them.  Sources for that are added to snapshot s.  Return 0, or -1
+ * with errstr.
  */
 int
-keep_lacking(struct live *l, struct snap *s, struct lproc *p,
+lacks_keep(struct live *l, struct snap *s, struct lproc *p,
     const struct vmas *vma)
 {
 	struct keeping k = { .live = l, .snap = s, .proc = p };
@@ -228,14 +232,14 @@ out:
 }
 
 /*
- * The first run that was kept of start..end (exclusive) of a process, or
- * NULL; those behind it follow, up to kept + nkept.
+ * Return the first run that was kept of start..end (exclusive) of process p,
+ * or NULL; those behind it follow, up to lack + nlack.
  */
-const struct kept *
-kept_find(const struct lproc *p, uint64_t start, uint64_t end)
+const struct lack *
+lack_find(const struct lproc *p, uint64_t start, uint64_t end)
 {
 	size_t i;
 
-	i = BISECT(p->kept, p->nkept, end, start);
-	return i < p->nkept && p->kept[i].start < end ? &p->kept[i] : NULL;
+	i = BISECT(p->lack, p->nlack, end, start);
+	return i < p->nlack && p->lack[i].start < end ? &p->lack[i] : NULL;
 }

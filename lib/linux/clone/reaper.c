@@ -39,7 +39,7 @@ enum {
 };
 
 /*
- * Look at a process: 1; 0 if it is gone; -1 if that cannot be told now.
+ * Look at process pid: 1; 0 if it is gone; -1 if that cannot be told now.
  */
 static int
 child_look(pid_t pid, struct procstat *c)
@@ -62,7 +62,7 @@ is_clone(const struct procstat *c, pid_t target)
 }
 
 /*
- * Ticks of proc_pid_stat(5) since this system was started.
+ * Return how long this system runs, in ticks of proc_pid_stat(5).
  */
 static uint64_t
 ticks_now(void)
@@ -77,8 +77,8 @@ ticks_now(void)
 }
 
 /*
- * Is the clone of a ward still there, and not another process by now?  1, 0,
- * or -1 if that cannot be told now.
+ * Look at the clone of ward w: 1 if it is still there, 0 if it is gone or
+ * another process by now, -1 if that cannot be told now.
  */
 static int
 ward_owns(const struct ward *w, struct procstat *c)
@@ -97,9 +97,9 @@ struct finding_clone {
 };
 
 /*
- * The clone of a ward that we were not told of ends by itself.  It was made
- * while all threads of its process were stopped, or when the one that makes
- * it was let go by our death.
+ * Look whether process pid is the clone of a ward that we were not told of.
+ * That ends by itself; it was made while all threads of its process were
+ * stopped, or when the one that makes it was let go by our death.
  */
 static int
 find_pid(void *arg, long pid)
@@ -123,8 +123,8 @@ find_pid(void *arg, long pid)
 }
 
 /*
- * The number of a clone as its parent knows it, in the innermost of the PID
- * namespaces: the last that NSpid lists.  0 if it cannot be had.
+ * Return the number of a clone as its parent knows it, the last that NSpid
+ * lists; 0 if it cannot be had.
  */
 static pid_t
 clone_nspid(pid_t clone)
@@ -150,8 +150,9 @@ past_call(const struct ward *w)
 }
 
 /*
- * Make a stopped process reap its clone: 1 when it is done, 0 when it is to be
- * tried again, -1, or NEVER if the process is to be left alone.
+ * Make the process of ward w, which is stopped, reap its clone.  Return 1 when
+ * it is done, 0 when it is to be tried again, -1, or NEVER if the process is
+ * to be left alone.
  */
 static int
 reap_call(const struct ward *w)
@@ -177,8 +178,9 @@ reap_call(const struct ward *w)
 }
 
 /*
- * Has a process children other than its clone, or had any that it waited for?
- * The faults of those are in its cminflt: proc_pid_stat(5).
+ * Return true if the process of ward w has children other than its clone, or
+ * had any that it waited for: the faults of those are in its cminflt,
+ * proc_pid_stat(5).
  */
 static bool
 has_children(const struct ward *w)
@@ -193,8 +195,9 @@ has_children(const struct ward *w)
 typedef int	(*ward_fn)(const struct ward *);
 
 /*
- * Call run, with fn, in a process of its own: when that ends, whatever it could
- * not do, it traces nobody.  Return what it returned, -1 if it was killed.
+ * Call run with w and fn in a process of its own: when that ends, whatever it
+ * could not do, it traces nobody.  Return what run returned, -1 if it was
+ * killed.
  */
 static int
 ward_apart(const struct ward *w, int (*run)(const struct ward *, ward_fn),
@@ -214,9 +217,9 @@ ward_apart(const struct ward *w, int (*run)(const struct ward *, ward_fn),
 }
 
 /*
- * Stop the thread that leads a process, call fn, and let it go.  Where
- * signals may come for it, all threads are seized: threads.c.  Return what fn
- * returned, or 0 if the thread could not be stopped.
+ * Stop the thread that leads the process of ward w, call fn, and let it go.
+ * Where signals may come for it, all threads are seized: threads.c.  Return
+ * what fn returned, or 0 if the thread could not be stopped.
  */
 static int
 ward_stop(const struct ward *w, ward_fn fn)
@@ -249,7 +252,7 @@ ward_stop(const struct ward *w, ward_fn fn)
 }
 
 /*
- * Kill the clone of a ward, and nobody else, as who traces it: that takes no
+ * Kill the clone of ward w, and nobody else, as its tracer, which takes no
  * CAP_KILL.
  */
 static int
@@ -265,7 +268,7 @@ clone_killtraced(const struct ward *w, ward_fn unused)
 }
 
 /*
- * Kill the clone of a ward, and nobody else.
+ * Kill the clone of ward w, and nobody else.
  */
 static void
 clone_kill(const struct ward *w)
@@ -282,8 +285,8 @@ clone_kill(const struct ward *w)
 }
 
 /*
- * Reap the clone of a ward, however long that takes.  When the process is
- * gone, so is the clone, or it has another parent.  False if it stays.
+ * Reap the clone of ward w, however long that takes.  Return false if it
+ * stays.  When the process is gone, so is the clone, or it has another parent.
  */
 static bool
 clone_reap(const struct ward *w)
@@ -309,8 +312,9 @@ clone_reap(const struct ward *w)
 }
 
 /*
- * Find the clone of a ward that we were not told of.  It is looked for until
- * its process is past the call that makes it, and what may be it has ended.
+ * Find the clone of ward w, of which we were not told.  It is looked for until
+ * its process is past the call that makes it, and what may be the clone has
+ * ended.
  */
 static void
 clone_search(struct ward *w)
@@ -335,8 +339,8 @@ clone_search(struct ward *w)
 }
 
 /*
- * Reap what is left of a ward: false if a clone stays.  What is found by
- * looking may be the clone of another who was killed, and whose guard found
+ * Reap what is left of ward w.  Return false if a clone stays.  What is found
+ * by looking may be the clone of another who was killed, and whose guard found
  * this one: all are reaped that are found.
  */
 static bool
@@ -354,8 +358,8 @@ ward_reap(struct ward *w)
 
 /*
  * Begin to know a ward: the number of its process, and of its clone, which we
- * trace; 0 if that is to be made now, -1 if there will be none.  -1 if the
- * clone could not be looked at.
+ * trace; 0 if that is to be made now, -1 if there will be none.  Return 0, or
+ * -1 with errstr if the clone could not be looked at.
  */
 int
 ward_set(struct ward *w, pid_t target, pid_t clone)
@@ -372,7 +376,8 @@ ward_set(struct ward *w, pid_t target, pid_t clone)
 }
 
 /*
- * Remember what is told of a ward: of a new one, or the clone of the last.
+ * Remember what is told by w: a new ward, or the clone of the last one.
+ * Return 0, or -1 with errstr.
  */
 int
 wards_add(struct wards *l, const struct ward *w)
@@ -391,7 +396,7 @@ wards_add(struct wards *l, const struct ward *w)
 }
 
 /*
- * Reap what is left of all wards, and exit: 1 if a clone stays.
+ * Reap what is left of all wards, and exit: with 1 if a clone stays.
  */
 void __attribute__((noreturn))
 wards_reap(struct wards *l)

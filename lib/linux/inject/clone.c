@@ -138,7 +138,8 @@ inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
 	int kept, tries;
 
 	arg[1] = frame_exit(stack, in->map, &w);
-	if (inject_trust(in) == -1 || inject_write(in, stack, sizeof stack) == -1)
+	if (inject_trust(in) == -1 ||
+	    inject_write(in, stack, sizeof stack) == -1)
 		return -1;
 	/* a signal that stops it comes first: -ERESTARTNOINTR */
 	tries = 0;

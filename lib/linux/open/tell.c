@@ -66,18 +66,6 @@ info_find(const char *info, const char *key)
 }
 
 /*
- * Return the number of the mount that a fdinfo tells of; 0: it does not.
- */
-unsigned long
-info_mount(const char *info)
-{
-	const char *s;
-
-	s = info_find(info, "mnt_id:");
-	return s == NULL ? 0 : strtoul(s, NULL, 10);
-}
-
-/*
  * Tell of the signals that a file was asked to send, by F_SETOWN and F_SETSIG
  * of fcntl(2).
  */

@@ -16,8 +16,8 @@
 enum { CARRY_MOST = 4096 };	/* open files: some 200 ms */
 
 /*
- * Where in the table of files that are carried along one is or would be, as
- * its place in the list and 1, or 0.  There must be a table.
+ * Return where in the table of files that are carried along one is or would
+ * be: its place in the list and 1, or 0.  There must be a table.
  */
 static size_t *
 carry_slot(const struct live *l, uint64_t dev, uint64_t ino)
@@ -35,7 +35,7 @@ carry_slot(const struct live *l, uint64_t dev, uint64_t ino)
 }
 
 /*
- * Is a file carried along?
+ * Return true if a file is carried along.
  */
 static bool
 carry_has(const struct live *l, const struct vma *v)
@@ -68,7 +68,9 @@ carry_grow(struct live *l)
 }
 
 /*
- * A process has a file mapped or open; note it unless that is known.
+ * Note a file that a process has mapped or open, unless it is known: v tells
+ * device, inode and path, src has its bytes; mem, if it is carried as memory.
+ * Return 0, or -1 with errstr.
  */
 int
 carry_note(struct live *l, const struct vma *v, struct source *src,
@@ -94,7 +96,8 @@ carry_note(struct live *l, const struct vma *v, struct source *src,
 
 /*
  * With clones, freeze a file that is to be carried along, and have f lead to
- * that.  Where it cannot be, the processes stay stopped until it was read.
+ * the copy.  Where it cannot be frozen, the processes stay stopped until it
+ * was read.
  */
 static int
 carry_freeze(struct live *l, const char *path, struct targetfile *f)
@@ -111,8 +114,8 @@ carry_freeze(struct live *l, const char *path, struct targetfile *f)
 }
 
 /*
- * How many files that are open, and not empty, can be carried along: each
- * takes a descriptor, two where it is frozen, and others need some, too.
+ * Return how many files that are open, and not empty, can be carried along:
+ * each takes a descriptor, two where it is frozen, and others need some, too.
  */
 static size_t
 carry_most(const struct live *l)
@@ -127,7 +130,7 @@ carry_most(const struct live *l)
 }
 
 /*
- * Say, once, that a file is one too many.
+ * Return -1 with errstr: a file is one too many.  The user is told once.
  */
 static int
 carry_refuse(struct live *l, const struct lproc *p)
@@ -141,8 +144,8 @@ carry_refuse(struct live *l, const struct lproc *p)
 }
 
 /*
- * Make a source of an open file, which is closed.  All that are empty have the
- * first of them.
+ * Make a source of snapshot s of file f, which is closed.  All that are empty
+ * have the first of them.
  */
 static struct source *
 carry_source(struct live *l, struct snap *s, const char *name,
@@ -164,8 +167,8 @@ carry_source(struct live *l, struct snap *s, const char *name,
 }
 
 /*
- * Carry along a file that a process has open, by its name below /proc/PID;
- * v tells device, inode and path.
+ * Carry along a file that process p has open, by its name below /proc/PID; v
+ * tells device, inode and path.  Return 0, or -1 with errstr.
  */
 int
 carry_open(struct live *l, struct snap *s, const struct lproc *p,

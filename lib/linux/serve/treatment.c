@@ -18,7 +18,7 @@
 #include <string.h>
 
 /*
- * Open what was frozen of the file of a mapping that a clone lacks.
+ * Open what was frozen of the file of mapping v that a clone lacks.
  */
 static int
 vma_openfrozen(struct live *l, const struct vma *v, struct targetfile *f,
@@ -39,8 +39,8 @@ vma_openfrozen(struct live *l, const struct vma *v, struct targetfile *f,
 }
 
 /*
- * Open the file of a mapping: what the kernel has mapped, or what lies
- * under its name as the process sees it and is the same file.
+ * Open the file of mapping v: what the kernel has mapped, or what lies under
+ * its name as the process sees it and is the same file.
  */
 static int
 vma_open(struct live *l, const struct lproc *p, const struct vma *v,
@@ -63,7 +63,7 @@ vma_open(struct live *l, const struct lproc *p, const struct vma *v,
 }
 
 /*
- * Is the file of a mapping one that is to be had nowhere else?
+ * Return true if the file of mapping v is one that is to be had nowhere else.
  */
 bool
 file_isonly(const struct vma *v, const struct stat *st)
@@ -72,8 +72,8 @@ file_isonly(const struct vma *v, const struct stat *st)
 }
 
 /*
- * Does another process, or another machine, serve a file system of this
- * type?  It may be dead, or stopped by us.
+ * Return true if another process, or another machine, serves a file system of
+ * this type.  It may be dead, or stopped by us.
  */
 static bool
 fs_isserved(long type)
@@ -91,10 +91,10 @@ fs_isserved(long type)
 }
 
 /*
- * Would the kernel put the unmodified pages of a mapped file, open as fd, into
- * a core of the process?  Its coredump_filter has a bit each for private and
- * shared mappings, and two more for files of DAX: core(5).  Not of those that
- * the process writes to when it is let go.
+ * Return true if the kernel would put the unmodified pages of a mapped file,
+ * open as fd, into a core of process p.  Its coredump_filter has a bit each
+ * for private and shared mappings, and two more for files of DAX: core(5).
+ * Not those that the process writes to when it is let go.
  */
 static bool
 file_isdumped(const struct live *l, const struct lproc *p,
@@ -114,8 +114,8 @@ file_isdumped(const struct live *l, const struct lproc *p,
 }
 
 /*
- * How to take a mapping of a file, which is opened: f->fd is -1 if it cannot
- * be.
+ * Return how to take mapping v of a file, and open the file as f; f->fd is -1
+ * if it cannot be had.
  */
 enum treatment
 vma_file(struct live *l, const struct lproc *p, const struct vma *v,

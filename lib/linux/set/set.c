@@ -173,7 +173,7 @@ lprocs_free(struct live *l)
 		threads_free(p);
 		free(p->smaps.data);
 		vmas_free(&p->before);
-		free(p->kept);
+		free(p->lack);
 		free(p->limit);
 		free(p);
 	}

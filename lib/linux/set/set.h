@@ -67,8 +67,8 @@ struct lproc {
 	pid_t		 origin; /* mmtid without the clone */
 	char		*limit;	/* owned; of its memory, a sentence; or NULL */
 	atomic_bool	 lost;	/* its clone was killed before its time */
-	struct kept	*kept;	/* owned; what the clone lacks, ascending */
-	size_t		 nkept;
+	struct lack	*lack;	/* owned; what the clone lacks, ascending */
+	size_t		 nlack;
 };
 
 TAILQ_HEAD(lprocs, lproc);
@@ -111,7 +111,7 @@ struct live {
 	size_t		 nlink;
 	struct source	*vdso;		/* borrowed; a copy of ours */
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
-	struct frozen	*frozen;	/* owned; by inode: linux/serve/shared.c */
+	struct frozen	*frozen;	/* owned; by inode: serve/shared.c */
 	size_t		 nfrozen;
 	struct pipeline	*pipeline; /* owned; NULL: not looked for yet */
 	struct guard	*guard;		/* owned; NULL: no clones */

@@ -67,7 +67,7 @@ fifo_add(struct pipeline *s, const struct statx *sx)
 }
 
 /*
- * How a descriptor is open, O_RDONLY and so on; -1 if that is not told.
+ * Return how a descriptor is open, O_RDONLY and so on; -1 if that is not told.
  */
 static int
 fd_mode(pid_t pid, long fd)
@@ -156,8 +156,8 @@ search_all(struct pipeline *s)
 }
 
 /*
- * Does process pid read what we write now, perhaps through others?  Which
- * filters there are is looked for once, and then of each process that is
+ * Return true if process pid reads what we write now, perhaps through others.
+ * Which filters there are is looked for once, and then of each process that is
  * asked for.
  */
 static bool
@@ -185,9 +185,9 @@ reads_now(struct live *l, pid_t pid)
 }
 
 /*
- * Does process pid read what we write, perhaps through others?  While nothing
- * of set l is stopped, only who does for longer than the moment in which a
- * shell that begins a pipeline holds both ends of its pipe.
+ * Return true if process pid reads what we write, perhaps through others.
+ * While nothing of set l is stopped, only who does for longer than the moment
+ * in which a shell that begins a pipeline holds both ends of its pipe.
  */
 bool
 pipeline_reads(struct live *l, pid_t pid)

@@ -42,7 +42,8 @@ record_copy(struct filelist *l, const char *name, const void *data, size_t n)
 }
 
 /*
- * Signals that wait to be delivered, as an array of siginfo.
+ * Record signals that wait to be delivered to a thread, as an array of
+ * siginfo; flags are those of PTRACE_PEEKSIGINFO.
  */
 static void
 record_pending(struct filelist *l, const char *name, pid_t tid,
@@ -66,7 +67,8 @@ record_pending(struct filelist *l, const char *name, pid_t tid,
 }
 
 /*
- * Read a register set of a stopped thread, if it has it: none with errno.
+ * Read a register set of a stopped thread; b stays empty, with errno, if the
+ * thread does not have it.
  */
 static void
 regset_read(pid_t tid, int note, struct bytes *b)
@@ -85,8 +87,9 @@ regset_read(pid_t tid, int note, struct bytes *b)
 }
 
 /*
- * Read what ptrace gives of a stopped thread: its registers, and the files
- * of its record that come from there.  Only the thread that traces it can.
+ * Read what ptrace(2) gives of thread t, which is stopped: its registers, and
+ * the files of its record that come from there.  Only the thread that traces t
+ * can.
  */
 void
 regs_read(struct lthread *t)
@@ -187,7 +190,8 @@ regs_restart(pid_t tid)
 }
 
 /*
- * A word of a thread's memory: false, if there is none.
+ * Read a word of the memory of a thread into *v.  Return false if there is
+ * none.
  */
 static bool
 peek(pid_t tid, uint64_t at, uint64_t *v)

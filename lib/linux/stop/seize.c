@@ -20,8 +20,9 @@
 #include <unistd.h>
 
 /*
- * What of a thread can only be seen before it is stopped by us: afterwards
- * it sleeps in ptrace's stop.  What was seen before is forgotten.
+ * Read of thread t what can only be seen before it is stopped by us:
+ * afterwards it sleeps in the stop of ptrace(2).  What was seen before is
+ * forgotten.
  */
 void
 thread_look(struct lproc *p, struct lthread *t)
@@ -37,8 +38,9 @@ thread_look(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Has a thread a child other than one?  Where the kernel does not tell
- * (proc_pid_children(5)), it has none.
+ * Return true if thread tid of process pid has a child, and not only the one
+ * called other.  Where the kernel does not tell (proc_pid_children(5)), it has
+ * none.
  */
 bool
 thread_haschild(pid_t pid, pid_t tid, pid_t other)
@@ -60,8 +62,8 @@ thread_haschild(pid_t pid, pid_t tid, pid_t other)
 }
 
 /*
- * See what a thread is doing, before it is seized, and of what rank it is.
- * -1 where nothing can be seen.
+ * See what thread t is doing, before it is seized, and set its rank.  Return
+ * 0, or -1 with errstr where nothing can be seen.
  */
 int
 thread_judge(const struct lproc *p, struct lthread *t)
@@ -85,8 +87,8 @@ thread_judge(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * What Yama (Documentation/admin-guide/LSM/Yama.rst) allows to those without
- * privilege: 0 is all.
+ * Return what Yama (Documentation/admin-guide/LSM/Yama.rst) allows to those
+ * without privilege: 0 is all.
  */
 static int
 yama_scope(void)
@@ -103,7 +105,8 @@ yama_scope(void)
 }
 
 /*
- * Say which right is missing to trace a process.
+ * Return -1 with errstr, which says what right is missing to trace process
+ * pid.
  */
 static int
 seize_refused(pid_t pid)
@@ -131,8 +134,9 @@ seize_refused(pid_t pid)
 }
 
 /*
- * Seize a thread, or tell who else traces it.  That may be over, another
- * snap's work perhaps, before one can ask who it is: then it is tried again.
+ * Seize thread tid: 0, or -1 with errno, and in *tracer who else traces it, 0
+ * if nobody is seen to.  That may be over, another snap's work perhaps, before
+ * one can ask who it is: then it is tried again.
  */
 static int
 seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
@@ -155,8 +159,9 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 }
 
 /*
- * A request of ptrace(2) that lets a thread run or has it stop: what fails,
- * with the thread there, is tried again, for it would stay as it is.
+ * Make a request of ptrace(2) that lets a thread run or has it stop: 0, or -1
+ * with errno.  What fails, with the thread there, is tried again, for the
+ * thread would stay as it is.
  */
 int
 thread_ptrace(int what, pid_t tid, uintptr_t data)
@@ -174,8 +179,8 @@ thread_ptrace(int what, pid_t tid, uintptr_t data)
 }
 
 /*
- * Say so if a process may be traced, but its files in /proc are for its user
- * alone, and so its memory cannot be had.
+ * Return 0, or -1 with errstr if process pid may be traced but its files in
+ * /proc are for its user alone, so that its memory cannot be had.
  */
 static int
 mem_refused(pid_t pid)
@@ -192,8 +197,9 @@ mem_refused(pid_t pid)
 }
 
 /*
- * Seize a thread, which runs on.  -1 only where the process cannot be taken.
- * Who traces the leader instead is left in the process.
+ * Seize thread t, which runs on.  Return 0, or -1 with errstr only where
+ * process p cannot be taken.  Who traces the thread that leads p is left in
+ * p->tracer.
  */
 int
 thread_seize(struct lproc *p, struct lthread *t)
@@ -223,7 +229,7 @@ thread_seize(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Have a thread stop that was seized.
+ * Have thread t, which was seized, stop.
  */
 void
 thread_stop(struct lthread *t)
@@ -233,7 +239,8 @@ thread_stop(struct lthread *t)
 }
 
 /*
- * Does a signal stop whom it is delivered to, if it is not handled?
+ * Return true if a signal stops whom it is delivered to and who does not
+ * handle it.
  */
 static bool
 is_stop(int sig)
@@ -243,7 +250,8 @@ is_stop(int sig)
 }
 
 /*
- * See what became of a thread that was seized.
+ * See what became of thread t, which was seized.  If it has stopped, its
+ * registers are read.
  */
 void
 thread_poll(struct lthread *t)

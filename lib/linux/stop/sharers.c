@@ -40,7 +40,7 @@ struct sharers {
 };
 
 /*
- * Where the stack of a process begins: proc_pid_stat(5).  0 if it has no
+ * Return where the stack of a process begins: proc_pid_stat(5). 0 if it has no
  * memory, or that is not told.
  */
 static uint64_t
@@ -52,8 +52,8 @@ stack_start(pid_t pid)
 }
 
 /*
- * The order of processes by their stacks, and of those with the same by their
- * memories, which kcmp(2) puts into an order.
+ * Order processes by their stacks, and those with the same by their memories,
+ * which kcmp(2) puts into an order.
  */
 static int
 sharer_cmp(const void *a, const void *b)
@@ -73,7 +73,7 @@ sharer_cmp(const void *a, const void *b)
 }
 
 /*
- * Do two processes share their memory?
+ * Return true if two processes share their memory.
  */
 static bool
 is_shared(pid_t a, pid_t b)
@@ -97,8 +97,8 @@ sharer_add(struct sharer **v, size_t *n, const struct sharer *sh)
 }
 
 /*
- * Is a process that was found one that shares memory with one of the set?
- * Copies of a process, whose stacks begin where its own does, may be many.
+ * Note process pid if it shares memory with one of the set.  Copies of a
+ * process, whose stacks begin where its own does, may be many.
  */
 static int
 sharer_look(void *arg, long pid)
@@ -120,7 +120,7 @@ sharer_look(void *arg, long pid)
 }
 
 /*
- * Those of the set, in order.
+ * Gather those of the set, in order.
  */
 static int
 set_gather(struct sharers *s)
@@ -161,8 +161,8 @@ sharers_settle(struct sharers *s)
 }
 
 /*
- * Say which processes have memory of a process of the set and will run while
- * it is read.  Nothing is stopped yet.
+ * Tell the user which processes have memory of a process of set l and will run
+ * while it is read.  Nothing is stopped yet.  Return 0, or -1 with errstr.
  */
 int
 sharers_tell(struct live *l)

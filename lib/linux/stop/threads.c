@@ -35,7 +35,7 @@ lthread_cmp(const struct lthread *a, const struct lthread *b)
 TREE_GENERATE(tids, lthread, bytid, lthread_cmp)
 
 /*
- * The thread of a process with that number, or NULL.
+ * Return the thread of process p with that number, or NULL.
  */
 static struct lthread *
 threads_find(struct lproc *p, pid_t tid)
@@ -46,8 +46,8 @@ threads_find(struct lproc *p, pid_t tid)
 }
 
 /*
- * Add a thread, which the process does not have yet.  NULL when memory runs
- * out.
+ * Add a thread to process p, which does not have it yet: at the head if it
+ * leads p.  Return it, or NULL with errstr when memory runs out.
  */
 struct lthread *
 threads_add(struct lproc *p, pid_t tid)
@@ -88,9 +88,9 @@ list_thread(void *arg, long tid)
 }
 
 /*
- * Add the threads of a process that it has not yet, and with look, look at
- * each.  -1 if they cannot be listed; the error string is "" where the process
- * is gone.
+ * Add the threads of process p that it has not yet, and with look, look at
+ * each.  Return 0, or -1 if they cannot be listed; errstr is "" where the
+ * process is gone.
  */
 int
 threads_list(struct lproc *p, bool look)
@@ -101,7 +101,7 @@ threads_list(struct lproc *p, bool look)
 }
 
 /*
- * Have all threads of a process stop that were seized.
+ * Have all threads of process p stop that were seized.
  */
 static void
 threads_stop(struct lproc *p)
@@ -114,8 +114,8 @@ threads_stop(struct lproc *p)
 }
 
 /*
- * Begin to stop the threads of a process that are not seized yet: 1 if there
- * were any, 0, or -1 if the process cannot be taken.
+ * Begin to stop the threads of process p that are not seized yet.  Return 1 if
+ * there were any, else 0; -1 with errstr if the process cannot be taken.
  */
 int
 threads_seize(struct lproc *p)
@@ -143,8 +143,8 @@ threads_seize(struct lproc *p)
 }
 
 /*
- * Wait until the threads of a process that are to stop have: all those that do
- * within some milliseconds.
+ * Wait until the threads of process p that are to stop have: all those that do
+ * within ten milliseconds.
  */
 void
 threads_await(struct lproc *p)
@@ -167,8 +167,9 @@ threads_await(struct lproc *p)
 }
 
 /*
- * Let the threads of a process go.  One that does not stop in time goes on
- * when it stops after this process has ended.
+ * Let the threads of process p go, and set p->held to how long it was stopped.
+ * A thread that does not stop in time goes on when it stops after this process
+ * has ended.
  */
 void
 threads_release(struct lproc *p)

@@ -82,7 +82,7 @@ take_file(struct taking *k, uint64_t start, uint64_t end)
 }
 
 /*
- * The same, but without the holes of the file.
+ * Take start..end of the mapping from its file, without the holes of that.
  */
 static int
 take_data(struct taking *k, uint64_t start, uint64_t end)
@@ -112,8 +112,8 @@ take_data(struct taking *k, uint64_t start, uint64_t end)
 }
 
 /*
- * Take what lies between runs of pages: never touched by the process, but
- * there if it is of a file.
+ * Take what lies between runs of pages, up to end: never touched by the
+ * process, but there if it is of a file.
  */
 static int
 take_gap(struct taking *k, uint64_t end)
@@ -144,8 +144,8 @@ own_flush(struct taking *k)
 }
 
 /*
- * The pages of start..end (exclusive) are the process's own: snap(6),
- * pages.
+ * Note that the pages of start..end (exclusive) are the process's own:
+ * snap(6), pages.
  */
 static void
 own_add(struct taking *k, uint64_t start, uint64_t end)
@@ -192,7 +192,7 @@ take_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * How to take a mapping of a file; its source is opened.
+ * Return how to take a mapping of a file, and make a source of the file.
  */
 static enum treatment
 file_treatment(struct live *l, struct lproc *p, struct snap *s,
@@ -267,15 +267,15 @@ vma_leave(struct live *l, struct lproc *p, struct taking *k)
 }
 
 /*
- * Take the pages of the mapping that were kept, from r on.
+ * Take the pages of the mapping that its clone lacks, from run r on.
  */
 static int
-take_kept(struct taking *k, const struct lproc *p, const struct kept *r)
+take_lacking(struct taking *k, const struct lproc *p, const struct lack *r)
 {
 	struct pagerun run;
 	int rc;
 
-	for (rc = 0; rc == 0 && r < p->kept + p->nkept &&
+	for (rc = 0; rc == 0 && r < p->lack + p->nlack &&
 	    r->start < k->vma->end; r++) {
 		run.start = r->start;
 		run.end = r->end;
@@ -292,8 +292,9 @@ take_kept(struct taking *k, const struct lproc *p, const struct kept *r)
 }
 
 /*
- * From where to read the memory of the mapping.  Where others serve its file,
- * a page that is there now may be gone when it is read, and may never come.
+ * Choose from where to read the memory of the mapping.  Where others serve its
+ * file, a page that is there now may be gone when it is read, and may never
+ * come.
  */
 static int
 vma_source(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
@@ -313,7 +314,7 @@ static int
 vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 {
 	const struct vma *v = k->vma;
-	const struct kept *kept;
+	const struct lack *lack;
 
 	k->fd = -1;
 	k->file = NULL;
@@ -325,8 +326,8 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 		return -1;
 	if (k->how >= LEAVE_KERNEL)
 		return vma_leave(l, p, k);
-	if ((kept = kept_find(p, v->start, v->end)) != NULL) {
-		if (take_kept(k, p, kept) == -1)
+	if ((lack = lack_find(p, v->start, v->end)) != NULL) {
+		if (take_lacking(k, p, lack) == -1)
 			return -1;
 	} else if (pagemap_walk(source_live_pagemap(k->mem), v->start, v->end,
 	    k->how != TAKE_MEMORY ? PM_FILE : 0, take_run, k) == -1)
@@ -336,10 +337,10 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 }
 
 /*
- * Give a process of a snapshot the memory of a stopped process, whose task
- * has been read: every present page of every mapping that can be read, and
- * the whole of mapped ELF files.  own gets which of its pages are its own,
- * as the file pages of the record has them.
+ * Give process p of snapshot s the memory of the stopped process lp, whose
+ * task t has been read: every present page of every mapping that can be read,
+ * and the whole of mapped ELF files.  Write to own which of its pages are its
+ * own, as the file pages of the record has them.  Return 0, or -1 with errstr.
  */
 int
 memory_image(struct live *l, struct lproc *lp, struct snap *s,
@@ -369,8 +370,9 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 }
 
 /*
- * Give a process of a snapshot the executable of a stopped process as its
- * text: the whole file, also when it has no name any more.
+ * Give process p of snapshot s the executable of the stopped process lp as its
+ * text: the whole file, also when it has no name any more.  Return 0, or -1
+ * with errstr.
  */
 int
 text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)

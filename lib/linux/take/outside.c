@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 /*
- * Are two threads in different namespaces of a kind?  Where the kernel does
- * not tell, they are not.
+ * Return true if two threads are in different namespaces of a kind.  Where the
+ * kernel does not tell, they are not.
  */
 static bool
 ns_differs(pid_t pid, pid_t a, pid_t b, const char *kind)
@@ -44,8 +44,8 @@ ns_differs(pid_t pid, pid_t a, pid_t b, const char *kind)
 }
 
 /*
- * What a thread has of its own, though threads mostly share it: unshare(2),
- * setns(2).
+ * Record what a thread has of its own, though threads mostly share it:
+ * unshare(2), setns(2).
  */
 static void
 apart_add(const struct lproc *p, struct lthread *t)
@@ -78,7 +78,8 @@ apart_add(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * Add to what was seen of a stopped thread what can be told from outside.
+ * Add to what was seen of thread t, which is stopped, what can be told from
+ * outside.
  */
 void
 thread_outside(const struct lproc *p, struct lthread *t)

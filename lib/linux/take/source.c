@@ -34,8 +34,8 @@ struct livesource {
 };
 
 /*
- * Read pages of one kind of a mapping whose file others serve: what is of the
- * file, or else of the process.
+ * Read pages of one kind of a mapping whose file others serve: either of the
+ * file, or of the process.  Return how many bytes, or -1 with errno.
  */
 static ssize_t
 far_pread(const struct livesource *l, void *buf, size_t len, uint64_t addr)
@@ -166,8 +166,9 @@ live_source(struct live *live, struct snap *s, struct lproc *p, bool far)
 }
 
 /*
- * The memory of a process, or of its clone, as a source of a snapshot.  It
- * must stay stopped as long as the source is read.
+ * Make a source of snapshot s of the memory of process p, or of its clone;
+ * NULL with errstr.  The process must stay stopped as long as the source is
+ * read.
  */
 struct source *
 source_live(struct live *live, struct snap *s, struct lproc *p)
@@ -176,7 +177,7 @@ source_live(struct live *live, struct snap *s, struct lproc *p)
 }
 
 /*
- * The same, for mappings of files that others serve, who may not answer.
+ * Do the same for mappings of files that others serve, who may not answer.
  */
 struct source *
 source_livefar(struct live *live, struct snap *s, struct lproc *p)
@@ -185,7 +186,8 @@ source_livefar(struct live *live, struct snap *s, struct lproc *p)
 }
 
 /*
- * The pagemap of the process behind a live source: a descriptor.
+ * Return a descriptor of the pagemap of the process behind a live source,
+ * which owns it.
  */
 int
 source_live_pagemap(const struct source *src)

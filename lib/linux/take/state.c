@@ -40,8 +40,8 @@ struct asking {			/* a process that is asked */
 static const uint64_t none[6];
 
 /*
- * Make a call whose result is not the answer, but what it leaves in len
- * bytes of scratch memory: 1, 0 if the call fails, or -1.
+ * Make a call whose answer is not its result, but what it leaves in len bytes
+ * of scratch memory.  Return 1, 0 if the call fails, or -1 with errstr.
  */
 static int
 ask(struct asking *a, long nr, const uint64_t arg[6], void *buf, size_t len)
@@ -56,8 +56,8 @@ ask(struct asking *a, long nr, const uint64_t arg[6], void *buf, size_t len)
 }
 
 /*
- * A number that prctl(2) leaves in memory, of size bytes, or, if that is 0,
- * returns.
+ * Record a number that prctl(2) leaves in memory, of size bytes, or, if that
+ * is 0, returns.
  */
 static int
 ask_prctl(struct asking *a, const char *name, long option, size_t size,
@@ -99,7 +99,7 @@ ask_thread(struct asking *a)
 }
 
 /*
- * Signal actions, as rt_sigaction(2) has them without the C library.
+ * Record signal actions, as rt_sigaction(2) has them without the C library.
  */
 static int
 ask_sigactions(struct asking *a)
@@ -154,8 +154,8 @@ ask_itimers(struct asking *a)
 }
 
 /*
- * A timer that /proc/PID/timers tells of, with what only the process knows:
- * the time that is left, and the overruns.
+ * Write to b a timer that /proc/PID/timers tells of, with what only the
+ * process knows: the time that is left, and the overruns.
  */
 static int
 ask_timer(struct asking *a, struct buf *b, long id, const char *text)
@@ -244,8 +244,8 @@ ask_process(struct asking *a, pid_t pid)
 }
 
 /*
- * What a clock of ours shows a process, which may be in another time
- * namespace: time_namespaces(7).
+ * Return what a clock of ours shows a process, in ns: it may be in another
+ * time namespace, time_namespaces(7).
  */
 static intmax_t
 clock_seen(clockid_t clock, const char *name, const struct bytes *ours,
@@ -289,8 +289,8 @@ add_clocks(struct filelist *l, pid_t pid)
 }
 
 /*
- * Does a thread run what a process makes it run?  The kernel's workers in a
- * process do not.  -1 if that cannot be seen.
+ * Return 1 if thread t runs what process p makes it run, 0 if not: the
+ * kernel's workers in a process do not. -1 with errstr if that cannot be seen.
  */
 static int
 thread_runs(const struct lproc *p, const struct lthread *t)
@@ -306,8 +306,8 @@ thread_runs(const struct lproc *p, const struct lthread *t)
 }
 
 /*
- * Ask all threads of a process, the one that leads it for the process too.
- * errno is ESRCH where that fails because it has died.
+ * Ask all threads of process p, the one that leads it for the process too.
+ * Return 0, or -1 with errstr; errno is ESRCH then if p has died.
  */
 static int
 ask_all(struct lproc *p, struct lthread *leader)
@@ -337,7 +337,7 @@ ask_all(struct lproc *p, struct lthread *leader)
 }
 
 /*
- * Nothing can be asked of a process: tell why, in the record and, where that
+ * Nothing can be asked of process p: tell why, in the record and, where that
  * was not told for another reason, the user.
  */
 static void

@@ -41,7 +41,7 @@ struct taker {			/* the thread that takes what is stopped */
 };
 
 /*
- * All that the snapshot has now can be written.
+ * Tell live_next that all that the snapshot has now can be written.
  */
 static void
 take_ready(struct taker *k)
@@ -53,8 +53,8 @@ take_ready(struct taker *k)
 }
 
 /*
- * Gather what is told of a stopped thread, in its task and rec.  Without a
- * task afterwards, it is left out.
+ * Gather what is told of thread th, which is stopped, in its task and rec.
+ * Without a task afterwards, it is left out.
  */
 static int
 thread_gather(struct live *l, struct snap *s, struct lproc *lp,
@@ -91,8 +91,9 @@ thread_gather(struct live *l, struct snap *s, struct lproc *lp,
 }
 
 /*
- * Gather what is told of a process and its threads.  All of it must be
- * stopped.  Without what is told of the first one, it is left out.
+ * Gather what is told of process lp and its threads, all of which are stopped.
+ * Without what is told of the first one, lp is left out.  Return 0, or -1 with
+ * errstr.
  */
 int
 proc_gather(struct live *l, struct snap *s, struct lproc *lp)
@@ -113,7 +114,7 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 }
 
 /*
- * Add what the record tells of how the process was taken.
+ * Record how the process was taken.
  */
 static void
 record_live(const struct lproc *lp, struct filelist *rec)
@@ -209,7 +210,7 @@ proc_take(struct taker *k, struct lproc *lp)
 }
 
 /*
- * Add what is to be known of a file that may have to be made anew.
+ * Record what is to be known of a file that may have to be made anew.
  */
 static void
 record_inode(const struct carry *c, struct filelist *rec)
@@ -305,8 +306,9 @@ take_begin(struct live *l, struct snap *s, take_fn take, void *arg)
 }
 
 /*
- * The next process or thread that was taken, each process before its
- * threads: 1; 0 when there are no more; or -1.
+ * Wait for the next process or thread of set l that was taken, each process
+ * before its threads.  Return 1 with *p set; 0 when there are no more; -1 with
+ * errstr.
  */
 int
 live_next(struct live *l, struct proc **p)
@@ -331,7 +333,7 @@ live_next(struct live *l, struct proc **p)
 }
 
 /*
- * Stop taking, wherever it is.  What was taken stays.
+ * Stop the taking of set l, wherever it is.  What was taken stays.
  */
 void
 take_finish(struct live *l)

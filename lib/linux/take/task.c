@@ -42,7 +42,7 @@ struct opening {
 };
 
 /*
- * Take down a descriptor.  Nothing is asked of a file server: it may be
+ * Take down a descriptor.  Nothing is asked of a file server, which may be
  * dead, or stopped by us.
  */
 static int
@@ -98,8 +98,8 @@ open_cmp(const void *a, const void *b)
 }
 
 /*
- * Tell of mappings what only smaps tells, if they are those that were there
- * before, or have no file.
+ * Copy to the mappings of now what only smaps tells, from those that were
+ * there before.  Return false unless each is one of these or has no file.
  */
 static bool
 flags_inherit(struct vmas *now, const struct vmas *before)
@@ -149,7 +149,8 @@ task_readmaps(struct lproc *p, struct task *t)
 }
 
 /*
- * Which mappings a process wants to have in its cores.
+ * Return which mappings process p wants to have in its cores, as its
+ * coredump_filter has it: core(5).
  */
 static unsigned int
 task_dumped(const struct lproc *p)
@@ -166,7 +167,7 @@ task_dumped(const struct lproc *p)
 }
 
 /*
- * What only a whole process has: mappings, descriptors, mounts.
+ * Read what only a whole process has: mappings, descriptors, mounts.
  */
 static int
 task_readproc(struct live *l, struct lproc *p, struct task *t)
@@ -175,8 +176,8 @@ task_readproc(struct live *l, struct lproc *p, struct task *t)
 
 	if (proc_list(p->mmtid, "fd", open_read, &o) == -1 &&
 	    *snap_errstr() != '\0')
-		live_warn(l, "process %d: some of its open files are missing: %s",
-		    p->pid, snap_errstr());
+		live_warn(l, "process %d: some of its open files are "
+		    "missing: %s", p->pid, snap_errstr());
 	if (t->nopen > 1)
 		qsort(t->open, t->nopen, sizeof *t->open, open_cmp);
 	if ((t->cwd = proc_link(p->mmtid, 0, "cwd")) == NULL &&
@@ -192,8 +193,8 @@ task_readproc(struct live *l, struct lproc *p, struct task *t)
 }
 
 /*
- * Read what /proc and ptrace tell of a thread: of its process too, for the
- * one that leads it.
+ * Read into t what /proc and ptrace(2) tell of thread th: of process p too,
+ * for the one that leads it.  Return 0, or -1 with errstr.
  */
 int
 task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
@@ -217,8 +218,8 @@ task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
 }
 
 /*
- * In how many pid namespaces we see a process, and its number in the innermost
- * of them: pid_namespaces(7).
+ * Return in how many pid namespaces we see a process, and set *num to its
+ * number in the innermost of them: pid_namespaces(7).
  */
 static size_t
 pid_innermost(pid_t pid, uint64_t *num)
@@ -234,8 +235,8 @@ pid_innermost(pid_t pid, uint64_t *num)
 }
 
 /*
- * What a process in another pid namespace sees as its parent; one outside it
- * is 0 to it.
+ * Record what a process in another pid namespace sees as its parent; one
+ * outside it is 0 to it.
  */
 static void
 record_parent(const struct lproc *p, const struct task *t, struct filelist *l)
@@ -265,8 +266,8 @@ record_open(struct lproc *p, const struct task *t, struct filelist *l)
 }
 
 /*
- * Gather the Linux record of a thread.  It takes over what the task and
- * the thread have read already.
+ * Gather the Linux record of thread th of process p.  It takes over what task
+ * t and th have read already.
  */
 void
 task_record(struct live *live, struct snap *snap, struct lproc *p,

@@ -44,7 +44,7 @@ compare_run(void *arg, const struct pagerun *p)
 }
 
 /*
- * How long our own [vdso] is, in bytes; 0 if there is none.
+ * Return how long our own [vdso] is, in bytes; 0 if there is none.
  */
 static uint64_t
 own_length(void)
@@ -66,7 +66,7 @@ own_length(void)
 }
 
 /*
- * A copy of our own [vdso] as a source, one for a snapshot; NULL if it
+ * Return a copy of our own [vdso] as a source, one for a snapshot; NULL if it
  * cannot be had.
  */
 static struct source *
@@ -89,11 +89,11 @@ vdso_copy(struct live *l, struct snap *s)
 }
 
 /*
- * Where all of the [vdso] v of a process, whose memory is mem, can be read:
- * at 0 and on of what is returned.  NULL when it is not like ours: that of
- * a 32-bit process, or of one that was restored from another kernel.  Of
- * which no page was touched, as in a child that has done little yet, is the
- * kernel's, and where no 32-bit process has its own.
+ * Return where all of the [vdso] v of a process, whose memory is mem, can be
+ * read, at 0 and on.  NULL when it is not like ours: that of a 32-bit process,
+ * or of one that was restored from another kernel.  One of which no page was
+ * touched, as in a child that has done little yet, is the kernel's, and where
+ * no 32-bit process has its own.
  *
  * A clone has touched nothing of it, and may be made to.
  */
