@@ -15,6 +15,7 @@
  *	mov $15, %eax			pop %rax
  *	syscall				ret
  */
+#include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
 #include "linux/serve/serve.h"
 #include "run.h"
@@ -28,7 +29,7 @@
 #ifdef __x86_64__
 
 enum {
-	CODE_PAGE = 4096,
+	CODE_PAGE = 4096,	/* bytes of a page: x86-64 has no other */
 	CODE_MOST = 32,		/* bytes of instructions that are looked at */
 	RET = 0xc3,
 	POP = 0x58,		/* and what register, in three bits */
@@ -202,11 +203,11 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 	before = 0;		/* bytes of the page before */
 	for (i = 0, at = v->start; at < v->end && !gadgets_whole(s->found);
 	    at += CODE_PAGE, i++) {
-		if (i % PAGES == 0 && pread(s->pagemap, entry, sizeof entry,
-		    (off_t)(at / CODE_PAGE * 8)) <= 0)
+		if (i % PAGES == 0 && pagemap_read(s->pagemap, at, v->end,
+		    entry, PAGES) == -1)
 			break;
 		n = -1;
-		if (absent || entry[i % PAGES] >> 63 != 0)
+		if (absent || entry[i % PAGES] & PME_PRESENT)
 			n = seek_read(s, v, buf + CODE_MOST, CODE_PAGE, at);
 		if (n == CODE_PAGE)
 			seek_bytes(s, buf + CODE_MOST - before,
@@ -244,8 +245,8 @@ seek_last(struct seeking *s, enum want w, const struct vma *v)
 	at = v->start + last[w].off - v->off;
 	if (!last[w].known || v->ino != last[w].ino || v->dev != last[w].dev ||
 	    !is_code(v) || at < v->start || at >= v->end ||
-	    pread(s->pagemap, &entry, sizeof entry,
-	    (off_t)(at / CODE_PAGE * 8)) != sizeof entry || entry >> 63 == 0)
+	    pagemap_read(s->pagemap, at, at + CODE_PAGE, &entry, 1) != 1 ||
+	    !(entry & PME_PRESENT))
 		return;
 	n = seek_read(s, v, code, sizeof code, at);
 	if (n > 0)

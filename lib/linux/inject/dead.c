@@ -39,9 +39,8 @@ is_there(int pagemap, uint64_t at, size_t len, bool alone)
 	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t entry, page;
 
-	for (page = at / size; page <= (at + len - 1) / size; page++)
-		if (pread(pagemap, &entry, sizeof entry,
-		    (off_t)(page * sizeof entry)) != sizeof entry ||
+	for (page = at - at % size; page < at + len; page += size)
+		if (pagemap_read(pagemap, page, page + size, &entry, 1) != 1 ||
 		    (entry & there) == 0)
 			return false;
 	return true;

@@ -72,7 +72,6 @@ static ssize_t
 walk_read(struct walk *w)
 {
 	uint64_t stop;
-	ssize_t n;
 	size_t i;
 
 	stop = w->addr + w->want * w->page;
@@ -84,9 +83,7 @@ walk_read(struct walk *w)
 		continue;
 	if (stop > w->l->v[i].end)
 		stop = w->l->v[i].end;
-	n = pread(w->fd, w->v, (stop - w->addr) / w->page * sizeof *w->v,
-	    (off_t)(w->addr / w->page * sizeof *w->v));
-	return n <= 0 ? pagemap_fail(n) : n / (ssize_t)sizeof *w->v;
+	return pagemap_read(w->fd, w->addr, stop, w->v, w->most);
 }
 
 /*
@@ -144,7 +141,6 @@ walk_huge(struct walk *w)
 	struct entries e = { .vma = w->i, .v = w->v, .n = 1 };
 	const struct vma *v = &w->l->v[w->i];
 	uint64_t upto;
-	ssize_t n;
 	int rc;
 
 	if (w->flags == NULL || w->addr % w->huge != 0 ||
@@ -153,10 +149,8 @@ walk_huge(struct walk *w)
 	e.each = w->huge / w->page;
 	upto = pagemap_huge(w->fd, w->addr, v->end);
 	for (; upto - w->addr >= w->huge; w->addr += w->huge) {
-		n = pread(w->fd, w->v, sizeof *w->v,
-		    (off_t)(w->addr / w->page * sizeof *w->v));
-		if (n <= 0)
-			return pagemap_fail(n);
+		if (pagemap_read(w->fd, w->addr, upto, w->v, 1) == -1)
+			return -1;
 		if (!(w->v[0] & PME_EXCLUSIVE) || (w->v[0] & PME_FRAME) == 0)
 			return 0;
 		if ((rc = huge_alone(w, w->v[0], false)) != 1)

@@ -40,19 +40,14 @@ pages_entry(const struct livepages *lp, uint64_t addr, uint64_t e, bool huge)
 static int
 pages_present(const struct livepages *lp, const struct pagerun *r)
 {
-	uint64_t v[512], addr;
-	size_t i, want;
-	ssize_t n;
+	enum { MOST = 512 };
+	uint64_t v[MOST], addr;
+	ssize_t i, n;
 
 	for (addr = r->start; addr < r->end;) {
-		want = (r->end - addr) / lp->page;
-		if (want > 512)
-			want = 512;
-		n = pread(lp->fd, v, want * sizeof *v,
-		    (off_t)(addr / lp->page * sizeof *v));
-		if (n <= 0)
-			return pagemap_fail(n);
-		for (i = 0; i < (size_t)n / sizeof *v; i++, addr += lp->page)
+		if ((n = pagemap_read(lp->fd, addr, r->end, v, MOST)) == -1)
+			return -1;
+		for (i = 0; i < n; i++, addr += lp->page)
 			if (pages_entry(lp, addr, v[i],
 			    r->what & PM_HUGE) == -1)
 				return -1;

@@ -68,7 +68,26 @@ pagemap_fail(ssize_t n)
 }
 
 /*
- * Open the pagemap of a live process: a descriptor, or -1.
+ * Read the entries of the pages in addr..end (exclusive), but no more than
+ * most, from the pagemap that is open as fd: into v, whose bits are PME_*.
+ * Return how many there were, of which the last may be before the end; -1,
+ * as pagemap_fail, where there was none.
+ */
+ssize_t
+pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v, size_t most)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	ssize_t n;
+
+	if (most > (end - addr) / page)
+		most = (end - addr) / page;
+	n = pread(fd, v, most * sizeof *v, (off_t)(addr / page * sizeof *v));
+	return n <= 0 ? pagemap_fail(n) : n / (ssize_t)sizeof *v;
+}
+
+/*
+ * Open the pagemap of a live process.  Return a descriptor, or -1 as
+ * pagemap_fail.
  */
 int
 space_pagemap(const struct space *sp)
@@ -149,22 +168,17 @@ what_of_entry(uint64_t e)
 static int
 walk_entries(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
 {
-	uint64_t v[4096], addr, page;
+	enum { MOST = 4096 };
+	uint64_t v[MOST], addr, page;
 	struct pagerun r = { 0 };
 	unsigned int what;
-	size_t i, want;
-	ssize_t n;
+	ssize_t i, n;
 
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
 	for (addr = start; addr < end;) {
-		want = (end - addr) / page;
-		if (want > 4096)
-			want = 4096;
-		n = pread(fd, v, want * sizeof *v, (off_t)(addr / page *
-		    sizeof *v));
-		if (n <= 0)
-			return pagemap_fail(n);
-		for (i = 0; i < (size_t)n / sizeof *v; i++, addr += page) {
+		if ((n = pagemap_read(fd, addr, end, v, MOST)) == -1)
+			return -1;
+		for (i = 0; i < n; i++, addr += page) {
 			what = what_of_entry(v[i]);
 			if (what == r.what && r.end == addr) {
 				r.end += page;
@@ -268,23 +282,19 @@ pagemap_huge(int fd, uint64_t addr, uint64_t end)
 int
 pagemap_any(int fd, uint64_t start, uint64_t end)
 {
-	uint64_t e[512], page, addr;
-	size_t i, want;
-	ssize_t n;
+	enum { MOST = 512 };
+	uint64_t e[MOST], addr;
+	ssize_t i, n;
 	int rc;
 
 	if ((rc = scan_first(fd, start, end, &addr)) >= 0)
 		return rc;
 	if (errno != ENOTTY && errno != EINVAL)
 		return pagemap_fail(-1);
-	page = (uint64_t)sysconf(_SC_PAGESIZE);
-	for (; start < end; start += (uint64_t)n / sizeof *e * page) {
-		want = (end - start) / page < 512 ? (end - start) / page : 512;
-		n = pread(fd, e, want * sizeof *e, (off_t)(start / page *
-		    sizeof *e));
-		if (n <= 0)
-			return pagemap_fail(n);
-		for (i = 0; i < (size_t)n / sizeof *e; i++)
+	for (; start < end; start += (uint64_t)(n * sysconf(_SC_PAGESIZE))) {
+		if ((n = pagemap_read(fd, start, end, e, MOST)) == -1)
+			return -1;
+		for (i = 0; i < n; i++)
 			if (what_of_entry(e[i]) != 0)
 				return 1;
 	}
@@ -299,20 +309,18 @@ pagemap_any(int fd, uint64_t start, uint64_t end)
 int
 pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)
 {
-	uint64_t v[64], page, per, i, k, want;
+	enum { MOST = 64 };
+	uint64_t v[MOST], page, per, i, k, want;
 	ssize_t got;
 
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
 	per = page / (IDENTITY_KB * KB);
 	for (i = 0; i < n; i += k) {
 		want = (n - i + per - 1) / per;
-		if (want > 64)
-			want = 64;
-		got = pread(fd, v, want * sizeof *v, (off_t)((addr / page) *
-		    sizeof *v));
-		if (got <= 0)
-			return pagemap_fail(got);
-		want = (uint64_t)got / sizeof *v * per;
+		got = pagemap_read(fd, addr, addr + want * page, v, MOST);
+		if (got == -1)
+			return -1;
+		want = (uint64_t)got * per;
 		for (k = 0; k < want && i + k < n; k++) {
 			frame[i + k] = 0;
 			if (v[k / per] & PME_PRESENT &&

@@ -44,6 +44,8 @@ typedef int	(*pagerun_fn)(void *, const struct pagerun *);
 
 int		 space_pagemap(const struct space *);
 int		 pagemap_fail(ssize_t);
+ssize_t		 pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v,
+		    size_t most);
 int		 pagemap_walk(int, uint64_t, uint64_t, unsigned int,
 		    pagerun_fn, void *);
 int		 pagemap_first(int, uint64_t *, uint64_t);
