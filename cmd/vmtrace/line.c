@@ -81,35 +81,8 @@ lines_heading(void)
 	    "EVENT", "ADDRESS", "ACCESS", "INSTRUCTION", "us", "WHERE");
 }
 
-/*
- * What a mapping is called.
- */
-const char *
-vma_label(const struct vma *v)
-{
-	return *v->name == '\0' ? "anon" : v->name;
-}
-
-/*
- * An address of the kernel as "NAME+0xN"; "" where its names are hidden.
- */
-const char *
-kernel_name(struct output_state *o, uint64_t addr, char *s, size_t size)
-{
-	const struct ksym *k;
-
-	if (!o->ksyms_tried)
-		(void)ksyms_load(&o->ksyms, "/proc/kallsyms");
-	o->ksyms_tried = true;
-	*s = '\0';
-	if ((k = ksyms_find(&o->ksyms, addr)) != NULL)
-		snprintf(s, size, "%s+0x%jx", k->name,
-		    (uintmax_t)(addr - k->addr));
-	return s;
-}
-
 static void
-fault_print(struct output_state *o, struct line *l)
+fault_print(struct line *l)
 {
 	static const char *const event[RESULTS] = { "minor", "major", "none",
 	    "SIGSEGV", "SIGBUS" };
@@ -131,7 +104,7 @@ fault_print(struct output_state *o, struct line *l)
 		    l->where.name, (uintmax_t)(l->where.off + l->addr -
 		    l->where.start));
 	}
-	if (l->kernel && *kernel_name(o, l->ip, ksym, sizeof ksym) != '\0')
+	if (l->kernel && *kernel_name(l->ip, ksym, sizeof ksym) != '\0')
 		printf(" by %s", ksym);
 	putchar('\n');
 }
@@ -160,7 +133,7 @@ line_tell(struct output_state *o, struct line *l)
 	if (opts->histogram)
 		histogram_fault(o, l);
 	if (!quiet)
-		fault_print(o, l);
+		fault_print(l);
 	o->full = ++o->faults == opts->count;
 }
 
@@ -213,7 +186,7 @@ lines_end(struct output_state *o)
 		TAILQ_REMOVE(&o->held, l, entry);
 		line_free(l);
 	}
-	ksyms_free(&o->ksyms);
+	symbols_free();
 	tally_free(o->maps);
 	tally_free(o->code);
 	tally_free(o->slab);

@@ -42,7 +42,7 @@ object_take(struct stream *s, const struct trace *t, struct line *l)
 		    alloc ? t->arg[3] : 0);
 		return;
 	}
-	if (*kernel_name(&s->out, t->arg[0], site, sizeof site) == '\0')
+	if (*kernel_name(t->arg[0], site, sizeof site) == '\0')
 		snprintf(site, sizeof site, "%jx", (uintmax_t)t->arg[0]);
 	if (alloc)
 		line_text(l, "%-7s %16jx %s %ju of %ju bytes %s by %s",

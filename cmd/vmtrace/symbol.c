@@ -1,6 +1,7 @@
 /*
- * The names of instructions, from the ELF files that they are in, if those
- * are still what was mapped.
+ * The names of mappings, and of instructions: those of the kernel from
+ * /proc/kallsyms, others from the ELF files that they are in, if those are
+ * still what was mapped.
  */
 #include "vmtrace.h"
 #include "io/regular.h"
@@ -19,6 +20,36 @@ struct symfile {
 
 static struct symfile *file;	/* owned */
 static size_t nfile;
+static struct ksyms ksyms;
+static bool ksyms_tried;
+
+/*
+ * Return the name of a mapping, or "anon".
+ */
+const char *
+vma_label(const struct vma *v)
+{
+	return *v->name == '\0' ? "anon" : v->name;
+}
+
+/*
+ * Put the address addr of the kernel into s, of size bytes, as "NAME+0xN", or
+ * "" where its names are hidden.  Return s.
+ */
+const char *
+kernel_name(uint64_t addr, char *s, size_t size)
+{
+	const struct ksym *k;
+
+	if (!ksyms_tried)
+		(void)ksyms_load(&ksyms, "/proc/kallsyms");
+	ksyms_tried = true;
+	*s = '\0';
+	if ((k = ksyms_find(&ksyms, addr)) != NULL)
+		snprintf(s, size, "%s+0x%jx", k->name,
+		    (uintmax_t)(addr - k->addr));
+	return s;
+}
 
 static struct elfsyms *
 syms_open(const struct row *r)
@@ -58,7 +89,8 @@ syms_get(const struct row *r)
 }
 
 /*
- * An instruction of a file as "NAME+0xN", or "-".
+ * Put the instruction at the offset r->num of the file r->name into s, of
+ * size bytes, as "NAME+0xN", or "-" where it has no name.  Return s.
  */
 const char *
 symbol_name(const struct row *r, char *s, size_t size)
@@ -84,6 +116,5 @@ symbols_free(void)
 		free(file[i].name);
 	}
 	free(file);
-	file = NULL;
-	nfile = 0;
+	ksyms_free(&ksyms);
 }

@@ -149,21 +149,21 @@ maps_print(const struct tally *t)
 }
 
 static void
-code_print(struct output_state *o)
+code_print(const struct tally *t)
 {
 	struct row **v;
 	char sym[512];
 	size_t i, n;
 
 	printf("\n%8s %16s INSTRUCTION\n", "FAULTS", "ADDRESS");
-	v = tally_rows(o->code, &n);
+	v = tally_rows(t, &n);
 	if (n > 1)
 		qsort(v, n, sizeof *v, count_cmp);
 	for (i = 0; i < n; i++) {
 		if (*v[i]->name != '\0')
 			symbol_name(v[i], sym, sizeof sym);
 		else if (v[i]->flags != 0)
-			kernel_name(o, v[i]->num, sym, sizeof sym);
+			kernel_name(v[i]->num, sym, sizeof sym);
 		else
 			strlcpy(sym, "-", sizeof sym);
 		printf("%8ju %16jx %s%s%s\n",
@@ -173,22 +173,21 @@ code_print(struct output_state *o)
 		    text_harmless(v[i]->name));
 	}
 	free(v);
-	symbols_free();
 }
 
 static void
-slab_print(struct output_state *o)
+slab_print(const struct tally *t)
 {
 	struct row **v;
 	char site[128];
 	size_t i, n;
 
 	printf("\n%8s %8s %12s WHAT\n", "ALLOCS", "FREES", "BYTES");
-	v = tally_rows(o->slab, &n);
+	v = tally_rows(t, &n);
 	if (n > 1)
 		qsort(v, n, sizeof *v, count_cmp);
 	for (i = 0; i < n; i++) {
-		kernel_name(o, v[i]->num, site, sizeof site);
+		kernel_name(v[i]->num, site, sizeof site);
 		printf("%8ju %8ju %12ju %s%s%s\n",
 		    (uintmax_t)v[i]->count[ALLOCS],
 		    (uintmax_t)v[i]->count[FREES],
@@ -203,7 +202,7 @@ void
 total_print(struct output_state *o)
 {
 	maps_print(o->maps);
-	code_print(o);
+	code_print(o->code);
 	if (o->opts->kernel)
-		slab_print(o);
+		slab_print(o->slab);
 }

@@ -56,8 +56,6 @@ struct output_state {		/* where lines go to; zeroed before use */
 	size_t		 nheld;
 	uint64_t	 faults; /* so many were told */
 	bool		 full;	/* as many as wanted */
-	struct ksyms	 ksyms;
-	bool		 ksyms_tried;
 	struct tally	*maps;	/* owned, these: totals */
 	struct tally	*code;
 	struct tally	*slab;
@@ -74,8 +72,6 @@ void		 line_close(struct output_state *, struct line *, enum result,
 void		 lines_flush(struct output_state *, uint64_t);
 void		 lines_heading(void);
 void		 lines_end(struct output_state *);
-const char	*kernel_name(struct output_state *, uint64_t, char *, size_t);
-const char	*vma_label(const struct vma *);
 
 /*
  * Processes, their threads and mappings: task.c
@@ -182,9 +178,11 @@ void		 command_go(struct command *, const char *);
 int		 command_end(const struct command *, const char *, bool);
 
 /*
- * Names of instructions: symbol.c
+ * Names of mappings and instructions: symbol.c
  */
-const char	*symbol_name(const struct row *, char *, size_t);
+const char	*vma_label(const struct vma *v);
+const char	*kernel_name(uint64_t addr, char *s, size_t size);
+const char	*symbol_name(const struct row *r, char *s, size_t size);
 void		 symbols_free(void);
 
 #endif
