@@ -22,9 +22,7 @@ lines_begin(struct output_state *o, const struct options *opts,
 	o->maps = tally_new();
 	o->code = tally_new();
 	o->slab = tally_new();
-	o->pages = tally_new();
-	return o->maps != NULL && o->code != NULL && o->slab != NULL &&
-	    o->pages != NULL ? 0 : errstr_set("out of memory");
+	return o->maps != NULL && o->code != NULL && o->slab != NULL ? 0 : errstr_set("out of memory");
 }
 
 /*
@@ -115,8 +113,7 @@ fault_print(struct line *l)
 static void
 line_tell(struct output_state *o, struct line *l)
 {
-	const struct options *opts = o->opts;
-	bool quiet = opts->totals || opts->histogram;
+	bool quiet = o->opts->totals;
 
 	if (o->full)
 		return;
@@ -128,13 +125,11 @@ line_tell(struct output_state *o, struct line *l)
 			puts(l->text);
 		return;
 	}
-	if (opts->totals)
+	if (quiet)
 		total_fault(o, l);
-	if (opts->histogram)
-		histogram_fault(o, l);
-	if (!quiet)
+	else
 		fault_print(l);
-	o->full = ++o->faults == opts->count;
+	o->full = ++o->faults == o->opts->count;
 }
 
 /*
@@ -190,5 +185,4 @@ lines_end(struct output_state *o)
 	tally_free(o->maps);
 	tally_free(o->code);
 	tally_free(o->slab);
-	tally_free(o->pages);
 }

@@ -61,22 +61,20 @@ object_take(struct stream *s, const struct trace *t, struct line *l)
 void
 slab_take(struct stream *s, const struct trace *t)
 {
-	const struct options *o = s->out.opts;
 	struct line *l = NULL;
 
 	/* a failed one, and free(NULL) */
 	if ((t->kind == TRACE_PAGEALLOC && t->arg[0] == UINT64_MAX) ||
 	    (t->kind >= TRACE_KMALLOC && t->arg[1] == 0))
 		return;
-	if (!o->totals && !o->histogram) {
+	if (!s->out.opts->totals) {
 		l = line_add(&s->out, t->rec->time, (pid_t)t->rec->pid,
 		    (pid_t)t->rec->tid);
 		if (l == NULL) {
 			s->nomem = true;
 			return;
 		}
-	} else if (!o->totals)
-		return;
+	}
 	if (t->kind <= TRACE_PAGEFREES)
 		page_take(s, t, l);
 	else

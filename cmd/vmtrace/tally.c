@@ -72,12 +72,6 @@ tally_get(struct tally *t, const struct row *key)
 	return r;
 }
 
-size_t
-tally_n(const struct tally *t)
-{
-	return t->n;
-}
-
 /*
  * All rows in the order of their keys, and how many; the caller frees the
  * array.  NULL: none, or out of memory.

@@ -21,7 +21,7 @@ static volatile sig_atomic_t ended;
 static void __attribute__((noreturn))
 usage(void)
 {
-	fprintf(stderr, "usage: vmtrace [-cks] [-n count] [-t seconds] "
+	fprintf(stderr, "usage: vmtrace [-ck] [-n count] [-t seconds] "
 	    "pid ... | command [arg ...]\n");
 	exit(2);
 }
@@ -199,10 +199,6 @@ finish(struct tracer *t, struct stream *s, bool *failed)
 
 	if (s->out.opts->totals)
 		total_print(&s->out);
-	if (s->out.opts->totals && s->out.opts->histogram)
-		putchar('\n');
-	if (s->out.opts->histogram)
-		histogram_print(&s->out);
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(1, "standard output");
 	if ((lost = tracer_lost(t)) > 0) {
@@ -237,7 +233,7 @@ run(const struct options *o, char **argv, bool *failed)
 	s.out.start = now_ns();
 	if (c.pid != 0)
 		command_go(&c, argv[0]);
-	if (!o->totals && !o->histogram)
+	if (!o->totals)
 		lines_heading();
 	if (trace(t, &s, &over) == -1) {
 		program_warn("%s", snap_errstr());
@@ -260,7 +256,7 @@ main(int argc, char *argv[])
 	int ch, i;
 
 	program_descriptors();
-	while ((ch = getopt(argc, argv, "+ckn:st:")) != -1)
+	while ((ch = getopt(argc, argv, "+ckn:t:")) != -1)
 		switch (ch) {
 		case 'c':
 			o.totals = true;
@@ -270,9 +266,6 @@ main(int argc, char *argv[])
 			break;
 		case 'n':
 			parse_count(&o, optarg);
-			break;
-		case 's':
-			o.histogram = true;
 			break;
 		case 't':
 			if ((t = program_seconds(optarg)) == -1)

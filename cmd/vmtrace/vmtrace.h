@@ -12,7 +12,6 @@
 struct options {
 	bool	 totals;	/* -c */
 	bool	 kernel;	/* -k */
-	bool	 histogram;	/* -s */
 	uint64_t count;		/* -n; 0: no limit */
 	uint64_t ns;		/* -t; 0: no limit */
 };
@@ -59,7 +58,6 @@ struct output_state {		/* where lines go to; zeroed before use */
 	struct tally	*maps;	/* owned, these: totals */
 	struct tally	*code;
 	struct tally	*slab;
-	struct tally	*pages;	/* and what the histogram is of */
 };
 
 int		 lines_begin(struct output_state *, const struct options *,
@@ -135,7 +133,7 @@ void		 mapping_made(struct stream *, struct thread *,
 void		 slab_take(struct stream *, const struct trace *);
 
 /*
- * Counts: tally.c, total.c, histogram.c
+ * Counts: tally.c, total.c
  */
 enum { COUNTS = 8 };
 
@@ -154,15 +152,12 @@ struct row {
 struct tally	*tally_new(void);
 struct row	*tally_get(struct tally *, const struct row *);
 struct row	**tally_rows(const struct tally *, size_t *);
-size_t		 tally_n(const struct tally *);
 void		 tally_free(struct tally *);
 
 void		 total_fault(struct output_state *, const struct line *);
 void		 total_slab(struct output_state *, const char *, uint64_t, bool,
 		    uint64_t);
 void		 total_print(struct output_state *);
-void		 histogram_fault(struct output_state *, const struct line *);
-void		 histogram_print(struct output_state *);
 
 /*
  * A command that is started: command.c

@@ -215,10 +215,6 @@ if [ "$full" -eq 0 ]; then
 else
 	skip '-k' 'no tracepoints'
 fi
-trace -s "$targets/faults" "$tmp/want" "$tmp"
-is "$(awk '$1 ~ /^[0-9a-f]+$/ && $3 ~ /^#+$/ { n += $2 }
-    END { print (n > 50) }' "$tmp/out") $(grep -c '^[0-9]*: each line is' \
-    "$tmp/out")" '1 2' '-s: a histogram of each process'
 
 # Has a tracer begun?
 traces() {
