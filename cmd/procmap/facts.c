@@ -18,6 +18,42 @@ enum {				/* entry types: uvm_map.h of OpenBSD */
 };
 
 /*
+ * Put what may be done, of VMA_READ, VMA_WRITE and VMA_EXEC in flags, into s
+ * as three letters; question marks where nothing is known.  Return s.
+ */
+const char *
+prot_letters(unsigned int flags, bool known, char s[4])
+{
+	s[0] = !known ? '?' : flags & VMA_READ ? 'r' : '-';
+	s[1] = !known ? '?' : flags & VMA_WRITE ? 'w' : '-';
+	s[2] = !known ? '?' : flags & VMA_EXEC ? 'x' : '-';
+	s[3] = '\0';
+	return s;
+}
+
+/*
+ * Put what may be done with a mapping into s, in words.  Return s.
+ */
+const char *
+prot_words(unsigned int flags, char s[32])
+{
+	static const struct {
+		unsigned int	 flag;
+		const char	*word;
+	} words[] = { { VMA_READ, "read" }, { VMA_WRITE, "write" },
+	    { VMA_EXEC, "exec" }, { VMA_SHARED, "shared" } };
+	size_t i;
+
+	s[0] = '\0';
+	for (i = 0; i < sizeof words / sizeof *words; i++)
+		if (flags & words[i].flag) {
+			strlcat(s, *s == '\0' ? "" : "/", 32);
+			strlcat(s, words[i].word, 32);
+		}
+	return s;
+}
+
+/*
  * Is an entry private, and nothing of it copied yet?
  */
 bool

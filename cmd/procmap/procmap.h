@@ -41,6 +41,8 @@ struct options {
 };
 
 /* facts.c: what Linux tells, in the words of UVM */
+const char	*prot_letters(unsigned int flags, bool known, char s[4]);
+const char	*prot_words(unsigned int flags, char s[32]);
 bool		 entry_needscopy(const struct space *, size_t);
 uint64_t	 entry_slots(const struct space *, size_t);
 int		 entry_inherit(const struct space *, size_t);
@@ -55,8 +57,6 @@ void		 debug_map(const struct space *);
 void		 debug_entry(const struct space *, size_t);
 
 /* styles.c */
-const char	*rwx(unsigned int, bool, char [4]);
-const char	*prot_words(unsigned int, char [32]);
 void		 space_print(const struct space *, const struct options *,
 		    struct slots *);
 

@@ -91,7 +91,7 @@ reserved_line(uint64_t start, uint64_t end, unsigned int flags, char mark,
 	int n;
 
 	n = printf("%016" PRIX64 " %10" PRIu64 "K %s%c-%c ", start,
-	    (end - start) / KB, rwx(flags, true, have),
+	    (end - start) / KB, prot_letters(flags, true, have),
 	    flags & VMA_SHARED ? 's' : '-', mark);
 	puts(name_fit(name, n));
 	return (end - start) / KB;

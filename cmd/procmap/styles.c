@@ -17,42 +17,6 @@
 #include <limits.h>
 #include <string.h>
 
-/*
- * What may be done, as a string of letters; question marks where nothing is
- * known.
- */
-const char *
-rwx(unsigned int flags, bool known, char s[4])
-{
-	s[0] = !known ? '?' : flags & VMA_READ ? 'r' : '-';
-	s[1] = !known ? '?' : flags & VMA_WRITE ? 'w' : '-';
-	s[2] = !known ? '?' : flags & VMA_EXEC ? 'x' : '-';
-	s[3] = '\0';
-	return s;
-}
-
-/*
- * What may be done with a mapping, in words.
- */
-const char *
-prot_words(unsigned int flags, char s[32])
-{
-	static const struct {
-		unsigned int	 flag;
-		const char	*word;
-	} words[] = { { VMA_READ, "read" }, { VMA_WRITE, "write" },
-	    { VMA_EXEC, "exec" }, { VMA_SHARED, "shared" } };
-	size_t i;
-
-	s[0] = '\0';
-	for (i = 0; i < sizeof words / sizeof *words; i++)
-		if (flags & words[i].flag) {
-			strlcat(s, *s == '\0' ? "" : "/", 32);
-			strlcat(s, words[i].word, 32);
-		}
-	return s;
-}
-
 static char
 letter(bool yes, char c)
 {
@@ -68,10 +32,10 @@ map_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 	int n;
 
 	n = printf("0x%-16" PRIx64 " 0x%-16" PRIx64 " %s%c%c %s %s %s %d %d "
-	    "%d", v->start, v->end, rwx(v->flags, true, have),
+	    "%d", v->start, v->end, prot_letters(v->flags, true, have),
 	    letter(m->flags & MAPPING_STACK, 'S'),
 	    letter(m->flags & MAPPING_SEALED, 'I'),
-	    rwx(m->max, m->flags & MAPPING_FLAGS, may),
+	    prot_letters(m->max, m->flags & MAPPING_FLAGS, may),
 	    v->flags & VMA_SHARED ? "NCOW" : "COW",
 	    entry_needscopy(sp, i) ? "NC" : "NNC", entry_inherit(sp, i),
 	    (m->flags & MAPPING_WIRED) != 0, entry_advice(sp, i));
@@ -93,7 +57,8 @@ linux_entry(const struct space *sp, size_t i, const char *name)
 
 	n = printf("0x%-16" PRIx64 " 0x%-16" PRIx64 " %s%c%c%c %016" PRIx64
 	    " %02x:%02x %" PRIu64 "     ", v->start, v->end,
-	    rwx(v->flags, true, have), letter(m->flags & MAPPING_STACK, 'S'),
+	    prot_letters(v->flags, true, have),
+	    letter(m->flags & MAPPING_STACK, 'S'),
 	    letter(m->flags & MAPPING_SEALED, 'I'),
 	    v->flags & VMA_SHARED ? 's' : 'p', v->off, major(v->dev),
 	    minor(v->dev), v->ino);
@@ -153,13 +118,13 @@ all_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 		    before, v->start - 1, (v->start - before) / KB);
 	n = printf("%016" PRIx64 "-%016" PRIx64 " %7" PRIu64 "k %016" PRIx64
 	    " %s%c%c%c%c (%s) %d/%d/%d %02u:%02u %7" PRIu64 " - ", v->start,
-	    v->end - 1, entry_kb(v), v->off, rwx(v->flags, true, have),
+	    v->end - 1, entry_kb(v), v->off, prot_letters(v->flags, true, have),
 	    letter(m->flags & MAPPING_STACK, 'S'),
 	    letter(m->flags & MAPPING_SEALED, 'I'),
 	    v->flags & VMA_SHARED ? 's' : 'p',
 	    entry_needscopy(sp, i) ? '+' : '-',
-	    rwx(m->max, m->flags & MAPPING_FLAGS, may), entry_inherit(sp, i),
-	    (m->flags & MAPPING_WIRED) != 0, entry_advice(sp, i),
+	    prot_letters(m->max, m->flags & MAPPING_FLAGS, may),
+	    entry_inherit(sp, i), (m->flags & MAPPING_WIRED) != 0, entry_advice(sp, i),
 	    major(v->dev), minor(v->dev), v->ino);
 	puts(name_fit(name, n));
 }
