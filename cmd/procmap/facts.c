@@ -1,6 +1,6 @@
 /*
- * What Linux tells of an address space in the words of OpenBSD's UVM, whose
- * structures -D shows.  Pointers are not told, and are 0x0.
+ * What Linux tells of an address space in the words of OpenBSD's UVM.  Of its
+ * structures, -D shows those members that Linux has something for.
  */
 #include "procmap.h"
 #include "space.h"
@@ -54,7 +54,17 @@ prot_words(unsigned int flags, char s[32])
 }
 
 /*
- * Is an entry private, and nothing of it copied yet?
+ * Return the most that mprotect(2) may give as an octal digit; a question mark
+ * where it is not known.
+ */
+char
+max_digit(const struct mapping *m)
+{
+	return m->flags & MAPPING_FLAGS ? (char)('0' + (m->max & 7)) : '?';
+}
+
+/*
+ * Is entry i private, and nothing of it copied yet?
  */
 bool
 entry_needscopy(const struct space *sp, size_t i)
@@ -66,7 +76,7 @@ entry_needscopy(const struct space *sp, size_t i)
 }
 
 /*
- * The slots of its amap that are used: pages of its own.
+ * Return how many slots of the amap of entry i are used: pages of its own.
  */
 uint64_t
 entry_slots(const struct space *sp, size_t i)
@@ -76,7 +86,8 @@ entry_slots(const struct space *sp, size_t i)
 }
 
 /*
- * What a child gets: 0 it shares, 1 a copy, 2 nothing, 3 zeros.
+ * Return what a child gets of entry i: 0 it shares it, 1 a copy, 2 nothing,
+ * 3 zeros (MAP_INHERIT_ of sys/mman.h of OpenBSD).
  */
 int
 entry_inherit(const struct space *sp, size_t i)
@@ -127,34 +138,15 @@ space_bytes(const struct space *sp)
 }
 
 /*
- * The addresses that there may be, on amd64 with tables of four levels
- * (Linux, Documentation/arch/x86/x86_64/mm.rst): below half of them are
- * those of processes, above those of the kernel.
- */
-uint64_t
-space_first(const struct space *sp)
-{
-	return sp->pid == 0 ? 0xffff800000000000 : 0;
-}
-
-uint64_t
-space_last(const struct space *sp)
-{
-	return sp->pid == 0 ? UINT64_MAX : 0x7ffffffff000;
-}
-
-/*
- * Where the addresses behind a mapping end that nothing has.
+ * Return where the addresses behind mapping i end that nothing has: at the
+ * next mapping; behind the last one none are counted.
  */
 static uint64_t
 free_end(const struct space *sp, size_t i)
 {
 	const struct vma *v = &sp->vma.v[i];
-	uint64_t last = space_last(sp);
 
-	if (i + 1 < sp->vma.n && (v[1].start < last || v->end > last))
-		return v[1].start;
-	return last > v->end ? last : v->end;
+	return i + 1 < sp->vma.n ? v[1].start : v->end;
 }
 
 /*
@@ -172,9 +164,8 @@ debug_vmspace(const struct space *sp)
 {
 	uint64_t lowest = stack_lowest(sp, sp->startstack);
 
-	printf("proc->p_vmspace 0x0 = { vm_refcnt = 1, vm_shm = 0x0,\n"
-	    "    vm_rssize = %" PRIu64 ", vm_tsize = %" PRIu64
-	    ", vm_dsize = %" PRIu64 ",\n", sp->rss / PAGE_KB,
+	printf("proc->p_vmspace = { vm_rssize = %" PRIu64 ", vm_tsize = %"
+	    PRIu64 ", vm_dsize = %" PRIu64 ",\n", sp->rss / PAGE_KB,
 	    sp->text / PAGE_KB, sp->data / PAGE_KB);
 	printf("    vm_ssize = %" PRIu64 ", vm_taddr = 0x%" PRIx64
 	    ", vm_daddr = 0x%" PRIx64 ",\n", sp->stack / PAGE_KB,
@@ -202,16 +193,12 @@ debug_map(const struct space *sp)
 			stack = v->end;
 	}
 	lowest = stack_lowest(sp, stack);
-	printf("%s 0x0 = { pmap = 0x0,\n", sp->pid == 0 ? "kernel_map" :
-	    "proc->p_vmspace.vm_map");
-	printf("    lock = <struct lock>\n    size = %" PRIx64
-	    ", ref_count = %" PRIu64 ", ref_lock = <struct simplelock>,\n",
-	    space_bytes(sp), sp->threads);
-	printf("    min_offset-max_offset = 0x%" PRIx64 "-0x%" PRIx64 "\n"
-	    "    b_start-b_end = 0x%" PRIx64 "-0x%" PRIx64 "\n"
-	    "    s_start-s_end = 0x%" PRIx64 "-0x%" PRIx64 "\n", space_first(sp),
-	    space_last(sp), heap == 0 ? 0 : sp->startbrk, heap, lowest, stack);
-	printf("    flags = 41 < PAGEABLE >,\n    timestamp = 0 }\n");
+	printf("%s = { size = %" PRIx64 ", ref_count = %" PRIu64 ",\n"
+	    "    b_start-b_end = 0x%" PRIx64 "-0x%" PRIx64 ",\n"
+	    "    s_start-s_end = 0x%" PRIx64 "-0x%" PRIx64 " }\n",
+	    sp->pid == 0 ? "kernel_map" : "proc->p_vmspace.vm_map",
+	    space_bytes(sp), sp->threads, heap == 0 ? 0 : sp->startbrk, heap,
+	    lowest, stack);
 }
 
 void
@@ -221,15 +208,14 @@ debug_entry(const struct space *sp, size_t i)
 	unsigned int type = entry_type(sp, i);
 
 	printf("vm_map_entry = { start = %" PRIx64 ", end = %" PRIx64
-	    ", fspace = %" PRIx64 ",\n"
-	    "    object.uvm_obj/sub_map = 0x0,\n", v->start, v->end,
+	    ", fspace = %" PRIx64 ",\n", v->start, v->end,
 	    free_end(sp, i) - v->end);
 	printf("    offset = %" PRIx64 ", etype = %x <%s%s%s >, "
 	    "protection = %x,\n", v->off, type, type & ET_OBJ ? " OBJ" : "",
 	    type & ET_COW ? " COW" : "",
 	    type & ET_NEEDSCOPY ? " NEEDSCOPY" : "", v->flags & 7);
-	printf("    max_protection = %x, inheritance = %d, wired_count = %d,\n"
-	    "    aref = <struct vm_aref>, advice = %d, flags = 0 < > }\n",
-	    sp->m[i].max, entry_inherit(sp, i),
+	printf("    max_protection = %c, inheritance = %d, wired_count = %d, "
+	    "advice = %d }\n",
+	    max_digit(&sp->m[i]), entry_inherit(sp, i),
 	    (sp->m[i].flags & MAPPING_WIRED) != 0, entry_advice(sp, i));
 }

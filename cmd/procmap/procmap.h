@@ -43,6 +43,7 @@ struct options {
 /* facts.c: what Linux tells, in the words of UVM */
 const char	*prot_letters(unsigned int flags, bool known, char s[4]);
 const char	*prot_words(unsigned int flags, char s[32]);
+char		 max_digit(const struct mapping *m);
 bool		 entry_needscopy(const struct space *, size_t);
 uint64_t	 entry_slots(const struct space *, size_t);
 int		 entry_inherit(const struct space *, size_t);
@@ -50,8 +51,6 @@ int		 entry_advice(const struct space *, size_t);
 unsigned int	 entry_type(const struct space *, size_t);
 uint64_t	 entry_kb(const struct vma *);
 uint64_t	 space_bytes(const struct space *);
-uint64_t	 space_first(const struct space *);
-uint64_t	 space_last(const struct space *);
 void		 debug_vmspace(const struct space *);
 void		 debug_map(const struct space *);
 void		 debug_entry(const struct space *, size_t);

@@ -5,7 +5,10 @@
  *	-l	0xSTART 0xEND rwxSIp OFFSET MAJOR:MINOR INODE     NAME
  *	-d	MAP and entries as ddb(4) shows them
  *	-s	START SIZE PROTECTION NAME
- *	-a	START-LAST SIZE OFFSET rwxSIpc (RWX) I/W/A MAJOR:MINOR INODE - NAME
+ *	-a	START-LAST SIZE OFFSET rwxSIpc (RWX) I/W/A MAJOR:MINOR
+ *		INODE - NAME
+ *
+ * but for what Linux does not tell, which is left out.
  */
 #include "common/common.h"
 #include "procmap.h"
@@ -70,17 +73,16 @@ ddb_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 {
 	const struct vma *v = &sp->vma.v[i];
 	const struct mapping *m = &sp->m[i];
-	enum { TAB = 7, BEHIND = 8 };	/* "] [0x0])" */
+	enum { TAB = 7, BEHIND = 2 };	/* "])" */
 	int n;
 
-	printf(" - <lost address>: 0x%" PRIx64 "->0x%" PRIx64
-	    ": obj=0x0/0x%" PRIx64 ", amap=0x0/0\n", v->start, v->end, v->off);
-	printf("\tsubmap=F, cow=%c, nc=%c, stack=%c, immutable=%c, "
-	    "prot(max)=%u/%u, inh=%d, wc=%d, adv=%d\n",
+	printf(" - 0x%" PRIx64 "->0x%" PRIx64 ": off=0x%" PRIx64 "\n"
+	    "\tcow=%c, nc=%c, stack=%c, immutable=%c, prot(max)=%u/%c, "
+	    "inh=%d, wc=%d, adv=%d\n", v->start, v->end, v->off,
 	    v->flags & VMA_SHARED ? 'F' : 'T',
 	    entry_needscopy(sp, i) ? 'T' : 'F',
 	    m->flags & MAPPING_STACK ? 'T' : 'F',
-	    m->flags & MAPPING_SEALED ? 'T' : 'F', v->flags & 7, m->max,
+	    m->flags & MAPPING_SEALED ? 'T' : 'F', v->flags & 7, max_digit(m),
 	    entry_inherit(sp, i), (m->flags & MAPPING_WIRED) != 0,
 	    entry_advice(sp, i));
 	if (!verbose)
@@ -88,7 +90,7 @@ ddb_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 	if (v->ino != 0) {
 		n = printf("\t(dev=%u,%u ino=%" PRIu64 " [", major(v->dev),
 		    minor(v->dev), v->ino);
-		printf("%s] [0x0])\n", name_fit(name, n + TAB + BEHIND));
+		printf("%s])\n", name_fit(name, n + TAB + BEHIND));
 	} else if (name[0] == ' ')
 		printf("\t(%s)\n", name_fit(name + 2, TAB + 3));
 }
@@ -124,7 +126,8 @@ all_entry(const struct space *sp, size_t i, const char *name, bool verbose)
 	    v->flags & VMA_SHARED ? 's' : 'p',
 	    entry_needscopy(sp, i) ? '+' : '-',
 	    prot_letters(m->max, m->flags & MAPPING_FLAGS, may),
-	    entry_inherit(sp, i), (m->flags & MAPPING_WIRED) != 0, entry_advice(sp, i),
+	    entry_inherit(sp, i), (m->flags & MAPPING_WIRED) != 0,
+	    entry_advice(sp, i),
 	    major(v->dev), minor(v->dev), v->ino);
 	puts(name_fit(name, n));
 }
@@ -137,8 +140,7 @@ amap_entry(const struct space *sp, size_t i, struct slots *sum)
 	if ((used = entry_slots(sp, i)) == 0)
 		return;
 	mapped = entry_kb(&sp->vma.v[i]) / PAGE_KB;
-	printf(" amap - ref: 1 fl: 0x0 nsl: %" PRIu64 " nuse: %" PRIu64 "\n",
-	    mapped, used);
+	printf(" amap - nsl: %" PRIu64 " nuse: %" PRIu64 "\n", mapped, used);
 	sum->mapped += mapped;
 	sum->used += used;
 }
@@ -175,10 +177,8 @@ print_heads(const struct space *sp, const struct options *o)
 	if (o->debug & DEBUG_MAP)
 		debug_map(sp);
 	if (o->styles & STYLE_DDB)
-		printf("MAP 0x0: [0x%" PRIx64 "->0x%" PRIx64 "]\n\tsz=%" PRIu64
-		    ", ref=%" PRIu64 ", version=0, flags=0x41\n"
-		    "\tpmap=0x0(resident=<unknown>)\n", space_first(sp),
-		    space_last(sp), space_bytes(sp), sp->threads);
+		printf("MAP: sz=%" PRIu64 ", ref=%" PRIu64 "\n",
+		    space_bytes(sp), sp->threads);
 	if (o->styles & STYLE_ALL)
 		printf("%-16s %-16s %8s %-16s rwxSIpc  RWX  I/W/A Dev  %8s - "
 		    "File\n", "Start", "End", "Size ", "Offset", "Inode");
