@@ -192,8 +192,8 @@ asan:
 	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' tests
 	@SNAPSHOTS=50 $(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' run
 
-lint:
-	@tests/lint
+lint: all
+	@BUILD=$O tests/lint
 
 bench:
 	@tests/setup bench

@@ -26,9 +26,9 @@ LINK=-pie -Wl,-z,relro,-z,now
 
 SRC=`for r in $ROOMS; do ls $r/*.c; done`
 LIBOBJ=${SRC:%.c=$O/%.o}
-HDR=`ls lib/*.h lib/*/*.h lib/*/*/*.h fmt/*/*.h fmt/*/*/*.h cmd/*/*.h`
 CMDSRC=`ls cmd/*/*.c`
 CMDOBJ=${CMDSRC:%.c=$O/%.o}
+HEADERS=`find lib fmt cmd -name '*.h'`
 PB=$O/fmt/criu/img/criu.pb-c
 BIN=${PROGS:%=$O/%}
 
@@ -51,7 +51,7 @@ $PB.c $PB.h: fmt/criu/img/criu.proto
 $PB.o: $PB.c
 	$CC -std=c11 $CPPFLAGS $HARDEN $CFLAGS -pthread -c -o $target $PB.c
 
-$O/%.o: %.c $HDR $PB.h
+$O/%.o: %.c $HEADERS $PB.h
 	mkdir -p `dirname $target`
 	dir=`dirname $stem`
 	eval more=\$${dir##*/}_PKGS
