@@ -25,6 +25,19 @@ struct source_ops {
 	void	(*free)(struct source *);
 };
 
+/*
+ * Where the pages of a stream go that is read once, from its first byte to its
+ * last: readopts.  put is given len bytes, KB or at the end of a segment fewer,
+ * that lie at an address of an image.  It returns 1 if it keeps them, with their
+ * place in *src and *loc; 0 if they are to go to a spool; or -1 with errstr.
+ */
+struct pagestore {
+	int	(*put)(struct pagestore *st, const struct image *im,
+		    uint64_t addr, const uint8_t *page, size_t len,
+		    struct source **src, uint64_t *loc);
+	struct snap	*snap;	/* borrowed; which is read */
+};
+
 struct builder {
 	struct image	*image;	/* borrowed */
 	struct segment **seg;	/* owned until builder_finish */

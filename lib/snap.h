@@ -352,9 +352,8 @@ struct readopts {
 				   position 0, the first line */
 	void	(*warn)(void *, const char *); /* of what is missing */
 	void	*arg;		/* the first argument of both */
-	int	(*keep)(void *, struct snap *, struct proc *, uint64_t,
-		    const uint8_t *, size_t, struct source **, uint64_t *);
-	void	*keeper;	/* keep's first argument */
+	struct pagestore *store; /* where pages go that must be copied, of
+				   criu_store; NULL: to a spool */
 	struct progress *progress; /* told how far reading is, or NULL */
 };
 

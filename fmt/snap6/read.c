@@ -145,9 +145,7 @@ read_stream(struct reader *r, const struct readopts *o)
 
 	if (reader_spool(r) == -1)
 		return -1;
-	/* who keeps pages as they come reads all, and in order once */
-	scan = r->in->size == UINT64_MAX || o->scan ||
-	    (o->keep != NULL && !input_plain(r->in));
+	scan = o->scan || reader_copies(r);
 	if ((!r->salvage && read_magic(r) == -1) ||
 	    (!scan && reader_trailer(r) == -1) ||
 	    (r->salvage && read_magic(r) == -1))
@@ -231,14 +229,15 @@ snap6_read(struct input *in, const struct readopts *o)
 	in->progress = o->progress;
 	r.nodata = o->nodata || o->brief;
 	r.brief = o->brief;
-	r.keep = o->keep;
-	r.keeper = o->keeper;
+	r.store = o->store;
 	r.progress = o->progress;
 	r.salvage = o->salvage;
 	r.warn = o->warn;
 	r.arg = o->arg;
 	if ((r.snap = snap_new()) == NULL)
 		return NULL;
+	if (r.store != NULL)
+		r.store->snap = r.snap;
 	rc = read_stream(&r, o);
 	input_sum(in, NULL);
 	if (rc == -1) {

@@ -31,10 +31,7 @@ struct reader {
 	bool		 nodata;
 	bool		 brief;
 	bool		 spool;
-	int		(*keep)(void *, struct snap *, struct proc *, uint64_t,
-			    const uint8_t *, size_t, struct source **,
-			    uint64_t *);
-	void		*keeper;
+	struct pagestore *store; /* borrowed; or NULL */
 	struct progress	*progress; /* borrowed; or NULL */
 	struct proc	*proc;	/* of the record being read */
 	struct segment	*seg;	/* being read */
@@ -75,6 +72,7 @@ void		 reader_done(struct reader *, const struct readopts *,
 int		 read_record(struct reader *, const struct readopts *);
 
 /* segment.c */
+bool		 reader_copies(const struct reader *);
 int		 reader_source(struct reader *);
 int		 read_segment(struct reader *, struct image *);
 

@@ -14,16 +14,26 @@
 #include <inttypes.h>
 
 /*
- * Where the bytes of raw pages will be read from.  Whoever keeps pages as
- * they come will have most of them, and need not inflate them again.
+ * Return whether raw pages are copied as they come, for which the stream is
+ * read in order: those of a pipe; and of a compressed file if there is a store
+ * for them, where they need not be inflated again.
+ */
+bool
+reader_copies(const struct reader *r)
+{
+	return r->in->size == UINT64_MAX ||
+	    (r->store != NULL && !input_plain(r->in));
+}
+
+/*
+ * Where the bytes of raw pages will be read from.
  */
 int
 reader_source(struct reader *r)
 {
 	if (r->nodata)
 		r->src = source_nothing(r->snap);
-	else if (r->in->size == UINT64_MAX ||
-	    (r->keep != NULL && !input_plain(r->in))) {
+	else if (reader_copies(r)) {
 		r->src = source_spool(r->snap);
 		r->spool = true;
 	} else {
@@ -36,24 +46,25 @@ reader_source(struct reader *r)
 }
 
 /*
- * A page that came through a pipe must be kept: where whoever reads the
- * snapshot wants it, or in the spool.
+ * Copy a page of len bytes to the store, or, if it does not keep it, to the
+ * spool: its place is left in *src and *loc.
  */
 static int
-keep_page(struct reader *r, const uint8_t *page, size_t len,
+copy_page(struct reader *r, const uint8_t *page, size_t len,
     struct source **src, uint64_t *loc)
 {
 	int64_t at;
 	int rc;
 
 	rc = 0;
-	if (r->keep != NULL && r->image->kind == IMAGE_MEM)
-		rc = r->keep(r->keeper, r->snap, r->proc, r->seg->base +
+	if (r->store != NULL)
+		rc = r->store->put(r->store, r->image, r->seg->base +
 		    r->seg->kb * KB, page, len, src, loc);
 	if (rc != 0)
 		return rc;
 	if ((at = spool_add(r->src, page, len)) == -1)
 		return -1;
+	*src = r->src;
 	*loc = (uint64_t)at;
 	return 0;
 }
@@ -83,7 +94,7 @@ read_raw(struct reader *r)
 			break;
 		src = r->src;
 		loc = (uint64_t)r->in->origin + r->in->pos + 1;
-		if (r->spool && keep_page(r, p + 1, len, &src, &loc) == -1)
+		if (r->spool && copy_page(r, p + 1, len, &src, &loc) == -1)
 			return -1;
 		if (segment_append(s, 1, src, loc) == -1)
 			return -1;

@@ -152,7 +152,7 @@ object_file(struct criuload *l, struct object *o)
 		close(fd);
 		return -1;
 	}
-	o->src = source_file(l->snap, fd, name, KB);
+	o->src = source_file(l->store.snap, fd, name, KB);
 	if (o->src == NULL)
 		return -1;
 	o->fd = source_fd(o->src);
@@ -227,18 +227,20 @@ object_get(struct criuload *l, struct proc *p, struct object **out)
 }
 
 /*
- * A raw page of a stream: to its place in a pages image, if it has one.  For
- * readopts.
+ * struct pagestore: a raw page of memory goes to its place in a pages image,
+ * if it has one.
  */
 int
-criuload_keep(void *arg, struct snap *s, struct proc *p, uint64_t addr,
+criuload_put(struct pagestore *st, const struct image *im, uint64_t addr,
     const uint8_t *page, size_t len, struct source **src, uint64_t *loc)
 {
-	struct criuload *l = arg;
+	struct criuload *l = (struct criuload *)st;
+	struct proc *p = im->proc;
 	const struct pages *e;
 	int rc;
 
-	l->snap = s;
+	if (im->kind != IMAGE_MEM)
+		return 0;
 	if (l->last == NULL || l->last->proc != p) {
 		if (l->nothing == p)
 			return 0;
@@ -385,8 +387,8 @@ criuload_fill(struct criuload *l)
 	uint64_t bytes;
 	size_t i;
 
-	for (i = 0; i < l->snap->nproc; i++)
-		if (object_get(l, l->snap->proc[i], &o) == -1)
+	for (i = 0; i < l->store.snap->nproc; i++)
+		if (object_get(l, l->store.snap->proc[i], &o) == -1)
 			return -1;
 	for (i = 0, bytes = 0; i < l->nobject; i++) {
 		if (object_flush(l->object[i]) == -1)

@@ -26,10 +26,10 @@ struct object {			/* a process, or shared memory */
 };
 
 struct criuload {
+	struct pagestore store;	/* for the reader; the first member */
 	struct outdir	*out;	/* owned; NULL: not made yet */
 	const char	*dir;	/* borrowed; its path */
 	struct mades	 made;
-	struct snap	*snap;	/* borrowed, once it is there */
 	const char	*parent; /* borrowed; a directory, or NULL */
 	struct imgdir	*below;	/* owned; that, once it was opened */
 	struct object	**object; /* owned */
@@ -45,7 +45,7 @@ struct criuload {
 };
 
 /* load.c */
-int		 criuload_keep(void *, struct snap *, struct proc *,
+int		 criuload_put(struct pagestore *, const struct image *,
 		    uint64_t, const uint8_t *, size_t, struct source **,
 		    uint64_t *);
 int		 criuload_writeat(int, const uint8_t *, size_t, uint64_t);

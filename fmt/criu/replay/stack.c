@@ -173,7 +173,7 @@ object_stack(struct criuload *l, struct object *o)
 	k->load = l;
 	k->object = o;
 	k->fd = -1;
-	if (pagemap_open(&k->parent, l->snap, l->below, name) == -1)
+	if (pagemap_open(&k->parent, l->store.snap, l->below, name) == -1)
 		goto out;
 	if (k->parent->n == 0) {
 		pagemap_free(k->parent);

@@ -242,8 +242,8 @@ write_images(struct criuload *l, struct buf *inventory)
 
 	if (made_images(l, inventory) == -1)
 		return -1;
-	for (i = 0; i < l->snap->nproc && l->made.n == 0; i++)
-		if (proc_images(l, l->snap->proc[i], inventory) == -1)
+	for (i = 0; i < l->store.snap->nproc && l->made.n == 0; i++)
+		if (proc_images(l, l->store.snap->proc[i], inventory) == -1)
 			return -1;
 	if (criuload_fill(l) == -1)
 		return -1;
@@ -357,10 +357,9 @@ int
 criu_write(const char *file, const char *dir, const struct criuopts *o,
     struct criustat *st)
 {
-	struct criuload l = { .dir = dir, .parent = o->parent, .opts = o,
-	    .stat = st };
-	struct readopts ro = { .keep = criuload_keep, .keeper = &l,
-	    .progress = o->progress };
+	struct criuload l = { .store.put = criuload_put, .dir = dir,
+	    .parent = o->parent, .opts = o, .stat = st };
+	struct readopts ro = { .store = &l.store, .progress = o->progress };
 	struct buf inventory = { 0 };
 	struct snap *s;
 	int rc;
@@ -370,7 +369,7 @@ criu_write(const char *file, const char *dir, const struct criuopts *o,
 	if (outdir_check(dir, o->overwrite) == -1 ||
 	    (s = snap_open(file, &ro)) == NULL)
 		goto out;
-	l.snap = s;
+	l.store.snap = s;
 	if ((rc = has_images(s, o->root)) == -1)
 		goto out;
 	if (rc == 0) {
