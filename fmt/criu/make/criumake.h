@@ -174,7 +174,6 @@ struct criumake {
 };
 
 /* images.c */
-void		*make_grow(void *, size_t, size_t);
 struct made	*make_image(struct criumake *, uint32_t, const char *, ...)
 		    __attribute__((format(printf, 3, 4)));
 struct buf	*make_common(struct criumake *, uint32_t, const char *);

@@ -2,29 +2,11 @@
  * Open files and descriptors by their numbers, inodes, and what they lead to.
  */
 #include "criumake.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Return the place of the first of n sorted pointers that is not before *key.
- */
-static size_t
-place_find(const void *v, size_t n, const void *key,
-    int (*cmp)(const void *, const void *))
-{
-	size_t lo, hi, mid;
-
-	for (lo = 0, hi = n; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (cmp((const uint8_t *)v + mid * sizeof(void *), key) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
 
 static int
 open_cmp(const void *a, const void *b)
@@ -64,12 +46,12 @@ byino_cmp(const void *a, const void *b)
 struct makeopen *
 makefind_inode(const struct criumake *m, const char *type, uint64_t ino)
 {
-	struct makeopen key = { .key = 0 }, *p = &key;
+	struct makeopen key = { .type = (char *)(uintptr_t)type };
 	size_t i;
 
-	key.type = (char *)(uintptr_t)type;
 	key.v[OK_INO][0] = ino;
-	i = place_find(m->byino, m->nopen, &p, byino_cmp);
+	i = BISECT_WHILE(n, m->nopen,
+	    makefind_inodecmp(m->byino[n], &key) < 0);
 	return i < m->nopen && makefind_inodecmp(m->byino[i], &key) == 0 ?
 	    m->byino[i] : NULL;
 }
@@ -158,11 +140,10 @@ makefind_fds(struct maketask *t)
 const struct makefd *
 makefind_fd(const struct maketask *t, uint64_t key, uint64_t from)
 {
-	struct makeopen open = { .key = key };
-	struct makefd fd = { .fd = from, .open = &open }, *p = &fd;
 	size_t i;
 
-	i = place_find(t->byopen, t->nfd, &p, byopen_cmp);
+	i = BISECT_WHILE(n, t->nfd, t->byopen[n]->open->key < key ||
+	    (t->byopen[n]->open->key == key && t->byopen[n]->fd < from));
 	return i < t->nfd && t->byopen[i]->open->key == key ?
 	    t->byopen[i] : NULL;
 }

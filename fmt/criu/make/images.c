@@ -3,23 +3,10 @@
  */
 #include "criumake.h"
 #include "num.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Return array v with room for one more than its n elements of so many bytes
- * each.  It may have moved.  Return NULL, and leave v, if there is no memory.
- */
-void *
-make_grow(void *v, size_t n, size_t size)
-{
-	if ((n & (n - 1)) != 0)
-		return v;
-	if ((v = reallocarray(v, n == 0 ? 1 : n * 2, size)) == NULL)
-		errstr_set("out of memory");
-	return v;
-}
 
 /*
  * Return a new image of a name, with the head that a magic number makes, which
@@ -28,13 +15,12 @@ make_grow(void *v, size_t n, size_t size)
 struct made *
 make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
 {
-	struct made **v, *im;
+	struct made *im;
 	va_list ap;
 	int n;
 
-	if ((v = make_grow(m->out->v, m->out->n, sizeof *v)) == NULL)
+	if (VEC_ROOM(m->out->v, m->out->n) == -1)
 		return NULL;
-	m->out->v = v;
 	if ((im = calloc(1, sizeof *im)) == NULL) {
 		errstr_set("out of memory");
 		return NULL;
@@ -51,7 +37,7 @@ make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
 		num_add(&im->b, magic, 4);
 	else
 		criuimg_begin(&im->b, magic);
-	v[m->out->n++] = im;
+	m->out->v[m->out->n++] = im;
 	return im;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "criumake.h"
 #include "model.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -146,9 +147,8 @@ makemem_shm(struct criumake *m, uint64_t dev, uint64_t ino,
 	for (i = 0; i < m->nshm; i++)
 		if (m->shm[i].proc == p)
 			return &m->shm[i];
-	if ((o = make_grow(m->shm, m->nshm, sizeof *o)) == NULL)
+	if (VEC_ROOM(m->shm, m->nshm) == -1)
 		return NULL;
-	m->shm = o;
 	o = &m->shm[m->nshm++];
 	memset(o, 0, sizeof *o);
 	o->proc = p;

@@ -4,6 +4,7 @@
  */
 #include "criumake.h"
 #include "record/record.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -106,10 +107,9 @@ target_read(struct makeopen *f, struct words *w)
 	if (!words_form(w, 0, unknown ? "dxx" : "dxxd", n))
 		return words_bad(w, "target descriptor events (x) data (x) "
 		    "id|-");
-	if ((v = make_grow(f->target, f->ntarget, sizeof *v)) == NULL)
+	if (VEC_ROOM(f->target, f->ntarget) == -1)
 		return -1;
-	f->target = v;
-	v += f->ntarget++;
+	v = &f->target[f->ntarget++];
 	v->fd = n[0];
 	v->events = n[1];
 	v->data = n[2];
@@ -221,16 +221,15 @@ static int
 open_read(struct criumake *m, const struct maketask *t, const char *name,
     uint64_t key)
 {
-	struct makeopen **v, *f;
+	struct makeopen *f;
 	struct words w;
 	int rc;
 
-	if ((v = make_grow(m->open, m->nopen, sizeof *v)) == NULL)
+	if (VEC_ROOM(m->open, m->nopen) == -1)
 		return -1;
-	m->open = v;
 	if ((f = calloc(1, sizeof *f)) == NULL)
 		return errstr_set("out of memory");
-	v[m->nopen++] = f;
+	m->open[m->nopen++] = f;
 	f->key = key;
 	rc = words_open(&w, &t->rec, t->proc->pid, name);
 	while (rc != -1 && (rc = words_key(&w)) == 1)
@@ -306,10 +305,9 @@ fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 		return make_refuse(m, WHY_OTHER, "process %" PRIu64
 		    ", descriptor %" PRIu64 ": nothing is known of it",
 		    t->proc->pid, fd);
-	if ((v = make_grow(t->fd, t->nfd, sizeof *v)) == NULL)
+	if (VEC_ROOM(t->fd, t->nfd) == -1)
 		return -1;
-	t->fd = v;
-	v += t->nfd++;
+	v = &t->fd[t->nfd++];
 	v->fd = fd;
 	v->cloexec = is_cloexec(t, fd);
 	v->open = f;

@@ -4,6 +4,7 @@
  */
 #include "criumake.h"
 #include "num.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -130,7 +131,7 @@ static int
 posix_timer(struct criumake *m, struct corebits *c, struct maketask *t,
     const uint64_t *v)
 {
-	Criu__PosixTimer **l, *p;
+	Criu__PosixTimer *p;
 	struct maketask *who;
 
 	/* of one thread: by the number that the process knows it by */
@@ -139,10 +140,8 @@ posix_timer(struct criumake *m, struct corebits *c, struct maketask *t,
 		return make_refuse(m, WHY_TIMER, "process %" PRIu64 ": timer %"
 		    PRIu64 ": it is for thread %" PRIu64 ", which is not in "
 		    "the snapshot", t->proc->pid, v[0], v[5]);
-	l = make_grow(c->timers.posix, c->timers.n_posix, sizeof *l);
-	if (l == NULL)
+	if (VEC_ROOM(c->timers.posix, c->timers.n_posix) == -1)
 		return -1;
-	c->timers.posix = l;
 	if ((p = calloc(1, sizeof *p)) == NULL)
 		return errstr_set("out of memory");
 	criu__posix_timer__init(p);
@@ -156,7 +155,7 @@ posix_timer(struct criumake *m, struct corebits *c, struct maketask *t,
 	p->insec = v[7] % NSEC;
 	p->vsec = v[8] / NSEC;
 	p->vnsec = v[8] % NSEC;
-	l[c->timers.n_posix++] = p;
+	c->timers.posix[c->timers.n_posix++] = p;
 	if (who != NULL) {
 		p->has_notify_thread_id = true;
 		p->notify_thread_id = (int32_t)who->pid;

@@ -6,6 +6,7 @@
 #include "criumake.h"
 #include "elf/elf.h"
 #include "model.h"
+#include "vec.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -154,10 +155,9 @@ ghost_get(struct criumake *m, struct proc *content, uint64_t dev,
 			return 0;
 		}
 	if (content_check(m, content) == -1 ||
-	    (v = make_grow(m->ghost, m->nghost, sizeof *v)) == NULL)
+	    VEC_ROOM(m->ghost, m->nghost) == -1)
 		return -1;
-	m->ghost = v;
-	v += m->nghost++;
+	v = &m->ghost[m->nghost++];
 	v->id = *id = (uint32_t)m->nghost;
 	v->dev = dev;
 	v->ino = ino;
@@ -403,10 +403,9 @@ makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 			return x->id != 0;
 		}
 	}
-	if ((x = make_grow(m->text, m->ntext, sizeof *x)) == NULL)
+	if (VEC_ROOM(m->text, m->ntext) == -1)
 		return -1;
-	m->text = x;
-	x += m->ntext;
+	x = &m->text[m->ntext];
 	x->dev = v->dev;
 	x->ino = v->ino;
 	x->id = 0;

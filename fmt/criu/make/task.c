@@ -3,6 +3,7 @@
  * what the other files ask of one.
  */
 #include "criumake.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -160,12 +161,11 @@ maketask_read(struct criumake *m)
 struct maketask *
 maketask_find(const struct criumake *m, uint64_t pid)
 {
-	struct proc proc = { .pid = pid };
-	struct maketask key = { .proc = &proc }, *p = &key, **v;
+	size_t i;
 
-	v = m->nbypid == 0 ? NULL : bsearch(&p, m->bypid, m->nbypid,
-	    sizeof *m->bypid, task_cmp);
-	return v == NULL ? NULL : *v;
+	i = BISECT_WHILE(n, m->nbypid, m->bypid[n]->proc->pid < pid);
+	return i < m->nbypid && m->bypid[i]->proc->pid == pid ?
+	    m->bypid[i] : NULL;
 }
 
 /*

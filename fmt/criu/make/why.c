@@ -3,6 +3,7 @@
  * out of them: only what is of a kind that was named is.
  */
 #include "criumake.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,10 +109,9 @@ reason_add(struct criumake *m, enum makewhy kind, const char *fmt, va_list ap)
 {
 	struct makereason *v;
 
-	if ((v = make_grow(m->reason, m->nreason, sizeof *v)) == NULL)
+	if (VEC_ROOM(m->reason, m->nreason) == -1)
 		return -1;
-	m->reason = v;
-	v += m->nreason;
+	v = &m->reason[m->nreason];
 	v->kind = kind;
 	if (vasprintf(&v->text, fmt, ap) == -1)
 		return errstr_set("out of memory");
