@@ -2,7 +2,6 @@
  * ELF cores: core/write/layout.c, core/write/load.c, core/write/note.c, core/write/thread.c, core/write/arch.c
  */
 #include "model.h"
-#include "record/record.h"
 #include "util.h"
 
 #include <elf.h>
@@ -24,52 +23,30 @@ get(const uint8_t *p, size_t n)
 }
 
 /*
- * A Linux record that grows.
- */
-struct rec {
-	struct buf	 b;
-};
-
-static void
-rec_file(struct rec *r, const char *name, const void *data, size_t len)
-{
-	if (r->b.len == 0)
-		buf_puts(&r->b, "linux amd64 1\n");
-	buf_printf(&r->b, "%s\n%11zu ", name, len);
-	buf_add(&r->b, data, len);
-}
-
-static void
-rec_text(struct rec *r, const char *name, const char *text)
-{
-	rec_file(r, name, text, strlen(text));
-}
-
-/*
  * Registers that tell their offsets: at byte 8 * i, i + add.
  */
 static void
-rec_regs(struct rec *r, size_t len, unsigned int add)
+rec_regs(struct buf *r, size_t len, unsigned int add)
 {
 	uint8_t s[512] = { 0 };
 	size_t i;
 
 	for (i = 0; i < len; i += 4)
 		s[i] = (uint8_t)(i / 4 + add);
-	rec_file(r, "regset/prstatus", s, len);
+	testrec_file(r, "regset/prstatus", s, len);
 }
 
+/*
+ * A process of a number with a record, which is given away.
+ */
 static struct proc *
-rec_give(struct rec *r, struct snap *s, uint64_t pid)
+rec_proc(struct buf *r, struct snap *s, uint64_t pid)
 {
 	struct proc *p;
 
 	p = snap_add(s, pid);
 	assert_non_null(p);
-	file_set(p, "proc", r->b.data, r->b.len);
-	buf_free(&r->b);
-	if (linuxrec_apply(p) == -1)
-		fail_msg("%s", snap_errstr());
+	testrec_give(r, p);
 	return p;
 }
 
@@ -166,7 +143,7 @@ static const uint64_t base = 0x7f1200000000;
 static struct snap *
 make(struct rng *r, struct proc **p)
 {
-	struct rec rec = { { 0 } };
+	struct buf rec = { 0 };
 	struct buf maps = { 0 }, miss = { 0 };
 	struct memsource *m;
 	struct segment *seg;
@@ -203,11 +180,11 @@ make(struct rng *r, struct proc **p)
 			nv.missing[k] = true;
 	}
 	rec_regs(&rec, 216, 1);
-	rec_file(&rec, "maps", maps.data, maps.len);
-	rec_file(&rec, "missing", miss.data, miss.len);
+	testrec_file(&rec, "maps", maps.data, maps.len);
+	testrec_file(&rec, "missing", miss.data, miss.len);
 	buf_free(&maps);
 	buf_free(&miss);
-	*p = rec_give(&rec, s, 7);
+	*p = rec_proc(&rec, s, 7);
 	if ((*p)->mem == NULL)
 		(*p)->mem = image_new(*p, IMAGE_MEM);
 	for (at = rng_below(r, 40) * KB; at < SPAN; at += n) {
@@ -400,11 +377,11 @@ test_memory(void **state)
 static struct proc *
 small(struct snap *s, uint64_t pid, const char *maps, size_t regs)
 {
-	struct rec rec = { { 0 } };
+	struct buf rec = { 0 };
 
 	rec_regs(&rec, regs, 1);
-	rec_text(&rec, "maps", maps);
-	return rec_give(&rec, s, pid);
+	testrec_text(&rec, "maps", maps);
+	return rec_proc(&rec, s, pid);
 }
 
 /*
@@ -612,7 +589,7 @@ test_notes(void **state)
 	uint8_t info[128] = { 11, 0, 0, 0, 0, 0, 0, 0, 1 }, mask[8] = { 4 },
 	    fp[512] = { 7 }, x[832] = { 8 };
 	const uint8_t *n;
-	struct rec rec = { { 0 } };
+	struct buf rec = { 0 };
 	struct snap *s;
 	struct proc *p;
 	struct core *c;
@@ -624,40 +601,40 @@ test_notes(void **state)
 	for (fatal = 0; fatal < 2; fatal++) {
 		s = snap_new();
 		rec_regs(&rec, 216, 1);
-		rec_text(&rec, "stat", "7 (a) b) T 3 4 5 0 -1 4194304 1 2 3 4 "
-		    "123 456 789 50 20 -5 2 0");
-		rec_text(&rec, "status", "Name:\tx\nUid:\t8\t9\t9\t9\n"
+		testrec_text(&rec, "stat", "7 (a) b) T 3 4 5 0 -1 4194304 1 2 3 "
+		    "4 123 456 789 50 20 -5 2 0");
+		testrec_text(&rec, "status", "Name:\tx\nUid:\t8\t9\t9\t9\n"
 		    "Gid:\t10\t9\nSigPnd:\t0000000000000021\n"
 		    "SigBlk:\t0000000000000042\n");
-		rec_text(&rec, "comm", "a) b\n");
-		rec_file(&rec, "cmdline", "prog\0-x", 7);
-		rec_file(&rec, "auxv", "sixteen bytes ..", 16);
-		rec_text(&rec, "maps", maps);
+		testrec_text(&rec, "comm", "a) b\n");
+		testrec_file(&rec, "cmdline", "prog\0-x", 7);
+		testrec_file(&rec, "auxv", "sixteen bytes ..", 16);
+		testrec_text(&rec, "maps", maps);
 		info[9] = 0;
 		info[8] = 5;		/* si_code of the snapshot's stop */
 		info[9] = 0x80;
 		info[0] = 5;
-		rec_file(&rec, "siginfo", info, sizeof info);
-		p = rec_give(&rec, s, 7);
-		rec_text(&rec, "thread", "7\n");
+		testrec_file(&rec, "siginfo", info, sizeof info);
+		p = rec_proc(&rec, s, 7);
+		testrec_text(&rec, "thread", "7\n");
 		rec_regs(&rec, 216, 100);
-		rec_file(&rec, "regset/fpregs", fp, sizeof fp);
-		rec_file(&rec, "regset/xstate", x, sizeof x);
-		rec_file(&rec, "sigmask", mask, sizeof mask);
+		testrec_file(&rec, "regset/fpregs", fp, sizeof fp);
+		testrec_file(&rec, "regset/xstate", x, sizeof x);
+		testrec_file(&rec, "sigmask", mask, sizeof mask);
 		info[8] = 1;
 		info[9] = 0;
 		info[0] = 11;
 		if (fatal)
-			rec_file(&rec, "siginfo", info, sizeof info);
-		rec_give(&rec, s, 9);
-		rec_text(&rec, "thread", "7\n");	/* without registers */
-		rec_give(&rec, s, 10);
-		rec_text(&rec, "thread", "7\n");
-		rec_text(&rec, "stat", "11 (z) Z 3 4 5");
-		rec_give(&rec, s, 11);
-		rec_text(&rec, "thread", "8\n");	/* of another one */
+			testrec_file(&rec, "siginfo", info, sizeof info);
+		rec_proc(&rec, s, 9);
+		testrec_text(&rec, "thread", "7\n");	/* without registers */
+		rec_proc(&rec, s, 10);
+		testrec_text(&rec, "thread", "7\n");
+		testrec_text(&rec, "stat", "11 (z) Z 3 4 5");
+		rec_proc(&rec, s, 11);
+		testrec_text(&rec, "thread", "8\n");	/* of another one */
 		rec_regs(&rec, 216, 200);
-		rec_give(&rec, s, 12);
+		rec_proc(&rec, s, 12);
 
 		c = must_core(s, p);
 		assert_int_equal(core_left(c), 1);
@@ -733,7 +710,7 @@ test_inside(void **state)
 		{ "NSpid:\t70\t1\n", NULL, { 1, 0, 50, 40 } },
 		{ "NSpid:", "x", { 70, 60, 50, 40 } },
 	};
-	struct rec rec = { { 0 } };
+	struct buf rec = { 0 };
 	struct buf status = { 0 };
 	const uint8_t *n;
 	struct snap *s;
@@ -745,17 +722,17 @@ test_inside(void **state)
 	for (i = 0; i < sizeof v / sizeof *v; i++) {
 		s = snap_new();
 		rec_regs(&rec, 216, 1);
-		rec_text(&rec, "stat", "70 (a) T 60 50 40 0 -1 0");
+		testrec_text(&rec, "stat", "70 (a) T 60 50 40 0 -1 0");
 		buf_puts(&status, "Groups:\t");
 		for (k = 0; k < 65536; k++)
 			buf_puts(&status, "100000 ");
 		buf_puts(&status, "\n");
 		buf_puts(&status, v[i].status);
-		rec_file(&rec, "status", status.data, status.len);
+		testrec_file(&rec, "status", status.data, status.len);
 		buf_free(&status);
 		if (v[i].nsppid != NULL)
-			rec_text(&rec, "nsppid", v[i].nsppid);
-		c = must_core(s, rec_give(&rec, s, 4194306));
+			testrec_text(&rec, "nsppid", v[i].nsppid);
+		c = must_core(s, rec_proc(&rec, s, 4194306));
 		all = core_bytes(c);
 		for (k = 0; k < 4; k++) {
 			n = note_get(all, "CORE", NT_PRSTATUS, 0, &len);
@@ -779,7 +756,7 @@ test_386(void **state)
 	    "08048000-08049000 r-xp 00001000 08:01 5   /a\n";
 	static const uint32_t file[] = { 1, 4096, 0x8048000, 0x8049000, 1 };
 	uint8_t fp[108] = { 7 }, x[832] = { 8 };
-	struct rec rec = { { 0 } };
+	struct buf rec = { 0 };
 	struct memsource *m;
 	const uint8_t *n;
 	struct snap *s;
@@ -794,12 +771,13 @@ test_386(void **state)
 	m = memsource_new(s, 4, KB);
 	memset(memsource_kb(m, 0), 'x', PAGE);
 	rec_regs(&rec, 68, 1);
-	rec_file(&rec, "regset/fpregs", fp, sizeof fp);
-	rec_file(&rec, "regset/xstate", x, sizeof x);
-	rec_text(&rec, "maps", maps);
-	rec_text(&rec, "comm", "sixteen-or-more-bytes\n");
-	rec_text(&rec, "stat", "7 (a) S 3 4 5 0 -1 64 1 2 3 4 123 456 789 50");
-	p = rec_give(&rec, s, 7);
+	testrec_file(&rec, "regset/fpregs", fp, sizeof fp);
+	testrec_file(&rec, "regset/xstate", x, sizeof x);
+	testrec_text(&rec, "maps", maps);
+	testrec_text(&rec, "comm", "sixteen-or-more-bytes\n");
+	testrec_text(&rec, "stat", "7 (a) S 3 4 5 0 -1 64 1 2 3 4 123 456 "
+	    "789 50");
+	p = rec_proc(&rec, s, 7);
 	segment_add(p, IMAGE_MEM, 0x8048000, PAGE, &m->src, 0);
 	c = must_core(s, p);
 	all = core_bytes(c);
@@ -845,7 +823,7 @@ test_mixed(void **state)
 {
 	static const uint8_t want[27] = { 0, 0, 0, 0, 6, 1, 0, 0, 0, 0, 7, 2,
 	    3, 4, 5, 12, 13, 14, 15, 16, 17, 0, 0, 8, 9, 10, 11 };
-	struct rec rec = { { 0 } };
+	struct buf rec = { 0 };
 	const uint8_t *n;
 	struct snap *s;
 	struct proc *p;
@@ -856,10 +834,10 @@ test_mixed(void **state)
 	(void)state;
 	s = snap_new();
 	rec_regs(&rec, 68, 1);
-	p = rec_give(&rec, s, 7);
-	rec_text(&rec, "thread", "7\n");
+	p = rec_proc(&rec, s, 7);
+	testrec_text(&rec, "thread", "7\n");
 	rec_regs(&rec, 216, 100);
-	rec_give(&rec, s, 8);
+	rec_proc(&rec, s, 8);
 	c = must_core(s, p);
 	all = core_bytes(c);
 	assert_int_equal(get(all + 18, 2), EM_X86_64);
@@ -1010,7 +988,7 @@ static void
 test_none(void **state)
 {
 	uint8_t ureg[160] = { 0 };
-	struct rec rec = { { 0 } };
+	struct buf rec = { 0 };
 	struct snap *s;
 	struct proc *p;
 
@@ -1027,13 +1005,13 @@ test_none(void **state)
 	file_set(p, "regs", ureg, 76);	/* as many as 386 has */
 	assert_null(core_new(s, p));
 	assert_contains(snap_errstr(), "76 bytes of registers of mips");
-	rec_text(&rec, "stat", "8 (a) Z 1 2 3");
-	p = rec_give(&rec, s, 8);
+	testrec_text(&rec, "stat", "8 (a) Z 1 2 3");
+	p = rec_proc(&rec, s, 8);
 	assert_null(core_new(s, p));
 	assert_string_equal(snap_errstr(),
 	    "process 8: no registers: it is a zombie");
-	rec_text(&rec, "status", "Name:\ta\nTracerPid:\t55\n");
-	p = rec_give(&rec, s, 9);
+	testrec_text(&rec, "status", "Name:\ta\nTracerPid:\t55\n");
+	p = rec_proc(&rec, s, 9);
 	assert_null(core_new(s, p));
 	assert_string_equal(snap_errstr(),
 	    "process 9: no registers: it was traced by 55");

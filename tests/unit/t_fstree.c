@@ -3,7 +3,6 @@
  * paths.c, sysroot.c
  */
 #include "model.h"
-#include "record/record.h"
 #include "util.h"
 
 #include <fcntl.h>
@@ -12,26 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/*
- * A Linux record of files, each a name and what it holds.
- */
-static void
-record_add(struct buf *b, const char *name, const char *data)
-{
-	if (b->len == 0)
-		buf_puts(b, "linux amd64 1\n");
-	buf_printf(b, "%s\n%11zu %s", name, strlen(data), data);
-}
-
-static void
-record_set(struct proc *p, struct buf *b)
-{
-	assert_int_equal(buf_check(b), 0);
-	assert_int_equal(proc_setfile(p, "proc", b->data, b->len), 0);
-	assert_int_equal(linuxrec_apply(p), 0);
-	memset(b, 0, sizeof *b);
-}
 
 static const char maps[] =
     "00400000-00402000 r-xp 00000000 08:01 77 /bin/what\n"
@@ -71,17 +50,17 @@ snap_sample(struct memsource **src)
 	segment_add(p, IMAGE_MEM, 0x500000, 0x20000, &m->src, 0x1000);
 	segment_add(p, IMAGE_MEM, 0x520000, 0x20000, NULL, 0);
 	segment_add(p, IMAGE_MEM, 0x7f0000001000, 0x1000, &m->src, 0);
-	record_add(&b, "maps", maps);
-	record_add(&b, "exe", "/bin/what");
-	record_add(&b, "fd/3", "/etc/passwd");
-	record_add(&b, "fd/10", "");
-	record_add(&b, "fdinfo/3", "pos: 1");
-	record_add(&b, "missing", "7f0000010000-7f0000011000 guard\n"
+	testrec_text(&b, "maps", maps);
+	testrec_text(&b, "exe", "/bin/what");
+	testrec_text(&b, "fd/3", "/etc/passwd");
+	testrec_text(&b, "fd/10", "");
+	testrec_text(&b, "fdinfo/3", "pos: 1");
+	testrec_text(&b, "missing", "7f0000010000-7f0000011000 guard\n"
 	    "ffffffffff600000-ffffffffff601000 kernel\n");
-	record_set(p, &b);
+	testrec_give(&b, p);
 	p = snap_add(s, 11);
-	record_add(&b, "thread", "10\n");
-	record_set(p, &b);
+	testrec_text(&b, "thread", "10\n");
+	testrec_give(&b, p);
 	p = snap_add(s, 12);
 	p->carried = calloc(1, sizeof *p->carried);
 	return s;
@@ -413,10 +392,10 @@ test_deep(void **state)
 	for (i = 0; i < 4095; i++)
 		name[i] = i % 2 == 0 ? 'a' : '/';
 	name[4095] = '\0';
-	record_add(&b, name, "bottom");
+	testrec_text(&b, name, "bottom");
 	name[4094] = 'b';
-	record_add(&b, name, "too");
-	record_set(snap_add(s, 1), &b);
+	testrec_text(&b, name, "too");
+	testrec_give(&b, snap_add(s, 1));
 	t = tree_of(s);
 	w.t = t;
 	w.deep = true;
@@ -458,7 +437,7 @@ test_million(void **state)
 	for (i = 0; i < MILLION / 2; i++)
 		buf_printf(&b, "flat/%07zu\n          1 xd/%07zu/f\n"
 		    "          1 y", i, i);
-	record_set(snap_add(s, 1), &b);
+	testrec_give(&b, snap_add(s, 1));
 	used = mallinfo2().uordblks + mallinfo2().hblkhd;
 	t = tree_of(s);
 	n = 0;

@@ -2,6 +2,7 @@
  * What the unit tests share.
  */
 #include "model.h"
+#include "record/record.h"
 #include "util.h"
 
 #include <sys/mman.h>
@@ -504,4 +505,32 @@ assert_contains(const char *text, const char *part)
 {
 	if (strstr(text, part) == NULL)
 		fail_msg("\"%s\" does not contain \"%s\"", text, part);
+}
+
+void
+testrec_file(struct buf *b, const char *name, const void *data, size_t len)
+{
+	if (b->len == 0)
+		buf_puts(b, "linux amd64 1\n");
+	buf_printf(b, "%s\n%11zu ", name, len);
+	buf_add(b, data, len);
+}
+
+void
+testrec_text(struct buf *b, const char *name, const char *text)
+{
+	testrec_file(b, name, text, strlen(text));
+}
+
+/*
+ * Give a record to a process, and apply it; the buffer is empty then.
+ */
+void
+testrec_give(struct buf *b, struct proc *p)
+{
+	assert_int_equal(buf_check(b), 0);
+	assert_int_equal(proc_setfile(p, "proc", b->data, b->len), 0);
+	memset(b, 0, sizeof *b);
+	if (linuxrec_apply(p) == -1)
+		fail_msg("%s", snap_errstr());
 }

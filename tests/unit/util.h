@@ -1,6 +1,6 @@
 /*
  * What the unit tests share: random numbers, sources in memory, streams in
- * memory, and the comparison of snapshots.
+ * memory, the comparison of snapshots, and Linux records.
  */
 #ifndef UTIL_H
 #define UTIL_H
@@ -80,7 +80,14 @@ struct snap	*snap_make(struct rng *, bool);
 void		 file_set(struct proc *, const char *, const void *, size_t);
 struct segment	*segment_add(struct proc *, enum image_kind, uint64_t,
 		    uint64_t, struct source *, uint64_t);
-
 void		 assert_contains(const char *, const char *);
+
+/*
+ * Linux records: files are added to a buffer, which is empty at first, and all
+ * of them are given to a process.
+ */
+void		 testrec_file(struct buf *, const char *, const void *, size_t);
+void		 testrec_text(struct buf *, const char *, const char *);
+void		 testrec_give(struct buf *, struct proc *);
 
 #endif
