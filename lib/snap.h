@@ -434,9 +434,10 @@ int		 core_read(struct snap *, const char *,
  */
 struct elfsyms;
 
-struct elfsyms	*elfsyms_read(int);
-const char	*elfsyms_find(const struct elfsyms *, uint64_t, uint64_t *);
-void		 elfsyms_free(struct elfsyms *);
+struct elfsyms	*elfsyms_open(const char *path, uint64_t ino);
+const char	*elfsyms_find(const struct elfsyms *s, uint64_t off,
+		    uint64_t *into);
+void		 elfsyms_free(struct elfsyms *s);
 
 /*
  * CRIU images: criu/read/read.c, criu/replay/write.c and criu/make/make.c, with what criu/read/read.h,

@@ -4,13 +4,9 @@
  * still what was mapped.
  */
 #include "vmtrace.h"
-#include "io/regular.h"
-
-#include <sys/stat.h>
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct symfile {
 	char		*name;	/* owned */
@@ -51,21 +47,6 @@ kernel_name(uint64_t addr, char *s, size_t size)
 	return s;
 }
 
-static struct elfsyms *
-syms_open(const struct row *r)
-{
-	struct elfsyms *s = NULL;
-	struct stat st;
-	int fd;
-
-	if ((fd = regular_open(r->name)) == -1)
-		return NULL;
-	if (fstat(fd, &st) == 0 && (uint64_t)st.st_ino == r->ino)
-		s = elfsyms_read(fd);
-	close(fd);
-	return s;
-}
-
 static const struct elfsyms *
 syms_get(const struct row *r)
 {
@@ -83,7 +64,7 @@ syms_get(const struct row *r)
 	if ((p->name = strdup(r->name)) == NULL)
 		return NULL;
 	p->ino = r->ino;
-	p->syms = syms_open(r);
+	p->syms = elfsyms_open(r->name, r->ino);
 	nfile++;
 	return p->syms;
 }

@@ -90,22 +90,17 @@ int
 process_read(struct process *p)
 {
 	struct vmas map = { 0 };
-	struct bytes b;
 	uint64_t now;
 	size_t i;
 	int rc;
 
 	now = now_ns();
-	if (proc_read(p->pid, 0, "maps", &b) == -1)
-		return errstr_sys("%d", p->pid);
-	rc = vmas_parse(&map, b.data, b.len);
-	free(b.data);
+	rc = traced_maps(p->pid, &map);
 	if (rc == -1 || map.n == 0) {
 		vmas_free(&map);
 		return rc;
 	}
 	process_forget(p);
-	/* the text comes in pieces, and may have one twice */
 	for (i = 0; rc == 0 && i < map.n; i++) {
 		rc = vmas_map(&p->map, &map.v[i]);
 		if (strcmp(map.v[i].name, "[heap]") == 0)

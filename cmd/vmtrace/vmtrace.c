@@ -3,8 +3,8 @@
  */
 #include "clock.h"
 #include "common/common.h"
-#include "linux/proc/proc.h"
 #include "vmtrace.h"
+#include "clock.h"
 
 #include <err.h>
 #include <errno.h>
@@ -68,41 +68,21 @@ is_number(const char *s)
 }
 
 /*
- * Why a process has nothing to trace, or NULL.
- */
-static const char *
-unfit(pid_t pid)
-{
-	struct task t;
-
-	if (proc_stat(pid, 0, &t) == -1)
-		return "No such process";
-	if (t.kernel)
-		return "a thread of the kernel has no page faults";
-	if (t.state == 'Z' || t.state == 'X')
-		return "a zombie has no page faults";
-	return NULL;
-}
-
-/*
- * Trace a process that is named, if only by a thread of it.  NULL, or why
- * that cannot be.
+ * Trace the process that name is the number of, or of a thread of.  Return
+ * NULL, or why that cannot be.
  */
 static const char *
 process_add(struct tracer *t, struct stream *s, const char *name)
 {
 	const char *why;
 	struct process *p;
-	long tgid;
 	pid_t pid;
 
 	pid = (pid_t)strtonum(name, 1, INT_MAX, &why);
 	if (why != NULL)
 		return "No such process";
-	if ((why = unfit(pid)) != NULL)
-		return why;
-	if ((tgid = proc_status(pid, 0, "Tgid")) > 0)
-		pid = (pid_t)tgid;
+	if ((pid = traced_process(pid)) == -1)
+		return snap_errstr();
 	if (tracer_addprocess(t, pid) == -1) {
 		if (errno == ESRCH)
 			return "No such process";

@@ -4,8 +4,8 @@
 #ifndef VMTRACE_H
 #define VMTRACE_H
 
-#include "linux/trace/trace.h"
-#include "space.h"
+#include "common/common.h"
+#include "trace.h"
 
 #include <sys/queue.h>
 

@@ -1,5 +1,5 @@
 /*
- * ELF files: what tells two of them apart.
+ * ELF files: what tells two of them apart, and the names in them.
  */
 #ifndef ELFROOM_H
 #define ELFROOM_H
@@ -14,5 +14,8 @@ struct buildid {		/* NT_GNU_BUILD_ID; len 0: none */
 /* buildid.c */
 int		 buildid_parse(struct buildid *, const uint8_t *, size_t);
 bool		 buildid_same(const struct buildid *, const struct buildid *);
+
+/* symbols.c */
+struct elfsyms	*elfsyms_read(int fd);
 
 #endif

@@ -2,14 +2,16 @@
  * Names of what is in an ELF file, by the offset in the file, as mappings
  * of it have it.
  */
+#include "elf.h"
 #include "bisect.h"
-#include "snap.h"
+#include "io/regular.h"
 
 #include <gelf.h>
 #include <libelf.h>
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	NAME_MOST = 255,	/* bytes that are kept of a name */
@@ -178,8 +180,8 @@ sym_cmp(const void *a, const void *b)
 }
 
 /*
- * Read the names of the functions of a file, whose descriptor stays the
- * caller's.  NULL if it is no ELF file.
+ * Return the names of the functions of the file fd, which stays the caller's,
+ * or NULL with errstr, if it is no ELF file.
  */
 struct elfsyms *
 elfsyms_read(int fd)
@@ -206,8 +208,29 @@ elfsyms_read(int fd)
 }
 
 /*
- * The name of the function that has an offset of the file, and how far into
- * it that is; NULL if there is none.
+ * The same of the file path; NULL also if it is no regular file, or not the one
+ * that has the inode number ino.
+ */
+struct elfsyms *
+elfsyms_open(const char *path, uint64_t ino)
+{
+	struct elfsyms *s = NULL;
+	struct stat st;
+	int fd;
+
+	if ((fd = regular_open(path)) == -1)
+		return NULL;
+	if (fstat(fd, &st) == -1 || (uint64_t)st.st_ino != ino)
+		errstr_set("%s is another file now", path);
+	else
+		s = elfsyms_read(fd);
+	close(fd);
+	return s;
+}
+
+/*
+ * Return the name of the function that has the byte off of the file, and set
+ * *into to how many bytes into it that is; NULL if there is none.
  */
 const char *
 elfsyms_find(const struct elfsyms *s, uint64_t off, uint64_t *into)

@@ -4,7 +4,7 @@
  */
 #include "space.h"
 #include "util.h"
-#include "snap.h"
+#include "elf/elf.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  */
 #include "space.h"
 #include "util.h"
-#include "linux/trace/trace.h"
+#include "linux/trace/perf.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Perf events of threads, what of them the kernel lets us have, and the
  * rings that they write to: perf_event_open(2).
  */
-#include "trace.h"
+#include "perf.h"
 
 #include <sys/ioctl.h>
 #include <sys/mman.h>

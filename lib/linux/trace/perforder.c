@@ -3,7 +3,7 @@
  * order, nearly; what was made at one time on two processors is read at
  * different ones.
  */
-#include "trace.h"
+#include "perf.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  *	others	..., pid[4] tid[4] time[8] id[8]
  */
 #include "model.h"
-#include "trace.h"
+#include "perf.h"
 
 #include <string.h>
 

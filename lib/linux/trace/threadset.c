@@ -3,7 +3,7 @@
  * parent was opened before it, would be told of twice: of each thread, only
  * the events of one that was opened count, its owner.
  */
-#include "trace.h"
+#include "perf.h"
 #include "rbtree.h"
 
 #include <stdlib.h>

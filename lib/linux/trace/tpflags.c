@@ -8,7 +8,7 @@
  * They have numbers, casts and the operators ~ << & |, and are evaluated
  * here; one that has more ends the table.
  */
-#include "trace.h"
+#include "perf.h"
 
 #include <ctype.h>
 #include <stdlib.h>

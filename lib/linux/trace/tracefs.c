@@ -3,7 +3,7 @@
  * is ever written there, for it is the whole machine's.
  */
 #include "model.h"
-#include "trace.h"
+#include "perf.h"
 
 #include <sys/mount.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /*
  * The tracepoints that are asked for, and their records as struct trace.
  */
-#include "trace.h"
+#include "perf.h"
 
 #include <sys/syscall.h>
 

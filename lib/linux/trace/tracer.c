@@ -9,6 +9,8 @@
  */
 #include "clock.h"
 #include "linux/proc/proc.h"
+#include "linux/live.h"
+#include "perf.h"
 #include "trace.h"
 
 #include <sys/ioctl.h>
@@ -88,15 +90,6 @@ void
 tracer_lacks(const struct tracer *t, char *s, size_t size)
 {
 	perflevel_lacks(&t->level, t->slab, s, size);
-}
-
-/*
- * Are there such events?
- */
-bool
-tracer_has(const struct tracer *t, enum trace_kind kind)
-{
-	return kind >= TRACE_EVENTS || t->level.has[kind];
 }
 
 static int

@@ -1,11 +1,11 @@
 /*
- * Events of live processes as they happen: perf_event_open(2) and the
- * tracepoints of the kernel.
+ * What a tracer (trace.h) is made of: perf_event_open(2) and the tracepoints of
+ * the kernel.
  */
-#ifndef TRACE_H
-#define TRACE_H
+#ifndef PERF_H
+#define PERF_H
 
-#include "snap.h"
+#include "trace.h"
 
 /*
  * Records of a ring: perfrec.c
@@ -21,32 +21,6 @@ enum perfrec_type {		/* linux/perf_event.h */
 };
 
 enum { PERFREC_EXEC = 1 << 13 }; /* misc of COMM: by execve(2) */
-
-struct perfrec {		/* a record taken apart; it borrows */
-	uint32_t	 type;	/* of enum perfrec_type, or another */
-	uint32_t	 misc;
-	uint64_t	 id;	/* of the event that made it */
-	uint64_t	 time;	/* ns of CLOCK_MONOTONIC */
-	uint32_t	 pid;	/* in whose context */
-	uint32_t	 tid;
-	uint64_t	 ip;	/* SAMPLE: the instruction */
-	uint64_t	 addr;	/* SAMPLE, MMAP2 */
-	const uint8_t	*raw;	/* SAMPLE of a tracepoint, or NULL */
-	size_t		 rawlen;
-	uint64_t	 len;	/* MMAP2: bytes; and so on */
-	uint64_t	 off;
-	uint32_t	 major;
-	uint32_t	 minor;
-	uint64_t	 ino;
-	uint32_t	 prot;	/* PROT_READ and others */
-	uint32_t	 flags;	/* MAP_SHARED and others */
-	const char	*name;	/* MMAP2, COMM: ends in NUL */
-	uint32_t	 child;	/* FORK, EXIT: process and thread, and */
-	uint32_t	 ctid;
-	uint32_t	 parent; /* those it comes from */
-	uint32_t	 ptid;
-	uint64_t	 lost;	/* LOST, LOSTSAMPLES: events */
-};
 
 int		 perfrec_parse(struct perfrec *, const uint8_t *, size_t);
 uint64_t	 perfrec_time(const uint8_t *, size_t);
@@ -108,69 +82,10 @@ struct tpflags {		/* zeroed before use; nothing is owned */
 };
 
 void		 tpflags_parse(struct tpflags *, const char *);
-const char	*tpflags_string(const struct tpflags *, uint64_t, char *,
-		    size_t);
 
 /*
- * Symbols of the kernel: kallsyms.c
+ * The tracepoints that a tracer asks for: tracepoint.c
  */
-struct ksym {
-	uint64_t	 addr;
-	const char	*name;	/* borrowed from the text */
-};
-
-struct ksyms {			/* zeroed before use */
-	char		*text;	/* owned */
-	struct ksym	*sym;	/* owned; ascending */
-	size_t		 n;
-};
-
-int		 ksyms_load(struct ksyms *, const char *);
-const struct ksym *ksyms_find(const struct ksyms *, uint64_t);
-void		 ksyms_free(struct ksyms *);
-
-/*
- * What happens to threads: tracer.c, and tracepoint.c for what their
- * tracepoints are
- */
-enum trace_kind {		/* what the args are */
-	TRACE_MINOR,		/* handled without input and output */
-	TRACE_MAJOR,
-	TRACE_FAULT,		/* begun; told if there is no tracepoint */
-	TRACE_USER,		/* address, instruction, error code of x86 */
-	TRACE_KERNEL,		/* the same, in a system call */
-	TRACE_SIGNAL,		/* number, code; SIGBUS or SIGSEGV */
-	TRACE_CALL,		/* system call: its number, six arguments */
-	TRACE_RETURN,		/* its number, what it returns */
-	TRACE_PAGEALLOC,	/* frame, order, gfp flags */
-	TRACE_PAGEFREE,		/* frame, order */
-	TRACE_PAGEFREES,	/* frame */
-	TRACE_KMALLOC,		/* call site, address, asked, got, gfp */
-	TRACE_KFREE,		/* call site, address */
-	TRACE_CACHEALLOC,	/* call site, address, asked, got, gfp, name */
-	TRACE_CACHEFREE,	/* call site, address, name */
-	TRACE_EVENTS,		/* those above are perf events */
-	TRACE_MMAP = TRACE_EVENTS, /* a mapping; with those next to it */
-	TRACE_COMM,
-	TRACE_EXEC,		/* the memory is new */
-	TRACE_FORK,
-	TRACE_EXIT,		/* of a thread */
-	TRACE_LOST		/* events, from here to there */
-};
-
-enum { TRACE_ARGS = 7 };
-
-struct trace {
-	enum trace_kind	 kind;
-	uint64_t	 arg[TRACE_ARGS];
-	char		 name[64]; /* CACHEALLOC, CACHEFREE */
-	const struct tpflags *flags; /* borrowed: names of those in args; NULL
-				   if it is no tracepoint */
-	const struct perfrec *rec; /* borrowed */
-};
-
-typedef int	(*trace_fn)(void *, const struct trace *);
-
 struct tracepoint {		/* one that is asked for */
 	const char	*event;	/* SUBSYSTEM/NAME */
 	const char	*filter; /* or NULL */
@@ -237,18 +152,5 @@ int		 rings_online(struct ring **, size_t *);
 int		 ring_attach(struct ring *, int, size_t);
 int		 ring_drain(struct ring *, struct buf *);
 void		 ring_free(struct ring *);
-
-struct tracer;
-
-struct tracer	*tracer_new(bool);
-int		 tracer_add(struct tracer *, pid_t, bool);
-int		 tracer_addprocess(struct tracer *, pid_t);
-void		 tracer_lacks(const struct tracer *, char *, size_t);
-bool		 tracer_has(const struct tracer *, enum trace_kind);
-int		 tracer_wait(struct tracer *, int);
-void		 tracer_stop(struct tracer *);
-int		 tracer_read(struct tracer *, bool, trace_fn, void *);
-uint64_t	 tracer_lost(const struct tracer *);
-void		 tracer_free(struct tracer *);
 
 #endif
