@@ -256,8 +256,8 @@ void		 vmas_free(struct vmas *);
 struct proc	*carried_find(struct snap *, const struct vma *);
 
 /*
- * How far long work is: progress.c.  Who does it counts; all but progress_show
- * take NULL where nobody wants to know.
+ * How far long work is: io/progress.c.  The work counts; all functions take NULL
+ * where nobody wants to know.
  */
 struct progress {
 	atomic_ullong	 done;	/* bytes that were read */
@@ -270,13 +270,10 @@ struct progress {
 	atomic_bool	 held;	/* processes stay stopped meanwhile */
 };
 
-void		 progress_phase(struct progress *, uint64_t);
-void		 progress_read(struct progress *, uint64_t);
-void		 progress_count(struct progress *, uint64_t, uint64_t,
-		    uint64_t);
-void		 progress_show(struct progress *, const char *);
-void		 progress_clear(void);
-void		 progress_hide(void);
+void		 progress_phase(struct progress *p, uint64_t total);
+void		 progress_read(struct progress *p, uint64_t n);
+void		 progress_count(struct progress *p, uint64_t raw, uint64_t zero,
+		    uint64_t same);
 
 /*
  * Streams in: input.c.  Bytes are looked at, then skipped.  io/gzip/in.c,
@@ -304,10 +301,6 @@ int		 output_fd(const struct output *);
 int		 output_commit(struct output *);
 void		 output_abort(struct output *);
 void		 output_cleanup(void);
-
-/*
- * What programs have in common: program.c, totals.c
- */
 
 /*
  * Programs that read what strangers wrote, confined: confine.c, helper.c

@@ -1,6 +1,6 @@
 /*
  * What programs have in common: how they begin and end, what they print of
- * names and totals.
+ * names, totals, and how far they are.
  */
 #ifndef COMMON_H
 #define COMMON_H
@@ -8,24 +8,32 @@
 #include "snap.h"
 #include "space.h"
 
-/* name.c */
+/* name.c: names of mappings in the words of OpenBSD, on a terminal */
 void		 name_terminal(void);
-void		 name_make(char *, size_t, const struct vma *);
-const char	*name_fit(const char *, int);
+void		 name_make(char *s, size_t size, const struct vma *v);
+const char	*name_fit(const char *name, int taken);
 
 /* program.c */
 void		 program_descriptors(void);
 void		 program_files(void);
-double		 program_seconds(const char *);
-const char	*program_outfile(char *const [], int, const char *);
+double		 program_seconds(const char *s);
+const char	*program_outfile(char *const argv[], int c,
+		    const char *options);
 void		 program_signals(void);
-void		 program_warn(const char *, ...)
+void		 program_warn(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
-void		 program_confine(const struct confined *, bool);
+void		 program_lose(void *arg, const char *text);
+bool		 program_lost(void);
+void		 program_confine(const struct confined *c, bool verbose);
+
+/* progress.c */
+void		 progress_show(struct progress *p, const char *name);
+void		 progress_clear(void);
+void		 progress_hide(void);
 
 /* totals.c */
-bool		 totals_plan9(const struct snap *, char *, size_t);
-void		 totals_text(const struct snap *, const struct output *,
-		    char *, size_t);
+bool		 totals_plan9(const struct snap *s, char *text, size_t n);
+void		 totals_text(const struct snap *s, const struct output *o,
+		    char *text, size_t n);
 
 #endif

@@ -2,8 +2,6 @@
  * The names of mappings, and how they are made to fit a terminal.
  */
 #include "common.h"
-#include "snap.h"
-#include "space.h"
 
 #include <sys/ioctl.h>
 
@@ -35,8 +33,8 @@ name_terminal(void)
 }
 
 /*
- * The name of a mapping in the words of OpenBSD: what is no file is in
- * brackets behind two blanks.
+ * Put the name of mapping v into s, of size bytes, in the words of OpenBSD:
+ * what is no file is in brackets behind two blanks.
  */
 void
 name_make(char *s, size_t size, const struct vma *v)
@@ -59,8 +57,8 @@ name_make(char *s, size_t size, const struct vma *v)
 }
 
 /*
- * A name, or as much of its end as fits into a line in which so many columns
- * are taken.  It is good until the next call.
+ * Return name, or as much of its end as fits into a line of the terminal in
+ * which taken columns are used.  It is good until the next call.
  */
 const char *
 name_fit(const char *name, int taken)

@@ -2,7 +2,6 @@
  * What programs of ours do first, when they are ended, and when they print.
  */
 #include "common.h"
-#include "snap.h"
 
 #include <sys/resource.h>
 
@@ -15,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static bool lost;		/* something is missing from the result */
 
 /*
  * Have all three standard descriptors, so that no file becomes one of them:
@@ -46,7 +47,7 @@ program_files(void)
 }
 
 /*
- * A time as one writes it, like 10 or 0.5, in seconds; or -1: it is none.
+ * Return the seconds that s tells, like 10 or 0.5; -1 if it is no time.
  */
 double
 program_seconds(const char *s)
@@ -62,7 +63,7 @@ program_seconds(const char *s)
 }
 
 /*
- * Is a word the number of a process that lives?
+ * Return true if s is the number of a process that lives.
  */
 static bool
 is_living(const char *s)
@@ -147,6 +148,27 @@ program_warn(const char *fmt, ...)
 	progress_clear();
 	warnx("%s", s == NULL ? "out of memory" : text_harmless(s));
 	free(s);
+}
+
+/*
+ * Say that something is missing from the result: the warn function of readers
+ * and writers.  arg is not used.
+ */
+void
+program_lose(void *arg, const char *text)
+{
+	(void)arg;
+	lost = true;
+	program_warn("%s", text);
+}
+
+/*
+ * Return true if something was missing.
+ */
+bool
+program_lost(void)
+{
+	return lost;
 }
 
 /*

@@ -2,13 +2,12 @@
  * What was written, in one sentence: what programs say at the end.
  */
 #include "common.h"
-#include "snap.h"
 
 #include <inttypes.h>
 
 /*
- * Which reader of Plan 9 does not take a snapshot that was written: whether
- * there is something to say.
+ * Return true if there is a reader of Plan 9 that does not take the snapshot s;
+ * put a sentence of at most n bytes on that into text.
  */
 bool
 totals_plan9(const struct snap *s, char *text, size_t n)
@@ -34,8 +33,9 @@ totals_plan9(const struct snap *s, char *text, size_t n)
 }
 
 /*
- * What is in a snapshot that was written, and in how many bytes: before and
- * after they were compressed, if they were.  All has been written.
+ * Put into text, of n bytes, what is in the snapshot s, and in how many bytes
+ * it was written to o: before and after they were compressed, if they were.  o
+ * has ended (output_end).
  */
 void
 totals_text(const struct snap *s, const struct output *o, char *text, size_t n)

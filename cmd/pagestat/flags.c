@@ -2,7 +2,6 @@
  * A histogram of the flags of pages.
  */
 #include "pagestat.h"
-#include "space.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,9 +1,7 @@
 /*
  * Which processes share how much with which others, and what it saves.
  */
-#include "common/common.h"
 #include "pagestat.h"
-#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 /*
  * pagestat: how much memory processes take, and share, by their pages.
  */
-#include "common/common.h"
 #include "pagestat.h"
-#include "space.h"
 
 #include <err.h>
 #include <stdlib.h>

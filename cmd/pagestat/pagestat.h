@@ -4,8 +4,7 @@
 #ifndef PAGESTAT_H
 #define PAGESTAT_H
 
-#include "snap.h"
-#include "space.h"
+#include "common/common.h"
 
 struct process {
 	uint64_t	 pid;

@@ -1,9 +1,7 @@
 /*
  * A line for each process, or for each of its mappings, and totals.
  */
-#include "common/common.h"
 #include "pagestat.h"
-#include "space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

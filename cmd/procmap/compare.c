@@ -3,7 +3,6 @@
  * and their bytes.
  */
 #include "procmap.h"
-#include "space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

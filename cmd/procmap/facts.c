@@ -3,7 +3,6 @@
  * structures, -D shows those members that Linux has something for.
  */
 #include "procmap.h"
-#include "space.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,9 +2,7 @@
  * What a picture shows: a figure for each process, with its mappings, what
  * is known of their pages, and who shares them.
  */
-#include "common/common.h"
 #include "procmap.h"
-#include "space.h"
 
 #include <err.h>
 #include <inttypes.h>

@@ -9,7 +9,6 @@
  * can be seen beside a gigabyte; within a strip it is linear.
  */
 #include "procmap.h"
-#include "space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

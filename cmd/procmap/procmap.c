@@ -1,9 +1,7 @@
 /*
  * procmap: the address spaces of processes, live or in a snapshot.
  */
-#include "common/common.h"
 #include "procmap.h"
-#include "space.h"
 
 #include <err.h>
 #include <limits.h>

@@ -4,8 +4,7 @@
 #ifndef PROCMAP_H
 #define PROCMAP_H
 
-#include "snap.h"
-#include "space.h"
+#include "common/common.h"
 
 enum style {			/* any of them together */
 	STYLE_MAP = 1,		/* -m */

@@ -3,9 +3,7 @@
  * Solaris: -x, what is resident, shared and private; -r, which addresses
  * are reserved.
  */
-#include "common/common.h"
 #include "procmap.h"
-#include "space.h"
 
 #include <inttypes.h>
 #include <limits.h>

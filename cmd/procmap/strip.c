@@ -4,7 +4,6 @@
  */
 #include "procmap.h"
 #include "bisect.h"
-#include "space.h"
 
 #include <string.h>
 

@@ -10,9 +10,7 @@
  *
  * but for what Linux does not tell, which is left out.
  */
-#include "common/common.h"
 #include "procmap.h"
-#include "space.h"
 
 #include <sys/sysmacros.h>
 

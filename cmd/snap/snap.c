@@ -2,7 +2,6 @@
  * snap: take a snapshot of live processes.
  */
 #include "common/common.h"
-#include "snap.h"
 
 #include <sys/queue.h>
 
@@ -253,7 +252,8 @@ ignore_stops(void)
 static void __attribute__((noreturn))
 usage(void)
 {
-	fprintf(stderr, "usage: snap [-alnrvz] [-o file] [-t seconds] pid|name ...\n");
+	fprintf(stderr, "usage: snap [-alnrvz] [-o file] [-t seconds] "
+	    "pid|name ...\n");
 	exit(2);
 }
 

@@ -2,26 +2,13 @@
  * snapcat: several snapshots as one, or what is whole of a damaged one.
  */
 #include "common/common.h"
-#include "snap.h"
 
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static bool incomplete;
 static struct progress progress;
-
-/*
- * A warning, of something that is missing from what we write.
- */
-static void
-say_lost(void *arg, const char *text)
-{
-	(void)arg;
-	incomplete = true;
-	program_warn("%s", text);
-}
 
 /*
  * Read all files into one snapshot.
@@ -29,7 +16,7 @@ say_lost(void *arg, const char *text)
 static struct snap *
 read_all(char *const file[], int n, bool salvage)
 {
-	struct readopts o = { .salvage = salvage, .warn = say_lost,
+	struct readopts o = { .salvage = salvage, .warn = program_lose,
 	    .progress = &progress };
 	struct snap *s, *t;
 	int i, rc;
@@ -104,7 +91,7 @@ main(int argc, char *argv[])
 	s = NULL;
 	if ((out = output_begin(path, compress, &progress)) == NULL ||
 	    (s = read_all(argv, argc, salvage)) == NULL ||
-	    snap6_write(s, out, say_lost, NULL) == -1 ||
+	    snap6_write(s, out, program_lose, NULL) == -1 ||
 	    output_end(out) == -1)
 		goto fail;
 	totals_text(s, out, text, sizeof text);
@@ -118,7 +105,7 @@ main(int argc, char *argv[])
 		program_warn("%s", text);
 	if (verbose && many)
 		program_warn("%s", plan9);
-	return incomplete ? 1 : 0;
+	return program_lost() ? 1 : 0;
 fail:
 	progress_hide();
 	program_warn("%s", snap_errstr());

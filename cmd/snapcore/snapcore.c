@@ -3,7 +3,6 @@
  * ELF cores.
  */
 #include "common/common.h"
-#include "snap.h"
 
 #include <err.h>
 #include <inttypes.h>
@@ -14,7 +13,6 @@
 enum { PIECE = 1024 * KB };
 
 static bool verbose;
-static bool incomplete;
 static bool compress;
 static struct progress progress;
 
@@ -23,17 +21,6 @@ struct chosen {			/* a process to make a core of */
 	struct proc	*proc;
 	unsigned int	 nth;	/* of those of that number */
 };
-
-/*
- * A warning, of something that is missing from what we write.
- */
-static void
-say_lost(void *arg, const char *text)
-{
-	(void)arg;
-	incomplete = true;
-	program_warn("%s", text);
-}
 
 /*
  * Copy bytes of a core; *data counts them.
@@ -122,10 +109,10 @@ write_core(struct snap *s, struct proc *p, const char *path, bool tell)
 		return -1;
 	}
 	if (core_left(c) > 0) {
-		incomplete = true;
-		program_warn("process %" PRIu64 ": %zu thread%s without "
+		errstr_set("process %" PRIu64 ": %zu thread%s without "
 		    "registers left out", p->pid, core_left(c),
 		    core_left(c) == 1 ? "" : "s");
+		program_lose(NULL, snap_errstr());
 	}
 	if (verbose)
 		program_warn("%s: process %" PRIu64 ", %" PRIu64 " bytes, of "
@@ -251,7 +238,7 @@ write_all(struct chosen *all, size_t n, const char *path)
 		    path, all[i].proc->pid, nth) == -1)
 			err(1, NULL);
 		if (write_core(all[i].snap, all[i].proc, name, true) == -1)
-			say_lost(NULL, snap_errstr());
+			program_lose(NULL, snap_errstr());
 		free(name);
 	}
 }
@@ -306,7 +293,7 @@ write_cores(struct snap *const s[], int nsnap, const char *path, int64_t pid)
 static int
 cores_of_snaps(char *file[], int n, const char *path, int64_t pid)
 {
-	struct readopts o = { .warn = say_lost, .progress = &progress };
+	struct readopts o = { .warn = program_lose, .progress = &progress };
 	struct snap **s;
 	int i, rc;
 
@@ -349,7 +336,7 @@ set_header(struct snap *s)
 static int
 snap_of_cores(char *file[], int n, const char *path, const char *exe)
 {
-	struct coreopts co = { .exe = exe, .warn = say_lost,
+	struct coreopts co = { .exe = exe, .warn = program_lose,
 	    .progress = &progress };
 	char text[240];
 	struct output *o;
@@ -364,7 +351,7 @@ snap_of_cores(char *file[], int n, const char *path, const char *exe)
 			goto fail;
 	if (set_header(s) == -1 ||
 	    (o = output_begin(path, compress, &progress)) == NULL ||
-	    snap6_write(s, o, say_lost, NULL) == -1 || output_end(o) == -1)
+	    snap6_write(s, o, program_lose, NULL) == -1 || output_end(o) == -1)
 		goto fail;
 	if (verbose) {
 		totals_text(s, o, text, sizeof text);
@@ -445,5 +432,5 @@ main(int argc, char *argv[])
 	progress_hide();
 	if (rc == -1)
 		program_warn("%s", snap_errstr());
-	return rc == 0 && !incomplete ? 0 : 1;
+	return rc == 0 && !program_lost() ? 0 : 1;
 }

@@ -4,7 +4,6 @@
  */
 #define FUSE_USE_VERSION 312
 
-#include "common/common.h"
 #include "snapfs.h"
 
 #include <sys/stat.h>

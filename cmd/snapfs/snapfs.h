@@ -4,7 +4,7 @@
 #ifndef SNAPFS_H
 #define SNAPFS_H
 
-#include "snap.h"
+#include "common/common.h"
 
 #include <time.h>
 

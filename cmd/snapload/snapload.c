@@ -2,8 +2,6 @@
  * snapload: from a snapshot to a directory of CRIU images, and back.
  */
 #include "common/common.h"
-#include "snap.h"
-#include "space.h"
 
 #include <err.h>
 #include <inttypes.h>
@@ -13,20 +11,8 @@
 #include <unistd.h>
 
 static bool verbose;
-static bool incomplete;
 static bool compress;
 static struct progress progress;
-
-/*
- * A warning, of something that is missing from what we write.
- */
-static void
-say_lost(void *arg, const char *text)
-{
-	(void)arg;
-	incomplete = true;
-	program_warn("%s", text);
-}
 
 /*
  * Is that the path of a process's executable?
@@ -101,9 +87,9 @@ unload(const char *dir, const char *path)
 	o = NULL;
 	if ((s = snap_new()) == NULL)
 		return -1;
-	if (criu_read(s, dir, say_lost, NULL) == -1 ||
+	if (criu_read(s, dir, program_lose, NULL) == -1 ||
 	    (o = output_begin(path, compress, &progress)) == NULL ||
-	    snap6_write(s, o, say_lost, NULL) == -1 || output_end(o) == -1)
+	    snap6_write(s, o, program_lose, NULL) == -1 || output_end(o) == -1)
 		goto fail;
 	if (verbose)
 		say_unloaded(s, o);
@@ -145,7 +131,7 @@ int
 main(int argc, char *argv[])
 {
 	static const char options[] = "D:f:jOo:p:t:uvz";
-	struct criuopts co = { .warn = say_lost, .progress = &progress };
+	struct criuopts co = { .warn = program_lose, .progress = &progress };
 	struct confined need = { 0 };
 	char *in, *dir;
 	const char *path, *bad;
@@ -215,5 +201,5 @@ main(int argc, char *argv[])
 	progress_hide();
 	if (rc == -1)
 		program_warn("%s", snap_errstr());
-	return rc == 0 && !incomplete ? 0 : 1;
+	return rc == 0 && !program_lost() ? 0 : 1;
 }

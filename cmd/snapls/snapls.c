@@ -2,8 +2,6 @@
  * snapls: list what a snapshot holds; read and check all of it.
  */
 #include "common/common.h"
-#include "snap.h"
-#include "space.h"
 
 #include <err.h>
 #include <inttypes.h>
@@ -14,7 +12,6 @@
 
 enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };
 
-static bool incomplete;
 static bool headed;		/* the first line of this file was shown */
 
 struct listing {
@@ -56,17 +53,6 @@ count_threads(struct snap *s, const struct proc *p)
 	for (i = 0, found = 1; i < n; i++)
 		found += proc_isthread(s->proc[at[i]]);
 	return found;
-}
-
-/*
- * What is missing from the source itself.
- */
-static void
-list_lost(void *arg, const char *text)
-{
-	(void)arg;
-	incomplete = true;
-	program_warn("%s", text);
 }
 
 static void
@@ -331,7 +317,7 @@ static int
 list_file(const char *path, const struct listing *ls, bool named)
 {
 	struct readopts o = { .nodata = true, .brief = !ls->check,
-	    .record = list_record, .scan = ls->check, .warn = list_lost,
+	    .record = list_record, .scan = ls->check, .warn = program_lose,
 	    .arg = (void *)(uintptr_t)ls };
 	struct snap *s;
 	int rc;
@@ -346,7 +332,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 	if (ls->records && !headed && s->header != NULL)
 		printf("%s\n", text_harmless(s->header));
 	rc = 0;
-	if (snap_uncounted(s) && snap_count(s, list_lost, NULL) == -1) {
+	if (snap_uncounted(s) && snap_count(s, program_lose, NULL) == -1) {
 		program_warn("%s: %s", path, snap_errstr());
 		rc = -1;
 	}
@@ -393,5 +379,5 @@ main(int argc, char *argv[])
 			rc = -1;
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(1, "standard output");
-	return rc == 0 && !incomplete ? 0 : 1;
+	return rc == 0 && !program_lost() ? 0 : 1;
 }

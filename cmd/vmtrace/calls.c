@@ -3,7 +3,6 @@
  * and what the kernel says of the mapping that comes of it, which is joined
  * to what lies beside it.
  */
-#include "space.h"
 #include "vmtrace.h"
 
 #include <sys/mman.h>

@@ -2,7 +2,6 @@
  * A command that is started to be traced.  It waits until its events are
  * there, and if we die before that, it does not start at all.
  */
-#include "common/common.h"
 #include "vmtrace.h"
 
 #include <sys/wait.h>

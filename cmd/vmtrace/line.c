@@ -2,7 +2,6 @@
  * Lines of output.  A fault is told when it is over, but in the order of
  * when it began; so lines wait for those before them, though not for long.
  */
-#include "space.h"
 #include "vmtrace.h"
 
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * Totals: faults by mapping and by instruction, allocations of the kernel by
  * what is allocated and by whom.
  */
-#include "space.h"
 #include "vmtrace.h"
 
 #include <stdlib.h>

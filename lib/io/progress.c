@@ -1,46 +1,12 @@
 /*
- * How far long work is.  Who does the work counts in a struct progress; a
- * thread of a program's looks at it and shows one line, which it rewrites, on
- * a terminal.  On SIGUSR1 it tells the state, wherever standard error goes.
- *
- * It writes only what standard error takes at once: who shows it may be a
- * process that is stopped until our work is done, and we are not to wait for
- * that.
+ * How far long work is, in numbers that another thread may look at meanwhile.
+ * All functions do nothing where p is NULL.
  */
-#include "clock.h"
 #include "io.h"
-#include "snap.h"
-
-#include <sys/ioctl.h>
-
-#include <errno.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-enum {
-	STEP = 250,		/* milliseconds from look to look */
-	LONG = 1000		/* of work that one wants to watch */
-};
-
-static struct {
-	struct progress	*p;		/* borrowed; NULL: not shown */
-	const char	*name;		/* of the program */
-	pthread_t	 thread;
-	atomic_bool	 quit;
-	pthread_mutex_t	 lock;		/* of all below */
-	bool		 drawn;		/* a line is on the terminal */
-	uint64_t	 until;		/* then it may be drawn again */
-	bool		 stalled;	/* that has been told */
-	unsigned int	 writes;	/* as they were, */
-	uint64_t	 since;		/* since then */
-} shown = { .lock = PTHREAD_MUTEX_INITIALIZER };
+#include "clock.h"
 
 /*
- * Work begins that reads so many bytes; 0: it is not known how many.
+ * Begin work that reads total bytes; 0: it is not known how many.
  */
 void
 progress_phase(struct progress *p, uint64_t total)
@@ -53,7 +19,7 @@ progress_phase(struct progress *p, uint64_t total)
 }
 
 /*
- * So many bytes more were read.
+ * Count n bytes that were read.
  */
 void
 progress_read(struct progress *p, uint64_t n)
@@ -63,7 +29,8 @@ progress_read(struct progress *p, uint64_t n)
 }
 
 /*
- * So many kilobytes of memory turned out to be such.
+ * Count kilobytes of memory that turned out to be raw, zero, or the same as
+ * others.
  */
 void
 progress_count(struct progress *p, uint64_t raw, uint64_t zero, uint64_t same)
@@ -83,218 +50,4 @@ progress_write(struct progress *p)
 {
 	if (p != NULL)
 		p->writes++;
-}
-
-/*
- * A number of bytes in three or four digits.
- */
-static void
-put_bytes(char *s, size_t n, uint64_t v)
-{
-	if (v < 10 * KB * KB)
-		snprintf(s, n, "%juK", (uintmax_t)(v / KB));
-	else
-		snprintf(s, n, "%juM", (uintmax_t)(v / (KB * KB)));
-}
-
-static void
-put_state(const struct progress *p, char *s, size_t n)
-{
-	char done[24], total[32], raw[24], zero[24], same[24], rate[24];
-	char left[32];
-	uint64_t ms, all, bytes, sec;
-
-	bytes = p->done;
-	all = p->total;
-	ms = now_ms() - p->began;
-	put_bytes(done, sizeof done, bytes);
-	put_bytes(raw, sizeof raw, p->raw * KB);
-	put_bytes(zero, sizeof zero, p->zero * KB);
-	put_bytes(same, sizeof same, p->same * KB);
-	put_bytes(rate, sizeof rate, bytes * 1000 / (ms + 1));
-	*total = *left = '\0';
-	if (all > 0 && bytes <= all) {
-		strlcpy(total, " of ", sizeof total);
-		put_bytes(total + 4, sizeof total - 4, all);
-	}
-	if (all > 0 && bytes <= all && bytes > 0) {
-		sec = (uint64_t)((double)(all - bytes) / (double)bytes *
-		    (double)ms / 1000 + 0.5);
-		snprintf(left, sizeof left, ", %ju:%02ju left",
-		    (uintmax_t)(sec / 60), (uintmax_t)(sec % 60));
-	}
-	snprintf(s, n, "%s: %s%s read, raw %s, zero %s, shared %s, %s/s%s",
-	    shown.name, done, total, raw, zero, same, rate, left);
-}
-
-/*
- * Write a line, if that need not wait.
- */
-static bool
-put_line(const char *s)
-{
-	struct pollfd fd = { .fd = STDERR_FILENO, .events = POLLOUT };
-
-	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT) != 0 &&
-	    write(STDERR_FILENO, s, strlen(s)) > 0;
-}
-
-/*
- * Is standard error a terminal, and are we in its foreground?  *width is that
- * of its lines.
- */
-static bool
-is_watched(size_t *width)
-{
-	struct winsize w;
-	pid_t group;
-
-	if (!isatty(STDERR_FILENO))
-		return false;
-	*width = 80;
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0)
-		*width = w.ws_col;
-	group = tcgetpgrp(STDERR_FILENO);
-	return group <= 0 || group == getpgrp();
-}
-
-/*
- * Take the line from the terminal.  The lock is held.
- */
-static void
-line_clear(void)
-{
-	if (shown.drawn && put_line("\r\033[K"))
-		shown.drawn = false;
-}
-
-/*
- * Draw the line, if the work has been going on for long.
- */
-static void
-line_draw(uint64_t start, uint64_t now)
-{
-	char text[160], line[200];
-	size_t width;
-
-	if (now - start < LONG || now < shown.until || !is_watched(&width))
-		return;
-	put_state(shown.p, text, sizeof text);
-	if (width <= strlen(text))
-		text[width - 1] = '\0';
-	snprintf(line, sizeof line, "\r%s\033[K", text);
-	shown.drawn |= put_line(line);
-}
-
-/*
- * Say once that who reads what we write keeps processes stopped: a write has
- * waited for a second, for a reader that is slow or reads nothing.
- */
-static void
-stall_tell(uint64_t now)
-{
-	const struct progress *p = shown.p;
-	char line[160];
-	unsigned int writes;
-
-	writes = p->writes;
-	if (writes % 2 == 0 || writes != shown.writes || !p->held) {
-		shown.writes = writes;
-		shown.since = now;
-		return;
-	}
-	if (shown.stalled || now - shown.since < LONG)
-		return;
-	line_clear();
-	snprintf(line, sizeof line, "%s: the processes stay stopped until the "
-	    "output is read\n", shown.name);
-	shown.stalled = put_line(line);
-	shown.until = now + STEP;
-}
-
-static void
-state_tell(void)
-{
-	char text[160], line[200];
-
-	line_clear();
-	put_state(shown.p, text, sizeof text);
-	snprintf(line, sizeof line, "%s\n", text);
-	(void)put_line(line);
-}
-
-static void *
-progress_work(void *arg)
-{
-	const struct timespec step = { .tv_nsec = STEP * 1000000 };
-	uint64_t start, now;
-	sigset_t usr1;
-	int sig;
-
-	(void)arg;
-	sigemptyset(&usr1);
-	sigaddset(&usr1, SIGUSR1);
-	start = now_ms();
-	while (!shown.quit) {
-		sig = sigtimedwait(&usr1, NULL, &step);
-		if (shown.quit)
-			break;
-		now = now_ms();
-		pthread_mutex_lock(&shown.lock);
-		if (sig == SIGUSR1)
-			state_tell();
-		stall_tell(now);
-		line_draw(start, now);
-		pthread_mutex_unlock(&shown.lock);
-	}
-	return NULL;
-}
-
-/*
- * Show how far work is, until progress_hide.  SIGUSR1 is blocked in the
- * calling thread, and in those that it makes.
- */
-void
-progress_show(struct progress *p, const char *name)
-{
-	sigset_t all, old;
-
-	sigemptyset(&all);
-	sigaddset(&all, SIGUSR1);
-	pthread_sigmask(SIG_BLOCK, &all, NULL);
-	progress_phase(p, 0);
-	shown.name = name;
-	shown.p = p;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if (pthread_create(&shown.thread, NULL, progress_work, NULL) != 0)
-		shown.p = NULL;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-}
-
-/*
- * A message comes: take the line away.
- */
-void
-progress_clear(void)
-{
-	pthread_mutex_lock(&shown.lock);
-	line_clear();
-	shown.until = now_ms() + STEP;
-	pthread_mutex_unlock(&shown.lock);
-}
-
-/*
- * The work is done.
- */
-void
-progress_hide(void)
-{
-	if (shown.p == NULL)
-		return;
-	shown.quit = true;
-	pthread_kill(shown.thread, SIGUSR1);
-	pthread_join(shown.thread, NULL);
-	shown.p = NULL;
-	line_clear();
 }
