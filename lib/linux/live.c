@@ -60,7 +60,7 @@ live_free(struct live *l)
 	frozen_free(l);
 	headroom_free(l);
 	pipeline_free(l);
-	free(l->user);
+	users_free(l);
 	free(l);
 	proxy_end();
 	served_forget();

@@ -33,13 +33,19 @@ enum {
 };
 
 struct room {			/* in a cgroup */
+	struct room	*next;	/* owned */
 	char		*dir;	/* owned */
 	uint64_t	 promised; /* bytes, for copies */
 	bool		 asked;	/* for the clone of now */
 };
 
+struct headroom {
+	char		*mounts; /* owned; our mountinfo, or NULL */
+	struct room	*rooms;	/* owned */
+};
+
 struct asking {
-	struct live	*live;	/* borrowed, as here */
+	struct headroom	*head;	/* borrowed, as here */
 	struct lproc	*proc;
 	uint64_t	 tables; /* bytes, as these */
 	uint64_t	 copies;
@@ -51,28 +57,21 @@ struct asking {
  * yet; NULL with errstr.
  */
 static struct room *
-room_get(struct live *l, const char *dir)
+room_get(struct headroom *h, const char *dir)
 {
 	struct room *r;
-	size_t i;
 
-	for (i = 0; i < l->nroom; i++)
-		if (strcmp(l->room[i].dir, dir) == 0)
-			return &l->room[i];
-	r = reallocarray(l->room, l->nroom + 1, sizeof *r);
-	if (r == NULL) {
+	for (r = h->rooms; r != NULL; r = r->next)
+		if (strcmp(r->dir, dir) == 0)
+			return r;
+	if ((r = calloc(1, sizeof *r)) == NULL ||
+	    (r->dir = strdup(dir)) == NULL) {
+		free(r);
 		errstr_set("out of memory");
 		return NULL;
 	}
-	l->room = r;
-	r += l->nroom;
-	r->promised = 0;
-	r->asked = false;
-	if ((r->dir = strdup(dir)) == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
-	l->nroom++;
+	r->next = h->rooms;
+	h->rooms = r;
 	return r;
 }
 
@@ -107,7 +106,7 @@ room_ask(void *arg, const struct cglevel *c)
 
 	if (c->limit == UINT64_MAX)
 		return 0;
-	if ((r = room_get(a->live, c->dir)) == NULL)
+	if ((r = room_get(a->head, c->dir)) == NULL)
 		return -1;
 	r->asked = true;
 	left = c->left > r->promised ? c->left - r->promised : 0;
@@ -137,25 +136,25 @@ status_bytes(pid_t pid, const char *key)
  * errstr; c has no directory where the cgroup cannot be told.
  */
 static int
-headroom_find(struct live *l, pid_t pid, struct cgroup *c)
+headroom_find(struct headroom *h, pid_t pid, struct cgroup *c)
 {
 	struct bytes b;
 	char *text;
 	int rc;
 
 	memset(c, 0, sizeof *c);
-	if (l->mounts == NULL) {
+	if (h->mounts == NULL) {
 		if (proc_read(getpid(), 0, "mountinfo", &b) == -1)
 			return 0;
-		l->mounts = strndup((char *)b.data, b.len);
+		h->mounts = strndup((char *)b.data, b.len);
 		free(b.data);
 	}
-	if (l->mounts == NULL || proc_read(pid, 0, "cgroup", &b) == -1)
+	if (h->mounts == NULL || proc_read(pid, 0, "cgroup", &b) == -1)
 		return 0;
 	text = strndup((char *)b.data, b.len);
 	free(b.data);
 	rc = text == NULL ? errstr_set("out of memory") :
-	    cgroup_find(c, text, l->mounts);
+	    cgroup_find(c, text, h->mounts);
 	free(text);
 	return rc;
 }
@@ -168,21 +167,25 @@ headroom_find(struct live *l, pid_t pid, struct cgroup *c)
 int
 headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 {
-	struct asking a = { .live = l, .proc = p };
+	struct asking a = { .proc = p };
 	struct cgroup c;
-	size_t i;
+	struct room *r;
 	int rc;
 
-	if (headroom_find(l, p->mmtid, &c) == -1)
+	if (l->headroom == NULL &&
+	    (l->headroom = calloc(1, sizeof *l->headroom)) == NULL)
+		return errstr_set("out of memory");
+	a.head = l->headroom;
+	if (headroom_find(a.head, p->mmtid, &c) == -1)
 		return -1;
 	a.tables = status_bytes(p->mmtid, "VmPTE") + nvma * MAPPING + TASK;
 	a.copies = status_bytes(p->mmtid, "RssAnon") +
 	    status_bytes(p->mmtid, "VmSwap");
 	rc = cgroup_levels(&c, room_ask, &a);
-	for (i = 0; i < l->nroom; i++) {
-		if (l->room[i].asked && rc == 0)
-			l->room[i].promised += a.copies;
-		l->room[i].asked = false;
+	for (r = a.head->rooms; r != NULL; r = r->next) {
+		if (r->asked && rc == 0)
+			r->promised += a.copies;
+		r->asked = false;
 	}
 	cgroup_free(&c);
 	return rc;
@@ -191,10 +194,17 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 void
 headroom_free(struct live *l)
 {
-	size_t i;
+	struct headroom *h = l->headroom;
+	struct room *r;
 
-	for (i = 0; i < l->nroom; i++)
-		free(l->room[i].dir);
-	free(l->room);
-	free(l->mounts);
+	if (h == NULL)
+		return;
+	while ((r = h->rooms) != NULL) {
+		h->rooms = r->next;
+		free(r->dir);
+		free(r);
+	}
+	free(h->mounts);
+	free(h);
+	l->headroom = NULL;
 }

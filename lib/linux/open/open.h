@@ -145,14 +145,6 @@ int		 unixqueue_read(struct files *, int, unsigned int,
 void		 looker_end(struct looker *);
 int		 queue_spend(uint64_t *, uint64_t);
 
-struct otherlink {		/* a file whose name is deleted */
-	uint64_t	 dev;
-	uint64_t	 ino;
-	char		*path;	/* owned; another name; NULL: not found */
-	const char	*name;	/* borrowed; the last part of it */
-	int		 dir;	/* owned; where that is; -1: not found */
-};
-
 /* otherlink.c: other names of files whose names are deleted */
 void		 otherlinks_look(struct live *);
 const char	*otherlink_find(const struct live *, uint64_t, uint64_t);

@@ -23,6 +23,19 @@ enum {
 	LOOK_MS = 5000		/* and for how long */
 };
 
+struct otherlink {		/* a file whose name is deleted */
+	uint64_t	 dev;
+	uint64_t	 ino;
+	char		*path;	/* owned; another name; NULL: not found */
+	const char	*name;	/* borrowed; the last part of it */
+	int		 dir;	/* owned; where that is; -1: not found */
+};
+
+struct otherlinks {
+	struct otherlink v[LINKS_MOST];
+	size_t		 n;
+};
+
 struct looking {
 	struct live	*live;		/* borrowed, as the next two */
 	const struct lproc *proc;
@@ -31,14 +44,15 @@ struct looking {
 	int		 root;		/* owned; where paths begin, or -1 */
 };
 
-static struct otherlink *
+static const struct otherlink *
 link_get(const struct live *l, uint64_t dev, uint64_t ino)
 {
+	const struct otherlinks *o = l->links;
 	size_t i;
 
-	for (i = 0; i < l->nlink; i++)
-		if (l->link[i].dev == dev && l->link[i].ino == ino)
-			return &l->link[i];
+	for (i = 0; o != NULL && i < o->n; i++)
+		if (o->v[i].dev == dev && o->v[i].ino == ino)
+			return &o->v[i];
 	return NULL;
 }
 
@@ -51,13 +65,12 @@ link_look(struct looking *k, const struct linkwish *w)
 	struct live *l = k->live;
 	struct otherlink *v;
 
-	if (l->nlink == LINKS_MOST || link_get(l, w->dev, w->ino) != NULL)
+	if (l->links == NULL &&
+	    (l->links = calloc(1, sizeof *l->links)) == NULL)
 		return;
-	v = reallocarray(l->link, l->nlink + 1, sizeof *v);
-	if (v == NULL)
+	if (l->links->n == LINKS_MOST || link_get(l, w->dev, w->ino) != NULL)
 		return;
-	l->link = v;
-	v += l->nlink++;
+	v = &l->links->v[l->links->n++];
 	v->dev = w->dev;
 	v->ino = w->ino;
 	v->path = findlink_search(w, k->budget, &v->dir);
@@ -180,14 +193,14 @@ otherlink_find(const struct live *l, uint64_t dev, uint64_t ino)
 void
 otherlinks_free(struct live *l)
 {
+	struct otherlinks *o = l->links;
 	size_t i;
 
-	for (i = 0; i < l->nlink; i++) {
-		if (l->link[i].dir != -1)
-			close(l->link[i].dir);
-		free(l->link[i].path);
+	for (i = 0; o != NULL && i < o->n; i++) {
+		if (o->v[i].dir != -1)
+			close(o->v[i].dir);
+		free(o->v[i].path);
 	}
-	free(l->link);
-	l->link = NULL;
-	l->nlink = 0;
+	free(o);
+	l->links = NULL;
 }

@@ -15,23 +15,34 @@
 
 enum { CARRY_MOST = 4096 };	/* open files: some 200 ms */
 
+struct carries {
+	struct carry	*v;		/* owned */
+	size_t		 n;
+	size_t		*slot;		/* owned; by device and inode */
+	size_t		 nslot;		/* a power of two; more than n */
+	size_t		 nopened;	/* of v, with a descriptor of ours */
+	bool		 full;		/* there are more: that was told */
+	struct source	*empty;		/* borrowed; of a file of no bytes, or
+					   NULL */
+};
+
 /*
  * Return where in the table of files that are carried along one is or would
  * be: its place in the list and 1, or 0.  There must be a table.
  */
 static size_t *
-carry_slot(const struct live *l, uint64_t dev, uint64_t ino)
+carry_slot(const struct carries *l, uint64_t dev, uint64_t ino)
 {
 	const struct carry *c;
 	size_t i;
 
-	for (i = (ino ^ dev << 7) & (l->ncarryslot - 1);
-	    l->carryslot[i] != 0; i = (i + 1) & (l->ncarryslot - 1)) {
-		c = &l->carry[l->carryslot[i] - 1];
+	for (i = (ino ^ dev << 7) & (l->nslot - 1); l->slot[i] != 0;
+	    i = (i + 1) & (l->nslot - 1)) {
+		c = &l->v[l->slot[i] - 1];
 		if (c->vma.dev == dev && c->vma.ino == ino)
 			break;
 	}
-	return &l->carryslot[i];
+	return &l->slot[i];
 }
 
 /*
@@ -40,31 +51,46 @@ carry_slot(const struct live *l, uint64_t dev, uint64_t ino)
 static bool
 carry_has(const struct live *l, const struct vma *v)
 {
-	return l->ncarry > 0 && *carry_slot(l, v->dev, v->ino) != 0;
+	return l->carries != NULL && l->carries->n > 0 &&
+	    *carry_slot(l->carries, v->dev, v->ino) != 0;
 }
 
 /*
- * Make room for one more file.
+ * Make room for one more file in l.
  */
 static int
-carry_grow(struct live *l)
+carry_grow(struct carries *l)
 {
 	struct carry *c;
-	size_t i, n;
+	size_t i, n, *slot;
 
-	if (l->ncarry * 2 < l->ncarryslot)
+	if (l->n * 2 < l->nslot)
 		return 0;
-	n = l->ncarryslot == 0 ? 16 : l->ncarryslot * 2;
-	if ((c = reallocarray(l->carry, n, sizeof *c)) == NULL)
+	n = l->nslot == 0 ? 16 : l->nslot * 2;
+	if ((c = reallocarray(l->v, n, sizeof *c)) == NULL)
 		return errstr_set("out of memory");
-	l->carry = c;
-	free(l->carryslot);
-	if ((l->carryslot = calloc(n, sizeof *l->carryslot)) == NULL)
+	l->v = c;
+	if ((slot = calloc(n, sizeof *slot)) == NULL)
 		return errstr_set("out of memory");
-	l->ncarryslot = n;
-	for (i = 0; i < l->ncarry; i++)
+	free(l->slot);
+	l->slot = slot;
+	l->nslot = n;
+	for (i = 0; i < l->n; i++)
 		*carry_slot(l, c[i].vma.dev, c[i].vma.ino) = i + 1;
 	return 0;
+}
+
+/*
+ * Return the files of set l that are carried along; NULL with errstr when
+ * memory runs out.
+ */
+static struct carries *
+carries_get(struct live *l)
+{
+	if (l->carries == NULL &&
+	    (l->carries = calloc(1, sizeof *l->carries)) == NULL)
+		errstr_set("out of memory");
+	return l->carries;
 }
 
 /*
@@ -76,21 +102,21 @@ int
 carry_note(struct live *l, const struct vma *v, struct source *src,
     const struct stat *st, bool mem)
 {
+	struct carries *k;
 	struct carry *c;
 
 	if (carry_has(l, v))
 		return 0;
-	if (carry_grow(l) == -1)
+	if ((k = carries_get(l)) == NULL || carry_grow(k) == -1)
 		return -1;
-	c = &l->carry[l->ncarry];
+	c = &k->v[k->n];
 	c->vma = *v;
 	c->src = src;
 	c->st = *st;
 	c->mem = mem;
 	if ((c->vma.name = strdup(v->name)) == NULL)
 		return errstr_set("out of memory");
-	l->ncarry++;
-	*carry_slot(l, v->dev, v->ino) = l->ncarry;
+	*carry_slot(k, v->dev, v->ino) = ++k->n;
 	return 0;
 }
 
@@ -135,11 +161,11 @@ carry_most(const struct live *l)
 static int
 carry_refuse(struct live *l, const struct lproc *p)
 {
-	if (!l->carryfull)
+	if (!l->carries->full)
 		live_warn(l, "process %d has too many open files that no name "
 		    "leads to: the contents of %zu are taken, others are "
-		    "missing", p->pid, l->nopened);
-	l->carryfull = true;
+		    "missing", p->pid, l->carries->nopened);
+	l->carries->full = true;
 	return errstr_set("too many files are like it");
 }
 
@@ -148,7 +174,7 @@ carry_refuse(struct live *l, const struct lproc *p)
  * have the first of them.
  */
 static struct source *
-carry_source(struct live *l, struct snap *s, const char *name,
+carry_source(struct carries *l, struct snap *s, const char *name,
     struct targetfile *f)
 {
 	struct source *src;
@@ -180,9 +206,11 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 
 	if (carry_has(l, v))
 		return 0;
+	if (carries_get(l) == NULL)
+		return -1;
 	if (file_open(l, p, name, &f, &failed) == -1)
 		return -1;
-	if (f.st.st_size > 0 && l->nopened >= carry_most(l)) {
+	if (f.st.st_size > 0 && l->carries->nopened >= carry_most(l)) {
 		file_close(&f);
 		return carry_refuse(l, p);
 	}
@@ -190,22 +218,34 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 	if (l->opts.clone && !elf && f.st.st_size > 0 && !f.far &&
 	    carry_freeze(l, v->name, &f) == -1)
 		return -1;
-	if ((src = carry_source(l, s, v->name, &f)) == NULL)
+	if ((src = carry_source(l->carries, s, v->name, &f)) == NULL)
 		return -1;
 	return carry_note(l, v, src, &f.st, !elf);
+}
+
+/*
+ * Return file i of those of set l that are carried along, in the order in which
+ * they were noted, or NULL.
+ */
+const struct carry *
+carry_get(const struct live *l, size_t i)
+{
+	return l->carries != NULL && i < l->carries->n ? &l->carries->v[i] :
+	    NULL;
 }
 
 void
 carry_free(struct live *l)
 {
+	struct carries *k = l->carries;
 	size_t i;
 
-	for (i = 0; i < l->ncarry; i++)
-		free(l->carry[i].vma.name);
-	free(l->carry);
-	free(l->carryslot);
-	l->carryslot = NULL;
-	l->ncarryslot = 0;
-	l->carry = NULL;
-	l->ncarry = 0;
+	if (k == NULL)
+		return;
+	for (i = 0; i < k->n; i++)
+		free(k->v[i].vma.name);
+	free(k->v);
+	free(k->slot);
+	free(k);
+	l->carries = NULL;
 }

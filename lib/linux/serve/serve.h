@@ -55,6 +55,7 @@ int		 carry_note(struct live *, const struct vma *,
 		    struct source *, const struct stat *, bool);
 int		 carry_open(struct live *, struct snap *,
 		    const struct lproc *, const struct vma *, const char *);
+const struct carry *carry_get(const struct live *, size_t);
 void		 carry_free(struct live *);
 
 /* treatment.c: how mappings of files are taken */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 struct frozen {
+	struct frozen	*next;	/* owned */
 	struct stat	 st;	/* of the file, when it was frozen */
 	int		 fd;	/* owned; the copy */
 };
@@ -24,13 +25,12 @@ enum { BLOCK = 256 * KB };
 static const struct frozen *
 frozen_find(const struct live *l, const struct stat *st)
 {
-	size_t i;
+	const struct frozen *f;
 
-	for (i = 0; i < l->nfrozen; i++)
-		if (l->frozen[i].st.st_dev == st->st_dev &&
-		    l->frozen[i].st.st_ino == st->st_ino)
-			return &l->frozen[i];
-	return NULL;
+	for (f = l->frozen; f != NULL; f = f->next)
+		if (f->st.st_dev == st->st_dev && f->st.st_ino == st->st_ino)
+			break;
+	return f;
 }
 
 /*
@@ -92,33 +92,36 @@ copy_data(int in, int out, off_t size)
 }
 
 /*
- * Freeze a file that is open as fd, unless that has been done.
+ * Freeze a file that is open as fd, and of which st tells, unless that has
+ * been done.  Return 0, or -1 with errstr.
  */
 int
 frozen_copy(struct live *l, int fd, const struct stat *st)
 {
-	struct frozen *v;
+	struct frozen *f;
 	int copy;
 
 	if (frozen_has(l, st))
 		return 0;
-	v = reallocarray(l->frozen, l->nfrozen + 1, sizeof *v);
-	if (v == NULL)
-		return errstr_set("out of memory");
-	l->frozen = v;
 	if ((copy = spool_file()) == -1)
 		return -1;
 	if (copy_data(fd, copy, st->st_size) == -1) {
 		close(copy);
 		return -1;
 	}
-	v[l->nfrozen].st = *st;
-	v[l->nfrozen++].fd = copy;
+	if ((f = malloc(sizeof *f)) == NULL) {
+		close(copy);
+		return errstr_set("out of memory");
+	}
+	f->next = l->frozen;
+	f->st = *st;
+	f->fd = copy;
+	l->frozen = f;
 	return 0;
 }
 
 /*
- * Has a file been frozen?
+ * Return true if a file, of which st tells, has been frozen.
  */
 bool
 frozen_has(const struct live *l, const struct stat *st)
@@ -127,9 +130,9 @@ frozen_has(const struct live *l, const struct stat *st)
 }
 
 /*
- * What is to be read for a file that is open as fd (or not: -1), which is
- * closed if that is another: a descriptor, or -1 with errno.  *st is what it was
- * then.
+ * Open what is to be read for a file that is open as fd (or not: -1): fd,
+ * unless it was frozen; then fd is closed.  Return a descriptor, or -1 with
+ * errno, and set *st to what it was then.
  */
 int
 frozen_open(const struct live *l, int fd, struct stat *st)
@@ -147,11 +150,11 @@ frozen_open(const struct live *l, int fd, struct stat *st)
 void
 frozen_free(struct live *l)
 {
-	size_t i;
+	struct frozen *f;
 
-	for (i = 0; i < l->nfrozen; i++)
-		close(l->frozen[i].fd);
-	free(l->frozen);
-	l->frozen = NULL;
-	l->nfrozen = 0;
+	while ((f = l->frozen) != NULL) {
+		l->frozen = f->next;
+		close(f->fd);
+		free(f);
+	}
 }

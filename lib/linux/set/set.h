@@ -91,41 +91,25 @@ struct steps {
 	uint64_t	 spent[NSTEP];	/* ns */
 };
 
-struct username {
-	uid_t		 uid;
-	char		 name[32];
-};
-
 struct live {
 	struct lprocs	 procs;
 	struct pids	 pids;	/* the same, by number */
-	struct carry	*carry;		/* owned; the taker's */
-	size_t		 ncarry;
-	size_t		*carryslot; /* owned; by device and inode: carry.c */
-	size_t		 ncarryslot; /* a power of two; more than ncarry */
-	size_t		 nopened; /* of carry, with a descriptor of ours */
-	bool		 carryfull; /* there are more: that was told */
-	struct source	*empty;	/* borrowed; of a file of no bytes, or NULL */
-	struct files	*files;		/* owned; NULL: not looked at yet */
-	struct otherlink *link;		/* owned; before all was stopped */
-	size_t		 nlink;
+	struct carries	*carries;	/* owned, as all here but where marked: */
+	struct frozen	*frozen;	/* serve/carry.c, serve/shared.c */
+	struct pipeline	*pipeline;	/* stop/pipeline.c */
+	struct files	*files;		/* open/openfile.c */
+	struct otherlinks *links;	/* open/otherlink.c */
+	struct guard	*guard;		/* clone/guard.c; NULL: no clones */
+	struct headroom	*headroom;	/* clone/headroom.c */
+	struct taker	*taker;		/* take/take.c; NULL: not taking */
+	struct username	*users;		/* user.c */
 	struct source	*vdso;		/* borrowed; a copy of ours */
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
-	struct frozen	*frozen;	/* owned; by inode: serve/shared.c */
-	size_t		 nfrozen;
-	struct pipeline	*pipeline; /* owned; NULL: not looked for yet */
-	struct guard	*guard;		/* owned; NULL: no clones */
-	struct room	*room;		/* owned; in cgroups: headroom.c */
-	size_t		 nroom;
-	char		*mounts;	/* owned; our mountinfo, or NULL */
-	struct taker	*taker;		/* owned; NULL: not taking */
 	struct liveopts	 opts;
 	bool		 incomplete;
 	bool		 stopped;	/* from here on, ask no one for names */
 	struct steps	 steps;		/* what it takes time for */
 	size_t		 nmissed;	/* who did not answer: that is told */
-	struct username	*user;		/* owned */
-	size_t		 nuser;
 };
 
 /* set.c */
@@ -148,6 +132,7 @@ const char	*steps_longest(const struct steps *s, uint64_t *us);
 
 /* user.c: names of users */
 void		 live_user(struct live *l, uid_t uid, char *name, size_t size);
+void		 users_free(struct live *l);
 void		 user_name(uid_t uid, char *name, size_t size);
 
 #endif

@@ -10,6 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct username {
+	struct username	*next;		/* owned */
+	uid_t		 uid;
+	char		 name[32];
+};
+
 /*
  * Ask for the name of user uid and write it, or the number where it has none,
  * to name, of so many bytes.
@@ -32,12 +38,11 @@ user_name(uid_t uid, char *name, size_t size)
 void
 live_user(struct live *l, uid_t uid, char *name, size_t size)
 {
-	struct username *v;
-	size_t i;
+	struct username *u;
 
-	for (i = 0; i < l->nuser; i++)
-		if (l->user[i].uid == uid) {
-			strlcpy(name, l->user[i].name, size);
+	for (u = l->users; u != NULL; u = u->next)
+		if (u->uid == uid) {
+			strlcpy(name, u->name, size);
 			return;
 		}
 	if (l->stopped) {
@@ -45,9 +50,21 @@ live_user(struct live *l, uid_t uid, char *name, size_t size)
 		return;
 	}
 	user_name(uid, name, size);
-	if ((v = reallocarray(l->user, l->nuser + 1, sizeof *v)) == NULL)
+	if ((u = malloc(sizeof *u)) == NULL)
 		return;
-	l->user = v;
-	v[l->nuser].uid = uid;
-	strlcpy(v[l->nuser++].name, name, sizeof v->name);
+	u->next = l->users;
+	u->uid = uid;
+	strlcpy(u->name, name, sizeof u->name);
+	l->users = u;
+}
+
+void
+users_free(struct live *l)
+{
+	struct username *u;
+
+	while ((u = l->users) != NULL) {
+		l->users = u->next;
+		free(u);
+	}
 }

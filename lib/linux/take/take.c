@@ -254,6 +254,7 @@ static void *
 take_all(void *arg)
 {
 	struct taker *k = arg;
+	const struct carry *c;
 	struct lproc *lp;
 	size_t i;
 	int rc;
@@ -262,8 +263,9 @@ take_all(void *arg)
 	TAILQ_FOREACH(lp, &k->live->procs, entry)
 		if (!lp->skip && rc == 0 && !k->quit)
 			rc = proc_take(k, lp);
-	for (i = 0; i < k->live->ncarry && rc == 0 && !k->quit; i++)
-		rc = carry_take(k, &k->live->carry[i]);
+	for (i = 0; rc == 0 && !k->quit &&
+	    (c = carry_get(k->live, i)) != NULL; i++)
+		rc = carry_take(k, c);
 	pthread_mutex_lock(&k->lock);
 	if (k->live->opts.progress != NULL)
 		k->live->opts.progress->total = snap_kb(k->snap) * KB;
