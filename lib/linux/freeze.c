@@ -10,14 +10,13 @@
  */
 #include "clock.h"
 #include "linux/clone/clone.h"
+#include "linux/inject/inject.h"
 #include "linux/open/open.h"
-#include "linux/proc/proc.h"
+#include "linux/proxy/proxy.h"
 #include "linux/stop/stop.h"
 #include "linux/take/take.h"
 #include "live.h"
-#include "linux/inject/inject.h"
 #include "space.h"
-#include "linux/proxy/proxy.h"
 
 #include <sys/ptrace.h>
 #include <sys/stat.h>

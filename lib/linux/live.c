@@ -4,13 +4,12 @@
  */
 #include "linux/clone/clone.h"
 #include "linux/open/open.h"
-#include "linux/proc/proc.h"
+#include "linux/proxy/proxy.h"
 #include "linux/serve/serve.h"
 #include "linux/stop/stop.h"
 #include "linux/take/take.h"
 #include "live.h"
 #include "space.h"
-#include "linux/proxy/proxy.h"
 
 #include <sys/utsname.h>
 

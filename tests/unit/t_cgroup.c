@@ -3,7 +3,7 @@
  */
 #include "util.h"
 
-#include "linux/proc/cgroup.h"
+#include "linux/clone/cgroup.h"
 
 #include <sys/stat.h>
 

@@ -12,11 +12,8 @@
  * is the guard (guard.c) that sees to that.
  */
 #include "clock.h"
-#include "clone.h"
-#include "linux/set/set.h"
+#include "cloning.h"
 #include "linux/inject/inject.h"
-#include "linux/proc/proc.h"
-#include "space.h"
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>

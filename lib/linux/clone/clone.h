@@ -1,29 +1,26 @@
 /*
- * Copies of address spaces, by fork(2) in a process.
+ * Clones of address spaces: they are read in place of processes that go on.
  */
 #ifndef CLONE_H
 #define CLONE_H
 
 #include "linux/set/set.h"
-#include "space.h"
 
-/* clone.c: frozen copies of address spaces */
-bool		 clones_make(struct live *, struct snap *);
-bool		 clone_lost(struct lproc *);
-void		 clones_end(struct live *);
-
-/* headroom.c: the memory that cgroups have for clones */
-int		 headroom_claim(struct live *, struct lproc *, size_t);
-void		 headroom_free(struct live *);
+/* clone.c */
+bool		 clone_lost(struct lproc *p);
+void		 clones_end(struct live *l);
+bool		 clones_make(struct live *l, struct snap *s);
 
 /* guard.c: the process that reaps clones, whatever becomes of us */
 struct guard	*guard_begin(void);
-int		 guard_tell(struct guard *, pid_t, pid_t);
-int		 guard_end(struct guard *);
-pid_t		 guard_pid(const struct guard *);
-bool		 guard_is(pid_t);
+bool		 guard_is(pid_t pid);
+pid_t		 guard_pid(const struct guard *g);
 
-struct lack {			/* a run of pages that a clone lacks */
+/* headroom.c */
+void		 headroom_free(struct live *l);
+
+/* lacks.c: what a clone lacks */
+struct lack {			/* a run of pages */
 	uint64_t	 start;
 	uint64_t	 end;	/* exclusive */
 	unsigned int	 what;	/* as pagemap.c tells it */
@@ -31,9 +28,7 @@ struct lack {			/* a run of pages that a clone lacks */
 	uint64_t	 loc;	/* in src */
 };
 
-/* lacks.c: what a clone lacks */
-int		 lacks_keep(struct live *, struct snap *, struct lproc *,
-		    const struct vmas *);
-const struct lack *lack_find(const struct lproc *, uint64_t, uint64_t);
+const struct lack *lack_find(const struct lproc *p, uint64_t start,
+		    uint64_t end);
 
 #endif

@@ -5,11 +5,8 @@
  * then, for we traced them (PTRACE_O_EXITKILL).
  */
 #include "clock.h"
-#include "clone.h"
-#include "linux/set/set.h"
-#include "linux/proc/proc.h"
+#include "cloning.h"
 #include "linux/proxy/proxy.h"
-#include "reaper.h"
 
 #include <sys/prctl.h>
 #include <sys/socket.h>

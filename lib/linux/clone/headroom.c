@@ -17,10 +17,8 @@
  * are not free yet it kills once more, and then the process; that was seen,
  * with room for half.  It also kills all of a cgroup with memory.oom.group.
  */
-#include "clone.h"
-#include "linux/proc/cgroup.h"
-#include "linux/set/set.h"
-#include "linux/proc/proc.h"
+#include "cgroup.h"
+#include "cloning.h"
 
 #include <stdio.h>
 #include <stdlib.h>

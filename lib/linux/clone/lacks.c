@@ -16,15 +16,12 @@
  * None of this asks for flags, which could have changed since they were
  * read: the page maps of the two are compared.
  */
-#include "clone.h"
-#include "io/io.h"
-#include "linux/set/set.h"
 #include "bisect.h"
+#include "cloning.h"
+#include "io/io.h"
 #include "linux/pages/pages.h"
-#include "linux/proc/proc.h"
 #include "linux/serve/serve.h"
 #include "model.h"
-#include "space.h"
 
 #include <sys/stat.h>
 

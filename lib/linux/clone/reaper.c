@@ -12,12 +12,11 @@
  * behind it.
  */
 #include "clock.h"
+#include "cloning.h"
 #include "linux/inject/inject.h"
-#include "linux/set/set.h"
-#include "linux/proc/proc.h"
 #include "linux/stop/stop.h"
-#include "state/state.h"
 #include "reaper.h"
+#include "state/state.h"
 
 #include <sys/ptrace.h>
 #include <sys/syscall.h>

@@ -38,11 +38,12 @@ bool		 served_nottype(uint64_t, long);
 void		 served_forget(void);
 
 /* shared.c: files as they were when all was stopped */
-int		 frozen_copy(struct live *, int, const struct stat *);
-bool		 frozen_has(const struct live *, const struct stat *);
-int		 frozen_open(const struct live *, int, struct stat *);
-void		 frozen_free(struct live *);
+int		 frozen_copy(struct live *l, int fd, const struct stat *st);
+bool		 frozen_has(const struct live *l, const struct stat *st);
+int		 frozen_open(const struct live *l, int fd, struct stat *st);
+void		 frozen_free(struct live *l);
 
+/* carry.c: which files are carried along */
 struct carry {			/* a file to be carried along */
 	struct vma	 vma;	/* one that is of it; name owned */
 	struct source	*src;	/* borrowed */
@@ -50,13 +51,13 @@ struct carry {			/* a file to be carried along */
 	bool		 mem;	/* not as a text, but as memory */
 };
 
-/* carry.c: which files are carried along */
-int		 carry_note(struct live *, const struct vma *,
-		    struct source *, const struct stat *, bool);
-int		 carry_open(struct live *, struct snap *,
-		    const struct lproc *, const struct vma *, const char *);
-const struct carry *carry_get(const struct live *, size_t);
-void		 carry_free(struct live *);
+int		 carry_note(struct live *l, const struct vma *v,
+		    struct source *src, const struct stat *st, bool mem);
+int		 carry_open(struct live *l, struct snap *s,
+		    const struct lproc *p, const struct vma *v,
+		    const char *name);
+const struct carry *carry_get(const struct live *l, size_t i);
+void		 carry_free(struct live *l);
 
 /* treatment.c: how mappings of files are taken */
 enum treatment {
@@ -73,8 +74,8 @@ enum treatment {
 	TAKE_FAILED	/* an error */
 };
 
-enum treatment	 vma_file(struct live *, const struct lproc *,
-		    const struct vma *, struct targetfile *);
-bool		 file_isonly(const struct vma *, const struct stat *);
+enum treatment	 vma_file(struct live *l, const struct lproc *p,
+		    const struct vma *v, struct targetfile *f);
+bool		 file_isonly(const struct vma *v, const struct stat *st);
 
 #endif

@@ -94,15 +94,18 @@ struct steps {
 struct live {
 	struct lprocs	 procs;
 	struct pids	 pids;	/* the same, by number */
-	struct carries	*carries;	/* owned, as all here but where marked: */
-	struct frozen	*frozen;	/* serve/carry.c, serve/shared.c */
+
+	/* owned, each by the file that knows it; NULL: nothing yet */
+	struct carries	*carries;	/* serve/carry.c */
+	struct frozen	*frozen;	/* serve/shared.c */
 	struct pipeline	*pipeline;	/* stop/pipeline.c */
 	struct files	*files;		/* open/openfile.c */
 	struct otherlinks *links;	/* open/otherlink.c */
-	struct guard	*guard;		/* clone/guard.c; NULL: no clones */
+	struct guard	*guard;		/* clone/guard.c */
 	struct headroom	*headroom;	/* clone/headroom.c */
-	struct taker	*taker;		/* take/take.c; NULL: not taking */
+	struct taker	*taker;		/* take/take.c */
 	struct username	*users;		/* user.c */
+
 	struct source	*vdso;		/* borrowed; a copy of ours */
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
 	struct liveopts	 opts;

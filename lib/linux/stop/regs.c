@@ -2,9 +2,7 @@
  * What ptrace(2) gives of a stopped thread: its registers, signal mask,
  * pending signals.
  */
-#include "linux/set/set.h"
-#include "linux/proc/proc.h"
-#include "stop.h"
+#include "stopping.h"
 
 #include <sys/ptrace.h>
 #include <sys/uio.h>

@@ -2,9 +2,7 @@
  * One thread: to look at it before it is stopped, to begin to stop it, and to
  * see whether it has.
  */
-#include "linux/set/set.h"
-#include "linux/proc/proc.h"
-#include "stop.h"
+#include "stopping.h"
 
 #include <sys/ptrace.h>
 #include <sys/stat.h>

@@ -7,10 +7,8 @@
  * share is told by where their stacks begin: a few words of stat, which a copy
  * of a process has, too.  kcmp(2) tells which do.
  */
-#include "linux/set/set.h"
 #include "clock.h"
-#include "linux/proc/proc.h"
-#include "stop.h"
+#include "stopping.h"
 
 #include <sys/syscall.h>
 

@@ -1,5 +1,6 @@
 /*
- * Stopping threads, and what ptrace(2) tells of them.
+ * Stopping threads, and what ptrace(2) tells of them; who must not be stopped,
+ * and who is not and shares memory all the same.
  */
 #ifndef STOP_H
 #define STOP_H
@@ -7,26 +8,24 @@
 #include "linux/set/set.h"
 
 /* pipeline.c: who reads what we write */
-bool		 pipeline_reads(struct live *, pid_t);
-void		 pipeline_free(struct live *);
+bool		 pipeline_reads(struct live *l, pid_t pid);
+void		 pipeline_free(struct live *l);
 
 /* seize.c: one thread */
-void		 thread_look(struct lproc *, struct lthread *);
-int		 thread_judge(const struct lproc *, struct lthread *);
-int		 thread_seize(struct lproc *, struct lthread *);
-void		 thread_stop(struct lthread *);
-void		 thread_poll(struct lthread *);
-int		 thread_ptrace(int, pid_t, uintptr_t);
-bool		 thread_haschild(pid_t, pid_t, pid_t);
+void		 thread_look(struct lproc *p, struct lthread *t);
+void		 thread_poll(struct lthread *t);
+bool		 thread_haschild(pid_t pid, pid_t tid, pid_t other);
+
+/* sharers.c: who else has the memory of a process */
+int		 sharers_tell(struct live *l);
 
 /* threads.c: those of one process */
-struct lthread	*threads_add(struct lproc *, pid_t);
-int		 threads_list(struct lproc *, bool);
-int		 threads_seize(struct lproc *);
-void		 threads_await(struct lproc *);
-void		 threads_release(struct lproc *);
+struct lthread	*threads_add(struct lproc *p, pid_t tid);
+int		 threads_list(struct lproc *p, bool look);
+int		 threads_seize(struct lproc *p);
+void		 threads_await(struct lproc *p);
+void		 threads_release(struct lproc *p);
 
-/* regs.c: what ptrace(2) gives of a stopped thread */
 struct rseqconf {		/* PTRACE_GET_RSEQ_CONFIGURATION */
 	uint64_t	 area;	/* struct rseq in the process; 0: none */
 	uint32_t	 len;
@@ -34,12 +33,5 @@ struct rseqconf {		/* PTRACE_GET_RSEQ_CONFIGURATION */
 	uint32_t	 flags;
 	uint32_t	 pad;
 };
-
-void		 regs_read(struct lthread *);
-void		 regs_restart(pid_t);
-void		 regs_abort(pid_t);
-
-/* sharers.c: who else has the memory of a process */
-int		 sharers_tell(struct live *);
 
 #endif

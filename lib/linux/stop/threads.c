@@ -14,10 +14,8 @@
  * each takes its signals itself, and we are told (seize.c).
  */
 #include "clock.h"
-#include "linux/set/set.h"
-#include "linux/proc/proc.h"
 #include "rbtree.h"
-#include "stop.h"
+#include "stopping.h"
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>

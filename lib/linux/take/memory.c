@@ -17,13 +17,10 @@
  * treatment.c tells which files are to be taken.
  */
 #include "linux/clone/clone.h"
-#include "linux/set/set.h"
 #include "linux/pages/pages.h"
-#include "linux/proc/proc.h"
 #include "linux/serve/serve.h"
 #include "model.h"
-#include "space.h"
-#include "take.h"
+#include "taking.h"
 
 #include <sys/stat.h>
 

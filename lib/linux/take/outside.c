@@ -2,10 +2,8 @@
  * What it takes to start a thread again and can be told from outside, while
  * it is stopped: snap(6), "State that restoring takes".
  */
-#include "linux/set/set.h"
-#include "linux/proc/proc.h"
 #include "linux/stop/stop.h"
-#include "take.h"
+#include "taking.h"
 
 #include <sys/ptrace.h>
 #include <sys/resource.h>

@@ -10,12 +10,10 @@
  * looks, and also at what the process itself may not read.
  */
 #include "linux/clone/clone.h"
-#include "linux/set/set.h"
 #include "linux/pages/pages.h"
-#include "linux/proc/proc.h"
-#include "model.h"
-#include "take.h"
 #include "linux/proxy/proxy.h"
+#include "model.h"
+#include "taking.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,11 +5,8 @@
  * takes", describes them.
  */
 #include "clock.h"
-#include "linux/set/set.h"
-#include "linux/proc/proc.h"
-#include "take.h"
-
 #include "linux/inject/inject.h"
+#include "taking.h"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>

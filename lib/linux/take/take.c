@@ -10,10 +10,8 @@
 #include "clock.h"
 #include "linux/clone/clone.h"
 #include "linux/serve/serve.h"
-#include "linux/set/set.h"
-#include "linux/proc/proc.h"
 #include "model.h"
-#include "take.h"
+#include "taking.h"
 
 #include <errno.h>
 #include <pthread.h>

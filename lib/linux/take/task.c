@@ -2,12 +2,12 @@
  * What /proc tells of a stopped thread: as a struct task, and as the named
  * files of the Linux record.
  */
-#include "linux/set/set.h"
 #include "linux/open/open.h"
 #include "linux/proc/proc.h"
 #include "space.h"
 #include "state/state.h"
 #include "take.h"
+#include "taking.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

@@ -3,12 +3,9 @@
  * it is equal: all of it can be captured without touching more.
  */
 #include "io/io.h"
-#include "linux/set/set.h"
 #include "linux/pages/pages.h"
-#include "linux/proc/proc.h"
 #include "model.h"
-#include "space.h"
-#include "take.h"
+#include "taking.h"
 
 #include <sys/auxv.h>
 

@@ -19,8 +19,8 @@
  * A cgroup whose limits are not to be seen, for its directory is not below
  * our mount point, counts as one without.
  */
-#include "model.h"
 #include "cgroup.h"
+#include "model.h"
 
 #include <fcntl.h>
 #include <stdio.h>

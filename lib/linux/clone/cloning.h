@@ -1,0 +1,38 @@
+/*
+ * What clones are made with, and reaped: what the files of this room share.
+ */
+#ifndef CLONING_H
+#define CLONING_H
+
+#include "clone.h"
+#include "space.h"
+
+/* guard.c */
+int		 guard_end(struct guard *g);
+int		 guard_tell(struct guard *g, pid_t target, pid_t clone);
+
+/* headroom.c: the memory that cgroups have for clones */
+int		 headroom_claim(struct live *l, struct lproc *p, size_t nvma);
+
+/* lacks.c */
+int		 lacks_keep(struct live *l, struct snap *s, struct lproc *p,
+		    const struct vmas *vma);
+
+/* reaper.c: the reaping of clones, by the guard */
+struct ward {			/* a process and its clone */
+	pid_t		 target;
+	pid_t		 clone;	/* 0: will be made now; -1: was not */
+	uint64_t	 since;	/* ticks since this system was started */
+	uint64_t	 start;	/* of the clone, likewise */
+};
+
+struct wards {
+	struct ward	*v;	/* owned */
+	size_t		 n;
+};
+
+int		 ward_set(struct ward *w, pid_t target, pid_t clone);
+int		 wards_add(struct wards *l, const struct ward *w);
+void		 wards_reap(struct wards *l) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * What threads are stopped with: what the files of this room share.
+ */
+#ifndef STOPPING_H
+#define STOPPING_H
+
+#include "stop.h"
+
+/* regs.c: what ptrace(2) gives of a stopped thread */
+void		 regs_abort(pid_t tid);
+void		 regs_read(struct lthread *t);
+void		 regs_restart(pid_t tid);
+
+/* seize.c */
+int		 thread_judge(const struct lproc *p, struct lthread *t);
+int		 thread_ptrace(int request, pid_t tid, uintptr_t data);
+int		 thread_seize(struct lproc *p, struct lthread *t);
+void		 thread_stop(struct lthread *t);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * What a process is taken with: what the files of this room share.
+ */
+#ifndef TAKING_H
+#define TAKING_H
+
+#include "take.h"
+#include "space.h"
+
+/* outside.c: what of a thread can be told from outside */
+void		 thread_outside(const struct lproc *p, struct lthread *t);
+
+/* task.c: what /proc gives of a stopped thread */
+int		 task_read(struct live *l, struct lproc *p, struct lthread *th,
+		    struct task *t);
+void		 task_record(struct live *l, struct snap *s, struct lproc *p,
+		    struct lthread *th, struct task *t, struct filelist *to);
+
+/* source.c: the memory of a stopped process as a source */
+struct source	*source_live(struct live *l, struct snap *s, struct lproc *p);
+struct source	*source_livefar(struct live *l, struct snap *s,
+		    struct lproc *p);
+int		 source_live_pagemap(const struct source *src);
+
+/* vdso.c: what a process has not touched of its [vdso] */
+struct source	*vdso_source(struct live *l, struct snap *s,
+		    struct source *mem, const struct vma *v, bool clone);
+
+/* memory.c: text and memory of a process as images */
+int		 memory_image(struct live *l, struct lproc *lp,
+		    struct snap *s, struct proc *p, const struct task *t,
+		    struct buf *own);
+int		 text_image(struct live *l, struct lproc *lp, struct snap *s,
+		    struct proc *p);
+
+#endif
