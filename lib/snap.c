@@ -43,6 +43,7 @@ proc_free(struct proc *p)
 		free(p->file[i].data);
 	}
 	free(p->file);
+	free(p->state);
 	image_free(p->text);
 	image_free(p->mem);
 	carried_free(p->carried);
@@ -369,6 +370,8 @@ proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)
 	free(f->data);
 	f->data = data;
 	f->len = len;
+	free(p->state);		/* it borrows from files */
+	p->state = NULL;
 	return 0;
 nomem:
 	free(data);

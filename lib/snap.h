@@ -175,6 +175,8 @@ struct proc {			/* a process or a thread */
 				   process */
 	struct file	*file;	/* owned; in the order they came */
 	size_t		 nfile;
+	struct taskstate	*state;	/* owned; what they tell, or NULL: not asked
+				   for; state/state.h */
 	struct image	*text;	/* owned; NULL: none */
 	struct image	*mem;	/* owned; NULL: none */
 	struct kbcount	 count;	/* set by reader or writer of a stream, or

@@ -3,6 +3,7 @@
  * processes look like those that were taken live.
  */
 #include "make.h"
+#include "record.h"
 #include "space.h"
 
 #include <sys/sysmacros.h>
@@ -67,59 +68,83 @@ record_printf(struct record *r, const char *name, const char *fmt, ...)
 }
 
 /*
- * stat: the 52 fields of proc_pid_stat(5), 0 where nothing is known.
+ * Set what a task tells, and what is the same for all processes that are
+ * made of another format.
  */
-void
-record_stat(struct record *r, const struct task *t,
-    const struct procfacts *f)
+static void
+state_task(struct taskstate *st, const struct task *t)
 {
-	enum { TICK = 10, PAGE = 4096 };	/* milliseconds, bytes */
-	struct buf b = { 0 };
+	enum { TICK = 10, PRIORITY = 20, CHILD = 17 };
+	uint64_t *v = st->stat.v;
 
-	/* 1 to 13 */
-	buf_printf(&b, "%d (%s) %c %d %d %d 0 -1 %u 0 0 0 0 ", t->tid,
-	    t->comm, t->state, t->ppid, t->pgrp, f->sid, f->flags);
-	/* 14 to 22 */
-	buf_printf(&b, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-	    " %d %d %zu 0 0 ", t->utime / TICK, t->stime / TICK,
-	    t->cutime / TICK, t->cstime / TICK, 20 + t->nice, t->nice,
-	    f->nthread);
-	/* 23 to 30; an rss without limit */
-	buf_printf(&b, "%" PRIu64 " %" PRIu64 " %ju %" PRIu64 " %" PRIu64
-	    " %" PRIu64 " %" PRIu64 " %" PRIu64 " ", f->vmbytes,
-	    f->membytes / PAGE, (uintmax_t)UINT64_MAX, f->startcode,
-	    f->endcode, f->startstack, f->sp, f->pc);
-	/* 31 to 44 */
-	buf_printf(&b, "%" PRIu64 " %" PRIu64 " 0 0 0 0 0 17 0 0 0 0 0 0 ",
-	    f->pending, f->blocked);
-	/* 45 to 52 */
-	buf_printf(&b, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-	    " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d\n", f->startdata,
-	    f->enddata, f->startbrk, f->argstart, f->argend, f->envstart,
-	    f->envend, f->exitcode);
-	record_take(r, "stat", &b);
+	st->tgid = (uint64_t)t->pid;
+	st->pid = v[STAT_PID] = (uint64_t)t->tid;
+	st->ppid = v[STAT_PPID] = (uint64_t)t->ppid;
+	st->pgrp = v[STAT_PGRP] = (uint64_t)t->pgrp;
+	st->session = v[STAT_SESSION];
+	v[STAT_TPGID] = UINT64_MAX;	/* -1: no terminal */
+	v[STAT_UTIME] = t->utime / TICK; /* of milliseconds */
+	v[STAT_STIME] = t->stime / TICK;
+	v[STAT_CUTIME] = t->cutime / TICK;
+	v[STAT_CSTIME] = t->cstime / TICK;
+	v[STAT_PRIORITY] = (uint64_t)(PRIORITY + t->nice);
+	v[STAT_NICE] = (uint64_t)t->nice;
+	v[STAT_RSSLIM] = UINT64_MAX;
+	v[STAT_PENDING] = st->pending;
+	v[STAT_BLOCKED] = st->blocked;
+	v[STAT_EXITSIGNAL] = CHILD;
+	st->stat.state = t->state;
+	strlcpy(st->stat.comm, t->comm, sizeof st->stat.comm);
+	snprintf(st->name, sizeof st->name, "%.16s", t->comm);
+}
+
+/*
+ * Four numbers of a line of status.
+ */
+static void
+ids_print(struct buf *b, const char *key, const uint64_t *v)
+{
+	buf_printf(b, "%s:\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+	    "\n", key, v[0], v[1], v[2], v[3]);
 }
 
 /*
  * status, as much of proc_pid_status(5) as is known.
  */
+static void
+status_print(struct buf *b, const struct taskstate *st)
+{
+	buf_printf(b, "Name:\t%s\n", st->stat.comm);
+	if (st->has_umask)
+		buf_printf(b, "Umask:\t%04o\n", st->umask);
+	buf_printf(b, "State:\t%c\nTgid:\t%" PRId64 "\nPid:\t%" PRId64
+	    "\nPPid:\t%" PRId64 "\n", st->stat.state, (int64_t)st->tgid,
+	    (int64_t)st->pid, (int64_t)st->ppid);
+	ids_print(b, "Uid", st->uid);
+	ids_print(b, "Gid", st->gid);
+	buf_printf(b, "Threads:\t%" PRIu64 "\nSigPnd:\t%016" PRIx64
+	    "\nSigBlk:\t%016" PRIx64 "\n", st->stat.v[STAT_THREADS],
+	    st->pending, st->blocked);
+}
+
+/*
+ * Add the files that tell the state of a process or thread, which is *st and,
+ * put into it here, what *t tells.
+ */
 void
-record_status(struct record *r, const struct task *t,
-    const struct procfacts *f)
+record_state(struct record *r, const struct proc *p, const struct task *t,
+    struct taskstate *st)
 {
 	struct buf b = { 0 };
 
-	buf_printf(&b, "Name:\t%s\n", t->comm);
-	if (f->has_umask)
-		buf_printf(&b, "Umask:\t%04o\n", f->umask);
-	buf_printf(&b, "State:\t%c\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\n",
-	    t->state, t->pid, t->tid, t->ppid);
-	buf_printf(&b, "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n",
-	    f->uid[0], f->uid[1], f->uid[2], f->uid[3], f->gid[0], f->gid[1],
-	    f->gid[2], f->gid[3]);
-	buf_printf(&b, "Threads:\t%zu\nSigPnd:\t%016" PRIx64 "\nSigBlk:\t%016"
-	    PRIx64 "\n", f->nthread, f->pending, f->blocked);
+	state_task(st, t);
+	if (p->leader != 0)
+		record_printf(r, "thread", "%" PRIu64 "\n", p->leader);
+	stat_print(&b, &st->stat);
+	record_take(r, "stat", &b);
+	status_print(&b, st);
 	record_take(r, "status", &b);
+	record_printf(r, "comm", "%s\n", t->comm);
 }
 
 /*
@@ -155,11 +180,11 @@ record_maps(struct record *r, const struct vmas *l)
 }
 
 /*
- * Give a process or thread the record, and the small files of Plan 9, made
- * of a task whose registers are those of the record.
+ * Give a process or thread the record, the small files of Plan 9, made of a
+ * task whose registers are those of the record, and its state.
  */
 int
-record_pack(struct record *r, struct proc *p, const char *cputype,
+record_pack(struct record *r, struct proc *p, const struct taskstate *st,
     struct task *t)
 {
 	static const struct {
@@ -182,7 +207,9 @@ record_pack(struct record *r, struct proc *p, const char *cputype,
 			}
 	if (plan9_files(p, t) == -1)
 		return -1;
-	return linuxrec_pack(p, cputype, r->file, r->n);
+	if (linuxrec_pack(p, st->cputype, r->file, r->n) == -1)
+		return -1;
+	return state_give(p, st);
 }
 
 void

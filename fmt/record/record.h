@@ -15,4 +15,9 @@ void		 linuxrec_get(const struct linuxrec *, size_t,
 int		 path_cmp(const char *, size_t, const char *, size_t);
 int		 linuxrec_update(struct proc *);
 
+/* state.c */
+struct taskstate;
+const struct taskstate *state_get(struct proc *p);
+int		 state_give(struct proc *p, const struct taskstate *st);
+
 #endif

@@ -8,6 +8,7 @@
 #define STATE_H
 
 #include "space.h"
+#include "linux/task.h"
 
 /*
  * A text, piece by piece: scan.c.  Each function moves s behind what it took.
@@ -127,6 +128,36 @@ bool		 limits_next(struct scan *text, struct limit *l);
  */
 uint64_t	 auxv_get(const void *auxv, size_t len, size_t word,
 		    uint64_t type);
+
+/*
+ * What is known of a process or thread, typed.  Readers of formats set it as
+ * they go; where a snapshot has it as a Linux record, or as the small files of
+ * Plan 9, it is made of these when it is first asked for: record/state.c.
+ */
+struct taskstate {
+	struct procstat	 stat;	/* numbers of processes as we see them */
+	char		 name[28]; /* of the program */
+	char		 cputype[32]; /* in Plan 9's words; "": not told */
+	uint64_t	 tgid;	/* these as we see them */
+	uint64_t	 tracer;
+	uint64_t	 pid;	/* these as the process sees them itself */
+	uint64_t	 ppid;
+	uint64_t	 pgrp;
+	uint64_t	 session;
+	uint64_t	 uid[4]; /* real, effective, saved, file system */
+	uint64_t	 gid[4];
+	bool		 has_umask;
+	unsigned int	 umask;
+	uint64_t	 pending; /* sets of signals */
+	uint64_t	 blocked;
+	bool		 has_cursig;
+	unsigned int	 cursig; /* of the core that it was read from */
+	struct recfile	 siginfo; /* these borrow from the record; data NULL:
+				   not told */
+	struct recfile	 cmdline;
+	struct recfile	 auxv;
+	struct recfile	 reg[REGSET_MAX];
+};
 
 /*
  * Mappings, pages and address spaces (space.h): maps.c, pages.c, space.c

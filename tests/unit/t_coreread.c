@@ -6,6 +6,8 @@
 #include "model.h"
 #include "space.h"
 #include "util.h"
+#include "record/record.h"
+#include "state/state.h"
 
 #include <sys/mman.h>
 
@@ -139,6 +141,31 @@ static const char full_maps[] =
     "00400000-00401000 r--p 00000000 00:00 0                                  /no/such/program\n"
     "00401000-00402000 r-xp 00001000 00:00 0                                  /no/such/program\n"
     "00500000-00501000 r--p 00000000 00:00 0                                  /no/such\\012library\n";
+
+/*
+ * What the reader knows of a thread is what its record tells.
+ */
+static void
+test_known(void **state)
+{
+	struct taskstate was;
+	struct snap *s;
+	struct proc *p;
+	size_t i;
+
+	(void)state;
+	s = read_fixture("full");
+	for (i = 0; i < s->nproc; i++) {
+		p = s->proc[i];
+		assert_non_null(p->state);
+		was = *p->state;
+		free(p->state);
+		p->state = NULL;
+		assert_non_null(state_get(p));
+		assert_memory_equal(&was, p->state, sizeof was);
+	}
+	snap_free(s);
+}
 
 static void
 test_leader(void **state)
@@ -833,6 +860,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_leader),
 		cmocka_unit_test(test_thread),
 		cmocka_unit_test(test_machines),

@@ -11,30 +11,6 @@
 #include <string.h>
 
 /*
- * Tell the caller what is missing from the result.
- */
-void
-core_warn(struct corereader *r, const char *fmt, ...)
-{
-	char *text, *line;
-	va_list ap;
-	int n;
-
-	if (r->opts->warn == NULL)
-		return;
-	va_start(ap, fmt);
-	n = vasprintf(&text, fmt, ap);
-	va_end(ap);
-	if (n == -1)
-		return;
-	if (asprintf(&line, "%s: %s", r->name, text) != -1) {
-		r->opts->warn(r->opts->arg, line);
-		free(line);
-	}
-	free(text);
-}
-
-/*
  * The first line of a snapshot, where it has none: man6/snap.6.  When the
  * kernel was started nobody can tell.
  */
@@ -60,7 +36,9 @@ read_core(struct corereader *r, struct input *in)
 	    elfcore_open(&r->core, source_fd(r->src),
 	    source_size(r->src)) == -1 ||
 	    core_maps(r) == -1 || core_files(r) == -1 ||
-	    set_header(r, in->st.st_mtime) == -1 || core_tasks(r) == -1)
+	    set_header(r, in->st.st_mtime) == -1 ||
+	    core_process(r) == -1 || core_memory(r) == -1 ||
+	    core_text(r) == -1 || core_tasks(r) == -1)
 		return -1;
 	return core_carry(r);
 }

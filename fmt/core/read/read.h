@@ -8,6 +8,7 @@
  *	facts.c	notes		-> struct facts
  *	task.c	facts		-> small files and the Linux record
  *	files.c	mapped files that are at hand: text, carried ones
+ *	warn.c	what is missing
  *	read.c	one after another
  */
 #ifndef COREREAD_H
@@ -112,7 +113,7 @@ struct corereader {
 	uint64_t	 spare;	/* the next number for who has none */
 };
 
-/* read.c */
+/* warn.c */
 void		 core_warn(struct corereader *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 
@@ -160,7 +161,8 @@ void		 corefacts_find(const struct corereader *,
 		    const struct corethread *, bool, struct facts *);
 
 /* task.c */
-int		 core_tasks(struct corereader *);
+int		 core_process(struct corereader *r);
+int		 core_tasks(struct corereader *r);
 
 /* read.c */
 int		 core_load(struct snap *, struct input *,

@@ -93,30 +93,35 @@ core_proc(struct record *rec, const struct corereader *r)
 }
 
 /*
- * What stat and status tell of a thread.
+ * Set what is known of a thread beside its task.
  */
 static void
-core_procfacts(const struct corereader *r, const struct facts *f,
-    struct procfacts *pf)
+core_state(const struct corereader *r, const struct facts *f,
+    struct taskstate *st)
 {
+	enum { PAGE = 4096 };
 	const struct elfcore *c = &r->core;
+	uint64_t *v = st->stat.v;
 	int i;
 
-	memset(pf, 0, sizeof *pf);
-	pf->sid = f->sid;
-	pf->flags = c->psinfo == NULL ? 0 : (unsigned int)(num_get(c->psinfo +
-	    c->mach->wide, c->mach->wide) & UINT32_MAX);
-	pf->nthread = r->nthread;
-	pf->vmbytes = r->vmbytes;
-	pf->membytes = r->membytes;
-	pf->startstack = r->stack;
-	pf->sp = f->sp;
-	pf->pc = f->pc;
-	pf->pending = f->pending;
-	pf->blocked = f->blocked;
+	memset(st, 0, sizeof *st);
+	strlcpy(st->cputype, c->mach->cputype, sizeof st->cputype);
+	v[STAT_SESSION] = (uint64_t)f->sid;
+	v[STAT_FLAGS] = c->psinfo == NULL ? 0 : num_get(c->psinfo +
+	    c->mach->wide, c->mach->wide) & UINT32_MAX;
+	v[STAT_THREADS] = r->nthread;
+	v[STAT_VSIZE] = r->vmbytes;
+	v[STAT_RSS] = r->membytes / PAGE;
+	v[STAT_STARTSTACK] = r->stack;
+	v[STAT_SP] = f->sp;
+	v[STAT_PC] = f->pc;
+	st->pending = f->pending;
+	st->blocked = f->blocked;
+	st->has_cursig = f->th != NULL;
+	st->cursig = (unsigned int)f->cursig;
 	for (i = 0; i < 4; i++) {
-		pf->uid[i] = core_uid(c);
-		pf->gid[i] = core_gid(c);
+		st->uid[i] = core_uid(c);
+		st->gid[i] = core_gid(c);
 	}
 }
 
@@ -128,22 +133,18 @@ make_files(const struct corereader *r, struct proc *p, struct facts *f)
 {
 	struct task *t = &f->task;
 	struct record rec = { 0 };
-	struct procfacts pf;
+	struct taskstate st;
 	int rc;
 
-	core_procfacts(r, f, &pf);
-	if (p->leader != 0)
-		record_printf(&rec, "thread", "%" PRIu64 "\n", p->leader);
-	record_stat(&rec, t, &pf);
-	record_status(&rec, t, &pf);
-	record_printf(&rec, "comm", "%.16s\n", t->comm);
+	core_state(r, f, &st);
+	record_state(&rec, p, t, &st);
 	if (f->th != NULL)
 		core_regs(&rec, &r->core, f);
-	if (p->leader == 0)
+	if (p == r->proc)
 		core_proc(&rec, r);
-	t->vma = p->leader == 0 ? r->vma : (struct vmas){ 0 };
+	t->vma = p == r->proc ? r->vma : (struct vmas){ 0 };
 	t->memkb = r->membytes / KB;
-	rc = record_pack(&rec, p, r->core.mach->cputype, t);
+	rc = record_pack(&rec, p, &st, t);
 	record_free(&rec);
 	return rc;
 }
@@ -193,7 +194,24 @@ add_threads(struct corereader *r, const struct corethread *leader)
 }
 
 /*
- * Add the process and its threads to the snapshot.
+ * Add the process to the snapshot; its memory, its text and its files come
+ * later.
+ */
+int
+core_process(struct corereader *r)
+{
+	int pid = core_pid(&r->core);
+
+	if ((r->proc = add_proc(r, pid)) == NULL)
+		return -1;
+	if (r->proc->pid != (uint64_t)pid)
+		core_warn(r, "process %d is %" PRIu64 " in the snapshot: its "
+		    "number is taken", pid, r->proc->pid);
+	return 0;
+}
+
+/*
+ * Give the process, which has its memory, its files, and add its threads.
  */
 int
 core_tasks(struct corereader *r)
@@ -201,20 +219,11 @@ core_tasks(struct corereader *r)
 	const struct corethread *leader;
 	struct facts f;
 	size_t i;
-	int pid;
 
-	pid = core_pid(&r->core);
 	leader = core_leader(&r->core);
 	r->nthread = r->core.nthread + (leader == NULL);
 	for (i = 0; i < r->vma.n; i++)
 		r->vmbytes += r->vma.v[i].end - r->vma.v[i].start;
-	if ((r->proc = add_proc(r, pid)) == NULL)
-		return -1;
-	if (r->proc->pid != (uint64_t)pid)
-		core_warn(r, "process %d is %" PRIu64 " in the snapshot: its "
-		    "number is taken", pid, r->proc->pid);
-	if (core_memory(r) == -1 || core_text(r) == -1)
-		return -1;
 	r->membytes = image_bytes(r->proc->mem);
 	corefacts_find(r, leader, true, &f);
 	if (make_files(r, r->proc, &f) == -1)

@@ -139,35 +139,34 @@ fp_move(const struct corearch *a, const struct file *f, struct coreregs *r)
  * The registers that a Linux record has.
  */
 static void
-linux_regs(const struct corearch *a, const struct linuxrec *rec,
+linux_regs(const struct corearch *a, const struct taskstate *st,
     struct coreregs *r)
 {
 	enum { XSAVE_LEAST = 576, SOFTWARE = 464, ORIG = 120 };
-	struct recfile f;
+	const struct recfile *gp = &st->reg[REGSET_PRSTATUS];
+	const struct recfile *fp = &st->reg[REGSET_FPREGS];
+	const struct recfile *x = &st->reg[REGSET_XSTATE];
 
-	if (!linuxrec_find(rec, "regset/prstatus", &f))
-		return;
-	if (f.len == a->regs)
-		memcpy(r->gp, f.data, f.len);
-	else if (a == &arch[AMD64] && f.len == arch[I386].regs) {
-		MOVE(r->gp, f.data, narrow, 4);
+	if (gp->len == a->regs)
+		memcpy(r->gp, gp->data, gp->len);
+	else if (a == &arch[AMD64] && gp->len == arch[I386].regs) {
+		MOVE(r->gp, gp->data, narrow, 4);
 		if (r->gp[ORIG + 3] & 0x80)	/* -1 stays -1 */
 			num_put(r->gp + ORIG + 4, UINT32_MAX, 4);
 	} else
 		return;
 	r->ngp = a->regs;
-	if (linuxrec_find(rec, "regset/fpregs", &f) && f.len == a->fpregs) {
-		memcpy(r->fp, f.data, f.len);
-		r->nfp = f.len;
+	if (fp->len == a->fpregs) {
+		memcpy(r->fp, fp->data, fp->len);
+		r->nfp = fp->len;
 	}
-	if ((a != &arch[AMD64] && a != &arch[I386]) ||
-	    !linuxrec_find(rec, "regset/xstate", &f) || f.len < XSAVE_LEAST)
+	if ((a != &arch[AMD64] && a != &arch[I386]) || x->len < XSAVE_LEAST)
 		return;
-	r->x = f.data;
-	r->nx = f.len;
+	r->x = x->data;
+	r->nx = x->len;
 	if (a == &arch[I386]) {
 		/* NT_PRXFPREG is the same but for what the kernel put in */
-		memcpy(r->xfp, f.data, SOFTWARE);
+		memcpy(r->xfp, x->data, SOFTWARE);
 		r->nxfp = FXSAVE;
 	}
 }
@@ -175,16 +174,16 @@ linux_regs(const struct corearch *a, const struct linuxrec *rec,
 /*
  * The registers of a thread, as they stand in a core of a machine.  False,
  * and ngp 0, if the snapshot does not have them.  What is in *r borrows from
- * the record and from *r.
+ * the state and from *r.
  */
 bool
 corearch_regs(const struct corearch *a, const struct proc *p,
-    const struct linuxrec *rec, struct coreregs *r)
+    const struct taskstate *st, struct coreregs *r)
 {
 	const struct file *f;
 
 	memset(r, 0, sizeof *r);
-	linux_regs(a, rec, r);
+	linux_regs(a, st, r);
 	if (r->ngp == 0 && (f = proc_file(p, "regs")) != NULL &&
 	    f->len == a->ureg) {
 		ureg_move(a, f->data, r->gp);
@@ -240,17 +239,13 @@ runs(const char *cputype, const struct corearch *a)
  */
 const struct corearch *
 corearch_find(const struct snap *s, const struct proc *p,
-    const struct linuxrec *rec)
+    const struct taskstate *st)
 {
 	const struct file *ureg;
-	struct recfile f;
-	const char *type;
-	char word[32];
-	size_t i, regs;
+	const char *type = st->cputype;
+	size_t i, regs = st->reg[REGSET_PRSTATUS].len;
 
 	errstr_set("%s", "");
-	type = linuxrec_cputype(proc_file(p, "proc"), word, sizeof word);
-	regs = linuxrec_find(rec, "regset/prstatus", &f) ? f.len : 0;
 	ureg = proc_file(p, "regs");
 	if (regs == 0 && (ureg == NULL || ureg->len == 0))
 		return NULL;

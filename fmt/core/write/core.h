@@ -8,6 +8,7 @@
 #include "snap.h"
 #include "num.h"
 #include "space.h"
+#include "state/state.h"
 
 enum { CORE_PAGE = 4096 };	/* ELF_EXEC_PAGESIZE of our machines */
 
@@ -36,10 +37,10 @@ struct coreregs {		/* registers of a thread, as in a core */
 	size_t		 nx;
 };
 
-const struct corearch *corearch_find(const struct snap *, const struct proc *,
-		    const struct linuxrec *);
-bool		 corearch_regs(const struct corearch *, const struct proc *,
-		    const struct linuxrec *, struct coreregs *);
+const struct corearch *corearch_find(const struct snap *s,
+		    const struct proc *p, const struct taskstate *st);
+bool		 corearch_regs(const struct corearch *a, const struct proc *p,
+		    const struct taskstate *st, struct coreregs *r);
 
 struct corethreads {		/* those of a process that have registers */
 	struct proc	**p;	/* owned; in the order of the core */
@@ -48,27 +49,12 @@ struct corethreads {		/* those of a process that have registers */
 	const struct corearch *arch;
 };
 
-struct stat_line {		/* of proc_pid_stat(5) */
-	char		 state;
-	uint64_t	 pid;	/* these as the process itself sees them */
-	uint64_t	 ppid;
-	uint64_t	 pgrp;
-	uint64_t	 session;
-	uint64_t	 flags;
-	uint64_t	 time[4]; /* user, system, of children; in ticks */
-	int64_t		 nice;
-};
-
-bool		 rec_text(const struct linuxrec *, const char *, char *, size_t);
-void		 rec_stat(const struct proc *, const struct linuxrec *,
-		    struct stat_line *);
-uint64_t	 rec_status(const struct linuxrec *, const char *, int);
-const uint8_t	*rec_siginfo(const struct linuxrec *);
+const uint8_t	*state_signal(const struct taskstate *st);
 
 int		 corethreads_find(struct corethreads *, struct snap *,
 		    struct proc *);
-int		 corenote_add(struct buf *, const struct corethreads *,
-		    const struct proc *, const struct vmas *);
+int		 corenote_add(struct buf *b, const struct corethreads *t,
+		    struct proc *p, const struct vmas *v);
 
 struct coreload {		/* a PT_LOAD to be */
 	uint64_t	 addr;

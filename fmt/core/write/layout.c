@@ -255,7 +255,7 @@ core_holes(struct core *c)
  * Lay out the core of a process with these threads and mappings.
  */
 static int
-core_layout(struct core *c, const struct corethreads *t, const struct proc *p,
+core_layout(struct core *c, const struct corethreads *t, struct proc *p,
     const struct vmas *v)
 {
 	struct coreloads l = { 0 };

@@ -6,6 +6,7 @@
  *	the others	PRSTATUS FPREGSET XSTATE
  */
 #include "core.h"
+#include "record/record.h"
 #include "space.h"
 
 #include <elf.h>
@@ -51,48 +52,46 @@ note_add(struct buf *b, const char *name, uint32_t type, const void *data,
  * pr_pid, pr_ppid, pr_pgrp and pr_sid.
  */
 static void
-pids_put(uint8_t *s, const struct stat_line *st)
+pids_put(uint8_t *s, const struct taskstate *st, uint64_t ppid)
 {
 	num_put(s, st->pid, 4);
-	num_put(s + 4, st->ppid, 4);
+	num_put(s + 4, ppid, 4);
 	num_put(s + 8, st->pgrp, 4);
 	num_put(s + 12, st->session, 4);
 }
 
 /*
- * NT_PRSTATUS.  sig is the siginfo of what ended the process, or NULL.
+ * NT_PRSTATUS.  sig is the siginfo of what ended the process, or NULL; ppid
+ * that of all its threads.
  */
 static void
 prstatus_add(struct buf *b, const struct corearch *a,
-    const struct stat_line *st, const struct linuxrec *r,
-    const struct coreregs *regs, const uint8_t *sig)
+    const struct taskstate *st, const struct coreregs *regs,
+    const uint8_t *sig, uint64_t ppid)
 {
 	const struct layout *lo = layout_of(a);
 	uint8_t s[512] = { 0 };
-	struct recfile f;
 	size_t i, w = a->word, end;
+	uint64_t time;
 	uint8_t *t;
-	char num[16];
 
 	if (sig != NULL) {
 		num_put(s, num_get(sig, 4), 4);		/* si_signo */
 		num_put(s + 12, num_get(sig, 4), 2);	/* pr_cursig */
 	}
 	/* that of the core which the snapshot was made of */
-	if (rec_text(r, "cursig", num, sizeof num)) {
-		num_put(s, strtoull(num, NULL, 10), 4);
-		num_put(s + 12, strtoull(num, NULL, 10), 2);
+	if (st->has_cursig) {
+		num_put(s, st->cursig, 4);
+		num_put(s + 12, st->cursig, 2);
 	}
-	num_put(s + lo->sigpend, rec_status(r, "SigPnd", 16), w);
-	if (linuxrec_find(r, "sigmask", &f) && f.len == 8)
-		memcpy(s + lo->sighold, f.data, w);
-	else
-		num_put(s + lo->sighold, rec_status(r, "SigBlk", 16), w);
-	pids_put(s + lo->pid, st);
+	num_put(s + lo->sigpend, st->pending, w);
+	num_put(s + lo->sighold, st->blocked, w);
+	pids_put(s + lo->pid, st, ppid);
 	for (i = 0; i < 4; i++) {
+		time = st->stat.v[STAT_UTIME + i];
 		t = s + lo->utime + i * 2 * w;
-		num_put(t, st->time[i] / USER_HZ, w);
-		num_put(t + w, st->time[i] % USER_HZ * (1000000 / USER_HZ), w);
+		num_put(t, time / USER_HZ, w);
+		num_put(t + w, time % USER_HZ * (1000000 / USER_HZ), w);
 	}
 	memcpy(s + lo->reg, regs->gp, regs->ngp);
 	end = lo->reg + regs->ngp;
@@ -105,59 +104,46 @@ prstatus_add(struct buf *b, const struct corearch *a,
  * The name and the arguments of a process, as they stand in NT_PRPSINFO.
  */
 static void
-names_put(const struct proc *p, const struct linuxrec *r, uint8_t *fname,
-    uint8_t *psargs)
+names_put(const struct taskstate *st, uint8_t *fname, uint8_t *psargs)
 {
 	enum { FNAME = 16, PSARGS = 80 };
-	const struct file *f;
-	struct recfile args;
-	char name[28];
+	const struct recfile *args = &st->cmdline;
 	size_t i, n;
 
-	if (rec_text(r, "comm", name, FNAME + 1))
-		n = strcspn(name, "\n");
-	else {
-		f = proc_file(p, "status");
-		for (n = 0; f != NULL && n < f->len && n + 1 < sizeof name &&
-		    f->data[n] > ' '; n++)
-			name[n] = (char)f->data[n];
-	}
-	memcpy(fname, name, n < FNAME ? n : FNAME - 1);
-	if (!linuxrec_find(r, "cmdline", &args)) {
-		memcpy(psargs, name, n);
+	n = strlen(st->name);
+	memcpy(fname, st->name, n < FNAME ? n : FNAME - 1);
+	if (args->data == NULL) {
+		memcpy(psargs, st->name, n);
 		return;
 	}
-	for (i = 0; i < args.len && i < PSARGS - 1; i++)
-		psargs[i] = args.data[i] == '\0' ? ' ' : args.data[i];
+	for (i = 0; i < args->len && i < PSARGS - 1; i++)
+		psargs[i] = args->data[i] == '\0' ? ' ' : args->data[i];
 }
 
 /*
  * NT_PRPSINFO, as fill_psinfo of the kernel makes it.
  */
 static void
-prpsinfo_add(struct buf *b, const struct corearch *a, const struct proc *p,
-    const struct linuxrec *r)
+prpsinfo_add(struct buf *b, const struct corearch *a,
+    const struct taskstate *st)
 {
 	static const char letters[] = "RSDTZW";
 	const struct layout *lo = layout_of(a);
 	uint8_t s[256] = { 0 };
-	struct stat_line st;
 	const char *c;
+	char state;
 
-	rec_stat(p, r, &st);
-	if (st.state == 't')
-		st.state = 'T';
-	c = st.state == '\0' ? NULL : strchr(letters, st.state);
+	state = st->stat.state == 't' ? 'T' : st->stat.state;
+	c = strchr(letters, state);
 	s[0] = c == NULL ? 6 : (uint8_t)(c - letters);
-	s[1] = (uint8_t)(c == NULL ? '.' : st.state);
-	s[2] = st.state == 'Z';
-	s[3] = (uint8_t)st.nice;
-	num_put(s + lo->flag, st.flags, a->word);
-	num_put(s + lo->uid, rec_status(r, "Uid", 10), lo->uidlen);
-	num_put(s + lo->uid + lo->uidlen, rec_status(r, "Gid", 10),
-	    lo->uidlen);
-	pids_put(s + lo->pspid, &st);
-	names_put(p, r, s + lo->fname, s + lo->psargs);
+	s[1] = (uint8_t)(c == NULL ? '.' : state);
+	s[2] = state == 'Z';
+	s[3] = (uint8_t)st->stat.v[STAT_NICE];
+	num_put(s + lo->flag, st->stat.v[STAT_FLAGS], a->word);
+	num_put(s + lo->uid, st->uid[0], lo->uidlen);
+	num_put(s + lo->uid + lo->uidlen, st->gid[0], lo->uidlen);
+	pids_put(s + lo->pspid, st, st->ppid);
+	names_put(st, s + lo->fname, s + lo->psargs);
 	note_add(b, "CORE", NT_PRPSINFO, s, lo->pslen);
 }
 
@@ -219,56 +205,47 @@ files_add(struct buf *b, const struct corearch *a, const struct vmas *v)
 }
 
 /*
- * The notes that tell of the process; lead is the record of its leader.
+ * The notes that tell of the process; lead is the state of its leader.
  */
 static int
-process_add(struct buf *b, const struct corearch *a, const struct proc *p,
-    const struct linuxrec *lead, const struct vmas *v, const uint8_t *sig)
+process_add(struct buf *b, const struct corearch *a,
+    const struct taskstate *lead, const struct vmas *v, const uint8_t *sig)
 {
 	static const uint8_t none[SIGINFO];
-	struct recfile f;
 
-	prpsinfo_add(b, a, p, lead);
+	prpsinfo_add(b, a, lead);
 	note_add(b, "CORE", NT_SIGINFO, sig != NULL ? sig : none, SIGINFO);
-	if (linuxrec_find(lead, "auxv", &f) && f.len > 0)
-		note_add(b, "CORE", NT_AUXV, f.data, f.len);
+	if (lead->auxv.len > 0)
+		note_add(b, "CORE", NT_AUXV, lead->auxv.data, lead->auxv.len);
 	return files_add(b, a, v);
 }
 
 /*
- * The notes of a core: of a process p, its threads and its mappings.  The
- * threads are those that corethreads_find has found.
+ * Add the notes of a core to b: of a process p, its threads, which are those
+ * that corethreads_find has found, and its mappings v.
  */
 int
-corenote_add(struct buf *b, const struct corethreads *t, const struct proc *p,
+corenote_add(struct buf *b, const struct corethreads *t, struct proc *p,
     const struct vmas *v)
 {
-	struct linuxrec r = { 0 }, first = { 0 }, lead = { 0 };
-	struct stat_line st;
-	uint64_t ppid;
+	const struct taskstate *st, *lead, *first;
 	const uint8_t *sig, *own;
 	struct coreregs regs;
 	size_t i;
-	int rc;
 
-	rc = linuxrec_open(&lead, proc_file(p, "proc"));
-	if (rc == 0)
-		rc = linuxrec_open(&first, proc_file(t->p[0], "proc"));
-	sig = rc == 0 ? rec_siginfo(&first) : NULL;
-	rec_stat(p, &lead, &st);
-	ppid = st.ppid;		/* of all threads; its own record has it */
-	for (i = 0; i < t->n && rc == 0; i++) {
-		rc = linuxrec_open(&r, proc_file(t->p[i], "proc"));
-		if (rc == -1)
-			break;
-		(void)corearch_regs(t->arch, t->p[i], &r, &regs);
-		own = rec_siginfo(&r);
-		rec_stat(t->p[i], &r, &st);
-		st.ppid = ppid;
-		prstatus_add(b, t->arch, &st, &r, &regs,
-		    own != NULL ? own : sig);
-		if (i == 0)
-			rc = process_add(b, t->arch, p, &lead, v, sig);
+	if ((lead = state_get(p)) == NULL ||
+	    (first = state_get(t->p[0])) == NULL)
+		return -1;
+	sig = state_signal(first);
+	for (i = 0; i < t->n; i++) {
+		if ((st = state_get(t->p[i])) == NULL)
+			return -1;
+		(void)corearch_regs(t->arch, t->p[i], st, &regs);
+		own = state_signal(st);
+		prstatus_add(b, t->arch, st, &regs, own != NULL ? own : sig,
+		    lead->ppid);
+		if (i == 0 && process_add(b, t->arch, lead, v, sig) == -1)
+			return -1;
 		if (regs.nfp > 0)
 			note_add(b, "CORE", NT_PRFPREG, regs.fp, regs.nfp);
 		if (regs.nxfp > 0)
@@ -276,10 +253,6 @@ corenote_add(struct buf *b, const struct corethreads *t, const struct proc *p,
 			    regs.nxfp);
 		if (regs.nx > 0)
 			note_add(b, "LINUX", NT_X86_XSTATE, regs.x, regs.nx);
-		linuxrec_close(&r);
 	}
-	linuxrec_close(&r);
-	linuxrec_close(&first);
-	linuxrec_close(&lead);
-	return rc == 0 ? buf_check(b) : rc;
+	return buf_check(b);
 }

@@ -1,146 +1,12 @@
 /*
- * The threads of a process that go into its core, and what the Linux record
- * of each tells of it.
+ * The threads of a process that go into its core.
  */
 #include "core.h"
+#include "record/record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Of a small file, what fits into n bytes, and a NUL.
- */
-bool
-rec_text(const struct linuxrec *r, const char *name, char *s, size_t n)
-{
-	struct recfile f;
-	bool found;
-
-	if ((found = linuxrec_find(r, name, &f)) && f.len > 0) {
-		if (f.len < n)
-			n = f.len + 1;
-		memcpy(s, f.data, n - 1);
-		s[n - 1] = '\0';
-	} else
-		*s = '\0';
-	return found;
-}
-
-/*
- * Of status of proc_pid_status(5), what is behind a key, as far as it fits
- * into n bytes with a NUL.
- */
-static bool
-status_line(const struct linuxrec *r, const char *key, char *s, size_t n)
-{
-	const uint8_t *p, *end, *nl;
-	struct recfile f;
-	size_t k;
-
-	k = strlen(key);
-	if (!linuxrec_find(r, "status", &f))
-		return false;
-	for (p = f.data, end = p + f.len; p < end; p = nl + 1) {
-		if ((nl = memchr(p, '\n', (size_t)(end - p))) == NULL)
-			nl = end;
-		if ((size_t)(nl - p) > k && memcmp(p, key, k) == 0 &&
-		    p[k] == ':') {
-			snprintf(s, n, "%.*s", (int)((size_t)(nl - p) < n ?
-			    (size_t)(nl - p) : n) - (int)k - 1,
-			    (const char *)p + k + 1);
-			return true;
-		}
-	}
-	return false;
-}
-
-/*
- * A number of status: the first behind a key, or 0.
- */
-uint64_t
-rec_status(const struct linuxrec *r, const char *key, int base)
-{
-	char text[64];
-
-	return status_line(r, key, text, sizeof text) ?
-	    strtoull(text, NULL, base) : 0;
-}
-
-/*
- * A number as the process sees it, if status has it so: the last one behind a
- * key, which is that of the innermost pid namespace (pid_namespaces(7)).
- * Returns in how many namespaces it is seen.
- */
-static size_t
-status_innermost(const struct linuxrec *r, const char *key, uint64_t *v)
-{
-	char text[1024], *s, *end;
-	uint64_t num;
-	size_t n;
-
-	if (!status_line(r, key, text, sizeof text))
-		return 0;
-	for (n = 0, s = text;; n++, s = end, *v = num) {
-		num = strtoull(s, &end, 10);
-		if (end == s)
-			return n;
-	}
-}
-
-/*
- * Make the numbers of a process those that it sees itself, as the kernel does
- * for a core (fill_prstatus of fs/binfmt_elf.c): the C library has them in
- * memory, and debuggers compare.
- */
-static void
-stat_inside(const struct linuxrec *r, struct stat_line *st)
-{
-	char text[24];
-
-	if (status_innermost(r, "NSpid", &st->pid) > 1)
-		st->ppid = rec_text(r, "nsppid", text, sizeof text) ?
-		    strtoull(text, NULL, 10) : 0;
-	(void)status_innermost(r, "NSpgid", &st->pgrp);
-	(void)status_innermost(r, "NSsid", &st->session);
-}
-
-/*
- * What stat tells, or for a process of Plan 9 its status and noteid.
- */
-void
-rec_stat(const struct proc *p, const struct linuxrec *r, struct stat_line *st)
-{
-	enum { STATE = 56 };
-	const struct file *f;
-	char text[1024];
-	const char *s;
-
-	memset(st, 0, sizeof *st);
-	st->state = 'S';
-	st->pid = p->pid;
-	if (rec_text(r, "stat", text, sizeof text) &&
-	    (s = strrchr(text, ')')) != NULL) {
-		/* cppcheck-suppress invalidscanf_libc */
-		(void)sscanf(s + 1, " %c %" SCNu64 " %" SCNu64 " %" SCNu64
-		    " %*d %*d %" SCNu64 " %*u %*u %*u %*u %" SCNu64
-		    " %" SCNu64 " %" SCNu64 " %" SCNu64 " %*d %" SCNd64,
-		    &st->state, &st->ppid, &st->pgrp, &st->session,
-		    &st->flags, &st->time[0], &st->time[1], &st->time[2],
-		    &st->time[3], &st->nice);
-		st->pid = strtoull(text, NULL, 10);
-		stat_inside(r, st);
-		return;
-	}
-	if ((f = proc_file(p, "status")) != NULL && f->len > STATE + 5 &&
-	    memcmp(f->data + STATE, "Runni", 5) == 0)
-		st->state = 'R';
-	if ((f = proc_file(p, "noteid")) != NULL && f->len < sizeof text) {
-		memcpy(text, f->data, f->len);
-		text[f->len] = '\0';
-		st->pgrp = strtoull(text, NULL, 10);
-	}
-}
 
 /*
  * The siginfo of a thread that got a signal: SIGINFO bytes.  NULL if there
@@ -148,35 +14,36 @@ rec_stat(const struct proc *p, const struct linuxrec *r, struct stat_line *st)
  * its second byte (ptrace(2)): that of the snapshot itself.
  */
 const uint8_t *
-rec_siginfo(const struct linuxrec *r)
+state_signal(const struct taskstate *st)
 {
-	struct recfile f;
+	const uint8_t *p = st->siginfo.data;
 	uint64_t code;
 
-	if (!linuxrec_find(r, "siginfo", &f) || f.len != SIGINFO)
+	if (st->siginfo.len != SIGINFO)
 		return NULL;
-	code = num_get(f.data + 8, 4);
-	if (num_get(f.data, 4) == 0 || (code >= 0x100 && code <= INT32_MAX))
+	code = num_get(p + 8, 4);
+	if (num_get(p, 4) == 0 || (code >= 0x100 && code <= INT32_MAX))
 		return NULL;
-	return f.data;
+	return p;
+}
+
+static bool
+has_ended(const struct taskstate *st)
+{
+	return st->stat.state == 'Z' || st->stat.state == 'X';
 }
 
 /*
  * Why a process has no registers.
  */
 static int
-no_registers(const struct proc *p, const struct linuxrec *r)
+no_registers(const struct taskstate *st)
 {
-	struct stat_line st;
-	uint64_t tracer;
-
-	rec_stat(p, r, &st);
-	tracer = rec_status(r, "TracerPid", 10);
-	if (st.state == 'Z' || st.state == 'X')
+	if (has_ended(st))
 		return errstr_set("no registers: it is a zombie");
-	if (tracer != 0)
+	if (st->tracer != 0)
 		return errstr_set("no registers: it was traced by %" PRIu64,
-		    tracer);
+		    st->tracer);
 	return errstr_set("no registers in the snapshot");
 }
 
@@ -188,28 +55,21 @@ thread_look(struct corethreads *t, const struct snap *s, struct proc *p,
     bool *fatal)
 {
 	const struct corearch *a;
-	struct linuxrec r;
-	struct stat_line st;
-	int rc;
+	const struct taskstate *st;
 
-	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == -1)
-		goto out;
-	if ((a = corearch_find(s, p, &r)) == NULL) {
-		rec_stat(p, &r, &st);
+	if ((st = state_get(p)) == NULL)
+		return -1;
+	if ((a = corearch_find(s, p, st)) == NULL) {
 		if (*snap_errstr() != '\0')
-			rc = -1;
-		else if (st.state != 'Z' && st.state != 'X')
-			t->left++;
-		goto out;
+			return -1;
+		t->left += !has_ended(st);
+		return 0;
 	}
-	rc = 1;
-	*fatal = rec_siginfo(&r) != NULL;
+	*fatal = state_signal(st) != NULL;
 	/* where threads differ, the process is the wider */
 	if (t->arch == NULL || a->word > t->arch->word)
 		t->arch = a;
-out:
-	linuxrec_close(&r);
-	return rc;
+	return 1;
 }
 
 /*
@@ -250,7 +110,7 @@ thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
 int
 corethreads_find(struct corethreads *t, struct snap *s, struct proc *p)
 {
-	struct linuxrec r;
+	const struct taskstate *st;
 	const size_t *at;
 	size_t i, n;
 	bool known;
@@ -265,8 +125,5 @@ corethreads_find(struct corethreads *t, struct snap *s, struct proc *p)
 			return -1;
 	if (t->n > 0)
 		return 0;
-	if (linuxrec_open(&r, proc_file(p, "proc")) == 0)
-		(void)no_registers(p, &r);
-	linuxrec_close(&r);
-	return -1;
+	return (st = state_get(p)) == NULL ? -1 : no_registers(st);
 }

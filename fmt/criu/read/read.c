@@ -95,7 +95,7 @@ pack_all(struct criureader *r)
 			return -1;
 	if (s->header == NULL && asprintf(&s->header, "process snapshot %jd "
 	    "%u@unknown amd64 0 \"criu\"", (intmax_t)r->time,
-	    r->task[0]->facts.uid[0]) == -1) {
+	    (unsigned int)r->task[0]->state.uid[0]) == -1) {
 		s->header = NULL;
 		return errstr_set("out of memory");
 	}

@@ -63,7 +63,7 @@ struct criutask {		/* a process or a thread */
 	struct proc	*proc;	/* borrowed */
 	struct record	 rec;
 	struct task	 task;	/* its mappings and open files are owned */
-	struct procfacts facts;
+	struct taskstate	 state;
 	Criu__Mm	*mm;	/* owned; NULL: none */
 };
 

@@ -12,6 +12,7 @@
 
 enum { X86_64 = 1 };		/* mtype of core */
 enum { ALIVE = 1, DEAD = 2, STOPPED = 3 };	/* task_state */
+enum { PAGE = 4096 };		/* of x86-64 */
 enum { ARGS_MOST = 6 * 1024 * KB };	/* of all arguments: execve(2) */
 
 /*
@@ -42,8 +43,9 @@ task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
 	t->task.pid = (pid_t)e->pid;
 	t->task.ppid = (pid_t)e->ppid;
 	t->task.pgrp = (pid_t)e->pgid;
-	t->facts.sid = (int)e->sid;
-	t->facts.nthread = 1;
+	t->state.stat.v[STAT_SESSION] = (uint64_t)(int)e->sid;
+	t->state.stat.v[STAT_THREADS] = 1;
+	strlcpy(t->state.cputype, "amd64", sizeof t->state.cputype);
 	return t;
 }
 
@@ -89,15 +91,15 @@ add_pending(struct criutask *t, const char *name, const Criu__SignalQueue *q)
 static void
 thread_creds(struct criutask *t, const Criu__Creds *c)
 {
-	struct procfacts *f = &t->facts;
+	struct taskstate *st = &t->state;
 
 	if (c != NULL) {
-		memcpy(f->uid, (unsigned int[]){ c->uid, c->euid, c->suid,
-		    c->fsuid }, sizeof f->uid);
-		memcpy(f->gid, (unsigned int[]){ c->gid, c->egid, c->sgid,
-		    c->fsgid }, sizeof f->gid);
+		memcpy(st->uid, (uint64_t[]){ c->uid, c->euid, c->suid,
+		    c->fsuid }, sizeof st->uid);
+		memcpy(st->gid, (uint64_t[]){ c->gid, c->egid, c->sgid,
+		    c->fsgid }, sizeof st->gid);
 	}
-	snprintf(t->task.user, sizeof t->task.user, "%u", f->uid[0]);
+	snprintf(t->task.user, sizeof t->task.user, "%" PRIu64, st->uid[0]);
 }
 
 /*
@@ -121,15 +123,15 @@ thread_facts(struct criutask *t, const Criu__Core *c, uint64_t blocked)
 		t->task.nice = 0;
 	if (th->comm != NULL)
 		task_word(th->comm, t->task.comm, sizeof t->task.comm);
-	t->facts.sp = c->thread_info->gpregs->sp;
-	t->facts.pc = c->thread_info->gpregs->ip;
-	t->facts.blocked = blocked;
+	t->state.stat.v[STAT_SP] = c->thread_info->gpregs->sp;
+	t->state.stat.v[STAT_PC] = c->thread_info->gpregs->ip;
+	t->state.blocked = blocked;
 	for (i = 0; i < sizeof mask; i++)
 		mask[i] = (uint8_t)(blocked >> 8 * i);
 	if (criuregs_add(&t->rec, c->thread_info) == -1)
 		return -1;
 	record_bytes(&t->rec, "sigmask", mask, sizeof mask);
-	t->facts.pending = add_pending(t, "sigpending/thread", th->signals_p);
+	t->state.pending = add_pending(t, "sigpending/thread", th->signals_p);
 	return 0;
 }
 
@@ -164,8 +166,8 @@ read_thread(struct criureader *r, const Criu__PstreeEntry *e,
 		return -1;
 	t->proc->leader = leader->proc->pid;
 	t->task.state = leader->task.state;
-	t->facts.nthread = e->n_threads;
-	t->facts.flags = leader->facts.flags;
+	t->state.stat.v[STAT_THREADS] = e->n_threads;
+	t->state.stat.v[STAT_FLAGS] = leader->state.stat.v[STAT_FLAGS];
 	memcpy(t->task.comm, leader->task.comm, sizeof t->task.comm);
 	if (read_core(r, t, &c) == -1)
 		return -1;
@@ -190,8 +192,8 @@ leader_facts(struct criutask *t, const Criu__PstreeEntry *e,
 		return errstr_set("not of a process (no tc)");
 	t->task.state = tc->task_state == DEAD ? 'Z' :
 	    tc->task_state == STOPPED ? 'T' : 'R';
-	t->facts.flags = tc->flags;
-	t->facts.exitcode = (int)tc->exit_code;
+	t->state.stat.v[STAT_FLAGS] = tc->flags;
+	t->state.stat.v[STAT_EXITCODE] = (uint64_t)(int)tc->exit_code;
 	task_word(tc->comm, t->task.comm, sizeof t->task.comm);
 	if (tc->task_state == DEAD) {
 		thread_creds(t, NULL);
@@ -199,7 +201,7 @@ leader_facts(struct criutask *t, const Criu__PstreeEntry *e,
 	}
 	if (tc->task_state != ALIVE && tc->task_state != STOPPED)
 		return errstr_set("a process of state %u", tc->task_state);
-	t->facts.nthread = e->n_threads;
+	t->state.stat.v[STAT_THREADS] = e->n_threads;
 	if (thread_facts(t, c, tc->blk_sigset) == -1)
 		return -1;
 	add_pending(t, "sigpending/process", tc->signals_s);
@@ -257,8 +259,8 @@ read_fs(struct criureader *r, struct criutask *t)
 		record_bytes(&t->rec, "root", root->name, strlen(root->name));
 		if ((t->task.cwd = strdup(cwd->name)) == NULL)
 			rc = errstr_set("out of memory");
-		t->facts.has_umask = fs->has_umask;
-		t->facts.umask = fs->umask;
+		t->state.has_umask = fs->has_umask;
+		t->state.umask = fs->umask;
 	}
 	protobuf_c_message_free_unpacked(&fs->base, NULL);
 	return rc;
@@ -309,8 +311,9 @@ add_auxv(struct criutask *t)
 static int
 read_mm(struct criureader *r, struct criutask *t)
 {
-	struct procfacts *f = &t->facts;
+	uint64_t *v = t->state.stat.v;
 	const Criu__Mm *mm;
+	uint64_t bytes;
 	char name[32];
 	size_t i;
 
@@ -321,19 +324,20 @@ read_mm(struct criureader *r, struct criutask *t)
 		return -1;
 	mm = t->mm;
 	for (i = 0; i < t->task.vma.n; i++)
-		f->vmbytes += t->task.vma.v[i].end - t->task.vma.v[i].start;
-	f->membytes = image_bytes(t->proc->mem);
-	t->task.memkb = f->membytes / KB;
-	f->startcode = mm->start_code;
-	f->endcode = mm->end_code;
-	f->startstack = mm->start_stack;
-	f->startdata = mm->start_data;
-	f->enddata = mm->end_data;
-	f->startbrk = mm->start_brk;
-	f->argstart = mm->arg_start;
-	f->argend = mm->arg_end;
-	f->envstart = mm->env_start;
-	f->envend = mm->env_end;
+		v[STAT_VSIZE] += t->task.vma.v[i].end - t->task.vma.v[i].start;
+	bytes = image_bytes(t->proc->mem);
+	v[STAT_RSS] = bytes / PAGE;
+	t->task.memkb = bytes / KB;
+	v[STAT_STARTCODE] = mm->start_code;
+	v[STAT_ENDCODE] = mm->end_code;
+	v[STAT_STARTSTACK] = mm->start_stack;
+	v[STAT_STARTDATA] = mm->start_data;
+	v[STAT_ENDDATA] = mm->end_data;
+	v[STAT_BRK] = mm->start_brk;
+	v[STAT_ARGSTART] = mm->arg_start;
+	v[STAT_ARGEND] = mm->arg_end;
+	v[STAT_ENVSTART] = mm->env_start;
+	v[STAT_ENVEND] = mm->env_end;
 	add_memory(t, "cmdline", mm->arg_start, mm->arg_end);
 	add_memory(t, "environ", mm->env_start, mm->env_end);
 	add_auxv(t);
@@ -388,13 +392,8 @@ criutask_process(struct criureader *r, const Criu__PstreeEntry *e)
 int
 criutask_pack(struct criutask *t)
 {
-	if (t->proc->leader != 0)
-		record_printf(&t->rec, "thread", "%" PRIu64 "\n",
-		    t->proc->leader);
-	record_stat(&t->rec, &t->task, &t->facts);
-	record_status(&t->rec, &t->task, &t->facts);
-	record_printf(&t->rec, "comm", "%s\n", t->task.comm);
-	return record_pack(&t->rec, t->proc, "amd64", &t->task);
+	record_state(&t->rec, t->proc, &t->task, &t->state);
+	return record_pack(&t->rec, t->proc, &t->state, &t->task);
 }
 
 void

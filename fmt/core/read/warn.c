@@ -1,0 +1,30 @@
+/*
+ * Warnings of the reader of cores.
+ */
+#include "read.h"
+
+#include <stdlib.h>
+
+/*
+ * Tell the caller what is missing from the result.
+ */
+void
+core_warn(struct corereader *r, const char *fmt, ...)
+{
+	char *text, *line;
+	va_list ap;
+	int n;
+
+	if (r->opts->warn == NULL)
+		return;
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n == -1)
+		return;
+	if (asprintf(&line, "%s: %s", r->name, text) != -1) {
+		r->opts->warn(r->opts->arg, line);
+		free(line);
+	}
+	free(text);
+}

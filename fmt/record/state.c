@@ -1,0 +1,208 @@
+/*
+ * What is known of a process, from its Linux record, or for a process of Plan
+ * 9 from its small files.
+ */
+#include "num.h"
+#include "record.h"
+#include "state/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Set what borrows from a record.
+ */
+static void
+state_borrow(struct taskstate *st, const struct linuxrec *r)
+{
+	static const char *const sets[REGSET_MAX] = {
+		[REGSET_PRSTATUS] = "regset/prstatus",
+		[REGSET_FPREGS] = "regset/fpregs",
+		[REGSET_XSTATE] = "regset/xstate"
+	};
+	size_t i;
+
+	(void)linuxrec_find(r, "siginfo", &st->siginfo);
+	(void)linuxrec_find(r, "cmdline", &st->cmdline);
+	(void)linuxrec_find(r, "auxv", &st->auxv);
+	for (i = 0; i < REGSET_MAX; i++)
+		(void)linuxrec_find(r, sets[i], &st->reg[i]);
+}
+
+/*
+ * The number that a file of a record is: false if there is none.
+ */
+static bool
+file_number(const struct linuxrec *r, const char *name, uint64_t *v)
+{
+	struct recfile f;
+	struct scan t;
+
+	if (!linuxrec_find(r, name, &f))
+		return false;
+	t = scan_begin(f.data, f.len);
+	if (!scan_number(&t, 10, v))
+		*v = 0;
+	return true;
+}
+
+/*
+ * Make the numbers of a process those that it sees itself, as the kernel does
+ * for a core (fill_prstatus of fs/binfmt_elf.c): the C library has them in
+ * memory, and debuggers compare.
+ */
+static void
+state_inside(struct taskstate *st, const struct linuxrec *r,
+    const struct recfile *status)
+{
+	if (status_inner(status->data, status->len, "NSpid", &st->pid) > 1 &&
+	    !file_number(r, "nsppid", &st->ppid))
+		st->ppid = 0;
+	(void)status_inner(status->data, status->len, "NSpgid", &st->pgrp);
+	(void)status_inner(status->data, status->len, "NSsid", &st->session);
+}
+
+/*
+ * What status tells, and sigmask: SigBlk may be that of a call that waits.
+ */
+static void
+state_status(struct taskstate *st, const struct linuxrec *r)
+{
+	struct recfile f, mask;
+	uint64_t umask;
+
+	if (linuxrec_find(r, "status", &f)) {
+		if ((st->has_umask = status_list(f.data, f.len, "Umask", 8,
+		    &umask, 1) > 0))
+			st->umask = (unsigned int)umask;
+		st->tgid = status_first(f.data, f.len, "Tgid", 10);
+		st->tracer = status_first(f.data, f.len, "TracerPid", 10);
+		(void)status_list(f.data, f.len, "Uid", 10, st->uid, 4);
+		(void)status_list(f.data, f.len, "Gid", 10, st->gid, 4);
+		st->pending = status_first(f.data, f.len, "SigPnd", 16);
+		st->blocked = status_first(f.data, f.len, "SigBlk", 16);
+	}
+	if (linuxrec_find(r, "sigmask", &mask) && mask.len == 8)
+		st->blocked = num_get(mask.data, 8);
+}
+
+/*
+ * What the small files of Plan 9 tell: proc(3) there.
+ */
+static void
+state_plan9(struct taskstate *st, const struct proc *p)
+{
+	enum { STATE = 56 };
+	const struct file *f;
+	struct scan t;
+
+	if ((f = proc_file(p, "status")) != NULL && f->len > STATE + 5 &&
+	    memcmp(f->data + STATE, "Runni", 5) == 0)
+		st->stat.state = 'R';
+	if ((f = proc_file(p, "noteid")) != NULL) {
+		t = scan_begin(f->data, f->len);
+		(void)scan_number(&t, 10, &st->stat.v[STAT_PGRP]);
+	}
+}
+
+/*
+ * The name of the program: comm, or the first word of Plan 9's status.
+ */
+static void
+state_name(struct taskstate *st, const struct proc *p,
+    const struct linuxrec *r)
+{
+	enum { COMM = 16 };	/* TASK_COMM_LEN of linux/sched.h */
+	const struct file *f;
+	struct recfile comm;
+	size_t n;
+
+	if (linuxrec_find(r, "comm", &comm)) {
+		for (n = 0; n < comm.len && n < COMM && comm.data[n] != '\n' &&
+		    comm.data[n] != '\0'; n++)
+			st->name[n] = (char)comm.data[n];
+		return;
+	}
+	f = proc_file(p, "status");
+	for (n = 0; f != NULL && n < f->len && n + 1 < sizeof st->name &&
+	    f->data[n] > ' '; n++)
+		st->name[n] = (char)f->data[n];
+}
+
+static void
+state_set(struct taskstate *st, const struct proc *p,
+    const struct linuxrec *r)
+{
+	struct recfile f;
+	uint64_t cursig;
+	int last;
+
+	memset(st, 0, sizeof *st);
+	(void)linuxrec_cputype(proc_file(p, "proc"), st->cputype,
+	    sizeof st->cputype);
+	(void)linuxrec_find(r, "stat", &f);
+	last = stat_parse(&st->stat, f.data, f.len);
+	if (st->stat.state == '\0')
+		st->stat.state = 'S';
+	if (last == 0) {
+		st->stat.v[STAT_PID] = p->pid;
+		state_plan9(st, p);
+	}
+	st->pid = st->stat.v[STAT_PID];
+	st->ppid = st->stat.v[STAT_PPID];
+	st->pgrp = st->stat.v[STAT_PGRP];
+	st->session = st->stat.v[STAT_SESSION];
+	(void)linuxrec_find(r, "status", &f);
+	if (last > 0)
+		state_inside(st, r, &f);
+	state_status(st, r);
+	state_name(st, p, r);
+	if ((st->has_cursig = file_number(r, "cursig", &cursig)))
+		st->cursig = (unsigned int)cursig;
+	state_borrow(st, r);
+}
+
+/*
+ * Return what is known of a process or thread, which stays its own until one
+ * of its files changes.  NULL, with the error string set, if its record is
+ * damaged.
+ */
+const struct taskstate *
+state_get(struct proc *p)
+{
+	struct linuxrec r;
+
+	if (p->state != NULL)
+		return p->state;
+	if (linuxrec_open(&r, proc_file(p, "proc")) == 0) {
+		if ((p->state = malloc(sizeof *p->state)) == NULL)
+			(void)errstr_set("out of memory");
+		else
+			state_set(p->state, p, &r);
+	}
+	linuxrec_close(&r);
+	return p->state;
+}
+
+/*
+ * Give a process what its reader knows of it.  The record is there, and what
+ * borrows is set from it here.
+ */
+int
+state_give(struct proc *p, const struct taskstate *st)
+{
+	struct linuxrec r;
+	int rc;
+
+	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0) {
+		free(p->state);
+		if ((p->state = malloc(sizeof *p->state)) == NULL)
+			rc = errstr_set("out of memory");
+		else {
+			*p->state = *st;
+			state_borrow(p->state, &r);
+		}
+	}
+	linuxrec_close(&r);
+	return rc;
+}
