@@ -179,30 +179,6 @@ user_check(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Return whether what stands behind a key of status begins with the words of
- * value.
- */
-static bool
-status_is(const struct maketask *t, const char *key, const char *value)
-{
-	const char *s;
-	size_t n;
-
-	n = strlen(key);
-	for (s = t->status; s != NULL; s = strchr(s, '\n')) {
-		s += *s == '\n';
-		if (strncmp(s, key, n) == 0 && s[n] == ':') {
-			s += n + 1;
-			s += strspn(s, "\t ");
-			n = strlen(value);
-			return strncmp(s, value, n) == 0 &&
-			    (s[n] == '\n' || s[n] == ' ' || s[n] == '\0');
-		}
-	}
-	return false;
-}
-
-/*
  * Return what status tells of t that cannot be restored, or NULL:
  * proc_pid_status(5), and fs/proc/array.c of the kernel.
  */
@@ -227,11 +203,12 @@ status_hinders(const struct maketask *t)
 	uint64_t seccomp;
 	size_t i;
 
-	if (status_numbers(t, "Seccomp", 10, &seccomp, 1) == 1 &&
+	if (maketask_status(t, "Seccomp", 10, &seccomp, 1) == 1 &&
 	    seccomp != 0)
 		return "under seccomp";
 	for (i = 0; i < sizeof never / sizeof *never; i++)
-		if (status_is(t, never[i].key, never[i].value))
+		if (status_begins(t->status.data, t->status.len, never[i].key,
+		    never[i].value))
 			return never[i].why;
 	return NULL;
 }
@@ -297,7 +274,7 @@ makecheck_process(struct criumake *m, struct maketask *t)
 		    "zombie, of which its parent is not in the snapshot: "
 		    "cannot be restored", t->proc->pid);
 	if (maketask_ended(t))
-		return t->stat[20] <= 1 ? 0 : make_never(m, "process %" PRIu64
+		return t->stat.v[STAT_THREADS] <= 1 ? 0 : make_never(m, "process %" PRIu64
 		    ": its first thread has ended, and others have not: "
 		    "cannot be restored", t->proc->pid);
 	if (namespaces_check(m, t) == -1 || children_check(m, t) == -1 ||

@@ -18,7 +18,7 @@ caps_set(const struct maketask *t, const char *key, uint32_t *caps, size_t *n,
 {
 	uint64_t v;
 
-	if (status_numbers(t, key, 16, &v, 1) != 1)
+	if (maketask_status(t, key, 16, &v, 1) != 1)
 		v = 0;
 	caps[0] = (uint32_t)v;
 	caps[1] = (uint32_t)(v >> 32);
@@ -37,7 +37,7 @@ groups_set(struct corebits *c, const struct maketask *t)
 
 	if ((v = calloc(GROUPS, sizeof *v)) == NULL)
 		return errstr_set("out of memory");
-	n = status_numbers(t, "Groups", 10, v, GROUPS);
+	n = maketask_status(t, "Groups", 10, v, GROUPS);
 	if (n > GROUPS)
 		n = GROUPS;
 	c->groups = calloc(n + 1, sizeof *c->groups);
@@ -60,8 +60,8 @@ creds_set(struct criumake *m, struct corebits *c, struct maketask *t)
 	int rc;
 
 	criu__creds__init(k);
-	if (status_numbers(t, "Uid", 10, u, 4) != 4 ||
-	    status_numbers(t, "Gid", 10, g, 4) != 4)
+	if (maketask_status(t, "Uid", 10, u, 4) != 4 ||
+	    maketask_status(t, "Gid", 10, g, 4) != 4)
 		return errstr_set("process %" PRIu64 ": status: no Uid or Gid",
 		    t->proc->pid);
 	k->uid = (uint32_t)u[0];
@@ -80,7 +80,7 @@ creds_set(struct criumake *m, struct corebits *c, struct maketask *t)
 	if ((rc = maketask_must(m, t, "securebits", "x", "bits (x)", &v)) == 1)
 		k->secbits = (uint32_t)v;
 	k->has_secbits = true;
-	if (status_numbers(t, "NoNewPrivs", 10, &v, 1) == 1 && v != 0) {
+	if (maketask_status(t, "NoNewPrivs", 10, &v, 1) == 1 && v != 0) {
 		k->has_no_new_privs = true;
 		k->no_new_privs = 1;
 	}
@@ -236,7 +236,7 @@ core_set(struct criumake *m, struct corebits *c, struct maketask *p,
 	}
 	if (maketask_ended(t)) {
 		c->tc.task_state = ENDED;
-		c->tc.exit_code = (uint32_t)t->stat[52];
+		c->tc.exit_code = (uint32_t)t->stat.v[STAT_EXITCODE];
 		return 0;
 	}
 	if (thread_set(m, c, p, t) == -1)

@@ -26,10 +26,9 @@
 
 #include "make.h"
 #include "record/words.h"
-#include "space.h"
+#include "state/state.h"
 
 enum {
-	STAT_FIELDS = 53,	/* of proc_pid_stat(5), counted from 1 */
 	MAKESHARES = 4,		/* what processes can share */
 	USEC = 1000000, NSEC = 1000000000 /* in a second */
 };
@@ -51,9 +50,8 @@ struct makereason {		/* why something cannot be restored */
 struct maketask {		/* a process or a thread */
 	struct proc	*proc;	/* borrowed */
 	struct linuxrec	 rec;	/* owned */
-	char		*status; /* owned; or NULL */
-	char		 state;
-	uint64_t	 stat[STAT_FIELDS]; /* 1, 4 and up; 0: not told */
+	struct recfile	 status; /* borrowed, of rec; len 0: not told */
+	struct procstat	 stat;
 	uint64_t	 part;	/* of the snapshot: what was taken at once */
 	uint32_t	 pid;	/* these as it sees them itself */
 	uint32_t	 pgid;
@@ -186,8 +184,8 @@ struct maketask	*maketask_process(const struct criumake *, uint64_t);
 bool		 maketask_ended(const struct maketask *);
 bool		 maketask_runs(const struct maketask *);
 uint32_t	 maketask_id(const struct maketask *);
-size_t		 status_numbers(const struct maketask *, const char *, int,
-		    uint64_t *, size_t);
+size_t		 maketask_status(const struct maketask *, const char *,
+		    unsigned int, uint64_t *, size_t);
 int		 maketask_one(const struct maketask *, const char *,
 		    const char *, const char *, uint64_t *);
 int		 maketask_must(struct criumake *, const struct maketask *,

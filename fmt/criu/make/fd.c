@@ -424,7 +424,7 @@ makefd_write(struct criumake *m, struct maketask *t)
 	if (dir_get(m, t, "cwd", &fs.cwd_id) == -1 ||
 	    dir_get(m, t, "root", &fs.root_id) == -1)
 		return -1;
-	if (status_numbers(t, "Umask", 8, &umask, 1) == 1) {
+	if (maketask_status(t, "Umask", 8, &umask, 1) == 1) {
 		fs.has_umask = true;
 		fs.umask = (uint32_t)umask;
 	}

@@ -261,8 +261,8 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 	shm_pages(&im->b, o->proc->mem);
 	if ((e.name = shm_name(o)) == NULL)
 		return errstr_set("out of memory");
-	status_numbers(o->user, "Uid", 10, uid, 2);
-	status_numbers(o->user, "Gid", 10, gid, 2);
+	maketask_status(o->user, "Uid", 10, uid, 2);
+	maketask_status(o->user, "Gid", 10, gid, 2);
 	e.uid = (uint32_t)(f != NULL ? f->v[OK_UID][0] : uid[1]);
 	e.gid = (uint32_t)(f != NULL ? f->v[OK_GID][0] : gid[1]);
 	e.has_mode = f != NULL && makeopen_has(f, OK_MODE);

@@ -18,27 +18,14 @@ enum { AUXV_MOST = 44 };	/* words that criu takes */
 enum { MAP_DROPPABLE = 8 };	/* uapi/linux/mman.h */
 #endif
 
-enum vmflag {			/* of VmFlags: proc_pid_smaps(5) */
-	VF_GROWSDOWN = 1 << 0, VF_LOCKED = 1 << 1, VF_NORESERVE = 1 << 2,
-	VF_DROPPABLE = 1 << 3, VF_MAYWRITE = 1 << 4, VF_HUGETLB = 1 << 5,
-	VF_DEVICE = 1 << 6, VF_SHADOW = 1 << 7, VF_USERFAULT = 1 << 8
-};
-
 static const struct {
-	char		 name[3];
-	unsigned int	 flag;
-	unsigned int	 madv;	/* MADV_*; 0: none */
-} vmflags[] = {
-	{ "gd", VF_GROWSDOWN, 0 }, { "lo", VF_LOCKED, 0 },
-	{ "nr", VF_NORESERVE, 0 }, { "dp", VF_DROPPABLE, 0 },
-	{ "mw", VF_MAYWRITE, 0 }, { "ht", VF_HUGETLB, 0 },
-	{ "io", VF_DEVICE, 0 }, { "pf", VF_DEVICE, 0 },
-	{ "ss", VF_SHADOW, 0 }, { "um", VF_USERFAULT, 0 },
-	{ "uw", VF_USERFAULT, 0 }, { "ui", VF_USERFAULT, 0 },
-	{ "sr", 0, MADV_SEQUENTIAL }, { "rr", 0, MADV_RANDOM },
-	{ "dc", 0, MADV_DONTFORK }, { "mg", 0, MADV_MERGEABLE },
-	{ "hg", 0, MADV_HUGEPAGE }, { "nh", 0, MADV_NOHUGEPAGE },
-	{ "dd", 0, MADV_DONTDUMP }, { "wf", 0, MADV_WIPEONFORK }
+	enum vmflag	 flag;
+	unsigned int	 madv;
+} advice[] = {
+	{ VMF_SEQUENTIAL, MADV_SEQUENTIAL }, { VMF_RANDOM, MADV_RANDOM },
+	{ VMF_DONTFORK, MADV_DONTFORK }, { VMF_MERGEABLE, MADV_MERGEABLE },
+	{ VMF_HUGEPAGE, MADV_HUGEPAGE }, { VMF_NOHUGEPAGE, MADV_NOHUGEPAGE },
+	{ VMF_DONTDUMP, MADV_DONTDUMP }, { VMF_WIPEONFORK, MADV_WIPEONFORK }
 };
 
 struct mmbits {
@@ -46,60 +33,46 @@ struct mmbits {
 	Criu__Vma	*vma;	/* owned */
 	Criu__Vma	**vmap;	/* owned */
 	unsigned int	*flag;	/* owned; of enum vmflag, of each mapping */
-	uint64_t	*madv;	/* owned; a bit for each advice */
 	uint64_t	 auxv[AUXV_MOST];
 };
 
 /*
- * Add to *flag and *madv what a line of VmFlags tells of its mapping.
- */
-static void
-vmflags_get(const char *s, unsigned int *flag, uint64_t *madv)
-{
-	size_t i;
-
-	for (; *s != '\0' && *s != '\n'; s += strcspn(s, " \n")) {
-		s += strspn(s, " ");
-		for (i = 0; i < sizeof vmflags / sizeof *vmflags; i++)
-			if (strncmp(s, vmflags[i].name, 2) == 0) {
-				*flag |= vmflags[i].flag;
-				if (vmflags[i].madv != 0)
-					*madv |= (uint64_t)1 <<
-					    vmflags[i].madv;
-			}
-	}
-}
-
-/*
- * Set b->flag and b->madv to what smaps tells of each mapping.
+ * Set b->flag to what smaps tells of each mapping.
  */
 static int
 smaps_read(struct maketask *t, struct mmbits *b)
 {
-	struct vmas *l = &t->maps;
 	const struct vma *v;
-	uint64_t start;
-	char *text, *s, *end;
+	struct recfile f;
+	struct scan text;
+	struct smap sm;
+	int rc;
+
+	if ((b->flag = calloc(t->maps.n + 1, sizeof *b->flag)) == NULL)
+		return errstr_set("out of memory");
+	linuxrec_find(&t->rec, "smaps", &f);
+	text = scan_begin(f.data, f.len);
+	while ((rc = smap_next(&text, &sm)) == 1) {
+		v = vmas_find(&t->maps, sm.vma.start);
+		if (v != NULL && v->start == sm.vma.start)
+			b->flag[v - t->maps.v] = sm.vmflags;
+	}
+	return rc;
+}
+
+/*
+ * Return the advice that madvise(2) was given, a bit for each.
+ */
+static uint64_t
+advice_get(unsigned int flag)
+{
+	uint64_t madv;
 	size_t i;
 
-	b->flag = calloc(l->n + 1, sizeof *b->flag);
-	b->madv = calloc(l->n + 1, sizeof *b->madv);
-	if (b->flag == NULL || b->madv == NULL)
-		return errstr_set("out of memory");
-	if ((text = words_text(&t->rec, "smaps")) == NULL)
-		return 0;
-	i = l->n;
-	for (s = text; *s != '\0'; s += strcspn(s, "\n"), s += *s == '\n') {
-		start = strtoull(s, &end, 16);
-		if (end > s && *end == '-') {
-			v = vmas_find(l, start);
-			i = v == NULL || v->start != start ? l->n :
-			    (size_t)(v - l->v);
-		} else if (i < l->n && strncmp(s, "VmFlags: ", 9) == 0)
-			vmflags_get(s + 9, &b->flag[i], &b->madv[i]);
-	}
-	free(text);
-	return 0;
+	for (madv = 0, i = 0; i < sizeof advice / sizeof *advice; i++)
+		if (flag & advice[i].flag)
+			madv |= (uint64_t)1 << advice[i].madv;
+	return madv;
 }
 
 static bool
@@ -137,11 +110,11 @@ vma_hinders(const struct vma *v, unsigned int flag, enum makewhy *kind)
 		    "memory that only the process can read" },
 		{ "secretmem", 0, WHY_SECRETMEM,
 		    "memory that only the process can read" },
-		{ NULL, VF_HUGETLB, WHY_HUGETLB, "huge pages of hugetlbfs" },
-		{ NULL, VF_SHADOW, WHY_SHSTK, "a shadow stack" },
-		{ NULL, VF_USERFAULT, WHY_USERFAULTFD,
+		{ NULL, VMF_HUGETLB, WHY_HUGETLB, "huge pages of hugetlbfs" },
+		{ NULL, VMF_SHADOW, WHY_SHSTK, "a shadow stack" },
+		{ NULL, VMF_UFFD, WHY_USERFAULTFD,
 		    "memory under userfaultfd" },
-		{ NULL, VF_DEVICE, WHY_DEVICE, "a device" }
+		{ NULL, VMF_DEVICE, WHY_DEVICE, "a device" }
 	};
 	size_t i;
 
@@ -203,7 +176,7 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 	e->shmid = id;
 	e->pgoff = v->off;
 	e->has_fdflags = true;
-	e->fdflags = v->flags & VMA_SHARED && (flag & VF_MAYWRITE ||
+	e->fdflags = v->flags & VMA_SHARED && (flag & VMF_MAYWRITE ||
 	    v->flags & VMA_WRITE) ? O_RDWR : O_RDONLY;
 	e->status |= v->flags & VMA_SHARED ? CRIU_FILE_SHARED :
 	    CRIU_FILE_PRIVATE;
@@ -244,15 +217,15 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 		    PRIx64 "%s%s: %s", t->proc->pid, v->start,
 		    *v->name != '\0' ? " of " : "", v->name, why);
 	}
-	e->flags |= (flag & VF_GROWSDOWN ? MAP_GROWSDOWN : 0U) |
-	    (flag & VF_LOCKED ? MAP_LOCKED : 0U) |
-	    (flag & VF_NORESERVE ? MAP_NORESERVE : 0U);
+	e->flags |= (flag & VMF_GROWSDOWN ? MAP_GROWSDOWN : 0U) |
+	    (flag & VMF_LOCKED ? MAP_LOCKED : 0U) |
+	    (flag & VMF_NORESERVE ? MAP_NORESERVE : 0U);
 	/* shared memory may have been given another name: [anon_shmem:NAME] */
 	if (v->flags & VMA_SHARED ||
 	    (*v->name == '/' && !name_begins(v, "/dev/zero")))
 		return vma_file(m, t, v, flag, e);
 	e->flags |= MAP_ANONYMOUS;
-	if (flag & VF_DROPPABLE)
+	if (flag & VMF_DROPPABLE)
 		e->flags = (e->flags & ~(unsigned int)MAP_PRIVATE) |
 		    MAP_DROPPABLE;
 	e->status |= CRIU_ANON_PRIVATE;
@@ -295,8 +268,8 @@ vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 			continue;
 		t->kept[i] = !(v->flags & VMA_SHARED) &&
 		    !(e->status & CRIU_VVAR);
-		e->has_madv = b->madv[i] != 0;
-		e->madv = b->madv[i];
+		e->madv = advice_get(b->flag[i]);
+		e->has_madv = e->madv != 0;
 		b->vmap[n++] = e;
 	}
 	b->mm.vmas = b->vmap;
@@ -311,8 +284,9 @@ vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 static int
 bounds_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 {
-	static const unsigned int field[] = { 26, 27, 45, 46, 28, 47, 48, 49,
-	    50, 51 };
+	static const unsigned int field[] = { STAT_STARTCODE, STAT_ENDCODE,
+	    STAT_STARTDATA, STAT_ENDDATA, STAT_STARTSTACK, STAT_BRK,
+	    STAT_ARGSTART, STAT_ARGEND, STAT_ENVSTART, STAT_ENVEND };
 	uint64_t *const to[] = { &b->mm.start_code, &b->mm.end_code,
 	    &b->mm.start_data, &b->mm.end_data, &b->mm.start_stack,
 	    &b->mm.start_brk, &b->mm.arg_start, &b->mm.arg_end,
@@ -320,7 +294,7 @@ bounds_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 	size_t i;
 
 	for (i = 0; i < sizeof field / sizeof *field; i++) {
-		*to[i] = t->stat[field[i]];
+		*to[i] = t->stat.v[field[i]];
 		if (*to[i] == 0)
 			return make_never(m, "process %" PRIu64 ": stat: field "
 			    "%u is 0, which criu does not restore",
@@ -425,6 +399,5 @@ makemm_write(struct criumake *m, struct maketask *t)
 	free(b.vma);
 	free(b.vmap);
 	free(b.flag);
-	free(b.madv);
 	return rc == -1 ? -1 : makemem_pages(m, t);
 }

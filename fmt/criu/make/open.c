@@ -6,6 +6,7 @@
 #include "record/record.h"
 #include "vec.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,17 +280,14 @@ makeopen_read(struct criumake *m)
 static bool
 is_cloexec(const struct maketask *t, uint64_t fd)
 {
-	enum { CLOEXEC = 02000000 };
-	char name[32], *text, *s;
-	bool yes;
+	struct fdinfo info;
+	struct recfile f;
+	char name[32];
 
 	snprintf(name, sizeof name, "fdinfo/%" PRIu64, fd);
-	if ((text = words_text(&t->rec, name)) == NULL)
-		return false;
-	s = strstr(text, "flags:");
-	yes = s != NULL && strtoull(s + 6, NULL, 8) & CLOEXEC;
-	free(text);
-	return yes;
+	linuxrec_find(&t->rec, name, &f);
+	fdinfo_parse(&info, f.data, f.len);
+	return (info.flags & O_CLOEXEC) != 0;
 }
 
 /*

@@ -11,43 +11,35 @@
 #include <string.h>
 
 /*
- * Set the limits, in the order of RLIMIT_*: columns 26 and 47 of limits
- * (fs/proc/base.c of the kernel).
+ * Set the limits, in the order of RLIMIT_*, as limits has them behind its head.
  */
 static int
 limits_set(struct corebits *c, const struct maketask *t)
 {
-	char *text, *s, cur[21], max[21];
-	uint64_t v[2];
+	struct recfile f;
+	struct scan text;
+	struct limit l;
 	size_t i;
-	int rc;
 
 	criu__rlimits__init(&c->rlimits);
-	if ((text = words_text(&t->rec, "limits")) == NULL)
+	if (!linuxrec_find(&t->rec, "limits", &f))
 		return errstr_set("process %" PRIu64 ": the snapshot has no "
 		    "limits of it", t->proc->pid);
-	s = text;
-	for (rc = 0, i = 0; i < LIMITS && rc == 0; i++) {
-		if ((s = strchr(s, '\n')) == NULL || strlen(++s) < 26 ||
-		    sscanf(s + 25, "%20s %20s", cur, max) != 2 ||
-		    (strcmp(cur, "unlimited") != 0 &&
-		    !number_parse(cur, 'd', &v[0])) ||
-		    (strcmp(max, "unlimited") != 0 &&
-		    !number_parse(max, 'd', &v[1]))) {
-			rc = errstr_set("process %" PRIu64 ": limits: line "
+	text = scan_begin(f.data, f.len);
+	(void)limits_next(&text, &l);
+	for (i = 0; i < LIMITS; i++) {
+		if (!limits_next(&text, &l) || !l.told)
+			return errstr_set("process %" PRIu64 ": limits: line "
 			    "%zu: no limit", t->proc->pid, i + 2);
-			break;
-		}
 		criu__rlimit__init(&c->rlimit[i]);
-		c->rlimit[i].cur = *cur == 'u' ? UINT64_MAX : v[0];
-		c->rlimit[i].max = *max == 'u' ? UINT64_MAX : v[1];
+		c->rlimit[i].cur = l.cur;
+		c->rlimit[i].max = l.max;
 		c->rlimitp[i] = &c->rlimit[i];
 	}
-	free(text);
 	c->rlimits.rlimits = c->rlimitp;
 	c->rlimits.n_rlimits = LIMITS;
 	c->tc.rlimits = &c->rlimits;
-	return rc;
+	return 0;
 }
 
 /*
@@ -271,14 +263,14 @@ corebits_task(struct criumake *m, struct corebits *c, struct maketask *t)
 {
 	int rc;
 
-	if ((rc = t->state == 'T' ? 1 : corebits_stops(m, t)) == -1)
+	if ((rc = t->stat.state == 'T' ? 1 : corebits_stops(m, t)) == -1)
 		return -1;
 	if (rc == 1) {
 		c->tc.task_state = STOPPED;
 		c->tc.has_stop_signo = true;
 		c->tc.stop_signo = stop_signal(t);
 	}
-	c->tc.flags = (uint32_t)t->stat[9];
+	c->tc.flags = (uint32_t)t->stat.v[STAT_FLAGS];
 	c->tc.blk_sigset = corebits_blocked(t);
 	loginuid_set(c, t);
 	if (traits_set(m, c, t) == -1 || limits_set(c, t) == -1 ||

@@ -53,7 +53,7 @@ corebits_blocked(const struct maketask *t)
 
 	if (linuxrec_find(&t->rec, "sigmask", &f) && f.len == 8)
 		return num_get(f.data, 8);
-	return status_numbers(t, "SigBlk", 16, &v, 1) == 1 ? v : 0;
+	return maketask_status(t, "SigBlk", 16, &v, 1) == 1 ? v : 0;
 }
 
 /*
@@ -181,7 +181,7 @@ corebits_stops(const struct criumake *m, struct maketask *p)
 static bool
 is_end(const struct waits *w, uint64_t sig)
 {
-	if (w->proc->state != 'T' || in_set(w->blocked, sig) ||
+	if (w->proc->stat.state != 'T' || in_set(w->blocked, sig) ||
 	    waits_handler(w, sig) != DEFAULT)
 		return false;
 	return sig < SIG_STOP ? sig != SIG_CHLD && sig != SIG_CONT :

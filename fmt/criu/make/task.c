@@ -12,89 +12,44 @@
 enum { FIRST_ID = 2 };		/* of processes; criu itself has 1 */
 
 /*
- * Set the fields of stat: 1 and those from 4 on are numbers, 3 is a letter.
- */
-static int
-stat_read(struct maketask *t)
-{
-	char *text, *s, *end;
-	size_t i;
-
-	if ((text = words_text(&t->rec, "stat")) == NULL)
-		return errstr_set("no stat");
-	t->stat[1] = strtoull(text, NULL, 10);
-	i = 2;
-	if ((s = strrchr(text, ')')) != NULL && s[1] == ' ' && s[2] != '\0') {
-		t->state = s[2];
-		for (s += 3, i = 4; i < STAT_FIELDS; i++, s = end) {
-			t->stat[i] = *s != ' ' ? 0 : s[1] == '-' ?
-			    (uint64_t)strtoll(s, &end, 10) :
-			    strtoull(s, &end, 10);
-			if (*s != ' ' || end == s)
-				break;
-		}
-	}
-	free(text);
-	return i == STAT_FIELDS ? 0 : errstr_set("stat: not 52 fields");
-}
-
-/*
- * The numbers behind a key of status, in a base; at most max of them go to v.
- * How many there are; 0: none, or no such key.
+ * Set v, of max numbers, to the first ones behind a key of the status of t, in
+ * base.  Return how many stand there, which may be more; 0 if it has no such
+ * key.
  */
 size_t
-status_numbers(const struct maketask *t, const char *key, int base,
+maketask_status(const struct maketask *t, const char *key, unsigned int base,
     uint64_t *v, size_t max)
 {
-	const char *s;
-	char *end;
-	size_t n, len;
-
-	len = strlen(key);
-	for (s = t->status; s != NULL && (strncmp(s, key, len) != 0 ||
-	    s[len] != ':'); s = s == NULL ? NULL : s + 1)
-		if ((s = strchr(s, '\n')) == NULL)
-			return 0;
-	if (s == NULL)
-		return 0;
-	for (n = 0, s += len + 1;; n++, s = end) {
-		s += strspn(s, "\t ");
-		if (strspn(s, "0123456789abcdef") == 0)
-			return n;
-		if (n < max)
-			v[n] = strtoull(s, &end, base);
-		else
-			(void)strtoull(s, &end, base);
-		if (end == s)
-			return n;
-	}
+	return status_list(t->status.data, t->status.len, key, base, v, max);
 }
 
 /*
- * Set *out to the last number of a line of status: that in the innermost
- * namespace.
+ * Set *out to the number behind a key of status in the innermost namespace.
  */
 static int
 inner_number(const struct maketask *t, const char *key, uint32_t *out)
 {
-	enum { DEEPEST = 33 };	/* MAX_PID_NS_LEVEL of the kernel, and 1 */
-	uint64_t v[DEEPEST];
-	size_t n;
+	uint64_t v;
 
-	n = status_numbers(t, key, 10, v, DEEPEST);
-	if (n == 0 || n > DEEPEST || v[n - 1] > INT32_MAX)
+	if (status_inner(t->status.data, t->status.len, key, &v) == 0 ||
+	    v > INT32_MAX)
 		return errstr_set("status: no %s", key);
-	*out = (uint32_t)v[n - 1];
+	*out = (uint32_t)v;
 	return 0;
 }
 
 static int
 task_read(struct maketask *t)
 {
-	if (linuxrec_open(&t->rec, proc_file(t->proc, "proc")) == -1 ||
-	    stat_read(t) == -1)
+	struct recfile f;
+
+	if (linuxrec_open(&t->rec, proc_file(t->proc, "proc")) == -1)
 		return -1;
-	t->status = words_text(&t->rec, "status");
+	if (!linuxrec_find(&t->rec, "stat", &f))
+		return errstr_set("no stat");
+	if (stat_parse(&t->stat, f.data, f.len) != STAT_FIELDS - 1)
+		return errstr_set("stat: not %d fields", STAT_FIELDS - 1);
+	linuxrec_find(&t->rec, "status", &t->status);
 	if (inner_number(t, "NSpid", &t->pid) == -1)
 		return -1;
 	if (t->proc->leader != 0)
@@ -189,7 +144,7 @@ maketask_process(const struct criumake *m, uint64_t pid)
 bool
 maketask_ended(const struct maketask *t)
 {
-	return t->state == 'Z' || t->state == 'X';
+	return t->stat.state == 'Z' || t->stat.state == 'X';
 }
 
 /*
@@ -200,13 +155,8 @@ maketask_ended(const struct maketask *t)
 bool
 maketask_runs(const struct maketask *t)
 {
-	enum {			/* linux/sched.h */
-		PF_IO_WORKER = 0x10,
-		PF_USER_WORKER = 0x4000
-	};
-
 	return !maketask_ended(t) &&
-	    (t->stat[9] & (PF_IO_WORKER | PF_USER_WORKER)) == 0;
+	    (t->stat.v[STAT_FLAGS] & (PF_IO_WORKER | PF_USER_WORKER)) == 0;
 }
 
 /*
@@ -255,7 +205,6 @@ maketask_free(struct criumake *m)
 		if ((t = m->task[i]) == NULL)
 			continue;
 		linuxrec_close(&t->rec);
-		free(t->status);
 		free(t->fd);
 		free(t->byopen);
 		vmas_free(&t->maps);

@@ -51,8 +51,8 @@ taken_cmp(const void *a, const void *b)
 
 	if ((*x)->part != (*y)->part)
 		return (*x)->part < (*y)->part ? -1 : 1;
-	return (*x)->stat[1] < (*y)->stat[1] ? -1 :
-	    (*x)->stat[1] > (*y)->stat[1];
+	return (*x)->stat.v[STAT_PID] < (*y)->stat.v[STAT_PID] ? -1 :
+	    (*x)->stat.v[STAT_PID] > (*y)->stat.v[STAT_PID];
 }
 
 /*
@@ -76,7 +76,7 @@ parents_link(struct criumake *m)
 		if ((t = m->task[i]) == NULL || t->proc->leader != 0)
 			continue;
 		key.part = t->part;
-		key.stat[1] = t->stat[4];
+		key.stat.v[STAT_PID] = t->stat.v[STAT_PPID];
 		found = bsearch(&p, v, n, sizeof(*v), taken_cmp);
 		if (found == NULL || *found == t)
 			continue;
