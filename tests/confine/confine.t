@@ -94,7 +94,7 @@ if [ -w /dev/fuse ]; then
 	is "$(mountpoint -q "$tmp/mnt" && echo mounted)" "" \
 	    "snapfs: unmounted when it ends"
 else
-	skip "snapfs" "/dev/fuse may not be used"
+	skip "snapfs" "/dev/fuse may not be used" 4
 fi
 
 # Before the first byte has come.
@@ -133,7 +133,7 @@ if is_root; then
 	    -o "$tmp/his/core" "$tmp/his/snap"
 	is "$(find "$tmp/his" -name '.*' | wc -l)" 0 "nothing else is left"
 else
-	skip "others' files" "for root"
+	skip "others' files" "for root" 6
 fi
 
 # A kernel that knows nothing of it.
@@ -146,7 +146,7 @@ if strace -o /dev/null true 2>/dev/null; then
 Landlock and no filters for system calls 0" "a kernel that cannot, and -v"
 	try "which reads all the same" "$BUILD/snapls" -c "$tmp/old"
 else
-	skip "a kernel that cannot" "no strace"
+	skip "a kernel that cannot" "no strace" 2
 fi
 
 # What fails leaves nothing.
@@ -156,4 +156,4 @@ head -c 3000 "$tmp/snap" >"$tmp/bad"
 "$BUILD/snapcat" -o "$tmp/empty/snap" "$tmp/bad" 2>/dev/null
 is "$(ls -A "$tmp/empty")" "" "nothing is left of what failed"
 kill "$PROBE_VICTIM" "$pid"
-finish
+finish 32

@@ -227,4 +227,4 @@ else
 fi
 is "$(timeout 100 gdb -nx -batch -ex 'x/s 0x222e0000' -c "$tmp/dir/core" \
     2>/dev/null | grep -c 70000th)" 1 "70000 mappings: gdb"
-finish
+finish 45

@@ -110,16 +110,16 @@ try "the same core under another number" cmp "$tmp/core" "$tmp/other"
 pattern=$(cat /proc/sys/kernel/core_pattern)
 case $pattern in
 "" | *[!a-z]*)
-	skip "kernel" "core_pattern is not a plain name"
-	finish
+	skip "kernel" "core_pattern is not a plain name" 6
+	finish 14
 	;;
 esac
 kill -SEGV "$inner"
 until_true grep -q '^State:.*Z' "/proc/$inner/status"
 cat "/proc/$init/root/$pattern"* >"$tmp/kernel" 2>/dev/null
 if ! [ -s "$tmp/kernel" ]; then
-	skip "kernel" "it wrote no core"
-	finish
+	skip "kernel" "it wrote no core" 6
+	finish 14
 fi
 try "the kernel's core: the same" python3 "$tests/core/compare.py" kernel \
     "$tmp/snap" "$inner" "$tmp/core" "$tmp/kernel"
@@ -136,4 +136,4 @@ for p in "$first" "$second"; do
 	gdb_says "$tmp/again" >"$tmp/says"
 	try "read back, $p: gdb says the same" diff "$tmp/said" "$tmp/says"
 done
-finish
+finish 14

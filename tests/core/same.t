@@ -24,14 +24,14 @@ if command -v gcore >/dev/null; then
 	try "gcore: the same" python3 "$tests/core/compare.py" gcore \
 	    "$tmp/snap" "$pid" "$tmp/core" "$tmp/gcore.$pid"
 else
-	skip "gcore" "no gcore"
+	skip "gcore" "no gcore" 2
 fi
 
 # The kernel writes one into the directory of the process, if it may.
 pattern=$(cat /proc/sys/kernel/core_pattern)
 case $pattern in
 "" | *[!a-z]*)
-	skip "kernel" "core_pattern is not a plain name"
+	skip "kernel" "core_pattern is not a plain name" 2
 	;;
 *)
 	mkdir "$tmp/dir"
@@ -52,4 +52,4 @@ case $pattern in
 	fi
 	;;
 esac
-finish
+finish 4

@@ -52,7 +52,7 @@ if mount -t tmpfs -o size=256k none "$tmp/mnt" 2>/dev/null; then
 	    "a full disk: one line tells"
 	umount "$tmp/mnt"
 else
-	skip "a full disk" "may not mount"
+	skip "a full disk" "may not mount" 2
 fi
 head -c 100000 "$tmp/snap" >"$tmp/cut"
 load -D "$tmp/none" "$tmp/cut"
@@ -77,4 +77,4 @@ images loop "$tmp/loop"
 load -u -D "$tmp/loop" -o "$tmp/x"
 is "$rc $(wc -l <"$tmp/err") $(there "$tmp/x")" "1 1 0" \
     "bad images: one line, no file"
-finish
+finish 19

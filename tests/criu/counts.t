@@ -46,7 +46,7 @@ debuggers() {
 	try "$what: snapcore" \
 	    "$BUILD/snapcore" -p "$pid" -o "$tmp/core" "$tmp/snap"
 	command -v gdb >/dev/null || {
-		skip "$what: gdb" 'no gdb'
+		skip "$what: gdb" 'no gdb' 4
 		return
 	}
 	gdb_says 'info threads' 'thread apply all p count' >"$tmp/out"
@@ -96,4 +96,4 @@ there_and_back() {
 there_and_back 'one thread' 1 counter
 there_and_back 'four threads' 4 counter 4
 there_and_back 'python' 1 "$here/counter.py"
-finish
+finish 43

@@ -25,4 +25,4 @@ for kind in third thirdback pair; do
 	    "$kind: refused"
 	end
 done
-finish
+finish 8

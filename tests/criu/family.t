@@ -28,4 +28,4 @@ kill -USR1 "$pid"
 until_true grep -q '^zombie' "$log"
 is "$(grep '^zombie' "$log")" "zombie 7 0" "the zombie had its status"
 end
-finish
+finish 16

@@ -64,4 +64,4 @@ else
 	ok 1 "every field is as criu has it, or explained"
 	diag <"$tmp/out"
 fi
-finish
+finish 3

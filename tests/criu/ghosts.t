@@ -51,4 +51,4 @@ and has extended attributes: $log.attr: cannot be restored (-f deleted leaves it
 	    'attributes: refused'
 fi
 end
-finish
+finish 17

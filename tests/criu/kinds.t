@@ -73,4 +73,4 @@ apart=$!
 goes_on 'inside another'
 disown "$apart"
 kill -KILL "$apart"
-finish
+finish 20

@@ -47,4 +47,4 @@ restore "$tmp/images"
 until_true longer 20
 is "$(cut -d ' ' -f 1 "$log" | sort -u)" keeper 'it goes on without'
 end
-finish
+finish 10

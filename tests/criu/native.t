@@ -52,4 +52,4 @@ for how in -r -lr; do
 done
 there_and_back python -r "$here/counter.py"
 end
-finish
+finish 34

@@ -72,4 +72,4 @@ log=$tmp/copy/${log##*/}
 goes_on "there"
 kill "$peer"
 end
-finish
+finish 8

@@ -54,4 +54,4 @@ restore "$tmp/there"
 try "it is there" is_in there
 counts_on "there" "$n"
 end
-finish
+finish 9

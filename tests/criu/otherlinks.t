@@ -32,4 +32,4 @@ is "$(sed -n 's/.*descriptor [0-9]*: //p' "$tmp/err" |
     done)" 'hidden names: refused'
 umount "$log.d/a/x"
 end
-finish
+finish 13

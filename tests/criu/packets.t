@@ -13,4 +13,4 @@ touch "$log.visit"
 until_true grep -q '^visits 9' "$log"
 ok $? 'packets: visits itself'
 goes_on packets
-finish
+finish 6

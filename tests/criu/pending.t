@@ -62,4 +62,4 @@ start counter
 stop_and TERM
 refused "stopped, and killed" \
     "signal 15 waits in it: stopped as it is, it would end at once"
-finish
+finish 20

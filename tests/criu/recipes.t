@@ -43,4 +43,4 @@ for i in 1 2; do
 	goes_on "recipe $i"
 	end
 done
-finish
+finish 11

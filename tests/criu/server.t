@@ -62,7 +62,7 @@ if python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null); then
 		answers "python, snap $how" $how "$python" "$here/serve.py"
 	done
 else
-	skip 'python' 'no python3'
+	skip 'python' 'no python3' 14
 fi
 if node=$(node -p process.execPath 2>/dev/null); then
 	for how in -r -lr; do
@@ -84,10 +84,10 @@ if node=$(node -p process.execPath 2>/dev/null); then
 		ok $? "io_uring: is named, with process and descriptor" ||
 		    diag <"$tmp/err"
 	else
-		skip 'io_uring' 'node does not use it here'
+		skip 'io_uring' 'node does not use it here' 4
 	fi
 	end
 else
-	skip 'node' 'no node'
+	skip 'node' 'no node' 18
 fi
-finish
+finish 32

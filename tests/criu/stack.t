@@ -53,4 +53,4 @@ cp "$tmp/log.then" "$log"
 restore "$tmp/moved/3"
 counts_on "the stack, elsewhere" "$n"
 end
-finish
+finish 24

@@ -77,7 +77,7 @@ if is_root; then
 	load
 	is "$rc $err" "0 " "a link of nobody's to a directory of nobody's"
 else
-	skip "links of others" "must be root"
+	skip "links of others" "must be root" 2
 fi
 ln -sfn . "$tmp/images/parent"
 load
@@ -87,4 +87,4 @@ mkfifo "$tmp/fifo"
 ln -sfn ../fifo "$tmp/images/parent"
 load
 is "$rc $(grep -c 'Not a directory' "$tmp/err")" "1 1" "a FIFO as the parent"
-finish
+finish 23

@@ -27,7 +27,7 @@ if "$criu" dump --network-lock skip -t "$pid" -D "$tmp/dump" \
 	counts_on 'with its tun device' "$n"
 else
 	skip 'through a snapshot' "criu: $(grep Error "$tmp/criu.log" |
-	    tail -n 2 | head -n 1)"
+	    tail -n 2 | head -n 1)" 6
 fi
 end
-finish
+finish 8

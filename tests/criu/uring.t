@@ -6,12 +6,12 @@
 
 if [ "$(uname -m)" != x86_64 ]; then
 	skip "io_uring" "nothing can be run in processes of this machine"
-	finish
+	finish 1
 fi
 "$targets/uring" </dev/null >"$tmp/out" 2>&1
 if [ $? -eq 2 ]; then
 	skip "io_uring" "$(head -n 1 "$tmp/out")"
-	finish
+	finish 1
 fi
 target "$targets/uring"
 works() {
@@ -31,4 +31,4 @@ snap -l -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "cloned without a warning"
 let_go "$pid" "let go"
 unnoticed "$pid" "not noticed"
-finish
+finish 7

@@ -117,4 +117,4 @@ threading.Thread(target=lambda: threading.Event().wait(), daemon=True).start()
 print("ready", flush=True)
 sys.stdin.read()'
 elsewhere python
-finish
+finish 11

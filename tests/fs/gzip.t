@@ -63,4 +63,4 @@ cat "$mnt/$pid/core" >/dev/null 2>"$tmp/err"
 is "$? $(grep -c 'Input/output error' "$tmp/err")" "1 1" \
     "damage in a mounted snapshot: an error"
 unserve
-finish
+finish 7

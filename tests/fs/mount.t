@@ -165,4 +165,4 @@ directory; is FUSE there?" "no FUSE"
 else
 	skip "no FUSE" "needs root"
 fi
-finish
+finish 39

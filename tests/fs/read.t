@@ -162,4 +162,4 @@ else
 	skip "missing pages" "not in this kernel"
 fi
 unserve
-finish
+finish 12

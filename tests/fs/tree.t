@@ -89,4 +89,4 @@ ok $? "in its core, too"
 is "$(stat -c %a "$mnt" "$mnt/$pid" "$mnt/$pid/mem" "$mnt/$pid/text" |
     tr '\n' ' ')" "555 555 444 555 " "modes of a snapshot that all may read"
 unserve
-finish
+finish 25

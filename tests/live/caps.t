@@ -63,4 +63,4 @@ is "$rc $err" "1 snap: process N cannot be restored, nor let go at once: nothing
     "seccomp, without: said so"
 check snap "$pid" "seccomp, without: memory"
 unnoticed "$pid" "seccomp: not noticed"
-finish
+finish 26

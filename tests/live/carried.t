@@ -30,7 +30,7 @@ got() {
 
 if ! is_root; then
 	skip "mapped files" "only root may open /proc/PID/map_files"
-	finish
+	finish 1
 fi
 
 target "$targets/threads"
@@ -67,4 +67,4 @@ until grep -q ready "$tmp/ready"; do sleep 0.05; done
 snap -o "$tmp/snap" "$one" "$two"
 is "$(got "$tmp/snap")" "$(python3 "$tmp/want.py" "$one" "$two")" \
     "an executable that another process has mapped"
-finish
+finish 6

@@ -7,7 +7,7 @@
 
 if ! is_root; then
 	skip "cgroups" "only root may make them"
-	finish
+	finish 1
 fi
 
 leave() {
@@ -80,7 +80,7 @@ stay stopped while they are written 0" "no room for a clone: taken"
 	one_instant "no room for a clone: one instant"
 	unnoticed "$pid" "no room for a clone: not noticed"
 else
-	skip "room for a clone" "no cgroup of memory can be made"
+	skip "room for a clone" "no cgroup of memory can be made" 6
 fi
 
 # Kill the clone of $pid, as the kernel would, once it is there and $pid runs
@@ -140,4 +140,4 @@ try "a clone is killed, into a pipe: it can be read" \
 grep -q unreadable "$tmp/ls"
 ok $? "a clone is killed, into a pipe: what is missing is listed"
 unnoticed "$pid" "a clone is killed, into a pipe: not noticed"
-finish
+finish 13

@@ -286,7 +286,7 @@ sys.exit(any(snap.find(want[i:i + 1024]) < 0 for i in range(0, 65536, 1024)))' \
 	    "$tmp/snap" "$tmp/copy"
 	umount "$tmp/mnt"
 else
-	skip "no room" "needs root"
+	skip "no room" "needs root" 6
 fi
 
 group=/sys/fs/cgroup/snap-test.$$
@@ -297,7 +297,7 @@ if is_root && mkdir "$group" 2>/dev/null && [ -e "$group/pids.max" ]; then
 	snap -l -o "$tmp/snap" "$pid"
 	without "pids.max"
 else
-	skip "pids.max" "no cgroup of this kind may be made"
+	skip "pids.max" "no cgroup of this kind may be made" 4
 fi
 rmdir "$group" 2>/dev/null
 
@@ -337,6 +337,6 @@ snap: nothing to take a snapshot of" \
 	check "$tmp/pub/snap" "$pid" "one's own: memory" -o
 	unnoticed "$pid" "one's own: not noticed"
 else
-	skip "no right, no room" "needs root"
+	skip "no right, no room" "needs root" 16
 fi
-finish
+finish 129

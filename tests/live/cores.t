@@ -72,7 +72,7 @@ rm -f "$tmp/core.$pid"
 pattern=$(cat /proc/sys/kernel/core_pattern)
 case $pattern in
 '' | *[/%\|]*)
-	skip 'a core of the kernel' "core_pattern is \"$pattern\""
+	skip 'a core of the kernel' "core_pattern is \"$pattern\"" 6
 	;;
 *)
 	mkdir "$tmp/crash"
@@ -113,10 +113,10 @@ END
 	) 2>/dev/null
 	core=$(find "$tmp/crash" -name "$pattern*" | head -1)
 	if [ -z "$core" ]; then
-		skip 'a core of the kernel' 'the kernel wrote none'
+		skip 'a core of the kernel' 'the kernel wrote none' 6
 	else
 		round kernel "$tmp/crash/crash" "$core" "$(cat "$tmp/crash/pid")"
 	fi
 	;;
 esac
-finish
+finish 13

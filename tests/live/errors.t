@@ -101,4 +101,4 @@ cat "$tmp/old" | "$BUILD/snapls" | cmp - "$tmp/list"
 is "${PIPESTATUS[1]}" 0 "snapls: from a pipe"
 "$BUILD/snapls" "$tmp/old" >/dev/full 2>/dev/null
 is $? 1 "snapls: a full disk is an error"
-finish
+finish 53

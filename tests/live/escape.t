@@ -6,7 +6,7 @@
 
 if ! is_root || [ "$(uname -m)" != x86_64 ]; then
 	skip "escape" "needs root, and calls that are made in a process"
-	finish
+	finish 1
 fi
 unprivileged=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 cp "$targets/escape" "$tmp/pub"
@@ -80,4 +80,4 @@ for mode in "" clone; do
 	[ ! -e "$tmp/pub/escaped" ]
 	ok $? "killed $mode: it did not escape"
 done
-finish
+finish 10

@@ -30,4 +30,4 @@ for flags in -l -n -z; do
 		unnoticed "$p" "snap $flags: not noticed"
 	done
 done
-finish
+finish 15

@@ -86,4 +86,4 @@ ok $(($(awk '$1 == "total" { print $2 }' "$tmp/list") < 4)) \
 awk -v p="$(cat "$tmp/leaf")" '$1 == p' "$tmp/list" | grep -q sleep
 ok $? "the last one is there"
 unnoticed "$pid" "a shell's family: not noticed"
-finish
+finish 23

@@ -31,4 +31,4 @@ sys.stdin.read()'
 as=(prlimit --stack=262144:)	# as small as the test needs
 compare 'C threads' "$targets/threads"
 compare 'shared memory' "$targets/shared"
-finish
+finish 3

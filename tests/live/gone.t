@@ -86,6 +86,6 @@ snap: nothing to take a snapshot of" "another user's alone"
 	ok "$([ -e "$o" ] && echo 1 || echo 0)" "another user's alone: no file"
 	unnoticed "$pid" "one is another user's: the other did not notice"
 else
-	skip "one is another user's" "needs root"
+	skip "one is another user's" "needs root" 5
 fi
-finish
+finish 36

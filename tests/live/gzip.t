@@ -114,4 +114,4 @@ else
 fi
 let_go "$pid" "the target runs on"
 unnoticed "$pid" "and noticed nothing"
-finish
+finish 46

@@ -39,7 +39,7 @@ if is_root && unshare -pf --mount-proc true 2>/dev/null; then
 	until_true nothing_left
 	ok $? "init: no guard is left"
 else
-	skip "init" "needs root"
+	skip "init" "needs root" 2
 fi
 
 # Another's, which waits while nobody reads what that writes.
@@ -83,4 +83,4 @@ unnoticed "$pid" "another's guard: its process did not notice"
 for p in $(mine); do
 	kill -KILL "$p"
 done
-finish
+finish 11

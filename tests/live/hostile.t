@@ -65,7 +65,7 @@ if is_root && [ -w /dev/fuse ]; then
 	done
 	unnoticed "$anon" "the other has noticed nothing"
 else
-	skip "files that are served" "only root may serve one here"
+	skip "files that are served" "only root may serve one here" 42
 fi
 
 # As nobody: root opens what is mapped, not a name.
@@ -79,4 +79,4 @@ for i in 1 2 3 4; do
 	is "$rc $err" "0 " "swapped: taken"
 done
 unnoticed "$pid" "swapped: what is no regular file is not opened"
-finish
+finish 47

@@ -98,13 +98,13 @@ if [ -x "$targets/bits32" ]; then
 	is "$(observed "$pid")" "it is a 32-bit process" "32 bits: recorded"
 	unnoticed "$pid" "32 bits: not noticed"
 else
-	skip "32 bits" "not built"
+	skip "32 bits" "not built" 3
 fi
 
 # One that hands its system calls to itself keeps what it does with them.
 target "$targets/dispatched"
 if grep -q none "$lines"; then
-	skip "dispatched" "the kernel has no such thing"
+	skip "dispatched" "the kernel has no such thing" 2
 else
 	snap -o "$tmp/snap" "$pid"
 	is "$rc $err" "1 $cannot it hands its system calls to itself (PR_SET_SYSCALL_USER_DISPATCH)" \
@@ -123,7 +123,7 @@ for mode in "" strict; do
 sigaction brk sigaltstack" "seccomp $mode: asked"
 		let_go "$pid" "seccomp $mode: let go"
 	else
-		skip "seccomp $mode" "needs root"
+		skip "seccomp $mode" "needs root" 3
 	fi
 	unnoticed "$pid" "seccomp $mode: not noticed"
 done
@@ -179,9 +179,9 @@ for line in open('/proc/self/maps'):
 PY
 }
 if [ ! -x "$targets/nolibc" ]; then
-	skip "without a library" "not built"
+	skip "without a library" "not built" 7
 elif [ "$(vdso_calls)" = cannot ]; then
-	skip "without a library" "the [vdso] has no call that returns"
+	skip "without a library" "the [vdso] has no call that returns" 7
 else
 	is "$(vdso_calls)" "can call" "without a library: as little as there can be"
 	target "$targets/nolibc"
@@ -231,6 +231,6 @@ if is_root; then
 	    "$tests/live/state.py" "$tmp/pub/snap" "$pid" "$lines"
 	unnoticed "$pid" "without privilege: not noticed"
 else
-	skip "seccomp: refused without privilege" "needs root"
+	skip "seccomp: refused without privilege" "needs root" 6
 fi
-finish
+finish 55

@@ -42,7 +42,7 @@ for gc in UseG1GC UseZGC; do
 	jstack --pid "$pid" >"$tmp/live"
 	if [ "$(grep -c 'Deep.deep' "$tmp/live")" -ne 10 ] ||
 	    grep -qE 'Exception|Error' "$tmp/live"; then
-		skip "$gc" 'jhsdb fails on the live process, too'
+		skip "$gc" 'jhsdb fails on the live process, too' 6
 		continue
 	fi
 	for flag in -s -l; do
@@ -64,4 +64,4 @@ for gc in UseG1GC UseZGC; do
 	fi
 	unnoticed "$pid" "$gc: not noticed"
 done
-finish
+finish 12

@@ -120,4 +120,4 @@ for ((i = 0; i < 5; i++)); do
 	    "1 snap: memory of N: the process went away" \
 	    "the target is killed"
 done
-finish
+finish 25

@@ -92,7 +92,7 @@ if strace -qq -e trace=none true 2>/dev/null; then
 	let_go "$pid" "killed as it clones: let go"
 	unnoticed "$pid" "killed as it clones: noticed nothing"
 else
-	skip "killed as it clones" "no strace, or it may not trace"
+	skip "killed as it clones" "no strace, or it may not trace" 3
 fi
 
 # Where there can be no clone, it goes on without.
@@ -106,6 +106,6 @@ if is_root; then
 	check "$tmp/pub/live" "$pid" "no more processes: what it holds"
 	unnoticed "$pid" "no more processes: noticed nothing"
 else
-	skip "no more processes" "needs root"
+	skip "no more processes" "needs root" 3
 fi
-finish
+finish 44

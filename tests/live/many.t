@@ -46,7 +46,7 @@ if strace -qq -e trace=none true 2>/dev/null; then
 	n=$(grep -cE 'clone|fork' "$tmp/calls")
 	ok $((n > 9)) "packets: no process for each" || echo "# $n"
 else
-	skip "packets" "strace does not run"
+	skip "packets" "strace does not run" 2
 fi
 unnoticed "$pid" "packets: they are still there"
-finish
+finish 8

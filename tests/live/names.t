@@ -67,10 +67,10 @@ if is_root && [ -c /dev/fuse ]; then
 		    some "snapfs: mappings have names"
 		umount "$tmp/mnt"
 	else
-		skip "snapfs" "cannot mount"
+		skip "snapfs" "cannot mount" 2
 	fi
 else
-	skip "snapfs" "must be root"
+	skip "snapfs" "must be root" 2
 fi
 unnoticed "$pid" "not noticed"
-finish
+finish 24

@@ -103,4 +103,4 @@ is "$(grep -c 'snap: standard output: write: Broken pipe' "$tmp/out")" 1 \
     "snap says so, and why"
 let_go "$pid" "the target runs on"
 unnoticed "$pid" "and noticed nothing"
-finish
+finish 12

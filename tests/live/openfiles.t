@@ -7,7 +7,7 @@
 
 if ! is_root; then
 	skip "open files" "only root may open /proc/PID/map_files"
-	finish
+	finish 1
 fi
 
 # taken WHAT ...: what openfiles.py says of a snapshot of a new target, which
@@ -78,6 +78,8 @@ if mount -t tmpfs none "$tmp/mnt1" && mount -t tmpfs none "$tmp/mnt2"; then
 	    'timeouts 0 5000000' \
 	    'why a FIFO of another file system has its inode number')" \
 	    "FIFOs of one number, and the file of a socket"
+else
+	skip "FIFOs of one number, and the file of a socket" "may not mount"
 fi
 
 # A deleted file of a process in a chroot, which sees no mount that it is on.
@@ -100,7 +102,7 @@ if grep -q "^[0-9]* [0-9]* $device " /proc/self/mountinfo /proc/1/mountinfo; the
 	"$BUILD/snapls" -l "$tmp/snap" | grep -q 'K *[^ ]*/gone (deleted)$'
 	ok $? "a deleted file in a chroot: it is carried as memory"
 else
-	skip "a deleted file in a chroot" "no mount of $device is to be seen"
+	skip "a deleted file in a chroot" "no mount of $device is to be seen" 2
 fi
 
 # Two segments of System V shared memory of one number, in IPC namespaces.
@@ -124,4 +126,4 @@ for p in "$one" "$pid"; do
 	    "$(sed -n 's/^at //p' "${lines_of[$p]}")" 4 "$tmp/snap")"
 done
 is "$got" " AAAA BBBB" "System V shared memory of two IPC namespaces"
-finish
+finish 12

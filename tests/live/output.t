@@ -19,7 +19,7 @@ if is_root && mkdir "$tmp/mnt" &&
 	    "a full disk"
 	is "$(ls -A "$tmp/mnt")" "" "a full disk: no file"
 else
-	skip "a full disk" "cannot mount"
+	skip "a full disk" "cannot mount" 2
 fi
 snap -o /dev/full "$pid"
 is "$rc $err" "1 snap: /dev/full: write: No space left on device" \
@@ -52,7 +52,7 @@ if script --version >/dev/null 2>&1; then
 	    >"$tmp/tty"
 	is "$?" 0 "a file, from a terminal"
 else
-	skip "a terminal" "no script(1)"
+	skip "a terminal" "no script(1)" 2
 fi
 
 # Descriptors that are closed must not become the snapshot.
@@ -119,4 +119,4 @@ sys.exit(p.returncode != 1)
 EOF
 try "the reader of a pipe" timeout -s KILL 5 \
     python3 "$tmp/pipe.py" "$BUILD/snap"
-finish
+finish 23

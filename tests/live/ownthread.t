@@ -41,4 +41,4 @@ another $what namespace: cannot be restored
 snapload: $no"
 done
 refused nobody "snapload: $no"
-finish
+finish 27

@@ -52,7 +52,7 @@ if grep -A 30 "^$written" "/proc/$few/smaps" |
 	is "$(mapping "$few" "$written")" "2048 0 0 0 2048" "a huge page"
 	is "$(mapping "$few" "$read")" "0 0 2048 0 0" "the huge zero page"
 else
-	skip "a huge page" "there is none to be had"
+	skip "a huge page" "there is none to be had" 2
 fi
 reserved=$(awk '/^huge reserved/ { print substr($3, 3) }' "$lines")
 if [ -n "$reserved" ]; then
@@ -179,7 +179,7 @@ if [ -w "/proc/$few/clear_refs" ]; then
 	is "$("$pagestat" -w 0.01 "$few" "$child" | awk 'NR < 5 { print NF }' |
 	    tr '\n' ' ')" "9 9 9 8 " "a window of two"
 else
-	skip "a window" "this kernel has no clear_refs"
+	skip "a window" "this kernel has no clear_refs" 3
 fi
 is "$(states "$few")" " 0 S " "it was not stopped"
 
@@ -327,4 +327,4 @@ $pss 2" "nobody: a window"
 else
 	skip "nobody" "not root"
 fi
-finish
+finish 65

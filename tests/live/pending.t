@@ -68,4 +68,4 @@ PY
 	wait "$pid" 2>/dev/null
 	is "$?" 143 "unblocked $flags: ends by what is left of them"
 done
-finish
+finish 66

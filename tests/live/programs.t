@@ -10,7 +10,7 @@ program() {
 
 	shift
 	if ! command -v "$1" >/dev/null; then
-		skip "$what" "no $1"
+		skip "$what" "no $1" 5
 		return
 	fi
 	target "$@"
@@ -79,4 +79,4 @@ is "$rc" 0 "a huge environment: taken"
 grep -aq 'BIG=xxxxxxxxxx' "$tmp/snap"
 ok $? "a huge environment: there"
 unnoticed "$pid" "many descriptors: not noticed"
-finish
+finish 26

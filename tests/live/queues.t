@@ -6,7 +6,7 @@
 
 if ! is_root; then
 	skip "queues" "only root may have thousands of packets wait"
-	finish
+	finish 1
 fi
 
 # A line for each socket: its name, what waits, and why not.
@@ -61,4 +61,4 @@ target "$targets/queues"
 snap -l -o "$tmp/snap" "$pid"
 told "with clones"
 unnoticed "$pid" "with clones, all that waited still waits"
-finish
+finish 7

@@ -46,4 +46,4 @@ check "$tmp/snap" "$pid" "by the number of a thread"
 snap -o "$tmp/snap" "$tid" "$pid" "$pid"
 "$BUILD/snapls" "$tmp/snap" >"$tmp/list"
 is "$(awk '$1 == "total" { print $2 }' "$tmp/list")" 1 "asked for three times"
-finish
+finish 14

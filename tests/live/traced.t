@@ -25,7 +25,7 @@ if strace -V >/dev/null 2>&1; then
 	wait "$tracer" 2>/dev/null
 	let_go "$pid" "strace: let go"
 else
-	skip strace "not here"
+	skip strace "not here" 4
 fi
 if gdb --version >/dev/null 2>&1; then
 	mkfifo "$tmp/gdb"
@@ -38,7 +38,7 @@ if gdb --version >/dev/null 2>&1; then
 	wait "$tracer"
 	let_go "$pid" "gdb: let go"
 else
-	skip gdb "not here"
+	skip gdb "not here" 4
 fi
 
 # Two at once: each has the memory.
@@ -92,7 +92,7 @@ if is_root && grep -q kthreadd /proc/2/comm 2>/dev/null; then
 	"$BUILD/snapls" "$tmp/snap" | grep -q kthreadd
 	ok $? "a thread of the kernel: taken"
 else
-	skip "a thread of the kernel" "none to be had"
+	skip "a thread of the kernel" "none to be had" 3
 fi
 
 # A parent in vfork(2) does not stop; its child does.
@@ -126,4 +126,4 @@ target "$targets/sharer" copy
 snap -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "a copy shares nothing"
 unnoticed "$pid" "a copy: not noticed"
-finish
+finish 33

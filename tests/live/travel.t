@@ -56,7 +56,7 @@ if [ -w /dev/fuse ]; then
 	is "$n" 2 "two of them have new numbers"
 	umount "$tmp/mnt"
 else
-	skip "mounted" "no /dev/fuse"
+	skip "mounted" "no /dev/fuse" 13
 fi
 
 kill -CONT "${procs[@]}"
@@ -143,7 +143,7 @@ if is_root && mount -t tmpfs -o size=256k none "$tmp/mnt2" 2>/dev/null; then
 	disk=
 	rm "$tmp/fifo"
 else
-	skip "a full disk" "cannot mount"
+	skip "a full disk" "cannot mount" 12
 fi
 (
 	ulimit -f 200
@@ -226,4 +226,4 @@ for p in "${!lines_of[@]}"; do
 	let_go "$p" "let go"
 	unnoticed "$p" "not noticed"
 done
-finish
+finish 67

@@ -40,7 +40,7 @@ if is_root; then
 	unnoticed "$pid" "blocked: no call came back after a refusal"
 	pid=$held
 else
-	skip "blocked: another is refused" "needs root"
+	skip "blocked: another is refused" "needs root" 3
 fi
 unnoticed "$pid" "blocked: no call came back where another was gone"
 
@@ -84,7 +84,7 @@ done
 
 for what in anon shared fds leader bits32; do
 	if [ ! -x "$targets/$what" ]; then
-		skip "$what" "not built"
+		skip "$what" "not built" 3
 		continue
 	fi
 	target "$targets/$what"
@@ -134,4 +134,4 @@ for ((i = 0; i < 20; i++)); do
 	wait $!
 done
 unnoticed "$pid" "signals: each is delivered once"
-finish
+finish 35

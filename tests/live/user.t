@@ -75,4 +75,4 @@ unnoticed "$pid" "a process that is not dumpable: not noticed"
 
 snap -o "$tmp/none" 2147483647
 is "$rc $err" "1 snap: TMP/none: Permission denied" "a directory of others"
-finish
+finish 44

@@ -95,7 +95,7 @@ if [ "$full" -eq 0 ]; then
 	wait "$pid"
 	is $? 0 'it ends well'
 else
-	skip 'faults' "$(cat "$tmp/err")"
+	skip 'faults' "$(cat "$tmp/err")" 10
 fi
 
 # Threads of a process that has many, and more of them meanwhile.
@@ -187,7 +187,7 @@ END
 	grep -q ' none  *10 write k ' "$tmp/out"
 	ok $? 'it is told in the end, and is no SIGSEGV that is sent'
 else
-	skip 'a fault of which nothing comes' 'no tracepoints'
+	skip 'a fault of which nothing comes' 'no tracepoints' 2
 fi
 
 # Totals.
@@ -213,7 +213,7 @@ if [ "$full" -eq 0 ]; then
 	is "$(awk '$3 == "page+" { n++; f += $NF ~ /^GFP_[A-Z_|]+$/ }
 	    END { print (f > n / 2) }' "$tmp/out")" 1 '-k: names of flags'
 else
-	skip '-k' 'no tracepoints'
+	skip '-k' 'no tracepoints' 4
 fi
 
 # Has a tracer begun?
@@ -307,7 +307,7 @@ refused 2 'true: not a process id' "$sleeper" true
 if grep -q kthreadd /proc/2/comm 2>/dev/null; then
 	refused 1 '2: a thread of the kernel has no page faults' 2
 else
-	skip 'refused: a thread of the kernel' 'process 2 is not one here'
+	skip 'refused: a thread of the kernel' 'process 2 is not one here' 2
 fi
 trace
 is "$rc $(head -1 "$tmp/err" | cut -c -14)" '2 usage: vmtrace' 'no operands'
@@ -321,6 +321,8 @@ if [ -w /dev/full ]; then
 	is "$? $(cat "$tmp/err")" \
 	    '1 vmtrace: standard output: No space left on device' \
 	    'a full disk'
+else
+	skip 'a full disk' 'no /dev/full'
 fi
 
 is "$(global)" "$state" 'nothing of tracefs is changed'
@@ -334,7 +336,7 @@ if is_root && command -v setpriv >/dev/null; then
 	vmtrace=$BUILD/vmtrace
 	trace "$targets/faults" "$tmp/pub/want" "$tmp/pub"
 	if grep -q 'perf_event_open' "$tmp/err"; then
-		skip 'as nobody' "$(cat "$tmp/err")"
+		skip 'as nobody' "$(cat "$tmp/err")" 3
 	else
 		is "$rc $(head -1 "$tmp/err" | cut -c -49)" \
 		    '0 vmtrace: not shown: read, write, execute and copy' \
@@ -364,7 +366,7 @@ goes on with other rights, and is not ours to trace any more" \
 no use'
 	fi
 else
-	skip 'as nobody' 'not root'
+	skip 'as nobody' 'not root' 6
 fi
 kill "$sleeper" "$holder"
-finish
+finish 54

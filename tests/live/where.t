@@ -63,7 +63,7 @@ if is_root; then
 		    "images into $d of another"
 	done
 else
-	skip "names of others" "must be root"
+	skip "names of others" "must be root" 9
 fi
 
 # Links are replaced, and lead nowhere.
@@ -116,4 +116,4 @@ for sig in HUP INT TERM; do
 	is $? $((128 + $(kill -l "$sig"))) "no reader: of SIG$sig"
 done
 unnoticed "$pid" "not noticed"
-finish
+finish 31

@@ -165,4 +165,4 @@ refused 1 "none/x.svg: No such file or directory" -g none/x.svg -M all.snap
 refused 1 "4242: No such process
 procmap: nothing to make a picture of" -g y.svg -M all.snap 4242
 is "$(find . -name 'y.svg*')" "" "no file"
-finish
+finish 43

@@ -136,4 +136,4 @@ is "$("$BUILD/procmap" -s -M odd.snap 7 | grep -c /SYSV0000000g)" 3 \
 "$BUILD/procmap" -M all.snap >/dev/full 2>err
 is "$? $(cat err)" "1 procmap: standard output: No space left on device" \
     "a full disk is an error"
-finish
+finish 50

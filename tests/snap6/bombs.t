@@ -60,4 +60,4 @@ refused "$memory" "references" "snapls -l"
 bomb '          1 x\n 2000000000 ' '\0' 1000 >"$tmp/bomb"
 refused "2000000000 bytes, more than 1073741824" "a record of two gigabytes" \
     "snapls -l"
-finish
+finish 9
