@@ -90,8 +90,6 @@ uint64_t	 segment_kb(const struct segment *);
 size_t		 segment_kblen(const struct segment *, uint64_t);
 
 /* imageread.c */
-int		 image_read(struct image *, uint64_t, void *, size_t);
-ssize_t		 image_readsome(struct image *, uint64_t, void *, size_t);
 void		 image_span(struct image *, uint64_t, struct span *);
 
 /* nothing.c */

@@ -138,6 +138,10 @@ struct image {			/* a sparse file: text or memory */
 uint64_t	 image_bytes(const struct image *);
 struct piece	*image_first(struct image *);
 struct piece	*piece_next(struct piece *);
+int		 image_read(struct image *im, uint64_t addr, void *buf,
+		    size_t len);
+ssize_t		 image_readsome(struct image *im, uint64_t addr, void *buf,
+		    size_t len);
 
 struct span {			/* what lies at an address */
 	uint64_t	 last;	/* as far as this */
@@ -258,8 +262,8 @@ void		 vmas_free(struct vmas *);
 struct proc	*carried_find(struct snap *, const struct vma *);
 
 /*
- * How far long work is: io/progress.c.  The work counts; all functions take NULL
- * where nobody wants to know.
+ * How far long work is: io/progress.c.  The work counts; all functions take
+ * NULL where nobody wants to know.
  */
 struct progress {
 	atomic_ullong	 done;	/* bytes that were read */
@@ -276,12 +280,6 @@ void		 progress_phase(struct progress *p, uint64_t total);
 void		 progress_read(struct progress *p, uint64_t n);
 void		 progress_count(struct progress *p, uint64_t raw, uint64_t zero,
 		    uint64_t same);
-
-/*
- * Streams in: input.c.  Bytes are looked at, then skipped.  io/gzip/in.c,
- * io/gzip/file.c and io/gzip/table.c inflate what is compressed; input_spool is in
- * spool.c.
- */
 
 /*
  * Streams out: output.c, and io/gzip/out.c, which compresses.  A file appears
