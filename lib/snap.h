@@ -433,9 +433,9 @@ const char	*elfsyms_find(const struct elfsyms *s, uint64_t off,
 void		 elfsyms_free(struct elfsyms *s);
 
 /*
- * CRIU images: criu/read/read.c, criu/replay/write.c and criu/make/make.c, with what criu/read/read.h,
- * criu/replay/replay.h and criu/make/make.h list, over the framing of criu/img/img.c and the pages
- * of criu/img/pages.c
+ * CRIU images: criu/read/read.c, criu/write/write.c and, of live processes,
+ * criu/make/make.c.  A store puts the pages of a stream where criu_write wants
+ * them while it is read (readopts).
  */
 struct criuopts {
 	const char	*parent; /* a directory to write upon, or NULL */
@@ -448,6 +448,7 @@ struct criuopts {
 	void		(*warn)(void *, const char *); /* or NULL */
 	void		*arg;	/* warn's first argument */
 	struct progress	*progress; /* or NULL */
+	struct pagestore *store; /* that the snapshot was read with, or NULL */
 };
 
 struct criustat {		/* what was written */
@@ -460,8 +461,10 @@ struct criustat {		/* what was written */
 int		 criu_read(struct snap *, const char *,
 		    void (*)(void *, const char *), void *);
 int		 criu_leave(const char *, uint64_t *);
-int		 criu_write(const char *, const char *,
-		    const struct criuopts *, struct criustat *);
+struct pagestore *criu_store(const char *dir, const struct criuopts *o);
+void		 criu_storefree(struct pagestore *st);
+int		 criu_write(struct snap *s, const char *dir,
+		    const struct criuopts *o, struct criustat *st);
 
 /*
  * Snapshots as a tree of files: tree/tree.c, tree/read.c, paths.c, sysroot.c,

@@ -105,17 +105,40 @@ fail:
  * A snapshot to images.
  */
 static int
-load(const char *file, const char *dir, const struct criuopts *o)
+load(const char *file, const char *dir, struct criuopts *o)
 {
 	struct criustat st = { 0 };
+	struct readopts ro = { .progress = o->progress };
+	struct snap *s;
 	int rc;
 
-	rc = criu_write(file, dir, o, &st);
+	if ((o->store = ro.store = criu_store(dir, o)) == NULL)
+		return -1;
+	s = snap_open(file, &ro);
+	rc = s == NULL ? -1 : criu_write(s, dir, o, &st);
+	criu_storefree(o->store);
+	snap_free(s);
 	if (rc == 0 && verbose)
 		program_warn("%s: pages: %" PRIu64 ", in the parent: %" PRIu64
 		    ", KB zero: %" PRIu64 "; bytes of pages: %" PRIu64, dir,
 		    st.pages, st.parent, st.zerokb, st.bytes);
 	return rc;
+}
+
+/*
+ * Only what is named is needed: to images, the input, the directory, which is
+ * made, and the parent's; from them, the directory and the output.
+ */
+static void
+confine_images(char *file, char *dir, const char *out, const char *parent,
+    bool reverse)
+{
+	char *in = reverse ? dir : file;
+	struct confined need = { .in = &in, .nin = 1, .parent = parent,
+	    .out = out, .outdir = reverse ? NULL : dir };
+
+	program_signals();
+	program_confine(&need, verbose);
 }
 
 static void __attribute__((noreturn))
@@ -132,9 +155,8 @@ main(int argc, char *argv[])
 {
 	static const char options[] = "D:f:jOo:p:t:uvz";
 	struct criuopts co = { .warn = program_lose, .progress = &progress };
-	struct confined need = { 0 };
-	char *in, *dir;
 	const char *path, *bad;
+	char *dir;
 	bool reverse;
 	int c, rc;
 
@@ -188,14 +210,7 @@ main(int argc, char *argv[])
 	    co.leave != 0 || co.shelljob || co.root != 0 || co.parent != NULL :
 	    argc > 1 || path != NULL || compress))
 		usage();
-	program_signals();
-	in = reverse ? dir : argv[0];
-	need.in = &in;
-	need.nin = 1;
-	need.parent = co.parent;
-	need.out = path;
-	need.outdir = reverse ? NULL : dir;
-	program_confine(&need, verbose);
+	confine_images(argv[0], dir, path, co.parent, reverse);
 	progress_show(&progress, getprogname());
 	rc = reverse ? unload(dir, path) : load(argv[0], dir, &co);
 	progress_hide();

@@ -36,7 +36,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		return 0;
 	check_snap(s);
 	if (all_bytes(s) < WRITEMOST) {
-		MUST(criu_write(dir, out, &o, &st) == 0);
+		MUST(criu_write(s, out, &o, &st) == 0);
 		MUST((t = read_images(out)) != NULL);
 		MUST(snap_sum(s) == snap_sum(t));
 		snap_free(t);

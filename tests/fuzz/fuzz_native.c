@@ -294,14 +294,17 @@ images_make(int fd, struct criuopts *o)
 {
 	struct criustat st = { 0 };
 	char path[64];
+	struct snap *s;
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	if (criu_write(path, out, o, &st) == 0)
+	MUST((s = snap_open(path, NULL)) != NULL);
+	if (criu_write(s, out, o, &st) == 0)
 		images_check();
 	else {
 		MUST(*snap_errstr() != '\0');
 		MUST(access(out, F_OK) == -1);
 	}
+	snap_free(s);
 	out_clear();
 }
 

@@ -1,5 +1,5 @@
 /*
- * CRIU images: criu/read/read.c, criu/replay/write.c and what they are made of, with the
+ * CRIU images: criu/read/read.c, criu/write/write.c and what they are made of, with the
  * small images of tests/criu/criuasm.py, which compares them, too.
  */
 #include "model.h"
@@ -456,7 +456,7 @@ to_images(struct snap *s, bool pipe, const char *dir, const char *parent,
 	else
 		stream_file(&stream, b.data, b.len);
 	memset(st, 0, sizeof *st);
-	rc = criu_write(stream.path, dir, &o, st);
+	rc = images_write(stream.path, dir, &o, st);
 	stream_close(&stream);
 	buf_free(&b);
 	return rc;
@@ -666,12 +666,12 @@ test_directory(void **state)
 	assert_int_equal(to_images(s, false, dir, NULL, &st), -1);
 	assert_contains(snap_errstr(), "/both.f: the directory is not empty; "
 	    "-O writes into it");
-	assert_int_equal(criu_write(make("both"), dir, &o, &st), 0);
+	assert_int_equal(images_write(make("both"), dir, &o, &st), 0);
 	assert_int_equal(access(file, F_OK), -1);
 	assert_int_equal(run("rm %s/kept", dir), 0);
 	assert_same(make("both"), dir);
 	o.parent = dir;
-	assert_int_equal(criu_write(make("both"), dir, &o, &st), -1);
+	assert_int_equal(images_write(make("both"), dir, &o, &st), -1);
 	assert_contains(snap_errstr(), "cannot be its own parent");
 	o.parent = NULL;
 

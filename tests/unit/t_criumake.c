@@ -251,7 +251,7 @@ load(struct snap *s, struct criuopts *o)
 	snap_bytes(s, &b);
 	snap_free(s);
 	stream_file(&in, b.data, b.len);
-	rc = criu_write(in.path, dir, o, &st);
+	rc = images_write(in.path, dir, o, &st);
 	stream_close(&in);
 	buf_free(&b);
 	if (rc == -1)

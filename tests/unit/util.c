@@ -534,3 +534,21 @@ testrec_give(struct buf *b, struct proc *p)
 	if (linuxrec_apply(p) == -1)
 		fail_msg("%s", snap_errstr());
 }
+
+int
+images_write(const char *path, const char *dir, struct criuopts *o,
+    struct criustat *st)
+{
+	struct readopts ro = { .progress = o->progress };
+	struct snap *s;
+	int rc;
+
+	if ((o->store = ro.store = criu_store(dir, o)) == NULL)
+		return -1;
+	s = snap_open(path, &ro);
+	rc = s == NULL ? -1 : criu_write(s, dir, o, st);
+	criu_storefree(o->store);
+	o->store = NULL;
+	snap_free(s);
+	return rc;
+}

@@ -71,6 +71,12 @@ void		 snap_bytes(struct snap *, struct buf *);
 void		 trailer_strip(struct buf *);
 
 /*
+ * The snapshot in a file as images in a directory: read with a store for them.
+ */
+int		 images_write(const char *, const char *, struct criuopts *,
+		    struct criustat *);
+
+/*
  * Snapshots.
  */
 void		 segment_bytes(const struct segment *, uint8_t *);

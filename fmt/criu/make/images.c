@@ -102,7 +102,8 @@ mades_free(struct mades *l)
 	size_t i;
 
 	for (i = 0; i < l->n; i++) {
-		buf_free(&l->v[i]->b);
+		if (!l->v[i]->lent)
+			buf_free(&l->v[i]->b);
 		free(l->v[i]->name);
 		free(l->v[i]);
 	}

@@ -10,9 +10,10 @@
 
 #include "criu/img/img.h"
 
-struct made {			/* an image that was made */
+struct made {			/* an image to be written */
 	char		*name;	/* owned */
-	struct buf	 b;	/* owned; of a pagemap, without its pages */
+	struct buf	 b;	/* owned, unless it is */
+	bool		 lent;	/* by the snapshot, with which it came */
 	struct proc	*pages;	/* borrowed; whose pagemap it is; or NULL */
 	struct proc	*body;	/* borrowed; a file that is carried along, what
 				   of which is no hole comes behind b; or

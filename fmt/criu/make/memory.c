@@ -1,7 +1,7 @@
 /*
  * Memory as CRIU images: pagemap-N.img of processes, and of shared memory
  * memfd.img and pagemap-shmem-N.img.  The pages themselves come later, with
- * those of images that came along (criu/replay/load.c).
+ * those of images that came along (criu/write/place.c).
  */
 #include "criumake.h"
 #include "model.h"

@@ -5,7 +5,7 @@
  */
 #include "io/io.h"
 #include "model.h"
-#include "replay.h"
+#include "write.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 enum { BATCH = 64 };		/* pages compared at once */
 
 struct stacking {		/* an object that is written upon a parent */
-	struct criuload	*load;	/* borrowed, as all here */
+	struct criuout	*out;	/* borrowed, as all here */
 	struct object	*object;
 	struct pagemap	*parent; /* owned; NULL: it is not in the parent */
 	int		 fd;
@@ -61,7 +61,7 @@ stack_write(struct stacking *k, const uint8_t *p, size_t len)
 			n = 0;
 		if (n == -1)
 			return errstr_sys("pages-%u.img", k->object->id);
-		k->load->stat->bytes += (uint64_t)n;
+		k->out->stat->bytes += (uint64_t)n;
 	}
 	return 0;
 }
@@ -82,7 +82,7 @@ stack_compare(struct stacking *k, uint64_t addr, uint64_t n,
 		same = memcmp(k->mine + at, k->theirs + at, CRIU_PAGE) == 0;
 		stack_entry(k, addr + at, 1, same ? PE_PARENT : flags);
 		if (same)
-			k->load->stat->parent++;
+			k->out->stat->parent++;
 		else if (stack_write(k, k->mine + at, CRIU_PAGE) == -1)
 			return -1;
 	}
@@ -142,7 +142,7 @@ stack_pages(struct stacking *k)
 			stack_entry(k, p->addr, p->n, p->flags);
 			continue;
 		}
-		k->load->stat->pages += p->n;
+		k->out->stat->pages += p->n;
 		for (done = 0; done < p->n; done += n) {
 			n = p->n - done;
 			if (stack_some(k, p, done, &n) == -1)
@@ -157,7 +157,7 @@ stack_pages(struct stacking *k)
  * The pagemap and the pages of an object upon those of a parent.
  */
 int
-object_stack(struct criuload *l, struct object *o)
+stack_object(struct criuout *out, struct object *o)
 {
 	struct stacking *k;
 	char *name;
@@ -170,10 +170,10 @@ object_stack(struct criuload *l, struct object *o)
 		free(name);
 		return errstr_set("out of memory");
 	}
-	k->load = l;
+	k->out = out;
 	k->object = o;
 	k->fd = -1;
-	if (pagemap_open(&k->parent, l->store.snap, l->below, name) == -1)
+	if (pagemap_open(&k->parent, out->store.snap, out->below, name) == -1)
 		goto out;
 	if (k->parent->n == 0) {
 		pagemap_free(k->parent);
@@ -185,12 +185,12 @@ object_stack(struct criuload *l, struct object *o)
 		errstr_set("out of memory");
 		goto out;
 	}
-	if ((k->fd = outdir_file(l->out, name)) == -1)
+	if ((k->fd = outdir_file(out->out, name)) == -1)
 		goto out;
 	pagemap_begin(&k->img, o->id);
 	if (stack_pages(k) == -1)
 		goto out;
-	rc = image_put(l, o->name, &k->img);
+	rc = criuout_put(out, o->name, &k->img);
 out:
 	if (k->fd != -1)
 		close(k->fd);

@@ -1,0 +1,149 @@
+/*
+ * Pages images in the making.  One has the pages of its pagemap one after
+ * another, so the place of each is known as soon as the pagemap is.
+ */
+#include "write.h"
+#include "io/io.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Write what was gathered.  Return 0, or -1 with errstr.
+ */
+int
+object_flush(struct object *o)
+{
+	size_t n;
+
+	n = o->nbuf;
+	o->nbuf = 0;
+	if (n > 0 && criuout_writeat(o->fd, o->buf, n, o->bufat) == -1)
+		return errstr_sys("%s", o->src->name);
+	return 0;
+}
+
+/*
+ * Write len bytes, WRITEBUF at the most, at an offset of a pages image.  What
+ * is written in a row is gathered.  Return 0, or -1 with errstr.
+ */
+int
+object_write(struct object *o, uint64_t at, const uint8_t *data, size_t len)
+{
+	if (o->nbuf + len > WRITEBUF || (o->nbuf > 0 &&
+	    at != o->bufat + o->nbuf)) {
+		if (object_flush(o) == -1)
+			return -1;
+	}
+	if (o->nbuf == 0)
+		o->bufat = at;
+	memcpy(o->buf + o->nbuf, data, len);
+	o->nbuf += len;
+	return 0;
+}
+
+/*
+ * Return the entry of the pagemap in which an address lies, or NULL.  It is
+ * looked for where the last one was.
+ */
+const struct pages *
+object_entry(struct object *o, uint64_t addr)
+{
+	const struct pages *p;
+
+	if (o->hint < o->map->n) {
+		p = &o->map->v[o->hint];
+		if (p->addr <= addr && addr - p->addr < p->n * CRIU_PAGE)
+			return p;
+	}
+	o->hint = pagemap_behind(o->map, addr);
+	p = &o->map->v[o->hint];
+	return o->hint < o->map->n && p->addr <= addr ? p : NULL;
+}
+
+/*
+ * Make the file that the pages of an object are written to, of its full
+ * length: its pages image, or, when they are to be compared with a parent
+ * first, a file without a name.
+ */
+static int
+object_file(struct criuout *out, struct object *o)
+{
+	char name[64];
+	int fd;
+
+	snprintf(name, sizeof name, "pages-%u.img", o->id);
+	if (criuout_dir(out) == NULL)
+		return -1;
+	fd = outdir_file(out->out, out->opts->parent != NULL ? NULL : name);
+	if (fd == -1)
+		return -1;
+	if (ftruncate(fd, (off_t)o->bytes) == -1) {
+		errstr_sys("%s", name);
+		close(fd);
+		return -1;
+	}
+	o->src = source_file(out->store.snap, fd, name, KB);
+	if (o->src == NULL)
+		return -1;
+	o->fd = source_fd(o->src);
+	return 0;
+}
+
+/*
+ * Return the object that was made for a process, or NULL.
+ */
+struct object *
+object_find(const struct criuout *out, const struct proc *p)
+{
+	size_t i;
+
+	for (i = out->nobject; i-- > 0;)
+		if (out->object[i]->proc == p)
+			return out->object[i];
+	return NULL;
+}
+
+/*
+ * Return a new object for a process, or for shared memory, which is one here:
+ * f is its pagemap image, of which nothing is kept.  NULL with errstr.
+ */
+struct object *
+object_new(struct criuout *out, struct proc *p, const struct recfile *f)
+{
+	struct object *o;
+
+	o = NULL;
+	if (VEC_ROOM(out->object, out->nobject) == -1)
+		goto fail;
+	if ((o = calloc(1, sizeof *o)) == NULL ||
+	    (o->name = strndup(f->name, f->namelen)) == NULL ||
+	    (o->buf = malloc(WRITEBUF)) == NULL) {
+		errstr_set("out of memory");
+		goto fail;
+	}
+	o->proc = p;
+	o->id = (uint32_t)out->nobject + 1;
+	if (pagemap_parse(&o->map, o->name, f->data, f->len, &o->bytes) == -1 ||
+	    object_file(out, o) == -1)
+		goto fail;
+	return out->object[out->nobject++] = o;
+fail:
+	object_free(o);
+	errstr_wrap("process %" PRIu64, p->pid);
+	return NULL;
+}
+
+void
+object_free(struct object *o)
+{
+	if (o == NULL)
+		return;
+	pagemap_free(o->map);
+	free(o->name);
+	free(o->buf);
+	free(o);
+}

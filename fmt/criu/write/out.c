@@ -1,0 +1,93 @@
+/*
+ * The directory that images are written to, which is not touched before the
+ * first of them is.
+ */
+#include "write.h"
+#include "io/io.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * A parent must be there, and be another directory.
+ */
+static int
+parent_open(struct criuout *out)
+{
+	struct stat a, b;
+
+	if ((out->below = imgdir_open(out->opts->parent)) == NULL)
+		return -1;
+	if (stat(out->dir, &a) == -1 || fstat(out->below->fd, &b) == -1)
+		return errstr_sys("%s", out->dir);
+	if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+		return errstr_set("%s: a directory cannot be its own parent",
+		    out->dir);
+	return 0;
+}
+
+/*
+ * Would criu take a file for one of a checkpoint?
+ */
+static bool
+is_image(const char *name)
+{
+	size_t n;
+
+	n = strlen(name);
+	return (n >= 4 && strcmp(name + n - 4, ".img") == 0) ||
+	    strcmp(name, "parent") == 0;
+}
+
+/*
+ * Return the directory, which is made or cleared when it is first asked for;
+ * or NULL with errstr.
+ */
+struct outdir *
+criuout_dir(struct criuout *out)
+{
+	const struct criuopts *o = out->opts;
+
+	if (out->out != NULL)
+		return out->out;
+	out->out = outdir_open(out->dir, INVENTORY, o->overwrite);
+	if (out->out == NULL ||
+	    (o->parent != NULL && parent_open(out) == -1) ||
+	    (o->overwrite && outdir_clear(out->out, is_image) == -1))
+		return NULL;
+	return out->out;
+}
+
+/*
+ * Write an image, and free its bytes.  Return 0, or -1 with errstr.
+ */
+int
+criuout_put(struct criuout *out, const char *name, struct buf *b)
+{
+	int rc;
+
+	rc = buf_check(b);
+	if (rc == 0)
+		rc = outdir_put(out->out, name, b->data, b->len);
+	buf_free(b);
+	return rc;
+}
+
+/*
+ * Write len bytes at an offset of a file.  Return 0, or -1 with errno.
+ */
+int
+criuout_writeat(int fd, const uint8_t *p, size_t len, uint64_t off)
+{
+	ssize_t n;
+
+	for (; len > 0; p += n, len -= (size_t)n, off += (uint64_t)n) {
+		n = pwrite(fd, p, len, (off_t)off);
+		if (n == -1 && errno == EINTR)
+			n = 0;
+		if (n == -1)
+			return -1;
+	}
+	return 0;
+}

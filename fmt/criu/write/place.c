@@ -1,0 +1,267 @@
+/*
+ * Pages to their places in pages images: raw pages of a stream that is read
+ * once go there as they come, if the pagemap came before them.  What was a
+ * reference in the stream is copied when all is read, from where the bytes are
+ * then; zeros are holes.
+ *
+ *	stream	r r m z r		pages-1.img
+ *	        | | | | |
+ *	        0 1 2 3 4		[0][1][ ][ ][4]   as they come
+ *					[0][1][2][ ][4]   at the end
+ */
+#include "write.h"
+#include "io/io.h"
+#include "record/record.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Set *o to the object of a process that is being read, as far as its record
+ * is.  Return 1; 0 if no pagemap came with it; or -1 with errstr.
+ */
+static int
+object_came(struct criuout *out, struct proc *p, struct object **o)
+{
+	struct linuxrec r;
+	struct recfile f;
+	int rc;
+
+	if ((*o = object_find(out, p)) != NULL)
+		return 1;
+	if (linuxrec_open(&r, proc_file(p, "proc")) == -1)
+		rc = errstr_wrap("process %" PRIu64, p->pid);
+	else if (!replay_pagemap(&r, &f))
+		rc = 0;
+	else
+		rc = (*o = object_new(out, p, &f)) == NULL ? -1 : 1;
+	linuxrec_close(&r);
+	return rc;
+}
+
+/*
+ * put of struct pagestore: a raw page of memory goes to its place in a pages
+ * image, if it has one.
+ */
+static int
+place_put(struct pagestore *st, const struct image *im, uint64_t addr,
+    const uint8_t *page, size_t len, struct source **src, uint64_t *loc)
+{
+	struct criuout *out = (struct criuout *)st;
+	struct proc *p = im->proc;
+	const struct pages *e;
+	int rc;
+
+	if (im->kind != IMAGE_MEM || p == out->nothing)
+		return 0;
+	if ((out->last == NULL || out->last->proc != p) &&
+	    (rc = object_came(out, p, &out->last)) != 1) {
+		out->nothing = p;
+		return rc;
+	}
+	/* a place is written once: what refers to it means what it was */
+	if (len != KB || addr % KB != 0 || addr < out->last->done ||
+	    (e = object_entry(out->last, addr)) == NULL ||
+	    !(e->flags & PE_PRESENT))
+		return 0;
+	*src = out->last->src;
+	*loc = e->off + (addr - e->addr);
+	out->last->done = addr + KB;
+	return object_write(out->last, *loc, page, len) == -1 ? -1 : 1;
+}
+
+/*
+ * Return the pages images of a directory as a place for the pages of a snapshot
+ * that is read in order, with readopts; it is for criu_write then.  Ended with
+ * criu_storefree.  NULL with errstr, also where criu_write would not write into
+ * the directory.
+ */
+struct pagestore *
+criu_store(const char *dir, const struct criuopts *o)
+{
+	struct criuout *out;
+
+	if (outdir_check(dir, o->overwrite) == -1)
+		return NULL;
+	if ((out = calloc(1, sizeof *out)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	out->store.put = place_put;
+	out->dir = dir;
+	out->opts = o;
+	return &out->store;
+}
+
+/*
+ * End the use of a store.  What it wrote is removed, unless criu_write made it
+ * whole.
+ */
+void
+criu_storefree(struct pagestore *st)
+{
+	struct criuout *out = (struct criuout *)st;
+	size_t i;
+
+	if (out == NULL)
+		return;
+	outdir_abort(out->out);
+	for (i = 0; i < out->nobject; i++)
+		object_free(out->object[i]);
+	free(out->object);
+	free(out->copy);
+	imgdir_free(out->below);
+	free(out);
+}
+
+/*
+ * Read a run into out->copy, unless it is what was read last: many pages refer
+ * to one.
+ */
+static int
+copy_read(struct criuout *out, struct source *src, const struct run *r)
+{
+	if (out->copy == NULL && (out->copy = malloc(WRITEBUF)) == NULL)
+		return errstr_set("out of memory");
+	if (src == out->copysrc && r->loc == out->copied.loc &&
+	    r->n == out->copied.n)
+		return 0;
+	out->copysrc = NULL;
+	if (source_read(src, r, 1, out->copy) != SOURCE_OK)
+		return -1;
+	out->copysrc = src;
+	out->copied = *r;
+	return 0;
+}
+
+/*
+ * Copy n kilobytes to a place in an object's pages.
+ */
+static int
+object_copy(struct criuout *out, struct object *o, const struct extent *e,
+    uint64_t skip, uint64_t n, uint64_t at)
+{
+	struct run r;
+	uint64_t most;
+
+	r.loc = e->loc + skip * e->src->pitch;
+	if (e->src == o->src && r.loc == at)
+		return 0;
+	for (most = WRITEBUF / KB; n > 0; n -= r.n) {
+		r.n = n < most ? n : most;
+		if (copy_read(out, e->src, &r) == -1 ||
+		    object_write(o, at, out->copy, (size_t)(r.n * KB)) == -1)
+			return -1;
+		r.loc += r.n * e->src->pitch;
+		at += r.n * KB;
+	}
+	return 0;
+}
+
+/*
+ * Have all pages of an entry in place.
+ */
+static int
+entry_fill(struct criuout *out, struct object *o, const struct pages *p)
+{
+	const struct extent *e;
+	struct piece *pc;
+	uint64_t addr, end, kb, n, left;
+
+	end = p->addr + p->n * CRIU_PAGE;
+	for (addr = p->addr; addr < end; addr += n * KB) {
+		pc = o->proc->mem == NULL ? NULL :
+		    image_find(o->proc->mem, addr);
+		if (pc == NULL || pc->last - addr < KB - 1 ||
+		    (addr - pc->seg->base) % KB != 0)
+			return errstr_set("%s: %jx is said to be present, but "
+			    "is not in the memory of the snapshot", o->name,
+			    (uintmax_t)addr);
+		if (o->proc->mem->overlaps)
+			return errstr_set("%s: %jx is in the snapshot twice",
+			    o->name, (uintmax_t)addr);
+		kb = (addr - pc->seg->base) / KB;
+		e = segment_extent(pc->seg, kb);
+		n = e->n - (kb - e->kb);
+		left = (pc->last - addr + 1) / KB;
+		if (n > left)
+			n = left;
+		if (n > (end - addr) / KB)
+			n = (end - addr) / KB;
+		progress_read(out->opts->progress, n * KB);
+		progress_count(out->opts->progress, e->src == NULL ? 0 : n,
+		    e->src == NULL ? n : 0, 0);
+		if (e->src == NULL)
+			out->stat->zerokb += n;
+		else if (object_copy(out, o, e, kb - e->kb, n, p->off + (addr -
+		    p->addr)) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Have all pages of an object in its file.
+ */
+static int
+object_fill(struct criuout *out, struct object *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->map->n; i++)
+		if (o->map->v[i].flags & PE_PRESENT &&
+		    entry_fill(out, o, &o->map->v[i]) == -1)
+			return -1;
+	return object_flush(o);
+}
+
+/*
+ * Have an object for each pagemap, in the order of the processes.
+ */
+static int
+objects_make(struct criuout *out, const struct mades *l)
+{
+	const struct snap *s = out->store.snap;
+	struct recfile f;
+	size_t i, k;
+
+	for (i = 0; i < s->nproc; i++) {
+		for (k = 0; k < l->n && l->v[k]->pages != s->proc[i]; k++)
+			continue;
+		if (k == l->n || object_find(out, s->proc[i]) != NULL)
+			continue;
+		f.name = l->v[k]->name;
+		f.namelen = strlen(f.name);
+		f.data = l->v[k]->b.data;
+		f.len = l->v[k]->b.len;
+		if (object_new(out, s->proc[i], &f) == NULL)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Have every page of every pagemap among the images l in its file.  Return 0,
+ * or -1 with errstr.
+ */
+int
+place_pages(struct criuout *out, const struct mades *l)
+{
+	uint64_t bytes;
+	size_t i;
+
+	if (objects_make(out, l) == -1)
+		return -1;
+	for (i = 0, bytes = 0; i < out->nobject; i++) {
+		if (object_flush(out->object[i]) == -1)
+			return -1;
+		bytes += out->object[i]->bytes;
+	}
+	progress_phase(out->opts->progress, bytes);
+	for (i = 0; i < out->nobject; i++)
+		if (object_fill(out, out->object[i]) == -1)
+			return errstr_wrap("process %" PRIu64,
+			    out->object[i]->proc->pid);
+	return 0;
+}

@@ -1,0 +1,153 @@
+/*
+ * Images that came with a snapshot, in the Linux records of its processes, are
+ * written again as they were.
+ */
+#include "write.h"
+#include "record/record.h"
+#include "record/words.h"
+#include "vec.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char dir[] = "criu/";	/* of images in a record */
+
+/*
+ * Return whether the images of a checkpoint came with the snapshot, or, where
+ * it has several parts, with that of the process root (0: any); -1 with errstr.
+ * They are of one part alone, and the names of their files are the same in all:
+ * of several parts they are not restored.
+ */
+int
+replay_can(struct snap *s, uint64_t root)
+{
+	struct linuxrec r;
+	struct recfile f;
+	struct proc *p;
+	uint64_t part, only;
+	size_t i;
+	bool has, merged;
+	int rc;
+
+	only = 0;
+	p = root == 0 ? NULL : snap_find(s, root);
+	if (p == NULL)
+		root = 0;
+	rc = p == NULL ? 0 : proc_part(p, &only);
+	for (has = merged = false, i = 0; i < s->nproc && rc == 0; i++) {
+		rc = proc_part(s->proc[i], &part);
+		merged |= part != 0;
+		if (rc == 0 && (root == 0 || part == only)) {
+			rc = linuxrec_open(&r, proc_file(s->proc[i], "proc"));
+			has |= rc == 0 && linuxrec_find(&r, "criu/" INVENTORY,
+			    &f);
+			linuxrec_close(&r);
+		}
+	}
+	if (rc == 0 && has && merged)
+		rc = errstr_set("images of CRIU in several snapshots that "
+		    "were made one (snapcat): restore them from their own");
+	return rc == -1 ? -1 : has;
+}
+
+/*
+ * Does a name of n bytes begin with a prefix?
+ */
+static bool
+begins(const char *name, size_t n, const char *prefix)
+{
+	size_t len;
+
+	len = strlen(prefix);
+	return n >= len && memcmp(name, prefix, len) == 0;
+}
+
+/*
+ * Set *f to the pagemap that came in a record, named as its image is.  Return
+ * false, with *f undefined, where there is none.
+ */
+bool
+replay_pagemap(const struct linuxrec *r, struct recfile *f)
+{
+	static const char prefix[] = "criu/pagemap-";
+	size_t i;
+
+	for (i = 0; i < r->n; i++) {
+		linuxrec_get(r, i, f);
+		if (f->namelen > sizeof prefix - 1 + 4 &&
+		    begins(f->name, f->namelen, prefix) &&
+		    memcmp(f->name + f->namelen - 4, ".img", 4) == 0) {
+			f->name += sizeof dir - 1;
+			f->namelen -= sizeof dir - 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Add an image whose bytes are the record's.
+ */
+static int
+image_add(struct mades *l, const struct recfile *f, struct proc *pages)
+{
+	struct made *im;
+
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
+	if ((im = calloc(1, sizeof *im)) == NULL ||
+	    (im->name = strndup(f->name, f->namelen <= NAME_MAX ?
+	    f->namelen : NAME_MAX)) == NULL) {
+		free(im);
+		return errstr_set("out of memory");
+	}
+	im->b.data = (uint8_t *)(uintptr_t)f->data;
+	im->b.len = f->len;
+	im->lent = true;
+	im->pages = pages;
+	l->v[l->n++] = im;
+	return 0;
+}
+
+/*
+ * Add the images that came with a process.  Of pagemaps it has one.
+ */
+static int
+proc_images(struct proc *p, struct mades *l)
+{
+	struct linuxrec r;
+	struct recfile f, map;
+	size_t i;
+	int rc;
+
+	rc = linuxrec_open(&r, proc_file(p, "proc"));
+	if (rc == 0 && replay_pagemap(&r, &map))
+		rc = image_add(l, &map, p);
+	for (i = 0; i < r.n && rc == 0; i++) {
+		linuxrec_get(&r, i, &f);
+		if (!begins(f.name, f.namelen, dir))
+			continue;
+		f.name += sizeof dir - 1;
+		f.namelen -= sizeof dir - 1;
+		if (!begins(f.name, f.namelen, "pagemap-"))
+			rc = image_add(l, &f, NULL);
+	}
+	linuxrec_close(&r);
+	return rc;
+}
+
+/*
+ * Add all images that came with a snapshot, which lends their bytes.  Return 0,
+ * or -1 with errstr.
+ */
+int
+replay_images(struct snap *s, struct mades *l)
+{
+	size_t i;
+
+	for (i = 0; i < s->nproc; i++)
+		if (proc_images(s->proc[i], l) == -1)
+			return -1;
+	return 0;
+}

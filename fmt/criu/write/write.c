@@ -1,0 +1,184 @@
+/*
+ * From a snapshot to a directory of CRIU images: those that came with it, or
+ * such as are made of its records.  Either is a list; their pages are in the
+ * snapshot.
+ */
+#include "write.h"
+#include "io/io.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The pagemap of an object whose pages are where they belong.
+ */
+static int
+object_plain(struct criuout *out, const struct object *o)
+{
+	struct buf b = { 0 };
+	size_t i;
+
+	pagemap_begin(&b, o->id);
+	for (i = 0; i < o->map->n; i++) {
+		pagemap_put(&b, &o->map->v[i]);
+		if (o->map->v[i].flags & PE_PRESENT)
+			out->stat->pages += o->map->v[i].n;
+	}
+	out->stat->bytes += o->bytes;
+	return criuout_put(out, o->name, &b);
+}
+
+/*
+ * The path that leads from one directory to another, through what they have
+ * in common.
+ */
+static char *
+path_between(const char *from, const char *to)
+{
+	char a[PATH_MAX], b[PATH_MAX], *s;
+	struct buf up = { 0 };
+	size_t i, same;
+
+	if (realpath(from, a) == NULL || realpath(to, b) == NULL) {
+		errstr_sys("%s", to);
+		return NULL;
+	}
+	for (same = i = 0; a[i] == b[i] && a[i] != '\0'; i++)
+		if (a[i] == '/')
+			same = i + 1;
+	if ((a[i] == '\0' || a[i] == '/') && (b[i] == '\0' || b[i] == '/'))
+		same = b[i] == '\0' ? i : i + 1;
+	for (s = a + (same < strlen(a) ? same : strlen(a)); *s != '\0'; s++)
+		if (s == a + same || s[-1] == '/')
+			buf_puts(&up, "../");
+	buf_puts(&up, b + (same < strlen(b) ? same : strlen(b)));
+	buf_add(&up, "", 1);
+	if (buf_check(&up) == -1) {
+		buf_free(&up);
+		return NULL;
+	}
+	return (char *)up.data;
+}
+
+/*
+ * Write all images but pagemaps and the inventory, which is left in
+ * *inventory.
+ */
+static int
+write_images(struct criuout *out, const struct mades *l,
+    const struct made **inventory)
+{
+	const struct made *im;
+	size_t i;
+	int rc;
+
+	for (rc = 0, i = 0; i < l->n && rc == 0; i++) {
+		im = l->v[i];
+		if (strcmp(im->name, INVENTORY) == 0)
+			*inventory = im;
+		else if (im->body != NULL)
+			rc = ghost_put(out, im);
+		else if (im->pages == NULL)
+			rc = outdir_put(out->out, im->name, im->b.data,
+			    im->b.len);
+	}
+	return rc;
+}
+
+/*
+ * Write pages and pagemaps, upon those of a parent if there is one.
+ */
+static int
+write_pages(struct criuout *out, const struct mades *l)
+{
+	const char *parent = out->opts->parent;
+	char *link;
+	size_t i;
+	int rc;
+
+	rc = place_pages(out, l);
+	for (i = 0; i < out->nobject && rc == 0; i++)
+		rc = parent != NULL ? stack_object(out, out->object[i]) :
+		    object_plain(out, out->object[i]);
+	if (rc == -1 || parent == NULL)
+		return rc;
+	if ((link = path_between(out->dir, parent)) == NULL)
+		return -1;
+	rc = outdir_link(out->out, "parent", link);
+	free(link);
+	return rc;
+}
+
+/*
+ * Write a list of images.  The inventory is the last: without it nobody takes
+ * the directory for whole.
+ */
+static int
+write_all(struct criuout *out, const struct mades *l)
+{
+	const struct made *inventory;
+
+	inventory = NULL;
+	if (criuout_dir(out) == NULL ||
+	    write_images(out, l, &inventory) == -1 ||
+	    write_pages(out, l) == -1)
+		return -1;
+	if (outdir_commit(out->out, INVENTORY, inventory == NULL ? NULL :
+	    inventory->b.data, inventory == NULL ? 0 : inventory->b.len) == -1)
+		return -1;
+	out->out = NULL;
+	return 0;
+}
+
+/*
+ * Gather the images: those that came with the snapshot, or, of live processes,
+ * such as are made of their records.
+ */
+static int
+gather(struct snap *s, const struct criuopts *o, struct mades *l)
+{
+	int came;
+
+	if ((came = replay_can(s, o->root)) == -1)
+		return -1;
+	if (came)
+		return replay_images(s, l);
+	if (!criumake_can(s))
+		return errstr_set("no images of CRIU came with this snapshot, "
+		    "of which a checkpoint could be made");
+	return criumake(s, o, l);
+}
+
+/*
+ * Write a snapshot as a directory of CRIU images.  It must be new or empty,
+ * unless o->overwrite, which removes the images that are in it; upon a parent
+ * where o->parent is one.  The directory is not touched where something cannot
+ * be restored.  o->store is what the snapshot was read with, made by criu_store
+ * of the same directory and options, or NULL.  *st, all zero, is set to what was
+ * written.  Return 0, or -1 with errstr: then nothing of it is left.
+ */
+int
+criu_write(struct snap *s, const char *dir, const struct criuopts *o,
+    struct criustat *st)
+{
+	struct mades l = { 0 };
+	struct pagestore *store;
+	struct criuout *out;
+	int rc;
+
+	store = o->store != NULL ? o->store : criu_store(dir, o);
+	if ((out = (struct criuout *)store) == NULL)
+		return -1;
+	store->snap = s;
+	out->stat = st;
+	rc = gather(s, o, &l);
+	if (rc == 0)
+		rc = write_all(out, &l);
+	mades_free(&l);
+	outdir_abort(out->out);
+	out->out = NULL;
+	if (store != o->store)
+		criu_storefree(store);
+	return rc;
+}

@@ -1,0 +1,85 @@
+/*
+ * What the files share that write a directory of CRIU images, the lowest first:
+ *
+ *	out.c		the directory
+ *	object.c	pages images in the making
+ *	replay.c	images that came with the snapshot
+ *	ghost.c		deleted files
+ *	place.c		pages to their places in pages images
+ *	stack.c		those upon a parent's
+ *	write.c		one after another
+ */
+#ifndef CRIUWRITE_H
+#define CRIUWRITE_H
+
+#include "criu/img/img.h"
+#include "criu/make/make.h"
+#include "model.h"
+
+#define INVENTORY "inventory.img"
+
+enum { WRITEBUF = 256 * 1024 };	/* bytes that are written at once */
+
+struct object {			/* a process, or shared memory */
+	struct proc	*proc;	/* borrowed; its pages are its mem */
+	char		*name;	/* owned; of its pagemap image */
+	struct pagemap	*map;	/* owned; as it came */
+	uint64_t	 bytes;	/* of all pages that are present */
+	uint32_t	 id;	/* N of pages-N.img */
+	struct source	*src;	/* borrowed; the file of its pages */
+	int		 fd;	/* borrowed; of that */
+	size_t		 hint;	/* entry that was looked at last */
+	uint64_t	 done;	/* addresses below are written */
+	uint8_t		*buf;	/* owned; bytes to be written at bufat */
+	size_t		 nbuf;
+	uint64_t	 bufat;
+};
+
+struct criuout {
+	struct pagestore store;	/* for readopts; the first member */
+	struct outdir	*out;	/* owned; NULL: not made yet */
+	const char	*dir;	/* borrowed; its path */
+	const struct criuopts *opts; /* borrowed */
+	struct criustat	*stat;	/* borrowed; of criu_write */
+	struct imgdir	*below;	/* owned; the parent, once it was opened */
+	struct object	**object; /* owned */
+	size_t		 nobject;
+	struct object	*last;	/* borrowed; a page was put into it */
+	const struct proc *nothing; /* borrowed; no page of it is taken */
+	uint8_t		*copy;	/* owned; a run that was read, from copysrc */
+	struct source	*copysrc; /* borrowed; NULL: none */
+	struct run	 copied;
+};
+
+/* out.c */
+struct outdir	*criuout_dir(struct criuout *out);
+int		 criuout_put(struct criuout *out, const char *name,
+		    struct buf *b);
+int		 criuout_writeat(int fd, const uint8_t *p, size_t len,
+		    uint64_t off);
+
+/* object.c */
+struct object	*object_find(const struct criuout *out, const struct proc *p);
+struct object	*object_new(struct criuout *out, struct proc *p,
+		    const struct recfile *f);
+const struct pages *object_entry(struct object *o, uint64_t addr);
+int		 object_write(struct object *o, uint64_t at,
+		    const uint8_t *data, size_t len);
+int		 object_flush(struct object *o);
+void		 object_free(struct object *o);
+
+/* replay.c */
+int		 replay_can(struct snap *s, uint64_t root);
+int		 replay_images(struct snap *s, struct mades *l);
+bool		 replay_pagemap(const struct linuxrec *r, struct recfile *f);
+
+/* ghost.c */
+int		 ghost_put(struct criuout *out, const struct made *im);
+
+/* place.c */
+int		 place_pages(struct criuout *out, const struct mades *l);
+
+/* stack.c */
+int		 stack_object(struct criuout *out, struct object *o);
+
+#endif
