@@ -115,7 +115,6 @@ struct pagemap {		/* one image, and those it is stacked on */
 	uint32_t	 id;	/* N of pages-N.img */
 	struct pages	*v;	/* owned; ascending, without overlaps */
 	size_t		 n;
-	size_t		 cap;
 	struct source	*src;	/* borrowed; NULL: no page is present */
 	struct pagemap	*parent; /* owned; NULL: there is none */
 };

@@ -14,6 +14,8 @@
  * have divided it otherwise, and refer to its own parent.
  */
 #include "img.h"
+#include "bisect.h"
+#include "vec.h"
 #include "model.h"
 
 #include <stdlib.h>
@@ -30,15 +32,9 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 {
 	struct pages *p, *last;
 	uint64_t bytes, end;
-	size_t cap;
 
-	if (m->n == m->cap) {
-		cap = m->cap == 0 ? 64 : m->cap + m->cap / 2;
-		if ((p = reallocarray(m->v, cap, sizeof *p)) == NULL)
-			return errstr_set("out of memory");
-		m->v = p;
-		m->cap = cap;
-	}
+	if (VEC_ROOM(m->v, m->n) == -1)
+		return -1;
 	p = &m->v[m->n];
 	p->addr = e->vaddr;
 	p->n = e->has_nr_pages ? e->nr_pages : e->compat_nr_pages;
@@ -272,16 +268,8 @@ pagemap_free(struct pagemap *m)
 size_t
 pagemap_behind(const struct pagemap *m, uint64_t addr)
 {
-	size_t lo, hi, mid;
-
-	for (lo = 0, hi = m->n; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (m->v[mid].addr + m->v[mid].n * CRIU_PAGE <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT_WHILE(i, m->n, m->v[i].addr + m->v[i].n * CRIU_PAGE <=
+	    addr);
 }
 
 /*

@@ -5,26 +5,13 @@
 #include "read.h"
 #include "io/io.h"
 #include "snap6/snap6.h"
+#include "vec.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/*
- * Room for one more element of an array of n, which has room for the next
- * power of two.  NULL, and the array as it was, without memory.
- */
-void *
-criu_grow(void *v, size_t n, size_t size)
-{
-	if ((n & (n - 1)) != 0)
-		return v;
-	if ((v = reallocarray(v, n == 0 ? 1 : n * 2, size)) == NULL)
-		errstr_set("out of memory");
-	return v;
-}
 
 static int
 name_cmp(const void *a, const void *b)
@@ -39,13 +26,13 @@ name_add(struct criureader *r, const char *name)
 {
 	struct criuname *v;
 
-	v = criu_grow(r->name, r->nname, sizeof *v);
-	if (v == NULL)
+	if (VEC_ROOM(r->name, r->nname) == -1)
 		return -1;
-	r->name = v;
-	if ((v[r->nname].name = strdup(name)) == NULL)
+	v = &r->name[r->nname];
+	if ((v->name = strdup(name)) == NULL)
 		return errstr_set("out of memory");
-	v[r->nname++].used = false;
+	v->used = false;
+	r->nname++;
 	return 0;
 }
 

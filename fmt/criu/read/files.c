@@ -3,6 +3,7 @@
  * descriptors the processes have.
  */
 #include "read.h"
+#include "vec.h"
 
 #include <sys/sysmacros.h>
 
@@ -204,20 +205,19 @@ resolve_names(struct criureader *r)
 static int
 read_memfds(struct criureader *r)
 {
-	Criu__MemfdInode *m, **v;
+	Criu__MemfdInode *m;
 	struct criuimg im;
 	int rc;
 
 	rc = criuimg_open(&im, r->images, "memfd.img", CRIU_MEMFD);
 	while (rc == 1 && (rc = criuimg_next(&im,
 	    &criu__memfd_inode__descriptor, &m)) == 1) {
-		if ((v = criu_grow(r->memfd, r->nmemfd, sizeof *v)) == NULL) {
+		if (VEC_ROOM(r->memfd, r->nmemfd) == -1) {
 			protobuf_c_message_free_unpacked(&m->base, NULL);
 			rc = -1;
 			break;
 		}
-		r->memfd = v;
-		v[r->nmemfd++] = m;
+		r->memfd[r->nmemfd++] = m;
 	}
 	criuimg_close(&im);
 	if (r->nmemfd > 1)
@@ -237,15 +237,15 @@ read_files(struct criureader *r)
 		rc = -1;
 	while (rc == 1 && (rc = criuimg_next(&im,
 	    &criu__file_entry__descriptor, &e)) == 1) {
-		v = criu_grow(r->file, r->nfile, sizeof *v);
-		if (v != NULL) {
-			r->file = v;
-			memset(&v[r->nfile], 0, sizeof *v);
-			if (file_make(r, &v[r->nfile++], e) == -1)
+		if (VEC_ROOM(r->file, r->nfile) == -1)
+			rc = -1;
+		else {
+			v = &r->file[r->nfile++];
+			memset(v, 0, sizeof *v);
+			if (file_make(r, v, e) == -1)
 				rc = criuimg_error(&im, "%s",
 				    snap_errstr());
-		} else
-			rc = -1;
+		}
 		protobuf_c_message_free_unpacked(&e->base, NULL);
 		if (rc == -1)
 			break;
@@ -303,11 +303,9 @@ add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)
 	snprintf(name, sizeof name, "fdinfo/%u", d->fd);
 	record_printf(&t->rec, name, "pos:\t%" PRIu64 "\nflags:\t0%o\n",
 	    f->pos, flags);
-	v = criu_grow(t->task.open, t->task.nopen, sizeof *v);
-	if (v == NULL)
+	if (VEC_ROOM(t->task.open, t->task.nopen) == -1)
 		return -1;
-	t->task.open = v;
-	v += t->task.nopen;
+	v = &t->task.open[t->task.nopen];
 	memset(v, 0, sizeof *v);
 	if ((v->path = strdup(f->name)) == NULL)
 		return errstr_set("out of memory");
@@ -367,7 +365,7 @@ criufiles_open(struct criureader *r, struct criutask *t, uint32_t id)
 	char name[32], entry[48];
 	struct criuimg im;
 	struct buf b = { 0 };
-	Criu__Fdinfo **d, **v;
+	Criu__Fdinfo **d;
 	size_t i, n;
 	int rc;
 
@@ -375,8 +373,7 @@ criufiles_open(struct criureader *r, struct criutask *t, uint32_t id)
 	d = NULL;
 	n = 0;
 	rc = criuimg_open(&im, r->images, name, CRIU_FDINFO);
-	while (rc == 1 && (v = criu_grow(d, n, sizeof *v)) != NULL) {
-		d = v;
+	while (rc == 1 && VEC_ROOM(d, n) == 0) {
 		rc = criuimg_next(&im, &criu__fdinfo__descriptor, &d[n]);
 		n += rc == 1;
 	}

@@ -8,6 +8,7 @@
  */
 #include "model.h"
 #include "read.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,14 +34,11 @@ static int
 piece_add(struct piecer *k, uint64_t addr, uint64_t end, struct source *src,
     uint64_t loc, const char *why)
 {
-	struct mempiece *v;
-
 	if (k->n >= PIECES_MOST)
 		return errstr_set("too many pieces of memory: %zu", k->n);
-	if ((v = criu_grow(k->v, k->n, sizeof *v)) == NULL)
+	if (VEC_ROOM(k->v, k->n) == -1)
 		return -1;
-	k->v = v;
-	v[k->n++] = (struct mempiece){ addr, end, src, loc, why };
+	k->v[k->n++] = (struct mempiece){ addr, end, src, loc, why };
 	return 0;
 }
 
@@ -229,7 +227,7 @@ criumem_read(struct criureader *r, struct criutask *t)
 	if (rc == -1)
 		errstr_wrap("%s", r->dir);
 	tell_lazy(&k);
-	criuruns_image(&l, &b);
+	criuruns_img(&l, &b);
 	snprintf(name, sizeof name, "criu/pagemap-%" PRIu64 ".img",
 	    t->proc->pid);
 	record_take(&t->rec, name, &b);

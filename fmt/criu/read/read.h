@@ -50,7 +50,6 @@ struct criurun {		/* pages in a row */
 struct criuruns {
 	struct criurun	*v;	/* owned; ascending */
 	size_t		 n;
-	size_t		 cap;
 	uint32_t	 id;	/* of the pages image */
 };
 
@@ -96,7 +95,6 @@ int		 criudir_message(struct criureader *, struct record *,
 int		 criudir_rest(struct criureader *, struct record *);
 bool		 criudir_has(const struct criureader *, const char *);
 bool		 criudir_use(struct criureader *, const char *);
-void		*criu_grow(void *, size_t, size_t);
 
 /* files.c */
 int		 criufiles_read(struct criureader *);
@@ -115,7 +113,7 @@ int		 criumaps_make(struct criureader *, struct criutask *);
 /* runs.c */
 int		 criuruns_read(struct criureader *, struct criuruns *,
 		    const char *);
-void		 criuruns_image(const struct criuruns *, struct buf *);
+void		 criuruns_img(const struct criuruns *, struct buf *);
 size_t		 criuruns_behind(const struct criuruns *, uint64_t);
 
 /* memory.c */

@@ -3,6 +3,8 @@
  * parents: of a process, or of an object of shared memory.
  */
 #include "read.h"
+#include "bisect.h"
+#include "vec.h"
 
 #include <stdlib.h>
 
@@ -19,11 +21,9 @@ runs_add(void *arg, const struct pages *p, struct source *src)
 		v->pages.n += p->n;
 		return 0;
 	}
-	if ((v = criu_grow(l->v, l->n, sizeof *v)) == NULL)
+	if (VEC_ROOM(l->v, l->n) == -1)
 		return -1;
-	l->v = v;
-	v[l->n].pages = *p;
-	v[l->n++].src = src;
+	l->v[l->n++] = (struct criurun){ *p, src };
 	return 0;
 }
 
@@ -50,7 +50,7 @@ criuruns_read(struct criureader *r, struct criuruns *l, const char *name)
  * The pagemap image of pages that are in no parent.
  */
 void
-criuruns_image(const struct criuruns *l, struct buf *b)
+criuruns_img(const struct criuruns *l, struct buf *b)
 {
 	struct pages p;
 	size_t i;
@@ -71,15 +71,6 @@ criuruns_image(const struct criuruns *l, struct buf *b)
 size_t
 criuruns_behind(const struct criuruns *l, uint64_t addr)
 {
-	size_t lo, hi, mid;
-
-	for (lo = 0, hi = l->n; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (l->v[mid].pages.addr + l->v[mid].pages.n * CRIU_PAGE <=
-		    addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT_WHILE(i, l->n, l->v[i].pages.addr + l->v[i].pages.n *
+	    CRIU_PAGE <= addr);
 }

@@ -4,6 +4,7 @@
  */
 #include "model.h"
 #include "read.h"
+#include "vec.h"
 #include "space.h"
 
 #include <sys/sysmacros.h>
@@ -48,10 +49,9 @@ criushm_read(struct criureader *r)
 	for (i = 0; i < r->nname; i++) {
 		if (!shm_id(r->name[i].name, &id))
 			continue;
-		if ((v = criu_grow(r->shm, r->nshm, sizeof *v)) == NULL)
+		if (VEC_ROOM(r->shm, r->nshm) == -1)
 			return -1;
-		r->shm = v;
-		v += r->nshm++;
+		v = &r->shm[r->nshm++];
 		memset(v, 0, sizeof *v);
 		v->id = id;
 		snprintf(name, sizeof name, "shmem-%" PRIu64, id);
@@ -141,7 +141,7 @@ shm_carry(struct criureader *r, const struct criushm *shm)
 	free(v.name);
 	if (p == NULL || shm_memory(p, &shm->runs) == -1)
 		return -1;
-	criuruns_image(&shm->runs, &b);
+	criuruns_img(&shm->runs, &b);
 	snprintf(name, sizeof name, "criu/pagemap-shmem-%" PRIu64 ".img",
 	    shm->id);
 	record_take(&rec, name, &b);

@@ -5,6 +5,7 @@
 #include "model.h"
 #include "read.h"
 #include "space.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ enum { ARGS_MOST = 6 * 1024 * KB };	/* of all arguments: execve(2) */
 static struct criutask *
 task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
 {
-	struct criutask *t, **v;
+	struct criutask *t;
 
 	if (tid == 0 || tid > INT32_MAX || snap_find(r->snap, tid) != NULL) {
 		errstr_set("%s/pstree.img: process or thread %u %s", r->dir,
@@ -29,14 +30,13 @@ task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
 		    "is there twice");
 		return NULL;
 	}
-	if ((v = criu_grow(r->task, r->ntask, sizeof *v)) == NULL)
+	if (VEC_ROOM(r->task, r->ntask) == -1)
 		return NULL;
-	r->task = v;
 	if ((t = calloc(1, sizeof *t)) == NULL) {
 		errstr_set("out of memory");
 		return NULL;
 	}
-	v[r->ntask++] = t;
+	r->task[r->ntask++] = t;
 	if ((t->proc = snap_add(r->snap, tid)) == NULL)
 		return NULL;
 	t->task.tid = (pid_t)tid;
