@@ -3,6 +3,7 @@
  * each has a head, and then the parts of it that are no holes.
  */
 #include "write.h"
+#include "full.h"
 #include "io/io.h"
 
 #include <stdlib.h>
@@ -52,14 +53,14 @@ chunk_write(int fd, struct image *body, uint64_t addr,
 		buf_free(&b);
 		return errstr_set("out of memory");
 	}
-	if ((rc = criuout_writeat(fd, b.data, b.len, *to)) == -1)
+	if ((rc = full_pwrite(fd, b.data, b.len, *to)) == -1)
 		errstr_sys("byte %ju", (uintmax_t)*to);
 	*to += b.len;
 	for (done = 0; rc == 0 && done < head->bytes; done += n) {
 		n = head->bytes - done < PIECE ? (size_t)(head->bytes - done) :
 		    PIECE;
 		rc = image_read(body, addr + done, p, n);
-		if (rc == 0 && criuout_writeat(fd, p, n, *to + done) == -1)
+		if (rc == 0 && full_pwrite(fd, p, n, *to + done) == -1)
 			rc = errstr_sys("byte %ju", (uintmax_t)(*to + done));
 	}
 	*to += head->bytes;
@@ -105,7 +106,7 @@ ghost_put(struct criuout *out, const struct made *im)
 
 	if ((fd = outdir_file(out->out, im->name)) == -1)
 		return -1;
-	rc = criuout_writeat(fd, im->b.data, im->b.len, 0) == -1 ?
+	rc = full_pwrite(fd, im->b.data, im->b.len, 0) == -1 ?
 	    errstr_sys("%s", im->name) : body_write(im, fd);
 	close(fd);
 	return rc;

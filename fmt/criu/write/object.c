@@ -3,6 +3,7 @@
  * another, so the place of each is known as soon as the pagemap is.
  */
 #include "write.h"
+#include "full.h"
 #include "io/io.h"
 #include "vec.h"
 
@@ -21,7 +22,7 @@ object_flush(struct object *o)
 
 	n = o->nbuf;
 	o->nbuf = 0;
-	if (n > 0 && criuout_writeat(o->fd, o->buf, n, o->bufat) == -1)
+	if (n > 0 && full_pwrite(o->fd, o->buf, n, o->bufat) == -1)
 		return errstr_sys("%s", o->src->name);
 	return 0;
 }

@@ -5,9 +5,7 @@
 #include "write.h"
 #include "io/io.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
  * A parent must be there, and be another directory.
@@ -31,7 +29,7 @@ parent_open(struct criuout *out)
  * Would criu take a file for one of a checkpoint?
  */
 static bool
-is_image(const char *name)
+is_img(const char *name)
 {
 	size_t n;
 
@@ -54,7 +52,7 @@ criuout_dir(struct criuout *out)
 	out->out = outdir_open(out->dir, INVENTORY, o->overwrite);
 	if (out->out == NULL ||
 	    (o->parent != NULL && parent_open(out) == -1) ||
-	    (o->overwrite && outdir_clear(out->out, is_image) == -1))
+	    (o->overwrite && outdir_clear(out->out, is_img) == -1))
 		return NULL;
 	return out->out;
 }
@@ -72,22 +70,4 @@ criuout_put(struct criuout *out, const char *name, struct buf *b)
 		rc = outdir_put(out->out, name, b->data, b->len);
 	buf_free(b);
 	return rc;
-}
-
-/*
- * Write len bytes at an offset of a file.  Return 0, or -1 with errno.
- */
-int
-criuout_writeat(int fd, const uint8_t *p, size_t len, uint64_t off)
-{
-	ssize_t n;
-
-	for (; len > 0; p += n, len -= (size_t)n, off += (uint64_t)n) {
-		n = pwrite(fd, p, len, (off_t)off);
-		if (n == -1 && errno == EINTR)
-			n = 0;
-		if (n == -1)
-			return -1;
-	}
-	return 0;
 }

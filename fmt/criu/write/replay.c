@@ -90,7 +90,7 @@ replay_pagemap(const struct linuxrec *r, struct recfile *f)
  * Add an image whose bytes are the record's.
  */
 static int
-image_add(struct mades *l, const struct recfile *f, struct proc *pages)
+img_add(struct mades *l, const struct recfile *f, struct proc *pages)
 {
 	struct made *im;
 
@@ -114,7 +114,7 @@ image_add(struct mades *l, const struct recfile *f, struct proc *pages)
  * Add the images that came with a process.  Of pagemaps it has one.
  */
 static int
-proc_images(struct proc *p, struct mades *l)
+proc_imgs(struct proc *p, struct mades *l)
 {
 	struct linuxrec r;
 	struct recfile f, map;
@@ -123,7 +123,7 @@ proc_images(struct proc *p, struct mades *l)
 
 	rc = linuxrec_open(&r, proc_file(p, "proc"));
 	if (rc == 0 && replay_pagemap(&r, &map))
-		rc = image_add(l, &map, p);
+		rc = img_add(l, &map, p);
 	for (i = 0; i < r.n && rc == 0; i++) {
 		linuxrec_get(&r, i, &f);
 		if (!begins(f.name, f.namelen, dir))
@@ -131,7 +131,7 @@ proc_images(struct proc *p, struct mades *l)
 		f.name += sizeof dir - 1;
 		f.namelen -= sizeof dir - 1;
 		if (!begins(f.name, f.namelen, "pagemap-"))
-			rc = image_add(l, &f, NULL);
+			rc = img_add(l, &f, NULL);
 	}
 	linuxrec_close(&r);
 	return rc;
@@ -142,12 +142,12 @@ proc_images(struct proc *p, struct mades *l)
  * or -1 with errstr.
  */
 int
-replay_images(struct snap *s, struct mades *l)
+replay_imgs(struct snap *s, struct mades *l)
 {
 	size_t i;
 
 	for (i = 0; i < s->nproc; i++)
-		if (proc_images(s->proc[i], l) == -1)
+		if (proc_imgs(s->proc[i], l) == -1)
 			return -1;
 	return 0;
 }

@@ -3,11 +3,10 @@
  * written again; the pagemap says that they are in the parent, to which the
  * link "parent" leads.
  */
-#include "io/io.h"
-#include "model.h"
 #include "write.h"
+#include "full.h"
+#include "io/io.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,16 +52,9 @@ stack_entry(struct stacking *k, uint64_t addr, uint64_t n,
 static int
 stack_write(struct stacking *k, const uint8_t *p, size_t len)
 {
-	ssize_t n;
-
-	for (; len > 0; p += n, len -= (size_t)n) {
-		n = write(k->fd, p, len);
-		if (n == -1 && errno == EINTR)
-			n = 0;
-		if (n == -1)
-			return errstr_sys("pages-%u.img", k->object->id);
-		k->out->stat->bytes += (uint64_t)n;
-	}
+	if (full_write(k->fd, p, len) == -1)
+		return errstr_sys("pages-%u.img", k->object->id);
+	k->out->stat->bytes += len;
 	return 0;
 }
 

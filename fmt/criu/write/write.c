@@ -66,7 +66,7 @@ path_between(const char *from, const char *to)
  * *inventory.
  */
 static int
-write_images(struct criuout *out, const struct mades *l,
+write_imgs(struct criuout *out, const struct mades *l,
     const struct made **inventory)
 {
 	const struct made *im;
@@ -121,7 +121,7 @@ write_all(struct criuout *out, const struct mades *l)
 
 	inventory = NULL;
 	if (criuout_dir(out) == NULL ||
-	    write_images(out, l, &inventory) == -1 ||
+	    write_imgs(out, l, &inventory) == -1 ||
 	    write_pages(out, l) == -1)
 		return -1;
 	if (outdir_commit(out->out, INVENTORY, inventory == NULL ? NULL :
@@ -143,7 +143,7 @@ gather(struct snap *s, const struct criuopts *o, struct mades *l)
 	if ((came = replay_can(s, o->root)) == -1)
 		return -1;
 	if (came)
-		return replay_images(s, l);
+		return replay_imgs(s, l);
 	if (!criumake_can(s))
 		return errstr_set("no images of CRIU came with this snapshot, "
 		    "of which a checkpoint could be made");
@@ -155,8 +155,8 @@ gather(struct snap *s, const struct criuopts *o, struct mades *l)
  * unless o->overwrite, which removes the images that are in it; upon a parent
  * where o->parent is one.  The directory is not touched where something cannot
  * be restored.  o->store is what the snapshot was read with, made by criu_store
- * of the same directory and options, or NULL.  *st, all zero, is set to what was
- * written.  Return 0, or -1 with errstr: then nothing of it is left.
+ * of the same directory and options, or NULL.  *st, all zero, tells then what
+ * was written.  Return 0, or -1 with errstr: then nothing of it is left.
  */
 int
 criu_write(struct snap *s, const char *dir, const struct criuopts *o,

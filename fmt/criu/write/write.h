@@ -55,8 +55,6 @@ struct criuout {
 struct outdir	*criuout_dir(struct criuout *out);
 int		 criuout_put(struct criuout *out, const char *name,
 		    struct buf *b);
-int		 criuout_writeat(int fd, const uint8_t *p, size_t len,
-		    uint64_t off);
 
 /* object.c */
 struct object	*object_find(const struct criuout *out, const struct proc *p);
@@ -70,7 +68,7 @@ void		 object_free(struct object *o);
 
 /* replay.c */
 int		 replay_can(struct snap *s, uint64_t root);
-int		 replay_images(struct snap *s, struct mades *l);
+int		 replay_imgs(struct snap *s, struct mades *l);
 bool		 replay_pagemap(const struct linuxrec *r, struct recfile *f);
 
 /* ghost.c */
