@@ -9,7 +9,7 @@ PROGS = pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
 # the rooms of the library, the lowest first: an object uses what is in its own
 # room and below it (tests/rooms sees to that)
 ROOMS = lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
-	fmt/record fmt/plan9 fmt/snap6 fmt/elf fmt/core/write fmt/core/read \
+	fmt/plan9 fmt/record fmt/snap6 fmt/elf fmt/core/write fmt/core/read \
 	fmt/criu/img fmt/criu/read fmt/criu/make fmt/criu/write fmt/tree \
 	fmt/merge fmt \
 	lib/linux/proxy lib/linux/proc lib/linux/set lib/linux/serve \

@@ -4,7 +4,7 @@
 PROGS=pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
 
 ROOMS=lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
-	fmt/record fmt/plan9 fmt/snap6 fmt/elf fmt/core/write fmt/core/read \
+	fmt/plan9 fmt/record fmt/snap6 fmt/elf fmt/core/write fmt/core/read \
 	fmt/criu/img fmt/criu/read fmt/criu/make fmt/criu/write fmt/tree \
 	fmt/merge fmt \
 	lib/linux/proxy lib/linux/proc lib/linux/set lib/linux/serve \

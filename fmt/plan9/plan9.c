@@ -6,15 +6,12 @@
 #include "model.h"
 #include "plan9.h"
 #include "snap.h"
-#include "snap6/snap6.h"
 #include "space.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { STATUS_SIZE = 176 };
 
 /*
  * The name that Plan 9 has for the machine we were compiled for.
@@ -318,48 +315,53 @@ noteid_file(struct buf *b, const struct task *t)
 	buf_printf(b, "%11d ", t->pgrp);
 }
 
+/*
+ * Registers that are not translated for this machine are left out.
+ */
 static void
 regs_file(struct buf *b, const struct task *t)
 {
-	plan9_regs(b, t);
+	(void)plan9_regs(b, t);
 }
 
 static void
 fpregs_file(struct buf *b, const struct task *t)
 {
-	plan9_fpregs(b, t);
+	(void)plan9_fpregs(b, t);
 }
 
 /*
- * Give a process the small files that Plan 9 has, those that can be had.
+ * Give a process the small files of Plan 9's proc(3) that can be made of a
+ * task; its other files stay.  0, or -1 with errstr.
  */
 int
 plan9_files(struct proc *p, const struct task *t)
 {
-	static void (*const make[F_MAX])(struct buf *, const struct task *) = {
-		[F_SEGMENT] = segment_file,
-		[F_FD] = fd_file,
-		[F_FPREGS] = fpregs_file,
-		[F_NOTEID] = noteid_file,
-		[F_NS] = ns_file,
-		[F_REGS] = regs_file,
-		[F_STATUS] = status_file,
+	static const struct {
+		const char	*name;
+		void		(*make)(struct buf *, const struct task *);
+	} files[] = {
+		{ "segment", segment_file },
+		{ "fd", fd_file },
+		{ "fpregs", fpregs_file },
+		{ "noteid", noteid_file },
+		{ "ns", ns_file },
+		{ "regs", regs_file },
+		{ "status", status_file },
 	};
 	struct buf b;
-	int i;
+	size_t i;
 
-	for (i = 0; i < F_MAX; i++) {
-		if (make[i] == NULL)
-			continue;
+	for (i = 0; i < sizeof files / sizeof *files; i++) {
 		memset(&b, 0, sizeof b);
-		make[i](&b, t);
+		files[i].make(&b, t);
 		if (buf_check(&b) == -1) {
 			buf_free(&b);
 			return -1;
 		}
 		if (b.len == 0)
 			buf_free(&b);
-		else if (proc_setfile(p, snap6_field[i], b.data, b.len) == -1)
+		else if (proc_setfile(p, files[i].name, b.data, b.len) == -1)
 			return -1;
 	}
 	return 0;
