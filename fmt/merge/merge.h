@@ -1,6 +1,6 @@
 /*
- * What the parts of merging share: merge.c (processes and files) and
- * record.c (their Linux records).
+ * What the parts of merging share: number.c (processes), merge.c (files)
+ * and record.c (their Linux records).
  */
 #ifndef MERGE_H
 #define MERGE_H
@@ -37,8 +37,9 @@ struct merge {
 	char		 cputype[16]; /* of b */
 };
 
-/* merge.c */
+/* number.c */
 uint64_t	 merge_pid(const struct merge *, uint64_t);
+int		 merge_number(struct merge *);
 
 /* record.c */
 bool		 recfile_number(const struct recfile *, const char *,

@@ -1,0 +1,114 @@
+/*
+ * Numbers for the processes of a snapshot that becomes a part of another: one
+ * that is taken there is replaced.
+ */
+#include "merge.h"
+
+#include <stdlib.h>
+
+enum { PID_MAX_LIMIT = 4 * 1024 * 1024 };	/* include/linux/threads.h */
+
+static int
+newpid_cmp(const void *a, const void *b)
+{
+	const struct newpid *x = a, *y = b;
+
+	return x->old < y->old ? -1 : x->old > y->old;
+}
+
+/*
+ * Return the new number of the process of b that had the number old, or old
+ * where b has no such process.
+ */
+uint64_t
+merge_pid(const struct merge *m, uint64_t old)
+{
+	struct newpid key = { .old = old }, *p;
+
+	p = m->npid == 0 ? NULL : bsearch(&key, m->pid, m->npid, sizeof key,
+	    newpid_cmp);
+	return p == NULL ? old : p->pid;
+}
+
+/*
+ * Let numbers to be given out begin above pid: those of files that are carried
+ * along stand above all that processes can have.
+ */
+static void
+number_above(struct merge *m, uint64_t pid)
+{
+	if (pid <= PID_MAX_LIMIT && pid >= m->next)
+		m->next = pid + 1;
+	if (pid > PID_MAX_LIMIT && pid >= m->nextfile && pid < UINT32_MAX)
+		m->nextfile = pid + 1;
+}
+
+/*
+ * Give the process (or file) of b with the number old one that is free in both
+ * snapshots; it keeps its own where a does not have it.
+ */
+static void
+number_give(struct merge *m, uint64_t old, bool file)
+{
+	struct newpid *n;
+	uint64_t *next;
+
+	n = &m->pid[m->npid++];
+	n->old = n->pid = old;
+	if (snap_find(m->a, old) == NULL)
+		return;
+	next = file || m->next > PID_MAX_LIMIT ? &m->nextfile : &m->next;
+	while (snap_find(m->a, *next) != NULL ||
+	    snap_find(m->b, *next) != NULL)
+		++*next;
+	n->pid = (*next)++;
+}
+
+static int
+number_cmp(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * Find numbers for all processes of b, in m->pid.  A thread's process that is
+ * not in b gets one, too, or it would be taken for one of a.  0 or -1.
+ */
+int
+merge_number(struct merge *m)
+{
+	const struct snap *s[2] = { m->a, m->b };
+	uint64_t *lost;
+	size_t i, k, n;
+
+	m->pid = calloc(2 * m->b->nproc + 1, sizeof *m->pid);
+	lost = calloc(m->b->nproc + 1, sizeof *lost);
+	if (m->pid == NULL || lost == NULL) {
+		free(lost);
+		return errstr_set("out of memory");
+	}
+	m->next = 1;
+	m->nextfile = PID_MAX_LIMIT + 1;
+	for (k = 0; k < 2; k++)
+		for (i = 0; i < s[k]->nproc; i++) {
+			number_above(m, s[k]->proc[i]->pid);
+			number_above(m, s[k]->proc[i]->leader);
+		}
+	for (i = n = 0; i < m->b->nproc; i++) {
+		number_give(m, m->b->proc[i]->pid,
+		    m->b->proc[i]->carried != NULL);
+		lost[n] = m->b->proc[i]->leader;
+		n += lost[n] != 0 && snap_find(m->b, lost[n]) == NULL;
+	}
+	if (n > 1)
+		qsort(lost, n, sizeof *lost, number_cmp);
+	for (i = 0; i < n; i++)
+		if (i == 0 || lost[i] != lost[i - 1])
+			number_give(m, lost[i], false);
+	if (m->npid > 1)
+		qsort(m->pid, m->npid, sizeof *m->pid, newpid_cmp);
+	free(lost);
+	return 0;
+}
