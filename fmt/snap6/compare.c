@@ -1,5 +1,6 @@
 /*
- * Comparing two models of one stream, that of a scan and that of its index.
+ * Comparing two models of one snap(6) stream, that of a scan and that of its
+ * index.
  */
 #include "snap.h"
 
