@@ -3,10 +3,10 @@
  * processes and open files, and devices, are those that merge.c gave out.
  */
 #include "merge.h"
+#include "digits.h"
 
 #include <sys/sysmacros.h>
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,19 +26,6 @@ next_word(const char **s, const char *end, const char **word, size_t *n)
 	return *n > 0;
 }
 
-static bool
-word_num(const char *s, size_t n, int base, uint64_t *num)
-{
-	char word[24], *end;
-
-	if (n == 0 || n >= sizeof word || !isxdigit((unsigned char)*s))
-		return false;
-	memcpy(word, s, n);
-	word[n] = '\0';
-	*num = strtoull(word, &end, base);
-	return *end == '\0';
-}
-
 /*
  * Has a file a name that begins so, and goes on with a decimal number?
  */
@@ -49,7 +36,7 @@ recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
 
 	n = strlen(prefix);
 	return f->namelen > n && memcmp(f->name, prefix, n) == 0 &&
-	    word_num(f->name + n, f->namelen - n, 10, num);
+	    digits_number(f->name + n, f->namelen - n, 10, num);
 }
 
 /*
@@ -60,7 +47,7 @@ recfile_part(const struct recfile *f, uint64_t *num)
 {
 	return f->namelen == 4 && memcmp(f->name, "part", 4) == 0 &&
 	    f->len > 0 && f->data[f->len - 1] == '\n' &&
-	    word_num((const char *)f->data, f->len - 1, 10, num);
+	    digits_number((const char *)f->data, f->len - 1, 10, num);
 }
 
 enum lines { LINES_PID, LINES_FILE, LINES_PART, LINES_MAPS };
@@ -77,30 +64,13 @@ line_last(struct merge *m, const char *s, size_t n, enum lines kind,
 
 	for (k = n; k > 0 && s[k - 1] != ' '; k--)
 		continue;
-	if (word_num(s + k, n - k, 10, &v)) {
+	if (digits_number(s + k, n - k, 10, &v)) {
 		buf_add(b, s, k);
 		buf_printf(b, "%" PRIu64, kind == LINES_PID ?
 		    merge_pid(m, v) : v + (kind == LINES_FILE ? m->file :
 		    m->part));
 	} else
 		buf_add(b, s, n);
-}
-
-/*
- * A device in a word: MAJOR:MINOR, hexadecimal.
- */
-static bool
-word_dev(const char *s, size_t n, uint64_t *dev)
-{
-	const char *colon;
-	uint64_t maj, min;
-
-	if (n == 0 || (colon = memchr(s, ':', n)) == NULL ||
-	    !word_num(s, (size_t)(colon - s), 16, &maj) ||
-	    !word_num(colon + 1, n - (size_t)(colon + 1 - s), 16, &min))
-		return false;
-	*dev = makedev((unsigned int)maj, (unsigned int)min);
-	return true;
 }
 
 /*
@@ -188,8 +158,8 @@ line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 	end = s + n;
 	for (i = 0; i < 3; i++)
 		(void)next_word(&p, end, &word, &len);
-	if (next_word(&p, end, &dev, &devlen) && word_dev(dev, devlen, &num) &&
-	    next_word(&p, end, &word, &len) && word_num(word, len, 10, &ino)) {
+	if (next_word(&p, end, &dev, &devlen) && digits_device(dev, devlen, &num) &&
+	    next_word(&p, end, &word, &len) && digits_number(word, len, 10, &ino)) {
 		while (p < end && *p == ' ')
 			p++;
 		d = newdev_find(m, num, ino, p, (size_t)(end - p));
@@ -203,22 +173,18 @@ line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 }
 
 /*
- * The line that follows in a file, without its newline, and what is behind
- * its first word; false at the end.
+ * Have the next line of a file as line_next does, and in *value where in it
+ * the second word begins.
  */
 static bool
 next_line(const struct recfile *f, size_t *off, const char **s, size_t *n,
     size_t *value)
 {
-	const char *nl, *blank;
+	const char *blank;
 
-	if (*off >= f->len)
+	if (!line_next(f->data, f->len, off, s, n))
 		return false;
-	*s = (const char *)f->data + *off;
-	nl = memchr(*s, '\n', f->len - *off);
-	*n = nl == NULL ? f->len - *off : (size_t)(nl - *s);
-	*off += *n + 1;
-	blank = memchr(*s, ' ', *n);
+	blank = *n == 0 ? NULL : memchr(*s, ' ', *n);
 	*value = blank == NULL ? *n : (size_t)(blank + 1 - *s);
 	return true;
 }
@@ -262,11 +228,11 @@ edit_open(struct merge *m, const struct recfile *f, struct buf *b)
 	ino = 0;
 	for (off = 0; next_line(f, &off, &s, &n, &value);)
 		if (key_is(s, value, "ino"))
-			has_ino = word_num(s + value, n - value, 10, &ino);
+			has_ino = digits_number(s + value, n - value, 10, &ino);
 	for (off = 0; next_line(f, &off, &s, &n, &value);) {
 		d = NULL;
 		if (has_ino && key_is(s, value, "dev") &&
-		    word_dev(s + value, n - value, &dev) && dev != 0)
+		    digits_device(s + value, n - value, &dev) && dev != 0)
 			d = newdev_find(m, dev, ino, NULL, 0);
 		if (d != NULL) {
 			buf_add(b, s, value);

@@ -5,12 +5,12 @@
 #include "record.h"
 #include "snap.h"
 #include "archive.h"
+#include "digits.h"
 
 #include <sys/sysmacros.h>
 
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MISSING_MOST = 1 << 21 };	/* ranges of an image */
@@ -22,15 +22,9 @@ static int
 thread_apply(struct proc *p, const struct recfile *f)
 {
 	uint64_t v;
-	size_t i;
 
-	for (i = 0, v = 0; i < f->len && f->data[i] >= '0' &&
-	    f->data[i] <= '9'; i++)
-		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(f->data[i] - '0'),
-		    &v))
-			break;
-	if (i == 0 || i + 1 != f->len || f->data[i] != '\n')
+	if (f->len == 0 || f->data[f->len - 1] != '\n' ||
+	    !digits_number((const char *)f->data, f->len - 1, 10, &v))
 		return errstr_set("proc: thread: not a process id and a "
 		    "newline");
 	p->leader = v;
@@ -38,19 +32,16 @@ thread_apply(struct proc *p, const struct recfile *f)
 }
 
 /*
- * A number of lower-case hexadecimal digits that ends in a certain
- * character: where that is, or NULL.
+ * Read a number of at most 16 hexadecimal digits at s, which a certain byte
+ * ends.  Return where that is, or NULL.
  */
 static const char *
 parse_hex(const char *s, char end, uint64_t *num)
 {
-	size_t n;
+	const char *p;
 
-	n = strspn(s, "0123456789abcdef");
-	if (n == 0 || n > 16 || s[n] != end)
-		return NULL;
-	*num = strtoull(s, NULL, 16);
-	return s + n;
+	p = digits_read(s, s + strlen(s), 16, num);
+	return p == NULL || p == s || p - s > 16 || *p != end ? NULL : p;
 }
 
 /*
@@ -61,18 +52,16 @@ missing_apply(struct image *im, const char *name,
     const struct recfile *f)
 {
 	char line[128];
-	const char *reason;
+	const char *s, *reason;
 	uint64_t start, end;
 	size_t off, n;
 
-	for (off = 0; off < f->len; off += n + 1) {
+	for (off = 0; line_next(f->data, f->len, &off, &s, &n);) {
 		if (im->nmissing >= MISSING_MOST)
 			return errstr_set("proc: %s: more than %d ranges",
 			    name, MISSING_MOST);
-		for (n = 0; off + n < f->len && f->data[off + n] != '\n'; n++)
-			continue;
 		snprintf(line, sizeof line, "%.*s", (int)(n < 127 ? n : 127),
-		    (const char *)f->data + off);
+		    s);
 		if ((reason = parse_hex(line, '-', &start)) == NULL ||
 		    (reason = parse_hex(reason + 1, ' ', &end)) == NULL ||
 		    *++reason == '\0' || start >= end)

@@ -15,6 +15,7 @@
 #include "snap.h"
 #include "snap6/snap6.h"
 #include "archive.h"
+#include "digits.h"
 
 #include <sys/sysmacros.h>
 
@@ -157,21 +158,20 @@ path_cmp(const char *a, size_t na, const char *b, size_t nb)
 static int
 parse_num(const uint8_t *p, size_t *num)
 {
+	const char *s, *digits, *end;
 	uint64_t v;
-	int i;
 
-	for (i = 0; i < SNAP6_NUM && p[i] == ' '; i++)
+	s = (const char *)p;
+	for (end = s + SNAP6_NUM; s < end && *s == ' '; s++)
 		continue;
-	if (i >= SNAP6_NUM - 1)
+	digits = s;
+	s = digits_read(s, end, 10, &v);
+	if (s == NULL || s == digits || s == end)
 		return -1;
-	for (v = 0; i < SNAP6_NUM && p[i] >= '0' && p[i] <= '9'; i++)
-		v = v * 10 + (uint64_t)(p[i] - '0');
-	if (p[SNAP6_NUM - 1] != ' ')
-		return -1;
-	for (; i < SNAP6_NUM && p[i] == ' '; i++)
+	for (; s < end && *s == ' '; s++)
 		continue;
 	*num = (size_t)v;
-	return i == SNAP6_NUM ? 0 : -1;
+	return s == end ? 0 : -1;
 }
 
 /*

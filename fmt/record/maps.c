@@ -3,6 +3,7 @@
  * lists, or that its segment file tells of (Plan 9's proc(3)), or else the
  * segments of its memory.
  */
+#include "digits.h"
 #include "snap.h"
 #include "space.h"
 #include "state/state.h"
@@ -52,17 +53,14 @@ segment_line(struct vmas *l, const char *line)
 static int
 segment_lines(struct vmas *l, const struct file *f)
 {
-	const char *s, *end, *nl;
+	const char *s;
+	size_t off, n;
 	char *line;
 	int rc;
 
-	if (f->len == 0)
-		return 0;
-	s = (const char *)f->data;
-	for (rc = 0, end = s + f->len; s < end && rc == 0; s = nl + 1) {
-		if ((nl = memchr(s, '\n', (size_t)(end - s))) == NULL)
-			break;
-		if ((line = strndup(s, (size_t)(nl - s))) == NULL)
+	for (rc = 0, off = 0; rc == 0 && line_next(f->data, f->len, &off, &s,
+	    &n) && off <= f->len;) {
+		if ((line = strndup(s, n)) == NULL)
 			return errstr_set("out of memory");
 		rc = segment_line(l, line);
 		free(line);

@@ -4,12 +4,11 @@
  * line.
  */
 #include "words.h"
+#include "digits.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 /*
  * The bytes of a file as a string, the caller's; NULL if there is none or no
@@ -134,44 +133,26 @@ words_next(struct words *w)
 }
 
 /*
- * A number without a sign, leading blanks and anything behind it.  What it is
- * written in: 'd' decimal, 'o' octal, 'x' hexadecimal, 'i' decimal with a
- * sign, 'm' MAJOR:MINOR of a device in hexadecimal.
+ * Return true if all of s is a number below 2^64 of that kind, and set *v to
+ * it: 'd' decimal, 'o' octal, 'x' hexadecimal in small letters, 'i' decimal
+ * with a sign before it or none (modulo 2^64), 'm' MAJOR:MINOR of a device in
+ * hexadecimal, as makedev(3) has it.
  */
 bool
 number_parse(const char *s, char kind, uint64_t *v)
 {
-	static const char digits[] = "0123456789abcdef";
-	uint64_t maj, min;
-	size_t n, base;
 	bool minus;
-	char part[20];
-	char *end;
 
-	if (kind == 'm') {
-		n = strcspn(s, ":");
-		if (n >= sizeof part || s[n] != ':')
-			return false;
-		memcpy(part, s, n);
-		part[n] = '\0';
-		if (!number_parse(part, 'x', &maj) ||
-		    !number_parse(s + n + 1, 'x', &min) ||
-		    maj > UINT32_MAX || min > UINT32_MAX)
-			return false;
-		*v = makedev((unsigned int)maj, (unsigned int)min);
-		return true;
-	}
+	if (kind == 'm')
+		return digits_device(s, strlen(s), v);
 	minus = kind == 'i' && *s == '-';
 	s += minus;
-	base = kind == 'x' ? 16 : kind == 'o' ? 8 : 10;
-	for (n = 0; s[n] != '\0'; n++)
-		if (memchr(digits, s[n], base) == NULL)
-			return false;
-	errno = 0;
-	*v = strtoull(s, &end, (int)base);
+	if (!digits_number(s, strlen(s), kind == 'x' ? 16 : kind == 'o' ? 8 : 10,
+	    v))
+		return false;
 	if (minus)
 		*v = -*v;
-	return n > 0 && errno == 0;
+	return true;
 }
 
 /*

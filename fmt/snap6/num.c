@@ -5,6 +5,7 @@
 #include "io/io.h"
 #include "read.h"
 #include "snap6.h"
+#include "digits.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -106,9 +107,10 @@ reader_short(struct reader *r, const char *what)
 int
 read_num(struct reader *r, const char *what, uint64_t *num)
 {
+	const char *s, *end;
 	const uint8_t *p;
 	uint64_t v;
-	size_t i, n;
+	size_t n;
 
 	r->at = r->in->pos;
 	for (n = SNAP6_NUM;; n++) {
@@ -120,19 +122,18 @@ read_num(struct reader *r, const char *what, uint64_t *num)
 			return errstr_set("%s: a number of too many digits",
 			    what);
 	}
-	for (i = 0; i < n && p[i] == ' '; i++)
+	s = (const char *)p;
+	for (end = s + n; s < end && *s == ' '; s++)
 		continue;
-	if (i == n)
+	if (s == end)
 		return errstr_set("%s: blanks where a number belongs", what);
-	for (v = 0; i < n && p[i] >= '0' && p[i] <= '9'; i++)
-		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(p[i] - '0'), &v))
-			return errstr_set("%s: the number is 2^64 or more",
-			    what);
-	for (; i < n && p[i] == ' '; i++)
+	if ((s = digits_read(s, end, 10, &v)) == NULL)
+		return errstr_set("%s: the number is 2^64 or more", what);
+	for (; s < end && *s == ' '; s++)
 		continue;
-	if (i != n)
-		return errstr_set("%s: byte 0x%02x in a number", what, p[i]);
+	if (s != end)
+		return errstr_set("%s: byte 0x%02x in a number", what,
+		    (uint8_t)*s);
 	input_skip(r->in, n);
 	*num = v;
 	return 0;
