@@ -270,8 +270,8 @@ merge_edit(void *arg, const struct recfile *f, char *name, size_t most,
 		snprintf(name, most, "file/%" PRIu64, id + m->file);
 		edit_open(m, f, b);
 	} else
-		return 0;
-	return 1;
+		return EDIT_KEEP;
+	return EDIT_CHANGE;
 }
 
 /*
@@ -286,8 +286,7 @@ carried_edit(void *arg, const struct recfile *f, char *name, size_t most,
 	(void)f;
 	(void)most;
 	if (strcmp(name, "carried") != 0)
-		return 0;
-	buf_printf(b, "%02x:%02x %" PRIu64 " %s", major(c->dev),
-	    minor(c->dev), c->ino, c->path);
-	return 1;
+		return EDIT_KEEP;
+	carried_put(b, c);
+	return EDIT_CHANGE;
 }

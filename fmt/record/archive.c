@@ -13,96 +13,48 @@
 #include "model.h"
 #include "record.h"
 #include "snap.h"
-#include "snap6/snap6.h"
 #include "archive.h"
 #include "digits.h"
-
-#include <sys/sysmacros.h>
 
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILES_MOST = 1 << 22 };	/* in one record */
+enum {
+	FILES_MOST = 1 << 22,	/* in one record */
+	NUM_BYTES = 12		/* of a length */
+};
 
 /*
- * Begin a record for a machine type, in Plan 9's words ("amd64").
+ * Put the beginning of a record for a machine type, in Plan 9's words
+ * ("amd64"), into b.
  */
-static void
+void
 linuxrec_begin(struct buf *b, const char *cputype)
 {
 	buf_printf(b, "linux %s 1\n", cputype);
 }
 
-static void
+/*
+ * Put what stands before the len bytes of a file, whose name has n bytes, into
+ * b.
+ */
+void
+linuxrec_head(struct buf *b, const char *name, size_t n, size_t len)
+{
+	buf_add(b, name, n);
+	buf_printf(b, "\n%11zu ", len);
+}
+
+/*
+ * Put a file into b, which is a record that was begun.
+ */
+void
 linuxrec_add(struct buf *b, const char *name, const void *data, size_t len)
 {
-	buf_printf(b, "%s\n%11zu ", name, len);
+	linuxrec_head(b, name, strlen(name), len);
 	buf_add(b, data, len);
-}
-
-/*
- * Add what is missing from an image, if something is: lines START-END
- * REASON, in hex.
- */
-static void
-linuxrec_missing(struct buf *b, const char *name, const struct image *im)
-{
-	struct buf lines = { 0 };
-	size_t i;
-
-	if (im == NULL || im->nmissing == 0)
-		return;
-	for (i = 0; i < im->nmissing; i++)
-		buf_printf(&lines, "%" PRIx64 "-%" PRIx64 " %s\n",
-		    im->missing[i].start, im->missing[i].end,
-		    im->missing[i].reason);
-	b->failed |= lines.failed;
-	linuxrec_add(b, name, lines.data, lines.len);
-	buf_free(&lines);
-}
-
-/*
- * Add which file a process is: device and inode as maps has them, and the
- * path.
- */
-static void
-linuxrec_carried(struct buf *b, const struct carried *c)
-{
-	struct buf line = { 0 };
-
-	if (c == NULL)
-		return;
-	buf_printf(&line, "%02x:%02x %" PRIu64 " %s", major(c->dev),
-	    minor(c->dev), c->ino, c->path);
-	b->failed |= line.failed;
-	linuxrec_add(b, CARRIED, line.data, line.len);
-	buf_free(&line);
-}
-
-/*
- * Make a Linux record of named files, of which file is carried along and of
- * what is missing from the process's memory, and give it to the process.  The
- * machine type is in Plan 9's words; names are good paths, each once.
- */
-int
-linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
-    size_t n)
-{
-	struct buf b = { 0 };
-	size_t i;
-
-	linuxrec_begin(&b, cputype);
-	for (i = 0; i < n; i++)
-		linuxrec_add(&b, file[i].name, file[i].data, file[i].len);
-	linuxrec_carried(&b, p->carried);
-	linuxrec_missing(&b, MEM_MISSING, p->mem);
-	if (buf_check(&b) == -1) {
-		buf_free(&b);
-		return -1;
-	}
-	return proc_setfile(p, "proc", b.data, b.len);
 }
 
 /*
@@ -162,7 +114,7 @@ parse_num(const uint8_t *p, size_t *num)
 	uint64_t v;
 
 	s = (const char *)p;
-	for (end = s + SNAP6_NUM; s < end && *s == ' '; s++)
+	for (end = s + NUM_BYTES; s < end && *s == ' '; s++)
 		continue;
 	digits = s;
 	s = digits_read(s, end, 10, &v);
@@ -197,26 +149,26 @@ parse_file(const uint8_t *p, size_t left, struct recfile *f)
 		return 0;
 	}
 	left -= n + 1;
-	if (left < SNAP6_NUM || parse_num(nl + 1, &len) == -1) {
+	if (left < NUM_BYTES || parse_num(nl + 1, &len) == -1) {
 		errstr_set("%.*s: no length behind the name",
 		    (int)(n < 64 ? n : 64), f->name);
 		return 0;
 	}
-	if (len > left - SNAP6_NUM) {
+	if (len > left - NUM_BYTES) {
 		errstr_set("%.*s: %zu bytes, but only %zu are left",
-		    (int)(n < 64 ? n : 64), f->name, len, left - SNAP6_NUM);
+		    (int)(n < 64 ? n : 64), f->name, len, left - NUM_BYTES);
 		return 0;
 	}
-	f->data = nl + 1 + SNAP6_NUM;
+	f->data = nl + 1 + NUM_BYTES;
 	f->len = len;
-	return n + 1 + SNAP6_NUM + len;
+	return n + 1 + NUM_BYTES + len;
 }
 
 /*
- * Is this proc record one of Linux?
+ * Return true if rec, which may be NULL, is a proc record of Linux.
  */
-static bool
-is_linux(const struct file *rec)
+bool
+linuxrec_is(const struct file *rec)
 {
 	return rec != NULL && rec->len >= 6 &&
 	    memcmp(rec->data, "linux ", 6) == 0;
@@ -284,7 +236,7 @@ linuxrec_open(struct linuxrec *r, const struct file *rec)
 	size_t cap, off, used, *p;
 
 	memset(r, 0, sizeof *r);
-	if (!is_linux(rec))
+	if (!linuxrec_is(rec))
 		return 0;
 	r->data = rec->data;
 	r->len = rec->len;
@@ -354,57 +306,9 @@ linuxrec_cputype(const struct file *rec, char *word, size_t n)
 {
 	size_t i;
 
-	for (i = 0; is_linux(rec) && i + 1 < n && 6 + i < rec->len &&
+	for (i = 0; linuxrec_is(rec) && i + 1 < n && 6 + i < rec->len &&
 	    rec->data[6 + i] > ' '; i++)
 		word[i] = (char)rec->data[6 + i];
 	word[i] = '\0';
 	return word;
-}
-
-static bool
-name_is(const struct recfile *f, const char *name)
-{
-	return f->namelen == strlen(name) &&
-	    memcmp(f->name, name, f->namelen) == 0;
-}
-
-/*
- * Put what is missing now into a process's Linux record.  1 if
- * the record changed, 0 if it did not or there is none, -1 on an error.
- */
-int
-linuxrec_update(struct proc *p)
-{
-	struct buf b = { 0 };
-	struct linuxrec r;
-	struct recfile f;
-	struct file *rec;
-	const uint8_t *nl;
-	size_t off, used;
-
-	rec = proc_file(p, "proc");
-	if (!is_linux(rec))
-		return 0;
-	if (linuxrec_open(&r, rec) == -1) {
-		linuxrec_close(&r);
-		return -1;
-	}
-	nl = memchr(rec->data, '\n', rec->len);
-	off = (size_t)(nl - rec->data) + 1;
-	buf_add(&b, rec->data, off);
-	for (; off < rec->len; off += used) {	/* in their own order */
-		used = parse_file(rec->data + off, rec->len - off, &f);
-		if (!name_is(&f, MEM_MISSING) && !name_is(&f, TEXT_MISSING))
-			buf_add(&b, rec->data + off, used);
-	}
-	linuxrec_close(&r);
-	image_sortmissing(p->mem);
-	linuxrec_missing(&b, MEM_MISSING, p->mem);
-	image_sortmissing(p->text);
-	linuxrec_missing(&b, TEXT_MISSING, p->text);
-	if (buf_check(&b) == -1) {
-		buf_free(&b);
-		return -1;
-	}
-	return proc_setfile(p, "proc", b.data, b.len) == -1 ? -1 : 1;
 }

@@ -1,7 +1,7 @@
 /*
  * Changing the files of a Linux record.
  */
-#include "edit.h"
+#include "archive.h"
 #include "model.h"
 #include "record.h"
 
@@ -17,15 +17,6 @@ at_cmp(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static void
-put_file(struct buf *b, const char *name, size_t namelen, const void *data,
-    size_t len)
-{
-	buf_add(b, name, namelen);
-	buf_printf(b, "\n%11zu ", len);
-	buf_add(b, data, len);
-}
-
 /*
  * Put a file as the editor wants it.
  */
@@ -38,21 +29,26 @@ edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)
 
 	snprintf(name, sizeof name, "%.*s", (int)(f->namelen < sizeof name ?
 	    f->namelen : 0), f->name);
-	rc = *name == '\0' ? 0 : edit(arg, f, name, sizeof name, &data);
-	if (rc == 1) {
-		put_file(b, name, strlen(name), data.data, data.len);
+	rc = *name == '\0' ? EDIT_KEEP :
+	    edit(arg, f, name, sizeof name, &data);
+	if (rc == EDIT_CHANGE) {
+		linuxrec_add(b, name, data.data, data.len);
 		b->failed |= data.failed;
-	} else
-		put_file(b, f->name, f->namelen, f->data, f->len);
+	} else if (rc == EDIT_KEEP) {
+		linuxrec_head(b, f->name, f->namelen, f->len);
+		buf_add(b, f->data, f->len);
+	}
 	buf_free(&data);
 	return rc == -1 ? -1 : 0;
 }
 
 /*
- * The first line of a record, and its files through an editor.
+ * Put the first line of a record into b, and its files, in their own order,
+ * as edit wants them.  r is that record taken apart, and is only to be closed
+ * afterwards.  0 or -1.
  */
-static int
-edit_record(struct buf *b, const struct file *rec, struct linuxrec *r,
+int
+linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,
     recedit_fn edit, void *arg)
 {
 	struct recfile f;
@@ -63,7 +59,7 @@ edit_record(struct buf *b, const struct file *rec, struct linuxrec *r,
 	if ((nl = memchr(rec->data, '\n', rec->len)) == NULL)
 		return errstr_set("proc: no first line");
 	buf_add(b, rec->data, (size_t)(nl - rec->data) + 1);
-	if (r->n > 1)			/* in their own order */
+	if (r->n > 1)
 		qsort(r->at, r->n, sizeof *r->at, at_cmp);
 	for (i = 0, rc = 0; i < r->n && rc == 0; i++) {
 		linuxrec_get(r, i, &f);
@@ -93,17 +89,17 @@ linuxrec_edit(struct proc *p, const char *cputype, recedit_fn edit, void *arg,
 	memset(&r, 0, sizeof r);
 	rc = 0;
 	if ((rec = proc_file(p, "proc")) == NULL)
-		buf_printf(&b, "linux %s 1\n", cputype);
+		linuxrec_begin(&b, cputype);
 	else if (*linuxrec_cputype(rec, word, sizeof word) == '\0')
 		return 0;
 	else
 		rc = linuxrec_open(&r, rec);
 	for (i = 0; i < n && rc == 0; i++)
 		if (!linuxrec_find(&r, more[i].name, &f))
-			put_file(&tail, more[i].name, strlen(more[i].name),
-			    more[i].data, more[i].len);
+			linuxrec_add(&tail, more[i].name, more[i].data,
+			    more[i].len);
 	if (rc == 0 && rec != NULL)
-		rc = edit_record(&b, rec, &r, edit, arg);
+		rc = linuxrec_copy(&b, rec, &r, edit, arg);
 	linuxrec_close(&r);
 	buf_add(&b, tail.data, tail.len);
 	b.failed |= tail.failed;

@@ -6,15 +6,23 @@
 
 #include "snap.h"
 
-/*
- * Given a file, put what it is to be into the buffer and, if it is to have
- * another one, its name (of so many bytes at most) in place of the present
- * one, and return 1; or 0, to leave it, or -1.
- */
-typedef int	 (*recedit_fn)(void *, const struct recfile *, char *, size_t,
-		    struct buf *);
+enum {				/* what is to become of a file; -1: error */
+	EDIT_KEEP,
+	EDIT_CHANGE,		/* to what is in data, and of that name */
+	EDIT_DROP
+};
 
-int		 linuxrec_edit(struct proc *, const char *, recedit_fn, void *,
-		    const struct file *, size_t);
+/*
+ * Called with a file and its name, which has room for most bytes: tell which
+ * of the above, with new bytes in data and another name, if it is to have one,
+ * in place of its own.
+ */
+typedef int	 (*recedit_fn)(void *arg, const struct recfile *f, char *name,
+		    size_t most, struct buf *data);
+
+int		 linuxrec_edit(struct proc *p, const char *cputype,
+		    recedit_fn edit, void *arg, const struct file *more,
+		    size_t n);
+void		 carried_put(struct buf *b, const struct carried *c);
 
 #endif

@@ -10,6 +10,7 @@
 #include "snap6.h"
 #include "trailer.h"
 #include "num.h"
+#include "record/archive.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -262,13 +263,6 @@ indexer_length(struct indexer *x, uint64_t len, uint64_t pos)
 		indexer_free(x);
 }
 
-static void
-trailer_file(struct buf *b, const char *name, const void *data, size_t len)
-{
-	buf_printf(b, "%s\n%11zu ", name, len);
-	buf_add(b, data, len);
-}
-
 /*
  * The files before, sums and, if it is there, index.
  */
@@ -283,15 +277,15 @@ trailer_files(struct buf *b, const struct indexer *x, const struct sums *s,
 	buf_puts(b, TRAILER_FIRST);
 	snprintf(before, sizeof before, "%" PRIu64 " %" PRIu64 "\n",
 	    x->records, s->bytes);
-	trailer_file(b, "before", before, strlen(before));
-	buf_printf(b, "sums\n%11zu ", s->n * sizeof num);
+	linuxrec_add(b, "before", before, strlen(before));
+	linuxrec_head(b, "sums", strlen("sums"), s->n * sizeof num);
 	for (i = 0; i < s->n; i++) {
 		num_put(num, s->sum[i], sizeof num);
 		buf_add(b, num, sizeof num);
 	}
 	if (index)
-		trailer_file(b, "index", x->b.data, x->b.len);
-	buf_printf(b, "end\n%11d ", TRAILER_END);
+		linuxrec_add(b, "index", x->b.data, x->b.len);
+	linuxrec_head(b, "end", strlen("end"), TRAILER_END);
 }
 
 /*

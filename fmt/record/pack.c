@@ -1,0 +1,120 @@
+/*
+ * Linux records made of named files and of what the model knows, which is of
+ * which file a process is and what of its memory is missing: apply.c reads it.
+ */
+#include "archive.h"
+#include "model.h"
+#include "record.h"
+
+#include <sys/sysmacros.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+/*
+ * Add the list of what is missing from an image, if something is: lines
+ * START-END REASON, in hexadecimal.
+ */
+static void
+add_missing(struct buf *b, const char *name, const struct image *im)
+{
+	struct buf lines = { 0 };
+	size_t i;
+
+	if (im == NULL || im->nmissing == 0)
+		return;
+	for (i = 0; i < im->nmissing; i++)
+		buf_printf(&lines, "%" PRIx64 "-%" PRIx64 " %s\n",
+		    im->missing[i].start, im->missing[i].end,
+		    im->missing[i].reason);
+	b->failed |= lines.failed;
+	linuxrec_add(b, name, lines.data, lines.len);
+	buf_free(&lines);
+}
+
+/*
+ * Put the file CARRIED of a record into b: device and inode as maps has them,
+ * and the path.
+ */
+void
+carried_put(struct buf *b, const struct carried *c)
+{
+	buf_printf(b, "%02x:%02x %" PRIu64 " %s", major(c->dev),
+	    minor(c->dev), c->ino, c->path);
+}
+
+static int
+give(struct proc *p, struct buf *b)
+{
+	if (buf_check(b) == -1) {
+		buf_free(b);
+		return -1;
+	}
+	return proc_setfile(p, "proc", b->data, b->len);
+}
+
+/*
+ * Make a Linux record of n named files, of which file is carried along and of
+ * what is missing from the process's memory, and give it to the process.  The
+ * machine type is in Plan 9's words; names are good paths, each once.  0 or -1.
+ */
+int
+linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
+    size_t n)
+{
+	struct buf b = { 0 }, line = { 0 };
+	size_t i;
+
+	linuxrec_begin(&b, cputype);
+	for (i = 0; i < n; i++)
+		linuxrec_add(&b, file[i].name, file[i].data, file[i].len);
+	if (p->carried != NULL) {
+		carried_put(&line, p->carried);
+		b.failed |= line.failed;
+		linuxrec_add(&b, CARRIED, line.data, line.len);
+		buf_free(&line);
+	}
+	add_missing(&b, MEM_MISSING, p->mem);
+	return give(p, &b);
+}
+
+static int
+drop_missing(void *arg, const struct recfile *f, char *name, size_t most,
+    struct buf *b)
+{
+	(void)arg;
+	(void)f;
+	(void)most;
+	(void)b;
+	return strcmp(name, MEM_MISSING) == 0 ||
+	    strcmp(name, TEXT_MISSING) == 0 ? EDIT_DROP : EDIT_KEEP;
+}
+
+/*
+ * Put what is missing now into a process's Linux record, behind its other
+ * files.  Return 1; 0 if the process has no such record; -1 on an error.
+ */
+int
+linuxrec_update(struct proc *p)
+{
+	struct buf b = { 0 };
+	struct linuxrec r;
+	struct file *rec;
+	int rc;
+
+	rec = proc_file(p, "proc");
+	if (!linuxrec_is(rec))
+		return 0;
+	if ((rc = linuxrec_open(&r, rec)) == 0)
+		rc = linuxrec_copy(&b, rec, &r, drop_missing, NULL);
+	linuxrec_close(&r);
+	if (rc == -1) {
+		buf_free(&b);
+		return -1;
+	}
+	image_sortmissing(p->mem);
+	add_missing(&b, MEM_MISSING, p->mem);
+	image_sortmissing(p->text);
+	add_missing(&b, TEXT_MISSING, p->text);
+	return give(p, &b) == -1 ? -1 : 1;
+}
