@@ -174,14 +174,14 @@ index_data(struct ixreader *x, const char *name)
 }
 
 static int
-index_record(struct ixreader *x, const struct readopts *o)
+index_record(struct ixreader *x)
 {
 	char name[SNAP6_LINE];
 	struct reader *r = x->r;
 	uint64_t start, type, len, head;
 	int rc;
 
-	start = r->at = x->at;
+	start = r->fault.at = x->at;
 	if (get_diff(x, x->pid, &x->pid) == -1 ||
 	    index_name(x, &type, name) == -1 || reader_proc(r, x->pid) == -1)
 		return -1;
@@ -206,10 +206,10 @@ index_record(struct ixreader *x, const struct readopts *o)
 			    "its pages take %" PRIu64, len, x->at - start);
 	}
 	if (rc == -1) {
-		r->at = start;
+		r->fault.at = start;
 		return errstr_wrap("process %" PRIu64 ": %.64s", x->pid, name);
 	}
-	reader_done(r, o, name, start, x->at - start);
+	reader_done(r, name, start, x->at - start);
 	return 0;
 }
 
@@ -217,22 +217,22 @@ index_record(struct ixreader *x, const struct readopts *o)
  * Read what the index tells of; the first line has been read.
  */
 int
-read_index(struct reader *r, const struct readopts *o)
+read_index(struct reader *r)
 {
 	struct ixreader x = { .r = r, .p = r->trailer.index,
 	    .left = r->trailer.nindex, .at = r->in->pos };
 	int rc;
 
 	rc = reader_source(r);
-	if (rc == 0 && !r->salvage)
+	if (rc == 0 && !r->o->salvage)
 		rc = reader_check(r, 0, x.at);
 	if (rc == 0 && x.at > r->trailer.bytes)
 		rc = errstr_set("the first line is longer than the stream");
 	while (rc == 0 && x.left > 0)
-		rc = index_record(&x, o);
+		rc = index_record(&x);
 	if (rc == 0 && (x.at != r->trailer.bytes ||
 	    r->records != r->trailer.records)) {
-		r->at = x.at;
+		r->fault.at = x.at;
 		rc = errstr_set("it tells of %" PRIu64 " records, to byte %"
 		    PRIu64, r->records, x.at);
 	}

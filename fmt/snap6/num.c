@@ -95,8 +95,8 @@ reader_short(struct reader *r, const char *what)
 	why = snap_errstr();
 	if (*why != '\0')
 		return errstr_wrap("%s", what);
-	r->cut = true;
-	r->at = r->in->pos + (r->in->end - r->in->start);
+	r->fault.cut = true;
+	r->fault.at = r->in->pos + (r->in->end - r->in->start);
 	return errstr_set("%s: the stream ends here", what);
 }
 
@@ -112,7 +112,7 @@ read_num(struct reader *r, const char *what, uint64_t *num)
 	uint64_t v;
 	size_t n;
 
-	r->at = r->in->pos;
+	r->fault.at = r->in->pos;
 	for (n = SNAP6_NUM;; n++) {
 		if ((p = input_peek(r->in, n)) == NULL)
 			return reader_short(r, what);
@@ -150,7 +150,7 @@ read_line(struct reader *r, const char *what, size_t before, char nul,
 	const uint8_t *p, *nl;
 	size_t i, n, most;
 
-	r->at = r->in->pos;
+	r->fault.at = r->in->pos;
 	most = SNAP6_LINE - before;
 	n = input_fill(r->in, most);
 	p = r->in->buf + r->in->start;
@@ -204,6 +204,17 @@ reader_rest(const struct reader *r)
 	if (r->in->size == UINT64_MAX)
 		return UINT64_MAX;
 	return r->in->size > r->in->pos ? r->in->size - r->in->pos : 0;
+}
+
+/*
+ * Return true if the reader may go to the end of the stream, and a trailer
+ * there, before it reads the rest.  Where pages are copied as they come, all is
+ * read in order, once.
+ */
+bool
+reader_seeks(const struct reader *r)
+{
+	return !r->o->scan && !reader_copies(r);
 }
 
 /*

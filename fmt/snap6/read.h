@@ -2,8 +2,8 @@
  * What the parts of the snap(6) reader share: what streams are made of, in
  * num.c, records, in records.c, the segments and pages in them, in
  * segment.c, a trailer, in trailscan.c, what an index tells of them, in
- * index.c and run.c, and what is left of a damaged stream, in
- * salvage.c.
+ * index.c and run.c, what is damaged of it, in damage.c, and what is left of
+ * it then, in salvage.c.
  */
 #ifndef SNAP6READ_H
 #define SNAP6READ_H
@@ -24,37 +24,41 @@ struct damage {			/* which megabytes of a stream are damaged */
 	uint64_t	 first;	/* the first bad one; n: none */
 };
 
+struct fault {			/* where an error is, for its message */
+	uint64_t	 at;	/* the byte */
+	bool		 cut;	/* there: the stream ended too early */
+	char		 last[128]; /* the last whole record; "": none */
+};
+
+/*
+ * A stream is scanned, which takes sums of what comes, or read by the index
+ * of its trailer, which was read before; a scan takes a trailer as the last
+ * record.  With o->salvage, damage is looked for first, and an error is no
+ * end.
+ */
 struct reader {
-	struct input	*in;
+	struct input	*in;	/* borrowed, as are the options */
+	const struct readopts *o;
 	struct snap	*snap;
 	struct source	*src;	/* where page data is; NULL: none yet */
-	bool		 nodata;
-	bool		 brief;
-	bool		 spool;
-	struct pagestore *store; /* borrowed; or NULL */
-	struct progress	*progress; /* borrowed; or NULL */
+	bool		 spool;	/* page data is put there as it comes */
 	struct proc	*proc;	/* of the record being read */
-	struct segment	*seg;	/* being read */
-	struct image	*image;	/* and what it will be in */
-	bool		 inmem;	/* a mem record has begun and not ended, */
-	uint64_t	 memend; /* and tells of memory as far as this */
+	struct image	*image;	/* that it is of, */
+	struct segment	*seg;	/* and what of it is being read */
+	uint64_t	 memend; /* the mem record begun tells of memory as far
+				   as this; UINT64_MAX: none is begun */
 	struct trailer	 trailer; /* bytes 0: none was found */
 	struct sums	*sums;	/* owned; of what was scanned */
-	uint64_t	 records; /* so far */
-	bool		 salvage; /* an error is no end: keep what is whole */
-	bool		 failed; /* and there was one, in a record of proc */
 	struct damage	 damage;
-	void		(*warn)(void *, const char *);
-	void		*arg;	/* warn's */
-	char		 last[128]; /* the last whole record, for messages */
+	uint64_t	 records; /* so far */
 	uint64_t	 held;	/* bytes of memory that are taken */
-	uint64_t	 at;	/* the byte that a message is about */
-	bool		 cut;	/* the stream ended too early */
+	struct fault	 fault;
 };
 
 /* num.c */
 int		 reader_short(struct reader *, const char *);
 uint64_t	 reader_rest(const struct reader *);
+bool		 reader_seeks(const struct reader *);
 int		 read_num(struct reader *, const char *, uint64_t *);
 int		 read_line(struct reader *, const char *, size_t, char,
 		    char [SNAP6_LINE]);
@@ -67,9 +71,9 @@ int		 read_body(struct reader *, struct buf *);
 int		 read_data(struct reader *, const char *);
 int		 reader_proc(struct reader *, uint64_t);
 struct image	*reader_image(struct reader *, enum image_kind);
-void		 reader_done(struct reader *, const struct readopts *,
-		    const char *, uint64_t, uint64_t);
-int		 read_record(struct reader *, const struct readopts *);
+void		 reader_done(struct reader *, const char *, uint64_t,
+		    uint64_t);
+int		 read_record(struct reader *);
 
 /* segment.c */
 bool		 reader_copies(const struct reader *);
@@ -77,25 +81,26 @@ int		 reader_source(struct reader *);
 int		 read_segment(struct reader *, struct image *);
 
 /* trailscan.c */
-int		 read_trailer(struct reader *, enum trailer_kind,
-		    const struct readopts *);
+int		 read_trailer(struct reader *, enum trailer_kind);
 
 /* index.c */
-int		 read_index(struct reader *, const struct readopts *);
+int		 read_index(struct reader *);
 
 /* checked.c */
 struct source	*source_summed(struct reader *, struct source *,
 		    struct source *);
 int		 reader_check(struct reader *, uint64_t, uint64_t);
 
-/* salvage.c */
-int		 damage_find(struct reader *);
+/* damage.c */
+int		 damage_trailer(struct reader *);
 bool		 damage_in(const struct damage *, uint64_t, uint64_t,
 		    uint64_t *);
 void		 damage_free(struct damage *);
 void		 salvage_say(const struct reader *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
+
+/* salvage.c */
 int		 salvage_segment(struct reader *, struct image *);
-int		 salvage_snap(struct reader *);
+int		 salvage_snap(struct reader *, bool);
 
 #endif

@@ -45,7 +45,7 @@ read_body(struct reader *r, struct buf *b)
 	if (read_num(r, "length", &len) == -1)
 		return -1;
 	if (len > reader_rest(r)) {
-		r->cut = true;
+		r->fault.cut = true;
 		return errstr_set("length: %" PRIu64 " bytes, but only %"
 		    PRIu64 " are left", len, reader_rest(r));
 	}
@@ -80,7 +80,7 @@ read_data(struct reader *r, const char *name)
 		goto fail;
 	}
 	if (!snap6_known(name) && !at_record(r)) {
-		r->at = r->in->pos;
+		r->fault.at = r->in->pos;
 		errstr_set("a record type that is not known, and not data");
 		goto fail;
 	}
@@ -123,20 +123,19 @@ read_mem(struct reader *r)
 	struct image *im;
 	uint64_t i, n;
 
-	r->inmem = true;
 	r->memend = 0;
 	if ((im = reader_image(r, IMAGE_MEM)) == NULL ||
 	    read_num(r, "count", &n) == -1)
 		return -1;
 	if (n > reader_rest(r) / (2 * SNAP6_NUM)) {
-		r->cut = true;
+		r->fault.cut = true;
 		return errstr_set("count: %" PRIu64 " segments, but only %"
 		    PRIu64 " bytes are left", n, reader_rest(r));
 	}
 	for (i = 0; i < n; i++)
 		if (read_segment(r, im) == -1)
 			return errstr_wrap("segment %" PRIu64, i);
-	r->inmem = false;
+	r->memend = UINT64_MAX;
 	return 0;
 }
 
@@ -176,7 +175,7 @@ read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
 {
 	uint64_t start;
 
-	start = r->at = r->in->pos;
+	start = r->fault.at = r->in->pos;
 	if (another_begins(r->in))
 		return errstr_set("another snapshot begins here: snapcat "
 		    "makes one of several");
@@ -208,21 +207,20 @@ reader_proc(struct reader *r, uint64_t pid)
  * A record of r->proc has been read, of len bytes from start on.
  */
 void
-reader_done(struct reader *r, const struct readopts *o, const char *name,
-    uint64_t start, uint64_t len)
+reader_done(struct reader *r, const char *name, uint64_t start, uint64_t len)
 {
 	r->records++;
-	snprintf(r->last, sizeof r->last, "%.64s of process %" PRIu64, name,
-	    r->proc->pid);
-	if (o->record != NULL)
-		o->record(o->arg, r->proc->pid, name, start, len);
+	snprintf(r->fault.last, sizeof r->fault.last, "%.64s of process %"
+	    PRIu64, name, r->proc->pid);
+	if (r->o->record != NULL)
+		r->o->record(r->o->arg, r->proc->pid, name, start, len);
 }
 
 /*
  * Read one record.
  */
 int
-read_record(struct reader *r, const struct readopts *o)
+read_record(struct reader *r)
 {
 	char name[SNAP6_LINE];
 	uint64_t pid, start;
@@ -239,6 +237,6 @@ read_record(struct reader *r, const struct readopts *o)
 		rc = read_data(r, name);
 	if (rc == -1)
 		return errstr_wrap("process %" PRIu64 ": %.64s", pid, name);
-	reader_done(r, o, name, start, r->in->pos - start);
+	reader_done(r, name, start, r->in->pos - start);
 	return 0;
 }

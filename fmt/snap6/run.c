@@ -102,9 +102,9 @@ run_raw(struct ixreader *x, struct segment *s, uint64_t n)
 	bytes = n * (KB + 1) - cut;
 	if (n > (r->trailer.bytes - x->at) / KB + 1)
 		return errstr_set("more raw pages than there are");
-	at = r->brief ? s->kb * r->src->pitch :
+	at = r->o->brief ? s->kb * r->src->pitch :
 	    (uint64_t)r->in->origin + x->at + 1;
-	if ((!r->brief && raw_note(x, n - (cut > 0)) == -1) ||
+	if ((!r->o->brief && raw_note(x, n - (cut > 0)) == -1) ||
 	    segment_append(s, n, r->src, at) == -1)
 		return -1;
 	x->ordinal += n;
@@ -153,7 +153,7 @@ run_same(struct ixreader *x, struct segment *s, uint64_t n)
 		return errstr_set("a reference for a short page");
 	x->same = first + n;
 	x->r->proc->count.same += n;
-	if (x->r->brief)
+	if (x->r->o->brief)
 		return segment_append(s, n, x->r->src, s->kb *
 		    x->r->src->pitch);
 	for (; n > 0; n -= part, first += part) {

@@ -1,13 +1,12 @@
 /*
- * What is whole of a damaged stream.  Where there is a trailer, its sums
- * tell which megabytes are damaged, and its index what lies in them;
- * without an index, all that is behind the first damage is lost.  What is
- * lost of an image is missing from it.
+ * What is whole of a damaged stream is kept, and what is lost of an image
+ * becomes missing from it: pages in damaged megabytes (damage.c), the rest of a
+ * segment that is cut short, and what is mapped behind the place where reading
+ * failed.
  */
 #include "io/io.h"
 #include "model.h"
 #include "read.h"
-#include "num.h"
 #include "record/record.h"
 #include "space.h"
 
@@ -31,93 +30,6 @@ struct tell {			/* lost pages, to be told of */
 	struct lost	*lost;	/* owned; for each megabyte */
 	uint64_t	 nlost;	/* of them, that have any */
 };
-
-/*
- * Say what is lost.
- */
-void
-salvage_say(const struct reader *r, const char *fmt, ...)
-{
-	char line[600];
-	va_list ap;
-
-	if (r->warn == NULL)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof line, fmt, ap);
-	va_end(ap);
-	r->warn(r->arg, line);
-}
-
-/*
- * Read a whole stream that has a trailer, to see which megabytes are damaged
- * or cannot be read, and say so.
- */
-int
-damage_find(struct reader *r)
-{
-	const struct trailer *t = &r->trailer;
-	struct damage *d = &r->damage;
-	uint64_t mb, n;
-	uint8_t *buf;
-
-	d->n = d->first = t->nsums;
-	buf = malloc(SUM_BYTES);
-	d->bad = calloc(t->nsums + 1, sizeof *d->bad);
-	if (buf == NULL || d->bad == NULL) {
-		free(buf);
-		return errstr_set("out of memory");
-	}
-	progress_phase(r->progress, t->bytes);
-	for (mb = d->n; mb-- > 0;) {
-		n = t->bytes - mb * SUM_BYTES;
-		if (n > SUM_BYTES)
-			n = SUM_BYTES;
-		d->bad[mb] = input_pread(r->in, buf, (size_t)n,
-		    mb * SUM_BYTES) == -1 || sums_of(buf, (size_t)n) !=
-		    num_get(t->sums + mb * 8, 8);
-		if (d->bad[mb])
-			d->first = mb;
-		progress_read(r->progress, n);
-	}
-	free(buf);
-	for (mb = d->first; mb < d->n; mb++)
-		if (d->bad[mb])
-			salvage_say(r, "%s: megabyte %" PRIu64 " (from byte %"
-			    PRIu64 ") is damaged", r->in->name, mb,
-			    mb * SUM_BYTES);
-	if (d->first == d->n)
-		damage_free(d);
-	return 0;
-}
-
-/*
- * Is one of the bytes from..to (exclusive) of the stream damaged?  If bad is
- * not NULL, *bad is the first megabyte in which they are.
- */
-bool
-damage_in(const struct damage *d, uint64_t from, uint64_t to, uint64_t *bad)
-{
-	uint64_t mb;
-
-	if (d->bad == NULL || from >= to)
-		return false;
-	for (mb = from / SUM_BYTES; mb < d->n && mb <= (to - 1) / SUM_BYTES;
-	    mb++)
-		if (d->bad[mb]) {
-			if (bad != NULL)
-				*bad = mb;
-			return true;
-		}
-	return false;
-}
-
-void
-damage_free(struct damage *d)
-{
-	free(d->bad);
-	memset(d, 0, sizeof *d);
-}
 
 /*
  * The segment being read is cut short: keep what was described of it, and
@@ -297,8 +209,6 @@ proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
 	uint64_t from, start;
 	size_t i, had;
 
-	if (p->mem != NULL && !r->inmem)
-		return 0;
 	from = p->mem == NULL ? 0 : r->memend;
 	if (l->n == 0 || l->v[l->n - 1].end <= from)
 		return 0;
@@ -346,7 +256,7 @@ proc_list(struct reader *r, struct proc *p)
  * it but a number.
  */
 int
-salvage_snap(struct reader *r)
+salvage_snap(struct reader *r, bool failed)
 {
 	struct vmas l = { 0 };
 	struct proc *p;
@@ -361,7 +271,7 @@ salvage_snap(struct reader *r)
 			    snap_errstr());
 		lost = false;
 		rc = image_salvage(r, p->text, &l, &lost);
-		if (rc == 0 && r->failed && p == r->proc)
+		if (rc == 0 && failed && p == r->proc)
 			rc = proc_rest(r, p, &l, &lost);
 		if (rc == 0)
 			rc = image_salvage(r, p->mem, &l, &lost);
@@ -371,7 +281,7 @@ salvage_snap(struct reader *r)
 		memset(&l, 0, sizeof l);
 	}
 	p = i == 0 ? NULL : r->snap->proc[i - 1];
-	if (rc == 0 && r->failed && p == r->proc && proc_isempty(p))
+	if (rc == 0 && failed && p == r->proc && proc_isempty(p))
 		snap_drop(r->snap);
 	return rc;
 }

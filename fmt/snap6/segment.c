@@ -22,7 +22,7 @@ bool
 reader_copies(const struct reader *r)
 {
 	return r->in->size == UINT64_MAX ||
-	    (r->store != NULL && !input_plain(r->in));
+	    (r->o->store != NULL && !input_plain(r->in));
 }
 
 /*
@@ -31,7 +31,7 @@ reader_copies(const struct reader *r)
 int
 reader_source(struct reader *r)
 {
-	if (r->nodata)
+	if (r->o->nodata || r->o->brief)
 		r->src = source_nothing(r->snap);
 	else if (reader_copies(r)) {
 		r->src = source_spool(r->snap);
@@ -57,8 +57,8 @@ copy_page(struct reader *r, const uint8_t *page, size_t len,
 	int rc;
 
 	rc = 0;
-	if (r->store != NULL)
-		rc = r->store->put(r->store, r->image, r->seg->base +
+	if (r->o->store != NULL)
+		rc = r->o->store->put(r->o->store, r->image, r->seg->base +
 		    r->seg->kb * KB, page, len, src, loc);
 	if (rc != 0)
 		return rc;
@@ -101,7 +101,7 @@ read_raw(struct reader *r)
 		input_skip(r->in, len + 1);
 	}
 	r->proc->count.raw += n;
-	progress_count(r->progress, n, 0, 0);
+	progress_count(r->o->progress, n, 0, 0);
 	return 0;
 }
 
@@ -120,7 +120,7 @@ read_zero(struct reader *r)
 		continue;
 	input_skip(r->in, n);
 	r->proc->count.zero += n;
-	progress_count(r->progress, 0, n, 0);
+	progress_count(r->o->progress, 0, n, 0);
 	return segment_append(s, n, NULL, 0);
 }
 
@@ -205,7 +205,7 @@ read_refer(struct reader *r, char type)
 		    segment_kblen(r->seg, mine));
 	e = segment_extent(s, kb);
 	r->proc->count.same++;
-	progress_count(r->progress, 0, 0, 1);
+	progress_count(r->o->progress, 0, 0, 1);
 	return segment_append(r->seg, 1, e->src, e->src == NULL ? 0 :
 	    e->loc + (kb - e->kb) * e->src->pitch);
 }
@@ -236,8 +236,8 @@ read_pages(struct reader *r)
 		if (rc == 0 && s->cap > cap)
 			rc = reader_hold(r, (s->cap - cap) * sizeof *s->ext);
 		if (rc == -1) {
-			if (!r->cut)
-				r->at = at;
+			if (!r->fault.cut)
+				r->fault.at = at;
 			return errstr_wrap("page %" PRIu64, s->kb);
 		}
 	}
@@ -259,7 +259,7 @@ read_segment(struct reader *r, struct image *im)
 	if (len == 0)
 		return 0;
 	if (len / KB + (len % KB != 0) > reader_rest(r)) {
-		r->cut = true;
+		r->fault.cut = true;
 		return errstr_set("length: %" PRIu64 " bytes of pages, "
 		    "but only %" PRIu64 " of the stream are left", len,
 		    reader_rest(r));
@@ -268,9 +268,10 @@ read_segment(struct reader *r, struct image *im)
 	    (r->seg = segment_new(base, len)) == NULL)
 		return -1;
 	r->image = im;
-	r->memend = base + len;
+	if (im->kind == IMAGE_MEM)
+		r->memend = base + len;
 	if (read_pages(r) == -1) {
-		if (r->salvage && salvage_segment(r, im) == -1)
+		if (r->o->salvage && salvage_segment(r, im) == -1)
 			return -1;
 		segment_free(r->seg);
 		r->seg = NULL;

@@ -52,7 +52,7 @@ trailer_compare(struct reader *r)
 
 	for (mb = 0; mb < r->sums->n; mb++)
 		if (!trailer_sound(&r->trailer, r->sums, mb)) {
-			r->at = mb * SUM_BYTES;
+			r->fault.at = mb * SUM_BYTES;
 			return errstr_set("megabyte %" PRIu64 " is damaged: "
 			    "its sum is not that in the trailer", mb);
 		}
@@ -107,7 +107,7 @@ trailer_refuse(struct reader *r, uint64_t at)
 		s->unsummed = NULL;
 		return errstr_set("out of memory");
 	}
-	if (s->damaged && r->salvage)
+	if (s->damaged && r->o->salvage)
 		salvage_say(r, "%s: %s; there are no sums: what is before "
 		    "that may be damaged, too", r->in->name, s->unsummed);
 	return 0;
@@ -118,9 +118,9 @@ trailer_refuse(struct reader *r, uint64_t at)
  * where the first one begins.
  */
 int
-read_trailer(struct reader *r, enum trailer_kind kind,
-    const struct readopts *o)
+read_trailer(struct reader *r, enum trailer_kind kind)
 {
+	const struct readopts *o = r->o;
 	struct snap *s = r->snap;
 	struct buf b = { 0 };
 	uint64_t start;

@@ -1,0 +1,170 @@
+/*
+ * What is known of a damaged stream before it is read.  Where there is a
+ * trailer, its sums tell which megabytes are damaged, and its index what lies
+ * in them; without an index, all that is behind the first damage is lost.
+ */
+#include "read.h"
+#include "num.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Tell o->warn, in a sentence, what is lost or what is wrong.
+ */
+void
+salvage_say(const struct reader *r, const char *fmt, ...)
+{
+	char line[600];
+	va_list ap;
+
+	if (r->o->warn == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	r->o->warn(r->o->arg, line);
+}
+
+/*
+ * Read the whole of a stream that has a trailer, see in r->damage which
+ * megabytes are damaged or cannot be read, and warn of them.  0 or -1.
+ */
+static int
+damage_find(struct reader *r)
+{
+	const struct trailer *t = &r->trailer;
+	struct damage *d = &r->damage;
+	uint64_t mb, n;
+	uint8_t *buf;
+
+	d->n = d->first = t->nsums;
+	buf = malloc(SUM_BYTES);
+	d->bad = calloc(t->nsums + 1, sizeof *d->bad);
+	if (buf == NULL || d->bad == NULL) {
+		free(buf);
+		return errstr_set("out of memory");
+	}
+	progress_phase(r->o->progress, t->bytes);
+	for (mb = d->n; mb-- > 0;) {
+		n = t->bytes - mb * SUM_BYTES;
+		if (n > SUM_BYTES)
+			n = SUM_BYTES;
+		d->bad[mb] = input_pread(r->in, buf, (size_t)n,
+		    mb * SUM_BYTES) == -1 || sums_of(buf, (size_t)n) !=
+		    num_get(t->sums + mb * 8, 8);
+		if (d->bad[mb])
+			d->first = mb;
+		progress_read(r->o->progress, n);
+	}
+	free(buf);
+	for (mb = d->first; mb < d->n; mb++)
+		if (d->bad[mb])
+			salvage_say(r, "%s: megabyte %" PRIu64 " (from byte %"
+			    PRIu64 ") is damaged", r->in->name, mb,
+			    mb * SUM_BYTES);
+	if (d->first == d->n)
+		damage_free(d);
+	return 0;
+}
+
+/*
+ * Return true if one of the bytes from..to (exclusive) of the stream is in a
+ * damaged megabyte; *bad is set to the first such, if bad is not NULL.
+ */
+bool
+damage_in(const struct damage *d, uint64_t from, uint64_t to, uint64_t *bad)
+{
+	uint64_t mb;
+
+	if (d->bad == NULL || from >= to)
+		return false;
+	for (mb = from / SUM_BYTES; mb < d->n && mb <= (to - 1) / SUM_BYTES;
+	    mb++)
+		if (d->bad[mb]) {
+			if (bad != NULL)
+				*bad = mb;
+			return true;
+		}
+	return false;
+}
+
+void
+damage_free(struct damage *d)
+{
+	free(d->bad);
+	memset(d, 0, sizeof *d);
+}
+
+/*
+ * Find what is damaged of a stream that has a trailer; without an index, let
+ * it end where the first damage is.  The first line has no other place: it is
+ * taken as it is.
+ */
+static int
+damage_limit(struct reader *r)
+{
+	if (damage_find(r) == -1)
+		return -1;
+	if (r->damage.bad != NULL && r->damage.bad[0])
+		input_guess(r->in, SNAP6_LINE);
+	if (r->damage.bad == NULL || r->trailer.index != NULL)
+		return 0;
+	if (r->damage.first == 0)
+		return errstr_set("the first megabyte is damaged, and there "
+		    "is no index");
+	input_cut(r->in, r->damage.first * SUM_BYTES);
+	return 0;
+}
+
+/*
+ * Have the stream where one can go to its end before it is read, for there are
+ * its sums and its index.
+ */
+static int
+damage_spool(struct reader *r)
+{
+	int rc;
+
+	if (r->in->size != UINT64_MAX)
+		return 0;
+	if ((rc = input_spool(r->in)) == 0)
+		salvage_say(r, "%s: byte %" PRIu64 ": %s", r->in->name,
+		    r->in->size, snap_errstr());
+	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * Look for the trailer of a stream of which what is whole is to be read.  One
+ * is good for something, too, that is not where it should be because bytes
+ * before it are gone; without any, and if it cannot be read, the stream is
+ * scanned.  0 or -1.
+ */
+int
+damage_trailer(struct reader *r)
+{
+	struct trailer *t = &r->trailer;
+	int rc;
+
+	if (damage_spool(r) == -1)
+		return -1;
+	if (!reader_seeks(r))
+		return 0;
+	rc = trailer_find(t, r->in);
+	if (rc == 0 && t->moved && t->bytes > t->pos) {
+		if (input_widen(r->in, t->bytes + t->len) == 0) {
+			trailer_free(t);
+			rc = trailer_find(t, r->in);
+		}
+		if (rc == 0 && t->moved) {
+			salvage_say(r, "%s: %s", r->in->name, snap_errstr());
+			rc = 1;
+		}
+	}
+	if (rc == 1)
+		return damage_limit(r);
+	r->fault.at = t->pos;
+	trailer_free(t);
+	return 0;
+}
