@@ -1,5 +1,6 @@
 /*
- * ELF files: what tells two of them apart, and the names in them.
+ * ELF files: what tells two of them apart, the names in them, and under which
+ * names a process has loaded them.
  */
 #ifndef ELFROOM_H
 #define ELFROOM_H
@@ -17,5 +18,11 @@ bool		 buildid_same(const struct buildid *, const struct buildid *);
 
 /* symbols.c */
 struct elfsyms	*elfsyms_read(int fd);
+
+/* linkmap.c */
+typedef int	 (*linkmap_fn)(void *arg, const char *name, uint64_t addr);
+
+int		 linkmap_walk(struct image *mem, const struct linuxrec *rec,
+		    linkmap_fn fn, void *arg);
 
 #endif

@@ -11,7 +11,7 @@
  * ends the walk, and is no error.
  */
 #include "model.h"
-#include "tree/tree.h"
+#include "elf.h"
 #include "num.h"
 #include "state/state.h"
 

@@ -5,7 +5,7 @@
 #ifndef MERGE_H
 #define MERGE_H
 
-#include "record/edit.h"
+#include "record/record.h"
 
 struct newpid {
 	uint64_t	 old;

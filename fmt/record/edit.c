@@ -3,7 +3,6 @@
  */
 #include "archive.h"
 #include "model.h"
-#include "record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

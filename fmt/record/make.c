@@ -2,7 +2,6 @@
  * Files of a Linux record, made of what another format tells, so that its
  * processes look like those that were taken live.
  */
-#include "make.h"
 #include "record.h"
 #include "space.h"
 

@@ -4,7 +4,6 @@
  */
 #include "archive.h"
 #include "model.h"
-#include "record.h"
 
 #include <sys/sysmacros.h>
 

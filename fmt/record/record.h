@@ -1,22 +1,127 @@
 /*
- * The Linux record: what those use of it who are not of this room.
+ * The Linux record, a small archive of named files that is a process's proc
+ * record: what of it rooms above this one use.  snap.h has what programs do.
  */
 #ifndef RECORD_H
 #define RECORD_H
 
 #include "snap.h"
+#include "space.h"
+#include "state/state.h"
 
-/* apply.c */
-int		 linuxrec_apply(struct proc *);
+/*
+ * The archive: archive.c
+ */
+void		 linuxrec_get(const struct linuxrec *r, size_t i,
+		    struct recfile *f);
+int		 path_cmp(const char *a, size_t na, const char *b, size_t nb);
+void		 linuxrec_head(struct buf *b, const char *name, size_t n,
+		    size_t len);
+void		 linuxrec_add(struct buf *b, const char *name,
+		    const void *data, size_t len);
 
-/* archive.c */
-void		 linuxrec_get(const struct linuxrec *, size_t,
-		    struct recfile *);
-int		 path_cmp(const char *, size_t, const char *, size_t);
-int		 linuxrec_update(struct proc *);
+/*
+ * What a record tells of the model: pack.c writes it, apply.c reads it
+ */
+int		 linuxrec_update(struct proc *p);
+void		 carried_put(struct buf *b, const struct carried *c);
+int		 linuxrec_apply(struct proc *p);
 
-/* state.c */
-struct taskstate;
+/*
+ * Changing the files of a record: edit.c
+ */
+enum {				/* what is to become of a file; -1: error */
+	EDIT_KEEP,
+	EDIT_CHANGE,		/* to what is in data, and of that name */
+	EDIT_DROP
+};
+
+/*
+ * Called with a file and its name, which has room for most bytes: tell which
+ * of the above, with new bytes in data and another name, if it is to have one,
+ * in place of its own.
+ */
+typedef int	 (*recedit_fn)(void *arg, const struct recfile *f, char *name,
+		    size_t most, struct buf *data);
+
+int		 linuxrec_edit(struct proc *p, const char *cputype,
+		    recedit_fn edit, void *arg, const struct file *more,
+		    size_t n);
+
+/*
+ * Files as /proc would have them, made of what another format tells, so that
+ * its processes look like those that were taken live: make.c
+ */
+struct record {
+	struct file	*file;	/* owned, with their names and bytes */
+	size_t		 n;
+	size_t		 cap;
+	bool		 failed; /* out of memory */
+};
+
+struct procfacts {		/* what stat and status tell beside a task */
+	int		 sid;
+	unsigned int	 flags;	/* PF_* */
+	size_t		 nthread;
+	uint64_t	 vmbytes; /* of mappings */
+	uint64_t	 membytes; /* resident */
+	uint64_t	 startcode, endcode, startstack, sp, pc;
+	uint64_t	 pending, blocked; /* sets of signals */
+	uint64_t	 startdata, enddata, startbrk;
+	uint64_t	 argstart, argend, envstart, envend;
+	int		 exitcode;
+	unsigned int	 uid[4]; /* real, effective, saved, file system */
+	unsigned int	 gid[4];
+	bool		 has_umask;
+	unsigned int	 umask;
+};
+
+void		 record_take(struct record *, const char *, struct buf *);
+void		 record_bytes(struct record *, const char *, const void *,
+		    size_t);
+void		 record_printf(struct record *, const char *, const char *, ...)
+		    __attribute__((format(printf, 3, 4)));
+void		 record_state(struct record *r, const struct proc *p,
+		    const struct task *t, struct taskstate *st);
+void		 record_maps(struct record *, const struct vmas *);
+int		 record_pack(struct record *r, struct proc *p,
+		    const struct taskstate *st, struct task *t);
+void		 record_free(struct record *);
+
+/*
+ * Files as lines of words, snap(6), "State that restoring takes": words.c
+ */
+enum { WORDS_MAX = 16, WORDS_NAME = 64 };
+
+struct words {			/* a file that is read line by line */
+	uint64_t	 pid;	/* whose record it is in; for messages */
+	char		 name[WORDS_NAME];
+	char		*text;	/* owned */
+	char		*next;	/* in it, the next line; NULL: none is left */
+	size_t		 line;	/* number of the one at hand */
+	char		*rest;	/* in text; all behind its first blank, or "" */
+	char		*word[WORDS_MAX]; /* in text */
+	size_t		 n;
+};
+
+int		 words_open(struct words *, const struct linuxrec *, uint64_t,
+		    const char *);
+int		 words_next(struct words *);
+int		 words_key(struct words *);
+int		 words_split(struct words *, char *);
+bool		 words_form(const struct words *, size_t, const char *,
+		    uint64_t *);
+int		 words_bad(const struct words *, const char *);
+void		 words_close(struct words *);
+int		 words_one(const struct linuxrec *, uint64_t, const char *,
+		    const char *, const char *, uint64_t *);
+char		*words_text(const struct linuxrec *, const char *);
+int		 proc_part(const struct proc *, uint64_t *);
+bool		 number_parse(const char *, char, uint64_t *);
+
+/*
+ * What is known of a process or thread, typed, from its record: state.c
+ */
 const struct taskstate *state_get(struct proc *p);
 int		 state_give(struct proc *p, const struct taskstate *st);
 

@@ -3,7 +3,7 @@
  * What is not as snap(6) has it is an error that names process, file and
  * line.
  */
-#include "words.h"
+#include "record.h"
 #include "digits.h"
 
 #include <inttypes.h>

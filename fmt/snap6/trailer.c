@@ -10,7 +10,7 @@
 #include "snap6.h"
 #include "trailer.h"
 #include "num.h"
-#include "record/archive.h"
+#include "record/record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
  * these tells.
  */
 #include "model.h"
+#include "elf/elf.h"
 #include "record/record.h"
 #include "space.h"
 #include "tree.h"

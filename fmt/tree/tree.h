@@ -1,8 +1,7 @@
 /*
  * What the files of the tree share: tree.c (what there is), dir.c
  * (under which names), read.c (and what is in it), member.c (a process),
- * paths.c (directories that are names with slashes), sysroot.c and linkmap.c
- * (root/).
+ * paths.c (directories that are names with slashes) and sysroot.c (root/).
  */
 #ifndef FSTREE_H
 #define FSTREE_H
@@ -40,7 +39,7 @@ size_t		 paths_parent(const struct paths *, size_t, size_t);
 
 /*
  * The files that a process had mapped, under all names that it knew them
- * by: sysroot.c, linkmap.c
+ * by: sysroot.c
  */
 struct sysfile {
 	char		*path;	/* owned; without the slash before it */
@@ -58,11 +57,6 @@ struct sysroot {
 int		 sysroot_open(struct sysroot *, struct snap *, struct proc *,
 		    const struct linuxrec *, const struct vmas *);
 void		 sysroot_close(struct sysroot *);
-
-typedef int	 (*linkmap_fn)(void *, const char *, uint64_t);
-
-int		 linkmap_walk(struct image *, const struct linuxrec *,
-		    linkmap_fn, void *);
 
 /*
  * A process or thread in the tree: member.c.  What its files take is made

@@ -5,6 +5,7 @@
 #include "space.h"
 #include "util.h"
 #include "../../fmt/tree/tree.h"
+#include "elf/elf.h"
 
 #include <elf.h>
 #include <stdlib.h>

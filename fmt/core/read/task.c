@@ -5,7 +5,7 @@
  */
 #include "model.h"
 #include "read.h"
-#include "record/make.h"
+#include "record/record.h"
 #include "space.h"
 
 #include <elf.h>

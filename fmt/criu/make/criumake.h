@@ -25,7 +25,8 @@
 #define CRIUMAKER_H
 
 #include "make.h"
-#include "record/words.h"
+#include "record/record.h"
+#include "space.h"
 #include "state/state.h"
 
 enum {

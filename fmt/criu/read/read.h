@@ -17,7 +17,7 @@
 
 #include "criu/img/img.h"
 #include "elf/elf.h"
-#include "record/make.h"
+#include "record/record.h"
 
 struct criuname {		/* a file of the directory */
 	char		*name;	/* owned */

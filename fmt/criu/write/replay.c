@@ -4,7 +4,7 @@
  */
 #include "write.h"
 #include "record/record.h"
-#include "record/words.h"
+#include "record/record.h"
 #include "vec.h"
 
 #include <limits.h>
