@@ -22,6 +22,7 @@
 #include "linux/pages/pages.h"
 #include "linux/serve/serve.h"
 #include "model.h"
+#include "vec.h"
 
 #include <sys/stat.h>
 
@@ -48,15 +49,8 @@ enum { BLOCK = 64 * KB };
 static int
 lack_add(struct lproc *p, const struct lack *k)
 {
-	struct lack *v;
-
-	if ((p->nlack & (p->nlack - 1)) == 0) {
-		v = reallocarray(p->lack, p->nlack == 0 ? 1 : p->nlack * 2,
-		    sizeof *v);
-		if (v == NULL)
-			return errstr_set("out of memory");
-		p->lack = v;
-	}
+	if (VEC_ROOM(p->lack, p->nlack) == -1)
+		return -1;
 	p->lack[p->nlack++] = *k;
 	return 0;
 }

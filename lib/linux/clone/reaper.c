@@ -16,6 +16,7 @@
 #include "linux/inject/inject.h"
 #include "linux/stop/stop.h"
 #include "state/state.h"
+#include "vec.h"
 
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -380,16 +381,13 @@ ward_set(struct ward *w, pid_t target, pid_t clone)
 int
 wards_add(struct wards *l, const struct ward *w)
 {
-	struct ward *v;
-
 	if (l->n > 0 && w->clone != 0 && l->v[l->n - 1].clone == 0) {
 		l->v[l->n - 1] = *w;
 		return 0;
 	}
-	if ((v = reallocarray(l->v, l->n + 1, sizeof *v)) == NULL)
-		return errstr_set("out of memory");
-	l->v = v;
-	v[l->n++] = *w;
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
+	l->v[l->n++] = *w;
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "state/state.h"
 #include "stop.h"
 #include "stopping.h"
+#include "vec.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -55,15 +56,10 @@ fifo_known(const struct pipeline *s, const struct statx *sx)
 static void
 fifo_add(struct pipeline *s, const struct statx *sx)
 {
-	struct fifo *v;
-
-	if (fifo_known(s, sx))
+	if (fifo_known(s, sx) || VEC_ROOM(s->fifo, s->nfifo) == -1)
 		return;
-	if ((v = reallocarray(s->fifo, s->nfifo + 1, sizeof *v)) == NULL)
-		return;
-	s->fifo = v;
-	v[s->nfifo].dev = makedev(sx->stx_dev_major, sx->stx_dev_minor);
-	v[s->nfifo++].ino = sx->stx_ino;
+	s->fifo[s->nfifo].dev = makedev(sx->stx_dev_major, sx->stx_dev_minor);
+	s->fifo[s->nfifo++].ino = sx->stx_ino;
 	s->grew = true;
 }
 

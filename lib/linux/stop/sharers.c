@@ -9,6 +9,7 @@
  */
 #include "clock.h"
 #include "stopping.h"
+#include "vec.h"
 
 #include <sys/syscall.h>
 
@@ -82,14 +83,8 @@ is_shared(pid_t a, pid_t b)
 static int
 sharer_add(struct sharer **v, size_t *n, const struct sharer *sh)
 {
-	struct sharer *w;
-
-	if ((*n & (*n - 1)) == 0) {
-		w = reallocarray(*v, *n == 0 ? 1 : *n * 2, sizeof *w);
-		if (w == NULL)
-			return errstr_set("out of memory");
-		*v = w;
-	}
+	if (VEC_ROOM(*v, *n) == -1)
+		return -1;
 	(*v)[(*n)++] = *sh;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "state/state.h"
 #include "take.h"
 #include "taking.h"
+#include "vec.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -56,13 +57,8 @@ open_read(void *arg, long fd)
 	struct bytes b;
 	char name[PATH_MAX];
 
-	if ((t->nopen & (t->nopen - 1)) == 0) {
-		f = reallocarray(t->open, t->nopen == 0 ? 1 : t->nopen * 2,
-		    sizeof *f);
-		if (f == NULL)
-			return errstr_set("out of memory");
-		t->open = f;
-	}
+	if (VEC_ROOM(t->open, t->nopen) == -1)
+		return -1;
 	f = &t->open[t->nopen];
 	memset(f, 0, sizeof *f);
 	f->fd = (int)fd;
