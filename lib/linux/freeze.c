@@ -125,7 +125,7 @@ round_proc(struct round *r, struct lproc *p)
 	}
 	rc = threads_list(p, true);
 	/* where it went away live_settle tells */
-	if (rc == -1 && *snap_errstr() == '\0')
+	if (rc == 1)
 		return 0;
 	if (rc == 0 && r->seizing && !p->kernel)
 		rc = threads_seize(p);

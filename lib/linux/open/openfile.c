@@ -96,8 +96,7 @@ files_survey(struct live *l)
 		s.files = f;
 		s.set = &f->set[f->nset++];
 		s.set->pid = p->mmtid;
-		if (proc_list(p->mmtid, "fd", survey_fd, &s) == -1 &&
-		    *snap_errstr() != '\0')
+		if (proc_list(p->mmtid, "fd", survey_fd, &s) == -1)
 			live_warn(l, "process %d: some of its open files are "
 			    "missing: %s", p->pid, snap_errstr());
 		if (s.set->n > 1)

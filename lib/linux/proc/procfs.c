@@ -136,9 +136,20 @@ path_isdeleted(const char *path)
 }
 
 /*
- * Call fn for each number that a directory of a process (or /proc itself,
- * with pid 0) has as a name, until it returns -1.  -1, too, when the
- * directory cannot be read; the error string is "" where it is gone.
+ * Return 1 if a directory of process pid is gone, as errno tells; else -1 with
+ * errstr.
+ */
+static int
+list_failed(pid_t pid, const char *path)
+{
+	return pid != 0 && (errno == ENOENT || errno == ESRCH) ? 1 :
+	    errstr_sys("%s", path);
+}
+
+/*
+ * Call fn for each number that a directory of process pid (or /proc itself,
+ * with pid 0) has as a name, until it returns -1.  Return 0; 1 if the directory
+ * is gone; -1 with errstr, also where fn returned that.
  */
 int
 proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
@@ -154,16 +165,14 @@ proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
 	else
 		proc_path(path, sizeof path, pid, 0, name);
 	if ((dir = opendir(path)) == NULL)
-		return errno == ENOENT || errno == ESRCH ?
-		    errstr_set("%s", "") : errstr_sys("%s", path);
+		return list_failed(pid, path);
 	for (rc = 0; rc == 0 && (errno = 0, d = readdir(dir)) != NULL;) {
 		num = strtol(d->d_name, &end, 10);
 		if (end != d->d_name && *end == '\0')
 			rc = fn(arg, num);
 	}
 	if (rc == 0 && errno != 0)
-		rc = errno == ENOENT || errno == ESRCH ?
-		    errstr_set("%s", "") : errstr_sys("%s", path);
+		rc = list_failed(pid, path);
 	closedir(dir);
 	return rc;
 }

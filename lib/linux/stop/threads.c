@@ -87,8 +87,8 @@ list_thread(void *arg, long tid)
 
 /*
  * Add the threads of process p that it has not yet, and with look, look at
- * each.  Return 0, or -1 if they cannot be listed; errstr is "" where the
- * process is gone.
+ * each.  Return 0; 1 if the process is gone; -1 with errstr if they cannot be
+ * listed.
  */
 int
 threads_list(struct lproc *p, bool look)

@@ -170,8 +170,7 @@ task_readproc(struct live *l, struct lproc *p, struct task *t)
 {
 	struct opening o = { t, p->mmtid };
 
-	if (proc_list(p->mmtid, "fd", open_read, &o) == -1 &&
-	    *snap_errstr() != '\0')
+	if (proc_list(p->mmtid, "fd", open_read, &o) == -1)
 		live_warn(l, "process %d: some of its open files are "
 		    "missing: %s", p->pid, snap_errstr());
 	if (t->nopen > 1)
