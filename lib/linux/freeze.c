@@ -246,7 +246,7 @@ live_look(struct live *l)
 	while (r.grew)
 		if (live_round(&r) == -1)
 			return -1;
-	otherlinks_look(l);
+	hardlinks_look(l);
 	if (sharers_tell(l) == -1)
 		return -1;
 	if (!l->opts.clone)

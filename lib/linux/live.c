@@ -54,7 +54,7 @@ live_free(struct live *l)
 	live_thaw(l);
 	lprocs_free(l);
 	carry_free(l);
-	otherlinks_free(l);
+	hardlinks_free(l);
 	files_free(l);
 	frozen_free(l);
 	headroom_free(l);

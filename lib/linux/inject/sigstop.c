@@ -8,6 +8,7 @@
  * it comes from us then, for only a process itself may tell otherwise.
  */
 #include "run.h"
+#include "vec.h"
 
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -42,7 +43,7 @@ stop_peek(pid_t tid, bool shared, siginfo_t *si)
 static int
 stop_note(struct inject *in, pid_t tid)
 {
-	struct waiting *v, new = { .tid = tid };
+	struct waiting new = { .tid = tid };
 	size_t i;
 
 	for (i = 0; i < in->nstops; i++)
@@ -50,11 +51,9 @@ stop_note(struct inject *in, pid_t tid)
 			return 0;
 	if (!stop_peek(in->tid, tid == 0, &new.info))
 		return 0;
-	v = reallocarray(in->stops, in->nstops + 1, sizeof *v);
-	if (v == NULL)
-		return errstr_set("out of memory");
-	in->stops = v;
-	v[in->nstops++] = new;
+	if (VEC_ROOM(in->stops, in->nstops) == -1)
+		return -1;
+	in->stops[in->nstops++] = new;
 	return 0;
 }
 

@@ -5,7 +5,7 @@
  */
 #include "linux/proc/proc.h"
 #include "linux/serve/serve.h"
-#include "open.h"
+#include "opened.h"
 #include "space.h"
 
 #include <sys/stat.h>
@@ -96,7 +96,7 @@ nameless_tell(struct telling *t, const struct statx *sx)
 {
 	const char *link;
 
-	link = otherlink_find(t->live, t->dev, t->ino);
+	link = hardlink_find(t->live, t->dev, t->ino);
 	if (link != NULL)
 		buf_printf(&t->out, "link %s\n", link);
 	else if (sx->stx_nlink > 0)
@@ -266,7 +266,7 @@ file_tell(struct telling *t)
 		if (t->file->unsure)
 			tell_why(t, "who else has it open is not known: "
 			    "kcmp(2) failed");
-		if (!anonfile_tell(t))
+		if (!anoninode_tell(t))
 			inode_tell(t, &sx);
 		buf_printf(&t->out, "flags %o\npos %" PRId64 "\n", t->flags,
 		    t->fdinfo.pos);

@@ -1,159 +1,19 @@
 /*
- * What processes have open: what openfile.c, same.c and those that tell of
- * each kind of file share.
+ * What processes have open.
  */
-#ifndef OPENFILE_H
-#define OPENFILE_H
+#ifndef OPEN_H
+#define OPEN_H
 
 #include "linux/set/set.h"
-#include "state/state.h"
 
-#include <linux/kcmp.h>
-
-/*
- * Something that descriptors or processes have in common.
- */
-enum { THING_INODE = 1000 };	/* kinds are these and those of kcmp(2) */
-
-struct thing {
-	RB_ENTRY(thing)	 entry;
-	int		 kind;
-	uint64_t	 dev;	/* of a file or an inode; else 0 */
-	uint64_t	 ino;
-	pid_t		 pid;	/* a thread of whom has it, */
-	unsigned long	 fd;	/* and as which descriptor */
-	const struct kcmp_epoll_slot *slot; /* of a key: it is what this
-					   epoll set of pid has; borrowed */
-	uint64_t	 id;	/* in the record */
-	bool		 unsure; /* it may be one with others */
-	bool		 told;	/* in the record of a process */
-};
-
-RB_HEAD(things, thing);
-
-struct fdref {			/* a descriptor */
-	int		 fd;
-	unsigned int	 mode;	/* of stat(2) */
-	struct thing	*file;	/* borrowed */
-};
-
-struct fdset {			/* those of a process, ascending */
-	pid_t		 pid;	/* a thread of it */
-	struct fdref	*v;	/* owned */
-	size_t		 n;
-};
-
-struct unixsock {		/* what sock_diag(7) tells of one */
-	uint64_t	 ino;
-	uint64_t	 peer;	/* its inode; 0: none */
-	unsigned int	 type;
-	unsigned int	 state;
-	unsigned int	 shutdown;
-	unsigned int	 waiting; /* connections, of one that listens */
-	unsigned int	 backlog;
-};
-
-struct unixsocks {		/* those of a network namespace */
-	uint64_t	 ns;	/* its inode */
-	struct unixsock	*v;	/* owned; by inode */
-	size_t		 n;
-	char		*why;	/* owned; not NULL: it cannot be told */
-};
-
-/*
- * How much is looked at of what waits in one pipe or socket, and in all of a
- * snapshot, in bytes: all are stopped meanwhile.  It takes some 10 ms, and
- * 100.
- */
-enum {
-	QUEUE_MOST = 32 * 1024 * 1024,
-	QUEUES_MOST = 8 * QUEUE_MOST
-};
-
-struct looker;			/* a process: unixqueue.c */
-
-struct files {
-	struct things	 things;
-	uint64_t	 budget; /* of QUEUES_MOST, what is left */
-	uint64_t	 nfile;	/* open file descriptions */
-	struct fdset	*set;	/* owned */
-	size_t		 nset;
-	struct unixsocks *net;	/* owned */
-	size_t		 nnet;
-	struct looker	*looker; /* owned; NULL: not needed yet */
-};
-
-/* same.c */
-struct thing	*thing_get(struct files *, const struct thing *);
-struct thing	*thing_find(struct files *, struct thing *);
-bool		 thing_same(struct thing *, struct thing *);
-void		 things_free(struct files *);
-
-/*
- * An open file description that is being told of.
- */
-struct telling {
-	struct live	*live;	/* borrowed, as all here but where marked */
-	struct snap	*snap;
-	const struct lproc *proc;
-	const struct task *task;
-	const struct fdset *set;
-	const struct thing *file;
-	int		 pidfd;	/* owned; -1: none */
-	bool		 tagged; /* its sockets must not be duplicated */
-	int		 fd;	/* of the process */
-	int		 dup;	/* owned; ours of the same, or -1 */
-	char		*link;	/* owned; where /proc/PID/fd/N leads */
-	char		*info;	/* owned; /proc/PID/fdinfo/N */
-	struct fdinfo	 fdinfo; /* the same, what all kinds have */
-	unsigned int	 flags;	/* of open(2) */
-	unsigned int	 mode;	/* these of stat(2) */
-	uint64_t	 dev;
-	uint64_t	 ino;
-	struct buf	 out;	/* owned; the lines so far */
-	char		 why[160]; /* the first reason; "": none */
-	struct filelist	*data;	/* pipe/INO and socket/INO */
-};
-
-/* kind.c: which kind, and files with names */
-bool		 file_tell(struct telling *);
-
-/* tell.c: what all kinds have */
-void		 tell_why(struct telling *, const char *, ...)
-		    __attribute__((format(printf, 2, 3)));
-void		 tell_type(struct telling *, const char *);
-void		 tell_path(struct telling *, const char *);
-bool		 tell_dup(struct telling *);
-const char	*info_find(const char *, const char *);
-
-/* anonfile.c: files without names */
-bool		 anonfile_tell(struct telling *);
-
-/* socket.c */
-bool		 sockets_tagged(const struct lproc *, const struct fdset *);
-void		 socket_tell(struct telling *);
-
-/* pipe.c */
-void		 pipe_tell(struct telling *);
-
-/* unixsock.c, unixdiag.c, unixqueue.c */
-void		 unixsock_tell(struct telling *);
-const struct unixsock *unixdiag_find(struct telling *);
-void		 unixdiag_free(struct files *);
-int		 unixqueue_read(struct files *, int, unsigned int,
-		    struct buf *);
-void		 looker_end(struct looker *);
-int		 queue_spend(uint64_t *, uint64_t);
-
-/* otherlink.c: other names of files whose names are deleted */
-void		 otherlinks_look(struct live *);
-const char	*otherlink_find(const struct live *, uint64_t, uint64_t);
-void		 otherlinks_free(struct live *);
+/* hardlink.c: other names of files whose names are deleted */
+void		 hardlinks_look(struct live *l);
+void		 hardlinks_free(struct live *l);
 
 /* openfile.c: what a process has open, and shares with others */
-void		 files_record(struct live *, struct snap *,
-		    const struct lproc *, const struct task *,
-		    struct filelist *);
-void		 files_free(struct live *);
+void		 files_record(struct live *l, struct snap *s,
+		    const struct lproc *p, const struct task *task,
+		    struct filelist *rec);
+void		 files_free(struct live *l);
 
 #endif

@@ -4,7 +4,8 @@
  * told of, for an epoll set may lead to what a later process has.
  */
 #include "linux/proc/proc.h"
-#include "open.h"
+#include "opened.h"
+#include "vec.h"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -31,7 +32,7 @@ survey_fd(void *arg, long fd)
 {
 	struct survey *s = arg;
 	struct fdset *set = s->set;
-	struct thing key = { .kind = KCMP_FILE, .fd = (unsigned long)fd };
+	struct resource key = { .kind = KCMP_FILE, .fd = (unsigned long)fd };
 	struct statx sx;
 	struct fdref *v;
 	char path[64];
@@ -40,20 +41,15 @@ survey_fd(void *arg, long fd)
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
 	    &sx) == -1)
 		return proc_islost(errno) ? errstr_sys("%s", path) : 0;
-	if ((set->n & (set->n - 1)) == 0) {
-		v = reallocarray(set->v, set->n == 0 ? 1 : set->n * 2,
-		    sizeof *v);
-		if (v == NULL)
-			return errstr_set("out of memory");
-		set->v = v;
-	}
+	if (VEC_ROOM(set->v, set->n) == -1)
+		return -1;
 	key.dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
 	key.ino = sx.stx_ino;
 	key.pid = set->pid;
 	v = &set->v[set->n];
 	v->fd = (int)fd;
 	v->mode = sx.stx_mode;
-	if ((v->file = thing_get(s->files, &key)) == NULL)
+	if ((v->file = resource_get(s->files, &key)) == NULL)
 		return -1;
 	if (v->file->id == 0)
 		v->file->id = ++s->files->nfile;
@@ -83,7 +79,7 @@ files_survey(struct live *l)
 
 	if ((f = l->files = calloc(1, sizeof *f)) == NULL)
 		return errstr_set("out of memory");
-	RB_INIT(&f->things);
+	RB_INIT(&f->resources);
 	f->budget = QUEUES_MOST;
 	n = 0;
 	TAILQ_FOREACH(p, &l->procs, entry)
@@ -113,7 +109,7 @@ files_free(struct live *l)
 
 	if (f == NULL)
 		return;
-	things_free(f);
+	resources_free(f);
 	for (i = 0; i < f->nset; i++)
 		free(f->set[i].v);
 	free(f->set);
@@ -136,7 +132,7 @@ shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
 		{ "vm", KCMP_VM }, { "files", KCMP_FILES }, { "fs", KCMP_FS },
 		{ "sighand", KCMP_SIGHAND }
 	};
-	struct thing key, *t;
+	struct resource key, *t;
 	struct buf b = { 0 };
 	size_t i;
 
@@ -145,7 +141,7 @@ shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
 		key.kind = share[i].kind;
 		key.pid = p->mmtid;
 		key.id = (uint64_t)p->pid;
-		if ((t = thing_get(l->files, &key)) == NULL)
+		if ((t = resource_get(l->files, &key)) == NULL)
 			b.failed = true;
 		else
 			buf_printf(&b, "%s %ju\n", share[i].name,

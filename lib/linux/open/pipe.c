@@ -4,7 +4,7 @@
  */
 #include "linux/proc/proc.h"
 #include "model.h"
-#include "open.h"
+#include "opened.h"
 
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -65,18 +65,18 @@ out:
  * The inode of a pipe, which it is known by; or NULL.  FIFOs of two file
  * systems may have the same number: the first has it in the record.
  */
-static struct thing *
+static struct resource *
 pipe_inode(struct telling *t)
 {
-	struct thing key = { .kind = THING_INODE, .dev = t->dev,
+	struct resource key = { .kind = RESOURCE_INODE, .dev = t->dev,
 	    .ino = t->ino };
-	struct thing *inode, *owner;
+	struct resource *inode, *owner;
 
-	if ((inode = thing_get(t->live->files, &key)) == NULL)
+	if ((inode = resource_get(t->live->files, &key)) == NULL)
 		goto failed;
 	key.dev = 0;
 	key.id = t->dev;
-	if ((owner = thing_get(t->live->files, &key)) == NULL)
+	if ((owner = resource_get(t->live->files, &key)) == NULL)
 		goto failed;
 	if (owner->id == t->dev)
 		return inode;
@@ -94,7 +94,7 @@ static void
 pipe_data(struct telling *t, int capacity)
 {
 	struct buf b = { 0 };
-	struct thing *seen;
+	struct resource *seen;
 	char name[48];
 	int n;
 

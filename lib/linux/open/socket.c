@@ -3,7 +3,7 @@
  * UNIX sockets are in files of their own.
  */
 #include "linux/proc/proc.h"
-#include "open.h"
+#include "opened.h"
 
 #include <sys/socket.h>
 

@@ -6,7 +6,7 @@
  * duplicate, pidfd_getfd(2), that is closed at once: never one of a regular
  * file or a device, whose close may have an effect, or wait for a server.
  */
-#include "open.h"
+#include "opened.h"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -3,7 +3,8 @@
  * them are asked for at once, when the first is looked up.
  */
 #include "linux/proc/proc.h"
-#include "open.h"
+#include "opened.h"
+#include "vec.h"
 
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -85,26 +86,43 @@ diag_ask(int fd)
 }
 
 /*
- * One socket of the answer: of n bytes.
+ * Take what an attribute of n bytes tells of a socket.
+ */
+static void
+diag_attr(struct unixsock *u, unsigned int type, const uint8_t *p, size_t n)
+{
+	struct unix_diag_rqlen q;
+	uint32_t peer;
+
+	if (type == UNIX_DIAG_PEER && n >= sizeof peer) {
+		memcpy(&peer, p, sizeof peer);
+		u->peer = peer;
+	} else if (type == UNIX_DIAG_SHUTDOWN && n > 0)
+		u->shutdown = *p;
+	else if (type == UNIX_DIAG_RQLEN && u->state == TCP_LISTEN &&
+	    n >= sizeof q) {
+		memcpy(&q, p, sizeof q);
+		u->waiting = q.udiag_rqueue;
+		u->backlog = q.udiag_wqueue;
+	}
+}
+
+/*
+ * Add a socket that the answer has, of n bytes: struct unix_diag_msg and
+ * attributes, as in rtnetlink(7).  What is cut short ends it.
  */
 static int
 diag_add(struct unixsocks *l, const uint8_t *p, size_t n)
 {
 	struct unix_diag_msg m;
-	struct unix_diag_rqlen q;
 	struct unixsock *u;
 	struct rtattr a;
-	uint32_t peer;
 
 	if (n < sizeof m)
 		return 0;
 	memcpy(&m, p, sizeof m);
-	if ((l->n & (l->n - 1)) == 0) {
-		u = reallocarray(l->v, l->n == 0 ? 1 : l->n * 2, sizeof *u);
-		if (u == NULL)
-			return errstr_set("out of memory");
-		l->v = u;
-	}
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
 	u = &l->v[l->n++];
 	memset(u, 0, sizeof *u);
 	u->ino = m.udiag_ino;
@@ -114,20 +132,7 @@ diag_add(struct unixsocks *l, const uint8_t *p, size_t n)
 		memcpy(&a, p, sizeof a);
 		if (a.rta_len < sizeof a || a.rta_len > n)
 			break;
-		if (a.rta_type == UNIX_DIAG_PEER &&
-		    a.rta_len >= sizeof a + sizeof peer) {
-			memcpy(&peer, p + sizeof a, sizeof peer);
-			u->peer = peer;
-		} else if (a.rta_type == UNIX_DIAG_SHUTDOWN &&
-		    a.rta_len > sizeof a)
-			u->shutdown = p[sizeof a];
-		else if (a.rta_type == UNIX_DIAG_RQLEN &&
-		    m.udiag_state == TCP_LISTEN &&
-		    a.rta_len >= sizeof a + sizeof q) {
-			memcpy(&q, p + sizeof a, sizeof q);
-			u->waiting = q.udiag_rqueue;
-			u->backlog = q.udiag_wqueue;
-		}
+		diag_attr(u, a.rta_type, p + sizeof a, a.rta_len - sizeof a);
 		if (RTA_ALIGN(a.rta_len) >= n)
 			break;
 		p += RTA_ALIGN(a.rta_len);
@@ -222,14 +227,11 @@ diag_namespace(struct telling *t)
 			close(ns);
 			return &f->net[i];
 		}
-	l = reallocarray(f->net, f->nnet + 1, sizeof *l);
-	if (l == NULL) {
-		errstr_set("out of memory");
+	if (VEC_ROOM(f->net, f->nnet) == -1) {
 		close(ns);
 		return NULL;
 	}
-	f->net = l;
-	l += f->nnet++;
+	l = &f->net[f->nnet++];
 	memset(l, 0, sizeof *l);
 	l->ns = st.st_ino;
 	if (diag_read(l, ns) == -1)

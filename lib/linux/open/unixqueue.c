@@ -22,7 +22,7 @@
  * call that does is the one that is told.
  */
 #include "model.h"
-#include "open.h"
+#include "opened.h"
 #include "io/passfd.h"
 
 #include <sys/ioctl.h>

@@ -2,7 +2,7 @@
  * UNIX sockets: what a duplicate tells of one, and sock_diag(7).
  */
 #include "linux/proc/proc.h"
-#include "open.h"
+#include "opened.h"
 
 #include <sys/ioctl.h>
 #include <sys/socket.h>

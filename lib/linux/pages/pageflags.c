@@ -5,6 +5,7 @@
  */
 #include "pages.h"
 #include "space.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -50,7 +51,6 @@ pageflag_name(unsigned int bit)
 static int
 tally_add(struct flagcounts *c, uint64_t flags, uint64_t kb)
 {
-	struct flagcount *v;
 	size_t i;
 
 	if (c->last < c->n && c->v[c->last].flags == flags) {
@@ -60,11 +60,9 @@ tally_add(struct flagcounts *c, uint64_t flags, uint64_t kb)
 	for (i = 0; i < c->n && c->v[i].flags != flags; i++)
 		continue;
 	if (i == c->n) {
-		v = reallocarray(c->v, c->n + 1, sizeof *v);
-		if (v == NULL)
-			return errstr_set("out of memory");
-		c->v = v;
-		v[c->n++] = (struct flagcount){ flags, 0 };
+		if (VEC_ROOM(c->v, c->n) == -1)
+			return -1;
+		c->v[c->n++] = (struct flagcount){ flags, 0 };
 	}
 	c->v[i].kb += kb;
 	c->last = i;

@@ -4,9 +4,12 @@
  * what lies behind each page.  Only of pages that others map, too, the
  * kernel must be asked how often.
  */
+#include "linux/proc/proc.h"
 #include "pages.h"
 #include "space.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -205,4 +208,27 @@ pageuse_live(struct pageuse *use, const struct space *sp,
 	free(u.vague);
 	*hidden = u.hidden;
 	return rc == -1 ? errstr_wrap("%ld", (long)sp->pid) : 0;
+}
+
+/*
+ * Have the kernel forget which pages a process has touched: from now on the
+ * member touched of a struct mapping tells those that were touched since
+ * (proc_pid_clear_refs(5)).  Nothing of this is seen by the process, but the
+ * kernel knows less of which pages to take away first when memory is short.
+ */
+int
+touched_forget(pid_t pid)
+{
+	int fd, rc;
+
+	if ((fd = proc_open(pid, 0, "clear_refs", O_WRONLY)) == -1)
+		return errno == ENOENT && proc_died(pid, 0) ?
+		    errstr_set("%d: No such process", pid) :
+		    errno == ENOENT ?
+		    errstr_set("%d: this kernel cannot tell which pages are "
+		    "touched: it has no clear_refs", pid) :
+		    errstr_sys("%d: clear_refs", pid);
+	rc = write(fd, "1", 1) == -1 ? errstr_sys("%d: clear_refs", pid) : 0;
+	close(fd);
+	return rc;
 }

@@ -10,7 +10,6 @@
 struct filelist {		/* named files, on the way into a record */
 	struct file	*file;	/* owned */
 	size_t		 n;
-	size_t		 cap;
 	bool		 failed;
 	char		 lost[32]; /* the first that could not be read ... */
 	int		 why;	/* ... and its errno; 0: none */

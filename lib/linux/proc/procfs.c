@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "model.h"
 #include "proc.h"
+#include "vec.h"
 #include "linux/proxy/proxy.h"
 #include "state/state.h"
 
@@ -314,19 +315,9 @@ proc_islost(int e)
 void
 filelist_add(struct filelist *l, const char *name, uint8_t *data, size_t len)
 {
-	struct file *v;
 	char *copy;
-	size_t cap;
 
-	copy = strdup(name);
-	if (l->n == l->cap && copy != NULL) {
-		cap = l->cap == 0 ? 32 : l->cap * 2;
-		if ((v = reallocarray(l->file, cap, sizeof *v)) != NULL) {
-			l->file = v;
-			l->cap = cap;
-		}
-	}
-	if (copy == NULL || l->n == l->cap) {
+	if ((copy = strdup(name)) == NULL || VEC_ROOM(l->file, l->n) == -1) {
 		l->failed = true;
 		free(copy);
 		free(data);

@@ -9,6 +9,7 @@
  */
 #include "proxy.h"
 #include "clock.h"
+#include "vec.h"
 #include "io/passfd.h"
 
 #include <sys/prctl.h>
@@ -209,10 +210,8 @@ proxy_miss(const struct proxy_key *k)
 {
 	struct missed *v;
 
-	if (!has_missed(k) && (v = reallocarray(px.missed, px.nmissed + 1,
-	    sizeof *v)) != NULL) {
-		px.missed = v;
-		v += px.nmissed++;
+	if (!has_missed(k) && VEC_ROOM(px.missed, px.nmissed) == 0) {
+		v = &px.missed[px.nmissed++];
 		v->kind = k->kind;
 		v->id = k->id;
 		strlcpy(v->what, k->what, sizeof v->what);

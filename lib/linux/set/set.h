@@ -100,7 +100,7 @@ struct live {
 	struct frozen	*frozen;	/* serve/shared.c */
 	struct pipeline	*pipeline;	/* stop/pipeline.c */
 	struct files	*files;		/* open/openfile.c */
-	struct otherlinks *links;	/* open/otherlink.c */
+	struct hardlinks *links;	/* open/hardlink.c */
 	struct guard	*guard;		/* clone/guard.c */
 	struct headroom	*headroom;	/* clone/headroom.c */
 	struct taker	*taker;		/* take/take.c */

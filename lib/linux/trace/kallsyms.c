@@ -4,6 +4,7 @@
 #include "model.h"
 #include "trace.h"
 #include "bisect.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,11 @@
 static int
 ksyms_parse(struct ksyms *k, char *text)
 {
-	struct ksym *p;
 	uint64_t addr;
-	size_t cap;
 	char *s, *end, *next;
 
 	k->text = text;
-	for (cap = 0, s = text; *s != '\0'; s = next) {
+	for (s = text; *s != '\0'; s = next) {
 		next = s + strcspn(s, "\n");
 		if (*next != '\0')
 			*next++ = '\0';
@@ -30,12 +29,8 @@ ksyms_parse(struct ksyms *k, char *text)
 		if (addr == 0 || *end != ' ' || strlen(end) < 4)
 			continue;
 		end[3 + strcspn(end + 3, "\t ")] = '\0';
-		if (k->n == cap) {
-			cap = cap == 0 ? 4096 : cap * 2;
-			if ((p = reallocarray(k->sym, cap, sizeof *p)) == NULL)
-				return errstr_set("out of memory");
-			k->sym = p;
-		}
+		if (VEC_ROOM(k->sym, k->n) == -1)
+			return -1;
 		k->sym[k->n].addr = addr;
 		k->sym[k->n++].name = end + 3;
 	}

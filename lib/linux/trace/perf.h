@@ -40,7 +40,6 @@ struct perforder {		/* zeroed before use */
 	size_t		 seen;	/* of bytes; those behind have no slot yet */
 	struct perfslot	*slot;	/* owned */
 	size_t		 n;
-	size_t		 cap;
 };
 
 int		 order_note(struct perforder *);

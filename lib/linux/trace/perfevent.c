@@ -3,6 +3,7 @@
  * rings that they write to: perf_event_open(2).
  */
 #include "perf.h"
+#include "vec.h"
 
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -223,7 +224,6 @@ int
 rings_online(struct ring **ring, size_t *n)
 {
 	static const char path[] = "/sys/devices/system/cpu/online";
-	struct ring *p;
 	int first, last, c;
 	FILE *f;
 
@@ -237,13 +237,12 @@ rings_online(struct ring **ring, size_t *n)
 			c = getc(f);
 		}
 		for (; first <= last; first++) {
-			p = reallocarray(*ring, *n + 1, sizeof *p);
-			if (p == NULL) {
+			if (VEC_ROOM(*ring, *n) == -1) {
 				fclose(f);
-				return errstr_set("out of memory");
+				return -1;
 			}
-			*ring = p;
-			p[(*n)++] = (struct ring){ .cpu = first, .fd = -1 };
+			(*ring)[(*n)++] = (struct ring){ .cpu = first,
+			    .fd = -1 };
 		}
 	}
 	fclose(f);

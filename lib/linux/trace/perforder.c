@@ -4,6 +4,7 @@
  * different ones.
  */
 #include "perf.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +21,8 @@ record_len(const struct perforder *o, size_t at)
 static int
 slot_add(struct perforder *o, uint64_t time, size_t at)
 {
-	struct perfslot *p;
-	size_t cap;
-
-	if (o->n == o->cap) {
-		cap = o->cap == 0 ? 1024 : o->cap * 2;
-		p = reallocarray(o->slot, cap, sizeof *p);
-		if (p == NULL)
-			return errstr_set("out of memory");
-		o->slot = p;
-		o->cap = cap;
-	}
+	if (VEC_ROOM(o->slot, o->n) == -1)
+		return -1;
 	o->slot[o->n].time = time;
 	o->slot[o->n++].at = at;
 	return 0;

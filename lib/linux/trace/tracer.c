@@ -9,9 +9,9 @@
  */
 #include "clock.h"
 #include "linux/proc/proc.h"
-#include "linux/live.h"
 #include "perf.h"
 #include "trace.h"
+#include "vec.h"
 
 #include <sys/ioctl.h>
 
@@ -47,7 +47,6 @@ struct tracer {
 	size_t		 ringsize;
 	struct opened	*ev;	/* owned */
 	size_t		 nev;
-	size_t		 cap;
 	bool		 sorted; /* by id */
 	struct pollfd	*poll;	/* owned; an event of each thread and
 				   processor */
@@ -95,17 +94,8 @@ tracer_lacks(const struct tracer *t, char *s, size_t size)
 static int
 opened_add(struct tracer *t, const struct opened *ev)
 {
-	struct opened *p;
-	size_t cap;
-
-	if (t->nev == t->cap) {
-		cap = t->cap == 0 ? 64 : t->cap * 2;
-		p = reallocarray(t->ev, cap, sizeof *p);
-		if (p == NULL)
-			return errstr_set("out of memory");
-		t->ev = p;
-		t->cap = cap;
-	}
+	if (VEC_ROOM(t->ev, t->nev) == -1)
+		return -1;
 	t->ev[t->nev++] = *ev;
 	t->sorted = false;
 	return 0;
@@ -155,12 +145,8 @@ fail:
 static int
 poll_add(struct tracer *t, int fd)
 {
-	struct pollfd *p;
-
-	p = reallocarray(t->poll, t->npoll + 1, sizeof *p);
-	if (p == NULL)
-		return errstr_set("out of memory");
-	t->poll = p;
+	if (VEC_ROOM(t->poll, t->npoll) == -1)
+		return -1;
 	t->poll[t->npoll++] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	return 0;
 }

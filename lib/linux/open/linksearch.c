@@ -7,9 +7,10 @@
  * mount is crossed, and the search ends when so many entries were looked at,
  * or so much time went by.
  */
-#include "findlink.h"
+#include "linksearch.h"
 #include "io/beneath.h"
 #include "clock.h"
+#include "vec.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -73,7 +74,7 @@ open_below(int at, const char *path, int flags, uint64_t resolve)
  * Is a name in a directory, which is open, one of a file?
  */
 bool
-findlink_is(int dir, const char *name, uint64_t dev, uint64_t ino)
+link_leads(int dir, const char *name, uint64_t dev, uint64_t ino)
 {
 	struct statx sx;
 	bool is;
@@ -96,23 +97,16 @@ findlink_is(int dir, const char *name, uint64_t dev, uint64_t ino)
 static int
 dir_push(struct search *s, char *path)
 {
-	char **v;
-
 	if (strlen(path) >= PATH_MAX || (s->skip != NULL &&
 	    strcmp(path, s->skip) == 0)) {
 		free(path);
 		return 0;
 	}
-	v = s->dir;
-	if ((s->ndir & (s->ndir - 1)) == 0)
-		v = reallocarray(v, s->ndir == 0 ? 1 : s->ndir * 2,
-		    sizeof *v);
-	if (v == NULL) {
+	if (VEC_ROOM(s->dir, s->ndir) == -1) {
 		free(path);
 		return -1;
 	}
-	s->dir = v;
-	v[s->ndir++] = path;
+	s->dir[s->ndir++] = path;
 	return 0;
 }
 
@@ -133,7 +127,7 @@ entry_look(struct search *s, int dir, const char *rel, const struct dirent *d)
 	    d->d_name) == -1)
 		return -1;
 	if (d->d_type != DT_DIR && (w->layered || d->d_ino == w->ino) &&
-	    findlink_is(dir, d->d_name, w->dev, w->ino)) {
+	    link_leads(dir, d->d_name, w->dev, w->ino)) {
 		s->path = path;
 		return 1;
 	}
@@ -205,7 +199,7 @@ on_mount(int fd, uint64_t mount)
  * *fd; or NULL.
  */
 char *
-findlink_search(const struct linkwish *w, struct linkbudget *budget, int *fd)
+link_search(const struct linkwish *w, struct linkbudget *budget, int *fd)
 {
 	struct search s = { .wish = w, .budget = budget, .left = EACH_MOST,
 	    .fd = -1 };

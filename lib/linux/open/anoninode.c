@@ -3,7 +3,7 @@
  * eventfd(2), epoll(7), timerfd_create(2), signalfd(2) and their like.  What
  * they hold is in their fdinfo: proc_pid_fdinfo(5).
  */
-#include "open.h"
+#include "opened.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -151,11 +151,11 @@ fdref_find(const void *key, const void *v)
  * descriptor.  Mostly that still leads to it; a socket has an inode of its
  * own, by which it is known.
  */
-static const struct thing *
+static const struct resource *
 target_file(const struct telling *t, const struct target *e, uint32_t nth)
 {
 	const struct kcmp_epoll_slot slot = { (uint32_t)t->fd, e->fd, nth };
-	struct thing key = { .kind = KCMP_FILE, .dev = e->dev, .ino = e->ino,
+	struct resource key = { .kind = KCMP_FILE, .dev = e->dev, .ino = e->ino,
 	    .pid = t->proc->mmtid, .slot = &slot };
 	const struct fdref *r;
 
@@ -164,15 +164,15 @@ target_file(const struct telling *t, const struct target *e, uint32_t nth)
 	if (r != NULL && S_ISSOCK(r->mode) && r->file->dev == e->dev &&
 	    r->file->ino == e->ino)
 		return r->file;
-	if (r != NULL && thing_same(r->file, &key))
+	if (r != NULL && resource_same(r->file, &key))
 		return r->file;
-	return thing_find(t->live->files, &key);
+	return resource_find(t->live->files, &key);
 }
 
 static void
 epoll_tell(struct telling *t)
 {
-	const struct thing *f;
+	const struct resource *f;
 	struct target *v = NULL;
 	uint32_t nth;
 	ssize_t i, n;
@@ -237,7 +237,7 @@ static const struct {
  * Tell of a file if it is one without a name.
  */
 bool
-anonfile_tell(struct telling *t)
+anoninode_tell(struct telling *t)
 {
 	static const char prefix[] = "anon_inode:";
 	const char *name;

@@ -4,9 +4,9 @@
  * and what was found is looked at again when all is stopped.
  */
 #include "clock.h"
-#include "findlink.h"
+#include "linksearch.h"
 #include "linux/proc/proc.h"
-#include "open.h"
+#include "opened.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -23,7 +23,7 @@ enum {
 	LOOK_MS = 5000		/* and for how long */
 };
 
-struct otherlink {		/* a file whose name is deleted */
+struct hardlink {		/* a file whose name is deleted */
 	uint64_t	 dev;
 	uint64_t	 ino;
 	char		*path;	/* owned; another name; NULL: not found */
@@ -31,8 +31,8 @@ struct otherlink {		/* a file whose name is deleted */
 	int		 dir;	/* owned; where that is; -1: not found */
 };
 
-struct otherlinks {
-	struct otherlink v[LINKS_MOST];
+struct hardlinks {
+	struct hardlink v[LINKS_MOST];
 	size_t		 n;
 };
 
@@ -44,10 +44,10 @@ struct looking {
 	int		 root;		/* owned; where paths begin, or -1 */
 };
 
-static const struct otherlink *
+static const struct hardlink *
 link_get(const struct live *l, uint64_t dev, uint64_t ino)
 {
-	const struct otherlinks *o = l->links;
+	const struct hardlinks *o = l->links;
 	size_t i;
 
 	for (i = 0; o != NULL && i < o->n; i++)
@@ -63,7 +63,7 @@ static void
 link_look(struct looking *k, const struct linkwish *w)
 {
 	struct live *l = k->live;
-	struct otherlink *v;
+	struct hardlink *v;
 
 	if (l->links == NULL &&
 	    (l->links = calloc(1, sizeof *l->links)) == NULL)
@@ -73,7 +73,7 @@ link_look(struct looking *k, const struct linkwish *w)
 	v = &l->links->v[l->links->n++];
 	v->dev = w->dev;
 	v->ino = w->ino;
-	v->path = findlink_search(w, k->budget, &v->dir);
+	v->path = link_search(w, k->budget, &v->dir);
 	v->name = v->path == NULL ? NULL : strrchr(v->path, '/') + 1;
 }
 
@@ -160,7 +160,7 @@ fd_look(void *arg, long fd)
  * Look for other names of what processes have open.  None may be stopped.
  */
 void
-otherlinks_look(struct live *l)
+hardlinks_look(struct live *l)
 {
 	struct linkbudget budget = { ENTRIES_MOST, now_ms() + LOOK_MS };
 	struct looking k = { .live = l, .budget = &budget };
@@ -181,19 +181,19 @@ otherlinks_look(struct live *l)
  * Another name of a file, which still is one; or NULL.
  */
 const char *
-otherlink_find(const struct live *l, uint64_t dev, uint64_t ino)
+hardlink_find(const struct live *l, uint64_t dev, uint64_t ino)
 {
-	const struct otherlink *v;
+	const struct hardlink *v;
 
 	v = link_get(l, dev, ino);
 	return v != NULL && v->path != NULL &&
-	    findlink_is(v->dir, v->name, dev, ino) ? v->path : NULL;
+	    link_leads(v->dir, v->name, dev, ino) ? v->path : NULL;
 }
 
 void
-otherlinks_free(struct live *l)
+hardlinks_free(struct live *l)
 {
-	struct otherlinks *o = l->links;
+	struct hardlinks *o = l->links;
 	size_t i;
 
 	for (i = 0; o != NULL && i < o->n; i++) {

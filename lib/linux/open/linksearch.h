@@ -1,8 +1,8 @@
 /*
- * The search for another name of a file: findlink.c, for otherlink.c.
+ * The search for another name of a file: linksearch.c.
  */
-#ifndef FINDLINK_H
-#define FINDLINK_H
+#ifndef LINKSEARCH_H
+#define LINKSEARCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,8 +22,8 @@ struct linkbudget {		/* of all searches together */
 	uint64_t	 until;	/* of now_ms */
 };
 
-char		*findlink_search(const struct linkwish *, struct linkbudget *,
+char		*link_search(const struct linkwish *, struct linkbudget *,
 		    int *);
-bool		 findlink_is(int, const char *, uint64_t, uint64_t);
+bool		 link_leads(int, const char *, uint64_t, uint64_t);
 
 #endif

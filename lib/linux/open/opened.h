@@ -1,0 +1,152 @@
+/*
+ * What processes have open: what the files of this room share.
+ */
+#ifndef OPENED_H
+#define OPENED_H
+
+#include "linux/set/set.h"
+#include "open.h"
+#include "state/state.h"
+
+#include <linux/kcmp.h>
+
+/*
+ * A resource of the kernel that descriptors or processes have in common, as
+ * kcmp(2) calls it: an open file description, a table of descriptors ...
+ */
+enum { RESOURCE_INODE = 1000 };	/* kinds are these and those of kcmp(2) */
+
+struct resource {
+	RB_ENTRY(resource)	 entry;
+	int		 kind;
+	uint64_t	 dev;	/* of a file or an inode; else 0 */
+	uint64_t	 ino;
+	pid_t		 pid;	/* a thread of whom has it, */
+	unsigned long	 fd;	/* and as which descriptor */
+	const struct kcmp_epoll_slot *slot; /* of a key: it is what this
+					   epoll set of pid has; borrowed */
+	uint64_t	 id;	/* in the record */
+	bool		 unsure; /* it may be one with others */
+	bool		 told;	/* in the record of a process */
+};
+
+RB_HEAD(resources, resource);
+
+struct fdref {			/* a descriptor */
+	int		 fd;
+	unsigned int	 mode;	/* of stat(2) */
+	struct resource	*file;	/* borrowed */
+};
+
+struct fdset {			/* those of a process, ascending */
+	pid_t		 pid;	/* a thread of it */
+	struct fdref	*v;	/* owned */
+	size_t		 n;
+};
+
+struct unixsock {		/* what sock_diag(7) tells of one */
+	uint64_t	 ino;
+	uint64_t	 peer;	/* its inode; 0: none */
+	unsigned int	 type;
+	unsigned int	 state;
+	unsigned int	 shutdown;
+	unsigned int	 waiting; /* connections, of one that listens */
+	unsigned int	 backlog;
+};
+
+struct unixsocks {		/* those of a network namespace */
+	uint64_t	 ns;	/* its inode */
+	struct unixsock	*v;	/* owned; by inode */
+	size_t		 n;
+	char		*why;	/* owned; not NULL: it cannot be told */
+};
+
+/*
+ * How much is looked at of what waits in one pipe or socket, and in all of a
+ * snapshot, in bytes: all are stopped meanwhile.  It takes some 10 ms, and
+ * 100.
+ */
+enum {
+	QUEUE_MOST = 32 * 1024 * 1024,
+	QUEUES_MOST = 8 * QUEUE_MOST
+};
+
+struct looker;			/* a process: unixqueue.c */
+
+struct files {
+	struct resources	 resources;
+	uint64_t	 budget; /* of QUEUES_MOST, what is left */
+	uint64_t	 nfile;	/* open file descriptions */
+	struct fdset	*set;	/* owned */
+	size_t		 nset;
+	struct unixsocks *net;	/* owned */
+	size_t		 nnet;
+	struct looker	*looker; /* owned; NULL: not needed yet */
+};
+
+/* resource.c */
+struct resource	*resource_get(struct files *, const struct resource *);
+struct resource	*resource_find(struct files *, struct resource *);
+bool		 resource_same(struct resource *, struct resource *);
+void		 resources_free(struct files *);
+
+/*
+ * An open file description that is being told of.
+ */
+struct telling {
+	struct live	*live;	/* borrowed, as all here but where marked */
+	struct snap	*snap;
+	const struct lproc *proc;
+	const struct task *task;
+	const struct fdset *set;
+	const struct resource *file;
+	int		 pidfd;	/* owned; -1: none */
+	bool		 tagged; /* its sockets must not be duplicated */
+	int		 fd;	/* of the process */
+	int		 dup;	/* owned; ours of the same, or -1 */
+	char		*link;	/* owned; where /proc/PID/fd/N leads */
+	char		*info;	/* owned; /proc/PID/fdinfo/N */
+	struct fdinfo	 fdinfo; /* the same, what all kinds have */
+	unsigned int	 flags;	/* of open(2) */
+	unsigned int	 mode;	/* these of stat(2) */
+	uint64_t	 dev;
+	uint64_t	 ino;
+	struct buf	 out;	/* owned; the lines so far */
+	char		 why[160]; /* the first reason; "": none */
+	struct filelist	*data;	/* pipe/INO and socket/INO */
+};
+
+/* kind.c: which kind, and files with names */
+bool		 file_tell(struct telling *);
+
+/* tell.c: what all kinds have */
+void		 tell_why(struct telling *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+void		 tell_type(struct telling *, const char *);
+void		 tell_path(struct telling *, const char *);
+bool		 tell_dup(struct telling *);
+const char	*info_find(const char *, const char *);
+
+/* anoninode.c: files without names */
+bool		 anoninode_tell(struct telling *);
+
+/* socket.c */
+bool		 sockets_tagged(const struct lproc *, const struct fdset *);
+void		 socket_tell(struct telling *);
+
+/* pipe.c */
+void		 pipe_tell(struct telling *);
+
+/* unixsock.c, unixdiag.c, unixqueue.c */
+void		 unixsock_tell(struct telling *);
+const struct unixsock *unixdiag_find(struct telling *);
+void		 unixdiag_free(struct files *);
+int		 unixqueue_read(struct files *, int, unsigned int,
+		    struct buf *);
+void		 looker_end(struct looker *);
+int		 queue_spend(uint64_t *, uint64_t);
+
+/* hardlink.c: other names of files whose names are deleted */
+const char	*hardlink_find(const struct live *, uint64_t, uint64_t);
+
+#endif

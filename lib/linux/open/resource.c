@@ -1,0 +1,95 @@
+/*
+ * Which resources of processes are one and the same: kcmp(2), which also has
+ * an order of them, so that they can be kept in a tree.
+ */
+#include "opened.h"
+#include "rbtree.h"
+
+#include <sys/syscall.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static int
+order(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/*
+ * Compare a, a new resource or a key, with b, which is in the tree.  Where the
+ * kernel does not tell, all are different, and count as unsure.
+ */
+static int
+resource_cmp(struct resource *a, struct resource *b)
+{
+	long rc;
+	int c;
+
+	if ((c = order((uint64_t)a->kind, (uint64_t)b->kind)) != 0 ||
+	    (c = order(a->dev, b->dev)) != 0 ||
+	    (c = order(a->ino, b->ino)) != 0 || a->kind == RESOURCE_INODE)
+		return c;
+	if (a->slot != NULL)
+		rc = syscall(SYS_kcmp, b->pid, a->pid, KCMP_EPOLL_TFD, b->fd,
+		    a->slot);
+	else
+		rc = syscall(SYS_kcmp, b->pid, a->pid, a->kind, b->fd, a->fd);
+	if (rc >= 0 && rc <= 2)
+		return rc == 0 ? 0 : rc == 1 ? 1 : -1;
+	a->unsure = b->unsure = true;
+	c = order((uint64_t)a->pid, (uint64_t)b->pid);
+	return c != 0 ? c : order(a->fd, b->fd);
+}
+
+TREE_GENERATE(resources, resource, entry, resource_cmp)
+
+/*
+ * Return the resource that is the same as the key, or else a copy of the key,
+ * which is added; it is marked as unsure where that cannot be known.  NULL
+ * with errstr when memory runs out.
+ */
+struct resource *
+resource_get(struct files *f, const struct resource *key)
+{
+	struct resource *t, *same;
+
+	if ((t = malloc(sizeof *t)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	*t = *key;
+	if ((same = RB_INSERT(resources, &f->resources, t)) == NULL)
+		return t;
+	free(t);
+	return same;
+}
+
+/*
+ * Return the resource that is the same as the key, or NULL.
+ */
+struct resource *
+resource_find(struct files *f, struct resource *key)
+{
+	return RB_FIND(resources, &f->resources, key);
+}
+
+/*
+ * Return true if t is the same as the key, whatever it is.
+ */
+bool
+resource_same(struct resource *t, struct resource *key)
+{
+	return resource_cmp(key, t) == 0;
+}
+
+void
+resources_free(struct files *f)
+{
+	struct resource *t;
+
+	while ((t = RB_ROOT(&f->resources)) != NULL) {
+		RB_REMOVE(resources, &f->resources, t);
+		free(t);
+	}
+}
