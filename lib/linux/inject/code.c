@@ -88,9 +88,9 @@ gadgets_whole(const struct gadgets *g)
 }
 
 /*
- * How many bytes the code from p on takes off the stack before it returns;
- * -1 if it does anything else that matters to one who then gets all registers
- * anew.
+ * Return how many bytes the code from p on takes off the stack before it
+ * returns; -1 if it does anything else that matters to one who then gets all
+ * registers anew.
  */
 static int
 code_skip(const uint8_t *p, const uint8_t *end)
@@ -218,10 +218,11 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
 }
 
 /*
- * Is a mapping code which stays as it is: that of the kernel, or of a file?
- * That of a file may change all the same, by who may write to the file.  That
- * does no harm, for each call is looked at where it begins (run.c), and
- * who is led back by it when we are dead does what he could do before.
+ * Return true if a mapping is code which stays as it is: that of the kernel,
+ * or of a file.  That of a file may change all the same, by who may write to
+ * the file.  That does no harm, for each call is looked at where it begins
+ * (run.c), and who is led back by it when we are dead does what he could do
+ * before.
  */
 static bool
 is_code(const struct vma *v)

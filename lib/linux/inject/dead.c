@@ -28,8 +28,9 @@ is_zero(const uint8_t *p, size_t len)
 }
 
 /*
- * Are the pages of some bytes there, so that to write to them adds none; and,
- * with alone, mapped by this process only, so that it gets no copies of them?
+ * Return true if the pages of len bytes at an address are there, so that to
+ * write to them adds none; with alone, if they are mapped by this process
+ * only, so that it gets no copies of them.
  */
 static bool
 is_there(int pagemap, uint64_t at, size_t len, bool alone)
@@ -94,8 +95,8 @@ find_pages(const struct inject *in, uint64_t lower, uint64_t at, size_t len)
 /*
  * Take len bytes of a stack that are dead: below the stack pointer, where it
  * was once, in one page if they fit there; or, when the leader is on another
- * stack, at the very end, if that was never reached.  False if there is no room
- * for them.
+ * stack, at the very end, if that was never reached.  False if there is no
+ * room for them.
  */
 static bool
 take_dead(struct inject *in, const struct vma *v, size_t len)

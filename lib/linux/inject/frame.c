@@ -6,27 +6,27 @@
  * and the stack pointer is in a stage, so that the ret goes to what does
  * rt_sigreturn(2):
  *
- *	0	what is taken off the stack before the ret, then, up to 128,
- *		address		of pop %rax; ret, or mov $15, %eax; syscall
- *		15		for the first: what it pops,
- *		address		and syscall, where it returns to
- *	128	a signal frame
+ *
+ *
+ *
+ *
+ *
  *
  * A thread that is to unmap the memory that we made it map finds two: of the
  * first, the signal frame has it do munmap(2) on the stack of the second.
  * That one gives it the registers, signal mask and extended state that it
  * had, whatever it was doing.
  *
- *	0	a stage for munmap
- *	448	a stage for the way back
- *	896	its extended state
+ *
+ *
+ *
  *
  * A signal frame is struct rt_sigframe in arch/x86/include/asm/sigframe.h,
  * from its ucontext on.
  *
  * Who shares the memory of the process, or may write to a file whose code it
- * maps, may change the frames and that code.  What the thread then does it does
- * as the process itself: without us nothing is suspended (run.c), the
+ * maps, may change the frames and that code.  What the thread then does it
+ * does as the process itself: without us nothing is suspended (run.c), the
  * frames hold nothing but what it had, and the kernel takes no more from a
  * signal frame than from any that a process makes by itself.  So it is no more
  * than the process could do to itself before.
@@ -96,8 +96,8 @@ xstate_size(uint64_t features, size_t most)
 
 /*
  * Has a stopped thread, whose extended state is x, room for tiles in the
- * kernel, because it has used them once?  Nothing else tells, but only then the
- * kernel takes tiles: validate_user_xstate_header of
+ * kernel, because it has used them once?  Nothing else tells, but only then
+ * the kernel takes tiles: validate_user_xstate_header of
  * arch/x86/kernel/fpu/xstate.c.  It gets such that are all zero, as they are
  * when not in use, and then its state again.
  */
@@ -127,8 +127,8 @@ has_tiles(pid_t tid, uint8_t *x, size_t len)
  * in its software bytes, and a mark behind it.  Tiles that are not in use are
  * left out, for the kernel takes none from who may not use them.  It looks for
  * the mark behind what is there; where the thread has tiles, there is another
- * one behind all that it may have, for a kernel that would look there.  Returns
- * its length.
+ * one behind all that it may have, for a kernel that would look there.
+ * Returns its length.
  */
 static size_t
 xstate_seal(uint8_t *x, size_t len, bool tiles)

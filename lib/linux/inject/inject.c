@@ -245,8 +245,8 @@ inject_map(struct inject *in)
 }
 
 /*
- * Have it unmap that again.  The thread that leads it does, for which the
- * dead part of its stack is.  It is the one call that is also made in a process
+ * Have it unmap that again.  The thread that leads it does, for which the dead
+ * part of its stack is.  It is the one call that is also made in a process
  * that was odd: it should not be left larger, and this is not made either
  * unless it is what it is to be.
  */
@@ -382,10 +382,10 @@ inject_restore(struct inject *in)
 }
 
 /*
- * Have the process as it was, and free what is ours; rc is 0, or -1 if what was
- * asked of it failed.  Return -1 if that or this did, with the first error;
- * then errno is ESRCH if it has died, EPROTO if it did what it was not made to
- * do, so that it should be left alone, else 0.
+ * Have the process as it was, and free what is ours; rc is 0, or -1 if what
+ * was asked of it failed.  Return -1 if that or this did, with the first
+ * error; then errno is ESRCH if it has died, EPROTO if it did what it was not
+ * made to do, so that it should be left alone, else 0.
  */
 int
 inject_end(struct inject *in, int rc)

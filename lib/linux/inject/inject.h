@@ -21,16 +21,16 @@ enum { INJECT_ROOM = 4096 };	/* bytes of scratch memory */
 struct inject;
 struct vmas;
 
-void		 inject_learn(pid_t, const struct vmas *);
-struct inject	*inject_begin(pid_t, bool);
-int		 inject_thread(struct inject *, pid_t);
-int		 inject_call(struct inject *, int64_t *, long,
-		    const uint64_t [6]);
-uint64_t	 inject_scratch(const struct inject *);
-int		 inject_read(struct inject *, void *, size_t);
-int		 inject_write(struct inject *, const void *, size_t);
-int		 inject_clone(struct inject *, pid_t *, pid_t *);
-int		 inject_willclone(pid_t);
-int		 inject_end(struct inject *, int);
+void		 inject_learn(pid_t pid, const struct vmas *l);
+struct inject	*inject_begin(pid_t pid, bool room);
+int		 inject_thread(struct inject *in, pid_t tid);
+int		 inject_call(struct inject *in, int64_t *ret, long nr,
+		    const uint64_t arg[6]);
+uint64_t	 inject_scratch(const struct inject *in);
+int		 inject_read(struct inject *in, void *buf, size_t len);
+int		 inject_write(struct inject *in, const void *buf, size_t len);
+int		 inject_clone(struct inject *in, pid_t *pid, pid_t *inner);
+int		 inject_willclone(pid_t tid);
+int		 inject_end(struct inject *in, int rc);
 
 #endif

@@ -223,8 +223,9 @@ inject_load(struct inject *in, long nr, const uint64_t arg[6])
 }
 
 /*
- * Let the thread run up to the entry of its next system call, and see what that
- * is.  A clone may have to come out of the call that made it before it runs.
+ * Let the thread run up to the entry of its next system call, and see what
+ * that is.  A clone may have to come out of the call that made it before it
+ * runs.
  */
 static int
 inject_reach(struct inject *in, struct __ptrace_syscall_info *si)
@@ -259,8 +260,8 @@ inject_isours(const struct inject *in, const struct __ptrace_syscall_info *si,
 }
 
 /*
- * Set the options of ptrace(2) for the thread: what they are by themselves, and
- * some more.
+ * Set the options of ptrace(2) for the thread: what they are by themselves,
+ * and some more.
  */
 int
 inject_options(struct inject *in, uintptr_t more)

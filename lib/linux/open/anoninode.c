@@ -37,7 +37,8 @@ signalfd_tell(struct telling *t)
 }
 
 /*
- * Seconds and nanoseconds behind a key, in nanoseconds.
+ * Set *ns to the seconds and nanoseconds behind a key, in nanoseconds.  Return
+ * false if there are none.
  */
 static bool
 info_time(const char *info, const char *key, unsigned long long *ns)
@@ -234,7 +235,7 @@ static const struct {
 };
 
 /*
- * Tell of a file if it is one without a name.
+ * Tell of a file if it is of an anonymous inode.  Return whether it is.
  */
 bool
 anoninode_tell(struct telling *t)

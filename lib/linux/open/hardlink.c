@@ -78,7 +78,7 @@ link_look(struct looking *k, const struct linkwish *w)
 }
 
 /*
- * Does the path of a file begin where ours do?
+ * Return true if the paths of a process begin where ours do.
  */
 static bool
 is_ours(const struct lproc *p)
@@ -92,8 +92,8 @@ is_ours(const struct lproc *p)
 }
 
 /*
- * The mounts of the process, and where its paths begin: whether they can be
- * had.
+ * Find the mounts of the process, and where its paths begin.  Return whether
+ * they can be had.
  */
 static bool
 looking_begin(struct looking *k)
@@ -178,7 +178,7 @@ hardlinks_look(struct live *l)
 }
 
 /*
- * Another name of a file, which still is one; or NULL.
+ * Return another name of a file, which still is one, or NULL.
  */
 const char *
 hardlink_find(const struct live *l, uint64_t dev, uint64_t ino)

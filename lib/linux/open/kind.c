@@ -50,8 +50,8 @@ tell_content(struct telling *t)
 }
 
 /*
- * Does a file that would be made anew have what would get lost then: rights
- * and attributes that xattr(7) tells of?
+ * Return true if a file has what would get lost if it were made anew: rights
+ * and attributes that xattr(7) tells of.
  */
 static bool
 has_attributes(const struct telling *t)
@@ -76,7 +76,8 @@ has_attributes(const struct telling *t)
 }
 
 /*
- * Can a file be read without asking a server, which may be stopped by us?
+ * Return true if a file can be read without asking a server, which may be
+ * stopped by us.
  */
 static bool
 is_local(const struct telling *t)
@@ -223,7 +224,7 @@ inode_tell(struct telling *t, const struct statx *sx)
 }
 
 /*
- * Read what is known of the file without having it: whether it is there.
+ * Read what is told of a file without having it.  Return whether it is there.
  */
 static bool
 file_look(struct telling *t, struct statx *sx)
@@ -251,8 +252,8 @@ file_look(struct telling *t, struct statx *sx)
 }
 
 /*
- * Write the lines of a file into out, and note its content where that is to
- * be carried along: false where the descriptor is gone.
+ * Write the lines of a file into t->out, and note its content where that is to
+ * be carried along.  Return false where the descriptor is gone.
  */
 bool
 file_tell(struct telling *t)

@@ -40,7 +40,7 @@ struct search {
 };
 
 /*
- * An entry more is looked at: whether that may be.
+ * Take an entry from the budgets.  Return false if it may not be looked at.
  */
 static bool
 budget_take(struct search *s)
@@ -71,7 +71,8 @@ open_below(int at, const char *path, int flags, uint64_t resolve)
 }
 
 /*
- * Is a name in a directory, which is open, one of a file?
+ * Return true if the name in the directory that is open as dir is one of the
+ * file with that device and inode.
  */
 bool
 link_leads(int dir, const char *name, uint64_t dev, uint64_t ino)
@@ -111,8 +112,8 @@ dir_push(struct search *s, char *path)
 }
 
 /*
- * Look at an entry of a directory, rel below the first: 1 if it is the one
- * that is wanted, 0, or -1 when there is no memory.
+ * Look at an entry of a directory, rel below the first.  Return 1 if it is the
+ * one that is wanted, 0 if not, or -1 when there is no memory.
  */
 static int
 entry_look(struct search *s, int dir, const char *rel, const struct dirent *d)
@@ -138,7 +139,8 @@ entry_look(struct search *s, int dir, const char *rel, const struct dirent *d)
 }
 
 /*
- * Read a directory, rel below the first, which is open as fd: likewise.
+ * Read a directory, rel below the first, which is open as fd.  Return
+ * likewise.
  */
 static int
 dir_read(struct search *s, int fd, const char *rel)
@@ -161,7 +163,7 @@ dir_read(struct search *s, int fd, const char *rel)
 }
 
 /*
- * Read all directories from one on, which is open.
+ * Read all directories from the one on that is open as base.  Return likewise.
  */
 static int
 tree_read(struct search *s, int base)
@@ -195,8 +197,8 @@ on_mount(int fd, uint64_t mount)
 }
 
 /*
- * Find another name: its path, the caller's, whose last directory is open as
- * *fd; or NULL.
+ * Search for another name of a file.  Return its path, the caller's, and set
+ * *fd to the directory that it is in; or return NULL.
  */
 char *
 link_search(const struct linkwish *w, struct linkbudget *budget, int *fd)

@@ -120,7 +120,7 @@ files_free(struct live *l)
 }
 
 /*
- * With whom the process shares what clone(2) can share.
+ * Record with whom a process shares what clone(2) can share.
  */
 static void
 shares_record(struct live *l, const struct lproc *p, struct filelist *rec)

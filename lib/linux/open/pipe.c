@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 /*
- * Copy the n bytes that are in a pipe of the given capacity; never waits.
+ * Copy the n bytes that are in a pipe of a capacity, without waiting.  Return
+ * 0, or -1 with errstr.
  */
 static int
 pipe_copy(int fd, int capacity, size_t n, struct buf *b)
@@ -62,7 +63,7 @@ out:
 }
 
 /*
- * The inode of a pipe, which it is known by; or NULL.  FIFOs of two file
+ * Return the inode of a pipe as a resource, or NULL.  FIFOs of two file
  * systems may have the same number: the first has it in the record.
  */
 static struct resource *
@@ -117,7 +118,7 @@ pipe_data(struct telling *t, int capacity)
 }
 
 /*
- * Does nobody have the other end of a pipe any more?
+ * Return true if nobody has the other end of a pipe any more.
  */
 static bool
 pipe_isalone(int fd)

@@ -24,9 +24,9 @@ set_hassocket(const struct fdset *set)
 }
 
 /*
- * May duplicates of the sockets of a process not be had?  To receive a
- * socket puts it into the network class of who receives it (cgroups v1,
- * net_cls and net_prio), which therefore must be the same as ours.
+ * Return true if duplicates of the sockets of a process must not be had.  To
+ * receive a socket puts it into the network class of who receives it (cgroups
+ * v1, net_cls and net_prio), which therefore must be the same as ours.
  */
 bool
 sockets_tagged(const struct lproc *p, const struct fdset *set)

@@ -31,8 +31,9 @@ unixsock_cmp(const void *a, const void *b)
 }
 
 /*
- * A netlink socket in the namespace that is open as ns; this thread goes
- * there for a moment, if it is another one than its own.
+ * Make a netlink socket in the network namespace that is open as ns, where
+ * this thread goes for a moment if it is another than its own.  Return a
+ * descriptor, or -1 with errstr.
  */
 static int
 diag_socket(int ns)
@@ -142,7 +143,8 @@ diag_add(struct unixsocks *l, const uint8_t *p, size_t n)
 }
 
 /*
- * Take in the messages of one packet: 1 when all has come.
+ * Take in the messages of a packet of n bytes.  Return 1 when all has come, 0,
+ * or -1 with errstr.
  */
 static int
 diag_parse(struct unixsocks *l, const uint8_t *p, size_t n)
@@ -204,7 +206,8 @@ out:
 }
 
 /*
- * The sockets of the namespace that a process is in, or NULL.
+ * Return the sockets of the network namespace that a process is in, or NULL
+ * with errstr.
  */
 static struct unixsocks *
 diag_namespace(struct telling *t)
@@ -241,7 +244,7 @@ diag_namespace(struct telling *t)
 }
 
 /*
- * What is known of a socket; NULL where nothing is.
+ * Return what is known of a UNIX socket, or NULL with errstr where nothing is.
  */
 const struct unixsock *
 unixdiag_find(struct telling *t)

@@ -68,8 +68,8 @@ carries_more(void)
 }
 
 /*
- * Take n bytes, all of a queue that is looked at as a whole, from the budget;
- * -1 if they are too many.
+ * Take n bytes, those of a queue that is looked at as a whole, from the
+ * budget.  Return 0, or -1 with errstr if they are too many.
  */
 int
 queue_spend(uint64_t *budget, uint64_t n)
@@ -128,9 +128,9 @@ packet_add(struct queue *q, uint64_t len)
 }
 
 /*
- * Has the other end of a connection been closed or shut down, and is nothing
- * left of what it sent but what was seen?  That 0 bytes came is what one is
- * told then.
+ * Return true if the other end of a connection has been closed or shut down,
+ * and nothing is left of what it sent but what was seen: then one is told so
+ * by 0 bytes.
  */
 static bool
 packets_ended(int fd, const struct queue *q)
@@ -254,7 +254,7 @@ looker_main(int sock, struct queue *q)
 }
 
 /*
- * Begin the looker.
+ * Start the looker.  Return NULL with errstr if that fails.
  */
 static struct looker *
 looker_begin(void)

@@ -43,7 +43,7 @@ struct walk {
 };
 
 /*
- * Go to the next mapping, and over a hole: 1, 0 at the end, or -1.
+ * Go to the next mapping, and over a hole.  Return 1, 0 at the end, or -1.
  */
 static int
 walk_seek(struct walk *w)
@@ -65,8 +65,8 @@ walk_seek(struct walk *w)
 }
 
 /*
- * Read entries from w->addr on, no more than are in mappings: how many, or
- * -1.
+ * Read entries from w->addr on, no more than are in mappings.  Return how
+ * many, or -1.
  */
 static ssize_t
 walk_read(struct walk *w)
@@ -116,8 +116,8 @@ walk_give(struct walk *w, size_t n)
 }
 
 /*
- * Is a huge page, by its first entry, of this process alone?  1, 0, or -1.
- * It is 1, too, for one that is no huge page, if all may be.
+ * Return 1 if the huge page whose first entry is e is of this process alone, 0
+ * if not, or -1; with all, 1 also for what is no huge page.
  */
 static int
 huge_alone(const struct walk *w, uint64_t e, bool all)

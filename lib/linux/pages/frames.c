@@ -32,8 +32,8 @@ struct frames {
 };
 
 /*
- * Open a file of /proc that has 64 bits for each frame.  The caller frees
- * it.  NULL with errno.
+ * Open the file of that name below /proc, which has 64 bits for each frame.
+ * Return what the caller frees, or NULL with errno and errstr.
  */
 struct frames *
 frames_open(const char *name)
@@ -107,7 +107,8 @@ bit_next(const uint64_t *v, size_t i)
 }
 
 /*
- * Say that a frame will be asked for, with others.
+ * Note that a frame will be asked for, with others.  Return 0, or -1 with
+ * errstr.
  */
 int
 frames_want(struct frames *f, uint64_t frame)
@@ -144,7 +145,8 @@ block_read(const struct frames *f, struct block *b, uint64_t first)
 }
 
 /*
- * What is told of a frame; beyond the end of memory it is 0.
+ * Set *value to what is told of a frame: 0 beyond the end of memory.  Return
+ * 0, or -1 with errstr.
  */
 int
 frames_get(struct frames *f, uint64_t frame, uint64_t *value)
@@ -163,7 +165,7 @@ frames_get(struct frames *f, uint64_t frame, uint64_t *value)
 }
 
 /*
- * The same for one that will not be asked for again.
+ * Do the same for a frame that will not be asked for again.
  */
 int
 frames_once(const struct frames *f, uint64_t frame, uint64_t *value)

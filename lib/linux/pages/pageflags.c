@@ -40,7 +40,7 @@ struct tally {
 };
 
 /*
- * The name of a flag, or NULL.
+ * Return the name of the flag that has a bit, or NULL.
  */
 const char *
 pageflag_name(unsigned int bit)

@@ -110,7 +110,8 @@ what_of_categories(uint64_t c)
 }
 
 /*
- * 0; 1 when the kernel does not know the call; -1.
+ * Do what pagemap_walk does by PAGEMAP_SCAN.  Return 1 when the kernel does
+ * not know that, else as pagemap_walk.
  */
 static int
 walk_scan(int fd, uint64_t start, uint64_t end, unsigned int more,
@@ -165,6 +166,10 @@ what_of_entry(uint64_t e)
 	    (e & PME_FILE ? PM_FILE : 0);
 }
 
+/*
+ * Do what pagemap_walk does by the entries, which tell of no zero pages and of
+ * no huge ones.
+ */
 static int
 walk_entries(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
 {
@@ -198,7 +203,8 @@ walk_entries(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
  * Call fn for each run of pages in start..end (exclusive, within one
  * mapping) that are present, in swap, or guards, ascending, until it
  * returns -1.  fd is the process's pagemap.  PM_FILE, for which the kernel
- * must look at each page, and PM_HUGE are told if more has them.
+ * must look at each page, and PM_HUGE are told if more has them.  Return 0, or
+ * -1 with errstr.
  */
 int
 pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
@@ -211,8 +217,8 @@ pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
 }
 
 /*
- * The first page in start..end (exclusive) that is present, in swap, or a
- * guard: 1 with its address, 0, or -1 with errno.
+ * Find the first page in start..end (exclusive) that is present, in swap, or a
+ * guard.  Return 1 with its address, 0, or -1 with errno.
  */
 static int
 scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
@@ -235,9 +241,9 @@ scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
 }
 
 /*
- * Go on from *addr to the first page before end that is present, in swap,
- * or a guard: 1, 0 if there is none, or -1.  Where the kernel cannot tell,
- * *addr stays.
+ * Move *addr on to the first page from there on and before end that is
+ * present, in swap, or a guard.  Return 1; 0 if there is none; -1 as
+ * pagemap_fail.  Where the kernel cannot tell, *addr stays.
  */
 int
 pagemap_first(int fd, uint64_t *addr, uint64_t end)
@@ -251,9 +257,9 @@ pagemap_first(int fd, uint64_t *addr, uint64_t end)
 }
 
 /*
- * How far pages from addr on, but not behind end, are present and mapped by
- * entries of many each: addr if the first is not, or if the kernel does not
- * tell.
+ * Return how far pages from addr on, but not behind end, are present and
+ * mapped by entries of many each, as an address: addr if the first is not, or
+ * if the kernel does not tell.
  */
 uint64_t
 pagemap_huge(int fd, uint64_t addr, uint64_t end)
@@ -276,8 +282,9 @@ pagemap_huge(int fd, uint64_t addr, uint64_t end)
 }
 
 /*
- * Is there a page in start..end (exclusive) that is present or in swap?  1,
- * 0, or -1.  What comes behind the first is not looked at.
+ * Return 1 if there is a page in start..end (exclusive) that is present or in
+ * swap, 0 if not, or -1 as pagemap_fail.  What comes behind the first is not
+ * looked at.
  */
 int
 pagemap_any(int fd, uint64_t start, uint64_t end)
@@ -302,9 +309,9 @@ pagemap_any(int fd, uint64_t start, uint64_t end)
 }
 
 /*
- * The physical frames of n pages at addr, one for each 4 KiB: 0 where there
- * is none, where no one else maps it, or where the kernel does not tell
- * (without CAP_SYS_ADMIN).
+ * Set frame to the physical frames of n pages of 4 KiB at addr, counted in
+ * these: 0 where there is none, where no one else maps it, or where the kernel
+ * does not tell (without CAP_SYS_ADMIN).  Return 0, or -1 as pagemap_fail.
  */
 int
 pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)

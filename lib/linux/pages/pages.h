@@ -7,9 +7,10 @@
 #include "space.h"
 
 /* frames.c */
-int		 frames_want(struct frames *, uint64_t);
-int		 frames_get(struct frames *, uint64_t, uint64_t *);
-int		 frames_once(const struct frames *, uint64_t, uint64_t *);
+int		 frames_want(struct frames *f, uint64_t frame);
+int		 frames_get(struct frames *f, uint64_t frame, uint64_t *value);
+int		 frames_once(const struct frames *f, uint64_t frame,
+		    uint64_t *value);
 
 /*
  * Bits of an entry of pagemap: Linux,
@@ -34,24 +35,29 @@ enum {
 	PM_HUGE = 32		/* mapped with others by one entry */
 };
 
-struct pagerun {		/* a run of pages that are alike */
-	uint64_t	 start;
+/*
+ * A run of pages of a process that lie one after another and are alike: what
+ * an interval in page tables is called, here and in the rooms above.
+ */
+struct pagerun {
+	uint64_t	 start;	/* addresses */
 	uint64_t	 end;	/* exclusive */
-	unsigned int	 what;
+	unsigned int	 what;	/* PM_PRESENT and others */
 };
 
 typedef int	(*pagerun_fn)(void *, const struct pagerun *);
 
-int		 space_pagemap(const struct space *);
-int		 pagemap_fail(ssize_t);
+int		 space_pagemap(const struct space *sp);
+int		 pagemap_fail(ssize_t n);
 ssize_t		 pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v,
 		    size_t most);
-int		 pagemap_walk(int, uint64_t, uint64_t, unsigned int,
-		    pagerun_fn, void *);
-int		 pagemap_first(int, uint64_t *, uint64_t);
-uint64_t	 pagemap_huge(int, uint64_t, uint64_t);
-int		 pagemap_any(int, uint64_t, uint64_t);
-int		 pagemap_frames(int, uint64_t, size_t, uint64_t *);
+int		 pagemap_walk(int fd, uint64_t start, uint64_t end,
+		    unsigned int more, pagerun_fn fn, void *arg);
+int		 pagemap_first(int fd, uint64_t *addr, uint64_t end);
+uint64_t	 pagemap_huge(int fd, uint64_t addr, uint64_t end);
+int		 pagemap_any(int fd, uint64_t start, uint64_t end);
+int		 pagemap_frames(int fd, uint64_t addr, size_t n,
+		    uint64_t *frame);
 
 /* entries.c: pagemap of all mappings */
 struct entries {		/* that lie one after another in a mapping */
@@ -64,7 +70,7 @@ struct entries {		/* that lie one after another in a mapping */
 
 typedef int	(*entries_fn)(void *, const struct entries *);
 
-int		 pagemap_entries(int, const struct vmas *,
-		    const struct frames *, entries_fn, void *);
+int		 pagemap_entries(int fd, const struct vmas *l,
+		    const struct frames *flags, entries_fn fn, void *arg);
 
 #endif

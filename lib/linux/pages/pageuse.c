@@ -180,11 +180,11 @@ use_all(struct usage *u, bool detail)
 }
 
 /*
- * How much memory each mapping of a live process takes, to be added to use,
- * which has as many as sp.  counts are of kpagecount and flags of kpageflags;
- * each may be NULL.  *hidden is set when pss is not known for the want of
- * counts; without flags uss of huge pages may be wrong.  What detail asks for
- * costs a second walk.
+ * Add to use, which has as many as sp has mappings, how much memory each of
+ * these takes in a live process.  counts are of kpagecount and flags of
+ * kpageflags; each may be NULL.  Set *hidden to whether pss is not known for
+ * the want of counts; without flags uss of huge pages may be wrong.  What
+ * detail asks for costs a second walk.  Return 0, or -1 with errstr.
  */
 int
 pageuse_live(struct pageuse *use, const struct space *sp,

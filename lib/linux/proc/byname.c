@@ -17,8 +17,8 @@ struct byname {
 };
 
 /*
- * Is a process called so?  The kernel keeps 15 bytes of a name; a longer
- * one is compared with what the process was started as.
+ * Return true if a process has a name.  The kernel keeps 15 bytes of it; a
+ * longer one is compared with what the process was started as.
  */
 static bool
 is_called(pid_t pid, const char *name)
@@ -60,8 +60,8 @@ byname_pid(void *arg, long pid)
 
 /*
  * Call fn for each process of a name that the user owns, but for this one,
- * until it returns -1; it is an error if there is none.  *foreign is set to
- * how many others own.
+ * until it returns -1; set *foreign to how many others own.  Return 0, or -1
+ * with errstr; it is an error if there is none.
  */
 int
 proc_named(const char *name, int (*fn)(void *, pid_t), void *arg,
@@ -78,7 +78,8 @@ proc_named(const char *name, int (*fn)(void *, pid_t), void *arg,
 }
 
 /*
- * The process that a thread belongs to, or -1 if there is none.
+ * Return the number of the process that a thread belongs to, or -1 if there is
+ * none.
  */
 pid_t
 proc_leader(pid_t tid)

@@ -19,7 +19,8 @@ struct mount {
 };
 
 /*
- * Call fn for each mount until it returns true: whether it did.
+ * Call fn for each mount of a mountinfo until it returns true.  Return whether
+ * it did.
  */
 static bool
 mounts_any(const struct bytes *mounts,
@@ -76,7 +77,7 @@ has_id(const struct mount *m, const void *id)
 }
 
 /*
- * Is there a mount of a number?
+ * Return true if there is a mount of number id.
  */
 bool
 mounts_have(const struct bytes *mounts, unsigned long id)
@@ -91,7 +92,8 @@ is_localid(const struct mount *m, const void *id)
 }
 
 /*
- * Is it there, and can its files be read without asking a server?
+ * Return true if there is a mount of number id, and its files can be read
+ * without asking a server.
  */
 bool
 mounts_local(const struct bytes *mounts, unsigned long id)
@@ -106,9 +108,9 @@ is_localdev(const struct mount *m, const void *dev)
 }
 
 /*
- * Can the files of a device be read without asking a server, by the mounts that
- * we or process 1 are shown?  A process in a chroot is not shown the mount that
- * its root directory is on.
+ * Return true if the files of a device can be read without asking a server, by
+ * the mounts that we or process 1 are shown.  A process in a chroot is not
+ * shown the mount that its root directory is on.
  */
 bool
 mounts_localdev(dev_t dev)
@@ -134,7 +136,8 @@ is_layeredid(const struct mount *m, const void *id)
 }
 
 /*
- * Is it one of layers, whose directories tell inode numbers of these?
+ * Return true if the mount of number id is one of layers, as overlay is, whose
+ * directories tell inode numbers of these.
  */
 bool
 mounts_layered(const struct bytes *mounts, unsigned long id)
@@ -150,7 +153,7 @@ is_farbefore(const struct mount *m, const void *path)
 }
 
 /*
- * Is no server asked for anything on the way along a path?
+ * Return true if no server is asked for anything on the way along a path.
  */
 bool
 mounts_waylocal(const struct bytes *mounts, const char *path)

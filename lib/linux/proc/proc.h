@@ -27,15 +27,20 @@ char		 proc_state(pid_t, pid_t);
 bool		 proc_died(pid_t, pid_t);
 bool		 proc_islost(int);
 long		 proc_status(pid_t, pid_t, const char *);
-void		 filelist_add(struct filelist *, const char *, uint8_t *,
-		    size_t);
-void		 filelist_text(struct filelist *, const char *, const char *, ...)
-		    __attribute__((format(printf, 3, 4)));
-void		 filelist_buf(struct filelist *, const char *, struct buf *);
-void		 filelist_read(struct filelist *, pid_t, pid_t, const char *);
-void		 filelist_lose(struct filelist *, const char *);
-void		 filelist_link(struct filelist *, pid_t, pid_t, const char *);
-void		 filelist_free(struct filelist *);
+
+/* filelist.c */
+void		 filelist_add(struct filelist *l, const char *name,
+		    uint8_t *data, size_t len);
+void		 filelist_text(struct filelist *l, const char *name,
+		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void		 filelist_buf(struct filelist *l, const char *name,
+		    struct buf *b);
+void		 filelist_read(struct filelist *l, pid_t pid, pid_t tid,
+		    const char *name);
+void		 filelist_lose(struct filelist *l, const char *name);
+void		 filelist_link(struct filelist *l, pid_t pid, pid_t tid,
+		    const char *name);
+void		 filelist_free(struct filelist *l);
 
 /* mounts.c: what a process has mounted */
 struct mountinfo {
@@ -47,11 +52,12 @@ struct mountinfo {
 
 typedef void	(*mount_fn)(const struct mountinfo *, void *);
 
-bool		 mounts_have(const struct bytes *, unsigned long);
-bool		 mounts_local(const struct bytes *, unsigned long);
-bool		 mounts_localdev(dev_t);
-bool		 mounts_layered(const struct bytes *, unsigned long);
-bool		 mounts_waylocal(const struct bytes *, const char *);
-void		 mounts_each(const struct bytes *, mount_fn, void *);
+bool		 mounts_have(const struct bytes *mounts, unsigned long id);
+bool		 mounts_local(const struct bytes *mounts, unsigned long id);
+bool		 mounts_localdev(dev_t dev);
+bool		 mounts_layered(const struct bytes *mounts, unsigned long id);
+bool		 mounts_waylocal(const struct bytes *mounts, const char *path);
+void		 mounts_each(const struct bytes *mounts, mount_fn fn,
+		    void *arg);
 
 #endif

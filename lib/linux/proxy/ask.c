@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /*
- * Ask, and wait for the one answer: as proxy_receive.
+ * Ask, and wait for the one answer.  Return as proxy_receive.
  */
 static ssize_t
 ask_once(const struct proxy_key *k, const struct proxy_ask *q, int at,
@@ -62,8 +62,8 @@ proc_receive(const struct proxy_key *k, uint64_t allowed, struct buf *b)
 }
 
 /*
- * Read a whole file of a process, path.  The caller frees what comes; -1 with
- * errno when it cannot be read.
+ * Read the whole file path, of process pid.  Return 0, and set *out to what it
+ * has, which the caller frees; -1 with errno when it cannot be read.
  */
 int
 proxy_proc(pid_t pid, const char *path, struct bytes *out)
@@ -90,8 +90,8 @@ proxy_proc(pid_t pid, const char *path, struct bytes *out)
 }
 
 /*
- * Look up a path below a directory, where that is the root: a descriptor with
- * O_PATH, or -1 with errno.
+ * Look up a path as a process does whose root is the directory root.  Return a
+ * descriptor with O_PATH, the caller's, or -1 with errno.
  */
 int
 proxy_walk(int root, const char *path)
@@ -109,8 +109,10 @@ proxy_walk(int root, const char *path)
 }
 
 /*
- * Have the proxy open the file that at leads to, and tell of it; number is
- * the file's, of which there is no other, dev that of its file system.
+ * Have the proxy open the file that at, a descriptor with O_PATH, leads to,
+ * and set *a to what it tells of it.  number is the file's from now on, which
+ * no other has; dev that of its file system; name is for the user.  Return 0,
+ * or -1 with errno.
  */
 int
 proxy_open(int at, uint64_t number, uint64_t dev, const char *name,
@@ -123,7 +125,8 @@ proxy_open(int at, uint64_t number, uint64_t dev, const char *name,
 }
 
 /*
- * Read up to PROXY_MOST bytes of such a file: how many, or -1 with errno.
+ * Read up to PROXY_MOST bytes at off of a file that proxy_open opened.  Return
+ * how many, 0 at its end, or -1 with errno.
  */
 ssize_t
 proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
@@ -138,9 +141,9 @@ proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
 }
 
 /*
- * Read up to PROXY_MOST bytes of the memory of a process: mem is that, pid a
- * thread of the process; with file, they are of a file that it has mapped, and
- * unmodified.
+ * Read up to PROXY_MOST bytes at addr of the memory of a process.  mem is open
+ * as that, pid is a thread of the process; file tells that the bytes are of a
+ * mapped file, and unmodified.  Return how many, or -1 with errno.
  */
 ssize_t
 proxy_memory(int mem, pid_t pid, bool file, void *buf, size_t len,

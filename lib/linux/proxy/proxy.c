@@ -61,8 +61,8 @@ static struct {
 } px = { .lock = PTHREAD_MUTEX_INITIALIZER, .sock = -1 };
 
 /*
- * Let nothing wait longer than some seconds from here on, for what those calls
- * are asked that may never come back.
+ * Have a proxy from here on, and let nothing wait longer for it than so many
+ * seconds: for each answer, and for all together while something is stopped.
  */
 void
 proxy_allow(unsigned int seconds)
@@ -72,8 +72,8 @@ proxy_allow(unsigned int seconds)
 }
 
 /*
- * One thread of ours asks at a time: what follows up to the answer is done
- * between these.
+ * Keep other threads of ours from asking: proxy_ask, proxy_await and
+ * proxy_receive are called between proxy_lock and proxy_unlock.
  */
 void
 proxy_lock(void)
@@ -91,7 +91,7 @@ proxy_unlock(void)
 }
 
 /*
- * Is there a proxy to be asked?
+ * Return true if there is a proxy to be asked.
  */
 bool
 proxy_ison(void)
@@ -100,7 +100,7 @@ proxy_ison(void)
 }
 
 /*
- * Something is stopped from here on, or nothing.
+ * Note whether something is stopped from here on.
  */
 void
 proxy_hold(bool held)
@@ -178,8 +178,8 @@ proxy_ready(void)
 }
 
 /*
- * This is a process that was forked by one with a proxy, which is not ours:
- * there is none for us.
+ * Forget the proxy, in a process that was forked by the one that has it: there
+ * is none for this one.
  */
 void
 proxy_forked(void)
@@ -203,7 +203,8 @@ has_missed(const struct proxy_key *k)
 }
 
 /*
- * Who is asked does not answer: not in time.  Return -1 with errno.
+ * Note that who is asked does not answer in time, and is not to be asked
+ * again.  Return -1 with errno ETIMEDOUT.
  */
 int
 proxy_miss(const struct proxy_key *k)
@@ -221,8 +222,8 @@ proxy_miss(const struct proxy_key *k)
 }
 
 /*
- * How long to wait for an answer, in nanoseconds; 0: not at all.  Where time
- * is up, what is asked once of each process is still asked for.
+ * Return how long to wait for an answer, in nanoseconds; 0: not at all.  When
+ * the time is up, what is asked once of each process is still asked for.
  */
 static uint64_t
 time_allowed(const struct proxy_key *k)
@@ -238,7 +239,7 @@ time_allowed(const struct proxy_key *k)
 }
 
 /*
- * Is there an answer within so many nanoseconds?
+ * Wait for an answer for so many nanoseconds.  Return whether there is one.
  */
 static bool
 answer_within(uint64_t ns)
@@ -252,7 +253,7 @@ answer_within(uint64_t ns)
 }
 
 /*
- * Does the proxy run, or could it?  So its state is told, 'R', in
+ * Return true if the proxy runs, or could: then its state is 'R' in
  * proc_pid_stat(5).
  */
 static bool
@@ -273,9 +274,10 @@ proxy_runs(void)
 }
 
 /*
- * Wait until there is an answer: false if there is none when the time is up.
- * What it takes only because this machine is busy does not count, and does
- * not end it: then the proxy runs, or could.
+ * Wait until there is an answer.  Return false if there is none in *allowed
+ * nanoseconds, from which those are taken that it took.  Time in which the
+ * proxy runs, or could, does not count, and does not end it: this machine is
+ * busy.
  */
 bool
 proxy_await(uint64_t *allowed)
@@ -300,8 +302,9 @@ proxy_await(uint64_t *allowed)
 }
 
 /*
- * Receive an answer and the bytes or the descriptor that come with it: how
- * many bytes, or -1 with errno.  fd may be NULL.
+ * Receive an answer, up to len bytes that come with it, and a descriptor,
+ * which is the caller's; fd may be NULL.  Return the number of bytes, or -1
+ * with errno, which may be what the proxy got.
  */
 ssize_t
 proxy_receive(struct proxy_answer *a, void *buf, size_t len, int *fd)
@@ -337,8 +340,9 @@ ask_send(const struct proxy_ask *q, int fd)
 }
 
 /*
- * Ask: 0, and how long its answers may take in *allowed; or -1 with errno,
- * ETIMEDOUT where they may take no time any more.
+ * Send the question q, with the descriptor fd unless that is -1, about what k
+ * tells.  Return 0, and set *allowed to the nanoseconds that answers may take;
+ * or -1 with errno, ETIMEDOUT where they may take none any more.
  */
 int
 proxy_ask(const struct proxy_key *k, const struct proxy_ask *q, int fd,
@@ -361,7 +365,7 @@ proxy_ask(const struct proxy_key *k, const struct proxy_ask *q, int fd,
 }
 
 /*
- * Is a process one of the proxies?
+ * Return true if a process is one of the proxies.
  */
 bool
 proxy_isours(pid_t pid)
@@ -378,7 +382,8 @@ proxy_isours(pid_t pid)
 }
 
 /*
- * The nth of those that did not answer in time: false if there is none.
+ * Copy what the nth was that did not answer in time, in words for a user.
+ * Return false if there is none.
  */
 bool
 proxy_missed(size_t n, char *what, size_t size)

@@ -1,7 +1,6 @@
 /*
  * The proxy: a process of ours that does in our place what may never come
- * back.  proxy.c is our side, ask.c what it is asked, main.c the
- * process.
+ * back.  proxy.c is our side, ask.c what it is asked, main.c the process.
  */
 #ifndef PROXY_H
 #define PROXY_H
@@ -55,33 +54,35 @@ struct proxy_key {		/* who is asked */
 };
 
 /* main.c */
-void		 proxy_main(int) __attribute__((noreturn));
+void		 proxy_main(int sock) __attribute__((noreturn));
 
 /* proxy.c */
-void		 proxy_allow(unsigned int);
+void		 proxy_allow(unsigned int seconds);
 bool		 proxy_ison(void);
-void		 proxy_hold(bool);
+void		 proxy_hold(bool held);
 void		 proxy_ready(void);
 void		 proxy_forked(void);
 void		 proxy_end(void);
-bool		 proxy_isours(pid_t);
-bool		 proxy_missed(size_t, char *, size_t);
+bool		 proxy_isours(pid_t pid);
+bool		 proxy_missed(size_t n, char *what, size_t size);
 void		 proxy_lock(void);
 void		 proxy_unlock(void);
 void		 proxy_abandon(void);
-int		 proxy_ask(const struct proxy_key *, const struct proxy_ask *,
-		    int, uint64_t *);
-bool		 proxy_await(uint64_t *);
-ssize_t		 proxy_receive(struct proxy_answer *, void *, size_t, int *);
-int		 proxy_miss(const struct proxy_key *);
+int		 proxy_ask(const struct proxy_key *k,
+		    const struct proxy_ask *q, int fd, uint64_t *allowed);
+bool		 proxy_await(uint64_t *allowed);
+ssize_t		 proxy_receive(struct proxy_answer *a, void *buf, size_t len,
+		    int *fd);
+int		 proxy_miss(const struct proxy_key *k);
 
 /* ask.c */
-int		 proxy_proc(pid_t, const char *, struct bytes *);
-int		 proxy_walk(int, const char *);
-int		 proxy_open(int, uint64_t, uint64_t, const char *,
-		    struct proxy_answer *);
-ssize_t		 proxy_read(int, uint64_t, uint64_t, const char *, void *,
-		    size_t, uint64_t);
-ssize_t		 proxy_memory(int, pid_t, bool, void *, size_t, uint64_t);
+int		 proxy_proc(pid_t pid, const char *path, struct bytes *out);
+int		 proxy_walk(int root, const char *path);
+int		 proxy_open(int at, uint64_t number, uint64_t dev,
+		    const char *name, struct proxy_answer *a);
+ssize_t		 proxy_read(int at, uint64_t number, uint64_t dev,
+		    const char *name, void *buf, size_t len, uint64_t off);
+ssize_t		 proxy_memory(int mem, pid_t pid, bool file, void *buf,
+		    size_t len, uint64_t addr);
 
 #endif

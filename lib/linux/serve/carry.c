@@ -202,7 +202,7 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 {
 	struct targetfile f;
 	struct source *src;
-	bool failed, elf;
+	bool failed = false, elf;
 
 	if (carry_has(l, v))
 		return 0;
@@ -224,8 +224,8 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 }
 
 /*
- * Return file i of those of set l that are carried along, in the order in which
- * they were noted, or NULL.
+ * Return file i of those of set l that are carried along, in the order in
+ * which they were noted, or NULL.
  */
 const struct carry *
 carry_get(const struct live *l, size_t i)

@@ -80,9 +80,9 @@ static const struct source_ops far_ops = {
 };
 
 /*
- * A file that the proxy reads as a source of a snapshot, which owns the
+ * Make of a file that the proxy reads a source of a snapshot, which owns the
  * descriptor from here on, on failure too.  One file is one source, however
- * often it is asked for.
+ * often it is asked for.  Return NULL with errstr if memory runs out.
  */
 struct source *
 source_far(struct snap *s, const struct targetfile *t, const char *name)

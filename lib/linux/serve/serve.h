@@ -20,21 +20,21 @@ struct targetfile {		/* a file of a target, opened */
 };
 
 /* target.c: files that a target chooses */
-int		 file_open(struct live *, const struct lproc *, const char *,
-		    struct targetfile *, bool *);
-struct source	*file_source(struct snap *, struct targetfile *, const char *,
-		    int *);
-void		 file_close(struct targetfile *);
-void		 file_lookelf(struct targetfile *, int);
+int		 file_open(struct live *l, const struct lproc *p,
+		    const char *name, struct targetfile *f, bool *failed);
+struct source	*file_source(struct snap *s, struct targetfile *f,
+		    const char *name, int *fd);
+void		 file_close(struct targetfile *f);
+void		 file_lookelf(struct targetfile *f, int fd);
 
 /* far.c: those that are read through the proxy, as sources */
-struct source	*source_far(struct snap *, const struct targetfile *,
-		    const char *);
+struct source	*source_far(struct snap *s, const struct targetfile *t,
+		    const char *name);
 
 /* served.c: file systems that others serve, and may not answer */
-bool		 served_not(pid_t, uint64_t);
-bool		 served_notmount(pid_t, uint64_t);
-bool		 served_nottype(uint64_t, long);
+bool		 served_not(pid_t pid, uint64_t dev);
+bool		 served_notmount(pid_t pid, uint64_t id);
+bool		 served_nottype(uint64_t dev, long type);
 void		 served_forget(void);
 
 /* shared.c: files as they were when all was stopped */

@@ -133,8 +133,8 @@ local_addmemory(void)
 }
 
 /*
- * Is a number in a set?  If not, what a process has mounted, which has
- * something of it mapped or open, may tell.
+ * Return true if a number is in a set, by what is known or by what is mounted
+ * for a process that has something of it mapped or open.
  */
 static bool
 local_ask(struct numbers *set, pid_t pid, uint64_t n)
@@ -150,8 +150,8 @@ local_ask(struct numbers *set, pid_t pid, uint64_t n)
 }
 
 /*
- * Is no one but the kernel of this machine asked for what lies on a device
- * that a process has something of?
+ * Return true if no one but the kernel of this machine is asked for what lies
+ * on the device dev, of which process pid has something mapped or open.
  */
 bool
 served_not(pid_t pid, uint64_t dev)
@@ -160,8 +160,8 @@ served_not(pid_t pid, uint64_t dev)
 }
 
 /*
- * The same for a mount, by its number.  The device that files tell may be
- * another than that of their file system, of layers for example.
+ * Return the same of the mount with number id.  The device that files tell may
+ * be another than that of their file system, of layers for example.
  */
 bool
 served_notmount(pid_t pid, uint64_t id)
@@ -170,8 +170,9 @@ served_notmount(pid_t pid, uint64_t id)
 }
 
 /*
- * A file on a device, which was opened, says what its file system is, as
- * statfs(2) tells: is it one of this machine?
+ * Return true if a type of file system, which statfs(2) told of a file that
+ * was opened, is one of this machine's kernel alone; then the device dev is
+ * known as such.
  */
 bool
 served_nottype(uint64_t dev, long type)

@@ -134,10 +134,11 @@ found_open(const struct lproc *p, struct targetfile *f)
 }
 
 /*
- * Open a file of a process, by its name below /proc/PID, if it is a regular
+ * Open a file of process p, by its name below /proc/PID, if it is a regular
  * one, without touching what is not, nor its times; or what was frozen of it.
- * f->st is that of the file itself.  -1 if it cannot be had; out of
- * descriptors is the error *failed.
+ * f->st is that of the file itself.  Return 0; or -1 with errstr if it cannot
+ * be had.  *failed becomes true if that is for the want of descriptors; else
+ * it stays.
  */
 int
 file_open(struct live *l, const struct lproc *p, const char *name,
@@ -167,9 +168,9 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 }
 
 /*
- * A file that was opened as a source of a snapshot, which owns it from here
- * on, on failure too.  *fd is what its data and holes can be found with, or
- * -1.
+ * Make of a file that was opened a source of a snapshot, which owns it from
+ * here on, on failure too.  Set *fd to what its data and holes can be found
+ * with, or -1.  Return NULL with errstr if that fails.
  */
 struct source *
 file_source(struct snap *s, struct targetfile *f, const char *name, int *fd)

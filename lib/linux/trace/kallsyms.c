@@ -46,8 +46,8 @@ ksym_cmp(const void *a, const void *b)
 }
 
 /*
- * Load the symbols from a file such as /proc/kallsyms.  The caller frees
- * them, after a failure too.
+ * Load the symbols from a file such as /proc/kallsyms.  Return 0, or -1 with
+ * errstr.  The caller frees them, after a failure too.
  */
 int
 ksyms_load(struct ksyms *k, const char *path)
@@ -79,7 +79,7 @@ ksyms_load(struct ksyms *k, const char *path)
 }
 
 /*
- * The last symbol at or before an address, or NULL.
+ * Return the last symbol at or before an address, or NULL.
  */
 const struct ksym *
 ksyms_find(const struct ksyms *k, uint64_t addr)

@@ -29,9 +29,9 @@ static const uint64_t software[TRACE_POINT] = {
 };
 
 /*
- * Open an event of a thread on a processor (-1: on all), from now on, or
- * from its next execve(2) on; threads and children that it makes have it,
- * too.  A descriptor, or -1 with errno.
+ * Open an event of thread tid on processor cpu (-1: on all), from now on or,
+ * with on_exec, from its next execve(2) on; threads and children that it makes
+ * have it, too.  Return a descriptor, or -1 with errno.
  *
  * Of minor faults, the records about mappings, threads and programs come
  * along.  The rings wake us when they are a quarter full.
@@ -72,7 +72,7 @@ perfevent_open(const struct perflevel *l, enum trace_kind kind, pid_t tid,
 }
 
 /*
- * May we have this event, of ourselves?
+ * Return true if we may have this event, of ourselves.
  */
 static bool
 level_try(const struct perflevel *l, enum trace_kind kind)
@@ -126,9 +126,9 @@ level_least(struct perflevel *l)
 }
 
 /*
- * Find out what we may have, with allocations of the kernel or without.  An
- * error, with errno, if that is nothing.  The caller frees it, after an error
- * too.
+ * Find out what we may have, with slab also allocations of the kernel.  Return
+ * 0, or -1 with errno and errstr if that is nothing.  The caller frees it,
+ * after an error too.
  */
 int
 perflevel_find(struct perflevel *l, bool slab)
@@ -217,8 +217,9 @@ perflevel_lacks(const struct perflevel *l, bool slab, char *s, size_t size)
 }
 
 /*
- * A ring, without a place yet, for each processor that runs: the kernel has
- * a list "0-3,5".  The caller frees it, after an error too.
+ * Make a ring, without a place yet, for each processor that runs, which the
+ * kernel tells as "0-3,5".  Return 0, or -1 with errstr.  The caller frees
+ * *ring, after an error too.
  */
 int
 rings_online(struct ring **ring, size_t *n)
@@ -279,7 +280,8 @@ ring_attach(struct ring *r, int fd, size_t size)
 }
 
 /*
- * Take all that a ring has; what is no record is thrown away, and an error.
+ * Add all that a ring has to b.  What is no record is thrown away, and an
+ * error: -1 with errstr.
  */
 int
 ring_drain(struct ring *r, struct buf *b)

@@ -50,7 +50,7 @@ member_find(struct threadset *s, pid_t tid)
 }
 
 /*
- * The owner of a thread; 0: it is not known.
+ * Return the owner of a thread, or 0 if it is not known.
  */
 pid_t
 threadset_owner(struct threadset *s, pid_t tid)
@@ -62,7 +62,8 @@ threadset_owner(struct threadset *s, pid_t tid)
 }
 
 /*
- * Set the owner of a thread.  One that is its own keeps it.
+ * Set the owner of a thread, unless it is its own.  Return 0, or -1 with
+ * errstr.
  */
 int
 threadset_add(struct threadset *s, pid_t tid, pid_t owner)
@@ -81,10 +82,10 @@ threadset_add(struct threadset *s, pid_t tid, pid_t owner)
 }
 
 /*
- * Does a sample of a thread count, which has an event of software that was
- * opened for tid?  If the thread has two such events, Linux may give both
- * samples the same id and the same time: then one of them counts, whoever's
- * id it is.
+ * Return true if a sample of a thread at a time counts, of an event that was
+ * opened for tid.  If the thread has two such events of software, Linux may
+ * give both samples the same id and the same time: then one of them counts,
+ * whoever's id it is.
  */
 bool
 threadset_counts(struct threadset *s, pid_t thread, pid_t tid,

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * A tracefs that has no place in any tree of files, and is gone with the
- * descriptor: a descriptor, or -1 with errno.
+ * Open a tracefs that has no place in any tree of files, and is gone with the
+ * descriptor.  Return that, or -1 with errno.
  */
 static int
 tracefs_detached(void)
@@ -63,7 +63,8 @@ tracefs_open(void)
 }
 
 /*
- * Read a file of tracefs into a buffer, with a NUL behind it.
+ * Read a file below tracefs, the directory dir, into a buffer, with a NUL
+ * behind it.  Return 0, or -1 with errstr.
  */
 int
 tracefs_read(int dir, const char *path, struct buf *b)
@@ -90,7 +91,8 @@ tracefs_read(int dir, const char *path, struct buf *b)
 }
 
 /*
- * The number of a tracepoint, from the text of its format.
+ * Set *id to the number of a tracepoint, from the text of its format.  Return
+ * 0, or -1 with errstr.
  */
 int
 format_id(const char *text, uint64_t *id)

@@ -57,8 +57,9 @@ struct tracer {
 };
 
 /*
- * A tracer of nothing yet, with allocations of the kernel or without.  NULL,
- * with errno, if the kernel lets us trace nothing at all.
+ * Make a tracer of nothing yet, with slab also of allocations of the kernel.
+ * Return NULL, with errno and errstr, if the kernel lets us trace nothing at
+ * all.
  */
 struct tracer *
 tracer_new(bool slab)
@@ -222,7 +223,7 @@ tracer_addprocess(struct tracer *t, pid_t pid)
 }
 
 /*
- * Wait for records, for so many ms at most, or for a signal.  Returns 1 when
+ * Wait for records, for so many ms at most, or for a signal.  Return 1 when
  * all threads have ended, else 0.
  */
 int
@@ -260,7 +261,8 @@ opened_find(struct tracer *t, uint64_t id)
 }
 
 /*
- * What a record that is no sample tells; false: nothing of use.
+ * Set *kind to what a record that is no sample tells.  Return false if that is
+ * nothing of use.
  */
 static bool
 record_kind(struct tracer *t, const struct perfrec *r, enum trace_kind *kind,
@@ -340,8 +342,9 @@ tracer_drain(struct tracer *t)
 }
 
 /*
- * Tell of what has happened, in order: all of it, or what nothing older can
- * follow any more.  The function ends it with -1.
+ * Call fn for what has happened, in order: for all of it, or for what nothing
+ * older can follow any more.  Return 0; -1 if fn did so, which ends it, or
+ * with errstr.
  */
 int
 tracer_read(struct tracer *t, bool all, trace_fn fn, void *arg)
@@ -378,7 +381,7 @@ tracer_stop(struct tracer *t)
 }
 
 /*
- * How many records were lost, because rings were full.
+ * Return how many records were lost, because rings were full.
  */
 uint64_t
 tracer_lost(const struct tracer *t)
