@@ -505,8 +505,9 @@ ssize_t		 fstree_read(struct fstree *, uint64_t, void *, size_t,
 int64_t		 fstree_seek(struct fstree *, uint64_t, uint64_t, int);
 
 /*
- * Live processes: linux/live.c, linux/freeze.c, linux/take/take.c.  A struct
- * live is a set of processes to be stopped, taken and let go.
+ * Live processes: linux/live.c, linux/add.c, linux/freeze.c,
+ * linux/take/take.c.  A struct live is a set of processes to be stopped, taken
+ * and let go.
  */
 #include "linux/task.h"
 

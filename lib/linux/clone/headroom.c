@@ -42,7 +42,7 @@ struct headroom {
 	struct room	*rooms;	/* owned */
 };
 
-struct asking {
+struct claim {			/* what a clone may take */
 	struct headroom	*head;	/* borrowed, as here */
 	struct lproc	*proc;
 	uint64_t	 tables; /* bytes, as these */
@@ -77,7 +77,7 @@ room_get(struct headroom *h, const char *dir)
  * Remember the limit that leaves least, to tell of it if the clone is killed.
  */
 static int
-limit_note(struct asking *a, const struct cglevel *c, uint64_t left)
+limit_note(struct claim *a, const struct cglevel *c, uint64_t left)
 {
 	if (a->proc->limit != NULL && left >= a->least)
 		return 0;
@@ -98,7 +98,7 @@ limit_note(struct asking *a, const struct cglevel *c, uint64_t left)
 static int
 room_ask(void *arg, const struct cglevel *c)
 {
-	struct asking *a = arg;
+	struct claim *a = arg;
 	struct room *r;
 	uint64_t left;
 
@@ -165,7 +165,7 @@ headroom_find(struct headroom *h, pid_t pid, struct cgroup *c)
 int
 headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 {
-	struct asking a = { .proc = p };
+	struct claim a = { .proc = p };
 	struct cgroup c;
 	struct room *r;
 	int rc;

@@ -124,7 +124,7 @@ keep_file(struct keeping *k, const struct vma *v)
 	struct targetfile f;
 	bool may;
 
-	how = vma_file(k->live, k->proc, v, &f);
+	how = treatment_choose(k->live, k->proc, v, &f);
 	may = v->flags & VMA_SHARED ? how == TAKE_DATA ||
 	    (how == TAKE_FILE && v->flags & VMA_WRITE) :
 	    how == TAKE_DATA && f.st.st_nlink == 0;

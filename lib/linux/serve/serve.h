@@ -1,5 +1,6 @@
 /*
- * Files that targets choose, and those that others serve.
+ * Files that targets choose: how they are opened, frozen, carried along and
+ * taken; and which of them others serve.
  */
 #ifndef SERVE_H
 #define SERVE_H
@@ -74,7 +75,7 @@ enum treatment {
 	TAKE_FAILED	/* an error */
 };
 
-enum treatment	 vma_file(struct live *l, const struct lproc *p,
+enum treatment	 treatment_choose(struct live *l, const struct lproc *p,
 		    const struct vma *v, struct targetfile *f);
 bool		 file_isonly(const struct vma *v, const struct stat *st);
 

@@ -118,7 +118,7 @@ file_isdumped(const struct live *l, const struct lproc *p,
  * if it cannot be had.
  */
 enum treatment
-vma_file(struct live *l, const struct lproc *p, const struct vma *v,
+treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
     struct targetfile *f)
 {
 	bool failed, frozen;

@@ -17,6 +17,17 @@ lproc_cmp(const struct lproc *a, const struct lproc *b)
 
 TREE_GENERATE(pids, lproc, bypid, lproc_cmp)
 
+static void __attribute__((format(printf, 2, 0)))
+live_tell(const struct live *l, const char *fmt, va_list ap)
+{
+	char s[1024];
+
+	if (l->opts.warn == NULL)
+		return;
+	vsnprintf(s, sizeof s, fmt, ap);
+	l->opts.warn(l->opts.arg, s);
+}
+
 /*
  * Tell the user of set l what is missing from the result, which is incomplete
  * then.
@@ -24,16 +35,12 @@ TREE_GENERATE(pids, lproc, bypid, lproc_cmp)
 void
 live_warn(struct live *l, const char *fmt, ...)
 {
-	char s[1024];
 	va_list ap;
 
 	l->incomplete = true;
-	if (l->opts.warn == NULL)
-		return;
 	va_start(ap, fmt);
-	vsnprintf(s, sizeof s, fmt, ap);
+	live_tell(l, fmt, ap);
 	va_end(ap);
-	l->opts.warn(l->opts.arg, s);
 }
 
 /*
@@ -42,15 +49,11 @@ live_warn(struct live *l, const char *fmt, ...)
 void
 live_say(const struct live *l, const char *fmt, ...)
 {
-	char s[1024];
 	va_list ap;
 
-	if (l->opts.warn == NULL)
-		return;
 	va_start(ap, fmt);
-	vsnprintf(s, sizeof s, fmt, ap);
+	live_tell(l, fmt, ap);
 	va_end(ap);
-	l->opts.warn(l->opts.arg, s);
 }
 
 /*

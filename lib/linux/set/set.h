@@ -36,7 +36,7 @@ struct lthread {
 	enum rank	 rank;
 	enum hold	 hold;
 	char		 state;		/* before we came */
-	struct filelist	 seen;		/* by its tracer, or before it had one */
+	struct filelist	 seen;	/* by its tracer, or before it had one */
 	struct bytes	 reg[REGSET_MAX];	/* owned */
 	struct task	*task;		/* owned; what was gathered, or NULL */
 	struct filelist	 rec;		/* likewise */

@@ -199,7 +199,7 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 	struct targetfile f;
 	enum treatment how;
 
-	how = vma_file(l, p, v, &f);
+	how = treatment_choose(l, p, v, &f);
 	if (f.fd == -1)
 		return how;
 	k->filesize = (uint64_t)f.st.st_size;
