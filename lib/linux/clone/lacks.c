@@ -18,6 +18,7 @@
  */
 #include "bisect.h"
 #include "cloning.h"
+#include "full.h"
 #include "io/io.h"
 #include "linux/pages/pages.h"
 #include "linux/serve/serve.h"
@@ -26,7 +27,6 @@
 
 #include <sys/stat.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,24 +63,18 @@ static int
 keep_copy(struct keeping *k, uint64_t start, uint64_t end, uint64_t *loc)
 {
 	static uint8_t buf[BLOCK];
-	size_t i, want;
+	size_t i, n, want;
 	int64_t at;
-	ssize_t n;
 
 	if (k->spool == NULL && (k->spool = source_spool(k->snap)) == NULL)
 		return -1;
 	*loc = source_size(k->spool);
-	for (; start < end; start += (uint64_t)n) {
+	for (; start < end; start += want) {
 		want = end - start < BLOCK ? (size_t)(end - start) : BLOCK;
-		n = pread(k->mem, buf, want, (off_t)start);
-		if (n == -1 && errno == EINTR) {
-			n = 0;
-			continue;
-		}
-		if (n <= 0 || n % KB != 0)
+		if ((n = full_pread(k->mem, buf, want, start)) < want)
 			return errstr_set("address %jx cannot be read",
-			    (uintmax_t)start);
-		for (at = 0, i = 0; i < (size_t)n && at != -1; i += KB)
+			    (uintmax_t)(start + n));
+		for (at = 0, i = 0; i < want && at != -1; i += KB)
 			at = spool_add(k->spool, buf + i, KB);
 		if (at == -1)
 			return -1;

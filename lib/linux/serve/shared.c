@@ -3,9 +3,9 @@
  * stopped: shared memory, for the most part.  Each is copied once, into a
  * temporary file without a name, which is read in its stead.
  */
-#include "serve.h"
+#include "full.h"
 #include "io/io.h"
-#include "linux/set/set.h"
+#include "serve.h"
 
 #include <sys/stat.h>
 
@@ -34,34 +34,22 @@ frozen_find(const struct live *l, const struct stat *st)
 }
 
 /*
- * Copy the bytes from..to of a file to another, at the same place.
+ * Copy the bytes from..to of a file to another, at the same place, or up to
+ * its end.  Return 0, or -1 with errstr.
  */
 static int
 copy_run(int in, int out, off_t from, off_t to)
 {
 	static uint8_t buf[BLOCK];
-	ssize_t n, done, k;
-	size_t want;
+	size_t n, want;
 
-	for (; from < to; from += n) {
+	for (n = want = 0; from < to && n == want; from += (off_t)n) {
 		want = to - from < BLOCK ? (size_t)(to - from) : BLOCK;
-		n = pread(in, buf, want, from);
-		if (n == -1 && errno == EINTR) {
-			n = 0;
-			continue;
-		}
-		if (n == -1)
+		n = full_pread(in, buf, want, (uint64_t)from);
+		if (n < want && errno != 0)
 			return errstr_sys("shared memory");
-		if (n == 0)
-			break;
-		for (done = 0; done < n; done += k) {
-			k = pwrite(out, buf + done, (size_t)(n - done),
-			    from + done);
-			if (k == -1 && errno == EINTR)
-				k = 0;
-			if (k == -1)
-				return errstr_sys("temporary file");
-		}
+		if (full_pwrite(out, buf, n, (uint64_t)from) == -1)
+			return errstr_sys("temporary file");
 	}
 	return 0;
 }
