@@ -34,11 +34,11 @@ enum { KB = 1024 };
  * Error strings: errstr.c
  */
 const char	*snap_errstr(void);
-int		 errstr_set(const char *, ...)
+int		 errstr_set(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
-int		 errstr_sys(const char *, ...)
+int		 errstr_sys(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
-int		 errstr_wrap(const char *, ...)
+int		 errstr_wrap(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));
 
 /*
@@ -52,20 +52,20 @@ struct buf {
 	bool	 failed;
 };
 
-void		 buf_add(struct buf *, const void *, size_t);
-void		 buf_puts(struct buf *, const char *);
-void		 buf_printf(struct buf *, const char *, ...)
+void		 buf_add(struct buf *b, const void *data, size_t n);
+void		 buf_puts(struct buf *b, const char *s);
+void		 buf_printf(struct buf *b, const char *fmt, ...)
 		    __attribute__((format(printf, 2, 3)));
-int		 buf_check(const struct buf *);
-void		 buf_free(struct buf *);
+int		 buf_check(const struct buf *b);
+void		 buf_free(struct buf *b);
 
 /*
  * Text that goes to people: text.c
  */
-size_t		 text_utf8(const char *, uint32_t *);
-int		 text_columns(const char **);
-bool		 text_iscontrol(uint32_t);
-char		*text_harmless(char *);
+size_t		 text_utf8(const char *s, uint32_t *c);
+int		 text_columns(const char **s);
+bool		 text_iscontrol(uint32_t c);
+char		*text_harmless(char *s);
 
 /*
  * Where the bytes of pages are read from: a file, a spool, a frozen process
@@ -135,9 +135,9 @@ struct image {			/* a sparse file: text or memory */
 	size_t		 nmissing;
 };
 
-uint64_t	 image_bytes(const struct image *);
-struct piece	*image_first(struct image *);
-struct piece	*piece_next(struct piece *);
+uint64_t	 image_bytes(const struct image *im);
+struct piece	*image_first(struct image *im);
+struct piece	*piece_next(struct piece *p);
 int		 image_read(struct image *im, uint64_t addr, void *buf,
 		    size_t len);
 ssize_t		 image_readsome(struct image *im, uint64_t addr, void *buf,
@@ -213,12 +213,13 @@ struct snap {
 };
 
 struct snap	*snap_new(void);
-void		 snap_free(struct snap *);
-bool		 proc_isthread(const struct proc *);
-struct proc	*snap_find(struct snap *, uint64_t);
-struct proc	*snap_process(struct snap *, uint64_t);
-int		 snap_threads(struct snap *, uint64_t, const size_t **, size_t *);
-struct file	*proc_file(const struct proc *, const char *);
+void		 snap_free(struct snap *s);
+bool		 proc_isthread(const struct proc *p);
+struct proc	*snap_find(struct snap *s, uint64_t pid);
+struct proc	*snap_process(struct snap *s, uint64_t pid);
+int		 snap_threads(struct snap *s, uint64_t pid, const size_t **at,
+		    size_t *n);
+struct file	*proc_file(const struct proc *p, const char *name);
 
 /*
  * Mappings: state/maps.c
@@ -249,17 +250,17 @@ struct vmas {			/* the mappings of a process */
 	size_t		 n;
 };
 
-int		 vmas_parse(struct vmas *, const void *, size_t);
-void		 vma_perms(const struct vma *, char [5]);
-const struct vma *vmas_next(const struct vmas *, uint64_t);
-const struct vma *vmas_find(const struct vmas *, uint64_t);
-void		 vmas_free(struct vmas *);
+int		 vmas_parse(struct vmas *l, const void *text, size_t len);
+void		 vma_perms(const struct vma *v, char perm[5]);
+const struct vma *vmas_next(const struct vmas *l, uint64_t addr);
+const struct vma *vmas_find(const struct vmas *l, uint64_t addr);
+void		 vmas_free(struct vmas *l);
 
 /*
  * Files that are carried along, so that a snapshot can be debugged where
  * they are not: carried.c
  */
-struct proc	*carried_find(struct snap *, const struct vma *);
+struct proc	*carried_find(struct snap *s, const struct vma *v);
 
 /*
  * How far long work is: io/progress.c.  The work counts; all functions take
@@ -278,8 +279,8 @@ struct progress {
 
 void		 progress_phase(struct progress *p, uint64_t total);
 void		 progress_read(struct progress *p, uint64_t n);
-void		 progress_count(struct progress *p, uint64_t raw, uint64_t zero,
-		    uint64_t same);
+void		 progress_count(struct progress *p, uint64_t raw,
+		    uint64_t zero, uint64_t same);
 
 /*
  * Streams out: output.c, and io/gzip/out.c, which compresses.  A file appears
@@ -287,19 +288,20 @@ void		 progress_count(struct progress *p, uint64_t raw, uint64_t zero,
  */
 struct output;
 
-struct output	*output_open(const char *);
-struct output	*output_begin(const char *, bool, struct progress *);
-void		 output_put(struct output *, const void *, size_t);
-void		 output_hole(struct output *, uint64_t);
-void		 output_refer(struct output *, const void *, size_t);
-int		 output_flush(struct output *);
-uint64_t	 output_pos(const struct output *);
-uint64_t	 output_written(const struct output *);
-int		 output_end(struct output *);
-bool		 output_isnew(const struct output *);
-int		 output_fd(const struct output *);
-int		 output_commit(struct output *);
-void		 output_abort(struct output *);
+struct output	*output_open(const char *path);
+struct output	*output_begin(const char *path, bool compress,
+		    struct progress *p);
+void		 output_put(struct output *o, const void *data, size_t n);
+void		 output_hole(struct output *o, uint64_t n);
+void		 output_refer(struct output *o, const void *data, size_t n);
+int		 output_flush(struct output *o);
+uint64_t	 output_pos(const struct output *o);
+uint64_t	 output_written(const struct output *o);
+int		 output_end(struct output *o);
+bool		 output_isnew(const struct output *o);
+int		 output_fd(const struct output *o);
+int		 output_commit(struct output *o);
+void		 output_abort(struct output *o);
 void		 output_cleanup(void);
 
 /*
@@ -320,16 +322,16 @@ struct confined {		/* what a program needs; all is borrowed */
 	void		*arg;	/* of both */
 };
 
-int		 confine(const struct confined *);
+int		 confine(const struct confined *c);
 const char	*confine_lacks(void);
 int		 confine_act(void);
 
 /*
  * What a stream would count of what was read from elsewhere: count.c
  */
-bool		 snap_uncounted(const struct snap *);
-int		 snap_count(struct snap *, void (*)(void *, const char *),
-		    void *);
+bool		 snap_uncounted(const struct snap *s);
+int		 snap_count(struct snap *s, void (*warn)(void *, const char *),
+		    void *arg);
 
 /*
  * snap(6): snap6/read.c, snap6/write.c, and open.c, which looks at the first
@@ -338,7 +340,7 @@ int		 snap_count(struct snap *, void (*)(void *, const char *),
 struct readopts {
 	bool	 nodata;	/* page bytes will not be asked for */
 	bool	 brief;		/* nor which pages are the same */
-	bool	 scan;		/* read and check all, though there is an index */
+	bool	 scan;		/* read and check all, even with an index */
 	bool	 salvage;	/* take what is whole of a damaged stream */
 	void	(*record)(void *, uint64_t, const char *, uint64_t, uint64_t);
 				/* arg, pid, name, position, length; at
@@ -350,19 +352,19 @@ struct readopts {
 	struct progress *progress; /* told how far reading is, or NULL */
 };
 
-struct snap	*snap_open(const char *, const struct readopts *);
-int		 snap_compare(struct snap *, struct snap *);
-int		 snap_merge(struct snap *, struct snap *);
+struct snap	*snap_open(const char *path, const struct readopts *o);
+int		 snap_compare(struct snap *a, struct snap *b);
+int		 snap_merge(struct snap *a, struct snap *b);
 
 struct snap6;			/* a snapshot being written */
 
-struct snap6	*snap6_begin(struct output *, const char *,
-		    void (*)(void *, const char *), void *);
-int		 snap6_put(struct snap6 *, struct proc *);
-int		 snap6_end(struct snap6 *, bool);
-int		 snap6_write(struct snap *, struct output *,
-		    void (*)(void *, const char *), void *);
-bool		 snap6_known(const char *);
+struct snap6	*snap6_begin(struct output *out, const char *header,
+		    void (*warn)(void *, const char *), void *arg);
+int		 snap6_put(struct snap6 *w, struct proc *p);
+int		 snap6_end(struct snap6 *w, bool whole);
+int		 snap6_write(struct snap *s, struct output *out,
+		    void (*warn)(void *, const char *), void *arg);
+bool		 snap6_known(const char *name);
 
 /*
  * The Linux record, and what is made of it: record/archive.c
@@ -381,36 +383,35 @@ struct linuxrec {		/* a Linux record taken apart */
 	size_t		 n;
 };
 
-int		 linuxrec_open(struct linuxrec *, const struct file *);
-void		 linuxrec_close(struct linuxrec *);
-bool		 linuxrec_find(const struct linuxrec *, const char *,
-		    struct recfile *);
-const char	*linuxrec_cputype(const struct file *, char *, size_t);
-int		 linuxrec_pack(struct proc *, const char *, const struct file *,
-		    size_t);
+int		 linuxrec_open(struct linuxrec *r, const struct file *rec);
+void		 linuxrec_close(struct linuxrec *r);
+bool		 linuxrec_find(const struct linuxrec *r, const char *name,
+		    struct recfile *f);
+const char	*linuxrec_cputype(const struct file *rec, char *word,
+		    size_t n);
+int		 linuxrec_pack(struct proc *p, const char *cputype,
+		    const struct file *file, size_t n);
 
 /*
  * The mappings of a process of a snapshot: maps.c
  */
-int		 proc_vmas(const struct proc *, struct vmas *);
+int		 proc_vmas(const struct proc *p, struct vmas *l);
 
 /*
- * A process as an ELF core, made as it is read: core/write/layout.c (the layout),
- * core/write/load.c, core/write/note.c, core/write/thread.c, core/write/arch.c
+ * A process as an ELF core, made as it is read: core/write/layout.c
  */
 struct core;
 
-struct core	*core_new(struct snap *, struct proc *);
-void		 core_free(struct core *);
-uint64_t	 core_size(const struct core *);
-size_t		 core_left(const struct core *);
-ssize_t		 core_pread(struct core *, void *, size_t, uint64_t);
-int64_t		 core_seek(const struct core *, uint64_t, int);
+struct core	*core_new(struct snap *s, struct proc *p);
+void		 core_free(struct core *c);
+uint64_t	 core_size(const struct core *c);
+size_t		 core_left(const struct core *c);
+ssize_t		 core_pread(struct core *c, void *buf, size_t len,
+		    uint64_t off);
+int64_t		 core_seek(const struct core *c, uint64_t off, int whence);
 
 /*
- * ELF cores as a snapshot: core/read/read.c, core/read/parse.c and core/read/machine.c (the
- * ELF file), core/read/facts.c and core/read/task.c (threads), core/read/maps.c, core/read/memory.c,
- * core/read/files.c (executable and libraries), buildid.c
+ * ELF cores as a snapshot: core/read/read.c
  */
 struct coreopts {
 	const char	*exe;	/* the executable's path, or NULL: look */
@@ -419,8 +420,8 @@ struct coreopts {
 	struct progress	*progress; /* told how far reading is, or NULL */
 };
 
-int		 core_read(struct snap *, const char *,
-		    const struct coreopts *);
+int		 core_read(struct snap *s, const char *path,
+		    const struct coreopts *o);
 
 /*
  * Names of what is in an ELF file: elf/symbols.c
@@ -458,9 +459,9 @@ struct criustat {		/* what was written */
 	uint64_t	 bytes;	/* of pages images */
 };
 
-int		 criu_read(struct snap *, const char *,
-		    void (*)(void *, const char *), void *);
-int		 criu_leave(const char *, uint64_t *);
+int		 criu_read(struct snap *s, const char *dir,
+		    void (*warn)(void *, const char *), void *arg);
+int		 criu_leave(const char *words, uint64_t *leave);
 struct pagestore *criu_store(const char *dir, const struct criuopts *o);
 void		 criu_storefree(struct pagestore *st);
 int		 criu_write(struct snap *s, const char *dir,
@@ -492,17 +493,18 @@ struct fsentry {		/* one of a directory */
 
 struct fstree;
 
-struct fstree	*fstree_new(void (*)(void *, const char *), void *);
-void		 fstree_free(struct fstree *);
-int		 fstree_add(struct fstree *, struct snap *, void *);
-int		 fstree_lookup(struct fstree *, uint64_t, const char *,
-		    uint64_t *);
-int		 fstree_attr(struct fstree *, uint64_t, struct fsattr *);
-int		 fstree_list(struct fstree *, uint64_t, uint64_t,
-		    bool (*)(void *, const struct fsentry *), void *);
-ssize_t		 fstree_read(struct fstree *, uint64_t, void *, size_t,
-		    uint64_t);
-int64_t		 fstree_seek(struct fstree *, uint64_t, uint64_t, int);
+struct fstree	*fstree_new(void (*warn)(void *, const char *), void *arg);
+void		 fstree_free(struct fstree *t);
+int		 fstree_add(struct fstree *t, struct snap *s, void *tag);
+int		 fstree_lookup(struct fstree *t, uint64_t dir,
+		    const char *name, uint64_t *ino);
+int		 fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a);
+int		 fstree_list(struct fstree *t, uint64_t dir, uint64_t from,
+		    bool (*fn)(void *, const struct fsentry *), void *arg);
+ssize_t		 fstree_read(struct fstree *t, uint64_t ino, void *buf,
+		    size_t len, uint64_t off);
+int64_t		 fstree_seek(struct fstree *t, uint64_t ino, uint64_t off,
+		    int whence);
 
 /*
  * Live processes: linux/live.c, linux/add.c, linux/freeze.c,
@@ -532,23 +534,24 @@ typedef int	 (*take_fn)(void *, struct proc *, const struct task *,
 
 struct live;
 
-struct live	*live_new(const struct liveopts *);
-int		 live_addpid(struct live *, pid_t);
-int		 live_addname(struct live *, const char *);
-int		 live_stop(struct live *);
-int		 live_take(struct live *, struct snap *, take_fn, void *);
-int		 live_next(struct live *, struct proc **);
-void		 live_thaw(struct live *);
-bool		 live_incomplete(const struct live *);
-bool		 live_lost(const struct live *);
-void		 live_free(struct live *);
-char		*live_header(const char *);
+struct live	*live_new(const struct liveopts *o);
+int		 live_addpid(struct live *l, pid_t pid);
+int		 live_addname(struct live *l, const char *name);
+int		 live_stop(struct live *l);
+int		 live_take(struct live *l, struct snap *s, take_fn take,
+		    void *arg);
+int		 live_next(struct live *l, struct proc **p);
+void		 live_thaw(struct live *l);
+bool		 live_incomplete(const struct live *l);
+bool		 live_lost(const struct live *l);
+void		 live_free(struct live *l);
+char		*live_header(const char *cputype);
 
 /*
  * A process of Linux as a process of Plan 9: plan9.c, plan9/regs.c
  */
-int		 plan9_files(struct proc *, const struct task *);
-int		 plan9_regs(struct buf *, const struct task *);
+int		 plan9_files(struct proc *p, const struct task *t);
+int		 plan9_regs(struct buf *b, const struct task *t);
 const char	*plan9_cputype(void);
 
 #endif
