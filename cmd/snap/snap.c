@@ -249,6 +249,38 @@ ignore_stops(void)
 	signal(SIGTTOU, SIG_IGN);
 }
 
+/*
+ * Take the processes that arg names, and write them to path: the exit status.
+ */
+static int
+run(struct liveopts *o, const char *path, bool compress, char *const arg[])
+{
+	struct output *out = NULL;
+	struct live *l = NULL;
+	int rc;
+
+	program_signals();
+	ignore_stops();
+	program_files();	/* each mapped file takes one */
+	progress_show(&progress, getprogname());
+	rc = snap_output(&l, o, &out, path, compress, arg);
+	if (rc == -1) {
+		progress_hide();
+		program_warn("%s", snap_errstr());
+		output_abort(out);
+		live_free(l);
+		return 1;
+	}
+	rc = output_commit(out);
+	progress_hide();
+	if (rc == -1)
+		errx(1, "%s", snap_errstr());
+	if (live_incomplete(l))
+		incomplete = true;
+	live_free(l);
+	return incomplete ? 1 : 0;
+}
+
 static void __attribute__((noreturn))
 usage(void)
 {
@@ -262,11 +294,9 @@ main(int argc, char *argv[])
 {
 	static const char options[] = "alno:rt:vz";
 	struct liveopts o = { .warn = say, .progress = &progress };
-	struct output *out;
-	struct live *l;
 	const char *bad, *path;
 	bool compress;
-	int c, rc;
+	int c;
 
 	program_descriptors();
 	path = NULL;
@@ -307,26 +337,5 @@ main(int argc, char *argv[])
 		}
 	if (optind == argc)
 		usage();
-	program_signals();
-	ignore_stops();
-	program_files();	/* each mapped file takes one */
-	l = NULL;
-	progress_show(&progress, getprogname());
-	out = NULL;
-	if (snap_output(&l, &o, &out, path, compress, argv + optind) == -1)
-		goto fail;
-	rc = output_commit(out);
-	progress_hide();
-	if (rc == -1)
-		errx(1, "%s", snap_errstr());
-	if (live_incomplete(l))
-		incomplete = true;
-	live_free(l);
-	return incomplete ? 1 : 0;
-fail:
-	progress_hide();
-	program_warn("%s", snap_errstr());
-	output_abort(out);
-	live_free(l);
-	return 1;
+	return run(&o, path, compress, argv + optind);
 }

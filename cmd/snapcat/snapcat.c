@@ -36,6 +36,41 @@ read_all(char *const file[], int n, bool salvage)
 	return NULL;
 }
 
+/*
+ * Write all files as one snapshot to path, and say what that has if verbose is
+ * true.
+ */
+static int
+write_all(char *const file[], int n, const char *path, bool salvage,
+    bool compress, bool verbose)
+{
+	char text[240], plan9[240];
+	struct output *out;
+	struct snap *s;
+	bool many;
+
+	s = NULL;
+	if ((out = output_begin(path, compress, &progress)) == NULL ||
+	    (s = read_all(file, n, salvage)) == NULL ||
+	    snap6_write(s, out, program_lose, NULL) == -1 ||
+	    output_end(out) == -1) {
+		output_abort(out);
+		snap_free(s);
+		return -1;
+	}
+	totals_text(s, out, text, sizeof text);
+	many = totals_plan9(s, plan9, sizeof plan9);
+	snap_free(s);
+	if (output_commit(out) == -1)
+		return -1;
+	progress_hide();
+	if (verbose)
+		program_warn("%s", text);
+	if (verbose && many)
+		program_warn("%s", plan9);
+	return 0;
+}
+
 static void __attribute__((noreturn))
 usage(void)
 {
@@ -48,11 +83,8 @@ main(int argc, char *argv[])
 {
 	static const char options[] = "o:svz";
 	struct confined need = { 0 };
-	struct output *out;
-	struct snap *s;
 	const char *path;
-	char text[240], plan9[240];
-	bool salvage, verbose, compress, many;
+	bool salvage, verbose, compress;
 	int c, rc;
 
 	program_descriptors();
@@ -88,28 +120,9 @@ main(int argc, char *argv[])
 	need.out = path;
 	program_confine(&need, verbose);
 	progress_show(&progress, getprogname());
-	s = NULL;
-	if ((out = output_begin(path, compress, &progress)) == NULL ||
-	    (s = read_all(argv, argc, salvage)) == NULL ||
-	    snap6_write(s, out, program_lose, NULL) == -1 ||
-	    output_end(out) == -1)
-		goto fail;
-	totals_text(s, out, text, sizeof text);
-	many = totals_plan9(s, plan9, sizeof plan9);
-	snap_free(s);
-	rc = output_commit(out);
+	rc = write_all(argv, argc, path, salvage, compress, verbose);
 	progress_hide();
 	if (rc == -1)
-		errx(1, "%s", snap_errstr());
-	if (verbose)
-		program_warn("%s", text);
-	if (verbose && many)
-		program_warn("%s", plan9);
-	return program_lost() ? 1 : 0;
-fail:
-	progress_hide();
-	program_warn("%s", snap_errstr());
-	output_abort(out);
-	snap_free(s);
-	return 1;
+		program_warn("%s", snap_errstr());
+	return rc == 0 && !program_lost() ? 0 : 1;
 }
