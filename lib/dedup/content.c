@@ -5,9 +5,8 @@
  * Hashes lead to suspects; bytes decide.  All suspects of a block are read
  * together, for most of them are guilty.
  */
-#include "dedup.h"
+#include "bisect.h"
 #include "engine.h"
-#include "model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -219,18 +218,8 @@ judge_checked(struct dedup *d, const struct block *b)
 static size_t
 fate_find(const struct dedup *d, uint64_t place)
 {
-	size_t lo, hi, mid;
-
-	lo = 0;
-	hi = d->nfate;
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (d->fate[mid].place + d->fate[mid].n <= place)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT_WHILE(i, d->nfate,
+	    d->fate[i].place + d->fate[i].n <= place);
 }
 
 /*

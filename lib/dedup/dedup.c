@@ -73,74 +73,6 @@ dedup_free(struct dedup *d)
 }
 
 /*
- * The segment that a place is in.
- */
-static const struct described *
-place_segment(struct dedup *d, uint64_t place)
-{
-	const struct described *at;
-	size_t lo, hi, mid;
-
-	at = &d->desc[d->lastdesc];	/* it is the same for long */
-	if (place >= at->place && place - at->place < segment_kb(at->seg))
-		return at;
-	lo = 0;
-	hi = d->ndesc;
-	while (hi - lo > 1) {
-		mid = lo + (hi - lo) / 2;
-		if (d->desc[mid].place <= place)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	d->lastdesc = lo;
-	return &d->desc[lo];
-}
-
-/*
- * The source and the location of a place, and how many kilobytes follow it
- * in the same extent, itself included.
- */
-struct source *
-place_source(struct dedup *d, uint64_t place, uint64_t *loc,
-    uint64_t *n)
-{
-	const struct described *at;
-	const struct extent *e;
-	uint64_t kb;
-
-	at = place_segment(d, place);
-	kb = place - at->place;
-	e = segment_extent(at->seg, kb);
-	*n = e->kb + e->n - kb;
-	*loc = e->src == NULL ? 0 : e->loc + (kb - e->kb) * e->src->pitch;
-	return e->src;
-}
-
-/*
- * Can the pages of a segment be referred to?  Not where an address may mean
- * a page of another; nor those of a text of several, of which the readers of
- * Plan 9 know the last one alone.
- */
-bool
-segment_referable(const struct segment *s)
-{
-	return !s->hidden && (s->image->kind == IMAGE_MEM ||
-	    s->image->nseg == 1);
-}
-
-/*
- * Must a page be written whatever else is like it?  The last page of a
- * section, and a short one, whose like would have to be as short.
- */
-bool
-page_unshared(const struct dedup *d, const struct segment *seg, uint64_t kb)
-{
-	return kb + 1 == segment_kb(seg) &&
-	    (seg == d->last || seg->len % KB != 0);
-}
-
-/*
  * Tell of a run that is the same as what was described at a place: as far
  * as it lies in one segment.
  */
@@ -258,32 +190,6 @@ dedup_judge(struct dedup *d)
 }
 
 /*
- * Give a segment its places.
- */
-static int
-segment_describe(struct dedup *d, const struct segment *seg)
-{
-	struct described *v;
-	size_t cap;
-
-	if (d->places + segment_kb(seg) > PLACE_MOST)
-		return errstr_set("more than 256 TiB in one snapshot");
-	if (d->ndesc == d->capdesc) {
-		cap = d->capdesc == 0 ? 64 : d->capdesc * 2;
-		v = reallocarray(d->desc, cap, sizeof *v);
-		if (v == NULL)
-			return errstr_set("out of memory");
-		d->desc = v;
-		d->capdesc = cap;
-	}
-	v = &d->desc[d->ndesc++];
-	v->place = d->places;
-	v->seg = seg;
-	d->places += segment_kb(seg);
-	return 0;
-}
-
-/*
  * Describe a segment, which must live as long as the deduplicator: the
  * findings come in the order of its pages, all before this returns.  With
  * last the last page is never found to be the same as another: it is RAW,
@@ -297,7 +203,7 @@ dedup_segment(struct dedup *d, const struct segment *seg, bool last)
 	int rc;
 
 	d->last = last ? seg : NULL;
-	if ((rc = segment_describe(d, seg)) == -1)
+	if ((rc = place_give(d, seg)) == -1)
 		return -1;
 	for (kb = 0; kb < segment_kb(seg) && rc == 0;) {
 		if ((b = fetcher_idle(d->fetcher)) == NULL) {
@@ -326,5 +232,5 @@ dedup_bytes(const struct dedup *d)
 {
 	return index_bytes(&d->content) + index_bytes(&d->identity) +
 	    d->capfate * sizeof *d->fate + d->capkept * sizeof *d->kept +
-	    d->capdesc * sizeof *d->desc;
+	    d->ndesc * sizeof *d->desc;
 }

@@ -52,7 +52,6 @@ struct dedup {
 	struct described *desc;		/* owned; ascending */
 	size_t		 ndesc;
 	size_t		 lastdesc;	/* where a place was found */
-	size_t		 capdesc;
 	struct fate	*fate;		/* owned; ascending */
 	size_t		 nfate;
 	size_t		 capfate;
@@ -73,12 +72,14 @@ struct dedup {
 	uint64_t	 now[WINDOW];	/* identities asked for again */
 };
 
-/* dedup.c */
-struct source	*place_source(struct dedup *, uint64_t, uint64_t *,
-		    uint64_t *);
-bool		 segment_referable(const struct segment *);
-bool		 page_unshared(const struct dedup *, const struct segment *,
-		    uint64_t);
+/* place.c */
+int		 place_give(struct dedup *d, const struct segment *seg);
+const struct described *place_segment(struct dedup *d, uint64_t place);
+struct source	*place_source(struct dedup *d, uint64_t place, uint64_t *loc,
+		    uint64_t *n);
+bool		 segment_referable(const struct segment *s);
+bool		 page_unshared(const struct dedup *d,
+		    const struct segment *seg, uint64_t kb);
 
 /* identity.c */
 int		 plan_block(struct dedup *, struct block *,

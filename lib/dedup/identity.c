@@ -6,8 +6,8 @@
  * that were forked from one share long runs, which are found and told as
  * such.
  */
+#include "bisect.h"
 #include "engine.h"
-#include "model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,18 +58,10 @@ kept_add(struct dedup *d, uint64_t place)
 static uint64_t
 kept_run(const struct dedup *d, uint64_t place)
 {
-	size_t lo, hi, mid;
+	const struct kept *k;
 
-	lo = 0;
-	hi = d->nkept;
-	while (hi - lo > 1) {
-		mid = lo + (hi - lo) / 2;
-		if (d->kept[mid].place <= place)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return d->kept[lo].place + d->kept[lo].n - place;
+	k = &d->kept[BISECT(d->kept, d->nkept, place, place) - 1];
+	return k->place + k->n - place;
 }
 
 /*

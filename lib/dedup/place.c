@@ -1,0 +1,84 @@
+/*
+ * Places: every kilobyte of a snapshot has one, its number in the order of
+ * description.
+ */
+#include "bisect.h"
+#include "engine.h"
+#include "vec.h"
+
+/*
+ * Give a segment the next places.  Return 0; or -1 with errstr.
+ */
+int
+place_give(struct dedup *d, const struct segment *seg)
+{
+	struct described *v;
+
+	if (d->places + segment_kb(seg) > PLACE_MOST)
+		return errstr_set("more than 256 TiB in one snapshot");
+	if (VEC_ROOM(d->desc, d->ndesc) == -1)
+		return -1;
+	v = &d->desc[d->ndesc++];
+	v->place = d->places;
+	v->seg = seg;
+	d->places += segment_kb(seg);
+	return 0;
+}
+
+/*
+ * Return the segment that a place is in.
+ */
+const struct described *
+place_segment(struct dedup *d, uint64_t place)
+{
+	const struct described *at;
+
+	at = &d->desc[d->lastdesc];	/* it is the same for long */
+	if (place >= at->place && place - at->place < segment_kb(at->seg))
+		return at;
+	d->lastdesc = BISECT(d->desc, d->ndesc, place, place) - 1;
+	return &d->desc[d->lastdesc];
+}
+
+/*
+ * Return the source that a place is read from, NULL for zeros; set *loc to
+ * where in it, and *n to how many kilobytes follow in the same extent, itself
+ * included.
+ */
+struct source *
+place_source(struct dedup *d, uint64_t place, uint64_t *loc, uint64_t *n)
+{
+	const struct described *at;
+	const struct extent *e;
+	uint64_t kb;
+
+	at = place_segment(d, place);
+	kb = place - at->place;
+	e = segment_extent(at->seg, kb);
+	*n = e->kb + e->n - kb;
+	*loc = e->src == NULL ? 0 : e->loc + (kb - e->kb) * e->src->pitch;
+	return e->src;
+}
+
+/*
+ * Can the pages of a segment be referred to?  Not where an address may mean
+ * a page of another; nor those of a text of several, of which the readers of
+ * Plan 9 know the last one alone.
+ */
+bool
+segment_referable(const struct segment *s)
+{
+	return !s->hidden && (s->image->kind == IMAGE_MEM ||
+	    s->image->nseg == 1);
+}
+
+/*
+ * Must a page be written whatever else is like it?  The last page of a
+ * section, and a short one, whose like would have to be as short.
+ */
+bool
+page_unshared(const struct dedup *d, const struct segment *seg, uint64_t kb)
+{
+	return kb + 1 == segment_kb(seg) &&
+	    (seg == d->last || seg->len % KB != 0);
+}
