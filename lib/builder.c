@@ -6,6 +6,7 @@
  */
 #include "bisect.h"
 #include "model.h"
+#include "vec.h"
 #include "snap.h"
 
 #include <stdlib.h>
@@ -33,18 +34,10 @@ misses(const struct image *im, uint64_t start, uint64_t end)
 static struct segment *
 builder_segment(struct builder *b, uint64_t addr)
 {
-	struct segment **v, *s;
-	size_t cap;
+	struct segment *s;
 
-	if (b->nseg == b->cap) {
-		cap = b->cap == 0 ? 16 : b->cap * 2;
-		if ((v = reallocarray(b->seg, cap, sizeof *v)) == NULL) {
-			errstr_set("out of memory");
-			return NULL;
-		}
-		b->seg = v;
-		b->cap = cap;
-	}
+	if (VEC_ROOM(b->seg, b->nseg) == -1)
+		return NULL;
 	if ((s = segment_new(addr, 1)) == NULL)
 		return NULL;
 	s->len = 0;
@@ -217,6 +210,6 @@ builder_finish(struct builder *b)
 	}
 	free(b->seg);
 	b->seg = NULL;
-	b->nseg = b->cap = 0;
+	b->nseg = 0;
 	return rc;
 }

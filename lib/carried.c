@@ -4,6 +4,7 @@
  * snapshot that has a text and nothing else, under a number that no process
  * of Linux has.
  */
+#include "bisect.h"
 #include "model.h"
 #include "snap.h"
 #include "space.h"
@@ -15,20 +16,6 @@
 enum { PID_MAX_LIMIT = 4 * 1024 * 1024 };	/* include/linux/threads.h */
 
 /*
- * The order of carried files: by device and inode, or, where nothing is known
- * of these (both 0), by path.
- */
-int
-carried_cmp(const struct carried *a, const struct carried *b)
-{
-	if (a->dev != b->dev)
-		return a->dev < b->dev ? -1 : 1;
-	if (a->ino != b->ino)
-		return a->ino < b->ino ? -1 : 1;
-	return a->dev != 0 || a->ino != 0 ? 0 : strcmp(a->path, b->path);
-}
-
-/*
  * The file that a mapping is of, carried along as the text of what is
  * returned; NULL when it is not (which is no error).
  */
@@ -37,21 +24,16 @@ carried_find(struct snap *s, const struct vma *v)
 {
 	struct carried key = { v->dev, v->ino, v->name };
 	const struct carried *c;
-	size_t lo, hi, mid;
+	size_t n;
 
 	if (snap_index(s) == -1)
 		return NULL;
-	for (lo = 0, hi = s->nfile; lo < hi;) {	/* the last of them */
-		mid = lo + (hi - lo) / 2;
-		if (carried_cmp(s->proc[s->file[mid]]->carried, &key) <= 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == 0)
+	n = BISECT_WHILE(i, s->nfile,
+	    carried_cmp(s->proc[s->file[i]]->carried, &key) <= 0);
+	if (n == 0)		/* the last of them is it */
 		return NULL;
-	c = s->proc[s->file[lo - 1]]->carried;
-	return carried_cmp(c, &key) == 0 ? s->proc[s->file[lo - 1]] : NULL;
+	c = s->proc[s->file[n - 1]]->carried;
+	return carried_cmp(c, &key) == 0 ? s->proc[s->file[n - 1]] : NULL;
 }
 
 /*
@@ -72,15 +54,6 @@ carried_set(struct proc *p, uint64_t dev, uint64_t ino, const char *path)
 	c->ino = ino;
 	p->carried = c;
 	return 0;
-}
-
-void
-carried_free(struct carried *c)
-{
-	if (c == NULL)
-		return;
-	free(c->path);
-	free(c);
 }
 
 /*

@@ -12,7 +12,7 @@
  */
 #include "bisect.h"
 #include "model.h"
-#include "view.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -195,17 +195,9 @@ image_section(struct image *im)
 int
 image_insert(struct image *im, struct segment *s)
 {
-	struct segment **v;
-	size_t cap;
-
-	if (im->nseg == im->cap) {
-		cap = im->cap == 0 ? 4 : im->cap * 2;
-		if ((v = reallocarray(im->seg, cap, sizeof *v)) == NULL) {
-			segment_free(s);
-			return errstr_set("out of memory");
-		}
-		im->seg = v;
-		im->cap = cap;
+	if (VEC_ROOM(im->seg, im->nseg) == -1) {
+		segment_free(s);
+		return -1;
 	}
 	im->seg[im->nseg++] = s;
 	s->image = im;
@@ -231,13 +223,8 @@ image_miss(struct image *im, uint64_t start, uint64_t end, const char *reason)
 			return 0;
 		}
 	}
-	if ((im->nmissing & (im->nmissing - 1)) == 0) {
-		m = reallocarray(im->missing,
-		    im->nmissing == 0 ? 1 : im->nmissing * 2, sizeof *m);
-		if (m == NULL)
-			return errstr_set("out of memory");
-		im->missing = m;
-	}
+	if (VEC_ROOM(im->missing, im->nmissing) == -1)
+		return -1;
 	m = &im->missing[im->nmissing++];
 	m->start = start;
 	m->end = end;

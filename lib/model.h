@@ -7,7 +7,6 @@
 
 #include "snap.h"
 
-struct input;
 struct vma;
 
 /*
@@ -42,7 +41,6 @@ struct builder {
 	struct image	*image;	/* borrowed */
 	struct segment **seg;	/* owned until builder_finish */
 	size_t		 nseg;
-	size_t		 cap;
 };
 
 enum { IDENTITY_KB = 4 };	/* kilobytes that have one identity */
@@ -67,8 +65,6 @@ struct proc	*carried_add(struct snap *, const struct vma *,
 struct proc	*carried_addmem(struct snap *, const struct vma *,
 		    struct source *, uint64_t);
 int		 carried_set(struct proc *, uint64_t, uint64_t, const char *);
-int		 carried_cmp(const struct carried *, const struct carried *);
-void		 carried_free(struct carried *);
 
 /* image.c */
 struct image	*image_new(struct proc *, enum image_kind);
@@ -92,9 +88,6 @@ size_t		 segment_kblen(const struct segment *, uint64_t);
 /* imageread.c */
 void		 image_span(struct image *, uint64_t, struct span *);
 
-/* nothing.c */
-struct source	*source_nothing(struct snap *);
-
 /* processors.c */
 int		 processors_count(void);	/* processors.c */
 
@@ -106,20 +99,21 @@ void		 snap_drop(struct snap *);
 int		 snap_move(struct snap *, struct snap *, const bool *);
 int		 snap_index(struct snap *);
 int		 proc_setfile(struct proc *, const char *, uint8_t *, size_t);
+int		 carried_cmp(const struct carried *, const struct carried *);
+void		 carried_free(struct carried *);
 
 /* source.c */
 void		 source_add(struct snap *, struct source *);
 void		 source_drop(struct snap *);
 void		 source_move(struct snap *, struct snap *);
 struct source	*source_file(struct snap *, int, const char *, uint32_t);
-struct source	*source_open(struct snap *, const char *);
 int		 source_fd(const struct source *);
 uint64_t	 source_size(const struct source *);
 bool		 source_data(const struct source *, uint64_t, uint64_t *,
 		    uint64_t *);
-struct source	*source_input(struct snap *, struct input *);
 int		 source_read(struct source *, const struct run *, size_t,
 		    uint8_t *);
+struct source	*source_nothing(struct snap *s);
 
 /* text.c */
 bool		 text_isharmful(const char *);
@@ -129,5 +123,8 @@ char		*text_clean(char *, char);
 struct piece	*image_find(struct image *, uint64_t);
 struct piece	*image_next(struct image *, uint64_t);
 struct piece	*image_last(struct image *);
+void		 view_free(struct view *v);
+int		 view_insert(struct image *im, struct segment *s);
+int		 view_cut(struct view *v, uint64_t first, uint64_t last);
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * A snapshot and its processes.
  */
+#include "bisect.h"
 #include "model.h"
-#include "snap.h"
 #include "rbtree.h"
+#include "vec.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,6 +17,29 @@ proc_cmp(struct proc *a, struct proc *b)
 }
 
 TREE_GENERATE(proctree, proc, entry, proc_cmp)
+
+/*
+ * The order of carried files: by device and inode, or, where nothing is known
+ * of these (both 0), by path.
+ */
+int
+carried_cmp(const struct carried *a, const struct carried *b)
+{
+	if (a->dev != b->dev)
+		return a->dev < b->dev ? -1 : 1;
+	if (a->ino != b->ino)
+		return a->ino < b->ino ? -1 : 1;
+	return a->dev != 0 || a->ino != 0 ? 0 : strcmp(a->path, b->path);
+}
+
+void
+carried_free(struct carried *c)
+{
+	if (c == NULL)
+		return;
+	free(c->path);
+	free(c);
+}
 
 /*
  * A snapshot without processes.  NULL when memory runs out.
@@ -148,18 +172,14 @@ snap_process(struct snap *s, uint64_t pid)
 struct proc *
 snap_add(struct snap *s, uint64_t pid)
 {
-	struct proc *p, **v;
-	size_t cap;
+	struct proc *p;
 
-	if (s->nproc == s->cap) {
-		cap = s->cap == 0 ? 8 : s->cap * 2;
-		if ((v = reallocarray(s->proc, cap, sizeof *v)) == NULL)
-			goto nomem;
-		s->proc = v;
-		s->cap = cap;
+	if (VEC_ROOM(s->proc, s->nproc) == -1)
+		return NULL;
+	if ((p = calloc(1, sizeof *p)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
 	}
-	if ((p = calloc(1, sizeof *p)) == NULL)
-		goto nomem;
 	p->pid = pid;
 	if (RB_INSERT(proctree, &s->bypid, p) != NULL) {
 		free(p);
@@ -168,9 +188,6 @@ snap_add(struct snap *s, uint64_t pid)
 	}
 	s->proc[s->nproc++] = p;
 	return p;
-nomem:
-	errstr_set("out of memory");
-	return NULL;
 }
 
 /*
@@ -197,7 +214,9 @@ snap_move(struct snap *a, struct snap *b, const bool *keep)
 	size_t i, n;
 	bool files;
 
-	if ((v = calloc(a->nproc + b->nproc + 1, sizeof *v)) == NULL)
+	for (n = 1; n < a->nproc + b->nproc; n *= 2)	/* as vec.h has it */
+		continue;
+	if ((v = calloc(n, sizeof *v)) == NULL)
 		return errstr_set("out of memory");
 	n = 0;
 	files = false;
@@ -219,7 +238,6 @@ snap_move(struct snap *a, struct snap *b, const bool *keep)
 	}
 	free(a->proc);
 	a->proc = v;
-	a->cap = a->nproc + b->nproc + 1;
 	a->nproc = n;
 	a->indexed = 0;
 	b->nproc = b->indexed = 0;
@@ -308,20 +326,15 @@ snap_index(struct snap *s)
 int
 snap_threads(struct snap *s, uint64_t pid, const size_t **at, size_t *n)
 {
-	size_t lo, hi, mid;
+	size_t first;
 
 	if (snap_index(s) == -1)
 		return -1;
-	for (lo = 0, hi = s->nthread; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (s->proc[s->thread[mid]]->leader < pid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	*at = s->thread + lo;
-	for (*n = 0; lo + *n < s->nthread &&
-	    s->proc[s->thread[lo + *n]]->leader == pid; ++*n)
+	first = BISECT_WHILE(i, s->nthread,
+	    s->proc[s->thread[i]]->leader < pid);
+	*at = s->thread + first;
+	for (*n = 0; first + *n < s->nthread &&
+	    s->proc[s->thread[first + *n]]->leader == pid; ++*n)
 		continue;
 	return 0;
 }
@@ -348,7 +361,7 @@ proc_file(const struct proc *p, const char *name)
 int
 proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)
 {
-	struct file *f, *v;
+	struct file *f;
 	char *copy;
 
 	/* memcpy(3) and others may not be given NULL, not even for no bytes */
@@ -357,12 +370,10 @@ proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)
 	if ((f = proc_file(p, name)) == NULL) {
 		if ((copy = strdup(name)) == NULL)
 			goto nomem;
-		v = reallocarray(p->file, p->nfile + 1, sizeof *v);
-		if (v == NULL) {
+		if (VEC_ROOM(p->file, p->nfile) == -1) {
 			free(copy);
 			goto nomem;
 		}
-		p->file = v;
 		f = &p->file[p->nfile++];
 		f->name = copy;
 		f->data = NULL;

@@ -125,7 +125,6 @@ struct image {			/* a sparse file: text or memory */
 	enum image_kind	 kind;
 	struct segment **seg;	/* owned; in the order they came */
 	size_t		 nseg;
-	size_t		 cap;
 	struct view	 view;	/* owned; by address, where they overlap the
 				   one in front */
 	struct view	 taken;	/* owned; addresses of the present section */
@@ -193,7 +192,6 @@ struct snap {
 	char		*header; /* owned; the first line, without newline */
 	struct proc	**proc;	/* owned; in order */
 	size_t		 nproc;
-	size_t		 cap;
 	struct proctree	 bypid;
 	size_t		*thread; /* owned; threads in proc, by their process */
 	size_t		 nthread;

@@ -1,13 +1,10 @@
 /*
  * Sources: where the bytes of pages are read from.  Here are those that lie
- * in files: a snapshot or any other regular file.
+ * in files, a snapshot or any other regular file, and nowhere.
  */
-#include "confine/confine.h"
-#include "io/io.h"
 #include "model.h"
 #include "full.h"
 #include "source.h"
-#include "io/regular.h"
 
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -325,20 +322,6 @@ source_fd(const struct source *src)
 }
 
 /*
- * A file by its path as a source, with kilobytes one after another.  NULL
- * where it cannot be read or is no regular file: whatever a path leads to,
- * nothing happens to it.  A confined program has ELF files alone.
- */
-struct source *
-source_open(struct snap *s, const char *path)
-{
-	int fd;
-
-	fd = helper_there() ? helper_elf(path) : regular_open(path);
-	return fd == -1 ? NULL : source_file(s, fd, path, KB);
-}
-
-/*
  * The length of a file source or a spool, in bytes.
  */
 uint64_t
@@ -372,44 +355,34 @@ source_data(const struct source *src, uint64_t at, uint64_t *start,
 	return *start < f->size;
 }
 
+static int
+nothing_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
+{
+	(void)src;
+	(void)r;
+	(void)n;
+	(void)buf;
+	return errstr_set("page data was not kept");
+}
+
+static const struct source_ops nothing_ops = { nothing_read, NULL, NULL };
+
 /*
- * A whole stream, of which nothing has been skipped, as a source: the file
- * that it is, or else a spool of it.
+ * A source whose bytes were never kept: every read fails.
  */
 struct source *
-source_input(struct snap *s, struct input *in)
+source_nothing(struct snap *s)
 {
 	struct source *src;
-	size_t n;
-	int fd;
 
-	if (in->size != UINT64_MAX && in->origin == 0 && input_plain(in)) {
-		if ((fd = fcntl(in->fd, F_DUPFD_CLOEXEC, 3)) == -1) {
-			errstr_sys("%s", in->name);
-			return NULL;
-		}
-		return source_file(s, fd, in->name, KB);
-	}
-	if ((src = source_spool(s)) == NULL)
-		return NULL;
-	progress_phase(in->progress, in->size == UINT64_MAX ? 0 : in->size);
-	while ((n = input_fill(in, KB)) > 0) {
-		n = n < KB ? n : KB;
-		if (spool_add(src, in->buf + in->start, n) == -1)
-			return NULL;
-		input_skip(in, n);
-	}
-	if (*snap_errstr() != '\0') {
-		errstr_wrap("%s", in->name);
+	if ((src = calloc(1, sizeof *src)) == NULL ||
+	    (src->name = strdup("stream")) == NULL) {
+		free(src);
+		errstr_set("out of memory");
 		return NULL;
 	}
-	if (spool_finish(src) == -1)
-		return NULL;
-	/* the last kilobyte was filled up */
-	if (ftruncate(source_fd(src), (off_t)in->pos) == -1) {
-		errstr_sys("spool");
-		return NULL;
-	}
-	((struct filesource *)src)->size = in->pos;
+	src->ops = &nothing_ops;
+	src->pitch = KB + 1;
+	source_add(s, src);
 	return src;
 }

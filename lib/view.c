@@ -15,7 +15,6 @@
  */
 #include "model.h"
 #include "rbtree.h"
-#include "view.h"
 
 #include <stdlib.h>
 

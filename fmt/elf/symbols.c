@@ -4,7 +4,7 @@
  */
 #include "elf.h"
 #include "bisect.h"
-#include "io/regular.h"
+#include "io/io.h"
 
 #include <gelf.h>
 #include <libelf.h>

@@ -90,10 +90,7 @@ snap6_known(const char *name)
 int
 reader_short(struct reader *r, const char *what)
 {
-	const char *why;
-
-	why = snap_errstr();
-	if (*why != '\0')
+	if (input_end(r->in) == -1)
 		return errstr_wrap("%s", what);
 	r->fault.cut = true;
 	r->fault.at = r->in->pos + (r->in->end - r->in->start);

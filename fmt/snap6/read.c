@@ -31,7 +31,7 @@ read_records(struct reader *r)
 			return -1;
 	}
 	input_sum(r->in, NULL);
-	return *snap_errstr() == '\0' ? 0 : -1;
+	return input_end(r->in);
 }
 
 static int
@@ -42,7 +42,7 @@ read_magic(struct reader *r)
 
 	magic = sizeof SNAP6_MAGIC - 1;
 	p = input_peek(r->in, magic);
-	if (p == NULL && *snap_errstr() != '\0')
+	if (p == NULL && input_end(r->in) == -1)
 		return -1;
 	if (p == NULL && r->in->end == r->in->start)
 		return errstr_set("no snapshot: it is empty");

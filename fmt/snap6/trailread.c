@@ -207,8 +207,8 @@ trailer_read(struct trailer *t, struct input *in)
 		input_skip(in, n);
 		rc = buf_check(&b);
 	}
-	if (rc == 0 && *snap_errstr() != '\0')
-		rc = -1;
+	if (rc == 0 && b.len <= most)
+		rc = input_end(in);
 	if (rc == 0)
 		return trailer_take(t, &b, pos) == 0;
 	buf_free(&b);

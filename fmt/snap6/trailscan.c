@@ -74,7 +74,7 @@ trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,
 	bool sound, more;
 
 	more = input_fill(r->in, 1) > 0;
-	if (!more && *snap_errstr() != '\0') {
+	if (!more && input_end(r->in) == -1) {
 		free(b->data);
 		return -1;
 	}

@@ -4,109 +4,22 @@
  * can do nothing but give a wrong answer.
  *
  *	capabilities	none, but for reading or writing what was named and
- *			cannot be had otherwise; never any again
+ *			cannot be had otherwise; never any again (caps.c)
  *	files		what was named can be opened (landlock.c)
  *	system calls	those of a table (callfilter.c)
  *
  * Where something is needed from outside that only the input tells of, or that
- * has no name yet, a helper is asked (helper.c), which was there before.
+ * has no name yet, a helper is asked (helperjob.c), which was there before.
  */
 #include "confine.h"
-#include "io/outname.h"
+#include "io/io.h"
 
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 
-#include <linux/capability.h>
-
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 static char lacks[160];
-
-static int
-caps_get(struct __user_cap_data_struct *d)
-{
-	struct __user_cap_header_struct h = { _LINUX_CAPABILITY_VERSION_3, 0 };
-
-	return (int)syscall(SYS_capget, &h, d);
-}
-
-/*
- * Have those capabilities, of those that there are, and no others; unless
- * forget, they can be had back.
- */
-static void
-caps_set(uint32_t keep, bool forget)
-{
-	struct __user_cap_header_struct h = { _LINUX_CAPABILITY_VERSION_3, 0 };
-	struct __user_cap_data_struct d[2];
-
-	if (caps_get(d) == -1)
-		return;
-	d[0].effective = d[0].permitted & keep;
-	d[1].effective = 0;
-	if (forget) {
-		d[0].permitted = d[0].effective;
-		d[1].permitted = 0;
-	}
-	d[0].inheritable = d[1].inheritable = 0;
-	(void)syscall(SYS_capset, &h, d);
-}
-
-/*
- * Can a path be had without capabilities?  Files in a directory that is
- * another's may be anyone's.
- */
-static bool
-can_have(const char *path, int how)
-{
-	struct stat st;
-
-	if (path == NULL || (faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) ==
-	    -1 && errno == ENOENT))
-		return true;
-	return faccessat(AT_FDCWD, path, how, AT_EACCESS) == 0 &&
-	    stat(path, &st) == 0 && (!S_ISDIR(st.st_mode) ||
-	    st.st_uid == geteuid());
-}
-
-/*
- * Give up all capabilities that are not needed.
- */
-static void
-caps_drop(const struct confined *c)
-{
-	struct __user_cap_data_struct d[2];
-	uint32_t keep;
-	size_t i;
-
-	if (caps_get(d) == -1 || (d[0].permitted | d[1].permitted) == 0)
-		return;
-	caps_set(0, false);
-	keep = 0;
-	for (i = 0; i < c->nin; i++)
-		if (!can_have(c->in[i], R_OK))
-			keep |= 1U << CAP_DAC_READ_SEARCH;
-	if (!can_have(c->parent, R_OK))
-		keep |= 1U << CAP_DAC_READ_SEARCH;
-	if (!can_have(c->outdir, R_OK | W_OK | X_OK))
-		keep |= 1U << CAP_DAC_OVERRIDE;
-	caps_set(keep, true);
-}
-
-/*
- * What the helper may need: to read and to write in the directories of others
- * (in sticky ones, to replace a file).
- */
-void
-caps_drop_helper(void)
-{
-	caps_set(1U << CAP_DAC_READ_SEARCH | 1U << CAP_DAC_OVERRIDE |
-	    1U << CAP_FOWNER, true);
-}
 
 static unsigned int
 calls_needed(const struct confined *c)
@@ -158,7 +71,7 @@ confine(const struct confined *c)
 	bool made;
 
 	made = c->outdir != NULL && dir_make(c->outdir);
-	if (helper_start(c, made) == -1) {
+	if (helperjob_start(c, made) == -1) {
 		if (made)
 			(void)rmdir(c->outdir);
 		return errstr_sys("cannot start a process");
@@ -181,4 +94,15 @@ const char *
 confine_lacks(void)
 {
 	return *lacks == '\0' ? NULL : lacks;
+}
+
+/*
+ * Have the helper do what the program was confined with as act.  Return a
+ * descriptor, the caller's; or -1 with errstr, which is "" where act has told
+ * of it itself.
+ */
+int
+confine_act(void)
+{
+	return helper_act();
 }

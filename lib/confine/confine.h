@@ -1,7 +1,8 @@
 /*
- * What the files share that confine a program: confine.c (what it needs, and
- * its capabilities), landlock.c (files), callfilter.c (system calls), and
- * helper.c (a process that does outside what the program may not do).
+ * What the files share that confine a program: confine.c (what it needs),
+ * caps.c (capabilities), landlock.c (files), callfilter.c (system calls), and
+ * helperjob.c (a process that does outside what the program may not do; it is
+ * asked with io/helper.c).  Programs call what snap.h has of confine.c.
  */
 #ifndef CONFINE_H
 #define CONFINE_H
@@ -17,7 +18,8 @@
 #endif
 #endif
 
-/* confine.c */
+/* caps.c */
+void		 caps_drop(const struct confined *c);
 void		 caps_drop_helper(void);
 
 /* landlock.c */
@@ -32,14 +34,7 @@ enum {				/* calls beside those that all make */
 
 int		 callfilter_apply(unsigned int);
 
-/* helper.c */
-int		 helper_start(const struct confined *, bool);
-bool		 helper_there(void);
-int		 helper_elf(const char *);
-int		 helper_spool(void);
-int		 helper_create(const char *, bool *);
-int		 helper_finish(void);
-void		 helper_drop(void);
-void		 helper_quit(void);
+/* helperjob.c */
+int		 helperjob_start(const struct confined *c, bool made);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The helper of a confined program: a process outside, which was made before
  * the first byte of input was looked at, and does the few things that are left
- * to be done there.  It is asked through a socket; a letter tells for what:
+ * to be done there.  It is asked through a socket (io/helper.c); a letter tells for what:
  *
  *	E path	a regular file that is ELF (of a core: its executable), to be
  *		read
@@ -15,16 +15,13 @@
  * When the program ends, however that is, so does the helper, which removes
  * what is not whole.
  */
-#include "helper.h"
+#include "confine.h"
 #include "io/io.h"
-#include "io/newfile.h"
-#include "io/passfd.h"
-#include "model.h"
 
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -60,24 +57,14 @@ on_alarm(int sig)
 static int
 job_elf(const char *path)
 {
-	char magic[SELFMAG];
-	struct source *src;
-	struct snap *s;
 	int fd;
 
-	if ((s = snap_new()) == NULL)
+	if ((fd = regular_open(path)) == -1)
 		return -1;
-	fd = -1;
-	if ((src = source_open(s, path)) != NULL) {
-		fd = source_fd(src);
-		if (pread(fd, magic, SELFMAG, 0) != SELFMAG ||
-		    memcmp(magic, ELFMAG, SELFMAG) != 0)
-			fd = errstr_set("%s: not an ELF file", path);
-		else if ((fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) == -1)
-			errstr_sys("%s", path);
-	}
-	snap_free(s);
-	return fd;
+	if (regular_iself(fd) == 1)
+		return fd;
+	close(fd);
+	return errstr_set("%s: not an ELF file", path);
 }
 
 /*
@@ -174,7 +161,7 @@ static void __attribute__((noreturn))
 work(int sock)
 {
 	static char q[PATH_MAX + 1];
-	struct answer a;
+	struct helper_answer a;
 	const struct iovec v = { .iov_base = &a, .iov_len = sizeof a };
 	ssize_t n;
 	int fd;
@@ -206,8 +193,8 @@ work(int sock)
  * whoever waits for the end of a pipe waits for the program alone.  Messages
  * of act go where they went.
  */
-void
-helper_main(int sock, const struct confined *c, bool made, pid_t program)
+static void __attribute__((noreturn))
+job_main(int sock)
 {
 	struct sigaction sa = { .sa_handler = on_alarm,
 	    .sa_flags = SA_RESTART };
@@ -224,14 +211,39 @@ helper_main(int sock, const struct confined *c, bool made, pid_t program)
 	if ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) != -1) {
 		(void)dup2(fd, STDIN_FILENO);
 		(void)dup2(fd, STDOUT_FILENO);
-		if (c->act == NULL)
+		if (job.c->act == NULL)
 			(void)dup2(fd, STDERR_FILENO);
 		close(fd);
 	}
-	if (c->act == NULL)
+	if (job.c->act == NULL)
 		caps_drop_helper();
-	job.c = c;
-	job.program = program;
-	job.made = made;
 	work(sock);
+}
+
+/*
+ * Start the helper of a program that c confines, which ends with it; made is
+ * true where c->outdir was made for it, and is to be removed if it stays empty.
+ * Return 0; or -1 with errno.
+ */
+int
+helperjob_start(const struct confined *c, bool made)
+{
+	pid_t helper;
+	int sock[2];
+
+	job.c = c;
+	job.made = made;
+	job.program = getpid();
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) == -1)
+		return -1;
+	fflush(NULL);
+	if ((helper = fork()) == 0)
+		job_main(sock[1]);
+	close(sock[1]);
+	if (helper == -1) {
+		close(sock[0]);
+		return -1;
+	}
+	helper_set(sock[0], helper);
+	return 0;
 }

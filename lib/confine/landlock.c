@@ -4,7 +4,7 @@
  * include/uapi/linux/landlock.h, which headers of the system may be too old
  * for.
  */
-#include "io/beneath.h"
+#include "io/io.h"
 #include "confine.h"
 
 #include <sys/syscall.h>

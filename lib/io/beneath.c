@@ -3,7 +3,7 @@
  * nobody trusts: a link in it leads elsewhere, and what has a name now may be
  * something else when it is opened.
  */
-#include "beneath.h"
+#include "io.h"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>

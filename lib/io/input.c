@@ -20,23 +20,23 @@
 enum { CHUNK = 256 * 1024 };
 
 /*
- * Open a stream: a path, or NULL or "-" for standard input.
+ * Open a stream: the file at path, or standard input if that is NULL or "-".
+ * Return it, which input_close ends; or NULL with errstr.
  */
 struct input *
 input_open(const char *path)
 {
-	bool std;
 	int fd;
 
-	std = path == NULL || strcmp(path, "-") == 0;
-	if (std && isatty(STDIN_FILENO)) {
+	if (path != NULL && strcmp(path, "-") != 0)
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	else if (isatty(STDIN_FILENO)) {
 		errstr_set("standard input is a terminal; name a file");
 		return NULL;
-	}
-	if (std)
+	} else {
 		path = "standard input";
-	fd = std ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) :
-	    open(path, O_RDONLY | O_CLOEXEC);
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	}
 	if (fd == -1) {
 		errstr_sys("%s", path);
 		return NULL;
@@ -235,16 +235,41 @@ input_read(struct input *in, uint8_t *buf, size_t n)
 }
 
 /*
- * Have at least n bytes at hand, if the stream has so many.  Returns how
- * many there are: less than n at the end of the stream or on an error, with
- * the error string set (to "" at the end).
+ * Read more behind the bytes at hand.  Return 0, also at the end; or -1 with
+ * errstr.
+ */
+static int
+input_more(struct input *in)
+{
+	uint8_t *p;
+	ssize_t n;
+
+	if (in->end == in->cap) {
+		if ((p = realloc(in->buf, in->cap * 2)) == NULL)
+			return errstr_set("out of memory");
+		in->buf = p;
+		in->cap *= 2;
+	}
+	n = input_read(in, in->buf + in->end, in->cap - in->end);
+	if (n == -1)
+		return -1;
+	if (n == 0)
+		in->eof = true;
+	in->end += (size_t)n;
+	progress_read(in->progress, (uint64_t)n);
+	input_trim(in);
+	return 0;
+}
+
+/*
+ * Have at least n bytes at hand, if the stream has so many: they begin at
+ * in->buf + in->start.  Return how many there are, less than n at the end of
+ * the stream or before what cannot be read: input_end tells which.
  */
 size_t
 input_fill(struct input *in, size_t n)
 {
-	uint8_t *p;
 	size_t have;
-	ssize_t r;
 
 	have = in->end - in->start;
 	if (have >= n)
@@ -255,36 +280,32 @@ input_fill(struct input *in, size_t n)
 		in->start = in->summed = 0;
 		in->end = have;
 	}
-	errstr_set("%s", "");
-	while (in->end < n && !in->eof) {
-		if (in->end == in->cap) {
-			if ((p = realloc(in->buf, in->cap * 2)) == NULL) {
-				errstr_set("out of memory");
-				break;
-			}
-			in->buf = p;
-			in->cap *= 2;
+	while (in->end < n && !in->eof && !in->failed)
+		if (input_more(in) == -1) {
+			strlcpy(in->why, snap_errstr(), sizeof in->why);
+			in->failed = true;
 		}
-		r = input_read(in, in->buf + in->end, in->cap - in->end);
-		if (r == -1)
-			break;
-		if (r == 0)
-			in->eof = true;
-		in->end += (size_t)r;
-		progress_read(in->progress, (uint64_t)r);
-		input_trim(in);
-	}
 	return in->end;
 }
 
 /*
- * The next n bytes, valid until the next call, or NULL when there are not
- * so many.
+ * Return the next n bytes of a stream, valid until the next call; or NULL if
+ * there are not so many, and input_end tells why.
  */
 const uint8_t *
 input_peek(struct input *in, size_t n)
 {
 	return input_fill(in, n) >= n ? in->buf + in->start : NULL;
+}
+
+/*
+ * Tell why input_fill had too few bytes.  Return 0 where the stream ends behind
+ * them; or -1 with errstr where it cannot be read.
+ */
+int
+input_end(const struct input *in)
+{
+	return in->failed ? errstr_set("%s", in->why) : 0;
 }
 
 /*
@@ -351,7 +372,7 @@ input_seek(struct input *in, uint64_t pos)
 	in->random = true;
 	in->start = in->end = in->summed = 0;
 	in->pos = pos;
-	in->eof = false;
+	in->eof = in->failed = false;
 	return 0;
 }
 
@@ -365,6 +386,7 @@ input_guess(struct input *in, size_t n)
 	if (in->gzfile == NULL)
 		return;
 	in->random = true;
+	in->failed = false;
 	in->start = in->summed = 0;
 	in->pos = 0;
 	in->end = gzipfile_guess(in->gzfile, in->buf, n < in->cap ? n :
@@ -383,24 +405,6 @@ input_widen(struct input *in, uint64_t size)
 		    (uintmax_t)size);
 	in->size = size;
 	return 0;
-}
-
-/*
- * A stream in a file whose size is known as a source of a snapshot, with
- * kilobytes pitch bytes apart: locations are in->origin and the position.
- */
-struct source *
-input_source(struct snap *s, struct input *in, uint32_t pitch)
-{
-	int fd;
-
-	if (in->gzfile != NULL)
-		return gzipfile_source(s, in->gzfile, in->name, pitch);
-	if ((fd = fcntl(in->fd, F_DUPFD_CLOEXEC, 3)) == -1) {
-		errstr_sys("%s", in->name);
-		return NULL;
-	}
-	return source_file(s, fd, in->name, pitch);
 }
 
 /*

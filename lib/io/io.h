@@ -1,6 +1,8 @@
 /*
- * Streams in and out, spools, directories, sums.  Bytes of a stream are looked
- * at, then skipped; io/gzip inflates what is compressed.
+ * Streams in and out, files and directories that appear when they are whole,
+ * spools, names that others choose, and the helper that a confined program has
+ * outside.  Bytes of a stream are looked at, then skipped; io/gzip inflates what
+ * is compressed.
  */
 #ifndef IO_H
 #define IO_H
@@ -12,7 +14,6 @@ enum { SUM_BYTES = 1024 * 1024 };
 struct sums {
 	uint64_t	*sum;	/* owned */
 	size_t		 n;
-	size_t		 cap;
 	uint64_t	 bytes;	/* so far */
 	size_t		 part;	/* of these, in the megabyte begun */
 	struct XXH3_state_s *state; /* owned; of that megabyte */
@@ -32,6 +33,8 @@ struct input {
 	off_t		 origin; /* of the stream in a regular file */
 	struct stat	 st;	/* when it was opened */
 	bool		 eof;
+	bool		 failed; /* the next byte cannot be read: why */
+	char		 why[512];
 	struct gunzip	*gunzip; /* owned; NULL: it is not compressed */
 	struct gzipfile	*gzfile; /* owned; NULL: not to be read at random */
 	bool		 random; /* read from where it is, not in order */
@@ -41,10 +44,44 @@ struct input {
 	struct progress	*progress; /* borrowed; told what is read, or NULL */
 };
 
+struct newfile {
+	int		 fd;
+	char		*path;	/* owned; its own name */
+	const char	*name;	/* borrowed; the last of it */
+	int		 dir;	/* owned; where that is; -1: it has its name */
+	char		*tmp;	/* owned; in dir; NULL: it has no name yet */
+	bool		 outside; /* it is the helper's, but for fd */
+	bool		 isnew;	/* that one is: newfile_isnew */
+};
+
+struct helper_answer {
+	int		 rc;
+	int		 error;		/* errno */
+	char		 why[512];	/* the error string */
+};
+
+struct iovec;
 struct outdir;
+
+/* beneath.c */
+int		 beneath_open(int, const char *, int, mode_t);
+int		 beneath_resolve(int, const char *, int, mode_t, uint64_t);
+int		 beneath_reopen(int, int);
+bool		 link_istrusted(int, const char *, int);
 
 /* budget.c */
 uint64_t	 input_room(const struct input *);
+
+/* helper.c */
+void		 helper_set(int sock, pid_t pid);
+bool		 helper_there(void);
+int		 helper_elf(const char *path);
+int		 helper_spool(void);
+int		 helper_create(const char *path, bool *isnew);
+int		 helper_finish(void);
+void		 helper_drop(void);
+int		 helper_act(void);
+void		 helper_quit(void);
 
 /* input.c */
 struct input	*input_open(const char *);
@@ -53,16 +90,22 @@ struct input	*input_memory(const char *, const void *, size_t);
 void		 input_close(struct input *);
 int		 input_gunzip(struct input *, bool);
 bool		 input_plain(const struct input *);
-size_t		 input_fill(struct input *, size_t);
-const uint8_t	*input_peek(struct input *, size_t);
+size_t		 input_fill(struct input *in, size_t n);
+const uint8_t	*input_peek(struct input *in, size_t n);
+int		 input_end(const struct input *in);
 void		 input_skip(struct input *, size_t);
 int		 input_pread(struct input *, void *, size_t, uint64_t);
-struct source	*input_source(struct snap *, struct input *, uint32_t);
 int		 input_seek(struct input *, uint64_t);
 void		 input_guess(struct input *, size_t);
 int		 input_widen(struct input *, uint64_t);
 void		 input_cut(struct input *, uint64_t);
 void		 input_sum(struct input *, struct sums *);
+
+/* newfile.c */
+int		 newfile_open(struct newfile *, const char *);
+bool		 newfile_isnew(const struct newfile *);
+int		 newfile_finish(struct newfile *);
+void		 newfile_close(struct newfile *);
 
 /* outdir.c */
 int		 outdir_check(const char *, bool);
@@ -76,6 +119,12 @@ int		 outdir_commit(struct outdir *, const char *, const void *,
 		    size_t);
 void		 outdir_abort(struct outdir *);
 
+/* outname.c */
+int		 outname_dir(const char *, const char **);
+int		 outname_opendir(const char *, int *);
+int		 outname_handed(const char *);
+int		 outname_device(int, const struct stat *, const char *);
+
 /* output.c */
 int		 output_compress(struct output *, int);
 void		 output_watch(struct output *, struct progress *);
@@ -84,15 +133,32 @@ char		*output_room(struct output *, size_t, size_t *);
 void		 output_filled(struct output *, const char *);
 int		 output_sum(struct output *, struct sums *);
 
+/* passfd.c */
+ssize_t		 passfd_send(int sock, const struct iovec *v, size_t n, int fd);
+ssize_t		 passfd_receive(int sock, const struct iovec *v, size_t n,
+		    int *fd);
+
 /* progress.c */
 void		 progress_write(struct progress *);
+
+/* regular.c */
+int		 regular_reopen(int at);
+int		 regular_open(const char *path);
+int		 regular_iself(int fd);
 
 /* spool.c */
 int		 spool_file(void);
 struct source	*source_spool(struct snap *);
 int64_t		 spool_add(struct source *, const void *, size_t);
 int		 spool_finish(struct source *);
-int		 input_spool(struct input *);
+int		 spool_write(int fd, const void *p, size_t n);
+
+/* source.c */
+struct source	*source_open(struct snap *s, const char *path);
+struct source	*source_input(struct snap *s, struct input *in);
+struct source	*input_source(struct snap *s, struct input *in,
+		    uint32_t pitch);
+int		 input_spool(struct input *in);
 
 /* sums.c */
 struct sums	*sums_new(void);

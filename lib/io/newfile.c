@@ -3,9 +3,7 @@
  * the file system knows no other way, and gets its own name when it is whole
  * and on the disk.
  */
-#include "confine/confine.h"
-#include "newfile.h"
-#include "outname.h"
+#include "io.h"
 
 #include <sys/stat.h>
 

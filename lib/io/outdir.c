@@ -4,8 +4,7 @@
  */
 #include "full.h"
 #include "io.h"
-#include "outname.h"
-#include "snap.h"
+#include "vec.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -143,15 +142,8 @@ fail:
 static int
 outdir_note(struct outdir *o, const char *name)
 {
-	char **v;
-
-	if ((o->n & (o->n - 1)) == 0) {
-		v = reallocarray(o->name, o->n == 0 ? 1 : o->n * 2,
-		    sizeof *v);
-		if (v == NULL)
-			return errstr_set("out of memory");
-		o->name = v;
-	}
+	if (VEC_ROOM(o->name, o->n) == -1)
+		return -1;
 	if ((o->name[o->n] = strdup(name)) == NULL)
 		return errstr_set("out of memory");
 	o->n++;

@@ -3,8 +3,7 @@
  * everybody can make names, and who knows ours has made it before us: a link,
  * a fifo that he reads, a directory of his.
  */
-#include "outname.h"
-#include "beneath.h"
+#include "io.h"
 #include "snap.h"
 
 #include <sys/sysmacros.h>

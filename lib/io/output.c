@@ -6,7 +6,6 @@
  */
 #include "io.h"
 #include "io/gzip/gzip.h"
-#include "newfile.h"
 
 #include <sys/stat.h>
 #include <sys/uio.h>

@@ -1,7 +1,7 @@
 /*
  * Messages that carry a descriptor, one at most: SCM_RIGHTS of unix(7).
  */
-#include "passfd.h"
+#include "io.h"
 
 #include <sys/socket.h>
 

@@ -8,12 +8,12 @@
  * (openat(2)); what it led to is looked at; and that, no name, is opened
  * through the link that proc(5) has for the descriptor.
  */
-#include "beneath.h"
-#include "regular.h"
-#include "snap.h"
+#include "io.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 /*
@@ -60,4 +60,19 @@ regular_open(const char *path)
 		return e == 0 ? errstr_set("%s: not a regular file", path) :
 		    errstr_sys("%s", path);
 	return fd;
+}
+
+/*
+ * Look whether a file that is open for reading is an ELF file.  Return 1 if it
+ * is; 0 if not; -1 with errno if it cannot be read.
+ */
+int
+regular_iself(int fd)
+{
+	char magic[SELFMAG];
+	ssize_t n;
+
+	n = pread(fd, magic, SELFMAG, 0);
+	return n == -1 ? -1 : n == SELFMAG &&
+	    memcmp(magic, ELFMAG, SELFMAG) == 0;
 }

@@ -2,11 +2,8 @@
  * The spool: an unlinked temporary file, for what comes through a pipe or
  * will not be there any more when it is wanted.
  */
-#include "confine/confine.h"
 #include "full.h"
 #include "io.h"
-#include "io/gzip/gzip.h"
-#include "model.h"
 #include "source.h"
 
 #include <errno.h>
@@ -79,10 +76,13 @@ source_spool(struct snap *s)
 	return src;
 }
 
-static int
-spool_write(int fd, const uint8_t *p, size_t left)
+/*
+ * Write n bytes to a temporary file.  Return 0; or -1 with errstr.
+ */
+int
+spool_write(int fd, const void *p, size_t n)
 {
-	return full_write(fd, p, left) == -1 ? errstr_sys("spool in %s",
+	return full_write(fd, p, n) == -1 ? errstr_sys("spool in %s",
 	    spool_dir()) : 0;
 }
 
@@ -127,46 +127,4 @@ spool_finish(struct source *src)
 	free(f->buf);
 	f->buf = NULL;
 	return rc;
-}
-
-/*
- * Read all that is left of a stream of which nothing has been skipped into a
- * temporary file, which is the stream from here on: its size is known, and it
- * can be gone about in.  1 if it could be read to its end; 0 if it ends where
- * it could not, and the error string tells why; -1 if it cannot be kept.
- */
-int
-input_spool(struct input *in)
-{
-	uint64_t size;
-	bool whole;
-	size_t n;
-	int fd;
-
-	if ((fd = spool_file()) == -1)
-		return -1;
-	for (size = 0; (n = input_fill(in, 1)) > 0; size += n) {
-		if (spool_write(fd, in->buf + in->start, n) == -1)
-			goto fail;
-		input_skip(in, n);
-	}
-	whole = *snap_errstr() == '\0';
-	if (lseek(fd, 0, SEEK_SET) == -1) {
-		errstr_sys("spool");
-		goto fail;
-	}
-	in->real = in->gunzip != NULL ? gunzip_taken(in->gunzip) : size;
-	gunzip_free(in->gunzip);
-	in->gunzip = NULL;
-	close(in->fd);
-	in->fd = fd;
-	in->origin = 0;
-	in->size = size;
-	in->start = in->end = in->summed = 0;
-	in->pos = 0;
-	in->eof = in->random = false;
-	return whole;
-fail:
-	close(fd);
-	return -1;
 }

@@ -3,7 +3,7 @@
  * (MiB), the last of them perhaps short.
  */
 #include "io.h"
-#include "snap.h"
+#include "vec.h"
 
 #include <stdlib.h>
 
@@ -47,17 +47,9 @@ sums_free(struct sums *s)
 static void
 sums_next(struct sums *s)
 {
-	uint64_t *v;
-	size_t cap;
-
-	if (s->n == s->cap) {
-		cap = s->cap == 0 ? 64 : s->cap * 2;
-		if ((v = reallocarray(s->sum, cap, sizeof *v)) == NULL) {
-			s->failed = true;
-			return;
-		}
-		s->sum = v;
-		s->cap = cap;
+	if (VEC_ROOM(s->sum, s->n) == -1) {
+		s->failed = true;
+		return;
 	}
 	s->sum[s->n++] = XXH3_64bits_digest(s->state);
 	XXH3_64bits_reset(s->state);

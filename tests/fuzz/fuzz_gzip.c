@@ -24,7 +24,7 @@ gzip_read(struct input *in, struct buf *b)
 		buf_add(b, in->buf + in->start, n);
 		input_skip(in, n);
 	}
-	return b->len >= MOST || *snap_errstr() == '\0' ? 0 : -1;
+	return b->len >= MOST || input_end(in) == 0 ? 0 : -1;
 }
 
 /*

@@ -3,7 +3,7 @@
  * that is not to be had, name by name.
  */
 #include "util.h"
-#include "io/beneath.h"
+#include "io/io.h"
 
 #include <sys/prctl.h>
 #include <sys/stat.h>

@@ -183,7 +183,7 @@ unpack(const void *p, size_t n, bool pipe, struct buf *b, bool *random)
 		input_skip(in, got);
 		assert_int_equal(in->pos, b->len);
 	}
-	rc = *snap_errstr() == '\0' ? 0 : -1;
+	rc = input_end(in);
 	if (rc == -1) {		/* it stays an error */
 		assert_int_equal(input_fill(in, 1), 0);
 		assert_true(*snap_errstr() != '\0');

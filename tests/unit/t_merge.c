@@ -6,6 +6,7 @@
 #include "record/record.h"
 #include "space.h"
 #include "util.h"
+#include "io/io.h"
 
 #include <sys/sysmacros.h>
 

@@ -85,7 +85,7 @@ core_read(struct snap *s, const char *path, const struct coreopts *o)
 	if (input_gunzip(in, false) == -1)
 		goto out;
 	p = input_peek(in, SELFMAG);
-	if (p == NULL && *snap_errstr() != '\0')
+	if (p == NULL && input_end(in) == -1)
 		errstr_wrap("%s", in->name);
 	else if (p == NULL || memcmp(p, ELFMAG, SELFMAG) != 0)
 		errstr_set("%s: not an ELF file", in->name);

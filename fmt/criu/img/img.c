@@ -95,8 +95,8 @@ criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
 
 	*out = NULL;
 	if (input_fill(im->in, 1) == 0)
-		return *snap_errstr() == '\0' ? 0 :
-		    errstr_wrap("%s", im->in->name);
+		return input_end(im->in) == -1 ? errstr_wrap("%s",
+		    im->in->name) : 0;
 	im->entry++;
 	if ((p = input_peek(im->in, 4)) == NULL)
 		return criuimg_error(im, "the image ends in its length");

@@ -10,9 +10,7 @@
  * All directories of a stack are opened at once, before anything is read.
  */
 #include "img.h"
-#include "io/beneath.h"
 #include "io/io.h"
-#include "io/regular.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -133,7 +133,7 @@ criudir_slurp(struct criureader *r, const char *name, struct buf *b)
 		input_skip(in, n);
 	}
 	rc = buf_check(b);
-	if (rc == 0 && *snap_errstr() != '\0')
+	if (rc == 0 && input_end(in) == -1)
 		rc = errstr_wrap("%s", in->name);
 	input_close(in);
 	return rc;

@@ -58,7 +58,6 @@ uint64_t	 room_real(int, const struct stat *, off_t);
 struct gziptable {
 	uint64_t	*at;	/* owned; where members begin, and the end */
 	size_t		 n;	/* of members that hold anything */
-	size_t		 cap;
 	uint64_t	 size;	/* of all that they hold */
 	size_t		 gap;	/* one that was damaged, where any was */
 };

@@ -5,6 +5,7 @@
  */
 #include "full.h"
 #include "gzip.h"
+#include "vec.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -63,16 +64,8 @@ gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h, uint8_t *raw)
 static int
 table_add(struct gziptable *t, uint64_t at)
 {
-	uint64_t *p;
-	size_t cap;
-
-	if (t->n == t->cap) {
-		cap = t->cap == 0 ? 64 : t->cap * 2;
-		if ((p = reallocarray(t->at, cap, sizeof *p)) == NULL)
-			return errstr_set("out of memory");
-		t->at = p;
-		t->cap = cap;
-	}
+	if (VEC_ROOM(t->at, t->n) == -1)
+		return -1;
 	t->at[t->n++] = at;
 	return 0;
 }

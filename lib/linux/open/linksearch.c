@@ -7,8 +7,10 @@
  * mount is crossed, and the search ends when so many entries were looked at,
  * or so much time went by.
  */
-#include "linksearch.h"
+#include "findlink.h"
 #include "io/beneath.h"
+#include "io/io.h"
+#include "linksearch.h"
 #include "clock.h"
 #include "vec.h"
 

@@ -22,8 +22,10 @@
  * call that does is the one that is told.
  */
 #include "model.h"
-#include "opened.h"
+#include "io/io.h"
 #include "io/passfd.h"
+#include "open.h"
+#include "opened.h"
 
 #include <sys/ioctl.h>
 #include <sys/mman.h>

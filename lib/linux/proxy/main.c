@@ -4,9 +4,7 @@
  * but who asked, for as long as that wants to.
  */
 #include "proxy.h"
-#include "io/beneath.h"
-#include "io/passfd.h"
-#include "io/regular.h"
+#include "io/io.h"
 
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -121,19 +119,16 @@ open_serve(struct serving *s, const struct proxy_ask *q,
     struct proxy_answer *a)
 {
 	struct statfs fs;
-	char magic[4];
-	ssize_t n;
-	int fd;
+	int elf, fd;
 
 	if ((fd = file_get(s, q)) == -1 || fstat(fd, &a->st) == -1) {
 		a->error = errno == 0 ? EINVAL : errno;
 		return;
 	}
 	a->type = fstatfs(fd, &fs) == -1 ? 0 : (long)fs.f_type;
-	n = pread(fd, magic, sizeof magic, 0);
-	a->unread = n == -1 ? errno : 0;
-	a->elf = n == sizeof magic &&
-	    memcmp(magic, "\177ELF", sizeof magic) == 0;
+	elf = regular_iself(fd);
+	a->unread = elf == -1 ? errno : 0;
+	a->elf = elf == 1;
 }
 
 /*

@@ -9,8 +9,9 @@
  */
 #include "proxy.h"
 #include "clock.h"
-#include "vec.h"
+#include "io/io.h"
 #include "io/passfd.h"
+#include "vec.h"
 
 #include <sys/prctl.h>
 #include <sys/socket.h>

@@ -11,8 +11,7 @@
 #include "linux/proc/proc.h"
 #include "model.h"
 #include "linux/proxy/proxy.h"
-#include "io/beneath.h"
-#include "io/regular.h"
+#include "io/io.h"
 #include "serve.h"
 
 #include <sys/sysmacros.h>
@@ -202,11 +201,9 @@ file_close(struct targetfile *f)
 void
 file_lookelf(struct targetfile *f, int fd)
 {
-	char magic[4];
-	ssize_t n;
+	int elf;
 
-	n = pread(fd, magic, sizeof magic, 0);
-	f->unread = n == -1 ? errno : 0;
-	f->elf = n == sizeof magic &&
-	    memcmp(magic, "\177ELF", sizeof magic) == 0;
+	elf = regular_iself(fd);
+	f->unread = elf == -1 ? errno : 0;
+	f->elf = elf == 1;
 }

@@ -1,10 +1,11 @@
 /*
- * How a confined program asks its helper (helperjob.c), through a socket.
+ * How a confined program asks its helper (confine/helperjob.c), through a
+ * socket, for what it may not do itself.
  */
-#include "helper.h"
-#include "io/passfd.h"
+#include "io.h"
 
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -32,33 +33,19 @@ helper_end(void)
 }
 
 /*
- * Make the helper, which ends with this process; made is true where c->outdir
- * was made for it, and is to be removed if it stays empty.  -1 with errno.
+ * Ask the helper at the socket sock, the process pid, from here on, and have it
+ * end when the program exits.
  */
-int
-helper_start(const struct confined *c, bool made)
+void
+helper_set(int sock, pid_t pid)
 {
-	pid_t program;
-	int sock[2];
-
-	program = getpid();
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) == -1)
-		return -1;
-	fflush(NULL);
-	if ((helper = fork()) == 0)
-		helper_main(sock[1], c, made, program);
-	close(sock[1]);
-	if (helper == -1) {
-		close(sock[0]);
-		return -1;
-	}
-	asked = sock[0];
+	asked = sock;
+	helper = pid;
 	(void)atexit(helper_end);
-	return 0;
 }
 
 /*
- * Is this a confined program?
+ * Is this a confined program, with a helper?
  */
 bool
 helper_there(void)
@@ -67,7 +54,7 @@ helper_there(void)
 }
 
 static int
-answer_get(struct answer *a)
+answer_get(struct helper_answer *a)
 {
 	const struct iovec v = { .iov_base = a, .iov_len = sizeof *a };
 	int fd;
@@ -89,7 +76,7 @@ static int
 ask(char what, const char *path, int *rc)
 {
 	char q[PATH_MAX];
-	struct answer a = { .rc = -1 };
+	struct helper_answer a = { .rc = -1 };
 	size_t n;
 	int fd;
 
@@ -175,11 +162,11 @@ helper_drop(void)
 }
 
 /*
- * What the program was confined with as act, by the helper: a descriptor, or
- * -1.
+ * What the program was confined with as act, by the helper.  Return a
+ * descriptor, the caller's; or -1 with the error string that act left.
  */
 int
-confine_act(void)
+helper_act(void)
 {
 	int rc;
 
@@ -193,7 +180,7 @@ confine_act(void)
 void
 helper_quit(void)
 {
-	char buf[sizeof(struct answer)];
+	char buf[sizeof(struct helper_answer)];
 
 	if (asked == -1 || creating)
 		return;

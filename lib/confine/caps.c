@@ -1,0 +1,94 @@
+/*
+ * Capabilities (capabilities(7)) that a confined program and its helper keep.
+ */
+#include "confine.h"
+
+#include <sys/syscall.h>
+
+#include <linux/capability.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static int
+caps_get(struct __user_cap_data_struct *d)
+{
+	struct __user_cap_header_struct h = { _LINUX_CAPABILITY_VERSION_3, 0 };
+
+	return (int)syscall(SYS_capget, &h, d);
+}
+
+/*
+ * Have those capabilities, of those that there are, and no others; unless
+ * forget, they can be had back.
+ */
+static void
+caps_set(uint32_t keep, bool forget)
+{
+	struct __user_cap_header_struct h = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct d[2];
+
+	if (caps_get(d) == -1)
+		return;
+	d[0].effective = d[0].permitted & keep;
+	d[1].effective = 0;
+	if (forget) {
+		d[0].permitted = d[0].effective;
+		d[1].permitted = 0;
+	}
+	d[0].inheritable = d[1].inheritable = 0;
+	(void)syscall(SYS_capset, &h, d);
+}
+
+/*
+ * Can a path be had without capabilities?  Files in a directory that is
+ * another's may be anyone's.
+ */
+static bool
+can_have(const char *path, int how)
+{
+	struct stat st;
+
+	if (path == NULL || (faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) ==
+	    -1 && errno == ENOENT))
+		return true;
+	return faccessat(AT_FDCWD, path, how, AT_EACCESS) == 0 &&
+	    stat(path, &st) == 0 && (!S_ISDIR(st.st_mode) ||
+	    st.st_uid == geteuid());
+}
+
+/*
+ * Give up all capabilities that are not needed.
+ */
+void
+caps_drop(const struct confined *c)
+{
+	struct __user_cap_data_struct d[2];
+	uint32_t keep;
+	size_t i;
+
+	if (caps_get(d) == -1 || (d[0].permitted | d[1].permitted) == 0)
+		return;
+	caps_set(0, false);
+	keep = 0;
+	for (i = 0; i < c->nin; i++)
+		if (!can_have(c->in[i], R_OK))
+			keep |= 1U << CAP_DAC_READ_SEARCH;
+	if (!can_have(c->parent, R_OK))
+		keep |= 1U << CAP_DAC_READ_SEARCH;
+	if (!can_have(c->outdir, R_OK | W_OK | X_OK))
+		keep |= 1U << CAP_DAC_OVERRIDE;
+	caps_set(keep, true);
+}
+
+/*
+ * What the helper may need: to read and to write in the directories of others
+ * (in sticky ones, to replace a file).
+ */
+void
+caps_drop_helper(void)
+{
+	caps_set(1U << CAP_DAC_READ_SEARCH | 1U << CAP_DAC_OVERRIDE |
+	    1U << CAP_FOWNER, true);
+}
