@@ -4,7 +4,6 @@
 #include "clock.h"
 #include "common/common.h"
 #include "vmtrace.h"
-#include "clock.h"
 
 #include <err.h>
 #include <errno.h>

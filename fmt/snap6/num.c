@@ -204,6 +204,18 @@ reader_rest(const struct reader *r)
 }
 
 /*
+ * Return whether raw pages are copied as they come, for which the stream is
+ * read in order: those of a pipe; and of a compressed file if there is a store
+ * for them, where they need not be inflated again.
+ */
+bool
+reader_copies(const struct reader *r)
+{
+	return r->in->size == UINT64_MAX ||
+	    (r->o->store != NULL && !input_plain(r->in));
+}
+
+/*
  * Return true if the reader may go to the end of the stream, and a trailer
  * there, before it reads the rest.  Where pages are copied as they come, all is
  * read in order, once.

@@ -58,6 +58,7 @@ struct reader {
 /* num.c */
 int		 reader_short(struct reader *, const char *);
 uint64_t	 reader_rest(const struct reader *);
+bool		 reader_copies(const struct reader *);
 bool		 reader_seeks(const struct reader *);
 int		 read_num(struct reader *, const char *, uint64_t *);
 int		 read_line(struct reader *, const char *, size_t, char,
@@ -76,7 +77,6 @@ void		 reader_done(struct reader *, const char *, uint64_t,
 int		 read_record(struct reader *);
 
 /* segment.c */
-bool		 reader_copies(const struct reader *);
 int		 reader_source(struct reader *);
 int		 read_segment(struct reader *, struct image *);
 

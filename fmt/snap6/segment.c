@@ -14,18 +14,6 @@
 #include <inttypes.h>
 
 /*
- * Return whether raw pages are copied as they come, for which the stream is
- * read in order: those of a pipe; and of a compressed file if there is a store
- * for them, where they need not be inflated again.
- */
-bool
-reader_copies(const struct reader *r)
-{
-	return r->in->size == UINT64_MAX ||
-	    (r->o->store != NULL && !input_plain(r->in));
-}
-
-/*
  * Where the bytes of raw pages will be read from.
  */
 int

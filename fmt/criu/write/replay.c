@@ -4,7 +4,6 @@
  */
 #include "write.h"
 #include "record/record.h"
-#include "record/record.h"
 #include "vec.h"
 
 #include <limits.h>

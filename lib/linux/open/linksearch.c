@@ -7,10 +7,8 @@
  * mount is crossed, and the search ends when so many entries were looked at,
  * or so much time went by.
  */
-#include "findlink.h"
-#include "io/beneath.h"
-#include "io/io.h"
 #include "linksearch.h"
+#include "io/io.h"
 #include "clock.h"
 #include "vec.h"
 

@@ -23,7 +23,6 @@
  */
 #include "model.h"
 #include "io/io.h"
-#include "io/passfd.h"
 #include "open.h"
 #include "opened.h"
 

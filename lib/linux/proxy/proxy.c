@@ -10,7 +10,6 @@
 #include "proxy.h"
 #include "clock.h"
 #include "io/io.h"
-#include "io/passfd.h"
 #include "vec.h"
 
 #include <sys/prctl.h>
