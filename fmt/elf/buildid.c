@@ -3,77 +3,12 @@
  * memory that it was mapped into: its build id, a note of the linker's
  * (ld(1), --build-id), and the permissions of its segments.  elf(5).
  */
-#include "core/read/read.h"
 #include "elf.h"
-#include "space.h"
+#include "head.h"
+#include "num.h"
 
 #include <elf.h>
 #include <string.h>
-
-struct head {			/* of an ELF file, little-endian */
-	const uint8_t	*p;	/* borrowed */
-	size_t		 n;
-	size_t		 wide;	/* 4 or 8 */
-	uint64_t	 phoff;
-	size_t		 phnum;
-};
-
-struct phdr {
-	uint32_t	 type;
-	uint32_t	 flags;
-	uint64_t	 off;
-	uint64_t	 filesz;
-};
-
-static bool
-head_open(struct head *h, const uint8_t *p, size_t n)
-{
-	size_t ent;
-
-	if (n < sizeof(Elf64_Ehdr) || memcmp(p, ELFMAG, SELFMAG) != 0 ||
-	    p[EI_DATA] != ELFDATA2LSB)
-		return false;
-	h->p = p;
-	h->n = n;
-	if (p[EI_CLASS] == ELFCLASS64) {
-		h->wide = 8;
-		h->phoff = num_get(p + offsetof(Elf64_Ehdr, e_phoff), 8);
-		h->phnum = num_get(p + offsetof(Elf64_Ehdr, e_phnum), 2);
-		ent = num_get(p + offsetof(Elf64_Ehdr, e_phentsize), 2);
-		return ent == sizeof(Elf64_Phdr);
-	}
-	h->wide = 4;
-	h->phoff = num_get(p + offsetof(Elf32_Ehdr, e_phoff), 4);
-	h->phnum = num_get(p + offsetof(Elf32_Ehdr, e_phnum), 2);
-	ent = num_get(p + offsetof(Elf32_Ehdr, e_phentsize), 2);
-	return p[EI_CLASS] == ELFCLASS32 && ent == sizeof(Elf32_Phdr);
-}
-
-/*
- * The i-th program header, if the head has it.
- */
-static bool
-head_phdr(const struct head *h, size_t i, struct phdr *ph)
-{
-	const uint8_t *p;
-	size_t size, w;
-
-	w = h->wide;
-	size = w == 8 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	if (i >= h->phnum || h->phoff > h->n ||
-	    (h->n - h->phoff) / size <= i)
-		return false;
-	p = h->p + h->phoff + i * size;
-	ph->type = (uint32_t)num_get(p, 4);
-	ph->flags = (uint32_t)num_get(p + (w == 8 ?
-	    offsetof(Elf64_Phdr, p_flags) : offsetof(Elf32_Phdr, p_flags)),
-	    4);
-	ph->off = num_get(p + (w == 8 ? offsetof(Elf64_Phdr, p_offset) :
-	    offsetof(Elf32_Phdr, p_offset)), w);
-	ph->filesz = num_get(p + (w == 8 ? offsetof(Elf64_Phdr, p_filesz) :
-	    offsetof(Elf32_Phdr, p_filesz)), w);
-	return true;
-}
 
 /*
  * Look for the build id among notes: elf(5), "Notes (Nhdr)".
@@ -115,14 +50,14 @@ find_note(struct buildid *b, const uint8_t *p, size_t n)
 int
 buildid_parse(struct buildid *b, const uint8_t *p, size_t n)
 {
-	struct head h;
-	struct phdr ph;
+	struct elfhead h;
+	struct elfphdr ph;
 	size_t i;
 
 	b->len = 0;
-	if (!head_open(&h, p, n))
+	if (!elfhead_open(&h, p, n))
 		return errstr_set("not an ELF file");
-	for (i = 0; head_phdr(&h, i, &ph); i++) {
+	for (i = 0; elfhead_phdr(&h, i, &ph); i++) {
 		if (ph.type != PT_NOTE || ph.off >= n)
 			continue;
 		if (ph.filesz > n - ph.off)
@@ -150,14 +85,14 @@ buildid_same(const struct buildid *a, const struct buildid *b)
 unsigned int
 elf_perms(const uint8_t *p, size_t n, uint64_t off)
 {
-	enum { PAGE = 4096 };
-	struct head h;
-	struct phdr ph;
+	enum { PAGE = 4096 };	/* ELF_EXEC_PAGESIZE of our machines */
+	struct elfhead h;
+	struct elfphdr ph;
 	size_t i;
 
-	if (!head_open(&h, p, n))
+	if (!elfhead_open(&h, p, n))
 		return 0;
-	for (i = 0; head_phdr(&h, i, &ph); i++)
+	for (i = 0; elfhead_phdr(&h, i, &ph); i++)
 		if (ph.type == PT_LOAD && off >= ph.off / PAGE * PAGE &&
 		    off - ph.off / PAGE * PAGE < ph.filesz + ph.off % PAGE)
 			return (ph.flags & PF_R ? VMA_READ : 0U) |

@@ -1,6 +1,6 @@
 /*
- * ELF files: what tells two of them apart, the names in them, and under which
- * names a process has loaded them.
+ * ELF files: what tells two of them apart, what is mapped how, what a process
+ * has linked, and the names in them.
  */
 #ifndef ELFROOM_H
 #define ELFROOM_H
@@ -15,6 +15,13 @@ struct buildid {		/* NT_GNU_BUILD_ID; len 0: none */
 /* buildid.c */
 int		 buildid_parse(struct buildid *, const uint8_t *, size_t);
 bool		 buildid_same(const struct buildid *, const struct buildid *);
+unsigned int	 elf_perms(const uint8_t *p, size_t n, uint64_t off);
+
+/* linkmap.c */
+typedef int	 (*linkmap_fn)(void *, const char *, uint64_t);
+
+int		 linkmap_walk(struct image *mem, const struct linuxrec *rec,
+		    linkmap_fn fn, void *arg);
 
 /* symbols.c */
 struct elfsyms	*elfsyms_read(int fd);

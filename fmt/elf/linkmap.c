@@ -10,8 +10,9 @@
  * All of it may be damaged, or made to do damage: whatever is not there
  * ends the walk, and is no error.
  */
-#include "model.h"
 #include "elf.h"
+#include "head.h"
+#include "model.h"
 #include "num.h"
 #include "state/state.h"
 
@@ -81,27 +82,26 @@ linkmap_auxv(struct linkmap *l, const struct linuxrec *rec)
 static bool
 linkmap_phdrs(struct linkmap *l)
 {
-	uint64_t addr, vaddr;
-	uint8_t ph[sizeof(Elf64_Phdr)];
+	uint8_t head[sizeof(Elf64_Phdr)];
+	struct elfphdr ph;
+	uint64_t addr;
 	size_t i, n;
 
-	n = l->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	n = elfphdr_size(l->wide);
 	for (i = 0, addr = l->phdr; i < l->phnum && i < ENTRIES_MAX;
 	    i++, addr += n) {
-		if (image_read(l->mem, addr, ph, n) == -1)
+		if (image_read(l->mem, addr, head, n) == -1)
 			return false;
-		vaddr = l->wide ?
-		    num_get(ph + offsetof(Elf64_Phdr, p_vaddr), 8) :
-		    num_get(ph + offsetof(Elf32_Phdr, p_vaddr), 4);
-		switch (num_get(ph, 4)) {
+		elfphdr_get(&ph, head, l->wide);
+		switch (ph.type) {
 		case PT_PHDR:
-			l->bias = l->phdr - vaddr;
+			l->bias = l->phdr - ph.addr;
 			break;
 		case PT_DYNAMIC:
-			l->dynamic = vaddr;
+			l->dynamic = ph.addr;
 			break;
 		case PT_INTERP:
-			l->interp = vaddr;
+			l->interp = ph.addr;
 			break;
 		}
 	}

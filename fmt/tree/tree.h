@@ -6,6 +6,7 @@
 #ifndef FSTREE_H
 #define FSTREE_H
 
+#include "elf/elf.h"
 #include "snap.h"
 #include "space.h"
 

@@ -126,9 +126,6 @@ size_t		 elfcore_peek(const struct corereader *, uint64_t, uint8_t *,
 int		 elfcore_bare(struct elfcore *, uint64_t, uint64_t);
 int		 elfcore_sort(struct elfcore *);
 
-/* buildid.c */
-unsigned int	 elf_perms(const uint8_t *, size_t, uint64_t);
-
 /* maps.c */
 int		 core_maps(struct corereader *);
 

@@ -1,0 +1,86 @@
+/*
+ * The head of an ELF file, whether read from the file or from memory that it
+ * was mapped into: elf(5).
+ */
+#include "head.h"
+#include "num.h"
+
+#include <elf.h>
+#include <string.h>
+
+/*
+ * Return the bytes of a program header.
+ */
+size_t
+elfphdr_size(bool wide)
+{
+	return wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+}
+
+/*
+ * Set *ph to the program header at p.
+ */
+void
+elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide)
+{
+	static const struct {
+		uint8_t	 flags, off, addr, filesz;
+	} at[] = {
+		{ offsetof(Elf32_Phdr, p_flags), offsetof(Elf32_Phdr, p_offset),
+		    offsetof(Elf32_Phdr, p_vaddr),
+		    offsetof(Elf32_Phdr, p_filesz) },
+		{ offsetof(Elf64_Phdr, p_flags), offsetof(Elf64_Phdr, p_offset),
+		    offsetof(Elf64_Phdr, p_vaddr),
+		    offsetof(Elf64_Phdr, p_filesz) }
+	};
+	size_t w = wide ? 8 : 4;
+
+	ph->type = (uint32_t)num_get(p, 4);
+	ph->flags = (uint32_t)num_get(p + at[wide].flags, 4);
+	ph->off = num_get(p + at[wide].off, w);
+	ph->addr = num_get(p + at[wide].addr, w);
+	ph->filesz = num_get(p + at[wide].filesz, w);
+}
+
+/*
+ * Look at the first n bytes of a file, which stay the caller's.  Return false
+ * if they are not those of an ELF file that we know.
+ */
+bool
+elfhead_open(struct elfhead *h, const uint8_t *p, size_t n)
+{
+	size_t ent;
+
+	if (n < sizeof(Elf64_Ehdr) || memcmp(p, ELFMAG, SELFMAG) != 0 ||
+	    p[EI_DATA] != ELFDATA2LSB)
+		return false;
+	h->p = p;
+	h->n = n;
+	h->wide = p[EI_CLASS] == ELFCLASS64;
+	if (h->wide) {
+		h->phoff = num_get(p + offsetof(Elf64_Ehdr, e_phoff), 8);
+		h->phnum = num_get(p + offsetof(Elf64_Ehdr, e_phnum), 2);
+		ent = num_get(p + offsetof(Elf64_Ehdr, e_phentsize), 2);
+	} else {
+		h->phoff = num_get(p + offsetof(Elf32_Ehdr, e_phoff), 4);
+		h->phnum = num_get(p + offsetof(Elf32_Ehdr, e_phnum), 2);
+		ent = num_get(p + offsetof(Elf32_Ehdr, e_phentsize), 2);
+	}
+	return ent == elfphdr_size(h->wide) &&
+	    (h->wide || p[EI_CLASS] == ELFCLASS32);
+}
+
+/*
+ * Set *ph to the i-th program header: false if the head does not have it.
+ */
+bool
+elfhead_phdr(const struct elfhead *h, size_t i, struct elfphdr *ph)
+{
+	size_t size = elfphdr_size(h->wide);
+
+	if (i >= h->phnum || h->phoff > h->n ||
+	    (h->n - h->phoff) / size <= i)
+		return false;
+	elfphdr_get(ph, h->p + h->phoff + i * size, h->wide);
+	return true;
+}
