@@ -7,6 +7,7 @@
 #include "merge.h"
 #include "model.h"
 #include "record/record.h"
+#include "vec.h"
 #include "space.h"
 
 #include <sys/sysmacros.h>
@@ -73,7 +74,6 @@ merge_carried(struct merge *m, size_t i)
 	struct carried *c = p->carried;
 	struct vma v = { .dev = c->dev, .ino = c->ino, .name = c->path };
 	struct newdev *d;
-	size_t cap;
 
 	if ((q = carried_find(m->a, &v)) == NULL)
 		return 0;
@@ -81,13 +81,8 @@ merge_carried(struct merge *m, size_t i)
 		m->keep[i] = false;
 		return 0;
 	}
-	if (m->ndev == m->devcap) {
-		cap = m->devcap == 0 ? 16 : m->devcap * 2;
-		if ((d = reallocarray(m->dev, cap, sizeof *d)) == NULL)
-			return errstr_set("out of memory");
-		m->dev = d;
-		m->devcap = cap;
-	}
+	if (VEC_ROOM(m->dev, m->ndev) == -1)
+		return -1;
 	d = &m->dev[m->ndev++];
 	d->dev = c->dev;
 	d->ino = c->ino;

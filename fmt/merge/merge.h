@@ -28,7 +28,6 @@ struct merge {
 	bool		*keep;	/* owned; of each of b: not in a already */
 	struct newdev	*dev;	/* owned */
 	size_t		 ndev;
-	size_t		 devcap;
 	uint64_t	 file;	/* added to numbers of open files of b, */
 	uint64_t	 part;	/* and to those of its parts */
 	uint64_t	 next;	/* number for a process, and */

@@ -7,6 +7,7 @@
 #include "plan9.h"
 #include "snap.h"
 #include "space.h"
+#include "vec.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -211,7 +212,7 @@ mount_line(struct buf *b, char *line)
 static void
 ns_file(struct buf *b, const struct task *t)
 {
-	struct mount *m, *v;
+	struct mount *m;
 	char *text, *s, *line;
 	size_t i, n;
 
@@ -223,11 +224,10 @@ ns_file(struct buf *b, const struct task *t)
 	for (s = text; s != NULL && (line = strsep(&s, "\n")) != NULL;) {
 		if (*line == '\0')
 			continue;
-		if ((v = reallocarray(m, n + 1, sizeof *v)) == NULL) {
+		if (VEC_ROOM(m, n) == -1) {
 			b->failed = true;
 			break;
 		}
-		m = v;
 		m[n].id = strtol(line, NULL, 10);
 		m[n++].line = line;
 	}

@@ -14,6 +14,7 @@
 #include "snap.h"
 #include "archive.h"
 #include "digits.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -232,7 +233,7 @@ linuxrec_open(struct linuxrec *r, const struct file *rec)
 {
 	struct recfile f;
 	const uint8_t *nl;
-	size_t cap, off, used, *p;
+	size_t off, used;
 
 	memset(r, 0, sizeof *r);
 	if (!linuxrec_is(rec))
@@ -242,18 +243,12 @@ linuxrec_open(struct linuxrec *r, const struct file *rec)
 	nl = memchr(rec->data, '\n', rec->len);
 	if (nl == NULL || nl - rec->data < 9 || memcmp(nl - 2, " 1", 2) != 0)
 		return errstr_set("proc: byte 0: not \"linux CPUTYPE 1\"");
-	cap = 0;
 	for (off = (size_t)(nl - rec->data) + 1; off < rec->len; off += used) {
 		if (r->n >= FILES_MOST)
 			return errstr_set("proc: more than %d files",
 			    FILES_MOST);
-		if (r->n == cap) {
-			cap = cap == 0 ? 32 : cap + cap / 2;
-			p = reallocarray(r->at, cap, sizeof *p);
-			if (p == NULL)
-				return errstr_set("out of memory");
-			r->at = p;
-		}
+		if (VEC_ROOM(r->at, r->n) == -1)
+			return -1;
 		r->at[r->n++] = off;
 		used = parse_file(rec->data + off, rec->len - off, &f);
 		if (used == 0)

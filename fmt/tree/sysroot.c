@@ -10,6 +10,7 @@
 #include "model.h"
 #include "elf/elf.h"
 #include "record/record.h"
+#include "vec.h"
 #include "space.h"
 #include "tree.h"
 
@@ -94,7 +95,6 @@ sysroot_add(struct sysroot *root, const char *name, size_t len,
     struct image *im)
 {
 	struct sysfile *f;
-	size_t cap;
 	char *path;
 	bool ok;
 
@@ -103,15 +103,9 @@ sysroot_add(struct sysroot *root, const char *name, size_t len,
 	if ((path = path_clean(name, len, &ok)) == NULL)
 		return ok ? 0 : -1;
 	root->bytes += len;
-	if (root->n == root->cap) {
-		cap = root->cap == 0 ? 16 : root->cap * 2;
-		f = reallocarray(root->f, cap, sizeof *f);
-		if (f == NULL) {
-			free(path);
-			return errstr_set("out of memory");
-		}
-		root->f = f;
-		root->cap = cap;
+	if (VEC_ROOM(root->f, root->n) == -1) {
+		free(path);
+		return -1;
 	}
 	f = &root->f[root->n];
 	f->path = path;

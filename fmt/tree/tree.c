@@ -16,6 +16,7 @@
  * (paths.c), in map/ it is the mapping.
  */
 #include "tree.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -86,18 +87,12 @@ member_cmp(const void *a, const void *b)
 static int
 member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
 {
-	struct member *m, **v;
-	size_t cap;
+	struct member *m;
 
 	if (t->n == PROC_MAX)
 		return errstr_set("more than %d processes", PROC_MAX);
-	if (t->n == t->cap) {
-		cap = t->cap == 0 ? 16 : t->cap * 2;
-		if ((v = reallocarray(t->m, cap, sizeof *v)) == NULL)
-			return errstr_set("out of memory");
-		t->m = v;
-		t->cap = cap;
-	}
+	if (VEC_ROOM(t->m, t->n) == -1)
+		return -1;
 	if ((m = calloc(1, sizeof *m)) == NULL)
 		return errstr_set("out of memory");
 	pthread_mutex_init(&m->lock, NULL);

@@ -51,7 +51,6 @@ struct sysfile {
 struct sysroot {
 	struct sysfile	*f;	/* owned */
 	size_t		 n;
-	size_t		 cap;
 	size_t		 bytes;	/* of all paths */
 };
 
@@ -161,7 +160,6 @@ struct fsnode {
 struct fstree {
 	struct member	**m;	/* owned; by pid, then as they were added */
 	size_t		 n;
-	size_t		 cap;
 	void		(*warn)(void *, const char *);
 	void		*arg;
 };
