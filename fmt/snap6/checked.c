@@ -16,7 +16,7 @@ enum { PIECE = 32 };		/* kilobytes read at once */
 
 enum { UNKNOWN, SOUND, DAMAGED };
 
-struct summed {
+struct checked {
 	struct source	 src;
 	struct source	*page;	/* borrowed; the stream's pages, and */
 	struct source	*all;	/* all its bytes, locations being the same */
@@ -30,7 +30,7 @@ struct summed {
  * Is a megabyte as its sum tells?  SOURCE_LOST if not.
  */
 static int
-summed_check(struct summed *z, uint64_t mb)
+check_megabyte(struct checked *z, uint64_t mb)
 {
 	uint8_t buf[PIECE * KB];
 	struct sums *s;
@@ -66,7 +66,7 @@ summed_check(struct summed *z, uint64_t mb)
  * Are these bytes of the stream as the sums tell?
  */
 static int
-summed_range(struct summed *z, uint64_t from, uint64_t to)
+check_range(struct checked *z, uint64_t from, uint64_t to)
 {
 	uint64_t mb;
 	int rc;
@@ -76,7 +76,7 @@ summed_range(struct summed *z, uint64_t from, uint64_t to)
 	for (mb = from / SUM_BYTES; mb * SUM_BYTES < to; mb++) {
 		rc = SOURCE_OK;
 		if (atomic_load(&z->state[mb]) == UNKNOWN)
-			rc = summed_check(z, mb);
+			rc = check_megabyte(z, mb);
 		if (atomic_load(&z->state[mb]) == DAMAGED) {
 			errstr_set("byte %" PRIu64 ": megabyte %" PRIu64
 			    " is damaged: its sum is not that in the trailer",
@@ -90,16 +90,16 @@ summed_range(struct summed *z, uint64_t from, uint64_t to)
 }
 
 static int
-summed_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
+checked_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 {
-	struct summed *z = (struct summed *)src;
+	struct checked *z = (struct checked *)src;
 	uint64_t from;
 	size_t i;
 	int rc;
 
 	for (i = 0; i < n; i++) {
 		from = r[i].loc - z->origin - 1;
-		rc = summed_range(z, from, from + r[i].n * (KB + 1));
+		rc = check_range(z, from, from + r[i].n * (KB + 1));
 		if (rc != SOURCE_OK)
 			return rc;
 	}
@@ -107,16 +107,16 @@ summed_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 }
 
 static void
-summed_free(struct source *src)
+checked_free(struct source *src)
 {
-	struct summed *z = (struct summed *)src;
+	struct checked *z = (struct checked *)src;
 
 	free(z->sums);
 	free(z->state);
 }
 
-static const struct source_ops summed_ops = {
-	summed_read, NULL, summed_free
+static const struct source_ops checked_ops = {
+	checked_read, NULL, checked_free
 };
 
 /*
@@ -124,10 +124,10 @@ static const struct source_ops summed_ops = {
  * of its pages and of all its bytes.
  */
 struct source *
-source_summed(struct reader *r, struct source *page, struct source *all)
+source_checked(struct reader *r, struct source *page, struct source *all)
 {
 	const struct trailer *t = &r->trailer;
-	struct summed *z;
+	struct checked *z;
 
 	if (page == NULL || all == NULL)
 		return NULL;
@@ -136,7 +136,7 @@ source_summed(struct reader *r, struct source *page, struct source *all)
 	    (z->sums = calloc(t->nsums + 1, 8)) == NULL ||
 	    (z->state = calloc(t->nsums + 1, sizeof *z->state)) == NULL) {
 		if (z != NULL) {
-			summed_free(&z->src);
+			checked_free(&z->src);
 			free(z->src.name);
 		}
 		free(z);
@@ -144,7 +144,7 @@ source_summed(struct reader *r, struct source *page, struct source *all)
 		return NULL;
 	}
 	memcpy(z->sums, t->sums, t->nsums * 8);
-	z->src.ops = &summed_ops;
+	z->src.ops = &checked_ops;
 	z->src.pitch = KB + 1;
 	z->page = page;
 	z->all = all;
@@ -160,9 +160,9 @@ source_summed(struct reader *r, struct source *page, struct source *all)
 int
 reader_check(struct reader *r, uint64_t from, uint64_t to)
 {
-	struct summed *z = (struct summed *)r->src;
+	struct checked *z = (struct checked *)r->src;
 
-	if (r->src == NULL || r->src->ops != &summed_ops)
+	if (r->src == NULL || r->src->ops != &checked_ops)
 		return 0;
-	return summed_range(z, from, to) == SOURCE_OK ? 0 : -1;
+	return check_range(z, from, to) == SOURCE_OK ? 0 : -1;
 }

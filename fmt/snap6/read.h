@@ -87,7 +87,7 @@ int		 read_trailer(struct reader *, enum trailer_kind);
 int		 read_index(struct reader *);
 
 /* checked.c */
-struct source	*source_summed(struct reader *, struct source *,
+struct source	*source_checked(struct reader *, struct source *,
 		    struct source *);
 int		 reader_check(struct reader *, uint64_t, uint64_t);
 

@@ -27,7 +27,7 @@ reader_source(struct reader *r)
 	} else {
 		r->src = input_source(r->snap, r->in, KB + 1);
 		if (r->src != NULL && r->trailer.index != NULL)
-			r->src = source_summed(r, r->src,
+			r->src = source_checked(r, r->src,
 			    input_source(r->snap, r->in, KB));
 	}
 	return r->src == NULL ? -1 : 0;
