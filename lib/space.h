@@ -124,7 +124,7 @@ int		 pages_compare(struct pagelist *, struct image *,
 /*
  * How much memory mappings take, by their page tables, what the kernel
  * tells of the frames behind them, and what is touched in a window of time:
- * linux/pages/pageuse.c, linux/pages/pageflags.c, linux/pages/frames.c, linux/pages/touched.c; and
+ * linux/pages/pageuse.c, linux/pages/pageflags.c, linux/pages/frames.c; and
  * which processes there are of a name: linux/proc/byname.c
  */
 struct pageuse {		/* kilobytes, but for pss */

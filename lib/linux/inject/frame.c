@@ -53,7 +53,8 @@ enum {
 	/* the kernel's context ends with eight bytes of the mask */
 	CONTEXT_SIZE = offsetof(ucontext_t, uc_sigmask) + 8,
 	XSTATE_ROOM = 12 * 1024,
-	KEEP_STACK = INT32_MAX,	/* of signals: refused, so the one it has stays */
+	/* flags of a stack for signals: refused, so the one it has stays */
+	KEEP_STACK = INT32_MAX,
 	XSTATE_MIN = 576,	/* legacy area and header */
 	XFEATURE_TILEDATA = 1 << 18,
 	CPUID_XSTATE = 0xd,

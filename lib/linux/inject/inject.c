@@ -174,7 +174,8 @@ frame_put(struct inject *in, bool unmap)
 static uint64_t
 find_hole(const struct vmas *l)
 {
-	const uint64_t most = UINT64_C(1) << 47;	/* [vsyscall] is above */
+	/* [vsyscall] is above */
+	const uint64_t most = UINT64_C(1) << 47;
 	uint64_t end, hole, size;
 	size_t i;
 
