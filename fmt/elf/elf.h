@@ -17,12 +17,6 @@ int		 buildid_parse(struct buildid *, const uint8_t *, size_t);
 bool		 buildid_same(const struct buildid *, const struct buildid *);
 unsigned int	 elf_perms(const uint8_t *p, size_t n, uint64_t off);
 
-/* linkmap.c */
-typedef int	 (*linkmap_fn)(void *, const char *, uint64_t);
-
-int		 linkmap_walk(struct image *mem, const struct linuxrec *rec,
-		    linkmap_fn fn, void *arg);
-
 /* symbols.c */
 struct elfsyms	*elfsyms_read(int fd);
 
