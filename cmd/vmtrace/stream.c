@@ -4,9 +4,8 @@
  * ends with an event that says minor or major, with a signal, or with none
  * of these when the thread does something else.
  */
-#include "clock.h"
-#include "space.h"
 #include "vmtrace.h"
+#include "clock.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -2,10 +2,8 @@
  * The processes that are traced, their threads, and what is mapped in them:
  * what /proc/PID/maps told once, and all changes since.
  */
-#include "clock.h"
-#include "linux/proc/proc.h"
-#include "space.h"
 #include "vmtrace.h"
+#include "clock.h"
 #include "rbtree.h"
 
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /*
  * vmtrace: page faults and changes of mappings, as they happen.
  */
-#include "clock.h"
-#include "common/common.h"
 #include "vmtrace.h"
 
 #include <err.h>

@@ -1,7 +1,6 @@
 /*
  * What is known of a process before it is traced.
  */
-#include "linux/live.h"
 #include "linux/proc/proc.h"
 #include "trace.h"
 
