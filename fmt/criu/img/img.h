@@ -77,11 +77,11 @@ struct imgdir {			/* a directory of images */
 	char		*why;	/* owned; it cannot be had; NULL: none */
 };
 
-struct imgdir	*imgdir_open(const char *);
-void		 imgdir_free(struct imgdir *);
-int		 imgdir_file(const struct imgdir *, const char *, int *);
-int		 imgdir_input(const struct imgdir *, const char *,
-		    struct input **);
+struct imgdir	*imgdir_open(const char *path);
+void		 imgdir_free(struct imgdir *d);
+int		 imgdir_file(const struct imgdir *d, const char *name, int *fd);
+int		 imgdir_input(const struct imgdir *d, const char *name,
+		    struct input **in);
 
 struct criuimg {		/* one that is read */
 	struct input	*in;	/* owned */
@@ -89,17 +89,17 @@ struct criuimg {		/* one that is read */
 };
 
 /* img.c */
-int		 criuimg_open(struct criuimg *, const struct imgdir *,
-		    const char *, uint32_t);
-int		 criuimg_memory(struct criuimg *, const char *, const void *,
-		    size_t, uint32_t);
-int		 criuimg_next(struct criuimg *,
-		    const ProtobufCMessageDescriptor *, void *);
-int		 criuimg_error(const struct criuimg *, const char *, ...)
+int		 criuimg_open(struct criuimg *im, const struct imgdir *dir,
+		    const char *name, uint32_t magic);
+int		 criuimg_memory(struct criuimg *im, const char *name,
+		    const void *data, size_t len, uint32_t magic);
+int		 criuimg_next(struct criuimg *im,
+		    const ProtobufCMessageDescriptor *d, void *m);
+int		 criuimg_error(const struct criuimg *im, const char *fmt, ...)
 		    __attribute__((format(printf, 2, 3)));
-void		 criuimg_close(struct criuimg *);
-void		 criuimg_begin(struct buf *, uint32_t);
-void		 criuimg_add(struct buf *, const ProtobufCMessage *);
+void		 criuimg_close(struct criuimg *im);
+void		 criuimg_begin(struct buf *b, uint32_t magic);
+void		 criuimg_add(struct buf *b, const ProtobufCMessage *m);
 
 /* pages.c */
 struct pages {			/* an entry of a pagemap */
@@ -121,16 +121,16 @@ struct pagemap {		/* one image, and those it is stacked on */
 
 typedef int	(*pages_fn)(void *, const struct pages *, struct source *);
 
-int		 pagemap_parse(struct pagemap **, const char *, const void *,
-		    size_t, uint64_t *);
-int		 pagemap_open(struct pagemap **, struct snap *,
-		    const struct imgdir *, const char *);
-size_t		 pagemap_behind(const struct pagemap *, uint64_t);
-int		 pagemap_where(const struct pagemap *, uint64_t, struct pages *,
-		    struct source **);
-int		 pagemap_each(const struct pagemap *, pages_fn, void *);
-void		 pagemap_free(struct pagemap *);
-void		 pagemap_begin(struct buf *, uint32_t);
-void		 pagemap_put(struct buf *, const struct pages *);
+int		 pagemap_parse(struct pagemap **out, const char *name,
+		    const void *data, size_t len, uint64_t *bytes);
+int		 pagemap_open(struct pagemap **out, struct snap *s,
+		    const struct imgdir *dir, const char *name);
+size_t		 pagemap_behind(const struct pagemap *m, uint64_t addr);
+int		 pagemap_where(const struct pagemap *m, uint64_t addr,
+		    struct pages *w, struct source **src);
+int		 pagemap_each(const struct pagemap *m, pages_fn fn, void *arg);
+void		 pagemap_free(struct pagemap *m);
+void		 pagemap_begin(struct buf *b, uint32_t id);
+void		 pagemap_put(struct buf *b, const struct pages *p);
 
 #endif
