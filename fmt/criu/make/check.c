@@ -274,9 +274,9 @@ makecheck_process(struct criumake *m, struct maketask *t)
 		    "zombie, of which its parent is not in the snapshot: "
 		    "cannot be restored", t->proc->pid);
 	if (maketask_ended(t))
-		return t->stat.v[STAT_THREADS] <= 1 ? 0 : make_never(m, "process %" PRIu64
-		    ": its first thread has ended, and others have not: "
-		    "cannot be restored", t->proc->pid);
+		return t->stat.v[STAT_THREADS] <= 1 ? 0 : make_never(m,
+		    "process %" PRIu64 ": its first thread has ended, and "
+		    "others have not: cannot be restored", t->proc->pid);
 	if (namespaces_check(m, t) == -1 || children_check(m, t) == -1 ||
 	    shares_check(m, t) == -1 ||
 	    (t == m->root && user_check(m, t) == -1))
