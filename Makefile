@@ -208,13 +208,13 @@ cover:
 
 install: all
 	mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
-	    $(DESTDIR)$(PREFIX)/include/snap/linux \
+	    $(DESTDIR)$(PREFIX)/include/snap \
 	    $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 \
 	    $(DESTDIR)$(MANDIR)/man6
 	install -m 755 $(PROGS:%=$O/%) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $O/libsnap.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 lib/snap.h lib/space.h $(DESTDIR)$(PREFIX)/include/snap
-	install -m 644 lib/linux/task.h $(DESTDIR)$(PREFIX)/include/snap/linux
+	install -m 644 lib/snap.h lib/space.h lib/task.h \
+	    lib/trace.h $(DESTDIR)$(PREFIX)/include/snap
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 	    lib/libsnap.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/libsnap.pc
 	install -m 644 $(MAN1) $(DESTDIR)$(MANDIR)/man1

@@ -509,7 +509,7 @@ int64_t		 fstree_seek(struct fstree *t, uint64_t ino, uint64_t off,
  * linux/take/take.c.  A struct live is a set of processes to be stopped, taken
  * and let go.
  */
-#include "linux/task.h"
+#include "task.h"
 
 struct liveopts {
 	int	 out;		/* who reads from this descriptor is left out */

@@ -1,6 +1,7 @@
 /*
  * vmtrace: page faults and changes of mappings, as they happen.
  */
+#include "clock.h"
 #include "vmtrace.h"
 
 #include <err.h>

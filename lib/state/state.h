@@ -8,7 +8,7 @@
 #define STATE_H
 
 #include "space.h"
-#include "linux/task.h"
+#include "task.h"
 
 /*
  * A text, piece by piece: scan.c.  Each function moves s behind what it took.
