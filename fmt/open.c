@@ -2,8 +2,6 @@
  * Any source: a directory, or the first bytes, tell which reader it takes.
  */
 #include "core/read/read.h"
-#include "io/io.h"
-#include "snap.h"
 #include "snap6/snap6.h"
 
 #include <sys/stat.h>

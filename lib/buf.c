@@ -2,7 +2,6 @@
  * Bytes that grow.
  */
 #include "model.h"
-#include "snap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include "bisect.h"
 #include "model.h"
 #include "vec.h"
-#include "snap.h"
 
 #include <stdlib.h>
 

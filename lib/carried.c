@@ -6,7 +6,6 @@
  */
 #include "bisect.h"
 #include "model.h"
-#include "snap.h"
 #include "space.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * nothing.
  */
 #include "model.h"
-#include "snap.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * The processors of this machine.
  */
 #include "model.h"
-#include "snap.h"
 
 #include <sched.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
  * Sources: where the bytes of pages are read from.  Here are those that lie
  * in files, a snapshot or any other regular file, and nowhere.
  */
-#include "model.h"
 #include "full.h"
 #include "source.h"
 

@@ -5,7 +5,6 @@
 #define SOURCE_H
 
 #include "model.h"
-#include "snap.h"
 
 enum { PAGE_TAG = 'r' };	/* before a page of a stream: snap(6) */
 

@@ -3,7 +3,6 @@
  * must not reach a terminal.
  */
 #include "model.h"
-#include "snap.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #ifndef COMMON_H
 #define COMMON_H
 
-#include "snap.h"
 #include "space.h"
 
 /* name.c: names of mappings in the words of OpenBSD, on a terminal */

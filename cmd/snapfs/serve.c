@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fuse_lowlevel.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -6,9 +6,7 @@
  */
 #include "merge.h"
 #include "model.h"
-#include "record/record.h"
 #include "vec.h"
-#include "space.h"
 
 #include <sys/sysmacros.h>
 

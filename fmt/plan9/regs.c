@@ -3,7 +3,6 @@
  * /sys/include/ureg.h) and the floating point state, FXSAVE and above.
  */
 #include "plan9.h"
-#include "snap.h"
 
 #include <string.h>
 

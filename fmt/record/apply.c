@@ -2,7 +2,6 @@
  * What a Linux record tells of its process, made true in the model.
  */
 #include "model.h"
-#include "snap.h"
 #include "archive.h"
 #include "digits.h"
 

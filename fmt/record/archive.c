@@ -11,7 +11,6 @@
  * mean is told in man6/snap.6.
  */
 #include "model.h"
-#include "snap.h"
 #include "archive.h"
 #include "digits.h"
 #include "vec.h"

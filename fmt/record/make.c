@@ -3,7 +3,6 @@
  * processes look like those that were taken live.
  */
 #include "record.h"
-#include "space.h"
 
 #include <sys/sysmacros.h>
 

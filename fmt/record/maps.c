@@ -4,8 +4,6 @@
  * segments of its memory.
  */
 #include "digits.h"
-#include "snap.h"
-#include "space.h"
 #include "state/state.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * and what changed between two.
  */
 #include "model.h"
-#include "snap.h"
 #include "space.h"
 
 #include <stdlib.h>

@@ -5,8 +5,6 @@
 #ifndef RECORD_H
 #define RECORD_H
 
-#include "snap.h"
-#include "space.h"
 #include "state/state.h"
 
 /*

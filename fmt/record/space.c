@@ -2,8 +2,6 @@
  * The address space of a process of a snapshot: its Linux record, where it
  * has the files, or what the format tells of mappings.
  */
-#include "snap.h"
-#include "space.h"
 #include "state/state.h"
 
 #include <inttypes.h>

@@ -4,7 +4,6 @@
  */
 #include "num.h"
 #include "record.h"
-#include "state/state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,6 @@
  * Pages of a snap(6) stream that was opened by its index: a megabyte is read
  * whole and compared with its sum before the first of its pages is used.
  */
-#include "io/io.h"
-#include "model.h"
 #include "read.h"
 #include "num.h"
 

@@ -7,9 +7,6 @@
  * is seen, and the sum of their megabyte (checked.c).
  */
 #include "index.h"
-#include "io/io.h"
-#include "model.h"
-#include "snap6.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,9 +2,7 @@
  * What snap(6) streams are made of: numbers, lines and runs of bytes, and the
  * names of records.
  */
-#include "io/io.h"
 #include "read.h"
-#include "snap6.h"
 #include "digits.h"
 
 #include <inttypes.h>

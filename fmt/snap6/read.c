@@ -5,10 +5,8 @@
  * The reader is a loop over records, which records.c reads.  A file that has
  * an index is read by it: index.c.
  */
-#include "io/io.h"
 #include "read.h"
 #include "record/record.h"
-#include "snap6.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

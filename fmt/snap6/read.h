@@ -8,8 +8,6 @@
 #ifndef SNAP6READ_H
 #define SNAP6READ_H
 
-#include "io/io.h"
-#include "snap6.h"
 #include "trailer.h"
 
 enum {

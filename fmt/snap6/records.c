@@ -2,10 +2,7 @@
  * Reading the records of snap(6) streams: headers, small files, text and
  * memory, whose segments are read in segment.c.
  */
-#include "io/io.h"
-#include "model.h"
 #include "read.h"
-#include "snap6.h"
 
 #include <inttypes.h>
 #include <string.h>

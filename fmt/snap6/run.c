@@ -4,8 +4,6 @@
  */
 #include "index.h"
 #include "bisect.h"
-#include "model.h"
-#include "snap6.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,11 +4,8 @@
  * segment that is cut short, and what is mapped behind the place where reading
  * failed.
  */
-#include "io/io.h"
-#include "model.h"
 #include "read.h"
 #include "record/record.h"
-#include "space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

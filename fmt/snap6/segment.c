@@ -7,8 +7,6 @@
  * References are resolved as they are read, so that extents always point
  * at bytes.
  */
-#include "io/io.h"
-#include "model.h"
 #include "read.h"
 
 #include <inttypes.h>

@@ -18,8 +18,6 @@
 
 #include "io/io.h"
 
-#include <stdint.h>
-
 enum snap6_field {		/* in the order in which they are written */
 	F_SEGMENT,
 	F_FD,

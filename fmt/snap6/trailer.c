@@ -6,8 +6,6 @@
  * before them tell.  References lead to raw pages, which are counted
  * through the stream.
  */
-#include "io/io.h"
-#include "snap6.h"
 #include "trailer.h"
 #include "num.h"
 #include "record/record.h"

@@ -13,8 +13,6 @@
 #ifndef TRAILER_H
 #define TRAILER_H
 
-#include "io/io.h"
-#include "snap.h"
 #include "snap6.h"
 
 #define TRAILER_FIRST	"linux index 1\n"

@@ -3,9 +3,7 @@
  * sum of its own, so that what is wrong in it is told from what is wrong in
  * the stream.
  */
-#include "io/io.h"
 #include "record/record.h"
-#include "snap6.h"
 #include "trailer.h"
 #include "num.h"
 

@@ -4,9 +4,7 @@
  * process either, for no other record of process 0 begins so: the stream is
  * read as one without a trailer, and is noted to have no sums.
  */
-#include "io/io.h"
 #include "read.h"
-#include "snap6.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,10 +5,7 @@
  * its text, references straight to raw pages.
  */
 #include "dedup/dedup.h"
-#include "io/io.h"
-#include "model.h"
 #include "record/record.h"
-#include "snap6.h"
 #include "trailer.h"
 
 #include <inttypes.h>

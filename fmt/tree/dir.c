@@ -2,7 +2,6 @@
  * The directories of the tree: which names they have, and in which order.
  */
 #include "model.h"
-#include "space.h"
 #include "tree.h"
 
 #include <inttypes.h>

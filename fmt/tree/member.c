@@ -3,7 +3,6 @@
  * of them is looked at first, and kept.
  */
 #include "record/record.h"
-#include "space.h"
 #include "tree.h"
 #include "bisect.h"
 

@@ -4,7 +4,6 @@
  */
 #include "model.h"
 #include "record/record.h"
-#include "space.h"
 #include "tree.h"
 
 #include <stdlib.h>

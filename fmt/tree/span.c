@@ -7,7 +7,6 @@
  * memory.
  */
 #include "model.h"
-#include "space.h"
 #include "tree.h"
 
 /*

@@ -8,10 +8,8 @@
  * these tells.
  */
 #include "model.h"
-#include "elf/elf.h"
 #include "record/record.h"
 #include "vec.h"
-#include "space.h"
 #include "tree.h"
 
 #include <limits.h>

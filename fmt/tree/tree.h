@@ -7,7 +7,6 @@
 #define FSTREE_H
 
 #include "elf/elf.h"
-#include "snap.h"
 #include "space.h"
 
 #include <pthread.h>

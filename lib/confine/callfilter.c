@@ -21,7 +21,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stddef.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)

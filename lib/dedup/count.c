@@ -2,10 +2,7 @@
  * What a snapshot would count, of one that was not read from a stream: which
  * of its kilobytes are raw, zero, and the same as others.
  */
-#include "dedup.h"
 #include "engine.h"
-#include "model.h"
-#include "snap.h"
 
 #include <inttypes.h>
 #include <string.h>

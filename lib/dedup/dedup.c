@@ -16,9 +16,7 @@
  * that may come back, and what became of it where it was not written raw.
  * When the latter two get dear, no more are remembered.
  */
-#include "dedup.h"
 #include "engine.h"
-#include "model.h"
 
 #include <sys/random.h>
 

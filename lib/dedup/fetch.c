@@ -11,7 +11,6 @@
  * thread can be made.
  */
 #include "fetch.h"
-#include "model.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -5,7 +5,6 @@
 #define FETCH_H
 
 #include "model.h"
-#include "snap.h"
 
 enum { BLOCK = 256 };		/* kilobytes in a block */
 

@@ -7,7 +7,6 @@
 #include "full.h"
 #include "io.h"
 #include "io/gzip/gzip.h"
-#include "model.h"
 
 #include <sys/stat.h>
 

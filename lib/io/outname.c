@@ -4,7 +4,6 @@
  * a fifo that he reads, a directory of his.
  */
 #include "io.h"
-#include "snap.h"
 
 #include <sys/sysmacros.h>
 

@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 
 #include <errno.h>
-#include <stdint.h>
 #include <string.h>
 
 union room {			/* for a descriptor: cmsg(3) */

@@ -5,7 +5,6 @@
 #include "linux/clone/clone.h"
 #include "linux/stop/stop.h"
 #include "live.h"
-#include "space.h"
 
 #include <unistd.h>
 

@@ -16,7 +16,6 @@
 #include "linux/stop/stop.h"
 #include "linux/take/take.h"
 #include "live.h"
-#include "space.h"
 
 #include <sys/ptrace.h>
 #include <sys/stat.h>

@@ -9,7 +9,6 @@
 #include "linux/stop/stop.h"
 #include "linux/take/take.h"
 #include "live.h"
-#include "space.h"
 
 #include <sys/utsname.h>
 

@@ -1,8 +1,6 @@
 /*
  * Runs of pages that are alike.
  */
-#include "snap.h"
-#include "space.h"
 #include "state.h"
 
 #include <stdlib.h>

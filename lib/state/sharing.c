@@ -2,8 +2,6 @@
  * Who else has the pages of a process: in lists of runs that tell where the
  * bytes are, what several processes have in the same place.
  */
-#include "snap.h"
-#include "space.h"
 #include "state.h"
 
 #include <stdlib.h>

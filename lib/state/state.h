@@ -8,7 +8,6 @@
 #define STATE_H
 
 #include "space.h"
-#include "task.h"
 
 /*
  * A text, piece by piece: scan.c.  Each function moves s behind what it took.

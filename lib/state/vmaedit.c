@@ -2,8 +2,6 @@
  * Mappings that change, as mmap(2), munmap(2), mprotect(2) and mremap(2)
  * change them.  The lists are sorted, and stay so.
  */
-#include "snap.h"
-#include "space.h"
 #include "state.h"
 
 #include <stdlib.h>

@@ -5,9 +5,7 @@
  * in the memory that it was mapped into.
  */
 #include "elf/elf.h"
-#include "model.h"
 #include "read.h"
-#include "space.h"
 
 #include <elf.h>
 #include <errno.h>

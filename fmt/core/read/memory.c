@@ -3,9 +3,7 @@
  * the file as zeros, and what was left out because it is in a file that is
  * at hand.
  */
-#include "model.h"
 #include "read.h"
-#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
  * What libelf gives are claims all the same: sums and lengths are checked
  * here.
  */
-#include "model.h"
 #include "read.h"
 
 #include <elf.h>

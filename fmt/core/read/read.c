@@ -1,10 +1,7 @@
 /*
  * An ELF core as a process of a snapshot: see coreread.h for the parts.
  */
-#include "io/io.h"
-#include "model.h"
 #include "read.h"
-#include "space.h"
 
 #include <elf.h>
 #include <stdlib.h>

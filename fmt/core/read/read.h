@@ -15,7 +15,6 @@
 #define COREREAD_H
 
 #include "io/io.h"
-#include "snap.h"
 #include "num.h"
 #include "space.h"
 

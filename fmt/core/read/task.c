@@ -3,10 +3,8 @@
  * Linux record, so that they look like those of a process that was taken
  * live.
  */
-#include "model.h"
 #include "read.h"
 #include "record/record.h"
-#include "space.h"
 
 #include <elf.h>
 #include <inttypes.h>

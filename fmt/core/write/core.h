@@ -5,9 +5,7 @@
 #ifndef CORE_H
 #define CORE_H
 
-#include "snap.h"
 #include "num.h"
-#include "space.h"
 #include "state/state.h"
 
 enum { CORE_PAGE = 4096 };	/* ELF_EXEC_PAGESIZE of our machines */

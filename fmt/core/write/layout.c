@@ -15,7 +15,6 @@
 #include "core.h"
 #include "bisect.h"
 #include "model.h"
-#include "space.h"
 
 #include <elf.h>
 #include <limits.h>

@@ -10,7 +10,6 @@
  * segments of its own, with p_filesz 0.
  */
 #include "core.h"
-#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>

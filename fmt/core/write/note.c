@@ -7,7 +7,6 @@
  */
 #include "core.h"
 #include "record/record.h"
-#include "space.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -2,8 +2,6 @@
  * The frames of CRIU images: messages in and out.
  */
 #include "img.h"
-#include "io/io.h"
-#include "model.h"
 #include "num.h"
 
 #include <errno.h>

@@ -12,7 +12,6 @@
 #define CRIUIMG_H
 
 #include "io/io.h"
-#include "snap.h"
 
 #include "criu/img/criu.pb-c.h"
 

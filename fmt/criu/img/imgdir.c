@@ -10,7 +10,6 @@
  * All directories of a stack are opened at once, before anything is read.
  */
 #include "img.h"
-#include "io/io.h"
 
 #include <errno.h>
 #include <fcntl.h>

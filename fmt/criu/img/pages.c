@@ -16,7 +16,6 @@
 #include "img.h"
 #include "bisect.h"
 #include "vec.h"
-#include "model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -26,8 +26,6 @@
 
 #include "make.h"
 #include "record/record.h"
-#include "space.h"
-#include "state/state.h"
 
 enum {
 	MAKESHARES = 4,		/* what processes can share */

@@ -4,7 +4,6 @@
  * those of images that came along (criu/write/place.c).
  */
 #include "criumake.h"
-#include "model.h"
 #include "vec.h"
 
 #include <inttypes.h>

@@ -3,7 +3,6 @@
  * them: file/ID and files.
  */
 #include "criumake.h"
-#include "record/record.h"
 #include "vec.h"
 
 #include <fcntl.h>

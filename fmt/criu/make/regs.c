@@ -2,7 +2,6 @@
  * The registers of a thread, as core-N.img has them: those of amd64.
  */
 #include "criumake.h"
-#include "model.h"
 #include "num.h"
 
 #include <inttypes.h>

@@ -5,7 +5,6 @@
  */
 #include "criumake.h"
 #include "elf/elf.h"
-#include "model.h"
 #include "vec.h"
 
 #include <fcntl.h>

@@ -3,7 +3,6 @@
  * are read as such, and all others travel with the first one.
  */
 #include "read.h"
-#include "io/io.h"
 #include "snap6/snap6.h"
 #include "vec.h"
 

@@ -4,10 +4,7 @@
  * the others are carried along, and pages of them that the checkpoint leaves
  * out are taken from there.
  */
-#include "elf/elf.h"
-#include "model.h"
 #include "read.h"
-#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>

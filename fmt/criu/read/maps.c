@@ -2,8 +2,6 @@
  * The mappings of a process, from the mm image, as the kernel shows them.
  */
 #include "read.h"
-#include "space.h"
-#include "state/state.h"
 
 #include <sys/mman.h>
 #include <sys/sysmacros.h>

@@ -6,7 +6,6 @@
  * becomes an image: pages, and what is missing.  Private anonymous memory
  * of which no pagemap tells was never touched.
  */
-#include "model.h"
 #include "read.h"
 #include "vec.h"
 

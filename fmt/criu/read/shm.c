@@ -2,10 +2,8 @@
  * Objects of shared memory in a checkpoint: each is carried along whole, as
  * a file is, for processes may have mapped a part of it, or nothing.
  */
-#include "model.h"
 #include "read.h"
 #include "vec.h"
-#include "space.h"
 
 #include <sys/sysmacros.h>
 

@@ -2,9 +2,7 @@
  * The processes and threads of a checkpoint: what their images tell, as
  * files of the Linux record.
  */
-#include "model.h"
 #include "read.h"
-#include "space.h"
 #include "vec.h"
 
 #include <inttypes.h>

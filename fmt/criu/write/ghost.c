@@ -4,7 +4,6 @@
  */
 #include "write.h"
 #include "full.h"
-#include "io/io.h"
 
 #include <stdlib.h>
 #include <unistd.h>

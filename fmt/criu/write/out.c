@@ -3,7 +3,6 @@
  * first of them is.
  */
 #include "write.h"
-#include "io/io.h"
 
 #include <string.h>
 

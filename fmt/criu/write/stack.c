@@ -5,7 +5,6 @@
  */
 #include "write.h"
 #include "full.h"
-#include "io/io.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * snapshot.
  */
 #include "write.h"
-#include "io/io.h"
 
 #include <limits.h>
 #include <stdlib.h>

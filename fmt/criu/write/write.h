@@ -12,9 +12,7 @@
 #ifndef CRIUWRITE_H
 #define CRIUWRITE_H
 
-#include "criu/img/img.h"
 #include "criu/make/make.h"
-#include "model.h"
 
 #define INVENTORY "inventory.img"
 

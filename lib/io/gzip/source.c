@@ -2,7 +2,6 @@
  * A compressed stream of ours (file.c) as a source of pages.
  */
 #include "gzip.h"
-#include "model.h"
 #include "source.h"
 
 #include <inttypes.h>

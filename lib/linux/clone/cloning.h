@@ -5,7 +5,6 @@
 #define CLONING_H
 
 #include "clone.h"
-#include "space.h"
 
 /* guard.c */
 int		 guard_end(struct guard *g);

@@ -22,7 +22,6 @@
 #include "io/io.h"
 #include "linux/pages/pages.h"
 #include "linux/serve/serve.h"
-#include "model.h"
 #include "vec.h"
 
 #include <sys/stat.h>

@@ -15,7 +15,6 @@
 #include "cloning.h"
 #include "linux/inject/inject.h"
 #include "linux/stop/stop.h"
-#include "state/state.h"
 #include "vec.h"
 
 #include <sys/ptrace.h>

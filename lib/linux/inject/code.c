@@ -16,10 +16,8 @@
  *	syscall				ret
  */
 #include "linux/pages/pages.h"
-#include "linux/proc/proc.h"
 #include "linux/serve/serve.h"
 #include "run.h"
-#include "space.h"
 #include "linux/proxy/proxy.h"
 
 #include <fcntl.h>

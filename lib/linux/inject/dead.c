@@ -4,7 +4,6 @@
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
 #include "run.h"
-#include "space.h"
 
 #include <fcntl.h>
 #include <string.h>

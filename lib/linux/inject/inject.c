@@ -12,7 +12,6 @@
  */
 #include "linux/proc/proc.h"
 #include "run.h"
-#include "space.h"
 
 #include <sys/mman.h>
 #include <sys/ptrace.h>

@@ -10,12 +10,6 @@
 
 #include "space.h"
 
-#include <sys/types.h>
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 enum { INJECT_ROOM = 4096 };	/* bytes of scratch memory */
 
 struct inject;

@@ -8,8 +8,6 @@
 #define INJECTRUN_H
 
 #include "inject.h"
-#include "space.h"
-
 
 #include <sys/uio.h>
 #include <sys/user.h>

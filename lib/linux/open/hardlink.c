@@ -5,7 +5,6 @@
  */
 #include "clock.h"
 #include "linksearch.h"
-#include "linux/proc/proc.h"
 #include "opened.h"
 
 #include <sys/stat.h>

@@ -3,10 +3,8 @@
  * restoring takes".  Here is which kind it is of, and what files with names
  * have.
  */
-#include "linux/proc/proc.h"
 #include "linux/serve/serve.h"
 #include "opened.h"
-#include "space.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

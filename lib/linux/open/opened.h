@@ -4,9 +4,7 @@
 #ifndef OPENED_H
 #define OPENED_H
 
-#include "linux/set/set.h"
 #include "open.h"
-#include "state/state.h"
 
 #include <linux/kcmp.h>
 

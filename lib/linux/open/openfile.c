@@ -3,7 +3,6 @@
  * takes".  All descriptors of all processes are listed before the first is
  * told of, for an epoll set may lead to what a later process has.
  */
-#include "linux/proc/proc.h"
 #include "opened.h"
 #include "vec.h"
 

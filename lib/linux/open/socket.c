@@ -2,7 +2,6 @@
  * Sockets: which family one is of, and whether a duplicate of it may be had.
  * UNIX sockets are in files of their own.
  */
-#include "linux/proc/proc.h"
 #include "opened.h"
 
 #include <sys/socket.h>

@@ -2,7 +2,6 @@
  * What sock_diag(7) tells of the UNIX sockets of a network namespace: all of
  * them are asked for at once, when the first is looked up.
  */
-#include "linux/proc/proc.h"
 #include "opened.h"
 #include "vec.h"
 

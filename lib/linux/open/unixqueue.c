@@ -21,9 +21,7 @@
  * Where an error waits to be told by a socket, nothing looks at it: the first
  * call that does is the one that is told.
  */
-#include "model.h"
 #include "io/io.h"
-#include "open.h"
 #include "opened.h"
 
 #include <sys/ioctl.h>

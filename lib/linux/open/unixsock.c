@@ -1,7 +1,6 @@
 /*
  * UNIX sockets: what a duplicate tells of one, and sock_diag(7).
  */
-#include "linux/proc/proc.h"
 #include "opened.h"
 
 #include <sys/ioctl.h>
@@ -14,7 +13,6 @@
 #include <netinet/tcp.h>
 
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

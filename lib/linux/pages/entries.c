@@ -8,7 +8,6 @@
  * map some of them (fs/proc/task_mmu.c).  The flags of its frame tell better.
  */
 #include "pages.h"
-#include "space.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
  * several processes once.
  */
 #include "pages.h"
-#include "space.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * is mapped by vmalloc and its like (/proc/vmallocinfo), which the kernel
  * shows with made-up addresses where kernel.kptr_restrict is 0.
  */
-#include "space.h"
 #include "state/state.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
  * are told by their frames, which the kernel shows to root alone.
  */
 #include "pages.h"
-#include "space.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -3,8 +3,6 @@
  * and smaps, and whether both tell the same.
  */
 #include "linux/proc/proc.h"
-#include "space.h"
-#include "state/state.h"
 
 #include <sys/ioctl.h>
 

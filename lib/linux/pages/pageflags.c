@@ -4,7 +4,6 @@
  * (Linux, Documentation/admin-guide/mm/pagemap.rst).
  */
 #include "pages.h"
-#include "space.h"
 #include "vec.h"
 
 #include <stdlib.h>

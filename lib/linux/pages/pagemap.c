@@ -6,7 +6,6 @@
 #include "linux/proc/proc.h"
 #include "model.h"
 #include "pages.h"
-#include "space.h"
 
 #include <sys/ioctl.h>
 

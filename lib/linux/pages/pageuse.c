@@ -6,7 +6,6 @@
  */
 #include "linux/proc/proc.h"
 #include "pages.h"
-#include "space.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,6 @@
  * Processes by their names, as ps(1) shows them, and by their threads.
  */
 #include "proc.h"
-#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>

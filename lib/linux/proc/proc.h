@@ -4,7 +4,6 @@
 #ifndef PROC_H
 #define PROC_H
 
-#include "snap.h"
 #include "state/state.h"
 
 struct filelist {		/* named files, on the way into a record */

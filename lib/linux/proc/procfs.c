@@ -6,7 +6,6 @@
 #include "model.h"
 #include "proc.h"
 #include "linux/proxy/proxy.h"
-#include "state/state.h"
 
 #include <dirent.h>
 #include <errno.h>

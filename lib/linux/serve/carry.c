@@ -4,9 +4,7 @@
  * as memory, what is to be had nowhere else: shared memory, and files that no
  * name leads to any more.
  */
-#include "linux/set/set.h"
 #include "serve.h"
-#include "space.h"
 
 #include <sys/resource.h>
 

@@ -2,8 +2,6 @@
  * Files as sources that are read through the proxy, for who serves them may
  * not answer.
  */
-#include "linux/set/set.h"
-#include "model.h"
 #include "serve.h"
 #include "linux/proxy/proxy.h"
 #include "source.h"

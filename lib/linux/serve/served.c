@@ -8,8 +8,6 @@
  * process that sees it mounted.  Of whom nothing is known, it must be assumed
  * that it is served.
  */
-#include "linux/set/set.h"
-#include "linux/proc/proc.h"
 #include "rbtree.h"
 #include "serve.h"
 

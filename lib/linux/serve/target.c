@@ -7,9 +7,6 @@
  * at, and opened if it is a regular file (regular.c).  If someone serves it
  * who may not answer, the proxy (proxy/proxy.c) opens and reads it.
  */
-#include "linux/set/set.h"
-#include "linux/proc/proc.h"
-#include "model.h"
 #include "linux/proxy/proxy.h"
 #include "io/io.h"
 #include "serve.h"

@@ -4,7 +4,6 @@
 #ifndef SET_H
 #define SET_H
 
-#include "snap.h"
 #include "linux/proc/proc.h"
 
 #include <sys/queue.h>

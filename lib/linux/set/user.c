@@ -3,7 +3,6 @@
  * they are looked up before anything is stopped and remembered.
  */
 #include "set.h"
-#include "space.h"
 
 #include <pwd.h>
 #include <stdio.h>

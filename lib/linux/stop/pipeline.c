@@ -8,10 +8,6 @@
  * output.  What a process might do with other descriptors is not guessed.
  */
 #include "clock.h"
-#include "linux/proc/proc.h"
-#include "linux/set/set.h"
-#include "state/state.h"
-#include "stop.h"
 #include "stopping.h"
 #include "vec.h"
 

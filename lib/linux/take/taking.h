@@ -5,7 +5,6 @@
 #define TAKING_H
 
 #include "take.h"
-#include "space.h"
 
 /* outside.c: what of a thread can be told from outside */
 void		 thread_outside(const struct lproc *p, struct lthread *t);

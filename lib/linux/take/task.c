@@ -3,10 +3,6 @@
  * files of the Linux record.
  */
 #include "linux/open/open.h"
-#include "linux/proc/proc.h"
-#include "space.h"
-#include "state/state.h"
-#include "take.h"
 #include "taking.h"
 #include "vec.h"
 

@@ -4,7 +4,6 @@
  */
 #include "io/io.h"
 #include "linux/pages/pages.h"
-#include "model.h"
 #include "taking.h"
 
 #include <sys/auxv.h>

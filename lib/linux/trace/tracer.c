@@ -11,7 +11,6 @@
 #include "clock.h"
 #include "linux/proc/proc.h"
 #include "perf.h"
-#include "trace.h"
 #include "vec.h"
 
 #include <sys/ioctl.h>
