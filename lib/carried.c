@@ -6,7 +6,6 @@
  */
 #include "bisect.h"
 #include "model.h"
-#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>

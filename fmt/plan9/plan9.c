@@ -5,7 +5,6 @@
  */
 #include "model.h"
 #include "plan9.h"
-#include "space.h"
 #include "vec.h"
 
 #include <fcntl.h>

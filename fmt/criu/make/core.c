@@ -2,7 +2,6 @@
  * Threads as CRIU images: core-N.img.
  */
 #include "criumake.h"
-#include "num.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

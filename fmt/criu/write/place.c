@@ -10,7 +10,6 @@
  *					[0][1][2][ ][4]   at the end
  */
 #include "write.h"
-#include "record/record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

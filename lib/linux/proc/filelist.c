@@ -2,7 +2,6 @@
  * Lists of named files, on the way into the record of a process: what is
  * below /proc as it is, and what is told of it in other words.
  */
-#include "model.h"
 #include "proc.h"
 #include "vec.h"
 

@@ -7,7 +7,6 @@
  * younger than the longest time that a record may take to be written is
  * held back, so that all come in the order of their times.
  */
-#include "perf.h"
 #include "clock.h"
 #include "linux/proc/proc.h"
 #include "perf.h"
