@@ -3,9 +3,9 @@
  * freeze.c stops them and lets them go.
  */
 #include "linux/clone/clone.h"
+#include "linux/file/file.h"
 #include "linux/open/open.h"
 #include "linux/proxy/proxy.h"
-#include "linux/serve/serve.h"
 #include "linux/stop/stop.h"
 #include "linux/take/take.h"
 #include "live.h"

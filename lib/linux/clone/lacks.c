@@ -20,8 +20,8 @@
 #include "cloning.h"
 #include "full.h"
 #include "io/io.h"
+#include "linux/file/file.h"
 #include "linux/pages/pages.h"
-#include "linux/serve/serve.h"
 #include "vec.h"
 
 #include <sys/stat.h>

@@ -15,10 +15,10 @@
  *	mov $15, %eax			pop %rax
  *	syscall				ret
  */
+#include "linux/file/file.h"
 #include "linux/pages/pages.h"
-#include "linux/serve/serve.h"
-#include "run.h"
 #include "linux/proxy/proxy.h"
+#include "run.h"
 
 #include <fcntl.h>
 #include <string.h>

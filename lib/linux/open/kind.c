@@ -3,7 +3,7 @@
  * restoring takes".  Here is which kind it is of, and what files with names
  * have.
  */
-#include "linux/serve/serve.h"
+#include "linux/file/file.h"
 #include "opened.h"
 
 #include <sys/stat.h>

@@ -17,8 +17,8 @@
  * treatment.c tells which files are to be taken.
  */
 #include "linux/clone/clone.h"
+#include "linux/file/file.h"
 #include "linux/pages/pages.h"
-#include "linux/serve/serve.h"
 #include "model.h"
 #include "taking.h"
 

@@ -9,7 +9,7 @@
  */
 #include "clock.h"
 #include "linux/clone/clone.h"
-#include "linux/serve/serve.h"
+#include "linux/file/file.h"
 #include "model.h"
 #include "taking.h"
 

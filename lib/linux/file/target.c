@@ -7,9 +7,9 @@
  * at, and opened if it is a regular file (regular.c).  If someone serves it
  * who may not answer, the proxy (proxy/proxy.c) opens and reads it.
  */
-#include "linux/proxy/proxy.h"
+#include "file.h"
 #include "io/io.h"
-#include "serve.h"
+#include "linux/proxy/proxy.h"
 
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>

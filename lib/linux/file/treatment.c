@@ -4,7 +4,7 @@
  * any more, and shared memory; all with datafiles; and those that would be in
  * a core of the process, which it can choose (core(5)).
  */
-#include "serve.h"
+#include "file.h"
 
 #include <sys/stat.h>
 

@@ -2,8 +2,8 @@
  * Files that targets choose: how they are opened, frozen, carried along and
  * taken; and which of them others serve.
  */
-#ifndef SERVE_H
-#define SERVE_H
+#ifndef FILE_H
+#define FILE_H
 
 #include "linux/set/set.h"
 

@@ -2,7 +2,7 @@
  * Files as sources that are read through the proxy, for who serves them may
  * not answer.
  */
-#include "serve.h"
+#include "file.h"
 #include "linux/proxy/proxy.h"
 #include "source.h"
 

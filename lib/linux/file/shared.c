@@ -3,9 +3,9 @@
  * stopped: shared memory, for the most part.  Each is copied once, into a
  * temporary file without a name, which is read in its stead.
  */
+#include "file.h"
 #include "full.h"
 #include "io/io.h"
-#include "serve.h"
 
 #include <sys/stat.h>
 

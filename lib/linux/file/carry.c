@@ -4,7 +4,7 @@
  * as memory, what is to be had nowhere else: shared memory, and files that no
  * name leads to any more.
  */
-#include "serve.h"
+#include "file.h"
 
 #include <sys/resource.h>
 

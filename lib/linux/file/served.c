@@ -8,8 +8,8 @@
  * process that sees it mounted.  Of whom nothing is known, it must be assumed
  * that it is served.
  */
+#include "file.h"
 #include "rbtree.h"
-#include "serve.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
