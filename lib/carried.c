@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PID_MAX_LIMIT = 4 * 1024 * 1024 };	/* include/linux/threads.h */
-
 /*
  * The file that a mapping is of, carried along as the text of what is
  * returned; NULL when it is not (which is no error).

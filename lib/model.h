@@ -45,6 +45,12 @@ struct builder {
 
 enum { IDENTITY_KB = 4 };	/* kilobytes that have one identity */
 
+/*
+ * No process of Linux has a greater number: include/linux/threads.h.  Those of
+ * carried files do.
+ */
+enum { PID_MAX_LIMIT = 4 * 1024 * 1024 };
+
 enum {
 	SOURCE_OK = 0,
 	SOURCE_LOST = 1		/* some of it cannot be read; errstr says why */

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-enum { PID_MAX_LIMIT = 4 * 1024 * 1024 };	/* include/linux/threads.h */
-
 static int
 newpid_cmp(const void *a, const void *b)
 {

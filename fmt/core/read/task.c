@@ -153,12 +153,10 @@ make_files(const struct corereader *r, struct proc *p, struct facts *f)
 static struct proc *
 add_proc(struct corereader *r, int pid)
 {
-	enum { PID_MOST = 4194304 };	/* proc_sys_kernel(5), pid_max */
-
 	if (pid > 0 && snap_find(r->snap, (uint64_t)pid) == NULL)
 		return snap_add(r->snap, (uint64_t)pid);
 	if (r->spare == 0)
-		r->spare = PID_MOST + 1;
+		r->spare = PID_MAX_LIMIT + 1;
 	while (snap_find(r->snap, r->spare) != NULL)
 		r->spare++;
 	return snap_add(r->snap, r->spare);
