@@ -43,6 +43,14 @@ struct builder {
 	size_t		 nseg;
 };
 
+struct filelist {		/* named files, on the way into a record */
+	struct file	*file;	/* owned */
+	size_t		 n;
+	bool		 failed;
+	char		 lost[32]; /* the first that could not be read ... */
+	int		 why;	/* ... and its errno; 0: none */
+};
+
 enum { IDENTITY_KB = 4 };	/* kilobytes that have one identity */
 
 /*
@@ -71,6 +79,17 @@ struct proc	*carried_add(struct snap *, const struct vma *,
 struct proc	*carried_addmem(struct snap *, const struct vma *,
 		    struct source *, uint64_t);
 int		 carried_set(struct proc *, uint64_t, uint64_t, const char *);
+
+/* filelist.c */
+void		 filelist_add(struct filelist *l, const char *name,
+		    uint8_t *data, size_t len);
+void		 filelist_buf(struct filelist *l, const char *name,
+		    struct buf *b);
+void		 filelist_copy(struct filelist *l, const char *name,
+		    const void *data, size_t n);
+void		 filelist_free(struct filelist *l);
+void		 filelist_text(struct filelist *l, const char *name,
+		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* image.c */
 struct image	*image_new(struct proc *, enum image_kind);

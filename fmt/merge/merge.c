@@ -5,7 +5,6 @@
  * only their device and inode are the same, told apart by another device.
  */
 #include "merge.h"
-#include "model.h"
 #include "vec.h"
 
 #include <sys/sysmacros.h>

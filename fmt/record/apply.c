@@ -1,7 +1,6 @@
 /*
  * What a Linux record tells of its process, made true in the model.
  */
-#include "model.h"
 #include "archive.h"
 #include "digits.h"
 

@@ -2,7 +2,6 @@
  * Changing the files of a Linux record.
  */
 #include "archive.h"
-#include "model.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -11,61 +11,6 @@
 #include <string.h>
 
 /*
- * Add a file, whose bytes are taken over.
- */
-void
-record_take(struct record *r, const char *name, struct buf *b)
-{
-	struct file *f;
-	size_t cap;
-
-	r->failed |= b->failed;
-	if (r->n == r->cap) {
-		cap = r->cap == 0 ? 32 : r->cap * 2;
-		if ((f = reallocarray(r->file, cap, sizeof *f)) == NULL) {
-			r->failed = true;
-			buf_free(b);
-			return;
-		}
-		r->file = f;
-		r->cap = cap;
-	}
-	f = &r->file[r->n++];
-	f->name = strdup(name);
-	f->data = b->data;
-	f->len = b->len;
-	r->failed |= f->name == NULL;
-	memset(b, 0, sizeof *b);
-}
-
-void
-record_bytes(struct record *r, const char *name, const void *data, size_t n)
-{
-	struct buf b = { 0 };
-
-	buf_add(&b, data, n);
-	record_take(r, name, &b);
-}
-
-void
-record_printf(struct record *r, const char *name, const char *fmt, ...)
-{
-	struct buf b = { 0 };
-	va_list ap;
-	char *s;
-
-	va_start(ap, fmt);
-	if (vasprintf(&s, fmt, ap) == -1)
-		r->failed = true;
-	else {
-		buf_puts(&b, s);
-		free(s);
-		record_take(r, name, &b);
-	}
-	va_end(ap);
-}
-
-/*
  * Set what a task tells, and what is the same for all processes that are
  * made of another format.
  */
@@ -130,26 +75,26 @@ status_print(struct buf *b, const struct taskstate *st)
  * put into it here, what *t tells.
  */
 void
-record_state(struct record *r, const struct proc *p, const struct task *t,
+record_state(struct filelist *r, const struct proc *p, const struct task *t,
     struct taskstate *st)
 {
 	struct buf b = { 0 };
 
 	state_task(st, t);
 	if (p->leader != 0)
-		record_printf(r, "thread", "%" PRIu64 "\n", p->leader);
+		filelist_text(r, "thread", "%" PRIu64 "\n", p->leader);
 	stat_print(&b, &st->stat);
-	record_take(r, "stat", &b);
+	filelist_buf(r, "stat", &b);
 	status_print(&b, st);
-	record_take(r, "status", &b);
-	record_printf(r, "comm", "%s\n", t->comm);
+	filelist_buf(r, "status", &b);
+	filelist_text(r, "comm", "%s\n", t->comm);
 }
 
 /*
  * maps, as proc_pid_maps(5) has it.
  */
 void
-record_maps(struct record *r, const struct vmas *l)
+record_maps(struct filelist *r, const struct vmas *l)
 {
 	enum { COLUMN = 73 };	/* of names: fs/proc/task_mmu.c */
 	struct buf b = { 0 };
@@ -174,7 +119,7 @@ record_maps(struct record *r, const struct vmas *l)
 				buf_add(&b, s, 1);
 		buf_puts(&b, "\n");
 	}
-	record_take(r, "maps", &b);
+	filelist_buf(r, "maps", &b);
 }
 
 /*
@@ -182,7 +127,7 @@ record_maps(struct record *r, const struct vmas *l)
  * task whose registers are those of the record, and its state.
  */
 int
-record_pack(struct record *r, struct proc *p, const struct taskstate *st,
+record_pack(struct filelist *r, struct proc *p, const struct taskstate *st,
     struct task *t)
 {
 	static const struct {
@@ -208,17 +153,4 @@ record_pack(struct record *r, struct proc *p, const struct taskstate *st,
 	if (linuxrec_pack(p, st->cputype, r->file, r->n) == -1)
 		return -1;
 	return state_give(p, st);
-}
-
-void
-record_free(struct record *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->n; i++) {
-		free(r->file[i].name);
-		free(r->file[i].data);
-	}
-	free(r->file);
-	memset(r, 0, sizeof *r);
 }

@@ -3,7 +3,6 @@
  * which file a process is and what of its memory is missing: apply.c reads it.
  */
 #include "archive.h"
-#include "model.h"
 
 #include <sys/sysmacros.h>
 

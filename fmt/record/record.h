@@ -5,6 +5,7 @@
 #ifndef RECORD_H
 #define RECORD_H
 
+#include "model.h"
 #include "state/state.h"
 
 /*
@@ -50,41 +51,11 @@ int		 linuxrec_edit(struct proc *p, const char *cputype,
  * Files as /proc would have them, made of what another format tells, so that
  * its processes look like those that were taken live: make.c
  */
-struct record {
-	struct file	*file;	/* owned, with their names and bytes */
-	size_t		 n;
-	size_t		 cap;
-	bool		 failed; /* out of memory */
-};
-
-struct procfacts {		/* what stat and status tell beside a task */
-	int		 sid;
-	unsigned int	 flags;	/* PF_* */
-	size_t		 nthread;
-	uint64_t	 vmbytes; /* of mappings */
-	uint64_t	 membytes; /* resident */
-	uint64_t	 startcode, endcode, startstack, sp, pc;
-	uint64_t	 pending, blocked; /* sets of signals */
-	uint64_t	 startdata, enddata, startbrk;
-	uint64_t	 argstart, argend, envstart, envend;
-	int		 exitcode;
-	unsigned int	 uid[4]; /* real, effective, saved, file system */
-	unsigned int	 gid[4];
-	bool		 has_umask;
-	unsigned int	 umask;
-};
-
-void		 record_take(struct record *, const char *, struct buf *);
-void		 record_bytes(struct record *, const char *, const void *,
-		    size_t);
-void		 record_printf(struct record *, const char *, const char *, ...)
-		    __attribute__((format(printf, 3, 4)));
-void		 record_state(struct record *r, const struct proc *p,
+void		 record_state(struct filelist *r, const struct proc *p,
 		    const struct task *t, struct taskstate *st);
-void		 record_maps(struct record *, const struct vmas *);
-int		 record_pack(struct record *r, struct proc *p,
+void		 record_maps(struct filelist *r, const struct vmas *l);
+int		 record_pack(struct filelist *r, struct proc *p,
 		    const struct taskstate *st, struct task *t);
-void		 record_free(struct record *);
 
 /*
  * Files as lines of words, snap(6), "State that restoring takes": words.c

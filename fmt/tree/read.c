@@ -2,7 +2,6 @@
  * What is in the files of the tree: bytes, an image, a part of one, or a
  * core.
  */
-#include "model.h"
 #include "record/record.h"
 #include "tree.h"
 

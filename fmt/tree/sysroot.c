@@ -7,7 +7,6 @@
  * files that were deleted; where two files have one name, the first of
  * these tells.
  */
-#include "model.h"
 #include "record/record.h"
 #include "vec.h"
 #include "tree.h"

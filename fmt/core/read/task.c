@@ -16,7 +16,7 @@
  * made for; its signal is told even where there is no NT_SIGINFO.
  */
 static void
-core_regs(struct record *rec, const struct elfcore *c,
+core_regs(struct filelist *rec, const struct elfcore *c,
     const struct facts *f)
 {
 	const struct corethread *th = f->th;
@@ -24,7 +24,7 @@ core_regs(struct record *rec, const struct elfcore *c,
 	char name[32];
 	size_t i;
 
-	record_bytes(rec, "regset/prstatus", th->status +
+	filelist_copy(rec, "regset/prstatus", th->status +
 	    prstatus_regs(c->mach), c->mach->regs);
 	for (i = 0; i < th->nset; i++) {
 		if (th->set[i].type == NT_PRFPREG)
@@ -34,18 +34,18 @@ core_regs(struct record *rec, const struct elfcore *c,
 		else
 			snprintf(name, sizeof name, "regset/%" PRIx32,
 			    th->set[i].type);
-		record_bytes(rec, name, th->set[i].data, th->set[i].len);
+		filelist_copy(rec, name, th->set[i].data, th->set[i].len);
 	}
 	snprintf(name, sizeof name, "%d\n", f->cursig);
-	record_bytes(rec, "cursig", name, strlen(name));
+	filelist_copy(rec, "cursig", name, strlen(name));
 	info[0] = (uint8_t)f->cursig;
 	if (th->siginfo != NULL)
-		record_bytes(rec, "siginfo", th->siginfo, sizeof info);
+		filelist_copy(rec, "siginfo", th->siginfo, sizeof info);
 	else if (th == c->thread && f->cursig != 0)
-		record_bytes(rec, "siginfo", info, sizeof info);
+		filelist_copy(rec, "siginfo", info, sizeof info);
 	for (i = 0; i < 8; i++)
 		info[i] = (uint8_t)(f->blocked >> 8 * i);
-	record_bytes(rec, "sigmask", info, 8);
+	filelist_copy(rec, "sigmask", info, 8);
 }
 
 /*
@@ -53,7 +53,7 @@ core_regs(struct record *rec, const struct elfcore *c,
  * between them.
  */
 static void
-core_cmdline(struct record *rec, const struct elfcore *c)
+core_cmdline(struct filelist *rec, const struct elfcore *c)
 {
 	const char *args;
 	char text[81] = "";
@@ -68,26 +68,26 @@ core_cmdline(struct record *rec, const struct elfcore *c)
 		if (text[i] == ' ')
 			text[i] = '\0';
 	text[n] = '\0';
-	record_bytes(rec, "cmdline", text, n == 0 ? 0 : n + 1);
+	filelist_copy(rec, "cmdline", text, n == 0 ? 0 : n + 1);
 }
 
 /*
  * What only a whole process has.
  */
 static void
-core_proc(struct record *rec, const struct corereader *r)
+core_proc(struct filelist *rec, const struct corereader *r)
 {
 	const struct elfcore *c = &r->core;
 
 	if (c->psinfo != NULL)
 		core_cmdline(rec, c);
 	if (c->auxv.data != NULL)
-		record_bytes(rec, "auxv", c->auxv.data, c->auxv.len);
+		filelist_copy(rec, "auxv", c->auxv.data, c->auxv.len);
 	record_maps(rec, &r->vma);
 	if (r->exe != NULL)
-		record_bytes(rec, "exe", r->exe, strlen(r->exe));
+		filelist_copy(rec, "exe", r->exe, strlen(r->exe));
 	else if (r->opts->exe != NULL)
-		record_bytes(rec, "exe", r->opts->exe, strlen(r->opts->exe));
+		filelist_copy(rec, "exe", r->opts->exe, strlen(r->opts->exe));
 }
 
 /*
@@ -130,7 +130,7 @@ static int
 make_files(const struct corereader *r, struct proc *p, struct facts *f)
 {
 	struct task *t = &f->task;
-	struct record rec = { 0 };
+	struct filelist rec = { 0 };
 	struct taskstate st;
 	int rc;
 
@@ -143,7 +143,7 @@ make_files(const struct corereader *r, struct proc *p, struct facts *f)
 	t->vma = p == r->proc ? r->vma : (struct vmas){ 0 };
 	t->memkb = r->membytes / KB;
 	rc = record_pack(&rec, p, &st, t);
-	record_free(&rec);
+	filelist_free(&rec);
 	return rc;
 }
 

@@ -144,7 +144,7 @@ criudir_slurp(struct criureader *r, const char *name, struct buf *b)
  * means nothing.
  */
 int
-criudir_message(struct criureader *r, struct record *rec, const char *name,
+criudir_message(struct criureader *r, struct filelist *rec, const char *name,
     uint32_t magic, const ProtobufCMessageDescriptor *d, void *msg)
 {
 	struct criuimg im = { 0 };
@@ -172,7 +172,7 @@ criudir_message(struct criureader *r, struct record *rec, const char *name,
 		buf_free(&b);
 		return errstr_set("out of memory");
 	}
-	record_take(rec, path, &b);
+	filelist_buf(rec, path, &b);
 	free(path);
 	return rc == -1 ? -1 : 0;
 }
@@ -182,7 +182,7 @@ criudir_message(struct criureader *r, struct record *rec, const char *name,
  * which are memory, nor logs.
  */
 int
-criudir_rest(struct criureader *r, struct record *rec)
+criudir_rest(struct criureader *r, struct filelist *rec)
 {
 	struct criuname *v;
 	struct buf b = { 0 };
@@ -203,7 +203,7 @@ criudir_rest(struct criureader *r, struct record *rec)
 			buf_free(&b);
 			return -1;
 		}
-		record_take(rec, path, &b);
+		filelist_buf(rec, path, &b);
 		free(path);
 	}
 	return 0;

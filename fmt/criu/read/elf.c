@@ -72,7 +72,7 @@ criuelf_text(struct criureader *r, struct criutask *t)
 		return errstr_set("%s/mm-%ju.img: no file %u in files.img, "
 		    "which is the executable", r->dir, (uintmax_t)p->pid,
 		    t->mm->exe_file_id);
-	record_bytes(&t->rec, "exe", f->name, strlen(f->name));
+	filelist_copy(&t->rec, "exe", f->name, strlen(f->name));
 	if ((src = criuelf_source(r, f)) == NULL || source_size(src) == 0)
 		return 0;
 	p->text = image_whole(p, IMAGE_TEXT, src, source_size(src));

@@ -299,9 +299,9 @@ add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)
 
 	flags = f->flags | (d->flags & CLOEXEC ? O_CLOEXEC : 0U);
 	snprintf(name, sizeof name, "fd/%u", d->fd);
-	record_bytes(&t->rec, name, f->name, strlen(f->name));
+	filelist_copy(&t->rec, name, f->name, strlen(f->name));
 	snprintf(name, sizeof name, "fdinfo/%u", d->fd);
-	record_printf(&t->rec, name, "pos:\t%" PRIu64 "\nflags:\t0%o\n",
+	filelist_text(&t->rec, name, "pos:\t%" PRIu64 "\nflags:\t0%o\n",
 	    f->pos, flags);
 	if (VEC_ROOM(t->task.open, t->task.nopen) == -1)
 		return -1;
@@ -389,7 +389,7 @@ criufiles_open(struct criureader *r, struct criutask *t, uint32_t id)
 			buf_free(&b);
 		else {
 			snprintf(entry, sizeof entry, "criu/%s", name);
-			record_take(&t->rec, entry, &b);
+			filelist_buf(&t->rec, entry, &b);
 		}
 	}
 	criuimg_close(&im);

@@ -229,7 +229,7 @@ criumem_read(struct criureader *r, struct criutask *t)
 	criuruns_img(&l, &b);
 	snprintf(name, sizeof name, "criu/pagemap-%" PRIu64 ".img",
 	    t->proc->pid);
-	record_take(&t->rec, name, &b);
+	filelist_buf(&t->rec, name, &b);
 	free(k.v);
 	free(l.v);
 	return rc;

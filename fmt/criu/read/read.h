@@ -60,7 +60,7 @@ struct criushm {		/* an object of shared memory */
 
 struct criutask {		/* a process or a thread */
 	struct proc	*proc;	/* borrowed */
-	struct record	 rec;
+	struct filelist	 rec;
 	struct task	 task;	/* its mappings and open files are owned */
 	struct taskstate	 state;
 	Criu__Mm	*mm;	/* owned; NULL: none */
@@ -89,10 +89,10 @@ struct criureader {
 /* dir.c */
 int		 criudir_list(struct criureader *);
 int		 criudir_slurp(struct criureader *, const char *, struct buf *);
-int		 criudir_message(struct criureader *, struct record *,
+int		 criudir_message(struct criureader *, struct filelist *,
 		    const char *, uint32_t,
 		    const ProtobufCMessageDescriptor *, void *);
-int		 criudir_rest(struct criureader *, struct record *);
+int		 criudir_rest(struct criureader *, struct filelist *);
 bool		 criudir_has(const struct criureader *, const char *);
 bool		 criudir_use(struct criureader *, const char *);
 
@@ -105,7 +105,7 @@ int		 criufiles_open(struct criureader *, struct criutask *,
 		    uint32_t);
 
 /* regs.c */
-int		 criuregs_add(struct record *, const Criu__ThreadInfoX86 *);
+int		 criuregs_add(struct filelist *, const Criu__ThreadInfoX86 *);
 
 /* maps.c */
 int		 criumaps_make(struct criureader *, struct criutask *);

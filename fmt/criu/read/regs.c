@@ -34,7 +34,7 @@ put(uint8_t *p, uint64_t v, size_t n)
 }
 
 static void
-add_regs64(struct record *rec, const Criu__GpRegs *g)
+add_regs64(struct filelist *rec, const Criu__GpRegs *g)
 {
 	const uint64_t v[] = { g->r15, g->r14, g->r13, g->r12, g->bp, g->bx,
 	    g->r11, g->r10, g->r9, g->r8, g->ax, g->cx, g->dx, g->si, g->di,
@@ -45,14 +45,14 @@ add_regs64(struct record *rec, const Criu__GpRegs *g)
 
 	for (i = 0; i < sizeof v / sizeof *v; i++)
 		put(b + 8 * i, v[i], 8);
-	record_bytes(rec, "regset/prstatus", b, sizeof b);
+	filelist_copy(rec, "regset/prstatus", b, sizeof b);
 }
 
 /*
  * struct user_regs_struct32 of the kernel, asm/user32.h.
  */
 static void
-add_regs32(struct record *rec, const Criu__GpRegs *g)
+add_regs32(struct filelist *rec, const Criu__GpRegs *g)
 {
 	const uint64_t v[] = { g->bx, g->cx, g->dx, g->si, g->di, g->bp,
 	    g->ax, g->ds, g->es, g->fs, g->gs, g->orig_ax, g->ip, g->cs,
@@ -62,7 +62,7 @@ add_regs32(struct record *rec, const Criu__GpRegs *g)
 
 	for (i = 0; i < sizeof v / sizeof *v; i++)
 		put(b + 4 * i, v[i], 4);
-	record_bytes(rec, "regset/prstatus", b, sizeof b);
+	filelist_copy(rec, "regset/prstatus", b, sizeof b);
 }
 
 static int
@@ -101,7 +101,7 @@ put_fxsave(uint8_t *b, const Criu__FpRegs *f)
  * there stands for registers that were never used.
  */
 static int
-add_xstate(struct record *rec, uint8_t *b, const Criu__Xsave *x)
+add_xstate(struct filelist *rec, uint8_t *b, const Criu__Xsave *x)
 {
 	uint64_t bv;
 
@@ -114,7 +114,7 @@ add_xstate(struct record *rec, uint8_t *b, const Criu__Xsave *x)
 	}
 	put(b + SOFTWARE, X87_SSE | AVX, 8);
 	put(b + XSTATE_BV, bv, 8);
-	record_bytes(rec, "regset/xstate", b, XSTATE);
+	filelist_copy(rec, "regset/xstate", b, XSTATE);
 	return 0;
 }
 
@@ -122,7 +122,7 @@ add_xstate(struct record *rec, uint8_t *b, const Criu__Xsave *x)
  * Have the registers of a thread in its record.
  */
 int
-criuregs_add(struct record *rec, const Criu__ThreadInfoX86 *t)
+criuregs_add(struct filelist *rec, const Criu__ThreadInfoX86 *t)
 {
 	const Criu__GpRegs *g = t->gpregs;
 	uint8_t b[XSTATE] = { 0 };
@@ -136,7 +136,7 @@ criuregs_add(struct record *rec, const Criu__ThreadInfoX86 *t)
 	if (put_fxsave(b, t->fpregs) == -1)
 		return -1;
 	if (!compat)	/* of 32 bits it would be FSAVE */
-		record_bytes(rec, "regset/fpregs", b, FXSAVE);
+		filelist_copy(rec, "regset/fpregs", b, FXSAVE);
 	return t->fpregs->xsave == NULL ? 0 :
 	    add_xstate(rec, b, t->fpregs->xsave);
 }

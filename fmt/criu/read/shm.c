@@ -127,7 +127,7 @@ static int
 shm_carry(struct criureader *r, const struct criushm *shm)
 {
 	struct vma v = { .dev = makedev(0, 1), .ino = shm->id };
-	struct record rec = { 0 };
+	struct filelist rec = { 0 };
 	struct buf b = { 0 };
 	struct proc *p;
 	char name[48];
@@ -142,10 +142,10 @@ shm_carry(struct criureader *r, const struct criushm *shm)
 	criuruns_img(&shm->runs, &b);
 	snprintf(name, sizeof name, "criu/pagemap-shmem-%" PRIu64 ".img",
 	    shm->id);
-	record_take(&rec, name, &b);
+	filelist_buf(&rec, name, &b);
 	rc = rec.failed ? errstr_set("out of memory") :
 	    linuxrec_pack(p, "amd64", rec.file, rec.n);
-	record_free(&rec);
+	filelist_free(&rec);
 	return rc;
 }
 

@@ -82,7 +82,7 @@ add_pending(struct criutask *t, const char *name, const Criu__SignalQueue *q)
 		if (info[0] >= 1 && info[0] <= 64)
 			set |= (uint64_t)1 << (info[0] - 1);
 	}
-	record_take(&t->rec, name, &b);
+	filelist_buf(&t->rec, name, &b);
 	return set;
 }
 
@@ -128,7 +128,7 @@ thread_facts(struct criutask *t, const Criu__Core *c, uint64_t blocked)
 		mask[i] = (uint8_t)(blocked >> 8 * i);
 	if (criuregs_add(&t->rec, c->thread_info) == -1)
 		return -1;
-	record_bytes(&t->rec, "sigmask", mask, sizeof mask);
+	filelist_copy(&t->rec, "sigmask", mask, sizeof mask);
 	t->state.pending = add_pending(t, "sigpending/thread", th->signals_p);
 	return 0;
 }
@@ -204,7 +204,7 @@ leader_facts(struct criutask *t, const Criu__PstreeEntry *e,
 		return -1;
 	add_pending(t, "sigpending/process", tc->signals_s);
 	if (tc->has_oom_score_adj)
-		record_printf(&t->rec, "oom_score_adj", "%d\n",
+		filelist_text(&t->rec, "oom_score_adj", "%d\n",
 		    tc->oom_score_adj);
 	return 0;
 }
@@ -253,8 +253,8 @@ read_fs(struct criureader *r, struct criutask *t)
 	    "files.img", r->dir, name, cwd == NULL ? fs->cwd_id :
 	    fs->root_id) : 0;
 	if (rc == 0) {
-		record_bytes(&t->rec, "cwd", cwd->name, strlen(cwd->name));
-		record_bytes(&t->rec, "root", root->name, strlen(root->name));
+		filelist_copy(&t->rec, "cwd", cwd->name, strlen(cwd->name));
+		filelist_copy(&t->rec, "root", root->name, strlen(root->name));
 		if ((t->task.cwd = strdup(cwd->name)) == NULL)
 			rc = errstr_set("out of memory");
 		t->state.has_umask = fs->has_umask;
@@ -285,7 +285,7 @@ add_memory(struct criutask *t, const char *name, uint64_t start,
 			break;
 		buf_add(&b, piece, n);
 	}
-	record_take(&t->rec, name, &b);
+	filelist_buf(&t->rec, name, &b);
 }
 
 static void
@@ -300,7 +300,7 @@ add_auxv(struct criutask *t)
 			word[k] = (uint8_t)(t->mm->mm_saved_auxv[i] >> 8 * k);
 		buf_add(&b, word, sizeof word);
 	}
-	record_take(&t->rec, "auxv", &b);
+	filelist_buf(&t->rec, "auxv", &b);
 }
 
 /*
@@ -404,7 +404,7 @@ criutask_free(struct criutask *t)
 	free(t->task.open);
 	free(t->task.cwd);
 	vmas_free(&t->task.vma);
-	record_free(&t->rec);
+	filelist_free(&t->rec);
 	if (t->mm != NULL)
 		protobuf_c_message_free_unpacked(&t->mm->base, NULL);
 	free(t);

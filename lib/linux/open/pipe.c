@@ -2,7 +2,6 @@
  * Pipes and FIFOs, and what is in them: tee(2) copies it without taking it
  * out.
  */
-#include "model.h"
 #include "opened.h"
 
 #include <sys/ioctl.h>

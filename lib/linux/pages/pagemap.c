@@ -4,7 +4,6 @@
  * entries elsewhere.  Linux, Documentation/admin-guide/mm/pagemap.rst.
  */
 #include "linux/proc/proc.h"
-#include "model.h"
 #include "pages.h"
 
 #include <sys/ioctl.h>

@@ -4,15 +4,8 @@
 #ifndef PROC_H
 #define PROC_H
 
+#include "model.h"
 #include "state/state.h"
-
-struct filelist {		/* named files, on the way into a record */
-	struct file	*file;	/* owned */
-	size_t		 n;
-	bool		 failed;
-	char		 lost[32]; /* the first that could not be read ... */
-	int		 why;	/* ... and its errno; 0: none */
-};
 
 /* procfs.c: files below /proc */
 int		 proc_open(pid_t, pid_t, const char *, int);
@@ -26,20 +19,11 @@ char		 proc_state(pid_t, pid_t);
 bool		 proc_died(pid_t, pid_t);
 bool		 proc_islost(int);
 long		 proc_status(pid_t, pid_t, const char *);
-
-/* filelist.c */
-void		 filelist_add(struct filelist *l, const char *name,
-		    uint8_t *data, size_t len);
-void		 filelist_text(struct filelist *l, const char *name,
-		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void		 filelist_buf(struct filelist *l, const char *name,
-		    struct buf *b);
 void		 filelist_read(struct filelist *l, pid_t pid, pid_t tid,
 		    const char *name);
 void		 filelist_lose(struct filelist *l, const char *name);
 void		 filelist_link(struct filelist *l, pid_t pid, pid_t tid,
 		    const char *name);
-void		 filelist_free(struct filelist *l);
 
 /* mounts.c: what a process has mounted */
 struct mountinfo {

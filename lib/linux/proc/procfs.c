@@ -3,7 +3,6 @@
  * status (proc(5)).
  */
 #include "clock.h"
-#include "model.h"
 #include "proc.h"
 #include "linux/proxy/proxy.h"
 
@@ -305,4 +304,45 @@ proc_islost(int e)
 {
 	return e == EIO || e == EINTR || e == EAGAIN || e == ENOMEM ||
 	    e == EMFILE || e == ENFILE;
+}
+
+/*
+ * Note that a file below /proc could not be read, with errno, if it is there:
+ * proc_islost.
+ */
+void
+filelist_lose(struct filelist *l, const char *name)
+{
+	if (l->why != 0 || !proc_islost(errno))
+		return;
+	l->why = errno;
+	strlcpy(l->lost, name, sizeof l->lost);
+}
+
+/*
+ * Add a file below /proc, if it is there, and ours to read.
+ */
+void
+filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
+{
+	struct bytes b;
+
+	if (proc_read(pid, tid, name, &b) == 0)
+		filelist_add(l, name, b.data, b.len);
+	else
+		filelist_lose(l, name);
+}
+
+/*
+ * Add the target of a link below /proc, likewise.
+ */
+void
+filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)
+{
+	char *s;
+
+	if ((s = proc_link(pid, tid, name)) != NULL)
+		filelist_add(l, name, (uint8_t *)s, strlen(s));
+	else
+		filelist_lose(l, name);
 }

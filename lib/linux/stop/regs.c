@@ -26,19 +26,6 @@ static const struct {
 	{ REGSET_XSTATE, NT_X86_XSTATE, "regset/xstate" },
 };
 
-static void
-record_copy(struct filelist *l, const char *name, const void *data, size_t n)
-{
-	uint8_t *copy;
-
-	if ((copy = malloc(n)) == NULL) {
-		l->failed = true;
-		return;
-	}
-	memcpy(copy, data, n);
-	filelist_add(l, name, copy, n);
-}
-
 /*
  * Record signals that wait to be delivered to a thread, as an array of
  * siginfo; flags are those of PTRACE_PEEKSIGINFO.
@@ -101,16 +88,17 @@ regs_read(struct lthread *t)
 		b = &t->reg[regset[i].set];
 		regset_read(t->tid, regset[i].note, b);
 		if (b->data != NULL)
-			record_copy(&t->seen, regset[i].name, b->data, b->len);
+			filelist_copy(&t->seen, regset[i].name, b->data,
+			    b->len);
 		else
 			filelist_lose(&t->seen, regset[i].name);
 	}
 	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) == 0)
-		record_copy(&t->seen, "siginfo", &si, sizeof si);
+		filelist_copy(&t->seen, "siginfo", &si, sizeof si);
 	else
 		filelist_lose(&t->seen, "siginfo");
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)sizeof mask, &mask) == 0)
-		record_copy(&t->seen, "sigmask", &mask, sizeof mask);
+		filelist_copy(&t->seen, "sigmask", &mask, sizeof mask);
 	else
 		filelist_lose(&t->seen, "sigmask");
 	record_pending(&t->seen, "sigpending/thread", t->tid, 0);

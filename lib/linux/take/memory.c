@@ -19,6 +19,7 @@
 #include "linux/clone/clone.h"
 #include "linux/file/file.h"
 #include "linux/pages/pages.h"
+#include "linux/serve/serve.h"
 #include "model.h"
 #include "taking.h"
 

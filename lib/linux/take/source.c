@@ -12,7 +12,6 @@
 #include "linux/clone/clone.h"
 #include "linux/pages/pages.h"
 #include "linux/proxy/proxy.h"
-#include "model.h"
 #include "taking.h"
 
 #include <errno.h>

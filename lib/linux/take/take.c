@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "linux/clone/clone.h"
 #include "linux/file/file.h"
+#include "linux/serve/serve.h"
 #include "model.h"
 #include "taking.h"
 

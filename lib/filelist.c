@@ -1,11 +1,9 @@
 /*
- * Lists of named files, on the way into the record of a process: what is
- * below /proc as it is, and what is told of it in other words.
+ * Lists of named files, on the way into the record of a process.
  */
-#include "proc.h"
+#include "model.h"
 #include "vec.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,44 +62,15 @@ filelist_buf(struct filelist *l, const char *name, struct buf *b)
 }
 
 /*
- * Note that a file below /proc could not be read, with errno, if it is there:
- * proc_islost.
+ * Add a copy of n bytes.
  */
 void
-filelist_lose(struct filelist *l, const char *name)
+filelist_copy(struct filelist *l, const char *name, const void *data, size_t n)
 {
-	if (l->why != 0 || !proc_islost(errno))
-		return;
-	l->why = errno;
-	strlcpy(l->lost, name, sizeof l->lost);
-}
+	struct buf b = { 0 };
 
-/*
- * Add a file below /proc, if it is there, and ours to read.
- */
-void
-filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
-{
-	struct bytes b;
-
-	if (proc_read(pid, tid, name, &b) == 0)
-		filelist_add(l, name, b.data, b.len);
-	else
-		filelist_lose(l, name);
-}
-
-/*
- * Add the target of a link below /proc, likewise.
- */
-void
-filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)
-{
-	char *s;
-
-	if ((s = proc_link(pid, tid, name)) != NULL)
-		filelist_add(l, name, (uint8_t *)s, strlen(s));
-	else
-		filelist_lose(l, name);
+	buf_add(&b, data, n);
+	filelist_buf(l, name, &b);
 }
 
 void
