@@ -19,7 +19,6 @@
 #include "linux/clone/clone.h"
 #include "linux/file/file.h"
 #include "linux/pages/pages.h"
-#include "linux/serve/serve.h"
 #include "model.h"
 #include "taking.h"
 

@@ -10,7 +10,6 @@
 #include "clock.h"
 #include "linux/clone/clone.h"
 #include "linux/file/file.h"
-#include "linux/serve/serve.h"
 #include "model.h"
 #include "taking.h"
 
