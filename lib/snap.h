@@ -210,6 +210,18 @@ struct snap {
 	bool		 damaged; /* that cannot be but for damage */
 };
 
+/*
+ * The first line of a snapshot, taken apart: header.c
+ */
+struct header {
+	const char	*rest;	/* borrowed; behind "process snapshot " */
+	bool		 timed;	/* time is told */
+	unsigned long long time; /* when it was taken, as time(2) */
+	char		 cputype[16]; /* in Plan 9's words; "": not told */
+};
+
+void		 header_parse(struct header *h, const char *line);
+
 struct snap	*snap_new(void);
 void		 snap_free(struct snap *s);
 bool		 proc_isthread(const struct proc *p);

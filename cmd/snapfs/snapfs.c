@@ -66,11 +66,11 @@ tree_warn(void *arg, const char *what)
 static time_t
 snap_time(const struct snap *s)
 {
-	unsigned long long t;
+	struct header h;
 
-	if (sscanf(s->header, "process snapshot %llu", &t) == 1 &&
-	    t <= INT64_MAX)
-		return (time_t)t;
+	header_parse(&h, s->header);
+	if (h.timed && h.time <= INT64_MAX)
+		return (time_t)h.time;
 	return S_ISREG(s->st.st_mode) ? s->st.st_mtim.tv_sec : time(NULL);
 }
 

@@ -125,12 +125,9 @@ merge_proc(struct merge *m, struct proc *p)
 {
 	struct file more[2] = { { .name = origin }, { .name = part } };
 	struct buf line = { 0 }, num = { 0 };
-	const char *header = m->b->header;
 	int rc;
 
-	if (strncmp(header, "process snapshot ", 17) == 0)
-		header += 17;
-	buf_printf(&line, "%" PRIu64 " %s\n", p->pid, header);
+	buf_printf(&line, "%" PRIu64 " %s\n", p->pid, m->header.rest);
 	buf_printf(&num, "%" PRIu64 "\n", m->part);
 	rc = buf_check(&line) == -1 ? -1 : buf_check(&num);
 	more[0].data = line.data;
@@ -141,10 +138,11 @@ merge_proc(struct merge *m, struct proc *p)
 	if (p->leader != 0)
 		p->leader = merge_pid(m, p->leader);
 	if (rc == 0 && p->carried != NULL)
-		rc = linuxrec_edit(p, m->cputype, carried_edit, p->carried,
-		    more, 1);
+		rc = linuxrec_edit(p, m->header.cputype, carried_edit,
+		    p->carried, more, 1);
 	else if (rc == 0)
-		rc = linuxrec_edit(p, m->cputype, merge_edit, m, more, 2);
+		rc = linuxrec_edit(p, m->header.cputype, merge_edit, m, more,
+		    2);
 	buf_free(&line);
 	buf_free(&num);
 	return rc == -1 ? errstr_wrap("process %" PRIu64, p->pid) : 0;
@@ -163,8 +161,9 @@ snap_merge(struct snap *a, struct snap *b)
 
 	m.keep = calloc(b->nproc + 1, sizeof *m.keep);
 	rc = m.keep == NULL ? errstr_set("out of memory") : merge_number(&m);
-	if (sscanf(b->header, "%*s %*s %*s %*s %15s", m.cputype) != 1)
-		strlcpy(m.cputype, "unknown", sizeof m.cputype);
+	header_parse(&m.header, b->header);
+	if (*m.header.cputype == '\0')
+		strlcpy(m.header.cputype, "unknown", sizeof m.header.cputype);
 	merge_free(&m);
 	merge_minor(&m);
 	for (i = 0; i < b->nproc && rc == 0; i++) {

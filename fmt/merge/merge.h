@@ -33,7 +33,7 @@ struct merge {
 	uint64_t	 next;	/* number for a process, and */
 	uint64_t	 nextfile; /* for a file that is carried along */
 	unsigned int	 minor_no; /* of the next device that none has */
-	char		 cputype[16]; /* of b */
+	struct header	 header; /* of b; cputype "unknown": not told */
 };
 
 /* number.c */

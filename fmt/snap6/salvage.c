@@ -231,14 +231,13 @@ proc_rest(struct reader *r, struct proc *p, const struct vmas *l, bool *lost)
 static int
 proc_list(struct reader *r, struct proc *p)
 {
-	char cputype[16];
+	struct header h;
 	int rc;
 
 	if (proc_file(p, "proc") == NULL) {
-		if (sscanf(r->snap->header, "%*s %*s %*s %*s %15s",
-		    cputype) != 1)
-			strlcpy(cputype, "unknown", sizeof cputype);
-		if (linuxrec_pack(p, cputype, NULL, 0) == -1)
+		header_parse(&h, r->snap->header);
+		if (linuxrec_pack(p, *h.cputype == '\0' ? "unknown" :
+		    h.cputype, NULL, 0) == -1)
 			return -1;
 	}
 	if ((rc = linuxrec_update(p)) == 0)

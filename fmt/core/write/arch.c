@@ -195,28 +195,24 @@ corearch_regs(const struct corearch *a, const struct proc *p,
 }
 
 /*
- * The machine type in the first line of a snapshot, its fifth word; "" if
- * it is none that we have heard of (Plan 9's 2c(1) and mach(2)).
+ * Return the machine type in the first line of a snapshot; "" if it is none
+ * that we have heard of (Plan 9's 2c(1) and mach(2)).
  */
 static const char *
-header_cputype(const char *s)
+cputype_find(const char *line)
 {
 	static const char *const other[] = { "mips", "mips64", "spim",
 	    "spim64", "power", "power64", "sparc", "sparc64", "alpha",
 	    "68000", "68020", "riscv", "riscv64" };
-	size_t i, n;
+	struct header h;
+	size_t i;
 
-	for (i = 0; s != NULL && i < 4; i++) {
-		s += strcspn(s, " ");
-		s += strspn(s, " ");
-	}
-	n = s == NULL ? 0 : strcspn(s, " ");
+	header_parse(&h, line);
 	for (i = 0; i < NARCH; i++)
-		if (strlen(arch[i].cputype) == n &&
-		    memcmp(arch[i].cputype, s, n) == 0)
+		if (strcmp(arch[i].cputype, h.cputype) == 0)
 			return arch[i].cputype;
 	for (i = 0; i < sizeof other / sizeof *other; i++)
-		if (strlen(other[i]) == n && memcmp(other[i], s, n) == 0)
+		if (strcmp(other[i], h.cputype) == 0)
 			return other[i];
 	return "";
 }
@@ -250,7 +246,7 @@ corearch_find(const struct snap *s, const struct proc *p,
 	if (regs == 0 && (ureg == NULL || ureg->len == 0))
 		return NULL;
 	if (*type == '\0')
-		type = header_cputype(s->header);
+		type = cputype_find(s->header);
 	for (i = 0; i < NARCH; i++)
 		if (runs(type, &arch[i]) && (regs > 0 ?
 		    regs == arch[i].regs : ureg->len == arch[i].ureg))

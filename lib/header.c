@@ -1,0 +1,27 @@
+/*
+ * The first line of a snapshot: snap(6).
+ *
+ *	process snapshot TIME USER@HOST CPUTYPE KERNELTIME "TERMINAL"
+ */
+#include "snap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Set *h to what a first line tells, which is borrowed; NULL is none.
+ */
+void
+header_parse(struct header *h, const char *line)
+{
+	static const char magic[] = "process snapshot ";
+
+	memset(h, 0, sizeof *h);
+	h->rest = line == NULL ? "" : line;
+	if (line == NULL)
+		return;
+	if (strncmp(line, magic, sizeof magic - 1) == 0)
+		h->rest += sizeof magic - 1;
+	h->timed = sscanf(line, "process snapshot %llu", &h->time) == 1;
+	(void)sscanf(line, "%*s %*s %*s %*s %15s", h->cputype);
+}
