@@ -97,13 +97,25 @@ snap_free(struct snap *s)
 }
 
 /*
- * Is it a thread, which has no text and no memory of its own?
+ * Return whether p is nothing but a thread of another process: it has no text
+ * and no memory of its own.  What is told to be a thread but has some is shown
+ * as a process is.
  */
 bool
 proc_isthread(const struct proc *p)
 {
 	return p->leader != 0 && p->leader != p->pid && p->text == NULL &&
 	    p->mem == NULL;
+}
+
+/*
+ * Return whether p is a process by what is told of it: neither a thread nor a
+ * carried file (p->carried).
+ */
+bool
+proc_isprocess(const struct proc *p)
+{
+	return p->carried == NULL && p->leader == 0;
 }
 
 /*

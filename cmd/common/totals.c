@@ -49,7 +49,7 @@ totals_text(const struct snap *s, const struct output *o, char *text, size_t n)
 		p = s->proc[i];
 		nfile += p->carried != NULL;
 		nthread += p->carried == NULL;
-		nproc += p->carried == NULL && p->leader == 0;
+		nproc += proc_isprocess(p);
 		sum.raw += p->count.raw;
 		sum.zero += p->count.zero;
 		sum.same += p->count.same;

@@ -68,7 +68,7 @@ say_unloaded(struct snap *s, const struct output *o)
 
 	for (i = 0; i < s->nproc; i++) {
 		p = s->proc[i];
-		if (p->carried == NULL && p->leader == 0)
+		if (proc_isprocess(p))
 			say_absent(s, p);
 	}
 	totals_text(s, o, text, sizeof text);

@@ -52,7 +52,7 @@ task_read(struct maketask *t)
 	linuxrec_find(&t->rec, "status", &t->status);
 	if (inner_number(t, "NSpid", &t->pid) == -1)
 		return -1;
-	if (t->proc->leader != 0)
+	if (!proc_isprocess(t->proc))
 		return 0;
 	return inner_number(t, "NSpgid", &t->pgid) == -1 ? -1 :
 	    inner_number(t, "NSsid", &t->sid);
@@ -133,9 +133,9 @@ maketask_process(const struct criumake *m, uint64_t pid)
 	struct maketask *t;
 
 	t = maketask_find(m, pid);
-	if (t != NULL && t->proc->leader != 0)
+	if (t != NULL && !proc_isprocess(t->proc))
 		t = maketask_find(m, t->proc->leader);
-	return t == NULL || t->proc->leader != 0 ? NULL : t;
+	return t == NULL || !proc_isprocess(t->proc) ? NULL : t;
 }
 
 /*

@@ -24,7 +24,7 @@ choose(struct criumake *m)
 	size_t i;
 
 	for (i = 0; i < m->snap->nproc && m->opts->root == 0; i++)
-		if ((t = m->task[i]) != NULL && t->proc->leader == 0)
+		if ((t = m->task[i]) != NULL && proc_isprocess(t->proc))
 			t->chosen = true;
 	if (m->opts->root == 0)
 		return;
@@ -68,12 +68,12 @@ parents_link(struct criumake *m)
 	if ((v = calloc(m->nbypid + 1, sizeof(*v))) == NULL)
 		return errstr_set("out of memory");
 	for (i = n = 0; i < m->nbypid; i++)
-		if (m->bypid[i]->proc->leader == 0)
+		if (proc_isprocess(m->bypid[i]->proc))
 			v[n++] = m->bypid[i];
 	if (n > 1)
 		qsort(v, n, sizeof(*v), taken_cmp);
 	for (i = m->snap->nproc; i-- > 0 && n > 0;) {
-		if ((t = m->task[i]) == NULL || t->proc->leader != 0)
+		if ((t = m->task[i]) == NULL || !proc_isprocess(t->proc))
 			continue;
 		key.part = t->part;
 		key.stat.v[STAT_PID] = t->stat.v[STAT_PPID];
@@ -99,7 +99,7 @@ parents_find(struct criumake *m)
 	if (parents_link(m) == -1)
 		return -1;
 	if (m->opts->root != 0 && ((t = maketask_find(m, m->opts->root)) ==
-	    NULL || t->proc->leader != 0))
+	    NULL || !proc_isprocess(t->proc)))
 		return errstr_set("no process %" PRIu64 " in the snapshot",
 		    m->opts->root);
 	choose(m);
