@@ -335,7 +335,7 @@ struct confined {		/* what a program needs; all is borrowed */
 
 int		 confine(const struct confined *c);
 const char	*confine_lacks(void);
-int		 confine_act(void);
+int		 confine_act(int *fd);
 
 /*
  * What a stream would count of what was read from elsewhere: count.c

@@ -194,11 +194,10 @@ mount_serve(const struct mount *m, struct served *sv)
 	se = session_new(m->name, m->opts, sv);
 	if (fuse_set_signal_handlers(se) == -1)
 		errx(1, "cannot catch signals");
-	if ((fd = confine_act()) == -1) {
-		if (*snap_errstr() != '\0')
-			program_warn("%s: %s", m->mtpt, snap_errstr());
+	if ((rc = confine_act(&fd)) == -1)
+		program_warn("%s: %s", m->mtpt, snap_errstr());
+	if (rc != 0)
 		exit(1);
-	}
 	snprintf(path, sizeof path, "/dev/fd/%d", fd);
 	if (fuse_session_mount(se, path) != 0)
 		errx(1, "%s: cannot serve it", m->mtpt);

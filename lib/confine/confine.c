@@ -97,12 +97,12 @@ confine_lacks(void)
 }
 
 /*
- * Have the helper do what the program was confined with as act.  Return a
- * descriptor, the caller's; or -1 with errstr, which is "" where act has told
- * of it itself.
+ * Have the helper do what the program was confined with as act.  Return 0 with
+ * a descriptor in *fd, the caller's; 1 when act failed, which has told of it
+ * itself; or -1 with errstr.
  */
 int
-confine_act(void)
+confine_act(int *fd)
 {
-	return helper_act();
+	return helper_act(fd);
 }

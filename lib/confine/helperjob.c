@@ -120,7 +120,8 @@ job_act(void)
 }
 
 /*
- * Do what is asked for: a descriptor, 0 in *rc and -1, or -1 in it.
+ * Do what is asked for.  Return a descriptor, or -1; *rc is the result, -1
+ * with errstr.
  */
 static int
 job_do(char what, const char *path, int *rc)
@@ -141,7 +142,8 @@ job_do(char what, const char *path, int *rc)
 		break;
 	case 'A':
 		fd = job_act();
-		break;
+		*rc = fd == -1;
+		return fd;
 	case 'F':
 		if (job.open)
 			*rc = newfile_finish(&job.file);

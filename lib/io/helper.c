@@ -162,15 +162,16 @@ helper_drop(void)
 }
 
 /*
- * What the program was confined with as act, by the helper.  Return a
- * descriptor, the caller's; or -1 with the error string that act left.
+ * What the program was confined with as act, by the helper: confine_act.
  */
 int
-helper_act(void)
+helper_act(int *fd)
 {
 	int rc;
 
-	return ask('A', NULL, &rc);
+	*fd = ask('A', NULL, &rc);
+	return rc == 0 && *fd == -1 ?
+	    errstr_set("the helper passed no descriptor") : rc;
 }
 
 /*

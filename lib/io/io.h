@@ -80,7 +80,7 @@ int		 helper_spool(void);
 int		 helper_create(const char *path, bool *isnew);
 int		 helper_finish(void);
 void		 helper_drop(void);
-int		 helper_act(void);
+int		 helper_act(int *fd);
 void		 helper_quit(void);
 
 /* input.c */

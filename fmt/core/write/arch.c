@@ -229,31 +229,32 @@ runs(const char *cputype, const struct corearch *a)
 }
 
 /*
- * The machine of a thread, by its registers.  NULL with the error string
- * set when it has some of a machine that is not known; NULL with an empty
- * one when it has none.
+ * Set *a to the machine of the thread p, by its registers; to NULL when it has
+ * none.  Return 0; or -1 with errstr when they are of a machine that is not
+ * known.
  */
-const struct corearch *
+int
 corearch_find(const struct snap *s, const struct proc *p,
-    const struct taskstate *st)
+    const struct taskstate *st, const struct corearch **a)
 {
 	const struct file *ureg;
 	const char *type = st->cputype;
 	size_t i, regs = st->reg[REGSET_PRSTATUS].len;
 
-	errstr_set("%s", "");
+	*a = NULL;
 	ureg = proc_file(p, "regs");
 	if (regs == 0 && (ureg == NULL || ureg->len == 0))
-		return NULL;
+		return 0;
 	if (*type == '\0')
 		type = cputype_find(s->header);
 	for (i = 0; i < NARCH; i++)
 		if (runs(type, &arch[i]) && (regs > 0 ?
-		    regs == arch[i].regs : ureg->len == arch[i].ureg))
-			return &arch[i];
+		    regs == arch[i].regs : ureg->len == arch[i].ureg)) {
+			*a = &arch[i];
+			return 0;
+		}
 	if (*type == '\0')
 		type = "an unknown machine";
-	errstr_set("%zu bytes of registers of %s: only those of amd64, 386, "
+	return errstr_set("%zu bytes of registers of %s: only those of amd64, 386, "
 	    "arm64 and arm are known", regs > 0 ? regs : ureg->len, type);
-	return NULL;
 }

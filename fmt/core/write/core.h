@@ -35,8 +35,8 @@ struct coreregs {		/* registers of a thread, as in a core */
 	size_t		 nx;
 };
 
-const struct corearch *corearch_find(const struct snap *s,
-		    const struct proc *p, const struct taskstate *st);
+int		 corearch_find(const struct snap *s, const struct proc *p,
+		    const struct taskstate *st, const struct corearch **a);
 bool		 corearch_regs(const struct corearch *a, const struct proc *p,
 		    const struct taskstate *st, struct coreregs *r);
 

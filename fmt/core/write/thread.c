@@ -3,6 +3,7 @@
  */
 #include "core.h"
 #include "record/record.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -59,9 +60,9 @@ thread_look(struct corethreads *t, const struct snap *s, struct proc *p,
 
 	if ((st = state_get(p)) == NULL)
 		return -1;
-	if ((a = corearch_find(s, p, st)) == NULL) {
-		if (*snap_errstr() != '\0')
-			return -1;
+	if (corearch_find(s, p, st, &a) == -1)
+		return -1;
+	if (a == NULL) {
 		t->left += !has_ended(st);
 		return 0;
 	}
@@ -80,19 +81,14 @@ static int
 thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
     bool *known)
 {
-	struct proc **v;
 	bool fatal;
 	int rc;
 
 	fatal = false;
 	if ((rc = thread_look(t, s, p, &fatal)) != 1)
 		return rc;
-	if ((t->n & (t->n - 1)) == 0) {
-		v = reallocarray(t->p, t->n == 0 ? 1 : t->n * 2, sizeof *v);
-		if (v == NULL)
-			return errstr_set("out of memory");
-		t->p = v;
-	}
+	if (VEC_ROOM(t->p, t->n) == -1)
+		return -1;
 	t->p[t->n++] = p;
 	if (fatal && !*known) {
 		memmove(t->p + 1, t->p, (t->n - 1) * sizeof *t->p);
