@@ -102,7 +102,6 @@ struct pagespan {			/* a run of pages that are alike */
 struct pagelist {
 	struct pagespan	*v;	/* owned; ascending */
 	size_t		 n;
-	size_t		 cap;
 };
 
 struct sharing;			/* who has which pages of which store */

@@ -85,7 +85,6 @@ buildid_same(const struct buildid *a, const struct buildid *b)
 unsigned int
 elf_perms(const uint8_t *p, size_t n, uint64_t off)
 {
-	enum { PAGE = 4096 };	/* ELF_EXEC_PAGESIZE of our machines */
 	struct elfhead h;
 	struct elfphdr ph;
 	size_t i;
@@ -93,8 +92,9 @@ elf_perms(const uint8_t *p, size_t n, uint64_t off)
 	if (!elfhead_open(&h, p, n))
 		return 0;
 	for (i = 0; elfhead_phdr(&h, i, &ph); i++)
-		if (ph.type == PT_LOAD && off >= ph.off / PAGE * PAGE &&
-		    off - ph.off / PAGE * PAGE < ph.filesz + ph.off % PAGE)
+		if (ph.type == PT_LOAD && off >= ph.off - ph.off % ELF_PAGE &&
+		    off - (ph.off - ph.off % ELF_PAGE) < ph.filesz +
+		    ph.off % ELF_PAGE)
 			return (ph.flags & PF_R ? VMA_READ : 0U) |
 			    (ph.flags & PF_W ? VMA_WRITE : 0U) |
 			    (ph.flags & PF_X ? VMA_EXEC : 0U);

@@ -7,6 +7,8 @@
 
 #include "snap.h"
 
+enum { ELF_PAGE = 4096 };	/* ELF_EXEC_PAGESIZE of our machines */
+
 struct buildid {		/* NT_GNU_BUILD_ID; len 0: none */
 	uint8_t	 id[64];
 	size_t	 len;

@@ -5,6 +5,7 @@
 #include "elf.h"
 #include "bisect.h"
 #include "io/io.h"
+#include "vec.h"
 
 #include <gelf.h>
 #include <libelf.h>
@@ -35,13 +36,11 @@ struct elfsyms {
 	size_t		 nload;
 	struct elfsym	*sym;	/* owned; ascending */
 	size_t		 n;
-	size_t		 cap;
 };
 
 static int
 loads_read(struct elfsyms *s, Elf *elf)
 {
-	struct elfload *p;
 	GElf_Phdr ph;
 	size_t i, n;
 
@@ -52,12 +51,10 @@ loads_read(struct elfsyms *s, Elf *elf)
 			return errstr_set("ELF: %s", elf_errmsg(-1));
 		if (ph.p_type != PT_LOAD)
 			continue;
-		p = reallocarray(s->load, s->nload + 1, sizeof *p);
-		if (p == NULL)
-			return errstr_set("out of memory");
-		s->load = p;
-		p[s->nload++] = (struct elfload){ ph.p_vaddr, ph.p_offset,
-		    ph.p_filesz };
+		if (VEC_ROOM(s->load, s->nload) == -1)
+			return -1;
+		s->load[s->nload++] = (struct elfload){ ph.p_vaddr,
+		    ph.p_offset, ph.p_filesz };
 	}
 	return 0;
 }
@@ -86,19 +83,12 @@ sym_add(struct elfsyms *s, const GElf_Sym *sym, const char *name)
 {
 	struct elfsym *p;
 	uint64_t off;
-	size_t cap;
 
 	if (name == NULL || *name == '\0' ||
 	    !addr_offset(s, sym->st_value, &off))
 		return 0;
-	if (s->n == s->cap) {
-		cap = s->cap == 0 ? 256 : s->cap * 2;
-		p = reallocarray(s->sym, cap, sizeof *p);
-		if (p == NULL)
-			return errstr_set("out of memory");
-		s->sym = p;
-		s->cap = cap;
-	}
+	if (VEC_ROOM(s->sym, s->n) == -1)
+		return -1;
 	p = &s->sym[s->n];
 	p->start = off;
 	if (__builtin_add_overflow(off, sym->st_size, &p->end))

@@ -4,6 +4,7 @@
  */
 #include "bisect.h"
 #include "state.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +18,8 @@ enum { MAPPINGS_MOST = 1 << 21 };	/* of one process */
 int
 vmas_add(struct vmas *l, const struct vma *v)
 {
-	struct vma *p;
-
-	if ((l->n & (l->n - 1)) == 0) {
-		p = reallocarray(l->v, l->n == 0 ? 1 : l->n * 2, sizeof *p);
-		if (p == NULL)
-			return errstr_set("out of memory");
-		l->v = p;
-	}
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
 	l->v[l->n++] = *v;
 	return 0;
 }

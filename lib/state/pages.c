@@ -2,6 +2,7 @@
  * Runs of pages that are alike.
  */
 #include "state.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,22 +32,14 @@ pages_continue(const struct pagespan *a, const struct pagespan *b)
 int
 pagelist_add(struct pagelist *l, const struct pagespan *p)
 {
-	struct pagespan *v;
-	size_t cap;
-
 	if (p->start >= p->end)
 		return 0;
 	if (l->n > 0 && pages_continue(&l->v[l->n - 1], p)) {
 		l->v[l->n - 1].end = p->end;
 		return 0;
 	}
-	if (l->n == l->cap) {
-		cap = l->cap == 0 ? 64 : l->cap * 2;
-		if ((v = reallocarray(l->v, cap, sizeof *v)) == NULL)
-			return errstr_set("out of memory");
-		l->v = v;
-		l->cap = cap;
-	}
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
 	l->v[l->n++] = *p;
 	return 0;
 }

@@ -2,7 +2,9 @@
  * Who else has the pages of a process: in lists of runs that tell where the
  * bytes are, what several processes have in the same place.
  */
+#include "bisect.h"
 #include "state.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,6 @@ struct cell {			/* a piece of a store: who has some has all */
 struct sharing {
 	struct sharer	*v;	/* owned */
 	size_t		 n;
-	size_t		 cap;
 	struct cell	*cell;	/* owned; ascending; made when first asked */
 	size_t		 ncell;
 };
@@ -46,22 +47,15 @@ sharing_new(void)
 int
 sharing_add(struct sharing *s, const struct pagelist *l, uint64_t pid)
 {
-	struct sharer *v;
-	size_t i, cap;
+	size_t i;
 
 	free(s->cell);
 	s->cell = NULL;
 	for (i = 0; i < l->n; i++) {
 		if (l->v[i].store == 0)
 			continue;
-		if (s->n == s->cap) {
-			cap = s->cap == 0 ? 256 : s->cap * 2;
-			v = reallocarray(s->v, cap, sizeof *v);
-			if (v == NULL)
-				return errstr_set("out of memory");
-			s->v = v;
-			s->cap = cap;
-		}
+		if (VEC_ROOM(s->v, s->n) == -1)
+			return -1;
 		s->v[s->n++] = (struct sharer){ l->v[i].store, l->v[i].at,
 		    l->v[i].at + pagespan_kb(&l->v[i]), pid };
 	}
@@ -96,17 +90,8 @@ cell_cmp(const void *a, const void *b)
 static size_t
 cell_find(const struct sharing *s, uint64_t store, uint64_t at)
 {
-	size_t lo, hi, mid;
-
-	for (lo = 0, hi = s->ncell; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (s->cell[mid].store < store ||
-		    (s->cell[mid].store == store && s->cell[mid].end <= at))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT_WHILE(i, s->ncell, s->cell[i].store < store ||
+	    (s->cell[i].store == store && s->cell[i].end <= at));
 }
 
 /*

@@ -4,6 +4,7 @@
  * along.  That they are the same is told by their build ids, in the file and
  * in the memory that it was mapped into.
  */
+#include "bisect.h"
 #include "elf/elf.h"
 #include "read.h"
 
@@ -28,19 +29,11 @@ mapped_cmp(const void *a, const void *b)
 static struct mapped *
 mapped_find(const struct corereader *r, const char *name)
 {
-	size_t lo, hi, mid;
-	int c;
+	size_t at;
 
-	for (lo = 0, hi = r->nmapped; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if ((c = strcmp(r->mapped[mid].name, name)) == 0)
-			return &r->mapped[mid];
-		if (c < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
+	at = BISECT_WHILE(i, r->nmapped, strcmp(r->mapped[i].name, name) < 0);
+	return at < r->nmapped && strcmp(r->mapped[at].name, name) == 0 ?
+	    &r->mapped[at] : NULL;
 }
 
 /*
@@ -62,7 +55,7 @@ core_mapped(const struct corereader *r, const char *name)
 static bool
 id_of_memory(const struct corereader *r, uint64_t addr, struct buildid *id)
 {
-	uint8_t head[4096];
+	uint8_t head[ELF_PAGE];
 	size_t n;
 
 	n = elfcore_peek(r, addr, head, sizeof head);

@@ -3,7 +3,9 @@
  * the file as zeros, and what was left out because it is in a file that is
  * at hand.
  */
+#include "elf/elf.h"
 #include "read.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,15 +28,8 @@ struct memory {			/* being built */
 static int
 add_tail(struct memory *m, const struct tail *t)
 {
-	struct tail *v;
-
-	if ((m->ntail & (m->ntail - 1)) == 0) {
-		v = reallocarray(m->tail, m->ntail == 0 ? 1 : m->ntail * 2,
-		    sizeof *v);
-		if (v == NULL)
-			return errstr_set("out of memory");
-		m->tail = v;
-	}
+	if (VEC_ROOM(m->tail, m->ntail) == -1)
+		return -1;
 	m->tail[m->ntail++] = *t;
 	return 0;
 }
@@ -100,10 +95,9 @@ static int
 add_file(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
     uint64_t off, uint64_t *n)
 {
-	enum { PAGE = 4096 };
 	uint64_t size;
 
-	size = (source_size(src) + (PAGE - 1)) / PAGE * PAGE;
+	size = (source_size(src) + (ELF_PAGE - 1)) / ELF_PAGE * ELF_PAGE;
 	*n = off >= size ? 0 : size - off < len ? size - off : len;
 	return add_bytes(m, addr, *n, src, off);
 }
@@ -136,8 +130,9 @@ add_segment(struct memory *m, const struct coreseg *l)
 			core_perms(r, l, src, v->off + (l->addr - v->start));
 		/* what could be written may have been */
 		n = 0;
-		if (!(v->flags & VMA_WRITE) && add_file(m, l->addr + at, l->len - at, src,
-		    v->off + (l->addr - v->start) + at, &n) == -1)
+		if (!(v->flags & VMA_WRITE) && add_file(m, l->addr + at,
+		    l->len - at, src, v->off + (l->addr - v->start) + at,
+		    &n) == -1)
 			return -1;
 		at += n;
 	}

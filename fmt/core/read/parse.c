@@ -11,7 +11,9 @@
  * What libelf gives are claims all the same: sums and lengths are checked
  * here.
  */
+#include "bisect.h"
 #include "read.h"
+#include "vec.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -98,6 +100,8 @@ add_load(struct elfcore *c, const GElf_Phdr *ph)
 	struct coreseg *l;
 	uint64_t end;
 
+	if (VEC_ROOM(c->load, c->nload) == -1)
+		return -1;
 	l = &c->load[c->nload];
 	memset(l, 0, sizeof *l);
 	l->addr = ph->p_vaddr;
@@ -119,24 +123,17 @@ add_load(struct elfcore *c, const GElf_Phdr *ph)
 	return 0;
 }
 
-static struct corethread *
+static int
 add_thread(struct elfcore *c, const uint8_t *status)
 {
 	struct corethread *t;
 
-	if (c->nthread == c->cap) {
-		c->cap = c->cap == 0 ? 4 : c->cap * 2;
-		t = reallocarray(c->thread, c->cap, sizeof *t);
-		if (t == NULL) {
-			errstr_set("out of memory");
-			return NULL;
-		}
-		c->thread = t;
-	}
+	if (VEC_ROOM(c->thread, c->nthread) == -1)
+		return -1;
 	t = &c->thread[c->nthread++];
 	memset(t, 0, sizeof *t);
 	t->status = status;
-	return t;
+	return 0;
 }
 
 /*
@@ -170,7 +167,7 @@ add_note(struct elfcore *c, const struct corenote *n)
 			return errstr_set("NT_PRSTATUS of %zu bytes, not the "
 			    "%zu of %s", n->len, prstatus_size(c->mach),
 			    c->mach->cputype);
-		return add_thread(c, n->data) == NULL ? -1 : 0;
+		return add_thread(c, n->data);
 	case NT_PRPSINFO:
 		if (c->psinfo == NULL && n->len >= prpsinfo_size(c->mach))
 			c->psinfo = n->data;
@@ -320,9 +317,6 @@ elfcore_open(struct elfcore *c, int fd, uint64_t size)
 	c->size = size;
 	if (open_elf(c, fd, &h) == -1 || count_headers(c, &h, &n) == -1)
 		return -1;
-	/* as many as lie in the file, says libelf */
-	if ((c->load = reallocarray(NULL, n, sizeof *c->load)) == NULL)
-		return errstr_set("out of memory");
 	for (i = 0; i < n; i++) {
 		if (gelf_getphdr(c->elf, (int)i, &ph) == NULL)
 			return errstr_set("program header %zu: %s", i,
@@ -348,11 +342,9 @@ elfcore_bare(struct elfcore *c, uint64_t start, uint64_t end)
 {
 	struct coreseg *l;
 
-	l = reallocarray(c->load, c->nload + 1, sizeof *l);
-	if (l == NULL)
-		return errstr_set("out of memory");
-	c->load = l;
-	l += c->nload++;
+	if (VEC_ROOM(c->load, c->nload) == -1)
+		return -1;
+	l = &c->load[c->nload++];
 	memset(l, 0, sizeof *l);
 	l->addr = start;
 	l->len = end - start;
@@ -367,16 +359,10 @@ elfcore_bare(struct elfcore *c, uint64_t start, uint64_t end)
 const struct coreseg *
 elfcore_find(const struct elfcore *c, uint64_t addr)
 {
-	size_t lo, hi, mid;
+	size_t at;
 
-	for (lo = 0, hi = c->nload; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (c->load[mid].addr + c->load[mid].len <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < c->nload ? &c->load[lo] : NULL;
+	at = BISECT_WHILE(i, c->nload, c->load[i].addr + c->load[i].len <= addr);
+	return at < c->nload ? &c->load[at] : NULL;
 }
 
 /*

@@ -62,7 +62,6 @@ struct elfcore {
 	size_t		 nload;
 	struct corethread *thread; /* owned */
 	size_t		 nthread;
-	size_t		 cap;
 	const uint8_t	*psinfo; /* NT_PRPSINFO, or NULL */
 	struct corenote	 auxv;
 	struct corenote	 files;	/* NT_FILE */

@@ -3,6 +3,7 @@
  * Linux record, so that they look like those of a process that was taken
  * live.
  */
+#include "elf/elf.h"
 #include "read.h"
 #include "record/record.h"
 
@@ -97,7 +98,6 @@ static void
 core_state(const struct corereader *r, const struct facts *f,
     struct taskstate *st)
 {
-	enum { PAGE = 4096 };
 	const struct elfcore *c = &r->core;
 	uint64_t *v = st->stat.v;
 	int i;
@@ -109,7 +109,7 @@ core_state(const struct corereader *r, const struct facts *f,
 	    c->mach->wide, c->mach->wide) & UINT32_MAX;
 	v[STAT_THREADS] = r->nthread;
 	v[STAT_VSIZE] = r->vmbytes;
-	v[STAT_RSS] = r->membytes / PAGE;
+	v[STAT_RSS] = r->membytes / ELF_PAGE;
 	v[STAT_STARTSTACK] = r->stack;
 	v[STAT_SP] = f->sp;
 	v[STAT_PC] = f->pc;

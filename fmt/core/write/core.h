@@ -5,10 +5,9 @@
 #ifndef CORE_H
 #define CORE_H
 
+#include "elf/elf.h"
 #include "num.h"
 #include "state/state.h"
-
-enum { CORE_PAGE = 4096 };	/* ELF_EXEC_PAGESIZE of our machines */
 
 enum { SIGINFO = 128 };		/* bytes of siginfo_t */
 

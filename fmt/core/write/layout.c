@@ -12,7 +12,9 @@
  * All but the memory is kept; of the memory a list tells where in the core
  * and at which address captured parts lie.  Between these are zeros.
  */
+#include "bisect.h"
 #include "core.h"
+#include "vec.h"
 #include "bisect.h"
 #include "model.h"
 
@@ -43,7 +45,7 @@ struct core {
 static uint64_t
 page_up(uint64_t v)
 {
-	return (v + CORE_PAGE - 1) & ~(uint64_t)(CORE_PAGE - 1);
+	return (v + ELF_PAGE - 1) & ~(uint64_t)(ELF_PAGE - 1);
 }
 
 /*
@@ -142,7 +144,7 @@ headers_add(struct buf *b, const struct corearch *a, const struct coreloads *l,
 		flags = l->load[i].flags & VMA_READ ? PF_R : 0;
 		flags |= l->load[i].flags & VMA_WRITE ? PF_W : 0;
 		flags |= l->load[i].flags & VMA_EXEC ? PF_X : 0;
-		program_header(b, a, PT_LOAD, flags, &l->load[i], CORE_PAGE);
+		program_header(b, a, PT_LOAD, flags, &l->load[i], ELF_PAGE);
 	}
 	if (l->nload + 1 >= PN_XNUM)
 		section_header(b, a, l->nload);
@@ -160,13 +162,13 @@ core_place(struct core *c, const struct corearch *a, struct coreloads *l,
 	struct coreload *p;
 	size_t i;
 
-	most = a->word == 8 ? INT64_MAX - CORE_PAGE : UINT32_MAX;
+	most = a->word == 8 ? INT64_MAX - ELF_PAGE : UINT32_MAX;
 	c->size = off;
 	for (i = 0; i < l->nload; i++) {
 		p = &l->load[i];
 		p->off = off = page_up(off);
 		if (p->filesz > 0)
-			p->off += p->addr % CORE_PAGE;
+			p->off += p->addr % ELF_PAGE;
 		if (__builtin_add_overflow(p->off, p->filesz, &end) ||
 		    end > most)
 			return errstr_set("its core would be larger than "
@@ -190,20 +192,13 @@ core_place(struct core *c, const struct corearch *a, struct coreloads *l,
 static int
 hole_add(struct core *c, uint64_t start, uint64_t end)
 {
-	struct hole *h;
-
 	start = page_up(start);
 	if (end != c->size)
-		end -= end % CORE_PAGE;
+		end -= end % ELF_PAGE;
 	if (end < start || end - start < HOLE)
 		return 0;
-	if ((c->nhole & (c->nhole - 1)) == 0) {
-		h = reallocarray(c->hole, c->nhole == 0 ? 1 : c->nhole * 2,
-		    sizeof *h);
-		if (h == NULL)
-			return errstr_set("out of memory");
-		c->hole = h;
-	}
+	if (VEC_ROOM(c->hole, c->nhole) == -1)
+		return -1;
 	c->hole[c->nhole].start = start;
 	c->hole[c->nhole++].end = end;
 	return 0;
@@ -352,16 +347,8 @@ core_left(const struct core *c)
 static size_t
 part_find(const struct core *c, uint64_t off)
 {
-	size_t lo, hi, mid;
-
-	for (lo = 0, hi = c->npart; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (c->part[mid].off + c->part[mid].len <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT_WHILE(i, c->npart,
+	    c->part[i].off + c->part[i].len <= off);
 }
 
 /*

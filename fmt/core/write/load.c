@@ -10,6 +10,7 @@
  * segments of its own, with p_filesz 0.
  */
 #include "core.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,29 +25,13 @@ struct walk {			/* along an image, by address */
 	const struct missing *end;
 };
 
-/*
- * Make room for another element of an array: n of that size are there.
- */
-static void *
-array_grow(void *v, size_t n, size_t size)
-{
-	void *p;
-
-	if ((n & (n - 1)) != 0)
-		return v;
-	if ((p = reallocarray(v, n == 0 ? 1 : n * 2, size)) == NULL)
-		errstr_set("out of memory");
-	return p;
-}
-
 static int
 load_add(struct coreloads *l, uint64_t addr, unsigned int flags)
 {
 	struct coreload *p;
 
-	if ((p = array_grow(l->load, l->nload, sizeof *p)) == NULL)
+	if (VEC_ROOM(l->load, l->nload) == -1)
 		return -1;
-	l->load = p;
 	p = &l->load[l->nload++];
 	memset(p, 0, sizeof *p);
 	p->addr = addr;
@@ -59,9 +44,8 @@ part_add(struct coreloads *l, uint64_t addr, uint64_t len)
 {
 	struct corepart *p;
 
-	if ((p = array_grow(l->part, l->npart, sizeof *p)) == NULL)
+	if (VEC_ROOM(l->part, l->npart) == -1)
 		return -1;
-	l->part = p;
 	p = &l->part[l->npart++];
 	p->addr = addr;
 	p->len = len;

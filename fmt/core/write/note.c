@@ -184,12 +184,12 @@ files_add(struct buf *b, const struct corearch *a, const struct vmas *v)
 	if (n == 0)
 		return 0;
 	num_add(&s, n, a->word);
-	num_add(&s, CORE_PAGE, a->word);
+	num_add(&s, ELF_PAGE, a->word);
 	for (i = 0; i < v->n; i++)
 		if (is_file(&v->v[i])) {
 			num_add(&s, v->v[i].start, a->word);
 			num_add(&s, v->v[i].end, a->word);
-			num_add(&s, v->v[i].off / CORE_PAGE, a->word);
+			num_add(&s, v->v[i].off / ELF_PAGE, a->word);
 		}
 	for (i = 0; i < v->n; i++)
 		if (is_file(&v->v[i]))
