@@ -255,6 +255,6 @@ corearch_find(const struct snap *s, const struct proc *p,
 		}
 	if (*type == '\0')
 		type = "an unknown machine";
-	return errstr_set("%zu bytes of registers of %s: only those of amd64, 386, "
-	    "arm64 and arm are known", regs > 0 ? regs : ureg->len, type);
+	return errstr_set("%zu bytes of registers of %s: only those of amd64, "
+	    "386, arm64 and arm are known", regs > 0 ? regs : ureg->len, type);
 }
