@@ -3,6 +3,7 @@
  * processes and open files, and devices, are those that merge.c gave out.
  */
 #include "merge.h"
+#include "bisect.h"
 #include "digits.h"
 
 #include <sys/sysmacros.h>
@@ -124,17 +125,12 @@ static const struct newdev *
 newdev_find(const struct merge *m, uint64_t dev, uint64_t ino,
     const char *path, size_t n)
 {
-	size_t lo, hi, mid;
+	size_t k;
 
-	for (lo = 0, hi = m->ndev; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (newdev_cmp(&m->dev[mid], dev, ino, path, n) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < m->ndev && newdev_cmp(&m->dev[lo], dev, ino, path, n) ==
-	    0 ? &m->dev[lo] : NULL;
+	k = BISECT_WHILE(i, m->ndev,
+	    newdev_cmp(&m->dev[i], dev, ino, path, n) < 0);
+	return k < m->ndev && newdev_cmp(&m->dev[k], dev, ino, path, n) == 0 ?
+	    &m->dev[k] : NULL;
 }
 
 static void

@@ -11,6 +11,7 @@
  * mean is told in man6/snap.6.
  */
 #include "archive.h"
+#include "bisect.h"
 #include "digits.h"
 #include "vec.h"
 
@@ -181,15 +182,24 @@ linuxrec_get(const struct linuxrec *r, size_t i, struct recfile *f)
 	(void)parse_file(r->data + r->at[i], r->len - r->at[i], f);
 }
 
+/*
+ * Compare the name of the file at byte at of a record with that of n bytes.
+ */
+static int
+name_cmp(const struct linuxrec *r, size_t at, const char *name, size_t n)
+{
+	const char *s = (const char *)r->data + at;
+
+	return path_cmp(s, strcspn(s, "\n"), name, n);
+}
+
 static int
 at_cmp(const void *a, const void *b, void *arg)
 {
 	const struct linuxrec *r = arg;
-	const char *x, *y;
+	const char *s = (const char *)r->data + *(const size_t *)b;
 
-	x = (const char *)r->data + *(const size_t *)a;
-	y = (const char *)r->data + *(const size_t *)b;
-	return path_cmp(x, strcspn(x, "\n"), y, strcspn(y, "\n"));
+	return name_cmp(r, *(const size_t *)a, s, strcspn(s, "\n"));
 }
 
 /*
@@ -270,23 +280,15 @@ linuxrec_close(struct linuxrec *r)
 bool
 linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
 {
-	size_t lo, hi, mid, n;
-	int c;
+	size_t at, n;
 
 	n = strlen(name);
-	for (lo = 0, hi = r->n; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		linuxrec_get(r, mid, f);
-		c = path_cmp(f->name, f->namelen, name, n);
-		if (c == 0)
-			return true;
-		if (c < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	at = BISECT_WHILE(i, r->n, name_cmp(r, r->at[i], name, n) < 0);
 	memset(f, 0, sizeof *f);
-	return false;
+	if (at == r->n || name_cmp(r, r->at[at], name, n) != 0)
+		return false;
+	linuxrec_get(r, at, f);
+	return true;
 }
 
 /*

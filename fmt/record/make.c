@@ -7,7 +7,6 @@
 #include <sys/sysmacros.h>
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*

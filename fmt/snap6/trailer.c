@@ -7,8 +7,10 @@
  * through the stream.
  */
 #include "trailer.h"
+#include "bisect.h"
 #include "num.h"
 #include "record/record.h"
+#include "vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +31,7 @@ indexer_free(struct indexer *x)
 	buf_free(&x->b);
 	free(x->raw);
 	x->raw = NULL;
-	x->nraw = x->cap = 0;
+	x->nraw = 0;
 	x->off = true;
 }
 
@@ -142,7 +144,6 @@ static int
 raw_add(struct indexer *x, uint64_t place, uint64_t n)
 {
 	struct rawrun *r;
-	size_t cap;
 
 	r = x->nraw > 0 ? &x->raw[x->nraw - 1] : NULL;
 	if (r != NULL && r->place + r->n == place &&
@@ -152,13 +153,8 @@ raw_add(struct indexer *x, uint64_t place, uint64_t n)
 	}
 	if (place >> PLACE_BITS != 0)
 		return -1;
-	if (x->nraw == x->cap) {
-		cap = x->cap + x->cap / 4 + 64;
-		if ((r = reallocarray(x->raw, cap, sizeof *r)) == NULL)
-			return -1;
-		x->raw = r;
-		x->cap = cap;
-	}
+	if (VEC_ROOM(x->raw, x->nraw) == -1)
+		return -1;
 	r = &x->raw[x->nraw++];
 	r->place = place & (((uint64_t)1 << PLACE_BITS) - 1);
 	r->n = n & RAWRUN_MOST;
@@ -195,24 +191,19 @@ static const struct rawrun *
 raw_find(struct indexer *x, uint64_t place)
 {
 	const struct rawrun *r;
-	size_t lo, hi, mid;
+	size_t n;
 
 	if (x->found < x->nraw) {
 		r = &x->raw[x->found];	/* it is the same for long */
 		if (place >= r->place && place - r->place < r->n)
 			return r;
 	}
-	for (lo = 0, hi = x->nraw; hi - lo > 1;) {
-		mid = lo + (hi - lo) / 2;
-		if (x->raw[mid].place <= place)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	x->found = lo;
-	r = &x->raw[lo];
-	return lo < x->nraw && place >= r->place && place - r->place < r->n ?
-	    r : NULL;
+	n = BISECT_WHILE(i, x->nraw, x->raw[i].place <= place);
+	if (n == 0)
+		return NULL;
+	x->found = n - 1;
+	r = &x->raw[x->found];
+	return place - r->place < r->n ? r : NULL;
 }
 
 /*

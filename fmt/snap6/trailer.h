@@ -51,7 +51,6 @@ struct indexer {
 	uint64_t	 segend; /* of the last segment */
 	struct rawrun	*raw;	/* owned; ascending */
 	size_t		 nraw;
-	size_t		 cap;
 	size_t		 found;	/* where one was found last */
 	uint64_t	 ordinal; /* raw pages so far */
 	enum page_kind	 kind;	/* of the run begun, */

@@ -8,6 +8,7 @@
  *	2	a/c		depth 2, first 0: a/b
  *	3	d/x		depth 1, first 3: d
  */
+#include "bisect.h"
 #include "record/record.h"
 #include "tree.h"
 
@@ -63,7 +64,7 @@ paths_isdir(const struct paths *ps, size_t depth, size_t first)
 static size_t
 range_end(const struct paths *ps, size_t i, const char *prefix, size_t n)
 {
-	size_t lo, hi, mid, step;
+	size_t lo, hi, step;
 
 	for (lo = i, step = 1;; step *= 2) {
 		hi = step < ps->n - lo ? lo + step : ps->n;
@@ -71,14 +72,8 @@ range_end(const struct paths *ps, size_t i, const char *prefix, size_t n)
 			break;
 		lo = hi;
 	}
-	for (lo++; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (has_prefix(ps, mid, prefix, n))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lo + BISECT_WHILE(k, hi - lo,
+	    has_prefix(ps, lo + k, prefix, n));
 }
 
 static void
@@ -126,7 +121,7 @@ paths_find(const struct paths *ps, size_t depth, size_t first,
 {
 	char key[2 * PATH_MAX];
 	const char *s;
-	size_t n, pre, len, lo, hi, mid;
+	size_t n, pre, len, at;
 
 	s = ps->name(ps->arg, first, &n);
 	pre = prefix_len(s, n, depth);
@@ -136,17 +131,12 @@ paths_find(const struct paths *ps, size_t depth, size_t first,
 		return false;
 	memcpy(key, s, pre);
 	memcpy(key + pre, name, len);
-	for (lo = first, hi = ps->n; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		s = ps->name(ps->arg, mid, &n);
-		if (path_cmp(s, n, key, pre + len) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == ps->n || !has_prefix(ps, lo, key, pre + len))
+	at = first + BISECT_WHILE(i, ps->n - first,
+	    (s = ps->name(ps->arg, first + i, &n),
+	    path_cmp(s, n, key, pre + len) < 0));
+	if (at == ps->n || !has_prefix(ps, at, key, pre + len))
 		return false;
-	entry_make(ps, lo, pre, e);
+	entry_make(ps, at, pre, e);
 	return e->len == len;
 }
 
@@ -158,16 +148,9 @@ size_t
 paths_parent(const struct paths *ps, size_t depth, size_t first)
 {
 	const char *s;
-	size_t n, pre, lo, hi, mid;
+	size_t n, pre;
 
 	s = ps->name(ps->arg, first, &n);
 	pre = prefix_len(s, n, depth - 1);
-	for (lo = 0, hi = first; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		if (has_prefix(ps, mid, s, pre))
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return BISECT_WHILE(i, first, !has_prefix(ps, i, s, pre));
 }

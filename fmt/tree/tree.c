@@ -16,6 +16,7 @@
  * (paths.c), in map/ it is the mapping.
  */
 #include "tree.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <inttypes.h>
@@ -113,19 +114,8 @@ member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
 size_t
 fstree_index(const struct fstree *t, uint64_t pid, unsigned int serial)
 {
-	size_t lo, hi, mid;
-	const struct member *m;
-
-	for (lo = 0, hi = t->n; lo < hi;) {
-		mid = lo + (hi - lo) / 2;
-		m = t->m[mid];
-		if (m->proc->pid < pid ||
-		    (m->proc->pid == pid && m->serial < serial))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return BISECT_WHILE(i, t->n, t->m[i]->proc->pid < pid ||
+	    (t->m[i]->proc->pid == pid && t->m[i]->serial < serial));
 }
 
 /*

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { REGSET_ROOM = 64 * 1024 };	/* AMX takes some 11 K */
 
