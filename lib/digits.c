@@ -10,27 +10,39 @@
 /*
  * Read the digits at s, up to end or the first byte that is none, into *num.
  * The base is 16 at most, and letters are small.  Return where they end, which
- * is s where there are none (*num is 0 then); NULL if the number is 2^64 or
- * more.
+ * is s where there are none (*num is 0 then).  If the number is 2^64 or more,
+ * *over is true and *num UINT64_MAX.
  */
 const char *
-digits_read(const char *s, const char *end, unsigned int base, uint64_t *num)
+digits_clip(const char *s, const char *end, unsigned int base, uint64_t *num,
+    bool *over)
 {
 	uint64_t v;
 	unsigned int digit;
 
-	for (v = 0; s < end; s++) {
+	for (v = 0, *over = false; s < end; s++) {
 		digit = *s >= '0' && *s <= '9' ? (unsigned int)(*s - '0') :
 		    *s >= 'a' && *s <= 'f' ? (unsigned int)(*s - 'a') + 10 :
 		    16;
 		if (digit >= base)
 			break;
-		if (__builtin_mul_overflow(v, base, &v) ||
-		    __builtin_add_overflow(v, digit, &v))
-			return NULL;
+		*over = *over || __builtin_mul_overflow(v, base, &v) ||
+		    __builtin_add_overflow(v, digit, &v);
 	}
-	*num = v;
+	*num = *over ? UINT64_MAX : v;
 	return s;
+}
+
+/*
+ * The same, but return NULL if the number is 2^64 or more.
+ */
+const char *
+digits_read(const char *s, const char *end, unsigned int base, uint64_t *num)
+{
+	bool over;
+
+	s = digits_clip(s, end, base, num, &over);
+	return over ? NULL : s;
 }
 
 /*

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+const char	*digits_clip(const char *s, const char *end,
+		    unsigned int base, uint64_t *num, bool *over);
 const char	*digits_read(const char *s, const char *end,
 		    unsigned int base, uint64_t *num);
 bool		 digits_number(const char *s, size_t n, unsigned int base,

@@ -2,6 +2,7 @@
  * Texts that have no NUL at their end, piece by piece: lines, words, numbers.
  */
 #include "state.h"
+#include "digits.h"
 
 #include <string.h>
 
@@ -75,16 +76,6 @@ scan_byte(struct scan *t, char c)
 	return true;
 }
 
-static unsigned int
-digit_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return (unsigned int)(c - '0');
-	if (c >= 'a' && c <= 'f')
-		return (unsigned int)(c - 'a') + 10;
-	return 255;
-}
-
 /*
  * Take blanks and a number in base, at most 16, with or without a minus; set
  * *v to it, or to UINT64_MAX if it has more than 64 bits.  Return false,
@@ -95,26 +86,16 @@ scan_number(struct scan *t, unsigned int base, uint64_t *v)
 {
 	struct scan p = *t;
 	const char *first;
-	unsigned int d;
 	uint64_t num;
-	bool minus;
+	bool minus, over;
 
 	scan_blanks(&p);
 	minus = scan_byte(&p, '-');
-	for (num = 0, first = p.s; p.s < p.end &&
-	    (d = digit_value(*p.s)) < base; p.s++)
-		if (__builtin_mul_overflow(num, base, &num) ||
-		    __builtin_add_overflow(num, d, &num))
-			break;
+	first = p.s;
+	p.s = digits_clip(first, p.end, base, &num, &over);
 	if (p.s == first)
 		return false;
-	if (p.s < p.end && digit_value(*p.s) < base) {
-		for (num = UINT64_MAX; p.s < p.end &&
-		    digit_value(*p.s) < base; p.s++)
-			continue;
-		minus = false;
-	}
-	*v = minus ? -num : num;
+	*v = minus && !over ? -num : num;
 	*t = p;
 	return true;
 }
