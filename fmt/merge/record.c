@@ -28,7 +28,8 @@ next_word(const char **s, const char *end, const char **word, size_t *n)
 }
 
 /*
- * Has a file a name that begins so, and goes on with a decimal number?
+ * Return true if a file has a name that begins so and goes on with a decimal
+ * number, and set *num to that.
  */
 bool
 recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
@@ -41,7 +42,7 @@ recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
 }
 
 /*
- * Is it the file part, with this number?
+ * Return true if it is the file part, and set *num to its number.
  */
 bool
 recfile_part(const struct recfile *f, uint64_t *num)
@@ -109,7 +110,7 @@ newdev_sortcmp(const void *a, const void *b)
 }
 
 /*
- * To be called when all files are known that are to have another device.
+ * Sort the files that are to have another device, when all are known.
  */
 void
 merge_sort(struct merge *m)
@@ -154,8 +155,10 @@ line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 	end = s + n;
 	for (i = 0; i < 3; i++)
 		(void)next_word(&p, end, &word, &len);
-	if (next_word(&p, end, &dev, &devlen) && digits_device(dev, devlen, &num) &&
-	    next_word(&p, end, &word, &len) && digits_number(word, len, 10, &ino)) {
+	if (next_word(&p, end, &dev, &devlen) &&
+	    digits_device(dev, devlen, &num) &&
+	    next_word(&p, end, &word, &len) &&
+	    digits_number(word, len, 10, &ino)) {
 		while (p < end && *p == ' ')
 			p++;
 		d = newdev_find(m, num, ino, p, (size_t)(end - p));
@@ -245,7 +248,8 @@ edit_open(struct merge *m, const struct recfile *f, struct buf *b)
 }
 
 /*
- * What a file of the Linux record refers to has other numbers now.
+ * Change the numbers in a file of the Linux record that are others now: a
+ * recedit_fn.
  */
 int
 merge_edit(void *arg, const struct recfile *f, char *name, size_t most,
@@ -271,7 +275,7 @@ merge_edit(void *arg, const struct recfile *f, char *name, size_t most,
 }
 
 /*
- * The file carried, where its device was changed.
+ * Change the file carried, where its device was changed: a recedit_fn.
  */
 int
 carried_edit(void *arg, const struct recfile *f, char *name, size_t most,

@@ -85,8 +85,8 @@ name_ok(const char *s, size_t n)
 }
 
 /*
- * The order of paths in which all that is below a directory stands behind
- * its name and before all other names: a slash comes before all bytes.
+ * Compare two paths, for an order in which all that is below a directory stands
+ * behind its name and before all other names: a slash comes before all bytes.
  */
 int
 path_cmp(const char *a, size_t na, const char *b, size_t nb)
@@ -174,7 +174,7 @@ linuxrec_is(const struct file *rec)
 }
 
 /*
- * The i-th file of a record, in the order of path_cmp.
+ * Set *f to the i-th file of a record, in the order of path_cmp.
  */
 void
 linuxrec_get(const struct linuxrec *r, size_t i, struct recfile *f)
@@ -274,8 +274,8 @@ linuxrec_close(struct linuxrec *r)
 }
 
 /*
- * The file of that name.  False, and a file without bytes, where there is
- * none.
+ * Set *f to the file of that name.  Return false, with a file without bytes,
+ * where there is none.
  */
 bool
 linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
@@ -292,8 +292,8 @@ linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
 }
 
 /*
- * The machine type that a Linux record names, in Plan 9's words; "" where
- * there is no record of Linux.
+ * Set word, of n bytes, to the machine type that a Linux record names, in Plan
+ * 9's words; "" where there is no record of Linux.  Return word.
  */
 const char *
 linuxrec_cputype(const struct file *rec, char *word, size_t n)

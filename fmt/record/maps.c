@@ -91,8 +91,9 @@ segments(struct vmas *l, struct image *mem)
 }
 
 /*
- * The mappings of a process, in the order of their addresses and without
- * overlaps; the caller frees them, after a failure too.  *l is all zero.
+ * Set *l, which is all zero, to the mappings of a process, in the order of
+ * their addresses and without overlaps; the caller frees them, after a failure
+ * too.
  */
 int
 proc_vmas(const struct proc *p, struct vmas *l)

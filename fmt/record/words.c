@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * The bytes of a file as a string, the caller's; NULL if there is none or no
- * memory for it.
+ * Return the bytes of a file as a string, the caller's; NULL if there is none
+ * or no memory for it.
  */
 char *
 words_text(const struct linuxrec *r, const char *name)
@@ -147,8 +147,8 @@ number_parse(const char *s, char kind, uint64_t *v)
 		return digits_device(s, strlen(s), v);
 	minus = kind == 'i' && *s == '-';
 	s += minus;
-	if (!digits_number(s, strlen(s), kind == 'x' ? 16 : kind == 'o' ? 8 : 10,
-	    v))
+	if (!digits_number(s, strlen(s), kind == 'x' ? 16 :
+	    kind == 'o' ? 8 : 10, v))
 		return false;
 	if (minus)
 		*v = -*v;
@@ -156,8 +156,8 @@ number_parse(const char *s, char kind, uint64_t *v)
 }
 
 /*
- * Are the words from the skip-th on numbers as form has them, a letter of
- * number_parse each, and no more?  They go to v.
+ * Return true if the words from the skip-th on are numbers as form has them, a
+ * letter of number_parse each, and no more.  They go to v.
  */
 bool
 words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
@@ -173,8 +173,8 @@ words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
 }
 
 /*
- * A file that is one line of numbers, as form has them: 1; 0 if there is
- * none; or -1.  what is such a line in words, for the error string.
+ * Read a file that is one line of numbers, as form has them, into v.  Return 1;
+ * 0 if there is none; or -1.  what is such a line in words, for errstr.
  */
 int
 words_one(const struct linuxrec *r, uint64_t pid, const char *name,
@@ -192,7 +192,8 @@ words_one(const struct linuxrec *r, uint64_t pid, const char *name,
 }
 
 /*
- * Which part of a snapshot a process is of: what was taken at once.
+ * Set *part to the part of a snapshot that a process is of: what was taken at
+ * once.  Return 0, or -1 with errstr.
  */
 int
 proc_part(const struct proc *p, uint64_t *part)

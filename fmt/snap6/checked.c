@@ -25,7 +25,7 @@ struct checked {
 };
 
 /*
- * Is a megabyte as its sum tells?  SOURCE_LOST if not.
+ * Return 0 if megabyte mb is as its sum tells; SOURCE_LOST if not.
  */
 static int
 check_megabyte(struct checked *z, uint64_t mb)
@@ -153,7 +153,8 @@ source_checked(struct reader *r, struct source *page, struct source *all)
 }
 
 /*
- * Are these bytes of the stream as the sums of its trailer tell?  0 or -1.
+ * Return 0 if bytes from..to (exclusive) of the stream are as the sums of its
+ * trailer tell, or nothing tells; else -1 with errstr.
  */
 int
 reader_check(struct reader *r, uint64_t from, uint64_t to)

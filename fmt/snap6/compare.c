@@ -64,8 +64,8 @@ proc_compare(const struct proc *p, const struct proc *q)
 }
 
 /*
- * Are two models the same, process for process and page for page?  0, or -1
- * and where they differ first.
+ * Return 0 if two models are the same, process for process and page for page;
+ * else -1, and errstr tells where they differ first.
  */
 int
 snap_compare(struct snap *a, struct snap *b)

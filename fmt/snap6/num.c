@@ -191,7 +191,7 @@ read_bytes(struct reader *r, struct buf *b, uint64_t n)
 }
 
 /*
- * How many bytes of the stream are left, as far as one can know.
+ * Return how many bytes of the stream are left; UINT64_MAX if nobody knows.
  */
 uint64_t
 reader_rest(const struct reader *r)
@@ -225,8 +225,8 @@ reader_seeks(const struct reader *r)
 }
 
 /*
- * So many bytes of memory are taken by what the stream tells of: is that too
- * much for what it really has?
+ * Count n bytes of memory more that are taken by what the stream tells of.
+ * Return 0; -1 with errstr if that is too much for what it really has.
  */
 int
 reader_hold(struct reader *r, uint64_t n)

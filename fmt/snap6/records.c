@@ -88,8 +88,8 @@ fail:
 }
 
 /*
- * The text or memory of r->proc, made when there is none, for another record
- * of it.
+ * Return the text or memory of r->proc for another record of it, made when
+ * there is none; NULL with errstr.
  */
 struct image *
 reader_image(struct reader *r, enum image_kind kind)
@@ -201,7 +201,7 @@ reader_proc(struct reader *r, uint64_t pid)
 }
 
 /*
- * A record of r->proc has been read, of len bytes from start on.
+ * Note that a record of r->proc has been read, of len bytes from start on.
  */
 void
 reader_done(struct reader *r, const char *name, uint64_t start, uint64_t len)

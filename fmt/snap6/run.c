@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /*
- * The next number of the index.
+ * Take the next number of the index.  Return 0, or -1 with errstr.
  */
 int
 get_num(struct ixreader *x, uint64_t *num)
@@ -34,7 +34,7 @@ get_num(struct ixreader *x, uint64_t *num)
 }
 
 /*
- * The next number, which is told by its difference from another.
+ * Take the next number, which is told by its difference from another.
  */
 int
 get_diff(struct ixreader *x, uint64_t from, uint64_t *num)
@@ -48,7 +48,8 @@ get_diff(struct ixreader *x, uint64_t from, uint64_t *num)
 }
 
 /*
- * So many bytes of the stream are of what was told.
+ * Pass n bytes of the stream, which are of what was told.  Return 0; -1 with
+ * errstr if it has fewer.
  */
 int
 index_advance(struct ixreader *x, uint64_t n)
@@ -168,7 +169,7 @@ run_same(struct ixreader *x, struct segment *s, uint64_t n)
 }
 
 /*
- * The runs of pages that fill a segment.
+ * Read the runs of pages that fill a segment.  Return 0, or -1 with errstr.
  */
 int
 index_pages(struct ixreader *x, struct segment *s)

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 
 /*
- * Where the bytes of raw pages will be read from.
+ * Set r->src to where the bytes of raw pages will be read from.
  */
 int
 reader_source(struct reader *r)

@@ -77,7 +77,7 @@ run_end(struct indexer *x)
 }
 
 /*
- * A record begins.
+ * Note that a record begins.
  */
 void
 indexer_record(struct indexer *x, uint64_t pid, const char *name)
@@ -104,7 +104,7 @@ indexer_record(struct indexer *x, uint64_t pid, const char *name)
 }
 
 /*
- * A mem record has so many segments.
+ * Note that a mem record has n segments.
  */
 void
 indexer_segments(struct indexer *x, uint64_t n)
@@ -114,7 +114,7 @@ indexer_segments(struct indexer *x, uint64_t n)
 }
 
 /*
- * A segment begins: its base, and its length in bytes.
+ * Note that a segment begins: its base, and its length in bytes.
  */
 void
 indexer_segment(struct indexer *x, uint64_t base, uint64_t len)

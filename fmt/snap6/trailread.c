@@ -20,8 +20,9 @@ enum {
 };
 
 /*
- * Does the stream go on with a trailer, or what was one, as far as its first
- * bytes tell?  Of what only was one they may be another spelling of them.
+ * Return whether the stream goes on with a trailer, or what was one, as far as
+ * its first bytes tell.  Of what only was one they may be another spelling of
+ * them.
  */
 enum trailer_kind
 trailer_here(struct input *in)
@@ -46,8 +47,8 @@ trailer_here(struct input *in)
 }
 
 /*
- * Are n bytes those of a record that process 0 cannot have, for a trailer
- * begins so?
+ * Return true if n bytes are those of a record that process 0 cannot have, for
+ * a trailer begins so.
  */
 bool
 trailer_begins(const uint8_t *p, size_t n)
@@ -57,7 +58,7 @@ trailer_begins(const uint8_t *p, size_t n)
 }
 
 /*
- * Do n bytes at the end of a stream say that they end a trailer?
+ * Return true if n bytes at the end of a stream say that they end a trailer.
  */
 bool
 trailer_ends(const uint8_t *p, size_t n)
@@ -142,7 +143,8 @@ trailer_parse(struct trailer *t, uint64_t pos)
 		    num_get(end, 8));
 	if (num_get(end + 8, 8) != sums_of(t->data, t->len - TRAILER_SUMMED))
 		return errstr_set("its sum is not that of its bytes");
-	snprintf(want, sizeof want, "%11zu ", t->len - TRAILER_HEAD - SNAP6_NUM);
+	snprintf(want, sizeof want, "%11zu ",
+	    t->len - TRAILER_HEAD - SNAP6_NUM);
 	if (memcmp(t->data, HEADER, TRAILER_HEAD) != 0 ||
 	    memcmp(t->data + TRAILER_HEAD, want, SNAP6_NUM) != 0 ||
 	    memcmp(t->data + TRAILER_HEAD + SNAP6_NUM, TRAILER_FIRST,
@@ -174,7 +176,8 @@ trailer_take(struct trailer *t, const struct buf *b, uint64_t pos)
 }
 
 /*
- * How many bytes a trailer that begins at byte pos of a stream has at most.
+ * Return how many bytes a trailer that begins at byte pos of a stream has at
+ * most.
  */
 uint64_t
 trailer_most(const struct input *in, uint64_t pos)
@@ -252,7 +255,8 @@ trailer_free(struct trailer *t)
 }
 
 /*
- * Is that megabyte of a stream as it was when the trailer was made?
+ * Return true if megabyte mb of a stream is as it was when the trailer was
+ * made.
  */
 bool
 trailer_sound(const struct trailer *t, const struct sums *s, uint64_t mb)

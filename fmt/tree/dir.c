@@ -128,8 +128,8 @@ path_ino(size_t proc, const struct fsnode *n, const struct pathent *e)
 }
 
 /*
- * Which file of a directory has a name: 1 and its inode number, 0 where
- * there is none, or -1 where the directory is none.
+ * Look up a name in a directory.  Return 1, and set *ino to its inode number; 0
+ * where there is none; -1 where the directory is none.
  */
 int
 fstree_lookup(struct fstree *t, uint64_t dir, const char *name,

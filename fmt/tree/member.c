@@ -43,7 +43,7 @@ sysroot_name(const void *arg, size_t i, size_t *len)
 }
 
 /*
- * The names below linux/ or root/.
+ * Return the names below linux/ or root/.
  */
 struct paths
 member_paths(struct member *m, enum fsclass class)
@@ -177,8 +177,8 @@ member_need(struct member *m, enum member_part part)
 }
 
 /*
- * Is the byte at addr missing?  *end is where that changes, at most the end
- * it has already.
+ * Return true if the byte at addr is missing; *end is where that changes, at
+ * most the end it has already.
  */
 bool
 member_missing(const struct member *m, uint64_t addr, uint64_t *end)

@@ -41,7 +41,7 @@ has_prefix(const struct paths *ps, size_t i, const char *prefix, size_t n)
 }
 
 /*
- * Is there a directory of that depth whose first name this is?
+ * Return true if there is a directory of that depth with that first name.
  */
 bool
 paths_isdir(const struct paths *ps, size_t depth, size_t first)
@@ -92,8 +92,8 @@ entry_make(const struct paths *ps, size_t i, size_t pre, struct pathent *e)
 }
 
 /*
- * The entry of a directory that stands for name i and those behind it;
- * false where i is not in the directory.
+ * Set *e to the entry of a directory that stands for name i and those behind
+ * it.  Return false where i is not in the directory.
  */
 bool
 paths_entry(const struct paths *ps, size_t depth, size_t first, size_t i,
@@ -113,7 +113,7 @@ paths_entry(const struct paths *ps, size_t depth, size_t first, size_t i,
 }
 
 /*
- * The entry of that name in a directory.
+ * Set *e to the entry of that name in a directory; false if there is none.
  */
 bool
 paths_find(const struct paths *ps, size_t depth, size_t first,
@@ -141,8 +141,8 @@ paths_find(const struct paths *ps, size_t depth, size_t first,
 }
 
 /*
- * The first name of the directory that a directory of depth 1 and more is
- * in.
+ * Return the first name of the directory that a directory of depth 1 and more
+ * is in.
  */
 size_t
 paths_parent(const struct paths *ps, size_t depth, size_t first)

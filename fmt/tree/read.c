@@ -86,7 +86,7 @@ body_get(struct body *b, const struct fsnode *n)
 }
 
 /*
- * The attributes of a file.
+ * Set *a to the attributes of a file.  Return 0; -1 if there is none.
  */
 int
 fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a)

@@ -10,8 +10,8 @@
 #include "tree.h"
 
 /*
- * How many of the len bytes at an address the process had mapped, up to the
- * first that it had not.  Where that is not known, all.
+ * Return how many of the len bytes at an address the process had mapped, up to
+ * the first that it had not.  Where that is not known, all.
  */
 size_t
 member_mapped(const struct member *m, uint64_t addr, size_t len)
@@ -30,8 +30,8 @@ member_mapped(const struct member *m, uint64_t addr, size_t len)
 }
 
 /*
- * What lies at an address of a memory, of which m is the process, or of a
- * text, where m is NULL.
+ * Set *sp to what lies at an address of a memory, of which m is the process, or
+ * of a text, where m is NULL.
  */
 void
 span_at(const struct member *m, struct image *im, uint64_t addr,
@@ -54,8 +54,8 @@ span_at(const struct member *m, struct image *im, uint64_t addr,
 }
 
 /*
- * The next byte in first..last that is data, or with data false the next
- * that is none: false where there is none up to last.
+ * Set *at to the next byte in first..last that is data, or with data false the
+ * next that is none.  Return false where there is none up to last.
  */
 bool
 span_seek(const struct member *m, struct image *im, uint64_t first,
@@ -75,7 +75,7 @@ span_seek(const struct member *m, struct image *im, uint64_t first,
 }
 
 /*
- * How many bytes of first..last are data.
+ * Return how many bytes of first..last are data.
  */
 uint64_t
 span_data(const struct member *m, struct image *im, uint64_t first,

@@ -109,7 +109,7 @@ member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
 }
 
 /*
- * Where the process of a pid stands, or would.
+ * Return where the process of a pid stands, or would.
  */
 size_t
 fstree_index(const struct fstree *t, uint64_t pid, unsigned int serial)
