@@ -9,7 +9,7 @@
 
 uint64_t	 now_ns(void);
 uint64_t	 now_ms(void);
-void		 nap_us(long);
-intmax_t	 timespec_ns(const struct timespec *);
+void		 nap_us(long us);
+intmax_t	 timespec_ns(const struct timespec *t);
 
 #endif

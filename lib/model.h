@@ -65,20 +65,21 @@ enum {
 };
 
 /* buf.c */
-uint8_t		*buf_room(struct buf *, size_t);
+uint8_t		*buf_room(struct buf *b, size_t n);
 
 /* builder.c */
-int		 builder_run(struct builder *, uint64_t, uint64_t,
-		    struct source *, uint64_t);
-int		 builder_finish(struct builder *);
+int		 builder_run(struct builder *b, uint64_t addr, uint64_t n,
+		    struct source *src, uint64_t loc);
+int		 builder_finish(struct builder *b);
 
 /* carried.c */
-struct proc	*carried_new(struct snap *, const struct vma *);
-struct proc	*carried_add(struct snap *, const struct vma *,
-		    struct source *, uint64_t);
-struct proc	*carried_addmem(struct snap *, const struct vma *,
-		    struct source *, uint64_t);
-int		 carried_set(struct proc *, uint64_t, uint64_t, const char *);
+struct proc	*carried_new(struct snap *s, const struct vma *v);
+struct proc	*carried_add(struct snap *s, const struct vma *v,
+		    struct source *src, uint64_t size);
+struct proc	*carried_addmem(struct snap *s, const struct vma *v,
+		    struct source *src, uint64_t size);
+int		 carried_set(struct proc *p, uint64_t dev, uint64_t ino,
+		    const char *path);
 
 /* filelist.c */
 void		 filelist_add(struct filelist *l, const char *name,
@@ -92,62 +93,65 @@ void		 filelist_text(struct filelist *l, const char *name,
 		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* image.c */
-struct image	*image_new(struct proc *, enum image_kind);
-struct image	*image_whole(struct proc *, enum image_kind, struct source *,
-		    uint64_t);
-void		 image_free(struct image *);
-void		 image_section(struct image *);
-int		 image_insert(struct image *, struct segment *);
-int		 image_miss(struct image *, uint64_t, uint64_t, const char *);
-void		 image_sortmissing(struct image *);
-int		 image_punch(struct image *, uint64_t, uint64_t);
-uint64_t	 image_origin(const struct image *);
-struct segment	*segment_new(uint64_t, uint64_t);
-void		 segment_free(struct segment *);
-int		 segment_append(struct segment *, uint64_t, struct source *,
-		    uint64_t);
-const struct extent *segment_extent(const struct segment *, uint64_t);
-uint64_t	 segment_kb(const struct segment *);
-size_t		 segment_kblen(const struct segment *, uint64_t);
+struct image	*image_new(struct proc *p, enum image_kind kind);
+struct image	*image_whole(struct proc *p, enum image_kind kind,
+		    struct source *src, uint64_t size);
+void		 image_free(struct image *im);
+void		 image_section(struct image *im);
+int		 image_insert(struct image *im, struct segment *s);
+int		 image_miss(struct image *im, uint64_t start, uint64_t end,
+		    const char *reason);
+void		 image_sortmissing(struct image *im);
+int		 image_punch(struct image *im, uint64_t start, uint64_t end);
+uint64_t	 image_origin(const struct image *im);
+struct segment	*segment_new(uint64_t base, uint64_t len);
+void		 segment_free(struct segment *s);
+int		 segment_append(struct segment *s, uint64_t n,
+		    struct source *src, uint64_t loc);
+const struct extent *segment_extent(const struct segment *s, uint64_t kb);
+uint64_t	 segment_kb(const struct segment *s);
+size_t		 segment_kblen(const struct segment *s, uint64_t kb);
 
 /* imageread.c */
-void		 image_span(struct image *, uint64_t, struct span *);
+void		 image_span(struct image *im, uint64_t addr, struct span *sp);
 
 /* processors.c */
-int		 processors_count(void);	/* processors.c */
+int		 processors_count(void);
 
 /* snap.c */
-bool		 proc_isempty(const struct proc *);
-uint64_t	 snap_kb(const struct snap *);
-struct proc	*snap_add(struct snap *, uint64_t);
-void		 snap_drop(struct snap *);
-int		 snap_move(struct snap *, struct snap *, const bool *);
-int		 snap_index(struct snap *);
-int		 proc_setfile(struct proc *, const char *, uint8_t *, size_t);
-int		 carried_cmp(const struct carried *, const struct carried *);
-void		 carried_free(struct carried *);
+bool		 proc_isempty(const struct proc *p);
+uint64_t	 snap_kb(const struct snap *s);
+struct proc	*snap_add(struct snap *s, uint64_t pid);
+void		 snap_drop(struct snap *s);
+int		 snap_move(struct snap *a, struct snap *b, const bool *keep);
+int		 snap_index(struct snap *s);
+int		 proc_setfile(struct proc *p, const char *name, uint8_t *data,
+		    size_t len);
+int		 carried_cmp(const struct carried *a, const struct carried *b);
+void		 carried_free(struct carried *c);
 
 /* source.c */
-void		 source_add(struct snap *, struct source *);
-void		 source_drop(struct snap *);
-void		 source_move(struct snap *, struct snap *);
-struct source	*source_file(struct snap *, int, const char *, uint32_t);
-int		 source_fd(const struct source *);
-uint64_t	 source_size(const struct source *);
-bool		 source_data(const struct source *, uint64_t, uint64_t *,
-		    uint64_t *);
-int		 source_read(struct source *, const struct run *, size_t,
-		    uint8_t *);
+void		 source_add(struct snap *s, struct source *src);
+void		 source_drop(struct snap *s);
+void		 source_move(struct snap *a, struct snap *b);
+struct source	*source_file(struct snap *s, int fd, const char *name,
+		    uint32_t pitch);
+int		 source_fd(const struct source *src);
+uint64_t	 source_size(const struct source *src);
+bool		 source_data(const struct source *src, uint64_t at,
+		    uint64_t *start, uint64_t *end);
+int		 source_read(struct source *src, const struct run *r, size_t n,
+		    uint8_t *buf);
 struct source	*source_nothing(struct snap *s);
 
 /* text.c */
-bool		 text_isharmful(const char *);
-char		*text_clean(char *, char);
+bool		 text_isharmful(const char *s);
+char		*text_clean(char *s, char with);
 
 /* view.c */
-struct piece	*image_find(struct image *, uint64_t);
-struct piece	*image_next(struct image *, uint64_t);
-struct piece	*image_last(struct image *);
+struct piece	*image_find(struct image *im, uint64_t addr);
+struct piece	*image_next(struct image *im, uint64_t addr);
+struct piece	*image_last(struct image *im);
 void		 view_free(struct view *v);
 int		 view_insert(struct image *im, struct segment *s);
 int		 view_cut(struct view *v, uint64_t first, uint64_t last);

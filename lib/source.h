@@ -20,13 +20,14 @@ struct filesource {
 	size_t		 nbuf;
 };
 
-int		 file_read(struct source *, const struct run *, size_t,
-		    uint8_t *);
-void		 file_free(struct source *);
-int		 source_rest(uint8_t *, size_t, size_t, uint64_t, uint64_t);
-void		 source_identify(const struct source *, uint64_t, uint64_t,
-		    size_t, uint64_t *);
-struct source	*file_new(struct snap *, int, const char *, uint32_t,
-		    const struct source_ops *);
+int		 file_read(struct source *src, const struct run *r, size_t n,
+		    uint8_t *buf);
+void		 file_free(struct source *src);
+int		 source_rest(uint8_t *buf, size_t n, size_t len, uint64_t off,
+		    uint64_t size);
+void		 source_identify(const struct source *src, uint64_t size,
+		    uint64_t loc, size_t n, uint64_t *id);
+struct source	*file_new(struct snap *s, int fd, const char *name,
+		    uint32_t pitch, const struct source_ops *ops);
 
 #endif

@@ -23,7 +23,7 @@ void		 caps_drop(const struct confined *c);
 void		 caps_drop_helper(void);
 
 /* landlock.c */
-int		 landlock_apply(const struct confined *);
+int		 landlock_apply(const struct confined *c);
 
 /* callfilter.c */
 enum {				/* calls beside those that all make */
@@ -32,7 +32,7 @@ enum {				/* calls beside those that all make */
 	CALLS_SERVE = 4		/* what a server in the background does */
 };
 
-int		 callfilter_apply(unsigned int);
+int		 callfilter_apply(unsigned int who);
 
 /* helperjob.c */
 int		 helperjob_start(const struct confined *c, bool made);

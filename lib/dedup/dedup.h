@@ -33,9 +33,10 @@ typedef int	 (*finding_fn)(void *, const struct finding *);
 struct dedup;
 
 /* dedup.c */
-struct dedup	*dedup_new(finding_fn, void *);
-void		 dedup_free(struct dedup *);
-int		 dedup_segment(struct dedup *, const struct segment *, bool);
-size_t		 dedup_bytes(const struct dedup *);
+struct dedup	*dedup_new(finding_fn found, void *arg);
+void		 dedup_free(struct dedup *d);
+int		 dedup_segment(struct dedup *d, const struct segment *seg,
+		    bool last);
+size_t		 dedup_bytes(const struct dedup *d);
 
 #endif

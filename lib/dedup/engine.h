@@ -82,13 +82,13 @@ bool		 page_unshared(const struct dedup *d,
 		    const struct segment *seg, uint64_t kb);
 
 /* identity.c */
-int		 plan_block(struct dedup *, struct block *,
-		    const struct segment *, uint64_t);
+int		 plan_block(struct dedup *d, struct block *b,
+		    const struct segment *seg, uint64_t kb);
 
 /* content.c */
-int		 judge_block(struct dedup *, const struct block *);
-uint64_t	 judge_run(struct dedup *, uint64_t, uint64_t, uint64_t *,
-		    enum verdict *);
-const uint8_t	*block_page(const struct block *, size_t);
+int		 judge_block(struct dedup *d, const struct block *b);
+uint64_t	 judge_run(struct dedup *d, uint64_t place, uint64_t n,
+		    uint64_t *target, enum verdict *verdict);
+const uint8_t	*block_page(const struct block *b, size_t i);
 
 #endif

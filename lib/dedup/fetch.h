@@ -47,12 +47,12 @@ enum { SECRETSIZE = 192 };
 struct fetcher;
 
 struct fetcher	*fetcher_new(void);
-void		 fetcher_free(struct fetcher *);
-struct block	*fetcher_idle(struct fetcher *);
-void		 fetcher_submit(struct fetcher *, struct block *);
-struct block	*fetcher_oldest(struct fetcher *);
-void		 fetcher_retire(struct fetcher *);
-void		 fetcher_call(struct fetcher *, void (*)(void *), void *);
-void		 fetcher_await(struct fetcher *);
+void		 fetcher_free(struct fetcher *f);
+struct block	*fetcher_idle(struct fetcher *f);
+void		 fetcher_submit(struct fetcher *f, struct block *b);
+struct block	*fetcher_oldest(struct fetcher *f);
+void		 fetcher_retire(struct fetcher *f);
+void		 fetcher_call(struct fetcher *f, void (*fn)(void *), void *arg);
+void		 fetcher_await(struct fetcher *f);
 
 #endif

@@ -30,11 +30,12 @@ struct cursor {			/* a walk over the places of one hash */
 	uint64_t	 tag;
 };
 
-void		 index_free(struct index *);
-int		 index_add(struct index *, uint64_t, uint64_t);
-uint64_t	 index_first(const struct index *, uint64_t, struct cursor *);
-uint64_t	 index_next(struct cursor *);
-void		 index_prefetch(const struct index *, uint64_t);
-size_t		 index_bytes(const struct index *);
+void		 index_free(struct index *ix);
+int		 index_add(struct index *ix, uint64_t hash, uint64_t place);
+uint64_t	 index_first(const struct index *ix, uint64_t hash,
+		    struct cursor *c);
+uint64_t	 index_next(struct cursor *c);
+void		 index_prefetch(const struct index *ix, uint64_t hash);
+size_t		 index_bytes(const struct index *ix);
 
 #endif

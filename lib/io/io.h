@@ -1,8 +1,8 @@
 /*
  * Streams in and out, files and directories that appear when they are whole,
  * spools, names that others choose, and the helper that a confined program has
- * outside.  Bytes of a stream are looked at, then skipped; io/gzip inflates what
- * is compressed.
+ * outside.  Bytes of a stream are looked at, then skipped; io/gzip inflates
+ * what is compressed.
  */
 #ifndef IO_H
 #define IO_H
@@ -64,13 +64,16 @@ struct iovec;
 struct outdir;
 
 /* beneath.c */
-int		 beneath_open(int, const char *, int, mode_t);
-int		 beneath_resolve(int, const char *, int, mode_t, uint64_t);
-int		 beneath_reopen(int, int);
-bool		 link_istrusted(int, const char *, int);
+int		 beneath_open(int dir, const char *path, int flags,
+		    mode_t mode);
+int		 beneath_resolve(int dir, const char *path, int flags,
+		    mode_t mode, uint64_t resolve);
+int		 beneath_reopen(int fd, int flags);
+bool		 link_istrusted(int dir, const char *name, int fd);
 
 /* budget.c */
-uint64_t	 input_room(const struct input *);
+uint64_t	 input_room(const struct input *in);
+uint64_t	 room_real(int fd, const struct stat *st, off_t from);
 
 /* helper.c */
 void		 helper_set(int sock, pid_t pid);
@@ -84,54 +87,57 @@ int		 helper_act(int *fd);
 void		 helper_quit(void);
 
 /* input.c */
-struct input	*input_open(const char *);
-struct input	*input_fd(const char *, int);
-struct input	*input_memory(const char *, const void *, size_t);
-void		 input_close(struct input *);
-int		 input_gunzip(struct input *, bool);
-bool		 input_plain(const struct input *);
+struct input	*input_open(const char *path);
+struct input	*input_fd(const char *name, int fd);
+struct input	*input_memory(const char *name, const void *data, size_t len);
+void		 input_close(struct input *in);
+int		 input_gunzip(struct input *in, bool salvage);
+bool		 input_plain(const struct input *in);
 size_t		 input_fill(struct input *in, size_t n);
 const uint8_t	*input_peek(struct input *in, size_t n);
 int		 input_end(const struct input *in);
-void		 input_skip(struct input *, size_t);
-int		 input_pread(struct input *, void *, size_t, uint64_t);
-int		 input_seek(struct input *, uint64_t);
-void		 input_guess(struct input *, size_t);
-int		 input_widen(struct input *, uint64_t);
-void		 input_cut(struct input *, uint64_t);
-void		 input_sum(struct input *, struct sums *);
+void		 input_skip(struct input *in, size_t n);
+int		 input_pread(struct input *in, void *buf, size_t n,
+		    uint64_t pos);
+int		 input_seek(struct input *in, uint64_t pos);
+void		 input_guess(struct input *in, size_t n);
+int		 input_widen(struct input *in, uint64_t size);
+void		 input_cut(struct input *in, uint64_t pos);
+void		 input_sum(struct input *in, struct sums *sums);
 
 /* newfile.c */
-int		 newfile_open(struct newfile *, const char *);
-bool		 newfile_isnew(const struct newfile *);
-int		 newfile_finish(struct newfile *);
-void		 newfile_close(struct newfile *);
+int		 newfile_open(struct newfile *f, const char *path);
+bool		 newfile_isnew(const struct newfile *f);
+int		 newfile_finish(struct newfile *f);
+void		 newfile_close(struct newfile *f);
 
 /* outdir.c */
-int		 outdir_check(const char *, bool);
-struct outdir	*outdir_open(const char *, const char *, bool);
-int		 outdir_file(struct outdir *, const char *);
-int		 outdir_put(struct outdir *, const char *, const void *,
-		    size_t);
-int		 outdir_clear(struct outdir *, bool (*)(const char *));
-int		 outdir_link(struct outdir *, const char *, const char *);
-int		 outdir_commit(struct outdir *, const char *, const void *,
-		    size_t);
-void		 outdir_abort(struct outdir *);
+int		 outdir_check(const char *path, bool force);
+struct outdir	*outdir_open(const char *path, const char *last, bool force);
+int		 outdir_file(struct outdir *o, const char *name);
+int		 outdir_put(struct outdir *o, const char *name,
+		    const void *data, size_t len);
+int		 outdir_clear(struct outdir *o, bool (*match)(const char *));
+int		 outdir_link(struct outdir *o, const char *name,
+		    const char *target);
+int		 outdir_commit(struct outdir *o, const char *last,
+		    const void *data, size_t len);
+void		 outdir_abort(struct outdir *o);
 
 /* outname.c */
-int		 outname_dir(const char *, const char **);
-int		 outname_opendir(const char *, int *);
-int		 outname_handed(const char *);
-int		 outname_device(int, const struct stat *, const char *);
+int		 outname_dir(const char *path, const char **name);
+int		 outname_opendir(const char *path, int *made);
+int		 outname_handed(const char *path);
+int		 outname_device(int at, const struct stat *st,
+		    const char *path);
 
 /* output.c */
-int		 output_compress(struct output *, int);
-void		 output_watch(struct output *, struct progress *);
-struct progress	*output_progress(const struct output *);
-char		*output_room(struct output *, size_t, size_t *);
-void		 output_filled(struct output *, const char *);
-int		 output_sum(struct output *, struct sums *);
+int		 output_compress(struct output *o, int threads);
+void		 output_watch(struct output *o, struct progress *p);
+struct progress	*output_progress(const struct output *o);
+char		*output_room(struct output *o, size_t n, size_t *most);
+void		 output_filled(struct output *o, const char *end);
+int		 output_sum(struct output *o, struct sums *sums);
 
 /* passfd.c */
 ssize_t		 passfd_send(int sock, const struct iovec *v, size_t n, int fd);
@@ -139,7 +145,7 @@ ssize_t		 passfd_receive(int sock, const struct iovec *v, size_t n,
 		    int *fd);
 
 /* progress.c */
-void		 progress_write(struct progress *);
+void		 progress_write(struct progress *p);
 
 /* regular.c */
 int		 regular_reopen(int at);
@@ -148,9 +154,9 @@ int		 regular_iself(int fd);
 
 /* spool.c */
 int		 spool_file(void);
-struct source	*source_spool(struct snap *);
-int64_t		 spool_add(struct source *, const void *, size_t);
-int		 spool_finish(struct source *);
+struct source	*source_spool(struct snap *s);
+int64_t		 spool_add(struct source *src, const void *page, size_t len);
+int		 spool_finish(struct source *src);
 int		 spool_write(int fd, const void *p, size_t n);
 
 /* source.c */
@@ -162,9 +168,9 @@ int		 input_spool(struct input *in);
 
 /* sums.c */
 struct sums	*sums_new(void);
-void		 sums_free(struct sums *);
-void		 sums_add(struct sums *, const void *, size_t);
-int		 sums_end(struct sums *);
-uint64_t	 sums_of(const void *, size_t);
+void		 sums_free(struct sums *s);
+void		 sums_add(struct sums *s, const void *data, size_t n);
+int		 sums_end(struct sums *s);
+uint64_t	 sums_of(const void *data, size_t n);
 
 #endif

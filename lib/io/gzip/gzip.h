@@ -27,32 +27,31 @@ struct gzhead {			/* what the header of a member tells */
 };
 
 /* member.c */
-bool		 gzip_magic(const uint8_t *, size_t);
-int		 gzip_head(const uint8_t *, struct gzhead *);
-int		 gzip_packer(z_stream *);
-size_t		 gzip_pack(z_stream *, const uint8_t *, size_t, uint8_t *);
-int		 gzip_unpack(z_stream *, const uint8_t *,
-		    const struct gzhead *, uint8_t *);
+bool		 gzip_magic(const uint8_t *p, size_t n);
+int		 gzip_head(const uint8_t *p, struct gzhead *h);
+int		 gzip_packer(z_stream *z);
+size_t		 gzip_pack(z_stream *z, const uint8_t *raw, size_t n,
+		    uint8_t *out);
+int		 gzip_unpack(z_stream *z, const uint8_t *p,
+		    const struct gzhead *h, uint8_t *raw);
 
 /* out.c */
 struct gzipout;
 
-struct gzipout	*gzipout_new(int, int (*)(void *, const void *, size_t),
-		    void *);
-int		 gzipout_put(struct gzipout *, const void *, size_t);
-int		 gzipout_end(struct gzipout *);
-void		 gzipout_free(struct gzipout *);
+struct gzipout	*gzipout_new(int threads,
+		    int (*write)(void *, const void *, size_t), void *arg);
+int		 gzipout_put(struct gzipout *g, const void *data, size_t n);
+int		 gzipout_end(struct gzipout *g);
+void		 gzipout_free(struct gzipout *g);
 
 /* in.c */
 struct gunzip;
 
-struct gunzip	*gunzip_new(int, uint8_t *, size_t, size_t, bool);
-void		 gunzip_free(struct gunzip *);
-ssize_t		 gunzip_read(struct gunzip *, void *, size_t);
-uint64_t	 gunzip_taken(const struct gunzip *);
-
-/* io/budget.c */
-uint64_t	 room_real(int, const struct stat *, off_t);
+struct gunzip	*gunzip_new(int fd, uint8_t *buf, size_t n, size_t cap,
+		    bool eof);
+void		 gunzip_free(struct gunzip *g);
+ssize_t		 gunzip_read(struct gunzip *g, void *buf, size_t n);
+uint64_t	 gunzip_taken(const struct gunzip *g);
 
 /* table.c */
 struct gziptable {
@@ -62,34 +61,36 @@ struct gziptable {
 	size_t		 gap;	/* one that was damaged, where any was */
 };
 
-int		 gzip_get(int, void *, size_t, uint64_t);
-int		 gzip_read(int, uint64_t, uint64_t, struct gzhead *,
-		    uint8_t *);
-int		 gziptable_read(struct gziptable *, int, uint64_t, uint64_t);
-int		 gziptable_salvage(struct gziptable *, int, uint64_t,
-		    uint64_t);
-int		 gziptable_widen(struct gziptable *, uint64_t);
+int		 gzip_get(int fd, void *buf, size_t n, uint64_t off);
+int		 gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h,
+		    uint8_t *raw);
+int		 gziptable_read(struct gziptable *t, int fd, uint64_t at,
+		    uint64_t end);
+int		 gziptable_salvage(struct gziptable *t, int fd, uint64_t at,
+		    uint64_t end);
+int		 gziptable_widen(struct gziptable *t, uint64_t more);
 
 /* file.c */
 struct gzipfile;
 
-int		 gzipfile_open(struct gzipfile **, int, uint64_t, uint64_t,
-		    bool);
-void		 gzipfile_free(struct gzipfile *);
-uint64_t	 gzipfile_size(const struct gzipfile *);
-int		 gzipfile_read(struct gzipfile *, void *, size_t, uint64_t);
-int		 gzipfile_widen(struct gzipfile *, uint64_t);
-size_t		 gzipfile_guess(struct gzipfile *, void *, size_t);
-struct gzipfile	*gzipfile_share(struct gzipfile *);
+int		 gzipfile_open(struct gzipfile **out, int fd, uint64_t start,
+		    uint64_t end, bool salvage);
+void		 gzipfile_free(struct gzipfile *f);
+uint64_t	 gzipfile_size(const struct gzipfile *f);
+int		 gzipfile_read(struct gzipfile *f, void *buf, size_t n,
+		    uint64_t pos);
+int		 gzipfile_widen(struct gzipfile *f, uint64_t bytes);
+size_t		 gzipfile_guess(struct gzipfile *f, void *buf, size_t n);
+struct gzipfile	*gzipfile_share(struct gzipfile *f);
 
 struct slot;			/* that holds a member for its users */
 
-int		 slots_read(struct gzipfile *, struct slot **, uint8_t *,
-		    size_t, uint64_t);
-void		 slot_put(struct gzipfile *, struct slot *);
+int		 slots_read(struct gzipfile *f, struct slot **held,
+		    uint8_t *buf, size_t n, uint64_t pos);
+void		 slot_put(struct gzipfile *f, struct slot *s);
 
 /* source.c */
-struct source	*gzipfile_source(struct snap *, struct gzipfile *,
-		    const char *, uint32_t);
+struct source	*gzipfile_source(struct snap *s, struct gzipfile *f,
+		    const char *name, uint32_t pitch);
 
 #endif

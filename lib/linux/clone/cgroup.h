@@ -22,8 +22,10 @@ struct cglevel {		/* a cgroup, or one that it is in */
 
 typedef int	(*cglevel_fn)(void *, const struct cglevel *);
 
-int		 cgroup_find(struct cgroup *, const char *, const char *);
-int		 cgroup_levels(const struct cgroup *, cglevel_fn, void *);
-void		 cgroup_free(struct cgroup *);
+int		 cgroup_find(struct cgroup *c, const char *membership,
+		    const char *mountinfo);
+int		 cgroup_levels(const struct cgroup *c, cglevel_fn fn,
+		    void *arg);
+void		 cgroup_free(struct cgroup *c);
 
 #endif

@@ -68,31 +68,32 @@ enum {
 };
 
 /* run.c */
-int		 inject_put(pid_t, const void *, size_t, uint64_t);
-int		 inject_gone(struct inject *);
-int		 inject_refused(struct inject *, const char *);
-int		 inject_wait(struct inject *, pid_t, uint64_t);
-int		 inject_step(struct inject *, int, uint64_t);
-int		 inject_halt(struct inject *);
-int		 inject_enter(struct inject *, long, const uint64_t [6],
-		    uintptr_t);
-int		 inject_leave(struct inject *);
-int		 inject_options(struct inject *, uintptr_t);
-int		 inject_result(struct inject *, int64_t *);
-int		 inject_trust(const struct inject *);
-int		 inject_make(struct inject *, int64_t *, long,
-		    const uint64_t [6]);
+int		 inject_put(pid_t pid, const void *buf, size_t len,
+		    uint64_t at);
+int		 inject_gone(struct inject *in);
+int		 inject_refused(struct inject *in, const char *what);
+int		 inject_wait(struct inject *in, pid_t tid, uint64_t ms);
+int		 inject_step(struct inject *in, int event, uint64_t ms);
+int		 inject_halt(struct inject *in);
+int		 inject_enter(struct inject *in, long nr, const uint64_t arg[6],
+		    uintptr_t with);
+int		 inject_leave(struct inject *in);
+int		 inject_options(struct inject *in, uintptr_t more);
+int		 inject_result(struct inject *in, int64_t *ret);
+int		 inject_trust(const struct inject *in);
+int		 inject_make(struct inject *in, int64_t *ret, long nr,
+		    const uint64_t arg[6]);
 
 /* dead.c: where a stack is dead */
-int		 dead_find(struct inject *, const struct vmas *);
+int		 dead_find(struct inject *in, const struct vmas *l);
 
 /* sigstop.c: SIGSTOP that waits in a stopped process */
-int		 stops_note(struct inject *);
-void		 stops_send(struct inject *);
+int		 stops_note(struct inject *in);
+void		 stops_send(struct inject *in);
 
 /* code.c */
-int		 gadgets_find(struct gadgets *, pid_t, int,
-		    const struct vmas *);
+int		 gadgets_find(struct gadgets *g, pid_t pid, int mem,
+		    const struct vmas *l);
 
 /* frame.c: what a thread finds if we die meanwhile */
 struct way {
@@ -104,9 +105,9 @@ struct way {
 };
 
 size_t		 frame_size(void);
-int		 frame_build(uint8_t *, uint64_t, const struct way *,
-		    struct stacks *);
-uint64_t	 frame_exit(uint8_t [FRAME_EXIT], uint64_t,
-		    const struct way *);
+int		 frame_build(uint8_t *buf, uint64_t at, const struct way *w,
+		    struct stacks *s);
+uint64_t	 frame_exit(uint8_t buf[FRAME_EXIT], uint64_t at,
+		    const struct way *w);
 
 #endif

@@ -22,10 +22,10 @@ enum perfrec_type {		/* linux/perf_event.h */
 
 enum { PERFREC_EXEC = 1 << 13 }; /* misc of COMM: by execve(2) */
 
-int		 perfrec_parse(struct perfrec *, const uint8_t *, size_t);
-uint64_t	 perfrec_time(const uint8_t *, size_t);
-int		 ring_copy(struct buf *, const uint8_t *, size_t, uint64_t,
-		    uint64_t);
+int		 perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len);
+uint64_t	 perfrec_time(const uint8_t *p, size_t len);
+int		 ring_copy(struct buf *out, const uint8_t *data, size_t size,
+		    uint64_t tail, uint64_t head);
 
 /*
  * Records of several rings in the order of their times: perforder.c
@@ -42,9 +42,10 @@ struct perforder {		/* zeroed before use */
 	size_t		 n;
 };
 
-int		 order_note(struct perforder *);
-int		 order_split(struct perforder *, uint64_t, struct perforder *);
-void		 order_free(struct perforder *);
+int		 order_note(struct perforder *o);
+int		 order_split(struct perforder *o, uint64_t until,
+		    struct perforder *old);
+void		 order_free(struct perforder *o);
 
 /*
  * Tracepoints: tracefs.c
@@ -57,13 +58,14 @@ struct tpfield {		/* where a field of a tracepoint is */
 };
 
 int		 tracefs_open(void);
-int		 tracefs_read(int, const char *, struct buf *);
-int		 format_id(const char *, uint64_t *);
-int		 format_field(const char *, const char *, struct tpfield *);
-uint64_t	 field_get(const struct tpfield *, const uint8_t *, size_t,
-		    size_t);
-void		 field_string(const struct tpfield *, const uint8_t *, size_t,
-		    char *, size_t);
+int		 tracefs_read(int dir, const char *path, struct buf *b);
+int		 format_id(const char *text, uint64_t *id);
+int		 format_field(const char *text, const char *name,
+		    struct tpfield *f);
+uint64_t	 field_get(const struct tpfield *f, const uint8_t *raw,
+		    size_t len, size_t i);
+void		 field_string(const struct tpfield *f, const uint8_t *raw,
+		    size_t len, char *out, size_t size);
 
 /*
  * Names of flags, as tracepoints have them: tpflags.c
@@ -80,7 +82,7 @@ struct tpflags {		/* zeroed before use; nothing is owned */
 	size_t		 n;
 };
 
-void		 tpflags_parse(struct tpflags *, const char *);
+void		 tpflags_parse(struct tpflags *f, const char *text);
 
 /*
  * The tracepoints that a tracer asks for: tracepoint.c
@@ -103,8 +105,9 @@ struct tpformat {		/* what tracefs tells of it */
 
 #define TRACE_POINT TRACE_USER	/* the first that is one */
 
-int		 tracepoint_load(struct tpformat *, enum trace_kind, int);
-void		 tracepoint_decode(struct trace *, const struct tpformat *);
+int		 tracepoint_load(struct tpformat *f, enum trace_kind kind,
+		    int dir);
+void		 tracepoint_decode(struct trace *t, const struct tpformat *f);
 
 /*
  * What threads there are, and as whose child each is traced: threadset.c
@@ -112,12 +115,12 @@ void		 tracepoint_decode(struct trace *, const struct tpformat *);
 struct threadset;
 
 struct threadset *threadset_new(void);
-int		 threadset_add(struct threadset *, pid_t, pid_t);
-pid_t		 threadset_owner(struct threadset *, pid_t);
-bool		 threadset_counts(struct threadset *, pid_t, pid_t,
-		    enum trace_kind, uint64_t);
-void		 threadset_drop(struct threadset *, pid_t);
-void		 threadset_free(struct threadset *);
+int		 threadset_add(struct threadset *s, pid_t tid, pid_t owner);
+pid_t		 threadset_owner(struct threadset *s, pid_t tid);
+bool		 threadset_counts(struct threadset *s, pid_t thread, pid_t tid,
+		    enum trace_kind kind, uint64_t time);
+void		 threadset_drop(struct threadset *s, pid_t tid);
+void		 threadset_free(struct threadset *s);
 
 /*
  * Perf events: perfevent.c
@@ -141,15 +144,15 @@ struct ring {			/* one processor's */
 	size_t		 size;	/* of the data, bytes */
 };
 
-int		 perflevel_find(struct perflevel *, bool);
-void		 perflevel_lacks(const struct perflevel *, bool, char *,
-		    size_t);
-void		 perflevel_free(struct perflevel *);
-int		 perfevent_open(const struct perflevel *, enum trace_kind,
-		    pid_t, int, bool);
-int		 rings_online(struct ring **, size_t *);
-int		 ring_attach(struct ring *, int, size_t);
-int		 ring_drain(struct ring *, struct buf *);
-void		 ring_free(struct ring *);
+int		 perflevel_find(struct perflevel *l, bool slab);
+void		 perflevel_lacks(const struct perflevel *l, bool slab, char *s,
+		    size_t size);
+void		 perflevel_free(struct perflevel *l);
+int		 perfevent_open(const struct perflevel *l, enum trace_kind kind,
+		    pid_t tid, int cpu, bool on_exec);
+int		 rings_online(struct ring **ring, size_t *n);
+int		 ring_attach(struct ring *r, int fd, size_t size);
+int		 ring_drain(struct ring *r, struct buf *b);
+void		 ring_free(struct ring *r);
 
 #endif
