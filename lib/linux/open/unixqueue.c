@@ -234,14 +234,16 @@ packets_all(int fd, struct queue *q, const struct order *o)
  * hears; signals do not reach it.
  */
 static void __attribute__((noreturn))
-looker_main(int sock, struct queue *q)
+looker_main(const int sock[2], struct queue *q)
 {
 	struct order o;
 	const struct iovec v = { &o, sizeof o };
 	int fd;
 
 	(void)setsid();
-	(void)dup2(sock, 0);
+	/* it ends when nobody has that one, which Linux before 5.9 leaves */
+	close(sock[0]);
+	(void)dup2(sock[1], 0);
 	(void)close_range(1, UINT32_MAX, 0);
 	while (passfd_receive(0, &v, 1, &fd) == sizeof o) {
 		packets_all(fd, q, &o);
@@ -276,7 +278,7 @@ looker_begin(void)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	if ((k->pid = fork()) == 0)
-		looker_main(sock[1], k->q);
+		looker_main(sock, k->q);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	close(sock[1]);
 	k->fd = sock[0];
