@@ -5,6 +5,7 @@
  * name leads to any more.
  */
 #include "file.h"
+#include "vec.h"
 
 #include <sys/resource.h>
 
@@ -59,22 +60,20 @@ carry_has(const struct live *l, const struct vma *v)
 static int
 carry_grow(struct carries *l)
 {
-	struct carry *c;
 	size_t i, n, *slot;
 
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
 	if (l->n * 2 < l->nslot)
 		return 0;
 	n = l->nslot == 0 ? 16 : l->nslot * 2;
-	if ((c = reallocarray(l->v, n, sizeof *c)) == NULL)
-		return errstr_set("out of memory");
-	l->v = c;
 	if ((slot = calloc(n, sizeof *slot)) == NULL)
 		return errstr_set("out of memory");
 	free(l->slot);
 	l->slot = slot;
 	l->nslot = n;
 	for (i = 0; i < l->n; i++)
-		*carry_slot(l, c[i].vma.dev, c[i].vma.ino) = i + 1;
+		*carry_slot(l, l->v[i].vma.dev, l->v[i].vma.ino) = i + 1;
 	return 0;
 }
 
