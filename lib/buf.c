@@ -56,7 +56,7 @@ buf_puts(struct buf *b, const char *s)
 }
 
 /*
- * As printf(3); what it adds is not terminated by a NUL.
+ * Add text as printf(3) does; it is not terminated by a NUL.
  */
 void
 buf_printf(struct buf *b, const char *fmt, ...)
@@ -81,7 +81,8 @@ buf_printf(struct buf *b, const char *fmt, ...)
 }
 
 /*
- * 0 if all that was added is there, -1 if memory ran out on the way.
+ * Return 0 if all that was added is there; -1 with errstr if memory ran out on
+ * the way.
  */
 int
 buf_check(const struct buf *b)

@@ -19,7 +19,7 @@ enum {
 static const uint64_t segment_most = ((uint64_t)1 << 39) - KB;
 
 /*
- * Was something in start..end that is not captured?
+ * Return true if something in start..end is not captured.
  */
 static bool
 misses(const struct image *im, uint64_t start, uint64_t end)

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * The file that a mapping is of, carried along as the text of what is
- * returned; NULL when it is not (which is no error).
+ * Return the file that a mapping is of, carried along as the text of what is
+ * returned; or NULL when it is not (which is no error).
  */
 struct proc *
 carried_find(struct snap *s, const struct vma *v)
@@ -53,7 +53,7 @@ carried_set(struct proc *p, uint64_t dev, uint64_t ino, const char *path)
 }
 
 /*
- * A file to be carried along, without bytes so far; dev, ino and path as
+ * Make a file to be carried along, without bytes so far; dev, ino and path as
  * maps has them.  Its Linux record is still to be packed.
  */
 struct proc *
@@ -74,7 +74,7 @@ carried_new(struct snap *s, const struct vma *v)
 }
 
 /*
- * The same for a file of size bytes that lie from 0 on in src.
+ * Make one of size bytes that lie from 0 on in src.
  */
 struct proc *
 carried_add(struct snap *s, const struct vma *v, struct source *src,
@@ -89,8 +89,8 @@ carried_add(struct snap *s, const struct vma *v, struct source *src,
 }
 
 /*
- * The same for memory that processes share, or a file that no name leads to
- * any more: mem has what is not a hole, in whole pages.  src is a file.
+ * Make one of memory that processes share, or of a file that no name leads to
+ * any more: mem has what is not a hole, in whole pages. src is a file.
  */
 struct proc *
 carried_addmem(struct snap *s, const struct vma *v, struct source *src,

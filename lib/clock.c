@@ -6,7 +6,7 @@
 #include <time.h>
 
 /*
- * CLOCK_MONOTONIC in nanoseconds.
+ * Return CLOCK_MONOTONIC in nanoseconds.
  */
 uint64_t
 now_ns(void)
@@ -18,7 +18,7 @@ now_ns(void)
 }
 
 /*
- * The same in milliseconds.
+ * Return it in milliseconds.
  */
 uint64_t
 now_ms(void)
@@ -38,7 +38,7 @@ nap_us(long us)
 }
 
 /*
- * A time in nanoseconds; before the beginning of time, less than 0.
+ * Return a time in nanoseconds; before the beginning of time, less than 0.
  */
 intmax_t
 timespec_ns(const struct timespec *t)

@@ -23,7 +23,7 @@ text_set(const char *s)
 }
 
 /*
- * The sentence of the last failure in this thread.
+ * Return the sentence of the last failure in this thread.
  */
 const char *
 snap_errstr(void)

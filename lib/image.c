@@ -18,8 +18,8 @@
 #include <string.h>
 
 /*
- * A new segment of len bytes (at least 1) at base, with nothing described
- * yet.  NULL when its end lies beyond 2^64 or memory runs out.
+ * Make a segment of len bytes (at least 1) at base, with nothing described yet.
+ * Return NULL with errstr when its end lies beyond 2^64 or memory runs out.
  */
 struct segment *
 segment_new(uint64_t base, uint64_t len)
@@ -51,7 +51,7 @@ segment_free(struct segment *s)
 }
 
 /*
- * How many kilobytes a segment has, the last of them perhaps short.
+ * Return how many kilobytes a segment has, the last of them perhaps short.
  */
 uint64_t
 segment_kb(const struct segment *s)
@@ -60,7 +60,7 @@ segment_kb(const struct segment *s)
 }
 
 /*
- * The length of a kilobyte of a segment: KB but for a short last one.
+ * Return the length of a kilobyte of a segment: KB but for a short last one.
  */
 size_t
 segment_kblen(const struct segment *s, uint64_t kb)
@@ -109,7 +109,7 @@ segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * The extent in which a described kilobyte lies, or NULL.
+ * Return the extent in which a described kilobyte lies, or NULL.
  */
 const struct extent *
 segment_extent(const struct segment *s, uint64_t kb)
@@ -136,8 +136,8 @@ image_new(struct proc *p, enum image_kind kind)
 }
 
 /*
- * A new image that is one segment at 0: the size bytes (at least 1) that
- * lie from 0 on in src.
+ * Make an image that is one segment at 0: the size bytes (at least 1) that lie
+ * from 0 on in src.
  */
 struct image *
 image_whole(struct proc *p, enum image_kind kind, struct source *src,
@@ -177,7 +177,7 @@ image_free(struct image *im)
 }
 
 /*
- * What is inserted from here on lies over all that was before: a record
+ * Have what is inserted from here on lie over all that was before: a record
  * begins that describes the image anew.
  */
 void
@@ -279,7 +279,7 @@ image_punch(struct image *im, uint64_t start, uint64_t end)
 }
 
 /*
- * The address that a text reference counts from: where the first segment
+ * Return the address that a text reference counts from: where the first segment
  * of a text begins.
  */
 uint64_t
@@ -289,7 +289,7 @@ image_origin(const struct image *im)
 }
 
 /*
- * How many bytes an image holds, all segments counted.
+ * Return how many bytes an image holds, all segments counted.
  */
 uint64_t
 image_bytes(const struct image *im)

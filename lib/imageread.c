@@ -94,9 +94,9 @@ image_read(struct image *im, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * What lies at an address, and up to which: something mapped or nothing,
- * and data or a hole.  Zeros are a hole where there are 64 KiB of them or
- * more.
+ * Set *sp to what lies at an address, and up to which: something mapped or
+ * nothing, and data or a hole.  Zeros are a hole where there are 64 KiB of them
+ * or more.
  */
 void
 image_span(struct image *im, uint64_t addr, struct span *sp)

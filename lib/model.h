@@ -10,8 +10,9 @@
 struct vma;
 
 /*
- * A run is n kilobytes that lie one after another at loc, the source's pitch
- * apart.
+ * A run is n kilobytes that lie one after another at loc in a source, its
+ * pitch apart.  What lies one after another in an image is a span (snap.h), in
+ * page tables a pagerun (linux/pages/pages.h).
  */
 struct run {
 	uint64_t	 loc;	/* in bytes, or an address */
@@ -27,8 +28,9 @@ struct source_ops {
 /*
  * Where the pages of a stream go that is read once, from its first byte to its
  * last: readopts.  put is given len bytes, KB or at the end of a segment fewer,
- * that lie at an address of an image.  It returns 1 if it keeps them, with their
- * place in *src and *loc; 0 if they are to go to a spool; or -1 with errstr.
+ * that lie at an address of an image.  It returns 1 if it keeps them, with
+ * their place in *src and *loc; 0 if they are to go to a spool; or -1 with
+ * errstr.
  */
 struct pagestore {
 	int	(*put)(struct pagestore *st, const struct image *im,

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /*
- * How many processors this process may use.
+ * Return how many processors this process may use.
  */
 int
 processors_count(void)

@@ -19,8 +19,8 @@ proc_cmp(struct proc *a, struct proc *b)
 TREE_GENERATE(proctree, proc, entry, proc_cmp)
 
 /*
- * The order of carried files: by device and inode, or, where nothing is known
- * of these (both 0), by path.
+ * Compare carried files: by device and inode, or, where nothing is known of
+ * these (both 0), by path.
  */
 int
 carried_cmp(const struct carried *a, const struct carried *b)
@@ -42,7 +42,8 @@ carried_free(struct carried *c)
 }
 
 /*
- * A snapshot without processes.  NULL when memory runs out.
+ * Make a snapshot without processes.  Return NULL with errstr when memory runs
+ * out.
  */
 struct snap *
 snap_new(void)
@@ -140,7 +141,7 @@ image_kb(const struct image *im)
 }
 
 /*
- * How many kilobytes its texts and memories have.
+ * Return how many kilobytes its texts and memories have.
  */
 uint64_t
 snap_kb(const struct snap *s)
@@ -154,7 +155,7 @@ snap_kb(const struct snap *s)
 }
 
 /*
- * The process or thread of that number, or NULL (which is no error).
+ * Return the process or thread of that number, or NULL (which is no error).
  */
 struct proc *
 snap_find(struct snap *s, uint64_t pid)
@@ -165,7 +166,7 @@ snap_find(struct snap *s, uint64_t pid)
 }
 
 /*
- * The process of that number, or the one that a thread of that number
+ * Return the process of that number, or the one that a thread of that number
  * belongs to; or NULL (which is no error).
  */
 struct proc *
@@ -352,7 +353,7 @@ snap_threads(struct snap *s, uint64_t pid, const size_t **at, size_t *n)
 }
 
 /*
- * A small file of a process by name, or NULL (which is no error).
+ * Return a small file of a process by name, or NULL (which is no error).
  */
 struct file *
 proc_file(const struct proc *p, const char *name)

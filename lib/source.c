@@ -181,7 +181,7 @@ file_readrun(struct filesource *f, const struct run *r, uint8_t *buf)
 }
 
 /*
- * source_ops: read runs of a file.
+ * Read runs of a file: source_ops.
  */
 int
 file_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
@@ -219,7 +219,7 @@ source_identify(const struct source *src, uint64_t size, uint64_t loc,
 }
 
 /*
- * source_ops: identities of parts of a file.
+ * Identify parts of a file: source_ops.
  */
 static int
 file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
@@ -231,7 +231,7 @@ file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
 }
 
 /*
- * source_ops: close a file.
+ * Close a file: source_ops.
  */
 void
 file_free(struct source *src)
@@ -270,11 +270,10 @@ file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
 }
 
 /*
- * A regular file as a source, with kilobytes pitch bytes apart: KB, or
- * KB + 1 in a snap(6) stream.  Locations are offsets in the file.  One
- * file, as long as it does not change, is one source, however often it is
- * asked for.  The descriptor
- * belongs to the source, and is closed on failure too.
+ * Make a source of a regular file, with kilobytes pitch bytes apart: KB, or KB
+ * + 1 in a snap(6) stream.  Locations are offsets in the file.  One file, as
+ * long as it does not change, is one source, however often it is asked for.
+ * The descriptor belongs to the source, and is closed on failure too.
  */
 struct source *
 source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
@@ -312,7 +311,7 @@ source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
 }
 
 /*
- * The descriptor of a file source or a spool, which keeps it.
+ * Return the descriptor of a file source or a spool, which keeps it.
  */
 int
 source_fd(const struct source *src)
@@ -321,7 +320,7 @@ source_fd(const struct source *src)
 }
 
 /*
- * The length of a file source or a spool, in bytes.
+ * Return the length of a file source or a spool, in bytes.
  */
 uint64_t
 source_size(const struct source *src)
@@ -367,7 +366,7 @@ nothing_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 static const struct source_ops nothing_ops = { nothing_read, NULL, NULL };
 
 /*
- * A source whose bytes were never kept: every read fails.
+ * Make a source whose bytes were never kept: every read fails.
  */
 struct source *
 source_nothing(struct snap *s)

@@ -1,5 +1,6 @@
 /*
- * What the sources that read files share: source.c, spool.c and io/gzip/source.c.
+ * What the sources that read files share: source.c, io/spool.c and
+ * io/gzip/source.c.
  */
 #ifndef SOURCE_H
 #define SOURCE_H

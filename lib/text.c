@@ -7,7 +7,7 @@
 #include <string.h>
 
 /*
- * How many bytes the character at s takes in UTF-8, and in *c its number;
+ * Return how many bytes the character at s takes in UTF-8, and in c its number;
  * 0 if it is no character.
  */
 size_t
@@ -30,7 +30,7 @@ text_utf8(const char *s, uint32_t *c)
 }
 
 /*
- * How many columns the character at *s takes, which is passed: Unicode,
+ * Return how many columns the character at s takes, which is passed: Unicode,
  * EastAsianWidth.txt, in coarse ranges.
  */
 int
@@ -52,10 +52,10 @@ text_columns(const char **s)
 }
 
 /*
- * Would a terminal, or who reads what is on it, be misled by a character?
- * Those from 0x80 to 0x9f are controls, as are those below the blank, and some
- * turn around the direction in which the rest is shown or begin a new line:
- * Unicode, chapter 23.
+ * Return true if a terminal, or who reads what is on it, would be misled by a
+ * character.  Those from 0x80 to 0x9f are controls, as are those below the
+ * blank, and some turn around the direction in which the rest is shown or begin
+ * a new line: Unicode, chapter 23.
  */
 bool
 text_iscontrol(uint32_t c)
@@ -66,8 +66,8 @@ text_iscontrol(uint32_t c)
 }
 
 /*
- * How many bytes at s are not to go to a terminal: those of one character, or
- * one that belongs to none; 0 if the first character is harmless.
+ * Return how many bytes at s are not to go to a terminal: those of one
+ * character, or one that belongs to none; 0 if the first character is harmless.
  */
 static size_t
 harm_len(const char *s, size_t *len)
@@ -82,7 +82,7 @@ harm_len(const char *s, size_t *len)
 }
 
 /*
- * Would text_clean change a name?
+ * Return true if text_clean would change a name.
  */
 bool
 text_isharmful(const char *s)

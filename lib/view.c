@@ -38,7 +38,7 @@ view_free(struct view *v)
 }
 
 /*
- * The piece with the greatest first address at or below addr, or NULL.
+ * Return the piece with the greatest first address at or below addr, or NULL.
  */
 static struct piece *
 piece_below(struct view *v, uint64_t addr)
@@ -57,7 +57,7 @@ piece_below(struct view *v, uint64_t addr)
 }
 
 /*
- * The piece of the view in which an address lies, or NULL.
+ * Return the piece of the view in which an address lies, or NULL.
  */
 struct piece *
 image_find(struct image *im, uint64_t addr)
@@ -69,8 +69,8 @@ image_find(struct image *im, uint64_t addr)
 }
 
 /*
- * The piece in which an address lies, or else the first one behind it; NULL
- * where there is none.
+ * Return the piece in which an address lies, or else the first one behind it;
+ * NULL where there is none.
  */
 struct piece *
 image_next(struct image *im, uint64_t addr)

@@ -1,7 +1,8 @@
 /*
  * The helper of a confined program: a process outside, which was made before
  * the first byte of input was looked at, and does the few things that are left
- * to be done there.  It is asked through a socket (io/helper.c); a letter tells for what:
+ * to be done there.  It is asked through a socket (io/helper.c); a letter tells
+ * for what:
  *
  *	E path	a regular file that is ELF (of a core: its executable), to be
  *		read

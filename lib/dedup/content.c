@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * The bytes of a page of a block that was read.
+ * Return the bytes of a page of a block that was read.
  */
 const uint8_t *
 block_page(const struct block *b, size_t i)
@@ -21,7 +21,7 @@ block_page(const struct block *b, size_t i)
 }
 
 /*
- * Is page i of a block the same as what lies at a place?
+ * Return 1 if page i of a block is the same as what lies at a place.
  */
 static int
 page_equals(struct dedup *d, const struct block *b, size_t i, uint64_t place)

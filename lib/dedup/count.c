@@ -39,8 +39,8 @@ count_finding(void *arg, const struct finding *f)
 }
 
 /*
- * Each segment of a text is a record of its own, those of memory are one:
- * snap(6).
+ * Count an image.  Each segment of a text is a record of its own, those of
+ * memory are one: snap(6).
  */
 static int
 count_image(struct counting *c, const struct image *im)
@@ -48,8 +48,8 @@ count_image(struct counting *c, const struct image *im)
 	size_t i;
 
 	for (i = 0; im != NULL && i < im->nseg; i++)
-		if (dedup_segment(c->dedup, im->seg[i], im->kind == IMAGE_TEXT ||
-		    i + 1 == im->nseg) == -1)
+		if (dedup_segment(c->dedup, im->seg[i],
+		    im->kind == IMAGE_TEXT || i + 1 == im->nseg) == -1)
 			return -1;
 	return 0;
 }
@@ -89,7 +89,7 @@ snap_count(struct snap *s, void (*warn)(void *, const char *), void *arg)
 }
 
 /*
- * Is there memory or text that nobody has counted?
+ * Return true if there is memory or text that nobody has counted.
  */
 bool
 snap_uncounted(const struct snap *s)

@@ -24,7 +24,7 @@
 #include <string.h>
 
 /*
- * A deduplicator for one snapshot; found is called with each finding, in
+ * Make a deduplicator for one snapshot; found is called with each finding, in
  * order, and returns -1 to stop.
  */
 struct dedup *
@@ -90,7 +90,7 @@ tell_same(struct finding *f, struct dedup *d, uint64_t target,
 }
 
 /*
- * How many pages from i on are alike.
+ * Return how many pages from i on are alike.
  */
 static size_t
 block_run(const struct dedup *d, const struct block *b, size_t i)
@@ -223,7 +223,7 @@ dedup_segment(struct dedup *d, const struct segment *seg, bool last)
 }
 
 /*
- * How many bytes of memory the indexes take.
+ * Return how many bytes of memory the indexes take.
  */
 size_t
 dedup_bytes(const struct dedup *d)

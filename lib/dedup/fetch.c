@@ -49,7 +49,7 @@ struct fetcher {
 };
 
 /*
- * Is a page of len bytes all zero?
+ * Return true if a page of len bytes is all zero.
  */
 static bool
 page_iszero(const uint8_t *p, size_t len)
@@ -58,7 +58,7 @@ page_iszero(const uint8_t *p, size_t len)
 }
 
 /*
- * The hash of a whole page.  The secret, SECRETSIZE random bytes, keeps
+ * Return the hash of a whole page.  The secret, SECRETSIZE random bytes, keeps
  * anyone from making pages that collide.
  */
 static uint64_t
@@ -276,7 +276,7 @@ fetcher_free(struct fetcher *f)
 }
 
 /*
- * A block to plan, or NULL when all are under way.
+ * Return a block to plan, or NULL when all are under way.
  */
 struct block *
 fetcher_idle(struct fetcher *f)
@@ -326,7 +326,7 @@ fetcher_oldest(struct fetcher *f)
 }
 
 /*
- * The oldest block has been used.
+ * Give back the oldest block, which has been used.
  */
 void
 fetcher_retire(struct fetcher *f)

@@ -63,7 +63,7 @@ index_free(struct index *ix)
 }
 
 /*
- * How many bytes the index takes.
+ * Return how many bytes the index takes.
  */
 size_t
 index_bytes(const struct index *ix)
@@ -171,8 +171,8 @@ index_add(struct index *ix, uint64_t hash, uint64_t place)
 }
 
 /*
- * The first place under a hash, or PLACE_NONE; index_next gives the others.
- * The cursor is good until the next index_add.
+ * Return the first place under a hash, or PLACE_NONE; index_next gives the
+ * others.  The cursor is good until the next index_add.
  */
 uint64_t
 index_first(const struct index *ix, uint64_t hash, struct cursor *c)

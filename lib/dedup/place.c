@@ -61,9 +61,9 @@ place_source(struct dedup *d, uint64_t place, uint64_t *loc, uint64_t *n)
 }
 
 /*
- * Can the pages of a segment be referred to?  Not where an address may mean
- * a page of another; nor those of a text of several, of which the readers of
- * Plan 9 know the last one alone.
+ * Return true if the pages of a segment can be referred to: not where an
+ * address may mean a page of another, nor those of a text of several, of which
+ * the readers of Plan 9 know the last one alone.
  */
 bool
 segment_referable(const struct segment *s)
@@ -73,8 +73,8 @@ segment_referable(const struct segment *s)
 }
 
 /*
- * Must a page be written whatever else is like it?  The last page of a
- * section, and a short one, whose like would have to be as short.
+ * Return true if a page must be written whatever else is like it: the last page
+ * of a section, and a short one, whose like would have to be as short.
  */
 bool
 page_unshared(const struct dedup *d, const struct segment *seg, uint64_t kb)

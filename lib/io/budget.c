@@ -12,9 +12,9 @@
 enum { ROOM_LEAST = 256 * 1024 * KB, ROOM_TIMES = 64 };
 
 /*
- * How many bytes a regular file, of which nothing has been read, has on the
- * disk.  Where it has no holes these are all: some file systems know of their
- * blocks only later.
+ * Return how many bytes a regular file, of which nothing has been read, has on
+ * the disk.  Where it has no holes these are all: some file systems know of
+ * their blocks only later.
  */
 uint64_t
 room_real(int fd, const struct stat *st, off_t from)
@@ -32,8 +32,8 @@ room_real(int fd, const struct stat *st, off_t from)
 }
 
 /*
- * How many bytes of memory may be taken by what a stream tells of, as far as
- * it was read.
+ * Return how many bytes of memory may be taken by what a stream tells of, as
+ * far as it was read.
  */
 uint64_t
 input_room(const struct input *in)

@@ -45,7 +45,7 @@ helper_set(int sock, pid_t pid)
 }
 
 /*
- * Is this a confined program, with a helper?
+ * Return true if this is a confined program, with a helper.
  */
 bool
 helper_there(void)
@@ -101,8 +101,8 @@ ask(char what, const char *path, int *rc)
 }
 
 /*
- * A regular file to be read, if it is an ELF file: a descriptor, or -1 with
- * the error string set.
+ * Have a regular file opened to be read, if it is an ELF file.  Return a
+ * descriptor, or -1 with errstr.
  */
 int
 helper_elf(const char *path)
@@ -113,7 +113,7 @@ helper_elf(const char *path)
 }
 
 /*
- * spool_file, by the helper.
+ * Have the helper call spool_file.
  */
 int
 helper_spool(void)
@@ -124,7 +124,7 @@ helper_spool(void)
 }
 
 /*
- * newfile_open, by the helper: the descriptor, and newfile_isnew.
+ * Have the helper call newfile_open and newfile_isnew.  Return the descriptor.
  */
 int
 helper_create(const char *path, bool *isnew)
@@ -139,7 +139,7 @@ helper_create(const char *path, bool *isnew)
 }
 
 /*
- * newfile_finish.
+ * Have the helper call newfile_finish.
  */
 int
 helper_finish(void)
@@ -151,7 +151,7 @@ helper_finish(void)
 }
 
 /*
- * newfile_close.
+ * Have the helper call newfile_close.
  */
 void
 helper_drop(void)
@@ -162,7 +162,9 @@ helper_drop(void)
 }
 
 /*
- * What the program was confined with as act, by the helper: confine_act.
+ * Have the helper do what the program was confined with as act, and set *fd to
+ * the descriptor that it made, the caller's; or return -1 with the error string
+ * that act left.
  */
 int
 helper_act(int *fd)

@@ -44,7 +44,7 @@ input_open(const char *path)
 }
 
 /*
- * A stream of that name from a descriptor, which is closed with it, and on
+ * Make a stream of that name of a descriptor, which is closed with it, and on
  * failure too.
  */
 struct input *
@@ -89,7 +89,7 @@ fail:
 }
 
 /*
- * A stream of len bytes in memory, which are copied.
+ * Make a stream of len bytes in memory, which are copied.
  */
 struct input *
 input_memory(const char *name, const void *data, size_t len)
@@ -170,7 +170,8 @@ input_gunzip(struct input *in, bool salvage)
 }
 
 /*
- * Are the bytes of a stream those of its descriptor, not inflated?
+ * Return true if the bytes of a stream are those of its descriptor, not
+ * inflated.
  */
 bool
 input_plain(const struct input *in)
@@ -393,7 +394,7 @@ input_guess(struct input *in, size_t n)
 }
 
 /*
- * A damaged compressed stream is known to have that size.
+ * Give a damaged compressed stream the size that it is known to have.
  */
 int
 input_widen(struct input *in, uint64_t size)

@@ -264,7 +264,7 @@ newfile_open(struct newfile *f, const char *path)
 }
 
 /*
- * Is nothing left of what is written, unless it is finished?
+ * Return true if nothing is left of what is written, unless it is finished.
  */
 bool
 newfile_isnew(const struct newfile *f)
@@ -273,7 +273,8 @@ newfile_isnew(const struct newfile *f)
 }
 
 /*
- * All of it is written: give it its name.  -1 with errno.
+ * Give the file its name: all of it is written.  Return -1 with errno on
+ * failure.
  */
 int
 newfile_finish(struct newfile *f)

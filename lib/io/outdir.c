@@ -22,7 +22,7 @@ struct outdir {
 };
 
 /*
- * A directory to be listed.
+ * Open a directory to be listed.
  */
 static DIR *
 dir_list(int fd)
@@ -38,7 +38,7 @@ dir_list(int fd)
 }
 
 /*
- * Is there nothing in a directory?
+ * Return true if there is nothing in a directory.
  */
 static int
 dir_empty(int fd, bool *empty)
@@ -58,7 +58,7 @@ dir_empty(int fd, bool *empty)
 }
 
 /*
- * A path without slashes at its end, the caller's.
+ * Return a path without slashes at its end, the caller's.
  */
 static char *
 path_trim(const char *path)
@@ -71,8 +71,8 @@ path_trim(const char *path)
 }
 
 /*
- * Is a directory, which is open, one that may be written into?  Its path is
- * for the error.
+ * Look whether a directory, which is open, is one that may be written into.
+ * Its path is for the error.
  */
 static int
 dir_usable(int fd, const char *path, bool force)
@@ -86,8 +86,8 @@ dir_usable(int fd, const char *path, bool force)
 }
 
 /*
- * Could a directory be made, or taken, as outdir_open does it?  Nothing is
- * changed.
+ * Look whether a directory could be made, or taken, as outdir_open does it.
+ * Nothing is changed.
  */
 int
 outdir_check(const char *path, bool force)
@@ -151,7 +151,8 @@ outdir_note(struct outdir *o, const char *name)
 }
 
 /*
- * Is a name that of a file in a directory, and not of another place?
+ * Return true if a name is that of a file in a directory, and not of another
+ * place.
  */
 static bool
 plain_name(const char *s)
@@ -161,9 +162,9 @@ plain_name(const char *s)
 }
 
 /*
- * A new file in the directory, empty, to be read and written; with a NULL
- * name, one without a name, which vanishes when it is closed.  Returns a
- * descriptor, the caller's, or -1.
+ * Make a file in the directory, empty, to be read and written; with a NULL
+ * name, one without a name, which vanishes when it is closed.  Return a
+ * descriptor, the caller's, or -1 with errstr.
  */
 int
 outdir_file(struct outdir *o, const char *name)
@@ -285,7 +286,7 @@ file_sync(const struct outdir *o, const char *name)
 }
 
 /*
- * All is written: have it on the disk, then write the file that makes it
+ * Have all that was written on the disk, then write the file that makes it
  * whole.  The directory is ended with this or with outdir_abort; after a
  * failure here, too, with the latter.
  */

@@ -162,8 +162,8 @@ outname_handed(const char *path)
 }
 
 /*
- * Does it swallow what is written, whoever owns it?  Where the user numbers
- * of a container have no root, nobody does.
+ * Return true if it swallows what is written, whoever owns it.  Where the user
+ * numbers of a container have no root, nobody does.
  */
 static bool
 is_sink(const struct stat *st)

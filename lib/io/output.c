@@ -78,8 +78,9 @@ static void
 output_fail(struct output *o, const char *what)
 {
 	if (!o->failed)
-		snprintf(o->why, sizeof o->why, "%s: %s: %s", o->file.path != NULL ?
-		    o->file.path : "standard output", what, strerror(errno));
+		snprintf(o->why, sizeof o->why, "%s: %s: %s",
+		    o->file.path != NULL ? o->file.path : "standard output",
+		    what, strerror(errno));
 	o->failed = true;
 }
 
@@ -115,7 +116,7 @@ output_writev(struct output *o, struct iovec *v, int left)
 }
 
 /*
- * What io/gzip/out.c has made.
+ * Write what io/gzip/out.c has made.
  */
 static int
 output_packed(void *arg, const void *data, size_t n)
@@ -225,8 +226,8 @@ output_refer(struct output *o, const void *data, size_t n)
 }
 
 /*
- * Room to write into: at least n bytes (a few hundred at the most), *most in
- * all.
+ * Return room to write into: at least n bytes (a few hundred at the most), most
+ * in all.
  */
 char *
 output_room(struct output *o, size_t n, size_t *most)
@@ -270,8 +271,8 @@ output_put(struct output *o, const void *data, size_t n)
 }
 
 /*
- * May the next n bytes be skipped instead of written?  In a regular file,
- * where nothing lies yet.
+ * Return true if the next n bytes can be skipped instead of written: in a
+ * regular file, where nothing lies yet.
  */
 static bool
 can_skip(const struct output *o, uint64_t n)
@@ -313,7 +314,7 @@ output_hole(struct output *o, uint64_t n)
 }
 
 /*
- * A file that ends in a hole gets its length.
+ * Give a file that ends in a hole its length.
  */
 static int
 output_length(const struct output *o)
@@ -327,7 +328,7 @@ output_length(const struct output *o)
 }
 
 /*
- * How many bytes were written so far, before they were compressed.
+ * Return how many bytes were written so far, before they were compressed.
  */
 uint64_t
 output_pos(const struct output *o)
@@ -336,7 +337,7 @@ output_pos(const struct output *o)
 }
 
 /*
- * How many bytes have left us so far, compressed if they are to be.
+ * Return how many bytes have left us so far, compressed if they are to be.
  */
 uint64_t
 output_written(const struct output *o)
@@ -345,8 +346,8 @@ output_written(const struct output *o)
 }
 
 /*
- * Nothing more will be put: write all that is left.  -1 if that or any call
- * before it failed.
+ * Write all that is left; nothing more will be put.  Return -1 if that or any
+ * call before it failed.
  */
 int
 output_end(struct output *o)
@@ -374,7 +375,7 @@ output_sum(struct output *o, struct sums *sums)
 }
 
 /*
- * Is nothing left of what is written if the output is given up?
+ * Return true if nothing is left of what is written if the output is given up.
  */
 bool
 output_isnew(const struct output *o)
@@ -383,7 +384,7 @@ output_isnew(const struct output *o)
 }
 
 /*
- * The descriptor that is written to; the output keeps it.
+ * Return the descriptor that is written to; the output keeps it.
  */
 int
 output_fd(const struct output *o)

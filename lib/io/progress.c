@@ -43,7 +43,7 @@ progress_count(struct progress *p, uint64_t raw, uint64_t zero, uint64_t same)
 }
 
 /*
- * A write that may wait for a reader begins, or ends.
+ * Note that a write that may wait for a reader begins, or ends.
  */
 void
 progress_write(struct progress *p)

@@ -1,6 +1,6 @@
 /*
- * What is read as a source of pages (source.c): a file by its name, and streams,
- * as they are or kept in a spool.
+ * What is read as a source of pages (lib/source.c): a file by its name, and
+ * streams, as they are or kept in a spool.
  */
 #include "source.h"
 #include "io.h"
@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 /*
- * A file by its path as a source, with kilobytes one after another.  NULL
- * where it cannot be read or is no regular file: whatever a path leads to,
- * nothing happens to it.  A confined program has ELF files alone.
+ * Make a source of a file by its path, with kilobytes one after another.
+ * Return NULL where it cannot be read or is no regular file: whatever a path
+ * leads to, nothing happens to it.  A confined program has ELF files alone.
  */
 struct source *
 source_open(struct snap *s, const char *path)
@@ -24,7 +24,7 @@ source_open(struct snap *s, const char *path)
 }
 
 /*
- * A stream in a file whose size is known as a source of a snapshot, with
+ * Make a source of a snapshot of a stream in a file whose size is known, with
  * kilobytes pitch bytes apart: locations are in->origin and the position.
  */
 struct source *
@@ -42,7 +42,7 @@ input_source(struct snap *s, struct input *in, uint32_t pitch)
 }
 
 /*
- * A whole stream, of which nothing has been skipped, as a source: the file
+ * Make a source of a whole stream, of which nothing has been skipped: the file
  * that it is, or else a spool of it.
  */
 struct source *

@@ -19,7 +19,7 @@ static const struct source_ops spool_ops = {
 };
 
 /*
- * Where it is: TMPDIR, or /tmp.
+ * Return where it is: TMPDIR, or /tmp.
  */
 static const char *
 spool_dir(void)
@@ -31,7 +31,8 @@ spool_dir(void)
 }
 
 /*
- * A temporary file without a name: its descriptor, or -1.
+ * Make a temporary file without a name.  Return its descriptor, or -1 with
+ * errstr.
  */
 int
 spool_file(void)
@@ -54,7 +55,7 @@ spool_file(void)
 }
 
 /*
- * An empty spool.
+ * Make an empty spool.
  */
 struct source *
 source_spool(struct snap *s)
@@ -115,7 +116,7 @@ spool_add(struct source *src, const void *page, size_t len)
 }
 
 /*
- * All has been added to a spool.
+ * Write what is left of a spool, to which all has been added.
  */
 int
 spool_finish(struct source *src)

@@ -14,7 +14,7 @@
 #endif
 
 /*
- * Sums of nothing so far, or NULL.
+ * Make sums of nothing so far, or return NULL.
  */
 struct sums *
 sums_new(void)
@@ -42,7 +42,7 @@ sums_free(struct sums *s)
 }
 
 /*
- * The megabyte is full, or the stream ends in it.
+ * End a megabyte, which is full, or in which the stream ends.
  */
 static void
 sums_next(struct sums *s)
@@ -57,7 +57,7 @@ sums_next(struct sums *s)
 }
 
 /*
- * The next n bytes of the stream.  A failed allocation is remembered.
+ * Add the next n bytes of the stream.  A failed allocation is remembered.
  */
 void
 sums_add(struct sums *s, const void *data, size_t n)
@@ -76,7 +76,7 @@ sums_add(struct sums *s, const void *data, size_t n)
 }
 
 /*
- * The stream ends: all sums are in s->sum.
+ * End the stream: all sums are in s->sum.
  */
 int
 sums_end(struct sums *s)
@@ -87,7 +87,7 @@ sums_end(struct sums *s)
 }
 
 /*
- * The sum of n bytes.
+ * Return the sum of n bytes.
  */
 uint64_t
 sums_of(const void *data, size_t n)

@@ -53,7 +53,7 @@ struct gzipfile {
 };
 
 /*
- * No slot holds anything, and there are so many members.
+ * Have no slot hold anything, of so many members.
  */
 static int
 slots_reset(struct gzipfile *f, size_t members)
@@ -79,10 +79,10 @@ slots_reset(struct gzipfile *f, size_t members)
 }
 
 /*
- * A regular file that has a whole compressed stream of ours between two of
+ * Open a regular file that has a whole compressed stream of ours between two of
  * its bytes: no member of it is looked at but for its header.  With salvage,
  * the stream may be damaged: what is in members that are not sound cannot be
- * read.  1; 0 if it is anything else; or -1.
+ * read.  Return 1; 0 if it is anything else; or -1 with errstr.
  */
 int
 gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
@@ -160,7 +160,7 @@ gzipfile_free(struct gzipfile *f)
 }
 
 /*
- * How many bytes the stream has when it is not compressed.
+ * Return how many bytes the stream has when it is not compressed.
  */
 uint64_t
 gzipfile_size(const struct gzipfile *f)
@@ -169,8 +169,8 @@ gzipfile_size(const struct gzipfile *f)
 }
 
 /*
- * Of a damaged stream it is known from elsewhere that it has so many more
- * bytes than its members seemed to hold: let that many be lost where it is
+ * Add bytes to the size of a damaged stream, which is known from elsewhere to
+ * have so many more than its members seemed to hold: they are lost where it is
  * damaged.  Nobody reads it meanwhile.
  */
 int
@@ -211,9 +211,9 @@ slot_fill(struct gzipfile *f, struct slot *s)
 }
 
 /*
- * A slot for a member that is in none: the one that is to be given up for it,
- * or a further one if the member was in one before.  NULL where all are in
- * use.
+ * Return a slot for a member that is in none: the one that is to be given up
+ * for it, or a further one if the member was in one before.  NULL where all are
+ * in use.
  */
 static struct slot *
 slot_new(struct gzipfile *f, size_t member)
@@ -260,7 +260,8 @@ slot_load(struct gzipfile *f, struct slot *s)
 }
 
 /*
- * A slot with a member, which stays there until slot_put; or NULL.
+ * Return a slot with a member, which stays there until slot_put; or NULL with
+ * errstr.
  */
 static struct slot *
 slot_get(struct gzipfile *f, size_t member)
@@ -281,7 +282,7 @@ slot_get(struct gzipfile *f, size_t member)
 }
 
 /*
- * The member may be given up, as far as the caller is concerned.
+ * Let the member be given up, as far as the caller is concerned.
  */
 void
 slot_put(struct gzipfile *f, struct slot *s)
@@ -339,8 +340,8 @@ gzipfile_read(struct gzipfile *f, void *buf, size_t n, uint64_t pos)
 }
 
 /*
- * The first bytes of the stream, at most n of them, as far as they can be
- * inflated, though the member that they are in may be damaged; how many.
+ * Inflate the first bytes of the stream, at most n of them, as far as that can
+ * be done though their member may be damaged.  Return how many.
  */
 size_t
 gzipfile_guess(struct gzipfile *f, void *buf, size_t n)

@@ -228,9 +228,9 @@ read_other(struct gunzip *g, void *buf, size_t most)
 }
 
 /*
- * The next bytes of what the members hold, at most n and no more than 1
- * gigabyte: how many, 0 at the end, or -1.  After an error there is only
- * that error.
+ * Read the next bytes of what the members hold, at most n and no more than 1
+ * gigabyte.  Return how many, 0 at the end, or -1 with errstr, which is what
+ * each later call does.
  */
 ssize_t
 gunzip_read(struct gunzip *g, void *buf, size_t n)
@@ -261,7 +261,7 @@ gunzip_read(struct gunzip *g, void *buf, size_t n)
 }
 
 /*
- * How many bytes of the compressed stream have been read.
+ * Return how many bytes of the compressed stream have been read.
  */
 uint64_t
 gunzip_taken(const struct gunzip *g)

@@ -195,7 +195,7 @@ gzipout_write(struct gzipout *g, uint64_t most)
 }
 
 /*
- * The member that is filled is full, or the last.
+ * Have the member that is filled, or the last, compressed.
  */
 static int
 gzipout_submit(struct gzipout *g)
@@ -214,7 +214,7 @@ gzipout_submit(struct gzipout *g)
 }
 
 /*
- * The member to be filled, with room for its bytes.
+ * Return the member to be filled, with room for its bytes.
  */
 static struct job *
 gzipout_job(struct gzipout *g)

@@ -64,7 +64,7 @@ static const struct source_ops gzipsource_ops = {
 };
 
 /*
- * A source of a snapshot that reads it: locations are places in the
+ * Make a source of a snapshot that reads it: locations are places in the
  * uncompressed stream.
  */
 struct source *

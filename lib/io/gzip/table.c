@@ -71,7 +71,8 @@ table_add(struct gziptable *t, uint64_t at)
 }
 
 /*
- * Does a whole member begin at a byte of the file, as its header tells?
+ * Return true if a whole member begins at a byte of the file, as its header
+ * tells.
  */
 static bool
 member_at(int fd, uint64_t at, uint64_t end, struct gzhead *h)
@@ -84,7 +85,7 @@ member_at(int fd, uint64_t at, uint64_t end, struct gzhead *h)
 }
 
 /*
- * Is the member at a byte of the file all that its header says?
+ * Return true if the member at a byte of the file is all that its header says.
  */
 static bool
 member_sound(int fd, uint64_t at, struct gzhead *h)
@@ -99,8 +100,8 @@ member_sound(int fd, uint64_t at, struct gzhead *h)
 }
 
 /*
- * Does a member begin there of which the length is surely right: another one
- * or the end is behind it, or else it is sound?
+ * Return true if a member begins there of which the length is surely right:
+ * another one or the end is behind it, or else it is sound.
  */
 static bool
 member_sure(int fd, uint64_t at, uint64_t end, struct gzhead *h)
@@ -113,8 +114,8 @@ member_sure(int fd, uint64_t at, uint64_t end, struct gzhead *h)
 }
 
 /*
- * The first member that begins behind a byte of the file; end if there is
- * none.  What looks like a header may be what another member holds.
+ * Return the first member that begins behind a byte of the file; end if there
+ * is none.  What looks like a header may be what another member holds.
  */
 static uint64_t
 member_search(int fd, uint64_t at, uint64_t end, uint8_t *buf)
@@ -164,10 +165,10 @@ gziptable_read(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 }
 
 /*
- * The same of a damaged stream, whose members are taken to hold a megabyte
- * each: one of which the header is wrong reaches to the next that is sound.
- * There may have been more than one; t->gap is where that is most likely.  1;
- * 0 if there is no member of ours.
+ * Have the table of a damaged stream, whose members are taken to hold a
+ * megabyte each: one of which the header is wrong reaches to the next that is
+ * sound.  There may have been more than one; t->gap is where that is most
+ * likely.  Return 1; 0 if there is no member of ours; or -1 with errstr.
  */
 int
 gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
@@ -215,7 +216,7 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 }
 
 /*
- * So many more members were where one was found to be damaged: they are, too.
+ * Add so many more members where one was found to be damaged: they are, too.
  * For want of memory nothing changes.
  */
 int

@@ -94,7 +94,7 @@ bit_set(uint64_t *v, size_t i)
 }
 
 /*
- * The first bit from one on that is set, or BLOCK.
+ * Return the first bit from one on that is set, or BLOCK.
  */
 static size_t
 bit_next(const uint64_t *v, size_t i)

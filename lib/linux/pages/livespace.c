@@ -34,7 +34,7 @@ struct query {			/* struct procmap_query of linux/fs.h */
 #define QUERY_IOCTL	_IOWR('f', 17, struct query)	/* Linux 6.11 */
 
 /*
- * Why a file of a process cannot be read, from errno.
+ * Tell why a file of a process cannot be read, from errno.
  */
 static int
 space_refuse(struct space *sp)
@@ -200,7 +200,7 @@ try_thread(void *arg, long tid)
 }
 
 /*
- * Why a process has no mappings at all.
+ * Tell why a process has no mappings at all.
  */
 static int
 space_empty(struct space *sp)
@@ -256,8 +256,8 @@ space_live(struct space *sp, pid_t pid)
 }
 
 /*
- * The same without sizes, of which the kernel must look at each page, and
- * of flags only MAPPING_HUGETLB.
+ * Read them without sizes, of which the kernel must look at each page, and of
+ * flags only MAPPING_HUGETLB.
  */
 int
 space_maps(struct space *sp, pid_t pid)

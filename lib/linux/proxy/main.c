@@ -92,8 +92,8 @@ walk_serve(struct serving *s, const struct proxy_ask *q,
 }
 
 /*
- * The descriptor of the file of a request: one that was opened before, or
- * that is opened now.
+ * Return the descriptor of the file of a request: one that was opened before,
+ * or that is opened now.
  */
 static int
 file_get(struct serving *s, const struct proxy_ask *q)

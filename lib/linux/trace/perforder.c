@@ -48,7 +48,7 @@ order_note(struct perforder *o)
 }
 
 /*
- * By time, and what has the same time as it came.
+ * Order by time, and what has the same time as it came.
  */
 static int
 slot_cmp(const void *a, const void *b)

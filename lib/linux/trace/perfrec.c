@@ -145,7 +145,7 @@ perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
 }
 
 /*
- * The time of a record in ns; 0 if it is too short to have one.
+ * Return the time of a record in ns; 0 if it is too short to have one.
  */
 uint64_t
 perfrec_time(const uint8_t *p, size_t len)

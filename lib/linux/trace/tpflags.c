@@ -157,8 +157,8 @@ tpflags_parse(struct tpflags *f, const char *text)
 }
 
 /*
- * Flags as "NAME|NAME|0xN", with names that stand for many bits first if the
- * table has these first; NULL is no table.
+ * Return flags as "NAME|NAME|0xN", with names that stand for many bits first if
+ * the table has these first; NULL is no table.
  */
 const char *
 tpflags_string(const struct tpflags *f, uint64_t flags, char *s, size_t size)

@@ -39,10 +39,9 @@ tracefs_detached(void)
 }
 
 /*
- * The directory of tracefs: where it is mounted, or else one that nobody
- * sees.  A descriptor, or -1 with errno, and the error string set.
- *
- * Of debugfs nothing is asked: to look for "tracing" there would mount it.
+ * Open the directory of tracefs: where it is mounted, or else one that nobody
+ * sees.  Return a descriptor, or -1 with errno and errstr.  Of debugfs nothing
+ * is asked: to look for "tracing" there would mount it.
  */
 int
 tracefs_open(void)
@@ -128,8 +127,8 @@ format_number(const char *line, const char *key, size_t *n)
 }
 
 /*
- * Does a declaration, up to a semicolon, declare a name, as an array or
- * not?
+ * Return true if a declaration, up to a semicolon, declares a name, as an array
+ * or not.
  */
 static bool
 declares(const char *s, const char *name)
@@ -180,8 +179,8 @@ format_field(const char *text, const char *name, struct tpfield *f)
 }
 
 /*
- * The number that is a field of raw data, or the i-th of an array of words;
- * 0 where the data has none.
+ * Return the number that is a field of raw data, or the i-th of an array of
+ * words; 0 where the data has none.
  */
 uint64_t
 field_get(const struct tpfield *f, const uint8_t *raw, size_t len, size_t i)
@@ -206,7 +205,7 @@ field_get(const struct tpfield *f, const uint8_t *raw, size_t len, size_t i)
 }
 
 /*
- * The string that is a field, cut to size; "" where the data has none.
+ * Copy the string that is a field, cut to size; "" where the data has none.
  */
 void
 field_string(const struct tpfield *f, const uint8_t *raw, size_t len,
