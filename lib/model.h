@@ -7,7 +7,41 @@
 
 #include "snap.h"
 
-struct vma;
+/*
+ * Where the bytes of pages are read from: a file, a spool, a frozen process
+ */
+struct source {
+	const struct source_ops	*ops;
+	char			*name;	/* owned; for messages */
+	uint32_t		 pitch;	/* from one kilobyte to the next */
+	uint32_t		 id;	/* 1 and up, within the snapshot */
+	struct source		*next;	/* owned by the snapshot's list */
+};
+
+struct extent {			/* a run of kilobytes in a segment */
+	uint64_t	 kb;	/* the first, from the segment's base */
+	uint64_t	 n;
+	struct source	*src;	/* borrowed; NULL: all zero */
+	uint64_t	 loc;	/* where in src the first lies */
+};
+
+struct segment {		/* one piece of an image, without holes */
+	uint64_t	 base;	/* address of the first byte */
+	uint64_t	 len;	/* bytes; base + len is at most 2^64 */
+	struct extent	*ext;	/* owned; ascending, covering 0..kb */
+	size_t		 next;
+	size_t		 cap;
+	uint64_t	 kb;	/* kilobytes described so far */
+	struct image	*image;	/* the one it is in, borrowed */
+	uint64_t	 section; /* of the image: see image_section */
+	bool		 hidden;	/* in part at least, by another */
+};
+
+struct span {			/* what lies at an address */
+	uint64_t	 last;	/* as far as this */
+	bool		 mapped;
+	bool		 data;	/* and not unmapped, nor many zeros */
+};
 
 /*
  * A run is n kilobytes that lie one after another at loc in a source, its
@@ -115,6 +149,8 @@ uint64_t	 segment_kb(const struct segment *s);
 size_t		 segment_kblen(const struct segment *s, uint64_t kb);
 
 /* imageread.c */
+ssize_t		 image_readsome(struct image *im, uint64_t addr, void *buf,
+		    size_t len);
 void		 image_span(struct image *im, uint64_t addr, struct span *sp);
 
 /* processors.c */

@@ -1,14 +1,12 @@
 /*
- * Snapshots of processes: the one header of libsnap.
+ * Snapshots of processes: the header of libsnap, in the order in which a
+ * newcomer wants to read it.  libsnap(3) tells what each function does; each
+ * group names the files that have it, below lib or fmt.  More is in task.h,
+ * space.h and trace.h.
  *
  * A snapshot is a set of processes as they stood at one instant.  Readers
  * make a struct snap of live processes, of a snap(6) stream, of other
- * formats; writers turn it into any of them.  This header has the order in
- * which a newcomer wants to read it, and each group names the file that
- * implements it.
- *
- * Functions that can fail return -1 or NULL and leave a sentence in
- * snap_errstr().  Nothing here prints or exits.
+ * formats; writers turn it into any of them.
  */
 #ifndef SNAP_H
 #define SNAP_H
@@ -23,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "task.h"
 
 /*
  * The unit of a snapshot: snap(6) describes memory in pages of 1024 bytes.
@@ -68,41 +68,8 @@ bool		 text_iscontrol(uint32_t c);
 char		*text_harmless(char *s);
 
 /*
- * Where the bytes of pages are read from: a file, a spool, a frozen process
+ * The model, images: image.c, imageread.c, view.c
  */
-struct source {
-	const struct source_ops	*ops;
-	char			*name;	/* owned; for messages */
-	uint32_t		 pitch;	/* from one kilobyte to the next */
-	uint32_t		 id;	/* 1 and up, within the snapshot */
-	struct source		*next;	/* owned by the snapshot's list */
-};
-
-struct snap;
-struct input;
-
-/*
- * The model: image.c, and view.c, which tells what is seen at an address
- */
-struct extent {			/* a run of kilobytes in a segment */
-	uint64_t	 kb;	/* the first, from the segment's base */
-	uint64_t	 n;
-	struct source	*src;	/* borrowed; NULL: all zero */
-	uint64_t	 loc;	/* where in src the first lies */
-};
-
-struct segment {		/* one piece of an image, without holes */
-	uint64_t	 base;	/* address of the first byte */
-	uint64_t	 len;	/* bytes; base + len is at most 2^64 */
-	struct extent	*ext;	/* owned; ascending, covering 0..kb */
-	size_t		 next;
-	size_t		 cap;
-	uint64_t	 kb;	/* kilobytes described so far */
-	struct image	*image;	/* the one it is in, borrowed */
-	uint64_t	 section; /* of the image: see image_section */
-	bool		 hidden;	/* in part at least, by another */
-};
-
 struct piece {			/* what is visible of a segment */
 	RB_ENTRY(piece)	 entry;
 	uint64_t	 first;	/* address of the first byte */
@@ -139,17 +106,9 @@ struct piece	*image_first(struct image *im);
 struct piece	*piece_next(struct piece *p);
 int		 image_read(struct image *im, uint64_t addr, void *buf,
 		    size_t len);
-ssize_t		 image_readsome(struct image *im, uint64_t addr, void *buf,
-		    size_t len);
-
-struct span {			/* what lies at an address */
-	uint64_t	 last;	/* as far as this */
-	bool		 mapped;
-	bool		 data;	/* and not unmapped, nor many zeros */
-};
 
 /*
- * The model: snap.c
+ * The model, processes: snap.c, carried.c, record/maps.c
  */
 struct file {			/* a small file of a process */
 	char		*name;	/* owned */
@@ -178,7 +137,7 @@ struct proc {			/* a process or a thread */
 				   process */
 	struct file	*file;	/* owned; in the order they came */
 	size_t		 nfile;
-	struct taskstate	*state;	/* owned; what they tell, or NULL: not asked
+	struct taskstate *state; /* owned; what they tell, or NULL: not asked
 				   for; state/state.h */
 	struct image	*text;	/* owned; NULL: none */
 	struct image	*mem;	/* owned; NULL: none */
@@ -231,47 +190,8 @@ struct proc	*snap_process(struct snap *s, uint64_t pid);
 int		 snap_threads(struct snap *s, uint64_t pid, const size_t **at,
 		    size_t *n);
 struct file	*proc_file(const struct proc *p, const char *name);
-
-/*
- * Mappings: state/maps.c
- */
-enum vma_flag {
-	VMA_READ = 1,
-	VMA_WRITE = 2,
-	VMA_EXEC = 4,
-	VMA_SHARED = 8,
-	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: no memory behind it */
-	VMA_GROWSDOWN = 32,
-	VMA_UFFD = 64,		/* under userfaultfd(2) */
-	VMA_DONTDUMP = 128	/* MADV_DONTDUMP of madvise(2) */
-};
-
-struct vma {			/* a mapping: proc_pid_maps(5) */
-	uint64_t	 start;
-	uint64_t	 end;	/* exclusive */
-	uint64_t	 off;	/* in the file, bytes */
-	uint64_t	 dev;	/* as makedev(3) gives it; 0: no file */
-	uint64_t	 ino;
-	unsigned int	 flags;	/* of enum vma_flag */
-	char		*name;	/* owned; "" for none */
-};
-
-struct vmas {			/* the mappings of a process */
-	struct vma	*v;	/* owned */
-	size_t		 n;
-};
-
-int		 vmas_parse(struct vmas *l, const void *text, size_t len);
-void		 vma_perms(const struct vma *v, char perm[5]);
-const struct vma *vmas_next(const struct vmas *l, uint64_t addr);
-const struct vma *vmas_find(const struct vmas *l, uint64_t addr);
-void		 vmas_free(struct vmas *l);
-
-/*
- * Files that are carried along, so that a snapshot can be debugged where
- * they are not: carried.c
- */
 struct proc	*carried_find(struct snap *s, const struct vma *v);
+int		 proc_vmas(const struct proc *p, struct vmas *l);
 
 /*
  * How far long work is: io/progress.c.  The work counts; all functions take
@@ -294,8 +214,7 @@ void		 progress_count(struct progress *p, uint64_t raw,
 		    uint64_t zero, uint64_t same);
 
 /*
- * Streams out: output.c, and io/gzip/out.c, which compresses.  A file appears
- * under its name when it is whole.
+ * Streams out: io/output.c, io/gzip/out.c
  */
 struct output;
 
@@ -316,7 +235,7 @@ void		 output_abort(struct output *o);
 void		 output_cleanup(void);
 
 /*
- * Programs that read what strangers wrote, confined: confine.c, helper.c
+ * Programs that read what strangers wrote, confined: confine/confine.c
  */
 struct confined {		/* what a program needs; all is borrowed */
 	char *const	*in;	/* paths of files and directories to be read;
@@ -338,15 +257,8 @@ const char	*confine_lacks(void);
 int		 confine_act(int *fd);
 
 /*
- * What a stream would count of what was read from elsewhere: count.c
- */
-bool		 snap_uncounted(const struct snap *s);
-int		 snap_count(struct snap *s, void (*warn)(void *, const char *),
-		    void *arg);
-
-/*
- * snap(6): snap6/read.c, snap6/write.c, and open.c, which looks at the first
- * bytes and picks the reader.
+ * Snapshots read, by open.c, which picks the reader of a format, compared
+ * (snap6/compare.c), made one (merge/merge.c) and counted (dedup/count.c)
  */
 struct readopts {
 	bool	 nodata;	/* page bytes will not be asked for */
@@ -366,7 +278,13 @@ struct readopts {
 struct snap	*snap_open(const char *path, const struct readopts *o);
 int		 snap_compare(struct snap *a, struct snap *b);
 int		 snap_merge(struct snap *a, struct snap *b);
+bool		 snap_uncounted(const struct snap *s);
+int		 snap_count(struct snap *s, void (*warn)(void *, const char *),
+		    void *arg);
 
+/*
+ * snap(6): snap6/write.c, snap6/num.c
+ */
 struct snap6;			/* a snapshot being written */
 
 struct snap6	*snap6_begin(struct output *out, const char *header,
@@ -378,7 +296,7 @@ int		 snap6_write(struct snap *s, struct output *out,
 bool		 snap6_known(const char *name);
 
 /*
- * The Linux record, and what is made of it: record/archive.c
+ * The Linux record, taken apart and made: record/archive.c, record/pack.c
  */
 struct recfile {		/* one of its files; it borrows from it */
 	const char	*name;	/* namelen bytes; no NUL behind them */
@@ -402,11 +320,6 @@ const char	*linuxrec_cputype(const struct file *rec, char *word,
 		    size_t n);
 int		 linuxrec_pack(struct proc *p, const char *cputype,
 		    const struct file *file, size_t n);
-
-/*
- * The mappings of a process of a snapshot: maps.c
- */
-int		 proc_vmas(const struct proc *p, struct vmas *l);
 
 /*
  * A process as an ELF core, made as it is read: core/write/layout.c
@@ -435,19 +348,8 @@ int		 core_read(struct snap *s, const char *path,
 		    const struct coreopts *o);
 
 /*
- * Names of what is in an ELF file: elf/symbols.c
- */
-struct elfsyms;
-
-struct elfsyms	*elfsyms_open(const char *path, uint64_t ino);
-const char	*elfsyms_find(const struct elfsyms *s, uint64_t off,
-		    uint64_t *into);
-void		 elfsyms_free(struct elfsyms *s);
-
-/*
- * CRIU images: criu/read/read.c, criu/write/write.c and, of live processes,
- * criu/make/make.c.  A store puts the pages of a stream where criu_write wants
- * them while it is read (readopts).
+ * CRIU images: criu/read/read.c, criu/write/write.c, criu/write/place.c and, of
+ * live processes, criu/make/make.c
  */
 struct criuopts {
 	const char	*parent; /* a directory to write upon, or NULL */
@@ -479,10 +381,7 @@ int		 criu_write(struct snap *s, const char *dir,
 		    const struct criuopts *o, struct criustat *st);
 
 /*
- * Snapshots as a tree of files: tree/tree.c, tree/read.c, paths.c, sysroot.c,
- * linkmap.c.  An inode number tells what a file is; nothing is kept for
- * files that were looked at.  When all snapshots are added, any number of
- * threads may look.
+ * Snapshots as a tree of files: tree/tree.c, tree/dir.c, tree/read.c
  */
 enum { FSTREE_ROOT = 1 };	/* the inode number of the root */
 
@@ -518,12 +417,9 @@ int64_t		 fstree_seek(struct fstree *t, uint64_t ino, uint64_t off,
 		    int whence);
 
 /*
- * Live processes: linux/live.c, linux/add.c, linux/freeze.c,
- * linux/take/take.c.  A struct live is a set of processes to be stopped, taken
- * and let go.
+ * Live processes, stopped, taken and let go: linux/live.c, linux/add.c,
+ * linux/freeze.c
  */
-#include "task.h"
-
 struct liveopts {
 	int	 out;		/* who reads from this descriptor is left out */
 	bool	 descendants;	/* of all processes named, too */
@@ -539,7 +435,7 @@ struct liveopts {
 	void	*arg;		/* warn's first argument */
 };
 
-/* without a task, but with a record, for a file that is carried along */
+/* of a file that is carried along there is no task */
 typedef int	 (*take_fn)(void *, struct proc *, const struct task *,
 		    const struct file *, size_t);
 
@@ -559,7 +455,7 @@ void		 live_free(struct live *l);
 char		*live_header(const char *cputype);
 
 /*
- * A process of Linux as a process of Plan 9: plan9.c, plan9/regs.c
+ * A process of Linux as a process of Plan 9: plan9/plan9.c, plan9/regs.c
  */
 int		 plan9_files(struct proc *p, const struct task *t);
 int		 plan9_regs(struct buf *b, const struct task *t);

@@ -8,18 +8,19 @@
 #include "snap.h"
 
 /*
- * Mappings that change: vmaedit.c
+ * Mappings that change: state/vmaedit.c
  */
-int		 vmas_map(struct vmas *, const struct vma *);
-int		 vmas_unmap(struct vmas *, uint64_t, uint64_t);
-int		 vmas_protect(struct vmas *, uint64_t, uint64_t, unsigned int);
-int		 vmas_move(struct vmas *, uint64_t, uint64_t, uint64_t,
-		    uint64_t);
-int		 vmas_copy(struct vmas *, const struct vmas *);
+int		 vmas_map(struct vmas *l, const struct vma *v);
+int		 vmas_unmap(struct vmas *l, uint64_t start, uint64_t end);
+int		 vmas_protect(struct vmas *l, uint64_t start, uint64_t end,
+		    unsigned int prot);
+int		 vmas_move(struct vmas *l, uint64_t start, uint64_t len,
+		    uint64_t to, uint64_t newlen);
+int		 vmas_copy(struct vmas *to, const struct vmas *from);
 
 /*
  * The whole address space of a process, with what smaps, status, stat and
- * limits tell of it: space.c, and for where that comes from
+ * limits tell of it: state/space.c, and for where that comes from
  * linux/pages/livespace.c, linux/pages/kernspace.c and record/space.c
  */
 enum mapping_flag {
@@ -57,22 +58,22 @@ struct space {
 	uint64_t	 threads;
 	uint64_t	 rss, text, data, stack; /* kilobytes, of status */
 	uint64_t	 startcode, startdata, startstack, startbrk;
-	uint64_t	 stacklimit, datalimit;	/* bytes; 0: not known, UINT64_MAX:
-				   none */
+	uint64_t	 stacklimit, datalimit; /* bytes; 0: not known,
+				   UINT64_MAX: none */
 	bool		 gone;	/* it failed because there is no process */
 	bool		 denied; /* because that of another may not be seen */
 	bool		 moving; /* its mappings changed all the time */
 	bool		 brief;	/* sizes and most flags are not asked for */
 };
 
-int		 space_live(struct space *, pid_t);
-int		 space_maps(struct space *, pid_t);
-int		 space_kernel(struct space *);
-int		 space_snap(struct space *, struct snap *, uint64_t);
-void		 space_free(struct space *);
+int		 space_live(struct space *sp, pid_t pid);
+int		 space_maps(struct space *sp, pid_t pid);
+int		 space_kernel(struct space *sp);
+int		 space_snap(struct space *sp, struct snap *s, uint64_t pid);
+void		 space_free(struct space *sp);
 
 /*
- * What is known of the pages of mappings: pages.c, sharing.c,
+ * What is known of the pages of mappings: state/pages.c, state/sharing.c,
  * linux/pages/livepages.c, record/pages.c
  */
 enum pagekind {
@@ -106,19 +107,21 @@ struct pagelist {
 
 struct sharing;			/* who has which pages of which store */
 
-int		 pagelist_add(struct pagelist *, const struct pagespan *);
-void		 pagelist_free(struct pagelist *);
+int		 pagelist_add(struct pagelist *l, const struct pagespan *p);
+void		 pagelist_free(struct pagelist *l);
 struct sharing	*sharing_new(void);
-int		 sharing_add(struct sharing *, const struct pagelist *,
-		    uint64_t);
-int		 sharing_tell(struct sharing *, struct pagelist *, uint64_t);
-int		 sharing_matrix(const struct sharing *, const uint64_t *,
-		    size_t, uint64_t *, uint64_t *);
-void		 sharing_free(struct sharing *);
-int		 pages_live(struct pagelist *, const struct space *);
-int		 pages_snap(struct pagelist *, struct image *);
-int		 pages_compare(struct pagelist *, struct image *,
-		    const struct vmas *, struct image *, const struct vmas *);
+int		 sharing_add(struct sharing *sh, const struct pagelist *l,
+		    uint64_t pid);
+int		 sharing_tell(struct sharing *sh, struct pagelist *l,
+		    uint64_t pid);
+int		 sharing_matrix(const struct sharing *sh, const uint64_t *pid,
+		    size_t n, uint64_t *kb, uint64_t *repeated);
+void		 sharing_free(struct sharing *sh);
+int		 pages_live(struct pagelist *l, const struct space *sp);
+int		 pages_snap(struct pagelist *l, struct image *im);
+int		 pages_compare(struct pagelist *l, struct image *old,
+		    const struct vmas *was, struct image *new,
+		    const struct vmas *is);
 
 /*
  * How much memory mappings take, by their page tables, what the kernel
@@ -155,17 +158,18 @@ struct flagcounts {
 
 struct frames;			/* what the kernel tells of frames */
 
-struct frames	*frames_open(const char *);
-void		 frames_free(struct frames *);
-int		 pageuse_live(struct pageuse *, const struct space *,
-		    struct frames *, const struct frames *, bool, bool *);
-int		 pageflags_live(struct flagcounts *, const struct space *,
-		    struct frames *, bool *);
-const char	*pageflag_name(unsigned int);
-int		 touched_forget(pid_t);
-int		 proc_named(const char *, int (*)(void *, pid_t), void *,
-		    size_t *);
-pid_t		 proc_leader(pid_t);
-bool		 proc_ended(pid_t);
+struct frames	*frames_open(const char *name);
+void		 frames_free(struct frames *f);
+int		 pageuse_live(struct pageuse *use, const struct space *sp,
+		    struct frames *counts, const struct frames *flags,
+		    bool detail, bool *hidden);
+int		 pageflags_live(struct flagcounts *c, const struct space *sp,
+		    struct frames *frames, bool *hidden);
+const char	*pageflag_name(unsigned int bit);
+int		 touched_forget(pid_t pid);
+int		 proc_named(const char *name, int (*fn)(void *, pid_t),
+		    void *arg, size_t *foreign);
+pid_t		 proc_leader(pid_t tid);
+bool		 proc_ended(pid_t pid);
 
 #endif

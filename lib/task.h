@@ -11,6 +11,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * Mappings: state/maps.c
+ */
+enum vma_flag {
+	VMA_READ = 1,
+	VMA_WRITE = 2,
+	VMA_EXEC = 4,
+	VMA_SHARED = 8,
+	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: no memory behind it */
+	VMA_GROWSDOWN = 32,
+	VMA_UFFD = 64,		/* under userfaultfd(2) */
+	VMA_DONTDUMP = 128	/* MADV_DONTDUMP of madvise(2) */
+};
+
+struct vma {			/* a mapping: proc_pid_maps(5) */
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+	uint64_t	 off;	/* in the file, bytes */
+	uint64_t	 dev;	/* as makedev(3) gives it; 0: no file */
+	uint64_t	 ino;
+	unsigned int	 flags;	/* of enum vma_flag */
+	char		*name;	/* owned; "" for none */
+};
+
+struct vmas {			/* the mappings of a process */
+	struct vma	*v;	/* owned */
+	size_t		 n;
+};
+
+void		 vma_perms(const struct vma *v, char perm[5]);
+const struct vma *vmas_next(const struct vmas *l, uint64_t addr);
+const struct vma *vmas_find(const struct vmas *l, uint64_t addr);
+void		 vmas_free(struct vmas *l);
+
 struct openfile {		/* a descriptor: proc_pid_fdinfo(5) */
 	int		 fd;
 	unsigned int	 flags;	/* O_ACCMODE and others */

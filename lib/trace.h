@@ -1,6 +1,6 @@
 /*
  * Page faults, mappings and allocations of live processes as they happen: what
- * vmtrace shows.  The files are in linux/trace.
+ * vmtrace shows.
  */
 #ifndef TRACE_H
 #define TRACE_H
@@ -74,8 +74,7 @@ struct trace {
 typedef int	(*trace_fn)(void *arg, const struct trace *t);
 
 /*
- * A tracer of threads: tracer.c.  Those that fail return -1 or NULL with errstr,
- * and with errno where that is said.
+ * A tracer of threads: linux/trace/tracer.c
  */
 struct tracer;
 
@@ -91,19 +90,19 @@ uint64_t	 tracer_lost(const struct tracer *t);
 void		 tracer_free(struct tracer *t);
 
 /*
- * What is known of a process before it is traced: traced.c
+ * What is known of a process before it is traced: linux/trace/traced.c
  */
 pid_t		 traced_process(pid_t tid);
 int		 traced_maps(pid_t pid, struct vmas *l);
 
 /*
- * The names of flags, as a tracepoint tells them: tpflags.c
+ * The names of flags, as a tracepoint tells them: linux/trace/tpflags.c
  */
-const char	*tpflags_string(const struct tpflags *f, uint64_t flags, char *s,
-		    size_t size);
+const char	*tpflags_string(const struct tpflags *f, uint64_t flags,
+		    char *s, size_t size);
 
 /*
- * Symbols of the kernel: kallsyms.c
+ * Symbols of the kernel: linux/trace/kallsyms.c
  */
 struct ksym {
 	uint64_t	 addr;
@@ -119,5 +118,15 @@ struct ksyms {			/* zeroed before use */
 int		 ksyms_load(struct ksyms *k, const char *path);
 const struct ksym *ksyms_find(const struct ksyms *k, uint64_t addr);
 void		 ksyms_free(struct ksyms *k);
+
+/*
+ * Names of what is in an ELF file: elf/symbols.c
+ */
+struct elfsyms;
+
+struct elfsyms	*elfsyms_open(const char *path, uint64_t ino);
+const char	*elfsyms_find(const struct elfsyms *s, uint64_t off,
+		    uint64_t *into);
+void		 elfsyms_free(struct elfsyms *s);
 
 #endif

@@ -31,10 +31,18 @@ check 'ROOMS is all of lib and fmt' "$(list Makefile ROOMS)" \
     "$(git ls-files 'lib/*.c' 'fmt/*.c' | sed 's|/[^/]*$||' | sort -u)"
 check 'PROGS is all of cmd' "$(list Makefile PROGS)" \
     "$(find cmd/* -prune ! -name common | sed 's|cmd/||' | sort)"
-check 'libsnap(3) has the functions of snap.h, and no others' \
-    "$(sed -n 's/^\.It .* Fn \([a-z0-9_]*\) .*/\1/p' lib/libsnap.3 | sort -u)" \
+public='lib/snap.h lib/task.h lib/space.h lib/trace.h'
+# shellcheck disable=SC2086 # words are meant
+check 'libsnap(3) has each function of the public headers once, and no others' \
+    "$(sed -n 's/^\.It .* Fn \([a-z0-9_]*\) .*/\1/p' lib/libsnap.3 | sort)" \
     "$(sed -n 's/^[a-z][^\/(]*[[:space:]*]\([a-z][a-z0-9_]*\)(.*/\1/p' \
-    lib/snap.h | sort -u)"
+    $public | sort)"
+# shellcheck disable=SC2086
+check 'the files that public headers name are there' '' \
+    "$(sed -n '/^ \* /p' $public | grep -o '[a-z0-9/]*\.c\>' | sort -u |
+    while read -r f; do
+	[ -e "lib/$f" ] || [ -e "fmt/$f" ] || echo "$f"
+    done)"
 
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -45,9 +53,10 @@ case $BUILD in
 *) more= ;;
 esac
 sed -n '/^#include <snap.h>/,/^\.Ed/{/^\.Ed/!p;}' lib/libsnap.3 |
-    sed 's/\\e/\\/g' >"$tmp/pc.c"
+    sed -e 's/\\e/\\/g' -e '1s/.*/&\n#include <space.h>\n#include <task.h>\n#include <trace.h>/' \
+    >"$tmp/pc.c"
 # shellcheck disable=SC2046,SC2086 # words are meant
-check 'its example is compiled with what is installed, and runs' "$({
+check 'its example, with all headers that are installed, is compiled and runs' "$({
 	env -u MAKEFLAGS make -s install O="$BUILD" PREFIX="$tmp" &&
 	cc $more -o "$tmp/pc" "$tmp/pc.c" $(PKG_CONFIG_PATH=$tmp/lib/pkgconfig \
 	    pkg-config --cflags --libs libsnap) &&

@@ -5,6 +5,7 @@
 #include "elf.h"
 #include "bisect.h"
 #include "io/io.h"
+#include "trace.h"
 #include "vec.h"
 
 #include <gelf.h>

@@ -2,7 +2,7 @@
  * Comparing two models of one snap(6) stream, that of a scan and that of its
  * index.
  */
-#include "snap.h"
+#include "model.h"
 
 #include <inttypes.h>
 #include <string.h>

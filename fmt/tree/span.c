@@ -6,7 +6,6 @@
  * go on than to begin anew (man6/snap.6, WHAT SNAP WRITES).  They are no
  * memory.
  */
-#include "model.h"
 #include "tree.h"
 
 /*

@@ -7,6 +7,7 @@
 #define FSTREE_H
 
 #include "elf/elf.h"
+#include "model.h"
 #include "space.h"
 
 #include <pthread.h>

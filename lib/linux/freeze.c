@@ -16,6 +16,7 @@
 #include "linux/stop/stop.h"
 #include "linux/take/take.h"
 #include "live.h"
+#include "state/state.h"
 
 #include <sys/ptrace.h>
 #include <sys/stat.h>

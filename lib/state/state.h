@@ -161,6 +161,7 @@ struct taskstate {
 /*
  * Mappings, pages and address spaces (space.h): maps.c, pages.c, space.c
  */
+int		 vmas_parse(struct vmas *l, const void *text, size_t len);
 int		 vmas_add(struct vmas *, const struct vma *);
 int		 vmas_sort(struct vmas *);
 uint64_t	 pagespan_kb(const struct pagespan *);

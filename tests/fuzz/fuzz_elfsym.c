@@ -6,6 +6,7 @@
 #include "fuzz_snap.h"
 #include "../../fmt/core/read/read.h"
 #include "space.h"
+#include "trace.h"
 
 #ifdef LIBFUZZER
 #include "fuzz_mutate.h"

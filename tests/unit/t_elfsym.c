@@ -2,7 +2,8 @@
  * Names of functions in ELF files: elf/symbols.c.  The files are made here, and
  * one is this program.
  */
-#include "space.h"
+#include "state/state.h"
+#include "trace.h"
 #include "util.h"
 #include "elf/elf.h"
 

@@ -2,7 +2,7 @@
  * Link maps, good ones and bad ones: linkmap.c
  */
 #include "model.h"
-#include "space.h"
+#include "state/state.h"
 #include "util.h"
 #include "../../fmt/tree/tree.h"
 #include "elf/elf.h"

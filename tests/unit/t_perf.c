@@ -3,7 +3,7 @@
  * tracefs.c, tracepoint.c, tpflags.c; and what is made of them: threadset.c,
  * kallsyms.c, vmaedit.c.
  */
-#include "space.h"
+#include "state/state.h"
 #include "util.h"
 #include "linux/trace/perf.h"
 

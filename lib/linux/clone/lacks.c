@@ -22,6 +22,7 @@
 #include "io/io.h"
 #include "linux/file/file.h"
 #include "linux/pages/pages.h"
+#include "state/state.h"
 #include "vec.h"
 
 #include <sys/stat.h>

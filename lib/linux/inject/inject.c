@@ -12,6 +12,7 @@
  */
 #include "linux/proc/proc.h"
 #include "run.h"
+#include "state/state.h"
 
 #include <sys/mman.h>
 #include <sys/ptrace.h>

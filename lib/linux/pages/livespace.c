@@ -3,6 +3,7 @@
  * and smaps, and whether both tell the same.
  */
 #include "linux/proc/proc.h"
+#include "state/state.h"
 
 #include <sys/ioctl.h>
 

@@ -3,6 +3,7 @@
  * files of the Linux record.
  */
 #include "linux/open/open.h"
+#include "state/state.h"
 #include "taking.h"
 #include "vec.h"
 

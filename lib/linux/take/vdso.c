@@ -4,6 +4,7 @@
  */
 #include "io/io.h"
 #include "linux/pages/pages.h"
+#include "state/state.h"
 #include "taking.h"
 
 #include <sys/auxv.h>

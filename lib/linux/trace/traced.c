@@ -2,6 +2,7 @@
  * What is known of a process before it is traced.
  */
 #include "linux/proc/proc.h"
+#include "state/state.h"
 #include "trace.h"
 
 #include <stdlib.h>
