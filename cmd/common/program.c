@@ -80,9 +80,8 @@ is_living(const char *s)
 /*
  * Return the file to be written that getopt(3) has just found as the argument
  * of option c: optarg.  argv is getopt's, options are the letters it knows.
- * Where that is hardly what was meant, return NULL, with a question in the
- * error string: a process (-g 4711), other options (-ov, -o -v).  "-" is
- * standard output.
+ * Where that is hardly what was meant, exit 2 with a question: a process
+ * (-g 4711), other options (-ov, -o -v).  "-" is standard output.
  */
 const char *
 program_outfile(char *const argv[], int c, const char *options)
@@ -93,15 +92,13 @@ program_outfile(char *const argv[], int c, const char *options)
 	if (strcmp(s, "-") == 0)
 		return s;
 	if (is_living(s))
-		errstr_set("-%c %s: that is a process: which file? (a file of "
+		errx(2, "-%c %s: that is a process: which file? (a file of "
 		    "that name: ./%s)", c, s, s);
-	else if (*s == '-' || (attached && s[strspn(s, options)] == '\0' &&
+	if (*s == '-' || (attached && s[strspn(s, options)] == '\0' &&
 	    strchr(s, ':') == NULL))
-		errstr_set("-%c %s: did you mean -%s and -%c with a file? (a "
+		errx(2, "-%c %s: did you mean -%s and -%c with a file? (a "
 		    "file of that name: ./%s)", c, s, s + (*s == '-'), c, s);
-	else
-		return s;
-	return NULL;
+	return s;
 }
 
 static void

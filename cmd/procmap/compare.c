@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * What became of a mapping that was among others before.
+ * Set note to what became of v, a mapping that was among old before.
  */
 static void
 row_note(const struct vmas *old, const struct vma *v, char *note, size_t size)

@@ -63,7 +63,7 @@ max_digit(const struct mapping *m)
 }
 
 /*
- * Is entry i private, and nothing of it copied yet?
+ * Return true if entry i is private, and nothing of it is copied yet.
  */
 bool
 entry_needscopy(const struct space *sp, size_t i)
@@ -149,7 +149,7 @@ free_end(const struct space *sp, size_t i)
 }
 
 /*
- * How far down a stack may grow from its top; 0 where that is not known.
+ * Return how far down a stack may grow from top; 0 where that is not known.
  */
 static uint64_t
 stack_lowest(const struct space *sp, uint64_t top)

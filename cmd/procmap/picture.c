@@ -36,7 +36,7 @@ struct canvas {
 };
 
 /*
- * How long the strip of a mapping is.  Its logarithm is a straight line from
+ * Return how long the strip of a mapping is.  Its logarithm is a straight line from
  * one power of two to the next.
  */
 static int
@@ -72,7 +72,7 @@ find_powers(struct canvas *cv)
 }
 
 /*
- * What a class is called.
+ * Write what class c is called.
  */
 static void
 class_name(struct canvas *cv, unsigned int c)

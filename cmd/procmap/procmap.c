@@ -107,7 +107,7 @@ pid_add(struct command *c, uint64_t pid)
 }
 
 /*
- * Has a process mappings, captured or not?
+ * Return true if p has mappings, captured or not.
  */
 static bool
 has_map(const struct proc *p)
@@ -322,8 +322,6 @@ main(int argc, char *argv[])
 			break;
 		case 'g':
 			c.opts.picture = program_outfile(argv, ch, options);
-			if (c.opts.picture == NULL)
-				errx(2, "%s", snap_errstr());
 			break;
 		case 'M':
 			if (c.nsnap == SNAPS)

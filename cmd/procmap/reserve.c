@@ -124,7 +124,7 @@ reserved_stack(const struct space *sp, size_t i, const char *name)
 }
 
 /*
- * Where a heap could grow to: its limit, or the next mapping.
+ * Return where heap i could grow to: its limit, or the next mapping.
  */
 static uint64_t
 heap_end(const struct space *sp, size_t i)

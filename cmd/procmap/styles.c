@@ -183,7 +183,7 @@ print_heads(const struct space *sp, const struct options *o)
 }
 
 /*
- * What can be accessed at all, in kilobytes.
+ * Return how many kilobytes can be accessed at all.
  */
 static uint64_t
 space_total(const struct space *sp)

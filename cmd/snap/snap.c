@@ -138,8 +138,8 @@ say_totals(const struct snap *s, struct output *out)
 }
 
 /*
- * Has the taking failed because a clone was killed, so that it is to be done
- * again without?
+ * Return true if the taking failed because a clone was killed, so that it is to
+ * be done again without.
  */
 static bool
 is_again(const struct live *l, const struct liveopts *o)
@@ -313,9 +313,7 @@ main(int argc, char *argv[])
 			o.observe = true;
 			break;
 		case 'o':
-			if ((path = program_outfile(argv, c, options)) ==
-			    NULL)
-				errx(2, "%s", snap_errstr());
+			path = program_outfile(argv, c, options);
 			break;
 		case 'r':
 			o.descendants = true;

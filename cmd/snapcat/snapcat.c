@@ -93,9 +93,7 @@ main(int argc, char *argv[])
 	while ((c = getopt(argc, argv, options)) != -1)
 		switch (c) {
 		case 'o':
-			if ((path = program_outfile(argv, c, options)) ==
-			    NULL)
-				errx(2, "%s", snap_errstr());
+			path = program_outfile(argv, c, options);
 			break;
 		case 's':
 			salvage = true;

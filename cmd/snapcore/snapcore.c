@@ -126,7 +126,7 @@ write_core(struct snap *s, struct proc *p, const char *path, bool tell)
 }
 
 /*
- * Is it a process, not a thread or a file that was carried along?
+ * Return true if p is a process, no thread nor a file that was carried along.
  */
 static bool
 is_process(const struct proc *p)
@@ -393,9 +393,7 @@ main(int argc, char *argv[])
 			exe = optarg;
 			break;
 		case 'o':
-			if ((path = program_outfile(argv, c, options)) ==
-			    NULL)
-				errx(2, "%s", snap_errstr());
+			path = program_outfile(argv, c, options);
 			break;
 		case 'p':
 			pid = strtonum(optarg, 0, INT64_MAX, &bad);

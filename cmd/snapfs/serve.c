@@ -26,7 +26,7 @@ served(fuse_req_t req)
 }
 
 /*
- * What stat(2) tells of a file.
+ * Set st to what stat(2) tells of file ino.
  */
 static int
 file_stat(const struct served *sv, uint64_t ino, struct stat *st)

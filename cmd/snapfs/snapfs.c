@@ -167,7 +167,7 @@ serve_files(char **file, size_t n, const char *mtpt, struct options *o)
 }
 
 /*
- * Is a word in a comma list?
+ * Return true if word is in a comma list.
  */
 static bool
 has_option(const char *list, const char *word)

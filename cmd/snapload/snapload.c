@@ -15,7 +15,7 @@ static bool compress;
 static struct progress progress;
 
 /*
- * Is that the path of a process's executable?
+ * Return true if path is that of the executable of process p.
  */
 static bool
 is_exe(const struct proc *p, const char *path)
@@ -32,8 +32,8 @@ is_exe(const struct proc *p, const char *path)
 }
 
 /*
- * Which mapped files are not in the snapshot, because they are not here as
- * they were: debuggers will miss them.
+ * Warn of the mapped files that are not in the snapshot, because they are not
+ * here as they were: debuggers will miss them.
  */
 static void
 say_absent(struct snap *s, const struct proc *p)
@@ -180,9 +180,7 @@ main(int argc, char *argv[])
 			co.overwrite = true;
 			break;
 		case 'o':
-			if ((path = program_outfile(argv, c, options)) ==
-			    NULL)
-				errx(2, "%s", snap_errstr());
+			path = program_outfile(argv, c, options);
 			break;
 		case 'p':
 			co.parent = optarg;

@@ -59,7 +59,7 @@ map_line(struct stream *s, const struct thread *th, const struct trace *t,
 }
 
 /*
- * Is this a process of 32 bits?  Its system calls have other numbers.
+ * Return true if p is of 32 bits: its system calls have other numbers.
  */
 static bool
 is_compat(const struct process *p)

@@ -21,7 +21,8 @@ lines_begin(struct output_state *o, const struct options *opts,
 	o->maps = tally_new();
 	o->code = tally_new();
 	o->slab = tally_new();
-	return o->maps != NULL && o->code != NULL && o->slab != NULL ? 0 : errstr_set("out of memory");
+	return o->maps != NULL && o->code != NULL && o->slab != NULL ? 0 :
+	    errstr_set("out of memory");
 }
 
 /*

@@ -68,7 +68,7 @@ fault_begin(struct stream *s, struct thread *th, const struct trace *t,
 }
 
 /*
- * How memory was accessed.  A write to a page that is there is one to a
+ * Return how memory was accessed.  A write to a page that is there is one to a
  * page that is shared still, if the mapping is private and allows it.
  */
 static enum access

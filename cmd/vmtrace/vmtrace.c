@@ -115,7 +115,7 @@ processes_add(struct tracer *t, struct stream *s, char **argv, bool *failed)
 }
 
 /*
- * How many ms to wait for what happens; 0: the time is over.
+ * Return how many ms to wait for what happens; 0 if the time is over.
  */
 static int
 patience(const struct output_state *out)
