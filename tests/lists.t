@@ -44,6 +44,20 @@ check 'the files that public headers name are there' '' \
 	[ -e "lib/$f" ] || [ -e "fmt/$f" ] || echo "$f"
     done)"
 
+# paths FILE: those it names from here, and the rooms of its map
+paths() {
+	awk '/^\t[a-z]/ { base = $1; sub("/[^/]*$", "/", base) }
+	    /^\t  [a-z]/ { for (i = 1; i <= NF && $i ~ "^[a-z0-9]*/$"; i++)
+		print base $i }' "$1"
+	grep -oE '\<(cmd|lib|fmt|man6|tests)/[A-Za-z0-9_./]*[a-z0-9/]' "$1"
+}
+for f in README tests/README; do
+	check "the files that $f names are there" '' "$(paths "$f" | sort -u |
+	    grep -v -e NAME -e /unit/t_ -e ^lib/x86 | while read -r p; do
+		[ -e "$p" ] || echo "$p"
+	    done)"
+done
+
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 # an archive that needs a runtime is linked with it
