@@ -41,11 +41,7 @@ segment_line(struct vmas *l, const char *line)
 		v.flags |= VMA_SHARED;
 	if (asprintf(&v.name, "[%s]", type) == -1)
 		return errstr_set("out of memory");
-	if (vmas_add(l, &v) == -1) {
-		free(v.name);
-		return -1;
-	}
-	return 0;
+	return vmas_add(l, &v);
 }
 
 static int
@@ -82,10 +78,8 @@ segments(struct vmas *l, struct image *mem)
 		v.flags = VMA_READ | VMA_WRITE | VMA_EXEC;
 		if ((v.name = strdup("")) == NULL)
 			return errstr_set("out of memory");
-		if (vmas_add(l, &v) == -1) {
-			free(v.name);
+		if (vmas_add(l, &v) == -1)
 			return -1;
-		}
 	}
 	return 0;
 }

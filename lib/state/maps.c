@@ -12,14 +12,16 @@
 enum { MAPPINGS_MOST = 1 << 21 };	/* of one process */
 
 /*
- * Add a mapping, which is copied; its name is taken over when this
- * succeeds.
+ * Add a mapping, which is copied; its name is taken over, after a failure
+ * too.
  */
 int
 vmas_add(struct vmas *l, const struct vma *v)
 {
-	if (VEC_ROOM(l->v, l->n) == -1)
+	if (VEC_ROOM(l->v, l->n) == -1) {
+		free(v->name);
 		return -1;
+	}
 	l->v[l->n++] = *v;
 	return 0;
 }
@@ -49,11 +51,7 @@ vmas_addsmap(struct vmas *l, const struct smap *m)
 	v.name = strndup(m->name.s, (size_t)(m->name.end - m->name.s));
 	if (v.name == NULL)
 		return errstr_set("out of memory");
-	if (vmas_add(l, &v) == -1) {
-		free(v.name);
-		return -1;
-	}
-	return 0;
+	return vmas_add(l, &v);
 }
 
 /*

@@ -32,10 +32,8 @@ vma_insert(struct vmas *l, const struct vma *v)
 	i = vma_index(l, v->start);
 	if ((new.name = strdup(v->name)) == NULL)
 		return errstr_set("out of memory");
-	if (vmas_add(l, &new) == -1) {
-		free(new.name);
+	if (vmas_add(l, &new) == -1)
 		return -1;
-	}
 	memmove(l->v + i + 1, l->v + i, (l->n - 1 - i) * sizeof *l->v);
 	l->v[i] = new;
 	return 0;
@@ -157,10 +155,8 @@ vmas_copy(struct vmas *to, const struct vmas *from)
 		v = from->v[i];
 		if ((v.name = strdup(v.name)) == NULL)
 			return errstr_set("out of memory");
-		if (vmas_add(to, &v) == -1) {
-			free(v.name);
+		if (vmas_add(to, &v) == -1)
 			return -1;
-		}
 	}
 	return 0;
 }

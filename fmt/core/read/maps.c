@@ -55,10 +55,8 @@ parse_files(struct corereader *r)
 			    (uintmax_t)v.end);
 		if ((v.name = strdup((const char *)name)) == NULL)
 			return errstr_set("out of memory");
-		if (vmas_add(&r->files, &v) == -1) {
-			free(v.name);
+		if (vmas_add(&r->files, &v) == -1)
 			return -1;
-		}
 	}
 	return vmas_sort(&r->files);
 }
@@ -175,11 +173,7 @@ add_mapping(struct corereader *r, const struct coreseg *l,
 	}
 	if ((v.name = strdup(name)) == NULL)
 		return errstr_set("out of memory");
-	if (vmas_add(&r->vma, &v) == -1) {
-		free(v.name);
-		return -1;
-	}
-	return 0;
+	return vmas_add(&r->vma, &v);
 }
 
 /*

@@ -7,7 +7,6 @@
 #include <sys/sysmacros.h>
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -95,11 +94,7 @@ vma_make(struct criureader *r, struct criutask *t, const Criu__Vma *v)
 		m.off = v->pgoff;
 	if (vma_name(r, t->mm, v, &m) == -1)
 		return -1;
-	if (vmas_add(l, &m) == -1) {
-		free(m.name);
-		return -1;
-	}
-	return 0;
+	return vmas_add(l, &m);
 }
 
 /*

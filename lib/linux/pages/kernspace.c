@@ -42,11 +42,7 @@ kernel_add(struct space *sp, uint64_t start, uint64_t end, unsigned int flags,
 		return 0;
 	if ((v.name = strdup(name)) == NULL)
 		return errstr_set("out of memory");
-	if (vmas_add(&sp->vma, &v) == -1) {
-		free(v.name);
-		return -1;
-	}
-	return 0;
+	return vmas_add(&sp->vma, &v);
 }
 
 static int
