@@ -26,15 +26,15 @@
 static inline int
 vec_room(void *vp, size_t n, size_t size)
 {
-	void *v;
+	void *v, *more;
 
 	if ((n & (n - 1)) != 0)
 		return 0;
 	memcpy(&v, vp, sizeof v);
 	if (n > SIZE_MAX / 2 ||
-	    (v = reallocarray(v, n == 0 ? 1 : n * 2, size)) == NULL)
+	    (more = reallocarray(v, n == 0 ? 1 : n * 2, size)) == NULL)
 		return errstr_set("out of memory");
-	memcpy(vp, &v, sizeof v);
+	memcpy(vp, &more, sizeof more);
 	return 0;
 }
 

@@ -36,8 +36,8 @@ struct canvas {
 };
 
 /*
- * Return how long the strip of a mapping is.  Its logarithm is a straight line from
- * one power of two to the next.
+ * Return how long the strip of a mapping is.  Its logarithm is a straight line
+ * from one power of two to the next.
  */
 static int
 strip_width(const struct canvas *cv, uint64_t bytes)

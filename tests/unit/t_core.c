@@ -1,5 +1,5 @@
 /*
- * ELF cores: core/write/layout.c, core/write/load.c, core/write/note.c, core/write/thread.c, core/write/arch.c
+ * ELF cores: core/write/
  */
 #include "model.h"
 #include "util.h"

@@ -1,6 +1,6 @@
 /*
- * Reading ELF cores: core/read/read.c and what it is made of, with the small cores
- * of tests/fuzz/cores.py and some that are made here.
+ * Reading ELF cores: core/read/, with the small cores of tests/fuzz/cores.py and
+ * some that are made here.
  */
 #include "elf/elf.h"
 #include "model.h"

@@ -1,6 +1,6 @@
 /*
- * CRIU images: criu/read/read.c, criu/write/write.c and what they are made of, with the
- * small images of tests/criu/criuasm.py, which compares them, too.
+ * CRIU images: criu/read/ and criu/write/, with the small images of
+ * tests/criu/criuasm.py, which compares them, too.
  */
 #include "model.h"
 #include "util.h"

@@ -1,7 +1,7 @@
 /*
- * CRIU images made of the records of live processes: criu/make/make.c and its
- * fellows, record/words.c.  The records are made by hand, and the images are read
- * by a decoder of its own.
+ * CRIU images made of the records of live processes: criu/make/ and
+ * record/words.c.  The records are made by hand, and the images are read by a
+ * decoder of its own.
  */
 #include "model.h"
 #include "util.h"

@@ -1,6 +1,6 @@
 /*
- * The same kilobyte once: dedup.c, dedup/identity.c, dedup/content.c and fetch.c, against a
- * list of pages that is searched from its beginning.
+ * The same kilobyte once: dedup/, against a list of pages that is searched from
+ * its beginning.
  */
 #include "dedup/dedup.h"
 #include "model.h"

@@ -1,7 +1,6 @@
 /*
- * Compressed streams: io/gzip/member.c, io/gzip/out.c, io/gzip/in.c, io/gzip/file.c, and what
- * output.c and input.c make of them.  Beside them zlib's own reading and
- * writing of gzip.
+ * Compressed streams: io/gzip/, and what output.c and input.c make of them.
+ * Beside them zlib's own reading and writing of gzip.
  *
  * link with: -Wl,--wrap=pthread_create,--wrap=malloc
  */

@@ -1,7 +1,6 @@
 /*
- * System calls in another process: inject.c, linux/inject/run.c, linux/inject/frame.c.  The
- * process computes with all its registers; whoever makes it run calls is
- * killed in the midst, again and again, and before and after each request of
+ * System calls in another process: linux/inject/.  The process computes with
+ * all its registers; whoever makes it run calls is killed in the midst, again and again, and before and after each request of
  * ptrace(2).
  */
 #include "util.h"

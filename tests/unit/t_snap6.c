@@ -1,6 +1,5 @@
 /*
- * snap(6): snap6/read.c, snap6/segment.c and snap6/write.c, on snapshots made up,
- * whole, cut and damaged.
+ * snap(6): snap6/, on snapshots made up, whole, cut and damaged.
  */
 #include "model.h"
 #include "util.h"

@@ -361,7 +361,8 @@ elfcore_find(const struct elfcore *c, uint64_t addr)
 {
 	size_t at;
 
-	at = BISECT_WHILE(i, c->nload, c->load[i].addr + c->load[i].len <= addr);
+	at = BISECT_WHILE(i, c->nload,
+	    c->load[i].addr + c->load[i].len <= addr);
 	return at < c->nload ? &c->load[at] : NULL;
 }
 

@@ -92,7 +92,7 @@ core_proc(struct filelist *rec, const struct corereader *r)
 }
 
 /*
- * Set what is known of a thread beside its task.
+ * Set what is known of a thread beside its task, in *st, which is all zero.
  */
 static void
 core_state(const struct corereader *r, const struct facts *f,
@@ -102,7 +102,6 @@ core_state(const struct corereader *r, const struct facts *f,
 	uint64_t *v = st->stat.v;
 	int i;
 
-	memset(st, 0, sizeof *st);
 	strlcpy(st->cputype, c->mach->cputype, sizeof st->cputype);
 	v[STAT_SESSION] = (uint64_t)f->sid;
 	v[STAT_FLAGS] = c->psinfo == NULL ? 0 : num_get(c->psinfo +
@@ -131,7 +130,7 @@ make_files(const struct corereader *r, struct proc *p, struct facts *f)
 {
 	struct task *t = &f->task;
 	struct filelist rec = { 0 };
-	struct taskstate st;
+	struct taskstate st = { 0 };
 	int rc;
 
 	core_state(r, f, &st);

@@ -262,44 +262,44 @@ record_open(struct lproc *p, const struct task *t, struct filelist *l)
  * t and th have read already.
  */
 void
-task_record(struct live *live, struct snap *snap, struct lproc *p,
-    struct lthread *th, struct task *t, struct filelist *l)
+task_record(struct live *l, struct snap *s, struct lproc *p,
+    struct lthread *th, struct task *t, struct filelist *to)
 {
 	enum step before;
 	struct file *f;
 	size_t i;
 
 	if (th->tid != p->pid)
-		filelist_text(l, "thread", "%d\n", p->pid);
-	l->failed |= th->seen.failed;
-	if ((l->why = th->seen.why) != 0)
-		strlcpy(l->lost, th->seen.lost, sizeof l->lost);
+		filelist_text(to, "thread", "%d\n", p->pid);
+	to->failed |= th->seen.failed;
+	if ((to->why = th->seen.why) != 0)
+		strlcpy(to->lost, th->seen.lost, sizeof to->lost);
 	for (i = 0; i < th->seen.n; i++) {
 		f = &th->seen.file[i];
-		filelist_add(l, f->name, f->data, f->len);
+		filelist_add(to, f->name, f->data, f->len);
 		f->data = NULL;
 	}
 	for (i = 0; i < NITEMS(thread_file); i++)
-		filelist_read(l, p->pid, th->tid, thread_file[i]);
+		filelist_read(to, p->pid, th->tid, thread_file[i]);
 	if (th->tid != p->pid)
 		return;
 	for (i = 0; i < NITEMS(proc_files); i++)
-		filelist_read(l, p->mmtid != 0 ? p->mmtid : p->pid, 0,
+		filelist_read(to, p->mmtid != 0 ? p->mmtid : p->pid, 0,
 		    proc_files[i]);
-	record_parent(p, t, l);
+	record_parent(p, t, to);
 	if (p->mmtid == 0)
 		return;
 	if (t->maps.data != NULL)
-		filelist_add(l, "maps", t->maps.data, t->maps.len);
+		filelist_add(to, "maps", t->maps.data, t->maps.len);
 	else
-		filelist_read(l, p->mmtid, 0, "maps");
+		filelist_read(to, p->mmtid, 0, "maps");
 	t->maps.data = NULL;
-	filelist_add(l, "smaps", t->smaps.data, t->smaps.len);
+	filelist_add(to, "smaps", t->smaps.data, t->smaps.len);
 	t->smaps.data = NULL;
 	for (i = 0; i < NITEMS(proc_links); i++)
-		filelist_link(l, p->mmtid, 0, proc_links[i]);
-	before = step_begin(&live->steps, STEP_FILES);
-	record_open(p, t, l);
-	files_record(live, snap, p, t, l);
-	(void)step_begin(&live->steps, before);
+		filelist_link(to, p->mmtid, 0, proc_links[i]);
+	before = step_begin(&l->steps, STEP_FILES);
+	record_open(p, t, to);
+	files_record(l, s, p, t, to);
+	(void)step_begin(&l->steps, before);
 }
