@@ -120,7 +120,7 @@ proc_isprocess(const struct proc *p)
 }
 
 /*
- * Has it no small files, and no segments?
+ * Return true if p has no small files and no segments.
  */
 bool
 proc_isempty(const struct proc *p)

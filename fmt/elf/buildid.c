@@ -69,7 +69,7 @@ buildid_parse(struct buildid *b, const uint8_t *p, size_t n)
 }
 
 /*
- * Are two build ids there and the same?
+ * Return whether two build ids are there and the same.
  */
 bool
 buildid_same(const struct buildid *a, const struct buildid *b)

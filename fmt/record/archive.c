@@ -57,8 +57,9 @@ linuxrec_add(struct buf *b, const char *name, const void *data, size_t len)
 }
 
 /*
- * Is a name of n bytes a path that can be shown as one: relative, no longer
- * than paths may be, harmless, without empty, . or .. components?
+ * Return whether a name of n bytes is a path that can be shown as one:
+ * relative, no longer than paths may be, harmless, without empty, . or ..
+ * components.
  */
 static bool
 name_ok(const char *s, size_t n)

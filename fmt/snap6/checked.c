@@ -61,7 +61,7 @@ check_megabyte(struct checked *z, uint64_t mb)
 }
 
 /*
- * Are these bytes of the stream as the sums tell?
+ * See that bytes of the stream are as the sums tell.
  */
 static int
 check_range(struct checked *z, uint64_t from, uint64_t to)

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /*
- * How many bytes of the stream a number takes.
+ * Return how many bytes of the stream a number takes.
  */
 static uint64_t
 num_bytes(uint64_t v)
@@ -26,7 +26,7 @@ num_bytes(uint64_t v)
 }
 
 /*
- * Is that number what stands next in the stream?  Where that is damaged,
+ * See that a number is what stands next in the stream.  Where that is damaged,
  * nobody can tell, and where it would have to be inflated it is not looked at:
  * a stream may have thousands of segments in as many megabytes.
  */
@@ -127,8 +127,7 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 }
 
 /*
- * Is that what stands in the stream where the record begins?  It is of a
- * process.
+ * See that the record of a process stands where it is said to begin.
  */
 static int
 check_head(struct ixreader *x, const char *name)

@@ -69,7 +69,7 @@ num_format(char *s, uint64_t v)
 }
 
 /*
- * Is this the type of a record that snap(6) has?
+ * Return whether this is the type of a record that snap(6) has.
  */
 bool
 snap6_known(const char *name)

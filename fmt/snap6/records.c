@@ -10,8 +10,8 @@
 enum { FILES_MOST = 1000 };	/* data records of a process, by type */
 
 /*
- * Does the stream go on as after a data record: with a header, or not at
- * all?
+ * Return whether the stream goes on as after a data record: with a header, or
+ * not at all.
  */
 static bool
 at_record(struct reader *r)

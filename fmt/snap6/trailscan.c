@@ -40,8 +40,8 @@ trailer_bytes(struct reader *r, struct buf *b)
 }
 
 /*
- * Is the stream what its trailer tells of?  1; 0 if the trailer is none; -1 if
- * the stream is damaged.
+ * Return 1 if the stream is what its trailer tells of; 0 if the trailer is
+ * none; -1 if the stream is damaged.
  */
 static int
 trailer_compare(struct reader *r)
@@ -62,8 +62,8 @@ trailer_compare(struct reader *r)
 }
 
 /*
- * Is a record, which began at a byte, the trailer?  1, 0 or -1, as above.
- * What is in b is taken over.
+ * Return 1 if a record, which began at a byte, is the trailer; 0 or -1 as
+ * above.  What is in b is taken over.
  */
 static int
 trailer_judge(struct reader *r, enum trailer_kind kind, const struct buf *b,

@@ -119,7 +119,7 @@ fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a)
 }
 
 /*
- * Is this mapping one whose pages are zeros until they are touched?  Of a
+ * Return whether pages of a mapping are zeros until they are touched.  Of a
  * file's, what was not captured is not known.
  */
 static bool
@@ -140,8 +140,8 @@ vma_anonymous(const struct member *m, const struct vma *v)
 }
 
 /*
- * How many bytes of a mapping, from an address below end, are zeros because
- * nobody has touched them.
+ * Return how many bytes of a mapping, from an address below end, are zeros
+ * because nobody has touched them.
  */
 static uint64_t
 untouched(const struct member *m, const struct vma *v, uint64_t addr,

@@ -205,7 +205,7 @@ fsnode_ino(size_t proc, enum fsclass class, size_t depth, size_t index)
 }
 
 /*
- * Is this name one of snap(6)'s, or else one that can be a file's?
+ * Return whether a name is one of snap(6)'s, or else one that can be a file's.
  */
 static bool
 small_shown(const char *name)
@@ -220,7 +220,8 @@ small_shown(const char *name)
 }
 
 /*
- * Is there a file of that number: one of enum fsfile, or a small file?
+ * Return whether there is a file of that number: one of enum fsfile, or a small
+ * file.
  */
 bool
 member_hasfile(struct member *m, size_t i)
@@ -243,7 +244,7 @@ member_hasfile(struct member *m, size_t i)
 }
 
 /*
- * Is map/, linux/ or root/ there?
+ * Return whether map/, linux/ or root/ is there.
  */
 bool
 member_hasdir(struct member *m, enum fsclass class)

@@ -42,8 +42,8 @@ caps_set(uint32_t keep, bool forget)
 }
 
 /*
- * Can a path be had without capabilities?  Files in a directory that is
- * another's may be anyone's.
+ * Return whether a path can be had without capabilities.  Files in a directory
+ * that is another's may be anyone's.
  */
 static bool
 can_have(const char *path, int how)

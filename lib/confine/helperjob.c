@@ -69,8 +69,8 @@ job_elf(const char *path)
 }
 
 /*
- * Is that the name of the output, or of one of several: NAME.812, and
- * NAME.812.2?
+ * Return whether name is that of the output, or of one of several: NAME.812,
+ * and NAME.812.2.
  */
 static bool
 is_output(const struct confined *c, const char *path)

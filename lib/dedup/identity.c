@@ -53,7 +53,7 @@ kept_add(struct dedup *d, uint64_t place)
 }
 
 /*
- * How many places from one in the index on are in it one after another.
+ * Return how many places from one in the index on are in it one after another.
  */
 static uint64_t
 kept_run(const struct dedup *d, uint64_t place)
@@ -65,8 +65,8 @@ kept_run(const struct dedup *d, uint64_t place)
 }
 
 /*
- * How many groups from a place on still have these identities?  A frame may
- * have moved since it was described.
+ * Return how many groups from a place on still have these identities: a frame
+ * may have moved since it was described.
  */
 static size_t
 identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
@@ -198,8 +198,8 @@ window_open(struct dedup *d, const struct segment *seg,
 }
 
 /*
- * How many groups of the window from g on were described one after another;
- * 0 where group g was not described.
+ * Return how many groups of the window from g on were described one after
+ * another; 0 where group g was not described.
  */
 static size_t
 window_run(const struct dedup *d, size_t g)

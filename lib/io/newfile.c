@@ -108,9 +108,9 @@ newfile_create(struct newfile *f)
 }
 
 /*
- * Is what a file's name leads to, found to be st, replaced by the file: 1;
- * opened, as f->fd: 0; or neither: -1 with the error string set?  A link is
- * replaced and never followed, but who has one to something else than a file
+ * Return 1 if what a file's name leads to, found to be st, is replaced by the
+ * file; 0 if it was opened, as f->fd; -1 with errstr if it is neither.  A link
+ * is replaced and never followed, but who has one to something else than a file
  * would wait for us there.
  */
 static int

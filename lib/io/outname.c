@@ -70,8 +70,8 @@ outname_dir(const char *path, const char **name)
 }
 
 /*
- * Has a name in a directory that everybody may write to been made by somebody
- * else than us, root, or who owns the directory?  The rule is that of
+ * Return whether a name in a directory that everybody may write to was made by
+ * somebody else than us, root, or who owns the directory.  The rule is that of
  * fs.protected_symlinks in proc_sys_fs(5).
  */
 static bool

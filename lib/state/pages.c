@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * How many kilobytes of its store a run takes; the last may be a part.
+ * Return how many kilobytes of its store a run takes; the last may be a part.
  */
 uint64_t
 pagespan_kb(const struct pagespan *p)

@@ -45,7 +45,7 @@ stat_parse(struct procstat *st, const void *text, size_t len)
 }
 
 /*
- * Does a field have a sign?
+ * Return whether a field has a sign.
  */
 static bool
 is_signed(int field)

@@ -74,7 +74,7 @@ status_inner(const void *text, size_t len, const char *key, uint64_t *v)
 }
 
 /*
- * Is value what stands behind a key, or the first words of it?
+ * Return whether value is what stands behind a key, or the first words of it.
  */
 bool
 status_begins(const void *text, size_t len, const char *key,

@@ -98,9 +98,9 @@ add_bare(struct corereader *r)
 }
 
 /*
- * Is a segment, in the same file as the last mapping or both in none, a
- * part of that mapping?  The kernel writes a segment for each mapping, so
- * others are told apart by where the bytes end.
+ * Return whether a segment, in the same file as the last mapping or both in
+ * none, is a part of that mapping.  The kernel writes a segment for each
+ * mapping, so others are told apart by where the bytes end.
  */
 static bool
 continues(const struct corereader *r, const struct vma *v,

@@ -278,7 +278,7 @@ elfcore_sort(struct elfcore *c)
 }
 
 /*
- * How many program headers there are: elf(5), e_phnum and PN_XNUM.
+ * Return how many program headers there are: elf(5), e_phnum and PN_XNUM.
  */
 static int
 count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)

@@ -218,7 +218,7 @@ cputype_find(const char *line)
 }
 
 /*
- * Is a machine of that type able to have processes of this one?
+ * Return whether a machine of that type can have processes of this one.
  */
 static bool
 runs(const char *cputype, const struct corearch *a)

@@ -49,7 +49,7 @@ page_up(uint64_t v)
 }
 
 /*
- * How long the headers are, the notes not counted.
+ * Return how long the headers are, the notes not counted.
  */
 static uint64_t
 headers_size(const struct corearch *a, size_t nload)
@@ -332,8 +332,8 @@ core_size(const struct core *c)
 }
 
 /*
- * How many threads that were alive are not in a core, because the snapshot
- * does not have their registers.
+ * Return how many threads that were alive are not in a core, because the
+ * snapshot does not have their registers.
  */
 size_t
 core_left(const struct core *c)

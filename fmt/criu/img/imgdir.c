@@ -37,7 +37,7 @@ imgdir_new(int fd, char *path)
 }
 
 /*
- * Is a directory, opened as fd, one of those that are stacked on it?
+ * Return whether a directory, opened as fd, is one of those stacked on it.
  */
 static bool
 is_above(const struct imgdir *top, const struct imgdir *last, int fd)

@@ -13,7 +13,7 @@
 enum { HEAD = 65536 };		/* of a file; where its notes are */
 
 /*
- * Does a file have a build id, filled up to words?
+ * Return whether a file has a build id, filled up to words.
  */
 static bool
 same_id(struct criureader *r, const struct source *src,
@@ -80,7 +80,7 @@ criuelf_text(struct criureader *r, struct criutask *t)
 }
 
 /*
- * Is a file a process's text?
+ * Return whether a file is a process's text.
  */
 static bool
 is_text(const struct criureader *r, const struct source *src)

@@ -10,7 +10,7 @@
 enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* img_version */
 
 /*
- * Is it the inventory of a checkpoint that we can read?
+ * See that it is the inventory of a checkpoint that we can read.
  */
 static int
 inventory_check(const struct criuimg *im, uint32_t version)

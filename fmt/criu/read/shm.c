@@ -20,7 +20,7 @@ shm_cmp(const void *a, const void *b)
 }
 
 /*
- * Is a file the pagemap of an object, and of which one?
+ * Return whether a file is the pagemap of an object; set *id to which.
  */
 static bool
 shm_id(const char *name, uint64_t *id)

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 /*
- * Is there data at a byte of a file that is carried along, the addresses of
- * whose image begin with origin?  *end is the first byte behind what is alike.
+ * Return whether there is data at a byte of a file that is carried along, the
+ * addresses of whose image begin with origin.  Set *end to the first byte
+ * behind what is alike.
  */
 static bool
 body_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,

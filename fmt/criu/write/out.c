@@ -25,7 +25,7 @@ parent_open(struct criuout *out)
 }
 
 /*
- * Would criu take a file for one of a checkpoint?
+ * Return whether criu would take a file for one of a checkpoint.
  */
 static bool
 is_img(const char *name)

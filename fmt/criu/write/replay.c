@@ -51,7 +51,7 @@ replay_can(struct snap *s, uint64_t root)
 }
 
 /*
- * Does a name of n bytes begin with a prefix?
+ * Return whether a name of n bytes begins with a prefix.
  */
 static bool
 begins(const char *name, size_t n, const char *prefix)

@@ -104,9 +104,9 @@ chi_squared(const uint8_t *p, size_t n, size_t step)
 }
 
 /*
- * Is that noise, or encrypted, or compressed?  Then 0.6% could be saved at the
- * most if bytes are looked at one by one, and deflate would take ten times as
- * long as for other bytes, to find nothing.
+ * Return whether bytes are noise, or encrypted, or compressed.  Then 0.6% could
+ * be saved at the most if bytes are looked at one by one, and deflate would
+ * take ten times as long as for other bytes, to find nothing.
  */
 static bool
 is_flat(const uint8_t *p, size_t n)

@@ -50,7 +50,7 @@ child_look(pid_t pid, struct procstat *c)
 }
 
 /*
- * Is it the child of a process that clone(2) makes without a signal?
+ * Return whether c is the child of target that clone(2) makes without a signal.
  */
 static bool
 is_clone(const struct procstat *c, pid_t target)

@@ -120,7 +120,7 @@ code_skip(const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * Is what lies from p on, at an address, what is wanted?
+ * Return whether the bytes from p on, at an address, are those wanted.
  */
 static bool
 code_take(struct gadgets *g, enum want w, const uint8_t *p, const uint8_t *end,

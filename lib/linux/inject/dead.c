@@ -18,7 +18,7 @@ enum {
 };
 
 /*
- * Is there nothing but zeros?
+ * Return whether there is nothing but zeros.
  */
 static bool
 is_zero(const uint8_t *p, size_t len)

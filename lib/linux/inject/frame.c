@@ -77,7 +77,7 @@ enum {
 };
 
 /*
- * How many bytes of extended state, in the standard layout, hold the
+ * Return how many bytes of extended state, in the standard layout, hold the
  * features of a mask: Intel's Software Developer's Manual, volume 1, 13.
  */
 static size_t
@@ -96,9 +96,9 @@ xstate_size(uint64_t features, size_t most)
 }
 
 /*
- * Has a stopped thread, whose extended state is x, room for tiles in the
- * kernel, because it has used them once?  Nothing else tells, but only then
- * the kernel takes tiles: validate_user_xstate_header of
+ * Return 1 if a stopped thread, whose extended state is x, has room for tiles
+ * in the kernel, because it has used them once.  Nothing else tells, but only
+ * then the kernel takes tiles: validate_user_xstate_header of
  * arch/x86/kernel/fpu/xstate.c.  It gets such that are all zero, as they are
  * when not in use, and then its state again.
  */
@@ -156,7 +156,7 @@ xstate_seal(uint8_t *x, size_t len, bool tiles)
 }
 
 /*
- * How many bytes a frame takes at most.
+ * Return how many bytes a frame takes at most.
  */
 size_t
 frame_size(void)

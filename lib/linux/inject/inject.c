@@ -38,7 +38,8 @@ enum {
 };
 
 /*
- * Is the thread under seccomp(2)?  Also true where that cannot be known.
+ * Return whether the thread is under seccomp(2); true also where that cannot be
+ * known.
  */
 static bool
 is_filtered(const struct inject *in)
@@ -72,8 +73,8 @@ seccomp_look(struct inject *in)
 }
 
 /*
- * Does a thread hand system calls to itself, by SIGSYS (prctl(2),
- * PR_SET_SYSCALL_USER_DISPATCH)?  So it would ours, and that comes first.
+ * Return whether a thread hands system calls to itself, by SIGSYS (prctl(2),
+ * PR_SET_SYSCALL_USER_DISPATCH).  So it would ours, and that comes first.
  */
 static bool
 is_dispatched(pid_t tid)

@@ -246,7 +246,7 @@ inject_reach(struct inject *in, struct __ptrace_syscall_info *si)
 }
 
 /*
- * Is a thread where it is about to make the system call that was loaded?
+ * Return whether a thread is about to make the system call that was loaded.
  */
 static bool
 inject_isours(const struct inject *in, const struct __ptrace_syscall_info *si,

@@ -135,8 +135,8 @@ named_tell(struct telling *t, const struct statx *sx)
 }
 
 /*
- * Is a file from memfd_create(2)?  It lies on a mount of the kernel's own,
- * which no process sees.
+ * Return whether a file is from memfd_create(2).  Such a one lies on a mount of
+ * the kernel's own, which no process sees.
  */
 static bool
 is_memfd(const struct telling *t)

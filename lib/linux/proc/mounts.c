@@ -52,7 +52,7 @@ mounts_any(const struct bytes *mounts,
 }
 
 /*
- * Is it of a file system that is served by this machine's kernel alone?  A
+ * Return whether this machine's kernel alone serves the file system: another
  * server may be stopped by us, or be gone.
  */
 static bool

@@ -119,8 +119,8 @@ proc_link(pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Does the kernel say that no name leads to a file any more?  Others may: it
- * may have links.
+ * Return whether the kernel says that a file's name is deleted.  Others may
+ * lead to it: it may have links.
  */
 bool
 path_isdeleted(const char *path)
@@ -282,8 +282,8 @@ proc_state(pid_t pid, pid_t tid)
 }
 
 /*
- * Has a process died, or the thread of it?  One that cannot be looked at for
- * another reason has not.
+ * Return true if a process has died, or the thread of it; false also if it
+ * cannot be looked at for another reason.
  */
 bool
 proc_died(pid_t pid, pid_t tid)
