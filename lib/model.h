@@ -194,4 +194,12 @@ void		 view_free(struct view *v);
 int		 view_insert(struct image *im, struct segment *s);
 int		 view_cut(struct view *v, uint64_t first, uint64_t last);
 
+/* warn.c */
+typedef void	 (*warn_fn)(void *arg, const char *sentence);
+
+void		 warn_vtell(warn_fn warn, void *arg, const char *fmt,
+		    va_list ap) __attribute__((format(printf, 3, 0)));
+void		 warn_tell(warn_fn warn, void *arg, const char *fmt, ...)
+		    __attribute__((format(printf, 3, 4)));
+
 #endif

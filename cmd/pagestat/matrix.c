@@ -2,6 +2,7 @@
  * Which processes share how much with which others, and what it saves.
  */
 #include "pagestat.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,27 +13,20 @@
 int
 matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
 {
-	uint64_t *pid, *kb;
-	char (*name)[64];
 	size_t i;
 
 	if (m->sharing == NULL && (m->sharing = sharing_new()) == NULL)
 		return -1;
-	if ((pid = reallocarray(m->pid, m->n + 1, sizeof *pid)) != NULL)
-		m->pid = pid;
-	if ((kb = reallocarray(m->kb, m->n + 1, sizeof *kb)) != NULL)
-		m->kb = kb;
-	if ((name = reallocarray(m->name, m->n + 1, sizeof *name)) != NULL)
-		m->name = name;
-	if (pid == NULL || kb == NULL || name == NULL)
-		return errstr_set("out of memory");
-	pid[m->n] = sp->pid;
-	kb[m->n] = 0;
-	memcpy(name[m->n], sp->name, sizeof *name);
+	if (VEC_ROOM(m->pid, m->n) == -1 || VEC_ROOM(m->kb, m->n) == -1 ||
+	    VEC_ROOM(m->name, m->n) == -1)
+		return -1;
+	m->pid[m->n] = sp->pid;
+	m->kb[m->n] = 0;
+	memcpy(m->name[m->n], sp->name, sizeof *m->name);
 	for (i = 0; i < l->n; i++) {
 		if (l->v[i].kind != PAGES_RAW && l->v[i].kind != PAGES_SHARED)
 			continue;
-		kb[m->n] += (l->v[i].end - l->v[i].start) / KB;
+		m->kb[m->n] += (l->v[i].end - l->v[i].start) / KB;
 		m->hidden = m->hidden || (l->v[i].kind == PAGES_SHARED &&
 		    l->v[i].store == 0);
 	}

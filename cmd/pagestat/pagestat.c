@@ -2,6 +2,7 @@
  * pagestat: how much memory processes take, and share, by their pages.
  */
 #include "pagestat.h"
+#include "vec.h"
 
 #include <err.h>
 #include <stdlib.h>
@@ -60,7 +61,6 @@ complain_process(struct command *c, const struct process *p)
 static int
 add_number(struct processes *p, uint64_t pid, bool named)
 {
-	struct process *v;
 	size_t i;
 
 	for (i = 0; i < p->n; i++)
@@ -68,10 +68,9 @@ add_number(struct processes *p, uint64_t pid, bool named)
 			p->v[i].named &= named;
 			return 0;
 		}
-	if ((v = reallocarray(p->v, p->n + 1, sizeof *v)) == NULL)
-		return errstr_set("out of memory");
-	p->v = v;
-	v[p->n++] = (struct process){ pid, named };
+	if (VEC_ROOM(p->v, p->n) == -1)
+		return -1;
+	p->v[p->n++] = (struct process){ pid, named };
 	return 0;
 }
 

@@ -3,6 +3,7 @@
  * is known of their pages, and who shares them.
  */
 #include "procmap.h"
+#include "vec.h"
 
 #include <err.h>
 #include <inttypes.h>
@@ -17,10 +18,9 @@ row_add(struct figure *f, const struct vma *v, const char *note)
 {
 	struct row *r;
 
-	if ((r = reallocarray(f->row, f->n + 1, sizeof *r)) == NULL)
-		return errstr_set("out of memory");
-	f->row = r;
-	r += f->n;
+	if (VEC_ROOM(f->row, f->n) == -1)
+		return -1;
+	r = &f->row[f->n];
 	r->start = v->start;
 	r->end = v->end;
 	vma_perms(v, r->perm);
@@ -40,13 +40,9 @@ figure_add(struct album *a, const struct space *sp)
 {
 	struct figure *f;
 
-	f = reallocarray(a->fig, a->n + 1, sizeof *f);
-	if (f == NULL) {
-		(void)errstr_set("out of memory");
+	if (VEC_ROOM(a->fig, a->n) == -1)
 		return NULL;
-	}
-	a->fig = f;
-	f += a->n++;
+	f = &a->fig[a->n++];
 	memset(f, 0, sizeof *f);
 	f->pid = sp->pid;
 	strlcpy(f->name, sp->name, sizeof f->name);
@@ -88,24 +84,19 @@ share_cmp(const void *a, const void *b)
 }
 
 /*
- * Add what a run shares to *n shares, for which there is room for *cap.
+ * Add what a run shares to *n shares.
  */
 static int
-share_add(struct share **v, size_t *n, size_t *cap, const struct pagespan *p)
+share_add(struct share **v, size_t *n, const struct pagespan *p)
 {
-	struct share *s;
 	uint64_t kb = (p->end - p->start) / KB;
 
 	if (*n > 0 && (*v)[*n - 1].pid == p->with) {
 		(*v)[*n - 1].kb += kb;
 		return 0;
 	}
-	if (*n == *cap) {
-		*cap = *cap == 0 ? 64 : *cap * 2;
-		if ((s = reallocarray(*v, *cap, sizeof *s)) == NULL)
-			return errstr_set("out of memory");
-		*v = s;
-	}
+	if (VEC_ROOM(*v, *n) == -1)
+		return -1;
 	(*v)[(*n)++] = (struct share){ p->with, kb };
 	return 0;
 }
@@ -118,13 +109,13 @@ static int
 album_shares(const struct album *a, struct share **v, size_t *n)
 {
 	const struct pagelist *l;
-	size_t i, k, cap = 0;
+	size_t i, k;
 
 	for (i = 0; i < a->n; i++)
 		for (l = &a->fig[i].pages, k = 0; k < l->n; k++)
 			if (l->v[k].kind == PAGES_SHARED &&
 			    l->v[k].with != 0 &&
-			    share_add(v, n, &cap, &l->v[k]) == -1)
+			    share_add(v, n, &l->v[k]) == -1)
 				return -1;
 	if (*n < 2)
 		return 0;

@@ -2,6 +2,7 @@
  * procmap: the address spaces of processes, live or in a snapshot.
  */
 #include "procmap.h"
+#include "vec.h"
 
 #include <err.h>
 #include <limits.h>
@@ -100,9 +101,8 @@ open_snaps(struct command *c, char **path)
 static void
 pid_add(struct command *c, uint64_t pid)
 {
-	c->pid = reallocarray(c->pid, c->npid + 1, sizeof *c->pid);
-	if (c->pid == NULL)
-		err(1, NULL);
+	if (VEC_ROOM(c->pid, c->npid) == -1)
+		errx(1, "%s", snap_errstr());
 	c->pid[c->npid++] = pid;
 }
 

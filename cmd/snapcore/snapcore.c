@@ -3,6 +3,7 @@
  * ELF cores.
  */
 #include "common/common.h"
+#include "vec.h"
 
 #include <err.h>
 #include <inttypes.h>
@@ -172,16 +173,9 @@ fail_process(const struct chosen *all, size_t n, uint64_t pid)
 static void
 choose(struct chosen **all, size_t *n, struct snap *s, struct proc *p)
 {
-	struct chosen *c;
-
-	c = *all;
-	if ((*n & (*n - 1)) == 0 && (c = reallocarray(c, *n == 0 ? 1 : *n * 2,
-	    sizeof *c)) == NULL)
-		err(1, NULL);
-	*all = c;
-	c[*n].snap = s;
-	c[*n].proc = p;
-	c[(*n)++].nth = 0;
+	if (VEC_ROOM(*all, *n) == -1)
+		errx(1, "%s", snap_errstr());
+	(*all)[(*n)++] = (struct chosen){ .snap = s, .proc = p };
 }
 
 static int

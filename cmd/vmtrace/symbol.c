@@ -4,6 +4,7 @@
  * still what was mapped.
  */
 #include "vmtrace.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,10 +58,9 @@ syms_get(const struct row *r)
 		if (file[i].ino == r->ino &&
 		    strcmp(file[i].name, r->name) == 0)
 			return file[i].syms;
-	if ((p = reallocarray(file, nfile + 1, sizeof *p)) == NULL)
+	if (VEC_ROOM(file, nfile) == -1)
 		return NULL;
-	file = p;
-	p += nfile;
+	p = &file[nfile];
 	if ((p->name = strdup(r->name)) == NULL)
 		return NULL;
 	p->ino = r->ino;

@@ -16,15 +16,11 @@
 void
 salvage_say(const struct reader *r, const char *fmt, ...)
 {
-	char line[600];
 	va_list ap;
 
-	if (r->o->warn == NULL)
-		return;
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof line, fmt, ap);
+	warn_vtell(r->o->warn, r->o->arg, fmt, ap);
 	va_end(ap);
-	r->o->warn(r->o->arg, line);
 }
 
 /*

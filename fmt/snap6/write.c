@@ -305,7 +305,6 @@ write_mem(struct snap6 *w, const struct image *im)
 int
 snap6_put(struct snap6 *w, struct proc *p)
 {
-	char msg[512];
 	int rc;
 
 	w->proc = p;
@@ -325,10 +324,8 @@ snap6_put(struct snap6 *w, struct proc *p)
 	if (rc == 0)
 		return errstr_set("process %" PRIu64 ": %s", p->pid, w->why);
 	write_data(w, proc_file(p, "proc"));
-	snprintf(msg, sizeof msg, "process %" PRIu64 ": %" PRIu64
+	warn_tell(w->warn, w->arg, "process %" PRIu64 ": %" PRIu64
 	    " kilobytes could not be read: %s", p->pid, w->nlost, w->why);
-	if (w->warn != NULL)
-		w->warn(w->arg, msg);
 	return output_flush(w->out);
 }
 

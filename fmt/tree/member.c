@@ -14,13 +14,8 @@
 static void
 member_warn(const struct member *m, const char *what)
 {
-	char line[1100];
-
-	if (m->tree->warn == NULL)
-		return;
-	snprintf(line, sizeof line, "process %" PRIu64 ": %s: %s",
+	warn_tell(m->tree->warn, m->tree->arg, "process %" PRIu64 ": %s: %s",
 	    m->proc->pid, what, snap_errstr());
-	m->tree->warn(m->tree->arg, line);
 }
 
 static const char *

@@ -3,6 +3,7 @@
  * limits (proc(5)), of a live process or as a snapshot keeps them.
  */
 #include "state.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,6 @@ space_smaps(struct space *sp, const void *text, size_t len)
 {
 	struct scan t = scan_begin(text, len);
 	struct vmas *l = &sp->vma;
-	struct mapping *m;
 	struct smap s;
 	size_t n;
 	int rc;
@@ -97,12 +97,8 @@ space_smaps(struct space *sp, const void *text, size_t len)
 		n = l->n;
 		if (n > 0 && s.vma.start < l->v[n - 1].end)
 			continue;
-		if ((n & (n - 1)) == 0) {
-			m = reallocarray(sp->m, n == 0 ? 1 : n * 2, sizeof *m);
-			if (m == NULL)
-				return errstr_set("out of memory");
-			sp->m = m;
-		}
+		if (VEC_ROOM(sp->m, n) == -1)
+			return -1;
 		if (vmas_addsmap(l, &s) == -1)
 			return -1;
 		mapping_set(&l->v[n], &s, &sp->m[n]);

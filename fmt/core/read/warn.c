@@ -11,7 +11,7 @@
 void
 core_warn(struct corereader *r, const char *fmt, ...)
 {
-	char *text, *line;
+	char *text;
 	va_list ap;
 	int n;
 
@@ -22,9 +22,6 @@ core_warn(struct corereader *r, const char *fmt, ...)
 	va_end(ap);
 	if (n == -1)
 		return;
-	if (asprintf(&line, "%s: %s", r->name, text) != -1) {
-		r->opts->warn(r->opts->arg, line);
-		free(line);
-	}
+	warn_tell(r->opts->warn, r->opts->arg, "%s: %s", r->name, text);
 	free(text);
 }

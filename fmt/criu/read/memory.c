@@ -180,16 +180,10 @@ pieces_image(struct piecer *k, struct image *im)
 static void
 tell_lazy(const struct piecer *k)
 {
-	char *s;
-
-	if (k->lazy == 0 || k->r->warn == NULL)
-		return;
-	if (asprintf(&s, "process %" PRIu64 ": %" PRIu64 " pages are not in "
-	    "the images, for they were to be fetched later (lazy pages)",
-	    k->t->proc->pid, k->lazy) == -1)
-		return;
-	k->r->warn(k->r->arg, s);
-	free(s);
+	if (k->lazy != 0)
+		warn_tell(k->r->warn, k->r->arg, "process %" PRIu64 ": %" PRIu64
+		    " pages are not in the images, for they were to be fetched "
+		    "later (lazy pages)", k->t->proc->pid, k->lazy);
 }
 
 /*

@@ -5,7 +5,6 @@
 #include "set.h"
 #include "rbtree.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,17 +15,6 @@ lproc_cmp(const struct lproc *a, const struct lproc *b)
 }
 
 TREE_GENERATE(pids, lproc, bypid, lproc_cmp)
-
-static void __attribute__((format(printf, 2, 0)))
-live_tell(const struct live *l, const char *fmt, va_list ap)
-{
-	char s[1024];
-
-	if (l->opts.warn == NULL)
-		return;
-	vsnprintf(s, sizeof s, fmt, ap);
-	l->opts.warn(l->opts.arg, s);
-}
 
 /*
  * Tell the user of set l what is missing from the result, which is incomplete
@@ -39,7 +27,7 @@ live_warn(struct live *l, const char *fmt, ...)
 
 	l->incomplete = true;
 	va_start(ap, fmt);
-	live_tell(l, fmt, ap);
+	warn_vtell(l->opts.warn, l->opts.arg, fmt, ap);
 	va_end(ap);
 }
 
@@ -52,7 +40,7 @@ live_say(const struct live *l, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	live_tell(l, fmt, ap);
+	warn_vtell(l->opts.warn, l->opts.arg, fmt, ap);
 	va_end(ap);
 }
 
