@@ -31,7 +31,7 @@ vec_room(void *vp, size_t n, size_t size)
 	if ((n & (n - 1)) != 0)
 		return 0;
 	memcpy(&v, vp, sizeof v);
-	if (n > SIZE_MAX / 2 ||
+	if (n > PTRDIFF_MAX / size / 2 ||
 	    (more = reallocarray(v, n == 0 ? 1 : n * 2, size)) == NULL)
 		return errstr_set("out of memory");
 	memcpy(vp, &more, sizeof more);
