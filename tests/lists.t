@@ -28,7 +28,7 @@ for l in PROGS ROOMS PKGS snapfs_PKGS; do
 	check "$l is the same in both" "$(list Makefile $l)" "$(list mkfile $l)"
 done
 check 'ROOMS is all of lib and fmt' "$(list Makefile ROOMS)" \
-    "$(git ls-files 'lib/*.c' 'fmt/*.c' | sed 's|/[^/]*$||' | sort -u)"
+    "$(find lib fmt -name '*.c' | sed 's|/[^/]*$||' | sort -u)"
 check 'PROGS is all of cmd' "$(list Makefile PROGS)" \
     "$(find cmd/* -prune ! -name common | sed 's|cmd/||' | sort)"
 public='lib/snap.h lib/task.h lib/space.h lib/trace.h'
