@@ -24,14 +24,14 @@ scan_begin(const void *text, size_t len)
 bool
 scan_line(struct scan *text, struct scan *line)
 {
-	const char *nl;
+	size_t len, n, off;
 
-	if (text->s == text->end)
+	len = (size_t)(text->end - text->s);
+	off = 0;
+	if (!line_next(text->s, len, &off, &line->s, &n))
 		return false;
-	nl = memchr(text->s, '\n', (size_t)(text->end - text->s));
-	line->s = text->s;
-	line->end = nl == NULL ? text->end : nl;
-	text->s = nl == NULL ? text->end : nl + 1;
+	line->end = line->s + n;
+	text->s += off < len ? off : len;
 	return true;
 }
 

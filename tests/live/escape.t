@@ -20,6 +20,7 @@ catch() {
 	shift
 	for ((i = 0; i < 40; i++)); do
 		snap "$@" -o "$tmp/snap" "$pid"
+		cat "$tmp/err" >>"$tmp/told"
 		if [ -e "$tmp/pub/escaped" ]; then
 			echo "it escaped at $i"
 		elif gone "$pid"; then
@@ -52,8 +53,10 @@ caught "another call: not made" \
 let_go "$pid" "another call: let go"
 caught "another call: nor is a clone made" \
     "nor let go at once: .* in another system call than it was to make" -l
-is "$(wc -w <"/proc/$pid/task/$pid/children")" 1 \
-    "another call: has no child but its own"
+# One that was made before may stay: its code changes when it is to reap, too.
+[ "$(wc -w <"/proc/$pid/task/$pid/children")" -le \
+    $((1 + $(grep -c "a clone could not be reaped" "$tmp/told"))) ]
+ok $? "another call: has no child but its own, and what snap told of"
 unnoticed "$pid" "another call: goes on"
 
 target "${unprivileged[@]}" "$tmp/pub/escape" "$tmp/pub/escaped" clone
