@@ -2,7 +2,7 @@
 # those of mkfile, too (tests/lists.t compares them).  "make help" tells the
 # targets.
 
-VERSION = 0.1
+VERSION := $(shell sed -n 's/^\#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap.h)
 
 PROGS = pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
 

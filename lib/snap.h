@@ -24,6 +24,8 @@
 
 #include "task.h"
 
+#define SNAP_VERSION "0.1"
+
 /*
  * The unit of a snapshot: snap(6) describes memory in pages of 1024 bytes.
  * To tell them from the pages of the machine, names say kb.

@@ -12,12 +12,37 @@ void		 name_terminal(void);
 void		 name_make(char *s, size_t size, const struct vma *v);
 const char	*name_fit(const char *name, int taken);
 
+/* options.c */
+enum { OPT_LONG = 0x100 };	/* letters from here on are not typed */
+
+struct opt {			/* the last of a table has no letter */
+	int		 letter;
+	const char	*name;	/* the long one, without "--" */
+	const char	*arg;	/* the name of its argument, or NULL */
+	const char	*text;	/* what it does, in a few words */
+};
+
+struct cmdline {
+	const char	*about;	/* what the program does, in a line */
+	const char *const *synopsis; /* lines without the program's name, but
+				   those that begin with a blank go on; NULL
+				   behind the last */
+	const struct opt *opts;
+	bool		 ordered; /* the first operand ends the options */
+};
+
+int		 options_next(const struct cmdline *u, int argc,
+		    char *const argv[]);
+void		 options_misuse(const struct cmdline *u)
+		    __attribute__((noreturn));
+bool		 options_are(const struct cmdline *u, const char *s);
+
 /* program.c */
 void		 program_descriptors(void);
 void		 program_files(void);
 double		 program_seconds(const char *s);
 const char	*program_outfile(char *const argv[], int c,
-		    const char *options);
+		    const struct cmdline *u);
 void		 program_signals(void);
 void		 program_warn(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));

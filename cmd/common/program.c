@@ -78,24 +78,24 @@ is_living(const char *s)
 }
 
 /*
- * Return the file to be written that getopt(3) has just found as the argument
- * of option c: optarg.  argv is getopt's, options are the letters it knows.
+ * Return the file to be written that options_next has just found as the
+ * argument of option c of command line u: optarg.  argv is getopt(3)'s.
  * Where that is hardly what was meant, exit 2 with a question: a process
  * (-g 4711), other options (-ov, -o -v).  "-" is standard output.
  */
 const char *
-program_outfile(char *const argv[], int c, const char *options)
+program_outfile(char *const argv[], int c, const struct cmdline *u)
 {
 	const char *s = optarg;
-	bool attached = s != argv[optind - 1];
+	const char *arg = argv[optind - 1];
+	bool attached = s != arg && arg[1] != '-';	/* -oFILE */
 
 	if (strcmp(s, "-") == 0)
 		return s;
 	if (is_living(s))
 		errx(2, "-%c %s: that is a process: which file? (a file of "
 		    "that name: ./%s)", c, s, s);
-	if (*s == '-' || (attached && s[strspn(s, options)] == '\0' &&
-	    strchr(s, ':') == NULL))
+	if (*s == '-' || (attached && options_are(u, s)))
 		errx(2, "-%c %s: did you mean -%s and -%c with a file? (a "
 		    "file of that name: ./%s)", c, s, s + (*s == '-'), c, s);
 	return s;

@@ -24,15 +24,26 @@ struct command {
 	bool		 failed;
 };
 
-static void __attribute__((noreturn))
-usage(void)
-{
-	fprintf(stderr, "usage: pagestat [-m] [-w seconds] pid|name ...\n"
-	    "       pagestat -f pid|name ...\n"
-	    "       pagestat -s pid|name ...\n"
-	    "       pagestat -s -M file [pid ...]\n");
-	exit(2);
-}
+static const struct opt opts[] = {
+	{ 'f', "flags", NULL, "what the kernel knows of the pages" },
+	{ 'M', "snapshot", "file", "read a snapshot" },
+	{ 'm', "mappings", NULL, "a line for each mapping, too" },
+	{ 's', "shared", NULL, "how much each two processes share" },
+	{ 'w', "wait", "seconds", "what is touched in that time, too" },
+	{ 0 }
+};
+
+static const struct cmdline cmdline = {
+	.about = "Tell how much memory processes take, and what they share.",
+	.synopsis = (const char *const[]){
+		"[-m] [-w seconds] pid|name ...",
+		"-f pid|name ...",
+		"-s pid|name ...",
+		"-s -M file [pid ...]",
+		NULL
+	},
+	.opts = opts
+};
 
 /*
  * Say what went wrong with one; the others are still to be shown.
@@ -272,7 +283,7 @@ main(int argc, char *argv[])
 	int ch;
 
 	program_descriptors();
-	while ((ch = getopt(argc, argv, "fM:msw:")) != -1)
+	while ((ch = options_next(&cmdline, argc, argv)) != -1)
 		switch (ch) {
 		case 'f':
 			c.showflags = true;
@@ -292,14 +303,12 @@ main(int argc, char *argv[])
 				    "seconds", optarg);
 			c.table.touched = true;
 			break;
-		default:
-			usage();
 		}
 	if (c.showflags + c.showmatrix +
 	    (c.table.mappings || c.table.touched) > 1 ||
 	    (file != NULL && !c.showmatrix) ||
 	    (file == NULL && optind == argc))
-		usage();
+		options_misuse(&cmdline);
 	name_terminal();
 	if (file != NULL && (c.snap = snap_open(file, &o)) == NULL)
 		errx(1, "%s", snap_errstr());

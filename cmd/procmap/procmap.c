@@ -25,14 +25,36 @@ struct command {
 	bool		 failed;
 };
 
-static void __attribute__((noreturn))
-usage(void)
-{
-	fprintf(stderr, "usage: procmap [-AadlmPrsvx] [-D number] "
-	    "[-g picture] [-M file] [-N system]\n"
-	    "               [-p pid] [pid ...]\n");
-	exit(1);
-}
+static const struct opt opts[] = {
+	{ 'A', "amap", NULL, "pages of its own behind each mapping" },
+	{ 'a', "all", NULL, "all of a mapping in a line: the default" },
+	{ 'D', "uvm", "number", "the structures of OpenBSD's UVM" },
+	{ 'd', "ddb", NULL, "the style of OpenBSD's ddb(4)" },
+	{ 'g', "picture", "file.svg", "make a picture; of two snapshots: "
+	    "what changed" },
+	{ 'l', "linux", NULL, "the style of /proc/PID/maps" },
+	{ 'M', "snapshot", "file", "read a snapshot; given twice: compare" },
+	{ 'm', "map", NULL, "the map as UVM has it" },
+	{ 'N', "system", "file", "nothing: it is ignored" },
+	{ 'P', "self", NULL, "procmap itself" },
+	{ 'p', "pid", "pid", "this process first" },
+	{ 'r', "reserved", NULL, "as far as heap and stack may grow" },
+	{ 's', "solaris", NULL, "the style of Solaris" },
+	{ 'v', "verbose", NULL, "more of each" },
+	{ 'x', "resident", NULL, "what is resident, shared and private" },
+	{ 0 }
+};
+
+static const struct cmdline cmdline = {
+	.about = "Show the mappings of processes, and what of them is there.",
+	.synopsis = (const char *const[]){
+		"[-AadlmPrsvx] [-D number] [-g picture] [-M file] [-N system]",
+		"        [-p pid] [pid ...]",
+		NULL
+	},
+	.opts = opts,
+	.ordered = true
+};
 
 static uint64_t
 parse_pid(const char *s)
@@ -42,7 +64,7 @@ parse_pid(const char *s)
 
 	n = strtonum(s, 0, INT_MAX, &why);
 	if (why != NULL)
-		usage();
+		options_misuse(&cmdline);
 	return (uint64_t)n;
 }
 
@@ -54,7 +76,7 @@ parse_debug(const char *s)
 
 	n = strtonum(s, 0, DEBUG_ALL, &why);
 	if (why != NULL)
-		errx(1, "invalid debug mask");
+		errx(2, "invalid debug mask");
 	return (unsigned int)n;
 }
 
@@ -306,7 +328,6 @@ finish(struct command *c)
 int
 main(int argc, char *argv[])
 {
-	static const char options[] = "+AaD:dg:lmM:N:p:Prsvx";
 	struct command c = { 0 };
 	char *path[SNAPS];
 	uint64_t pid = 0;
@@ -315,17 +336,17 @@ main(int argc, char *argv[])
 	int ch;
 
 	program_descriptors();
-	while ((ch = getopt(argc, argv, options)) != -1)
+	while ((ch = options_next(&cmdline, argc, argv)) != -1)
 		switch (ch) {
 		case 'D':
 			c.opts.debug = parse_debug(optarg);
 			break;
 		case 'g':
-			c.opts.picture = program_outfile(argv, ch, options);
+			c.opts.picture = program_outfile(argv, ch, &cmdline);
 			break;
 		case 'M':
 			if (c.nsnap == SNAPS)
-				usage();
+				options_misuse(&cmdline);
 			path[c.nsnap++] = optarg;
 			break;
 		case 'N':
@@ -338,10 +359,10 @@ main(int argc, char *argv[])
 			break;
 		default:
 			if (option(&c, ch) == -1)
-				usage();
+				options_misuse(&cmdline);
 		}
 	if (c.nsnap == SNAPS && c.opts.picture == NULL)
-		errx(1, "two files to compare, but no -g");
+		errx(2, "two files to compare, but no -g");
 	if (c.opts.amap ? (c.opts.styles & STYLE_LINES) == 0 :
 	    c.opts.styles == 0 && c.opts.picture == NULL)
 		c.opts.styles |= STYLE_ALL;

@@ -281,18 +281,32 @@ run(struct liveopts *o, const char *path, bool compress, char *const arg[])
 	return incomplete ? 1 : 0;
 }
 
-static void __attribute__((noreturn))
-usage(void)
-{
-	fprintf(stderr, "usage: snap [-alnrvz] [-o file] [-t seconds] "
-	    "pid|name ...\n");
-	exit(2);
-}
+static const struct opt opts[] = {
+	{ 'a', "all", NULL, "unmodified pages of mapped data files, too" },
+	{ 'l', "let-go", NULL, "let them go before their memory is read" },
+	{ 'n', "no-inject", NULL, "run nothing in the processes" },
+	{ 'o', "output", "file", "write to file, when the snapshot is whole" },
+	{ 'r', "descendants", NULL, "all descendants of the processes, too" },
+	{ 't', "timeout", "seconds",
+	    "wait so long for file servers, not 5 seconds" },
+	{ 'v', "verbose", NULL,
+	    "tell what was written, and what was stopped how long" },
+	{ 'z', "compress", NULL, "compress, as gzip(1) does" },
+	{ 0 }
+};
+
+static const struct cmdline cmdline = {
+	.about = "Write a snapshot of running processes, all at one instant.",
+	.synopsis = (const char *const[]){
+		"[-alnrvz] [-o file] [-t seconds] pid|name ...",
+		NULL
+	},
+	.opts = opts
+};
 
 int
 main(int argc, char *argv[])
 {
-	static const char options[] = "alno:rt:vz";
 	struct liveopts o = { .warn = say, .progress = &progress };
 	const char *bad, *path;
 	bool compress;
@@ -301,7 +315,7 @@ main(int argc, char *argv[])
 	program_descriptors();
 	path = NULL;
 	compress = false;
-	while ((c = getopt(argc, argv, options)) != -1)
+	while ((c = options_next(&cmdline, argc, argv)) != -1)
 		switch (c) {
 		case 'a':
 			o.datafiles = true;
@@ -313,7 +327,7 @@ main(int argc, char *argv[])
 			o.observe = true;
 			break;
 		case 'o':
-			path = program_outfile(argv, c, options);
+			path = program_outfile(argv, c, &cmdline);
 			break;
 		case 'r':
 			o.descendants = true;
@@ -330,10 +344,8 @@ main(int argc, char *argv[])
 		case 'z':
 			compress = true;
 			break;
-		default:
-			usage();
 		}
 	if (optind == argc)
-		usage();
+		options_misuse(&cmdline);
 	return run(&o, path, compress, argv + optind);
 }

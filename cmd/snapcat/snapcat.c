@@ -71,17 +71,26 @@ write_all(char *const file[], int n, const char *path, bool salvage,
 	return 0;
 }
 
-static void __attribute__((noreturn))
-usage(void)
-{
-	fprintf(stderr, "usage: snapcat [-svz] [-o file] file ...\n");
-	exit(2);
-}
+static const struct opt opts[] = {
+	{ 'o', "output", "file", "write to file, not to standard output" },
+	{ 's', "salvage", NULL, "save what is whole of damaged files" },
+	{ 'v', "verbose", NULL, "tell what was written" },
+	{ 'z', "compress", NULL, "compress, as gzip(1) does" },
+	{ 0 }
+};
+
+static const struct cmdline cmdline = {
+	.about = "Make one snapshot of several, or save what is whole of one.",
+	.synopsis = (const char *const[]){
+		"[-svz] [-o file] file ...",
+		NULL
+	},
+	.opts = opts
+};
 
 int
 main(int argc, char *argv[])
 {
-	static const char options[] = "o:svz";
 	struct confined need = { 0 };
 	const char *path;
 	bool salvage, verbose, compress;
@@ -90,10 +99,10 @@ main(int argc, char *argv[])
 	program_descriptors();
 	path = NULL;
 	salvage = verbose = compress = false;
-	while ((c = getopt(argc, argv, options)) != -1)
+	while ((c = options_next(&cmdline, argc, argv)) != -1)
 		switch (c) {
 		case 'o':
-			path = program_outfile(argv, c, options);
+			path = program_outfile(argv, c, &cmdline);
 			break;
 		case 's':
 			salvage = true;
@@ -104,13 +113,11 @@ main(int argc, char *argv[])
 		case 'z':
 			compress = true;
 			break;
-		default:
-			usage();
 		}
 	argc -= optind;
 	argv += optind;
 	if (argc == 0)
-		usage();
+		options_misuse(&cmdline);
 	program_files();	/* each file stays open */
 	program_signals();
 	need.in = argv;

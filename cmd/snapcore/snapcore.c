@@ -359,18 +359,29 @@ fail:
 	return -1;
 }
 
-static void __attribute__((noreturn))
-usage(void)
-{
-	fprintf(stderr, "usage: snapcore [-v] [-o core] [-p pid] [file ...]\n"
-	    "       snapcore -r [-vz] [-e exe] [-o file] core ...\n");
-	exit(2);
-}
+static const struct opt opts[] = {
+	{ 'e', "executable", "exe", "the program that the cores are of" },
+	{ 'o', "output", "file", "write to file, not to core or core.PID" },
+	{ 'p', "pid", "pid", "of this process only" },
+	{ 'r', "reverse", NULL, "make a snapshot of cores" },
+	{ 'v', "verbose", NULL, "tell what was written" },
+	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does" },
+	{ 0 }
+};
+
+static const struct cmdline cmdline = {
+	.about = "Make ELF cores of a snapshot, or a snapshot of ELF cores.",
+	.synopsis = (const char *const[]){
+		"[-v] [-o core] [-p pid] [file ...]",
+		"-r [-vz] [-e exe] [-o file] core ...",
+		NULL
+	},
+	.opts = opts
+};
 
 int
 main(int argc, char *argv[])
 {
-	static const char options[] = "e:o:p:rvz";
 	struct confined need = { 0 };
 	const char *path, *exe, *bad;
 	bool reverse;
@@ -381,19 +392,19 @@ main(int argc, char *argv[])
 	path = exe = NULL;
 	reverse = false;
 	pid = -1;
-	while ((c = getopt(argc, argv, options)) != -1)
+	while ((c = options_next(&cmdline, argc, argv)) != -1)
 		switch (c) {
 		case 'e':
 			exe = optarg;
 			break;
 		case 'o':
-			path = program_outfile(argv, c, options);
+			path = program_outfile(argv, c, &cmdline);
 			break;
 		case 'p':
 			pid = strtonum(optarg, 0, INT64_MAX, &bad);
 			if (bad != NULL) {
 				program_warn("%s is not a process id", optarg);
-				usage();
+				options_misuse(&cmdline);
 			}
 			break;
 		case 'r':
@@ -405,13 +416,11 @@ main(int argc, char *argv[])
 		case 'z':
 			compress = true;
 			break;
-		default:
-			usage();
 		}
 	argc -= optind;
 	argv += optind;
 	if (reverse ? argc == 0 || pid != -1 : exe != NULL || compress)
-		usage();
+		options_misuse(&cmdline);
 	program_signals();
 	need.in = argv;
 	need.nin = (size_t)argc;

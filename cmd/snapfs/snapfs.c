@@ -16,14 +16,24 @@
 #include <string.h>
 #include <unistd.h>
 
-static void __attribute__((noreturn))
-usage(void)
-{
-	fprintf(stderr,
-	    "usage: snapfs [-adf] [-o opt] file ... mtpt\n"
-	    "       snapfs [-adf] [-o opt] -m mtpt file ...\n");
-	exit(2);
-}
+static const struct opt opts[] = {
+	{ 'a', "over", NULL, "mount over a directory that is not empty" },
+	{ 'd', "debug", NULL, "print what fuse(4) asks, in the foreground" },
+	{ 'f', "foreground", NULL, "stay in the foreground" },
+	{ 'm', "mount", "mtpt", "mount there, so that all operands are files" },
+	{ 'o', "option", "opt", "an option of mount.fuse3(8), as allow_other" },
+	{ 0 }
+};
+
+static const struct cmdline cmdline = {
+	.about = "Mount snapshots as files.",
+	.synopsis = (const char *const[]){
+		"[-adf] [-o opt] file ... mtpt",
+		"[-adf] [-o opt] -m mtpt file ...",
+		NULL
+	},
+	.opts = opts
+};
 
 static bool told;		/* by libfuse, what went wrong */
 
@@ -194,7 +204,7 @@ main(int argc, char *argv[])
 	/* it asks others of ours how far they are */
 	signal(SIGUSR1, SIG_IGN);
 	mtpt = NULL;
-	while ((c = getopt(argc, argv, "adfm:o:")) != -1)
+	while ((c = options_next(&cmdline, argc, argv)) != -1)
 		switch (c) {
 		case 'a':
 			o.over = true;
@@ -212,11 +222,9 @@ main(int argc, char *argv[])
 			if (fuse_opt_add_opt(&o.opts, optarg) == -1)
 				errx(1, "out of memory");
 			break;
-		default:
-			usage();
 		}
 	if (argc - optind < (mtpt == NULL ? 2 : 1))
-		usage();
+		options_misuse(&cmdline);
 	if (mtpt == NULL)
 		mtpt = argv[--argc];
 	if (has_option(o.opts, "allow_other") && !others_allowed())

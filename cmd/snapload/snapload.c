@@ -141,19 +141,34 @@ confine_images(char *file, char *dir, const char *out, const char *parent,
 	program_confine(&need, verbose);
 }
 
-static void __attribute__((noreturn))
-usage(void)
-{
-	fprintf(stderr, "usage: snapload [-jOv] [-f kind,...] [-p parentdir] "
-	    "[-t pid] -D dir [file]\n"
-	    "       snapload -u [-vz] -D dir [-o file]\n");
-	exit(2);
-}
+static const struct opt opts[] = {
+	{ 'D', "images-dir", "dir", "the directory of the images" },
+	{ 'f', "force", "kind,...", "leave out what is of these kinds" },
+	{ 'j', "shell-job", NULL, "its terminal is that of criu restore -j" },
+	{ 'O', "overwrite", NULL, "replace images that are there" },
+	{ 'o', "output", "file", "write to file, not to standard output" },
+	{ 'p', "parent", "dir",
+	    "the images hold what changed since those there" },
+	{ 't', "tree", "pid", "the process at the root, and its descendants" },
+	{ 'u', "unload", NULL, "make a snapshot of images" },
+	{ 'v', "verbose", NULL, "tell what was written" },
+	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does" },
+	{ 0 }
+};
+
+static const struct cmdline cmdline = {
+	.about = "Make images of criu(8) of a snapshot, or a snapshot of such.",
+	.synopsis = (const char *const[]){
+		"[-jOv] [-f kind,...] [-p parentdir] [-t pid] -D dir [file]",
+		"-u [-vz] -D dir [-o file]",
+		NULL
+	},
+	.opts = opts
+};
 
 int
 main(int argc, char *argv[])
 {
-	static const char options[] = "D:f:jOo:p:t:uvz";
 	struct criuopts co = { .warn = program_lose, .progress = &progress };
 	const char *path, *bad;
 	char *dir;
@@ -164,7 +179,7 @@ main(int argc, char *argv[])
 	dir = NULL;
 	path = NULL;
 	reverse = false;
-	while ((c = getopt(argc, argv, options)) != -1)
+	while ((c = options_next(&cmdline, argc, argv)) != -1)
 		switch (c) {
 		case 'D':
 			dir = optarg;
@@ -180,7 +195,7 @@ main(int argc, char *argv[])
 			co.overwrite = true;
 			break;
 		case 'o':
-			path = program_outfile(argv, c, options);
+			path = program_outfile(argv, c, &cmdline);
 			break;
 		case 'p':
 			co.parent = optarg;
@@ -199,15 +214,13 @@ main(int argc, char *argv[])
 		case 'z':
 			compress = true;
 			break;
-		default:
-			usage();
 		}
 	argc -= optind;
 	argv += optind;
 	if (dir == NULL || (reverse ? argc > 0 || co.overwrite ||
 	    co.leave != 0 || co.shelljob || co.root != 0 || co.parent != NULL :
 	    argc > 1 || path != NULL || compress))
-		usage();
+		options_misuse(&cmdline);
 	confine_images(argv[0], dir, path, co.parent, reverse);
 	progress_show(&progress, getprogname());
 	rc = reverse ? unload(dir, path) : load(argv[0], dir, &co);

@@ -224,12 +224,21 @@ list_snap(struct snap *s, const struct listing *ls)
 	    (double)all);
 }
 
-static void __attribute__((noreturn))
-usage(void)
-{
-	fprintf(stderr, "usage: snapls [-clv] [file ...]\n");
-	exit(2);
-}
+static const struct opt opts[] = {
+	{ 'c', "check", NULL, "read all of it, and tell what is damaged" },
+	{ 'l', "long", NULL, "mappings, too" },
+	{ 'v', "verbose", NULL, "records of the processes, too" },
+	{ 0 }
+};
+
+static const struct cmdline cmdline = {
+	.about = "List what snapshots hold, by default a line a process.",
+	.synopsis = (const char *const[]){
+		"[-clv] [file ...]",
+		NULL
+	},
+	.opts = opts
+};
 
 /*
  * A message on what is damaged, unless it has been told: arg.
@@ -354,7 +363,7 @@ main(int argc, char *argv[])
 
 	/* it asks others of ours how far they are */
 	signal(SIGUSR1, SIG_IGN);
-	while ((c = getopt(argc, argv, "clv")) != -1)
+	while ((c = options_next(&cmdline, argc, argv)) != -1)
 		switch (c) {
 		case 'c':
 			ls.check = true;
@@ -365,8 +374,6 @@ main(int argc, char *argv[])
 		case 'v':
 			ls.records = true;
 			break;
-		default:
-			usage();
 		}
 	need.in = argv + optind;
 	need.nin = (size_t)(argc - optind);

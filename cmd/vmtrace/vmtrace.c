@@ -16,13 +16,23 @@ enum { WAIT_MS = 50 };		/* what happens is told this late at most */
 
 static volatile sig_atomic_t ended;
 
-static void __attribute__((noreturn))
-usage(void)
-{
-	fprintf(stderr, "usage: vmtrace [-ck] [-n count] [-t seconds] "
-	    "pid ... | command [arg ...]\n");
-	exit(2);
-}
+static const struct opt opts[] = {
+	{ 'c', "count", NULL, "totals instead of lines" },
+	{ 'k', "kernel", NULL, "faults in the kernel, too" },
+	{ 'n', "lines", "count", "end after so many" },
+	{ 't', "time", "seconds", "end after that time" },
+	{ 0 }
+};
+
+static const struct cmdline cmdline = {
+	.about = "Show page faults of processes, and mappings, as they happen.",
+	.synopsis = (const char *const[]){
+		"[-ck] [-n count] [-t seconds] pid ... | command [arg ...]",
+		NULL
+	},
+	.opts = opts,
+	.ordered = true
+};
 
 static void
 on_signal(int sig)
@@ -234,7 +244,7 @@ main(int argc, char *argv[])
 	int ch, i;
 
 	program_descriptors();
-	while ((ch = getopt(argc, argv, "+ckn:t:")) != -1)
+	while ((ch = options_next(&cmdline, argc, argv)) != -1)
 		switch (ch) {
 		case 'c':
 			o.totals = true;
@@ -251,11 +261,9 @@ main(int argc, char *argv[])
 				    "seconds", optarg);
 			o.ns = (uint64_t)(t * 1e9);
 			break;
-		default:
-			usage();
 		}
 	if (optind == argc)
-		usage();
+		options_misuse(&cmdline);
 	if (is_number(argv[optind]))
 		for (i = optind; i < argc; i++)
 			if (!is_number(argv[i]))

@@ -132,7 +132,8 @@ refused "something is mounted there" "1 snapfs: TMP/mnt$mounts: busy: \
 something is mounted there (-a covers it)" "$tmp/snap" "$mnt"
 unserve
 usage=$'2 usage: snapfs [-adf] [-o opt] file ... mtpt
-       snapfs [-adf] [-o opt] -m mtpt file ...'
+       snapfs [-adf] [-o opt] -m mtpt file ...
+       snapfs --help'
 refused "no file" "$usage" "$tmp/mnt"
 refused "nothing" "$usage"
 refused "no file behind -m" "$usage" -m "$tmp/mnt"

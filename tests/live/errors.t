@@ -28,7 +28,8 @@ refused 1 "snap: N is not a process id" -o "$o" 99999999999999999999
 refused 1 'snap: no process of yours is called "no such name"' -o "$o" \
     "no such name"
 refused 1 'snap: an empty name' -o "$o" ""
-usage="usage: snap [-alnrvz] [-o file] [-t seconds] pid|name ..."
+usage="usage: snap [-alnrvz] [-o file] [-t seconds] pid|name ...
+       snap --help"
 refused 2 "$usage" -o "$o"
 refused 2 "$usage"
 refused 2 "$BUILD/snap: invalid option -- '?'
