@@ -44,8 +44,10 @@ record_pending(struct filelist *l, const char *name, pid_t tid,
 		buf_add(&b, si, (size_t)n * sizeof *si);
 		args.off += (uint64_t)n;
 	}
-	if (b.len > 0 && !b.failed)
-		filelist_add(l, name, b.data, b.len);
+	if (n == -1)
+		filelist_lose(l, name);
+	if (b.failed || (n == 0 && b.len > 0))
+		filelist_buf(l, name, &b);
 	else
 		buf_free(&b);
 }
