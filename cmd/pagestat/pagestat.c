@@ -25,11 +25,11 @@ struct command {
 };
 
 static const struct opt opts[] = {
-	{ 'f', "flags", NULL, "what the kernel knows of the pages" },
-	{ 'M', "snapshot", "file", "read a snapshot" },
+	{ 'f', "flags", NULL, "how many pages have which flags of the kernel" },
+	{ 'M', "snapshot", "file", "processes of a snapshot, with -s" },
 	{ 'm', "mappings", NULL, "a line for each mapping, too" },
 	{ 's', "shared", NULL, "how much each two processes share" },
-	{ 'w', "wait", "seconds", "what is touched in that time, too" },
+	{ 'w', "wait", "seconds", "what is touched meanwhile, too" },
 	{ 0 }
 };
 

@@ -26,9 +26,9 @@ struct command {
 };
 
 static const struct opt opts[] = {
-	{ 'A', "amap", NULL, "pages of its own behind each mapping" },
+	{ 'A', "amap", NULL, "behind each mapping, how many pages are its own" },
 	{ 'a', "all", NULL, "all of a mapping in a line: the default" },
-	{ 'D', "uvm", "number", "the structures of OpenBSD's UVM" },
+	{ 'D', "uvm", "number", "structures of OpenBSD's UVM: 1, 2 and 8, added" },
 	{ 'd', "ddb", NULL, "the style of OpenBSD's ddb(4)" },
 	{ 'g', "picture", "file.svg", "make a picture; of two snapshots: "
 	    "what changed" },
@@ -38,9 +38,9 @@ static const struct opt opts[] = {
 	{ 'N', "system", "file", "nothing: it is ignored" },
 	{ 'P', "self", NULL, "procmap itself" },
 	{ 'p', "pid", "pid", "this process first" },
-	{ 'r', "reserved", NULL, "as far as heap and stack may grow" },
+	{ 'r', "reserved", NULL, "how far heap and stack may grow" },
 	{ 's', "solaris", NULL, "the style of Solaris" },
-	{ 'v', "verbose", NULL, "more of each" },
+	{ 'v', "verbose", NULL, "more, in the styles -a, -m and -d" },
 	{ 'x', "resident", NULL, "what is resident, shared and private" },
 	{ 0 }
 };

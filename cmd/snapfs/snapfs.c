@@ -18,10 +18,10 @@
 
 static const struct opt opts[] = {
 	{ 'a', "over", NULL, "mount over a directory that is not empty" },
-	{ 'd', "debug", NULL, "print what fuse(4) asks, in the foreground" },
+	{ 'd', "debug", NULL, "print each request, in the foreground" },
 	{ 'f', "foreground", NULL, "stay in the foreground" },
 	{ 'm', "mount", "mtpt", "mount there, so that all operands are files" },
-	{ 'o', "option", "opt", "an option of mount.fuse3(8), as allow_other" },
+	{ 'o', "option", "opt", "of mount.fuse3(8), as allow_other" },
 	{ 0 }
 };
 

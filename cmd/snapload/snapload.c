@@ -143,8 +143,8 @@ confine_images(char *file, char *dir, const char *out, const char *parent,
 
 static const struct opt opts[] = {
 	{ 'D', "images-dir", "dir", "the directory of the images" },
-	{ 'f', "force", "kind,...", "leave out what is of these kinds" },
-	{ 'j', "shell-job", NULL, "its terminal is that of criu restore -j" },
+	{ 'f', "force", "kind,...", "leave out what of these kinds cannot be restored" },
+	{ 'j', "shell-job", NULL, "their session leader is not among them" },
 	{ 'O', "overwrite", NULL, "replace images that are there" },
 	{ 'o', "output", "file", "write to file, not to standard output" },
 	{ 'p', "parent", "dir",

@@ -226,8 +226,8 @@ list_snap(struct snap *s, const struct listing *ls)
 
 static const struct opt opts[] = {
 	{ 'c', "check", NULL, "read all of it, and tell what is damaged" },
-	{ 'l', "long", NULL, "mappings, too" },
-	{ 'v', "verbose", NULL, "records of the processes, too" },
+	{ 'l', "long", NULL, "the mappings of each process, too" },
+	{ 'v', "verbose", NULL, "the first line and all records, too" },
 	{ 0 }
 };
 

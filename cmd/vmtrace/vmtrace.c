@@ -17,9 +17,9 @@ enum { WAIT_MS = 50 };		/* what happens is told this late at most */
 static volatile sig_atomic_t ended;
 
 static const struct opt opts[] = {
-	{ 'c', "count", NULL, "totals instead of lines" },
-	{ 'k', "kernel", NULL, "faults in the kernel, too" },
-	{ 'n', "lines", "count", "end after so many" },
+	{ 'c', "count", NULL, "at the end, totals; no lines" },
+	{ 'k', "kernel", NULL, "pages and slab objects of the kernel, too" },
+	{ 'n', "lines", "count", "end after so many faults" },
 	{ 't', "time", "seconds", "end after that time" },
 	{ 0 }
 };

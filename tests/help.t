@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# What each program tells of its options: --help, its manual page, and a wrong
+# option.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+cd "$tests/.." || exit 1
+
+# The options of a manual page: the first that is told of each letter.
+page_options() {
+	sed -nE 's/^\.It Fl (.) , Fl -([a-z-]+).*/-\1, --\2/p
+	    s/^\.It Fl -([a-z-]+)( [^,].*)?$/--\1/p
+	    s/^\.It Fl -([a-z-]+) , Fl -([a-z-]+).*/--\1\n--\2/p' "$1"
+}
+
+# A letter alone heads what an option is, once its long name was told.
+page_short() {
+	awk '/^\.It Fl . , Fl -/ { known[$3] = 1 }
+	    /^\.It Fl .( |$)/ && $4 != "," && !known[$3] { print $3 }' "$1"
+}
+
+help_options() {
+	sed -nE 's/^  (-., --[a-z-]+).*/\1/p; s/^      (--[a-z-]+).*/\1/p' "$1"
+}
+
+version=$(sed -n 's/^#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap.h)
+n=0
+for dir in cmd/*/; do
+	p=$(basename "$dir")
+	page=cmd/$p/$p.1
+	if [ "$p" = common ]; then
+		continue
+	fi
+	n=$((n + 1))
+	"$BUILD/$p" --help >"$tmp/help" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" "0 " "$p --help: is no error"
+	is "$(awk 'END { print (NR > 24) }' "$tmp/help") $(
+	    expand "$tmp/help" | awk 'length > 80')" "0 " \
+	    "$p --help: is a screen at most"
+	is "$(help_options "$tmp/help" | sort)" "$(page_options "$page" | sort)" \
+	    "$p: --help and the manual page name the same options"
+	is "$(page_short "$page")" "" "$p: the manual page has their long names"
+	for o in $(help_options "$tmp/help" | sed -n 's/^-\(.\),.*/\1/p'); do
+		sed -n '/^$/q;p' "$tmp/help" | grep -Eq "\[?-[A-Za-z]*$o" ||
+		    echo "-$o"
+	done >"$tmp/lacks"
+	is "$(cat "$tmp/lacks")" "" "$p: its synopsis has each letter"
+	is "$("$BUILD/$p" --version)" "$p (snap) $version" "$p --version"
+	"$BUILD/$p" --unknown >"$tmp/out" 2>"$tmp/err" </dev/null
+	is "$? $(wc -c <"$tmp/out")" "2 0" "$p: an unknown long option"
+	grep -q "^usage: $p " "$tmp/err"
+	ok $? "$p: it tells the usage then"
+	"$BUILD/$p" '-?' >"$tmp/out" 2>"$tmp/err" </dev/null
+	is "$? $(wc -c <"$tmp/out")" "2 0" "$p: an unknown letter"
+	"$BUILD/$p" --help >/dev/full 2>"$tmp/err"
+	is "$?" 1 "$p --help: a full disk is an error"
+done
+is "$n" 9 "nine programs"
+finish 91
