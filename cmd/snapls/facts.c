@@ -1,0 +1,214 @@
+/*
+ * What a snapshot tells of a process: by its Linux record, where it has one,
+ * and else by the small files of Plan 9.  All of it may be a stranger's.
+ */
+#include "snapls.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };
+
+/*
+ * Set word, of width + 1 bytes, to a word of a status file, which is width
+ * columns from a place (proc(3) of Plan 9); "-" where there is none.
+ */
+static void
+status_word(const struct proc *p, size_t at, size_t width, char *word)
+{
+	const struct file *f;
+	size_t n;
+
+	strlcpy(word, "-", width + 1);
+	if ((f = proc_file(p, "status")) == NULL || f->len < at + width)
+		return;
+	for (n = 0; n < width && f->data[at + n] > ' '; n++)
+		word[n] = (char)f->data[at + n];
+	if (n > 0)
+		word[n] = '\0';
+	text_harmless(word);
+}
+
+/*
+ * Return the word that Linux has for the letter of a state, with no blanks
+ * (task_state_array of fs/proc/array.c); NULL for none of these letters.
+ */
+static const char *
+state_word(uint8_t letter)
+{
+	static const struct {
+		uint8_t		 letter;
+		const char	*word;
+	} states[] = { { 'R', "running" }, { 'S', "sleeping" },
+	    { 'D', "disk-sleep" }, { 'T', "stopped" }, { 't', "tracing-stop" },
+	    { 'X', "dead" }, { 'Z', "zombie" }, { 'P', "parked" },
+	    { 'I', "idle" } };
+	size_t i;
+
+	for (i = 0; i < sizeof states / sizeof *states; i++)
+		if (states[i].letter == letter)
+			return states[i].word;
+	return NULL;
+}
+
+/*
+ * Return the state in Linux's words that the status of a record tells, NULL
+ * where it tells none: proc_pid_status(5).
+ */
+static const char *
+state_linux(const struct linuxrec *r)
+{
+	static const char key[] = "\nState:\t";
+	struct recfile f;
+	const uint8_t *s;
+
+	if (!linuxrec_find(r, "status", &f) ||
+	    (s = memmem(f.data, f.len, key, sizeof key - 1)) == NULL)
+		return NULL;
+	s += sizeof key - 1;
+	return s < f.data + f.len ? state_word(*s) : NULL;
+}
+
+/*
+ * Set comm, of size bytes, to the name of a process as it gave it itself; ""
+ * where the record does not tell it.
+ */
+static void
+comm_get(const struct linuxrec *r, char *comm, size_t size)
+{
+	struct recfile f;
+	size_t n;
+
+	*comm = '\0';
+	if (!linuxrec_find(r, "comm", &f))
+		return;
+	n = f.len > 0 && f.data[f.len - 1] == '\n' ? f.len - 1 : f.len;
+	if (n >= size)
+		n = size - 1;
+	memcpy(comm, f.data, n);
+	comm[n] = '\0';
+}
+
+/*
+ * Return how many threads process p of s has, the first included.
+ */
+static size_t
+count_threads(struct snap *s, const struct proc *p)
+{
+	const size_t *at;
+	size_t i, n, found;
+
+	if (snap_threads(s, p->pid, &at, &n) == -1)
+		errx(1, "%s", snap_errstr());
+	for (i = 0, found = 1; i < n; i++)
+		found += proc_isthread(s->proc[at[i]]);
+	return found;
+}
+
+/*
+ * Set *f to what is told of process p of snapshot s.  All but comm is harmless.
+ */
+void
+facts_get(struct facts *f, struct snap *s, const struct proc *p)
+{
+	struct linuxrec r;
+	const char *word;
+	int rc;
+
+	memset(f, 0, sizeof *f);
+	status_word(p, STATUS_NAME, 27, f->name);
+	status_word(p, STATUS_USER, 27, f->user);
+	status_word(p, STATUS_STATE, 11, f->state);
+	f->threads = count_threads(s, p);
+	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0)
+		comm_get(&r, f->comm, sizeof f->comm);
+	if (rc == 0 && (word = state_linux(&r)) != NULL)
+		strlcpy(f->state, word, sizeof f->state);
+	linuxrec_close(&r);
+}
+
+/*
+ * Tell fn what of first..last is in which mapping; what is in none was joined
+ * to its neighbours.
+ */
+static void
+ranges_mapped(const struct vmas *l, uint64_t first, uint64_t last, range_fn fn,
+    void *arg)
+{
+	const struct vma *v;
+	struct range r;
+
+	for (v = vmas_next(l, first); v != NULL && v < l->v + l->n &&
+	    v->start <= last; v++) {
+		if (first < v->start) {
+			r = (struct range){ first, v->start - 1, "", NULL };
+			fn(arg, &r);
+			first = v->start;
+		}
+		r = (struct range){ first, v->end - 1 >= last ? last :
+		    v->end - 1, "", v->name };
+		vma_perms(v, r.perm);
+		fn(arg, &r);
+		if (v->end - 1 >= last)
+			return;
+		first = v->end;
+	}
+	r = (struct range){ first, last, "", NULL };
+	fn(arg, &r);
+}
+
+/*
+ * Tell fn, with arg, each range of the text of a process and of its memory, by
+ * address: those of one mapping, or of a file that is carried along.
+ */
+void
+ranges_each(struct proc *p, range_fn fn, void *arg)
+{
+	struct vmas l = { 0 };
+	struct piece *pc;
+	struct range r = { .name = p->carried == NULL ? "text" :
+	    p->carried->path };
+
+	if (p->carried == NULL && proc_vmas(p, &l) == -1)
+		errx(1, "process %" PRIu64 ": %s", p->pid, snap_errstr());
+	for (pc = image_first(p->text); pc != NULL; pc = piece_next(pc)) {
+		r.first = pc->first;
+		r.last = pc->last;
+		fn(arg, &r);
+	}
+	for (pc = image_first(p->mem); pc != NULL; pc = piece_next(pc)) {
+		r.first = pc->first;
+		r.last = pc->last;
+		if (p->carried != NULL)
+			fn(arg, &r);
+		else
+			ranges_mapped(&l, pc->first, pc->last, fn, arg);
+	}
+	vmas_free(&l);
+}
+
+/*
+ * Set *sum to what all of snapshot s has together.
+ */
+void
+sums_get(struct sums *sum, const struct snap *s)
+{
+	const struct proc *p;
+	size_t i;
+
+	memset(sum, 0, sizeof *sum);
+	for (i = 0; i < s->nproc; i++) {
+		p = s->proc[i];
+		sum->count.raw += p->count.raw;
+		sum->count.zero += p->count.zero;
+		sum->count.same += p->count.same;
+		if (p->carried != NULL) {
+			sum->files++;
+			continue;
+		}
+		sum->mem += image_bytes(p->mem);
+		sum->threads++;
+		sum->processes += !proc_isthread(p);
+	}
+}

@@ -1,0 +1,128 @@
+/*
+ * The list of a snapshot for programs: JSON, an object a line.  snapls(1) has
+ * the names, which stay as they are.
+ */
+#include "snapls.h"
+
+#include <string.h>
+
+/*
+ * Put a range of a process into an array: a range_fn.
+ */
+static void
+put_range(void *arg, const struct range *r)
+{
+	(void)arg;
+	json_open(NULL, '{');
+	json_address("start", r->first, false);
+	json_address("end", r->last, true);
+	json_number("size_kb", (r->last - r->first) / KB + 1);
+	json_text("perms", *r->perm == '\0' ? NULL : r->perm);
+	json_text("name", r->name);
+	json_close('}');
+}
+
+static void
+put_missing(const struct image *im)
+{
+	const struct missing *m;
+	size_t i;
+
+	json_open("missing", '[');
+	for (i = 0; im != NULL && i < im->nmissing; i++) {
+		m = &im->missing[i];
+		json_open(NULL, '{');
+		json_address("start", m->start, false);
+		json_address("end", m->end, false);
+		json_number("size_kb", (m->end - m->start) / KB);
+		json_text("reason", m->reason);
+		json_close('}');
+	}
+	json_close(']');
+}
+
+static void
+put_counts(uint64_t bytes, const struct kbcount *c)
+{
+	json_number("memory_kb", bytes / KB);
+	json_number("raw_kb", c->raw);
+	json_number("zero_kb", c->zero);
+	json_number("shared_kb", c->same);
+}
+
+static void
+put_process(struct snap *s, struct proc *p, const char *path)
+{
+	struct facts f;
+
+	facts_get(&f, s, p);
+	json_open(NULL, '{');
+	json_text("type", "process");
+	json_text("file", path);
+	json_number("pid", p->pid);
+	json_text("name", *f.comm != '\0' ? f.comm : f.name);
+	json_text("user", strcmp(f.user, "-") == 0 ? NULL : f.user);
+	json_text("state", strcmp(f.state, "-") == 0 ? NULL : f.state);
+	json_number("threads", f.threads);
+	put_counts(image_bytes(p->mem), &p->count);
+	json_open("mappings", '[');
+	ranges_each(p, put_range, NULL);
+	json_close(']');
+	put_missing(p->mem);
+	json_close('}');
+	json_end();
+}
+
+static void
+put_carried(const struct proc *p, const char *path)
+{
+	json_open(NULL, '{');
+	json_text("type", "mapped");
+	json_text("file", path);
+	json_text("path", p->carried->path);
+	put_counts(image_bytes(p->mem) + image_bytes(p->text), &p->count);
+	json_close('}');
+	json_end();
+}
+
+static void
+put_head(const struct snap *s, const char *path)
+{
+	struct header h;
+	struct sums sum;
+
+	sums_get(&sum, s);
+	header_parse(&h, s->header);
+	json_open(NULL, '{');
+	json_text("type", "snapshot");
+	json_text("file", path);
+	json_text("header", s->header);
+	if (h.timed)
+		json_number("time", h.time);
+	else
+		json_text("time", NULL);
+	json_number("processes", sum.processes);
+	json_number("threads", sum.threads);
+	json_number("mapped", sum.files);
+	put_counts(sum.mem, &sum.count);
+	json_close('}');
+	json_end();
+}
+
+/*
+ * Print what snapshot s holds, which was read from path: an object for it, one
+ * for each process, and one for each file that is carried along.
+ */
+void
+objects_snap(struct snap *s, const char *path)
+{
+	size_t i;
+
+	put_head(s, path);
+	for (i = 0; i < s->nproc; i++)
+		if (proc_isprocess(s->proc[i]))
+			put_process(s, s->proc[i], path);
+	for (i = 0; i < s->nproc; i++)
+		if (s->proc[i]->carried != NULL)
+			put_carried(s->proc[i], path);
+}

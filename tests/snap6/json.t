@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# snapls -j: JSON that says what -l says, whatever names are; states are those
+# of the machine that was snapped.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+cd "$tmp" || exit 1
+
+# A stranger's snapshot: names with all that JSON and terminals take ill.
+# (the kernel writes a newline in maps otherwise)
+line='a\"b\\c\033[2J\302\233\342\200\256\303\274\377\300\200'
+name="$line\\n"
+python3 -c 'import sys
+print(sys.stdin.read().replace("/usr/bin/prog", "/" + sys.argv[1])
+    .replace("(sleeping)", "(\\033]0;x)"), end="")' "$line" \
+    <"$tests/procmap/all.s" >odd.s
+cat >>odd.s <<-END
+	record 20 proc
+	data {
+	"linux amd64 1\n"
+	"status\n"
+	data "Name:\tx\nState:\tD (disk sleep)\n"
+	"comm\n"
+	data "$name\n"
+	}
+	record 21 status
+	data "init                        glenda                      Wakeme     $(
+	    printf '%109s' '')"
+END
+python3 "$tests/snap6/snapasm.py" odd.s >odd.snap
+cp odd.snap "$(printf 'x\377\n.snap')"
+
+"$BUILD/snapls" -j odd.snap >odd.json 2>err
+is "$? $(cat err)" "0 " "it is listed"
+is "$(LC_ALL=C grep -c "$(printf '[\001-\037\177-\377]')" <(
+    LC_ALL=C sed "s/$(printf '\303\274')/u/g" odd.json))" 0 \
+    "no byte of it controls a terminal or is no UTF-8"
+"$BUILD/snapls" -l odd.snap >odd.list
+cat >same.py <<'END'
+import json, os, re, sys
+
+objects = [json.loads(line) for line in open(sys.argv[1])]
+head = objects.pop(0)
+assert head['type'] == 'snapshot', head
+procs = [o for o in objects if o['type'] == 'process']
+assert head['processes'] == len(procs)
+want = []
+
+
+def harmless(name):
+    """As the list for people has it, without its width."""
+    return len(os.fsencode(name))
+
+
+got = None
+for line in open(sys.argv[2], encoding='latin-1'):
+    line = line.rstrip('\n')
+    m = re.match(r' *(\w+)-(\w+) +(\d+)K (missing: (.*)|(....) (.*))$', line)
+    w = line.split()
+    if m and m[4].startswith('missing'):
+        got['missing'].append((m[1], m[2], int(m[3]), m[5]))
+    elif m:
+        perms = m[6] if m[6].strip() else None
+        got['mappings'].append((m[1], m[2], int(m[3]), perms, len(m[7])))
+    elif w[0].isdigit() and w[1] != '(file)':
+        n = [int(x.rstrip('K')) for x in w[-4:]]
+        got = dict(pid=int(w[0]), user=w[2] if w[2] != '-' else None,
+                   state=w[3] if w[3] != '-' else None, threads=int(w[4]),
+                   memory_kb=n[0], raw_kb=n[1], zero_kb=n[2],
+                   shared_kb=n[3], mappings=[], missing=[])
+        want.append(got)
+    elif w[0] in ('with', 'total'):
+        got = {'mappings': [], 'missing': []}
+for p in procs:
+    for k in ('type', 'file', 'name'):
+        del p[k]
+    p['mappings'] = [(r['start'], r['end'], r['size_kb'], r['perms'],
+                      harmless('(gap)' if r['name'] is None else r['name'])) for r in p['mappings']]
+    p['missing'] = [(r['start'], r['end'], r['size_kb'], r['reason'])
+                    for r in p['missing']]
+    for k in list(p):
+        if k not in want[0]:
+            del p[k]
+if procs != want:
+    for a, b in zip(procs, want):
+        print(a, b, sep='\n')
+    sys.exit('not the same')
+END
+try "it says what -l says" python3 same.py odd.json odd.list
+cat >names.py <<'END'
+import json, os
+
+want = b'a"b\\c\x1b[2J\xc2\x9b\xe2\x80\xae\xc3\xbc\xff\xc0\x80'
+procs = [json.loads(line) for line in open('odd.json')]
+assert [os.fsencode(p['name']) for p in procs if p.get('pid') == 20] == [want + b'\n']
+assert b'/' + want in [
+    os.fsencode(r['name']) for p in procs if p.get('pid') == 7
+    for r in p['mappings'] if r['name']]
+END
+try "each byte of a name is told" python3 names.py
+"$BUILD/snapls" -j x*.snap "$tests/nothing" >two.json 2>err
+is "$? $(wc -l <err)" "1 1" "a file that is not there is an error"
+try "the name of the file, too" python3 -c '
+import json, os
+for line in open("two.json"):
+    assert os.fsencode(json.loads(line)["file"]) == b"x\xff\n.snap"'
+is "$("$BUILD/snapls" odd.snap | awk '$1 == 7 || $1 > 19 && $1 < 22 {
+    print $4 }' | tr '\n' ' ')" "sleeping disk-sleep Wakeme " \
+    "states are in the words of their machines"
+is "$("$BUILD/snapls" <odd.snap -j | head -n 1 | cut -c 1-33)" \
+    '{"type":"snapshot","file":"-","he' "standard input"
+for o in -jl -jv; do
+	"$BUILD/snapls" $o odd.snap >out 2>err
+	is "$? $(wc -c <out)" "2 0" "$o is refused"
+done
+"$BUILD/snapls" -j odd.snap >/dev/full 2>err
+is "$?" 1 "a full disk is an error"
+if command -v jq >/dev/null; then
+	is "$(jq -r 'select(.type == "process") | .pid' odd.json | tr '\n' ' ')" \
+	    "7 8 10 20 21 " "jq reads it"
+else
+	skip "jq reads it" "no jq"
+fi
+finish 12
