@@ -68,6 +68,8 @@ size_t		 text_utf8(const char *s, uint32_t *c);
 int		 text_columns(const char **s);
 bool		 text_iscontrol(uint32_t c);
 char		*text_harmless(char *s);
+void		 text_bytes(char *s, size_t n, uint64_t bytes);
+void		 text_time(char *s, size_t n, uint64_t us);
 
 /*
  * The model, images: image.c, imageread.c, view.c

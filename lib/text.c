@@ -1,9 +1,10 @@
 /*
- * Text that goes to people: what of it is UTF-8, how wide it is, and what of it
- * must not reach a terminal.
+ * Text that goes to people: what of it is UTF-8, how wide it is, what of it
+ * must not reach a terminal, and numbers in units that one can read.
  */
 #include "model.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /*
@@ -120,4 +121,50 @@ char *
 text_harmless(char *s)
 {
 	return text_clean(s, '?');
+}
+
+/*
+ * Put a number of bytes into s, of n bytes, in the unit that fits: "812 bytes",
+ * "1.2 GiB", "340 MiB".
+ */
+void
+text_bytes(char *s, size_t n, uint64_t bytes)
+{
+	static const char *const unit[] = { "KiB", "MiB", "GiB", "TiB", "PiB",
+	    "EiB" };
+	double v;
+	size_t i;
+
+	if (bytes < KB) {
+		snprintf(s, n, "%" PRIu64 " byte%s", bytes,
+		    bytes == 1 ? "" : "s");
+		return;
+	}
+	for (v = (double)bytes / KB, i = 0; v >= KB - 0.5; v /= KB)
+		i++;
+	snprintf(s, n, "%.*f %s", v < 9.95 ? 1 : 0, v, unit[i]);
+}
+
+/*
+ * Put a time of so many microseconds into s, of n bytes, in the unit that fits:
+ * "348 ms", "5.4 s", "12 min 5 s".
+ */
+void
+text_time(char *s, size_t n, uint64_t us)
+{
+	uint64_t sec;
+	double v;
+
+	sec = (us + 500000) / 1000000;
+	if (us < 1000)
+		snprintf(s, n, "%" PRIu64 " us", us);
+	else if (us < 999500) {
+		v = (double)us / 1000;
+		snprintf(s, n, "%.*f ms", v < 9.95 ? 1 : 0, v);
+	} else if (sec < 120) {
+		v = (double)us / 1000000;
+		snprintf(s, n, "%.*f s", v < 9.95 ? 1 : 0, v);
+	} else
+		snprintf(s, n, "%" PRIu64 " min %" PRIu64 " s", sec / 60,
+		    sec % 60);
 }

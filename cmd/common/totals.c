@@ -3,8 +3,6 @@
  */
 #include "common.h"
 
-#include <inttypes.h>
-
 /*
  * Return true if there is a reader of Plan 9 that does not take the snapshot s;
  * put a sentence of at most n bytes on that into text.
@@ -42,7 +40,7 @@ totals_text(const struct snap *s, const struct output *o, char *text, size_t n)
 {
 	struct kbcount sum = { 0 };
 	const struct proc *p;
-	char packed[48];
+	char raw[24], zero[24], same[24], written[24], packed[24];
 	size_t i, nproc, nthread, nfile;
 
 	for (i = nproc = nthread = nfile = 0; i < s->nproc; i++) {
@@ -54,12 +52,14 @@ totals_text(const struct snap *s, const struct output *o, char *text, size_t n)
 		sum.zero += p->count.zero;
 		sum.same += p->count.same;
 	}
-	*packed = '\0';
-	if (output_written(o) != output_pos(o))
-		snprintf(packed, sizeof packed, ", compressed: %" PRIu64,
-		    output_written(o));
-	snprintf(text, n, "processes: %zu, threads: %zu, files: %zu, "
-	    "KB raw: %" PRIu64 ", zero: %" PRIu64 ", shared: %" PRIu64
-	    "; bytes written: %" PRIu64 "%s", nproc, nthread, nfile, sum.raw,
-	    sum.zero, sum.same, output_pos(o), packed);
+	text_bytes(raw, sizeof raw, sum.raw * KB);
+	text_bytes(zero, sizeof zero, sum.zero * KB);
+	text_bytes(same, sizeof same, sum.same * KB);
+	text_bytes(written, sizeof written, output_pos(o));
+	text_bytes(packed, sizeof packed, output_written(o));
+	snprintf(text, n, "processes: %zu, threads: %zu, files: %zu; memory "
+	    "raw: %s, zero: %s, shared: %s; written: %s%s%s", nproc, nthread,
+	    nfile, raw, zero, same, written,
+	    output_written(o) == output_pos(o) ? "" : ", compressed: ",
+	    output_written(o) == output_pos(o) ? "" : packed);
 }

@@ -345,26 +345,61 @@ live_tellmissed(struct live *l)
 }
 
 /*
+ * Tell the user for how long processes of set l were stopped: one, or the
+ * longest of several and all together; and what took most of a long pause.
+ */
+static void
+live_tellheld(struct live *l)
+{
+	const struct lproc *p, *most;
+	char longest[24], sum[24], part[24], more[128];
+	const char *step;
+	uint64_t us;
+	size_t n;
+
+	most = NULL;
+	us = 0;
+	n = 0;
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (p->held == 0)
+			continue;
+		n++;
+		us += p->held;
+		if (most == NULL || p->held > most->held)
+			most = p;
+	}
+	if (most == NULL)
+		return;
+	text_time(longest, sizeof longest, most->held);
+	text_time(sum, sizeof sum, us);
+	*more = '\0';
+	if ((step = steps_longest(&l->steps, &us)) != NULL) {
+		text_time(part, sizeof part, us);
+		snprintf(more, sizeof more, "; %s to %s", part, step);
+	}
+	if (n == 1)
+		live_say(l, "process %d: stopped for %s%s", most->pid, longest,
+		    more);
+	else
+		live_say(l, "%zu processes: stopped for %s at most (process "
+		    "%d), %s in all%s", n, longest, most->pid, sum, more);
+}
+
+/*
  * End the taking of set l, and let all threads go that still are stopped.
  */
 void
 live_thaw(struct live *l)
 {
 	struct lproc *p;
-	const char *step;
-	uint64_t us;
 
 	take_finish(l);
 	live_release(l);
 	clones_end(l);
 	live_tellmissed(l);
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		if (l->opts.verbose && p->held != 0)
-			live_say(l, "process %d: stopped for %ju us", p->pid,
-			    (uintmax_t)p->held);
+	if (l->opts.verbose)
+		live_tellheld(l);
+	TAILQ_FOREACH(p, &l->procs, entry)
 		p->held = 0;
-	}
-	if (l->opts.verbose && (step = steps_longest(&l->steps, &us)) != NULL)
-		live_say(l, "of that, %ju us to %s", (uintmax_t)us, step);
 	l->steps = (struct steps){ .now = STEP_NONE };
 }

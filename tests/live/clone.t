@@ -49,8 +49,13 @@ for i in 1 2 3 4 5; do
 	one_instant "a token that goes round: one instant ($i)"
 done
 "$BUILD/snap" -lv -o "$tmp/snap" "$pid" 2>"$tmp/err"
-grep -qE "^snap: process $pid: stopped for [0-9]+ us$" "$tmp/err"
+unit='[0-9.]+ (us|ms|s)'
+grep -qE "^snap: process $pid: stopped for $unit(; $unit to .*)?$" "$tmp/err"
 ok $? "-v tells for how long" || diag <"$tmp/err"
+"$BUILD/snap" -lrv -o "$tmp/many" "$pid" 2>"$tmp/err"
+grep -qE "^snap: 5 processes: stopped for $unit at most \(process [0-9]+\), \
+$unit in all(; $unit to .*)?$" "$tmp/err"
+ok $? "-v tells of several the longest and the sum" || diag <"$tmp/err"
 is "$(python3 -c 'import sys
 sys.path.insert(0, sys.argv[1])
 import check
@@ -339,4 +344,4 @@ snap: nothing to take a snapshot of" \
 else
 	skip "no right, no room" "needs root" 16
 fi
-finish 129
+finish 130

@@ -68,7 +68,7 @@ sleep 1000 &
 pid=$!
 snap -v -o "$tmp/snap" "$pid"
 is "$rc" 0 "sleep: taken"
-grep -q "^snap: processes: 1, threads: 1, files: [1-9][0-9]*, KB raw: [1-9]" "$tmp/err"
+grep -q "^snap: processes: 1, threads: 1, files: [1-9][0-9]*; memory raw: [1-9]" "$tmp/err"
 ok $? "-v tells what was taken"
 let_go "$pid" "sleep: let go"
 

@@ -109,13 +109,13 @@ text = open(sys.argv[1], newline="").read().replace("\r\n", "\n")
 for line in text.split("\n"):
     line = re.sub(r"(?s).*\r", "", line).replace("\x1b[K", "")
     if line:
+        line = re.sub(r"[0-9.]+ (bytes?|[KMG]iB|[um]?s)\b", "U", line)
         print(re.sub("[0-9]+", "N", line))' "$1"
 }
 is "$(stays "$tmp/cat.tty")" "" "nothing of it stays"
 is "$(stays "$tmp/snap.tty")" "snap: the processes stay stopped until the output is read
-snap: process N: stopped for N us
-snap: of that, N us to read and write their memory (-l lets them go before)
-snap: processes: N, threads: N, files: N, KB raw: N, zero: N, shared: N; bytes written: N" \
+snap: process N: stopped for U; U to read and write their memory
+snap: processes: N, threads: N, files: N; memory raw: U, zero: U, shared: U; written: U" \
     "snap: messages stay, and the totals at the end"
 is "$(wc -c <"$tmp/short") $(wc -c <"$tmp/quiet")" "0 0" \
     "nothing of short work, nothing without a terminal"
@@ -130,12 +130,19 @@ is "$(cat "$tmp/held")" "" "a reader that stalls is nothing to snapcat"
 is "$(cat "$tmp/live")" "" "a reader that stalls holds nobody with -l"
 
 # Totals.
-"$BUILD/snap" -v -z "$pid" 2>&1 >"$tmp/z" | grep -vE ' stopped for | of that, ' >"$tmp/err"
-is "$(sed 's/[0-9][0-9]*/N/g' "$tmp/err") $(sed 's/.*compressed: //' "$tmp/err")" \
-    "snap: processes: N, threads: N, files: N, KB raw: N, zero: N, shared: N; bytes written: N, compressed: N $(stat -c %s "$tmp/z")" \
+# human FILE: its size, as -v tells it
+human() {
+	stat -c %s "$1" | awk '{ n = split("bytes KiB MiB GiB", unit, " ")
+	    for (i = 1; i < n && $1 >= 1023.5; i++) $1 /= 1024
+	    printf("%.*f %s\n", (i > 1 && $1 < 9.95), $1, unit[i]) }'
+}
+"$BUILD/snap" -v -z "$pid" 2>&1 >"$tmp/z" | grep -v ' stopped for ' >"$tmp/err"
+is "$(sed -E 's/[0-9.]+ (bytes?|[KMG]iB)/U/g;s/[0-9]+/N/g' "$tmp/err") $(
+    sed 's/.*compressed: //' "$tmp/err")" \
+    "snap: processes: N, threads: N, files: N; memory raw: U, zero: U, shared: U; written: U, compressed: U $(human "$tmp/z")" \
     "snap -vz tells both sizes"
 is "$("$BUILD/snapcat" -vz -o "$tmp/z2" "$tmp/z" 2>&1 | sed 's/.*: //')" \
-    "$(stat -c %s "$tmp/z2")" "snapcat -vz, too"
+    "$(human "$tmp/z2")" "snapcat -vz, too"
 for p in "${!lines_of[@]}"; do
 	let_go "$p" "let go"
 	unnoticed "$p" "not noticed"

@@ -46,6 +46,44 @@ test_harmless(void **state)
 }
 
 static void
+test_units(void **state)
+{
+	static const struct {
+		uint64_t	 v;
+		const char	*bytes;
+		const char	*us;
+	} want[] = {
+		{ 0, "0 bytes", "0 us" },
+		{ 1, "1 byte", "1 us" },
+		{ 999, "999 bytes", "999 us" },
+		{ 1023, "1023 bytes", "1.0 ms" },
+		{ 1024, "1.0 KiB", "1.0 ms" },
+		{ 9949, "9.7 KiB", "9.9 ms" },
+		{ 9990, "9.8 KiB", "10 ms" },
+		{ 348123, "340 KiB", "348 ms" },
+		{ 999499, "976 KiB", "999 ms" },
+		{ 999500, "976 KiB", "1.0 s" },
+		{ 1024 * 1024 - 1, "1.0 MiB", "1.0 s" },
+		{ 5400000, "5.1 MiB", "5.4 s" },
+		{ 119499999, "114 MiB", "119 s" },
+		{ 119500000, "114 MiB", "2 min 0 s" },
+		{ 725000000, "691 MiB", "12 min 5 s" },
+		{ 1288490189, "1.2 GiB", "21 min 28 s" },
+		{ UINT64_C(1) << 62, "4.0 EiB", "76861433640 min 27 s" }
+	};
+	char s[32];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof want / sizeof *want; i++) {
+		text_bytes(s, sizeof s, want[i].v);
+		assert_string_equal(s, want[i].bytes);
+		text_time(s, sizeof s, want[i].v);
+		assert_string_equal(s, want[i].us);
+	}
+}
+
+static void
 test_warn(void **state)
 {
 	char got[300];
@@ -69,6 +107,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_harmless),
+		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_warn),
 	};
 

@@ -40,8 +40,7 @@ steps_longest(const struct steps *s, uint64_t *us)
 		[STEP_RECORD] = "read what proc tells of them",
 		[STEP_FILES] = "look at open files and sockets",
 		[STEP_CLONE] = "clone them",
-		[STEP_MEMORY] = "read and write their memory (-l lets them go "
-		    "before)"
+		[STEP_MEMORY] = "read and write their memory"
 	};
 	enum step i, most;
 	uint64_t sum;
