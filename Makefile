@@ -44,11 +44,22 @@ BENCH = bare heap pack pause
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t \
 	tests/procmap/*.t
 SLOW = tests/live/*.t tests/core/*.t tests/fs/*.t tests/criu/*.t \
-	tests/confine/*.t
+	tests/confine/*.t tests/install/*.t
 
 O = build
 PREFIX = /usr/local
 MANDIR = $(PREFIX)/share/man
+LIBDIR = $(PREFIX)/lib
+BASHDIR = $(PREFIX)/share/bash-completion/completions
+ZSHDIR = $(PREFIX)/share/zsh/site-functions
+# what install(1) is told of programs and of the library: -s of install-strip
+STRIP =
+
+# the shared library: programs of one ABI ask for it by its name in the ELF file
+ABI = 0
+SO = libsnap.so.$(VERSION)
+SONAME = libsnap.so.$(ABI)
+PUBLIC = lib/snap.h lib/space.h lib/task.h lib/trace.h
 
 CFLAGS = -O2 -g
 CPPFLAGS = -D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt \
@@ -56,7 +67,8 @@ CPPFLAGS = -D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt \
 WARN = $(WARN_AS) -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
 LIBWARN = -Wconversion -Wsign-conversion
-HARDEN = -fstack-protector-strong -fPIE
+# -fPIC, of which the shared library is made, costs programs 200 bytes
+HARDEN = -fstack-protector-strong -fPIC -fno-semantic-interposition
 LINK = -pie -Wl,-z,relro,-z,now
 LIBS = $(shell pkg-config --libs $(PKGS)) -pthread
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -69,7 +81,7 @@ COMMON = $(call objects,cmd/common)
 # made of criu.proto
 PB = $O/fmt/criu/img/criu.pb-c
 
-all: $(PROGS:%=$O/%)
+all: $(PROGS:%=$O/%) $O/$(SO)
 
 progobj = $(call objects,cmd/$1)
 pkgs = $(if $($1_PKGS),$(shell pkg-config $2 $($1_PKGS)))
@@ -88,6 +100,19 @@ $(foreach p,$(PROGS),$(eval $(call progobj,$p): \
 $O/libsnap.a: $(LIBOBJ) $(PB).o
 	rm -f $@
 	ar qcs $@ $^
+
+# its symbols are the functions of libsnap(3), which are those of the headers
+# (tests/lists.t)
+$O/libsnap.map: lib/libsnap.3
+	{ echo 'LIBSNAP_$(ABI) {'; echo 'global:'; \
+	    sed -n 's/^\.It .* Fn \([a-z0-9_]*\) .*/	\1;/p' $<; \
+	    echo 'local:'; echo '	*;'; echo '};'; } > $@
+
+$O/$(SO): $O/libsnap.a $O/libsnap.map
+	$(CC) $(CFLAGS) -shared -Wl,-soname,$(SONAME) \
+	    -Wl,--version-script=$O/libsnap.map -Wl,-z,relro,-z,now \
+	    $(LDFLAGS) -o $@ -Wl,--whole-archive $< \
+	    -Wl,--no-whole-archive $(LIBS)
 
 $O/common.a: $(COMMON)
 	rm -f $@
@@ -207,19 +232,31 @@ cover:
 	    awk -F"'" '/^File/ { f = $$2 } /^Lines/ { print $$0, f }'
 
 install: all
-	mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
-	    $(DESTDIR)$(PREFIX)/include/snap \
+	mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
+	    $(DESTDIR)$(PREFIX)/include/snap $(DESTDIR)$(PREFIX)/share/snap \
+	    $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) \
 	    $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 \
 	    $(DESTDIR)$(MANDIR)/man6
-	install -m 755 $(PROGS:%=$O/%) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $O/libsnap.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 lib/snap.h lib/space.h lib/task.h \
-	    lib/trace.h $(DESTDIR)$(PREFIX)/include/snap
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
-	    lib/libsnap.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/libsnap.pc
+	install $(STRIP) -m 755 $(PROGS:%=$O/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $O/libsnap.a $(DESTDIR)$(LIBDIR)
+	install $(STRIP) -m 644 $O/$(SO) $(DESTDIR)$(LIBDIR)
+	ln -sf $(SO) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libsnap.so
+	install -m 644 $(PUBLIC) $(DESTDIR)$(PREFIX)/include/snap
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	    -e 's|@VERSION@|$(VERSION)|' \
+	    lib/libsnap.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libsnap.pc
 	install -m 644 $(MAN1) $(DESTDIR)$(MANDIR)/man1
 	install -m 644 $(MAN3) $(DESTDIR)$(MANDIR)/man3
 	install -m 644 $(MAN6) $(DESTDIR)$(MANDIR)/man6
+	install -m 644 fmt/snap6/magic $(DESTDIR)$(PREFIX)/share/snap
+	install -m 644 cmd/common/complete.zsh $(DESTDIR)$(ZSHDIR)/_snap
+	install -m 644 cmd/common/complete.bash $(DESTDIR)$(BASHDIR)/snap
+	for p in $(filter-out snap,$(PROGS)); do \
+	    ln -sf snap $(DESTDIR)$(BASHDIR)/$$p; done
+
+install-strip:
+	@$(MAKE) install STRIP=-s
 
 clean:
 	rm -rf $O $O-*
@@ -236,9 +273,10 @@ help:
 	@echo '         some only: FUZZ="fstree merge" (needs clang)'
 	@echo 'bench    speed, beside that of others in the same run'
 	@echo 'cover    how much of the library the tests reach'
-	@echo 'install  to PREFIX ($(PREFIX)), below DESTDIR'
+	@echo 'install  to PREFIX ($(PREFIX)), below DESTDIR; install-strip,'
+	@echo '         without symbols'
 	@echo 'clean    remove what was built'
 
 -include $(LIBOBJ:.o=.d) $(COMMON:.o=.d) $(foreach p,$(PROGS),$(patsubst %.o,%.d,$(call progobj,$p)))
 
-.PHONY: all tests demo test run check fresh asan lint fuzz bench cover install clean help
+.PHONY: all tests demo test run check fresh asan lint fuzz bench cover install install-strip clean help

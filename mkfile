@@ -21,7 +21,7 @@ CFLAGS=-O2 -g
 CPPFLAGS=-D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt
 WARN=-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
-HARDEN=-fstack-protector-strong -fPIE
+HARDEN=-fstack-protector-strong -fPIC -fno-semantic-interposition
 LINK=-pie -Wl,-z,relro,-z,now
 
 SRC=`for r in $ROOMS; do ls $r/*.c; done`

@@ -1,11 +1,9 @@
 #!/bin/sh
 # Makefile and mkfile build the same programs from the same rooms, and all
-# rooms there are; libsnap(3) has what the library has, and its example is
-# compiled against what is installed.
+# rooms there are; libsnap(3) has what the library has.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
-BUILD=${BUILD:-build}
 
 # list FILE NAME: the words of a list, a line each
 list() {
@@ -24,7 +22,7 @@ check() {
 	fi
 }
 
-for l in PROGS ROOMS PKGS snapfs_PKGS; do
+for l in PROGS ROOMS PKGS snapfs_PKGS HARDEN LINK; do
 	check "$l is the same in both" "$(list Makefile $l)" "$(list mkfile $l)"
 done
 check 'ROOMS is all of lib and fmt' "$(list Makefile ROOMS)" \
@@ -57,24 +55,4 @@ for f in README tests/README; do
 		[ -e "$p" ] || echo "$p"
 	    done)"
 done
-
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-# an archive that needs a runtime is linked with it
-case $BUILD in
-*asan) more=-fsanitize=address,undefined ;;
-*cover) more=--coverage ;;
-*) more= ;;
-esac
-sed -n '/^#include <snap.h>/,/^\.Ed/{/^\.Ed/!p;}' lib/libsnap.3 |
-    sed -e 's/\\e/\\/g' -e '1s/.*/&\n#include <space.h>\n#include <task.h>\n#include <trace.h>/' \
-    >"$tmp/pc.c"
-# shellcheck disable=SC2046,SC2086 # words are meant
-check 'its example, with all headers that are installed, is compiled and runs' "$({
-	env -u MAKEFLAGS make -s install O="$BUILD" PREFIX="$tmp" &&
-	cc $more -o "$tmp/pc" "$tmp/pc.c" $(PKG_CONFIG_PATH=$tmp/lib/pkgconfig \
-	    pkg-config --cflags --libs libsnap) &&
-	python3 tests/snap6/snapasm.py tests/snap6/good/9front-amd64.s |
-	"$tmp/pc"
-} 2>&1)" '1042: pc 2020203234303175: address 2020203234303175 is not mapped'
 echo "1..$n"

@@ -1,0 +1,61 @@
+#compdef pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
+# Completion of the programs of snap, for zsh: options, which each program
+# tells in --help; processes, files, users and control groups.
+
+# Processes: numbers if a digit was typed, else names; for a user other than
+# root, those that are theirs.
+_snap_processes() {
+	local p
+	local -a found
+
+	for p in /proc/<->(N); do
+		(( EUID == 0 )) || [[ -O $p ]] || continue
+		# threads of the kernel have no arguments, the dead no files
+		[[ -n "$(<$p/cmdline)" ]] 2>/dev/null || continue
+		if [[ $PREFIX == <->* ]]; then
+			found+=(${p:t})
+		else
+			found+=("$(<$p/comm)")
+		fi
+	done 2>/dev/null
+	compadd -a found
+}
+
+_snap_cgroups() {
+	local -a found
+
+	found=(/sys/fs/cgroup/**/*.(service|scope|slice)(N/:t))
+	compadd -a found
+	_files -/
+}
+
+_snap() {
+	local line what
+	local option='^  (-.|  )[, ] (--[a-z-]+)(=([^ ]+))? +(.*)$'
+	local -a match mbegin mend spec
+
+	for line in ${(f)"$(_call_program options $words[1] --help 2>/dev/null)"}; do
+		[[ $line =~ $option ]] || continue
+		what=
+		case "$match[2]=$match[4]" in
+		--cgroup=*) what=:cgroup:_snap_cgroups ;;
+		--user=*) what=:user:_users ;;
+		*=pid*) what=:process:_snap_processes ;;
+		*dir*|*=mtpt) what=:directory:'_files -/' ;;
+		*=file*|*=core|*=exe) what=:file:_files ;;
+		*=?*) what=":$match[4]: " ;;
+		esac
+		spec+=("$match[2]${match[3]:+=}[${match[5]//[\[\]:]/ }]$what")
+		if [[ $match[1] == -? ]]; then
+			spec+=("$match[1]${match[3]:++}[${match[5]//[\[\]:]/ }]$what")
+		fi
+	done
+	case $service in
+	snap|pagestat|procmap) spec+=('*:process:_snap_processes') ;;
+	vmtrace) spec+=('(-):command:_command_names -e' '*::arguments:_normal') ;;
+	*) spec+=('*:file:_files') ;;
+	esac
+	_arguments -s $spec
+}
+
+_snap "$@"

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# What bash and zsh offer when a command line of ours is completed.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+cd "$tmp" || exit 1
+export PATH=$BUILD:$PATH
+
+# bash_offers WORD ...: what is offered for the last word
+# shellcheck disable=SC2016 # for the other shell
+bash_offers() {
+	bash --norc -c '
+		. "$0"
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		_snap "$1"
+		printf "%s\n" "${COMPREPLY[@]}"
+	' "$tests/../cmd/common/complete.bash" "$@" | sort
+}
+
+touch one.snap two.snap
+mkdir folder
+# what is offered of names must not be run
+# shellcheck disable=SC2016 # it is meant to look so
+name='$(touch pwned)'
+cp "$(command -v sleep)" "$name"
+"./$name" 1000 &
+pid=$!
+until_true grep -q touch "/proc/$pid/comm"
+
+is "$(bash_offers snap --outp)" --output= "bash: an option with an argument"
+for p in pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
+do
+	is "$(bash_offers "$p" --)" "$("$p" --help |
+	    sed -n 's/^  .... *\(--[a-z-]*=\{0,1\}\).*/\1/p' | sort)" \
+	    "bash: $p: all options of --help"
+done
+is "$(bash_offers snap -vo one)" one.snap "bash: a file behind -vo"
+is "$(bash_offers snap --output = one)" one.snap "bash: a file behind --output="
+is "$(bash_offers snapload -D f)" folder "bash: a directory behind -D"
+is "$(bash_offers snapls two)" two.snap "bash: a snapshot"
+is "$(bash_offers snap "$pid" | grep -x "$pid")" "$pid" "bash: a process, by number"
+is "$(bash_offers snapcore -p "$pid" | grep -x "$pid")" "$pid" "bash: a process behind -p"
+is "$(bash_offers snap "${name%% *}")" '\$\(touch\ pwned\)' \
+    "bash: a process, by name, quoted"
+bash_offers snap '' >all
+is "$(grep -c touch all) $(ls pwned 2>/dev/null)" "1 " \
+    "bash: no name is run"
+
+# zsh_offers LINE: what zsh lists for the last word of it
+zsh_offers() {
+	# shellcheck disable=SC2016 # for the other shell
+	zsh -f -c '
+		zmodload zsh/zpty
+		zpty z "zsh -f -i"
+		zpty -w z "PS1=; LISTMAX=9999; fpath=($1 \$fpath)
+		    autoload -Uz compinit; compinit -u -D
+		    bindkey ^I list-choices; print rea\dy"
+		zpty -r z out "*ready*"
+		zpty -w -n z "$2"$'\''\t'\''
+		zpty -w -n z $'\''\C-u'\''"print fin\ished"$'\''\n'\''
+		zpty -r z out "*finished*"
+		print -r -- $out
+		zpty -d z
+	' zsh "$tmp/functions" "$1" | tr -d '\r' |
+	    sed 's/\x1b\[[0-9;?]*[a-zA-Z]//g'
+}
+
+if ! command -v zsh >/dev/null; then
+	skip "what zsh offers" "no zsh" 4
+	finish 22
+fi
+mkdir functions
+cp "$tests/../cmd/common/complete.zsh" functions/_snap
+is "$(zsh_offers 'snap --' | sed -n 's/^\(--[a-z-]*\) .*/\1/p')" \
+    "$("$BUILD/snap" --help |
+    sed -n 's/^  .... *\(--[a-z-]*\).*/\1/p' | sort)" \
+    "zsh: all options of --help"
+case $(zsh_offers "snap --output=o") in
+*one.snap*) ok 0 "zsh: a file behind --output=" ;;
+*) ok 1 "zsh: a file behind --output=" ;;
+esac
+case $(zsh_offers "snapls t") in
+*two.snap*) ok 0 "zsh: a snapshot" ;;
+*) ok 1 "zsh: a snapshot" ;;
+esac
+zsh_offers "snap " >all
+is "$(grep -cF "\\(touch\\ pwned" all) $(ls pwned 2>/dev/null)" "1 " \
+    "zsh: processes, of which no name is run"
+finish 22

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# What "make install-strip" leaves below DESTDIR.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+cd "$tests/.." || exit 1
+
+d=$tmp/d
+try "it is installed below DESTDIR" env -u MAKEFLAGS make -s install-strip \
+    O="$BUILD" DESTDIR="$d" PREFIX=/usr
+progs='pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace'
+is "$(cd "$d" && find . ! -type d | LC_ALL=C sort)" "$({
+	for p in $progs; do
+		echo "./usr/bin/$p"
+		echo "./usr/share/bash-completion/completions/$p"
+		echo "./usr/share/man/man1/$p.1"
+	done
+	cat <<-END
+	./usr/include/snap/snap.h
+	./usr/include/snap/space.h
+	./usr/include/snap/task.h
+	./usr/include/snap/trace.h
+	./usr/lib/libsnap.a
+	./usr/lib/libsnap.so
+	./usr/lib/libsnap.so.0
+	./usr/lib/libsnap.so.$(sed -n \
+	    's/^#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap.h)
+	./usr/lib/pkgconfig/libsnap.pc
+	./usr/share/man/man3/libsnap.3
+	./usr/share/man/man6/snap.6
+	./usr/share/snap/magic
+	./usr/share/zsh/site-functions/_snap
+	END
+} | LC_ALL=C sort)" "all of it, and nothing else"
+is "$(find "$d" -xtype l)" "" "no link leads nowhere"
+is "$(grep -rlF "$tmp" "$d")" "" "no file tells where it was staged"
+for f in "$d"/usr/bin/* "$d"/usr/lib/libsnap.so; do
+	readelf -SW "$f" | grep -E '\.(symtab|debug)' && echo "$f"
+done >"$tmp/symbols"
+is "$(cat "$tmp/symbols")" "" "programs and shared library are stripped"
+is "$("$d/usr/bin/snap" --version)" "$("$BUILD/snap" --version)" \
+    "a stripped program runs"
+finish 6
