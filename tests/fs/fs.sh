@@ -15,6 +15,7 @@ fi
 mounts=0
 serve() {
 	mounts=$((mounts + 1))
+	# shellcheck disable=SC2154 # of tap.sh
 	mnt=$tmp/mnt$mounts
 	mkdir "$mnt"
 	# the shell lets what it starts in the background ignore SIGINT

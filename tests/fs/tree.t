@@ -18,7 +18,7 @@ for f in ctl fd mem noteid ns proc segment status text core map linux root; do
 	[ -e "$mnt/$pid/$f" ] || echo "$f"
 done >"$tmp/lacks"
 is "$(cat "$tmp/lacks")" "" "what a process has"
-tid=$(ls "$mnt" | grep -vx "$pid" | head -1)
+tid=$(find "$mnt" -mindepth 1 -maxdepth 1 ! -name "$pid" -printf "%f\n" | head -1)
 is "$(cd "$mnt/$tid" && for f in mem text status core map root; do
 	[ -e $f ] && echo $f; done | tr '\n' ' ')" "mem text status " \
     "what a thread has"

@@ -43,7 +43,7 @@ refused 2 "snap: -o -rv: did you mean -rv and -o with a file?\
 refused 2 "snap: -o N: that is a process: which file?\
  (a file of that name: ./N)" -o "$pid"
 for p in "procmap -g" "snapcore -o" "snapcat -o" "snapload -uD $tmp/none -o"; do
-	# shellcheck disable=SC2086 # words
+	# shellcheck disable=SC2027,SC2086 # words
 	(cd "$tmp/pub" && "$BUILD/"${p/ / }"$pid" 2>&1; echo "$?") >"$tmp/out"
 	is "$(sed 's/.*which file?.*/asks/' "$tmp/out" | tr '\n' ' ')$(
 	    ls "$tmp/pub")" "asks 2 " "$p: a process for a file"
