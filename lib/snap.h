@@ -326,6 +326,20 @@ int		 linuxrec_pack(struct proc *p, const char *cputype,
 		    const struct file *file, size_t n);
 
 /*
+ * Where a process belongs, as its Linux record tells: record/place.c
+ */
+enum { PLACE_NAME = 256 };
+
+struct place {			/* of names, "" is: none */
+	uint64_t	 pid;	/* in its own pid namespace */
+	char		 unit[PLACE_NAME]; /* of systemd */
+	char		 container[PLACE_NAME];
+	char		 pod[PLACE_NAME];
+};
+
+void		 proc_place(struct place *pl, const struct proc *p);
+
+/*
  * A process as an ELF core, made as it is read: core/write/layout.c
  */
 struct core;

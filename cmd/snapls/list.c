@@ -51,8 +51,10 @@ list_proc(struct snap *s, struct proc *p, const struct listing *ls)
 	    p->carried != NULL ? "(file)" : f.name, f.user, f.state, f.threads,
 	    image_bytes(p->mem) / KB, p->count.raw, p->count.zero,
 	    p->count.same);
-	if (ls->segments)
+	if (ls->segments) {
+		list_place(p);
 		list_segments(p);
+	}
 }
 
 /*

@@ -39,7 +39,7 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 static const struct opt opts[] = {
 	{ 'c', "check", NULL, "read all of it, and tell what is damaged" },
 	{ 'j', "json", NULL, "as JSON, an object a process, for programs" },
-	{ 'l', "long", NULL, "the mappings of each process, too" },
+	{ 'l', "long", NULL, "where each belongs, and its mappings, too" },
 	{ 'v', "verbose", NULL, "the first line and all records, too" },
 	{ 0 }
 };

@@ -46,6 +46,9 @@ void		 sums_get(struct sums *, const struct snap *);
 /* list.c: for people */
 void		 list_snap(struct snap *, const struct listing *);
 
+/* place.c */
+void		 list_place(const struct proc *);
+
 /* json.c */
 void		 json_open(const char *key, char bracket);
 void		 json_close(char bracket);

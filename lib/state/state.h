@@ -123,6 +123,35 @@ struct limit {
 bool		 limits_next(struct scan *text, struct limit *l);
 
 /*
+ * cgroup, cgroups(7), and what it tells of where a process belongs: cgroup.c,
+ * place.c
+ */
+struct cgroupline {		/* where it is in a hierarchy; it borrows */
+	struct scan	 list;	/* of its controllers; empty: version 2 */
+	struct scan	 path;
+};
+
+struct cgroupmount {		/* of mountinfo; it borrows */
+	bool		 v2;
+	struct scan	 root;	/* the cgroup that is seen there, */
+	struct scan	 point;	/* and where that is; escaped */
+	struct scan	 opts;	/* name the controllers of version 1 */
+};
+
+enum { CGROUP_RANKS = 5 };
+
+bool		 cgroup_next(struct scan *text, struct cgroupline *l);
+bool		 cgroup_lists(struct scan list, const char *s);
+unsigned int	 cgroup_rank(const struct cgroupline *l);
+bool		 cgroupmount_next(struct scan *text, struct cgroupmount *m);
+bool		 cgroupmount_shows(const struct cgroupmount *m,
+		    struct scan path, struct scan *below);
+bool		 place_next(struct scan *path, struct scan *part);
+bool		 place_part(struct place *pl, struct scan part,
+		    struct scan parent);
+void		 place_cgroup(struct place *pl, const void *text, size_t len);
+
+/*
  * auxv: auxv.c, getauxval(3)
  */
 uint64_t	 auxv_get(const void *auxv, size_t len, size_t word,

@@ -28,6 +28,22 @@ static const char fdinfo_text[] =
     "pos:\t-5\nflags:\t02100002\nmnt_id:\t15\nino:\t3\n"
     "lock:\t1: FLOCK  ADVISORY  WRITE 5 00:01:2 0 EOF\n";
 
+#define ID	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define OTHER	"fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+#define UID	"7f3c9e1a-0d1b-4b6e-9a51-2f1c6f0d8e11"
+#define UID_	"7f3c9e1a_0d1b_4b6e_9a51_2f1c6f0d8e11"
+
+static const char cgroup_text[] =
+    "12:memory:/kubepods/besteffort/pod" UID "/" ID " (deleted)\n"
+    "2:cpu,cpuacct:/a\n1:name=systemd:/system.slice/kubelet.service\n0::/\n";
+
+static const char mountinfo_text[] =
+    "36 25 0:31 / /sys/fs/cgroup/unified rw,nosuid shared:9 - cgroup2 "
+    "cgroup2 rw,nsdelegate\n"
+    "37 25 0:32 /docker/x /cg rw shared:9 master:1 - cgroup none "
+    "rw,cpu,cpuacct\n"
+    "38 25 8:1 / / rw - ext4 /dev/sda1 rw\n";
+
 static const char limits_text[] =
     "Limit                     Soft Limit           Hard Limit           "
     "Units     \n"
@@ -323,6 +339,125 @@ test_auxv(void **state)
  * All parsers on bytes that are theirs or not: what comes matters to nobody,
  * but that they stay within the text.
  */
+/*
+ * Paths as they are found on machines.
+ */
+static void
+test_place(void **state)
+{
+	static const struct {
+		const char	*path, *unit, *container, *pod;
+	} t[] = {
+		{ "/", "", "", "" },
+		{ "", "", "", "" },
+		{ "/system.slice/nginx.service", "nginx.service", "", "" },
+		{ "/system.slice/system-postgresql.slice/"
+		    "postgresql@16-main.service",
+		    "postgresql@16-main.service", "", "" },
+		{ "/system.slice/containerd.service/_cpu.service",
+		    "cpu.service", "", "" },
+		{ "/init.scope", "init.scope", "", "" },
+		{ "/user.slice/user-1000.slice/session-3.scope",
+		    "session-3.scope", "", "" },
+		{ "/user.slice/user-1000.slice/user@1000.service/app.slice/"
+		    "app-foo@1.service", "app-foo@1.service", "", "" },
+		{ "/docker/" ID, "", ID, "" },
+		{ "/docker/" ID "/init.scope", "init.scope", ID, "" },
+		{ "/docker/" ID "/docker/" OTHER, "", OTHER, "" },
+		{ "/system.slice/docker-" ID ".scope",
+		    "docker-" ID ".scope", ID, "" },
+		{ "/user.slice/user-1000.slice/user@1000.service/user.slice/"
+		    "libpod-" ID ".scope/container",
+		    "libpod-" ID ".scope", ID, "" },
+		{ "/machine.slice/libpod-" ID ".scope",
+		    "libpod-" ID ".scope", ID, "" },
+		{ "/machine.slice/libpod-conmon-" ID ".scope",
+		    "libpod-conmon-" ID ".scope", "", "" },
+		{ "/machine.slice/machine-libpod_pod_" OTHER ".slice/libpod-"
+		    ID ".scope", "libpod-" ID ".scope", ID, OTHER },
+		{ "/libpod_parent/libpod-" ID, "", ID, "" },
+		{ "/libpod_parent/" OTHER "/" ID, "", ID, OTHER },
+		{ "/kubepods/burstable/pod" UID "/" ID, "", ID, UID },
+		{ "/kubepods/pod" UID "/" ID, "", ID, UID },
+		{ "/kubepods.slice/kubepods-burstable.slice/"
+		    "kubepods-burstable-pod" UID_ ".slice/cri-containerd-" ID
+		    ".scope", "cri-containerd-" ID ".scope", ID, UID },
+		{ "/kubepods.slice/kubepods-pod" UID_ ".slice/crio-" ID
+		    ".scope", "crio-" ID ".scope", ID, UID },
+		{ "/kubepods.slice/kubepods-pod" UID_ ".slice/crio-conmon-" ID
+		    ".scope", "crio-conmon-" ID ".scope", "", UID },
+		{ "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-"
+		    "besteffort.slice/kubelet-kubepods-besteffort-pod" UID_
+		    ".slice/cri-containerd-" ID ".scope",
+		    "cri-containerd-" ID ".scope", ID, UID },
+		{ "/system.slice/containerd.service/kubepods-besteffort-pod"
+		    UID_ ".slice:cri-containerd:" ID, "containerd.service",
+		    ID, UID },
+		{ "/kubepods/besteffort/pod" "0123456789abcdef0123456789abcdef"
+		    "/" ID, "", ID, "0123456789abcdef0123456789abcdef" },
+		{ "/lxc/web/system.slice/ssh.service", "ssh.service", "web",
+		    "" },
+		{ "/lxc.payload.web", "", "web", "" },
+		{ "/lxc.monitor.web", "", "", "" },
+		{ "/lxc.payload/web/init.scope", "init.scope", "web", "" },
+		/* what only looks like it */
+		{ "/podcast/podium", "", "", "" },
+		{ "/system.slice/.service", "", "", "" },
+		{ "/system.slice/a" ID, "", "", "" },
+		{ "/run-r0123456789abcdef0123456789abcdef.scope",
+		    "run-r0123456789abcdef0123456789abcdef.scope", "", "" },
+		{ "/lxc.payload.", "", "", "" },
+	};
+	struct place pl;
+	char line[600];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof t / sizeof *t; i++) {
+		snprintf(line, sizeof line, "0::%s\n", t[i].path);
+		memset(&pl, 'x', sizeof pl);
+		place_cgroup(&pl, line, strlen(line));
+		assert_string_equal(pl.unit, t[i].unit);
+		assert_string_equal(pl.container, t[i].container);
+		assert_string_equal(pl.pod, t[i].pod);
+	}
+	/* each by the first hierarchy that tells it */
+	place_cgroup(&pl, TEXT(cgroup_text));
+	assert_string_equal(pl.unit, "kubelet.service");
+	assert_string_equal(pl.container, ID);
+	assert_string_equal(pl.pod, UID);
+	place_cgroup(&pl, TEXT("1:memory:/docker/" ID "\n2:pids:/docker/"
+	    OTHER "\n"));
+	assert_string_equal(pl.container, OTHER);
+}
+
+static void
+test_cgroupmount(void **state)
+{
+	struct scan t = scan_begin(TEXT(mountinfo_text)), below;
+	struct cgroupmount m;
+
+	(void)state;
+	assert_true(cgroupmount_next(&t, &m));
+	assert_true(m.v2);
+	assert_memory_equal(m.point.s, "/sys/fs/cgroup/unified rw", 25);
+	assert_true(cgroupmount_shows(&m, scan_begin(TEXT("/a/b")), &below));
+	assert_memory_equal(below.s, "/a/b", 4);
+	assert_false(cgroupmount_shows(&m, scan_begin(TEXT("/../a")), &below));
+	assert_true(cgroupmount_next(&t, &m));
+	assert_false(m.v2);
+	assert_memory_equal(m.point.s, "/cg rw", 6);
+	assert_true(cgroup_lists(m.opts, "cpuacct"));
+	assert_false(cgroup_lists(m.opts, "cpua"));
+	assert_false(cgroup_lists(m.opts, "memory"));
+	assert_true(cgroupmount_shows(&m, scan_begin(TEXT("/docker/x/y")),
+	    &below));
+	assert_int_equal(below.end - below.s, 2);
+	assert_false(cgroupmount_shows(&m, scan_begin(TEXT("/docker/xy")),
+	    &below));
+	assert_false(cgroupmount_next(&t, &m));
+}
+
 static void
 parse_all(const char *text, size_t len)
 {
@@ -331,6 +466,8 @@ parse_all(const char *text, size_t len)
 	struct limit l;
 	struct smap m;
 	struct scan t;
+	struct place pl;
+	struct cgroupmount cm;
 	uint64_t v[2];
 	char *copy;
 	int last;
@@ -351,6 +488,9 @@ parse_all(const char *text, size_t len)
 	for (t = scan_begin(text, len); smap_next(&t, &m) == 1;)
 		assert_true(m.name.s >= text && m.name.end <= text + len);
 	(void)auxv_get(text, len, 8, AT_PHDR);
+	place_cgroup(&pl, text, len);
+	for (t = scan_begin(text, len); cgroupmount_next(&t, &cm);)
+		assert_true(cm.root.s >= text && cm.opts.end <= text + len);
 	free(copy);
 }
 
@@ -363,7 +503,8 @@ test_hostile(void **state)
 	} texts[] = {
 		{ TEXT(stat_text) }, { TEXT(status_text) },
 		{ TEXT(fdinfo_text) }, { TEXT(limits_text) },
-		{ TEXT(smaps_text) }
+		{ TEXT(smaps_text) }, { TEXT(cgroup_text) },
+		{ TEXT(mountinfo_text) }
 	};
 	char copy[1024];
 	struct rng rng;
@@ -398,6 +539,8 @@ main(void)
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_smaps),
 		cmocka_unit_test(test_auxv),
+		cmocka_unit_test(test_place),
+		cmocka_unit_test(test_cgroupmount),
 		cmocka_unit_test(test_hostile),
 	};
 

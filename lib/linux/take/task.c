@@ -243,6 +243,30 @@ record_parent(const struct lproc *p, const struct task *t, struct filelist *l)
 	filelist_text(l, "nsppid", "%" PRIu64 "\n", parent);
 }
 
+/*
+ * Record where process p belongs: its number in its own pid namespace, if it
+ * is in one, and the unit, the container and the pod that its cgroup, which
+ * the record has, tells of.
+ */
+static void
+record_place(const struct lproc *p, struct filelist *l)
+{
+	struct place pl = { 0 };
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (strcmp(l->file[i].name, "cgroup") == 0)
+			place_cgroup(&pl, l->file[i].data, l->file[i].len);
+	if (pid_innermost(p->pid, &pl.pid) > 1)
+		filelist_text(l, "nspid", "%" PRIu64 "\n", pl.pid);
+	if (*pl.unit != '\0')
+		filelist_text(l, "unit", "%s\n", pl.unit);
+	if (*pl.container != '\0')
+		filelist_text(l, "container", "%s\n", pl.container);
+	if (*pl.pod != '\0')
+		filelist_text(l, "pod", "%s\n", pl.pod);
+}
+
 static void
 record_open(struct lproc *p, const struct task *t, struct filelist *l)
 {
@@ -287,6 +311,7 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 		filelist_read(to, p->mmtid != 0 ? p->mmtid : p->pid, 0,
 		    proc_files[i]);
 	record_parent(p, t, to);
+	record_place(p, to);
 	if (p->mmtid == 0)
 		return;
 	if (t->maps.data != NULL)

@@ -1,0 +1,257 @@
+/*
+ * Where a process belongs, in the words of who runs it: the unit of systemd,
+ * the container and the pod, by the names of its control groups (cgroups(7)).
+ *
+ *	/system.slice/nginx.service			unit
+ *	/docker/ID, /system.slice/docker-ID.scope	container: Docker
+ *	/machine.slice/libpod-ID.scope/container	Podman
+ *	/kubepods/burstable/podUID/ID			pod and container
+ *	/kubepods.slice/kubepods-podU_I_D.slice/cri-containerd-ID.scope
+ *	.../crio-ID.scope				CRI-O
+ *	/lxc.payload.NAME, /lxc/NAME			LXC
+ *
+ * An ID has 64 hexadecimal digits.  libpod-conmon-ID, crio-conmon-ID and
+ * lxc.monitor.NAME have who watches the container, and not what is in it.
+ * The names are chosen by who makes the groups, which may be anyone who was
+ * given a part of the tree.
+ */
+#include "state.h"
+
+#include <string.h>
+
+enum { IDLEN = 64 };
+
+static const char hex[] = "0123456789abcdef";
+
+/*
+ * Return true if t begins with s, and take that.
+ */
+static bool
+part_begins(struct scan *t, const char *s)
+{
+	size_t n = strlen(s);
+
+	if ((size_t)(t->end - t->s) < n || memcmp(t->s, s, n) != 0)
+		return false;
+	t->s += n;
+	return true;
+}
+
+/*
+ * Return true if t ends in s, and take that.
+ */
+static bool
+part_ends(struct scan *t, const char *s)
+{
+	size_t n = strlen(s);
+
+	if ((size_t)(t->end - t->s) < n || memcmp(t->end - n, s, n) != 0)
+		return false;
+	t->end -= n;
+	return true;
+}
+
+static bool
+part_is(const struct scan *t, const char *s)
+{
+	struct scan p = *t;
+
+	return part_begins(&p, s) && p.s == p.end;
+}
+
+static bool
+part_has(const struct scan *t, const char *s)
+{
+	return memmem(t->s, (size_t)(t->end - t->s), s, strlen(s)) != NULL;
+}
+
+static bool
+part_isof(const struct scan *t, const char *set)
+{
+	const char *s;
+
+	for (s = t->s; s < t->end; s++)
+		if (*s == '\0' || strchr(set, *s) == NULL)
+			return false;
+	return t->s < t->end;
+}
+
+/*
+ * Set a name, of PLACE_NAME bytes, to t.
+ */
+static void
+name_set(char *name, const struct scan *t)
+{
+	size_t n = (size_t)(t->end - t->s);
+
+	n = n < PLACE_NAME ? n : PLACE_NAME - 1;
+	memcpy(name, t->s, n);
+	name[n] = '\0';
+}
+
+/*
+ * Set *id to the ID that t ends in, and what stands before it, with its
+ * separator, to *before.
+ */
+static bool
+part_id(const struct scan *t, struct scan *id, struct scan *before)
+{
+	*id = *before = *t;
+	if (t->end - t->s < IDLEN)
+		return false;
+	id->s = before->end = t->end - IDLEN;
+	return part_isof(id, hex) && (before->s == before->end ||
+	    strchr("-:_", before->end[-1]) != NULL);
+}
+
+/*
+ * Return true if an ID is that of a pod of Podman, by what stands before it.
+ */
+static bool
+is_podman(const struct scan *before, const struct scan *parent)
+{
+	return part_has(before, "libpod_pod_") ||
+	    (before->s == before->end && part_is(parent, "libpod_parent"));
+}
+
+/*
+ * Set the pod that a part tells of, with underscores for the minuses of its
+ * uid where it is a slice.
+ */
+static bool
+pod_find(struct scan t, bool slice, const struct scan *parent, char *pod)
+{
+	struct scan id, before;
+	char *s;
+
+	if (part_id(&t, &id, &before) && is_podman(&before, parent)) {
+		name_set(pod, &id);
+		return true;
+	}
+	/* containerd, where it should not ask systemd but does */
+	if ((s = memmem(t.s, (size_t)(t.end - t.s), ".slice:", 7)) != NULL) {
+		t.end = s;
+		slice = true;
+	}
+	if (slice) {
+		if (!part_has(&t, "kubepods") || (s = memmem(t.s,
+		    (size_t)(t.end - t.s), "-pod", 4)) == NULL)
+			return false;
+		t.s = s + 4;
+	} else if (!part_begins(&t, "pod") || !(part_has(parent, "kubepods") ||
+	    part_is(parent, "burstable") || part_is(parent, "besteffort")))
+		return false;
+	if (!part_isof(&t, "0123456789abcdef-_"))
+		return false;
+	name_set(pod, &t);
+	for (s = pod; *s != '\0'; s++)
+		if (*s == '_')
+			*s = '-';
+	return true;
+}
+
+static bool
+container_find(struct scan t, const struct scan *parent, char *container)
+{
+	struct scan id, before;
+
+	if (part_id(&t, &id, &before)) {
+		if (part_has(&before, "conmon") || is_podman(&before, parent))
+			return false;
+		name_set(container, &id);
+		return true;
+	}
+	if (!part_begins(&t, "lxc.payload.") && !part_is(parent, "lxc") &&
+	    !part_is(parent, "lxc.payload"))
+		return false;
+	name_set(container, &t);
+	return *container != '\0';
+}
+
+/*
+ * Set in pl what one part of the path of a cgroup tells, between two slashes,
+ * and leave the rest; parent is the part before it, empty if it is the first.
+ * Return true if that is a unit, a container or a pod.
+ */
+bool
+place_part(struct place *pl, struct scan part, struct scan parent)
+{
+	static const char *const suffix[] = {
+		".service", ".scope", ".mount", ".socket", ".swap"
+	};
+	struct scan stem;
+	bool found, slice;
+	size_t i;
+
+	/* systemd puts it before names that would be files of the kernel */
+	(void)part_begins(&part, "_");
+	stem = part;
+	slice = part_ends(&stem, ".slice");
+	found = false;
+	for (i = 0; i < sizeof suffix / sizeof *suffix && !found; i++)
+		found = part_ends(&stem, suffix[i]) && stem.s < stem.end;
+	if (found)
+		name_set(pl->unit, &part);
+	found |= pod_find(stem, slice, &parent, pl->pod);
+	found |= container_find(stem, &parent, pl->container);
+	return found;
+}
+
+/*
+ * Take the next part of a path, behind its slash.  Return false at the end.
+ */
+bool
+place_next(struct scan *path, struct scan *part)
+{
+	while (scan_byte(path, '/'))
+		continue;
+	part->s = path->s;
+	while (path->s < path->end && *path->s != '/')
+		path->s++;
+	part->end = path->s;
+	return part->s < part->end;
+}
+
+/*
+ * Set in pl what the path of a cgroup tells; of several containers, one in
+ * the other, the innermost, and so of units and pods.
+ */
+static void
+place_path(struct place *pl, struct scan path)
+{
+	struct scan part, parent;
+
+	parent = scan_begin(NULL, 0);
+	for (; place_next(&path, &part); parent = part)
+		(void)place_part(pl, part, parent);
+}
+
+/*
+ * Set in pl what a text of /proc/PID/cgroup tells: the unit, the container and
+ * the pod, each as the first hierarchy has it that has any; the others are
+ * empty.
+ */
+void
+place_cgroup(struct place *pl, const void *text, size_t len)
+{
+	struct cgroupline l;
+	struct scan t;
+	struct place one;
+	unsigned int rank;
+
+	*pl->unit = *pl->container = *pl->pod = '\0';
+	for (rank = 0; rank < CGROUP_RANKS; rank++)
+		for (t = scan_begin(text, len); cgroup_next(&t, &l);) {
+			if (cgroup_rank(&l) != rank)
+				continue;
+			memset(&one, 0, sizeof one);
+			place_path(&one, l.path);
+			if (*pl->unit == '\0')
+				strlcpy(pl->unit, one.unit, PLACE_NAME);
+			if (*pl->container == '\0')
+				strlcpy(pl->container, one.container,
+				    PLACE_NAME);
+			if (*pl->pod == '\0')
+				strlcpy(pl->pod, one.pod, PLACE_NAME);
+		}
+}
