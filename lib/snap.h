@@ -435,11 +435,25 @@ int64_t		 fstree_seek(struct fstree *t, uint64_t ino, uint64_t off,
 		    int whence);
 
 /*
+ * Which live processes are meant: linux/choose/name.c, linux/choose/cgroup.c
+ */
+typedef int	 (*choose_fn)(void *arg, pid_t pid);
+
+int		 user_parse(const char *s, uid_t *uid);
+int		 proc_named(const char *name, const uid_t *user, choose_fn fn,
+		    void *arg);
+int		 proc_grouped(const char *what, const uid_t *user,
+		    choose_fn fn, void *arg);
+
+/*
  * Live processes, stopped, taken and let go: linux/live.c, linux/add.c,
  * linux/freeze.c
  */
 struct liveopts {
 	int	 out;		/* who reads from this descriptor is left out */
+	const uid_t *user;	/* of a name and a cgroup, only those of this
+				   one; NULL: all, or for who is not root, his
+				   own */
 	bool	 descendants;	/* of all processes named, too */
 	bool	 datafiles;	/* unmodified pages of mapped data files, too */
 	bool	 observe;	/* run nothing in a process */
@@ -462,6 +476,7 @@ struct live;
 struct live	*live_new(const struct liveopts *o);
 int		 live_addpid(struct live *l, pid_t pid);
 int		 live_addname(struct live *l, const char *name);
+int		 live_addcgroup(struct live *l, const char *what);
 int		 live_stop(struct live *l);
 int		 live_take(struct live *l, struct snap *s, take_fn take,
 		    void *arg);

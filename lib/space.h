@@ -127,7 +127,7 @@ int		 pages_compare(struct pagelist *l, struct image *old,
  * How much memory mappings take, by their page tables, what the kernel
  * tells of the frames behind them, and what is touched in a window of time:
  * linux/pages/pageuse.c, linux/pages/pageflags.c, linux/pages/frames.c; and
- * which processes there are of a name: linux/proc/byname.c
+ * whose threads they are: linux/proc/ended.c
  */
 struct pageuse {		/* kilobytes, but for pss */
 	uint64_t	 rss;	/* as smaps counts it: no zero page, no
@@ -167,8 +167,6 @@ int		 pageflags_live(struct flagcounts *c, const struct space *sp,
 		    struct frames *frames, bool *hidden);
 const char	*pageflag_name(unsigned int bit);
 int		 touched_forget(pid_t pid);
-int		 proc_named(const char *name, int (*fn)(void *, pid_t),
-		    void *arg, size_t *foreign);
 pid_t		 proc_leader(pid_t tid);
 bool		 proc_ended(pid_t pid);
 

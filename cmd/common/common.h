@@ -7,6 +7,25 @@
 
 #include "space.h"
 
+/* choose.c: which processes are meant, of a user, a cgroup, by operands */
+struct choosing {
+	bool		 user;	/* only those of uid: -u */
+	uid_t		 uid;
+	char		**cgroup; /* owned, its strings borrowed: -c */
+	size_t		 n;
+};
+
+/* found: not asked for by its number */
+typedef int	 (*choosing_fn)(void *arg, pid_t pid, bool found);
+
+void		 choosing_user(struct choosing *c, const char *s);
+void		 choosing_cgroup(struct choosing *c, char *s);
+const uid_t	*choosing_whose(const struct choosing *c);
+int		 choosing_one(const struct choosing *c, const char *s,
+		    choosing_fn fn, void *arg);
+bool		 choosing_rest(const struct choosing *c, bool operands,
+		    choosing_fn fn, void *arg);
+
 /* name.c: names of mappings in the words of OpenBSD, on a terminal */
 void		 name_terminal(void);
 void		 name_make(char *s, size_t size, const struct vma *v);

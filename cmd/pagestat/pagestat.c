@@ -12,6 +12,7 @@
 
 struct command {
 	struct processes procs;
+	struct choosing	 choosing;
 	struct table	 table;
 	struct matrix	 matrix;
 	struct snap	*snap;	/* owned; NULL: live processes */
@@ -25,10 +26,12 @@ struct command {
 };
 
 static const struct opt opts[] = {
+	{ 'C', "cgroup", "group", "processes of a unit, container, pod or cgroup" },
 	{ 'f', "flags", NULL, "how many pages have which flags of the kernel" },
 	{ 'M', "snapshot", "file", "processes of a snapshot, with -s" },
 	{ 'm', "mappings", NULL, "a line for each mapping, too" },
 	{ 's', "shared", NULL, "how much each two processes share" },
+	{ 'u', "user", "user", "only processes of user; alone: all of them" },
 	{ 'w', "wait", "seconds", "what is touched meanwhile, too" },
 	{ 0 }
 };
@@ -36,9 +39,9 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Tell how much memory processes take, and what they share.",
 	.synopsis = (const char *const[]){
-		"[-m] [-w seconds] pid|name ...",
-		"-f pid|name ...",
-		"-s pid|name ...",
+		"[-m] [-C group] [-u user] [-w seconds] [pid|name ...]",
+		"-f [-C group] [-u user] [pid|name ...]",
+		"-s [-C group] [-u user] [pid|name ...]",
 		"-s -M file [pid ...]",
 		NULL
 	},
@@ -85,64 +88,49 @@ add_number(struct processes *p, uint64_t pid, bool named)
 	return 0;
 }
 
-static int
-add_named(void *arg, pid_t pid)
-{
-	return add_number(arg, (uint64_t)pid, true);
-}
-
 /*
  * Add a process by its number, or by that of a thread of it.  One that is not
  * there is complained of when it is its turn.
  */
 static int
-add_process(struct command *c, uint64_t pid)
+add_process(void *arg, pid_t pid, bool named)
 {
+	struct command *c = arg;
+	uint64_t num = (uint64_t)pid;
 	const struct proc *p;
 	pid_t leader;
 
-	if (c->snap != NULL && (p = snap_process(c->snap, pid)) != NULL)
-		pid = p->pid;
-	else if (c->snap == NULL && (leader = proc_leader((pid_t)pid)) != -1)
-		pid = (uint64_t)leader;
-	return add_number(&c->procs, pid, false);
+	if (c->snap != NULL && (p = snap_process(c->snap, num)) != NULL)
+		num = p->pid;
+	else if (c->snap == NULL && (leader = proc_leader(pid)) != -1)
+		num = (uint64_t)leader;
+	return add_number(&c->procs, num, named);
 }
 
 /*
- * Add the processes that an operand names.
+ * Add the processes that an operand names: of a snapshot, by numbers alone.
  */
 static int
 add(struct command *c, const char *s)
 {
-	const char *why;
-	size_t foreign;
-	long long pid;
-
-	if (*s != '\0' && strspn(s, "0123456789") == strlen(s)) {
-		pid = strtonum(s, 1, INT32_MAX, &why);
-		return why != NULL ?
-		    errstr_set("%s is not a process id", s) :
-		    add_process(c, (uint64_t)pid);
-	}
-	if (*s == '\0' || c->snap != NULL)
+	if (c->snap != NULL && (*s == '\0' ||
+	    strspn(s, "0123456789") != strlen(s)))
 		return errstr_set("\"%s\" is not a process id", s);
-	if (proc_named(s, add_named, &c->procs, &foreign) == -1)
-		return -1;
-	if (foreign > 0)
-		program_warn("processes of others are called \"%s\", too: %zu "
-		    "left out (use their pids)", s, foreign);
-	return 0;
+	return choosing_one(&c->choosing, s, add_process, c);
 }
 
 static void
 add_operands(struct command *c, char **operand)
 {
+	bool any = *operand != NULL;
 	const struct proc *p;
 	size_t i;
 
 	for (; *operand != NULL; operand++)
 		if (add(c, *operand) == -1)
 			complain(c);
+	if (!choosing_rest(&c->choosing, any, add_process, c))
+		c->failed = true;
 	if (c->snap == NULL || c->procs.n > 0 || c->failed)
 		return;
 	for (i = 0; i < c->snap->nproc; i++) {
@@ -262,6 +250,7 @@ finish(struct command *c)
 	matrix_free(&c->matrix);
 	snap_free(c->snap);
 	free(c->procs.v);
+	free(c->choosing.cgroup);
 }
 
 static void
@@ -285,6 +274,9 @@ main(int argc, char *argv[])
 	program_descriptors();
 	while ((ch = options_next(&cmdline, argc, argv)) != -1)
 		switch (ch) {
+		case 'C':
+			choosing_cgroup(&c.choosing, optarg);
+			break;
 		case 'f':
 			c.showflags = true;
 			break;
@@ -297,6 +289,9 @@ main(int argc, char *argv[])
 		case 's':
 			c.showmatrix = true;
 			break;
+		case 'u':
+			choosing_user(&c.choosing, optarg);
+			break;
 		case 'w':
 			if ((c.seconds = program_seconds(optarg)) == -1)
 				errx(2, "-w: \"%s\" is not a number of "
@@ -306,8 +301,9 @@ main(int argc, char *argv[])
 		}
 	if (c.showflags + c.showmatrix +
 	    (c.table.mappings || c.table.touched) > 1 ||
-	    (file != NULL && !c.showmatrix) ||
-	    (file == NULL && optind == argc))
+	    (file != NULL ? !c.showmatrix || c.choosing.user ||
+	    c.choosing.n > 0 : optind == argc && !c.choosing.user &&
+	    c.choosing.n == 0))
 		options_misuse(&cmdline);
 	name_terminal();
 	if (file != NULL && (c.snap = snap_open(file, &o)) == NULL)

@@ -26,6 +26,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool holding;
 static bool incomplete;
 static struct progress progress;
+static struct choosing choosing;
 
 static void
 say(void *arg, const char *text)
@@ -179,19 +180,31 @@ out:
 }
 
 static int
-add(struct live *l, const char *arg)
+add(void *arg, pid_t pid, bool found)
 {
-	const char *bad;
-	pid_t pid;
+	(void)found;
+	return live_addpid(arg, pid);
+}
 
-	if (*arg == '\0')
-		return errstr_set("an empty name");
-	if (strspn(arg, "0123456789") != strlen(arg))
-		return live_addname(l, arg);
-	pid = (pid_t)strtonum(arg, 1, INT32_MAX, &bad);
-	if (bad != NULL)
-		return errstr_set("%s is not a process id", arg);
-	return live_addpid(l, pid);
+/*
+ * Add the processes that are meant: those of operands, which end in NULL, and
+ * of options.
+ */
+static int
+add_all(struct live *l, char *const arg[])
+{
+	bool operands = *arg != NULL;
+	size_t i;
+
+	for (; *arg != NULL; arg++)
+		if ((**arg != '\0' && strspn(*arg, "0123456789") !=
+		    strlen(*arg) ? live_addname(l, *arg) :
+		    choosing_one(&choosing, *arg, add, l)) == -1)
+			return -1;
+	for (i = 0; i < choosing.n; i++)
+		if (live_addcgroup(l, choosing.cgroup[i]) == -1)
+			return -1;
+	return operands || choosing.n > 0 ? 0 : live_addname(l, NULL);
 }
 
 /*
@@ -204,9 +217,8 @@ snap_named(struct live **l, const struct liveopts *o, struct output *out,
 {
 	if ((*l = live_new(o)) == NULL)
 		return -1;
-	for (; *arg != NULL; arg++)
-		if (add(*l, *arg) == -1)
-			return -1;
+	if (add_all(*l, arg) == -1)
+		return -1;
 	return snap_live(*l, out, o);
 }
 
@@ -283,12 +295,16 @@ run(struct liveopts *o, const char *path, bool compress, char *const arg[])
 
 static const struct opt opts[] = {
 	{ 'a', "all", NULL, "unmodified pages of mapped data files, too" },
+	{ 'c', "cgroup", "group",
+	    "all processes of a unit, a container, a pod or a cgroup" },
 	{ 'l', "let-go", NULL, "let them go before their memory is read" },
 	{ 'n', "no-inject", NULL, "run nothing in the processes" },
 	{ 'o', "output", "file", "write to file, when the snapshot is whole" },
 	{ 'r', "descendants", NULL, "all descendants of the processes, too" },
 	{ 't', "timeout", "seconds",
 	    "wait so long for file servers, not 5 seconds" },
+	{ 'u', "user", "user", "of a name or cgroup, only those of user; "
+	    "alone: all" },
 	{ 'v', "verbose", NULL,
 	    "tell what was written, and what was stopped how long" },
 	{ 'z', "compress", NULL, "compress, as gzip(1) does" },
@@ -298,7 +314,8 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Write a snapshot of running processes, all at one instant.",
 	.synopsis = (const char *const[]){
-		"[-alnrvz] [-o file] [-t seconds] pid|name ...",
+		"[-alnrvz] [-c group] [-o file] [-t seconds] [-u user]",
+		"     [pid|name ...]",
 		NULL
 	},
 	.opts = opts
@@ -320,6 +337,9 @@ main(int argc, char *argv[])
 		case 'a':
 			o.datafiles = true;
 			break;
+		case 'c':
+			choosing_cgroup(&choosing, optarg);
+			break;
 		case 'l':
 			o.clone = true;
 			break;
@@ -338,6 +358,10 @@ main(int argc, char *argv[])
 			if (bad != NULL)
 				errx(2, "-t %s: %s", optarg, bad);
 			break;
+		case 'u':
+			choosing_user(&choosing, optarg);
+			o.user = choosing_whose(&choosing);
+			break;
 		case 'v':
 			o.verbose = true;
 			break;
@@ -345,7 +369,7 @@ main(int argc, char *argv[])
 			compress = true;
 			break;
 		}
-	if (optind == argc)
+	if (optind == argc && choosing.n == 0 && !choosing.user)
 		options_misuse(&cmdline);
 	return run(&o, path, compress, argv + optind);
 }

@@ -2,7 +2,9 @@
  * Which processes are in a set: what the user asks for, but for ourselves and
  * who reads what we write.
  */
+#include "linux/choose/choose.h"
 #include "linux/clone/clone.h"
+#include "linux/proxy/proxy.h"
 #include "linux/stop/stop.h"
 #include "live.h"
 
@@ -83,25 +85,76 @@ live_addpid(struct live *l, pid_t pid)
 	return live_add(l, leader, false);
 }
 
+/*
+ * Add process pid, which was found by what it is called, whose it is or where
+ * it belongs.  Who reads what we write is no part of what was asked for then.
+ */
 static int
-byname_add(void *arg, pid_t pid)
+chosen_add(void *arg, pid_t pid)
 {
-	return live_add(arg, pid, true);
+	struct live *l = arg;
+
+	if (pid == guard_pid(l->guard) || pipeline_reads(l, pid))
+		return 0;
+	return live_add(l, pid, true);
 }
 
 /*
- * Add to set l all processes of a name that the user owns.  Return 0, or -1
- * with errstr.
+ * Add to set l all processes of a name, or of any where that is NULL, of
+ * l->opts.user.  Return 0, or -1 with errstr, also if there is none.
  */
 int
 live_addname(struct live *l, const char *name)
 {
-	size_t foreign;
+	return proc_named(name, l->opts.user, chosen_add, l);
+}
 
-	if (proc_named(name, byname_add, l, &foreign) == -1)
+/*
+ * Add to set l all processes in the cgroup that what means and below it, of
+ * l->opts.user; those that come into it are looked for until all are stopped.
+ * Return 0, or -1 with errstr, also if there is none.
+ */
+int
+live_addcgroup(struct live *l, const char *what)
+{
+	if (cgroups_add(&l->cgroups, what) == -1)
 		return -1;
-	if (foreign > 0)
-		live_warn(l, "processes of others are called \"%s\", too: %zu "
-		    "left out (use their pids)", name, foreign);
+	return cgroups_choose(l->cgroups, what, l->opts.user, chosen_add, l);
+}
+
+struct members {
+	struct live	*live;
+	struct whose	 whose;
+	bool		 grew;
+};
+
+static int
+member_add(void *arg, pid_t pid)
+{
+	struct members *m = arg;
+	int rc;
+
+	if (pid == getpid() || lproc_find(m->live, pid) != NULL ||
+	    proxy_isours(pid) || whose_has(&m->whose, pid) != 1)
+		return 0;
+	rc = chosen_add(m->live, pid);
+	m->grew |= lproc_find(m->live, pid) != NULL;
+	return rc;
+}
+
+/*
+ * Add to set l what is in its cgroups and was not seen there yet; *grew: there
+ * was some.  Return 0, or -1 with errstr.
+ */
+int
+live_members(struct live *l, bool *grew)
+{
+	struct members m = { l, whose_begin(l->opts.user), false };
+
+	if (l->cgroups == NULL)
+		return 0;
+	if (cgroups_list(l->cgroups, member_add, &m) == -1)
+		return -1;
+	*grew |= m.grew;
 	return 0;
 }

@@ -227,6 +227,8 @@ live_round(struct round *r)
 	r->grew = false;
 	if (l->opts.descendants && proc_list(0, NULL, round_child, r) == -1)
 		return -1;
+	if (live_members(l, &r->grew) == -1)
+		return -1;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		if (round_proc(r, p) == -1)
 			return -1;

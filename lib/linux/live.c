@@ -2,6 +2,7 @@
  * A set of live processes, from beginning to end: add.c tells which they are,
  * freeze.c stops them and lets them go.
  */
+#include "linux/choose/choose.h"
 #include "linux/clone/clone.h"
 #include "linux/file/file.h"
 #include "linux/open/open.h"
@@ -57,6 +58,7 @@ live_free(struct live *l)
 	files_free(l);
 	frozen_free(l);
 	headroom_free(l);
+	cgroups_free(l->cgroups);
 	pipeline_free(l);
 	users_free(l);
 	free(l);

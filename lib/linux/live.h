@@ -9,6 +9,7 @@
 
 /* add.c */
 int		 live_found(struct live *l, pid_t pid);
+int		 live_members(struct live *l, bool *grew);
 
 /* freeze.c */
 void		 live_release(struct live *l);

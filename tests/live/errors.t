@@ -25,10 +25,19 @@ refused 1 "snap: no such process: N
 snap: nothing to take a snapshot of" -o "$o" 2147483647
 refused 1 "snap: 0 is not a process id" -o "$o" 0
 refused 1 "snap: N is not a process id" -o "$o" 99999999999999999999
-refused 1 'snap: no process of yours is called "no such name"' -o "$o" \
+refused 1 'snap: no process is called "no such name"' -o "$o" \
     "no such name"
 refused 1 'snap: an empty name' -o "$o" ""
-usage="usage: snap [-alnrvz] [-o file] [-t seconds] pid|name ...
+refused 1 "snap: no-such-unit: no process is in a unit, a container or a pod of \
+that name" -o "$o" -c no-such-unit
+refused 1 "snap: /no/such/group: there is no such cgroup" -o "$o" \
+    -c /no/such/group
+refused 1 "snap: an empty name of a cgroup" -o "$o" -c ""
+refused 2 'snap: -u: there is no user "no such user"' -o "$o" \
+    -u "no such user"
+refused 2 'snap: -u: there is no user "N"' -o "$o" -u 4294967295
+usage="usage: snap [-alnrvz] [-c group] [-o file] [-t seconds] [-u user]
+            [pid|name ...]
        snap --help"
 refused 2 "$usage" -o "$o"
 refused 2 "$usage"
@@ -102,4 +111,4 @@ cat "$tmp/old" | "$BUILD/snapls" | cmp - "$tmp/list"
 is "${PIPESTATUS[1]}" 0 "snapls: from a pipe"
 "$BUILD/snapls" "$tmp/old" >/dev/full 2>/dev/null
 is $? 1 "snapls: a full disk is an error"
-finish 53
+finish 63

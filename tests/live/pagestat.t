@@ -197,8 +197,8 @@ is "$(message -s 2147483647)" "1 2147483647: No such process 0" \
 is "$(message 99999999999)" "1 99999999999 is not a process id 0" \
     "a number that is too large"
 is "$(message "no such name")" \
-    '1 no process of yours is called "no such name" 0' "no such name"
-is "$(message "")" '1 "" is not a process id 0' "an empty name"
+    '1 no process is called "no such name" 0' "no such name"
+is "$(message "")" '1 an empty name 0' "an empty name"
 target "$targets/zombie"
 zombie=$(grep -l "^PPid:.$pid$" /proc/[0-9]*/status 2>/dev/null |
     tr -dc '0-9\n' | head -1)

@@ -52,7 +52,7 @@ rm "$tmp/pub/other"
 if [ "$foreign" -ne 1 ]; then
 	snap -o "$tmp/pub/other" sleep
 	case $err in
-	'snap: no process of yours is called "sleep"'*) ok 0 "by name" ;;
+	'snap: no process of yours is called "sleep" '*) ok 0 "by name" ;;
 	*) ok "$((rc == 0))" "by name: not another's" ;;
 	esac
 fi

@@ -97,6 +97,7 @@ struct live {
 	/* owned, each by the file that knows it; NULL: nothing yet */
 	struct carries	*carries;	/* serve/carry.c */
 	struct frozen	*frozen;	/* serve/shared.c */
+	struct cgroups	*cgroups;	/* choose/cgroup.c */
 	struct pipeline	*pipeline;	/* stop/pipeline.c */
 	struct files	*files;		/* open/openfile.c */
 	struct hardlinks *links;	/* open/hardlink.c */

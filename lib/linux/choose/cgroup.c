@@ -1,0 +1,376 @@
+/*
+ * Which control group is meant: by a path, or by the name of a unit, the id of
+ * a container or of a pod, or the beginning of one.
+ *
+ * Names are looked for in the paths of all processes (state/place.c), and the
+ * groups found there in the mounts that we see.  Of one name, that in the
+ * fewest units and containers is meant, as systemctl(1) means nginx.service of
+ * the system, and not that of a user or in a container: who was given a part
+ * of the tree cannot put a group of his in the place of another.
+ */
+#include "group.h"
+#include "vec.h"
+
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	PREFIX_LEAST = 4,	/* digits that begin an id */
+	TOLD_MOST = 6		/* of those that may be meant */
+};
+
+struct found {			/* a group that may be meant */
+	const char	*kind;
+	char		 name[PLACE_NAME];
+	char		*list;	/* owned; the hierarchy, as in struct
+				   cgroupline */
+	char		*path;	/* owned */
+	unsigned int	 depth;	/* units and so on that it is in */
+};
+
+struct seek {
+	const char	*what;
+	bool		 prefix; /* it may begin an id */
+	char		 unit[PLACE_NAME]; /* as the name of a unit */
+	char		 pod[PLACE_NAME]; /* as that of a pod */
+	char		 near[PLACE_NAME]; /* an instance of it; "": none */
+	struct found	*v;	/* owned */
+	size_t		 n;
+};
+
+/*
+ * Add a directory to c, which takes it over, if it is there and not a group that
+ * was added for the same name: it may be mounted twice.
+ */
+static int
+group_add(struct cgroups *c, char *dir)
+{
+	struct stat st;
+	size_t i;
+	int rc;
+
+	if (dir == NULL)
+		return errstr_set("out of memory");
+	rc = 0;
+	i = c->n;
+	if (stat(dir, &st) == 0)
+		for (i = c->last; i < c->n && (c->v[i].dev != st.st_dev ||
+		    c->v[i].ino != st.st_ino); i++)
+			continue;
+	else
+		i = SIZE_MAX;
+	if (i == c->n && (rc = VEC_ROOM(c->v, c->n)) == 0)
+		c->v[c->n++] = (struct group){ dir, st.st_dev, st.st_ino };
+	else
+		free(dir);
+	return rc;
+}
+
+/*
+ * Add the directory of a group to c, in each mount of ours that shows it: of
+ * one hierarchy, as list has it in a struct cgroupline, or of any, where that
+ * is NULL, if there is such a directory.
+ */
+static int
+group_locate(struct cgroups *c, const char *list, const char *path)
+{
+	struct scan text, below;
+	struct cgroupmount m;
+	struct bytes b;
+	char *dir, first[64];
+	int rc;
+
+	if (proc_read(getpid(), 0, "mountinfo", &b) == -1)
+		return errstr_sys("/proc/self/mountinfo");
+	snprintf(first, sizeof first, "%.*s", list == NULL ? 0 :
+	    (int)strcspn(list, ","), list == NULL ? "" : list);
+	text = scan_begin(b.data, b.len);
+	for (rc = 0; rc == 0 && cgroupmount_next(&text, &m);) {
+		if (!cgroupmount_shows(&m, scan_begin(path, strlen(path)),
+		    &below) || (list != NULL && (m.v2 ? *first != '\0' :
+		    *first == '\0' || !cgroup_lists(m.opts, first))))
+			continue;
+		if (asprintf(&dir, "%.*s%.*s", (int)(m.point.end - m.point.s),
+		    m.point.s, (int)(below.end - below.s), below.s) == -1)
+			dir = NULL;
+		rc = group_add(c, dir);
+	}
+	free(b.data);
+	return rc;
+}
+
+/*
+ * Add the group of a path: a directory of cgroups, or as /proc/PID/cgroup has
+ * it.
+ */
+static int
+group_bypath(struct cgroups *c, const char *path)
+{
+	size_t before = c->n;
+	struct statfs fs;
+	char *abs;
+	int rc;
+
+	if (statfs(path, &fs) == 0 && (fs.f_type == CGROUP_SUPER_MAGIC ||
+	    fs.f_type == CGROUP2_SUPER_MAGIC))
+		return group_add(c, strdup(path));
+	if (asprintf(&abs, "%s%s", *path == '/' ? "" : "/", path) == -1)
+		return errstr_set("out of memory");
+	rc = group_locate(c, NULL, abs);
+	free(abs);
+	if (rc == 0 && c->n == before)
+		return errstr_set("%s: there is no such cgroup", path);
+	return rc;
+}
+
+static bool
+id_matches(const struct seek *s, const char *want, const char *id)
+{
+	return *id != '\0' && (strcmp(id, want) == 0 ||
+	    (s->prefix && strncmp(id, want, strlen(want)) == 0));
+}
+
+/*
+ * Return what a part of a path is, if it is meant, and set name to its name;
+ * else NULL.  *named: it is a unit and so on, meant or not.
+ */
+static const char *
+part_match(struct seek *s, struct scan part, struct scan parent, char *name,
+    bool *named)
+{
+	size_t n = (size_t)(part.end - part.s), len;
+	struct place pl = { 0 };
+
+	*named = place_part(&pl, part, parent);
+	if (strcmp(pl.unit, s->unit) == 0 || (n == strlen(s->unit) &&
+	    memcmp(part.s, s->unit, n) == 0)) {
+		strlcpy(name, s->unit, PLACE_NAME);
+		return "unit";
+	}
+	if (id_matches(s, s->what, pl.container)) {
+		strlcpy(name, pl.container, PLACE_NAME);
+		return "container";
+	}
+	if (id_matches(s, s->pod, pl.pod)) {
+		strlcpy(name, pl.pod, PLACE_NAME);
+		return "pod";
+	}
+	len = strcspn(s->unit, ".");
+	if (strncmp(pl.unit, s->unit, len) == 0 && pl.unit[len] == '@')
+		strlcpy(s->near, pl.unit, sizeof s->near);
+	return NULL;
+}
+
+static int
+found_add(struct seek *s, const struct found *f, const struct cgroupline *l,
+    const char *end)
+{
+	size_t n = (size_t)(end - l->path.s);
+	size_t nlist = (size_t)(l->list.end - l->list.s), i;
+	struct found *g;
+
+	for (i = 0; i < s->n; i++) {
+		g = &s->v[i];
+		if (strlen(g->path) == n && memcmp(g->path, l->path.s, n) ==
+		    0 && strlen(g->list) == nlist && memcmp(g->list,
+		    l->list.s, nlist) == 0)
+			return 0;
+	}
+	if (VEC_ROOM(s->v, s->n) == -1)
+		return -1;
+	g = &s->v[s->n++];
+	*g = *f;
+	g->path = strndup(l->path.s, n);
+	g->list = strndup(l->list.s, nlist);
+	return g->path == NULL || g->list == NULL ?
+	    errstr_set("out of memory") : 0;
+}
+
+/*
+ * Look at a line for a group that is meant.  Return 1 if there is one, 0 if
+ * not; -1 with errstr.
+ */
+static int
+seek_line(struct seek *s, const struct cgroupline *l)
+{
+	struct scan path = l->path, part, parent;
+	struct found f = { 0 };
+	bool named;
+
+	parent = scan_begin(NULL, 0);
+	for (; place_next(&path, &part); parent = part) {
+		f.kind = part_match(s, part, parent, f.name, &named);
+		if (f.kind != NULL)
+			return found_add(s, &f, l, part.end) == -1 ? -1 : 1;
+		f.depth += named;
+	}
+	return 0;
+}
+
+/*
+ * Look at a process: at all lines of the first rank that has such a group.
+ */
+static int
+seek_process(void *arg, long pid)
+{
+	struct seek *s = arg;
+	struct cgroupline l;
+	struct scan text;
+	struct bytes b;
+	unsigned int rank;
+	int rc, one;
+
+	if (proc_read((pid_t)pid, 0, "cgroup", &b) == -1)
+		return 0;
+	for (rc = 0, rank = 0; rc == 0 && rank < CGROUP_RANKS; rank++)
+		for (text = scan_begin(b.data, b.len); rc != -1 &&
+		    cgroup_next(&text, &l);) {
+			if (cgroup_rank(&l) != rank)
+				continue;
+			one = seek_line(s, &l);
+			rc = one == -1 ? -1 : rc | one;
+		}
+	free(b.data);
+	return rc == -1 ? -1 : 0;
+}
+
+static bool
+found_same(const struct found *a, const struct found *b)
+{
+	return strcmp(a->kind, b->kind) == 0 && strcmp(a->name, b->name) == 0;
+}
+
+/*
+ * Set errstr: which of several is meant?  byname: they have different names.
+ */
+static int
+seek_ask(const struct seek *s, unsigned int depth, bool byname)
+{
+	const struct found *f;
+	struct buf b = { 0 };
+	size_t i, k, n;
+
+	for (i = n = 0; i < s->n; i++) {
+		f = &s->v[i];
+		for (k = 0; k < i && !(byname ? found_same(&s->v[k], f) :
+		    strcmp(s->v[k].path, f->path) == 0); k++)
+			continue;
+		if (k < i || (!byname && f->depth != depth) ||
+		    n++ >= TOLD_MOST)
+			continue;
+		buf_printf(&b, "%s %s", n > 1 ? "," : "", byname ? f->kind :
+		    f->path);
+		if (byname)
+			buf_printf(&b, " %s", f->name);
+	}
+	if (n > TOLD_MOST)
+		buf_printf(&b, " and %zu more", n - TOLD_MOST);
+	errstr_set("%s: which one?%.*s", s->what, (int)b.len,
+	    b.data == NULL ? "" : (const char *)b.data);
+	buf_free(&b);
+	return -1;
+}
+
+/*
+ * Add to c what was found, if it is one.
+ */
+static int
+seek_settle(const struct seek *s, struct cgroups *c)
+{
+	const struct found *best;
+	size_t before = c->n, i;
+
+	if (s->n == 0 && *s->near != '\0')
+		return errstr_set("%s: no process is in it; did you mean %s?",
+		    s->unit, s->near);
+	if (s->n == 0)
+		return errstr_set("%s: no process is in a unit, a container "
+		    "or a pod of that name", s->what);
+	best = &s->v[0];
+	for (i = 1; i < s->n; i++) {
+		if (!found_same(best, &s->v[i]))
+			return seek_ask(s, 0, true);
+		if (s->v[i].depth < best->depth)
+			best = &s->v[i];
+	}
+	for (i = 0; i < s->n; i++) {
+		if (s->v[i].depth != best->depth)
+			continue;
+		if (strcmp(s->v[i].path, best->path) != 0)
+			return seek_ask(s, best->depth, false);
+		if (group_locate(c, s->v[i].list, s->v[i].path) == -1)
+			return -1;
+	}
+	return c->n > before ? 0 : errstr_set("%s: its cgroup %s is not below "
+	    "a mount point of ours", s->what, best->path);
+}
+
+/*
+ * Add the group that a name means.
+ */
+static int
+group_byname(struct cgroups *c, const char *what)
+{
+	struct seek s = { .what = what };
+	size_t i;
+	char *p;
+	int rc;
+
+	s.prefix = strlen(what) >= PREFIX_LEAST &&
+	    what[strspn(what, "0123456789abcdef-_")] == '\0';
+	snprintf(s.unit, sizeof s.unit, "%s%s", what,
+	    strchr(what, '.') == NULL ? ".service" : "");
+	strlcpy(s.pod, strncmp(what, "pod", 3) == 0 ? what + 3 : what,
+	    sizeof s.pod);
+	for (p = s.pod; *p != '\0'; p++)
+		if (*p == '_')
+			*p = '-';
+	rc = proc_list(0, NULL, seek_process, &s);
+	if (rc == 0)
+		rc = seek_settle(&s, c);
+	for (i = 0; i < s.n; i++) {
+		free(s.v[i].path);
+		free(s.v[i].list);
+	}
+	free(s.v);
+	return rc;
+}
+
+/*
+ * Add to *c the cgroup that what means: a path, if there is a slash in it, or
+ * a name; *c is NULL for none.  Return 0, or -1 with errstr, *c as it was.
+ */
+int
+cgroups_add(struct cgroups **c, const char *what)
+{
+	struct cgroups *g = *c;
+
+	if (*what == '\0')
+		return errstr_set("an empty name of a cgroup");
+	if (g == NULL && (g = calloc(1, sizeof *g)) == NULL)
+		return errstr_set("out of memory");
+	*c = g;
+	g->last = g->n;
+	if ((strchr(what, '/') != NULL ? group_bypath(g, what) :
+	    group_byname(g, what)) == 0)
+		return 0;
+	while (g->n > g->last)
+		free(g->v[--g->n].dir);
+	return -1;
+}
+
+void
+cgroups_free(struct cgroups *c)
+{
+	if (c == NULL)
+		return;
+	while (c->n > 0)
+		free(c->v[--c->n].dir);
+	free(c->v);
+	free(c);
+}

@@ -1,0 +1,214 @@
+/*
+ * The processes in a control group and in those below it, by the files that
+ * its directory has: cgroup.procs, and cgroup.threads of a threaded group of
+ * version 2, for which the other cannot be read (cgroups(7)).
+ */
+#include "group.h"
+#include "linux/proxy/proxy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LEVELS = 128 };		/* each takes a descriptor */
+
+struct walk {
+	choose_fn	 fn;
+	void		*arg;
+};
+
+/*
+ * Return true if the errno e is that of a group which is gone.
+ */
+static bool
+group_isgone(int e)
+{
+	return e == ENOENT || e == ENODEV || e == ESRCH;
+}
+
+/*
+ * Read a file of a group.  Return 0, or -1 with errno.
+ */
+static int
+group_read(int dir, const char *name, struct buf *b)
+{
+	uint8_t *p;
+	ssize_t n;
+	int fd, e;
+
+	if ((fd = openat(dir, name, O_RDONLY | O_CLOEXEC)) == -1)
+		return -1;
+	for (n = 1, e = 0; n != 0 && e == 0;) {
+		if ((p = buf_room(b, 16384)) == NULL)
+			e = ENOMEM;
+		else if ((n = read(fd, p, b->cap - b->len)) == -1)
+			e = errno == EINTR ? 0 : errno;
+		else
+			b->len += (size_t)n;
+	}
+	close(fd);
+	errno = e;
+	return e == 0 ? 0 : -1;
+}
+
+/*
+ * Call fn for the processes of one group.  Numbers that are 0 are of processes
+ * outside our pid namespace.
+ */
+static int
+group_tell(const struct walk *w, int dir)
+{
+	struct buf b = { 0 };
+	struct scan t, line;
+	uint64_t pid;
+	bool threads;
+	int rc;
+
+	rc = group_read(dir, "cgroup.procs", &b);
+	threads = rc == -1 && errno == EOPNOTSUPP;
+	if (threads)
+		rc = group_read(dir, "cgroup.threads", &b);
+	if (rc == -1)
+		rc = group_isgone(errno) ? 0 : errstr_sys("cgroup.procs");
+	for (t = scan_begin(b.data, b.len); rc == 0 && scan_line(&t, &line);) {
+		if (!scan_number(&line, 10, &pid) || pid == 0)
+			continue;
+		if (threads)
+			pid = (uint64_t)proc_leader((pid_t)pid);
+		if (pid <= PID_MAX_LIMIT)
+			rc = w->fn(w->arg, (pid_t)pid);
+	}
+	buf_free(&b);
+	return rc;
+}
+
+/*
+ * Walk a group, whose directory fd is closed then, and those below it.
+ */
+static int
+group_walk(const struct walk *w, int fd, unsigned int level)
+{
+	struct dirent *e;
+	DIR *d;
+	int rc, sub;
+
+	if ((d = fdopendir(fd)) == NULL) {
+		close(fd);
+		return errstr_sys("cgroup");
+	}
+	rc = group_tell(w, fd);
+	while (rc == 0 && (e = readdir(d)) != NULL) {
+		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 ||
+		    strcmp(e->d_name, "..") == 0)
+			continue;
+		sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY |
+		    O_NOFOLLOW | O_CLOEXEC);
+		if (sub == -1)
+			rc = group_isgone(errno) ? 0 : errstr_sys("cgroup %s",
+			    e->d_name);
+		else if (level == LEVELS) {
+			close(sub);
+			rc = errstr_set("cgroup %s: it is in more than %d "
+			    "others", e->d_name, LEVELS);
+		} else
+			rc = group_walk(w, sub, level + 1);
+	}
+	closedir(d);
+	return rc;
+}
+
+/*
+ * Walk the groups c, from the one of that number on.
+ */
+static int
+groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
+{
+	struct walk w = { fn, arg };
+	size_t i;
+	int fd, rc;
+
+	for (rc = 0, i = from; rc == 0 && i < c->n; i++) {
+		fd = open(c->v[i].dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd != -1)
+			rc = group_walk(&w, fd, 1);
+		else if (!group_isgone(errno))
+			rc = errstr_sys("%s", c->v[i].dir);
+	}
+	return rc;
+}
+
+/*
+ * Call fn for each process in the groups c and below, some perhaps more than
+ * once, until it returns -1.  Return 0, or -1 with errstr.  A group that is
+ * gone has none.
+ */
+int
+cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
+{
+	return groups_walk(c, 0, fn, arg);
+}
+
+
+struct grouped {
+	struct whose	 whose;
+	choose_fn	 fn;
+	void		*arg;
+	size_t		 found;
+	size_t		 foreign;
+};
+
+static int
+grouped_pid(void *arg, pid_t pid)
+{
+	struct grouped *g = arg;
+	int has;
+
+	if (pid == getpid() || proxy_isours(pid) ||
+	    (has = whose_has(&g->whose, pid)) == -1)
+		return 0;
+	if (has == 0) {
+		g->foreign++;
+		return 0;
+	}
+	g->found++;
+	return g->fn(g->arg, pid);
+}
+
+/*
+ * Call fn for each process in what was last added to the groups c, as what, if
+ * proc_named would call it for that, of user.  Return 0; -1 with errstr, also
+ * if there is none.
+ */
+int
+cgroups_choose(const struct cgroups *c, const char *what, const uid_t *user,
+    choose_fn fn, void *arg)
+{
+	struct grouped g = { whose_begin(user), fn, arg, 0, 0 };
+
+	if (groups_walk(c, c->last, grouped_pid, &g) == -1)
+		return -1;
+	return g.found > 0 ? 0 : whose_none(&g.whose, g.foreign, "is in",
+	    what);
+}
+
+/*
+ * Call fn for each process in the cgroup that what means, and below, but for
+ * this one and threads of the kernel, until it returns -1; some perhaps more
+ * than once.  user is as in proc_named.  Return 0; -1 with errstr, also if
+ * there is none.
+ */
+int
+proc_grouped(const char *what, const uid_t *user, choose_fn fn, void *arg)
+{
+	struct cgroups *c = NULL;
+	int rc;
+
+	rc = cgroups_add(&c, what);
+	if (rc == 0)
+		rc = cgroups_choose(c, what, user, fn, arg);
+	cgroups_free(c);
+	return rc;
+}

@@ -1,0 +1,227 @@
+#!/usr/bin/env bash
+# Which processes are meant: by a name, by their user, by a unit, a container,
+# a pod or a cgroup.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
+. "$(dirname "$0")/../tap.sh"
+
+if ! is_root; then
+	skip "choosing" "only root has processes of several users"
+	finish 1
+fi
+
+# users that no one is
+ann=64991
+bob=64992
+tops=()
+
+leave() {
+	local p top
+
+	if [ "$BASHPID" -eq $$ ]; then
+		for p in $(jobs -p); do
+			kill -KILL "$p" 2>/dev/null
+		done
+		wait 2>/dev/null
+		for top in "${tops[@]}"; do
+			until_true empty "$top"
+			find "$top" -depth -mindepth 1 -type d -exec rmdir {} +
+			rmdir "$top"
+		done
+	fi
+	cleanup
+}
+trap leave EXIT
+
+# has a cgroup no process, below either?
+empty() {
+	! find "$1" -name cgroup.procs -exec cat {} + 2>/dev/null | grep -q .
+}
+
+# as USER COMMAND ...: a target of that user
+start() {
+	local user=$1
+
+	shift
+	target setpriv --reuid="$user" --regid="$user" --clear-groups "$@"
+}
+
+snap() {
+	rc=0
+	"$BUILD/snap" -o "$tmp/snap" "$@" 2>"$tmp/err" || rc=$?
+	err=$(sed 's/^snap: //' "$tmp/err")
+}
+
+# pids FILE: what is in it, in order, without threads
+pids() {
+	"$BUILD/snapls" "$1" 2>/dev/null | awk '$1 + 0 > 0 { print $1 }' | sort -n |
+	    tr '\n' ' '
+}
+
+# takes WHAT WANT ARG ...: snap with these takes these, and says nothing
+takes() {
+	local what=$1 want=$2
+
+	shift 2
+	rm -f "$tmp/snap"
+	snap "$@"
+	is "$rc $err $(pids "$tmp/snap")" "0  $(printf '%s\n' $want | sort -n |
+	    tr '\n' ' ')" "$what"
+}
+
+# refuses WHAT TEXT ARG ...
+refuses() {
+	local what=$1 want=$2
+
+	shift 2
+	rm -f "$tmp/snap"
+	snap "$@"
+	is "$rc $err $(ls "$tmp/snap" 2>/dev/null)" "1 $want " "$what"
+}
+
+# Names and users.
+chmod 755 "$tmp"
+name=chosen-$$
+for p in snap snapls pagestat; do
+	cp "$BUILD/$p" "$tmp/pub"
+done
+cp "$targets/anon" "$tmp/pub/$name"
+target "$tmp/pub/$name"
+own=$pid
+start $ann "$tmp/pub/$name"
+anns=$pid
+start $ann "$targets/anon"
+also=$pid
+start $bob "$tmp/pub/$name"
+bobs=$pid
+
+takes "root: all of a name, whosever they are" "$own $anns $bobs" "$name"
+takes "root: those of a user" "$bobs" -u $bob "$name"
+takes "a pid is meant, whosever it is" "$own $bobs" -u $bob "$name" "$own"
+takes "all of a user" "$anns $also" -u $ann
+as=(setpriv --reuid=$ann --regid=$ann --clear-groups)
+"${as[@]}" "$tmp/pub/snap" "$name" >"$tmp/snap" 2>"$tmp/err"
+is "$? $(cat "$tmp/err") $(pids "$tmp/snap")" "0  $anns " \
+    "a user: his own of a name, and not a word of others"
+"${as[@]}" sh -c "'$tmp/pub/snap' -u $ann | cat | dd status=none" \
+    >"$tmp/snap" 2>"$tmp/err"
+"$BUILD/snapls" "$tmp/snap" | awk '$1 + 0 > 0 { print $2 }' | sort -u >"$tmp/ls"
+is "$(cat "$tmp/err") $(grep -cxE 'cat|dd|snap' "$tmp/ls") $(
+    pids "$tmp/snap" | tr ' ' '\n' | grep -cxE "$anns|$also")" " 0 2" \
+    "all of one's own: not snap, nor who reads what it writes"
+"${as[@]}" "$tmp/pub/snap" -u $bob "$name" >/dev/null 2>"$tmp/err"
+is "$? $(grep -c "process $bobs belongs to user $bob" "$tmp/err")" "1 1" \
+    "another's processes, asked for: that they are not to be had is told"
+as=(env)
+refuses "none of that user" "no process of $bob is called \"${name}x\"" \
+    -u $bob "${name}x"
+refuses "others' alone" "no process of 64993 is called \"$name\" (3 of \
+others)" -u 64993 "$name"
+refuses "a user of none" "user 64993 has no processes" -u 64993
+"$BUILD/pagestat" "$name" -u $ann >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/err") $(awk 'NR > 1 { print $1 }' "$tmp/out")" \
+    "0  $anns" "pagestat: of a name and a user"
+"$BUILD/pagestat" -u $ann >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/err") $(awk '$1 + 0 > 0 { print $1 }' "$tmp/out" |
+    sort -n | tr '\n' ' ')" "0  $(printf '%s\n' "$anns" "$also" | sort -n |
+    tr '\n' ' ')" "pagestat: all of a user"
+
+# new_id: an id of a container that nobody else has
+new_id() {
+	head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n'
+}
+
+# into GROUP [USER]: a target in a cgroup
+into() {
+	mkdir -p "$1"
+	target bash -c 'echo $$ >"$0/cgroup.procs" && exec setpriv \
+	    --reuid="$1" --regid="$1" --clear-groups "$2"' \
+	    "$1" "${2:-0}" "$targets/anon"
+}
+
+# groups VERSION: all of it in a hierarchy of that version
+groups() {
+	local v=$1 top=$tmp/mnt.$1 path unit=chosen$1-$$.service id other
+	local uid first second third inner i found
+
+	mkdir "$top"
+	if [ "$v" = v1 ]; then
+		mount -t cgroup -o "none,name=chosen$$" none "$top" 2>/dev/null
+	else
+		mount -t cgroup2 none "$top" 2>/dev/null
+	fi || {
+		skip "cgroups $v" "cannot be mounted" 14
+		return
+	}
+	# where a v2 hierarchy begins for us
+	path=/chosen$v$$.slice
+	top=$top$path
+	mkdir "$top" || {
+		skip "cgroups $v" "cannot be made" 14
+		return
+	}
+	tops+=("$top")
+
+	into "$top/$unit"
+	first=$pid
+	into "$top/$unit/below" $ann
+	second=$pid
+	takes "$v: a unit, and what is below it" "$first $second" -c "$unit"
+	takes "$v: a unit, without .service" "$first $second" -c "${unit%.service}"
+	takes "$v: a slice" "$first $second" -c "${path#/}"
+	takes "$v: a path as /proc has it" "$second" -c "$path/$unit/below"
+	takes "$v: a directory" "$first $second" -c "$top"
+	takes "$v: those of a user" "$second" -c "$unit" -u $ann
+	refuses "$v: none of a user" "no process of $bob is in $unit (2 of \
+others)" -c "$unit" -u $bob
+	"$BUILD/pagestat" -C "$unit" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err") $(awk '$1 + 0 > 0' "$tmp/out" | wc -l)" \
+	    "0  2" "$v: pagestat"
+
+	# the same unit in a container is another one
+	id=$(new_id)
+	other=${id:0:6}$(new_id)
+	other=${other:0:64}
+	into "$top/docker-$id.scope/system.slice/$unit"
+	inner=$pid
+	takes "$v: a unit of the system, not in a container" \
+	    "$first $second" -c "$unit"
+	uid=$(cat /proc/sys/kernel/random/uuid)
+	into "$top/kubepods.slice/kubepods-pod${uid//-/_}.slice/cri-containerd-$other.scope"
+	third=$pid
+	takes "$v: containers, by id" "$inner $third" -c "$id" -c "$other"
+	takes "$v: a pod" "$third" -c "$uid"
+	rm "$tmp/snap"
+	snap -c "${id:0:6}"
+	is "$rc $(tr -s ' ,' '\n\n' <<<"$err" | sort | tr '\n' ' ')$(
+	    ls "$tmp")" "1 $(printf '%s\n' "$id" "$other" "${id:0:6}:" which \
+	    one? container container | sort | tr '\n' ' ')$(ls "$tmp")" \
+	    "$v: the beginning of two ids"
+	"$BUILD/snap" -c "${id:0:12}" -c "${uid:0:8}" -o "$tmp/snap"
+	"$BUILD/snapls" -l "$tmp/snap" | grep '^  *in ' | sort |
+	    sed 's/^ *//' >"$tmp/out"
+	is "$(cat "$tmp/out")" "$(sort <<END
+in unit $unit, container ${id:0:12}
+in container ${other:0:12}, pod $uid
+END
+	    )" "$v: where they belong is in the snapshot"
+
+	# what is there when all are stopped, whoever made it
+	target bash -c 'echo $$ >"$0/cgroup.procs" && exec "$1"' \
+	    "$top/$unit/below" "$targets/baton"
+	found=0
+	for ((i = 0; i < 20; i++)); do
+		rm -f "$tmp/snap"
+		snap -n -c "$path/$unit/below"
+		if "$BUILD/snapls" "$tmp/snap" 2>&1 |
+		    awk '$2 == "baton" && $6 != "0K" { f = 1 } END { exit !f }'
+		then
+			found=$((found + 1))
+		fi
+	done
+	is "$found" 20 "$v: a fork that was made meanwhile"
+	eval "exec ${ask_fd[$pid]}>&-"
+}
+
+groups v1
+groups v2
+finish 40
