@@ -457,7 +457,8 @@ struct liveopts {
 	bool	 descendants;	/* of all processes named, too */
 	bool	 datafiles;	/* unmodified pages of mapped data files, too */
 	bool	 observe;	/* run nothing in a process */
-	bool	 clone;		/* let them go before their memory is read */
+	bool	 clone;		/* let them go before their memory is read;
+				   not with observe */
 	bool	 again;		/* fail where a clone is lost: live_lost */
 	bool	 verbose;	/* say for how long each was stopped */
 	unsigned int patience;	/* seconds to wait for file servers, in all

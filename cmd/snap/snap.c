@@ -297,10 +297,11 @@ static const struct opt opts[] = {
 	{ 'a', "all", NULL, "unmodified pages of mapped data files, too" },
 	{ 'c', "cgroup", "group",
 	    "all processes of a unit, a container, a pod or a cgroup" },
-	{ 'l', "let-go", NULL, "let them go before their memory is read" },
+	{ 'l', "let-go", NULL, "accepted, and the default" },
 	{ 'n', "no-inject", NULL, "run nothing in the processes" },
 	{ 'o', "output", "file", "write to file, when the snapshot is whole" },
 	{ 'r', "descendants", NULL, "all descendants of the processes, too" },
+	{ 's', "stop", NULL, "keep them stopped until all is written" },
 	{ 't', "timeout", "seconds",
 	    "wait so long for file servers, not 5 seconds" },
 	{ 'u', "user", "user", "of a name or cgroup, only those of user; "
@@ -314,7 +315,7 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Write a snapshot of running processes, all at one instant.",
 	.synopsis = (const char *const[]){
-		"[-alnrvz] [-c group] [-o file] [-t seconds] [-u user]",
+		"[-alnrsvz] [-c group] [-o file] [-t seconds] [-u user]",
 		"     [pid|name ...]",
 		NULL
 	},
@@ -324,7 +325,8 @@ static const struct cmdline cmdline = {
 int
 main(int argc, char *argv[])
 {
-	struct liveopts o = { .warn = say, .progress = &progress };
+	struct liveopts o = { .clone = true, .warn = say,
+	    .progress = &progress };
 	const char *bad, *path;
 	bool compress;
 	int c;
@@ -341,16 +343,19 @@ main(int argc, char *argv[])
 			choosing_cgroup(&choosing, optarg);
 			break;
 		case 'l':
-			o.clone = true;
 			break;
 		case 'n':
 			o.observe = true;
+			o.clone = false;
 			break;
 		case 'o':
 			path = program_outfile(argv, c, &cmdline);
 			break;
 		case 'r':
 			o.descendants = true;
+			break;
+		case 's':
+			o.clone = false;
 			break;
 		case 't':
 			o.patience = (unsigned int)strtonum(optarg, 1, 86400,

@@ -259,10 +259,9 @@ live_look(struct live *l)
 			continue;
 		if (vmas_parse(&p->before, p->smaps.data, p->smaps.len) == -1)
 			return -1;
-		if (!l->opts.observe)
-			inject_learn(p->pid, &p->before);
+		inject_learn(p->pid, &p->before);
 	}
-	if (l->opts.observe || (l->guard = guard_begin()) != NULL)
+	if ((l->guard = guard_begin()) != NULL)
 		return 0;
 	live_say(l, "%s: all stay stopped while they are written",
 	    snap_errstr());

@@ -35,6 +35,8 @@ live_new(const struct liveopts *o)
 		return NULL;
 	}
 	l->opts = *o;
+	if (l->opts.observe)	/* and a clone is made by who is cloned */
+		l->opts.clone = false;
 	if (l->opts.patience == 0)
 		l->opts.patience = PATIENCE;
 	TAILQ_INIT(&l->procs);
@@ -84,11 +86,8 @@ live_clone(struct live *l, struct snap *s)
 			return -1;
 		told |= p->inert && !p->skip;
 	}
-	if (l->opts.observe)
-		live_say(l, "nothing may be run in the processes: all stay "
-		    "stopped while they are written");
 	/* a file that was to be frozen may have put an end to it */
-	if (!l->opts.observe && !told && l->opts.clone && clones_make(l, s))
+	if (!told && l->opts.clone && clones_make(l, s))
 		live_release(l);
 	return 0;
 }

@@ -7,7 +7,9 @@
 
 # A program with threads, of which memory and tree are compared with /proc
 # while it is stopped.
+as=(env GLIBC_TUNABLES=glibc.pthread.rseq=0)	# which tells the processor
 target "$targets/threads"
+as=(env)
 kill -STOP "$pid"
 until_true grep -q '^State:.*T' "/proc/$pid/status"
 snap -o "$tmp/snap" "$pid"

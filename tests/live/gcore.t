@@ -14,21 +14,26 @@ compare() {
 	shift
 	target "$@"
 	kill -STOP "$pid"	# so that both see the same
-	snap -o "$tmp/snap" "$pid"
 	gcore -o "$tmp/core" "$pid" >/dev/null 2>&1
-	try "$what: the same memory as in a core" python3 \
-	    "$tests/live/core.py" "$tmp/snap" "$pid" "$tmp/core.$pid"
+	for mode in -l -s; do
+		snap "$mode" -o "$tmp/snap" "$pid"
+		try "$what, $mode: the same memory as in a core" python3 \
+		    "$tests/live/core.py" "$tmp/snap" "$pid" "$tmp/core.$pid"
+	done
 	rm -f "$tmp/core.$pid"
 	kill -CONT "$pid"
 }
 
+# without rseq(2), in whose area the kernel notes the processor
+norseq=(env GLIBC_TUNABLES=glibc.pthread.rseq=0)
+as=("${norseq[@]}")
 compare python python3 -c '
 import sys, threading
 kept = {i: str(i) * 50 for i in range(5000)}
 threading.Thread(target=lambda: threading.Event().wait(), daemon=True).start()
 print("ready", flush=True)
 sys.stdin.read()'
-as=(prlimit --stack=262144:)	# as small as the test needs
+as=("${norseq[@]}" prlimit --stack=262144:)	# as small as the test needs
 compare 'C threads' "$targets/threads"
 compare 'shared memory' "$targets/shared"
-finish 3
+finish 6

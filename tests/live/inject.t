@@ -4,7 +4,8 @@
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 
-cannot="snap: process N cannot be restored: nothing can be run in it:"
+cannot="snap: process N cannot be restored, nor let go at once: nothing can be run in it:"
+cannots="snap: process N cannot be restored: nothing can be run in it:"
 
 # What the record of the last snapshot says of why nothing was run.
 observed() {
@@ -95,10 +96,12 @@ if [ -x "$targets/bits32" ]; then
 	target "$targets/bits32"
 	snap -o "$tmp/snap" "$pid"
 	is "$rc $err" "1 $cannot it is a N-bit process" "32 bits: refused"
+	snap -s -o "$tmp/snap" "$pid"
+	is "$rc $err" "1 $cannots it is a N-bit process" "32 bits, -s: refused"
 	is "$(observed "$pid")" "it is a 32-bit process" "32 bits: recorded"
 	unnoticed "$pid" "32 bits: not noticed"
 else
-	skip "32 bits" "not built" 3
+	skip "32 bits" "not built" 4
 fi
 
 # One that hands its system calls to itself keeps what it does with them.
@@ -233,4 +236,4 @@ if is_root; then
 else
 	skip "seccomp: refused without privilege" "needs root" 6
 fi
-finish 55
+finish 56

@@ -7,7 +7,7 @@
 # A snapshot that does not fit into a pipe is held until someone reads.
 held() {
 	# the shell has jobs in the background ignore SIGINT
-	env --default-signal=INT "$BUILD/snap" "$@" 3>&- >"$tmp/fifo" 2>"$tmp/err" &
+	env --default-signal=INT "$BUILD/snap" -s "$@" 3>&- >"$tmp/fifo" 2>"$tmp/err" &
 	taker=$!
 }
 mkfifo "$tmp/fifo"
@@ -48,6 +48,18 @@ for ((i = 0; i < 60; i++)); do
 done
 let_go "$pid" "killed at any moment: let go"
 let_go "$target_threads" "killed at any moment: threads let go"
+
+# By default, too.
+for ((i = 0; i < 60; i++)); do
+	"$BUILD/snap" "$target_threads" "$pid" 3>&- >"$tmp/fifo" 2>/dev/null &
+	taker=$!
+	sleep "0.$(printf %03d $((i * 2)))"
+	kill -KILL "$taker" 2>/dev/null
+	wait "$taker" 2>/dev/null
+	drain
+done
+let_go "$pid" "by default: let go"
+let_go "$target_threads" "by default: threads let go"
 unnoticed "$pid" "killed at any moment: not noticed"
 unnoticed "$target_threads" "killed at any moment: threads did not notice"
 
@@ -120,4 +132,4 @@ for ((i = 0; i < 5; i++)); do
 	    "1 snap: memory of N: the process went away" \
 	    "the target is killed"
 done
-finish 25
+finish 27

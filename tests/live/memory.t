@@ -4,15 +4,18 @@
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-observe=
+# each as it is by default, and stopped until it is written
+modes=(-l -s)
 one() {
-	local what=$1
+	local what=$1 mode
 
 	shift
 	target "$@"
-	snap $observe -o "$tmp/snap" "$pid"
-	is "$rc $err" "0 " "$what: taken"
-	check "$tmp/snap" "$pid" "$what"
+	for mode in "${modes[@]}"; do
+		snap "$mode" -o "$tmp/snap" "$pid"
+		is "$rc $err" "0 " "$what, $mode: taken"
+		check "$tmp/snap" "$pid" "$what, $mode"
+	done
 	unnoticed "$pid" "$what: not noticed"
 }
 
@@ -32,16 +35,22 @@ flag=
 is_root || flag=-o
 for dir in "" /dev/shm; do
 	target "$targets/shared" ${dir:+"$dir/snaptest.$$"}
-	snap -o "$tmp/snap" "$pid"
-	check "$tmp/snap" "$pid" "shared memory ${dir:-without name}" $flag
+	for mode in "${modes[@]}"; do
+		snap "$mode" -o "$tmp/snap" "$pid"
+		check "$tmp/snap" "$pid" \
+		    "shared memory ${dir:-without name}, $mode" $flag
+	done
 	rm -f "/dev/shm/snaptest.$$"
 done
 if is_root; then
 	target unshare -i "$targets/shared"
-	snap -o "$tmp/snap" "$pid"
-	check "$tmp/snap" "$pid" "System V shared memory of number 0"
+	for mode in "${modes[@]}"; do
+		snap "$mode" -o "$tmp/snap" "$pid"
+		check "$tmp/snap" "$pid" \
+		    "System V shared memory of number 0, $mode"
+	done
 else
-	skip "System V shared memory of number 0" "needs root"
+	skip "System V shared memory of number 0" "needs root" 2
 fi
 
 # A data file: unmodified pages only with -a, and never as zeros.
@@ -49,15 +58,19 @@ target "$targets/filemap" "$tmp/data"
 snap -o "$tmp/snap" "$pid"
 check "$tmp/snap" "$pid" "modified pages of a data file"
 plain=$(stat -c %s "$tmp/snap")
-snap -a -o "$tmp/snap" "$pid"
-check "$tmp/snap" "$pid" "all pages of a data file with -a" -a
+for mode in "${modes[@]}"; do
+	snap -a "$mode" -o "$tmp/snap" "$pid"
+	check "$tmp/snap" "$pid" "all pages of a data file with -a $mode" -a
+done
 all=$(stat -c %s "$tmp/snap")
 ok $((all - plain < 24 * 4096)) "-a takes the pages of the data file" ||
     echo "# $plain, $all"
 rm "$tmp/data"
-snap -o "$tmp/snap" "$pid"
-check "$tmp/snap" "$pid" "all pages of a deleted data file" \
-    "$(is_root && echo -a)"
+for mode in "${modes[@]}"; do
+	snap "$mode" -o "$tmp/snap" "$pid"
+	check "$tmp/snap" "$pid" "all pages of a deleted data file, $mode" \
+	    "$(is_root && echo -a)"
+done
 
 # What a process wants to have in its cores is taken: core(5).  What may
 # change when it is let go is not.
@@ -70,7 +83,7 @@ target "$targets/dumped" "$tmp/data"
 while read -r flag filter want; do
 	echo "$filter" >"/proc/$pid/coredump_filter"
 	# shellcheck disable=SC2086 # one word or none
-	snap ${flag#-s} -o "$tmp/snap" "$pid"
+	snap $flag -o "$tmp/snap" "$pid"
 	check "$tmp/snap" "$pid" "coredump_filter $filter, $flag: memory"
 	is "$(lacks)" "${want:+$want }" "coredump_filter $filter, $flag: missing"
 done <<'END'
@@ -102,7 +115,10 @@ for what in guard secret poison; do
 		skip "$what" "not in this kernel"
 		lacking=$((lacking + 1))
 	fi
-	snap -o "$tmp/snap" "$pid"
+	# where pages are under userfaultfd(2), it cannot be cloned
+	mode=-l
+	[ "$what" != poison ] || mode=-s
+	snap "$mode" -o "$tmp/snap" "$pid"
 	check "$tmp/snap" "$pid" "$what: missing"
 	if [ "$what" != guard ]; then
 		is "$rc" 1 "$what: incomplete"
@@ -116,7 +132,7 @@ ok $? "snapls shows what is missing"
 
 # A process of 32 bits.
 if [ -x "$targets/bits32" ]; then
-	observe=-n
+	modes=(-n)
 	one "a process of 32 bits" "$targets/bits32"
 else
 	skip "a process of 32 bits" "no compiler for it"
@@ -142,4 +158,4 @@ snap -o "$tmp/snap" "$pid"
 as=(env)
 ok $((rc == 0 && $(stat -c %s "$tmp/snap") < $(stat -c %s "$tmp/whole"))) \
     "with few descriptors: whole, or an error" || diag <"$tmp/err"
-finish $((51 + lacking))
+finish $((64 + lacking))

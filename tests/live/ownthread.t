@@ -15,8 +15,8 @@ refused() {
 
 	shift 2
 	target "$targets/ownthread" "$what"
-	timeout 60 "$BUILD/snap" -r "$@" -o "$tmp/snap" "$pid" >"$tmp/err" 2>&1
-	is "$? $(cat "$tmp/err")" '0 ' "$what: snap $*"
+	timeout 60 "$BUILD/snap" -rs "$@" -o "$tmp/snap" "$pid" >"$tmp/err" 2>&1
+	is "$? $(cat "$tmp/err")" '0 ' "$what: snap -s $*"
 	got=$("$BUILD/snapload" -t "$pid" -D "$tmp/dir" "$tmp/snap" 2>&1 |
 	    grep -vE "the leader of its session|descriptor [012]:|a pipe" |
 	    sed 's/\<[1-9][0-9]*\>/N/g')

@@ -32,7 +32,7 @@ run() {
 }
 tty=$pid
 run snap.tty -t -o "$tmp/snap.tty.out" "$tmp/snap.tty" \
-    "$BUILD/snap" -v "$tty"
+    "$BUILD/snap" -sv "$tty"
 run cat.tty -t -i "$tmp/snap" "$tmp/cat.tty" "$BUILD/snapcat" -
 run core.tty -t -i "$tmp/snap" "$tmp/core.tty" "$BUILD/snapcore"
 run rcore.tty -t -i "$tmp/core" "$tmp/rcore.tty" "$BUILD/snapcore" -r -
@@ -49,7 +49,7 @@ run short -t -p 0.3 -i "$tmp/snap" "$tmp/short" "$BUILD/snapcat" -
 run quiet -i "$tmp/snap" "$tmp/quiet" "$BUILD/snapcat" -
 run held -p 1.5 -o "$tmp/held.out" "$tmp/held" "$BUILD/snapcat" "$tmp/snap"
 target "$targets/anon"
-run live -p 1.7 -o "$tmp/live.out" "$tmp/live" "$BUILD/snap" -l "$pid"
+run live -p 1.7 -o "$tmp/live.out" "$tmp/live" "$BUILD/snap" "$pid"
 
 # Nobody reads what we say, nor what we write for a while: nothing waits for
 # the former.
@@ -63,7 +63,7 @@ try:
 except BlockingIOError:
     pass
 os.set_blocking(w, True)
-p = subprocess.Popen([sys.argv[1], sys.argv[2]], stdout=subprocess.PIPE, stderr=w)
+p = subprocess.Popen([sys.argv[1], "-s", sys.argv[2]], stdout=subprocess.PIPE, stderr=w)
 time.sleep(1.5)
 while os.read(p.stdout.fileno(), 65536):
     pass
@@ -75,7 +75,7 @@ job[full]=$!
 
 # A reader that stalls holds the processes, and that is said before it ends.
 target "$targets/anon"
-run stall -u 2.2 -p 3.5 -o "$tmp/out" "$tmp/stall" "$BUILD/snap" "$pid"
+run stall -u 2.2 -p 3.5 -o "$tmp/out" "$tmp/stall" "$BUILD/snap" -s "$pid"
 until_true grep -q . "$tmp/stall"
 is "$(sed 's/[0-9][0-9]*[KM]/N/g' "$tmp/stall") $(states "$pid" |
     grep -c t)" \
@@ -127,7 +127,7 @@ done
 
 is "$(cat "$tmp/ls.usr1")" "" "snapls: SIGUSR1 is nothing to it"
 is "$(cat "$tmp/held")" "" "a reader that stalls is nothing to snapcat"
-is "$(cat "$tmp/live")" "" "a reader that stalls holds nobody with -l"
+is "$(cat "$tmp/live")" "" "a reader that stalls holds nobody by default"
 
 # Totals.
 # human FILE: its size, as -v tells it

@@ -44,7 +44,7 @@ fi
 # Two at once: each has the memory.
 mkfifo "$tmp/fifo"
 exec 3<>"$tmp/fifo"
-"$BUILD/snap" "$pid" 3>&- >"$tmp/fifo" &
+"$BUILD/snap" -s "$pid" 3>&- >"$tmp/fifo" &
 tracer=$!
 traced "another snap"
 kill "$tracer"

@@ -1,6 +1,6 @@
 /*
  * Clones of the address spaces of stopped processes, so that these can go on
- * before their memory is read: snap -l.
+ * before their memory is read, as snap(1) does without -s.
  *
  * A stopped process is made to clone itself without an exit signal; its
  * memory is then shared with the clone until one of them writes to it, and

@@ -122,7 +122,7 @@ keep_file(struct keeping *k, const struct vma *v)
 	may = v->flags & VMA_SHARED ? how == TAKE_DATA ||
 	    (how == TAKE_FILE && v->flags & VMA_WRITE) :
 	    how == TAKE_DATA && f.st.st_nlink == 0;
-	if (may && frozen_copy(k->live, f.fd, &f.st) == -1)
+	if (may && frozen_copy(k->live, k->proc, f.fd, &f.st) == -1)
 		how = TAKE_FAILED;
 	file_close(&f);
 	return how;

@@ -123,15 +123,16 @@ carry_note(struct live *l, const struct vma *v, struct source *src,
  * was read.
  */
 static int
-carry_freeze(struct live *l, const char *path, struct targetfile *f)
+carry_freeze(struct live *l, const struct lproc *p, const char *path,
+    struct targetfile *f)
 {
-	if (frozen_copy(l, f->fd, &f->st) == -1) {
+	if (frozen_copy(l, p, f->fd, &f->st) == -1) {
 		live_say(l, "%s: %s: all stay stopped while they are written",
 		    path, snap_errstr());
 		l->opts.clone = false;
 		return 0;
 	}
-	if ((f->fd = frozen_open(l, f->fd, &f->st)) == -1)
+	if ((f->fd = frozen_open(l, p, f->fd, &f->st)) == -1)
 		return errstr_sys("%s", path);
 	return 0;
 }
@@ -213,7 +214,7 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 	}
 	elf = f.st.st_size > 0 && f.elf;
 	if (l->opts.clone && !elf && f.st.st_size > 0 && !f.far &&
-	    carry_freeze(l, v->name, &f) == -1)
+	    carry_freeze(l, p, v->name, &f) == -1)
 		return -1;
 	if ((src = carry_source(l->carries, s, v->name, &f)) == NULL)
 		return -1;

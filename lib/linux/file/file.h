@@ -39,9 +39,12 @@ bool		 served_nottype(uint64_t dev, long type);
 void		 served_forget(void);
 
 /* shared.c: files as they were when all was stopped */
-int		 frozen_copy(struct live *l, int fd, const struct stat *st);
-bool		 frozen_has(const struct live *l, const struct stat *st);
-int		 frozen_open(const struct live *l, int fd, struct stat *st);
+int		 frozen_copy(struct live *l, const struct lproc *p, int fd,
+		    const struct stat *st);
+bool		 frozen_has(const struct live *l, const struct lproc *p,
+		    const struct stat *st);
+int		 frozen_open(const struct live *l, const struct lproc *p,
+		    int fd, struct stat *st);
 void		 frozen_free(struct live *l);
 
 /* carry.c: which files are carried along */

@@ -3,6 +3,7 @@
  * stopped: shared memory, for the most part.  Each is copied once, into a
  * temporary file without a name, which is read in its stead.
  */
+#include "clock.h"
 #include "file.h"
 #include "full.h"
 #include "io/io.h"
@@ -11,24 +12,84 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct frozen {
 	struct frozen	*next;	/* owned */
 	struct stat	 st;	/* of the file, when it was frozen */
+	char		*ipc;	/* owned; of memory of System V, the namespace
+				   of who has it; NULL: of other files */
 	int		 fd;	/* owned; the copy */
 };
 
 enum { BLOCK = 256 * KB };
 
+/*
+ * Return the IPC namespace of process p, as the link tells it, or "": the
+ * caller frees it.  NULL when memory runs out.
+ */
+static char *
+ipc_of(const struct lproc *p)
+{
+	char *s;
+
+	s = proc_link(p->mmtid, 0, "ns/ipc");
+	return s == NULL ? strdup("") : s;
+}
+
+/*
+ * Set *ipc to the namespace of process p if the file that is open as fd is
+ * memory of System V, else to NULL.  Return 0, or -1 when memory runs out.
+ */
+static int
+ipc_find(const struct lproc *p, int fd, char **ipc)
+{
+	char name[32], *path;
+	bool sysv;
+
+	*ipc = NULL;
+	snprintf(name, sizeof name, "fd/%d", fd);
+	path = proc_link(getpid(), 0, name);
+	sysv = path != NULL && strncmp(path, "/SYSV", 5) == 0;
+	free(path);
+	return sysv && (*ipc = ipc_of(p)) == NULL ?
+	    errstr_set("out of memory") : 0;
+}
+
+/*
+ * Return true if memory of System V that was frozen is that which process p
+ * has, and st tells of: each namespace has its own of each number, and they
+ * are on one device.  Who changes its namespace keeps the memory.
+ */
+static bool
+ipc_same(const struct frozen *f, const struct lproc *p, const struct stat *st)
+{
+	char *ipc;
+	bool same;
+
+	ipc = ipc_of(p);
+	same = ipc != NULL && strcmp(f->ipc, ipc) == 0 &&
+	    (st->st_ctim.tv_sec == 0 || (f->st.st_size == st->st_size &&
+	    timespec_ns(&f->st.st_ctim) == timespec_ns(&st->st_ctim)));
+	free(ipc);
+	return same;
+}
+
+/*
+ * Return what was frozen of a file that process p has, of which st tells at
+ * least device and inode; or NULL.
+ */
 static const struct frozen *
-frozen_find(const struct live *l, const struct stat *st)
+frozen_find(const struct live *l, const struct lproc *p, const struct stat *st)
 {
 	const struct frozen *f;
 
 	for (f = l->frozen; f != NULL; f = f->next)
-		if (f->st.st_dev == st->st_dev && f->st.st_ino == st->st_ino)
+		if (f->st.st_dev == st->st_dev && f->st.st_ino == st->st_ino &&
+		    (f->ipc == NULL || ipc_same(f, p, st)))
 			break;
 	return f;
 }
@@ -79,55 +140,61 @@ copy_data(int in, int out, off_t size)
 	return 0;
 }
 
+static void
+frozen_drop(struct frozen *f)
+{
+	if (f->fd != -1)
+		close(f->fd);
+	free(f->ipc);
+	free(f);
+}
+
 /*
- * Freeze a file that is open as fd, and of which st tells, unless that has
- * been done.  Return 0, or -1 with errstr.
+ * Freeze a file of process p that is open as fd, and of which st tells, unless
+ * that has been done.  Return 0, or -1 with errstr.
  */
 int
-frozen_copy(struct live *l, int fd, const struct stat *st)
+frozen_copy(struct live *l, const struct lproc *p, int fd,
+    const struct stat *st)
 {
 	struct frozen *f;
-	int copy;
 
-	if (frozen_has(l, st))
+	if (frozen_has(l, p, st))
 		return 0;
-	if ((copy = spool_file()) == -1)
-		return -1;
-	if (copy_data(fd, copy, st->st_size) == -1) {
-		close(copy);
-		return -1;
-	}
-	if ((f = malloc(sizeof *f)) == NULL) {
-		close(copy);
+	if ((f = calloc(1, sizeof *f)) == NULL)
 		return errstr_set("out of memory");
+	f->st = *st;
+	if ((f->fd = spool_file()) == -1 || ipc_find(p, fd, &f->ipc) == -1 ||
+	    copy_data(fd, f->fd, st->st_size) == -1) {
+		frozen_drop(f);
+		return -1;
 	}
 	f->next = l->frozen;
-	f->st = *st;
-	f->fd = copy;
 	l->frozen = f;
 	return 0;
 }
 
 /*
- * Return true if a file, of which st tells, has been frozen.
+ * Return true if a file of process p, of which st tells, has been frozen.
  */
 bool
-frozen_has(const struct live *l, const struct stat *st)
+frozen_has(const struct live *l, const struct lproc *p, const struct stat *st)
 {
-	return frozen_find(l, st) != NULL;
+	return frozen_find(l, p, st) != NULL;
 }
 
 /*
- * Open what is to be read for a file that is open as fd (or not: -1): fd,
+ * Open what is to be read for a file of p that is open as fd (or not: -1): fd,
  * unless it was frozen; then fd is closed.  Return a descriptor, or -1 with
  * errno, and set *st to what it was then.
  */
 int
-frozen_open(const struct live *l, int fd, struct stat *st)
+frozen_open(const struct live *l, const struct lproc *p, int fd,
+    struct stat *st)
 {
 	const struct frozen *f;
 
-	if ((f = frozen_find(l, st)) == NULL)
+	if ((f = frozen_find(l, p, st)) == NULL)
 		return fd;
 	if (fd != -1)
 		close(fd);
@@ -142,7 +209,6 @@ frozen_free(struct live *l)
 
 	while ((f = l->frozen) != NULL) {
 		l->frozen = f->next;
-		close(f->fd);
-		free(f);
+		frozen_drop(f);
 	}
 }

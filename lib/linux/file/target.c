@@ -147,7 +147,7 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 	if (f->fd != -1 && found_open(p, f) == 0) {
 		if (f->far)
 			return 0;
-		if ((f->fd = frozen_open(l, f->fd, &f->st)) != -1) {
+		if ((f->fd = frozen_open(l, p, f->fd, &f->st)) != -1) {
 			file_lookelf(f, f->fd);
 			return 0;
 		}

@@ -19,16 +19,16 @@
  * Open what was frozen of the file of mapping v that a clone lacks.
  */
 static int
-vma_openfrozen(struct live *l, const struct vma *v, struct targetfile *f,
-    bool *failed)
+vma_openfrozen(struct live *l, const struct lproc *p, const struct vma *v,
+    struct targetfile *f, bool *failed)
 {
 	memset(f, 0, sizeof *f);
 	f->fd = -1;
 	f->st.st_dev = v->dev;
 	f->st.st_ino = v->ino;
-	if (!frozen_has(l, &f->st))
+	if (!frozen_has(l, p, &f->st))
 		return -1;
-	if ((f->fd = frozen_open(l, -1, &f->st)) == -1) {
+	if ((f->fd = frozen_open(l, p, -1, &f->st)) == -1) {
 		*failed = true;
 		return errstr_sys("%s", v->name);
 	}
@@ -57,7 +57,7 @@ vma_open(struct live *l, const struct lproc *p, const struct vma *v,
 	    f->st.st_dev == v->dev && f->st.st_ino == v->ino)
 		return 0;
 	file_close(f);
-	return *failed ? -1 : vma_openfrozen(l, v, f, failed);
+	return *failed ? -1 : vma_openfrozen(l, p, v, f, failed);
 }
 
 /*
@@ -127,7 +127,7 @@ treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
 	if (f->unread != 0 && v->off == 0)	/* of its mappings, one */
 		live_warn(l, "process %d: %s: %s: what is not in memory is "
 		    "missing", p->pid, v->name, strerror(f->unread));
-	frozen = frozen_has(l, &f->st);
+	frozen = frozen_has(l, p, &f->st);
 	if (f->type == HUGETLBFS_MAGIC)
 		return TAKE_MEMORY;
 	if (f->elf)
