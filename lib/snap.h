@@ -300,7 +300,8 @@ int		 snap6_write(struct snap *s, struct output *out,
 bool		 snap6_known(const char *name);
 
 /*
- * The Linux record, taken apart and made: record/archive.c, record/pack.c
+ * The Linux record, taken apart and made: record/archive.c, record/pack.c,
+ * record/edit.c
  */
 struct recfile {		/* one of its files; it borrows from it */
 	const char	*name;	/* namelen bytes; no NUL behind them */
@@ -324,6 +325,7 @@ const char	*linuxrec_cputype(const struct file *rec, char *word,
 		    size_t n);
 int		 linuxrec_pack(struct proc *p, const char *cputype,
 		    const struct file *file, size_t n);
+int		 linuxrec_put(struct proc *p, const struct file *f);
 
 /*
  * Where a process belongs, as its Linux record tells: record/place.c

@@ -1,7 +1,7 @@
 /*
  * snap: take a snapshot of live processes.
  */
-#include "common/common.h"
+#include "note.h"
 
 #include <sys/queue.h>
 
@@ -25,6 +25,8 @@ static STAILQ_HEAD(, message) messages = STAILQ_HEAD_INITIALIZER(messages);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool holding;
 static bool incomplete;
+static struct buf taken;	/* how: the file of that name, */
+static bool noted;		/* which the first process has already */
 static struct progress progress;
 static struct choosing choosing;
 
@@ -75,6 +77,21 @@ say_kept(bool drop)
 }
 
 /*
+ * Note how the snapshot was taken, with the first process of it.
+ */
+static int
+take_note(struct proc *p)
+{
+	static char name[] = "taken";
+	struct file f = { name, taken.data, taken.len };
+
+	if (noted || proc_isthread(p))
+		return 0;
+	noted = true;
+	return linuxrec_put(p, &f) == -1 ? -1 : 0;
+}
+
+/*
  * A thread's small files and its Linux record.
  */
 static int
@@ -87,7 +104,8 @@ take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
 	if (t == NULL)
 		return linuxrec_pack(p, plan9_cputype(), rec, n);
 	if (plan9_files(p, t) == -1 ||
-	    linuxrec_pack(p, plan9_cputype(), rec, n) == -1)
+	    linuxrec_pack(p, plan9_cputype(), rec, n) == -1 ||
+	    take_note(p) == -1)
 		return -1;
 	/* without registers, is it because we know none of this machine? */
 	if (!*told && proc_file(p, "regs") == NULL &&
@@ -165,6 +183,7 @@ snap_live(struct live *l, struct output *out, const struct liveopts *o)
 	    asprintf(&s->header, "process snapshot %s", header) == -1)
 		goto out;
 	holding = true;
+	noted = false;
 	progress_phase(&progress, 0);
 	rc = live_stop(l);
 	if (rc == 0)
@@ -298,6 +317,7 @@ static const struct opt opts[] = {
 	{ 'c', "cgroup", "group",
 	    "all processes of a unit, a container, a pod or a cgroup" },
 	{ 'l', "let-go", NULL, "accepted, and the default" },
+	{ 'm', "message", "text", "note why it was taken" },
 	{ 'n', "no-inject", NULL, "run nothing in the processes" },
 	{ 'o', "output", "file", "write to file, when the snapshot is whole" },
 	{ 'r', "descendants", NULL, "all descendants of the processes, too" },
@@ -315,7 +335,7 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Write a snapshot of running processes, all at one instant.",
 	.synopsis = (const char *const[]){
-		"[-alnrsvz] [-c group] [-o file] [-t seconds] [-u user]",
+		"[-alnrsvz] [-c group] [-m text] [-o file] [-t seconds] [-u user]",
 		"     [pid|name ...]",
 		NULL
 	},
@@ -327,12 +347,12 @@ main(int argc, char *argv[])
 {
 	struct liveopts o = { .clone = true, .warn = say,
 	    .progress = &progress };
-	const char *bad, *path;
+	const char *bad, *path, *why;
 	bool compress;
 	int c;
 
 	program_descriptors();
-	path = NULL;
+	path = why = NULL;
 	compress = false;
 	while ((c = options_next(&cmdline, argc, argv)) != -1)
 		switch (c) {
@@ -343,6 +363,10 @@ main(int argc, char *argv[])
 			choosing_cgroup(&choosing, optarg);
 			break;
 		case 'l':
+			break;
+		case 'm':
+			if ((why = note_check(optarg)) == NULL)
+				errx(2, "-m: %s", snap_errstr());
 			break;
 		case 'n':
 			o.observe = true;
@@ -376,5 +400,8 @@ main(int argc, char *argv[])
 		}
 	if (optind == argc && choosing.n == 0 && !choosing.user)
 		options_misuse(&cmdline);
+	note_make(&taken, argv, why);
+	if (buf_check(&taken) == -1)
+		errx(1, "%s", snap_errstr());
 	return run(&o, path, compress, argv + optind);
 }

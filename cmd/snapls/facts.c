@@ -6,6 +6,7 @@
 
 #include <err.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };
@@ -91,6 +92,28 @@ comm_get(const struct linuxrec *r, char *comm, size_t size)
 }
 
 /*
+ * Set what a process was in the snapshot that snapcat(1) has taken it from: a
+ * number, a blank and the first line.
+ */
+static void
+origin_get(const struct linuxrec *r, struct facts *f)
+{
+	struct recfile o;
+	char *s, *end;
+
+	part_get(r, &f->part);
+	if (!linuxrec_find(r, "origin", &o))
+		return;
+	if ((s = strndup((const char *)o.data, o.len)) == NULL)
+		err(1, NULL);
+	f->origin = strtoull(s, &end, 10);
+	end[strcspn(end, "\n")] = '\0';
+	if ((f->header = strdup(end + (*end == ' '))) == NULL)
+		err(1, NULL);
+	free(s);
+}
+
+/*
  * Return how many threads process p of s has, the first included.
  */
 static size_t
@@ -107,7 +130,8 @@ count_threads(struct snap *s, const struct proc *p)
 }
 
 /*
- * Set *f to what is told of process p of snapshot s.  All but comm is harmless.
+ * Set *f to what is told of process p of snapshot s, to be freed with
+ * facts_free.  All but comm and header is harmless.
  */
 void
 facts_get(struct facts *f, struct snap *s, const struct proc *p)
@@ -121,11 +145,19 @@ facts_get(struct facts *f, struct snap *s, const struct proc *p)
 	status_word(p, STATUS_USER, 27, f->user);
 	status_word(p, STATUS_STATE, 11, f->state);
 	f->threads = count_threads(s, p);
-	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0)
+	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0) {
 		comm_get(&r, f->comm, sizeof f->comm);
+		origin_get(&r, f);
+	}
 	if (rc == 0 && (word = state_linux(&r)) != NULL)
 		strlcpy(f->state, word, sizeof f->state);
 	linuxrec_close(&r);
+}
+
+void
+facts_free(struct facts *f)
+{
+	free(f->header);
 }
 
 /*

@@ -51,6 +51,7 @@ list_proc(struct snap *s, struct proc *p, const struct listing *ls)
 	    p->carried != NULL ? "(file)" : f.name, f.user, f.state, f.threads,
 	    image_bytes(p->mem) / KB, p->count.raw, p->count.zero,
 	    p->count.same);
+	facts_free(&f);
 	if (ls->segments) {
 		list_place(p);
 		list_segments(p);
@@ -85,6 +86,23 @@ list_files(struct snap *s, const struct listing *ls)
 }
 
 /*
+ * Print how the parts of snapshot s were taken: all that is noted of it, or
+ * only why.
+ */
+static void
+list_taken(const struct snap *s, bool all)
+{
+	struct taken t;
+	size_t i;
+
+	for (i = 0; i < s->nproc; i++)
+		if (taken_get(&t, s->proc[i])) {
+			taken_print(&t, all);
+			taken_free(&t);
+		}
+}
+
+/*
  * Print what snapshot s holds.
  */
 void
@@ -94,6 +112,7 @@ list_snap(struct snap *s, const struct listing *ls)
 	uint64_t all;
 	size_t i;
 
+	list_taken(s, ls->segments || ls->records);
 	sums_get(&sum, s);
 	printf("%10s %-16s %-8s %-8s %7s %11s %11s %11s %11s\n", "PID",
 	    "NAME", "USER", "STATE", "THREADS", "MEMORY", "RAW", "ZERO",

@@ -4,6 +4,7 @@
  */
 #include "snapls.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -50,6 +51,23 @@ put_counts(uint64_t bytes, const struct kbcount *c)
 	json_number("shared_kb", c->same);
 }
 
+/*
+ * Put which part of the snapshot a process is of, and what it was there.
+ */
+static void
+put_origin(const struct facts *f)
+{
+	json_number("part", f->part);
+	if (f->header == NULL) {
+		json_text("origin", NULL);
+		return;
+	}
+	json_open("origin", '{');
+	json_number("pid", f->origin);
+	json_text("header", f->header);
+	json_close('}');
+}
+
 static void
 put_process(struct snap *s, struct proc *p, const char *path)
 {
@@ -69,6 +87,8 @@ put_process(struct snap *s, struct proc *p, const char *path)
 	ranges_each(p, put_range, NULL);
 	json_close(']');
 	put_missing(p->mem);
+	put_origin(&f);
+	facts_free(&f);
 	json_close('}');
 	json_end();
 }
@@ -83,6 +103,33 @@ put_carried(const struct proc *p, const char *path)
 	put_counts(image_bytes(p->mem) + image_bytes(p->text), &p->count);
 	json_close('}');
 	json_end();
+}
+
+/*
+ * Put how the parts of a snapshot were taken.
+ */
+static void
+put_taken(const struct snap *s)
+{
+	struct taken t;
+	size_t i, k;
+
+	json_open("taken", '[');
+	for (i = 0; i < s->nproc; i++) {
+		if (!taken_get(&t, s->proc[i]))
+			continue;
+		json_open(NULL, '{');
+		json_number("part", t.part);
+		for (k = 0; k < TAKEN_KEYS; k++)
+			if (k == TAKEN_TIME && t.value[k] != NULL)
+				json_number(taken_key(k), strtoull(t.value[k],
+				    NULL, 10));
+			else
+				json_text(taken_key(k), t.value[k]);
+		json_close('}');
+		taken_free(&t);
+	}
+	json_close(']');
 }
 
 static void
@@ -105,6 +152,7 @@ put_head(const struct snap *s, const char *path)
 	json_number("threads", sum.threads);
 	json_number("mapped", sum.files);
 	put_counts(sum.mem, &sum.count);
+	put_taken(s);
 	json_close('}');
 	json_end();
 }

@@ -20,6 +20,9 @@ struct facts {
 	char		 user[28]; /* "-": not told */
 	char		 state[16]; /* in the words of its machine */
 	size_t		 threads;
+	uint64_t	 part;	/* of the snapshot: 0 is the first */
+	uint64_t	 origin; /* its number there, if it is another; */
+	char		*header; /* owned; the first line there, or NULL */
 };
 
 struct range {			/* of text or memory */
@@ -37,11 +40,29 @@ struct sums {			/* of all that a snapshot has */
 	size_t		 files;
 };
 
+enum {				/* what is told of the taking */
+	TAKEN_TIME, TAKEN_USER, TAKEN_LOGIN, TAKEN_HOST, TAKEN_KERNEL,
+	TAKEN_VERSION, TAKEN_COMMAND, TAKEN_NOTE, TAKEN_KEYS
+};
+
+struct taken {
+	uint64_t	 part;
+	char		*value[TAKEN_KEYS]; /* owned; NULL: not told */
+};
+
 typedef void	 (*range_fn)(void *, const struct range *);
 
 void		 facts_get(struct facts *, struct snap *, const struct proc *);
+void		 facts_free(struct facts *);
 void		 ranges_each(struct proc *, range_fn, void *);
 void		 sums_get(struct sums *, const struct snap *);
+
+/* taken.c */
+void		 part_get(const struct linuxrec *, uint64_t *part);
+bool		 taken_get(struct taken *, const struct proc *);
+void		 taken_free(struct taken *);
+const char	*taken_key(size_t);
+void		 taken_print(struct taken *, bool all);
 
 /* list.c: for people */
 void		 list_snap(struct snap *, const struct listing *);

@@ -36,7 +36,7 @@ refused 1 "snap: an empty name of a cgroup" -o "$o" -c ""
 refused 2 'snap: -u: there is no user "no such user"' -o "$o" \
     -u "no such user"
 refused 2 'snap: -u: there is no user "N"' -o "$o" -u 4294967295
-usage="usage: snap [-alnrsvz] [-c group] [-o file] [-t seconds] [-u user]
+usage="usage: snap [-alnrsvz] [-c group] [-m text] [-o file] [-t seconds] [-u user]
             [pid|name ...]
        snap --help"
 refused 2 "$usage" -o "$o"

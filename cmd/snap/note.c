@@ -1,0 +1,148 @@
+/*
+ * The file taken of the Linux record.
+ */
+#include "note.h"
+
+#include <sys/utsname.h>
+
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	COMMAND_MOST = 4000,	/* bytes of it that are noted */
+	TAKEN_MOST = 200	/* of other lines */
+};
+
+/*
+ * Put a line of a key and a value into b, the value harmless and cut after
+ * most bytes.
+ */
+static void
+line_put(struct buf *b, const char *key, const char *value, size_t most)
+{
+	char s[COMMAND_MOST + 1];
+	bool cut;
+
+	cut = strlen(value) > most;
+	snprintf(s, sizeof s, "%.*s", (int)most, value);
+	buf_printf(b, "%s %s%s\n", key, text_harmless(s), cut ? "..." : "");
+}
+
+static void
+user_put(struct buf *b, const char *key, uid_t uid)
+{
+	struct passwd *pw;
+	char num[16];
+
+	snprintf(num, sizeof num, "%u", (unsigned int)uid);
+	pw = getpwuid(uid);
+	line_put(b, key, pw == NULL ? num : pw->pw_name, TAKEN_MOST);
+}
+
+/*
+ * Put who has logged in into b, if that is told and is another than who we are:
+ * loginuid of proc(5), which stays through su(1) and sudo(8).
+ */
+static void
+login_put(struct buf *b)
+{
+	unsigned int uid;
+	FILE *f;
+
+	if ((f = fopen("/proc/self/loginuid", "re")) == NULL)
+		return;
+	if (fscanf(f, "%u", &uid) == 1 && uid != UINT32_MAX &&
+	    uid != getuid())
+		user_put(b, "login", uid);
+	fclose(f);
+}
+
+/*
+ * Put a word of a command line into b as sh(1) would take it.
+ */
+static void
+word_put(struct buf *b, const char *s)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%";
+
+	if (*s != '\0' && s[strspn(s, plain)] == '\0') {
+		buf_puts(b, s);
+		return;
+	}
+	buf_puts(b, "'");
+	for (; *s != '\0'; s++)
+		if (*s == '\'')
+			buf_puts(b, "'\\''");
+		else
+			buf_add(b, s, 1);
+	buf_puts(b, "'");
+}
+
+static void
+command_put(struct buf *b, char *const argv[])
+{
+	struct buf words = { 0 };
+
+	buf_puts(&words, getprogname());
+	for (argv += *argv != NULL; *argv != NULL; argv++) {
+		buf_puts(&words, " ");
+		word_put(&words, *argv);
+	}
+	buf_add(&words, "", 1);
+	b->failed |= words.failed;
+	if (!words.failed)
+		line_put(b, "command", (const char *)words.data, COMMAND_MOST);
+	buf_free(&words);
+}
+
+/*
+ * Return text, if it can be noted: one line, and not too long.  NULL with
+ * errstr where it cannot.
+ */
+const char *
+note_check(const char *text)
+{
+	char *copy;
+	bool same;
+
+	if (strlen(text) > NOTE_MOST) {
+		(void)errstr_set("more than %d bytes", NOTE_MOST);
+		return NULL;
+	}
+	if ((copy = strdup(text)) == NULL) {
+		(void)errstr_set("out of memory");
+		return NULL;
+	}
+	same = strcmp(text_harmless(copy), text) == 0;
+	free(copy);
+	if (!same)
+		(void)errstr_set("a control character, or no UTF-8: one line "
+		    "of text is noted");
+	return same ? text : NULL;
+}
+
+/*
+ * Put into b the lines of taken: what can be had of them.  argv is the command
+ * line of this program, text why it is run, or NULL.
+ */
+void
+note_make(struct buf *b, char *const argv[], const char *text)
+{
+	struct utsname u;
+
+	buf_printf(b, "time %lld\n", (long long)time(NULL));
+	user_put(b, "user", getuid());
+	login_put(b);
+	if (uname(&u) == 0) {
+		line_put(b, "host", u.nodename, TAKEN_MOST);
+		line_put(b, "kernel", u.release, TAKEN_MOST);
+	}
+	buf_printf(b, "version %s\n", SNAP_VERSION);
+	command_put(b, argv);
+	if (text != NULL)
+		line_put(b, "note", text, NOTE_MOST);
+}
