@@ -28,8 +28,8 @@ n=0
 for dir in cmd/*/; do
 	p=$(basename "$dir")
 	page=cmd/$p/$p.1
-	if [ "$p" = common ]; then
-		continue
+	if [ ! -e "$page" ]; then
+		continue	# of several programs
 	fi
 	n=$((n + 1))
 	"$BUILD/$p" --help >"$tmp/help" 2>"$tmp/err"

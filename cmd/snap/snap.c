@@ -315,7 +315,7 @@ run(struct liveopts *o, const char *path, bool compress, char *const arg[])
 static const struct opt opts[] = {
 	{ 'a', "all", NULL, "unmodified pages of mapped data files, too" },
 	{ 'c', "cgroup", "group",
-	    "all processes of a unit, a container, a pod or a cgroup" },
+	    "processes of a unit, container, pod or cgroup" },
 	{ 'l', "let-go", NULL, "accepted, and the default" },
 	{ 'm', "message", "text", "note why it was taken" },
 	{ 'n', "no-inject", NULL, "run nothing in the processes" },
@@ -324,8 +324,7 @@ static const struct opt opts[] = {
 	{ 's', "stop", NULL, "keep them stopped until all is written" },
 	{ 't', "timeout", "seconds",
 	    "wait so long for file servers, not 5 seconds" },
-	{ 'u', "user", "user", "of a name or cgroup, only those of user; "
-	    "alone: all" },
+	{ 'u', "user", "user", "only processes of user; alone: all of them" },
 	{ 'v', "verbose", NULL,
 	    "tell what was written, and what was stopped how long" },
 	{ 'z', "compress", NULL, "compress, as gzip(1) does" },

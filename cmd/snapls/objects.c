@@ -69,6 +69,18 @@ put_origin(const struct facts *f)
 }
 
 static void
+put_place(const struct proc *p)
+{
+	struct place pl;
+
+	proc_place(&pl, p);
+	json_number("ns_pid", pl.pid);
+	json_text("unit", *pl.unit == '\0' ? NULL : pl.unit);
+	json_text("container", *pl.container == '\0' ? NULL : pl.container);
+	json_text("pod", *pl.pod == '\0' ? NULL : pl.pod);
+}
+
+static void
 put_process(struct snap *s, struct proc *p, const char *path)
 {
 	struct facts f;
@@ -82,6 +94,7 @@ put_process(struct snap *s, struct proc *p, const char *path)
 	json_text("user", strcmp(f.user, "-") == 0 ? NULL : f.user);
 	json_text("state", strcmp(f.state, "-") == 0 ? NULL : f.state);
 	json_number("threads", f.threads);
+	put_place(p);
 	put_counts(image_bytes(p->mem), &p->count);
 	json_open("mappings", '[');
 	ranges_each(p, put_range, NULL);
