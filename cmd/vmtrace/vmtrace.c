@@ -3,6 +3,7 @@
  */
 #include "clock.h"
 #include "vmtrace.h"
+#include "vec.h"
 
 #include <err.h>
 #include <errno.h>
@@ -17,17 +18,25 @@ enum { WAIT_MS = 50 };		/* what happens is told this late at most */
 static volatile sig_atomic_t ended;
 
 static const struct opt opts[] = {
+	{ 'C', "cgroup", "group",
+	    "all processes of a unit, a container, a pod or a cgroup" },
 	{ 'c', "count", NULL, "at the end, totals; no lines" },
 	{ 'k', "kernel", NULL, "pages and slab objects of the kernel, too" },
 	{ 'n', "lines", "count", "end after so many faults" },
+	{ 'p', "pid", "pid|name", "this process, or those of that name" },
 	{ 't', "time", "seconds", "end after that time" },
+	{ 'u', "user", "user", "of a name or cgroup, only those of user; "
+	    "alone: all" },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
 	.about = "Show page faults of processes, and mappings, as they happen.",
 	.synopsis = (const char *const[]){
-		"[-ck] [-n count] [-t seconds] pid ... | command [arg ...]",
+		"[-ck] [-n count] [-t seconds] [-C group] [-p pid|name] "
+		"[-u user]",
+		"[-ck] [-n count] [-t seconds] pid ... | [--] command "
+		"[arg ...]",
 		NULL
 	},
 	.opts = opts,
@@ -67,61 +76,6 @@ parse_count(struct options *o, const char *s)
 	o->count = (uint64_t)strtonum(s, 1, LLONG_MAX, &why);
 	if (why != NULL)
 		errx(2, "-n %s: %s", s, why);
-}
-
-static bool
-is_number(const char *s)
-{
-	return *s != '\0' && s[strspn(s, "0123456789")] == '\0';
-}
-
-/*
- * Trace the process that name is the number of, or of a thread of.  Return
- * NULL, or why that cannot be.
- */
-static const char *
-process_add(struct tracer *t, struct stream *s, const char *name)
-{
-	const char *why;
-	struct process *p;
-	pid_t pid;
-
-	pid = (pid_t)strtonum(name, 1, INT_MAX, &why);
-	if (why != NULL)
-		return "No such process";
-	if ((pid = traced_process(pid)) == -1)
-		return snap_errstr();
-	if (tracer_addprocess(t, pid) == -1) {
-		if (errno == ESRCH)
-			return "No such process";
-		if (errno == EACCES || errno == EPERM)
-			return "it is not ours to trace";
-		errx(1, "%s: %s", name, snap_errstr());
-	}
-	p = process_new(&s->tasks, pid);
-	if (p == NULL || process_read(p) == -1)
-		program_warn("%s: mappings have no names", snap_errstr());
-	return NULL;
-}
-
-/*
- * Trace the processes that are named: how many there are.
- */
-static size_t
-processes_add(struct tracer *t, struct stream *s, char **argv, bool *failed)
-{
-	const char *why;
-	size_t n;
-
-	for (n = 0; *argv != NULL; argv++) {
-		if ((why = process_add(t, s, *argv)) == NULL) {
-			n++;
-			continue;
-		}
-		program_warn("%s: %s", *argv, why);
-		*failed = true;
-	}
-	return n;
 }
 
 /*
@@ -196,15 +150,15 @@ finish(struct tracer *t, struct stream *s, bool *failed)
 }
 
 static void
-run(const struct options *o, char **argv, bool *failed)
+run(const struct options *o, const struct targets *to, bool *failed)
 {
 	struct command c = { 0 };
 	struct stream s = { 0 };
 	struct tracer *t;
 	bool over = false;
 
-	if (!is_number(argv[0]))
-		command_begin(&c, argv);
+	if (to->command != NULL)
+		command_begin(&c, to->command);
 	signals_begin();
 	program_files();
 	if ((t = tracer_new(o->kernel)) == NULL)
@@ -213,14 +167,14 @@ run(const struct options *o, char **argv, bool *failed)
 		errx(1, "%s", snap_errstr());
 	say_lacks(t);
 	if (c.pid == 0) {
-		if (processes_add(t, &s, argv, failed) == 0)
+		if (targets_add(to, t, &s, failed) == 0)
 			exit(1);
 	} else if (tracer_add(t, c.pid, true) == -1 ||
 	    process_new(&s.tasks, c.pid) == NULL)
 		errx(1, "%s", snap_errstr());
 	s.out.start = now_ns();
 	if (c.pid != 0)
-		command_go(&c, argv[0]);
+		command_go(&c, to->command[0]);
 	if (!o->totals)
 		lines_heading();
 	if (trace(t, &s, &over) == -1) {
@@ -228,7 +182,7 @@ run(const struct options *o, char **argv, bool *failed)
 		*failed = true;
 	} else
 		finish(t, &s, failed);
-	if (c.pid != 0 && command_end(&c, argv[0], over) == -1)
+	if (c.pid != 0 && command_end(&c, to->command[0], over) == -1)
 		*failed = true;
 	tracer_free(t);
 	tasks_free(&s.tasks);
@@ -239,13 +193,17 @@ int
 main(int argc, char *argv[])
 {
 	struct options o = { 0 };
+	struct targets to = { 0 };
 	bool failed = false;
 	double t;
-	int ch, i;
+	int ch;
 
 	program_descriptors();
 	while ((ch = options_next(&cmdline, argc, argv)) != -1)
 		switch (ch) {
+		case 'C':
+			choosing_cgroup(&to.choosing, optarg);
+			break;
 		case 'c':
 			o.totals = true;
 			break;
@@ -255,19 +213,26 @@ main(int argc, char *argv[])
 		case 'n':
 			parse_count(&o, optarg);
 			break;
+		case 'p':
+			if (VEC_ROOM(to.named, to.n) == -1)
+				errx(1, "%s", snap_errstr());
+			to.named[to.n++] = optarg;
+			break;
 		case 't':
 			if ((t = program_seconds(optarg)) == -1)
 				errx(2, "-t: \"%s\" is not a number of "
 				    "seconds", optarg);
 			o.ns = (uint64_t)(t * 1e9);
 			break;
+		case 'u':
+			choosing_user(&to.choosing, optarg);
+			break;
 		}
-	if (optind == argc)
+	if (targets_settle(&to, argv + optind, optind > 1 &&
+	    strcmp(argv[optind - 1], "--") == 0) == -1)
 		options_misuse(&cmdline);
-	if (is_number(argv[optind]))
-		for (i = optind; i < argc; i++)
-			if (!is_number(argv[i]))
-				errx(2, "%s: not a process id", argv[i]);
-	run(&o, argv + optind, &failed);
+	run(&o, &to, &failed);
+	free(to.named);
+	free(to.choosing.cgroup);
 	return failed ? 1 : 0;
 }

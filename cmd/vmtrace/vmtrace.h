@@ -180,4 +180,20 @@ const char	*kernel_name(uint64_t addr, char *s, size_t size);
 const char	*symbol_name(const struct row *r, char *s, size_t size);
 void		 symbols_free(void);
 
+/*
+ * What is to be traced: targets.c
+ */
+struct targets {		/* zeroed before use */
+	struct choosing	 choosing; /* -C, -u */
+	char		**named; /* owned, its strings borrowed: -p, or
+				   operands that are numbers */
+	size_t		 n;
+	char		**command; /* borrowed; NULL: none */
+};
+
+int		 targets_settle(struct targets *to, char **operand,
+		    bool command);
+size_t		 targets_add(const struct targets *to, struct tracer *t,
+		    struct stream *s, bool *failed);
+
 #endif

@@ -311,6 +311,40 @@ else
 fi
 trace
 is "$rc $(head -1 "$tmp/err" | cut -c -14)" '2 usage: vmtrace' 'no operands'
+
+# By a name, and what a word means that is one.
+name=traced$$
+cp "$targets/anon" "$tmp/$name"
+target "$tmp/$name"
+begin -p "$name" -p "$pid"
+echo q >&"${ask_fd[$pid]}"
+wait "$tracer"
+is "$? $(cat "$tmp/err")" '0 ' '-p: it ends with the process'
+is "$(awk -v pid="$pid" '$2 == pid && $3 == "exit"' "$tmp/out" | wc -l)" 1 \
+    '-p: a process by its name, named twice'
+target "$tmp/$name"
+printf '#!/bin/sh\ntouch "%s/started"\n' "$tmp" >"$tmp/pub/$name"
+chmod 755 "$tmp/pub/$name"
+PATH=$PATH:$tmp/pub
+refused 2 "$name: trace the process of that name: vmtrace -p $name; or start \
+the command: vmtrace -- $name" "$name"
+try 'a name that is meant for a process starts no command' \
+    test ! -e "$tmp/started"
+trace -n 1 -- "$name"
+is "$rc $(until_true test -e "$tmp/started" && echo started)" '0 started' \
+    '--: a command of the same name'
+rm "$tmp/started"
+trace -n 1 "$name" with arguments
+is "$rc $(until_true test -e "$tmp/started" && echo started)" '0 started' \
+    'arguments: a command of the same name'
+trace -t 0.1 -u 64995
+is "$rc $(cat "$tmp/err")" '1 vmtrace: user 64995 has no processes' '-u'
+refused 1 "no process is called \"$name.none\"" -p "$name.none"
+refused 1 "$name.none: no process is in a unit, a container or a pod of that \
+name" -C "$name.none"
+trace -p "$name" true
+is "$rc $(head -1 "$tmp/err" | cut -c -14)" '2 usage: vmtrace' \
+    'a process and a command'
 trace -x true
 is "$rc" 2 'an option that there is not'
 trace -t 0.1 999999999 "$sleeper"
@@ -369,4 +403,4 @@ else
 	skip 'as nobody' 'not root' 6
 fi
 kill "$sleeper" "$holder"
-finish 54
+finish 64

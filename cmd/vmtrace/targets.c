@@ -1,0 +1,172 @@
+/*
+ * What is to be traced: a command, or processes that live.
+ *
+ * strace(1) and perf(1) take what lives by -p, and the rest as a command.  A
+ * number is no name of a command, and so is a process without -p, too; but the
+ * name of a process that lives may be meant for either, and is asked about.
+ */
+#include "vmtrace.h"
+#include "vec.h"
+
+#include <err.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+is_number(const char *s)
+{
+	return *s != '\0' && s[strspn(s, "0123456789")] == '\0';
+}
+
+static int
+name_found(void *arg, pid_t pid)
+{
+	*(bool *)arg |= !proc_ended(pid);
+	return 0;
+}
+
+/*
+ * Exit 2 with a question where operands are nothing but names of processes
+ * that live.
+ */
+static void
+names_ask(char **operand)
+{
+	bool living;
+	char **s;
+
+	for (s = operand; *s != NULL; s++) {
+		living = false;
+		if (**s == '\0' || proc_named(*s, NULL, name_found, &living) ==
+		    -1 || !living)
+			return;
+	}
+	errx(2, "%s: trace the process of that name: %s -p %s; or start the "
+	    "command: %s -- %s", text_harmless(*operand), getprogname(),
+	    *operand, getprogname(), *operand);
+}
+
+/*
+ * Find out what operands mean, which end in NULL, and add it to to; command:
+ * they can be nothing else.  Return 0, or -1 if nothing is to be traced, or
+ * both processes and a command.
+ */
+int
+targets_settle(struct targets *to, char **operand, bool command)
+{
+	bool chosen = to->n > 0 || to->choosing.n > 0 || to->choosing.user;
+
+	if (chosen || *operand == NULL)
+		return chosen && *operand == NULL ? 0 : -1;
+	if (command || !is_number(*operand)) {
+		if (!command)
+			names_ask(operand);
+		to->command = operand;
+		return 0;
+	}
+	for (; *operand != NULL; operand++) {
+		if (!is_number(*operand))
+			errx(2, "%s: not a process id", *operand);
+		if (VEC_ROOM(to->named, to->n) == -1)
+			errx(1, "%s", snap_errstr());
+		to->named[to->n++] = *operand;
+	}
+	return 0;
+}
+
+struct adding {
+	struct tracer	*t;
+	struct stream	*s;
+	size_t		 n;	/* so many are traced */
+	bool		 failed;
+};
+
+/*
+ * Trace a process, or the one that a thread belongs to.  Return NULL, or why
+ * that cannot be.
+ */
+static const char *
+process_add(struct adding *a, pid_t pid)
+{
+	struct process *p;
+
+	if ((pid = traced_process(pid)) == -1)
+		return snap_errstr();
+	if (tracer_addprocess(a->t, pid) == -1) {
+		if (errno == ESRCH)
+			return "No such process";
+		if (errno == EACCES || errno == EPERM)
+			return "it is not ours to trace";
+		errx(1, "%d: %s", pid, snap_errstr());
+	}
+	p = process_new(&a->s->tasks, pid);
+	if (p == NULL || process_read(p) == -1)
+		program_warn("%s: mappings have no names", snap_errstr());
+	a->n++;
+	return NULL;
+}
+
+static void
+complain(struct adding *a, const char *name, const char *why)
+{
+	program_warn("%s: %s", name, why);
+	a->failed = true;
+}
+
+/*
+ * Trace a process that was found, unless it has ended since.
+ */
+static int
+found_add(void *arg, pid_t pid, bool found)
+{
+	struct adding *a = arg;
+	const char *why;
+	char name[16];
+
+	(void)found;
+	if ((why = process_add(a, pid)) == NULL || proc_ended(pid))
+		return 0;
+	snprintf(name, sizeof name, "%d", pid);
+	complain(a, name, why);
+	return 0;
+}
+
+static void
+named_add(struct adding *a, const struct choosing *c, const char *name)
+{
+	const char *bad, *why;
+	pid_t pid;
+
+	if (!is_number(name)) {
+		if (choosing_one(c, name, found_add, a) == -1) {
+			program_warn("%s", snap_errstr());
+			a->failed = true;
+		}
+		return;
+	}
+	pid = (pid_t)strtonum(name, 1, INT_MAX, &bad);
+	why = bad != NULL ? "No such process" : process_add(a, pid);
+	if (why != NULL)
+		complain(a, name, why);
+}
+
+/*
+ * Trace all processes that are to be; *failed: one could not be, which is
+ * told.  Return how many are traced.
+ */
+size_t
+targets_add(const struct targets *to, struct tracer *t, struct stream *s,
+    bool *failed)
+{
+	struct adding a = { t, s, 0, false };
+	size_t i;
+
+	for (i = 0; i < to->n; i++)
+		named_add(&a, &to->choosing, to->named[i]);
+	if (!choosing_rest(&to->choosing, to->n > 0, found_add, &a))
+		a.failed = true;
+	*failed |= a.failed;
+	return a.n;
+}
