@@ -14,6 +14,7 @@ enum { SNAPS = 2 };		/* of -M: one, or two to be compared */
 
 struct command {
 	struct options	 opts;
+	struct choosing	 choosing;
 	struct snap	*snap[SNAPS]; /* owned; NULL: live processes */
 	size_t		 nsnap;
 	uint64_t	*pid;	/* owned */
@@ -28,6 +29,8 @@ struct command {
 static const struct opt opts[] = {
 	{ 'A', "amap", NULL, "behind each mapping, how many pages are its own" },
 	{ 'a', "all", NULL, "all of a mapping in a line: the default" },
+	{ 'c', "cgroup", "group",
+	    "all processes of a unit, a container, a pod or a cgroup" },
 	{ 'D', "uvm", "number", "structures of OpenBSD's UVM: 1, 2 and 8, added" },
 	{ 'd', "ddb", NULL, "the style of OpenBSD's ddb(4)" },
 	{ 'g', "picture", "file.svg", "make a picture; of two snapshots: "
@@ -37,9 +40,11 @@ static const struct opt opts[] = {
 	{ 'm', "map", NULL, "the map as UVM has it" },
 	{ 'N', "system", "file", "nothing: it is ignored" },
 	{ 'P', "self", NULL, "procmap itself" },
-	{ 'p', "pid", "pid", "this process first" },
+	{ 'p', "pid", "pid|name", "this process first" },
 	{ 'r', "reserved", NULL, "how far heap and stack may grow" },
 	{ 's', "solaris", NULL, "the style of Solaris" },
+	{ 'u', "user", "user", "of a name or cgroup, only those of user; "
+	    "alone: all" },
 	{ 'v', "verbose", NULL, "more, in the styles -a, -m and -d" },
 	{ 'x', "resident", NULL, "what is resident, shared and private" },
 	{ 0 }
@@ -48,8 +53,8 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Show the mappings of processes, and what of them is there.",
 	.synopsis = (const char *const[]){
-		"[-AadlmPrsvx] [-D number] [-g picture] [-M file] [-N system]",
-		"        [-p pid] [pid ...]",
+		"[-AadlmPrsvx] [-c group] [-D number] [-g picture] [-M file]",
+		"        [-N system] [-p pid|name] [-u user] [pid|name ...]",
 		NULL
 	},
 	.opts = opts,
@@ -126,6 +131,37 @@ pid_add(struct command *c, uint64_t pid)
 	if (VEC_ROOM(c->pid, c->npid) == -1)
 		errx(1, "%s", snap_errstr());
 	c->pid[c->npid++] = pid;
+}
+
+/*
+ * Add a live process, once where it was found.
+ */
+static int
+pid_found(void *arg, pid_t pid, bool found)
+{
+	struct command *c = arg;
+	size_t i;
+
+	for (i = 0; found && i < c->npid; i++)
+		if (c->pid[i] == (uint64_t)pid)
+			return 0;
+	pid_add(c, (uint64_t)pid);
+	return 0;
+}
+
+/*
+ * Add the processes that an operand means: of a snapshot, or the kernel, by
+ * numbers alone.
+ */
+static void
+pid_operand(struct command *c, const char *s)
+{
+	if (c->nsnap > 0 || strspn(s, "-0123456789") == strlen(s))
+		pid_add(c, parse_pid(s));
+	else if (choosing_one(&c->choosing, s, pid_found, c) == -1) {
+		program_warn("%s", snap_errstr());
+		c->failed = true;
+	}
 }
 
 /*
@@ -282,22 +318,27 @@ option(struct command *c, int ch)
 }
 
 /*
- * The pids to be shown: that of -p or -P, the operands, or a default.
+ * The pids to be shown: that of -p or -P, the operands, those of -c and -u, or a
+ * default.
  */
 static void
-choose(struct command *c, bool one, uint64_t pid, char **operand)
+choose(struct command *c, const char *first, char **operand)
 {
-	if (one)
-		pid_add(c, pid);
+	bool any = first != NULL || *operand != NULL;
+
+	if (first != NULL)
+		pid_operand(c, first);
 	for (; *operand != NULL; operand++)
-		pid_add(c, parse_pid(*operand));
+		pid_operand(c, *operand);
+	if (!choosing_rest(&c->choosing, any, pid_found, c))
+		c->failed = true;
 	if (c->npid == 0 && c->nsnap > 0) {
 		pid_addall(c, c->snap[c->nsnap - 1], NULL);
 		if (c->nsnap == SNAPS && c->npid != 1)
 			pid_addall(c, c->snap[0], c->snap[1]);
 		if (c->npid == 0)
 			errx(1, "no process in the snapshot has mappings");
-	} else if (c->npid == 0)
+	} else if (c->npid == 0 && !c->failed)
 		pid_add(c, (uint64_t)getppid());
 	c->space = calloc(c->npid + 1, sizeof *c->space);
 	if (c->space == NULL)
@@ -323,6 +364,7 @@ finish(struct command *c)
 		snap_free(c->snap[i]);
 	free(c->space);
 	free(c->pid);
+	free(c->choosing.cgroup);
 }
 
 int
@@ -330,14 +372,17 @@ main(int argc, char *argv[])
 {
 	struct command c = { 0 };
 	char *path[SNAPS];
-	uint64_t pid = 0;
-	bool one = false;
+	const char *first = NULL;
+	char self[16];
 	size_t i;
 	int ch;
 
 	program_descriptors();
 	while ((ch = options_next(&cmdline, argc, argv)) != -1)
 		switch (ch) {
+		case 'c':
+			choosing_cgroup(&c.choosing, optarg);
+			break;
 		case 'D':
 			c.opts.debug = parse_debug(optarg);
 			break;
@@ -352,10 +397,14 @@ main(int argc, char *argv[])
 		case 'N':
 			break;
 		case 'P':
+			snprintf(self, sizeof self, "%d", getpid());
+			first = self;
+			break;
 		case 'p':
-			one = true;
-			pid = ch == 'P' ? (uint64_t)getpid() :
-			    parse_pid(optarg);
+			first = optarg;
+			break;
+		case 'u':
+			choosing_user(&c.choosing, optarg);
 			break;
 		default:
 			if (option(&c, ch) == -1)
@@ -363,6 +412,8 @@ main(int argc, char *argv[])
 		}
 	if (c.nsnap == SNAPS && c.opts.picture == NULL)
 		errx(2, "two files to compare, but no -g");
+	if (c.nsnap > 0 && (c.choosing.n > 0 || c.choosing.user))
+		options_misuse(&cmdline);
 	if (c.opts.amap ? (c.opts.styles & STYLE_LINES) == 0 :
 	    c.opts.styles == 0 && c.opts.picture == NULL)
 		c.opts.styles |= STYLE_ALL;
@@ -370,7 +421,7 @@ main(int argc, char *argv[])
 	if (c.nsnap > 0)
 		confine_snaps(&c, path);
 	open_snaps(&c, path);
-	choose(&c, one, pid, argv + optind);
+	choose(&c, first, argv + optind);
 	for (i = 0; i < c.npid; i++)
 		show_process(&c, c.pid[i]);
 	finish(&c);

@@ -124,6 +124,14 @@ is "$? $(cat "$tmp/err") $(awk 'NR > 1 { print $1 }' "$tmp/out")" \
 is "$? $(cat "$tmp/err") $(awk '$1 + 0 > 0 { print $1 }' "$tmp/out" |
     sort -n | tr '\n' ' ')" "0  $(printf '%s\n' "$anns" "$also" | sort -n |
     tr '\n' ' ')" "pagestat: all of a user"
+"$BUILD/procmap" "$name" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/err") $(sed -n 's/^process \(.*\):$/\1/p' "$tmp/out" |
+    sort -n | tr '\n' ' ')" "0  $(printf '%s\n' "$own" "$anns" "$bobs" |
+    sort -n | tr '\n' ' ')" "procmap: of a name"
+"$BUILD/procmap" -u $bob -p "$name" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/err") $(grep -c "/$name\$" "$tmp/out")" \
+    "0  $(grep -c "/$name\$" "/proc/$bobs/maps")" \
+    "procmap: of a name and a user"
 
 # new_id: an id of a container that nobody else has
 new_id() {
@@ -149,14 +157,14 @@ groups() {
 	else
 		mount -t cgroup2 none "$top" 2>/dev/null
 	fi || {
-		skip "cgroups $v" "cannot be mounted" 14
+		skip "cgroups $v" "cannot be mounted" 15
 		return
 	}
 	# where a v2 hierarchy begins for us
 	path=/chosen$v$$.slice
 	top=$top$path
 	mkdir "$top" || {
-		skip "cgroups $v" "cannot be made" 14
+		skip "cgroups $v" "cannot be made" 15
 		return
 	}
 	tops+=("$top")
@@ -176,6 +184,11 @@ others)" -c "$unit" -u $bob
 	"$BUILD/pagestat" -C "$unit" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err") $(awk '$1 + 0 > 0' "$tmp/out" | wc -l)" \
 	    "0  2" "$v: pagestat"
+
+	"$BUILD/procmap" -c "$unit" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err") $(sed -n 's/^process \(.*\):$/\1/p' \
+	    "$tmp/out" | sort -n | tr '\n' ' ')" "0  $(printf '%s\n' \
+	    "$first" "$second" | sort -n | tr '\n' ' ')" "$v: procmap"
 
 	# the same unit in a container is another one
 	id=$(new_id)
@@ -224,4 +237,4 @@ END
 
 groups v1
 groups v2
-finish 40
+finish 44
