@@ -1,6 +1,7 @@
 /*
  * snap: take a snapshot of live processes.
  */
+#include "at.h"
 #include "note.h"
 
 #include <sys/queue.h>
@@ -29,6 +30,7 @@ static struct buf taken;	/* how: the file of that name, */
 static bool noted;		/* which the first process has already */
 static struct progress progress;
 static struct choosing choosing;
+static time_t at;		/* when it is to be taken; 0: now */
 
 static void
 say(void *arg, const char *text)
@@ -293,6 +295,8 @@ run(struct liveopts *o, const char *path, bool compress, char *const arg[])
 	program_signals();
 	ignore_stops();
 	program_files();	/* each mapped file takes one */
+	if (at != 0)
+		at_wait(at);
 	progress_show(&progress, getprogname());
 	rc = snap_output(&l, o, &out, path, compress, arg);
 	if (rc == -1) {
@@ -312,6 +316,8 @@ run(struct liveopts *o, const char *path, bool compress, char *const arg[])
 	return incomplete ? 1 : 0;
 }
 
+enum { OPT_AT = OPT_LONG };
+
 static const struct opt opts[] = {
 	{ 'a', "all", NULL, "unmodified pages of mapped data files, too" },
 	{ 'c', "cgroup", "group",
@@ -328,14 +334,15 @@ static const struct opt opts[] = {
 	{ 'v', "verbose", NULL,
 	    "tell what was written, and what was stopped how long" },
 	{ 'z', "compress", NULL, "compress, as gzip(1) does" },
+	{ OPT_AT, "at", "time", "take it at that time of day" },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
 	.about = "Write a snapshot of running processes, all at one instant.",
 	.synopsis = (const char *const[]){
-		"[-alnrsvz] [-c group] [-m text] [-o file] [-t seconds] [-u user]",
-		"     [pid|name ...]",
+		"[-alnrsvz] [--at time] [-c group] [-m text] [-o file]",
+		"     [-t seconds] [-u user] [pid|name ...]",
 		NULL
 	},
 	.opts = opts
@@ -392,6 +399,11 @@ main(int argc, char *argv[])
 			break;
 		case 'v':
 			o.verbose = true;
+			break;
+		case OPT_AT:
+			if ((c = at_parse(&at, optarg)) != 0)
+				errx(c == 1 ? 1 : 2, "--at: %s",
+				    snap_errstr());
 			break;
 		case 'z':
 			compress = true;

@@ -157,26 +157,27 @@ groups() {
 	else
 		mount -t cgroup2 none "$top" 2>/dev/null
 	fi || {
-		skip "cgroups $v" "cannot be mounted" 15
+		skip "cgroups $v" "cannot be mounted" 16
 		return
 	}
 	# where a v2 hierarchy begins for us
 	path=/chosen$v$$.slice
 	top=$top$path
 	mkdir "$top" || {
-		skip "cgroups $v" "cannot be made" 15
+		skip "cgroups $v" "cannot be made" 16
 		return
 	}
 	tops+=("$top")
 
 	into "$top/$unit"
 	first=$pid
-	into "$top/$unit/below" $ann
+	into "$top/$unit/below-$v$$" $ann
 	second=$pid
 	takes "$v: a unit, and what is below it" "$first $second" -c "$unit"
 	takes "$v: a unit, without .service" "$first $second" -c "${unit%.service}"
 	takes "$v: a slice" "$first $second" -c "${path#/}"
-	takes "$v: a path as /proc has it" "$second" -c "$path/$unit/below"
+	takes "$v: a cgroup by its name" "$second" -c "below-$v$$"
+	takes "$v: a path as /proc has it" "$second" -c "$path/$unit/below-$v$$"
 	takes "$v: a directory" "$first $second" -c "$top"
 	takes "$v: those of a user" "$second" -c "$unit" -u $ann
 	refuses "$v: none of a user" "no process of $bob is in $unit (2 of \
@@ -220,11 +221,11 @@ END
 
 	# what is there when all are stopped, whoever made it
 	target bash -c 'echo $$ >"$0/cgroup.procs" && exec "$1"' \
-	    "$top/$unit/below" "$targets/baton"
+	    "$top/$unit/below-$v$$" "$targets/baton"
 	found=0
 	for ((i = 0; i < 20; i++)); do
 		rm -f "$tmp/snap"
-		snap -n -c "$path/$unit/below"
+		snap -n -c "$path/$unit/below-$v$$"
 		if "$BUILD/snapls" "$tmp/snap" 2>&1 |
 		    awk '$2 == "baton" && $6 != "0K" { f = 1 } END { exit !f }'
 		then
@@ -237,4 +238,4 @@ END
 
 groups v1
 groups v2
-finish 44
+finish 46

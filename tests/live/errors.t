@@ -28,16 +28,27 @@ refused 1 "snap: N is not a process id" -o "$o" 99999999999999999999
 refused 1 'snap: no process is called "no such name"' -o "$o" \
     "no such name"
 refused 1 'snap: an empty name' -o "$o" ""
-refused 1 "snap: no-such-unit: no process is in a unit, a container or a pod of \
-that name" -o "$o" -c no-such-unit
+refused 1 "snap: no-such-unit: no process is in a unit, a container, a pod \
+or a cgroup of that name" -o "$o" -c no-such-unit
 refused 1 "snap: /no/such/group: there is no such cgroup" -o "$o" \
     -c /no/such/group
 refused 1 "snap: an empty name of a cgroup" -o "$o" -c ""
+numbers() {
+	sed 's/\<[1-9][0-9]*\>/N/g' <<<"$1"
+}
+for at in 24:00 12:60 1:2:61 12 12: 12:00:00x now @ @x -1:00; do
+	refused 2 "snap: --at: \"$(numbers "$at")\" is no time: HH:MM:SS, or \
+@ and seconds since the Epoch" -o "$o" --at "$at" "$pid"
+done
+for at in "@$(($(date +%s) - 60))" "$(date -d '-1 minute' +%T)"; do
+	refused 1 "snap: --at: $(numbers "$at") has passed, N seconds ago" \
+	    -o "$o" --at "$at" "$pid"
+done
 refused 2 'snap: -u: there is no user "no such user"' -o "$o" \
     -u "no such user"
 refused 2 'snap: -u: there is no user "N"' -o "$o" -u 4294967295
-usage="usage: snap [-alnrsvz] [-c group] [-m text] [-o file] [-t seconds] [-u user]
-            [pid|name ...]
+usage="usage: snap [-alnrsvz] [--at time] [-c group] [-m text] [-o file]
+            [-t seconds] [-u user] [pid|name ...]
        snap --help"
 refused 2 "$usage" -o "$o"
 refused 2 "$usage"
@@ -111,4 +122,4 @@ cat "$tmp/old" | "$BUILD/snapls" | cmp - "$tmp/list"
 is "${PIPESTATUS[1]}" 0 "snapls: from a pipe"
 "$BUILD/snapls" "$tmp/old" >/dev/full 2>/dev/null
 is $? 1 "snapls: a full disk is an error"
-finish 63
+finish 87

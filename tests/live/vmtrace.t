@@ -340,8 +340,8 @@ is "$rc $(until_true test -e "$tmp/started" && echo started)" '0 started' \
 trace -t 0.1 -u 64995
 is "$rc $(cat "$tmp/err")" '1 vmtrace: user 64995 has no processes' '-u'
 refused 1 "no process is called \"$name.none\"" -p "$name.none"
-refused 1 "$name.none: no process is in a unit, a container or a pod of that \
-name" -C "$name.none"
+refused 1 "$name.none: no process is in a unit, a container, a pod or a \
+cgroup of that name" -C "$name.none"
 trace -p "$name" true
 is "$rc $(head -1 "$tmp/err" | cut -c -14)" '2 usage: vmtrace' \
     'a process and a command'

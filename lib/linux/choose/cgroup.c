@@ -160,6 +160,10 @@ part_match(struct seek *s, struct scan part, struct scan parent, char *name,
 		strlcpy(name, pl.pod, PLACE_NAME);
 		return "pod";
 	}
+	if (n == strlen(s->what) && memcmp(part.s, s->what, n) == 0) {
+		strlcpy(name, s->what, PLACE_NAME);
+		return "cgroup";
+	}
 	len = strcspn(s->unit, ".");
 	if (strncmp(pl.unit, s->unit, len) == 0 && pl.unit[len] == '@')
 		strlcpy(s->near, pl.unit, sizeof s->near);
@@ -289,8 +293,8 @@ seek_settle(const struct seek *s, struct cgroups *c)
 		return errstr_set("%s: no process is in it; did you mean %s?",
 		    s->unit, s->near);
 	if (s->n == 0)
-		return errstr_set("%s: no process is in a unit, a container "
-		    "or a pod of that name", s->what);
+		return errstr_set("%s: no process is in a unit, a "
+		    "container, a pod or a cgroup of that name", s->what);
 	best = &s->v[0];
 	for (i = 1; i < s->n; i++) {
 		if (!found_same(best, &s->v[i]))

@@ -1,0 +1,81 @@
+/*
+ * The time of day at which a snapshot is taken, so that several machines take
+ * one at the same moment.
+ */
+#include "at.h"
+#include "common/common.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Set *t to the moment nearest to now that the clock shows HH:MM or HH:MM:SS.
+ * Return 0, or -1 if s is no such time.
+ */
+static int
+day_parse(time_t *t, const char *s, time_t now)
+{
+	unsigned int h, m, sec = 0;
+	struct tm tm, day;
+	time_t one;
+	int end = 0, n;
+
+	n = sscanf(s, "%2u:%2u%n:%2u%n", &h, &m, &end, &sec, &end);
+	if (n < 2 || s[strspn(s, "0123456789:")] != '\0' || s[end] != '\0' ||
+	    h > 23 || m > 59 || sec > 60 || localtime_r(&now, &tm) == NULL)
+		return -1;
+	*t = -1;
+	for (n = -1; n <= 1; n++) {
+		day = tm;
+		day.tm_mday += n;
+		day.tm_hour = (int)h;
+		day.tm_min = (int)m;
+		day.tm_sec = (int)sec;
+		day.tm_isdst = -1;
+		one = mktime(&day);
+		if (*t == -1 || llabs((long long)(one - now)) <
+		    llabs((long long)(*t - now)))
+			*t = one;
+	}
+	return 0;
+}
+
+/*
+ * Set *at to the moment that s tells: HH:MM or HH:MM:SS, or @ and seconds
+ * since the Epoch.  Return 0; with errstr, 1 if it has passed, -1 if it is no
+ * time.
+ */
+int
+at_parse(time_t *at, const char *s)
+{
+	time_t now = time(NULL);
+	const char *bad = NULL;
+
+	if (*s == '@')
+		*at = (time_t)strtonum(s + 1, 1, INT_MAX * 1000LL, &bad);
+	else if (day_parse(at, s, now) == -1)
+		bad = "";
+	if (bad != NULL)
+		return errstr_set("\"%s\" is no time: HH:MM:SS, or @ and "
+		    "seconds since the Epoch", s);
+	if (*at >= now)
+		return 0;
+	(void)errstr_set("%s has passed, %lld seconds ago", s,
+	    (long long)(now - *at));
+	return 1;
+}
+
+/*
+ * Wait until the clock shows that time, whoever sets it.
+ */
+void
+at_wait(time_t at)
+{
+	const struct timespec ts = { .tv_sec = at };
+
+	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &ts, NULL) ==
+	    EINTR)
+		continue;
+}
