@@ -132,9 +132,11 @@ note_check(const char *text)
 void
 note_make(struct buf *b, char *const argv[], const char *text)
 {
+	struct timespec now;
 	struct utsname u;
 
-	buf_printf(b, "time %lld\n", (long long)time(NULL));
+	clock_gettime(CLOCK_REALTIME, &now);
+	buf_printf(b, "time %lld\n", (long long)now.tv_sec);
 	user_put(b, "user", getuid());
 	login_put(b);
 	if (uname(&u) == 0) {

@@ -30,7 +30,6 @@ static struct buf taken;	/* how: the file of that name, */
 static bool noted;		/* which the first process has already */
 static struct progress progress;
 static struct choosing choosing;
-static time_t at;		/* when it is to be taken; 0: now */
 
 static void
 say(void *arg, const char *text)
@@ -295,8 +294,6 @@ run(struct liveopts *o, const char *path, bool compress, char *const arg[])
 	program_signals();
 	ignore_stops();
 	program_files();	/* each mapped file takes one */
-	if (at != 0)
-		at_wait(at);
 	progress_show(&progress, getprogname());
 	rc = snap_output(&l, o, &out, path, compress, arg);
 	if (rc == -1) {
@@ -355,6 +352,7 @@ main(int argc, char *argv[])
 	    .progress = &progress };
 	const char *bad, *path, *why;
 	bool compress;
+	time_t at = 0;
 	int c;
 
 	program_descriptors();
@@ -411,6 +409,8 @@ main(int argc, char *argv[])
 		}
 	if (optind == argc && choosing.n == 0 && !choosing.user)
 		options_misuse(&cmdline);
+	if (at != 0)
+		at_wait(at);
 	note_make(&taken, argv, why);
 	if (buf_check(&taken) == -1)
 		errx(1, "%s", snap_errstr());

@@ -147,14 +147,17 @@ boot_time(void)
 char *
 live_header(const char *cputype)
 {
+	struct timespec now;
 	struct utsname u;
 	char user[32], *s;
 
+	/* time(2) lags behind by a few milliseconds */
+	clock_gettime(CLOCK_REALTIME, &now);
 	if (uname(&u) == -1)
 		strlcpy(u.nodename, "unknown", sizeof u.nodename);
 	user_name(getuid(), user, sizeof user);
 	if (asprintf(&s, "%lld %s@%.64s %s %ju \"Linux %.40s\"",
-	    (long long)time(NULL), user, u.nodename, cputype,
+	    (long long)now.tv_sec, user, u.nodename, cputype,
 	    (uintmax_t)boot_time(), u.release) == -1) {
 		errstr_set("out of memory");
 		return NULL;

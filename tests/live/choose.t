@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Which processes are meant: by a name, by their user, by a unit, a container,
 # a pod or a cgroup.
-# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
+# shellcheck source=tests/tap.sh disable=SC2016,SC2317 # scripts, traps
 . "$(dirname "$0")/../tap.sh"
 
 if ! is_root; then
@@ -64,7 +64,7 @@ takes() {
 	shift 2
 	rm -f "$tmp/snap"
 	snap "$@"
-	is "$rc $err $(pids "$tmp/snap")" "0  $(printf '%s\n' $want | sort -n |
+	is "$rc $err $(pids "$tmp/snap")" "0  $(tr ' ' '\n' <<<"$want" | sort -n |
 	    tr '\n' ' ')" "$what"
 }
 
@@ -98,7 +98,7 @@ takes "root: all of a name, whosever they are" "$own $anns $bobs" "$name"
 takes "root: those of a user" "$bobs" -u $bob "$name"
 takes "a pid is meant, whosever it is" "$own $bobs" -u $bob "$name" "$own"
 takes "all of a user" "$anns $also" -u $ann
-as=(setpriv --reuid=$ann --regid=$ann --clear-groups)
+as=(setpriv --reuid="$ann" --regid="$ann" --clear-groups)
 "${as[@]}" "$tmp/pub/snap" "$name" >"$tmp/snap" 2>"$tmp/err"
 is "$? $(cat "$tmp/err") $(pids "$tmp/snap")" "0  $anns " \
     "a user: his own of a name, and not a word of others"
@@ -206,7 +206,7 @@ others)" -c "$unit" -u $bob
 	takes "$v: a pod" "$third" -c "$uid"
 	rm "$tmp/snap"
 	snap -c "${id:0:6}"
-	is "$rc $(tr -s ' ,' '\n\n' <<<"$err" | sort | tr '\n' ' ')$(
+	is "$rc $(tr -s ' ,' '\n' <<<"$err" | sort | tr '\n' ' ')$(
 	    ls "$tmp")" "1 $(printf '%s\n' "$id" "$other" "${id:0:6}:" which \
 	    one? container container | sort | tr '\n' ' ')$(ls "$tmp")" \
 	    "$v: the beginning of two ids"
