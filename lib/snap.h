@@ -218,7 +218,7 @@ void		 progress_count(struct progress *p, uint64_t raw,
 		    uint64_t zero, uint64_t same);
 
 /*
- * Streams out: io/output.c, io/gzip/out.c
+ * Streams out: io/output.c, io/settle.c, io/gzip/out.c
  */
 struct output;
 
@@ -232,6 +232,8 @@ int		 output_flush(struct output *o);
 uint64_t	 output_pos(const struct output *o);
 uint64_t	 output_written(const struct output *o);
 int		 output_end(struct output *o);
+int		 output_cansettle(const struct output *o);
+int		 output_settle(struct output *o);
 bool		 output_isnew(const struct output *o);
 int		 output_fd(const struct output *o);
 int		 output_commit(struct output *o);
@@ -379,6 +381,7 @@ struct criuopts {
 	uint64_t	 root;	/* of live processes: this one and those below
 				   it; 0: all */
 	bool		 shelljob; /* whose session leader may be elsewhere */
+	bool		 check;	/* nothing is to be written: set by criu_check */
 	void		(*warn)(void *, const char *); /* or NULL */
 	void		*arg;	/* warn's first argument */
 	struct progress	*progress; /* or NULL */
@@ -394,6 +397,7 @@ struct criustat {		/* what was written */
 
 int		 criu_read(struct snap *s, const char *dir,
 		    void (*warn)(void *, const char *), void *arg);
+int		 criu_check(struct snap *s, const struct criuopts *o);
 int		 criu_leave(const char *words, uint64_t *leave);
 struct pagestore *criu_store(const char *dir, const struct criuopts *o);
 void		 criu_storefree(struct pagestore *st);
@@ -449,7 +453,7 @@ int		 proc_grouped(const char *what, const uid_t *user,
 
 /*
  * Live processes, stopped, taken and let go: linux/live.c, linux/add.c,
- * linux/freeze.c
+ * linux/freeze.c, linux/kill.c
  */
 struct liveopts {
 	int	 out;		/* who reads from this descriptor is left out */
@@ -484,7 +488,9 @@ int		 live_stop(struct live *l);
 int		 live_take(struct live *l, struct snap *s, take_fn take,
 		    void *arg);
 int		 live_next(struct live *l, struct proc **p);
+int		 live_kill(struct live *l);
 void		 live_thaw(struct live *l);
+bool		 live_whole(const struct live *l);
 bool		 live_incomplete(const struct live *l);
 bool		 live_lost(const struct live *l);
 void		 live_free(struct live *l);

@@ -2,79 +2,28 @@
  * snap: take a snapshot of live processes.
  */
 #include "at.h"
+#include "message.h"
+#include "move.h"
 #include "note.h"
 
-#include <sys/queue.h>
-
 #include <err.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/*
- * What is to be said is kept until the processes run again: who shows our
- * messages may be one of them.
- */
-struct message {
-	STAILQ_ENTRY(message) entry;
-	char		*text;
-};
-
-static STAILQ_HEAD(, message) messages = STAILQ_HEAD_INITIALIZER(messages);
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool holding;
 static bool incomplete;
 static struct buf taken;	/* how: the file of that name, */
 static bool noted;		/* which the first process has already */
 static struct progress progress;
 static struct choosing choosing;
-
-static void
-say(void *arg, const char *text)
-{
-	struct message *m;
-
-	(void)arg;
-	if (!holding) {
-		program_warn("%s", text);
-		return;
-	}
-	pthread_mutex_lock(&lock);
-	if ((m = malloc(sizeof *m)) == NULL ||
-	    (m->text = strdup(text)) == NULL) {
-		free(m);
-		m = NULL;
-	}
-	if (m != NULL)
-		STAILQ_INSERT_TAIL(&messages, m, entry);
-	pthread_mutex_unlock(&lock);
-}
+static struct move move;
 
 static void
 say_lost(void *arg, const char *text)
 {
 	incomplete = true;
 	say(arg, text);
-}
-
-/*
- * Say what was kept, or drop it.
- */
-static void
-say_kept(bool drop)
-{
-	struct message *m;
-
-	holding = false;
-	while ((m = STAILQ_FIRST(&messages)) != NULL) {
-		STAILQ_REMOVE_HEAD(&messages, entry);
-		if (!drop)
-			program_warn("%s", m->text);
-		free(m->text);
-		free(m);
-	}
 }
 
 /*
@@ -119,25 +68,65 @@ take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
 }
 
 /*
- * Take what is stopped and write it.
+ * Take all of what is stopped, and check whether it can be restored.
+ */
+static int
+check_live(struct live *l, struct snap *s)
+{
+	struct proc *p;
+	int rc;
+
+	while ((rc = live_next(l, &p)) == 1)
+		continue;
+	if (rc == -1 || move_check(&move, l, s, say) == -1)
+		return -1;
+	if (move.dry)
+		say(NULL, "all can be restored");
+	return 0;
+}
+
+/*
+ * Write what is taken of snapshot s, each process as soon as it is.
+ */
+static int
+write_taken(struct live *l, struct snap *s, struct output *out)
+{
+	struct snap6 *w;
+	struct proc *p;
+	size_t i;
+	int rc;
+
+	if ((w = snap6_begin(out, s->header, say_lost, NULL)) == NULL)
+		return -1;
+	rc = 0;
+	if (move.kill)
+		for (i = 0; i < s->nproc && rc == 0; i++)
+			rc = snap6_put(w, s->proc[i]);
+	else
+		while ((rc = live_next(l, &p)) == 1)
+			if (snap6_put(w, p) == -1) {
+				rc = -1;
+				break;
+			}
+	if (rc == 0 && move.kill && incomplete && !move.force)
+		rc = errstr_set("nothing is killed: some of the memory is "
+		    "missing");
+	return snap6_end(w, rc == 0) == -1 ? -1 : rc;
+}
+
+/*
+ * Take what is stopped and write it; unless that is only tried.
  */
 static int
 write_live(struct live *l, struct snap *s, struct output *out)
 {
 	static bool told;	/* the taking ends with live_thaw only */
-	struct snap6 *w;
-	struct proc *p;
-	int rc;
 
-	if (live_take(l, s, take, &told) == -1 ||
-	    (w = snap6_begin(out, s->header, say_lost, NULL)) == NULL)
+	if (live_take(l, s, take, &told) == -1)
 		return -1;
-	while ((rc = live_next(l, &p)) == 1)
-		if (snap6_put(w, p) == -1) {
-			rc = -1;
-			break;
-		}
-	return snap6_end(w, rc == 0) == -1 ? -1 : rc;
+	if ((move.kill || move.dry) && check_live(l, s) == -1)
+		return -1;
+	return move.dry ? 0 : write_taken(l, s, out);
 }
 
 /*
@@ -168,10 +157,11 @@ is_again(const struct live *l, const struct liveopts *o)
 }
 
 /*
- * Stop the processes, take the snapshot and write it, let them go.
+ * Stop the processes, take the snapshot and write it, let them go, or end them;
+ * *out is NULL if it was committed before.
  */
 static int
-snap_live(struct live *l, struct output *out, const struct liveopts *o)
+snap_live(struct live *l, struct output **out, const struct liveopts *o)
 {
 	struct snap *s;
 	char *header;
@@ -183,17 +173,21 @@ snap_live(struct live *l, struct output *out, const struct liveopts *o)
 	if (s == NULL || header == NULL ||
 	    asprintf(&s->header, "process snapshot %s", header) == -1)
 		goto out;
-	holding = true;
+	say_hold();
 	noted = false;
 	progress_phase(&progress, 0);
 	rc = live_stop(l);
 	if (rc == 0)
-		rc = write_live(l, s, out);
+		rc = write_live(l, s, *out);
+	if (rc == 0 && o->verbose && move.kill)
+		rc = say_totals(s, *out);
+	if (rc == 0 && move.kill)
+		rc = move_end(l, out);
 out:
 	live_thaw(l);
 	say_kept(rc == -1 && is_again(l, o));
-	if (rc == 0 && o->verbose)
-		rc = say_totals(s, out);
+	if (rc == 0 && o->verbose && !move.kill && !move.dry)
+		rc = say_totals(s, *out);
 	free(header);
 	snap_free(s);
 	return rc;
@@ -232,7 +226,7 @@ add_all(struct live *l, char *const arg[])
  * free, also where it fails.
  */
 static int
-snap_named(struct live **l, const struct liveopts *o, struct output *out,
+snap_named(struct live **l, const struct liveopts *o, struct output **out,
     char *const arg[])
 {
 	if ((*l = live_new(o)) == NULL)
@@ -252,11 +246,15 @@ snap_output(struct live **l, struct liveopts *o, struct output **out,
 {
 	char text[1100];
 
-	if ((*out = output_begin(path, compress, &progress)) == NULL)
-		return -1;
-	o->out = output_fd(*out);
-	o->again = o->clone && output_isnew(*out);
-	if (snap_named(l, o, *out, arg) == 0)
+	o->out = -1;
+	if (!move.dry) {
+		if ((*out = output_begin(path, compress, &progress)) == NULL ||
+		    move_ready(&move, *out) == -1)
+			return -1;
+		o->out = output_fd(*out);
+		o->again = o->clone && output_isnew(*out);
+	}
+	if (snap_named(l, o, out, arg) == 0)
 		return 0;
 	if (*l == NULL || !is_again(*l, o))
 		return -1;
@@ -303,11 +301,12 @@ run(struct liveopts *o, const char *path, bool compress, char *const arg[])
 		live_free(l);
 		return 1;
 	}
-	rc = output_commit(out);
+	rc = out == NULL ? 0 : output_commit(out);
 	progress_hide();
 	if (rc == -1)
 		errx(1, "%s", snap_errstr());
-	if (live_incomplete(l))
+	/* a zombie lacks nothing that moving it takes */
+	if (live_incomplete(l) && ((!move.kill && !move.dry) || !live_whole(l)))
 		incomplete = true;
 	live_free(l);
 	return incomplete ? 1 : 0;
@@ -319,6 +318,11 @@ static const struct opt opts[] = {
 	{ 'a', "all", NULL, "unmodified pages of mapped data files, too" },
 	{ 'c', "cgroup", "group",
 	    "processes of a unit, container, pod or cgroup" },
+	{ 'd', "dry-run", NULL,
+	    "tell what cannot be restored, and write nothing" },
+	{ 'f', "force", NULL, "kill in spite of what cannot be restored" },
+	{ 'k', "kill", NULL,
+	    "kill them when all is written, to go on elsewhere" },
 	{ 'l', "let-go", NULL, "accepted, and the default" },
 	{ 'm', "message", "text", "note why it was taken" },
 	{ 'n', "no-inject", NULL, "run nothing in the processes" },
@@ -338,7 +342,7 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Write a snapshot of running processes, all at one instant.",
 	.synopsis = (const char *const[]){
-		"[-alnrsvz] [--at time] [-c group] [-m text] [-o file]",
+		"[-adfklnrsvz] [--at time] [-c group] [-m text] [-o file]",
 		"     [-t seconds] [-u user] [pid|name ...]",
 		NULL
 	},
@@ -365,6 +369,15 @@ main(int argc, char *argv[])
 			break;
 		case 'c':
 			choosing_cgroup(&choosing, optarg);
+			break;
+		case 'd':
+			move.dry = true;
+			break;
+		case 'f':
+			move.force = true;
+			break;
+		case 'k':
+			move.kill = true;
 			break;
 		case 'l':
 			break;
@@ -407,8 +420,13 @@ main(int argc, char *argv[])
 			compress = true;
 			break;
 		}
-	if (optind == argc && choosing.n == 0 && !choosing.user)
+	if ((optind == argc && choosing.n == 0 && !choosing.user) ||
+	    (move.force && !move.kill))
 		options_misuse(&cmdline);
+	if (o.observe && (move.dry || (move.kill && !move.force)))
+		errx(2, "-n: what was only looked at cannot be restored");
+	if (move.kill || move.dry)
+		o.clone = false;
 	if (at != 0)
 		at_wait(at);
 	note_make(&taken, argv, why);

@@ -184,6 +184,23 @@ newfile_handed(struct newfile *f, int fd)
 }
 
 /*
+ * Have the names in a directory on the disk, as far as the file system can.
+ */
+static void
+dir_sync(int dir)
+{
+	int e, fd;
+
+	e = errno;
+	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd != -1) {
+		(void)fsync(fd);
+		close(fd);
+	}
+	errno = e;
+}
+
+/*
  * Give the finished file its name, through one that tells that it is not
  * finished.
  */
@@ -290,6 +307,8 @@ newfile_finish(struct newfile *f)
 		return -1;
 	signals_hold(&old);
 	rc = newfile_link(f);
+	if (rc == 0)
+		dir_sync(f->dir);
 	e = errno;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	errno = e;

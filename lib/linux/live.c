@@ -109,6 +109,16 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 }
 
 /*
+ * Return true if all that was asked for was stopped by us and taken whole, as
+ * far as it has not ended: a zombie has nothing to be stopped.
+ */
+bool
+live_whole(const struct live *l)
+{
+	return !l->parted;
+}
+
+/*
  * Return true if something that was asked for was left out, or could not be
  * had.
  */

@@ -47,7 +47,7 @@ done
 refused 2 'snap: -u: there is no user "no such user"' -o "$o" \
     -u "no such user"
 refused 2 'snap: -u: there is no user "N"' -o "$o" -u 4294967295
-usage="usage: snap [-alnrsvz] [--at time] [-c group] [-m text] [-o file]
+usage="usage: snap [-adfklnrsvz] [--at time] [-c group] [-m text] [-o file]
             [-t seconds] [-u user] [pid|name ...]
        snap --help"
 refused 2 "$usage" -o "$o"

@@ -193,6 +193,7 @@ void		 maketask_free(struct criumake *);
 
 /* tree.c */
 int		 maketree_choose(struct criumake *);
+int		 maketree_roots(struct criumake *, uint64_t **, size_t *);
 int		 maketree_ids(struct criumake *, struct maketask *);
 int		 maketree_write(struct criumake *);
 

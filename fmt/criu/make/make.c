@@ -150,3 +150,22 @@ criumake(struct snap *s, const struct criuopts *o, struct mades *out)
 	make_free(&m);
 	return rc;
 }
+
+/*
+ * Set *pid to the processes of s that have no parent in it, each of which can
+ * be the root of a directory, and *n to how many they are: the caller frees
+ * *pid.  Return 0, or -1 with errstr.
+ */
+int
+criumake_roots(struct snap *s, uint64_t **pid, size_t *n)
+{
+	const struct criuopts all = { 0 };
+	struct criumake m = { .snap = s, .opts = &all };
+	int rc;
+
+	rc = maketask_read(&m);
+	if (rc == 0)
+		rc = maketree_roots(&m, pid, n);
+	make_free(&m);
+	return rc;
+}

@@ -29,6 +29,7 @@ struct mades {			/* all of a directory */
 bool		 criumake_can(struct snap *s);
 int		 criumake(struct snap *s, const struct criuopts *o,
 		    struct mades *out);
+int		 criumake_roots(struct snap *s, uint64_t **pid, size_t *n);
 void		 mades_free(struct mades *out);
 
 #endif

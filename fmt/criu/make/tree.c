@@ -181,6 +181,33 @@ maketree_choose(struct criumake *m)
 }
 
 /*
+ * Set *pid to the processes of m's snapshot that have no parent in it, and *n
+ * to how many they are: the caller frees *pid.  Tasks were read.  Return 0, or
+ * -1 with errstr.
+ */
+int
+maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
+{
+	const struct maketask *t;
+	size_t i;
+
+	*n = 0;
+	*pid = calloc(m->snap->nproc + 1, sizeof **pid);
+	if (*pid == NULL)
+		return errstr_set("out of memory");
+	if (parents_link(m) == -1) {
+		free(*pid);
+		return -1;
+	}
+	for (i = 0; i < m->snap->nproc; i++) {
+		t = m->task[i];
+		if (t != NULL && proc_isprocess(t->proc) && t->parent == NULL)
+			(*pid)[(*n)++] = t->proc->pid;
+	}
+	return 0;
+}
+
+/*
  * Make ids-N.img: what process t shares with others.
  */
 int

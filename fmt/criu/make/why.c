@@ -172,8 +172,8 @@ reason_tell(const struct criuopts *o, const struct makereason *r,
 	if (hinder == 0)
 		buf_puts(&b, ": left out");
 	else if (r->kind != WHY_NEVER)
-		buf_printf(&b, ": cannot be restored (-f %s leaves it out)",
-		    word[r->kind]);
+		buf_printf(&b, ": cannot be restored (%s-f %s leaves it out)",
+		    o->check ? "snapload " : "", word[r->kind]);
 	buf_add(&b, "", 1);
 	rc = buf_check(&b);
 	if (rc == 0 && o->warn != NULL)
@@ -183,19 +183,20 @@ reason_tell(const struct criuopts *o, const struct makereason *r,
 }
 
 /*
- * Set the error string to that nothing is written, and how all but these kinds
- * would be.  Return -1.
+ * Set the error string to that nothing is written, or to be restored, and how
+ * all but these kinds would be.  Return -1.
  */
 static int
-refuse_all(uint64_t kinds)
+refuse_all(const struct criuopts *o, uint64_t kinds)
 {
 	struct buf b = { 0 };
 
 	words_add(&b, kinds, ",");
 	buf_add(&b, "", 1);
 	if (buf_check(&b) == 0)
-		errstr_set("nothing is written (-f %s writes the rest)",
-		    (char *)b.data);
+		errstr_set(o->check ? "not all can be restored (snapload -f "
+		    "%s restores the rest)" : "nothing is written (-f %s "
+		    "writes the rest)", (char *)b.data);
 	buf_free(&b);
 	return -1;
 }
@@ -219,8 +220,9 @@ makewhy_judge(const struct criumake *m)
 			return -1;
 	if (hinder == 0)
 		return 0;
-	return hinder >> WHY_NEVER & 1 ? errstr_set("nothing is written") :
-	    refuse_all(kinds);
+	return !(hinder >> WHY_NEVER & 1) ? refuse_all(m->opts, kinds) :
+	    errstr_set(m->opts->check ? "not all can be restored" :
+	    "nothing is written");
 }
 
 void

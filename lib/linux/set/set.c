@@ -25,7 +25,7 @@ live_warn(struct live *l, const char *fmt, ...)
 {
 	va_list ap;
 
-	l->incomplete = true;
+	l->incomplete = l->parted = true;
 	va_start(ap, fmt);
 	warn_vtell(l->opts.warn, l->opts.arg, fmt, ap);
 	va_end(ap);

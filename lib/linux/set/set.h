@@ -110,6 +110,7 @@ struct live {
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
 	struct liveopts	 opts;
 	bool		 incomplete;
+	bool		 parted; /* likewise, but for what zombies lack */
 	bool		 stopped;	/* from here on, ask no one for names */
 	struct steps	 steps;		/* what it takes time for */
 	size_t		 nmissed;	/* who did not answer: that is told */

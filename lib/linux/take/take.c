@@ -76,9 +76,11 @@ thread_gather(struct live *l, struct snap *s, struct lproc *lp,
 			    th->tid, lp->pid, snap_errstr());
 		return 0;
 	}
-	if (th->tid == lp->pid && lp->mmtid == 0 && th->state == 'Z')
-		live_warn(l, "process %d is a zombie: it has no memory and no "
+	if (th->tid == lp->pid && lp->mmtid == 0 && th->state == 'Z') {
+		l->incomplete = true;
+		live_say(l, "process %d is a zombie: it has no memory and no "
 		    "registers any more", lp->pid);
+	}
 	th->task = t;
 	task_record(l, s, lp, th, t, &th->rec);
 	if (th->rec.why != 0)

@@ -1,0 +1,85 @@
+/*
+ * Processes that are to go on elsewhere: what cannot be restored is told before
+ * anything is written, and they are killed when the snapshot is someone's.
+ * Until then whatever fails lets them run on.
+ */
+#include "move.h"
+
+#include <signal.h>
+
+/*
+ * Return 0 if it can be known when what is written to out is someone's; else
+ * -1 with errstr, while nothing is stopped yet.
+ */
+int
+move_ready(const struct move *m, const struct output *out)
+{
+	return m->kill ? output_cansettle(out) : 0;
+}
+
+/*
+ * Check whether all processes of set l, which are stopped and have been taken
+ * as snapshot s, can be restored: warn is told, each a line, what cannot.
+ * Return 0 if all can, or with m->force; -1 with errstr.
+ */
+int
+move_check(const struct move *m, struct live *l, struct snap *s,
+    void (*warn)(void *, const char *))
+{
+	/* whose terminal is elsewhere, snapload -j loads */
+	struct criuopts o = { .shelljob = true, .warn = warn };
+	int rc;
+
+	rc = criu_check(s, &o);
+	if (rc == 0 && !live_whole(l))
+		rc = errstr_set("not all that was asked for was taken");
+	if (rc == -1 && m->dry)
+		return -1;
+	if (rc == -1 && !m->force)
+		return errstr_wrap("nothing is written, and nothing killed");
+	return 0;
+}
+
+/*
+ * Have signals that end us wait: all are killed, or none.
+ */
+static void
+signals_hold(sigset_t *old)
+{
+	sigset_t ending;
+
+	sigemptyset(&ending);
+	sigaddset(&ending, SIGHUP);
+	sigaddset(&ending, SIGINT);
+	sigaddset(&ending, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ending, old);
+}
+
+/*
+ * Commit output *out, of which all is written, and kill the processes of set l,
+ * which are stopped.  A file has its name then, and *out is NULL; who reads
+ * anything else has taken all.  Return 0; -1 with errstr, and if it is for the
+ * output, none was killed.
+ */
+int
+move_end(struct live *l, struct output **out)
+{
+	struct output *o = *out;
+	sigset_t old;
+	int rc;
+
+	if (output_end(o) == -1 ||
+	    (!output_isnew(o) && output_settle(o) == -1))
+		return errstr_wrap("nothing is killed");
+	signals_hold(&old);
+	rc = 0;
+	if (output_isnew(o)) {
+		*out = NULL;
+		if ((rc = output_commit(o)) == -1)
+			errstr_wrap("nothing is killed");
+	}
+	if (rc == 0)
+		rc = live_kill(l) == -1 ? -1 : 0;
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}

@@ -1,0 +1,58 @@
+/*
+ * Whether processes can be restored, before anything is written.
+ */
+#include "write.h"
+
+#include <stdlib.h>
+
+/*
+ * Check the tree of processes of s that o->root tells of.  The images are made
+ * and thrown away: no page of memory is read for that.
+ */
+static int
+tree_check(struct snap *s, const struct criuopts *o)
+{
+	struct mades l = { 0 };
+	int rc;
+
+	rc = criumake(s, o, &l);
+	mades_free(&l);
+	return rc;
+}
+
+/*
+ * Check whether all processes of snapshot s can be restored, or those that
+ * o->root tells of, as far as criu_write would refuse what cannot: each tree
+ * of them by itself.  o->leave and o->shelljob count as for criu_write.
+ * o->warn is told what cannot be restored, each a line.  Return 0 if all can
+ * be, or else -1 with errstr.
+ */
+int
+criu_check(struct snap *s, const struct criuopts *o)
+{
+	struct criuopts each = *o;
+	uint64_t *root;
+	size_t i, n;
+	int came, rc;
+
+	each.check = true;
+	if ((came = replay_can(s, o->root)) == -1)
+		return -1;
+	if (came)
+		return 0;
+	if (!criumake_can(s))
+		return errstr_set("the snapshot does not tell what it takes to "
+		    "restore processes");
+	if (o->root != 0)
+		return tree_check(s, &each);
+	if (criumake_roots(s, &root, &n) == -1)
+		return -1;
+	rc = n > 0 ? 0 : errstr_set("no process to be restored");
+	for (i = 0; i < n; i++) {
+		each.root = root[i];
+		if (tree_check(s, &each) == -1)
+			rc = -1;
+	}
+	free(root);
+	return rc;
+}

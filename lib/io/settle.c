@@ -1,0 +1,84 @@
+/*
+ * When is what was written someone else's?  Who kills a process because its
+ * snapshot was written must know.
+ */
+#include "clock.h"
+#include "io.h"
+
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include <linux/sockios.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+enum { NAP_US = 20000 };
+
+/*
+ * Return 0 if output_settle can tell when output o is the reader's; else -1
+ * with errstr.
+ */
+int
+output_cansettle(const struct output *o)
+{
+	struct stat st;
+
+	if (fstat(output_fd(o), &st) == -1)
+		return errstr_sys("output");
+	return S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) ||
+	    S_ISSOCK(st.st_mode) ? 0 : errstr_set("the output is a device: "
+	    "nobody can tell whether it keeps the snapshot");
+}
+
+/*
+ * Wait until nothing is left in the pipe or socket fd of what was written; ask
+ * is the request of ioctl(2) that tells how much is.  Return 0; -1 with errstr
+ * if who reads has ended before.
+ */
+static int
+fd_drain(int fd, unsigned long ask)
+{
+	struct pollfd p = { .fd = fd };
+	long nap;
+	int n;
+
+	for (nap = 100;; nap_us(nap), nap += nap < NAP_US ? nap / 4 : 0) {
+		if (ioctl(fd, ask, &n) == -1)
+			return errstr_sys("output");
+		p.revents = 0;
+		if (poll(&p, 1, 0) == -1 && errno != EINTR)
+			return errstr_sys("output");
+		if (p.revents & (POLLERR | POLLHUP | POLLNVAL))
+			return errstr_set("who reads the output has ended, "
+			    "and had not waited for its end");
+		if (n == 0)
+			return 0;
+	}
+}
+
+/*
+ * Wait until what was put into output o has been taken: a file is on the disk
+ * (fsync(2)), and who reads a pipe or a UNIX socket has read all and is still
+ * there; of a socket of the internet, the other machine has received all.
+ * Return 0; -1 with errstr if that cannot be known, or does not come to be.
+ * output_end was called before.
+ */
+int
+output_settle(struct output *o)
+{
+	struct progress *p = output_progress(o);
+	struct stat st;
+	int fd, rc;
+
+	fd = output_fd(o);
+	if (output_cansettle(o) == -1 || fstat(fd, &st) == -1)
+		return -1;
+	if (S_ISREG(st.st_mode))
+		return fsync(fd) == -1 ? errstr_sys("output") : 0;
+	progress_write(p);
+	rc = fd_drain(fd, S_ISFIFO(st.st_mode) ? FIONREAD : SIOCOUTQ);
+	progress_write(p);
+	return rc;
+}

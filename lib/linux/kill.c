@@ -1,0 +1,109 @@
+/*
+ * The end of processes that go on elsewhere: those that we hold stopped are
+ * killed, and never run again.
+ */
+#include "clock.h"
+#include "linux/stop/stop.h"
+#include "linux/take/take.h"
+#include "live.h"
+
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <signal.h>
+
+enum { ENDING_MS = 10000 };	/* for what was killed to be gone */
+
+/*
+ * Return true if process p is held: a thread of it is stopped by us.
+ */
+static bool
+lproc_isheld(const struct lproc *p)
+{
+	const struct lthread *t;
+
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->hold == HOLD_STOPPED)
+			return !p->skip && !p->kernel;
+	return false;
+}
+
+/*
+ * Send SIGKILL to process p, which is held: its number is that of no other
+ * then.  Who may trace it may kill it, with PTRACE_KILL at least.
+ */
+static void
+lproc_kill(struct lproc *p)
+{
+	struct lthread *t;
+
+	if (kill(p->pid, SIGKILL) == 0)
+		return;
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->hold == HOLD_STOPPED)
+			(void)ptrace(PTRACE_KILL, t->tid, NULL, NULL);
+}
+
+/*
+ * Return how many threads that are held of process p have not ended yet; those
+ * that have are let go, for the parent to know.
+ */
+static size_t
+lproc_reap(struct lproc *p)
+{
+	struct lthread *t;
+	size_t left;
+	int status;
+	pid_t rc;
+
+	left = 0;
+	TAILQ_FOREACH(t, &p->threads, entry) {
+		if (t->hold != HOLD_STOPPED)
+			continue;
+		rc = waitpid(t->tid, &status, WNOHANG | __WALL);
+		if (rc == -1 ? errno != EINTR : rc > 0 && !WIFSTOPPED(status))
+			t->hold = HOLD_GONE;
+		else
+			left++;
+	}
+	return left;
+}
+
+/*
+ * Kill all processes of set l that are held stopped, and wait until they are
+ * gone, for their parents to reap.  None of them runs an instruction more.
+ * Return how many they were, or -1 with errstr where one is not gone within
+ * ten seconds: it was killed all the same.
+ */
+int
+live_kill(struct live *l)
+{
+	struct lproc *p;
+	uint64_t start;
+	pid_t last;
+	size_t left;
+	int n;
+
+	take_finish(l);
+	n = 0;
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (lproc_isheld(p)) {
+			lproc_kill(p);
+			n++;
+		}
+	for (start = now_ms();; nap_us(100)) {
+		left = 0;
+		last = 0;
+		TAILQ_FOREACH(p, &l->procs, entry)
+			if (lproc_reap(p) > 0) {
+				left++;
+				last = p->pid;
+			}
+		if (left == 0)
+			return n;
+		if (now_ms() - start > ENDING_MS)
+			return errstr_set("process %d was killed, but is not "
+			    "gone yet", last);
+	}
+}

@@ -1,0 +1,196 @@
+#!/usr/bin/env bash
+# snap -k: processes are killed when their snapshot is someone's, all of them,
+# and run on whatever fails before; what cannot be restored is told, and nobody
+# is killed for it; snap -d tells the same.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
+. "$(dirname "$0")/../tap.sh"
+
+# apart PROGRAM ...: a target that can be restored, for it has nothing of ours
+# but what it is: $pid
+apart() {
+	rm -f "$tmp/out"
+	"${as[@]}" setsid python3 -c 'import os, sys
+os.closerange(3, 4096)
+os.execvp(sys.argv[1], sys.argv[1:])' "$@" </dev/null >"$tmp/out" 2>&1 3>&- &
+	pid=$!
+	disown "$pid"	# no message when it is killed
+	others+=("$pid")
+	until_true grep -q . "$tmp/out"
+}
+others=()
+leave() {
+	[ "$BASHPID" -ne $$ ] || kill -KILL "${others[@]/#/-}"
+	cleanup
+} 2>/dev/null
+trap leave EXIT
+
+# restorable, with two threads, and with a child that has one, too
+cat >"$tmp/two.py" <<'EOF'
+import os, sys, threading
+child = os.fork()
+for i in range(2):
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+kept = {i: str(i) * 50 for i in range(20000)}
+if child:
+    os.write(1, b"%d\n" % child)
+threading.Event().wait()
+EOF
+two() {
+	apart python3 "$tmp/two.py"
+	child=$(cat "$tmp/out")
+}
+
+running() {
+	local p
+
+	for p; do
+		free_again "$p" || return 1
+	done
+}
+
+ended() {
+	local p
+
+	for p; do
+		[ "$(ps -o stat= -p "$p" | cut -c1)" = Z ] || gone "$p" ||
+		    return 1
+	done
+}
+
+stopped() {
+	[[ $(states "$1") = *t* ]]
+}
+
+# To a file.
+two
+snap -d -r "$pid"
+is "$rc $err" "0 snap: all can be restored" "-d: all can be restored"
+running "$pid" "$child"
+ok $? "-d: they run on"
+snap -kr -o "$tmp/snap" "$pid"
+ended "$pid" "$child"
+is "$? $rc $err" "0 0 " "to a file: they have ended when snap has"
+try "to a file: the snapshot is whole" "$BUILD/snapls" -c "$tmp/snap"
+try "to a file: it can be loaded" "$BUILD/snapload" -D "$tmp/images" "$tmp/snap"
+
+# Who reads a pipe must have taken all: the last bytes wait in it here.
+two
+mkfifo "$tmp/fifo"
+exec 3<>"$tmp/fifo"
+python3 -c 'import fcntl; fcntl.fcntl(3, 1031, 1 << 20)'
+"$BUILD/snap" -k "$child" >"$tmp/first" 2>/dev/null	# to know its size
+size=$(stat -c %s "$tmp/first")
+two
+timeout -s KILL 60 "$BUILD/snap" -k "$child" 3>&- >"$tmp/fifo" 2>"$tmp/err" &
+taker=$!
+exec 4<"$tmp/fifo" 3>&-
+# what is left fits into the pipe
+head -c $((size - 500000)) <&4 >"$tmp/snap"
+until_true grep -q 'stay stopped until the output is read' "$tmp/err"
+ok $? "to a pipe: snap waits for the reader"
+stopped "$child"
+ok $? "to a pipe: not killed while something is in it"
+cat <&4 >>"$tmp/snap"
+wait "$taker"
+rc=$?
+ended "$child"
+is "$? $rc" "0 0" "to a pipe: killed when all is read"
+try "to a pipe: the snapshot is whole" "$BUILD/snapls" -c "$tmp/snap"
+exec 4<&-
+
+# A reader that ends before, a disk that is full, a snap that is ended.
+two
+snap -kr "$pid" > >(head -c 100000 >/dev/null)
+is "$rc $err" "1 snap: standard output: write: Broken pipe" \
+    "a reader that ends: told"
+running "$pid" "$child"
+ok $? "a reader that ends: they run on"
+if is_root && mkdir "$tmp/mnt" &&
+    mount -t tmpfs -o size=200k none "$tmp/mnt"; then
+	snap -kr -o "$tmp/mnt/snap" "$pid"
+	running "$pid" "$child"
+	is "$? $rc $(ls -A "$tmp/mnt")" "0 1 " "a full disk: they run on"
+	umount "$tmp/mnt"
+else
+	skip "a full disk" "needs root"
+fi
+for sig in KILL TERM; do
+	exec 3<>"$tmp/fifo"
+	"$BUILD/snap" -kr "$pid" 3>&- >"$tmp/fifo" 2>/dev/null &
+	taker=$!
+	until_true stopped "$child"
+	kill -s "$sig" "$taker"
+	wait "$taker" 2>/dev/null
+	exec 3>&-
+	until_true running "$pid" "$child"
+	ok $? "SIG$sig ends snap: they run on"
+done
+snap -k -o /dev/null "$pid"
+is "$rc $err" \
+    "1 snap: the output is a device: nobody can tell whether it keeps the snapshot" \
+    "to a device: refused"
+
+# What cannot be restored, or not be taken.
+target "$targets/threads"
+snap -d "$pid"
+told=$err
+is "$rc $(grep -c 'process N, descriptor N: .*: cannot be restored' <<<"$err")" \
+    "1 $(($(wc -l <"$tmp/err") - 1))" "-d: names process and reason"
+snap -k -o "$tmp/none" "$pid"
+is "$rc $err" "1 ${told//snap: not all/snap: nothing is written, and nothing killed: not all}" \
+    "-k: says the same"
+snap -k -o "$tmp/none" "$pid" 99999999
+grep -q 'nothing is written, and nothing killed' "$tmp/err"
+is "$? $rc $([ -e "$tmp/none" ] || echo none)" "0 1 none" \
+    "refused: there is no file"
+let_go "$pid" "refused: let go"
+unnoticed "$pid" "refused: not noticed"
+two
+snap -kr -o "$tmp/none" "$pid" 99999999
+is "$rc $err" "1 snap: no such process: N
+snap: nothing is written, and nothing killed: not all that was asked for was taken" \
+    "one of them is not there: refused"
+running "$pid" "$child"
+ok $? "one of them is not there: the others run on"
+snap -kn "$pid"
+is "$rc $err" "2 snap: -n: what was only looked at cannot be restored" \
+    "-kn: refused before anything is stopped"
+snap -f "$pid"
+is "$rc" 2 "-f without -k: wrong usage"
+snap -kr -f -o "$tmp/snap" "$pid" 99999999
+ended "$pid" "$child"
+is "$? $rc $err" "0 1 snap: no such process: N" "-f: killed all the same"
+
+# A zombie lacks nothing.
+apart python3 -c 'import os, time
+child = os.fork()
+if not child:
+    os._exit(0)
+os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+os.write(1, b"ready\n")
+time.sleep(1000)'
+snap -kr -o "$tmp/snap" "$pid"
+ended "$pid"
+is "$? $rc $err" \
+    "0 0 snap: process N is a zombie: it has no memory and no registers any more" \
+    "with a zombie: killed"
+
+# One's own, without privilege.
+if is_root; then
+	as_nobody
+	two
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	snap -kr -o "$tmp/pub/snap" "$pid"
+	ended "$pid" "$child"
+	is "$? $rc $err" "0 0 " "without privilege: killed"
+	as=(env)
+	two
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	snap -kr -o "$tmp/pub/none" "$pid"
+	as=(env)
+	running "$pid" "$child"
+	is "$? $rc" "0 1" "another's: they run on"
+else
+	skip "one's own, another's" "needs root" 2
+fi
+finish 28
