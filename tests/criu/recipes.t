@@ -38,9 +38,57 @@ for i in 1 2; do
 	ok $((${#what} == 0)) "recipe $i: is there"
 	try "$(sed "s/\<$pid\>/4711/g;s/\t//" <<<"$what" | tr '\n' ';')" \
 	    timeout 60 bash -ec "$what"
-	end_taken
+	case $what in
+	*"snap -k"*)
+		until_true reaped "$pid"
+		ok $? "recipe $i: ended here"
+		was=$(lines)
+		;;
+	*)
+		end_taken
+		;;
+	esac
 	try "${restoring##*	}" timeout 60 bash -c "$restoring"
-	goes_on "recipe $i"
+	case $what in
+	*"snap -k"*) counts_on "recipe $i: nothing is done twice" "$was" ;;
+	*) goes_on "recipe $i" ;;
+	esac
 	end
 done
-finish 11
+
+# It writes into a file meanwhile: without -k, what comes behind the snapshot is
+# there twice, and with -k nothing is.
+move() {
+	rm -rf "$tmp/images"
+	start counter 2
+	until_true longer 20
+	if [ "$1" = file ]; then
+		timeout 60 snap -r "${@:2}" -o "$tmp/x.snap" "$pid" 2>"$tmp/try"
+	else
+		(set -o pipefail
+		timeout 60 snap -r "${@:2}" "$pid" 2>"$tmp/try" |
+		    cat >"$tmp/x.snap")
+	fi
+	ok $? "moved, ${*:2} to a $1: taken" || diag <"$tmp/try"
+	was=$(lines)
+	if [ "$2" != -k ]; then
+		until_true longer $((was + 20))
+		end
+	fi
+	until_true reaped "$pid"
+	timeout 60 snapload -D "$tmp/images" "$tmp/x.snap" 2>"$tmp/try"
+	ok $? "moved, ${*:2} to a $1: loaded" || diag <"$tmp/try"
+	restore "$tmp/images"
+}
+move file -s
+until_true longer $(($(lines) + 20))
+is "$(cut -d' ' -f1,2 "$log" | sort | uniq -d | head -c1 | wc -c)" 1 \
+    "moved without -k: something is done twice"
+end
+move file -k
+counts_on "moved with -k to a file: nothing is done twice" "$was"
+end
+move pipe -k -z
+counts_on "moved with -kz to a pipe: nothing is done twice" "$was"
+end
+finish 26
