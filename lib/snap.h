@@ -344,6 +344,20 @@ struct place {			/* of names, "" is: none */
 void		 proc_place(struct place *pl, const struct proc *p);
 
 /*
+ * Secrets that are left out of snapshots: record/exclude.c, record/environ.c
+ */
+struct exclude;			/* which */
+
+struct exclude	*exclude_new(void);
+int		 exclude_add(struct exclude *x, const char *words);
+int		 exclude_proc(struct exclude *x, struct snap *s,
+		    struct proc *p, void (*warn)(void *, const char *),
+		    void *arg);
+int		 exclude_snap(struct exclude *x, struct snap *s,
+		    void (*warn)(void *, const char *), void *arg);
+void		 exclude_free(struct exclude *x);
+
+/*
  * A process as an ELF core, made as it is read: core/write/layout.c
  */
 struct core;
@@ -466,6 +480,7 @@ struct liveopts {
 	bool	 clone;		/* let them go before their memory is read;
 				   not with observe */
 	bool	 again;		/* fail where a clone is lost: live_lost */
+	bool	 flags;		/* read smaps when all are stopped */
 	bool	 verbose;	/* say for how long each was stopped */
 	unsigned int patience;	/* seconds to wait for file servers, in all
 				   while anything is stopped; 0: some */

@@ -15,6 +15,12 @@
 static bool incomplete;
 static struct buf taken;	/* how: the file of that name, */
 static bool noted;		/* which the first process has already */
+static struct exclude *exclude;	/* secrets that are left out; or NULL */
+
+struct taking {			/* while it lasts: to live_thaw */
+	struct snap	*s;
+	bool		 told;	/* that there are no registers */
+};
 static struct progress progress;
 static struct choosing choosing;
 static struct move move;
@@ -42,25 +48,36 @@ take_note(struct proc *p)
 }
 
 /*
+ * Leave secrets out of a process or file that is ready to be written.
+ */
+static int
+take_exclude(const struct taking *k, struct proc *p)
+{
+	return exclude == NULL ? 0 :
+	    exclude_proc(exclude, k->s, p, say_lost, NULL);
+}
+
+/*
  * A thread's small files and its Linux record.
  */
 static int
 take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
     size_t n)
 {
-	bool *told = arg;
+	struct taking *k = arg;
 	struct buf b = { 0 };
 
 	if (t == NULL)
-		return linuxrec_pack(p, plan9_cputype(), rec, n);
+		return linuxrec_pack(p, plan9_cputype(), rec, n) == -1 ? -1 :
+		    take_exclude(k, p);
 	if (plan9_files(p, t) == -1 ||
 	    linuxrec_pack(p, plan9_cputype(), rec, n) == -1 ||
-	    take_note(p) == -1)
+	    take_note(p) == -1 || take_exclude(k, p) == -1)
 		return -1;
 	/* without registers, is it because we know none of this machine? */
-	if (!*told && proc_file(p, "regs") == NULL &&
+	if (!k->told && proc_file(p, "regs") == NULL &&
 	    plan9_regs(&b, t) == -1) {
-		*told = true;
+		k->told = true;
 		say(NULL, snap_errstr());
 	}
 	buf_free(&b);
@@ -120,9 +137,10 @@ write_taken(struct live *l, struct snap *s, struct output *out)
 static int
 write_live(struct live *l, struct snap *s, struct output *out)
 {
-	static bool told;	/* the taking ends with live_thaw only */
+	static struct taking k;	/* the taking ends with live_thaw only */
 
-	if (live_take(l, s, take, &told) == -1)
+	k.s = s;
+	if (live_take(l, s, take, &k) == -1)
 		return -1;
 	if ((move.kill || move.dry) && check_live(l, s) == -1)
 		return -1;
@@ -334,6 +352,8 @@ static const struct opt opts[] = {
 	{ 'u', "user", "user", "only processes of user; alone: all of them" },
 	{ 'v', "verbose", NULL,
 	    "tell what was written, and what was stopped how long" },
+	{ 'x', "exclude", "what", "leave out secrets, dontdump, "
+	    "env=PATTERN, START-END" },
 	{ 'z', "compress", NULL, "compress, as gzip(1) does" },
 	{ OPT_AT, "at", "time", "take it at that time of day" },
 	{ 0 }
@@ -343,7 +363,7 @@ static const struct cmdline cmdline = {
 	.about = "Write a snapshot of running processes, all at one instant.",
 	.synopsis = (const char *const[]){
 		"[-adfklnrsvz] [--at time] [-c group] [-m text] [-o file]",
-		"     [-t seconds] [-u user] [pid|name ...]",
+		"     [-t seconds] [-u user] [-x what] [pid|name ...]",
 		NULL
 	},
 	.opts = opts
@@ -415,6 +435,13 @@ main(int argc, char *argv[])
 			if ((c = at_parse(&at, optarg)) != 0)
 				errx(c == 1 ? 1 : 2, "--at: %s",
 				    snap_errstr());
+			break;
+		case 'x':
+			if ((exclude == NULL &&
+			    (exclude = exclude_new()) == NULL) ||
+			    exclude_add(exclude, optarg) == -1)
+				errx(2, "-x %s", snap_errstr());
+			o.flags = true;
 			break;
 		case 'z':
 			compress = true;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 static struct progress progress;
+static struct exclude *exclude;	/* secrets that are left out; or NULL */
 
 /*
  * Read all files into one snapshot.
@@ -30,6 +31,8 @@ read_all(char *const file[], int n, bool salvage)
 			errstr_wrap("%s", file[i]);
 		snap_free(t);
 	}
+	if (rc == 0 && exclude != NULL)
+		rc = exclude_snap(exclude, s, program_lose, NULL);
 	if (rc == 0)
 		return s;
 	snap_free(s);
@@ -75,6 +78,8 @@ static const struct opt opts[] = {
 	{ 'o', "output", "file", "write to file, not to standard output" },
 	{ 's', "salvage", NULL, "save what is whole of damaged files" },
 	{ 'v', "verbose", NULL, "tell what was written" },
+	{ 'x', "exclude", "what", "leave out secrets, dontdump, "
+	    "env=PATTERN, START-END" },
 	{ 'z', "compress", NULL, "compress, as gzip(1) does" },
 	{ 0 }
 };
@@ -82,7 +87,7 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Make one snapshot of several, or save what is whole of one.",
 	.synopsis = (const char *const[]){
-		"[-svz] [-o file] file ...",
+		"[-svz] [-o file] [-x what] file ...",
 		NULL
 	},
 	.opts = opts
@@ -109,6 +114,12 @@ main(int argc, char *argv[])
 			break;
 		case 'v':
 			verbose = true;
+			break;
+		case 'x':
+			if ((exclude == NULL &&
+			    (exclude = exclude_new()) == NULL) ||
+			    exclude_add(exclude, optarg) == -1)
+				errx(2, "-x %s", snap_errstr());
 			break;
 		case 'z':
 			compress = true;

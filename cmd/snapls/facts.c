@@ -137,6 +137,7 @@ void
 facts_get(struct facts *f, struct snap *s, const struct proc *p)
 {
 	struct linuxrec r;
+	struct recfile x;
 	const char *word;
 	int rc;
 
@@ -148,6 +149,9 @@ facts_get(struct facts *f, struct snap *s, const struct proc *p)
 	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0) {
 		comm_get(&r, f->comm, sizeof f->comm);
 		origin_get(&r, f);
+		if (linuxrec_find(&r, "excluded", &x) && (f->excluded =
+		    strndup((const char *)x.data, x.len)) == NULL)
+			err(1, NULL);
 	}
 	if (rc == 0 && (word = state_linux(&r)) != NULL)
 		strlcpy(f->state, word, sizeof f->state);
@@ -157,6 +161,7 @@ facts_get(struct facts *f, struct snap *s, const struct proc *p)
 void
 facts_free(struct facts *f)
 {
+	free(f->excluded);
 	free(f->header);
 }
 

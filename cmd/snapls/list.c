@@ -40,6 +40,22 @@ list_segments(struct proc *p)
 	}
 }
 
+/*
+ * Print what is told of values that were left out, a line each.
+ */
+static void
+list_excluded(const char *text)
+{
+	char *copy, *next, *s;
+
+	if ((copy = strdup(text)) == NULL)
+		err(1, NULL);
+	for (next = copy; (s = strsep(&next, "\n")) != NULL;)
+		if (*s != '\0')
+			printf("%47s: %s\n", "excluded", text_harmless(s));
+	free(copy);
+}
+
 static void
 list_proc(struct snap *s, struct proc *p, const struct listing *ls)
 {
@@ -51,11 +67,13 @@ list_proc(struct snap *s, struct proc *p, const struct listing *ls)
 	    p->carried != NULL ? "(file)" : f.name, f.user, f.state, f.threads,
 	    image_bytes(p->mem) / KB, p->count.raw, p->count.zero,
 	    p->count.same);
-	facts_free(&f);
 	if (ls->segments) {
 		list_place(p);
 		list_segments(p);
+		if (f.excluded != NULL)
+			list_excluded(f.excluded);
 	}
+	facts_free(&f);
 }
 
 /*

@@ -52,6 +52,21 @@ put_counts(uint64_t bytes, const struct kbcount *c)
 }
 
 /*
+ * Put what is told of values that were left out.  text is changed.
+ */
+static void
+put_excluded(char *text)
+{
+	char *s;
+
+	json_open("excluded", '[');
+	while ((s = strsep(&text, "\n")) != NULL)
+		if (*s != '\0')
+			json_text(NULL, s);
+	json_close(']');
+}
+
+/*
  * Put which part of the snapshot a process is of, and what it was there.
  */
 static void
@@ -100,6 +115,7 @@ put_process(struct snap *s, struct proc *p, const char *path)
 	ranges_each(p, put_range, NULL);
 	json_close(']');
 	put_missing(p->mem);
+	put_excluded(f.excluded);
 	put_origin(&f);
 	facts_free(&f);
 	json_close('}');

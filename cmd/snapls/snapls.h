@@ -22,6 +22,8 @@ struct facts {
 	size_t		 threads;
 	uint64_t	 part;	/* of the snapshot: 0 is the first */
 	uint64_t	 origin; /* its number there, if it is another; */
+	char		*excluded; /* owned; lines on what was left out of it,
+				   or NULL */
 	char		*header; /* owned; the first line there, or NULL */
 };
 

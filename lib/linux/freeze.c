@@ -254,8 +254,8 @@ live_look(struct live *l)
 	if (!l->opts.clone)
 		return 0;
 	TAILQ_FOREACH(p, &l->procs, entry) {
-		if (p->skip || p->kernel || proc_read(p->pid, 0, "smaps",
-		    &p->smaps) == -1)
+		if (l->opts.flags || p->skip || p->kernel ||
+		    proc_read(p->pid, 0, "smaps", &p->smaps) == -1)
 			continue;
 		if (vmas_parse(&p->before, p->smaps.data, p->smaps.len) == -1)
 			return -1;

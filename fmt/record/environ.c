@@ -1,0 +1,156 @@
+/*
+ * Values of the environment that are left out: x for each of their bytes, in
+ * the file environ of the Linux record, and in the memory that the kernel has
+ * read it from: proc_pid_environ(5).
+ */
+#include "exclude.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MOST = 200 };	/* bytes of a name that are noted */
+
+struct environment {
+	uint64_t	 start;	/* its address; 0: not told */
+	const uint8_t	*old;	/* borrowed, or NULL: there is none */
+	uint8_t		*new;	/* owned; as it is to be */
+	size_t		 len;
+	struct buf	 note;	/* the file excluded */
+};
+
+/*
+ * Return true if x tells to leave out the value of a variable.
+ */
+static bool
+is_excluded(const struct exclude *x, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < x->nenv; i++)
+		if (fnmatch(x->env[i], name, FNM_CASEFOLD) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Leave out the value of a string NAME=VALUE, of n bytes, if it is to be.
+ */
+static void
+string_exclude(const struct exclude *x, struct environment *e, uint8_t *s,
+    size_t n)
+{
+	char name[4096];
+	uint8_t *value;
+	size_t len;
+
+	if ((value = memchr(s, '=', n)) == NULL)
+		return;
+	len = (size_t)(value - s);
+	snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len :
+	    sizeof name - 1), (const char *)s);
+	if (!is_excluded(x, name))
+		return;
+	memset(value + 1, 'x', n - len - 1);
+	if (len > NAME_MOST)
+		name[NAME_MOST] = '\0';
+	buf_printf(&e->note, "env %s\n", text_harmless(name));
+}
+
+/*
+ * Change what memory has of the environment: for image_rewrite.
+ */
+static void
+memory_edit(void *arg, uint64_t addr, uint8_t *buf, size_t n)
+{
+	const struct environment *e = arg;
+	size_t i, at;
+
+	for (i = addr < e->start ? (size_t)(e->start - addr) : 0; i < n; i++) {
+		at = (size_t)(addr + i - e->start);
+		if (at >= e->len)
+			return;
+		if (e->new[at] != e->old[at])
+			buf[i] = e->new[at];
+	}
+}
+
+/*
+ * Change the files of a record: a recedit_fn.
+ */
+static int
+record_edit(void *arg, const struct recfile *f, char *name, size_t most,
+    struct buf *data)
+{
+	const struct environment *e = arg;
+
+	(void)most;
+	if (strcmp(name, "environ") == 0 && e->new != NULL)
+		buf_add(data, e->new, e->len);
+	else if (strcmp(name, "excluded") == 0) {
+		buf_add(data, f->data, f->len);
+		buf_add(data, e->note.data, e->note.len);
+	} else
+		return EDIT_KEEP;
+	return EDIT_CHANGE;
+}
+
+/*
+ * Find the environment in a record, and leave values out of a copy of it.
+ */
+static int
+environ_make(const struct exclude *x, struct environment *e,
+    const struct linuxrec *r)
+{
+	struct procstat st;
+	struct recfile f;
+	size_t i, n;
+
+	if (x->nenv == 0 || !linuxrec_find(r, "environ", &f) || f.len == 0)
+		return 0;
+	if ((e->new = malloc(f.len)) == NULL)
+		return errstr_set("out of memory");
+	memcpy(e->new, f.data, f.len);
+	e->old = f.data;
+	e->len = f.len;
+	for (i = 0; i < f.len; i += n + 1) {
+		n = strnlen((const char *)e->new + i, f.len - i);
+		string_exclude(x, e, e->new + i, n);
+	}
+	if (linuxrec_find(r, "stat", &f) &&
+	    stat_parse(&st, f.data, f.len) >= STAT_ENVSTART)
+		e->start = st.v[STAT_ENVSTART];
+	return 0;
+}
+
+/*
+ * Leave the values that x tells of out of process p of s, and note in its
+ * record all that x leaves out of it.  Return 1; 0 if nothing tells where in
+ * memory they lie; or -1.
+ */
+int
+environ_exclude(struct exclude *x, struct snap *s, struct proc *p)
+{
+	static char excluded[] = "excluded";
+	struct environment e = { 0 };
+	struct linuxrec r;
+	struct file more;
+	int rc;
+
+	if (proc_file(p, "proc") == NULL)
+		return 1;
+	buf_add(&e.note, x->asked.data, x->asked.len);
+	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0)
+		rc = environ_make(x, &e, &r);
+	if (rc == 0 && e.start != 0 && memcmp(e.old, e.new, e.len) != 0)
+		rc = image_rewrite(s, p->mem, e.start, e.len, memory_edit, &e);
+	if (rc == 0 && (rc = buf_check(&e.note)) == 0) {
+		more = (struct file){ excluded, e.note.data, e.note.len };
+		rc = linuxrec_edit(p, "", record_edit, &e, &more, 1);
+	}
+	linuxrec_close(&r);
+	buf_free(&e.note);
+	rc = rc == -1 ? -1 : e.start != 0 || e.new == NULL;
+	free(e.new);
+	return rc;
+}

@@ -1,0 +1,302 @@
+/*
+ * Secrets that are left out of a snapshot: memory, and values of the
+ * environment.
+ *
+ *	dontdump	what a program asked to keep out of dumps
+ *	env=PATTERN	values of variables whose names match
+ *	START-END	addresses, in whole pages
+ *	secrets		dontdump, and variables that are called like secrets
+ *
+ * Memory is missing then, in the processes that have it and in what is carried
+ * along of memory that they share.  Values become x, in the file environ of the
+ * record and where the process has got them, on its stack.
+ */
+#include "archive.h"
+#include "digits.h"
+#include "exclude.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 4096 };	/* bytes: what is asked for by address is
+				   rounded to these */
+
+/*
+ * Return what leaves nothing out; NULL with errstr.
+ */
+struct exclude *
+exclude_new(void)
+{
+	struct exclude *x;
+
+	if ((x = calloc(1, sizeof *x)) == NULL)
+		errstr_set("out of memory");
+	return x;
+}
+
+void
+exclude_free(struct exclude *x)
+{
+	size_t i;
+
+	if (x == NULL)
+		return;
+	for (i = 0; i < x->nenv; i++)
+		free(x->env[i]);
+	for (i = 0; i < x->nshared; i++)
+		free(x->shared[i].file.path);
+	free(x->env);
+	free(x->range);
+	free(x->shared);
+	buf_free(&x->asked);
+	free(x);
+}
+
+static int
+env_add(struct exclude *x, const char *pattern)
+{
+	if (VEC_ROOM(x->env, x->nenv) == -1)
+		return -1;
+	if ((x->env[x->nenv] = strdup(pattern)) == NULL)
+		return errstr_set("out of memory");
+	x->nenv++;
+	return 0;
+}
+
+/*
+ * Read an address in hexadecimal, with or without 0x.  Return what is behind
+ * it, or NULL.
+ */
+static const char *
+address_parse(const char *s, uint64_t *v)
+{
+	const char *end;
+
+	if (strncmp(s, "0x", 2) == 0)
+		s += 2;
+	end = digits_read(s, s + strlen(s), 16, v);
+	return end == s ? NULL : end;
+}
+
+/*
+ * Add the addresses START-END, in hexadecimal, as whole pages.
+ */
+static int
+range_add(struct exclude *x, const char *s)
+{
+	uint64_t start, end;
+	const char *p;
+
+	if ((p = address_parse(s, &start)) == NULL || *p != '-' ||
+	    (p = address_parse(p + 1, &end)) == NULL || *p != '\0' ||
+	    start >= end || end > UINT64_MAX - PAGE)
+		return errstr_set("%s: not dontdump, secrets, env=PATTERN or "
+		    "START-END, two addresses in hexadecimal", s);
+	if (VEC_ROOM(x->range, x->nrange) == -1)
+		return -1;
+	x->range[x->nrange].start = start / PAGE * PAGE;
+	x->range[x->nrange++].end = (end + PAGE - 1) / PAGE * PAGE;
+	return 0;
+}
+
+static int
+word_add(struct exclude *x, const char *s)
+{
+	static const char *const secrets[] = { "*KEY*", "*TOKEN*", "*SECRET*",
+	    "*PASS*", "*PWD_*", "*CREDENTIAL*", "*AUTH*", "*COOKIE*", "*_DSN",
+	    "*DATABASE_URL*" };
+	size_t i;
+
+	if (strcmp(s, "secrets") == 0) {
+		x->dontdump = true;
+		for (i = 0; i < sizeof secrets / sizeof *secrets; i++)
+			if (env_add(x, secrets[i]) == -1)
+				return -1;
+		return 0;
+	}
+	if (strcmp(s, "dontdump") == 0) {
+		x->dontdump = true;
+		return 0;
+	}
+	if (strncmp(s, "env=", 4) == 0 && s[4] != '\0')
+		return env_add(x, s + 4);
+	return range_add(x, s);
+}
+
+/*
+ * Leave out what the words tell, which are divided by commas.  0, or -1 with
+ * errstr.
+ */
+int
+exclude_add(struct exclude *x, const char *words)
+{
+	char *copy, *next, *s;
+	int rc = 0;
+
+	if ((copy = strdup(words)) == NULL)
+		return errstr_set("out of memory");
+	for (next = copy; rc == 0 && (s = strsep(&next, ",")) != NULL;)
+		if ((rc = word_add(x, s)) == 0)
+			buf_printf(&x->asked, "asked %s\n", text_harmless(s));
+	free(copy);
+	return rc == -1 ? -1 : buf_check(&x->asked);
+}
+
+/*
+ * Note that of the file or memory that v maps, which it shares, start..end is
+ * left out.
+ */
+static int
+shared_add(struct exclude *x, const struct vma *v, uint64_t start,
+    uint64_t end, const char *reason)
+{
+	struct sharedrange *r;
+
+	if (VEC_ROOM(x->shared, x->nshared) == -1)
+		return -1;
+	r = &x->shared[x->nshared];
+	r->file.dev = v->dev;
+	r->file.ino = v->ino;
+	r->start = v->off + (start - v->start);
+	r->end = v->off + (end - v->start);
+	r->reason = reason;
+	if ((r->file.path = strdup(v->name)) == NULL)
+		return errstr_set("out of memory");
+	x->nshared++;
+	return 0;
+}
+
+/*
+ * Leave start..end out of the mappings that process p has there.
+ */
+static int
+leave_mapped(struct exclude *x, struct proc *p, const struct vmas *l,
+    uint64_t start, uint64_t end, const char *reason)
+{
+	const struct vma *v;
+
+	for (v = vmas_next(l, start); v != NULL && v < l->v + l->n &&
+	    v->start < end; v++)
+		if (v->flags & VMA_SHARED && shared_add(x, v,
+		    v->start > start ? v->start : start,
+		    v->end < end ? v->end : end, reason) == -1)
+			return -1;
+	return image_leave(p->mem, start, end, reason) == -1 ? -1 : 0;
+}
+
+/*
+ * Leave out the mappings of p that are not to be in dumps, by smaps of its
+ * record.  1; 0 where that does not tell it; or -1.
+ */
+static int
+leave_dontdump(struct exclude *x, struct proc *p, const struct linuxrec *r)
+{
+	struct space sp = { 0 };
+	struct recfile f;
+	size_t i;
+	int rc;
+
+	if (!linuxrec_find(r, "smaps", &f))
+		return 0;
+	rc = space_smaps(&sp, f.data, f.len) == -1 ? -1 : 1;
+	for (i = 0; i < sp.vma.n && rc != -1; i++) {
+		if ((sp.m[i].flags & MAPPING_FLAGS) == 0)
+			rc = 0;
+		else if (sp.m[i].flags & MAPPING_DONTDUMP &&
+		    leave_mapped(x, p, &sp.vma, sp.vma.v[i].start,
+		    sp.vma.v[i].end, "dontdump") == -1)
+			rc = -1;
+	}
+	space_free(&sp);
+	return rc;
+}
+
+static int
+leave_ranges(struct exclude *x, struct proc *p)
+{
+	struct vmas l = { 0 };
+	size_t i;
+	int rc;
+
+	rc = x->nrange == 0 ? 0 : proc_vmas(p, &l);
+	for (i = 0; i < x->nrange && rc == 0; i++)
+		rc = leave_mapped(x, p, &l, x->range[i].start,
+		    x->range[i].end, "excluded");
+	vmas_free(&l);
+	return rc;
+}
+
+/*
+ * Leave out of shared memory that is carried along what was left out of those
+ * who share it.
+ */
+static int
+leave_carried(const struct exclude *x, struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < x->nshared; i++)
+		if (carried_cmp(p->carried, &x->shared[i].file) == 0 &&
+		    image_leave(p->mem, x->shared[i].start, x->shared[i].end,
+		    x->shared[i].reason) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * Leave the secrets that x tells of out of a process of s, or of a file that
+ * is carried along: after all processes that may have it mapped.  warn is told,
+ * with arg before the sentence, what cannot be known.  Return 0, or -1 with
+ * errstr.
+ */
+int
+exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
+    void (*warn)(void *, const char *), void *arg)
+{
+	size_t missing = p->mem == NULL ? 0 : p->mem->nmissing;
+	struct linuxrec r;
+	int rc, told;
+
+	if (proc_isthread(p) || p->mem == NULL)
+		return 0;
+	if (p->carried != NULL)
+		return leave_carried(x, p) == -1 ||
+		    (p->mem->nmissing > missing && linuxrec_update(p) == -1) ?
+		    -1 : 0;
+	told = 1;
+	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0 && x->dontdump)
+		rc = told = leave_dontdump(x, p, &r);
+	linuxrec_close(&r);
+	if (told == 0)
+		warn_tell(warn, arg, "process %" PRIu64 ": nothing tells what "
+		    "it wants to keep out of dumps", p->pid);
+	if (rc == -1 || leave_ranges(x, p) == -1 ||
+	    (told = environ_exclude(x, s, p)) == -1 ||
+	    (rc = linuxrec_update(p)) == -1)
+		return errstr_wrap("process %" PRIu64, p->pid);
+	if (told == 0)
+		warn_tell(warn, arg, "process %" PRIu64 ": nothing tells where "
+		    "its environment lies: it is in its memory", p->pid);
+	return rc == 1 || p->mem->nmissing == missing ? 0 :
+	    errstr_set("process %" PRIu64 ": it has no Linux record to note "
+	    "in what is left out", p->pid);
+}
+
+/*
+ * Leave the secrets that x tells of out of all of s, as exclude_proc.
+ */
+int
+exclude_snap(struct exclude *x, struct snap *s,
+    void (*warn)(void *, const char *), void *arg)
+{
+	size_t i, pass;
+
+	for (pass = 0; pass < 2; pass++)
+		for (i = 0; i < s->nproc; i++)
+			if ((s->proc[i]->carried != NULL) == (pass == 1) &&
+			    exclude_proc(x, s, s->proc[i], warn, arg) == -1)
+				return -1;
+	return 0;
+}

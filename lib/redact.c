@@ -1,0 +1,224 @@
+/*
+ * Bytes that are taken out of an image, so that no writer can get at them: the
+ * kilobytes that have them become zero and are missing, or are read and kept
+ * here, changed.
+ */
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct kept {			/* kilobytes in memory */
+	struct source	 src;
+	uint8_t		*data;	/* owned */
+};
+
+static int
+kept_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
+{
+	const struct kept *k = (const struct kept *)src;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		memcpy(buf, k->data + r[i].loc, r[i].n * KB);
+		buf += r[i].n * KB;
+	}
+	return SOURCE_OK;
+}
+
+static void
+kept_free(struct source *src)
+{
+	free(((struct kept *)src)->data);
+}
+
+static const struct source_ops kept_ops = { kept_read, NULL, kept_free };
+
+/*
+ * Make a source of s that has the kilobytes data, which belong to it, after a
+ * failure too.
+ */
+static struct source *
+kept_new(struct snap *s, uint8_t *data)
+{
+	struct kept *k;
+
+	if ((k = calloc(1, sizeof *k)) == NULL ||
+	    (k->src.name = strdup("kept in memory")) == NULL) {
+		free(k);
+		free(data);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	k->src.ops = &kept_ops;
+	k->src.pitch = KB;
+	k->data = data;
+	source_add(s, &k->src);
+	return &k->src;
+}
+
+/*
+ * Have n kilobytes of a segment, from the kb-th on, which are all described,
+ * lie at loc in src, or be zero where that is NULL.
+ */
+static int
+segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src,
+    uint64_t loc)
+{
+	struct segment new = { 0 };
+	const struct extent *e;
+	uint64_t skip, end;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < s->next && rc == 0; i++) {
+		e = &s->ext[i];
+		end = e->kb + e->n;
+		if (e->kb < kb)
+			rc = segment_append(&new, (end < kb ? end : kb) -
+			    e->kb, e->src, e->loc);
+		if (rc == 0 && e->kb <= kb && end > kb)
+			rc = segment_append(&new, n, src, loc);
+		if (rc == 0 && end > kb + n) {
+			skip = e->kb < kb + n ? kb + n - e->kb : 0;
+			rc = segment_append(&new, e->n - skip, e->src,
+			    e->src == NULL ? 0 : e->loc +
+			    skip * e->src->pitch);
+		}
+	}
+	if (rc == -1) {
+		free(new.ext);
+		return -1;
+	}
+	free(s->ext);
+	s->ext = new.ext;
+	s->next = new.next;
+	s->cap = new.cap;
+	return 0;
+}
+
+/*
+ * Set *kb and *n to the kilobytes of a segment that have a byte of
+ * start..last.  Return false where none has.
+ */
+static bool
+segment_overlap(const struct segment *s, uint64_t start, uint64_t last,
+    uint64_t *kb, uint64_t *n)
+{
+	uint64_t end = s->base + (s->len - 1);
+
+	if (start > end || last < s->base)
+		return false;
+	*kb = start <= s->base ? 0 : (start - s->base) / KB;
+	*n = ((last < end ? last : end) - s->base) / KB + 1;
+	if (*n > s->kb)
+		*n = s->kb;
+	if (*kb >= *n)
+		return false;
+	*n -= *kb;
+	return true;
+}
+
+/*
+ * Take what an image has of start..end (exclusive) out of it, for a reason: its
+ * kilobytes are zero in all segments, and missing.  Return how many there were,
+ * or -1.
+ */
+int64_t
+image_leave(struct image *im, uint64_t start, uint64_t end, const char *reason)
+{
+	uint64_t kb, n, from, to;
+	struct segment *s;
+	int64_t sum = 0;
+	size_t i;
+
+	for (i = 0; im != NULL && start < end && i < im->nseg; i++) {
+		s = im->seg[i];
+		if (!segment_overlap(s, start, end - 1, &kb, &n))
+			continue;
+		from = s->base + kb * KB;
+		to = kb + n == segment_kb(s) ? s->base + s->len :
+		    from + n * KB;
+		if (to <= from)		/* no range ends at 2^64 */
+			to = UINT64_MAX;
+		if (segment_replace(s, kb, n, NULL, 0) == -1 ||
+		    image_miss(im, from, to, reason) == -1 ||
+		    image_punch(im, from, to) == -1)
+			return -1;
+		sum += (int64_t)n;
+	}
+	if (sum > 0)
+		image_sortmissing(im);
+	return sum;
+}
+
+/*
+ * Read n kilobytes of a segment, from the kb-th on, into buf.  Those that
+ * cannot be read are zero, and missing.
+ */
+static int
+segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
+{
+	const struct extent *e;
+	struct run r;
+	uint64_t at, end;
+	int rc;
+
+	memset(buf, 0, n * KB);
+	for (at = kb; at < kb + n; at += r.n) {
+		e = segment_extent(s, at);
+		end = e->kb + e->n < kb + n ? e->kb + e->n : kb + n;
+		r.n = end - at;
+		if (e->src == NULL)
+			continue;
+		r.loc = e->loc + (at - e->kb) * e->src->pitch;
+		rc = source_read(e->src, &r, 1, buf + (at - kb) * KB);
+		if (rc == -1)
+			return -1;
+		if (rc == SOURCE_OK)
+			continue;
+		memset(buf + (at - kb) * KB, 0, r.n * KB);
+		if (image_miss(s->image, s->base + at * KB, s->base +
+		    end * KB, "unreadable") == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Let edit change what image im of snapshot s has of len bytes at start: it is
+ * called, with arg, for each run of whole kilobytes that have some of them,
+ * with the address of the first byte and how many there are.  The image has
+ * what it leaves there, and nothing leads to what was there before.
+ */
+int
+image_rewrite(struct snap *s, struct image *im, uint64_t start, size_t len,
+    void (*edit)(void *, uint64_t, uint8_t *, size_t), void *arg)
+{
+	struct source *src;
+	struct segment *g;
+	uint64_t kb, n, last;
+	uint8_t *buf;
+	size_t i;
+
+	if (im == NULL || len == 0 ||
+	    __builtin_add_overflow(start, len - 1, &last))
+		return 0;
+	for (i = 0; i < im->nseg; i++) {
+		g = im->seg[i];
+		if (!segment_overlap(g, start, last, &kb, &n))
+			continue;
+		if ((buf = reallocarray(NULL, n, KB)) == NULL)
+			return errstr_set("out of memory");
+		if (segment_read(g, kb, n, buf) == -1) {
+			free(buf);
+			return -1;
+		}
+		edit(arg, g->base + kb * KB, buf, n * KB);
+		if ((src = kept_new(s, buf)) == NULL ||
+		    segment_replace(g, kb, n, src, 0) == -1)
+			return -1;
+	}
+	image_sortmissing(im);
+	return 0;
+}

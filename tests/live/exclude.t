@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Secrets that are left out: nothing of their bytes is in the snapshot, and it
+# tells what was left out.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+cd "$tmp" || exit 1
+# the words are made up here, for what starts a target is in its record
+word=$(head -c 9 /dev/urandom | od -An -tx1 | tr -d ' \n')
+export APP_PASSWORD="P-$word" MY_TOKEN="T-$word=more" EDITOR="E-$word"
+target "$targets/secrets"
+unset APP_PASSWORD MY_TOKEN EDITOR
+at() {
+	awk -v w="$1" '$2 == w { print substr($3, 3) }' "$lines"
+}
+address=$(at address)
+end=$(printf '%x' $((0x$address + 8 * 4096)))
+
+# which of them a snapshot has: found FILE
+found() {
+	local w
+
+	for w in MARK:private MARK:shared MARK:address MARK:open \
+	    "P-$word" "T-$word" "E-$word"; do
+		if grep -aqF -e "$w" "$1"; then
+			printf '%s ' "${w%"-$word"}"
+		fi
+	done
+}
+all='MARK:private MARK:shared MARK:address MARK:open P T E '
+
+snap -ro all.snap "$pid"
+is "$rc $(found all.snap)" "0 $all" "without -x, all is there"
+snap -rx secrets -o some.snap "$pid"
+is "$rc $err $(found some.snap)" "0  MARK:address MARK:open E " \
+    "-x secrets: what asked for it, and variables that are called so"
+snap -rlx "dontdump,env=my_*,$address-$end" -o l.snap "$pid"
+is "$rc $(found l.snap)" "0 MARK:open P E " \
+    "-l; a pattern in the other case; an address"
+snap -nrx dontdump -o s.snap "$pid"
+is "$rc $(found s.snap)" "0 MARK:address MARK:open P T E " "-x dontdump"
+snap -rzx secrets -x "$address-$end" -o z.snap.gz "$pid"
+zcat z.snap.gz >z.snap
+is "$rc $(found z.snap)" "0 MARK:open E " "-z, and -x twice"
+let_go "$pid" "let go"
+
+# The same of a snapshot, later.
+"$BUILD/snapcat" -x secrets -x "$address-$end" -o cat.snap all.snap 2>err
+is "$? $(cat err)$(found cat.snap)" "0 MARK:open E " "snapcat -x"
+"$BUILD/snapcat" -x dontdump <all.snap - 2>err >pipe.snap
+is "$? $(cat err)$(found pipe.snap)" "0 MARK:address MARK:open P T E " \
+    "snapcat -x of a pipe"
+"$BUILD/snapcat" -x env=* -o both.snap some.snap all.snap
+is "$? $(found both.snap)" "0 ${all% P T E } " "snapcat -x of two"
+for s in some l z cat pipe both; do
+	"$BUILD/snapls" -c $s.snap >list 2>err
+	is "$? $(cat err)" "0 " "$s: it is whole, and so are index and sums"
+	try "$s: rules" python3 "$tests/snap6/unsnap.py" -c $s.snap
+done
+
+# It is told.
+for s in some cat; do
+	"$BUILD/snapls" -l $s.snap >list
+	is "$(grep -c 'missing: dontdump' list) $(grep 'excluded:' list |
+	    sort | uniq -c | awk '{ print $1, $3, $4 }' | grep -E '_PASSWORD|_TOKEN' |
+	    tr '\n' ';')" "5 2 env APP_PASSWORD;2 env MY_TOKEN;" \
+	    "$s: snapls -l tells it" || diag <list
+	grep -q "excluded: asked secrets" list
+	ok $? "$s: and what was asked for"
+done
+is "$("$BUILD/snapls" -j cat.snap | python3 -c '
+import json, sys
+for line in sys.stdin:
+    o = json.loads(line)
+    if o["type"] == "process":
+        print([w for w in o["excluded"] if "TOX" not in w], sorted({m["reason"] for m in o["missing"]} &
+            {"dontdump", "excluded"}))' | sort -u)" \
+    "['asked secrets', 'asked $address-$end', 'env APP_PASSWORD', 'env MY_TOKEN'] ['dontdump', 'excluded']" \
+    "-j tells it"
+
+# It reads as missing, and what stands beside it is whole.
+"$BUILD/snapcore" -p "$pid" -o core cat.snap
+is "$? $(found core)" "0 MARK:open E " "a core has nothing of it"
+python3 - cat.snap >vars <<'END'
+import sys
+text = open(sys.argv[1], 'rb').read()
+at = text.index(b'environ\n')
+n = int(text[at + 8:at + 20])
+sys.stdout.buffer.write(text[at + 20:at + 20 + n].replace(b'\0', b'\n'))
+END
+is "$(grep -E '^(APP_PASSWORD|MY_TOKEN|EDITOR)=' vars | sort | tr '\n' ' ')" \
+    "APP_PASSWORD=$(sed 's/./x/g' <<<"P-$word") EDITOR=E-$word MY_TOKEN=$(
+	sed 's/./x/g' <<<"T-$word=more") " "environ has x for each byte"
+is "$(grep -aoF "APP_PASSWORD=$(sed 's/./x/g' <<<"P-$word")" core |
+    wc -l)" 1 "and so has the stack"
+"$BUILD/snapload" -D images cat.snap 2>err
+is "$? $(grep -c 'is not in the snapshot (dontdump)' err) $(ls images \
+    2>/dev/null)" "1 $(grep -c 'is not in the snapshot (dontdump)' err) " \
+    "it is not restored"
+grep -q 'is not in the snapshot (dontdump)' err
+ok $? "and that is told"
+
+for x in no env= 1-1 2-1 x-y '' 'dontdump,' 0x-2 1-; do
+	snap -x "$x" -o no.snap "$pid"
+	"$BUILD/snapcat" -x "$x" all.snap >no.snap 2>err2
+	is "$rc $? $(wc -c <no.snap)" "2 2 0" "-x '$x' is refused"
+	rm -f no.snap
+done
+
+# Without smaps nothing tells it.
+python3 "$tests/snap6/snapasm.py" "$tests/snap6/good/linux.s" >linux.snap
+"$BUILD/snapcat" -x dontdump linux.snap >out 2>err
+is "$? $(grep -c 'nothing tells what it wants to keep' err)" "1 1" \
+    "what cannot be known is told"
+unnoticed "$pid" "the process noticed nothing"
+finish 42
