@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /*
  * Set note to what became of v, a mapping that was among old before.
@@ -114,6 +115,32 @@ space_or_none(struct space *sp, struct snap *s, uint64_t pid)
 	return space_snap(sp, s, pid) == -1 && !sp->gone ? -1 : 0;
 }
 
+/*
+ * Note which mappings of a figure are the same, and have the same bytes.
+ */
+static void
+rows_same(struct figure *f)
+{
+	const struct pagespan *p, *end = f->pages.v + f->pages.n;
+	struct row *r;
+	size_t i;
+
+	for (i = 0, p = f->pages.v; i < f->n; i++) {
+		r = &f->row[i];
+		r->same = *r->note == '\0';
+		while (p < end && p->end <= r->start)
+			p++;
+		for (; p < end && p->start < r->end; p++) {
+			if (p->kind == PAGES_CHANGED || p->kind == PAGES_NEW ||
+			    p->kind == PAGES_GONE)
+				r->same = false;
+			if (p->end > r->end)
+				break;
+		}
+		f->nsame += r->same;
+	}
+}
+
 static int
 figure_compare(struct figure *f, struct snap *old, struct snap *new)
 {
@@ -131,10 +158,43 @@ figure_compare(struct figure *f, struct snap *old, struct snap *new)
 	b = snap_process(new, f->pid);
 	rc = pages_compare(&f->pages, a == NULL ? NULL : a->mem, &was.vma,
 	    b == NULL ? NULL : b->mem, &is.vma);
+	rows_same(f);
 out:
 	space_free(&was);
 	space_free(&is);
 	return rc;
+}
+
+/*
+ * Put when both were taken into s, of size bytes, if both tell it.
+ */
+static void
+times_put(char *s, size_t size, const struct snap *old, const struct snap *new)
+{
+	const struct snap *both[2] = { old, new };
+	char when[2][40], apart[40];
+	struct header h[2];
+	struct tm tm;
+	time_t t;
+	size_t i;
+
+	*s = '\0';
+	for (i = 0; i < 2; i++) {
+		header_parse(&h[i], both[i]->header);
+		t = (time_t)h[i].time;
+		if (!h[i].timed || h[i].time > INT32_MAX * 100ULL ||
+		    gmtime_r(&t, &tm) == NULL)
+			return;
+		strftime(when[i], sizeof when[i], "%F %T UTC", &tm);
+	}
+	t = (time_t)(h[1].time < h[0].time ? h[0].time - h[1].time :
+	    h[1].time - h[0].time);
+	text_time(apart, sizeof apart, (uint64_t)t * 1000000);
+	if (t == 0)
+		snprintf(s, size, "both at %s", when[0]);
+	else
+		snprintf(s, size, "from %s to %s, %s %s", when[0], when[1],
+		    apart, h[1].time < h[0].time ? "before" : "later");
 }
 
 /*
@@ -148,6 +208,7 @@ album_compare(struct album *a, struct snap *old, struct snap *new,
 	size_t i;
 
 	a->compare = true;
+	times_put(a->times, sizeof a->times, old, new);
 	for (i = 0; i < n; i++) {
 		f = figure_add(a, &sp[i]);
 		if (f == NULL || figure_compare(f, old, new) == -1)

@@ -25,11 +25,41 @@ row_add(struct figure *f, const struct vma *v, const char *note)
 	r->end = v->end;
 	vma_perms(v, r->perm);
 	strlcpy(r->note, note, sizeof r->note);
+	r->same = false;
 	if ((r->name = malloc(strlen(v->name) + 16)) == NULL)
 		return errstr_set("out of memory");
 	name_make(r->name, strlen(v->name) + 16, v);
 	f->n++;
 	return 0;
+}
+
+/*
+ * Return true if a mapping, or a process, is to be drawn: of two snapshots what
+ * is the same is not.
+ */
+bool
+row_isshown(const struct album *a, const struct row *r)
+{
+	return !r->same || a->everything;
+}
+
+bool
+figure_isshown(const struct album *a, const struct figure *f)
+{
+	return f->nsame < f->n || f->n == 0 || a->everything;
+}
+
+/*
+ * Return how many mappings from the i-th on are not drawn.
+ */
+size_t
+rows_hidden(const struct album *a, const struct figure *f, size_t i)
+{
+	size_t n;
+
+	for (n = 0; i + n < f->n && !row_isshown(a, &f->row[i + n]); n++)
+		continue;
+	return n;
 }
 
 /*

@@ -25,6 +25,7 @@ enum {				/* points */
 	X_NAME = X_STRIP + STRIP_MOST + 14,
 	NAME_CHARS = 70,
 	ROW = 16,
+	HIDDEN = 15,		/* a line in place of rows */
 	BAR = 18
 };
 
@@ -192,18 +193,19 @@ draw_scale(struct canvas *cv, int bottom)
  * Addresses before a row that are not mapped; how high they are drawn.
  */
 static int
-gap_height(const struct figure *f, size_t i)
+gap_height(const struct album *a, const struct figure *f, size_t i)
 {
 	uint64_t gap;
 
-	gap = i == 0 ? 0 : f->row[i].start - f->row[i - 1].end;
+	gap = i == 0 || !row_isshown(a, &f->row[i - 1]) ? 0 :
+	    f->row[i].start - f->row[i - 1].end;
 	return gap == 0 ? 0 : gap < (uint64_t)1 << 30 ? 4 : 15;
 }
 
 static void
 draw_gap(struct canvas *cv, const struct figure *f, size_t i)
 {
-	int h = gap_height(f, i);
+	int h = gap_height(cv->album, f, i);
 
 	if (h > 4) {
 		buf_printf(&cv->b, "<text class=\"gap\" x=\"%d\" y=\"%d\">",
@@ -212,6 +214,24 @@ draw_gap(struct canvas *cv, const struct figure *f, size_t i)
 		buf_puts(&cv->b, " not mapped</text>\n");
 	}
 	cv->y += h;
+}
+
+/*
+ * Tell of n mappings that are not drawn.
+ */
+static void
+draw_hidden(struct canvas *cv, const struct row *r, size_t n)
+{
+	uint64_t kb;
+	size_t i;
+
+	for (kb = 0, i = 0; i < n; i++)
+		kb += (r[i].end - r[i].start) / KB;
+	buf_printf(&cv->b, "<text class=\"gap\" x=\"%d\" y=\"%d\">%zu "
+	    "mapping%s unchanged, ", MARGIN, cv->y + 10, n, n == 1 ? "" : "s");
+	svg_size(&cv->b, kb);
+	buf_puts(&cv->b, "</text>\n");
+	cv->y += HIDDEN;
 }
 
 static void
@@ -256,7 +276,7 @@ static void
 draw_figure(struct canvas *cv, const struct figure *f)
 {
 	uint64_t kb;
-	size_t i;
+	size_t i, n;
 	int bottom;
 
 	for (kb = 0, i = 0; i < f->n; i++)
@@ -277,14 +297,43 @@ draw_figure(struct canvas *cv, const struct figure *f)
 	buf_puts(&cv->b, " of addresses</tspan></text>\n");
 	cv->y += 24;
 	draw_summary(cv, f);
-	for (bottom = cv->y + 18, i = 0; i < f->n; i++)
-		bottom += ROW + gap_height(f, i);
+	for (bottom = cv->y + 18, i = 0; i < f->n; i += n > 0 ? n : 1) {
+		n = rows_hidden(cv->album, f, i);
+		bottom += n > 0 ? HIDDEN : ROW + gap_height(cv->album, f, i);
+	}
 	draw_scale(cv, bottom);
 	cv->y += 18;
-	for (i = 0; i < f->n; i++) {
+	for (i = 0; i < f->n; i += n > 0 ? n : 1) {
+		if ((n = rows_hidden(cv->album, f, i)) > 0) {
+			draw_hidden(cv, &f->row[i], n);
+			continue;
+		}
 		draw_gap(cv, f, i);
 		draw_row(cv, f, i);
 	}
+	cv->y += 34;
+}
+
+/*
+ * Draw the processes, and tell how many of them are not drawn.
+ */
+static void
+draw_figures(struct canvas *cv)
+{
+	const struct album *a = cv->album;
+	size_t i, n;
+
+	for (i = n = 0; i < a->n; i++) {
+		if (figure_isshown(a, &a->fig[i]))
+			draw_figure(cv, &a->fig[i]);
+		else
+			n++;
+	}
+	if (n == 0)
+		return;
+	buf_printf(&cv->b, "<text class=\"sub\" x=\"%d\" y=\"%d\">%zu "
+	    "process%s unchanged</text>\n", MARGIN, cv->y + 10, n,
+	    n == 1 ? "" : "es");
 	cv->y += 34;
 }
 
@@ -295,12 +344,9 @@ draw_figure(struct canvas *cv, const struct figure *f)
 static int
 draw(struct canvas *cv, const char *title, struct buf *head)
 {
-	size_t i;
-
 	find_powers(cv);
-	cv->y = 84;
-	for (i = 0; i < cv->album->n; i++)
-		draw_figure(cv, &cv->album->fig[i]);
+	cv->y = *cv->album->times == '\0' ? 84 : 104;
+	draw_figures(cv);
 	buf_printf(head, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
 	    "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n", WIDTH,
 	    cv->y, WIDTH, cv->y);
@@ -315,6 +361,9 @@ draw(struct canvas *cv, const char *title, struct buf *head)
 	    "Each strip is a mapping: its length tells the size, on the "
 	    "scale above the strips; its colours tell of the pages, by "
 	    "address from left to right.</text>\n", MARGIN);
+	if (*cv->album->times != '\0')
+		buf_printf(head, "<text class=\"sub\" x=\"%d\" y=\"74\">%s"
+		    "</text>\n", MARGIN, cv->album->times);
 	return buf_check(head) == -1 ? -1 : buf_check(&cv->b);
 }
 

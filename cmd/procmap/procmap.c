@@ -33,6 +33,8 @@ static const struct opt opts[] = {
 	    "all processes of a unit, a container, a pod or a cgroup" },
 	{ 'D', "uvm", "number", "structures of OpenBSD's UVM: 1, 2 and 8, added" },
 	{ 'd', "ddb", NULL, "the style of OpenBSD's ddb(4)" },
+	{ 'e', "everything", NULL, "with -g of two snapshots: what did not "
+	    "change" },
 	{ 'g', "picture", "file.svg", "make a picture; of two snapshots: "
 	    "what changed" },
 	{ 'l', "linux", NULL, "the style of /proc/PID/maps" },
@@ -53,7 +55,7 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Show the mappings of processes, and what of them is there.",
 	.synopsis = (const char *const[]){
-		"[-AadlmPrsvx] [-c group] [-D number] [-g picture] [-M file]",
+		"[-AadelmPrsvx] [-c group] [-D number] [-g picture] [-M file]",
 		"        [-N system] [-p pid|name] [-u user] [pid|name ...]",
 		NULL
 	},
@@ -266,7 +268,7 @@ show_process(struct command *c, uint64_t pid)
 static void
 make_picture(struct command *c)
 {
-	struct album a = { 0 };
+	struct album a = { .everything = c->opts.everything };
 	int rc;
 
 	if (c->nspace == 0) {
@@ -310,6 +312,8 @@ option(struct command *c, int ch)
 		}
 	if (ch == 'A')
 		c->opts.amap = true;
+	else if (ch == 'e')
+		c->opts.everything = true;
 	else if (ch == 'v')
 		c->opts.verbose = true;
 	else
@@ -414,6 +418,8 @@ main(int argc, char *argv[])
 		errx(2, "two files to compare, but no -g");
 	if (c.nsnap > 0 && (c.choosing.n > 0 || c.choosing.user))
 		options_misuse(&cmdline);
+	if (c.nsnap < SNAPS && c.opts.everything)
+		errx(2, "-e, but no two files to compare");
 	if (c.opts.amap ? (c.opts.styles & STYLE_LINES) == 0 :
 	    c.opts.styles == 0 && c.opts.picture == NULL)
 		c.opts.styles |= STYLE_ALL;

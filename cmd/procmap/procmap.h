@@ -36,6 +36,7 @@ struct options {
 	unsigned int	 debug;	/* of enum debug */
 	bool		 amap;
 	bool		 verbose;
+	bool		 everything;
 	const char	*picture; /* a file to make, or NULL */
 };
 
@@ -69,6 +70,7 @@ struct row {			/* a mapping */
 	char		 perm[5];
 	char		*name;	/* owned */
 	char		 note[32];
+	bool		 same;	/* of two snapshots: nothing of it changed */
 };
 
 struct figure {			/* a process */
@@ -77,6 +79,7 @@ struct figure {			/* a process */
 	struct row	*row;	/* owned; ascending */
 	size_t		 n;
 	struct pagelist	 pages;
+	size_t		 nsame;	/* rows that are the same */
 };
 
 enum { PARTNERS = 8 };		/* sharers with a colour of their own */
@@ -93,12 +96,18 @@ struct album {			/* all figures of a picture */
 	struct partner	 partner[PARTNERS];
 	size_t		 npartner;
 	bool		 compare;
+	bool		 everything; /* what is the same, too */
+	char		 times[160]; /* of two snapshots; "": not told */
 };
 
 int		 album_live(struct album *, const struct space *, size_t);
 int		 album_snap(struct album *, struct snap *,
 		    const struct space *, size_t);
 void		 album_free(struct album *);
+bool		 row_isshown(const struct album *, const struct row *);
+bool		 figure_isshown(const struct album *, const struct figure *);
+size_t		 rows_hidden(const struct album *, const struct figure *,
+		    size_t);
 int		 row_add(struct figure *, const struct vma *, const char *);
 struct figure	*figure_add(struct album *, const struct space *);
 

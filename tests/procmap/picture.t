@@ -13,6 +13,7 @@ sed -e 's/heap01/HEAP01/' -e '/\/var\/lib\/a name/d' \
     -e 's/7f0000008000-7f000000c000 rw-p/7f0000008000-7f000000c000 r--p/' \
     -e 's/55aa00100000 0x4000/55aa00100000 0x6000/' \
     -e 's/^z 12$/z 12\nr more\nz 7/' \
+    -e 's/1735689600/1735689660/' \
     "$here/all.s" | python3 "$tests/snap6/snapasm.py" >new.snap
 
 # The texts of a picture, a line each; fails if it is not well-formed, has
@@ -83,10 +84,24 @@ python3 texts.py diff.svg >texts
 is $? 0 "it is well-formed"
 has "What changed: all.snap to new.snap" "gone /var/lib/a name" \
     "was rw-p [ anon ]" "was 8K [ anon ]" "changed 4K" "new 8K"
+has "from 2025-01-01 00:00:00 UTC to 2025-01-01 00:01:00 UTC, 60 s later"
+is "$(grep -c '<g><title>' diff.svg) $(grep -E ' unchanged(, .*)?$' texts |
+    tr '\n' ';')" \
+    "5 3 mappings unchanged, 24K;2 mappings unchanged, 32K;5 mappings unchanged, 116K;6 mappings unchanged, 6.2M;2 mappings unchanged, 16K;" \
+    "only what changed is shown, the rest is counted"
+"$BUILD/procmap" -e -g every.svg -M all.snap -M new.snap
+python3 texts.py every.svg >texts
+is "$(grep -c '<g><title>' every.svg) $(grep -cE ' unchanged$' texts)" "23 0" \
+    "-e: all is"
 try "what changed in nothing" \
     "$BUILD/procmap" -g same.svg -M all.snap -M all.snap
 python3 texts.py same.svg >texts
-is "$(grep -cE '^(changed|new|gone|was)' texts)" 0 "nothing did"
+is "$(grep -cE '^(changed|new|gone|was)' texts) $(
+    grep -c '<g><title>' same.svg)" "0 0" "nothing did"
+has "both at 2025-01-01 00:00:00 UTC" "2 processes unchanged"
+"$BUILD/procmap" -g back.svg -M new.snap -M all.snap
+python3 texts.py back.svg >texts
+has "from 2025-01-01 00:01:00 UTC to 2025-01-01 00:00:00 UTC, 60 s before"
 sed 's/^record 7 /record 77 /;s/^record [89] .*/record 10 none/;/^record 10/,$d' \
     "$here/all.s" | python3 "$tests/snap6/snapasm.py" >other.snap
 sed '/^record 9/,$d' "$here/all.s" |
@@ -165,4 +180,4 @@ refused 1 "none/x.svg: No such file or directory" -g none/x.svg -M all.snap
 refused 1 "4242: No such process
 procmap: nothing to make a picture of" -g y.svg -M all.snap 4242
 is "$(find . -name 'y.svg*')" "" "no file"
-finish 43
+finish 49

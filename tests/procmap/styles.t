@@ -66,6 +66,7 @@ golden option -z
 golden no-argument -M
 golden no-file -M none.snap
 golden two-files -M all.snap -M all.snap
+golden every-alone -e -M all.snap
 golden three-files -M all.snap -M all.snap -M all.snap -g x.svg
 head -c 3000 all.snap >cut.snap
 golden cut -M cut.snap
@@ -136,4 +137,4 @@ is "$("$BUILD/procmap" -s -M odd.snap 7 | grep -c /SYSV0000000g)" 3 \
 "$BUILD/procmap" -M all.snap >/dev/full 2>err
 is "$? $(cat err)" "1 procmap: standard output: No space left on device" \
     "a full disk is an error"
-finish 50
+finish 51
