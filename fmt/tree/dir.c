@@ -114,7 +114,7 @@ find_map(struct member *m, size_t proc, const char *name, uint64_t *ino)
 	const struct vma *v;
 
 	v = vmas_find(&m->vmas, strtoull(name, NULL, 16));
-	if (v == NULL)
+	if (v == NULL || !member_hasmap(m, (size_t)(v - m->vmas.v)))
 		return false;
 	map_name(v, want);
 	*ino = fsnode_ino(proc, FS_MAP, 0, (size_t)(v - m->vmas.v));
@@ -209,8 +209,11 @@ entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t at,
 				return true;
 		return false;
 	case FS_MAP:
+		while (at < n->m->vmas.n && !member_hasmap(n->m, at))
+			at++;
 		if (at >= n->m->vmas.n)
 			return false;
+		e->next = at + 1;
 		map_name(&n->m->vmas.v[at], buf);
 		e->ino = fsnode_ino(proc, FS_MAP, 0, at);
 		e->dir = false;

@@ -157,6 +157,29 @@ untouched(const struct member *m, const struct vma *v, uint64_t addr,
 	return end > addr ? end - addr : 0;
 }
 
+/*
+ * Return whether anything of mapping i of a member, which has its maps, can be
+ * read.
+ */
+bool
+member_hasmap(const struct member *m, size_t i)
+{
+	const struct vma *v = &m->vmas.v[i];
+	struct image *mem = m->proc->mem;
+	struct piece *p;
+	uint64_t at, end;
+
+	for (at = v->start; mem != NULL && at < v->end; at = end) {
+		end = v->end;
+		if (member_missing(m, at, &end))
+			continue;
+		if (vma_anonymous(m, v) ||
+		    ((p = image_next(mem, at)) != NULL && p->first < end))
+			return true;
+	}
+	return false;
+}
+
 static ssize_t
 map_read(const struct member *m, const struct body *b, uint8_t *buf,
     size_t len, uint64_t off)

@@ -3,9 +3,11 @@
  * the names that it knew them by: what a debugger looks for below its
  * sysroot.
  *
- * The names come from the link map, from the mappings, and from those of
- * files that were deleted; where two files have one name, the first of
- * these tells.
+ * The names come from the link map, from the mappings, from those of files
+ * that were deleted, and from these as maps has them; where two files have
+ * one name, the first of these tells.  Of the last, files that the snapshot
+ * does not have are there too, empty: a debugger opens each file that was
+ * mapped, and complains of those that it does not find.
  */
 #include "record/record.h"
 #include "vec.h"
@@ -18,6 +20,8 @@
 enum { NAMES_MAX = 65536, BYTES_MAX = 4 * 1024 * 1024 };
 
 #define DELETED " (deleted)"
+
+enum named { KEPT, DELETED_FILES, AS_MAPPED };
 
 struct rooter {
 	struct sysroot	*root;
@@ -128,10 +132,11 @@ add_linked(void *arg, const char *name, uint64_t addr)
 }
 
 /*
- * The names of the mappings, those of deleted files or those of others.
+ * Add the names of the mappings: of files that are still there, of those that
+ * were deleted, as they were before, or all as they are in maps.
  */
 static int
-add_mapped(struct rooter *r, bool deleted)
+add_mapped(struct rooter *r, enum named which)
 {
 	const struct vma *v;
 	const char *last;
@@ -145,11 +150,16 @@ add_mapped(struct rooter *r, bool deleted)
 		v = &r->vmas->v[i];
 		n = strlen(v->name);
 		is = n > del && strcmp(v->name + n - del, DELETED) == 0;
-		if (is != deleted || strcmp(v->name, last) == 0 ||
-		    (im = vma_file(r, v)) == NULL)
+		if (v->name[0] != '/' || strcmp(v->name, last) == 0)
+			continue;
+		im = vma_file(r, v);
+		if (which != AS_MAPPED &&
+		    (im == NULL || is != (which == DELETED_FILES)))
 			continue;
 		last = v->name;
-		if (sysroot_add(r->root, v->name, is ? n - del : n, im) == -1)
+		if (which == DELETED_FILES)
+			n -= del;
+		if (sysroot_add(r->root, v->name, n, im) == -1)
 			return -1;
 	}
 	return 0;
@@ -210,9 +220,11 @@ sysroot_open(struct sysroot *root, struct snap *s, struct proc *p,
 		return errstr_set("out of memory");
 	rc = linkmap_walk(p->mem, rec, add_linked, &r);
 	if (rc == 0)
-		rc = add_mapped(&r, false);
+		rc = add_mapped(&r, KEPT);
 	if (rc == 0)
-		rc = add_mapped(&r, true);
+		rc = add_mapped(&r, DELETED_FILES);
+	if (rc == 0)
+		rc = add_mapped(&r, AS_MAPPED);
 	free(r.exe);
 	if (rc == -1)
 		sysroot_close(root);

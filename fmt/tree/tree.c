@@ -271,7 +271,8 @@ node_exists(struct member *m, const struct fsnode *n)
 		return !n->dir && member_hasfile(m, n->index);
 	case FS_MAP:
 		return member_hasdir(m, FS_MAP) && (n->dir ? n->depth == 0 &&
-		    n->index == 0 : n->index < m->vmas.n);
+		    n->index == 0 : n->index < m->vmas.n &&
+		    member_hasmap(m, n->index));
 	case FS_LINUX:
 	case FS_ROOT:
 		if (!member_hasdir(m, n->class))

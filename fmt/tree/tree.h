@@ -44,7 +44,7 @@ size_t		 paths_parent(const struct paths *, size_t, size_t);
  */
 struct sysfile {
 	char		*path;	/* owned; without the slash before it */
-	struct image	*image;	/* borrowed */
+	struct image	*image;	/* borrowed; NULL: not in the snapshot */
 	size_t		 seq;	/* the first of a name is taken */
 };
 
@@ -169,6 +169,7 @@ int		 fsnode_get(struct fstree *, uint64_t, struct fsnode *);
 uint64_t	 fsnode_ino(size_t, enum fsclass, size_t, size_t);
 bool		 member_hasfile(struct member *, size_t);
 bool		 member_hasdir(struct member *, enum fsclass);
+bool		 member_hasmap(const struct member *, size_t);
 struct paths	 member_paths(struct member *, enum fsclass);
 
 #endif

@@ -99,6 +99,9 @@ ureg_move(const struct corearch *a, const uint8_t *u, uint8_t *gp)
 	}
 }
 
+/* where debuggers look for the features of the processor that are saved */
+enum { XCR0 = 464 };
+
 /*
  * Plan 9's fpregs as floating point registers of a core: FXSAVE with or
  * without AVX on amd64; FXSAVE, FXSAVE and some more (Bell Labs), or
@@ -109,17 +112,16 @@ static void
 fp_move(const struct corearch *a, const struct file *f, struct coreregs *r)
 {
 	enum { FSAVE = 108, BELL = 532, CONTROL = 512, STATUS = 516,
-	    MASK = 464, X87_SSE_AVX = 7, ARM64_FP = 520 };
+	    X87_SSE_AVX = 7, ARM64_FP = 520 };
 
 	if (a == &arch[AMD64] && (f->len == FXSAVE || f->len == AVX)) {
 		memcpy(r->fp, f->data, FXSAVE);
 		r->nfp = FXSAVE;
 		if (f->len == FXSAVE)
 			return;
-		memcpy(r->avx, f->data, AVX);
-		/* where debuggers look for what the kernel saves */
-		num_put(r->avx + MASK, X87_SSE_AVX, 8);
-		r->x = r->avx;
+		memcpy(r->xsave, f->data, AVX);
+		num_put(r->xsave + XCR0, X87_SSE_AVX, 8);
+		r->x = r->xsave;
 		r->nx = AVX;
 	} else if (a == &arch[I386] && f->len == FSAVE) {
 		memcpy(r->fp, f->data, FSAVE);
@@ -133,6 +135,31 @@ fp_move(const struct corearch *a, const struct file *f, struct coreregs *r)
 		memcpy(r->fp + STATUS, f->data + CONTROL, 4);
 		r->nfp = a->fpregs;
 	}
+}
+
+/*
+ * The XSAVE area of a Linux record.  Debuggers tell what is in it by its size,
+ * and know none with tiles (AMX): gdb 13 warns of it, and later ones show no
+ * AVX registers (i387_guess_xsave_layout).  So tiles, which lie at the end,
+ * are left out where the thread does not use them, as gcore(1) does.
+ */
+static void
+xsave_move(const struct recfile *x, struct coreregs *r)
+{
+	enum { XSTATE_BV = 512, TILES = 3 << 17, BEFORE = 0x2ff };
+	uint64_t features;
+
+	r->x = x->data;
+	r->nx = x->len;
+	features = num_get(x->data + XCR0, 8);
+	if (x->len < PKRU || (features & TILES) == 0 ||
+	    (features & ~(uint64_t)(TILES | BEFORE)) != 0 ||
+	    (num_get(x->data + XSTATE_BV, 8) & TILES) != 0)
+		return;
+	memcpy(r->xsave, x->data, PKRU);
+	num_put(r->xsave + XCR0, features & BEFORE, 8);
+	r->x = r->xsave;
+	r->nx = PKRU;
 }
 
 /*
@@ -162,8 +189,7 @@ linux_regs(const struct corearch *a, const struct taskstate *st,
 	}
 	if ((a != &arch[AMD64] && a != &arch[I386]) || x->len < XSAVE_LEAST)
 		return;
-	r->x = x->data;
-	r->nx = x->len;
+	xsave_move(x, r);
 	if (a == &arch[I386]) {
 		/* NT_PRXFPREG is the same but for what the kernel put in */
 		memcpy(r->xfp, x->data, SOFTWARE);

@@ -11,7 +11,7 @@
 
 enum { SIGINFO = 128 };		/* bytes of siginfo_t */
 
-enum { GP_MAX = 272, FP_MAX = 528, FXSAVE = 512, AVX = 832 };
+enum { GP_MAX = 272, FP_MAX = 528, FXSAVE = 512, AVX = 832, PKRU = 2696 };
 
 struct corearch {		/* a machine: arch.c */
 	const char	*cputype; /* in Plan 9's words */
@@ -29,8 +29,8 @@ struct coreregs {		/* registers of a thread, as in a core */
 	size_t		 nfp;
 	uint8_t		 xfp[FXSAVE]; /* of 386 */
 	size_t		 nxfp;
-	uint8_t		 avx[AVX]; /* from Plan 9: what x points at */
-	const uint8_t	*x;	/* XSAVE area; borrowed or in avx */
+	uint8_t		 xsave[PKRU]; /* what x points at, if it is made */
+	const uint8_t	*x;	/* XSAVE area; borrowed or in xsave */
 	size_t		 nx;
 };
 

@@ -7,7 +7,10 @@
  * Memory that was never touched is zero.  Between captured pages it lies in
  * the core as a hole, if it is not too large; behind them p_memsz alone
  * tells of it.  Memory that is missing must not be taken for zeros: it has
- * segments of its own, with p_filesz 0.
+ * segments of its own, with p_filesz 0.  gdb reads zeros there, unless it
+ * finds the file that was mapped, and so what is missing of files that were
+ * mapped to be read only has none: NT_FILE tells of it, as in cores of
+ * gcore(1).
  */
 #include "core.h"
 #include "vec.h"
@@ -111,6 +114,17 @@ captured_add(struct coreloads *l, uint64_t at, uint64_t end, bool open,
 }
 
 /*
+ * Return whether a mapping is one that NT_FILE alone tells of, with the
+ * permissions that a reader assumes.
+ */
+static bool
+mapping_isfile(const struct vma *v)
+{
+	return v->name[0] == '/' && (v->flags & (VMA_READ | VMA_WRITE |
+	    VMA_EXEC | VMA_SHARED)) == VMA_READ;
+}
+
+/*
  * The segments of one mapping.
  */
 static int
@@ -122,12 +136,17 @@ mapping_add(struct coreloads *l, struct walk *w, const struct vma *v)
 	bool open;
 
 	open = false;
-	for (at = v->start; at < v->end; at = end, open = true) {
+	for (at = v->start; at < v->end; at = end) {
 		end = v->end;
 		kind = walk_look(w, at, &end);
+		if (kind == MISSING && mapping_isfile(v)) {
+			open = false;
+			continue;
+		}
 		if (kind == CAPTURED) {
 			if (captured_add(l, at, end, open, v->flags) == -1)
 				return -1;
+			open = true;
 			continue;
 		}
 		/* what is missing is not the tail of what is there */
@@ -138,6 +157,7 @@ mapping_add(struct coreloads *l, struct walk *w, const struct vma *v)
 			p = &l->load[l->nload - 1];
 		}
 		p->memsz = end - p->addr;
+		open = true;
 	}
 	return 0;
 }
