@@ -274,6 +274,11 @@ install: all
 install-strip:
 	@$(MAKE) install STRIP=-s
 
+# packages for Debian and its like, in $O/deb
+deb:
+	@tests/setup deb
+	@BUILD=$O .debian/build $(VERSION)
+
 clean:
 	rm -rf $O $O-*
 
@@ -292,8 +297,9 @@ help:
 	@echo 'static   $(STATIC:%=$O/static/%): without shared libraries'
 	@echo 'install  to PREFIX ($(PREFIX)), below DESTDIR; install-strip,'
 	@echo '         without symbols'
+	@echo 'deb      packages for Debian, in $O/deb'
 	@echo 'clean    remove what was built'
 
 -include $(LIBOBJ:.o=.d) $(COMMON:.o=.d) $(foreach p,$(PROGS),$(patsubst %.o,%.d,$(call progobj,$p)))
 
-.PHONY: all static tests demo test run check fresh asan lint fuzz bench cover install install-strip clean help
+.PHONY: all static tests demo test run check fresh asan lint fuzz bench cover install install-strip deb clean help

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# The packages that "make deb" made: installed on a fresh machine, used there,
+# and removed again without a trace.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+cd "$tests/.." || exit 1
+
+nothing() {
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+changes=$(find "$BUILD/deb" -maxdepth 1 -name '*.changes' 2>/dev/null)
+[ -n "$changes" ] || nothing 'no packages: "make deb" makes them'
+is_root || nothing "only root can make a machine and enter it"
+if [ -n "$(find Makefile cmd lib fmt man6 .debian -newer "$changes")" ]; then
+	try "the packages are made anew" env -u MAKEFLAGS make -s deb O="$BUILD"
+else
+	ok 0 "the packages are those of the sources"
+fi
+if command -v lintian >/dev/null; then
+	# who answers for them is asked of who makes them
+	is "$(lintian --allow-root --suppress-tags bogus-mail-host \
+	    --suppress-tags bogus-mail-host-in-debian-changelog \
+	    --suppress-tags initial-upload-closes-no-bugs "$changes" 2>&1)" \
+	    "" "lintian has nothing to say"
+else
+	skip "what lintian says" "no lintian"
+fi
+
+base=$(tests/fresh -b 2>"$tmp/err" | tail -n 1)
+if [ ! -d "$base" ]; then
+	skip "on a fresh machine" "$(tail -n 1 "$tmp/err")" 9
+	finish 11
+fi
+
+# The machine: an overlay, or a copy, with processes of its own.
+said=$tmp/said
+mkdir "$said" "$tmp/mnt"
+cat >"$tmp/machine" <<'E2'
+set -u
+root=$tmp/mnt/root
+mount -t tmpfs machine "$tmp/mnt" || exit 1
+mkdir "$root" "$tmp/mnt/upper" "$tmp/mnt/work"
+mount -t overlay -o \
+    "lowerdir=$base,upperdir=$tmp/mnt/upper,workdir=$tmp/mnt/work" \
+    machine "$root" 2>/dev/null || cp -a "$base/." "$root" || exit 1
+mkdir "$root/debs" "$root/new"
+mount --bind "${base%/*}/debs" "$root/debs"
+mount --bind "$deb" "$root/new"
+mount --rbind /dev "$root/dev"
+mount -t proc proc "$root/proc"
+
+# step NAME COMMAND
+step() {
+	env -i HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 \
+	    PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+	    chroot "$root" bash -c "$2" >"$said/$1" 2>"$said/$1.err"
+	echo $? >"$said/$1.rc"
+}
+apt='apt-get -qq -o Dir::Cache::archives=/debs -y --no-install-recommends'
+files='find / -xdev \( -path /tmp -o -path /var/log -o -path /var/cache -o \
+    -path /var/lib/apt -o -path /var/lib/dpkg \) -prune -o -print |
+    LC_ALL=C sort; find /etc -type f ! -name ld.so.cache -exec sha256sum {} + |
+    LC_ALL=C sort'
+
+step prepare "$apt update && $apt install file"
+[ "$(cat "$said/prepare.rc")" = 0 ] || exit 0
+step before "$files"
+step install "$apt install /new/process-snap_*.deb /new/libsnap*_*.deb"
+step version 'snap --version'
+step list 'snap -r $$ | snapls'
+step file 'snap $$ >/tmp/x.snap && file -b /tmp/x.snap'
+step pc "test -e \"\$(ls /usr/lib/*/pkgconfig/libsnap.pc)\" &&
+    ldconfig -p | grep -c 'libsnap\\.so\\.0 '"
+step manual 'dpkg -L process-snap libsnap-dev | grep -c "/man[136]/.*\.gz"'
+step purge "$apt purge --autoremove process-snap libsnap0 libsnap-dev"
+step after "$files"
+E2
+export tmp said base deb="$BUILD/deb"
+unshare -mpf --kill-child bash "$tmp/machine" >"$tmp/err" 2>&1
+if [ "$(cat "$said/prepare.rc" 2>/dev/null)" != 0 ]; then
+	skip "on a fresh machine" "apt-get reaches no mirror" 9
+	finish 11
+fi
+
+# well NAME WHAT: a step that succeeded
+well() {
+	ok "$(cat "$said/$1.rc")" "$2" || diag <"$said/$1.err"
+}
+well install "they are installed, with what they need"
+is "$(cat "$said/version")" "$("$BUILD/snap" --version)" "snap tells its version"
+well list "snap takes a snapshot"
+is "$(awk 'NR > 1 && $2 == "bash" { print $2, $3 }' "$said/list")" "bash root" \
+    "which snapls lists"
+is "$(sed 's/ of .*//' "$said/file")" "Plan 9/Linux process snapshot" \
+    "and file(1) knows"
+is "$(cat "$said/pc")" 1 "the library is found"
+is "$(cat "$said/manual")" 11 "the manual is there"
+well purge "they are removed"
+is "$(diff "$said/before" "$said/after")" "" "without a trace"
+finish 11
