@@ -46,17 +46,21 @@ bash_offers snap '' >all
 is "$(grep -c touch all) $(ls pwned 2>/dev/null)" "1 " \
     "bash: no name is run"
 
-# zsh_offers LINE: what zsh lists for the last word of it
+# zsh_offers LINE: what zsh lists for the last word of it.  It does not list
+# while there is more to be read, so that waits until it has.
 zsh_offers() {
+	rm -f listed
 	# shellcheck disable=SC2016 # for the other shell
 	zsh -f -c '
 		zmodload zsh/zpty
 		zpty z "zsh -f -i"
 		zpty -w z "PS1=; LISTMAX=9999; fpath=($1 \$fpath)
 		    autoload -Uz compinit; compinit -u -D
-		    bindkey ^I list-choices; print rea\dy"
+		    list() { zle list-choices; zle -R; : >listed }
+		    zle -N list; bindkey ^I list; print rea\dy"
 		zpty -r z out "*ready*"
 		zpty -w -n z "$2"$'\''\t'\''
+		until [ -e listed ]; do sleep 0.05; done
 		zpty -w -n z $'\''\C-u'\''"print fin\ished"$'\''\n'\''
 		zpty -r z out "*finished*"
 		print -r -- $out

@@ -226,6 +226,8 @@ test_sysroot(void **state)
 	    "/x/../y", "relative", "/", "/a/b/d", "/a/c", "/z" };
 	static const char maps[] = "5000-6000 r-xp 0 8:1 5 /bin/exe (deleted)"
 	    "\n6000-7000 r-xp 0 8:1 5 /bin/other\n";
+	static const char *const want[] = { "a/b/d", "a/c", "bin/exe",
+	    "bin/exe (deleted)", "bin/other", "z" };
 	struct sysroot root = { 0 };
 	struct vmas v = { 0 };
 	struct linuxrec rec;
@@ -250,12 +252,13 @@ test_sysroot(void **state)
 	assert_int_equal(linuxrec_open(&rec, &f), 0);
 	assert_int_equal(vmas_parse(&v, maps, sizeof maps - 1), 0);
 	assert_int_equal(sysroot_open(&root, k.s, k.p, &rec, &v), 0);
-	assert_int_equal(root.n, 4);
-	assert_string_equal(root.f[0].path, "a/b/d");
-	assert_string_equal(root.f[1].path, "a/c");
-	assert_string_equal(root.f[2].path, "bin/exe");
-	assert_string_equal(root.f[3].path, "z");
-	assert_ptr_equal(root.f[0].image, k.p->text);
+	assert_int_equal(root.n, sizeof want / sizeof *want);
+	for (i = 0; i < root.n; i++) {
+		assert_string_equal(root.f[i].path, want[i]);
+		/* the snapshot has not got the last of the mappings */
+		assert_ptr_equal(root.f[i].image, strcmp(want[i],
+		    "bin/other") == 0 ? NULL : k.p->text);
+	}
 	sysroot_close(&root);
 	vmas_free(&v);
 	linuxrec_close(&rec);
