@@ -213,7 +213,13 @@ demo:
 	@$(MAKE) -s all
 	@BUILD=$O tests/demo
 
+# told before they begin: set it to what they took
+TAKES = about ten minutes on two processors
+
 test:
+	@echo 'Every test, in $(TAKES); make check: the fast ones.'
+	@echo 'One, when this has built them: tests/run tests/live/memory.t' \
+	    '(tests/README)'
 	@tests/setup test
 	@$(MAKE) -s tests
 	@$(MAKE) -s run
@@ -285,8 +291,10 @@ clean:
 help:
 	@echo 'all      programs and library, in $O'
 	@echo 'demo     set up, build, take a snapshot of real processes, show it'
-	@echo 'test     set up, build, run every test'
+	@echo 'test     set up, build, run every test: $(TAKES)'
 	@echo 'check    the fast tests only'
+	@echo 'tests    what tests need; then one of them:'
+	@echo '         tests/run tests/live/memory.t (tests/README)'
 	@echo 'fresh    demo and some of the tests on a fresh Debian; all: FRESH=-a'
 	@echo 'asan     every test, with AddressSanitizer and UBSan'
 	@echo 'lint     what can be said about the sources without running them'
