@@ -395,7 +395,7 @@ struct criuopts {
 	uint64_t	 root;	/* of live processes: this one and those below
 				   it; 0: all */
 	bool		 shelljob; /* whose session leader may be elsewhere */
-	bool		 check;	/* nothing is to be written: set by criu_check */
+	bool		 check;	/* write nothing: set by criu_check */
 	void		(*warn)(void *, const char *); /* or NULL */
 	void		*arg;	/* warn's first argument */
 	struct progress	*progress; /* or NULL */

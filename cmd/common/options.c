@@ -37,7 +37,8 @@ synopsis_print(const struct cmdline *u, FILE *f)
 }
 
 /*
- * Print the options in o to standard output, and what they do.
+ * Print the options in o to standard output, and what they do, but those
+ * without a text.
  */
 static void
 opts_print(const struct opt *o)
@@ -45,6 +46,8 @@ opts_print(const struct opt *o)
 	char name[80];
 
 	for (; o->letter != 0; o++) {
+		if (o->text == NULL)
+			continue;
 		snprintf(name, sizeof name, "--%s%s%s", o->name,
 		    o->arg == NULL ? "" : "=", o->arg == NULL ? "" : o->arg);
 		if (o->letter < OPT_LONG)
@@ -65,7 +68,7 @@ always_print(const struct cmdline *u, int letter)
 		printf("%s (snap) %s\n", getprogname(), SNAP_VERSION);
 	else {
 		synopsis_print(u, stdout);
-		printf("\n%s\n\n", u->about);
+		printf("%s\n\n", u->about);
 		opts_print(u->opts);
 		opts_print(always);
 	}

@@ -26,7 +26,8 @@ struct command {
 };
 
 static const struct opt opts[] = {
-	{ 'C', "cgroup", "group", "processes of a unit, container, pod or cgroup" },
+	{ 'C', "cgroup", "group",
+	    "processes of a unit, container, pod or cgroup" },
 	{ 'f', "flags", NULL, "how many pages have which flags of the kernel" },
 	{ 'M', "snapshot", "file", "processes of a snapshot, with -s" },
 	{ 'm', "mappings", NULL, "a line for each mapping, too" },

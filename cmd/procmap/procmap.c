@@ -27,11 +27,11 @@ struct command {
 };
 
 static const struct opt opts[] = {
-	{ 'A', "amap", NULL, "behind each mapping, how many pages are its own" },
+	{ 'A', "amap", NULL, "behind each mapping, how many pages it owns" },
 	{ 'a', "all", NULL, "all of a mapping in a line: the default" },
 	{ 'c', "cgroup", "group",
-	    "all processes of a unit, a container, a pod or a cgroup" },
-	{ 'D', "uvm", "number", "structures of OpenBSD's UVM: 1, 2 and 8, added" },
+	    "processes of a unit, container, pod or cgroup" },
+	{ 'D', "uvm", "number", "structures of OpenBSD's UVM: 1, 2, 8, or a sum" },
 	{ 'd', "ddb", NULL, "the style of OpenBSD's ddb(4)" },
 	{ 'e', "everything", NULL, "with -g of two snapshots: what did not "
 	    "change" },
@@ -40,13 +40,12 @@ static const struct opt opts[] = {
 	{ 'l', "linux", NULL, "the style of /proc/PID/maps" },
 	{ 'M', "snapshot", "file", "read a snapshot; given twice: compare" },
 	{ 'm', "map", NULL, "the map as UVM has it" },
-	{ 'N', "system", "file", "nothing: it is ignored" },
+	{ 'N', "system", "file", NULL },
 	{ 'P', "self", NULL, "procmap itself" },
 	{ 'p', "pid", "pid|name", "this process first" },
 	{ 'r', "reserved", NULL, "how far heap and stack may grow" },
 	{ 's', "solaris", NULL, "the style of Solaris" },
-	{ 'u', "user", "user", "of a name or cgroup, only those of user; "
-	    "alone: all" },
+	{ 'u', "user", "user", "only processes of user; alone: all of them" },
 	{ 'v', "verbose", NULL, "more, in the styles -a, -m and -d" },
 	{ 'x', "resident", NULL, "what is resident, shared and private" },
 	{ 0 }
@@ -322,8 +321,8 @@ option(struct command *c, int ch)
 }
 
 /*
- * The pids to be shown: that of -p or -P, the operands, those of -c and -u, or a
- * default.
+ * The pids to be shown: that of -p or -P, the operands, those of -c and -u, or
+ * a default.
  */
 static void
 choose(struct command *c, const char *first, char **operand)

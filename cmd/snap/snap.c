@@ -341,7 +341,7 @@ static const struct opt opts[] = {
 	{ 'f', "force", NULL, "kill in spite of what cannot be restored" },
 	{ 'k', "kill", NULL,
 	    "kill them when all is written, to go on elsewhere" },
-	{ 'l', "let-go", NULL, "accepted, and the default" },
+	{ 'l', "let-go", NULL, NULL },
 	{ 'm', "message", "text", "note why it was taken" },
 	{ 'n', "no-inject", NULL, "run nothing in the processes" },
 	{ 'o', "output", "file", "write to file, when the snapshot is whole" },

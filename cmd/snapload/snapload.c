@@ -143,7 +143,7 @@ confine_images(char *file, char *dir, const char *out, const char *parent,
 
 static const struct opt opts[] = {
 	{ 'D', "images-dir", "dir", "the directory of the images" },
-	{ 'f', "force", "kind,...", "leave out what of these kinds cannot be restored" },
+	{ 'f', "force", "kind,...", "leave out of these kinds what is not restored" },
 	{ 'j', "shell-job", NULL, "their session leader is not among them" },
 	{ 'O', "overwrite", NULL, "replace images that are there" },
 	{ 'o', "output", "file", "write to file, not to standard output" },

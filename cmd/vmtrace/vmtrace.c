@@ -19,14 +19,13 @@ static volatile sig_atomic_t ended;
 
 static const struct opt opts[] = {
 	{ 'C', "cgroup", "group",
-	    "all processes of a unit, a container, a pod or a cgroup" },
+	    "processes of a unit, container, pod or cgroup" },
 	{ 'c', "count", NULL, "at the end, totals; no lines" },
 	{ 'k', "kernel", NULL, "pages and slab objects of the kernel, too" },
 	{ 'n', "lines", "count", "end after so many faults" },
 	{ 'p', "pid", "pid|name", "this process, or those of that name" },
 	{ 't', "time", "seconds", "end after that time" },
-	{ 'u', "user", "user", "of a name or cgroup, only those of user; "
-	    "alone: all" },
+	{ 'u', "user", "user", "only processes of user; alone: all of them" },
 	{ 0 }
 };
 

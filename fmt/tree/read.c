@@ -118,68 +118,6 @@ fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a)
 	return 0;
 }
 
-/*
- * Return whether pages of a mapping are zeros until they are touched.  Of a
- * file's, what was not captured is not known.
- */
-static bool
-vma_anonymous(const struct member *m, const struct vma *v)
-{
-	static const char *const shared[] = { "/dev/zero", "/memfd:", "/SYSV",
-	    "/dev/shm/" };
-	size_t i;
-
-	if (!m->linux)
-		return false;
-	if (v->ino == 0)
-		return (v->flags & VMA_DEVICE) == 0;
-	for (i = 0; i < sizeof shared / sizeof *shared; i++)
-		if (strncmp(v->name, shared[i], strlen(shared[i])) == 0)
-			return true;
-	return false;
-}
-
-/*
- * Return how many bytes of a mapping, from an address below end, are zeros
- * because nobody has touched them.
- */
-static uint64_t
-untouched(const struct member *m, const struct vma *v, uint64_t addr,
-    uint64_t end)
-{
-	struct piece *p;
-
-	if (!vma_anonymous(m, v) || member_missing(m, addr, &end))
-		return 0;
-	p = image_next(m->proc->mem, addr);
-	if (p != NULL && p->first < end)
-		end = p->first;
-	return end > addr ? end - addr : 0;
-}
-
-/*
- * Return whether anything of mapping i of a member, which has its maps, can be
- * read.
- */
-bool
-member_hasmap(const struct member *m, size_t i)
-{
-	const struct vma *v = &m->vmas.v[i];
-	struct image *mem = m->proc->mem;
-	struct piece *p;
-	uint64_t at, end;
-
-	for (at = v->start; mem != NULL && at < v->end; at = end) {
-		end = v->end;
-		if (member_missing(m, at, &end))
-			continue;
-		if (vma_anonymous(m, v) ||
-		    ((p = image_next(mem, at)) != NULL && p->first < end))
-			return true;
-	}
-	return false;
-}
-
 static ssize_t
 map_read(const struct member *m, const struct body *b, uint8_t *buf,
     size_t len, uint64_t off)
@@ -193,7 +131,7 @@ map_read(const struct member *m, const struct body *b, uint8_t *buf,
 	addr = b->base + off;
 	for (done = 0; done < len; done += (size_t)n, addr += (uint64_t)n) {
 		end = addr + (len - done);
-		k = untouched(m, b->vma, addr, end);
+		k = member_untouched(m, b->vma, addr, end);
 		if (k > 0) {
 			memset(buf + done, 0, (size_t)k);
 			n = (ssize_t)k;

@@ -170,6 +170,8 @@ uint64_t	 fsnode_ino(size_t, enum fsclass, size_t, size_t);
 bool		 member_hasfile(struct member *, size_t);
 bool		 member_hasdir(struct member *, enum fsclass);
 bool		 member_hasmap(const struct member *, size_t);
+uint64_t	 member_untouched(const struct member *, const struct vma *,
+		    uint64_t addr, uint64_t end);
 struct paths	 member_paths(struct member *, enum fsclass);
 
 #endif

@@ -44,7 +44,7 @@ struct seek {
 };
 
 /*
- * Add a directory to c, which takes it over, if it is there and not a group that
+ * Add a directory to c, which takes it over, if it is there and no group that
  * was added for the same name: it may be mounted twice.
  */
 static int

@@ -1,0 +1,69 @@
+/*
+ * What of a mapping can be read: what was captured, and what is zeros because
+ * nobody has touched it.
+ */
+#include "tree.h"
+
+#include <string.h>
+
+/*
+ * Return whether pages of a mapping are zeros until they are touched.  Of a
+ * file's, what was not captured is not known.
+ */
+static bool
+vma_anonymous(const struct member *m, const struct vma *v)
+{
+	static const char *const shared[] = { "/dev/zero", "/memfd:", "/SYSV",
+	    "/dev/shm/" };
+	size_t i;
+
+	if (!m->linux)
+		return false;
+	if (v->ino == 0)
+		return (v->flags & VMA_DEVICE) == 0;
+	for (i = 0; i < sizeof shared / sizeof *shared; i++)
+		if (strncmp(v->name, shared[i], strlen(shared[i])) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Return how many bytes of a mapping, from an address below end, are zeros
+ * because nobody has touched them.
+ */
+uint64_t
+member_untouched(const struct member *m, const struct vma *v, uint64_t addr,
+    uint64_t end)
+{
+	struct piece *p;
+
+	if (!vma_anonymous(m, v) || member_missing(m, addr, &end))
+		return 0;
+	p = image_next(m->proc->mem, addr);
+	if (p != NULL && p->first < end)
+		end = p->first;
+	return end > addr ? end - addr : 0;
+}
+
+/*
+ * Return whether anything of mapping i of a member, which has its maps, can be
+ * read.
+ */
+bool
+member_hasmap(const struct member *m, size_t i)
+{
+	const struct vma *v = &m->vmas.v[i];
+	struct image *mem = m->proc->mem;
+	struct piece *p;
+	uint64_t at, end;
+
+	for (at = v->start; mem != NULL && at < v->end; at = end) {
+		end = v->end;
+		if (member_missing(m, at, &end))
+			continue;
+		if (vma_anonymous(m, v) ||
+		    ((p = image_next(mem, at)) != NULL && p->first < end))
+			return true;
+	}
+	return false;
+}
