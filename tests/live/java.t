@@ -37,16 +37,27 @@ jstack() {
 	    grep -oE '^"[^"]*"| - [^ ]*\(.*\) @bci.*|.*(Exception|Error).*'
 }
 
+# recipe WORD: that line of the README, in the directory of the process
+recipe() {
+	(cd "$tmp/mnt.$gc/$pid" && PATH=${java%/java}:$PATH timeout 60 bash -c \
+	    "$(sed -n "s/^	\(jhsdb .*$1.*\)/\1/p" "$tests/../README")") 2>&1
+}
+# objects FILE: how many strings and their bytes a histogram has
+objects() {
+	grep -E '[[:space:]](java.lang.String|byte\[\])$' "$1" |
+	    sed 's/^[0-9]*://'
+}
+
 for gc in UseG1GC UseZGC; do
 	target "$java" -Xmx64m "-XX:+$gc" -cp "$tmp" Deep
 	jstack --pid "$pid" >"$tmp/live"
 	if [ "$(grep -c 'Deep.deep' "$tmp/live")" -ne 10 ] ||
 	    grep -qE 'Exception|Error' "$tmp/live"; then
-		skip "$gc" 'jhsdb fails on the live process, too' 6
+		skip "$gc" 'jhsdb fails on the live process, too' 8
 		continue
 	fi
 	for flag in -s -l; do
-		snap ${flag#-s} -o "$tmp/snap" "$pid"
+		snap "$flag" -o "$tmp/snap" "$pid"
 		is "$rc $err" "0 " "$gc, $flag: taken"
 		"$BUILD/snapcore" -o "$tmp/core" "$tmp/snap"
 		jstack --exe "$java" --core "$tmp/core" >"$tmp/dead"
@@ -55,13 +66,27 @@ for gc in UseG1GC UseZGC; do
 	if [ -e /dev/fuse ] && [ -x "$BUILD/snapfs" ]; then
 		mkdir "$tmp/mnt.$gc"
 		"$BUILD/snapfs" "$tmp/snap" "$tmp/mnt.$gc"
+		recipe stack >"$tmp/dead"
+		is "$(grep -c 'Deep.deep(int) @bci' "$tmp/dead")" 10 \
+		    "$gc, README: jhsdb jstack"
+		recipe jmap >"$tmp/dead"
+		timeout 60 "${java%java}jhsdb" jmap --histo --pid "$pid" \
+		    >"$tmp/live.histo" 2>&1
+		if [ -n "$(objects "$tmp/live.histo")" ]; then
+			is "$(objects "$tmp/dead")" \
+			    "$(objects "$tmp/live.histo")" \
+			    "$gc, README: jhsdb jmap"
+		else
+			skip "$gc, README: jhsdb jmap" \
+			    'it finds none in the live process, either'
+		fi
 		jstack --exe "$java" --core "$tmp/mnt.$gc/$pid/core" \
 		    >"$tmp/dead"
 		try "$gc, snapfs: as live" diff "$tmp/live" "$tmp/dead"
 		umount "$tmp/mnt.$gc"
 	else
-		skip "$gc, snapfs: as live" 'no /dev/fuse'
+		skip "$gc, snapfs: as live" 'no /dev/fuse' 3
 	fi
 	unnoticed "$pid" "$gc: not noticed"
 done
-finish 12
+finish 16
