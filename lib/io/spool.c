@@ -116,6 +116,22 @@ spool_add(struct source *src, const void *page, size_t len)
 }
 
 /*
+ * Make room for len bytes at the end of a spool, to be written to its file by
+ * the caller (source_fd), before spool_finish.  A spool is filled either so, or
+ * by spool_add.  Return where the room lies.
+ */
+uint64_t
+spool_room(struct source *src, uint64_t len)
+{
+	struct filesource *f = (struct filesource *)src;
+	uint64_t at;
+
+	at = f->size;
+	f->size += len;
+	return at;
+}
+
+/*
  * Write what is left of a spool, to which all has been added.
  */
 int

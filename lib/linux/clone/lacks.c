@@ -18,7 +18,6 @@
  */
 #include "bisect.h"
 #include "cloning.h"
-#include "full.h"
 #include "io/io.h"
 #include "linux/file/file.h"
 #include "linux/pages/pages.h"
@@ -42,9 +41,9 @@ struct keeping {
 	int		 pagemap;
 	int		 clonemap;	/* pagemap of the clone */
 	bool		 copy;	/* what is there now may be gone later */
+	struct copyrun	*run;	/* owned; what is to be copied to the spool */
+	size_t		 nrun;
 };
-
-enum { BLOCK = 64 * KB };
 
 static int
 lack_add(struct lproc *p, const struct lack *k)
@@ -56,30 +55,42 @@ lack_add(struct lproc *p, const struct lack *k)
 }
 
 /*
- * Copy the pages of start..end (exclusive) into the spool, and set *loc to
- * where they are in it.
+ * Have the pages of start..end (exclusive) copied into the spool, and set *loc
+ * to where they will be in it.
  */
 static int
 keep_copy(struct keeping *k, uint64_t start, uint64_t end, uint64_t *loc)
 {
-	static uint8_t buf[BLOCK];
-	size_t i, n, want;
-	int64_t at;
+	struct copyrun *last;
 
 	if (k->spool == NULL && (k->spool = source_spool(k->snap)) == NULL)
 		return -1;
-	*loc = source_size(k->spool);
-	for (; start < end; start += want) {
-		want = end - start < BLOCK ? (size_t)(end - start) : BLOCK;
-		if ((n = full_pread(k->mem, buf, want, start)) < want)
-			return errstr_set("address %jx cannot be read",
-			    (uintmax_t)(start + n));
-		for (at = 0, i = 0; i < want && at != -1; i += KB)
-			at = spool_add(k->spool, buf + i, KB);
-		if (at == -1)
-			return -1;
+	*loc = spool_room(k->spool, end - start);
+	last = k->nrun == 0 ? NULL : &k->run[k->nrun - 1];
+	if (last != NULL && last->from + last->len == start) {
+		last->len += end - start;
+		return 0;
 	}
+	if (VEC_ROOM(k->run, k->nrun) == -1)
+		return -1;
+	k->run[k->nrun++] = (struct copyrun){ start, *loc, end - start };
 	return 0;
+}
+
+/*
+ * Copy all that is to be copied: the process still is stopped.
+ */
+static int
+keep_copies(struct keeping *k)
+{
+	struct copyjob j = { .in = k->mem, .run = k->run, .n = k->nrun };
+
+	if (k->spool == NULL)
+		return 0;
+	j.out = source_fd(k->spool);
+	if (copy_runs(&j) == -1)
+		return errstr_wrap("its memory");
+	return spool_finish(k->spool);
 }
 
 static int
@@ -202,8 +213,8 @@ lacks_keep(struct live *l, struct snap *s, struct lproc *p,
 		if ((rc = keep_mapping(&k, &vma->v[i])) == -1)
 			errstr_wrap("%jx-%jx %s", (uintmax_t)vma->v[i].start,
 			    (uintmax_t)vma->v[i].end, vma->v[i].name);
-	if (k.spool != NULL && spool_finish(k.spool) == -1)
-		rc = -1;
+	if (rc == 0)
+		rc = keep_copies(&k);
 out:
 	if (k.mem != -1)
 		close(k.mem);
@@ -212,6 +223,7 @@ out:
 	if (k.clonemap != -1)
 		close(k.clonemap);
 	vmas_free(&k.clone);
+	free(k.run);
 	free(maps.data);
 	return rc;
 }

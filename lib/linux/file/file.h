@@ -38,6 +38,23 @@ bool		 served_notmount(pid_t pid, uint64_t id);
 bool		 served_nottype(uint64_t dev, long type);
 void		 served_forget(void);
 
+/* copy.c: bytes copied while processes are stopped */
+struct copyrun {
+	uint64_t	 from;	/* in what is copied */
+	uint64_t	 to;	/* in the copy */
+	uint64_t	 len;	/* bytes; not 0 */
+};
+
+struct copyjob {
+	int		 in;	/* borrowed, as all here */
+	int		 out;
+	bool		 shorter; /* it may end before a run does */
+	const struct copyrun *run;
+	size_t		 n;
+};
+
+int		 copy_runs(const struct copyjob *j);
+
 /* shared.c: files as they were when all was stopped */
 int		 frozen_copy(struct live *l, const struct lproc *p, int fd,
 		    const struct stat *st);

@@ -5,8 +5,8 @@
  */
 #include "clock.h"
 #include "file.h"
-#include "full.h"
 #include "io/io.h"
+#include "vec.h"
 
 #include <sys/stat.h>
 
@@ -24,8 +24,6 @@ struct frozen {
 				   of who has it; NULL: of other files */
 	int		 fd;	/* owned; the copy */
 };
-
-enum { BLOCK = 256 * KB };
 
 /*
  * Return the IPC namespace of process p, as the link tells it, or "": the
@@ -95,22 +93,40 @@ frozen_find(const struct live *l, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Copy the bytes from..to of a file to another, at the same place, or up to
- * its end.  Return 0, or -1 with errstr.
+ * Add what lies at from..to of a file (exclusive) to *run, of *n.  Return 0, or
+ * -1 with errstr.
  */
 static int
-copy_run(int in, int out, off_t from, off_t to)
+run_add(struct copyrun **run, size_t *n, off_t from, off_t to)
 {
-	static uint8_t buf[BLOCK];
-	size_t n, want;
+	if (from >= to)
+		return 0;
+	if (VEC_ROOM(*run, *n) == -1)
+		return -1;
+	(*run)[(*n)++] = (struct copyrun){ (uint64_t)from, (uint64_t)from,
+	    (uint64_t)(to - from) };
+	return 0;
+}
 
-	for (n = want = 0; from < to && n == want; from += (off_t)n) {
-		want = to - from < BLOCK ? (size_t)(to - from) : BLOCK;
-		n = full_pread(in, buf, want, (uint64_t)from);
-		if (n < want && errno != 0)
-			return errstr_sys("shared memory");
-		if (full_pwrite(out, buf, n, (uint64_t)from) == -1)
-			return errstr_sys("temporary file");
+/*
+ * Set *run, which the caller frees, to what a file of size bytes has that is no
+ * hole, and *n to how many runs that are.  Return 0, or -1 with errstr.
+ */
+static int
+data_find(int in, off_t size, struct copyrun **run, size_t *n)
+{
+	off_t data, hole;
+
+	for (hole = 0; hole < size;) {
+		if ((data = lseek(in, hole, SEEK_DATA)) == -1)
+			return errno == ENXIO ? 0 : run_add(run, n, hole,
+			    size);
+		if ((hole = lseek(in, data, SEEK_HOLE)) == -1)
+			hole = size;
+		if (hole > size)	/* it grows */
+			hole = size;
+		if (run_add(run, n, data, hole) == -1)
+			return -1;
 	}
 	return 0;
 }
@@ -122,22 +138,18 @@ copy_run(int in, int out, off_t from, off_t to)
 static int
 copy_data(int in, int out, off_t size)
 {
-	off_t data, hole;
+	struct copyjob j = { .in = in, .out = out, .shorter = true };
+	struct copyrun *run = NULL;
+	int rc;
 
 	if (ftruncate(out, size) == -1)
 		return errstr_sys("temporary file");
-	for (hole = 0; hole < size;) {
-		if ((data = lseek(in, hole, SEEK_DATA)) == -1)
-			return errno == ENXIO ? 0 : copy_run(in, out, hole,
-			    size);
-		if ((hole = lseek(in, data, SEEK_HOLE)) == -1)
-			hole = size;
-		if (hole > size)	/* it grows */
-			hole = size;
-		if (copy_run(in, out, data, hole) == -1)
-			return -1;
-	}
-	return 0;
+	rc = data_find(in, size, &run, &j.n);
+	j.run = run;
+	if (rc == 0 && (rc = copy_runs(&j)) == -1)
+		errstr_wrap("shared memory");
+	free(run);
+	return rc;
 }
 
 static void

@@ -1,0 +1,150 @@
+/*
+ * Bytes that are copied while processes are stopped: by all processors, for
+ * each millisecond counts.  Reading one block and writing another go on at
+ * once; that is faster than what the kernel copies by itself (sendfile(2), by
+ * a fifth) or through a mapping.
+ */
+#include "file.h"
+#include "full.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	BLOCK = 256 * KB,	/* that is read and written, out of a cache */
+	PIECE = 2048 * KB,	/* that a thread takes at once */
+	THREADS = 4		/* of a file, one can be written to at a time */
+};
+
+struct copying {
+	const struct copyjob *job;	/* borrowed */
+	pthread_mutex_t	 lock;		/* of what follows */
+	size_t		 at;		/* the run that is next */
+	uint64_t	 done;		/* bytes of it that are taken */
+	bool		 failed;
+	char		 why[256];
+};
+
+/*
+ * Take the next piece of what there is to copy.  Return false if there is no
+ * more.
+ */
+static bool
+piece_take(struct copying *c, struct copyrun *piece)
+{
+	const struct copyrun *r;
+
+	pthread_mutex_lock(&c->lock);
+	*piece = (struct copyrun){ 0 };
+	if (c->at < c->job->n && !c->failed) {
+		r = &c->job->run[c->at];
+		piece->from = r->from + c->done;
+		piece->to = r->to + c->done;
+		piece->len = r->len - c->done < PIECE ? r->len - c->done :
+		    PIECE;
+		c->done += piece->len;
+		if (c->done == r->len) {
+			c->at++;
+			c->done = 0;
+		}
+	}
+	pthread_mutex_unlock(&c->lock);
+	return piece->len > 0;
+}
+
+/*
+ * Copy a piece through buf.  Return 0, or -1 with errstr.
+ */
+static int
+piece_copy(const struct copyjob *j, const struct copyrun *r, uint8_t *buf)
+{
+	uint64_t done;
+	size_t n, want;
+
+	for (done = 0; done < r->len; done += n) {
+		want = r->len - done < BLOCK ? (size_t)(r->len - done) : BLOCK;
+		n = full_pread(j->in, buf, want, r->from + done);
+		if (n < want && (errno != 0 || !j->shorter))
+			return errno != 0 ? errstr_sys("%jx",
+			    (uintmax_t)(r->from + done + n)) :
+			    errstr_set("%jx cannot be read",
+			    (uintmax_t)(r->from + done + n));
+		if (full_pwrite(j->out, buf, n, r->to + done) == -1)
+			return errstr_sys("temporary file");
+		if (n < want)
+			break;
+	}
+	return 0;
+}
+
+static void *
+copy_work(void *arg)
+{
+	struct copying *c = arg;
+	struct copyrun piece;
+	uint8_t *buf;
+	int rc;
+
+	buf = malloc(BLOCK);
+	rc = buf == NULL ? errstr_set("out of memory") : 0;
+	while (rc == 0 && piece_take(c, &piece))
+		rc = piece_copy(c->job, &piece, buf);
+	free(buf);
+	if (rc == -1) {
+		pthread_mutex_lock(&c->lock);
+		if (!c->failed)
+			strlcpy(c->why, snap_errstr(), sizeof c->why);
+		c->failed = true;
+		pthread_mutex_unlock(&c->lock);
+	}
+	return NULL;
+}
+
+/*
+ * Return by how many threads to copy: one for each processor, and each has two
+ * pieces at least.
+ */
+static size_t
+copy_threads(const struct copyjob *j)
+{
+	uint64_t sum, most;
+	size_t i, n;
+
+	for (sum = 0, i = 0; i < j->n; i++)
+		sum += j->run[i].len;
+	most = sum / (2 * PIECE);
+	n = (size_t)processors_count();
+	n = n < THREADS ? n : THREADS;
+	return n < most ? n : most > 0 ? (size_t)most : 1;
+}
+
+/*
+ * Copy all runs of j, by all processors.  Return 0, or -1 with errstr.
+ */
+int
+copy_runs(const struct copyjob *j)
+{
+	struct copying c = { .job = j };
+	pthread_t thread[THREADS];
+	sigset_t all, old;
+	size_t i, n, want;
+
+	if (j->n == 0)
+		return 0;
+	pthread_mutex_init(&c.lock, NULL);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	want = copy_threads(j);
+	for (n = 0; n + 1 < want; n++)
+		if (pthread_create(&thread[n], NULL, copy_work, &c) != 0)
+			break;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	(void)copy_work(&c);
+	for (i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+	pthread_mutex_destroy(&c.lock);
+	return c.failed ? errstr_set("%s", c.why) : 0;
+}
