@@ -52,6 +52,18 @@ is_dir(const char *path)
 }
 
 /*
+ * Read what the first bytes tell it is.
+ */
+static struct snap *
+read_any(struct input *in, const struct readopts *o)
+{
+	const uint8_t *p = input_peek(in, 4);
+
+	return p != NULL && memcmp(p, "\177ELF", 4) == 0 ?
+	    open_core(in, o) : snap6_read(in, o);
+}
+
+/*
  * Read a snapshot from a path, or from standard input where it is NULL or
  * "-"; it may be compressed with gzip.  Options as in snap6_read; of an ELF
  * core and of CRIU images, o->warn is told what is missing from them.  NULL on
@@ -60,29 +72,6 @@ is_dir(const char *path)
 struct snap *
 snap_open(const char *path, const struct readopts *o)
 {
-	struct input *in;
-	struct snap *s;
-	const uint8_t *p;
-
-	if (is_dir(path))
-		return open_criu(path, o);
-	if ((in = input_open(path)) == NULL)
-		return NULL;
-	s = NULL;
-	/* behind damage in a compressed one is more, but not in order */
-	if (o != NULL && o->salvage && in->size == UINT64_MAX &&
-	    input_spool(in) == -1)
-		goto out;
-	if (input_gunzip(in, o != NULL && o->salvage) == -1)
-		goto out;
-	p = input_peek(in, 4);
-	if (p != NULL && memcmp(p, "\177ELF", 4) == 0)
-		s = open_core(in, o);
-	else
-		s = snap6_read(in, o);
-	if (s != NULL)
-		s->st = in->st;
-out:
-	input_close(in);
-	return s;
+	return is_dir(path) ? open_criu(path, o) :
+	    snap6_stream(path, o, read_any);
 }

@@ -263,7 +263,8 @@ const char	*confine_lacks(void);
 int		 confine_act(int *fd);
 
 /*
- * Snapshots read, by open.c, which picks the reader of a format, compared
+ * Snapshots read, by open.c, which picks the reader of a format, or as one of
+ * snap(6) alone (snap6/open.c), compared
  * (snap6/compare.c), made one (merge/merge.c) and counted (dedup/count.c)
  */
 struct readopts {
@@ -282,6 +283,7 @@ struct readopts {
 };
 
 struct snap	*snap_open(const char *path, const struct readopts *o);
+struct snap	*snap6_open(const char *path, const struct readopts *o);
 int		 snap_compare(struct snap *a, struct snap *b);
 int		 snap_merge(struct snap *a, struct snap *b);
 bool		 snap_uncounted(const struct snap *s);
@@ -289,7 +291,7 @@ int		 snap_count(struct snap *s, void (*warn)(void *, const char *),
 		    void *arg);
 
 /*
- * snap(6): snap6/write.c, snap6/num.c
+ * snap(6): snap6/write.c, snap6/num.c; and snap6/open.c
  */
 struct snap6;			/* a snapshot being written */
 

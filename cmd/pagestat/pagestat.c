@@ -263,12 +263,26 @@ say_lost(void *arg, const char *text)
 	program_warn("%s", text);
 }
 
+/*
+ * Read the snapshot in a file, which may be a stranger's, and needs nothing
+ * else.
+ */
+static void
+open_snap(struct command *c, char *file)
+{
+	struct readopts o = { .warn = say_lost, .arg = c };
+	struct confined need = { .in = &file, .nin = 1 };
+
+	program_confine(&need, false);
+	if ((c->snap = snap6_open(file, &o)) == NULL)
+		errx(1, "%s", snap_errstr());
+}
+
 int
 main(int argc, char *argv[])
 {
 	struct command c = { 0 };
-	struct readopts o = { .warn = say_lost, .arg = &c };
-	const char *file = NULL;
+	char *file = NULL;
 	size_t i;
 	int ch;
 
@@ -307,8 +321,8 @@ main(int argc, char *argv[])
 	    c.choosing.n == 0))
 		options_misuse(&cmdline);
 	name_terminal();
-	if (file != NULL && (c.snap = snap_open(file, &o)) == NULL)
-		errx(1, "%s", snap_errstr());
+	if (file != NULL)
+		open_snap(&c, file);
 	add_operands(&c, argv + optind);
 	if (!c.showmatrix) {
 		c.table.flags = frames_open("kpageflags");

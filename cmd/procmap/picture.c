@@ -243,7 +243,7 @@ draw_row(struct canvas *cv, const struct figure *f, size_t i)
 	int room;
 
 	again = i > 0 && r->name[0] == '/' &&
-	    strcmp(r->name, r[-1].name) == 0;
+	    row_isshown(cv->album, &r[-1]) && strcmp(r->name, r[-1].name) == 0;
 	buf_printf(&cv->b, "<g><title>%" PRIx64 "-%" PRIx64 " %s %" PRIu64
 	    "K ", r->start, r->end, r->perm, (r->end - r->start) / KB);
 	svg_text(&cv->b, r->name);
@@ -357,13 +357,15 @@ draw(struct canvas *cv, const char *title, struct buf *head)
 	buf_puts(head, cv->album->compare ? "What changed" : "Memory map");
 	buf_puts(head, *title == '\0' ? "" : ": ");
 	svg_end(head, title, 80);
-	buf_printf(head, "</text>\n<text class=\"sub\" x=\"%d\" y=\"54\">"
+	buf_puts(head, "</text>\n");
+	if (*cv->album->times != '\0')
+		buf_printf(head, "<text class=\"sub\" x=\"%d\" y=\"54\">%s"
+		    "</text>\n", MARGIN, cv->album->times);
+	buf_printf(head, "<text class=\"sub\" x=\"%d\" y=\"%d\">"
 	    "Each strip is a mapping: its length tells the size, on the "
 	    "scale above the strips; its colours tell of the pages, by "
-	    "address from left to right.</text>\n", MARGIN);
-	if (*cv->album->times != '\0')
-		buf_printf(head, "<text class=\"sub\" x=\"%d\" y=\"74\">%s"
-		    "</text>\n", MARGIN, cv->album->times);
+	    "address from left to right.</text>\n", MARGIN,
+	    *cv->album->times == '\0' ? 54 : 74);
 	return buf_check(head) == -1 ? -1 : buf_check(&cv->b);
 }
 

@@ -51,4 +51,9 @@ void		 num_low(char *, uint32_t);
 /* read.c */
 struct snap	*snap6_read(struct input *, const struct readopts *);
 
+/* open.c */
+struct snap	*snap6_stream(const char *, const struct readopts *,
+		    struct snap *(*)(struct input *,
+		    const struct readopts *));
+
 #endif

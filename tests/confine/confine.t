@@ -64,6 +64,7 @@ probed "snapls -c" "$BUILD/snapls" -c "$tmp/gz"
 probed "snapls of standard input" "$BUILD/snapls" <"$tmp/snap"
 probed "snapls of a pipe" "$BUILD/snapls" < <(cat "$tmp/gz")
 probed "snapls of a core" "$BUILD/snapls" "$tmp/core"
+probed "pagestat -M" "$BUILD/pagestat" -s -M "$tmp/snap"
 probed "snapcat" "$BUILD/snapcat" "$tmp/snap" "$tmp/gz"
 probed "snapcat -o" "$BUILD/snapcat" -z -o "$tmp/snap2" "$tmp/snap"
 probed "snapcat -s" "$BUILD/snapcat" -s -o "$tmp/snap2" "$tmp/snap"
@@ -156,4 +157,4 @@ head -c 3000 "$tmp/snap" >"$tmp/bad"
 "$BUILD/snapcat" -o "$tmp/empty/snap" "$tmp/bad" 2>/dev/null
 is "$(ls -A "$tmp/empty")" "" "nothing is left of what failed"
 kill "$PROBE_VICTIM" "$pid"
-finish 32
+finish 33
