@@ -86,6 +86,21 @@ copy_core(struct core *c, struct output *o, uint64_t *data)
 }
 
 /*
+ * Say how large the core of process pid is, which is in path, and how much of
+ * it is holes.
+ */
+static void
+say_size(const char *path, uint64_t pid, uint64_t size, uint64_t holes)
+{
+	char all[24], none[24];
+
+	text_bytes(all, sizeof all, size);
+	text_bytes(none, sizeof none, holes);
+	program_warn("%s: process %" PRIu64 ": %s, of which holes: %s",
+	    path == NULL ? "standard output" : path, pid, all, none);
+}
+
+/*
  * Write the core of a process to a path, or to standard output where that
  * is NULL.  -1 with the error string set.
  */
@@ -116,10 +131,7 @@ write_core(struct snap *s, struct proc *p, const char *path, bool tell)
 		program_lose(NULL, snap_errstr());
 	}
 	if (verbose)
-		program_warn("%s: process %" PRIu64 ", %" PRIu64 " bytes, of "
-		    "them %" PRIu64 " in holes", path == NULL ?
-		    "standard output" : path, p->pid, core_size(c),
-		    core_size(c) - data);
+		say_size(path, p->pid, core_size(c), core_size(c) - data);
 	else if (tell)
 		program_warn("%s: process %" PRIu64, path, p->pid);
 	core_free(c);

@@ -102,6 +102,23 @@ fail:
 }
 
 /*
+ * Say what was written to a directory.
+ */
+static void
+say_stat(const char *dir, const struct criustat *st)
+{
+	enum { PAGE = 4096 };	/* of criustat */
+	char all[24], parent[24], zero[24], written[24];
+
+	text_bytes(all, sizeof all, st->pages * PAGE);
+	text_bytes(parent, sizeof parent, st->parent * PAGE);
+	text_bytes(zero, sizeof zero, st->zerokb * KB);
+	text_bytes(written, sizeof written, st->bytes);
+	program_warn("%s: pages: %s, in the parent: %s, zero: %s; written: %s",
+	    dir, all, parent, zero, written);
+}
+
+/*
  * A snapshot to images.
  */
 static int
@@ -119,9 +136,7 @@ load(const char *file, const char *dir, struct criuopts *o)
 	criu_storefree(o->store);
 	snap_free(s);
 	if (rc == 0 && verbose)
-		program_warn("%s: pages: %" PRIu64 ", in the parent: %" PRIu64
-		    ", KB zero: %" PRIu64 "; bytes of pages: %" PRIu64, dir,
-		    st.pages, st.parent, st.zerokb, st.bytes);
+		say_stat(dir, &st);
 	return rc;
 }
 
