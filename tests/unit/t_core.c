@@ -2,6 +2,7 @@
  * ELF cores: core/write/
  */
 #include "model.h"
+#include "num.h"
 #include "util.h"
 
 #include <elf.h>
@@ -692,6 +693,98 @@ test_notes(void **state)
 }
 
 /*
+ * Tiles are not in the XSAVE area unless the thread uses them; of another
+ * feature that comes behind them nobody knows.
+ */
+static void
+test_tiles(void **state)
+{
+	enum { XCR0 = 464, XSTATE_BV = 512, WITH = 11008, WITHOUT = 2696 };
+	static const struct {
+		uint64_t	 features;
+		uint64_t	 used;
+		size_t		 len;
+	} want[] = {
+		{ 0x602e7, 0x2e7, WITHOUT },
+		{ 0x602e7, 0x402e7, WITH },
+		{ 0x202e7, 0x202e7, WITH },
+		{ 0x2e7, 0x2e7, WITH },
+		{ 0x8602e7, 0x2e7, WITH },
+	};
+	uint8_t x[WITH];
+	const uint8_t *n;
+	struct buf rec = { 0 };
+	struct snap *s;
+	struct core *c;
+	uint8_t *all;
+	size_t i, len;
+
+	(void)state;
+	for (i = 0; i < sizeof want / sizeof *want; i++) {
+		memset(x, 0x55, sizeof x);
+		num_put(x + XCR0, want[i].features, 8);
+		num_put(x + XSTATE_BV, want[i].used, 8);
+		s = snap_new();
+		rec_regs(&rec, 216, 1);
+		testrec_file(&rec, "regset/xstate", x, sizeof x);
+		c = must_core(s, rec_proc(&rec, s, 7));
+		all = core_bytes(c);
+		n = note_get(all, "LINUX", NT_X86_XSTATE, 0, &len);
+		assert_int_equal(len, want[i].len);
+		if (len == WITHOUT)
+			num_put(x + XCR0, 0x2e7, 8);
+		assert_memory_equal(n, x, len);
+		free(all);
+		core_free(c);
+		snap_free(s);
+	}
+}
+
+/*
+ * What is missing of a file that can only be read has no segment; NT_FILE has
+ * it.  Of what else is missing there is one.
+ */
+static void
+test_bare(void **state)
+{
+	static const uint64_t addr[] = { 0x11000, 0x20000, 0x30000, 0x40000 };
+	struct memsource *m;
+	struct buf rec = { 0 };
+	struct snap *s;
+	struct proc *p;
+	struct core *c;
+	uint8_t *all;
+	size_t i, len;
+
+	(void)state;
+	s = snap_new();
+	m = memsource_new(s, 100, KB);
+	rec_regs(&rec, 216, 1);
+	testrec_text(&rec, "maps",
+	    "00010000-00013000 r--p 00000000 08:01 5 /a\n"
+	    "00018000-00019000 r--p 00000000 08:01 6 /b\n"
+	    "00020000-00021000 rw-p 00000000 08:01 5 /a\n"
+	    "00030000-00031000 r--s 00000000 08:01 5 /a\n"
+	    "00040000-00041000 r--p 00000000 00:00 0 [vvar]\n");
+	testrec_text(&rec, "missing", "00010000-00011000 file\n"
+	    "00012000-00050000 file\n");
+	p = rec_proc(&rec, s, 7);
+	segment_add(p, IMAGE_MEM, 0x11000, PAGE, &m->src, 0);
+	c = must_core(s, p);
+	all = core_bytes(c);
+	assert_int_equal(get(all + 56, 2), 5);
+	for (i = 0; i < sizeof addr / sizeof *addr; i++) {
+		assert_int_equal(load_get(all, i + 1).addr, addr[i]);
+		assert_int_equal(load_get(all, i + 1).memsz, PAGE);
+		assert_int_equal(load_get(all, i + 1).filesz, i == 0 ? PAGE : 0);
+	}
+	assert_int_equal(get(note_get(all, "CORE", NT_FILE, 0, &len), 8), 4);
+	free(all);
+	core_free(c);
+	snap_free(s);
+}
+
+/*
  * The numbers of a process in another pid namespace; of one that another
  * snapshot's took, or whose groups are long, its own.
  */
@@ -1029,6 +1122,8 @@ main(void)
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_tiles),
+		cmocka_unit_test(test_bare),
 		cmocka_unit_test(test_inside),
 		cmocka_unit_test(test_386),
 		cmocka_unit_test(test_mixed),
