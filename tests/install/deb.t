@@ -13,11 +13,9 @@ nothing() {
 changes=$(find "$BUILD/deb" -maxdepth 1 -name '*.changes' 2>/dev/null)
 [ -n "$changes" ] || nothing 'no packages: "make deb" makes them'
 is_root || nothing "only root can make a machine and enter it"
-if [ -n "$(find Makefile cmd lib fmt man6 .debian -newer "$changes")" ]; then
-	try "the packages are made anew" env -u MAKEFLAGS make -s deb O="$BUILD"
-else
-	ok 0 "the packages are those of the sources"
-fi
+# they take minutes to make
+[ -z "$(find Makefile cmd lib fmt man6 .debian -newer "$changes")" ] ||
+    nothing 'the packages are older than the sources: "make deb" makes them'
 if command -v lintian >/dev/null; then
 	# who answers for them is asked of who makes them
 	is "$(lintian --allow-root --suppress-tags bogus-mail-host \
@@ -31,7 +29,7 @@ fi
 base=$(tests/fresh -b 2>"$tmp/err" | tail -n 1)
 if [ ! -d "$base" ]; then
 	skip "on a fresh machine" "$(tail -n 1 "$tmp/err")" 9
-	finish 11
+	finish 10
 fi
 
 # The machine: an overlay, or a copy, with processes of its own.
@@ -81,7 +79,7 @@ export tmp said base deb="$BUILD/deb"
 unshare -mpf --kill-child bash "$tmp/machine" >"$tmp/err" 2>&1
 if [ "$(cat "$said/prepare.rc" 2>/dev/null)" != 0 ]; then
 	skip "on a fresh machine" "apt-get reaches no mirror" 9
-	finish 11
+	finish 10
 fi
 
 # well NAME WHAT: a step that succeeded
@@ -99,4 +97,4 @@ is "$(cat "$said/pc")" 1 "the library is found"
 is "$(cat "$said/manual")" 11 "the manual is there"
 well purge "they are removed"
 is "$(diff "$said/before" "$said/after")" "" "without a trace"
-finish 11
+finish 10
