@@ -71,3 +71,21 @@ say_kept(bool drop)
 		free(m);
 	}
 }
+
+/*
+ * End output out and say what was written to it of s.  Return 0, or -1 with
+ * errstr.
+ */
+int
+say_totals(const struct snap *s, struct output *out)
+{
+	char text[240];
+
+	if (output_end(out) == -1)
+		return -1;
+	totals_text(s, out, text, sizeof text);
+	say(NULL, text);
+	if (totals_plan9(s, text, sizeof text))
+		say(NULL, text);
+	return 0;
+}

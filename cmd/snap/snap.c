@@ -148,23 +148,6 @@ write_live(struct live *l, struct snap *s, struct output *out)
 }
 
 /*
- * Say what was written, when all is.
- */
-static int
-say_totals(const struct snap *s, struct output *out)
-{
-	char text[240];
-
-	if (output_end(out) == -1)
-		return -1;
-	totals_text(s, out, text, sizeof text);
-	say(NULL, text);
-	if (totals_plan9(s, text, sizeof text))
-		say(NULL, text);
-	return 0;
-}
-
-/*
  * Return true if the taking failed because a clone was killed, so that it is to
  * be done again without.
  */

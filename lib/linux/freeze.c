@@ -30,8 +30,7 @@
 enum {
 	PATIENCE_MS = 3000,	/* for one round of stopping */
 	SLEEPER_MS = 300,	/* where all that is left was in state D */
-	ENDING_MS = 20,		/* for a process that ends to be a zombie */
-	MISSED_MOST = 8		/* who did not answer, told one by one */
+	ENDING_MS = 20		/* for a process that ends to be a zombie */
 };
 
 /*
@@ -326,67 +325,6 @@ live_release(struct live *l)
 }
 
 /*
- * Tell the user who did not answer in time, and was not told of yet.
- */
-static void
-live_tellmissed(struct live *l)
-{
-	char what[256];
-	size_t n;
-
-	for (n = l->nmissed; proxy_missed(n, what, sizeof what); n++)
-		if (n < MISSED_MOST)
-			live_warn(l, "%s: no answer in %u seconds: it is "
-			    "missing (-t waits longer)", what,
-			    l->opts.patience);
-	if (n > MISSED_MOST && n > l->nmissed)
-		live_warn(l, "%zu more give no answer: they are missing",
-		    n - MISSED_MOST);
-	l->nmissed = n;
-}
-
-/*
- * Tell the user for how long processes of set l were stopped: one, or the
- * longest of several and all together; and what took most of a long pause.
- */
-static void
-live_tellheld(struct live *l)
-{
-	const struct lproc *p, *most;
-	char longest[24], sum[24], part[24], more[128];
-	const char *step;
-	uint64_t us;
-	size_t n;
-
-	most = NULL;
-	us = 0;
-	n = 0;
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		if (p->held == 0)
-			continue;
-		n++;
-		us += p->held;
-		if (most == NULL || p->held > most->held)
-			most = p;
-	}
-	if (most == NULL)
-		return;
-	text_time(longest, sizeof longest, most->held);
-	text_time(sum, sizeof sum, us);
-	*more = '\0';
-	if ((step = steps_longest(&l->steps, &us)) != NULL) {
-		text_time(part, sizeof part, us);
-		snprintf(more, sizeof more, "; %s to %s", part, step);
-	}
-	if (n == 1)
-		live_say(l, "process %d: stopped for %s%s", most->pid, longest,
-		    more);
-	else
-		live_say(l, "%zu processes: stopped for %s at most (process "
-		    "%d), %s in all%s", n, longest, most->pid, sum, more);
-}
-
-/*
  * End the taking of set l, and let all threads go that still are stopped.
  */
 void
@@ -403,4 +341,5 @@ live_thaw(struct live *l)
 	TAILQ_FOREACH(p, &l->procs, entry)
 		p->held = 0;
 	l->steps = (struct steps){ .now = STEP_NONE };
+	l->copied = 0;
 }

@@ -14,4 +14,8 @@ int		 live_members(struct live *l, bool *grew);
 /* freeze.c */
 void		 live_release(struct live *l);
 
+/* tell.c */
+void		 live_tellheld(struct live *l);
+void		 live_tellmissed(struct live *l);
+
 #endif

@@ -40,6 +40,9 @@ for i in 1 2 3; do
 	echo "# longest gap: $(gap) us, $quiet us without snap"
 	one_instant "written all the time: one instant ($i)"
 done
+snap -v -o "$tmp/snap" "$pid"
+grep -qE '; [0-9]+ MiB were copied then, as they were written to$' "$tmp/err"
+ok $? "written all the time: -v tells what that took" || diag <"$tmp/err"
 unnoticed "$pid" "written all the time: not noticed"
 
 target "$targets/token" 4
@@ -50,11 +53,12 @@ for i in 1 2 3 4 5; do
 done
 "$BUILD/snap" -lv -o "$tmp/snap" "$pid" 2>"$tmp/err"
 unit='[0-9.]+ (us|ms|s)'
-grep -qE "^snap: process $pid: stopped for $unit(; $unit to .*)?$" "$tmp/err"
+copied='(; [0-9.]+ (KiB|MiB) were copied then, as they were written to)?'
+grep -qE "^snap: process $pid: stopped for $unit(; $unit to [^;]*)?$copied$" "$tmp/err"
 ok $? "-v tells for how long" || diag <"$tmp/err"
 "$BUILD/snap" -lrv -o "$tmp/many" "$pid" 2>"$tmp/err"
 grep -qE "^snap: 5 processes: stopped for $unit at most \(process [0-9]+\), \
-$unit in all(; $unit to .*)?$" "$tmp/err"
+$unit in all(; $unit to [^;]*)?$copied$" "$tmp/err"
 ok $? "-v tells of several the longest and the sum" || diag <"$tmp/err"
 is "$(python3 -c 'import sys
 sys.path.insert(0, sys.argv[1])
@@ -344,4 +348,4 @@ snap: nothing to take a snapshot of" \
 else
 	skip "no right, no room" "needs root" 16
 fi
-finish 130
+finish 131

@@ -262,12 +262,44 @@ clones_make(struct live *l, struct snap *s)
 }
 
 /*
+ * Return how many bytes clone pid alone has: those that its process has
+ * written to since, each of which was copied for that.  0 if that is not told:
+ * proc_pid_smaps(5).
+ */
+static uint64_t
+clone_own(pid_t pid)
+{
+	static const char *const key[] = { "\nPrivate_Clean:",
+	    "\nPrivate_Dirty:" };
+	struct bytes b;
+	const char *s;
+	uint64_t sum;
+	char *text;
+	size_t i;
+
+	if (proc_read(pid, 0, "smaps_rollup", &b) == -1)
+		return 0;
+	text = strndup((char *)b.data, b.len);
+	free(b.data);
+	for (sum = 0, i = 0; text != NULL && i < sizeof key / sizeof *key; i++)
+		if ((s = strstr(text, key[i])) != NULL)
+			sum += strtoull(s + strlen(key[i]), NULL, 10) * KB;
+	free(text);
+	return sum;
+}
+
+/*
  * Kill all clones of set l and have the guard reap them; tell the user if
  * something of them is left.
  */
 void
 clones_end(struct live *l)
 {
+	const struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (l->opts.verbose && p->clone > 0)
+			l->copied += clone_own(p->clone);
 	clones_kill(l);
 	if (l->guard == NULL)
 		return;

@@ -113,6 +113,7 @@ struct live {
 	bool		 parted; /* likewise, but for what zombies lack */
 	bool		 stopped;	/* from here on, ask no one for names */
 	struct steps	 steps;		/* what it takes time for */
+	uint64_t	 copied;	/* bytes, as clones had them still */
 	size_t		 nmissed;	/* who did not answer: that is told */
 };
 

@@ -1,0 +1,77 @@
+/*
+ * What the user is told when processes run again: who did not answer, and what
+ * it cost them.
+ */
+#include "linux/proxy/proxy.h"
+#include "live.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MISSED_MOST = 8 };	/* who did not answer, told one by one */
+
+/*
+ * Tell the user who did not answer in time, and was not told of yet.
+ */
+void
+live_tellmissed(struct live *l)
+{
+	char what[256];
+	size_t n;
+
+	for (n = l->nmissed; proxy_missed(n, what, sizeof what); n++)
+		if (n < MISSED_MOST)
+			live_warn(l, "%s: no answer in %u seconds: it is "
+			    "missing (-t waits longer)", what,
+			    l->opts.patience);
+	if (n > MISSED_MOST && n > l->nmissed)
+		live_warn(l, "%zu more give no answer: they are missing",
+		    n - MISSED_MOST);
+	l->nmissed = n;
+}
+
+/*
+ * Tell the user for how long processes of set l were stopped: one, or the
+ * longest of several and all together; and what took most of a long pause.
+ */
+void
+live_tellheld(struct live *l)
+{
+	const struct lproc *p, *most;
+	char longest[24], sum[24], part[24], more[200];
+	const char *step;
+	uint64_t us;
+	size_t n;
+
+	most = NULL;
+	us = 0;
+	n = 0;
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (p->held == 0)
+			continue;
+		n++;
+		us += p->held;
+		if (most == NULL || p->held > most->held)
+			most = p;
+	}
+	if (most == NULL)
+		return;
+	text_time(longest, sizeof longest, most->held);
+	text_time(sum, sizeof sum, us);
+	*more = '\0';
+	if ((step = steps_longest(&l->steps, &us)) != NULL) {
+		text_time(part, sizeof part, us);
+		snprintf(more, sizeof more, "; %s to %s", part, step);
+	}
+	if (l->copied > 0) {
+		text_bytes(part, sizeof part, l->copied);
+		snprintf(more + strlen(more), sizeof more - strlen(more),
+		    "; %s were copied then, as they were written to", part);
+	}
+	if (n == 1)
+		live_say(l, "process %d: stopped for %s%s", most->pid, longest,
+		    more);
+	else
+		live_say(l, "%zu processes: stopped for %s at most (process "
+		    "%d), %s in all%s", n, longest, most->pid, sum, more);
+}
