@@ -110,17 +110,16 @@ bool
 cgroupmount_next(struct scan *text, struct cgroupmount *m)
 {
 	struct scan line, w, type, point, root;
-	unsigned int i;
 
 	while (scan_line(text, &line)) {
-		for (i = 0; i < 5 && word_take(&line, &w); i++) {
-			root = i == 3 ? w : root;
-			point = w;
-		}
+		if (!word_take(&line, &w) || !word_take(&line, &w) ||
+		    !word_take(&line, &w) || !word_take(&line, &root) ||
+		    !word_take(&line, &point))
+			continue;
 		while (word_take(&line, &w) && !word_is(&w, "-"))
 			continue;
-		if (i < 5 || !word_take(&line, &type) ||
-		    !word_take(&line, &w) || !word_take(&line, &w))
+		if (!word_take(&line, &type) || !word_take(&line, &w) ||
+		    !word_take(&line, &w))
 			continue;
 		m->v2 = word_is(&type, "cgroup2");
 		if (!m->v2 && !word_is(&type, "cgroup"))

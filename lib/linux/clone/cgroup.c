@@ -20,7 +20,7 @@
  * our mount point, counts as one without.
  */
 #include "cgroup.h"
-#include "model.h"
+#include "state/state.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -180,57 +180,22 @@ cgroup_levels(const struct cgroup *c, cglevel_fn fn, void *arg)
 }
 
 /*
- * Where a process is in the hierarchy of memory: the path in the text of its
- * /proc/PID/cgroup (cgroups(7)), of *len bytes, or NULL.
- */
-static const char *
-membership_find(const char *text, bool v1, size_t *len)
-{
-	const char *s, *list, *end;
-
-	for (s = text; s != NULL && *s != '\0'; s = *end == '\0' ? end :
-	    end + 1) {
-		end = s + strcspn(s, "\n");
-		if ((list = memchr(s, ':', (size_t)(end - s))) == NULL ||
-		    (s = memchr(list + 1, ':', (size_t)(end - list - 1))) ==
-		    NULL)
-			continue;
-		*len = (size_t)(end - s - 1);
-		if (v1 ? memmem(list, (size_t)(s - list), "memory", 6) != NULL :
-		    s == list + 1)
-			return s + 1;
-	}
-	return NULL;
-}
-
-/*
- * Find the mount of a hierarchy in the text of a mountinfo
- * (proc_pid_mountinfo(5)) from where that path is to be seen: true with its
- * directory in c.
+ * Set *path to where a process is in the hierarchy of memory, by the text of
+ * its /proc/PID/cgroup.  Return false if that is not told.
  */
 static bool
-mount_match(struct cgroup *c, const char *line, const char *path, size_t len)
+membership_find(const char *text, bool v1, struct scan *path)
 {
-	char root[1024], point[1024], type[16], opts[256];
-	const char *dash;
-	size_t n;
+	struct scan t = scan_begin(text, strlen(text));
+	struct cgroupline l;
 
-	if ((dash = strstr(line, " - ")) == NULL ||
-	    sscanf(line, "%*s %*s %*s %1023s %1023s", root, point) != 2 ||
-	    sscanf(dash, " - %15s %*s %255s", type, opts) != 2 ||
-	    strcmp(type, c->v1 ? "cgroup" : "cgroup2") != 0)
-		return false;
-	/* the options of version 1 name what it is for */
-	if (c->v1 && strstr(opts, "memory") == NULL)
-		return false;
-	n = strcmp(root, "/") == 0 ? 0 : strlen(root);
-	if (n > len || strncmp(path, root, n) != 0 || (n < len &&
-	    path[n] != '/') || memmem(path, len, "/..", 3) != NULL)
-		return false;
-	if (asprintf(&c->dir, "%s%.*s", point, (int)(len - n), path + n) == -1)
-		c->dir = NULL;
-	c->top = strlen(point);
-	return c->dir != NULL;
+	while (cgroup_next(&t, &l))
+		if (v1 ? cgroup_lists(l.list, "memory") :
+		    l.list.s == l.list.end) {
+			*path = l.path;
+			return true;
+		}
+	return false;
 }
 
 /*
@@ -241,26 +206,26 @@ mount_match(struct cgroup *c, const char *line, const char *path, size_t len)
 int
 cgroup_find(struct cgroup *c, const char *membership, const char *mountinfo)
 {
-	char *copy, *line, *next;
-	const char *path;
-	size_t len;
+	struct scan t = scan_begin(mountinfo, strlen(mountinfo));
+	struct scan path, below;
+	struct cgroupmount m;
 
 	memset(c, 0, sizeof *c);
-	c->v1 = true;
-	if ((path = membership_find(membership, true, &len)) == NULL) {
-		c->v1 = false;
-		path = membership_find(membership, false, &len);
-	}
-	if (path == NULL)
+	c->v1 = membership_find(membership, true, &path);
+	if (!c->v1 && !membership_find(membership, false, &path))
 		return 0;
-	if ((copy = strdup(mountinfo)) == NULL)
-		return errstr_set("out of memory");
-	for (line = copy; line != NULL && c->dir == NULL; line = next) {
-		if ((next = strchr(line, '\n')) != NULL)
-			*next++ = '\0';
-		(void)mount_match(c, line, path, len);
+	while (c->dir == NULL && cgroupmount_next(&t, &m)) {
+		/* the options of version 1 name what it is for */
+		if (m.v2 == c->v1 || (c->v1 && !cgroup_lists(m.opts,
+		    "memory")) || !cgroupmount_shows(&m, path, &below))
+			continue;
+		c->top = (size_t)(m.point.end - m.point.s);
+		if (asprintf(&c->dir, "%.*s%.*s", (int)c->top, m.point.s,
+		    (int)(below.end - below.s), below.s) == -1) {
+			c->dir = NULL;
+			return errstr_set("out of memory");
+		}
 	}
-	free(copy);
 	return 0;
 }
 
