@@ -169,8 +169,7 @@ int		 carried_cmp(const struct carried *a, const struct carried *b);
 void		 carried_free(struct carried *c);
 
 /* redact.c */
-int64_t		 image_leave(struct image *im, uint64_t start, uint64_t end,
-		    const char *reason);
+int		 image_leave(struct image *im, struct missing *r, size_t n);
 int		 image_rewrite(struct snap *s, struct image *im,
 		    uint64_t start, size_t len, void (*edit)(void *, uint64_t,
 		    uint8_t *, size_t), void *arg);

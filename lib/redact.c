@@ -58,43 +58,65 @@ kept_new(struct snap *s, uint8_t *data)
 }
 
 /*
+ * Describe in new what s has from the from-th kilobyte up to the to-th, as s
+ * does.  *i is the extent to begin with, one in front of them; and is set to
+ * the last.
+ */
+static int
+extents_copy(struct segment *new, const struct segment *s, uint64_t from,
+    uint64_t to, size_t *i)
+{
+	const struct extent *e;
+	uint64_t end;
+
+	for (; from < to; from = end) {
+		while (s->ext[*i].kb + s->ext[*i].n <= from)
+			++*i;
+		e = &s->ext[*i];
+		end = e->kb + e->n < to ? e->kb + e->n : to;
+		if (segment_append(new, end - from, e->src, e->src == NULL ?
+		    0 : e->loc + (from - e->kb) * e->src->pitch) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Give segment s the extents of new, which cover all of it, unless rc is -1.
+ * Return that.
+ */
+static int
+extents_take(struct segment *s, struct segment *new, int rc)
+{
+	if (rc == -1) {
+		free(new->ext);
+		return -1;
+	}
+	free(s->ext);
+	s->ext = new->ext;
+	s->next = new->next;
+	s->cap = new->cap;
+	return 0;
+}
+
+/*
  * Have n kilobytes of a segment, from the kb-th on, which are all described,
- * lie at loc in src, or be zero where that is NULL.
+ * lie at loc in src.
  */
 static int
 segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src,
     uint64_t loc)
 {
 	struct segment new = { 0 };
-	const struct extent *e;
-	uint64_t skip, end;
-	size_t i;
-	int rc = 0;
+	size_t i = 0;
+	int rc;
 
-	for (i = 0; i < s->next && rc == 0; i++) {
-		e = &s->ext[i];
-		end = e->kb + e->n;
-		if (e->kb < kb)
-			rc = segment_append(&new, (end < kb ? end : kb) -
-			    e->kb, e->src, e->loc);
-		if (rc == 0 && e->kb <= kb && end > kb)
-			rc = segment_append(&new, n, src, loc);
-		if (rc == 0 && end > kb + n) {
-			skip = e->kb < kb + n ? kb + n - e->kb : 0;
-			rc = segment_append(&new, e->n - skip, e->src,
-			    e->src == NULL ? 0 : e->loc +
-			    skip * e->src->pitch);
-		}
-	}
-	if (rc == -1) {
-		free(new.ext);
-		return -1;
-	}
-	free(s->ext);
-	s->ext = new.ext;
-	s->next = new.next;
-	s->cap = new.cap;
-	return 0;
+	rc = extents_copy(&new, s, 0, kb, &i);
+	if (rc == 0)
+		rc = segment_append(&new, n, src, loc);
+	if (rc == 0)
+		rc = extents_copy(&new, s, kb + n, s->kb, &i);
+	return extents_take(s, &new, rc);
 }
 
 /*
@@ -120,36 +142,76 @@ segment_overlap(const struct segment *s, uint64_t start, uint64_t last,
 }
 
 /*
- * Take what an image has of start..end (exclusive) out of it, for a reason: its
- * kilobytes are zero in all segments, and missing.  Return how many there were,
+ * Note that n kilobytes of a segment, from the kb-th on, are missing.
+ */
+static int
+segment_miss(struct segment *s, uint64_t kb, uint64_t n, const char *reason)
+{
+	uint64_t from, to;
+
+	from = s->base + kb * KB;
+	to = kb + n == segment_kb(s) ? s->base + s->len : from + n * KB;
+	if (to <= from)			/* no range ends at 2^64 */
+		to = UINT64_MAX;
+	return image_miss(s->image, from, to, reason) == -1 ? -1 :
+	    image_punch(s->image, from, to);
+}
+
+/*
+ * Take n ranges, which ascend, out of a segment.
+ */
+static int
+segment_leave(struct segment *s, const struct missing *r, size_t n)
+{
+	struct segment new = { 0 };
+	uint64_t at, kb, many;
+	size_t i, k;
+	int rc;
+
+	for (at = 0, i = k = 0, rc = 0; k < n && rc == 0; k++) {
+		if (!segment_overlap(s, r[k].start, r[k].end - 1, &kb, &many) ||
+		    kb + many <= at)
+			continue;
+		many -= kb < at ? at - kb : 0;
+		kb = kb < at ? at : kb;
+		rc = extents_copy(&new, s, at, kb, &i);
+		if (rc == 0 && (rc = segment_append(&new, many, NULL, 0)) == 0)
+			rc = segment_miss(s, kb, many, r[k].reason);
+		at = kb + many;
+	}
+	if (at == 0)
+		return 0;
+	if (rc == 0)
+		rc = extents_copy(&new, s, at, s->kb, &i);
+	return extents_take(s, &new, rc);
+}
+
+static int
+range_cmp(const void *a, const void *b)
+{
+	const struct missing *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/*
+ * Take what an image has of n ranges out of it, each for its reason: their
+ * kilobytes are zero in all segments, and missing.  The ranges are sorted.  0
  * or -1.
  */
-int64_t
-image_leave(struct image *im, uint64_t start, uint64_t end, const char *reason)
+int
+image_leave(struct image *im, struct missing *r, size_t n)
 {
-	uint64_t kb, n, from, to;
-	struct segment *s;
-	int64_t sum = 0;
 	size_t i;
 
-	for (i = 0; im != NULL && start < end && i < im->nseg; i++) {
-		s = im->seg[i];
-		if (!segment_overlap(s, start, end - 1, &kb, &n))
-			continue;
-		from = s->base + kb * KB;
-		to = kb + n == segment_kb(s) ? s->base + s->len :
-		    from + n * KB;
-		if (to <= from)		/* no range ends at 2^64 */
-			to = UINT64_MAX;
-		if (segment_replace(s, kb, n, NULL, 0) == -1 ||
-		    image_miss(im, from, to, reason) == -1 ||
-		    image_punch(im, from, to) == -1)
+	if (im == NULL || n == 0)
+		return 0;
+	qsort(r, n, sizeof *r, range_cmp);
+	for (i = 0; i < im->nseg; i++)
+		if (segment_leave(im->seg[i], r, n) == -1)
 			return -1;
-		sum += (int64_t)n;
-	}
-	if (sum > 0)
-		image_sortmissing(im);
-	return sum;
+	image_sortmissing(im);
+	return 0;
 }
 
 /*

@@ -50,6 +50,7 @@ exclude_free(struct exclude *x)
 	free(x->env);
 	free(x->range);
 	free(x->shared);
+	free(x->leaving);
 	buf_free(&x->asked);
 	free(x);
 }
@@ -169,11 +170,29 @@ shared_add(struct exclude *x, const struct vma *v, uint64_t start,
 }
 
 /*
- * Leave start..end out of the mappings that process p has there.
+ * Add a range to those of a process that are left out.
  */
 static int
-leave_mapped(struct exclude *x, struct proc *p, const struct vmas *l,
-    uint64_t start, uint64_t end, const char *reason)
+leaving_add(struct exclude *x, uint64_t start, uint64_t end,
+    const char *reason)
+{
+	struct missing *m;
+
+	if (VEC_ROOM(x->leaving, x->nleaving) == -1)
+		return -1;
+	m = &x->leaving[x->nleaving++];
+	m->start = start;
+	m->end = end;
+	strlcpy(m->reason, reason, sizeof m->reason);
+	return 0;
+}
+
+/*
+ * Add start..end, and note what of it others may share, in mappings l.
+ */
+static int
+leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
+    uint64_t end, const char *reason)
 {
 	const struct vma *v;
 
@@ -183,15 +202,14 @@ leave_mapped(struct exclude *x, struct proc *p, const struct vmas *l,
 		    v->start > start ? v->start : start,
 		    v->end < end ? v->end : end, reason) == -1)
 			return -1;
-	return image_leave(p->mem, start, end, reason) == -1 ? -1 : 0;
+	return leaving_add(x, start, end, reason);
 }
 
 /*
- * Leave out the mappings of p that are not to be in dumps, by smaps of its
- * record.  1; 0 where that does not tell it; or -1.
+ * Add the mappings that are not to be in dumps, by smaps of a record.  1; 0 where that does not tell it; or -1.
  */
 static int
-leave_dontdump(struct exclude *x, struct proc *p, const struct linuxrec *r)
+leave_dontdump(struct exclude *x, const struct linuxrec *r)
 {
 	struct space sp = { 0 };
 	struct recfile f;
@@ -205,7 +223,7 @@ leave_dontdump(struct exclude *x, struct proc *p, const struct linuxrec *r)
 		if ((sp.m[i].flags & MAPPING_FLAGS) == 0)
 			rc = 0;
 		else if (sp.m[i].flags & MAPPING_DONTDUMP &&
-		    leave_mapped(x, p, &sp.vma, sp.vma.v[i].start,
+		    leave_mapped(x, &sp.vma, sp.vma.v[i].start,
 		    sp.vma.v[i].end, "dontdump") == -1)
 			rc = -1;
 	}
@@ -214,7 +232,7 @@ leave_dontdump(struct exclude *x, struct proc *p, const struct linuxrec *r)
 }
 
 static int
-leave_ranges(struct exclude *x, struct proc *p)
+leave_ranges(struct exclude *x, const struct proc *p)
 {
 	struct vmas l = { 0 };
 	size_t i;
@@ -222,7 +240,7 @@ leave_ranges(struct exclude *x, struct proc *p)
 
 	rc = x->nrange == 0 ? 0 : proc_vmas(p, &l);
 	for (i = 0; i < x->nrange && rc == 0; i++)
-		rc = leave_mapped(x, p, &l, x->range[i].start,
+		rc = leave_mapped(x, &l, x->range[i].start,
 		    x->range[i].end, "excluded");
 	vmas_free(&l);
 	return rc;
@@ -233,16 +251,18 @@ leave_ranges(struct exclude *x, struct proc *p)
  * who share it.
  */
 static int
-leave_carried(const struct exclude *x, struct proc *p)
+leave_carried(struct exclude *x, struct proc *p)
 {
+	const struct sharedrange *r;
 	size_t i;
 
-	for (i = 0; i < x->nshared; i++)
-		if (carried_cmp(p->carried, &x->shared[i].file) == 0 &&
-		    image_leave(p->mem, x->shared[i].start, x->shared[i].end,
-		    x->shared[i].reason) == -1)
+	for (i = 0; i < x->nshared; i++) {
+		r = &x->shared[i];
+		if (carried_cmp(p->carried, &r->file) == 0 &&
+		    leaving_add(x, r->start, r->end, r->reason) == -1)
 			return -1;
-	return 0;
+	}
+	return image_leave(p->mem, x->leaving, x->nleaving);
 }
 
 /*
@@ -261,18 +281,20 @@ exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
 
 	if (proc_isthread(p) || p->mem == NULL)
 		return 0;
+	x->nleaving = 0;
 	if (p->carried != NULL)
 		return leave_carried(x, p) == -1 ||
 		    (p->mem->nmissing > missing && linuxrec_update(p) == -1) ?
 		    -1 : 0;
 	told = 1;
 	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0 && x->dontdump)
-		rc = told = leave_dontdump(x, p, &r);
+		rc = told = leave_dontdump(x, &r);
 	linuxrec_close(&r);
 	if (told == 0)
 		warn_tell(warn, arg, "process %" PRIu64 ": nothing tells what "
 		    "it wants to keep out of dumps", p->pid);
 	if (rc == -1 || leave_ranges(x, p) == -1 ||
+	    image_leave(p->mem, x->leaving, x->nleaving) == -1 ||
 	    (told = environ_exclude(x, s, p)) == -1 ||
 	    (rc = linuxrec_update(p)) == -1)
 		return errstr_wrap("process %" PRIu64, p->pid);

@@ -24,6 +24,8 @@ struct exclude {
 	size_t		 nrange;
 	struct sharedrange *shared; /* owned; of processes so far */
 	size_t		 nshared;
+	struct missing	*leaving; /* owned; of the process at hand */
+	size_t		 nleaving;
 	struct buf	 asked;	/* lines of the file excluded */
 };
 

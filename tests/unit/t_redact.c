@@ -86,6 +86,46 @@ expect(const struct segment *g, const char *want)
 }
 
 static void
+leave(struct image *im, uint64_t start, uint64_t end, const char *why)
+{
+	struct missing m = { .start = start, .end = end };
+
+	strlcpy(m.reason, why, sizeof m.reason);
+	assert_int_equal(image_leave(im, &m, 1), 0);
+}
+
+/*
+ * Ranges that are not in order, overlap and meet in a kilobyte.
+ */
+static void
+test_many(void **state)
+{
+	struct missing m[] = { { 0x10000 + 5 * KB, 0x10000 + 6 * KB + 1, "c" },
+	    { 0x10000 + 100, 0x10000 + 200, "a" },
+	    { 0x10000 + 300, 0x10000 + KB, "b" },
+	    { 0x10000 + 4 * KB, 0x10000 + 5 * KB + 5, "d" } };
+	struct snap *s = snap_new();
+	struct proc p = { .pid = 7 };
+	struct image *im;
+
+	(void)state;
+	im = make(s, &p, 0x10000, 0x20000, N * KB);
+	assert_int_equal(image_leave(im, m, 4), 0);
+	expect(im->seg[0], "-2-4---8");
+	expect(im->seg[1], "12-45678");
+	assert_int_equal(im->nmissing, 3);
+	assert_string_equal(im->missing[0].reason, "a");
+	assert_int_equal(im->missing[0].end, 0x10000 + KB);
+	assert_string_equal(im->missing[1].reason, "d");
+	assert_int_equal(im->missing[1].start, 0x10000 + 4 * KB);
+	assert_int_equal(im->missing[1].end, 0x10000 + 6 * KB);
+	assert_string_equal(im->missing[2].reason, "c");
+	assert_int_equal(im->missing[2].end, 0x10000 + 7 * KB);
+	image_free(im);
+	snap_free(s);
+}
+
+static void
 test_leave(void **state)
 {
 	struct snap *s = snap_new();
@@ -97,8 +137,7 @@ test_leave(void **state)
 	/* the second lies over the last four of the first, askew by a half */
 	im = make(s, &p, 0x10000, 0x10000 + 4 * KB + 512, N * KB - 100);
 	expect(im->seg[0], "12-45678");
-	assert_int_equal(image_leave(im, 0x10000 + 5 * KB, 0x10000 + 6 * KB,
-	    "why"), 3);
+	leave(im, 0x10000 + 5 * KB, 0x10000 + 6 * KB, "why");
 	expect(im->seg[0], "12-45-78");
 	expect(im->seg[1], "---45678");
 	assert_int_equal(im->nmissing, 1);
@@ -110,15 +149,15 @@ test_leave(void **state)
 	assert_int_equal(image_read(im, 0x10000 + 6 * KB + 511, &c, 1), -1);
 	assert_int_equal(image_read(im, 0x10000 + 6 * KB + 512, &c, 1), 0);
 	/* nothing there; the short last one; all there is */
-	assert_int_equal(image_leave(im, 0, 0x10000, "no"), 0);
-	assert_int_equal(image_leave(im, 0x20000, 0x30000, "no"), 0);
+	leave(im, 0, 0x10000, "no");
+	leave(im, 0x20000, 0x30000, "no");
 	assert_int_equal(im->nmissing, 1);
-	assert_int_equal(image_leave(im, 0x10000 + 12 * KB, 0x20000, "end"), 1);
+	leave(im, 0x10000 + 12 * KB, 0x20000, "end");
 	assert_int_equal(im->missing[1].end, 0x10000 + 12 * KB + 412);
-	assert_int_equal(image_leave(im, 0, UINT64_MAX, "all"), 16);
+	leave(im, 0, UINT64_MAX, "all");
 	expect(im->seg[0], "--------");
 	expect(im->seg[1], "--------");
-	assert_int_equal(image_leave(NULL, 0, 1, "none"), 0);
+	leave(NULL, 0, 1, "none");
 	image_free(im);
 	snap_free(s);
 }
@@ -135,7 +174,7 @@ test_top(void **state)
 
 	(void)state;
 	im = make(s, &p, 0, UINT64_MAX - N * KB + 1, N * KB);
-	assert_int_equal(image_leave(im, UINT64_MAX - 1, UINT64_MAX, "top"), 1);
+	leave(im, UINT64_MAX - 1, UINT64_MAX, "top");
 	expect(im->seg[1], "12-4567-");
 	assert_int_equal(im->missing[0].end, UINT64_MAX);
 	image_free(im);
@@ -199,6 +238,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_leave),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_top),
 		cmocka_unit_test(test_rewrite)
 	};
