@@ -2,8 +2,7 @@
  * The time of day at which a snapshot is taken, so that several machines take
  * one at the same moment.
  */
-#include "at.h"
-#include "common/common.h"
+#include "job.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,8 +2,7 @@
  * Messages that wait: what is to be said is kept until the processes run
  * again, for who shows it may be one of them.
  */
-#include "common/common.h"
-#include "message.h"
+#include "job.h"
 
 #include <sys/queue.h>
 

@@ -3,7 +3,7 @@
  * anything is written, and they are killed when the snapshot is someone's.
  * Until then whatever fails lets them run on.
  */
-#include "move.h"
+#include "job.h"
 
 #include <signal.h>
 

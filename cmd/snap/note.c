@@ -1,7 +1,7 @@
 /*
  * The file taken of the Linux record.
  */
-#include "note.h"
+#include "job.h"
 
 #include <sys/utsname.h>
 

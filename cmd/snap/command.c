@@ -1,0 +1,157 @@
+/*
+ * The command line of snap.
+ */
+#include "job.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { OPT_AT = OPT_LONG };
+
+static const struct opt opts[] = {
+	{ 'a', "all", NULL, "unmodified pages of mapped data files, too" },
+	{ 'c', "cgroup", "group",
+	    "processes of a unit, container, pod or cgroup" },
+	{ 'd', "dry-run", NULL,
+	    "tell what cannot be restored, and write nothing" },
+	{ 'f', "force", NULL, "kill in spite of what cannot be restored" },
+	{ 'k', "kill", NULL,
+	    "kill them when all is written, to go on elsewhere" },
+	{ 'l', "let-go", NULL, NULL },
+	{ 'm', "message", "text", "note why it was taken" },
+	{ 'n', "no-inject", NULL, "run nothing in the processes" },
+	{ 'o', "output", "file", "write to file, when the snapshot is whole" },
+	{ 'r', "descendants", NULL, "all descendants of the processes, too" },
+	{ 's', "stop", NULL, "keep them stopped until all is written" },
+	{ 't', "timeout", "seconds",
+	    "wait so long for file servers, not 5 seconds" },
+	{ 'u', "user", "user", "only processes of user; alone: all of them" },
+	{ 'v', "verbose", NULL,
+	    "tell what was written, and what was stopped how long" },
+	{ 'x', "exclude", "what", "leave out secrets, dontdump, "
+	    "env=PATTERN, START-END" },
+	{ 'z', "compress", NULL, "compress, as gzip(1) does" },
+	{ OPT_AT, "at", "time", "take it at that time of day" },
+	{ 0 }
+};
+
+static const struct cmdline cmdline = {
+	.about = "Write a snapshot of running processes, all at one instant.",
+	.synopsis = (const char *const[]){
+		"[-adfklnrsvz] [--at time] [-c group] [-m text] [-o file]",
+		"     [-t seconds] [-u user] [-x what] [pid|name ...]",
+		NULL
+	},
+	.opts = opts
+};
+
+/*
+ * Return what option c says yes to, or NULL.
+ */
+static bool *
+job_flag(struct job *j, int c)
+{
+	switch (c) {
+	case 'a':
+		return &j->live.datafiles;
+	case 'd':
+		return &j->move.dry;
+	case 'f':
+		return &j->move.force;
+	case 'k':
+		return &j->move.kill;
+	case 'n':
+		return &j->live.observe;
+	case 'r':
+		return &j->live.descendants;
+	case 's':
+		return &j->stop;
+	case 'v':
+		return &j->live.verbose;
+	case 'z':
+		return &j->compress;
+	}
+	return NULL;
+}
+
+/*
+ * Have the words of -x left out.
+ */
+static void
+job_exclude(struct job *j, const char *words)
+{
+	if ((j->exclude == NULL && (j->exclude = exclude_new()) == NULL) ||
+	    exclude_add(j->exclude, words) == -1)
+		errx(2, "-x %s", snap_errstr());
+	j->live.flags = true;
+}
+
+/*
+ * Take option c with its argument, getopt(3)'s optarg.
+ */
+static void
+job_option(struct job *j, int c, char *argv[])
+{
+	const char *bad;
+	int rc;
+
+	switch (c) {
+	case 'c':
+		choosing_cgroup(&j->who, optarg);
+		break;
+	case 'm':
+		if ((j->note = note_check(optarg)) == NULL)
+			errx(2, "-m: %s", snap_errstr());
+		break;
+	case 'o':
+		j->path = program_outfile(argv, c, &cmdline);
+		break;
+	case 't':
+		j->live.patience = (unsigned int)strtonum(optarg, 1, 86400,
+		    &bad);
+		if (bad != NULL)
+			errx(2, "-t %s: %s", optarg, bad);
+		break;
+	case 'u':
+		choosing_user(&j->who, optarg);
+		j->live.user = choosing_whose(&j->who);
+		break;
+	case 'x':
+		job_exclude(j, optarg);
+		break;
+	case OPT_AT:
+		if ((rc = at_parse(&j->at, optarg)) != 0)
+			errx(rc == 1 ? 1 : 2, "--at: %s", snap_errstr());
+		break;
+	}
+}
+
+/*
+ * Set *j to what the command line asks for.  Where that is nothing that can
+ * be done, say so, and exit.
+ */
+void
+job_parse(struct job *j, int argc, char *argv[])
+{
+	bool *flag;
+	int c;
+
+	while ((c = options_next(&cmdline, argc, argv)) != -1)
+		if ((flag = job_flag(j, c)) != NULL)
+			*flag = true;
+		else
+			job_option(j, c, argv);
+	j->operand = argv + optind;
+	if ((optind == argc && j->who.n == 0 && !j->who.user) ||
+	    (j->move.force && !j->move.kill))
+		options_misuse(&cmdline);
+	if (j->live.observe && (j->move.dry || (j->move.kill &&
+	    !j->move.force)))
+		errx(2, "-n: what was only looked at cannot be restored");
+	j->live.clone = !j->stop && !j->live.observe && !j->move.kill &&
+	    !j->move.dry;
+	note_make(&j->taken, argv, j->note);
+	if (buf_check(&j->taken) == -1)
+		errx(1, "%s", snap_errstr());
+}

@@ -1,0 +1,73 @@
+/*
+ * What a snapshot has of a process beside its memory: the small files of
+ * Plan 9, its Linux record, and in that of the first one, how it was taken.
+ * Secrets are left out here, before anything is written.
+ */
+#include "job.h"
+
+/*
+ * Say that something is missing from the snapshot that is taken: a warn
+ * function.
+ */
+void
+take_lose(void *taking, const char *text)
+{
+	struct taking *k = taking;
+
+	k->incomplete = true;
+	say(NULL, text);
+}
+
+/*
+ * Note how the snapshot was taken, with the first process of it.
+ */
+static int
+take_note(struct taking *k, struct proc *p)
+{
+	static char name[] = "taken";
+	struct file f = { name, k->job->taken.data, k->job->taken.len };
+
+	if (k->noted || proc_isthread(p))
+		return 0;
+	k->noted = true;
+	return linuxrec_put(p, &f) == -1 ? -1 : 0;
+}
+
+/*
+ * Leave secrets out of a process or file that is ready to be written.
+ */
+static int
+take_exclude(struct taking *k, struct proc *p)
+{
+	return k->job->exclude == NULL ? 0 : exclude_proc(k->job->exclude,
+	    k->snap, p, take_lose, k);
+}
+
+/*
+ * Make the small files and the Linux record of a thread, or the record of a
+ * file that is carried along, of the n files rec: the take function of
+ * live_take.
+ */
+int
+take(void *taking, struct proc *p, const struct task *t,
+    const struct file *rec, size_t n)
+{
+	struct taking *k = taking;
+	struct buf b = { 0 };
+
+	if (t == NULL)
+		return linuxrec_pack(p, plan9_cputype(), rec, n) == -1 ? -1 :
+		    take_exclude(k, p);
+	if (plan9_files(p, t) == -1 ||
+	    linuxrec_pack(p, plan9_cputype(), rec, n) == -1 ||
+	    take_note(k, p) == -1 || take_exclude(k, p) == -1)
+		return -1;
+	/* without registers, is it because we know none of this machine? */
+	if (!k->told && proc_file(p, "regs") == NULL &&
+	    plan9_regs(&b, t) == -1) {
+		k->told = true;
+		say(NULL, snap_errstr());
+	}
+	buf_free(&b);
+	return 0;
+}
