@@ -478,10 +478,67 @@ test_update(void **state)
 	snap_free(s);
 }
 
+/*
+ * Set in pl what a record of some files tells of process 812.
+ */
+static void
+place_of(struct place *pl, const struct file *f, size_t n)
+{
+	struct snap *s = snap_new();
+	struct proc *p;
+
+	assert_non_null(s);
+	assert_non_null(p = snap_add(s, 812));
+	assert_int_equal(linuxrec_pack(p, "amd64", f, n), 0);
+	memset(pl, 'x', sizeof *pl);
+	proc_place(pl, p);
+	snap_free(s);
+}
+
+#define FILE_OF(name, text) { (char *)(uintptr_t)(name), \
+	(uint8_t *)(uintptr_t)(text), sizeof(text) - 1 }
+
+static void
+test_place(void **state)
+{
+	static const struct file told[] = {
+		FILE_OF("cgroup", "0::/system.slice/other.service\n"),
+		FILE_OF("container", "c0ffee\n"),
+		FILE_OF("nspid", "7\n"),
+		FILE_OF("pod", "p0d"),
+		FILE_OF("status", "NSpid:\t812\t9\n"),
+		FILE_OF("unit", "web.service\n")
+	};
+	static const struct file old[] = {
+		FILE_OF("cgroup", "0::/lxc/web/system.slice/old.service\n"),
+		FILE_OF("status", "NSpid:\t812\t9\n")
+	};
+	static const struct file none[] = { FILE_OF("comm", "x\n") };
+	struct place pl;
+
+	(void)state;
+	place_of(&pl, told, sizeof told / sizeof *told);
+	assert_int_equal(pl.pid, 7);
+	assert_string_equal(pl.unit, "web.service");
+	assert_string_equal(pl.container, "c0ffee");
+	assert_string_equal(pl.pod, "p0d");
+	/* of a snapshot that does not name them */
+	place_of(&pl, old, sizeof old / sizeof *old);
+	assert_int_equal(pl.pid, 9);
+	assert_string_equal(pl.unit, "old.service");
+	assert_string_equal(pl.container, "web");
+	assert_string_equal(pl.pod, "");
+	place_of(&pl, none, 1);
+	assert_int_equal(pl.pid, 812);
+	assert_string_equal(pl.unit, "");
+	assert_string_equal(pl.container, "");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_place),
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_names),
