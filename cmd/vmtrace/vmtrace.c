@@ -166,8 +166,11 @@ run(const struct options *o, const struct targets *to, bool *failed)
 		errx(1, "%s", snap_errstr());
 	say_lacks(t);
 	if (c.pid == 0) {
-		if (targets_add(to, t, &s, failed) == 0)
+		if (targets_add(to, t, &s, failed) == 0) {
+			if (!*failed)
+				program_warn("all that was found has ended");
 			exit(1);
+		}
 	} else if (tracer_add(t, c.pid, true) == -1 ||
 	    process_new(&s.tasks, c.pid) == NULL)
 		errx(1, "%s", snap_errstr());
