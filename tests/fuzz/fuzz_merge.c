@@ -54,6 +54,26 @@ check_merged(struct snap *s, uint64_t sum, size_t all)
 	snap_free(t);
 }
 
+/*
+ * Leave secrets out of all that there is.
+ */
+static void
+check_excluded(struct snap *s)
+{
+	struct exclude *x;
+	size_t i;
+
+	MUST((x = exclude_new()) != NULL);
+	MUST(exclude_add(x, "secrets,env=*,1000-20000") == 0);
+	if (exclude_snap(x, s, NULL, NULL) == -1)
+		MUST(*snap_errstr() != '\0');
+	else
+		for (i = 0; i < s->nproc; i++)
+			if (s->proc[i]->mem != NULL)
+				check_missing(s->proc[i]->mem);
+	exclude_free(x);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
@@ -72,6 +92,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 			MUST(process_count(s[0]) == all);
 			MUST(memory_sum(s[0]) == sum);
 			check_merged(s[0], sum, all);
+			check_excluded(s[0]);
 		}
 	}
 	snap_free(s[0]);
