@@ -106,8 +106,8 @@ static int
 word_add(struct exclude *x, const char *s)
 {
 	static const char *const secrets[] = { "*KEY*", "*TOKEN*", "*SECRET*",
-	    "*PASS*", "*PWD_*", "*CREDENTIAL*", "*AUTH*", "*COOKIE*", "*_DSN",
-	    "*DATABASE_URL*" };
+	    "*PASS*", "*PWD_*", "*_PWD", "*CREDENTIAL*", "*AUTH*",
+	    "*COOKIE*", "*_DSN", "*DATABASE_URL*" };
 	size_t i;
 
 	if (strcmp(s, "secrets") == 0) {
@@ -206,7 +206,8 @@ leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
 }
 
 /*
- * Add the mappings that are not to be in dumps, by smaps of a record.  1; 0 where that does not tell it; or -1.
+ * Add the mappings that are not to be in dumps, by smaps of a record.  Return 1;
+ * 0 where that does not tell it; or -1.
  */
 static int
 leave_dontdump(struct exclude *x, const struct linuxrec *r)
