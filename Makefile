@@ -276,6 +276,8 @@ install: all
 	install -m 644 cmd/common/complete.bash $(DESTDIR)$(BASHDIR)/snap
 	for p in $(filter-out snap,$(PROGS)); do \
 	    ln -sf snap $(DESTDIR)$(BASHDIR)/$$p; done
+	@# where programs look for a library only if it was told
+	@case '$(DESTDIR)$(PREFIX)' in /usr | /usr/local) ldconfig || :;; esac
 
 install-strip:
 	@$(MAKE) install STRIP=-s
