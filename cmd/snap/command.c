@@ -151,7 +151,4 @@ job_parse(struct job *j, int argc, char *argv[])
 		errx(2, "-n: what was only looked at cannot be restored");
 	j->live.clone = !j->stop && !j->live.observe && !j->move.kill &&
 	    !j->move.dry;
-	note_make(&j->taken, argv, j->note);
-	if (buf_check(&j->taken) == -1)
-		errx(1, "%s", snap_errstr());
 }

@@ -242,6 +242,9 @@ main(int argc, char *argv[])
 	job_parse(&j, argc, argv);
 	if (j.at != 0)
 		at_wait(j.at);
+	note_make(&j.taken, argv, j.note);
+	if (buf_check(&j.taken) == -1)
+		errx(1, "%s", snap_errstr());
 	program_signals();
 	ignore_stops();
 	program_files();	/* each mapped file takes one */
