@@ -43,8 +43,10 @@ FRESH =
 BENCH = bare heap pack pause
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t \
 	tests/procmap/*.t
-SLOW = tests/live/*.t tests/core/*.t tests/fs/*.t tests/criu/*.t \
-	tests/confine/*.t tests/install/*.t
+# of the others, some go along with each other; in live, a name or a user may
+# mean targets of another test
+PAIRED = tests/core/*.t tests/fs/*.t tests/confine/*.t tests/install/*.t
+SINGLE = tests/live/*.t tests/criu/*.t
 
 O = build
 PREFIX = /usr/local
@@ -226,7 +228,7 @@ test:
 
 # what "make tests" made
 run:
-	@BUILD=$O tests/run $(FAST) $(SLOW)
+	@BUILD=$O tests/run -j $(FAST) $(PAIRED) -- $(SINGLE)
 
 check: tests
 	@BUILD=$O tests/run -j $(FAST)
@@ -249,7 +251,7 @@ bench:
 
 cover:
 	@$(MAKE) -s O=$O-cover CFLAGS='-O0 -g --coverage -DUNCONFINED' tests
-	@BUILD=$O-cover tests/run $(FAST) $(SLOW)
+	@BUILD=$O-cover tests/run $(FAST) $(PAIRED) $(SINGLE)
 	@gcov -n $(LIBOBJ:$O/%=$O-cover/%) $(COMMON:$O/%=$O-cover/%) 2>/dev/null | \
 	    awk -F"'" '/^File/ { f = $$2 } /^Lines/ { print $$0, f }'
 

@@ -128,6 +128,17 @@ job_option(struct job *j, int c, char *argv[])
 }
 
 /*
+ * Free what job j owns.
+ */
+void
+job_free(struct job *j)
+{
+	exclude_free(j->exclude);
+	buf_free(&j->taken);
+	free(j->who.cgroup);
+}
+
+/*
  * Set *j to what the command line asks for.  Where that is nothing that can
  * be done, say so, and exit.
  */
@@ -149,6 +160,12 @@ job_parse(struct job *j, int argc, char *argv[])
 	if (j->live.observe && (j->move.dry || (j->move.kill &&
 	    !j->move.force)))
 		errx(2, "-n: what was only looked at cannot be restored");
+	if (j->exclude != NULL && (j->move.dry || (j->move.kill &&
+	    !j->move.force)))
+		errx(2, "-x: what is left out cannot be restored");
+	/* a child that stayed would have another parent */
+	if (j->move.kill || j->move.dry)
+		j->live.descendants = true;
 	j->live.clone = !j->stop && !j->live.observe && !j->move.kill &&
 	    !j->move.dry;
 }

@@ -38,7 +38,7 @@ struct taking {			/* what is done of it */
 	bool		 again;	/* it fails where a clone is killed */
 	bool		 told;	/* that there are no registers */
 	bool		 noted;	/* the first process has job->taken */
-	bool		 incomplete; /* something is missing: exit 1 */
+	atomic_bool	 incomplete; /* something is missing: exit 1 */
 };
 
 /* at.c: the time of day at which a snapshot is taken */
@@ -46,6 +46,7 @@ int		 at_parse(time_t *at, const char *s);
 void		 at_wait(time_t at);
 
 /* command.c: the command line */
+void		 job_free(struct job *j);
 void		 job_parse(struct job *j, int argc, char *argv[]);
 
 /* message.c: messages that wait until processes run again */

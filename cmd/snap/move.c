@@ -33,6 +33,9 @@ move_check(const struct move *m, struct live *l, struct snap *s,
 	rc = criu_check(s, &o);
 	if (rc == 0 && !live_whole(l))
 		rc = errstr_set("not all that was asked for was taken");
+	if (live_cankill(l) == -1)
+		return m->dry ? -1 :
+		    errstr_wrap("nothing is written, and nothing killed");
 	if (rc == -1 && m->dry)
 		return -1;
 	if (rc == -1 && !m->force)
@@ -41,18 +44,15 @@ move_check(const struct move *m, struct live *l, struct snap *s,
 }
 
 /*
- * Have signals that end us wait: all are killed, or none.
+ * Have signals wait, all that can: all are killed, or none.
  */
 static void
 signals_hold(sigset_t *old)
 {
-	sigset_t ending;
+	sigset_t all;
 
-	sigemptyset(&ending);
-	sigaddset(&ending, SIGHUP);
-	sigaddset(&ending, SIGINT);
-	sigaddset(&ending, SIGTERM);
-	sigprocmask(SIG_BLOCK, &ending, old);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, old);
 }
 
 /*
@@ -80,6 +80,6 @@ move_end(struct live *l, struct output **out)
 	}
 	if (rc == 0)
 		rc = live_kill(l) == -1 ? -1 : 0;
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
 }

@@ -91,9 +91,13 @@ snap_live(struct taking *k, bool *again)
 	rc = -1;
 	k->snap = snap_new();
 	header = live_header(plan9_cputype());
-	if (k->snap == NULL || header == NULL ||
-	    asprintf(&k->snap->header, "process snapshot %s", header) == -1)
+	if (k->snap == NULL || header == NULL)
 		goto out;
+	if (asprintf(&k->snap->header, "process snapshot %s", header) == -1) {
+		k->snap->header = NULL;
+		errstr_set("out of memory");
+		goto out;
+	}
 	say_hold();
 	progress_phase(&progress, 0);
 	rc = live_stop(k->live);
@@ -237,6 +241,7 @@ int
 main(int argc, char *argv[])
 {
 	struct job j = { .live = { .warn = say, .progress = &progress } };
+	int rc;
 
 	program_descriptors();
 	job_parse(&j, argc, argv);
@@ -249,5 +254,7 @@ main(int argc, char *argv[])
 	ignore_stops();
 	program_files();	/* each mapped file takes one */
 	progress_show(&progress, getprogname());
-	return run(&j);
+	rc = run(&j);
+	job_free(&j);
+	return rc;
 }

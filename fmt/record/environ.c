@@ -138,7 +138,7 @@ environ_exclude(struct exclude *x, struct snap *s, struct proc *p)
 	int rc;
 
 	if (proc_file(p, "proc") == NULL)
-		return 1;
+		return x->nenv == 0;
 	buf_add(&e.note, x->asked.data, x->asked.len);
 	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0)
 		rc = environ_make(x, &e, &r);
@@ -150,7 +150,7 @@ environ_exclude(struct exclude *x, struct snap *s, struct proc *p)
 	}
 	linuxrec_close(&r);
 	buf_free(&e.note);
-	rc = rc == -1 ? -1 : e.start != 0 || e.new == NULL;
+	rc = rc == -1 ? -1 : x->nenv == 0 || e.start != 0;
 	free(e.new);
 	return rc;
 }

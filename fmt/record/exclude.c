@@ -107,7 +107,7 @@ word_add(struct exclude *x, const char *s)
 {
 	static const char *const secrets[] = { "*KEY*", "*TOKEN*", "*SECRET*",
 	    "*PASS*", "*PWD_*", "*_PWD", "*CREDENTIAL*", "*AUTH*",
-	    "*COOKIE*", "*_DSN", "*DATABASE_URL*" };
+	    "*COOKIE*", "*_DSN", "*_URL", "*_URI", "*CONNECTION*" };
 	size_t i;
 
 	if (strcmp(s, "secrets") == 0) {
@@ -188,7 +188,8 @@ leaving_add(struct exclude *x, uint64_t start, uint64_t end,
 }
 
 /*
- * Add start..end, and note what of it others may share, in mappings l.
+ * Add start..end, and note what of it may be carried along as a file's, in
+ * mappings l.
  */
 static int
 leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
@@ -198,7 +199,7 @@ leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
 
 	for (v = vmas_next(l, start); v != NULL && v < l->v + l->n &&
 	    v->start < end; v++)
-		if (v->flags & VMA_SHARED && shared_add(x, v,
+		if ((v->dev != 0 || v->ino != 0) && shared_add(x, v,
 		    v->start > start ? v->start : start,
 		    v->end < end ? v->end : end, reason) == -1)
 			return -1;
@@ -206,11 +207,36 @@ leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
 }
 
 /*
+ * Return 1 if each mapping of p is in l, which its smaps told; 0 if one was made
+ * since; or -1.
+ */
+static int
+smaps_covers(const struct vmas *l, const struct proc *p)
+{
+	struct vmas now = { 0 };
+	const struct vma *v;
+	uint64_t at;
+	size_t i;
+	int rc;
+
+	rc = proc_vmas(p, &now) == -1 ? -1 : 1;
+	for (i = 0; i < now.n && rc == 1; i++)
+		for (at = now.v[i].start; at < now.v[i].end; at = v->end)
+			if ((v = vmas_find(l, at)) == NULL) {
+				rc = 0;
+				break;
+			}
+	vmas_free(&now);
+	return rc;
+}
+
+/*
  * Add the mappings that are not to be in dumps, by smaps of a record.  Return 1;
  * 0 where that does not tell it; or -1.
  */
 static int
-leave_dontdump(struct exclude *x, const struct linuxrec *r)
+leave_dontdump(struct exclude *x, const struct proc *p,
+    const struct linuxrec *r)
 {
 	struct space sp = { 0 };
 	struct recfile f;
@@ -219,7 +245,8 @@ leave_dontdump(struct exclude *x, const struct linuxrec *r)
 
 	if (!linuxrec_find(r, "smaps", &f))
 		return 0;
-	rc = space_smaps(&sp, f.data, f.len) == -1 ? -1 : 1;
+	rc = space_smaps(&sp, f.data, f.len) == -1 ? -1 :
+	    smaps_covers(&sp.vma, p);
 	for (i = 0; i < sp.vma.n && rc != -1; i++) {
 		if ((sp.m[i].flags & MAPPING_FLAGS) == 0)
 			rc = 0;
@@ -289,7 +316,7 @@ exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
 		    -1 : 0;
 	told = 1;
 	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0 && x->dontdump)
-		rc = told = leave_dontdump(x, &r);
+		rc = told = leave_dontdump(x, p, &r);
 	linuxrec_close(&r);
 	if (told == 0)
 		warn_tell(warn, arg, "process %" PRIu64 ": nothing tells what "

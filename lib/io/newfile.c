@@ -184,20 +184,22 @@ newfile_handed(struct newfile *f, int fd)
 }
 
 /*
- * Have the names in a directory on the disk, as far as the file system can.
+ * Have the names in a directory on the disk, as far as it may be read and the
+ * file system can.  Return 0, or -1 with errno.
  */
-static void
+static int
 dir_sync(int dir)
 {
-	int e, fd;
+	int e, fd, rc;
 
-	e = errno;
 	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd != -1) {
-		(void)fsync(fd);
-		close(fd);
-	}
+	if (fd == -1)
+		return 0;
+	rc = fsync(fd) == -1 && errno != EINVAL && errno != ENOTSUP ? -1 : 0;
+	e = errno;
+	close(fd);
 	errno = e;
+	return rc;
 }
 
 /*
@@ -308,7 +310,7 @@ newfile_finish(struct newfile *f)
 	signals_hold(&old);
 	rc = newfile_link(f);
 	if (rc == 0)
-		dir_sync(f->dir);
+		rc = dir_sync(f->dir);
 	e = errno;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	errno = e;

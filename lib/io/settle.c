@@ -6,6 +6,7 @@
 #include "io.h"
 
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <linux/sockios.h>
@@ -23,10 +24,17 @@ enum { NAP_US = 20000 };
 int
 output_cansettle(const struct output *o)
 {
+	socklen_t len = sizeof(int);
 	struct stat st;
+	int left, type;
 
 	if (fstat(output_fd(o), &st) == -1)
 		return errstr_sys("output");
+	if (S_ISSOCK(st.st_mode) && (getsockopt(output_fd(o), SOL_SOCKET,
+	    SO_TYPE, &type, &len) == -1 || type != SOCK_STREAM ||
+	    ioctl(output_fd(o), SIOCOUTQ, &left) == -1))
+		return errstr_set("the output is a socket of which nobody can "
+		    "tell whether its other end has the snapshot");
 	return S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) ||
 	    S_ISSOCK(st.st_mode) ? 0 : errstr_set("the output is a device: "
 	    "nobody can tell whether it keeps the snapshot");

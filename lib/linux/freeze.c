@@ -29,6 +29,8 @@
 
 enum {
 	PATIENCE_MS = 3000,	/* for one round of stopping */
+	COMING_MS = 5000,	/* for processes that come into a cgroup */
+	LOOKS = 8,		/* at what there is, before anything is stopped */
 	SLEEPER_MS = 300,	/* where all that is left was in state D */
 	ENDING_MS = 20		/* for a process that ends to be a zombie */
 };
@@ -182,6 +184,18 @@ lproc_iszombie(struct lproc *p)
 }
 
 /*
+ * Return true if the number of process p is that of another one by now.
+ */
+static bool
+lproc_isother(const struct lproc *p)
+{
+	struct procstat st;
+
+	return p->start != 0 && proc_readstat(p->pid, 0, &st) >= STAT_START &&
+	    st.v[STAT_START] != p->start;
+}
+
+/*
  * Now that all are stopped, choose the thread of each process that can be
  * asked about its memory, and leave out who is gone.  A process that is left
  * out goes on.
@@ -197,6 +211,11 @@ live_settle(struct live *l)
 			threads_release(p);
 		if (p->skip || p->kernel)
 			continue;
+		if (lproc_isother(p)) {
+			threads_release(p);
+			lproc_leave(l, p);
+			continue;
+		}
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if (t->hold == HOLD_NONE)	/* before its turn */
 				t->hold = HOLD_GONE;
@@ -243,8 +262,10 @@ live_look(struct live *l)
 {
 	struct round r = { l, false, true };
 	struct lproc *p;
+	int i;
 
-	while (r.grew)
+	/* what comes without an end is found when they are stopped */
+	for (i = 0; r.grew && i < LOOKS; i++)
 		if (live_round(&r) == -1)
 			return -1;
 	hardlinks_look(l);
@@ -290,13 +311,21 @@ int
 live_stop(struct live *l)
 {
 	struct round r = { l, true, true };
+	uint64_t start;
 	int rc;
 
 	proxy_ready();
 	if (live_look(l) == -1)
 		return -1;
 	live_mark(l, true);
+	start = now_ms();
 	for (rc = 0; r.grew && rc == 0;) {
+		/* what is stopped makes none, but others may put some there */
+		if (l->cgroups != NULL && now_ms() - start > COMING_MS) {
+			live_warn(l, "processes keep coming into the cgroup: "
+			    "the last ones are left out");
+			break;
+		}
 		rc = live_round(&r);
 		live_await(l);
 	}

@@ -7,7 +7,6 @@
 #include "linux/take/take.h"
 #include "live.h"
 
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -30,19 +29,19 @@ lproc_isheld(const struct lproc *p)
 }
 
 /*
- * Send SIGKILL to process p, which is held: its number is that of no other
- * then.  Who may trace it may kill it, with PTRACE_KILL at least.
+ * Return 0 if all processes of set l that are held may be killed, else -1 with
+ * errstr: who may trace a process may not always (kill(2), CAP_KILL).
  */
-static void
-lproc_kill(struct lproc *p)
+int
+live_cankill(const struct live *l)
 {
-	struct lthread *t;
+	const struct lproc *p;
 
-	if (kill(p->pid, SIGKILL) == 0)
-		return;
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_STOPPED)
-			(void)ptrace(PTRACE_KILL, t->tid, NULL, NULL);
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (lproc_isheld(p) && kill(p->pid, 0) == -1 && errno == EPERM)
+			return errstr_set("process %d cannot be killed: "
+			    "CAP_KILL is needed", p->pid);
+	return 0;
 }
 
 /*
@@ -89,14 +88,15 @@ live_kill(struct live *l)
 	n = 0;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		if (lproc_isheld(p)) {
-			lproc_kill(p);
+			/* its number is that of no other then */
+			(void)kill(p->pid, SIGKILL);
 			n++;
 		}
 	for (start = now_ms();; nap_us(100)) {
 		left = 0;
 		last = 0;
 		TAILQ_FOREACH(p, &l->procs, entry)
-			if (lproc_reap(p) > 0) {
+			if (lproc_isheld(p) && lproc_reap(p) > 0) {
 				left++;
 				last = p->pid;
 			}

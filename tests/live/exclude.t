@@ -20,14 +20,14 @@ end=$(printf '%x' $((0x$address + 8 * 4096)))
 found() {
 	local w
 
-	for w in MARK:private MARK:shared MARK:address MARK:open \
+	for w in MARK:private MARK:sealed MARK:shared MARK:address MARK:open \
 	    "P-$word" "T-$word" "E-$word"; do
 		if grep -aqF -e "$w" "$1"; then
 			printf '%s ' "${w%"-$word"}"
 		fi
 	done
 }
-all='MARK:private MARK:shared MARK:address MARK:open P T E '
+all='MARK:private MARK:sealed MARK:shared MARK:address MARK:open P T E '
 
 snap -ro all.snap "$pid"
 is "$rc $(found all.snap)" "0 $all" "without -x, all is there"
@@ -63,7 +63,7 @@ for s in some cat; do
 	"$BUILD/snapls" -l $s.snap >list
 	is "$(grep -c 'missing: dontdump' list) $(grep 'excluded:' list |
 	    sort | uniq -c | awk '{ print $1, $3, $4 }' | grep -E '_PASSWORD|_TOKEN' |
-	    tr '\n' ';')" "5 2 env APP_PASSWORD;2 env MY_TOKEN;" \
+	    tr '\n' ';')" "8 2 env APP_PASSWORD;2 env MY_TOKEN;" \
 	    "$s: snapls -l tells it" || diag <list
 	grep -q "excluded: asked secrets" list
 	ok $? "$s: and what was asked for"
@@ -100,6 +100,16 @@ is "$? $(grep -c 'is not in the snapshot (dontdump)' err) $(ls images \
 grep -q 'is not in the snapshot (dontdump)' err
 ok $? "and that is told"
 
+snap -rx 'env=MY_*' -o env.snap "$pid"
+"$BUILD/snapload" -D images env.snap 2>err
+is "$rc $? $(grep -c 'values of its environment are not in the snapshot' err)" \
+    "0 1 2" "nor is who has lost a value only"
+"$BUILD/snapcore" -p "$pid" -o core all.snap
+"$BUILD/snapcore" -r -o core.snap core
+"$BUILD/snapcat" -x 'env=*' -o of.snap core.snap 2>err
+is "$? $(grep -c 'nothing tells where its environment lies' err)" "1 1" \
+    "of a core, it is told that values are still there"
+
 for x in no env= 1-1 2-1 x-y '' 'dontdump,' 0x-2 1-; do
 	snap -x "$x" -o no.snap "$pid"
 	"$BUILD/snapcat" -x "$x" all.snap >no.snap 2>err2
@@ -113,4 +123,4 @@ python3 "$tests/snap6/snapasm.py" "$tests/snap6/good/linux.s" >linux.snap
 is "$? $(grep -c 'nothing tells what it wants to keep' err)" "1 1" \
     "what cannot be known is told"
 unnoticed "$pid" "the process noticed nothing"
-finish 42
+finish 44

@@ -67,9 +67,9 @@ snap -d -r "$pid"
 is "$rc $err" "0 snap: all can be restored" "-d: all can be restored"
 running "$pid" "$child"
 ok $? "-d: they run on"
-snap -kr -o "$tmp/snap" "$pid"
+snap -k -o "$tmp/snap" "$pid"
 ended "$pid" "$child"
-is "$? $rc $err" "0 0 " "to a file: they have ended when snap has"
+is "$? $rc $err" "0 0 " "to a file: they have ended when snap has, children too"
 try "to a file: the snapshot is whole" "$BUILD/snapls" -c "$tmp/snap"
 try "to a file: it can be loaded" "$BUILD/snapload" -D "$tmp/images" "$tmp/snap"
 
@@ -130,6 +130,10 @@ is "$rc $err" \
     "1 snap: the output is a device: nobody can tell whether it keeps the snapshot" \
     "to a device: refused"
 
+"$BUILD/snap" -k "$pid" 2>"$tmp/err" >/dev/udp/127.0.0.1/9
+is "$? $(cat "$tmp/err")" "1 snap: the output is a socket of which nobody can \
+tell whether its other end has the snapshot" "to a socket of datagrams: refused"
+
 # What cannot be restored, or not be taken.
 target "$targets/threads"
 snap -d "$pid"
@@ -155,6 +159,9 @@ ok $? "one of them is not there: the others run on"
 snap -kn "$pid"
 is "$rc $err" "2 snap: -n: what was only looked at cannot be restored" \
     "-kn: refused before anything is stopped"
+snap -k -x secrets "$pid"
+is "$rc $err" "2 snap: -x: what is left out cannot be restored" \
+    "-kx: refused before anything is stopped"
 snap -f "$pid"
 is "$rc" 2 "-f without -k: wrong usage"
 snap -kr -f -o "$tmp/snap" "$pid" 99999999
@@ -193,4 +200,4 @@ if is_root; then
 else
 	skip "one's own, another's" "needs root" 2
 fi
-finish 28
+finish 30

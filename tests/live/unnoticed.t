@@ -116,7 +116,7 @@ is "$rc $err" "0 " "stopped: taken"
 is "$(states "$child")" " 0 T " "stopped: stays stopped"
 "$BUILD/snapls" "$tmp/snap" | awk -v p="$child" '$1 == p { print $4 }' \
     >"$tmp/state"
-is "$(cat "$tmp/state")" Stopped "stopped: listed so"
+is "$(cat "$tmp/state")" stopped "stopped: listed so"
 unnoticed "$pid" "stopped: its parent hears nothing, it goes on"
 
 # A signal that comes while it is held is delivered afterwards.

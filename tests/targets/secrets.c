@@ -42,6 +42,30 @@ memory(const char *word, int flags, bool dump)
 	return p;
 }
 
+/*
+ * A file in memory, mapped privately and to be read only.
+ */
+static void
+sealed(void)
+{
+	char *p;
+	int fd;
+
+	fd = memfd_create("sealed", 0);
+	if (fd == -1 || ftruncate(fd, PAGES * PAGE) == -1)
+		err(1, "memfd_create");
+	p = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		err(1, "mmap");
+	mark(p + 100, "sealed");
+	munmap(p, PAGES * PAGE);
+	p = mmap(NULL, PAGES * PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (p == MAP_FAILED || madvise(p, PAGES * PAGE, MADV_DONTDUMP) == -1)
+		err(1, "mmap");
+	(void)*(volatile char *)p;
+}
+
 int
 main(void)
 {
@@ -54,6 +78,7 @@ main(void)
 	p[1] = memory("open", MAP_PRIVATE, true);
 	p[2] = memory("shared", MAP_SHARED, false);
 	p[3] = memory("address", MAP_SHARED, true);
+	sealed();
 	if (pipe(fd) == -1)
 		err(1, "pipe");
 	switch (fork()) {

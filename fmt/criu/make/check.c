@@ -258,6 +258,25 @@ threads_check(struct criumake *m, const struct maketask *p)
 }
 
 /*
+ * Values of the environment that were left out are others in the snapshot:
+ * snap(1) -x.
+ */
+static int
+environ_check(struct criumake *m, struct maketask *t)
+{
+	char *why;
+	int rc;
+
+	if ((why = words_text(&t->rec, "excluded")) == NULL)
+		return 0;
+	rc = strncmp(why, "env ", 4) == 0 || strstr(why, "\nenv ") != NULL ?
+	    make_refuse(m, WHY_PAGES, "process %" PRIu64 ": values of its "
+	    "environment are not in the snapshot", t->proc->pid) : 0;
+	free(why);
+	return rc;
+}
+
+/*
  * Note what hinders process t as a whole.  m->root and those before t in
  * m->order are known.
  */
@@ -284,7 +303,7 @@ makecheck_process(struct criumake *m, struct maketask *t)
 	if (t->pid == 1 && make_never(m, "process %" PRIu64 ": the first of "
 	    "its pid namespace: cannot be restored", t->proc->pid) == -1)
 		return -1;
-	if (threads_check(m, t) == -1)
+	if (threads_check(m, t) == -1 || environ_check(m, t) == -1)
 		return -1;
 	if ((why = words_text(&t->rec, "observed")) == NULL)
 		return 0;

@@ -250,7 +250,8 @@ found_same(const struct found *a, const struct found *b)
 }
 
 /*
- * Set errstr: which of several is meant?  byname: they have different names.
+ * Set errstr: which of several, of that depth, or 0 of any, is meant?  byname:
+ * they have different names.
  */
 static int
 seek_ask(const struct seek *s, unsigned int depth, bool byname)
@@ -264,7 +265,7 @@ seek_ask(const struct seek *s, unsigned int depth, bool byname)
 		for (k = 0; k < i && !(byname ? found_same(&s->v[k], f) :
 		    strcmp(s->v[k].path, f->path) == 0); k++)
 			continue;
-		if (k < i || (!byname && f->depth != depth) ||
+		if (k < i || (depth != 0 && f->depth != depth) ||
 		    n++ >= TOLD_MOST)
 			continue;
 		buf_printf(&b, "%s %s", n > 1 ? "," : "", byname ? f->kind :
@@ -297,14 +298,17 @@ seek_settle(const struct seek *s, struct cgroups *c)
 		    "container, a pod or a cgroup of that name", s->what);
 	best = &s->v[0];
 	for (i = 1; i < s->n; i++) {
-		if (!found_same(best, &s->v[i]))
+		if (s->prefix && !found_same(best, &s->v[i]))
 			return seek_ask(s, 0, true);
 		if (s->v[i].depth < best->depth)
 			best = &s->v[i];
 	}
+	/* of whole names, who is deeper must not be in the way */
 	for (i = 0; i < s->n; i++) {
 		if (s->v[i].depth != best->depth)
 			continue;
+		if (!found_same(best, &s->v[i]))
+			return seek_ask(s, best->depth, true);
 		if (strcmp(s->v[i].path, best->path) != 0)
 			return seek_ask(s, best->depth, false);
 		if (group_locate(c, s->v[i].list, s->v[i].path) == -1)
@@ -347,7 +351,7 @@ group_byname(struct cgroups *c, const char *what)
 
 /*
  * Add to *c the cgroup that what means: a path, if there is a slash in it, or
- * a name; *c is NULL for none.  Return 0, or -1 with errstr, *c as it was.
+ * a name; *c is NULL for none.  Return 0, or -1 with errstr and nothing added.
  */
 int
 cgroups_add(struct cgroups **c, const char *what)

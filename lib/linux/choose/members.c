@@ -13,11 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LEVELS = 128 };		/* each takes a descriptor */
+enum {
+	LEVELS = 128,		/* each takes a descriptor */
+	GROUPS = 20000		/* in a walk: who stands still waits for it */
+};
 
 struct walk {
 	choose_fn	 fn;
 	void		*arg;
+	unsigned int	 n;	/* groups seen so far */
 };
 
 /*
@@ -59,7 +63,7 @@ group_read(int dir, const char *name, struct buf *b)
  * outside our pid namespace.
  */
 static int
-group_tell(const struct walk *w, int dir)
+group_tell(struct walk *w, int dir)
 {
 	struct buf b = { 0 };
 	struct scan t, line;
@@ -89,7 +93,7 @@ group_tell(const struct walk *w, int dir)
  * Walk a group, whose directory fd is closed then, and those below it.
  */
 static int
-group_walk(const struct walk *w, int fd, unsigned int level)
+group_walk(struct walk *w, int fd, unsigned int level)
 {
 	struct dirent *e;
 	DIR *d;
@@ -99,7 +103,8 @@ group_walk(const struct walk *w, int fd, unsigned int level)
 		close(fd);
 		return errstr_sys("cgroup");
 	}
-	rc = group_tell(w, fd);
+	rc = ++w->n > GROUPS ? errstr_set("there are more than %d cgroups in "
+	    "it", GROUPS) : group_tell(w, fd);
 	while (rc == 0 && (e = readdir(d)) != NULL) {
 		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 ||
 		    strcmp(e->d_name, "..") == 0)
@@ -126,7 +131,7 @@ group_walk(const struct walk *w, int fd, unsigned int level)
 static int
 groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
 {
-	struct walk w = { fn, arg };
+	struct walk w = { fn, arg, 0 };
 	size_t i;
 	int fd, rc;
 

@@ -51,6 +51,7 @@ live_say(const struct live *l, const char *fmt, ...)
 struct lproc *
 lproc_add(struct live *l, pid_t pid)
 {
+	struct procstat st;
 	struct lproc *p;
 
 	if ((p = calloc(1, sizeof *p)) == NULL) {
@@ -58,6 +59,8 @@ lproc_add(struct live *l, pid_t pid)
 		return NULL;
 	}
 	p->pid = pid;
+	if (proc_readstat(pid, 0, &st) >= STAT_START)
+		p->start = st.v[STAT_START];
 	TAILQ_INIT(&p->threads);
 	RB_INIT(&p->tids);
 	TAILQ_INSERT_TAIL(&l->procs, p, entry);

@@ -48,6 +48,7 @@ struct lproc {
 	TAILQ_ENTRY(lproc) entry;
 	RB_ENTRY(lproc)	 bypid;
 	pid_t		 pid;
+	uint64_t	 start;	/* when it was started, in ticks; 0: not told */
 	long		 tracer; /* another, of its first thread; or 0 */
 	pid_t		 mmtid;	/* a thread that has the memory; 0: none */
 	struct lthreads	 threads;
@@ -95,8 +96,8 @@ struct live {
 	struct pids	 pids;	/* the same, by number */
 
 	/* owned, each by the file that knows it; NULL: nothing yet */
-	struct carries	*carries;	/* serve/carry.c */
-	struct frozen	*frozen;	/* serve/shared.c */
+	struct carries	*carries;	/* file/carry.c */
+	struct frozen	*frozen;	/* file/shared.c */
 	struct cgroups	*cgroups;	/* choose/cgroup.c */
 	struct pipeline	*pipeline;	/* stop/pipeline.c */
 	struct files	*files;		/* open/openfile.c */
