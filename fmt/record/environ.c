@@ -16,6 +16,7 @@ struct environment {
 	const uint8_t	*old;	/* borrowed, or NULL: there is none */
 	uint8_t		*new;	/* owned; as it is to be */
 	size_t		 len;
+	bool		 empty;	/* it has none: that is told */
 	struct buf	 note;	/* the file excluded */
 };
 
@@ -106,7 +107,10 @@ environ_make(const struct exclude *x, struct environment *e,
 	struct recfile f;
 	size_t i, n;
 
-	if (x->nenv == 0 || !linuxrec_find(r, "environ", &f) || f.len == 0)
+	if (x->nenv == 0 || !linuxrec_find(r, "environ", &f))
+		return 0;
+	e->empty = f.len == 0;
+	if (e->empty)
 		return 0;
 	if ((e->new = malloc(f.len)) == NULL)
 		return errstr_set("out of memory");
@@ -150,7 +154,7 @@ environ_exclude(struct exclude *x, struct snap *s, struct proc *p)
 	}
 	linuxrec_close(&r);
 	buf_free(&e.note);
-	rc = rc == -1 ? -1 : x->nenv == 0 || e.start != 0;
+	rc = rc == -1 ? -1 : x->nenv == 0 || e.start != 0 || e.empty;
 	free(e.new);
 	return rc;
 }

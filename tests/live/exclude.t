@@ -117,10 +117,17 @@ for x in no env= 1-1 2-1 x-y '' 'dontdump,' 0x-2 1-; do
 	rm -f no.snap
 done
 
+shared=$pid
+target env -i "$targets/anon"
+snap -x 'env=*' -o bare.snap "$pid"
+is "$rc $err" "0 " "who has no environment has no values"
+let_go "$pid" "let go, too"
+pid=$shared
+
 # Without smaps nothing tells it.
 python3 "$tests/snap6/snapasm.py" "$tests/snap6/good/linux.s" >linux.snap
 "$BUILD/snapcat" -x dontdump linux.snap >out 2>err
 is "$? $(grep -c 'nothing tells what it wants to keep' err)" "1 1" \
     "what cannot be known is told"
 unnoticed "$pid" "the process noticed nothing"
-finish 44
+finish 46
