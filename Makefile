@@ -45,8 +45,9 @@ FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t \
 	tests/procmap/*.t
 # of the others, some go along with each other; in live, a name or a user may
 # mean targets of another test
-PAIRED = tests/core/*.t tests/fs/*.t tests/confine/*.t tests/install/*.t
-SINGLE = tests/live/*.t tests/criu/*.t
+PAIRED = tests/core/*.t tests/fs/*.t tests/criu/*.t tests/confine/*.t \
+	tests/install/*.t
+SINGLE = tests/live/*.t
 
 O = build
 PREFIX = /usr/local
@@ -216,7 +217,7 @@ demo:
 	@BUILD=$O tests/demo
 
 # told before they begin: set it to what they took
-TAKES = about ten minutes on two processors
+TAKES = about twelve minutes on two processors
 
 test:
 	@echo 'Every test, in $(TAKES); make check: the fast ones.'
