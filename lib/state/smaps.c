@@ -154,3 +154,84 @@ smap_next(struct scan *text, struct smap *m)
 	}
 	return found;
 }
+
+/*
+ * Take the lines of the next mapping as smap_next does, and set *lines to them.
+ */
+static int
+smap_lines(struct scan *text, struct smap *m, struct scan *lines)
+{
+	int rc;
+
+	lines->s = text->s;
+	rc = smap_next(text, m);
+	lines->end = text->s;
+	return rc;
+}
+
+static size_t
+scan_len(const struct scan *t)
+{
+	return (size_t)(t->end - t->s);
+}
+
+/*
+ * Return true if mapping b of a moment ago is mapping m of now, which has grown
+ * perhaps.
+ */
+static bool
+smap_became(const struct smap *b, const struct smap *m)
+{
+	return m->vma.start <= b->vma.start && m->vma.end >= b->vma.end &&
+	    m->vma.flags == b->vma.flags && m->vma.dev == b->vma.dev &&
+	    m->vma.ino == b->vma.ino &&
+	    scan_len(&m->name) == scan_len(&b->name) &&
+	    memcmp(m->name.s, b->name.s, scan_len(&m->name)) == 0;
+}
+
+/*
+ * Add to b the lines of mapping m: its own first one, head, and behind that
+ * those of smaps that were, but for its size.
+ */
+static void
+smap_add(struct buf *b, const struct smap *m, struct scan head,
+    struct scan lines)
+{
+	static const char size[] = "Size:";
+	struct scan line;
+
+	buf_add(b, head.s, scan_len(&head));
+	(void)scan_line(&lines, &line);
+	while (scan_line(&lines, &line))
+		if (scan_len(&line) >= strlen(size) &&
+		    memcmp(line.s, size, strlen(size)) == 0)
+			buf_printf(b, "%-16s%8ju kB\n", size, (uintmax_t)
+			    (m->vma.end - m->vma.start) / 1024);
+		else
+			buf_printf(b, "%.*s\n", (int)scan_len(&line), line.s);
+}
+
+/*
+ * Add to b what smaps would tell now of the mappings that maps tells of, by
+ * smaps of a moment ago: mappings may have grown and gone since.  Return 1; 0
+ * if one of them was made or parted since, or became another, of which the old
+ * text tells nothing; -1 with errstr.
+ */
+int
+smaps_refit(struct buf *b, struct scan maps, struct scan smaps)
+{
+	struct scan head, lines;
+	struct smap m, was;
+	int any, rc;
+
+	any = 1;
+	while ((rc = smap_lines(&maps, &m, &head)) == 1) {
+		do
+			any = smap_lines(&smaps, &was, &lines);
+		while (any == 1 && was.vma.end <= m.vma.start);
+		if (any != 1 || !smap_became(&was, &m))
+			return any == -1 ? -1 : 0;
+		smap_add(b, &m, head, lines);
+	}
+	return rc == -1 ? -1 : b->failed ? errstr_set("out of memory") : 1;
+}

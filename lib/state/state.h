@@ -96,6 +96,8 @@ struct smap {			/* a mapping as the text has it */
 
 int		 smap_next(struct scan *text, struct smap *m);
 int		 vmas_addsmap(struct vmas *l, const struct smap *m);
+int		 smaps_refit(struct buf *b, struct scan maps,
+		    struct scan smaps);
 
 /*
  * fdinfo: fdinfo.c, proc_pid_fdinfo(5)

@@ -356,12 +356,80 @@ test_compare(void **state)
 	image_free(new);
 }
 
+/*
+ * smaps of a moment ago at the mappings of now: what grew, went, and came.
+ */
+static void
+test_refit(void **state)
+{
+	static const char was[] =
+	    "1000-2000 r--p 00000000 08:01 5      /a\n"
+	    "Size:                  4 kB\nRss:                   4 kB\n"
+	    "VmFlags: rd mr\n"
+	    "5000-6000 rw-p 00000000 00:00 0 \n"
+	    "Size:                  4 kB\nRss:                   0 kB\n"
+	    "VmFlags: rd wr gd\n"
+	    "8000-9000 rw-p 00000000 00:00 0 \n"
+	    "Size:                  4 kB\nVmFlags: rd wr dd\n";
+	static const struct {
+		const char	*maps;
+		const char	*want;	/* NULL: it cannot be told */
+	} v[] = {
+		{ "", "" },
+		{ "1000-2000 r--p 00000000 08:01 5      /a\n"
+		  "3000-6000 rw-p 00000000 00:00 0 \n",
+		  "1000-2000 r--p 00000000 08:01 5      /a\n"
+		  "Size:                  4 kB\nRss:                   4 kB\n"
+		  "VmFlags: rd mr\n"
+		  "3000-6000 rw-p 00000000 00:00 0 \n"
+		  "Size:                 12 kB\nRss:                   0 kB\n"
+		  "VmFlags: rd wr gd\n" },
+		{ "8000-a000 rw-p 00000000 00:00 0 \n",
+		  "8000-a000 rw-p 00000000 00:00 0 \n"
+		  "Size:                  8 kB\nVmFlags: rd wr dd\n" },
+		/* other permissions, another file, another name */
+		{ "5000-6000 r--p 00000000 00:00 0 \n", NULL },
+		{ "1000-2000 r--p 00000000 08:01 6      /a\n", NULL },
+		{ "1000-2000 r--p 00000000 08:01 5      /b\n", NULL },
+		{ "5000-6000 rw-p 00000000 00:00 0      [heap]\n", NULL },
+		/* made since, less than it was, in two, and in the midst */
+		{ "6000-7000 rw-p 00000000 00:00 0 \n", NULL },
+		{ "9000-a000 rw-p 00000000 00:00 0 \n", NULL },
+		{ "5800-6000 rw-p 00000000 00:00 0 \n", NULL },
+		{ "4000-5800 rw-p 00000000 00:00 0 \n"
+		  "5800-6000 rw-p 00000000 00:00 0 \n", NULL },
+		{ "5000-6000 rw-p 00000000 00:00 0 \n"
+		  "6000-7000 rw-p 00000000 00:00 0 \n", NULL },
+	};
+	struct buf b;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof v / sizeof *v; i++) {
+		memset(&b, 0, sizeof b);
+		assert_int_equal(smaps_refit(&b, scan_begin(v[i].maps,
+		    strlen(v[i].maps)), scan_begin(was, strlen(was))),
+		    v[i].want != NULL);
+		if (v[i].want != NULL) {
+			assert_int_equal(b.len, strlen(v[i].want));
+			if (b.len > 0)
+				assert_memory_equal(b.data, v[i].want, b.len);
+		}
+		buf_free(&b);
+	}
+	memset(&b, 0, sizeof b);
+	assert_int_equal(smaps_refit(&b, scan_begin("5000 x\n", 7),
+	    scan_begin(was, strlen(was))), -1);
+	buf_free(&b);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_smaps),
 		cmocka_unit_test(test_overlaps),
+		cmocka_unit_test(test_refit),
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_sharing),

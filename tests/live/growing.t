@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# What a record tells of mappings is of one instant, whatever grows, comes and
+# goes before its process is stopped: smaps has those of maps, and flags of
+# each.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+target "$targets/growing"
+stack=$(awk '/^stack/ { print $2 }' "$lines")
+for how in -l -s; do
+	for i in 1 2 3 4 5 6 7 8; do
+		snap $how -o "$tmp/snap.$i" "$pid"
+		[ "$rc $err" = '0 ' ] || echo "not taken: $err"
+	done >"$tmp/said"
+	is "$(cat "$tmp/said")" '' "snap $how: taken, eight times"
+	try "snap $how: smaps has what maps has, and its flags" \
+	    python3 - "$tests/live" "$tmp" "$pid" "$stack" <<'EOF'
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+import check
+
+tmp, pid, stack = sys.argv[2], int(sys.argv[3]), int(sys.argv[4], 16)
+HEAD = re.compile(rb'^[0-9a-f]+-[0-9a-f]+ .*\n', re.M)
+sizes = set()
+for i in range(1, 9):
+    record = check.record(check.load('%s/snap.%d' % (tmp, i)), pid)
+    heads = HEAD.findall(record['smaps'])
+    assert b''.join(heads) == record['maps'], heads
+    for head, body in zip(heads, HEAD.split(record['smaps'])[1:]):
+        start, end = (int(w, 16) for w in head.split()[0].split(b'-'))
+        assert int(body.split()[1]) * 1024 == end - start, body
+        flags = body.split(b'VmFlags:')[1].split()
+        assert (b'gd' in flags) == (end == stack or b'[stack]' in head), head
+        if end == stack:
+            sizes.add(end - start)
+assert len(sizes) > 1, 'it did not grow'
+EOF
+done
+finish 4
