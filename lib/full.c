@@ -31,6 +31,32 @@ full_pread(int fd, void *buf, size_t len, uint64_t off)
 }
 
 /*
+ * Add all that is left of a file to b.  Return 0; or -1 with errno, and b is
+ * the caller's to free, too.
+ */
+int
+full_read(int fd, struct buf *b)
+{
+	enum { ROOM = 16384 };
+	uint8_t *p;
+	ssize_t n;
+
+	for (;;) {
+		if ((p = buf_room(b, ROOM)) == NULL) {
+			errno = ENOMEM;
+			return -1;
+		}
+		n = read(fd, p, b->cap - b->len);
+		if (n == 0)
+			return 0;
+		if (n > 0)
+			b->len += (size_t)n;
+		else if (errno != EINTR)
+			return -1;
+	}
+}
+
+/*
  * Write len bytes.  Return 0; or -1 with errno.
  */
 int

@@ -4,11 +4,14 @@
 #ifndef FULL_H
 #define FULL_H
 
+#include "model.h"
+
 #include <sys/types.h>
 
 #include <stdint.h>
 
 size_t		 full_pread(int fd, void *buf, size_t len, uint64_t off);
+int		 full_read(int fd, struct buf *b);
 int		 full_write(int fd, const void *buf, size_t len);
 int		 full_pwrite(int fd, const void *buf, size_t len, uint64_t off);
 

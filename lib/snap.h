@@ -325,6 +325,8 @@ int		 linuxrec_open(struct linuxrec *r, const struct file *rec);
 void		 linuxrec_close(struct linuxrec *r);
 bool		 linuxrec_find(const struct linuxrec *r, const char *name,
 		    struct recfile *f);
+bool		 linuxrec_line(const struct linuxrec *r, const char *name,
+		    char *s, size_t size);
 const char	*linuxrec_cputype(const struct file *rec, char *word,
 		    size_t n);
 int		 linuxrec_pack(struct proc *p, const char *cputype,

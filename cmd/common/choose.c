@@ -67,7 +67,7 @@ choosing_one(const struct choosing *c, const char *s, choosing_fn fn,
 
 	if (*s == '\0')
 		return errstr_set("an empty name");
-	if (strspn(s, "0123456789") != strlen(s))
+	if (!program_isnumber(s))
 		return proc_named(s, choosing_whose(c), tell, &t);
 	pid = (pid_t)strtonum(s, 1, INT32_MAX, &why);
 	return why != NULL ? errstr_set("%s is not a process id", s) :

@@ -58,7 +58,9 @@ bool		 options_are(const struct cmdline *u, const char *s);
 
 /* program.c */
 void		 program_descriptors(void);
+void		 program_exclude(struct exclude **x, const char *words);
 void		 program_files(void);
+bool		 program_isnumber(const char *s);
 double		 program_seconds(const char *s);
 const char	*program_outfile(char *const argv[], int c,
 		    const struct cmdline *u);

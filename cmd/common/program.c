@@ -63,6 +63,15 @@ program_seconds(const char *s)
 }
 
 /*
+ * Return true if s is a number, and no name.
+ */
+bool
+program_isnumber(const char *s)
+{
+	return *s != '\0' && s[strspn(s, "0123456789")] == '\0';
+}
+
+/*
  * Return true if s is the number of a process that lives.
  */
 static bool
@@ -71,7 +80,7 @@ is_living(const char *s)
 	const char *bad;
 	pid_t pid;
 
-	if (s[strspn(s, "0123456789")] != '\0')
+	if (!program_isnumber(s))
 		return false;
 	pid = (pid_t)strtonum(s, 1, INT32_MAX, &bad);
 	return bad == NULL && (kill(pid, 0) == 0 || errno == EPERM);
@@ -99,6 +108,18 @@ program_outfile(char *const argv[], int c, const struct cmdline *u)
 		errx(2, "-%c %s: did you mean -%s and -%c with a file? (a "
 		    "file of that name: ./%s)", c, s, s + (*s == '-'), c, s);
 	return s;
+}
+
+/*
+ * Have what the words of -x tell left out by *x, which is made if it is NULL:
+ * the caller frees it.  Exit 2 where they tell nothing.
+ */
+void
+program_exclude(struct exclude **x, const char *words)
+{
+	if ((*x == NULL && (*x = exclude_new()) == NULL) ||
+	    exclude_add(*x, words) == -1)
+		errx(2, "-x %s", snap_errstr());
 }
 
 static void

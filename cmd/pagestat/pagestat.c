@@ -114,8 +114,7 @@ add_process(void *arg, pid_t pid, bool named)
 static int
 add(struct command *c, const char *s)
 {
-	if (c->snap != NULL && (*s == '\0' ||
-	    strspn(s, "0123456789") != strlen(s)))
+	if (c->snap != NULL && !program_isnumber(s))
 		return errstr_set("\"%s\" is not a process id", s);
 	return choosing_one(&c->choosing, s, add_process, c);
 }

@@ -76,18 +76,6 @@ job_flag(struct job *j, int c)
 }
 
 /*
- * Have the words of -x left out.
- */
-static void
-job_exclude(struct job *j, const char *words)
-{
-	if ((j->exclude == NULL && (j->exclude = exclude_new()) == NULL) ||
-	    exclude_add(j->exclude, words) == -1)
-		errx(2, "-x %s", snap_errstr());
-	j->live.flags = true;
-}
-
-/*
  * Take option c with its argument, getopt(3)'s optarg.
  */
 static void
@@ -118,7 +106,8 @@ job_option(struct job *j, int c, char *argv[])
 		j->live.user = choosing_whose(&j->who);
 		break;
 	case 'x':
-		job_exclude(j, optarg);
+		program_exclude(&j->exclude, optarg);
+		j->live.flags = true;
 		break;
 	case OPT_AT:
 		if ((rc = at_parse(&j->at, optarg)) != 0)

@@ -76,12 +76,21 @@ write_live(struct taking *k)
 }
 
 /*
+ * Return true if a taking that failed did because a clone was killed, so that
+ * it is to be done once more without clones.
+ */
+static bool
+is_again(const struct taking *k)
+{
+	return k->again && k->live != NULL && live_lost(k->live);
+}
+
+/*
  * Stop the processes, take the snapshot and write it, let them go, or end them.
- * Set *again if it failed because a clone was killed, so that it is to be done
- * once more without clones; what there was to say is dropped then.
+ * What there was to say is dropped where it is to be done once more.
  */
 static int
-snap_live(struct taking *k, bool *again)
+snap_live(struct taking *k)
 {
 	const struct job *j = k->job;
 	const bool totals = j->live.verbose && !j->move.dry;
@@ -110,8 +119,7 @@ snap_live(struct taking *k, bool *again)
 		rc = move_end(k->live, &k->out);
 out:
 	live_thaw(k->live);
-	*again = rc == -1 && k->again && live_lost(k->live);
-	say_kept(*again);
+	say_kept(rc == -1 && is_again(k));
 	if (rc == 0 && totals && !j->move.kill)
 		rc = say_totals(k->snap, k->out);
 	free(header);
@@ -137,8 +145,8 @@ add_all(struct live *l, const struct job *j)
 	size_t i;
 
 	for (arg = j->operand; *arg != NULL; arg++)
-		if ((**arg != '\0' && strspn(*arg, "0123456789") !=
-		    strlen(*arg) ? live_addname(l, *arg) :
+		if ((**arg != '\0' && !program_isnumber(*arg) ?
+		    live_addname(l, *arg) :
 		    choosing_one(&j->who, *arg, add, l)) == -1)
 			return -1;
 	for (i = 0; i < j->who.n; i++)
@@ -150,14 +158,12 @@ add_all(struct live *l, const struct job *j)
 
 /*
  * Take the processes that are meant into a new output, with clones or without.
- * *again is as for snap_live.
  */
 static int
-snap_once(struct taking *k, bool clone, bool *again)
+snap_once(struct taking *k, bool clone)
 {
 	struct liveopts o = k->job->live;
 
-	*again = false;
 	o.clone = clone;
 	o.out = -1;
 	if (!k->job->move.dry) {
@@ -172,7 +178,7 @@ snap_once(struct taking *k, bool clone, bool *again)
 	k->again = o.again;
 	if ((k->live = live_new(&o)) == NULL || add_all(k->live, k->job) == -1)
 		return -1;
-	return snap_live(k, again);
+	return snap_live(k);
 }
 
 /*
@@ -183,11 +189,10 @@ static int
 snap_all(struct taking *k)
 {
 	char text[1100];
-	bool again;
 
-	if (snap_once(k, k->job->live.clone, &again) == 0)
+	if (snap_once(k, k->job->live.clone) == 0)
 		return 0;
-	if (!again)
+	if (!is_again(k))
 		return -1;
 	snprintf(text, sizeof text, "%s: all are taken again, and stay "
 	    "stopped while they are written", snap_errstr());
@@ -195,7 +200,7 @@ snap_all(struct taking *k)
 	live_free(k->live);
 	output_abort(k->out);
 	*k = (struct taking){ .job = k->job };
-	return snap_once(k, false, &again);
+	return snap_once(k, false);
 }
 
 /*

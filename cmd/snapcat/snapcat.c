@@ -116,10 +116,7 @@ main(int argc, char *argv[])
 			verbose = true;
 			break;
 		case 'x':
-			if ((exclude == NULL &&
-			    (exclude = exclude_new()) == NULL) ||
-			    exclude_add(exclude, optarg) == -1)
-				errx(2, "-x %s", snap_errstr());
+			program_exclude(&exclude, optarg);
 			break;
 		case 'z':
 			compress = true;

@@ -72,26 +72,6 @@ state_linux(const struct linuxrec *r)
 }
 
 /*
- * Set comm, of size bytes, to the name of a process as it gave it itself; ""
- * where the record does not tell it.
- */
-static void
-comm_get(const struct linuxrec *r, char *comm, size_t size)
-{
-	struct recfile f;
-	size_t n;
-
-	*comm = '\0';
-	if (!linuxrec_find(r, "comm", &f))
-		return;
-	n = f.len > 0 && f.data[f.len - 1] == '\n' ? f.len - 1 : f.len;
-	if (n >= size)
-		n = size - 1;
-	memcpy(comm, f.data, n);
-	comm[n] = '\0';
-}
-
-/*
  * Set what a process was in the snapshot that snapcat(1) has taken it from: a
  * number, a blank and the first line.
  */
@@ -147,7 +127,7 @@ facts_get(struct facts *f, struct snap *s, const struct proc *p)
 	status_word(p, STATUS_STATE, 11, f->state);
 	f->threads = count_threads(s, p);
 	if ((rc = linuxrec_open(&r, proc_file(p, "proc"))) == 0) {
-		comm_get(&r, f->comm, sizeof f->comm);
+		(void)linuxrec_line(&r, "comm", f->comm, sizeof f->comm);
 		origin_get(&r, f);
 		if (linuxrec_find(&r, "excluded", &x) && (f->excluded =
 		    strndup((const char *)x.data, x.len)) == NULL)

@@ -41,15 +41,10 @@ line_parse(struct taken *t, const char *line)
 void
 part_get(const struct linuxrec *r, uint64_t *part)
 {
-	struct recfile f;
 	char s[24];
 
-	*part = 0;
-	if (!linuxrec_find(r, "part", &f))
-		return;
-	snprintf(s, sizeof s, "%.*s", (int)(f.len < 23 ? f.len : 23),
-	    (const char *)f.data);
-	*part = strtoull(s, NULL, 10);
+	*part = linuxrec_line(r, "part", s, sizeof s) ? strtoull(s, NULL, 10) :
+	    0;
 }
 
 /*

@@ -14,12 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool
-is_number(const char *s)
-{
-	return *s != '\0' && s[strspn(s, "0123456789")] == '\0';
-}
-
 static int
 name_found(void *arg, pid_t pid)
 {
@@ -60,14 +54,14 @@ targets_settle(struct targets *to, char **operand, bool command)
 
 	if (chosen || *operand == NULL)
 		return chosen && *operand == NULL ? 0 : -1;
-	if (command || !is_number(*operand)) {
+	if (command || !program_isnumber(*operand)) {
 		if (!command)
 			names_ask(operand);
 		to->command = operand;
 		return 0;
 	}
 	for (; *operand != NULL; operand++) {
-		if (!is_number(*operand))
+		if (!program_isnumber(*operand))
 			errx(2, "%s: not a process id", *operand);
 		if (VEC_ROOM(to->named, to->n) == -1)
 			errx(1, "%s", snap_errstr());
@@ -139,7 +133,7 @@ named_add(struct adding *a, const struct choosing *c, const char *name)
 	const char *bad, *why;
 	pid_t pid;
 
-	if (!is_number(name)) {
+	if (!program_isnumber(name)) {
 		if (choosing_one(c, name, found_add, a) == -1) {
 			program_warn("%s", snap_errstr());
 			a->failed = true;

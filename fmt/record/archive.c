@@ -293,6 +293,26 @@ linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
 }
 
 /*
+ * Set s, of size bytes, to the file of that name, which is a line, without its
+ * newline, and cut if it is longer.  Return false, with s as it was, if there
+ * is none, or it is empty.
+ */
+bool
+linuxrec_line(const struct linuxrec *r, const char *name, char *s, size_t size)
+{
+	struct recfile f;
+	size_t n;
+
+	if (!linuxrec_find(r, name, &f) || f.len == 0)
+		return false;
+	n = f.data[f.len - 1] == '\n' ? f.len - 1 : f.len;
+	n = n < size ? n : size - 1;
+	memcpy(s, f.data, n);
+	s[n] = '\0';
+	return true;
+}
+
+/*
  * Set word, of n bytes, to the machine type that a Linux record names, in Plan
  * 9's words; "" where there is no record of Linux.  Return word.
  */

@@ -15,8 +15,18 @@ struct whose {			/* processes of whom */
 
 struct whose	 whose_begin(const uid_t *user);
 int		 whose_has(const struct whose *w, pid_t pid);
-int		 whose_none(const struct whose *w, size_t foreign,
-		    const char *does, const char *what);
+
+struct chosen {			/* who is told of processes, and of how many */
+	struct whose	 whose;
+	choose_fn	 fn;
+	void		*arg;	/* fn's first argument */
+	size_t		 found;
+	size_t		 foreign; /* of other users, which are not told */
+};
+
+int		 chosen_tell(void *chosen, pid_t pid);
+int		 chosen_none(const struct chosen *c, const char *does,
+		    const char *what);
 
 /* cgroup.c */
 struct cgroups;

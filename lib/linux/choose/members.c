@@ -4,7 +4,7 @@
  * version 2, for which the other cannot be read (cgroups(7)).
  */
 #include "group.h"
-#include "linux/proxy/proxy.h"
+#include "full.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -39,23 +39,15 @@ group_isgone(int e)
 static int
 group_read(int dir, const char *name, struct buf *b)
 {
-	uint8_t *p;
-	ssize_t n;
-	int fd, e;
+	int fd, e, rc;
 
 	if ((fd = openat(dir, name, O_RDONLY | O_CLOEXEC)) == -1)
 		return -1;
-	for (n = 1, e = 0; n != 0 && e == 0;) {
-		if ((p = buf_room(b, 16384)) == NULL)
-			e = ENOMEM;
-		else if ((n = read(fd, p, b->cap - b->len)) == -1)
-			e = errno == EINTR ? 0 : errno;
-		else
-			b->len += (size_t)n;
-	}
+	rc = full_read(fd, b);
+	e = errno;
 	close(fd);
 	errno = e;
-	return e == 0 ? 0 : -1;
+	return rc;
 }
 
 /*
@@ -156,32 +148,6 @@ cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
 	return groups_walk(c, 0, fn, arg);
 }
 
-
-struct grouped {
-	struct whose	 whose;
-	choose_fn	 fn;
-	void		*arg;
-	size_t		 found;
-	size_t		 foreign;
-};
-
-static int
-grouped_pid(void *arg, pid_t pid)
-{
-	struct grouped *g = arg;
-	int has;
-
-	if (pid == getpid() || proxy_isours(pid) ||
-	    (has = whose_has(&g->whose, pid)) == -1)
-		return 0;
-	if (has == 0) {
-		g->foreign++;
-		return 0;
-	}
-	g->found++;
-	return g->fn(g->arg, pid);
-}
-
 /*
  * Call fn for each process in what was last added to the groups c, as what, if
  * proc_named would call it for that, of user.  Return 0; -1 with errstr, also
@@ -191,12 +157,11 @@ int
 cgroups_choose(const struct cgroups *c, const char *what, const uid_t *user,
     choose_fn fn, void *arg)
 {
-	struct grouped g = { whose_begin(user), fn, arg, 0, 0 };
+	struct chosen g = { whose_begin(user), fn, arg, 0, 0 };
 
-	if (groups_walk(c, c->last, grouped_pid, &g) == -1)
+	if (groups_walk(c, c->last, chosen_tell, &g) == -1)
 		return -1;
-	return g.found > 0 ? 0 : whose_none(&g.whose, g.foreign, "is in",
-	    what);
+	return g.found > 0 ? 0 : chosen_none(&g, "is in", what);
 }
 
 /*

@@ -14,11 +14,7 @@ enum { CAP_SYS_PTRACE = 19 };	/* linux/capability.h */
 
 struct byname {
 	const char	*name;		/* NULL: any */
-	struct whose	 whose;
-	choose_fn	 fn;
-	void		*arg;
-	size_t		 found;
-	size_t		 foreign;	/* of other users */
+	struct chosen	 to;
 };
 
 /*
@@ -96,24 +92,45 @@ whose_has(const struct whose *w, pid_t pid)
 }
 
 /*
- * Set errstr: there is no process of those that w means, though of others;
- * does is what it would do, "is called", and what its name.
+ * Tell c's fn of process pid, and count it, unless it is this one or one that c
+ * does not mean.  Return what fn returned, or 0.
  */
 int
-whose_none(const struct whose *w, size_t foreign, const char *does,
-    const char *what)
+chosen_tell(void *chosen, pid_t pid)
+{
+	struct chosen *c = chosen;
+	int has;
+
+	if (pid == getpid() || proxy_isours(pid) ||
+	    (has = whose_has(&c->whose, pid)) == -1)
+		return 0;
+	if (has == 0) {
+		c->foreign++;
+		return 0;
+	}
+	c->found++;
+	return c->fn(c->arg, pid);
+}
+
+/*
+ * Set errstr: there is no process of those that c means, though of others;
+ * does is what it would do, "is called", and what its name.  Return -1.
+ */
+int
+chosen_none(const struct chosen *c, const char *does, const char *what)
 {
 	char user[32], others[64];
 
 	*others = '\0';
-	if (foreign > 0)
-		snprintf(others, sizeof others, " (%zu of others)", foreign);
-	if (w->asked) {
-		user_name(w->uid, user, sizeof user);
+	if (c->foreign > 0)
+		snprintf(others, sizeof others, " (%zu of others)",
+		    c->foreign);
+	if (c->whose.asked) {
+		user_name(c->whose.uid, user, sizeof user);
 		return errstr_set("no process of %s %s %s%s", user, does, what,
 		    others);
 	}
-	return errstr_set("no process %s%s %s%s", foreign > 0 ? "of yours " :
+	return errstr_set("no process %s%s %s%s", c->foreign > 0 ? "of yours " :
 	    "", does, what, others);
 }
 
@@ -146,18 +163,9 @@ static int
 byname_pid(void *arg, long pid)
 {
 	struct byname *by = arg;
-	int has;
 
-	if (pid == getpid() || proxy_isours((pid_t)pid) ||
-	    (by->name != NULL && !is_called((pid_t)pid, by->name)) ||
-	    (has = whose_has(&by->whose, (pid_t)pid)) == -1)
-		return 0;
-	if (has == 0) {
-		by->foreign++;
-		return 0;
-	}
-	by->found++;
-	return by->fn(by->arg, (pid_t)pid);
+	return by->name != NULL && !is_called((pid_t)pid, by->name) ? 0 :
+	    chosen_tell(&by->to, (pid_t)pid);
 }
 
 /*
@@ -169,17 +177,17 @@ byname_pid(void *arg, long pid)
 int
 proc_named(const char *name, const uid_t *user, choose_fn fn, void *arg)
 {
-	struct byname by = { name, whose_begin(user), fn, arg, 0, 0 };
+	struct byname by = { name, { whose_begin(user), fn, arg, 0, 0 } };
 	char quoted[80], owner[32];
 
 	if (proc_list(0, NULL, byname_pid, &by) == -1)
 		return -1;
-	if (by.found > 0)
+	if (by.to.found > 0)
 		return 0;
 	if (name == NULL) {
-		user_name(by.whose.uid, owner, sizeof owner);
+		user_name(by.to.whose.uid, owner, sizeof owner);
 		return errstr_set("user %s has no processes", owner);
 	}
 	snprintf(quoted, sizeof quoted, "\"%s\"", name);
-	return whose_none(&by.whose, by.foreign, "is called", quoted);
+	return chosen_none(&by.to, "is called", quoted);
 }

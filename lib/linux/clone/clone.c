@@ -269,23 +269,15 @@ clones_make(struct live *l, struct snap *s)
 static uint64_t
 clone_own(pid_t pid)
 {
-	static const char *const key[] = { "\nPrivate_Clean:",
-	    "\nPrivate_Dirty:" };
 	struct bytes b;
-	const char *s;
-	uint64_t sum;
-	char *text;
-	size_t i;
+	uint64_t kb;
 
 	if (proc_read(pid, 0, "smaps_rollup", &b) == -1)
 		return 0;
-	text = strndup((char *)b.data, b.len);
+	kb = status_first(b.data, b.len, "Private_Clean", 10) +
+	    status_first(b.data, b.len, "Private_Dirty", 10);
 	free(b.data);
-	for (sum = 0, i = 0; text != NULL && i < sizeof key / sizeof *key; i++)
-		if ((s = strstr(text, key[i])) != NULL)
-			sum += strtoull(s + strlen(key[i]), NULL, 10) * KB;
-	free(text);
-	return sum;
+	return kb * KB;
 }
 
 /*

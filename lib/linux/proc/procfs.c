@@ -3,6 +3,7 @@
  * status (proc(5)).
  */
 #include "clock.h"
+#include "full.h"
 #include "proc.h"
 #include "linux/proxy/proxy.h"
 
@@ -67,9 +68,7 @@ proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 {
 	char path[PATH_MAX];
 	struct buf b = { 0 };
-	uint8_t *p;
-	ssize_t n;
-	int fd, e;
+	int fd, e, rc;
 
 	out->data = NULL;
 	out->len = 0;
@@ -79,22 +78,10 @@ proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 	}
 	if ((fd = proc_open(pid, tid, name, O_RDONLY)) == -1)
 		return -1;
-	for (n = 1; n != 0;) {
-		if ((p = buf_room(&b, 16384)) == NULL) {
-			errno = ENOMEM;
-			n = -1;
-			break;
-		}
-		n = read(fd, p, b.cap - b.len);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n == -1)
-			break;
-		b.len += (size_t)n;
-	}
+	rc = full_read(fd, &b);
 	e = errno;
 	close(fd);
-	if (n == -1) {
+	if (rc == -1) {
 		buf_free(&b);
 		errno = e;
 		return -1;

@@ -2,7 +2,7 @@
  * tracefs: the numbers of tracepoints and where their fields are.  Nothing
  * is ever written there, for it is the whole machine's.
  */
-#include "model.h"
+#include "full.h"
 #include "perf.h"
 
 #include <sys/mount.h>
@@ -68,25 +68,15 @@ tracefs_open(void)
 int
 tracefs_read(int dir, const char *path, struct buf *b)
 {
-	uint8_t *p;
-	ssize_t n;
-	int fd;
+	int fd, rc;
 
 	if ((fd = openat(dir, path, O_RDONLY | O_CLOEXEC)) == -1)
 		return errstr_sys("tracefs: %s", path);
-	do {
-		n = -1;
-		if ((p = buf_room(b, 4096)) == NULL)
-			break;
-		n = read(fd, p, 4096);
-		if (n > 0)
-			b->len += (size_t)n;
-	} while (n > 0);
-	buf_add(b, "", 1);
-	if (n == -1)
+	if ((rc = full_read(fd, b)) == -1)
 		errstr_sys("tracefs: %s", path);
+	buf_add(b, "", 1);
 	close(fd);
-	return n == -1 ? -1 : buf_check(b);
+	return rc == -1 ? -1 : buf_check(b);
 }
 
 /*
