@@ -1,0 +1,172 @@
+/*
+ * What a process is asked, of which /proc and ptrace(2) tell nothing: its
+ * signal actions, timers and settings.
+ */
+#include "asking.h"
+#include "clock.h"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	NSIGNALS = 64,
+	GET_REGISTRATIONS = 1 << 9	/* of membarrier(2), since Linux 6.3 */
+};
+
+/*
+ * Record signal actions, as rt_sigaction(2) has them without the C library.
+ */
+static int
+ask_sigactions(struct asking *a)
+{
+	uint64_t arg[6] = { 0, 0, inject_scratch(a->in), 8 }, v[4];
+	struct buf b = { 0 };
+	uint64_t sig;
+	int rc;
+
+	for (rc = 1, sig = 1; sig <= NSIGNALS && rc != -1; sig++) {
+		if (sig == SIGKILL || sig == SIGSTOP)
+			continue;
+		arg[0] = sig;
+		rc = ask(a, SYS_rt_sigaction, arg, v, sizeof v);
+		if (rc == 1)
+			buf_printf(&b, "%ju %jx %jx %jx %jx\n", (uintmax_t)sig,
+			    (uintmax_t)v[0], (uintmax_t)v[1],
+			    (uintmax_t)v[2], (uintmax_t)v[3]);
+	}
+	if (rc == -1)
+		buf_free(&b);
+	else
+		filelist_buf(a->to, "sigaction", &b);
+	return rc == -1 ? -1 : 0;
+}
+
+static int
+ask_itimers(struct asking *a)
+{
+	static const char *const name[] = { "real", "virtual", "prof" };
+	uint64_t arg[6] = { 0, inject_scratch(a->in) };
+	struct itimerval v;
+	struct buf b = { 0 };
+	size_t i;
+	int rc;
+
+	for (rc = 1, i = 0; i < 3 && rc != -1; i++) {
+		arg[0] = i;
+		rc = ask(a, SYS_getitimer, arg, &v, sizeof v);
+		if (rc == 1)
+			buf_printf(&b, "%s %jd %jd\n", name[i],
+			    (intmax_t)v.it_interval.tv_sec * 1000000 +
+			    v.it_interval.tv_usec,
+			    (intmax_t)v.it_value.tv_sec * 1000000 +
+			    v.it_value.tv_usec);
+	}
+	if (rc == -1)
+		buf_free(&b);
+	else
+		filelist_buf(a->to, "itimers", &b);
+	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * Write to b a timer that /proc/PID/timers tells of, with what only the
+ * process knows: the time that is left, and the overruns.
+ */
+static int
+ask_timer(struct asking *a, struct buf *b, long id, const char *text)
+{
+	uint64_t arg[6] = { (uint64_t)id, inject_scratch(a->in) };
+	struct itimerspec v;
+	unsigned int kind;
+	char notify[32];
+	uintmax_t value;
+	int64_t over;
+	int clock, rc, sig, tid;
+	char *p;
+
+	if (sscanf(text, "signal: %d/%jx notify: %31[^/]/%*[^.].%d ClockID: %d",
+	    &sig, &value, notify, &tid, &clock) != 5)
+		return 0;
+	kind = strcmp(notify, "signal") == 0 ? SIGEV_SIGNAL :
+	    strcmp(notify, "thread") == 0 ? SIGEV_THREAD : SIGEV_NONE;
+	p = strstr(text, "/tid.");
+	if (p != NULL && p < strstr(text, "ClockID"))
+		kind |= SIGEV_THREAD_ID;
+	else
+		tid = 0;
+	if ((rc = ask(a, SYS_timer_gettime, arg, &v, sizeof v)) != 1)
+		return rc;
+	if (inject_call(a->in, &over, SYS_timer_getoverrun, arg) == -1)
+		return -1;
+	buf_printf(b, "%ld %d %d %u %jx %d %jd %jd %jd\n", id, clock, sig,
+	    kind, value, tid, (intmax_t)(over < 0 ? 0 : over),
+	    timespec_ns(&v.it_interval), timespec_ns(&v.it_value));
+	return 0;
+}
+
+static int
+ask_timers(struct asking *a, pid_t pid)
+{
+	struct buf b = { 0 };
+	struct bytes t;
+	const char *s;
+	char *text;
+	long id;
+	int n, rc;
+
+	if (proc_read(pid, 0, "timers", &t) == -1)
+		return 0;
+	text = strndup((const char *)t.data, t.len);
+	free(t.data);
+	if (text == NULL)
+		return errstr_set("out of memory");
+	rc = 0;
+	for (s = text; rc == 0 && (s = strstr(s, "ID: ")) != NULL; s += n) {
+		n = 4;
+		/* not that of "ClockID: " */
+		if ((s == text || s[-1] == '\n') &&
+		    sscanf(s, "ID: %ld\n%n", &id, &n) == 1)
+			rc = ask_timer(a, &b, id, s + n);
+	}
+	free(text);
+	if (rc == -1 || b.len == 0)
+		buf_free(&b);
+	else
+		filelist_buf(a->to, "posix_timers", &b);
+	return rc;
+}
+
+/*
+ * Ask the thread that leads process pid what is of the process as a whole.
+ * Return 0, or -1 with errstr.
+ */
+int
+ask_process(struct asking *a, pid_t pid)
+{
+	static const uint64_t none[6];
+	const uint64_t query[6] = { GET_REGISTRATIONS };
+	int64_t ret;
+
+	if (ask_sigactions(a) == -1 || ask_itimers(a) == -1 ||
+	    ask_timers(a, pid) == -1 ||
+	    inject_call(a->in, &ret, SYS_brk, none) == -1)
+		return -1;
+	filelist_text(a->to, "brk", "%jx\n", (uintmax_t)ret);
+	if (ask_prctl(a, "dumpable", PR_GET_DUMPABLE, 0, false) == -1 ||
+	    ask_prctl(a, "child_subreaper", PR_GET_CHILD_SUBREAPER, 4,
+	    false) == -1 ||
+	    ask_prctl(a, "thp_disable", PR_GET_THP_DISABLE, 0, false) == -1 ||
+	    inject_call(a->in, &ret, SYS_membarrier, query) == -1)
+		return -1;
+	if (ret >= 0)
+		filelist_text(a->to, "membarrier", "%jx\n", (uintmax_t)ret);
+	return 0;
+}
