@@ -7,8 +7,10 @@
 waits() {
 	python3 "$tests/live/pending.py" "$pid"
 }
+# all its threads: what of them runs takes signals
 is_stopped() {
-	grep -q '^State:.T' "/proc/$pid/status"
+	[ -d "/proc/$pid" ] &&
+	    ! grep -L '^State:.T' "/proc/$pid/task"/*/status | grep -q .
 }
 # stop_and SIGNAL ...: stopped, and more waits
 stop_and() {

@@ -14,8 +14,10 @@ taken_as() {
 	try "$2: is recorded" diff "$tmp/before" "$tmp/rec"
 }
 
+# all its threads: what of them runs takes signals
 is_stopped() {
-	grep -q '^State:.T' "/proc/$pid/status"
+	[ -d "/proc/$pid" ] &&
+	    ! grep -L '^State:.T' "/proc/$pid/task"/*/status | grep -q .
 }
 
 stop() {
