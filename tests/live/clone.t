@@ -41,7 +41,7 @@ for i in 1 2 3; do
 	one_instant "written all the time: one instant ($i)"
 done
 snap -v -o "$tmp/snap" "$pid"
-grep -qE '; [0-9]+ MiB were copied then, as they were written to$' "$tmp/err"
+grep -qE '; [0-9.]+ [KM]iB were copied then, as they were written to$' "$tmp/err"
 ok $? "written all the time: -v tells what that took" || diag <"$tmp/err"
 unnoticed "$pid" "written all the time: not noticed"
 
