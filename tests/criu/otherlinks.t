@@ -25,7 +25,7 @@ mount --bind "$tmp/other" "$log.d/a/x"
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
 "$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
 is "$(sed -n 's/.*descriptor [0-9]*: //p' "$tmp/err" |
-    sed "s,$log.d,D,;s/#[0-9]*/#N/" | sort)" "$(
+    sed "s,$log.d,D,;s/#[0-9]*/#N/" | sort -u)" "$(
     for file in '#N' gone/old old; do
 	echo "it is deleted, and another name that it has was not found:" \
 	    "D/a/$file: cannot be restored (-f deleted leaves it out)"

@@ -45,7 +45,6 @@ run core.usr1 -u 1 -i "$tmp/snap" "$tmp/core.usr1" "$BUILD/snapcore"
 run load.usr1 -u 1 -i "$tmp/loadable" "$tmp/load.usr1" \
     "$BUILD/snapload" -D "$tmp/there2"
 run ls.usr1 -u 1 -i "$tmp/snap" "$tmp/ls.usr1" "$BUILD/snapls" -c
-run short -t -p 0.3 -i "$tmp/snap" "$tmp/short" "$BUILD/snapcat" -
 run quiet -i "$tmp/snap" "$tmp/quiet" "$BUILD/snapcat" -
 run held -p 1.5 -o "$tmp/held.out" "$tmp/held" "$BUILD/snapcat" "$tmp/snap"
 target "$targets/anon"
@@ -89,7 +88,7 @@ is "$(sed '1d;s/[0-9][0-9]*[KM]/N/g;s/[0-9]*:[0-9]* left/N left/' "$tmp/stall")"
 check "$tmp/out" "$pid" "all is there"
 
 for i in snap.tty cat.tty core.tty load.tty unload.tty cat.usr1 core.usr1 load.usr1 \
-    ls.usr1 short quiet held live full; do
+    ls.usr1 quiet held live full; do
 	wait "${job[$i]}"
 	ok $? "$i: done"
 done
@@ -117,8 +116,17 @@ is "$(stays "$tmp/snap.tty")" "snap: the processes stay stopped until the output
 snap: process N: stopped for U; U to read and write their memory
 snap: processes: N, threads: N, files: N; memory raw: U, zero: U, shared: U; written: U" \
     "snap: messages stay, and the totals at the end"
-is "$(wc -c <"$tmp/short") $(wc -c <"$tmp/quiet")" "0 0" \
-    "nothing of short work, nothing without a terminal"
+is "$(wc -c <"$tmp/quiet")" 0 "nothing without a terminal"
+
+# Work is short if it is over within a second.
+began=$(date +%s%N)
+watch -t -p 0.3 -i "$tmp/snap" "$tmp/short" "$BUILD/snapcat" -
+is "$?" 0 "short work: done"
+if [ $((($(date +%s%N) - began) / 1000000)) -lt 900 ]; then
+	is "$(cat "$tmp/short")" "" "nothing of short work"
+else
+	skip "nothing of short work" "this machine is too busy for short work"
+fi
 for i in cat core load; do
 	is "$(sed 's/[0-9][0-9]*[KM]/N/g' "$tmp/$i.usr1" | sort -u)" \
 	    "snap$i: N read, raw N, zero N, shared N, N/s" \
@@ -147,4 +155,4 @@ for p in "${!lines_of[@]}"; do
 	let_go "$p" "let go"
 	unnoticed "$p" "not noticed"
 done
-finish 43
+finish 44

@@ -6,14 +6,15 @@ usage: watch.py [-t] [-i FILE] [-o FILE] [-p SECONDS] [-u SECONDS] ERR COMMAND
 Standard error is a pipe, or with -t a terminal; all that comes from it is put
 into the file ERR. With -i, FILE is the standard input, a pipe into which half
 of it comes at once and the rest after a pause (-p, 2 seconds); with -o,
-standard output is a pipe from which nothing is read until the pause is over,
-then all into FILE. With -u, SIGUSR1 is sent after so many seconds. The status
-is that of the command.
+standard output is a pipe from which nothing is read for that long once there
+is something, then all into FILE. With -u, SIGUSR1 is sent so many seconds
+after the pause began. The status is that of the command.
 """
 
 import getopt
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -23,10 +24,15 @@ import time
 opts, args = getopt.getopt(sys.argv[1:], 'ti:o:p:u:')
 opts = dict(opts)
 pause = float(opts.get('-p', 2))
+paused = threading.Event()
 
 
 def collect(fd, path, wait=0.0):
-    time.sleep(wait)
+    if wait > 0:
+        # on a busy machine it takes a while to begin
+        select.select([fd], [], [])
+        paused.set()
+        time.sleep(wait)
     with open(path, 'wb') as file:
         while True:
             try:
@@ -45,11 +51,12 @@ def feed(file, path):
     try:
         file.write(data[:len(data) // 2])
         file.flush()
+        paused.set()
         time.sleep(pause)
         file.write(data[len(data) // 2:])
         file.close()
     except BrokenPipeError:
-        pass
+        paused.set()
 
 
 threads = []
@@ -72,6 +79,7 @@ if '-i' in opts:
 if '-o' in opts:
     start(collect, child.stdout.fileno(), opts['-o'], pause)
 if '-u' in opts:
+    paused.wait()
     time.sleep(float(opts['-u']))
     child.send_signal(signal.SIGUSR1)
 status = child.wait()
