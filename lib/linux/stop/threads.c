@@ -22,7 +22,10 @@
 
 #include <stdlib.h>
 
-enum { AWAIT_US = 10000 };	/* for threads to stop, before they go */
+enum {				/* for threads to stop, before they go */
+	AWAIT_US = 10000,
+	STARVED_US = 3000000	/* where they lack nothing but a processor */
+};
 
 static int
 lthread_cmp(const struct lthread *a, const struct lthread *b)
@@ -141,27 +144,42 @@ threads_seize(struct lproc *p)
 }
 
 /*
+ * Return how many threads of process p are to stop and have not yet, of which
+ * *starved do not sleep uninterruptibly: these stop as soon as they run.
+ */
+static size_t
+threads_poll(struct lproc *p, size_t *starved)
+{
+	struct lthread *t;
+	size_t left;
+
+	left = *starved = 0;
+	TAILQ_FOREACH(t, &p->threads, entry) {
+		if (t->hold == HOLD_ASKED || t->hold == HOLD_BUSY)
+			thread_poll(t);
+		if (t->hold != HOLD_ASKED)
+			continue;
+		left++;
+		*starved += proc_state(p->pid, t->tid) != 'D';
+	}
+	return left;
+}
+
+/*
  * Wait until the threads of process p that are to stop have: all those that do
- * within ten milliseconds.
+ * within ten milliseconds, or when they are given a processor.  One that is
+ * not waited for has nobody to see to its system call when it stops (regs.c).
  */
 void
 threads_await(struct lproc *p)
 {
-	struct lthread *t;
+	size_t starved;
 	long nap, waited;
-	size_t left;
 
-	for (nap = 20, waited = 0;; waited += nap, nap += nap / 4) {
-		left = 0;
-		TAILQ_FOREACH(t, &p->threads, entry) {
-			if (t->hold == HOLD_ASKED || t->hold == HOLD_BUSY)
-				thread_poll(t);
-			left += t->hold == HOLD_ASKED;
-		}
-		if (left == 0 || waited > AWAIT_US)
-			return;
+	for (nap = 20, waited = 0; threads_poll(p, &starved) > 0 &&
+	    waited <= (starved > 0 ? STARVED_US : AWAIT_US);
+	    waited += nap, nap += nap < 5000 ? nap / 4 : 0)
 		nap_us(nap);
-	}
 }
 
 /*
