@@ -86,7 +86,7 @@ struct task {			/* a process or a thread */
 	bool		 kernel; /* a thread of the kernel */
 	bool		 exiting; /* it is on its way out */
 	bool		 worker; /* the kernel's, in a process: io_uring(7) */
-	struct bytes	 reg[REGSET_MAX];
+	struct bytes	 reg[REGSET_MAX]; /* borrowed */
 	struct vmas	 vma;	/* owned; of a process */
 	struct openfile	*open;	/* owned; of a process */
 	size_t		 nopen;

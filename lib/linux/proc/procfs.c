@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { ROOM = 4096 };	/* bytes that most files below /proc fit into */
+
 /*
  * The path of a file of a process (tid 0) or of one of its threads.
  */
@@ -60,6 +62,37 @@ proc_waits(const char *name)
 }
 
 /*
+ * Read all that is left of a file that fits into room, of size bytes, and put
+ * a copy of it, which takes no more memory than it has bytes, into *out; what
+ * is longer grows there.  Return 0, or -1 with errno.
+ */
+static int
+read_fitted(int fd, uint8_t *room, size_t size, struct bytes *out)
+{
+	struct buf b = { 0 };
+	ssize_t got;
+	size_t n;
+
+	for (n = 0; n < size && (got = read(fd, room + n, size - n)) != 0;)
+		if (got > 0)
+			n += (size_t)got;
+		else if (errno != EINTR)
+			return -1;
+	if (buf_room(&b, n + 1) == NULL) {
+		errno = ENOMEM;
+		return -1;
+	}
+	buf_add(&b, room, n);
+	if (n == size && full_read(fd, &b) == -1) {
+		buf_free(&b);
+		return -1;
+	}
+	out->data = b.data;
+	out->len = b.len;
+	return 0;
+}
+
+/*
  * Read a whole file.  The caller frees what comes; -1 with errno when it
  * cannot be read, ETIMEDOUT where that takes too long.
  */
@@ -67,7 +100,7 @@ int
 proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 {
 	char path[PATH_MAX];
-	struct buf b = { 0 };
+	uint8_t room[ROOM];
 	int fd, e, rc;
 
 	out->data = NULL;
@@ -78,17 +111,11 @@ proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 	}
 	if ((fd = proc_open(pid, tid, name, O_RDONLY)) == -1)
 		return -1;
-	rc = full_read(fd, &b);
+	rc = read_fitted(fd, room, sizeof room, out);
 	e = errno;
 	close(fd);
-	if (rc == -1) {
-		buf_free(&b);
-		errno = e;
-		return -1;
-	}
-	out->data = b.data;
-	out->len = b.len;
-	return 0;
+	errno = e;
+	return rc;
 }
 
 /*

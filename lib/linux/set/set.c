@@ -109,8 +109,6 @@ task_free(struct task *t)
 {
 	size_t i;
 
-	for (i = 0; i < REGSET_MAX; i++)
-		free(t->reg[i].data);
 	for (i = 0; i < t->nopen; i++)
 		free(t->open[i].path);
 	vmas_free(&t->vma);
@@ -142,14 +140,11 @@ void
 threads_free(struct lproc *p)
 {
 	struct lthread *t;
-	size_t i;
 
 	while ((t = TAILQ_FIRST(&p->threads)) != NULL) {
 		TAILQ_REMOVE(&p->threads, t, entry);
 		thread_ungather(t);
 		filelist_free(&t->seen);
-		for (i = 0; i < REGSET_MAX; i++)
-			free(t->reg[i].data);
 		free(t);
 	}
 }

@@ -36,7 +36,7 @@ struct lthread {
 	enum hold	 hold;
 	char		 state;		/* before we came */
 	struct filelist	 seen;	/* by its tracer, or before it had one */
-	struct bytes	 reg[REGSET_MAX];	/* owned */
+	bool		 regs;		/* and its registers are in seen */
 	struct task	*task;		/* owned; what was gathered, or NULL */
 	struct filelist	 rec;		/* likewise */
 };

@@ -2,6 +2,7 @@
  * What ptrace(2) gives of a stopped thread: its registers, signal mask,
  * pending signals.
  */
+#include "packed.h"
 #include "stopping.h"
 
 #include <sys/ptrace.h>
@@ -11,7 +12,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <string.h>
 
 enum { REGSET_ROOM = 64 * 1024 };	/* AMX takes some 11 K */
 
@@ -53,23 +54,51 @@ record_pending(struct filelist *l, const char *name, pid_t tid,
 }
 
 /*
- * Read a register set of a stopped thread; b stays empty, with errno, if the
- * thread does not have it.
+ * Read the register sets of a stopped thread.
  */
 static void
-regset_read(pid_t tid, int note, struct bytes *b)
+regsets_read(struct lthread *t)
 {
+	static uint8_t room[REGSET_ROOM];
 	struct iovec iov;
+	size_t i;
 
-	if ((iov.iov_base = malloc(REGSET_ROOM)) == NULL)
-		return;
-	iov.iov_len = REGSET_ROOM;
-	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)note, &iov) ==
-	    -1 || (b->data = realloc(iov.iov_base, iov.iov_len)) == NULL) {
-		free(iov.iov_base);
-		return;
+	for (i = 0; i < sizeof regset / sizeof *regset; i++) {
+		iov.iov_base = room;
+		iov.iov_len = sizeof room;
+		if (ptrace(PTRACE_GETREGSET, t->tid,
+		    (void *)(uintptr_t)regset[i].note, &iov) == -1) {
+			filelist_lose(&t->seen, regset[i].name);
+			continue;
+		}
+		if (regset[i].set == REGSET_PRSTATUS)
+			t->regs = true;
+		filelist_pack(&t->seen, regset[i].name, room, iov.iov_len);
 	}
-	b->len = iov.iov_len;
+}
+
+/*
+ * Have the register sets of thread t whole in its record, and set reg, which
+ * borrows from there, to them.  One that the record does not have is NULL.
+ * Return 0, or -1 with errstr.
+ */
+int
+regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX])
+{
+	struct file *f;
+	size_t i, k;
+
+	for (k = 0; k < t->rec.n; k++)
+		for (f = &t->rec.file[k], i = 0;
+		    i < sizeof regset / sizeof *regset; i++) {
+			if (strcmp(f->name, regset[i].name) != 0)
+				continue;
+			if (file_unpack(f) == -1)
+				return -1;
+			reg[regset[i].set].data = f->data;
+			reg[regset[i].set].len = f->len;
+		}
+	return 0;
 }
 
 /*
@@ -80,20 +109,10 @@ regset_read(pid_t tid, int note, struct bytes *b)
 void
 regs_read(struct lthread *t)
 {
-	struct bytes *b;
 	uint64_t mask;
 	siginfo_t si;
-	size_t i;
 
-	for (i = 0; i < sizeof regset / sizeof *regset; i++) {
-		b = &t->reg[regset[i].set];
-		regset_read(t->tid, regset[i].note, b);
-		if (b->data != NULL)
-			filelist_copy(&t->seen, regset[i].name, b->data,
-			    b->len);
-		else
-			filelist_lose(&t->seen, regset[i].name);
-	}
+	regsets_read(t);
 	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) == 0)
 		filelist_copy(&t->seen, "siginfo", &si, sizeof si);
 	else

@@ -11,6 +11,9 @@
 bool		 pipeline_reads(struct live *l, pid_t pid);
 void		 pipeline_free(struct live *l);
 
+/* regs.c: what ptrace(2) gives of a stopped thread */
+int		 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX]);
+
 /* seize.c: one thread */
 void		 thread_look(struct lproc *p, struct lthread *t);
 void		 thread_poll(struct lthread *t);

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "linux/clone/clone.h"
 #include "linux/file/file.h"
+#include "linux/stop/stop.h"
 #include "model.h"
 #include "taking.h"
 
@@ -182,6 +183,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 	}
 	if (th->rec.failed)
 		return errstr_set("out of memory");
+	if (regs_unpack(th, th->task->reg) == -1)
+		return -1;
 	if (k->take(k->arg, p, th->task, th->rec.file, th->rec.n) == -1)
 		return -1;
 	take_ready(k);

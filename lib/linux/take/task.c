@@ -230,8 +230,6 @@ task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
 		t->state = th->state;
 	uid = proc_status(p->pid, th->tid, "Uid");
 	live_user(l, (uid_t)uid, t->user, sizeof t->user);
-	memcpy(t->reg, th->reg, sizeof t->reg);
-	memset(th->reg, 0, sizeof th->reg);
 	if (th->tid == p->pid && p->mmtid != 0 && task_readproc(l, p, t) == -1)
 		return -1;
 	return 0;

@@ -1,0 +1,96 @@
+/*
+ * Register sets as they are kept while threads are stopped.  Extended state has
+ * kilobytes, and those of them that are in use are few: blocks of 64 bytes that
+ * are all zero are left out.
+ *
+ *	length of what was packed, 8 bytes as the machine has them
+ *	a bit for each block, that of the first is the least of the first byte
+ *	the blocks whose bit is set
+ */
+#include "packed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 64, HEAD = 8 };
+
+static size_t
+blocks_in(size_t len)
+{
+	return (len + BLOCK - 1) / BLOCK;
+}
+
+/*
+ * Return where the blocks begin in what packs len bytes.
+ */
+static size_t
+blocks_at(size_t len)
+{
+	return HEAD + (blocks_in(len) + 7) / 8;
+}
+
+/*
+ * Return how many bytes block i of len bytes has: the last may have fewer.
+ */
+static size_t
+block_len(size_t len, size_t i)
+{
+	return len - i * BLOCK < BLOCK ? len - i * BLOCK : BLOCK;
+}
+
+/*
+ * Add a file that holds len bytes, packed.
+ */
+void
+filelist_pack(struct filelist *l, const char *name, const uint8_t *data,
+    size_t len)
+{
+	static const uint8_t zero[BLOCK];
+	const uint64_t head = len;
+	struct buf b = { 0 };
+	uint8_t *p;
+	size_t i, n;
+
+	if ((p = buf_room(&b, blocks_at(len))) != NULL) {
+		memset(p, 0, blocks_at(len));
+		memcpy(p, &head, HEAD);
+		b.len = blocks_at(len);
+	}
+	for (i = 0; i < blocks_in(len) && !b.failed; i++) {
+		n = block_len(len, i);
+		if (memcmp(data + i * BLOCK, zero, n) == 0)
+			continue;
+		b.data[HEAD + i / 8] |= (uint8_t)(1 << i % 8);
+		buf_add(&b, data + i * BLOCK, n);
+	}
+	filelist_buf(l, name, &b);
+}
+
+/*
+ * Have file f, which filelist_pack made, hold what was packed.  Return 0, or
+ * -1 with errstr when memory runs out.
+ */
+int
+file_unpack(struct file *f)
+{
+	const uint8_t *from;
+	uint8_t *data;
+	uint64_t len;
+	size_t i, n;
+
+	memcpy(&len, f->data, HEAD);
+	if ((data = calloc(1, len > 0 ? len : 1)) == NULL)
+		return errstr_set("out of memory");
+	from = f->data + blocks_at(len);
+	for (i = 0; i < blocks_in(len); i++) {
+		if (!(f->data[HEAD + i / 8] >> i % 8 & 1))
+			continue;
+		n = block_len(len, i);
+		memcpy(data + i * BLOCK, from, n);
+		from += n;
+	}
+	free(f->data);
+	f->data = data;
+	f->len = len;
+	return 0;
+}
