@@ -58,8 +58,11 @@ snap_new(void)
 	return s;
 }
 
-static void
-proc_free(struct proc *p)
+/*
+ * Free the small files of process p, which has none then.
+ */
+void
+proc_forget(struct proc *p)
 {
 	size_t i;
 
@@ -69,6 +72,15 @@ proc_free(struct proc *p)
 	}
 	free(p->file);
 	free(p->state);
+	p->file = NULL;
+	p->nfile = 0;
+	p->state = NULL;
+}
+
+static void
+proc_free(struct proc *p)
+{
+	proc_forget(p);
 	image_free(p->text);
 	image_free(p->mem);
 	carried_free(p->carried);

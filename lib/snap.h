@@ -189,6 +189,7 @@ struct snap	*snap_new(void);
 void		 snap_free(struct snap *s);
 bool		 proc_isthread(const struct proc *p);
 bool		 proc_isprocess(const struct proc *p);
+void		 proc_forget(struct proc *p);
 struct proc	*snap_find(struct snap *s, uint64_t pid);
 struct proc	*snap_process(struct snap *s, uint64_t pid);
 int		 snap_threads(struct snap *s, uint64_t pid, const size_t **at,

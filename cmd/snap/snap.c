@@ -44,9 +44,12 @@ write_procs(struct taking *k, struct snap6 *w)
 		for (i = 0; i < k->snap->nproc && rc == 0; i++)
 			rc = snap6_put(w, k->snap->proc[i]);
 	else
-		while ((rc = live_next(k->live, &p)) == 1)
+		while ((rc = live_next(k->live, &p)) == 1) {
 			if (snap6_put(w, p) == -1)
 				return -1;
+			if (proc_isthread(p))	/* there may be many */
+				proc_forget(p);
+		}
 	return rc;
 }
 

@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { AHEAD = 64 };	/* processes and threads that wait to be written */
+
 struct taker {			/* the thread that takes what is stopped */
 	struct live	*live;		/* borrowed, as all here */
 	struct snap	*snap;
@@ -30,14 +32,28 @@ struct taker {			/* the thread that takes what is stopped */
 	pthread_t	 thread;
 	bool		 threaded;
 	atomic_bool	 quit;
-	size_t		 ngiven;	/* the caller's alone */
 	pthread_mutex_t	 lock;		/* also of snap while it grows */
 	pthread_cond_t	 ready;
-	size_t		 nready;	/* these four are locked */
+	pthread_cond_t	 wanted;
+	size_t		 ngiven;	/* these five are locked */
+	size_t		 nready;
 	bool		 done;
 	bool		 failed;
 	char		 why[1024];
 };
+
+/*
+ * Wait until so much of what was taken has been given away that more can be
+ * held.
+ */
+static void
+take_room(struct taker *k)
+{
+	pthread_mutex_lock(&k->lock);
+	while (k->threaded && !k->quit && k->nready - k->ngiven >= AHEAD)
+		pthread_cond_wait(&k->wanted, &k->lock);
+	pthread_mutex_unlock(&k->lock);
+}
 
 /*
  * Tell live_next that all that the snapshot has now can be written.
@@ -165,6 +181,7 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 	bool leads;
 
 	leads = th->tid == lp->pid;
+	take_room(k);
 	pthread_mutex_lock(&k->lock);	/* live_next looks at what is there */
 	p = snap_add(k->snap, (uint64_t)th->tid);
 	pthread_mutex_unlock(&k->lock);
@@ -299,14 +316,17 @@ take_begin(struct live *l, struct snap *s, take_fn take, void *arg)
 	k->arg = arg;
 	pthread_mutex_init(&k->lock, NULL);
 	pthread_cond_init(&k->ready, NULL);
+	pthread_cond_init(&k->wanted, NULL);
+	k->threaded = true;
 	l->taker = k;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&k->thread, NULL, take_all, k);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	k->threaded = rc == 0;
-	if (!k->threaded)
+	if (rc != 0) {
+		k->threaded = false;
 		take_all(k);
+	}
 	return 0;
 }
 
@@ -325,9 +345,10 @@ live_next(struct live *l, struct proc **p)
 	while (k->ngiven == k->nready && !k->done)
 		pthread_cond_wait(&k->ready, &k->lock);
 	rc = 1;
-	if (k->ngiven < k->nready)
+	if (k->ngiven < k->nready) {
 		*p = k->snap->proc[k->ngiven++];
-	else if (k->failed)
+		pthread_cond_signal(&k->wanted);
+	} else if (k->failed)
 		rc = errstr_set("%s", k->why);
 	else if (k->nready == 0)
 		rc = errstr_set("nothing to take a snapshot of");
@@ -347,11 +368,15 @@ take_finish(struct live *l)
 
 	if (k == NULL)
 		return;
+	pthread_mutex_lock(&k->lock);
 	k->quit = true;
+	pthread_cond_signal(&k->wanted);
+	pthread_mutex_unlock(&k->lock);
 	if (k->threaded)
 		pthread_join(k->thread, NULL);
 	pthread_mutex_destroy(&k->lock);
 	pthread_cond_destroy(&k->ready);
+	pthread_cond_destroy(&k->wanted);
 	free(k);
 	l->taker = NULL;
 }
