@@ -73,6 +73,27 @@ filelist_copy(struct filelist *l, const char *name, const void *data, size_t n)
 	filelist_buf(l, name, &b);
 }
 
+/*
+ * Move all files of list from, which is empty then, behind those of l.
+ */
+void
+filelist_join(struct filelist *l, struct filelist *from)
+{
+	size_t i;
+
+	l->failed |= from->failed;
+	if (l->why == 0 && from->why != 0) {
+		l->why = from->why;
+		memcpy(l->lost, from->lost, sizeof l->lost);
+	}
+	for (i = 0; i < from->n; i++) {
+		filelist_add(l, from->file[i].name, from->file[i].data,
+		    from->file[i].len);
+		from->file[i].data = NULL;
+	}
+	filelist_free(from);
+}
+
 void
 filelist_free(struct filelist *l)
 {

@@ -125,6 +125,7 @@ void		 filelist_buf(struct filelist *l, const char *name,
 void		 filelist_copy(struct filelist *l, const char *name,
 		    const void *data, size_t n);
 void		 filelist_free(struct filelist *l);
+void		 filelist_join(struct filelist *l, struct filelist *from);
 void		 filelist_text(struct filelist *l, const char *name,
 		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

@@ -316,6 +316,7 @@ live_stop(struct live *l)
 	proxy_ready();
 	if (live_look(l) == -1)
 		return -1;
+	state_readahead(l);
 	live_mark(l, true);
 	start = now_ms();
 	for (rc = 0; r.grew && rc == 0;) {

@@ -151,4 +151,38 @@ dead_find(struct inject *in, const struct vmas *l)
 	return errstr_set("no room on its stack");
 }
 
+/*
+ * Find where the thread's own stack is dead, while other threads run.  It is
+ * its own if what the thread finds its own data by (%fs; ELF Handling for
+ * Thread-Local Storage) lies above the stack pointer, in the same memory, as
+ * the C library has it: a stack that was put elsewhere might have the data of
+ * others below it.  Nothing is added to the process.
+ */
+int
+dead_own(struct inject *in)
+{
+	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
+	    .regs = &in->regs };
+	const uint64_t rsp = in->regs.rsp, own = in->regs.fs_base;
+	const struct vma *v;
+	struct stacks none;
+	uint64_t at;
+	int len;
+
+	v = thread_stack(in, in->alone);
+	if (v == NULL || own <= rsp || own >= v->end)
+		return errstr_set("it is not on its own stack");
+	if ((len = frame_build(in->buf, 0, &w, &none)) == -1)
+		return inject_refused(in, "extended state");
+	at = rsp - REDZONE - (uint64_t)len;
+	at -= at % 64;
+	if (at < v->start || at > rsp ||
+	    !is_there(in->pagemap, at, (size_t)len, true) ||
+	    pread(in->mem, in->was, (size_t)len, (off_t)at) != (ssize_t)len)
+		return errstr_set("no room on its stack");
+	in->dead = at;
+	in->len = (size_t)len;
+	return 0;
+}
+
 #endif

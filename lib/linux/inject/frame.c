@@ -57,6 +57,9 @@ enum {
 	KEEP_STACK = INT32_MAX,
 	XSTATE_MIN = 576,	/* legacy area and header */
 	XFEATURE_TILEDATA = 1 << 18,
+	/* x87 and SSE, and keys of protection, for those that are none are
+	   not what the kernel begins with */
+	XFEATURE_ALWAYS = 1 << 0 | 1 << 1 | 1 << 9,
 	CPUID_XSTATE = 0xd,
 
 	/* arch/x86/include/uapi/asm/sigcontext.h */
@@ -125,8 +128,9 @@ has_tiles(pid_t tid, uint8_t *x, size_t len)
 
 /*
  * Let the extended state be one that a signal frame has: struct _fpx_sw_bytes
- * in its software bytes, and a mark behind it.  Tiles that are not in use are
- * left out, for the kernel takes none from who may not use them.  It looks for
+ * in its software bytes, and a mark behind it.  What is not in use is left
+ * out, and the kernel has it as it begins: of tiles, it takes none from who
+ * may not use them.  It looks for
  * the mark behind what is there; where the thread has tiles, there is another
  * one behind all that it may have, for a kernel that would look there.
  * Returns its length.
@@ -142,8 +146,7 @@ xstate_seal(uint8_t *x, size_t len, bool tiles)
 	memcpy(&inuse, x + XSTATE_BV, 8);
 	sw[0] = FP_XSTATE_MAGIC2_;
 	memcpy(x + len, sw, 4);
-	if ((inuse & XFEATURE_TILEDATA) == 0)
-		features &= ~(uint64_t)XFEATURE_TILEDATA;
+	features &= inuse | XFEATURE_ALWAYS;
 	size = xstate_size(features, len);
 	sw[0] = FP_XSTATE_MAGIC1_;
 	sw[1] = (uint32_t)size + 4;

@@ -93,8 +93,8 @@ is_dispatched(pid_t tid)
 /*
  * Go on in a thread: what it had is kept.
  */
-static int
-thread_enter(struct inject *in, pid_t tid)
+int
+inject_thread_enter(struct inject *in, pid_t tid)
 {
 	uint64_t shadow = 0;
 
@@ -150,15 +150,16 @@ map_size(void)
  * Put what leads the thread back to where that is for it, and, if unmap, have
  * it unmap our memory on its way.
  */
-static int
-frame_put(struct inject *in, bool unmap)
+int
+inject_frame(struct inject *in, bool unmap)
 {
 	struct way w = { .tid = in->tid, .gadget = &in->gadget,
 	    .regs = &in->regs, .mask = in->mask };
 	uint64_t at;
 	int len;
 
-	at = in->tid == in->pid ? in->dead : in->map + INJECT_ROOM;
+	at = in->tid == in->pid || in->alone != NULL ? in->dead :
+	    in->map + INJECT_ROOM;
 	if (unmap) {
 		memcpy(&w.mapped.iov_base, &in->map, sizeof in->map);
 		w.mapped.iov_len = map_size();
@@ -230,7 +231,7 @@ inject_map(struct inject *in)
 	if (in->hole == 0)
 		return errstr_set("no room in its address space");
 	in->map = in->hole;
-	if (frame_put(in, true) == -1 || inject_enter(in, SYS_mmap, arg, 0) ==
+	if (inject_frame(in, true) == -1 || inject_enter(in, SYS_mmap, arg, 0) ==
 	    -1) {
 		/* by another error it may be made on the way out */
 		if (in->odd)
@@ -243,7 +244,7 @@ inject_map(struct inject *in)
 	if (in->map == 0)
 		return errstr_set("no memory for its system calls: %s",
 		    strerror((int)-ret));
-	return in->map == in->hole ? 0 : frame_put(in, true);
+	return in->map == in->hole ? 0 : inject_frame(in, true);
 }
 
 /*
@@ -302,10 +303,10 @@ inject_begin(pid_t pid, bool room)
 		errstr_sys("/proc/%d/mem", pid);
 		goto fail;
 	}
-	if (thread_enter(in, pid) == -1 || inject_survey(in) == -1)
+	if (inject_thread_enter(in, pid) == -1 || inject_survey(in) == -1)
 		goto fail;
 	in->ready = true;
-	if ((room ? inject_map(in) : frame_put(in, false)) == -1)
+	if ((room ? inject_map(in) : inject_frame(in, false)) == -1)
 		goto fail;
 	return in;
 fail:
@@ -325,7 +326,7 @@ inject_thread(struct inject *in, pid_t tid)
 	if (tid != in->pid && inject_trust(in) == -1)
 		return -1;
 	if ((in->ready && thread_leave(in) == -1) ||
-	    thread_enter(in, tid) == -1 || frame_put(in, tid == in->pid) == -1)
+	    inject_thread_enter(in, tid) == -1 || inject_frame(in, tid == in->pid) == -1)
 		return -1;
 	in->ready = true;
 	return 0;
@@ -337,7 +338,8 @@ inject_thread(struct inject *in, pid_t tid)
 uint64_t
 inject_scratch(const struct inject *in)
 {
-	return in->map;
+	/* what is there of a frame is for who unmaps */
+	return in->alone != NULL ? in->dead : in->map;
 }
 
 /*
@@ -371,7 +373,7 @@ dead_restore(struct inject *in)
  * Have the process as it was.  -1 if that does not work, or it is gone.  What
  * leads a thread back stays where that one could not be given what it had.
  */
-static int
+int
 inject_restore(struct inject *in)
 {
 	int rc;
@@ -384,16 +386,13 @@ inject_restore(struct inject *in)
 }
 
 /*
- * Have the process as it was, and free what is ours; rc is 0, or -1 if what
- * was asked of it failed.  Return -1 if that or this did, with the first
- * error; then errno is ESRCH if it has died, EPROTO if it did what it was not
- * made to do, so that it should be left alone, else 0.
+ * Have the process as it was; rc is 0, or -1 if what was asked of it failed:
+ * as inject_end.
  */
-int
-inject_end(struct inject *in, int rc)
+static int
+inject_finish(struct inject *in, int rc)
 {
 	char why[256];
-	int e;
 
 	strlcpy(why, snap_errstr(), sizeof why);
 	if (rc == -1 && in->entered)
@@ -402,16 +401,111 @@ inject_end(struct inject *in, int rc)
 		rc = -1;
 	else if (rc == -1)
 		errstr_set("%s", why);
-	e = in->gone ? ESRCH : in->odd ? EPROTO : 0;
+	pthread_sigmask(SIG_SETMASK, &in->ours, NULL);
+	errno = in->gone ? ESRCH : in->odd ? EPROTO : 0;
+	return rc;
+}
+
+/*
+ * Free what is ours.
+ */
+void
+inject_free(struct inject *in)
+{
+	if (in == NULL)
+		return;
 	if (in->mem != -1)
 		close(in->mem);
-	pthread_sigmask(SIG_SETMASK, &in->ours, NULL);
+	if (in->alone != NULL && in->pagemap != -1)
+		close(in->pagemap);
 	free(in->was);
 	free(in->buf);
 	free(in->stops);
 	free(in);
+}
+
+/*
+ * Have the process as it was, and free what is ours; rc is 0, or -1 if what
+ * was asked of it failed.  Return -1 if that or this did, with the first
+ * error; then errno is ESRCH if it has died, EPROTO if it did what it was not
+ * made to do, so that it should be left alone, else 0.
+ */
+int
+inject_end(struct inject *in, int rc)
+{
+	int e;
+
+	rc = inject_finish(in, rc);
+	e = errno;
+	inject_free(in);
 	errno = e;
 	return rc;
+}
+
+/*
+ * Be ready to run system calls in single threads of process pid, of which the
+ * others run meanwhile; l, its mappings, are in use until inject_free.  NULL
+ * with errstr where that cannot be.
+ */
+struct inject *
+inject_alone(pid_t pid, const struct vmas *l)
+{
+	struct inject *in;
+
+	if ((in = calloc(1, sizeof *in)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	in->pid = pid;
+	in->alone = l;
+	in->was = malloc(frame_size());
+	in->buf = malloc(frame_size());
+	in->mem = proc_open(pid, 0, "mem", O_RDONLY);
+	in->pagemap = proc_open(pid, 0, "pagemap", O_RDONLY);
+	if (in->was == NULL || in->buf == NULL)
+		errstr_set("out of memory");
+	else if (in->mem == -1 || in->pagemap == -1)
+		errstr_sys("/proc/%d/mem", pid);
+	else if (gadgets_find(&in->gadget, pid, in->mem, l) == 0)
+		return in;
+	inject_free(in);
+	return NULL;
+}
+
+/*
+ * Go on in a thread, which is stopped, and not the one that leads the process:
+ * on the dead part of its own stack.  Return 0, or -1 with errstr; either way,
+ * inject_leaveone must follow.
+ */
+int
+inject_enterone(struct inject *in, pid_t tid)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &in->ours);
+	in->dead = 0;
+	in->nstops = 0;
+	in->entered = in->ready = in->gone = in->lost = false;
+	if (inject_thread_enter(in, tid) == -1)
+		return -1;
+	if (in->stopped)
+		return errstr_set("its process is stopped");
+	if (inject_trust(in) == -1 || dead_own(in) == -1 ||
+	    inject_frame(in, false) == -1)
+		return -1;
+	in->ready = true;
+	return 0;
+}
+
+/*
+ * Have the thread as it was that inject_enterone went into; rc, result and
+ * errors as those of inject_end.
+ */
+int
+inject_leaveone(struct inject *in, int rc)
+{
+	return inject_finish(in, rc);
 }
 
 #else
@@ -430,6 +524,13 @@ inject_learn(pid_t pid, const struct vmas *l)
 {
 	(void)pid;
 	(void)l;
+}
+
+struct inject *
+inject_alone(pid_t pid, const struct vmas *l)
+{
+	(void)l;
+	return inject_begin(pid, false);
 }
 
 #endif

@@ -3,7 +3,8 @@
  *
  * The caller has stopped all threads of the process with ptrace(2), and
  * nothing but what is asked for here may happen to it between inject_begin
- * and inject_end.  All of it is for the thread that traces.
+ * and inject_end; or, from inject_alone to inject_free, it runs but for one
+ * thread at a time.  All of it is for the thread that traces.
  */
 #ifndef INJECT_H
 #define INJECT_H
@@ -26,5 +27,9 @@ int		 inject_write(struct inject *in, const void *buf, size_t len);
 int		 inject_clone(struct inject *in, pid_t *pid, pid_t *inner);
 int		 inject_willclone(pid_t tid);
 int		 inject_end(struct inject *in, int rc);
+struct inject	*inject_alone(pid_t pid, const struct vmas *l);
+int		 inject_enterone(struct inject *in, pid_t tid);
+int		 inject_leaveone(struct inject *in, int rc);
+void		 inject_free(struct inject *in);
 
 #endif

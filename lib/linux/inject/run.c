@@ -386,12 +386,12 @@ inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
 }
 
 /*
- * Read from the memory that the process has mapped for us.
+ * Read from the scratch memory.
  */
 int
 inject_read(struct inject *in, void *buf, size_t len)
 {
-	if (pread(in->mem, buf, len, (off_t)in->map) != (ssize_t)len)
+	if (pread(in->mem, buf, len, (off_t)inject_scratch(in)) != (ssize_t)len)
 		return errstr_sys("/proc/%d/mem", in->pid);
 	return 0;
 }

@@ -39,7 +39,11 @@ struct inject {
 	uint64_t	 hole;		/* where that can be; 0: nowhere */
 	uint64_t	 map;		/* our memory in it; 0: none */
 	struct stacks	 stack;
-	uint64_t	 dead;		/* where the leader's stack is dead */
+	const struct vmas *alone;	/* borrowed; its mappings, where one
+					   thread alone is stopped; or NULL */
+	int		 pagemap;	/* owned; then */
+	uint64_t	 dead;		/* where the leader's stack is dead,
+					   or that of the one thread */
 	size_t		 len;		/* bytes of a frame there */
 	uint8_t		*was;		/* owned; what was there */
 	uint8_t		*buf;		/* owned; room for a frame */
@@ -67,6 +71,11 @@ enum {
 	CALL_MS = 60000		/* for a call: to clone a terabyte is one */
 };
 
+/* inject.c */
+int		 inject_thread_enter(struct inject *in, pid_t tid);
+int		 inject_frame(struct inject *in, bool unmap);
+int		 inject_restore(struct inject *in);
+
 /* run.c */
 int		 inject_put(pid_t pid, const void *buf, size_t len,
 		    uint64_t at);
@@ -86,6 +95,7 @@ int		 inject_make(struct inject *in, int64_t *ret, long nr,
 
 /* dead.c: where a stack is dead */
 int		 dead_find(struct inject *in, const struct vmas *l);
+int		 dead_own(struct inject *in);
 
 /* sigstop.c: SIGSTOP that waits in a stopped process */
 int		 stops_note(struct inject *in);

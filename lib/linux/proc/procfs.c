@@ -247,37 +247,61 @@ uptime_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
+static void
+task_fill(struct task *t, const struct procstat *st)
+{
+	uint64_t start;
+
+	memcpy(t->comm, st->comm, sizeof t->comm);
+	t->state = st->state;
+	t->ppid = (pid_t)st->v[STAT_PPID];
+	t->pgrp = (pid_t)st->v[STAT_PGRP];
+	t->kernel = (st->v[STAT_FLAGS] & PF_KTHREAD) != 0;
+	t->exiting = (st->v[STAT_FLAGS] & PF_EXITING) != 0;
+	t->worker = (st->v[STAT_FLAGS] & (PF_IO_WORKER | PF_USER_WORKER)) != 0;
+	t->utime = ticks_ms(st->v[STAT_UTIME]);
+	t->stime = ticks_ms(st->v[STAT_STIME]);
+	t->cutime = ticks_ms(st->v[STAT_CUTIME]);
+	t->cstime = ticks_ms(st->v[STAT_CSTIME]);
+	t->nice = (int)st->v[STAT_NICE];
+	start = ticks_ms(st->v[STAT_START]);
+	t->age = uptime_ms();
+	t->age -= start < t->age ? start : t->age;
+	t->memkb = st->v[STAT_RSS] * (uint64_t)sysconf(_SC_PAGESIZE) / KB;
+}
+
 /*
- * Fill in what stat tells of a process or thread: proc_pid_stat(5).  -1
- * with errno, ESRCH when it is gone.
+ * Fill in what a text of stat tells of a process or thread: proc_pid_stat(5).
+ * Return 0, or -1 with errno ESRCH where it tells too little.
+ */
+int
+task_stat(struct task *t, const void *text, size_t len)
+{
+	struct procstat st = { 0 };
+
+	if (stat_parse(&st, text, len) < STAT_RSS) {
+		errno = ESRCH;
+		return -1;
+	}
+	task_fill(t, &st);
+	return 0;
+}
+
+/*
+ * Fill in what stat tells of a process or thread now.  Return 0, or -1 with
+ * errno, ESRCH when it is gone.
  */
 int
 proc_stat(pid_t pid, pid_t tid, struct task *t)
 {
 	struct procstat st;
-	uint64_t start;
 	int last;
 
 	if ((last = proc_readstat(pid, tid, &st)) < STAT_RSS) {
 		errno = last == -1 ? errno : ESRCH;
 		return -1;
 	}
-	memcpy(t->comm, st.comm, sizeof t->comm);
-	t->state = st.state;
-	t->ppid = (pid_t)st.v[STAT_PPID];
-	t->pgrp = (pid_t)st.v[STAT_PGRP];
-	t->kernel = (st.v[STAT_FLAGS] & PF_KTHREAD) != 0;
-	t->exiting = (st.v[STAT_FLAGS] & PF_EXITING) != 0;
-	t->worker = (st.v[STAT_FLAGS] & (PF_IO_WORKER | PF_USER_WORKER)) != 0;
-	t->utime = ticks_ms(st.v[STAT_UTIME]);
-	t->stime = ticks_ms(st.v[STAT_STIME]);
-	t->cutime = ticks_ms(st.v[STAT_CUTIME]);
-	t->cstime = ticks_ms(st.v[STAT_CSTIME]);
-	t->nice = (int)st.v[STAT_NICE];
-	start = ticks_ms(st.v[STAT_START]);
-	t->age = uptime_ms();
-	t->age -= start < t->age ? start : t->age;
-	t->memkb = st.v[STAT_RSS] * (uint64_t)sysconf(_SC_PAGESIZE) / KB;
+	task_fill(t, &st);
 	return 0;
 }
 

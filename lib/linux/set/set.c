@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int
 lproc_cmp(const struct lproc *a, const struct lproc *b)
@@ -145,6 +146,8 @@ threads_free(struct lproc *p)
 		TAILQ_REMOVE(&p->threads, t, entry);
 		thread_ungather(t);
 		filelist_free(&t->seen);
+		filelist_free(&t->told);
+		free(t->before.data);
 		free(t);
 	}
 }
@@ -160,6 +163,8 @@ lprocs_free(struct live *l)
 	while ((p = TAILQ_FIRST(&l->procs)) != NULL) {
 		TAILQ_REMOVE(&l->procs, p, entry);
 		threads_free(p);
+		if (p->taskdir > 0)
+			close(p->taskdir);
 		free(p->smaps.data);
 		vmas_free(&p->before);
 		free(p->lack);

@@ -28,6 +28,11 @@ enum rank {			/* of a thread, when it is seized: threads.c */
 	RANK_MAX
 };
 
+struct ran {			/* a thread, on processors */
+	uint64_t	 ns;	/* so long in all */
+	uint64_t	 times;	/* that it came onto one */
+};
+
 struct lthread {
 	TAILQ_ENTRY(lthread) entry;
 	RB_ENTRY(lthread) bytid;
@@ -37,6 +42,13 @@ struct lthread {
 	char		 state;		/* before we came */
 	struct filelist	 seen;	/* by its tracer, or before it had one */
 	bool		 regs;		/* and its registers are in seen */
+	bool		 asked;		/* before the stop: take/ahead.c */
+	bool		 still;		/* and slept on, until it was stopped, */
+	bool		 same;		/* with the registers that it had */
+	bool		 stayed;	/* so that what it told holds */
+	struct filelist	 told;		/* then, of what it alone changes */
+	struct bytes	 before;	/* owned; its registers then */
+	struct ran	 ran;		/* when it slept again */
 	struct task	*task;		/* owned; what was gathered, or NULL */
 	struct filelist	 rec;		/* likewise */
 };
@@ -53,6 +65,7 @@ struct lproc {
 	pid_t		 mmtid;	/* a thread that has the memory; 0: none */
 	struct lthreads	 threads;
 	struct tids	 tids;	/* the same, by number */
+	int		 taskdir; /* owned; /proc/PID/task, 0: not open */
 	bool		 found;	/* by -r or by name, not asked for by pid */
 	bool		 kernel; /* a thread of the kernel */
 	bool		 skip;	/* not taken after all */

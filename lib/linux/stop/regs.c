@@ -54,6 +54,48 @@ record_pending(struct filelist *l, const char *name, pid_t tid,
 }
 
 /*
+ * Remember the general registers of thread t, which is stopped.
+ */
+void
+regs_remember(struct lthread *t)
+{
+	struct user_regs_struct r;
+	struct iovec iov = { &r, sizeof r };
+	struct buf b = { 0 };
+
+	if (ptrace(PTRACE_GETREGSET, t->tid, (void *)NT_PRSTATUS, &iov) == -1)
+		return;
+	buf_add(&b, &r, iov.iov_len);
+	t->before = (struct bytes){ b.data, b.len };
+}
+
+/*
+ * Return true if general registers, of len bytes, are those that were
+ * remembered; false also where none were.  Who waits for a time goes on to do
+ * so in another system call, restart_syscall(2), when it was stopped.
+ */
+static bool
+regs_equal(const struct bytes *before, const void *regs, size_t len)
+{
+#ifdef __x86_64__
+	enum { ERESTART_RESTARTBLOCK = 516, NR_RESTART_SYSCALL = 219 };
+	struct user_regs_struct a, b;
+
+	if (before->len != sizeof a || len != sizeof b)
+		return false;
+	memcpy(&a, before->data, sizeof a);
+	memcpy(&b, regs, sizeof b);
+	if ((int64_t)a.rax == -ERESTART_RESTARTBLOCK &&
+	    b.orig_rax == NR_RESTART_SYSCALL)
+		a.orig_rax = b.orig_rax;
+	return memcmp(&a, &b, sizeof a) == 0;
+#else
+	return before->data != NULL && before->len == len &&
+	    memcmp(before->data, regs, len) == 0;
+#endif
+}
+
+/*
  * Read the register sets of a stopped thread.
  */
 static void
@@ -71,8 +113,10 @@ regsets_read(struct lthread *t)
 			filelist_lose(&t->seen, regset[i].name);
 			continue;
 		}
-		if (regset[i].set == REGSET_PRSTATUS)
+		if (regset[i].set == REGSET_PRSTATUS) {
 			t->regs = true;
+			t->same = regs_equal(&t->before, room, iov.iov_len);
+		}
 		filelist_pack(&t->seen, regset[i].name, room, iov.iov_len);
 	}
 }

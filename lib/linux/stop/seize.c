@@ -248,21 +248,21 @@ is_stop(int sig)
 }
 
 /*
- * See what became of thread t, which was seized.  If it has stopped, its
- * registers are read.
+ * See what became of thread t, which was seized, and return true if it has
+ * stopped as it was made to.
  */
-void
-thread_poll(struct lthread *t)
+bool
+thread_halted(struct lthread *t)
 {
 	int status;
 	pid_t rc;
 
 	rc = waitpid(t->tid, &status, WNOHANG | __WALL);
 	if (rc == 0 || (rc == -1 && errno == EINTR))
-		return;
+		return false;
 	if (rc == -1 || !WIFSTOPPED(status)) {
 		t->hold = HOLD_GONE;
-		return;
+		return false;
 	}
 	if (status >> 16 == PTRACE_EVENT_STOP) {
 		t->hold = HOLD_STOPPED;
@@ -270,8 +270,7 @@ thread_poll(struct lthread *t)
 		if (WSTOPSIG(status) == SIGTRAP)
 			regs_restart(t->tid);
 		regs_abort(t->tid);
-		regs_read(t);
-		return;
+		return true;
 	}
 	/*
 	 * A signal came first.  It is delivered as if we were not here; the
@@ -283,4 +282,29 @@ thread_poll(struct lthread *t)
 	if (thread_ptrace(PTRACE_CONT, t->tid, (uintptr_t)WSTOPSIG(status)) ==
 	    -1 && errno == ESRCH)
 		t->hold = HOLD_GONE;
+	return false;
+}
+
+/*
+ * See what became of thread t, which was seized.  If it has stopped, its
+ * registers are read.
+ */
+void
+thread_poll(struct lthread *t)
+{
+	if (thread_halted(t))
+		regs_read(t);
+}
+
+/*
+ * Let thread t go, which is stopped.
+ */
+void
+thread_release(struct lthread *t)
+{
+	int status;
+
+	if (thread_ptrace(PTRACE_DETACH, t->tid, 0) == -1)
+		(void)waitpid(t->tid, &status, WNOHANG | __WALL);
+	t->hold = HOLD_NONE;
 }

@@ -13,10 +13,23 @@ void		 pipeline_free(struct live *l);
 
 /* regs.c: what ptrace(2) gives of a stopped thread */
 int		 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX]);
+void		 regs_remember(struct lthread *t);
+
+/* ran.c: whether a thread has run */
+bool		 ran_briefly(const struct ran *from, const struct ran *to);
+bool		 thread_ran(struct lproc *p, const struct lthread *t,
+		    struct ran *r);
+bool		 thread_still(struct lproc *p, struct lthread *t);
+bool		 thread_stayed(struct lproc *p, struct lthread *t);
 
 /* seize.c: one thread */
+bool		 thread_halted(struct lthread *t);
+int		 thread_judge(const struct lproc *p, struct lthread *t);
 void		 thread_look(struct lproc *p, struct lthread *t);
 void		 thread_poll(struct lthread *t);
+void		 thread_release(struct lthread *t);
+int		 thread_seize(struct lproc *p, struct lthread *t);
+void		 thread_stop(struct lthread *t);
 bool		 thread_haschild(pid_t pid, pid_t tid, pid_t other);
 
 /* sharers.c: who else has the memory of a process */

@@ -12,9 +12,6 @@ void		 regs_read(struct lthread *t);
 void		 regs_restart(pid_t tid);
 
 /* seize.c */
-int		 thread_judge(const struct lproc *p, struct lthread *t);
 int		 thread_ptrace(int request, pid_t tid, uintptr_t data);
-int		 thread_seize(struct lproc *p, struct lthread *t);
-void		 thread_stop(struct lthread *t);
 
 #endif

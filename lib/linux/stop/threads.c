@@ -17,9 +17,6 @@
 #include "rbtree.h"
 #include "stopping.h"
 
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-
 #include <stdlib.h>
 
 enum {				/* for threads to stop, before they go */
@@ -125,20 +122,24 @@ threads_seize(struct lproc *p)
 	int any, rank, rc;
 
 	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_NONE && thread_judge(p, t) == -1)
+		if (t->hold == HOLD_NONE && !thread_still(p, t) &&
+		    thread_judge(p, t) == -1)
 			return -1;
-	if (p->since == 0)
-		p->since = now_ns();
-	for (any = rc = 0, rank = 0; rank < RANK_MAX; rank++)
+	for (any = rc = 0, rank = 0; rank < RANK_MAX; rank++) {
+		/* the pause begins */
+		if (rank == RANK_TOLD) {
+			if (p->since == 0)
+				p->since = now_ns();
+			threads_stop(p);
+		}
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if ((int)t->rank != rank || t->hold != HOLD_NONE ||
 			    rc == -1)
 				continue;
 			any = 1;
 			rc = thread_seize(p, t);
-			if (rank < RANK_TOLD && t->hold == HOLD_SEIZED)
-				thread_stop(t);
 		}
+	}
 	threads_stop(p);
 	return rc == -1 ? -1 : any;
 }
@@ -191,17 +192,15 @@ void
 threads_release(struct lproc *p)
 {
 	struct lthread *t;
-	int rank, status;
+	int rank;
 
 	threads_await(p);
 	for (rank = RANK_MAX; rank-- > 0;)
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if ((int)t->rank != rank)
 				continue;
-			if (t->hold == HOLD_STOPPED &&
-			    thread_ptrace(PTRACE_DETACH, t->tid, 0) == -1)
-				(void)waitpid(t->tid, &status, WNOHANG |
-				    __WALL);
+			if (t->hold == HOLD_STOPPED)
+				thread_release(t);
 			if (t->hold != HOLD_ASKED && t->hold != HOLD_BUSY)
 				t->hold = HOLD_NONE;
 		}

@@ -42,11 +42,12 @@ ns_differs(pid_t pid, pid_t a, pid_t b, const char *kind)
 }
 
 /*
- * Record what a thread has of its own, though threads mostly share it:
- * unshare(2), setns(2).
+ * Record in to what thread t of process p has of its own, though threads
+ * mostly share it, here with one of that number: unshare(2), setns(2).
  */
-static void
-apart_add(const struct lproc *p, struct lthread *t)
+void
+thread_apart(const struct lproc *p, const struct lthread *t, pid_t with,
+    struct filelist *to)
 {
 	static const struct {
 		const char *name;
@@ -59,20 +60,20 @@ apart_add(const struct lproc *p, struct lthread *t)
 	struct buf b = { 0 };
 	size_t i;
 
-	if (t->tid == p->mmtid || p->mmtid == 0)
+	if (t->tid == with || with == 0)
 		return;
 	for (i = 0; i < sizeof share / sizeof *share; i++)
-		if (syscall(SYS_kcmp, p->mmtid, t->tid, share[i].kind, 0L,
+		if (syscall(SYS_kcmp, with, t->tid, share[i].kind, 0L,
 		    0L) > 0)
 			buf_printf(&b, "%s%s", b.len > 0 ? " " : "",
 			    share[i].name);
 	for (i = 0; i < sizeof ns / sizeof *ns; i++)
-		if (ns_differs(p->pid, p->mmtid, t->tid, ns[i]))
+		if (ns_differs(p->pid, with, t->tid, ns[i]))
 			buf_printf(&b, "%sns/%s", b.len > 0 ? " " : "", ns[i]);
 	if (b.len > 0)
 		buf_puts(&b, "\n");
 	if (b.len > 0 || b.failed)
-		filelist_buf(&t->seen, "apart", &b);
+		filelist_buf(to, "apart", &b);
 }
 
 /*
@@ -80,7 +81,7 @@ apart_add(const struct lproc *p, struct lthread *t)
  * outside.
  */
 void
-thread_outside(const struct lproc *p, struct lthread *t)
+thread_outside(struct lthread *t)
 {
 	struct sched_param sp = { 0 };
 	struct rseqconf c;
@@ -104,5 +105,4 @@ thread_outside(const struct lproc *p, struct lthread *t)
 		    (uintmax_t)c.area, c.len, c.signature, c.flags);
 	else
 		filelist_lose(&t->seen, "rseq");
-	apart_add(p, t);
 }

@@ -6,6 +6,7 @@
  */
 #include "asking.h"
 #include "clock.h"
+#include "linux/stop/stop.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -98,7 +99,7 @@ ask_all(struct lproc *p, struct lthread *leader)
 		return -1;
 	rc = ask_process(&a, p->pid);
 	TAILQ_FOREACH(t, &p->threads, entry) {
-		if (rc == -1 || (rc = thread_runs(p, t)) != 1)
+		if (rc == -1 || t->stayed || (rc = thread_runs(p, t)) != 1)
 			continue;
 		a.to = &t->seen;
 		rc = inject_thread(a.in, t->tid);
@@ -124,6 +125,22 @@ observe(struct live *l, struct lproc *p, struct lthread *leader)
 }
 
 /*
+ * Add to what was seen of thread t, which is stopped, what can be told from
+ * outside, and what it told before, if that still holds.
+ */
+static void
+thread_seen(struct lproc *p, struct lthread *t)
+{
+	t->stayed = p->mmtid == p->pid && thread_stayed(p, t);
+	thread_outside(t);
+	if (t->stayed)
+		filelist_join(&t->seen, &t->told);
+	else
+		thread_apart(p, t, p->mmtid, &t->seen);
+	filelist_free(&t->told);
+}
+
+/*
  * Read the state of all processes of a set, which are stopped.  In those in
  * which nothing is to be run, or can be, only what is seen from outside.
  */
@@ -137,7 +154,7 @@ state_read(struct live *l)
 		leader = NULL;
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if (t->hold == HOLD_STOPPED)
-				thread_outside(p, t);
+				thread_seen(p, t);
 			if (t->tid == p->pid)
 				leader = t;
 		}

@@ -10,6 +10,9 @@
 /* state.c: what only a process itself can tell */
 void		 state_read(struct live *l);
 
+/* ahead.c: the same of threads that sleep, before they are stopped */
+void		 state_readahead(struct live *l);
+
 /* take.c */
 int		 proc_gather(struct live *l, struct snap *s, struct lproc *p);
 int		 take_begin(struct live *l, struct snap *s, take_fn take,

@@ -7,11 +7,15 @@
 #include "take.h"
 
 /* outside.c: what of a thread can be told from outside */
-void		 thread_outside(const struct lproc *p, struct lthread *t);
+void		 thread_apart(const struct lproc *p, const struct lthread *t,
+		    pid_t with, struct filelist *to);
+void		 thread_outside(struct lthread *t);
 
 /* task.c: what /proc gives of a stopped thread */
 int		 task_read(struct live *l, struct lproc *p, struct lthread *th,
 		    struct task *t);
+void		 thread_names(const struct lproc *p, const struct lthread *t,
+		    struct filelist *to);
 void		 task_record(struct live *l, struct snap *s, struct lproc *p,
 		    struct lthread *th, struct task *t, struct filelist *to);
 

@@ -213,22 +213,45 @@ task_readproc(struct live *l, struct lproc *p, struct task *t)
 }
 
 /*
+ * Read into t what stat and status told of thread th before it was stopped,
+ * which has not run since; set *uid to whose it is.  Return 0, or -1 with
+ * errno.
+ */
+static int
+task_seen(const struct lthread *th, struct task *t, long *uid)
+{
+	const struct file *f;
+	int rc;
+
+	rc = -1;
+	*uid = -1;
+	for (f = th->seen.file; f < th->seen.file + th->seen.n; f++)
+		if (strcmp(f->name, "stat") == 0)
+			rc = task_stat(t, f->data, f->len);
+		else if (strcmp(f->name, "status") == 0)
+			*uid = (long)status_first(f->data, f->len, "Uid", 10);
+	return rc;
+}
+
+/*
  * Read into t what /proc and ptrace(2) tell of thread th: of process p too,
  * for the one that leads it.  Return 0, or -1 with errstr.
  */
 int
 task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
 {
-	long uid;
+	long uid = -1;
 
 	memset(t, 0, sizeof *t);
-	if (proc_stat(p->pid, th->tid, t) == -1)
+	if ((th->stayed ? task_seen(th, t, &uid) : proc_stat(p->pid, th->tid,
+	    t)) == -1)
 		return errstr_set("process %d exited", p->pid);
 	t->tid = th->tid;
 	t->pid = p->pid;
 	if (th->state != '\0')
 		t->state = th->state;
-	uid = proc_status(p->pid, th->tid, "Uid");
+	if (!th->stayed)
+		uid = proc_status(p->pid, th->tid, "Uid");
 	live_user(l, (uid_t)uid, t->user, sizeof t->user);
 	if (th->tid == p->pid && p->mmtid != 0 && task_readproc(l, p, t) == -1)
 		return -1;
@@ -308,6 +331,19 @@ record_open(struct lproc *p, const struct task *t, struct filelist *l)
 }
 
 /*
+ * Record what thread t of process p is called, and how it is run.
+ */
+void
+thread_names(const struct lproc *p, const struct lthread *t,
+    struct filelist *to)
+{
+	size_t i;
+
+	for (i = 0; i < NITEMS(thread_file); i++)
+		filelist_read(to, p->pid, t->tid, thread_file[i]);
+}
+
+/*
  * Gather the Linux record of thread th of process p.  It takes over what task
  * t and th have read already.
  */
@@ -316,21 +352,13 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
     struct lthread *th, struct task *t, struct filelist *to)
 {
 	enum step before;
-	struct file *f;
 	size_t i;
 
 	if (th->tid != p->pid)
 		filelist_text(to, "thread", "%d\n", p->pid);
-	to->failed |= th->seen.failed;
-	if ((to->why = th->seen.why) != 0)
-		strlcpy(to->lost, th->seen.lost, sizeof to->lost);
-	for (i = 0; i < th->seen.n; i++) {
-		f = &th->seen.file[i];
-		filelist_add(to, f->name, f->data, f->len);
-		f->data = NULL;
-	}
-	for (i = 0; i < NITEMS(thread_file); i++)
-		filelist_read(to, p->pid, th->tid, thread_file[i]);
+	filelist_join(to, &th->seen);
+	if (!th->stayed)
+		thread_names(p, th, to);
 	if (th->tid != p->pid)
 		return;
 	for (i = 0; i < NITEMS(proc_files); i++)
