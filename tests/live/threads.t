@@ -31,6 +31,22 @@ check "$tmp/snap" "$pid" "threads that come and go: memory"
 let_go "$pid" "threads that come and go: let go"
 unnoticed "$pid" "threads that come and go: not noticed"
 
+# What only a thread can tell is that of the stop, whether it was asked before
+# or then: those that change it know in memory which it is.
+target "$targets/altstack"
+bad=0
+for ((i = 0; i < 50; i++)); do
+	flags=-s
+	[ $((i % 5)) -eq 0 ] || flags=
+	snap ${flags:+"$flags"} -o "$tmp/snap" "$pid"
+	diag <"$tmp/err"
+	python3 "$tests/live/altstack.py" "$tmp/snap" "$pid" "$lines" \
+	    >"$tmp/bad" || bad=$((bad + 1))
+	diag <"$tmp/bad"
+done
+is "$bad" 0 "threads that change what they tell: as memory has it"
+unnoticed "$pid" "threads that change what they tell: not noticed"
+
 # nothing can be run in it
 target "$targets/leader"
 snap -n -o "$tmp/snap" "$pid"
@@ -46,4 +62,4 @@ check "$tmp/snap" "$pid" "by the number of a thread"
 snap -o "$tmp/snap" "$tid" "$pid" "$pid"
 "$BUILD/snapls" "$tmp/snap" >"$tmp/list"
 is "$(awk '$1 == "total" { print $2 }' "$tmp/list")" 1 "asked for three times"
-finish 14
+finish 16

@@ -130,7 +130,7 @@ int
 dead_find(struct inject *in, const struct vmas *l)
 {
 	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
-	    .regs = &in->regs };
+	    .regs = &in->regs, .mapped.iov_len = 1 };
 	const struct vma *v, *other;
 	struct stacks none;
 	size_t i;

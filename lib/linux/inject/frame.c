@@ -49,7 +49,7 @@
 enum {
 	STAGE_CONTEXT = 128,
 	STAGE_SIZE = FRAME_EXIT,
-	FRAME_XSTATE = 2 * STAGE_SIZE,	/* a multiple of 64 */
+	FRAME_XSTATE = 2 * STAGE_SIZE,	/* at most; a multiple of 64 */
 	/* the kernel's context ends with eight bytes of the mask */
 	CONTEXT_SIZE = offsetof(ucontext_t, uc_sigmask) + 8,
 	XSTATE_ROOM = 12 * 1024,
@@ -277,8 +277,9 @@ stage_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
 
 /*
  * Build what is described above; at, a multiple of 64, is where it will be in
- * the process.  With what stack pointers calls are made goes into *s.  Returns
- * its length, or -1 with errno of ptrace(2).
+ * the process.  With what stack pointers calls are made goes into *s.  Its
+ * first FRAME_SPARE bytes may be written to, if nothing is to be unmapped.
+ * Returns its length, or -1 with errno of ptrace(2).
  */
 int
 frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
@@ -286,10 +287,12 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 	ucontext_t uc;
 	struct iovec iov;
 	uint64_t fp;
-	size_t len;
+	size_t back, len, xstate;
 
 	memset(buf, 0, frame_size());
-	iov.iov_base = buf + FRAME_XSTATE;
+	back = w->mapped.iov_len == 0 ? 0 : STAGE_SIZE;
+	xstate = back + STAGE_SIZE;
+	iov.iov_base = buf + xstate;
 	iov.iov_len = XSTATE_ROOM - 64;
 	if (ptrace(PTRACE_GETREGSET, w->tid, (void *)NT_X86_XSTATE, &iov) ==
 	    -1)
@@ -304,13 +307,13 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 	}
 	uc.uc_stack.ss_flags = KEEP_STACK;
 	frame_regs(&uc.uc_mcontext, w->regs, w->tid);
-	fp = at + FRAME_XSTATE;
+	fp = at + xstate;
 	memcpy(&uc.uc_mcontext.fpregs, &fp, sizeof fp);
 	memcpy(&uc.uc_sigmask, &w->mask, sizeof w->mask);
-	s->last = stage_put(buf + STAGE_SIZE, at + STAGE_SIZE, w->gadget, &uc);
-	s->call = w->mapped.iov_len == 0 ? s->last : stage_call(buf, at, w,
-	    s->last, SYS_munmap, &w->mapped);
-	return (int)(FRAME_XSTATE + len);
+	s->last = stage_put(buf + back, at + back, w->gadget, &uc);
+	s->call = back == 0 ? s->last : stage_call(buf, at, w, s->last,
+	    SYS_munmap, &w->mapped);
+	return (int)(xstate + len);
 }
 
 /*

@@ -333,12 +333,12 @@ inject_thread(struct inject *in, pid_t tid)
 }
 
 /*
- * Where in the process INJECT_ROOM bytes are for what calls take and give.
+ * Where in the process INJECT_ROOM bytes are for what calls take and give; in
+ * a thread alone, FRAME_SPARE.
  */
 uint64_t
 inject_scratch(const struct inject *in)
 {
-	/* what is there of a frame is for who unmaps */
 	return in->alone != NULL ? in->dead : in->map;
 }
 

@@ -67,6 +67,7 @@ struct inject {
 
 enum {
 	FRAME_EXIT = 448,	/* bytes that a clone finds on its stack */
+	FRAME_SPARE = 96,	/* bytes that are only taken off the stack */
 	START_MS = 500,		/* to be made to run, or to stop */
 	CALL_MS = 60000		/* for a call: to clone a terabyte is one */
 };

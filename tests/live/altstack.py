@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""altstack - are alternate signal stacks those that memory tells of?
+
+usage: altstack.py SNAPSHOT PID LINES
+
+LINES is what tests/targets/altstack.c printed. Prints what differs, and exits
+1 if anything does.
+"""
+
+import struct
+import sys
+
+import check
+
+
+def main():
+    snap = check.load(sys.argv[1])
+    pid = int(sys.argv[2])
+    bad = seen = 0
+    with open(sys.argv[3], encoding='ascii') as file:
+        for line in file:
+            word = line.split()
+            if word[0] != 'altstack':
+                continue
+            tid, addr = int(word[1]), int(word[2], 16)
+            upcoming, last = struct.unpack('<QQ', snap.memory(
+                pid, addr, 16))
+            text = check.record(snap, tid).get('sigaltstack', b'').decode()
+            got = int(text.split()[0], 16) if text else 0
+            seen += 1
+            if got not in (upcoming, last):
+                print('%d: %x, want %x or %x' % (tid, got, upcoming, last))
+                bad += 1
+    sys.exit(bad != 0 or seen == 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,147 @@
+/*
+ * Threads that change their alternate signal stack, sigaltstack(2), and have in
+ * memory which it is: without a pause, after a nap, or for each message that
+ * they get.  Beside them are some that set it once, and wait from then on.
+ *
+ *	altstack TID ADDR	two words at ADDR: the stack that is set next,
+ *				and that which was set last
+ */
+#include "target.h"
+
+#include <sys/syscall.h>
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { EACH = 2, STACK = 64 * 1024, STEPS = 1000, NAPMOST = 8 };
+
+enum role { SPINS, NAPS, LISTENS, WAITS, POLLS, NROLE };
+
+struct changer {
+	enum role	 role;
+	int		 in;	/* messages come from here */
+	int		 out;
+};
+
+struct state {
+	_Atomic uint64_t next;
+	_Atomic uint64_t last;
+};
+
+static struct state state[NROLE * EACH];
+static struct changer changer[NROLE * EACH];
+static char area[STACK + STEPS * 16] __attribute__((aligned(16)));
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t all;
+static atomic_bool over;
+static atomic_long wrong;
+
+static void
+change(struct state *s, unsigned int i)
+{
+	stack_t ss = { .ss_sp = area + i % STEPS * 16, .ss_size = STACK };
+
+	s->next = (uint64_t)(uintptr_t)ss.ss_sp;
+	if (syscall(SYS_sigaltstack, &ss, NULL) == -1)
+		wrong++;
+	s->last = s->next;
+}
+
+/*
+ * Wait until it is time to change it again, for the i-th time.
+ */
+static void
+lull(const struct changer *c, unsigned int i)
+{
+	struct timespec nap = { 0, (1 + i % NAPMOST) * 1000000 };
+	struct pollfd none = { .fd = -1 };
+	char byte;
+
+	switch (c->role) {
+	case NAPS:
+		(void)nanosleep(&nap, NULL);
+		break;
+	case LISTENS:
+		if (read(c->in, &byte, 1) != 1)
+			wrong++;
+		break;
+	case WAITS:
+		if (read(c->in, &byte, 1) != 0)
+			wrong++;
+		break;
+	case POLLS:
+		while (!over)
+			(void)poll(&none, 1, 60000);
+		break;
+	default:
+		break;
+	}
+}
+
+static void *
+run(void *arg)
+{
+	struct changer *c = arg;
+	struct state *s = &state[c - changer];
+	volatile char deep[32 * 1024];
+	unsigned int i;
+
+	/* where it was once, what snap asks it has room */
+	for (i = 0; i < sizeof deep; i += 1024)
+		deep[i] = 1;
+	pthread_mutex_lock(&lock);
+	printf("altstack %ld %#jx\n", syscall(SYS_gettid),
+	    (uintmax_t)(uintptr_t)s);
+	pthread_mutex_unlock(&lock);
+	change(s, 0);
+	pthread_barrier_wait(&all);
+	for (i = (unsigned int)(c - changer); !over; i++) {
+		change(s, i);
+		lull(c, i);
+	}
+	return NULL;
+}
+
+/*
+ * Send messages to all that listen.
+ */
+static void *
+feed(void *arg)
+{
+	struct timespec nap = { 0, 30000 };
+	struct changer *c;
+
+	while (!over) {
+		for (c = changer; c < changer + NROLE * EACH; c++)
+			if (c->role == LISTENS && write(c->out, "", 1) != 1)
+				wrong++;
+		(void)nanosleep(&nap, NULL);
+	}
+	return arg;
+}
+
+int
+main(void)
+{
+	pthread_t t;
+	int fds[2], i;
+
+	setvbuf(stdout, NULL, _IOFBF, 65536);
+	pthread_barrier_init(&all, NULL, NROLE * EACH + 1);
+	for (i = 0; i < NROLE * EACH; i++) {
+		if (pipe(fds) == -1)
+			err(1, "pipe");
+		changer[i] = (struct changer){ (enum role)(i / EACH), fds[0],
+		    fds[1] };
+		if (pthread_create(&t, NULL, run, &changer[i]) != 0)
+			err(1, "pthread_create");
+	}
+	pthread_barrier_wait(&all);
+	usleep(100000);
+	if (pthread_create(&t, NULL, feed, NULL) != 0)
+		err(1, "pthread_create");
+	ready_await();
+	report("wrong", wrong);
+	return 0;
+}
