@@ -6,6 +6,7 @@
 #include "util.h"
 
 #include "linux/inject/inject.h"
+#include "state/state.h"
 #include "../targets/spin.h"
 
 #include <sys/mman.h>
@@ -20,6 +21,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -38,6 +40,7 @@ static struct seen {		/* shared with the process */
 	atomic_long	 rounds;
 	atomic_long	 wrong;
 	atomic_long	 returned;
+	atomic_int	 tid;	/* of a thread that computes, beside others */
 } *seen;
 
 static pid_t target;
@@ -133,6 +136,39 @@ compute_tiled(void)
 	compute();
 }
 
+/*
+ * Have pages below what is used of the stack from then on.
+ */
+static void __attribute__((noinline))
+stack_touch(void)
+{
+	volatile char deep[32 * 1024];
+	size_t i;
+
+	for (i = 0; i < sizeof deep; i += 1024)
+		deep[i] = 1;
+}
+
+static void *
+compute_in(void *arg)
+{
+	(void)arg;
+	stack_touch();
+	seen->tid = gettid();
+	compute();
+}
+
+static void __attribute__((noreturn))
+compute_beside(void)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, compute_in, NULL) != 0)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
 static void __attribute__((noreturn))
 wait_long(void)
 {
@@ -198,6 +234,25 @@ goes_on(void)
 	return i < 5000;
 }
 
+/*
+ * All of a file of a process; "" if it has none.
+ */
+static void
+file_read(pid_t pid, const char *name, char *buf, size_t size)
+{
+	char path[64];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+	n = 0;
+	if ((f = fopen(path, "r")) != NULL) {
+		n = fread(buf, 1, size - 1, f);
+		fclose(f);
+	}
+	buf[n] = '\0';
+}
+
 static struct inject *
 begin(void)
 {
@@ -243,9 +298,53 @@ trace(bool again, bool clones)
 	}
 }
 
+/*
+ * Make one thread run calls, while others of its process run: once, or until
+ * somebody ends us.
+ */
+static void __attribute__((noreturn))
+trace_alone(bool once)
+{
+	static const uint64_t none[6];
+	static char maps[1 << 16];
+	struct vmas l = { 0 };
+	struct inject *in;
+	int64_t ret;
+	int i, status;
+
+	file_read(target, "maps", maps, sizeof maps);
+	if (ptrace(PTRACE_SEIZE, seen->tid, NULL, NULL) == -1 ||
+	    ptrace(PTRACE_INTERRUPT, seen->tid, NULL, NULL) == -1 ||
+	    waitpid(seen->tid, &status, __WALL) != seen->tid ||
+	    vmas_parse(&l, maps, strlen(maps)) == -1 ||
+	    (in = inject_alone(target, &l)) == NULL)
+		_exit(2);
+	do {
+		if (inject_enterone(in, seen->tid) == -1)
+			_exit(3);
+		for (i = 0; i < 4; i++)
+			if (inject_call(in, &ret, SYS_getppid, none) == -1 ||
+			    ret != getppid())
+				_exit(4);
+		if (inject_leaveone(in, 0) == -1)
+			_exit(5);
+	} while (!once);
+	inject_free(in);
+	vmas_free(&l);
+	ptrace(PTRACE_DETACH, seen->tid, NULL, NULL);
+	_exit(0);
+}
+
+static void __attribute__((noreturn))
+trace_aloneonce(void)
+{
+	trace_alone(true);
+}
+
 static void
 killed(void (*run)(void), bool again, bool clones)
 {
+	const bool alone = run == compute_beside;
 	struct timespec t = { 0, 0 };
 	pid_t tracer;
 	int i, refused, status;
@@ -253,7 +352,9 @@ killed(void (*run)(void), bool again, bool clones)
 	start(run);
 	srandom(1);
 	for (refused = i = 0; i < KILLS; i++) {
-		if ((tracer = fork()) == 0)
+		if ((tracer = fork()) == 0 && alone)
+			trace_alone(false);
+		if (tracer == 0)
 			trace(again, clones);
 		t.tv_nsec = random() % 4000000;
 		nanosleep(&t, NULL);
@@ -311,6 +412,13 @@ killed_waiting(void **state)
 }
 
 static void
+killed_alone(void **state)
+{
+	(void)state;
+	killed(compute_beside, true, false);
+}
+
+static void
 killed_cloning(void **state)
 {
 	(void)state;
@@ -346,25 +454,6 @@ trace_once(void)
 }
 
 /*
- * All of a file of a process; "" if it has none.
- */
-static void
-file_read(pid_t pid, const char *name, char *buf, size_t size)
-{
-	char path[64];
-	size_t n;
-	FILE *f;
-
-	snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
-	n = 0;
-	if ((f = fopen(path, "r")) != NULL) {
-		n = fread(buf, 1, size - 1, f);
-		fclose(f);
-	}
-	buf[n] = '\0';
-}
-
-/*
  * Does a child of the process live?
  */
 static bool
@@ -389,19 +478,18 @@ target_hasclone(void)
 }
 
 static void
-killed_at_each_request(void **state)
+killed_each(void (*run)(void), void (*once)(void))
 {
 	static char before[1 << 16], after[1 << 16];
 	pid_t tracer;
 	int i, status;
 
-	(void)state;
-	start(compute);
+	start(run);
 	file_read(target, "maps", before, sizeof before);
 	for (fatal = 1;; fatal++) {
 		moment = 0;
 		if ((tracer = fork()) == 0)
-			trace_once();
+			once();
 		assert_int_equal(waitpid(tracer, &status, 0), tracer);
 		if (!goes_on() || seen->wrong != 0)
 			fail_msg("moment %ld: it does not go on", fatal);
@@ -420,6 +508,23 @@ killed_at_each_request(void **state)
 	assert_true(fatal > 50);
 	fatal = 0;
 	stop();
+}
+
+static void
+killed_at_each_request(void **state)
+{
+	(void)state;
+	killed_each(compute, trace_once);
+}
+
+/*
+ * The same in one thread, while others run.
+ */
+static void
+killed_alone_at_each_request(void **state)
+{
+	(void)state;
+	killed_each(compute_beside, trace_aloneonce);
 }
 
 /*
@@ -581,6 +686,8 @@ main(void)
 		cmocka_unit_test(another_call),
 		cmocka_unit_test(filter_holds),
 		cmocka_unit_test(killed_at_each_request),
+		cmocka_unit_test(killed_alone_at_each_request),
+		cmocka_unit_test(killed_alone),
 		cmocka_unit_test(killed_in_calls),
 		cmocka_unit_test(killed_anywhere),
 		cmocka_unit_test(killed_tiled),
