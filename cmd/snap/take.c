@@ -5,6 +5,9 @@
  */
 #include "job.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /*
  * Say that something is missing from the snapshot that is taken: a warn
  * function.
@@ -19,18 +22,26 @@ take_lose(void *taking, const char *text)
 }
 
 /*
- * Note how the snapshot was taken, with the first process of it.
+ * Make the Linux record of a process or thread of the n files rec, and note in
+ * that of the first process how the snapshot was taken.
  */
 static int
-take_note(struct taking *k, struct proc *p)
+take_record(struct taking *k, struct proc *p, const struct file *rec, size_t n)
 {
 	static char name[] = "taken";
-	struct file f = { name, k->job->taken.data, k->job->taken.len };
+	struct file *all;
+	int rc;
 
 	if (k->noted || proc_isthread(p))
-		return 0;
+		return linuxrec_pack(p, plan9_cputype(), rec, n);
 	k->noted = true;
-	return linuxrec_put(p, &f) == -1 ? -1 : 0;
+	if ((all = reallocarray(NULL, n + 1, sizeof *all)) == NULL)
+		return errstr_set("out of memory");
+	memcpy(all, rec, n * sizeof *all);
+	all[n] = (struct file){ name, k->job->taken.data, k->job->taken.len };
+	rc = linuxrec_pack(p, plan9_cputype(), all, n + 1);
+	free(all);
+	return rc;
 }
 
 /*
@@ -58,9 +69,8 @@ take(void *taking, struct proc *p, const struct task *t,
 	if (t == NULL)
 		return linuxrec_pack(p, plan9_cputype(), rec, n) == -1 ? -1 :
 		    take_exclude(k, p);
-	if (plan9_files(p, t) == -1 ||
-	    linuxrec_pack(p, plan9_cputype(), rec, n) == -1 ||
-	    take_note(k, p) == -1 || take_exclude(k, p) == -1)
+	if (plan9_files(p, t) == -1 || take_record(k, p, rec, n) == -1 ||
+	    take_exclude(k, p) == -1)
 		return -1;
 	/* without registers, is it because we know none of this machine? */
 	if (!k->told && proc_file(p, "regs") == NULL &&

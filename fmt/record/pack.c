@@ -41,6 +41,8 @@ carried_put(struct buf *b, const struct carried *c)
 	    minor(c->dev), c->ino, c->path);
 }
 
+enum { HEADS = 64 };	/* bytes of a head and a name, mostly */
+
 static int
 give(struct proc *p, struct buf *b)
 {
@@ -61,8 +63,12 @@ linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
     size_t n)
 {
 	struct buf b = { 0 }, line = { 0 };
-	size_t i;
+	size_t i, sum;
 
+	/* smaps alone may have megabytes: it grows once */
+	for (sum = 0, i = 0; i < n; i++)
+		sum += file[i].len + HEADS;
+	(void)buf_room(&b, sum);
 	linuxrec_begin(&b, cputype);
 	for (i = 0; i < n; i++)
 		linuxrec_add(&b, file[i].name, file[i].data, file[i].len);

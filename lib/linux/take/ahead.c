@@ -29,7 +29,6 @@
 #include "clock.h"
 #include "linux/stop/stop.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +88,9 @@ ahead_stop(struct ahead *a, struct lthread *t)
 }
 
 /*
- * Ask thread t, which has stopped.  Return 0, or -1 with errno of inject_end.
+ * Ask thread t, which has stopped.  Return 0, also if it has no room for that;
+ * -1 if others of its process, too, would not do what they are made to: it
+ * was odd, or its cgroup is frozen, and each would be waited for.
  */
 static int
 ahead_tell(struct ahead *a, struct lthread *t)
@@ -97,9 +98,11 @@ ahead_tell(struct ahead *a, struct lthread *t)
 	int rc;
 
 	a->ask.to = &t->told;
-	rc = inject_enterone(a->ask.in, t->tid);
-	if (rc == 0)
-		rc = ask_thread(&a->ask);
+	if (inject_enterone(a->ask.in, t->tid) == -1) {
+		(void)inject_leaveone(a->ask.in, -1);
+		return 0;
+	}
+	rc = ask_thread(&a->ask);
 	if (inject_leaveone(a->ask.in, rc) == -1)
 		return -1;
 	regs_remember(t);
@@ -118,9 +121,7 @@ ahead_ask(struct ahead *a, struct lthread *t)
 
 	if (!ahead_sleeps(a, t))
 		return 0;
-	rc = 0;
-	if (ahead_stop(a, t) && ahead_tell(a, t) == -1 && errno == EPROTO)
-		rc = -1;
+	rc = ahead_stop(a, t) ? ahead_tell(a, t) : 0;
 	if (t->hold == HOLD_STOPPED)
 		thread_release(t);
 	else if (t->hold == HOLD_GONE)
