@@ -24,7 +24,8 @@
 #include <linux/close_range.h>
 
 enum {
-	PATIENCE_MS = 5000,	/* for the guard to end */
+	PATIENCE_MS = 5000,	/* for the guard to end, */
+	WARD_MS = 20,		/* and for each process that it goes to */
 	GUARD_FAILED = 2	/* its exit status: it has reaped none */
 };
 
@@ -158,18 +159,20 @@ guard_tell(struct guard *g, pid_t target, pid_t clone)
 }
 
 /*
- * Wait, for five seconds at the most, until guard g has ended, and set *status
- * as waitpid(2) does.  Return false if it has not.
+ * Wait, for five seconds at the most and twenty milliseconds more for each
+ * process that it goes to, until guard g has ended, and set *status as
+ * waitpid(2) does.  Return false if it has not.
  */
 static bool
 guard_await(const struct guard *g, int *status)
 {
+	const long most = (PATIENCE_MS + WARD_MS * (long)g->told.n) * 1000;
 	long nap, waited;
 	pid_t pid;
 
 	waited = 0;
 	for (nap = 100; (pid = waitpid(g->pid, status, WNOHANG)) == 0 &&
-	    waited < PATIENCE_MS * 1000L; nap += nap < 20000 ? nap / 2 : 0) {
+	    waited < most; nap += nap < 20000 ? nap / 2 : 0) {
 		nap_us(nap);
 		waited += nap;
 	}

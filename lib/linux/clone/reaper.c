@@ -32,6 +32,7 @@
 enum {
 	TRIES = 20,		/* to run something in a process */
 	NEVER = -2,
+	ENDINGS = 20,		/* milliseconds for a clone to end */
 	LOOKS = 40,		/* for a clone that is not known */
 	LOOK_US = 500000	/* between two, at the most */
 };
@@ -215,12 +216,13 @@ ward_apart(const struct ward *w, int (*run)(const struct ward *, ward_fn),
 }
 
 /*
- * Stop the thread that leads the process of ward w, call fn, and let it go.
+ * Stop the thread that leads the process of ward w, however long that takes,
+ * or, if not patient, if it stops at once; call fn, and let it go.
  * Where signals may come for it, all threads are seized: threads.c.  Return
  * what fn returned, or 0 if the thread could not be stopped.
  */
 static int
-ward_stop(const struct ward *w, ward_fn fn)
+ward_hold(const struct ward *w, ward_fn fn, bool patient)
 {
 	struct lproc p = { .pid = w->target };
 	struct lthread *leader;
@@ -238,7 +240,7 @@ ward_stop(const struct ward *w, ward_fn fn)
 	threads_await(&p);
 	if (leader->hold == HOLD_ASKED)
 		threads_release(&p);	/* the others do not wait for it */
-	for (nap = 20; leader->hold == HOLD_ASKED;
+	for (nap = 20; patient && leader->hold == HOLD_ASKED;
 	    nap += nap < 1000 ? nap / 4 : 0) {
 		nap_us(nap);
 		thread_poll(leader);
@@ -247,6 +249,12 @@ ward_stop(const struct ward *w, ward_fn fn)
 	threads_release(&p);
 	threads_free(&p);
 	return rc;
+}
+
+static int
+ward_stop(const struct ward *w, ward_fn fn)
+{
+	return ward_hold(w, fn, true);
 }
 
 /*
@@ -391,6 +399,54 @@ wards_add(struct wards *l, const struct ward *w)
 }
 
 /*
+ * Reap the clone of ward w if that goes at once: it has ended, its process
+ * stops within milliseconds and does what it is made to.  Return false if not,
+ * or if the clone is not known.
+ */
+static bool
+ward_sweep(const struct ward *w)
+{
+	struct procstat c;
+	int i, rc;
+
+	if (w->clone <= 0)
+		return w->clone < 0;
+	for (i = 0; (rc = ward_owns(w, &c)) == 1 && c.state != 'Z'; i++) {
+		if (i == ENDINGS)
+			return false;
+		nap_us(1000);
+	}
+	return rc == 0 || (rc == 1 && ward_hold(w, reap_call, false) == 1);
+}
+
+/*
+ * Sweep wards from number i on, one after another in a process of their own,
+ * which ends with the first that does not go at once, whatever state it is in
+ * then.  Return the number of that one; l->n if there is none.
+ */
+static size_t
+wards_sweep(const struct wards *l, size_t i)
+{
+	enum { MOST = 200 };	/* it is told by an exit status */
+	int n, status;
+	pid_t pid, rc;
+
+	if ((pid = fork()) == 0) {
+		for (n = 0; n < MOST && i < l->n && ward_sweep(&l->v[i]); n++)
+			i++;
+		_exit(n);
+	}
+	if (pid == -1)
+		return i;
+	while ((rc = waitpid(pid, &status, 0)) == -1 && errno == EINTR)
+		continue;
+	if (rc != pid || !WIFEXITED(status))
+		return i;
+	i += (size_t)WEXITSTATUS(status);
+	return WEXITSTATUS(status) == MOST ? wards_sweep(l, i) : i;
+}
+
+/*
  * Reap what is left of all wards, and exit: with 1 if a clone stays.
  */
 void __attribute__((noreturn))
@@ -403,7 +459,7 @@ wards_reap(struct wards *l)
 
 	done = true;
 	/* one may take long: none waits for another */
-	for (i = 0; i < l->n; i++) {
+	for (i = 0; (i = wards_sweep(l, i)) < l->n; i++) {
 		pid = i + 1 == l->n ? -1 : fork();
 		if (pid > 0)
 			continue;
