@@ -71,7 +71,7 @@ live_free(struct live *l)
 /*
  * Gather what is told of all processes of set l, which are stopped; then clone
  * them and let them go, or keep them stopped where that cannot be done.  What
- * is taken from then on is taken of the clones.  Return 0, or -1 where nothing
+ * is asked and taken from then on is asked and taken of the clones.  Return 0, or -1 where nothing
  * can be taken.
  */
 static int
@@ -89,6 +89,7 @@ live_clone(struct live *l, struct snap *s)
 	/* a file that was to be frozen may have put an end to it */
 	if (!told && l->opts.clone && clones_make(l, s))
 		live_release(l);
+	state_finish(l);
 	return 0;
 }
 

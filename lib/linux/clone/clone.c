@@ -110,11 +110,13 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 	vma = &TAILQ_FIRST(&p->threads)->task->vma;
 	if (clone_harmless(p, vma) == -1 ||
 	    headroom_claim(l, p, vma->n) == -1 ||
-	    (in = inject_begin(p->pid, true)) == NULL)
+	    (in = inject_begin(p->pid, false)) == NULL)
 		return -1;
 	rc = guard_tell(l->guard, p->pid, 0);
 	if (rc == 0)
 		rc = inject_clone(in, &p->clone, &inner);
+	if (rc == 0 && (p->calls = inject_entrust(in, p->clone)) == NULL)
+		rc = -1;
 	/* of what it is not told now, it has to look for */
 	if (p->clone != 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
 		rc = -1;
@@ -223,6 +225,8 @@ clones_kill(struct live *l)
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (p->clone > 0)
 			clone_await(p->clone);
+		(void)inject_relinquish(p->calls, 0);
+		p->calls = NULL;
 		p->clone = 0;
 		if (p->origin != 0)
 			p->mmtid = p->origin;

@@ -1,13 +1,16 @@
 /*
  * A clone of a stopped process that has its memory and nothing else.
  */
+#include "linux/proc/proc.h"
 #include "run.h"
 
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,32 +48,42 @@ inject_willclone(pid_t tid)
 }
 
 /*
- * Put back in a clone what was on the dead part of the stack.
+ * Begin to make calls in a clone of the process, which is stopped.  It never
+ * goes back, so nothing leads it there.
  */
 static int
-clone_clean(struct inject *in, pid_t pid)
+clone_enter(struct inject *c, const struct inject *in, pid_t pid)
 {
-	return inject_put(pid, in->was, in->len, in->dead);
+	*c = *in;
+	c->pid = c->tid = pid;
+	c->options |= PTRACE_O_EXITKILL;
+	c->mem = -1;
+	c->was = c->buf = NULL;
+	c->stops = NULL;
+	c->nstops = 0;
+	c->map = 0;
+	c->len = 0;
+	c->entered = false;
+	if (ptrace(PTRACE_GETREGS, pid, NULL, &c->regs) == -1)
+		return errstr_sys("clone %d", pid);
+	c->stack.call = c->regs.rsp;
+	return 0;
 }
 
 /*
  * Let a clone, which shares the descriptors of the process, have none, so that
- * what the process closes is closed.  Should we die meanwhile, the clone goes
- * on to its exit.  Where there is no such call (before Linux 5.9) it goes on
- * sharing them.
+ * what the process closes is closed.  Where there is no such call (before
+ * Linux 5.9) it goes on sharing them.
  */
 static int
 clone_shed(struct inject *in, pid_t pid)
 {
 	const uint64_t arg[6] = { 0, UINT32_MAX, CLOSE_RANGE_UNSHARE };
-	struct inject c = *in;
+	struct inject c;
 	int rc;
 
-	c.pid = c.tid = pid;
-	c.options |= PTRACE_O_EXITKILL;
-	if (ptrace(PTRACE_GETREGS, pid, NULL, &c.regs) == -1)
-		return errstr_sys("clone %d", pid);
-	c.stack.call = c.regs.rsp;
+	if (clone_enter(&c, in, pid) == -1)
+		return -1;
 	rc = inject_enter(&c, SYS_close_range, arg, 0);
 	if (rc == 0)
 		rc = inject_leave(&c);
@@ -80,7 +93,9 @@ clone_shed(struct inject *in, pid_t pid)
 }
 
 /*
- * A thread that was cloned: it dies when we do, and stays stopped.
+ * A thread that was cloned: it dies when we do, and stays stopped.  Until that
+ * is so, what it finds on the stack leads it to its exit; then it gets back
+ * there what was on the dead part.
  */
 static int
 clone_keep(struct inject *in, pid_t *pid)
@@ -95,7 +110,8 @@ clone_keep(struct inject *in, pid_t *pid)
 	    (void *)(in->options | PTRACE_O_EXITKILL)) == -1)
 		return errstr_set("process %d: its clone did not live",
 		    in->pid);
-	return clone_clean(in, *pid) == -1 ? -1 : clone_shed(in, *pid);
+	return clone_shed(in, *pid) == -1 ? -1 :
+	    inject_put(*pid, in->was, in->len, in->dead);
 }
 
 /*
@@ -137,7 +153,7 @@ inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
 	int64_t ret;
 	int kept, tries;
 
-	arg[1] = frame_exit(stack, in->map, &w);
+	arg[1] = frame_exit(stack, inject_scratch(in), &w);
 	if (inject_trust(in) == -1 ||
 	    inject_write(in, stack, sizeof stack) == -1)
 		return -1;
@@ -153,6 +169,64 @@ inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
 		return errstr_set("clone: %s", strerror((int)-ret));
 	}
 	return kept;
+}
+
+/*
+ * Be ready to have a clone, which in has made, make calls when in has ended:
+ * inject_call, with INJECT_LEAST bytes of scratch memory.  Return what is for
+ * inject_relinquish; NULL with errstr.
+ */
+struct inject *
+inject_entrust(const struct inject *in, pid_t clone)
+{
+	struct inject *c;
+
+	if ((c = calloc(1, sizeof *c)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	if (clone_enter(c, in, clone) == 0)
+		return c;
+	free(c);
+	return NULL;
+}
+
+/*
+ * Begin to have the clone make them.  Return 0, or -1 with errstr.
+ */
+int
+inject_resume(struct inject *c)
+{
+	c->was = malloc(INJECT_LEAST);
+	c->mem = proc_open(c->pid, 0, "mem", O_RDONLY);
+	if (c->was == NULL)
+		return errstr_set("out of memory");
+	if (c->mem == -1 || pread(c->mem, c->was, INJECT_LEAST,
+	    (off_t)c->dead) != INJECT_LEAST)
+		return errstr_sys("/proc/%d/mem", c->pid);
+	c->len = INJECT_LEAST;
+	return 0;
+}
+
+/*
+ * Give the clone back what was in its scratch memory, and free c, which may be
+ * NULL.  It is killed where that cannot be, for it is read as the process.  rc
+ * is 0, or -1 if what was asked failed.  Return -1 if that or this did.
+ */
+int
+inject_relinquish(struct inject *c, int rc)
+{
+	if (c == NULL)
+		return rc;
+	if (c->len != 0 && inject_put(c->pid, c->was, c->len, c->dead) == -1) {
+		(void)ptrace(PTRACE_KILL, c->pid, NULL, NULL);
+		rc = -1;
+	}
+	if (c->mem != -1)
+		close(c->mem);
+	free(c->was);
+	free(c);
+	return rc;
 }
 
 #endif

@@ -162,7 +162,7 @@ int
 dead_own(struct inject *in)
 {
 	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
-	    .regs = &in->regs };
+	    .regs = &in->regs, .bare = true };
 	const uint64_t rsp = in->regs.rsp, own = in->regs.fs_base;
 	const struct vma *v;
 	struct stacks none;

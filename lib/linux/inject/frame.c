@@ -277,8 +277,9 @@ stage_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
 
 /*
  * Build what is described above; at, a multiple of 64, is where it will be in
- * the process.  With what stack pointers calls are made goes into *s.  Its
- * first FRAME_SPARE bytes may be written to, if nothing is to be unmapped.
+ * the process.  With what stack pointers calls are made goes into *s.  If
+ * nothing is to be unmapped, its first INJECT_LEAST bytes may be written to, or
+ * FRAME_SPARE, if it is bare.
  * Returns its length, or -1 with errno of ptrace(2).
  */
 int
@@ -290,7 +291,7 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 	size_t back, len, xstate;
 
 	memset(buf, 0, frame_size());
-	back = w->mapped.iov_len == 0 ? 0 : STAGE_SIZE;
+	back = w->bare ? 0 : STAGE_SIZE;
 	xstate = back + STAGE_SIZE;
 	iov.iov_base = buf + xstate;
 	iov.iov_len = XSTATE_ROOM - 64;
@@ -311,8 +312,8 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 	memcpy(&uc.uc_mcontext.fpregs, &fp, sizeof fp);
 	memcpy(&uc.uc_sigmask, &w->mask, sizeof w->mask);
 	s->last = stage_put(buf + back, at + back, w->gadget, &uc);
-	s->call = back == 0 ? s->last : stage_call(buf, at, w, s->last,
-	    SYS_munmap, &w->mapped);
+	s->call = w->mapped.iov_len == 0 ? s->last : stage_call(buf, at, w,
+	    s->last, SYS_munmap, &w->mapped);
 	return (int)(xstate + len);
 }
 

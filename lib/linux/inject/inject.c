@@ -154,7 +154,8 @@ int
 inject_frame(struct inject *in, bool unmap)
 {
 	struct way w = { .tid = in->tid, .gadget = &in->gadget,
-	    .regs = &in->regs, .mask = in->mask };
+	    .regs = &in->regs, .mask = in->mask,
+	    .bare = in->alone != NULL };
 	uint64_t at;
 	int len;
 
@@ -333,13 +334,15 @@ inject_thread(struct inject *in, pid_t tid)
 }
 
 /*
- * Where in the process INJECT_ROOM bytes are for what calls take and give; in
- * a thread alone, FRAME_SPARE.
+ * Where in the process bytes are for what calls take and give: INJECT_ROOM
+ * that it has mapped for us, else INJECT_LEAST on the dead part of its stack,
+ * where a frame that unmaps nothing has none (frame.c); FRAME_SPARE in a thread
+ * alone.
  */
 uint64_t
 inject_scratch(const struct inject *in)
 {
-	return in->alone != NULL ? in->dead : in->map;
+	return in->map != 0 ? in->map : in->dead;
 }
 
 /*

@@ -11,7 +11,10 @@
 
 #include "space.h"
 
-enum { INJECT_ROOM = 4096 };	/* bytes of scratch memory */
+enum {				/* bytes of scratch memory: */
+	INJECT_ROOM = 4096,	/* with room, */
+	INJECT_LEAST = 448	/* and without */
+};
 
 struct inject;
 struct vmas;
@@ -26,6 +29,9 @@ int		 inject_read(struct inject *in, void *buf, size_t len);
 int		 inject_write(struct inject *in, const void *buf, size_t len);
 int		 inject_clone(struct inject *in, pid_t *pid, pid_t *inner);
 int		 inject_willclone(pid_t tid);
+struct inject	*inject_entrust(const struct inject *in, pid_t clone);
+int		 inject_resume(struct inject *c);
+int		 inject_relinquish(struct inject *in, int rc);
 int		 inject_end(struct inject *in, int rc);
 struct inject	*inject_alone(pid_t pid, const struct vmas *l);
 int		 inject_enterone(struct inject *in, pid_t tid);

@@ -386,12 +386,13 @@ inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
 }
 
 /*
- * Read from the scratch memory.
+ * Read what a call left for us: inject_scratch.
  */
 int
 inject_read(struct inject *in, void *buf, size_t len)
 {
-	if (pread(in->mem, buf, len, (off_t)inject_scratch(in)) != (ssize_t)len)
+	if (pread(in->mem, buf, len, (off_t)inject_scratch(in)) !=
+	    (ssize_t)len)
 		return errstr_sys("/proc/%d/mem", in->pid);
 	return 0;
 }
@@ -402,7 +403,7 @@ inject_read(struct inject *in, void *buf, size_t len)
 int
 inject_write(struct inject *in, const void *buf, size_t len)
 {
-	return inject_put(in->pid, buf, len, in->map);
+	return inject_put(in->pid, buf, len, inject_scratch(in));
 }
 
 #endif

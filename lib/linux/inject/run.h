@@ -66,7 +66,7 @@ struct inject {
 };
 
 enum {
-	FRAME_EXIT = 448,	/* bytes that a clone finds on its stack */
+	FRAME_EXIT = INJECT_LEAST, /* bytes that a clone finds on its stack */
 	FRAME_SPARE = 96,	/* bytes that are only taken off the stack */
 	START_MS = 500,		/* to be made to run, or to stop */
 	CALL_MS = 60000		/* for a call: to clone a terabyte is one */
@@ -113,6 +113,7 @@ struct way {
 	const struct user_regs_struct *regs; /* that it gets back */
 	uint64_t	 mask;		/* of its signals, likewise */
 	struct iovec	 mapped;	/* what it unmaps before; or nothing */
+	bool		 bare;		/* nothing to unmap, and no room for it */
 };
 
 size_t		 frame_size(void);

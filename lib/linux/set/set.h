@@ -78,6 +78,7 @@ struct lproc {
 	struct vmas	 before; /* owned; what smaps tells */
 	pid_t		 clone;	/* of its memory, by us; 0: none */
 	pid_t		 origin; /* mmtid without the clone */
+	struct inject	*calls;	/* owned; that the clone makes, or NULL */
 	char		*limit;	/* owned; of its memory, a sentence; or NULL */
 	atomic_bool	 lost;	/* its clone was killed before its time */
 	struct lack	*lack;	/* owned; what the clone lacks, ascending */

@@ -24,5 +24,6 @@ int		 ask_thread(struct asking *a);
 
 /* askprocess.c */
 int		 ask_process(struct asking *a, pid_t pid);
+int		 ask_memory(struct asking *a);
 
 #endif

@@ -145,24 +145,36 @@ ask_timers(struct asking *a, pid_t pid)
 }
 
 /*
- * Ask the thread that leads process pid what is of the process as a whole.
- * Return 0, or -1 with errstr.
+ * Ask the thread that leads process pid what is of the process as a whole, and
+ * what no clone of it has (copy_signal of kernel/fork.c): timers, and that it
+ * is who orphans come to.  Return 0, or -1 with errstr.
  */
 int
 ask_process(struct asking *a, pid_t pid)
+{
+	if (ask_itimers(a) == -1 || ask_timers(a, pid) == -1)
+		return -1;
+	return ask_prctl(a, "child_subreaper", PR_GET_CHILD_SUBREAPER, 4,
+	    false);
+}
+
+/*
+ * Ask a process, or its clone, what both have alike: signal actions
+ * (copy_sighand of kernel/fork.c), and what belongs to the memory (dup_mm).
+ * Return 0, or -1 with errstr.
+ */
+int
+ask_memory(struct asking *a)
 {
 	static const uint64_t none[6];
 	const uint64_t query[6] = { GET_REGISTRATIONS };
 	int64_t ret;
 
-	if (ask_sigactions(a) == -1 || ask_itimers(a) == -1 ||
-	    ask_timers(a, pid) == -1 ||
+	if (ask_sigactions(a) == -1 ||
 	    inject_call(a->in, &ret, SYS_brk, none) == -1)
 		return -1;
 	filelist_text(a->to, "brk", "%jx\n", (uintmax_t)ret);
 	if (ask_prctl(a, "dumpable", PR_GET_DUMPABLE, 0, false) == -1 ||
-	    ask_prctl(a, "child_subreaper", PR_GET_CHILD_SUBREAPER, 4,
-	    false) == -1 ||
 	    ask_prctl(a, "thp_disable", PR_GET_THP_DISABLE, 0, false) == -1 ||
 	    inject_call(a->in, &ret, SYS_membarrier, query) == -1)
 		return -1;

@@ -6,6 +6,7 @@
  */
 #include "asking.h"
 #include "clock.h"
+#include "linux/clone/clone.h"
 #include "linux/stop/stop.h"
 
 #include <errno.h>
@@ -79,11 +80,12 @@ thread_runs(const struct lproc *p, const struct lthread *t)
 }
 
 /*
- * Ask all threads of process p, the one that leads it for the process too.
- * Return 0, or -1 with errstr; errno is ESRCH then if p has died.
+ * Ask all threads of process p, the one that leads it for the process too;
+ * with memory, also what a clone could be asked.  Return 0, or -1 with errstr;
+ * errno is ESRCH then if p has died.
  */
 static int
-ask_all(struct lproc *p, struct lthread *leader)
+ask_all(struct lproc *p, struct lthread *leader, bool memory)
 {
 	struct asking a;
 	struct lthread *t;
@@ -95,9 +97,12 @@ ask_all(struct lproc *p, struct lthread *leader)
 	if (leader->hold != HOLD_STOPPED)
 		return errstr_set("it is not stopped");
 	a.to = &leader->seen;
-	if ((a.in = inject_begin(p->pid, true)) == NULL)
+	if ((a.in = inject_begin(p->pid, TAILQ_NEXT(leader, entry) != NULL)) ==
+	    NULL)
 		return -1;
 	rc = ask_process(&a, p->pid);
+	if (rc == 0 && memory)
+		rc = ask_memory(&a);
 	TAILQ_FOREACH(t, &p->threads, entry) {
 		if (rc == -1 || t->stayed || (rc = thread_runs(p, t)) != 1)
 			continue;
@@ -110,18 +115,20 @@ ask_all(struct lproc *p, struct lthread *leader)
 }
 
 /*
- * Nothing can be asked of process p: tell why, in the record and, where that
- * was not told for another reason, the user.
+ * Nothing can be asked of process p: tell why, in the record to and, where
+ * that was not told for another reason, the user.
  */
 static void
-observe(struct live *l, struct lproc *p, struct lthread *leader)
+observe(struct live *l, struct lproc *p, struct lthread *leader,
+    struct filelist *to)
 {
-	filelist_text(&leader->seen, "observed", "%s\n", snap_errstr());
+	filelist_text(to, "observed", "%s\n", snap_errstr());
 	p->inert = true;
-	if (leader->hold == HOLD_STOPPED || leader->hold == HOLD_GONE)
+	if (p->clone > 0 || leader->hold == HOLD_STOPPED ||
+	    leader->hold == HOLD_GONE)
 		live_warn(l, "process %d cannot be restored%s: nothing can be "
-		    "run in it: %s", p->pid, l->opts.clone ? ", nor let go at "
-		    "once" : "", snap_errstr());
+		    "run in it: %s", p->pid, l->opts.clone && p->clone == 0 ?
+		    ", nor let go at once" : "", snap_errstr());
 }
 
 /*
@@ -142,7 +149,8 @@ thread_seen(struct lproc *p, struct lthread *t)
 
 /*
  * Read the state of all processes of a set, which are stopped.  In those in
- * which nothing is to be run, or can be, only what is seen from outside.
+ * which nothing is to be run, or can be, only what is seen from outside.  With
+ * clones, state_finish reads the rest.
  */
 void
 state_read(struct live *l)
@@ -163,11 +171,57 @@ state_read(struct live *l)
 		add_clocks(&leader->seen, p->pid);
 		if (l->opts.observe)
 			filelist_text(&leader->seen, "observed", "asked for\n");
-		else if (ask_all(p, leader) == 0)
+		else if (ask_all(p, leader, !l->opts.clone) == 0)
 			continue;
 		else if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
-			observe(l, p, leader);
+			observe(l, p, leader, &leader->seen);
 		else
 			lproc_leave(l, p);
+	}
+}
+
+/*
+ * Ask the clone of process p, or p itself, which is stopped, where it has
+ * none.  Return 0, or -1 with errstr; errno is ESRCH then if it has died.
+ */
+static int
+ask_rest(struct lproc *p, struct filelist *to)
+{
+	struct asking a = { .to = to };
+	int rc;
+
+	if (p->clone == 0) {
+		if ((a.in = inject_begin(p->pid, false)) == NULL)
+			return -1;
+		return inject_end(a.in, ask_memory(&a));
+	}
+	a.in = p->calls;
+	p->calls = NULL;
+	if ((rc = inject_resume(a.in)) == 0)
+		rc = ask_memory(&a);
+	rc = inject_relinquish(a.in, rc);
+	errno = rc == -1 && clone_lost(p) ? ESRCH : 0;
+	return rc;
+}
+
+/*
+ * Read what state_read has left of the state of all processes of a set, which
+ * were gathered: of their clones, while they run again, or of them.
+ */
+void
+state_finish(struct live *l)
+{
+	struct lthread *leader;
+	struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		leader = TAILQ_FIRST(&p->threads);
+		if (p->skip || p->inert || l->opts.observe || p->mmtid == 0 ||
+		    leader == NULL || leader->tid != p->pid ||
+		    (p->clone == 0 && leader->hold != HOLD_STOPPED))
+			continue;
+		errno = 0;
+		if (ask_rest(p, &leader->rec) == -1 && errno != ESRCH)
+			observe(l, p, leader, &leader->rec);
 	}
 }

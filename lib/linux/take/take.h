@@ -9,6 +9,7 @@
 
 /* state.c: what only a process itself can tell */
 void		 state_read(struct live *l);
+void		 state_finish(struct live *l);
 
 /* ahead.c: the same of threads that sleep, before they are stopped */
 void		 state_readahead(struct live *l);
