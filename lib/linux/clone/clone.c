@@ -76,18 +76,22 @@ clone_harmless(const struct lproc *p, const struct vmas *vma)
 }
 
 /*
- * Have the kernel kill the clone rather than others if memory gets scarce:
- * proc_pid_oom_score_adj(5).
+ * Have the kernel kill clones rather than others if memory gets scarce, now
+ * that their processes run again: proc_pid_oom_score_adj(5).
  */
-static void
-clone_expendable(pid_t clone)
+void
+clones_expend(const struct live *l)
 {
+	const struct lproc *p;
 	int fd;
 
-	if ((fd = proc_open(clone, 0, "oom_score_adj", O_WRONLY)) == -1)
-		return;
-	(void)!write(fd, "1000", 4);
-	close(fd);
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (p->clone <= 0 || (fd = proc_open(p->clone, 0,
+		    "oom_score_adj", O_WRONLY)) == -1)
+			continue;
+		(void)!write(fd, "1000", 4);
+		close(fd);
+	}
 }
 
 /*
@@ -122,7 +126,6 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 		rc = -1;
 	if (inject_end(in, rc) == -1)
 		return -1;
-	clone_expendable(p->clone);
 	if (lacks_keep(l, s, p, vma) == -1)
 		return -1;
 	p->origin = p->mmtid;

@@ -74,13 +74,25 @@ has_attributes(const struct telling *t)
 }
 
 /*
+ * Return mountinfo of the process, which few files need.
+ */
+static const struct bytes *
+tell_mounts(struct telling *t)
+{
+	if (!t->mounted)
+		(void)proc_read(t->proc->mmtid, 0, "mountinfo", &t->mounts);
+	t->mounted = true;
+	return &t->mounts;
+}
+
+/*
  * Return true if a file can be read without asking a server, which may be
  * stopped by us.
  */
 static bool
-is_local(const struct telling *t)
+is_local(struct telling *t)
 {
-	const struct bytes *mounts = &t->task->mounts;
+	const struct bytes *mounts = tell_mounts(t);
 	unsigned long id = t->fdinfo.mount;
 
 	return mounts_have(mounts, id) ? mounts_local(mounts, id) :
@@ -139,11 +151,11 @@ named_tell(struct telling *t, const struct statx *sx)
  * the kernel's own, which no process sees.
  */
 static bool
-is_memfd(const struct telling *t)
+is_memfd(struct telling *t)
 {
 	return S_ISREG(t->mode) && strncmp(t->link, "/memfd:", 7) == 0 &&
 	    served_not(t->proc->pid, t->dev) &&
-	    !mounts_have(&t->task->mounts, t->fdinfo.mount);
+	    !mounts_have(tell_mounts(t), t->fdinfo.mount);
 }
 
 static void

@@ -12,8 +12,7 @@ void		 hardlinks_free(struct live *l);
 
 /* openfile.c: what a process has open, and shares with others */
 void		 files_record(struct live *l, struct snap *s,
-		    const struct lproc *p, const struct task *task,
-		    struct filelist *rec);
+		    const struct lproc *p, struct filelist *rec);
 void		 files_free(struct live *l);
 
 #endif

@@ -95,7 +95,6 @@ struct telling {
 	struct live	*live;	/* borrowed, as all here but where marked */
 	struct snap	*snap;
 	const struct lproc *proc;
-	const struct task *task;
 	const struct fdset *set;
 	const struct resource *file;
 	int		 pidfd;	/* owned; -1: none */
@@ -105,6 +104,8 @@ struct telling {
 	char		*link;	/* owned; where /proc/PID/fd/N leads */
 	char		*info;	/* owned; /proc/PID/fdinfo/N */
 	struct fdinfo	 fdinfo; /* the same, what all kinds have */
+	struct bytes	 mounts; /* owned; mountinfo, if it is mounted */
+	bool		 mounted;
 	unsigned int	 flags;	/* of open(2) */
 	unsigned int	 mode;	/* these of stat(2) */
 	uint64_t	 dev;

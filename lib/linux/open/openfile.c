@@ -178,11 +178,11 @@ file_record(struct telling *t, const struct fdref *r, struct filelist *rec)
  */
 void
 files_record(struct live *l, struct snap *s, const struct lproc *p,
-    const struct task *task, struct filelist *rec)
+    struct filelist *rec)
 {
 	struct filelist data = { 0 };
-	struct telling t = { .live = l, .snap = s, .proc = p, .task = task,
-	    .dup = -1, .data = &data };
+	struct telling t = { .live = l, .snap = s,
+	    .proc = p, .dup = -1, .data = &data };
 	struct buf b = { 0 };
 	const struct fdset *set = NULL;
 	size_t i;
@@ -209,6 +209,7 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 		file_record(&t, &set->v[i], rec);
 	if (t.pidfd != -1)
 		close(t.pidfd);
+	free(t.mounts.data);
 	for (i = 0; i < data.n; i++) {
 		filelist_add(rec, data.file[i].name, data.file[i].data,
 		    data.file[i].len);

@@ -51,6 +51,7 @@ struct lthread {
 	struct ran	 ran;		/* when it slept again */
 	struct task	*task;		/* owned; what was gathered, or NULL */
 	struct filelist	 rec;		/* likewise */
+	bool		 finished;	/* all of it is there */
 };
 
 TAILQ_HEAD(lthreads, lthread);

@@ -68,6 +68,24 @@ take_ready(struct taker *k)
 }
 
 /*
+ * Have all of the record of thread th, and tell the user what could not be
+ * read of it.  That of a clone is read when it is taken.
+ */
+static void
+thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
+{
+	if (th->finished)
+		return;
+	th->finished = true;
+	if (th->tid == lp->pid)
+		task_finish(l, lp, th->task, &th->rec);
+	if (th->rec.why != 0)
+		live_warn(l, "process %d: %s of thread %d could not be read: "
+		    "%s", lp->pid, th->rec.lost, th->tid,
+		    strerror(th->rec.why));
+}
+
+/*
  * Gather what is told of thread th, which is stopped, in its task and rec.
  * Without a task afterwards, it is left out.
  */
@@ -100,10 +118,8 @@ thread_gather(struct live *l, struct snap *s, struct lproc *lp,
 	}
 	th->task = t;
 	task_record(l, s, lp, th, t, &th->rec);
-	if (th->rec.why != 0)
-		live_warn(l, "process %d: %s of thread %d could not be read: "
-		    "%s", lp->pid, th->rec.lost, th->tid,
-		    strerror(th->rec.why));
+	if (th->tid == lp->pid && (!l->opts.clone || th->hold != HOLD_STOPPED))
+		thread_finish(l, lp, th);
 	return th->rec.failed ? errstr_set("out of memory") : 0;
 }
 
@@ -188,6 +204,7 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 	if (p == NULL)
 		return -1;
 	p->leader = leads ? 0 : (uint64_t)lp->pid;
+	thread_finish(k->live, lp, th);
 	if (leads && lp->mmtid != 0) {
 		if (text_image(k->live, lp, k->snap, p) == -1 ||
 		    memory_take(k, lp, p, th->task, &pages) == -1) {

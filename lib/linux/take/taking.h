@@ -18,6 +18,8 @@ void		 thread_names(const struct lproc *p, const struct lthread *t,
 		    struct filelist *to);
 void		 task_record(struct live *l, struct snap *s, struct lproc *p,
 		    struct lthread *th, struct task *t, struct filelist *to);
+void		 task_finish(struct live *l, struct lproc *p, struct task *t,
+		    struct filelist *to);
 
 /* source.c: the memory of a stopped process as a source */
 struct source	*source_live(struct live *l, struct snap *s, struct lproc *p);

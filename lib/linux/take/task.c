@@ -19,16 +19,25 @@
 #include <string.h>
 #include <unistd.h>
 
-/* files that a record has of each thread, and those of a process only */
+/* files that a record has of each thread, */
 static const char *const thread_file[] = { "comm", "personality" };
-static const char *const proc_files[] = {
-	"cmdline", "environ", "auxv", "limits", "cgroup",
-	"mountinfo", "timers", "coredump_filter", "oom_score_adj",
+
+/*
+ * and those of a process only.  What a clone has of its process (kernel/fork.c:
+ * copy_mm, copy_fs, copy_signal, copy_creds, copy_namespaces) is read of that.
+ * It has no timers, is made in the namespaces for children, and has another
+ * oom_score_adj from us.
+ */
+static const char *const proc_files[] = { "timers", "oom_score_adj" };
+static const char *const proc_links[] = {
+	"ns/pid", "ns/pid_for_children", "ns/time", "ns/time_for_children"
+};
+static const char *const clone_files[] = {
+	"cmdline", "environ", "auxv", "limits", "cgroup", "coredump_filter",
 	"loginuid", "timerslack_ns", "uid_map", "gid_map"
 };
-static const char *const proc_links[] = {
+static const char *const clone_links[] = {
 	"exe", "cwd", "root", "ns/cgroup", "ns/ipc", "ns/mnt", "ns/net",
-	"ns/pid", "ns/pid_for_children", "ns/time", "ns/time_for_children",
 	"ns/user", "ns/uts"
 };
 
@@ -170,25 +179,39 @@ task_readmaps(struct lproc *p, struct task *t)
 }
 
 /*
- * Return which mappings process p wants to have in its cores, as its
- * coredump_filter has it: core(5).
+ * Return a file of a record, or NULL.
+ */
+static const struct file *
+record_find(const struct filelist *l, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (strcmp(l->file[i].name, name) == 0)
+			return &l->file[i];
+	return NULL;
+}
+
+/*
+ * Return which mappings a process wants to have in its cores, as
+ * coredump_filter in its record has it: core(5).
  */
 static unsigned int
-task_dumped(const struct lproc *p)
+record_dumped(const struct filelist *l)
 {
-	struct bytes b;
+	const struct file *f;
 	char text[16];
 
-	if (proc_read(p->mmtid, 0, "coredump_filter", &b) == -1)
+	if ((f = record_find(l, "coredump_filter")) == NULL)
 		return 0;
-	snprintf(text, sizeof text, "%.*s", (int)(b.len < 15 ? b.len : 15),
-	    b.data == NULL ? "" : (const char *)b.data);
-	free(b.data);
+	snprintf(text, sizeof text, "%.*s", (int)(f->len < 15 ? f->len : 15),
+	    f->data == NULL ? "" : (const char *)f->data);
 	return (unsigned int)strtoul(text, NULL, 16);
 }
 
 /*
- * Read what only a whole process has: mappings, descriptors, mounts.
+ * Read what only a whole process has and can be seen of itself alone:
+ * mappings, descriptors.
  */
 static int
 task_readproc(struct live *l, struct lproc *p, struct task *t)
@@ -200,15 +223,6 @@ task_readproc(struct live *l, struct lproc *p, struct task *t)
 		    "missing: %s", p->pid, snap_errstr());
 	if (t->nopen > 1)
 		qsort(t->open, t->nopen, sizeof *t->open, open_cmp);
-	if ((t->cwd = proc_link(p->mmtid, 0, "cwd")) == NULL &&
-	    proc_islost(errno))
-		live_warn(l, "process %d: its directory is missing: %s",
-		    p->pid, strerror(errno));
-	p->dumped = task_dumped(p);
-	if (proc_read(p->mmtid, 0, "mountinfo", &t->mounts) == -1 &&
-	    proc_islost(errno))
-		live_warn(l, "process %d: its mounts are missing: %s", p->pid,
-		    strerror(errno));
 	return task_readmaps(p, t);
 }
 
@@ -259,8 +273,20 @@ task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
 }
 
 /*
- * Return in how many pid namespaces we see a process, and set *num to its
- * number in the innermost of them: pid_namespaces(7).
+ * Return in how many pid namespaces we see the process of a record, and set
+ * *num to its number in the innermost of them: pid_namespaces(7).
+ */
+static size_t
+record_innermost(const struct filelist *l, uint64_t *num)
+{
+	const struct file *f;
+
+	f = record_find(l, "status");
+	return f == NULL ? 0 : status_inner(f->data, f->len, "NSpid", num);
+}
+
+/*
+ * The same of a process.
  */
 static size_t
 pid_innermost(pid_t pid, uint64_t *num)
@@ -280,12 +306,12 @@ pid_innermost(pid_t pid, uint64_t *num)
  * outside it is 0 to it.
  */
 static void
-record_parent(const struct lproc *p, const struct task *t, struct filelist *l)
+record_parent(const struct task *t, struct filelist *l)
 {
 	uint64_t own, parent;
 	size_t depth;
 
-	if ((depth = pid_innermost(p->pid, &own)) < 2)
+	if ((depth = record_innermost(l, &own)) < 2)
 		return;
 	if (t->ppid == 0 || pid_innermost(t->ppid, &parent) != depth)
 		parent = 0;
@@ -293,20 +319,18 @@ record_parent(const struct lproc *p, const struct task *t, struct filelist *l)
 }
 
 /*
- * Record where process p belongs: its number in its own pid namespace, if it
- * is in one, and the unit, the container and the pod that its cgroup, which
- * the record has, tells of.
+ * Record where a process belongs: its number in its own pid namespace, if it
+ * is in one, and the unit, the container and the pod that its cgroup tells of.
  */
 static void
-record_place(const struct lproc *p, struct filelist *l)
+record_place(struct filelist *l)
 {
+	const struct file *f;
 	struct place pl = { 0 };
-	size_t i;
 
-	for (i = 0; i < l->n; i++)
-		if (strcmp(l->file[i].name, "cgroup") == 0)
-			place_cgroup(&pl, l->file[i].data, l->file[i].len);
-	if (pid_innermost(p->pid, &pl.pid) > 1)
+	if ((f = record_find(l, "cgroup")) != NULL)
+		place_cgroup(&pl, f->data, f->len);
+	if (record_innermost(l, &pl.pid) > 1)
 		filelist_text(l, "nspid", "%" PRIu64 "\n", pl.pid);
 	if (*pl.unit != '\0')
 		filelist_text(l, "unit", "%s\n", pl.unit);
@@ -344,8 +368,8 @@ thread_names(const struct lproc *p, const struct lthread *t,
 }
 
 /*
- * Gather the Linux record of thread th of process p.  It takes over what task
- * t and th have read already.
+ * Gather the Linux record of thread th of process p, but for what task_finish
+ * adds to it.  It takes over what task t and th have read already.
  */
 void
 task_record(struct live *l, struct snap *s, struct lproc *p,
@@ -364,8 +388,7 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 	for (i = 0; i < NITEMS(proc_files); i++)
 		filelist_read(to, p->mmtid != 0 ? p->mmtid : p->pid, 0,
 		    proc_files[i]);
-	record_parent(p, t, to);
-	record_place(p, to);
+	record_parent(t, to);
 	if (p->mmtid == 0)
 		return;
 	if (t->maps.data != NULL)
@@ -379,6 +402,36 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 		filelist_link(to, p->mmtid, 0, proc_links[i]);
 	before = step_begin(&l->steps, STEP_FILES);
 	record_open(p, t, to);
-	files_record(l, s, p, t, to);
+	files_record(l, s, p, to);
 	(void)step_begin(&l->steps, before);
+}
+
+/*
+ * Add to the record of the thread that leads process p, and to its task, what
+ * a clone of p has as p has it: it is read of that, or of p, which is stopped,
+ * where it has none.
+ */
+void
+task_finish(struct live *l, struct lproc *p, struct task *t,
+    struct filelist *to)
+{
+	const pid_t pid = p->mmtid != 0 ? p->mmtid : p->pid;
+	size_t i;
+
+	for (i = 0; i < NITEMS(clone_files); i++)
+		filelist_read(to, pid, 0, clone_files[i]);
+	record_place(to);
+	p->dumped = record_dumped(to);
+	if (proc_read(pid, 0, "mountinfo", &t->mounts) == 0)
+		filelist_copy(to, "mountinfo", t->mounts.data, t->mounts.len);
+	else if (p->mmtid != 0 && proc_islost(errno))
+		live_warn(l, "process %d: its mounts are missing: %s", p->pid,
+		    strerror(errno));
+	if (p->mmtid == 0)
+		return;
+	for (i = 0; i < NITEMS(clone_links); i++)
+		filelist_link(to, pid, 0, clone_links[i]);
+	if ((t->cwd = proc_link(pid, 0, "cwd")) == NULL && proc_islost(errno))
+		live_warn(l, "process %d: its directory is missing: %s",
+		    p->pid, strerror(errno));
 }
