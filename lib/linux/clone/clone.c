@@ -300,6 +300,7 @@ clones_end(struct live *l)
 		if (l->opts.verbose && p->clone > 0)
 			l->copied += clone_own(p->clone);
 	clones_kill(l);
+	plains_free(l);
 	if (l->guard == NULL)
 		return;
 	switch (guard_end(l->guard)) {

@@ -17,6 +17,13 @@ int		 headroom_claim(struct live *l, struct lproc *p, size_t nvma);
 int		 lacks_keep(struct live *l, struct snap *s, struct lproc *p,
 		    const struct vmas *vma);
 
+/* plain.c: files of which nothing is to be kept */
+void		 plain_add(struct live *l, const struct lproc *p,
+		    const struct vma *v);
+bool		 plain_has(struct live *l, const struct lproc *p,
+		    const struct vma *v);
+void		 plains_free(struct live *l);
+
 /* reaper.c: the reaping of clones, by the guard */
 struct ward {			/* a process and its clone */
 	pid_t		 target;

@@ -125,12 +125,18 @@ keep_pages(struct keeping *k, const struct vma *v, bool copy)
 static enum treatment
 keep_file(struct keeping *k, const struct vma *v)
 {
+	const bool shared = (v->flags & VMA_SHARED) != 0;
 	enum treatment how;
 	struct targetfile f;
 	bool may;
 
+	if (!shared && plain_has(k->live, k->proc, v))
+		return LEAVE_FILE;
 	how = treatment_choose(k->live, k->proc, v, &f);
-	may = v->flags & VMA_SHARED ? how == TAKE_DATA ||
+	if (!shared && f.fd != -1 && f.unread == 0 && !file_isonly(v, &f.st) &&
+	    how != TAKE_MEMORY && how != TAKE_PRESENT)
+		plain_add(k->live, k->proc, v);
+	may = shared ? how == TAKE_DATA ||
 	    (how == TAKE_FILE && v->flags & VMA_WRITE) :
 	    how == TAKE_DATA && f.st.st_nlink == 0;
 	if (may && frozen_copy(k->live, k->proc, f.fd, &f.st) == -1)

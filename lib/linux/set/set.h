@@ -119,6 +119,7 @@ struct live {
 	struct hardlinks *links;	/* open/hardlink.c */
 	struct guard	*guard;		/* clone/guard.c */
 	struct headroom	*headroom;	/* clone/headroom.c */
+	struct plains	*plains;	/* clone/plain.c */
 	struct taker	*taker;		/* take/take.c */
 	struct username	*users;		/* user.c */
 
