@@ -5,7 +5,7 @@
  * zombie that only its parent can reap, so the parent is stopped once more
  * for an instant and made to.
  *
- * Of the last clone we may not have been told: who made it was killed on the
+ * Of the last clones we may not have been told: who made them was killed on the
  * way.  Its process then goes on with the call that makes the clone, or has
  * made it, and the clone ends by itself; but on a busy machine that takes as
  * long as it takes.  So the process is stopped to see whether the call is
@@ -382,16 +382,19 @@ ward_set(struct ward *w, pid_t target, pid_t clone)
 }
 
 /*
- * Remember what is told by w: a new ward, or the clone of the last one.
+ * Remember what is told by w: a new ward, or the clone of one that is known.
  * Return 0, or -1 with errstr.
  */
 int
 wards_add(struct wards *l, const struct ward *w)
 {
-	if (l->n > 0 && w->clone != 0 && l->v[l->n - 1].clone == 0) {
-		l->v[l->n - 1] = *w;
-		return 0;
-	}
+	size_t i;
+
+	for (i = l->n; w->clone != 0 && i-- > 0;)
+		if (l->v[i].target == w->target && l->v[i].clone == 0) {
+			l->v[i] = *w;
+			return 0;
+		}
 	if (VEC_ROOM(l->v, l->n) == -1)
 		return -1;
 	l->v[l->n++] = *w;

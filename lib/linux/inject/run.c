@@ -26,7 +26,6 @@
 #include <sys/wait.h>
 
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,7 +34,7 @@
 
 #ifdef __x86_64__
 
-enum { YIELDS = 100 };
+enum { WAITS = 40, WAITS_LOOK = 8 };
 
 int
 inject_gone(struct inject *in)
@@ -67,13 +66,13 @@ inject_over(struct inject *in, pid_t tid)
 
 /*
  * Wait until a thread stops.  Its status, as waitpid(2) gives it; 0 if that
- * takes longer than ms milliseconds; -1 when it is gone.
+ * takes longer than ms milliseconds, or a minute where it runs, or could if
+ * others let it; -1 when it is gone.
  */
 int
 inject_wait(struct inject *in, pid_t tid, uint64_t ms)
 {
-	const struct timespec nap = { 0, 50000 };
-	uint64_t start;
+	uint64_t start, took;
 	int i, status;
 	pid_t rc;
 
@@ -84,19 +83,19 @@ inject_wait(struct inject *in, pid_t tid, uint64_t ms)
 			    inject_over(in, tid);
 		if (rc == -1 && errno != EINTR)
 			return inject_over(in, tid);
-		if (i < YIELDS) {
-			sched_yield();
+		together_wait(i);
+		if (i < WAITS || i % WAITS_LOOK != 0)
 			continue;
-		}
 		/*
 		 * waitpid(2) does not tell of one that leads its process
 		 * before all others that we trace have been waited for
 		 */
 		if (proc_died(in->pid, in->tid))
 			return inject_gone(in);
-		if (now_ms() - start > ms)
+		took = now_ms() - start;
+		if (took > CALL_MS || (took > ms && proc_state(tid == in->tid ?
+		    in->pid : tid, tid) != 'R'))
 			return 0;
-		nanosleep(&nap, NULL);
 	}
 }
 

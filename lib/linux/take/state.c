@@ -147,6 +147,44 @@ thread_seen(struct lproc *p, struct lthread *t)
 	filelist_free(&t->told);
 }
 
+struct state {
+	struct live	*live;	/* borrowed, as all here */
+	struct lproc	*next;	/* that is to be asked */
+};
+
+/*
+ * Read the state of the next process.
+ */
+static void
+state_next(void *arg)
+{
+	struct state *s = arg;
+	struct live *l = s->live;
+	struct lthread *t, *leader;
+	struct lproc *p;
+
+	p = s->next;
+	s->next = TAILQ_NEXT(p, entry);
+	leader = NULL;
+	TAILQ_FOREACH(t, &p->threads, entry) {
+		if (t->hold == HOLD_STOPPED)
+			thread_seen(p, t);
+		if (t->tid == p->pid)
+			leader = t;
+	}
+	if (p->skip || p->mmtid == 0 || leader == NULL)
+		return;
+	add_clocks(&leader->seen, p->pid);
+	if (l->opts.observe)
+		filelist_text(&leader->seen, "observed", "asked for\n");
+	else if (ask_all(p, leader, !l->opts.clone) == 0)
+		return;
+	else if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
+		observe(l, p, leader, &leader->seen);
+	else
+		lproc_leave(l, p);
+}
+
 /*
  * Read the state of all processes of a set, which are stopped.  In those in
  * which nothing is to be run, or can be, only what is seen from outside.  With
@@ -155,29 +193,9 @@ thread_seen(struct lproc *p, struct lthread *t)
 void
 state_read(struct live *l)
 {
-	struct lthread *t, *leader;
-	struct lproc *p;
+	struct state s = { l, TAILQ_FIRST(&l->procs) };
 
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		leader = NULL;
-		TAILQ_FOREACH(t, &p->threads, entry) {
-			if (t->hold == HOLD_STOPPED)
-				thread_seen(p, t);
-			if (t->tid == p->pid)
-				leader = t;
-		}
-		if (p->skip || p->mmtid == 0 || leader == NULL)
-			continue;
-		add_clocks(&leader->seen, p->pid);
-		if (l->opts.observe)
-			filelist_text(&leader->seen, "observed", "asked for\n");
-		else if (ask_all(p, leader, !l->opts.clone) == 0)
-			continue;
-		else if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
-			observe(l, p, leader, &leader->seen);
-		else
-			lproc_leave(l, p);
-	}
+	together(state_next, &s, live_count(l));
 }
 
 /*
@@ -205,23 +223,36 @@ ask_rest(struct lproc *p, struct filelist *to)
 }
 
 /*
+ * Read what is left of the state of the next process.
+ */
+static void
+finish_next(void *arg)
+{
+	struct state *s = arg;
+	struct live *l = s->live;
+	struct lthread *leader;
+	struct lproc *p;
+
+	p = s->next;
+	s->next = TAILQ_NEXT(p, entry);
+	leader = TAILQ_FIRST(&p->threads);
+	if (p->skip || p->inert || l->opts.observe || p->mmtid == 0 ||
+	    leader == NULL || leader->tid != p->pid ||
+	    (p->clone == 0 && leader->hold != HOLD_STOPPED))
+		return;
+	errno = 0;
+	if (ask_rest(p, &leader->rec) == -1 && errno != ESRCH)
+		observe(l, p, leader, &leader->rec);
+}
+
+/*
  * Read what state_read has left of the state of all processes of a set, which
  * were gathered: of their clones, while they run again, or of them.
  */
 void
 state_finish(struct live *l)
 {
-	struct lthread *leader;
-	struct lproc *p;
+	struct state s = { l, TAILQ_FIRST(&l->procs) };
 
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		leader = TAILQ_FIRST(&p->threads);
-		if (p->skip || p->inert || l->opts.observe || p->mmtid == 0 ||
-		    leader == NULL || leader->tid != p->pid ||
-		    (p->clone == 0 && leader->hold != HOLD_STOPPED))
-			continue;
-		errno = 0;
-		if (ask_rest(p, &leader->rec) == -1 && errno != ESRCH)
-			observe(l, p, leader, &leader->rec);
-	}
+	together(finish_next, &s, live_count(l));
 }
