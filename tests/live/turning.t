@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# What a clone is asked, when its process runs again, is what was so when that
+# was stopped; and many processes are asked, cloned and reaped without a word.
+# shellcheck source=tests/tap.sh disable=SC2154 # lines, of tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+# Does the record tell the numbers that the memory tells?
+cat >"$tmp/agree.py" <<'EOF'
+import struct, sys
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+import check
+snap, pid = check.load(sys.argv[2]), int(sys.argv[3])
+with open(sys.argv[4]) as file:
+    at, base = (int(w, 16) for w in file.readline().split()[1:])
+to, had = struct.unpack('<2Q', snap.memory(pid, at, 16))
+rec = check.record(snap, pid)
+now = [int(l.split()[1], 16) for l in rec['sigaction'].splitlines()
+       if l.split()[0] == b'10'][0]
+end = int(rec['brk'], 16) - base
+if now not in (had, to):
+    sys.exit('action %d, memory %d and %d' % (now, had, to))
+if end not in (had % 256, to % 256):
+    sys.exit('break %d, memory %d and %d' % (end, had % 256, to % 256))
+EOF
+target "$targets/turning"
+for how in "" -s; do
+	for ((i = 0; i < 10; i++)); do
+		"$BUILD/snap" ${how:+"$how"} -o "$tmp/snap" "$pid" \
+		    2>"$tmp/err" || break
+		python3 "$tmp/agree.py" "$tests/live" "$tmp/snap" "$pid" \
+		    "$lines" 2>"$tmp/err" || break
+	done
+	is "$i $(<"$tmp/err")" "10 " "as the memory tells it${how:+ ($how)}"
+done
+unnoticed "$pid" "turning: not noticed"
+
+# Of one program, so that they have the same files.
+cat >"$tmp/crowd.py" <<'EOF'
+import ctypes, os, signal, sys
+children = []
+for i in range(120):
+    children.append(os.fork())
+    if children[-1] == 0:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        while True:
+            signal.pause()
+print('ready', flush=True)
+sys.stdin.read(1)
+zombies = sum(open('/proc/%s/stat' % p).read().rsplit(')')[1].split()[0] == 'Z'
+    for p in open('/proc/self/task/%d/children' % os.getpid()).read().split())
+print('report zombies', zombies)
+for p in children:
+    os.kill(p, signal.SIGKILL)
+EOF
+target python3 "$tmp/crowd.py"
+for i in 1 2 3; do
+	snap -r -o "$tmp/snap" "$pid"
+	is "$rc $err" "0 " "121 processes: taken ($i)"
+done
+is "$("$BUILD/snapls" -j "$tmp/snap" | grep -c '"type": *"process"')" 121 \
+    "121 processes: all are in it"
+unnoticed "$pid" "121 processes: no clone is left"
+finish 8
