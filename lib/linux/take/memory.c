@@ -378,13 +378,17 @@ text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)
 	struct source *src;
 	uint64_t size;
 	bool failed;
-	char *name;
+	char *name, why[256];
 	int fd;
 
 	failed = false;
 	if (file_open(l, lp, "exe", &f, &failed) == -1 || f.st.st_size == 0) {
-		live_warn(l, "process %d: its executable cannot be had: %s",
-		    lp->pid, f.fd == -1 ? snap_errstr() : "it is empty");
+		/* of a clone that was killed, memory_image tells */
+		strlcpy(why, f.fd == -1 ? snap_errstr() : "it is empty",
+		    sizeof why);
+		if (!clone_lost(lp))
+			live_warn(l, "process %d: its executable cannot be "
+			    "had: %s", lp->pid, why);
 		file_close(&f);
 		return 0;
 	}

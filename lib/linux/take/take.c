@@ -74,11 +74,19 @@ take_ready(struct taker *k)
 static void
 thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
 {
+	struct filelist *rec = &th->rec;
+	const size_t n = rec->n;
+
 	if (th->finished)
 		return;
 	th->finished = true;
 	if (th->tid == lp->pid)
-		task_finish(l, lp, th->task, &th->rec);
+		task_finish(l, lp, th->task, rec);
+	/* the files of one that was killed may be empty */
+	for (; rec->n > n && clone_lost(lp); rec->n--) {
+		free(rec->file[rec->n - 1].name);
+		free(rec->file[rec->n - 1].data);
+	}
 	if (th->rec.why != 0)
 		live_warn(l, "process %d: %s of thread %d could not be read: "
 		    "%s", lp->pid, th->rec.lost, th->tid,
