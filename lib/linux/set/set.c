@@ -184,6 +184,7 @@ lprocs_free(struct live *l)
 		vmas_free(&p->before);
 		free(p->lack);
 		free(p->limit);
+		filelist_free(&p->fds);
 		free(p);
 	}
 }

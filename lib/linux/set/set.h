@@ -72,6 +72,7 @@ struct lproc {
 	bool		 skip;	/* not taken after all */
 	bool		 inert;	/* nothing can be run in it: that is told */
 	bool		 gathered; /* so are its threads */
+	struct filelist	 fds;	/* what the record will have of these */
 	unsigned int	 dumped; /* its coredump_filter: core(5) */
 	uint64_t	 since;	/* stopped, ns of CLOCK_MONOTONIC; 0: not */
 	uint64_t	 held;	/* how long it was stopped, in us */

@@ -46,6 +46,7 @@ static const char *const clone_links[] = {
 struct opening {
 	struct task	*task;
 	pid_t		 tid;
+	struct filelist	*rec;	/* what the record will have of them */
 };
 
 /*
@@ -73,6 +74,7 @@ open_read(void *arg, long fd)
 		return proc_islost(errno) ? errstr_sys("/proc/%d/%s", o->tid,
 		    name) : 0;
 	t->nopen++;
+	filelist_copy(o->rec, name, f->path, strlen(f->path));
 	snprintf(name, sizeof name, "/proc/%d/fd/%ld", o->tid, fd);
 	if (statx(AT_FDCWD, name, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
 	    &sx) == 0) {
@@ -84,10 +86,11 @@ open_read(void *arg, long fd)
 	snprintf(name, sizeof name, "fdinfo/%ld", fd);
 	if (proc_read(o->tid, 0, name, &b) == 0) {
 		fdinfo_parse(&info, b.data, b.len);
-		free(b.data);
+		filelist_add(o->rec, name, b.data, b.len);
 		f->pos = (uint64_t)info.pos;
 		f->flags = info.flags;
-	}
+	} else
+		filelist_lose(o->rec, name);
 	return 0;
 }
 
@@ -216,7 +219,7 @@ record_dumped(const struct filelist *l)
 static int
 task_readproc(struct live *l, struct lproc *p, struct task *t)
 {
-	struct opening o = { t, p->mmtid };
+	struct opening o = { t, p->mmtid, &p->fds };
 
 	if (proc_list(p->mmtid, "fd", open_read, &o) == -1)
 		live_warn(l, "process %d: some of its open files are "
@@ -340,20 +343,6 @@ record_place(struct filelist *l)
 		filelist_text(l, "pod", "%s\n", pl.pod);
 }
 
-static void
-record_open(struct lproc *p, const struct task *t, struct filelist *l)
-{
-	char name[64];
-	size_t i;
-
-	for (i = 0; i < t->nopen; i++) {
-		snprintf(name, sizeof name, "fd/%d", t->open[i].fd);
-		filelist_link(l, p->mmtid, 0, name);
-		snprintf(name, sizeof name, "fdinfo/%d", t->open[i].fd);
-		filelist_read(l, p->mmtid, 0, name);
-	}
-}
-
 /*
  * Record what thread t of process p is called, and how it is run.
  */
@@ -401,7 +390,7 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 	for (i = 0; i < NITEMS(proc_links); i++)
 		filelist_link(to, p->mmtid, 0, proc_links[i]);
 	before = step_begin(&l->steps, STEP_FILES);
-	record_open(p, t, to);
+	filelist_join(to, &p->fds);
 	files_record(l, s, p, to);
 	(void)step_begin(&l->steps, before);
 }
