@@ -37,7 +37,11 @@ struct wards {
 	size_t		 n;
 };
 
+bool		 ward_reap(struct ward *w);
 int		 ward_set(struct ward *w, pid_t target, pid_t clone);
+bool		 ward_sweep(const struct ward *w);
+
+/* wards.c: all of them */
 int		 wards_add(struct wards *l, const struct ward *w);
 void		 wards_reap(struct wards *l) __attribute__((noreturn));
 

@@ -15,7 +15,6 @@
 #include "cloning.h"
 #include "linux/inject/inject.h"
 #include "linux/stop/stop.h"
-#include "vec.h"
 
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -349,7 +348,7 @@ clone_search(struct ward *w)
  * by looking may be the clone of another who was killed, and whose guard found
  * this one: all are reaped that are found.
  */
-static bool
+bool
 ward_reap(struct ward *w)
 {
 	if (w->clone != 0)
@@ -382,31 +381,11 @@ ward_set(struct ward *w, pid_t target, pid_t clone)
 }
 
 /*
- * Remember what is told by w: a new ward, or the clone of one that is known.
- * Return 0, or -1 with errstr.
- */
-int
-wards_add(struct wards *l, const struct ward *w)
-{
-	size_t i;
-
-	for (i = l->n; w->clone != 0 && i-- > 0;)
-		if (l->v[i].target == w->target && l->v[i].clone == 0) {
-			l->v[i] = *w;
-			return 0;
-		}
-	if (VEC_ROOM(l->v, l->n) == -1)
-		return -1;
-	l->v[l->n++] = *w;
-	return 0;
-}
-
-/*
  * Reap the clone of ward w if that goes at once: it has ended, its process
  * stops within milliseconds and does what it is made to.  Return false if not,
  * or if the clone is not known.
  */
-static bool
+bool
 ward_sweep(const struct ward *w)
 {
 	struct procstat c;
@@ -420,57 +399,4 @@ ward_sweep(const struct ward *w)
 		nap_us(1000);
 	}
 	return rc == 0 || (rc == 1 && ward_hold(w, reap_call, false) == 1);
-}
-
-/*
- * Sweep wards from number i on, one after another in a process of their own,
- * which ends with the first that does not go at once, whatever state it is in
- * then.  Return the number of that one; l->n if there is none.
- */
-static size_t
-wards_sweep(const struct wards *l, size_t i)
-{
-	enum { MOST = 200 };	/* it is told by an exit status */
-	int n, status;
-	pid_t pid, rc;
-
-	if ((pid = fork()) == 0) {
-		for (n = 0; n < MOST && i < l->n && ward_sweep(&l->v[i]); n++)
-			i++;
-		_exit(n);
-	}
-	if (pid == -1)
-		return i;
-	while ((rc = waitpid(pid, &status, 0)) == -1 && errno == EINTR)
-		continue;
-	if (rc != pid || !WIFEXITED(status))
-		return i;
-	i += (size_t)WEXITSTATUS(status);
-	return WEXITSTATUS(status) == MOST ? wards_sweep(l, i) : i;
-}
-
-/*
- * Reap what is left of all wards, and exit: with 1 if a clone stays.
- */
-void __attribute__((noreturn))
-wards_reap(struct wards *l)
-{
-	size_t i;
-	pid_t pid;
-	int status;
-	bool done;
-
-	done = true;
-	/* one may take long: none waits for another */
-	for (i = 0; (i = wards_sweep(l, i)) < l->n; i++) {
-		pid = i + 1 == l->n ? -1 : fork();
-		if (pid > 0)
-			continue;
-		done &= ward_reap(&l->v[i]);
-		if (pid == 0)
-			_exit(done ? 0 : 1);
-	}
-	while ((pid = wait(&status)) != -1 || errno == EINTR)
-		done &= pid == -1 || status == 0;
-	_exit(done ? 0 : 1);
 }

@@ -334,18 +334,6 @@ inject_thread(struct inject *in, pid_t tid)
 }
 
 /*
- * Where in the process bytes are for what calls take and give: INJECT_ROOM
- * that it has mapped for us, else INJECT_LEAST on the dead part of its stack,
- * where a frame that unmaps nothing has none (frame.c); FRAME_SPARE in a thread
- * alone.
- */
-uint64_t
-inject_scratch(const struct inject *in)
-{
-	return in->map != 0 ? in->map : in->dead;
-}
-
-/*
  * Do a step of what has the process as it was, which ends if it fails in the
  * middle of a call; not for ever.
  */

@@ -385,6 +385,18 @@ inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
 }
 
 /*
+ * Where in the process bytes are for what calls take and give: INJECT_ROOM
+ * that it has mapped for us, else INJECT_LEAST on the dead part of its stack,
+ * where a frame that unmaps nothing has none (frame.c); FRAME_SPARE in a thread
+ * alone.
+ */
+uint64_t
+inject_scratch(const struct inject *in)
+{
+	return in->map != 0 ? in->map : in->dead;
+}
+
+/*
  * Read what a call left for us: inject_scratch.
  */
 int
