@@ -19,6 +19,7 @@ enum vma_flag {
 	VMA_WRITE = 2,
 	VMA_EXEC = 4,
 	VMA_SHARED = 8,
+	VMA_MAPS = 15,		/* these, which maps tells; the others smaps */
 	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: no memory behind it */
 	VMA_GROWSDOWN = 32,
 	VMA_UFFD = 64,		/* under userfaultfd(2) */

@@ -273,12 +273,10 @@ live_look(struct live *l)
 	if (!l->opts.clone)
 		return 0;
 	TAILQ_FOREACH(p, &l->procs, entry) {
-		if (l->opts.flags || p->skip || p->kernel ||
-		    proc_read(p->pid, 0, "smaps", &p->smaps) == -1)
+		if (l->opts.flags || p->skip || p->kernel)
 			continue;
-		if (vmas_parse(&p->before, p->smaps.data, p->smaps.len) == -1)
-			return -1;
-		inject_learn(p->pid, &p->before);
+		mappings_look(p);
+		inject_learn(p->pid, &p->vma);
 	}
 	if ((l->guard = guard_begin()) != NULL)
 		return 0;

@@ -72,6 +72,40 @@ vmas_parse(struct vmas *l, const void *text, size_t len)
 }
 
 /*
+ * Return true if mapping b of a moment ago is mapping v of now, which has grown
+ * perhaps.
+ */
+static bool
+vma_became(const struct vma *b, const struct vma *v)
+{
+	return v->start <= b->start && v->end >= b->end &&
+	    (v->flags & VMA_MAPS) == (b->flags & VMA_MAPS) &&
+	    v->dev == b->dev && v->ino == b->ino &&
+	    strcmp(v->name, b->name) == 0;
+}
+
+/*
+ * Give the mappings of now, as maps tells of them, the flags of those of a
+ * moment ago, as smaps told of them: mappings may have grown and gone since.
+ * Return 1; 0 if one was made or parted since, or became another, of which
+ * nothing is known: as smaps_refit of the texts.
+ */
+int
+vmas_refit(struct vmas *now, const struct vmas *was)
+{
+	size_t i, k;
+
+	for (i = k = 0; i < now->n; i++, k++) {
+		while (k < was->n && was->v[k].end <= now->v[i].start)
+			k++;
+		if (k == was->n || !vma_became(&was->v[k], &now->v[i]))
+			return 0;
+		now->v[i].flags = was->v[k].flags;
+	}
+	return 1;
+}
+
+/*
  * The permissions of a mapping as maps shows them: "rwxp", or "s" at the
  * end.
  */

@@ -263,7 +263,7 @@ begin(void)
 	    ptrace(PTRACE_INTERRUPT, target, NULL, NULL) == -1 ||
 	    waitpid(target, &status, __WALL) != target)
 		return NULL;
-	in = inject_begin(target, true);
+	in = inject_begin(target, true, NULL);
 	return in;
 }
 
@@ -293,7 +293,7 @@ trace(bool again, bool clones)
 			waitpid(pid, NULL, __WALL);
 		}
 		if (again && (inject_end(in, 0) == -1 ||
-		    (in = inject_begin(target, true)) == NULL))
+		    (in = inject_begin(target, true, NULL)) == NULL))
 			_exit(5);
 	}
 }
@@ -634,7 +634,7 @@ puts_back(void **state)
 	assert_int_equal(waitpid(target, &status, __WALL), target);
 	ptrace(PTRACE_GETREGS, target, NULL, &was);
 	ptrace(PTRACE_GETSIGMASK, target, (void *)8, &mask[0]);
-	assert_ptr_not_equal(in = inject_begin(target, true), NULL);
+	assert_ptr_not_equal(in = inject_begin(target, true, NULL), NULL);
 	assert_int_equal(inject_call(in, &ret, SYS_getpid, none), 0);
 	assert_int_equal(ret, target);
 	assert_int_equal(inject_call(in, &ret, -1, none), 0);

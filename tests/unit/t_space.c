@@ -356,6 +356,33 @@ test_compare(void **state)
 	image_free(new);
 }
 
+static void
+vmas_text(struct vmas *l, const char *text)
+{
+	memset(l, 0, sizeof *l);
+	assert_int_equal(vmas_parse(l, text, strlen(text)), 0);
+}
+
+/*
+ * The same as what is parsed: the text is wanted, or it cannot be told.
+ */
+static void
+refit_parsed(const char *maps, const char *was, const char *want)
+{
+	struct vmas now, then, is;
+	size_t i;
+
+	vmas_text(&now, maps);
+	vmas_text(&then, was);
+	assert_int_equal(vmas_refit(&now, &then), want != NULL);
+	vmas_text(&is, want == NULL ? "" : want);
+	for (i = 0; i < is.n; i++)
+		assert_int_equal(now.v[i].flags, is.v[i].flags);
+	vmas_free(&now);
+	vmas_free(&then);
+	vmas_free(&is);
+}
+
 /*
  * smaps of a moment ago at the mappings of now: what grew, went, and came.
  */
@@ -410,6 +437,7 @@ test_refit(void **state)
 		assert_int_equal(smaps_refit(&b, scan_begin(v[i].maps,
 		    strlen(v[i].maps)), scan_begin(was, strlen(was))),
 		    v[i].want != NULL);
+		refit_parsed(v[i].maps, was, v[i].want);
 		if (v[i].want != NULL) {
 			assert_int_equal(b.len, strlen(v[i].want));
 			if (b.len > 0)

@@ -114,7 +114,7 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 	vma = &TAILQ_FIRST(&p->threads)->task->vma;
 	if (clone_harmless(p, vma) == -1 ||
 	    headroom_claim(l, p, vma->n) == -1 ||
-	    (in = inject_begin(p->pid, false)) == NULL)
+	    (in = inject_begin(p->pid, false, vma)) == NULL)
 		return -1;
 	rc = guard_tell(l->guard, p->pid, 0);
 	if (rc == 0)

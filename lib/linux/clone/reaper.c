@@ -166,7 +166,7 @@ reap_call(const struct ward *w)
 	if ((rc = ward_owns(w, &c)) != 1)
 		return rc == 0 ? 1 : -1;
 	if ((nspid = clone_nspid(w->clone)) == 0 ||
-	    (in = inject_begin(w->target, false)) == NULL)
+	    (in = inject_begin(w->target, false, NULL)) == NULL)
 		return -1;
 	arg[0] = (uint64_t)nspid;
 	rc = inject_call(in, &got, SYS_wait4, arg);

@@ -195,10 +195,23 @@ find_hole(const struct vmas *l)
 }
 
 /*
- * Find what the process has of what is needed.
+ * Find what the process, which has the mappings l, has of what is needed.
  */
 static int
-inject_survey(struct inject *in)
+inject_survey(struct inject *in, const struct vmas *l)
+{
+	if (dead_find(in, l) == -1 ||
+	    gadgets_find(&in->gadget, in->pid, in->mem, l) == -1)
+		return -1;
+	in->hole = find_hole(l);
+	return 0;
+}
+
+/*
+ * Read which mappings it has, and do the same.
+ */
+static int
+inject_look(struct inject *in)
 {
 	struct vmas l = { 0 };
 	struct bytes b;
@@ -209,10 +222,7 @@ inject_survey(struct inject *in)
 	rc = vmas_parse(&l, b.data, b.len);
 	free(b.data);
 	if (rc == 0)
-		rc = dead_find(in, &l);
-	if (rc == 0)
-		rc = gadgets_find(&in->gadget, in->pid, in->mem, &l);
-	in->hole = find_hole(&l);
+		rc = inject_survey(in, &l);
 	vmas_free(&l);
 	return rc;
 }
@@ -278,9 +288,10 @@ inject_unmap(struct inject *in)
  * that cannot be: in a 32-bit process, under seccomp(2) if we may not
  * suspend it, on other machines than x86-64; it is as it was then.  Without
  * room there is no scratch memory, and only the leading thread can be used.
+ * l is what it has mapped; NULL: that is read.
  */
 struct inject *
-inject_begin(pid_t pid, bool room)
+inject_begin(pid_t pid, bool room, const struct vmas *l)
 {
 	struct inject *in;
 	sigset_t all;
@@ -304,7 +315,8 @@ inject_begin(pid_t pid, bool room)
 		errstr_sys("/proc/%d/mem", pid);
 		goto fail;
 	}
-	if (inject_thread_enter(in, pid) == -1 || inject_survey(in) == -1)
+	if (inject_thread_enter(in, pid) == -1 ||
+	    (l != NULL ? inject_survey(in, l) : inject_look(in)) == -1)
 		goto fail;
 	in->ready = true;
 	if ((room ? inject_map(in) : inject_frame(in, false)) == -1)
@@ -502,10 +514,11 @@ inject_leaveone(struct inject *in, int rc)
 #else
 
 struct inject *
-inject_begin(pid_t pid, bool room)
+inject_begin(pid_t pid, bool room, const struct vmas *l)
 {
 	(void)pid;
 	(void)room;
+	(void)l;
 	errstr_set("on this machine that is not known how");
 	return NULL;
 }

@@ -22,7 +22,7 @@ struct vmas;
 typedef void	(*job_fn)(void *);
 
 void		 inject_learn(pid_t pid, const struct vmas *l);
-struct inject	*inject_begin(pid_t pid, bool room);
+struct inject	*inject_begin(pid_t pid, bool room, const struct vmas *l);
 int		 inject_thread(struct inject *in, pid_t tid);
 int		 inject_call(struct inject *in, int64_t *ret, long nr,
 		    const uint64_t arg[6]);

@@ -180,8 +180,7 @@ lprocs_free(struct live *l)
 		threads_free(p);
 		if (p->taskdir > 0)
 			close(p->taskdir);
-		free(p->smaps.data);
-		vmas_free(&p->before);
+		mappings_free(p);
 		free(p->lack);
 		free(p->limit);
 		filelist_free(&p->fds);

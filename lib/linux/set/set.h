@@ -76,8 +76,11 @@ struct lproc {
 	unsigned int	 dumped; /* its coredump_filter: core(5) */
 	uint64_t	 since;	/* stopped, ns of CLOCK_MONOTONIC; 0: not */
 	uint64_t	 held;	/* how long it was stopped, in us */
-	struct bytes	 smaps;	/* owned; from before the stop, or NULL */
-	struct vmas	 before; /* owned; what smaps tells */
+	struct bytes	 smaps;	/* owned, as these: mappings.c */
+	struct bytes	 maps;
+	struct vmas	 vma;	/* what these tell, until a task has it */
+	bool		 mapped; /* they are those of the stop */
+	bool		 refit;	/* but smaps, which is to be refitted */
 	pid_t		 clone;	/* of its memory, by us; 0: none */
 	pid_t		 origin; /* mmtid without the clone */
 	struct inject	*calls;	/* owned; that the clone makes, or NULL */
@@ -149,6 +152,13 @@ void		 lprocs_free(struct live *l);
 void		 task_free(struct task *t);
 void		 thread_ungather(struct lthread *t);
 void		 threads_free(struct lproc *p);
+
+/* mappings.c: before the stop and in it */
+void		 mappings_free(struct lproc *p);
+void		 mappings_look(struct lproc *p);
+int		 mappings_read(struct lproc *p);
+int		 mappings_smaps(const struct lproc *p, const struct bytes *maps,
+		    struct bytes *smaps);
 
 /* steps.c */
 enum step	 step_begin(struct steps *s, enum step next);

@@ -97,8 +97,8 @@ ask_all(struct lproc *p, struct lthread *leader, bool memory)
 	if (leader->hold != HOLD_STOPPED)
 		return errstr_set("it is not stopped");
 	a.to = &leader->seen;
-	if ((a.in = inject_begin(p->pid, TAILQ_NEXT(leader, entry) != NULL)) ==
-	    NULL)
+	if (mappings_read(p) == -1 || (a.in = inject_begin(p->pid,
+	    TAILQ_NEXT(leader, entry) != NULL, &p->vma)) == NULL)
 		return -1;
 	rc = ask_process(&a, p->pid);
 	if (rc == 0 && memory)

@@ -165,6 +165,32 @@ record_live(const struct lproc *lp, struct filelist *rec)
 }
 
 /*
+ * Have the record tell smaps of the stop: lproc->refit.
+ */
+static int
+record_refit(const struct lproc *lp, struct filelist *rec)
+{
+	struct bytes maps = { 0 }, smaps;
+	struct file *at = NULL;
+	size_t i;
+	int rc;
+
+	for (i = 0; lp->refit && i < rec->n; i++)
+		if (strcmp(rec->file[i].name, "maps") == 0)
+			maps = (struct bytes){ rec->file[i].data,
+			    rec->file[i].len };
+		else if (strcmp(rec->file[i].name, "smaps") == 0)
+			at = &rec->file[i];
+	if (at == NULL)
+		return 0;
+	smaps = (struct bytes){ at->data, at->len };
+	rc = mappings_smaps(lp, &maps, &smaps);
+	at->data = smaps.data;
+	at->len = smaps.len;
+	return rc;
+}
+
+/*
  * Take the memory of a process.  Where its clone was killed meanwhile it fails
  * or, as the options say, is missing as a whole: which pages there were is
  * not known for sure.
@@ -214,7 +240,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 	p->leader = leads ? 0 : (uint64_t)lp->pid;
 	thread_finish(k->live, lp, th);
 	if (leads && lp->mmtid != 0) {
-		if (text_image(k->live, lp, k->snap, p) == -1 ||
+		if (record_refit(lp, &th->rec) == -1 ||
+		    text_image(k->live, lp, k->snap, p) == -1 ||
 		    memory_take(k, lp, p, th->task, &pages) == -1) {
 			buf_free(&pages);
 			return -1;

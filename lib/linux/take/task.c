@@ -103,82 +103,20 @@ open_cmp(const void *a, const void *b)
 }
 
 /*
- * Return true if the mappings of now are those that there were before, and
- * copy to them what only smaps tells.
- */
-static bool
-vmas_stayed(struct vmas *now, const struct vmas *before)
-{
-	enum { MAPS = VMA_READ | VMA_WRITE | VMA_EXEC | VMA_SHARED };
-	const struct vma *b;
-	struct vma *v;
-	size_t i;
-
-	if (now->n != before->n)
-		return false;
-	for (i = 0; i < now->n; i++) {
-		v = &now->v[i];
-		b = &before->v[i];
-		if (b->start != v->start || b->end != v->end ||
-		    (b->flags & MAPS) != (v->flags & MAPS) ||
-		    b->off != v->off || b->dev != v->dev ||
-		    b->ino != v->ino || strcmp(b->name, v->name) != 0)
-			return false;
-		v->flags = b->flags;
-	}
-	return true;
-}
-
-/*
- * Have smaps of before the stop for smaps of now, if it is, or if what it tells
- * can be told of the mappings of now.  Return 1 if so, else 0; -1 with errstr.
- */
-static int
-smaps_keep(struct lproc *p, struct task *t)
-{
-	struct buf b = { 0 };
-	int rc;
-
-	if (t->maps.data == NULL || p->smaps.data == NULL)
-		return 0;
-	if (vmas_parse(&t->vma, t->maps.data, t->maps.len) == -1)
-		return -1;
-	if (vmas_stayed(&t->vma, &p->before)) {
-		t->smaps = p->smaps;
-		memset(&p->smaps, 0, sizeof p->smaps);
-		return 1;
-	}
-	vmas_free(&t->vma);
-	rc = smaps_refit(&b, scan_begin(t->maps.data, t->maps.len),
-	    scan_begin(p->smaps.data, p->smaps.len));
-	if (rc == 1)
-		rc = vmas_parse(&t->vma, b.data, b.len) == -1 ? -1 : 1;
-	if (rc == 1)
-		t->smaps = (struct bytes){ b.data, b.len };
-	else
-		buf_free(&b);
-	return rc;
-}
-
-/*
- * Read the mappings.  Where smaps was read before the stop, it is not read
- * again, if that can be avoided: the kernel looks at each page for it.
+ * Take over the mappings of the process.
  */
 static int
 task_readmaps(struct lproc *p, struct task *t)
 {
-	int rc;
-
-	(void)proc_read(p->mmtid, 0, "maps", &t->maps);
-	if ((rc = smaps_keep(p, t)) != 0)
-		return rc == -1 ? -1 : 0;
-	if (proc_read(p->mmtid, 0, "smaps", &t->smaps) == -1 &&
-	    proc_read(p->mmtid, 0, "maps", &t->smaps) == -1) {
-		if (errno == ESRCH || errno == ENOENT)
-			return errstr_set("process %d exited", p->pid);
-		return errstr_sys("/proc/%d/maps", p->mmtid);
-	}
-	return vmas_parse(&t->vma, t->smaps.data, t->smaps.len);
+	if (mappings_read(p) == -1)
+		return -1;
+	t->maps = p->maps;
+	t->smaps = p->smaps;
+	t->vma = p->vma;
+	memset(&p->maps, 0, sizeof p->maps);
+	memset(&p->smaps, 0, sizeof p->smaps);
+	memset(&p->vma, 0, sizeof p->vma);
+	return 0;
 }
 
 /*

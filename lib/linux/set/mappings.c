@@ -1,0 +1,152 @@
+/*
+ * The mappings of a process, before it is stopped and then.  To read smaps
+ * takes ten times as long as to read maps, for the kernel looks at each page;
+ * so it is read before, and what it tells is right for as long as maps is the
+ * same (proc_pid_maps(5), proc_pid_smaps(5)).
+ */
+#include "set.h"
+#include "state/state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Return true if a text of maps has the mappings l, as smaps told of them.
+ */
+static bool
+maps_are(const struct bytes *maps, const struct vmas *l)
+{
+	struct scan t = scan_begin(maps->data, maps->len);
+	const struct vma *v;
+	struct smap m;
+	size_t i, len;
+
+	for (i = 0; i < l->n && smap_next(&t, &m) == 1; i++) {
+		v = &l->v[i];
+		len = (size_t)(m.name.end - m.name.s);
+		if (v->start != m.vma.start || v->end != m.vma.end ||
+		    (v->flags & VMA_MAPS) != m.vma.flags ||
+		    v->off != m.vma.off || v->dev != m.vma.dev ||
+		    v->ino != m.vma.ino || strlen(v->name) != len ||
+		    memcmp(v->name, m.name.s, len) != 0)
+			return false;
+	}
+	return i == l->n && smap_next(&t, &m) == 0;
+}
+
+static void
+bytes_drop(struct bytes *b)
+{
+	free(b->data);
+	memset(b, 0, sizeof *b);
+}
+
+/*
+ * Look at the mappings of process p, which runs.  What cannot be had now is
+ * read when it is stopped.
+ */
+void
+mappings_look(struct lproc *p)
+{
+	mappings_free(p);
+	if (proc_read(p->pid, 0, "smaps", &p->smaps) == -1)
+		return;
+	if (vmas_parse(&p->vma, p->smaps.data, p->smaps.len) == -1) {
+		mappings_free(p);
+		return;
+	}
+	if (proc_read(p->pid, 0, "maps", &p->maps) == 0 &&
+	    !maps_are(&p->maps, &p->vma))
+		bytes_drop(&p->maps);
+}
+
+/*
+ * Have smaps of before the stop for smaps of now, if what it tells can be told
+ * of the mappings of now, which p->maps has.  Return 1 if so, else 0; -1 with
+ * errstr.
+ */
+static int
+smaps_keep(struct lproc *p)
+{
+	struct vmas was = p->vma;
+	int rc;
+
+	memset(&p->vma, 0, sizeof p->vma);
+	if (p->maps.data == NULL || p->smaps.data == NULL)
+		rc = 0;
+	else if (vmas_parse(&p->vma, p->maps.data, p->maps.len) == -1)
+		rc = -1;
+	else
+		rc = vmas_refit(&p->vma, &was);
+	vmas_free(&was);
+	p->refit = rc == 1;
+	return rc;
+}
+
+/*
+ * Read the mappings of process p, which is stopped, unless that was done: maps
+ * and smaps, the latter perhaps to be refitted (mappings_smaps), and vma.
+ * Return 0; -1 with errstr, and errno where they cannot be read.
+ */
+int
+mappings_read(struct lproc *p)
+{
+	struct bytes now;
+	int rc;
+
+	if (p->mapped)
+		return 0;
+	(void)proc_read(p->mmtid, 0, "maps", &now);
+	p->mapped = now.data != NULL && now.len == p->maps.len &&
+	    memcmp(now.data, p->maps.data, now.len) == 0;
+	bytes_drop(&p->maps);
+	p->maps = now;
+	if (p->mapped)
+		return 0;
+	if ((rc = smaps_keep(p)) == 0) {
+		bytes_drop(&p->smaps);
+		vmas_free(&p->vma);
+		if (proc_read(p->mmtid, 0, "smaps", &p->smaps) == -1 &&
+		    proc_read(p->mmtid, 0, "maps", &p->smaps) == -1)
+			return errno == ESRCH || errno == ENOENT ?
+			    errstr_set("process %d exited", p->pid) :
+			    errstr_sys("/proc/%d/maps", p->mmtid);
+		rc = vmas_parse(&p->vma, p->smaps.data, p->smaps.len);
+	}
+	p->mapped = rc != -1;
+	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * Make of *smaps, which is that of process p from before the stop, what smaps
+ * told in the stop, when maps was so.  Return 0, or -1 with errstr.
+ */
+int
+mappings_smaps(const struct lproc *p, const struct bytes *maps,
+    struct bytes *smaps)
+{
+	struct buf b = { 0 };
+	int rc;
+
+	if (!p->refit)
+		return 0;
+	rc = smaps_refit(&b, scan_begin(maps->data, maps->len),
+	    scan_begin(smaps->data, smaps->len));
+	if (rc != 1) {
+		buf_free(&b);
+		return rc == -1 ? -1 : errstr_set("smaps of %d: other "
+		    "mappings than maps has", p->pid);
+	}
+	free(smaps->data);
+	*smaps = (struct bytes){ b.data, b.len };
+	return 0;
+}
+
+void
+mappings_free(struct lproc *p)
+{
+	bytes_drop(&p->smaps);
+	bytes_drop(&p->maps);
+	vmas_free(&p->vma);
+}
