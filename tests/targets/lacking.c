@@ -35,6 +35,29 @@ memory(const char *name, int flags, int advice, uint64_t seed)
 	return p;
 }
 
+/*
+ * One page that is wiped, among so many mappings of a page each that they are
+ * looked at together.
+ */
+static void
+wiped_among(void)
+{
+	enum { MAPPINGS = 3000 };
+	char *p;
+	int i;
+
+	p = mmap(NULL, MAPPINGS * PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		err(1, "mmap");
+	region("among", p + 1000 * PAGE, PAGE, 9);
+	for (i = 1; i < MAPPINGS; i += 2)
+		if (mprotect(p + i * PAGE, PAGE, PROT_READ) == -1)
+			err(1, "mprotect");
+	if (madvise(p + 1000 * PAGE, PAGE, MADV_WIPEONFORK) == -1)
+		err(1, "madvise");
+}
+
 int
 main(void)
 {
@@ -48,6 +71,7 @@ main(void)
 	p[1] = memory("wipeonfork", MAP_PRIVATE, MADV_WIPEONFORK, 3);
 	p[2] = memory("shared", MAP_SHARED, 0, 5);
 	p[3] = memory("both", MAP_SHARED, MADV_DONTFORK, 7);
+	wiped_among();
 	ready_await();
 	for (bad = 0, i = 0; i < 4; i++)
 		bad += pattern_check(p[i] + PAGE, PAGES * PAGE,

@@ -95,6 +95,20 @@ clones_expend(const struct live *l)
 }
 
 /*
+ * Return true if the clone of process p, which is stopped, has all that p has
+ * mapped: fork(2) takes from the size of the one what it leaves out of the
+ * other (dup_mmap of mm/mmap.c), and nothing else.
+ */
+static bool
+clone_iswhole(const struct lproc *p)
+{
+	long size;
+
+	size = proc_status(p->mmtid, 0, "VmSize");
+	return size > 0 && size == proc_status(p->clone, 0, "VmSize");
+}
+
+/*
  * Clone process p, if it is one that we have stopped.  Return 0, or -1 with
  * errstr; errno is ESRCH then if p has died.
  */
@@ -103,6 +117,7 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 {
 	const struct vmas *vma;
 	struct inject *in;
+	bool whole;
 	pid_t inner;
 	int rc;
 
@@ -124,9 +139,10 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 	/* of what it is not told now, it has to look for */
 	if (p->clone != 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
 		rc = -1;
+	whole = rc == 0 && clone_iswhole(p);
 	if (inject_end(in, rc) == -1)
 		return -1;
-	if (lacks_keep(l, s, p, vma) == -1)
+	if (lacks_keep(l, s, p, vma, whole) == -1)
 		return -1;
 	p->origin = p->mmtid;
 	p->mmtid = p->clone;

@@ -15,7 +15,7 @@ int		 headroom_claim(struct live *l, struct lproc *p, size_t nvma);
 
 /* lacks.c */
 int		 lacks_keep(struct live *l, struct snap *s, struct lproc *p,
-		    const struct vmas *vma);
+		    const struct vmas *vma, bool whole);
 
 /* plain.c: files of which nothing is to be kept */
 void		 plain_add(struct live *l, const struct lproc *p,

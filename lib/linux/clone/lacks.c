@@ -27,6 +27,8 @@
 #include <sys/stat.h>
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +37,11 @@ struct keeping {
 	struct live	*live;	/* borrowed, as all here but where marked */
 	struct snap	*snap;
 	struct lproc	*proc;
-	struct vmas	 clone;	/* owned; what is mapped in the clone */
+	const struct vmas *vma;	/* what is mapped in the process */
+	bool		*has;	/* owned; which of these have pages */
+	bool		*cloned; /* owned; and have in the clone */
+	bool		 whole;	/* the clone has all mappings */
+	struct vmas	 clone;	/* owned; else those that it has */
 	struct source	*spool;	/* NULL: not needed so far */
 	int		 mem;	/* owned, as these; of the process */
 	int		 pagemap;
@@ -43,6 +49,8 @@ struct keeping {
 	bool		 copy;	/* what is there now may be gone later */
 	struct copyrun	*run;	/* owned; what is to be copied to the spool */
 	size_t		 nrun;
+	bool		 failed; /* to look at the process */
+	char		 why[256];
 };
 
 static int
@@ -108,12 +116,23 @@ keep_run(void *arg, const struct pagerun *r)
 }
 
 /*
+ * Return true if mapping v is mapped in the clone, too.
+ */
+static bool
+is_cloned(const struct keeping *k, const struct vma *v)
+{
+	return k->whole || vmas_find(&k->clone, v->start) != NULL;
+}
+
+/*
  * Keep the pages of mapping v that are there: which they are, and with copy
  * what is in them.
  */
 static int
 keep_pages(struct keeping *k, const struct vma *v, bool copy)
 {
+	if (!k->has[v - k->vma->v])
+		return 0;
 	k->copy = copy;
 	return pagemap_walk(k->pagemap, v->start, v->end, PM_FILE, keep_run, k);
 }
@@ -152,12 +171,9 @@ keep_file(struct keeping *k, const struct vma *v)
 static int
 keep_far(struct keeping *k, const struct vma *v)
 {
-	int rc;
-
-	if (vmas_find(&k->clone, v->start) == NULL)
+	if (!is_cloned(k, v) || k->cloned[v - k->vma->v])
 		return 0;
-	rc = pagemap_any(k->clonemap, v->start, v->end);
-	return rc == 0 ? keep_pages(k, v, false) : rc == -1 ? -1 : 0;
+	return keep_pages(k, v, false);
 }
 
 static int
@@ -165,7 +181,6 @@ keep_mapping(struct keeping *k, const struct vma *v)
 {
 	enum treatment how;
 	bool anon;
-	int rc;
 
 	if (strncmp(v->name, "[v", 2) == 0 || v->flags & VMA_DEVICE ||
 	    strcmp(v->name, "/secretmem (deleted)") == 0)
@@ -180,27 +195,84 @@ keep_mapping(struct keeping *k, const struct vma *v)
 		return how == TAKE_PRESENT || how == TAKE_MEMORY ?
 		    keep_pages(k, v, true) : 0;
 	/* what is anonymous and yet has a file are huge pages */
-	if (vmas_find(&k->clone, v->start) == NULL ||
-	    (!anon && how == TAKE_MEMORY))
+	if (!is_cloned(k, v) || (!anon && how == TAKE_MEMORY))
 		return keep_pages(k, v, true);
-	if (!anon && how != TAKE_PRESENT)
+	if ((!anon && how != TAKE_PRESENT) || k->cloned[v - k->vma->v])
 		return 0;
-	if ((rc = pagemap_any(k->clonemap, v->start, v->end)) != 0)
-		return rc == -1 ? -1 : 0;
 	return keep_pages(k, v, anon);
+}
+
+static void *
+keep_look(void *arg)
+{
+	struct keeping *k = arg;
+
+	if (pagemap_touched(k->pagemap, k->vma, k->has) == -1) {
+		strlcpy(k->why, snap_errstr(), sizeof k->why);
+		k->failed = true;
+	}
+	return NULL;
+}
+
+/*
+ * Look which mappings have pages, in the process and in the clone at once if
+ * they are many.  Return 0, or -1 with errstr.
+ */
+static int
+keep_compare(struct keeping *k)
+{
+	enum { MANY = 2000 };
+	sigset_t all, old;
+	pthread_t thread;
+	bool threaded;
+	int rc;
+
+	k->has = calloc(k->vma->n + 1, sizeof *k->has);
+	k->cloned = calloc(k->vma->n + 1, sizeof *k->cloned);
+	if (k->has == NULL || k->cloned == NULL)
+		return errstr_set("out of memory");
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	threaded = k->vma->n >= MANY &&
+	    pthread_create(&thread, NULL, keep_look, k) == 0;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!threaded)
+		(void)keep_look(k);
+	rc = pagemap_touched(k->clonemap, k->vma, k->cloned);
+	if (threaded)
+		pthread_join(thread, NULL);
+	return k->failed ? errstr_set("%s", k->why) : rc;
+}
+
+/*
+ * Read what is mapped in the clone, unless that is all.
+ */
+static int
+keep_readclone(struct keeping *k)
+{
+	struct bytes maps;
+	int rc;
+
+	if (k->whole)
+		return 0;
+	if (proc_read(k->proc->clone, 0, "maps", &maps) == -1)
+		return errstr_sys("its clone");
+	rc = vmas_parse(&k->clone, maps.data, maps.len);
+	free(maps.data);
+	return rc;
 }
 
 /*
  * Keep what the clone of process p, which is stopped and has the mappings vma,
- * lacks of them.  Sources for that are added to snapshot s.  Return 0, or -1
- * with errstr.
+ * lacks of them; whole tells that it has all of the mappings.  Sources for that
+ * are added to snapshot s.  Return 0, or -1 with errstr.
  */
 int
 lacks_keep(struct live *l, struct snap *s, struct lproc *p,
-    const struct vmas *vma)
+    const struct vmas *vma, bool whole)
 {
-	struct keeping k = { .live = l, .snap = s, .proc = p };
-	struct bytes maps;
+	struct keeping k = { .live = l, .snap = s, .proc = p, .vma = vma,
+	    .whole = whole };
 	size_t i;
 	int rc;
 
@@ -208,13 +280,12 @@ lacks_keep(struct live *l, struct snap *s, struct lproc *p,
 	k.mem = proc_open(p->mmtid, 0, "mem", O_RDONLY);
 	k.pagemap = proc_open(p->mmtid, 0, "pagemap", O_RDONLY);
 	k.clonemap = proc_open(p->clone, 0, "pagemap", O_RDONLY);
-	if (proc_read(p->clone, 0, "maps", &maps) == -1 || k.mem == -1 ||
-	    k.pagemap == -1 || k.clonemap == -1) {
+	if (k.mem == -1 || k.pagemap == -1 || k.clonemap == -1) {
 		errstr_sys("its clone");
 		goto out;
 	}
-	if ((rc = vmas_parse(&k.clone, maps.data, maps.len)) == -1)
-		goto out;
+	if ((rc = keep_readclone(&k)) == 0)
+		rc = keep_compare(&k);
 	for (i = 0; i < vma->n && rc == 0; i++)
 		if ((rc = keep_mapping(&k, &vma->v[i])) == -1)
 			errstr_wrap("%jx-%jx %s", (uintmax_t)vma->v[i].start,
@@ -229,8 +300,9 @@ out:
 	if (k.clonemap != -1)
 		close(k.clonemap);
 	vmas_free(&k.clone);
+	free(k.has);
+	free(k.cloned);
 	free(k.run);
-	free(maps.data);
 	return rc;
 }
 

@@ -59,6 +59,9 @@ int		 pagemap_any(int fd, uint64_t start, uint64_t end);
 int		 pagemap_frames(int fd, uint64_t addr, size_t n,
 		    uint64_t *frame);
 
+/* touched.c */
+int		 pagemap_touched(int fd, const struct vmas *l, bool *has);
+
 /* entries.c: pagemap of all mappings */
 struct entries {		/* that lie one after another in a mapping */
 	size_t		 vma;	/* its place */
