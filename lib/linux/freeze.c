@@ -324,7 +324,9 @@ live_stop(struct live *l)
 			    "the last ones are left out");
 			break;
 		}
+		(void)step_begin(&l->steps, STEP_STOP);
 		rc = live_round(&r);
+		(void)step_begin(&l->steps, STEP_REGS);
 		live_await(l);
 	}
 	if (rc == -1) {
@@ -346,6 +348,8 @@ live_release(struct live *l)
 {
 	struct lproc *p;
 
+	if (l->stopped)
+		(void)step_begin(&l->steps, STEP_RELEASE);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		threads_release(p);
 	live_mark(l, false);

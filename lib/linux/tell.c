@@ -32,13 +32,14 @@ live_tellmissed(struct live *l)
 
 /*
  * Tell the user for how long processes of set l were stopped: one, or the
- * longest of several and all together; and what took most of a long pause.
+ * longest of several and all together; what took most of a long pause; and in
+ * another line each step of it.
  */
 void
 live_tellheld(struct live *l)
 {
 	const struct lproc *p, *most;
-	char longest[24], sum[24], part[24], more[200];
+	char longest[24], sum[24], part[24], more[200], all[256];
 	const char *step;
 	uint64_t us;
 	size_t n;
@@ -74,4 +75,6 @@ live_tellheld(struct live *l)
 	else
 		live_say(l, "%zu processes: stopped for %s at most (process "
 		    "%d), %s in all%s", n, longest, most->pid, sum, more);
+	steps_text(&l->steps, all, sizeof all);
+	live_say(l, "pause in ms: %s", all);
 }

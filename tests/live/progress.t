@@ -114,6 +114,7 @@ for line in text.split("\n"):
 is "$(stays "$tmp/cat.tty")" "" "nothing of it stays"
 is "$(stays "$tmp/snap.tty")" "snap: the processes stay stopped until the output is read
 snap: process N: stopped for U; U to read and write their memory
+snap: pause in ms: seize N.N, registers N.N, asking N.N, records N.N, files N.N, memory N.N, release N.N
 snap: processes: N, threads: N, files: N; memory raw: U, zero: U, shared: U; written: U" \
     "snap: messages stay, and the totals at the end"
 is "$(wc -c <"$tmp/quiet")" 0 "nothing without a terminal"
@@ -144,7 +145,7 @@ human() {
 	    for (i = 1; i < n && $1 >= 1023.5; i++) $1 /= 1024
 	    printf("%.*f %s\n", (i > 1 && $1 < 9.95), $1, unit[i]) }'
 }
-"$BUILD/snap" -v -z "$pid" 2>&1 >"$tmp/z" | grep -v ' stopped for ' >"$tmp/err"
+"$BUILD/snap" -v -z "$pid" 2>&1 >"$tmp/z" | grep -v -e ' stopped for ' -e ' pause in ' >"$tmp/err"
 is "$(sed -E 's/[0-9.]+ (bytes?|[KMG]iB)/U/g;s/[0-9]+/N/g' "$tmp/err") $(
     sed 's/.*compressed: //' "$tmp/err")" \
     "snap: processes: N, threads: N, files: N; memory raw: U, zero: U, shared: U; written: U, compressed: U $(human "$tmp/z")" \

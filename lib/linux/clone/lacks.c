@@ -92,13 +92,17 @@ static int
 keep_copies(struct keeping *k)
 {
 	struct copyjob j = { .in = k->mem, .run = k->run, .n = k->nrun };
+	enum step before;
+	int rc;
 
 	if (k->spool == NULL)
 		return 0;
+	before = step_begin(&k->live->steps, STEP_SHARED);
 	j.out = source_fd(k->spool);
-	if (copy_runs(&j) == -1)
-		return errstr_wrap("its memory");
-	return spool_finish(k->spool);
+	rc = copy_runs(&j) == -1 ? errstr_wrap("its memory") :
+	    spool_finish(k->spool);
+	(void)step_begin(&k->live->steps, before);
+	return rc;
 }
 
 static int
@@ -147,6 +151,7 @@ keep_file(struct keeping *k, const struct vma *v)
 	const bool shared = (v->flags & VMA_SHARED) != 0;
 	enum treatment how;
 	struct targetfile f;
+	enum step before;
 	bool may;
 
 	if (!shared && plain_has(k->live, k->proc, v))
@@ -158,8 +163,10 @@ keep_file(struct keeping *k, const struct vma *v)
 	may = shared ? how == TAKE_DATA ||
 	    (how == TAKE_FILE && v->flags & VMA_WRITE) :
 	    how == TAKE_DATA && f.st.st_nlink == 0;
+	before = step_begin(&k->live->steps, STEP_SHARED);
 	if (may && frozen_copy(k->live, k->proc, f.fd, &f.st) == -1)
 		how = TAKE_FAILED;
+	(void)step_begin(&k->live->steps, before);
 	file_close(&f);
 	return how;
 }

@@ -96,11 +96,14 @@ RB_HEAD(pids, lproc);
 enum step {			/* what takes long while some are stopped */
 	STEP_NONE,	/* nothing is stopped */
 	STEP_STOP,
+	STEP_REGS,
 	STEP_ASK,
 	STEP_RECORD,
 	STEP_FILES,
 	STEP_CLONE,
+	STEP_SHARED,
 	STEP_MEMORY,
+	STEP_RELEASE,
 	NSTEP
 };
 
@@ -163,6 +166,7 @@ int		 mappings_smaps(const struct lproc *p, const struct bytes *maps,
 /* steps.c */
 enum step	 step_begin(struct steps *s, enum step next);
 const char	*steps_longest(const struct steps *s, uint64_t *us);
+void		 steps_text(const struct steps *s, char *text, size_t size);
 
 /* user.c: names of users */
 void		 live_user(struct live *l, uid_t uid, char *name, size_t size);

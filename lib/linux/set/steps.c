@@ -6,6 +6,8 @@
 #include "set.h"
 #include "clock.h"
 
+#include <stdio.h>
+
 enum { LONG_MS = 100 };
 
 /*
@@ -13,7 +15,7 @@ enum { LONG_MS = 100 };
  * again where this is a part of it.
  */
 enum step
-step_begin(struct steps *s, enum step step)
+step_begin(struct steps *s, enum step next)
 {
 	enum step before;
 	uint64_t now;
@@ -22,10 +24,25 @@ step_begin(struct steps *s, enum step step)
 	now = now_ns();
 	if (before != STEP_NONE)
 		s->spent[before] += now - s->since;
-	s->now = step;
+	s->now = next;
 	s->since = now;
 	return before;
 }
+
+static const struct {
+	const char	*name;
+	const char	*words;	/* that follow "to" */
+} step[NSTEP] = {
+	[STEP_STOP] = { "seize", "stop all threads" },
+	[STEP_REGS] = { "registers", "wait for all threads to stop" },
+	[STEP_ASK] = { "asking", "have them tell what only they know" },
+	[STEP_RECORD] = { "records", "read what proc tells of them" },
+	[STEP_FILES] = { "files", "look at open files and sockets" },
+	[STEP_CLONE] = { "clones", "clone them" },
+	[STEP_SHARED] = { "shared memory", "copy memory that they share" },
+	[STEP_MEMORY] = { "memory", "read and write their memory" },
+	[STEP_RELEASE] = { "release", "let them go" }
+};
 
 /*
  * Return what took longest, in words that follow "to", and set *us to its
@@ -34,14 +51,6 @@ step_begin(struct steps *s, enum step step)
 const char *
 steps_longest(const struct steps *s, uint64_t *us)
 {
-	static const char *const name[NSTEP] = {
-		[STEP_STOP] = "stop all threads",
-		[STEP_ASK] = "have them tell what only they know",
-		[STEP_RECORD] = "read what proc tells of them",
-		[STEP_FILES] = "look at open files and sockets",
-		[STEP_CLONE] = "clone them",
-		[STEP_MEMORY] = "read and write their memory"
-	};
 	enum step i, most;
 	uint64_t sum;
 
@@ -52,5 +61,23 @@ steps_longest(const struct steps *s, uint64_t *us)
 			most = i;
 	}
 	*us = s->spent[most] / 1000;
-	return sum < LONG_MS * UINT64_C(1000000) ? NULL : name[most];
+	return sum < LONG_MS * UINT64_C(1000000) ? NULL : step[most].words;
+}
+
+/*
+ * Write to text, of so many bytes, what each step took that was taken: "seize
+ * 0.2, registers 1.5" and so on, in milliseconds.
+ */
+void
+steps_text(const struct steps *s, char *text, size_t size)
+{
+	enum step i;
+	size_t n;
+
+	*text = '\0';
+	for (n = 0, i = STEP_STOP; i < NSTEP && n < size; i++)
+		if (s->spent[i] > 0)
+			n += (size_t)snprintf(text + n, size - n, "%s%s %.1f",
+			    n > 0 ? ", " : "", step[i].name,
+			    (double)s->spent[i] / 1e6);
 }
