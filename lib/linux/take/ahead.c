@@ -160,7 +160,7 @@ static void
 proc_askahead(struct lproc *p)
 {
 	struct ahead a = { .proc = p };
-	const struct vmas *l = &p->before;
+	const struct vmas *l = &p->vma;
 	struct lthread *t;
 	struct bytes maps;
 
