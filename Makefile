@@ -40,7 +40,7 @@ FUZZ = snap6 linuxrec core criu native gzip trailer fstree sysroot space \
 	pages merge elfsym salvage unload svg
 FUZZTIME = 120
 FRESH =
-BENCH = bare heap pack pause
+BENCH = bare copy floor heap pack pause shape
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t \
 	tests/procmap/*.t
 # of the others, some go along with each other; in live, a name or a user may
@@ -191,7 +191,7 @@ $O/tests/bench/pack: tests/bench/pack.c $O/common.a $O/libsnap.a
 
 $O/tests/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -o $@ $<
+	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -pthread -o $@ $<
 
 $O/tests/snap6/dump: tests/snap6/dump.c $O/common.a $O/libsnap.a
 	@mkdir -p $(@D)

@@ -2,9 +2,11 @@
  * A process that looks at the clock all the time: pause MEGABYTES FILE.  Its
  * memory is there, and no two pages are the same.  It prints its process id;
  * when it gets SIGUSR1 it writes the longest time between two looks since the
- * last time it was asked, in microseconds, as a line into FILE.
+ * last time it was asked, in microseconds, as a line into FILE; when it gets
+ * SIGUSR2, how long fork(2) takes it.
  */
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 #include <err.h>
 #include <fcntl.h>
@@ -23,8 +25,7 @@ static volatile sig_atomic_t asked;
 static void
 on_asked(int sig)
 {
-	(void)sig;
-	asked = 1;
+	asked = sig;
 }
 
 static uint64_t
@@ -54,6 +55,24 @@ memory_make(size_t n)
 	}
 }
 
+/*
+ * Return for how many microseconds fork(2) keeps this process.
+ */
+static uint64_t
+fork_us(void)
+{
+	uint64_t start, end;
+	pid_t pid;
+
+	start = now_us();
+	if ((pid = fork()) == 0)
+		_exit(0);
+	end = now_us();
+	if (pid == -1 || waitpid(pid, NULL, 0) == -1)
+		err(1, "fork");
+	return end - start;
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -71,6 +90,7 @@ main(int argc, char *argv[])
 		err(1, "%s", argv[2]);
 	memory_make((size_t)strtol(argv[1], NULL, 10) << 20);
 	(void)sigaction(SIGUSR1, &sa, NULL);
+	(void)sigaction(SIGUSR2, &sa, NULL);
 	printf("%d\n", getpid());
 	fflush(stdout);
 	for (gap = 0, last = now_us();; last = now) {
@@ -79,6 +99,8 @@ main(int argc, char *argv[])
 			gap = now - last;
 		if (!asked)
 			continue;
+		if (asked == SIGUSR2)
+			gap = fork_us();
 		n = snprintf(line, sizeof line, "%ju\n", (uintmax_t)gap);
 		if (write(fd, line, (size_t)n) != n)
 			return 1;

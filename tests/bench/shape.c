@@ -1,0 +1,128 @@
+/*
+ * A process of one shape, to be measured: shape WHAT N has N idle threads; is N
+ * processes with a megabyte each, of which the first has forked the others; has
+ * N mappings, of which every other one has a page; or has N megabytes of shared
+ * memory, no two pages of which are the same.  It prints the process ids, its
+ * own first, and sleeps.
+ */
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include <err.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, STACK = 65536, MB = 1 << 20 };
+
+static void *
+rest(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void
+threads(size_t n)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setstacksize(&attr, STACK);
+	while (--n > 0)
+		if (pthread_create(&t, &attr, rest, NULL) != 0)
+			errx(1, "cannot make a thread");
+}
+
+static void
+processes(size_t n)
+{
+	pid_t pid;
+	char *p;
+
+	if ((p = malloc(MB)) == NULL)
+		err(1, NULL);
+	memset(p, 1, MB);
+	while (--n > 0) {
+		if ((pid = fork()) == -1)
+			err(1, "fork");
+		if (pid == 0) {
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+			p[n % MB] = 2;
+			(void)rest(NULL);
+		}
+		printf(" %d", pid);
+	}
+}
+
+static char *
+map(size_t size, int prot, int flags)
+{
+	char *p;
+
+	p = mmap(NULL, size, prot, flags | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		err(1, "mmap");
+	return p;
+}
+
+static void
+mappings(size_t n)
+{
+	size_t i;
+	char *p;
+
+	p = map(n * PAGE, PROT_READ, MAP_PRIVATE);
+	for (i = 0; i < n; i += 2) {
+		if (mprotect(p + i * PAGE, PAGE, PROT_READ | PROT_WRITE) == -1)
+			err(1, "mprotect");
+		p[i * PAGE] = 1;
+	}
+}
+
+static void
+shared(size_t n)
+{
+	size_t i;
+	char *p;
+
+	p = map(n * MB, PROT_READ | PROT_WRITE, MAP_SHARED);
+	for (i = 0; i < n * MB / PAGE; i++) {
+		memset(p + i * PAGE, (int)i & 255, PAGE);
+		memcpy(p + i * PAGE, &i, sizeof i);
+	}
+}
+
+int
+main(int argc, char *argv[])
+{
+	size_t n;
+	int i;
+
+	n = argc == 3 ? (size_t)strtol(argv[2], NULL, 10) : 0;
+	if (n == 0)
+		errx(2, "usage: shape threads|processes|mappings|shared n");
+	/* nothing of others: what is open here is in a checkpoint, too */
+	for (i = 3; i < 1024; i++)
+		(void)close(i);
+	/* in one piece, so that no child has it to print */
+	(void)setvbuf(stdout, NULL, _IOFBF, MB);
+	printf("%d", getpid());
+	if (strcmp(argv[1], "threads") == 0)
+		threads(n);
+	else if (strcmp(argv[1], "processes") == 0)
+		processes(n);
+	else if (strcmp(argv[1], "mappings") == 0)
+		mappings(n);
+	else
+		shared(n);
+	printf("\n");
+	(void)fflush(stdout);
+	(void)rest(NULL);
+}

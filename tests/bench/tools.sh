@@ -1,0 +1,137 @@
+# What the benches share: sourced by tests/bench/run and pauses.
+# $build has the programs, $dir is for files, $ram the same in memory; both go
+# at the end, and all that begin has started.
+# shellcheck shell=sh disable=SC2034,SC2154 # for those that source it
+
+set -u
+# what is started does not outlive this, and criu keeps nothing in /run
+if [ "$(id -u)" -eq 0 ] && [ -z "${BENCH_APART-}" ]; then
+	BENCH_APART=1 exec unshare --fork --pid --mount --mount-proc \
+	    --kill-child "$0" "$@"
+fi
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+snap=$build/snap
+dir=$(mktemp -d) || exit 1
+ram=$dir/ram
+mkdir "$ram"
+pids=
+finally=:
+finish() {
+	# shellcheck disable=SC2086 # a list
+	[ -z "$pids" ] || kill -9 $pids 2>/dev/null
+	$finally
+	umount "$ram" 2>/dev/null
+	rm -rf "$dir"
+}
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
+if [ -n "${BENCH_APART-}" ]; then
+	[ "$BENCH_APART" = 2 ] || mount -t tmpfs none /run
+	export BENCH_APART=2
+	mount -t tmpfs none "$ram"
+fi
+
+# best N CMD...: the shortest of N runs, in milliseconds; "-" if it fails.
+# What is in $before is run before each.
+before=
+best() {
+	n=$1
+	least=-
+	shift
+	while [ "$n" -gt 0 ]; do
+		${before:-:}
+		start=$(date +%s%N)
+		"$@" >"$dir/out" 2>&1 || { least=-; break; }
+		t=$((($(date +%s%N) - start) / 1000000))
+		if [ "$least" = - ] || [ $t -lt "$least" ]; then least=$t; fi
+		n=$((n - 1))
+	done
+	echo "$least"
+}
+
+# least N CMD...: the least of the numbers that N runs print; "-" if one fails
+least() {
+	n=$1
+	least=-
+	shift
+	while [ "$n" -gt 0 ]; do
+		t=$("$@" 2>"$dir/out") && [ -n "$t" ] || { least=-; break; }
+		if [ "$least" = - ] || [ "$t" -lt "$least" ]; then least=$t; fi
+		n=$((n - 1))
+	done
+	echo "$least"
+}
+
+ratio() {
+	case "$1$2" in
+	*-*) echo - ;;
+	*) awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / (b ? b : 1) }' ;;
+	esac
+}
+
+row() {
+	printf '%-44s %9s %12s  %s\n' "$@"
+}
+
+# heap ARG...: start one; its process ids are in $ids
+heap() {
+	begin heap "$@"
+}
+
+# begin PROGRAM ARG...: likewise; false if it does not start
+begin() {
+	program=$1
+	shift
+	: >"$dir/pids"
+	setsid "$build/tests/bench/$program" "$@" >>"$dir/pids" 2>/dev/null &
+	pids="$pids $!"
+	heap=$!
+	while ! grep -q . "$dir/pids"; do
+		kill -0 "$heap" 2>/dev/null || return 1
+		sleep 0.2
+	done
+	ids=$(sed 's/^0 //' "$dir/pids")
+	sleep 0.5
+}
+
+# end what began last
+end() {
+	kill -9 "$heap"
+	wait "$heap" 2>/dev/null
+}
+
+size() {
+	du -sb "$1" 2>/dev/null | cut -f1
+}
+
+# peak CMD...: the most memory that it has, in KB
+peak() {
+	python3 -c '
+import resource, subprocess, sys
+rc = subprocess.run(sys.argv[1:], stderr=subprocess.DEVNULL).returncode
+print("-" if rc else resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
+}
+
+# dump DIR: the images of what heap started last, which goes on
+dump() {
+	mkdir "$1" && "$criu" dump -t "$heap" -D "$1" -o "$dir/log" \
+	    --leave-running
+}
+
+# The times of a stats-dump of criu: freezing_time and frozen_time
+frozen() {
+	python3 -c '
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, "tests/criu")
+import imgread
+stats = dict(imgread.wire(open(sys.argv[1], "rb").read()[12:]))
+times = dict(imgread.wire(stats[1]))
+print(times[1] + times[2])' "$1"
+}
+
+# how criu is had is told by tests/criu/get
+criu=$build/criu/criu
+[ "$(id -u)" -eq 0 ] && why=$(tests/criu/get "$build/criu" 2>&1) &&
+    why=$("$criu" check 2>&1) || criu=
