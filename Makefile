@@ -40,7 +40,7 @@ FUZZ = snap6 linuxrec core criu native gzip trailer fstree sysroot space \
 	pages merge elfsym salvage unload svg
 FUZZTIME = 120
 FRESH =
-BENCH = bare copy floor heap pack pause shape
+BENCH = bare copy floor heap pack pause shape timer
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t \
 	tests/procmap/*.t
 # of the others, some go along with each other; in live, a name or a user may

@@ -1,4 +1,4 @@
-# What the benches share: sourced by tests/bench/run and pauses.
+# What the benches share: sourced by tests/bench/run, pauses and drift.
 # $build has the programs, $dir is for files, $ram the same in memory; both go
 # at the end, and all that begin has started.
 # shellcheck shell=sh disable=SC2034,SC2154 # for those that source it

@@ -1,0 +1,122 @@
+/*
+ * A process that wakes each millisecond: timer MEGABYTES FILE.  It writes to a
+ * page of its memory each time.  It prints its process id; when it gets
+ * SIGUSR1 it writes into FILE, as a line, how late it woke since it was asked
+ * last: the median, what one of a thousand was above, and the worst, all in
+ * microseconds.
+ */
+#include <sys/mman.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, TICK = 1000000, MOST = 1 << 20 };
+
+static uint32_t late[MOST];	/* how often so many microseconds; or more */
+static uint64_t count, worst;
+static volatile sig_atomic_t asked;
+
+static void
+on_asked(int sig)
+{
+	(void)sig;
+	asked = 1;
+}
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * Return how late it was all but one in n times, at most, in microseconds.
+ */
+static uint64_t
+late_but(uint64_t n)
+{
+	uint64_t i, above;
+
+	for (above = count, i = 0; i < MOST; i++)
+		if ((above -= late[i]) <= count / n)
+			break;
+	return i;
+}
+
+static void
+late_tell(int fd)
+{
+	char line[80];
+	int n;
+
+	n = snprintf(line, sizeof line, "%ju %ju %ju\n",
+	    (uintmax_t)late_but(2), (uintmax_t)late_but(1000),
+	    (uintmax_t)worst);
+	if (write(fd, line, (size_t)n) != n)
+		err(1, "write");
+	memset(late, 0, sizeof late);
+	count = worst = 0;
+	asked = 0;
+}
+
+static char *
+memory_make(size_t n)
+{
+	char *p;
+
+	p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	    -1, 0);
+	if (p == MAP_FAILED)
+		err(1, "mmap");
+	(void)madvise(p, n, MADV_NOHUGEPAGE);
+	memset(p, 1, n);
+	return p;
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct sigaction sa = { .sa_handler = on_asked };
+	uint64_t due, us, page;
+	struct timespec t;
+	size_t n;
+	char *p;
+	int fd;
+
+	if (argc != 3 || (n = (size_t)strtol(argv[1], NULL, 10) << 20) == 0)
+		errx(2, "usage: timer megabytes file");
+	if ((fd = open(argv[2], O_WRONLY | O_CREAT | O_APPEND, 0600)) == -1)
+		err(1, "%s", argv[2]);
+	p = memory_make(n);
+	memset(late, 0, sizeof late);
+	(void)sigaction(SIGUSR1, &sa, NULL);
+	printf("%d\n", getpid());
+	(void)fflush(stdout);
+	for (page = 0, due = now_ns() + TICK;; page++) {
+		t.tv_sec = (time_t)(due / 1000000000);
+		t.tv_nsec = (long)(due % 1000000000);
+		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t,
+		    NULL) == EINTR)
+			continue;
+		us = (now_ns() - due) / 1000;
+		late[us < MOST ? us : MOST - 1]++;
+		count++;
+		worst = us > worst ? us : worst;
+		p[page * PAGE % n]++;
+		if (asked)
+			late_tell(fd);
+		/* those that were missed are one that was late */
+		due += (us * 1000 / TICK + 1) * TICK;
+	}
+}
