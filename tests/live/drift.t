@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Nothing is left by many snapshots in a row, of several processes at once: in
+# them no memory, mapping, descriptor, timer or child, and of ours no process
+# and no file.  SNAPSHOTS=1000 takes that many.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
+. "$(dirname "$0")/../tap.sh"
+
+# What a process has: of its status all but what changes although it does
+# nothing, such as signals that wait for any process of its user.
+has() {
+	local t=/proc/$1
+
+	ls -l --time-style=+ "$t/fd"
+	cat "$t"/fdinfo/*
+	cat "$t/maps" "$t/timers" "$t/limits" "$t/oom_score_adj" \
+	    "$t/coredump_filter"
+	cat "$t"/task/*/children
+	# page tables come and go, and the kernel sums up pages late
+	cat "$t"/task/*/status | grep -vE 'ctxt_switches|SigQ|VmPTE|VmHWM'
+	resident "$1" | grep -vE 'VmPTE|Dirty'
+}
+
+same() {
+	diff "$1" "$2" | head -n 20
+	cmp "$1" "$2"
+}
+
+# In a cgroup of its own, what is left can be counted.
+group=
+for dir in /sys/fs/cgroup/pids /sys/fs/cgroup; do
+	if is_root && [ -z "$group" ] && mkdir "$dir/snap-drift.$$" \
+	    2>/dev/null; then
+		group=$dir/snap-drift.$$
+		[ -e "$group/pids.current" ] || { rmdir "$group"; group=; }
+	fi
+done
+alone() {
+	[ "$(cat "$group/pids.current")" -eq "$tasks" ]
+}
+executing() {
+	find /proc/[0-9]*/exe -maxdepth 0 -lname "$1" 2>/dev/null | wc -l
+}
+none_left() {
+	[ "$(executing "$tmp/ours")" -eq 0 ]
+}
+
+many=${SNAPSHOTS:-100}
+what=(shared fds state manymaps)
+all=()
+for one in "${what[@]}"; do
+	target "$targets/$one"
+	all+=("$pid")
+	[ -z "$group" ] || echo "$pid" >"$group/cgroup.procs"
+done
+[ -z "$group" ] || tasks=$(cat "$group/pids.current")
+# under a name of its own, to find processes of ours by
+cp "$BUILD/snap" "$tmp/ours"
+mkdir "$tmp/room"
+export TMPDIR=$tmp/room
+
+for how in -l -s; do
+	said="$many snapshots, snap $how"
+	snap=$tmp/ours snap $how -o "$tmp/snap" "${all[@]}"
+	is "$rc $err" '0 ' "snap $how: taken"
+	for i in "${!what[@]}"; do
+		has "${all[i]}" >"$tmp/before.$i"
+	done
+	bad=0
+	for ((i = 0; i < many; i++)); do
+		"$tmp/ours" $how -o /dev/null "${all[@]}" 2>"$tmp/err" ||
+		    bad=$((bad + 1))
+	done
+	is "$bad" 0 "$said: taken" || diag <"$tmp/err"
+	for i in "${!what[@]}"; do
+		has "${all[i]}" >"$tmp/after.$i"
+		try "$said: nothing is left in ${what[i]}" \
+		    same "$tmp/before.$i" "$tmp/after.$i"
+	done
+	try "$said: no process of ours is left" until_true none_left
+	if [ -n "$group" ]; then
+		try "$said: nor one of theirs" until_true alone
+	else
+		skip "$said: nor one of theirs" "no cgroup counts processes"
+	fi
+	is "$(ls -A "$TMPDIR")" '' "$said: nor a file"
+	many=$((many / 4))
+done
+for i in "${!what[@]}"; do
+	unnoticed "${all[i]}" "${what[i]}: not noticed"
+done
+[ -z "$group" ] || until_true rmdir "$group"
+finish 22
