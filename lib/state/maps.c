@@ -73,34 +73,39 @@ vmas_parse(struct vmas *l, const void *text, size_t len)
 
 /*
  * Return true if mapping b of a moment ago is mapping v of now, which has grown
- * perhaps.
+ * perhaps, but for its name.  Of a file it maps the same pages to the same
+ * addresses; maps tells no offset of what has none.
  */
-static bool
+bool
 vma_became(const struct vma *b, const struct vma *v)
 {
 	return v->start <= b->start && v->end >= b->end &&
 	    (v->flags & VMA_MAPS) == (b->flags & VMA_MAPS) &&
 	    v->dev == b->dev && v->ino == b->ino &&
-	    strcmp(v->name, b->name) == 0;
+	    ((v->dev == 0 && v->ino == 0) ||
+	    v->off - v->start == b->off - b->start);
 }
 
 /*
  * Give the mappings of now, as maps tells of them, the flags of those of a
  * moment ago, as smaps told of them: mappings may have grown and gone since.
- * Return 1; 0 if one was made or parted since, or became another, of which
- * nothing is known: as smaps_refit of the texts.
+ * Return 1; 0 if one was made, joined or parted since, or became another, of
+ * which nothing is known: as smaps_refit of the texts.
  */
 int
 vmas_refit(struct vmas *now, const struct vmas *was)
 {
 	size_t i, k;
 
-	for (i = k = 0; i < now->n; i++, k++) {
+	for (i = k = 0; i < now->n; i++) {
 		while (k < was->n && was->v[k].end <= now->v[i].start)
 			k++;
-		if (k == was->n || !vma_became(&was->v[k], &now->v[i]))
+		if (k == was->n || !vma_became(&was->v[k], &now->v[i]) ||
+		    strcmp(was->v[k].name, now->v[i].name) != 0)
 			return 0;
-		now->v[i].flags = was->v[k].flags;
+		now->v[i].flags = was->v[k++].flags;
+		if (k < was->n && was->v[k].start < now->v[i].end)
+			return 0;
 	}
 	return 1;
 }

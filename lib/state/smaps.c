@@ -182,9 +182,7 @@ scan_len(const struct scan *t)
 static bool
 smap_became(const struct smap *b, const struct smap *m)
 {
-	return m->vma.start <= b->vma.start && m->vma.end >= b->vma.end &&
-	    m->vma.flags == b->vma.flags && m->vma.dev == b->vma.dev &&
-	    m->vma.ino == b->vma.ino &&
+	return vma_became(&b->vma, &m->vma) &&
 	    scan_len(&m->name) == scan_len(&b->name) &&
 	    memcmp(m->name.s, b->name.s, scan_len(&m->name)) == 0;
 }
@@ -214,8 +212,8 @@ smap_add(struct buf *b, const struct smap *m, struct scan head,
 /*
  * Add to b what smaps would tell now of the mappings that maps tells of, by
  * smaps of a moment ago: mappings may have grown and gone since.  Return 1; 0
- * if one of them was made or parted since, or became another, of which the old
- * text tells nothing; -1 with errstr.
+ * if one of them was made, joined or parted since, or became another, of which
+ * the old text tells nothing; -1 with errstr.
  */
 int
 smaps_refit(struct buf *b, struct scan maps, struct scan smaps)
@@ -224,14 +222,16 @@ smaps_refit(struct buf *b, struct scan maps, struct scan smaps)
 	struct smap m, was;
 	int any, rc;
 
-	any = 1;
+	any = smap_lines(&smaps, &was, &lines);
 	while ((rc = smap_lines(&maps, &m, &head)) == 1) {
-		do
+		while (any == 1 && was.vma.end <= m.vma.start)
 			any = smap_lines(&smaps, &was, &lines);
-		while (any == 1 && was.vma.end <= m.vma.start);
 		if (any != 1 || !smap_became(&was, &m))
 			return any == -1 ? -1 : 0;
 		smap_add(b, &m, head, lines);
+		any = smap_lines(&smaps, &was, &lines);
+		if (any == 1 && was.vma.start < m.vma.end)
+			return 0;
 	}
 	return rc == -1 ? -1 : b->failed ? errstr_set("out of memory") : 1;
 }
