@@ -189,7 +189,7 @@ $O/tests/bench/pack: tests/bench/pack.c $O/common.a $O/libsnap.a
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $^ $(LIBS)
 
-$O/tests/bench/%: tests/bench/%.c
+$O/tests/bench/%: tests/bench/%.c tests/bench/bench.h
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE $(WARN) -O2 -pthread -o $@ $<
 

@@ -3,7 +3,7 @@
  * memcpy(3), by as many threads as there are processors, and prints how many
  * microseconds that took; with new, to where no memory was before.
  */
-#include <sys/mman.h>
+#include "bench.h"
 
 #include <err.h>
 #include <pthread.h>
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST = 256 };
@@ -23,15 +22,6 @@ struct part {
 	size_t		 len;
 };
 
-static uint64_t
-now_us(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 static void *
 part_copy(void *arg)
 {
@@ -39,18 +29,6 @@ part_copy(void *arg)
 
 	memcpy(p->to, p->from, p->len);
 	return NULL;
-}
-
-static char *
-map(size_t n)
-{
-	char *p;
-
-	p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-	    -1, 0);
-	if (p == MAP_FAILED)
-		err(1, "mmap");
-	return p;
 }
 
 int
@@ -64,8 +42,8 @@ main(int argc, char *argv[])
 	len = argc > 1 ? (size_t)strtol(argv[1], NULL, 10) << 20 : 0;
 	if (len == 0 || argc > 3)
 		errx(2, "usage: copy megabytes [new]");
-	from = map(len);
-	to = map(len);
+	from = memory_map(len, MAP_SHARED);
+	to = memory_map(len, MAP_SHARED);
 	memset(from, 1, len);
 	if (argc == 2)
 		memset(to, 2, len);

@@ -4,6 +4,8 @@
  * waits for all, reads three register sets of each, and lets go all.  It prints
  * how many microseconds passed from the first interruption to the last release.
  */
+#include "bench.h"
+
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -14,21 +16,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { MOST = 32768, ROOM = 16384 };
 
 static pid_t tid[MOST];
 static size_t n;
-
-static uint64_t
-now_us(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 static void
 process_seize(const char *pid)

@@ -5,7 +5,8 @@
  * last time it was asked, in microseconds, as a line into FILE; when it gets
  * SIGUSR2, how long fork(2) takes it.
  */
-#include <sys/mman.h>
+#include "bench.h"
+
 #include <sys/wait.h>
 
 #include <err.h>
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PAGE = 4096 };
@@ -28,27 +28,13 @@ on_asked(int sig)
 	asked = sig;
 }
 
-static uint64_t
-now_us(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 static void
 memory_make(size_t n)
 {
 	uint64_t i;
 	char *p;
 
-	p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-	    -1, 0);
-	if (p == MAP_FAILED)
-		err(1, "mmap");
-	/* pages of 4 KiB: the harder case */
-	(void)madvise(p, n, MADV_NOHUGEPAGE);
+	p = memory_map(n, MAP_PRIVATE);
 	for (i = 0; i < n / PAGE; i++) {
 		memset(p + i * PAGE, (int)i & 255, PAGE);
 		memcpy(p + i * PAGE, &i, sizeof i);

@@ -5,7 +5,8 @@
  * memory, no two pages of which are the same.  It prints the process ids, its
  * own first, and sleeps.
  */
-#include <sys/mman.h>
+#include "bench.h"
+
 #include <sys/prctl.h>
 
 #include <err.h>
@@ -61,28 +62,18 @@ processes(size_t n)
 	}
 }
 
-static char *
-map(size_t size, int prot, int flags)
-{
-	char *p;
-
-	p = mmap(NULL, size, prot, flags | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
-		err(1, "mmap");
-	return p;
-}
-
 static void
 mappings(size_t n)
 {
 	size_t i;
 	char *p;
 
-	p = map(n * PAGE, PROT_READ, MAP_PRIVATE);
-	for (i = 0; i < n; i += 2) {
-		if (mprotect(p + i * PAGE, PAGE, PROT_READ | PROT_WRITE) == -1)
+	p = memory_map(n * PAGE, MAP_PRIVATE);
+	for (i = 0; i < n; i++) {
+		if (i % 2 == 0)
+			p[i * PAGE] = 1;
+		else if (mprotect(p + i * PAGE, PAGE, PROT_READ) == -1)
 			err(1, "mprotect");
-		p[i * PAGE] = 1;
 	}
 }
 
@@ -92,7 +83,7 @@ shared(size_t n)
 	size_t i;
 	char *p;
 
-	p = map(n * MB, PROT_READ | PROT_WRITE, MAP_SHARED);
+	p = memory_map(n * MB, MAP_SHARED);
 	for (i = 0; i < n * MB / PAGE; i++) {
 		memset(p + i * PAGE, (int)i & 255, PAGE);
 		memcpy(p + i * PAGE, &i, sizeof i);

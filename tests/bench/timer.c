@@ -5,7 +5,7 @@
  * last: the median, what one of a thousand was above, and the worst, all in
  * microseconds.
  */
-#include <sys/mman.h>
+#include "bench.h"
 
 #include <err.h>
 #include <errno.h>
@@ -29,15 +29,6 @@ on_asked(int sig)
 {
 	(void)sig;
 	asked = 1;
-}
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /*
@@ -70,20 +61,6 @@ late_tell(int fd)
 	asked = 0;
 }
 
-static char *
-memory_make(size_t n)
-{
-	char *p;
-
-	p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-	    -1, 0);
-	if (p == MAP_FAILED)
-		err(1, "mmap");
-	(void)madvise(p, n, MADV_NOHUGEPAGE);
-	memset(p, 1, n);
-	return p;
-}
-
 int
 main(int argc, char *argv[])
 {
@@ -98,8 +75,8 @@ main(int argc, char *argv[])
 		errx(2, "usage: timer megabytes file");
 	if ((fd = open(argv[2], O_WRONLY | O_CREAT | O_APPEND, 0600)) == -1)
 		err(1, "%s", argv[2]);
-	p = memory_make(n);
-	memset(late, 0, sizeof late);
+	p = memory_map(n, MAP_PRIVATE);
+	memset(p, 1, n);
 	(void)sigaction(SIGUSR1, &sa, NULL);
 	printf("%d\n", getpid());
 	(void)fflush(stdout);
