@@ -72,21 +72,6 @@ vmas_parse(struct vmas *l, const void *text, size_t len)
 }
 
 /*
- * Return true if mapping b of a moment ago is mapping v of now, which has grown
- * perhaps, but for its name.  Of a file it maps the same pages to the same
- * addresses; maps tells no offset of what has none.
- */
-bool
-vma_became(const struct vma *b, const struct vma *v)
-{
-	return v->start <= b->start && v->end >= b->end &&
-	    (v->flags & VMA_MAPS) == (b->flags & VMA_MAPS) &&
-	    v->dev == b->dev && v->ino == b->ino &&
-	    ((v->dev == 0 && v->ino == 0) ||
-	    v->off - v->start == b->off - b->start);
-}
-
-/*
  * Give the mappings of now, as maps tells of them, the flags of those of a
  * moment ago, as smaps told of them: mappings may have grown and gone since.
  * Return 1; 0 if one was made, joined or parted since, or became another, of

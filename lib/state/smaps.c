@@ -176,9 +176,20 @@ scan_len(const struct scan *t)
 }
 
 /*
- * Return true if mapping b of a moment ago is mapping m of now, which has grown
- * perhaps.
+ * Return true if mapping b of a moment ago is mapping v of now, which has grown
+ * perhaps, but for its name.  Of a file it maps the same pages to the same
+ * addresses; maps tells no offset of what has none.
  */
+bool
+vma_became(const struct vma *b, const struct vma *v)
+{
+	return v->start <= b->start && v->end >= b->end &&
+	    (v->flags & VMA_MAPS) == (b->flags & VMA_MAPS) &&
+	    v->dev == b->dev && v->ino == b->ino &&
+	    ((v->dev == 0 && v->ino == 0) ||
+	    v->off - v->start == b->off - b->start);
+}
+
 static bool
 smap_became(const struct smap *b, const struct smap *m)
 {

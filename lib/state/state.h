@@ -96,6 +96,7 @@ struct smap {			/* a mapping as the text has it */
 
 int		 smap_next(struct scan *text, struct smap *m);
 int		 vmas_addsmap(struct vmas *l, const struct smap *m);
+bool		 vma_became(const struct vma *b, const struct vma *v);
 int		 smaps_refit(struct buf *b, struct scan maps,
 		    struct scan smaps);
 
@@ -194,7 +195,6 @@ struct taskstate {
  */
 int		 vmas_parse(struct vmas *l, const void *text, size_t len);
 int		 vmas_add(struct vmas *, const struct vma *);
-bool		 vma_became(const struct vma *b, const struct vma *v);
 int		 vmas_refit(struct vmas *now, const struct vmas *was);
 int		 vmas_sort(struct vmas *);
 uint64_t	 pagespan_kb(const struct pagespan *);

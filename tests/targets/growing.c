@@ -58,8 +58,8 @@ neighbour_make(void)
 }
 
 /*
- * Map page p anew, as its neighbours are, which it is joined to then; or, unless
- * joins, so that it is not in dumps.
+ * Map page p anew, as its neighbours are, which it is joined to then; or, if
+ * joins is false, so that it is not in dumps.
  */
 static void
 page_renew(char *p, bool joins)
