@@ -209,7 +209,7 @@ ask_rest(struct lproc *p, struct filelist *to)
 	int rc;
 
 	if (p->clone == 0) {
-		if ((a.in = inject_begin(p->pid, false)) == NULL)
+		if ((a.in = inject_begin(p->pid, false, NULL)) == NULL)
 			return -1;
 		return inject_end(a.in, ask_memory(&a));
 	}
