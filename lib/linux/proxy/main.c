@@ -60,24 +60,34 @@ ask_receive(struct serving *s, struct proxy_ask *q)
 }
 
 /*
- * Read a whole file of /proc, and send it piece by piece.
+ * Read a whole file of /proc, and send it piece by piece.  A read gives no more
+ * than a page of some files, of which many go into a piece.
  */
 static void
 proc_serve(struct serving *s, const struct proxy_ask *q,
     struct proxy_answer *a)
 {
+	enum { LEAST = 4096 };	/* room that is worth a read */
+	size_t len;
 	ssize_t n;
 	int fd;
 
-	n = -1;
 	if ((fd = open(q->name, O_RDONLY | O_CLOEXEC | O_NOCTTY)) == -1) {
 		a->error = errno;
 		return;
 	}
-	while ((n = read(fd, s->buf, sizeof s->buf)) > 0)
-		answer_send(s, a, (size_t)n);
+	len = 0;
+	while ((n = read(fd, s->buf + len, sizeof s->buf - len)) > 0) {
+		len += (size_t)n;
+		if (sizeof s->buf - len >= LEAST)
+			continue;
+		answer_send(s, a, len);
+		len = 0;
+	}
 	if (n == -1)
 		a->error = errno;
+	else if (len > 0)
+		answer_send(s, a, len);
 	close(fd);
 }
 
