@@ -376,7 +376,7 @@ dead_restore(struct inject *in)
  * Have the process as it was.  -1 if that does not work, or it is gone.  What
  * leads a thread back stays where that one could not be given what it had.
  */
-int
+static int
 inject_restore(struct inject *in)
 {
 	int rc;
@@ -392,7 +392,7 @@ inject_restore(struct inject *in)
  * Have the process as it was; rc is 0, or -1 if what was asked of it failed:
  * as inject_end.
  */
-static int
+int
 inject_finish(struct inject *in, int rc)
 {
 	char why[256];
@@ -445,72 +445,6 @@ inject_end(struct inject *in, int rc)
 	return rc;
 }
 
-/*
- * Be ready to run system calls in single threads of process pid, of which the
- * others run meanwhile; l, its mappings, are in use until inject_free.  NULL
- * with errstr where that cannot be.
- */
-struct inject *
-inject_alone(pid_t pid, const struct vmas *l)
-{
-	struct inject *in;
-
-	if ((in = calloc(1, sizeof *in)) == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
-	in->pid = pid;
-	in->alone = l;
-	in->was = malloc(frame_size());
-	in->buf = malloc(frame_size());
-	in->mem = proc_open(pid, 0, "mem", O_RDONLY);
-	in->pagemap = proc_open(pid, 0, "pagemap", O_RDONLY);
-	if (in->was == NULL || in->buf == NULL)
-		errstr_set("out of memory");
-	else if (in->mem == -1 || in->pagemap == -1)
-		errstr_sys("/proc/%d/mem", pid);
-	else if (gadgets_find(&in->gadget, pid, in->mem, l) == 0)
-		return in;
-	inject_free(in);
-	return NULL;
-}
-
-/*
- * Go on in a thread, which is stopped, and not the one that leads the process:
- * on the dead part of its own stack.  Return 0, or -1 with errstr; either way,
- * inject_leaveone must follow.
- */
-int
-inject_enterone(struct inject *in, pid_t tid)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &in->ours);
-	in->dead = 0;
-	in->nstops = 0;
-	in->entered = in->ready = in->gone = in->lost = false;
-	if (inject_thread_enter(in, tid) == -1)
-		return -1;
-	if (in->stopped)
-		return errstr_set("its process is stopped");
-	if (inject_trust(in) == -1 || dead_own(in) == -1 ||
-	    inject_frame(in, false) == -1)
-		return -1;
-	in->ready = true;
-	return 0;
-}
-
-/*
- * Have the thread as it was that inject_enterone went into; rc, result and
- * errors as those of inject_end.
- */
-int
-inject_leaveone(struct inject *in, int rc)
-{
-	return inject_finish(in, rc);
-}
-
 #else
 
 struct inject *
@@ -528,13 +462,6 @@ inject_learn(pid_t pid, const struct vmas *l)
 {
 	(void)pid;
 	(void)l;
-}
-
-struct inject *
-inject_alone(pid_t pid, const struct vmas *l)
-{
-	(void)l;
-	return inject_begin(pid, false);
 }
 
 #endif

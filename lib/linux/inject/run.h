@@ -1,6 +1,6 @@
 /*
  * What the files that inject system calls share: inject.c (the process, and
- * its memory for us), code.c (the instructions), run.c (one
+ * its memory for us), alone.c (one thread), code.c (the instructions), run.c (one
  * call), clone.c (a clone), frame.c (the way back), sigstop.c
  * (what it would take of signals).
  */
@@ -75,7 +75,7 @@ enum {
 /* inject.c */
 int		 inject_thread_enter(struct inject *in, pid_t tid);
 int		 inject_frame(struct inject *in, bool unmap);
-int		 inject_restore(struct inject *in);
+int		 inject_finish(struct inject *in, int rc);
 
 /* run.c */
 int		 inject_put(pid_t pid, const void *buf, size_t len,
