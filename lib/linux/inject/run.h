@@ -1,8 +1,8 @@
 /*
  * What the files that inject system calls share: inject.c (the process, and
- * its memory for us), alone.c (one thread), code.c (the instructions), run.c (one
- * call), clone.c (a clone), frame.c (the way back), sigstop.c
- * (what it would take of signals).
+ * its memory for us), alone.c (one thread), code.c (the instructions), run.c
+ * (one call), clone.c (a clone), frame.c (the way back), sigstop.c (what it
+ * would take of signals).
  */
 #ifndef INJECTRUN_H
 #define INJECTRUN_H
