@@ -253,35 +253,6 @@ clones_kill(struct live *l)
 	}
 }
 
-struct cloning {
-	struct live	*live;	/* borrowed, as all here */
-	struct snap	*snap;
-	struct lproc	*next;	/* that is to be cloned */
-	struct lproc	*failed; /* NULL: none yet */
-	char		 why[256];
-};
-
-/*
- * Clone the next process.
- */
-static void
-clone_next(void *arg)
-{
-	struct cloning *c = arg;
-	struct lproc *p;
-
-	p = c->next;
-	c->next = TAILQ_NEXT(p, entry);
-	if (c->failed != NULL || clone_make(c->live, c->snap, p) == 0)
-		return;
-	if (errno == ESRCH || proc_died(p->pid, p->mmtid))
-		lproc_leave(c->live, p);
-	else if (c->failed == NULL) {
-		c->failed = p;
-		strlcpy(c->why, snap_errstr(), sizeof c->why);
-	}
-}
-
 /*
  * Clone all processes of set l that are stopped by us, whose threads were
  * gathered.  Return true if they can go on; else there are no clones, and the
@@ -290,18 +261,24 @@ clone_next(void *arg)
 bool
 clones_make(struct live *l, struct snap *s)
 {
-	struct cloning c = { .live = l, .snap = s };
 	struct lproc *p;
+	char why[256];
 
 	(void)step_begin(&l->steps, STEP_CLONE);
-	c.next = TAILQ_FIRST(&l->procs);
-	together(clone_next, &c, live_count(l));
-	if (c.failed == NULL)
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (clone_make(l, s, p) == 0)
+			continue;
+		strlcpy(why, snap_errstr(), sizeof why);
+		if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
+			break;
+		lproc_leave(l, p);
+	}
+	if (p == NULL)
 		return true;
 	clones_kill(l);
 	(void)step_begin(&l->steps, STEP_MEMORY);
 	live_say(l, "process %d cannot be cloned: %s: all stay stopped while "
-	    "they are written", c.failed->pid, c.why);
+	    "they are written", p->pid, why);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		p->nlack = 0;
 	return false;

@@ -19,7 +19,6 @@ enum {				/* bytes of scratch memory: */
 struct inject;
 struct vmas;
 
-typedef void	(*job_fn)(void *);
 
 void		 inject_learn(pid_t pid, const struct vmas *l);
 struct inject	*inject_begin(pid_t pid, bool room, const struct vmas *l);
@@ -39,6 +38,5 @@ struct inject	*inject_alone(pid_t pid, const struct vmas *l);
 int		 inject_enterone(struct inject *in, pid_t tid);
 int		 inject_leaveone(struct inject *in, int rc);
 void		 inject_free(struct inject *in);
-void		 together(job_fn fn, void *arg, size_t n);
 
 #endif

@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,7 +35,11 @@
 
 #ifdef __x86_64__
 
-enum { WAITS = 40, WAITS_LOOK = 8 };
+enum {				/* while a thread is waited for */
+	SPINS = 30,
+	WAITS = 40,		/* until it is looked at */
+	WAITS_LOOK = 8
+};
 
 int
 inject_gone(struct inject *in)
@@ -65,6 +70,22 @@ inject_over(struct inject *in, pid_t tid)
 }
 
 /*
+ * Sleep until a thread that we trace stops, which the kernel tells by SIGCHLD,
+ * or for a tenth of a millisecond, if that is not blocked.  To yield instead
+ * (sched_yield(2)) costs milliseconds where others want the processor.
+ */
+static void
+stop_await(void)
+{
+	const struct timespec most = { 0, 100000 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	(void)sigtimedwait(&set, NULL, &most);
+}
+
+/*
  * Wait until a thread stops.  Its status, as waitpid(2) gives it; 0 if that
  * takes longer than ms milliseconds, or a minute where it runs, or could if
  * others let it; -1 when it is gone.
@@ -83,7 +104,8 @@ inject_wait(struct inject *in, pid_t tid, uint64_t ms)
 			    inject_over(in, tid);
 		if (rc == -1 && errno != EINTR)
 			return inject_over(in, tid);
-		together_wait(i);
+		if (i >= SPINS)
+			stop_await();
 		if (i < WAITS || i % WAITS_LOOK != 0)
 			continue;
 		/*

@@ -94,9 +94,6 @@ int		 inject_trust(const struct inject *in);
 int		 inject_make(struct inject *in, int64_t *ret, long nr,
 		    const uint64_t arg[6]);
 
-/* together.c: waiting */
-void		 together_wait(int times);
-
 /* dead.c: where a stack is dead */
 int		 dead_find(struct inject *in, const struct vmas *l);
 int		 dead_own(struct inject *in);

@@ -81,21 +81,6 @@ lproc_find(struct live *l, pid_t pid)
 }
 
 /*
- * Return how many processes there are in set l.
- */
-size_t
-live_count(const struct live *l)
-{
-	const struct lproc *p;
-	size_t n;
-
-	n = 0;
-	TAILQ_FOREACH(p, &l->procs, entry)
-		n++;
-	return n;
-}
-
-/*
  * Leave out process p, which cannot be taken; errstr tells why.
  */
 void

@@ -146,7 +146,6 @@ void		 live_warn(struct live *l, const char *fmt, ...)
 		    __attribute__((format(printf, 2, 3)));
 void		 live_say(const struct live *l, const char *fmt, ...)
 		    __attribute__((format(printf, 2, 3)));
-size_t		 live_count(const struct live *l);
 struct lproc	*lproc_add(struct live *l, pid_t pid);
 struct lproc	*lproc_find(struct live *l, pid_t pid);
 void		 lproc_leave(struct live *l, struct lproc *p);

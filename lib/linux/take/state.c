@@ -147,24 +147,14 @@ thread_seen(struct lproc *p, struct lthread *t)
 	filelist_free(&t->told);
 }
 
-struct state {
-	struct live	*live;	/* borrowed, as all here */
-	struct lproc	*next;	/* that is to be asked */
-};
-
 /*
- * Read the state of the next process.
+ * Read the state of process p, which is stopped.
  */
 static void
-state_next(void *arg)
+proc_state_read(struct live *l, struct lproc *p)
 {
-	struct state *s = arg;
-	struct live *l = s->live;
 	struct lthread *t, *leader;
-	struct lproc *p;
 
-	p = s->next;
-	s->next = TAILQ_NEXT(p, entry);
 	leader = NULL;
 	TAILQ_FOREACH(t, &p->threads, entry) {
 		if (t->hold == HOLD_STOPPED)
@@ -193,9 +183,10 @@ state_next(void *arg)
 void
 state_read(struct live *l)
 {
-	struct state s = { l, TAILQ_FIRST(&l->procs) };
+	struct lproc *p;
 
-	together(state_next, &s, live_count(l));
+	TAILQ_FOREACH(p, &l->procs, entry)
+		proc_state_read(l, p);
 }
 
 /*
@@ -223,36 +214,23 @@ ask_rest(struct lproc *p, struct filelist *to)
 }
 
 /*
- * Read what is left of the state of the next process.
- */
-static void
-finish_next(void *arg)
-{
-	struct state *s = arg;
-	struct live *l = s->live;
-	struct lthread *leader;
-	struct lproc *p;
-
-	p = s->next;
-	s->next = TAILQ_NEXT(p, entry);
-	leader = TAILQ_FIRST(&p->threads);
-	if (p->skip || p->inert || l->opts.observe || p->mmtid == 0 ||
-	    leader == NULL || leader->tid != p->pid ||
-	    (p->clone == 0 && leader->hold != HOLD_STOPPED))
-		return;
-	errno = 0;
-	if (ask_rest(p, &leader->rec) == -1 && errno != ESRCH)
-		observe(l, p, leader, &leader->rec);
-}
-
-/*
  * Read what state_read has left of the state of all processes of a set, which
  * were gathered: of their clones, while they run again, or of them.
  */
 void
 state_finish(struct live *l)
 {
-	struct state s = { l, TAILQ_FIRST(&l->procs) };
+	struct lthread *leader;
+	struct lproc *p;
 
-	together(finish_next, &s, live_count(l));
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		leader = TAILQ_FIRST(&p->threads);
+		if (p->skip || p->inert || l->opts.observe || p->mmtid == 0 ||
+		    leader == NULL || leader->tid != p->pid ||
+		    (p->clone == 0 && leader->hold != HOLD_STOPPED))
+			continue;
+		errno = 0;
+		if (ask_rest(p, &leader->rec) == -1 && errno != ESRCH)
+			observe(l, p, leader, &leader->rec);
+	}
 }
