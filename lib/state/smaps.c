@@ -176,14 +176,17 @@ scan_len(const struct scan *t)
 }
 
 /*
- * Return true if mapping b of a moment ago is mapping m of now, which has grown
- * perhaps.
+ * Return true if mapping b of a moment ago is mapping m of now, or a stack that
+ * has grown to it.  Any other that has may be two that were joined, or another
+ * one in the same place, of which the flags of b tell nothing.
  */
 static bool
 smap_became(const struct smap *b, const struct smap *m)
 {
-	return m->vma.start <= b->vma.start && m->vma.end >= b->vma.end &&
-	    m->vma.flags == b->vma.flags && m->vma.dev == b->vma.dev &&
+	return (m->vma.start == b->vma.start ||
+	    (m->vma.start < b->vma.start && b->vmflags & VMF_GROWSDOWN)) &&
+	    m->vma.end == b->vma.end && m->vma.flags == b->vma.flags &&
+	    m->vma.off == b->vma.off && m->vma.dev == b->vma.dev &&
 	    m->vma.ino == b->vma.ino &&
 	    scan_len(&m->name) == scan_len(&b->name) &&
 	    memcmp(m->name.s, b->name.s, scan_len(&m->name)) == 0;
@@ -213,9 +216,9 @@ smap_add(struct buf *b, const struct smap *m, struct scan head,
 
 /*
  * Add to b what smaps would tell now of the mappings that maps tells of, by
- * smaps of a moment ago: mappings may have grown and gone since.  Return 1; 0
- * if one of them was made or parted since, or became another, of which the old
- * text tells nothing; -1 with errstr.
+ * smaps of a moment ago: stacks may have grown since, and mappings gone.  Return
+ * 1; 0 if one of them was made, joined or parted since, or became another, of
+ * which the old text tells nothing; -1 with errstr.
  */
 int
 smaps_refit(struct buf *b, struct scan maps, struct scan smaps)

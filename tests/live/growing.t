@@ -7,6 +7,7 @@
 
 target "$targets/growing"
 stack=$(awk '/^stack/ { print $2 }' "$lines")
+joins=$(awk '/^joins/ { print $2 }' "$lines")
 for how in -l -s; do
 	for i in 1 2 3 4 5 6 7 8; do
 		snap $how -o "$tmp/snap.$i" "$pid"
@@ -14,7 +15,7 @@ for how in -l -s; do
 	done >"$tmp/said"
 	is "$(cat "$tmp/said")" '' "snap $how: taken, eight times"
 	try "snap $how: smaps has what maps has, and its flags" \
-	    python3 - "$tests/live" "$tmp" "$pid" "$stack" <<'EOF'
+	    python3 - "$tests/live" "$tmp" "$pid" "$stack" "$joins" <<'EOF'
 import re
 import sys
 
@@ -22,7 +23,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
 import check
 
-tmp, pid, stack = sys.argv[2], int(sys.argv[3]), int(sys.argv[4], 16)
+tmp, pid = sys.argv[2], int(sys.argv[3])
+stack, joins = (int(w, 16) for w in sys.argv[4:])
 HEAD = re.compile(rb'^[0-9a-f]+-[0-9a-f]+ .*\n', re.M)
 sizes = set()
 for i in range(1, 9):
@@ -34,6 +36,8 @@ for i in range(1, 9):
         assert int(body.split()[1]) * 1024 == end - start, body
         flags = body.split(b'VmFlags:')[1].split()
         assert (b'gd' in flags) == (end == stack or b'[stack]' in head), head
+        if start == joins:
+            assert (b'dd' in flags) == (end == joins + 4096), (head, flags)
         if end == stack:
             sizes.add(end - start)
 assert len(sizes) > 1, 'it did not grow'

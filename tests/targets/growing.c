@@ -1,6 +1,7 @@
 /*
- * A stack that the kernel lets grow, and a mapping that is not to be in dumps
- * and is made anew, all the time.
+ * A stack that the kernel lets grow, and mappings that are made anew, all the
+ * time: one that is not to be in dumps, and one that is by turns, and then is
+ * joined to its neighbour.
  */
 #include "target.h"
 
@@ -32,18 +33,59 @@ stack_make(void)
 	return top;
 }
 
+static void
+memory_make(void *at, size_t n)
+{
+	if (mmap(at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS |
+	    MAP_FIXED, -1, 0) == MAP_FAILED)
+		err(1, "mmap");
+}
+
+/*
+ * Reserve room for a page beside others, which are there; return where it is.
+ */
+static char *
+neighbour_make(void)
+{
+	char *p;
+
+	p = mmap(NULL, 8L * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+	    0);
+	if (p == MAP_FAILED)
+		err(1, "mmap");
+	memory_make(p + 2L * PAGE, 4L * PAGE);
+	return p + PAGE;
+}
+
+/*
+ * Map page p anew, as its neighbours are, which it is joined to then; or, if
+ * joins is false, so that it is not in dumps.
+ */
+static void
+page_renew(char *p, bool joins)
+{
+	(void)munmap(p, PAGE);
+	memory_make(p, PAGE);
+	if (!joins && madvise(p, PAGE, MADV_DONTDUMP) == -1)
+		err(1, "madvise");
+	*p = 1;
+}
+
 int
 main(void)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
-	char *top, *p;
+	char *top, *p, *page;
 	long depth;
 
 	top = stack_make();
-	printf("stack %jx\nready\n", (uintmax_t)(uintptr_t)top);
+	page = neighbour_make();
+	printf("stack %jx\njoins %jx\nready\n", (uintmax_t)(uintptr_t)top,
+	    (uintmax_t)(uintptr_t)page);
 	fflush(stdout);
 	for (depth = 2; poll(&in, 1, 1) == 0; depth++) {
 		*(volatile char *)(top - depth * PAGE) = 1;
+		page_renew(page, false);
 		p = mmap(NULL, 3L * PAGE, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (p == MAP_FAILED || madvise(p, 3L * PAGE, MADV_DONTDUMP) ==
@@ -51,6 +93,7 @@ main(void)
 			err(1, "mmap");
 		*p = 1;
 		(void)poll(&in, 1, 1);
+		page_renew(page, true);
 		(void)munmap(p, 3L * PAGE);
 		if (depth < MOST)
 			continue;

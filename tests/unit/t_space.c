@@ -384,12 +384,18 @@ test_refit(void **state)
 		  "3000-6000 rw-p 00000000 00:00 0 \n"
 		  "Size:                 12 kB\nRss:                   0 kB\n"
 		  "VmFlags: rd wr gd\n" },
-		{ "8000-a000 rw-p 00000000 00:00 0 \n",
-		  "8000-a000 rw-p 00000000 00:00 0 \n"
-		  "Size:                  8 kB\nVmFlags: rd wr dd\n" },
-		/* other permissions, another file, another name */
+		{ "8000-9000 rw-p 00000000 00:00 0 \n",
+		  "8000-9000 rw-p 00000000 00:00 0 \n"
+		  "Size:                  4 kB\nVmFlags: rd wr dd\n" },
+		/* no stack, which would grow */
+		{ "8000-a000 rw-p 00000000 00:00 0 \n", NULL },
+		{ "7000-9000 rw-p 00000000 00:00 0 \n", NULL },
+		/* joined, of which both flags cannot be right */
+		{ "5000-9000 rw-p 00000000 00:00 0 \n", NULL },
+		/* other permissions, another file, page of it, another name */
 		{ "5000-6000 r--p 00000000 00:00 0 \n", NULL },
 		{ "1000-2000 r--p 00000000 08:01 6      /a\n", NULL },
+		{ "1000-2000 r--p 00001000 08:01 5      /a\n", NULL },
 		{ "1000-2000 r--p 00000000 08:01 5      /b\n", NULL },
 		{ "5000-6000 rw-p 00000000 00:00 0      [heap]\n", NULL },
 		/* made since, less than it was, in two, and in the midst */

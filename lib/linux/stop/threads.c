@@ -145,13 +145,15 @@ threads_seize(struct lproc *p)
 
 /*
  * Return how many threads of process p are to stop and have not yet, of which
- * *starved do not sleep uninterruptibly: these stop as soon as they run.
+ * *starved run, or sleep so that this wakes them: these stop as soon as they are
+ * given a processor.
  */
 static size_t
 threads_poll(struct lproc *p, size_t *starved)
 {
 	struct lthread *t;
 	size_t left;
+	char state;
 
 	left = *starved = 0;
 	TAILQ_FOREACH(t, &p->threads, entry) {
@@ -160,7 +162,8 @@ threads_poll(struct lproc *p, size_t *starved)
 		if (t->hold != HOLD_ASKED)
 			continue;
 		left++;
-		*starved += proc_state(p->pid, t->tid) != 'D';
+		state = proc_state(p->pid, t->tid);
+		*starved += state == 'R' || state == 'S';
 	}
 	return left;
 }
