@@ -176,6 +176,21 @@ scan_len(const struct scan *t)
 }
 
 /*
+ * Return true if maps tells the same of a mapping that was and of one that is
+ * now, but for their names.
+ */
+bool
+vma_stayed(const struct vma *was, const struct vma *now)
+{
+	enum { MAPS = VMA_READ | VMA_WRITE | VMA_EXEC | VMA_SHARED };
+
+	return was->start == now->start && was->end == now->end &&
+	    (was->flags & MAPS) == (now->flags & MAPS) &&
+	    was->off == now->off && was->dev == now->dev &&
+	    was->ino == now->ino;
+}
+
+/*
  * Return true if mapping b of a moment ago is mapping m of now, or a stack that
  * has grown to it.  Any other that has may be two that were joined, or another
  * one in the same place, of which the flags of b tell nothing.
@@ -183,11 +198,11 @@ scan_len(const struct scan *t)
 static bool
 smap_became(const struct smap *b, const struct smap *m)
 {
-	return (m->vma.start == b->vma.start ||
-	    (m->vma.start < b->vma.start && b->vmflags & VMF_GROWSDOWN)) &&
-	    m->vma.end == b->vma.end && m->vma.flags == b->vma.flags &&
-	    m->vma.off == b->vma.off && m->vma.dev == b->vma.dev &&
-	    m->vma.ino == b->vma.ino &&
+	struct vma was = b->vma;
+
+	if (b->vmflags & VMF_GROWSDOWN && m->vma.start < was.start)
+		was.start = m->vma.start;
+	return vma_stayed(&was, &m->vma) &&
 	    scan_len(&m->name) == scan_len(&b->name) &&
 	    memcmp(m->name.s, b->name.s, scan_len(&m->name)) == 0;
 }

@@ -95,6 +95,7 @@ struct smap {			/* a mapping as the text has it */
 };
 
 int		 smap_next(struct scan *text, struct smap *m);
+bool		 vma_stayed(const struct vma *was, const struct vma *now);
 int		 vmas_addsmap(struct vmas *l, const struct smap *m);
 int		 smaps_refit(struct buf *b, struct scan maps,
 		    struct scan smaps);

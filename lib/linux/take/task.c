@@ -97,7 +97,6 @@ open_cmp(const void *a, const void *b)
 static bool
 vmas_stayed(struct vmas *now, const struct vmas *before)
 {
-	enum { MAPS = VMA_READ | VMA_WRITE | VMA_EXEC | VMA_SHARED };
 	const struct vma *b;
 	struct vma *v;
 	size_t i;
@@ -107,10 +106,7 @@ vmas_stayed(struct vmas *now, const struct vmas *before)
 	for (i = 0; i < now->n; i++) {
 		v = &now->v[i];
 		b = &before->v[i];
-		if (b->start != v->start || b->end != v->end ||
-		    (b->flags & MAPS) != (v->flags & MAPS) ||
-		    b->off != v->off || b->dev != v->dev ||
-		    b->ino != v->ino || strcmp(b->name, v->name) != 0)
+		if (!vma_stayed(b, v) || strcmp(b->name, v->name) != 0)
 			return false;
 		v->flags = b->flags;
 	}
