@@ -124,6 +124,12 @@ until_true() {
 	return 1
 }
 
+# $pid and all its threads are stopped: what of them runs takes signals
+is_stopped() {
+	[ -d "/proc/$pid" ] &&
+	    ! grep -L '^State:.T' "/proc/$pid/task"/*/status | grep -q .
+}
+
 gone() {
 	! kill -0 "$1" 2>/dev/null
 }

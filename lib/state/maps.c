@@ -73,7 +73,7 @@ vmas_parse(struct vmas *l, const void *text, size_t len)
 
 /*
  * Give the mappings of now, as maps tells of them, the flags of those of a
- * moment ago, as smaps told of them: mappings may have grown and gone since.
+ * moment ago, as smaps told of them: stacks may have grown and mappings gone.
  * Return 1; 0 if one was made, joined or parted since, or became another, of
  * which nothing is known: as smaps_refit of the texts.
  */

@@ -176,24 +176,42 @@ scan_len(const struct scan *t)
 }
 
 /*
- * Return true if mapping b of a moment ago is mapping v of now, which has grown
- * perhaps, but for its name.  Of a file it maps the same pages to the same
- * addresses; maps tells no offset of what has none.
+ * Return true if maps tells the same of a mapping that was and of one that is
+ * now, but for their names.
  */
 bool
-vma_became(const struct vma *b, const struct vma *v)
+vma_stayed(const struct vma *was, const struct vma *now)
 {
-	return v->start <= b->start && v->end >= b->end &&
-	    (v->flags & VMA_MAPS) == (b->flags & VMA_MAPS) &&
-	    v->dev == b->dev && v->ino == b->ino &&
-	    ((v->dev == 0 && v->ino == 0) ||
-	    v->off - v->start == b->off - b->start);
+	return was->start == now->start && was->end == now->end &&
+	    (was->flags & VMA_MAPS) == (now->flags & VMA_MAPS) &&
+	    was->off == now->off && was->dev == now->dev &&
+	    was->ino == now->ino;
+}
+
+/*
+ * Return true if a mapping of a moment ago is one of now, or a stack that has
+ * grown to it, but for their names.  Any other that has grown may be two that
+ * were joined, or another one in the same place, of which the flags of before
+ * tell nothing.
+ */
+bool
+vma_became(const struct vma *was, const struct vma *now)
+{
+	struct vma v = *was;
+
+	if (v.flags & VMA_GROWSDOWN && now->start < v.start)
+		v.start = now->start;
+	return vma_stayed(&v, now);
 }
 
 static bool
 smap_became(const struct smap *b, const struct smap *m)
 {
-	return vma_became(&b->vma, &m->vma) &&
+	struct vma was = b->vma;
+
+	if (b->vmflags & VMF_GROWSDOWN)
+		was.flags |= VMA_GROWSDOWN;
+	return vma_became(&was, &m->vma) &&
 	    scan_len(&m->name) == scan_len(&b->name) &&
 	    memcmp(m->name.s, b->name.s, scan_len(&m->name)) == 0;
 }
@@ -222,9 +240,9 @@ smap_add(struct buf *b, const struct smap *m, struct scan head,
 
 /*
  * Add to b what smaps would tell now of the mappings that maps tells of, by
- * smaps of a moment ago: mappings may have grown and gone since.  Return 1; 0
- * if one of them was made, joined or parted since, or became another, of which
- * the old text tells nothing; -1 with errstr.
+ * smaps of a moment ago: stacks may have grown since, and mappings gone.  Return
+ * 1; 0 if one of them was made, joined or parted since, or became another, of
+ * which the old text tells nothing; -1 with errstr.
  */
 int
 smaps_refit(struct buf *b, struct scan maps, struct scan smaps)

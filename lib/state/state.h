@@ -95,8 +95,9 @@ struct smap {			/* a mapping as the text has it */
 };
 
 int		 smap_next(struct scan *text, struct smap *m);
+bool		 vma_stayed(const struct vma *was, const struct vma *now);
 int		 vmas_addsmap(struct vmas *l, const struct smap *m);
-bool		 vma_became(const struct vma *b, const struct vma *v);
+bool		 vma_became(const struct vma *was, const struct vma *now);
 int		 smaps_refit(struct buf *b, struct scan maps,
 		    struct scan smaps);
 

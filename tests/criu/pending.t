@@ -7,11 +7,6 @@
 waits() {
 	python3 "$tests/live/pending.py" "$pid"
 }
-# all its threads: what of them runs takes signals
-is_stopped() {
-	[ -d "/proc/$pid" ] &&
-	    ! grep -L '^State:.T' "/proc/$pid/task"/*/status | grep -q .
-}
 # stop_and SIGNAL ...: stopped, and more waits
 stop_and() {
 	kill -STOP "$pid"

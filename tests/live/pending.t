@@ -14,12 +14,6 @@ taken_as() {
 	try "$2: is recorded" diff "$tmp/before" "$tmp/rec"
 }
 
-# all its threads: what of them runs takes signals
-is_stopped() {
-	[ -d "/proc/$pid" ] &&
-	    ! grep -L '^State:.T' "/proc/$pid/task"/*/status | grep -q .
-}
-
 stop() {
 	kill -STOP "$pid"
 	until_true is_stopped

@@ -411,9 +411,12 @@ test_refit(void **state)
 		  "3000-6000 rw-p 00000000 00:00 0 \n"
 		  "Size:                 12 kB\nRss:                   0 kB\n"
 		  "VmFlags: rd wr gd\n" },
-		{ "8000-a000 rw-p 00000000 00:00 0 \n",
-		  "8000-a000 rw-p 00000000 00:00 0 \n"
-		  "Size:                  8 kB\nVmFlags: rd wr dd\n" },
+		{ "8000-9000 rw-p 00000000 00:00 0 \n",
+		  "8000-9000 rw-p 00000000 00:00 0 \n"
+		  "Size:                  4 kB\nVmFlags: rd wr dd\n" },
+		/* no stack, which would grow */
+		{ "8000-a000 rw-p 00000000 00:00 0 \n", NULL },
+		{ "7000-9000 rw-p 00000000 00:00 0 \n", NULL },
 		/* joined, of which both flags cannot be right */
 		{ "5000-9000 rw-p 00000000 00:00 0 \n", NULL },
 		/* other permissions, another file, page of it, another name */

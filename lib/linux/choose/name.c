@@ -92,8 +92,9 @@ whose_has(const struct whose *w, pid_t pid)
 }
 
 /*
- * Tell c's fn of process pid, and count it, unless it is this one or one that c
- * does not mean.  Return what fn returned, or 0.
+ * Tell c's fn of process pid, and count it as found, or, if c does not mean it,
+ * count it as foreign; pass over this process and its own.  Return what fn
+ * returned, or 0.
  */
 int
 chosen_tell(void *chosen, pid_t pid)

@@ -25,10 +25,7 @@ maps_are(const struct bytes *maps, const struct vmas *l)
 	for (i = 0; i < l->n && smap_next(&t, &m) == 1; i++) {
 		v = &l->v[i];
 		len = (size_t)(m.name.end - m.name.s);
-		if (v->start != m.vma.start || v->end != m.vma.end ||
-		    (v->flags & VMA_MAPS) != m.vma.flags ||
-		    v->off != m.vma.off || v->dev != m.vma.dev ||
-		    v->ino != m.vma.ino || strlen(v->name) != len ||
+		if (!vma_stayed(v, &m.vma) || strlen(v->name) != len ||
 		    memcmp(v->name, m.name.s, len) != 0)
 			return false;
 	}

@@ -145,25 +145,42 @@ threads_seize(struct lproc *p)
 }
 
 /*
- * Return how many threads of process p are to stop and have not yet, of which
- * *starved do not sleep uninterruptibly: these stop as soon as they run.
+ * Return how many threads of process p are to stop and have not yet.
  */
 static size_t
-threads_poll(struct lproc *p, size_t *starved)
+threads_poll(struct lproc *p)
 {
 	struct lthread *t;
 	size_t left;
 
-	left = *starved = 0;
+	left = 0;
 	TAILQ_FOREACH(t, &p->threads, entry) {
 		if (t->hold == HOLD_ASKED || t->hold == HOLD_BUSY)
 			thread_poll(t);
-		if (t->hold != HOLD_ASKED)
-			continue;
-		left++;
-		*starved += proc_state(p->pid, t->tid) != 'D';
+		left += t->hold == HOLD_ASKED;
 	}
 	return left;
+}
+
+/*
+ * Return true if one of the threads of process p that are to stop and have not
+ * runs, or sleeps so that this wakes it: it stops as soon as it is given a
+ * processor.
+ */
+static bool
+threads_starve(const struct lproc *p)
+{
+	const struct lthread *t;
+	char state;
+
+	TAILQ_FOREACH(t, &p->threads, entry) {
+		if (t->hold != HOLD_ASKED)
+			continue;
+		state = proc_state(p->pid, t->tid);
+		if (state == 'R' || state == 'S')
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -174,11 +191,11 @@ threads_poll(struct lproc *p, size_t *starved)
 void
 threads_await(struct lproc *p)
 {
-	size_t starved;
 	long nap, waited;
 
-	for (nap = 20, waited = 0; threads_poll(p, &starved) > 0 &&
-	    waited <= (starved > 0 ? STARVED_US : AWAIT_US);
+	for (nap = 20, waited = 0; threads_poll(p) > 0 &&
+	    (waited <= AWAIT_US || (waited <= STARVED_US &&
+	    threads_starve(p)));
 	    waited += nap, nap += nap < 5000 ? nap / 4 : 0)
 		nap_us(nap);
 }

@@ -3,7 +3,6 @@
  */
 #include "asking.h"
 
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include <inttypes.h>
