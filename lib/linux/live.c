@@ -87,10 +87,8 @@ live_clone(struct live *l, struct snap *s)
 		told |= p->inert && !p->skip;
 	}
 	/* a file that was to be frozen may have put an end to it */
-	if (!told && l->opts.clone && clones_make(l, s)) {
+	if (!told && l->opts.clone && clones_make(l, s))
 		live_release(l);
-		clones_expend(l);
-	}
 	state_finish(l);
 	return 0;
 }

@@ -76,22 +76,18 @@ clone_harmless(const struct lproc *p, const struct vmas *vma)
 }
 
 /*
- * Have the kernel kill clones rather than others if memory gets scarce, now
- * that their processes run again: proc_pid_oom_score_adj(5).
+ * Have the kernel kill a clone rather than others if memory gets scarce:
+ * proc_pid_oom_score_adj(5).
  */
-void
-clones_expend(const struct live *l)
+static void
+clone_expendable(pid_t clone)
 {
-	const struct lproc *p;
 	int fd;
 
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		if (p->clone <= 0 || (fd = proc_open(p->clone, 0,
-		    "oom_score_adj", O_WRONLY)) == -1)
-			continue;
-		(void)!write(fd, "1000", 4);
-		close(fd);
-	}
+	if ((fd = proc_open(clone, 0, "oom_score_adj", O_WRONLY)) == -1)
+		return;
+	(void)!write(fd, "1000", 4);
+	close(fd);
 }
 
 /*
@@ -142,8 +138,11 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 	whole = rc == 0 && clone_iswhole(p);
 	if (inject_end(in, rc) == -1)
 		return -1;
-	if (lacks_keep(l, s, p, vma, whole) == -1)
+	clone_expendable(p->clone);
+	if (lacks_keep(l, s, p, vma, whole) == -1) {
+		errno = 0;
 		return -1;
+	}
 	p->origin = p->mmtid;
 	p->mmtid = p->clone;
 	return 0;

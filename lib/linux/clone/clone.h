@@ -9,7 +9,6 @@
 /* clone.c */
 bool		 clone_lost(struct lproc *p);
 void		 clones_end(struct live *l);
-void		 clones_expend(const struct live *l);
 bool		 clones_make(struct live *l, struct snap *s);
 
 /* guard.c: the process that reaps clones, whatever becomes of us */
