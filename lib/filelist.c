@@ -74,6 +74,20 @@ filelist_copy(struct filelist *l, const char *name, const void *data, size_t n)
 }
 
 /*
+ * Return the first file of a list that has a name, or NULL.
+ */
+struct file *
+filelist_find(const struct filelist *l, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (strcmp(l->file[i].name, name) == 0)
+			return &l->file[i];
+	return NULL;
+}
+
+/*
  * Move all files of list from, which is empty then, behind those of l.
  */
 void

@@ -124,6 +124,7 @@ void		 filelist_buf(struct filelist *l, const char *name,
 		    struct buf *b);
 void		 filelist_copy(struct filelist *l, const char *name,
 		    const void *data, size_t n);
+struct file	*filelist_find(const struct filelist *l, const char *name);
 void		 filelist_free(struct filelist *l);
 void		 filelist_join(struct filelist *l, struct filelist *from);
 void		 filelist_text(struct filelist *l, const char *name,

@@ -130,18 +130,16 @@ int
 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX])
 {
 	struct file *f;
-	size_t i, k;
+	size_t i;
 
-	for (k = 0; k < t->rec.n; k++)
-		for (f = &t->rec.file[k], i = 0;
-		    i < sizeof regset / sizeof *regset; i++) {
-			if (strcmp(f->name, regset[i].name) != 0)
-				continue;
-			if (file_unpack(f) == -1)
-				return -1;
-			reg[regset[i].set].data = f->data;
-			reg[regset[i].set].len = f->len;
-		}
+	for (i = 0; i < sizeof regset / sizeof *regset; i++) {
+		if ((f = filelist_find(&t->rec, regset[i].name)) == NULL)
+			continue;
+		if (file_unpack(f) == -1)
+			return -1;
+		reg[regset[i].set].data = f->data;
+		reg[regset[i].set].len = f->len;
+	}
 	return 0;
 }
 

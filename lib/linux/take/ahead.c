@@ -47,14 +47,12 @@ static bool
 ahead_sleeps(struct ahead *a, struct lthread *t)
 {
 	struct procstat st = { 0 };
+	const struct file *f;
 	struct ran now;
-	size_t i;
 
-	for (i = 0; i < t->seen.n; i++)
-		if (strcmp(t->seen.file[i].name, "stat") == 0 &&
-		    stat_parse(&st, t->seen.file[i].data,
-		    t->seen.file[i].len) < STAT_FLAGS)
-			return false;
+	if ((f = filelist_find(&t->seen, "stat")) == NULL ||
+	    stat_parse(&st, f->data, f->len) < STAT_FLAGS)
+		return false;
 	return st.state == 'S' &&
 	    !(st.v[STAT_FLAGS] & (PF_IO_WORKER | PF_USER_WORKER)) &&
 	    thread_ran(a->proc, t, &now) && now.times == t->ran.times &&

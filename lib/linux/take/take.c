@@ -170,19 +170,15 @@ record_live(const struct lproc *lp, struct filelist *rec)
 static int
 record_refit(const struct lproc *lp, struct filelist *rec)
 {
-	struct bytes maps = { 0 }, smaps;
-	struct file *at = NULL;
-	size_t i;
+	struct bytes maps, smaps;
+	struct file *from, *at;
 	int rc;
 
-	for (i = 0; lp->refit && i < rec->n; i++)
-		if (strcmp(rec->file[i].name, "maps") == 0)
-			maps = (struct bytes){ rec->file[i].data,
-			    rec->file[i].len };
-		else if (strcmp(rec->file[i].name, "smaps") == 0)
-			at = &rec->file[i];
-	if (at == NULL)
+	from = filelist_find(rec, "maps");
+	at = filelist_find(rec, "smaps");
+	if (!lp->refit || from == NULL || at == NULL)
 		return 0;
+	maps = (struct bytes){ from->data, from->len };
 	smaps = (struct bytes){ at->data, at->len };
 	rc = mappings_smaps(lp, &maps, &smaps);
 	at->data = smaps.data;

@@ -120,20 +120,6 @@ task_readmaps(struct lproc *p, struct task *t)
 }
 
 /*
- * Return a file of a record, or NULL.
- */
-static const struct file *
-record_find(const struct filelist *l, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
-		if (strcmp(l->file[i].name, name) == 0)
-			return &l->file[i];
-	return NULL;
-}
-
-/*
  * Return which mappings a process wants to have in its cores, as
  * coredump_filter in its record has it: core(5).
  */
@@ -143,7 +129,7 @@ record_dumped(const struct filelist *l)
 	const struct file *f;
 	char text[16];
 
-	if ((f = record_find(l, "coredump_filter")) == NULL)
+	if ((f = filelist_find(l, "coredump_filter")) == NULL)
 		return 0;
 	snprintf(text, sizeof text, "%.*s", (int)(f->len < 15 ? f->len : 15),
 	    f->data == NULL ? "" : (const char *)f->data);
@@ -175,17 +161,13 @@ task_readproc(struct live *l, struct lproc *p, struct task *t)
 static int
 task_seen(const struct lthread *th, struct task *t, long *uid)
 {
-	const struct file *f;
-	int rc;
+	const struct file *stat, *status;
 
-	rc = -1;
-	*uid = -1;
-	for (f = th->seen.file; f < th->seen.file + th->seen.n; f++)
-		if (strcmp(f->name, "stat") == 0)
-			rc = task_stat(t, f->data, f->len);
-		else if (strcmp(f->name, "status") == 0)
-			*uid = (long)status_first(f->data, f->len, "Uid", 10);
-	return rc;
+	stat = filelist_find(&th->seen, "stat");
+	status = filelist_find(&th->seen, "status");
+	*uid = status == NULL ? -1 :
+	    (long)status_first(status->data, status->len, "Uid", 10);
+	return stat == NULL ? -1 : task_stat(t, stat->data, stat->len);
 }
 
 /*
@@ -222,7 +204,7 @@ record_innermost(const struct filelist *l, uint64_t *num)
 {
 	const struct file *f;
 
-	f = record_find(l, "status");
+	f = filelist_find(l, "status");
 	return f == NULL ? 0 : status_inner(f->data, f->len, "NSpid", num);
 }
 
@@ -269,7 +251,7 @@ record_place(struct filelist *l)
 	const struct file *f;
 	struct place pl = { 0 };
 
-	if ((f = record_find(l, "cgroup")) != NULL)
+	if ((f = filelist_find(l, "cgroup")) != NULL)
 		place_cgroup(&pl, f->data, f->len);
 	if (record_innermost(l, &pl.pid) > 1)
 		filelist_text(l, "nspid", "%" PRIu64 "\n", pl.pid);
