@@ -39,7 +39,7 @@ struct wards {
 
 bool		 ward_reap(struct ward *w);
 int		 ward_set(struct ward *w, pid_t target, pid_t clone);
-bool		 ward_sweep(const struct ward *w);
+bool		 ward_sweep(const struct ward *w, bool *kept);
 
 /* wards.c: all of them */
 int		 wards_add(struct wards *l, const struct ward *w);

@@ -215,13 +215,29 @@ ward_apart(const struct ward *w, int (*run)(const struct ward *, ward_fn),
 }
 
 /*
+ * Return true if a thread of process p is still traced by us: it has not
+ * stopped, and until then it cannot be let go.
+ */
+static bool
+threads_kept(const struct lproc *p)
+{
+	const struct lthread *t;
+
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->hold == HOLD_ASKED || t->hold == HOLD_BUSY)
+			return true;
+	return false;
+}
+
+/*
  * Stop the thread that leads the process of ward w, however long that takes,
- * or, if not patient, if it stops at once; call fn, and let it go.
+ * or, with kept, if it stops at once; call fn, and let it go.  *kept tells then
+ * whether threads are traced on, for as long as this process lives.
  * Where signals may come for it, all threads are seized: threads.c.  Return
  * what fn returned, or 0 if the thread could not be stopped.
  */
 static int
-ward_hold(const struct ward *w, ward_fn fn, bool patient)
+ward_hold(const struct ward *w, ward_fn fn, bool *kept)
 {
 	struct lproc p = { .pid = w->target };
 	struct lthread *leader;
@@ -239,13 +255,15 @@ ward_hold(const struct ward *w, ward_fn fn, bool patient)
 	threads_await(&p);
 	if (leader->hold == HOLD_ASKED)
 		threads_release(&p);	/* the others do not wait for it */
-	for (nap = 20; patient && leader->hold == HOLD_ASKED;
+	for (nap = 20; kept == NULL && leader->hold == HOLD_ASKED;
 	    nap += nap < 1000 ? nap / 4 : 0) {
 		nap_us(nap);
 		thread_poll(leader);
 	}
 	rc = leader->hold == HOLD_STOPPED ? fn(w) : 0;
 	threads_release(&p);
+	if (kept != NULL)
+		*kept = threads_kept(&p);
 	threads_free(&p);
 	return rc;
 }
@@ -253,7 +271,7 @@ ward_hold(const struct ward *w, ward_fn fn, bool patient)
 static int
 ward_stop(const struct ward *w, ward_fn fn)
 {
-	return ward_hold(w, fn, true);
+	return ward_hold(w, fn, NULL);
 }
 
 /*
@@ -383,14 +401,16 @@ ward_set(struct ward *w, pid_t target, pid_t clone)
 /*
  * Reap the clone of ward w if that goes at once: it has ended, its process
  * stops within milliseconds and does what it is made to.  Return false if not,
- * or if the clone is not known.
+ * or if the clone is not known.  *kept tells whether threads of the process
+ * stay traced until this one ends.
  */
 bool
-ward_sweep(const struct ward *w)
+ward_sweep(const struct ward *w, bool *kept)
 {
 	struct procstat c;
 	int i, rc;
 
+	*kept = false;
 	if (w->clone <= 0)
 		return w->clone < 0;
 	for (i = 0; (rc = ward_owns(w, &c)) == 1 && c.state != 'Z'; i++) {
@@ -398,5 +418,5 @@ ward_sweep(const struct ward *w)
 			return false;
 		nap_us(1000);
 	}
-	return rc == 0 || (rc == 1 && ward_hold(w, reap_call, false) == 1);
+	return rc == 0 || (rc == 1 && ward_hold(w, reap_call, kept) == 1);
 }

@@ -30,31 +30,53 @@ wards_add(struct wards *l, const struct ward *w)
 	return 0;
 }
 
+enum {				/* what a sweeper's exit status tells: */
+	SWEPT_MOST = 100,	/* how many wards it has swept at the most, */
+	SWEPT_GOON = 128	/* and a bit, that the next may go as well */
+};
+
 /*
- * Sweep wards from number i on, one after another in a process of their own,
- * which ends with the first that does not go at once, whatever state it is in
- * then.  Return the number of that one; l->n if there is none.
+ * Sweep wards from number i on, one after another, up to the first that does
+ * not go at once, or of which threads stay traced: they are let go when this
+ * process ends.  Return how many were swept, with SWEPT_GOON if the next one
+ * may go as well.
+ */
+static int
+wards_try(const struct wards *l, size_t i)
+{
+	bool kept;
+	int n;
+
+	for (n = 0, kept = false; n < SWEPT_MOST && i < l->n && !kept; n++)
+		if (!ward_sweep(&l->v[i++], &kept))
+			return n;
+	return n | SWEPT_GOON;
+}
+
+/*
+ * Sweep wards from number i on in processes of their own, each of which ends
+ * with what it could not let go, in whatever state that is then.  Return the
+ * number of the first that does not go at once; l->n if there is none.
  */
 static size_t
 wards_sweep(const struct wards *l, size_t i)
 {
-	enum { MOST = 200 };	/* it is told by an exit status */
-	int n, status;
 	pid_t pid, rc;
+	int status;
 
-	if ((pid = fork()) == 0) {
-		for (n = 0; n < MOST && i < l->n && ward_sweep(&l->v[i]); n++)
-			i++;
-		_exit(n);
+	for (status = SWEPT_GOON; status & SWEPT_GOON && i < l->n;
+	    i += (size_t)(status & ~SWEPT_GOON)) {
+		if ((pid = fork()) == 0)
+			_exit(wards_try(l, i));
+		if (pid == -1)
+			return i;
+		while ((rc = waitpid(pid, &status, 0)) == -1 && errno == EINTR)
+			continue;
+		if (rc != pid || !WIFEXITED(status))
+			return i;
+		status = WEXITSTATUS(status);
 	}
-	if (pid == -1)
-		return i;
-	while ((rc = waitpid(pid, &status, 0)) == -1 && errno == EINTR)
-		continue;
-	if (rc != pid || !WIFEXITED(status))
-		return i;
-	i += (size_t)WEXITSTATUS(status);
-	return WEXITSTATUS(status) == MOST ? wards_sweep(l, i) : i;
+	return i;
 }
 
 /*
