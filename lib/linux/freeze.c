@@ -196,6 +196,23 @@ lproc_isother(const struct lproc *p)
 }
 
 /*
+ * Tell the user of what will be missing of thread t of process p.
+ */
+static void
+live_lack(struct live *l, const struct lproc *p, const struct lthread *t)
+{
+	if (t->hold == HOLD_STOPPED && !t->regs && !proc_died(p->pid, t->tid))
+		live_warn(l, "thread %d of process %d: its registers could "
+		    "not be read", t->tid, p->pid);
+	/* of the one that leads p, it was told when it was to be seized */
+	if (t->hold == HOLD_FOREIGN && t->tid != p->pid)
+		live_warn(l, "thread %d of process %d is traced by process "
+		    "%ld: taken without stopping it, and without the "
+		    "registers that only its tracer sees", t->tid, p->pid,
+		    proc_status(p->pid, t->tid, "TracerPid"));
+}
+
+/*
  * Now that all are stopped, choose the thread of each process that can be
  * asked about its memory, and leave out who is gone.  A process that is left
  * out goes on.
@@ -219,11 +236,7 @@ live_settle(struct live *l)
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if (t->hold == HOLD_NONE)	/* before its turn */
 				t->hold = HOLD_GONE;
-			if (t->hold == HOLD_STOPPED && !t->regs &&
-			    !proc_died(p->pid, t->tid))
-				live_warn(l, "thread %d of process %d: its "
-				    "registers could not be read", t->tid,
-				    p->pid);
+			live_lack(l, p, t);
 			if (p->mmtid == 0 && t->hold != HOLD_GONE)
 				p->mmtid = t->tid;
 		}

@@ -71,14 +71,14 @@ live_free(struct live *l)
 /*
  * Gather what is told of all processes of set l, which are stopped; then clone
  * them and let them go, or keep them stopped where that cannot be done.  What
- * is asked and taken from then on is asked and taken of the clones.  Return 0, or -1 where nothing
- * can be taken.
+ * is asked and taken from then on is asked and taken of the clones.  Return 0,
+ * or -1 where nothing can be taken.
  */
 static int
 live_clone(struct live *l, struct snap *s)
 {
 	struct lproc *p;
-	bool told;
+	bool made, told;
 
 	told = false;
 	TAILQ_FOREACH(p, &l->procs, entry) {
@@ -87,9 +87,13 @@ live_clone(struct live *l, struct snap *s)
 		told |= p->inert && !p->skip;
 	}
 	/* a file that was to be frozen may have put an end to it */
-	if (!told && l->opts.clone && clones_make(l, s))
-		live_release(l);
-	state_finish(l);
+	made = !told && l->opts.clone && clones_make(l, s);
+	state_finish(l, false);
+	procs_finish(l);
+	if (!made)
+		return 0;
+	live_release(l);
+	state_finish(l, true);
 	return 0;
 }
 

@@ -27,6 +27,37 @@ if strace -V >/dev/null 2>&1; then
 else
 	skip strace "not here" 4
 fi
+# One thread of it is: the other ones are stopped, and asked all there is.
+target "$targets/threads"
+if strace -V >/dev/null 2>&1; then
+	tid=$(cd "/proc/$pid/task" && printf '%s\n' * | sed -n 10p)
+	strace -o /dev/null -p "$tid" 2>/dev/null &
+	tracer=$!
+	until_true grep -q "^TracerPid:[[:space:]]*$tracer" \
+	    "/proc/$pid/task/$tid/status"
+	snap -o "$tmp/snap" "$pid"
+	is "$rc $err" "1 ${warning/process N is/thread N of process N is}" \
+	    "one thread: a warning"
+	python3 - "$tmp/snap" "$pid" >"$tmp/told" <<END
+import sys
+sys.path.insert(0, "$tests/live")
+import check
+record = check.record(check.load(sys.argv[1]), int(sys.argv[2]))
+print(*[n for n in ("sigaction", "brk", "dumpable", "membarrier", "exe",
+                    "environ") if record.get(n)])
+END
+	is "$(cat "$tmp/told")" \
+	    "sigaction brk dumpable membarrier exe environ" \
+	    "one thread: what is asked of the others"
+	kill "$tracer"
+	wait "$tracer" 2>/dev/null
+	let_go "$pid" "one thread: let go"
+	unnoticed "$pid" "one thread: not noticed"
+else
+	skip "one thread" "no strace" 4
+fi
+
+target "$targets/anon"
 if gdb --version >/dev/null 2>&1; then
 	mkfifo "$tmp/gdb"
 	exec 3<>"$tmp/gdb"
@@ -126,4 +157,4 @@ target "$targets/sharer" copy
 snap -o "$tmp/snap" "$pid"
 is "$rc $err" "0 " "a copy shares nothing"
 unnoticed "$pid" "a copy: not noticed"
-finish 33
+finish 37

@@ -213,11 +213,12 @@ ask_rest(struct lproc *p, struct filelist *to)
 }
 
 /*
- * Read what state_read has left of the state of all processes of a set, which
- * were gathered: of their clones, while they run again, or of them.
+ * Read what state_read has left of the state of those processes of a set, which
+ * were gathered, that have a clone: of that, while they run again; or, if not
+ * cloned, of those that have none and are stopped.
  */
 void
-state_finish(struct live *l)
+state_finish(struct live *l, bool cloned)
 {
 	struct lthread *leader;
 	struct lproc *p;
@@ -225,8 +226,8 @@ state_finish(struct live *l)
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		leader = TAILQ_FIRST(&p->threads);
 		if (p->skip || p->inert || l->opts.observe || p->mmtid == 0 ||
-		    leader == NULL || leader->tid != p->pid ||
-		    (p->clone == 0 && leader->hold != HOLD_STOPPED))
+		    (p->clone != 0) != cloned || leader == NULL || leader->tid != p->pid ||
+		    (!cloned && leader->hold != HOLD_STOPPED))
 			continue;
 		errno = 0;
 		if (ask_rest(p, &leader->rec) == -1 && errno != ESRCH)

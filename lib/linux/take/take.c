@@ -155,6 +155,24 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 }
 
 /*
+ * Have all of the records of those processes of set l that have no clone: they
+ * are read of themselves, while they are stopped.
+ */
+void
+procs_finish(struct live *l)
+{
+	struct lthread *leader;
+	struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		leader = TAILQ_FIRST(&p->threads);
+		if (!p->skip && p->clone == 0 && leader != NULL &&
+		    leader->tid == p->pid && leader->task != NULL)
+			thread_finish(l, p, leader);
+	}
+}
+
+/*
  * Record how the process was taken.
  */
 static void

@@ -9,12 +9,13 @@
 
 /* state.c: what only a process itself can tell */
 void		 state_read(struct live *l);
-void		 state_finish(struct live *l);
+void		 state_finish(struct live *l, bool cloned);
 
 /* ahead.c: the same of threads that sleep, before they are stopped */
 void		 state_readahead(struct live *l);
 
 /* take.c */
+void		 procs_finish(struct live *l);
 int		 proc_gather(struct live *l, struct snap *s, struct lproc *p);
 int		 take_begin(struct live *l, struct snap *s, take_fn take,
 		    void *arg);
