@@ -1,6 +1,8 @@
 /*
- * Address spaces and their pages: space.c, pages.c, record/pages.c.
+ * Address spaces and their pages: space.c, pages.c, record/pages.c,
+ * linux/set/mappings.c.
  */
+#include "linux/set/set.h"
 #include "model.h"
 #include "space.h"
 #include "state/state.h"
@@ -8,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int
 smaps(struct space *sp, const char *text)
@@ -457,6 +460,34 @@ test_refit(void **state)
 	buf_free(&b);
 }
 
+/*
+ * Where smaps of before has not the mappings of maps, it is read again of who
+ * stands still, and is as without smaps of who does not.
+ */
+static void
+test_replaced(void **state)
+{
+	static const char line[] = "1000-2000 rw-p 00000000 00:00 0 \n";
+	const struct bytes maps = { (uint8_t *)(uintptr_t)line,
+	    sizeof line - 1 };
+	struct lproc p = { .refit = true, .clone = 1, .mmtid = getpid() };
+	struct bytes smaps = { (uint8_t *)strdup(line), sizeof line - 1 };
+	struct vmas l = { 0 };
+
+	(void)state;
+	smaps.data[0] = '0';
+	assert_int_equal(mappings_smaps(&p, &maps, &smaps), 0);
+	assert_int_equal(smaps.len, maps.len);
+	assert_memory_equal(smaps.data, maps.data, maps.len);
+	smaps.data[0] = '0';
+	p.clone = 0;
+	assert_int_equal(mappings_smaps(&p, &maps, &smaps), 0);
+	assert_int_equal(vmas_parse(&l, smaps.data, smaps.len), 0);
+	assert_non_null(vmas_find(&l, (uintptr_t)line));
+	vmas_free(&l);
+	free(smaps.data);
+}
+
 int
 main(void)
 {
@@ -464,6 +495,7 @@ main(void)
 		cmocka_unit_test(test_smaps),
 		cmocka_unit_test(test_overlaps),
 		cmocka_unit_test(test_refit),
+		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_sharing),

@@ -116,8 +116,27 @@ mappings_read(struct lproc *p)
 }
 
 /*
+ * Put into b what is told in place of smaps of before the stop, where that has
+ * other mappings than maps of the stop: smaps of now, of process p while that
+ * stands still, or maps alone, as of a kernel without smaps.
+ */
+static void
+smaps_replace(const struct lproc *p, const struct bytes *maps, struct buf *b)
+{
+	struct bytes now;
+
+	buf_free(b);
+	if (p->clone == 0 && proc_read(p->mmtid, 0, "smaps", &now) == 0) {
+		buf_add(b, now.data, now.len);
+		free(now.data);
+	} else
+		buf_add(b, maps->data, maps->len);
+}
+
+/*
  * Make of *smaps, which is that of process p from before the stop, what smaps
- * told in the stop, when maps was so.  Return 0, or -1 with errstr.
+ * told in the stop, when maps was so; where that cannot be done, it is as if
+ * there were no smaps.  Return 0, or -1 with errstr.
  */
 int
 mappings_smaps(const struct lproc *p, const struct bytes *maps,
@@ -130,10 +149,11 @@ mappings_smaps(const struct lproc *p, const struct bytes *maps,
 		return 0;
 	rc = smaps_refit(&b, scan_begin(maps->data, maps->len),
 	    scan_begin(smaps->data, smaps->len));
-	if (rc != 1) {
+	if (rc == 0)
+		smaps_replace(p, maps, &b);
+	if (rc == -1 || buf_check(&b) == -1) {
 		buf_free(&b);
-		return rc == -1 ? -1 : errstr_set("smaps of %d: other "
-		    "mappings than maps has", p->pid);
+		return -1;
 	}
 	free(smaps->data);
 	*smaps = (struct bytes){ b.data, b.len };
