@@ -240,9 +240,9 @@ smap_add(struct buf *b, const struct smap *m, struct scan head,
 
 /*
  * Add to b what smaps would tell now of the mappings that maps tells of, by
- * smaps of a moment ago: stacks may have grown since, and mappings gone.  Return
- * 1; 0 if one of them was made, joined or parted since, or became another, of
- * which the old text tells nothing; -1 with errstr.
+ * smaps of a moment ago: stacks may have grown since, and mappings gone.
+ * Return 1; 0 if one of them was made, joined or parted since, or became
+ * another, of which the old text tells nothing; -1 with errstr.
  */
 int
 smaps_refit(struct buf *b, struct scan maps, struct scan smaps)

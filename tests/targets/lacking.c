@@ -7,6 +7,10 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL	102
+#endif
+
 enum { PAGES = 16 };
 
 static volatile sig_atomic_t told;
@@ -58,6 +62,23 @@ wiped_among(void)
 		err(1, "madvise");
 }
 
+/*
+ * Guards and nothing else, in a mapping that is looked at by itself; on kernels
+ * since Linux 6.13.
+ */
+static void
+guards(void)
+{
+	char *p;
+
+	p = mmap(NULL, 1024 * PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED || madvise(p, 1024 * PAGE, MADV_DONTFORK) == -1)
+		err(1, "mmap");
+	if (madvise(p + 8 * PAGE, 4 * PAGE, MADV_GUARD_INSTALL) == 0)
+		place("missing", "guards", p + 8 * PAGE, 4 * PAGE, "guard");
+}
+
 int
 main(void)
 {
@@ -72,6 +93,7 @@ main(void)
 	p[2] = memory("shared", MAP_SHARED, 0, 5);
 	p[3] = memory("both", MAP_SHARED, MADV_DONTFORK, 7);
 	wiped_among();
+	guards();
 	ready_await();
 	for (bad = 0, i = 0; i < 4; i++)
 		bad += pattern_check(p[i] + PAGE, PAGES * PAGE,

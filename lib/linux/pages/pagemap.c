@@ -108,6 +108,24 @@ what_of_categories(uint64_t c)
 }
 
 /*
+ * Ask the kernel for pages of any of a's categories, SCAN_GUARD among them: a
+ * kernel that does not know that is asked without it, from then on.  Return as
+ * ioctl(2).
+ */
+static long
+scan_any(int fd, struct scan_arg *a)
+{
+	long n;
+
+	n = ioctl(fd, SCAN_IOCTL, a);
+	if (n != -1 || errno != EINVAL)
+		return n;
+	a->category_anyof_mask &= ~(uint64_t)SCAN_GUARD;
+	a->return_mask &= ~(uint64_t)SCAN_GUARD;
+	return ioctl(fd, SCAN_IOCTL, a);
+}
+
+/*
  * Do what pagemap_walk does by PAGEMAP_SCAN.  Return 1 when the kernel does
  * not know that, else as pagemap_walk.
  */
@@ -125,19 +143,12 @@ walk_scan(int fd, uint64_t start, uint64_t end, unsigned int more,
 	a.vec = (uint64_t)(uintptr_t)v;
 	a.vec_len = REGIONS;
 	a.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED | SCAN_GUARD;
+	a.return_mask = a.category_anyof_mask | SCAN_ZERO |
+	    (more & PM_FILE ? SCAN_FILE : 0) |
+	    (more & PM_HUGE ? SCAN_HUGE : 0);
 	do {
 		a.start = start;
-		a.return_mask = a.category_anyof_mask | SCAN_ZERO |
-		    (more & PM_FILE ? SCAN_FILE : 0) |
-		    (more & PM_HUGE ? SCAN_HUGE : 0);
-		n = ioctl(fd, SCAN_IOCTL, &a);
-		if (n == -1 && errno == EINVAL &&
-		    a.category_anyof_mask & SCAN_GUARD) {
-			a.category_anyof_mask &= ~(uint64_t)SCAN_GUARD;
-			n = REGIONS;
-			continue;
-		}
-		if (n == -1)
+		if ((n = scan_any(fd, &a)) == -1)
 			return errno == ENOTTY || errno == EINVAL ? 1 :
 			    pagemap_fail(-1);
 		start = a.walk_end;
@@ -231,9 +242,9 @@ scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
 	a.vec = (uint64_t)(uintptr_t)&v;
 	a.vec_len = 1;
 	a.max_pages = 1;
-	a.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED;
+	a.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED | SCAN_GUARD;
 	a.return_mask = a.category_anyof_mask;
-	if ((n = ioctl(fd, SCAN_IOCTL, &a)) > 0)
+	if ((n = scan_any(fd, &a)) > 0)
 		*addr = v.start;
 	return n > 0 ? 1 : (int)n;
 }
@@ -280,8 +291,8 @@ pagemap_huge(int fd, uint64_t addr, uint64_t end)
 }
 
 /*
- * Return 1 if there is a page in start..end (exclusive) that is present or in
- * swap, 0 if not, or -1 as pagemap_fail.  What comes behind the first is not
+ * Return 1 if there is a page in start..end (exclusive) that is present, in
+ * swap, or a guard, 0 if not, or -1 as pagemap_fail.  What comes behind the first is not
  * looked at.
  */
 int
