@@ -54,12 +54,6 @@ struct taking {
 	uint64_t	 ownend;	/* yet; exclusive, 0: none */
 };
 
-static int
-take_missing(struct taking *k, uint64_t start, uint64_t end, const char *why)
-{
-	return image_miss(k->build.image, start, end, why);
-}
-
 /*
  * Take start..end of the mapping from its file, up to the file's last page.
  */
@@ -126,8 +120,8 @@ take_gap(struct taking *k, uint64_t end)
 	if (k->how == TAKE_DATA || k->how == TAKE_DUMPED)
 		return take_data(k, start, end);
 	if (k->how == TAKE_PRESENT || k->how == LEAVE_FILE)
-		return take_missing(k, start, end, k->vma->name[0] == '[' ?
-		    "kernel" : "file");
+		return image_miss(k->build.image, start, end,
+		    k->vma->name[0] == '[' ? "kernel" : "file");
 	return 0;
 }
 
@@ -180,7 +174,7 @@ take_run(void *arg, const struct pagerun *r)
 	if (unmodified)
 		return take_file(k, start, end);
 	if (r->what & PM_GUARD)
-		return take_missing(k, start, end, "guard");
+		return image_miss(k->build.image, start, end, "guard");
 	if (r->what & PM_ZERO)
 		return builder_run(&k->build, start, (end - start) / KB, NULL,
 		    0);
@@ -260,7 +254,7 @@ vma_leave(struct live *l, struct lproc *p, struct taking *k)
 		live_warn(l, "process %d: %jx-%jx %s is left out: %s memory",
 		    p->pid, (uintmax_t)v->start, (uintmax_t)v->end, v->name,
 		    why[k->how]);
-	return take_missing(k, v->start, v->end, why[k->how]);
+	return image_miss(k->build.image, v->start, v->end, why[k->how]);
 }
 
 /*
