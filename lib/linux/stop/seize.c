@@ -297,14 +297,26 @@ thread_poll(struct lthread *t)
 }
 
 /*
- * Let thread t go, which is stopped.
+ * Let thread t go, which is stopped.  One that cannot be let go, for it is
+ * about to die, is as one that is to stop: it is seen to until it is gone.
  */
 void
 thread_release(struct lthread *t)
 {
+	uintptr_t sig;
 	int status;
+	pid_t rc;
 
-	if (thread_ptrace(PTRACE_DETACH, t->tid, 0) == -1)
-		(void)waitpid(t->tid, &status, WNOHANG | __WALL);
 	t->hold = HOLD_NONE;
+	for (sig = 0; thread_ptrace(PTRACE_DETACH, t->tid, sig) == -1;) {
+		do
+			rc = waitpid(t->tid, &status, WNOHANG | __WALL);
+		while (rc == -1 && errno == EINTR);
+		if (rc == 0)
+			t->hold = HOLD_ASKED;
+		if (rc != t->tid || !WIFSTOPPED(status))
+			break;
+		/* it ran, and has stopped again */
+		sig = status >> 16 == 0 ? (uintptr_t)WSTOPSIG(status) : 0;
+	}
 }

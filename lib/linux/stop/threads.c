@@ -201,6 +201,32 @@ threads_await(struct lproc *p)
 }
 
 /*
+ * Let the threads of process p go that have stopped.  Return true if one could
+ * not be let go, and is to be waited for.
+ */
+static bool
+threads_part(struct lproc *p)
+{
+	struct lthread *t;
+	bool left;
+	int rank;
+
+	left = false;
+	for (rank = RANK_MAX; rank-- > 0;)
+		TAILQ_FOREACH(t, &p->threads, entry) {
+			if ((int)t->rank != rank)
+				continue;
+			if (t->hold == HOLD_STOPPED) {
+				thread_release(t);
+				left |= t->hold == HOLD_ASKED;
+			}
+			if (t->hold != HOLD_ASKED && t->hold != HOLD_BUSY)
+				t->hold = HOLD_NONE;
+		}
+	return left;
+}
+
+/*
  * Let the threads of process p go, and set p->held to how long it was stopped.
  * A thread that does not stop in time goes on when it stops after this process
  * has ended.
@@ -208,19 +234,11 @@ threads_await(struct lproc *p)
 void
 threads_release(struct lproc *p)
 {
-	struct lthread *t;
-	int rank;
-
 	threads_await(p);
-	for (rank = RANK_MAX; rank-- > 0;)
-		TAILQ_FOREACH(t, &p->threads, entry) {
-			if ((int)t->rank != rank)
-				continue;
-			if (t->hold == HOLD_STOPPED)
-				thread_release(t);
-			if (t->hold != HOLD_ASKED && t->hold != HOLD_BUSY)
-				t->hold = HOLD_NONE;
-		}
+	if (threads_part(p)) {
+		threads_await(p);
+		(void)threads_part(p);
+	}
 	if (p->since != 0)
 		p->held = (now_ns() - p->since) / 1000;
 	p->since = 0;
