@@ -239,7 +239,7 @@ threads_kept(const struct lproc *p)
 static int
 ward_hold(const struct ward *w, ward_fn fn, bool *kept)
 {
-	struct lproc p = { .pid = w->target };
+	struct lproc p = { .pid = w->target, .taskdir = -1 };
 	struct lthread *leader;
 	long nap;
 	int rc;

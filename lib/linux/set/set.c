@@ -60,6 +60,7 @@ lproc_add(struct live *l, pid_t pid)
 		return NULL;
 	}
 	p->pid = pid;
+	p->taskdir = -1;
 	if (proc_readstat(pid, 0, &st) >= STAT_START)
 		p->start = st.v[STAT_START];
 	TAILQ_INIT(&p->threads);
@@ -163,7 +164,7 @@ lprocs_free(struct live *l)
 	while ((p = TAILQ_FIRST(&l->procs)) != NULL) {
 		TAILQ_REMOVE(&l->procs, p, entry);
 		threads_free(p);
-		if (p->taskdir > 0)
+		if (p->taskdir != -1)
 			close(p->taskdir);
 		mappings_free(p);
 		free(p->lack);

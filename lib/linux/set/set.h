@@ -28,6 +28,8 @@ enum rank {			/* of a thread, when it is seized: threads.c */
 	RANK_MAX
 };
 
+enum { NSPACES = 7 };		/* namespaces that a thread may have alone */
+
 struct ran {			/* a thread, on processors */
 	uint64_t	 ns;	/* so long in all */
 	uint64_t	 times;	/* that it came onto one */
@@ -42,13 +44,15 @@ struct lthread {
 	char		 state;		/* before we came */
 	struct filelist	 seen;	/* by its tracer, or before it had one */
 	bool		 regs;		/* and its registers are in seen */
+	struct ran	 ran;		/* until seen was read, or, where it
+					   was asked, it slept again */
 	bool		 asked;		/* before the stop: take/ahead.c */
-	bool		 still;		/* and slept on, until it was stopped, */
-	bool		 same;		/* with the registers that it had */
-	bool		 stayed;	/* so that what it told holds */
 	struct filelist	 told;		/* then, of what it alone changes */
+	unsigned int	 apart;		/* likewise: thread_apart */
 	struct bytes	 before;	/* owned; its registers then */
-	struct ran	 ran;		/* when it slept again */
+	bool		 still;		/* it slept on until it was stopped, */
+	bool		 same;		/* with these registers, */
+	bool		 stayed;	/* so that told holds */
 	struct task	*task;		/* owned; what was gathered, or NULL */
 	struct filelist	 rec;		/* likewise */
 	bool		 finished;	/* all of it is there */
@@ -66,7 +70,9 @@ struct lproc {
 	pid_t		 mmtid;	/* a thread that has the memory; 0: none */
 	struct lthreads	 threads;
 	struct tids	 tids;	/* the same, by number */
-	int		 taskdir; /* owned; /proc/PID/task, 0: not open */
+	int		 taskdir; /* owned; /proc/PID/task, -1: not open */
+	uint64_t	 spaces[NSPACES]; /* namespaces of its first thread,
+					     when others were asked */
 	bool		 found;	/* by -r or by name, not asked for by pid */
 	bool		 kernel; /* a thread of the kernel */
 	bool		 skip;	/* not taken after all */

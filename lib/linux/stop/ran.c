@@ -5,8 +5,8 @@
 #include "stop.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { BRIEFLY_NS = 50000 };	/* to go back to sleep, or to stop */
@@ -22,32 +22,80 @@ ran_briefly(const struct ran *from, const struct ran *to)
 }
 
 /*
+ * Hold the directory of all threads of process p: 0, or -1 with errno.
+ */
+static int
+tasks_open(struct lproc *p)
+{
+	if (p->taskdir == -1)
+		p->taskdir = proc_open(p->pid, 0, "task",
+		    O_RDONLY | O_DIRECTORY);
+	return p->taskdir == -1 ? -1 : 0;
+}
+
+/*
+ * Open a file of thread tid of process p to read it: a descriptor, or -1 with
+ * errno.  The directory of all threads stays open until threads_close.
+ */
+int
+thread_open(struct lproc *p, pid_t tid, const char *file)
+{
+	char name[64];
+
+	if (tasks_open(p) == -1)
+		return -1;
+	snprintf(name, sizeof name, "%d/%s", tid, file);
+	return openat(p->taskdir, name, O_RDONLY | O_CLOEXEC);
+}
+
+/*
+ * Read where a link of thread tid of process p leads, as readlink(2) does.
+ */
+ssize_t
+thread_link(struct lproc *p, pid_t tid, const char *file, char *buf,
+    size_t size)
+{
+	char name[64];
+
+	if (tasks_open(p) == -1)
+		return -1;
+	snprintf(name, sizeof name, "%d/%s", tid, file);
+	return readlinkat(p->taskdir, name, buf, size);
+}
+
+/*
+ * Hold no directory of process p any more.
+ */
+void
+threads_close(struct lproc *p)
+{
+	if (p->taskdir != -1)
+		close(p->taskdir);
+	p->taskdir = -1;
+}
+
+/*
  * Set *r to how thread t of process p has run so far, as schedstat tells
- * (Documentation/scheduler/sched-stats.rst).  Return false where the kernel
- * does not tell.
+ * (Documentation/scheduler/sched-stats.rst).  Return false, and set it to
+ * never, where the kernel does not tell.
  */
 bool
 thread_ran(struct lproc *p, const struct lthread *t, struct ran *r)
 {
-	char name[32], text[80];
+	char text[80], *s;
 	ssize_t n;
 	int fd;
 
-	if (p->taskdir <= 0) {
-		snprintf(name, sizeof name, "/proc/%d/task", p->pid);
-		fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd <= 0)
-			return false;
-		p->taskdir = fd;
-	}
-	snprintf(name, sizeof name, "%d/schedstat", t->tid);
-	if ((fd = openat(p->taskdir, name, O_RDONLY | O_CLOEXEC)) == -1)
+	r->ns = r->times = 0;
+	if ((fd = thread_open(p, t->tid, "schedstat")) == -1)
 		return false;
 	n = read(fd, text, sizeof text - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	return sscanf(text, "%" SCNu64 " %*u %" SCNu64, &r->ns, &r->times) ==
-	    2 && r->times > 0;
+	r->ns = strtoull(text, &s, 10);
+	(void)strtoull(s, &s, 10);
+	r->times = strtoull(s, NULL, 10);
+	return r->times > 0;
 }
 
 /*

@@ -20,7 +20,8 @@
 /*
  * Read of thread t what can only be seen before it is stopped by us:
  * afterwards it sleeps in the stop of ptrace(2).  What was seen before is
- * forgotten.
+ * forgotten.  How it had run is read first: it did not while the rest was, if
+ * that is so later.
  */
 void
 thread_look(struct lproc *p, struct lthread *t)
@@ -31,6 +32,8 @@ thread_look(struct lproc *p, struct lthread *t)
 	size_t i;
 
 	filelist_free(&t->seen);
+	if (t->tid != p->pid)
+		(void)thread_ran(p, t, &t->ran);
 	for (i = 0; i < sizeof name / sizeof *name; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
 }
@@ -254,6 +257,8 @@ is_stop(int sig)
 bool
 thread_halted(struct lthread *t)
 {
+	enum { CALL = 0x80 };	/* at the edge of one that was injected */
+	uintptr_t sig;
 	int status;
 	pid_t rc;
 
@@ -279,8 +284,9 @@ thread_halted(struct lthread *t)
 	 */
 	if (!is_stop(WSTOPSIG(status)))
 		regs_restart(t->tid);
-	if (thread_ptrace(PTRACE_CONT, t->tid, (uintptr_t)WSTOPSIG(status)) ==
-	    -1 && errno == ESRCH)
+	sig = WSTOPSIG(status) == (SIGTRAP | CALL) ? 0 :
+	    (uintptr_t)WSTOPSIG(status);
+	if (thread_ptrace(PTRACE_CONT, t->tid, sig) == -1 && errno == ESRCH)
 		t->hold = HOLD_GONE;
 	return false;
 }

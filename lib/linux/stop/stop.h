@@ -17,6 +17,10 @@ void		 regs_remember(struct lthread *t);
 
 /* ran.c: whether a thread has run */
 bool		 ran_briefly(const struct ran *from, const struct ran *to);
+int		 thread_open(struct lproc *p, pid_t tid, const char *file);
+ssize_t		 thread_link(struct lproc *p, pid_t tid, const char *file,
+		    char *buf, size_t size);
+void		 threads_close(struct lproc *p);
 bool		 thread_ran(struct lproc *p, const struct lthread *t,
 		    struct ran *r);
 bool		 thread_still(struct lproc *p, struct lthread *t);
@@ -39,6 +43,8 @@ int		 sharers_tell(struct live *l);
 struct lthread	*threads_add(struct lproc *p, pid_t tid);
 int		 threads_list(struct lproc *p, bool look);
 int		 threads_seize(struct lproc *p);
+bool		 thread_starves(const struct lproc *p,
+		    const struct lthread *t);
 void		 threads_await(struct lproc *p);
 void		 threads_release(struct lproc *p);
 

@@ -94,8 +94,11 @@ int
 threads_list(struct lproc *p, bool look)
 {
 	struct listing g = { p, look };
+	int rc;
 
-	return proc_list(p->pid, "task", list_thread, &g);
+	rc = proc_list(p->pid, "task", list_thread, &g);
+	threads_close(p);
+	return rc;
 }
 
 /*
@@ -125,6 +128,7 @@ threads_seize(struct lproc *p)
 		if (t->hold == HOLD_NONE && !thread_still(p, t) &&
 		    thread_judge(p, t) == -1)
 			return -1;
+	threads_close(p);
 	for (any = rc = 0, rank = 0; rank < RANK_MAX; rank++) {
 		/* the pause begins */
 		if (rank == RANK_TOLD) {
@@ -163,23 +167,31 @@ threads_poll(struct lproc *p)
 }
 
 /*
- * Return true if one of the threads of process p that are to stop and have not
- * runs, or sleeps so that this wakes it: it stops as soon as it is given a
- * processor.
+ * Return true if thread t of process p is to stop, has not yet, and runs, or
+ * sleeps so that this wakes it: it stops as soon as it is given a processor.
+ */
+bool
+thread_starves(const struct lproc *p, const struct lthread *t)
+{
+	char state;
+
+	if (t->hold != HOLD_ASKED)
+		return false;
+	state = proc_state(p->pid, t->tid);
+	return state == 'R' || state == 'S';
+}
+
+/*
+ * Return true if a thread of process p does.
  */
 static bool
 threads_starve(const struct lproc *p)
 {
 	const struct lthread *t;
-	char state;
 
-	TAILQ_FOREACH(t, &p->threads, entry) {
-		if (t->hold != HOLD_ASKED)
-			continue;
-		state = proc_state(p->pid, t->tid);
-		if (state == 'R' || state == 'S')
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (thread_starves(p, t))
 			return true;
-	}
 	return false;
 }
 

@@ -4,8 +4,8 @@
  * that have run since.
  *
  * A thread that is asked is stopped for less than a millisecond, while all
- * others run, and uses the dead part of its own stack (inject.c).  So only
- * one is that sleeps on a stack of its own, and that no signals are sent to:
+ * others run, and uses the dead part of its own stack (inject/dead.c).  So it
+ * is one that sleeps on a stack of its own, and that no signals are sent to:
  * stop/threads.c tells why.
  *
  * What it told is changed by the thread alone: sigaltstack(2),
@@ -50,7 +50,8 @@ ahead_sleeps(struct ahead *a, struct lthread *t)
 	const struct file *f;
 	struct ran now;
 
-	if ((f = filelist_find(&t->seen, "stat")) == NULL ||
+	if (t->ran.times == 0 ||
+	    (f = filelist_find(&t->seen, "stat")) == NULL ||
 	    stat_parse(&st, f->data, f->len) < STAT_FLAGS)
 		return false;
 	return st.state == 'S' &&
@@ -61,56 +62,60 @@ ahead_sleeps(struct ahead *a, struct lthread *t)
 }
 
 /*
- * Stop thread t.  Return true if it has stopped; else it is not held, or, if
- * it does not stop in time, it is when it does.
+ * Stop thread t, which slept, and wait until it has stopped, as long as it
+ * lacks nothing for that but a processor.
  */
-static bool
+static void
 ahead_stop(struct ahead *a, struct lthread *t)
 {
-	enum { SPINS = 200, NAPS = 200, NAP_US = 50 };
+	enum { SPINS = 200, NAPS = 200, MOST = 60000, NAP_US = 50 };
 	int i;
 
 	if (thread_seize(a->proc, t) == -1 || t->hold != HOLD_SEIZED) {
 		t->hold = HOLD_NONE;
-		return false;
+		return;
 	}
 	thread_stop(t);
-	for (i = 0; t->hold == HOLD_ASKED && i < SPINS + NAPS; i++)
-		if (thread_halted(t))
-			break;
-		else if (i < SPINS)
+	for (i = 0; t->hold == HOLD_ASKED && !thread_halted(t) &&
+	    (i < SPINS + NAPS || (i < MOST && thread_starves(a->proc, t)));
+	    i++)
+		if (i < SPINS)
 			sched_yield();
 		else
 			nap_us(NAP_US);
-	return t->hold == HOLD_STOPPED;
+	if (t->hold == HOLD_GONE)
+		t->hold = HOLD_NONE;
 }
 
 /*
- * Ask thread t, which has stopped.  Return 0, also if it has no room for that;
- * -1 if others of its process, too, would not do what they are made to: it
- * was odd, or its cgroup is frozen, and each would be waited for.
+ * Ask thread t, which has stopped, if it slept until then.  Return 0, also if
+ * it has no room for that; -1 if others of its process, too, would not do what
+ * they are made to: it was odd, or its cgroup is frozen, and each would be
+ * waited for.
  */
 static int
 ahead_tell(struct ahead *a, struct lthread *t)
 {
-	int rc;
+	struct ran now;
 
+	if (!thread_ran(a->proc, t, &now) || now.times != t->ran.times + 1)
+		return 0;
 	a->ask.to = &t->told;
 	if (inject_enterone(a->ask.in, t->tid) == -1) {
 		(void)inject_leaveone(a->ask.in, -1);
 		return 0;
 	}
-	rc = ask_thread(&a->ask);
-	if (inject_leaveone(a->ask.in, rc) == -1)
+	if (inject_leaveone(a->ask.in, ask_thread(&a->ask)) == -1)
 		return -1;
+	thread_own(t, &t->told);
 	regs_remember(t);
 	t->asked = t->before.data != NULL && thread_ran(a->proc, t, &t->ran);
 	return 0;
 }
 
 /*
- * Ask thread t, if it sleeps.  Return 0, also if that cannot be done; -1 if no
- * other thread of its process is to be asked.
+ * Ask thread t, if it sleeps, and let it go.  Return 0, also if that cannot be
+ * done; -1 if no other thread of its process is to be asked.
  */
 static int
 ahead_ask(struct ahead *a, struct lthread *t)
@@ -119,17 +124,20 @@ ahead_ask(struct ahead *a, struct lthread *t)
 
 	if (!ahead_sleeps(a, t))
 		return 0;
-	rc = ahead_stop(a, t) ? ahead_tell(a, t) : 0;
-	if (t->hold == HOLD_STOPPED)
+	ahead_stop(a, t);
+	rc = 0;
+	if (t->hold == HOLD_STOPPED) {
+		rc = ahead_tell(a, t);
 		thread_release(t);
-	else if (t->hold == HOLD_GONE)
-		t->hold = HOLD_NONE;
+	}
 	if (t->asked) {
-		thread_apart(a->proc, t, a->proc->pid, &t->told);
-		thread_names(a->proc, t, &t->told);
+		t->apart = thread_apart(a->proc, t, a->proc->pid,
+		    a->proc->spaces);
+		filelist_read(&t->told, a->proc->pid, t->tid, "personality");
 	} else
 		filelist_free(&t->told);
-	return rc;
+	/* it would not be let go when it stops at last */
+	return t->hold == HOLD_ASKED ? -1 : rc;
 }
 
 /*
@@ -152,39 +160,46 @@ ahead_settle(struct lproc *p)
 }
 
 /*
- * Ask the threads of process p that sleep.
+ * Ask the threads of process p that sleep.  Return true; false if one of them
+ * is to stop and has not, by then.
  */
-static void
+static bool
 proc_askahead(struct lproc *p)
 {
 	struct ahead a = { .proc = p };
 	const struct vmas *l = &p->vma;
 	struct lthread *t;
 	struct bytes maps;
+	bool held;
 
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (!thread_ran(p, t, &t->ran))
-			return;
 	if (l->n == 0) {
 		if (proc_read(p->pid, 0, "maps", &maps) == -1)
-			return;
+			return true;
 		if (vmas_parse(&a.vma, maps.data, maps.len) == 0)
 			l = &a.vma;
 		free(maps.data);
 	}
+	held = false;
+	spaces_read(p, p->pid, p->spaces);
 	if (l->n > 0 && (a.ask.in = inject_alone(p->pid, l)) != NULL) {
 		TAILQ_FOREACH(t, &p->threads, entry)
-			if (t->tid != p->pid && ahead_ask(&a, t) == -1)
+			if (t->tid != p->pid && ahead_ask(&a, t) == -1) {
+				held = t->hold == HOLD_ASKED;
 				break;
+			}
 		inject_free(a.ask.in);
 		ahead_settle(p);
 	}
+	threads_close(p);
 	vmas_free(&a.vma);
+	return !held;
 }
 
 /*
  * Ask all threads of set l that sleep, before any is to stay stopped, where
- * something may be run in them.  What cannot be asked now is asked in the stop.
+ * something may be run in them.  What cannot be asked now is asked in the stop:
+ * that begins at once when there is one that does not stop, as who sleeps
+ * uninterruptibly by now, for it stays stopped from when it does.
  */
 void
 state_readahead(struct live *l)
@@ -197,7 +212,7 @@ state_readahead(struct live *l)
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		t = TAILQ_FIRST(&p->threads);
 		if (!p->skip && !p->kernel && t != NULL &&
-		    TAILQ_NEXT(t, entry) != NULL)
-			proc_askahead(p);
+		    TAILQ_NEXT(t, entry) != NULL && !proc_askahead(p))
+			break;
 	}
 }

@@ -1,19 +1,17 @@
 /*
- * What it takes to start a thread again and can be told from outside, while
- * it is stopped: snap(6), "State that restoring takes".
+ * What it takes to start a thread again and can be told from outside:
+ * snap(6), "State that restoring takes".
  */
 #include "linux/stop/stop.h"
 #include "taking.h"
 
 #include <sys/ptrace.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <linux/kcmp.h>
 
 #include <errno.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,88 +19,163 @@
 #include <unistd.h>
 
 /*
- * Return true if two threads are in different namespaces of a kind.  Where the
- * kernel does not tell, they are not.
+ * What a thread may have of its own, though threads mostly share it: a bit of
+ * a set each.
  */
-static bool
-ns_differs(pid_t pid, pid_t a, pid_t b, const char *kind)
-{
-	char path[PATH_MAX];
-	struct stat st[2];
-	pid_t tid[2] = { a, b };
-	size_t i;
+enum { NKCMP = 2 };		/* kcmp(2) tells of the first ones */
 
-	for (i = 0; i < 2; i++) {
-		snprintf(path, sizeof path, "/proc/%d/task/%d/ns/%s", pid,
-		    tid[i], kind);
-		if (stat(path, &st[i]) == -1)
-			return false;
-	}
-	return st[0].st_dev != st[1].st_dev || st[0].st_ino != st[1].st_ino;
+static const char *const apart[] = { "files", "fs", "ns/cgroup", "ns/ipc",
+	"ns/mnt", "ns/net", "ns/pid_for_children", "ns/time_for_children",
+	"ns/uts" };
+
+_Static_assert(sizeof apart / sizeof *apart == NKCMP + NSPACES,
+    "lproc->spaces has one for each namespace");
+
+/*
+ * Return the number of a namespace that thread tid of process p is in; 0 if it
+ * is not told.
+ */
+static uint64_t
+space_number(struct lproc *p, pid_t tid, const char *name)
+{
+	char link[64], *s;
+	ssize_t n;
+
+	n = thread_link(p, tid, name, link, sizeof link - 1);
+	link[n > 0 ? n : 0] = '\0';
+	return (s = strchr(link, '[')) == NULL ? 0 : strtoull(s + 1, NULL, 10);
 }
 
 /*
- * Record in to what thread t of process p has of its own, though threads
- * mostly share it, here with one of that number: unshare(2), setns(2).
+ * Set space to the namespaces that thread tid of process p is in.
  */
 void
-thread_apart(const struct lproc *p, const struct lthread *t, pid_t with,
-    struct filelist *to)
+spaces_read(struct lproc *p, pid_t tid, uint64_t space[NSPACES])
 {
-	static const struct {
-		const char *name;
-		int kind;
-	} share[] = {
-		{ "files", KCMP_FILES }, { "fs", KCMP_FS }
-	};
-	static const char *const ns[] = { "cgroup", "ipc", "mnt", "net",
-	    "pid_for_children", "time_for_children", "uts" };
+	size_t i;
+
+	for (i = 0; i < NSPACES; i++)
+		space[i] = space_number(p, tid, apart[NKCMP + i]);
+}
+
+/*
+ * Return whether two threads have a thing of their own that kcmp(2) tells of.
+ */
+static bool
+kcmp_differs(pid_t a, pid_t b, size_t i)
+{
+	static const int kind[NKCMP] = { KCMP_FILES, KCMP_FS };
+
+	return syscall(SYS_kcmp, a, b, kind[i], 0L, 0L) > 0;
+}
+
+/*
+ * Return what thread t of process p has of its own, where another one has the
+ * number with and is in the namespaces space: unshare(2), setns(2).  What the
+ * kernel does not tell they have together.
+ */
+unsigned int
+thread_apart(struct lproc *p, const struct lthread *t, pid_t with,
+    const uint64_t space[NSPACES])
+{
+	unsigned int set;
+	uint64_t own;
+	size_t i;
+
+	set = 0;
+	if (t->tid == with || with == 0)
+		return set;
+	for (i = 0; i < NKCMP; i++)
+		if (kcmp_differs(with, t->tid, i))
+			set |= 1U << i;
+	for (i = 0; i < NSPACES; i++) {
+		own = space_number(p, t->tid, apart[NKCMP + i]);
+		if (own != 0 && space[i] != 0 && own != space[i])
+			set |= 1U << (NKCMP + i);
+	}
+	return set;
+}
+
+/*
+ * Return true if what the threads of process p that stayed had of their own
+ * when they were asked they have now, in the stop: the one that leads p, with
+ * which they were compared, has left nothing either.  It is in the same
+ * namespaces, now in space; and who once leaves the files or directories of
+ * others (unshare(2)) has them with none of these again, so one thread that
+ * still has tells for all.
+ */
+bool
+apart_holds(struct lproc *p, const uint64_t space[NSPACES])
+{
+	const struct lthread *t;
+	size_t i;
+
+	if (memcmp(space, p->spaces, sizeof p->spaces) != 0)
+		return false;
+	for (i = 0; i < NKCMP; i++)
+		TAILQ_FOREACH(t, &p->threads, entry)
+			if (t->stayed && !(t->apart >> i & 1)) {
+				if (kcmp_differs(p->pid, t->tid, i))
+					return false;
+				break;
+			}
+	return true;
+}
+
+/*
+ * Record in to what a thread has of its own, as thread_apart tells.
+ */
+void
+apart_record(unsigned int set, struct filelist *to)
+{
 	struct buf b = { 0 };
 	size_t i;
 
-	if (t->tid == with || with == 0)
+	for (i = 0; i < NKCMP + NSPACES; i++)
+		if (set >> i & 1)
+			buf_printf(&b, "%s%s", b.len > 0 ? " " : "", apart[i]);
+	if (b.len == 0)
 		return;
-	for (i = 0; i < sizeof share / sizeof *share; i++)
-		if (syscall(SYS_kcmp, with, t->tid, share[i].kind, 0L,
-		    0L) > 0)
-			buf_printf(&b, "%s%s", b.len > 0 ? " " : "",
-			    share[i].name);
-	for (i = 0; i < sizeof ns / sizeof *ns; i++)
-		if (ns_differs(p->pid, with, t->tid, ns[i]))
-			buf_printf(&b, "%sns/%s", b.len > 0 ? " " : "", ns[i]);
-	if (b.len > 0)
-		buf_puts(&b, "\n");
-	if (b.len > 0 || b.failed)
-		filelist_buf(to, "apart", &b);
+	buf_puts(&b, "\n");
+	filelist_buf(to, "apart", &b);
 }
 
 /*
- * Add to what was seen of thread t, which is stopped, what can be told from
- * outside.
+ * Record in to what of thread t, which is stopped, can be told from outside,
+ * and what it alone changes: set_robust_list(2), rseq(2).
  */
 void
-thread_outside(struct lthread *t)
+thread_own(const struct lthread *t, struct filelist *to)
 {
-	struct sched_param sp = { 0 };
 	struct rseqconf c;
 	size_t len;
 	void *head;
+
+	if (syscall(SYS_get_robust_list, t->tid, &head, &len) == 0)
+		filelist_text(to, "robust_list", "%jx %zu\n",
+		    (uintmax_t)(uintptr_t)head, len);
+	errno = 0;
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, (void *)sizeof c,
+	    &c) == (long)sizeof c && c.area != 0)
+		filelist_text(to, "rseq", "%jx %u %x %x\n",
+		    (uintmax_t)c.area, c.len, c.signature, c.flags);
+	else
+		filelist_lose(to, "rseq");
+}
+
+/*
+ * Record in to what others may change of thread t at any time.
+ */
+void
+thread_outside(const struct lthread *t, struct filelist *to)
+{
+	struct sched_param sp = { 0 };
 	int policy;
 
 	policy = sched_getscheduler(t->tid);
 	errno = 0;
 	if (policy != -1 && sched_getparam(t->tid, &sp) == 0)
-		filelist_text(&t->seen, "scheduling", "%d %d %d\n", policy,
+		filelist_text(to, "scheduling", "%d %d %d\n", policy,
 		    sp.sched_priority, getpriority(PRIO_PROCESS,
 		    (id_t)t->tid));
-	if (syscall(SYS_get_robust_list, t->tid, &head, &len) == 0)
-		filelist_text(&t->seen, "robust_list", "%jx %zu\n",
-		    (uintmax_t)(uintptr_t)head, len);
-	errno = 0;
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, (void *)sizeof c,
-	    &c) == (long)sizeof c && c.area != 0)
-		filelist_text(&t->seen, "rseq", "%jx %u %x %x\n",
-		    (uintmax_t)c.area, c.len, c.signature, c.flags);
-	else
-		filelist_lose(&t->seen, "rseq");
 }

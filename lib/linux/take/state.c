@@ -131,19 +131,37 @@ observe(struct live *l, struct lproc *p, struct lthread *leader,
 }
 
 /*
- * Add to what was seen of thread t, which is stopped, what can be told from
- * outside, and what it told before, if that still holds.
+ * Add to what was seen of all threads of process p that are stopped what can
+ * be told from outside, and what they told before, if that still holds.
  */
 static void
-thread_seen(struct lproc *p, struct lthread *t)
+threads_seen(struct lproc *p)
 {
-	t->stayed = p->mmtid == p->pid && thread_stayed(p, t);
-	thread_outside(t);
-	if (t->stayed)
-		filelist_join(&t->seen, &t->told);
-	else
-		thread_apart(p, t, p->mmtid, &t->seen);
-	filelist_free(&t->told);
+	uint64_t space[NSPACES] = { 0 };
+	struct lthread *t;
+	bool holds;
+
+	TAILQ_FOREACH(t, &p->threads, entry)
+		t->stayed = t->hold == HOLD_STOPPED && p->mmtid == p->pid &&
+		    thread_stayed(p, t);
+	if (p->mmtid != 0 && TAILQ_NEXT(TAILQ_FIRST(&p->threads), entry) !=
+	    NULL)
+		spaces_read(p, p->mmtid, space);
+	holds = apart_holds(p, space);
+	TAILQ_FOREACH(t, &p->threads, entry) {
+		if (t->hold != HOLD_STOPPED)
+			continue;
+		if (!t->stayed || !holds)
+			t->apart = thread_apart(p, t, p->mmtid, space);
+		apart_record(t->apart, &t->seen);
+		thread_outside(t, &t->seen);
+		if (t->stayed)
+			filelist_join(&t->seen, &t->told);
+		else
+			thread_own(t, &t->seen);
+		filelist_free(&t->told);
+	}
+	threads_close(p);
 }
 
 /*
@@ -152,16 +170,12 @@ thread_seen(struct lproc *p, struct lthread *t)
 static void
 proc_state_read(struct live *l, struct lproc *p)
 {
-	struct lthread *t, *leader;
+	struct lthread *leader;
 
-	leader = NULL;
-	TAILQ_FOREACH(t, &p->threads, entry) {
-		if (t->hold == HOLD_STOPPED)
-			thread_seen(p, t);
-		if (t->tid == p->pid)
-			leader = t;
-	}
-	if (p->skip || p->mmtid == 0 || leader == NULL)
+	if ((leader = TAILQ_FIRST(&p->threads)) == NULL)
+		return;
+	threads_seen(p);
+	if (p->skip || p->mmtid == 0 || leader->tid != p->pid)
 		return;
 	add_clocks(&leader->seen, p->pid);
 	if (l->opts.observe)

@@ -150,6 +150,7 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 		if (rc == 0 && !lp->skip && (th->tid == lp->pid ||
 		    th->hold != HOLD_GONE))
 			rc = thread_gather(l, s, lp, th);
+	threads_close(lp);
 	(void)step_begin(&l->steps, before);
 	return rc;
 }

@@ -7,15 +7,18 @@
 #include "take.h"
 
 /* outside.c: what of a thread can be told from outside */
-void		 thread_apart(const struct lproc *p, const struct lthread *t,
-		    pid_t with, struct filelist *to);
-void		 thread_outside(struct lthread *t);
+void		 spaces_read(struct lproc *p, pid_t tid,
+		    uint64_t space[NSPACES]);
+unsigned int	 thread_apart(struct lproc *p, const struct lthread *t,
+		    pid_t with, const uint64_t space[NSPACES]);
+bool		 apart_holds(struct lproc *p, const uint64_t space[NSPACES]);
+void		 apart_record(unsigned int set, struct filelist *to);
+void		 thread_own(const struct lthread *t, struct filelist *to);
+void		 thread_outside(const struct lthread *t, struct filelist *to);
 
 /* task.c: what /proc gives of a stopped thread */
 int		 task_read(struct live *l, struct lproc *p, struct lthread *th,
 		    struct task *t);
-void		 thread_names(const struct lproc *p, const struct lthread *t,
-		    struct filelist *to);
 void		 task_record(struct live *l, struct snap *s, struct lproc *p,
 		    struct lthread *th, struct task *t, struct filelist *to);
 void		 task_finish(struct live *l, struct lproc *p, struct task *t,

@@ -3,6 +3,7 @@
  * files of the Linux record.
  */
 #include "linux/open/open.h"
+#include "linux/stop/stop.h"
 #include "state/state.h"
 #include "taking.h"
 #include "vec.h"
@@ -19,11 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* files that a record has of each thread, */
-static const char *const thread_file[] = { "comm", "personality" };
-
 /*
- * and those of a process only.  What a clone has of its process (kernel/fork.c:
+ * Files that a record has of a process only.  What a clone has of its process (kernel/fork.c:
  * copy_mm, copy_fs, copy_signal, copy_creds, copy_namespaces) is read of that.
  * It has no timers, is made in the namespaces for children, and has another
  * oom_score_adj from us.
@@ -264,16 +262,31 @@ record_place(struct filelist *l)
 }
 
 /*
- * Record what thread t of process p is called, and how it is run.
+ * Record what thread th of process p is called, which others may change, and
+ * have its task tell the same.
  */
-void
-thread_names(const struct lproc *p, const struct lthread *t,
+static void
+record_name(struct lproc *p, const struct lthread *th, struct task *t,
     struct filelist *to)
 {
-	size_t i;
+	char name[sizeof t->comm];
+	ssize_t n;
+	int fd;
 
-	for (i = 0; i < NITEMS(thread_file); i++)
-		filelist_read(to, p->pid, t->tid, thread_file[i]);
+	n = -1;
+	if ((fd = thread_open(p, th->tid, "comm")) != -1) {
+		n = read(fd, name, sizeof name);
+		close(fd);
+	}
+	if (n <= 0) {
+		filelist_lose(to, "comm");
+		return;
+	}
+	filelist_copy(to, "comm", name, (size_t)n);
+	if (th->stayed) {
+		name[n - 1] = '\0';	/* instead of the end of the line */
+		memcpy(t->comm, name, (size_t)n);
+	}
 }
 
 /*
@@ -290,8 +303,9 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 	if (th->tid != p->pid)
 		filelist_text(to, "thread", "%d\n", p->pid);
 	filelist_join(to, &th->seen);
+	record_name(p, th, t, to);
 	if (!th->stayed)
-		thread_names(p, th, to);
+		filelist_read(to, p->pid, th->tid, "personality");
 	if (th->tid != p->pid)
 		return;
 	for (i = 0; i < NITEMS(proc_files); i++)
