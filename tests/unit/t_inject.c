@@ -1,7 +1,7 @@
 /*
  * System calls in another process: linux/inject/.  The process computes with
- * all its registers; whoever makes it run calls is killed in the midst, again and again, and before and after each request of
- * ptrace(2).
+ * all its registers; whoever makes it run calls is killed in the midst, again
+ * and again, and before and after each request of ptrace(2).
  */
 #include "util.h"
 
@@ -49,6 +49,7 @@ static long moment, fatal;	/* the edge of a request; the last one */
 static long twisted;		/* request that finds other registers */
 static bool suspended;		/* the target's filters are */
 static long loose;		/* how often it ran with that, and in no call */
+static time_t later;		/* clocks show so many seconds more */
 
 static void
 moment_pass(void)
@@ -116,6 +117,19 @@ ptrace(enum __ptrace_request request, ...)
 	return peeks && rc == 0 ? word : rc;
 }
 
+/*
+ * What the library calls to know how long something takes.
+ */
+int
+clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	int rc;
+
+	rc = (int)syscall(SYS_clock_gettime, clock, ts);
+	ts->tv_sec += later;
+	return rc;
+}
+
 static void __attribute__((noreturn))
 compute(void)
 {
@@ -142,7 +156,7 @@ compute_tiled(void)
 static void __attribute__((noinline))
 stack_touch(void)
 {
-	volatile char deep[32 * 1024];
+	volatile char deep[512 * 1024];
 	size_t i;
 
 	for (i = 0; i < sizeof deep; i += 1024)
@@ -164,6 +178,62 @@ compute_beside(void)
 	pthread_t t;
 
 	if (pthread_create(&t, NULL, compute_in, NULL) != 0)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+enum { SIDE = 64 * 1024, LEFT = 1024, SIGN = 0x5a };
+
+static uint8_t *lower;		/* SIDE bytes, right below a stack */
+
+/*
+ * Go down a stack that begins at an address until hardly any of it is left,
+ * and stay there, and watch that nobody writes below it.
+ */
+static void __attribute__((noinline, noreturn))
+compute_low(uint8_t *begin)
+{
+	uint8_t here[256];
+	size_t i;
+
+	here[0] = SIGN;
+	if (here - begin > LEFT)
+		compute_low(begin);
+	for (;;) {
+		for (i = 0; i < SIDE; i++)
+			seen->wrong += lower[i] != here[0];
+		seen->rounds++;
+	}
+}
+
+static void *
+compute_onside(void *arg)
+{
+	seen->tid = gettid();
+	compute_low(arg);
+}
+
+/*
+ * Have a thread on a stack below which, in the same mapping, is memory of
+ * others, and a guard below that.
+ */
+static void __attribute__((noreturn))
+compute_side(void)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+	uint8_t *p;
+
+	p = mmap(NULL, 3 * SIDE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED || mprotect(p, SIDE, PROT_NONE) == -1)
+		_exit(1);
+	lower = p + SIDE;
+	memset(lower, SIGN, SIDE);
+	pthread_attr_init(&attr);
+	if (pthread_attr_setstack(&attr, lower + SIDE, SIDE) != 0 ||
+	    pthread_create(&t, &attr, compute_onside, lower + SIDE) != 0)
 		_exit(1);
 	for (;;)
 		pause();
@@ -528,6 +598,103 @@ killed_alone_at_each_request(void **state)
 }
 
 /*
+ * A thread that runs alone is not made to use memory below its own stack.
+ */
+static void
+others_stack_is_left(void **state)
+{
+	static char maps[1 << 16];
+	struct vmas l = { 0 };
+	struct inject *in;
+	int status;
+
+	(void)state;
+	start(compute_side);
+	file_read(target, "maps", maps, sizeof maps);
+	assert_int_equal(vmas_parse(&l, maps, strlen(maps)), 0);
+	assert_int_equal(ptrace(PTRACE_SEIZE, seen->tid, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, seen->tid, NULL, NULL), 0);
+	assert_int_equal(waitpid(seen->tid, &status, __WALL), seen->tid);
+	assert_ptr_not_equal(in = inject_alone(target, &l), NULL);
+	assert_int_equal(inject_enterone(in, seen->tid), -1);
+	assert_string_equal(snap_errstr(), "no room on its stack");
+	assert_int_equal(inject_leaveone(in, -1), -1);
+	inject_free(in);
+	vmas_free(&l);
+	assert_int_equal(ptrace(PTRACE_DETACH, seen->tid, NULL, NULL), 0);
+	assert_true(goes_on());
+	stop();
+}
+
+/*
+ * A process that has been asked for long enough is asked no more, and is as it
+ * was.
+ */
+static void
+patience_ends(void **state)
+{
+	static const uint64_t none[6];
+	static char before[1 << 16], after[1 << 16];
+	struct inject *in;
+	int64_t ret;
+
+	(void)state;
+	start(compute);
+	file_read(target, "maps", before, sizeof before);
+	assert_ptr_not_equal(in = begin(), NULL);
+	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), 0);
+	assert_false(inject_islate(in));
+	later = 3600;
+	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), -1);
+	assert_non_null(strstr(snap_errstr(), "takes too long"));
+	assert_true(inject_islate(in));
+	assert_int_equal(inject_end(in, -1), -1);
+	later = 0;
+	file_read(target, "maps", after, sizeof after);
+	assert_string_equal(before, after);
+	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
+	stop();
+}
+
+/*
+ * Who calls us is told of a child that ended while we waited for a thread.
+ */
+static void
+child_is_told(void **state)
+{
+	static const uint64_t nap[6] = { 0, 0, 10 };	/* of poll(2): ms */
+	const struct sigaction plain = { .sa_handler = SIG_DFL },
+	    unstopped = { .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP };
+	sigset_t set, old;
+	siginfo_t si;
+	struct inject *in;
+	int64_t ret;
+	pid_t child;
+	int status;
+
+	(void)state;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	start(compute);
+	/* none comes of who is traced and stops */
+	sigaction(SIGCHLD, &unstopped, NULL);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	assert_ptr_not_equal(in = begin(), NULL);
+	if ((child = fork()) == 0)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)child, &si, WEXITED | WNOWAIT), 0);
+	assert_int_equal(inject_call(in, &ret, SYS_poll, nap), 0);
+	assert_int_equal(inject_end(in, 0), 0);
+	sigpending(&set);
+	assert_true(sigismember(&set, SIGCHLD));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	sigaction(SIGCHLD, &plain, NULL);
+	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
+	stop();
+}
+
+/*
  * A call that is another than was asked for is not made, and is an error.  None
  * is made behind it but that which takes our memory away again.
  */
@@ -684,6 +851,9 @@ main(void)
 		cmocka_unit_test(puts_back),
 		cmocka_unit_test(target_dies),
 		cmocka_unit_test(another_call),
+		cmocka_unit_test(others_stack_is_left),
+		cmocka_unit_test(patience_ends),
+		cmocka_unit_test(child_is_told),
 		cmocka_unit_test(filter_holds),
 		cmocka_unit_test(killed_at_each_request),
 		cmocka_unit_test(killed_alone_at_each_request),

@@ -3,6 +3,7 @@
  * What they take and give, and what leads the thread back should we die, is on
  * the dead part of its own stack: dead.c.
  */
+#include "clock.h"
 #include "linux/proc/proc.h"
 #include "run.h"
 
@@ -26,6 +27,7 @@ inject_alone(pid_t pid, const struct vmas *l)
 		return NULL;
 	}
 	in->pid = pid;
+	in->until = now_ms() + ALL_MS;
 	in->alone = l;
 	in->was = malloc(frame_size());
 	in->buf = malloc(frame_size());
@@ -43,8 +45,9 @@ inject_alone(pid_t pid, const struct vmas *l)
 
 /*
  * Go on in a thread, which is stopped, and not the one that leads the process:
- * on the dead part of its own stack.  Return 0, or -1 with errstr; either way,
- * inject_leaveone must follow.
+ * on the dead part of its own stack.  Return 0, or -1 with errstr, also when
+ * those before have taken too long: inject_islate.  Either way, inject_leaveone
+ * must follow.
  */
 int
 inject_enterone(struct inject *in, pid_t tid)
@@ -60,7 +63,7 @@ inject_enterone(struct inject *in, pid_t tid)
 		return -1;
 	if (in->stopped)
 		return errstr_set("its process is stopped");
-	if (inject_trust(in) == -1 || dead_own(in) == -1 ||
+	if (inject_may(in) == -1 || dead_own(in) == -1 ||
 	    inject_frame(in, false) == -1)
 		return -1;
 	in->ready = true;
@@ -75,15 +78,6 @@ int
 inject_leaveone(struct inject *in, int rc)
 {
 	return inject_finish(in, rc);
-}
-
-#else
-
-struct inject *
-inject_alone(pid_t pid, const struct vmas *l)
-{
-	(void)l;
-	return inject_begin(pid, false);
 }
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * A clone of a stopped process that has its memory and nothing else.
  */
+#include "clock.h"
 #include "linux/proc/proc.h"
 #include "run.h"
 
@@ -197,6 +198,8 @@ inject_entrust(const struct inject *in, pid_t clone)
 int
 inject_resume(struct inject *c)
 {
+	c->until = now_ms() + ALL_MS;
+	c->told = false;
 	c->was = malloc(INJECT_LEAST);
 	c->mem = proc_open(c->pid, 0, "mem", O_RDONLY);
 	if (c->was == NULL)
@@ -222,6 +225,7 @@ inject_relinquish(struct inject *c, int rc)
 		(void)ptrace(PTRACE_KILL, c->pid, NULL, NULL);
 		rc = -1;
 	}
+	inject_retell(c);
 	if (c->mem != -1)
 		close(c->mem);
 	free(c->was);

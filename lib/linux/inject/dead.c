@@ -1,5 +1,6 @@
 /*
- * Where the stack of the thread that leads a process is dead.
+ * Where the stack of a thread is dead: below its stack pointer, and what the
+ * ABI lets functions use there.
  */
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
@@ -47,20 +48,40 @@ is_there(int pagemap, uint64_t at, size_t len, bool alone)
 }
 
 /*
+ * Return true if a mapping may be a stack: private memory of no file.
+ */
+static bool
+is_stack(const struct vma *v)
+{
+	return v->ino == 0 && (v->flags & (VMA_READ | VMA_WRITE |
+	    VMA_SHARED)) == (VMA_READ | VMA_WRITE);
+}
+
+/*
+ * Return where the guard below a mapping v of l begins; v->start if it has
+ * none.
+ */
+static uint64_t
+guarded_from(const struct vmas *l, const struct vma *v)
+{
+	const unsigned int rights = VMA_READ | VMA_WRITE | VMA_EXEC;
+
+	return v > l->v && v[-1].end == v->start && (v[-1].flags & rights) ==
+	    0 ? v[-1].start : v->start;
+}
+
+/*
  * The stack of a thread that the leader runs on, for it was forked by one:
  * private memory above a guard.  NULL: it runs on something else.
  */
 static const struct vma *
 thread_stack(const struct inject *in, const struct vmas *l)
 {
-	const unsigned int rights = VMA_READ | VMA_WRITE | VMA_EXEC;
 	const struct vma *v;
 
 	v = vmas_find(l, in->regs.rsp);
-	if (v == NULL || v == l->v || v->ino != 0 || (v->flags & (VMA_READ |
-	    VMA_WRITE | VMA_SHARED)) != (VMA_READ | VMA_WRITE))
-		return NULL;
-	return v[-1].end == v->start && (v[-1].flags & rights) == 0 ? v : NULL;
+	return v != NULL && is_stack(v) && guarded_from(l, v) < v->start ? v :
+	    NULL;
 }
 
 /*
@@ -152,31 +173,64 @@ dead_find(struct inject *in, const struct vmas *l)
 }
 
 /*
- * Find where the thread's own stack is dead, while other threads run.  It is
- * its own if what the thread finds its own data by (%fs; ELF Handling for
- * Thread-Local Storage) lies above the stack pointer, in the same memory, as
- * the C library has it: a stack that was put elsewhere might have the data of
- * others below it.  Nothing is added to the process.
+ * Return where the stack that a thread runs on begins, if it is the one that
+ * its C library made or was given for it (pthread_attr_setstack(3)); 0 if that
+ * is not certain.  Memory may have the stacks of many threads side by side, or
+ * what a runtime keeps on its heap, so the mapping alone does not tell.  The C
+ * library does: what the thread finds its own data by (%fs: ELF Handling for
+ * Thread-Local Storage) leads to itself, and is at the end of its stack; behind
+ * it are, side by side, the address and the size of that (glibc: stackblock
+ * and stackblock_size of nptl/descr.h; musl: map_base and map_size of
+ * src/internal/pthread_impl.h).  The guard, if any, is within.  It begins at
+ * lower or above.
+ */
+static uint64_t
+own_begin(const struct inject *in, uint64_t lower)
+{
+	enum { WORDS = 512 };	/* of a page; glibc's has 288 */
+	const uint64_t own = in->regs.fs_base;
+	uint64_t word[WORDS];
+	ssize_t got;
+	size_t i, n;
+
+	got = pread(in->mem, word, sizeof word, (off_t)own);
+	n = got > 0 ? (size_t)got / sizeof *word : 0;
+	if (n == 0 || word[0] != own)
+		return 0;
+	for (i = 1; i + 1 < n; i++)
+		if (word[i] >= lower && word[i] < in->regs.rsp &&
+		    word[i] + word[i + 1] > own &&
+		    word[i] + word[i + 1] - own <= 2 * sizeof word)
+			return word[i];
+	return 0;
+}
+
+/*
+ * Find where the thread's own stack is dead, while other threads run.  Nothing
+ * is added to the process.  Of a thread that handles a signal on memory within
+ * its own stack, what it interrupted is below it, and not dead: that is put
+ * back before it runs on, unless we die meanwhile.
  */
 int
 dead_own(struct inject *in)
 {
 	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
 	    .regs = &in->regs, .bare = true };
-	const uint64_t rsp = in->regs.rsp, own = in->regs.fs_base;
+	const uint64_t rsp = in->regs.rsp;
 	const struct vma *v;
 	struct stacks none;
-	uint64_t at;
+	uint64_t at, begin;
 	int len;
 
-	v = thread_stack(in, in->alone);
-	if (v == NULL || own <= rsp || own >= v->end)
+	if ((v = vmas_find(in->alone, rsp)) == NULL || !is_stack(v) ||
+	    in->regs.fs_base <= rsp || in->regs.fs_base >= v->end ||
+	    (begin = own_begin(in, guarded_from(in->alone, v))) == 0)
 		return errstr_set("it is not on its own stack");
 	if ((len = frame_build(in->buf, 0, &w, &none)) == -1)
 		return inject_refused(in, "extended state");
 	at = rsp - REDZONE - (uint64_t)len;
 	at -= at % 64;
-	if (at < v->start || at > rsp ||
+	if (at < begin || at < v->start || at > rsp ||
 	    !is_there(in->pagemap, at, (size_t)len, true) ||
 	    pread(in->mem, in->was, (size_t)len, (off_t)at) != (ssize_t)len)
 		return errstr_set("no room on its stack");

@@ -6,20 +6,23 @@
  * and the stack pointer is in a stage, so that the ret goes to what does
  * rt_sigreturn(2):
  *
+ *	stack pointer	what ret's neighbours take off:	spare, some bytes
+ *			where ret goes:			rt_sigreturn
+ *	STAGE_CONTEXT	signal frame
+ *	STAGE_SIZE	end of the stage
  *
- *
- *
- *
- *
+ * With the code "pop %rax; ret", what rt_sigreturn takes is three words: that
+ * code, the number of the call, and the syscall instruction again.
  *
  * A thread that is to unmap the memory that we made it map finds two: of the
  * first, the signal frame has it do munmap(2) on the stack of the second.
  * That one gives it the registers, signal mask and extended state that it
  * had, whatever it was doing.
  *
- *
- *
- *
+ *	0		stage: munmap(2), on the stack of the next one
+ *	STAGE_SIZE	stage: what the thread had; of these there is only
+ *			this one in a thread alone, at 0
+ *	then		extended state of that, up to frame_size
  *
  * A signal frame is struct rt_sigframe in arch/x86/include/asm/sigframe.h,
  * from its ucontext on.
@@ -78,6 +81,14 @@ enum {
 	NR_POLL = 7, NR_NANOSLEEP = 35, NR_FUTEX = 202,
 	NR_RESTART_SYSCALL = 219, NR_CLOCK_NANOSLEEP = 230
 };
+
+_Static_assert((int)STAGE_CONTEXT + (int)CONTEXT_SIZE <= (int)STAGE_SIZE &&
+    STAGE_SIZE % 64 == 0, "a stage has room for a signal frame");
+_Static_assert((int)STAGE_CONTEXT >= 24 + (int)SKIP_MOST &&
+    (int)FRAME_SPARE <= (int)STAGE_CONTEXT - 24,
+    "what is spare lies below the words that lead back");
+_Static_assert((int)INJECT_LEAST <= (int)STAGE_SIZE,
+    "a frame that unmaps nothing begins with that much room");
 
 /*
  * Return how many bytes of extended state, in the standard layout, hold the

@@ -19,12 +19,12 @@ enum {				/* bytes of scratch memory: */
 struct inject;
 struct vmas;
 
-
 void		 inject_learn(pid_t pid, const struct vmas *l);
 struct inject	*inject_begin(pid_t pid, bool room, const struct vmas *l);
 int		 inject_thread(struct inject *in, pid_t tid);
 int		 inject_call(struct inject *in, int64_t *ret, long nr,
 		    const uint64_t arg[6]);
+bool		 inject_islate(const struct inject *in);
 uint64_t	 inject_scratch(const struct inject *in);
 int		 inject_read(struct inject *in, void *buf, size_t len);
 int		 inject_write(struct inject *in, const void *buf, size_t len);

@@ -1,8 +1,9 @@
 /*
  * What the files that inject system calls share: inject.c (the process, and
- * its memory for us), alone.c (one thread), code.c (the instructions), run.c
- * (one call), clone.c (a clone), frame.c (the way back), sigstop.c (what it
- * would take of signals).
+ * its memory for us), alone.c (one thread of it), enter.c (into a thread, and
+ * out), code.c (the instructions), run.c (one call), wait.c (for what it does),
+ * scratch.c (what it takes and gives), clone.c (a clone), dead.c and frame.c
+ * (the way back, and where that is), sigstop.c (what it would take of signals).
  */
 #ifndef INJECTRUN_H
 #define INJECTRUN_H
@@ -63,34 +64,47 @@ struct inject {
 	struct user_regs_struct regs;	/* as they were */
 	uint64_t	 mask;		/* of its signals, likewise */
 	sigset_t	 ours;		/* the mask of our signals */
+	bool		 told;		/* a SIGCHLD to us was taken, */
+	siginfo_t	 child;		/* this one */
+	uint64_t	 until;		/* ms; then no more calls are begun */
 };
 
 enum {
 	FRAME_EXIT = INJECT_LEAST, /* bytes that a clone finds on its stack */
 	FRAME_SPARE = 96,	/* bytes that are only taken off the stack */
 	START_MS = 500,		/* to be made to run, or to stop */
-	CALL_MS = 60000		/* for a call: to clone a terabyte is one */
+	CALL_MS = 60000,	/* for a call: to clone a terabyte is one */
+	ALL_MS = 10000		/* for all of a process, to be begun in */
 };
 
-/* inject.c */
+/* enter.c */
 int		 inject_thread_enter(struct inject *in, pid_t tid);
+int		 inject_thread_leave(struct inject *in);
+
+/* inject.c */
 int		 inject_frame(struct inject *in, bool unmap);
 int		 inject_finish(struct inject *in, int rc);
 
-/* run.c */
+/* scratch.c */
 int		 inject_put(pid_t pid, const void *buf, size_t len,
 		    uint64_t at);
+
+/* wait.c */
 int		 inject_gone(struct inject *in);
 int		 inject_refused(struct inject *in, const char *what);
 int		 inject_wait(struct inject *in, pid_t tid, uint64_t ms);
 int		 inject_step(struct inject *in, int event, uint64_t ms);
 int		 inject_halt(struct inject *in);
+void		 inject_retell(struct inject *in);
+
+/* run.c */
 int		 inject_enter(struct inject *in, long nr, const uint64_t arg[6],
 		    uintptr_t with);
 int		 inject_leave(struct inject *in);
 int		 inject_options(struct inject *in, uintptr_t more);
 int		 inject_result(struct inject *in, int64_t *ret);
 int		 inject_trust(const struct inject *in);
+int		 inject_may(const struct inject *in);
 int		 inject_make(struct inject *in, int64_t *ret, long nr,
 		    const uint64_t arg[6]);
 

@@ -103,7 +103,7 @@ ahead_tell(struct ahead *a, struct lthread *t)
 	a->ask.to = &t->told;
 	if (inject_enterone(a->ask.in, t->tid) == -1) {
 		(void)inject_leaveone(a->ask.in, -1);
-		return 0;
+		return inject_islate(a->ask.in) ? -1 : 0;
 	}
 	if (inject_leaveone(a->ask.in, ask_thread(&a->ask)) == -1)
 		return -1;
