@@ -92,8 +92,8 @@ struct task {			/* a process or a thread */
 	struct openfile	*open;	/* owned; of a process */
 	size_t		 nopen;
 	char		*cwd;	/* owned; of a process, or NULL */
-	struct bytes	 mounts; /* mountinfo */
-	struct bytes	 maps;
+	struct bytes	 mounts; /* borrowed; mountinfo */
+	struct bytes	 maps;	/* owned, as this */
 	struct bytes	 smaps;
 };
 

@@ -60,6 +60,7 @@ live_free(struct live *l)
 	files_free(l);
 	frozen_free(l);
 	headroom_free(l);
+	mounted_free(l);
 	cgroups_free(l->cgroups);
 	pipeline_free(l);
 	users_free(l);

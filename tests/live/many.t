@@ -49,4 +49,45 @@ else
 	skip "packets" "strace does not run" 2
 fi
 unnoticed "$pid" "packets: they are still there"
-finish 8
+# What a path leads to, others may move as soon as all are let go, and the last
+# ones are read then.
+cat >"$tmp/cats" <<'EOF'
+rm -f "$1" && mkfifo "$1" && exec 3<>"$1"
+for i in 1 2 3 4 5 6 7 8 9; do
+	for j in 1 2 3 4 5 6 7 8 9 10; do
+		cat 3>&- <"$1" &
+	done
+done
+echo ready
+read -rN 1
+echo report bad 0
+EOF
+mkdir "$tmp/was"
+as=(env -C "$tmp/was")
+target bash "$tmp/cats" "$tmp/cats.in"
+as=(env)
+mkfifo "$tmp/fifo"
+exec 3<>"$tmp/fifo"
+exec 4<"$tmp/fifo"
+"$BUILD/snap" -r "$pid" 3>&- 4>&- >"$tmp/fifo" 2>"$tmp/err" &
+taker=$!
+dd bs=1 count=1 status=none <&4 >"$tmp/snap"
+mv "$tmp/was" "$tmp/now"
+cat <&4 3>&- >>"$tmp/snap" &
+exec 3>&- 4>&-
+wait "$taker"
+is "$? $(cat "$tmp/err")" "0 " "a directory is moved: all are taken"
+wait $!
+python3 - "$tmp/snap" <<END | uniq -c >"$tmp/out"
+import sys
+sys.path.insert(0, "$tests/live")
+import check
+snap = check.load(sys.argv[1])
+for p in snap.procs:
+    record = check.record(snap, p)
+    if "thread" not in record and "cwd" in record:
+        print(record["cwd"].decode())
+END
+is "$(cat "$tmp/out")" "     91 $tmp/was" "a directory is moved: afterwards"
+unnoticed "$pid" "a directory is moved: not noticed"
+finish 11

@@ -8,17 +8,8 @@
 #include "cloning.h"
 #include "vec.h"
 
-#include <sys/stat.h>
-
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct whence {			/* where a process looks files up */
-	uint64_t	 ino;	/* of the directory */
-	uint64_t	 mount;	/* what is mounted there */
-};
 
 struct plain {			/* a file */
 	uint64_t	 dev;
@@ -30,32 +21,7 @@ struct plain {			/* a file */
 struct plains {
 	struct plain	*v;	/* owned */
 	size_t		 n;
-	pid_t		 pid;	/* of whom this is the place; 0: nobody */
-	struct whence	 place;
 };
-
-/*
- * Return where process p looks files up; NULL if that cannot be seen.
- */
-static const struct whence *
-plain_place(struct live *l, const struct lproc *p)
-{
-	struct plains *s = l->plains;
-	struct statx sx;
-	char path[64];
-
-	if (s == NULL && (s = l->plains = calloc(1, sizeof *s)) == NULL)
-		return NULL;
-	if (s->pid == p->pid)
-		return &s->place;
-	snprintf(path, sizeof path, "/proc/%d/root", p->mmtid);
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID,
-	    &sx) == -1 || !(sx.stx_mask & STATX_MNT_ID))
-		return NULL;
-	s->pid = p->pid;
-	s->place = (struct whence){ sx.stx_ino, sx.stx_mnt_id };
-	return &s->place;
-}
 
 /*
  * Return true if the file of mapping v of process p was added before.
@@ -63,16 +29,14 @@ plain_place(struct live *l, const struct lproc *p)
 bool
 plain_has(struct live *l, const struct lproc *p, const struct vma *v)
 {
-	const struct whence *from;
 	const struct plain *f;
 	size_t i;
 
-	if ((from = plain_place(l, p)) == NULL)
-		return false;
-	for (i = 0; i < l->plains->n; i++) {
+	for (i = 0; l->plains != NULL && i < l->plains->n; i++) {
 		f = &l->plains->v[i];
 		if (f->ino == v->ino && f->dev == v->dev &&
-		    f->from.ino == from->ino && f->from.mount == from->mount &&
+		    f->from.ino == p->root.ino &&
+		    f->from.mount == p->root.mount &&
 		    strcmp(f->name, v->name) == 0)
 			return true;
 	}
@@ -87,14 +51,14 @@ void
 plain_add(struct live *l, const struct lproc *p, const struct vma *v)
 {
 	enum { MOST = 256 };	/* it is a list */
-	const struct whence *from;
-	struct plain f = { .dev = v->dev, .ino = v->ino };
+	struct plain f = { .dev = v->dev, .ino = v->ino, .from = p->root };
 
-	if ((from = plain_place(l, p)) == NULL || l->plains->n >= MOST ||
+	if (l->plains == NULL)
+		l->plains = calloc(1, sizeof *l->plains);
+	if (l->plains == NULL || p->root.ino == 0 || l->plains->n >= MOST ||
 	    VEC_ROOM(l->plains->v, l->plains->n) == -1 ||
 	    (f.name = strdup(v->name)) == NULL)
 		return;
-	f.from = *from;
 	l->plains->v[l->plains->n++] = f;
 }
 

@@ -74,15 +74,14 @@ has_attributes(const struct telling *t)
 }
 
 /*
- * Return mountinfo of the process, which few files need.
+ * Return mountinfo of the process; it is empty if that cannot be had.
  */
 static const struct bytes *
-tell_mounts(struct telling *t)
+tell_mounts(const struct telling *t)
 {
-	if (!t->mounted)
-		(void)proc_read(t->proc->mmtid, 0, "mountinfo", &t->mounts);
-	t->mounted = true;
-	return &t->mounts;
+	static const struct bytes none;
+
+	return t->proc->mounts != NULL ? t->proc->mounts : &none;
 }
 
 /*

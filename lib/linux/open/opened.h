@@ -104,8 +104,6 @@ struct telling {
 	char		*link;	/* owned; where /proc/PID/fd/N leads */
 	char		*info;	/* owned; /proc/PID/fdinfo/N */
 	struct fdinfo	 fdinfo; /* the same, what all kinds have */
-	struct bytes	 mounts; /* owned; mountinfo, if it is mounted */
-	bool		 mounted;
 	unsigned int	 flags;	/* of open(2) */
 	unsigned int	 mode;	/* these of stat(2) */
 	uint64_t	 dev;

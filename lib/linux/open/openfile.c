@@ -209,7 +209,6 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 		file_record(&t, &set->v[i], rec);
 	if (t.pidfd != -1)
 		close(t.pidfd);
-	free(t.mounts.data);
 	for (i = 0; i < data.n; i++) {
 		filelist_add(rec, data.file[i].name, data.file[i].data,
 		    data.file[i].len);

@@ -116,7 +116,6 @@ task_free(struct task *t)
 	vmas_free(&t->vma);
 	free(t->open);
 	free(t->cwd);
-	free(t->mounts.data);
 	free(t->maps.data);
 	free(t->smaps.data);
 	memset(t, 0, sizeof *t);

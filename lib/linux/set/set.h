@@ -61,6 +61,11 @@ struct lthread {
 TAILQ_HEAD(lthreads, lthread);
 RB_HEAD(tids, lthread);
 
+struct whence {			/* where a process looks files up */
+	uint64_t	 ino;	/* of the directory; 0: that is not told */
+	uint64_t	 mount;	/* what is mounted there */
+};
+
 struct lproc {
 	TAILQ_ENTRY(lproc) entry;
 	RB_ENTRY(lproc)	 bypid;
@@ -79,6 +84,8 @@ struct lproc {
 	bool		 inert;	/* nothing can be run in it: that is told */
 	bool		 gathered; /* so are its threads */
 	struct filelist	 fds;	/* what the record will have of these */
+	struct whence	 root;	/* its root directory, in the stop */
+	const struct bytes *mounts; /* borrowed; mountinfo then, or NULL */
 	unsigned int	 dumped; /* its coredump_filter: core(5) */
 	uint64_t	 since;	/* stopped, ns of CLOCK_MONOTONIC; 0: not */
 	uint64_t	 held;	/* how long it was stopped, in us */
@@ -133,6 +140,7 @@ struct live {
 	struct guard	*guard;		/* clone/guard.c */
 	struct headroom	*headroom;	/* clone/headroom.c */
 	struct plains	*plains;	/* clone/plain.c */
+	struct mounted	*mounted;	/* take/mounted.c */
 	struct taker	*taker;		/* take/take.c */
 	struct username	*users;		/* user.c */
 

@@ -14,6 +14,9 @@ void		 state_finish(struct live *l, bool cloned);
 /* ahead.c: the same of threads that sleep, before they are stopped */
 void		 state_readahead(struct live *l);
 
+/* mounted.c */
+void		 mounted_free(struct live *l);
+
 /* take.c */
 void		 procs_finish(struct live *l);
 int		 proc_gather(struct live *l, struct snap *s, struct lproc *p);

@@ -6,6 +6,10 @@
 
 #include "take.h"
 
+/* mounted.c: what processes have mounted */
+void		 mounted_see(struct live *l, struct lproc *p,
+		    const struct filelist *rec);
+
 /* outside.c: what of a thread can be told from outside */
 void		 spaces_read(struct lproc *p, pid_t tid,
 		    uint64_t space[NSPACES]);
@@ -21,7 +25,7 @@ int		 task_read(struct live *l, struct lproc *p, struct lthread *th,
 		    struct task *t);
 void		 task_record(struct live *l, struct snap *s, struct lproc *p,
 		    struct lthread *th, struct task *t, struct filelist *to);
-void		 task_finish(struct live *l, struct lproc *p, struct task *t,
+void		 task_finish(struct lproc *p, struct task *t,
 		    struct filelist *to);
 
 /* source.c: the memory of a stopped process as a source */

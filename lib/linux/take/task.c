@@ -21,22 +21,23 @@
 #include <unistd.h>
 
 /*
- * Files that a record has of a process only.  What a clone has of its process (kernel/fork.c:
- * copy_mm, copy_fs, copy_signal, copy_creds, copy_namespaces) is read of that.
- * It has no timers, is made in the namespaces for children, and has another
- * oom_score_adj from us.
+ * Files that a record has of a process only.  What a clone has of its process
+ * (kernel/fork.c: copy_mm, copy_signal, copy_creds, copy_namespaces) is read of
+ * that.  It has no timers, is made in the namespaces for children, and has
+ * another oom_score_adj from us; and others may move what is at the end of a
+ * path.
  */
 static const char *const proc_files[] = { "timers", "oom_score_adj" };
 static const char *const proc_links[] = {
-	"ns/pid", "ns/pid_for_children", "ns/time", "ns/time_for_children"
+	"exe", "cwd", "root", "ns/mnt", "ns/pid", "ns/pid_for_children",
+	"ns/time", "ns/time_for_children"
 };
 static const char *const clone_files[] = {
 	"cmdline", "environ", "auxv", "limits", "cgroup", "coredump_filter",
 	"loginuid", "timerslack_ns", "uid_map", "gid_map"
 };
 static const char *const clone_links[] = {
-	"exe", "cwd", "root", "ns/cgroup", "ns/ipc", "ns/mnt", "ns/net",
-	"ns/user", "ns/uts"
+	"ns/cgroup", "ns/ipc", "ns/net", "ns/user", "ns/uts"
 };
 
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
@@ -297,6 +298,7 @@ void
 task_record(struct live *l, struct snap *s, struct lproc *p,
     struct lthread *th, struct task *t, struct filelist *to)
 {
+	const struct file *f;
 	enum step before;
 	size_t i;
 
@@ -323,6 +325,9 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 	t->smaps.data = NULL;
 	for (i = 0; i < NITEMS(proc_links); i++)
 		filelist_link(to, p->mmtid, 0, proc_links[i]);
+	if ((f = filelist_find(to, "cwd")) != NULL)
+		t->cwd = strndup((const char *)f->data, f->len);
+	mounted_see(l, p, to);
 	before = step_begin(&l->steps, STEP_FILES);
 	filelist_join(to, &p->fds);
 	files_record(l, s, p, to);
@@ -335,8 +340,7 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
  * where it has none.
  */
 void
-task_finish(struct live *l, struct lproc *p, struct task *t,
-    struct filelist *to)
+task_finish(struct lproc *p, struct task *t, struct filelist *to)
 {
 	const pid_t pid = p->mmtid != 0 ? p->mmtid : p->pid;
 	size_t i;
@@ -345,16 +349,12 @@ task_finish(struct live *l, struct lproc *p, struct task *t,
 		filelist_read(to, pid, 0, clone_files[i]);
 	record_place(to);
 	p->dumped = record_dumped(to);
-	if (proc_read(pid, 0, "mountinfo", &t->mounts) == 0)
-		filelist_copy(to, "mountinfo", t->mounts.data, t->mounts.len);
-	else if (p->mmtid != 0 && proc_islost(errno))
-		live_warn(l, "process %d: its mounts are missing: %s", p->pid,
-		    strerror(errno));
 	if (p->mmtid == 0)
 		return;
 	for (i = 0; i < NITEMS(clone_links); i++)
 		filelist_link(to, pid, 0, clone_links[i]);
-	if ((t->cwd = proc_link(pid, 0, "cwd")) == NULL && proc_islost(errno))
-		live_warn(l, "process %d: its directory is missing: %s",
-		    p->pid, strerror(errno));
+	if (p->mounts == NULL)
+		return;
+	t->mounts = *p->mounts;
+	filelist_copy(to, "mountinfo", t->mounts.data, t->mounts.len);
 }
