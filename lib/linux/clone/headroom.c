@@ -16,9 +16,14 @@
  * would be the clone that the kernel kills first, but while the pages of that
  * are not free yet it kills once more, and then the process; that was seen,
  * with room for half.  It also kills all of a cgroup with memory.oom.group.
+ *
+ * What a cgroup has left is read once, when the first clone is to be made:
+ * from then on it is what clones were promised that makes it less.
  */
 #include "cgroup.h"
 #include "cloning.h"
+#include "state/state.h"
+#include "vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,128 +38,201 @@ enum {
 struct room {			/* in a cgroup */
 	struct room	*next;	/* owned */
 	char		*dir;	/* owned */
-	uint64_t	 promised; /* bytes, for copies */
-	bool		 asked;	/* for the clone of now */
+	uint64_t	 limit;	/* bytes, as these */
+	uint64_t	 left;
+	uint64_t	 promised; /* to clones */
+};
+
+struct group {			/* those who have the same to tell of theirs */
+	struct group	*next;	/* owned */
+	char		*text;	/* owned; /proc/PID/cgroup */
+	struct room	**room;	/* owned; where there are limits; borrowed */
+	size_t		 nroom;
 };
 
 struct headroom {
 	char		*mounts; /* owned; our mountinfo, or NULL */
-	struct room	*rooms;	/* owned */
+	struct room	*rooms;	/* owned, as these */
+	struct group	*groups;
 };
 
-struct claim {			/* what a clone may take */
-	struct headroom	*head;	/* borrowed, as here */
-	struct lproc	*proc;
-	uint64_t	 tables; /* bytes, as these */
-	uint64_t	 copies;
-	uint64_t	 least;	/* left in any cgroup */
+struct finding {		/* the rooms of a group */
+	struct headroom	*head;	/* borrowed */
+	struct group	*group;	/* borrowed */
 };
 
 /*
- * Return what is known of the cgroup of a directory, new if there is nothing
- * yet; NULL with errstr.
+ * Return the room of cgroup c, as it is now if it is new; NULL with errstr.
  */
 static struct room *
-room_get(struct headroom *h, const char *dir)
+room_get(struct headroom *h, const struct cglevel *c)
 {
 	struct room *r;
 
 	for (r = h->rooms; r != NULL; r = r->next)
-		if (strcmp(r->dir, dir) == 0)
+		if (strcmp(r->dir, c->dir) == 0)
 			return r;
 	if ((r = calloc(1, sizeof *r)) == NULL ||
-	    (r->dir = strdup(dir)) == NULL) {
+	    (r->dir = strdup(c->dir)) == NULL) {
 		free(r);
 		errstr_set("out of memory");
 		return NULL;
 	}
+	r->limit = c->limit;
+	r->left = c->left;
 	r->next = h->rooms;
 	h->rooms = r;
 	return r;
 }
 
+static int
+room_find(void *arg, const struct cglevel *c)
+{
+	struct finding *f = arg;
+	struct group *g = f->group;
+	struct room *r;
+
+	if (c->limit == UINT64_MAX)
+		return 0;
+	if (VEC_ROOM(g->room, g->nroom) == -1 ||
+	    (r = room_get(f->head, c)) == NULL)
+		return -1;
+	g->room[g->nroom++] = r;
+	return 0;
+}
+
+static void
+group_free(struct group *g)
+{
+	if (g == NULL)
+		return;
+	free(g->text);
+	free(g->room);
+	free(g);
+}
+
 /*
- * Remember the limit that leaves least, to tell of it if the clone is killed.
+ * Add the group of those whose /proc/PID/cgroup has a text, which it takes
+ * over.  Return it, or NULL with errstr.
+ */
+static struct group *
+group_add(struct headroom *h, char *text)
+{
+	struct finding f = { .head = h };
+	struct cgroup c;
+	int rc;
+
+	if ((f.group = calloc(1, sizeof *f.group)) == NULL) {
+		free(text);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	f.group->text = text;
+	if ((rc = cgroup_find(&c, text, h->mounts)) == 0)
+		rc = cgroup_levels(&c, room_find, &f);
+	cgroup_free(&c);
+	if (rc == -1) {
+		group_free(f.group);
+		return NULL;
+	}
+	f.group->next = h->groups;
+	h->groups = f.group;
+	return f.group;
+}
+
+/*
+ * Read a file of process pid as a string, which the caller frees; NULL if it
+ * cannot be had.
+ */
+static char *
+proc_text(pid_t pid, const char *name)
+{
+	struct bytes b;
+	char *text;
+
+	if (proc_read(pid, 0, name, &b) == -1)
+		return NULL;
+	text = strndup((char *)b.data, b.len);
+	free(b.data);
+	return text;
+}
+
+/*
+ * Set *g to the group of process pid; to NULL where its cgroup cannot be told.
+ * Return 0, or -1 with errstr.
  */
 static int
-limit_note(struct claim *a, const struct cglevel *c, uint64_t left)
+group_get(struct headroom *h, pid_t pid, struct group **g)
 {
-	if (a->proc->limit != NULL && left >= a->least)
+	char *text;
+
+	*g = NULL;
+	if (h->mounts == NULL)
+		h->mounts = proc_text(getpid(), "mountinfo");
+	if (h->mounts == NULL || (text = proc_text(pid, "cgroup")) == NULL)
 		return 0;
-	a->least = left;
-	free(a->proc->limit);
-	if (asprintf(&a->proc->limit, "%s has a limit of %ju kilobytes",
-	    c->dir, (uintmax_t)c->limit / KB) == -1) {
-		a->proc->limit = NULL;
+	for (*g = h->groups; *g != NULL; *g = (*g)->next)
+		if (strcmp((*g)->text, text) == 0) {
+			free(text);
+			return 0;
+		}
+	return (*g = group_add(h, text)) == NULL ? -1 : 0;
+}
+
+/*
+ * Return how many bytes a text of status tells behind a key.
+ */
+static uint64_t
+status_bytes(const struct bytes *b, const char *key)
+{
+	return status_first(b->data, b->len, key, 10) * KB;
+}
+
+/*
+ * Remember in process p the limit that leaves least, to tell of it if its clone
+ * is killed.  Return 0, or -1 with errstr.
+ */
+static int
+limit_note(struct lproc *p, const struct group *g)
+{
+	const struct room *least;
+	size_t i;
+
+	for (least = g->room[0], i = 1; i < g->nroom; i++)
+		if (g->room[i]->left < least->left)
+			least = g->room[i];
+	free(p->limit);
+	if (asprintf(&p->limit, "%s has a limit of %ju kilobytes", least->dir,
+	    (uintmax_t)least->limit / KB) == -1) {
+		p->limit = NULL;
 		return errstr_set("out of memory");
 	}
 	return 0;
 }
 
 /*
- * Ask cgroup c for what a clone may take: 0, or -1 with errstr if that is more
- * than it has left.
+ * Promise so many bytes of the rooms of group g.  Return 0, or -1 with errstr
+ * where one has less.
  */
 static int
-room_ask(void *arg, const struct cglevel *c)
+group_promise(struct group *g, uint64_t bytes)
 {
-	struct claim *a = arg;
 	struct room *r;
 	uint64_t left;
+	size_t i;
 
-	if (c->limit == UINT64_MAX)
-		return 0;
-	if ((r = room_get(a->head, c->dir)) == NULL)
-		return -1;
-	r->asked = true;
-	left = c->left > r->promised ? c->left - r->promised : 0;
-	if (limit_note(a, c, left) == -1)
-		return -1;
-	return a->tables + a->copies <= left ? 0 : errstr_set("it may take %ju "
-	    "kilobytes, and %s has %ju left of its limit of %ju",
-	    (uintmax_t)(a->tables + a->copies) / KB, c->dir,
-	    (uintmax_t)left / KB, (uintmax_t)c->limit / KB);
-}
-
-/*
- * Return what a line of /proc/PID/status tells in kilobytes, as bytes; 0 if
- * there is none.
- */
-static uint64_t
-status_bytes(pid_t pid, const char *key)
-{
-	long kb;
-
-	kb = proc_status(pid, 0, key);
-	return kb > 0 ? (uint64_t)kb * KB : 0;
-}
-
-/*
- * Find the cgroup that process pid has its memory in.  Return 0, or -1 with
- * errstr; c has no directory where the cgroup cannot be told.
- */
-static int
-headroom_find(struct headroom *h, pid_t pid, struct cgroup *c)
-{
-	struct bytes b;
-	char *text;
-	int rc;
-
-	memset(c, 0, sizeof *c);
-	if (h->mounts == NULL) {
-		if (proc_read(getpid(), 0, "mountinfo", &b) == -1)
-			return 0;
-		h->mounts = strndup((char *)b.data, b.len);
-		free(b.data);
+	for (i = 0; i < g->nroom; i++) {
+		r = g->room[i];
+		left = r->left > r->promised ? r->left - r->promised : 0;
+		if (bytes > left)
+			return errstr_set("it may take %ju kilobytes, and %s "
+			    "has %ju left of its limit of %ju",
+			    (uintmax_t)bytes / KB, r->dir,
+			    (uintmax_t)left / KB, (uintmax_t)r->limit / KB);
 	}
-	if (h->mounts == NULL || proc_read(pid, 0, "cgroup", &b) == -1)
-		return 0;
-	text = strndup((char *)b.data, b.len);
-	free(b.data);
-	rc = text == NULL ? errstr_set("out of memory") :
-	    cgroup_find(c, text, h->mounts);
-	free(text);
-	return rc;
+	for (i = 0; i < g->nroom; i++)
+		g->room[i]->promised += bytes;
+	return 0;
 }
 
 /*
@@ -165,38 +243,38 @@ headroom_find(struct headroom *h, pid_t pid, struct cgroup *c)
 int
 headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 {
-	struct claim a = { .proc = p };
-	struct cgroup c;
-	struct room *r;
-	int rc;
+	struct bytes b;
+	struct group *g;
+	uint64_t bytes;
 
 	if (l->headroom == NULL &&
 	    (l->headroom = calloc(1, sizeof *l->headroom)) == NULL)
 		return errstr_set("out of memory");
-	a.head = l->headroom;
-	if (headroom_find(a.head, p->mmtid, &c) == -1)
+	if (group_get(l->headroom, p->mmtid, &g) == -1)
 		return -1;
-	a.tables = status_bytes(p->mmtid, "VmPTE") + nvma * MAPPING + TASK;
-	a.copies = status_bytes(p->mmtid, "RssAnon") +
-	    status_bytes(p->mmtid, "VmSwap");
-	rc = cgroup_levels(&c, room_ask, &a);
-	for (r = a.head->rooms; r != NULL; r = r->next) {
-		if (r->asked && rc == 0)
-			r->promised += a.copies;
-		r->asked = false;
-	}
-	cgroup_free(&c);
-	return rc;
+	if (g == NULL || g->nroom == 0)
+		return 0;
+	if (proc_read(p->mmtid, 0, "status", &b) == -1)
+		return errstr_sys("/proc/%d/status", p->mmtid);
+	bytes = status_bytes(&b, "VmPTE") + nvma * MAPPING + TASK +
+	    status_bytes(&b, "RssAnon") + status_bytes(&b, "VmSwap");
+	free(b.data);
+	return limit_note(p, g) == -1 ? -1 : group_promise(g, bytes);
 }
 
 void
 headroom_free(struct live *l)
 {
 	struct headroom *h = l->headroom;
+	struct group *g;
 	struct room *r;
 
 	if (h == NULL)
 		return;
+	while ((g = h->groups) != NULL) {
+		h->groups = g->next;
+		group_free(g);
+	}
 	while ((r = h->rooms) != NULL) {
 		h->rooms = r->next;
 		free(r->dir);
