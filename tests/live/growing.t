@@ -43,4 +43,20 @@ for i in range(1, 9):
 assert len(sizes) > 1, 'it did not grow'
 EOF
 done
-finish 4
+
+# Of memory that is under userfaultfd(2) by turns no clone is made that its
+# monitor, which stands still, would have to agree to.
+target "$targets/monitored"
+if grep -q lacks "$lines"; then
+	skip "under userfaultfd by turns" "not for this user" 2
+else
+	for ((i = 0; i < 24; i++)); do
+		snap -o "$tmp/snap" "$pid"
+		echo "$rc $err"
+	done >"$tmp/said"
+	is "$(grep -vx '0 ' "$tmp/said" | sort -u)" "0 snap: process N cannot \
+be cloned: its memory is under userfaultfd(N): all stay stopped while they \
+are written" "under userfaultfd by turns: taken, without a clone while it is"
+	is "$(wc -l <"$tmp/said")" 24 "under userfaultfd by turns: let go"
+fi
+finish 6

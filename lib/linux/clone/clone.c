@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "cloning.h"
 #include "linux/inject/inject.h"
+#include "state/state.h"
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -52,12 +53,58 @@ clone_ready(struct lproc *p)
 }
 
 /*
- * Return 0 if a clone of process p, which has the mappings vma, does no harm,
- * else -1 with errstr.  A monitor of userfaultfd(2) may be asked to agree to
- * it; a child in a new PID namespace is its init.
+ * Return true if a process of set l has a descriptor of userfaultfd(2) open, as
+ * the monitor of some memory has.
+ */
+static bool
+has_monitor(const struct live *l)
+{
+	const struct lproc *p;
+	const struct lthread *t;
+	size_t i;
+
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		t = TAILQ_FIRST(&p->threads);
+		for (i = 0; t != NULL && t->task != NULL &&
+		    i < t->task->nopen; i++)
+			if (strcmp(t->task->open[i].path,
+			    "anon_inode:[userfaultfd]") == 0)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Return 0 if process p has no memory under userfaultfd(2) now, whatever was
+ * read before it was stopped; else -1 with errstr.
  */
 static int
-clone_harmless(const struct lproc *p, const struct vmas *vma)
+memory_unwatched(const struct lproc *p)
+{
+	struct bytes b;
+	struct scan t;
+	struct smap m;
+	int rc;
+
+	if (proc_read(p->mmtid, 0, "smaps", &b) == -1)
+		return errstr_sys("/proc/%d/smaps", p->mmtid);
+	for (t = scan_begin(b.data, b.len); (rc = smap_next(&t, &m)) == 1;)
+		if (m.vmflags & VMF_UFFD)
+			break;
+	free(b.data);
+	return rc == 1 ? errstr_set("its memory is under userfaultfd(2)") :
+	    rc;
+}
+
+/*
+ * Return 0 if a clone of process p, which has the mappings vma, does no harm,
+ * else -1 with errstr.  A monitor of userfaultfd(2) may be asked to agree to
+ * it, and p waits for that: forever, if the monitor was stopped, too.  A child
+ * in a new PID namespace is its init.
+ */
+static int
+clone_harmless(const struct live *l, const struct lproc *p,
+    const struct vmas *vma)
 {
 	char *ours, *next;
 	size_t i;
@@ -72,7 +119,7 @@ clone_harmless(const struct lproc *p, const struct vmas *vma)
 	for (i = 0; i < vma->n && rc == 0; i++)
 		if (vma->v[i].flags & VMA_UFFD)
 			rc = errstr_set("its memory is under userfaultfd(2)");
-	return rc;
+	return rc == 0 && l->monitor ? memory_unwatched(p) : rc;
 }
 
 /*
@@ -123,7 +170,7 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 	if ((rc = clone_ready(p)) != 1)
 		return rc;
 	vma = &TAILQ_FIRST(&p->threads)->task->vma;
-	if (clone_harmless(p, vma) == -1 ||
+	if (clone_harmless(l, p, vma) == -1 ||
 	    headroom_claim(l, p, vma->n) == -1 ||
 	    (in = inject_begin(p->pid, false, vma)) == NULL)
 		return -1;
@@ -264,6 +311,7 @@ clones_make(struct live *l, struct snap *s)
 	char why[256];
 
 	(void)step_begin(&l->steps, STEP_CLONE);
+	l->monitor = has_monitor(l);
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (clone_make(l, s, p) == 0)
 			continue;
