@@ -10,6 +10,7 @@
  */
 #include "clock.h"
 #include "linux/clone/clone.h"
+#include "linux/file/file.h"
 #include "linux/inject/inject.h"
 #include "linux/open/open.h"
 #include "linux/proxy/proxy.h"
@@ -32,7 +33,8 @@ enum {
 	COMING_MS = 5000,	/* for processes that come into a cgroup */
 	LOOKS = 8,		/* at what there is, before anything is stopped */
 	SLEEPER_MS = 300,	/* where all that is left was in state D */
-	ENDING_MS = 20		/* for a process that ends to be a zombie */
+	ENDING_MS = 20,		/* for a process that ends to be a zombie */
+	PREPARED_PART = 4	/* of the memory that can be had, for copies */
 };
 
 /*
@@ -288,11 +290,13 @@ live_look(struct live *l)
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		if (l->opts.flags || p->skip || p->kernel)
 			continue;
-		mappings_look(p);
+		mappings_look(l, p);
 		inject_learn(p->pid, &p->vma);
 	}
-	if ((l->guard = guard_begin()) != NULL)
+	if ((l->guard = guard_begin()) != NULL) {
+		prepared_make(l, headroom_ours() / PREPARED_PART);
 		return 0;
+	}
 	live_say(l, "%s: all stay stopped while they are written",
 	    snap_errstr());
 	l->opts.clone = false;

@@ -59,6 +59,8 @@ live_free(struct live *l)
 	hardlinks_free(l);
 	files_free(l);
 	frozen_free(l);
+	prepared_free(l);
+	shmems_free(l);
 	headroom_free(l);
 	mounted_free(l);
 	cgroups_free(l->cgroups);
@@ -91,10 +93,12 @@ live_clone(struct live *l, struct snap *s)
 	made = !told && l->opts.clone && clones_make(l, s);
 	state_finish(l, false);
 	procs_finish(l);
-	if (!made)
-		return 0;
-	live_release(l);
-	state_finish(l, true);
+	if (made)
+		live_release(l);
+	if (prepared_write(l) == -1)
+		return -1;
+	if (made)
+		state_finish(l, true);
 	return 0;
 }
 

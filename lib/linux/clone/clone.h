@@ -18,6 +18,7 @@ pid_t		 guard_pid(const struct guard *g);
 
 /* headroom.c */
 void		 headroom_free(struct live *l);
+uint64_t	 headroom_ours(void);
 
 /* lacks.c: what a clone lacks */
 struct lack {			/* a run of pages */

@@ -22,9 +22,11 @@
  */
 #include "cgroup.h"
 #include "cloning.h"
+#include "full.h"
 #include "state/state.h"
 #include "vec.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,6 +262,64 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 	    status_bytes(&b, "RssAnon") + status_bytes(&b, "VmSwap");
 	free(b.data);
 	return limit_note(p, g) == -1 ? -1 : group_promise(g, bytes);
+}
+
+/*
+ * Lessen the bytes at arg to what cgroup c has left.
+ */
+static int
+room_lessen(void *arg, const struct cglevel *c)
+{
+	uint64_t *left = arg;
+
+	if (c->limit != UINT64_MAX && c->left < *left)
+		*left = c->left;
+	return 0;
+}
+
+/*
+ * Return how many bytes this machine has available, without swap:
+ * proc_meminfo(5).
+ */
+static uint64_t
+machine_left(void)
+{
+	struct buf b = { 0 };
+	uint64_t kb;
+	int fd;
+
+	if ((fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC)) == -1)
+		return 0;
+	kb = full_read(fd, &b) == -1 ? 0 :
+	    status_first(b.data, b.len, "MemAvailable", 10);
+	close(fd);
+	buf_free(&b);
+	return kb * KB;
+}
+
+/*
+ * Return how many bytes this process may take: what the machine has available,
+ * and the cgroups that we are in; 0 if that is not told.
+ */
+uint64_t
+headroom_ours(void)
+{
+	struct cgroup c;
+	char *text = NULL, *mounts;
+	uint64_t left;
+	int rc;
+
+	rc = (mounts = proc_text(getpid(), "mountinfo")) == NULL ||
+	    (text = proc_text(getpid(), "cgroup")) == NULL ? -1 :
+	    cgroup_find(&c, text, mounts);
+	free(text);
+	free(mounts);
+	if (rc == -1)
+		return 0;
+	left = machine_left();
+	(void)cgroup_levels(&c, room_lessen, &left);
+	cgroup_free(&c);
+	return left;
 }
 
 void

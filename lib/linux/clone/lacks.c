@@ -99,7 +99,7 @@ keep_copies(struct keeping *k)
 		return 0;
 	before = step_begin(&k->live->steps, STEP_SHARED);
 	j.out = source_fd(k->spool);
-	rc = copy_runs(&j) == -1 ? errstr_wrap("its memory") :
+	rc = prepared_copy(k->live, &j) == -1 ? errstr_wrap("its memory") :
 	    spool_finish(k->spool);
 	(void)step_begin(&k->live->steps, before);
 	return rc;

@@ -16,7 +16,8 @@
 enum {
 	BLOCK = 256 * KB,	/* that is read and written, out of a cache */
 	PIECE = 2048 * KB,	/* that a thread takes at once */
-	THREADS = 4		/* of a file, one can be written to at a time */
+	THREADS = 4,		/* of a file, one can be written to at a time */
+	THREADS_MEMORY = 16	/* as fast as memory is */
 };
 
 struct copying {
@@ -56,25 +57,42 @@ piece_take(struct copying *c, struct copyrun *piece)
 }
 
 /*
- * Copy a piece through buf.  Return 0, or -1 with errstr.
+ * Read len bytes at from of what is copied.  Return how many; -1 with errstr
+ * if those are fewer, and must not be.
+ */
+static ssize_t
+piece_read(const struct copyjob *j, uint8_t *buf, size_t len, uint64_t from)
+{
+	size_t n;
+
+	n = full_pread(j->in, buf, len, from);
+	if (n == len || (errno == 0 && j->shorter))
+		return (ssize_t)n;
+	return errno != 0 ? errstr_sys("%jx", (uintmax_t)(from + n)) :
+	    errstr_set("%jx cannot be read", (uintmax_t)(from + n));
+}
+
+/*
+ * Copy a piece, through buf unless it goes to memory.  Return 0, or -1 with
+ * errstr.
  */
 static int
 piece_copy(const struct copyjob *j, const struct copyrun *r, uint8_t *buf)
 {
 	uint64_t done;
-	size_t n, want;
+	size_t want;
+	ssize_t n;
 
-	for (done = 0; done < r->len; done += n) {
+	if (j->memory != NULL)
+		return piece_read(j, j->memory + r->to, (size_t)r->len,
+		    r->from) == -1 ? -1 : 0;
+	for (done = 0; done < r->len; done += (uint64_t)n) {
 		want = r->len - done < BLOCK ? (size_t)(r->len - done) : BLOCK;
-		n = full_pread(j->in, buf, want, r->from + done);
-		if (n < want && (errno != 0 || !j->shorter))
-			return errno != 0 ? errstr_sys("%jx",
-			    (uintmax_t)(r->from + done + n)) :
-			    errstr_set("%jx cannot be read",
-			    (uintmax_t)(r->from + done + n));
-		if (full_pwrite(j->out, buf, n, r->to + done) == -1)
+		if ((n = piece_read(j, buf, want, r->from + done)) == -1)
+			return -1;
+		if (full_pwrite(j->out, buf, (size_t)n, r->to + done) == -1)
 			return errstr_sys("temporary file");
-		if (n < want)
+		if ((size_t)n < want)
 			break;
 	}
 	return 0;
@@ -103,6 +121,12 @@ copy_work(void *arg)
 	return NULL;
 }
 
+static size_t
+copy_most(const struct copyjob *j)
+{
+	return j->memory != NULL ? THREADS_MEMORY : THREADS;
+}
+
 /*
  * Return by how many threads to copy: one for each processor, and each has two
  * pieces at least.
@@ -117,7 +141,7 @@ copy_threads(const struct copyjob *j)
 		sum += j->run[i].len;
 	most = sum / (2 * PIECE);
 	n = (size_t)processors_count();
-	n = n < THREADS ? n : THREADS;
+	n = n < copy_most(j) ? n : copy_most(j);
 	return n < most ? n : most > 0 ? (size_t)most : 1;
 }
 
@@ -128,7 +152,7 @@ int
 copy_runs(const struct copyjob *j)
 {
 	struct copying c = { .job = j };
-	pthread_t thread[THREADS];
+	pthread_t thread[THREADS_MEMORY];
 	sigset_t all, old;
 	size_t i, n, want;
 

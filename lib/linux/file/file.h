@@ -41,19 +41,26 @@ void		 served_forget(void);
 /* copy.c: bytes copied while processes are stopped */
 struct copyrun {
 	uint64_t	 from;	/* in what is copied */
-	uint64_t	 to;	/* in the copy */
+	uint64_t	 to;	/* in the copy, or in memory */
 	uint64_t	 len;	/* bytes; not 0 */
 };
 
 struct copyjob {
 	int		 in;	/* borrowed, as all here */
 	int		 out;
+	uint8_t		*memory; /* to which it is copied; NULL: to out */
 	bool		 shorter; /* it may end before a run does */
 	const struct copyrun *run;
 	size_t		 n;
 };
 
 int		 copy_runs(const struct copyjob *j);
+
+/* prepared.c: memory for that, which is there before the stop */
+int		 prepared_copy(struct live *l, const struct copyjob *j);
+void		 prepared_free(struct live *l);
+void		 prepared_make(struct live *l, uint64_t most);
+int		 prepared_write(struct live *l);
 
 /* shared.c: files as they were when all was stopped */
 int		 frozen_copy(struct live *l, const struct lproc *p, int fd,

@@ -136,7 +136,7 @@ data_find(int in, off_t size, struct copyrun **run, size_t *n)
  * nothing either.
  */
 static int
-copy_data(int in, int out, off_t size)
+copy_data(struct live *l, int in, int out, off_t size)
 {
 	struct copyjob j = { .in = in, .out = out, .shorter = true };
 	struct copyrun *run = NULL;
@@ -146,7 +146,7 @@ copy_data(int in, int out, off_t size)
 		return errstr_sys("temporary file");
 	rc = data_find(in, size, &run, &j.n);
 	j.run = run;
-	if (rc == 0 && (rc = copy_runs(&j)) == -1)
+	if (rc == 0 && (rc = prepared_copy(l, &j)) == -1)
 		errstr_wrap("shared memory");
 	free(run);
 	return rc;
@@ -177,7 +177,7 @@ frozen_copy(struct live *l, const struct lproc *p, int fd,
 		return errstr_set("out of memory");
 	f->st = *st;
 	if ((f->fd = spool_file()) == -1 || ipc_find(p, fd, &f->ipc) == -1 ||
-	    copy_data(fd, f->fd, st->st_size) == -1) {
+	    copy_data(l, fd, f->fd, st->st_size) == -1) {
 		frozen_drop(f);
 		return -1;
 	}

@@ -40,16 +40,35 @@ bytes_drop(struct bytes *b)
 }
 
 /*
+ * Parse smaps of process p of set l, for its mappings and what is to be copied
+ * of them.
+ */
+static int
+smaps_parse(struct live *l, struct lproc *p)
+{
+	struct scan t = scan_begin(p->smaps.data, p->smaps.len);
+	struct smap m;
+	int rc;
+
+	while ((rc = smap_next(&t, &m)) == 1) {
+		if (vmas_addsmap(&p->vma, &m) == -1)
+			return -1;
+		shmems_note(l, &m);
+	}
+	return rc;
+}
+
+/*
  * Look at the mappings of process p, which runs.  What cannot be had now is
  * read when it is stopped.
  */
 void
-mappings_look(struct lproc *p)
+mappings_look(struct live *l, struct lproc *p)
 {
 	mappings_free(p);
 	if (proc_read(p->pid, 0, "smaps", &p->smaps) == -1)
 		return;
-	if (vmas_parse(&p->vma, p->smaps.data, p->smaps.len) == -1) {
+	if (smaps_parse(l, p) == -1) {
 		mappings_free(p);
 		return;
 	}

@@ -11,6 +11,8 @@
 
 #include <stdatomic.h>
 
+struct smap;
+
 enum hold {			/* how we have a thread */
 	HOLD_NONE,
 	HOLD_SEIZED,		/* traced by us, it runs */
@@ -133,6 +135,8 @@ struct live {
 	/* owned, each by the file that knows it; NULL: nothing yet */
 	struct carries	*carries;	/* file/carry.c */
 	struct frozen	*frozen;	/* file/shared.c */
+	struct prepared	*prepared;	/* file/prepared.c */
+	struct shmems	*shmems;	/* shmems.c */
 	struct cgroups	*cgroups;	/* choose/cgroup.c */
 	struct pipeline	*pipeline;	/* stop/pipeline.c */
 	struct files	*files;		/* open/openfile.c */
@@ -172,10 +176,15 @@ void		 threads_free(struct lproc *p);
 
 /* mappings.c: before the stop and in it */
 void		 mappings_free(struct lproc *p);
-void		 mappings_look(struct lproc *p);
+void		 mappings_look(struct live *l, struct lproc *p);
 int		 mappings_read(struct lproc *p);
 int		 mappings_smaps(const struct lproc *p, const struct bytes *maps,
 		    struct bytes *smaps);
+
+/* shmems.c: how much will be copied in the stop */
+void		 shmems_free(struct live *l);
+void		 shmems_note(struct live *l, const struct smap *m);
+uint64_t	 shmems_sum(const struct live *l);
 
 /* steps.c */
 enum step	 step_begin(struct steps *s, enum step next);

@@ -1,0 +1,128 @@
+/*
+ * Memory for copies that is there before the stop: linux/set/shmems.c,
+ * linux/file/prepared.c.
+ */
+#include "full.h"
+#include "linux/file/file.h"
+#include "state/state.h"
+#include "util.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SIZE = 64 * KB, HALF = SIZE / 2 };
+
+static uint8_t data[SIZE], got[SIZE];
+
+/*
+ * Note what a text of smaps tells.
+ */
+static void
+note(struct live *l, const char *text)
+{
+	struct scan t = scan_begin(text, strlen(text));
+	struct smap m;
+
+	while (smap_next(&t, &m) == 1)
+		shmems_note(l, &m);
+}
+
+static void
+test_sum(void **state)
+{
+	struct live l = { 0 };
+
+	(void)state;
+	assert_int_equal(shmems_sum(&l), 0);
+	/* by two processes, and in part twice by one of them */
+	note(&l, "1000-3000 rw-s 00000000 00:01 5  /dev/zero (deleted)\n"
+	    "Rss: 8 kB\n");
+	note(&l, "1000-2000 rw-s 00000000 00:01 5  /dev/zero (deleted)\n"
+	    "Rss: 4 kB\n"
+	    "5000-9000 rw-s 00000000 00:01 5  /dev/zero (deleted)\n"
+	    "Rss: 16 kB\n");
+	assert_int_equal(shmems_sum(&l), 16 * KB);
+	note(&l, "1000-2000 rw-s 00000000 00:02 5  /dev/shm/x\nRss: 4 kB\n"
+	    "2000-3000 rw-s 00000000 00:01 6  [anon_shmem:x]\nRss: 4 kB\n");
+	assert_int_equal(shmems_sum(&l), 24 * KB);
+	/* neither files, nor what has no pages, nor what a clone has */
+	note(&l, "1000-2000 rw-s 00000000 08:02 5  /data\nRss: 4 kB\n"
+	    "2000-3000 rw-s 00000000 00:01 7  /dev/zero (deleted)\nRss: 0 kB\n"
+	    "3000-4000 rw-p 00000000 00:00 0 \nRss: 4 kB\n");
+	assert_int_equal(shmems_sum(&l), 24 * KB);
+	note(&l, "1000-2000 rw-p 00000000 00:00 0 \nRss: 4 kB\n"
+	    "VmFlags: rd wr dc\n");
+	assert_int_equal(shmems_sum(&l), 28 * KB);
+	shmems_free(&l);
+	assert_int_equal(shmems_sum(&l), 0);
+}
+
+/*
+ * Copy both halves of data, the first to behind the second; so many bytes are
+ * there at once, and all are once it was written.
+ */
+static void
+copy(struct live *l, size_t atonce)
+{
+	const struct copyrun run[] = {
+		{ 0, HALF, HALF }, { HALF, 0, HALF }
+	};
+	struct copyjob j = { .run = run, .n = 2 };
+	size_t i;
+
+	j.in = memfd_create("in", 0);
+	j.out = memfd_create("out", 0);
+	for (i = 0; i < SIZE; i++)
+		data[i] = (uint8_t)(1 + i % 251);
+	assert_int_equal(full_write(j.in, data, SIZE), 0);
+	assert_int_equal(ftruncate(j.out, SIZE), 0);
+	assert_int_equal(prepared_copy(l, &j), 0);
+	memset(data, 0, SIZE);		/* it was copied in the stop */
+	assert_int_equal(full_pwrite(j.in, data, SIZE, 0), 0);
+	assert_int_equal(full_pread(j.out, got, SIZE, 0), SIZE);
+	for (i = 0; i < SIZE && got[i] != 0; i++)
+		continue;
+	assert_int_equal(i, atonce);
+	assert_int_equal(prepared_write(l), 0);
+	assert_null(l->prepared);
+	assert_int_equal(full_pread(j.out, got, SIZE, 0), SIZE);
+	for (i = 0; i < SIZE; i++)
+		assert_int_equal(got[i], 1 + (i + HALF) % SIZE % 251);
+	close(j.in);
+	close(j.out);
+}
+
+static void
+test_copy(void **state)
+{
+	struct live l = { 0 };
+
+	(void)state;
+	copy(&l, SIZE);
+	prepared_make(&l, UINT64_MAX);
+	assert_null(l.prepared);	/* nothing is shared */
+	note(&l, "100000-400000 rw-s 00000000 00:01 5  /dev/zero (deleted)\n"
+	    "Rss: 3072 kB\n");
+	prepared_make(&l, 3 * KB * KB);	/* in huge pages */
+	assert_null(l.prepared);
+	prepared_make(&l, 4 * KB * KB);
+	if (l.prepared == NULL)
+		skip();			/* MADV_POPULATE_WRITE, Linux 5.14 */
+	copy(&l, 4 * KB);
+	shmems_free(&l);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sum),
+		cmocka_unit_test(test_copy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
