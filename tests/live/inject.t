@@ -86,6 +86,10 @@ target "$targets/zombie"
 snap -o "$tmp/snap" "$(sed -n 's/^child //p' "$lines")"
 is "$rc $err" "1 snap: process N is a zombie: it has no memory and no registers any more" \
     "zombie: taken"
+snap -v -r -o /dev/null "$pid"
+is "$(grep -o 'stopped for' "$tmp/err" | wc -l) $(grep -c \
+    "process $pid: stopped for" "$tmp/err")" "1 1" \
+    "zombie: its parent alone was stopped"
 "$BUILD/snapload" -j -D "$tmp/images" "$tmp/snap" 2>"$tmp/err"
 is "$? $(sed 's/process [0-9]*/process N/' "$tmp/err")" \
     "1 snapload: process N: it has ended, a zombie, of which its parent is not in the snapshot: cannot be restored
@@ -236,4 +240,4 @@ if is_root; then
 else
 	skip "seccomp: refused without privilege" "needs root" 6
 fi
-finish 56
+finish 57

@@ -135,9 +135,22 @@ seize_refused(pid_t pid)
 }
 
 /*
+ * Return true if nobody can trace thread tid of process pid any more.
+ */
+static bool
+seize_late(pid_t pid, pid_t tid)
+{
+	char state;
+
+	state = proc_state(pid, tid);
+	return state == 'Z' || state == 'X' || state == '\0';
+}
+
+/*
  * Seize thread tid: 0, or -1 with errno, and in *tracer who else traces it, 0
  * if nobody is seen to.  That may be over, another snap's work perhaps, before
- * one can ask who it is: then it is tried again.
+ * one can ask who it is: then it is tried again.  A zombie is not waited for:
+ * others stand still meanwhile.
  */
 static int
 seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
@@ -150,7 +163,8 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 		e = errno;
 		if (e == EPERM)
 			*tracer = proc_status(p->pid, tid, "TracerPid");
-		if (e != EPERM || i == 5 || *tracer != 0) {
+		if (e != EPERM || i == 5 || *tracer != 0 ||
+		    seize_late(p->pid, tid)) {
 			errno = e;
 			return -1;
 		}

@@ -109,9 +109,14 @@ threads_stop(struct lproc *p)
 {
 	struct lthread *t;
 
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold == HOLD_SEIZED)
-			thread_stop(t);
+	TAILQ_FOREACH(t, &p->threads, entry) {
+		if (t->hold != HOLD_SEIZED)
+			continue;
+		/* the pause begins: a zombie has none */
+		if (p->since == 0)
+			p->since = now_ns();
+		thread_stop(t);
+	}
 }
 
 /*
@@ -130,12 +135,8 @@ threads_seize(struct lproc *p)
 			return -1;
 	threads_close(p);
 	for (any = rc = 0, rank = 0; rank < RANK_MAX; rank++) {
-		/* the pause begins */
-		if (rank == RANK_TOLD) {
-			if (p->since == 0)
-				p->since = now_ns();
+		if (rank == RANK_TOLD)
 			threads_stop(p);
-		}
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if ((int)t->rank != rank || t->hold != HOLD_NONE ||
 			    rc == -1)
