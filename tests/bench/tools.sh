@@ -1,6 +1,7 @@
 # What the benches share: sourced by tests/bench/run, pauses and drift.
 # $build has the programs, $dir is for files, $ram the same in memory; both go
-# at the end, and all that begin has started.
+# at the end, and all that begin has started.  What fails, or takes longer than
+# PATIENCE seconds, is told on standard error, and has "-" in its row.
 # shellcheck shell=sh disable=SC2034,SC2154 # for those that source it
 
 set -u
@@ -32,17 +33,39 @@ if [ -n "${BENCH_APART-}" ]; then
 	mount -t tmpfs none "$ram"
 fi
 
+# bound CMD...: with an end; CMD is a program
+bound() {
+	timeout -k 5 "${PATIENCE:-120}" "$@"
+}
+
+# failed STATUS CMD...: tell so, with the last that it said to $dir/out
+failed() {
+	why="exit status $1"
+	case $1 in
+	124 | 137) why='given up, or killed' ;;
+	esac
+	shift
+	echo "bench: $*: $why: $(tail -n 1 "$dir/out" | tr -cd '[:print:]')" |
+	    cut -c 1-200 >&2
+}
+
 # best N CMD...: the shortest of N runs, in milliseconds; "-" if it fails.
-# What is in $before is run before each.
+# What is in $before is run before each.  A CMD that is a function bounds what
+# it runs.
 before=
 best() {
 	n=$1
 	least=-
 	shift
+	case $(command -v "$1") in
+	*/*) with=bound ;;
+	*) with= ;;
+	esac
 	while [ "$n" -gt 0 ]; do
 		${before:-:}
 		start=$(date +%s%N)
-		"$@" >"$dir/out" 2>&1 || { least=-; break; }
+		$with "$@" >"$dir/out" 2>&1 ||
+		    { failed $? "$@"; least=-; break; }
 		t=$((($(date +%s%N) - start) / 1000000))
 		if [ "$least" = - ] || [ $t -lt "$least" ]; then least=$t; fi
 		n=$((n - 1))
@@ -55,8 +78,15 @@ least() {
 	n=$1
 	least=-
 	shift
+	case $(command -v "$1") in
+	*/*) with=bound ;;
+	*) with= ;;
+	esac
 	while [ "$n" -gt 0 ]; do
-		t=$("$@" 2>"$dir/out") && [ -n "$t" ] || { least=-; break; }
+		t=$($with "$@" 2>"$dir/out") || { failed $? "$@"; t=; }
+		case $t in
+		'' | *[!0-9]*) least=-; break ;;
+		esac
 		if [ "$least" = - ] || [ "$t" -lt "$least" ]; then least=$t; fi
 		n=$((n - 1))
 	done
@@ -70,34 +100,70 @@ ratio() {
 	esac
 }
 
+# row WHAT NUMBER NUMBER [REMARK]: a line; a remark that is long is below it
 row() {
-	printf '%-44s %9s %12s  %s\n' "$@"
+	set -- "$1" "${2:--}" "${3:--}" "${4-}"
+	if [ "${#4}" -le 32 ]; then
+		printf '%-44s %9s %12s  %s\n' "$@" | sed 's/ *$//'
+	else
+		printf '%-44s %9s %12s\n' "$1" "$2" "$3"
+		echo "$4" | fold -s -w 76 | sed 's/^/    /;s/ *$//'
+	fi
 }
 
 # heap ARG...: start one; its process ids are in $ids
 heap() {
-	begin heap "$@"
+	begin heap "$@" || exit 1
 }
 
-# begin PROGRAM ARG...: likewise; false if it does not start
+# alive: what began last has not ended
+alive() {
+	grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$heap/status"
+}
+
+# begin PROGRAM ARG...: likewise; false if it does not start in a minute
 begin() {
 	program=$1
 	shift
 	: >"$dir/pids"
-	setsid "$build/tests/bench/$program" "$@" >>"$dir/pids" 2>/dev/null &
+	setsid "$build/tests/bench/$program" "$@" >>"$dir/pids" \
+	    2>"$dir/out" &
 	pids="$pids $!"
 	heap=$!
-	while ! grep -q . "$dir/pids"; do
-		kill -0 "$heap" 2>/dev/null || return 1
+	i=0
+	# a line is whole when it ends
+	while [ "$(wc -l <"$dir/pids")" -eq 0 ]; do
+		i=$((i + 1))
+		if [ $i -gt 300 ] || ! alive; then
+			failed 'none, but no process' "$program" "$@"
+			kill -9 "$heap" 2>/dev/null
+			return 1
+		fi
 		sleep 0.2
 	done
 	ids=$(sed 's/^0 //' "$dir/pids")
 	sleep 0.5
 }
 
+# asked SIGNAL FILE: the line that what began last adds to FILE for it
+asked() {
+	told=$(wc -l <"$2")
+	kill -"$1" "$heap" || return 1
+	i=0
+	while [ "$(wc -l <"$2")" -eq "$told" ]; do
+		i=$((i + 1))
+		if [ $i -gt 600 ] || ! alive; then
+			echo "$program does not answer to SIG$1" >"$dir/out"
+			return 1
+		fi
+		sleep 0.05
+	done
+	tail -n 1 "$2"
+}
+
 # end what began last
 end() {
-	kill -9 "$heap"
+	kill -9 "$heap" 2>/dev/null
 	wait "$heap" 2>/dev/null
 }
 
@@ -110,12 +176,13 @@ peak() {
 	python3 -c '
 import resource, subprocess, sys
 rc = subprocess.run(sys.argv[1:], stderr=subprocess.DEVNULL).returncode
-print("-" if rc else resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
+print("-" if rc else resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
+	    timeout -k 5 "${PATIENCE:-120}" "$@"
 }
 
 # dump DIR: the images of what heap started last, which goes on
 dump() {
-	mkdir "$1" && "$criu" dump -t "$heap" -D "$1" -o "$dir/log" \
+	mkdir "$1" && bound "$criu" dump -t "$heap" -D "$1" -o "$dir/log" \
 	    --leave-running
 }
 
@@ -128,10 +195,10 @@ sys.path.insert(0, "tests/criu")
 import imgread
 stats = dict(imgread.wire(open(sys.argv[1], "rb").read()[12:]))
 times = dict(imgread.wire(stats[1]))
-print(times[1] + times[2])' "$1"
+print(times[1] + times[2])' "$1" 2>"$dir/out" || echo -
 }
 
 # how criu is had is told by tests/criu/get
 criu=$build/criu/criu
 [ "$(id -u)" -eq 0 ] && why=$(tests/criu/get "$build/criu" 2>&1) &&
-    why=$("$criu" check 2>&1) || criu=
+    why=$(bound "$criu" check 2>&1) || criu=
