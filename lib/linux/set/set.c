@@ -148,6 +148,7 @@ threads_free(struct lproc *p)
 		filelist_free(&t->seen);
 		filelist_free(&t->told);
 		free(t->before.data);
+		free(t->general.data);
 		free(t);
 	}
 }

@@ -45,7 +45,8 @@ struct lthread {
 	enum hold	 hold;
 	char		 state;		/* before we came */
 	struct filelist	 seen;	/* by its tracer, or before it had one */
-	bool		 regs;		/* and its registers are in seen */
+	bool		 regs;		/* its registers were read */
+	struct bytes	 general;	/* owned; of these, until seen has it */
 	struct ran	 ran;		/* until seen was read, or, where it
 					   was asked, it slept again */
 	bool		 asked;		/* before the stop: take/ahead.c */

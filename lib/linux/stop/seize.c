@@ -265,11 +265,11 @@ is_stop(int sig)
 }
 
 /*
- * See what became of thread t, which was seized, and return true if it has
- * stopped as it was made to.
+ * See what became of thread t, which was seized.  If it has stopped, its
+ * general registers are kept.
  */
-bool
-thread_halted(struct lthread *t)
+void
+thread_poll(struct lthread *t)
 {
 	enum { CALL = 0x80 };	/* at the edge of one that was injected */
 	uintptr_t sig;
@@ -278,18 +278,16 @@ thread_halted(struct lthread *t)
 
 	rc = waitpid(t->tid, &status, WNOHANG | __WALL);
 	if (rc == 0 || (rc == -1 && errno == EINTR))
-		return false;
+		return;
 	if (rc == -1 || !WIFSTOPPED(status)) {
 		t->hold = HOLD_GONE;
-		return false;
+		return;
 	}
 	if (status >> 16 == PTRACE_EVENT_STOP) {
 		t->hold = HOLD_STOPPED;
 		/* who is stopped by a signal gave up for that, not for us */
-		if (WSTOPSIG(status) == SIGTRAP)
-			regs_restart(t->tid);
-		regs_abort(t->tid);
-		return true;
+		regs_settle(t, WSTOPSIG(status) == SIGTRAP);
+		return;
 	}
 	/*
 	 * A signal came first.  It is delivered as if we were not here; the
@@ -302,18 +300,6 @@ thread_halted(struct lthread *t)
 	    (uintptr_t)WSTOPSIG(status);
 	if (thread_ptrace(PTRACE_CONT, t->tid, sig) == -1 && errno == ESRCH)
 		t->hold = HOLD_GONE;
-	return false;
-}
-
-/*
- * See what became of thread t, which was seized.  If it has stopped, its
- * registers are read.
- */
-void
-thread_poll(struct lthread *t)
-{
-	if (thread_halted(t))
-		regs_read(t);
 }
 
 /*

@@ -13,6 +13,9 @@ void		 pipeline_free(struct live *l);
 
 /* regs.c: what ptrace(2) gives of a stopped thread */
 int		 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX]);
+void		 regs_more(const struct lthread *t, struct filelist *to);
+void		 regs_record(struct lthread *t,
+		    const struct lthread *first);
 void		 regs_remember(struct lthread *t);
 
 /* ran.c: whether a thread has run */
@@ -27,7 +30,6 @@ bool		 thread_still(struct lproc *p, struct lthread *t);
 bool		 thread_stayed(struct lproc *p, struct lthread *t);
 
 /* seize.c: one thread */
-bool		 thread_halted(struct lthread *t);
 int		 thread_judge(const struct lproc *p, struct lthread *t);
 void		 thread_look(struct lproc *p, struct lthread *t);
 void		 thread_poll(struct lthread *t);

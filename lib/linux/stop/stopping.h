@@ -7,8 +7,10 @@
 #include "stop.h"
 
 /* regs.c: what ptrace(2) gives of a stopped thread */
-void		 regs_abort(pid_t tid);
-void		 regs_read(struct lthread *t);
+void		 regs_settle(struct lthread *t, bool restart);
+
+/* restart.c */
+bool		 regs_abort(pid_t tid);
 void		 regs_restart(pid_t tid);
 
 /* seize.c */

@@ -76,7 +76,7 @@ ahead_stop(struct ahead *a, struct lthread *t)
 		return;
 	}
 	thread_stop(t);
-	for (i = 0; t->hold == HOLD_ASKED && !thread_halted(t) &&
+	for (i = 0; thread_poll(t), t->hold == HOLD_ASKED &&
 	    (i < SPINS + NAPS || (i < MOST && thread_starves(a->proc, t)));
 	    i++)
 		if (i < SPINS)
@@ -108,6 +108,7 @@ ahead_tell(struct ahead *a, struct lthread *t)
 	if (inject_leaveone(a->ask.in, ask_thread(&a->ask)) == -1)
 		return -1;
 	thread_own(t, &t->told);
+	regs_more(t, &t->told);
 	regs_remember(t);
 	t->asked = t->before.data != NULL && thread_ran(a->proc, t, &t->ran);
 	return 0;

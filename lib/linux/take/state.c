@@ -131,14 +131,32 @@ observe(struct live *l, struct lproc *p, struct lthread *leader,
 }
 
 /*
- * Add to what was seen of all threads of process p that are stopped what can
- * be told from outside, and what they told before, if that still holds.
+ * Add to what was seen of thread t of process p, which is stopped, what it told
+ * before, if it stayed, or tells now, and what others may change.
+ */
+static void
+thread_seen(struct lthread *t)
+{
+	apart_record(t->apart, &t->seen);
+	thread_outside(t, &t->seen);
+	if (t->stayed)
+		filelist_join(&t->seen, &t->told);
+	else {
+		thread_own(t, &t->seen);
+		regs_more(t, &t->seen);
+	}
+	filelist_free(&t->told);
+}
+
+/*
+ * Read what can be told from outside of all threads of process p that are
+ * stopped, and see of which what they told before holds still.
  */
 static void
 threads_seen(struct lproc *p)
 {
 	uint64_t space[NSPACES] = { 0 };
-	struct lthread *t;
+	struct lthread *t, *first;
 	bool holds;
 
 	TAILQ_FOREACH(t, &p->threads, entry)
@@ -148,18 +166,16 @@ threads_seen(struct lproc *p)
 	    NULL)
 		spaces_read(p, p->mmtid, space);
 	holds = apart_holds(p, space);
+	first = NULL;
 	TAILQ_FOREACH(t, &p->threads, entry) {
 		if (t->hold != HOLD_STOPPED)
 			continue;
 		if (!t->stayed || !holds)
 			t->apart = thread_apart(p, t, p->mmtid, space);
-		apart_record(t->apart, &t->seen);
-		thread_outside(t, &t->seen);
-		if (t->stayed)
-			filelist_join(&t->seen, &t->told);
-		else
-			thread_own(t, &t->seen);
-		filelist_free(&t->told);
+		thread_seen(t);
+		regs_record(t, first);
+		if (first == NULL)
+			first = t;
 	}
 	threads_close(p);
 }
