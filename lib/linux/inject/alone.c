@@ -27,7 +27,7 @@ inject_alone(pid_t pid, const struct vmas *l)
 		return NULL;
 	}
 	in->pid = pid;
-	in->until = now_ms() + ALL_MS;
+	in->until = now_ms() + CALL_MS;	/* all but one run */
 	in->alone = l;
 	in->was = malloc(frame_size());
 	in->buf = malloc(frame_size());
