@@ -46,7 +46,7 @@ struct lthread {
 	char		 state;		/* before we came */
 	struct filelist	 seen;	/* by its tracer, or before it had one */
 	bool		 regs;		/* its registers were read */
-	struct bytes	 general;	/* owned; of these, until seen has it */
+	struct bytes	 general;	/* owned; of these, until rec has it */
 	struct ran	 ran;		/* until seen was read, or, where it
 					   was asked, it slept again */
 	bool		 asked;		/* before the stop: take/ahead.c */
@@ -56,6 +56,10 @@ struct lthread {
 	bool		 still;		/* it slept on until it was stopped, */
 	bool		 same;		/* with these registers, */
 	bool		 stayed;	/* so that told holds */
+	char		 comm[16];	/* its name in the stop, */
+	bool		 named;		/* if it could be read */
+	bool		 later;		/* it stayed, and nothing more is of
+					   the stop: gathered when taken */
 	struct task	*task;		/* owned; what was gathered, or NULL */
 	struct filelist	 rec;		/* likewise */
 	bool		 finished;	/* all of it is there */
@@ -85,7 +89,8 @@ struct lproc {
 	bool		 kernel; /* a thread of the kernel */
 	bool		 skip;	/* not taken after all */
 	bool		 inert;	/* nothing can be run in it: that is told */
-	bool		 gathered; /* so are its threads */
+	bool		 gathered; /* so are its threads, */
+	uint64_t	 when;	/* then, in ms of now_ms */
 	struct filelist	 fds;	/* what the record will have of these */
 	struct whence	 root;	/* its root directory, in the stop */
 	const struct bytes *mounts; /* borrowed; mountinfo then, or NULL */

@@ -194,8 +194,7 @@ regs_more(const struct lthread *t, struct filelist *to)
 /*
  * Record what else ptrace(2) gives of thread t, which is stopped: why it is,
  * and the signals that wait for it, or for its process, which those of another
- * thread, first, tell already; NULL: there is none.  Its general registers
- * become a file.
+ * thread, first, tell already; NULL: there is none.
  */
 void
 regs_record(struct lthread *t, const struct lthread *first)
@@ -204,10 +203,6 @@ regs_record(struct lthread *t, const struct lthread *first)
 	const struct file *f;
 	siginfo_t si;
 
-	if (t->general.data != NULL)
-		filelist_add(&t->seen, regset[REGSET_PRSTATUS].name,
-		    t->general.data, t->general.len);
-	t->general = (struct bytes){ 0 };
 	if (ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) == 0)
 		filelist_copy(&t->seen, "siginfo", &si, sizeof si);
 	else
@@ -218,6 +213,18 @@ regs_record(struct lthread *t, const struct lthread *first)
 		    PTRACE_PEEKSIGINFO_SHARED);
 	else if ((f = filelist_find(&first->seen, name)) != NULL)
 		filelist_copy(&t->seen, name, f->data, f->len);
+}
+
+/*
+ * Add the general registers of thread t, which gives them away, to list to.
+ */
+void
+regs_general(struct lthread *t, struct filelist *to)
+{
+	if (t->general.data != NULL)
+		filelist_add(to, regset[REGSET_PRSTATUS].name,
+		    t->general.data, t->general.len);
+	t->general = (struct bytes){ 0 };
 }
 
 /*

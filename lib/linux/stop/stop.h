@@ -13,6 +13,7 @@ void		 pipeline_free(struct live *l);
 
 /* regs.c: what ptrace(2) gives of a stopped thread */
 int		 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX]);
+void		 regs_general(struct lthread *t, struct filelist *to);
 void		 regs_more(const struct lthread *t, struct filelist *to);
 void		 regs_record(struct lthread *t,
 		    const struct lthread *first);

@@ -131,8 +131,9 @@ observe(struct live *l, struct lproc *p, struct lthread *leader,
 }
 
 /*
- * Add to what was seen of thread t of process p, which is stopped, what it told
- * before, if it stayed, or tells now, and what others may change.
+ * Add to what was seen of thread t, which is stopped, what others may change
+ * and, if it has not stayed, so that what it told before holds, what it tells
+ * now.
  */
 static void
 thread_seen(struct lthread *t)
@@ -140,11 +141,9 @@ thread_seen(struct lthread *t)
 	apart_record(t->apart, &t->seen);
 	thread_outside(t, &t->seen);
 	if (t->stayed)
-		filelist_join(&t->seen, &t->told);
-	else {
-		thread_own(t, &t->seen);
-		regs_more(t, &t->seen);
-	}
+		return;
+	thread_own(t, &t->seen);
+	regs_more(t, &t->seen);
 	filelist_free(&t->told);
 }
 

@@ -144,12 +144,18 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 	int rc;
 
 	lp->gathered = true;
+	lp->when = now_ms();
 	before = step_begin(&l->steps, STEP_RECORD);
 	rc = 0;
-	TAILQ_FOREACH(th, &lp->threads, entry)
-		if (rc == 0 && !lp->skip && (th->tid == lp->pid ||
-		    th->hold != HOLD_GONE))
+	TAILQ_FOREACH(th, &lp->threads, entry) {
+		if (rc == -1 || lp->skip || (th->tid != lp->pid &&
+		    th->hold == HOLD_GONE))
+			continue;
+		thread_name(lp, th);
+		th->later = th->stayed;
+		if (!th->later)
 			rc = thread_gather(l, s, lp, th);
+	}
 	threads_close(lp);
 	(void)step_begin(&l->steps, before);
 	return rc;
@@ -290,6 +296,8 @@ proc_take(struct taker *k, struct lproc *lp)
 	TAILQ_FOREACH(th, &lp->threads, entry) {
 		if (k->quit || lp->skip)
 			break;
+		if (th->later && thread_gather(k->live, k->snap, lp, th) == -1)
+			return -1;
 		if (th->task != NULL && thread_take(k, lp, th) == -1)
 			return -1;
 	}

@@ -23,6 +23,7 @@ void		 thread_outside(const struct lthread *t, struct filelist *to);
 /* task.c: what /proc gives of a stopped thread */
 int		 task_read(struct live *l, struct lproc *p, struct lthread *th,
 		    struct task *t);
+void		 thread_name(struct lproc *p, struct lthread *th);
 void		 task_record(struct live *l, struct snap *s, struct lproc *p,
 		    struct lthread *th, struct task *t, struct filelist *to);
 void		 task_finish(struct lproc *p, struct task *t,

@@ -2,6 +2,7 @@
  * What /proc tells of a stopped thread: as a struct task, and as the named
  * files of the Linux record.
  */
+#include "clock.h"
 #include "linux/open/open.h"
 #include "linux/stop/stop.h"
 #include "state/state.h"
@@ -171,11 +172,13 @@ task_seen(const struct lthread *th, struct task *t, long *uid)
 
 /*
  * Read into t what /proc and ptrace(2) tell of thread th: of process p too,
- * for the one that leads it.  Return 0, or -1 with errstr.
+ * for the one that leads it.  Of one that stayed all is told already: it is
+ * what it was when its process was gathered.  Return 0, or -1 with errstr.
  */
 int
 task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
 {
+	uint64_t late;
 	long uid = -1;
 
 	memset(t, 0, sizeof *t);
@@ -186,7 +189,12 @@ task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
 	t->pid = p->pid;
 	if (th->state != '\0')
 		t->state = th->state;
-	if (!th->stayed)
+	if (th->stayed) {
+		late = now_ms() - p->when;
+		t->age -= late < t->age ? late : t->age;
+		if (th->named)
+			strlcpy(t->comm, th->comm, sizeof t->comm);
+	} else
 		uid = proc_status(p->pid, th->tid, "Uid");
 	live_user(l, (uid_t)uid, t->user, sizeof t->user);
 	if (th->tid == p->pid && p->mmtid != 0 && task_readproc(l, p, t) == -1)
@@ -263,14 +271,13 @@ record_place(struct filelist *l)
 }
 
 /*
- * Record what thread th of process p is called, which others may change, and
- * have its task tell the same.
+ * Read what thread th of process p is called, in the stop: others may change
+ * it.
  */
-static void
-record_name(struct lproc *p, const struct lthread *th, struct task *t,
-    struct filelist *to)
+void
+thread_name(struct lproc *p, struct lthread *th)
 {
-	char name[sizeof t->comm];
+	char name[sizeof th->comm + 1];
 	ssize_t n;
 	int fd;
 
@@ -280,14 +287,14 @@ record_name(struct lproc *p, const struct lthread *th, struct task *t,
 		close(fd);
 	}
 	if (n <= 0) {
-		filelist_lose(to, "comm");
+		filelist_lose(&th->seen, "comm");
 		return;
 	}
-	filelist_copy(to, "comm", name, (size_t)n);
-	if (th->stayed) {
-		name[n - 1] = '\0';	/* instead of the end of the line */
-		memcpy(t->comm, name, (size_t)n);
-	}
+	th->named = true;
+	name[n - 1] = '\0';	/* instead of the end of the line */
+	memcpy(th->comm, name, (size_t)n < sizeof th->comm ? (size_t)n :
+	    sizeof th->comm);
+	th->comm[sizeof th->comm - 1] = '\0';
 }
 
 /*
@@ -304,9 +311,13 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 
 	if (th->tid != p->pid)
 		filelist_text(to, "thread", "%d\n", p->pid);
+	regs_general(th, to);
 	filelist_join(to, &th->seen);
-	record_name(p, th, t, to);
-	if (!th->stayed)
+	if (th->named)
+		filelist_text(to, "comm", "%s\n", th->comm);
+	if (th->stayed)
+		filelist_join(to, &th->told);
+	else
 		filelist_read(to, p->pid, th->tid, "personality");
 	if (th->tid != p->pid)
 		return;
