@@ -198,20 +198,31 @@ lproc_isother(const struct lproc *p)
 }
 
 /*
- * Tell the user of what will be missing of thread t of process p.
+ * Tell the user which threads of process p others trace: but not of a process
+ * whose first thread is one of them, for that was told when it was to be
+ * seized.
  */
 static void
-live_lack(struct live *l, const struct lproc *p, const struct lthread *t)
+live_tellforeign(struct live *l, const struct lproc *p)
 {
-	if (t->hold == HOLD_STOPPED && !t->regs && !proc_died(p->pid, t->tid))
-		live_warn(l, "thread %d of process %d: its registers could "
-		    "not be read", t->tid, p->pid);
-	/* of the one that leads p, it was told when it was to be seized */
-	if (t->hold == HOLD_FOREIGN && t->tid != p->pid)
-		live_warn(l, "thread %d of process %d is traced by process "
-		    "%ld: taken without stopping it, and without the "
-		    "registers that only its tracer sees", t->tid, p->pid,
-		    proc_status(p->pid, t->tid, "TracerPid"));
+	const struct lthread *t, *first;
+	size_t n;
+
+	first = NULL;
+	n = 0;
+	TAILQ_FOREACH(t, &p->threads, entry) {
+		if (t->hold == HOLD_FOREIGN && t->tid == p->pid)
+			return;
+		if (t->hold == HOLD_FOREIGN && n++ == 0)
+			first = t;
+	}
+	if (n == 0)
+		return;
+	live_warn(l, "thread %d of process %d is traced by process %ld%s: "
+	    "taken without stopping it, and without the registers that only "
+	    "its tracer sees", first->tid, p->pid,
+	    proc_status(p->pid, first->tid, "TracerPid"),
+	    n > 1 ? ", and so are others" : "");
 }
 
 /*
@@ -238,10 +249,15 @@ live_settle(struct live *l)
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if (t->hold == HOLD_NONE)	/* before its turn */
 				t->hold = HOLD_GONE;
-			live_lack(l, p, t);
+			if (t->hold == HOLD_STOPPED && !t->regs &&
+			    !proc_died(p->pid, t->tid))
+				live_warn(l, "thread %d of process %d: its "
+				    "registers could not be read", t->tid,
+				    p->pid);
 			if (p->mmtid == 0 && t->hold != HOLD_GONE)
 				p->mmtid = t->tid;
 		}
+		live_tellforeign(l, p);
 		if (p->mmtid == 0 && !lproc_iszombie(p))
 			lproc_leave(l, p);
 	}
