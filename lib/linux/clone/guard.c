@@ -2,12 +2,15 @@
  * The guard: a process of our own that reaps clones (reaper.c), whatever
  * becomes of us.  It does that when it is told to, or when the socket through
  * which we tell it ends, for whatever reason; the kernel has killed the clones
- * then, for we traced them (PTRACE_O_EXITKILL).
+ * then, for we traced them (PTRACE_O_EXITKILL).  Which they are is in a file
+ * without a name, which both have: to write there wakes nobody, while others
+ * are stopped.
  */
 #include "clock.h"
 #include "cloning.h"
 #include "linux/proxy/proxy.h"
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -33,13 +36,33 @@ static const char guard_name[] = "snap-guard";
 
 struct guard {			/* on our side */
 	pid_t		 pid;
-	int		 fd;	/* owned */
-	struct wards	 told;
+	int		 fd;	/* owned, as these; to tell it to end */
+	int		 list;	/* wards, as they were told, */
+	size_t		 n;	/* so many */
+	struct wards	 told;	/* the same, for another guard */
 };
 
 /*
- * Be the guard of process parent, from which it hears through descriptor 0 if
- * listens.
+ * Read which wards the file list has.  Return 0, or -1 if not all can be had.
+ * The last of them may be a part: who wrote it was killed.
+ */
+static int
+wards_read(struct wards *told, int list)
+{
+	struct ward w;
+	off_t at;
+	ssize_t n;
+
+	for (at = 0; (n = pread(list, &w, sizeof w, at)) == sizeof w;
+	    at += n)
+		if (wards_add(told, &w) == -1)
+			return -1;
+	return n == -1 ? -1 : 0;
+}
+
+/*
+ * Be the guard of process parent, which tells it to end through descriptor 0,
+ * and of the wards in the file of descriptor 1, if listens; else those told.
  *
  * A process that dies closes its descriptors before it lets go of what it
  * traces (do_exit of kernel/exit.c: exit_files, then exit_notify), and its
@@ -48,23 +71,21 @@ struct guard {			/* on our side */
 static void __attribute__((noreturn))
 guard_main(struct wards *told, pid_t parent, bool listens)
 {
-	struct ward w;
 	bool asked = !listens;
 	ssize_t n;
+	char end;
 
-	while (!asked && (n = recv(0, &w, sizeof w, 0)) != 0) {
+	while (!asked && (n = recv(0, &end, sizeof end, 0)) != 0) {
 		if (n == -1 && getppid() != parent)
 			break;
-		if (n == -1) {
+		asked = n == 1;
+		if (!asked)
 			nap_us(1000);
-			continue;
-		}
-		asked = w.target == 0;
-		if (!asked && wards_add(told, &w) == -1)
-			_exit(GUARD_FAILED);
 	}
 	while (!asked && getppid() == parent)
 		nap_us(1000);
+	if (listens && wards_read(told, 1) == -1)
+		_exit(GUARD_FAILED);
 	wards_reap(told);
 }
 
@@ -85,14 +106,27 @@ guard_fork(struct guard *g, int fd)
 		(void)setsid();
 		(void)prctl(PR_SET_NAME, guard_name);
 		/* its end is not to be ours, too */
-		if (fd != -1 && (close(g->fd) == -1 || dup2(fd, 0) == -1))
+		if (fd != -1 && (close(g->fd) == -1 ||
+		    (fd = fcntl(fd, F_DUPFD, 3)) == -1 ||
+		    dup2(g->list, 1) == -1 || dup2(fd, 0) == -1))
 			_exit(GUARD_FAILED);
-		(void)close_range(fd == -1 ? 0 : 1, UINT32_MAX, 0);
+		(void)close_range(fd == -1 ? 0 : 2, UINT32_MAX, 0);
 		proxy_forked();
 		guard_main(&g->told, us, fd != -1);
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return g->pid == -1 ? errstr_sys("fork") : 0;
+}
+
+static void
+guard_free(struct guard *g)
+{
+	if (g->fd != -1)
+		close(g->fd);
+	if (g->list != -1)
+		close(g->list);
+	free(g->told.v);
+	free(g);
 }
 
 /*
@@ -110,36 +144,39 @@ guard_begin(void)
 		errstr_set("out of memory");
 		return NULL;
 	}
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) == -1) {
-		errstr_sys("socketpair");
-		free(g);
+	g->fd = -1;
+	if ((g->list = memfd_create(guard_name, MFD_CLOEXEC)) == -1 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) == -1) {
+		errstr_sys("%s", guard_name);
+		guard_free(g);
 		return NULL;
 	}
 	g->fd = fd[0];
 	rc = guard_fork(g, fd[1]);
 	close(fd[1]);
-	if (rc == -1) {
-		close(fd[0]);
-		free(g);
-		return NULL;
-	}
-	return g;
+	if (rc == 0)
+		return g;
+	guard_free(g);
+	return NULL;
 }
 
 /*
- * Send guard g the message w: 0, or -1 with errstr.  What fails for want of
- * memory is tried again.
+ * Add ward w to the list of guard g: 0, or -1 with errstr.  What fails for want
+ * of memory is tried again.
  */
 static int
-guard_send(const struct guard *g, const struct ward *w)
+guard_list(struct guard *g, const struct ward *w)
 {
 	enum { TRIES = 3 };
 	ssize_t n;
 	int i;
 
-	for (n = -1, i = 0; n == -1 && i < TRIES; i++)
-		n = send(g->fd, w, sizeof *w, MSG_NOSIGNAL);
-	return n == sizeof *w ? 0 : errstr_sys("snap-guard");
+	for (n = -1, i = 0; n != sizeof *w && i < TRIES; i++)
+		n = pwrite(g->list, w, sizeof *w, (off_t)(g->n * sizeof *w));
+	if (n != sizeof *w)
+		return errstr_sys("%s", guard_name);
+	g->n++;
+	return 0;
 }
 
 /*
@@ -155,7 +192,7 @@ guard_tell(struct guard *g, pid_t target, pid_t clone)
 	if (ward_set(&w, target, clone) == -1 ||
 	    wards_add(&g->told, &w) == -1)
 		return -1;
-	return guard_send(g, &w);
+	return guard_list(g, &w);
 }
 
 /*
@@ -187,12 +224,12 @@ guard_await(const struct guard *g, int *status)
 int
 guard_end(struct guard *g)
 {
-	const struct ward end = { 0 };
 	int rc, status;
 	bool ended;
 
-	(void)guard_send(g, &end);
+	(void)send(g->fd, "", 1, MSG_NOSIGNAL);
 	close(g->fd);
+	g->fd = -1;
 	status = 0;
 	ended = guard_await(g, &status);
 	if (ended && (WIFSIGNALED(status) ||
@@ -201,8 +238,7 @@ guard_end(struct guard *g)
 		ended = guard_fork(g, -1) == -1 || guard_await(g, &status);
 	}
 	rc = !ended ? 0 : status == 0 ? 1 : -1;
-	free(g->told.v);
-	free(g);
+	guard_free(g);
 	return rc;
 }
 
