@@ -106,20 +106,20 @@ static int
 clone_harmless(const struct live *l, const struct lproc *p,
     const struct vmas *vma)
 {
-	char *ours, *next;
+	const struct filelist *rec = &TAILQ_FIRST(&p->threads)->rec;
+	const struct file *ours, *next;
 	size_t i;
-	int rc;
 
-	ours = proc_link(p->mmtid, 0, "ns/pid");
-	next = proc_link(p->mmtid, 0, "ns/pid_for_children");
-	rc = ours != NULL && next != NULL && strcmp(ours, next) == 0 ? 0 :
-	    errstr_set("its children are in another PID namespace");
-	free(ours);
-	free(next);
-	for (i = 0; i < vma->n && rc == 0; i++)
+	ours = filelist_find(rec, "ns/pid");
+	next = filelist_find(rec, "ns/pid_for_children");
+	if (ours == NULL || next == NULL || ours->len != next->len ||
+	    memcmp(ours->data, next->data, ours->len) != 0)
+		return errstr_set("its children are in another PID namespace");
+	for (i = 0; i < vma->n; i++)
 		if (vma->v[i].flags & VMA_UFFD)
-			rc = errstr_set("its memory is under userfaultfd(2)");
-	return rc == 0 && l->monitor ? memory_unwatched(p) : rc;
+			return errstr_set("its memory is under "
+			    "userfaultfd(2)");
+	return l->monitor ? memory_unwatched(p) : 0;
 }
 
 /*
@@ -138,6 +138,25 @@ clone_expendable(pid_t clone)
 }
 
 /*
+ * Return how many pages process pid has mapped; 0 if that is not told:
+ * proc_pid_statm(5).
+ */
+static unsigned long
+pages_mapped(pid_t pid)
+{
+	char text[32];
+	ssize_t n;
+	int fd;
+
+	if ((fd = proc_open(pid, 0, "statm", O_RDONLY)) == -1)
+		return 0;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return strtoul(text, NULL, 10);
+}
+
+/*
  * Return true if the clone of process p, which is stopped, has all that p has
  * mapped: fork(2) takes from the size of the one what it leaves out of the
  * other (dup_mmap of mm/mmap.c), and nothing else.
@@ -145,10 +164,9 @@ clone_expendable(pid_t clone)
 static bool
 clone_iswhole(const struct lproc *p)
 {
-	long size;
+	const unsigned long size = pages_mapped(p->mmtid);
 
-	size = proc_status(p->mmtid, 0, "VmSize");
-	return size > 0 && size == proc_status(p->clone, 0, "VmSize");
+	return size > 0 && size == pages_mapped(p->clone);
 }
 
 /*
