@@ -103,7 +103,12 @@ guard_fork(struct guard *g, int fd)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
 	if ((g->pid = fork()) == 0) {
-		(void)setsid();
+		/*
+		 * not for SIGKILL to our group.  In a session of its own it
+		 * might not get a processor for seconds: sched_autogroup of
+		 * sched(7)
+		 */
+		(void)setpgid(0, 0);
 		(void)prctl(PR_SET_NAME, guard_name);
 		/* its end is not to be ours, too */
 		if (fd != -1 && (close(g->fd) == -1 ||

@@ -240,7 +240,7 @@ looker_main(const int sock[2], struct queue *q)
 	const struct iovec v = { &o, sizeof o };
 	int fd;
 
-	(void)setsid();
+	(void)setpgid(0, 0);
 	/* it ends when nobody has that one, which Linux before 5.9 leaves */
 	close(sock[0]);
 	(void)dup2(sock[1], 0);

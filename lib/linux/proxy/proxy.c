@@ -128,7 +128,8 @@ proxy_fork(void)
 	if ((px.pid = fork()) == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		(void)prctl(PR_SET_NAME, "snap-proxy");
-		(void)setsid();
+		/* a session would be sched(7)'s, too, and wait for its turn */
+		(void)setpgid(0, 0);
 		(void)dup2(fd[1], 0);
 		(void)close_range(1, UINT32_MAX, 0);
 		if (getppid() != us)
