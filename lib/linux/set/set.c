@@ -148,6 +148,7 @@ threads_free(struct lproc *p)
 		filelist_free(&t->seen);
 		filelist_free(&t->told);
 		free(t->before.data);
+		free(t->looked.data);
 		free(t->general.data);
 		free(t);
 	}
@@ -170,6 +171,7 @@ lprocs_free(struct live *l)
 		free(p->lack);
 		free(p->limit);
 		filelist_free(&p->fds);
+		filelist_free(&p->pattern);
 		free(p);
 	}
 }

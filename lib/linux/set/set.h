@@ -45,6 +45,9 @@ struct lthread {
 	enum hold	 hold;
 	char		 state;		/* before we came */
 	struct filelist	 seen;	/* by its tracer, or before it had one */
+	struct bytes	 looked;	/* owned; of it, what was seen before
+					   the stop: thread_recall */
+	bool		 slept;		/* then, and the process made it */
 	bool		 regs;		/* its registers were read */
 	struct bytes	 general;	/* owned; of these, until rec has it */
 	struct ran	 ran;		/* until seen was read, or, where it
@@ -83,6 +86,7 @@ struct lproc {
 	struct lthreads	 threads;
 	struct tids	 tids;	/* the same, by number */
 	int		 taskdir; /* owned; /proc/PID/task, -1: not open */
+	struct filelist	 pattern; /* of what is seen of threads: bundle.c */
 	uint64_t	 spaces[NSPACES]; /* namespaces of its first thread,
 					     when others were asked */
 	bool		 found;	/* by -r or by name, not asked for by pid */

@@ -2,6 +2,7 @@
  * One thread: to look at it before it is stopped, to begin to stop it, and to
  * see whether it has.
  */
+#include "packed.h"
 #include "stopping.h"
 
 #include <sys/ptrace.h>
@@ -18,6 +19,51 @@
 #include <unistd.h>
 
 /*
+ * Return true if a text of stat is that of a thread that sleeps, and is one of
+ * those that its process made, not of the kernel's workers in it.
+ */
+static bool
+stat_sleeps(const struct file *f)
+{
+	struct procstat st = { 0 };
+
+	return f != NULL && stat_parse(&st, f->data, f->len) >= STAT_FLAGS &&
+	    st.state == 'S' &&
+	    !(st.v[STAT_FLAGS] & (PF_IO_WORKER | PF_USER_WORKER));
+}
+
+/*
+ * Keep what was read of thread t of process p, until thread_recall, in few
+ * bytes, if it has the same files as what was read first.
+ */
+static void
+thread_keep(struct lproc *p, struct lthread *t)
+{
+	const struct filelist *l = &t->seen;
+	const struct file *f;
+	size_t i;
+
+	if (p->pattern.n == 0)
+		for (f = l->file; f < l->file + l->n; f++)
+			filelist_copy(&p->pattern, f->name, f->data, f->len);
+	if (l->n != p->pattern.n)
+		return;
+	for (i = 0; i < l->n; i++)
+		if (strcmp(l->file[i].name, p->pattern.file[i].name) != 0)
+			return;
+	t->looked = filelist_bundle(&t->seen, &p->pattern);
+}
+
+/*
+ * Have in t->seen what was read of thread t of process p before the stop.
+ */
+void
+thread_recall(const struct lproc *p, struct lthread *t)
+{
+	filelist_unbundle(&t->seen, &p->pattern, &t->looked);
+}
+
+/*
  * Read of thread t what can only be seen before it is stopped by us:
  * afterwards it sleeps in the stop of ptrace(2).  What was seen before is
  * forgotten.  How it had run is read first: it did not while the rest was, if
@@ -32,10 +78,14 @@ thread_look(struct lproc *p, struct lthread *t)
 	size_t i;
 
 	filelist_free(&t->seen);
+	free(t->looked.data);
+	t->looked = (struct bytes){ 0 };
 	if (t->tid != p->pid)
 		(void)thread_ran(p, t, &t->ran);
 	for (i = 0; i < sizeof name / sizeof *name; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
+	t->slept = stat_sleeps(filelist_find(&t->seen, "stat"));
+	thread_keep(p, t);
 }
 
 /*

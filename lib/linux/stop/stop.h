@@ -32,6 +32,7 @@ bool		 thread_stayed(struct lproc *p, struct lthread *t);
 
 /* seize.c: one thread */
 int		 thread_judge(const struct lproc *p, struct lthread *t);
+void		 thread_recall(const struct lproc *p, struct lthread *t);
 void		 thread_look(struct lproc *p, struct lthread *t);
 void		 thread_poll(struct lthread *t);
 void		 thread_release(struct lthread *t);

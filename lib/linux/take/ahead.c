@@ -40,22 +40,14 @@ struct ahead {			/* a process whose threads are asked */
 };
 
 /*
- * Return true if thread t sleeps, has done so since it was looked at, and is
- * one of those that the process made, not of the kernel's workers in it.
+ * Return true if thread t sleeps, and has done so since it was looked at.
  */
 static bool
 ahead_sleeps(struct ahead *a, struct lthread *t)
 {
-	struct procstat st = { 0 };
-	const struct file *f;
 	struct ran now;
 
-	if (t->ran.times == 0 ||
-	    (f = filelist_find(&t->seen, "stat")) == NULL ||
-	    stat_parse(&st, f->data, f->len) < STAT_FLAGS)
-		return false;
-	return st.state == 'S' &&
-	    !(st.v[STAT_FLAGS] & (PF_IO_WORKER | PF_USER_WORKER)) &&
+	return t->slept && t->ran.times > 0 &&
 	    thread_ran(a->proc, t, &now) && now.times == t->ran.times &&
 	    thread_judge(a->proc, t) == 0 && t->hold == HOLD_NONE &&
 	    t->rank == RANK_IDLE;
