@@ -98,7 +98,8 @@ live_clone(struct live *l, struct snap *s)
 	if (prepared_write(l) == -1)
 		return -1;
 	if (made)
-		state_finish(l, true);
+		clones_shed(l);
+	state_finish(l, true);
 	return 0;
 }
 

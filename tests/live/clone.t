@@ -204,6 +204,10 @@ held_end
 is "$rc $err $left" "0  0" "the guard is killed: taken, and no clone is left"
 unnoticed "$pid" "the guard is killed: not noticed"
 held "the clone is killed"
+bare() {
+	[ -d "/proc/$1/fd" ] && ! ls "/proc/$1/fd" | grep -q .
+}
+try "the clone is killed: it had no descriptors" until_true bare "$clone"
 kill -KILL "$clone"
 held_end
 is "$((rc == 1)) $(wc -l <"$tmp/err") $left" "1 1 0" \
@@ -352,4 +356,4 @@ snap: nothing to take a snapshot of" \
 else
 	skip "no right, no room" "needs root" 16
 fi
-finish 132
+finish 133

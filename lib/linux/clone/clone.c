@@ -350,6 +350,20 @@ clones_make(struct live *l, struct snap *s)
 }
 
 /*
+ * Let all clones of set l, whose processes run again, have no descriptors.
+ * Where one cannot be made to, that is told when it is asked anything.
+ */
+void
+clones_shed(struct live *l)
+{
+	struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry)
+		if (p->calls != NULL)
+			(void)inject_shed(p->calls);
+}
+
+/*
  * Return how many bytes clone pid alone has: those that its process has
  * written to since, each of which was copied for that.  0 if that is not told:
  * proc_pid_smaps(5).

@@ -72,28 +72,6 @@ clone_enter(struct inject *c, const struct inject *in, pid_t pid)
 }
 
 /*
- * Let a clone, which shares the descriptors of the process, have none, so that
- * what the process closes is closed.  Where there is no such call (before
- * Linux 5.9) it goes on sharing them.
- */
-static int
-clone_shed(struct inject *in, pid_t pid)
-{
-	const uint64_t arg[6] = { 0, UINT32_MAX, CLOSE_RANGE_UNSHARE };
-	struct inject c;
-	int rc;
-
-	if (clone_enter(&c, in, pid) == -1)
-		return -1;
-	rc = inject_enter(&c, SYS_close_range, arg, 0);
-	if (rc == 0)
-		rc = inject_leave(&c);
-	in->odd |= c.odd;
-	return rc == 0 ? 0 : errstr_set("process %d: its clone %s", in->pid,
-	    c.odd ? "went astray" : "did not live");
-}
-
-/*
  * A thread that was cloned: it dies when we do, and stays stopped.  Until that
  * is so, what it finds on the stack leads it to its exit; then it gets back
  * there what was on the dead part.
@@ -111,8 +89,7 @@ clone_keep(struct inject *in, pid_t *pid)
 	    (void *)(in->options | PTRACE_O_EXITKILL)) == -1)
 		return errstr_set("process %d: its clone did not live",
 		    in->pid);
-	return clone_shed(in, *pid) == -1 ? -1 :
-	    inject_put(*pid, in->was, in->len, in->dead);
+	return inject_put(*pid, in->was, in->len, in->dead);
 }
 
 /*
@@ -138,7 +115,7 @@ clone_call(struct inject *in, const uint64_t arg[6], pid_t *pid, int64_t *ret)
 
 /*
  * Make a clone of the process: a child that has a copy (copy-on-write) of its
- * memory, has no descriptors, and is never to run.  It is
+ * memory, shares its descriptors (inject_shed), and is never to run.  It is
  * traced by us, stopped, killed by the kernel when we die, and without a
  * signal for its parent: only wait(2) with __WALL or __WCLONE finds it.  *pid
  * is its number (0: it may still come; -1: there is none), *inner that which
@@ -190,6 +167,24 @@ inject_entrust(const struct inject *in, pid_t clone)
 		return c;
 	free(c);
 	return NULL;
+}
+
+/*
+ * Let the clone, which shares the descriptors of its process, have none: what
+ * the process closes is closed all the same, but not what it has when it ends,
+ * or runs another program.  Where there is no such call (before Linux 5.9) the
+ * clone goes on sharing them.  Return 0; -1 with errstr where the clone cannot
+ * be made to, nor asked anything then.
+ */
+int
+inject_shed(struct inject *c)
+{
+	const uint64_t arg[6] = { 0, UINT32_MAX, CLOSE_RANGE_UNSHARE };
+
+	c->until = now_ms() + ALL_MS;
+	c->told = false;
+	return inject_enter(c, SYS_close_range, arg, 0) == -1 ? -1 :
+	    inject_leave(c);
 }
 
 /*

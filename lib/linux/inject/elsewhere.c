@@ -112,6 +112,13 @@ inject_entrust(const struct inject *in, pid_t clone)
 }
 
 int
+inject_shed(struct inject *c)
+{
+	(void)c;
+	return unknown();
+}
+
+int
 inject_resume(struct inject *c)
 {
 	(void)c;
