@@ -59,6 +59,7 @@ struct lthread {
 	bool		 still;		/* it slept on until it was stopped, */
 	bool		 same;		/* with these registers, */
 	bool		 stayed;	/* so that told holds */
+	bool		 spared;	/* likewise, of its process, too */
 	char		 comm[16];	/* its name in the stop, */
 	bool		 named;		/* if it could be read */
 	bool		 later;		/* it stayed, and nothing more is of

@@ -87,7 +87,11 @@ thread_ran(struct lproc *p, const struct lthread *t, struct ran *r)
 	int fd;
 
 	r->ns = r->times = 0;
-	if ((fd = thread_open(p, t->tid, "schedstat")) == -1)
+	/* of the one that leads it, without a directory that is held open */
+	fd = t->tid == p->pid && p->taskdir == -1 ?
+	    proc_open(p->pid, 0, "schedstat", O_RDONLY) :
+	    thread_open(p, t->tid, "schedstat");
+	if (fd == -1)
 		return false;
 	n = read(fd, text, sizeof text - 1);
 	close(fd);

@@ -80,8 +80,7 @@ thread_look(struct lproc *p, struct lthread *t)
 	filelist_free(&t->seen);
 	free(t->looked.data);
 	t->looked = (struct bytes){ 0 };
-	if (t->tid != p->pid)
-		(void)thread_ran(p, t, &t->ran);
+	(void)thread_ran(p, t, &t->ran);
 	for (i = 0; i < sizeof name / sizeof *name; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
 	t->slept = stat_sleeps(filelist_find(&t->seen, "stat"));

@@ -21,6 +21,10 @@
  *	to sleep, and to stop
  *	its registers: those that it had when it was asked
  *
+ * So it is with what the only thread of a process tells of that: setitimer(2),
+ * timer_create(2), prctl(2).  It is asked as it would be in the stop; if a
+ * timer is set, which goes on while it sleeps, it is asked then, too.
+ *
  * What these do not show: that what it waited for came while it was stopped
  * to be asked, and that it then changed one of these, and waited for the same
  * again in the same place with the same registers, all within that time.
@@ -50,7 +54,7 @@ ahead_sleeps(struct ahead *a, struct lthread *t)
 	return t->slept && t->ran.times > 0 &&
 	    thread_ran(a->proc, t, &now) && now.times == t->ran.times &&
 	    thread_judge(a->proc, t) == 0 && t->hold == HOLD_NONE &&
-	    t->rank == RANK_IDLE;
+	    (t->rank == RANK_IDLE || t->tid == a->proc->pid);
 }
 
 /*
@@ -189,6 +193,68 @@ proc_askahead(struct lproc *p)
 }
 
 /*
+ * Return true if what was told of the process tells of no timer that is set.
+ */
+static bool
+told_untimed(const struct filelist *told)
+{
+	static const char none[] = "real 0 0\nvirtual 0 0\nprof 0 0\n";
+	const struct file *f;
+
+	f = filelist_find(told, "itimers");
+	return f != NULL && f->len == sizeof none - 1 &&
+	    memcmp(f->data, none, f->len) == 0 &&
+	    filelist_find(told, "posix_timers") == NULL;
+}
+
+/*
+ * Ask thread t, which has stopped and is the only one of its process, if it
+ * slept until then.
+ */
+static void
+only_tell(struct ahead *a, struct lthread *t)
+{
+	struct ran now;
+	int rc;
+
+	if (!thread_ran(a->proc, t, &now) || now.times != t->ran.times + 1 ||
+	    (a->ask.in = inject_begin(t->tid, false, NULL)) == NULL)
+		return;
+	a->ask.to = &t->told;
+	rc = ask_process(&a->ask, t->tid);
+	if (rc == 0)
+		rc = ask_thread(&a->ask);
+	if (inject_end(a->ask.in, rc) == -1 || !told_untimed(&t->told))
+		return;
+	thread_own(t, &t->told);
+	regs_more(t, &t->told);
+	regs_remember(t);
+	t->asked = t->before.data != NULL && thread_ran(a->proc, t, &t->ran);
+}
+
+/*
+ * Ask the only thread of process p, if it sleeps, for p too.  Return true;
+ * false if it is to stop and has not, by then.
+ */
+static bool
+only_askahead(struct lproc *p, struct lthread *t)
+{
+	struct ahead a = { .proc = p };
+
+	if (ahead_sleeps(&a, t)) {
+		ahead_stop(&a, t);
+		if (t->hold == HOLD_STOPPED) {
+			only_tell(&a, t);
+			thread_release(t);
+		}
+		if (!t->asked)
+			filelist_free(&t->told);
+	}
+	threads_close(p);
+	return t->hold != HOLD_ASKED;
+}
+
+/*
  * Ask all threads of set l that sleep, before any is to stay stopped, where
  * something may be run in them.  What cannot be asked now is asked in the stop:
  * that begins at once when there is one that does not stop, as who sleeps
@@ -197,15 +263,26 @@ proc_askahead(struct lproc *p)
 void
 state_readahead(struct live *l)
 {
-	const struct lthread *t;
+	struct lthread *t;
 	struct lproc *p;
+	bool only;
 
 	if (l->opts.observe)
 		return;
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		t = TAILQ_FIRST(&p->threads);
-		if (!p->skip && !p->kernel && t != NULL &&
-		    TAILQ_NEXT(t, entry) != NULL && !proc_askahead(p))
+		if (p->skip || p->kernel || t == NULL || t->tid != p->pid)
+			continue;
+		only = TAILQ_NEXT(t, entry) == NULL;
+		/* without clones, more is asked of the process */
+		if (only ? l->opts.clone && !only_askahead(p, t) :
+		    !proc_askahead(p))
 			break;
+	}
+	/* they had the time to go back to sleep */
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		t = TAILQ_FIRST(&p->threads);
+		if (t != NULL && t->tid == p->pid && t->asked)
+			ahead_settle(p);
 	}
 }

@@ -140,7 +140,9 @@ thread_seen(struct lthread *t)
 {
 	apart_record(t->apart, &t->seen);
 	thread_outside(t, &t->seen);
-	if (t->stayed)
+	if (t->spared)
+		filelist_join(&t->seen, &t->told);
+	if (t->stayed || t->spared)
 		return;
 	thread_own(t, &t->seen);
 	regs_more(t, &t->seen);
@@ -161,9 +163,12 @@ threads_seen(struct lproc *p)
 	TAILQ_FOREACH(t, &p->threads, entry)
 		t->stayed = t->hold == HOLD_STOPPED && p->mmtid == p->pid &&
 		    thread_stayed(p, t);
-	if (p->mmtid != 0 && TAILQ_NEXT(TAILQ_FIRST(&p->threads), entry) !=
-	    NULL)
+	first = TAILQ_FIRST(&p->threads);
+	if (p->mmtid != 0 && TAILQ_NEXT(first, entry) != NULL)
 		spaces_read(p, p->mmtid, space);
+	/* of a process as a whole, others change what it did not tell */
+	first->spared = first->stayed && first->tid == p->pid;
+	first->stayed &= !first->spared;
 	holds = apart_holds(p, space);
 	first = NULL;
 	TAILQ_FOREACH(t, &p->threads, entry) {
@@ -195,6 +200,8 @@ proc_state_read(struct live *l, struct lproc *p)
 	add_clocks(&leader->seen, p->pid);
 	if (l->opts.observe)
 		filelist_text(&leader->seen, "observed", "asked for\n");
+	else if (leader->spared)
+		return;
 	else if (ask_all(p, leader, !l->opts.clone) == 0)
 		return;
 	else if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
