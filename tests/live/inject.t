@@ -56,6 +56,51 @@ is "$(states "$pid")" " 0 T " "stopped: stays stopped"
 kill -CONT "$pid"
 unnoticed "$pid" "stopped: not noticed"
 
+# A process of one thread tells before the stop what it tells in it with -s.
+cat >"$tmp/one.py" <<'EOF'
+import ctypes, faulthandler, signal, sys
+libc = ctypes.CDLL(None)
+libc.prctl(36, 1, 0, 0, 0)      # PR_SET_CHILD_SUBREAPER
+libc.prctl(1, 0, 0, 0, 0)       # PR_SET_PDEATHSIG
+libc.prctl(1, signal.SIGUSR2, 0, 0, 0)
+faulthandler.enable()
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+print('ready', flush=True)
+word = sys.stdin.read(1)
+signal.setitimer(signal.ITIMER_REAL, 1000)
+print('timed', flush=True)
+sys.stdin.read(1)
+print('report bad 0')
+EOF
+told() {
+	python3 - "$tmp/snap" "$pid" <<END
+import sys
+sys.path.insert(0, "$tests/live")
+import check
+record = check.record(check.load(sys.argv[1]), int(sys.argv[2]))
+for name in ("child_subreaper", "itimers", "pdeath_signal", "personality",
+             "posix_timers", "regset/fpregs", "robust_list", "rseq",
+             "securebits", "sigaltstack", "sigmask", "tid_address"):
+    print(name, record.get(name))
+END
+}
+target python3 "$tmp/one.py"
+snap -s -o "$tmp/snap" "$pid"
+told >"$tmp/stopped"
+snap -o "$tmp/snap" "$pid"
+told >"$tmp/out"
+is "$(cat "$tmp/out")" "$(cat "$tmp/stopped")" "one thread: told before"
+is "$(grep -E 'subreaper|pdeath' "$tmp/out" | tr '\n' ' ')" \
+    "child_subreaper b'1\\n' pdeath_signal b'12\\n' " \
+    "one thread: what it has set"
+printf x >&"${ask_fd[$pid]}"
+until_true grep -q timed "$lines"
+snap -o "$tmp/snap" "$pid"
+told >"$tmp/out"
+grep -q "^itimers b'real 0 99[0-9]*" "$tmp/out"
+ok $? "one thread: with a timer that is set" || diag <"$tmp/out"
+unnoticed "$pid" "one thread: not noticed"
+
 # Stopped and continued while it is made to run calls.
 target "$targets/compute"
 for ((i = 0; i < 40; i++)); do
@@ -240,4 +285,4 @@ if is_root; then
 else
 	skip "seccomp: refused without privilege" "needs root" 6
 fi
-finish 57
+finish 61
