@@ -10,7 +10,8 @@
 #include <string.h>
 
 /*
- * Add a file to a list; its bytes, from malloc(3), belong to the list.
+ * Add a file to a list; its bytes, from malloc(3) or data_map, belong to the
+ * list.
  */
 void
 filelist_add(struct filelist *l, const char *name, uint8_t *data, size_t len)
@@ -20,7 +21,7 @@ filelist_add(struct filelist *l, const char *name, uint8_t *data, size_t len)
 	if ((copy = strdup(name)) == NULL || VEC_ROOM(l->file, l->n) == -1) {
 		l->failed = true;
 		free(copy);
-		free(data);
+		data_free(data);
 		return;
 	}
 	l->file[l->n].name = copy;
@@ -115,7 +116,7 @@ filelist_free(struct filelist *l)
 
 	for (i = 0; i < l->n; i++) {
 		free(l->file[i].name);
-		free(l->file[i].data);
+		data_free(l->file[i].data);
 	}
 	free(l->file);
 	memset(l, 0, sizeof *l);

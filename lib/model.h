@@ -155,6 +155,11 @@ ssize_t		 image_readsome(struct image *im, uint64_t addr, void *buf,
 		    size_t len);
 void		 image_span(struct image *im, uint64_t addr, struct span *sp);
 
+/* mapped.c: bytes of a process or a record, of malloc(3) or mapped */
+uint8_t		*data_map(int fd, size_t len);
+void		 data_free(uint8_t *data);
+void		 data_forget(const uint8_t *data, size_t upto);
+
 /* processors.c */
 int		 processors_count(void);
 

@@ -68,7 +68,7 @@ proc_forget(struct proc *p)
 
 	for (i = 0; i < p->nfile; i++) {
 		free(p->file[i].name);
-		free(p->file[i].data);
+		data_free(p->file[i].data);
 	}
 	free(p->file);
 	free(p->state);
@@ -380,7 +380,7 @@ proc_file(const struct proc *p, const char *name)
 
 /*
  * Give a process a small file; it replaces one of the same name.  The
- * bytes, from malloc(3), belong to the process from here on, on failure
+ * bytes, from malloc(3) or data_map, belong to the process from here on, on failure
  * too.
  */
 int
@@ -403,13 +403,13 @@ proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)
 		f->name = copy;
 		f->data = NULL;
 	}
-	free(f->data);
+	data_free(f->data);
 	f->data = data;
 	f->len = len;
 	free(p->state);		/* it borrows from files */
 	p->state = NULL;
 	return 0;
 nomem:
-	free(data);
+	data_free(data);
 	return errstr_set("out of memory");
 }

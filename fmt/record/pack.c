@@ -3,6 +3,7 @@
  * which file a process is and what of its memory is missing: apply.c reads it.
  */
 #include "archive.h"
+#include "io/io.h"
 
 #include <sys/sysmacros.h>
 
@@ -41,7 +42,39 @@ carried_put(struct buf *b, const struct carried *c)
 	    minor(c->dev), c->ino, c->path);
 }
 
-enum { HEADS = 64 };	/* bytes of a head and a name, mostly */
+enum {
+	HEADS = 64,		/* bytes of a head and a name, mostly */
+	ROOM = 4096 * KB	/* that a record has at once, at most */
+};
+
+/*
+ * Move what is in b to the end of k.
+ */
+static void
+add_buf(struct bulk *k, struct buf *b)
+{
+	k->b.failed |= b->failed;
+	bulk_add(k, b->data, b->len);
+	b->len = 0;
+}
+
+/*
+ * Add a file to a record, of which there may be very much; b is empty.
+ */
+static void
+add_file(struct bulk *k, const struct file *f, struct buf *b)
+{
+	enum { PIECE = 1024 * KB };
+	size_t i, n;
+
+	linuxrec_head(b, f->name, strlen(f->name), f->len);
+	add_buf(k, b);
+	for (i = 0; i < f->len; i += n) {
+		n = f->len - i < PIECE ? f->len - i : PIECE;
+		bulk_add(k, f->data + i, n);
+		data_forget(f->data, i + n);
+	}
+}
 
 static int
 give(struct proc *p, struct buf *b)
@@ -63,15 +96,17 @@ linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
     size_t n)
 {
 	struct buf b = { 0 }, line = { 0 };
-	size_t i, sum;
+	struct bulk k = { 0 };
+	size_t i, len, sum;
+	uint8_t *data;
 
-	/* smaps alone may have megabytes: it grows once */
 	for (sum = 0, i = 0; i < n; i++)
 		sum += file[i].len + HEADS;
-	(void)buf_room(&b, sum);
+	(void)buf_room(&k.b, sum < ROOM ? sum : ROOM);	/* it grows once */
 	linuxrec_begin(&b, cputype);
+	add_buf(&k, &b);
 	for (i = 0; i < n; i++)
-		linuxrec_add(&b, file[i].name, file[i].data, file[i].len);
+		add_file(&k, &file[i], &b);
 	if (p->carried != NULL) {
 		carried_put(&line, p->carried);
 		b.failed |= line.failed;
@@ -79,7 +114,10 @@ linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
 		buf_free(&line);
 	}
 	add_missing(&b, MEM_MISSING, p->mem);
-	return give(p, &b);
+	add_buf(&k, &b);
+	buf_free(&b);
+	return bulk_finish(&k, &data, &len) == -1 ? -1 :
+	    proc_setfile(p, "proc", data, len);
 }
 
 static int

@@ -66,12 +66,18 @@ write_end(struct snap6 *w, uint64_t pos)
 static void
 write_data(struct snap6 *w, const struct file *f)
 {
+	enum { PIECE = 1024 * KB };
 	uint64_t pos;
+	size_t i, n;
 
 	pos = output_pos(w->out);
 	write_header(w, f->name);
 	write_num(w, f->len);
-	output_put(w->out, f->data, f->len);
+	for (i = 0; i < f->len; i += n) {
+		n = f->len - i < PIECE ? f->len - i : PIECE;
+		output_put(w->out, f->data + i, n);
+		data_forget(f->data, i + n);
+	}
 	w->feigned = trailer_ends(f->data, f->len);
 	write_end(w, pos);
 }

@@ -139,6 +139,18 @@ char		*output_room(struct output *o, size_t n, size_t *most);
 void		 output_filled(struct output *o, const char *end);
 int		 output_sum(struct output *o, struct sums *sums);
 
+/* bulk.c: bytes of which there may be very many */
+struct bulk {
+	struct buf	 b;	/* those that are not in the file */
+	size_t		 filed;	/* bytes that are */
+	int		 fd;	/* owned; of the file, if it has bytes */
+	bool		 full;	/* it can have no more */
+};
+
+void		 bulk_add(struct bulk *k, const void *data, size_t n);
+int		 bulk_finish(struct bulk *k, uint8_t **data, size_t *len);
+void		 bulk_free(struct bulk *k);
+
 /* passfd.c */
 ssize_t		 passfd_send(int sock, const struct iovec *v, size_t n, int fd);
 ssize_t		 passfd_receive(int sock, const struct iovec *v, size_t n,

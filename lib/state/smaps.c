@@ -6,6 +6,7 @@
  *	KEY:	NUMBER kB		of smaps, as the last line
  *	VmFlags: rd wr mr mw me ac
  */
+#include "io/io.h"
 #include "state.h"
 
 #include <sys/sysmacros.h>
@@ -235,20 +236,22 @@ smap_add(struct buf *b, const struct smap *m, struct scan head,
 			buf_printf(b, "%-16s%8ju kB\n", size, (uintmax_t)
 			    (m->vma.end - m->vma.start) / 1024);
 		else
-			buf_printf(b, "%.*s\n", (int)scan_len(&line), line.s);
+			buf_add(b, line.s, scan_len(&line) + 1);
 }
 
 /*
- * Add to b what smaps would tell now of the mappings that maps tells of, by
+ * Add to *to what smaps would tell now of the mappings that maps tells of, by
  * smaps of a moment ago: stacks may have grown since, and mappings gone.
  * Return 1; 0 if one of them was made, joined or parted since, or became
  * another, of which the old text tells nothing; -1 with errstr.
  */
 int
-smaps_refit(struct buf *b, struct scan maps, struct scan smaps)
+smaps_refit(struct bulk *to, struct scan maps, struct scan smaps)
 {
+	const char *begin = smaps.s;
 	struct scan head, lines;
 	struct smap m, was;
+	struct buf b = { 0 };
 	int any, rc;
 
 	any = smap_lines(&smaps, &was, &lines);
@@ -256,11 +259,17 @@ smaps_refit(struct buf *b, struct scan maps, struct scan smaps)
 		while (any == 1 && was.vma.end <= m.vma.start)
 			any = smap_lines(&smaps, &was, &lines);
 		if (any != 1 || !smap_became(&was, &m))
-			return any == -1 ? -1 : 0;
-		smap_add(b, &m, head, lines);
+			break;
+		b.len = 0;
+		smap_add(&b, &m, head, lines);
+		bulk_add(to, b.data, b.len);
+		data_forget((const uint8_t *)begin, (size_t)(smaps.s - begin));
 		any = smap_lines(&smaps, &was, &lines);
 		if (any == 1 && was.vma.start < m.vma.end)
-			return 0;
+			break;
 	}
-	return rc == -1 ? -1 : b->failed ? errstr_set("out of memory") : 1;
+	if (rc != -1 && any != -1 && buf_check(&b) == -1)
+		rc = -1;
+	buf_free(&b);
+	return rc == -1 || any == -1 ? -1 : rc == 0;
 }

@@ -9,6 +9,8 @@
 
 #include "space.h"
 
+struct bulk;
+
 /*
  * A text, piece by piece: scan.c.  Each function moves s behind what it took.
  */
@@ -98,7 +100,7 @@ int		 smap_next(struct scan *text, struct smap *m);
 bool		 vma_stayed(const struct vma *was, const struct vma *now);
 int		 vmas_addsmap(struct vmas *l, const struct smap *m);
 bool		 vma_became(const struct vma *was, const struct vma *now);
-int		 smaps_refit(struct buf *b, struct scan maps,
+int		 smaps_refit(struct bulk *to, struct scan maps,
 		    struct scan smaps);
 
 /*

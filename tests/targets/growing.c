@@ -1,7 +1,7 @@
 /*
  * A stack that the kernel lets grow, and mappings that are made anew, all the
  * time: one that is not to be in dumps, and one that is by turns, and then is
- * joined to its neighbour.
+ * joined to its neighbour.  growing [N] has N mappings beside those.
  */
 #include "target.h"
 
@@ -71,13 +71,35 @@ page_renew(char *p, bool joins)
 	*p = 1;
 }
 
+/*
+ * Make so many mappings of a page each, of which every other one is there.
+ */
+static void
+mappings_make(size_t n)
+{
+	char *p;
+	size_t i;
+
+	p = mmap(NULL, (n + 1) * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
+	    -1, 0);
+	if (p == MAP_FAILED)
+		err(1, "mmap");
+	for (i = 0; i < n; i += 2) {
+		if (mprotect(p + i * PAGE, PAGE, PROT_READ | PROT_WRITE) == -1)
+			err(1, "mprotect");
+		p[i * PAGE] = 1;
+	}
+}
+
 int
-main(void)
+main(int argc, char *argv[])
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
 	char *top, *p, *page;
 	long depth;
 
+	if (argc > 1)
+		mappings_make((size_t)strtol(argv[1], NULL, 10));
 	top = stack_make();
 	page = neighbour_make();
 	printf("stack %jx\njoins %jx\nready\n", (uintmax_t)(uintptr_t)top,

@@ -2,6 +2,7 @@
  * Address spaces and their pages: space.c, pages.c, record/pages.c,
  * linux/set/mappings.c.
  */
+#include "io/io.h"
 #include "linux/set/set.h"
 #include "model.h"
 #include "space.h"
@@ -437,8 +438,9 @@ test_refit(void **state)
 		{ "5000-6000 rw-p 00000000 00:00 0 \n"
 		  "6000-7000 rw-p 00000000 00:00 0 \n", NULL },
 	};
-	struct buf b;
-	size_t i;
+	struct bulk b;
+	uint8_t *got;
+	size_t i, len;
 
 	(void)state;
 	for (i = 0; i < sizeof v / sizeof *v; i++) {
@@ -447,17 +449,18 @@ test_refit(void **state)
 		    strlen(v[i].maps)), scan_begin(was, strlen(was))),
 		    v[i].want != NULL);
 		refit_parsed(v[i].maps, was, v[i].want);
+		assert_int_equal(bulk_finish(&b, &got, &len), 0);
 		if (v[i].want != NULL) {
-			assert_int_equal(b.len, strlen(v[i].want));
-			if (b.len > 0)
-				assert_memory_equal(b.data, v[i].want, b.len);
+			assert_int_equal(len, strlen(v[i].want));
+			if (len > 0)
+				assert_memory_equal(got, v[i].want, len);
 		}
-		buf_free(&b);
+		data_free(got);
 	}
 	memset(&b, 0, sizeof b);
 	assert_int_equal(smaps_refit(&b, scan_begin("5000 x\n", 7),
 	    scan_begin(was, strlen(was))), -1);
-	buf_free(&b);
+	bulk_free(&b);
 }
 
 /*

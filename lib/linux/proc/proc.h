@@ -10,6 +10,7 @@
 /* procfs.c: files below /proc */
 int		 proc_open(pid_t, pid_t, const char *, int);
 int		 proc_read(pid_t, pid_t, const char *, struct bytes *);
+int		 proc_readmany(pid_t, pid_t, const char *, struct bytes *);
 char		*proc_link(pid_t, pid_t, const char *);
 bool		 path_isdeleted(const char *);
 int		 proc_list(pid_t, const char *, int (*)(void *, long), void *);

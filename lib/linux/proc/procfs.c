@@ -93,12 +93,74 @@ read_fitted(int fd, uint8_t *room, size_t size, struct bytes *out)
 }
 
 /*
+ * Add to k what a file has that is left of it.  Return 0, or -1 with errno.
+ */
+static int
+read_bulk(int fd, struct bulk *k)
+{
+	uint8_t piece[16 * KB];
+	ssize_t n;
+
+	while ((n = read(fd, piece, sizeof piece)) != 0)
+		if (n > 0)
+			bulk_add(k, piece, (size_t)n);
+		else if (errno != EINTR)
+			return -1;
+	return 0;
+}
+
+/*
+ * Set *out to what was added to k, unless rc is -1.  Return rc, with errno; -1
+ * if it cannot be had.
+ */
+static int
+bulk_give(struct bulk *k, int rc, struct bytes *out)
+{
+	const int e = errno;
+
+	if (rc == -1)
+		bulk_free(k);
+	else if (bulk_finish(k, &out->data, &out->len) == -1) {
+		errno = ENOMEM;
+		return -1;
+	}
+	errno = e;
+	return rc;
+}
+
+/*
+ * Read a whole file that may have very many bytes, as proc_read; the caller
+ * frees what comes with data_free.
+ */
+int
+proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
+{
+	struct bulk k = { 0 };
+	char path[PATH_MAX];
+	int e, fd, rc;
+
+	out->data = NULL;
+	out->len = 0;
+	proc_path(path, sizeof path, pid, tid, name);
+	if (pid != getpid() && proc_waits(name) && proxy_ison())
+		return bulk_give(&k, proxy_proc(pid, path, &k), out);
+	if ((fd = proc_open(pid, tid, name, O_RDONLY)) == -1)
+		return -1;
+	rc = read_bulk(fd, &k);
+	e = errno;
+	close(fd);
+	errno = e;
+	return bulk_give(&k, rc, out);
+}
+
+/*
  * Read a whole file.  The caller frees what comes; -1 with errno when it
  * cannot be read, ETIMEDOUT where that takes too long.
  */
 int
 proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 {
+	struct bulk k = { .full = true };	/* in memory */
 	char path[PATH_MAX];
 	uint8_t room[ROOM];
 	int fd, e, rc;
@@ -107,7 +169,7 @@ proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 	out->len = 0;
 	if (pid != getpid() && proc_waits(name) && proxy_ison()) {
 		proc_path(path, sizeof path, pid, tid, name);
-		return proxy_proc(pid, path, out);
+		return bulk_give(&k, proxy_proc(pid, path, &k), out);
 	}
 	if ((fd = proc_open(pid, tid, name, O_RDONLY)) == -1)
 		return -1;

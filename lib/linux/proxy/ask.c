@@ -39,53 +39,42 @@ ask_once(const struct proxy_key *k, const struct proxy_ask *q, int at,
  * Receive what a file of /proc has.
  */
 static int
-proc_receive(const struct proxy_key *k, uint64_t allowed, struct buf *b)
+proc_receive(const struct proxy_key *k, uint64_t allowed, struct bulk *b)
 {
 	struct proxy_answer a = { 0 };
-	uint8_t *p;
+	uint8_t piece[PROXY_MOST];
 	ssize_t n;
 
 	do {
-		if ((p = buf_room(b, PROXY_MOST)) == NULL) {
-			proxy_abandon();
-			errno = ENOMEM;
-			return -1;
-		}
 		if (!proxy_await(&allowed)) {
 			proxy_abandon();
 			return proxy_miss(k);
 		}
-		n = proxy_receive(&a, p, PROXY_MOST, NULL);
-		b->len += n == -1 ? 0 : (size_t)n;
+		n = proxy_receive(&a, piece, sizeof piece, NULL);
+		if (n > 0)
+			bulk_add(b, piece, (size_t)n);
 	} while (n > 0);
 	return (int)n;
 }
 
 /*
- * Read the whole file path, of process pid.  Return 0, and set *out to what it
- * has, which the caller frees; -1 with errno when it cannot be read.
+ * Read the whole file path, of process pid, and add what it has to *out.  Return
+ * 0, or -1 with errno when it cannot be read.
  */
 int
-proxy_proc(pid_t pid, const char *path, struct bytes *out)
+proxy_proc(pid_t pid, const char *path, struct bulk *out)
 {
 	const struct proxy_key k = { KEY_PROC, (uint64_t)pid, path };
 	struct proxy_ask q = { .what = PROXY_PROC };
-	struct buf b = { 0 };
 	uint64_t allowed;
-	int e, rc;
+	int rc;
 
 	strlcpy(q.name, path, sizeof q.name);
 	proxy_lock();
 	rc = proxy_ask(&k, &q, -1, &allowed);
 	if (rc == 0)
-		rc = proc_receive(&k, allowed, &b);
+		rc = proc_receive(&k, allowed, out);
 	proxy_unlock();
-	e = errno;
-	if (rc == -1)
-		buf_free(&b);
-	errno = e;
-	out->data = rc == -1 ? NULL : b.data;
-	out->len = rc == -1 ? 0 : b.len;
 	return rc;
 }
 

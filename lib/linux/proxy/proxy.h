@@ -5,6 +5,7 @@
 #ifndef PROXY_H
 #define PROXY_H
 
+#include "io/io.h"
 #include "snap.h"
 
 #include <sys/stat.h>
@@ -76,7 +77,7 @@ ssize_t		 proxy_receive(struct proxy_answer *a, void *buf, size_t len,
 int		 proxy_miss(const struct proxy_key *k);
 
 /* ask.c */
-int		 proxy_proc(pid_t pid, const char *path, struct bytes *out);
+int		 proxy_proc(pid_t pid, const char *path, struct bulk *out);
 int		 proxy_walk(int root, const char *path);
 int		 proxy_open(int at, uint64_t number, uint64_t dev,
 		    const char *name, struct proxy_answer *a);

@@ -4,6 +4,7 @@
  * so it is read before, and what it tells is right for as long as maps is the
  * same (proc_pid_maps(5), proc_pid_smaps(5)).
  */
+#include "io/io.h"
 #include "set.h"
 #include "state/state.h"
 
@@ -35,7 +36,7 @@ maps_are(const struct bytes *maps, const struct vmas *l)
 static void
 bytes_drop(struct bytes *b)
 {
-	free(b->data);
+	data_free(b->data);
 	memset(b, 0, sizeof *b);
 }
 
@@ -54,6 +55,8 @@ smaps_parse(struct live *l, struct lproc *p)
 		if (vmas_addsmap(&p->vma, &m) == -1)
 			return -1;
 		shmems_note(l, &m);
+		data_forget(p->smaps.data, (size_t)(t.s -
+		    (const char *)p->smaps.data));
 	}
 	return rc;
 }
@@ -66,7 +69,7 @@ void
 mappings_look(struct live *l, struct lproc *p)
 {
 	mappings_free(p);
-	if (proc_read(p->pid, 0, "smaps", &p->smaps) == -1)
+	if (proc_readmany(p->pid, 0, "smaps", &p->smaps) == -1)
 		return;
 	if (smaps_parse(l, p) == -1) {
 		mappings_free(p);
@@ -123,7 +126,7 @@ mappings_read(struct lproc *p)
 	if ((rc = smaps_keep(p)) == 0) {
 		bytes_drop(&p->smaps);
 		vmas_free(&p->vma);
-		if (proc_read(p->mmtid, 0, "smaps", &p->smaps) == -1 &&
+		if (proc_readmany(p->mmtid, 0, "smaps", &p->smaps) == -1 &&
 		    proc_read(p->mmtid, 0, "maps", &p->smaps) == -1)
 			return errno == ESRCH || errno == ENOENT ?
 			    errstr_set("process %d exited", p->pid) :
@@ -140,16 +143,16 @@ mappings_read(struct lproc *p)
  * stands still, or maps alone, as of a kernel without smaps.
  */
 static void
-smaps_replace(const struct lproc *p, const struct bytes *maps, struct buf *b)
+smaps_replace(const struct lproc *p, const struct bytes *maps, struct bulk *b)
 {
 	struct bytes now;
 
-	buf_free(b);
-	if (p->clone == 0 && proc_read(p->mmtid, 0, "smaps", &now) == 0) {
-		buf_add(b, now.data, now.len);
-		free(now.data);
+	bulk_free(b);
+	if (p->clone == 0 && proc_readmany(p->mmtid, 0, "smaps", &now) == 0) {
+		bulk_add(b, now.data, now.len);
+		data_free(now.data);
 	} else
-		buf_add(b, maps->data, maps->len);
+		bulk_add(b, maps->data, maps->len);
 }
 
 /*
@@ -161,7 +164,8 @@ int
 mappings_smaps(const struct lproc *p, const struct bytes *maps,
     struct bytes *smaps)
 {
-	struct buf b = { 0 };
+	struct bulk b = { 0 };
+	struct bytes now;
 	int rc;
 
 	if (!p->refit)
@@ -170,12 +174,14 @@ mappings_smaps(const struct lproc *p, const struct bytes *maps,
 	    scan_begin(smaps->data, smaps->len));
 	if (rc == 0)
 		smaps_replace(p, maps, &b);
-	if (rc == -1 || buf_check(&b) == -1) {
-		buf_free(&b);
+	if (rc == -1) {
+		bulk_free(&b);
 		return -1;
 	}
-	free(smaps->data);
-	*smaps = (struct bytes){ b.data, b.len };
+	if (bulk_finish(&b, &now.data, &now.len) == -1)
+		return -1;
+	data_free(smaps->data);
+	*smaps = now;
 	return 0;
 }
 

@@ -116,8 +116,8 @@ task_free(struct task *t)
 	vmas_free(&t->vma);
 	free(t->open);
 	free(t->cwd);
-	free(t->maps.data);
-	free(t->smaps.data);
+	data_free(t->maps.data);
+	data_free(t->smaps.data);
 	memset(t, 0, sizeof *t);
 }
 
