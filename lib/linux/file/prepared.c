@@ -6,6 +6,7 @@
  */
 #include "file.h"
 #include "full.h"
+#include "io/io.h"
 #include "vec.h"
 
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE	23	/* asm-generic/mman-common.h, 5.14 */
@@ -37,6 +39,7 @@ struct prepared {
 	uint64_t	 used;
 	struct waiting	*v;	/* owned */
 	size_t		 n;
+	int		 file;	/* owned; a spool that is empty; or -1 */
 };
 
 /*
@@ -60,11 +63,29 @@ prepared_make(struct live *l, uint64_t most)
 		free(k);
 		return;
 	}
+	k->file = spool_file();
 	l->prepared = k;
 	(void)madvise(k->p, want, MADV_HUGEPAGE);
 	(void)madvise(k->p, want, MADV_DONTFORK);
 	if (madvise(k->p, want, MADV_POPULATE_WRITE) == -1)
 		prepared_free(l);
+}
+
+/*
+ * Return a temporary file for copies, the caller's: the first is there before
+ * the stop, as to make one may take milliseconds.  -1 with errstr.
+ */
+int
+prepared_file(struct live *l)
+{
+	struct prepared *k = l->prepared;
+	int fd;
+
+	if (k == NULL || k->file == -1)
+		return spool_file();
+	fd = k->file;
+	k->file = -1;
+	return fd;
 }
 
 /*
@@ -170,6 +191,8 @@ prepared_free(struct live *l)
 	if (k == NULL)
 		return;
 	(void)munmap(k->p, k->size);
+	if (k->file != -1)
+		close(k->file);
 	free(k->v);
 	free(k);
 	l->prepared = NULL;

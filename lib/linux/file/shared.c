@@ -5,7 +5,6 @@
  */
 #include "clock.h"
 #include "file.h"
-#include "io/io.h"
 #include "vec.h"
 
 #include <sys/stat.h>
@@ -176,7 +175,7 @@ frozen_copy(struct live *l, const struct lproc *p, int fd,
 	if ((f = calloc(1, sizeof *f)) == NULL)
 		return errstr_set("out of memory");
 	f->st = *st;
-	if ((f->fd = spool_file()) == -1 || ipc_find(p, fd, &f->ipc) == -1 ||
+	if ((f->fd = prepared_file(l)) == -1 || ipc_find(p, fd, &f->ipc) == -1 ||
 	    copy_data(l, fd, f->fd, st->st_size) == -1) {
 		frozen_drop(f);
 		return -1;
