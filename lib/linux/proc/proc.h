@@ -8,9 +8,6 @@
 #include "state/state.h"
 
 /* procfs.c: files below /proc */
-int		 proc_open(pid_t, pid_t, const char *, int);
-int		 proc_read(pid_t, pid_t, const char *, struct bytes *);
-int		 proc_readmany(pid_t, pid_t, const char *, struct bytes *);
 char		*proc_link(pid_t, pid_t, const char *);
 bool		 path_isdeleted(const char *);
 int		 proc_list(pid_t, const char *, int (*)(void *, long), void *);
@@ -26,6 +23,13 @@ void		 filelist_read(struct filelist *l, pid_t pid, pid_t tid,
 void		 filelist_lose(struct filelist *l, const char *name);
 void		 filelist_link(struct filelist *l, pid_t pid, pid_t tid,
 		    const char *name);
+
+/* read.c: opening files below /proc, and reading whole ones */
+int		 proc_open(pid_t, pid_t, const char *, int);
+void		 proc_path(char *path, size_t size, pid_t pid, pid_t tid,
+		    const char *name);
+int		 proc_read(pid_t, pid_t, const char *, struct bytes *);
+int		 proc_readmany(pid_t, pid_t, const char *, struct bytes *);
 
 /* mounts.c: what a process has mounted */
 struct mountinfo {

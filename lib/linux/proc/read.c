@@ -1,0 +1,178 @@
+/*
+ * Opening files below /proc, and reading whole ones (proc(5)).
+ */
+#include "full.h"
+#include "linux/proxy/proxy.h"
+#include "proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROOM = 4096 };	/* bytes that most files below /proc fit into */
+
+/*
+ * Put into path, of size bytes, that of a file of a process (tid 0) or of one of
+ * its threads.
+ */
+void
+proc_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
+{
+	if (tid == 0)
+		snprintf(path, size, "/proc/%d/%s", pid, name);
+	else
+		snprintf(path, size, "/proc/%d/task/%d/%s", pid, tid, name);
+}
+
+/*
+ * Open a file of a process or thread: a descriptor, or -1 with errno.
+ */
+int
+proc_open(pid_t pid, pid_t tid, const char *name, int flags)
+{
+	char path[PATH_MAX];
+
+	proc_path(path, sizeof path, pid, tid, name);
+	return open(path, flags | O_CLOEXEC | O_NOCTTY);
+}
+
+/*
+ * Return true if the read of a file may never end.  For some, the kernel reads
+ * memory of the process, which chooses where that is, or waits while one of
+ * its threads changes the mappings: proc_pid_cmdline(5).
+ */
+static bool
+proc_waits(const char *name)
+{
+	static const char *const waits[] = {
+		"cmdline", "environ", "maps", "smaps"
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof waits / sizeof *waits; i++)
+		if (strcmp(name, waits[i]) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Read all that is left of a file that fits into room, of size bytes, and put
+ * a copy of it, which takes no more memory than it has bytes, into *out; what
+ * is longer grows there.  Return 0, or -1 with errno.
+ */
+static int
+read_fitted(int fd, uint8_t *room, size_t size, struct bytes *out)
+{
+	struct buf b = { 0 };
+	ssize_t got;
+	size_t n;
+
+	for (n = 0; n < size && (got = read(fd, room + n, size - n)) != 0;)
+		if (got > 0)
+			n += (size_t)got;
+		else if (errno != EINTR)
+			return -1;
+	if (buf_room(&b, n + 1) == NULL) {
+		errno = ENOMEM;
+		return -1;
+	}
+	buf_add(&b, room, n);
+	if (n == size && full_read(fd, &b) == -1) {
+		buf_free(&b);
+		return -1;
+	}
+	out->data = b.data;
+	out->len = b.len;
+	return 0;
+}
+
+/*
+ * Add to k what a file has that is left of it.  Return 0, or -1 with errno.
+ */
+static int
+read_bulk(int fd, struct bulk *k)
+{
+	uint8_t piece[16 * KB];
+	ssize_t n;
+
+	while ((n = read(fd, piece, sizeof piece)) != 0)
+		if (n > 0)
+			bulk_add(k, piece, (size_t)n);
+		else if (errno != EINTR)
+			return -1;
+	return 0;
+}
+
+/*
+ * Set *out to what was added to k, unless rc is -1.  Return rc, with errno; -1
+ * if it cannot be had.
+ */
+static int
+bulk_give(struct bulk *k, int rc, struct bytes *out)
+{
+	const int e = errno;
+
+	if (rc == -1)
+		bulk_free(k);
+	else if (bulk_finish(k, &out->data, &out->len) == -1) {
+		errno = ENOMEM;
+		return -1;
+	}
+	errno = e;
+	return rc;
+}
+
+/*
+ * Read a whole file that may have very many bytes, as proc_read; the caller
+ * frees what comes with data_free.
+ */
+int
+proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
+{
+	struct bulk k = { 0 };
+	char path[PATH_MAX];
+	int e, fd, rc;
+
+	out->data = NULL;
+	out->len = 0;
+	proc_path(path, sizeof path, pid, tid, name);
+	if (pid != getpid() && proc_waits(name) && proxy_ison())
+		return bulk_give(&k, proxy_proc(pid, path, &k), out);
+	if ((fd = proc_open(pid, tid, name, O_RDONLY)) == -1)
+		return -1;
+	rc = read_bulk(fd, &k);
+	e = errno;
+	close(fd);
+	errno = e;
+	return bulk_give(&k, rc, out);
+}
+
+/*
+ * Read a whole file.  The caller frees what comes; -1 with errno when it
+ * cannot be read, ETIMEDOUT where that takes too long.
+ */
+int
+proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
+{
+	struct bulk k = { .full = true };	/* in memory */
+	char path[PATH_MAX];
+	uint8_t room[ROOM];
+	int fd, e, rc;
+
+	out->data = NULL;
+	out->len = 0;
+	if (pid != getpid() && proc_waits(name) && proxy_ison()) {
+		proc_path(path, sizeof path, pid, tid, name);
+		return bulk_give(&k, proxy_proc(pid, path, &k), out);
+	}
+	if ((fd = proc_open(pid, tid, name, O_RDONLY)) == -1)
+		return -1;
+	rc = read_fitted(fd, room, sizeof room, out);
+	e = errno;
+	close(fd);
+	errno = e;
+	return rc;
+}
