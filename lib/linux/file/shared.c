@@ -7,6 +7,7 @@
 #include "file.h"
 #include "vec.h"
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -161,6 +162,21 @@ frozen_drop(struct frozen *f)
 }
 
 /*
+ * Return a file for a copy of size bytes, or -1 with errstr.  A small one is in
+ * memory: on a disk it takes longer to make the file than to copy it, and a
+ * process may have thousands of them.
+ */
+static int
+copy_file(struct live *l, off_t size)
+{
+	enum { SMALL = 16 * KB };
+	int fd;
+
+	fd = size > SMALL ? -1 : memfd_create("snap", MFD_CLOEXEC);
+	return fd != -1 ? fd : prepared_file(l);
+}
+
+/*
  * Freeze a file of process p that is open as fd, and of which st tells, unless
  * that has been done.  Return 0, or -1 with errstr.
  */
@@ -175,7 +191,8 @@ frozen_copy(struct live *l, const struct lproc *p, int fd,
 	if ((f = calloc(1, sizeof *f)) == NULL)
 		return errstr_set("out of memory");
 	f->st = *st;
-	if ((f->fd = prepared_file(l)) == -1 || ipc_find(p, fd, &f->ipc) == -1 ||
+	if ((f->fd = copy_file(l, st->st_size)) == -1 ||
+	    ipc_find(p, fd, &f->ipc) == -1 ||
 	    copy_data(l, fd, f->fd, st->st_size) == -1) {
 		frozen_drop(f);
 		return -1;
