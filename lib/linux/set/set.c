@@ -149,6 +149,7 @@ threads_free(struct lproc *p)
 		filelist_free(&t->told);
 		free(t->before.data);
 		free(t->looked.data);
+		free(t->kept.data);
 		free(t->general.data);
 		free(t);
 	}
@@ -172,6 +173,7 @@ lprocs_free(struct live *l)
 		free(p->limit);
 		filelist_free(&p->fds);
 		filelist_free(&p->pattern);
+		filelist_free(&p->toldlike);
 		free(p);
 	}
 }

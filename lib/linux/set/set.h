@@ -54,6 +54,7 @@ struct lthread {
 					   was asked, it slept again */
 	bool		 asked;		/* before the stop: take/ahead.c */
 	struct filelist	 told;		/* then, of what it alone changes */
+	struct bytes	 kept;		/* owned; that, until thread_recall */
 	unsigned int	 apart;		/* likewise: thread_apart */
 	struct bytes	 before;	/* owned; its registers then */
 	bool		 still;		/* it slept on until it was stopped, */
@@ -88,6 +89,7 @@ struct lproc {
 	struct tids	 tids;	/* the same, by number */
 	int		 taskdir; /* owned; /proc/PID/task, -1: not open */
 	struct filelist	 pattern; /* of what is seen of threads: bundle.c */
+	struct filelist	 toldlike; /* of what they tell, likewise */
 	uint64_t	 spaces[NSPACES]; /* namespaces of its first thread,
 					     when others were asked */
 	bool		 found;	/* by -r or by name, not asked for by pid */

@@ -109,6 +109,28 @@ filelist_bundle(struct filelist *l, const struct filelist *pattern)
 }
 
 /*
+ * Make the files of list l a bundle, or leave them there where they are other
+ * ones than those of the pattern, which becomes like them if it is empty.
+ */
+void
+filelist_keep(struct filelist *l, struct filelist *pattern,
+    struct bytes *bundle)
+{
+	const struct file *f;
+	size_t i;
+
+	if (pattern->n == 0)
+		for (f = l->file; f < l->file + l->n; f++)
+			filelist_copy(pattern, f->name, f->data, f->len);
+	if (l->n != pattern->n)
+		return;
+	for (i = 0; i < l->n; i++)
+		if (strcmp(l->file[i].name, pattern->file[i].name) != 0)
+			return;
+	*bundle = filelist_bundle(l, pattern);
+}
+
+/*
  * Add to list l the next file of a bundle, from *s on, which then is behind it.
  */
 static void

@@ -131,6 +131,8 @@ regs_settle(struct lthread *t, bool restart)
 		len = general_read(t, room);
 	}
 	t->same = len > 0 && regs_equal(&t->before, room, (size_t)len);
+	free(t->before.data);
+	t->before = (struct bytes){ 0 };
 	/* where it was before it is in no restartable sequence */
 	if (!t->same && regs_abort(t->tid))
 		len = general_read(t, room);

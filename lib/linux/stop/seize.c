@@ -33,34 +33,14 @@ stat_sleeps(const struct file *f)
 }
 
 /*
- * Keep what was read of thread t of process p, until thread_recall, in few
- * bytes, if it has the same files as what was read first.
- */
-static void
-thread_keep(struct lproc *p, struct lthread *t)
-{
-	const struct filelist *l = &t->seen;
-	const struct file *f;
-	size_t i;
-
-	if (p->pattern.n == 0)
-		for (f = l->file; f < l->file + l->n; f++)
-			filelist_copy(&p->pattern, f->name, f->data, f->len);
-	if (l->n != p->pattern.n)
-		return;
-	for (i = 0; i < l->n; i++)
-		if (strcmp(l->file[i].name, p->pattern.file[i].name) != 0)
-			return;
-	t->looked = filelist_bundle(&t->seen, &p->pattern);
-}
-
-/*
- * Have in t->seen what was read of thread t of process p before the stop.
+ * Have in t->seen and t->told what was read of thread t of process p before
+ * the stop, and what it told.
  */
 void
 thread_recall(const struct lproc *p, struct lthread *t)
 {
 	filelist_unbundle(&t->seen, &p->pattern, &t->looked);
+	filelist_unbundle(&t->told, &p->toldlike, &t->kept);
 }
 
 /*
@@ -84,7 +64,7 @@ thread_look(struct lproc *p, struct lthread *t)
 	for (i = 0; i < sizeof name / sizeof *name; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
 	t->slept = stat_sleeps(filelist_find(&t->seen, "stat"));
-	thread_keep(p, t);
+	filelist_keep(&t->seen, &p->pattern, &t->looked);
 }
 
 /*

@@ -31,6 +31,7 @@
  */
 #include "asking.h"
 #include "clock.h"
+#include "linux/stop/packed.h"
 #include "linux/stop/stop.h"
 
 #include <sched.h>
@@ -131,6 +132,7 @@ ahead_ask(struct ahead *a, struct lthread *t)
 		t->apart = thread_apart(a->proc, t, a->proc->pid,
 		    a->proc->spaces);
 		filelist_read(&t->told, a->proc->pid, t->tid, "personality");
+		filelist_keep(&t->told, &a->proc->toldlike, &t->kept);
 	} else
 		filelist_free(&t->told);
 	/* it would not be let go when it stops at last */

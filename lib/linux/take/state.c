@@ -147,6 +147,8 @@ thread_seen(struct lthread *t)
 	thread_own(t, &t->seen);
 	regs_more(t, &t->seen);
 	filelist_free(&t->told);
+	free(t->kept.data);
+	t->kept = (struct bytes){ 0 };
 }
 
 /*
