@@ -205,7 +205,7 @@ is "$rc $err $left" "0  0" "the guard is killed: taken, and no clone is left"
 unnoticed "$pid" "the guard is killed: not noticed"
 held "the clone is killed"
 bare() {
-	[ -d "/proc/$1/fd" ] && ! ls "/proc/$1/fd" | grep -q .
+	[ -d "/proc/$1/fd" ] && [ -z "$(find "/proc/$1/fd" -mindepth 1)" ]
 }
 try "the clone is killed: it had no descriptors" until_true bare "$clone"
 kill -KILL "$clone"
