@@ -79,6 +79,7 @@ sleep_deeply(void *arg)
 		_exit(1);
 	/* the C library's is not for a thread that others outlive */
 	if (syscall(SYS_vfork) == 0) {
+		syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 		while (!shared->over)
 			syscall(SYS_sched_yield);
 		syscall(SYS_exit_group, 0);
