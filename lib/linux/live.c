@@ -95,10 +95,10 @@ live_clone(struct live *l, struct snap *s)
 	procs_finish(l);
 	if (made)
 		live_release(l);
+	if (made && clones_shed(l) == -1 && l->opts.again)
+		return -1;
 	if (prepared_write(l) == -1)
 		return -1;
-	if (made)
-		clones_shed(l);
 	state_finish(l, true);
 	return 0;
 }

@@ -350,17 +350,25 @@ clones_make(struct live *l, struct snap *s)
 }
 
 /*
- * Let all clones of set l, whose processes run again, have no descriptors.
- * Where one cannot be made to, that is told when it is asked anything.
+ * Let all clones of set l, whose processes run again, have no descriptors.  One
+ * that cannot be made to is killed, for it would keep open what its process
+ * lets go of.  Return 0, or -1 with errstr where one is lost so.
  */
-void
+int
 clones_shed(struct live *l)
 {
 	struct lproc *p;
+	int rc;
 
-	TAILQ_FOREACH(p, &l->procs, entry)
-		if (p->calls != NULL)
-			(void)inject_shed(p->calls);
+	rc = 0;
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (p->calls == NULL || inject_shed(p->calls) == 0)
+			continue;
+		clone_kill(p->clone);
+		p->lost = true;
+		rc = errstr_wrap("clone of %d", p->pid);
+	}
+	return rc;
 }
 
 /*
