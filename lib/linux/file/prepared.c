@@ -129,6 +129,7 @@ int
 prepared_copy(struct live *l, const struct copyjob *j)
 {
 	struct prepared *k = l->prepared;
+	const size_t n = k == NULL ? 0 : k->n;
 	struct copyjob in = *j;
 	struct copyrun *run;
 	uint64_t sum;
@@ -151,6 +152,11 @@ prepared_copy(struct live *l, const struct copyjob *j)
 	rc = copy_runs(&in);
 	for (i = 0; i < j->n && rc == 0; i++)
 		rc = waiting_add(k, j->out, &j->run[i]);
+	/* j->out may be closed, and that memory is not zero any more */
+	if (rc == -1) {
+		k->n = n;
+		k->used = sum;
+	}
 	free(run);
 	return rc;
 }
