@@ -162,18 +162,33 @@ prepared_copy(struct live *l, const struct copyjob *j)
 }
 
 /*
- * Write what was copied, and give the memory back: none of it is stopped any
- * more, or all stays so.  Return 0, or -1 with errstr.
+ * Give the memory back from *given, which begins a huge page, to the last that
+ * ends at or before end.
+ */
+static void
+memory_give(const struct prepared *k, uint64_t *given, uint64_t end)
+{
+	end = end / HUGE * HUGE;
+	if (end <= *given)
+		return;
+	(void)madvise(k->p + *given, end - *given, MADV_DONTNEED);
+	*given = end;
+}
+
+/*
+ * Write what was copied, and give the memory back, piece by piece: none of it
+ * is stopped any more, or all stays so.  Return 0, or -1 with errstr.
  */
 int
 prepared_write(struct live *l)
 {
 	struct prepared *k = l->prepared;
 	const struct waiting *w;
-	uint64_t done;
+	uint64_t done, given;
 	size_t i, n;
 	int rc;
 
+	given = 0;
 	for (rc = 0, i = 0; k != NULL && i < k->n && rc == 0; i++) {
 		w = &k->v[i];
 		for (done = 0; done < w->len && rc == 0; done += n) {
@@ -181,6 +196,7 @@ prepared_write(struct live *l)
 			    STRIDE;
 			rc = full_pwrite(w->out, k->p + w->at + done, n,
 			    w->to + done);
+			memory_give(k, &given, w->at + done + n);
 		}
 	}
 	if (rc == -1)
