@@ -10,6 +10,7 @@
  *	END		of the file
  */
 #include "packed.h"
+#include "stop.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,8 +13,6 @@ int		 file_unpack(struct file *f);
 
 struct bytes	 filelist_bundle(struct filelist *l,
 		    const struct filelist *pattern);
-void		 filelist_keep(struct filelist *l, struct filelist *pattern,
-		    struct bytes *bundle);
 void		 filelist_unbundle(struct filelist *l,
 		    const struct filelist *pattern, struct bytes *bundle);
 

@@ -7,6 +7,10 @@
 
 #include "linux/set/set.h"
 
+/* bundle.c: what was seen of a thread, in few bytes */
+void		 filelist_keep(struct filelist *l, struct filelist *pattern,
+		    struct bytes *bundle);
+
 /* pipeline.c: who reads what we write */
 bool		 pipeline_reads(struct live *l, pid_t pid);
 void		 pipeline_free(struct live *l);

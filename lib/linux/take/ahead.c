@@ -31,7 +31,6 @@
  */
 #include "asking.h"
 #include "clock.h"
-#include "linux/stop/packed.h"
 #include "linux/stop/stop.h"
 
 #include <sched.h>
