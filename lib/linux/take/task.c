@@ -167,7 +167,11 @@ task_seen(const struct lthread *th, struct task *t, long *uid)
 	status = filelist_find(&th->seen, "status");
 	*uid = status == NULL ? -1 :
 	    (long)status_first(status->data, status->len, "Uid", 10);
-	return stat == NULL ? -1 : task_stat(t, stat->data, stat->len);
+	if (stat == NULL) {
+		errno = ESRCH;
+		return -1;
+	}
+	return task_stat(t, stat->data, stat->len);
 }
 
 /*
