@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -115,14 +116,20 @@ what_of_categories(uint64_t c)
 static long
 scan_any(int fd, struct scan_arg *a)
 {
+	static atomic_bool unknown;
 	long n;
 
-	n = ioctl(fd, SCAN_IOCTL, a);
-	if (n != -1 || errno != EINVAL)
-		return n;
+	if (!unknown) {
+		n = ioctl(fd, SCAN_IOCTL, a);
+		if (n != -1 || errno != EINVAL)
+			return n;
+	}
 	a->category_anyof_mask &= ~(uint64_t)SCAN_GUARD;
 	a->return_mask &= ~(uint64_t)SCAN_GUARD;
-	return ioctl(fd, SCAN_IOCTL, a);
+	n = ioctl(fd, SCAN_IOCTL, a);
+	if (n != -1)
+		unknown = true;
+	return n;
 }
 
 /*
