@@ -216,11 +216,12 @@ walk_entries(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
 }
 
 /*
- * Call fn for each run of pages in start..end (exclusive, within one
- * mapping) that are present, in swap, or guards, ascending, until it
- * returns -1.  fd is the process's pagemap.  PM_FILE, for which the kernel
- * must look at each page, and PM_HUGE are told if more has them.  Return 0, or
- * -1 with errstr.
+ * Call fn for each run of pages in start..end (exclusive) that are present, in
+ * swap, or guards, ascending, until it returns -1.  The range may have several
+ * mappings and gaps between them: a run may go on from one mapping into the
+ * next.  fd is the process's pagemap.  PM_FILE, for which the kernel must look
+ * at each page, and PM_HUGE are told if more has them.  Return 0, or -1 with
+ * errstr.
  */
 int
 pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
