@@ -2,7 +2,7 @@
 # Nothing is left by many snapshots in a row, of several processes at once: in
 # them no memory, mapping, descriptor, timer or child, and of ours no process
 # and no file.  SNAPSHOTS=1000 takes that many.
-# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
 . "$(dirname "$0")/../tap.sh"
 
 # What a process has: of its status all but what changes although it does
@@ -25,8 +25,22 @@ same() {
 	cmp "$1" "$2"
 }
 
-# In a cgroup of its own, what is left can be counted.
+# In a cgroup of its own, what is left can be counted; what is in it must have
+# ended before that can go.
+leave() {
+	local p
+
+	if [ "$BASHPID" -eq $$ ] && [ -n "$group" ]; then
+		for p in $(jobs -p); do
+			kill -KILL "$p" 2>/dev/null
+		done
+		wait 2>/dev/null
+		until_true rmdir "$group" 2>/dev/null
+	fi
+	cleanup
+}
 group=
+trap leave EXIT
 for dir in /sys/fs/cgroup/pids /sys/fs/cgroup; do
 	if is_root && [ -z "$group" ] && mkdir "$dir/snap-drift.$$" \
 	    2>/dev/null; then
@@ -88,5 +102,4 @@ done
 for i in "${!what[@]}"; do
 	unnoticed "${all[i]}" "${what[i]}: not noticed"
 done
-[ -z "$group" ] || until_true rmdir "$group"
 finish 22
