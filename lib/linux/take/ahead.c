@@ -14,8 +14,8 @@
  * That is seen by three signs together.
  *
  *	how often it came onto a processor (schedstat; kernel/sched/stats.h
- *	counts each time): once more, to be stopped, than when it slept
- *	again after it was asked; and as often as then right before it was
+ *	counts each time): once after it was asked, to sleep again; once
+ *	more to be stopped; and as often as before that right before it was
  *	made to stop
  *	how long it was on a processor: not longer than it takes to go back
  *	to sleep, and to stop
@@ -139,9 +139,10 @@ ahead_ask(struct ahead *a, struct lthread *t)
 }
 
 /*
- * Note of all threads that were asked how they have run until they slept
- * again.  One that has run for longer than that takes may have changed what
- * it told.
+ * Note of all threads of process p that were asked how they have run until
+ * they slept again.  One that came onto a processor more often than to go back
+ * to sleep, or has run for longer than that takes, may have changed what it
+ * told; one that has not yet, will be seen to have run since.
  */
 static void
 ahead_settle(struct lproc *p)
@@ -152,9 +153,11 @@ ahead_settle(struct lproc *p)
 	TAILQ_FOREACH(t, &p->threads, entry)
 		if (t->asked) {
 			t->asked = thread_ran(p, t, &now) &&
+			    now.times == t->ran.times + 1 &&
 			    ran_briefly(&t->ran, &now);
 			t->ran = now;
 		}
+	threads_close(p);
 }
 
 /*
@@ -186,7 +189,6 @@ proc_askahead(struct lproc *p)
 				break;
 			}
 		inject_free(a.ask.in);
-		ahead_settle(p);
 	}
 	threads_close(p);
 	vmas_free(&a.vma);
@@ -281,9 +283,6 @@ state_readahead(struct live *l)
 			break;
 	}
 	/* they had the time to go back to sleep */
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		t = TAILQ_FIRST(&p->threads);
-		if (t != NULL && t->tid == p->pid && t->asked)
-			ahead_settle(p);
-	}
+	TAILQ_FOREACH(p, &l->procs, entry)
+		ahead_settle(p);
 }
