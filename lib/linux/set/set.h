@@ -55,12 +55,16 @@ struct lthread {
 	bool		 asked;		/* before the stop: take/ahead.c */
 	struct filelist	 told;		/* then, of what it alone changes */
 	struct bytes	 kept;		/* owned; that, until thread_recall */
-	unsigned int	 apart;		/* likewise: thread_apart */
+	unsigned int	 apart;		/* what it has of its own, then or, if
+					   it did not stay, in the stop:
+					   thread_apart */
 	struct bytes	 before;	/* owned; its registers then */
 	bool		 still;		/* it slept on until it was stopped, */
 	bool		 same;		/* with these registers, */
-	bool		 stayed;	/* so that told holds */
-	bool		 spared;	/* likewise, of its process, too */
+	bool		 stayed;	/* so that told holds: of one that does
+					   not lead its process */
+	bool		 spared;	/* the same of the only thread of one:
+					   told holds of the process, too */
 	char		 comm[16];	/* its name in the stop, */
 	bool		 named;		/* if it could be read */
 	bool		 later;		/* it stayed, and nothing more is of

@@ -168,9 +168,10 @@ threads_seen(struct lproc *p)
 	first = TAILQ_FIRST(&p->threads);
 	if (p->mmtid != 0 && TAILQ_NEXT(first, entry) != NULL)
 		spaces_read(p, p->mmtid, space);
-	/* of a process as a whole, others change what it did not tell */
-	first->spared = first->stayed && first->tid == p->pid;
-	first->stayed &= !first->spared;
+	/* it told of a process that had no other thread */
+	first->spared = first->stayed && first->tid == p->pid &&
+	    TAILQ_NEXT(first, entry) == NULL;
+	first->stayed &= first->tid != p->pid;
 	holds = apart_holds(p, space);
 	first = NULL;
 	TAILQ_FOREACH(t, &p->threads, entry) {
