@@ -95,8 +95,6 @@ live_clone(struct live *l, struct snap *s)
 	procs_finish(l);
 	if (made)
 		live_release(l);
-	if (made && clones_shed(l) == -1 && l->opts.again)
-		return -1;
 	if (prepared_write(l) == -1)
 		return -1;
 	state_finish(l, true);

@@ -195,10 +195,12 @@ clone_make(struct live *l, struct snap *s, struct lproc *p)
 	rc = guard_tell(l->guard, p->pid, 0);
 	if (rc == 0)
 		rc = inject_clone(in, &p->clone, &inner);
-	if (rc == 0 && (p->calls = inject_entrust(in, p->clone)) == NULL)
-		rc = -1;
 	/* of what it is not told now, it has to look for */
 	if (p->clone != 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
+		rc = -1;
+	/* who runs again may end, or run another program, and closes files */
+	if (rc == 0 && ((p->calls = inject_entrust(in, p->clone)) == NULL ||
+	    inject_shed(p->calls) == -1))
 		rc = -1;
 	whole = rc == 0 && clone_iswhole(p);
 	if (inject_end(in, rc) == -1)
@@ -347,28 +349,6 @@ clones_make(struct live *l, struct snap *s)
 	TAILQ_FOREACH(p, &l->procs, entry)
 		p->nlack = 0;
 	return false;
-}
-
-/*
- * Let all clones of set l, whose processes run again, have no descriptors.  One
- * that cannot be made to is killed, for it would keep open what its process
- * lets go of.  Return 0, or -1 with errstr where one is lost so.
- */
-int
-clones_shed(struct live *l)
-{
-	struct lproc *p;
-	int rc;
-
-	rc = 0;
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		if (p->calls == NULL || inject_shed(p->calls) == 0)
-			continue;
-		clone_kill(p->clone);
-		p->lost = true;
-		rc = errstr_wrap("clone of %d", p->pid);
-	}
-	return rc;
 }
 
 /*

@@ -10,7 +10,6 @@
 bool		 clone_lost(struct lproc *p);
 void		 clones_end(struct live *l);
 bool		 clones_make(struct live *l, struct snap *s);
-int		 clones_shed(struct live *l);
 
 /* guard.c: the process that reaps clones, whatever becomes of us */
 struct guard	*guard_begin(void);

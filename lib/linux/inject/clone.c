@@ -182,7 +182,6 @@ inject_shed(struct inject *c)
 	const uint64_t arg[6] = { 0, UINT32_MAX, CLOSE_RANGE_UNSHARE };
 
 	c->until = now_ms() + ALL_MS;
-	c->told = false;
 	return inject_enter(c, SYS_close_range, arg, 0) == -1 ? -1 :
 	    inject_leave(c);
 }
