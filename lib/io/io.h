@@ -166,6 +166,7 @@ int		 regular_iself(int fd);
 
 /* spool.c */
 int		 spool_file(void);
+int		 spool_memory(const char *name, unsigned int flags);
 struct source	*source_spool(struct snap *s);
 int64_t		 spool_add(struct source *src, const void *page, size_t len);
 uint64_t	 spool_room(struct source *src, uint64_t len);

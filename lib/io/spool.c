@@ -6,11 +6,17 @@
 #include "io.h"
 #include "source.h"
 
+#include <sys/mman.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL	8U	/* linux/memfd.h, 6.3 */
+#endif
 
 enum { SPOOLBUF = 256 * KB };
 
@@ -52,6 +58,24 @@ spool_file(void)
 		free(name);
 	}
 	return fd == -1 ? errstr_sys("spool in %s", dir) : fd;
+}
+
+/*
+ * Make a file in memory, with flags of memfd_create(2), which nobody can
+ * execute: others may be forbidden (vm.memfd_noexec; Documentation/
+ * userspace-api/mfd_noexec.rst of Linux).  Return its descriptor, or -1 with
+ * errno.
+ */
+int
+spool_memory(const char *name, unsigned int flags)
+{
+	int fd;
+
+	flags |= MFD_CLOEXEC;
+	fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
+	if (fd == -1 && errno == EINVAL)	/* before Linux 6.3 */
+		fd = memfd_create(name, flags);
+	return fd;
 }
 
 /*

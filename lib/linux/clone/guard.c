@@ -8,6 +8,7 @@
  */
 #include "clock.h"
 #include "cloning.h"
+#include "io/io.h"
 #include "linux/proxy/proxy.h"
 
 #include <sys/mman.h>
@@ -150,7 +151,7 @@ guard_begin(void)
 		return NULL;
 	}
 	g->fd = -1;
-	if ((g->list = memfd_create(guard_name, MFD_CLOEXEC)) == -1 ||
+	if ((g->list = spool_memory(guard_name, 0)) == -1 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) == -1) {
 		errstr_sys("%s", guard_name);
 		guard_free(g);

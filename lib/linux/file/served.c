@@ -9,6 +9,7 @@
  * that it is served.
  */
 #include "file.h"
+#include "io/io.h"
 #include "rbtree.h"
 
 #include <sys/mman.h>
@@ -122,7 +123,7 @@ local_addmemory(void)
 	int fd;
 
 	for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		fd = memfd_create("snap", MFD_CLOEXEC | kinds[i]);
+		fd = spool_memory("snap", kinds[i]);
 		if (fd != -1 && fstat(fd, &st) == 0)
 			numbers_add(&local, st.st_dev);
 		if (fd != -1)

@@ -5,6 +5,7 @@
  */
 #include "clock.h"
 #include "file.h"
+#include "io/io.h"
 #include "vec.h"
 
 #include <sys/mman.h>
@@ -172,7 +173,7 @@ copy_file(struct live *l, off_t size)
 	enum { SMALL = 16 * KB };
 	int fd;
 
-	fd = size > SMALL ? -1 : memfd_create("snap", MFD_CLOEXEC);
+	fd = size > SMALL ? -1 : spool_memory("snap", 0);
 	return fd != -1 ? fd : prepared_file(l);
 }
 
