@@ -95,8 +95,10 @@ live_clone(struct live *l, struct snap *s)
 	procs_finish(l);
 	if (made)
 		live_release(l);
-	if (prepared_write(l) == -1)
+	if (prepared_write(l) == -1) {
+		l->lost = true;
 		return -1;
+	}
 	state_finish(l, true);
 	return 0;
 }

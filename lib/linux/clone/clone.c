@@ -283,7 +283,8 @@ clone_lost(struct lproc *p)
 }
 
 /*
- * Return true if a clone of set l was killed before all was read of it.
+ * Return true if a clone of set l was killed before all was read of it, or what
+ * was copied in the stop could not be written.
  */
 bool
 live_lost(const struct live *l)
@@ -293,7 +294,7 @@ live_lost(const struct live *l)
 	TAILQ_FOREACH(p, &l->procs, entry)
 		if (p->lost)
 			return true;
-	return false;
+	return l->lost;
 }
 
 /*
@@ -346,8 +347,7 @@ clones_make(struct live *l, struct snap *s)
 	(void)step_begin(&l->steps, STEP_MEMORY);
 	live_say(l, "process %d cannot be cloned: %s: all stay stopped while "
 	    "they are written", p->pid, why);
-	TAILQ_FOREACH(p, &l->procs, entry)
-		p->nlack = 0;
+	lacks_drop(l);
 	return false;
 }
 

@@ -14,6 +14,7 @@ int		 guard_tell(struct guard *g, pid_t target, pid_t clone);
 int		 headroom_claim(struct live *l, struct lproc *p, size_t nvma);
 
 /* lacks.c */
+void		 lacks_drop(struct live *l);
 int		 lacks_keep(struct live *l, struct snap *s, struct lproc *p,
 		    const struct vmas *vma, bool whole);
 

@@ -314,6 +314,25 @@ out:
 }
 
 /*
+ * Forget what was kept of all processes of set l: they stay stopped.
+ */
+void
+lacks_drop(struct live *l)
+{
+	struct lproc *p;
+	size_t i;
+
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		/* all that was copied of one is in the same spool */
+		for (i = 0; i < p->nlack && p->lack[i].src == NULL; i++)
+			continue;
+		if (i < p->nlack)
+			prepared_drop(l, source_fd(p->lack[i].src));
+		p->nlack = 0;
+	}
+}
+
+/*
  * Return the first run that was kept of start..end (exclusive) of process p,
  * or NULL; those behind it follow, up to lack + nlack.
  */

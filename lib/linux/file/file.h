@@ -58,6 +58,7 @@ int		 copy_runs(const struct copyjob *j);
 
 /* prepared.c: memory for that, which is there before the stop */
 int		 prepared_copy(struct live *l, const struct copyjob *j);
+void		 prepared_drop(struct live *l, int out);
 int		 prepared_file(struct live *l);
 void		 prepared_free(struct live *l);
 void		 prepared_make(struct live *l, uint64_t most);

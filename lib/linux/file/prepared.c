@@ -205,6 +205,23 @@ prepared_write(struct live *l)
 	return rc;
 }
 
+/*
+ * Forget what waits to be written to file out, which nobody will read.
+ */
+void
+prepared_drop(struct live *l, int out)
+{
+	struct prepared *k = l->prepared;
+	size_t i, n;
+
+	if (k == NULL)
+		return;
+	for (n = i = 0; i < k->n; i++)
+		if (k->v[i].out != out)
+			k->v[n++] = k->v[i];
+	k->n = n;
+}
+
 void
 prepared_free(struct live *l)
 {

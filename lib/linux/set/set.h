@@ -170,6 +170,7 @@ struct live {
 	struct liveopts	 opts;
 	bool		 incomplete;
 	bool		 parted; /* likewise, but for what zombies lack */
+	bool		 lost;	/* what was copied in the stop */
 	bool		 monitor; /* one of them has userfaultfd(2) open */
 	bool		 stopped;	/* from here on, ask no one for names */
 	struct steps	 steps;		/* what it takes time for */
