@@ -9,9 +9,10 @@
  * stop/threads.c tells why.
  *
  * What it told is changed by the thread alone: sigaltstack(2),
- * set_tid_address(2), prctl(2), unshare(2) have no way to name another one.
- * So it holds in the stop if the thread has run none of its own code since.
- * That is seen by three signs together.
+ * set_tid_address(2), prctl(2), personality(2), unshare(2) have no way to name
+ * another one.  So it holds in the stop if the thread has run none of its own
+ * code since.  Whatever can be had without its help, its registers among it, is
+ * read in the stop.  That it has not run is seen by three signs together.
  *
  *	how often it came onto a processor (schedstat; kernel/sched/stats.h
  *	counts each time): once after it was asked, to sleep again; once
@@ -19,15 +20,17 @@
  *	made to stop
  *	how long it was on a processor: not longer than it takes to go back
  *	to sleep, and to stop
- *	its registers: those that it had when it was asked
+ *	its general registers: those that it had when it was asked
  *
  * So it is with what the only thread of a process tells of that: setitimer(2),
  * timer_create(2), prctl(2).  It is asked as it would be in the stop; if a
- * timer is set, which goes on while it sleeps, it is asked then, too.
+ * timer is set, which goes on while it sleeps, it is asked then, too; and so
+ * it is if it has one of timer_create(2) by then.
  *
  * What these do not show: that what it waited for came while it was stopped
- * to be asked, and that it then changed one of these, and waited for the same
- * again in the same place with the same registers, all within that time.
+ * to be asked, or as it was to stop for good, and that it then changed one of
+ * these, and waited for the same again in the same place with the same general
+ * registers, all within that time.
  */
 #include "asking.h"
 #include "clock.h"
@@ -103,8 +106,6 @@ ahead_tell(struct ahead *a, struct lthread *t)
 	}
 	if (inject_leaveone(a->ask.in, ask_thread(&a->ask)) == -1)
 		return -1;
-	thread_own(t, &t->told);
-	regs_more(t, &t->told);
 	regs_remember(t);
 	t->asked = t->before.data != NULL && thread_ran(a->proc, t, &t->ran);
 	return 0;
@@ -229,8 +230,6 @@ only_tell(struct ahead *a, struct lthread *t)
 		rc = ask_thread(&a->ask);
 	if (inject_end(a->ask.in, rc) == -1 || !told_untimed(&t->told))
 		return;
-	thread_own(t, &t->told);
-	regs_more(t, &t->told);
 	regs_remember(t);
 	t->asked = t->before.data != NULL && thread_ran(a->proc, t, &t->ran);
 }

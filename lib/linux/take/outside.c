@@ -141,16 +141,25 @@ apart_record(unsigned int set, struct filelist *to)
 }
 
 /*
- * Record in to what of thread t, which is stopped, can be told from outside,
- * and what it alone changes: set_robust_list(2), rseq(2).
+ * Record in to what of thread t, which is stopped, can be told from outside:
+ * what others may change at any time, and what it alone does, by
+ * set_robust_list(2) and rseq(2).
  */
 void
-thread_own(const struct lthread *t, struct filelist *to)
+thread_outside(const struct lthread *t, struct filelist *to)
 {
+	struct sched_param sp = { 0 };
 	struct rseqconf c;
 	size_t len;
 	void *head;
+	int policy;
 
+	policy = sched_getscheduler(t->tid);
+	errno = 0;
+	if (policy != -1 && sched_getparam(t->tid, &sp) == 0)
+		filelist_text(to, "scheduling", "%d %d %d\n", policy,
+		    sp.sched_priority, getpriority(PRIO_PROCESS,
+		    (id_t)t->tid));
 	if (syscall(SYS_get_robust_list, t->tid, &head, &len) == 0)
 		filelist_text(to, "robust_list", "%jx %zu\n",
 		    (uintmax_t)(uintptr_t)head, len);
@@ -161,21 +170,4 @@ thread_own(const struct lthread *t, struct filelist *to)
 		    (uintmax_t)c.area, c.len, c.signature, c.flags);
 	else
 		filelist_lose(to, "rseq");
-}
-
-/*
- * Record in to what others may change of thread t at any time.
- */
-void
-thread_outside(const struct lthread *t, struct filelist *to)
-{
-	struct sched_param sp = { 0 };
-	int policy;
-
-	policy = sched_getscheduler(t->tid);
-	errno = 0;
-	if (policy != -1 && sched_getparam(t->tid, &sp) == 0)
-		filelist_text(to, "scheduling", "%d %d %d\n", policy,
-		    sp.sched_priority, getpriority(PRIO_PROCESS,
-		    (id_t)t->tid));
 }

@@ -131,24 +131,36 @@ observe(struct live *l, struct lproc *p, struct lthread *leader,
 }
 
 /*
- * Add to what was seen of thread t, which is stopped, what others may change
- * and, if it has not stayed, so that what it told before holds, what it tells
- * now.
+ * Add to what was seen of thread t, which is stopped, what can be told without
+ * its help; what it was asked before is dropped if that does not hold.
  */
 static void
 thread_seen(struct lthread *t)
 {
 	apart_record(t->apart, &t->seen);
 	thread_outside(t, &t->seen);
+	regs_more(t, &t->seen);
 	if (t->spared)
 		filelist_join(&t->seen, &t->told);
 	if (t->stayed || t->spared)
 		return;
-	thread_own(t, &t->seen);
-	regs_more(t, &t->seen);
 	filelist_free(&t->told);
 	free(t->kept.data);
 	t->kept = (struct bytes){ 0 };
+}
+
+/*
+ * Return true if process p has no timer of timer_create(2) now.
+ */
+static bool
+proc_untimed(const struct lproc *p)
+{
+	struct bytes b;
+
+	if (proc_read(p->pid, 0, "timers", &b) == -1)
+		return false;
+	free(b.data);
+	return b.len == 0;
 }
 
 /*
@@ -170,7 +182,7 @@ threads_seen(struct lproc *p)
 		spaces_read(p, p->mmtid, space);
 	/* it told of a process that had no other thread */
 	first->spared = first->stayed && first->tid == p->pid &&
-	    TAILQ_NEXT(first, entry) == NULL;
+	    TAILQ_NEXT(first, entry) == NULL && proc_untimed(p);
 	first->stayed &= first->tid != p->pid;
 	holds = apart_holds(p, space);
 	first = NULL;

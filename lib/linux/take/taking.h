@@ -17,7 +17,6 @@ unsigned int	 thread_apart(struct lproc *p, const struct lthread *t,
 		    pid_t with, const uint64_t space[NSPACES]);
 bool		 apart_holds(struct lproc *p, const uint64_t space[NSPACES]);
 void		 apart_record(unsigned int set, struct filelist *to);
-void		 thread_own(const struct lthread *t, struct filelist *to);
 void		 thread_outside(const struct lthread *t, struct filelist *to);
 
 /* task.c: what /proc gives of a stopped thread */

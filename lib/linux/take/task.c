@@ -326,7 +326,9 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 		filelist_read(to, p->pid, th->tid, "personality");
 	if (th->tid != p->pid)
 		return;
-	for (i = 0; i < NITEMS(proc_files); i++)
+	if (th->spared)		/* it has none */
+		filelist_text(to, *proc_files, "%s", "");
+	for (i = th->spared; i < NITEMS(proc_files); i++)
 		filelist_read(to, p->mmtid != 0 ? p->mmtid : p->pid, 0,
 		    proc_files[i]);
 	record_parent(t, to);
