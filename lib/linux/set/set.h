@@ -82,6 +82,14 @@ struct whence {			/* where a process looks files up */
 	uint64_t	 mount;	/* what is mounted there */
 };
 
+struct alike {			/* what stat tells of each thread alike */
+	pid_t		 ppid;
+	pid_t		 pgrp;
+	uint64_t	 cutime;	/* as struct task has them */
+	uint64_t	 cstime;
+	uint64_t	 memkb;
+};
+
 struct lproc {
 	TAILQ_ENTRY(lproc) entry;
 	RB_ENTRY(lproc)	 bypid;
@@ -102,6 +110,7 @@ struct lproc {
 	bool		 inert;	/* nothing can be run in it: that is told */
 	bool		 gathered; /* so are its threads, */
 	uint64_t	 when;	/* then, in ms of now_ms */
+	struct alike	 alike;	/* in the stop, of its first thread */
 	struct filelist	 fds;	/* what the record will have of these */
 	struct whence	 root;	/* its root directory, in the stop */
 	const struct bytes *mounts; /* borrowed; mountinfo then, or NULL */

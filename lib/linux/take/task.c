@@ -175,9 +175,38 @@ task_seen(const struct lthread *th, struct task *t, long *uid)
 }
 
 /*
+ * Set in task t of thread th of process p, which stayed, what others may have
+ * changed since it was seen: its name, its nice value, and what it has as the
+ * thread that leads p has it, which was read in the stop.
+ */
+static void
+task_changed(const struct lproc *p, const struct lthread *th, struct task *t)
+{
+	const struct file *f;
+	char text[64];
+	int nice;
+
+	if (th->named)
+		strlcpy(t->comm, th->comm, sizeof t->comm);
+	if ((f = filelist_find(&th->seen, "scheduling")) != NULL) {
+		snprintf(text, sizeof text, "%.*s", (int)f->len,
+		    (const char *)f->data);
+		if (sscanf(text, "%*d %*d %d", &nice) == 1)
+			t->nice = nice;
+	}
+	t->ppid = p->alike.ppid;
+	t->pgrp = p->alike.pgrp;
+	t->cutime = p->alike.cutime;
+	t->cstime = p->alike.cstime;
+	t->memkb = p->alike.memkb;
+}
+
+/*
  * Read into t what /proc and ptrace(2) tell of thread th: of process p too,
- * for the one that leads it.  Of one that stayed all is told already: it is
- * what it was when its process was gathered.  Return 0, or -1 with errstr.
+ * for the one that leads it.  Of one that stayed, which may run again by now,
+ * what it alone changes is what was seen of it before it was stopped, the rest
+ * is what was read in the stop; its age is that when p was gathered.  Return 0,
+ * or -1 with errstr.
  */
 int
 task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
@@ -197,11 +226,13 @@ task_read(struct live *l, struct lproc *p, struct lthread *th, struct task *t)
 	if (th->stayed) {
 		late = now_ms() - p->when;
 		t->age -= late < t->age ? late : t->age;
-		if (th->named)
-			strlcpy(t->comm, th->comm, sizeof t->comm);
+		task_changed(p, th, t);
 	} else
 		uid = proc_status(p->pid, th->tid, "Uid");
 	live_user(l, (uid_t)uid, t->user, sizeof t->user);
+	if (th->tid == p->pid)
+		p->alike = (struct alike){ t->ppid, t->pgrp, t->cutime,
+		    t->cstime, t->memkb };
 	if (th->tid == p->pid && p->mmtid != 0 && task_readproc(l, p, t) == -1)
 		return -1;
 	return 0;
