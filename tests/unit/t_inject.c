@@ -34,6 +34,8 @@
 
 #ifdef __x86_64__
 
+#define HANDLING	"it may be handling a signal"
+
 enum { KILLS = 300 };
 
 static struct seen {		/* shared with the process */
@@ -239,6 +241,45 @@ compute_side(void)
 		pause();
 }
 
+static void
+handle_long(int sig)
+{
+	(void)sig;
+	seen->tid = gettid();
+	compute();
+}
+
+/*
+ * Handle a signal on memory within the thread's own stack, above what it
+ * interrupts.
+ */
+static void *
+compute_within(void *arg)
+{
+	char room[SIDE];
+	const stack_t within = { .ss_sp = room, .ss_size = sizeof room };
+	const struct sigaction sa = { .sa_handler = handle_long,
+	    .sa_flags = SA_ONSTACK };
+
+	stack_touch();
+	if (sigaltstack(&within, NULL) == -1 ||
+	    sigaction(SIGUSR1, &sa, NULL) == -1)
+		_exit(1);
+	pthread_kill(pthread_self(), SIGUSR1);
+	return arg;
+}
+
+static void __attribute__((noreturn))
+compute_handling(void)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, compute_within, NULL) != 0)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
 static void __attribute__((noreturn))
 wait_long(void)
 {
@@ -390,8 +431,9 @@ trace_alone(bool once)
 	    (in = inject_alone(target, &l)) == NULL)
 		_exit(2);
 	do {
+		/* one that is led back has all signals blocked meanwhile */
 		if (inject_enterone(in, seen->tid) == -1)
-			_exit(3);
+			_exit(strcmp(snap_errstr(), HANDLING) == 0 ? 2 : 3);
 		for (i = 0; i < 4; i++)
 			if (inject_call(in, &ret, SYS_getppid, none) == -1 ||
 			    ret != getppid())
@@ -598,18 +640,17 @@ killed_alone_at_each_request(void **state)
 }
 
 /*
- * A thread that runs alone is not made to use memory below its own stack.
+ * A thread of what runs is not entered, while others run, for a reason.
  */
 static void
-others_stack_is_left(void **state)
+refused_alone(void (*run)(void), const char *why)
 {
 	static char maps[1 << 16];
 	struct vmas l = { 0 };
 	struct inject *in;
 	int status;
 
-	(void)state;
-	start(compute_side);
+	start(run);
 	file_read(target, "maps", maps, sizeof maps);
 	assert_int_equal(vmas_parse(&l, maps, strlen(maps)), 0);
 	assert_int_equal(ptrace(PTRACE_SEIZE, seen->tid, NULL, NULL), 0);
@@ -617,13 +658,39 @@ others_stack_is_left(void **state)
 	assert_int_equal(waitpid(seen->tid, &status, __WALL), seen->tid);
 	assert_ptr_not_equal(in = inject_alone(target, &l), NULL);
 	assert_int_equal(inject_enterone(in, seen->tid), -1);
-	assert_string_equal(snap_errstr(), "no room on its stack");
+	assert_string_equal(snap_errstr(), why);
 	assert_int_equal(inject_leaveone(in, -1), -1);
 	inject_free(in);
 	vmas_free(&l);
 	assert_int_equal(ptrace(PTRACE_DETACH, seen->tid, NULL, NULL), 0);
 	assert_true(goes_on());
+}
+
+/*
+ * It is not made to use memory below its own stack.
+ */
+static void
+others_stack_is_left(void **state)
+{
+	(void)state;
+	refused_alone(compute_side, "no room on its stack");
 	stop();
+}
+
+/*
+ * Nor that below the stack of a handler, which may be what it interrupted.
+ */
+static void
+handler_is_left(void **state)
+{
+	int status;
+
+	(void)state;
+	refused_alone(compute_handling, HANDLING);
+	/* in the handler, its signal is blocked: that counts as wrong */
+	kill(target, SIGKILL);
+	assert_int_equal(waitpid(target, &status, 0), target);
+	munmap(seen, sizeof *seen);
 }
 
 /*
@@ -852,6 +919,7 @@ main(void)
 		cmocka_unit_test(target_dies),
 		cmocka_unit_test(another_call),
 		cmocka_unit_test(others_stack_is_left),
+		cmocka_unit_test(handler_is_left),
 		cmocka_unit_test(patience_ends),
 		cmocka_unit_test(child_is_told),
 		cmocka_unit_test(filter_holds),

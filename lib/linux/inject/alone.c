@@ -13,6 +13,24 @@
 #ifdef __x86_64__
 
 /*
+ * Set in->caught to the signals that the process handles.  Return 0, or -1 with
+ * errstr.
+ */
+static int
+caught_read(struct inject *in)
+{
+	struct bytes b;
+	int rc;
+
+	if (proc_read(in->pid, 0, "status", &b) == -1)
+		return errstr_sys("/proc/%d/status", in->pid);
+	rc = status_list(b.data, b.len, "SigCgt", 16, &in->caught, 1) == 1 ?
+	    0 : errstr_set("/proc/%d/status: no SigCgt", in->pid);
+	free(b.data);
+	return rc;
+}
+
+/*
  * Be ready to run system calls in single threads of process pid, of which the
  * others run meanwhile; l, its mappings, are in use until inject_free.  NULL
  * with errstr where that cannot be.
@@ -37,7 +55,8 @@ inject_alone(pid_t pid, const struct vmas *l)
 		errstr_set("out of memory");
 	else if (in->mem == -1 || in->pagemap == -1)
 		errstr_sys("/proc/%d/mem", pid);
-	else if (gadgets_find(&in->gadget, pid, in->mem, l) == 0)
+	else if (caught_read(in) == 0 &&
+	    gadgets_find(&in->gadget, pid, in->mem, l) == 0)
 		return in;
 	inject_free(in);
 	return NULL;

@@ -207,9 +207,12 @@ own_begin(const struct inject *in, uint64_t lower)
 
 /*
  * Find where the thread's own stack is dead, while other threads run.  Nothing
- * is added to the process.  Of a thread that handles a signal on memory within
- * its own stack, what it interrupted is below it, and not dead: that is put
- * back before it runs on, unless we die meanwhile.
+ * is added to the process.  A thread that may be handling a signal is refused:
+ * where it does so on memory within its own stack, what it interrupted is below
+ * it, and not dead.  That it is not is told by its mask, in which signals are
+ * while they are handled, unless the process asked for another one (SA_NODEFER
+ * of sigaction(2)): then what was there is put back before it runs on, unless
+ * we die meanwhile.
  */
 int
 dead_own(struct inject *in)
@@ -222,6 +225,8 @@ dead_own(struct inject *in)
 	uint64_t at, begin;
 	int len;
 
+	if ((in->mask & in->caught) != 0)
+		return errstr_set("it may be handling a signal");
 	if ((v = vmas_find(in->alone, rsp)) == NULL || !is_stack(v) ||
 	    in->regs.fs_base <= rsp || in->regs.fs_base >= v->end ||
 	    (begin = own_begin(in, guarded_from(in->alone, v))) == 0)

@@ -20,6 +20,11 @@ enum {
 	SKIP_MOST = 96
 };
 
+#define SIG_BIT(sig)	(UINT64_C(1) << ((sig) - 1))	/* in a mask */
+#define SIG_FAULTS	(SIG_BIT(SIGSEGV) | SIG_BIT(SIGBUS) | \
+			    SIG_BIT(SIGILL) | SIG_BIT(SIGFPE) | \
+			    SIG_BIT(SIGTRAP) | SIG_BIT(SIGSYS))
+
 struct gadgets {		/* instructions that a process has */
 	uint64_t	 call;	/* syscall ... ret */
 	size_t		 skip;	/* bytes of the stack it takes before ret */
@@ -43,6 +48,7 @@ struct inject {
 	const struct vmas *alone;	/* borrowed; its mappings, where one
 					   thread alone is stopped; or NULL */
 	int		 pagemap;	/* owned; then */
+	uint64_t	 caught;	/* then, signals that it handles */
 	uint64_t	 dead;		/* where the leader's stack is dead,
 					   or that of the one thread */
 	size_t		 len;		/* bytes of a frame there */
