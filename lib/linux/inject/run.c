@@ -36,7 +36,7 @@ static int
 inject_load(struct inject *in, long nr, const uint64_t arg[6])
 {
 	struct user_regs_struct r;
-	uint64_t all;
+	uint64_t most;
 
 	r = in->regs;
 	r.rip = in->gadget.call;
@@ -53,10 +53,15 @@ inject_load(struct inject *in, long nr, const uint64_t arg[6])
 		return inject_refused(in, "registers");
 	if (in->entered)
 		return 0;
-	/* its signals wait, now that it would get its mask back */
-	all = UINT64_MAX;
+	/*
+	 * Its signals wait, now that it would get its mask back.  Not those of
+	 * faults: where one is blocked, the kernel takes the handler of it away
+	 * from the process (force_sig_info_to_task of kernel/signal.c).
+	 */
+	most = ~SIG_FAULTS;
 	in->entered = true;
-	if (ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof all, &all) == -1)
+	if (ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof most, &most) ==
+	    -1)
 		return inject_refused(in, "signal mask");
 	return 0;
 }

@@ -157,6 +157,33 @@ inject_await(struct inject *in, uint64_t until)
 }
 
 /*
+ * The thread has stopped with a status where it was to go on.  Return the
+ * signal to go on with, or 0; -1 if it is one of a fault of its own.  A signal
+ * that somebody sent, of those that are not blocked, waits until the thread is
+ * left: one that is blocked behind this stop is queued again (ptrace_signal of
+ * kernel/signal.c).
+ */
+static int
+inject_pass(const struct inject *in, int status)
+{
+	const uint64_t all = UINT64_MAX;
+	const int sig = WSTOPSIG(status);
+	siginfo_t si;
+
+	if (status >> 16 != 0)
+		return status >> 16 == PTRACE_EVENT_STOP ? 0 : -1;
+	if (sig == SIGSTOP)
+		return sig;
+	if (sig > SIGSYS || (SIG_BIT(sig) & SIG_FAULTS) == 0 ||
+	    ptrace(PTRACE_GETSIGINFO, in->tid, NULL, &si) == -1 ||
+	    (si.si_code > 0 && !(sig == SIGBUS &&
+	    si.si_code == BUS_MCEERR_AO)) ||
+	    ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof all, &all) == -1)
+		return -1;
+	return sig;
+}
+
+/*
  * Let the thread run up to the next edge of a system call, for ms
  * milliseconds at most, whatever else stops it: a stop of its process is
  * passed by, for it holds when we leave.  1 if what stopped it is the event
@@ -166,11 +193,11 @@ int
 inject_step(struct inject *in, int event, uint64_t ms)
 {
 	const uint64_t until = now_ms() + ms;
-	uintptr_t sig;
-	int status;
+	int sig, status;
 
-	for (sig = 0;; sig = status >> 16 == 0 ? SIGSTOP : 0) {
-		if (ptrace(PTRACE_SYSCALL, in->tid, NULL, (void *)sig) == -1)
+	for (sig = 0;;) {
+		if (ptrace(PTRACE_SYSCALL, in->tid, NULL,
+		    (void *)(uintptr_t)sig) == -1)
 			return inject_refused(in, "to go on");
 		if ((status = inject_await(in, until)) <= 0)
 			return status == 0 ? inject_stuck(in) : -1;
@@ -178,8 +205,7 @@ inject_step(struct inject *in, int event, uint64_t ms)
 			return 0;
 		if (event != 0 && status >> 16 == event)
 			return 1;
-		if (status >> 16 == PTRACE_EVENT_STOP ||
-		    (status >> 16 == 0 && WSTOPSIG(status) == SIGSTOP))
+		if ((sig = inject_pass(in, status)) != -1)
 			continue;
 		in->odd = true;
 		return errstr_set("thread %d: signal %d in a system call of "
@@ -194,14 +220,13 @@ int
 inject_halt(struct inject *in)
 {
 	const uint64_t until = now_ms() + START_MS;
-	uintptr_t sig;
-	int status;
+	int sig, status;
 
 	if (ptrace(PTRACE_INTERRUPT, in->tid, NULL, NULL) == -1)
 		return inject_refused(in, "to stop");
-	for (sig = 0;; sig = status >> 16 == 0 && WSTOPSIG(status) == SIGSTOP ?
-	    SIGSTOP : 0) {
-		if (ptrace(PTRACE_CONT, in->tid, NULL, (void *)sig) == -1)
+	for (sig = 0;; sig = sig == -1 ? 0 : sig) {
+		if (ptrace(PTRACE_CONT, in->tid, NULL,
+		    (void *)(uintptr_t)sig) == -1)
 			return inject_refused(in, "to stop");
 		if ((status = inject_await(in, until)) <= 0)
 			return status == 0 ? inject_stuck(in) : -1;
@@ -209,6 +234,7 @@ inject_halt(struct inject *in)
 			in->stopped = WSTOPSIG(status) != SIGTRAP;
 			return 0;
 		}
+		sig = inject_pass(in, status);
 	}
 }
 
