@@ -65,6 +65,7 @@ clone_enter(struct inject *c, const struct inject *in, pid_t pid)
 	c->map = 0;
 	c->len = 0;
 	c->entered = false;
+	c->told = false;	/* in tells that itself */
 	if (ptrace(PTRACE_GETREGS, pid, NULL, &c->regs) == -1)
 		return errstr_sys("clone %d", pid);
 	c->stack.call = c->regs.rsp;
@@ -193,7 +194,6 @@ int
 inject_resume(struct inject *c)
 {
 	c->until = now_ms() + ALL_MS;
-	c->told = false;
 	c->was = malloc(INJECT_LEAST);
 	c->mem = proc_open(c->pid, 0, "mem", O_RDONLY);
 	if (c->was == NULL)
