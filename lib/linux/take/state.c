@@ -79,6 +79,20 @@ thread_runs(const struct lproc *p, const struct lthread *t)
 }
 
 /*
+ * Return true if threads of process p are to be asked beside the leader.
+ */
+static bool
+others_asked(const struct lproc *p, const struct lthread *leader)
+{
+	const struct lthread *t;
+
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t != leader && t->hold == HOLD_STOPPED && !t->stayed)
+			return true;
+	return false;
+}
+
+/*
  * Ask all threads of process p, the one that leads it for the process too;
  * with memory, also what a clone could be asked.  Return 0, or -1 with errstr;
  * errno is ESRCH then if p has died.
@@ -97,7 +111,7 @@ ask_all(struct lproc *p, struct lthread *leader, bool memory)
 		return errstr_set("it is not stopped");
 	a.to = &leader->seen;
 	if (mappings_read(p) == -1 || (a.in = inject_begin(p->pid,
-	    TAILQ_NEXT(leader, entry) != NULL, &p->vma)) == NULL)
+	    others_asked(p, leader), &p->vma)) == NULL)
 		return -1;
 	rc = ask_process(&a, p->pid);
 	if (rc == 0 && memory)
