@@ -235,8 +235,11 @@ smap_add(struct buf *b, const struct smap *m, struct scan head,
 		    memcmp(line.s, size, strlen(size)) == 0)
 			buf_printf(b, "%-16s%8ju kB\n", size, (uintmax_t)
 			    (m->vma.end - m->vma.start) / 1024);
-		else
-			buf_add(b, line.s, scan_len(&line) + 1);
+		else {
+			/* the last one may have no end */
+			buf_add(b, line.s, scan_len(&line));
+			buf_add(b, "\n", 1);
+		}
 }
 
 /*
