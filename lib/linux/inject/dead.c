@@ -14,8 +14,9 @@
 
 enum {
 	REDZONE = 128,		/* System V ABI, AMD64: 3.2.2 */
-	NEAR = 64		/* pages that are looked at for one that is
-				   not shared */
+	NEAR = 64,		/* pages that are looked at for one that is
+				   not shared, */
+	FAR = 1024		/* and for one that is there */
 };
 
 /*
@@ -28,33 +29,50 @@ is_zero(const uint8_t *p, size_t len)
 }
 
 /*
- * Return true if the pages of len bytes at an address are there, so that to
- * write to them adds none; with alone, if they are mapped by this process
- * only, so that it gets no copies of them.
+ * Return true if n pages, of which these are the entries in pagemap, are there,
+ * so that to write to them adds none and waits for nobody (userfaultfd(2));
+ * with alone, if they are mapped by this process only, so that it gets no
+ * copies of them.
  */
 static bool
-is_there(int pagemap, uint64_t at, size_t len, bool alone)
+are_there(const uint64_t *entry, size_t n, bool alone)
 {
 	const uint64_t there = alone ? PME_EXCLUSIVE : PME_PRESENT |
 	    PME_SWAPPED;
-	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t entry, page;
+	size_t i;
 
-	for (page = at - at % size; page < at + len; page += size)
-		if (pagemap_read(pagemap, page, page + size, &entry, 1) != 1 ||
-		    (entry & there) == 0)
+	for (i = 0; i < n; i++)
+		if ((entry[i] & there) == 0 || (entry[i] & PME_UFFD) != 0)
 			return false;
 	return true;
 }
 
 /*
- * Return true if a mapping may be a stack: private memory of no file.
+ * Return true if the pages of len bytes at an address are so, and mapped by
+ * this process only.
+ */
+static bool
+is_there(int pagemap, uint64_t at, uint64_t len)
+{
+	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t entry, page;
+
+	for (page = at - at % size; page < at + len; page += size)
+		if (pagemap_read(pagemap, page, page + size, &entry, 1) != 1 ||
+		    !are_there(&entry, 1, true))
+			return false;
+	return true;
+}
+
+/*
+ * Return true if a mapping may be a stack: private memory of no file, and not
+ * under userfaultfd(2), as far as that is told, where who writes might wait.
  */
 static bool
 is_stack(const struct vma *v)
 {
 	return v->ino == 0 && (v->flags & (VMA_READ | VMA_WRITE |
-	    VMA_SHARED)) == (VMA_READ | VMA_WRITE);
+	    VMA_SHARED | VMA_UFFD)) == (VMA_READ | VMA_WRITE);
 }
 
 /*
@@ -85,30 +103,39 @@ thread_stack(const struct inject *in, const struct vmas *l)
 }
 
 /*
- * Find len bytes between lower and at, of those best that are in pages which
- * the process does not share, as after fork(2), else in such as are there.
- * Where there are none, return at.
+ * Find len bytes between lower and at, and not far from that, of those best
+ * that are in pages which the process does not share, as after fork(2), else in
+ * such as are there.  Where there are none, return at.
  */
 static uint64_t
 find_pages(const struct inject *in, uint64_t lower, uint64_t at, size_t len)
 {
 	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t best, p;
-	int fd, i;
+	const uint64_t end = (at + len + size - 1) / size * size;
+	uint64_t entry[FAR], best, p, start;
+	const uint64_t *e;
+	size_t i, n;
+	ssize_t got;
+	int fd;
 
+	n = (end - lower) / size < FAR ? (size_t)((end - lower) / size) : FAR;
+	start = end - n * size;
 	if ((fd = proc_open(in->pid, in->tid, "pagemap", O_RDONLY)) == -1)
 		return at;
+	got = pagemap_read(fd, start, end, entry, n);
+	close(fd);
+	if (got != (ssize_t)n)
+		return at;
 	best = 0;
-	for (i = 0, p = at; p >= lower && (i < NEAR || best == 0);
+	for (i = 0, p = at; p >= start && (i < NEAR || best == 0);
 	    i++, p -= size) {
-		if (is_there(fd, p, len, true)) {
-			best = p;
-			break;
-		}
-		if (best == 0 && is_there(fd, p, len, false))
+		e = &entry[(p - start) / size];
+		n = (size_t)((p + len - 1) / size - p / size + 1);
+		if (are_there(e, n, true))
+			return p;
+		if (best == 0 && are_there(e, n, false))
 			best = p;
 	}
-	close(fd);
 	return best != 0 ? best : at;
 }
 
@@ -236,7 +263,7 @@ dead_own(struct inject *in)
 	at = rsp - REDZONE - (uint64_t)len;
 	at -= at % 64;
 	if (at < begin || at < v->start || at > rsp ||
-	    !is_there(in->pagemap, at, (size_t)len, true) ||
+	    !is_there(in->pagemap, at, (uint64_t)len) ||
 	    pread(in->mem, in->was, (size_t)len, (off_t)at) != (ssize_t)len)
 		return errstr_set("no room on its stack");
 	in->dead = at;
