@@ -260,11 +260,14 @@ only_askahead(struct lproc *p, struct lthread *t)
  * Ask all threads of set l that sleep, before any is to stay stopped, where
  * something may be run in them.  What cannot be asked now is asked in the stop:
  * that begins at once when there is one that does not stop, as who sleeps
- * uninterruptibly by now, for it stays stopped from when it does.
+ * uninterruptibly by now, for it stays stopped from when it does; or when asking
+ * takes long, as where a cgroup is frozen and each process is waited for.
  */
 void
 state_readahead(struct live *l)
 {
+	enum { AHEAD_MS = 2000 };
+	const uint64_t until = now_ms() + AHEAD_MS;
 	struct lthread *t;
 	struct lproc *p;
 	bool only;
@@ -275,6 +278,8 @@ state_readahead(struct live *l)
 		t = TAILQ_FIRST(&p->threads);
 		if (p->skip || p->kernel || t == NULL || t->tid != p->pid)
 			continue;
+		if (now_ms() >= until)
+			break;
 		only = TAILQ_NEXT(t, entry) == NULL;
 		/* without clones, more is asked of the process */
 		if (only ? l->opts.clone && !only_askahead(p, t) :
