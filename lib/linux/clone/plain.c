@@ -35,8 +35,7 @@ plain_has(struct live *l, const struct lproc *p, const struct vma *v)
 	for (i = 0; l->plains != NULL && i < l->plains->n; i++) {
 		f = &l->plains->v[i];
 		if (f->ino == v->ino && f->dev == v->dev &&
-		    f->from.ino == p->root.ino &&
-		    f->from.mount == p->root.mount &&
+		    whence_same(&f->from, &p->root) &&
 		    strcmp(f->name, v->name) == 0)
 			return true;
 	}

@@ -79,8 +79,15 @@ RB_HEAD(tids, lthread);
 
 struct whence {			/* where a process looks files up */
 	uint64_t	 ino;	/* of the directory; 0: that is not told */
-	uint64_t	 mount;	/* what is mounted there */
+	uint64_t	 mount;	/* what is mounted there, */
+	uint64_t	 dev;	/* of which there may be several: btrfs */
 };
+
+static inline bool
+whence_same(const struct whence *a, const struct whence *b)
+{
+	return a->ino == b->ino && a->mount == b->mount && a->dev == b->dev;
+}
 
 struct alike {			/* what stat tells of each thread alike */
 	pid_t		 ppid;

@@ -7,6 +7,7 @@
 #include "taking.h"
 
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,8 @@ whence_see(pid_t pid, struct whence *w)
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID,
 	    &sx) == -1 || !(sx.stx_mask & STATX_MNT_ID))
 		return false;
-	*w = (struct whence){ sx.stx_ino, sx.stx_mnt_id };
+	*w = (struct whence){ sx.stx_ino, sx.stx_mnt_id,
+	    makedev(sx.stx_dev_major, sx.stx_dev_minor) };
 	return true;
 }
 
@@ -81,8 +83,7 @@ mounted_see(struct live *l, struct lproc *p, const struct filelist *rec)
 	if (!whence_see(p->mmtid, &p->root))
 		*ns = '\0';
 	for (m = *ns == '\0' ? NULL : l->mounted; m != NULL; m = m->next)
-		if (m->root.ino == p->root.ino &&
-		    m->root.mount == p->root.mount && strcmp(m->ns, ns) == 0)
+		if (whence_same(&m->root, &p->root) && strcmp(m->ns, ns) == 0)
 			break;
 	if (m == NULL && (m = mounted_add(l, p, ns)) == NULL) {
 		if (proc_islost(errno))
