@@ -50,17 +50,19 @@ live_poll(struct live *l, bool *asleep)
 
 	pending = 0;
 	*asleep = true;
-	TAILQ_FOREACH(p, &l->procs, entry)
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		TAILQ_FOREACH(t, &p->threads, entry)
+			if (t->hold == HOLD_ASKED)
+				thread_poll(p, t);
+		/* what became of one may be that another is to stop */
 		TAILQ_FOREACH(t, &p->threads, entry) {
-			if (t->hold != HOLD_ASKED)
-				continue;
-			thread_poll(t);
 			if (t->hold != HOLD_ASKED)
 				continue;
 			pending++;
 			if (t->state != 'D')
 				*asleep = false;
 		}
+	}
 	return pending;
 }
 

@@ -119,12 +119,12 @@ end(pid_t pid)
 }
 
 static void
-poll_until(struct lthread *t, enum hold hold)
+poll_until(struct lproc *p, struct lthread *t, enum hold hold)
 {
 	int i;
 
 	for (i = 0; i < 5000 && t->hold != hold; i++) {
-		thread_poll(t);
+		thread_poll(p, t);
 		usleep(1000);
 	}
 	assert_int_equal(t->hold, hold);
@@ -141,8 +141,8 @@ held_is_known(void **state)
 
 	(void)state;
 	assert_int_equal(thread_seize(&p, &t), 0);
-	thread_stop(&t);
-	poll_until(&t, HOLD_STOPPED);
+	thread_stop(&p, &t);
+	poll_until(&p, &t, HOLD_STOPPED);
 	failing = 1000;
 	thread_release(&t);
 	failing = 0;
@@ -162,8 +162,8 @@ release_is_tried_again(void **state)
 
 	(void)state;
 	assert_int_equal(thread_seize(&p, &t), 0);
-	thread_stop(&t);
-	poll_until(&t, HOLD_STOPPED);
+	thread_stop(&p, &t);
+	poll_until(&p, &t, HOLD_STOPPED);
 	failing = 1;
 	thread_release(&t);
 	assert_int_equal(failing, 0);

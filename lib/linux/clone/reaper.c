@@ -258,7 +258,7 @@ ward_hold(const struct ward *w, ward_fn fn, bool *kept)
 	for (nap = 20; kept == NULL && leader->hold == HOLD_ASKED;
 	    nap += nap < 1000 ? nap / 4 : 0) {
 		nap_us(nap);
-		thread_poll(leader);
+		thread_poll(&p, leader);
 	}
 	rc = leader->hold == HOLD_STOPPED ? fn(w) : 0;
 	threads_release(&p);

@@ -2,6 +2,7 @@
  * One thread: to look at it before it is stopped, to begin to stop it, and to
  * see whether it has.
  */
+#include "clock.h"
 #include "packed.h"
 #include "stopping.h"
 
@@ -253,7 +254,8 @@ thread_seize(struct lproc *p, struct lthread *t)
 
 	if (p->kernel)
 		return 0;
-	if (seize_patiently(p, t->tid, &tracer) == 0) {
+	/* a thread that we traced may have its number, by execve(2) */
+	if (seize_patiently(p, t->tid, &tracer) == 0 || tracer == gettid()) {
 		t->hold = HOLD_SEIZED;
 		return t->tid == p->pid ? mem_refused(p->pid) : 0;
 	}
@@ -273,13 +275,49 @@ thread_seize(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Have thread t, which was seized, stop.
+ * Return true if thread t, which leads its process, is stopped, and we know it.
+ */
+static bool
+thread_stands(const struct lthread *t)
+{
+	siginfo_t si = { 0 };
+
+	return t->hold == HOLD_STOPPED && proc_state(t->tid, t->tid) == 't' &&
+	    waitid(P_PID, (id_t)t->tid, &si, WSTOPPED | WNOHANG | WNOWAIT |
+	    __WALL) == 0 && si.si_pid == 0;
+}
+
+/*
+ * The number of thread t of process p, which was seized, is that of none now.
+ * If it has made an execve(2), it has the number of the thread that led p, and
+ * is still traced by us: then that one is to stop, whatever was known of it.
+ */
+static void
+thread_lost(struct lproc *p, struct lthread *t)
+{
+	struct lthread *first = TAILQ_FIRST(&p->threads);
+
+	t->hold = HOLD_GONE;
+	if (first == NULL || t == first || first->tid != p->pid ||
+	    thread_stands(first) ||
+	    proc_died(p->pid, p->pid) ||
+	    thread_ptrace(PTRACE_INTERRUPT, p->pid, 0) == -1)
+		return;
+	first->hold = HOLD_ASKED;
+	if (p->since == 0)
+		p->since = now_ns();
+}
+
+/*
+ * Have thread t of process p, which was seized, stop.
  */
 void
-thread_stop(struct lthread *t)
+thread_stop(struct lproc *p, struct lthread *t)
 {
-	t->hold = thread_ptrace(PTRACE_INTERRUPT, t->tid, 0) == -1 ?
-	    HOLD_GONE : HOLD_ASKED;
+	if (thread_ptrace(PTRACE_INTERRUPT, t->tid, 0) == -1)
+		thread_lost(p, t);
+	else
+		t->hold = HOLD_ASKED;
 }
 
 /*
@@ -294,11 +332,12 @@ is_stop(int sig)
 }
 
 /*
- * See what became of thread t, which was seized.  If it has stopped, its
- * general registers are kept.
+ * See what became of thread t of process p, which was seized.  If it has
+ * stopped, its general registers are kept.  If it is gone, the thread that leads
+ * p may be to stop by then.
  */
 void
-thread_poll(struct lthread *t)
+thread_poll(struct lproc *p, struct lthread *t)
 {
 	enum { CALL = 0x80 };	/* at the edge of one that was injected */
 	uintptr_t sig;
@@ -308,7 +347,11 @@ thread_poll(struct lthread *t)
 	rc = waitpid(t->tid, &status, WNOHANG | __WALL);
 	if (rc == 0 || (rc == -1 && errno == EINTR))
 		return;
-	if (rc == -1 || !WIFSTOPPED(status)) {
+	if (rc == -1) {
+		thread_lost(p, t);
+		return;
+	}
+	if (!WIFSTOPPED(status)) {
 		t->hold = HOLD_GONE;
 		return;
 	}

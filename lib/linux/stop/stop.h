@@ -38,10 +38,10 @@ bool		 thread_stayed(struct lproc *p, struct lthread *t);
 int		 thread_judge(const struct lproc *p, struct lthread *t);
 void		 thread_recall(const struct lproc *p, struct lthread *t);
 void		 thread_look(struct lproc *p, struct lthread *t);
-void		 thread_poll(struct lthread *t);
+void		 thread_poll(struct lproc *p, struct lthread *t);
 void		 thread_release(struct lthread *t);
 int		 thread_seize(struct lproc *p, struct lthread *t);
-void		 thread_stop(struct lthread *t);
+void		 thread_stop(struct lproc *p, struct lthread *t);
 bool		 thread_haschild(pid_t pid, pid_t tid, pid_t other);
 
 /* sharers.c: who else has the memory of a process */

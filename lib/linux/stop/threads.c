@@ -115,7 +115,7 @@ threads_stop(struct lproc *p)
 		/* the pause begins: a zombie has none */
 		if (p->since == 0)
 			p->since = now_ns();
-		thread_stop(t);
+		thread_stop(p, t);
 	}
 }
 
@@ -159,11 +159,12 @@ threads_poll(struct lproc *p)
 	size_t left;
 
 	left = 0;
-	TAILQ_FOREACH(t, &p->threads, entry) {
+	TAILQ_FOREACH(t, &p->threads, entry)
 		if (t->hold == HOLD_ASKED || t->hold == HOLD_BUSY)
-			thread_poll(t);
+			thread_poll(p, t);
+	/* what became of one may be that another is to stop */
+	TAILQ_FOREACH(t, &p->threads, entry)
 		left += t->hold == HOLD_ASKED;
-	}
 	return left;
 }
 

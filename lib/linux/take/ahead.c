@@ -74,8 +74,8 @@ ahead_stop(struct ahead *a, struct lthread *t)
 		t->hold = HOLD_NONE;
 		return;
 	}
-	thread_stop(t);
-	for (i = 0; thread_poll(t), t->hold == HOLD_ASKED &&
+	thread_stop(a->proc, t);
+	for (i = 0; thread_poll(a->proc, t), t->hold == HOLD_ASKED &&
 	    (i < SPINS + NAPS || (i < MOST && thread_starves(a->proc, t)));
 	    i++)
 		if (i < SPINS)
@@ -136,7 +136,8 @@ ahead_ask(struct ahead *a, struct lthread *t)
 	} else
 		filelist_free(&t->told);
 	/* it would not be let go when it stops at last */
-	return t->hold == HOLD_ASKED ? -1 : rc;
+	return t->hold == HOLD_ASKED ||
+	    TAILQ_FIRST(&a->proc->threads)->hold == HOLD_ASKED ? -1 : rc;
 }
 
 /*
@@ -186,7 +187,9 @@ proc_askahead(struct lproc *p)
 	if (l->n > 0 && (a.ask.in = inject_alone(p->pid, l)) != NULL) {
 		TAILQ_FOREACH(t, &p->threads, entry)
 			if (t->tid != p->pid && ahead_ask(&a, t) == -1) {
-				held = t->hold == HOLD_ASKED;
+				held = t->hold == HOLD_ASKED ||
+				    TAILQ_FIRST(&p->threads)->hold ==
+				    HOLD_ASKED;
 				break;
 			}
 		inject_free(a.ask.in);
