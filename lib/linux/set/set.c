@@ -92,14 +92,31 @@ lproc_refuse(struct live *l, struct lproc *p)
 }
 
 /*
- * Leave out process p, which has ended.  The user is told, unless p was found
- * by name or as a descendant and was gone before the others were stopped.
+ * Return true if process p has ended, or its number is another's by now.
+ */
+static bool
+lproc_ended(const struct lproc *p)
+{
+	struct procstat st;
+
+	return proc_died(p->pid, 0) || (p->start != 0 &&
+	    proc_readstat(p->pid, 0, &st) >= STAT_START &&
+	    st.v[STAT_START] != p->start);
+}
+
+/*
+ * Leave out process p, which has ended, as far as can be seen.  The user is
+ * told, unless p really has, was found by name or as a descendant, and was gone
+ * before the others were stopped.
  */
 void
 lproc_leave(struct live *l, struct lproc *p)
 {
 	p->skip = true;
-	if (!p->found || p->mmtid != 0)
+	if (!lproc_ended(p))
+		live_warn(l, "process %d could not be looked at: left out",
+		    p->pid);
+	else if (!p->found || p->mmtid != 0)
 		live_warn(l, "process %d exited: left out", p->pid);
 }
 

@@ -102,7 +102,8 @@ threads_list(struct lproc *p, bool look)
 }
 
 /*
- * Have all threads of process p stop that were seized.
+ * Have all threads of process p stop that were seized.  One that was asked alone
+ * before may still be about to: then the pause begins here, too.
  */
 static void
 threads_stop(struct lproc *p)
@@ -110,12 +111,13 @@ threads_stop(struct lproc *p)
 	struct lthread *t;
 
 	TAILQ_FOREACH(t, &p->threads, entry) {
-		if (t->hold != HOLD_SEIZED)
+		if (t->hold != HOLD_SEIZED && t->hold != HOLD_ASKED)
 			continue;
 		/* the pause begins: a zombie has none */
 		if (p->since == 0)
 			p->since = now_ns();
-		thread_stop(p, t);
+		if (t->hold == HOLD_SEIZED)
+			thread_stop(p, t);
 	}
 }
 
