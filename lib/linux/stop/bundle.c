@@ -4,7 +4,6 @@
  * the texts of its first thread, the pattern, have not in the same place.
  *
  *	for each file of the pattern:
- *	ABSENT		there is none
  *	n		as many lines are those of the pattern, from 1 to MOST
  *	OTHER		length, 4 bytes as the machine has them; a line
  *	END		of the file
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 0xf0, OTHER, END, ABSENT };
+enum { MOST = 0xf0, OTHER, END };
 
 /*
  * Return the length of the first line of a text, with its end; 0 if there is
@@ -76,23 +75,19 @@ file_bundle(struct buf *b, const struct file *pattern, const struct file *f)
 
 /*
  * Return what the files of list l have other than those of the pattern, which
- * has all that l may have; the caller frees it.  Those of l are freed.  NULL
+ * have the same names in the same order; the caller frees it.  Those of l are freed.  NULL
  * data where memory runs out: l has failed then.
  */
 struct bytes
 filelist_bundle(struct filelist *l, const struct filelist *pattern)
 {
-	const struct file *f;
 	struct buf b = { 0 };
 	struct bytes out;
 	uint8_t *fit;
 	size_t i;
 
-	for (i = 0; i < pattern->n; i++)
-		if ((f = filelist_find(l, pattern->file[i].name)) == NULL)
-			put_byte(&b, ABSENT);
-		else
-			file_bundle(&b, &pattern->file[i], f);
+	for (i = 0; i < l->n; i++)
+		file_bundle(&b, &pattern->file[i], &l->file[i]);
 	l->failed |= b.failed;
 	if (b.failed)
 		buf_free(&b);
@@ -175,10 +170,7 @@ filelist_unbundle(struct filelist *l, const struct filelist *pattern,
 	size_t i;
 
 	for (i = 0; s != NULL && i < pattern->n; i++)
-		if (*s == ABSENT)
-			s++;
-		else
-			file_unbundle(l, &pattern->file[i], &s);
+		file_unbundle(l, &pattern->file[i], &s);
 	free(bundle->data);
 	*bundle = (struct bytes){ 0 };
 }
