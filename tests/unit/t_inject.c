@@ -42,6 +42,7 @@ static struct seen {		/* shared with the process */
 	atomic_long	 rounds;
 	atomic_long	 wrong;
 	atomic_long	 returned;
+	atomic_long	 handled;
 	atomic_int	 tid;	/* of a thread that computes, beside others */
 } *seen;
 
@@ -49,6 +50,7 @@ static pid_t target;
 
 static long moment, fatal;	/* the edge of a request; the last one */
 static long twisted;		/* request that finds other registers */
+static bool astray;		/* and no code there */
 static bool suspended;		/* the target's filters are */
 static long loose;		/* how often it ran with that, and in no call */
 static time_t later;		/* clocks show so many seconds more */
@@ -71,7 +73,10 @@ call_twist(pid_t tid)
 	if (--twisted != 0)
 		return;
 	syscall(SYS_ptrace, PTRACE_GETREGS, tid, NULL, &r);
-	r.rax = SYS_exit_group;
+	if (astray)
+		r.rip = 0;
+	else
+		r.rax = SYS_exit_group;
 	syscall(SYS_ptrace, PTRACE_SETREGS, tid, NULL, &r);
 }
 
@@ -239,6 +244,20 @@ compute_side(void)
 		_exit(1);
 	for (;;)
 		pause();
+}
+
+static void
+handle_count(int sig)
+{
+	(void)sig;
+	seen->handled++;
+}
+
+static void __attribute__((noreturn))
+compute_counting(void)
+{
+	(void)signal(SIGSEGV, handle_count);
+	compute();
 }
 
 static void
@@ -793,6 +812,47 @@ another_call(void **state)
 	stop();
 }
 
+/*
+ * A signal of a fault that is sent meanwhile is handled afterwards, once; that
+ * of a fault in a call of ours never is, and is handled as ever when it is sent
+ * later.
+ */
+static void
+faults_are_told_apart(void **state)
+{
+	static const uint64_t none[6];
+	struct inject *in;
+	int64_t ret;
+	int i;
+
+	(void)state;
+	start(compute_counting);
+	assert_ptr_not_equal(in = begin(), NULL);
+	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), 0);
+	kill(target, SIGSEGV);
+	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), 0);
+	assert_int_equal(ret, getpid());
+	assert_int_equal(seen->handled, 0);
+	assert_int_equal(inject_end(in, 0), 0);
+	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
+	assert_true(goes_on());
+	assert_int_equal(seen->handled, 1);
+	assert_ptr_not_equal(in = begin(), NULL);
+	twisted = 1;
+	astray = true;
+	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), -1);
+	astray = false;
+	(void)inject_end(in, -1);
+	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
+	assert_true(goes_on());
+	assert_int_equal(seen->handled, 1);
+	kill(target, SIGSEGV);
+	for (i = 0; i < 5000 && seen->handled == 1; i++)
+		usleep(1000);
+	assert_int_equal(seen->handled, 2);
+	stop();
+}
+
 static void __attribute__((noreturn))
 compute_filtered(void)
 {
@@ -922,6 +982,7 @@ main(void)
 		cmocka_unit_test(handler_is_left),
 		cmocka_unit_test(patience_ends),
 		cmocka_unit_test(child_is_told),
+		cmocka_unit_test(faults_are_told_apart),
 		cmocka_unit_test(filter_holds),
 		cmocka_unit_test(killed_at_each_request),
 		cmocka_unit_test(killed_alone_at_each_request),
