@@ -222,8 +222,7 @@ live_tellforeign(struct live *l, const struct lproc *p)
 		return;
 	live_warn(l, "thread %d of process %d is traced by process %ld%s: "
 	    "taken without stopping it, and without the registers that only "
-	    "its tracer sees", first->tid, p->pid,
-	    proc_status(p->pid, first->tid, "TracerPid"),
+	    "its tracer sees", first->tid, p->pid, first->tracer,
 	    n > 1 ? ", and so are others" : "");
 }
 

@@ -43,6 +43,7 @@ struct lthread {
 	pid_t		 tid;
 	enum rank	 rank;
 	enum hold	 hold;
+	long		 tracer;	/* another, where hold tells of one */
 	char		 state;		/* before we came */
 	struct filelist	 seen;	/* by its tracer, or before it had one */
 	struct bytes	 looked;	/* owned; of it, what was seen before

@@ -267,6 +267,7 @@ thread_seize(struct lproc *p, struct lthread *t)
 	}
 	if (tracer > 0) {
 		t->hold = HOLD_FOREIGN;
+		t->tracer = tracer;
 		if (t->tid == p->pid)
 			p->tracer = tracer;
 		return 0;
