@@ -75,8 +75,8 @@ file_bundle(struct buf *b, const struct file *pattern, const struct file *f)
 
 /*
  * Return what the files of list l have other than those of the pattern, which
- * have the same names in the same order; the caller frees it.  Those of l are freed.  NULL
- * data where memory runs out: l has failed then.
+ * have the same names in the same order; the caller frees it.  Those of l are
+ * freed.  NULL data where memory runs out: l has failed then.
  */
 struct bytes
 filelist_bundle(struct filelist *l, const struct filelist *pattern)

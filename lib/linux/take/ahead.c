@@ -263,8 +263,8 @@ only_askahead(struct lproc *p, struct lthread *t)
  * Ask all threads of set l that sleep, before any is to stay stopped, where
  * something may be run in them.  What cannot be asked now is asked in the stop:
  * that begins at once when there is one that does not stop, as who sleeps
- * uninterruptibly by now, for it stays stopped from when it does; or when asking
- * takes long, as where a cgroup is frozen and each process is waited for.
+ * uninterruptibly by now, for it stays stopped from when it does; or when
+ * this takes long: in a cgroup that is frozen, each process is waited for.
  */
 void
 state_readahead(struct live *l)
