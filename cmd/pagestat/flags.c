@@ -57,7 +57,8 @@ flags_show(const struct space *sp, struct frames *frames, bool *hidden,
 	*hidden = *hidden || some;
 	printf("%s%ju: %s\n%9s %10s %s\n", first ? "" : "\n",
 	    (uintmax_t)sp->pid, sp->name, "Pages", "KB", "Flags");
-	qsort(c.v, c.n, sizeof *c.v, flags_cmp);
+	if (c.n > 0)
+		qsort(c.v, c.n, sizeof *c.v, flags_cmp);
 	for (i = 0; i < c.n; i++) {
 		flags_line(&c.v[i], pagekb);
 		sum.kb += c.v[i].kb;

@@ -350,6 +350,8 @@ live_stop(struct live *l)
 		return -1;
 	state_readahead(l);
 	live_mark(l, true);
+	if (l->opts.clone)
+		live_hurry(l);
 	start = now_ms();
 	for (rc = 0; r.grew && rc == 0;) {
 		/* what is stopped makes none, but others may put some there */
@@ -386,6 +388,7 @@ live_release(struct live *l)
 		(void)step_begin(&l->steps, STEP_RELEASE);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		threads_release(p);
+	live_unhurry(l);
 	live_mark(l, false);
 }
 

@@ -91,6 +91,8 @@ live_clone(struct live *l, struct snap *s)
 	}
 	/* a file that was to be frozen may have put an end to it */
 	made = !told && l->opts.clone && clones_make(l, s);
+	if (!made)	/* this takes long */
+		live_unhurry(l);
 	state_finish(l, false);
 	procs_finish(l);
 	if (made)

@@ -14,6 +14,10 @@ int		 live_members(struct live *l, bool *grew);
 /* freeze.c */
 void		 live_release(struct live *l);
 
+/* hurry.c: before others, while some are stopped */
+void		 live_hurry(struct live *l);
+void		 live_unhurry(struct live *l);
+
 /* tell.c */
 void		 live_tellheld(struct live *l);
 void		 live_tellmissed(struct live *l);

@@ -162,6 +162,11 @@ struct steps {
 	uint64_t	 spent[NSTEP];	/* ns */
 };
 
+struct hurry {			/* linux/hurry.c */
+	pid_t		 tid;	/* who does, 0: nobody */
+	int		 policy; /* that it had, sched(7) */
+};
+
 struct live {
 	struct lprocs	 procs;
 	struct pids	 pids;	/* the same, by number */
@@ -185,6 +190,7 @@ struct live {
 	struct source	*vdso;		/* borrowed; a copy of ours */
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
 	struct liveopts	 opts;
+	struct hurry	 hurry;
 	bool		 incomplete;
 	bool		 parted; /* likewise, but for what zombies lack */
 	bool		 lost;	/* what was copied in the stop */
