@@ -53,6 +53,8 @@ struct lthread {
 	struct bytes	 general;	/* owned; of these, until rec has it */
 	struct ran	 ran;		/* until seen was read, or, where it
 					   was asked, it slept again */
+	bool		 strayed;	/* when it stops it is in a call of
+					   ours: take/ahead.c */
 	bool		 asked;		/* before the stop: take/ahead.c */
 	struct filelist	 told;		/* then, of what it alone changes */
 	struct bytes	 kept;		/* owned; that, until thread_recall */

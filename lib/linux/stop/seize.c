@@ -358,6 +358,12 @@ thread_poll(struct lproc *p, struct lthread *t)
 	}
 	if (status >> 16 == PTRACE_EVENT_STOP) {
 		t->hold = HOLD_STOPPED;
+		if (t->strayed) {	/* let go, it finds its way back */
+			free(t->general.data);
+			t->general = (struct bytes){ 0 };
+			t->regs = false;
+			return;
+		}
 		/* who is stopped by a signal gave up for that, not for us */
 		regs_settle(t, WSTOPSIG(status) == SIGTRAP);
 		return;

@@ -127,6 +127,7 @@ ahead_ask(struct ahead *a, struct lthread *t)
 	if (t->hold == HOLD_STOPPED) {
 		rc = ahead_tell(a, t);
 		thread_release(t);
+		t->strayed = t->hold == HOLD_ASKED;
 	}
 	if (t->asked) {
 		t->apart = thread_apart(a->proc, t, a->proc->pid,
@@ -251,6 +252,7 @@ only_askahead(struct lproc *p, struct lthread *t)
 		if (t->hold == HOLD_STOPPED) {
 			only_tell(&a, t);
 			thread_release(t);
+			t->strayed = t->hold == HOLD_ASKED;
 		}
 		if (!t->asked)
 			filelist_free(&t->told);

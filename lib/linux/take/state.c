@@ -70,7 +70,7 @@ thread_runs(const struct lproc *p, const struct lthread *t)
 {
 	struct task now;
 
-	if (t->hold != HOLD_STOPPED)
+	if (t->hold != HOLD_STOPPED || t->strayed)
 		return 0;
 	if (proc_stat(p->pid, t->tid, &now) == -1)
 		return errno == ESRCH ? 0 : errstr_sys("/proc/%d/task/%d/stat",
@@ -107,7 +107,7 @@ ask_all(struct lproc *p, struct lthread *leader, bool memory)
 	errno = 0;
 	if (leader->hold == HOLD_GONE)
 		return errstr_set("its first thread has ended");
-	if (leader->hold != HOLD_STOPPED)
+	if (leader->hold != HOLD_STOPPED || leader->strayed)
 		return errstr_set("it is not stopped");
 	a.to = &leader->seen;
 	if (mappings_read(p) == -1 || (a.in = inject_begin(p->pid,
@@ -153,7 +153,8 @@ thread_seen(struct lthread *t)
 {
 	apart_record(t->apart, &t->seen);
 	thread_outside(t, &t->seen);
-	regs_more(t, &t->seen);
+	if (!t->strayed)
+		regs_more(t, &t->seen);
 	if (t->spared)
 		filelist_join(&t->seen, &t->told);
 	if (t->stayed || t->spared)
