@@ -25,17 +25,17 @@
  * Files that a record has of a process only.  What a clone has of its process
  * (kernel/fork.c: copy_mm, copy_signal, copy_creds, copy_namespaces) is read of
  * that.  It has no timers, is made in the namespaces for children, and has
- * another oom_score_adj from us; and others may move what is at the end of a
- * path.
+ * another oom_score_adj from us; others may move what is at the end of a path,
+ * and it into another cgroup.
  */
-static const char *const proc_files[] = { "timers", "oom_score_adj" };
+static const char *const proc_files[] = { "timers", "oom_score_adj", "cgroup" };
 static const char *const proc_links[] = {
 	"exe", "cwd", "root", "ns/mnt", "ns/pid", "ns/pid_for_children",
 	"ns/time", "ns/time_for_children"
 };
 static const char *const clone_files[] = {
-	"cmdline", "environ", "auxv", "limits", "cgroup", "coredump_filter",
-	"loginuid", "timerslack_ns", "uid_map", "gid_map"
+	"cmdline", "environ", "auxv", "limits", "coredump_filter", "loginuid",
+	"timerslack_ns", "uid_map", "gid_map"
 };
 static const char *const clone_links[] = {
 	"ns/cgroup", "ns/ipc", "ns/net", "ns/user", "ns/uts"
