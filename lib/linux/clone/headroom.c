@@ -17,10 +17,12 @@
  * are not free yet it kills once more, and then the process; that was seen,
  * with room for half.  It also kills all of a cgroup with memory.oom.group.
  *
- * What a cgroup has left is read once, when the first clone is to be made:
- * from then on it is what clones were promised that makes it less.
+ * What a cgroup has left is read again after some milliseconds, for others, and
+ * our own copies of shared memory, make it less.  Between, it is what clones
+ * were promised that does.
  */
 #include "cgroup.h"
+#include "clock.h"
 #include "cloning.h"
 #include "full.h"
 #include "state/state.h"
@@ -34,20 +36,24 @@
 
 enum {
 	MAPPING = 512,		/* bytes */
-	TASK = 256 * 1024
+	TASK = 256 * 1024,
+	FRESH_MS = 10		/* what was read of a cgroup is right so long */
 };
 
 struct room {			/* in a cgroup */
 	struct room	*next;	/* owned */
 	char		*dir;	/* owned */
 	uint64_t	 limit;	/* bytes, as these */
-	uint64_t	 left;
-	uint64_t	 promised; /* to clones */
+	uint64_t	 left;	/* when it was read */
+	uint64_t	 tables; /* promised to clones since then */
+	uint64_t	 copies; /* promised to all clones */
 };
 
 struct group {			/* those who have the same to tell of theirs */
 	struct group	*next;	/* owned */
 	char		*text;	/* owned; /proc/PID/cgroup */
+	struct cgroup	 cgroup; /* owned */
+	uint64_t	 read;	/* when, ms */
 	struct room	**room;	/* owned; where there are limits; borrowed */
 	size_t		 nroom;
 };
@@ -64,26 +70,28 @@ struct finding {		/* the rooms of a group */
 };
 
 /*
- * Return the room of cgroup c, as it is now if it is new; NULL with errstr.
+ * Return the room of cgroup c, as it is now; NULL with errstr.
  */
 static struct room *
 room_get(struct headroom *h, const struct cglevel *c)
 {
 	struct room *r;
 
-	for (r = h->rooms; r != NULL; r = r->next)
-		if (strcmp(r->dir, c->dir) == 0)
-			return r;
-	if ((r = calloc(1, sizeof *r)) == NULL ||
-	    (r->dir = strdup(c->dir)) == NULL) {
-		free(r);
-		errstr_set("out of memory");
-		return NULL;
+	for (r = h->rooms; r != NULL && strcmp(r->dir, c->dir) != 0;)
+		r = r->next;
+	if (r == NULL) {
+		if ((r = calloc(1, sizeof *r)) == NULL ||
+		    (r->dir = strdup(c->dir)) == NULL) {
+			free(r);
+			errstr_set("out of memory");
+			return NULL;
+		}
+		r->next = h->rooms;
+		h->rooms = r;
 	}
 	r->limit = c->limit;
 	r->left = c->left;
-	r->next = h->rooms;
-	h->rooms = r;
+	r->tables = 0;
 	return r;
 }
 
@@ -110,7 +118,25 @@ group_free(struct group *g)
 		return;
 	free(g->text);
 	free(g->room);
+	cgroup_free(&g->cgroup);
 	free(g);
+}
+
+/*
+ * Read what group g has left, unless that was done some milliseconds ago.
+ * Return 0, or -1 with errstr.
+ */
+static int
+group_read(struct headroom *h, struct group *g)
+{
+	struct finding f = { h, g };
+	const uint64_t now = now_ms();
+
+	if (g->read != 0 && now - g->read < FRESH_MS)
+		return 0;
+	g->read = now;
+	g->nroom = 0;
+	return cgroup_levels(&g->cgroup, room_find, &f);
 }
 
 /*
@@ -120,26 +146,22 @@ group_free(struct group *g)
 static struct group *
 group_add(struct headroom *h, char *text)
 {
-	struct finding f = { .head = h };
-	struct cgroup c;
-	int rc;
+	struct group *g;
 
-	if ((f.group = calloc(1, sizeof *f.group)) == NULL) {
+	if ((g = calloc(1, sizeof *g)) == NULL) {
 		free(text);
 		errstr_set("out of memory");
 		return NULL;
 	}
-	f.group->text = text;
-	if ((rc = cgroup_find(&c, text, h->mounts)) == 0)
-		rc = cgroup_levels(&c, room_find, &f);
-	cgroup_free(&c);
-	if (rc == -1) {
-		group_free(f.group);
+	g->text = text;
+	if (cgroup_find(&g->cgroup, text, h->mounts) == -1 ||
+	    group_read(h, g) == -1) {
+		group_free(g);
 		return NULL;
 	}
-	f.group->next = h->groups;
-	h->groups = f.group;
-	return f.group;
+	g->next = h->groups;
+	h->groups = g;
+	return g;
 }
 
 /*
@@ -176,7 +198,7 @@ group_get(struct headroom *h, pid_t pid, struct group **g)
 	for (*g = h->groups; *g != NULL; *g = (*g)->next)
 		if (strcmp((*g)->text, text) == 0) {
 			free(text);
-			return 0;
+			return group_read(h, *g);
 		}
 	return (*g = group_add(h, text)) == NULL ? -1 : 0;
 }
@@ -213,27 +235,31 @@ limit_note(struct lproc *p, const struct group *g)
 }
 
 /*
- * Promise so many bytes of the rooms of group g.  Return 0, or -1 with errstr
- * where one has less.
+ * Promise so many bytes of the rooms of group g, for what a clone takes at once
+ * and for copies.  Return 0, or -1 with errstr where one has less.
  */
 static int
-group_promise(struct group *g, uint64_t bytes)
+group_promise(struct group *g, uint64_t tables, uint64_t copies)
 {
+	const uint64_t bytes = tables + copies;
 	struct room *r;
 	uint64_t left;
 	size_t i;
 
 	for (i = 0; i < g->nroom; i++) {
 		r = g->room[i];
-		left = r->left > r->promised ? r->left - r->promised : 0;
+		left = r->tables + r->copies;
+		left = r->left > left ? r->left - left : 0;
 		if (bytes > left)
 			return errstr_set("it may take %ju kilobytes, and %s "
 			    "has %ju left of its limit of %ju",
 			    (uintmax_t)bytes / KB, r->dir,
 			    (uintmax_t)left / KB, (uintmax_t)r->limit / KB);
 	}
-	for (i = 0; i < g->nroom; i++)
-		g->room[i]->promised += bytes;
+	for (i = 0; i < g->nroom; i++) {
+		g->room[i]->tables += tables;
+		g->room[i]->copies += copies;
+	}
 	return 0;
 }
 
@@ -247,7 +273,7 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 {
 	struct bytes b;
 	struct group *g;
-	uint64_t bytes;
+	uint64_t tables, copies;
 
 	if (l->headroom == NULL &&
 	    (l->headroom = calloc(1, sizeof *l->headroom)) == NULL)
@@ -258,10 +284,10 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 		return 0;
 	if (proc_read(p->mmtid, 0, "status", &b) == -1)
 		return errstr_sys("/proc/%d/status", p->mmtid);
-	bytes = status_bytes(&b, "VmPTE") + nvma * MAPPING + TASK +
-	    status_bytes(&b, "RssAnon") + status_bytes(&b, "VmSwap");
+	tables = status_bytes(&b, "VmPTE") + nvma * MAPPING + TASK;
+	copies = status_bytes(&b, "RssAnon") + status_bytes(&b, "VmSwap");
 	free(b.data);
-	return limit_note(p, g) == -1 ? -1 : group_promise(g, bytes);
+	return limit_note(p, g) == -1 ? -1 : group_promise(g, tables, copies);
 }
 
 /*
