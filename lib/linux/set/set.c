@@ -3,6 +3,7 @@
  * up, leave one out, and tell what is missing.
  */
 #include "set.h"
+#include "clock.h"
 #include "rbtree.h"
 
 #include <stdlib.h>
@@ -92,16 +93,24 @@ lproc_refuse(struct live *l, struct lproc *p)
 }
 
 /*
- * Return true if process p has ended, or its number is another's by now.
+ * Return true if process p has ended, or its number is another's by now.  One
+ * that was killed is given a moment to end.
  */
 static bool
 lproc_ended(const struct lproc *p)
 {
+	enum { TRIES = 100 };	/* milliseconds */
 	struct procstat st;
+	int i;
 
-	return proc_died(p->pid, 0) || (p->start != 0 &&
-	    proc_readstat(p->pid, 0, &st) >= STAT_START &&
-	    st.v[STAT_START] != p->start);
+	for (i = 0; i < TRIES; i++) {
+		if (proc_died(p->pid, 0) || (p->start != 0 &&
+		    proc_readstat(p->pid, 0, &st) >= STAT_START &&
+		    st.v[STAT_START] != p->start))
+			return true;
+		nap_us(1000);
+	}
+	return false;
 }
 
 /*
