@@ -17,9 +17,11 @@ void		 state_readahead(struct live *l);
 /* mounted.c */
 void		 mounted_free(struct live *l);
 
-/* take.c */
+/* gather.c */
 void		 procs_finish(struct live *l);
 int		 proc_gather(struct live *l, struct snap *s, struct lproc *p);
+
+/* take.c */
 int		 take_begin(struct live *l, struct snap *s, take_fn take,
 		    void *arg);
 void		 take_finish(struct live *l);

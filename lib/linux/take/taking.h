@@ -28,6 +28,12 @@ void		 task_record(struct live *l, struct snap *s, struct lproc *p,
 void		 task_finish(struct lproc *p, struct task *t,
 		    struct filelist *to);
 
+/* gather.c: what is told of a thread in the stop */
+int		 thread_gather(struct live *l, struct snap *s,
+		    struct lproc *lp, struct lthread *th);
+void		 thread_finish(struct live *l, struct lproc *lp,
+		    struct lthread *th);
+
 /* source.c: the memory of a stopped process as a source */
 struct source	*source_live(struct live *l, struct snap *s, struct lproc *p);
 struct source	*source_livefar(struct live *l, struct snap *s,
