@@ -12,7 +12,9 @@ ROOMS = lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	fmt/plan9 fmt/record fmt/snap6 fmt/elf fmt/core/write fmt/core/read \
 	fmt/criu/img fmt/criu/read fmt/criu/make fmt/criu/write fmt/tree \
 	fmt/merge fmt \
-	lib/linux/proxy lib/linux/proc lib/linux/set lib/linux/choose \
+	lib/linux/proxy lib/linux/proc lib/linux/machine \
+	lib/linux/machine/amd64 lib/linux/machine/arm64 \
+	lib/linux/machine/other lib/linux/set lib/linux/choose \
 	lib/linux/file lib/linux/pages lib/linux/trace lib/linux/inject \
 	lib/linux/stop lib/linux/open lib/linux/clone lib/linux/take lib/linux
 
@@ -43,11 +45,20 @@ FRESH =
 BENCH = bare copy floor heap pack pause shape timer
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t \
 	tests/procmap/*.t
-# of the others, some go along with each other; in live, a name or a user may
-# mean targets of another test
+# of the others, most go along with each other: those of live not with those of
+# criu, which restores processes with their numbers
 PAIRED = tests/core/*.t tests/fs/*.t tests/criu/*.t tests/confine/*.t \
 	tests/install/*.t
-SINGLE = tests/live/*.t
+# of those of live, which may go on at once, and first those that take long
+LIVE = $(patsubst %,tests/live/%.t,threads memory inject turning java cores \
+	carried errors escape exclude faults forks gcore gone growing gzip \
+	hosts kill killed live many note older openfiles output pending \
+	programs queues where)
+# the others go on alone: they count processes of all, mean them by name or user,
+# trace the whole machine, or compare what is resident or how long it takes
+SINGLE = $(filter-out $(LIVE),$(wildcard tests/live/*.t))
+# what tests/run is told
+RUN = -j $(FAST) $(PAIRED) -j $(LIVE) -- $(SINGLE)
 
 O = build
 PREFIX = /usr/local
@@ -229,10 +240,20 @@ test:
 
 # what "make tests" made
 run:
-	@BUILD=$O tests/run -j $(FAST) $(PAIRED) -- $(SINGLE)
+	@BUILD=$O tests/run $(RUN)
 
 check: tests
 	@BUILD=$O tests/run -j $(FAST)
+
+# some tests on a kernel of Debian's, in a virtual machine (tests/vm/run): all
+# with VM_ALL=1, which takes some hours where it is emulated
+ARCH = amd64
+KERNEL = 6.1
+
+vm: tests
+	@BUILD=$O $(if $(VM_ALL),VM_SECONDS=$${VM_SECONDS:-36000}) \
+	    tests/vm/run -a $(ARCH) -k $(KERNEL) -- \
+	    $(if $(VM_ALL),$(RUN:$O/%=build/%)) || [ $$? -eq 77 ]
 
 # demo and test on a machine that has nothing but make: make fresh FRESH=-a
 fresh:
@@ -252,7 +273,7 @@ bench:
 
 cover:
 	@$(MAKE) -s O=$O-cover CFLAGS='-O0 -g --coverage -DUNCONFINED' tests
-	@BUILD=$O-cover tests/run $(FAST) $(PAIRED) $(SINGLE)
+	@BUILD=$O-cover tests/run $(FAST) $(PAIRED) $(LIVE) $(SINGLE)
 	@gcov -n $(LIBOBJ:$O/%=$O-cover/%) $(COMMON:$O/%=$O-cover/%) 2>/dev/null | \
 	    awk -F"'" '/^File/ { f = $$2 } /^Lines/ { print $$0, f }'
 
@@ -301,6 +322,8 @@ help:
 	@echo 'tests    what tests need; then one of them:'
 	@echo '         tests/run tests/live/memory.t (tests/README)'
 	@echo 'fresh    demo and some of the tests on a fresh Debian; all: FRESH=-a'
+	@echo 'vm       some of the tests on a kernel of Debian, in a machine that'
+	@echo '         qemu emulates: ARCH=$(ARCH) KERNEL=$(KERNEL); all of them: VM_ALL=1'
 	@echo 'asan     every test, with AddressSanitizer and UBSan'
 	@echo 'lint     what can be said about the sources without running them'
 	@echo 'fuzz     hostile input, FUZZTIME=$(FUZZTIME) seconds for each target;'
@@ -315,4 +338,4 @@ help:
 
 -include $(LIBOBJ:.o=.d) $(COMMON:.o=.d) $(foreach p,$(PROGS),$(patsubst %.o,%.d,$(call progobj,$p)))
 
-.PHONY: all static tests demo test run check fresh asan lint fuzz bench cover install install-strip deb clean help
+.PHONY: all static tests demo test run check vm fresh asan lint fuzz bench cover install install-strip deb clean help

@@ -1,5 +1,5 @@
 /*
- * Little-endian numbers of n bytes, 8 at most.
+ * Numbers of n bytes, 8 at most: little-endian, but for num_order.
  */
 #ifndef NUM_H
 #define NUM_H
@@ -20,6 +20,18 @@ num_get(const uint8_t *p, size_t n)
 
 	for (v = 0; n > 0; n--)
 		v = v << 8 | p[n - 1];
+	return v;
+}
+
+static inline uint64_t
+num_order(const uint8_t *p, size_t n, bool big)
+{
+	uint64_t v;
+
+	if (!big)
+		return num_get(p, n);
+	for (v = 0; n > 0; n--)
+		v = v << 8 | *p++;
 	return v;
 }
 

@@ -20,7 +20,7 @@ kept_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		memcpy(buf, k->data + r[i].loc, r[i].n * KB);
+		memcpy(buf, k->data + r[i].loc, (size_t)(r[i].n * KB));
 		buf += r[i].n * KB;
 	}
 	return SOURCE_OK;
@@ -226,7 +226,7 @@ segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
 	uint64_t at, end;
 	int rc;
 
-	memset(buf, 0, n * KB);
+	memset(buf, 0, (size_t)(n * KB));
 	for (at = kb; at < kb + n; at += r.n) {
 		e = segment_extent(s, at);
 		end = e->kb + e->n < kb + n ? e->kb + e->n : kb + n;
@@ -239,7 +239,7 @@ segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
 			return -1;
 		if (rc == SOURCE_OK)
 			continue;
-		memset(buf + (at - kb) * KB, 0, r.n * KB);
+		memset(buf + (at - kb) * KB, 0, (size_t)(r.n * KB));
 		if (image_miss(s->image, s->base + at * KB, s->base +
 		    end * KB, "unreadable") == -1)
 			return -1;
@@ -270,13 +270,13 @@ image_rewrite(struct snap *s, struct image *im, uint64_t start, size_t len,
 		g = im->seg[i];
 		if (!segment_overlap(g, start, last, &kb, &n))
 			continue;
-		if ((buf = reallocarray(NULL, n, KB)) == NULL)
+		if ((buf = reallocarray(NULL, (size_t)n, KB)) == NULL)
 			return errstr_set("out of memory");
 		if (segment_read(g, kb, n, buf) == -1) {
 			free(buf);
 			return -1;
 		}
-		edit(arg, g->base + kb * KB, buf, n * KB);
+		edit(arg, g->base + kb * KB, buf, (size_t)(n * KB));
 		if ((src = kept_new(s, buf)) == NULL ||
 		    segment_replace(g, kb, n, src, 0) == -1)
 			return -1;

@@ -380,8 +380,8 @@ proc_file(const struct proc *p, const char *name)
 
 /*
  * Give a process a small file; it replaces one of the same name.  The
- * bytes, from malloc(3) or data_map, belong to the process from here on, on failure
- * too.
+ * bytes, from malloc(3) or data_map, belong to the process from here on, on
+ * failure too.
  */
 int
 proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)

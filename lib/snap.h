@@ -389,8 +389,8 @@ int		 core_read(struct snap *s, const char *path,
 		    const struct coreopts *o);
 
 /*
- * CRIU images: criu/read/read.c, criu/write/write.c, criu/write/place.c and, of
- * live processes, criu/make/make.c
+ * CRIU images: criu/read/read.c, criu/write/write.c, criu/write/place.c and,
+ * of live processes, criu/make/make.c
  */
 struct criuopts {
 	const char	*parent; /* a directory to write upon, or NULL */
@@ -408,9 +408,9 @@ struct criuopts {
 };
 
 struct criustat {		/* what was written */
-	uint64_t	 pages;	/* all that are there, of 4096 bytes */
-	uint64_t	 parent; /* those in the parent, not written again */
-	uint64_t	 zerokb; /* kilobytes of them that are zero */
+	uint64_t	 kb;	/* kilobytes of all pages that are there */
+	uint64_t	 parentkb; /* of those in the parent, left out */
+	uint64_t	 zerokb; /* of those that are zero */
 	uint64_t	 bytes;	/* of pages images */
 };
 
@@ -520,8 +520,10 @@ char		*live_header(const char *cputype);
 /*
  * A process of Linux as a process of Plan 9: plan9/plan9.c, plan9/regs.c
  */
-int		 plan9_files(struct proc *p, const struct task *t);
-int		 plan9_regs(struct buf *b, const struct task *t);
+int		 plan9_files(struct proc *p, const char *cputype,
+		    const struct task *t);
+int		 plan9_regs(struct buf *b, const char *cputype,
+		    const struct task *t);
 const char	*plan9_cputype(void);
 
 #endif

@@ -164,7 +164,7 @@ file_readrun(struct filesource *f, const struct run *r, uint8_t *buf)
 
 	pitch = f->src.pitch;
 	if (pitch == KB)
-		return file_pread(f, buf, r->n * KB, r->loc);
+		return file_pread(f, buf, (size_t)(r->n * KB), r->loc);
 	for (i = 0; i < r->n; i += n) {
 		n = r->n - i < STRIDED ? r->n - i : STRIDED;
 		if (read_strided(f, r->loc + i * pitch, (size_t)n,

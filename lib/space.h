@@ -47,6 +47,7 @@ struct mapping {		/* what smaps tells of a struct vma */
 	uint64_t	 anon;
 	uint64_t	 swap;
 	uint64_t	 touched; /* since touched_forget */
+	uint64_t	 huge;	/* of rss, mapped with others by one entry */
 };
 
 struct space {

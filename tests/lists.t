@@ -26,7 +26,7 @@ for l in PROGS ROOMS PKGS snapfs_PKGS HARDEN LINK; do
 	check "$l is the same in both" "$(list Makefile $l)" "$(list mkfile $l)"
 done
 check 'ROOMS is all of lib and fmt' "$(list Makefile ROOMS)" \
-    "$(find lib fmt -name '*.c' | sed 's|/[^/]*$||' | sort -u)"
+    "$(find lib fmt -name '*.[ch]' | sed 's|/[^/]*$||' | sort -u)"
 check 'PROGS is all of cmd' "$(list Makefile PROGS)" \
     "$(find cmd/* -prune ! -name common ! -name static | sed 's|cmd/||' | sort)"
 public='lib/snap.h lib/task.h lib/space.h lib/trace.h'

@@ -38,7 +38,7 @@ struct opt {			/* the last of a table has no letter */
 	int		 letter;
 	const char	*name;	/* the long one, without "--" */
 	const char	*arg;	/* the name of its argument, or NULL */
-	const char	*text;	/* what it does, in a few words; NULL: nothing */
+	const char	*text;	/* what it does, in short; NULL: nothing */
 };
 
 struct cmdline {

@@ -31,7 +31,8 @@ static const struct opt opts[] = {
 	{ 'a', "all", NULL, "all of a mapping in a line: the default" },
 	{ 'c', "cgroup", "group",
 	    "processes of a unit, container, pod or cgroup" },
-	{ 'D', "uvm", "number", "structures of OpenBSD's UVM: 1, 2, 8, or a sum" },
+	{ 'D', "uvm", "number",
+	    "structures of OpenBSD's UVM: 1, 2, 8, or a sum" },
 	{ 'd', "ddb", NULL, "the style of OpenBSD's ddb(4)" },
 	{ 'e', "everything", NULL, "with -g of two snapshots: what did not "
 	    "change" },

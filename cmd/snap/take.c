@@ -69,12 +69,12 @@ take(void *taking, struct proc *p, const struct task *t,
 	if (t == NULL)
 		return linuxrec_pack(p, plan9_cputype(), rec, n) == -1 ? -1 :
 		    take_exclude(k, p);
-	if (plan9_files(p, t) == -1 || take_record(k, p, rec, n) == -1 ||
-	    take_exclude(k, p) == -1)
+	if (plan9_files(p, plan9_cputype(), t) == -1 ||
+	    take_record(k, p, rec, n) == -1 || take_exclude(k, p) == -1)
 		return -1;
 	/* without registers, is it because we know none of this machine? */
 	if (!k->told && proc_file(p, "regs") == NULL &&
-	    plan9_regs(&b, t) == -1) {
+	    plan9_regs(&b, plan9_cputype(), t) == -1) {
 		k->told = true;
 		say(NULL, snap_errstr());
 	}

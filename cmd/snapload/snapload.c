@@ -107,11 +107,10 @@ fail:
 static void
 say_stat(const char *dir, const struct criustat *st)
 {
-	enum { PAGE = 4096 };	/* of criustat */
 	char all[24], parent[24], zero[24], written[24];
 
-	text_bytes(all, sizeof all, st->pages * PAGE);
-	text_bytes(parent, sizeof parent, st->parent * PAGE);
+	text_bytes(all, sizeof all, st->kb * KB);
+	text_bytes(parent, sizeof parent, st->parentkb * KB);
 	text_bytes(zero, sizeof zero, st->zerokb * KB);
 	text_bytes(written, sizeof written, st->bytes);
 	program_warn("%s: pages: %s, in the parent: %s, zero: %s; written: %s",
@@ -158,7 +157,8 @@ confine_images(char *file, char *dir, const char *out, const char *parent,
 
 static const struct opt opts[] = {
 	{ 'D', "images-dir", "dir", "the directory of the images" },
-	{ 'f', "force", "kind,...", "leave out of these kinds what is not restored" },
+	{ 'f', "force", "kind,...",
+	    "leave out of these kinds what is not restored" },
 	{ 'j', "shell-job", NULL, "their session leader is not among them" },
 	{ 'O', "overwrite", NULL, "replace images that are there" },
 	{ 'o', "output", "file", "write to file, not to standard output" },

@@ -14,14 +14,14 @@
  * Look for the build id among notes: elf(5), "Notes (Nhdr)".
  */
 static bool
-find_note(struct buildid *b, const uint8_t *p, size_t n)
+find_note(struct buildid *b, const uint8_t *p, size_t n, bool big)
 {
 	size_t namesz, descsz, name, type;
 
 	while (n >= sizeof(Elf64_Nhdr)) {
-		namesz = num_get(p, 4);
-		descsz = num_get(p + 4, 4);
-		type = num_get(p + 8, 4);
+		namesz = (size_t)num_order(p, 4, big);
+		descsz = (size_t)num_order(p + 4, 4, big);
+		type = (size_t)num_order(p + 8, 4, big);
 		p += sizeof(Elf64_Nhdr);
 		n -= sizeof(Elf64_Nhdr);
 		name = (namesz + 3) & ~(size_t)3;
@@ -62,7 +62,7 @@ buildid_parse(struct buildid *b, const uint8_t *p, size_t n)
 			continue;
 		if (ph.filesz > n - ph.off)
 			ph.filesz = n - ph.off;
-		if (find_note(b, p + ph.off, (size_t)ph.filesz))
+		if (find_note(b, p + ph.off, (size_t)ph.filesz, h.big))
 			break;
 	}
 	return 0;
@@ -79,11 +79,12 @@ buildid_same(const struct buildid *a, const struct buildid *b)
 }
 
 /*
- * The permissions, of enum vma_flag, with which the page at an offset of an
- * ELF file is mapped when it is run, by its first n bytes; 0 if it is not.
+ * The permissions, of enum vma_flag, with which the page, of so many bytes, at
+ * an offset of an ELF file is mapped when it is run, by its first n bytes; 0 if
+ * it is not.
  */
 unsigned int
-elf_perms(const uint8_t *p, size_t n, uint64_t off)
+elf_perms(const uint8_t *p, size_t n, uint64_t page, uint64_t off)
 {
 	struct elfhead h;
 	struct elfphdr ph;
@@ -92,9 +93,9 @@ elf_perms(const uint8_t *p, size_t n, uint64_t off)
 	if (!elfhead_open(&h, p, n))
 		return 0;
 	for (i = 0; elfhead_phdr(&h, i, &ph); i++)
-		if (ph.type == PT_LOAD && off >= ph.off - ph.off % ELF_PAGE &&
-		    off - (ph.off - ph.off % ELF_PAGE) < ph.filesz +
-		    ph.off % ELF_PAGE)
+		if (ph.type == PT_LOAD && off >= ph.off - ph.off % page &&
+		    off - (ph.off - ph.off % page) < ph.filesz +
+		    ph.off % page)
 			return (ph.flags & PF_R ? VMA_READ : 0U) |
 			    (ph.flags & PF_W ? VMA_WRITE : 0U) |
 			    (ph.flags & PF_X ? VMA_EXEC : 0U);

@@ -5,9 +5,8 @@
 #ifndef ELFROOM_H
 #define ELFROOM_H
 
+#include "machine.h"
 #include "snap.h"
-
-enum { ELF_PAGE = 4096 };	/* ELF_EXEC_PAGESIZE of our machines */
 
 struct buildid {		/* NT_GNU_BUILD_ID; len 0: none */
 	uint8_t	 id[64];
@@ -17,7 +16,8 @@ struct buildid {		/* NT_GNU_BUILD_ID; len 0: none */
 /* buildid.c */
 int		 buildid_parse(struct buildid *, const uint8_t *, size_t);
 bool		 buildid_same(const struct buildid *, const struct buildid *);
-unsigned int	 elf_perms(const uint8_t *p, size_t n, uint64_t off);
+unsigned int	 elf_perms(const uint8_t *p, size_t n, uint64_t page,
+		    uint64_t off);
 
 /* symbols.c */
 struct elfsyms	*elfsyms_read(int fd);
@@ -25,7 +25,7 @@ struct elfsyms	*elfsyms_read(int fd);
 /* linkmap.c */
 typedef int	 (*linkmap_fn)(void *arg, const char *name, uint64_t addr);
 
-int		 linkmap_walk(struct image *mem, const struct linuxrec *rec,
-		    linkmap_fn fn, void *arg);
+int		 linkmap_walk(struct image *mem, const struct machine *m,
+		    const struct linuxrec *rec, linkmap_fn fn, void *arg);
 
 #endif

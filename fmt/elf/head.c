@@ -18,10 +18,10 @@ elfphdr_size(bool wide)
 }
 
 /*
- * Set *ph to the program header at p.
+ * Set *ph to the program header at p, in that byte order.
  */
 void
-elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide)
+elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide, bool big)
 {
 	static const struct {
 		uint8_t	 flags, off, addr, filesz;
@@ -35,11 +35,11 @@ elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide)
 	};
 	size_t w = wide ? 8 : 4;
 
-	ph->type = (uint32_t)num_get(p, 4);
-	ph->flags = (uint32_t)num_get(p + at[wide].flags, 4);
-	ph->off = num_get(p + at[wide].off, w);
-	ph->addr = num_get(p + at[wide].addr, w);
-	ph->filesz = num_get(p + at[wide].filesz, w);
+	ph->type = (uint32_t)num_order(p, 4, big);
+	ph->flags = (uint32_t)num_order(p + at[wide].flags, 4, big);
+	ph->off = num_order(p + at[wide].off, w, big);
+	ph->addr = num_order(p + at[wide].addr, w, big);
+	ph->filesz = num_order(p + at[wide].filesz, w, big);
 }
 
 /*
@@ -50,21 +50,27 @@ bool
 elfhead_open(struct elfhead *h, const uint8_t *p, size_t n)
 {
 	size_t ent;
+	bool big;
 
 	if (n < sizeof(Elf64_Ehdr) || memcmp(p, ELFMAG, SELFMAG) != 0 ||
-	    p[EI_DATA] != ELFDATA2LSB)
+	    (p[EI_DATA] != ELFDATA2LSB && p[EI_DATA] != ELFDATA2MSB))
 		return false;
+	h->big = big = p[EI_DATA] == ELFDATA2MSB;
 	h->p = p;
 	h->n = n;
 	h->wide = p[EI_CLASS] == ELFCLASS64;
 	if (h->wide) {
-		h->phoff = num_get(p + offsetof(Elf64_Ehdr, e_phoff), 8);
-		h->phnum = num_get(p + offsetof(Elf64_Ehdr, e_phnum), 2);
-		ent = num_get(p + offsetof(Elf64_Ehdr, e_phentsize), 2);
+		h->phoff = num_order(p + offsetof(Elf64_Ehdr, e_phoff), 8, big);
+		h->phnum = (size_t)num_order(p + offsetof(Elf64_Ehdr,
+		    e_phnum), 2, big);
+		ent = (size_t)num_order(p + offsetof(Elf64_Ehdr,
+		    e_phentsize), 2, big);
 	} else {
-		h->phoff = num_get(p + offsetof(Elf32_Ehdr, e_phoff), 4);
-		h->phnum = num_get(p + offsetof(Elf32_Ehdr, e_phnum), 2);
-		ent = num_get(p + offsetof(Elf32_Ehdr, e_phentsize), 2);
+		h->phoff = num_order(p + offsetof(Elf32_Ehdr, e_phoff), 4, big);
+		h->phnum = (size_t)num_order(p + offsetof(Elf32_Ehdr,
+		    e_phnum), 2, big);
+		ent = (size_t)num_order(p + offsetof(Elf32_Ehdr,
+		    e_phentsize), 2, big);
 	}
 	return ent == elfphdr_size(h->wide) &&
 	    (h->wide || p[EI_CLASS] == ELFCLASS32);
@@ -81,6 +87,6 @@ elfhead_phdr(const struct elfhead *h, size_t i, struct elfphdr *ph)
 	if (i >= h->phnum || h->phoff > h->n ||
 	    (h->n - h->phoff) / size <= i)
 		return false;
-	elfphdr_get(ph, h->p + h->phoff + i * size, h->wide);
+	elfphdr_get(ph, h->p + h->phoff + i * size, h->wide, h->big);
 	return true;
 }

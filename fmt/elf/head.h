@@ -1,5 +1,5 @@
 /*
- * The head of an ELF file of our byte order, and its program headers.
+ * The head of an ELF file, and its program headers.
  */
 #ifndef HEAD_H
 #define HEAD_H
@@ -10,6 +10,7 @@ struct elfhead {
 	const uint8_t	*p;	/* borrowed; its first n bytes */
 	size_t		 n;
 	bool		 wide;	/* 64 bits */
+	bool		 big;	/* big-endian */
 	uint64_t	 phoff;
 	size_t		 phnum;
 };
@@ -23,7 +24,8 @@ struct elfphdr {
 };
 
 size_t		 elfphdr_size(bool wide);
-void		 elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide);
+void		 elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide,
+		    bool big);
 bool		 elfhead_open(struct elfhead *h, const uint8_t *p, size_t n);
 bool		 elfhead_phdr(const struct elfhead *h, size_t i,
 		    struct elfphdr *ph);

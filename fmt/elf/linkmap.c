@@ -13,7 +13,6 @@
 #include "elf.h"
 #include "head.h"
 #include "model.h"
-#include "num.h"
 #include "state/state.h"
 
 #include <elf.h>
@@ -24,6 +23,7 @@ enum { ENTRIES_MAX = 65536 };	/* of any list */
 
 struct linkmap {
 	struct image	*mem;
+	const struct machine *machine;
 	bool		 wide;	/* 64 bits */
 	uint64_t	 phdr;
 	uint64_t	 phnum;
@@ -48,30 +48,27 @@ get_word(const struct linkmap *l, uint64_t addr, size_t i, uint64_t *v)
 	if (__builtin_add_overflow(addr, i * n, &addr) ||
 	    image_read(l->mem, addr, b, n) == -1)
 		return false;
-	*v = num_get(b, n);
+	*v = machine_get(l->machine, b, n);
 	return true;
 }
 
 /*
- * What the auxiliary vector tells.  Its words are as wide as those of the
- * process, which the size of a program header gives away.
+ * What the auxiliary vector tells.
  */
 static bool
 linkmap_auxv(struct linkmap *l, const struct linuxrec *rec)
 {
+	const struct machine *m = l->machine;
 	struct recfile f;
 	size_t w;
 
-	if (!linuxrec_find(rec, "auxv", &f))
+	if (!linuxrec_find(rec, "auxv", &f) ||
+	    (w = auxv_word(m, f.data, f.len)) == 0)
 		return false;
-	w = auxv_get(f.data, f.len, 8, AT_PHENT) == sizeof(Elf64_Phdr) ? 8 : 4;
 	l->wide = w == 8;
-	if (w == 4 && auxv_get(f.data, f.len, w, AT_PHENT) !=
-	    sizeof(Elf32_Phdr))
-		return false;
-	l->phdr = auxv_get(f.data, f.len, w, AT_PHDR);
-	l->phnum = auxv_get(f.data, f.len, w, AT_PHNUM);
-	l->base = auxv_get(f.data, f.len, w, AT_BASE);
+	l->phdr = auxv_get(m, f.data, f.len, w, AT_PHDR);
+	l->phnum = auxv_get(m, f.data, f.len, w, AT_PHNUM);
+	l->base = auxv_get(m, f.data, f.len, w, AT_BASE);
 	return l->phdr != 0;
 }
 
@@ -92,7 +89,7 @@ linkmap_phdrs(struct linkmap *l)
 	    i++, addr += n) {
 		if (image_read(l->mem, addr, head, n) == -1)
 			return false;
-		elfphdr_get(&ph, head, l->wide);
+		elfphdr_get(&ph, head, l->wide, l->machine->big);
 		switch (ph.type) {
 		case PT_PHDR:
 			l->bias = l->phdr - ph.addr;
@@ -143,13 +140,14 @@ linkmap_head(const struct linkmap *l)
 /*
  * Call a function with each name of the link map and an address in what was
  * loaded under it, until it returns -1, which is then returned.  The
- * dynamic linker is told under the name that the executable has for it.
+ * dynamic linker is told under the name that the executable has for it.  m is
+ * the machine of the process.
  */
 int
-linkmap_walk(struct image *mem, const struct linuxrec *rec, linkmap_fn fn,
-    void *arg)
+linkmap_walk(struct image *mem, const struct machine *m,
+    const struct linuxrec *rec, linkmap_fn fn, void *arg)
 {
-	struct linkmap l = { .mem = mem };
+	struct linkmap l = { .mem = mem, .machine = m };
 	uint64_t at, name, ld;
 	char path[PATH_MAX];
 	size_t i;

@@ -119,7 +119,7 @@ table_read(struct elfsyms *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 	d = elf_getdata(scn, NULL);
 	if (d == NULL || sh->sh_entsize == 0)
 		return 0;
-	n = d->d_size / sh->sh_entsize;
+	n = (size_t)(d->d_size / sh->sh_entsize);
 	for (i = 0; i < n && i < INT32_MAX; i++) {
 		if (gelf_getsym(d, (int)i, &sym) == NULL)
 			break;

@@ -84,7 +84,8 @@ merge_carried(struct merge *m, size_t i)
 	d->dev = c->dev;
 	d->ino = c->ino;
 	d->path = c->path;
-	d->to = makedev(DEV_MAJOR, m->minor_no++);
+	d->to = makedev(DEV_MAJOR, m->minor_no);
+	m->minor_no++;		/* makedev may be a macro */
 	c->dev = d->to;
 	return 0;
 }

@@ -13,22 +13,12 @@
 #include <string.h>
 
 /*
- * The name that Plan 9 has for the machine we were compiled for.
+ * Return the name that Plan 9 has for the machine we were compiled for.
  */
 const char *
 plan9_cputype(void)
 {
-#if defined(__x86_64__)
-	return "amd64";
-#elif defined(__i386__)
-	return "386";
-#elif defined(__aarch64__)
-	return "arm64";
-#elif defined(__arm__)
-	return "arm";
-#else
-	return "unknown";
-#endif
+	return machine_here()->name;
 }
 
 static const char *
@@ -95,7 +85,7 @@ add_name(struct buf *b, const char *s)
 	char c;
 
 	for (; *s != '\0'; s++) {
-		c = *s < ' ' && *s >= 0 ? '?' : *s;
+		c = (uint8_t)*s < ' ' ? '?' : *s;
 		buf_add(b, &c, 1);
 	}
 }
@@ -273,7 +263,7 @@ status_word(struct buf *b, const char *s, int width)
 	int i, n;
 
 	for (n = 0; n < width && s[n] != '\0'; n++)
-		word[n] = s[n] <= ' ' && s[n] >= 0 ? '_' : s[n];
+		word[n] = (uint8_t)s[n] <= ' ' ? '_' : s[n];
 	if (s[n] != '\0')
 		for (i = n; n > 0 && ((uint8_t)s[i] & 0xc0) == 0x80; i--)
 			n = i - 1;
@@ -314,45 +304,37 @@ noteid_file(struct buf *b, const struct task *t)
 }
 
 /*
- * Registers that are not translated for this machine are left out.
- */
-static void
-regs_file(struct buf *b, const struct task *t)
-{
-	(void)plan9_regs(b, t);
-}
-
-static void
-fpregs_file(struct buf *b, const struct task *t)
-{
-	(void)plan9_fpregs(b, t);
-}
-
-/*
  * Give a process the small files of Plan 9's proc(3) that can be made of a
- * task; its other files stay.  0, or -1 with errstr.
+ * task; its other files stay.  Registers are those of a machine in Plan 9's
+ * words; of one that Plan 9 does not have they are left out, and are in the
+ * Linux record alone.  0, or -1 with errstr.
  */
 int
-plan9_files(struct proc *p, const struct task *t)
+plan9_files(struct proc *p, const char *cputype, const struct task *t)
 {
 	static const struct {
 		const char	*name;
 		void		(*make)(struct buf *, const struct task *);
+		int		(*regs)(struct buf *, const char *,
+				    const struct task *);
 	} files[] = {
-		{ "segment", segment_file },
-		{ "fd", fd_file },
-		{ "fpregs", fpregs_file },
-		{ "noteid", noteid_file },
-		{ "ns", ns_file },
-		{ "regs", regs_file },
-		{ "status", status_file },
+		{ "segment", segment_file, NULL },
+		{ "fd", fd_file, NULL },
+		{ "fpregs", NULL, plan9_fpregs },
+		{ "noteid", noteid_file, NULL },
+		{ "ns", ns_file, NULL },
+		{ "regs", NULL, plan9_regs },
+		{ "status", status_file, NULL },
 	};
 	struct buf b;
 	size_t i;
 
 	for (i = 0; i < sizeof files / sizeof *files; i++) {
 		memset(&b, 0, sizeof b);
-		files[i].make(&b, t);
+		if (files[i].regs != NULL)
+			(void)files[i].regs(&b, cputype, t);
+		else
+			files[i].make(&b, t);
 		if (buf_check(&b) == -1) {
 			buf_free(&b);
 			return -1;

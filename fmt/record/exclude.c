@@ -8,8 +8,8 @@
  *	secrets		dontdump, and variables that are called like secrets
  *
  * Memory is missing then, in the processes that have it and in what is carried
- * along of memory that they share.  Values become x, in the file environ of the
- * record and where the process has got them, on its stack.
+ * along of memory that they share.  Values become x, in the file environ of
+ * the record and where the process has got them, on its stack.
  */
 #include "archive.h"
 #include "digits.h"
@@ -19,9 +19,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { PAGE = 4096 };	/* bytes: what is asked for by address is
-				   rounded to these */
 
 /*
  * Return what leaves nothing out; NULL with errstr.
@@ -82,7 +79,7 @@ address_parse(const char *s, uint64_t *v)
 }
 
 /*
- * Add the addresses START-END, in hexadecimal, as whole pages.
+ * Add the addresses START-END, in hexadecimal.
  */
 static int
 range_add(struct exclude *x, const char *s)
@@ -92,13 +89,13 @@ range_add(struct exclude *x, const char *s)
 
 	if ((p = address_parse(s, &start)) == NULL || *p != '-' ||
 	    (p = address_parse(p + 1, &end)) == NULL || *p != '\0' ||
-	    start >= end || end > UINT64_MAX - PAGE)
+	    start >= end || end > UINT64_MAX - MACHINE_PAGE_MOST)
 		return errstr_set("%s: not dontdump, secrets, env=PATTERN or "
 		    "START-END, two addresses in hexadecimal", s);
 	if (VEC_ROOM(x->range, x->nrange) == -1)
 		return -1;
-	x->range[x->nrange].start = start / PAGE * PAGE;
-	x->range[x->nrange++].end = (end + PAGE - 1) / PAGE * PAGE;
+	x->range[x->nrange].start = start;
+	x->range[x->nrange++].end = end;
 	return 0;
 }
 
@@ -207,8 +204,8 @@ leave_mapped(struct exclude *x, const struct vmas *l, uint64_t start,
 }
 
 /*
- * Return 1 if each mapping of p is in l, which its smaps told; 0 if one was made
- * since; or -1.
+ * Return 1 if each mapping of p is in l, which its smaps told; 0 if one was
+ * made since; or -1.
  */
 static int
 smaps_covers(const struct vmas *l, const struct proc *p)
@@ -231,8 +228,8 @@ smaps_covers(const struct vmas *l, const struct proc *p)
 }
 
 /*
- * Add the mappings that are not to be in dumps, by smaps of a record.  Return 1;
- * 0 where that does not tell it; or -1.
+ * Add the mappings that are not to be in dumps, by smaps of a record.
+ * Return 1; 0 where that does not tell it; or -1.
  */
 static int
 leave_dontdump(struct exclude *x, const struct proc *p,
@@ -259,17 +256,24 @@ leave_dontdump(struct exclude *x, const struct proc *p,
 	return rc;
 }
 
+/*
+ * Add the ranges that were asked for, of process p of s: whole pages.
+ */
 static int
-leave_ranges(struct exclude *x, const struct proc *p)
+leave_ranges(struct exclude *x, struct snap *s, struct proc *p)
 {
 	struct vmas l = { 0 };
+	uint64_t page;
 	size_t i;
 	int rc;
 
-	rc = x->nrange == 0 ? 0 : proc_vmas(p, &l);
+	if (x->nrange == 0)
+		return 0;
+	page = snap_page(s, p);
+	rc = proc_vmas(p, &l);
 	for (i = 0; i < x->nrange && rc == 0; i++)
-		rc = leave_mapped(x, &l, x->range[i].start,
-		    x->range[i].end, "excluded");
+		rc = leave_mapped(x, &l, x->range[i].start / page * page,
+		    (x->range[i].end + page - 1) / page * page, "excluded");
 	vmas_free(&l);
 	return rc;
 }
@@ -295,9 +299,9 @@ leave_carried(struct exclude *x, struct proc *p)
 
 /*
  * Leave the secrets that x tells of out of a process of s, or of a file that
- * is carried along: after all processes that may have it mapped.  warn is told,
- * with arg before the sentence, what cannot be known.  Return 0, or -1 with
- * errstr.
+ * is carried along: after all processes that may have it mapped.  warn is
+ * told, with arg before the sentence, what cannot be known.  Return 0, or -1
+ * with errstr.
  */
 int
 exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
@@ -321,7 +325,7 @@ exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
 	if (told == 0)
 		warn_tell(warn, arg, "process %" PRIu64 ": nothing tells what "
 		    "it wants to keep out of dumps", p->pid);
-	if (rc == -1 || leave_ranges(x, p) == -1 ||
+	if (rc == -1 || leave_ranges(x, s, p) == -1 ||
 	    image_leave(p->mem, x->leaving, x->nleaving) == -1 ||
 	    (told = environ_exclude(x, s, p)) == -1 ||
 	    (rc = linuxrec_update(p)) == -1)

@@ -147,7 +147,7 @@ record_pack(struct filelist *r, struct proc *p, const struct taskstate *st,
 				t->reg[sets[k].set].data = r->file[i].data;
 				t->reg[sets[k].set].len = r->file[i].len;
 			}
-	if (plan9_files(p, t) == -1)
+	if (plan9_files(p, st->cputype, t) == -1)
 		return -1;
 	if (linuxrec_pack(p, st->cputype, r->file, r->n) == -1)
 		return -1;

@@ -93,5 +93,6 @@ bool		 number_parse(const char *, char, uint64_t *);
  */
 const struct taskstate *state_get(struct proc *p);
 int		 state_give(struct proc *p, const struct taskstate *st);
+uint64_t	 snap_page(struct snap *s, struct proc *p);
 
 #endif

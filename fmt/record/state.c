@@ -2,7 +2,6 @@
  * What is known of a process, from its Linux record, or for a process of Plan
  * 9 from its small files.
  */
-#include "num.h"
 #include "record.h"
 
 #include <stdlib.h>
@@ -24,6 +23,8 @@ state_borrow(struct taskstate *st, const struct linuxrec *r)
 	(void)linuxrec_find(r, "siginfo", &st->siginfo);
 	(void)linuxrec_find(r, "cmdline", &st->cmdline);
 	(void)linuxrec_find(r, "auxv", &st->auxv);
+	st->page = auxv_page(machine_named(st->cputype), st->auxv.data,
+	    st->auxv.len);
 	for (i = 0; i < REGSET_MAX; i++)
 		(void)linuxrec_find(r, sets[i], &st->reg[i]);
 }
@@ -62,6 +63,18 @@ state_inside(struct taskstate *st, const struct linuxrec *r,
 }
 
 /*
+ * Return the set of signals that 8 bytes are on a machine: its words have the
+ * first signals first, whatever its byte order (sigset_t of the kernel).
+ */
+static uint64_t
+state_signals(const struct machine *m, const uint8_t *p)
+{
+	if (m->word == 8)
+		return machine_get(m, p, 8);
+	return machine_get(m, p, 4) | machine_get(m, p + 4, 4) << 32;
+}
+
+/*
  * What status tells, and sigmask: SigBlk may be that of a call that waits.
  */
 static void
@@ -82,7 +95,8 @@ state_status(struct taskstate *st, const struct linuxrec *r)
 		st->blocked = status_first(f.data, f.len, "SigBlk", 16);
 	}
 	if (linuxrec_find(r, "sigmask", &mask) && mask.len == 8)
-		st->blocked = num_get(mask.data, 8);
+		st->blocked = state_signals(machine_named(st->cputype),
+		    mask.data);
 }
 
 /*
@@ -181,6 +195,34 @@ state_get(struct proc *p)
 	}
 	linuxrec_close(&r);
 	return p->state;
+}
+
+/*
+ * Return how many bytes a page has, on the machine on which a process of s or a
+ * file that is carried along was: as its auxiliary vector tells, or that of
+ * another process; else the least that such a machine has.  One whose record
+ * is damaged does not tell.
+ */
+uint64_t
+snap_page(struct snap *s, struct proc *p)
+{
+	const struct taskstate *st, *first;
+	size_t i;
+
+	st = first = state_get(p);
+	if (st != NULL && st->page != 0)
+		return st->page;
+	for (i = 0; i < s->nproc; i++) {
+		if (s->proc[i]->carried != NULL ||
+		    (st = state_get(s->proc[i])) == NULL)
+			continue;
+		if (first == NULL || *first->cputype == '\0')
+			first = st;
+		if (st->page != 0 && strcmp(st->cputype, first->cputype) == 0)
+			return st->page;
+	}
+	return machine_page(machine_named(first == NULL ? "" :
+	    first->cputype), 0);
 }
 
 /*

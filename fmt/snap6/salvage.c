@@ -159,7 +159,7 @@ image_salvage(struct reader *r, struct image *im, const struct vmas *l,
 
 	if (im == NULL)
 		return 0;
-	if ((t.lost = calloc(r->damage.n + 1, sizeof *t.lost)) == NULL)
+	if ((t.lost = calloc((size_t)r->damage.n + 1, sizeof *t.lost)) == NULL)
 		return errstr_set("out of memory");
 	for (i = 0, had = im->nmissing; i < had; i++)
 		*lost |= strcmp(im->missing[i].reason, DAMAGED) == 0;

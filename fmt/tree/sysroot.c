@@ -213,12 +213,14 @@ sysroot_open(struct sysroot *root, struct snap *s, struct proc *p,
 {
 	struct rooter r = { root, s, p, vmas, NULL };
 	struct recfile f;
+	char type[32];
 	int rc;
 
 	if (linuxrec_find(rec, "exe", &f) && p->text != NULL &&
 	    (r.exe = strndup((const char *)f.data, f.len)) == NULL)
 		return errstr_set("out of memory");
-	rc = linkmap_walk(p->mem, rec, add_linked, &r);
+	rc = linkmap_walk(p->mem, machine_named(linuxrec_cputype(
+	    proc_file(p, "proc"), type, sizeof type)), rec, add_linked, &r);
 	if (rc == 0)
 		rc = add_mapped(&r, KEPT);
 	if (rc == 0)

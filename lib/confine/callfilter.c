@@ -9,25 +9,20 @@
  * that is in the table with other arguments fails with EPERM.
  */
 #include "confine.h"
+#include "machine.h"
 
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <string.h>
 #include <unistd.h>
-
-#if defined(__x86_64__)
-#define MACHINE	AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define MACHINE	AUDIT_ARCH_AARCH64
-#endif
 
 enum {
 	ANY = -1,
@@ -50,7 +45,8 @@ struct call {
 #define ARG(n, arg, value)	{ SYS_##n, ALL, arg, UINT32_MAX, value }
 #define MASK(n, arg, mask, value) { SYS_##n, ALL, arg, mask, value }
 
-#ifdef MACHINE
+/* 32-bit machines have another set */
+#if defined SYS_mmap && defined SYS_newfstatat
 static const struct call calls[] = {
 	/* the most frequent first */
 	CALL(read), CALL(pread64), CALL(write), CALL(writev), CALL(futex),
@@ -79,8 +75,11 @@ static const struct call calls[] = {
 #endif
 #ifdef SYS_open
 	CALL(stat), CALL(lstat), CALL(access), CALL(readlink), CALL(dup2),
-	CALL(poll), CALL(time), CALL(getpgrp),
+	CALL(poll), CALL(getpgrp),
 	MASK(open, 1, CHANGES, O_RDONLY),
+#endif
+#ifdef SYS_time
+	CALL(time),
 #endif
 
 	/* threads, signals among them, the clock, the end */
@@ -185,13 +184,13 @@ put_call(struct program *p, const struct call *c)
  * are not ours.
  */
 static void
-make(struct program *p, unsigned int who)
+make(struct program *p, unsigned int who, uint32_t machine)
 {
 	const struct call own = ARG(tgkill, 0, (uint32_t)getpid());
 	size_t i;
 
 	put_load(p, offsetof(struct seccomp_data, arch));
-	put(p, BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 1, 0);
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, machine, 1, 0);
 	put_return(p, SECCOMP_RET_ERRNO | ENOSYS);
 	put_load(p, offsetof(struct seccomp_data, nr));
 	for (i = 0; i < NCALLS; i++)
@@ -210,16 +209,23 @@ make(struct program *p, unsigned int who)
 /*
  * Let this process, which has one thread, make these calls only, now and in
  * all threads to come.  It has no_new_privs.  -1 where the kernel does not
- * do that.
+ * do that, or on a machine where these have not been tried: clone(2) has its
+ * flags elsewhere on some.
  */
 int
 callfilter_apply(unsigned int who)
 {
+	const struct machine *here = machine_here();
 	struct program p;
 	struct sock_fprog prog = { .filter = p.code };
 
+	if (strcmp(here->name, "amd64") != 0 &&
+	    strcmp(here->name, "arm64") != 0) {
+		errno = ENOSYS;
+		return -1;
+	}
 	p.n = 0;
-	make(&p, who);
+	make(&p, who, machine_audit(here));
 	prog.len = p.n;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0);
 }

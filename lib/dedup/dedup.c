@@ -118,7 +118,7 @@ block_tell(struct dedup *d, const struct block *b)
 	struct finding f;
 	size_t i;
 
-	for (i = 0; i < b->n; i += f.n) {
+	for (i = 0; i < b->n; i += (size_t)f.n) {
 		memset(&f, 0, sizeof f);
 		f.verdict = d->j.verdict[i];
 		f.seg = b->seg;

@@ -11,18 +11,13 @@
  * thread can be made.
  */
 #include "fetch.h"
+#include "xxh.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifdef __x86_64__
-#include <xxh_x86dispatch.h>	/* the best vectors that the machine has */
-#else
-#include <xxhash.h>
-#endif
 
 enum {
 	RING = 8,

@@ -152,9 +152,10 @@ int		 bulk_finish(struct bulk *k, uint8_t **data, size_t *len);
 void		 bulk_free(struct bulk *k);
 
 /* passfd.c */
-ssize_t		 passfd_send(int sock, const struct iovec *v, size_t n, int fd);
-ssize_t		 passfd_receive(int sock, const struct iovec *v, size_t n,
-		    int *fd);
+ssize_t		 passfd_send(int sock, const struct iovec *v, unsigned short n,
+		    int fd);
+ssize_t		 passfd_receive(int sock, const struct iovec *v,
+		    unsigned short n, int *fd);
 
 /* progress.c */
 void		 progress_write(struct progress *p);

@@ -19,7 +19,7 @@ union room {			/* for a descriptor: cmsg(3) */
  * sends no SIGPIPE.
  */
 ssize_t
-passfd_send(int sock, const struct iovec *v, size_t n, int fd)
+passfd_send(int sock, const struct iovec *v, unsigned short n, int fd)
 {
 	union room room = { .buf = { 0 } };
 	struct msghdr m = { .msg_iov = (struct iovec *)(uintptr_t)v,
@@ -44,7 +44,7 @@ passfd_send(int sock, const struct iovec *v, size_t n, int fd)
  * does, which is called again where a signal interrupts it.
  */
 ssize_t
-passfd_receive(int sock, const struct iovec *v, size_t n, int *fd)
+passfd_receive(int sock, const struct iovec *v, unsigned short n, int *fd)
 {
 	union room room;
 	struct msghdr m = { .msg_iov = (struct iovec *)(uintptr_t)v,

@@ -2,6 +2,7 @@
  * When is what was written someone else's?  Who kills a process because its
  * snapshot was written must know.
  */
+#include "calls.h"
 #include "clock.h"
 #include "io.h"
 
@@ -53,7 +54,7 @@ fd_drain(int fd, unsigned long ask)
 	int n;
 
 	for (nap = 100;; nap_us(nap), nap += nap < NAP_US ? nap / 4 : 0) {
-		if (ioctl(fd, ask, &n) == -1)
+		if (call_ioctl(fd, ask, &n) == -1)
 			return errstr_sys("output");
 		p.revents = 0;
 		if (poll(&p, 1, 0) == -1 && errno != EINTR)

@@ -4,14 +4,9 @@
  */
 #include "io.h"
 #include "vec.h"
+#include "xxh.h"
 
 #include <stdlib.h>
-
-#ifdef __x86_64__
-#include <xxh_x86dispatch.h>	/* the best vectors that the machine has */
-#else
-#include <xxhash.h>
-#endif
 
 /*
  * Make sums of nothing so far, or return NULL.

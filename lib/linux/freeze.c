@@ -31,7 +31,7 @@
 enum {
 	PATIENCE_MS = 3000,	/* for one round of stopping */
 	COMING_MS = 5000,	/* for processes that come into a cgroup */
-	LOOKS = 8,		/* at what there is, before anything is stopped */
+	LOOKS = 8,		/* at what there is, before any is stopped */
 	SLEEPER_MS = 300,	/* where all that is left was in state D */
 	ENDING_MS = 20,		/* for a process that ends to be a zombie */
 	PREPARED_PART = 4	/* of the memory that can be had, for copies */

@@ -17,7 +17,8 @@
 void
 live_hurry(struct live *l)
 {
-	const struct sched_param first = { sched_get_priority_min(SCHED_RR) };
+	const struct sched_param first = {
+	    .sched_priority = sched_get_priority_min(SCHED_RR) };
 	struct hurry *h = &l->hurry;
 
 	if (h->tid != 0)

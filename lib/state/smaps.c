@@ -47,7 +47,10 @@ static const struct {
 	{ "Private_Hugetlb:", offsetof(struct mapping, rss) },
 	{ "Anonymous:", offsetof(struct mapping, anon) },
 	{ "Swap:", offsetof(struct mapping, swap) },
-	{ "Referenced:", offsetof(struct mapping, touched) }
+	{ "Referenced:", offsetof(struct mapping, touched) },
+	{ "AnonHugePages:", offsetof(struct mapping, huge) },
+	{ "ShmemPmdMapped:", offsetof(struct mapping, huge) },
+	{ "FilePmdMapped:", offsetof(struct mapping, huge) }
 };
 
 static void

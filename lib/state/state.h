@@ -7,6 +7,7 @@
 #ifndef STATE_H
 #define STATE_H
 
+#include "machine.h"
 #include "space.h"
 
 struct bulk;
@@ -160,8 +161,12 @@ void		 place_cgroup(struct place *pl, const void *text, size_t len);
 /*
  * auxv: auxv.c, getauxval(3)
  */
-uint64_t	 auxv_get(const void *auxv, size_t len, size_t word,
-		    uint64_t type);
+uint64_t	 auxv_get(const struct machine *m, const void *auxv, size_t len,
+		    size_t word, uint64_t type);
+size_t		 auxv_word(const struct machine *m, const void *auxv,
+		    size_t len);
+uint64_t	 auxv_page(const struct machine *m, const void *auxv,
+		    size_t len);
 
 /*
  * What is known of a process or thread, typed.  Readers of formats set it as
@@ -172,6 +177,7 @@ struct taskstate {
 	struct procstat	 stat;	/* numbers of processes as we see them */
 	char		 name[28]; /* of the program */
 	char		 cputype[32]; /* in Plan 9's words; "": not told */
+	uint64_t	 page;	/* bytes of one; 0: not told */
 	uint64_t	 tgid;	/* these as we see them */
 	uint64_t	 tracer;
 	uint64_t	 pid;	/* these as the process sees them itself */

@@ -38,6 +38,13 @@ bound() {
 	timeout -k 5 "${PATIENCE:-120}" "$@"
 }
 
+# bound_of CMD: what runs CMD with an end; functions bound what they run
+bound_of() {
+	case $(command -v "$1") in
+	*/*) echo bound ;;
+	esac
+}
+
 # failed STATUS CMD...: tell so, with the last that it said to $dir/out
 failed() {
 	why="exit status $1"
@@ -50,17 +57,13 @@ failed() {
 }
 
 # best N CMD...: the shortest of N runs, in milliseconds; "-" if it fails.
-# What is in $before is run before each.  A CMD that is a function bounds what
-# it runs.
+# What is in $before is run before each.
 before=
 best() {
 	n=$1
 	least=-
 	shift
-	case $(command -v "$1") in
-	*/*) with=bound ;;
-	*) with= ;;
-	esac
+	with=$(bound_of "$1")
 	while [ "$n" -gt 0 ]; do
 		${before:-:}
 		start=$(date +%s%N)
@@ -78,10 +81,7 @@ least() {
 	n=$1
 	least=-
 	shift
-	case $(command -v "$1") in
-	*/*) with=bound ;;
-	*) with= ;;
-	esac
+	with=$(bound_of "$1")
 	while [ "$n" -gt 0 ]; do
 		t=$($with "$@" 2>"$dir/out") || { failed $? "$@"; t=; }
 		case $t in

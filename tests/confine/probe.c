@@ -243,16 +243,20 @@ name params								\
 	return next args;						\
 }
 
+/* a C library may have these as other names of those without 64 */
+#undef pread64
+#undef preadv64
+
 HOOK(read, ssize_t, (int fd, void *buf, size_t n), (fd, buf, n))
 HOOK(__read_chk, ssize_t, (int fd, void *buf, size_t n, size_t m),
     (fd, buf, n, m))
 HOOK(pread, ssize_t, (int fd, void *buf, size_t n, off_t at),
     (fd, buf, n, at))
-HOOK(pread64, ssize_t, (int fd, void *buf, size_t n, off64_t at),
+HOOK(pread64, ssize_t, (int fd, void *buf, size_t n, off_t at),
     (fd, buf, n, at))
 HOOK(__pread_chk, ssize_t, (int fd, void *buf, size_t n, off_t at, size_t m),
     (fd, buf, n, at, m))
-HOOK(__pread64_chk, ssize_t, (int fd, void *buf, size_t n, off64_t at,
+HOOK(__pread64_chk, ssize_t, (int fd, void *buf, size_t n, off_t at,
     size_t m), (fd, buf, n, at, m))
 HOOK(preadv, ssize_t, (int fd, const struct iovec *v, int n, off_t at),
     (fd, v, n, at))

@@ -17,6 +17,7 @@ import struct
 import sys
 
 PAGE = 4096
+MTYPE = 1                       # 1 is x86-64, 3 arm64
 COMMON = 0x54564319
 MAGIC = {'inventory': 0x58313116, 'pstree': 0x50273030, 'core': 0x55053847,
          'ids': 0x54432030, 'mm': 0x57492820, 'fs': 0x51403912,
@@ -79,6 +80,16 @@ def entry(addr, n, flags=4, form='both'):
     return f + [(2, n), (4, flags), (5, n)]
 
 
+def layout(mtype, size):
+    """What follows is of another machine, whose pages have so many bytes."""
+    global MTYPE, PAGE, CODE, DATA, HEAP, ANON, SHM, MEMFD, LIB, VVAR, STACK
+    MTYPE = mtype
+    CODE, DATA, HEAP, ANON, SHM, MEMFD, LIB, VVAR, STACK = (
+        a * size // PAGE for a in (CODE, DATA, HEAP, ANON, SHM, MEMFD, LIB,
+                                   VVAR, STACK))
+    PAGE = size
+
+
 FOWN = [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0)]
 CODE, DATA, HEAP, ANON, SHM, MEMFD, LIB, VVAR, STACK = (
     0x400000, 0x403000, 0x500000, 0x600000, 0x700000, 0x710000, 0x720000,
@@ -133,9 +144,25 @@ def thread_core(uid=1000, **kw):
     return f
 
 
-def core(seed, tc=None, mtype=1, **kw):
-    f = [(1, mtype), (2, [(1, 0), (2, gpregs(seed, kw.get('mode', 1))),
-                          (3, fpregs(kw.get('avx', True)))])]
+def arm64(seed):
+    """thread_info_aarch64"""
+    regs = [(1, seed + i) for i in range(31)]
+    regs += [(2, STACK + 0x1800), (3, CODE + seed), (4, 0x80001000)]
+    fp = [(1, 500 + i << 32 | seed) for i in range(64)]
+    fp += [(2, 0x10), (3, 0x3000000)]
+    keys = [(6, [(i, seed * 16 + i) for i in range(1, 10)]),
+            (7, [(1, seed * 32), (2, seed * 32 + 1)])]
+    return [(1, 0), (2, 0xffff00000000 + seed), (3, regs), (4, fp), (5, keys)]
+
+
+def core(seed, tc=None, mtype=None, **kw):
+    mtype = MTYPE if mtype is None else mtype
+    f = [(1, mtype)]
+    if mtype == 3:
+        f.append((8, arm64(seed)))
+    else:
+        f.append((2, [(1, 0), (2, gpregs(seed, kw.get('mode', 1))),
+                      (3, fpregs(kw.get('avx', True)))]))
     if tc:
         f.append((3, tc))
     f.append((5, thread_core(**{k: v for k, v in kw.items()
@@ -175,7 +202,7 @@ class Images:
         self.f['pstree.img'] = image(
             'pstree', [(1, 7), (2, 0), (3, 7), (4, 7), (5, 7), (5, 8)],
             [(1, 9), (2, 7), (3, 7), (4, 7), (5, 77777)])
-        self.f['core-9.img'] = image('core', [(1, 1), (3, [
+        self.f['core-9.img'] = image('core', [(1, MTYPE), (3, [
             (1, 2), (2, 1792), (3, 0), (4, 0), (5, 0), (6, 'dead')])])
         self.f['files.img'] = image(
             'files', reg(1, '/no/such/program', mode=0o100755),
@@ -231,8 +258,10 @@ class Images:
             vma(LIB, LIB + 2 * PAGE, 0x41, 1, 2, 8),
             vma(VVAR, VVAR + 4 * PAGE, 0x1201, 1),
             vma(VVAR + 4 * PAGE, VVAR + 6 * PAGE, 0x209, 5),
-            vma(STACK, STACK + 4 * PAGE, 0x201, 3, 0x122),
-            vma(0xffffffffff600000, 0xffffffffff601000, 0x204, 4)]
+            vma(STACK, STACK + 4 * PAGE, 0x201, 3, 0x122)]
+        if MTYPE == 1:
+            self.vmas.append(vma(0xffffffffff600000, 0xffffffffff601000,
+                                 0x204, 4))
         self.mm()
         self.entries = [
             entry(CODE, 1, 4, form), entry(DATA, 2, 4, form),
@@ -244,11 +273,12 @@ class Images:
 
     def mm(self, **kw):
         d = dict(enumerate([CODE, CODE + PAGE, DATA, DATA + PAGE,
-                            STACK + 0x1800, HEAP, HEAP + 8 * PAGE - 16,
-                            STACK + 0x2000, STACK + 0x2010, STACK + 0x2010,
-                            STACK + 0x2040, 1], 1))
+                            STACK + PAGE + 0x800, HEAP, HEAP + 8 * PAGE - 16,
+                            STACK + 2 * PAGE, STACK + 2 * PAGE + 0x10,
+                            STACK + 2 * PAGE + 0x10, STACK + 2 * PAGE + 0x40,
+                            1], 1))
         d.update(kw.get('set', {}))
-        f = sorted(d.items()) + [(13, v) for v in (33, 5, 6, 4096, 0, 0)]
+        f = sorted(d.items()) + [(13, v) for v in (33, 5, 6, PAGE, 0, 0)]
         self.f['mm-7.img'] = image('mm', f + [(14, v) for v in self.vmas] +
                                    [(15, 1)])
 
@@ -296,6 +326,37 @@ def case(fn):
 
 for _form in 'both', 'old', 'new':
     CASES[_form] = lambda path, form=_form: Images(form).write(path)
+
+
+@case
+def arm4(path):
+    """A machine of arm64."""
+    layout(3, 4096)
+    Images().write(path)
+    layout(1, 4096)
+
+
+@case
+def arm64k(path):
+    """One with pages of 64 KB."""
+    layout(3, 65536)
+    Images().write(path)
+    layout(1, 4096)
+
+
+@case
+def arm64kupon(path):
+    """Upon a parent that has some of its pages."""
+    layout(3, 65536)
+    im = Images()
+    im.write(os.path.join(path, '1'))
+    im.entries[4] = entry(ANON + PAGE, 4, 6)
+    im.entries.insert(5, entry(ANON + 5 * PAGE, 6, 1))
+    im.pagemap('two')
+    d = os.path.join(path, '2')
+    im.write(d)
+    os.symlink('../1', os.path.join(d, 'parent'))
+    layout(1, 4096)
 
 
 @case
@@ -430,7 +491,7 @@ bad('cut-message', core_7__img=lambda im: im.f['core-7.img'][:8] +
     frame(im.f['core-7.img'][12:-9]))
 bad('short', pages_3__img=cut('pages-3.img', -PAGE))
 bad('odd', pages_3__img=cut('pages-3.img', -1))
-bad('machine', core_7__img=image('core', core(1, task(), mtype=3)))
+bad('machine', core_7__img=image('core', core(1, task(), mtype=4)))
 bad('no-tc', core_7__img=image('core', core(1)))
 bad('no-regs', core_8__img=image('core', [(1, 1), (5, thread_core())]))
 bad('state', core_7__img=image('core', core(1, task(6))))
@@ -490,7 +551,8 @@ def elf(path, one, two):
     """The executable is an ELF file that is at hand; in two, another one."""
     with open(path, 'rb') as f:
         b = f.read()
-    at = b.index(b'\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0') + 16
+    order = '<' if b[5] == 1 else '>'
+    at = b.index(struct.pack(order + '3I', 4, 20, 3) + b'GNU\0') + 16
     for out, k in (one, 0), (two, 1):
         im = Images()
         words = list(struct.unpack('<5I', b[at:at + 20]))
@@ -602,7 +664,21 @@ def memory(path, name):
     return out
 
 
+def pagesize(path):
+    """What the auxiliary vector of process 7 says, AT_PAGESZ."""
+    try:
+        with open(os.path.join(path, 'mm-7.img'), 'rb') as f:
+            b = f.read()
+    except FileNotFoundError:
+        return 4096
+    n, = struct.unpack('<I', b[8:12])
+    v = [v for k, v in fields(b[12:12 + n]) if k == 13]
+    return dict(zip(v[::2], v[1::2])).get(6, 4096)
+
+
 def same(a, b):
+    global PAGE
+    PAGE = pagesize(a)
     skip = re.compile(r'pages-.*|.*\.log|parent')
     names = [sorted(n for n in os.listdir(d) if not skip.match(n))
              for d in (a, b)]

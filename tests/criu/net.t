@@ -26,7 +26,7 @@ inside() {
 	local net=$1
 
 	shift
-	nsenter --net="/run/netns/$net" timeout 60 "$@"
+	timeout 60 nsenter --net="/run/netns/$net" "$@"
 }
 
 # Whether process $pid is in a network namespace.

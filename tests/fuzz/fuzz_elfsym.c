@@ -67,10 +67,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		MUST(buildid_same(&b, &c) == (b.len > 0));
 	}
 	for (off = 0; off < 0x10000; off += 0x1000) {
-		perms = elf_perms(data, n, off);
+		perms = elf_perms(data, n, 0x1000, off);
 		MUST((perms & ~(unsigned int)(VMA_READ | VMA_WRITE |
 		    VMA_EXEC)) == 0);
 	}
-	(void)elf_perms(data, n, UINT64_MAX);
+	(void)elf_perms(data, n, 0x10000, UINT64_MAX);
 	return 0;
 }

@@ -15,6 +15,7 @@ anything is.
 """
 
 import os
+import platform
 import struct
 import sys
 
@@ -116,13 +117,15 @@ def untouched(snap, pid, name, addr, length):
 def check(snap, pid, kind, rest):
     if kind == 'regs':
         tid, value = int(rest[0]), int(rest[1], 16)
+        # r12 to r15 and xmm15, or x19 to x22 and d15
+        at, xmm = (152, 240) if platform.machine() == 'aarch64' else (88, 400)
         regs = small(snap, tid, b'regs')
-        got = struct.unpack('<4Q', regs[88:120]) if regs else None
+        got = struct.unpack('<4Q', regs[at:at + 32]) if regs else None
         if got != tuple(value + i for i in range(4)):
             fault('registers of %d: %r' % (tid, got))
         regs = small(snap, tid, b'fpregs')
-        if not regs or regs[400:408] != struct.pack('<Q', value):
-            fault('xmm15 of %d' % tid)
+        if not regs or regs[xmm:xmm + 8] != struct.pack('<Q', value):
+            fault('vector register 15 of %d' % tid)
         return
     name, addr, length = rest[0], int(rest[1], 16), int(rest[2])
     if kind == 'region':

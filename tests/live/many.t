@@ -26,6 +26,37 @@ for how in "" -l; do
 done
 unnoticed "$pid" "files without names: not noticed"
 
+# Mappings of shared memory, each of its own and with another number in it, and
+# few descriptors for us: those that are frozen take two.
+cat >"$tmp/shared.py" <<'EOF'
+import ctypes, mmap, sys
+maps = [mmap.mmap(-1, mmap.PAGESIZE) for i in range(250)]
+for i, m in enumerate(maps):
+    m[:4] = (12345 + i).to_bytes(4, 'little')
+    print('number', ctypes.addressof(ctypes.c_char.from_buffer(m)), 12345 + i)
+print('ready', flush=True)
+sys.stdin.read(1)
+print('report bad 0')
+EOF
+cat >"$tmp/numbers.py" <<'EOF'
+import sys
+import check
+snap = check.load(sys.argv[1])
+want = [line.split()[1:] for line in open(sys.argv[3])
+    if line.startswith('number ')]
+bad = [at for at, number in want if int(number) != int.from_bytes(
+    snap.memory(int(sys.argv[2]), int(at), 4), 'little')]
+print(len(want), 'numbers,', len(bad), 'of them wrong')
+EOF
+target python3 "$tmp/shared.py"
+prlimit --nofile=512:512 "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
+is "$? $(sed 's/\<[0-9][0-9a-f]*\>/N/g' "$tmp/err")" \
+    "0 snap: process N cannot be cloned: N-N /dev/zero (deleted): more files are shared than a third of RLIMIT_NOFILE (N): all stay stopped while they are written" \
+    "shared mappings: stopped where that takes fewer descriptors"
+is "$(PYTHONPATH="$tests/live" python3 "$tmp/numbers.py" "$tmp/snap" "$pid" \
+    "$lines")" "250 numbers, 0 of them wrong" "shared mappings: all are there"
+unnoticed "$pid" "shared mappings: not noticed"
+
 # Sockets with a packet: one process of ours looks at all of them.
 cat >"$tmp/packets.py" <<'EOF'
 import socket, sys
@@ -90,4 +121,4 @@ for p in snap.procs:
 END
 is "$(cat "$tmp/out")" "     91 $tmp/was" "a directory is moved: afterwards"
 unnoticed "$pid" "a directory is moved: not noticed"
-finish 11
+finish 14

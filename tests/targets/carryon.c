@@ -194,7 +194,7 @@ worker_begin(void)
 
 	worker = gettid();
 	(void)sigaltstack(&ss, NULL);
-	signals_queue(pthread_self());
+	signals_queue();
 	timers_arm(idle);
 	(void)pthread_sigmask(SIG_UNBLOCK, &s, NULL);
 }

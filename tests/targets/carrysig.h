@@ -205,13 +205,18 @@ timers_check(void)
  * for the thread; the last one is the worker's own.
  */
 static void
-signals_queue(pthread_t thread)
+signals_queue(void)
 {
+	siginfo_t si = { .si_signo = SIG_OWN };
 	union sigval v;
 
 	v.sival_int = VALUE + 1;
 	(void)sigqueue(getpid(), SIG_PENDING, v);
-	(void)pthread_sigqueue(thread, SIG_OWN, v);
+	si.si_code = SI_QUEUE;
+	si.si_pid = getpid();
+	si.si_uid = getuid();
+	si.si_value = v;
+	(void)syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIG_OWN, &si);
 	v.sival_int = VALUE + 2;
 	(void)sigqueue(getpid(), SIG_PENDING, v);
 }

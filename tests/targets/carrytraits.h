@@ -39,6 +39,8 @@ rounding(void)
 
 	__asm__ volatile("fnstcw %0" : "=m" (word));
 	how = (uint64_t)word << 32 | (__builtin_ia32_stmxcsr() & 0xffc0);
+#elif defined __aarch64__
+	__asm__ volatile("mrs %0, fpcr" : "=r" (how));
 #endif
 	return how;
 }
@@ -51,6 +53,10 @@ rounding_differ(void)
 
 	__asm__ volatile("fldcw %0" : : "m" (word));
 	__builtin_ia32_ldmxcsr(0x5f80);
+#elif defined __aarch64__
+	uint64_t how = 1 << 22;		/* up */
+
+	__asm__ volatile("msr fpcr, %0" : : "r" (how));
 #endif
 }
 
@@ -170,6 +176,20 @@ vectors_sleep(uint64_t seed)
 		    : "rcx", "r11", "memory", "cc", "xmm7", "xmm15");
 		return memcmp(in, out, sizeof in) != 0;
 	}
+#elif defined __aarch64__
+	register struct timespec *x0 __asm__("x0") = how;
+	register struct timespec *x1 __asm__("x1") = none;
+	register long x8 __asm__("x8") = rc;
+
+	__asm__ volatile("ldp q7, q15, [%3]\n\t"
+	    "ldp q16, q31, [%3, #32]\n\t"
+	    "svc #0\n\t"
+	    "stp q7, q15, [%4]\n\t"
+	    "stp q16, q31, [%4, #32]"
+	    : "+r" (x0), "+r" (x1), "+r" (x8)
+	    : "r" (in), "r" (out)
+	    : "memory", "cc", "v7", "v15", "v16", "v31");
+	return memcmp(in, out, sizeof in) != 0;
 #endif
 	(void)rc;
 	(void)nanosleep(how, none);

@@ -43,6 +43,15 @@ futex_wait(int *word, const struct timespec *t)
 	__asm__ volatile("movl %[nr], %%eax\n\tsyscall" : "=a" (rc)
 	    : [nr] "i" (SYS_futex), "D" (word), "S" (FUTEX_WAIT_PRIVATE),
 	    "d" (0), "r" (r10) : "rcx", "r11", "memory");
+#elif defined __aarch64__
+	register long x0 __asm__("x0") = (long)word;
+	register long x1 __asm__("x1") = FUTEX_WAIT_PRIVATE;
+	register long x2 __asm__("x2") = 0;
+	register const struct timespec *x3 __asm__("x3") = t;
+
+	__asm__ volatile("mov x8, %[nr]\n\tsvc #0" : "+r" (x0)
+	    : [nr] "i" (SYS_futex), "r" (x1), "r" (x2), "r" (x3)
+	    : "x8", "memory", "cc");
 #else
 	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, t, NULL, 0);
 #endif

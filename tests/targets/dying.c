@@ -14,7 +14,8 @@ main(int argc, char *argv[])
 	pid_t pid;
 	char c;
 
-	if (argc != 2 || (n = (int)strtol(argv[1], NULL, 10)) < 1 || pipe(from) == -1)
+	if (argc != 2 || (n = (int)strtol(argv[1], NULL, 10)) < 1 ||
+	    pipe(from) == -1)
 		errx(2, "usage: dying n");
 	for (i = 0; i < n; i++) {
 		if ((pid = fork()) == -1)

@@ -113,6 +113,9 @@ change_child(pid_t first)
 static void
 filter_set(void)
 {
+#ifndef SYS_poll	/* then poll(3) makes this call */
+#define SYS_poll SYS_ppoll
+#endif
 #define ALLOW(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1), \
 	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 	struct sock_filter filter[] = {

@@ -15,9 +15,11 @@
  */
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include <elf.h>
 #include <err.h>
 #include <errno.h>
 #include <signal.h>
@@ -28,7 +30,51 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef __x86_64__
+#if defined __x86_64__
+/*
+ * Have a thread that begins a call make none.
+ */
+static void
+call_skip(pid_t tid)
+{
+	(void)ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, regs.orig_rax),
+	    (void *)-1L);
+}
+
+/*
+ * Have the call that a thread ends give something else.
+ */
+static void
+call_give(pid_t tid, long result)
+{
+	(void)ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rax),
+	    (void *)result);
+}
+#elif defined __aarch64__
+static void
+call_skip(pid_t tid)
+{
+	enum { SYSTEM_CALL = 0x404 };	/* NT_ARM_SYSTEM_CALL */
+	int nr = -1;
+	struct iovec v = { &nr, sizeof nr };
+
+	(void)ptrace(PTRACE_SETREGSET, tid, (void *)SYSTEM_CALL, &v);
+}
+
+static void
+call_give(pid_t tid, long result)
+{
+	struct user_regs_struct regs;
+	struct iovec v = { &regs, sizeof regs };
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &v) == -1)
+		return;
+	regs.regs[0] = (uint64_t)result;
+	(void)ptrace(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &v);
+}
+#endif
+
+#if defined __x86_64__ || defined __aarch64__
 enum {
 	MOST = 256,		/* threads at once */
 	CALLS = 512,
@@ -105,8 +151,7 @@ call_enter(struct thread *t, long nr)
 	}
 	t->result = -fault.error;
 	if (!fault.made)
-		(void)ptrace(PTRACE_POKEUSER, t->tid,
-		    offsetof(struct user, regs.orig_rax), (void *)-1L);
+		call_skip(t->tid);
 }
 
 static void
@@ -120,8 +165,7 @@ call_edge(struct thread *t)
 	if (si.op == PTRACE_SYSCALL_INFO_ENTRY)
 		call_enter(t, (long)si.entry.nr);
 	else if (t->result != 0) {
-		(void)ptrace(PTRACE_POKEUSER, t->tid,
-		    offsetof(struct user, regs.rax), (void *)t->result);
+		call_give(t->tid, t->result);
 		t->result = 0;
 	}
 }

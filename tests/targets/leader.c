@@ -15,7 +15,8 @@ run(void *arg)
 	int tries;
 
 	(void)arg;
-	for (state = 0, tries = 0; state != 'Z' && tries < 10000; tries++) {
+	for (state = 0, tries = 0; state != 'Z' && tries < patience(10000);
+	    tries++) {
 		usleep(1000);
 		if ((f = fopen("/proc/self/stat", "r")) == NULL)
 			err(1, "stat");

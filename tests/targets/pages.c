@@ -41,10 +41,18 @@ new(size_t n, size_t align, int flags, int fd)
 	return p;
 }
 
+/*
+ * Of pages that are not joined, be they wanted everywhere
+ * (/sys/kernel/mm/transparent_hugepage/enabled).
+ */
 static char *
 anon(size_t pages)
 {
-	return new(pages * PAGE, PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	char *p;
+
+	p = new(pages * PAGE, PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	(void)madvise(p, pages * PAGE, MADV_NOHUGEPAGE);
+	return p;
 }
 
 static void
@@ -136,7 +144,7 @@ small(const char *path)
 		(void)look(p + i * PAGE, 1);
 	expect("sparse-zero", p, 0, 0, SPARSE / 2, 0, 0);
 	/* none of it, between others */
-	(void)new((size_t)1 << 40, PAGE, MAP_PRIVATE | MAP_ANONYMOUS |
+	(void)new(tera(), PAGE, MAP_PRIVATE | MAP_ANONYMOUS |
 	    MAP_NORESERVE, -1);
 }
 

@@ -8,20 +8,20 @@
 int
 main(void)
 {
-	const size_t tera = (size_t)1 << 40;
+	const size_t size = tera();
 	char name[16], *p, *q;
 	int i;
 
-	p = mmap(NULL, tera, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 	    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	q = mmap(NULL, tera, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
+	q = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
 	    MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED || q == MAP_FAILED)
 		err(1, "mmap");
-	(void)madvise(p, tera, MADV_NOHUGEPAGE);
+	(void)madvise(p, size, MADV_NOHUGEPAGE);
 	for (i = 0; i < 100; i++) {
 		snprintf(name, sizeof name, "page%d", i);
-		region(name, p + tera / 100 / PAGE * PAGE * (size_t)i, PAGE,
+		region(name, p + size / 100 / PAGE * PAGE * (size_t)i, PAGE,
 		    (uint64_t)i + 1);
 	}
 	ready_await();

@@ -18,6 +18,10 @@
 #include <stdbool.h>
 #include <time.h>
 
+#ifndef sigev_notify_thread_id	/* glibc has no other name for it */
+#define sigev_notify_thread_id	_sigev_un._tid
+#endif
+
 enum { TID_ADDRESS = 40 };
 
 static atomic_bool told_other;
@@ -140,7 +144,7 @@ set_timers(void)
 	printf("timer %d 1 10 0 %lx 0 0 125000000 100000000000000\n",
 	    *(int *)&t, (unsigned long)stack);
 	se.sigev_notify = SIGEV_THREAD_ID;
-	se._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+	se.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
 	se.sigev_signo = 63;
 	syscall(SYS_timer_create, CLOCK_REALTIME, &se, &t);
 	printf("timer %d 0 63 4 %lx %d 0 0 0\n", *(int *)&t,

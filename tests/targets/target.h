@@ -17,10 +17,12 @@
 #define TARGET_H
 
 #include <sys/types.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,6 +31,19 @@
 #include <unistd.h>
 
 enum { PAGE = 4096 };
+
+/*
+ * Return how often to look for what takes a millisecond each time: n times, or
+ * TIMEFACTOR of the environment as many on a machine that is slow.
+ */
+static inline int
+patience(int n)
+{
+	const char *s;
+
+	s = getenv("TIMEFACTOR");
+	return s == NULL ? n : n * (int)strtol(s, NULL, 10);
+}
 
 static long eintr;		/* of reads of the standard input */
 
@@ -92,6 +107,23 @@ place(const char *what, const char *name, const void *p, size_t len,
 {
 	printf("%s %s %#jx %zu%s%s\n", what, name, (uintmax_t)(uintptr_t)p,
 	    len, *reason == '\0' ? "" : " ", reason);
+}
+
+/*
+ * How much address space a target takes of which nothing is used: a terabyte,
+ * but a gigabyte where the kernel has no PAGEMAP_SCAN (before Linux 6.7), and
+ * who looks for pages must read 2 GB of entries to see that there are none.
+ */
+static inline size_t
+tera(void)
+{
+	int fd, known;
+
+	fd = open("/proc/self/pagemap", O_RDONLY);
+	known = fd != -1 && (ioctl(fd, 0xc0606610, NULL) != -1 ||
+	    errno != ENOTTY);
+	close(fd);
+	return (size_t)1 << (known ? 40 : 30);
 }
 
 static inline void

@@ -43,6 +43,45 @@ stay(uint64_t v, atomic_long *n, long call)
 	    "memory");
 	__builtin_unreachable();
 }
+#elif defined __aarch64__
+/*
+ * Fill registers that a system call keeps, and stay.
+ */
+static void __attribute__((noreturn))
+stay(uint64_t v, atomic_long *n, long call)
+{
+	__asm__ volatile(
+	    "mov x19, %0\n\t"
+	    "add x20, %0, #1\n\t"
+	    "add x21, %0, #2\n\t"
+	    "add x22, %0, #3\n\t"
+	    "add x23, %0, #4\n\t"
+	    "fmov d15, x19\n\t"
+	    "1: tbnz %2, #63, 2f\n\t"
+	    "mov x8, %2\n\t"
+	    "mov x0, #0\n\tmov x1, #0\n\tmov x2, #0\n\t"
+	    "mov x3, #0\n\tmov x4, #8\n\t"
+	    "svc #0\n\t"
+	    "cmn x0, #4\n\t"
+	    "b.eq 3f\n\t"
+	    "2: ldr x0, [%1]\n\tadd x0, x0, #1\n\tstr x0, [%1]\n\t"
+	    "b 1b\n\t"
+	    "3: movn x0, #0xf, lsl #16\n\tstr x0, [%1]\n\t"
+	    "b 1b"
+	    : : "r" (v), "r" (n), "r" (call)
+	    : "x0", "x1", "x2", "x3", "x4", "x8", "x19", "x20", "x21", "x22",
+	    "x23", "d15", "cc", "memory");
+	__builtin_unreachable();
+}
+
+#define SYS_pause SYS_ppoll	/* of nothing, for ever */
+#endif
+
+/* stay() is for these */
+#if defined __x86_64__ || defined __aarch64__
+#define STAYS 1
+#else
+#define STAYS 0
 #endif
 
 static void *
@@ -55,13 +94,13 @@ run(void *arg)
 	pthread_mutex_lock(&lock);
 	snprintf(name, sizeof name, "stack%ju", (uintmax_t)i);
 	region(name, stack, sizeof stack, 100 + i);
-#ifdef __x86_64__
+#if STAYS
 	printf("regs %ld %#jx\n", syscall(SYS_gettid),
 	    (uintmax_t)(i << 40 | 0x1234567));
 #endif
 	pthread_mutex_unlock(&lock);
 	atomic_fetch_add(&started, 1);
-#ifdef __x86_64__
+#if STAYS
 	stay(i << 40 | 0x1234567, &count[i], i < BUSY ? -1 : SYS_pause);
 #else
 	for (;;)
@@ -90,7 +129,8 @@ main(void)
 	/* the busy ones still are, the others never came back */
 	for (i = 0; i < BUSY; i++)
 		was[i] = count[i];
-	for (bad = BUSY, tries = 0; tries < 10000 && bad > 0; tries++) {
+	for (bad = BUSY, tries = 0; tries < patience(10000) && bad > 0;
+	    tries++) {
 		usleep(1000);
 		for (bad = 0, i = 0; i < BUSY; i++)
 			bad += count[i] == was[i];

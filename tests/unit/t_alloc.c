@@ -310,7 +310,7 @@ try_files(void *arg)
 	s = snap_new();
 	p = snap_add(s, 1);
 	armed = true;
-	rc = plan9_files(p, &t);
+	rc = plan9_files(p, "amd64", &t);
 	armed = false;
 	if (rc == 0) {
 		assert_non_null(proc_file(p, "ns"));

@@ -24,6 +24,18 @@ get(const uint8_t *p, size_t n)
 }
 
 /*
+ * At p are n words of so many bytes, little-endian.
+ */
+static void
+assert_words(const uint8_t *p, const uint64_t *word, size_t n, size_t bytes)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		assert_int_equal(get(p + i * bytes, bytes), word[i]);
+}
+
+/*
  * Registers that tell their offsets: at byte 8 * i, i + add.
  */
 static void
@@ -602,8 +614,8 @@ test_notes(void **state)
 	for (fatal = 0; fatal < 2; fatal++) {
 		s = snap_new();
 		rec_regs(&rec, 216, 1);
-		testrec_text(&rec, "stat", "7 (a) b) T 3 4 5 0 -1 4194304 1 2 3 "
-		    "4 123 456 789 50 20 -5 2 0");
+		testrec_text(&rec, "stat", "7 (a) b) T 3 4 5 0 -1 4194304 1 2 "
+		    "3 4 123 456 789 50 20 -5 2 0");
 		testrec_text(&rec, "status", "Name:\tx\nUid:\t8\t9\t9\t9\n"
 		    "Gid:\t10\t9\nSigPnd:\t0000000000000021\n"
 		    "SigBlk:\t0000000000000042\n");
@@ -677,7 +689,7 @@ test_notes(void **state)
 		assert_memory_equal(n, "sixteen bytes ..", 16);
 		n = note_get(all, "CORE", NT_FILE, 0, &len);
 		assert_int_equal(len, sizeof file + 15 + 10);
-		assert_memory_equal(n, file, sizeof file);
+		assert_words(n, file, 8, 8);
 		assert_memory_equal(n + sizeof file,
 		    "/a\nb (deleted)\0/dev/zero", 25);
 		n = note_get(all, "CORE", NT_PRFPREG, 0, &len);
@@ -776,7 +788,8 @@ test_bare(void **state)
 	for (i = 0; i < sizeof addr / sizeof *addr; i++) {
 		assert_int_equal(load_get(all, i + 1).addr, addr[i]);
 		assert_int_equal(load_get(all, i + 1).memsz, PAGE);
-		assert_int_equal(load_get(all, i + 1).filesz, i == 0 ? PAGE : 0);
+		assert_int_equal(load_get(all, i + 1).filesz,
+		    i == 0 ? PAGE : 0);
 	}
 	assert_int_equal(get(note_get(all, "CORE", NT_FILE, 0, &len), 8), 4);
 	free(all);
@@ -847,7 +860,7 @@ test_386(void **state)
 {
 	static const char maps[] =
 	    "08048000-08049000 r-xp 00001000 08:01 5   /a\n";
-	static const uint32_t file[] = { 1, 4096, 0x8048000, 0x8049000, 1 };
+	static const uint64_t file[] = { 1, 4096, 0x8048000, 0x8049000, 1 };
 	uint8_t fp[108] = { 7 }, x[832] = { 8 };
 	struct buf rec = { 0 };
 	struct memsource *m;
@@ -896,8 +909,8 @@ test_386(void **state)
 	assert_int_equal(get(n + 12, 4), 7);
 	assert_memory_equal(n + 28, "sixteen-or-more", 16);
 	n = note_get(all, "CORE", NT_FILE, 0, &len);
-	assert_int_equal(len, sizeof file + 3);
-	assert_memory_equal(n, file, sizeof file);
+	assert_int_equal(len, 5 * 4 + 3);
+	assert_words(n, file, 5, 4);
 	n = note_get(all, "LINUX", NT_PRXFPREG, 0, &len);
 	assert_int_equal(len, 512);
 	assert_int_equal(n[0], 8);
@@ -1112,6 +1125,55 @@ test_none(void **state)
 	core_free(NULL);
 }
 
+/*
+ * Register sets by their numbers: each once, of any size, and none that is a
+ * note of another kind.
+ */
+static void
+test_sets(void **state)
+{
+	enum { LARGE = 2048 * KB };
+	static uint8_t x[832], large[LARGE];
+	struct buf rec = { 0 };
+	struct snap *s;
+	struct proc *p;
+	struct core *c;
+	uint8_t *all;
+	size_t len;
+
+	(void)state;
+	x[464] = 7;
+	s = snap_new();
+	rec_regs(&rec, 216, 1);
+	testrec_file(&rec, "regset/xstate", x, sizeof x);
+	testrec_text(&rec, "regset/202", "second");
+	testrec_text(&rec, "regset/401", "thread");
+	testrec_text(&rec, "regset/0401", "again!");
+	testrec_file(&rec, "regset/40c", large, sizeof large);
+	testrec_text(&rec, "regset/46494c45", "no files");
+	testrec_text(&rec, "regset/1", "none");
+	testrec_text(&rec, "regset/fff", "the last");
+	testrec_text(&rec, "regset/1000", "beyond");
+	p = rec_proc(&rec, s, 7);
+	c = must_core(s, p);
+	all = core_bytes(c);
+	assert_non_null(note_get(all, "LINUX", NT_X86_XSTATE, 0, &len));
+	assert_int_equal(len, sizeof x);
+	assert_null(note_get(all, "LINUX", NT_X86_XSTATE, 1, &len));
+	assert_memory_equal(note_get(all, "LINUX", 0x401, 0, &len), "thread",
+	    6);
+	assert_null(note_get(all, "LINUX", 0x401, 1, &len));
+	assert_non_null(note_get(all, "LINUX", 0x40c, 0, &len));
+	assert_int_equal(len, LARGE);
+	assert_null(note_get(all, "LINUX", NT_FILE, 0, &len));
+	assert_null(note_get(all, "LINUX", 1, 0, &len));
+	assert_non_null(note_get(all, "LINUX", 0xfff, 0, &len));
+	assert_null(note_get(all, "LINUX", 0x1000, 0, &len));
+	free(all);
+	core_free(c);
+	snap_free(s);
+}
+
 int
 main(void)
 {
@@ -1130,6 +1192,7 @@ main(void)
 		cmocka_unit_test(test_plan9),
 		cmocka_unit_test(test_plan9fp),
 		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_sets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

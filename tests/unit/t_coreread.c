@@ -1,9 +1,10 @@
 /*
- * Reading ELF cores: core/read/, with the small cores of tests/fuzz/cores.py and
- * some that are made here.
+ * Reading ELF cores: core/read/, with the small cores of tests/fuzz/cores.py
+ * and some that are made here.
  */
 #include "elf/elf.h"
 #include "model.h"
+#include "num.h"
 #include "space.h"
 #include "util.h"
 #include "record/record.h"
@@ -14,6 +15,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <libelf.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,11 +138,16 @@ rec_len(const struct proc *p, const char *name)
 }
 
 static const char full_maps[] =
-    "00007000-00007400 r-xp 00000000 00:00 0                                  [vdso]\n"
-    "00009000-00009400 rw-p 00000000 00:00 0                                  [stack]\n"
-    "00400000-00401000 r--p 00000000 00:00 0                                  /no/such/program\n"
-    "00401000-00402000 r-xp 00001000 00:00 0                                  /no/such/program\n"
-    "00500000-00501000 r--p 00000000 00:00 0                                  /no/such\\012library\n";
+    "00007000-00007400 r-xp 00000000 00:00 0"
+    "                                  [vdso]\n"
+    "00009000-00009400 rw-p 00000000 00:00 0"
+    "                                  [stack]\n"
+    "00400000-00401000 r--p 00000000 00:00 0"
+    "                                  /no/such/program\n"
+    "00401000-00402000 r-xp 00001000 00:00 0"
+    "                                  /no/such/program\n"
+    "00500000-00501000 r--p 00000000 00:00 0"
+    "                                  /no/such\\012library\n";
 
 /*
  * What the reader knows of a thread is what its record tells.
@@ -239,10 +246,10 @@ test_machines(void **state)
 	static const struct {
 		const char	*name;
 		size_t		 regs;
-		bool		 plan9;
+		size_t		 ureg;	/* of Plan 9 */
 	} m[] = {
-		{ "amd64", 216, true }, { "386", 68, true },
-		{ "arm64", 272, false }, { "arm", 72, false },
+		{ "amd64", 216, 184 }, { "386", 68, 76 },
+		{ "arm64", 272, 280 }, { "arm", 72, 72 },
 	};
 	struct snap *s;
 	struct proc *p;
@@ -258,7 +265,8 @@ test_machines(void **state)
 		    word, sizeof word), m[i].name);
 		assert_contains(s->header, m[i].name);
 		assert_int_equal(rec_len(p, "regset/prstatus"), m[i].regs);
-		assert_int_equal(proc_file(p, "regs") != NULL, m[i].plan9);
+		assert_non_null(proc_file(p, "regs"));
+		assert_int_equal(proc_file(p, "regs")->len, m[i].ureg);
 		assert_contains(rec_string(p, "status"), "Uid:\t1000\t");
 		assert_contains(rec_string(p, "stat"),
 		    "7 (prog) S 1 7 7 0 -1 4195840 0 0 0 0 102 0 ");
@@ -466,6 +474,22 @@ test_numbers(void **state)
 }
 
 /*
+ * A structure of elf(5), n bytes, as it is in a core.
+ */
+static void
+put_elf(struct buf *b, Elf_Type type, void *p, size_t n)
+{
+	Elf_Data from = { .d_buf = p, .d_type = type, .d_size = n,
+	    .d_version = EV_CURRENT };
+	Elf_Data to = from;
+
+	elf_version(EV_CURRENT);
+	to.d_buf = buf_room(b, n);
+	assert_non_null(elf64_xlatetof(&to, &from, ELFDATA2LSB));
+	b->len += n;
+}
+
+/*
  * An ELF header and a program header of a 64-bit core.
  */
 static void
@@ -481,10 +505,20 @@ put_head(struct buf *b, size_t nload, size_t notes, uint64_t shoff)
 	h.e_phnum = nload + 1 < PN_XNUM ? (uint16_t)(nload + 1) : PN_XNUM;
 	h.e_shoff = shoff;
 	h.e_shnum = shoff != 0;
-	buf_add(b, &h, sizeof h);
+	put_elf(b, ELF_T_EHDR, &h, sizeof h);
 	ph.p_offset = sizeof h + (nload + 1) * sizeof ph;
 	ph.p_filesz = notes;
-	buf_add(b, &ph, sizeof ph);
+	put_elf(b, ELF_T_PHDR, &ph, sizeof ph);
+}
+
+/*
+ * Give n words the byte order of a core.
+ */
+static void
+words_order(uint64_t *w, size_t n)
+{
+	for (; n > 0; w++, n--)
+		num_put((uint8_t *)w, *w, sizeof *w);
 }
 
 static uint32_t load_flags = PF_R | PF_W;	/* of the next segments */
@@ -497,15 +531,15 @@ put_load(struct buf *b, uint64_t addr, uint64_t off, uint64_t filesz,
 	    .p_vaddr = addr, .p_offset = off, .p_filesz = filesz,
 	    .p_memsz = memsz };
 
-	buf_add(b, &ph, sizeof ph);
+	put_elf(b, ELF_T_PHDR, &ph, sizeof ph);
 }
 
 static void
 put_note(struct buf *b, uint32_t type, const void *data, size_t n)
 {
-	Elf64_Nhdr h = { 5, (uint32_t)n, type };
-
-	buf_add(b, &h, sizeof h);
+	num_add(b, 5, 4);
+	num_add(b, n, 4);
+	num_add(b, type, 4);
 	buf_add(b, "CORE\0\0\0", 8);
 	buf_add(b, data, n);
 	buf_add(b, "\0\0\0", -n & 3);
@@ -516,7 +550,7 @@ put_thread(struct buf *b, uint32_t pid)
 {
 	uint8_t st[336] = { 0 };
 
-	memcpy(st + 32, &pid, 4);
+	num_put(st + 32, pid, 4);
 	put_note(b, NT_PRSTATUS, st, sizeof st);
 }
 
@@ -546,7 +580,7 @@ test_many_segments(void **state)
 	put_thread(&b, 1);
 	memset(buf_room(&b, KB), 'm', KB);
 	b.len += KB;
-	buf_add(&b, &sh, sizeof sh);
+	put_elf(&b, ELF_T_SHDR, &sh, sizeof sh);
 	assert_int_equal(buf_check(&b), 0);
 	s = try_read(&b);
 	assert_non_null(s);
@@ -588,14 +622,14 @@ test_many_notes(void **state)
 static void
 test_user(void **state)
 {
-	static const uint64_t auxv[] = { AT_UID, 1234, AT_GID, 99, AT_NULL,
-	    0 };
+	uint64_t auxv[] = { AT_UID, 1234, AT_GID, 99, AT_NULL, 0 };
 	struct buf b, n;
 	const struct file *f;
 	struct snap *s;
 	int known;
 
 	(void)state;
+	words_order(auxv, 6);
 	for (known = 0; known < 2; known++) {
 		memset(&b, 0, sizeof b);
 		memset(&n, 0, sizeof n);
@@ -626,7 +660,6 @@ test_claims(void **state)
 	Elf64_Phdr ph = { .p_type = PT_NOTE, .p_filesz = INT64_MAX,
 	    .p_align = 4 };
 	struct buf b = { 0 };
-	Elf64_Ehdr *h;
 	size_t i;
 
 	(void)state;
@@ -635,7 +668,7 @@ test_claims(void **state)
 	b.len = 0;
 	put_head(&b, 5000, THREAD_NOTE, 0);
 	for (i = 0; i < 5000; i++)
-		buf_add(&b, &ph, sizeof ph);
+		put_elf(&b, ELF_T_PHDR, &ph, sizeof ph);
 	put_thread(&b, 1);
 	assert_refused(&b, "too many notes");
 	b.len = 0;
@@ -649,9 +682,8 @@ test_claims(void **state)
 	put_thread(&b, 1);
 	assert_refused(&b, "at 1000 ends beyond 2^64");
 	/* a billion section headers */
-	h = (Elf64_Ehdr *)(void *)b.data;
-	h->e_shoff = b.len;
-	h->e_shnum = 0;
+	num_put(b.data + offsetof(Elf64_Ehdr, e_shoff), b.len, 8);
+	num_put(b.data + offsetof(Elf64_Ehdr, e_shnum), 0, 2);
 	for (i = 0; i < sizeof(Elf64_Shdr); i++)
 		buf_add(&b, "\x30", 1);
 	assert_refused(&b, "section headers");
@@ -717,7 +749,7 @@ static void
 make_mapped(struct buf *b, const char *exe, const char *lib, uint64_t size,
     uint32_t flags)
 {
-	static const uint64_t auxv[] = { AT_PHDR, 0x400040, AT_NULL, 0 };
+	uint64_t auxv[] = { AT_PHDR, 0x400040, AT_NULL, 0 };
 	struct buf n = { 0 }, f = { 0 };
 	uint64_t head[] = { 2, 4096, 0x400000, 0x400000 + size, 0,
 	    0x40000000, 0x40000000 + size, 0 };
@@ -728,6 +760,8 @@ make_mapped(struct buf *b, const char *exe, const char *lib, uint64_t size,
 	assert_true(fd != -1);
 	assert_int_equal(read(fd, page, sizeof page), sizeof page);
 	close(fd);
+	words_order(auxv, 4);
+	words_order(head, 8);
 	buf_add(&f, head, sizeof head);
 	buf_add(&f, exe, strlen(exe) + 1);
 	buf_add(&f, lib, strlen(lib) + 1);
@@ -824,7 +858,8 @@ test_files(void **state)
 	assert_non_null(s = try_read(&b));
 	assert_int_equal(image_read(s->proc[0]->mem, 0x401000, command, 1),
 	    -1);
-	assert_contains(rec_string(s->proc[0], "missing"), "401000-402000 core");
+	assert_contains(rec_string(s->proc[0], "missing"),
+	    "401000-402000 core");
 	snap_free(s);
 	opts.exe = lib;
 

@@ -2,7 +2,7 @@
  * CRIU images: criu/read/ and criu/write/, with the small images of
  * tests/criu/criuasm.py, which compares them, too.
  */
-#include "model.h"
+#include "record/record.h"
 #include "util.h"
 
 #include <sys/stat.h>
@@ -476,7 +476,8 @@ static void
 test_round_trip(void **state)
 {
 	static const char *const name[] = { "both", "old", "new", "lazy",
-	    "guard", "compat", "oldshm", "stack", "large" };
+	    "guard", "compat", "oldshm", "stack", "large", "arm4", "arm64k",
+	    "arm64kupon" };
 	char in[PATH_MAX], out[PATH_MAX];
 	struct criustat st;
 	struct snap *s;
@@ -488,7 +489,8 @@ test_round_trip(void **state)
 	for (i = 0; i < 2 * sizeof name / sizeof *name; i++) {
 		pipe = i % 2;
 		snprintf(in, sizeof in, "%s%s", make(name[i / 2]),
-		    strcmp(name[i / 2], "stack") == 0 ? "/4" : "");
+		    strcmp(name[i / 2], "stack") == 0 ? "/4" :
+		    strcmp(name[i / 2], "arm64kupon") == 0 ? "/2" : "");
 		snprintf(out, sizeof out, "%s/%s.%d", top, name[i / 2], pipe);
 		s = read_dir(in);
 		if (to_images(s, pipe, out, NULL, &st) == -1)
@@ -497,8 +499,69 @@ test_round_trip(void **state)
 		assert_same(in, out);
 		assert_int_equal(stat(out, &sb), 0);
 		assert_int_equal(sb.st_mode & 0777, 0700);
-		assert_int_equal(st.parent, 0);
-		assert_int_equal(st.bytes, st.pages * PAGE);
+		assert_int_equal(st.parentkb, 0);
+		assert_int_equal(st.bytes, st.kb * KB);
+	}
+}
+
+/*
+ * Of arm64, with pages of 4 KB and of 64: registers by what arm64 of
+ * criuasm.py gave them, and memory by what its pages say.
+ */
+static void
+test_arm64(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t page, tag;
+	} t[] = { { "arm4", 4096, 1 }, { "arm64k", 65536, 16 } };
+	uint8_t regs[272], fp[528], key[64];
+	const struct taskstate *st;
+	struct snap *s;
+	struct proc *p;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof t / sizeof *t; i++) {
+		s = read_dir(make(t[i].name));
+		p = s->proc[0];
+		assert_contains(s->header, "@unknown arm64 0 \"criu\"");
+		assert_int_equal(rec_bytes(p, "regset/prstatus", regs,
+		    sizeof regs), 272);
+		for (k = 0; k < 31; k++)
+			assert_int_equal(get(regs + 8 * k, 8), 1000 + k);
+		assert_true(get(regs + 248, 8) == STACK * t[i].tag +
+		    0x1800);
+		assert_true(get(regs + 256, 8) == CODE * t[i].tag + 1000);
+		assert_int_equal(get(regs + 264, 8), 0x80001000);
+		assert_int_equal(rec_bytes(p, "regset/fpregs", fp, sizeof fp),
+		    528);
+		for (k = 0; k < 64; k++)
+			assert_true(get(fp + 8 * k, 8) ==
+			    ((500 + k) << 32 | 1000));
+		assert_int_equal(get(fp + 512, 4), 0x10);
+		assert_int_equal(get(fp + 516, 4), 0x3000000);
+		assert_int_equal(rec_bytes(p, "regset/401", key, 8), 8);
+		assert_true(get(key, 8) == 0xffff00000000 + 1000);
+		assert_int_equal(rec_bytes(p, "regset/407", key, 64), 64);
+		assert_int_equal(get(key + 56, 8), 16008);
+		assert_int_equal(rec_bytes(p, "regset/40a", key, 8), 8);
+		assert_int_equal(get(key, 8), 16009);
+		assert_int_equal(rec_bytes(p, "regset/408", key, 16), 16);
+		assert_int_equal(get(key + 8, 8), 32001);
+		assert_int_equal(proc_file(p, "regs")->len, 280);
+		assert_int_equal(proc_file(p, "fpregs")->len, 520);
+		assert_non_null(st = state_get(p));
+		assert_int_equal(st->page, t[i].page);
+		assert_int_equal(snap_page(s, p), t[i].page);
+		assert_int_equal(snap_page(s, s->proc[s->nproc - 1]),
+		    t[i].page);
+		assert_true(st->stat.v[STAT_RSS] == image_bytes(p->mem) /
+		    t[i].page);
+		/* the eleventh page of a run lies where it should */
+		assert_page(p, ANON * t[i].tag + 10 * t[i].page, "p",
+		    ANON * t[i].tag + 10 * t[i].page);
+		snap_free(s);
 	}
 }
 
@@ -534,7 +597,7 @@ test_parent(void **state)
 	s = read_dir(make("both"));
 	assert_int_equal(to_images(s, true, one, NULL, &st), 0);
 	assert_int_equal(to_images(s, true, two, one, &st), 0);
-	assert_int_equal(st.parent, st.pages);
+	assert_int_equal(st.parentkb, st.kb);
 	assert_int_equal(st.bytes, 0);
 	snap_free(s);
 	snprintf(in, sizeof in, "%s/parent", two);
@@ -545,14 +608,14 @@ test_parent(void **state)
 	s = read_dir(in);
 	assert_int_equal(to_images(s, false, three, two, &st), 0);
 	snap_free(s);
-	assert_true(st.parent > 0);
-	assert_true(st.bytes == (st.pages - st.parent) * PAGE);
+	assert_true(st.parentkb > 0);
+	assert_true(st.bytes == (st.kb - st.parentkb) * KB);
 	assert_same(in, three);
 	assert_memory_same(in, three);
 	s = read_dir(make("large"));
 	snprintf(three, sizeof three, "%s/four", top);
 	assert_int_equal(to_images(s, true, three, one, &st), 0);
-	assert_int_equal(st.pages - st.parent, 220);
+	assert_int_equal(st.kb - st.parentkb, 220 * PAGE / KB);
 	snap_free(s);
 	assert_same(make("large"), three);
 	/* a parent that is not there, or is the same */
@@ -602,7 +665,7 @@ test_refused(void **state)
 		    "90112 of pages-3.img, which has 86016" },
 		{ "odd", "/pages-3.img: 90111 bytes are not a multiple of a "
 		    "page" },
-		{ "machine", "/core-7.img: of machine 3" },
+		{ "machine", "/core-7.img: of machine 4" },
 		{ "no-tc", "/core-7.img: not of a process" },
 		{ "no-regs", "/core-8.img: no registers" },
 		{ "state", "/core-7.img: a process of state 6" },
@@ -764,6 +827,7 @@ main(void)
 		cmocka_unit_test(test_stack),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_parent),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_directory),

@@ -23,6 +23,7 @@ static const uint64_t CODE = 0x400000, DATA = 0x403000, STACK = 0x7ffe0000;
 static char dir[80];		/* what is written, below top */
 static char top[64];
 static char warned[4096];
+static const char *machine = "amd64";
 
 struct entry {			/* a file of a record */
 	char	 name[64];
@@ -134,8 +135,8 @@ thread_record(int pid)
 	set("stat", b);
 	snprintf(b, sizeof b, "Name:\tone\nUmask:\t0022\nUid:\t1\t2\t3\t4\n"
 	    "Gid:\t5\t6\t7\t8\nGroups:\t9 10 \nNSpid:\t%d\t%d\nNSpgid:\t7\t7\n"
-	    "NSsid:\t7\t7\nCapEff:\t00000001000000ff\nSeccomp:\t0\n", pid + 1000,
-	    pid);
+	    "NSsid:\t7\t7\nCapEff:\t00000001000000ff\nSeccomp:\t0\n",
+	    pid + 1000, pid);
 	set("status", b);
 	set("comm", "one\n");
 	set_regs(0, UINT64_MAX, CODE);
@@ -204,7 +205,7 @@ finish(struct snap *s, uint64_t pid)
 	memset(m->data, 'x', 12 * KB);
 	segment_add(p, IMAGE_MEM, DATA, 8 * KB, &m->src, 0);
 	segment_add(p, IMAGE_MEM, STACK + PAGE, 4 * KB, &m->src, 8 * KB);
-	assert_int_equal(linuxrec_pack(p, "amd64", f, rec.n), 0);
+	assert_int_equal(linuxrec_pack(p, machine, f, rec.n), 0);
 	for (i = 0; i < rec.n; i++)
 		free(rec.e[i].data);
 	rec.n = 0;
@@ -217,8 +218,8 @@ begin(void)
 	struct snap *s;
 
 	assert_non_null(s = snap_new());
-	assert_non_null(s->header = strdup("process snapshot 1 a@b amd64 1 "
-	    "\"Linux 6\""));
+	assert_true(asprintf(&s->header, "process snapshot 1 a@b %s 1 "
+	    "\"Linux 6\"", machine) > 0);
 	return s;
 }
 
@@ -540,6 +541,101 @@ test_restart(void **state)
 	}
 }
 
+/*
+ * The set of n long words from v on.
+ */
+static void
+set_words(const char *name, uint64_t v, size_t n)
+{
+	uint8_t b[66 * 8];
+	size_t i;
+
+	assert_true(n <= sizeof b / 8);
+	for (i = 0; i < n; i++)
+		put64(b + i * 8, v + i);
+	set_bytes(name, b, n * 8);
+}
+
+/*
+ * One of arm64, with its pointer authentication as Linux 5.4 has it.
+ */
+static void
+arm64_record(void)
+{
+	process_record(7);
+	set_words("regset/prstatus", 100, 34);
+	set_words("regset/fpregs", 200, 66);
+	set_words("regset/401", 300, 1);
+	set_words("regset/407", 400, 8);
+	set_words("regset/408", 500, 2);
+}
+
+static struct part
+arm64_core(void)
+{
+	struct criuopts o = { 0 };
+
+	if (load_one(&o) == -1)
+		fail_msg("%s%s", warned, snap_errstr());
+	assert_string_equal(warned, "");
+	return frame("core-7.img", 0);
+}
+
+static void
+arm64_refused(const char *why)
+{
+	struct criuopts o = { 0 };
+
+	assert_int_equal(load_one(&o), -1);
+	assert_contains(warned, why);
+}
+
+/*
+ * Registers of arm64: later kernels have more in a set, earlier ones fewer
+ * sets, and of SVE and SME there may be a header alone.
+ */
+static void
+test_arm64(void **state)
+{
+	static const uint8_t sve[20] = { [12] = 1 }, fpsimd[20] = { 0 };
+	struct part m;
+
+	(void)state;
+	machine = "arm64";
+	arm64_record();
+	m = arm64_core();
+	assert_int_equal(number(m, "1"), 3);
+	assert_int_equal(number(m, "8.2"), 300);
+	assert_int_equal(number(m, "8.3.1#30"), 130);
+	assert_int_equal(number(m, "8.3.3"), 132);
+	assert_int_equal(number(m, "8.4.1#63"), 263);
+	assert_int_equal(number(m, "8.5.6.8"), 407);
+	assert_int_equal(number(m, "8.5.6.9"), 0xf);
+	assert_int_equal(number(m, "8.5.7.2"), 501);
+	arm64_record();
+	set_words("regset/401", 310, 2);	/* TPIDR2_EL0, Linux 6.2 */
+	set_words("regset/40a", 3, 1);
+	set_bytes("regset/405", fpsimd, sizeof fpsimd);
+	set_bytes("regset/40b", fpsimd, sizeof fpsimd);
+	set_bytes("regset/40c", sve, 16);
+	m = arm64_core();
+	assert_int_equal(number(m, "8.2"), 310);
+	assert_int_equal(number(m, "8.5.6.9"), 3);
+	arm64_record();
+	set_bytes("regset/401", NULL, 0);
+	arm64_refused("its thread pointer is not in the snapshot");
+	arm64_record();
+	set_bytes("regset/405", sve, sizeof sve);
+	arm64_refused("it is using SVE registers");
+	arm64_record();
+	set_bytes("regset/40b", sve, sizeof sve);
+	arm64_refused("it is using SME registers");
+	arm64_record();
+	set_bytes("regset/40c", fpsimd, sizeof fpsimd);
+	arm64_refused("it is using SME registers");
+	machine = "amd64";
+}
+
 static void
 test_threads(void **state)
 {
@@ -661,8 +757,8 @@ test_refused(void **state)
 		process_record(7);
 		set("files", "3 1\n4 2\n");
 		set("file/1", cases[i / 3].file);
-		set("file/2", "type reg\npath /etc/passwd\nflags 100000\npos 3\n"
-		    "mode 100644\nsize 12\n");
+		set("file/2", "type reg\npath /etc/passwd\nflags 100000\n"
+		    "pos 3\nmode 100644\nsize 12\n");
 		snprintf(why, sizeof why, "process 7, descriptor 3: %s",
 		    cases[i / 3].why);
 		if (load_leaving(cases[i / 3].word, why, (int)(i % 3)) == -1)
@@ -817,14 +913,16 @@ test_malformed(void **state)
 	static const struct {
 		const char *name, *text, *error;
 	} cases[] = {
-		{ "brk", "zz\n", "process 7: brk: line 1: not \"address (x)\"" },
+		{ "brk", "zz\n",
+		    "process 7: brk: line 1: not \"address (x)\"" },
 		{ "brk", "1\n2\n", "process 7: brk: line 1" },
 		{ "brk", "1", "process 7: brk: not lines of text" },
 		{ "sigaltstack", "0 0\n", "process 7: sigaltstack: line 1" },
 		{ "sigaction", "1 0 0 0 0\n3 0 0 0 0\n",
 		    "process 7: sigaction: line 2" },
 		{ "itimers", "real 1 2\n", "process 7: itimers: line 1" },
-		{ "posix_timers", "1 2 3\n", "process 7: posix_timers: line 1" },
+		{ "posix_timers", "1 2 3\n",
+		    "process 7: posix_timers: line 1" },
 		{ "shares", "vm x\n", "process 7: shares: line 1" },
 		{ "pages", "403000 403000\n", "process 7: pages: line 1" },
 		{ "pages", "404000 405000\n403000 404000\n",
@@ -833,7 +931,8 @@ test_malformed(void **state)
 		{ "files", "4 9\n4 9\n", "process 7: files: line 2" },
 		{ "file/1", "flags 8\ntype reg\n", "process 7: file/1: line 1: "
 		    "not \"flags and 1 number\"" },
-		{ "file/1", "path /x\n", "process 7: file/1: line 1: not \"type" },
+		{ "file/1", "path /x\n",
+		    "process 7: file/1: line 1: not \"type" },
 		{ "file/x", "type reg\n", "process 7: file/x: not a number" },
 		{ "limits", "Limit\nMax\n", "process 7: limits: line 2" },
 		{ "stat", "7 (x) S 1 2\n", "process 7: stat: not 52 fields" },
@@ -1092,6 +1191,7 @@ main(void)
 		cmocka_unit_test(test_stopped),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_unmapped),

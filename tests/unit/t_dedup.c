@@ -10,11 +10,7 @@
 /*
  * In place of fetch.o: the same code, but most pages collide.
  */
-#ifdef __x86_64__
-#include <xxh_x86dispatch.h>
-#else
-#include <xxhash.h>
-#endif
+#include "xxh.h"
 #undef XXH3_64bits_withSecret
 #define XXH3_64bits_withSecret(p, len, secret, n)			\
 	((void)(secret), (uint64_t)((p)[100] & 3) << 50)

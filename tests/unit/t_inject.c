@@ -3,15 +3,17 @@
  * all its registers; whoever makes it run calls is killed in the midst, again
  * and again, and before and after each request of ptrace(2).
  */
+#include "tracer.h"
 #include "util.h"
 
 #include "linux/inject/inject.h"
+#include "linux/machine/machine.h"
 #include "state/state.h"
 #include "../targets/spin.h"
 
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -32,7 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __x86_64__
+#if defined __x86_64__ || defined __aarch64__
 
 #define HANDLING	"it may be handling a signal"
 
@@ -47,6 +49,7 @@ static struct seen {		/* shared with the process */
 } *seen;
 
 static pid_t target;
+static const struct seencall unseen = { -1, 0 };
 
 static long moment, fatal;	/* the edge of a request; the last one */
 static long twisted;		/* request that finds other registers */
@@ -68,16 +71,19 @@ moment_pass(void)
 static void
 call_twist(pid_t tid)
 {
-	struct user_regs_struct r;
+	static const uint64_t none[6];
+	struct gregs r;
+	bool was = astray;
 
 	if (--twisted != 0)
 		return;
-	syscall(SYS_ptrace, PTRACE_GETREGS, tid, NULL, &r);
-	if (astray)
-		r.rip = 0;
+	(void)gregs_read(tid, &r);
+	if (was)
+		gregs_jump(&r, 0);
 	else
-		r.rax = SYS_exit_group;
-	syscall(SYS_ptrace, PTRACE_SETREGS, tid, NULL, &r);
+		call_load(&r, &(struct gadgets){ .call = gregs_pc(&r) },
+		    gregs_sp(&r), SYS_exit_group, none);
+	(void)gregs_write(tid, &r);
 }
 
 /*
@@ -98,7 +104,7 @@ filter_watch(pid_t tid)
  * What the library calls: ptrace(2), and the end, where it is to be.
  */
 long
-ptrace(enum __ptrace_request request, ...)
+ptrace(tracer_request request, ...)
 {
 	void *addr, *data;
 	va_list ap;
@@ -190,7 +196,7 @@ compute_beside(void)
 		pause();
 }
 
-enum { SIDE = 64 * 1024, LEFT = 1024, SIGN = 0x5a };
+enum { SIDE = 128 * 1024, LEFT = 1024, SIGN = 0x5a };
 
 static uint8_t *lower;		/* SIDE bytes, right below a stack */
 
@@ -337,10 +343,10 @@ stop(void)
 
 	assert_int_equal(waitpid(target, &i, WNOHANG), 0);
 	/* who waits has come as far as it will */
-	for (was = seen->rounds, i = 0; i < 5000 && seen->rounds == was &&
-	    seen->rounds > 1 + seen->returned; i++)
+	for (was = seen->rounds, i = 0; i < patience(5000) &&
+	    seen->rounds == was && seen->rounds > 1 + seen->returned; i++)
 		usleep(1000);
-	assert_int_not_equal(i, 5000);
+	assert_int_not_equal(i, patience(5000));
 	assert_int_equal(seen->wrong, 0);
 	/* snap(1), BUGS: some may be told of EINTR */
 	assert_in_range(seen->returned, 0, KILLS / 50);
@@ -358,10 +364,10 @@ goes_on(void)
 	long was;
 	int i;
 
-	for (was = seen->rounds, i = 0; i < 5000 && seen->rounds < was + 2;
-	    i++)
+	for (was = seen->rounds, i = 0; i < patience(5000) &&
+	    seen->rounds < was + 2; i++)
 		usleep(1000);
-	return i < 5000;
+	return i < patience(5000);
 }
 
 /*
@@ -383,18 +389,28 @@ file_read(pid_t pid, const char *name, char *buf, size_t size)
 	buf[n] = '\0';
 }
 
+/*
+ * Stop it, and have it be sent a signal, or 0, before it makes any call.
+ */
 static struct inject *
-begin(void)
+begin_with(int sig)
 {
-	struct inject *in;
 	int status;
 
 	if (ptrace(PTRACE_SEIZE, target, NULL, NULL) == -1 ||
 	    ptrace(PTRACE_INTERRUPT, target, NULL, NULL) == -1 ||
 	    waitpid(target, &status, __WALL) != target)
 		return NULL;
-	in = inject_begin(target, true, NULL);
-	return in;
+	restart_call(target, &unseen);
+	if (kill(target, sig) == -1)
+		return NULL;
+	return inject_begin(target, true, NULL);
+}
+
+static struct inject *
+begin(void)
+{
+	return begin_with(0);
 }
 
 /*
@@ -482,7 +498,7 @@ killed(void (*run)(void), bool again, bool clones)
 
 	start(run);
 	srandom(1);
-	for (refused = i = 0; i < KILLS; i++) {
+	for (refused = i = 0; i < KILLS / patience(1); i++) {
 		if ((tracer = fork()) == 0 && alone)
 			trace_alone(false);
 		if (tracer == 0)
@@ -600,7 +616,8 @@ target_hasclone(void)
 	    p = strtok_r(NULL, " ", &next)) {
 		char stat[512];
 
-		file_read((pid_t)strtol(p, NULL, 10), "stat", stat, sizeof stat);
+		file_read((pid_t)strtol(p, NULL, 10), "stat", stat,
+		    sizeof stat);
 		state = strrchr(stat, ')');
 		lives = state != NULL && strncmp(state, ") Z", 3) != 0 &&
 		    strncmp(state, ") X", 3) != 0;
@@ -624,7 +641,7 @@ killed_each(void (*run)(void), void (*once)(void))
 		assert_int_equal(waitpid(tracer, &status, 0), tracer);
 		if (!goes_on() || seen->wrong != 0)
 			fail_msg("moment %ld: it does not go on", fatal);
-		for (i = 0; i < 5000 && target_hasclone(); i++)
+		for (i = 0; i < patience(5000) && target_hasclone(); i++)
 			usleep(1000);
 		if (i == 5000)
 			fail_msg("moment %ld: its clone lives", fatal);
@@ -748,7 +765,8 @@ patience_ends(void **state)
 static void
 child_is_told(void **state)
 {
-	static const uint64_t nap[6] = { 0, 0, 10 };	/* of poll(2): ms */
+	static const struct timespec ten = { 0, 10000000 };
+	uint64_t nap[6] = { 0 };
 	const struct sigaction plain = { .sa_handler = SIG_DFL },
 	    unstopped = { .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP };
 	sigset_t set, old;
@@ -769,7 +787,10 @@ child_is_told(void **state)
 	if ((child = fork()) == 0)
 		_exit(0);
 	assert_int_equal(waitid(P_PID, (id_t)child, &si, WEXITED | WNOWAIT), 0);
-	assert_int_equal(inject_call(in, &ret, SYS_poll, nap), 0);
+	assert_int_equal(inject_write(in, &ten, sizeof ten), 0);
+	nap[2] = inject_scratch(in);
+	assert_int_equal(inject_call(in, &ret, SYS_ppoll, nap), 0);
+	assert_int_equal(ret, 0);
 	assert_int_equal(inject_end(in, 0), 0);
 	sigpending(&set);
 	assert_true(sigismember(&set, SIGCHLD));
@@ -781,8 +802,8 @@ child_is_told(void **state)
 }
 
 /*
- * A call that is another than was asked for is not made, and is an error.  None
- * is made behind it but that which takes our memory away again.
+ * A call that is another than was asked for is not made, and is an error.
+ * None is made behind it but that which takes our memory away again.
  */
 static void
 another_call(void **state)
@@ -814,8 +835,8 @@ another_call(void **state)
 
 /*
  * A signal of a fault that is sent meanwhile is handled afterwards, once; that
- * of a fault in a call of ours never is, and is handled as ever when it is sent
- * later.
+ * of a fault in a call of ours never is, and is handled as ever when it is
+ * sent later.
  */
 static void
 faults_are_told_apart(void **state)
@@ -847,7 +868,7 @@ faults_are_told_apart(void **state)
 	assert_true(goes_on());
 	assert_int_equal(seen->handled, 1);
 	kill(target, SIGSEGV);
-	for (i = 0; i < 5000 && seen->handled == 1; i++)
+	for (i = 0; i < patience(5000) && seen->handled == 1; i++)
 		usleep(1000);
 	assert_int_equal(seen->handled, 2);
 	stop();
@@ -873,8 +894,8 @@ compute_filtered(void)
 }
 
 /*
- * Filters of seccomp(2) are suspended in our calls, and nowhere else: not for a
- * call that is not made either, nor for a clone.
+ * Filters of seccomp(2) are suspended in our calls, and nowhere else: not
+ * for a call that is not made either, nor for a clone.
  */
 static void
 filter_holds(void **state)
@@ -914,7 +935,7 @@ static void
 puts_back(void **state)
 {
 	static const uint64_t none[6];
-	struct user_regs_struct was, is;
+	struct gregs was, is;
 	struct inject *in;
 	uint64_t arg[6] = { 0 }, mask[2];
 	char buf[64], what[64] = "written and read";
@@ -926,7 +947,7 @@ puts_back(void **state)
 	assert_int_equal(ptrace(PTRACE_SEIZE, target, NULL, NULL), 0);
 	assert_int_equal(ptrace(PTRACE_INTERRUPT, target, NULL, NULL), 0);
 	assert_int_equal(waitpid(target, &status, __WALL), target);
-	ptrace(PTRACE_GETREGS, target, NULL, &was);
+	assert_int_equal(gregs_read(target, &was), 0);
 	ptrace(PTRACE_GETSIGMASK, target, (void *)8, &mask[0]);
 	assert_ptr_not_equal(in = inject_begin(target, true, NULL), NULL);
 	assert_int_equal(inject_call(in, &ret, SYS_getpid, none), 0);
@@ -942,12 +963,238 @@ puts_back(void **state)
 	assert_int_equal(inject_read(in, buf, 16), 0);
 	assert_string_equal(buf, "t_inject");
 	assert_int_equal(inject_end(in, 0), 0);
-	ptrace(PTRACE_GETREGS, target, NULL, &is);
+	assert_int_equal(gregs_read(target, &is), 0);
 	ptrace(PTRACE_GETSIGMASK, target, (void *)8, &mask[1]);
 	assert_memory_equal(&was, &is, sizeof was);
 	assert_int_equal(mask[0], mask[1]);
 	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
 	stop();
+}
+
+/*
+ * What a process waits in, which then handles a signal.
+ */
+static const struct waits {
+	const char	*name;
+	long		 nr;
+	int		 flags;		/* of the handler */
+	bool		 ends;		/* with EINTR, when that has run */
+	bool		 timed;		/* it goes on as restart_syscall(2) */
+} waits[] = {
+	{ "nanosleep", SYS_nanosleep, SA_RESTART, true, true },
+	{ "clock_nanosleep", SYS_clock_nanosleep, SA_RESTART, true, false },
+	{ "ppoll", SYS_ppoll, SA_RESTART, true, false },
+	{ "epoll_pwait", SYS_epoll_pwait, SA_RESTART, true, false },
+	{ "read", SYS_read, 0, true, false },
+	{ "read again", SYS_read, SA_RESTART, false, false },
+	{ "futex", SYS_futex, 0, true, false },
+	{ "timed futex", SYS_futex, SA_RESTART, true, true },
+};
+
+static const struct waits *waiting;	/* the one of them */
+
+static void __attribute__((noreturn))
+wait_interrupted(void)
+{
+	const struct sigaction sa = { .sa_handler = handle_count,
+	    .sa_flags = waiting->flags };
+	struct timespec far = { 1 << 20, 0 };
+	uint64_t arg[6] = { 0 };
+	char event[32];		/* struct epoll_event, and more */
+	int pair[2], word = 0;
+
+	if (sigaction(SIGUSR1, &sa, NULL) == -1 ||
+	    sigaction(SIGSEGV, &sa, NULL) == -1 || pipe(pair) == -1)
+		_exit(1);
+	switch (waiting->nr) {
+	case SYS_nanosleep:
+		arg[0] = (uintptr_t)&far;
+		break;
+	case SYS_clock_nanosleep:
+		clock_gettime(CLOCK_MONOTONIC, &far);
+		far.tv_sec += 1 << 20;
+		arg[0] = CLOCK_MONOTONIC;
+		arg[1] = TIMER_ABSTIME;
+		arg[2] = (uintptr_t)&far;
+		break;
+	case SYS_ppoll:
+		arg[2] = (uintptr_t)&far;
+		break;
+	case SYS_epoll_pwait:
+		arg[0] = (uint64_t)epoll_create1(0);
+		arg[1] = (uintptr_t)event;
+		arg[2] = 1;
+		arg[3] = UINT64_MAX;
+		break;
+	case SYS_read:
+		arg[0] = (uint64_t)pair[0];
+		arg[1] = (uintptr_t)&word;
+		arg[2] = 1;
+		break;
+	case SYS_futex:
+		arg[0] = (uintptr_t)&word;
+		arg[3] = waiting->timed ? (uintptr_t)&far : 0;
+		break;
+	}
+	seen->rounds++;
+	for (;;) {
+		if (syscall(waiting->nr, arg[0], arg[1], arg[2], arg[3], 0,
+		    0) != -1 || errno != EINTR)
+			seen->wrong++;
+		seen->returned++;
+		far.tv_sec = 1 << 20;
+	}
+}
+
+/*
+ * Wait until the process waits in a system call.  Return its number.
+ */
+static long
+call_awaited(void)
+{
+	char buf[256];
+	int i;
+
+	for (i = 0; i < patience(5000); i++) {
+		file_read(target, "syscall", buf, sizeof buf);
+		if (*buf >= '0' && *buf <= '9')
+			return strtol(buf, NULL, 10);
+		usleep(1000);
+	}
+	return -1;
+}
+
+/*
+ * Have the process, which waits, be stopped, make calls, and be let go: with a
+ * signal before the first, or between them, or 0.
+ */
+static void
+call_interrupted(int before, int between)
+{
+	static const uint64_t none[6];
+	struct inject *in;
+	int64_t ret;
+
+	if (call_awaited() == -1)
+		fail_msg("%s: does not wait", waiting->name);
+	assert_ptr_not_equal(in = begin_with(before), NULL);
+	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), 0);
+	kill(target, between);
+	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), 0);
+	assert_int_equal(ret, getpid());
+	assert_int_equal(inject_end(in, 0), 0);
+	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
+}
+
+/*
+ * A process that waits waits on when it has made our calls, so many times, for
+ * what is left of its time, also if a signal came that does nothing; one that
+ * handles a signal then, which came before or between them, is told so as ever.
+ */
+static void
+waits_signalled(const struct waits *w, int times, int before, int between)
+{
+	int i, k;
+
+	waiting = w;
+	start(wait_interrupted);
+	for (i = 0; i < times; i++) {
+		call_interrupted(i == 0 ? SIGWINCH : 0, i == 1 ? SIGWINCH : 0);
+		/* on its way there it may be seen where it was */
+		for (k = 0; k < patience(1000) && call_awaited() !=
+		    (w->timed ? SYS_restart_syscall : w->nr); k++)
+			usleep(1000);
+		if (k == patience(1000))
+			fail_msg("%s: waits anew", w->name);
+	}
+	call_interrupted(before, between);
+	for (k = 0; k < patience(5000) && (seen->handled == 0 ||
+	    seen->returned != w->ends); k++)
+		usleep(1000);
+	if (k == patience(5000) || seen->wrong != 0 || seen->handled != 1)
+		fail_msg("%s: %ld handled, %ld returned, %ld wrong", w->name,
+		    seen->handled, seen->returned, seen->wrong);
+	kill(target, SIGKILL);
+	assert_int_equal(waitpid(target, &k, 0), target);
+	munmap(seen, sizeof *seen);
+}
+
+static void
+waits_on(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof waits / sizeof *waits; i++) {
+		waits_signalled(&waits[i], 0, SIGUSR1, 0);
+		waits_signalled(&waits[i], 0, SIGSEGV, 0);
+		waits_signalled(&waits[i], 1, 0, SIGUSR1);
+		waits_signalled(&waits[i], 3, SIGUSR1, 0);
+	}
+}
+
+/*
+ * Have the process, which is stopped, handle SIGUSR1, and be stopped on its way
+ * out of rt_sigreturn(2).
+ */
+static void
+handler_left(void)
+{
+	struct __ptrace_syscall_info si = { 0 };
+	int i, sig, status;
+
+	assert_int_equal(ptrace(PTRACE_SETOPTIONS, target, NULL,
+	    (void *)PTRACE_O_TRACESYSGOOD), 0);
+	kill(target, SIGUSR1);
+	for (sig = i = 0; i < 20; i++) {
+		assert_int_equal(ptrace(PTRACE_SYSCALL, target, NULL,
+		    (void *)(uintptr_t)sig), 0);
+		assert_int_equal(waitpid(target, &status, __WALL), target);
+		sig = status >> 8 == SIGUSR1 ? SIGUSR1 : 0;
+		if (WSTOPSIG(status) != (SIGTRAP | 0x80))
+			continue;
+		if (si.op == PTRACE_SYSCALL_INFO_ENTRY &&
+		    si.entry.nr == SYS_rt_sigreturn)
+			return;
+		assert_true(ptrace(PTRACE_GET_SYSCALL_INFO, target,
+		    (void *)sizeof si, &si) > 0);
+	}
+	fail_msg("it does not leave its handler");
+}
+
+/*
+ * A call that a signal has ended with EINTR is not taken for one that gave up
+ * because of us.
+ */
+static void
+ended_call_is_left(void **state)
+{
+	static const struct waits w = { "epoll_pwait", SYS_epoll_pwait,
+	    SA_RESTART, true, false };
+	struct gregs was, is;
+	int i, status;
+
+	(void)state;
+	waiting = &w;
+	start(wait_interrupted);
+	assert_int_equal(call_awaited(), w.nr);
+	assert_int_equal(ptrace(PTRACE_SEIZE, target, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, target, NULL, NULL), 0);
+	assert_int_equal(waitpid(target, &status, __WALL), target);
+	restart_call(target, &unseen);
+	handler_left();
+	assert_int_equal(gregs_read(target, &was), 0);
+	restart_call(target, &(struct seencall){ w.nr, UINT64_MAX });
+	assert_int_equal(gregs_read(target, &is), 0);
+	assert_memory_equal(&was, &is, sizeof was);
+	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
+	for (i = 0; i < patience(5000) && seen->returned == 0; i++)
+		usleep(1000);
+	assert_int_equal(seen->returned, 1);
+	assert_int_equal(seen->handled, 1);
+	kill(target, SIGKILL);
+	assert_int_equal(waitpid(target, &status, 0), target);
+	munmap(seen, sizeof *seen);
 }
 
 /*
@@ -977,6 +1224,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(puts_back),
 		cmocka_unit_test(target_dies),
+		cmocka_unit_test(waits_on),
+		cmocka_unit_test(ended_call_is_left),
 		cmocka_unit_test(another_call),
 		cmocka_unit_test(others_stack_is_left),
 		cmocka_unit_test(handler_is_left),

@@ -228,7 +228,7 @@ test_filesource(void **state)
 	for (pitch = KB; pitch <= KB + 1; pitch++) {
 		if (pitch == KB + 1)
 			for (i = 0; i < 250 * KB + 10; i++)
-				data[i] = 'r';	/* each page has one before it */
+				data[i] = 'r';	/* each page has one before */
 		src = file_source(s, 250 * KB + 10, pitch);
 		run[0] = (struct run){ 17, 200 };
 		run[1] = (struct run){ 5000, 1 };

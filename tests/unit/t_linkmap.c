@@ -2,6 +2,7 @@
  * Link maps, good ones and bad ones: linkmap.c
  */
 #include "model.h"
+#include "num.h"
 #include "state/state.h"
 #include "util.h"
 #include "../../fmt/tree/tree.h"
@@ -31,11 +32,10 @@ struct maker {
 static void
 word(struct maker *k, uint8_t *at, size_t i, uint64_t v)
 {
-	size_t n, j;
+	size_t n;
 
 	n = k->wide ? 8 : 4;
-	for (j = 0; j < n; j++)
-		at[i * n + j] = (uint8_t)(v >> 8 * j);
+	num_put(at + i * n, v, n);
 }
 
 static void
@@ -44,7 +44,7 @@ phdr(struct maker *k, size_t i, uint32_t type, uint64_t vaddr)
 	uint8_t *at;
 
 	at = k->mem + 0x40 + i * (k->wide ? 56 : 32);
-	memcpy(at, &type, 4);
+	num_put(at, type, 4);
 	word(k, at, 2, vaddr);
 }
 
@@ -126,7 +126,8 @@ walk(struct maker *k)
 {
 	*k->got = '\0';
 	k->ngot = 0;
-	assert_int_equal(linkmap_walk(k->p->mem, &k->rec, note, k), 0);
+	assert_int_equal(linkmap_walk(k->p->mem, machine_named("amd64"),
+	    &k->rec, note, k), 0);
 	return k->got;
 }
 

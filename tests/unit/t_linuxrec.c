@@ -327,8 +327,8 @@ test_carried(void **state)
 {
 	static const char *const bad[] = {
 		"         13 8:1 77 /lib/x\n", "         0 ",
-		"          7 8:1 77 ", "          8 8:1 /a/b", "          3 8:1",
-		"         10 8:1 77 /a\0b"
+		"          7 8:1 77 ", "          8 8:1 /a/b",
+		"          3 8:1", "         10 8:1 77 /a\0b"
 	};
 	struct vma v = { .dev = 0x801, .ino = 77, .name = strdup("/a b") };
 	struct vma other = { .dev = 0x801, .ino = 78, .name = v.name };

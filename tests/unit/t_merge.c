@@ -346,7 +346,7 @@ test_many(void **state)
 	uint64_t i, k;
 
 	(void)state;
-	alarm(60);
+	alarm((unsigned int)patience(60));
 	for (k = 0; k < 2; k++) {
 		s[k] = snap_begin("process snapshot 1 a@b amd64");
 		for (i = 0; i < FILES; i++) {

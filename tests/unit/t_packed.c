@@ -5,6 +5,7 @@
 #include "util.h"
 
 #include "linux/stop/packed.h"
+#include "linux/stop/stop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,39 @@ any_length_comes_back(void **state)
 		there_and_back(data, len, len / 2 + 128);
 	for (len = 0; len < 200; len++)
 		there_and_back(data + 1, len, len + 32);
+}
+
+/*
+ * The register sets of a thread are whole in its record, also one that has no
+ * name of its own and no place in reg; general registers never were packed.
+ */
+static void
+registers_come_back(void **state)
+{
+	static const char *const set[] = { "regset/prstatus", "regset/fpregs",
+	    "regset/xstate", "regset/401", "regset/40c" };
+	enum { SETS = sizeof set / sizeof *set };
+	static const uint8_t whole[SETS][200] = { { 1, 2 }, { 3 }, { 4 },
+	    { [150] = 5 }, { [64] = 6, [199] = 7 } };
+	const struct file *f;
+	struct bytes reg[REGSET_MAX] = { { 0 } };
+	struct lthread t = { 0 };
+	size_t i;
+
+	(void)state;
+	filelist_copy(&t.rec, "stat", "1", 1);
+	filelist_copy(&t.rec, set[0], whole[0], sizeof whole[0]);
+	for (i = 1; i < SETS; i++)
+		filelist_pack(&t.rec, set[i], whole[i], sizeof whole[i]);
+	assert_int_equal(regs_unpack(&t, reg), 0);
+	for (i = 0; i < SETS; i++) {
+		assert_non_null(f = filelist_find(&t.rec, set[i]));
+		assert_int_equal(f->len, sizeof whole[i]);
+		assert_memory_equal(f->data, whole[i], f->len);
+	}
+	for (i = 0; i < REGSET_MAX; i++)
+		assert_memory_equal(reg[i].data, whole[i], sizeof whole[i]);
+	filelist_free(&t.rec);
 }
 
 static const char *const names[] = { "one", "two", "three" };
@@ -144,6 +178,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(zeros_take_nothing),
 		cmocka_unit_test(any_length_comes_back),
+		cmocka_unit_test(registers_come_back),
 		cmocka_unit_test(bundle_comes_back),
 		cmocka_unit_test(bundle_is_small),
 	};

@@ -12,9 +12,18 @@
 #include <unistd.h>
 
 static void
+put_at(uint8_t *p, uint64_t v, size_t n)
+{
+	machine_put(machine_here(), p, v, n);
+}
+
+static void
 put(struct buf *b, uint64_t v, size_t n)
 {
-	buf_add(b, &v, n);
+	uint8_t s[8];
+
+	put_at(s, v, n);
+	buf_add(b, s, n);
 }
 
 static void
@@ -35,7 +44,8 @@ sample(struct buf *b, uint64_t time, size_t raw)
 	size_t start = b->len, i;
 
 	put(b, PERFREC_SAMPLE, 4);
-	put(b, 1, 4);
+	put(b, 1, 2);
+	put(b, 0, 2);
 	put(b, 7, 8);
 	put(b, 0x1000, 8);
 	put(b, 10, 4);
@@ -138,10 +148,12 @@ test_records(void **state)
 	assert_int_equal(r.ptid, 103);
 	b.len = 0;
 	numbers(&b, PERFREC_LOST, 4, 8);
+	put_at(b.data + 16, 102 | 103ULL << 32, 8);
 	assert_int_equal(perfrec_parse(&r, b.data, b.len), 0);
 	assert_int_equal(r.lost, 102 | 103ULL << 32);
 	b.len = 0;
 	numbers(&b, PERFREC_LOSTSAMPLES, 2, 8);
+	put_at(b.data + 8, 100 | 101ULL << 32, 8);
 	assert_int_equal(perfrec_parse(&r, b.data, b.len), 0);
 	assert_int_equal(r.lost, 100 | 101ULL << 32);
 	b.len = 0;
@@ -243,11 +255,11 @@ test_ring(void **state)
 	memset(ring, 0, sizeof ring);
 	assert_int_equal(ring_copy(&out, ring, SIZE, 0, 64), -1);
 	assert_contains(snap_errstr(), "a record of 0 bytes");
-	ring[6] = 65;
+	put_at(ring + 6, 65, 2);
 	assert_int_equal(ring_copy(&out, ring, SIZE, 0, 64), -1);
-	ring[6] = 60;
+	put_at(ring + 6, 60, 2);
 	assert_int_equal(ring_copy(&out, ring, SIZE, 0, 64), -1);
-	ring[6] = 64;
+	put_at(ring + 6, 64, 2);
 	assert_int_equal(ring_copy(&out, ring, SIZE, 0, 64), 0);
 	assert_int_equal(out.len, 64);
 	buf_free(&b);
@@ -372,12 +384,15 @@ test_fields(void **state)
 	assert_int_equal(field_get(&f, raw, sizeof raw, 1), 0);
 	f = (struct tpfield){ .off = 16, .size = 48 };
 	for (i = 0; i < 48 / sizeof(long); i++)
-		assert_int_equal(field_get(&f, raw, sizeof raw, i) & 0xff,
-		    16 + i * sizeof(long));
+		assert_int_equal(field_get(&f, raw, sizeof raw, i),
+		    machine_get(machine_here(), raw + 16 + i * sizeof(long),
+		    sizeof(long)));
 	assert_int_equal(field_get(&f, raw, sizeof raw, i), 0);
 	assert_int_equal(field_get(&f, raw, 40, 4), 0);
 
-	memcpy(raw, "\x08\x00\x05\x00\x3f\x00\x02\x00" "abcd", 13);
+	put_at(raw, 5 << 16 | 8, 4);
+	put_at(raw + 4, 2 << 16 | 63, 4);
+	memcpy(raw + 8, "abcd", 5);
 	f = (struct tpfield){ .off = 0, .size = 4, .loc = true };
 	field_string(&f, raw, sizeof raw, s, sizeof s);
 	assert_string_equal(s, "abcd");
@@ -406,8 +421,8 @@ test_decode(void **state)
 
 	(void)state;
 	assert_non_null(t);
-	raw[0] = 9;
-	raw[8] = 7;
+	put_at(raw, 9, 8);
+	put_at(raw + 8, 7, sizeof(long));
 	t->rec = &r;
 	t->kind = TRACE_CALL;
 	f.field[0] = (struct tpfield){ .off = 0, .size = 8 };

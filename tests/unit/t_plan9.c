@@ -29,15 +29,21 @@ assert_text(struct proc *p, const char *name, const char *want)
 }
 
 static struct proc *
-made(struct snap *s, const struct task *t)
+made_of(struct snap *s, const char *cputype, const struct task *t)
 {
 	struct proc *p;
 
 	p = snap_add(s, s->nproc + 1);
 	assert_non_null(p);
-	if (plan9_files(p, t) == -1)
+	if (plan9_files(p, cputype, t) == -1)
 		fail_msg("%s", snap_errstr());
 	return p;
+}
+
+static struct proc *
+made(struct snap *s, const struct task *t)
+{
+	return made_of(s, "amd64", t);
 }
 
 static void
@@ -248,7 +254,6 @@ test_words(void **state)
 	snap_free(s);
 }
 
-#ifdef __x86_64__
 
 /*
  * Byte i of the registers is i, so that bytes tell where they come from.
@@ -407,7 +412,106 @@ test_fpregs(void **state)
 	snap_free(s);
 }
 
-#endif
+/*
+ * Registers of the other machines that Plan 9 has: where, by words, those of
+ * Linux are; byte i of these is i.  255 is none, and 64 the number of a trap.
+ */
+static void
+test_machines(void **state)
+{
+	static const struct {
+		const char *cputype;
+		size_t linux, ureg, in, out;	/* bytes, and of a word */
+		uint8_t want[35];
+	} t[] = {
+		{ "arm64", 272, 280, 8, 8, { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+		    11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+		    26, 27, 28, 29, 30, 31, 32, 33, 255 } },
+		{ "arm64", 72, 280, 4, 8, { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+		    11, 12, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+		    255, 255, 255, 255, 255, 255, 255, 14, 13, 15, 16, 255 } },
+		{ "386", 68, 76, 4, 4, { 4, 3, 5, 255, 0, 2, 1, 6, 10, 9, 8, 7,
+		    64, 255, 12, 13, 14, 15, 16 } },
+		{ "arm", 72, 72, 4, 4, { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+		    12, 13, 14, 255, 16, 15 } },
+	};
+	uint8_t regs[272], want[280];
+	struct task task = { 0 };
+	struct snap *s;
+	struct file *f;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof regs; i++)
+		regs[i] = (uint8_t)(i % 255);	/* none is 0xff */
+	s = snap_new();
+	for (i = 0; i < sizeof t / sizeof *t; i++) {
+		task.reg[REGSET_PRSTATUS].data = regs;
+		task.reg[REGSET_PRSTATUS].len = t[i].linux;
+		memset(want, 0, sizeof want);
+		for (k = 0; k < t[i].ureg / t[i].out; k++)
+			if (t[i].want[k] == 64)
+				want[k * t[i].out] = 64;
+			else if (t[i].want[k] != 255)
+				memcpy(want + k * t[i].out,
+				    regs + t[i].want[k] * t[i].in, t[i].in);
+		f = proc_file(made_of(s, t[i].cputype, &task), "regs");
+		assert_non_null(f);
+		assert_int_equal(f->len, t[i].ureg);
+		assert_memory_equal(f->data, want, t[i].ureg);
+		task.reg[REGSET_PRSTATUS].len--;
+		assert_null(proc_file(made_of(s, t[i].cputype, &task),
+		    "regs"));
+	}
+	task.reg[REGSET_PRSTATUS].len = 216;	/* those of amd64 */
+	assert_null(proc_file(made_of(s, "s390x", &task), "regs"));
+	assert_null(proc_file(made_of(s, "arm64", &task), "regs"));
+	snap_free(s);
+}
+
+/*
+ * Of arm64, control and status change places; of 386, FXSAVE without what the
+ * kernel put into it, or FSAVE.
+ */
+static void
+test_fpmachines(void **state)
+{
+	uint8_t fp[528], x[576], want[520] = { 0 };
+	struct task t = { 0 };
+	struct snap *s;
+	struct file *f;
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, "fpmachines", 96);
+	rng_bytes(&r, fp, sizeof fp);
+	rng_bytes(&r, x, sizeof x);
+	s = snap_new();
+	t.reg[REGSET_FPREGS].data = fp;
+	t.reg[REGSET_FPREGS].len = 528;
+	memcpy(want, fp, 512);
+	memcpy(want + 512, fp + 516, 4);
+	memcpy(want + 516, fp + 512, 4);
+	f = proc_file(made_of(s, "arm64", &t), "fpregs");
+	assert_int_equal(f->len, 520);
+	assert_memory_equal(f->data, want, 520);
+	assert_null(proc_file(made_of(s, "amd64", &t), "fpregs"));
+	assert_null(proc_file(made_of(s, "arm", &t), "fpregs"));
+
+	t.reg[REGSET_FPREGS].len = 108;
+	assert_null(proc_file(made_of(s, "arm64", &t), "fpregs"));
+	f = proc_file(made_of(s, "386", &t), "fpregs");
+	assert_int_equal(f->len, 108);
+	assert_memory_equal(f->data, fp, 108);
+	t.reg[REGSET_XSTATE].data = x;
+	t.reg[REGSET_XSTATE].len = sizeof x;
+	memset(want, 0, sizeof want);
+	memcpy(want, x, 464);
+	f = proc_file(made_of(s, "386", &t), "fpregs");
+	assert_int_equal(f->len, 512);
+	assert_memory_equal(f->data, want, 512);
+	snap_free(s);
+}
 
 int
 main(void)
@@ -419,11 +523,11 @@ main(void)
 		cmocka_unit_test(test_noteid),
 		cmocka_unit_test(test_status),
 		cmocka_unit_test(test_words),
-#ifdef __x86_64__
 		cmocka_unit_test(test_regs),
 		cmocka_unit_test(test_regs32),
 		cmocka_unit_test(test_fpregs),
-#endif
+		cmocka_unit_test(test_machines),
+		cmocka_unit_test(test_fpmachines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,8 +28,10 @@ static const char fdinfo_text[] =
     "pos:\t-5\nflags:\t02100002\nmnt_id:\t15\nino:\t3\n"
     "lock:\t1: FLOCK  ADVISORY  WRITE 5 00:01:2 0 EOF\n";
 
-#define ID	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-#define OTHER	"fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+#define ID	"0123456789abcdef0123456789abcdef" \
+		"0123456789abcdef0123456789abcdef"
+#define OTHER	"fedcba9876543210fedcba9876543210" \
+		"fedcba9876543210fedcba9876543210"
 #define UID	"7f3c9e1a-0d1b-4b6e-9a51-2f1c6f0d8e11"
 #define UID_	"7f3c9e1a_0d1b_4b6e_9a51_2f1c6f0d8e11"
 
@@ -194,8 +196,8 @@ static void
 test_oddstatus(void **state)
 {
 	static const char *const odd[] = {
-		"", "\n", "Uid", "Uid\n", "Uid:", "Uid:\n", "Uid:\t\n", "Uid:x\n",
-		"Uid\t8\n", "xUid:\t8\n", "x\nUi\nd:\t8"
+		"", "\n", "Uid", "Uid\n", "Uid:", "Uid:\n", "Uid:\t\n",
+		"Uid:x\n", "Uid\t8\n", "xUid:\t8\n", "x\nUi\nd:\t8"
 	};
 	uint64_t v = 5;
 	size_t i;
@@ -272,8 +274,8 @@ test_smaps(void **state)
 		"1000 -2000 rw-p 0 0:0 0\n", "Rss: 1 kB\n9:\n"
 	};
 	static const char *const none[] = {
-		"", "\n", "1000-2000 rw-p 0 0:0 0", "Rss: 4 kB\n\n", "VmFlags: mr",
-		"X\n1000-"
+		"", "\n", "1000-2000 rw-p 0 0:0 0", "Rss: 4 kB\n\n",
+		"VmFlags: mr", "X\n1000-"
 	};
 	struct scan t = scan_begin(TEXT(smaps_text));
 	struct vmas l = { 0 };
@@ -322,17 +324,63 @@ test_auxv(void **state)
 	static const uint8_t v[] = { AT_PHDR, 0, 0, 0, 0, 1, 0, 0, AT_PHENT, 0,
 	    0, 0, 32, 0, 0, 0, AT_NULL, 0, 0, 0, 0, 0, 0, 0, AT_BASE, 0, 0, 0,
 	    1, 0, 0, 0 };
+	const struct machine *m = machine_named("amd64");
 	size_t n;
 
 	(void)state;
-	assert_int_equal(auxv_get(v, sizeof v, 4, AT_PHDR), 256);
-	assert_int_equal(auxv_get(v, sizeof v, 4, AT_PHENT), 32);
-	assert_int_equal(auxv_get(v, sizeof v, 4, AT_BASE), 0);
-	assert_true(auxv_get(v, sizeof v, 8, (uint64_t)1 << 40 | AT_PHDR) ==
-	    ((uint64_t)32 << 32 | AT_PHENT));
+	assert_int_equal(auxv_get(m, v, sizeof v, 4, AT_PHDR), 256);
+	assert_int_equal(auxv_get(m, v, sizeof v, 4, AT_PHENT), 32);
+	assert_int_equal(auxv_get(m, v, sizeof v, 4, AT_BASE), 0);
+	assert_true(auxv_get(m, v, sizeof v, 8, (uint64_t)1 << 40 |
+	    AT_PHDR) == ((uint64_t)32 << 32 | AT_PHENT));
 	for (n = 0; n < 16; n++)
-		assert_int_equal(auxv_get(v, n, 4, AT_PHENT), 0);
-	assert_int_equal(auxv_get(NULL, 0, 8, AT_PHDR), 0);
+		assert_int_equal(auxv_get(m, v, n, 4, AT_PHENT), 0);
+	assert_int_equal(auxv_get(m, NULL, 0, 8, AT_PHDR), 0);
+}
+
+/*
+ * The page of a machine, with words of either width and order; what no page of
+ * the machine can be is not told.
+ */
+static void
+test_auxvpage(void **state)
+{
+	static const struct {
+		const char *machine;
+		size_t word;
+		uint64_t told, want;
+	} t[] = {
+		{ "amd64", 8, 4096, 4096 }, { "amd64", 4, 4096, 4096 },
+		{ "amd64", 8, 65536, 0 }, { "arm64", 8, 65536, 65536 },
+		{ "arm64", 8, 65537, 0 }, { "arm64", 8, 0, 0 },
+		{ "arm64", 4, 16384, 16384 }, { "s390x", 8, 4096, 4096 },
+		{ "power64", 8, 65536, 65536 }, { "mips", 4, 16384, 16384 },
+		{ "unknown", 8, 65536, 65536 },
+	};
+	const struct machine *m;
+	uint8_t v[48];
+	size_t i, n, w;
+
+	(void)state;
+	for (i = 0; i < sizeof t / sizeof *t; i++) {
+		m = machine_named(t[i].machine);
+		w = t[i].word;
+		machine_put(m, v, AT_PAGESZ, w);
+		machine_put(m, v + w, t[i].told, w);
+		machine_put(m, v + 2 * w, AT_PHENT, w);
+		machine_put(m, v + 3 * w, w == 8 ? 56 : 32, w);
+		machine_put(m, v + 4 * w, AT_NULL, w);
+		machine_put(m, v + 5 * w, 0, w);
+		assert_int_equal(auxv_word(m, v, 6 * w), w);
+		assert_int_equal(auxv_page(m, v, 6 * w), t[i].want);
+		for (n = 0; n < 2 * w; n++)
+			assert_int_equal(auxv_page(m, v, n), 0);
+		/* where nothing tells how long words are, they are the
+		   machine's */
+		for (; n < 4 * w; n++)
+			assert_int_equal(auxv_page(m, v, n), w == m->word ?
+			    t[i].want : 0);
+	}
 }
 
 /*
@@ -487,7 +535,7 @@ parse_all(const char *text, size_t len)
 		assert_non_null(memchr(l.name, '\0', sizeof l.name));
 	for (t = scan_begin(text, len); smap_next(&t, &m) == 1;)
 		assert_true(m.name.s >= text && m.name.end <= text + len);
-	(void)auxv_get(text, len, 8, AT_PHDR);
+	(void)auxv_get(machine_named("amd64"), text, len, 8, AT_PHDR);
 	place_cgroup(&pl, text, len);
 	for (t = scan_begin(text, len); cgroupmount_next(&t, &cm);)
 		assert_true(cm.root.s >= text && cm.opts.end <= text + len);
@@ -539,6 +587,7 @@ main(void)
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_smaps),
 		cmocka_unit_test(test_auxv),
+		cmocka_unit_test(test_auxvpage),
 		cmocka_unit_test(test_place),
 		cmocka_unit_test(test_cgroupmount),
 		cmocka_unit_test(test_hostile),

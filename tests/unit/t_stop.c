@@ -2,6 +2,7 @@
  * Stopping threads and letting them go, where that does not go at once:
  * linux/stop/, and linux/take/ahead.c.
  */
+#include "tracer.h"
 #include "util.h"
 
 #include "linux/live.h"
@@ -10,12 +11,12 @@
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -39,7 +40,7 @@ static int to[2];		/* a pipe that it waits for */
  * What the library calls: ptrace(2), with faults.
  */
 long
-ptrace(enum __ptrace_request request, ...)
+ptrace(tracer_request request, ...)
 {
 	void *addr, *data;
 	va_list ap;
@@ -78,7 +79,8 @@ sleep_deeply(void *arg)
 	if (read(to[0], &byte, 1) != 1)
 		_exit(1);
 	/* the C library's is not for a thread that others outlive */
-	if (syscall(SYS_vfork) == 0) {
+	if (syscall(SYS_clone, CLONE_VFORK | CLONE_VM | SIGCHLD, 0, 0,
+	    0, 0) == 0) {
 		syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 		while (!shared->over)
 			syscall(SYS_sched_yield);
@@ -123,11 +125,24 @@ poll_until(struct lproc *p, struct lthread *t, enum hold hold)
 {
 	int i;
 
-	for (i = 0; i < 5000 && t->hold != hold; i++) {
+	for (i = 0; i < patience(5000) && t->hold != hold; i++) {
 		thread_poll(p, t);
 		usleep(1000);
 	}
 	assert_int_equal(t->hold, hold);
+}
+
+/*
+ * Set *p to a process that was stopped, and *t to its thread.
+ */
+static void
+start_stopped(struct lproc *p, struct lthread *t)
+{
+	*p = (struct lproc){ .pid = start(NULL), .taskdir = -1 };
+	*t = (struct lthread){ .tid = p->pid };
+	assert_int_equal(thread_seize(p, t), 0);
+	thread_stop(p, t);
+	poll_until(p, t, HOLD_STOPPED);
 }
 
 /*
@@ -136,13 +151,11 @@ poll_until(struct lproc *p, struct lthread *t, enum hold hold)
 static void
 held_is_known(void **state)
 {
-	struct lproc p = { .pid = start(NULL), .taskdir = -1 };
-	struct lthread t = { .tid = p.pid };
+	struct lthread t;
+	struct lproc p;
 
 	(void)state;
-	assert_int_equal(thread_seize(&p, &t), 0);
-	thread_stop(&p, &t);
-	poll_until(&p, &t, HOLD_STOPPED);
+	start_stopped(&p, &t);
 	failing = 1000;
 	thread_release(&t);
 	failing = 0;
@@ -157,13 +170,11 @@ held_is_known(void **state)
 static void
 release_is_tried_again(void **state)
 {
-	struct lproc p = { .pid = start(NULL), .taskdir = -1 };
-	struct lthread t = { .tid = p.pid };
+	struct lthread t;
+	struct lproc p;
 
 	(void)state;
-	assert_int_equal(thread_seize(&p, &t), 0);
-	thread_stop(&p, &t);
-	poll_until(&p, &t, HOLD_STOPPED);
+	start_stopped(&p, &t);
 	failing = 1;
 	thread_release(&t);
 	assert_int_equal(failing, 0);

@@ -25,6 +25,15 @@ rng_init(struct rng *r, const char *what, uint64_t seed)
 	print_message("# %s: TEST_SEED=%" PRIu64 "\n", what, seed);
 }
 
+int
+patience(int n)
+{
+	const char *s;
+
+	s = getenv("TIMEFACTOR");
+	return s == NULL ? n : n * (int)strtol(s, NULL, 10);
+}
+
 /* splitmix64 */
 uint64_t
 rng_next(struct rng *r)
@@ -156,7 +165,6 @@ pipe_write(void *arg)
 void
 stream_pipe(struct stream *st, const void *data, size_t len, size_t piece)
 {
-	pthread_t t;
 	int fd[2];
 
 	memset(st, 0, sizeof *st);
@@ -173,8 +181,8 @@ stream_pipe(struct stream *st, const void *data, size_t len, size_t piece)
 		pipe_write(st);
 		return;
 	}
-	assert_int_equal(pthread_create(&t, NULL, pipe_write, st), 0);
-	st->thread = t;
+	assert_int_equal(pthread_create(&st->thread, NULL, pipe_write, st), 0);
+	st->piped = true;
 }
 
 void
@@ -182,7 +190,7 @@ stream_close(struct stream *st)
 {
 	uint8_t rest[4096];
 
-	if (st->thread != 0) {
+	if (st->piped) {
 		while (read(st->fd, rest, sizeof rest) > 0)
 			continue;
 		pthread_join(st->thread, NULL);

@@ -8,6 +8,7 @@
 #include "model.h"
 #include "snap.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdatomic.h>
 #include <stdarg.h>
@@ -29,6 +30,12 @@ uint64_t	 rng_next(struct rng *);
 uint64_t	 rng_below(struct rng *, uint64_t);
 bool		 rng_percent(struct rng *, unsigned int);
 void		 rng_bytes(struct rng *, void *, size_t);
+
+/*
+ * How often to look for what takes a millisecond each time: so often, or
+ * TIMEFACTOR of the environment as many on a machine that is slow.
+ */
+int		 patience(int);
 
 /*
  * A source in memory: kilobyte i lies at i * pitch.  A test may set its own
@@ -59,7 +66,8 @@ struct stream {
 	size_t		 len;
 	size_t		 piece;		/* bytes in a write */
 	int		 to;
-	unsigned long	 thread;
+	pthread_t	 thread;
+	bool		 piped;	/* the thread writes */
 };
 
 void		 stream_file(struct stream *, const void *, size_t);

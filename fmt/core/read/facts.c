@@ -28,21 +28,21 @@
  * the length of a NT_PRPSINFO.
  */
 size_t
-prstatus_regs(const struct coremach *m)
+prstatus_regs(const struct machine *m)
 {
-	return 32 + 10 * (size_t)m->wide;
+	return 32 + 10 * (size_t)m->word;
 }
 
 size_t
-prstatus_size(const struct coremach *m)
+prstatus_size(const struct machine *m)
 {
 	return prstatus_regs(m) + m->regs + 4;
 }
 
 size_t
-prpsinfo_size(const struct coremach *m)
+prpsinfo_size(const struct machine *m)
 {
-	return 3 * (size_t)m->wide + 16 + 16 + 80;
+	return 3 * (size_t)m->word + 16 + 16 + 80;
 }
 
 static int
@@ -57,13 +57,13 @@ get_int(const uint8_t *p)
 int
 corethread_pid(const struct elfcore *c, const struct corethread *t)
 {
-	return get_int(t->status + 16 + 2 * c->mach->wide);
+	return get_int(t->status + 16 + 2 * c->mach->word);
 }
 
 int
 core_pid(const struct elfcore *c)
 {
-	return c->psinfo != NULL ? get_int(c->psinfo + 3 * c->mach->wide) :
+	return c->psinfo != NULL ? get_int(c->psinfo + 3 * c->mach->word) :
 	    corethread_pid(c, &c->thread[0]);
 }
 
@@ -73,7 +73,8 @@ core_pid(const struct elfcore *c)
 uint64_t
 elfcore_auxv(const struct elfcore *c, uint64_t type)
 {
-	return auxv_get(c->auxv.data, c->auxv.len, c->mach->wide, type);
+	return auxv_get(c->mach, c->auxv.data, c->auxv.len, c->mach->word,
+	    type);
 }
 
 /*
@@ -82,7 +83,7 @@ elfcore_auxv(const struct elfcore *c, uint64_t type)
 unsigned int
 core_uid(const struct elfcore *c)
 {
-	size_t w = c->mach->wide;
+	size_t w = c->mach->word;
 
 	return (unsigned int)(c->psinfo == NULL ? elfcore_auxv(c, AT_UID) :
 	    num_get(c->psinfo + 2 * w, w / 2));
@@ -91,7 +92,7 @@ core_uid(const struct elfcore *c)
 unsigned int
 core_gid(const struct elfcore *c)
 {
-	size_t w = c->mach->wide;
+	size_t w = c->mach->word;
 
 	return (unsigned int)(c->psinfo == NULL ? elfcore_auxv(c, AT_GID) :
 	    num_get(c->psinfo + 2 * w + w / 2, w / 2));
@@ -129,7 +130,7 @@ thread_facts(const struct elfcore *c, struct facts *f)
 {
 	const uint8_t *p = f->th->status;
 	struct task *t = &f->task;
-	size_t w = c->mach->wide;
+	size_t w = c->mach->word;
 
 	f->cursig = (int)num_get(p + 12, 2);
 	f->pending = num_get(p + 16, w);
@@ -174,7 +175,7 @@ corefacts_find(const struct corereader *r, const struct corethread *th,
 	const struct elfcore *c = &r->core;
 	const uint8_t *ps = c->psinfo;
 	struct task *t = &f->task;
-	size_t i, w = c->mach->wide;
+	size_t i, w = c->mach->word;
 
 	memset(f, 0, sizeof *f);
 	f->th = th;
@@ -197,7 +198,7 @@ corefacts_find(const struct corereader *r, const struct corethread *th,
 	t->nice = (int8_t)ps[3];
 	for (i = 0; i < 16 && ps[3 * w + 16 + i] != '\0'; i++) {
 		t->comm[i] = (char)ps[3 * w + 16 + i];
-		if (t->comm[i] < ' ' && t->comm[i] >= 0)
+		if ((uint8_t)t->comm[i] < ' ')
 			t->comm[i] = '?';
 	}
 }

@@ -55,7 +55,7 @@ core_mapped(const struct corereader *r, const char *name)
 static bool
 id_of_memory(const struct corereader *r, uint64_t addr, struct buildid *id)
 {
-	uint8_t head[ELF_PAGE];
+	uint8_t head[4096];
 	size_t n;
 
 	n = elfcore_peek(r, addr, head, sizeof head);
@@ -175,7 +175,7 @@ id_of_exe(const struct corereader *r, struct buildid *id)
 	}
 	/* nothing is known of files; program headers follow the ELF header */
 	phdr = elfcore_auxv(&r->core, AT_PHDR);
-	size = r->core.mach->wide == 8 ? sizeof(Elf64_Ehdr) :
+	size = r->core.mach->word == 8 ? sizeof(Elf64_Ehdr) :
 	    sizeof(Elf32_Ehdr);
 	if (phdr >= size)
 		(void)id_of_memory(r, phdr - size, id);
@@ -291,7 +291,7 @@ core_perms(struct corereader *r, const struct coreseg *l,
 
 	v = &r->vma.v[vmas_find(&r->vma, l->addr) - r->vma.v];
 	flags = read_head(r, src) == -1 ? 0 :
-	    elf_perms(r->head, r->nhead, off);
+	    elf_perms(r->head, r->nhead, r->page, off);
 	if (flags != 0 && v->start == l->addr && v->end == l->addr + l->len)
 		v->flags = flags;
 }
@@ -328,7 +328,7 @@ carry_one(struct corereader *r, const struct mapped *m)
 	p = carried_add(r->snap, &v, m->src, source_size(m->src));
 	if (p == NULL)
 		return -1;
-	return linuxrec_pack(p, r->core.mach->cputype, NULL, 0);
+	return linuxrec_pack(p, r->core.mach->name, NULL, 0);
 }
 
 /*

@@ -1,18 +1,9 @@
 /*
- * The machines whose cores are read: elf.h, and the kernel's
- * asm/elf.h and asm/ptrace.h of each.
+ * The machines whose cores are read: those whose registers machine.c knows.
  */
 #include "read.h"
 
 #include <elf.h>
-
-/* general registers: struct user_regs_struct, ptrace(2), of each */
-static const struct coremach machines[] = {
-	{ EM_X86_64, 8, "amd64", 216, 128, 152 },
-	{ EM_386, 4, "386", 68, 48, 60 },
-	{ EM_AARCH64, 8, "arm64", 272, 256, 248 },
-	{ EM_ARM, 4, "arm", 72, 60, 52 },
-};
 
 /* machines that make cores, too: elf.h */
 static const struct {
@@ -29,26 +20,26 @@ static const struct {
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
- * The machine of a core.  NULL, and which it is, where that is none that
- * can be read.
+ * Return the machine of a core; NULL, and in errstr which it is, where that is
+ * none whose cores can be read.
  */
-const struct coremach *
+const struct machine *
 coremach_find(const GElf_Ehdr *h)
 {
-	bool little;
+	const struct machine *m;
+	bool big, wide;
 	size_t i;
 
-	little = h->e_ident[EI_DATA] == ELFDATA2LSB;
-	for (i = 0; i < NITEMS(machines); i++)
-		if (h->e_machine == machines[i].machine && little &&
-		    (h->e_ident[EI_CLASS] == ELFCLASS64) ==
-		    (machines[i].wide == 8))
-			return &machines[i];
-	for (i = 0; i < NITEMS(machines); i++)
-		if (h->e_machine == machines[i].machine) {
+	big = h->e_ident[EI_DATA] == ELFDATA2MSB;
+	wide = h->e_ident[EI_CLASS] == ELFCLASS64;
+	for (m = NULL; (m = machine_next(m)) != NULL;)
+		if (h->e_machine == m->elf && m->regs != 0 && big == m->big &&
+		    wide == (m->word == 8))
+			return m;
+	for (m = NULL; (m = machine_next(m)) != NULL;)
+		if (h->e_machine == m->elf && m->regs != 0) {
 			errstr_set("a core of %s in its %s form cannot be "
-			    "read", machines[i].cputype, little ? "other" :
-			    "big-endian");
+			    "read", m->name, big ? "big-endian" : "other");
 			return NULL;
 		}
 	for (i = 0; i < NITEMS(others); i++)

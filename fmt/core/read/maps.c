@@ -30,11 +30,13 @@ parse_files(struct corereader *r)
 	uint64_t i, count, page;
 	size_t w;
 
-	w = r->core.mach->wide;
+	w = r->core.mach->word;
 	if (n->data == NULL || n->len < 2 * w)
 		return 0;
 	count = num_get(n->data, w);
 	page = num_get(n->data + w, w);
+	if (r->page == 0)
+		r->page = machine_page(r->core.mach, page);
 	if (count > (n->len - 2 * w) / (3 * w))
 		return errstr_set("NT_FILE: %ju files in %zu bytes",
 		    (uintmax_t)count, n->len);
@@ -135,7 +137,7 @@ special_name(const struct corereader *r, const struct coreseg *l)
 		return "[stack]";
 	if (r->vdso != 0 && r->vdso == l->addr)
 		return "[vdso]";
-	return r->core.mach->machine == EM_X86_64 && l->addr == vsyscall ?
+	return r->core.mach->elf == EM_X86_64 && l->addr == vsyscall ?
 	    "[vsyscall]" : "";
 }
 
@@ -153,7 +155,7 @@ find_special(struct corereader *r)
 	r->vdso = elfcore_auxv(c, AT_SYSINFO_EHDR);
 	if ((r->stack = elfcore_auxv(c, AT_RANDOM)) == 0)
 		r->stack = num_get(t->status +
-		    prstatus_regs(c->mach) + c->mach->sp, c->mach->wide);
+		    prstatus_regs(c->mach) + c->mach->sp, c->mach->word);
 }
 
 static int
@@ -187,8 +189,12 @@ core_maps(struct corereader *r)
 	struct vma *v;
 	size_t i, names;
 
+	r->page = auxv_page(r->core.mach, r->core.auxv.data,
+	    r->core.auxv.len);
 	if (parse_files(r) == -1 || add_bare(r) == -1)
 		return -1;
+	if (r->page == 0)
+		r->page = machine_page(r->core.mach, 0);
 	find_special(r);
 	last = NULL;
 	for (i = names = 0; i < r->core.nload; i++, last = file) {

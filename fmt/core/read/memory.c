@@ -95,9 +95,9 @@ static int
 add_file(struct memory *m, uint64_t addr, uint64_t len, struct source *src,
     uint64_t off, uint64_t *n)
 {
-	uint64_t size;
+	uint64_t size, page = m->r->page;
 
-	size = (source_size(src) + (ELF_PAGE - 1)) / ELF_PAGE * ELF_PAGE;
+	size = (source_size(src) + (page - 1)) / page * page;
 	*n = off >= size ? 0 : size - off < len ? size - off : len;
 	return add_bytes(m, addr, *n, src, off);
 }

@@ -166,7 +166,7 @@ add_note(struct elfcore *c, const struct corenote *n)
 		if (n->len < prstatus_size(c->mach))
 			return errstr_set("NT_PRSTATUS of %zu bytes, not the "
 			    "%zu of %s", n->len, prstatus_size(c->mach),
-			    c->mach->cputype);
+			    c->mach->name);
 		return add_thread(c, n->data);
 	case NT_PRPSINFO:
 		if (c->psinfo == NULL && n->len >= prpsinfo_size(c->mach))

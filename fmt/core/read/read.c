@@ -19,7 +19,7 @@ set_header(struct corereader *r, int64_t mtime)
 		return 0;
 	if (asprintf(&r->snap->header, "process snapshot %jd %u@unknown %s 0 "
 	    "\"core\"", (intmax_t)mtime, core_uid(&r->core),
-	    r->core.mach->cputype) == -1) {
+	    r->core.mach->name) == -1) {
 		r->snap->header = NULL;
 		return errstr_set("out of memory");
 	}

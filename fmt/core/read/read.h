@@ -15,19 +15,11 @@
 #define COREREAD_H
 
 #include "io/io.h"
+#include "machine.h"
 #include "num.h"
 #include "space.h"
 
 #include <gelf.h>
-
-struct coremach {		/* a machine whose cores we know */
-	uint16_t	 machine; /* EM_* */
-	uint8_t		 wide;	/* bytes of a long: 4 or 8 */
-	const char	*cputype; /* Plan 9's word */
-	uint16_t	 regs;	/* bytes of the general registers */
-	uint16_t	 pc;	/* where in them these are */
-	uint16_t	 sp;
-};
 
 struct coreseg {		/* a PT_LOAD */
 	uint64_t	 addr;
@@ -56,7 +48,7 @@ struct corethread {
 
 struct elfcore {
 	Elf		*elf;	/* owned */
-	const struct coremach *mach;
+	const struct machine *mach;
 	uint64_t	 size;	/* of the file */
 	struct coreseg	*load;	/* owned; ascending, without overlaps */
 	size_t		 nload;
@@ -97,6 +89,7 @@ struct corereader {
 	struct vmas	 files;	/* owned; of NT_FILE */
 	uint64_t	 stack;	/* an address in it */
 	uint64_t	 vdso;	/* where it begins, or 0 */
+	uint64_t	 page;	/* bytes of one */
 	struct mapped	*mapped; /* owned; by name */
 	size_t		 nmapped;
 	uint8_t		*head;	/* owned; of headsrc, what was read last */
@@ -139,12 +132,12 @@ void		 core_perms(struct corereader *, const struct coreseg *,
 		    struct source *, uint64_t);
 
 /* machine.c */
-const struct coremach *coremach_find(const GElf_Ehdr *);
+const struct machine *coremach_find(const GElf_Ehdr *);
 
 /* facts.c */
-size_t		 prstatus_regs(const struct coremach *);
-size_t		 prstatus_size(const struct coremach *);
-size_t		 prpsinfo_size(const struct coremach *);
+size_t		 prstatus_regs(const struct machine *);
+size_t		 prstatus_size(const struct machine *);
+size_t		 prpsinfo_size(const struct machine *);
 uint64_t	 elfcore_auxv(const struct elfcore *, uint64_t);
 int		 core_pid(const struct elfcore *);
 unsigned int	 core_uid(const struct elfcore *);

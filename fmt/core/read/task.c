@@ -60,7 +60,7 @@ core_cmdline(struct filelist *rec, const struct elfcore *c)
 	char text[81] = "";
 	size_t i, n;
 
-	args = (const char *)c->psinfo + 3 * c->mach->wide + 32;
+	args = (const char *)c->psinfo + 3 * c->mach->word + 32;
 	for (n = 0; n < 80 && args[n] != '\0'; n++)
 		text[n] = args[n];
 	while (n > 0 && text[n - 1] == ' ')
@@ -102,13 +102,13 @@ core_state(const struct corereader *r, const struct facts *f,
 	uint64_t *v = st->stat.v;
 	int i;
 
-	strlcpy(st->cputype, c->mach->cputype, sizeof st->cputype);
+	strlcpy(st->cputype, c->mach->name, sizeof st->cputype);
 	v[STAT_SESSION] = (uint64_t)f->sid;
 	v[STAT_FLAGS] = c->psinfo == NULL ? 0 : num_get(c->psinfo +
-	    c->mach->wide, c->mach->wide) & UINT32_MAX;
+	    c->mach->word, c->mach->word) & UINT32_MAX;
 	v[STAT_THREADS] = r->nthread;
 	v[STAT_VSIZE] = r->vmbytes;
-	v[STAT_RSS] = r->membytes / ELF_PAGE;
+	v[STAT_RSS] = r->membytes / r->page;
 	v[STAT_STARTSTACK] = r->stack;
 	v[STAT_SP] = f->sp;
 	v[STAT_PC] = f->pc;

@@ -6,21 +6,13 @@
 #define CORE_H
 
 #include "elf/elf.h"
+#include "machine.h"
 #include "num.h"
 #include "state/state.h"
 
 enum { SIGINFO = 128 };		/* bytes of siginfo_t */
 
 enum { GP_MAX = 272, FP_MAX = 528, FXSAVE = 512, AVX = 832, PKRU = 2696 };
-
-struct corearch {		/* a machine: arch.c */
-	const char	*cputype; /* in Plan 9's words */
-	uint16_t	 machine; /* e_machine of elf(5) */
-	uint8_t		 word;	/* bytes of a long */
-	uint16_t	 regs;	/* bytes of Linux's elf_gregset_t */
-	uint16_t	 fpregs; /* and of its elf_fpregset_t */
-	uint16_t	 ureg;	/* and of Plan 9's Ureg */
-};
 
 struct coreregs {		/* registers of a thread, as in a core */
 	uint8_t		 gp[GP_MAX];
@@ -35,15 +27,16 @@ struct coreregs {		/* registers of a thread, as in a core */
 };
 
 int		 corearch_find(const struct snap *s, const struct proc *p,
-		    const struct taskstate *st, const struct corearch **a);
-bool		 corearch_regs(const struct corearch *a, const struct proc *p,
+		    const struct taskstate *st, const struct machine **a);
+bool		 corearch_regs(const struct machine *a, const struct proc *p,
 		    const struct taskstate *st, struct coreregs *r);
 
 struct corethreads {		/* those of a process that have registers */
 	struct proc	**p;	/* owned; in the order of the core */
 	size_t		 n;
 	size_t		 left;	/* alive, but without registers */
-	const struct corearch *arch;
+	const struct machine *arch;
+	uint64_t	 page;	/* bytes of one */
 };
 
 const uint8_t	*state_signal(const struct taskstate *st);

@@ -6,7 +6,7 @@
  *	program headers		PT_NOTE, then a PT_LOAD or more a mapping
  *	section header		only with 65535 program headers or more
  *	notes
- *	zeros			to a page of 4096 bytes
+ *	zeros			to a page of the process
  *	memory			where p_filesz is not 0
  *
  * All but the memory is kept; of the memory a list tells where in the core
@@ -39,20 +39,21 @@ struct core {
 	struct hole	*hole;	/* owned; by offset */
 	size_t		 nhole;
 	uint64_t	 size;
+	uint64_t	 page;	/* bytes of one */
 	size_t		 left;	/* threads without registers */
 };
 
 static uint64_t
-page_up(uint64_t v)
+page_up(uint64_t v, uint64_t page)
 {
-	return (v + ELF_PAGE - 1) & ~(uint64_t)(ELF_PAGE - 1);
+	return (v + page - 1) & ~(page - 1);
 }
 
 /*
  * Return how long the headers are, the notes not counted.
  */
 static uint64_t
-headers_size(const struct corearch *a, size_t nload)
+headers_size(const struct machine *a, size_t nload)
 {
 	bool wide = a->word == 8;
 	uint64_t n;
@@ -65,7 +66,7 @@ headers_size(const struct corearch *a, size_t nload)
 }
 
 static void
-elf_header(struct buf *b, const struct corearch *a, size_t nload)
+elf_header(struct buf *b, const struct machine *a, size_t nload)
 {
 	uint8_t ident[EI_NIDENT] = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
 	    ELFCLASS32, ELFDATA2LSB, EV_CURRENT, ELFOSABI_NONE };
@@ -79,7 +80,7 @@ elf_header(struct buf *b, const struct corearch *a, size_t nload)
 		ident[EI_CLASS] = ELFCLASS64;
 	buf_add(b, ident, sizeof ident);
 	num_add(b, ET_CORE, 2);
-	num_add(b, a->machine, 2);
+	num_add(b, a->elf, 2);
 	num_add(b, EV_CURRENT, 4);
 	num_add(b, 0, a->word);			/* e_entry */
 	num_add(b, ehsize, a->word);		/* e_phoff */
@@ -94,7 +95,7 @@ elf_header(struct buf *b, const struct corearch *a, size_t nload)
 }
 
 static void
-program_header(struct buf *b, const struct corearch *a, uint32_t type,
+program_header(struct buf *b, const struct machine *a, uint32_t type,
     uint32_t flags, const struct coreload *l, uint64_t align)
 {
 	num_add(b, type, 4);
@@ -114,7 +115,7 @@ program_header(struct buf *b, const struct corearch *a, uint32_t type,
  * The one section header of a core with many segments: how many there are.
  */
 static void
-section_header(struct buf *b, const struct corearch *a, size_t nload)
+section_header(struct buf *b, const struct machine *a, size_t nload)
 {
 	size_t i;
 
@@ -130,9 +131,10 @@ section_header(struct buf *b, const struct corearch *a, size_t nload)
 }
 
 static void
-headers_add(struct buf *b, const struct corearch *a, const struct coreloads *l,
-    size_t notes)
+headers_add(struct buf *b, const struct corethreads *t,
+    const struct coreloads *l, size_t notes)
 {
+	const struct machine *a = t->arch;
 	struct coreload note = { .filesz = notes,
 	    .off = headers_size(a, l->nload) };
 	uint32_t flags;
@@ -144,7 +146,7 @@ headers_add(struct buf *b, const struct corearch *a, const struct coreloads *l,
 		flags = l->load[i].flags & VMA_READ ? PF_R : 0;
 		flags |= l->load[i].flags & VMA_WRITE ? PF_W : 0;
 		flags |= l->load[i].flags & VMA_EXEC ? PF_X : 0;
-		program_header(b, a, PT_LOAD, flags, &l->load[i], ELF_PAGE);
+		program_header(b, a, PT_LOAD, flags, &l->load[i], t->page);
 	}
 	if (l->nload + 1 >= PN_XNUM)
 		section_header(b, a, l->nload);
@@ -155,20 +157,20 @@ headers_add(struct buf *b, const struct corearch *a, const struct coreloads *l,
  * Offsets and addresses are the same within a page, as elf(5) asks.
  */
 static int
-core_place(struct core *c, const struct corearch *a, struct coreloads *l,
+core_place(struct core *c, const struct machine *a, struct coreloads *l,
     uint64_t off)
 {
 	uint64_t most, end;
 	struct coreload *p;
 	size_t i;
 
-	most = a->word == 8 ? INT64_MAX - ELF_PAGE : UINT32_MAX;
+	most = a->word == 8 ? INT64_MAX - (MACHINE_PAGE_MOST - 1) : UINT32_MAX;
 	c->size = off;
 	for (i = 0; i < l->nload; i++) {
 		p = &l->load[i];
-		p->off = off = page_up(off);
+		p->off = off = page_up(off, c->page);
 		if (p->filesz > 0)
-			p->off += p->addr % ELF_PAGE;
+			p->off += p->addr % c->page;
 		if (__builtin_add_overflow(p->off, p->filesz, &end) ||
 		    end > most)
 			return errstr_set("its core would be larger than "
@@ -192,9 +194,9 @@ core_place(struct core *c, const struct corearch *a, struct coreloads *l,
 static int
 hole_add(struct core *c, uint64_t start, uint64_t end)
 {
-	start = page_up(start);
+	start = page_up(start, c->page);
 	if (end != c->size)
-		end -= end % ELF_PAGE;
+		end -= end % c->page;
 	if (end < start || end - start < HOLE)
 		return 0;
 	if (VEC_ROOM(c->hole, c->nhole) == -1)
@@ -257,6 +259,7 @@ core_layout(struct core *c, const struct corethreads *t, struct proc *p,
 	int rc;
 
 	rc = -1;
+	c->page = t->page;
 	if (coreloads_make(&l, p->mem, v) == -1 ||
 	    corenote_add(&notes, t, p, v) == -1)
 		goto out;
@@ -267,7 +270,7 @@ core_layout(struct core *c, const struct corethreads *t, struct proc *p,
 	if (core_place(c, t->arch, &l, headers_size(t->arch, l.nload) +
 	    notes.len) == -1)
 		goto out;
-	headers_add(&c->head, t->arch, &l, notes.len);
+	headers_add(&c->head, t, &l, notes.len);
 	buf_add(&c->head, notes.data, notes.len);
 	if (buf_check(&c->head) == -1)
 		goto out;

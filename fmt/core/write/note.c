@@ -6,13 +6,14 @@
  *	the others	PRSTATUS FPREGSET XSTATE
  */
 #include "core.h"
+#include "digits.h"
 #include "record/record.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { USER_HZ = 100 };
+enum { USER_HZ = 100, SET_FIRST = 0x100, SET_END = 0x1000 };
 
 /*
  * Where members of struct elf_prstatus and elf_prpsinfo are, by the length
@@ -25,7 +26,7 @@ static const struct layout {
     layout8 = { 16, 24, 32, 48, 112, 8, 16, 4, 24, 40, 56, 136 };
 
 static const struct layout *
-layout_of(const struct corearch *a)
+layout_of(const struct machine *a)
 {
 	return a->word == 8 ? &layout8 : &layout4;
 }
@@ -64,7 +65,7 @@ pids_put(uint8_t *s, const struct taskstate *st, uint64_t ppid)
  * that of all its threads.
  */
 static void
-prstatus_add(struct buf *b, const struct corearch *a,
+prstatus_add(struct buf *b, const struct machine *a,
     const struct taskstate *st, const struct coreregs *regs,
     const uint8_t *sig, uint64_t ppid)
 {
@@ -123,7 +124,7 @@ names_put(const struct taskstate *st, uint8_t *fname, uint8_t *psargs)
  * NT_PRPSINFO, as fill_psinfo of the kernel makes it.
  */
 static void
-prpsinfo_add(struct buf *b, const struct corearch *a,
+prpsinfo_add(struct buf *b, const struct machine *a,
     const struct taskstate *st)
 {
 	static const char letters[] = "RSDTZW";
@@ -173,8 +174,9 @@ name_add(struct buf *b, const char *s)
  * NT_FILE: which files are mapped where; offsets are in pages.
  */
 static int
-files_add(struct buf *b, const struct corearch *a, const struct vmas *v)
+files_add(struct buf *b, const struct corethreads *t, const struct vmas *v)
 {
+	const struct machine *a = t->arch;
 	struct buf s = { 0 };
 	size_t i, n;
 	int rc;
@@ -184,12 +186,12 @@ files_add(struct buf *b, const struct corearch *a, const struct vmas *v)
 	if (n == 0)
 		return 0;
 	num_add(&s, n, a->word);
-	num_add(&s, ELF_PAGE, a->word);
+	num_add(&s, t->page, a->word);
 	for (i = 0; i < v->n; i++)
 		if (is_file(&v->v[i])) {
 			num_add(&s, v->v[i].start, a->word);
 			num_add(&s, v->v[i].end, a->word);
-			num_add(&s, v->v[i].off / ELF_PAGE, a->word);
+			num_add(&s, v->v[i].off / t->page, a->word);
 		}
 	for (i = 0; i < v->n; i++)
 		if (is_file(&v->v[i]))
@@ -207,16 +209,68 @@ files_add(struct buf *b, const struct corearch *a, const struct vmas *v)
  * The notes that tell of the process; lead is the state of its leader.
  */
 static int
-process_add(struct buf *b, const struct corearch *a,
+process_add(struct buf *b, const struct corethreads *t,
     const struct taskstate *lead, const struct vmas *v, const uint8_t *sig)
 {
 	static const uint8_t none[SIGINFO];
 
-	prpsinfo_add(b, a, lead);
+	prpsinfo_add(b, t->arch, lead);
 	note_add(b, "CORE", NT_SIGINFO, sig != NULL ? sig : none, SIGINFO);
 	if (lead->auxv.len > 0)
 		note_add(b, "CORE", NT_AUXV, lead->auxv.data, lead->auxv.len);
-	return files_add(b, a, v);
+	return files_add(b, t, v);
+}
+
+/*
+ * Return the type of the note that a register set of a record stands for, whose
+ * name tells it (snap(6), regset/HEX); 0 if it is none, or no type that
+ * linux/elf.h has for register sets of a machine.  No two names are of one
+ * type.
+ */
+static uint32_t
+set_type(const struct recfile *f)
+{
+	static const char prefix[] = "regset/";
+	enum { PREFIX = sizeof prefix - 1 };
+	const char *name = (const char *)f->name;
+	uint64_t type;
+
+	if (f->namelen <= PREFIX || memcmp(name, prefix, PREFIX) != 0 ||
+	    name[PREFIX] == '0' ||
+	    !digits_number(name + PREFIX, f->namelen - PREFIX, 16, &type) ||
+	    ((type < SET_FIRST || type >= SET_END) && type != NT_PRXFPREG))
+		return 0;
+	return (uint32_t)type;
+}
+
+/*
+ * Add the register sets that are particular to a machine, as the record of a
+ * thread has them: of arm64 that of thread-local storage, SVE, pointer
+ * authentication and so on; none of those that regs has, which are there
+ * already.
+ */
+static int
+sets_add(struct buf *b, struct proc *p, const struct coreregs *regs)
+{
+	struct linuxrec r;
+	struct recfile f;
+	uint32_t type;
+	size_t i;
+
+	if (linuxrec_open(&r, proc_file(p, "proc")) == -1) {
+		linuxrec_close(&r);
+		return -1;
+	}
+	for (i = 0; i < r.n; i++) {
+		linuxrec_get(&r, i, &f);
+		if ((type = set_type(&f)) == 0 || f.len > UINT32_MAX ||
+		    (type == NT_X86_XSTATE && regs->nx > 0) ||
+		    (type == NT_PRXFPREG && regs->nxfp > 0))
+			continue;
+		note_add(b, "LINUX", type, f.data, f.len);
+	}
+	linuxrec_close(&r);
+	return 0;
 }
 
 /*
@@ -243,7 +297,7 @@ corenote_add(struct buf *b, const struct corethreads *t, struct proc *p,
 		own = state_signal(st);
 		prstatus_add(b, t->arch, st, &regs, own != NULL ? own : sig,
 		    lead->ppid);
-		if (i == 0 && process_add(b, t->arch, lead, v, sig) == -1)
+		if (i == 0 && process_add(b, t, lead, v, sig) == -1)
 			return -1;
 		if (regs.nfp > 0)
 			note_add(b, "CORE", NT_PRFPREG, regs.fp, regs.nfp);
@@ -252,6 +306,8 @@ corenote_add(struct buf *b, const struct corethreads *t, struct proc *p,
 			    regs.nxfp);
 		if (regs.nx > 0)
 			note_add(b, "LINUX", NT_X86_XSTATE, regs.x, regs.nx);
+		if (sets_add(b, t->p[i], &regs) == -1)
+			return -1;
 	}
 	return buf_check(b);
 }

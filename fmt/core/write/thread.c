@@ -55,7 +55,7 @@ static int
 thread_look(struct corethreads *t, const struct snap *s, struct proc *p,
     bool *fatal)
 {
-	const struct corearch *a;
+	const struct machine *a;
 	const struct taskstate *st;
 
 	if ((st = state_get(p)) == NULL)
@@ -112,6 +112,7 @@ corethreads_find(struct corethreads *t, struct snap *s, struct proc *p)
 	bool known;
 
 	known = false;
+	t->page = snap_page(s, p);
 	if (snap_threads(s, p->pid, &at, &n) == -1 ||
 	    thread_add(t, s, p, &known) == -1)
 		return -1;

@@ -37,6 +37,11 @@ enum criu_magic {		/* include/magic.h of criu */
 	CRIU_TIMENS = 0x43114433
 };
 
+enum criu_machine {		/* mtype: images/core.proto of criu */
+	CRIU_AMD64 = 1,
+	CRIU_ARM64 = 3
+};
+
 enum criu_page {		/* flags of a pagemap entry */
 	PE_PARENT = 1,
 	PE_LAZY = 2,
@@ -65,8 +70,6 @@ enum criu_fdtype {		/* images/fdinfo.proto of criu */
 	FD_FANOTIFY, FD_NETLINKSK, FD_NS, FD_TUN, FD_EXT, FD_TIMERFD,
 	FD_MEMFD, FD_BPFMAP, FD_PIDFD, FD_TYPES
 };
-
-enum { CRIU_PAGE = 4096 };	/* bytes of a page in pages-N.img */
 
 /* imgdir.c */
 struct imgdir {			/* a directory of images */
@@ -103,7 +106,7 @@ void		 criuimg_add(struct buf *b, const ProtobufCMessage *m);
 /* pages.c */
 struct pages {			/* an entry of a pagemap */
 	uint64_t	 addr;	/* in bytes */
-	uint64_t	 n;	/* pages */
+	uint64_t	 len;	/* bytes: whole pages of the machine */
 	uint64_t	 off;	/* of PE_PRESENT: in the pages image */
 	unsigned int	 flags;	/* of enum criu_page */
 };
@@ -111,6 +114,7 @@ struct pages {			/* an entry of a pagemap */
 struct pagemap {		/* one image, and those it is stacked on */
 	const struct imgdir *dir; /* borrowed; where it is */
 	char		*name;	/* owned; of the image */
+	uint64_t	 page;	/* bytes of one */
 	uint32_t	 id;	/* N of pages-N.img */
 	struct pages	*v;	/* owned; ascending, without overlaps */
 	size_t		 n;
@@ -121,15 +125,17 @@ struct pagemap {		/* one image, and those it is stacked on */
 typedef int	(*pages_fn)(void *, const struct pages *, struct source *);
 
 int		 pagemap_parse(struct pagemap **out, const char *name,
-		    const void *data, size_t len, uint64_t *bytes);
+		    const void *data, size_t len, uint64_t page,
+		    uint64_t *bytes);
 int		 pagemap_open(struct pagemap **out, struct snap *s,
-		    const struct imgdir *dir, const char *name);
+		    const struct imgdir *dir, const char *name, uint64_t page);
 size_t		 pagemap_behind(const struct pagemap *m, uint64_t addr);
 int		 pagemap_where(const struct pagemap *m, uint64_t addr,
 		    struct pages *w, struct source **src);
 int		 pagemap_each(const struct pagemap *m, pages_fn fn, void *arg);
 void		 pagemap_free(struct pagemap *m);
 void		 pagemap_begin(struct buf *b, uint32_t id);
-void		 pagemap_put(struct buf *b, const struct pages *p);
+void		 pagemap_put(struct buf *b, const struct pages *p,
+		    uint64_t page);
 
 #endif

@@ -30,13 +30,13 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
     const Criu__PagemapEntry *e, uint64_t *off)
 {
 	struct pages *p, *last;
-	uint64_t bytes, end;
+	uint64_t end, n;
 
 	if (VEC_ROOM(m->v, m->n) == -1)
 		return -1;
 	p = &m->v[m->n];
 	p->addr = e->vaddr;
-	p->n = e->has_nr_pages ? e->nr_pages : e->compat_nr_pages;
+	n = e->has_nr_pages ? e->nr_pages : e->compat_nr_pages;
 	p->flags = e->has_flags ? e->flags :
 	    e->has_in_parent && e->in_parent ? 0 : PE_PRESENT;
 	if (e->has_in_parent && e->in_parent)
@@ -49,21 +49,21 @@ pagemap_add(struct pagemap *m, struct criuimg *im,
 		return criuimg_error(im, "both present and in the parent");
 	if (p->flags == 0)
 		return criuimg_error(im, "neither present nor in the parent");
-	if (p->n == 0)		/* means nothing, and is in no one's way */
+	if (n == 0)		/* means nothing, and is in no one's way */
 		return 0;
-	if (p->addr % CRIU_PAGE != 0)
+	if (p->addr % m->page != 0)
 		return criuimg_error(im, "%jx is no address of a page",
 		    (uintmax_t)p->addr);
-	if (__builtin_mul_overflow(p->n, CRIU_PAGE, &bytes) ||
-	    __builtin_add_overflow(p->addr, bytes, &end))
+	if (__builtin_mul_overflow(n, m->page, &p->len) ||
+	    __builtin_add_overflow(p->addr, p->len, &end))
 		return criuimg_error(im, "%ju pages at %jx end beyond 2^64",
-		    (uintmax_t)p->n, (uintmax_t)p->addr);
+		    (uintmax_t)n, (uintmax_t)p->addr);
 	last = m->n == 0 ? NULL : p - 1;
-	if (last != NULL && p->addr < last->addr + last->n * CRIU_PAGE)
+	if (last != NULL && p->addr < last->addr + last->len)
 		return criuimg_error(im, "%jx comes behind %jx",
 		    (uintmax_t)p->addr, (uintmax_t)last->addr);
 	if (p->flags & PE_PRESENT &&
-	    __builtin_add_overflow(*off, bytes, off))
+	    __builtin_add_overflow(*off, p->len, off))
 		return criuimg_error(im, "more than 2^64 bytes of pages");
 	m->n++;
 	return 0;
@@ -99,17 +99,19 @@ pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
 
 /*
  * Read a pagemap image that lies in memory, len bytes of it, and how many
- * bytes its pages image has.  *out is freed with pagemap_free in all cases.
+ * bytes its pages image has; page is those of one.  *out is freed with
+ * pagemap_free in all cases.
  */
 int
 pagemap_parse(struct pagemap **out, const char *name, const void *data,
-    size_t len, uint64_t *bytes)
+    size_t len, uint64_t page, uint64_t *bytes)
 {
 	struct criuimg im;
 	int rc;
 
 	if ((*out = calloc(1, sizeof **out)) == NULL)
 		return errstr_set("out of memory");
+	(*out)->page = page;
 	rc = criuimg_memory(&im, name, data, len, CRIU_PAGEMAP);
 	if (rc == 0)
 		rc = pagemap_entries(*out, &im, bytes);
@@ -128,7 +130,7 @@ pages_short(const struct pagemap *m, uint64_t size)
 	size_t i;
 
 	for (i = 0, end = 0; i < m->n; i++) {
-		end = m->v[i].off + m->v[i].n * CRIU_PAGE;
+		end = m->v[i].off + m->v[i].len;
 		if (m->v[i].flags & PE_PRESENT && end > size)
 			break;
 	}
@@ -163,7 +165,7 @@ pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
 	if (src == NULL)
 		return -1;
 	size = source_size(src);
-	if (size % CRIU_PAGE != 0)
+	if (size % m->page != 0)
 		return errstr_set("%s: %ju bytes are not a multiple of a page",
 		    src->name, (uintmax_t)size);
 	if (size < bytes) {
@@ -216,12 +218,12 @@ first_inherited(const struct pagemap *m)
 /*
  * Read the pagemap image of a process, or of a shared memory object
  * ("shmem-ID"), in a directory, and those of its parents as far as they are
- * needed.  1; 0 if there is no such image; or -1.  *out is freed with
- * pagemap_free in all cases.
+ * needed; page is the bytes of one.  1; 0 if there is no such image; or -1.
+ * *out is freed with pagemap_free in all cases.
  */
 int
 pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
-    const char *name)
+    const char *name, uint64_t page)
 {
 	struct pagemap **m, *child;
 	int rc;
@@ -230,6 +232,7 @@ pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
 	for (m = out;; m = &child->parent, dir = dir->parent) {
 		if ((*m = calloc(1, sizeof **m)) == NULL)
 			return errstr_set("out of memory");
+		(*m)->page = page;
 		rc = pagemap_load(*m, s, dir, name);
 		if (rc == 0 && child != NULL)
 			return errstr_set("%s/%s: entry %zu: in the parent, "
@@ -267,14 +270,13 @@ pagemap_free(struct pagemap *m)
 size_t
 pagemap_behind(const struct pagemap *m, uint64_t addr)
 {
-	return BISECT_WHILE(i, m->n, m->v[i].addr + m->v[i].n * CRIU_PAGE <=
-	    addr);
+	return BISECT_WHILE(i, m->n, m->v[i].addr + m->v[i].len <= addr);
 }
 
 /*
  * Where the page at addr, which is the address of a page, lies, looked up
  * down the stack: 1; 0 if m has no entry for it; or -1, if it should be in
- * a parent and is not.  What is found at w is true of w->n pages from there.
+ * a parent and is not.  What is found at w is true of w->len bytes from there.
  */
 int
 pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
@@ -284,7 +286,7 @@ pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
 	const struct pages *p;
 	uint64_t left;
 
-	for (top = m, w->n = UINT64_MAX; m != NULL; m = m->parent) {
+	for (top = m, w->len = UINT64_MAX; m != NULL; m = m->parent) {
 		p = &m->v[pagemap_behind(m, addr)];
 		if (p == m->v + m->n || p->addr > addr) {
 			if (m == top)
@@ -293,9 +295,9 @@ pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
 			    "said to be there", m->dir->path, m->name,
 			    (uintmax_t)addr);
 		}
-		left = p->n - (addr - p->addr) / CRIU_PAGE;
-		if (left < w->n)
-			w->n = left;
+		left = p->len - (addr - p->addr);
+		if (left < w->len)
+			w->len = left;
 		if (!(p->flags & PE_PARENT)) {
 			w->addr = addr;
 			w->flags = p->flags;
@@ -319,16 +321,16 @@ pagemap_each(const struct pagemap *m, pages_fn fn, void *arg)
 	const struct pages *p;
 	struct source *src;
 	struct pages w;
-	uint64_t addr, n;
+	uint64_t addr, left;
 	size_t i;
 
 	for (i = 0; i < m->n; i++) {
 		p = &m->v[i];
-		for (addr = p->addr, n = p->n; n > 0; n -= w.n) {
+		for (addr = p->addr, left = p->len; left > 0; left -= w.len) {
 			if (pagemap_where(m, addr, &w, &src) == -1 ||
 			    fn(arg, &w, src) == -1)
 				return -1;
-			addr += w.n * CRIU_PAGE;
+			addr += w.len;
 		}
 	}
 	return 0;
@@ -349,17 +351,19 @@ pagemap_begin(struct buf *b, uint32_t id)
 
 /*
  * Add an entry to it, in a form that all versions of criu read: the newer
- * count pages in nr_pages, the older in compat_nr_pages.
+ * count pages in nr_pages, the older in compat_nr_pages.  page is the bytes of
+ * one.
  */
 void
-pagemap_put(struct buf *b, const struct pages *p)
+pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
 {
 	Criu__PagemapEntry e = CRIU__PAGEMAP_ENTRY__INIT;
+	uint64_t n = p->len / page;
 
 	e.vaddr = p->addr;
-	e.compat_nr_pages = p->n <= UINT32_MAX ? (uint32_t)p->n : 0;
+	e.compat_nr_pages = n <= UINT32_MAX ? (uint32_t)n : 0;
 	e.has_nr_pages = true;
-	e.nr_pages = p->n;
+	e.nr_pages = n;
 	e.has_flags = true;
 	e.flags = p->flags;
 	criuimg_add(b, &e.base);

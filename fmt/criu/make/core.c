@@ -146,7 +146,7 @@ addresses_set(struct criumake *m, struct corebits *c, struct maketask *t)
 	criu__sas__init(&c->sas);
 	if (maketask_must(m, t, "tid_address", "x", "address (x)", v) == -1)
 		return -1;
-	makeregs_put(&c->core, c->regs, v[0]);
+	c->regs->put(&c->core, c->regs, v[0]);
 	rc = maketask_one(t, "robust_list", "xd", "head (x) length", v);
 	if (rc == -1)
 		return -1;
@@ -223,7 +223,7 @@ core_set(struct criumake *m, struct corebits *c, struct maketask *p,
 
 	criu__core__init(&c->core);
 	criu__task_core__init(&c->tc);
-	makeregs_machine(&c->core);
+	makeregs_machine(&c->core, t);
 	if ((comm = words_text(&t->rec, "comm")) != NULL)
 		snprintf(c->comm, sizeof c->comm, "%.*s",
 		    (int)strcspn(comm, "\n"), comm);

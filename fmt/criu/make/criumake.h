@@ -13,7 +13,8 @@
  *	mm.c		mappings: mm
  *	fd.c		what of the open files can be restored; descriptors
  *	file.c		files.img, an entry for each
- *	regs.c		registers
+ *	rseq.c		restartable sequences
+ *	regs.c		registers, by machine: amd64.c, arm64.c
  *	signal.c	signals that wait
  *	process.c	what a process has beside what its threads have
  *	core.c		and these: core
@@ -200,13 +201,27 @@ int		 maketree_write(struct criumake *);
 /* check.c */
 int		 makecheck_process(struct criumake *, struct maketask *);
 
-/* regs.c: all that is of one kind of machine */
-struct makeregs;
+/* rseq.c */
+void		 makeregs_abort(struct image *, const uint64_t *, uint64_t *);
 
-void		 makeregs_machine(Criu__Core *);
+/*
+ * regs.c: all that is of one kind of machine; amd64.c, arm64.c
+ */
+struct makeregs {		/* the first member of those of a machine */
+	/* put them, which must outlive it, into a core, with the address that
+	   the kernel clears when the thread ends: set_tid_address(2) */
+	void		(*put)(Criu__Core *, struct makeregs *, uint64_t);
+};
+
+int		 makeregs_amd64(struct criumake *, struct maketask *,
+		    struct maketask *, const struct recfile *,
+		    const uint64_t *, struct makeregs **);
+int		 makeregs_arm64(struct criumake *, struct maketask *,
+		    struct maketask *, const struct recfile *,
+		    const uint64_t *, struct makeregs **);
+void		 makeregs_machine(Criu__Core *, const struct maketask *);
 int		 makeregs_get(struct criumake *, struct maketask *,
 		    struct maketask *, const uint64_t *, struct makeregs **);
-void		 makeregs_put(Criu__Core *, struct makeregs *, uint64_t);
 
 /*
  * Cores: signal.c, process.c and core.c

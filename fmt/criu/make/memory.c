@@ -39,7 +39,8 @@ missing_check(struct criumake *m, const struct image *im, const char *whose,
  * Add those pages from start up to end that the image, or NULL, has.
  */
 static void
-pages_add(struct buf *b, struct image *im, uint64_t start, uint64_t end)
+pages_add(struct buf *b, struct image *im, uint64_t page, uint64_t start,
+    uint64_t end)
 {
 	struct pages p = { .flags = PE_PRESENT };
 	struct piece *pc;
@@ -56,11 +57,11 @@ pages_add(struct buf *b, struct image *im, uint64_t start, uint64_t end)
 			continue;
 		if (to > end || to == 0)
 			to = end;
-		p.addr = (from + CRIU_PAGE - 1) / CRIU_PAGE * CRIU_PAGE;
-		p.n = to / CRIU_PAGE < p.addr / CRIU_PAGE ? 0 :
-		    to / CRIU_PAGE - p.addr / CRIU_PAGE;
-		if (p.n > 0)
-			pagemap_put(b, &p);
+		p.addr = (from + page - 1) / page * page;
+		p.len = to / page < p.addr / page ? 0 :
+		    to / page * page - p.addr;
+		if (p.len > 0)
+			pagemap_put(b, &p, page);
 		start = to;
 	}
 }
@@ -70,8 +71,8 @@ pages_add(struct buf *b, struct image *im, uint64_t start, uint64_t end)
  * mappings that are restored.
  */
 static int
-run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t start,
-    uint64_t end)
+run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t page,
+    uint64_t start, uint64_t end)
 {
 	const struct vma *v;
 	uint64_t to;
@@ -86,7 +87,7 @@ run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t start,
 		if (missing_check(m, t->proc->mem, "process", t->proc->pid,
 		    start, to) == -1)
 			return -1;
-		pages_add(b, t->proc->mem, start, to);
+		pages_add(b, t->proc->mem, page, start, to);
 		start = to;
 	}
 	return 0;
@@ -100,7 +101,7 @@ makemem_pages(struct criumake *m, struct maketask *t)
 {
 	struct made *im;
 	struct words w;
-	uint64_t v[2], last;
+	uint64_t v[2], last, page = snap_page(m->snap, t->proc);
 	int rc;
 
 	im = make_image(m, CRIU_PAGEMAP, "pagemap-%u.img", t->pid);
@@ -117,11 +118,11 @@ makemem_pages(struct criumake *m, struct maketask *t)
 	else
 		while (rc != -1 && (rc = words_next(&w)) == 1) {
 			if (!words_form(&w, 0, "xx", v) || v[0] >= v[1] ||
-			    v[0] < last || v[0] % CRIU_PAGE != 0 ||
-			    v[1] % CRIU_PAGE != 0)
+			    v[0] < last || v[0] % page != 0 ||
+			    v[1] % page != 0)
 				rc = words_bad(&w, "start (x) end (x), "
 				    "ascending");
-			else if (run_add(m, t, &im->b, v[0], v[1]) == -1)
+			else if (run_add(m, t, &im->b, page, v[0], v[1]) == -1)
 				rc = -1;
 			last = v[1];
 		}
@@ -206,7 +207,7 @@ shm_name(const struct makeshm *o)
  * image may be parts of one page.
  */
 static void
-shm_pages(struct buf *b, struct image *im)
+shm_pages(struct buf *b, struct image *im, uint64_t page)
 {
 	struct pages p = { .flags = PE_PRESENT };
 	const struct extent *e;
@@ -217,23 +218,23 @@ shm_pages(struct buf *b, struct image *im)
 	    pc = piece_next(pc))
 		for (kb = 0; kb < segment_kb(pc->seg); kb = e->kb + e->n) {
 			e = segment_extent(pc->seg, kb);
-			from = (pc->seg->base + e->kb * KB) / CRIU_PAGE;
+			from = (pc->seg->base + e->kb * KB) / page * page;
 			to = (pc->seg->base + (e->kb + e->n) * KB +
-			    CRIU_PAGE - 1) / CRIU_PAGE;
+			    page - 1) / page * page;
 			if (e->src == NULL)
 				continue;
-			if (p.n > 0 && from <= p.addr / CRIU_PAGE + p.n) {
-				if (to > p.addr / CRIU_PAGE + p.n)
-					p.n = to - p.addr / CRIU_PAGE;
+			if (p.len > 0 && from <= p.addr + p.len) {
+				if (to > p.addr + p.len)
+					p.len = to - p.addr;
 				continue;
 			}
-			if (p.n > 0)
-				pagemap_put(b, &p);
-			p.addr = from * CRIU_PAGE;
-			p.n = to - from;
+			if (p.len > 0)
+				pagemap_put(b, &p, page);
+			p.addr = from;
+			p.len = to - from;
 		}
-	if (p.n > 0)
-		pagemap_put(b, &p);
+	if (p.len > 0)
+		pagemap_put(b, &p, page);
 }
 
 /*
@@ -257,7 +258,7 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 	im->pages = o->proc;
 	im->b.len = 0;
 	pagemap_begin(&im->b, 0);
-	shm_pages(&im->b, o->proc->mem);
+	shm_pages(&im->b, o->proc->mem, snap_page(m->snap, o->proc));
 	if ((e.name = shm_name(o)) == NULL)
 		return errstr_set("out of memory");
 	maketask_status(o->user, "Uid", 10, uid, 2);

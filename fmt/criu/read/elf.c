@@ -112,7 +112,8 @@ criuelf_carry(struct criureader *r)
 			continue;
 		v.name = r->file[i].name;
 		p = carried_add(r->snap, &v, r->file[i].src, r->file[i].size);
-		if (p == NULL || linuxrec_pack(p, "amd64", NULL, 0) == -1)
+		if (p == NULL ||
+		    linuxrec_pack(p, r->machine->name, NULL, 0) == -1)
 			return -1;
 	}
 	return 0;

@@ -78,8 +78,8 @@ vma_make(struct criureader *r, struct criutask *t, const Criu__Vma *v)
 	struct vmas *l = &t->task.vma;
 	struct vma m = { .start = v->start, .end = v->end };
 
-	if (v->start >= v->end || v->start % CRIU_PAGE != 0 ||
-	    v->end % CRIU_PAGE != 0 || v->pgoff % CRIU_PAGE != 0)
+	if (v->start >= v->end || v->start % r->page != 0 ||
+	    v->end % r->page != 0 || v->pgoff % r->page != 0)
 		return errstr_set("not of whole pages");
 	if (l->n > 0 && v->start < l->v[l->n - 1].end)
 		return errstr_set("comes behind %" PRIx64,

@@ -57,10 +57,10 @@ piece_runs(struct piecer *k, const struct criuruns *l, uint64_t first,
 		if (p->addr >= last)
 			break;
 		from = p->addr > first ? p->addr : first;
-		to = p->addr + p->n * CRIU_PAGE;
+		to = p->addr + p->len;
 		to = to < last ? to : last;
 		if (l->v[i].src == NULL)
-			k->lazy += (to - from) / CRIU_PAGE;
+			k->lazy += (to - from) / k->r->page;
 		if (piece_add(k, addr + (from - first), addr + (to - first),
 		    l->v[i].src, p->off + (from - p->addr),
 		    l->v[i].src == NULL ? "lazy" : NULL) == -1)
@@ -101,7 +101,8 @@ piece_gap(struct piecer *k, const Criu__Vma *v, uint64_t addr, uint64_t end)
 	if ((src = criuelf_source(k->r, f)) == NULL)
 		return piece_add(k, addr, end, NULL, 0, "file");
 	/* the last page is filled up with zeros: mmap(2) */
-	size = (source_size(src) + (CRIU_PAGE - 1)) / CRIU_PAGE * CRIU_PAGE;
+	size = (source_size(src) + (k->r->page - 1)) / k->r->page *
+	    k->r->page;
 	if (off >= size)
 		return 0;
 	if (end - addr > size - off)
@@ -126,7 +127,7 @@ piece_mapping(struct piecer *k, const Criu__Vma *v, const struct criuruns *l,
 		p = *next < l->n ? &l->v[*next].pages : NULL;
 		if (p == NULL || p->addr >= v->end)
 			return piece_gap(k, v, at, v->end);
-		end = p->addr + p->n * CRIU_PAGE;
+		end = p->addr + p->len;
 		if (at < p->addr && piece_gap(k, v, at, p->addr) == -1)
 			return -1;
 		if (end > v->end)
@@ -207,8 +208,8 @@ criumem_read(struct criureader *r, struct criutask *t)
 	}
 	rc = piece_runs(&k, &l, 0, UINT64_MAX, 0);
 	for (i = next = 0; i < t->mm->n_vmas && rc == 0; i++) {
-		while (next < l.n && l.v[next].pages.addr + l.v[next].pages.n *
-		    CRIU_PAGE <= t->mm->vmas[i]->start)
+		while (next < l.n && l.v[next].pages.addr +
+		    l.v[next].pages.len <= t->mm->vmas[i]->start)
 			next++;
 		rc = piece_mapping(&k, t->mm->vmas[i], &l, &next);
 		if (rc == -1)
@@ -220,7 +221,7 @@ criumem_read(struct criureader *r, struct criutask *t)
 	if (rc == -1)
 		errstr_wrap("%s", r->dir);
 	tell_lazy(&k);
-	criuruns_img(&l, &b);
+	criuruns_img(&l, r->page, &b);
 	snprintf(name, sizeof name, "criu/pagemap-%" PRIu64 ".img",
 	    t->proc->pid);
 	filelist_buf(&t->rec, name, &b);

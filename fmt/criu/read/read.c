@@ -94,8 +94,8 @@ pack_all(struct criureader *r)
 		if (criutask_pack(r->task[i]) == -1)
 			return -1;
 	if (s->header == NULL && asprintf(&s->header, "process snapshot %jd "
-	    "%u@unknown amd64 0 \"criu\"", (intmax_t)r->time,
-	    (unsigned int)r->task[0]->state.uid[0]) == -1) {
+	    "%u@unknown %s 0 \"criu\"", (intmax_t)r->time,
+	    (unsigned int)r->task[0]->state.uid[0], r->machine->name) == -1) {
 		s->header = NULL;
 		return errstr_set("out of memory");
 	}
@@ -121,6 +121,7 @@ criu_read(struct snap *s, const char *dir,
 	rc = -1;
 	if ((r.images = imgdir_open(dir)) != NULL &&
 	    read_inventory(&r) == 0 && criudir_list(&r) == 0 &&
+	    criumachine_find(&r) == 0 &&
 	    criufiles_read(&r) == 0 && criushm_read(&r) == 0 &&
 	    read_pstree(&r) == 0 && criuelf_carry(&r) == 0 &&
 	    criushm_carry(&r) == 0)

@@ -3,7 +3,8 @@
  *
  *	dir.c	the files of the directory
  *	files.c	files.img, memfd.img, fdinfo	-> struct criufile
- *	regs.c	registers			-> regset/...
+ *	machine.c	which machine it is of, and the size of its pages
+ *	amd64.c, arm64.c	registers	-> regset/...
  *	maps.c	mm				-> mappings
  *	runs.c	pagemaps			-> struct criuruns
  *	memory.c	these			-> memory
@@ -73,6 +74,8 @@ struct criureader {
 	void		(*warn)(void *, const char *);
 	void		*arg;
 	int64_t		 time;	/* of the inventory */
+	const struct machine *machine; /* of all processes */
+	uint64_t	 page;	/* bytes of one there */
 	struct criuname	*name;	/* owned; sorted */
 	size_t		 nname;
 	struct criufile	*file;	/* owned; by id and type */
@@ -104,8 +107,12 @@ struct criufile	*criufile_mapped(struct criureader *, const Criu__Vma *);
 int		 criufiles_open(struct criureader *, struct criutask *,
 		    uint32_t);
 
-/* regs.c */
-int		 criuregs_add(struct filelist *, const Criu__ThreadInfoX86 *);
+/* machine.c, and regs of amd64.c and arm64.c */
+int		 criumachine_find(struct criureader *);
+int		 criuregs_add(struct criureader *, struct criutask *,
+		    const Criu__Core *);
+int		 criuregs_amd64(struct criutask *, const Criu__Core *);
+int		 criuregs_arm64(struct criutask *, const Criu__Core *);
 
 /* maps.c */
 int		 criumaps_make(struct criureader *, struct criutask *);
@@ -113,7 +120,7 @@ int		 criumaps_make(struct criureader *, struct criutask *);
 /* runs.c */
 int		 criuruns_read(struct criureader *, struct criuruns *,
 		    const char *);
-void		 criuruns_img(const struct criuruns *, struct buf *);
+void		 criuruns_img(const struct criuruns *, uint64_t, struct buf *);
 size_t		 criuruns_behind(const struct criuruns *, uint64_t);
 
 /* memory.c */

@@ -16,9 +16,9 @@ runs_add(void *arg, const struct pages *p, struct source *src)
 
 	v = l->n == 0 ? NULL : &l->v[l->n - 1];
 	if (v != NULL && v->pages.flags == p->flags && v->src == src &&
-	    v->pages.addr + v->pages.n * CRIU_PAGE == p->addr &&
-	    (src == NULL || v->pages.off + v->pages.n * CRIU_PAGE == p->off)) {
-		v->pages.n += p->n;
+	    v->pages.addr + v->pages.len == p->addr &&
+	    (src == NULL || v->pages.off + v->pages.len == p->off)) {
+		v->pages.len += p->len;
 		return 0;
 	}
 	if (VEC_ROOM(l->v, l->n) == -1)
@@ -36,7 +36,7 @@ criuruns_read(struct criureader *r, struct criuruns *l, const char *name)
 	struct pagemap *m;
 	int rc;
 
-	rc = pagemap_open(&m, r->snap, r->images, name);
+	rc = pagemap_open(&m, r->snap, r->images, name, r->page);
 	if (rc == 1) {
 		l->id = m->id;
 		rc = pagemap_each(m, runs_add, l);
@@ -47,10 +47,10 @@ criuruns_read(struct criureader *r, struct criuruns *l, const char *name)
 }
 
 /*
- * The pagemap image of pages that are in no parent.
+ * The pagemap image of pages, of so many bytes, that are in no parent.
  */
 void
-criuruns_img(const struct criuruns *l, struct buf *b)
+criuruns_img(const struct criuruns *l, uint64_t page, struct buf *b)
 {
 	struct pages p;
 	size_t i;
@@ -59,9 +59,9 @@ criuruns_img(const struct criuruns *l, struct buf *b)
 	for (i = 0; i < l->n; i++) {
 		p = l->v[i].pages;
 		while (i + 1 < l->n && l->v[i + 1].pages.flags == p.flags &&
-		    l->v[i + 1].pages.addr == p.addr + p.n * CRIU_PAGE)
-			p.n += l->v[++i].pages.n;
-		pagemap_put(b, &p);
+		    l->v[i + 1].pages.addr == p.addr + p.len)
+			p.len += l->v[++i].pages.len;
+		pagemap_put(b, &p, page);
 	}
 }
 
@@ -71,6 +71,6 @@ criuruns_img(const struct criuruns *l, struct buf *b)
 size_t
 criuruns_behind(const struct criuruns *l, uint64_t addr)
 {
-	return BISECT_WHILE(i, l->n, l->v[i].pages.addr + l->v[i].pages.n *
-	    CRIU_PAGE <= addr);
+	return BISECT_WHILE(i, l->n, l->v[i].pages.addr +
+	    l->v[i].pages.len <= addr);
 }

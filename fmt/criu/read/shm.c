@@ -116,8 +116,8 @@ shm_memory(struct proc *p, const struct criuruns *l)
 	for (i = 0, rc = 0; i < l->n && rc == 0; i++) {
 		e = &l->v[i].pages;
 		rc = l->v[i].src == NULL ? image_miss(p->mem, e->addr,
-		    e->addr + e->n * CRIU_PAGE, "lazy") :
-		    builder_run(&b, e->addr, e->n * (CRIU_PAGE / KB),
+		    e->addr + e->len, "lazy") :
+		    builder_run(&b, e->addr, e->len / KB,
 		    l->v[i].src, e->off);
 	}
 	return builder_finish(&b) == -1 ? -1 : rc;
@@ -139,12 +139,12 @@ shm_carry(struct criureader *r, const struct criushm *shm)
 	free(v.name);
 	if (p == NULL || shm_memory(p, &shm->runs) == -1)
 		return -1;
-	criuruns_img(&shm->runs, &b);
+	criuruns_img(&shm->runs, r->page, &b);
 	snprintf(name, sizeof name, "criu/pagemap-shmem-%" PRIu64 ".img",
 	    shm->id);
 	filelist_buf(&rec, name, &b);
 	rc = rec.failed ? errstr_set("out of memory") :
-	    linuxrec_pack(p, "amd64", rec.file, rec.n);
+	    linuxrec_pack(p, r->machine->name, rec.file, rec.n);
 	filelist_free(&rec);
 	return rc;
 }

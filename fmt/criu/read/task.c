@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { X86_64 = 1 };		/* mtype of core */
 enum { ALIVE = 1, DEAD = 2, STOPPED = 3 };	/* task_state */
-enum { PAGE = 4096 };		/* of x86-64 */
 enum { ARGS_MOST = 6 * 1024 * KB };	/* of all arguments: execve(2) */
 
 /*
@@ -43,7 +41,7 @@ task_new(struct criureader *r, const Criu__PstreeEntry *e, uint32_t tid)
 	t->task.pgrp = (pid_t)e->pgid;
 	t->state.stat.v[STAT_SESSION] = (uint64_t)(int)e->sid;
 	t->state.stat.v[STAT_THREADS] = 1;
-	strlcpy(t->state.cputype, "amd64", sizeof t->state.cputype);
+	strlcpy(t->state.cputype, r->machine->name, sizeof t->state.cputype);
 	return t;
 }
 
@@ -56,7 +54,7 @@ task_word(const char *s, char *word, size_t size)
 	size_t i;
 
 	for (i = 0; i + 1 < size && s[i] != '\0'; i++)
-		word[i] = s[i] < ' ' && s[i] >= 0 ? '?' : s[i];
+		word[i] = (uint8_t)s[i] < ' ' ? '?' : s[i];
 	word[i] = '\0';
 }
 
@@ -104,16 +102,16 @@ thread_creds(struct criutask *t, const Criu__Creds *c)
  * What the core image of a thread that lives tells.
  */
 static int
-thread_facts(struct criutask *t, const Criu__Core *c, uint64_t blocked)
+thread_facts(struct criureader *r, struct criutask *t, const Criu__Core *c,
+    uint64_t blocked)
 {
 	const Criu__ThreadCore *th = c->thread_core;
 	uint8_t mask[8];
 	size_t i;
 
-	if (c->mtype != X86_64)
-		return errstr_set("of machine %u; only those of x86-64 (%d) "
-		    "are read", c->mtype, X86_64);
-	if (c->thread_info == NULL || th == NULL)
+	if (criuregs_add(r, t, c) == -1)
+		return -1;
+	if (th == NULL)
 		return errstr_set("no registers");
 	thread_creds(t, th->creds);
 	t->task.nice = th->has_sched_nice ? th->sched_nice : 0;
@@ -121,13 +119,9 @@ thread_facts(struct criutask *t, const Criu__Core *c, uint64_t blocked)
 		t->task.nice = 0;
 	if (th->comm != NULL)
 		task_word(th->comm, t->task.comm, sizeof t->task.comm);
-	t->state.stat.v[STAT_SP] = c->thread_info->gpregs->sp;
-	t->state.stat.v[STAT_PC] = c->thread_info->gpregs->ip;
 	t->state.blocked = blocked;
 	for (i = 0; i < sizeof mask; i++)
 		mask[i] = (uint8_t)(blocked >> 8 * i);
-	if (criuregs_add(&t->rec, c->thread_info) == -1)
-		return -1;
 	filelist_copy(&t->rec, "sigmask", mask, sizeof mask);
 	t->state.pending = add_pending(t, "sigpending/thread", th->signals_p);
 	return 0;
@@ -169,7 +163,7 @@ read_thread(struct criureader *r, const Criu__PstreeEntry *e,
 	memcpy(t->task.comm, leader->task.comm, sizeof t->task.comm);
 	if (read_core(r, t, &c) == -1)
 		return -1;
-	rc = thread_facts(t, c, c->thread_core != NULL &&
+	rc = thread_facts(r, t, c, c->thread_core != NULL &&
 	    c->thread_core->has_blk_sigset ? c->thread_core->blk_sigset : 0);
 	if (rc == -1)
 		wrap_core(r, t);
@@ -181,8 +175,8 @@ read_thread(struct criureader *r, const Criu__PstreeEntry *e,
  * What the core image of the thread that leads tells of the process.
  */
 static int
-leader_facts(struct criutask *t, const Criu__PstreeEntry *e,
-    const Criu__Core *c)
+leader_facts(struct criureader *r, struct criutask *t,
+    const Criu__PstreeEntry *e, const Criu__Core *c)
 {
 	const Criu__TaskCore *tc = c->tc;
 
@@ -200,7 +194,7 @@ leader_facts(struct criutask *t, const Criu__PstreeEntry *e,
 	if (tc->task_state != ALIVE && tc->task_state != STOPPED)
 		return errstr_set("a process of state %u", tc->task_state);
 	t->state.stat.v[STAT_THREADS] = e->n_threads;
-	if (thread_facts(t, c, tc->blk_sigset) == -1)
+	if (thread_facts(r, t, c, tc->blk_sigset) == -1)
 		return -1;
 	add_pending(t, "sigpending/process", tc->signals_s);
 	if (tc->has_oom_score_adj)
@@ -324,7 +318,7 @@ read_mm(struct criureader *r, struct criutask *t)
 	for (i = 0; i < t->task.vma.n; i++)
 		v[STAT_VSIZE] += t->task.vma.v[i].end - t->task.vma.v[i].start;
 	bytes = image_bytes(t->proc->mem);
-	v[STAT_RSS] = bytes / PAGE;
+	v[STAT_RSS] = bytes / r->page;
 	t->task.memkb = bytes / KB;
 	v[STAT_STARTCODE] = mm->start_code;
 	v[STAT_ENDCODE] = mm->end_code;
@@ -376,7 +370,7 @@ criutask_process(struct criureader *r, const Criu__PstreeEntry *e)
 	if ((t = task_new(r, e, e->pid)) == NULL ||
 	    read_core(r, t, &c) == -1)
 		return -1;
-	if ((rc = leader_facts(t, e, c)) == -1)
+	if ((rc = leader_facts(r, t, e, c)) == -1)
 		wrap_core(r, t);
 	if (rc == 0 && t->task.state != 'Z')
 		rc = read_process(r, t, e, c);

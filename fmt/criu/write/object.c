@@ -4,6 +4,7 @@
  */
 #include "write.h"
 #include "full.h"
+#include "record/record.h"
 #include "vec.h"
 
 #include <inttypes.h>
@@ -56,7 +57,7 @@ object_entry(struct object *o, uint64_t addr)
 
 	if (o->hint < o->map->n) {
 		p = &o->map->v[o->hint];
-		if (p->addr <= addr && addr - p->addr < p->n * CRIU_PAGE)
+		if (p->addr <= addr && addr - p->addr < p->len)
 			return p;
 	}
 	o->hint = pagemap_behind(o->map, addr);
@@ -127,7 +128,8 @@ object_new(struct criuout *out, struct proc *p, const struct recfile *f)
 	}
 	o->proc = p;
 	o->id = (uint32_t)out->nobject + 1;
-	if (pagemap_parse(&o->map, o->name, f->data, f->len, &o->bytes) == -1 ||
+	if (pagemap_parse(&o->map, o->name, f->data, f->len,
+	    snap_page(out->store.snap, p), &o->bytes) == -1 ||
 	    object_file(out, o) == -1)
 		goto fail;
 	return out->object[out->nobject++] = o;

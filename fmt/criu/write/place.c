@@ -167,7 +167,7 @@ entry_fill(struct criuout *out, struct object *o, const struct pages *p)
 	struct piece *pc;
 	uint64_t addr, end, kb, n, left;
 
-	end = p->addr + p->n * CRIU_PAGE;
+	end = p->addr + p->len;
 	for (addr = p->addr; addr < end; addr += n * KB) {
 		pc = o->proc->mem == NULL ? NULL :
 		    image_find(o->proc->mem, addr);

@@ -5,44 +5,46 @@
  */
 #include "write.h"
 #include "full.h"
+#include "machine.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { BATCH = 64 };		/* pages compared at once */
+enum { BATCH = 256 * 1024 };	/* bytes compared at once: some pages */
+_Static_assert(BATCH % MACHINE_PAGE_MOST == 0, "pages are compared whole");
 
 struct stacking {		/* an object that is written upon a parent */
 	struct criuout	*out;	/* borrowed, as all here */
 	struct object	*object;
 	struct pagemap	*parent; /* owned; NULL: it is not in the parent */
+	uint64_t	 page;	/* bytes of one */
 	int		 fd;
 	struct buf	 img;	/* the pagemap */
 	struct pages	 run;	/* pages that are alike, not yet in it */
-	uint8_t		 mine[BATCH * CRIU_PAGE];
-	uint8_t		 theirs[BATCH * CRIU_PAGE];
+	uint8_t		 mine[BATCH];
+	uint8_t		 theirs[BATCH];
 };
 
 /*
  * Pages that are alike become one entry.
  */
 static void
-stack_entry(struct stacking *k, uint64_t addr, uint64_t n,
+stack_entry(struct stacking *k, uint64_t addr, uint64_t len,
     unsigned int flags)
 {
 	struct pages *r = &k->run;
 
-	if (r->n > 0 && (r->flags != flags ||
-	    r->addr + r->n * CRIU_PAGE != addr)) {
-		pagemap_put(&k->img, r);
-		r->n = 0;
+	if (r->len > 0 && (r->flags != flags || r->addr + r->len != addr)) {
+		pagemap_put(&k->img, r, k->page);
+		r->len = 0;
 	}
-	if (r->n == 0) {
+	if (r->len == 0) {
 		r->addr = addr;
 		r->flags = flags;
 	}
-	r->n += n;
+	r->len += len;
 }
 
 /*
@@ -58,35 +60,34 @@ stack_write(struct stacking *k, const uint8_t *p, size_t len)
 }
 
 /*
- * At most BATCH pages, n of them, which the parent has too: those that
+ * At most BATCH bytes, len of them, which the parent has too: pages that
  * differ are written.
  */
 static int
-stack_compare(struct stacking *k, uint64_t addr, uint64_t n,
+stack_compare(struct stacking *k, uint64_t addr, uint64_t len,
     unsigned int flags)
 {
-	uint64_t i, same;
-	size_t at;
+	size_t at, page = (size_t)k->page;
+	bool same;
 
-	for (i = 0; i < n; i++) {
-		at = (size_t)i * CRIU_PAGE;
-		same = memcmp(k->mine + at, k->theirs + at, CRIU_PAGE) == 0;
-		stack_entry(k, addr + at, 1, same ? PE_PARENT : flags);
+	for (at = 0; at < len; at += page) {
+		same = memcmp(k->mine + at, k->theirs + at, page) == 0;
+		stack_entry(k, addr + at, page, same ? PE_PARENT : flags);
 		if (same)
-			k->out->stat->parent++;
-		else if (stack_write(k, k->mine + at, CRIU_PAGE) == -1)
+			k->out->stat->parentkb += page / KB;
+		else if (stack_write(k, k->mine + at, page) == -1)
 			return -1;
 	}
 	return 0;
 }
 
 /*
- * The first pages of an entry, n of them at most: how many were done is
- * left in *n.
+ * The pages of an entry from byte skip on, *len bytes at most: how many were
+ * done is left there.
  */
 static int
 stack_some(struct stacking *k, const struct pages *p, uint64_t skip,
-    uint64_t *n)
+    uint64_t *len)
 {
 	struct source *src;
 	struct pages w;
@@ -94,30 +95,30 @@ stack_some(struct stacking *k, const struct pages *p, uint64_t skip,
 	uint64_t addr;
 	int there;
 
-	addr = p->addr + skip * CRIU_PAGE;
-	if (*n > BATCH)
-		*n = BATCH;
+	addr = p->addr + skip;
+	if (*len > BATCH)
+		*len = BATCH;
 	src = NULL;
 	there = k->parent == NULL ? 0 :
 	    pagemap_where(k->parent, addr, &w, &src);
 	if (there == -1)
 		return -1;
 	if (src == NULL)	/* all other pages might be there */
-		*n = k->parent == NULL ? *n : 1;
-	else if (w.n < *n)
-		*n = w.n;
-	r.loc = p->off + skip * CRIU_PAGE;
-	r.n = *n * (CRIU_PAGE / KB);
+		*len = k->parent == NULL ? *len : k->page;
+	else if (w.len < *len)
+		*len = w.len;
+	r.loc = p->off + skip;
+	r.n = *len / KB;
 	if (source_read(k->object->src, &r, 1, k->mine) != SOURCE_OK)
 		return -1;
 	if (src == NULL) {
-		stack_entry(k, addr, *n, p->flags);
-		return stack_write(k, k->mine, (size_t)*n * CRIU_PAGE);
+		stack_entry(k, addr, *len, p->flags);
+		return stack_write(k, k->mine, (size_t)*len);
 	}
 	r.loc = w.off;
 	if (source_read(src, &r, 1, k->theirs) != SOURCE_OK)
 		return -1;
-	return stack_compare(k, addr, *n, p->flags);
+	return stack_compare(k, addr, *len, p->flags);
 }
 
 static int
@@ -130,12 +131,12 @@ stack_pages(struct stacking *k)
 	for (i = 0; i < k->object->map->n; i++) {
 		p = &k->object->map->v[i];
 		if (!(p->flags & PE_PRESENT)) {
-			stack_entry(k, p->addr, p->n, p->flags);
+			stack_entry(k, p->addr, p->len, p->flags);
 			continue;
 		}
-		k->out->stat->pages += p->n;
-		for (done = 0; done < p->n; done += n) {
-			n = p->n - done;
+		k->out->stat->kb += p->len / KB;
+		for (done = 0; done < p->len; done += n) {
+			n = p->len - done;
 			if (stack_some(k, p, done, &n) == -1)
 				return -1;
 		}
@@ -163,8 +164,10 @@ stack_object(struct criuout *out, struct object *o)
 	}
 	k->out = out;
 	k->object = o;
+	k->page = o->map->page;
 	k->fd = -1;
-	if (pagemap_open(&k->parent, out->store.snap, out->below, name) == -1)
+	if (pagemap_open(&k->parent, out->store.snap, out->below, name,
+	    k->page) == -1)
 		goto out;
 	if (k->parent->n == 0) {
 		pagemap_free(k->parent);

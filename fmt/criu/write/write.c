@@ -20,9 +20,9 @@ object_plain(struct criuout *out, const struct object *o)
 
 	pagemap_begin(&b, o->id);
 	for (i = 0; i < o->map->n; i++) {
-		pagemap_put(&b, &o->map->v[i]);
+		pagemap_put(&b, &o->map->v[i], o->map->page);
 		if (o->map->v[i].flags & PE_PRESENT)
-			out->stat->pages += o->map->v[i].n;
+			out->stat->kb += o->map->v[i].len / KB;
 	}
 	out->stat->bytes += o->bytes;
 	return criuout_put(out, o->name, &b);

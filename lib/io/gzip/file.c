@@ -182,7 +182,8 @@ gzipfile_widen(struct gzipfile *f, uint64_t bytes)
 	if (!f->damaged || bytes % GZIP_RAW != 0 || more >
 	    (f->t.at[f->t.n] - f->t.at[0]) / (GZIP_RAW / GZIP_RATIO))
 		return errstr_set("members are missing");
-	if (slots_reset(f, f->t.n + more) == -1 ||
+	if (more > SIZE_MAX - f->t.n ||
+	    slots_reset(f, (size_t)(f->t.n + more)) == -1 ||
 	    gziptable_widen(&f->t, more) == -1)
 		return errstr_set("out of memory");
 	return 0;

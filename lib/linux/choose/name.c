@@ -145,6 +145,7 @@ is_called(pid_t pid, const char *name)
 	enum { COMMLEN = 15 };
 	struct task t;
 	struct bytes b;
+	char *path, *last;
 	bool is;
 
 	if (proc_stat(pid, 0, &t) == -1 ||
@@ -154,8 +155,12 @@ is_called(pid_t pid, const char *name)
 		return strcmp(t.comm, name) == 0;
 	if (proc_read(pid, 0, "cmdline", &b) == -1)
 		return false;
-	is = b.len > 0 && memchr(b.data, '\0', b.len) != NULL &&
-	    strcmp(basename((char *)b.data), name) == 0;
+	is = false;
+	if (b.len > 0 && memchr(b.data, '\0', b.len) != NULL) {
+		path = (char *)b.data;
+		last = strrchr(path, '/');
+		is = strcmp(last == NULL ? path : last + 1, name) == 0;
+	}
 	free(b.data);
 	return is;
 }

@@ -6,6 +6,7 @@
  * without a name, which both have: to write there wakes nobody, while others
  * are stopped.
  */
+#include "calls.h"
 #include "clock.h"
 #include "cloning.h"
 #include "io/io.h"
@@ -24,8 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <linux/close_range.h>
 
 enum {
 	PATIENCE_MS = 5000,	/* for the guard to end, */
@@ -116,7 +115,7 @@ guard_fork(struct guard *g, int fd)
 		    (fd = fcntl(fd, F_DUPFD, 3)) == -1 ||
 		    dup2(g->list, 1) == -1 || dup2(fd, 0) == -1))
 			_exit(GUARD_FAILED);
-		(void)close_range(fd == -1 ? 0 : 2, UINT32_MAX, 0);
+		(void)call_closefrom(fd == -1 ? 0 : 2);
 		proxy_forked();
 		guard_main(&g->told, us, fd != -1);
 	}

@@ -6,9 +6,11 @@
 #include "clock.h"
 #include "file.h"
 #include "io/io.h"
+#include "rbtree.h"
 #include "vec.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -19,12 +21,31 @@
 #include <unistd.h>
 
 struct frozen {
-	struct frozen	*next;	/* owned */
+	RB_ENTRY(frozen) entry;	/* of the first of those with its numbers */
+	struct frozen	*next;	/* owned; another: memory of System V */
 	struct stat	 st;	/* of the file, when it was frozen */
 	char		*ipc;	/* owned; of memory of System V, the namespace
 				   of who has it; NULL: of other files */
 	int		 fd;	/* owned; the copy */
 };
+
+RB_HEAD(frozentree, frozen);
+
+struct frozens {
+	struct frozentree tree;
+	size_t		 n;
+};
+
+static int
+frozen_cmp(const struct frozen *a, const struct frozen *b)
+{
+	if (a->st.st_dev != b->st.st_dev)
+		return a->st.st_dev < b->st.st_dev ? -1 : 1;
+	return a->st.st_ino < b->st.st_ino ? -1 :
+	    a->st.st_ino > b->st.st_ino;
+}
+
+TREE_GENERATE(frozentree, frozen, entry, frozen_cmp)
 
 /*
  * Return the IPC namespace of process p, as the link tells it, or "": the
@@ -84,12 +105,14 @@ ipc_same(const struct frozen *f, const struct lproc *p, const struct stat *st)
 static const struct frozen *
 frozen_find(const struct live *l, const struct lproc *p, const struct stat *st)
 {
+	struct frozen key = { .st = *st };
 	const struct frozen *f;
 
-	for (f = l->frozen; f != NULL; f = f->next)
-		if (f->st.st_dev == st->st_dev && f->st.st_ino == st->st_ino &&
-		    (f->ipc == NULL || ipc_same(f, p, st)))
-			break;
+	if (l->frozen == NULL)
+		return NULL;
+	f = RB_FIND(frozentree, &l->frozen->tree, &key);
+	while (f != NULL && f->ipc != NULL && !ipc_same(f, p, st))
+		f = f->next;
 	return f;
 }
 
@@ -178,6 +201,36 @@ copy_file(struct live *l, off_t size)
 }
 
 /*
+ * Return 0 if one more file can be frozen, else -1 with errstr.  Each takes a
+ * descriptor, and another where it is read; others need some, too.
+ */
+static int
+frozen_hasroom(const struct frozens *k)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) == -1 || k->n < rl.rlim_cur / 3)
+		return 0;
+	return errstr_set("more files are shared than a third of "
+	    "RLIMIT_NOFILE (%ju)", (uintmax_t)rl.rlim_cur);
+}
+
+/*
+ * Add what was frozen to that of set l.
+ */
+static void
+frozen_add(struct frozens *k, struct frozen *f)
+{
+	struct frozen *first;
+
+	k->n++;
+	if ((first = RB_INSERT(frozentree, &k->tree, f)) == NULL)
+		return;
+	f->next = first->next;
+	first->next = f;
+}
+
+/*
  * Freeze a file of process p that is open as fd, and of which st tells, unless
  * that has been done.  Return 0, or -1 with errstr.
  */
@@ -189,8 +242,14 @@ frozen_copy(struct live *l, const struct lproc *p, int fd,
 
 	if (frozen_has(l, p, st))
 		return 0;
+	if (l->frozen == NULL &&
+	    (l->frozen = calloc(1, sizeof *l->frozen)) == NULL)
+		return errstr_set("out of memory");
+	if (frozen_hasroom(l->frozen) == -1)
+		return -1;
 	if ((f = calloc(1, sizeof *f)) == NULL)
 		return errstr_set("out of memory");
+	f->fd = -1;
 	f->st = *st;
 	if ((f->fd = copy_file(l, st->st_size)) == -1 ||
 	    ipc_find(p, fd, &f->ipc) == -1 ||
@@ -198,8 +257,7 @@ frozen_copy(struct live *l, const struct lproc *p, int fd,
 		frozen_drop(f);
 		return -1;
 	}
-	f->next = l->frozen;
-	l->frozen = f;
+	frozen_add(l->frozen, f);
 	return 0;
 }
 
@@ -234,10 +292,18 @@ frozen_open(const struct live *l, const struct lproc *p, int fd,
 void
 frozen_free(struct live *l)
 {
-	struct frozen *f;
+	struct frozens *k = l->frozen;
+	struct frozen *f, *next;
 
-	while ((f = l->frozen) != NULL) {
-		l->frozen = f->next;
-		frozen_drop(f);
+	if (k == NULL)
+		return;
+	while ((f = RB_ROOT(&k->tree)) != NULL) {
+		RB_REMOVE(frozentree, &k->tree, f);
+		for (; f != NULL; f = next) {
+			next = f->next;
+			frozen_drop(f);
+		}
 	}
+	free(k);
+	l->frozen = NULL;
 }

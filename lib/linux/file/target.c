@@ -7,6 +7,7 @@
  * at, and opened if it is a regular file (regular.c).  If someone serves it
  * who may not answer, the proxy (proxy/proxy.c) opens and reads it.
  */
+#include "calls.h"
 #include "file.h"
 #include "io/io.h"
 #include "linux/proxy/proxy.h"
@@ -105,25 +106,22 @@ static int
 found_open(const struct lproc *p, struct targetfile *f)
 {
 	char name[32], what[256], *path;
-	struct statx sx;
-	uint64_t dev;
+	struct filemount m;
 
-	if (statx(f->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE |
-	    STATX_MNT_ID, &sx) == -1)
+	if (call_filemount(f->fd, "", &m) == -1)
 		return -1;
-	if (!S_ISREG(sx.stx_mode)) {
+	if (!S_ISREG(m.mode)) {
 		errno = 0;
 		return -1;
 	}
-	dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
-	if (!served_not(p->pid, dev) && !(sx.stx_mask & STATX_MNT_ID &&
-	    served_notmount(p->pid, sx.stx_mnt_id))) {
+	if (!served_not(p->pid, m.dev) && !(m.mount != -1 &&
+	    served_notmount(p->pid, (uint64_t)m.mount))) {
 		snprintf(name, sizeof name, "fd/%d", f->fd);
 		path = proc_link(getpid(), 0, name);
 		snprintf(what, sizeof what, "process %d: %s", p->pid,
 		    path == NULL ? "a file" : path);
 		free(path);
-		if (far_open(f, dev, what) == -1)
+		if (far_open(f, m.dev, what) == -1)
 			return -1;
 	}
 	return f->far ? 0 : near_open(f);

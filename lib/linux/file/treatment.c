@@ -99,12 +99,13 @@ file_isdumped(const struct live *l, const struct lproc *p,
     const struct vma *v, int fd)
 {
 	enum { PRIVATE = 1 << 2, SHARED = 1 << 3, DAX = 5 };
+	enum { ATTR_DAX = 0x200000 };	/* STATX_ATTR_DAX of linux/stat.h */
 	struct statx sx;
 	unsigned int bit;
 
 	bit = v->flags & VMA_SHARED ? SHARED : PRIVATE;
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &sx) == 0 &&
-	    sx.stx_attributes & STATX_ATTR_DAX)
+	    sx.stx_attributes & ATTR_DAX)
 		bit <<= DAX;
 	if (l->opts.clone && v->flags & VMA_SHARED && v->flags & VMA_WRITE)
 		return false;

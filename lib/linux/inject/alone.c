@@ -10,8 +10,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#ifdef __x86_64__
-
 /*
  * Set in->caught to the signals that the process handles.  Return 0, or -1 with
  * errstr.
@@ -40,6 +38,10 @@ inject_alone(pid_t pid, const struct vmas *l)
 {
 	struct inject *in;
 
+	if (!isa.injects) {
+		errstr_set("on this machine that is not known how");
+		return NULL;
+	}
 	if ((in = calloc(1, sizeof *in)) == NULL) {
 		errstr_set("out of memory");
 		return NULL;
@@ -47,8 +49,8 @@ inject_alone(pid_t pid, const struct vmas *l)
 	in->pid = pid;
 	in->until = now_ms() + CALL_MS;	/* all but one run */
 	in->alone = l;
-	in->was = malloc(frame_size());
-	in->buf = malloc(frame_size());
+	in->was = malloc(isa.frame);
+	in->buf = malloc(isa.frame);
 	in->mem = proc_open(pid, 0, "mem", O_RDONLY);
 	in->pagemap = proc_open(pid, 0, "pagemap", O_RDONLY);
 	if (in->was == NULL || in->buf == NULL)
@@ -98,5 +100,3 @@ inject_leaveone(struct inject *in, int rc)
 {
 	return inject_finish(in, rc);
 }
-
-#endif

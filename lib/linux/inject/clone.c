@@ -3,6 +3,7 @@
  */
 #include "clock.h"
 #include "linux/proc/proc.h"
+#include "restart.h"
 #include "run.h"
 
 #include <sys/ptrace.h>
@@ -17,10 +18,7 @@
 
 #include <linux/close_range.h>
 
-#ifdef __x86_64__
-
 enum {
-	ERESTARTNOINTR = 513,	/* include/linux/errno.h */
 	CLONE_FLAGS = CLONE_FILES /* and no signal for its parent */
 };
 
@@ -31,21 +29,7 @@ enum {
 int
 inject_willclone(pid_t tid)
 {
-	enum { SYSCALL = 0x050f, WORD = 0xffff };
-	struct user_regs_struct r;
-	long code;
-
-	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) == -1)
-		return -1;
-	if (r.rdi != CLONE_FLAGS)
-		return 0;
-	if (r.orig_rax == SYS_clone && (int64_t)r.rax == -ERESTARTNOINTR)
-		return 1;
-	if (r.rax != SYS_clone)
-		return 0;
-	errno = 0;
-	code = ptrace(PTRACE_PEEKTEXT, tid, (void *)(uintptr_t)r.rip, NULL);
-	return errno != 0 ? -1 : (code & WORD) == SYSCALL;
+	return isa.injects ? call_pending(tid, SYS_clone, CLONE_FLAGS) : 0;
 }
 
 /*
@@ -66,9 +50,11 @@ clone_enter(struct inject *c, const struct inject *in, pid_t pid)
 	c->len = 0;
 	c->entered = false;
 	c->told = false;	/* in tells that itself */
-	if (ptrace(PTRACE_GETREGS, pid, NULL, &c->regs) == -1)
+	c->kept = (struct kept){ 0 };
+	c->again = (struct again){ 0 };
+	if (gregs_read(pid, &c->regs) == -1)
 		return errstr_sys("clone %d", pid);
-	c->stack.call = c->regs.rsp;
+	c->stack.call = gregs_sp(&c->regs);
 	return 0;
 }
 
@@ -128,13 +114,13 @@ inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
 	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
 	    .regs = &in->regs };
 	uint64_t arg[6] = { CLONE_FLAGS };
-	uint8_t stack[FRAME_EXIT];
+	uint8_t stack[STAGE_MOST];
 	int64_t ret;
 	int kept, tries;
 
 	arg[1] = frame_exit(stack, inject_scratch(in), &w);
 	if (inject_trust(in) == -1 ||
-	    inject_write(in, stack, sizeof stack) == -1)
+	    inject_write(in, stack, isa.stage) == -1)
 		return -1;
 	/* a signal that stops it comes first: -ERESTARTNOINTR */
 	tries = 0;
@@ -152,7 +138,7 @@ inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
 
 /*
  * Be ready to have a clone, which in has made, make calls when in has ended:
- * inject_call, with INJECT_LEAST bytes of scratch memory.  Return what is for
+ * inject_call, with isa.stage bytes of scratch memory.  Return what is for
  * inject_relinquish; NULL with errstr.
  */
 struct inject *
@@ -194,14 +180,14 @@ int
 inject_resume(struct inject *c)
 {
 	c->until = now_ms() + ALL_MS;
-	c->was = malloc(INJECT_LEAST);
+	c->was = malloc(isa.stage);
 	c->mem = proc_open(c->pid, 0, "mem", O_RDONLY);
 	if (c->was == NULL)
 		return errstr_set("out of memory");
-	if (c->mem == -1 || pread(c->mem, c->was, INJECT_LEAST,
-	    (off_t)c->dead) != INJECT_LEAST)
+	if (c->mem == -1 || pread(c->mem, c->was, isa.stage,
+	    (off_t)c->dead) != (ssize_t)isa.stage)
 		return errstr_sys("/proc/%d/mem", c->pid);
-	c->len = INJECT_LEAST;
+	c->len = isa.stage;
 	return 0;
 }
 
@@ -226,5 +212,3 @@ inject_relinquish(struct inject *c, int rc)
 	free(c);
 	return rc;
 }
-
-#endif

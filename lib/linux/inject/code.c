@@ -1,19 +1,7 @@
 /*
  * The instructions with which a process makes system calls for us: those that
  * it has, wherever their bytes are in code that stays as it is, of which two
- * are needed.
- *
- * The one makes a call, and gives itself an end:
- *
- *	syscall
- *	pop %rbx, xor %edx, %edx, add $8, %rsp ...	none, or some
- *	ret
- *
- * The other does rt_sigreturn(2), as that does which all handlers of signals
- * return to, in the C library or in the runtime of Go, or with the first:
- *
- *	mov $15, %eax			pop %rax
- *	syscall				ret
+ * are needed (machine.h): what makes a call, and what does rt_sigreturn(2).
  */
 #include "linux/file/file.h"
 #include "linux/pages/pages.h"
@@ -24,31 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef __x86_64__
-
-enum {
-	CODE_PAGE = 4096,	/* bytes of a page: x86-64 has no other */
-	CODE_MOST = 32,		/* bytes of instructions that are looked at */
-	RET = 0xc3,
-	POP = 0x58,		/* and what register, in three bits */
-	XOR = 0x31,
-	RSP = 4
-};
+enum { CODE_STEP = 4096 };	/* bytes that are read at once; a page has them
+				   once, or some times */
 
 enum want { WANT_CALL, WANT_BACK, NWANT };
-
-/*
- * What does rt_sigreturn(2).
- */
-static const struct {
-	uint8_t	 bytes[8];
-	size_t	 len;
-	bool	 pops;
-} back[] = {
-	{ "\xb8\x0f\0\0\0\x0f\x05", 7, false },
-	{ "\xc7\xc0\x0f\0\0\0\x0f\x05", 8, false },
-	{ "\x58\xc3", 2, true },
-};
 
 static struct {			/* where they were found last */
 	uint64_t	 dev;
@@ -86,92 +53,6 @@ gadgets_whole(const struct gadgets *g)
 }
 
 /*
- * Return how many bytes the code from p on takes off the stack before it
- * returns; -1 if it does anything else that matters to one who then gets all
- * registers anew.
- */
-static int
-code_skip(const uint8_t *p, const uint8_t *end)
-{
-	bool high;
-	int skip;
-
-	for (skip = 0; p < end && *p != RET;) {
-		if (end - p >= 4 && memcmp(p, "\x48\x83\xc4", 3) == 0 &&
-		    p[3] < 0x80 && p[3] % 8 == 0) { /* add $n, %rsp */
-			skip += p[3];
-			p += 4;
-			continue;
-		}
-		/* with a prefix, one of the registers from %r8 on */
-		high = (*p & 0xf1) == 0x41;
-		p += (*p & 0xf0) == 0x40;
-		if (end - p >= 1 && (*p & 0xf8) == POP &&
-		    (high || *p != POP + RSP)) {
-			skip += 8;
-			p++;
-		} else if (end - p >= 2 && *p == XOR && p[1] >= 0xc0 &&
-		    (high || (p[1] & 7) != RSP))
-			p += 2;
-		else
-			return -1;
-	}
-	return p < end && skip <= SKIP_MOST ? skip : -1;
-}
-
-/*
- * Return whether the bytes from p on, at an address, are those wanted.
- */
-static bool
-code_take(struct gadgets *g, enum want w, const uint8_t *p, const uint8_t *end,
-    uint64_t at)
-{
-	size_t i;
-	int skip;
-
-	if (w == WANT_CALL) {
-		if (end - p <= CALL_LEN || memcmp(p, "\x0f\x05", CALL_LEN) !=
-		    0 || (skip = code_skip(p + CALL_LEN, end)) == -1)
-			return false;
-		g->call = at;
-		g->skip = (size_t)skip;
-		return true;
-	}
-	for (i = 0; i < sizeof back / sizeof *back; i++)
-		if ((size_t)(end - p) >= back[i].len &&
-		    memcmp(p, back[i].bytes, back[i].len) == 0) {
-			g->back = at;
-			g->pops = back[i].pops;
-			return true;
-		}
-	return false;
-}
-
-/*
- * Look for what is not found yet in some bytes of code.
- */
-static void
-seek_bytes(struct seeking *s, const uint8_t *buf, size_t len, uint64_t at)
-{
-	size_t i;
-
-	for (i = 0; i < len && !gadgets_whole(s->found); i++)
-		switch (buf[i]) {
-		case 0x0f:
-			if (s->found->call == 0)
-				(void)code_take(s->found, WANT_CALL, buf + i,
-				    buf + len, at + i);
-			break;
-		case POP:
-		case 0xb8:
-		case 0xc7:
-			if (s->found->back == 0)
-				(void)code_take(s->found, WANT_BACK, buf + i,
-				    buf + len, at + i);
-		}
-}
-
-/*
  * Read some bytes of a page.  Where others serve the file, it may be gone by
  * now, and may never come.
  */
@@ -192,26 +73,31 @@ static void
 seek_code(struct seeking *s, const struct vma *v, bool absent)
 {
 	enum { PAGES = 256 };
-	uint64_t at, entry[PAGES];
-	uint8_t buf[CODE_MOST + CODE_PAGE];
-	size_t i, before;
+	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t at, entry[PAGES], from;
+	uint8_t buf[CODE_MOST + CODE_STEP];
+	size_t before;
 	ssize_t n;
 
 	absent = absent && !is_far(s, v);
-	before = 0;		/* bytes of the page before */
-	for (i = 0, at = v->start; at < v->end && !gadgets_whole(s->found);
-	    at += CODE_PAGE, i++) {
-		if (i % PAGES == 0 && pagemap_read(s->pagemap, at, v->end,
-		    entry, PAGES) == -1)
-			break;
+	before = 0;		/* bytes that were read before */
+	from = v->start;	/* where the entries begin */
+	for (at = from; at < v->end && !gadgets_whole(s->found);
+	    at += CODE_STEP) {
+		if ((at - v->start) % (PAGES * size) == 0) {
+			from = at;
+			if (pagemap_read(s->pagemap, at, v->end, entry,
+			    PAGES) == -1)
+				break;
+		}
 		n = -1;
-		if (absent || entry[i % PAGES] & PME_PRESENT)
-			n = seek_read(s, v, buf + CODE_MOST, CODE_PAGE, at);
-		if (n == CODE_PAGE)
-			seek_bytes(s, buf + CODE_MOST - before,
-			    CODE_PAGE + before, at - before);
-		before = n == CODE_PAGE ? CODE_MOST : 0;
-		memcpy(buf, buf + CODE_PAGE, CODE_MOST);
+		if (absent || entry[(at - from) / size] & PME_PRESENT)
+			n = seek_read(s, v, buf + CODE_MOST, CODE_STEP, at);
+		if (n == CODE_STEP)
+			gadgets_seek(s->found, buf + CODE_MOST - before,
+			    CODE_STEP + before, at - before);
+		before = n == CODE_STEP ? CODE_MOST : 0;
+		memcpy(buf, buf + CODE_STEP, CODE_MOST);
 	}
 }
 
@@ -219,7 +105,7 @@ seek_code(struct seeking *s, const struct vma *v, bool absent)
  * Return true if a mapping is code which stays as it is: that of the kernel,
  * or of a file.  That of a file may change all the same, by who may write to
  * the file.  That does no harm, for each call is looked at where it begins
- * (run.c), and who is led back by it when we are dead does what he could do
+ * (step.c), and who is led back by it when we are dead does what he could do
  * before.
  */
 static bool
@@ -244,12 +130,13 @@ seek_last(struct seeking *s, enum want w, const struct vma *v)
 	at = v->start + last[w].off - v->off;
 	if (!last[w].known || v->ino != last[w].ino || v->dev != last[w].dev ||
 	    !is_code(v) || at < v->start || at >= v->end ||
-	    pagemap_read(s->pagemap, at, at + CODE_PAGE, &entry, 1) != 1 ||
+	    pagemap_read(s->pagemap, at, at + 1, &entry, 1) != 1 ||
 	    !(entry & PME_PRESENT))
 		return;
 	n = seek_read(s, v, code, sizeof code, at);
 	if (n > 0)
-		(void)code_take(s->found, w, code, code + n, at);
+		(void)(w == WANT_CALL ? gadgets_call : gadgets_back)(s->found,
+		    code, (size_t)n, at);
 }
 
 /*
@@ -319,9 +206,10 @@ inject_learn(pid_t pid, const struct vmas *l)
 	struct gadgets g;
 	int mem;
 
+	if (!isa.injects)
+		return;
 	if ((mem = proc_open(pid, 0, "mem", O_RDONLY)) == -1)
 		return;
 	(void)gadgets_find(&g, pid, mem, l);
 	close(mem);
 }
-#endif

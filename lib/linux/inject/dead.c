@@ -10,10 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef __x86_64__
-
 enum {
-	REDZONE = 128,		/* System V ABI, AMD64: 3.2.2 */
 	NEAR = 64,		/* pages that are looked at for one that is
 				   not shared, */
 	FAR = 1024		/* and for one that is there */
@@ -97,7 +94,7 @@ thread_stack(const struct inject *in, const struct vmas *l)
 {
 	const struct vma *v;
 
-	v = vmas_find(l, in->regs.rsp);
+	v = vmas_find(l, gregs_sp(&in->regs));
 	return v != NULL && is_stack(v) && guarded_from(l, v) < v->start ? v :
 	    NULL;
 }
@@ -152,11 +149,11 @@ take_dead(struct inject *in, const struct vma *v, size_t len)
 	uint64_t at;
 	bool below;
 
-	at = (uint64_t)in->regs.rsp - (uint64_t)(REDZONE + len);
+	at = gregs_sp(&in->regs) - (uint64_t)(isa.redzone + len);
 	at -= at % 64;
 	if (len <= size && at / size != (at + len - 1) / size)
 		at -= at % size;
-	below = in->regs.rsp >= v->start && in->regs.rsp < v->end;
+	below = gregs_sp(&in->regs) >= v->start && gregs_sp(&in->regs) < v->end;
 	if (below && at < v->start)
 		return false;
 	at = below ? find_pages(in, v->start, at, len) : v->start;
@@ -200,39 +197,6 @@ dead_find(struct inject *in, const struct vmas *l)
 }
 
 /*
- * Return where the stack that a thread runs on begins, if it is the one that
- * its C library made or was given for it (pthread_attr_setstack(3)); 0 if that
- * is not certain.  Memory may have the stacks of many threads side by side, or
- * what a runtime keeps on its heap, so the mapping alone does not tell.  The C
- * library does: what the thread finds its own data by (%fs: ELF Handling for
- * Thread-Local Storage) leads to itself, and is at the end of its stack; behind
- * it are, side by side, the address and the size of that (glibc: stackblock
- * and stackblock_size of nptl/descr.h; musl: map_base and map_size of
- * src/internal/pthread_impl.h).  The guard, if any, is within.  It begins at
- * lower or above.
- */
-static uint64_t
-own_begin(const struct inject *in, uint64_t lower)
-{
-	enum { WORDS = 512 };	/* of a page; glibc's has 288 */
-	const uint64_t own = in->regs.fs_base;
-	uint64_t word[WORDS];
-	ssize_t got;
-	size_t i, n;
-
-	got = pread(in->mem, word, sizeof word, (off_t)own);
-	n = got > 0 ? (size_t)got / sizeof *word : 0;
-	if (n == 0 || word[0] != own)
-		return 0;
-	for (i = 1; i + 1 < n; i++)
-		if (word[i] >= lower && word[i] < in->regs.rsp &&
-		    word[i] + word[i + 1] > own &&
-		    word[i] + word[i + 1] - own <= 2 * sizeof word)
-			return word[i];
-	return 0;
-}
-
-/*
  * Find where the thread's own stack is dead, while other threads run.  Nothing
  * is added to the process.  A thread that may be handling a signal is refused:
  * where it does so on memory within its own stack, what it interrupted is below
@@ -246,7 +210,8 @@ dead_own(struct inject *in)
 {
 	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
 	    .regs = &in->regs, .bare = true };
-	const uint64_t rsp = in->regs.rsp;
+	const uint64_t sp = gregs_sp(&in->regs),
+	    tls = gregs_tls(&in->regs);
 	const struct vma *v;
 	struct stacks none;
 	uint64_t at, begin;
@@ -254,15 +219,15 @@ dead_own(struct inject *in)
 
 	if ((in->mask & in->caught) != 0)
 		return errstr_set("it may be handling a signal");
-	if ((v = vmas_find(in->alone, rsp)) == NULL || !is_stack(v) ||
-	    in->regs.fs_base <= rsp || in->regs.fs_base >= v->end ||
-	    (begin = own_begin(in, guarded_from(in->alone, v))) == 0)
+	if ((v = vmas_find(in->alone, sp)) == NULL || !is_stack(v) ||
+	    tls <= sp || tls >= v->end || (begin = stack_begin(in->mem,
+	    &in->regs, guarded_from(in->alone, v))) == 0)
 		return errstr_set("it is not on its own stack");
 	if ((len = frame_build(in->buf, 0, &w, &none)) == -1)
 		return inject_refused(in, "extended state");
-	at = rsp - REDZONE - (uint64_t)len;
+	at = sp - isa.redzone - (uint64_t)len;
 	at -= at % 64;
-	if (at < begin || at < v->start || at > rsp ||
+	if (at < begin || at < v->start || at > sp ||
 	    !is_there(in->pagemap, at, (uint64_t)len) ||
 	    pread(in->mem, in->was, (size_t)len, (off_t)at) != (ssize_t)len)
 		return errstr_set("no room on its stack");
@@ -270,5 +235,3 @@ dead_own(struct inject *in)
 	in->len = (size_t)len;
 	return 0;
 }
-
-#endif

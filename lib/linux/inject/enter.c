@@ -6,19 +6,14 @@
 #include "run.h"
 
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 
 #include <errno.h>
 #include <unistd.h>
 
-#ifdef __x86_64__
-
 enum {
-	/* arch/x86/include/asm: segment.h, and xen/interface_64.h */
-	CS32 = 0x23, CS64 = 0x33, XEN_CS32 = 0xe023, XEN_CS64 = 0xe033,
 	SECCOMP_NONE = 0,
-	GET_USER_DISPATCH = 0x4211,	/* of linux/ptrace.h, since 6.4 */
-	ARCH_PRCTL = 30,	/* arch/x86/include/uapi/asm */
-	SHSTK_STATUS = 0x5005
+	GET_USER_DISPATCH = 0x4211	/* of linux/ptrace.h, since 6.4 */
 };
 
 /*
@@ -70,7 +65,7 @@ is_dispatched(pid_t tid)
 		uint64_t	 len;
 	} sud = { 0 };
 
-	return ptrace((enum __ptrace_request)GET_USER_DISPATCH, tid,
+	return ptrace((int)GET_USER_DISPATCH, tid,
 	    (void *)sizeof sud, &sud) == 0 && sud.mode != 0;
 }
 
@@ -80,25 +75,21 @@ is_dispatched(pid_t tid)
 int
 inject_thread_enter(struct inject *in, pid_t tid)
 {
-	uint64_t shadow = 0;
+	const char *why;
 
 	in->tid = tid;
+	in->again = (struct again){ 0 };
 	in->options = PTRACE_O_TRACESYSGOOD;
-	if (ptrace(PTRACE_GETREGS, tid, NULL, &in->regs) == -1 ||
-	    ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof in->mask,
-	    &in->mask) == -1)
+	if (gregs_read(tid, &in->regs) == -1 || ptrace(PTRACE_GETSIGMASK, tid,
+	    (void *)sizeof in->mask, &in->mask) == -1)
 		return inject_refused(in, "registers");
-	if (in->regs.cs == CS32 || in->regs.cs == XEN_CS32)
-		return errstr_set("it is a 32-bit process");
-	if (in->regs.cs != CS64 && in->regs.cs != XEN_CS64)
-		return errstr_set("it runs in a code segment of its own");
+	if ((why = call_refused(tid, &in->regs)) != NULL)
+		return errstr_set("%s", why);
 	if (is_dispatched(tid))
 		return errstr_set("it hands its system calls to itself "
 		    "(PR_SET_SYSCALL_USER_DISPATCH)");
-	/* the way back would not be on it */
-	if (ptrace((enum __ptrace_request)ARCH_PRCTL, tid, &shadow,
-	    SHSTK_STATUS) == 0 && shadow != 0)
-		return errstr_set("it has a shadow stack");
+	if (kept_read(tid, &in->kept) == -1)
+		return inject_refused(in, "extended state");
 	return seccomp_look(in) == -1 ? -1 : stops_note(in);
 }
 
@@ -111,11 +102,13 @@ inject_thread_leave(struct inject *in)
 {
 	if (in->gone)
 		return inject_gone(in);
-	if (in->lost || (in->entered && inject_halt(in) == -1))
+	if (in->lost || (in->entered && repeat_restore(in) == -1) ||
+	    (in->entered && inject_halt(in) == -1))
 		return -1;
 	if (in->entered && (ptrace(PTRACE_SETSIGMASK, in->tid,
 	    (void *)sizeof in->mask, &in->mask) == -1 ||
-	    ptrace(PTRACE_SETREGS, in->tid, NULL, &in->regs) == -1))
+	    kept_write(in->tid, &in->kept) == -1 ||
+	    gregs_write(in->tid, &in->regs) == -1))
 		return inject_refused(in, "what it was");
 	in->entered = false;
 	in->ready = false;
@@ -123,5 +116,3 @@ inject_thread_leave(struct inject *in)
 		return inject_refused(in, "options");
 	return 0;
 }
-
-#endif

@@ -1,10 +1,10 @@
 /*
- * System calls that a stopped process is made to run, on x86-64.
+ * System calls that a stopped process is made to run.
  *
  * The calls are made with instructions that the process has.  What they take
  * and give is in memory that it is made to map first and to unmap last, and
  * so is what leads a thread back to where it was should we die meanwhile:
- * frame.c.  For the thread that leads the process, which maps and
+ * machine.h.  For the thread that leads the process, which maps and
  * unmaps that memory, it is on the dead part of its stack instead, below the
  * stack pointer and what the ABI lets functions use there.
  * enter.c goes into a thread, run.c makes it run one, wait.c waits for it,
@@ -28,12 +28,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef __x86_64__
-
 static size_t
 map_size(void)
 {
-	return INJECT_ROOM + frame_size();
+	return INJECT_ROOM + isa.frame;
 }
 
 /*
@@ -67,14 +65,12 @@ inject_frame(struct inject *in, bool unmap)
 static uint64_t
 find_hole(const struct vmas *l)
 {
-	/* [vsyscall] is above */
-	const uint64_t most = UINT64_C(1) << 47;
 	uint64_t end, hole, size;
 	size_t i;
 
 	hole = 0;
 	size = map_size();
-	for (i = 1; i < l->n && l->v[i].start < most; i++) {
+	for (i = 1; i < l->n && l->v[i].start < isa.top; i++) {
 		end = l->v[i - 1].end;
 		if (l->v[i].start - end >= size) {
 			size = l->v[i].start - end;
@@ -132,8 +128,8 @@ inject_map(struct inject *in)
 	if (in->hole == 0)
 		return errstr_set("no room in its address space");
 	in->map = in->hole;
-	if (inject_frame(in, true) == -1 || inject_enter(in, SYS_mmap, arg, 0) ==
-	    -1) {
+	if (inject_frame(in, true) == -1 ||
+	    inject_enter(in, isa.mmap, arg, 0) == -1) {
 		/* by another error it may be made on the way out */
 		if (in->odd)
 			in->map = 0;
@@ -176,9 +172,9 @@ inject_unmap(struct inject *in)
  * Be ready to run system calls in process pid, whose leading thread, and
  * whichever else is to run some, is stopped.  NULL, with the reason, where
  * that cannot be: in a 32-bit process, under seccomp(2) if we may not
- * suspend it, on other machines than x86-64; it is as it was then.  Without
- * room there is no scratch memory, and only the leading thread can be used.
- * l is what it has mapped; NULL: that is read.
+ * suspend it, on a machine of which that is not known; it is as it was then.
+ * Without room there is no scratch memory, and only the leading thread can
+ * be used. l is what it has mapped; NULL: that is read.
  */
 struct inject *
 inject_begin(pid_t pid, bool room, const struct vmas *l)
@@ -186,6 +182,10 @@ inject_begin(pid_t pid, bool room, const struct vmas *l)
 	struct inject *in;
 	sigset_t all;
 
+	if (!isa.injects) {
+		errstr_set("on this machine that is not known how");
+		return NULL;
+	}
 	if ((in = calloc(1, sizeof *in)) == NULL) {
 		errstr_set("out of memory");
 		return NULL;
@@ -195,8 +195,8 @@ inject_begin(pid_t pid, bool room, const struct vmas *l)
 	in->until = now_ms() + ALL_MS;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &in->ours);
-	in->was = malloc(frame_size());
-	in->buf = malloc(frame_size());
+	in->was = malloc(isa.frame);
+	in->buf = malloc(isa.frame);
 	in->mem = proc_open(pid, 0, "mem", O_RDONLY);
 	if (in->was == NULL || in->buf == NULL) {
 		errstr_set("out of memory");
@@ -231,7 +231,8 @@ inject_thread(struct inject *in, pid_t tid)
 	if (tid != in->pid && inject_may(in) == -1)
 		return -1;
 	if ((in->ready && inject_thread_leave(in) == -1) ||
-	    inject_thread_enter(in, tid) == -1 || inject_frame(in, tid == in->pid) == -1)
+	    inject_thread_enter(in, tid) == -1 ||
+	    inject_frame(in, tid == in->pid) == -1)
 		return -1;
 	in->ready = true;
 	return 0;
@@ -317,6 +318,7 @@ inject_free(struct inject *in)
 	free(in->was);
 	free(in->buf);
 	free(in->stops);
+	free(in->kept.buf);
 	free(in);
 }
 
@@ -337,5 +339,3 @@ inject_end(struct inject *in, int rc)
 	errno = e;
 	return rc;
 }
-
-#endif

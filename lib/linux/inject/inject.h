@@ -12,8 +12,7 @@
 #include "space.h"
 
 enum {				/* bytes of scratch memory: */
-	INJECT_ROOM = 4096,	/* with room, */
-	INJECT_LEAST = 448	/* and without */
+	INJECT_ROOM = 4096	/* with room; STAGE_LEAST without */
 };
 
 struct inject;

@@ -1,41 +1,25 @@
 /*
  * What the files that inject system calls share: inject.c (the process, and
  * its memory for us), alone.c (one thread of it), enter.c (into a thread, and
- * out), code.c (the instructions), run.c (one call), wait.c (for what it does),
- * scratch.c (what it takes and gives), clone.c (a clone), dead.c and frame.c
- * (the way back, and where that is), sigstop.c (what it would take of signals).
+ * out), code.c (the instructions), repeat.c (the call that the thread was in),
+ * run.c (one call), step.c (up to the edge of one), wait.c (for what it does),
+ * scratch.c (what it takes and gives), clone.c (a clone), dead.c (where the
+ * way back is), sigstop.c (what it would take of signals).  Registers,
+ * instructions and the way back are what the machine supplies:
+ * linux/machine/machine.h.
  */
 #ifndef INJECTRUN_H
 #define INJECTRUN_H
 
 #include "inject.h"
-
-#include <sys/uio.h>
-#include <sys/user.h>
+#include "linux/machine/machine.h"
 
 #include <signal.h>
-
-enum {
-	CALL_LEN = 2,		/* bytes of syscall */
-	SKIP_MOST = 96
-};
 
 #define SIG_BIT(sig)	(UINT64_C(1) << ((sig) - 1))	/* in a mask */
 #define SIG_FAULTS	(SIG_BIT(SIGSEGV) | SIG_BIT(SIGBUS) | \
 			    SIG_BIT(SIGILL) | SIG_BIT(SIGFPE) | \
 			    SIG_BIT(SIGTRAP) | SIG_BIT(SIGSYS))
-
-struct gadgets {		/* instructions that a process has */
-	uint64_t	 call;	/* syscall ... ret */
-	size_t		 skip;	/* bytes of the stack it takes before ret */
-	uint64_t	 back;	/* what does rt_sigreturn(2) */
-	bool		 pops;	/* is pop %rax; ret, else mov and syscall */
-};
-
-struct stacks {			/* of a thread, for */
-	uint64_t	 call;	/* any call */
-	uint64_t	 last;	/* that after which our memory is gone */
-};
 
 struct inject {
 	pid_t		 pid;
@@ -67,7 +51,9 @@ struct inject {
 	size_t		 nstops;
 	uintptr_t	 options;	/* of ptrace, for the thread */
 	uintptr_t	 suspend;	/* that, or 0, in a call of ours */
-	struct user_regs_struct regs;	/* as they were */
+	struct gregs	 regs;		/* as they were */
+	struct again	 again;		/* what it was to repeat */
+	struct kept	 kept;		/* owned; what else was, likewise */
 	uint64_t	 mask;		/* of its signals, likewise */
 	sigset_t	 ours;		/* the mask of our signals */
 	bool		 told;		/* a SIGCHLD to us was taken, */
@@ -76,8 +62,6 @@ struct inject {
 };
 
 enum {
-	FRAME_EXIT = INJECT_LEAST, /* bytes that a clone finds on its stack */
-	FRAME_SPARE = 96,	/* bytes that are only taken off the stack */
 	START_MS = 500,		/* to be made to run, or to stop */
 	CALL_MS = 60000,	/* for a call: to clone a terabyte is one */
 	ALL_MS = 10000		/* for all of a process, to be begun in */
@@ -96,18 +80,29 @@ int		 inject_put(pid_t pid, const void *buf, size_t len,
 		    uint64_t at);
 
 /* wait.c */
+int		 inject_await(struct inject *in, uint64_t until);
 int		 inject_gone(struct inject *in);
 int		 inject_refused(struct inject *in, const char *what);
-int		 inject_wait(struct inject *in, pid_t tid, uint64_t ms);
-int		 inject_step(struct inject *in, int event, uint64_t ms);
-int		 inject_halt(struct inject *in);
 void		 inject_retell(struct inject *in);
+int		 inject_stuck(struct inject *in);
+int		 inject_wait(struct inject *in, pid_t tid, uint64_t ms);
+
+/* step.c */
+int		 inject_halt(struct inject *in);
+int		 inject_leave(struct inject *in);
+int		 inject_load(struct inject *in, long nr, const uint64_t arg[6]);
+int		 inject_options(struct inject *in, uintptr_t more);
+int		 inject_start(struct inject *in, long nr, const uint64_t arg[6],
+		    uintptr_t with);
+int		 inject_step(struct inject *in, int event, uint64_t ms);
+
+/* repeat.c */
+int		 repeat_learn(struct inject *in);
+int		 repeat_restore(struct inject *in);
 
 /* run.c */
 int		 inject_enter(struct inject *in, long nr, const uint64_t arg[6],
 		    uintptr_t with);
-int		 inject_leave(struct inject *in);
-int		 inject_options(struct inject *in, uintptr_t more);
 int		 inject_result(struct inject *in, int64_t *ret);
 int		 inject_trust(const struct inject *in);
 int		 inject_may(const struct inject *in);
@@ -125,21 +120,5 @@ void		 stops_send(struct inject *in);
 /* code.c */
 int		 gadgets_find(struct gadgets *g, pid_t pid, int mem,
 		    const struct vmas *l);
-
-/* frame.c: what a thread finds if we die meanwhile */
-struct way {
-	pid_t		 tid;
-	const struct gadgets *gadget;
-	const struct user_regs_struct *regs; /* that it gets back */
-	uint64_t	 mask;		/* of its signals, likewise */
-	struct iovec	 mapped;	/* what it unmaps before; or nothing */
-	bool		 bare;		/* nothing to unmap, and no room for it */
-};
-
-size_t		 frame_size(void);
-int		 frame_build(uint8_t *buf, uint64_t at, const struct way *w,
-		    struct stacks *s);
-uint64_t	 frame_exit(uint8_t buf[FRAME_EXIT], uint64_t at,
-		    const struct way *w);
 
 #endif

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef __x86_64__
-
 /*
  * Write to the memory of a process, or a clone, that we have stopped.  Unlike
  * to /proc/PID/mem, that takes no right to write the files of another user.
@@ -29,9 +27,8 @@ inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
 
 /*
  * Where in the process bytes are for what calls take and give: INJECT_ROOM
- * that it has mapped for us, else INJECT_LEAST on the dead part of its stack,
- * where a frame that unmaps nothing has none (frame.c); FRAME_SPARE in a thread
- * alone.
+ * that it has mapped for us, else isa.stage on the dead part of its stack,
+ * where a frame that unmaps nothing has none; FRAME_SPARE in a thread alone.
  */
 uint64_t
 inject_scratch(const struct inject *in)
@@ -46,7 +43,7 @@ static int
 scratch_fits(const struct inject *in, size_t len)
 {
 	const size_t room = in->map != 0 ? INJECT_ROOM :
-	    in->alone != NULL ? (size_t)FRAME_SPARE : (size_t)INJECT_LEAST;
+	    in->alone != NULL ? (size_t)FRAME_SPARE : isa.stage;
 
 	return len <= room ? 0 : errstr_set("process %d: %zu bytes of scratch "
 	    "memory, not %zu", in->pid, room, len);
@@ -75,5 +72,3 @@ inject_write(struct inject *in, const void *buf, size_t len)
 	return scratch_fits(in, len) == -1 ? -1 :
 	    inject_put(in->pid, buf, len, inject_scratch(in));
 }
-
-#endif

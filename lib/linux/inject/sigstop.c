@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#ifdef __x86_64__
-
 struct waiting {		/* a SIGSTOP */
 	pid_t		 tid;	/* for a thread; 0: for the process */
 	siginfo_t	 info;
@@ -101,5 +99,3 @@ stops_send(struct inject *in)
 	if (inject_halt(in) == 0 && !in->stopped)
 		(void)kill(in->pid, SIGCONT);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /*
- * Waiting for a thread that is made to run system calls, and letting it run up
- * to the next edge of one.
+ * Waiting for a thread that is made to run system calls.
  */
 #include "clock.h"
 #include "linux/proc/proc.h"
@@ -14,8 +13,6 @@
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifdef __x86_64__
 
 enum {				/* while a thread is waited for */
 	SPINS = 30,
@@ -127,7 +124,7 @@ inject_wait(struct inject *in, pid_t tid, uint64_t ms)
  * at all, by a cgroup that is frozen, it is stopped again; from within a
  * system call it comes back by itself when we are gone.
  */
-static int
+int
 inject_stuck(struct inject *in)
 {
 	if (ptrace(PTRACE_INTERRUPT, in->tid, NULL, NULL) == -1)
@@ -148,94 +145,10 @@ inject_stuck(struct inject *in)
  * inject_wait, but 0 if that time is over, even if it has stopped by now, as
  * one does that is sent signals without end.
  */
-static int
+int
 inject_await(struct inject *in, uint64_t until)
 {
 	const uint64_t now = now_ms();
 
 	return now >= until ? 0 : inject_wait(in, in->tid, until - now);
 }
-
-/*
- * The thread has stopped with a status where it was to go on.  Return the
- * signal to go on with, or 0; -1 if it is one of a fault of its own.  A signal
- * that somebody sent, of those that are not blocked, waits until the thread is
- * left: one that is blocked behind this stop is queued again (ptrace_signal of
- * kernel/signal.c).
- */
-static int
-inject_pass(const struct inject *in, int status)
-{
-	const uint64_t all = UINT64_MAX;
-	const int sig = WSTOPSIG(status);
-	siginfo_t si;
-
-	if (status >> 16 != 0)
-		return status >> 16 == PTRACE_EVENT_STOP ? 0 : -1;
-	if (sig == SIGSTOP)
-		return sig;
-	if (sig > SIGSYS || (SIG_BIT(sig) & SIG_FAULTS) == 0 ||
-	    ptrace(PTRACE_GETSIGINFO, in->tid, NULL, &si) == -1 ||
-	    (si.si_code > 0 && !(sig == SIGBUS &&
-	    si.si_code == BUS_MCEERR_AO)) ||
-	    ptrace(PTRACE_SETSIGMASK, in->tid, (void *)sizeof all, &all) == -1)
-		return -1;
-	return sig;
-}
-
-/*
- * Let the thread run up to the next edge of a system call, for ms
- * milliseconds at most, whatever else stops it: a stop of its process is
- * passed by, for it holds when we leave.  1 if what stopped it is the event
- * of ptrace that is waited for, 0 at the edge, or -1.
- */
-int
-inject_step(struct inject *in, int event, uint64_t ms)
-{
-	const uint64_t until = now_ms() + ms;
-	int sig, status;
-
-	for (sig = 0;;) {
-		if (ptrace(PTRACE_SYSCALL, in->tid, NULL,
-		    (void *)(uintptr_t)sig) == -1)
-			return inject_refused(in, "to go on");
-		if ((status = inject_await(in, until)) <= 0)
-			return status == 0 ? inject_stuck(in) : -1;
-		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
-			return 0;
-		if (event != 0 && status >> 16 == event)
-			return 1;
-		if ((sig = inject_pass(in, status)) != -1)
-			continue;
-		in->odd = true;
-		return errstr_set("thread %d: signal %d in a system call of "
-		    "ours", in->tid, WSTOPSIG(status));
-	}
-}
-
-/*
- * Stop the thread as live_stop does, before it runs anything of its own.
- */
-int
-inject_halt(struct inject *in)
-{
-	const uint64_t until = now_ms() + START_MS;
-	int sig, status;
-
-	if (ptrace(PTRACE_INTERRUPT, in->tid, NULL, NULL) == -1)
-		return inject_refused(in, "to stop");
-	for (sig = 0;; sig = sig == -1 ? 0 : sig) {
-		if (ptrace(PTRACE_CONT, in->tid, NULL,
-		    (void *)(uintptr_t)sig) == -1)
-			return inject_refused(in, "to stop");
-		if ((status = inject_await(in, until)) <= 0)
-			return status == 0 ? inject_stuck(in) : -1;
-		if (status >> 16 == PTRACE_EVENT_STOP) {
-			in->stopped = WSTOPSIG(status) != SIGTRAP;
-			return 0;
-		}
-		sig = inject_pass(in, status);
-	}
-}
-
-#endif

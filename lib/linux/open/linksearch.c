@@ -7,6 +7,7 @@
  * mount is crossed, and the search ends when so many entries were looked at,
  * or so much time went by.
  */
+#include "calls.h"
 #include "linksearch.h"
 #include "io/io.h"
 #include "clock.h"
@@ -190,10 +191,10 @@ tree_read(struct search *s, int base)
 static bool
 on_mount(int fd, uint64_t mount)
 {
-	struct statx sx;
+	struct filemount f;
 
-	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID,
-	    &sx) == 0 && sx.stx_mask & STATX_MNT_ID && sx.stx_mnt_id == mount;
+	return call_filemount(fd, "", &f) == 0 && f.mount != -1 &&
+	    (uint64_t)f.mount == mount;
 }
 
 /*

@@ -21,6 +21,7 @@
  * Where an error waits to be told by a socket, nothing looks at it: the first
  * call that does is the one that is told.
  */
+#include "calls.h"
 #include "io/io.h"
 #include "opened.h"
 
@@ -244,7 +245,7 @@ looker_main(const int sock[2], struct queue *q)
 	/* it ends when nobody has that one, which Linux before 5.9 leaves */
 	close(sock[0]);
 	(void)dup2(sock[1], 0);
-	(void)close_range(1, UINT32_MAX, 0);
+	(void)call_closefrom(1);
 	while (passfd_receive(0, &v, 1, &fd) == sizeof o) {
 		packets_all(fd, q, &o);
 		close(fd);

@@ -2,6 +2,7 @@
  * The address space of a live process, which goes on running: /proc/PID/maps
  * and smaps, and whether both tell the same.
  */
+#include "calls.h"
 #include "linux/proc/proc.h"
 #include "state/state.h"
 
@@ -99,7 +100,7 @@ space_hugetlb(struct space *sp, pid_t tid)
 		memset(&q, 0, sizeof q);
 		q.size = sizeof q;
 		q.addr = v->start;
-		rc = ioctl(fd, QUERY_IOCTL, &q);
+		rc = call_ioctl(fd, QUERY_IOCTL, &q);
 		if (rc == 0 && q.page > (uint64_t)sysconf(_SC_PAGESIZE))
 			sp->m[i].flags |= MAPPING_HUGETLB;
 		if (rc == -1 && errno == ENOENT)	/* gone meanwhile */

@@ -3,13 +3,16 @@
  * PAGEMAP_SCAN of /proc/PID/pagemap where the kernel has it (6.7), its
  * entries elsewhere.  Linux, Documentation/admin-guide/mm/pagemap.rst.
  */
+#include "calls.h"
 #include "linux/proc/proc.h"
 #include "pages.h"
 
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -120,13 +123,13 @@ scan_any(int fd, struct scan_arg *a)
 	long n;
 
 	if (!unknown) {
-		n = ioctl(fd, SCAN_IOCTL, a);
+		n = call_ioctl(fd, SCAN_IOCTL, a);
 		if (n != -1 || errno != EINVAL)
 			return n;
 	}
 	a->category_anyof_mask &= ~(uint64_t)SCAN_GUARD;
 	a->return_mask &= ~(uint64_t)SCAN_GUARD;
-	n = ioctl(fd, SCAN_IOCTL, a);
+	n = call_ioctl(fd, SCAN_IOCTL, a);
 	if (n != -1)
 		unknown = true;
 	return n;
@@ -172,6 +175,33 @@ walk_scan(int fd, uint64_t start, uint64_t end, unsigned int more,
 	return 0;
 }
 
+static uint64_t zero_frame;	/* 0: not told */
+
+/*
+ * Set zero_frame to that of the page that memory has which was only read: one
+ * of ours is mapped for that.
+ */
+static void
+zero_find(void)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t e;
+	char *p;
+	int fd;
+
+	p = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return;
+	(void)*(volatile char *)p;
+	if ((fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) != -1) {
+		if (pagemap_read(fd, (uintptr_t)p, (uintptr_t)p + page, &e,
+		    1) == 1 && e & PME_PRESENT && !(e & PME_EXCLUSIVE))
+			zero_frame = e & PME_FRAME;
+		close(fd);
+	}
+	munmap(p, page);
+}
+
 static unsigned int
 what_of_entry(uint64_t e)
 {
@@ -179,28 +209,68 @@ what_of_entry(uint64_t e)
 		return PM_GUARD;
 	return (e & PME_PRESENT ? PM_PRESENT : 0) |
 	    (e & PME_SWAPPED ? PM_SWAPPED : 0) |
-	    (e & PME_FILE ? PM_FILE : 0);
+	    (e & PME_FILE ? PM_FILE : 0) |
+	    (e & PME_PRESENT && zero_frame != 0 &&
+	    (e & PME_FRAME) == zero_frame ? PM_ZERO : 0);
 }
 
 /*
- * Do what pagemap_walk does by the entries, which tell of no zero pages and of
- * no huge ones.
+ * Return PM_HUGE if each entries look like those of a page that one entry a
+ * level higher maps, which they are not certain to be, else 0.
+ */
+static unsigned int
+huge_of_entries(const uint64_t *v, size_t each)
+{
+	const uint64_t first = v[0] & PME_FRAME, last = v[each - 1] & PME_FRAME;
+
+	return v[0] & v[each - 1] & PME_PRESENT && first != 0 &&
+	    first % each == 0 && last == first + each - 1 ? PM_HUGE : 0;
+}
+
+/*
+ * Return where a read of entries from addr on ends: no more than most, and no
+ * part of a huge page if others are read with it.
+ */
+static uint64_t
+entries_end(uint64_t addr, uint64_t end, uint64_t page, size_t most)
+{
+	const uint64_t huge = page / sizeof addr * page;
+	uint64_t to;
+
+	if ((end - addr) / page <= most)
+		return end;
+	to = addr + most * page;
+	return to - to % huge > addr ? to - to % huge : to;
+}
+
+/*
+ * Do what pagemap_walk does by the entries, which tell of zero pages and of
+ * huge ones only to who is told of frames (CAP_SYS_ADMIN).
  */
 static int
-walk_entries(int fd, uint64_t start, uint64_t end, pagerun_fn fn, void *arg)
+walk_entries(int fd, uint64_t start, uint64_t end, unsigned int more,
+    pagerun_fn fn, void *arg)
 {
 	enum { MOST = 4096 };
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	uint64_t v[MOST], addr, page;
 	struct pagerun r = { 0 };
-	unsigned int what;
-	ssize_t i, n;
+	unsigned int huge, what;
+	ssize_t each, i, n;
 
+	pthread_once(&once, zero_find);
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
+	each = (ssize_t)(page / sizeof *v);	/* as many as a table has */
 	for (addr = start; addr < end;) {
-		if ((n = pagemap_read(fd, addr, end, v, MOST)) == -1)
+		n = pagemap_read(fd, addr, entries_end(addr, end, page, MOST),
+		    v, MOST);
+		if (n == -1)
 			return -1;
-		for (i = 0; i < n; i++, addr += page) {
-			what = what_of_entry(v[i]);
+		for (i = 0, huge = 0; i < n; i++, addr += page) {
+			if (addr / page % (uint64_t)each == 0)
+				huge = n - i < each ? 0 :
+				    huge_of_entries(v + i, (size_t)each);
+			what = what_of_entry(v[i]) | (huge & more);
 			if (what == r.what && r.end == addr) {
 				r.end += page;
 				continue;
@@ -230,7 +300,8 @@ pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
 	int rc;
 
 	rc = walk_scan(fd, start, end, more, fn, arg);
-	return rc == 1 ? walk_entries(fd, start, end, fn, arg) : rc;
+	return rc == 1 ? walk_entries(fd, start, end, more, fn, arg) :
+	    rc;
 }
 
 /*
@@ -255,6 +326,19 @@ scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
 	if ((n = scan_any(fd, &a)) > 0)
 		*addr = v.start;
 	return n > 0 ? 1 : (int)n;
+}
+
+/*
+ * Return true if the kernel has PAGEMAP_SCAN, so that pagemap_walk tells of
+ * zero pages and of huge ones.
+ */
+bool
+pagemap_scans(int fd)
+{
+	uint64_t addr;
+
+	return scan_first(fd, 0, (uint64_t)sysconf(_SC_PAGESIZE), &addr) >= 0 ||
+	    (errno != ENOTTY && errno != EINVAL);
 }
 
 /*
@@ -291,17 +375,17 @@ pagemap_huge(int fd, uint64_t addr, uint64_t end)
 	a.vec_len = 1;
 	a.category_mask = SCAN_PRESENT;
 	a.return_mask = SCAN_HUGE;
-	if (ioctl(fd, SCAN_IOCTL, &a) != 1 || !(v.categories & SCAN_HUGE))
+	if (call_ioctl(fd, SCAN_IOCTL, &a) != 1 || !(v.categories & SCAN_HUGE))
 		return addr;
 	a.end = end;		/* it stops where they are no more alike */
-	return ioctl(fd, SCAN_IOCTL, &a) == 1 && v.start == addr &&
+	return call_ioctl(fd, SCAN_IOCTL, &a) == 1 && v.start == addr &&
 	    v.categories & SCAN_HUGE ? v.end : addr;
 }
 
 /*
  * Return 1 if there is a page in start..end (exclusive) that is present, in
- * swap, or a guard, 0 if not, or -1 as pagemap_fail.  What comes behind the first is not
- * looked at.
+ * swap, or a guard, 0 if not, or -1 as pagemap_fail.  What comes behind the
+ * first is not looked at.
  */
 int
 pagemap_any(int fd, uint64_t start, uint64_t end)

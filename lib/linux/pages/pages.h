@@ -54,10 +54,29 @@ ssize_t		 pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v,
 int		 pagemap_walk(int fd, uint64_t start, uint64_t end,
 		    unsigned int more, pagerun_fn fn, void *arg);
 int		 pagemap_first(int fd, uint64_t *addr, uint64_t end);
+bool		 pagemap_scans(int fd);
 uint64_t	 pagemap_huge(int fd, uint64_t addr, uint64_t end);
 int		 pagemap_any(int fd, uint64_t start, uint64_t end);
 int		 pagemap_frames(int fd, uint64_t addr, size_t n,
 		    uint64_t *frame);
+
+/* told.c: what smaps tells of pages */
+struct told {			/* of a mapping; kilobytes */
+	uint64_t	 start;	/* addresses */
+	uint64_t	 end;
+	uint64_t	 rss;	/* no zero page */
+	uint64_t	 huge;	/* of rss, mapped with others by one entry */
+	bool		 device; /* what is there is no page */
+};
+
+struct tolds {			/* ascending */
+	struct told	*v;	/* owned */
+	size_t		 n;
+};
+
+int		 told_read(struct tolds *l, pid_t tid);
+const struct told *told_find(const struct tolds *l, const struct vma *v);
+void		 told_free(struct tolds *l);
 
 /* touched.c */
 int		 pagemap_touched(int fd, const struct vmas *l, bool *has);

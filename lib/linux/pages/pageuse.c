@@ -27,6 +27,9 @@ struct usage {
 	struct frames	*counts; /* NULL: not told */
 	const struct frames *flags; /* likewise */
 	uint64_t	*vague;	/* owned; KB: shared, or the zero page */
+	struct tolds	 told;	/* none: pagemap tells all of it */
+	bool		 scans;	/* it does; known when asked is set */
+	bool		 asked;
 	bool		 hidden; /* there are frames that are not told */
 };
 
@@ -144,6 +147,39 @@ scan_run(void *arg, const struct pagerun *r)
 }
 
 /*
+ * Take from smaps what pagemap does not tell.  A mapping that changed meanwhile
+ * keeps what is known of it.
+ */
+static void
+use_told(const struct usage *u, size_t i, struct scanned *s)
+{
+	const struct told *t;
+
+	t = told_find(&u->told, &u->sp->vma.v[i]);
+	if (t == NULL)
+		return;
+	if (s->there > t->rss) {
+		s->use->zero += t->device ? 0 : s->there - t->rss;
+		s->there = t->rss;
+	}
+	s->use->thp = t->huge;
+}
+
+/*
+ * Find out who tells of zero pages and huge ones: smaps, where pagemap does
+ * not.
+ */
+static int
+use_ask(struct usage *u)
+{
+	if (u->asked)
+		return 0;
+	u->asked = true;
+	u->scans = pagemap_scans(u->fd);
+	return u->scans ? 0 : told_read(&u->told, (pid_t)u->sp->tid);
+}
+
+/*
  * What entries do not tell: zero pages, and what is mapped as a huge one.
  * Where frames are hidden, this tells how much is shared.
  */
@@ -155,8 +191,11 @@ use_scan(struct usage *u, size_t i)
 
 	if (u->sp->m[i].flags & MAPPING_HUGETLB || v->start > INT64_MAX)
 		return 0;
-	if (pagemap_walk(u->fd, v->start, v->end, PM_HUGE, scan_run, &s) == -1)
+	if (use_ask(u) == -1 || pagemap_walk(u->fd, v->start, v->end, PM_HUGE,
+	    scan_run, &s) == -1)
 		return -1;
+	if (!u->scans)
+		use_told(u, i, &s);
 	if (u->vague[i] > 0 && s.there > u->use[i].uss)
 		u->use[i].shared += s.there - u->use[i].uss;
 	return 0;
@@ -205,6 +244,7 @@ pageuse_live(struct pageuse *use, const struct space *sp,
 	if (u.fd != -1)
 		close(u.fd);
 	free(u.vague);
+	told_free(&u.told);
 	*hidden = u.hidden;
 	return rc == -1 ? errstr_wrap("%ld", (long)sp->pid) : 0;
 }

@@ -15,8 +15,8 @@
 enum { ROOM = 4096 };	/* bytes that most files below /proc fit into */
 
 /*
- * Put into path, of size bytes, that of a file of a process (tid 0) or of one of
- * its threads.
+ * Put into path, of size bytes, that of a file of a process (tid 0) or of
+ * one of its threads.
  */
 void
 proc_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)

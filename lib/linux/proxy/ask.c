@@ -58,8 +58,8 @@ proc_receive(const struct proxy_key *k, uint64_t allowed, struct bulk *b)
 }
 
 /*
- * Read the whole file path, of process pid, and add what it has to *out.  Return
- * 0, or -1 with errno when it cannot be read.
+ * Read the whole file path, of process pid, and add what it has to *out.
+ * Return 0, or -1 with errno when it cannot be read.
  */
 int
 proxy_proc(pid_t pid, const char *path, struct bulk *out)
@@ -127,6 +127,19 @@ proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
 	struct proxy_answer a = { 0 };
 
 	return ask_once(&k, &q, at, &a, buf, len, NULL);
+}
+
+/*
+ * Return how many of len bytes at addr one answer has room for, which end with
+ * a page if they are not all.  page is how many bytes one has.
+ */
+size_t
+proxy_fits(size_t len, uint64_t addr, uint64_t page)
+{
+	size_t most;
+
+	most = (size_t)(PROXY_MOST - addr % page);
+	return len < most ? len : most;
 }
 
 /*

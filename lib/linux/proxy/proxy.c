@@ -8,6 +8,7 @@
  * started for the next question.
  */
 #include "proxy.h"
+#include "calls.h"
 #include "clock.h"
 #include "io/io.h"
 #include "vec.h"
@@ -16,8 +17,6 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-
-#include <linux/close_range.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,7 +130,7 @@ proxy_fork(void)
 		/* a session would be sched(7)'s, too, and wait for its turn */
 		(void)setpgid(0, 0);
 		(void)dup2(fd[1], 0);
-		(void)close_range(1, UINT32_MAX, 0);
+		(void)call_closefrom(1);
 		if (getppid() != us)
 			_exit(0);
 		proxy_main(0);

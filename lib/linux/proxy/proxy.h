@@ -6,6 +6,7 @@
 #define PROXY_H
 
 #include "io/io.h"
+#include "machine.h"
 #include "snap.h"
 
 #include <sys/stat.h>
@@ -28,6 +29,7 @@ enum proxy_what {
 };
 
 enum { PROXY_MOST = 64 * 1024 };	/* bytes of an answer */
+_Static_assert(PROXY_MOST % MACHINE_PAGE_MOST == 0, "pages fit into answers");
 
 struct proxy_ask {
 	enum proxy_what	 what;
@@ -83,6 +85,7 @@ int		 proxy_open(int at, uint64_t number, uint64_t dev,
 		    const char *name, struct proxy_answer *a);
 ssize_t		 proxy_read(int at, uint64_t number, uint64_t dev,
 		    const char *name, void *buf, size_t len, uint64_t off);
+size_t		 proxy_fits(size_t len, uint64_t addr, uint64_t page);
 ssize_t		 proxy_memory(int mem, pid_t pid, bool file, void *buf,
 		    size_t len, uint64_t addr);
 

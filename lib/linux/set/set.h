@@ -4,6 +4,7 @@
 #ifndef SET_H
 #define SET_H
 
+#include "linux/machine/machine.h"
 #include "linux/proc/proc.h"
 
 #include <sys/queue.h>
@@ -49,6 +50,7 @@ struct lthread {
 	struct bytes	 looked;	/* owned; of it, what was seen before
 					   the stop: thread_recall */
 	bool		 slept;		/* then, and the process made it */
+	struct seencall	 seencall;	/* then */
 	bool		 regs;		/* its registers were read */
 	struct bytes	 general;	/* owned; of these, until rec has it */
 	struct ran	 ran;		/* until seen was read, or, where it
@@ -175,7 +177,7 @@ struct live {
 
 	/* owned, each by the file that knows it; NULL: nothing yet */
 	struct carries	*carries;	/* file/carry.c */
-	struct frozen	*frozen;	/* file/shared.c */
+	struct frozens	*frozen;	/* file/shared.c */
 	struct prepared	*prepared;	/* file/prepared.c */
 	struct shmems	*shmems;	/* shmems.c */
 	struct cgroups	*cgroups;	/* choose/cgroup.c */

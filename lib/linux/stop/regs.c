@@ -2,28 +2,24 @@
  * What ptrace(2) gives of a stopped thread: its registers, signal mask,
  * pending signals.
  */
+#include "linux/machine/machine.h"
 #include "packed.h"
 #include "stopping.h"
 
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 
 #include <elf.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { REGSET_ROOM = 64 * 1024 };	/* AMX takes some 11 K */
+enum { REGSET_ROOM = 128 * 1024 };	/* NT_ARM_ZA takes some 64 K */
 
-static const struct {
-	int		 note;
-	const char	*name;
-} regset[REGSET_MAX] = {
-	[REGSET_PRSTATUS] = { NT_PRSTATUS, "regset/prstatus" },
-	[REGSET_FPREGS] = { NT_PRFPREG, "regset/fpregs" },
-	[REGSET_XSTATE] = { NT_X86_XSTATE, "regset/xstate" },
+static const char *const names[REGSET_MAX] = {
+	[REGSET_PRSTATUS] = "regset/prstatus",
+	[REGSET_FPREGS] = "regset/fpregs",
+	[REGSET_XSTATE] = "regset/xstate",
 };
 
 /*
@@ -54,32 +50,6 @@ record_pending(struct filelist *l, const char *name, pid_t tid,
 }
 
 /*
- * Return true if general registers, of len bytes, are those that were
- * remembered; false also where none were.  Who waits for a time goes on to do
- * so in another system call, restart_syscall(2), when it was stopped.
- */
-static bool
-regs_equal(const struct bytes *before, const void *regs, size_t len)
-{
-#ifdef __x86_64__
-	enum { ERESTART_RESTARTBLOCK = 516, NR_RESTART_SYSCALL = 219 };
-	struct user_regs_struct a, b;
-
-	if (before->len != sizeof a || len != sizeof b)
-		return false;
-	memcpy(&a, before->data, sizeof a);
-	memcpy(&b, regs, sizeof b);
-	if ((int64_t)a.rax == -ERESTART_RESTARTBLOCK &&
-	    b.orig_rax == NR_RESTART_SYSCALL)
-		a.orig_rax = b.orig_rax;
-	return memcmp(&a, &b, sizeof a) == 0;
-#else
-	return before->data != NULL && before->len == len &&
-	    memcmp(before->data, regs, len) == 0;
-#endif
-}
-
-/*
  * Read the general registers of thread t, which is stopped, into room, of
  * REGSET_ROOM bytes.  Return how many they have, or -1 with errno.
  */
@@ -90,27 +60,6 @@ general_read(const struct lthread *t, uint8_t *room)
 
 	return ptrace(PTRACE_GETREGSET, t->tid, (void *)NT_PRSTATUS, &iov) ==
 	    -1 ? -1 : (ssize_t)iov.iov_len;
-}
-
-/*
- * Return true if a thread, whose general registers are in room, may have to go
- * on elsewhere than it would: restart.c.
- */
-static bool
-is_disturbed(const uint8_t *room, ssize_t len)
-{
-#ifdef __x86_64__
-	struct user_regs_struct r;
-
-	if (len != sizeof r)	/* of 32 bits */
-		return true;
-	memcpy(&r, room, sizeof r);
-	return (int32_t)r.rax == -EINTR;
-#else
-	(void)room;
-	(void)len;
-	return false;
-#endif
 }
 
 /*
@@ -126,11 +75,12 @@ regs_settle(struct lthread *t, bool restart)
 	ssize_t len;
 
 	len = general_read(t, room);
-	if (restart && is_disturbed(room, len)) {
-		regs_restart(t->tid);
+	if (restart && len > 0 && restart_due(room, (size_t)len)) {
+		restart_call(t->tid, &t->seencall);
 		len = general_read(t, room);
 	}
-	t->same = len > 0 && regs_equal(&t->before, room, (size_t)len);
+	t->same = len > 0 && restart_same(t->before.data, t->before.len, room,
+	    (size_t)len);
 	free(t->before.data);
 	t->before = (struct bytes){ 0 };
 	/* where it was before it is in no restartable sequence */
@@ -140,7 +90,7 @@ regs_settle(struct lthread *t, bool restart)
 	t->general = (struct bytes){ 0 };
 	t->regs = len > 0;
 	if (len <= 0) {
-		filelist_lose(&t->seen, regset[REGSET_PRSTATUS].name);
+		filelist_lose(&t->seen, names[REGSET_PRSTATUS]);
 		return;
 	}
 	buf_add(&b, room, (size_t)len);
@@ -161,19 +111,23 @@ regs_remember(struct lthread *t)
 }
 
 /*
- * Add a register set of thread t to list to, packed.
+ * Add a register set of thread t to list to, packed.  The kernel cuts one that
+ * is larger than there is room for: then it is lost.
  */
 static void
-regset_read(const struct lthread *t, enum regset set, struct filelist *to)
+regset_read(const struct lthread *t, const struct regnote *set,
+    struct filelist *to)
 {
 	static uint8_t room[REGSET_ROOM];
 	struct iovec iov = { room, sizeof room };
+	bool has;
 
-	if (ptrace(PTRACE_GETREGSET, t->tid,
-	    (void *)(uintptr_t)regset[set].note, &iov) == -1)
-		filelist_lose(to, regset[set].name);
-	else
-		filelist_pack(to, regset[set].name, room, iov.iov_len);
+	has = ptrace(PTRACE_GETREGSET, t->tid,
+	    (void *)(uintptr_t)set->note, &iov) == 0;
+	if (has && iov.iov_len < sizeof room)
+		filelist_pack(to, set->name, room, iov.iov_len);
+	else if (has || !set->maybe)
+		filelist_lose(to, set->name);
 }
 
 /*
@@ -183,10 +137,11 @@ regset_read(const struct lthread *t, enum regset set, struct filelist *to)
 void
 regs_more(const struct lthread *t, struct filelist *to)
 {
+	const struct regnote *set;
 	uint64_t mask;
 
-	regset_read(t, REGSET_FPREGS, to);
-	regset_read(t, REGSET_XSTATE, to);
+	for (set = isa.regset + 1; set->name != NULL; set++)
+		regset_read(t, set, to);
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)sizeof mask, &mask) == 0)
 		filelist_copy(to, "sigmask", &mask, sizeof mask);
 	else
@@ -201,7 +156,7 @@ regs_more(const struct lthread *t, struct filelist *to)
 void
 regs_record(struct lthread *t, const struct lthread *first)
 {
-	static const char name[] = "sigpending/process";
+	static const char pending[] = "sigpending/process";
 	const struct file *f;
 	siginfo_t si;
 
@@ -211,10 +166,10 @@ regs_record(struct lthread *t, const struct lthread *first)
 		filelist_lose(&t->seen, "siginfo");
 	record_pending(&t->seen, "sigpending/thread", t->tid, 0);
 	if (first == NULL)
-		record_pending(&t->seen, name, t->tid,
+		record_pending(&t->seen, pending, t->tid,
 		    PTRACE_PEEKSIGINFO_SHARED);
-	else if ((f = filelist_find(&first->seen, name)) != NULL)
-		filelist_copy(&t->seen, name, f->data, f->len);
+	else if ((f = filelist_find(&first->seen, pending)) != NULL)
+		filelist_copy(&t->seen, pending, f->data, f->len);
 }
 
 /*
@@ -224,29 +179,40 @@ void
 regs_general(struct lthread *t, struct filelist *to)
 {
 	if (t->general.data != NULL)
-		filelist_add(to, regset[REGSET_PRSTATUS].name,
+		filelist_add(to, names[REGSET_PRSTATUS],
 		    t->general.data, t->general.len);
 	t->general = (struct bytes){ 0 };
 }
 
 /*
- * Have the register sets of thread t whole in its record, and set reg, which
- * borrows from there, to them.  One that the record does not have is NULL.
- * Return 0, or -1 with errstr.
+ * Return true if file f of a thread's record is a register set that is packed.
+ */
+static bool
+is_packed(const struct file *f)
+{
+	static const char dir[] = "regset/";
+
+	return strncmp(f->name, dir, sizeof dir - 1) == 0 &&
+	    strcmp(f->name, names[REGSET_PRSTATUS]) != 0;
+}
+
+/*
+ * Have all register sets of thread t whole in its record, and set reg, which
+ * borrows from there, to those that have a place in it.  One that the record
+ * does not have is NULL.  Return 0, or -1 with errstr.
  */
 int
 regs_unpack(struct lthread *t, struct bytes reg[REGSET_MAX])
 {
-	struct file *f;
+	const struct file *f;
 	size_t i;
 
-	for (i = 0; i < sizeof regset / sizeof *regset; i++) {
-		if ((f = filelist_find(&t->rec, regset[i].name)) == NULL)
-			continue;
-		if (i != REGSET_PRSTATUS && file_unpack(f) == -1)
+	for (i = 0; i < t->rec.n; i++)
+		if (is_packed(&t->rec.file[i]) &&
+		    file_unpack(&t->rec.file[i]) == -1)
 			return -1;
-		reg[i].data = f->data;
-		reg[i].len = f->len;
-	}
+	for (i = 0; i < sizeof names / sizeof *names; i++)
+		if ((f = filelist_find(&t->rec, names[i])) != NULL)
+			reg[i] = (struct bytes){ f->data, f->len };
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,24 @@ thread_recall(const struct lproc *p, struct lthread *t)
 }
 
 /*
+ * Return what f, which is what /proc/TID/syscall was, tells; NULL: it could
+ * not be read.
+ */
+static struct seencall
+call_seen(const struct file *f)
+{
+	struct seencall c = { -1, 0 };
+	char text[64];
+
+	if (f == NULL)
+		return c;
+	snprintf(text, sizeof text, "%.*s", (int)f->len, (const char *)f->data);
+	if (sscanf(text, "%" SCNd64 " %" SCNx64, &c.nr, &c.first) != 2)
+		c.nr = -1;
+	return c;
+}
+
+/*
  * Read of thread t what can only be seen before it is stopped by us:
  * afterwards it sleeps in the stop of ptrace(2).  What was seen before is
  * forgotten.  How it had run is read first: it did not while the rest was, if
@@ -65,6 +84,7 @@ thread_look(struct lproc *p, struct lthread *t)
 	for (i = 0; i < sizeof name / sizeof *name; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
 	t->slept = stat_sleeps(filelist_find(&t->seen, "stat"));
+	t->seencall = call_seen(filelist_find(&t->seen, "syscall"));
 	filelist_keep(&t->seen, &p->pattern, &t->looked);
 }
 
@@ -215,8 +235,7 @@ thread_ptrace(int what, pid_t tid, uintptr_t data)
 	int i, rc;
 
 	for (rc = -1, i = 0; rc == -1 && i < TRIES; i++) {
-		rc = (int)ptrace((enum __ptrace_request)what, tid, NULL,
-		    (void *)data);
+		rc = (int)ptrace(what, tid, NULL, (void *)data);
 		if (rc == -1 && errno == ESRCH)
 			break;
 	}
@@ -276,7 +295,8 @@ thread_seize(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Return true if thread t, which leads its process, is stopped, and we know it.
+ * Return true if thread t, which leads its process, is stopped, and we know
+ * it.
  */
 static bool
 thread_stands(const struct lthread *t)
@@ -334,8 +354,8 @@ is_stop(int sig)
 
 /*
  * See what became of thread t of process p, which was seized.  If it has
- * stopped, its general registers are kept.  If it is gone, the thread that leads
- * p may be to stop by then.
+ * stopped, its general registers are kept.  If it is gone, the thread that
+ * leads p may be to stop by then.
  */
 void
 thread_poll(struct lproc *p, struct lthread *t)
@@ -374,7 +394,7 @@ thread_poll(struct lproc *p, struct lthread *t)
 	 * have made it interrupt anything.
 	 */
 	if (!is_stop(WSTOPSIG(status)))
-		regs_restart(t->tid);
+		restart_call(t->tid, &t->seencall);
 	sig = WSTOPSIG(status) == (SIGTRAP | CALL) ? 0 :
 	    (uintptr_t)WSTOPSIG(status);
 	if (thread_ptrace(PTRACE_CONT, t->tid, sig) == -1 && errno == ESRCH)

@@ -11,7 +11,6 @@ void		 regs_settle(struct lthread *t, bool restart);
 
 /* restart.c */
 bool		 regs_abort(pid_t tid);
-void		 regs_restart(pid_t tid);
 
 /* seize.c */
 int		 thread_ptrace(int request, pid_t tid, uintptr_t data);

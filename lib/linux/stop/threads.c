@@ -102,8 +102,8 @@ threads_list(struct lproc *p, bool look)
 }
 
 /*
- * Have all threads of process p stop that were seized.  One that was asked alone
- * before may still be about to: then the pause begins here, too.
+ * Have all threads of process p stop that were seized.  One that was asked
+ * alone before may still be about to: then the pause begins here, too.
  */
 static void
 threads_stop(struct lproc *p)

@@ -4,6 +4,7 @@
  * same, which are those of one mount namespace with one root directory
  * (show_mountinfo of fs/proc_namespace.c).
  */
+#include "calls.h"
 #include "taking.h"
 
 #include <sys/stat.h>
@@ -29,15 +30,13 @@ struct mounted {
 static bool
 whence_see(pid_t pid, struct whence *w)
 {
-	struct statx sx;
+	struct filemount f;
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/root", pid);
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID,
-	    &sx) == -1 || !(sx.stx_mask & STATX_MNT_ID))
+	if (call_filemount(AT_FDCWD, path, &f) == -1 || f.mount == -1)
 		return false;
-	*w = (struct whence){ sx.stx_ino, sx.stx_mnt_id,
-	    makedev(sx.stx_dev_major, sx.stx_dev_minor) };
+	*w = (struct whence){ f.ino, (uint64_t)f.mount, f.dev };
 	return true;
 }
 

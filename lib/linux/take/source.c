@@ -43,8 +43,7 @@ far_pread(const struct livesource *l, void *buf, size_t len, uint64_t addr)
 	size_t i;
 
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
-	if (len > PROXY_MOST - page)	/* it may begin within a page */
-		len = PROXY_MOST - page;
+	len = proxy_fits(len, addr, page);
 	n = pread(l->pagemap, entry, ((addr + len - 1) / page - addr / page +
 	    1) * sizeof *entry, (off_t)(addr / page * sizeof *entry));
 	if (n < (ssize_t)sizeof *entry)

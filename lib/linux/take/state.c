@@ -279,9 +279,9 @@ ask_rest(struct lproc *p, struct filelist *to)
 }
 
 /*
- * Read what state_read has left of the state of those processes of a set, which
- * were gathered, that have a clone: of that, while they run again; or, if not
- * cloned, of those that have none and are stopped.
+ * Read what state_read has left of the state of those processes of a set,
+ * which were gathered, that have a clone: of that, while they run again; or,
+ * if not cloned, of those that have none and are stopped.
  */
 void
 state_finish(struct live *l, bool cloned)
@@ -292,7 +292,8 @@ state_finish(struct live *l, bool cloned)
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		leader = TAILQ_FIRST(&p->threads);
 		if (p->skip || p->inert || l->opts.observe || p->mmtid == 0 ||
-		    (p->clone != 0) != cloned || leader == NULL || leader->tid != p->pid ||
+		    (p->clone != 0) != cloned || leader == NULL ||
+		    leader->tid != p->pid ||
 		    (!cloned && leader->hold != HOLD_STOPPED))
 			continue;
 		errno = 0;

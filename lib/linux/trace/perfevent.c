@@ -2,6 +2,7 @@
  * Perf events of threads, what of them the kernel lets us have, and the
  * rings that they write to: perf_event_open(2).
  */
+#include "linux/machine/machine.h"
 #include "perf.h"
 #include "vec.h"
 
@@ -149,6 +150,7 @@ perflevel_find(struct perflevel *l, bool slab)
 		l->tracefs = errno;
 	for (k = TRACE_POINT; dir != -1 && k < TRACE_EVENTS; k++) {
 		if (tracepoints[k].event == NULL ||
+		    (k <= TRACE_KERNEL && !isa.faults) ||
 		    (tracepoints[k].slab && !slab) ||
 		    tracepoint_load(&l->format[k], k, dir) == -1)
 			continue;

@@ -5,9 +5,10 @@
 #include "full.h"
 #include "perf.h"
 
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+
+#include <linux/mount.h>
 
 #include <ctype.h>
 #include <errno.h>

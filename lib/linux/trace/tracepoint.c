@@ -15,12 +15,10 @@
 	" || " ID(SYS_shmat) " || " ID(SYS_shmdt)
 
 const struct tracepoint tracepoints[TRACE_EVENTS] = {
-#if defined __x86_64__ || defined __i386__
 	[TRACE_USER] = { "exceptions/page_fault_user", NULL,
 	    { "address", "ip", "error_code" }, false },
 	[TRACE_KERNEL] = { "exceptions/page_fault_kernel", NULL,
 	    { "address", "ip", "error_code" }, false },
-#endif
 	[TRACE_SIGNAL] = { "signal/signal_generate", "sig == 7 || sig == 11",
 	    { "sig", "code" }, false },
 	[TRACE_CALL] = { "raw_syscalls/sys_enter", CALLS, { "id", "args" },

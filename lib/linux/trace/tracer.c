@@ -7,6 +7,7 @@
  * younger than the longest time that a record may take to be written is
  * held back, so that all come in the order of their times.
  */
+#include "calls.h"
 #include "clock.h"
 #include "linux/proc/proc.h"
 #include "perf.h"
@@ -120,7 +121,7 @@ event_open(struct tracer *t, enum trace_kind kind, pid_t tid, struct ring *r,
 	if (filter != NULL)
 		/* what passes without it is of no harm */
 		(void)ioctl(ev.fd, PERF_EVENT_IOC_SET_FILTER, filter);
-	if (ioctl(ev.fd, PERF_EVENT_IOC_ID, &ev.id) == -1) {
+	if (call_ioctl(ev.fd, PERF_EVENT_IOC_ID, &ev.id) == -1) {
 		errstr_sys("perf event");
 		goto fail;
 	}

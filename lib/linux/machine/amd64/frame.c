@@ -22,40 +22,38 @@
  *	0		stage: munmap(2), on the stack of the next one
  *	STAGE_SIZE	stage: what the thread had; of these there is only
  *			this one in a thread alone, at 0
- *	then		extended state of that, up to frame_size
+ *	then		extended state of that, up to isa.frame
  *
  * A signal frame is struct rt_sigframe in arch/x86/include/asm/sigframe.h,
  * from its ucontext on.
  *
  * Who shares the memory of the process, or may write to a file whose code it
  * maps, may change the frames and that code.  What the thread then does it
- * does as the process itself: without us nothing is suspended (run.c), the
- * frames hold nothing but what it had, and the kernel takes no more from a
- * signal frame than from any that a process makes by itself.  So it is no more
- * than the process could do to itself before.
+ * does as the process itself: without us nothing is suspended
+ * (inject/step.c), the frames hold nothing but what it had, and the kernel
+ * takes no more from a signal frame than from any that a process makes by
+ * itself.  So it is no more than the process could do to itself before.
  */
-#include "run.h"
-
-#include <string.h>
+#include "amd64.h"
+#include "restart.h"
 
 #ifdef __x86_64__
+
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
+#include <sys/user.h>
 
 #include <cpuid.h>
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <ucontext.h>
 
 enum {
 	STAGE_CONTEXT = 128,
-	STAGE_SIZE = FRAME_EXIT,
-	FRAME_XSTATE = 2 * STAGE_SIZE,	/* at most; a multiple of 64 */
 	/* the kernel's context ends with eight bytes of the mask */
 	CONTEXT_SIZE = offsetof(ucontext_t, uc_sigmask) + 8,
-	XSTATE_ROOM = 12 * 1024,
 	/* flags of a stack for signals: refused, so the one it has stays */
 	KEEP_STACK = INT32_MAX,
 	XSTATE_MIN = 576,	/* legacy area and header */
@@ -74,10 +72,6 @@ enum {
 	UC_SIGCONTEXT_SS_ = 2,
 	UC_STRICT_RESTORE_SS_ = 4,
 
-	/* include/linux/errno.h */
-	ERESTARTSYS = 512,
-	ERESTART_RESTARTBLOCK = 516,
-
 	NR_POLL = 7, NR_NANOSLEEP = 35, NR_FUTEX = 202,
 	NR_RESTART_SYSCALL = 219, NR_CLOCK_NANOSLEEP = 230
 };
@@ -87,8 +81,8 @@ _Static_assert((int)STAGE_CONTEXT + (int)CONTEXT_SIZE <= (int)STAGE_SIZE &&
 _Static_assert((int)STAGE_CONTEXT >= 24 + (int)SKIP_MOST &&
     (int)FRAME_SPARE <= (int)STAGE_CONTEXT - 24,
     "what is spare lies below the words that lead back");
-_Static_assert((int)INJECT_LEAST <= (int)STAGE_SIZE,
-    "a frame that unmaps nothing begins with that much room");
+_Static_assert((int)STAGE_SIZE <= (int)STAGE_MOST &&
+    (int)STAGE_SIZE >= (int)STAGE_LEAST, "a stage has such a size");
 
 /*
  * Return how many bytes of extended state, in the standard layout, hold the
@@ -144,7 +138,7 @@ has_tiles(pid_t tid, uint8_t *x, size_t len)
  * may not use them.  It looks for
  * the mark behind what is there; where the thread has tiles, there is another
  * one behind all that it may have, for a kernel that would look there.
- * Returns its length.
+ * Return its length.
  */
 static size_t
 xstate_seal(uint8_t *x, size_t len, bool tiles)
@@ -167,15 +161,6 @@ xstate_seal(uint8_t *x, size_t len, bool tiles)
 	sw[0] = FP_XSTATE_MAGIC2_;
 	memcpy(x + size, sw, 4);
 	return (tiles ? len : size) + 4;
-}
-
-/*
- * Return how many bytes a frame takes at most.
- */
-size_t
-frame_size(void)
-{
-	return FRAME_XSTATE + XSTATE_ROOM;
 }
 
 /*
@@ -246,7 +231,7 @@ frame_regs(mcontext_t *m, const struct user_regs_struct *r, pid_t tid)
 
 /*
  * Put a stage of a signal frame, which will be at an address of the process,
- * in STAGE_SIZE zeros.  Returns the stack pointer for it.
+ * in STAGE_SIZE zeros.  Return the stack pointer for it.
  */
 static uint64_t
 stage_put(uint8_t *buf, uint64_t at, const struct gadgets *g,
@@ -271,7 +256,7 @@ stage_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
 	struct user_regs_struct r;
 	ucontext_t uc;
 
-	r = *w->regs;
+	memcpy(&r, w->regs, sizeof r);
 	r.rip = w->gadget->call;
 	r.rsp = stack;
 	r.rax = nr;
@@ -289,19 +274,20 @@ stage_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
 /*
  * Build what is described above; at, a multiple of 64, is where it will be in
  * the process.  With what stack pointers calls are made goes into *s.  If
- * nothing is to be unmapped, its first INJECT_LEAST bytes may be written to, or
- * FRAME_SPARE, if it is bare.
- * Returns its length, or -1 with errno of ptrace(2).
+ * nothing is to be unmapped, its first STAGE_SIZE bytes may be written to, or
+ * FRAME_SPARE, if it is bare.  Return its length, or -1 with errno of
+ * ptrace(2).
  */
 int
 frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 {
+	struct user_regs_struct r;
 	ucontext_t uc;
 	struct iovec iov;
 	uint64_t fp;
 	size_t back, len, xstate;
 
-	memset(buf, 0, frame_size());
+	memset(buf, 0, FRAME_SIZE);
 	back = w->bare ? 0 : STAGE_SIZE;
 	xstate = back + STAGE_SIZE;
 	iov.iov_base = buf + xstate;
@@ -318,7 +304,8 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 		uc.uc_flags |= UC_FP_XSTATE_;
 	}
 	uc.uc_stack.ss_flags = KEEP_STACK;
-	frame_regs(&uc.uc_mcontext, w->regs, w->tid);
+	memcpy(&r, w->regs, sizeof r);
+	frame_regs(&uc.uc_mcontext, &r, w->tid);
 	fp = at + xstate;
 	memcpy(&uc.uc_mcontext.fpregs, &fp, sizeof fp);
 	memcpy(&uc.uc_sigmask, &w->mask, sizeof w->mask);
@@ -329,15 +316,16 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 }
 
 /*
- * Build a stack for a clone, at an address: it exits as soon as it runs.
- * Returns its stack pointer.
+ * Build in buf, of STAGE_SIZE bytes, a stack for a clone, at an address: it
+ * exits as soon as it runs.  Return its stack pointer.
  */
 uint64_t
-frame_exit(uint8_t buf[FRAME_EXIT], uint64_t at, const struct way *w)
+frame_exit(uint8_t *buf, uint64_t at, const struct way *w)
 {
 	const struct iovec none = { 0 };
 
-	memset(buf, 0, FRAME_EXIT);
+	memset(buf, 0, STAGE_SIZE);
 	return stage_call(buf, at, w, at, SYS_exit_group, &none);
 }
+
 #endif

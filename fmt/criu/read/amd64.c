@@ -1,5 +1,5 @@
 /*
- * Registers of a thread, from the core image to the sets of ptrace(2).
+ * Registers of a thread of amd64, from the core image to the sets of ptrace(2).
  *
  *	regset/prstatus	struct user_regs_struct, or that of 32 bits
  *	regset/fpregs	0	FXSAVE: cwd swd twd fop, rip, rdp,
@@ -9,6 +9,7 @@
  *			512	xstate_bv
  *			576	the upper halves of ymm
  */
+#include "num.h"
 #include "read.h"
 
 #include <string.h>
@@ -27,13 +28,6 @@ enum {
 };
 
 static void
-put(uint8_t *p, uint64_t v, size_t n)
-{
-	for (; n > 0; n--, v >>= 8)
-		*p++ = (uint8_t)v;
-}
-
-static void
 add_regs64(struct filelist *rec, const Criu__GpRegs *g)
 {
 	const uint64_t v[] = { g->r15, g->r14, g->r13, g->r12, g->bp, g->bx,
@@ -44,7 +38,7 @@ add_regs64(struct filelist *rec, const Criu__GpRegs *g)
 	size_t i;
 
 	for (i = 0; i < sizeof v / sizeof *v; i++)
-		put(b + 8 * i, v[i], 8);
+		num_put(b + 8 * i, v[i], 8);
 	filelist_copy(rec, "regset/prstatus", b, sizeof b);
 }
 
@@ -61,7 +55,7 @@ add_regs32(struct filelist *rec, const Criu__GpRegs *g)
 	size_t i;
 
 	for (i = 0; i < sizeof v / sizeof *v; i++)
-		put(b + 4 * i, v[i], 4);
+		num_put(b + 4 * i, v[i], 4);
 	filelist_copy(rec, "regset/prstatus", b, sizeof b);
 }
 
@@ -74,21 +68,21 @@ put_words(uint8_t *p, const uint32_t *v, size_t n, size_t want,
 	if (n != want)
 		return errstr_set("%s: %zu words, not %zu", name, n, want);
 	for (i = 0; i < n; i++)
-		put(p + 4 * i, v[i], 4);
+		num_put(p + 4 * i, v[i], 4);
 	return 0;
 }
 
 static int
 put_fxsave(uint8_t *b, const Criu__FpRegs *f)
 {
-	put(b, f->cwd, 2);
-	put(b + 2, f->swd, 2);
-	put(b + 4, f->twd, 2);
-	put(b + 6, f->fop, 2);
-	put(b + 8, f->rip, 8);
-	put(b + 16, f->rdp, 8);
-	put(b + 24, f->mxcsr, 4);
-	put(b + 28, f->mxcsr_mask, 4);
+	num_put(b, f->cwd, 2);
+	num_put(b + 2, f->swd, 2);
+	num_put(b + 4, f->twd, 2);
+	num_put(b + 6, f->fop, 2);
+	num_put(b + 8, f->rip, 8);
+	num_put(b + 16, f->rdp, 8);
+	num_put(b + 24, f->mxcsr, 4);
+	num_put(b + 28, f->mxcsr_mask, 4);
 	if (put_words(b + ST, f->st_space, f->n_st_space, NST,
 	    "st_space") == -1)
 		return -1;
@@ -112,8 +106,8 @@ add_xstate(struct filelist *rec, uint8_t *b, const Criu__Xsave *x)
 			return -1;
 		bv |= x->xstate_bv & AVX;
 	}
-	put(b + SOFTWARE, X87_SSE | AVX, 8);
-	put(b + XSTATE_BV, bv, 8);
+	num_put(b + SOFTWARE, X87_SSE | AVX, 8);
+	num_put(b + XSTATE_BV, bv, 8);
 	filelist_copy(rec, "regset/xstate", b, XSTATE);
 	return 0;
 }
@@ -122,12 +116,19 @@ add_xstate(struct filelist *rec, uint8_t *b, const Criu__Xsave *x)
  * Have the registers of a thread in its record.
  */
 int
-criuregs_add(struct filelist *rec, const Criu__ThreadInfoX86 *t)
+criuregs_amd64(struct criutask *task, const Criu__Core *core)
 {
-	const Criu__GpRegs *g = t->gpregs;
+	const Criu__ThreadInfoX86 *t = core->thread_info;
+	struct filelist *rec = &task->rec;
 	uint8_t b[XSTATE] = { 0 };
+	const Criu__GpRegs *g;
 	bool compat;
 
+	if (t == NULL)
+		return errstr_set("no registers");
+	g = t->gpregs;
+	task->state.stat.v[STAT_SP] = g->sp;
+	task->state.stat.v[STAT_PC] = g->ip;
 	compat = g->has_mode && g->mode == COMPAT;
 	if (compat)
 		add_regs32(rec, g);

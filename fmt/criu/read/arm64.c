@@ -1,0 +1,90 @@
+/*
+ * Registers of a thread of arm64, from the core image to the sets of ptrace(2):
+ * asm/ptrace.h of the kernel, linux/elf.h for the numbers of those that have no
+ * name in snap(6).
+ *
+ *	regset/prstatus	struct user_pt_regs
+ *	regset/fpregs	struct user_fpsimd_state
+ *	regset/401	tpidr_el0, NT_ARM_TLS
+ *	regset/407	struct user_pac_address_keys, NT_ARM_PACA_KEYS
+ *	regset/408	struct user_pac_generic_keys, NT_ARM_PACG_KEYS
+ *	regset/40a	NT_ARM_PAC_ENABLED_KEYS
+ */
+#include "num.h"
+#include "read.h"
+
+#include <string.h>
+
+enum { REGS = 31, VREGS = 64, FPSIMD = 528 };
+
+/*
+ * Add a register set of n long words.
+ */
+static void
+words_add(struct filelist *rec, const char *name, const uint64_t *v, size_t n)
+{
+	struct buf b = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		num_add(&b, v[i], 8);
+	filelist_buf(rec, name, &b);
+}
+
+static void
+add_pac(struct filelist *rec, const Criu__PacKeys *k)
+{
+	const Criu__PacAddressKeys *a = k->address;
+	const Criu__PacGenericKeys *g = k->generic;
+
+	if (a != NULL) {
+		words_add(rec, "regset/407", (uint64_t[]){ a->apiakey_lo,
+		    a->apiakey_hi, a->apibkey_lo, a->apibkey_hi,
+		    a->apdakey_lo, a->apdakey_hi, a->apdbkey_lo,
+		    a->apdbkey_hi }, 8);
+		words_add(rec, "regset/40a", &a->pac_enabled_key, 1);
+	}
+	if (g != NULL)
+		words_add(rec, "regset/408", (uint64_t[]){ g->apgakey_lo,
+		    g->apgakey_hi }, 2);
+}
+
+/*
+ * Have the registers of a thread in its record.
+ */
+int
+criuregs_arm64(struct criutask *t, const Criu__Core *core)
+{
+	const Criu__ThreadInfoArm64 *info = core->ti_arm64;
+	const Criu__Arm64Fpsimd *f;
+	const Criu__Arm64Regs *g;
+	uint64_t v[REGS + 3];
+	uint8_t fp[FPSIMD] = { 0 };
+	size_t i;
+
+	if (info == NULL)
+		return errstr_set("no registers");
+	g = info->gpregs;
+	f = info->fpsimd;
+	if (g->n_regs != REGS)
+		return errstr_set("regs: %zu words, not %d", g->n_regs, REGS);
+	if (f->n_vregs != VREGS)
+		return errstr_set("vregs: %zu words, not %d", f->n_vregs,
+		    VREGS);
+	memcpy(v, g->regs, REGS * sizeof *v);
+	v[REGS] = g->sp;
+	v[REGS + 1] = g->pc;
+	v[REGS + 2] = g->pstate;
+	words_add(&t->rec, "regset/prstatus", v, REGS + 3);
+	for (i = 0; i < VREGS; i++)
+		num_put(fp + i * 8, f->vregs[i], 8);
+	num_put(fp + VREGS * 8, f->fpsr, 4);
+	num_put(fp + VREGS * 8 + 4, f->fpcr, 4);
+	filelist_copy(&t->rec, "regset/fpregs", fp, sizeof fp);
+	words_add(&t->rec, "regset/401", &info->tls, 1);
+	if (info->pac_keys != NULL)
+		add_pac(&t->rec, info->pac_keys);
+	t->state.stat.v[STAT_SP] = g->sp;
+	t->state.stat.v[STAT_PC] = g->pc;
+	return 0;
+}

@@ -1,0 +1,70 @@
+/*
+ * Calls of the kernel that C libraries declare in different ways, or not at
+ * all.  All set errno where they fail.
+ */
+#include "calls.h"
+
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+/* of linux/stat.h, newer than many a <sys/stat.h>; both do not go together */
+enum {
+	DONT_SYNC = 0x4000,
+	WANT_TYPE = 0x1,
+	WANT_INO = 0x100,
+	WANT_MOUNT = 0x1000
+};
+
+struct found {
+	uint32_t	 mask;
+	uint32_t	 skip1[6];
+	uint16_t	 mode;
+	uint16_t	 skip2;
+	uint64_t	 ino;
+	uint64_t	 skip3[12];
+	uint32_t	 major, minor;	/* of the device where it is */
+	uint64_t	 mount;
+	uint64_t	 more[13];
+};
+
+_Static_assert(sizeof(struct found) == 256, "size of struct statx");
+
+/*
+ * Close all descriptors from first on, as close_range(2) does; safe in a child
+ * of a process with threads.  Return 0, or -1 before Linux 5.9.
+ */
+int
+call_closefrom(unsigned int first)
+{
+	return (int)syscall(SYS_close_range, first, ~0U, 0);
+}
+
+/*
+ * Do what ioctl(2) does.  Its request is an int in POSIX and in musl, which
+ * cannot be what the headers of Linux have: numbers of 32 bits.
+ */
+int
+call_ioctl(int fd, unsigned long request, void *arg)
+{
+	return (int)syscall(SYS_ioctl, fd, request, arg);
+}
+
+/*
+ * Set *f to the file that path names from descriptor dir on; to what dir is, if
+ * path is empty.  Its mount is told from Linux 5.8 on.  Return 0 or -1.
+ */
+int
+call_filemount(int dir, const char *path, struct filemount *f)
+{
+	struct found x;
+
+	if (syscall(SYS_statx, dir, path, AT_EMPTY_PATH | DONT_SYNC,
+	    WANT_TYPE | WANT_INO | WANT_MOUNT, &x) == -1)
+		return -1;
+	*f = (struct filemount){ x.mode, makedev(x.major, x.minor), x.ino,
+	    x.mask & WANT_MOUNT ? (int64_t)x.mount : -1 };
+	return 0;
+}

@@ -1,0 +1,134 @@
+/*
+ * A system call of x86-64 that a thread is made to make.
+ */
+#include "linux/machine/machine.h"
+#include "restart.h"
+
+#ifdef __x86_64__
+
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+enum {
+	/* arch/x86/include/asm: segment.h, and xen/interface_64.h */
+	CS32 = 0x23, CS64 = 0x33, XEN_CS32 = 0xe023, XEN_CS64 = 0xe033,
+	ARCH_PRCTL = 30,	/* arch/x86/include/uapi/asm */
+	SHSTK_STATUS = 0x5005
+};
+
+/*
+ * Return why no calls can be made in a thread with the registers *r; NULL: they
+ * can.
+ */
+const char *
+call_refused(pid_t tid, const struct gregs *r)
+{
+	struct user_regs_struct u;
+	uint64_t shadow = 0;
+
+	memcpy(&u, r, sizeof u);
+	if (u.cs == CS32 || u.cs == XEN_CS32)
+		return "it is a 32-bit process";
+	if (u.cs != CS64 && u.cs != XEN_CS64)
+		return "it runs in a code segment of its own";
+	/* the way back would not be on it */
+	if (ptrace((int)ARCH_PRCTL, tid, &shadow,
+	    SHSTK_STATUS) == 0 && shadow != 0)
+		return "it has a shadow stack";
+	return NULL;
+}
+
+/*
+ * Have the registers *r make the system call nr with six arguments, by the
+ * instructions g and with the stack pointer sp, and be in none, so that none is
+ * repeated.
+ */
+void
+call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
+    const uint64_t arg[6])
+{
+	struct user_regs_struct u;
+
+	memcpy(&u, r, sizeof u);
+	u.rip = g->call;
+	u.rsp = sp;
+	u.rax = (uint64_t)nr;
+	u.orig_rax = UINT64_MAX;
+	u.rdi = arg[0];
+	u.rsi = arg[1];
+	u.rdx = arg[2];
+	u.r10 = arg[3];
+	u.r8 = arg[4];
+	u.r9 = arg[5];
+	memcpy(r, &u, sizeof u);
+}
+
+/*
+ * Have a thread at the entry of a system call make none: number -1.  Return 0,
+ * or -1 with errno.
+ */
+int
+call_cancel(pid_t tid)
+{
+	return ptrace(PTRACE_POKEUSER, tid, offsetof(struct user,
+	    regs.orig_rax), (void *)-1L) == -1 ? -1 : 0;
+}
+
+/*
+ * Return what a system call that has come to its end returned.
+ */
+int64_t
+call_result(const struct gregs *r)
+{
+	return (int64_t)r->word[offsetof(struct user_regs_struct, rax) / 8];
+}
+
+/*
+ * Return 1 if a stopped thread would go on with system call nr, whose first
+ * argument is first: it is before it, or has to repeat it; 0 if not; -1 if that
+ * cannot be seen.
+ */
+int
+call_pending(pid_t tid, long nr, uint64_t first)
+{
+	enum { SYSCALL = 0x050f, WORD = 0xffff };
+	struct user_regs_struct u;
+	long code;
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &u) == -1)
+		return -1;
+	if (u.rdi != first)
+		return 0;
+	if (u.orig_rax == (uint64_t)nr && (int64_t)u.rax == -ERESTARTNOINTR)
+		return 1;
+	if (u.rax != (uint64_t)nr)
+		return 0;
+	errno = 0;
+	code = ptrace(PTRACE_PEEKTEXT, tid, (void *)(uintptr_t)u.rip, NULL);
+	return errno != 0 ? -1 : (code & WORD) == SYSCALL;
+}
+
+/*
+ * Calls change nothing else: keep nothing.
+ */
+int
+kept_read(pid_t tid, struct kept *k)
+{
+	(void)tid;
+	k->len = 0;
+	return 0;
+}
+
+int
+kept_write(pid_t tid, const struct kept *k)
+{
+	(void)tid;
+	(void)k;
+	return 0;
+}
+
+#endif

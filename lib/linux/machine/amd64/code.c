@@ -1,0 +1,133 @@
+/*
+ * The instructions of x86-64 with which a process makes system calls for us.
+ * The one makes a call, and gives itself an end:
+ *
+ *	syscall
+ *	pop %rbx, xor %edx, %edx, add $8, %rsp ...	none, or some
+ *	ret
+ *
+ * The other does rt_sigreturn(2), as that does which all handlers of signals
+ * return to, in the C library or in the runtime of Go, or with the first:
+ *
+ *	mov $15, %eax			pop %rax
+ *	syscall				ret
+ */
+#include "linux/machine/machine.h"
+
+#ifdef __x86_64__
+
+#include <string.h>
+
+enum {
+	CALL_LEN = 2,
+	RET = 0xc3,
+	POP = 0x58,		/* and what register, in three bits */
+	XOR = 0x31,
+	RSP = 4
+};
+
+/*
+ * What does rt_sigreturn(2).
+ */
+static const struct {
+	uint8_t	 bytes[8];
+	size_t	 len;
+	bool	 pops;
+} back[] = {
+	{ "\xb8\x0f\0\0\0\x0f\x05", 7, false },
+	{ "\xc7\xc0\x0f\0\0\0\x0f\x05", 8, false },
+	{ "\x58\xc3", 2, true },
+};
+
+/*
+ * Return how many bytes the code from p on takes off the stack before it
+ * returns; -1 if it does anything else that matters to one who then gets all
+ * registers anew.
+ */
+static int
+code_skip(const uint8_t *p, const uint8_t *end)
+{
+	bool high;
+	int skip;
+
+	for (skip = 0; p < end && *p != RET;) {
+		if (end - p >= 4 && memcmp(p, "\x48\x83\xc4", 3) == 0 &&
+		    p[3] < 0x80 && p[3] % 8 == 0) { /* add $n, %rsp */
+			skip += p[3];
+			p += 4;
+			continue;
+		}
+		/* with a prefix, one of the registers from %r8 on */
+		high = (*p & 0xf1) == 0x41;
+		p += (*p & 0xf0) == 0x40;
+		if (end - p >= 1 && (*p & 0xf8) == POP &&
+		    (high || *p != POP + RSP)) {
+			skip += 8;
+			p++;
+		} else if (end - p >= 2 && *p == XOR && p[1] >= 0xc0 &&
+		    (high || (p[1] & 7) != RSP))
+			p += 2;
+		else
+			return -1;
+	}
+	return p < end && skip <= SKIP_MOST ? skip : -1;
+}
+
+/*
+ * Look whether the code in buf, of len bytes, at an address, begins with what
+ * makes a call.  Return true, and tell g, if it does.
+ */
+bool
+gadgets_call(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
+{
+	int skip;
+
+	if (len <= CALL_LEN || memcmp(buf, "\x0f\x05", CALL_LEN) != 0 ||
+	    (skip = code_skip(buf + CALL_LEN, buf + len)) == -1)
+		return false;
+	g->call = at;
+	g->skip = (size_t)skip;
+	return true;
+}
+
+/*
+ * The same with what does rt_sigreturn(2).
+ */
+bool
+gadgets_back(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof back / sizeof *back; i++)
+		if (len >= back[i].len &&
+		    memcmp(buf, back[i].bytes, back[i].len) == 0) {
+			g->back = at;
+			g->pops = back[i].pops;
+			return true;
+		}
+	return false;
+}
+
+/*
+ * Look for what g lacks yet in the code in buf, of len bytes, at an address.
+ */
+void
+gadgets_seek(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
+{
+	size_t i;
+
+	for (i = 0; i < len && (g->call == 0 || g->back == 0); i++)
+		switch (buf[i]) {
+		case 0x0f:
+			if (g->call == 0)
+				(void)gadgets_call(g, buf + i, len - i, at + i);
+			break;
+		case POP:
+		case 0xb8:
+		case 0xc7:
+			if (g->back == 0)
+				(void)gadgets_back(g, buf + i, len - i, at + i);
+		}
+}
+
+#endif

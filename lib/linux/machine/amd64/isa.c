@@ -1,0 +1,34 @@
+/*
+ * Numbers of x86-64.
+ */
+#include "amd64.h"
+
+#ifdef __x86_64__
+
+#include <sys/syscall.h>
+
+#include <elf.h>
+
+#include <linux/audit.h>
+
+static const struct regnote regset[] = {
+	{ NT_PRSTATUS, "regset/prstatus", false },
+	{ NT_PRFPREG, "regset/fpregs", false },
+	{ NT_X86_XSTATE, "regset/xstate", false },
+	{ 0, NULL, false }
+};
+
+const struct isa isa = {
+	.injects = true,
+	.faults = true,
+	.audit = AUDIT_ARCH_X86_64,
+	.call = 2,
+	.redzone = 128,		/* System V ABI, AMD64: 3.2.2 */
+	.top = UINT64_C(1) << 47, /* [vsyscall] is above */
+	.mmap = SYS_mmap,
+	.stage = STAGE_SIZE,
+	.frame = FRAME_SIZE,
+	.regset = regset,
+};
+
+#endif

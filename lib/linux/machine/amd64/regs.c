@@ -1,0 +1,86 @@
+/*
+ * General registers of x86-64, and of its 32-bit processes: PTRACE_GETREGS has
+ * one form for both, struct user_regs_struct.
+ */
+#include "linux/machine/machine.h"
+
+#ifdef __x86_64__
+
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
+#include <string.h>
+
+_Static_assert(sizeof(struct user_regs_struct) <= sizeof(struct gregs),
+    "struct gregs has room for all registers");
+
+static struct user_regs_struct
+regs_of(const struct gregs *r)
+{
+	struct user_regs_struct u;
+
+	memcpy(&u, r, sizeof u);
+	return u;
+}
+
+/*
+ * Read the registers of a thread into *r.  Return 0, or -1 with errno.
+ */
+int
+gregs_read(pid_t tid, struct gregs *r)
+{
+	memset(r, 0, sizeof *r);
+	return ptrace(PTRACE_GETREGS, tid, NULL, r) == -1 ? -1 : 0;
+}
+
+/*
+ * Give a thread the registers *r.  Return 0, or -1 with errno.
+ */
+int
+gregs_write(pid_t tid, const struct gregs *r)
+{
+	struct user_regs_struct u = regs_of(r);
+
+	return ptrace(PTRACE_SETREGS, tid, NULL, &u) == -1 ? -1 : 0;
+}
+
+/*
+ * Return the address of the next instruction.
+ */
+uint64_t
+gregs_pc(const struct gregs *r)
+{
+	return regs_of(r).rip;
+}
+
+/*
+ * Have the next instruction be that at address pc.
+ */
+void
+gregs_jump(struct gregs *r, uint64_t pc)
+{
+	struct user_regs_struct u = regs_of(r);
+
+	u.rip = pc;
+	memcpy(r, &u, sizeof u);
+}
+
+/*
+ * Return the stack pointer.
+ */
+uint64_t
+gregs_sp(const struct gregs *r)
+{
+	return regs_of(r).rsp;
+}
+
+/*
+ * Return the address by which the thread finds its own data.
+ */
+uint64_t
+gregs_tls(const struct gregs *r)
+{
+	return regs_of(r).fs_base;
+}
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * What a thread of x86-64 goes on with that was stopped.
+ */
+#include "linux/machine/machine.h"
+#include "restart.h"
+
+#ifdef __x86_64__
+
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * System calls that give up with EINTR when a thread is stopped, although
+ * no signal is delivered: signal(7), "Interruption of system calls and
+ * library functions by stop signals", and what waits on a socket with a
+ * timeout.  Their numbers are those of arch/x86/entry/syscalls, for 64 and
+ * for 32 bits; -1 where there is none.
+ */
+static const struct {
+	int16_t	 nr64;
+	int16_t	 nr32;
+} gives_up[] = {
+	{ 0, 3 },		/* read: a socket with SO_RCVTIMEO */
+	{ 1, 4 },		/* write: a socket with SO_SNDTIMEO */
+	{ 19, 145 },		/* readv */
+	{ 20, 146 },		/* writev */
+	{ 42, 362 },		/* connect: goes on with what it began */
+	{ 43, 102 },		/* accept; socketcall */
+	{ 44, 369 },		/* sendto */
+	{ 45, 371 },		/* recvfrom */
+	{ 46, 370 },		/* sendmsg */
+	{ 47, 372 },		/* recvmsg */
+	{ 65, 117 },		/* semop; ipc */
+	{ 69, 400 },		/* msgsnd */
+	{ 70, 401 },		/* msgrcv */
+	{ 128, 177 },		/* rt_sigtimedwait */
+	{ -1, 421 },		/* rt_sigtimedwait_time64 */
+	{ 208, 247 },		/* io_getevents */
+	{ 220, 420 },		/* semtimedop; semtimedop_time64 */
+	{ 232, 256 },		/* epoll_wait */
+	{ 281, 319 },		/* epoll_pwait */
+	{ 288, 364 },		/* accept4 */
+	{ 299, 337 },		/* recvmmsg */
+	{ -1, 417 },		/* recvmmsg_time64 */
+	{ 307, 345 },		/* sendmmsg */
+	{ 333, 385 },		/* io_pgetevents */
+	{ -1, 416 },		/* io_pgetevents_time64 */
+	{ 426, 426 },		/* io_uring_enter */
+	{ 441, 441 },		/* epoll_pwait2 */
+};
+
+/*
+ * A thread whose system call gave up because we stopped it makes the call
+ * again: the kernel is told what it tells itself in its other calls,
+ * -ERESTARTNOHAND.  If a signal is to be handled
+ * first, the call fails with EINTR after all, as it should.
+ */
+void
+restart_call(pid_t tid, const struct seencall *seen)
+{
+	enum { CS32 = 0x23 };
+	struct user_regs_struct r;
+	size_t i;
+	int nr;
+
+	(void)seen;	/* orig_rax tells */
+	/* unlike PTRACE_GETREGSET, this has one form for 64 and 32 bits */
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) == -1 ||
+	    (int32_t)r.rax != -EINTR)
+		return;
+	for (i = 0; i < sizeof gives_up / sizeof *gives_up; i++) {
+		nr = r.cs == CS32 ? gives_up[i].nr32 : gives_up[i].nr64;
+		if (nr == -1 || (int32_t)r.orig_rax != nr)
+			continue;
+		r.rax = (uint64_t)-(int64_t)ERESTARTNOHAND;
+		(void)ptrace(PTRACE_SETREGS, tid, NULL, &r);
+		return;
+	}
+}
+
+/*
+ * Return true if general registers that were read before, and now, are the
+ * same; false also where none were.  Who waits for a time goes on to do
+ * so in another system call, restart_syscall(2), when it was stopped.
+ */
+bool
+restart_same(const void *before, size_t nbefore, const void *now, size_t nnow)
+{
+	enum { NR_RESTART_SYSCALL = 219 };
+	struct user_regs_struct a, b;
+
+	if (nbefore != sizeof a || nnow != sizeof b)
+		return false;
+	memcpy(&a, before, sizeof a);
+	memcpy(&b, now, sizeof b);
+	if ((int64_t)a.rax == -ERESTART_RESTARTBLOCK &&
+	    b.orig_rax == NR_RESTART_SYSCALL)
+		a.orig_rax = b.orig_rax;
+	return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/*
+ * Return true if a thread, whose general registers are now, of len bytes, may
+ * have to go on elsewhere than it would: restart_call.
+ */
+bool
+restart_due(const void *now, size_t len)
+{
+	struct user_regs_struct r;
+
+	if (len != sizeof r)	/* of 32 bits */
+		return true;
+	memcpy(&r, now, sizeof r);
+	return (int32_t)r.rax == -EINTR;
+}
+
+/*
+ * Registers tell all.
+ */
+struct again
+again_look(pid_t tid, const struct gregs *r)
+{
+	(void)tid;
+	(void)r;
+	return (struct again){ 0, false };
+}
+
+uint64_t
+again_first(const struct gregs *r)
+{
+	(void)r;
+	return 0;
+}
+
+void
+again_load(struct gregs *r, int code)
+{
+	(void)r;
+	(void)code;
+}
+
+#endif

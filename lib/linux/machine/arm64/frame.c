@@ -1,0 +1,241 @@
+/*
+ * What a thread of arm64 finds that runs system calls for us, and whose tracer
+ * dies: the kernel lets it run on from where it is, and that must lead it
+ * back.
+ *
+ * Calls are made by a svc instruction with a ret behind it (code.c), which
+ * goes where register x30 leads: to what does rt_sigreturn(2).  That takes a
+ * signal frame from where the stack pointer is: struct rt_sigframe of
+ * arch/arm64/kernel/signal.c,
+ *
+ *	0		struct siginfo, which it does not look at
+ *	CONTEXT		struct ucontext: mask of signals,
+ *	REGS		general registers,
+ *	RECORDS		fpsimd_context, of floating point registers,
+ *			sve_context, of long vectors, where the thread has some
+ *			(in an extra_context, if they are too long)
+ *			a record of zeros
+ *
+ * A thread that is to unmap the memory that we made it map finds two: the
+ * first has it do munmap(2), and return to rt_sigreturn(2) again, with the
+ * stack pointer at the second.  That one gives it the registers, signal mask
+ * and vectors that it had, whatever it was doing.
+ *
+ *	0		frame: munmap(2); else these bytes are spare
+ *	STAGE_SIZE	frame: what the thread had; of these there is only
+ *			this one in a thread alone, at 0
+ *
+ * A thread that was in a system call is where it makes it again: the kernel
+ * has put it there, and its first argument, before it stopped (do_signal).
+ *
+ * Who may write to the memory of the process may change the frames.  What the
+ * thread then does it could do before, for without us nothing is suspended
+ * (inject/step.c), and the kernel takes no more from a signal frame than from
+ * any that a process makes by itself.
+ */
+#include "arm64.h"
+
+#ifdef __aarch64__
+
+#include <sys/syscall.h>
+
+#include <elf.h>
+#include <string.h>
+
+enum {				/* offsets, in bytes */
+	CONTEXT = 128,
+	STACK_FLAGS = CONTEXT + 24,
+	MASK = CONTEXT + 40,
+	REGS = CONTEXT + 176 + 8,	/* x0 to x30, sp, pc, pstate */
+	RECORDS = CONTEXT + 176 + 288,
+	RESERVED = 4096,	/* bytes that records may take there */
+
+	/* flags of a stack for signals: refused, so the one it has stays */
+	KEEP_STACK = INT32_MAX,
+
+	/* arch/arm64/include/uapi/asm/sigcontext.h */
+	FPSIMD_MAGIC_ = 0x46508001,
+	SVE_MAGIC_ = 0x53564501,
+	EXTRA_MAGIC_ = 0x45585401,
+	FPSIMD_SIZE = 528,
+	EXTRA_SIZE = 32,
+	END_SIZE = 16,
+
+	VREGS = 512		/* of NT_PRFPREG: then fpsr and fpcr */
+};
+
+_Static_assert((int)RECORDS + (int)FPSIMD_SIZE + (int)END_SIZE <=
+    (int)STAGE_SIZE && STAGE_SIZE % 64 == 0 && (int)STAGE_SIZE <=
+    (int)STAGE_MOST, "a stage has room for a signal frame");
+_Static_assert((int)STAGE_SIZE >= (int)STAGE_LEAST,
+    "a stage has room for what calls take and give");
+_Static_assert((int)FRAME_SPARE <= (int)CONTEXT,
+    "what is spare is what nobody looks at");
+
+static void
+put4(uint8_t *p, uint32_t v)
+{
+	memcpy(p, &v, sizeof v);
+}
+
+static void
+put8(uint8_t *p, uint64_t v)
+{
+	memcpy(p, &v, sizeof v);
+}
+
+/*
+ * Begin a record of some bytes.  Return where its contents go.
+ */
+static uint8_t *
+record_begin(uint8_t *p, int magic, size_t size)
+{
+	put4(p, (uint32_t)magic);
+	put4(p + 4, (uint32_t)size);
+	return p + 8;
+}
+
+/*
+ * Put the record of the floating point registers fp, as NT_PRFPREG has them.
+ * Return what is behind it.
+ */
+static uint8_t *
+record_fpsimd(uint8_t *p, const uint8_t *fp)
+{
+	uint8_t *to;
+
+	to = record_begin(p, FPSIMD_MAGIC_, FPSIMD_SIZE);
+	memcpy(to, fp + VREGS, 8);
+	memcpy(to + 8, fp, VREGS);
+	return p + FPSIMD_SIZE;
+}
+
+/*
+ * Put the record of vectors, as NT_ARM_SVE has them, behind that at p of the
+ * frame buf, which will be at an address.  Return what is behind it.
+ */
+static uint8_t *
+record_vectors(uint8_t *p, const uint8_t *buf, uint64_t at,
+    const uint8_t *vector)
+{
+	enum { LENGTH = 8 };	/* offset of that of a vector, in bytes */
+	size_t regs, size;
+	uint16_t len;
+	uint8_t *to;
+
+	memcpy(&len, vector + LENGTH, sizeof len);
+	regs = 32 * (size_t)len + 17 * (size_t)(len / 8);
+	size = (HEADER + regs + 15) / 16 * 16;
+	if ((size_t)(p - buf) - RECORDS + size + END_SIZE > RESERVED) {
+		to = record_begin(p, EXTRA_MAGIC_, EXTRA_SIZE);
+		p += EXTRA_SIZE + END_SIZE;
+		put8(to, at + (uint64_t)(p - buf));
+		put4(to + 8, (uint32_t)(size + END_SIZE));
+	}
+	to = record_begin(p, SVE_MAGIC_, size);
+	memcpy(to, &len, sizeof len);
+	memcpy(p + HEADER, vector + HEADER, regs);
+	return p + size;
+}
+
+/*
+ * Put a frame at buf, which will be at an address, that gives the general
+ * registers r, floating point registers fp, the vectors vector, or none of
+ * these with NULL, and the mask.  Return its length; what it takes is zero.
+ */
+static size_t
+frame_put(uint8_t *buf, uint64_t at, const struct gregs *r, const uint8_t *fp,
+    const uint8_t *vector, uint64_t mask)
+{
+	uint8_t *p;
+
+	put4(buf + STACK_FLAGS, KEEP_STACK);
+	put8(buf + MASK, mask);
+	memcpy(buf + REGS, r->word, NPRSTATUS * 8);
+	p = record_fpsimd(buf + RECORDS, fp);
+	if (vector != NULL)
+		p = record_vectors(p, buf, at, vector);
+	return (size_t)(p - buf) + END_SIZE;
+}
+
+/*
+ * Put a frame that makes a system call of two arguments on a stack.
+ */
+static void
+frame_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
+    long nr, const struct iovec *a)
+{
+	static const uint8_t fp[FPSIMD_SIZE];
+	uint64_t arg[6] = { 0 };
+	struct gregs r = *w->regs;
+
+	memcpy(&arg[0], &a->iov_base, sizeof arg[0]);
+	arg[1] = a->iov_len;
+	call_load(&r, w->gadget, stack, nr, arg);
+	(void)frame_put(buf, at, &r, fp, NULL, UINT64_MAX);
+}
+
+/*
+ * The registers of a thread that waits for the second time,
+ * restart_syscall(2), which fails behind rt_sigreturn(2), get the number of
+ * the call that it made first, which code says where it is "mov x8, #number;
+ * svc #0".
+ */
+static void
+regs_unrestart(struct gregs *r, pid_t tid)
+{
+	uint32_t code;
+
+	if (r->word[X8] != SYS_restart_syscall ||
+	    code_at(tid, r->word[PC]) != (uint32_t)SVC)
+		return;
+	code = code_at(tid, r->word[PC] - BYTES) - (uint32_t)MOV_X8;
+	if (code % 32 == 0 && call_waits(code / 32))
+		r->word[X8] = code / 32;
+}
+
+/*
+ * Build what is described above; at, a multiple of 64, is where it will be in
+ * the process.  With what stack pointers calls are made goes into *s.  If
+ * nothing is to be unmapped, its first STAGE_SIZE bytes may be written to, or
+ * FRAME_SPARE, if it is bare.  Return its length, or -1 with errno of
+ * ptrace(2).
+ */
+int
+frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
+{
+	uint8_t fp[FPSIMD_SIZE], vector[VECTORS_MOST];
+	struct gregs r = *w->regs;
+	size_t back, len;
+
+	memset(buf, 0, FRAME_SIZE);
+	if (note_read(w->tid, NT_PRFPREG, fp, sizeof fp) == -1)
+		return -1;
+	regs_unrestart(&r, w->tid);
+	back = w->bare ? 0 : STAGE_SIZE;
+	len = vectors_read(w->tid, vector, sizeof vector);
+	len = frame_put(buf + back, at + back, &r, fp, len > 0 ? vector : NULL,
+	    w->mask);
+	s->last = s->call = at + back;
+	if (w->mapped.iov_len != 0) {
+		frame_call(buf, at, w, s->last, SYS_munmap, &w->mapped);
+		s->call = at;
+	}
+	return (int)(back + len);
+}
+
+/*
+ * Build in buf, of STAGE_SIZE bytes, a stack for a clone, at an address: it
+ * exits as soon as it runs.  Return its stack pointer.
+ */
+uint64_t
+frame_exit(uint8_t *buf, uint64_t at, const struct way *w)
+{
+	const struct iovec none = { 0 };
+
+	memset(buf, 0, STAGE_SIZE);
+	frame_call(buf, at, w, at, SYS_exit_group, &none);
+	return at;
+}
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * Numbers of arm64.
+ */
+#include "arm64.h"
+
+#ifdef __aarch64__
+
+#include <sys/syscall.h>
+
+#include <elf.h>
+
+#include <linux/audit.h>
+
+static const struct regnote regset[] = {
+	{ NT_PRSTATUS, "regset/prstatus", false },
+	{ NT_PRFPREG, "regset/fpregs", false },
+	{ NOTE_VFP, "regset/400", true },	/* of a 32-bit process */
+	{ NOTE_TLS, "regset/401", false },
+	{ NOTE_SVE, "regset/405", true },
+	{ NOTE_PAC_MASK, "regset/406", true },
+	{ NOTE_PACA_KEYS, "regset/407", true },
+	{ NOTE_PACG_KEYS, "regset/408", true },
+	{ NOTE_TAGGED_ADDR, "regset/409", true },
+	{ NOTE_PAC_ENABLED, "regset/40a", true },
+	{ NOTE_SSVE, "regset/40b", true },
+	{ NOTE_ZA, "regset/40c", true },
+	{ NOTE_ZT, "regset/40d", true },
+	{ NOTE_FPMR, "regset/40e", true },
+	{ NOTE_POE, "regset/40f", true },
+	{ NOTE_GCS, "regset/410", true },
+	{ 0, NULL, false }
+};
+
+const struct isa isa = {
+	.injects = true,
+	.audit = AUDIT_ARCH_AARCH64,
+	.call = BYTES,
+	.redzone = 0,		/* AAPCS64, 6.4.5.1 */
+	/* what has more gets mappings there only if it asks for them:
+	   Documentation/arch/arm64/memory.rst */
+	.top = UINT64_C(1) << 48,
+	.mmap = SYS_mmap,
+	.stage = STAGE_SIZE,
+	.frame = FRAME_SIZE,
+	.regset = regset,
+};
+
+#endif

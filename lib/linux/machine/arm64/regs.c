@@ -1,0 +1,145 @@
+/*
+ * Registers of arm64, by PTRACE_GETREGSET: there is no PTRACE_GETREGS.
+ */
+#include "arm64.h"
+
+#ifdef __aarch64__
+
+#include <sys/ptrace.h>
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+/*
+ * Read a register set of a thread into buf, of len bytes.  Return how many it
+ * has, or -1 with errno.
+ */
+ssize_t
+note_read(pid_t tid, unsigned int note, void *buf, size_t len)
+{
+	struct iovec iov = { buf, len };
+
+	return ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)note, &iov) ==
+	    -1 ? -1 : (ssize_t)iov.iov_len;
+}
+
+/*
+ * Write one of len bytes.  Return 0, or -1 with errno.
+ */
+int
+note_write(pid_t tid, unsigned int note, const void *buf, size_t len)
+{
+	struct iovec iov;
+
+	memcpy(&iov.iov_base, &buf, sizeof buf);
+	iov.iov_len = len;
+	return ptrace(PTRACE_SETREGSET, tid, (void *)(uintptr_t)note, &iov) ==
+	    -1 ? -1 : 0;
+}
+
+/*
+ * Return the instruction at an address of a thread; 0, which is none, where it
+ * cannot be read, or there can be none.  Words are read of which it is one
+ * half, for there may be no memory behind it.
+ */
+uint32_t
+code_at(pid_t tid, uint64_t at)
+{
+	uint64_t w;
+
+	errno = 0;
+	w = (uint64_t)ptrace(PTRACE_PEEKTEXT, tid,
+	    (void *)(uintptr_t)(at & ~UINT64_C(7)), NULL);
+	if (errno != 0 || at % BYTES != 0)
+		return 0;
+	return (uint32_t)(w >> at % 8 * 8);
+}
+
+/*
+ * Read the registers of a thread into *r.  Return 0, or -1 with errno.
+ */
+int
+gregs_read(pid_t tid, struct gregs *r)
+{
+	ssize_t len;
+	int32_t nr;
+
+	memset(r, 0, sizeof *r);
+	if ((len = note_read(tid, NT_PRSTATUS, r->word, NPRSTATUS * 8)) == -1)
+		return -1;
+	/* the sets of a 32-bit process are others, told by their length */
+	r->word[WIDE] = len == NPRSTATUS * 8;
+	r->word[NUMBER] = UINT64_MAX;
+	if (r->word[WIDE] == 0)
+		return 0;
+	if (note_read(tid, NOTE_TLS, &r->word[TLS], 8) == -1 ||
+	    note_read(tid, NOTE_SYSTEM_CALL, &nr, sizeof nr) == -1)
+		return -1;
+	r->word[NUMBER] = (uint64_t)nr;
+	return 0;
+}
+
+/*
+ * Give a thread the registers *r, and then have it be in the call that they
+ * tell of.  Return 0, or -1 with errno.
+ */
+int
+gregs_write(pid_t tid, const struct gregs *r)
+{
+	const int32_t nr = (int32_t)r->word[NUMBER];
+
+	return note_write(tid, NT_PRSTATUS, r->word, NPRSTATUS * 8) == -1 ?
+	    -1 : note_write(tid, NOTE_SYSTEM_CALL, &nr, sizeof nr);
+}
+
+/*
+ * Return the address of the next instruction.
+ */
+uint64_t
+gregs_pc(const struct gregs *r)
+{
+	return r->word[PC];
+}
+
+/*
+ * Have the next instruction be that at address pc, wherever it is jumped to it
+ * from: with branch target identification, that is told by two bits.
+ */
+void
+gregs_jump(struct gregs *r, uint64_t pc)
+{
+	enum { BTYPE = 3 << 10 };
+
+	r->word[PC] = pc;
+	r->word[PSTATE] &= ~(uint64_t)BTYPE;
+}
+
+/*
+ * Return an address without a tag, which is in its first byte.
+ */
+static uint64_t
+untagged(uint64_t addr)
+{
+	return addr & (UINT64_MAX >> 8);
+}
+
+/*
+ * Return the stack pointer.
+ */
+uint64_t
+gregs_sp(const struct gregs *r)
+{
+	return untagged(r->word[SP]);
+}
+
+/*
+ * Return the address by which the thread finds its own data.
+ */
+uint64_t
+gregs_tls(const struct gregs *r)
+{
+	return untagged(r->word[TLS]);
+}
+
+#endif

@@ -1,0 +1,168 @@
+/*
+ * A table of machines.  Names are those of Plan 9's 2c(1) and mach(2), where
+ * spim is the little-endian mips; numbers those of elf.h, and of the kernel's
+ * asm/page.h, asm/elf.h and asm/ptrace.h of each.
+ */
+#include "machine.h"
+#include "num.h"
+
+#include <elf.h>
+#include <fnmatch.h>
+#include <link.h>
+#include <string.h>
+
+#define K4	4096
+#define K8	8192
+#define K16	16384
+#define K64	MACHINE_PAGE_MOST
+
+static const struct machine machines[] = {
+	{ "amd64", "x86_64", EM_X86_64, 8, false, K4, "386",
+	    216, 128, 152, 512, 184 },
+	{ "386", "i[3-6]86", EM_386, 4, false, K4, NULL,
+	    68, 48, 60, 108, 76 },
+	{ "arm64", "aarch64", EM_AARCH64, 8, false, K4 | K16 | K64, "arm",
+	    272, 256, 248, 528, 280 },
+	{ "arm", "arm*", EM_ARM, 4, false, K4, NULL, 72, 60, 52, 116, 72 },
+	{ "riscv64", "riscv64", EM_RISCV, 8, false, K4, "riscv",
+	    0, 0, 0, 0, 0 },
+	{ "riscv", "riscv32", EM_RISCV, 4, false, K4, NULL, 0, 0, 0, 0, 0 },
+	{ "ppc64le", "ppc64le", EM_PPC64, 8, false, K4 | K64, NULL,
+	    0, 0, 0, 0, 0 },
+	{ "power64", "ppc64", EM_PPC64, 8, true, K4 | K64, "power",
+	    0, 0, 0, 0, 0 },
+	{ "power", "ppc", EM_PPC, 4, true, K4 | K16 | K64, NULL,
+	    0, 0, 0, 0, 0 },
+	{ "s390x", "s390x", EM_S390, 8, true, K4, "s390", 0, 0, 0, 0, 0 },
+	{ "s390", "s390", EM_S390, 4, true, K4, NULL, 0, 0, 0, 0, 0 },
+	{ "loongarch64", "loongarch64", EM_LOONGARCH, 8, false,
+	    K4 | K16 | K64, NULL, 0, 0, 0, 0, 0 },
+	{ "mips64", "mips64", EM_MIPS, 8, true, K4 | K8 | K16 | K64, "mips",
+	    0, 0, 0, 0, 0 },
+	{ "spim64", "mips64", EM_MIPS, 8, false, K4 | K8 | K16 | K64, "spim",
+	    0, 0, 0, 0, 0 },
+	{ "mips", "mips", EM_MIPS, 4, true, K4 | K8 | K16 | K64, NULL,
+	    0, 0, 0, 0, 0 },
+	{ "spim", "mips", EM_MIPS, 4, false, K4 | K8 | K16 | K64, NULL,
+	    0, 0, 0, 0, 0 },
+	{ "sparc64", "sparc64", EM_SPARCV9, 8, true, K8, "sparc",
+	    0, 0, 0, 0, 0 },
+	{ "sparc", "sparc", EM_SPARC, 4, true, K4, NULL, 0, 0, 0, 0, 0 },
+	{ "alpha", "alpha", EM_ALPHA, 8, false, K8, NULL, 0, 0, 0, 0, 0 },
+	{ "68020", "m68k", EM_68K, 4, true, K4 | K8, NULL, 0, 0, 0, 0, 0 },
+	/* the last: of which nothing is known */
+	{ "unknown", "*", 0, 8, false, K4 | K8 | K16 | K64, NULL,
+	    0, 0, 0, 0, 0 },
+};
+
+enum { NMACHINE = sizeof machines / sizeof *machines };
+
+/*
+ * Return the machine behind m in the table, the first one if m is NULL; NULL
+ * behind the last, which is the unknown one.
+ */
+const struct machine *
+machine_next(const struct machine *m)
+{
+	m = m == NULL ? machines : m + 1;
+	return m == machines + NMACHINE ? NULL : m;
+}
+
+/*
+ * Return the machine of a name in Plan 9's words, as it is in the first line
+ * of a snapshot; the unknown one if there is none of that name.
+ */
+const struct machine *
+machine_named(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NMACHINE - 1; i++)
+		if (strcmp(machines[i].name, name) == 0)
+			break;
+	return &machines[i];
+}
+
+/*
+ * Return the first machine that uname(2) calls so, or the unknown one.
+ */
+const struct machine *
+machine_uname(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NMACHINE - 1; i++)
+		if (fnmatch(machines[i].uname, name, 0) == 0)
+			break;
+	return &machines[i];
+}
+
+/*
+ * Return the machine that this program was compiled for, as its own ELF header
+ * tells, or the unknown one.  __ehdr_start is what ld(1) calls that header.
+ */
+const struct machine *
+machine_here(void)
+{
+	extern const ElfW(Ehdr) __ehdr_start
+	    __attribute__((visibility("hidden")));
+	const struct machine *m;
+	bool big;
+
+	big = __ehdr_start.e_ident[EI_DATA] == ELFDATA2MSB;
+	for (m = machines; m < machines + NMACHINE - 1; m++)
+		if (m->elf == __ehdr_start.e_machine && m->big == big &&
+		    m->word == sizeof(long))
+			break;
+	return m;
+}
+
+/*
+ * Return what audit(7) and seccomp(2) call a machine: AUDIT_ARCH_X86_64 and so
+ * on, of linux/audit.h.
+ */
+uint32_t
+machine_audit(const struct machine *m)
+{
+	return m->elf | (m->word == 8 ? UINT32_C(1) << 31 : 0) |
+	    (m->big ? 0 : UINT32_C(1) << 30);
+}
+
+/*
+ * Return the bytes of a page of a process: told, which may be what anyone
+ * wrote, if pages of the machine m may have as many; else, as if nothing was
+ * told (0), the least that they have.
+ */
+uint64_t
+machine_page(const struct machine *m, uint64_t told)
+{
+	if ((told & (told - 1)) == 0 && (told & m->pages) != 0)
+		return told;
+	return m->pages & ~(m->pages - 1);
+}
+
+/*
+ * Return the number of n bytes, 8 at most, that is at p in the byte order of a
+ * machine.
+ */
+uint64_t
+machine_get(const struct machine *m, const void *p, size_t n)
+{
+	return num_order(p, n, m->big);
+}
+
+/*
+ * Set the n bytes at p, 8 at most, to a number in the byte order of a machine.
+ */
+void
+machine_put(const struct machine *m, void *p, uint64_t v, size_t n)
+{
+	uint8_t *b = p;
+	size_t i;
+
+	if (!m->big)
+		num_put(b, v, n);
+	else
+		for (i = n; i > 0; v >>= 8)
+			b[--i] = (uint8_t)v;
+}

@@ -1,0 +1,15 @@
+/*
+ * What the kernel has a system call return that is to be made again, unless a
+ * signal is handled first: include/linux/errno.h.  Programs never see these.
+ */
+#ifndef RESTART_H
+#define RESTART_H
+
+enum {
+	ERESTARTSYS = 512,	/* again, if the handler has SA_RESTART */
+	ERESTARTNOINTR = 513,	/* again, whatever the handler is */
+	ERESTARTNOHAND = 514,	/* again only if there is none */
+	ERESTART_RESTARTBLOCK = 516	/* as restart_syscall(2), likewise */
+};
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * The table of machines.
+ */
+#include "linux/proxy/proxy.h"
+#include "machine.h"
+#include "util.h"
+
+#include <sys/utsname.h>
+
+#include <linux/audit.h>
+#include <stddef.h>
+#include <string.h>
+
+/*
+ * Each name is there once, of one size and byte order, and the narrow one of
+ * each is of 32 bits.
+ */
+static void
+test_table(void **state)
+{
+	const struct machine *m, *n;
+
+	(void)state;
+	for (m = NULL; (m = machine_next(m)) != NULL;) {
+		assert_ptr_equal(machine_named(m->name), m);
+		assert_true(m->word == 4 || m->word == 8);
+		assert_true(m->pages > 0 && m->pages < 2 * MACHINE_PAGE_MOST);
+		assert_true(m->regs == 0 || (m->pc + m->word <= m->regs &&
+		    m->sp + m->word <= m->regs));
+		for (n = m; m->elf != 0 && (n = machine_next(n)) != NULL;)
+			assert_false(n->elf == m->elf && n->big == m->big &&
+			    n->word == m->word);
+		if (m->narrow == NULL)
+			continue;
+		n = machine_named(m->narrow);
+		assert_string_equal(n->name, m->narrow);
+		assert_int_equal(n->word, 4);
+		assert_true(n->big == m->big);
+	}
+}
+
+static void
+test_names(void **state)
+{
+	static const struct {
+		const char *uname, *name;
+	} t[] = {
+		{ "x86_64", "amd64" }, { "i686", "386" }, { "i386", "386" },
+		{ "aarch64", "arm64" }, { "armv7l", "arm" },
+		{ "armv8l", "arm" }, { "s390x", "s390x" },
+		{ "ppc64le", "ppc64le" }, { "ppc64", "power64" },
+		{ "riscv64", "riscv64" }, { "vax", "unknown" },
+		{ "", "unknown" }, { "i786", "unknown" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof t / sizeof *t; i++)
+		assert_string_equal(machine_uname(t[i].uname)->name,
+		    t[i].name);
+	assert_string_equal(machine_named("vax")->name, "unknown");
+	assert_string_equal(machine_named("")->name, "unknown");
+}
+
+/*
+ * We are what uname(2) says; a 32-bit program on a machine of 64 bits is of
+ * what is narrow there.
+ */
+static void
+test_here(void **state)
+{
+	const struct machine *m = machine_here(), *k;
+	struct utsname u;
+
+	(void)state;
+	assert_int_equal(m->word, sizeof(void *));
+	assert_int_equal(m->big, *(const uint8_t *)&(uint16_t){ 1 } == 0);
+	assert_int_equal(uname(&u), 0);
+	k = machine_uname(u.machine);
+	if (k->word == m->word || k->narrow == NULL)
+		assert_string_equal(m->name, k->name);
+	else
+		assert_string_equal(m->name, k->narrow);
+}
+
+static void
+test_audit(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t want;
+	} t[] = {
+		{ "amd64", AUDIT_ARCH_X86_64 }, { "386", AUDIT_ARCH_I386 },
+		{ "arm64", AUDIT_ARCH_AARCH64 }, { "arm", AUDIT_ARCH_ARM },
+		{ "s390x", AUDIT_ARCH_S390X },
+		{ "ppc64le", AUDIT_ARCH_PPC64LE },
+		{ "power64", AUDIT_ARCH_PPC64 }, { "power", AUDIT_ARCH_PPC },
+		{ "riscv64", AUDIT_ARCH_RISCV64 },
+		{ "mips", AUDIT_ARCH_MIPS }, { "spim", AUDIT_ARCH_MIPSEL },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof t / sizeof *t; i++)
+		assert_int_equal(machine_audit(machine_named(t[i].name)),
+		    t[i].want);
+}
+
+/*
+ * A page is what it can be, whatever is told.
+ */
+static void
+test_page(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t told, want;
+	} t[] = {
+		{ "amd64", 0, 4096 }, { "amd64", 4096, 4096 },
+		{ "amd64", 65536, 4096 }, { "amd64", 1, 4096 },
+		{ "arm64", 0, 4096 }, { "arm64", 16384, 16384 },
+		{ "arm64", 65536, 65536 }, { "arm64", 65536 + 4096, 4096 },
+		{ "arm64", UINT64_MAX, 4096 },
+		{ "arm64", (uint64_t)1 << 63, 4096 },
+		{ "arm64", (uint64_t)1 << 32 | 4096, 4096 },
+		{ "sparc64", 0, 8192 }, { "vax", 65536, 65536 },
+		{ "vax", 512, 4096 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof t / sizeof *t; i++)
+		assert_int_equal(machine_page(machine_named(t[i].name),
+		    t[i].told), t[i].want);
+}
+
+static void
+test_order(void **state)
+{
+	static const uint8_t b[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	const struct machine *little = machine_named("arm64");
+	const struct machine *big = machine_named("s390x");
+	uint8_t to[8] = { 0 };
+
+	(void)state;
+	assert_true(machine_get(little, b, 8) == 0x0807060504030201);
+	assert_true(machine_get(big, b, 8) == 0x0102030405060708);
+	assert_true(machine_get(little, b, 2) == 0x0201);
+	assert_true(machine_get(big, b, 2) == 0x0102);
+	machine_put(big, to, 0x0102030405060708, 8);
+	assert_memory_equal(to, b, 8);
+	machine_put(little, to, 0x0807060504030201, 8);
+	assert_memory_equal(to, b, 8);
+	machine_put(big, to, 0x0908, 2);
+	assert_memory_equal(to, "\x09\x08\x03", 3);
+}
+
+/*
+ * What is asked of the proxy at once ends with a page, and is something,
+ * wherever it begins, whatever a page has.
+ */
+static void
+test_proxy(void **state)
+{
+	uint64_t page, addr;
+	size_t n;
+
+	(void)state;
+	for (page = 4096; page <= MACHINE_PAGE_MOST; page *= 2)
+		for (addr = page; addr < 2 * page; addr += KB) {
+			assert_int_equal(proxy_fits(KB, addr, page), KB);
+			n = proxy_fits(SIZE_MAX, addr, page);
+			assert_true(n > 0 && n <= PROXY_MOST);
+			assert_int_equal((addr + n) % page, 0);
+			assert_true((addr + n - 1) / page - addr / page <
+			    PROXY_MOST / page);
+		}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_here),
+		cmocka_unit_test(test_audit),
+		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_proxy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
