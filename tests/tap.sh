@@ -13,13 +13,19 @@
 # shellcheck shell=bash
 
 set -u
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# How many times longer all may take than on a machine that is not emulated.
+export TIMEFACTOR=${TIMEFACTOR:-1}
+case $TIMEFACTOR:$PATH in
+1:* | *:"$tests/slow":*) ;;
+*) PATH=$tests/slow:$PATH ;;
+esac
 # A test that hangs is a test that fails.
 if [ -z "${TAP_BOUNDED-}" ]; then
 	export TAP_BOUNDED=1
 	exec timeout -k 5 300 bash "$0"
 fi
 unset TAP_BOUNDED
-tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BUILD=${BUILD:-build}
 case $BUILD in
 /*) ;;
@@ -32,6 +38,7 @@ mkdir "$tmp/pub"
 chmod 777 "$tmp/pub"
 count=0
 failed=0
+disk=
 declare -A ask_fd lines_of
 
 cleanup() {
@@ -51,10 +58,20 @@ cleanup() {
 			umount "$m" || umount -l "$m" || fusermount3 -uz "$m"
 		fi
 	done
-	rm -rf "$tmp"
+	rm -rf "$tmp" ${disk:+"$disk"}
 }
 trap cleanup EXIT
 trap 'exit 1' HUP INT TERM
+
+# Have a folder $disk whose files are no shared memory, as those of tmpfs are;
+# /tmp is one on some machines.
+on_disk() {
+	disk=$tmp/disk
+	mkdir "$disk"
+	if [ "$(stat -f -c %T "$tmp")" = tmpfs ]; then
+		disk=$(mktemp -d /var/tmp/live.XXXXXX) || exit 1
+	fi
+}
 
 ok() {
 	count=$((count + 1))
@@ -111,11 +128,12 @@ finish() {
 	exit $((failed > 0))
 }
 
-# Poll for up to ten seconds until a command succeeds.
+# Poll for up to ten seconds, of a machine that is not slow, until a command
+# succeeds.
 until_true() {
 	local i
 
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 200 * TIMEFACTOR; i++)); do
 		if "$@" >/dev/null 2>&1; then
 			return 0
 		fi

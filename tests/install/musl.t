@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# All of it compiles without a warning with the headers of musl: with musl 1.2.5
+# or later as they are, while what earlier ones lack is given here.  MUSL names
+# their directory, where musl-tools of Debian has not put them.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+cd "$tests/.." || exit 1
+
+headers=$(pkg-config --variable=includedir libbsd-overlay)
+multi=$headers/$(cc -print-multiarch)
+musl=${MUSL:-$headers/$(uname -m)-linux-musl}
+lacks=
+[ -e "$musl/stdlib.h" ] || lacks="no headers of musl here"
+case $BUILD in
+*-asan) lacks="sanitizers change nothing in it" ;;
+esac
+if [ -n "$lacks" ]; then
+	skip "all of it compiles; a call that musl lacks is found" "$lacks" 2
+	finish 2
+fi
+
+# the kernel's and the libraries', without those of the other C library
+mkdir "$tmp/beside"
+for h in linux asm asm-generic gelf.h libelf.h xxhash.h zlib.h zconf.h \
+    protobuf-c cmocka.h; do
+	for d in "$multi" "$headers"; do
+		[ ! -e "$d/$h" ] || ln -sfn "$d/$h" "$tmp/beside/$h"
+	done
+done
+cp -R "$headers/bsd" "$tmp/bsd"		# before musl's, which they go on to
+cat >"$tmp/older.h" <<'END'
+#include <elf.h>
+#include <sys/stat.h>
+#ifndef EM_LOONGARCH
+#define EM_LOONGARCH 258
+#endif
+#ifndef STATX_TYPE
+#include <linux/stat.h>
+int statx(int, const char *restrict, int, unsigned, struct statx *restrict);
+#endif
+END
+
+# try_compile FLAGS FILE ...: what the compiler says
+try_compile() {
+	local flags=$1
+
+	shift
+	# shellcheck disable=SC2046,SC2086 # flags
+	printf '%s\n' "$@" | xargs -P "$(nproc)" -n 8 "${CC:-cc}" -nostdinc \
+	    -isystem "$tmp/bsd" -isystem "$musl" \
+	    -isystem "$(cc -print-file-name=include)" \
+	    $(pkg-config --cflags fuse3 | sed 's/-I/-isystem /g') \
+	    -idirafter "$tmp/beside" -include "$tmp/older.h" -fsyntax-only \
+	    -std=c11 -D_GNU_SOURCE -DLIBBSD_OVERLAY -Ilib -Ifmt -Icmd \
+	    -I"$BUILD/fmt" -Wall -Wextra -Wshadow -Wundef -Werror $flags 2>&1
+}
+
+{
+	# shellcheck disable=SC2046 # names without blanks
+	try_compile '-Wconversion -Wsign-conversion' \
+	    $(find lib fmt cmd/common -name '*.c')
+	# shellcheck disable=SC2046 # names without blanks
+	try_compile '' $(find cmd tests/unit tests/targets tests/snap6 \
+	    tests/fuzz tests/confine -name '*.c' ! -path 'cmd/common/*' \
+	    ! -path 'cmd/static/*' ! -name bits32.c)
+} >"$tmp/said"
+is "$(cat "$tmp/said")" '' "all of it compiles"
+
+printf '#include <malloc.h>\nsize_t f(void); size_t f(void) { %s }\n' \
+    'return mallinfo2().uordblks;' >"$tmp/x.c"
+try=$(try_compile '' "$tmp/x.c")
+case $try in
+*mallinfo2*) ok 0 "a call that musl lacks is found" ;;
+*) ok 1 "a call that musl lacks is found" ;;
+esac
+finish 2
