@@ -74,12 +74,16 @@ job[full]=$!
 
 # A reader that stalls holds the processes, and that is said before it ends.
 target "$targets/anon"
-run stall -u 2.2 -p 3.5 -o "$tmp/out" "$tmp/stall" "$BUILD/snap" -s "$pid"
+run stall -u "$tmp/asked" -p "$tmp/goes" -o "$tmp/out" "$tmp/stall" \
+    "$BUILD/snap" -s "$pid"
 until_true grep -q . "$tmp/stall"
 is "$(sed 's/[0-9][0-9]*[KM]/N/g' "$tmp/stall") $(states "$pid" |
     grep -c t)" \
     "snap: the processes stay stopped until the output is read 1" \
     "a reader that stalls is told of while the target is stopped"
+touch "$tmp/asked"
+until_true grep -q read, "$tmp/stall"
+touch "$tmp/goes"
 wait "${job[stall]}"
 ok $? "it goes on"
 is "$(sed '1d;s/[0-9][0-9]*[KM]/N/g;s/[0-9]*:[0-9]* left/N left/' "$tmp/stall")" \

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """watch - run a program that takes long, and keep what it says meanwhile
 
-usage: watch.py [-t] [-i FILE] [-o FILE] [-p SECONDS] [-u SECONDS] ERR COMMAND
+usage: watch.py [-t] [-i FILE] [-o FILE] [-p UNTIL] [-u UNTIL] ERR COMMAND
 
 Standard error is a pipe, or with -t a terminal; all that comes from it is put
 into the file ERR. With -i, FILE is the standard input, a pipe into which half
 of it comes at once and the rest after a pause (-p, 2 seconds); with -o,
 standard output is a pipe from which nothing is read for that long once there
-is something, then all into FILE. With -u, SIGUSR1 is sent so many seconds
-after the pause began. The status is that of the command.
+is something, then all into FILE. With -u, SIGUSR1 is sent after the pause
+began. UNTIL is so many seconds later, or the name of a file: when there is one.
+The status is that of the command.
 """
 
 import getopt
@@ -23,16 +24,24 @@ import time
 
 opts, args = getopt.getopt(sys.argv[1:], 'ti:o:p:u:')
 opts = dict(opts)
-pause = float(opts.get('-p', 2))
+pause = opts.get('-p', '2')
 paused = threading.Event()
 
 
-def collect(fd, path, wait=0.0):
-    if wait > 0:
+def wait(until):
+    if '/' not in until:
+        time.sleep(float(until))
+        return
+    while not os.path.exists(until):
+        time.sleep(0.02)
+
+
+def collect(fd, path, until=None):
+    if until:
         # on a busy machine it takes a while to begin
         select.select([fd], [], [])
         paused.set()
-        time.sleep(wait)
+        wait(until)
     with open(path, 'wb') as file:
         while True:
             try:
@@ -52,7 +61,7 @@ def feed(file, path):
         file.write(data[:len(data) // 2])
         file.flush()
         paused.set()
-        time.sleep(pause)
+        wait(pause)
         file.write(data[len(data) // 2:])
         file.close()
     except BrokenPipeError:
@@ -80,7 +89,7 @@ if '-o' in opts:
     start(collect, child.stdout.fileno(), opts['-o'], pause)
 if '-u' in opts:
     paused.wait()
-    time.sleep(float(opts['-u']))
+    wait(opts['-u'])
     child.send_signal(signal.SIGUSR1)
 status = child.wait()
 for thread in threads:
