@@ -26,7 +26,7 @@ is "$(awk '/^expect zero/ { at = $3 } $1 == at { print $5 }' "$lines" \
     "$tmp/old")" 120 "zero pages"
 
 # As each kernel takes them, memory and what a record tells of pages.
-for what in anon shared manymaps; do
+for what in anon shared manymaps lacking; do
 	target "$targets/$what"
 	for mode in -l -s; do
 		as=("$older")
@@ -58,4 +58,4 @@ if is_root; then
 else
 	skip "of others" "not root" 2
 fi
-finish 13
+finish 16

@@ -79,6 +79,24 @@ guards(void)
 		place("missing", "guards", p + 8 * PAGE, 4 * PAGE, "guard");
 }
 
+/*
+ * One page at the end of a gigabyte, that fork(2) does not copy.
+ */
+static void
+last_of_many(const char *name, int advice, uint64_t seed)
+{
+	const size_t size = (size_t)1 << 30;
+	char *p;
+
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED || madvise(p, size, MADV_NOHUGEPAGE) == -1)
+		err(1, "mmap");
+	region(name, p + size - PAGE, PAGE, seed);
+	if (madvise(p, size, advice) == -1)
+		err(1, "madvise");
+}
+
 int
 main(void)
 {
@@ -93,6 +111,8 @@ main(void)
 	p[2] = memory("shared", MAP_SHARED, 0, 5);
 	p[3] = memory("both", MAP_SHARED, MADV_DONTFORK, 7);
 	wiped_among();
+	last_of_many("lastwiped", MADV_WIPEONFORK, 11);
+	last_of_many("lastleft", MADV_DONTFORK, 12);
 	guards();
 	ready_await();
 	for (bad = 0, i = 0; i < 4; i++)

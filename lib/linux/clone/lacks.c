@@ -214,7 +214,8 @@ keep_look(void *arg)
 {
 	struct keeping *k = arg;
 
-	if (pagemap_touched(k->pagemap, k->vma, k->has) == -1) {
+	if (pagemap_touched(k->proc->mmtid, k->pagemap, k->vma,
+	    k->has) == -1) {
 		strlcpy(k->why, snap_errstr(), sizeof k->why);
 		k->failed = true;
 	}
@@ -245,7 +246,7 @@ keep_compare(struct keeping *k)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!threaded)
 		(void)keep_look(k);
-	rc = pagemap_touched(k->clonemap, k->vma, k->cloned);
+	rc = pagemap_touched(k->proc->clone, k->clonemap, k->vma, k->cloned);
 	if (threaded)
 		pthread_join(thread, NULL);
 	return k->failed ? errstr_set("%s", k->why) : rc;

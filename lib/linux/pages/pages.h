@@ -65,6 +65,7 @@ struct told {			/* of a mapping; kilobytes */
 	uint64_t	 start;	/* addresses */
 	uint64_t	 end;
 	uint64_t	 rss;	/* no zero page */
+	uint64_t	 swap;
 	uint64_t	 huge;	/* of rss, mapped with others by one entry */
 	bool		 device; /* what is there is no page */
 };
@@ -79,7 +80,8 @@ const struct told *told_find(const struct tolds *l, const struct vma *v);
 void		 told_free(struct tolds *l);
 
 /* touched.c */
-int		 pagemap_touched(int fd, const struct vmas *l, bool *has);
+int		 pagemap_touched(pid_t tid, int fd, const struct vmas *l,
+		    bool *has);
 
 /* entries.c: pagemap of all mappings */
 struct entries {		/* that lie one after another in a mapping */

@@ -7,12 +7,23 @@
 #include "pages.h"
 
 #include <string.h>
+#include <unistd.h>
 
-enum { TOUCHED_SMALL = 2 * 1024 * KB };	/* bytes that one page table maps */
+enum {
+	TOUCHED_SMALL = 2 * 1024 * KB,	/* bytes that one page table maps */
+	LOOKED_AT = 16384,	/* pages of a mapping that pagemap is asked of
+				   at first where it has an entry for each */
+	SMAPS_TAKES = 16	/* smaps takes as long for a page that is there
+				   as pagemap for so many that are not */
+};
 
 struct touching {
 	const struct vmas *vma;		/* borrowed */
 	bool		*has;		/* borrowed; of each */
+	int		 fd;		/* pagemap */
+	uint64_t	 page;		/* bytes */
+	bool		 scans;		/* it finds pages by itself */
+	uint64_t	 left;		/* pages that were not looked at */
 };
 
 static int
@@ -35,19 +46,80 @@ is_small(const struct vma *v)
 }
 
 /*
+ * Return how much of mapping v is looked at first, as its end.
+ */
+static uint64_t
+look_end(const struct touching *t, const struct vma *v)
+{
+	return t->scans || (v->end - v->start) / t->page <= LOOKED_AT ?
+	    v->end : v->start + LOOKED_AT * t->page;
+}
+
+static int
+touch_one(struct touching *t, size_t i)
+{
+	const struct vma *v = &t->vma->v[i];
+	const uint64_t end = look_end(t, v);
+	int rc;
+
+	rc = pagemap_any(t->fd, v->start, end);
+	t->has[i] = rc == 1;
+	if (rc == 0)
+		t->left += (v->end - end) / t->page;
+	return rc;
+}
+
+/*
+ * Look at what is left of mappings in whose first pages nothing was: by smaps,
+ * which passes over empty page tables, or by pagemap, whichever is faster.
+ */
+static int
+touch_rest(struct touching *t, pid_t tid)
+{
+	struct tolds l = { 0 };
+	const struct told *told;
+	struct procstat st;
+	const struct vma *v;
+	uint64_t end;
+	size_t i;
+	int rc;
+
+	if (t->left == 0)
+		return 0;
+	rc = proc_readstat(tid, 0, &st) >= STAT_RSS &&
+	    t->left / SMAPS_TAKES > st.v[STAT_RSS] ? told_read(&l, tid) : 0;
+	for (i = 0; i < t->vma->n && rc != -1; i++) {
+		v = &t->vma->v[i];
+		if (t->has[i] || v->start > INT64_MAX ||
+		    (end = look_end(t, v)) == v->end)
+			continue;
+		told = told_find(&l, v);
+		rc = told != NULL && !told->device ? told->rss > 0 ||
+		    told->swap > 0 : pagemap_any(t->fd, end, v->end);
+		t->has[i] = rc == 1;
+	}
+	told_free(&l);
+	return rc;
+}
+
+/*
  * Set has, of as many members as there are mappings l, sorted, to whether each
- * has a page that is present or in swap, or a guard.  fd is the pagemap of the
- * process.  Return 0, or -1 as pagemap_fail.
+ * has a page that is present or in swap, or a guard; of a large mapping none
+ * may be told that has but the zero page, where the kernel has no PAGEMAP_SCAN
+ * (before Linux 6.7).  The process is that of thread tid, and fd its pagemap.
+ * Return 0, or -1 as pagemap_fail.
  */
 int
-pagemap_touched(int fd, const struct vmas *l, bool *has)
+pagemap_touched(pid_t tid, int fd, const struct vmas *l, bool *has)
 {
-	struct touching t = { l, has };
+	struct touching t = { .vma = l, .has = has, .fd = fd };
 	const struct vma *v;
 	size_t i, n;
 	int rc;
 
 	rc = 0;
+	t.page = (uint64_t)sysconf(_SC_PAGESIZE);
+	t.scans = pagemap_scans(fd);
 	memset(has, 0, l->n * sizeof *has);
 	for (i = 0; i < l->n && rc != -1; i += n) {
 		v = &l->v[i];
@@ -63,8 +135,7 @@ pagemap_touched(int fd, const struct vmas *l, bool *has)
 			continue;
 		}
 		n = 1;
-		rc = pagemap_any(fd, v->start, v->end);
-		has[i] = rc == 1;
+		rc = touch_one(&t, i);
 	}
-	return rc == -1 ? -1 : 0;
+	return rc == -1 || touch_rest(&t, tid) == -1 ? -1 : 0;
 }
