@@ -9,7 +9,7 @@
 /* regs.c: what ptrace(2) gives of a stopped thread */
 void		 regs_settle(struct lthread *t, bool restart);
 
-/* restart.c */
+/* rseq.c */
 bool		 regs_abort(pid_t tid);
 
 /* seize.c */
