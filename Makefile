@@ -76,7 +76,10 @@ SONAME = libsnap.so.$(ABI)
 PUBLIC = lib/snap.h lib/space.h lib/task.h lib/trace.h
 
 CFLAGS = -O2 -g
-CPPFLAGS = -D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt \
+# offsets and times of 64 bits, where a long has 32
+WIDE := $(if $(filter 4,$(shell echo __SIZEOF_LONG__ | $(CC) -E -P -)), \
+	-D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64)
+CPPFLAGS = -D_GNU_SOURCE $(WIDE) -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt \
 	$(shell pkg-config --cflags $(PKGS))
 WARN = $(WARN_AS) -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla

@@ -493,7 +493,7 @@ put_elf(struct buf *b, Elf_Type type, void *p, size_t n)
  * An ELF header and a program header of a 64-bit core.
  */
 static void
-put_head(struct buf *b, size_t nload, size_t notes, uint64_t shoff)
+put_head(struct buf *b, size_t nload, uint64_t notes, uint64_t shoff)
 {
 	Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64,
 	    ELFDATA2LSB, EV_CURRENT }, .e_type = ET_CORE,
@@ -576,7 +576,7 @@ test_many_segments(void **state)
 	    THREAD_NOTE;
 	put_head(&b, N, THREAD_NOTE, data + KB);
 	for (i = 0; i < N; i++)
-		put_load(&b, i * 0x100000, data, i % 2 * KB, 4096);
+		put_load(&b, (uint64_t)i * 0x100000, data, i % 2 * KB, 4096);
 	put_thread(&b, 1);
 	memset(buf_room(&b, KB), 'm', KB);
 	b.len += KB;
@@ -586,7 +586,7 @@ test_many_segments(void **state)
 	assert_non_null(s);
 	assert_int_equal(proc_vmas(s->proc[0], &l), 0);
 	assert_int_equal(l.n, N);
-	assert_int_equal(image_read(s->proc[0]->mem, (N - 1) * 0x100000UL, &c,
+	assert_int_equal(image_read(s->proc[0]->mem, (uint64_t)(N - 1) * 0x100000, &c,
 	    1), 0);
 	assert_int_equal(c, 'm');
 	vmas_free(&l);
@@ -663,7 +663,7 @@ test_claims(void **state)
 	size_t i;
 
 	(void)state;
-	put_head(&b, 0, (size_t)1 << 50, 0);
+	put_head(&b, 0, (uint64_t)1 << 50, 0);
 	assert_refused(&b, "cut off within its notes");
 	b.len = 0;
 	put_head(&b, 5000, THREAD_NOTE, 0);

@@ -538,7 +538,7 @@ test_arm64(void **state)
 		    528);
 		for (k = 0; k < 64; k++)
 			assert_true(get(fp + 8 * k, 8) ==
-			    ((500 + k) << 32 | 1000));
+			    ((uint64_t)(500 + k) << 32 | 1000));
 		assert_int_equal(get(fp + 512, 4), 0x10);
 		assert_int_equal(get(fp + 516, 4), 0x3000000);
 		assert_int_equal(rec_bytes(p, "regset/401", key, 8), 8);

@@ -162,7 +162,7 @@ test_million(void **state)
 	for (i = 0; i < N; i++) {
 		if (i % 4096 == 0)
 			assert_in_range(index_bytes(&ix), 0,
-			    i * KB * 15 / 1000 + (1 << 20));
+			    (uint64_t)i * KB * 15 / 1000 + (1 << 20));
 		assert_int_equal(index_add(&ix, rng_next(&r), i), 0);
 	}
 	assert_in_range(index_bytes(&ix), N * 8, N * 11);

@@ -1,7 +1,7 @@
 /*
  * Streams out: output.c
  *
- * link with: -Wl,--wrap=openat
+ * link with: -Wl,--wrap=openat,--wrap=openat64
  */
 #include "util.h"
 
@@ -36,6 +36,10 @@ __wrap_openat(int at, const char *path, int flags, mode_t mode)
 	}
 	return __real_openat(at, path, flags, mode);
 }
+
+/* as it is called where offsets of 64 bits had to be asked for */
+int __wrap_openat64(int, const char *, int, mode_t)
+    __attribute__((alias("__wrap_openat")));
 
 static int
 setup(void **state)

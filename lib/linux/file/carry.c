@@ -35,7 +35,7 @@ carry_slot(const struct carries *l, uint64_t dev, uint64_t ino)
 	const struct carry *c;
 	size_t i;
 
-	for (i = (ino ^ dev << 7) & (l->nslot - 1); l->slot[i] != 0;
+	for (i = (size_t)(ino ^ dev << 7) & (l->nslot - 1); l->slot[i] != 0;
 	    i = (i + 1) & (l->nslot - 1)) {
 		c = &l->v[l->slot[i] - 1];
 		if (c->vma.dev == dev && c->vma.ino == ino)
@@ -145,12 +145,12 @@ static size_t
 carry_most(const struct live *l)
 {
 	struct rlimit rl;
-	size_t n;
+	rlim_t n;
 
 	if (getrlimit(RLIMIT_NOFILE, &rl) == -1)
 		return 0;
 	n = rl.rlim_cur / (l->opts.clone ? 4 : 2);
-	return n < CARRY_MOST ? n : CARRY_MOST;
+	return n < CARRY_MOST ? (size_t)n : CARRY_MOST;
 }
 
 /*

@@ -50,7 +50,7 @@ far_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 	int rc;
 
 	for (i = 0; i < n; i++) {
-		rc = far_pread(f, buf, r[i].n * KB, r[i].loc);
+		rc = far_pread(f, buf, (size_t)r[i].n * KB, r[i].loc);
 		if (rc != SOURCE_OK)
 			return rc;
 		buf += r[i].n * KB;

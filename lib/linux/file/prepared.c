@@ -35,7 +35,7 @@ struct waiting {		/* a run that is to be written */
 
 struct prepared {
 	uint8_t		*p;	/* owned; as all that was mapped begins */
-	uint64_t	 size;	/* bytes of that */
+	size_t		 size;	/* bytes of that */
 	uint64_t	 used;
 	struct waiting	*v;	/* owned */
 	size_t		 n;
@@ -50,10 +50,11 @@ struct prepared {
 void
 prepared_make(struct live *l, uint64_t most)
 {
-	const uint64_t want = (shmems_sum(l) + HUGE - 1) / HUGE * HUGE;
+	const uint64_t sum = (shmems_sum(l) + HUGE - 1) / HUGE * HUGE;
+	const size_t want = (size_t)sum;
 	struct prepared *k;
 
-	if (want == 0 || want > most || l->prepared != NULL ||
+	if (want == 0 || want != sum || sum > most || l->prepared != NULL ||
 	    (k = calloc(1, sizeof *k)) == NULL)
 		return;
 	k->size = want;
@@ -171,7 +172,7 @@ memory_give(const struct prepared *k, uint64_t *given, uint64_t end)
 	end = end / HUGE * HUGE;
 	if (end <= *given)
 		return;
-	(void)madvise(k->p + *given, end - *given, MADV_DONTNEED);
+	(void)madvise(k->p + *given, (size_t)(end - *given), MADV_DONTNEED);
 	*given = end;
 }
 

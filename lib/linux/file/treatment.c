@@ -129,7 +129,7 @@ treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
 		live_warn(l, "process %d: %s: %s: what is not in memory is "
 		    "missing", p->pid, v->name, strerror(f->unread));
 	frozen = frozen_has(l, p, &f->st);
-	if (f->type == HUGETLBFS_MAGIC)
+	if (f->type == (long)HUGETLBFS_MAGIC)
 		return TAKE_MEMORY;
 	if (f->elf)
 		return TAKE_FILE;

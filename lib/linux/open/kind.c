@@ -92,7 +92,7 @@ static bool
 is_local(struct telling *t)
 {
 	const struct bytes *mounts = tell_mounts(t);
-	unsigned long id = t->fdinfo.mount;
+	uint64_t id = t->fdinfo.mount;
 
 	return mounts_have(mounts, id) ? mounts_local(mounts, id) :
 	    mounts_localdev(t->dev);
@@ -174,7 +174,7 @@ memfd_tell(struct telling *t, const struct statx *sx)
 			buf_printf(&t->out, "seals %x\n",
 			    (unsigned int)seals);
 		if (fstatfs(t->dup, &fs) == -1 ||
-		    fs.f_type == HUGETLBFS_MAGIC)
+		    fs.f_type == (__fsword_t)HUGETLBFS_MAGIC)
 			tell_why(t, "it is of huge pages");
 	}
 	tell_content(t);

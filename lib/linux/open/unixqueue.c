@@ -120,7 +120,7 @@ struct queue {			/* in memory shared with the looker */
 };
 
 static void
-packet_add(struct queue *q, uint64_t len)
+packet_add(struct queue *q, size_t len)
 {
 	memcpy(q->data + q->n, &len, sizeof len);
 	q->n += sizeof len + len;
@@ -175,7 +175,7 @@ packets_look(int fd, struct queue *q, uint64_t most)
 		q->cost += (uint64_t)n;
 		if ((size_t)n > room || q->cost > most)
 			return EMSGSIZE;
-		packet_add(q, (uint64_t)n);
+		packet_add(q, (size_t)n);
 	}
 }
 
@@ -330,7 +330,7 @@ looker_ask(struct looker *k, int fd, struct order *o)
 		return 0;
 	if (n == 1 && q->done == EMSGSIZE)
 		return errstr_set("more than %zu packets, %zu bytes",
-		    q->npacket, q->n - q->npacket * sizeof(uint64_t));
+		    q->npacket, q->n - q->npacket * sizeof(size_t));
 	errno = n != 1 || q->done == 0 ? EIO : q->done;
 	return errstr_sys("SO_PEEK_OFF");
 }
@@ -341,8 +341,7 @@ packets_read(int fd, struct files *f, struct buf *b)
 	struct order o = { 0 };
 	struct queue *q;
 	socklen_t size;
-	uint64_t len;
-	size_t at;
+	size_t at, len;
 	int rc;
 
 	size = sizeof o.offset;
@@ -359,7 +358,7 @@ packets_read(int fd, struct files *f, struct buf *b)
 	for (at = 0; rc == 0 && at < q->n; at += len) {
 		memcpy(&len, q->data + at, sizeof len);
 		at += sizeof len;
-		buf_printf(b, "%ju\n", (uintmax_t)len);
+		buf_printf(b, "%zu\n", len);
 		buf_add(b, q->data + at, len);
 	}
 	return rc;

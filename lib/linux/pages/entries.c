@@ -103,7 +103,7 @@ walk_give(struct walk *w, size_t n)
 		e.addr = v->start > w->addr ? v->start : w->addr;
 		to = v->end < end ? v->end : end;
 		e.v = w->v + (e.addr - w->addr) / w->page;
-		e.n = (to - e.addr) / w->page;
+		e.n = (size_t)((to - e.addr) / w->page);
 		if (w->fn(w->arg, &e) == -1)
 			return -1;
 	}
@@ -145,7 +145,7 @@ walk_huge(struct walk *w)
 	if (w->flags == NULL || w->addr % w->huge != 0 ||
 	    v->end - w->addr < w->huge)
 		return 0;
-	e.each = w->huge / w->page;
+	e.each = (size_t)(w->huge / w->page);
 	upto = pagemap_huge(w->fd, w->addr, v->end);
 	for (; upto - w->addr >= w->huge; w->addr += w->huge) {
 		if (pagemap_read(w->fd, w->addr, upto, w->v, 1) == -1)
@@ -170,7 +170,7 @@ walk_huge(struct walk *w)
 static int
 walk_doubt(struct walk *w, size_t n)
 {
-	const size_t each = w->huge / w->page;
+	const size_t each = (size_t)(w->huge / w->page);
 	uint64_t *v, *end;
 	size_t i;
 	int rc;
@@ -211,7 +211,9 @@ pagemap_entries(int fd, const struct vmas *l, const struct frames *flags,
 	w.huge = w.page / sizeof *w.v * w.page;
 	for (w.n = l->n; w.n > 0 && l->v[w.n - 1].start > INT64_MAX; w.n--)
 		continue;		/* [vsyscall] is not there */
-	w.most = w.huge / w.page > MOST ? w.huge / w.page : MOST;
+	w.most = (size_t)(w.huge / w.page);
+	if (w.most < MOST)
+		w.most = MOST;
 	if ((w.v = calloc(w.most, sizeof *w.v)) == NULL)
 		return errstr_set("out of memory");
 	while ((rc = walk_seek(&w)) == 1) {

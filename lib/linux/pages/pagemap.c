@@ -82,7 +82,7 @@ pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v, size_t most)
 	ssize_t n;
 
 	if (most > (end - addr) / page)
-		most = (end - addr) / page;
+		most = (size_t)((end - addr) / page);
 	n = pread(fd, v, most * sizeof *v, (off_t)(addr / page * sizeof *v));
 	return n <= 0 ? pagemap_fail(n) : n / (ssize_t)sizeof *v;
 }

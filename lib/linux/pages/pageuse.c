@@ -102,8 +102,8 @@ use_entries(void *arg, const struct entries *es)
 	struct usage *u = arg;
 	struct pageuse *p = &u->use[es->vma];
 	bool others, reserved;
-	uint64_t e, n;
-	size_t i;
+	uint64_t e;
+	size_t i, n;
 
 	reserved = u->sp->m[es->vma].flags & MAPPING_HUGETLB;
 	for (i = n = 0, others = false; i < es->n; i++) {

@@ -6,13 +6,14 @@
 
 #include <sys/sysmacros.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct mount {
-	unsigned long	 id;
+	uint64_t	 id;
 	dev_t		 dev;
 	char		 point[256]; /* where it is; cut at an escaped byte */
 	char		 type[32];
@@ -39,8 +40,8 @@ mounts_any(const struct bytes *mounts,
 	for (line = text; line != NULL && !did; line = nl) {
 		if ((nl = strchr(line, '\n')) != NULL)
 			*nl++ = '\0';
-		if (sscanf(line, "%lu %*u %u:%u %*s %255[^ \\]", &m.id, &ma,
-		    &mi, m.point) != 4 ||
+		if (sscanf(line, "%" SCNu64 " %*u %u:%u %*s %255[^ \\]",
+		    &m.id, &ma, &mi, m.point) != 4 ||
 		    (s = strstr(line, " - ")) == NULL ||
 		    sscanf(s, " - %31s", m.type) != 1)
 			continue;
@@ -73,14 +74,14 @@ mount_islocal(const struct mount *m)
 static bool
 has_id(const struct mount *m, const void *id)
 {
-	return m->id == *(const unsigned long *)id;
+	return m->id == *(const uint64_t *)id;
 }
 
 /*
  * Return true if there is a mount of number id.
  */
 bool
-mounts_have(const struct bytes *mounts, unsigned long id)
+mounts_have(const struct bytes *mounts, uint64_t id)
 {
 	return mounts_any(mounts, has_id, &id);
 }
@@ -96,7 +97,7 @@ is_localid(const struct mount *m, const void *id)
  * without asking a server.
  */
 bool
-mounts_local(const struct bytes *mounts, unsigned long id)
+mounts_local(const struct bytes *mounts, uint64_t id)
 {
 	return mounts_any(mounts, is_localid, &id);
 }
@@ -140,7 +141,7 @@ is_layeredid(const struct mount *m, const void *id)
  * directories tell inode numbers of these.
  */
 bool
-mounts_layered(const struct bytes *mounts, unsigned long id)
+mounts_layered(const struct bytes *mounts, uint64_t id)
 {
 	return mounts_any(mounts, is_layeredid, &id);
 }

@@ -33,7 +33,7 @@ int		 proc_readmany(pid_t, pid_t, const char *, struct bytes *);
 
 /* mounts.c: what a process has mounted */
 struct mountinfo {
-	unsigned long	 id;
+	uint64_t	 id;
 	dev_t		 dev;
 	bool		 local;	/* this machine's kernel alone serves it */
 	bool		 layered; /* if its layers are so: overlay */
@@ -41,10 +41,10 @@ struct mountinfo {
 
 typedef void	(*mount_fn)(const struct mountinfo *, void *);
 
-bool		 mounts_have(const struct bytes *mounts, unsigned long id);
-bool		 mounts_local(const struct bytes *mounts, unsigned long id);
+bool		 mounts_have(const struct bytes *mounts, uint64_t id);
+bool		 mounts_local(const struct bytes *mounts, uint64_t id);
 bool		 mounts_localdev(dev_t dev);
-bool		 mounts_layered(const struct bytes *mounts, unsigned long id);
+bool		 mounts_layered(const struct bytes *mounts, uint64_t id);
 bool		 mounts_waylocal(const struct bytes *mounts, const char *path);
 void		 mounts_each(const struct bytes *mounts, mount_fn fn,
 		    void *arg);

@@ -75,10 +75,11 @@ file_unpack(struct file *f)
 {
 	const uint8_t *from;
 	uint8_t *data;
-	uint64_t len;
-	size_t i, n;
+	uint64_t head;
+	size_t i, len, n;
 
-	memcpy(&len, f->data, HEAD);
+	memcpy(&head, f->data, HEAD);
+	len = (size_t)head;
 	if ((data = calloc(1, len > 0 ? len : 1)) == NULL)
 		return errstr_set("out of memory");
 	from = f->data + blocks_at(len);

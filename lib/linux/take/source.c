@@ -44,8 +44,9 @@ far_pread(const struct livesource *l, void *buf, size_t len, uint64_t addr)
 
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
 	len = proxy_fits(len, addr, page);
-	n = pread(l->pagemap, entry, ((addr + len - 1) / page - addr / page +
-	    1) * sizeof *entry, (off_t)(addr / page * sizeof *entry));
+	i = (size_t)((addr + len - 1) / page - addr / page + 1);
+	n = pread(l->pagemap, entry, i * sizeof *entry,
+	    (off_t)(addr / page * sizeof *entry));
 	if (n < (ssize_t)sizeof *entry)
 		return n;
 	file = false;
@@ -72,7 +73,7 @@ live_readrun(struct livesource *l, const struct run *r, uint8_t *buf)
 	ssize_t n;
 
 	addr = r->loc;
-	for (len = r->n * KB; len > 0; len -= (size_t)n) {
+	for (len = (size_t)r->n * KB; len > 0; len -= (size_t)n) {
 		n = l->far ? far_pread(l, buf, len, addr) :
 		    pread(l->mem, buf, len, (off_t)addr);
 		if (n == -1 && errno == EINTR) {

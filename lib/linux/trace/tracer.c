@@ -389,7 +389,7 @@ tracer_lost(const struct tracer *t)
 	uint64_t v[2], n;
 	size_t i;
 
-	for (i = n = 0; t->level.counts_lost && i < t->nev; i++)
+	for (n = 0, i = 0; t->level.counts_lost && i < t->nev; i++)
 		if (read(t->ev[i].fd, v, sizeof v) == sizeof v)
 			n += v[1];
 	return n > t->lost ? n : t->lost;
