@@ -11,6 +11,7 @@
 #include "confine.h"
 #include "machine.h"
 
+#include <asm/termbits.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
