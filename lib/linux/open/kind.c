@@ -174,7 +174,7 @@ memfd_tell(struct telling *t, const struct statx *sx)
 			buf_printf(&t->out, "seals %x\n",
 			    (unsigned int)seals);
 		if (fstatfs(t->dup, &fs) == -1 ||
-		    fs.f_type == (__fsword_t)HUGETLBFS_MAGIC)
+		    (uint32_t)fs.f_type == HUGETLBFS_MAGIC)
 			tell_why(t, "it is of huge pages");
 	}
 	tell_content(t);
