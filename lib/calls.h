@@ -7,7 +7,11 @@
 
 #include <sys/types.h>
 
+#include <fcntl.h>
 #include <stdint.h>
+
+/* how a descriptor may be used; O_ACCMODE of musl has O_PATH, too */
+enum { ACCESS_MODE = O_WRONLY | O_RDWR };
 
 /* a file, and where it is mounted */
 struct filemount {

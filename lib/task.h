@@ -48,7 +48,7 @@ void		 vmas_free(struct vmas *l);
 
 struct openfile {		/* a descriptor: proc_pid_fdinfo(5) */
 	int		 fd;
-	unsigned int	 flags;	/* O_ACCMODE and others */
+	unsigned int	 flags;	/* of open(2) */
 	uint64_t	 pos;
 	uint64_t	 dev;
 	uint64_t	 ino;

@@ -4,6 +4,7 @@
  */
 #define FUSE_USE_VERSION 312
 
+#include "calls.h"
 #include "snapfs.h"
 
 #include <sys/statvfs.h>
@@ -108,7 +109,7 @@ serve_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct stream *s;
 	struct fsattr a;
 
-	if ((fi->flags & O_ACCMODE) != O_RDONLY) {
+	if ((fi->flags & ACCESS_MODE) != O_RDONLY) {
 		fuse_reply_err(req, EROFS);
 		return;
 	}

@@ -3,6 +3,7 @@
  * what Linux tells: segment, fd, noteid, ns, status; the registers are in
  * regs.c.  Column by column as man6/snap.6 has it.
  */
+#include "calls.h"
 #include "model.h"
 #include "plan9.h"
 #include "vec.h"
@@ -104,7 +105,7 @@ fd_file(struct buf *b, const struct task *t)
 	for (i = 0; i < t->nopen; i++) {
 		f = &t->open[i];
 		buf_printf(b, "%3d %-2s %c %4u (%016" PRIx64 " 0 %s) %5u %8"
-		    PRIu64 " ", f->fd, mode[f->flags & O_ACCMODE],
+		    PRIu64 " ", f->fd, mode[f->flags & ACCESS_MODE],
 		    device_letter(f->path), (unsigned int)(f->dev & 0xffff),
 		    f->ino, f->dir ? "80" : "00", f->blksize, f->pos);
 		add_name(b, f->path);

@@ -8,6 +8,7 @@
  * killed would be no use to anyone: to whom it is refused can do nothing.  One
  * that is in the table with other arguments fails with EPERM.
  */
+#include "calls.h"
 #include "confine.h"
 #include "machine.h"
 
@@ -30,7 +31,7 @@ enum {
 	ALL = 0,
 	NEWSPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
 	    CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET,
-	CHANGES = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY)
+	CHANGES = ACCESS_MODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY)
 };
 
 struct call {

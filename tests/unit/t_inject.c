@@ -150,6 +150,7 @@ compute(void)
 
 	for (;;) {
 		seen->wrong += spin(5000);
+		sigemptyset(&blocked);	/* musl has more than the kernel */
 		sigprocmask(SIG_SETMASK, NULL, &blocked);
 		seen->wrong += !sigisemptyset(&blocked);
 		seen->rounds++;
@@ -297,9 +298,12 @@ compute_within(void *arg)
 static void __attribute__((noreturn))
 compute_handling(void)
 {
+	pthread_attr_t attr;
 	pthread_t t;
 
-	if (pthread_create(&t, NULL, compute_within, NULL) != 0)
+	pthread_attr_init(&attr);
+	if (pthread_attr_setstacksize(&attr, 8 * SIDE) != 0 ||
+	    pthread_create(&t, &attr, compute_within, NULL) != 0)
 		_exit(1);
 	for (;;)
 		pause();

@@ -2,6 +2,7 @@
  * Which of the open files can be restored; and the descriptors that are:
  * fdinfo-N.img and fs-N.img.
  */
+#include "calls.h"
 #include "criumake.h"
 
 #include <netinet/in.h>
@@ -36,7 +37,7 @@ ends_of(const struct makeopen *f)
 {
 	if (!is_written(f))
 		return 0;
-	switch (f->v[OK_FLAGS][0] & O_ACCMODE) {
+	switch (f->v[OK_FLAGS][0] & ACCESS_MODE) {
 	case O_RDONLY:
 		return END_READ;
 	case O_WRONLY:

@@ -3,6 +3,7 @@
  * deleted ones, remap-fpath.img and ghost-file-N.img, whose content is
  * carried along in the snapshot.
  */
+#include "calls.h"
 #include "criumake.h"
 #include "elf/elf.h"
 #include "vec.h"
@@ -227,7 +228,7 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
 	r.has_mode = makeopen_has(f, OK_MODE);
 	r.mode = (uint32_t)v[0];
 	r.has_size = r.has_mode && S_ISREG(r.mode) &&
-	    makeopen_has(f, OK_SIZE) && (r.flags & O_ACCMODE) == O_RDONLY &&
+	    makeopen_has(f, OK_SIZE) && (r.flags & ACCESS_MODE) == O_RDONLY &&
 	    f->v[OK_DELETED][0] == 0;
 	r.size = f->v[OK_SIZE][0];
 	reg_add(m, &r, f);

@@ -2,6 +2,7 @@
  * Pipes and FIFOs, and what is in them: tee(2) copies it without taking it
  * out.
  */
+#include "calls.h"
 #include "opened.h"
 
 #include <sys/ioctl.h>
@@ -98,7 +99,7 @@ pipe_data(struct telling *t, int capacity)
 	int n;
 
 	if ((seen = pipe_inode(t)) == NULL || seen->told ||
-	    (t->flags & O_ACCMODE) == O_WRONLY)
+	    (t->flags & ACCESS_MODE) == O_WRONLY)
 		return;
 	seen->told = true;
 	if (ioctl(t->dup, FIONREAD, &n) == -1)

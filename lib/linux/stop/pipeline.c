@@ -7,6 +7,7 @@
  * A filter has the one as its standard input, and writes its standard
  * output.  What a process might do with other descriptors is not guessed.
  */
+#include "calls.h"
 #include "clock.h"
 #include "stopping.h"
 #include "vec.h"
@@ -74,7 +75,7 @@ fd_mode(pid_t pid, long fd)
 		return -1;
 	fdinfo_parse(&f, b.data, b.len);
 	free(b.data);
-	return f.told ? (int)(f.flags & O_ACCMODE) : -1;
+	return f.told ? (int)(f.flags & ACCESS_MODE) : -1;
 }
 
 static bool
