@@ -8,6 +8,7 @@
 
 #include "linux/inject/inject.h"
 #include "linux/machine/machine.h"
+#include "linux/stop/stop.h"
 #include "state/state.h"
 #include "../targets/spin.h"
 
@@ -49,7 +50,6 @@ static struct seen {		/* shared with the process */
 } *seen;
 
 static pid_t target;
-static const struct seencall unseen = { -1, 0 };
 
 static long moment, fatal;	/* the edge of a request; the last one */
 static long twisted;		/* request that finds other registers */
@@ -394,18 +394,35 @@ file_read(pid_t pid, const char *name, char *buf, size_t size)
 }
 
 /*
+ * Return the call that the process is in, as the library sees it.
+ */
+static struct seencall
+call_now(void)
+{
+	struct filelist l = { 0 };
+	struct seencall c;
+
+	filelist_read(&l, target, target, "status");
+	filelist_read(&l, target, target, "syscall");
+	c = call_seen(&l);
+	filelist_free(&l);
+	return c;
+}
+
+/*
  * Stop it, and have it be sent a signal, or 0, before it makes any call.
  */
 static struct inject *
 begin_with(int sig)
 {
+	const struct seencall c = call_now();
 	int status;
 
 	if (ptrace(PTRACE_SEIZE, target, NULL, NULL) == -1 ||
 	    ptrace(PTRACE_INTERRUPT, target, NULL, NULL) == -1 ||
 	    waitpid(target, &status, __WALL) != target)
 		return NULL;
-	restart_call(target, &unseen);
+	(void)restart_call(target, &c);
 	if (kill(target, sig) == -1)
 		return NULL;
 	return inject_begin(target, true, NULL);
@@ -1025,6 +1042,7 @@ wait_interrupted(void)
 		arg[2] = (uintptr_t)&far;
 		break;
 	case SYS_epoll_pwait:
+		(void)epoll_create1(0);		/* call_is_itself */
 		arg[0] = (uint64_t)epoll_create1(0);
 		arg[1] = (uintptr_t)event;
 		arg[2] = 1;
@@ -1167,14 +1185,15 @@ handler_left(void)
 }
 
 /*
- * A call that a signal has ended with EINTR is not taken for one that gave up
- * because of us.
+ * A call that has ended with EINTR before a signal was handled is not taken for
+ * one that gave up because of us when the handler returns to its end.
  */
 static void
 ended_call_is_left(void **state)
 {
 	static const struct waits w = { "epoll_pwait", SYS_epoll_pwait,
 	    SA_RESTART, true, false };
+	struct seencall c = { 0 };
 	struct gregs was, is;
 	int i, status;
 
@@ -1182,13 +1201,13 @@ ended_call_is_left(void **state)
 	waiting = &w;
 	start(wait_interrupted);
 	assert_int_equal(call_awaited(), w.nr);
+	c = call_now();
 	assert_int_equal(ptrace(PTRACE_SEIZE, target, NULL, NULL), 0);
 	assert_int_equal(ptrace(PTRACE_INTERRUPT, target, NULL, NULL), 0);
 	assert_int_equal(waitpid(target, &status, __WALL), target);
-	restart_call(target, &unseen);
 	handler_left();
 	assert_int_equal(gregs_read(target, &was), 0);
-	restart_call(target, &(struct seencall){ w.nr, UINT64_MAX });
+	assert_false(restart_call(target, &c));
 	assert_int_equal(gregs_read(target, &is), 0);
 	assert_memory_equal(&was, &is, sizeof was);
 	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
@@ -1196,6 +1215,44 @@ ended_call_is_left(void **state)
 		usleep(1000);
 	assert_int_equal(seen->returned, 1);
 	assert_int_equal(seen->handled, 1);
+	kill(target, SIGKILL);
+	assert_int_equal(waitpid(target, &status, 0), target);
+	munmap(seen, sizeof *seen);
+}
+
+/*
+ * A call is made again as it was, and not as one that was seen before, since
+ * when the process has slept; nor as one with other arguments.
+ */
+static void
+call_is_itself(void **state)
+{
+	static const struct waits w = { "epoll_pwait", SYS_epoll_pwait,
+	    SA_RESTART, true, false };
+	struct seencall real, other;
+	int i, status;
+
+	(void)state;
+	waiting = &w;
+	start(wait_interrupted);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(call_awaited(), w.nr);
+		other = real = call_now();
+		other.arg[0]--;
+		other.sleeps -= i == 0;
+		other.arg[3] += i == 1;
+		other.sp -= i == 2;
+		other.pc += i == 3;
+		assert_int_equal(ptrace(PTRACE_SEIZE, target, NULL, NULL), 0);
+		assert_int_equal(ptrace(PTRACE_INTERRUPT, target, NULL, NULL),
+		    0);
+		assert_int_equal(waitpid(target, &status, __WALL), target);
+		(void)restart_call(target, &other);
+		assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
+		assert_int_equal(call_awaited(), w.nr);
+		assert_int_equal(call_now().arg[0], real.arg[0]);
+	}
+	assert_int_equal(seen->wrong, 0);
 	kill(target, SIGKILL);
 	assert_int_equal(waitpid(target, &status, 0), target);
 	munmap(seen, sizeof *seen);
@@ -1230,6 +1287,7 @@ main(void)
 		cmocka_unit_test(target_dies),
 		cmocka_unit_test(waits_on),
 		cmocka_unit_test(ended_call_is_left),
+		cmocka_unit_test(call_is_itself),
 		cmocka_unit_test(another_call),
 		cmocka_unit_test(others_stack_is_left),
 		cmocka_unit_test(handler_is_left),

@@ -128,7 +128,12 @@ uint64_t	 frame_exit(uint8_t *buf, uint64_t at, const struct way *w);
 /* restart.c: the call that a thread was in when it stopped */
 struct seencall {		/* before that, in /proc/TID/syscall */
 	int64_t		 nr;	/* -1: none, or not seen */
-	uint64_t	 first;	/* argument */
+	uint64_t	 arg[6];
+	uint64_t	 sp;
+	uint64_t	 pc;
+	uint64_t	 sleeps; /* how often the thread had gone to sleep,
+				   as /proc/TID/status tells, when it slept in
+				   that; 0: not seen, or it may be in another */
 };
 
 struct again {
@@ -147,7 +152,8 @@ void		 again_load(struct gregs *r, int code);
 bool		 restart_same(const void *before, size_t nbefore,
 		    const void *now, size_t nnow);
 bool		 restart_due(const void *now, size_t len);
-void		 restart_call(pid_t tid, const struct seencall *seen);
+bool		 restart_counts(int64_t nr);
+bool		 restart_call(pid_t tid, const struct seencall *seen);
 
 /* stack.c */
 uint64_t	 stack_begin(int mem, const struct gregs *r, uint64_t lower);

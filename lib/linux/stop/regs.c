@@ -73,12 +73,15 @@ regs_settle(struct lthread *t, bool restart)
 	static uint8_t room[REGSET_ROOM];
 	struct buf b = { 0 };
 	ssize_t len;
+	bool again;
 
 	len = general_read(t, room);
-	if (restart && len > 0 && restart_due(room, (size_t)len)) {
-		restart_call(t->tid, &t->seencall);
+	again = restart && len > 0 && restart_due(room, (size_t)len) &&
+	    restart_call(t->tid, &t->seencall);
+	if (again)
 		len = general_read(t, room);
-	}
+	else
+		t->seencall.sleeps = 0;
 	t->same = len > 0 && restart_same(t->before.data, t->before.len, room,
 	    (size_t)len);
 	free(t->before.data);

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,24 +45,6 @@ thread_recall(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * Return what f, which is what /proc/TID/syscall was, tells; NULL: it could
- * not be read.
- */
-static struct seencall
-call_seen(const struct file *f)
-{
-	struct seencall c = { -1, 0 };
-	char text[64];
-
-	if (f == NULL)
-		return c;
-	snprintf(text, sizeof text, "%.*s", (int)f->len, (const char *)f->data);
-	if (sscanf(text, "%" SCNd64 " %" SCNx64, &c.nr, &c.first) != 2)
-		c.nr = -1;
-	return c;
-}
-
-/*
  * Read of thread t what can only be seen before it is stopped by us:
  * afterwards it sleeps in the stop of ptrace(2).  What was seen before is
  * forgotten.  How it had run is read first: it did not while the rest was, if
@@ -84,7 +65,7 @@ thread_look(struct lproc *p, struct lthread *t)
 	for (i = 0; i < sizeof name / sizeof *name; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
 	t->slept = stat_sleeps(filelist_find(&t->seen, "stat"));
-	t->seencall = call_seen(filelist_find(&t->seen, "syscall"));
+	t->seencall = call_seen(&t->seen);
 	filelist_keep(&t->seen, &p->pattern, &t->looked);
 }
 
@@ -394,7 +375,7 @@ thread_poll(struct lproc *p, struct lthread *t)
 	 * have made it interrupt anything.
 	 */
 	if (!is_stop(WSTOPSIG(status)))
-		restart_call(t->tid, &t->seencall);
+		(void)restart_call(t->tid, &t->seencall);
 	sig = WSTOPSIG(status) == (SIGTRAP | CALL) ? 0 :
 	    (uintptr_t)WSTOPSIG(status);
 	if (thread_ptrace(PTRACE_CONT, t->tid, sig) == -1 && errno == ESRCH)

@@ -11,6 +11,10 @@
 void		 filelist_keep(struct filelist *l, struct filelist *pattern,
 		    struct bytes *bundle);
 
+/* call.c: the system call that a thread is in */
+struct seencall	 call_seen(const struct filelist *l);
+void		 call_recount(const struct lproc *p, struct lthread *t);
+
 /* pipeline.c: who reads what we write */
 bool		 pipeline_reads(struct live *l, pid_t pid);
 void		 pipeline_free(struct live *l);

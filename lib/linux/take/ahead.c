@@ -126,6 +126,7 @@ ahead_ask(struct ahead *a, struct lthread *t)
 	rc = 0;
 	if (t->hold == HOLD_STOPPED) {
 		rc = ahead_tell(a, t);
+		call_recount(a->proc, t);
 		thread_release(t);
 		t->strayed = t->hold == HOLD_ASKED;
 	}
@@ -251,6 +252,7 @@ only_askahead(struct lproc *p, struct lthread *t)
 		ahead_stop(&a, t);
 		if (t->hold == HOLD_STOPPED) {
 			only_tell(&a, t);
+			call_recount(p, t);
 			thread_release(t);
 			t->strayed = t->hold == HOLD_ASKED;
 		}

@@ -53,12 +53,22 @@ static const struct {
 };
 
 /*
+ * Registers tell of a call whatever is to be known of it.
+ */
+bool
+restart_counts(int64_t nr)
+{
+	(void)nr;
+	return false;
+}
+
+/*
  * A thread whose system call gave up because we stopped it makes the call
  * again: the kernel is told what it tells itself in its other calls,
- * -ERESTARTNOHAND.  If a signal is to be handled
- * first, the call fails with EINTR after all, as it should.
+ * -ERESTARTNOHAND.  If a signal is to be handled first, the call fails with
+ * EINTR after all, as it should.  Return true if it makes a call again.
  */
-void
+bool
 restart_call(pid_t tid, const struct seencall *seen)
 {
 	enum { CS32 = 0x23 };
@@ -70,15 +80,15 @@ restart_call(pid_t tid, const struct seencall *seen)
 	/* unlike PTRACE_GETREGSET, this has one form for 64 and 32 bits */
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &r) == -1 ||
 	    (int32_t)r.rax != -EINTR)
-		return;
+		return false;
 	for (i = 0; i < sizeof gives_up / sizeof *gives_up; i++) {
 		nr = r.cs == CS32 ? gives_up[i].nr32 : gives_up[i].nr64;
 		if (nr == -1 || (int32_t)r.orig_rax != nr)
 			continue;
 		r.rax = (uint64_t)-(int64_t)ERESTARTNOHAND;
-		(void)ptrace(PTRACE_SETREGS, tid, NULL, &r);
-		return;
+		return ptrace(PTRACE_SETREGS, tid, NULL, &r) == 0;
 	}
+	return false;
 }
 
 /*

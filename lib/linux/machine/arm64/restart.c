@@ -26,6 +26,8 @@ enum {				/* that not all headers have */
 #define RING	"anon_inode:[io_uring]"
 #define SOCKET	"socket:["
 
+#define SLEEPS	"voluntary_ctxt_switches"
+
 /*
  * System calls that wait.  Those that give up with EINTR when a thread is
  * stopped do so although no signal is delivered: signal(7), "Interruption of
@@ -114,19 +116,34 @@ gave_up(const struct gregs *r, pid_t tid)
 }
 
 /*
+ * Return true if restart_call has to know how often a thread that was seen in
+ * call nr had gone to sleep.
+ */
+bool
+restart_counts(int64_t nr)
+{
+	const struct call *c;
+
+	return nr >= 0 && (c = call_find((uint64_t)nr)) != NULL && c->gives_up;
+}
+
+/*
  * Return true if a signal is to be handled that is not blocked, or is the one
- * that a thread was stopped with: then its call did not give up for us.
+ * that a thread was stopped with: then its call did not give up for us.  Set
+ * *sleeps to how often the thread has gone to sleep.
  */
 static bool
-is_signalled(pid_t tid)
+is_signalled(pid_t tid, uint64_t *sleeps)
 {
 	uint64_t caught, waits, blocked;
 	siginfo_t si;
 	struct bytes b;
 	bool yes;
 
+	*sleeps = 0;
 	if (proc_read(tid, 0, "status", &b) == -1)
 		return true;
+	*sleeps = status_first(b.data, b.len, SLEEPS, 10);
 	caught = waits = blocked = 0;
 	yes = status_list(b.data, b.len, "SigCgt", 16, &caught, 1) != 1 ||
 	    status_list(b.data, b.len, "SigBlk", 16, &blocked, 1) != 1;
@@ -146,7 +163,9 @@ is_signalled(pid_t tid)
  * Read the first argument that the call of a stopped thread had into *v: it is
  * in no register any more, and in no register set.  The kernel tells it in
  * /proc/TID/syscall of who is in a call; so the thread, which has left it, is
- * told to be in one meanwhile.  Return 0, or -1.
+ * told to be in one meanwhile.  Newer kernels, 6.1.192 among them, take what is
+ * in x0 by now for the argument then (update_syscall_orig_x0_after_ptrace of
+ * arch/arm64/kernel/ptrace.c).  Return 0, or -1.
  */
 static int
 first_argument(pid_t tid, uint64_t nr, uint64_t *v)
@@ -174,21 +193,14 @@ first_argument(pid_t tid, uint64_t nr, uint64_t *v)
 }
 
 /*
- * Return true if call c, with its first argument, is one that the thread made:
- * it was seen in that, or the argument is such as the call takes.  A thread
- * that comes from a handler, by rt_sigreturn(2), has the registers of the call
- * that the signal ended; but what is taken for the first argument is that of
- * rt_sigreturn(2) then, which has none.
+ * Return true if the first argument of call c is such as the call takes.
  */
 static bool
-is_made(pid_t tid, const struct call *c, uint64_t first,
-    const struct seencall *seen)
+is_taken(pid_t tid, const struct call *c, uint64_t first)
 {
 	char name[32], *file;
 	bool is;
 
-	if (seen->nr == c->nr && seen->first == first)
-		return true;
 	if (c->file == NULL || first > INT32_MAX)
 		return false;
 	snprintf(name, sizeof name, "fd/%d", (int)first);
@@ -200,25 +212,59 @@ is_made(pid_t tid, const struct call *c, uint64_t first,
 }
 
 /*
+ * Return true if a thread that was seen in a call is in that still, by these
+ * registers, and has gone to sleep once since, which was to stop.
+ */
+static bool
+is_seen(const struct gregs *r, const struct seencall *seen, uint64_t sleeps)
+{
+	return seen->nr == (int64_t)r->word[X8] && seen->sleeps != 0 &&
+	    seen->sleeps + 1 == sleeps && seen->sp == r->word[SP] &&
+	    seen->pc == r->word[PC] && memcmp(&seen->arg[1], &r->word[X0 + 1],
+	    sizeof seen->arg - sizeof *seen->arg) == 0;
+}
+
+/*
+ * Find the first argument of call c that a thread, with these registers, gave
+ * up, as it seems.  Return true, and set *v, if it made that call: it was seen
+ * in that, or the argument is such as the call takes.  A thread that comes from
+ * a handler, by rt_sigreturn(2), has the registers of the call that the signal
+ * ended; but what is taken for the first argument is that of rt_sigreturn(2)
+ * then, which has none.
+ */
+static bool
+first_find(pid_t tid, const struct call *c, const struct gregs *r,
+    const struct seencall *seen, uint64_t sleeps, uint64_t *v)
+{
+	if (first_argument(tid, c->nr, v) == -1)
+		return false;
+	if (*v != r->word[X0])
+		return (seen->nr == c->nr && seen->arg[0] == *v) ||
+		    is_taken(tid, c, *v);
+	*v = seen->arg[0];
+	return is_seen(r, seen, sleeps) &&
+	    (c->file == NULL || is_taken(tid, c, *v));
+}
+
+/*
  * A thread whose system call gave up because we stopped it makes the call
  * again, unless a signal is to be handled: then it fails with EINTR, as it
- * should.
+ * should.  Return true if it makes a call again.
  */
-void
+bool
 restart_call(pid_t tid, const struct seencall *seen)
 {
 	const struct call *c;
 	struct gregs r;
-	uint64_t first;
+	uint64_t first, sleeps;
 
 	if (gregs_read(tid, &r) == -1 || (c = gave_up(&r, tid)) == NULL ||
-	    is_signalled(tid) ||
-	    first_argument(tid, c->nr, &first) == -1 ||
-	    !is_made(tid, c, first, seen))
-		return;
+	    is_signalled(tid, &sleeps) ||
+	    !first_find(tid, c, &r, seen, sleeps, &first))
+		return false;
 	r.word[X0] = first;
 	r.word[PC] -= BYTES;
-	(void)gregs_write(tid, &r);
+	return gregs_write(tid, &r) == 0;
 }
 
 /*

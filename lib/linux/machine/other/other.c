@@ -183,11 +183,19 @@ restart_due(const void *now, size_t len)
 	return false;
 }
 
-void
+bool
+restart_counts(int64_t nr)
+{
+	(void)nr;
+	return false;
+}
+
+bool
 restart_call(pid_t tid, const struct seencall *seen)
 {
 	(void)tid;
 	(void)seen;
+	return false;
 }
 
 uint64_t
