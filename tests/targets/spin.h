@@ -155,7 +155,7 @@ spin(uint64_t n)
 {
 	enum { SVE = 1 << 22 };	/* HWCAP_SVE */
 	static const uint64_t seed = 0x9e3779b97f4a7c15;
-	static struct spin was, is;
+	static _Thread_local struct spin was, is;
 	const uint64_t sve = (getauxval(AT_HWCAP) & SVE) != 0;
 	const struct {
 		void		*was[3];

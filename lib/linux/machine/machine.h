@@ -28,6 +28,8 @@ struct regnote {			/* that ptrace(2) has */
 	int		 note;	/* NT_ of <elf.h> */
 	const char	*name;	/* of the file in the record: snap(6) */
 	bool		 maybe;	/* not all processors have it, or kernels */
+	bool		 sized;	/* it begins with its length, 4 bytes, and
+				   ptrace(2) tells that of the longest */
 };
 
 struct isa {

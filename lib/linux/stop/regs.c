@@ -123,10 +123,16 @@ regset_read(const struct lthread *t, const struct regnote *set,
 {
 	static uint8_t room[REGSET_ROOM];
 	struct iovec iov = { room, sizeof room };
+	uint32_t len;
 	bool has;
 
 	has = ptrace(PTRACE_GETREGSET, t->tid,
 	    (void *)(uintptr_t)set->note, &iov) == 0;
+	if (has && set->sized && iov.iov_len >= sizeof len) {
+		memcpy(&len, room, sizeof len);
+		if (len < iov.iov_len)
+			iov.iov_len = len;
+	}
 	if (has && iov.iov_len < sizeof room)
 		filelist_pack(to, set->name, room, iov.iov_len);
 	else if (has || !set->maybe)

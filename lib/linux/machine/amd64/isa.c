@@ -12,10 +12,10 @@
 #include <linux/audit.h>
 
 static const struct regnote regset[] = {
-	{ NT_PRSTATUS, "regset/prstatus", false },
-	{ NT_PRFPREG, "regset/fpregs", false },
-	{ NT_X86_XSTATE, "regset/xstate", false },
-	{ 0, NULL, false }
+	{ NT_PRSTATUS, "regset/prstatus", false, false },
+	{ NT_PRFPREG, "regset/fpregs", false, false },
+	{ NT_X86_XSTATE, "regset/xstate", false, false },
+	{ 0, NULL, false, false }
 };
 
 const struct isa isa = {

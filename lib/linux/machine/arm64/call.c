@@ -147,9 +147,14 @@ size_t
 vectors_read(pid_t tid, uint8_t *buf, size_t len)
 {
 	ssize_t got;
+	uint32_t size;
 
 	got = note_read(tid, NOTE_SVE, buf, len);
-	return got > HEADER && (buf[FLAGS] & FLAG_SVE) != 0 ? (size_t)got : 0;
+	if (got <= HEADER || (buf[FLAGS] & FLAG_SVE) == 0)
+		return 0;
+	/* got is the length of the longest that there may be */
+	memcpy(&size, buf, sizeof size);
+	return size < (size_t)got ? size : (size_t)got;
 }
 
 /*

@@ -12,9 +12,9 @@
 #include <string.h>
 
 static const struct regnote regset[] = {
-	{ NT_PRSTATUS, "regset/prstatus", false },
-	{ NT_PRFPREG, "regset/fpregs", false },
-	{ 0, NULL, false }
+	{ NT_PRSTATUS, "regset/prstatus", false, false },
+	{ NT_PRFPREG, "regset/fpregs", false, false },
+	{ 0, NULL, false, false }
 };
 
 const struct isa isa = { .regset = regset };

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""regsets - compare the register sets of a record with those of ptrace(2)
+
+usage: regsets.py SNAPSHOT PID
+
+PID is stopped by a signal, and was when the snapshot was taken: all of its
+threads have the registers that they had. Prints what differs, or what one of
+the two lacks, and exits 1; else how many sets there were, and the notes that
+ptrace(2) has (NT_ of <elf.h>).
+"""
+
+import ctypes
+import os
+import platform
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(__file__))
+
+import check        # noqa: E402
+
+SEIZE, INTERRUPT, DETACH, GETREGSET = 0x4206, 0x4207, 17, 0x4204
+WALL = 0x40000000
+# what snap(6) says that the record has, by machine
+NOTES = {
+    'aarch64': [0x401] + list(range(0x405, 0x411)),
+    'x86_64': [0x202],
+}
+# those that begin with their length: the kernel leaves alone what is behind it
+SIZED = [0x405, 0x40b, 0x40c]
+NAMES = {1: 'regset/prstatus', 2: 'regset/fpregs', 0x202: 'regset/xstate'}
+
+
+class Iovec(ctypes.Structure):
+    _fields_ = [('base', ctypes.c_void_p), ('len', ctypes.c_size_t)]
+
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.restype = ctypes.c_long
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p,
+                        ctypes.c_void_p]
+
+
+def regset(tid, note):
+    """One that the kernel has of a thread, or None."""
+    room = ctypes.create_string_buffer(1 << 20)
+    iov = Iovec(ctypes.cast(room, ctypes.c_void_p), len(room))
+    if libc.ptrace(GETREGSET, tid, note, ctypes.byref(iov)) == -1:
+        return None
+    if note in SIZED and platform.machine() == 'aarch64':
+        return room.raw[:int.from_bytes(room.raw[:4], 'little')]
+    return room.raw[:iov.len]
+
+
+def main():
+    snap = check.load(sys.argv[1])
+    pid = int(sys.argv[2])
+    sets, has = 0, []
+    for tid in sorted(int(t) for t in os.listdir('/proc/%d/task' % pid)):
+        if libc.ptrace(SEIZE, tid, None, None) == -1 or \
+                libc.ptrace(INTERRUPT, tid, None, None) == -1:
+            sys.exit('%d: cannot be traced' % tid)
+        os.waitpid(tid, WALL)
+        names = check.record(snap, tid)
+        for note in [1, 2] + NOTES.get(platform.machine(), []):
+            name = NAMES.get(note, 'regset/%x' % note)
+            want = regset(tid, note)
+            if want:
+                sets += 1
+                has.append(note)
+            if names.pop(name, None) != (want or None):
+                check.fault('%d: %s differs' % (tid, name))
+        for name in names:
+            if name.startswith('regset/'):
+                check.fault('%d: %s is not what ptrace tells' % (tid, name))
+        libc.ptrace(DETACH, tid, None, None)
+    print(sets, ' '.join('%x' % note for note in sorted(set(has))))
+    sys.exit(check.faults > 0 or sets == 0)
+
+
+if __name__ == '__main__':
+    main()
