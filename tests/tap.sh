@@ -235,12 +235,22 @@ check() {
 	    "${lines_of[$2]}"
 }
 
-# Resident set of a process, all kinds.
+# Whether the kernel is of a release or a later one: release_from 6.10
+release_from() {
+	printf '%s\n' "$1" "$(uname -r)" | sort -C -V
+}
+
+# Resident set of a process, all kinds.  Before Linux 6.16 the numbers of status
+# are behind by what each processor, or thread, has counted for itself
+# (task_mem of fs/proc/task_mmu.c), and those of smaps_rollup are not.
 resident() {
-	grep -E '^(VmRSS|RssAnon|RssFile|RssShmem|VmPTE|VmSwap)' \
-	    /proc/"$1"/status
-	grep -E '^(Rss|Anonymous|Referenced|Shared_Dirty|Private_Dirty)' \
-	    /proc/"$1"/smaps_rollup 2>/dev/null | grep -v Referenced
+	local exact='VmPTE'
+
+	! release_from 6.16 ||
+	    exact='VmRSS|RssAnon|RssFile|RssShmem|VmPTE|VmSwap'
+	grep -E "^($exact)" /proc/"$1"/status
+	grep -E '^(Rss|Anonymous|Swap|Shared_Dirty|Private_Dirty):' \
+	    /proc/"$1"/smaps_rollup 2>/dev/null
 }
 
 # From here on, run targets and snap as the user nobody; where snap is must

@@ -17,7 +17,8 @@ has() {
 	cat "$t"/task/*/children
 	# page tables come and go, the kernel sums up pages late, and 20 KB are
 	# mapped for a moment to ask a thread that has run since it was asked
-	cat "$t"/task/*/status | grep -vE 'ctxt_switches|SigQ|VmPTE|VmHWM|VmPeak'
+	cat "$t"/task/*/status |
+	    grep -vE 'ctxt_switches|SigQ|VmPTE|VmHWM|VmPeak|VmRSS|Rss|VmSwap'
 	resident "$1" | grep -vE 'VmPTE|Dirty'
 }
 

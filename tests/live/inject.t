@@ -25,8 +25,8 @@ is "$rc $err" "0 " "state: taken"
 try "state: as the process tells it" \
     python3 "$tests/live/state.py" "$tmp/snap" "$pid" "$lines"
 size() {
-	grep -E '^(VmSize|VmRSS|RssAnon|VmPTE|VmStk|Threads|FDSize)' \
-	    "/proc/$pid/status"
+	grep -E '^(VmSize|VmStk|Threads|FDSize)' "/proc/$pid/status"
+	resident "$pid" | grep -v Dirty
 	cat "/proc/$pid/maps"
 	find "/proc/$pid/fd" -type l
 }

@@ -31,11 +31,6 @@ common() {
 	"$pagestat" -s "$1" "$2" | awk -v p="$1" '$1 == p { print $4 }'
 }
 
-# whether the kernel is of a release or a later one: release_from 6.10
-release_from() {
-	printf '%s\n' "$1" "$(uname -r)" | sort -C -V
-}
-
 # a name that no other has
 cp "$targets/pages" "$tmp/pages$$"
 target "$tmp/pages$$" "$tmp/pub/file" 100
