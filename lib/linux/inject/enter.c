@@ -86,8 +86,7 @@ inject_thread_enter(struct inject *in, pid_t tid)
 	if ((why = call_refused(tid, &in->regs)) != NULL)
 		return errstr_set("%s", why);
 	if (is_dispatched(tid))
-		return errstr_set("it hands its system calls to itself "
-		    "(PR_SET_SYSCALL_USER_DISPATCH)");
+		return errstr_set(INJECT_DISPATCHED);
 	if (kept_read(tid, &in->kept) == -1)
 		return inject_refused(in, "extended state");
 	return seccomp_look(in) == -1 ? -1 : stops_note(in);

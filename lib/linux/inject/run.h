@@ -21,6 +21,10 @@
 			    SIG_BIT(SIGILL) | SIG_BIT(SIGFPE) | \
 			    SIG_BIT(SIGTRAP) | SIG_BIT(SIGSYS))
 
+/* why nothing can be run in a thread, which two see: enter.c and step.c */
+#define INJECT_DISPATCHED	"it hands its system calls to itself " \
+    "(PR_SET_SYSCALL_USER_DISPATCH)"
+
 struct inject {
 	pid_t		 pid;
 	pid_t		 tid;		/* the thread that runs calls */

@@ -159,6 +159,25 @@ inject_putoff(struct inject *in, int status)
 }
 
 /*
+ * A signal that is no other's has stopped the thread, where it was to make a
+ * system call.  Before Linux 6.4 only this tells that it hands system calls to
+ * itself: is_dispatched of enter.c.  Return -1 with errstr.
+ */
+static int
+inject_odd(struct inject *in, int sig)
+{
+	enum { USER_DISPATCH = 2 };	/* asm-generic/siginfo.h */
+	siginfo_t si;
+
+	in->odd = true;
+	if (sig == SIGSYS && ptrace(PTRACE_GETSIGINFO, in->tid, NULL, &si) ==
+	    0 && si.si_code == USER_DISPATCH)
+		return errstr_set(INJECT_DISPATCHED);
+	return errstr_set("thread %d: signal %d in a system call of ours",
+	    in->tid, sig);
+}
+
+/*
  * Let the thread run up to the next edge of a system call, for ms
  * milliseconds at most, whatever else stops it: a stop of its process is
  * passed by, for it holds when we leave.  1 if what stopped it is the event
@@ -184,9 +203,7 @@ inject_step(struct inject *in, int event, uint64_t ms)
 		    inject_putoff(in, status);
 		if (sig != -1)
 			continue;
-		in->odd = true;
-		return errstr_set("thread %d: signal %d in a system call of "
-		    "ours", in->tid, WSTOPSIG(status));
+		return inject_odd(in, WSTOPSIG(status));
 	}
 }
 
