@@ -142,6 +142,15 @@ until_true() {
 	return 1
 }
 
+# How often to do what may go wrong at times: N times, and on a machine that is
+# slow not as often, but 20 times: often N
+often() {
+	local n=$(($1 / TIMEFACTOR))
+
+	[ "$n" -ge 20 ] || n=$(($1 < 20 ? $1 : 20))
+	echo "$n"
+}
+
 # $pid and all its threads are stopped: what of them runs takes signals
 is_stopped() {
 	[ -d "/proc/$pid" ] &&

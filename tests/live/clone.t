@@ -128,7 +128,7 @@ has() {
 	resident "$1" | grep -vE 'VmPTE|Dirty'
 }
 
-many=${SNAPSHOTS:-50}
+many=${SNAPSHOTS:-$(often 50)}
 for what in anon threads; do
 	# under a name of its own, to find clones by
 	cp "$targets/$what" "$tmp/many.$what"

@@ -60,7 +60,7 @@ none_left() {
 	[ "$(executing "$tmp/ours")" -eq 0 ]
 }
 
-many=${SNAPSHOTS:-100}
+many=${SNAPSHOTS:-$(often 100)}
 what=(shared fds state manymaps)
 all=()
 for one in "${what[@]}"; do

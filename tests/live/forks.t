@@ -44,11 +44,12 @@ while read -r p; do
 done < <(sed -n 's/^of //p' "$lines")
 unnoticed "$pid" "copy-on-write: not noticed"
 
+n=$(often 50)
 for arg in "" x; do
 	what="forks all the time${arg:+ and executes}"
 	target "$targets/forks" $arg
 	bad=0
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < n; i++)); do
 		snap -r -o "$tmp/snap" "$pid"
 		# a zombie is told, and who has no C library yet, but nothing else
 		if grep -vE 'is a zombie|no instructions for' "$tmp/err" >"$tmp/other" ||

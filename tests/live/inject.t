@@ -31,7 +31,7 @@ size() {
 	find "/proc/$pid/fd" -type l
 }
 size >"$tmp/before"
-many=${SNAPSHOTS:-100}
+many=${SNAPSHOTS:-$(often 100)}
 for ((i = 0; i < many; i++)); do
 	"$BUILD/snap" -o /dev/null "$pid" || break
 done
@@ -103,7 +103,8 @@ unnoticed "$pid" "one thread: not noticed"
 
 # Stopped and continued while it is made to run calls.
 target "$targets/compute"
-for ((i = 0; i < 40; i++)); do
+n=$(often 40)
+for ((i = 0; i < n; i++)); do
 	"$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err" &
 	for ((j = 0; j < 5; j++)); do
 		kill -STOP "$pid"
@@ -112,7 +113,7 @@ for ((i = 0; i < 40; i++)); do
 	done
 	wait $! || break
 done
-is "$i" 40 "stopped at any moment: taken" || diag <"$tmp/err"
+is "$i" "$n" "stopped at any moment: taken" || diag <"$tmp/err"
 let_go "$pid" "stopped at any moment: let go"
 unnoticed "$pid" "stopped at any moment: all goes on"
 
@@ -181,15 +182,16 @@ sigaction brk sigaltstack" "seccomp $mode: asked"
 done
 
 # Snap is killed at some moment of the time it takes, again and again.
+killed=$(often 80)
 killed_often() {
-	python3 - "$BUILD/snap" "$pid" <<'PY'
+	python3 - "$BUILD/snap" "$pid" "$killed" <<'PY'
 import os, random, signal, subprocess, sys, time
 random.seed(int(sys.argv[2]))
 devnull = os.open(os.devnull, os.O_WRONLY)
 began = time.monotonic()
 subprocess.run([sys.argv[1], '-o', '/dev/null', sys.argv[2]], check=True)
 whole = time.monotonic() - began
-for i in range(80):
+for i in range(int(sys.argv[3])):
     p = subprocess.Popen([sys.argv[1], '-o', '/dev/null', sys.argv[2]],
                          stderr=devnull)
     time.sleep(random.random() * whole)
@@ -207,7 +209,7 @@ for arg in "" wait; do
 	# shellcheck disable=SC2086 # no argument, or one
 	target "$targets/compute" $arg
 	size >"$tmp/before"
-	try "compute $arg: killed 80 times" killed_often
+	try "compute $arg: killed $killed times" killed_often
 	let_go "$pid" "compute $arg: let go"
 	unnoticed "$pid" "compute $arg: all registers are as they were"
 done
@@ -243,7 +245,7 @@ else
 sigaction brk sigaltstack" "without a library: asked"
 	snap -l -o "$tmp/snap" "$pid"
 	is "$rc $err" "0 " "without a library: cloned"
-	try "without a library: killed 80 times" killed_often
+	try "without a library: killed $killed times" killed_often
 	let_go "$pid" "without a library: let go"
 	unnoticed "$pid" "without a library: not noticed"
 fi

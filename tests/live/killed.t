@@ -36,12 +36,13 @@ drain
 unnoticed "$pid" "killed: not noticed"
 
 # Killed at any moment.
+n=$(often 60)
 target "$targets/threads"
 target_threads=$pid
 target "$targets/churn"
-for ((i = 0; i < 60; i++)); do
+for ((i = 0; i < n; i++)); do
 	held "$target_threads" "$pid"
-	sleep "0.$(printf %03d $((i * 2)))"
+	sleep "0.$(printf %03d $((i * 120 / n)))"
 	kill -KILL "$taker" 2>/dev/null
 	wait "$taker" 2>/dev/null
 	drain
@@ -50,10 +51,10 @@ let_go "$pid" "killed at any moment: let go"
 let_go "$target_threads" "killed at any moment: threads let go"
 
 # By default, too.
-for ((i = 0; i < 60; i++)); do
+for ((i = 0; i < n; i++)); do
 	"$BUILD/snap" "$target_threads" "$pid" 3>&- >"$tmp/fifo" 2>/dev/null &
 	taker=$!
-	sleep "0.$(printf %03d $((i * 2)))"
+	sleep "0.$(printf %03d $((i * 120 / n)))"
 	kill -KILL "$taker" 2>/dev/null
 	wait "$taker" 2>/dev/null
 	drain
@@ -75,10 +76,10 @@ for sig in INT TERM HUP; do
 	drain
 done
 mkdir "$tmp/dir"
-for ((i = 0; i < 60; i++)); do
+for ((i = 0; i < n; i++)); do
 	"$BUILD/snap" -o "$tmp/dir/snap" "$pid" 2>/dev/null &
 	taker=$!
-	sleep "0.$(printf %03d "$i")"
+	sleep "0.$(printf %03d $((i * 60 / n)))"
 	if kill -TERM "$taker" 2>/dev/null && ! wait "$taker" 2>/dev/null &&
 	    [ -e "$tmp/dir/snap" ]; then
 		"$BUILD/snapls" "$tmp/dir/snap" >/dev/null || break
@@ -86,7 +87,7 @@ for ((i = 0; i < 60; i++)); do
 	wait "$taker" 2>/dev/null
 	rm -f "$tmp/dir/snap"
 done
-is "$i" 60 "interrupted at any moment: a file is whole"
+is "$i" "$n" "interrupted at any moment: a file is whole"
 is "$(ls -A "$tmp/dir")" "" "interrupted at any moment: nothing is left"
 let_go "$pid" "interrupted at any moment: let go"
 

@@ -234,8 +234,9 @@ is "$(message -s -M "$tmp/none" | sed 's/ [^ ]*none/ FILE/')" \
 
 # One that exits while it is looked at: all of it, or a message.
 bad=0
+n=$(often 50)
 for flag in "" -m -f; do
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < n; i++)); do
 		sleep 0.00"$((i % 10))" &
 		p=$!
 		# shellcheck disable=SC2086 # a flag, or none
@@ -264,8 +265,9 @@ coming=$!
 staying=$!
 until_true grep -q "$name" "/proc/$staying/comm"
 bad=0
+n=$(often 30)
 for flag in "" -m -f -s; do
-	for ((i = 0; i < 30; i++)); do
+	for ((i = 0; i < n; i++)); do
 		# shellcheck disable=SC2086 # a flag, or none
 		"$pagestat" $flag "$name" >"$tmp/out" 2>"$tmp/err" &&
 		    [ ! -s "$tmp/err" ] && [ "$(wc -l <"$tmp/out")" -ge 2 ] &&

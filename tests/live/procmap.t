@@ -210,7 +210,8 @@ fi
 
 # One that exits while it is looked at: all of it, or a message.
 bad=0
-for ((i = 0; i < 100; i++)); do
+n=$(often 100)
+for ((i = 0; i < n; i++)); do
 	sleep 0.00"$((i % 10))" &
 	p=$!
 	"$procmap" -a "$p" >"$tmp/out" 2>"$tmp/err"
@@ -228,7 +229,8 @@ is "$bad" 0 "processes that exit meanwhile"
 # missing.
 target "$targets/churn"
 bad=0
-for ((i = 0; i < 50; i++)); do
+n=$(often 50)
+for ((i = 0; i < n; i++)); do
 	"$procmap" -s "$pid" 2>/dev/null | awk '/^[0-9A-F]/ { print $1 }' \
 	    >"$tmp/out"
 	sort -c -u "$tmp/out" || bad=$((bad + 1))

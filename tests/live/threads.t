@@ -17,9 +17,10 @@ for ((i = 0; i < 10; i++)); do
 done
 unnoticed "$pid" "64 threads: not noticed"
 
+n=$(often 50)
 target "$targets/churn"
 bad=0
-for ((i = 0; i < 50; i++)); do
+for ((i = 0; i < n; i++)); do
 	snap -o "$tmp/snap" "$pid"
 	if [ "$rc" -ne 0 ]; then
 		bad=$((bad + 1))
@@ -35,7 +36,7 @@ unnoticed "$pid" "threads that come and go: not noticed"
 # or then: those that change it know in memory which it is.
 target "$targets/altstack"
 bad=0
-for ((i = 0; i < 50; i++)); do
+for ((i = 0; i < n; i++)); do
 	flags=-s
 	[ $((i % 5)) -eq 0 ] || flags=
 	snap ${flags:+"$flags"} -o "$tmp/snap" "$pid"

@@ -8,18 +8,19 @@
 target "$targets/blocked"
 sed -n 's/^lacks/# lacks/p' "$lines"
 bad=0
-for ((i = 0; i < 50; i++)); do
+n=$(often 50)
+for ((i = 0; i < n; i++)); do
 	snap -o "$tmp/snap" "$pid"
 	bad=$((bad + (rc != 0)))
 done
-is "$bad" 0 "blocked: 50 snapshots taken"
+is "$bad" 0 "blocked: $n snapshots taken"
 let_go "$pid" "blocked: let go"
 unnoticed "$pid" "blocked: no call came back"
 
 # Where another process cannot be had, those that are held are let go as
 # gently.
 target "$targets/blocked"
-for ((i = 0; i < 30; i++)); do
+for ((i = 0; i < n; i++)); do
 	snap -o "$tmp/snap2" "$pid" 2147483647
 done
 is "$rc $err" "1 snap: no such process: N" "blocked: another is gone"
@@ -30,7 +31,7 @@ if is_root; then
 	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	cp "$BUILD/snap" "$tmp/pub/snap"
 	target "$targets/blocked"
-	for ((i = 0; i < 30; i++)); do
+	for ((i = 0; i < n; i++)); do
 		snap=$tmp/pub/snap snap -o "$tmp/pub/snap2" "$pid" "$foreign"
 	done
 	as=(env)
@@ -52,7 +53,8 @@ counts() {
 	sed -n 's/^report //p' "$lines" | tail -6
 }
 counts >"$tmp/before"
-for ((i = 0; i < 200; i++)); do
+n=$(often 200)
+for ((i = 0; i < n; i++)); do
 	"$BUILD/snap" -o /dev/null "$pid"
 done
 counts >"$tmp/after"
@@ -72,11 +74,12 @@ echo q >&"${ask_fd[$pid]}"
 for how in "" -l; do
 	target "$targets/children"
 	bad=0
-	for ((i = 0; i < 60; i++)); do
+	n=$(often 60)
+	for ((i = 0; i < n; i++)); do
 		"$BUILD/snap" ${how:+"$how"} -o /dev/null "$pid" 2>"$tmp/err" ||
 		    bad=$((bad + 1))
 	done
-	is "$bad" 0 "children end${how:+ ($how)}: 60 snapshots" ||
+	is "$bad" 0 "children end${how:+ ($how)}: $n snapshots" ||
 	    diag <"$tmp/err"
 	unnoticed "$pid" "children end${how:+ ($how)}: no wait fails"
 	sed -n 's/^waits/# waits/p' "$lines"
