@@ -146,20 +146,25 @@ seize_refused(pid_t pid)
 	char path[64];
 	struct stat st;
 	long uid;
+	int scope;
 
 	uid = proc_status(pid, 0, "Uid");
-	if (uid != (long)geteuid())
+	scope = yama_scope();
+	if (uid != (long)geteuid() && scope <= 2)
 		return errstr_set("process %d belongs to user %ld: "
 		    "be that user, or root (CAP_SYS_PTRACE)", pid, uid);
 	snprintf(path, sizeof path, "/proc/%d/status", pid);
-	if (stat(path, &st) == 0 && st.st_uid != geteuid())
+	if (scope <= 2 && stat(path, &st) == 0 && st.st_uid != geteuid())
 		return errstr_set("process %d is not dumpable "
 		    "(set-user-ID, or prctl(2)): CAP_SYS_PTRACE is needed",
 		    pid);
-	if (yama_scope() > 0)
+	if (scope > 2)
 		return errstr_set("process %d: kernel.yama.ptrace_scope is "
-		    "%d: CAP_SYS_PTRACE is needed, or the scope 0", pid,
-		    yama_scope());
+		    "%d: nobody can trace it until the machine is booted with "
+		    "another", pid, scope);
+	if (scope > 0)
+		return errstr_set("process %d: kernel.yama.ptrace_scope is "
+		    "%d: CAP_SYS_PTRACE is needed, or the scope 0", pid, scope);
 	return errstr_set("process %d: no permission to trace it: it may "
 	    "have changed its user, or its executable is not readable "
 	    "(CAP_SYS_PTRACE is needed)", pid);

@@ -121,8 +121,9 @@ level_least(struct perflevel *l)
 	}
 	errstr_sys("perf_event_open");
 	if (errno == EACCES || errno == EPERM)
-		(void)errstr_set("%s: perf_event_paranoid is %d",
-		    snap_errstr(), paranoid());
+		(void)errstr_set("%s: perf_event_paranoid is %d%s",
+		    snap_errstr(), paranoid(), paranoid() > 2 ?
+		    ": CAP_PERFMON is needed, or 2 there" : "");
 	return -1;
 }
 
