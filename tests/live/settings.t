@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# What a system's settings forbid is told with what helps, and what they allow
+# works: Yama, perf_event_paranoid, hugetlbfs, user namespaces, /dev/fuse for
+# everybody.  They are changed where the machine is our own.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+if ! is_root; then
+	skip "settings" "needs root"
+	finish 1
+fi
+programs=$BUILD
+as_nobody
+cd "$tmp/pub" || exit 1
+sys=/proc/sys
+declare -A was
+
+# have PATH NUMBER: a setting is that, or is made so
+have() {
+	local path=$sys/$1
+
+	[ -e "$path" ] || return 1
+	if [ "$(cat "$path")" != "$2" ]; then
+		[ -n "${VM-}" ] || return 1
+		was[$path]=${was[$path]-$(cat "$path")}
+		echo "$2" >"$path" && [ "$(cat "$path")" = "$2" ]
+	fi 2>/dev/null
+}
+leave() {
+	local path
+
+	if [ "$BASHPID" -eq $$ ]; then
+		for path in "${!was[@]}"; do
+			echo "${was[$path]}" >"$path"
+		done
+	fi
+	cleanup
+}
+trap leave EXIT
+
+# One's own process, which snap has not begun.
+for scope in 1 2; do
+	if ! have kernel/yama/ptrace_scope "$scope"; then
+		skip "Yama, scope $scope" "this machine has another" 3
+		continue
+	fi
+	target "$targets/anon"
+	snap -o "$tmp/pub/snap" "$pid"
+	is "$rc $err" "1 snap: process N: kernel.yama.ptrace_scope is N: \
+CAP_SYS_PTRACE is needed, or the scope 0: left out
+snap: nothing to take a snapshot of" "Yama, scope $scope: says what helps" ||
+	    diag <"$tmp/err"
+	user=("${as[@]}")
+	as=(env)
+	snap -o "$tmp/pub/snap" "$pid"
+	is "$rc $err" "0 " "Yama, scope $scope: root takes it"
+	as=("${user[@]}")
+	unnoticed "$pid" "Yama, scope $scope: not noticed"
+done
+have kernel/yama/ptrace_scope 0
+
+cp "$programs/vmtrace" "$programs/snapfs" "$tmp/bin"
+if have kernel/perf_event_paranoid 3; then
+	timeout 20 "${as[@]}" "$tmp/bin/vmtrace" -n 1 true >"$tmp/out" 2>&1
+	is "$? $(cat "$tmp/out")" "1 vmtrace: perf_event_open: Permission \
+denied: perf_event_paranoid is 3: CAP_PERFMON is needed, or 2 there" \
+	    "perf_event_paranoid 3: says what helps"
+else
+	skip "perf_event_paranoid 3" "this machine has another"
+fi
+
+# As many pages as it takes and none more: there is none for a copy.
+have vm/nr_hugepages 4
+target "$targets/hugepages"
+if grep -q '^lacks' "$lines"; then
+	skip "hugetlbfs" "vm.nr_hugepages is too small" 4
+	unnoticed "$pid" "hugetlbfs: a target without"
+else
+	for mode in -l -s; do
+		snap "$mode" -o "$tmp/pub/snap" "$pid"
+		is "$rc $err" "0 " "hugetlbfs, $mode: taken"
+		check "$tmp/pub/snap" "$pid" "hugetlbfs, $mode: memory"
+	done
+	unnoticed "$pid" "hugetlbfs: not noticed"
+fi
+
+# A process in a user namespace of its own, taken by its user and by root.
+if "${as[@]}" unshare -Ur true 2>/dev/null; then
+	target unshare -Ur "$targets/anon"
+	for who in user root; do
+		user=("${as[@]}")
+		[ "$who" = user ] || as=(env)
+		rm -f "$tmp/pub/snap"
+		snap -o "$tmp/pub/snap" "$pid"
+		is "$rc $err" "0 " "user namespace, by $who: taken"
+		check "$tmp/pub/snap" "$pid" "user namespace, by $who: memory"
+		as=("${user[@]}")
+	done
+	unnoticed "$pid" "user namespace: not noticed"
+else
+	skip "user namespace" "users may not make any" 5
+fi
+
+# Nobody but the user who mounts it sees a snapshot.
+target "$targets/anon"
+snap -o "$tmp/pub/mine" "$pid"
+mnt=$tmp/mnt
+mkdir "$mnt"
+chown 65534 "$mnt"
+if "${as[@]}" test -w /dev/fuse && [ -u "$(command -v fusermount3)" ]; then
+	timeout 20 "${as[@]}" "$tmp/bin/snapfs" "$tmp/pub/mine" "$mnt" \
+	    >"$tmp/out" 2>&1
+	is "$? $(cat "$tmp/out")" "0 " "/dev/fuse, as a user: mounted"
+	is "$("${as[@]}" ls "$mnt" 2>&1)" "$pid" "/dev/fuse, as a user: seen"
+	"${as[@]}" cat "$mnt/$pid/text" 2>&1 | cmp - "$targets/anon" 2>&1
+	is "${PIPESTATUS[*]}" "0 0" "/dev/fuse, as a user: read"
+	ls "$mnt" >/dev/null 2>&1
+	is $? 2 "/dev/fuse, as a user: not by root"
+	try "/dev/fuse, as a user: unmounted" "${as[@]}" fusermount3 -u "$mnt"
+else
+	skip "/dev/fuse, as a user" "/dev/fuse may not be used" 5
+fi
+unnoticed "$pid" "/dev/fuse, as a user: not noticed"
+finish 23

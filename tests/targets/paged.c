@@ -1,0 +1,115 @@
+/*
+ * Memory that the kernel wrote to swap, and memory of which it notes whether it
+ * was written to (soft-dirty; pagemap of proc(5)): half of it was since.  What
+ * is not to be had is left out, with a line "lacks NAME".  It reports how many
+ * pages were brought back, and of how many that note has changed.
+ */
+#include "target.h"
+
+#include <sys/mman.h>
+
+#ifndef MADV_PAGEOUT
+#define MADV_PAGEOUT	21
+#endif
+
+enum { PAGES = 1024 };
+
+#define SWAPPED		((uint64_t)1 << 62)	/* of an entry in pagemap */
+#define SOFT_DIRTY	((uint64_t)1 << 55)
+
+static char *out, *noted;		/* PAGES each */
+
+/*
+ * Return the entries of PAGES pages in pagemap.
+ */
+static const uint64_t *
+entries(const char *p)
+{
+	static uint64_t e[PAGES];
+	int fd;
+
+	fd = open("/proc/self/pagemap", O_RDONLY);
+	if (fd == -1 || pread(fd, e, sizeof e, (off_t)((uintptr_t)p / PAGE *
+	    sizeof *e)) != sizeof e)
+		err(1, "pagemap");
+	close(fd);
+	return e;
+}
+
+static int
+having(const char *p, uint64_t bit)
+{
+	const uint64_t *e;
+	int i, n;
+
+	for (e = entries(p), n = i = 0; i < PAGES; i++)
+		n += (e[i] & bit) != 0;
+	return n;
+}
+
+static char *
+memory(const char *name, uint64_t seed)
+{
+	char *p;
+
+	/* its neighbours are no mappings of the same kind */
+	p = mmap(NULL, (PAGES + 2) * PAGE, PROT_NONE, MAP_PRIVATE |
+	    MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED || mprotect(p + PAGE, PAGES * PAGE, PROT_READ |
+	    PROT_WRITE) == -1)
+		err(1, "mmap");
+	p += PAGE;
+	(void)madvise(p, PAGES * PAGE, MADV_NOHUGEPAGE);
+	region(name, p, PAGES * PAGE, seed);
+	return p;
+}
+
+/*
+ * Have the kernel forget what was written to, and write to every other page
+ * what it has already.
+ */
+static void
+note(void)
+{
+	static const char forget[] = "4";
+	int fd, i;
+
+	fd = open("/proc/self/clear_refs", O_WRONLY);
+	if (fd != -1 && write(fd, forget, 1) != 1)
+		warn("clear_refs");
+	close(fd);
+	for (i = 0; i < PAGES; i += 2)
+		noted[i * PAGE] = *(volatile char *)(noted + i * PAGE);
+	if (having(noted, SOFT_DIRTY) != PAGES / 2) {
+		printf("lacks softdirty %d\n", having(noted, SOFT_DIRTY));
+		noted = NULL;
+	}
+}
+
+int
+main(void)
+{
+	int i, n;
+
+	noted = memory("noted", 1);
+	out = memory("out", 2);
+	note();
+	/* what is under way in another processor is left out for now */
+	for (n = i = 0; n < PAGES && i < patience(1000); i++) {
+		if (madvise(out, PAGES * PAGE, MADV_PAGEOUT) == -1)
+			break;
+		if ((n = having(out, SWAPPED)) == 0)
+			break;
+		if (n < PAGES)
+			usleep(1000);
+	}
+	if (n < PAGES)
+		printf("lacks swap\n");
+	ready_await();
+	if (n == PAGES)
+		report("broughtback", PAGES - having(out, SWAPPED));
+	if (noted != NULL)
+		report("softdirty", having(noted, SOFT_DIRTY) - PAGES / 2);
+	report("changed", pattern_check(out, PAGES * PAGE, 2));
+	return 0;
+}
