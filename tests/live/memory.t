@@ -19,7 +19,32 @@ one() {
 	unnoticed "$pid" "$what: not noticed"
 }
 
+# where only a tracer reads what a process may not read itself, threads of it
+# are none (CONFIG_PROC_MEM_FORCE_PTRACE): snap(1), BUGS
+veils() {
+	python3 - <<'END'
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+p = libc.mmap(None, ctypes.c_size_t(4096), 3, 0x22, -1, ctypes.c_long(0))
+ctypes.memset(p, 1, 1)
+libc.mprotect(ctypes.c_void_p(p), ctypes.c_size_t(4096), 0)
+mem = open('/proc/self/mem', 'rb', buffering=0)
+mem.seek(p)
+try:
+    mem.read(1)
+except OSError:
+    sys.exit(0)
+sys.exit(1)
+END
+}
+if veils; then
+	modes=(-l)
+	skip "private memory of all protections, -s" \
+	    "this kernel lets only the tracing thread read it" 2
+fi
 one "private memory of all protections" "$targets/anon"
+modes=(-l -s)
 one "500 mappings" "$targets/manymaps"
 one "static variables, in a process with an odd name" "$targets/odd" \
     $'a) R \xc3\xa9\n('

@@ -42,6 +42,10 @@ bool		 ward_reap(struct ward *w);
 int		 ward_set(struct ward *w, pid_t target, pid_t clone);
 bool		 ward_sweep(const struct ward *w, bool *kept);
 
+/* veiled.c: memory that a process may not read itself */
+int		 veiled_show(struct inject *calls, const struct vmas *vma,
+		    const bool *has);
+
 /* wards.c: all of them */
 int		 wards_add(struct wards *l, const struct ward *w);
 void		 wards_reap(struct wards *l) __attribute__((noreturn));

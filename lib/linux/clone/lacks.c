@@ -294,6 +294,8 @@ lacks_keep(struct live *l, struct snap *s, struct lproc *p,
 	}
 	if ((rc = keep_readclone(&k)) == 0)
 		rc = keep_compare(&k);
+	if (rc == 0)
+		rc = veiled_show(p->calls, vma, k.cloned);
 	for (i = 0; i < vma->n && rc == 0; i++)
 		if ((rc = keep_mapping(&k, &vma->v[i])) == -1)
 			errstr_wrap("%jx-%jx %s", (uintmax_t)vma->v[i].start,

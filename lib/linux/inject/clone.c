@@ -6,6 +6,7 @@
 #include "restart.h"
 #include "run.h"
 
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
@@ -171,6 +172,22 @@ inject_shed(struct inject *c)
 	c->until = now_ms() + ALL_MS;
 	return inject_enter(c, SYS_close_range, arg, 0) == -1 ? -1 :
 	    inject_leave(c);
+}
+
+/*
+ * Have the clone be able to read len bytes of its memory from start on, and to
+ * execute them with exec, if it can be.  Return 0; -1 with errstr where it
+ * cannot be asked anything any more.
+ */
+int
+inject_allow(struct inject *c, uint64_t start, uint64_t len, bool exec)
+{
+	const uint64_t arg[6] = { start, len, (uint64_t)(exec ?
+	    PROT_READ | PROT_EXEC : PROT_READ) };
+	int64_t ignored;
+
+	c->until = now_ms() + ALL_MS;
+	return inject_make(c, &ignored, SYS_mprotect, arg);
 }
 
 /*

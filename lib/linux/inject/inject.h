@@ -31,6 +31,8 @@ int		 inject_clone(struct inject *in, pid_t *pid, pid_t *inner);
 int		 inject_willclone(pid_t tid);
 struct inject	*inject_entrust(const struct inject *in, pid_t clone);
 int		 inject_shed(struct inject *c);
+int		 inject_allow(struct inject *c, uint64_t start, uint64_t len,
+		    bool exec);
 int		 inject_resume(struct inject *c);
 int		 inject_relinquish(struct inject *in, int rc);
 int		 inject_end(struct inject *in, int rc);
