@@ -72,14 +72,17 @@ static void
 note(void)
 {
 	static const char forget[] = "4";
+	volatile char *p;
 	int fd, i;
 
 	fd = open("/proc/self/clear_refs", O_WRONLY);
 	if (fd != -1 && write(fd, forget, 1) != 1)
 		warn("clear_refs");
 	close(fd);
-	for (i = 0; i < PAGES; i += 2)
-		noted[i * PAGE] = *(volatile char *)(noted + i * PAGE);
+	for (i = 0; i < PAGES; i += 2) {
+		p = noted + i * PAGE;
+		*p = *p;
+	}
 	if (having(noted, SOFT_DIRTY) != PAGES / 2) {
 		printf("lacks softdirty %d\n", having(noted, SOFT_DIRTY));
 		noted = NULL;
