@@ -28,3 +28,59 @@ fdinfo_parse(struct fdinfo *f, const void *text, size_t len)
 	t = scan_begin(text, len);
 	f->lock = scan_key(&t, "lock:", &value);
 }
+
+/*
+ * Return which of n words the next one of a text is, or n.
+ */
+static size_t
+word_which(struct scan *t, const char *const *words, size_t n)
+{
+	char word[16];
+	size_t i;
+
+	(void)scan_word(t, word, sizeof word);
+	for (i = 0; i < n && strcmp(words[i], word) != 0; i++)
+		continue;
+	return i;
+}
+
+/*
+ * Take the next lock of a text of fdinfo, and set *l to it: a line of
+ * proc_locks(5) behind "lock:".  Its kind is LOCK_OTHER if it cannot be
+ * understood.  Return false at the end.
+ */
+bool
+filelock_next(struct scan *text, struct filelock *l)
+{
+	static const char *const kinds[] = { "POSIX", "FLOCK", "OFDLCK",
+	    "LEASE" };
+	static const char *const types[] = { "READ", "WRITE", "UNLCK" };
+	static const char *const states[] = { "ADVISORY", "ACTIVE",
+	    "BREAKING" };
+	struct scan t;
+	char word[24];
+	uint64_t end;
+	size_t kind, state, type;
+
+	memset(l, 0, sizeof *l);
+	if (!scan_key(text, "lock:", &t))
+		return false;
+	(void)scan_word(&t, word, sizeof word);
+	kind = word_which(&t, kinds, 4);
+	state = word_which(&t, states, 3);
+	type = word_which(&t, types, 3);
+	(void)scan_word(&t, word, sizeof word);	/* the process, the inode */
+	(void)scan_word(&t, word, sizeof word);
+	if (kind == 4 || state == 3 || type == 3 ||
+	    !scan_number(&t, 10, &l->start))
+		return true;
+	if (scan_number(&t, 10, &end)) {
+		if (end < l->start || end == UINT64_MAX)
+			return true;
+		l->len = end - l->start + 1;
+	}
+	l->kind = (enum filelock_kind)(LOCK_POSIX + kind);
+	l->type = type;
+	l->breaking = state == 2;
+	return true;
+}

@@ -117,6 +117,25 @@ struct fdinfo {
 
 void		 fdinfo_parse(struct fdinfo *f, const void *text, size_t len);
 
+enum filelock_kind {		/* who has it */
+	LOCK_OTHER,		/* none of these */
+	LOCK_POSIX,		/* a process: fcntl(2), F_SETLK */
+	LOCK_FLOCK,		/* an open file description: flock(2) */
+	LOCK_OFD,		/* the same: fcntl(2), F_OFD_SETLK */
+	LOCK_LEASE		/* the same: fcntl(2), F_SETLEASE */
+};
+
+struct filelock {
+	enum filelock_kind kind;
+	enum { LOCKED_READ, LOCKED_WRITE, LOCKED_NOT } type; /* of a lease that
+				   is being broken, what it is to become */
+	bool		 breaking; /* of a lease */
+	uint64_t	 start;	/* bytes, as the next */
+	uint64_t	 len;	/* 0: to the end, wherever that will be */
+};
+
+bool		 filelock_next(struct scan *text, struct filelock *l);
+
 /*
  * limits: limits.c.  Lines in the order of RLIMIT_* of getrlimit(2).
  */

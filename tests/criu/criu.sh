@@ -7,7 +7,7 @@
 #
 #	start PROGRAM ARG ...	a target: $program, $pid, and its log in $log
 #	dump PID DIR [ARG ...]	checkpoint a process and those below it
-#	restore DIR		$pid goes on
+#	restore DIR [ARG ...]	$pid goes on
 #	images DIR SNAP		snapload, images to snapshot
 #	load SNAP DIR [ARG ...]	snapload, from a pipe to images
 #	counts_on WHAT N	what is in $log grew to more than N lines, and
@@ -90,10 +90,13 @@ dump() {
 }
 
 restore() {
+	local dir=$1
+
+	shift
 	mkdir -p "$tmp/work"
-	timeout 60 "${in[@]}" "$criu" restore -d -D "$1" -W "$tmp/work" \
-	    -o "$tmp/criu.log" >"$tmp/criu.out" 2>&1
-	ok $? "restore from ${1##*/}" || {
+	timeout 60 "${in[@]}" "$criu" restore -d -D "$dir" -W "$tmp/work" \
+	    -o "$tmp/criu.log" "$@" >"$tmp/criu.out" 2>&1
+	ok $? "restore from ${dir##*/}" || {
 		cat "$tmp/criu.out"
 		grep Error "$tmp/criu.log" || tail -n 5 "$tmp/criu.log"
 	} | diag

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """keeper.py LOG: count, and tell of each of three things only while they are
-there: sockets of TCP and UDP, and a file with a lock."""
+there: sockets of TCP and UDP, and an eventfd that is a semaphore."""
 
-import fcntl
+import ctypes
 import os
 import socket
 import sys
@@ -17,14 +17,13 @@ def main(path):
     tcp.bind(('127.0.0.1', 0))
     tcp.listen()
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    locks = open(path + '.lock', 'w')
-    fcntl.flock(locks, fcntl.LOCK_EX)
+    semaphore = ctypes.CDLL(None).eventfd(1, 1)  # EFD_SEMAPHORE
     n = 0
     while True:
         n += 1
         os.write(log, b'keeper %d 0\n' % n)
         for name, fd in ((b'tcp', tcp.fileno()), (b'udp', udp.fileno()),
-                         (b'locks', locks.fileno())):
+                         (b'eventfd', semaphore)):
             try:
                 os.fstat(fd)
                 os.write(log, b'%s %d 0\n' % (name, n))

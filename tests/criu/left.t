@@ -18,30 +18,30 @@ until_true longer 30
 "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'snap'
 inet='it: a socket of the internet: a socket'
-locks="it: a file with a lock: ${log#"$tmp/"}.lock"
+eventfd='it: an eventfd that is a semaphore, which criu does not know'
 load_leaving
 is "$rc $err" "1 snapload: $inet: cannot be restored (-f tcp leaves it out)
 snapload: $inet: cannot be restored (-f udp leaves it out)
-snapload: $locks: cannot be restored (-f locks leaves it out)
-snapload: nothing is written (-f locks,tcp,udp writes the rest)" \
+snapload: $eventfd: cannot be restored (-f eventfd leaves it out)
+snapload: nothing is written (-f eventfd,tcp,udp writes the rest)" \
     'nothing is left out unasked'
 load_leaving -f tcp,tty,udp
-is "$rc $err" "1 snapload: $locks: cannot be restored (-f locks leaves it out)
-snapload: nothing is written (-f locks,tcp,udp writes the rest)" \
+is "$rc $err" "1 snapload: $eventfd: cannot be restored (-f eventfd leaves it out)
+snapload: nothing is written (-f eventfd,tcp,udp writes the rest)" \
     'nor what is not named'
 [ ! -e "$tmp/images" ]
 ok $? 'nothing is written'
-load_leaving -f tcp -f locks,lock
+load_leaving -f tcp -f eventfd,events
 is "$rc $(cut -d ' ' -f -8 <<<"$err")" \
-    '2 snapload: -f lock: not one of aio, deleted,' 'a word that is none'
+    '2 snapload: -f events: not one of aio, deleted,' 'a word that is none'
 load_leaving -f
 is "$rc $(cut -d ' ' -f -6 <<<"$err")" '2 snapload: -f -D: not one of' 'no word'
 load_leaving -u -f tcp
 is "$rc" 2 'with -u'
-load_leaving -f tcp,udp -f locks
+load_leaving -f tcp,udp -f eventfd
 is "$rc $err" "1 snapload: $inet: left out
 snapload: $inet: left out
-snapload: $locks: left out" 'what is named is left out, a line each'
+snapload: $eventfd: left out" 'what is named is left out, a line each'
 end_taken
 restore "$tmp/images"
 until_true longer 20

@@ -732,10 +732,6 @@ test_refused(void **state)
 		{ "eventfd", "type eventfd\nflags 2\ncount 1\n"
 		    "semaphore 1\n", "an eventfd that is a semaphore, which "
 		    "criu does not know" },
-		{ "locks", "type reg\npath /x\nflags 2\nlock 1\n",
-		    "a file with a lock: /x" },
-		{ "locks", "type reg\npath /x\nflags 2\ndeleted 1\n"
-		    "lock 1\n", "a file with a lock: /x" },
 		{ "deleted", "type reg\npath /x\nflags 2\ndeleted 1\n",
 		    "a deleted file whose content is not in the snapshot: "
 		    "/x" },
@@ -857,6 +853,64 @@ test_left(void **state)
 		set("ns/user", "user:[4026532001]");
 		load_leaving("userns", "process 7: its user namespace", i);
 	}
+}
+
+/*
+ * Locks on files: those of a process for each that has the file, those of the
+ * file once; one that is not known is left out, and not its file.
+ */
+static void
+test_locks(void **state)
+{
+#define FLOCK	"lock:\t1: FLOCK  ADVISORY  WRITE 7 08:01:9 0 EOF\n"
+#define POSIX	"lock:\t2: POSIX  ADVISORY  READ 7 08:01:9 5 9\n"
+	static const char *const ways[] = { "1", "2", "3", "4", "5", "6" };
+	static const uint64_t want[][6] = {
+		{ 2, 1, 7, 3, 0, 0 }, { 1, 0, 7, 3, 5, 5 },
+		{ 8, 6, 7, 5, 0, 0 }, { 1, 0, 8, 9, 5, 5 }
+	};
+	struct criuopts o = { 0 };
+	struct snap *s;
+	size_t i, k;
+
+	(void)state;
+	s = begin();
+	process_record(7);
+	set("files", "3 1\n4 1\n5 2\n");
+	set("file/1", "type reg\npath /x\nflags 2\nlock 1\n");
+	set("file/2", "type reg\npath /y\nflags 2\nlock 1\n");
+	set("fdinfo/3", "flags:\t02\n" FLOCK POSIX);
+	set("fdinfo/4", "flags:\t02\n" FLOCK POSIX);
+	set("fdinfo/5", "flags:\t02\nlock:\t1: LEASE  BREAKING  UNLCK 7 "
+	    "08:01:9 0 EOF\n");
+	finish(s, 7);
+	process_record(8);
+	set("stat", "8 (x) S 7 7 7 0 -1 64 0 0 0 0 0 0 0 0 20 0 1 0 0 0 0 0 "
+	    "4194304 4194305 2147352576 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 "
+	    "4206592 4206600 4210688 2147352577 2147352578 2147352579 "
+	    "2147352580 0\n");
+	set("shares", "vm 8\nfiles 8\nfs 8\nsighand 8\n");
+	set("files", "9 1\n");
+	set("fdinfo/9", "flags:\t02\n" FLOCK POSIX);
+	finish(s, 8);
+	if (load(s, &o) == -1)
+		fail_msg("%s%s", warned, snap_errstr());
+	for (i = 0; i < 4; i++)
+		for (k = 0; k < 6; k++)
+			assert_int_equal(number(frame("filelocks.img", i),
+			    ways[k]), want[i][k]);
+	for (i = 0; i < 3; i++) {
+		process_record(7);
+		set("files", "3 1\n");
+		set("file/1", "type reg\npath /x\nflags 2\nlock 1\n");
+		set("fdinfo/3", "lock:\t1: DELEG ACTIVE READ 7 1:1:9 0 EOF\n");
+		if (load_leaving("locks", "process 7, descriptor 3: a lock of "
+		    "a kind that criu does not know", (int)i) == 0)
+			assert_int_equal(number(frame("fdinfo-2.img", 0), "4"),
+			    3);
+	}
+#undef FLOCK
+#undef POSIX
 }
 
 /*
@@ -1196,6 +1250,7 @@ main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_unmapped),
 		cmocka_unit_test(test_left),
+		cmocka_unit_test(test_locks),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_sockets),

@@ -235,6 +235,36 @@ test_fdinfo(void **state)
 }
 
 static void
+test_filelocks(void **state)
+{
+	static const char text[] = "pos:\t0\n"
+	    "lock:\t1: POSIX  ADVISORY  WRITE 5 00:01:2 10 19\n"
+	    "lock:\t2: OFDLCK ADVISORY  READ -1 00:01:2 30 EOF\nmnt_id:\t9\n"
+	    "lock:\t3: LEASE  BREAKING  UNLCK 5 00:01:2 0 EOF\n"
+	    "lock:\t4: DELEG  ACTIVE    READ 5 00:01:2 0 EOF\n"
+	    "lock:\t5: FLOCK  ADVISORY  READ 5 00:01:2 9 3\n"
+	    "lock:\t6: FLOCK  MANDATORY READ 5 00:01:2 0 EOF\n"
+	    "lock:\t7: FLOCK\nlock:";
+	struct scan t = scan_begin(TEXT(text));
+	struct filelock l;
+	size_t i;
+
+	(void)state;
+	assert_true(filelock_next(&t, &l));
+	assert_true(l.kind == LOCK_POSIX && l.type == LOCKED_WRITE &&
+	    !l.breaking && l.start == 10 && l.len == 10);
+	assert_true(filelock_next(&t, &l));
+	assert_true(l.kind == LOCK_OFD && l.type == LOCKED_READ &&
+	    l.start == 30 && l.len == 0);
+	assert_true(filelock_next(&t, &l));
+	assert_true(l.kind == LOCK_LEASE && l.type == LOCKED_NOT &&
+	    l.breaking);
+	for (i = 0; i < 5; i++)
+		assert_true(filelock_next(&t, &l) && l.kind == LOCK_OTHER);
+	assert_false(filelock_next(&t, &l));
+}
+
+static void
 test_limits(void **state)
 {
 	static const char *const odd[] = {
@@ -584,6 +614,7 @@ main(void)
 		cmocka_unit_test(test_status),
 		cmocka_unit_test(test_oddstatus),
 		cmocka_unit_test(test_fdinfo),
+		cmocka_unit_test(test_filelocks),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_smaps),
 		cmocka_unit_test(test_auxv),

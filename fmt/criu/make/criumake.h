@@ -13,6 +13,7 @@
  *	mm.c		mappings: mm
  *	fd.c		what of the open files can be restored; descriptors
  *	file.c		files.img, an entry for each
+ *	locks.c		locks on files
  *	rseq.c		restartable sequences
  *	regs.c		registers, by machine: amd64.c, arm64.c
  *	signal.c	signals that wait
@@ -76,7 +77,7 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_FLAGS, OK_POS, OK_MODE, OK_UID, OK_GID, OK_SIZE, OK_NLINK, OK_INO,
 	OK_DEV, OK_RDEV, OK_DELETED, OK_OWNER, OK_CAPACITY, OK_ALONE, OK_SEALS,
 	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
-	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS, OK_LOCK,
+	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS,
 	OK_PROTOCOL, OK_MAX
 };
 
@@ -105,11 +106,12 @@ struct makeopen {		/* an open file description */
 	uint8_t		*name;	/* of a socket */
 	size_t		 namelen;
 	uint64_t	 v[OK_MAX][OPEN_NUMBERS];
-	uint32_t	 has;	/* a bit for each key */
+	uint64_t	 has;	/* a bit for each key */
 	struct maketarget *target;
 	size_t		 ntarget;
 	unsigned int	 ends;	/* of its inode that are restored: bits */
 	bool		 data;	/* of its inode is written, of the first */
+	bool		 locked; /* its own locks are written */
 	bool		 linked; /* path is another than it was opened by */
 	bool		 used;	/* by a chosen process */
 	const struct maketask *user; /* borrowed; the first that has it */
@@ -163,7 +165,7 @@ struct criumake {
 	struct makeshm	*shm;	/* owned */
 	size_t		 nshm;
 	struct buf	*files;	/* files.img */
-	struct made	*common[8]; /* borrowed; images there is one of */
+	struct made	*common[16]; /* borrowed; images there is one of */
 	size_t		 ncommon;
 	uint32_t	 lastid; /* of files */
 	struct makereason *reason; /* owned */
@@ -306,6 +308,9 @@ int		 makefd_write(struct criumake *, struct maketask *);
 
 /* file.c */
 int		 makefile_write(struct criumake *);
+
+/* locks.c */
+int		 makelocks_write(struct criumake *, struct maketask *);
 
 /* regular.c */
 struct proc	*makereg_content(struct criumake *, uint64_t, uint64_t);

@@ -223,8 +223,6 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 
 	if (type->why != NULL)
 		return type->why;
-	if (f->v[OK_LOCK][0] != 0)
-		return "a file with a lock";
 	switch (type->fd) {
 	case FD_REG:
 	case FD_FIFO:
@@ -272,18 +270,15 @@ inet_kind(const struct makeopen *f)
 }
 
 /*
- * Return of which kind the reason is that f cannot be restored.  It came with
- * the record, or open_hinders gave it.
+ * Return of which kind the reason is that f cannot be restored.
  */
 static enum makewhy
-open_kind(const struct makeopen *f, bool came)
+open_kind(const struct makeopen *f)
 {
 	const struct opentype *type = open_type(f);
 
 	if (type->fd == 0)
 		return type->kind == WHY_TCP ? inet_kind(f) : type->kind;
-	if (!came && f->v[OK_LOCK][0] != 0)
-		return WHY_LOCKS;
 	if ((type->fd == FD_REG || type->fd == FD_FIFO) &&
 	    f->v[OK_DELETED][0] != 0)
 		return WHY_DELETED;
@@ -326,7 +321,7 @@ makefd_judge(struct criumake *m)
 
 	for (i = 0; i < m->nopen; i++)
 		if (m->open[i]->why != NULL)
-			m->open[i]->kind = open_kind(m->open[i], true);
+			m->open[i]->kind = open_kind(m->open[i]);
 	round = 0;
 	do {
 		if (++round > ROUNDS)
@@ -338,7 +333,7 @@ makefd_judge(struct criumake *m)
 			if (!is_written(m->open[i]) ||
 			    (why = open_hinders(m, m->open[i])) == NULL)
 				continue;
-			m->open[i]->kind = open_kind(m->open[i], false);
+			m->open[i]->kind = open_kind(m->open[i]);
 			if ((m->open[i]->why = strdup(why)) == NULL)
 				return errstr_set("out of memory");
 			again = true;
@@ -432,5 +427,6 @@ makefd_write(struct criumake *m, struct maketask *t)
 	if ((im = make_image(m, CRIU_FS, "fs-%u.img", t->pid)) == NULL)
 		return -1;
 	criuimg_add(&im->b, &fs.base);
-	return t->files == t ? fdinfo_write(m, t) : 0;
+	return t->files != t ? 0 : fdinfo_write(m, t) == -1 ? -1 :
+	    makelocks_write(m, t);
 }

@@ -40,7 +40,6 @@ static const struct {
 	[OK_SOCKET] = { "socket", "ddddd" },
 	[OK_OPTIONS] = { "options", "ddx" },
 	[OK_TIMEOUTS] = { "timeouts", "dd" },
-	[OK_LOCK] = { "lock", "d" },
 	[OK_PROTOCOL] = { "protocol", "d" },
 };
 
@@ -184,7 +183,7 @@ line_read(struct makeopen *f, struct words *w)
 	    strlen(keys[k].form), keys[k].form[1] == '\0' ? "" : "s");
 	if (!words_form(w, 0, keys[k].form, f->v[k]))
 		return words_bad(w, want);
-	f->has |= 1U << k;
+	f->has |= (uint64_t)1 << k;
 	return 0;
 }
 

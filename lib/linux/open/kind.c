@@ -126,6 +126,27 @@ nameless_tell(struct telling *t, const struct statx *sx)
 }
 
 /*
+ * Tell to whom signals go about a lease on a file, which only a duplicate of
+ * it tells.  To close that has no effect on the files of this machine.
+ */
+static void
+lease_tell(struct telling *t)
+{
+	struct scan text = scan_begin(t->info, strlen(t->info));
+	struct filelock l;
+	bool lease;
+
+	for (lease = false; !lease && filelock_next(&text, &l);)
+		lease = l.kind == LOCK_LEASE;
+	if (!lease)
+		return;
+	if (is_local(t))
+		(void)tell_dup(t);
+	else
+		tell_why(t, "who is told of its lease is not known");
+}
+
+/*
  * A file that has or had a name.
  */
 static void
@@ -136,6 +157,8 @@ named_tell(struct telling *t, const struct statx *sx)
 	deleted = path_isdeleted(t->link);
 	tell_path(t, t->link);
 	tell_stat(t, sx);
+	if (S_ISREG(t->mode))
+		lease_tell(t);
 	if (!deleted && sx->stx_nlink > 0)
 		return;
 	buf_puts(&t->out, "deleted 1\n");

@@ -3,8 +3,9 @@
  * what its fdinfo says, and a duplicate of it.
  *
  * Some facts are told only to who has the file open.  They are asked of a
- * duplicate, pidfd_getfd(2), that is closed at once: never one of a regular
- * file or a device, whose close may have an effect, or wait for a server.
+ * duplicate, pidfd_getfd(2), that is closed at once: never one of a device or
+ * a regular file, whose close may have an effect, or wait for a server; but of
+ * one that has a lease and lies on this machine.
  */
 #include "opened.h"
 
