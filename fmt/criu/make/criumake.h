@@ -11,9 +11,11 @@
  *	regular.c	files with a name, and deleted ones
  *	memory.c	pages, and shared memory
  *	mm.c		mappings: mm
- *	fd.c		what of the open files can be restored; descriptors
+ *	judge.c		what of the open files can be restored
+ *	unix.c		UNIX sockets
  *	file.c		files.img, an entry for each
  *	locks.c		locks on files
+ *	fd.c		descriptors
  *	rseq.c		restartable sequences
  *	regs.c		registers, by machine: amd64.c, arm64.c
  *	signal.c	signals that wait
@@ -300,11 +302,19 @@ int		 makefind_inodecmp(const struct makeopen *,
 		    const struct makeopen *);
 int		 makefind_fds(struct maketask *);
 const struct makefd *makefind_fd(const struct maketask *, uint64_t, uint64_t);
+bool		 makefind_data(const struct criumake *, const char *, uint64_t,
+		    struct recfile *);
+
+/* judge.c */
+unsigned int	 makejudge_type(const struct makeopen *);
+int		 makejudge_opens(struct criumake *);
 
 /* fd.c */
-unsigned int	 makefd_type(const struct makeopen *);
-int		 makefd_judge(struct criumake *);
 int		 makefd_write(struct criumake *, struct maketask *);
+
+/* unix.c */
+int		 makeunix_write(struct criumake *, const struct makeopen *,
+		    Criu__FileEntry, Criu__Fown *);
 
 /* file.c */
 int		 makefile_write(struct criumake *);

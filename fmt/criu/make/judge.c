@@ -1,0 +1,357 @@
+/*
+ * Which of the open files can be restored.
+ */
+#include "calls.h"
+#include "criumake.h"
+
+#include <netinet/in.h>
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {				/* of include/net/tcp_states.h, sys/socket.h */
+	STATE_ESTABLISHED = 1, STATE_CLOSE = 7, STATE_LISTEN = 10,
+	TYPE_DGRAM = 2, SHUT_BOTH = 3
+};
+
+/*
+ * Return whether f is restored, as far as is known.
+ */
+static bool
+is_written(const struct makeopen *f)
+{
+	return f->used && f->why == NULL;
+}
+
+enum { END_READ = 1, END_WRITE = 2 };
+
+/*
+ * Return which ends of a pipe or FIFO f is, if it is restored.
+ */
+static unsigned int
+ends_of(const struct makeopen *f)
+{
+	if (!is_written(f))
+		return 0;
+	switch (f->v[OK_FLAGS][0] & ACCESS_MODE) {
+	case O_RDONLY:
+		return END_READ;
+	case O_WRONLY:
+		return END_WRITE;
+	default:
+		return END_READ | END_WRITE;
+	}
+}
+
+/*
+ * Find out which ends are restored of each inode.
+ */
+static void
+ends_find(struct criumake *m)
+{
+	unsigned int ends;
+	size_t i, k;
+
+	for (i = 0; i < m->nopen;) {
+		ends = 0;
+		for (k = i; k < m->nopen && makefind_inodecmp(m->byino[i],
+		    m->byino[k]) == 0; k++)
+			ends |= ends_of(m->byino[k]);
+		for (; i < k; i++)
+			m->byino[i]->ends = ends;
+	}
+}
+
+/*
+ * Return why a pipe cannot be restored, or NULL.
+ */
+static const char *
+pipe_hinders(const struct makeopen *f)
+{
+	if (f->v[OK_ALONE][0] != 0)
+		return NULL;
+	if (!(f->ends & END_READ))
+		return "a pipe that is read by who is not in the snapshot";
+	if (!(f->ends & END_WRITE))
+		return "a pipe that is written by who is not in the snapshot";
+	return NULL;
+}
+
+/*
+ * Return why a UNIX socket cannot be restored, or NULL.
+ */
+static const char *
+unix_hinders(const struct criumake *m, const struct makeopen *f)
+{
+	const uint64_t *s = f->v[OK_SOCKET];
+	const struct makeopen *peer;
+	char dir[PATH_MAX];
+
+	if (!makeopen_has(f, OK_SOCKET) || !makeopen_has(f, OK_INO))
+		return "a socket that little is known of";
+	if (!makeopen_dir(f, dir, sizeof dir))
+		return "a socket whose name leads from who knows where";
+	if (s[SOCK_PEER] == 0)
+		return s[SOCK_STATE] == STATE_ESTABLISHED &&
+		    s[SOCK_TYPE] != TYPE_DGRAM && s[4] != SHUT_BOTH ?
+		    "a connection that waits to be accepted" : NULL;
+	peer = makefind_peer(m, f);
+	if (peer != NULL && peer->used && peer->why != NULL)
+		return "a socket whose other end cannot be restored";
+	if (peer == NULL || !is_written(peer))
+		return "a socket whose other end is not in the snapshot";
+	if (makefind_peer(m, peer) == f)
+		return NULL;
+	if (s[SOCK_TYPE] != TYPE_DGRAM || peer->namelen == 0)
+		return "a socket whose other end is not in the snapshot";
+	/* nobody can connect to it any more: unix_may_send of the kernel's
+	   net/unix/af_unix.c */
+	return peer->v[OK_SOCKET][SOCK_PEER] == 0 ? NULL :
+	    "a socket that is connected to one that is connected to another";
+}
+
+/*
+ * Return a descriptor of t that leads to the open file of a number of the
+ * record, descriptor wish if that does; or NULL.
+ */
+static const struct makefd *
+fd_find(const struct maketask *t, uint64_t key, uint64_t wish)
+{
+	const struct makefd *f;
+
+	f = makefind_fd(t, key, wish);
+	return f != NULL && f->fd == wish ? f : makefind_fd(t, key, 0);
+}
+
+/*
+ * Return why an epoll set cannot be restored, or NULL.  What it waits for
+ * must be open in the process that is to make it, whose descriptors its
+ * targets are given.
+ */
+static const char *
+epoll_hinders(const struct makeopen *f)
+{
+	const struct maketarget *t;
+	const struct makefd *fd;
+	size_t i;
+
+	for (i = 0; i < f->ntarget; i++) {
+		t = &f->target[i];
+		fd = t->id == NOFILE ? NULL : fd_find(f->user, t->id, t->fd);
+		if (fd == NULL)
+			return "an epoll set with a file that the process has "
+			    "no descriptor of";
+		if (fd->open->why != NULL)
+			return "an epoll set with a file that cannot be "
+			    "restored";
+		f->target[i].fd = fd->fd;
+	}
+	return NULL;
+}
+
+/*
+ * Return why a file with a name cannot be restored, or NULL.
+ */
+static const char *
+named_hinders(struct criumake *m, const struct makeopen *f)
+{
+	if (f->path == NULL || *f->path != '/')
+		return "a file whose path is not known";
+	if (f->v[OK_DELETED][0] == 0)
+		return NULL;
+	if (!makeopen_is(f, "reg"))
+		return "it is deleted";
+	return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) != NULL ?
+	    NULL : "a deleted file whose content is not in the snapshot";
+}
+
+static const struct opentype {
+	const char	*type;
+	enum makewhy	 kind;
+	enum criu_fdtype fd;	/* 0: criu cannot restore it */
+	const char	*why;	/* then, what it is */
+} types[] = {
+	{ "inet", WHY_TCP, 0, "a socket of the internet" },
+	{ "netlink", WHY_NETLINK, 0, "a netlink socket" },
+	{ "packet", WHY_PACKET, 0, "a packet socket" },
+	{ "tty", WHY_TTY, 0, "a terminal" },
+	{ "inotify", WHY_INOTIFY, 0, "an inotify set" },
+	{ "fanotify", WHY_FANOTIFY, 0, "a fanotify group" },
+	{ "pidfd", WHY_PIDFD, 0, "a pidfd" },
+	{ "io_uring", WHY_IO_URING, 0, "io_uring" },
+	{ "device", WHY_DEVICE, 0, "a device" },
+	{ "reg", WHY_OTHER, FD_REG, NULL },
+	{ "dir", WHY_OTHER, FD_REG, NULL },
+	{ "chr", WHY_OTHER, FD_REG, NULL },
+	{ "fifo", WHY_PIPE, FD_FIFO, NULL },
+	{ "pipe", WHY_PIPE, FD_PIPE, NULL },
+	{ "unix", WHY_UNIX, FD_UNIXSK, NULL },
+	{ "eventfd", WHY_EVENTFD, FD_EVENTFD, NULL },
+	{ "epoll", WHY_EPOLL, FD_EVENTPOLL, NULL },
+	{ "timerfd", WHY_OTHER, FD_TIMERFD, NULL },
+	{ "signalfd", WHY_OTHER, FD_SIGNALFD, NULL },
+	{ "memfd", WHY_SHM, FD_MEMFD, NULL }
+};
+
+/*
+ * Return what there is about the type of f.
+ */
+static const struct opentype *
+open_type(const struct makeopen *f)
+{
+	static const struct opentype other = { "other", WHY_OTHER, 0,
+	    "nothing that criu could open" };
+	size_t i;
+
+	for (i = 0; i < sizeof types / sizeof *types; i++)
+		if (makeopen_is(f, types[i].type))
+			return &types[i];
+	return &other;
+}
+
+/*
+ * Return why an open file cannot be restored, or NULL.
+ */
+static const char *
+open_hinders(struct criumake *m, const struct makeopen *f)
+{
+	const struct opentype *type = open_type(f);
+
+	if (type->why != NULL)
+		return type->why;
+	switch (type->fd) {
+	case FD_REG:
+	case FD_FIFO:
+		return named_hinders(m, f);
+	case FD_PIPE:
+		return pipe_hinders(f);
+	case FD_UNIXSK:
+		return unix_hinders(m, f);
+	case FD_EVENTPOLL:
+		return epoll_hinders(f);
+	case FD_EVENTFD:
+		return f->v[OK_SEMAPHORE][0] != 0 ?
+		    "an eventfd that is a semaphore, which criu does not know"
+		    : NULL;
+	case FD_MEMFD:
+		return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) !=
+		    NULL ? NULL : "a memfd whose content is not in the "
+		    "snapshot";
+	default:
+		return NULL;
+	}
+}
+
+/*
+ * Return of which kind a socket of the internet is: by its protocol, where
+ * that is told.
+ */
+static enum makewhy
+inet_kind(const struct makeopen *f)
+{
+	enum { MPTCP = 262 };	/* of uapi/linux/in.h */
+
+	if (!makeopen_has(f, OK_PROTOCOL))
+		return WHY_TCP;
+	switch (f->v[OK_PROTOCOL][0]) {
+	case IPPROTO_TCP:
+	case MPTCP:
+		return WHY_TCP;
+	case IPPROTO_UDP:
+	case IPPROTO_UDPLITE:
+		return WHY_UDP;
+	default:
+		return WHY_RAW;
+	}
+}
+
+/*
+ * Return of which kind the reason is that f cannot be restored.
+ */
+static enum makewhy
+open_kind(const struct makeopen *f)
+{
+	const struct opentype *type = open_type(f);
+
+	if (type->fd == 0)
+		return type->kind == WHY_TCP ? inet_kind(f) : type->kind;
+	if ((type->fd == FD_REG || type->fd == FD_FIFO) &&
+	    f->v[OK_DELETED][0] != 0)
+		return WHY_DELETED;
+	return type->kind;
+}
+
+/*
+ * Note a descriptor whose file cannot be restored.  Its type may say more
+ * than the record's own sentence.
+ */
+static int
+fd_refuse(struct criumake *m, struct maketask *t,
+    const struct makefd *fd)
+{
+	const struct makeopen *f = fd->open;
+	const char *what;
+
+	what = open_type(f)->kind == WHY_OTHER ? NULL : open_type(f)->why;
+	if (what != NULL && strcmp(what, f->why) == 0)
+		what = NULL;
+	t->ring |= f->kind == WHY_IO_URING;
+	return make_refuse(m, f->kind, "process %" PRIu64 ", descriptor %"
+	    PRIu64 ": %s%s%s%s%s", t->proc->pid, fd->fd,
+	    what != NULL ? what : "", what != NULL ? ": " : "", f->why,
+	    f->path != NULL ? ": " : "", f->path != NULL ? f->path : "");
+}
+
+/*
+ * Find out which of the open files cannot be restored, and note it of each
+ * descriptor.  What is left out may be what another needs.
+ */
+int
+makejudge_opens(struct criumake *m)
+{
+	enum { ROUNDS = 64 };	/* more than epoll sets can be nested */
+	struct maketask *t;
+	const char *why;
+	size_t i, k, round;
+	bool again;
+
+	for (i = 0; i < m->nopen; i++)
+		if (m->open[i]->why != NULL)
+			m->open[i]->kind = open_kind(m->open[i]);
+	round = 0;
+	do {
+		if (++round > ROUNDS)
+			return errstr_set("files that need each other, in too "
+			    "long a row");
+		ends_find(m);
+		again = false;
+		for (i = 0; i < m->nopen; i++) {
+			if (!is_written(m->open[i]) ||
+			    (why = open_hinders(m, m->open[i])) == NULL)
+				continue;
+			m->open[i]->kind = open_kind(m->open[i]);
+			if ((m->open[i]->why = strdup(why)) == NULL)
+				return errstr_set("out of memory");
+			again = true;
+		}
+	} while (again);
+	for (i = 0; i < m->norder; i++)
+		for (t = m->order[i], k = 0; k < t->nfd; k++)
+			if (t->fd[k].open->why != NULL &&
+			    fd_refuse(m, t, &t->fd[k]) == -1)
+				return -1;
+	return 0;
+}
+
+/*
+ * Return the type, in CRIU's numbers, of descriptors of an open file that can
+ * be restored.
+ */
+unsigned int
+makejudge_type(const struct makeopen *f)
+{
+	return open_type(f)->fd;
+}

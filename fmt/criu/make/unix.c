@@ -1,0 +1,133 @@
+/*
+ * UNIX sockets as CRIU images: their entries in files.img, and what waits in
+ * them.
+ */
+#include "criumake.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+enum { PACKET = 32768 };
+
+/*
+ * Add what waits at socket f to sk-queues.img: packets, or the bytes of a
+ * stream in pieces.
+ */
+static int
+queue_write(struct criumake *m, const struct makeopen *f)
+{
+	enum { STREAM = 1 };
+	Criu__SocketPacket e = CRIU__SOCKET_PACKET__INIT;
+	struct recfile d;
+	struct buf *b;
+	char line[24];
+	uint64_t n;
+	size_t off, len;
+
+	if (!makefind_data(m, "socket", f->v[OK_INO][0], &d) || d.len == 0)
+		return 0;
+	if ((b = make_common(m, CRIU_SK_QUEUES, "sk-queues.img")) ==
+	    NULL)
+		return -1;
+	for (off = 0; off < d.len;) {
+		for (len = 0; len < sizeof line - 1 && off < d.len &&
+		    d.data[off] != '\n'; len++)
+			line[len] = (char)d.data[off++];
+		line[len] = '\0';
+		if (off++ >= d.len || !number_parse(line, 'd', &n) ||
+		    n > d.len - off)
+			return errstr_set("socket/%" PRIu64 ": byte %zu: not "
+			    "a length, a newline and so many bytes",
+			    f->v[OK_INO][0], off - 1);
+		do {
+			len = f->v[OK_SOCKET][0] == STREAM && n > PACKET ?
+			    PACKET : (size_t)n;
+			e.id_for = f->id;
+			e.length = (uint32_t)len;
+			criuimg_add(b, &e.base);
+			buf_add(b, d.data + off, len);
+			off += len;
+			n -= len;
+		} while (n > 0);
+	}
+	return 0;
+}
+
+static void
+socket_options(const struct makeopen *f, Criu__SocketOptions *o)
+{
+	enum { PASSCRED = 1, PASSSEC = 2 };
+	const uint64_t *v = f->v[OK_OPTIONS], *t = f->v[OK_TIMEOUTS];
+
+	criu__socket_options__init(o);
+	o->has_so_sndbuf = o->has_so_rcvbuf = o->has_so_snd_tmo_sec =
+	    o->has_so_snd_tmo_usec = o->has_so_rcv_tmo_sec =
+	    o->has_so_rcv_tmo_usec = o->has_so_passcred = o->has_so_passsec =
+	    true;
+	o->so_sndbuf = (uint32_t)v[0];
+	o->so_rcvbuf = (uint32_t)v[1];
+	o->so_passcred = (v[2] & PASSCRED) != 0;
+	o->so_passsec = (v[2] & PASSSEC) != 0;
+	o->so_snd_tmo_sec = t[0] / USEC;
+	o->so_snd_tmo_usec = t[0] % USEC;
+	o->so_rcv_tmo_sec = t[1] / USEC;
+	o->so_rcv_tmo_usec = t[1] % USEC;
+}
+
+/*
+ * Set the file of a socket that has a path for its name, and its rights.  dir
+ * is where a relative path leads from, or empty.
+ */
+static void
+socket_file(const struct makeopen *f, Criu__UnixSocket *p,
+    Criu__FilePerms *perms, char *dir)
+{
+	criu__file_perms__init(perms);
+	if (f->namelen == 0 || f->name[0] == '\0')
+		return;
+	perms->mode = (uint32_t)f->v[OK_MODE][0];
+	perms->uid = (uint32_t)f->v[OK_UID][0];
+	perms->gid = (uint32_t)f->v[OK_GID][0];
+	if (makeopen_has(f, OK_MODE))
+		p->file_perms = perms;
+	if (*dir != '\0')
+		p->name_dir = dir;
+	p->has_deleted = p->deleted = f->v[OK_DELETED][0] != 0;
+}
+
+/*
+ * Add UNIX socket f to files.img, whose entry e is begun, and what waits in it
+ * to sk-queues.img.
+ */
+int
+makeunix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
+    Criu__Fown *fown)
+{
+	Criu__UnixSocket p = CRIU__UNIX_SOCKET__INIT;
+	Criu__SocketOptions o;
+	Criu__FilePerms perms;
+	const uint64_t *s = f->v[OK_SOCKET];
+	char dir[PATH_MAX];
+
+	p.id = f->id;
+	p.has_ino = p.has_type = p.has_state = p.has_flags = p.has_uflags =
+	    p.has_backlog = p.has_peer = p.has_name = p.has_shutdown = true;
+	p.ino = (uint32_t)f->v[OK_INO][0];
+	p.type = (uint32_t)s[0];
+	p.state = (uint32_t)s[1];
+	p.peer = (uint32_t)s[2];
+	p.backlog = (uint32_t)s[3];
+	p.shutdown = (uint32_t)s[4];
+	p.flags = (uint32_t)f->v[OK_FLAGS][0];
+	p.name.data = f->name;
+	p.name.len = f->namelen;
+	p.fown = fown;
+	p.opts = &o;
+	socket_options(f, &o);
+	(void)makeopen_dir(f, dir, sizeof dir);
+	socket_file(f, &p, &perms, dir);
+	e.usk = &p;
+	criuimg_add(m->files, &e.base);
+	return queue_write(m, f);
+}
