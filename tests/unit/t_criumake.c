@@ -691,6 +691,11 @@ load_leaving(const char *word, const char *why, int leaving)
 	return -1;
 }
 
+/* of a terminal */
+#define CC	"000102030405060708090a0b0c0d0e0f101112"
+#define MODES	"termios 1 2 3 4 5\ntermioscc " CC "\ntermlock 0 0 0 0 0\n" \
+		"termlockcc " CC "\nwinsize 6 7 8 9\n"
+
 /*
  * Open files that cannot be restored.
  */
@@ -710,7 +715,18 @@ test_refused(void **state)
 		{ "raw", "type inet\nprotocol 1\n",
 		    "a socket of the internet" },
 		{ "tty", "type tty\npath /dev/pts/3\nflags 2\npos 0\n",
-		    "a terminal: /dev/pts/3" },
+		    "a terminal of a kind that is not known: /dev/pts/3" },
+		{ "tty", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n",
+		    "a terminal that little is known of: /dev/pts/3" },
+		{ "tty", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n"
+		    MODES, "a terminal of who is not in the snapshot (-j lets "
+		    "it be that of criu restore --shell-job): /dev/pts/3" },
+		{ "tty", "type tty\npath /dev/ptmx\nrdev 05:02\nindex 3\n"
+		    "master 1\nwaiting 2\n" MODES,
+		    "a terminal in which bytes wait to be read: /dev/ptmx" },
+		{ "tty", "type tty\npath /dev/tty\nrdev 05:00\n" MODES,
+		    "the terminal of a session that is not open otherwise: "
+		    "/dev/tty" },
 		{ "netlink", "type netlink\nflags 2\n", "a netlink socket" },
 		{ "packet", "type packet\nflags 2\n", "a packet socket" },
 		{ "inotify", "type inotify\nflags 2\n", "an inotify set" },
@@ -853,6 +869,68 @@ test_left(void **state)
 		set("ns/user", "user:[4026532001]");
 		load_leaving("userns", "process 7: its user namespace", i);
 	}
+}
+
+/*
+ * A pseudo terminal of which both ends are there, one of them twice, that is
+ * the terminal of a session; and one of another session, only with shelljob.
+ */
+static void
+test_terminals(void **state)
+{
+	struct criuopts o = { 0 };
+	struct part m;
+
+	(void)state;
+	process_record(7);
+	set("stat", "7 (x) S 1 7 7 34819 8 64 0 0 0 0 0 0 0 0 20 0 1 0 0 0 0 0 "
+	    "4194304 4194305 2147352576 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 "
+	    "4206592 4206600 4210688 2147352577 2147352578 2147352579 "
+	    "2147352580 0\n");
+	set("files", "3 1\n4 2\n5 3\n6 4\n");
+	set("file/1", "type tty\npath /dev/ptmx\nrdev 05:02\nindex 3\n"
+	    "master 1\npacket 1\nuid 3\ngid 4\n" MODES);
+	set("file/2", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n"
+	    MODES);
+	set("file/3", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n"
+	    "flags 1\n" MODES);
+	set("file/4", "type tty\npath /dev/tty\nrdev 05:00\n" MODES);
+	if (load_one(&o) == -1)
+		fail_msg("%s%s", warned, snap_errstr());
+	m = frame("tty-info.img", 0);
+	assert_int_equal(number(m, "1"), 3 << 1 | 1);
+	assert_int_equal(number(m, "2"), 1);
+	assert_int_equal(number(m, "5"), 1);
+	assert_int_equal(number(m, "6"), 7);
+	assert_int_equal(number(m, "7"), 7);
+	assert_int_equal(number(m, "8"), 0x502);
+	assert_int_equal(number(m, "9.1"), 1);
+	assert_int_equal(number(m, "9.5"), 5);
+	assert_int_equal(number(m, "9.8#0"), 0x03020100);
+	assert_int_equal(number(m, "9.8#4"), 0x121110);
+	assert_int_equal(number(m, "11.4"), 9);
+	assert_int_equal(number(m, "12.1"), 3);
+	assert_int_equal(number(m, "14"), 3);
+	m = frame("tty-info.img", 1);
+	assert_int_equal(number(m, "1"), 3 << 1);
+	m = frame("tty-info.img", 2);
+	assert_int_equal(number(m, "1"), 1006 << 1);
+	assert_int_equal(number(m, "2"), 4);
+	image_get("tty-info.img");
+	o.shelljob = true;
+	process_record(7);
+	set("files", "3 1\n");
+	set("file/1", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n"
+	    MODES);
+	assert_int_equal(load_one(&o), 0);
+	process_record(7);
+	set("files", "3 1\n4 2\n");
+	set("file/1", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n"
+	    MODES);
+	set("file/2", "type tty\npath /dev/pts/4\nrdev 88:04\nindex 4\n"
+	    MODES);
+	assert_int_equal(load_one(&o), -1);
+	assert_contains(warned, "one of several terminals of who");
 }
 
 /*
@@ -1250,6 +1328,7 @@ main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_unmapped),
 		cmocka_unit_test(test_left),
+		cmocka_unit_test(test_terminals),
 		cmocka_unit_test(test_locks),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_malformed),

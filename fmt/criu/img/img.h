@@ -35,6 +35,7 @@ enum criu_magic {		/* include/magic.h of criu */
 	CRIU_REMAP_FPATH = 0x59133954,
 	CRIU_GHOST_FILE = 0x52583605,
 	CRIU_FILE_LOCKS = 0x54323616,
+	CRIU_TTY_INFO = 0x59453036,
 	CRIU_TIMENS = 0x43114433
 };
 

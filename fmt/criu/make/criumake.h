@@ -13,6 +13,7 @@
  *	mm.c		mappings: mm
  *	judge.c		what of the open files can be restored
  *	unix.c		UNIX sockets
+ *	tty.c		terminals
  *	file.c		files.img, an entry for each
  *	locks.c		locks on files
  *	fd.c		descriptors
@@ -80,7 +81,8 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_DEV, OK_RDEV, OK_DELETED, OK_OWNER, OK_CAPACITY, OK_ALONE, OK_SEALS,
 	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
 	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS,
-	OK_PROTOCOL, OK_MAX
+	OK_INDEX, OK_MASTER, OK_TERMIOS, OK_TERMLOCK, OK_WINSIZE, OK_EXCLUSIVE,
+	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PROTOCOL, OK_MAX
 };
 
 enum { OPEN_NUMBERS = 5 };	/* most that a key has */
@@ -107,6 +109,8 @@ struct makeopen {		/* an open file description */
 	enum makewhy	 kind;	/* of why */
 	uint8_t		*name;	/* of a socket */
 	size_t		 namelen;
+	uint8_t		*cc[2];	/* of a terminal: OK_TERMIOS, OK_TERMLOCK */
+	size_t		 cclen[2];
 	uint64_t	 v[OK_MAX][OPEN_NUMBERS];
 	uint64_t	 has;	/* a bit for each key */
 	struct maketarget *target;
@@ -166,6 +170,8 @@ struct criumake {
 	size_t		 nghost;
 	struct makeshm	*shm;	/* owned */
 	size_t		 nshm;
+	uint32_t	 *tty;	/* owned; those in tty-info.img */
+	size_t		 ntty;
 	struct buf	*files;	/* files.img */
 	struct made	*common[16]; /* borrowed; images there is one of */
 	size_t		 ncommon;
@@ -286,6 +292,7 @@ int		 makeopen_read(struct criumake *);
 int		 makeopen_fds(struct criumake *, struct maketask *);
 bool		 makeopen_is(const struct makeopen *, const char *);
 bool		 makeopen_dir(const struct makeopen *, char *, size_t);
+bool		 makeopen_written(const struct makeopen *);
 bool		 makeopen_has(const struct makeopen *, enum openkey);
 void		 makeopen_fown(const struct criumake *, const struct makeopen *,
 		    Criu__Fown *);
@@ -314,6 +321,12 @@ int		 makefd_write(struct criumake *, struct maketask *);
 
 /* unix.c */
 int		 makeunix_write(struct criumake *, const struct makeopen *,
+		    Criu__FileEntry, Criu__Fown *);
+
+/* tty.c */
+const char	*maketty_hinders(const struct criumake *,
+		    const struct makeopen *);
+int		 maketty_write(struct criumake *, const struct makeopen *,
 		    Criu__FileEntry, Criu__Fown *);
 
 /* file.c */

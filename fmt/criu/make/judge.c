@@ -17,15 +17,6 @@ enum {				/* of include/net/tcp_states.h, sys/socket.h */
 	TYPE_DGRAM = 2, SHUT_BOTH = 3
 };
 
-/*
- * Return whether f is restored, as far as is known.
- */
-static bool
-is_written(const struct makeopen *f)
-{
-	return f->used && f->why == NULL;
-}
-
 enum { END_READ = 1, END_WRITE = 2 };
 
 /*
@@ -34,7 +25,7 @@ enum { END_READ = 1, END_WRITE = 2 };
 static unsigned int
 ends_of(const struct makeopen *f)
 {
-	if (!is_written(f))
+	if (!makeopen_written(f))
 		return 0;
 	switch (f->v[OK_FLAGS][0] & ACCESS_MODE) {
 	case O_RDONLY:
@@ -101,7 +92,7 @@ unix_hinders(const struct criumake *m, const struct makeopen *f)
 	peer = makefind_peer(m, f);
 	if (peer != NULL && peer->used && peer->why != NULL)
 		return "a socket whose other end cannot be restored";
-	if (peer == NULL || !is_written(peer))
+	if (peer == NULL || !makeopen_written(peer))
 		return "a socket whose other end is not in the snapshot";
 	if (makefind_peer(m, peer) == f)
 		return NULL;
@@ -177,7 +168,6 @@ static const struct opentype {
 	{ "inet", WHY_TCP, 0, "a socket of the internet" },
 	{ "netlink", WHY_NETLINK, 0, "a netlink socket" },
 	{ "packet", WHY_PACKET, 0, "a packet socket" },
-	{ "tty", WHY_TTY, 0, "a terminal" },
 	{ "inotify", WHY_INOTIFY, 0, "an inotify set" },
 	{ "fanotify", WHY_FANOTIFY, 0, "a fanotify group" },
 	{ "pidfd", WHY_PIDFD, 0, "a pidfd" },
@@ -189,6 +179,7 @@ static const struct opentype {
 	{ "fifo", WHY_PIPE, FD_FIFO, NULL },
 	{ "pipe", WHY_PIPE, FD_PIPE, NULL },
 	{ "unix", WHY_UNIX, FD_UNIXSK, NULL },
+	{ "tty", WHY_TTY, FD_TTY, NULL },
 	{ "eventfd", WHY_EVENTFD, FD_EVENTFD, NULL },
 	{ "epoll", WHY_EPOLL, FD_EVENTPOLL, NULL },
 	{ "timerfd", WHY_OTHER, FD_TIMERFD, NULL },
@@ -230,6 +221,8 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 		return pipe_hinders(f);
 	case FD_UNIXSK:
 		return unix_hinders(m, f);
+	case FD_TTY:
+		return maketty_hinders(m, f);
 	case FD_EVENTPOLL:
 		return epoll_hinders(f);
 	case FD_EVENTFD:
@@ -329,7 +322,7 @@ makejudge_opens(struct criumake *m)
 		ends_find(m);
 		again = false;
 		for (i = 0; i < m->nopen; i++) {
-			if (!is_written(m->open[i]) ||
+			if (!makeopen_written(m->open[i]) ||
 			    (why = open_hinders(m, m->open[i])) == NULL)
 				continue;
 			m->open[i]->kind = open_kind(m->open[i]);

@@ -23,6 +23,7 @@ make_free(struct criumake *m)
 	free(m->order);
 	free(m->ghost);
 	free(m->shm);
+	free(m->tty);
 	maketask_free(m);
 	makeopen_free(m);
 	makewhy_free(m);

@@ -40,6 +40,16 @@ static const struct {
 	[OK_SOCKET] = { "socket", "ddddd" },
 	[OK_OPTIONS] = { "options", "ddx" },
 	[OK_TIMEOUTS] = { "timeouts", "dd" },
+	[OK_INDEX] = { "index", "d" },
+	[OK_MASTER] = { "master", "d" },
+	[OK_TERMIOS] = { "termios", "xxxxd" },
+	[OK_TERMLOCK] = { "termlock", "xxxxd" },
+	[OK_WINSIZE] = { "winsize", "dddd" },
+	[OK_EXCLUSIVE] = { "exclusive", "d" },
+	[OK_PACKET] = { "packet", "d" },
+	[OK_SHUT] = { "shut", "d" },
+	[OK_WAITING] = { "waiting", "d" },
+	[OK_HUNGUP] = { "hungup", "d" },
 	[OK_PROTOCOL] = { "protocol", "d" },
 };
 
@@ -51,6 +61,15 @@ bool
 makeopen_has(const struct makeopen *f, enum openkey k)
 {
 	return f->has >> k & 1;
+}
+
+/*
+ * Return whether f is restored, as far as is known.
+ */
+bool
+makeopen_written(const struct makeopen *f)
+{
+	return f->used && f->why == NULL;
 }
 
 /*
@@ -117,27 +136,30 @@ target_read(struct makeopen *f, struct words *w)
 }
 
 /*
- * Set the name of socket f from a line "name HEX", two digits a byte.
+ * Set *bytes, in place of what it was, to the *len bytes of a line "key HEX",
+ * two digits a byte.
  */
 static int
-name_read(struct makeopen *f, const struct words *w)
+bytes_read(uint8_t **bytes, size_t *len, const struct words *w)
 {
-	char two[3] = "";
+	char two[3] = "", want[48];
 	uint64_t v;
 	size_t i, n;
 
 	n = strlen(w->rest);
-	free(f->name);
-	f->namelen = 0;
-	if ((f->name = malloc(n / 2 + 1)) == NULL)
+	free(*bytes);
+	*len = 0;
+	if ((*bytes = malloc(n / 2 + 1)) == NULL)
 		return errstr_set("out of memory");
 	for (i = 0; i + 1 < n; i += 2) {
 		memcpy(two, w->rest + i, 2);
 		if (!number_parse(two, 'x', &v))
 			break;
-		f->name[f->namelen++] = (uint8_t)v;
+		(*bytes)[(*len)++] = (uint8_t)v;
 	}
-	return i == n ? 0 : words_bad(w, "name, two digits (x) a byte");
+	snprintf(want, sizeof want, "%.15s, two digits (x) a byte",
+	    w->word[0]);
+	return i == n ? 0 : words_bad(w, want);
 }
 
 /*
@@ -169,7 +191,11 @@ line_read(struct makeopen *f, struct words *w)
 	if (strcmp(w->word[0], "why") == 0)
 		return string_read(&f->why, w);
 	if (strcmp(w->word[0], "name") == 0)
-		return name_read(f, w);
+		return bytes_read(&f->name, &f->namelen, w);
+	if (strcmp(w->word[0], "termioscc") == 0)
+		return bytes_read(&f->cc[0], &f->cclen[0], w);
+	if (strcmp(w->word[0], "termlockcc") == 0)
+		return bytes_read(&f->cc[1], &f->cclen[1], w);
 	if (strcmp(w->word[0], "target") == 0)
 		return target_read(f, w);
 	for (k = 0; k < OK_MAX; k++)
@@ -208,6 +234,8 @@ open_free(struct makeopen *f)
 	free(f->link);
 	free(f->why);
 	free(f->name);
+	free(f->cc[0]);
+	free(f->cc[1]);
 	free(f->target);
 	free(f);
 }

@@ -247,9 +247,13 @@ inode_tell(struct telling *t, const struct statx *sx)
 		    S_ISCHR(t->mode) ? device_type(sx) :
 		    S_ISBLK(t->mode) ? "device" : "other";
 		tell_type(t, type);
-		if (strcmp(type, "tty") == 0)
-			tell_why(t, "a terminal");
-		else if (type[0] == 'o' || strcmp(type, "device") == 0)
+		if (strcmp(type, "tty") == 0) {
+			tell_path(t, t->link);
+			tell_stat(t, sx);
+			tty_tell(t, sx);
+			return;
+		}
+		if (type[0] == 'o' || strcmp(type, "device") == 0)
 			tell_why(t, "a device or a symbolic link");
 		named_tell(t, sx);
 	}

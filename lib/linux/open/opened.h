@@ -131,6 +131,9 @@ bool		 anoninode_tell(struct telling *);
 bool		 sockets_tagged(const struct lproc *, const struct fdset *);
 void		 socket_tell(struct telling *);
 
+/* tty.c */
+void		 tty_tell(struct telling *, const struct statx *);
+
 /* pipe.c */
 void		 pipe_tell(struct telling *);
 

@@ -1,0 +1,108 @@
+/*
+ * Terminals: what a duplicate tells of one.  To close that has no effect, for
+ * the process still has it open.  Who has it as his controlling terminal, and
+ * which group is in its foreground, is in the stat of processes.
+ */
+#include "opened.h"
+
+#include <sys/ioctl.h>
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {				/* of linux/major.h */
+	MAJOR_AUX = 5, MAJOR_PTS = 136, PTS_MAJORS = 8, MINORS = 256,
+	MINOR_PTMX = 2
+};
+
+struct modes {			/* struct termios of the kernel: TCGETS */
+	uint32_t	 flags[4];
+	uint8_t		 line;
+	uint8_t		 cc[19];
+};
+
+/*
+ * Tell the modes of a terminal that an ioctl(2) gives, as the lines key and
+ * keycc.
+ */
+static void
+tell_modes(struct telling *t, unsigned long request, const char *key)
+{
+	struct modes m = { 0 };
+	size_t i;
+
+	if (ioctl(t->dup, request, &m) == -1) {
+		tell_why(t, "the kernel does not tell its modes");
+		return;
+	}
+	buf_printf(&t->out, "%s %x %x %x %x %u\n%scc ", key, m.flags[0],
+	    m.flags[1], m.flags[2], m.flags[3], m.line, key);
+	for (i = 0; i < sizeof m.cc; i++)
+		buf_printf(&t->out, "%02x", m.cc[i]);
+	buf_puts(&t->out, "\n");
+}
+
+/*
+ * Tell a number that an ioctl(2) gives, unless it is 0.
+ */
+static void
+tell_number(struct telling *t, unsigned long request, const char *key)
+{
+	int v = 0;
+
+	if (ioctl(t->dup, request, &v) == 0 && v != 0)
+		buf_printf(&t->out, "%s %d\n", key, v);
+}
+
+/*
+ * Tell which pseudo terminal it is, and which end.
+ */
+static void
+tell_index(struct telling *t, const struct statx *sx)
+{
+	unsigned int index;
+
+	index = sx->stx_rdev_minor;
+	if (sx->stx_rdev_major == MAJOR_AUX &&
+	    sx->stx_rdev_minor == MINOR_PTMX) {
+		if (ioctl(t->dup, TIOCGPTN, &index) == -1) {
+			tell_why(t, "the kernel does not tell its number");
+			return;
+		}
+		buf_puts(&t->out, "master 1\n");
+	} else if (sx->stx_rdev_major >= MAJOR_PTS &&
+	    sx->stx_rdev_major < MAJOR_PTS + PTS_MAJORS)
+		index += (sx->stx_rdev_major - MAJOR_PTS) * MINORS;
+	else
+		return;
+	buf_printf(&t->out, "index %u\n", index);
+}
+
+/*
+ * Tell what only terminals have.
+ */
+void
+tty_tell(struct telling *t, const struct statx *sx)
+{
+	struct winsize size;
+	struct modes m;
+
+	if (!tell_dup(t))
+		return;
+	tell_index(t, sx);
+	if (ioctl(t->dup, TCGETS, &m) == -1 && errno == EIO) {
+		/* the other end is closed */
+		buf_puts(&t->out, "hungup 1\n");
+		return;
+	}
+	tell_modes(t, TCGETS, "termios");
+	tell_modes(t, TIOCGLCKTRMIOS, "termlock");
+	if (ioctl(t->dup, TIOCGWINSZ, &size) == 0)
+		buf_printf(&t->out, "winsize %u %u %u %u\n", size.ws_row,
+		    size.ws_col, size.ws_xpixel, size.ws_ypixel);
+	tell_number(t, TIOCGEXCL, "exclusive");
+	tell_number(t, TIOCGPKT, "packet");
+	tell_number(t, TIOCGPTLCK, "shut");
+	tell_number(t, TIOCINQ, "waiting");
+}

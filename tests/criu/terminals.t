@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Terminals: a pseudo terminal with both ends, of which one is that of a
+# session, and the terminal that a process was started on, which becomes that
+# of criu.  They have their modes, sizes and groups after a restore.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+start "$here/terminals.py"
+until_true longer 100
+is "$(awk '$3 != 0' "$log")" '' 'nothing is wrong before'
+before=$(cut -d ' ' -f 5-8 "/proc/$(pgrep -P "$pid")/stat")
+take "$tmp/pair" -r
+cp "$log" "$tmp/log.taken"
+kill -KILL "$(pgrep -P "$(pgrep -P "$pid")")" "$(pgrep -P "$pid")"
+end_taken
+restore "$tmp/pair"
+goes_on pair
+is "$(cut -d ' ' -f 5-8 "/proc/$(pgrep -P "$pid")/stat")" "$before" \
+    'session, terminal, and what is in its foreground'
+: >"$log.talk"
+until_true grep -q told "$log"
+is "$(grep -E '^(heard|told)' "$log")" "heard question
+told b'answer'" 'the ends are those of one terminal'
+kill -KILL "$(pgrep -P "$(pgrep -P "$pid")")" "$(pgrep -P "$pid")"
+end
+rm "$log.talk"
+
+# bytes that wait to be read would be lost
+cat >"$tmp/waits.py" <<'EOP'
+#!/usr/bin/env python3
+import os, pty, sys, time
+os.closerange(3, 1024)
+os.setsid()
+log = open(sys.argv[1], 'w', buffering=1)
+master, slave = pty.openpty()
+os.write(master, b'line\n')
+while True:
+    print('waits', file=log)
+    time.sleep(.01)
+EOP
+chmod +x "$tmp/waits.py"
+start "$tmp/waits.py"
+"$BUILD/snap" -ro "$tmp/snap" "$pid"
+"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
+is "$? $(grep -m 1 -o 'a terminal in which bytes wait to be read' "$tmp/err")" \
+    '1 a terminal in which bytes wait to be read' 'bytes that wait: refused'
+end
+
+# the terminal of a session whose leader is not in the snapshot
+log=$tmp/log.outside
+"$here/onpty.py" "$tmp/shown" sh -c "exec 3<&0; \
+    '$here/terminals.py' '$log' outside <&3 & \
+    echo \$! >'$tmp/pid'; wait" </dev/null &
+disown $!
+until_true longer 50
+pid=$(cat "$tmp/pid")
+cp "$log" "$tmp/log.before"
+try 'snap outside' "$BUILD/snap" -o "$tmp/job" "$pid"
+"$BUILD/snapload" -D "$tmp/refused" "$tmp/job" >"$tmp/err" 2>&1
+is "$? $(grep -c -e '-j writes it' "$tmp/err")" '1 1' 'without -j: refused'
+try 'snapload -j' "$BUILD/snapload" -j -D "$tmp/outside" "$tmp/job"
+kill -KILL "$pid"
+until_true gone "$pid"
+cp "$log" "$tmp/log.was"
+: >"$log"
+"$here/onpty.py" "$tmp/shown" sh -c "'$criu' restore --shell-job \
+    -D '$tmp/outside' -o '$tmp/criu.log'" </dev/null &
+disown $!
+goes_on outside
+: >"$log.talk"
+until_true grep -q answer "$tmp/shown"
+ok $? 'it writes to the terminal that criu was on' || diag <"$tmp/shown"
+kill -KILL "$pid"
+finish 14
