@@ -732,7 +732,12 @@ test_refused(void **state)
 		{ "inotify", "type inotify\nflags 2\n", "an inotify set" },
 		{ "fanotify", "type fanotify\nflags 2\n",
 		    "a fanotify group" },
-		{ "pidfd", "type pidfd\nflags 2\n", "a pidfd" },
+		{ "pidfd", "type pidfd\nflags 2\n",
+		    "a pidfd of who is not known" },
+		{ "pidfd", "type pidfd\nflags 2\npid 9\n",
+		    "a pidfd of who is not in the snapshot" },
+		{ "pidfd", "type pidfd\nflags 202\npid 7\n",
+		    "a pidfd of a thread" },
 		{ "io_uring", "type io_uring\nflags 2\n", "io_uring" },
 		{ "device", "type device\npath /dev/fuse\n",
 		    "a device: /dev/fuse" },
@@ -869,6 +874,31 @@ test_left(void **state)
 		set("ns/user", "user:[4026532001]");
 		load_leaving("userns", "process 7: its user namespace", i);
 	}
+}
+
+/*
+ * A pidfd of the process itself, and one of who was waited for.
+ */
+static void
+test_pidfds(void **state)
+{
+	struct criuopts o = { 0 };
+	struct part m;
+
+	(void)state;
+	process_record(7);
+	set("files", "3 1\n4 2\n");
+	set("file/1", "type pidfd\npid 7\nino 5\nflags 4002\n");
+	set("file/2", "type pidfd\npid -1\nino 6\nflags 2\n");
+	if (load_one(&o) == -1)
+		fail_msg("%s%s", warned, snap_errstr());
+	m = frame("files.img", 0);
+	assert_int_equal(number(m, "1"), 20);
+	assert_int_equal(number(m, "22.3"), 04000);
+	assert_int_equal(number(m, "22.4"), 7);
+	m = frame("files.img", 1);
+	assert_int_equal(number(m, "22.2"), 6);
+	assert_int_equal(number(m, "22.4"), UINT64_MAX);
 }
 
 /*
@@ -1328,6 +1358,7 @@ main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_unmapped),
 		cmocka_unit_test(test_left),
+		cmocka_unit_test(test_pidfds),
 		cmocka_unit_test(test_terminals),
 		cmocka_unit_test(test_locks),
 		cmocka_unit_test(test_kinds),

@@ -14,6 +14,7 @@
  *	judge.c		what of the open files can be restored
  *	unix.c		UNIX sockets
  *	tty.c		terminals
+ *	pidfd.c		descriptors of processes
  *	file.c		files.img, an entry for each
  *	locks.c		locks on files
  *	fd.c		descriptors
@@ -82,7 +83,8 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
 	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS,
 	OK_INDEX, OK_MASTER, OK_TERMIOS, OK_TERMLOCK, OK_WINSIZE, OK_EXCLUSIVE,
-	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PROTOCOL, OK_MAX
+	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID,
+	OK_PROTOCOL, OK_MAX
 };
 
 enum { OPEN_NUMBERS = 5 };	/* most that a key has */
@@ -327,6 +329,12 @@ int		 makeunix_write(struct criumake *, const struct makeopen *,
 const char	*maketty_hinders(const struct criumake *,
 		    const struct makeopen *);
 int		 maketty_write(struct criumake *, const struct makeopen *,
+		    Criu__FileEntry, Criu__Fown *);
+
+/* pidfd.c */
+const char	*makepidfd_hinders(const struct criumake *,
+		    const struct makeopen *);
+void		 makepidfd_write(struct criumake *, const struct makeopen *,
 		    Criu__FileEntry, Criu__Fown *);
 
 /* file.c */

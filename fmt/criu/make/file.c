@@ -205,6 +205,9 @@ open_write(struct criumake *m, struct makeopen *f)
 		return fifo_write(m, f, e);
 	case FD_UNIXSK:
 		return makeunix_write(m, f, e, &fown);
+	case FD_PIDFD:
+		makepidfd_write(m, f, e, &fown);
+		return 0;
 	case FD_TTY:
 		return maketty_write(m, f, e, &fown);
 	case FD_EVENTFD:

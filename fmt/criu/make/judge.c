@@ -170,7 +170,6 @@ static const struct opentype {
 	{ "packet", WHY_PACKET, 0, "a packet socket" },
 	{ "inotify", WHY_INOTIFY, 0, "an inotify set" },
 	{ "fanotify", WHY_FANOTIFY, 0, "a fanotify group" },
-	{ "pidfd", WHY_PIDFD, 0, "a pidfd" },
 	{ "io_uring", WHY_IO_URING, 0, "io_uring" },
 	{ "device", WHY_DEVICE, 0, "a device" },
 	{ "reg", WHY_OTHER, FD_REG, NULL },
@@ -184,7 +183,8 @@ static const struct opentype {
 	{ "epoll", WHY_EPOLL, FD_EVENTPOLL, NULL },
 	{ "timerfd", WHY_OTHER, FD_TIMERFD, NULL },
 	{ "signalfd", WHY_OTHER, FD_SIGNALFD, NULL },
-	{ "memfd", WHY_SHM, FD_MEMFD, NULL }
+	{ "memfd", WHY_SHM, FD_MEMFD, NULL },
+	{ "pidfd", WHY_PIDFD, FD_PIDFD, NULL }
 };
 
 /*
@@ -221,6 +221,8 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 		return pipe_hinders(f);
 	case FD_UNIXSK:
 		return unix_hinders(m, f);
+	case FD_PIDFD:
+		return makepidfd_hinders(m, f);
 	case FD_TTY:
 		return maketty_hinders(m, f);
 	case FD_EVENTPOLL:

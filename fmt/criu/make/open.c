@@ -50,6 +50,7 @@ static const struct {
 	[OK_SHUT] = { "shut", "d" },
 	[OK_WAITING] = { "waiting", "d" },
 	[OK_HUNGUP] = { "hungup", "d" },
+	[OK_PID] = { "pid", "i" },
 	[OK_PROTOCOL] = { "protocol", "d" },
 };
 

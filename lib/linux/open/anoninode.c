@@ -209,6 +209,7 @@ pidfd_tell(struct telling *t)
 
 	if ((s = info_find(t->info, "Pid:")) != NULL)
 		buf_printf(&t->out, "pid %ld\n", strtol(s, NULL, 10));
+	buf_printf(&t->out, "ino %ju\n", (uintmax_t)t->ino);
 }
 
 static void
