@@ -877,6 +877,62 @@ test_left(void **state)
 }
 
 /*
+ * Filters of system calls: the oldest of a thread comes last.  Those that all
+ * threads have are of the first, for all.
+ */
+static void
+test_filters(void **state)
+{
+	static const char allow[8] = { 6, 0, 0, 0, 0, 0, (char)0xff, 0x7f };
+	static const char deny[8] = { 6, 0, 0, 0, 1, 0, 5, 0 };
+	static const char ask[8] = { 6, 0, 0, 0, 0, 0, (char)0xc0, 0x7f };
+	static const char *const has[] = { "0 0\n1 2\n", "0 0\n1 2\n",
+	    "0 0\n" };
+	struct criuopts o = { 0 };
+	struct snap *s;
+	struct part m;
+	size_t i;
+
+	(void)state;
+	for (i = 1; i < 3; i++) {
+		s = begin();
+		process_record(7);
+		set("seccomp-filters", has[0]);
+		set_bytes("seccomp/0", allow, sizeof allow);
+		set_bytes("seccomp/1", deny, sizeof deny);
+		finish(s, 7);
+		thread_record(8);
+		set("thread", "7\n");
+		set("seccomp-filters", has[i]);
+		finish(s, 8)->leader = 7;
+		if (load(s, &o) == -1)
+			fail_msg("%s%s", warned, snap_errstr());
+		m = frame("core-7.img", 0);
+		assert_int_equal(number(m, "5.11"), 2);
+		assert_int_equal(number(m, "5.12"), 1);
+		m = frame("seccomp.img", 0);
+		assert_int_equal(count(m, 1), i == 1 ? 2 : 3);
+		assert_int_equal(number(m, "1#0.3"), i == 1 ? 3 : 2);
+		assert_int_equal(number(m, "1#1.2"), 0);
+		assert_int_equal(number(m, "1#1.3"), i == 1 ? 1 : 0);
+		if (i == 1)
+			continue;
+		m = frame("core-8.img", 0);
+		assert_int_equal(number(m, "5.12"), 2);
+	}
+	for (i = 0; i < 2; i++) {
+		process_record(7);
+		set("seccomp-filters", "0 0\n");
+		set_bytes("seccomp/0", i == 0 ? ask : NULL, sizeof ask);
+		assert_int_equal(load_one(&o), -1);
+		assert_string_equal(warned, i == 0 ? "process 7: a seccomp "
+		    "filter that asks another process: cannot be restored\n" :
+		    "process 7: a seccomp filter is not in the snapshot: "
+		    "cannot be restored\n");
+	}
+}
+
+/*
  * A pidfd of the process itself, and one of who was waited for.
  */
 static void
@@ -1358,6 +1414,7 @@ main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_unmapped),
 		cmocka_unit_test(test_left),
+		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_pidfds),
 		cmocka_unit_test(test_terminals),
 		cmocka_unit_test(test_locks),

@@ -185,6 +185,7 @@ thread_set(struct criumake *m, struct corebits *c, struct maketask *p,
 	c->th.has_pdeath_sig = rc == 1;
 	c->th.pdeath_sig = rc == 1 ? (uint32_t)v : 0;
 	if (sched_set(c, t) == -1 || creds_set(m, c, t) == -1 ||
+	    makeseccomp_set(m, p, t, &c->th) == -1 ||
 	    corebits_pending(m, c, p, t, false) == -1)
 		return -1;
 	c->th.signals_p = &c->pending[1];

@@ -21,6 +21,7 @@
  *	rseq.c		restartable sequences
  *	regs.c		registers, by machine: amd64.c, arm64.c
  *	signal.c	signals that wait
+ *	seccomp.c	filters of system calls
  *	process.c	what a process has beside what its threads have
  *	core.c		and these: core
  *	check.c		whether a process, and its threads, can be restored
@@ -144,6 +145,14 @@ struct makeghost {		/* a deleted file */
 	uint64_t	 ino;
 };
 
+struct makefilter {		/* of system calls, as one thread has it */
+	const uint8_t	*code;	/* borrowed, of a record */
+	size_t		 len;	/* bytes */
+	uint32_t	 flags;
+	bool		 chained; /* the one before it in the image was set
+				   behind it */
+};
+
 struct makeshm {		/* shared memory */
 	struct proc	*proc;	/* borrowed; carried along */
 	uint32_t	 file;	/* the id it is mapped by; 0: not mapped */
@@ -172,6 +181,8 @@ struct criumake {
 	size_t		 nghost;
 	struct makeshm	*shm;	/* owned */
 	size_t		 nshm;
+	struct makefilter *filter; /* owned; in seccomp.img */
+	size_t		 nfilter;
 	uint32_t	 *tty;	/* owned; those in tty-info.img */
 	size_t		 ntty;
 	struct buf	*files;	/* files.img */
@@ -234,6 +245,11 @@ int		 makeregs_arm64(struct criumake *, struct maketask *,
 void		 makeregs_machine(Criu__Core *, const struct maketask *);
 int		 makeregs_get(struct criumake *, struct maketask *,
 		    struct maketask *, const uint64_t *, struct makeregs **);
+
+/* seccomp.c */
+int		 makeseccomp_set(struct criumake *, struct maketask *,
+		    struct maketask *, Criu__ThreadCore *);
+int		 makeseccomp_write(struct criumake *);
 
 /*
  * Cores: signal.c, process.c and core.c

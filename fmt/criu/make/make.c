@@ -24,6 +24,7 @@ make_free(struct criumake *m)
 	free(m->ghost);
 	free(m->shm);
 	free(m->tty);
+	free(m->filter);
 	maketask_free(m);
 	makeopen_free(m);
 	makewhy_free(m);
@@ -102,7 +103,7 @@ make_all(struct criumake *m)
 	for (i = 0; i < m->norder; i++)
 		if (process_write(m, m->order[i]) == -1)
 			return -1;
-	if (makemem_write(m) == -1 || maketree_write(m) == -1)
+	if (makeseccomp_write(m) == -1 || makemem_write(m) == -1 || maketree_write(m) == -1)
 		return -1;
 	return mades_check(m->out);
 }

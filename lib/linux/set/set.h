@@ -188,6 +188,7 @@ struct live {
 	struct headroom	*headroom;	/* clone/headroom.c */
 	struct plains	*plains;	/* clone/plain.c */
 	struct mounted	*mounted;	/* take/mounted.c */
+	struct filters	*filters;	/* take/seccomp.c */
 	struct taker	*taker;		/* take/take.c */
 	struct username	*users;		/* user.c */
 

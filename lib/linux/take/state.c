@@ -149,10 +149,11 @@ observe(struct live *l, struct lproc *p, struct lthread *leader,
  * its help; what it was asked before is dropped if that does not hold.
  */
 static void
-thread_seen(struct lthread *t)
+thread_seen(struct live *l, struct lthread *t)
 {
 	apart_record(t->apart, &t->seen);
 	thread_outside(t, &t->seen);
+	filters_record(l, t->tid, &t->seen);
 	if (!t->strayed)
 		regs_more(t, &t->seen);
 	if (t->spared)
@@ -183,7 +184,7 @@ proc_untimed(const struct lproc *p)
  * stopped, and see of which what they told before holds still.
  */
 static void
-threads_seen(struct lproc *p)
+threads_seen(struct live *l, struct lproc *p)
 {
 	uint64_t space[NSPACES] = { 0 };
 	struct lthread *t, *first;
@@ -206,7 +207,7 @@ threads_seen(struct lproc *p)
 			continue;
 		if (!t->stayed || !holds)
 			t->apart = thread_apart(p, t, p->mmtid, space);
-		thread_seen(t);
+		thread_seen(l, t);
 		regs_record(t, first);
 		if (first == NULL)
 			first = t;
@@ -224,7 +225,7 @@ proc_state_read(struct live *l, struct lproc *p)
 
 	if ((leader = TAILQ_FIRST(&p->threads)) == NULL)
 		return;
-	threads_seen(p);
+	threads_seen(l, p);
 	if (p->skip || p->mmtid == 0 || leader->tid != p->pid)
 		return;
 	add_clocks(&leader->seen, p->pid);

@@ -17,6 +17,9 @@ void		 state_readahead(struct live *l);
 /* mounted.c */
 void		 mounted_free(struct live *l);
 
+/* seccomp.c */
+void		 filters_free(struct live *l);
+
 /* gather.c */
 void		 procs_finish(struct live *l);
 int		 proc_gather(struct live *l, struct snap *s, struct lproc *p);

@@ -1,0 +1,205 @@
+/*
+ * Filters of seccomp(2) as CRIU images: seccomp.img has those of all threads,
+ * of each the newest first, and a thread the number of its oldest.
+ */
+#include "criumake.h"
+#include "num.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char name[] = "seccomp-filters";
+
+enum {
+	MODE_FILTER = 2,	/* of linux/seccomp.h */
+	FLAG_TSYNC = 1,		/* for all threads: seccomp(2) */
+	INSTRUCTION = 8		/* bytes: struct sock_filter */
+};
+
+/*
+ * Return whether a filter may ask another process what to do: it has an
+ * instruction that returns SECCOMP_RET_USER_NOTIF.
+ */
+static bool
+asks_another(const struct recfile *code)
+{
+	enum { RETURN = 0x06, ACTION = 0x7fc0 };	/* BPF_RET | BPF_K */
+	size_t at;
+
+	for (at = 0; at + INSTRUCTION <= code->len; at += INSTRUCTION)
+		if (num_get(code->data + at, 2) == RETURN &&
+		    num_get(code->data + at + 6, 2) == ACTION)
+			return true;
+	return false;
+}
+
+/*
+ * Find the code of a filter in the record of the first thread that has it, in
+ * the part of the snapshot that t is of.
+ */
+static bool
+code_find(const struct criumake *m, const struct maketask *t, uint64_t id,
+    struct recfile *code)
+{
+	char file[WORDS_NAME];
+	size_t i;
+
+	snprintf(file, sizeof file, "seccomp/%" PRIu64, id);
+	for (i = 0; i < m->snap->nproc; i++)
+		if (m->task[i] != NULL && m->task[i]->part == t->part &&
+		    linuxrec_find(&m->task[i]->rec, file, code))
+			return true;
+	return false;
+}
+
+/*
+ * Return whether all threads of process p have the filters that it has.
+ */
+static bool
+is_common(const struct criumake *m, const struct maketask *p)
+{
+	const struct maketask *t;
+	struct recfile own, f;
+	const size_t *at;
+	size_t i, n, others;
+
+	if (!linuxrec_find(&p->rec, name, &own) ||
+	    snap_threads(m->snap, p->proc->pid, &at, &n) == -1)
+		return false;
+	for (others = 0, i = 0; i < n; i++) {
+		t = m->task[at[i]];
+		if (t == p || !maketask_runs(t))
+			continue;
+		others++;
+		if (!linuxrec_find(&t->rec, name, &f) || f.len != own.len ||
+		    memcmp(f.data, own.data, f.len) != 0)
+			return false;
+	}
+	return others > 0;
+}
+
+/*
+ * Add to m->filter those of thread t, the newest first, with flags that each
+ * gets.  Return 1; 0 when it is noted that they cannot be restored; or -1.
+ */
+static int
+filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
+    uint32_t flags)
+{
+	const size_t first = m->nfilter;
+	struct makefilter *v, swap;
+	struct recfile code;
+	struct words w;
+	uint64_t n[2];
+	size_t i;
+	int rc;
+
+	rc = words_open(&w, &t->rec, t->proc->pid, name);
+	while (rc != -1 && (rc = words_next(&w)) == 1) {
+		if (!words_form(&w, 0, "dx", n)) {
+			rc = words_bad(&w, "id flags (x)");
+			break;
+		}
+		if (!code_find(m, t, n[0], &code) || code.len == 0 ||
+		    code.len % INSTRUCTION != 0 || asks_another(&code)) {
+			words_close(&w);
+			return make_never(m, "process %" PRIu64 ": a seccomp "
+			    "filter %s: cannot be restored", p->proc->pid,
+			    code.len > 0 && code.len % INSTRUCTION == 0 ?
+			    "that asks another process" :
+			    "is not in the snapshot");
+		}
+		if (VEC_ROOM(m->filter, m->nfilter) == -1) {
+			rc = -1;
+			break;
+		}
+		v = &m->filter[m->nfilter++];
+		*v = (struct makefilter){ code.data, code.len,
+		    (uint32_t)n[1] | flags, false };
+	}
+	words_close(&w);
+	for (i = 0; i < (m->nfilter - first) / 2; i++) {
+		swap = m->filter[first + i];
+		m->filter[first + i] = m->filter[m->nfilter - 1 - i];
+		m->filter[m->nfilter - 1 - i] = swap;
+	}
+	for (i = first + 1; i < m->nfilter; i++)
+		m->filter[i].chained = true;
+	return rc == -1 ? -1 : 1;
+}
+
+/*
+ * Set in the core of thread t of process p what it may call.  Where all
+ * threads have the same filters they are those of the first, which shares
+ * them with the others, so that it can set more of them for all.
+ */
+int
+makeseccomp_set(struct criumake *m, struct maketask *p, struct maketask *t,
+    Criu__ThreadCore *th)
+{
+	struct recfile f;
+	uint64_t mode;
+	bool common, filters;
+	int rc;
+
+	if (maketask_status(t, "Seccomp", 10, &mode, 1) != 1)
+		mode = 0;
+	filters = linuxrec_find(&t->rec, name, &f);
+	if (!filters && mode == MODE_FILTER)
+		return make_never(m, "process %" PRIu64 ": its seccomp filters "
+		    "are not in the snapshot: cannot be restored",
+		    p->proc->pid);
+	if (!filters && mode == 0)
+		return 0;
+	common = filters && is_common(m, p);
+	if (common && t != p)
+		return 0;
+	th->has_seccomp_mode = true;
+	th->seccomp_mode = filters ? MODE_FILTER : (uint32_t)mode;
+	if (!filters)
+		return 0;
+	rc = filters_add(m, p, t, common ? FLAG_TSYNC : 0);
+	th->has_seccomp_filter = true;
+	th->seccomp_filter = (uint32_t)m->nfilter - 1;
+	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * Make seccomp.img, if there are filters.
+ */
+int
+makeseccomp_write(struct criumake *m)
+{
+	Criu__Seccomp e = CRIU__SECCOMP__INIT;
+	Criu__SeccompFilter *v, **p;
+	struct made *im;
+	size_t i;
+	int rc;
+
+	if (m->nfilter == 0)
+		return 0;
+	if ((im = make_image(m, CRIU_SECCOMP, "seccomp.img")) == NULL)
+		return -1;
+	v = calloc(m->nfilter, sizeof *v);
+	p = calloc(m->nfilter, sizeof *p);
+	rc = v == NULL || p == NULL ? errstr_set("out of memory") : 0;
+	for (i = 0; rc == 0 && i < m->nfilter; i++) {
+		p[i] = &v[i];
+		criu__seccomp_filter__init(p[i]);
+		v[i].filter.data = (uint8_t *)(uintptr_t)m->filter[i].code;
+		v[i].filter.len = m->filter[i].len;
+		v[i].has_flags = true;
+		v[i].flags = m->filter[i].flags;
+		v[i].has_prev = m->filter[i].chained;
+		v[i].prev = (uint32_t)i - 1;
+	}
+	e.filters = p;
+	e.n_filters = m->nfilter;
+	if (rc == 0)
+		criuimg_add(&im->b, &e.base);
+	free(v);
+	free(p);
+	return rc;
+}

@@ -1,0 +1,106 @@
+/*
+ * Filters of seccomp(2) that threads have: snap(6), "State that restoring
+ * takes".  Most threads have the same ones, and each is recorded once.
+ *
+ * The kernel tells of them only who has CAP_SYS_ADMIN and no filter himself
+ * (seccomp_get_filter of kernel/seccomp.c).
+ */
+#include "taking.h"
+#include "vec.h"
+
+#include <sys/ptrace.h>
+
+#include <linux/filter.h>
+#include <linux/ptrace.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct filters {		/* of all threads so far */
+	struct bytes	*v;	/* owned, and what they have */
+	size_t		 n;
+};
+
+/*
+ * Set *id to the number of a filter of len bytes, which is added, and put into
+ * the record to, where none is like it.  Return 0, or -1 with errstr.
+ */
+static int
+filter_number(struct live *l, const void *data, size_t len,
+    struct filelist *to, size_t *id)
+{
+	struct filters *f;
+	struct bytes *v;
+	char name[32];
+
+	if (l->filters == NULL &&
+	    (l->filters = calloc(1, sizeof *l->filters)) == NULL)
+		return errstr_set("out of memory");
+	f = l->filters;
+	for (*id = 0; *id < f->n; ++*id)
+		if (f->v[*id].len == len &&
+		    memcmp(f->v[*id].data, data, len) == 0)
+			return 0;
+	if (VEC_ROOM(f->v, f->n) == -1)
+		return -1;
+	v = &f->v[f->n];
+	if ((v->data = malloc(len + 1)) == NULL)
+		return errstr_set("out of memory");
+	memcpy(v->data, data, len);
+	v->len = len;
+	f->n++;
+	snprintf(name, sizeof name, "seccomp/%zu", *id);
+	filelist_copy(to, name, data, len);
+	return 0;
+}
+
+/*
+ * Record in to which filters thread tid has, which is stopped: the oldest
+ * first.
+ */
+void
+filters_record(struct live *l, pid_t tid, struct filelist *to)
+{
+	struct sock_filter code[BPF_MAXINSNS];
+	struct seccomp_metadata meta;
+	struct buf b = { 0 };
+	uintptr_t i;
+	size_t id = 0;
+	long n;
+
+	for (i = 0;; i++) {
+		n = ptrace(PTRACE_SECCOMP_GET_FILTER, tid, (void *)i, code);
+		if (n <= 0 || n > BPF_MAXINSNS)
+			break;
+		meta = (struct seccomp_metadata){ .filter_off = i };
+		if (ptrace(PTRACE_SECCOMP_GET_METADATA, tid,
+		    (void *)sizeof meta, &meta) == -1)
+			meta.flags = 0;
+		if (filter_number(l, code, (size_t)n * sizeof *code, to,
+		    &id) == -1) {
+			b.failed = true;
+			break;
+		}
+		buf_printf(&b, "%zu %jx\n", id, (uintmax_t)meta.flags);
+	}
+	if (b.failed || (n == -1 && i > 0 && errno != ENOENT)) {
+		filelist_lose(to, "seccomp-filters");
+		buf_free(&b);
+	} else if (b.len > 0)
+		filelist_buf(to, "seccomp-filters", &b);
+}
+
+void
+filters_free(struct live *l)
+{
+	size_t i;
+
+	if (l->filters == NULL)
+		return;
+	for (i = 0; i < l->filters->n; i++)
+		free(l->filters->v[i].data);
+	free(l->filters->v);
+	free(l->filters);
+	l->filters = NULL;
+}
