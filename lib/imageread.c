@@ -108,9 +108,11 @@ image_span(struct image *im, uint64_t addr, struct span *sp)
 	if ((p = image_next(im, addr)) == NULL || p->first > addr) {
 		sp->last = p == NULL ? UINT64_MAX : p->first - 1;
 		sp->mapped = sp->data = false;
+		sp->zero = true;
 		return;
 	}
 	sp->mapped = sp->data = true;
+	sp->zero = false;
 	sp->last = p->last;
 	e = segment_extent(p->seg, (addr - p->seg->base) / KB);
 	if (e == NULL)
@@ -123,5 +125,6 @@ image_span(struct image *im, uint64_t addr, struct span *sp)
 	if (last > p->last || last < first)
 		last = p->last;
 	sp->last = last;
+	sp->zero = e->src == NULL;
 	sp->data = e->src != NULL || last - first < HOLE_LEAST * KB - 1;
 }

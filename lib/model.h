@@ -41,6 +41,7 @@ struct span {			/* what lies at an address */
 	uint64_t	 last;	/* as far as this */
 	bool		 mapped;
 	bool		 data;	/* and not unmapped, nor many zeros */
+	bool		 zero;	/* unmapped, or zeros, however few */
 };
 
 /*

@@ -8,7 +8,8 @@
  *	task.c		processes and threads, as the record has them
  *	find.c		open files by number, inode and descriptor
  *	open.c		open files and descriptors, as the record has them
- *	regular.c	files with a name, and deleted ones
+ *	ghost.c		deleted files
+ *	regular.c	files with a name
  *	memory.c	pages, and shared memory
  *	mm.c		mappings: mm
  *	judge.c		what of the open files can be restored
@@ -84,7 +85,7 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
 	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS,
 	OK_INDEX, OK_MASTER, OK_TERMIOS, OK_TERMLOCK, OK_WINSIZE, OK_EXCLUSIVE,
-	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID,
+	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID, OK_TIMES,
 	OK_PROTOCOL, OK_MAX
 };
 
@@ -359,11 +360,31 @@ int		 makefile_write(struct criumake *);
 /* locks.c */
 int		 makelocks_write(struct criumake *, struct maketask *);
 
-/* regular.c */
+/* ghost.c */
+struct makeinode {		/* of a deleted file */
+	uint64_t	 dev;
+	uint64_t	 ino;
+	uint32_t	 mode;
+	uint32_t	 uid;
+	uint32_t	 gid;
+	uint32_t	 rdev;
+	bool		 timed;	/* the next two are told */
+	uint64_t	 atime;	/* ns */
+	uint64_t	 mtime;	/* ns */
+	bool		 sized;	/* the next is */
+	uint64_t	 size;	/* bytes */
+};
+
 struct proc	*makereg_content(struct criumake *, uint64_t, uint64_t);
+uint64_t	 makereg_size(const struct proc *);
+uint64_t	 makeghost_names(const struct proc *);
+void		 makeghost_inode(struct makeinode *, const struct makeopen *);
+int		 makeghost_add(struct criumake *, uint32_t, struct proc *,
+		    const struct makeinode *);
+
+/* regular.c */
 int		 makereg_open(struct criumake *, const struct makeopen *,
 		    uint32_t, bool);
-uint64_t	 makereg_size(const struct proc *);
 int		 makereg_path(struct criumake *, const char *, uint32_t *);
 int		 makereg_mapped(struct criumake *, struct maketask *,
 		    const struct vma *, uint32_t *);

@@ -34,6 +34,37 @@ fdinfo_write(struct criumake *m, struct maketask *t)
 }
 
 /*
+ * Set *id to the number, in files.img, of a directory that is deleted, which
+ * a link of the record leads to.  Return 1; 0, if too little is known of it;
+ * or -1.
+ */
+static int
+gone_get(struct criumake *m, struct maketask *t, const char *name,
+    const char *path, uint32_t *id)
+{
+	struct makeinode n = { 0 };
+	char file[32];
+	uint64_t v[7];
+	int rc;
+
+	snprintf(file, sizeof file, "%s-deleted", name);
+	rc = maketask_one(t, file, "omdddii", "mode dev ino uid gid atime "
+	    "mtime", v);
+	if (rc != 1)
+		return rc;
+	n.mode = (uint32_t)v[0];
+	n.dev = v[1];
+	n.ino = v[2];
+	n.uid = (uint32_t)v[3];
+	n.gid = (uint32_t)v[4];
+	n.timed = true;
+	n.atime = v[5];
+	n.mtime = v[6];
+	return makereg_path(m, path, id) == -1 ||
+	    makeghost_add(m, *id, NULL, &n) == -1 ? -1 : 1;
+}
+
+/*
  * Set *id to the number, in files.img, of the directory that a link of the
  * record leads to, cwd or root.
  */
@@ -47,15 +78,20 @@ dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 
 	path = words_text(&t->rec, name);
 	n = path == NULL ? 0 : strlen(path);
-	if (n == 0 || *path != '/' || (n > sizeof gone - 1 &&
-	    strcmp(path + n - (sizeof gone - 1), gone) == 0))
+	rc = 0;
+	if (n > sizeof gone - 1 && *path == '/' &&
+	    strcmp(path + n - (sizeof gone - 1), gone) == 0) {
+		path[n - (sizeof gone - 1)] = '\0';
+		rc = gone_get(m, t, name, path, id);
+		path[n - (sizeof gone - 1)] = ' ';
+	} else if (n > 0 && *path == '/')
+		rc = makereg_path(m, path, id) == -1 ? -1 : 1;
+	if (rc == 0)
 		rc = make_never(m, "process %" PRIu64 ": its %s is %s: cannot "
 		    "be restored", t->proc->pid, name, n == 0 ? "not known" :
 		    path);
-	else
-		rc = makereg_path(m, path, id);
 	free(path);
-	return rc;
+	return rc == -1 ? -1 : 0;
 }
 
 /*

@@ -154,7 +154,7 @@ named_hinders(struct criumake *m, const struct makeopen *f)
 	if (f->v[OK_DELETED][0] == 0)
 		return NULL;
 	if (!makeopen_is(f, "reg"))
-		return "it is deleted";
+		return NULL;
 	return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) != NULL ?
 	    NULL : "a deleted file whose content is not in the snapshot";
 }

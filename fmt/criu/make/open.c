@@ -51,6 +51,7 @@ static const struct {
 	[OK_WAITING] = { "waiting", "d" },
 	[OK_HUNGUP] = { "hungup", "d" },
 	[OK_PID] = { "pid", "i" },
+	[OK_TIMES] = { "times", "ii" },
 	[OK_PROTOCOL] = { "protocol", "d" },
 };
 

@@ -1,7 +1,5 @@
 /*
- * Files with names as CRIU images: their entries in files.img, and, of
- * deleted ones, remap-fpath.img and ghost-file-N.img, whose content is
- * carried along in the snapshot.
+ * Files with names as CRIU images: their entries in files.img.
  */
 #include "calls.h"
 #include "criumake.h"
@@ -15,180 +13,6 @@
 #include <sys/stat.h>
 
 #define DELETED " (deleted)"
-
-/*
- * Return what is carried along of an inode, or NULL.
- */
-struct proc *
-makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
-{
-	char none[] = "";
-	struct vma key = { .dev = dev, .ino = ino, .name = none };
-
-	return dev == 0 && ino == 0 ? NULL : carried_find(m->snap, &key);
-}
-
-/*
- * Set v to the numbers that the record of what is carried along has in a file
- * (words_form).  Return whether it has.
- */
-static bool
-content_numbers(const struct proc *p, const char *name, const char *form,
-    uint64_t *v)
-{
-	struct linuxrec r;
-	bool has;
-
-	has = linuxrec_open(&r, proc_file(p, "proc")) == 0 &&
-	    words_one(&r, p->pid, name, form, "numbers", v) == 1;
-	linuxrec_close(&r);
-	return has;
-}
-
-/*
- * Return the size of what is carried along, in bytes.
- */
-uint64_t
-makereg_size(const struct proc *p)
-{
-	uint64_t size;
-
-	if (content_numbers(p, "size", "d", &size))
-		return size;
-	return p->text != NULL ? image_bytes(p->text) : 0;
-}
-
-/*
- * Note if a part of a file is missing that no name leads to.  p is what is
- * carried along of it, the process whose executable it is, or NULL of an
- * empty one.
- */
-static int
-content_check(struct criumake *m, const struct proc *p)
-{
-	const struct image *im;
-
-	im = p == NULL ? NULL : p->text != NULL ? p->text : p->mem;
-	return im == NULL || im->nmissing == 0 ? 0 : make_refuse(m, WHY_PAGES,
-	    "%s: a part of it is not in the snapshot (%s)", p->carried != NULL ?
-	    p->carried->path : "executable", im->missing[0].reason);
-}
-
-enum { MODE, NLINK, UID, GID, ATIME, MTIME, NUMBERS };	/* of inode */
-
-/*
- * Set v to what is told of the inode of what is carried along, if it is.
- */
-static bool
-content_inode(const struct proc *p, uint64_t v[NUMBERS])
-{
-	return content_numbers(p, "inode", "odddii", v);
-}
-
-/*
- * Set t to a time of so many nanoseconds, which may be less than 0.
- */
-static void
-time_set(Criu__Timeval *t, uint64_t ns)
-{
-	int64_t sec, part;
-
-	criu__timeval__init(t);
-	sec = (int64_t)ns / NSEC;
-	part = (int64_t)ns % NSEC;
-	if (part < 0) {
-		sec--;
-		part += NSEC;
-	}
-	t->sec = (uint64_t)sec;
-	t->usec = (uint64_t)part / (NSEC / USEC);
-}
-
-/*
- * Fill in ghost-file-N.img of an inode.  f is an open file of it, or NULL.
- */
-static void
-ghost_write(struct made *im, struct proc *content, uint64_t ino,
-    const struct makeopen *f)
-{
-	Criu__GhostFile e = CRIU__GHOST_FILE__INIT;
-	Criu__Timeval atime, mtime;
-	uint64_t v[NUMBERS];
-
-	e.mode = f != NULL && makeopen_has(f, OK_MODE) ?
-	    (uint32_t)f->v[OK_MODE][0] : S_IFREG | 0755;
-	e.uid = f != NULL ? (uint32_t)f->v[OK_UID][0] : 0;
-	e.gid = f != NULL ? (uint32_t)f->v[OK_GID][0] : 0;
-	if (content_inode(content, v)) {
-		e.mode = (uint32_t)v[MODE];
-		e.uid = (uint32_t)v[UID];
-		e.gid = (uint32_t)v[GID];
-		time_set(e.atim = &atime, v[ATIME]);
-		time_set(e.mtim = &mtime, v[MTIME]);
-	}
-	e.has_ino = true;
-	e.ino = ino;
-	im->body = content;
-	im->bodylen = f != NULL && makeopen_has(f, OK_SIZE) ?
-	    f->v[OK_SIZE][0] : makereg_size(content);
-	e.has_chunks = e.chunks = true;
-	e.has_size = true;
-	e.size = im->bodylen;
-	criuimg_add(&im->b, &e.base);
-}
-
-/*
- * Set *id to the number of the ghost-file-N.img of an inode, which is made
- * when it is first asked for.  f is an open file of it, or NULL.
- */
-static int
-ghost_get(struct criumake *m, struct proc *content, uint64_t dev,
-    uint64_t ino, const struct makeopen *f, uint32_t *id)
-{
-	struct makeghost *v;
-	struct made *im;
-	size_t i;
-
-	for (i = 0; i < m->nghost; i++)
-		if (m->ghost[i].dev == dev && m->ghost[i].ino == ino) {
-			*id = m->ghost[i].id;
-			return 0;
-		}
-	if (content_check(m, content) == -1 ||
-	    VEC_ROOM(m->ghost, m->nghost) == -1)
-		return -1;
-	v = &m->ghost[m->nghost++];
-	v->id = *id = (uint32_t)m->nghost;
-	v->dev = dev;
-	v->ino = ino;
-	im = make_image(m, CRIU_GHOST_FILE, "ghost-file-%x.img", *id);
-	if (im == NULL)
-		return -1;
-	ghost_write(im, content, ino, f);
-	return 0;
-}
-
-/*
- * Let file id be restored from its content, for no name leads to it any more.
- * f is an open file of it, or NULL.
- */
-static int
-remap_add(struct criumake *m, uint32_t id, struct proc *content, uint64_t dev,
-    uint64_t ino, const struct makeopen *f)
-{
-	enum { GHOST = 1 };
-	Criu__Remap e = CRIU__REMAP__INIT;
-	struct buf *b;
-
-	if (ghost_get(m, content, dev, ino, f, &e.remap_id) == -1 ||
-	    (b = make_common(m, CRIU_REMAP_FPATH, "remap-fpath.img")) == NULL)
-		return -1;
-	e.orig_id = id;
-	e.has_remap_type = true;
-	e.remap_type = GHOST;
-	criuimg_add(b, &e.base);
-	return 0;
-}
 
 /*
  * Add a file to files.img; f is the open file that it is, or NULL.
@@ -218,6 +42,7 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
     bool bare)
 {
 	Criu__RegFile r = CRIU__REG_FILE__INIT;
+	struct makeinode n;
 	const uint64_t *v;
 
 	r.id = id;
@@ -234,8 +59,8 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
 	reg_add(m, &r, f);
 	if (f->v[OK_DELETED][0] == 0)
 		return 0;
-	return remap_add(m, id, makereg_content(m, f->v[OK_DEV][0],
-	    f->v[OK_INO][0]), f->v[OK_DEV][0], f->v[OK_INO][0], f);
+	makeghost_inode(&n, f);
+	return makeghost_add(m, id, makereg_content(m, n.dev, n.ino), &n);
 }
 
 /*
@@ -320,14 +145,12 @@ static int
 gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
     const struct proc *content)
 {
-	uint64_t inode[NUMBERS];
 	const char *why;
 
 	why = NULL;
 	if (content == NULL)
 		why = "whose content is not in the snapshot";
-	else if (v->flags & VMA_SHARED && content_inode(content, inode) &&
-	    inode[NLINK] > 0)
+	else if (v->flags & VMA_SHARED && makeghost_names(content) > 0)
 		why = "which has another name that is not known";
 	return why == NULL ? 1 : make_refuse(m, WHY_DELETED, "process %"
 	    PRIu64 ": mapping at %" PRIx64 " of %s, %s", t->proc->pid,
@@ -377,8 +200,9 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	}
 	reg_add(m, &r, NULL);
 	free(r.name);
-	return gone && linked == NULL && remap_add(m, r.id, content, v->dev,
-	    v->ino, NULL) == -1 ? -1 : 1;
+	return gone && linked == NULL && makeghost_add(m, r.id, content,
+	    &(struct makeinode){ .dev = v->dev, .ino = v->ino,
+	    .mode = S_IFREG | 0755 }) == -1 ? -1 : 1;
 }
 
 /*

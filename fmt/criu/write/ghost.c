@@ -9,20 +9,20 @@
 #include <unistd.h>
 
 /*
- * Return whether there is data at a byte of a file that is carried along, the
- * addresses of whose image begin with origin.  Set *end to the first byte
+ * Return whether there are zeros at a byte of a file that is carried along,
+ * the addresses of whose image begin with origin.  Set *end to the first byte
  * behind what is alike.
  */
 static bool
-body_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
+zero_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
     uint64_t *end)
 {
 	struct span sp;
-	bool data;
+	bool zero;
 
 	image_span(body, origin + at, &sp);
-	data = sp.data;
-	for (*end = at; sp.data == data; image_span(body, origin + *end,
+	zero = sp.zero;
+	for (*end = at; sp.zero == zero; image_span(body, origin + *end,
 	    &sp)) {
 		if (sp.last - origin >= len - 1) {
 			*end = len;
@@ -30,7 +30,33 @@ body_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
 		}
 		*end = sp.last - origin + 1;
 	}
-	return data;
+	return zero;
+}
+
+/*
+ * The same of data, which has no hole where not all of a block is zeros.
+ */
+static bool
+body_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
+    uint64_t *end)
+{
+	enum { BLOCK = 4096 };	/* of most file systems, or more */
+	uint64_t from, first, last;
+
+	for (from = at; from < len; from = last) {
+		if (!zero_run(body, origin, from, len, &last))
+			continue;
+		first = from + (BLOCK - from % BLOCK) % BLOCK;
+		*end = last == len ? len : last - last % BLOCK;
+		if (first >= *end)
+			continue;
+		if (first == at)
+			return false;
+		*end = first;
+		return true;
+	}
+	*end = len;
+	return true;
 }
 
 /*

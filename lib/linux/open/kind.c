@@ -22,6 +22,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/*
+ * Return a time in nanoseconds.
+ */
+intmax_t
+statx_ns(const struct statx_timestamp *t)
+{
+	return (intmax_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
 static void
 tell_stat(struct telling *t, const struct statx *sx)
 {
@@ -161,11 +170,17 @@ named_tell(struct telling *t, const struct statx *sx)
 		lease_tell(t);
 	if (!deleted && sx->stx_nlink > 0)
 		return;
-	buf_puts(&t->out, "deleted 1\n");
+	buf_printf(&t->out, "deleted 1\ntimes %jd %jd\n",
+	    statx_ns(&sx->stx_atime), statx_ns(&sx->stx_mtime));
 	if (S_ISREG(t->mode))
 		nameless_tell(t, sx);
-	else
-		tell_why(t, "it is deleted");
+	else if (S_ISDIR(t->mode) || sx->stx_nlink == 0) {
+		if (has_attributes(t))
+			tell_why(t, "it is deleted, and has extended "
+			    "attributes");
+	} else
+		tell_why(t, "it is deleted, and another name that it has was "
+		    "not found");
 }
 
 /*

@@ -114,7 +114,11 @@ struct telling {
 };
 
 /* kind.c: which kind, and files with names */
+struct statx;
+struct statx_timestamp;
+
 bool		 file_tell(struct telling *);
+intmax_t	 statx_ns(const struct statx_timestamp *);
 
 /* tell.c: what all kinds have */
 void		 tell_why(struct telling *, const char *, ...)

@@ -150,6 +150,27 @@ shares_record(struct live *l, const struct lproc *p, struct filelist *rec)
 }
 
 /*
+ * Record what a directory of a process is, cwd or root, whose name is deleted.
+ */
+static void
+dir_record(const struct lproc *p, const char *name, struct filelist *rec)
+{
+	struct statx sx;
+	char path[64], file[32], *link;
+
+	link = proc_link(p->mmtid, 0, name);
+	snprintf(path, sizeof path, "/proc/%d/%s", p->mmtid, name);
+	snprintf(file, sizeof file, "%s-deleted", name);
+	if (link != NULL && path_isdeleted(link) && statx(AT_FDCWD, path,
+	    AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &sx) == 0)
+		filelist_text(rec, file, "%o %02x:%02x %ju %u %u %jd %jd\n",
+		    sx.stx_mode, sx.stx_dev_major, sx.stx_dev_minor,
+		    (uintmax_t)sx.stx_ino, sx.stx_uid, sx.stx_gid,
+		    statx_ns(&sx.stx_atime), statx_ns(&sx.stx_mtime));
+	free(link);
+}
+
+/*
  * Tell of an open file description of which no process has told.
  */
 static void
@@ -192,6 +213,8 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 		return;
 	}
 	shares_record(l, p, rec);
+	dir_record(p, "cwd", rec);
+	dir_record(p, "root", rec);
 	for (i = 0; i < l->files->nset; i++)
 		if (l->files->set[i].pid == p->mmtid)
 			set = &l->files->set[i];

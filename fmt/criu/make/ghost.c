@@ -1,0 +1,221 @@
+/*
+ * Deleted files as CRIU images: remap-fpath.img, and a ghost-file-N.img of
+ * each inode, whose content is carried along in the snapshot.
+ */
+#include "criumake.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * Return what is carried along of an inode, or NULL.
+ */
+struct proc *
+makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
+{
+	char none[] = "";
+	struct vma key = { .dev = dev, .ino = ino, .name = none };
+
+	return dev == 0 && ino == 0 ? NULL : carried_find(m->snap, &key);
+}
+
+/*
+ * Set v to the numbers that the record of what is carried along has in a file
+ * (words_form).  Return whether it has.
+ */
+static bool
+content_numbers(const struct proc *p, const char *name, const char *form,
+    uint64_t *v)
+{
+	struct linuxrec r;
+	bool has;
+
+	has = linuxrec_open(&r, proc_file(p, "proc")) == 0 &&
+	    words_one(&r, p->pid, name, form, "numbers", v) == 1;
+	linuxrec_close(&r);
+	return has;
+}
+
+/*
+ * Return the size of what is carried along, in bytes.
+ */
+uint64_t
+makereg_size(const struct proc *p)
+{
+	uint64_t size;
+
+	if (content_numbers(p, "size", "d", &size))
+		return size;
+	return p->text != NULL ? image_bytes(p->text) : 0;
+}
+
+/*
+ * Note if a part of a file is missing that no name leads to.  p is what is
+ * carried along of it, the process whose executable it is, or NULL of an
+ * empty one.
+ */
+static int
+content_check(struct criumake *m, const struct proc *p)
+{
+	const struct image *im;
+
+	im = p == NULL ? NULL : p->text != NULL ? p->text : p->mem;
+	return im == NULL || im->nmissing == 0 ? 0 : make_refuse(m, WHY_PAGES,
+	    "%s: a part of it is not in the snapshot (%s)", p->carried != NULL ?
+	    p->carried->path : "executable", im->missing[0].reason);
+}
+
+enum { MODE, NLINK, UID, GID, ATIME, MTIME, NUMBERS };	/* of inode */
+
+/*
+ * Set v to what is told of the inode of what is carried along, if it is.
+ */
+static bool
+content_inode(const struct proc *p, uint64_t v[NUMBERS])
+{
+	return p != NULL && content_numbers(p, "inode", "odddii", v);
+}
+
+/*
+ * Return how many names a file has whose content is carried along, or 0.
+ */
+uint64_t
+makeghost_names(const struct proc *p)
+{
+	uint64_t v[NUMBERS];
+
+	return content_inode(p, v) ? v[NLINK] : 0;
+}
+
+/*
+ * Set t to a time of so many nanoseconds, which may be less than 0.
+ */
+static void
+time_set(Criu__Timeval *t, uint64_t ns)
+{
+	int64_t sec, part;
+
+	criu__timeval__init(t);
+	sec = (int64_t)ns / NSEC;
+	part = (int64_t)ns % NSEC;
+	if (part < 0) {
+		sec--;
+		part += NSEC;
+	}
+	t->sec = (uint64_t)sec;
+	t->usec = (uint64_t)part / (NSEC / USEC);
+}
+
+/*
+ * Set *n to what open file f tells of its inode.
+ */
+void
+makeghost_inode(struct makeinode *n, const struct makeopen *f)
+{
+	*n = (struct makeinode){
+		.dev = f->v[OK_DEV][0], .ino = f->v[OK_INO][0],
+		.mode = makeopen_has(f, OK_MODE) ?
+		    (uint32_t)f->v[OK_MODE][0] : S_IFREG | 0755,
+		.uid = (uint32_t)f->v[OK_UID][0],
+		.gid = (uint32_t)f->v[OK_GID][0],
+		.rdev = (uint32_t)f->v[OK_RDEV][0],
+		.timed = makeopen_has(f, OK_TIMES),
+		.atime = f->v[OK_TIMES][0], .mtime = f->v[OK_TIMES][1],
+		.sized = makeopen_has(f, OK_SIZE), .size = f->v[OK_SIZE][0]
+	};
+}
+
+/*
+ * Fill in ghost-file-N.img of an inode.
+ */
+static void
+ghost_write(struct made *im, struct proc *content, const struct makeinode *n)
+{
+	Criu__GhostFile e = CRIU__GHOST_FILE__INIT;
+	Criu__Timeval atime, mtime;
+	uint64_t v[NUMBERS];
+
+	e.mode = n->mode;
+	e.uid = n->uid;
+	e.gid = n->gid;
+	if (content_inode(content, v)) {
+		e.mode = (uint32_t)v[MODE];
+		e.uid = (uint32_t)v[UID];
+		e.gid = (uint32_t)v[GID];
+		time_set(e.atim = &atime, v[ATIME]);
+		time_set(e.mtim = &mtime, v[MTIME]);
+	} else if (n->timed) {
+		time_set(e.atim = &atime, n->atime);
+		time_set(e.mtim = &mtime, n->mtime);
+	}
+	e.has_ino = true;
+	e.ino = n->ino;
+	if (S_ISREG(e.mode)) {
+		im->body = content;
+		im->bodylen = n->sized ? n->size : content != NULL ?
+		    makereg_size(content) : 0;
+		e.has_chunks = e.chunks = true;
+		e.has_size = true;
+		e.size = im->bodylen;
+	} else if (S_ISCHR(e.mode)) {
+		e.has_rdev = true;
+		e.rdev = n->rdev;
+	}
+	criuimg_add(&im->b, &e.base);
+}
+
+/*
+ * Set *id to the number of the ghost-file-N.img of an inode, which is made
+ * when it is first asked for.
+ */
+static int
+ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
+    uint32_t *id)
+{
+	struct makeghost *v;
+	struct made *im;
+	size_t i;
+
+	for (i = 0; i < m->nghost; i++)
+		if (m->ghost[i].dev == n->dev && m->ghost[i].ino == n->ino) {
+			*id = m->ghost[i].id;
+			return 0;
+		}
+	if (content_check(m, content) == -1 ||
+	    VEC_ROOM(m->ghost, m->nghost) == -1)
+		return -1;
+	v = &m->ghost[m->nghost++];
+	v->id = *id = (uint32_t)m->nghost;
+	v->dev = n->dev;
+	v->ino = n->ino;
+	im = make_image(m, CRIU_GHOST_FILE, "ghost-file-%x.img", *id);
+	if (im == NULL)
+		return -1;
+	ghost_write(im, content, n);
+	return 0;
+}
+
+/*
+ * Let file id, which has inode n, be restored from its content, for no name
+ * leads to it any more; content is NULL of an empty file, or of what has none.
+ */
+int
+makeghost_add(struct criumake *m, uint32_t id, struct proc *content,
+    const struct makeinode *n)
+{
+	enum { GHOST = 1 };
+	Criu__Remap e = CRIU__REMAP__INIT;
+	struct buf *b;
+
+	if (ghost_get(m, content, n, &e.remap_id) == -1 ||
+	    (b = make_common(m, CRIU_REMAP_FPATH, "remap-fpath.img")) == NULL)
+		return -1;
+	e.orig_id = id;
+	e.has_remap_type = true;
+	e.remap_type = GHOST;
+	criuimg_add(b, &e.base);
+	return 0;
+}

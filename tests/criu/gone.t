@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# What has no name any more is after a restore what it was: directories, FIFOs,
+# devices, and files with their holes.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+for how in -r -sr; do
+	start "$here/gone.py"
+	until_true longer 50
+	is "$(awk '$3 != 0' "$log")" '' "snap $how: nothing is wrong before"
+	take "$tmp/there" "$how"
+	end_taken
+	restore "$tmp/there"
+	goes_on "snap $how"
+	: >"$log.talk"
+	until_true grep -q '^read' "$log"
+	is "$(grep '^read' "$log")" 'read wait' "snap $how: what was in a FIFO"
+	end
+	rm -rf "$tmp/there" "$log.talk"
+	is "$(echo "$log".*)" "$log.*" "snap $how: no name is left"
+done
+
+# A FIFO that has another name would be another one.
+cat >"$tmp/other.py" <<'EOP'
+#!/usr/bin/env python3
+import os, sys, time
+os.closerange(3, 1024)
+os.setsid()
+log = open(sys.argv[1], 'w', buffering=1)
+os.mkfifo(sys.argv[1] + '.a')
+os.link(sys.argv[1] + '.a', sys.argv[1] + '.b')
+fd = os.open(sys.argv[1] + '.a', os.O_RDWR)
+os.unlink(sys.argv[1] + '.a')
+while True:
+    print('other', file=log)
+    time.sleep(.01)
+EOP
+chmod +x "$tmp/other.py"
+start "$tmp/other.py"
+"$BUILD/snap" -ro "$tmp/snap" "$pid"
+"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
+is "$? $(sed -n 's/.*descriptor [0-9]*: \(it.*\): \/.*/\1/p' "$tmp/err")" \
+    '1 it is deleted, and another name that it has was not found' \
+    'a FIFO with another name: refused'
+end
+finish 15
