@@ -85,7 +85,7 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
 	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS,
 	OK_INDEX, OK_MASTER, OK_TERMIOS, OK_TERMLOCK, OK_WINSIZE, OK_EXCLUSIVE,
-	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID, OK_TIMES,
+	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID, OK_TIMES, OK_UNREAD,
 	OK_PROTOCOL, OK_MAX
 };
 
@@ -119,6 +119,9 @@ struct makeopen {		/* an open file description */
 	uint64_t	 has;	/* a bit for each key */
 	struct maketarget *target;
 	size_t		 ntarget;
+	uint64_t	 *caller; /* inodes of connections that wait to be
+				     accepted by a socket */
+	size_t		 ncaller;
 	unsigned int	 ends;	/* of its inode that are restored: bits */
 	bool		 data;	/* of its inode is written, of the first */
 	bool		 locked; /* its own locks are written */
@@ -323,6 +326,8 @@ struct makeopen	*makefind_open(const struct criumake *, uint64_t);
 struct makeopen	*makefind_inode(const struct criumake *, const char *,
 		    uint64_t);
 struct makeopen	*makefind_peer(const struct criumake *,
+		    const struct makeopen *);
+struct makeopen	*makefind_accepter(const struct criumake *,
 		    const struct makeopen *);
 int		 makefind_inodecmp(const struct makeopen *,
 		    const struct makeopen *);

@@ -69,6 +69,22 @@ makefind_peer(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
+ * Return the UNIX socket at which f, a connection, waits to be accepted; NULL
+ * if there is none.
+ */
+struct makeopen *
+makefind_accepter(const struct criumake *m, const struct makeopen *f)
+{
+	size_t i, k;
+
+	for (i = 0; i < m->nopen; i++)
+		for (k = 0; k < m->open[i]->ncaller; k++)
+			if (m->open[i]->caller[k] == f->v[OK_INO][0])
+				return m->open[i];
+	return NULL;
+}
+
+/*
  * Sort m->open, which is whole now, so that the functions here find what they
  * are asked for.
  */

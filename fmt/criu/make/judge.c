@@ -72,6 +72,40 @@ pipe_hinders(const struct makeopen *f)
 }
 
 /*
+ * Return why a UNIX socket that is connected to none cannot be restored, or
+ * NULL.
+ */
+static const char *
+single_hinders(const struct criumake *m, const struct makeopen *f)
+{
+	const uint64_t *s = f->v[OK_SOCKET];
+	const struct makeopen *o;
+	size_t i;
+
+	for (i = 0; i < f->ncaller; i++) {
+		if (f->caller[i] == 0)
+			return "a connection that was closed waits to be "
+			    "accepted";
+		o = makefind_inode(m, "unix", f->caller[i]);
+		if (o == NULL || !o->used)
+			return "a connection of who is not in the snapshot "
+			    "waits to be accepted";
+		if (o->why != NULL)
+			return "a connection that cannot be restored waits to "
+			    "be accepted";
+	}
+	if (s[SOCK_STATE] != STATE_ESTABLISHED ||
+	    s[SOCK_TYPE] == TYPE_DGRAM || s[4] == SHUT_BOTH)
+		return NULL;
+	o = makefind_accepter(m, f);
+	if (o == NULL || !makeopen_written(o))
+		return "a connection that waits to be accepted by who is not "
+		    "in the snapshot";
+	return f->v[OK_UNREAD][0] == 0 ? NULL :
+	    "a connection that waits to be accepted, with bytes to be read";
+}
+
+/*
  * Return why a UNIX socket cannot be restored, or NULL.
  */
 static const char *
@@ -86,9 +120,7 @@ unix_hinders(const struct criumake *m, const struct makeopen *f)
 	if (!makeopen_dir(f, dir, sizeof dir))
 		return "a socket whose name leads from who knows where";
 	if (s[SOCK_PEER] == 0)
-		return s[SOCK_STATE] == STATE_ESTABLISHED &&
-		    s[SOCK_TYPE] != TYPE_DGRAM && s[4] != SHUT_BOTH ?
-		    "a connection that waits to be accepted" : NULL;
+		return single_hinders(m, f);
 	peer = makefind_peer(m, f);
 	if (peer != NULL && peer->used && peer->why != NULL)
 		return "a socket whose other end cannot be restored";

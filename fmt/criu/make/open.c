@@ -52,6 +52,7 @@ static const struct {
 	[OK_HUNGUP] = { "hungup", "d" },
 	[OK_PID] = { "pid", "i" },
 	[OK_TIMES] = { "times", "ii" },
+	[OK_UNREAD] = { "unread", "d" },
 	[OK_PROTOCOL] = { "protocol", "d" },
 };
 
@@ -138,6 +139,19 @@ target_read(struct makeopen *f, struct words *w)
 }
 
 /*
+ * Add a line "caller INODE" to the connections that wait at socket f.
+ */
+static int
+caller_read(struct makeopen *f, struct words *w)
+{
+	if (VEC_ROOM(f->caller, f->ncaller) == -1)
+		return -1;
+	return words_split(w, w->rest) == 0 && words_form(w, 0, "d",
+	    &f->caller[f->ncaller]) ? (f->ncaller++, 0) :
+	    words_bad(w, "caller inode");
+}
+
+/*
  * Set *bytes, in place of what it was, to the *len bytes of a line "key HEX",
  * two digits a byte.
  */
@@ -200,6 +214,8 @@ line_read(struct makeopen *f, struct words *w)
 		return bytes_read(&f->cc[1], &f->cclen[1], w);
 	if (strcmp(w->word[0], "target") == 0)
 		return target_read(f, w);
+	if (strcmp(w->word[0], "caller") == 0)
+		return caller_read(f, w);
 	for (k = 0; k < OK_MAX; k++)
 		if (strcmp(w->word[0], keys[k].name) == 0)
 			break;
@@ -239,6 +255,7 @@ open_free(struct makeopen *f)
 	free(f->cc[0]);
 	free(f->cc[1]);
 	free(f->target);
+	free(f->caller);
 	free(f);
 }
 

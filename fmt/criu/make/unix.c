@@ -8,7 +8,10 @@
 #include <limits.h>
 #include <string.h>
 
-enum { PACKET = 32768 };
+enum {
+	PACKET = 32768,
+	ESTABLISHED = 1		/* of include/net/tcp_states.h */
+};
 
 /*
  * Add what waits at socket f to sk-queues.img: packets, or the bytes of a
@@ -108,6 +111,7 @@ makeunix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
 	Criu__SocketOptions o;
 	Criu__FilePerms perms;
 	const uint64_t *s = f->v[OK_SOCKET];
+	const struct makeopen *accepter;
 	char dir[PATH_MAX];
 
 	p.id = f->id;
@@ -117,6 +121,10 @@ makeunix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
 	p.type = (uint32_t)s[0];
 	p.state = (uint32_t)s[1];
 	p.peer = (uint32_t)s[2];
+	/* criu connects it to that again */
+	if (p.peer == 0 && s[1] == ESTABLISHED &&
+	    (accepter = makefind_accepter(m, f)) != NULL)
+		p.peer = (uint32_t)accepter->v[OK_INO][0];
 	p.backlog = (uint32_t)s[3];
 	p.shutdown = (uint32_t)s[4];
 	p.flags = (uint32_t)f->v[OK_FLAGS][0];

@@ -50,6 +50,9 @@ struct unixsock {		/* what sock_diag(7) tells of one */
 	unsigned int	 shutdown;
 	unsigned int	 waiting; /* connections, of one that listens */
 	unsigned int	 backlog;
+	uint32_t	 *caller; /* owned; inodes of who waits so; 0: it has
+				     closed its end */
+	size_t		 ncaller;
 };
 
 struct unixsocks {		/* those of a network namespace */

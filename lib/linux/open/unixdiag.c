@@ -81,7 +81,8 @@ diag_ask(int fd)
 	q.hdr.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	q.req.sdiag_family = AF_UNIX;
 	q.req.udiag_states = UINT32_MAX;
-	q.req.udiag_show = UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN;
+	q.req.udiag_show = UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN |
+	    UDIAG_SHOW_ICONS;
 	return send(fd, &q, sizeof q, 0) == -1 ? errstr_sys("sock_diag") : 0;
 }
 
@@ -99,6 +100,11 @@ diag_attr(struct unixsock *u, unsigned int type, const uint8_t *p, size_t n)
 		u->peer = peer;
 	} else if (type == UNIX_DIAG_SHUTDOWN && n > 0)
 		u->shutdown = *p;
+	else if (type == UNIX_DIAG_ICONS && u->caller == NULL &&
+	    (u->caller = malloc(n + 1)) != NULL) {
+		u->ncaller = n / sizeof *u->caller;
+		memcpy(u->caller, p, u->ncaller * sizeof *u->caller);
+	}
 	else if (type == UNIX_DIAG_RQLEN && u->state == TCP_LISTEN &&
 	    n >= sizeof q) {
 		memcpy(&q, p, sizeof q);
@@ -268,9 +274,11 @@ unixdiag_find(struct telling *t)
 void
 unixdiag_free(struct files *f)
 {
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < f->nnet; i++) {
+		for (k = 0; k < f->net[i].n; k++)
+			free(f->net[i].v[k].caller);
 		free(f->net[i].v);
 		free(f->net[i].why);
 	}

@@ -111,6 +111,32 @@ tell_file(struct telling *t)
 	close(fd);
 }
 
+/*
+ * Tell which connections wait to be accepted by a socket that listens.
+ */
+static void
+tell_callers(struct telling *t, const struct unixsock *u)
+{
+	size_t i;
+
+	if (u->ncaller != u->waiting)
+		tell_why(t, "connections wait to be accepted");
+	for (i = 0; i < u->ncaller; i++)
+		buf_printf(&t->out, "caller %ju\n", (uintmax_t)u->caller[i]);
+}
+
+/*
+ * Tell a number that an ioctl(2) gives, unless it is 0.
+ */
+static void
+tell_number(struct telling *t, const char *key, unsigned long request)
+{
+	int v = 0;
+
+	if (ioctl(t->dup, request, &v) == 0 && v != 0)
+		buf_printf(&t->out, "%s %d\n", key, v);
+}
+
 static void
 tell_queue(struct telling *t, const struct unixsock *u)
 {
@@ -120,10 +146,11 @@ tell_queue(struct telling *t, const struct unixsock *u)
 	char name[48];
 
 	if (u->state == TCP_LISTEN) {
-		if (u->waiting > 0)
-			tell_why(t, "connections wait to be accepted");
+		tell_callers(t, u);
 		return;
 	}
+	if (u->state == TCP_ESTABLISHED && u->peer == 0)
+		tell_number(t, "unread", SIOCOUTQ);
 	s = info_find(t->info, "scm_fds:");
 	rights = s == NULL ? 0 : strtoul(s, NULL, 10);
 	if (rights > 0) {
