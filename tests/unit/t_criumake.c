@@ -729,7 +729,11 @@ test_refused(void **state)
 		    "/dev/tty" },
 		{ "netlink", "type netlink\nflags 2\n", "a netlink socket" },
 		{ "packet", "type packet\nflags 2\n", "a packet socket" },
-		{ "inotify", "type inotify\nflags 2\n", "an inotify set" },
+		{ "inotify", "type inotify\nflags 2\nwaiting 16\n",
+		    "an inotify set in which events wait to be read" },
+		{ "inotify", "type inotify\nflags 2\n"
+		    "watch 1 2 08:01 9 1 0102 -\n", "an inotify set that "
+		    "watches a file whose path is not known" },
 		{ "fanotify", "type fanotify\nflags 2\n",
 		    "a fanotify group" },
 		{ "pidfd", "type pidfd\nflags 2\n",
@@ -874,6 +878,43 @@ test_left(void **state)
 		set("ns/user", "user:[4026532001]");
 		load_leaving("userns", "process 7: its user namespace", i);
 	}
+}
+
+/*
+ * An inotify set, with watches in the order of their numbers.
+ */
+static void
+test_watches(void **state)
+{
+	struct criuopts o = { 0 };
+	struct part m;
+
+	(void)state;
+	process_record(7);
+	set("files", "3 1\n");
+	set("file/1", "type inotify\nflags 4000\n"
+	    "watch 3 2 08:01 9 1 0102030405060708ff /a b\n"
+	    "watch 1 100 08:01 8 1 01 /c\n");
+	if (load_one(&o) == -1)
+		fail_msg("%s%s", warned, snap_errstr());
+	m = frame("files.img", 0);
+	assert_int_equal(number(m, "1"), 8);
+	assert_int_equal(number(m, "13.2"), 04000);
+	assert_int_equal(number(m, "13.5#0.6"), 1);
+	assert_int_equal(number(m, "13.5#0.3"), 0x100);
+	assert_int_equal(number(m, "13.5#1.2"), 9);
+	assert_int_equal(number(m, "13.5#1.6"), 3);
+	assert_int_equal(number(m, "13.5#1.7.1"), 9);
+	assert_true(number(m, "13.5#1.7.3#0") == 0x0807060504030201);
+	assert_int_equal(number(m, "13.5#1.7.3#1"), 0xff);
+	/* its length */
+	assert_int_equal(number(m, "13.5#1.7.4"), 4);
+	process_record(7);
+	set("files", "3 1\n");
+	set("file/1", "type inotify\nwatch 3 2 08:01 9 1 0102\n");
+	assert_int_equal(load_one(&o), -1);
+	assert_contains(snap_errstr(), "process 7: file/1: line 2: not "
+	    "\"watch wd");
 }
 
 /*
@@ -1414,6 +1455,7 @@ main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_unmapped),
 		cmocka_unit_test(test_left),
+		cmocka_unit_test(test_watches),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_pidfds),
 		cmocka_unit_test(test_terminals),

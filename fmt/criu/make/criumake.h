@@ -16,6 +16,7 @@
  *	unix.c		UNIX sockets
  *	tty.c		terminals
  *	pidfd.c		descriptors of processes
+ *	inotify.c	what is watched
  *	file.c		files.img, an entry for each
  *	locks.c		locks on files
  *	fd.c		descriptors
@@ -102,6 +103,17 @@ struct maketarget {		/* what an epoll set waits for */
 
 #define NOFILE	UINT64_MAX
 
+struct makewatch {		/* of an inotify set */
+	uint64_t	 wd;
+	uint64_t	 mask;
+	uint64_t	 dev;
+	uint64_t	 ino;
+	uint64_t	 type;	/* of its handle */
+	uint8_t		*handle; /* owned */
+	size_t		 len;	/* bytes */
+	char		*path;	/* owned; NULL: not known */
+};
+
 struct makeopen {		/* an open file description */
 	uint64_t	 key;	/* its number in the record */
 	uint32_t	 id;	/* and in files.img; 0: not written */
@@ -119,6 +131,8 @@ struct makeopen {		/* an open file description */
 	uint64_t	 has;	/* a bit for each key */
 	struct maketarget *target;
 	size_t		 ntarget;
+	struct makewatch *watch;
+	size_t		 nwatch;
 	uint64_t	 *caller; /* inodes of connections that wait to be
 				     accepted by a socket */
 	size_t		 ncaller;
@@ -314,6 +328,8 @@ int		 makeopen_read(struct criumake *);
 int		 makeopen_fds(struct criumake *, struct maketask *);
 bool		 makeopen_is(const struct makeopen *, const char *);
 bool		 makeopen_dir(const struct makeopen *, char *, size_t);
+int		 makeopen_bytes(uint8_t **, size_t *, const char *,
+		    const struct words *);
 bool		 makeopen_written(const struct makeopen *);
 bool		 makeopen_has(const struct makeopen *, enum openkey);
 void		 makeopen_fown(const struct criumake *, const struct makeopen *,
@@ -357,6 +373,13 @@ int		 maketty_write(struct criumake *, const struct makeopen *,
 const char	*makepidfd_hinders(const struct criumake *,
 		    const struct makeopen *);
 void		 makepidfd_write(struct criumake *, const struct makeopen *,
+		    Criu__FileEntry, Criu__Fown *);
+
+/* inotify.c */
+int		 makewatch_read(struct makeopen *, struct words *);
+void		 makewatch_free(struct makeopen *);
+const char	*makeinotify_hinders(const struct makeopen *);
+int		 makeinotify_write(struct criumake *, const struct makeopen *,
 		    Criu__FileEntry, Criu__Fown *);
 
 /* file.c */

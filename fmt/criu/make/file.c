@@ -208,6 +208,8 @@ open_write(struct criumake *m, struct makeopen *f)
 	case FD_PIDFD:
 		makepidfd_write(m, f, e, &fown);
 		return 0;
+	case FD_INOTIFY:
+		return makeinotify_write(m, f, e, &fown);
 	case FD_TTY:
 		return maketty_write(m, f, e, &fown);
 	case FD_EVENTFD:

@@ -200,7 +200,6 @@ static const struct opentype {
 	{ "inet", WHY_TCP, 0, "a socket of the internet" },
 	{ "netlink", WHY_NETLINK, 0, "a netlink socket" },
 	{ "packet", WHY_PACKET, 0, "a packet socket" },
-	{ "inotify", WHY_INOTIFY, 0, "an inotify set" },
 	{ "fanotify", WHY_FANOTIFY, 0, "a fanotify group" },
 	{ "io_uring", WHY_IO_URING, 0, "io_uring" },
 	{ "device", WHY_DEVICE, 0, "a device" },
@@ -211,6 +210,7 @@ static const struct opentype {
 	{ "pipe", WHY_PIPE, FD_PIPE, NULL },
 	{ "unix", WHY_UNIX, FD_UNIXSK, NULL },
 	{ "tty", WHY_TTY, FD_TTY, NULL },
+	{ "inotify", WHY_INOTIFY, FD_INOTIFY, NULL },
 	{ "eventfd", WHY_EVENTFD, FD_EVENTFD, NULL },
 	{ "epoll", WHY_EPOLL, FD_EVENTPOLL, NULL },
 	{ "timerfd", WHY_OTHER, FD_TIMERFD, NULL },
@@ -255,6 +255,8 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 		return unix_hinders(m, f);
 	case FD_PIDFD:
 		return makepidfd_hinders(m, f);
+	case FD_INOTIFY:
+		return makeinotify_hinders(f);
 	case FD_TTY:
 		return maketty_hinders(m, f);
 	case FD_EVENTPOLL:

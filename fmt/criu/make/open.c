@@ -152,23 +152,24 @@ caller_read(struct makeopen *f, struct words *w)
 }
 
 /*
- * Set *bytes, in place of what it was, to the *len bytes of a line "key HEX",
- * two digits a byte.
+ * Set *bytes, in place of what it was, to the *len bytes that hex, in a line
+ * that begins with a key, has two digits each of.
  */
-static int
-bytes_read(uint8_t **bytes, size_t *len, const struct words *w)
+int
+makeopen_bytes(uint8_t **bytes, size_t *len, const char *hex,
+    const struct words *w)
 {
 	char two[3] = "", want[48];
 	uint64_t v;
 	size_t i, n;
 
-	n = strlen(w->rest);
+	n = strlen(hex);
 	free(*bytes);
 	*len = 0;
 	if ((*bytes = malloc(n / 2 + 1)) == NULL)
 		return errstr_set("out of memory");
 	for (i = 0; i + 1 < n; i += 2) {
-		memcpy(two, w->rest + i, 2);
+		memcpy(two, hex + i, 2);
 		if (!number_parse(two, 'x', &v))
 			break;
 		(*bytes)[(*len)++] = (uint8_t)v;
@@ -207,13 +208,15 @@ line_read(struct makeopen *f, struct words *w)
 	if (strcmp(w->word[0], "why") == 0)
 		return string_read(&f->why, w);
 	if (strcmp(w->word[0], "name") == 0)
-		return bytes_read(&f->name, &f->namelen, w);
+		return makeopen_bytes(&f->name, &f->namelen, w->rest, w);
 	if (strcmp(w->word[0], "termioscc") == 0)
-		return bytes_read(&f->cc[0], &f->cclen[0], w);
+		return makeopen_bytes(&f->cc[0], &f->cclen[0], w->rest, w);
 	if (strcmp(w->word[0], "termlockcc") == 0)
-		return bytes_read(&f->cc[1], &f->cclen[1], w);
+		return makeopen_bytes(&f->cc[1], &f->cclen[1], w->rest, w);
 	if (strcmp(w->word[0], "target") == 0)
 		return target_read(f, w);
+	if (strcmp(w->word[0], "watch") == 0)
+		return makewatch_read(f, w);
 	if (strcmp(w->word[0], "caller") == 0)
 		return caller_read(f, w);
 	for (k = 0; k < OK_MAX; k++)
@@ -256,6 +259,7 @@ open_free(struct makeopen *f)
 	free(f->cc[1]);
 	free(f->target);
 	free(f->caller);
+	makewatch_free(f);
 	free(f);
 }
 

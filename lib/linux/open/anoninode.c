@@ -196,13 +196,6 @@ epoll_tell(struct telling *t)
 }
 
 static void
-inotify_tell(struct telling *t)
-{
-	if (info_find(t->info, "inotify ") != NULL)
-		tell_why(t, "what it watches is only in its fdinfo");
-}
-
-static void
 pidfd_tell(struct telling *t)
 {
 	const char *s;
@@ -228,7 +221,7 @@ static const struct {
 	{ "[eventpoll]", "epoll", true, epoll_tell },
 	{ "[timerfd]", "timerfd", true, timerfd_tell },
 	{ "[signalfd]", "signalfd", true, signalfd_tell },
-	{ "inotify", "inotify", true, inotify_tell },
+	{ "inotify", "inotify", false, inotify_tell },
 	{ "[pidfd]", "pidfd", false, pidfd_tell },
 	{ "[fanotify]", "fanotify", false, foreign_tell },
 	{ "[io_uring]", "io_uring", false, foreign_tell },

@@ -138,6 +138,9 @@ bool		 anoninode_tell(struct telling *);
 bool		 sockets_tagged(const struct lproc *, const struct fdset *);
 void		 socket_tell(struct telling *);
 
+/* watch.c */
+void		 inotify_tell(struct telling *);
+
 /* tty.c */
 void		 tty_tell(struct telling *, const struct statx *);
 

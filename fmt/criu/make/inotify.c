@@ -1,0 +1,156 @@
+/*
+ * Sets of inotify(7) as CRIU images, with the path of each file that they
+ * watch: criu finds it by that, wherever it is.
+ */
+#include "criumake.h"
+#include "num.h"
+#include "vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Add a line "watch WD MASK DEV INO TYPE HANDLE PATH" to the watches of
+ * inotify set f; PATH, which may have blanks, is "-" if it is not known.
+ */
+int
+makewatch_read(struct makeopen *f, struct words *w)
+{
+	enum { BEFORE = 6 };	/* words before the path */
+	struct makewatch *v;
+	uint64_t n[BEFORE - 1];
+	char *path;
+	size_t i;
+	int rc;
+
+	for (path = w->rest, i = 0; path != NULL && i < BEFORE; i++)
+		if ((path = strchr(path, ' ')) != NULL)
+			path++;
+	if (path == NULL)
+		return words_bad(w, "watch wd mask (x) dev inode type handle "
+		    "path|-");
+	path[-1] = '\0';
+	if (VEC_ROOM(f->watch, f->nwatch) == -1 ||
+	    words_split(w, w->rest) == -1)
+		return -1;
+	v = &f->watch[f->nwatch];
+	memset(v, 0, sizeof *v);
+	w->n = BEFORE - 1;
+	if (!words_form(w, 0, "dxmdd", n))
+		return words_bad(w, "watch wd mask (x) dev inode type handle "
+		    "path|-");
+	f->nwatch++;
+	v->wd = n[0];
+	v->mask = n[1];
+	v->dev = n[2];
+	v->ino = n[3];
+	v->type = n[4];
+	rc = makeopen_bytes(&v->handle, &v->len, w->word[BEFORE - 1], w);
+	if (rc == 0 && strcmp(path, "-") != 0 &&
+	    (v->path = strdup(path)) == NULL)
+		rc = errstr_set("out of memory");
+	return rc;
+}
+
+void
+makewatch_free(struct makeopen *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->nwatch; i++) {
+		free(f->watch[i].handle);
+		free(f->watch[i].path);
+	}
+	free(f->watch);
+}
+
+/*
+ * Return why an inotify set cannot be restored, or NULL.
+ */
+const char *
+makeinotify_hinders(const struct makeopen *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->nwatch; i++)
+		if (f->watch[i].path == NULL || *f->watch[i].path != '/')
+			return "an inotify set that watches a file whose path "
+			    "is not known";
+	return f->v[OK_WAITING][0] == 0 ? NULL :
+	    "an inotify set in which events wait to be read";
+}
+
+/*
+ * Set e, h and words, which has room for MAX_HANDLE_SZ bytes, to a watch of
+ * set f.
+ */
+static void
+watch_set(Criu__InotifyWatch *e, Criu__FileHandle *h, uint64_t *words,
+    const struct makeopen *f, const struct makewatch *v)
+{
+	size_t i;
+
+	criu__inotify_watch__init(e);
+	criu__file_handle__init(h);
+	h->bytes = (uint32_t)v->len;
+	h->type = (uint32_t)v->type;
+	h->handle = words;
+	h->n_handle = 16;	/* as many as criu wants: its images/fh.proto */
+	for (i = 0; i < v->len && i / 8 < h->n_handle; i++)
+		words[i / 8] |= (uint64_t)v->handle[i] << i % 8 * 8;
+	h->path = v->path;
+	e->id = f->id;
+	e->i_ino = v->ino;
+	e->mask = (uint32_t)v->mask;
+	e->s_dev = (uint32_t)v->dev;
+	e->wd = (uint32_t)v->wd;
+	e->f_handle = h;
+}
+
+static int
+wd_cmp(const void *a, const void *b)
+{
+	const Criu__InotifyWatch *const *x = a, *const *y = b;
+
+	return (*x)->wd < (*y)->wd ? -1 : (*x)->wd > (*y)->wd;
+}
+
+/*
+ * Add inotify set f to files.img, whose entry e is begun.  criu adds watches
+ * in their order, so that they get their numbers.
+ */
+int
+makeinotify_write(struct criumake *m, const struct makeopen *f,
+    Criu__FileEntry e, Criu__Fown *fown)
+{
+	struct parts {
+		Criu__InotifyWatch e;
+		Criu__FileHandle h;
+		uint64_t words[16];
+	} *v;
+	Criu__Inotify p = CRIU__INOTIFY__INIT;
+	Criu__InotifyWatch **w;
+	size_t i;
+
+	v = calloc(f->nwatch + 1, sizeof *v);
+	w = calloc(f->nwatch + 1, sizeof *w);
+	for (i = 0; v != NULL && w != NULL && i < f->nwatch; i++) {
+		watch_set(&v[i].e, &v[i].h, v[i].words, f, &f->watch[i]);
+		w[i] = &v[i].e;
+	}
+	if (v != NULL && w != NULL) {
+		if (f->nwatch > 1)
+			qsort(w, f->nwatch, sizeof *w, wd_cmp);
+		p.id = f->id;
+		p.flags = (uint32_t)f->v[OK_FLAGS][0];
+		p.fown = fown;
+		p.wd = w;
+		p.n_wd = f->nwatch;
+		e.ify = &p;
+		criuimg_add(m->files, &e.base);
+	}
+	i = v == NULL || w == NULL;
+	free(v);
+	free(w);
+	return i ? errstr_set("out of memory") : 0;
+}
