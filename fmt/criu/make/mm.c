@@ -145,7 +145,9 @@ is_kernels(const struct vma *v)
 static bool
 is_shm(const struct vma *v)
 {
-	return name_begins(v, "/memfd:") || (v->flags & VMA_SHARED &&
+	return name_begins(v, "/memfd:") ||
+	    strcmp(v->name, "/dev/zero (deleted)") == 0 ||
+	    (v->flags & VMA_SHARED &&
 	    (name_begins(v, "/dev/zero") || name_begins(v, "[anon_shmem:")));
 }
 
@@ -222,7 +224,7 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 	    (flag & VMF_NORESERVE ? MAP_NORESERVE : 0U);
 	/* shared memory may have been given another name: [anon_shmem:NAME] */
 	if (v->flags & VMA_SHARED ||
-	    (*v->name == '/' && !name_begins(v, "/dev/zero")))
+	    (*v->name == '/' && (is_shm(v) || !name_begins(v, "/dev/zero"))))
 		return vma_file(m, t, v, flag, e);
 	e->flags |= MAP_ANONYMOUS;
 	if (flag & VMF_DROPPABLE)

@@ -184,13 +184,15 @@ named_tell(struct telling *t, const struct statx *sx)
 }
 
 /*
- * Return whether a file is from memfd_create(2).  Such a one lies on a mount of
- * the kernel's own, which no process sees.
+ * Return whether a file is from memfd_create(2), or shared memory that was
+ * opened by way of map_files (proc_pid_map_files(5)).  Such a one lies on a
+ * mount of the kernel's own, which no process sees.
  */
 static bool
 is_memfd(struct telling *t)
 {
-	return S_ISREG(t->mode) && strncmp(t->link, "/memfd:", 7) == 0 &&
+	return S_ISREG(t->mode) && (strncmp(t->link, "/memfd:", 7) == 0 ||
+	    strcmp(t->link, "/dev/zero (deleted)") == 0) &&
 	    served_not(t->proc->pid, t->dev) &&
 	    !mounts_have(tell_mounts(t), t->fdinfo.mount);
 }
