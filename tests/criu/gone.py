@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """gone.py LOG: have things whose names are deleted, and count in the log while
 they are as they were: the current directory, one that is open, a FIFO in which
-bytes wait, a device, and a file with holes as small as can be.  LOG.talk has it
-read the bytes.
+bytes wait, a device, a symbolic link, and a file with small holes; and a
+symbolic link that has its name.  LOG.talk has it read the bytes.
 """
 import os
 import stat
@@ -54,6 +54,12 @@ os.mknod(base + 'null', stat.S_IFCHR | 0o604, os.makedev(1, 3))
 null = os.open(base + 'null', os.O_RDWR)
 os.unlink(base + 'null')
 
+os.symlink('to where', base + 'link')
+link = os.open(base + 'link', os.O_PATH | os.O_NOFOLLOW)
+os.unlink(base + 'link')
+os.symlink('there', base + 'kept')
+kept = os.open(base + 'kept', os.O_PATH | os.O_NOFOLLOW)
+
 os.mkdir(base + 'open', 0o710)
 where = os.open(base + 'open', os.O_RDONLY)
 os.utime(where, (3000, 4000.25))
@@ -65,7 +71,8 @@ os.rmdir(base + 'cwd')
 
 
 def state():
-    return ([inode(os.fstat(fd)) for fd in (file, fifo, null, where)],
+    return ([inode(os.fstat(fd)) for fd in (file, fifo, null, where, link)],
+            os.readlink('', dir_fd=link), os.readlink('', dir_fd=kept),
             inode(os.stat('.')), holes(file), os.readlink('/proc/self/cwd'),
             os.pread(file, 13 * BLOCK, 0).count(b'x'))
 

@@ -120,6 +120,7 @@ struct makeopen {		/* an open file description */
 	char		*type;	/* owned, as all pointers here */
 	char		*path;
 	char		*link;	/* another path of it; or NULL */
+	char		*leads;	/* where a deleted symbolic link leads */
 	char		*why;	/* it cannot be told in full, or restored; or
 				   NULL */
 	enum makewhy	 kind;	/* of why */
@@ -401,6 +402,7 @@ struct makeinode {		/* of a deleted file */
 	uint64_t	 mtime;	/* ns */
 	bool		 sized;	/* the next is */
 	uint64_t	 size;	/* bytes */
+	char		*leads;	/* borrowed; where a symbolic link leads */
 };
 
 struct proc	*makereg_content(struct criumake *, uint64_t, uint64_t);

@@ -124,7 +124,8 @@ makeghost_inode(struct makeinode *n, const struct makeopen *f)
 		.rdev = (uint32_t)f->v[OK_RDEV][0],
 		.timed = makeopen_has(f, OK_TIMES),
 		.atime = f->v[OK_TIMES][0], .mtime = f->v[OK_TIMES][1],
-		.sized = makeopen_has(f, OK_SIZE), .size = f->v[OK_SIZE][0]
+		.sized = makeopen_has(f, OK_SIZE), .size = f->v[OK_SIZE][0],
+		.leads = f->leads
 	};
 }
 
@@ -163,7 +164,8 @@ ghost_write(struct made *im, struct proc *content, const struct makeinode *n)
 	} else if (S_ISCHR(e.mode)) {
 		e.has_rdev = true;
 		e.rdev = n->rdev;
-	}
+	} else if (S_ISLNK(e.mode))
+		e.symlnk_target = n->leads;
 	criuimg_add(&im->b, &e.base);
 }
 

@@ -185,6 +185,8 @@ named_hinders(struct criumake *m, const struct makeopen *f)
 		return "a file whose path is not known";
 	if (f->v[OK_DELETED][0] == 0)
 		return NULL;
+	if (makeopen_is(f, "link") && f->leads == NULL)
+		return "a deleted symbolic link that leads to who knows where";
 	if (!makeopen_is(f, "reg"))
 		return NULL;
 	return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) != NULL ?
@@ -206,6 +208,7 @@ static const struct opentype {
 	{ "reg", WHY_OTHER, FD_REG, NULL },
 	{ "dir", WHY_OTHER, FD_REG, NULL },
 	{ "chr", WHY_OTHER, FD_REG, NULL },
+	{ "link", WHY_OTHER, FD_REG, NULL },
 	{ "fifo", WHY_PIPE, FD_FIFO, NULL },
 	{ "pipe", WHY_PIPE, FD_PIPE, NULL },
 	{ "unix", WHY_UNIX, FD_UNIXSK, NULL },

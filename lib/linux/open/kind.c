@@ -7,6 +7,7 @@
 #include "opened.h"
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
@@ -156,6 +157,28 @@ lease_tell(struct telling *t)
 }
 
 /*
+ * Tell where a symbolic link leads whose name is deleted.  Such a thing can
+ * only be open with O_PATH, and then to close a duplicate has no effect.
+ */
+static void
+symlink_tell(struct telling *t)
+{
+	char to[PATH_MAX];
+	ssize_t n;
+	int fd;
+
+	fd = t->pidfd == -1 ? -1 : (int)syscall(SYS_pidfd_getfd, t->pidfd,
+	    t->fd, 0);
+	n = fd == -1 ? -1 : readlinkat(fd, "", to, sizeof to);
+	if (fd != -1)
+		close(fd);
+	if (n <= 0 || n == sizeof to || memchr(to, '\n', (size_t)n) != NULL)
+		tell_why(t, "it is deleted, and where it leads is not known");
+	else
+		buf_printf(&t->out, "leads %.*s\n", (int)n, to);
+}
+
+/*
  * A file that has or had a name.
  */
 static void
@@ -172,6 +195,8 @@ named_tell(struct telling *t, const struct statx *sx)
 		return;
 	buf_printf(&t->out, "deleted 1\ntimes %jd %jd\n",
 	    statx_ns(&sx->stx_atime), statx_ns(&sx->stx_mtime));
+	if (S_ISLNK(t->mode))
+		symlink_tell(t);
 	if (S_ISREG(t->mode))
 		nameless_tell(t, sx);
 	else if (S_ISDIR(t->mode) || sx->stx_nlink == 0) {
@@ -262,7 +287,8 @@ inode_tell(struct telling *t, const struct statx *sx)
 	} else {
 		type = S_ISREG(t->mode) ? "reg" : S_ISDIR(t->mode) ? "dir" :
 		    S_ISCHR(t->mode) ? device_type(sx) :
-		    S_ISBLK(t->mode) ? "device" : "other";
+		    S_ISBLK(t->mode) ? "device" :
+		    S_ISLNK(t->mode) ? "link" : "other";
 		tell_type(t, type);
 		if (strcmp(type, "tty") == 0) {
 			tell_path(t, t->link);
@@ -271,7 +297,7 @@ inode_tell(struct telling *t, const struct statx *sx)
 			return;
 		}
 		if (type[0] == 'o' || strcmp(type, "device") == 0)
-			tell_why(t, "a device or a symbolic link");
+			tell_why(t, "a device");
 		named_tell(t, sx);
 	}
 }
