@@ -1,7 +1,7 @@
 /*
  * snapload: from a snapshot to a directory of CRIU images, and back.
  */
-#include "common/common.h"
+#include "snapload.h"
 
 #include <err.h>
 #include <inttypes.h>
@@ -118,6 +118,35 @@ say_stat(const char *dir, const struct criustat *st)
 }
 
 /*
+ * Say what is restored, but not as it was: a note function, which unlike
+ * program_lose does not count that as missing.
+ */
+static void
+say_note(void *arg, const char *text)
+{
+	(void)arg;
+	program_warn("%s", text);
+}
+
+/*
+ * Tell whether a snapshot can become images, and how these are restored: dir is
+ * what the command names.
+ */
+static int
+check(const char *file, const char *dir, struct criuopts *o)
+{
+	struct readopts ro = { .progress = o->progress };
+	struct snap *s;
+	int rc;
+
+	if ((s = snap_open(file, &ro)) == NULL)
+		return -1;
+	rc = criu_check(s, o);
+	snap_free(s);
+	return rc == -1 ? -1 : command_print(dir, *o->need);
+}
+
+/*
  * A snapshot to images.
  */
 static int
@@ -136,12 +165,13 @@ load(const char *file, const char *dir, struct criuopts *o)
 	snap_free(s);
 	if (rc == 0 && verbose)
 		say_stat(dir, &st);
-	return rc;
+	return rc == -1 ? -1 : command_print(dir, *o->need);
 }
 
 /*
  * Only what is named is needed: to images, the input, the directory, which is
- * made, and the parent's; from them, the directory and the output.
+ * made, and the parent's; from them, the directory and the output; to check,
+ * where dir is NULL, the input.
  */
 static void
 confine_images(char *file, char *dir, const char *out, const char *parent,
@@ -156,6 +186,7 @@ confine_images(char *file, char *dir, const char *out, const char *parent,
 }
 
 static const struct opt opts[] = {
+	{ 'c', "check", NULL, "only tell what cannot be restored" },
 	{ 'D', "images-dir", "dir", "the directory of the images" },
 	{ 'f', "force", "kind,...",
 	    "leave out of these kinds what is not restored" },
@@ -175,6 +206,7 @@ static const struct cmdline cmdline = {
 	.about = "Make images of criu(8) of a snapshot, or a snapshot of such.",
 	.synopsis = (const char *const[]){
 		"[-jOv] [-f kind,...] [-p parentdir] [-t pid] -D dir [file]",
+		"-c [-j] [-D dir] [-f kind,...] [-t pid] [file]",
 		"-u [-vz] -D dir [-o file]",
 		NULL
 	},
@@ -184,18 +216,23 @@ static const struct cmdline cmdline = {
 int
 main(int argc, char *argv[])
 {
-	struct criuopts co = { .warn = program_lose, .progress = &progress };
+	unsigned int need = 0;
+	struct criuopts co = { .warn = program_lose, .note = say_note,
+	    .need = &need, .progress = &progress };
 	const char *path, *bad;
 	char *dir;
-	bool reverse;
+	bool reverse, only;
 	int c, rc;
 
 	program_descriptors();
 	dir = NULL;
 	path = NULL;
-	reverse = false;
+	reverse = only = false;
 	while ((c = options_next(&cmdline, argc, argv)) != -1)
 		switch (c) {
+		case 'c':
+			only = true;
+			break;
 		case 'D':
 			dir = optarg;
 			break;
@@ -232,13 +269,16 @@ main(int argc, char *argv[])
 		}
 	argc -= optind;
 	argv += optind;
-	if (dir == NULL || (reverse ? argc > 0 || co.overwrite ||
+	if ((dir == NULL && !only) || (only && (reverse || co.overwrite ||
+	    verbose || co.parent != NULL)) ||
+	    (reverse ? argc > 0 || co.overwrite ||
 	    co.leave != 0 || co.shelljob || co.root != 0 || co.parent != NULL :
 	    argc > 1 || path != NULL || compress))
 		options_misuse(&cmdline);
-	confine_images(argv[0], dir, path, co.parent, reverse);
+	confine_images(argv[0], only ? NULL : dir, path, co.parent, reverse);
 	progress_show(&progress, getprogname());
-	rc = reverse ? unload(dir, path) : load(argv[0], dir, &co);
+	rc = reverse ? unload(dir, path) : only ? check(argv[0],
+	    dir != NULL ? dir : "DIR", &co) : load(argv[0], dir, &co);
 	progress_hide();
 	if (rc == -1)
 		program_warn("%s", snap_errstr());

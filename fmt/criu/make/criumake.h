@@ -7,10 +7,13 @@
  *	why.c		what cannot be restored, and is left out or not
  *	task.c		processes and threads, as the record has them
  *	find.c		open files by number, inode and descriptor
+ *	inetread.c	what the record tells of a socket of the internet
  *	open.c		open files and descriptors, as the record has them
  *	regular.c	files with a name, and deleted ones
  *	memory.c	pages, and shared memory
  *	mm.c		mappings: mm
+ *	sockopt.c	options of sockets
+ *	inet.c		sockets of the internet
  *	fd.c		what of the open files can be restored; descriptors
  *	file.c		files.img, an entry for each
  *	rseq.c		restartable sequences
@@ -38,8 +41,9 @@ enum makewhy {			/* kinds of what cannot be restored */
 	WHY_AIO, WHY_DELETED, WHY_DEVICE, WHY_EPOLL, WHY_EVENTFD, WHY_FANOTIFY,
 	WHY_HUGETLB, WHY_INOTIFY, WHY_IO_URING, WHY_LOCKS, WHY_NETLINK,
 	WHY_OTHER, WHY_PACKET, WHY_PAGES, WHY_PIDFD, WHY_PIPE, WHY_RAW,
-	WHY_SECRETMEM, WHY_SHM, WHY_SHSTK, WHY_SYSV, WHY_TCP, WHY_TIMER,
-	WHY_TTY, WHY_UDP, WHY_UNIX, WHY_USERFAULTFD, WHY_USERNS, WHY_KINDS
+	WHY_SECRETMEM, WHY_SHM, WHY_SHSTK, WHY_SOCKOPT, WHY_SYSV, WHY_TCP,
+	WHY_TIMER, WHY_TTY, WHY_UDP, WHY_UNIX, WHY_USERFAULTFD, WHY_USERNS,
+	WHY_KINDS
 };
 
 struct makereason {		/* why something cannot be restored */
@@ -77,12 +81,14 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_DEV, OK_RDEV, OK_DELETED, OK_OWNER, OK_CAPACITY, OK_ALONE, OK_SEALS,
 	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
 	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS, OK_LOCK,
-	OK_PROTOCOL, OK_MAX
+	OK_PROTOCOL, OK_FAMILY, OK_WAITING, OK_MAX
 };
 
 enum { OPEN_NUMBERS = 5 };	/* most that a key has */
 
-enum { SOCK_TYPE, SOCK_STATE, SOCK_PEER }; /* numbers of OK_SOCKET */
+enum {				/* numbers of OK_SOCKET */
+	SOCK_TYPE, SOCK_STATE, SOCK_PEER, SOCK_BACKLOG, SOCK_SHUTDOWN
+};
 
 struct maketarget {		/* what an epoll set waits for */
 	uint64_t	 fd;
@@ -105,13 +111,15 @@ struct makeopen {		/* an open file description */
 	uint8_t		*name;	/* of a socket */
 	size_t		 namelen;
 	uint64_t	 v[OK_MAX][OPEN_NUMBERS];
-	uint32_t	 has;	/* a bit for each key */
+	uint64_t	 has;	/* a bit for each key */
+	struct makeinet	*inet;	/* of a socket of the internet; or NULL */
 	struct maketarget *target;
 	size_t		 ntarget;
 	unsigned int	 ends;	/* of its inode that are restored: bits */
 	bool		 data;	/* of its inode is written, of the first */
 	bool		 linked; /* path is another than it was opened by */
 	bool		 used;	/* by a chosen process */
+	bool		 noted;	/* that it is not quite as it was */
 	const struct maketask *user; /* borrowed; the first that has it */
 };
 
@@ -169,6 +177,10 @@ struct criumake {
 	struct makereason *reason; /* owned */
 	size_t		 nreason;
 	bool		 fatal;	/* one of them is about a process as a whole */
+	char		**note;	/* owned; what is not quite as it was */
+	size_t		 nnote;
+	size_t		 nclosed; /* connections that are not restored */
+	unsigned int	 need;	/* enum criu_need: what restoring takes */
 };
 
 /* images.c */
@@ -299,6 +311,24 @@ int		 makefind_inodecmp(const struct makeopen *,
 int		 makefind_fds(struct maketask *);
 const struct makefd *makefind_fd(const struct maketask *, uint64_t, uint64_t);
 
+/* inetread.c */
+int		 makeinet_read(struct makeopen *, struct words *);
+void		 makeinet_free(struct makeinet *);
+
+/* sockopt.c */
+void		 makesocket_options(const struct makeopen *,
+		    Criu__SocketOptions *);
+
+/* inet.c */
+bool		 makeinet_connection(const struct makeopen *);
+const char	*makeinet_hinders(const struct makeopen *);
+enum makewhy	 makeinet_kind(const struct makeopen *);
+int		 makeinet_note(struct criumake *, const struct maketask *,
+		    const struct makefd *);
+int		 makeinet_rest(struct criumake *);
+void		 makeinet_write(struct criumake *, const struct makeopen *,
+		    Criu__FileEntry, Criu__Fown *);
+
 /* fd.c */
 unsigned int	 makefd_type(const struct makeopen *);
 int		 makefd_judge(struct criumake *);
@@ -320,6 +350,8 @@ int		 makereg_mapped(struct criumake *, struct maketask *,
 int		 make_refuse(struct criumake *, enum makewhy, const char *, ...)
 		    __attribute__((format(printf, 3, 4)));
 int		 make_never(struct criumake *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+int		 make_note(struct criumake *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 int		 makewhy_judge(const struct criumake *);
 void		 makewhy_free(struct criumake *);

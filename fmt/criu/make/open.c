@@ -42,6 +42,8 @@ static const struct {
 	[OK_TIMEOUTS] = { "timeouts", "dd" },
 	[OK_LOCK] = { "lock", "d" },
 	[OK_PROTOCOL] = { "protocol", "d" },
+	[OK_FAMILY] = { "family", "d" },
+	[OK_WAITING] = { "waiting", "d" },
 };
 
 /*
@@ -160,6 +162,7 @@ line_read(struct makeopen *f, struct words *w)
 {
 	char want[64];
 	size_t k;
+	int rc;
 
 	if (strcmp(w->word[0], "type") == 0)
 		return string_read(&f->type, w);
@@ -173,6 +176,8 @@ line_read(struct makeopen *f, struct words *w)
 		return name_read(f, w);
 	if (strcmp(w->word[0], "target") == 0)
 		return target_read(f, w);
+	if ((rc = makeinet_read(f, w)) != 0)
+		return rc == -1 ? -1 : 0;
 	for (k = 0; k < OK_MAX; k++)
 		if (strcmp(w->word[0], keys[k].name) == 0)
 			break;
@@ -184,7 +189,7 @@ line_read(struct makeopen *f, struct words *w)
 	    strlen(keys[k].form), keys[k].form[1] == '\0' ? "" : "s");
 	if (!words_form(w, 0, keys[k].form, f->v[k]))
 		return words_bad(w, want);
-	f->has |= 1U << k;
+	f->has |= UINT64_C(1) << k;
 	return 0;
 }
 
@@ -210,6 +215,7 @@ open_free(struct makeopen *f)
 	free(f->why);
 	free(f->name);
 	free(f->target);
+	makeinet_free(f->inet);
 	free(f);
 }
 

@@ -315,6 +315,7 @@ maketree_write(struct criumake *m)
 	inv.has_fdinfo_per_id = inv.fdinfo_per_id = true;
 	inv.has_ns_per_id = inv.ns_per_id = true;
 	inv.root_ids = &ids;
+	inv.has_tcp_close = inv.tcp_close = (m->need & CRIU_TCP_CLOSE) != 0;
 	criuimg_add(&im->b, &inv.base);
 	return 0;
 }

@@ -113,6 +113,8 @@ files_free(struct live *l)
 		free(f->set[i].v);
 	free(f->set);
 	unixdiag_free(f);
+	diag_free(f);
+	twins_free(f);
 	looker_end(f->looker);
 	free(f);
 	l->files = NULL;
