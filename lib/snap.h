@@ -497,6 +497,8 @@ struct liveopts {
 	bool	 observe;	/* run nothing in a process */
 	bool	 clone;		/* let them go before their memory is read;
 				   not with observe */
+	bool	 move;		/* they are killed at the end: connections of
+				   TCP are locked, and go along */
 	bool	 again;		/* fail where a clone is lost: live_lost */
 	bool	 flags;		/* read smaps when all are stopped */
 	bool	 verbose;	/* say for how long each was stopped */

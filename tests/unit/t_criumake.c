@@ -1109,6 +1109,74 @@ note_note(void *arg, const char *text)
 }
 
 /*
+ * Connections that go along, if all do.
+ */
+static void
+test_streams(void **state)
+{
+	static const char text[] = INET "protocol 6\nsocket 1 8 0 0 0\n"
+	    "local 1.2.3.4 5\nremote 6.7.8.9 10\n"
+	    "stream 4000000000 3 7 4 1\nagreed 7 9 8 1448 77\n"
+	    "window 1 2 3 4 5\n";
+	static const char name[] = "tcp-stream-5.img";
+	unsigned int need = 0;
+	struct criuopts o = { .need = &need, .note = note_note };
+	struct part m;
+
+	(void)state;
+	process_record(7);
+	set("netlock", "nft CRIU-0123\n");
+	set("files", "3 1\n");
+	set("file/1", text);
+	set("stream/5", "inbyout");
+	*noted = '\0';
+	assert_int_equal(load_one(&o), 0);
+	assert_string_equal(noted, "");
+	assert_int_equal(need, CRIU_MADE | CRIU_TCP_ESTABLISHED);
+	m = frame("inventory.img", 0);
+	assert_int_equal(count(m, 10), 0);
+	assert_int_equal(number(m, "11"), 1);
+	assert_int_equal(number(m, "13"), 4);
+	assert_int_equal(number(frame("files.img", 0), "4.8"), 10);
+	m = frame(name, 0);
+	assert_int_equal(number(m, "1"), 3);
+	assert_true(number(m, "2") == 4000000000);
+	assert_int_equal(number(m, "3"), 4);
+	assert_int_equal(number(m, "4"), 7);
+	assert_int_equal(number(m, "5"), 7);
+	assert_int_equal(number(m, "6"), 9);
+	assert_int_equal(number(m, "7"), 1448);
+	assert_int_equal(number(m, "8"), 8);
+	assert_int_equal(number(m, "9"), 77);
+	assert_int_equal(number(m, "12"), 1);
+	assert_int_equal(number(m, "14"), 2);
+	assert_int_equal(number(m, "17"), 5);
+	assert_memory_equal(m.p + m.n, "inbyout", 7);
+
+	/* another does not: both are closed */
+	process_record(7);
+	set("netlock", "nft CRIU-0123\n");
+	set("files", "3 1\n4 2\n");
+	set("file/1", text);
+	set("stream/5", "inbyout");
+	set("file/2", INET "protocol 6\nsocket 1 1 0 0 0\nlocal 1.2.3.4 6\n"
+	    "remote 6.7.8.9 10\n");
+	need = 0;
+	assert_int_equal(load_one(&o), 0);
+	assert_int_equal(need, CRIU_MADE | CRIU_TCP_CLOSE);
+	assert_contains(noted, "descriptor 3: the connection of 1.2.3.4:5 to");
+	assert_contains(noted, "descriptor 4: the connection of 1.2.3.4:6 to");
+
+	process_record(7);
+	set("netlock", "nft CRIU-0123\n");
+	set("files", "3 1\n");
+	set("file/1", text);
+	set("stream/5", "inbyou");
+	assert_int_equal(load_one(&o), -1);
+	assert_string_equal(snap_errstr(), "stream/5: 6 bytes, not 3 and 4");
+}
+
+/*
  * Connections, which are closed: that is told, of many of how many.  One that
  * has ended was shut down.
  */
@@ -1376,6 +1444,7 @@ main(void)
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_sockets),
 		cmocka_unit_test(test_inet),
+		cmocka_unit_test(test_streams),
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_shares),

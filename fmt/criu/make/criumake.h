@@ -13,6 +13,7 @@
  *	memory.c	pages, and shared memory
  *	mm.c		mappings: mm
  *	sockopt.c	options of sockets
+ *	tcp.c		connections of TCP
  *	inet.c		sockets of the internet
  *	fd.c		what of the open files can be restored; descriptors
  *	file.c		files.img, an entry for each
@@ -81,7 +82,8 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_DEV, OK_RDEV, OK_DELETED, OK_OWNER, OK_CAPACITY, OK_ALONE, OK_SEALS,
 	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
 	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS, OK_LOCK,
-	OK_PROTOCOL, OK_FAMILY, OK_WAITING, OK_MAX
+	OK_PROTOCOL, OK_FAMILY, OK_WAITING, OK_STREAM,
+	OK_AGREED, OK_WINDOW, OK_MAX
 };
 
 enum { OPEN_NUMBERS = 5 };	/* most that a key has */
@@ -180,6 +182,8 @@ struct criumake {
 	char		**note;	/* owned; what is not quite as it was */
 	size_t		 nnote;
 	size_t		 nclosed; /* connections that are not restored */
+	char		*lock;	/* owned; of the table of nft(8) by which
+				   connections are locked; NULL: they are not */
 	unsigned int	 need;	/* enum criu_need: what restoring takes */
 };
 
@@ -310,6 +314,8 @@ int		 makefind_inodecmp(const struct makeopen *,
 		    const struct makeopen *);
 int		 makefind_fds(struct maketask *);
 const struct makefd *makefind_fd(const struct maketask *, uint64_t, uint64_t);
+bool		 makefind_data(const struct criumake *, const char *, uint64_t,
+		    struct recfile *);
 
 /* inetread.c */
 int		 makeinet_read(struct makeopen *, struct words *);
@@ -319,14 +325,18 @@ void		 makeinet_free(struct makeinet *);
 void		 makesocket_options(const struct makeopen *,
 		    Criu__SocketOptions *);
 
+/* tcp.c: connections of TCP */
+int		 maketcp_judge(struct criumake *);
+int		 maketcp_write(struct criumake *, const struct makeopen *);
+bool		 maketcp_is(const struct makeopen *);
+
 /* inet.c */
-bool		 makeinet_connection(const struct makeopen *);
 const char	*makeinet_hinders(const struct makeopen *);
 enum makewhy	 makeinet_kind(const struct makeopen *);
 int		 makeinet_note(struct criumake *, const struct maketask *,
 		    const struct makefd *);
 int		 makeinet_rest(struct criumake *);
-void		 makeinet_write(struct criumake *, const struct makeopen *,
+int		 makeinet_write(struct criumake *, const struct makeopen *,
 		    Criu__FileEntry, Criu__Fown *);
 
 /* fd.c */

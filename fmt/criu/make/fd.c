@@ -336,6 +336,8 @@ makefd_judge(struct criumake *m)
 			again = true;
 		}
 	} while (again);
+	if (maketcp_judge(m) == -1)
+		return -1;
 	for (i = 0; i < m->norder; i++)
 		for (t = m->order[i], k = 0; k < t->nfd; k++)
 			if (t->fd[k].open->why != NULL ?

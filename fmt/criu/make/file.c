@@ -13,25 +13,6 @@
 enum { PACKET = 32768 };
 
 /*
- * Find file DIR/INO in the record of the first process that has it.  Return
- * false, with no bytes, if none has.
- */
-static bool
-data_find(const struct criumake *m, const char *dir, uint64_t ino,
-    struct recfile *f)
-{
-	char name[48];
-	size_t i;
-
-	snprintf(name, sizeof name, "%s/%" PRIu64, dir, ino);
-	for (i = 0; i < m->snap->nproc; i++)
-		if (m->task[i] != NULL &&
-		    linuxrec_find(&m->task[i]->rec, name, f))
-			return true;
-	return false;
-}
-
-/*
  * Add what is in a pipe or FIFO, and what it can hold, to an image: once for
  * all its ends.
  */
@@ -50,7 +31,7 @@ pipe_data(struct criumake *m, const struct makeopen *f, uint32_t magic,
 	first->data = true;
 	if ((b = make_common(m, magic, name)) == NULL)
 		return -1;
-	data_find(m, "pipe", f->v[OK_INO][0], &data);
+	makefind_data(m, "pipe", f->v[OK_INO][0], &data);
 	if (data.len > UINT32_MAX)
 		return errstr_set("pipe/%" PRIu64 ": %zu bytes",
 		    f->v[OK_INO][0], data.len);
@@ -223,7 +204,7 @@ queue_write(struct criumake *m, const struct makeopen *f)
 	uint64_t n;
 	size_t off, len;
 
-	if (!data_find(m, "socket", f->v[OK_INO][0], &d) || d.len == 0)
+	if (!makefind_data(m, "socket", f->v[OK_INO][0], &d) || d.len == 0)
 		return 0;
 	if ((b = make_common(m, CRIU_SK_QUEUES, "sk-queues.img")) ==
 	    NULL)
@@ -325,8 +306,7 @@ open_write(struct criumake *m, struct makeopen *f)
 	case FD_UNIXSK:
 		return unix_write(m, f, e, &fown);
 	case FD_INETSK:
-		makeinet_write(m, f, e, &fown);
-		return 0;
+		return makeinet_write(m, f, e, &fown);
 	case FD_EVENTFD:
 		eventfd_write(m, f, e, &fown);
 		return 0;

@@ -147,3 +147,22 @@ makefind_fd(const struct maketask *t, uint64_t key, uint64_t from)
 	return i < t->nfd && t->byopen[i]->open->key == key ?
 	    t->byopen[i] : NULL;
 }
+
+/*
+ * Find file DIR/INO in the record of the first process that has it.  Return
+ * false, with no bytes, if none has.
+ */
+bool
+makefind_data(const struct criumake *m, const char *dir, uint64_t ino,
+    struct recfile *f)
+{
+	char name[48];
+	size_t i;
+
+	snprintf(name, sizeof name, "%s/%" PRIu64, dir, ino);
+	for (i = 0; i < m->snap->nproc; i++)
+		if (m->task[i] != NULL &&
+		    linuxrec_find(&m->task[i]->rec, name, f))
+			return true;
+	return false;
+}

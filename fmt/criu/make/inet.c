@@ -37,18 +37,6 @@ is_v6(const struct makeopen *f)
 }
 
 /*
- * Return whether f is a TCP socket that is, or is being, connected.
- */
-bool
-makeinet_connection(const struct makeopen *f)
-{
-	return makeopen_is(f, "inet") && f->inet != NULL &&
-	    f->v[OK_SOCKET][SOCK_TYPE] == TYPE_STREAM &&
-	    f->v[OK_SOCKET][SOCK_STATE] != STATE_CLOSE &&
-	    f->v[OK_SOCKET][SOCK_STATE] != STATE_LISTEN;
-}
-
-/*
  * Return whether an address is one of those that count on a link alone:
  * needs_scope_id of criu's sk-inet.c.
  */
@@ -65,7 +53,7 @@ protocol_hinders(const struct makeopen *f)
 {
 	switch (f->v[OK_SOCKET][SOCK_TYPE]) {
 	case TYPE_STREAM:
-		if (protocol_of(f) == MPTCP && makeinet_connection(f))
+		if (protocol_of(f) == MPTCP && maketcp_is(f))
 			return "a connection of MPTCP";
 		return protocol_of(f) == IPPROTO_TCP ||
 		    protocol_of(f) == MPTCP ? NULL :
@@ -101,7 +89,7 @@ makeinet_hinders(const struct makeopen *f)
 		return "with a protocol upon TCP, such as TLS of the kernel";
 	if (is_linklocal(f, &n->local) && n->device == NULL)
 		return "of a link that is not known";
-	if (n->remote.port == 0 || makeinet_connection(f))
+	if (n->remote.port == 0 || maketcp_is(f))
 		return NULL;
 	if (is_linklocal(f, &n->remote) && !is_linklocal(f, &n->local))
 		return "connected on a link that is not known";
@@ -150,7 +138,7 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 
 	snprintf(who, sizeof who, "process %" PRIu64 ", descriptor %" PRIu64,
 	    t->proc->pid, fd->fd);
-	if (makeinet_connection(f)) {
+	if (maketcp_is(f) && !(m->need & CRIU_TCP_ESTABLISHED)) {
 		m->need |= CRIU_TCP_CLOSE;
 		if (m->nclosed++ < MOST && make_note(m, "%s: the connection "
 		    "of %s to %s is closed when it is restored", who,
@@ -215,10 +203,10 @@ address_put(const struct makeopen *f, Criu__InetSocket *p)
 }
 
 /*
- * Add a socket of the internet to files.img.  e is its entry there, fown whom
- * its signals go to.
+ * Add a socket of the internet to files.img, with what its connection is.  e is
+ * its entry there, fown whom its signals go to.
  */
-void
+int
 makeinet_write(struct criumake *m, const struct makeopen *f,
     Criu__FileEntry e, Criu__Fown *fown)
 {
@@ -242,4 +230,6 @@ makeinet_write(struct criumake *m, const struct makeopen *f,
 	p.v6only = o.v6only;
 	e.isk = &p;
 	criuimg_add(m->files, &e.base);
+	return maketcp_is(f) && m->need & CRIU_TCP_ESTABLISHED ?
+	    maketcp_write(m, f) : 0;
 }

@@ -26,6 +26,7 @@ make_free(struct criumake *m)
 	maketask_free(m);
 	makeopen_free(m);
 	makewhy_free(m);
+	free(m->lock);
 }
 
 /*

@@ -44,6 +44,9 @@ static const struct {
 	[OK_PROTOCOL] = { "protocol", "d" },
 	[OK_FAMILY] = { "family", "d" },
 	[OK_WAITING] = { "waiting", "d" },
+	[OK_STREAM] = { "stream", "ddddd" },
+	[OK_AGREED] = { "agreed", "xdddd" },
+	[OK_WINDOW] = { "window", "ddddd" },
 };
 
 /*

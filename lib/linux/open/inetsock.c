@@ -167,7 +167,7 @@ tcp_get(struct telling *t, struct inetsock *s)
 	if (s->state == TCP_LISTEN) {
 		s->waiting = info.tcpi_unacked;
 		s->backlog = info.tcpi_sacked;
-	} else if (s->state == TCP_CLOSE)
+	} else if (s->state == TCP_CLOSE || s->state == TCP_ESTABLISHED)
 		shutdown_get(t, s);
 }
 
@@ -214,4 +214,5 @@ inetsock_tell(struct telling *t, int family)
 		buf_printf(&t->out, "waiting %u\n", s.waiting);
 	tell_sockopts(t);
 	inetopt_tell(t, &s.what);
+	tcpstate_tell(t);
 }

@@ -91,6 +91,7 @@ struct files {
 	struct unixsocks *net;	/* owned */
 	size_t		 nnet;
 	struct looker	*looker; /* owned; NULL: not needed yet */
+	struct tcphold	*hold;	/* owned; connections that go along, or NULL */
 	struct twin	*twin;	/* owned */
 	size_t		 ntwin;
 	uint64_t	 diagns; /* inode of a network namespace; */
@@ -165,6 +166,11 @@ void		 diag_free(struct files *);
 void		 inetsock_tell(struct telling *, int);
 void		 inetopt_tell(struct telling *, const struct inetwhat *);
 void		 twins_free(struct files *);
+
+/* tcphold.c, tcpstate.c: connections that go along */
+void		 tcphold_begin(struct live *);
+void		 tcphold_record(const struct files *, struct filelist *);
+void		 tcpstate_tell(struct telling *);
 
 /* pipe.c */
 void		 pipe_tell(struct telling *);
