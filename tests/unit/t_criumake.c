@@ -736,6 +736,10 @@ test_refused(void **state)
 		    "remote 255.255.255.255 5\n",
 		    "a socket of the internet: connected to a broadcast "
 		    "address" },
+		{ "udp", INET "protocol 17\nsocket 2 7 0 0 0\n"
+		    "option UDP_CORK 1\n",
+		    "a socket of the internet: with a packet that is in the "
+		    "making (UDP_CORK)" },
 		{ "udp", INET6 "protocol 17\nsocket 2 7 0 0 0\n"
 		    "local fe80::1 5\n",
 		    "a socket of the internet: of a link that is not known" },
@@ -1126,9 +1130,13 @@ test_streams(void **state)
 	(void)state;
 	process_record(7);
 	set("netlock", "nft CRIU-0123\n");
-	set("files", "3 1\n");
+	set("files", "3 1\n4 2\n");
 	set("file/1", text);
 	set("stream/5", "inbyout");
+	/* one that was reset */
+	set("file/2", "type inet\nino 10\nfamily 4\nprotocol 6\n"
+	    "socket 1 7 0 0 0\nlocal 1.2.3.4 5\nremote 6.7.8.9 11\n"
+	    "stream 9 0 9 0 0\nagreed 7 9 8 1448 77\nwindow 1 2 3 4 5\n");
 	*noted = '\0';
 	assert_int_equal(load_one(&o), 0);
 	assert_string_equal(noted, "");
@@ -1152,6 +1160,8 @@ test_streams(void **state)
 	assert_int_equal(number(m, "14"), 2);
 	assert_int_equal(number(m, "17"), 5);
 	assert_memory_equal(m.p + m.n, "inbyout", 7);
+	assert_int_equal(number(frame("files.img", 1), "4.8"), 11);
+	assert_int_equal(number(frame("tcp-stream-a.img", 0), "2"), 9);
 
 	/* another does not: both are closed */
 	process_record(7);

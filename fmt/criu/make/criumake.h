@@ -329,6 +329,8 @@ void		 makesocket_options(const struct makeopen *,
 int		 maketcp_judge(struct criumake *);
 int		 maketcp_write(struct criumake *, const struct makeopen *);
 bool		 maketcp_is(const struct makeopen *);
+bool		 maketcp_ended(const struct makeopen *);
+bool		 maketcp_goes(const struct criumake *, const struct makeopen *);
 
 /* inet.c */
 const char	*makeinet_hinders(const struct makeopen *);

@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {				/* of include/net/tcp_states.h, sys/socket.h */
-	STATE_ESTABLISHED = 1, STATE_CLOSE = 7, STATE_LISTEN = 10,
+enum {				/* of sys/socket.h */
 	TYPE_STREAM = 1, TYPE_DGRAM = 2, TYPE_RAW = 3, SHUT_BOTH = 3,
 	FAMILY_V4 = 2, FAMILY_V6 = 10,	/* of linux/socket.h */
 	MPTCP = 262			/* of uapi/linux/in.h */
@@ -71,6 +70,17 @@ protocol_hinders(const struct makeopen *f)
 	}
 }
 
+static bool
+option_is(const struct makeinet *n, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < n->noption; i++)
+		if (strcmp(n->option[i].name, name) == 0)
+			return n->option[i].value != 0;
+	return false;
+}
+
 /*
  * Return why a socket of the internet cannot be restored, or NULL.
  */
@@ -85,6 +95,8 @@ makeinet_hinders(const struct makeopen *f)
 		return "little is known of it";
 	if ((why = protocol_hinders(f)) != NULL || n == NULL)
 		return why;
+	if (option_is(n, "UDP_CORK"))
+		return "with a packet that is in the making (UDP_CORK)";
 	if (n->ulp != NULL)
 		return "with a protocol upon TCP, such as TLS of the kernel";
 	if (is_linklocal(f, &n->local) && n->device == NULL)
@@ -138,7 +150,7 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 
 	snprintf(who, sizeof who, "process %" PRIu64 ", descriptor %" PRIu64,
 	    t->proc->pid, fd->fd);
-	if (maketcp_is(f) && !(m->need & CRIU_TCP_ESTABLISHED)) {
+	if (maketcp_is(f) && !maketcp_goes(m, f)) {
 		m->need |= CRIU_TCP_CLOSE;
 		if (m->nclosed++ < MOST && make_note(m, "%s: the connection "
 		    "of %s to %s is closed when it is restored", who,
@@ -170,7 +182,8 @@ makeinet_rest(struct criumake *m)
  * Set family, protocol, state and addresses.
  */
 static void
-address_put(const struct makeopen *f, Criu__InetSocket *p)
+address_put(const struct criumake *m, const struct makeopen *f,
+    Criu__InetSocket *p)
 {
 	static const struct makeinet none;
 	struct makeinet *n = f->inet;
@@ -179,8 +192,7 @@ address_put(const struct makeopen *f, Criu__InetSocket *p)
 
 	/* it was connected, and is not any more: all that is left of it is
 	   that it was shut down */
-	ended = s[SOCK_TYPE] == TYPE_STREAM && s[SOCK_STATE] == STATE_CLOSE &&
-	    n != NULL && n->remote.port != 0;
+	ended = maketcp_ended(f) && !maketcp_goes(m, f);
 	p->family = is_v6(f) ? FAMILY_V6 : FAMILY_V4;
 	p->type = (uint32_t)s[SOCK_TYPE];
 	p->proto = protocol_of(f) == MPTCP ? IPPROTO_TCP : protocol_of(f);
@@ -220,7 +232,7 @@ makeinet_write(struct criumake *m, const struct makeopen *f,
 	p.ino = (uint32_t)f->v[OK_INO][0];
 	p.flags = (uint32_t)f->v[OK_FLAGS][0];
 	p.fown = fown;
-	address_put(f, &p);
+	address_put(m, f, &p);
 	makesocket_options(f, &o.socket);
 	makeinet_put(f->inet, p.type == TYPE_RAW, &o);
 	p.opts = &o.socket;
@@ -230,6 +242,5 @@ makeinet_write(struct criumake *m, const struct makeopen *f,
 	p.v6only = o.v6only;
 	e.isk = &p;
 	criuimg_add(m->files, &e.base);
-	return maketcp_is(f) && m->need & CRIU_TCP_ESTABLISHED ?
-	    maketcp_write(m, f) : 0;
+	return maketcp_goes(m, f) ? maketcp_write(m, f) : 0;
 }

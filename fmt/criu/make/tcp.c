@@ -28,6 +28,28 @@ maketcp_is(const struct makeopen *f)
 }
 
 /*
+ * Return whether f is a TCP socket that was connected, and is not any more.
+ */
+bool
+maketcp_ended(const struct makeopen *f)
+{
+	return makeopen_is(f, "inet") && f->inet != NULL &&
+	    f->v[OK_SOCKET][SOCK_TYPE] == TYPE_STREAM &&
+	    f->v[OK_SOCKET][SOCK_STATE] == STATE_CLOSE &&
+	    f->inet->remote.port != 0;
+}
+
+/*
+ * Return whether f is restored with the state of a connection.
+ */
+bool
+maketcp_goes(const struct criumake *m, const struct makeopen *f)
+{
+	return m->need & CRIU_TCP_ESTABLISHED && (maketcp_is(f) ||
+	    (maketcp_ended(f) && makeopen_has(f, OK_STREAM)));
+}
+
+/*
  * Set m->lock to the name by which connections are locked, without what all
  * such names begin with, if the record of a process tells one.
  */
@@ -67,7 +89,8 @@ maketcp_judge(struct criumake *m)
 		return -1;
 	for (any = false, i = 0; i < m->nopen; i++) {
 		f = m->open[i];
-		if (!f->used || f->why != NULL || !maketcp_is(f))
+		if (!f->used || f->why != NULL || (!maketcp_is(f) &&
+		    !(maketcp_ended(f) && makeopen_has(f, OK_STREAM))))
 			continue;
 		any = true;
 		if (m->lock == NULL || !makeopen_has(f, OK_STREAM) ||

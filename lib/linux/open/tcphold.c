@@ -89,11 +89,13 @@ hold_add(struct tcphold *h, int pidfd, const struct fdref *r,
 	    getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len[1]) ==
 	    -1 || protocol != IPPROTO_TCP ||
 	    getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len[3]) == -1 ||
-	    info.tcpi_state == TCP_LISTEN || info.tcpi_state == TCP_CLOSE)
+	    info.tcpi_state == TCP_LISTEN)
 		goto none;
 	len[2] = local.sin6_family == AF_INET ? sizeof(struct sockaddr_in) :
 	    sizeof remote;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &remote, &len[2]) == -1)
+	/* one that is closed may have been a connection */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &remote, &len[2]) == -1 ||
+	    remote.sin6_port == 0)
 		goto none;
 	if (VEC_ROOM(h->v, h->n) == -1) {
 		close(fd);

@@ -18,7 +18,7 @@
 enum { REPAIR_OFF_NO_WP = -1 };	/* without a packet that probes */
 
 enum {				/* of include/net/tcp_states.h */
-	FIN_WAIT1 = 4, FIN_WAIT2 = 5, LAST_ACK = 9, CLOSING = 11
+	FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE = 7, LAST_ACK = 9, CLOSING = 11
 };
 
 struct stream {
@@ -99,7 +99,9 @@ lengths_get(int fd, struct stream *s)
 	    ioctl(fd, SIOCOUTQ, &s->len[1]) == -1 ||
 	    ioctl(fd, SIOCOUTQNSD, &s->unsent) == -1)
 		return -1;
-	if (state == FIN_WAIT1 || state == FIN_WAIT2 || state == CLOSING ||
+	if (state == CLOSE)	/* nobody gets that any more */
+		s->len[1] = s->unsent = 0;
+	else if (state == FIN_WAIT1 || state == FIN_WAIT2 || state == CLOSING ||
 	    state == LAST_ACK) {
 		s->len[1] -= s->len[1] > 0;
 		s->unsent -= s->unsent > 0;
