@@ -213,52 +213,53 @@ static const struct cmdline cmdline = {
 	.opts = opts
 };
 
-int
-main(int argc, char *argv[])
-{
-	unsigned int need = 0;
-	struct criuopts co = { .warn = program_lose, .note = say_note,
-	    .need = &need, .progress = &progress };
-	const char *path, *bad;
-	char *dir;
-	bool reverse, only;
-	int c, rc;
+struct job {			/* what the command line asks for */
+	char		*dir;	/* NULL: none */
+	const char	*path;	/* of the output; NULL: the standard one */
+	bool		 reverse; /* images to a snapshot */
+	bool		 check;	/* write nothing */
+};
 
-	program_descriptors();
-	dir = NULL;
-	path = NULL;
-	reverse = only = false;
+/*
+ * Take the options of the command line.
+ */
+static void
+job_parse(struct job *j, struct criuopts *co, int argc, char *argv[])
+{
+	const char *bad;
+	int c;
+
 	while ((c = options_next(&cmdline, argc, argv)) != -1)
 		switch (c) {
 		case 'c':
-			only = true;
+			j->check = true;
 			break;
 		case 'D':
-			dir = optarg;
+			j->dir = optarg;
 			break;
 		case 'f':
-			if (criu_leave(optarg, &co.leave) == -1)
+			if (criu_leave(optarg, &co->leave) == -1)
 				errx(2, "-f %s", snap_errstr());
 			break;
 		case 'j':
-			co.shelljob = true;
+			co->shelljob = true;
 			break;
 		case 'O':
-			co.overwrite = true;
+			co->overwrite = true;
 			break;
 		case 'o':
-			path = program_outfile(argv, c, &cmdline);
+			j->path = program_outfile(argv, c, &cmdline);
 			break;
 		case 'p':
-			co.parent = optarg;
+			co->parent = optarg;
 			break;
 		case 't':
-			co.root = (uint64_t)strtonum(optarg, 1, INT_MAX, &bad);
+			co->root = (uint64_t)strtonum(optarg, 1, INT_MAX, &bad);
 			if (bad != NULL)
 				errx(2, "%s: no process id", optarg);
 			break;
 		case 'u':
-			reverse = true;
+			j->reverse = true;
 			break;
 		case 'v':
 			verbose = true;
@@ -267,18 +268,50 @@ main(int argc, char *argv[])
 			compress = true;
 			break;
 		}
+}
+
+/*
+ * Return whether options were given that do not go along with each other.
+ */
+static bool
+job_misused(const struct job *j, const struct criuopts *co, int operands)
+{
+	if (j->check)
+		return j->reverse || co->overwrite || verbose ||
+		    co->parent != NULL || operands > 1 || j->path != NULL ||
+		    compress;
+	if (j->dir == NULL)
+		return true;
+	if (j->reverse)
+		return operands > 0 || co->overwrite || co->leave != 0 ||
+		    co->shelljob || co->root != 0 || co->parent != NULL;
+	return operands > 1 || j->path != NULL || compress;
+}
+
+int
+main(int argc, char *argv[])
+{
+	unsigned int need = 0;
+	struct criuopts co = { .warn = program_lose, .note = say_note,
+	    .need = &need, .progress = &progress };
+	struct job j = { 0 };
+	int rc;
+
+	program_descriptors();
+	job_parse(&j, &co, argc, argv);
 	argc -= optind;
 	argv += optind;
-	if ((dir == NULL && !only) || (only && (reverse || co.overwrite ||
-	    verbose || co.parent != NULL)) ||
-	    (reverse ? argc > 0 || co.overwrite ||
-	    co.leave != 0 || co.shelljob || co.root != 0 || co.parent != NULL :
-	    argc > 1 || path != NULL || compress))
+	if (job_misused(&j, &co, argc))
 		options_misuse(&cmdline);
-	confine_images(argv[0], only ? NULL : dir, path, co.parent, reverse);
+	confine_images(argv[0], j.check ? NULL : j.dir, j.path, co.parent,
+	    j.reverse);
 	progress_show(&progress, getprogname());
-	rc = reverse ? unload(dir, path) : only ? check(argv[0],
-	    dir != NULL ? dir : "DIR", &co) : load(argv[0], dir, &co);
+	if (j.reverse)
+		rc = unload(j.dir, j.path);
+	else if (j.check)
+		rc = check(argv[0], j.dir != NULL ? j.dir : "DIR", &co);
+	else
+		rc = load(argv[0], j.dir, &co);
 	progress_hide();
 	if (rc == -1)
 		program_warn("%s", snap_errstr());

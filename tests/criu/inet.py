@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""inet - sockets of the internet that look at themselves: inet.py LOG [errors]
+"""inet - sockets of the internet that look at themselves: inet.py LOG [errors|groups]
 
 Of each socket all that getsockopt(2) and its names tell is what it was, and it
 does what it did: a line of those of tests/targets/apart.h each time, "KIND
@@ -204,6 +204,11 @@ def main(path, only=None):
     diff = os.open(path + '.diff', os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     if only == 'errors':
         sockets = [(only, with_options(fresh(kind=DGRAM), (IP, 11, 1)), None)]
+    elif only == 'groups':
+        sockets = [(only, with_options(fresh(kind=DGRAM), (IP, 35,
+            socket.inet_aton('239.1.2.3') + socket.inet_aton('127.0.0.1'))),
+            None), ('groups6', with_options(fresh(V6, DGRAM), (IPV6, 20,
+            socket.inet_pton(V6, 'ff15::77') + struct.pack('i', 1))), None)]
     else:
         sockets = list(kinds())
     ends = () if only else connection()

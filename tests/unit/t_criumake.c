@@ -808,6 +808,36 @@ test_refused(void **state)
 }
 
 /*
+ * What a socket has and cannot be restored: it is restored without.
+ */
+static void
+test_without(void **state)
+{
+	static const char *const cases[][3] = {
+		{ "multicast", "group 239.1.2.3 eth0\n", "process 7, "
+		    "descriptor 3: a member of the multicast group 239.1.2.3 "
+		    "of eth0" },
+		{ "sockopt", "option SO_TIMESTAMP 1\n", "process 7, "
+		    "descriptor 3: the option SO_TIMESTAMP of a socket" }
+	};
+	char text[256];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3 * (sizeof cases / sizeof *cases); i++) {
+		process_record(7);
+		set("files", "3 1\n");
+		snprintf(text, sizeof text, INET "protocol 17\nsocket 2 7 0 "
+		    "0 0\n%s", cases[i / 3][1]);
+		set("file/1", text);
+		if (load_leaving(cases[i / 3][0], cases[i / 3][2],
+		    (int)(i % 3)) == 0)
+			assert_int_equal(number(frame("fdinfo-2.img", 0), "4"),
+			    3);
+	}
+}
+
+/*
  * Mappings that cannot be restored.
  */
 static void
@@ -977,6 +1007,8 @@ test_malformed(void **state)
 		    "file/1: line 2: not \"option, name and number\"" },
 		{ "file/1", "type inet\nfilter z\n", "process 7: file/1: "
 		    "line 2: not \"filter, 16 digits (x)\"" },
+		{ "file/1", "type inet\ngroup 224.1.2.3\n", "process 7: "
+		    "file/1: line 2: not \"group, address and interface\"" },
 		{ "file/1", "type inet\nicmp 1 2\n", "process 7: file/1: "
 		    "line 2: not \"icmp, one or eight numbers (x)\"" },
 		{ "file/1", "path /x\n",
@@ -1448,6 +1480,7 @@ main(void)
 		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_without),
 		cmocka_unit_test(test_unmapped),
 		cmocka_unit_test(test_left),
 		cmocka_unit_test(test_kinds),

@@ -29,6 +29,8 @@ struct makeinet {		/* of a socket of the internet */
 	size_t		 nfilter;
 	uint32_t	 icmp[MAKEICMP];
 	size_t		 nicmp;
+	char		**group; /* owned; address and interface, for messages */
+	size_t		 ngroup;
 	char		*device; /* owned, as the next; or NULL */
 	char		*congestion;
 	char		*ulp;

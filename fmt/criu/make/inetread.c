@@ -93,6 +93,24 @@ icmp_read(struct makeinet *n, struct words *w)
 	return 0;
 }
 
+static int
+group_read(struct makeinet *n, struct words *w)
+{
+	char **v;
+
+	if (words_split(w, w->rest) == -1)
+		return -1;
+	if (w->n != 2)
+		return words_bad(w, "group, address and interface");
+	if (VEC_ROOM(n->group, n->ngroup) == -1)
+		return -1;
+	v = &n->group[n->ngroup];
+	if (asprintf(v, "%s of %s", w->word[0], w->word[1]) == -1)
+		return errstr_set("out of memory");
+	n->ngroup++;
+	return 0;
+}
+
 /*
  * Take a line of file/ID that only a socket of the internet has.  Return 1, 0
  * if it is none, or -1 with errstr.
@@ -101,7 +119,7 @@ int
 makeinet_read(struct makeopen *f, struct words *w)
 {
 	static const char *const key[] = { "local", "remote", "option",
-	    "filter", "icmp", "device", "congestion", "ulp" };
+	    "filter", "icmp", "group", "device", "congestion", "ulp" };
 	struct makeinet *n;
 	size_t k;
 	int rc;
@@ -130,8 +148,11 @@ makeinet_read(struct makeopen *f, struct words *w)
 	case 4:
 		rc = icmp_read(n, w);
 		break;
+	case 5:
+		rc = group_read(n, w);
+		break;
 	default:
-		rc = string_take(k == 5 ? &n->device : k == 6 ?
+		rc = string_take(k == 6 ? &n->device : k == 7 ?
 		    &n->congestion : &n->ulp, w->rest);
 	}
 	return rc == -1 ? -1 : 1;
@@ -147,6 +168,9 @@ makeinet_free(struct makeinet *n)
 	for (i = 0; i < n->noption; i++)
 		free(n->option[i].name);
 	free(n->option);
+	for (i = 0; i < n->ngroup; i++)
+		free(n->group[i]);
+	free(n->group);
 	free(n->filter);
 	free(n->device);
 	free(n->congestion);

@@ -113,7 +113,8 @@ makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
 }
 
 /*
- * Note which options of socket n are lost.  who is whose it is, for messages.
+ * Note which options and multicast groups of socket n are lost.  who is whose
+ * it is, for messages.
  */
 int
 makeinet_options(struct criumake *m, const struct makeinet *n, const char *who)
@@ -134,6 +135,9 @@ makeinet_options(struct criumake *m, const struct makeinet *n, const char *who)
 			rc = make_refuse(m, WHY_SOCKOPT, "%s: the option %s "
 			    "of a socket", who, name);
 	}
+	for (i = 0; i < n->ngroup && rc == 0; i++)
+		rc = make_refuse(m, WHY_MULTICAST, "%s: a member of the "
+		    "multicast group %s", who, n->group[i]);
 	return rc;
 }
 

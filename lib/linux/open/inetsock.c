@@ -214,5 +214,7 @@ inetsock_tell(struct telling *t, int family)
 		buf_printf(&t->out, "waiting %u\n", s.waiting);
 	tell_sockopts(t);
 	inetopt_tell(t, &s.what);
+	if (s.what.type != SOCK_STREAM)
+		inetgroup_tell(t);
 	tcpstate_tell(t);
 }

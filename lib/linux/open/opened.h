@@ -92,6 +92,7 @@ struct files {
 	size_t		 nnet;
 	struct looker	*looker; /* owned; NULL: not needed yet */
 	struct tcphold	*hold;	/* owned; connections that go along, or NULL */
+	struct groups	*groups; /* owned; or NULL: inetgroup.c */
 	struct twin	*twin;	/* owned */
 	size_t		 ntwin;
 	uint64_t	 diagns; /* inode of a network namespace; */
@@ -162,10 +163,12 @@ bool		 diag_attribute(const struct diagreply *, size_t, unsigned int,
 		    void *, size_t);
 void		 diag_free(struct files *);
 
-/* inetsock.c, inetopt.c */
+/* inetsock.c, inetopt.c, inetgroup.c */
 void		 inetsock_tell(struct telling *, int);
 void		 inetopt_tell(struct telling *, const struct inetwhat *);
 void		 twins_free(struct files *);
+void		 inetgroup_tell(struct telling *);
+void		 groups_free(struct files *);
 
 /* tcphold.c, tcpstate.c: connections that go along */
 void		 tcphold_begin(struct live *);

@@ -118,6 +118,7 @@ files_free(struct live *l)
 	unixdiag_free(f);
 	diag_free(f);
 	twins_free(f);
+	groups_free(f);
 	looker_end(f->looker);
 	free(f);
 	l->files = NULL;
