@@ -29,7 +29,7 @@ struct makeinet {		/* of a socket of the internet */
 	size_t		 nfilter;
 	uint32_t	 icmp[MAKEICMP];
 	size_t		 nicmp;
-	char		**group; /* owned; address and interface, for messages */
+	char		**group; /* owned; address and interface, in words */
 	size_t		 ngroup;
 	char		*device; /* owned, as the next; or NULL */
 	char		*congestion;

@@ -153,39 +153,7 @@ static const struct option {
 	NUMBERED(IPPROTO_UDPLITE, UDPLITE_RECV_CSCOV, LITE, OTHER)
 };
 
-/*
- * Return the socket of ours that is new and of that kind, or -1: made once for
- * all of a snapshot, and closed at its end.
- */
-static int
-twin_get(struct files *f, const struct inetwhat *w)
-{
-	struct twin *v;
-	size_t i;
-
-	for (i = 0; i < f->ntwin; i++)
-		if (f->twin[i].what.family == w->family &&
-		    f->twin[i].what.type == w->type &&
-		    f->twin[i].what.protocol == w->protocol)
-			return f->twin[i].fd;
-	if (VEC_ROOM(f->twin, f->ntwin) == -1)
-		return -1;
-	v = &f->twin[f->ntwin++];
-	v->what = *w;
-	v->fd = socket(w->family, w->type | SOCK_CLOEXEC, w->protocol);
-	return v->fd;
-}
-
-void
-twins_free(struct files *f)
-{
-	size_t i;
-
-	for (i = 0; i < f->ntwin; i++)
-		if (f->twin[i].fd != -1)
-			close(f->twin[i].fd);
-	free(f->twin);
-}
+enum { NOPTION = sizeof table / sizeof *table };
 
 static bool
 option_get(int fd, const struct option *o, int *v)
@@ -195,6 +163,48 @@ option_get(int fd, const struct option *o, int *v)
 	len = sizeof *v;
 	*v = 0;
 	return fd != -1 && getsockopt(fd, o->level, o->number, v, &len) == 0;
+}
+
+/*
+ * Return the socket of ours that is new and of that kind, with its options:
+ * made once for all of a snapshot, and closed at its end.  NULL if memory runs
+ * out.
+ */
+static const struct twin *
+twin_get(struct files *f, const struct inetwhat *w)
+{
+	struct twin *v;
+	size_t i;
+
+	for (i = 0; i < f->ntwin; i++)
+		if (f->twin[i].what.family == w->family &&
+		    f->twin[i].what.type == w->type &&
+		    f->twin[i].what.protocol == w->protocol)
+			return &f->twin[i];
+	if (VEC_ROOM(f->twin, f->ntwin) == -1)
+		return NULL;
+	v = &f->twin[f->ntwin];
+	if ((v->option = calloc(NOPTION, sizeof *v->option)) == NULL)
+		return NULL;
+	f->ntwin++;
+	v->what = *w;
+	v->fd = socket(w->family, w->type | SOCK_CLOEXEC, w->protocol);
+	for (i = 0; i < NOPTION; i++)
+		(void)option_get(v->fd, &table[i], &v->option[i]);
+	return v;
+}
+
+void
+twins_free(struct files *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->ntwin; i++) {
+		if (f->twin[i].fd != -1)
+			close(f->twin[i].fd);
+		free(f->twin[i].option);
+	}
+	free(f->twin);
 }
 
 /*
@@ -227,20 +237,17 @@ option_fits(const struct option *o, unsigned int who)
 }
 
 static void
-numbers_tell(struct telling *t, const struct inetwhat *w)
+numbers_tell(struct telling *t, const struct twin *twin)
 {
-	unsigned int who = who_is(w);
-	int twin, v, fresh;
+	unsigned int who = who_is(&twin->what);
+	int v, fresh;
 	size_t i;
 
-	twin = twin_get(t->live->files, w);
-	for (i = 0; i < sizeof table / sizeof *table; i++) {
+	for (i = 0; i < NOPTION; i++) {
 		if (!option_fits(&table[i], who) ||
 		    !option_get(t->dup, &table[i], &v))
 			continue;
-		fresh = 0;
-		if (table[i].when == OTHER)
-			(void)option_get(twin, &table[i], &fresh);
+		fresh = table[i].when == OTHER ? twin->option[i] : 0;
 		if (table[i].when == EVEN || v != fresh)
 			buf_printf(&t->out, "option %s %d\n", table[i].name,
 			    v);
@@ -251,20 +258,18 @@ numbers_tell(struct telling *t, const struct inetwhat *w)
  * Options that are words: one that is not as in a new socket is told.
  */
 static void
-word_tell(struct telling *t, const struct inetwhat *w, int number,
+word_tell(struct telling *t, const struct twin *twin, int number,
     const char *key)
 {
 	char is[64] = "", fresh[64] = "";
 	socklen_t len;
-	int twin;
 
-	twin = twin_get(t->live->files, w);
 	len = sizeof is - 1;
 	if (getsockopt(t->dup, IPPROTO_TCP, number, is, &len) == -1)
 		return;
 	len = sizeof fresh - 1;
-	if (twin != -1)
-		(void)getsockopt(twin, IPPROTO_TCP, number, fresh, &len);
+	if (twin->fd != -1)
+		(void)getsockopt(twin->fd, IPPROTO_TCP, number, fresh, &len);
 	if (is[0] != '\0' && strcmp(is, fresh) != 0)
 		buf_printf(&t->out, "%s %s\n", key, is);
 }
@@ -331,10 +336,15 @@ icmp_tell(struct telling *t, const struct inetwhat *w)
 void
 inetopt_tell(struct telling *t, const struct inetwhat *w)
 {
+	const struct twin *twin = twin_get(t->live->files, w);
 	char device[IF_NAMESIZE] = "";
 	struct linger l = { 0 };
 	socklen_t len;
 
+	if (twin == NULL) {
+		t->out.failed = true;
+		return;
+	}
 	len = sizeof device;
 	if (getsockopt(t->dup, SOL_SOCKET, SO_BINDTODEVICE, device, &len) ==
 	    0 && len > 0 && device[0] != '\0')
@@ -343,10 +353,10 @@ inetopt_tell(struct telling *t, const struct inetwhat *w)
 	if (getsockopt(t->dup, SOL_SOCKET, SO_LINGER, &l, &len) == 0 &&
 	    l.l_onoff != 0)
 		buf_printf(&t->out, "option SO_LINGER %d\n", l.l_linger);
-	numbers_tell(t, w);
+	numbers_tell(t, twin);
 	if (w->type == SOCK_STREAM) {
-		word_tell(t, w, TCP_CONGESTION, "congestion");
-		word_tell(t, w, TCP_ULP, "ulp");
+		word_tell(t, twin, TCP_CONGESTION, "congestion");
+		word_tell(t, twin, TCP_ULP, "ulp");
 	}
 	icmp_tell(t, w);
 	filter_tell(t);

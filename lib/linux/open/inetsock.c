@@ -213,7 +213,9 @@ inetsock_tell(struct telling *t, int family)
 	if (s.waiting > 0)
 		buf_printf(&t->out, "waiting %u\n", s.waiting);
 	tell_sockopts(t);
-	inetopt_tell(t, &s.what);
+	/* one that will be closed needs none, and they may be many */
+	if (t->live->opts.move || s.what.type != SOCK_STREAM || !s.connected)
+		inetopt_tell(t, &s.what);
 	if (s.what.type != SOCK_STREAM)
 		inetgroup_tell(t);
 	tcpstate_tell(t);
