@@ -392,6 +392,14 @@ int		 core_read(struct snap *s, const char *path,
  * CRIU images: criu/read/read.c, criu/write/write.c, criu/write/place.c and,
  * of live processes, criu/make/make.c
  */
+enum criu_need {		/* what criu restore is to be told */
+	CRIU_MADE = 1,		/* it is known what */
+	CRIU_SHELL_JOB = 2,
+	CRIU_TCP_CLOSE = 4,
+	CRIU_TCP_ESTABLISHED = 8,
+	CRIU_FILE_LOCKS = 16
+};
+
 struct criuopts {
 	const char	*parent; /* a directory to write upon, or NULL */
 	bool		 overwrite; /* a directory that is not empty */
@@ -402,7 +410,12 @@ struct criuopts {
 	bool		 shelljob; /* whose session leader may be elsewhere */
 	bool		 check;	/* write nothing: set by criu_check */
 	void		(*warn)(void *, const char *); /* or NULL */
-	void		*arg;	/* warn's first argument */
+	void		(*note)(void *, const char *); /* or NULL: is told
+				   what of live processes is restored, but not
+				   as it was */
+	void		*arg;	/* the first argument of both */
+	unsigned int	*need;	/* or NULL: bits of enum criu_need are set in
+				   it, of live processes */
 	struct progress	*progress; /* or NULL */
 	struct pagestore *store; /* that the snapshot was read with, or NULL */
 };
@@ -484,6 +497,8 @@ struct liveopts {
 	bool	 observe;	/* run nothing in a process */
 	bool	 clone;		/* let them go before their memory is read;
 				   not with observe */
+	bool	 move;		/* they are killed at the end: connections of
+				   TCP are locked, and go along */
 	bool	 again;		/* fail where a clone is lost: live_lost */
 	bool	 flags;		/* read smaps when all are stopped */
 	bool	 verbose;	/* say for how long each was stopped */

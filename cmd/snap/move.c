@@ -27,7 +27,7 @@ move_check(const struct move *m, struct live *l, struct snap *s,
     void (*warn)(void *, const char *))
 {
 	/* whose terminal is elsewhere, snapload -j loads */
-	struct criuopts o = { .shelljob = true, .warn = warn };
+	struct criuopts o = { .shelljob = true, .warn = warn, .note = warn };
 	int rc;
 
 	rc = criu_check(s, &o);

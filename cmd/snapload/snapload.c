@@ -1,7 +1,7 @@
 /*
  * snapload: from a snapshot to a directory of CRIU images, and back.
  */
-#include "common/common.h"
+#include "snapload.h"
 
 #include <err.h>
 #include <inttypes.h>
@@ -118,6 +118,35 @@ say_stat(const char *dir, const struct criustat *st)
 }
 
 /*
+ * Say what is restored, but not as it was: a note function, which unlike
+ * program_lose does not count that as missing.
+ */
+static void
+say_note(void *arg, const char *text)
+{
+	(void)arg;
+	program_warn("%s", text);
+}
+
+/*
+ * Tell whether a snapshot can become images, and how these are restored: dir is
+ * what the command names.
+ */
+static int
+check(const char *file, const char *dir, struct criuopts *o)
+{
+	struct readopts ro = { .progress = o->progress };
+	struct snap *s;
+	int rc;
+
+	if ((s = snap_open(file, &ro)) == NULL)
+		return -1;
+	rc = criu_check(s, o);
+	snap_free(s);
+	return rc == -1 ? -1 : command_print(dir, *o->need);
+}
+
+/*
  * A snapshot to images.
  */
 static int
@@ -136,12 +165,13 @@ load(const char *file, const char *dir, struct criuopts *o)
 	snap_free(s);
 	if (rc == 0 && verbose)
 		say_stat(dir, &st);
-	return rc;
+	return rc == -1 ? -1 : command_print(dir, *o->need);
 }
 
 /*
  * Only what is named is needed: to images, the input, the directory, which is
- * made, and the parent's; from them, the directory and the output.
+ * made, and the parent's; from them, the directory and the output; to check,
+ * where dir is NULL, the input.
  */
 static void
 confine_images(char *file, char *dir, const char *out, const char *parent,
@@ -156,6 +186,7 @@ confine_images(char *file, char *dir, const char *out, const char *parent,
 }
 
 static const struct opt opts[] = {
+	{ 'c', "check", NULL, "only tell what cannot be restored" },
 	{ 'D', "images-dir", "dir", "the directory of the images" },
 	{ 'f', "force", "kind,...",
 	    "leave out of these kinds what is not restored" },
@@ -175,53 +206,60 @@ static const struct cmdline cmdline = {
 	.about = "Make images of criu(8) of a snapshot, or a snapshot of such.",
 	.synopsis = (const char *const[]){
 		"[-jOv] [-f kind,...] [-p parentdir] [-t pid] -D dir [file]",
+		"-c [-j] [-D dir] [-f kind,...] [-t pid] [file]",
 		"-u [-vz] -D dir [-o file]",
 		NULL
 	},
 	.opts = opts
 };
 
-int
-main(int argc, char *argv[])
-{
-	struct criuopts co = { .warn = program_lose, .progress = &progress };
-	const char *path, *bad;
-	char *dir;
-	bool reverse;
-	int c, rc;
+struct job {			/* what the command line asks for */
+	char		*dir;	/* NULL: none */
+	const char	*path;	/* of the output; NULL: the standard one */
+	bool		 reverse; /* images to a snapshot */
+	bool		 check;	/* write nothing */
+};
 
-	program_descriptors();
-	dir = NULL;
-	path = NULL;
-	reverse = false;
+/*
+ * Take the options of the command line.
+ */
+static void
+job_parse(struct job *j, struct criuopts *co, int argc, char *argv[])
+{
+	const char *bad;
+	int c;
+
 	while ((c = options_next(&cmdline, argc, argv)) != -1)
 		switch (c) {
+		case 'c':
+			j->check = true;
+			break;
 		case 'D':
-			dir = optarg;
+			j->dir = optarg;
 			break;
 		case 'f':
-			if (criu_leave(optarg, &co.leave) == -1)
+			if (criu_leave(optarg, &co->leave) == -1)
 				errx(2, "-f %s", snap_errstr());
 			break;
 		case 'j':
-			co.shelljob = true;
+			co->shelljob = true;
 			break;
 		case 'O':
-			co.overwrite = true;
+			co->overwrite = true;
 			break;
 		case 'o':
-			path = program_outfile(argv, c, &cmdline);
+			j->path = program_outfile(argv, c, &cmdline);
 			break;
 		case 'p':
-			co.parent = optarg;
+			co->parent = optarg;
 			break;
 		case 't':
-			co.root = (uint64_t)strtonum(optarg, 1, INT_MAX, &bad);
+			co->root = (uint64_t)strtonum(optarg, 1, INT_MAX, &bad);
 			if (bad != NULL)
 				errx(2, "%s: no process id", optarg);
 			break;
 		case 'u':
-			reverse = true;
+			j->reverse = true;
 			break;
 		case 'v':
 			verbose = true;
@@ -230,15 +268,50 @@ main(int argc, char *argv[])
 			compress = true;
 			break;
 		}
+}
+
+/*
+ * Return whether options were given that do not go along with each other.
+ */
+static bool
+job_misused(const struct job *j, const struct criuopts *co, int operands)
+{
+	if (j->check)
+		return j->reverse || co->overwrite || verbose ||
+		    co->parent != NULL || operands > 1 || j->path != NULL ||
+		    compress;
+	if (j->dir == NULL)
+		return true;
+	if (j->reverse)
+		return operands > 0 || co->overwrite || co->leave != 0 ||
+		    co->shelljob || co->root != 0 || co->parent != NULL;
+	return operands > 1 || j->path != NULL || compress;
+}
+
+int
+main(int argc, char *argv[])
+{
+	unsigned int need = 0;
+	struct criuopts co = { .warn = program_lose, .note = say_note,
+	    .need = &need, .progress = &progress };
+	struct job j = { 0 };
+	int rc;
+
+	program_descriptors();
+	job_parse(&j, &co, argc, argv);
 	argc -= optind;
 	argv += optind;
-	if (dir == NULL || (reverse ? argc > 0 || co.overwrite ||
-	    co.leave != 0 || co.shelljob || co.root != 0 || co.parent != NULL :
-	    argc > 1 || path != NULL || compress))
+	if (job_misused(&j, &co, argc))
 		options_misuse(&cmdline);
-	confine_images(argv[0], dir, path, co.parent, reverse);
+	confine_images(argv[0], j.check ? NULL : j.dir, j.path, co.parent,
+	    j.reverse);
 	progress_show(&progress, getprogname());
-	rc = reverse ? unload(dir, path) : load(argv[0], dir, &co);
+	if (j.reverse)
+		rc = unload(j.dir, j.path);
+	else if (j.check)
+		rc = check(argv[0], j.dir != NULL ? j.dir : "DIR", &co);
+	else
+		rc = load(argv[0], j.dir, &co);
 	progress_hide();
 	if (rc == -1)
 		program_warn("%s", snap_errstr());

@@ -3,6 +3,7 @@
  * killed, and never run again.
  */
 #include "clock.h"
+#include "linux/open/open.h"
 #include "linux/stop/stop.h"
 #include "linux/take/take.h"
 #include "live.h"
@@ -85,6 +86,7 @@ live_kill(struct live *l)
 	int n;
 
 	take_finish(l);
+	tcphold_leave(l);
 	n = 0;
 	TAILQ_FOREACH(p, &l->procs, entry)
 		if (lproc_isheld(p)) {
@@ -100,8 +102,10 @@ live_kill(struct live *l)
 				left++;
 				last = p->pid;
 			}
-		if (left == 0)
+		if (left == 0) {
+			tcphold_end(l, true);
 			return n;
+		}
 		if (now_ms() - start > ENDING_MS)
 			return errstr_set("process %d was killed, but is not "
 			    "gone yet", last);

@@ -15,7 +15,8 @@
 #
 # And of a target that runs on, for the checkpoint is snap's:
 #
-#	take DIR [ARG ...]	snap of $pid with these options, to images
+#	take DIR [ARG ...]	snap of $pid with these options, to images;
+#				restore does what the command says then
 #	end_taken		end $pid and those below it, begin a new log
 #	goes_on WHAT		all that counted before count on in the new log,
 #				from where they were when it was taken
@@ -90,12 +91,15 @@ dump() {
 }
 
 restore() {
-	local dir=$1
+	local dir=$1 said
 
 	shift
 	mkdir -p "$tmp/work"
+	# as snapload said
+	read -ra said < <(sed -n "s,^criu restore -d -D $dir,,p" \
+	    "$tmp/command" 2>/dev/null)
 	timeout 60 "${in[@]}" "$criu" restore -d -D "$dir" -W "$tmp/work" \
-	    -o "$tmp/criu.log" "$@" >"$tmp/criu.out" 2>&1
+	    "${said[@]}" -o "$tmp/criu.log" "$@" >"$tmp/criu.out" 2>&1
 	ok $? "restore from ${dir##*/}" || {
 		cat "$tmp/criu.out"
 		grep Error "$tmp/criu.log" || tail -n 5 "$tmp/criu.log"
@@ -134,13 +138,14 @@ take() {
 	shift
 	cp "$log" "$tmp/log.before"
 	timeout 60 "${in[@]}" "$BUILD/snap" "$@" "$pid" 2>"$tmp/snap.err" |
-	    timeout 60 "$BUILD/snapload" -D "$dir" >"$tmp/try" 2>&1
+	    timeout 60 "$BUILD/snapload" -D "$dir" >"$tmp/command" \
+	    2>"$tmp/try"
 	status=("${PIPESTATUS[@]}")
 	# of a zombie there is less, and that is told
 	! grep -q 'is a zombie' "$tmp/snap.err" ||
 	    status[0]=$((status[0] - 1))
-	is "${status[*]} $(grep -hv 'is a zombie' "$tmp/snap.err" "$tmp/try")" \
-	    "0 0 " "snap $* | snapload"
+	is "${status[*]} $(grep -hvE 'is a zombie|is closed when' \
+	    "$tmp/snap.err" "$tmp/try")" "0 0 " "snap $* | snapload"
 }
 
 end_taken() {

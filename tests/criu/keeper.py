@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """keeper.py LOG: count, and tell of each of three things only while they are
-there: sockets of TCP and UDP, and an eventfd that is a semaphore."""
+there: sockets of netlink and of packets, and an eventfd that is a semaphore."""
 
 import ctypes
 import os
@@ -13,16 +13,15 @@ from counter import apart
 
 def main(path):
     log = apart(path)
-    tcp = socket.socket()
-    tcp.bind(('127.0.0.1', 0))
-    tcp.listen()
-    udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+    packet = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
     semaphore = ctypes.CDLL(None).eventfd(1, 1)  # EFD_SEMAPHORE
     n = 0
     while True:
         n += 1
         os.write(log, b'keeper %d 0\n' % n)
-        for name, fd in ((b'tcp', tcp.fileno()), (b'udp', udp.fileno()),
+        for name, fd in ((b'netlink', netlink.fileno()),
+                         (b'packet', packet.fileno()),
                          (b'eventfd', semaphore)):
             try:
                 os.fstat(fd)

@@ -7,7 +7,7 @@
 # load_leaving OPTION ...: $rc, and the messages, without numbers, in $err
 load_leaving() {
 	timeout 60 "$BUILD/snapload" "$@" -D "$tmp/images" "$tmp/snap" \
-	    2>"$tmp/err"
+	    >"$tmp/command" 2>"$tmp/err"
 	rc=$?
 	err=$(sed -E "s/process $pid, descriptor [0-9]+/it/
 	    s/socket of family [0-9]+/socket/; s,$tmp/,," "$tmp/err")
@@ -17,30 +17,31 @@ start "$here/keeper.py"
 until_true longer 30
 "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'snap'
-inet='it: a socket of the internet: a socket'
+netlink='it: a netlink socket: a socket'
+packet='it: a packet socket: a socket'
 eventfd='it: an eventfd that is a semaphore, which criu does not know'
 load_leaving
-is "$rc $err" "1 snapload: $inet: cannot be restored (-f tcp leaves it out)
-snapload: $inet: cannot be restored (-f udp leaves it out)
+is "$rc $err" "1 snapload: $netlink: cannot be restored (-f netlink leaves it out)
+snapload: $packet: cannot be restored (-f packet leaves it out)
 snapload: $eventfd: cannot be restored (-f eventfd leaves it out)
-snapload: nothing is written (-f eventfd,tcp,udp writes the rest)" \
+snapload: nothing is written (-f eventfd,netlink,packet writes the rest)" \
     'nothing is left out unasked'
-load_leaving -f tcp,tty,udp
+load_leaving -f netlink,tty,packet
 is "$rc $err" "1 snapload: $eventfd: cannot be restored (-f eventfd leaves it out)
-snapload: nothing is written (-f eventfd,tcp,udp writes the rest)" \
+snapload: nothing is written (-f eventfd,netlink,packet writes the rest)" \
     'nor what is not named'
 [ ! -e "$tmp/images" ]
 ok $? 'nothing is written'
-load_leaving -f tcp -f eventfd,events
+load_leaving -f netlink -f eventfd,events
 is "$rc $(cut -d ' ' -f -8 <<<"$err")" \
     '2 snapload: -f events: not one of aio, deleted,' 'a word that is none'
 load_leaving -f
 is "$rc $(cut -d ' ' -f -6 <<<"$err")" '2 snapload: -f -D: not one of' 'no word'
-load_leaving -u -f tcp
+load_leaving -u -f netlink
 is "$rc" 2 'with -u'
-load_leaving -f tcp,udp -f eventfd
-is "$rc $err" "1 snapload: $inet: left out
-snapload: $inet: left out
+load_leaving -f netlink,packet -f eventfd
+is "$rc $err" "1 snapload: $netlink: left out
+snapload: $packet: left out
 snapload: $eventfd: left out" 'what is named is left out, a line each'
 end_taken
 restore "$tmp/images"

@@ -358,7 +358,8 @@ open_sockets(void)
 	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	must(bind(fd, (struct sockaddr *)&in, sizeof in), "bind");
 	must(listen(fd, 1), "listen");
-	printf("fd %d type inet\nwhy %d\n", fd, fd);
+	printf("fd %d type inet\nfd %d socket 1 10 0 1 0\nfd %d family 4\n"
+	    "whole %d\n", fd, fd, fd, fd);
 }
 
 static void

@@ -350,10 +350,18 @@ field_find(struct part m, uint64_t number, size_t i, uint64_t *v,
     struct part *sub)
 {
 	uint64_t key, x;
+	size_t k;
 
 	while (m.n > 0) {
 		key = varint(&m);
-		x = varint(&m);
+		if ((key & 7) == 1) {	/* fixed64 */
+			assert_true(m.n >= 8);
+			for (x = 0, k = 8; k-- > 0;)
+				x = x << 8 | m.p[k];
+			m.p += 8;
+			m.n -= 8;
+		} else
+			x = varint(&m);
 		if ((key & 7) == 2) {
 			assert_true(x <= m.n);
 			sub->p = m.p;
@@ -695,6 +703,8 @@ load_leaving(const char *word, const char *why, int leaving)
 #define CC	"000102030405060708090a0b0c0d0e0f101112"
 #define MODES	"termios 1 2 3 4 5\ntermioscc " CC "\ntermlock 0 0 0 0 0\n" \
 		"termlockcc " CC "\nwinsize 6 7 8 9\n"
+#define INET "type inet\nflags 2\nino 5\nfamily 4\n"
+#define INET6 "type inet\nflags 2\nino 5\nfamily 6\n"
 
 /*
  * Open files that cannot be restored.
@@ -709,11 +719,38 @@ test_refused(void **state)
 		    "1.2.3.4:5\n",
 		    "a socket of the internet: connected to 1.2.3.4:5" },
 		{ "tcp", "type inet\nprotocol 6\n",
-		    "a socket of the internet" },
+		    "a socket of the internet: little is known of it" },
 		{ "udp", "type inet\nprotocol 17\n",
-		    "a socket of the internet" },
+		    "a socket of the internet: little is known of it" },
 		{ "raw", "type inet\nprotocol 1\n",
-		    "a socket of the internet" },
+		    "a socket of the internet: little is known of it" },
+		{ "tcp", INET "protocol 6\nsocket 1 1 0 0 0\nulp tls\n",
+		    "a socket of the internet: with a protocol upon TCP, such "
+		    "as TLS of the kernel" },
+		{ "tcp", INET "protocol 262\nsocket 1 1 0 0 0\n"
+		    "local 1.2.3.4 5\n",
+		    "a socket of the internet: a connection of MPTCP" },
+		{ "raw", INET "protocol 132\nsocket 1 10 0 5 0\n",
+		    "a socket of the internet: of a protocol that criu does "
+		    "not know" },
+		{ "raw", INET "protocol 6\nsocket 3 1 0 0 0\n"
+		    "remote 1.2.3.4 5\n",
+		    "a socket of the internet: raw, and connected" },
+		{ "udp", INET "protocol 17\nsocket 2 1 0 0 0\n"
+		    "remote 255.255.255.255 5\n",
+		    "a socket of the internet: connected to a broadcast "
+		    "address" },
+		{ "udp", INET "protocol 17\nsocket 2 7 0 0 0\n"
+		    "option UDP_CORK 1\n",
+		    "a socket of the internet: with a packet that is in the "
+		    "making (UDP_CORK)" },
+		{ "udp", INET6 "protocol 17\nsocket 2 7 0 0 0\n"
+		    "local fe80::1 5\n",
+		    "a socket of the internet: of a link that is not known" },
+		{ "udp", INET6 "protocol 17\nsocket 2 1 0 0 0\n"
+		    "local :: 5\nremote fe80::1 5\n",
+		    "a socket of the internet: connected on a link that is "
+		    "not known" },
 		{ "tty", "type tty\npath /dev/pts/3\nflags 2\npos 0\n",
 		    "a terminal of a kind that is not known: /dev/pts/3" },
 		{ "tty", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n",
@@ -787,6 +824,36 @@ test_refused(void **state)
 		assert_int_equal(number(frame("fdinfo-2.img", 0), "4"), 4);
 		image_get("fdinfo-2.img");
 		assert_int_equal(image.n, 8 + 4 + 8);
+	}
+}
+
+/*
+ * What a socket has and cannot be restored: it is restored without.
+ */
+static void
+test_without(void **state)
+{
+	static const char *const cases[][3] = {
+		{ "multicast", "group 239.1.2.3 eth0\n", "process 7, "
+		    "descriptor 3: a member of the multicast group 239.1.2.3 "
+		    "of eth0" },
+		{ "sockopt", "option SO_TIMESTAMP 1\n", "process 7, "
+		    "descriptor 3: the option SO_TIMESTAMP of a socket" }
+	};
+	char text[256];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3 * (sizeof cases / sizeof *cases); i++) {
+		process_record(7);
+		set("files", "3 1\n");
+		snprintf(text, sizeof text, INET "protocol 17\nsocket 2 7 0 "
+		    "0 0\n%s", cases[i / 3][1]);
+		set("file/1", text);
+		if (load_leaving(cases[i / 3][0], cases[i / 3][2],
+		    (int)(i % 3)) == 0)
+			assert_int_equal(number(frame("fdinfo-2.img", 0), "4"),
+			    3);
 	}
 }
 
@@ -1190,6 +1257,18 @@ test_malformed(void **state)
 		{ "files", "4 9\n4 9\n", "process 7: files: line 2" },
 		{ "file/1", "flags 8\ntype reg\n", "process 7: file/1: line 1: "
 		    "not \"flags and 1 number\"" },
+		{ "file/1", "type inet\nlocal 1.2.3 5\n", "process 7: "
+		    "file/1: line 2: not \"address and port\"" },
+		{ "file/1", "type inet\nremote ::1 65536\n", "process 7: "
+		    "file/1: line 2: not \"address and port\"" },
+		{ "file/1", "type inet\noption SO_MARK x\n", "process 7: "
+		    "file/1: line 2: not \"option, name and number\"" },
+		{ "file/1", "type inet\nfilter z\n", "process 7: file/1: "
+		    "line 2: not \"filter, 16 digits (x)\"" },
+		{ "file/1", "type inet\ngroup 224.1.2.3\n", "process 7: "
+		    "file/1: line 2: not \"group, address and interface\"" },
+		{ "file/1", "type inet\nicmp 1 2\n", "process 7: file/1: "
+		    "line 2: not \"icmp, one or eight numbers (x)\"" },
 		{ "file/1", "path /x\n",
 		    "process 7: file/1: line 1: not \"type" },
 		{ "file/x", "type reg\n", "process 7: file/x: not a number" },
@@ -1249,6 +1328,212 @@ test_sockets(void **state)
 	set("file/1", text);
 	assert_int_equal(load_one(&o), -1);
 	assert_contains(warned, "whose name leads from who knows where");
+}
+
+/*
+ * Sockets of the internet: what they are made with.
+ */
+static void
+test_inet(void **state)
+{
+	static const char text[] = INET "protocol 6\nsocket 1 10 0 55 0\n"
+	    "local 127.0.0.1 7701\ndevice lo\noptions 16384 131072 2\n"
+	    "timeouts 3000001 4000002\noption SO_REUSEADDR 1\n"
+	    "option SO_LINGER 5\noption SO_BUF_LOCK 0\noption IP_TTL 64\n"
+	    "option TCP_KEEPIDLE 7200\nfilter 0015000100000007\n"
+	    "filter 0006000000000001\n";
+	struct criuopts o = { 0 };
+	struct part m;
+
+	(void)state;
+	process_record(7);
+	set("files", "3 1\n4 2\n5 3\n");
+	set("file/1", text);
+	set("file/2", "type inet\nflags 4002\nino 6\nfamily 6\nprotocol 17\n"
+	    "socket 2 1 0 0 2\nlocal fe80::1 9\nremote fe80::2 10\n"
+	    "device eth0\noption IPV6_V6ONLY 1\n");
+	set("file/3", INET "protocol 1\nsocket 3 7 0 0 0\nlocal 0.0.0.0 1\n"
+	    "option IP_NODEFRAG 1\nicmp ab\n");
+	if (load_one(&o) == -1)
+		fail_msg("%s%s", warned, snap_errstr());
+	assert_string_equal(warned, "");
+	assert_int_equal(count(frame("inventory.img", 0), 10), 0);
+	m = frame("files.img", 0);
+	assert_int_equal(number(m, "1"), 4);
+	assert_int_equal(number(m, "4.3"), 2);
+	assert_int_equal(number(m, "4.6"), 10);
+	assert_int_equal(number(m, "4.7"), 7701);
+	assert_int_equal(number(m, "4.8"), 0);
+	assert_int_equal(number(m, "4.10"), 55);
+	/* as the network has it, read by who has the low byte first */
+	assert_int_equal(number(m, "4.11"), 0x0100007f);
+	assert_int_equal(number(m, "4.14.3"), 3);
+	assert_int_equal(number(m, "4.14.6"), 2);
+	assert_int_equal(number(m, "4.14.7"), 1);
+	assert_int_equal(number(m, "4.14.12"), 1);
+	assert_true(number(m, "4.14.16#1") == 0x0006000000000001);
+	assert_int_equal(number(m, "4.14.17"), 0);
+	assert_int_equal(number(m, "4.14.24"), 5);
+	assert_int_equal(number(m, "4.14.25"), 0);
+	assert_int_equal(number(m, "4.16.7"), 64);
+	assert_int_equal(number(m, "4.20.4"), 7200);
+	m = frame("files.img", 1);
+	assert_int_equal(number(m, "4.3"), 10);
+	assert_int_equal(number(m, "4.9"), 04002);
+	assert_int_equal(number(m, "4.11#3"), 0x01000000);
+	assert_int_equal(number(m, "4.12#3"), 0x02000000);
+	assert_int_equal(number(m, "4.15"), 1);
+	assert_int_equal(number(m, "4.17"), 4);
+	assert_int_equal(number(m, "4.19"), 2);
+	m = frame("files.img", 2);
+	assert_int_equal(number(m, "4.16.4.2"), 1);
+	assert_int_equal(number(m, "4.16.4.4"), 0xab);
+}
+
+static char noted[8192];
+
+static void
+note_note(void *arg, const char *text)
+{
+	size_t n;
+
+	(void)arg;
+	n = strlen(noted);
+	snprintf(noted + n, sizeof noted - n, "%s\n", text);
+}
+
+/*
+ * Connections that go along, if all do.
+ */
+static void
+test_streams(void **state)
+{
+	static const char text[] = INET "protocol 6\nsocket 1 8 0 0 0\n"
+	    "local 1.2.3.4 5\nremote 6.7.8.9 10\n"
+	    "stream 4000000000 3 7 4 1\nagreed 7 9 8 1448 77\n"
+	    "window 1 2 3 4 5\n";
+	static const char name[] = "tcp-stream-5.img";
+	unsigned int need = 0;
+	struct criuopts o = { .need = &need, .note = note_note };
+	struct part m;
+
+	(void)state;
+	process_record(7);
+	set("netlock", "nft CRIU-0123\n");
+	set("files", "3 1\n4 2\n");
+	set("file/1", text);
+	set("stream/5", "inbyout");
+	/* one that was reset */
+	set("file/2", "type inet\nino 10\nfamily 4\nprotocol 6\n"
+	    "socket 1 7 0 0 0\nlocal 1.2.3.4 5\nremote 6.7.8.9 11\n"
+	    "stream 9 0 9 0 0\nagreed 7 9 8 1448 77\nwindow 1 2 3 4 5\n");
+	*noted = '\0';
+	assert_int_equal(load_one(&o), 0);
+	assert_string_equal(noted, "");
+	assert_int_equal(need, CRIU_MADE | CRIU_TCP_ESTABLISHED);
+	m = frame("inventory.img", 0);
+	assert_int_equal(count(m, 10), 0);
+	assert_int_equal(number(m, "11"), 1);
+	assert_int_equal(number(m, "13"), 4);
+	assert_int_equal(number(frame("files.img", 0), "4.8"), 10);
+	m = frame(name, 0);
+	assert_int_equal(number(m, "1"), 3);
+	assert_true(number(m, "2") == 4000000000);
+	assert_int_equal(number(m, "3"), 4);
+	assert_int_equal(number(m, "4"), 7);
+	assert_int_equal(number(m, "5"), 7);
+	assert_int_equal(number(m, "6"), 9);
+	assert_int_equal(number(m, "7"), 1448);
+	assert_int_equal(number(m, "8"), 8);
+	assert_int_equal(number(m, "9"), 77);
+	assert_int_equal(number(m, "12"), 1);
+	assert_int_equal(number(m, "14"), 2);
+	assert_int_equal(number(m, "17"), 5);
+	assert_memory_equal(m.p + m.n, "inbyout", 7);
+	assert_int_equal(number(frame("files.img", 1), "4.8"), 11);
+	assert_int_equal(number(frame("tcp-stream-a.img", 0), "2"), 9);
+
+	/* another does not: both are closed */
+	process_record(7);
+	set("netlock", "nft CRIU-0123\n");
+	set("files", "3 1\n4 2\n");
+	set("file/1", text);
+	set("stream/5", "inbyout");
+	set("file/2", INET "protocol 6\nsocket 1 1 0 0 0\nlocal 1.2.3.4 6\n"
+	    "remote 6.7.8.9 10\n");
+	need = 0;
+	assert_int_equal(load_one(&o), 0);
+	assert_int_equal(need, CRIU_MADE | CRIU_TCP_CLOSE);
+	assert_contains(noted, "descriptor 3: the connection of 1.2.3.4:5 to");
+	assert_contains(noted, "descriptor 4: the connection of 1.2.3.4:6 to");
+
+	process_record(7);
+	set("netlock", "nft CRIU-0123\n");
+	set("files", "3 1\n");
+	set("file/1", text);
+	set("stream/5", "inbyou");
+	assert_int_equal(load_one(&o), -1);
+	assert_string_equal(snap_errstr(), "stream/5: 6 bytes, not 3 and 4");
+}
+
+/*
+ * Connections, which are closed: that is told, of many of how many.  One that
+ * has ended was shut down.
+ */
+static void
+test_connections(void **state)
+{
+	unsigned int need = 0;
+	struct criuopts o = { .note = note_note, .need = &need };
+	char files[512], name[16];
+	struct part m;
+	size_t n;
+	int i;
+
+	(void)state;
+	process_record(7);
+	set("files", "3 1\n4 1\n5 2\n6 3\n");
+	set("file/1", INET "protocol 6\nsocket 1 1 0 0 0\nlocal 1.2.3.4 5\n"
+	    "remote 6.7.8.9 10\n");
+	set("file/2", INET6 "protocol 6\nsocket 1 7 0 0 0\nlocal ::1 5\n"
+	    "remote ::2 6\n");
+	set("file/3", INET "protocol 262\nsocket 1 10 0 9 0\nwaiting 2\n"
+	    "option TCP_FASTOPEN 5\ncongestion dctcp\n");
+	*noted = '\0';
+	assert_int_equal(load_one(&o), 0);
+	assert_string_equal(warned, "");
+	assert_string_equal(noted,
+	    "process 7, descriptor 3: the connection of 1.2.3.4:5 to "
+	    "6.7.8.9:10 is closed when it is restored\n"
+	    "process 7, descriptor 6: 2 connections not accepted yet: not "
+	    "restored\n"
+	    "process 7, descriptor 6: a socket of MPTCP becomes one of TCP\n"
+	    "process 7, descriptor 6: TCP_CONGESTION dctcp is not restored\n"
+	    "process 7, descriptor 6: TCP_FASTOPEN is not restored\n");
+	assert_int_equal(need, CRIU_MADE | CRIU_TCP_CLOSE);
+	assert_int_equal(number(frame("inventory.img", 0), "10"), 1);
+	assert_int_equal(number(frame("files.img", 0), "4.8"), 10);
+	m = frame("files.img", 1);
+	assert_int_equal(number(m, "4.7"), 0);
+	assert_int_equal(number(m, "4.8"), 0);
+	assert_int_equal(number(m, "4.19"), 3);
+	assert_int_equal(number(frame("files.img", 2), "4.5"), 6);
+
+	process_record(7);
+	for (n = 0, i = 1; i <= 20; i++) {
+		n += (size_t)snprintf(files + n, sizeof files - n, "%d %d\n",
+		    i, i);
+		snprintf(name, sizeof name, "file/%d", i);
+		set(name, INET "protocol 6\nsocket 1 1 0 0 0\n"
+		    "local 1.2.3.4 5\nremote 6.7.8.9 10\n");
+	}
+	set("files", files);
+	*noted = '\0';
+	assert_int_equal(load_one(&o), 0);
+	assert_contains(noted, "descriptor 16: ");
+	assert_null(strstr(noted, "descriptor 17: "));
+	assert_contains(noted, "4 more connections are closed when they are "
+	    "restored");
 }
 
 /*
@@ -1453,6 +1738,7 @@ main(void)
 		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_without),
 		cmocka_unit_test(test_unmapped),
 		cmocka_unit_test(test_left),
 		cmocka_unit_test(test_watches),
@@ -1463,6 +1749,9 @@ main(void)
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_sockets),
+		cmocka_unit_test(test_inet),
+		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_names),

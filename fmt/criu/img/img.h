@@ -34,15 +34,20 @@ enum criu_magic {		/* include/magic.h of criu */
 	CRIU_SK_QUEUES = 0x56264026,
 	CRIU_REMAP_FPATH = 0x59133954,
 	CRIU_GHOST_FILE = 0x52583605,
-	CRIU_FILE_LOCKS = 0x54323616,
+	CRIU_FILELOCKS = 0x54323616,
 	CRIU_SECCOMP = 0x64413049,
 	CRIU_TTY_INFO = 0x59453036,
-	CRIU_TIMENS = 0x43114433
+	CRIU_TIMENS = 0x43114433,
+	CRIU_TCP_STREAM = 0x51465506
 };
 
 enum criu_machine {		/* mtype: images/core.proto of criu */
 	CRIU_AMD64 = 1,
 	CRIU_ARM64 = 3
+};
+
+enum criu_lock {		/* network_lock_method: cr_options.h of criu */
+	CRIU_LOCK_NFT = 1
 };
 
 enum criu_page {		/* flags of a pagemap entry */

@@ -31,9 +31,12 @@ is_session(const struct criumake *m, uint32_t sid)
 static int
 session_check(struct criumake *m, const struct maketask *t)
 {
-	if (is_session(m, t->sid) || (m->opts->shelljob &&
-	    t->sid == m->root->sid))
+	if (is_session(m, t->sid))
 		return 0;
+	if (m->opts->shelljob && t->sid == m->root->sid) {
+		m->need |= CRIU_SHELL_JOB;
+		return 0;
+	}
 	if (t->sid == m->root->sid)
 		return t != m->root ? 0 : make_refuse(m, WHY_NEVER,
 		    "process %" PRIu64 ": the leader of its session, %u, is "

@@ -7,6 +7,7 @@
  *	why.c		what cannot be restored, and is left out or not
  *	task.c		processes and threads, as the record has them
  *	find.c		open files by number, inode and descriptor
+ *	inetread.c	what the record tells of a socket of the internet
  *	open.c		open files and descriptors, as the record has them
  *	ghost.c		deleted files
  *	regular.c	files with a name
@@ -17,6 +18,9 @@
  *	tty.c		terminals
  *	pidfd.c		descriptors of processes
  *	inotify.c	what is watched
+ *	sockopt.c	options of sockets
+ *	tcp.c		connections of TCP
+ *	inet.c		sockets of the internet
  *	file.c		files.img, an entry for each
  *	locks.c		locks on files
  *	fd.c		descriptors
@@ -44,10 +48,12 @@ enum {
 enum makewhy {			/* kinds of what cannot be restored */
 	WHY_NEVER,		/* and cannot be left out */
 	WHY_AIO, WHY_DELETED, WHY_DEVICE, WHY_EPOLL, WHY_EVENTFD, WHY_FANOTIFY,
-	WHY_HUGETLB, WHY_INOTIFY, WHY_IO_URING, WHY_LOCKS, WHY_NETLINK,
+	WHY_HUGETLB, WHY_INOTIFY, WHY_IO_URING, WHY_LOCKS, WHY_MULTICAST,
+	WHY_NETLINK,
 	WHY_OTHER, WHY_PACKET, WHY_PAGES, WHY_PIDFD, WHY_PIPE, WHY_RAW,
-	WHY_SECRETMEM, WHY_SHM, WHY_SHSTK, WHY_SYSV, WHY_TCP, WHY_TIMER,
-	WHY_TTY, WHY_UDP, WHY_UNIX, WHY_USERFAULTFD, WHY_USERNS, WHY_KINDS
+	WHY_SECRETMEM, WHY_SHM, WHY_SHSTK, WHY_SOCKOPT, WHY_SYSV, WHY_TCP,
+	WHY_TIMER, WHY_TTY, WHY_UDP, WHY_UNIX, WHY_USERFAULTFD, WHY_USERNS,
+	WHY_KINDS
 };
 
 struct makereason {		/* why something cannot be restored */
@@ -87,12 +93,14 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS,
 	OK_INDEX, OK_MASTER, OK_TERMIOS, OK_TERMLOCK, OK_WINSIZE, OK_EXCLUSIVE,
 	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID, OK_TIMES, OK_UNREAD,
-	OK_PROTOCOL, OK_MAX
+	OK_PROTOCOL, OK_FAMILY, OK_STREAM, OK_AGREED, OK_WINDOW, OK_MAX
 };
 
 enum { OPEN_NUMBERS = 5 };	/* most that a key has */
 
-enum { SOCK_TYPE, SOCK_STATE, SOCK_PEER }; /* numbers of OK_SOCKET */
+enum {				/* numbers of OK_SOCKET */
+	SOCK_TYPE, SOCK_STATE, SOCK_PEER, SOCK_BACKLOG, SOCK_SHUTDOWN
+};
 
 struct maketarget {		/* what an epoll set waits for */
 	uint64_t	 fd;
@@ -130,6 +138,7 @@ struct makeopen {		/* an open file description */
 	size_t		 cclen[2];
 	uint64_t	 v[OK_MAX][OPEN_NUMBERS];
 	uint64_t	 has;	/* a bit for each key */
+	struct makeinet	*inet;	/* of a socket of the internet; or NULL */
 	struct maketarget *target;
 	size_t		 ntarget;
 	struct makewatch *watch;
@@ -142,6 +151,7 @@ struct makeopen {		/* an open file description */
 	bool		 locked; /* its own locks are written */
 	bool		 linked; /* path is another than it was opened by */
 	bool		 used;	/* by a chosen process */
+	bool		 noted;	/* that it is not quite as it was */
 	const struct maketask *user; /* borrowed; the first that has it */
 };
 
@@ -211,6 +221,12 @@ struct criumake {
 	struct makereason *reason; /* owned */
 	size_t		 nreason;
 	bool		 fatal;	/* one of them is about a process as a whole */
+	char		**note;	/* owned; what is not quite as it was */
+	size_t		 nnote;
+	size_t		 nclosed; /* connections that are not restored */
+	char		*lock;	/* owned; of the table of nft(8) by which
+				   connections are locked; NULL: they are not */
+	unsigned int	 need;	/* enum criu_need: what restoring takes */
 };
 
 /* images.c */
@@ -357,6 +373,30 @@ bool		 makefind_data(const struct criumake *, const char *, uint64_t,
 unsigned int	 makejudge_type(const struct makeopen *);
 int		 makejudge_opens(struct criumake *);
 
+/* inetread.c */
+int		 makeinet_read(struct makeopen *, struct words *);
+void		 makeinet_free(struct makeinet *);
+
+/* sockopt.c */
+void		 makesocket_options(const struct makeopen *,
+		    Criu__SocketOptions *);
+
+/* tcp.c: connections of TCP */
+int		 maketcp_judge(struct criumake *);
+int		 maketcp_write(struct criumake *, const struct makeopen *);
+bool		 maketcp_is(const struct makeopen *);
+bool		 maketcp_ended(const struct makeopen *);
+bool		 maketcp_goes(const struct criumake *, const struct makeopen *);
+
+/* inet.c */
+const char	*makeinet_hinders(const struct makeopen *);
+enum makewhy	 makeinet_kind(const struct makeopen *);
+int		 makeinet_note(struct criumake *, const struct maketask *,
+		    const struct makefd *);
+int		 makeinet_rest(struct criumake *);
+int		 makeinet_write(struct criumake *, const struct makeopen *,
+		    Criu__FileEntry, Criu__Fown *);
+
 /* fd.c */
 int		 makefd_write(struct criumake *, struct maketask *);
 
@@ -423,6 +463,8 @@ int		 makereg_mapped(struct criumake *, struct maketask *,
 int		 make_refuse(struct criumake *, enum makewhy, const char *, ...)
 		    __attribute__((format(printf, 3, 4)));
 int		 make_never(struct criumake *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+int		 make_note(struct criumake *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 int		 makewhy_judge(const struct criumake *);
 void		 makewhy_free(struct criumake *);

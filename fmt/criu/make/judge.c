@@ -4,8 +4,6 @@
 #include "calls.h"
 #include "criumake.h"
 
-#include <netinet/in.h>
-
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -199,7 +197,7 @@ static const struct opentype {
 	enum criu_fdtype fd;	/* 0: criu cannot restore it */
 	const char	*why;	/* then, what it is */
 } types[] = {
-	{ "inet", WHY_TCP, 0, "a socket of the internet" },
+	{ "inet", WHY_TCP, FD_INETSK, NULL },
 	{ "netlink", WHY_NETLINK, 0, "a netlink socket" },
 	{ "packet", WHY_PACKET, 0, "a packet socket" },
 	{ "fanotify", WHY_FANOTIFY, 0, "a fanotify group" },
@@ -256,6 +254,8 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 		return pipe_hinders(f);
 	case FD_UNIXSK:
 		return unix_hinders(m, f);
+	case FD_INETSK:
+		return makeinet_hinders(f);
 	case FD_PIDFD:
 		return makepidfd_hinders(m, f);
 	case FD_INOTIFY:
@@ -278,29 +278,6 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Return of which kind a socket of the internet is: by its protocol, where
- * that is told.
- */
-static enum makewhy
-inet_kind(const struct makeopen *f)
-{
-	enum { MPTCP = 262 };	/* of uapi/linux/in.h */
-
-	if (!makeopen_has(f, OK_PROTOCOL))
-		return WHY_TCP;
-	switch (f->v[OK_PROTOCOL][0]) {
-	case IPPROTO_TCP:
-	case MPTCP:
-		return WHY_TCP;
-	case IPPROTO_UDP:
-	case IPPROTO_UDPLITE:
-		return WHY_UDP;
-	default:
-		return WHY_RAW;
-	}
-}
-
-/*
  * Return of which kind the reason is that f cannot be restored.
  */
 static enum makewhy
@@ -308,8 +285,8 @@ open_kind(const struct makeopen *f)
 {
 	const struct opentype *type = open_type(f);
 
-	if (type->fd == 0)
-		return type->kind == WHY_TCP ? inet_kind(f) : type->kind;
+	if (type->fd == FD_INETSK)
+		return makeinet_kind(f);
 	if ((type->fd == FD_REG || type->fd == FD_FIFO) &&
 	    f->v[OK_DELETED][0] != 0)
 		return WHY_DELETED;
@@ -327,7 +304,8 @@ fd_refuse(struct criumake *m, struct maketask *t,
 	const struct makeopen *f = fd->open;
 	const char *what;
 
-	what = open_type(f)->kind == WHY_OTHER ? NULL : open_type(f)->why;
+	what = makeopen_is(f, "inet") ? "a socket of the internet" :
+	    open_type(f)->kind == WHY_OTHER ? NULL : open_type(f)->why;
 	if (what != NULL && strcmp(what, f->why) == 0)
 		what = NULL;
 	t->ring |= f->kind == WHY_IO_URING;
@@ -335,6 +313,19 @@ fd_refuse(struct criumake *m, struct maketask *t,
 	    PRIu64 ": %s%s%s%s%s", t->proc->pid, fd->fd,
 	    what != NULL ? what : "", what != NULL ? ": " : "", f->why,
 	    f->path != NULL ? ": " : "", f->path != NULL ? f->path : "");
+}
+
+/*
+ * Note what of a descriptor that is restored is not as it was: once of all that
+ * lead to one file.
+ */
+static int
+fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
+{
+	if (!makeopen_is(fd->open, "inet") || fd->open->noted)
+		return 0;
+	fd->open->noted = true;
+	return makeinet_note(m, t, fd);
 }
 
 /*
@@ -370,12 +361,15 @@ makejudge_opens(struct criumake *m)
 			again = true;
 		}
 	} while (again);
+	if (maketcp_judge(m) == -1)
+		return -1;
 	for (i = 0; i < m->norder; i++)
 		for (t = m->order[i], k = 0; k < t->nfd; k++)
-			if (t->fd[k].open->why != NULL &&
-			    fd_refuse(m, t, &t->fd[k]) == -1)
+			if (t->fd[k].open->why != NULL ?
+			    fd_refuse(m, t, &t->fd[k]) == -1 :
+			    fd_note(m, t, &t->fd[k]) == -1)
 				return -1;
-	return 0;
+	return makeinet_rest(m);
 }
 
 /*

@@ -22,7 +22,8 @@ lock_add(struct criumake *m, const struct maketask *t, uint64_t fd,
 	Criu__FileLock e = CRIU__FILE_LOCK__INIT;
 	struct buf *b;
 
-	b = make_common(m, CRIU_FILE_LOCKS, "filelocks.img");
+	m->need |= CRIU_FILE_LOCKS;
+	b = make_common(m, CRIU_FILELOCKS, "filelocks.img");
 	if (b == NULL)
 		return -1;
 	e.flag = flag[l->kind];

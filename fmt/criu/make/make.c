@@ -28,6 +28,7 @@ make_free(struct criumake *m)
 	maketask_free(m);
 	makeopen_free(m);
 	makewhy_free(m);
+	free(m->lock);
 }
 
 /*
@@ -150,6 +151,8 @@ criumake(struct snap *s, const struct criuopts *o, struct mades *out)
 	rc = make_all(&m);
 	if (rc == 0)
 		rc = makewhy_judge(&m);
+	if (o->need != NULL)
+		*o->need |= m.need | CRIU_MADE;
 	make_free(&m);
 	return rc;
 }

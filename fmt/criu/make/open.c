@@ -54,6 +54,10 @@ static const struct {
 	[OK_TIMES] = { "times", "ii" },
 	[OK_UNREAD] = { "unread", "d" },
 	[OK_PROTOCOL] = { "protocol", "d" },
+	[OK_FAMILY] = { "family", "d" },
+	[OK_STREAM] = { "stream", "ddddd" },
+	[OK_AGREED] = { "agreed", "xdddd" },
+	[OK_WINDOW] = { "window", "ddddd" },
 };
 
 /*
@@ -198,6 +202,7 @@ line_read(struct makeopen *f, struct words *w)
 {
 	char want[64];
 	size_t k;
+	int rc;
 
 	if (strcmp(w->word[0], "type") == 0)
 		return string_read(&f->type, w);
@@ -221,6 +226,8 @@ line_read(struct makeopen *f, struct words *w)
 		return makewatch_read(f, w);
 	if (strcmp(w->word[0], "caller") == 0)
 		return caller_read(f, w);
+	if ((rc = makeinet_read(f, w)) != 0)
+		return rc == -1 ? -1 : 0;
 	for (k = 0; k < OK_MAX; k++)
 		if (strcmp(w->word[0], keys[k].name) == 0)
 			break;
@@ -232,7 +239,7 @@ line_read(struct makeopen *f, struct words *w)
 	    strlen(keys[k].form), keys[k].form[1] == '\0' ? "" : "s");
 	if (!words_form(w, 0, keys[k].form, f->v[k]))
 		return words_bad(w, want);
-	f->has |= (uint64_t)1 << k;
+	f->has |= UINT64_C(1) << k;
 	return 0;
 }
 
@@ -263,6 +270,7 @@ open_free(struct makeopen *f)
 	free(f->target);
 	free(f->caller);
 	makewatch_free(f);
+	makeinet_free(f->inet);
 	free(f);
 }
 

@@ -315,6 +315,12 @@ maketree_write(struct criumake *m)
 	inv.has_fdinfo_per_id = inv.fdinfo_per_id = true;
 	inv.has_ns_per_id = inv.ns_per_id = true;
 	inv.root_ids = &ids;
+	inv.has_tcp_close = inv.tcp_close = (m->need & CRIU_TCP_CLOSE) != 0;
+	if (m->lock != NULL) {
+		inv.has_network_lock_method = true;
+		inv.network_lock_method = CRIU_LOCK_NFT;
+		inv.dump_criu_run_id = m->lock;
+	}
 	criuimg_add(&im->b, &inv.base);
 	return 0;
 }

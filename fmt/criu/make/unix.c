@@ -57,27 +57,6 @@ queue_write(struct criumake *m, const struct makeopen *f)
 	return 0;
 }
 
-static void
-socket_options(const struct makeopen *f, Criu__SocketOptions *o)
-{
-	enum { PASSCRED = 1, PASSSEC = 2 };
-	const uint64_t *v = f->v[OK_OPTIONS], *t = f->v[OK_TIMEOUTS];
-
-	criu__socket_options__init(o);
-	o->has_so_sndbuf = o->has_so_rcvbuf = o->has_so_snd_tmo_sec =
-	    o->has_so_snd_tmo_usec = o->has_so_rcv_tmo_sec =
-	    o->has_so_rcv_tmo_usec = o->has_so_passcred = o->has_so_passsec =
-	    true;
-	o->so_sndbuf = (uint32_t)v[0];
-	o->so_rcvbuf = (uint32_t)v[1];
-	o->so_passcred = (v[2] & PASSCRED) != 0;
-	o->so_passsec = (v[2] & PASSSEC) != 0;
-	o->so_snd_tmo_sec = t[0] / USEC;
-	o->so_snd_tmo_usec = t[0] % USEC;
-	o->so_rcv_tmo_sec = t[1] / USEC;
-	o->so_rcv_tmo_usec = t[1] % USEC;
-}
-
 /*
  * Set the file of a socket that has a path for its name, and its rights.  dir
  * is where a relative path leads from, or empty.
@@ -132,7 +111,7 @@ makeunix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
 	p.name.len = f->namelen;
 	p.fown = fown;
 	p.opts = &o;
-	socket_options(f, &o);
+	makesocket_options(f, &o);
 	(void)makeopen_dir(f, dir, sizeof dir);
 	socket_file(f, &p, &perms, dir);
 	e.usk = &p;

@@ -23,6 +23,7 @@ static const char *const word[WHY_KINDS] = {
 	[WHY_INOTIFY] = "inotify",
 	[WHY_IO_URING] = "io_uring",
 	[WHY_LOCKS] = "locks",
+	[WHY_MULTICAST] = "multicast",
 	[WHY_NETLINK] = "netlink",
 	[WHY_OTHER] = "other",
 	[WHY_PACKET] = "packet",
@@ -33,6 +34,7 @@ static const char *const word[WHY_KINDS] = {
 	[WHY_SECRETMEM] = "secretmem",
 	[WHY_SHM] = "shm",
 	[WHY_SHSTK] = "shstk",
+	[WHY_SOCKOPT] = "sockopt",
 	[WHY_SYSV] = "sysv",
 	[WHY_TCP] = "tcp",
 	[WHY_TIMER] = "timer",
@@ -155,6 +157,27 @@ make_never(struct criumake *m, const char *fmt, ...)
 }
 
 /*
+ * Note, in a whole sentence, what of something that is restored will not be as
+ * it was.  Return 0, or -1 if there is no memory.
+ */
+int
+make_note(struct criumake *m, const char *fmt, ...)
+{
+	va_list ap;
+	int rc;
+
+	if (VEC_ROOM(m->note, m->nnote) == -1)
+		return -1;
+	va_start(ap, fmt);
+	rc = vasprintf(&m->note[m->nnote], fmt, ap);
+	va_end(ap);
+	if (rc == -1)
+		return errstr_set("out of memory");
+	m->nnote++;
+	return 0;
+}
+
+/*
  * Tell reason r.  hinder is the set of kinds for which nothing is written:
  * other reasons are not told then.  If it is empty, all that there is a
  * reason for is left out.
@@ -218,6 +241,8 @@ makewhy_judge(const struct criumake *m)
 	for (i = 0; i < m->nreason; i++)
 		if (reason_tell(m->opts, &m->reason[i], hinder) == -1)
 			return -1;
+	for (i = 0; i < m->nnote && hinder == 0 && m->opts->note != NULL; i++)
+		m->opts->note(m->opts->arg, m->note[i]);
 	if (hinder == 0)
 		return 0;
 	return !(hinder >> WHY_NEVER & 1) ? refuse_all(m->opts, kinds) :
@@ -233,4 +258,7 @@ makewhy_free(struct criumake *m)
 	for (i = 0; i < m->nreason; i++)
 		free(m->reason[i].text);
 	free(m->reason);
+	for (i = 0; i < m->nnote; i++)
+		free(m->note[i]);
+	free(m->note);
 }

@@ -92,12 +92,15 @@ memfd_file(const struct criureader *r, struct criufile *f,
 }
 
 static int
-socket_file(struct criufile *f, const Criu__Socket *s,
-    const Criu__UnixSocket *u)
+socket_file(struct criufile *f, const Criu__FileEntry *e)
 {
+	uint32_t ino;
+
+	ino = e->isk != NULL && e->isk->has_ino ? e->isk->ino :
+	    e->nlsk != NULL && e->nlsk->has_ino ? e->nlsk->ino :
+	    e->usk != NULL && e->usk->has_ino ? e->usk->ino : f->id;
 	f->flags = O_RDWR;
-	return set_name(f, "socket:[%u]", s != NULL && s->has_ino ? s->ino :
-	    u != NULL && u->has_ino ? u->ino : f->id);
+	return set_name(f, "socket:[%u]", ino);
 }
 
 /*
@@ -118,11 +121,9 @@ file_make(const struct criureader *r, struct criufile *f,
 		f->ino = e->pipe->pipe_id;
 		return set_name(f, "pipe:[%u]", e->pipe->pipe_id);
 	}
-	if (e->isk != NULL || e->usk != NULL || e->nlsk != NULL)
-		return socket_file(f, e->isk != NULL ? e->isk : e->nlsk,
-		    e->usk);
-	if (e->type == FD_PACKETSK)
-		return socket_file(f, NULL, NULL);
+	if (e->isk != NULL || e->usk != NULL || e->nlsk != NULL ||
+	    e->type == FD_PACKETSK)
+		return socket_file(f, e);
 	if (e->fifo != NULL && e->fifo->has_regf_id)
 		f->named = e->fifo->regf_id;
 	if (e->tty != NULL) {

@@ -24,8 +24,9 @@ tree_check(struct snap *s, const struct criuopts *o)
  * Check whether all processes of snapshot s can be restored, or those that
  * o->root tells of, as far as criu_write would refuse what cannot: each tree
  * of them by itself.  o->leave and o->shelljob count as for criu_write.
- * o->warn is told what cannot be restored, each a line.  Return 0 if all can
- * be, or else -1 with errstr.
+ * o->warn is told what cannot be restored, each a line, and *o->need gets no
+ * CRIU_MADE if there are several trees.  Return 0 if all can be, or else -1
+ * with errstr.
  */
 int
 criu_check(struct snap *s, const struct criuopts *o)
@@ -54,5 +55,7 @@ criu_check(struct snap *s, const struct criuopts *o)
 			rc = -1;
 	}
 	free(root);
+	if (n > 1 && o->need != NULL)	/* one of them is restored at a time */
+		*o->need &= ~(unsigned int)CRIU_MADE;
 	return rc;
 }

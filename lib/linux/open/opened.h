@@ -74,6 +74,18 @@ enum {
 
 struct looker;			/* a process: unixqueue.c */
 
+struct inetwhat {		/* which a socket of the internet is */
+	int		 family; /* AF_INET, AF_INET6 */
+	int		 type;
+	int		 protocol;
+};
+
+struct twin {			/* a new one of ours, to compare with */
+	struct inetwhat	 what;
+	int		 fd;	/* owned; -1: it cannot be made */
+	int		*option; /* owned; its options, as inetopt.c lists them */
+};
+
 struct files {
 	struct resources	 resources;
 	uint64_t	 budget; /* of QUEUES_MOST, what is left */
@@ -83,6 +95,12 @@ struct files {
 	struct unixsocks *net;	/* owned */
 	size_t		 nnet;
 	struct looker	*looker; /* owned; NULL: not needed yet */
+	struct tcphold	*hold;	/* owned; connections that go along, or NULL */
+	struct groups	*groups; /* owned; or NULL: inetgroup.c */
+	struct twin	*twin;	/* owned */
+	size_t		 ntwin;
+	uint64_t	 diagns; /* inode of a network namespace; */
+	int		 diag;	/* owned; a socket there: sock_diag(7), or 0 */
 };
 
 /* resource.c */
@@ -143,6 +161,33 @@ void		 inotify_tell(struct telling *);
 
 /* tty.c */
 void		 tty_tell(struct telling *, const struct statx *);
+
+/* sockopt.c */
+void		 tell_sockopts(struct telling *);
+
+/* diag.c: sock_diag(7) in the network namespace of a process */
+struct diagreply {
+	uint8_t		 data[4096]; /* of the first message */
+	size_t		 len;
+};
+
+int		 diag_socket(int);
+bool		 diag_request(struct telling *, void *, struct diagreply *);
+bool		 diag_attribute(const struct diagreply *, size_t, unsigned int,
+		    void *, size_t);
+void		 diag_free(struct files *);
+
+/* inetsock.c, inetopt.c, inetgroup.c */
+void		 inetsock_tell(struct telling *, int);
+void		 inetopt_tell(struct telling *, const struct inetwhat *);
+void		 twins_free(struct files *);
+void		 inetgroup_tell(struct telling *);
+void		 groups_free(struct files *);
+
+/* tcphold.c, tcpstate.c: connections that go along */
+void		 tcphold_begin(struct live *);
+void		 tcphold_record(const struct files *, struct filelist *);
+void		 tcpstate_tell(struct telling *);
 
 /* pipe.c */
 void		 pipe_tell(struct telling *);

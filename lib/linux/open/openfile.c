@@ -97,6 +97,8 @@ files_survey(struct live *l)
 		if (s.set->n > 1)
 			qsort(s.set->v, s.set->n, sizeof *s.set->v, fdref_cmp);
 	}
+	if (l->opts.move)
+		tcphold_begin(l);
 	return 0;
 }
 
@@ -108,11 +110,15 @@ files_free(struct live *l)
 
 	if (f == NULL)
 		return;
+	tcphold_end(l, false);
 	resources_free(f);
 	for (i = 0; i < f->nset; i++)
 		free(f->set[i].v);
 	free(f->set);
 	unixdiag_free(f);
+	diag_free(f);
+	twins_free(f);
+	groups_free(f);
 	looker_end(f->looker);
 	free(f);
 	l->files = NULL;
@@ -206,12 +212,14 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 	    .proc = p, .dup = -1, .data = &data };
 	struct buf b = { 0 };
 	const struct fdset *set = NULL;
+	struct files *f;
 	size_t i;
 
 	if (l->files == NULL && files_survey(l) == -1) {
 		rec->failed = true;
 		return;
 	}
+	f = l->files;
 	shares_record(l, p, rec);
 	dir_record(p, "cwd", rec);
 	dir_record(p, "root", rec);
@@ -224,6 +232,8 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 		buf_printf(&b, "%d %ju\n", set->v[i].fd,
 		    (uintmax_t)set->v[i].file->id);
 	filelist_buf(rec, "files", &b);
+	if (set == f->set)
+		tcphold_record(f, rec);
 	t.set = set;
 	t.tagged = sockets_tagged(p, set);
 	t.pidfd = (int)syscall(SYS_pidfd_open, p->mmtid,

@@ -1,6 +1,6 @@
 /*
  * Sockets: which family one is of, and whether a duplicate of it may be had.
- * UNIX sockets are in files of their own.
+ * UNIX sockets and those of the internet are in files of their own.
  */
 #include "opened.h"
 
@@ -67,10 +67,9 @@ family_tell(struct telling *t)
 		int domain;
 		const char *type;
 	} other[] = {
-		{ AF_INET, "inet" }, { AF_INET6, "inet" },
 		{ AF_NETLINK, "netlink" }, { AF_PACKET, "packet" }
 	};
-	int domain, protocol;
+	int domain;
 	socklen_t len;
 	size_t i;
 
@@ -83,15 +82,15 @@ family_tell(struct telling *t)
 		unixsock_tell(t);
 		return;
 	}
+	if (domain == AF_INET || domain == AF_INET6) {
+		inetsock_tell(t, domain);
+		return;
+	}
 	for (i = 0; i < sizeof other / sizeof *other; i++)
 		if (other[i].domain == domain)
 			break;
 	tell_type(t, i < sizeof other / sizeof *other ? other[i].type :
 	    "other");
-	len = sizeof protocol;
-	if ((domain == AF_INET || domain == AF_INET6) && getsockopt(t->dup,
-	    SOL_SOCKET, SO_PROTOCOL, &protocol, &len) == 0)
-		buf_printf(&t->out, "protocol %d\n", protocol);
 	tell_why(t, "a socket of family %d", domain);
 }
 

@@ -6,7 +6,6 @@
 #include "vec.h"
 
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -16,7 +15,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,44 +25,6 @@ unixsock_cmp(const void *a, const void *b)
 	const struct unixsock *x = a, *y = b;
 
 	return x->ino < y->ino ? -1 : x->ino > y->ino;
-}
-
-/*
- * Make a netlink socket in the network namespace that is open as ns, where
- * this thread goes for a moment if it is another than its own.  Return a
- * descriptor, or -1 with errstr.
- */
-static int
-diag_socket(int ns)
-{
-	const struct timeval patience = { 2, 0 };
-	struct stat here, there;
-	int own, fd;
-
-	own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (own == -1 || fstat(own, &here) == -1 || fstat(ns, &there) == -1) {
-		errstr_sys("network namespace");
-		if (own != -1)
-			close(own);
-		return -1;
-	}
-	fd = -1;
-	if (here.st_ino != there.st_ino && setns(ns, CLONE_NEWNET) == -1)
-		errstr_sys("its network namespace");
-	else {
-		fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
-		    NETLINK_SOCK_DIAG);
-		if (fd == -1)
-			errstr_sys("sock_diag");
-		else
-			(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO,
-			    &patience, sizeof patience);
-		/* where this fails, nothing here needs another network */
-		if (here.st_ino != there.st_ino)
-			(void)setns(own, CLONE_NEWNET);
-	}
-	close(own);
-	return fd;
 }
 
 static int

@@ -6,7 +6,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/un.h>
 
 #include <linux/sockios.h>
@@ -21,19 +20,6 @@
 #ifndef SIOCUNIXFILE		/* linux/un.h does not go with sys/un.h */
 #define SIOCUNIXFILE	(SIOCPROTOPRIVATE + 0)
 #endif
-
-/*
- * A number that getsockopt(2) gives, or 0.
- */
-static int
-option(const struct telling *t, int name)
-{
-	socklen_t len;
-	int v;
-
-	len = sizeof v;
-	return getsockopt(t->dup, SOL_SOCKET, name, &v, &len) == -1 ? 0 : v;
-}
 
 static void
 tell_name(struct telling *t)
@@ -55,34 +41,6 @@ tell_name(struct telling *t)
 	for (i = offsetof(struct sockaddr_un, sun_path); i < len; i++)
 		buf_printf(&t->out, "%02x", ((uint8_t *)&a)[i]);
 	buf_puts(&t->out, "\n");
-}
-
-/*
- * The same of a time, in microseconds.
- */
-static intmax_t
-option_time(const struct telling *t, int name)
-{
-	struct timeval v;
-	socklen_t len;
-
-	len = sizeof v;
-	return getsockopt(t->dup, SOL_SOCKET, name, &v, &len) == -1 ? 0 :
-	    (intmax_t)v.tv_sec * 1000000 + v.tv_usec;
-}
-
-static void
-tell_options(struct telling *t)
-{
-	intmax_t snd, rcv;
-
-	buf_printf(&t->out, "options %d %d %x\n", option(t, SO_SNDBUF),
-	    option(t, SO_RCVBUF), (option(t, SO_PASSCRED) != 0) |
-	    (option(t, SO_PASSSEC) != 0) << 1);
-	snd = option_time(t, SO_SNDTIMEO);
-	rcv = option_time(t, SO_RCVTIMEO);
-	if (snd != 0 || rcv != 0)
-		buf_printf(&t->out, "timeouts %jd %jd\n", snd, rcv);
 }
 
 /*
@@ -187,6 +145,6 @@ unixsock_tell(struct telling *t)
 	    (uintmax_t)u->peer, u->backlog, u->shutdown);
 	tell_name(t);
 	tell_file(t);
-	tell_options(t);
+	tell_sockopts(t);
 	tell_queue(t, u);
 }

@@ -1,0 +1,246 @@
+/*
+ * Sockets of the internet: whether one can be restored, what of it is not as it
+ * was, and its entry in files.img.
+ *
+ * criu makes a socket, binds it, and has it listen or connects it; of TCP, a
+ * connection is only made anew with the state that it had (tcp-stream-N.img).
+ * Without that it can be closed: criu restore --tcp-close makes a socket of
+ * it that was shut down.
+ */
+#include "inet.h"
+
+#include <netinet/in.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {				/* of sys/socket.h */
+	TYPE_STREAM = 1, TYPE_DGRAM = 2, TYPE_RAW = 3, SHUT_BOTH = 3,
+	FAMILY_V4 = 2, FAMILY_V6 = 10,	/* of linux/socket.h */
+	MPTCP = 262			/* of uapi/linux/in.h */
+};
+
+enum { MOST = 16 };		/* connections that are told one by one */
+
+static unsigned int
+protocol_of(const struct makeopen *f)
+{
+	return (unsigned int)f->v[OK_PROTOCOL][0];
+}
+
+static bool
+is_v6(const struct makeopen *f)
+{
+	return f->v[OK_FAMILY][0] == 6;
+}
+
+/*
+ * Return whether an address is one of those that count on a link alone:
+ * needs_scope_id of criu's sk-inet.c.
+ */
+static bool
+is_linklocal(const struct makeopen *f, const struct makeaddress *a)
+{
+	const uint8_t *p = (const uint8_t *)a->word;
+
+	return is_v6(f) && p[0] == 0xfe && (p[1] & 0xc0) == 0x80;
+}
+
+static const char *
+protocol_hinders(const struct makeopen *f)
+{
+	switch (f->v[OK_SOCKET][SOCK_TYPE]) {
+	case TYPE_STREAM:
+		if (protocol_of(f) == MPTCP && maketcp_is(f))
+			return "a connection of MPTCP";
+		return protocol_of(f) == IPPROTO_TCP ||
+		    protocol_of(f) == MPTCP ? NULL :
+		    "of a protocol that criu does not know";
+	case TYPE_DGRAM:
+		return protocol_of(f) == IPPROTO_UDP ||
+		    protocol_of(f) == IPPROTO_UDPLITE ||
+		    protocol_of(f) == IPPROTO_ICMP ||
+		    protocol_of(f) == IPPROTO_ICMPV6 ? NULL :
+		    "of a protocol that criu does not know";
+	case TYPE_RAW:
+		return NULL;
+	default:
+		return "of a type that criu does not know";
+	}
+}
+
+static bool
+option_is(const struct makeinet *n, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < n->noption; i++)
+		if (strcmp(n->option[i].name, name) == 0)
+			return n->option[i].value != 0;
+	return false;
+}
+
+/*
+ * Return why a socket of the internet cannot be restored, or NULL.
+ */
+const char *
+makeinet_hinders(const struct makeopen *f)
+{
+	const struct makeinet *n = f->inet;
+	const char *why;
+
+	if (!makeopen_has(f, OK_FAMILY) || !makeopen_has(f, OK_PROTOCOL) ||
+	    !makeopen_has(f, OK_SOCKET) || !makeopen_has(f, OK_INO))
+		return "little is known of it";
+	if ((why = protocol_hinders(f)) != NULL || n == NULL)
+		return why;
+	if (option_is(n, "UDP_CORK"))
+		return "with a packet that is in the making (UDP_CORK)";
+	if (n->ulp != NULL)
+		return "with a protocol upon TCP, such as TLS of the kernel";
+	if (is_linklocal(f, &n->local) && n->device == NULL)
+		return "of a link that is not known";
+	if (n->remote.port == 0 || maketcp_is(f))
+		return NULL;
+	if (is_linklocal(f, &n->remote) && !is_linklocal(f, &n->local))
+		return "connected on a link that is not known";
+	/* criu restores SO_BROADCAST later */
+	if (!is_v6(f) && n->remote.word[0] == UINT32_MAX)
+		return "connected to a broadcast address";
+	/* criu takes it for a connection: tcp_connection of its sk-inet.c */
+	return f->v[OK_SOCKET][SOCK_TYPE] == TYPE_RAW &&
+	    protocol_of(f) == IPPROTO_TCP ? "raw, and connected" : NULL;
+}
+
+/*
+ * Return of which kind the reason is that a socket of the internet cannot be
+ * restored: by its protocol, where that is told.
+ */
+enum makewhy
+makeinet_kind(const struct makeopen *f)
+{
+	if (!makeopen_has(f, OK_PROTOCOL))
+		return WHY_TCP;
+	if (f->v[OK_SOCKET][SOCK_TYPE] == TYPE_RAW)
+		return WHY_RAW;
+	switch (protocol_of(f)) {
+	case IPPROTO_TCP:
+	case MPTCP:
+		return WHY_TCP;
+	case IPPROTO_UDP:
+	case IPPROTO_UDPLITE:
+		return WHY_UDP;
+	default:
+		return WHY_RAW;
+	}
+}
+
+/*
+ * Note of a descriptor of t, whose socket is restored, what of that is not as
+ * it was.
+ */
+int
+makeinet_note(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd)
+{
+	const struct makeopen *f = fd->open;
+	const uint64_t waiting = f->v[OK_WAITING][0];
+	char who[64];
+
+	snprintf(who, sizeof who, "process %" PRIu64 ", descriptor %" PRIu64,
+	    t->proc->pid, fd->fd);
+	if (maketcp_is(f) && !maketcp_goes(m, f)) {
+		m->need |= CRIU_TCP_CLOSE;
+		if (m->nclosed++ < MOST && make_note(m, "%s: the connection "
+		    "of %s to %s is closed when it is restored", who,
+		    f->inet->local.text, f->inet->remote.text) == -1)
+			return -1;
+	}
+	if (waiting > 0 && make_note(m, "%s: %" PRIu64 " connection%s not "
+	    "accepted yet: not restored", who, waiting, waiting == 1 ? "" :
+	    "s") == -1)
+		return -1;
+	if (protocol_of(f) == MPTCP &&
+	    make_note(m, "%s: a socket of MPTCP becomes one of TCP", who) ==
+	    -1)
+		return -1;
+	return f->inet == NULL ? 0 : makeinet_options(m, f->inet, who);
+}
+
+/*
+ * Note how many connections are closed of which makeinet_note has said nothing.
+ */
+int
+makeinet_rest(struct criumake *m)
+{
+	return m->nclosed <= MOST ? 0 : make_note(m, "%zu more connections are "
+	    "closed when they are restored", m->nclosed - MOST);
+}
+
+/*
+ * Set family, protocol, state and addresses.
+ */
+static void
+address_put(const struct criumake *m, const struct makeopen *f,
+    Criu__InetSocket *p)
+{
+	static const struct makeinet none;
+	struct makeinet *n = f->inet;
+	const uint64_t *s = f->v[OK_SOCKET];
+	bool ended;
+
+	/* it was connected, and is not any more: all that is left of it is
+	   that it was shut down */
+	ended = maketcp_ended(f) && !maketcp_goes(m, f);
+	p->family = is_v6(f) ? FAMILY_V6 : FAMILY_V4;
+	p->type = (uint32_t)s[SOCK_TYPE];
+	p->proto = protocol_of(f) == MPTCP ? IPPROTO_TCP : protocol_of(f);
+	p->state = (uint32_t)s[SOCK_STATE];
+	p->backlog = (uint32_t)s[SOCK_BACKLOG];
+	p->has_shutdown = ended || s[SOCK_SHUTDOWN] != 0;
+	p->shutdown = ended ? SHUT_BOTH : (uint32_t)s[SOCK_SHUTDOWN];
+	p->n_src_addr = p->n_dst_addr = is_v6(f) ? 4 : 1;
+	if (n == NULL || ended) {
+		p->src_addr = p->dst_addr = (uint32_t *)(uintptr_t)
+		    none.local.word;
+		return;
+	}
+	p->src_port = n->local.port;
+	p->src_addr = n->local.word;
+	p->dst_port = n->remote.port;
+	p->dst_addr = n->remote.word;
+	if (is_linklocal(f, &n->local))
+		p->ifname = n->device;
+}
+
+/*
+ * Add a socket of the internet to files.img, with what its connection is.  e is
+ * its entry there, fown whom its signals go to.
+ */
+int
+makeinet_write(struct criumake *m, const struct makeopen *f,
+    Criu__FileEntry e, Criu__Fown *fown)
+{
+	Criu__InetSocket p = CRIU__INET_SOCKET__INIT;
+	struct inetopts o;
+
+	p.id = f->id;
+	p.has_ino = p.has_family = p.has_type = p.has_proto = p.has_state =
+	    p.has_src_port = p.has_dst_port = p.has_flags = p.has_backlog =
+	    true;
+	p.ino = (uint32_t)f->v[OK_INO][0];
+	p.flags = (uint32_t)f->v[OK_FLAGS][0];
+	p.fown = fown;
+	address_put(m, f, &p);
+	makesocket_options(f, &o.socket);
+	makeinet_put(f->inet, p.type == TYPE_RAW, &o);
+	p.opts = &o.socket;
+	p.ip_opts = &o.ip;
+	p.tcp_opts = &o.tcp;
+	p.has_v6only = is_v6(f);
+	p.v6only = o.v6only;
+	e.isk = &p;
+	criuimg_add(m->files, &e.base);
+	return maketcp_goes(m, f) ? maketcp_write(m, f) : 0;
+}

@@ -1,0 +1,177 @@
+/*
+ * Options of sockets: those of all families, and of the internet those that an
+ * image has a place for, and those that are lost.
+ */
+#include "inet.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/*
+ * Those that criu restores: where they are among struct inetopts.
+ */
+#define PLACE(name, part) { #name, offsetof(struct inetopts, has_##part), \
+	offsetof(struct inetopts, part) }
+#define PLACED(name, of, field) { #name, \
+	offsetof(struct inetopts, of.has_##field), \
+	offsetof(struct inetopts, of.field) }
+
+static const struct optplace {
+	const char	*name;
+	size_t		 has;
+	size_t		 value;
+} places[] = {
+	PLACED(SO_REUSEADDR, socket, reuseaddr),
+	PLACED(SO_REUSEPORT, socket, so_reuseport),
+	PLACED(SO_KEEPALIVE, socket, so_keepalive),
+	PLACED(SO_BROADCAST, socket, so_broadcast),
+	PLACED(SO_OOBINLINE, socket, so_oobinline),
+	PLACED(SO_DONTROUTE, socket, so_dontroute),
+	PLACED(SO_NO_CHECK, socket, so_no_check),
+	PLACED(SO_PRIORITY, socket, so_priority),
+	PLACED(SO_MARK, socket, so_mark),
+	PLACED(SO_RCVLOWAT, socket, so_rcvlowat),
+	PLACED(SO_BUF_LOCK, socket, so_buf_lock),
+	PLACED(SO_LINGER, socket, so_linger),
+	PLACED(IP_TOS, ip, tos),
+	PLACED(IP_TTL, ip, ttl),
+	PLACED(IP_FREEBIND, ip, freebind),
+	PLACED(IP_PKTINFO, ip, pktinfo),
+	PLACED(IP_HDRINCL, raw, hdrincl),
+	PLACED(IP_NODEFRAG, raw, nodefrag),
+	PLACE(IPV6_V6ONLY, v6only),
+	PLACED(IPV6_FREEBIND, ip, freebind),
+	PLACED(IPV6_RECVPKTINFO, ip, pktinfo),
+	PLACED(IPV6_HDRINCL, raw, hdrincl),
+	PLACED(TCP_NODELAY, tcp, nodelay),
+	PLACED(TCP_CORK, tcp, cork),
+	PLACED(TCP_KEEPCNT, tcp, keepcnt),
+	PLACED(TCP_KEEPIDLE, tcp, keepidle),
+	PLACED(TCP_KEEPINTVL, tcp, keepintvl)
+};
+
+/*
+ * Those that are lost, and that no program needs to go on: they change how fast
+ * data come, how often they are sent, by which way.
+ */
+static const char *const minor[] = {
+	"SO_BUSY_POLL", "SO_PREFER_BUSY_POLL", "SO_MAX_PACING_RATE",
+	"IP_MTU_DISCOVER", "IP_BIND_ADDRESS_NO_PORT", "IP_LOCAL_PORT_RANGE",
+	"IPV6_MTU_DISCOVER", "IPV6_DONTFRAG", "IPV6_TCLASS",
+	"IPV6_UNICAST_HOPS", "IPV6_AUTOFLOWLABEL", "IPV6_ADDR_PREFERENCES",
+	"TCP_DEFER_ACCEPT", "TCP_USER_TIMEOUT", "TCP_FASTOPEN",
+	"TCP_FASTOPEN_CONNECT", "TCP_FASTOPEN_NO_COOKIE", "TCP_SYNCNT",
+	"TCP_LINGER2", "TCP_NOTSENT_LOWAT", "TCP_THIN_LINEAR_TIMEOUTS",
+	"TCP_TX_DELAY", "UDP_GRO", "UDP_NO_CHECK6_TX", "UDP_NO_CHECK6_RX",
+	"UDPLITE_SEND_CSCOV", "UDPLITE_RECV_CSCOV"
+};
+
+static const struct optplace *
+optplace_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof places / sizeof *places; i++)
+		if (strcmp(places[i].name, name) == 0)
+			return &places[i];
+	return NULL;
+}
+
+static bool
+is_minor(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof minor / sizeof *minor; i++)
+		if (strcmp(minor[i], name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Set *o to the options that sockets of all families have.
+ */
+void
+makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
+{
+	enum { PASSCRED = 1, PASSSEC = 2 };
+	const uint64_t *v = f->v[OK_OPTIONS], *t = f->v[OK_TIMEOUTS];
+
+	criu__socket_options__init(o);
+	o->has_so_sndbuf = o->has_so_rcvbuf = o->has_so_snd_tmo_sec =
+	    o->has_so_snd_tmo_usec = o->has_so_rcv_tmo_sec =
+	    o->has_so_rcv_tmo_usec = o->has_so_passcred = o->has_so_passsec =
+	    true;
+	o->so_sndbuf = (uint32_t)v[0];
+	o->so_rcvbuf = (uint32_t)v[1];
+	o->so_passcred = (v[2] & PASSCRED) != 0;
+	o->so_passsec = (v[2] & PASSSEC) != 0;
+	o->so_snd_tmo_sec = t[0] / USEC;
+	o->so_snd_tmo_usec = t[0] % USEC;
+	o->so_rcv_tmo_sec = t[1] / USEC;
+	o->so_rcv_tmo_usec = t[1] % USEC;
+}
+
+/*
+ * Note which options and multicast groups of socket n are lost.  who is whose
+ * it is, for messages.
+ */
+int
+makeinet_options(struct criumake *m, const struct makeinet *n, const char *who)
+{
+	const char *name;
+	size_t i;
+	int rc;
+
+	rc = n->congestion == NULL ? 0 : make_note(m, "%s: TCP_CONGESTION %s "
+	    "is not restored", who, n->congestion);
+	for (i = 0; i < n->noption && rc == 0; i++) {
+		name = n->option[i].name;
+		if (optplace_find(name) != NULL)
+			continue;
+		if (is_minor(name))
+			rc = make_note(m, "%s: %s is not restored", who, name);
+		else
+			rc = make_refuse(m, WHY_SOCKOPT, "%s: the option %s "
+			    "of a socket", who, name);
+	}
+	for (i = 0; i < n->ngroup && rc == 0; i++)
+		rc = make_refuse(m, WHY_MULTICAST, "%s: a member of the "
+		    "multicast group %s", who, n->group[i]);
+	return rc;
+}
+
+/*
+ * Set *o, in which the options of all families are, to all that an image
+ * has of socket n, which may be NULL; raw: it is a raw one.
+ */
+void
+makeinet_put(struct makeinet *n, bool raw, struct inetopts *o)
+{
+	const struct optplace *p;
+	const uint32_t yes = 1;
+	size_t i;
+
+	criu__ip_options__init(&o->ip);
+	criu__raw_options__init(&o->raw);
+	criu__tcp_options__init(&o->tcp);
+	o->has_v6only = o->v6only = false;
+	/* false unless it is told: criu takes what is not there for that */
+	o->socket.has_reuseaddr = o->socket.has_so_reuseport = true;
+	if (raw)
+		o->ip.raw = &o->raw;
+	if (n == NULL)
+		return;
+	for (i = 0; i < n->noption; i++) {
+		if ((p = optplace_find(n->option[i].name)) == NULL)
+			continue;
+		memcpy((char *)o + p->has, &yes, sizeof yes);
+		memcpy((char *)o + p->value, &n->option[i].value,
+		    sizeof n->option[i].value);
+	}
+	o->socket.so_bound_dev = n->device;
+	o->socket.so_filter = n->filter;
+	o->socket.n_so_filter = n->nfilter;
+	o->raw.icmpv_filter = n->icmp;
+	o->raw.n_icmpv_filter = n->nicmp;
+}

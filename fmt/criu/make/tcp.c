@@ -1,0 +1,154 @@
+/*
+ * Connections of TCP: tcp-stream-N.img, N the inode of the socket in
+ * hexadecimal, where the record has their state and all are locked; else they
+ * are closed.
+ */
+#include "inet.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {				/* of include/net/tcp_states.h, sys/socket.h */
+	STATE_CLOSE = 7, STATE_LISTEN = 10, TYPE_STREAM = 1
+};
+
+enum { OPT_TIMESTAMPS = 1, OPT_WSCALE = 4 }; /* TCPI_OPT_ of linux/tcp.h */
+
+/*
+ * Return whether f is a TCP socket that is, or is being, connected.
+ */
+bool
+maketcp_is(const struct makeopen *f)
+{
+	return makeopen_is(f, "inet") && f->inet != NULL &&
+	    f->v[OK_SOCKET][SOCK_TYPE] == TYPE_STREAM &&
+	    f->v[OK_SOCKET][SOCK_STATE] != STATE_CLOSE &&
+	    f->v[OK_SOCKET][SOCK_STATE] != STATE_LISTEN;
+}
+
+/*
+ * Return whether f is a TCP socket that was connected, and is not any more.
+ */
+bool
+maketcp_ended(const struct makeopen *f)
+{
+	return makeopen_is(f, "inet") && f->inet != NULL &&
+	    f->v[OK_SOCKET][SOCK_TYPE] == TYPE_STREAM &&
+	    f->v[OK_SOCKET][SOCK_STATE] == STATE_CLOSE &&
+	    f->inet->remote.port != 0;
+}
+
+/*
+ * Return whether f is restored with the state of a connection.
+ */
+bool
+maketcp_goes(const struct criumake *m, const struct makeopen *f)
+{
+	return m->need & CRIU_TCP_ESTABLISHED && (maketcp_is(f) ||
+	    (maketcp_ended(f) && makeopen_has(f, OK_STREAM)));
+}
+
+/*
+ * Set m->lock to the name by which connections are locked, without what all
+ * such names begin with, if the record of a process tells one.
+ */
+static int
+lock_find(struct criumake *m)
+{
+	static const char before[] = "nft CRIU-";
+	char *s;
+	size_t i;
+
+	for (i = 0; i < m->norder && m->lock == NULL; i++) {
+		s = words_text(&m->order[i]->rec, "netlock");
+		if (s != NULL && strncmp(s, before, sizeof before - 1) == 0) {
+			s[strcspn(s, "\n")] = '\0';
+			m->lock = strdup(s + sizeof before - 1);
+			if (m->lock == NULL) {
+				free(s);
+				return errstr_set("out of memory");
+			}
+		}
+		free(s);
+	}
+	return 0;
+}
+
+/*
+ * Find out whether connections are restored, all that there are or none.
+ */
+int
+maketcp_judge(struct criumake *m)
+{
+	const struct makeopen *f;
+	size_t i;
+	bool any;
+
+	if (lock_find(m) == -1)
+		return -1;
+	for (any = false, i = 0; i < m->nopen; i++) {
+		f = m->open[i];
+		if (!f->used || f->why != NULL || (!maketcp_is(f) &&
+		    !(maketcp_ended(f) && makeopen_has(f, OK_STREAM))))
+			continue;
+		any = true;
+		if (m->lock == NULL || !makeopen_has(f, OK_STREAM) ||
+		    !makeopen_has(f, OK_AGREED) || !makeopen_has(f, OK_WINDOW))
+			break;
+	}
+	if (any && i == m->nopen)
+		m->need |= CRIU_TCP_ESTABLISHED;
+	else {
+		free(m->lock);
+		m->lock = NULL;
+	}
+	return 0;
+}
+
+/*
+ * Make tcp-stream-N.img of connection f: its state, and the bytes that wait in
+ * it.
+ */
+int
+maketcp_write(struct criumake *m, const struct makeopen *f)
+{
+	const uint64_t *s = f->v[OK_STREAM], *a = f->v[OK_AGREED];
+	const uint64_t *w = f->v[OK_WINDOW];
+	Criu__TcpStream p = CRIU__TCP_STREAM__INIT;
+	struct recfile data;
+	struct made *im;
+
+	(void)makefind_data(m, "stream", f->v[OK_INO][0], &data);
+	if (s[1] > data.len || s[3] != data.len - s[1] || s[4] > s[3])
+		return errstr_set("stream/%" PRIu64 ": %zu bytes, not %" PRIu64
+		    " and %" PRIu64, f->v[OK_INO][0], data.len, s[1], s[3]);
+	im = make_image(m, CRIU_TCP_STREAM, "tcp-stream-%x.img",
+	    (uint32_t)f->v[OK_INO][0]);
+	if (im == NULL)
+		return -1;
+	p.has_inq_len = p.has_inq_seq = p.has_outq_len = p.has_outq_seq =
+	    p.has_opt_mask = p.has_snd_wscale = p.has_mss_clamp =
+	    p.has_unsq_len = p.has_snd_wl1 = p.has_snd_wnd =
+	    p.has_max_window = p.has_rcv_wnd = p.has_rcv_wup = true;
+	p.inq_seq = (uint32_t)s[0];
+	p.inq_len = (uint32_t)s[1];
+	p.outq_seq = (uint32_t)s[2];
+	p.outq_len = (uint32_t)s[3];
+	p.unsq_len = (uint32_t)s[4];
+	p.opt_mask = (uint32_t)a[0];
+	p.has_rcv_wscale = (a[0] & OPT_WSCALE) != 0;
+	p.snd_wscale = p.has_rcv_wscale ? (uint32_t)a[1] : 0;
+	p.rcv_wscale = (uint32_t)a[2];
+	p.mss_clamp = (uint32_t)a[3];
+	p.has_timestamp = (a[0] & OPT_TIMESTAMPS) != 0;
+	p.timestamp = (uint32_t)a[4];
+	p.snd_wl1 = (uint32_t)w[0];
+	p.snd_wnd = (uint32_t)w[1];
+	p.max_window = (uint32_t)w[2];
+	p.rcv_wnd = (uint32_t)w[3];
+	p.rcv_wup = (uint32_t)w[4];
+	criuimg_add(&im->b, &p.base);
+	buf_add(&im->b, data.data, data.len);
+	return 0;
+}

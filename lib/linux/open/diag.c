@@ -1,0 +1,146 @@
+/*
+ * sock_diag(7), which tells of the sockets of a network namespace, asked in
+ * that of a process.
+ */
+#include "opened.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Make a netlink socket in the network namespace that is open as ns, where
+ * this thread goes for a moment if it is another than its own.  Return a
+ * descriptor, or -1 with errstr.
+ */
+int
+diag_socket(int ns)
+{
+	const struct timeval patience = { 2, 0 };
+	struct stat here, there;
+	int own, fd;
+
+	own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (own == -1 || fstat(own, &here) == -1 || fstat(ns, &there) == -1) {
+		errstr_sys("network namespace");
+		if (own != -1)
+			close(own);
+		return -1;
+	}
+	fd = -1;
+	if (here.st_ino != there.st_ino && setns(ns, CLONE_NEWNET) == -1)
+		errstr_sys("its network namespace");
+	else {
+		fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
+		    NETLINK_SOCK_DIAG);
+		if (fd == -1)
+			errstr_sys("sock_diag");
+		else
+			(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO,
+			    &patience, sizeof patience);
+		/* where this fails, nothing here needs another network */
+		if (here.st_ino != there.st_ino)
+			(void)setns(own, CLONE_NEWNET);
+	}
+	close(own);
+	return fd;
+}
+
+/*
+ * Return a socket in the network namespace of a process, which is kept until
+ * another one is asked for; -1 with errstr.
+ */
+static int
+diag_get(struct telling *t)
+{
+	struct files *f = t->live->files;
+	struct stat st;
+	int ns;
+
+	ns = proc_open(t->proc->mmtid, 0, "ns/net", O_RDONLY);
+	if (ns == -1 || fstat(ns, &st) == -1) {
+		if (ns != -1)
+			close(ns);
+		return errstr_sys("its network namespace");
+	}
+	if (f->diag == 0 || f->diagns != st.st_ino) {
+		diag_free(f);
+		f->diagns = st.st_ino;
+		f->diag = diag_socket(ns);
+		if (f->diag == -1)
+			f->diag = 0;
+	}
+	close(ns);
+	return f->diag == 0 ? -1 : f->diag;
+}
+
+void
+diag_free(struct files *f)
+{
+	if (f->diag != 0)
+		close(f->diag);
+	f->diag = 0;
+}
+
+/*
+ * Send a request, a message of netlink(7), and set *r to what the answer has
+ * behind its head.  Return false where there is none.
+ */
+bool
+diag_request(struct telling *t, void *request, struct diagreply *r)
+{
+	const struct nlmsghdr *q = request;
+	uint8_t buf[sizeof r->data + sizeof *q];
+	struct nlmsghdr h;
+	ssize_t n;
+	int fd;
+
+	if ((fd = diag_get(t)) == -1 || send(fd, q, q->nlmsg_len, 0) == -1)
+		return false;
+	do
+		n = recv(fd, buf, sizeof buf, 0);
+	while (n == -1 && errno == EINTR);
+	if (n < (ssize_t)sizeof h)
+		return false;
+	memcpy(&h, buf, sizeof h);
+	if (h.nlmsg_type != SOCK_DIAG_BY_FAMILY || h.nlmsg_len < sizeof h ||
+	    h.nlmsg_len > (size_t)n)
+		return false;
+	r->len = h.nlmsg_len - sizeof h;
+	memcpy(r->data, buf + sizeof h, r->len);
+	return true;
+}
+
+/*
+ * Copy len bytes of an attribute of an answer, behind skip bytes of it, to to.
+ * Return false if it has none, or a shorter one.
+ */
+bool
+diag_attribute(const struct diagreply *r, size_t skip, unsigned int type,
+    void *to, size_t len)
+{
+	struct rtattr a;
+	size_t at;
+
+	for (at = skip; at <= r->len && r->len - at >= sizeof a;
+	    at += RTA_ALIGN(a.rta_len)) {
+		memcpy(&a, r->data + at, sizeof a);
+		if (a.rta_len < sizeof a || a.rta_len > r->len - at)
+			break;
+		if (a.rta_type != type || a.rta_len - sizeof a < len)
+			continue;
+		memcpy(to, r->data + at + sizeof a, len);
+		return true;
+	}
+	return false;
+}

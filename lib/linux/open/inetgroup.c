@@ -1,0 +1,187 @@
+/*
+ * Multicast groups that a socket is a member of.  The kernel has no list of
+ * them: each group that an interface of the network namespace is a member of
+ * (/proc/PID/net/igmp and igmp6) is asked for.
+ */
+#include "opened.h"
+#include "vec.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct group {
+	unsigned int	 link;	/* index of the interface */
+	char		 name[IF_NAMESIZE];
+	int		 family;
+	union {
+		struct in_addr	 v4;
+		struct in6_addr	 v6;
+	} addr;
+};
+
+struct groups {			/* those of a network namespace */
+	uint64_t	 ns;	/* its inode */
+	struct group	*v;	/* owned */
+	size_t		 n;
+};
+
+static int
+group_add(struct groups *l, const struct group *g)
+{
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
+	l->v[l->n++] = *g;
+	return 0;
+}
+
+/*
+ * Take a line of igmp: an interface, or below it, behind blanks, a group.
+ */
+static int
+igmp_line(struct groups *l, struct group *g, const char *line)
+{
+	unsigned int addr;
+
+	if (*line != '\t' && *line != ' ') {
+		if (sscanf(line, "%u %15s", &g->link, g->name) != 2)
+			g->link = 0;
+		return 0;
+	}
+	if (g->link == 0 || sscanf(line, " %8X", &addr) != 1)
+		return 0;
+	g->family = AF_INET;
+	g->addr.v4.s_addr = addr;
+	return group_add(l, g);
+}
+
+/*
+ * Take a line of igmp6: an interface, and a group of it.
+ */
+static int
+igmp6_line(struct groups *l, struct group *g, const char *line)
+{
+	char hex[33];
+	unsigned int byte;
+	size_t i;
+
+	if (sscanf(line, "%u %15s %32s", &g->link, g->name, hex) != 3 ||
+	    strlen(hex) != 32)
+		return 0;
+	g->family = AF_INET6;
+	for (i = 0; i < 16; i++) {
+		if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
+			return 0;
+		g->addr.v6.s6_addr[i] = (uint8_t)byte;
+	}
+	return group_add(l, g);
+}
+
+static int
+groups_read(struct groups *l, pid_t pid, const char *name,
+    int (*take)(struct groups *, struct group *, const char *))
+{
+	struct group g = { 0 };
+	struct bytes b;
+	char *text, *line, *next;
+	int rc;
+
+	if (proc_read(pid, 0, name, &b) == -1)
+		return 0;
+	text = strndup(b.data == NULL ? "" : (const char *)b.data, b.len);
+	free(b.data);
+	if (text == NULL)
+		return errstr_set("out of memory");
+	for (rc = 0, next = text; rc == 0 && (line = strsep(&next, "\n")) !=
+	    NULL;)
+		rc = take(l, &g, line);
+	free(text);
+	return rc;
+}
+
+/*
+ * Return the groups of the network namespace that a process is in, or NULL:
+ * kept until another one is asked for.
+ */
+static const struct groups *
+groups_get(struct telling *t)
+{
+	struct files *f = t->live->files;
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/ns/net", t->proc->mmtid);
+	if (stat(path, &st) == -1)
+		return NULL;
+	if (f->groups != NULL && f->groups->ns == st.st_ino)
+		return f->groups;
+	groups_free(f);
+	if ((f->groups = calloc(1, sizeof *f->groups)) == NULL)
+		return NULL;
+	f->groups->ns = st.st_ino;
+	if (groups_read(f->groups, t->proc->mmtid, "net/igmp", igmp_line) ==
+	    -1 || groups_read(f->groups, t->proc->mmtid, "net/igmp6",
+	    igmp6_line) == -1)
+		t->out.failed = true;
+	return f->groups;
+}
+
+void
+groups_free(struct files *f)
+{
+	if (f->groups != NULL)
+		free(f->groups->v);
+	free(f->groups);
+	f->groups = NULL;
+}
+
+/*
+ * Return whether socket fd is a member of group g.
+ */
+static bool
+is_member(int fd, const struct group *g)
+{
+	struct group_filter q;
+	struct sockaddr_in6 *v6;
+	struct sockaddr_in *v4;
+	socklen_t len;
+
+	memset(&q, 0, sizeof q);
+	q.gf_interface = g->link;
+	q.gf_group.ss_family = (sa_family_t)g->family;
+	if (g->family == AF_INET) {
+		v4 = (struct sockaddr_in *)(void *)&q.gf_group;
+		v4->sin_addr = g->addr.v4;
+	} else {
+		v6 = (struct sockaddr_in6 *)(void *)&q.gf_group;
+		v6->sin6_addr = g->addr.v6;
+	}
+	len = sizeof q;
+	return getsockopt(fd, g->family == AF_INET ? IPPROTO_IP :
+	    IPPROTO_IPV6, MCAST_MSFILTER, &q, &len) == 0;
+}
+
+/*
+ * Tell which groups a socket of the internet is a member of.
+ */
+void
+inetgroup_tell(struct telling *t)
+{
+	const struct groups *l = groups_get(t);
+	char text[INET6_ADDRSTRLEN];
+	size_t i;
+
+	for (i = 0; l != NULL && i < l->n; i++)
+		if (is_member(t->dup, &l->v[i]) && inet_ntop(l->v[i].family,
+		    &l->v[i].addr, text, sizeof text) != NULL)
+			buf_printf(&t->out, "group %s %s\n", text,
+			    l->v[i].name);
+}

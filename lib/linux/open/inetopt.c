@@ -1,0 +1,363 @@
+/*
+ * Options of sockets of the internet: socket(7), ip(7), ipv6(7), tcp(7),
+ * udp(7).  All that a duplicate tells and that is not as in a new socket.
+ */
+#include "opened.h"
+#include "vec.h"
+
+#include <sys/socket.h>
+
+#include <asm/socket.h>
+#include <linux/filter.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <netinet/udp.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {				/* which sockets have an option */
+	ALL = 0, V4 = 1, V6 = 2, TCP = 4, UDP = 8, LITE = 16, RAW = 32,
+	MULTICAST = UDP | LITE | RAW
+};
+
+enum {				/* when it is told */
+	SET,			/* if it is not 0 */
+	EVEN,			/* if it is known, even 0 */
+	OTHER			/* if it is not as a new socket has it */
+};
+
+/*
+ * Numbers that the C library may not have: asm-generic/socket.h, linux/in.h,
+ * linux/in6.h, linux/tcp.h and linux/udp.h.
+ */
+#define KNOWN(name, number) enum { NUMBER_##name = (number) }
+KNOWN(SO_BUF_LOCK, 72);
+KNOWN(SO_RCVMARK, 75);
+KNOWN(IP_RECVERR_RFC4884, 26);
+KNOWN(IP_LOCAL_PORT_RANGE, 51);
+KNOWN(IPV6_FREEBIND, 78);
+KNOWN(IPV6_MULTICAST_ALL, 29);
+KNOWN(TCP_TX_DELAY, 37);
+KNOWN(UDPLITE_SEND_CSCOV, 10);
+KNOWN(UDPLITE_RECV_CSCOV, 11);
+
+#define OPTION(level, name, who, when) { level, name, who, when, #name }
+#define NUMBERED(level, name, who, when) \
+	{ level, NUMBER_##name, who, when, #name }
+
+static const struct option {
+	int		 level;
+	int		 number;
+	unsigned int	 who;
+	unsigned int	 when;
+	const char	*name;
+} table[] = {
+	OPTION(SOL_SOCKET, SO_REUSEADDR, ALL, SET),
+	OPTION(SOL_SOCKET, SO_REUSEPORT, ALL, SET),
+	OPTION(SOL_SOCKET, SO_KEEPALIVE, ALL, SET),
+	OPTION(SOL_SOCKET, SO_BROADCAST, ALL, SET),
+	OPTION(SOL_SOCKET, SO_OOBINLINE, ALL, SET),
+	OPTION(SOL_SOCKET, SO_DONTROUTE, ALL, SET),
+	OPTION(SOL_SOCKET, SO_NO_CHECK, ALL, SET),
+	OPTION(SOL_SOCKET, SO_PRIORITY, ALL, SET),
+	OPTION(SOL_SOCKET, SO_MARK, ALL, SET),
+	OPTION(SOL_SOCKET, SO_RCVLOWAT, ALL, SET),
+	NUMBERED(SOL_SOCKET, SO_BUF_LOCK, ALL, EVEN),
+	OPTION(SOL_SOCKET, SO_TIMESTAMP, ALL, OTHER),
+	OPTION(SOL_SOCKET, SO_TIMESTAMPNS, ALL, OTHER),
+	OPTION(SOL_SOCKET, SO_TIMESTAMPING, ALL, OTHER),
+	OPTION(SOL_SOCKET, SO_RXQ_OVFL, ALL, OTHER),
+	OPTION(SOL_SOCKET, SO_PEEK_OFF, ALL, OTHER),
+	OPTION(SOL_SOCKET, SO_BUSY_POLL, ALL, OTHER),
+	OPTION(SOL_SOCKET, SO_PREFER_BUSY_POLL, ALL, OTHER),
+	OPTION(SOL_SOCKET, SO_MAX_PACING_RATE, ALL, OTHER),
+	OPTION(SOL_SOCKET, SO_ZEROCOPY, ALL, OTHER),
+	OPTION(SOL_SOCKET, SO_LOCK_FILTER, ALL, OTHER),
+	OPTION(SOL_SOCKET, SO_SELECT_ERR_QUEUE, ALL, OTHER),
+	NUMBERED(SOL_SOCKET, SO_RCVMARK, ALL, OTHER),
+	OPTION(IPPROTO_IP, IP_TOS, V4, SET),
+	OPTION(IPPROTO_IP, IP_TTL, V4, SET),
+	OPTION(IPPROTO_IP, IP_FREEBIND, V4, SET),
+	OPTION(IPPROTO_IP, IP_PKTINFO, V4, SET),
+	OPTION(IPPROTO_IP, IP_HDRINCL, V4 | RAW, SET),
+	OPTION(IPPROTO_IP, IP_NODEFRAG, V4 | RAW, SET),
+	OPTION(IPPROTO_IP, IP_RECVTTL, V4, OTHER),
+	OPTION(IPPROTO_IP, IP_RECVTOS, V4, OTHER),
+	OPTION(IPPROTO_IP, IP_RECVOPTS, V4, OTHER),
+	OPTION(IPPROTO_IP, IP_RETOPTS, V4, OTHER),
+	OPTION(IPPROTO_IP, IP_RECVERR, V4, OTHER),
+	NUMBERED(IPPROTO_IP, IP_RECVERR_RFC4884, V4, OTHER),
+	OPTION(IPPROTO_IP, IP_MTU_DISCOVER, V4, OTHER),
+	OPTION(IPPROTO_IP, IP_TRANSPARENT, V4, OTHER),
+	OPTION(IPPROTO_IP, IP_MINTTL, V4, OTHER),
+	OPTION(IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, V4, OTHER),
+	OPTION(IPPROTO_IP, IP_MULTICAST_TTL, V4 | MULTICAST, OTHER),
+	OPTION(IPPROTO_IP, IP_MULTICAST_LOOP, V4 | MULTICAST, OTHER),
+	OPTION(IPPROTO_IP, IP_MULTICAST_ALL, V4 | MULTICAST, OTHER),
+	OPTION(IPPROTO_IP, IP_MULTICAST_IF, V4 | MULTICAST, OTHER),
+	OPTION(IPPROTO_IP, IP_RECVORIGDSTADDR, V4, OTHER),
+	OPTION(IPPROTO_IP, IP_RECVFRAGSIZE, V4, OTHER),
+	OPTION(IPPROTO_IP, IP_UNICAST_IF, V4, OTHER),
+	NUMBERED(IPPROTO_IP, IP_LOCAL_PORT_RANGE, V4, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_V6ONLY, V6, SET),
+	NUMBERED(IPPROTO_IPV6, IPV6_FREEBIND, V6, SET),
+	OPTION(IPPROTO_IPV6, IPV6_RECVPKTINFO, V6, SET),
+	OPTION(IPPROTO_IPV6, IPV6_HDRINCL, V6 | RAW, SET),
+	OPTION(IPPROTO_IPV6, IPV6_RECVERR, V6, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_RECVHOPLIMIT, V6, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_RECVTCLASS, V6, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_RECVPATHMTU, V6, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_RECVORIGDSTADDR, V6, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_TCLASS, V6, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_UNICAST_HOPS, V6, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, V6 | MULTICAST, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_MULTICAST_LOOP, V6 | MULTICAST, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_MULTICAST_IF, V6 | MULTICAST, OTHER),
+	NUMBERED(IPPROTO_IPV6, IPV6_MULTICAST_ALL, V6 | MULTICAST, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_MTU_DISCOVER, V6, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_TRANSPARENT, V6, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_DONTFRAG, V6, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_MINHOPCOUNT, V6, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_AUTOFLOWLABEL, V6, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_ADDR_PREFERENCES, V6, OTHER),
+	OPTION(IPPROTO_IPV6, IPV6_UNICAST_IF, V6, OTHER),
+	OPTION(IPPROTO_RAW, IPV6_CHECKSUM, V6 | RAW, OTHER),
+	OPTION(IPPROTO_TCP, TCP_NODELAY, TCP, SET),
+	OPTION(IPPROTO_TCP, TCP_CORK, TCP, SET),
+	OPTION(IPPROTO_TCP, TCP_KEEPCNT, TCP, SET),
+	OPTION(IPPROTO_TCP, TCP_KEEPIDLE, TCP, SET),
+	OPTION(IPPROTO_TCP, TCP_KEEPINTVL, TCP, SET),
+	OPTION(IPPROTO_TCP, TCP_DEFER_ACCEPT, TCP, OTHER),
+	OPTION(IPPROTO_TCP, TCP_USER_TIMEOUT, TCP, OTHER),
+	OPTION(IPPROTO_TCP, TCP_FASTOPEN, TCP, OTHER),
+	OPTION(IPPROTO_TCP, TCP_FASTOPEN_CONNECT, TCP, OTHER),
+	OPTION(IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, TCP, OTHER),
+	OPTION(IPPROTO_TCP, TCP_SYNCNT, TCP, OTHER),
+	OPTION(IPPROTO_TCP, TCP_LINGER2, TCP, OTHER),
+	OPTION(IPPROTO_TCP, TCP_NOTSENT_LOWAT, TCP, OTHER),
+	OPTION(IPPROTO_TCP, TCP_SAVE_SYN, TCP, OTHER),
+	OPTION(IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, TCP, OTHER),
+	OPTION(IPPROTO_TCP, TCP_INQ, TCP, OTHER),
+	NUMBERED(IPPROTO_TCP, TCP_TX_DELAY, TCP, OTHER),
+	OPTION(IPPROTO_UDP, UDP_CORK, UDP | LITE, SET),
+	OPTION(IPPROTO_UDP, UDP_SEGMENT, UDP, OTHER),
+	OPTION(IPPROTO_UDP, UDP_GRO, UDP, OTHER),
+	OPTION(IPPROTO_UDP, UDP_ENCAP, UDP, OTHER),
+	OPTION(IPPROTO_UDP, UDP_NO_CHECK6_TX, UDP | V6, OTHER),
+	OPTION(IPPROTO_UDP, UDP_NO_CHECK6_RX, UDP | V6, OTHER),
+	NUMBERED(IPPROTO_UDPLITE, UDPLITE_SEND_CSCOV, LITE, OTHER),
+	NUMBERED(IPPROTO_UDPLITE, UDPLITE_RECV_CSCOV, LITE, OTHER)
+};
+
+enum { NOPTION = sizeof table / sizeof *table };
+
+static bool
+option_get(int fd, const struct option *o, int *v)
+{
+	socklen_t len;
+
+	len = sizeof *v;
+	*v = 0;
+	return fd != -1 && getsockopt(fd, o->level, o->number, v, &len) == 0;
+}
+
+/*
+ * Return the socket of ours that is new and of that kind, with its options:
+ * made once for all of a snapshot, and closed at its end.  NULL if memory runs
+ * out.
+ */
+static const struct twin *
+twin_get(struct files *f, const struct inetwhat *w)
+{
+	struct twin *v;
+	size_t i;
+
+	for (i = 0; i < f->ntwin; i++)
+		if (f->twin[i].what.family == w->family &&
+		    f->twin[i].what.type == w->type &&
+		    f->twin[i].what.protocol == w->protocol)
+			return &f->twin[i];
+	if (VEC_ROOM(f->twin, f->ntwin) == -1)
+		return NULL;
+	v = &f->twin[f->ntwin];
+	if ((v->option = calloc(NOPTION, sizeof *v->option)) == NULL)
+		return NULL;
+	f->ntwin++;
+	v->what = *w;
+	v->fd = socket(w->family, w->type | SOCK_CLOEXEC, w->protocol);
+	for (i = 0; i < NOPTION; i++)
+		(void)option_get(v->fd, &table[i], &v->option[i]);
+	return v;
+}
+
+void
+twins_free(struct files *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->ntwin; i++) {
+		if (f->twin[i].fd != -1)
+			close(f->twin[i].fd);
+		free(f->twin[i].option);
+	}
+	free(f->twin);
+}
+
+/*
+ * Return which of the above a socket is.
+ */
+static unsigned int
+who_is(const struct inetwhat *w)
+{
+	unsigned int who;
+
+	who = w->family == AF_INET6 ? V6 : V4;
+	if (w->type == SOCK_STREAM)
+		who |= TCP;
+	else if (w->type == SOCK_RAW)
+		who |= RAW;
+	else
+		who |= w->protocol == IPPROTO_UDPLITE ? LITE : UDP;
+	return who;
+}
+
+/*
+ * Return whether all, or of protocols one, that an option asks for is so.
+ */
+static bool
+option_fits(const struct option *o, unsigned int who)
+{
+	unsigned int family = o->who & (V4 | V6), other = o->who & ~family;
+
+	return (family == 0 || family & who) && (other == 0 || other & who);
+}
+
+static void
+numbers_tell(struct telling *t, const struct twin *twin)
+{
+	unsigned int who = who_is(&twin->what);
+	int v, fresh;
+	size_t i;
+
+	for (i = 0; i < NOPTION; i++) {
+		if (!option_fits(&table[i], who) ||
+		    !option_get(t->dup, &table[i], &v))
+			continue;
+		fresh = table[i].when == OTHER ? twin->option[i] : 0;
+		if (table[i].when == EVEN || v != fresh)
+			buf_printf(&t->out, "option %s %d\n", table[i].name,
+			    v);
+	}
+}
+
+/*
+ * Options that are words: one that is not as in a new socket is told.
+ */
+static void
+word_tell(struct telling *t, const struct twin *twin, int number,
+    const char *key)
+{
+	char is[64] = "", fresh[64] = "";
+	socklen_t len;
+
+	len = sizeof is - 1;
+	if (getsockopt(t->dup, IPPROTO_TCP, number, is, &len) == -1)
+		return;
+	len = sizeof fresh - 1;
+	if (twin->fd != -1)
+		(void)getsockopt(twin->fd, IPPROTO_TCP, number, fresh, &len);
+	if (is[0] != '\0' && strcmp(is, fresh) != 0)
+		buf_printf(&t->out, "%s %s\n", key, is);
+}
+
+/*
+ * The classic BPF filter, an instruction a line.  SO_GET_FILTER counts in
+ * instructions, and gives none of a filter that is no classic one.
+ */
+static void
+filter_tell(struct telling *t)
+{
+	struct sock_filter *f;
+	socklen_t n, i;
+
+	n = 0;
+	if (getsockopt(t->dup, SOL_SOCKET, SO_GET_FILTER, NULL, &n) == -1) {
+		if (errno == EACCES)
+			tell_why(t, "it has a filter that the kernel does not "
+			    "tell");
+		return;
+	}
+	if (n == 0)
+		return;
+	if ((f = calloc(n, sizeof *f)) == NULL) {
+		t->out.failed = true;
+		return;
+	}
+	if (getsockopt(t->dup, SOL_SOCKET, SO_GET_FILTER, f, &n) == -1)
+		tell_why(t, "its filter cannot be had");
+	else
+		for (i = 0; i < n; i++)
+			buf_printf(&t->out, "filter %04x%02x%02x%08x\n",
+			    f[i].code, f[i].jt, f[i].jf, f[i].k);
+	free(f);
+}
+
+/*
+ * Which messages of ICMP a raw socket does not want: icmp(7).
+ */
+static void
+icmp_tell(struct telling *t, const struct inetwhat *w)
+{
+	enum { ICMP_FILTER = 1, SOL_RAW_ = 255, ICMPV6_FILTER = 1 };
+	uint32_t v[8] = { 0 };
+	socklen_t len;
+	size_t i;
+
+	len = w->protocol == IPPROTO_ICMP ? sizeof v[0] : sizeof v;
+	if (w->type != SOCK_RAW || (w->protocol == IPPROTO_ICMP ?
+	    w->family != AF_INET || getsockopt(t->dup, SOL_RAW_, ICMP_FILTER,
+	    v, &len) == -1 : w->protocol != IPPROTO_ICMPV6 ||
+	    w->family != AF_INET6 || getsockopt(t->dup, IPPROTO_ICMPV6,
+	    ICMPV6_FILTER, v, &len) == -1))
+		return;
+	buf_puts(&t->out, "icmp");
+	for (i = 0; i < len / sizeof *v; i++)
+		buf_printf(&t->out, " %x", v[i]);
+	buf_puts(&t->out, "\n");
+}
+
+/*
+ * Tell the options of a socket of the internet that is no other than w says.
+ */
+void
+inetopt_tell(struct telling *t, const struct inetwhat *w)
+{
+	const struct twin *twin = twin_get(t->live->files, w);
+	char device[IF_NAMESIZE] = "";
+	struct linger l = { 0 };
+	socklen_t len;
+
+	if (twin == NULL) {
+		t->out.failed = true;
+		return;
+	}
+	len = sizeof device;
+	if (getsockopt(t->dup, SOL_SOCKET, SO_BINDTODEVICE, device, &len) ==
+	    0 && len > 0 && device[0] != '\0')
+		buf_printf(&t->out, "device %.*s\n", (int)len, device);
+	len = sizeof l;
+	if (getsockopt(t->dup, SOL_SOCKET, SO_LINGER, &l, &len) == 0 &&
+	    l.l_onoff != 0)
+		buf_printf(&t->out, "option SO_LINGER %d\n", l.l_linger);
+	numbers_tell(t, twin);
+	if (w->type == SOCK_STREAM) {
+		word_tell(t, twin, TCP_CONGESTION, "congestion");
+		word_tell(t, twin, TCP_ULP, "ulp");
+	}
+	icmp_tell(t, w);
+	filter_tell(t);
+}

@@ -1,0 +1,222 @@
+/*
+ * Sockets of the internet, as a duplicate of one tells of it: family, state,
+ * addresses.  Its options are in a file of their own.
+ */
+#include "opened.h"
+
+#include <sys/socket.h>
+
+#include <arpa/inet.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+enum { MPTCP = 262 };		/* of uapi/linux/in.h */
+
+union address {
+	struct sockaddr		 any;
+	struct sockaddr_in	 v4;
+	struct sockaddr_in6	 v6;
+};
+
+struct inetsock {
+	struct inetwhat	 what;
+	unsigned int	 state;	/* of include/net/tcp_states.h */
+	unsigned int	 backlog;
+	unsigned int	 waiting; /* connections, of one that listens */
+	unsigned int	 shutdown; /* RCV_SHUTDOWN 1, SEND_SHUTDOWN 2 */
+	union address	 local;
+	union address	 remote;
+	bool		 connected;
+};
+
+static uint16_t
+address_port(const union address *a)
+{
+	return ntohs(a->any.sa_family == AF_INET6 ? a->v6.sin6_port :
+	    a->v4.sin_port);
+}
+
+static void
+address_tell(struct telling *t, const char *key, const union address *a)
+{
+	char text[INET6_ADDRSTRLEN];
+	const void *p;
+
+	p = a->any.sa_family == AF_INET6 ? (const void *)&a->v6.sin6_addr :
+	    (const void *)&a->v4.sin_addr;
+	if (inet_ntop(a->any.sa_family, p, text, sizeof text) != NULL)
+		buf_printf(&t->out, "%s %s %u\n", key, text, address_port(a));
+}
+
+/*
+ * Look where it is bound and connected to.
+ */
+static void
+addresses_get(struct telling *t, struct inetsock *s)
+{
+	socklen_t len;
+
+	len = sizeof s->local;
+	memset(&s->local, 0, sizeof s->local);
+	if (getsockname(t->dup, &s->local.any, &len) == -1)
+		tell_why(t, "its address cannot be had");
+	/* getpeername(2) does not tell of one that is being connected; more
+	   room than it takes is an error */
+	len = s->what.family == AF_INET6 ? sizeof s->remote.v6 :
+	    sizeof s->remote.v4;
+	memset(&s->remote, 0, sizeof s->remote);
+	s->connected = getsockopt(t->dup, SOL_SOCKET, SO_PEERNAME, &s->remote,
+	    &len) == 0 && address_port(&s->remote) != 0;
+}
+
+/*
+ * Ask what inet_diag tells of a UDP socket: of those with its addresses there
+ * may be others, which do not count.  Return false where it is not told.
+ */
+static bool
+shutdown_diag(struct telling *t, struct inetsock *s)
+{
+	struct {
+		struct nlmsghdr hdr;
+		struct inet_diag_req_v2 req;
+	} q;
+	struct inet_diag_msg m;
+	struct diagreply r = { 0 };
+	uint8_t value;
+	bool found;
+
+	memset(&q, 0, sizeof q);
+	q.hdr.nlmsg_len = sizeof q;
+	q.hdr.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	q.hdr.nlmsg_flags = NLM_F_REQUEST;
+	q.req.sdiag_family = (uint8_t)s->what.family;
+	q.req.sdiag_protocol = (uint8_t)s->what.protocol;
+	/* udp_dump_one of the kernel's net/ipv4/udp_diag.c takes the two in
+	   the order in which a packet has them that comes in */
+	q.req.id.idiag_dport = htons(address_port(&s->local));
+	if (s->connected)
+		q.req.id.idiag_sport = htons(address_port(&s->remote));
+	if (s->what.family == AF_INET6) {
+		memcpy(q.req.id.idiag_dst, &s->local.v6.sin6_addr, 16);
+		memcpy(q.req.id.idiag_src, &s->remote.v6.sin6_addr, 16);
+	} else {
+		memcpy(q.req.id.idiag_dst, &s->local.v4.sin_addr, 4);
+		memcpy(q.req.id.idiag_src, &s->remote.v4.sin_addr, 4);
+	}
+	q.req.id.idiag_cookie[0] = q.req.id.idiag_cookie[1] =
+	    INET_DIAG_NOCOOKIE;
+	if (!diag_request(t, &q.hdr, &r) || r.len < sizeof m)
+		return false;
+	memcpy(&m, r.data, sizeof m);
+	found = m.idiag_inode == (uint32_t)t->ino &&
+	    diag_attribute(&r, sizeof m, INET_DIAG_SHUTDOWN, &value, 1);
+	if (found)
+		s->shutdown = value & 3U;
+	return found;
+}
+
+/*
+ * Find out in which directions a socket without a state of TCP was shut down,
+ * or one of TCP that is not connected.
+ */
+static void
+shutdown_get(struct telling *t, struct inetsock *s)
+{
+	struct pollfd p = { .fd = t->dup, .events = POLLRDHUP };
+	bool udp;
+
+	udp = s->what.protocol == IPPROTO_UDP ||
+	    s->what.protocol == IPPROTO_UDPLITE;
+	if (udp && address_port(&s->local) != 0 && shutdown_diag(t, s))
+		return;
+	if (poll(&p, 1, 0) != 1)
+		return;
+	if (udp)
+		s->shutdown = p.revents & POLLHUP ? 3 :
+		    p.revents & POLLRDHUP ? 1 : 0;
+	else	/* POLLHUP it has in any case */
+		s->shutdown = p.revents & POLLRDHUP ? 1 : 0;
+}
+
+/*
+ * Ask for the state of a TCP socket, and, if it listens, its queue: TCP_INFO
+ * of tcp(7), which has the length of the queue in tcpi_unacked then.
+ */
+static void
+tcp_get(struct telling *t, struct inetsock *s)
+{
+	struct tcp_info info;
+	socklen_t len;
+
+	len = sizeof info;
+	memset(&info, 0, sizeof info);
+	if (getsockopt(t->dup, IPPROTO_TCP, TCP_INFO, &info, &len) == -1) {
+		tell_why(t, "its state cannot be had");
+		return;
+	}
+	s->state = info.tcpi_state;
+	if (s->state == TCP_LISTEN) {
+		s->waiting = info.tcpi_unacked;
+		s->backlog = info.tcpi_sacked;
+	} else if (s->state == TCP_CLOSE || s->state == TCP_ESTABLISHED)
+		shutdown_get(t, s);
+}
+
+static void
+state_get(struct telling *t, struct inetsock *s)
+{
+	if (s->what.type == SOCK_STREAM && (s->what.protocol == IPPROTO_TCP ||
+	    s->what.protocol == MPTCP)) {
+		tcp_get(t, s);
+		return;
+	}
+	s->state = s->connected ? TCP_ESTABLISHED : TCP_CLOSE;
+	if (s->what.type == SOCK_DGRAM)
+		shutdown_get(t, s);
+}
+
+/*
+ * Tell of a socket of the internet, of which there is a duplicate.
+ */
+void
+inetsock_tell(struct telling *t, int family)
+{
+	struct inetsock s = { .what.family = family };
+	socklen_t len;
+
+	tell_type(t, "inet");
+	len = sizeof s.what.type;
+	if (getsockopt(t->dup, SOL_SOCKET, SO_TYPE, &s.what.type, &len) == -1 ||
+	    getsockopt(t->dup, SOL_SOCKET, SO_PROTOCOL, &s.what.protocol,
+	    &len) == -1) {
+		tell_why(t, "its protocol cannot be had");
+		return;
+	}
+	addresses_get(t, &s);
+	state_get(t, &s);
+	buf_printf(&t->out, "protocol %d\nfamily %d\nsocket %d %u 0 %u %u\n",
+	    s.what.protocol, family == AF_INET6 ? 6 : 4, s.what.type, s.state,
+	    s.backlog, s.shutdown);
+	if (address_port(&s.local) != 0)
+		address_tell(t, "local", &s.local);
+	if (s.connected)
+		address_tell(t, "remote", &s.remote);
+	if (s.waiting > 0)
+		buf_printf(&t->out, "waiting %u\n", s.waiting);
+	tell_sockopts(t);
+	/* one that will be closed needs none, and they may be many */
+	if (t->live->opts.move || s.what.type != SOCK_STREAM || !s.connected)
+		inetopt_tell(t, &s.what);
+	if (s.what.type != SOCK_STREAM)
+		inetgroup_tell(t);
+	tcpstate_tell(t);
+}

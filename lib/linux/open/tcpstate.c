@@ -1,0 +1,190 @@
+/*
+ * The state of a connection of TCP: TCP_REPAIR lets it be read of a duplicate.
+ * The socket is in that mode for as long as that takes, and then as it was.
+ */
+#include "tcphold.h"
+
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPAIR_OFF_NO_WP = -1 };	/* without a packet that probes */
+
+enum {				/* of include/net/tcp_states.h */
+	FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE = 7, LAST_ACK = 9, CLOSING = 11
+};
+
+struct stream {
+	struct tcp_info	 info;
+	struct tcp_repair_window window;
+	uint32_t	 seq[2]; /* of what comes, and what goes */
+	int		 len[2]; /* bytes that wait there */
+	int		 unsent; /* of those that go */
+	int		 mss;
+	int		 timestamp;
+	uint8_t		*data;	/* owned; bytes of both */
+};
+
+bool
+repair_on(const struct held *v)
+{
+	const int on = 1;
+
+	return setsockopt(v->fd, IPPROTO_TCP, TCP_REPAIR, &on, sizeof on) == 0;
+}
+
+/*
+ * End the mode, which leaves SO_REUSEADDR off.  The socket may not be in it.
+ */
+void
+repair_off(const struct held *v)
+{
+	const int off[2] = { REPAIR_OFF_NO_WP, 0 };
+
+	/* Linux before 4.20 does not know the first */
+	if (setsockopt(v->fd, IPPROTO_TCP, TCP_REPAIR, &off[0],
+	    sizeof *off) == -1)
+		(void)setsockopt(v->fd, IPPROTO_TCP, TCP_REPAIR, &off[1],
+		    sizeof *off);
+	(void)setsockopt(v->fd, SOL_SOCKET, SO_REUSEADDR, &v->reuse,
+	    sizeof v->reuse);
+}
+
+static int
+number_get(int fd, int name, void *v, socklen_t len)
+{
+	return getsockopt(fd, IPPROTO_TCP, name, v, &len);
+}
+
+/*
+ * Look at the sequence number and the bytes of a queue.
+ */
+static int
+queue_look(int fd, int queue, uint32_t *seq, uint8_t *to, int len)
+{
+	const int none = TCP_NO_QUEUE;
+	ssize_t n;
+	int rc;
+
+	rc = setsockopt(fd, IPPROTO_TCP, TCP_REPAIR_QUEUE, &queue,
+	    sizeof queue);
+	if (rc == 0)
+		rc = number_get(fd, TCP_QUEUE_SEQ, seq, sizeof *seq);
+	if (rc == 0 && len > 0) {
+		n = recv(fd, to, (size_t)len, MSG_PEEK | MSG_DONTWAIT);
+		rc = n == len ? 0 : -1;
+	}
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_REPAIR_QUEUE, &none,
+	    sizeof none);
+	return rc;
+}
+
+/*
+ * Find out how many bytes wait.  A FIN that waits to be sent counts there, and
+ * is no byte.
+ */
+static int
+lengths_get(int fd, struct stream *s)
+{
+	unsigned int state = s->info.tcpi_state;
+
+	if (ioctl(fd, SIOCINQ, &s->len[0]) == -1 ||
+	    ioctl(fd, SIOCOUTQ, &s->len[1]) == -1 ||
+	    ioctl(fd, SIOCOUTQNSD, &s->unsent) == -1)
+		return -1;
+	if (state == CLOSE)	/* nobody gets that any more */
+		s->len[1] = s->unsent = 0;
+	else if (state == FIN_WAIT1 || state == FIN_WAIT2 || state == CLOSING ||
+	    state == LAST_ACK) {
+		s->len[1] -= s->len[1] > 0;
+		s->unsent -= s->unsent > 0;
+	}
+	return 0;
+}
+
+static int
+stream_look(int fd, uint64_t *budget, struct stream *s)
+{
+	size_t n;
+
+	if (number_get(fd, TCP_INFO, &s->info, sizeof s->info) == -1 ||
+	    number_get(fd, TCP_MAXSEG, &s->mss, sizeof s->mss) == -1 ||
+	    number_get(fd, TCP_TIMESTAMP, &s->timestamp,
+	    sizeof s->timestamp) == -1 || number_get(fd, TCP_REPAIR_WINDOW,
+	    &s->window, sizeof s->window) == -1 || lengths_get(fd, s) == -1)
+		return errstr_sys("TCP_REPAIR");
+	n = (size_t)s->len[0] + (size_t)s->len[1];
+	if (queue_spend(budget, n) == -1)
+		return -1;
+	if ((s->data = malloc(n + 1)) == NULL)
+		return errstr_set("out of memory");
+	if (queue_look(fd, TCP_RECV_QUEUE, &s->seq[0], s->data, s->len[0]) ==
+	    -1 || queue_look(fd, TCP_SEND_QUEUE, &s->seq[1], s->data +
+	    s->len[0], s->len[1]) == -1)
+		return errstr_sys("what waits in it");
+	return 0;
+}
+
+static void
+stream_tell(struct telling *t, struct stream *s)
+{
+	const struct tcp_repair_window *w = &s->window;
+	char name[48];
+
+	buf_printf(&t->out, "stream %u %d %u %d %d\n", s->seq[0], s->len[0],
+	    s->seq[1], s->len[1], s->unsent);
+	buf_printf(&t->out, "agreed %x %u %u %d %u\n", s->info.tcpi_options,
+	    s->info.tcpi_snd_wscale, s->info.tcpi_rcv_wscale, s->mss,
+	    (unsigned int)s->timestamp);
+	buf_printf(&t->out, "window %u %u %u %u %u\n", w->snd_wl1, w->snd_wnd,
+	    w->max_window, w->rcv_wnd, w->rcv_wup);
+	if (s->len[0] + s->len[1] == 0)
+		return;
+	snprintf(name, sizeof name, "stream/%ju", (uintmax_t)t->ino);
+	filelist_add(t->data, name, s->data, (size_t)(s->len[0] + s->len[1]));
+	s->data = NULL;
+}
+
+/*
+ * Tell of the state of a connection, if it is one of those that go along.
+ */
+void
+tcpstate_tell(struct telling *t)
+{
+	struct tcphold *h = t->live->files->hold;
+	struct stream s;
+	socklen_t len;
+	size_t i;
+	int offset, rc;
+
+	for (i = 0; h != NULL && i < h->n && h->v[i].ino != t->ino; i++)
+		continue;
+	if (h == NULL || h->pid == 0 || i == h->n)
+		return;
+	len = sizeof offset;
+	if (getsockopt(t->dup, SOL_SOCKET, SO_PEEK_OFF, &offset, &len) == 0 &&
+	    offset >= 0) {
+		tell_why(t, "SO_PEEK_OFF is set");
+		return;
+	}
+	memset(&s, 0, sizeof s);
+	if (!repair_on(&h->v[i])) {
+		tell_why(t, "TCP_REPAIR: %s", strerror(errno));
+		return;
+	}
+	rc = stream_look(t->dup, &t->live->files->budget, &s);
+	repair_off(&h->v[i]);
+	if (rc == -1)
+		tell_why(t, "the state of its connection cannot be had: %s",
+		    snap_errstr());
+	else
+		stream_tell(t, &s);
+	free(s.data);
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""load - ask a server on a port of this machine, by several threads at once
+
+usage: load.py PORT REQUEST EXPECTED [TIMES]
+
+Each request goes through a connection of its own, and its answer has the bytes
+that are expected in it.  Prints how many of so many were answered; without
+TIMES it goes on, whatever happens, and prints nothing.
+"""
+
+import socket
+import sys
+import threading
+
+THREADS = 8
+
+
+def ask(port, request, expected):
+    answer = b''
+    with socket.create_connection(('127.0.0.1', port), 10) as peer:
+        peer.sendall(request)
+        while expected not in answer:
+            part = peer.recv(65536)
+            if not part:
+                return False
+            answer += part
+    return True
+
+
+def main(port, request, expected, times=0):
+    request, expected = (text.encode().decode('unicode_escape').encode()
+        for text in (request, expected))
+    left = [None] * int(times)
+    good = []
+
+    def run():
+        while not times or left:
+            try:
+                if times:
+                    left.pop()
+                if ask(int(port), request, expected) and times:
+                    good.append(None)
+            except (OSError, IndexError):
+                pass
+
+    threads = [threading.Thread(target=run, daemon=True)
+        for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(len(good))
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Connections of TCP go along with a process that is moved: to where it was,
+# and to another network namespace with its address.  Blocks are sent both ways
+# all the while, and none is lost or comes twice.  Where it is not moved after
+# all, or snap is killed, nothing of that is to be seen.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+command -v ip >/dev/null || skip_all 'no ip'
+command -v nft >/dev/null || skip_all 'no nft'
+# A client that reaches 192.0.2.1 through one of two others
+network() {
+	for ns in client here there; do
+		ip netns add $ns && ip -n $ns link set lo up || return 1
+	done
+	for ns in here there; do
+		ip -n client link add $ns type veth peer name veth netns $ns ||
+		    return 1
+		ip -n $ns addr add 192.0.2.1/32 dev lo
+		ip -n $ns link set veth up
+		ip -n client link set $ns up
+	done
+	ip -n client addr add 198.51.100.1/32 dev lo
+	ip -n client addr add 203.0.113.1/30 dev here
+	ip -n here addr add 203.0.113.2/30 dev veth
+	ip -n client addr add 203.0.113.5/30 dev there
+	ip -n there addr add 203.0.113.6/30 dev veth
+	ip -n here route add 198.51.100.1 via 203.0.113.1
+	ip -n there route add 198.51.100.1 via 203.0.113.5
+	ip -n client route add 192.0.2.1 via 203.0.113.2 src 198.51.100.1
+}
+network 2>"$tmp/err" ||
+    skip_all "no network namespaces: $(tail -n 1 "$tmp/err")"
+nsenter --net=/run/netns/here nft list tables >"$tmp/err" 2>&1 ||
+    skip_all "nft: $(head -n 1 "$tmp/err")"
+
+tables() {
+	nsenter --net="/run/netns/$1" nft list tables
+}
+
+# The client has had that many lines more, and none of them is wrong.
+served() {
+	local n
+
+	n=$(wc -l <"$client")
+	until_true grown "$client" $((n + 300))
+	ok $? "$1: the client is served"
+	is "$(awk '$3 != 0 || $2 != NR' "$client" | head -n 3)" '' \
+	    "$1: without a gap"
+}
+
+grown() {
+	[ "$(wc -l <"$1")" -gt "$2" ]
+}
+
+in=(nsenter --net=/run/netns/here)
+start "$here/stream.py" serve 192.0.2.1 8017
+server=$log serving=$pid
+in=(nsenter --net=/run/netns/client)
+start "$here/stream.py" fetch 192.0.2.1 8017
+client=$log
+peer=$pid pid=$serving log=$server
+served 'before'
+
+timeout 60 "$BUILD/snap" -k -r "$pid" 2>"$tmp/err" >/dev/full
+is "$? $(tables here)" '1 ' 'no room: not moved, nothing is locked'
+served 'no room'
+
+# held and locked, it waits for a reader that does not come
+mkfifo "$tmp/fifo"
+sleep 1000 <>"$tmp/fifo" &
+sleeper=$!
+disown "$sleeper"
+"$BUILD/snap" -k -r "$pid" >"$tmp/fifo" 2>"$tmp/err" &
+snap=$!
+disown "$snap"
+locked() {
+	[ -n "$(tables here)" ]
+}
+until_true locked
+ok $? 'locked'
+kill -KILL "$snap"
+unlocked() {
+	! locked
+}
+until_true unlocked
+ok $? 'snap is killed: unlocked'
+kill "$sleeper"
+served 'snap is killed'
+
+# moved NS: it is killed, and images of it are there
+moved() {
+	rm -rf "$tmp/images"
+	timeout 60 "$BUILD/snap" -k -r "$pid" 2>"$tmp/err" >"$tmp/snap"
+	is "$? $(sed 's/CRIU-[0-9a-f]*/NAME/' "$tmp/err")" "0 snap: \
+connections of TCP are locked here until they are restored here, or until \
+\"nft delete table inet NAME\"" "$1: moved" || cat "$tmp/err" | diag
+	until_true reaped "$pid"
+	try "$1: snapload" timeout 60 "$BUILD/snapload" -D "$tmp/images" \
+	    "$tmp/snap"
+	cp "$tmp/try" "$tmp/command"
+	is "$(cat "$tmp/command")" \
+	    "criu restore -d -D $tmp/images --tcp-established" "$1: the command"
+	is "$(tables here | wc -l)" 1 "$1: locked"
+}
+
+in=(nsenter --net=/run/netns/here)
+moved here
+restore "$tmp/images"
+is "$(tables here)" '' 'here: not locked any more'
+served 'here'
+
+moved there
+ip -n client route replace 192.0.2.1 via 203.0.113.6 src 198.51.100.1
+in=(nsenter --net=/run/netns/there)
+restore "$tmp/images"
+served 'there'
+is "$(awk '$3 != 0' "$server")" '' 'nor was the server'
+[ "/proc/$pid/ns/net" -ef /run/netns/there ]
+ok $? 'it is there'
+end
+pid=$peer
+end
+finish 26

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""stream - numbered blocks through a connection, both ways, without an end
+
+usage: stream.py LOG serve ADDRESS PORT
+       stream.py LOG fetch ADDRESS PORT
+
+Each end sends as much as it can, and tells of what comes in lines of those of
+tests/targets/apart.h, one for a hundred blocks: "serve COUNT WRONG".  The
+server serves one after another.
+"""
+
+import os
+import socket
+import sys
+import threading
+
+from counter import apart
+
+BLOCK = 1000
+MANY = 100
+
+
+def block(number):
+    return (b'%09d ' % number).ljust(BLOCK - 1, b'x') + b'\n'
+
+
+def send(peer):
+    number = 0
+    try:
+        while True:
+            number += 1
+            peer.sendall(block(number))
+    except OSError:
+        pass
+
+
+def receive(peer, log, name):
+    number = 0
+    with peer.makefile('rb') as file:
+        while True:
+            number += 1
+            got = file.read(BLOCK)
+            if got != block(number):
+                os.write(log, b'%s 0 1 %r\n' % (name, got[:20]))
+                return
+            if number % MANY == 0:
+                os.write(log, b'%s %d 0\n' % (name, number // MANY))
+
+
+def main(path, what, address, port):
+    log = apart(path)
+    if what == 'serve':
+        with socket.create_server((address, int(port))) as server:
+            # nothing comes yet: to be there counts
+            for number in range(1, 21):
+                os.write(log, b'listen %d 0\n' % number)
+            peer = server.accept()[0]
+    else:
+        peer = socket.create_connection((address, int(port)))
+    threading.Thread(target=send, args=(peer,), daemon=True).start()
+    receive(peer, log, what.encode())
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])
