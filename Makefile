@@ -177,6 +177,8 @@ $O/tests/unit/%: tests/unit/%.c tests/unit/util.c tests/unit/util.h \
 
 $O/tests/unit/t_collide: tests/unit/t_dedup.c
 
+$O/tests/unit/t_inject $O/tests/targets/compute: tests/targets/spin.h
+
 # a fuzz target without a fuzzer replays the files it is given
 $O/tests/fuzz/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) \
     $O/common.a $O/libsnap.a
