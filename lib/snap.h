@@ -408,6 +408,8 @@ struct criuopts {
 	uint64_t	 root;	/* of live processes: this one and those below
 				   it; 0: all */
 	bool		 shelljob; /* whose session leader may be elsewhere */
+	bool		 along;	/* connections of TCP would go along: note does
+				   not hear of them */
 	bool		 check;	/* write nothing: set by criu_check */
 	void		(*warn)(void *, const char *); /* or NULL */
 	void		(*note)(void *, const char *); /* or NULL: is told

@@ -62,6 +62,8 @@ client=$log
 peer=$pid pid=$serving log=$server
 served 'before'
 
+timeout 60 "$BUILD/snap" -d "$pid" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" '0 snap: all can be restored' 'so -d says'
 timeout 60 "$BUILD/snap" -k -r "$pid" 2>"$tmp/err" >/dev/full
 is "$? $(tables here)" '1 ' 'no room: not moved, nothing is locked'
 served 'no room'
@@ -121,4 +123,4 @@ ok $? 'it is there'
 end
 pid=$peer
 end
-finish 26
+finish 27

@@ -152,7 +152,7 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 	    t->proc->pid, fd->fd);
 	if (maketcp_is(f) && !maketcp_goes(m, f)) {
 		m->need |= CRIU_TCP_CLOSE;
-		if (m->nclosed++ < MOST && make_note(m, "%s: the connection "
+		if (!m->opts->along && m->nclosed++ < MOST && make_note(m, "%s: the connection "
 		    "of %s to %s is closed when it is restored", who,
 		    f->inet->local.text, f->inet->remote.text) == -1)
 			return -1;
