@@ -80,6 +80,8 @@ int		 words_key(struct words *);
 int		 words_split(struct words *, char *);
 bool		 words_form(const struct words *, size_t, const char *,
 		    uint64_t *);
+int		 words_bytes(const struct words *, const char *, uint8_t **,
+		    size_t *);
 int		 words_bad(const struct words *, const char *);
 void		 words_close(struct words *);
 int		 words_one(const struct linuxrec *, uint64_t, const char *,

@@ -173,6 +173,35 @@ words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
 }
 
 /*
+ * Set *bytes, in place of what it was, which is freed, to the *len bytes of
+ * which hex, in a line that begins with a key, has two digits each.  Return 0,
+ * or -1 with errstr.
+ */
+int
+words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
+    size_t *len)
+{
+	char two[3] = "", want[48];
+	uint64_t v;
+	size_t i, n;
+
+	n = strlen(hex);
+	free(*bytes);
+	*len = 0;
+	if ((*bytes = malloc(n / 2 + 1)) == NULL)
+		return errstr_set("out of memory");
+	for (i = 0; i + 1 < n; i += 2) {
+		memcpy(two, hex + i, 2);
+		if (!number_parse(two, 'x', &v))
+			break;
+		(*bytes)[(*len)++] = (uint8_t)v;
+	}
+	snprintf(want, sizeof want, "%.15s, two digits (x) a byte",
+	    w->word[0]);
+	return i == n ? 0 : words_bad(w, want);
+}
+
+/*
  * Read a file that is one line of numbers, as form has them, into v.  Return 1;
  * 0 if there is none; or -1.  what is such a line in words, for errstr.
  */

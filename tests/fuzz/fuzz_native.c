@@ -25,7 +25,8 @@ static const char *const name[] = { "stat", "status", "comm", "personality",
     "thread", "scheduling", "robust_list", "rseq", "sigaltstack",
     "tid_address", "pdeath_signal", "securebits", "sigaction", "itimers",
     "posix_timers", "brk", "dumpable", "child_subreaper", "thp_disable",
-    "membarrier", "seccomp-filters", "cwd-deleted", "clocks", "shares", "observed", "files", "pages", "missing",
+    "membarrier", "seccomp-filters", "cwd-deleted", "clocks", "shares",
+    "observed", "files", "pages", "missing",
     "carried", "size", "loginuid",
     /* FIRST */
     "file/", "fdinfo/", "pipe/", "socket/" };

@@ -345,8 +345,6 @@ int		 makeopen_read(struct criumake *);
 int		 makeopen_fds(struct criumake *, struct maketask *);
 bool		 makeopen_is(const struct makeopen *, const char *);
 bool		 makeopen_dir(const struct makeopen *, char *, size_t);
-int		 makeopen_bytes(uint8_t **, size_t *, const char *,
-		    const struct words *);
 bool		 makeopen_written(const struct makeopen *);
 bool		 makeopen_has(const struct makeopen *, enum openkey);
 void		 makeopen_fown(const struct criumake *, const struct makeopen *,

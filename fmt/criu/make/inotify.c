@@ -45,7 +45,7 @@ makewatch_read(struct makeopen *f, struct words *w)
 	v->dev = n[2];
 	v->ino = n[3];
 	v->type = n[4];
-	rc = makeopen_bytes(&v->handle, &v->len, w->word[BEFORE - 1], w);
+	rc = words_bytes(w, w->word[BEFORE - 1], &v->handle, &v->len);
 	if (rc == 0 && strcmp(path, "-") != 0 &&
 	    (v->path = strdup(path)) == NULL)
 		rc = errstr_set("out of memory");

@@ -156,34 +156,6 @@ caller_read(struct makeopen *f, struct words *w)
 }
 
 /*
- * Set *bytes, in place of what it was, to the *len bytes that hex, in a line
- * that begins with a key, has two digits each of.
- */
-int
-makeopen_bytes(uint8_t **bytes, size_t *len, const char *hex,
-    const struct words *w)
-{
-	char two[3] = "", want[48];
-	uint64_t v;
-	size_t i, n;
-
-	n = strlen(hex);
-	free(*bytes);
-	*len = 0;
-	if ((*bytes = malloc(n / 2 + 1)) == NULL)
-		return errstr_set("out of memory");
-	for (i = 0; i + 1 < n; i += 2) {
-		memcpy(two, hex + i, 2);
-		if (!number_parse(two, 'x', &v))
-			break;
-		(*bytes)[(*len)++] = (uint8_t)v;
-	}
-	snprintf(want, sizeof want, "%.15s, two digits (x) a byte",
-	    w->word[0]);
-	return i == n ? 0 : words_bad(w, want);
-}
-
-/*
  * Set *s to what stands behind the key of a line, in place of what it was.
  */
 static int
@@ -215,11 +187,11 @@ line_read(struct makeopen *f, struct words *w)
 	if (strcmp(w->word[0], "why") == 0)
 		return string_read(&f->why, w);
 	if (strcmp(w->word[0], "name") == 0)
-		return makeopen_bytes(&f->name, &f->namelen, w->rest, w);
+		return words_bytes(w, w->rest, &f->name, &f->namelen);
 	if (strcmp(w->word[0], "termioscc") == 0)
-		return makeopen_bytes(&f->cc[0], &f->cclen[0], w->rest, w);
+		return words_bytes(w, w->rest, &f->cc[0], &f->cclen[0]);
 	if (strcmp(w->word[0], "termlockcc") == 0)
-		return makeopen_bytes(&f->cc[1], &f->cclen[1], w->rest, w);
+		return words_bytes(w, w->rest, &f->cc[1], &f->cclen[1]);
 	if (strcmp(w->word[0], "target") == 0)
 		return target_read(f, w);
 	if (strcmp(w->word[0], "watch") == 0)
