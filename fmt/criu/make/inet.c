@@ -152,9 +152,10 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 	    t->proc->pid, fd->fd);
 	if (maketcp_is(f) && !maketcp_goes(m, f)) {
 		m->need |= CRIU_TCP_CLOSE;
-		if (!m->opts->along && m->nclosed++ < MOST && make_note(m, "%s: the connection "
-		    "of %s to %s is closed when it is restored", who,
-		    f->inet->local.text, f->inet->remote.text) == -1)
+		if (!m->opts->along && m->nclosed++ < MOST &&
+		    make_note(m, "%s: the connection of %s to %s is closed "
+		    "when it is restored", who, f->inet->local.text,
+		    f->inet->remote.text) == -1)
 			return -1;
 	}
 	if (waiting > 0 && make_note(m, "%s: %" PRIu64 " connection%s not "

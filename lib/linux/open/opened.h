@@ -83,7 +83,7 @@ struct inetwhat {		/* which a socket of the internet is */
 struct twin {			/* a new one of ours, to compare with */
 	struct inetwhat	 what;
 	int		 fd;	/* owned; -1: it cannot be made */
-	int		*option; /* owned; its options, as inetopt.c lists them */
+	int		*option; /* owned; as inetopt.c lists them */
 };
 
 struct files {
