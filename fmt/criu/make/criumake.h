@@ -277,6 +277,8 @@ int		 makeregs_amd64(struct criumake *, struct maketask *,
 int		 makeregs_arm64(struct criumake *, struct maketask *,
 		    struct maketask *, const struct recfile *,
 		    const uint64_t *, struct makeregs **);
+enum { AUXV_MOST = 44 };	/* of what makeregs_auxv returns */
+size_t		 makeregs_auxv(const struct maketask *);
 void		 makeregs_machine(Criu__Core *, const struct maketask *);
 int		 makeregs_get(struct criumake *, struct maketask *,
 		    struct maketask *, const uint64_t *, struct makeregs **);

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AUXV_MOST = 44 };	/* words that criu takes */
-
 #ifndef MAP_DROPPABLE
 enum { MAP_DROPPABLE = 8 };	/* uapi/linux/mman.h */
 #endif
@@ -361,11 +359,12 @@ exe_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 static void
 auxv_set(struct maketask *t, struct mmbits *b)
 {
+	const size_t most = makeregs_auxv(t);
 	struct recfile f;
 	size_t i;
 
 	linuxrec_find(&t->rec, "auxv", &f);
-	for (i = 0; i < AUXV_MOST && i < f.len / 8; i++)
+	for (i = 0; i < most && i < f.len / 8; i++)
 		b->auxv[i] = num_get(f.data + i * 8, 8);
 	b->mm.mm_saved_auxv = b->auxv;
 	b->mm.n_mm_saved_auxv = i;

@@ -13,9 +13,10 @@ static const struct {
 	int		(*get)(struct criumake *, struct maketask *,
 			    struct maketask *, const struct recfile *,
 			    const uint64_t *, struct makeregs **);
+	size_t		 auxv;	/* AT_VECTOR_SIZE there: words that it takes */
 } known[] = {
-	{ "amd64", CRIU_AMD64, makeregs_amd64 },
-	{ "arm64", CRIU_ARM64, makeregs_arm64 },
+	{ "amd64", CRIU_AMD64, makeregs_amd64, AUXV_MOST },
+	{ "arm64", CRIU_ARM64, makeregs_arm64, 40 },
 };
 
 enum { NKNOWN = sizeof known / sizeof *known };
@@ -57,6 +58,19 @@ makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
 		return make_never(m, "process %" PRIu64 ": neither of x86-64 "
 		    "nor of arm64: cannot be restored", t->proc->pid);
 	return known[i].get(m, p, t, &regs, rseq, g);
+}
+
+/*
+ * Return how many words of the auxiliary vector of a process criu takes; it
+ * refuses images that have more.
+ */
+size_t
+makeregs_auxv(const struct maketask *t)
+{
+	size_t i;
+
+	i = machine_of(t);
+	return known[i == NKNOWN ? 0 : i].auxv;
 }
 
 /*
