@@ -586,8 +586,8 @@ test_many_segments(void **state)
 	assert_non_null(s);
 	assert_int_equal(proc_vmas(s->proc[0], &l), 0);
 	assert_int_equal(l.n, N);
-	assert_int_equal(image_read(s->proc[0]->mem, (uint64_t)(N - 1) * 0x100000, &c,
-	    1), 0);
+	assert_int_equal(image_read(s->proc[0]->mem,
+	    (uint64_t)(N - 1) * 0x100000, &c, 1), 0);
 	assert_int_equal(c, 'm');
 	vmas_free(&l);
 	snap_free(s);

@@ -14,7 +14,7 @@
 static const struct regnote regset[] = {
 	{ NT_PRSTATUS, "regset/prstatus", false, false },
 	{ NT_PRFPREG, "regset/fpregs", false, false },
-	{ NOTE_VFP, "regset/400", true, false },	/* of a 32-bit process */
+	{ NOTE_VFP, "regset/400", true, false }, /* of 32-bit ones */
 	{ NOTE_TLS, "regset/401", false, false },
 	{ NOTE_SVE, "regset/405", true, true },
 	{ NOTE_PAC_MASK, "regset/406", true, false },
