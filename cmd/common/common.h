@@ -76,6 +76,9 @@ void		 progress_show(struct progress *p, const char *name);
 void		 progress_clear(void);
 void		 progress_hide(void);
 
+/* shell.c */
+void		 shell_word(struct buf *b, const char *s);
+
 /* totals.c */
 bool		 totals_plan9(const struct snap *s, char *text, size_t n);
 void		 totals_text(const struct snap *s, const struct output *o,

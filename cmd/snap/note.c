@@ -60,28 +60,6 @@ login_put(struct buf *b)
 	fclose(f);
 }
 
-/*
- * Put a word of a command line into b as sh(1) would take it.
- */
-static void
-word_put(struct buf *b, const char *s)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%";
-
-	if (*s != '\0' && s[strspn(s, plain)] == '\0') {
-		buf_puts(b, s);
-		return;
-	}
-	buf_puts(b, "'");
-	for (; *s != '\0'; s++)
-		if (*s == '\'')
-			buf_puts(b, "'\\''");
-		else
-			buf_add(b, s, 1);
-	buf_puts(b, "'");
-}
-
 static void
 command_put(struct buf *b, char *const argv[])
 {
@@ -90,7 +68,7 @@ command_put(struct buf *b, char *const argv[])
 	buf_puts(&words, getprogname());
 	for (argv += *argv != NULL; *argv != NULL; argv++) {
 		buf_puts(&words, " ");
-		word_put(&words, *argv);
+		shell_word(&words, *argv);
 	}
 	buf_add(&words, "", 1);
 	b->failed |= words.failed;

@@ -3,30 +3,6 @@
  */
 #include "snapload.h"
 
-#include <string.h>
-
-/*
- * Add s to b as a word of sh(1).
- */
-static void
-word_add(struct buf *b, const char *s)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
-
-	if (*s != '\0' && s[strspn(s, plain)] == '\0') {
-		buf_puts(b, s);
-		return;
-	}
-	buf_puts(b, "'");
-	for (; *s != '\0'; s++)
-		if (*s == '\'')
-			buf_puts(b, "'\\''");
-		else
-			buf_add(b, s, 1);
-	buf_puts(b, "'");
-}
-
 /*
  * Print the command that restores the images in dir.  need tells what they
  * take: bits of enum criu_need; where it does not tell, print nothing.
@@ -50,7 +26,7 @@ command_print(const char *dir, unsigned int need)
 	if (!(need & CRIU_MADE))
 		return 0;
 	buf_puts(&b, "criu restore -d -D ");
-	word_add(&b, dir);
+	shell_word(&b, dir);
 	for (i = 0; i < sizeof option / sizeof *option; i++)
 		if (need & option[i].bit)
 			buf_printf(&b, " %s", option[i].option);

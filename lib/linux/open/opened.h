@@ -146,6 +146,7 @@ void		 tell_why(struct telling *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 void		 tell_type(struct telling *, const char *);
 void		 tell_path(struct telling *, const char *);
+void		 tell_number(struct telling *, const char *, unsigned long);
 bool		 tell_dup(struct telling *);
 const char	*info_find(const char *, const char *);
 

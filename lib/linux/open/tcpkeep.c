@@ -146,6 +146,7 @@ tcpkeep_begin(struct tcphold *h, struct buf *script)
 	struct buf undo = { 0 };
 	sigset_t all, old;
 	int file[2], sock[2];
+	size_t i;
 	ssize_t n;
 	char c;
 
@@ -157,8 +158,13 @@ tcpkeep_begin(struct tcphold *h, struct buf *script)
 	file[1] = script_file(undo.data, undo.len);
 	buf_free(&undo);
 	if (file[0] == -1 || file[1] == -1 || socketpair(AF_UNIX,
-	    SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) == -1)
-		return errstr_sys("a process that locks connections");
+	    SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) == -1) {
+		errstr_sys("a process that locks connections");
+		for (i = 0; i < 2; i++)
+			if (file[i] != -1)
+				close(file[i]);
+		return -1;
+	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	if ((h->pid = fork()) == 0) {

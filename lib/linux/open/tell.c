@@ -7,6 +7,7 @@
  * a regular file, whose close may have an effect, or wait for a server; but of
  * one that has a lease and lies on this machine.
  */
+#include "calls.h"
 #include "opened.h"
 
 #include <sys/stat.h>
@@ -45,6 +46,19 @@ void
 tell_type(struct telling *t, const char *type)
 {
 	buf_printf(&t->out, "type %s\n", type);
+}
+
+/*
+ * Tell a number that an ioctl(2) of t->dup gives, unless it is 0, as the line
+ * key.
+ */
+void
+tell_number(struct telling *t, const char *key, unsigned long request)
+{
+	int v = 0;
+
+	if (call_ioctl(t->dup, request, &v) == 0 && v != 0)
+		buf_printf(&t->out, "%s %d\n", key, v);
 }
 
 /*

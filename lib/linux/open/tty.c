@@ -3,6 +3,7 @@
  * the process still has it open.  Who has it as his controlling terminal, and
  * which group is in its foreground, is in the stat of processes.
  */
+#include "calls.h"
 #include "opened.h"
 
 #include <sys/ioctl.h>
@@ -32,7 +33,7 @@ tell_modes(struct telling *t, unsigned long request, const char *key)
 	struct modes m = { 0 };
 	size_t i;
 
-	if (ioctl(t->dup, request, &m) == -1) {
+	if (call_ioctl(t->dup, request, &m) == -1) {
 		tell_why(t, "the kernel does not tell its modes");
 		return;
 	}
@@ -41,18 +42,6 @@ tell_modes(struct telling *t, unsigned long request, const char *key)
 	for (i = 0; i < sizeof m.cc; i++)
 		buf_printf(&t->out, "%02x", m.cc[i]);
 	buf_puts(&t->out, "\n");
-}
-
-/*
- * Tell a number that an ioctl(2) gives, unless it is 0.
- */
-static void
-tell_number(struct telling *t, unsigned long request, const char *key)
-{
-	int v = 0;
-
-	if (ioctl(t->dup, request, &v) == 0 && v != 0)
-		buf_printf(&t->out, "%s %d\n", key, v);
 }
 
 /*
@@ -66,7 +55,7 @@ tell_index(struct telling *t, const struct statx *sx)
 	index = sx->stx_rdev_minor;
 	if (sx->stx_rdev_major == MAJOR_AUX &&
 	    sx->stx_rdev_minor == MINOR_PTMX) {
-		if (ioctl(t->dup, TIOCGPTN, &index) == -1) {
+		if (call_ioctl(t->dup, TIOCGPTN, &index) == -1) {
 			tell_why(t, "the kernel does not tell its number");
 			return;
 		}
@@ -91,18 +80,18 @@ tty_tell(struct telling *t, const struct statx *sx)
 	if (!tell_dup(t))
 		return;
 	tell_index(t, sx);
-	if (ioctl(t->dup, TCGETS, &m) == -1 && errno == EIO) {
+	if (call_ioctl(t->dup, TCGETS, &m) == -1 && errno == EIO) {
 		/* the other end is closed */
 		buf_puts(&t->out, "hungup 1\n");
 		return;
 	}
 	tell_modes(t, TCGETS, "termios");
 	tell_modes(t, TIOCGLCKTRMIOS, "termlock");
-	if (ioctl(t->dup, TIOCGWINSZ, &size) == 0)
+	if (call_ioctl(t->dup, TIOCGWINSZ, &size) == 0)
 		buf_printf(&t->out, "winsize %u %u %u %u\n", size.ws_row,
 		    size.ws_col, size.ws_xpixel, size.ws_ypixel);
-	tell_number(t, TIOCGEXCL, "exclusive");
-	tell_number(t, TIOCGPKT, "packet");
-	tell_number(t, TIOCGPTLCK, "shut");
-	tell_number(t, TIOCINQ, "waiting");
+	tell_number(t, "exclusive", TIOCGEXCL);
+	tell_number(t, "packet", TIOCGPKT);
+	tell_number(t, "shut", TIOCGPTLCK);
+	tell_number(t, "waiting", TIOCINQ);
 }

@@ -83,18 +83,6 @@ tell_callers(struct telling *t, const struct unixsock *u)
 		buf_printf(&t->out, "caller %ju\n", (uintmax_t)u->caller[i]);
 }
 
-/*
- * Tell a number that an ioctl(2) gives, unless it is 0.
- */
-static void
-tell_number(struct telling *t, const char *key, unsigned long request)
-{
-	int v = 0;
-
-	if (ioctl(t->dup, request, &v) == 0 && v != 0)
-		buf_printf(&t->out, "%s %d\n", key, v);
-}
-
 static void
 tell_queue(struct telling *t, const struct unixsock *u)
 {

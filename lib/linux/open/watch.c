@@ -207,7 +207,6 @@ inotify_tell(struct telling *t)
 	struct scan text = scan_begin(t->info, strlen(t->info)), line;
 	struct watch w;
 	size_t n;
-	int waiting;
 
 	for (n = 0; scan_key(&text, "inotify ", &line); n++) {
 		if (n == WATCHES_MOST || !watch_parse(&w, line)) {
@@ -217,7 +216,6 @@ inotify_tell(struct telling *t)
 		}
 		watch_tell(t, &w);
 	}
-	if (tell_dup(t) && ioctl(t->dup, FIONREAD, &waiting) == 0 &&
-	    waiting > 0)
-		buf_printf(&t->out, "waiting %d\n", waiting);
+	if (tell_dup(t))
+		tell_number(t, "waiting", FIONREAD);
 }
