@@ -203,7 +203,7 @@ open_files(const char *dir)
 	printf("whole %d\n", fd);
 	fd = must(inotify_init(), "inotify");
 	must(inotify_add_watch(fd, ".", IN_DELETE), "inotify_add_watch");
-	printf("why %d\n", fd);
+	printf("whole %d\n", fd);
 }
 
 /*
