@@ -2,7 +2,6 @@
  * A process with a thread that has something of its own, or children that
  * would: ownthread WHAT ...
  *
- *	seccomp		a filter, after which uname(2) fails
  *	files fs	descriptors, a current directory
  *	net uts		a namespace
  *	nobody		credentials and no_new_privs, which threads may have
@@ -14,17 +13,11 @@
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
-
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
-
-enum { FILTERED = 77 };		/* the error of a call that is */
 
 static pthread_barrier_t begun, ended;
 
@@ -33,30 +26,6 @@ must(int rc, const char *what)
 {
 	if (rc == -1)
 		err(1, "%s", what);
-}
-
-static void
-filter_set(void)
-{
-	struct sock_filter f[] = {
-		BPF_STMT(BPF_LD + BPF_W + BPF_ABS,
-		    offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP + BPF_JEQ + BPF_K, SYS_uname, 0, 1),
-		BPF_STMT(BPF_RET + BPF_K, SECCOMP_RET_ERRNO | FILTERED),
-		BPF_STMT(BPF_RET + BPF_K, SECCOMP_RET_ALLOW)
-	};
-	struct sock_fprog p = { sizeof f / sizeof *f, f };
-
-	must((int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &p),
-	    "seccomp");
-}
-
-static long
-filter_lost(void)
-{
-	struct utsname u;
-
-	return uname(&u) != -1 || errno != FILTERED;
 }
 
 static void
@@ -88,8 +57,6 @@ own_begin(const char *what)
 	for (i = 0; i < sizeof apart / sizeof *apart; i++)
 		if (strcmp(what, apart[i].what) == 0)
 			must(unshare(apart[i].flag), what);
-	if (strcmp(what, "seccomp") == 0)
-		filter_set();
 	if (strcmp(what, "nobody") == 0) {
 		must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), what);
 		/* the C library would set those of all threads */
@@ -106,8 +73,7 @@ own_run(void *arg)
 	own_begin(what);
 	pthread_barrier_wait(&begun);
 	pthread_barrier_wait(&ended);
-	lost = strcmp(what, "seccomp") == 0 ? filter_lost() :
-	    strcmp(what, "nobody") == 0 ? getuid() != 65534 ||
+	lost = strcmp(what, "nobody") == 0 ? getuid() != 65534 ||
 	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 : 0;
 	report(what, lost);
 	return NULL;
