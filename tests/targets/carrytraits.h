@@ -17,7 +17,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { TRAITS = 24, RSEQ_SIG = 0x53053053 };
+#ifdef __aarch64__
+#define RSEQ_SIG 0xd428bc00
+#else
+#define RSEQ_SIG 0x53053053
+#endif
+
+enum { TRAITS = 24 };
 
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
