@@ -41,6 +41,12 @@
 #include <sched.h>
 #include <stddef.h>
 
+#ifdef __aarch64__
+enum { LARGE = 0400000 };	/* O_LARGEFILE of its kernel */
+#else
+enum { LARGE = 0100000 };
+#endif
+
 static long lost;
 static int pipes[2], fifo, rights[2], dgram[2], seqpacket[2], stream[2];
 static int event, shm;
@@ -82,7 +88,7 @@ common(int fd, const char *type)
 	/* the kernel has this flag where C does not show it */
 	int large = strcmp(type, "reg") == 0 || strcmp(type, "dir") == 0 ||
 	    strcmp(type, "chr") == 0 || strcmp(type, "fifo") == 0 ||
-	    strcmp(type, "memfd") == 0 ? 0100000 : 0;
+	    strcmp(type, "memfd") == 0 ? LARGE : 0;
 
 	printf("fd %d type %s\n", fd, type);
 	printf("fd %d flags %o\n", fd, (unsigned)fcntl(fd, F_GETFL) |
