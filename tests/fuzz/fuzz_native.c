@@ -4,8 +4,8 @@
  * snapshot can be restored, the images are read as a set of processes.
  *
  * An input is items one after another: a byte, which of the names below; of
- * those behind FIRST, a byte more, a number that follows the name; two bytes,
- * a length; and so many bytes.  NEXT is another process and has no more;
+ * those that end with a slash, a byte more, a number that follows the name; two
+ * bytes, a length; and so many bytes.  NEXT is another process and has no more;
  * PAGES has a number in eight bytes, where so many pages of memory are.
  */
 #include "fuzz_snap.h"
@@ -25,13 +25,21 @@ static const char *const name[] = { "stat", "status", "comm", "personality",
     "thread", "scheduling", "robust_list", "rseq", "sigaltstack",
     "tid_address", "pdeath_signal", "securebits", "sigaction", "itimers",
     "posix_timers", "brk", "dumpable", "child_subreaper", "thp_disable",
-    "membarrier", "seccomp-filters", "cwd-deleted", "clocks", "shares",
-    "observed", "files", "pages", "missing",
-    "carried", "size", "loginuid",
-    /* FIRST */
-    "file/", "fdinfo/", "pipe/", "socket/" };
+    "membarrier", "clocks", "shares", "observed", "files", "pages", "missing",
+    "carried", "size", "loginuid", "file/", "fdinfo/", "pipe/", "socket/",
+    /* new ones at the end: the corpus has their numbers */
+    "seccomp-filters", "cwd-deleted" };
 
-enum { NAMES = sizeof name / sizeof *name, FIRST = NAMES - 4 };
+enum { NAMES = sizeof name / sizeof *name };
+
+/*
+ * Return whether a number follows a name.
+ */
+static bool
+is_numbered(size_t what)
+{
+	return name[what][strlen(name[what]) - 1] == '/';
+}
 
 #ifdef LIBFUZZER
 #include "fuzz_mutate.h"
@@ -47,7 +55,7 @@ item_end(const uint8_t *p, size_t n, size_t *at)
 
 	if (what == NEXT || what == PAGES)
 		return *at += what == NEXT ? 1 : 10;
-	*at += what % NAMES >= FIRST ? 4 : 3;
+	*at += is_numbered(what % NAMES) ? 4 : 3;
 	if (*at > n)
 		return *at;
 	len = p[*at - 2] | (size_t)p[*at - 1] << 8;
@@ -223,6 +231,7 @@ number(struct reading *r, size_t n)
 static void
 item(struct reading *r)
 {
+	const uint8_t *data;
 	char s[64];
 	size_t what, len;
 
@@ -240,11 +249,12 @@ item(struct reading *r)
 	}
 	what %= NAMES;
 	snprintf(s, sizeof s, "%s", name[what]);
-	if (what >= FIRST)
+	if (is_numbered(what))
 		snprintf(s, sizeof s, "%s%u", name[what],
 		    (unsigned int)number(r, 1));
 	len = (size_t)number(r, 2);
-	item_add(r, s, take(r, &len), len);
+	data = take(r, &len);
+	item_add(r, s, data, len);
 }
 
 static struct snap *
