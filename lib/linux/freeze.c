@@ -177,6 +177,7 @@ lproc_iszombie(struct lproc *p)
 	for (i = 0; i < ENDING_MS && proc_died(p->pid, p->pid); i++) {
 		t->state = proc_state(p->pid, p->pid);
 		if (t->state == 'Z') {
+			regs_forget(t);
 			thread_look(p, t);
 			return true;
 		}

@@ -140,6 +140,17 @@ regset_read(const struct lthread *t, const struct regnote *set,
 }
 
 /*
+ * Forget the general registers that were kept of thread t: it has ended since,
+ * or gone on.
+ */
+void
+regs_forget(struct lthread *t)
+{
+	free(t->general.data);
+	t->general = (struct bytes){ 0 };
+}
+
+/*
  * Read what of thread t, which is stopped, it alone changes, other than its
  * general registers, into list to: registers, and the mask of its signals.
  */

@@ -365,8 +365,7 @@ thread_poll(struct lproc *p, struct lthread *t)
 	if (status >> 16 == PTRACE_EVENT_STOP) {
 		t->hold = HOLD_STOPPED;
 		if (t->strayed) {	/* let go, it finds its way back */
-			free(t->general.data);
-			t->general = (struct bytes){ 0 };
+			regs_forget(t);
 			t->regs = false;
 			return;
 		}

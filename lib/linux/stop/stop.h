@@ -26,6 +26,7 @@ void		 regs_more(const struct lthread *t, struct filelist *to);
 void		 regs_record(struct lthread *t,
 		    const struct lthread *first);
 void		 regs_remember(struct lthread *t);
+void		 regs_forget(struct lthread *t);
 
 /* ran.c: whether a thread has run */
 bool		 ran_briefly(const struct ran *from, const struct ran *to);
