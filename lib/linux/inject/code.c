@@ -123,6 +123,7 @@ is_code(const struct vma *v)
 static void
 seek_last(struct seeking *s, enum want w, const struct vma *v)
 {
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint8_t code[CODE_MOST];
 	uint64_t at, entry;
 	ssize_t n;
@@ -130,7 +131,7 @@ seek_last(struct seeking *s, enum want w, const struct vma *v)
 	at = v->start + last[w].off - v->off;
 	if (!last[w].known || v->ino != last[w].ino || v->dev != last[w].dev ||
 	    !is_code(v) || at < v->start || at >= v->end ||
-	    pagemap_read(s->pagemap, at, at + 1, &entry, 1) != 1 ||
+	    pagemap_read(s->pagemap, at, at + page, &entry, 1) != 1 ||
 	    !(entry & PME_PRESENT))
 		return;
 	n = seek_read(s, v, code, sizeof code, at);
