@@ -321,7 +321,8 @@ open_sockets(void)
 	struct iovec v = { control, 1 };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
 	    .msg_control = control, .msg_controllen = sizeof control };
-	int fd;
+	char name[32];		/* abstract: another test may run this, too */
+	int fd, len;
 
 	must(socketpair(AF_UNIX, SOCK_STREAM, 0, stream), "stream");
 	must(socketpair(AF_UNIX, SOCK_DGRAM, 0, dgram), "dgram");
@@ -346,7 +347,9 @@ open_sockets(void)
 	printf("none socket/%ju\nwhole %d\nwhole %d\nwhole %d\n",
 	    inode(stream[0]), stream[1], dgram[1], seqpacket[0]);
 
-	fd = bound("\0target of snap", 15, SOCK_STREAM);
+	len = snprintf(name, sizeof name, "%ctarget of snap %d", '\0',
+	    getpid());
+	fd = bound(name, (size_t)len, SOCK_STREAM);
 	must(listen(fd, 9), "listen");
 	printf("fd %d socket 1 10 0 9 0\nwhole %d\n", fd, fd);
 	fd = bound("socket", 7, SOCK_DGRAM);
