@@ -80,6 +80,25 @@ else
 	skip "packets" "strace does not run" 2
 fi
 unnoticed "$pid" "packets: they are still there"
+# Of processes with the same files the first is searched for the instructions
+# that make calls, and the second has them at the same place.
+searched() {
+	ASAN_OPTIONS=detect_leaks=0 strace -qq -f -o "$tmp/calls" \
+	    -e trace=pread64 "$BUILD/snap" -o "$tmp/snap" "$@" 2>"$tmp/err"
+	grep -c ', 4096, .*= 4096$' "$tmp/calls"
+}
+if strace -qq -e trace=none true 2>/dev/null; then
+	target "$targets/state"
+	one=$pid
+	target "$targets/state"
+	n=$(searched "$one")
+	m=$(searched "$one" "$pid")
+	ok $((m >= n + n / 2)) "one of two is searched for code" ||
+	    echo "# $n, $m"
+	unnoticed "$one" "searched: not noticed"
+else
+	skip "one of two is searched for code" "strace does not run" 2
+fi
 # What a path leads to, others may move as soon as all are let go, and the last
 # ones are read then.
 cat >"$tmp/cats" <<'EOF'
@@ -121,4 +140,4 @@ for p in snap.procs:
 END
 is "$(cat "$tmp/out")" "     91 $tmp/was" "a directory is moved: afterwards"
 unnoticed "$pid" "a directory is moved: not noticed"
-finish 14
+finish 16
