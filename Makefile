@@ -61,9 +61,10 @@ SINGLE = $(filter-out $(LIVE),$(wildcard tests/live/*.t))
 RUN = $(filter-out $(LEAVE),-j $(FAST) $(PAIRED) -j $(LIVE) -- $(SINGLE))
 LEAVE =
 # with sanitizers: what takes long to look at others than our programs, at
-# targets that are stopped, at debuggers, at what is installed
+# targets that are stopped or crash, at debuggers, at what is installed
 UNSANITIZED = tests/install/%.t tests/core/debuggers.t \
-	$(patsubst %,tests/live/%.t,growing killed unnoticed)
+	$(patsubst %,tests/live/%.t,crash growing killed \
+	    unnoticed)
 
 O = build
 PREFIX = /usr/local

@@ -519,6 +519,7 @@ struct live;
 
 struct live	*live_new(const struct liveopts *o);
 int		 live_addpid(struct live *l, pid_t pid);
+int		 live_addcore(struct live *l, pid_t pid, int core);
 int		 live_addname(struct live *l, const char *name);
 int		 live_addcgroup(struct live *l, const char *what);
 int		 live_stop(struct live *l);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { OPT_AT = OPT_LONG };
+enum { OPT_AT = OPT_LONG, OPT_CORE };
 
 static const struct opt opts[] = {
 	{ 'a', "all", NULL, "unmodified pages of mapped data files, too" },
@@ -33,14 +33,16 @@ static const struct opt opts[] = {
 	    "env=PATTERN, START-END" },
 	{ 'z', "compress", NULL, "compress, as gzip(1) does" },
 	{ OPT_AT, "at", "time", "take it at that time of day" },
+	{ OPT_CORE, "core", NULL,
+	    "the first process dumps core to standard input" },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
 	.about = "Write a snapshot of running processes, all at one instant.",
 	.synopsis = (const char *const[]){
-		"[-adfklnrsvz] [--at time] [-c group] [-m text] [-o file]",
-		"     [-t seconds] [-u user] [-x what] [pid|name ...]",
+		"[-adfklnrsvz] [--at time] [--core] [-c group] [-m text]",
+		"     [-o file] [-t seconds] [-u user] [-x what] [pid|name ...]",
 		NULL
 	},
 	.opts = opts
@@ -57,6 +59,8 @@ job_flag(struct job *j, int c)
 		return &j->live.datafiles;
 	case 'd':
 		return &j->move.dry;
+	case OPT_CORE:
+		return &j->core;
 	case 'f':
 		return &j->move.force;
 	case 'k':
@@ -152,6 +156,10 @@ job_parse(struct job *j, int argc, char *argv[])
 	if (j->exclude != NULL && (j->move.dry || (j->move.kill &&
 	    !j->move.force)))
 		errx(2, "-x: what is left out cannot be restored");
+	if (j->core && (j->move.dry || j->move.kill || optind == argc ||
+	    !program_isnumber(argv[optind])))
+		errx(2, "--core: the first operand is the number of a process "
+		    "that dumps core; it cannot be restored");
 	/* a child that stayed would have another parent */
 	if (j->move.kill || j->move.dry)
 		j->live.descendants = true;

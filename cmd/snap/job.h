@@ -19,6 +19,7 @@ struct move {			/* processes that are to go on elsewhere */
 struct job {			/* what the command line asks for */
 	struct liveopts	 live;
 	bool		 stop;	/* they stay stopped until all is written */
+	bool		 core;	/* the first one dumps core to standard input */
 	struct choosing	 who;
 	char		*const *operand; /* NULL behind the last */
 	struct move	 move;

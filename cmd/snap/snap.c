@@ -147,7 +147,11 @@ add_all(struct live *l, const struct job *j)
 	char *const *arg;
 	size_t i;
 
-	for (arg = j->operand; *arg != NULL; arg++)
+	arg = j->operand;
+	if (j->core && live_addcore(l, (pid_t)strtol(*arg++, NULL, 10),
+	    STDIN_FILENO) == -1)
+		return -1;
+	for (; *arg != NULL; arg++)
 		if ((**arg != '\0' && !program_isnumber(*arg) ?
 		    live_addname(l, *arg) :
 		    choosing_one(&j->who, *arg, add, l)) == -1)
@@ -176,7 +180,8 @@ snap_once(struct taking *k, bool clone)
 		    move_ready(&k->job->move, k->out) == -1)
 			return -1;
 		o.out = output_fd(k->out);
-		o.again = clone && output_isnew(k->out);
+		/* what the kernel writes can be read once */
+		o.again = clone && !k->job->core && output_isnew(k->out);
 	}
 	k->again = o.again;
 	if ((k->live = live_new(&o)) == NULL || add_all(k->live, k->job) == -1)

@@ -86,6 +86,27 @@ live_addpid(struct live *l, pid_t pid)
 }
 
 /*
+ * Add process pid to set l, which dumps core: the kernel writes that into pipe
+ * core, of which what comes before memory is read.  The process is there, as it
+ * was, until the caller closes the pipe, which the set must be freed before.
+ * Return 0, or -1 with errstr.
+ */
+int
+live_addcore(struct live *l, pid_t pid, int core)
+{
+	struct lproc *p;
+
+	if (proc_status(pid, 0, "CoreDumping") != 1)
+		return errstr_set("process %d does not dump core", pid);
+	if (live_add(l, pid, false) == -1)
+		return -1;
+	p = lproc_find(l, pid);
+	if (p->skip || p->core != NULL)
+		return 0;
+	return (p->core = coredump_read(core)) == NULL ? -1 : 0;
+}
+
+/*
  * Add process pid, which was found by what it is called, whose it is or where
  * it belongs.  Who reads what we write is no part of what was asked for then.
  */

@@ -251,7 +251,8 @@ live_settle(struct live *l)
 		TAILQ_FOREACH(t, &p->threads, entry) {
 			if (t->hold == HOLD_NONE)	/* before its turn */
 				t->hold = HOLD_GONE;
-			if (t->hold == HOLD_STOPPED && !t->regs &&
+			if ((t->hold == HOLD_STOPPED ||
+			    t->hold == HOLD_DUMPED) && !t->regs &&
 			    !proc_died(p->pid, t->tid))
 				live_warn(l, "thread %d of process %d: its "
 				    "registers could not be read", t->tid,

@@ -195,6 +195,7 @@ lprocs_free(struct live *l)
 		if (p->taskdir != -1)
 			close(p->taskdir);
 		mappings_free(p);
+		coredump_free(p->core);
 		free(p->lack);
 		free(p->limit);
 		filelist_free(&p->fds);

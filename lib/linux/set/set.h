@@ -21,6 +21,7 @@ enum hold {			/* how we have a thread */
 	HOLD_STOPPED,		/* stopped by us */
 	HOLD_FOREIGN,		/* traced by another */
 	HOLD_BUSY,		/* would not stop in time */
+	HOLD_DUMPED,		/* it stands still while core is dumped */
 	HOLD_GONE
 };
 
@@ -102,6 +103,19 @@ struct alike {			/* what stat tells of each thread alike */
 	uint64_t	 memkb;
 };
 
+struct dumpthread {		/* a thread in what the kernel writes */
+	struct bytes	 general; /* borrowed; general registers */
+	int		 signal; /* that was handled last, 0: none */
+	uint64_t	 blocked; /* signals; of 32 bits, the first 32 */
+	size_t		 at;	/* where the next of its notes is */
+};
+
+struct dumpnote {
+	uint32_t	 type;	/* NT_ of <elf.h> */
+	uint8_t		*data;	/* borrowed; NULL: there is none */
+	size_t		 len;
+};
+
 struct lproc {
 	TAILQ_ENTRY(lproc) entry;
 	RB_ENTRY(lproc)	 bypid;
@@ -118,6 +132,7 @@ struct lproc {
 					     when others were asked */
 	bool		 found;	/* by -r or by name, not asked for by pid */
 	bool		 kernel; /* a thread of the kernel */
+	struct coredump	*core;	/* owned; of one that dumps core, or NULL */
 	bool		 skip;	/* not taken after all */
 	bool		 inert;	/* nothing can be run in it: that is told */
 	bool		 gathered; /* so are its threads, */
@@ -219,6 +234,14 @@ void		 lprocs_free(struct live *l);
 void		 task_free(struct task *t);
 void		 thread_ungather(struct lthread *t);
 void		 threads_free(struct lproc *p);
+
+/* coredump.c: what the kernel writes of a process before its memory */
+struct coredump	*coredump_read(int fd);
+void		 coredump_free(struct coredump *c);
+bool		 coredump_find(const struct coredump *c, pid_t inner,
+		    struct dumpthread *d);
+bool		 coredump_note(const struct coredump *c, struct dumpthread *d,
+		    struct dumpnote *n);
 
 /* mappings.c: before the stop and in it */
 void		 mappings_free(struct lproc *p);

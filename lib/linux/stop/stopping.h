@@ -6,6 +6,9 @@
 
 #include "stop.h"
 
+/* dumped.c: those of a process that dumps core */
+int		 threads_dumped(struct lproc *p);
+
 /* regs.c: what ptrace(2) gives of a stopped thread */
 void		 regs_settle(struct lthread *t, bool restart);
 

@@ -131,6 +131,8 @@ threads_seize(struct lproc *p)
 	struct lthread *t;
 	int any, rank, rc;
 
+	if (p->core != NULL)
+		return threads_dumped(p);
 	TAILQ_FOREACH(t, &p->threads, entry)
 		if (t->hold == HOLD_NONE && !thread_still(p, t) &&
 		    thread_judge(p, t) == -1)

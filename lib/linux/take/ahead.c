@@ -283,7 +283,8 @@ state_readahead(struct live *l)
 		return;
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		t = TAILQ_FIRST(&p->threads);
-		if (p->skip || p->kernel || t == NULL || t->tid != p->pid)
+		if (p->skip || p->kernel || p->core != NULL || t == NULL ||
+		    t->tid != p->pid)
 			continue;
 		if (now_ms() >= until)
 			break;

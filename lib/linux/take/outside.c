@@ -141,15 +141,31 @@ apart_record(unsigned int set, struct filelist *to)
 }
 
 /*
- * Record in to what of thread t, which is stopped, can be told from outside:
+ * Record in to where the rseq(2) of thread t is, which is stopped.
+ */
+static void
+thread_rseq(const struct lthread *t, struct filelist *to)
+{
+	struct rseqconf c;
+
+	errno = 0;
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, (void *)sizeof c,
+	    &c) == (long)sizeof c && c.area != 0)
+		filelist_text(to, "rseq", "%jx %u %x %x\n",
+		    (uintmax_t)c.area, c.len, c.signature, c.flags);
+	else if (errno != EIO)	/* nobody is told before Linux 5.13 */
+		filelist_lose(to, "rseq");
+}
+
+/*
+ * Record in to what of thread t, which stands still, can be told from outside:
  * what others may change at any time, and what it alone does, by
- * set_robust_list(2) and rseq(2).
+ * set_robust_list(2) and, if it is stopped by us, rseq(2).
  */
 void
 thread_outside(const struct lthread *t, struct filelist *to)
 {
 	struct sched_param sp = { 0 };
-	struct rseqconf c;
 	size_t len;
 	void *head;
 	int policy;
@@ -163,11 +179,6 @@ thread_outside(const struct lthread *t, struct filelist *to)
 	if (syscall(SYS_get_robust_list, t->tid, &head, &len) == 0)
 		filelist_text(to, "robust_list", "%jx %zu\n",
 		    (uintmax_t)(uintptr_t)head, len);
-	errno = 0;
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, (void *)sizeof c,
-	    &c) == (long)sizeof c && c.area != 0)
-		filelist_text(to, "rseq", "%jx %u %x %x\n",
-		    (uintmax_t)c.area, c.len, c.signature, c.flags);
-	else if (errno != EIO)	/* nobody is told before Linux 5.13 */
-		filelist_lose(to, "rseq");
+	if (t->hold == HOLD_STOPPED)
+		thread_rseq(t, to);
 }

@@ -153,6 +153,8 @@ thread_seen(struct live *l, struct lthread *t)
 {
 	apart_record(t->apart, &t->seen);
 	thread_outside(t, &t->seen);
+	if (t->hold == HOLD_DUMPED)
+		return;
 	filters_record(l, t->tid, &t->seen);
 	if (!t->strayed)
 		regs_more(t, &t->seen);
@@ -203,11 +205,13 @@ threads_seen(struct live *l, struct lproc *p)
 	holds = apart_holds(p, space);
 	first = NULL;
 	TAILQ_FOREACH(t, &p->threads, entry) {
-		if (t->hold != HOLD_STOPPED)
+		if (t->hold != HOLD_STOPPED && t->hold != HOLD_DUMPED)
 			continue;
 		if (!t->stayed || !holds)
 			t->apart = thread_apart(p, t, p->mmtid, space);
 		thread_seen(l, t);
+		if (t->hold == HOLD_DUMPED)
+			continue;
 		regs_record(t, first);
 		if (first == NULL)
 			first = t;
@@ -231,6 +235,8 @@ proc_state_read(struct live *l, struct lproc *p)
 	add_clocks(&leader->seen, p->pid);
 	if (l->opts.observe)
 		filelist_text(&leader->seen, "observed", "asked for\n");
+	else if (p->core != NULL)
+		filelist_text(&leader->seen, "observed", "it dumps core\n");
 	else if (leader->spared)
 		return;
 	else if (ask_all(p, leader, !l->opts.clone) == 0)
@@ -292,7 +298,8 @@ state_finish(struct live *l, bool cloned)
 
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		leader = TAILQ_FIRST(&p->threads);
-		if (p->skip || p->inert || l->opts.observe || p->mmtid == 0 ||
+		if (p->skip || p->inert || p->core != NULL ||
+		    l->opts.observe || p->mmtid == 0 ||
 		    (p->clone != 0) != cloned || leader == NULL ||
 		    leader->tid != p->pid ||
 		    (!cloned && leader->hold != HOLD_STOPPED))

@@ -1,0 +1,224 @@
+/*
+ * What the kernel writes of a process that dumps core, before its memory: the
+ * registers of its threads, as notes of an ELF file (elf(5), core(5);
+ * fs/binfmt_elf.c).  It writes until nobody reads any more, and so long the
+ * process is there as it was when it fell.
+ */
+#include "set.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	NOTES_MOST = 512 << 20,	/* bytes; a thread takes up to 20,000 */
+	GAP_MOST = 64 << 20	/* between the head and them: a segment takes
+				   56, and there may be as many as mappings */
+};
+
+/*
+ * Where struct elf_prstatus of the kernel has what is used here, in bytes, for
+ * 64 and for 32 bits.  Behind the registers is a word, pr_fpvalid.
+ */
+static const struct layout {
+	size_t	 blocked, pid, regs, tail;
+} layouts[] = { { 24, 32, 112, 8 }, { 20, 24, 72, 4 } };
+
+struct coredump {
+	uint8_t		*notes;	/* owned */
+	size_t		 len;
+	const struct layout *layout;
+};
+
+/*
+ * Read len bytes of a pipe, or with buf NULL, read them and forget them.
+ */
+static int
+pipe_read(int fd, uint8_t *buf, size_t len)
+{
+	uint8_t spare[4096];
+	size_t want;
+	ssize_t n;
+
+	while (len > 0) {
+		want = buf == NULL && len > sizeof spare ? sizeof spare : len;
+		n = read(fd, buf == NULL ? spare : buf, want);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1)
+			return errstr_sys("core");
+		if (n == 0)
+			return errstr_set("core: it ends in its notes");
+		buf = buf == NULL ? NULL : buf + n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/*
+ * Read the head of an ELF file, and of its first segment, which the kernel
+ * makes that of the notes: set *skip to the bytes between that and them, and
+ * *len to theirs.
+ */
+static int
+head_read(struct coredump *c, int fd, uint64_t *skip, uint64_t *len)
+{
+	union {
+		uint8_t		 ident[EI_NIDENT];
+		Elf64_Ehdr	 e64;
+		Elf32_Ehdr	 e32;
+	} h;
+	Elf64_Phdr p64;
+	Elf32_Phdr p32;
+	uint64_t at, seg, type;
+	bool wide;
+
+	if (pipe_read(fd, h.ident, EI_NIDENT) == -1)
+		return -1;
+	wide = h.ident[EI_CLASS] == ELFCLASS64;
+	if (memcmp(h.ident, ELFMAG, SELFMAG) != 0 ||
+	    (!wide && h.ident[EI_CLASS] != ELFCLASS32))
+		return errstr_set("core: that is no ELF file");
+	c->layout = &layouts[!wide];
+	at = wide ? sizeof h.e64 : sizeof h.e32;
+	if (pipe_read(fd, h.ident + EI_NIDENT, at - EI_NIDENT) == -1)
+		return -1;
+	seg = wide ? h.e64.e_phoff : h.e32.e_phoff;
+	if ((wide ? h.e64.e_type : h.e32.e_type) != ET_CORE || seg != at)
+		return errstr_set("core: the kernel did not write that");
+	if (pipe_read(fd, wide ? (uint8_t *)&p64 : (uint8_t *)&p32,
+	    wide ? sizeof p64 : sizeof p32) == -1)
+		return -1;
+	at += wide ? sizeof p64 : sizeof p32;
+	type = wide ? p64.p_type : p32.p_type;
+	*skip = (wide ? p64.p_offset : p32.p_offset) - at;
+	*len = wide ? p64.p_filesz : p32.p_filesz;
+	return type == PT_NOTE && *skip <= GAP_MOST && *len <= NOTES_MOST ?
+	    0 : errstr_set("core: there are no notes where the kernel has "
+	    "them");
+}
+
+/*
+ * Read from the pipe fd what the kernel writes of a process before its memory.
+ * Return it, for coredump_free; NULL with errstr.
+ */
+struct coredump *
+coredump_read(int fd)
+{
+	struct coredump *c;
+	uint64_t skip = 0, len = 0;
+
+	if ((c = calloc(1, sizeof *c)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	if (head_read(c, fd, &skip, &len) == -1 ||
+	    pipe_read(fd, NULL, skip) == -1)
+		goto fail;
+	if ((c->notes = malloc(len + 1)) == NULL) {
+		errstr_set("out of memory");
+		goto fail;
+	}
+	c->len = len;
+	if (pipe_read(fd, c->notes, len) == 0)
+		return c;
+fail:
+	coredump_free(c);
+	return NULL;
+}
+
+void
+coredump_free(struct coredump *c)
+{
+	if (c != NULL)
+		free(c->notes);
+	free(c);
+}
+
+/*
+ * Return the note at offset *at, and set that to where the next one begins; a
+ * note without data if there is none.
+ */
+static struct dumpnote
+note_next(const struct coredump *c, size_t *at)
+{
+	struct dumpnote n = { 0 };
+	Elf64_Nhdr h;		/* that of 32 bits is the same */
+	size_t name, desc, left;
+
+	left = c->len - *at;
+	if (left < sizeof h)
+		return n;
+	memcpy(&h, c->notes + *at, sizeof h);
+	left -= sizeof h;
+	name = ((size_t)h.n_namesz + 3) / 4 * 4;
+	desc = ((size_t)h.n_descsz + 3) / 4 * 4;
+	if (name > left || desc > left - name)
+		return n;
+	n = (struct dumpnote){ h.n_type, c->notes + *at + sizeof h + name,
+	    h.n_descsz };
+	*at += sizeof h + name + desc;
+	return n;
+}
+
+/*
+ * Return the number of the thread whose NT_PRSTATUS a note is, as its own pid
+ * namespace has it; 0 if it is another note.
+ */
+static pid_t
+note_thread(const struct coredump *c, const struct dumpnote *n)
+{
+	int32_t pid;
+
+	if (n->type != NT_PRSTATUS || n->data == NULL ||
+	    n->len < c->layout->regs + c->layout->tail)
+		return 0;
+	memcpy(&pid, n->data + c->layout->pid, sizeof pid);
+	return pid;
+}
+
+/*
+ * Find the notes of thread inner, its number in its own pid namespace: those
+ * behind its NT_PRSTATUS, for coredump_note, from *at on.  Return true, with
+ * what that note has in *d; false if there are none.
+ */
+bool
+coredump_find(const struct coredump *c, pid_t inner, struct dumpthread *d)
+{
+	const struct layout *l = c->layout;
+	struct dumpnote n;
+	uint32_t half[2] = { 0, 0 };
+	int16_t sig;
+
+	d->at = 0;
+	do {
+		n = note_next(c, &d->at);
+		if (n.data == NULL)
+			return false;
+	} while (note_thread(c, &n) != inner || inner == 0);
+	d->general = (struct bytes){ n.data + l->regs,
+	    n.len - l->regs - l->tail };
+	memcpy(&sig, n.data + 12, sizeof sig);
+	d->signal = sig;
+	if (l == layouts)
+		memcpy(&d->blocked, n.data + l->blocked, sizeof d->blocked);
+	else {		/* half of it */
+		memcpy(half, n.data + l->blocked, sizeof *half);
+		d->blocked = half[0];
+	}
+	return true;
+}
+
+/*
+ * Set *n to the next note of the thread whose notes d has.  Return false if it
+ * has no more.
+ */
+bool
+coredump_note(const struct coredump *c, struct dumpthread *d,
+    struct dumpnote *n)
+{
+	*n = note_next(c, &d->at);
+	return n->data != NULL && n->type != NT_PRSTATUS;
+}

@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# A process that dumps core is taken as it fell, by the program that the kernel
+# runs (core(5)): gdb says the same of the snapshot as of the kernel's own core
+# of the same crash, and its relatives are taken live beside it.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+pattern=/proc/sys/kernel/core_pattern
+limit=/proc/sys/kernel/core_pipe_limit
+was=$(cat "$pattern")
+waslimit=$(cat "$limit")
+case $was in
+'|'*)
+	skip "crashes" "another program handles cores: $was"
+	finish 1
+	exit 0
+	;;
+esac
+if ! is_root || ! { echo "$was" >"$pattern"; } 2>/dev/null; then
+	skip "crashes" "core_pattern is not ours to set"
+	finish 1
+	exit 0
+fi
+
+# they are the whole machine's: they are put back whatever ends this test
+put_back() {
+	if grep -qF "$tmp/handler" "$pattern"; then
+		echo "$was" >"$pattern"
+		echo "$waslimit" >"$limit"
+	fi
+}
+(
+	trap '' HUP INT TERM
+	while kill -0 $$; do
+		sleep 0.2
+	done
+	put_back
+) >/dev/null 2>&1 3>&- &
+disown
+trap 'put_back; cleanup' EXIT
+
+# The handler: of processes of ours, it keeps the kernel's own core, and takes
+# the process, which stays as it is until nobody reads from the pipe any more.
+cat >"$tmp/handler" <<END
+#!/bin/bash
+PATH=$PATH
+[ "\$(readlink "/proc/\$1/exe")" = "$targets/fall" ] || exit 0
+exec >"$tmp/said" 2>&1
+cat >"$tmp/kernel.core"
+ASAN_OPTIONS=detect_leaks=0 "$BUILD/snap" --core -o "$tmp/snap" \
+    \$(cat "$tmp/args") "\$1" \$(cat "$tmp/others") <"$tmp/kernel.core"
+echo "\$?" >"$tmp/rc"
+END
+chmod 755 "$tmp/handler"
+: >"$tmp/args" >"$tmp/others"
+echo 4 >"$limit"		# the kernel waits for the handler
+echo "|$tmp/handler %P" >"$pattern"
+
+# What gdb says: the thread that fell, its signal, and all registers and the
+# stack of each.
+cat >"$tmp/say.py" <<'END'
+import gdb
+
+gdb.execute('thread')
+gdb.execute('print $_siginfo')
+gdb.execute('info auxv')
+for thread in sorted(gdb.selected_inferior().threads(),
+                     key=lambda thread: thread.ptid):
+    thread.switch()
+    print(thread.ptid)
+    gdb.execute('info all-registers')
+    gdb.execute('backtrace -20')
+END
+gdb_says() {
+	timeout $((60 * TIMEFACTOR)) gdb -nx -batch \
+	    -iex 'set debuginfod enabled off' -x "$tmp/say.py" \
+	    "$targets/fall" "$1" 2>&1 |
+	    grep -vE '^(\[New LWP|Core was generated|warning: core file may|$)' |
+	    grep -vE '^warning: (Unexpected size of s|S)ection .\.reg-xstate'
+}
+
+# falls WHAT COMMAND ...: a target, which is taken, and dumped by the kernel, too
+falls() {
+	rm -f "$tmp/rc" "$tmp/snap" "$tmp/kernel.core"
+	target "${@:2}"
+	printf f >&"${ask_fd[$pid]}"
+	wait "$pid" 2>/dev/null
+	until_true test -s "$tmp/rc"
+	is "$(cat "$tmp/rc" "$tmp/said")" 0 "$1: taken"
+	pid=$("$BUILD/snapls" "$tmp/snap" | awk '$2 == "fall" { print $1 }')
+}
+
+# compared KIND SIGNAL: with the kernel's core
+compared() {
+	"$BUILD/snapcore" -p "$pid" -o "$tmp/core" "$tmp/snap"
+	try "$1: the memory is that of the kernel's core" \
+	    python3 "$tests/live/core.py" "$tmp/snap" "$pid" "$tmp/kernel.core"
+	if ! command -v gdb >/dev/null; then
+		skip "$1: gdb" "no gdb" 2
+		return
+	fi
+	gdb_says "$tmp/kernel.core" >"$tmp/kernel.says"
+	gdb_says "$tmp/core" >"$tmp/snap.says"
+	try "$1: gdb says of it what it says of the kernel's core" \
+	    diff "$tmp/kernel.says" "$tmp/snap.says"
+	grep -q "si_signo = $2," "$tmp/snap.says"
+	ok $? "$1: it tells signal $2"
+}
+
+for kind in segv:11 abort:6 overflow:11 seccomp:31; do
+	falls "${kind%:*}" "$targets/fall" "${kind%:*}" 3
+	compared "${kind%:*}" "${kind#*:}"
+done
+falls "300 threads" "$targets/fall" segv 300
+compared "300 threads" 11
+is "$("$BUILD/snapls" "$tmp/snap" | awk 'NR == 2 { print $5 }')" 301 \
+    "300 threads: all are there"
+
+# its threads have other numbers there, which its core tells
+falls "PID namespace" unshare -pf "$targets/fall" segv 3
+compared "PID namespace" 11
+
+# who is alive beside it stands still for a moment, and notices nothing
+target "$targets/compute"
+other=$pid
+echo "$other" >"$tmp/others"
+falls "another" "$targets/fall" segv 3
+fell=$pid
+compared "another" 11
+try "another: is in it, too" "$BUILD/snapcore" -p "$other" -o "$tmp/core" \
+    "$tmp/snap"
+unnoticed "$other" "another: not noticed"
+pid=$fell
+: >"$tmp/others"
+
+# it cannot be restored, nor taken so while it is well
+"$BUILD/snapload" -t "$pid" -D "$tmp/images" "$tmp/snap" >"$tmp/out" 2>&1
+grep -q "it dumps core" "$tmp/out"
+ok $? "restoring it is refused" || diag <"$tmp/out"
+target "$targets/fall" segv 0
+snap --core -o "$tmp/snap" "$pid" <"$tmp/kernel.core"
+is "$rc $err" "1 snap: process N does not dump core" "one that does not"
+snap --core -d "$pid" </dev/null
+is "$rc" 2 "--core with -d"
+is "$(states "$pid" | tr -d ' ')" 0S "one that does not: goes on"
+finish 35

@@ -1,0 +1,97 @@
+/*
+ * A process that dumps core, when it is asked to: fall KIND THREADS.  So many
+ * threads sleep meanwhile, each in a call of its own; memory has patterns.
+ */
+#include "target.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+#include <pthread.h>
+#include <stddef.h>
+
+enum { REGION = 8 * 1024 * 1024 };
+
+static void *
+sleeps(void *arg)
+{
+	volatile uintptr_t own = (uintptr_t)arg;
+	int fd[2];
+
+	if (own % 2 == 0)
+		for (;;)
+			pause();
+	if (pipe(fd) == -1 || read(fd[0], fd, 1) == -1)
+		err(1, "pipe");
+	return NULL;
+}
+
+__attribute__((noinline)) static int
+deeper(volatile int *last)
+{
+	volatile int here[64] = { *last };
+
+	return *last != 0 ? 0 : deeper(here) + here[1];
+}
+
+/*
+ * Have the kernel kill us for a call that is not allowed.
+ */
+static void
+forbidden(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { 4, code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == -1)
+		err(1, "seccomp");
+	(void)getppid();
+}
+
+int
+main(int argc, char *argv[])
+{
+	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+	int *volatile nowhere = (int *)16;
+	pthread_attr_t small;
+	pthread_t t;
+	long i, n;
+	char *p;
+
+	if (argc != 3)
+		errx(1, "usage: fall segv|abort|overflow|seccomp|kept THREADS");
+	(void)setrlimit(RLIMIT_CORE, &all);
+	n = strtol(argv[2], NULL, 10);
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 64 * 1024);
+	for (i = 0; i < n; i++)
+		if ((errno = pthread_create(&t, &small, sleeps,
+		    (void *)i)) != 0)
+			err(1, "pthread_create");
+	p = mmap(NULL, REGION, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		err(1, "mmap");
+	region("private", p, REGION, 21);
+	ready();
+	if (getchar() != 'f')
+		return 0;
+	if (strcmp(argv[1], "abort") == 0)
+		abort();
+	if (strcmp(argv[1], "overflow") == 0)
+		return deeper(&(int){ 0 });
+	if (strcmp(argv[1], "seccomp") == 0)
+		forbidden();
+	return *nowhere;
+}
