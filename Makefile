@@ -18,13 +18,21 @@ ROOMS = lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	lib/linux/file lib/linux/pages lib/linux/trace lib/linux/inject \
 	lib/linux/stop lib/linux/open lib/linux/clone lib/linux/take lib/linux
 
-MAN1 = $(foreach p,$(PROGS),cmd/$p/$p.1)
+MAN1 = $(foreach p,$(BUILT),cmd/$p/$p.1)
 MAN3 = lib/libsnap.3
 MAN6 = man6/snap.6
 
 PKGS = libbsd-overlay libelf libprotobuf-c libxxhash zlib
-# libraries that a program needs beside those
+# libraries that a program needs beside those: where pkg-config does not find
+# one, the program is left out, and "make" says so
 snapfs_PKGS = fuse3
+# libraries that a program makes use of where they are: X_MAY; for each that is
+# there, the macro HAVE_ and its name, letters and digits alone
+lacks = $(foreach l,$($1_PKGS),$(shell pkg-config --exists $l || echo $l))
+$(foreach p,$(PROGS),$(eval $p_LACKS := $(call lacks,$p)))
+$(foreach p,$(PROGS),$(eval $p_HAS := $(foreach l,$($p_MAY),$(shell \
+	pkg-config --exists $l && echo $l))))
+BUILT := $(foreach p,$(PROGS),$(if $($p_LACKS),,$p))
 
 # Tests: unit tests and targets are one C file each.
 UNIT = $(basename $(notdir $(wildcard tests/unit/t_*.c)))
@@ -104,10 +112,13 @@ COMMON = $(call objects,cmd/common)
 # made of criu.proto
 PB = $O/fmt/criu/img/criu.pb-c
 
-all: $(PROGS:%=$O/%) $O/$(SO)
+all: $(BUILT:%=$O/%) $O/$(SO)
+	@$(foreach p,$(PROGS),$(if $($p_LACKS), \
+	    echo '$p is not built: $($p_LACKS) is missing';)) :
 
 progobj = $(call objects,cmd/$1)
-pkgs = $(if $($1_PKGS),$(shell pkg-config $2 $($1_PKGS)))
+pkgs = $(if $($1_PKGS)$($1_HAS),$(shell pkg-config $2 $($1_PKGS) $($1_HAS)))
+haves = $(foreach l,$($1_HAS),-DHAVE_$(shell echo $l | tr -cd a-zA-Z0-9))
 
 $(foreach p,$(PROGS),$(eval $O/$p: $(call progobj,$p)))
 
@@ -133,7 +144,7 @@ $(STATIC:%=$O/static/%): $(call objects,cmd/static) $O/common.a $O/libsnap.a
 	    $(filter %.o,$^) $(filter %.a,$^) $(STATICLIBS)
 
 $(foreach p,$(PROGS),$(eval $(call progobj,$p): \
-    CPPFLAGS += $$(call pkgs,$p,--cflags)))
+    CPPFLAGS += $$(call pkgs,$p,--cflags) $$(call haves,$p)))
 
 # files of two rooms may have one name, and are both in it
 $O/libsnap.a: $(LIBOBJ) $(PB).o
@@ -295,7 +306,7 @@ install: all
 	    $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) \
 	    $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 \
 	    $(DESTDIR)$(MANDIR)/man6
-	install $(STRIP) -m 755 $(PROGS:%=$O/%) $(DESTDIR)$(PREFIX)/bin
+	install $(STRIP) -m 755 $(BUILT:%=$O/%) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $O/libsnap.a $(DESTDIR)$(LIBDIR)
 	install $(STRIP) -m 644 $O/$(SO) $(DESTDIR)$(LIBDIR)
 	ln -sf $(SO) $(DESTDIR)$(LIBDIR)/$(SONAME)
@@ -310,7 +321,7 @@ install: all
 	install -m 644 fmt/snap6/magic $(DESTDIR)$(PREFIX)/share/snap
 	install -m 644 cmd/common/complete.zsh $(DESTDIR)$(ZSHDIR)/_snap
 	install -m 644 cmd/common/complete.bash $(DESTDIR)$(BASHDIR)/snap
-	for p in $(filter-out snap,$(PROGS)); do \
+	for p in $(filter-out snap,$(BUILT)); do \
 	    ln -sf snap $(DESTDIR)$(BASHDIR)/$$p; done
 	@# where programs look for a library only if it was told
 	@case '$(DESTDIR)$(PREFIX)' in /usr | /usr/local) ldconfig || :;; esac

@@ -14,7 +14,8 @@ ROOMS=lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	lib/linux/stop lib/linux/open lib/linux/clone lib/linux/take lib/linux
 
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
-# libraries that a program needs beside those
+# libraries that a program needs beside those, without which it is left out, or
+# makes use of where they are (NAME_MAY), as in Makefile
 snapfs_PKGS=fuse3
 
 O=build-mk
@@ -28,16 +29,28 @@ LINK=-pie -Wl,-z,relro,-z,now
 
 SRC=`for r in $ROOMS; do ls $r/*.c; done`
 LIBOBJ=${SRC:%.c=$O/%.o}
-CMDSRC=`ls cmd/*/*.c`
+BUILT=`for p in $PROGS; do eval more=\$${p}_PKGS; [ -z "$more" ] || \
+	pkg-config --exists $more || continue; echo $p; done`
+CMDSRC=`for p in $BUILT common static; do ls cmd/$p/*.c; done`
 CMDOBJ=${CMDSRC:%.c=$O/%.o}
 HEADERS=`find lib fmt cmd -name '*.h'`
 PB=$O/fmt/criu/img/criu.pb-c
-BIN=${PROGS:%=$O/%}
+BIN=${BUILT:%=$O/%}
 
-all:V: $BIN
+all:VQ: $BIN
+	for p in $PROGS; do
+		case " $BUILT " in *" $p "*) continue ;; esac
+		eval more=\$${p}_PKGS
+		for l in $more; do
+			pkg-config --exists $l || echo "$p is not built: $l is missing"
+		done
+	done
 
 $O/&: $O/libsnap.a $CMDOBJ
-	eval more=\$${stem}_PKGS
+	eval more=\$${stem}_PKGS may=\$${stem}_MAY
+	for l in $may; do
+		! pkg-config --exists $l || more="$more $l"
+	done
 	$CC $CFLAGS $LINK -o $target $O/cmd/$stem/*.o $O/cmd/common/*.o \
 	    $O/libsnap.a `pkg-config --libs $PKGS $more` -pthread
 
@@ -56,8 +69,12 @@ $PB.o: $PB.c
 $O/%.o: %.c $HEADERS $PB.h
 	mkdir -p `dirname $target`
 	dir=`dirname $stem`
-	eval more=\$${dir##*/}_PKGS
-	$CC -std=c11 $CPPFLAGS `pkg-config --cflags $PKGS $more` $WARN \
+	eval more=\$${dir##*/}_PKGS may=\$${dir##*/}_MAY
+	for l in $may; do
+		! pkg-config --exists $l || more="$more $l" \
+		    have="$have -DHAVE_`echo $l | tr -cd a-zA-Z0-9`"
+	done
+	$CC -std=c11 $CPPFLAGS $have `pkg-config --cflags $PKGS $more` $WARN \
 	    $HARDEN $CFLAGS -pthread -c -o $target $stem.c
 
 clean:V:

@@ -22,7 +22,8 @@ check() {
 	fi
 }
 
-for l in PROGS ROOMS PKGS snapfs_PKGS HARDEN LINK; do
+for l in PROGS ROOMS PKGS HARDEN LINK $(sed -n \
+    's/^\([a-z]*_\(PKGS\|MAY\)\) *=.*/\1/p' Makefile mkfile | sort -u); do
 	check "$l is the same in both" "$(list Makefile $l)" "$(list mkfile $l)"
 done
 check 'ROOMS is all of lib and fmt' "$(list Makefile ROOMS)" \

@@ -6,6 +6,8 @@
 #	is GOT WANT WHAT	a test that passed if the two are the same
 #	try WHAT COMMAND ...	a test that passed if the command exits 0
 #	skip WHAT WHY [N]	in place of a test, or of N
+#	needs PROGRAM ...	skip all of the file without those of ours that
+#				are not built for want of a library
 #	finish N		at the end: the test that N tests were run; who is
 #				not root may have run fewer
 #
@@ -115,6 +117,32 @@ skip() {
 	for ((i = 0; i < ${3:-1}; i++)); do
 		count=$((count + 1))
 		echo "ok $count - $1 # SKIP $2"
+	done
+}
+
+# A program that is left out for want of a library (Makefile) is told by make:
+# left_out PROGRAM
+left_out() {
+	[ ! -e "$BUILD/$1" ] && [ -n "$(pkg_lacks "$1")" ]
+}
+
+# The first library of a program that pkg-config does not find.
+pkg_lacks() {
+	local l
+
+	for l in $(sed -n "s/^$1_PKGS *= *//p" "$tests/../Makefile"); do
+		pkg-config --exists "$l" || echo "$l"
+	done | sed -n 1p
+}
+
+needs() {
+	local p
+
+	for p; do
+		if left_out "$p"; then
+			echo "1..0 # SKIP $p is not built: $(pkg_lacks "$p") is missing"
+			exit 0
+		fi
 	done
 }
 
