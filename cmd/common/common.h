@@ -26,6 +26,14 @@ int		 choosing_one(const struct choosing *c, const char *s,
 bool		 choosing_rest(const struct choosing *c, bool operands,
 		    choosing_fn fn, void *arg);
 
+/* json.c */
+void		 json_open(const char *key, char bracket);
+void		 json_close(char bracket);
+void		 json_end(void);
+void		 json_text(const char *key, const char *s);
+void		 json_number(const char *key, uint64_t v);
+void		 json_address(const char *key, uint64_t at, bool end);
+
 /* name.c: names of mappings in the words of OpenBSD, on a terminal */
 void		 name_terminal(void);
 void		 name_make(char *s, size_t size, const struct vma *v);

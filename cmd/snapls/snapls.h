@@ -72,14 +72,6 @@ void		 list_snap(struct snap *, const struct listing *);
 /* place.c */
 void		 list_place(const struct proc *);
 
-/* json.c */
-void		 json_open(const char *key, char bracket);
-void		 json_close(char bracket);
-void		 json_end(void);
-void		 json_text(const char *key, const char *s);
-void		 json_number(const char *key, uint64_t v);
-void		 json_address(const char *key, uint64_t last, bool end);
-
 /* objects.c: for programs */
 void		 objects_snap(struct snap *, const char *path);
 

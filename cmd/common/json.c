@@ -6,7 +6,7 @@
  * ("surrogateescape" of its os.fsdecode).  What would control a terminal is
  * escaped, too.
  */
-#include "snapls.h"
+#include "common.h"
 
 #include <inttypes.h>
 #include <string.h>
