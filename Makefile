@@ -4,7 +4,7 @@
 
 VERSION := $(shell sed -n 's/^\#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap.h)
 
-PROGS = pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
+PROGS = pagestat procmap snap snapcat snapcore snapcrash snapfs snapload snapls vmtrace
 
 # the rooms of the library, the lowest first: an object uses what is in its own
 # room and below it (tests/rooms sees to that)

@@ -1,7 +1,7 @@
 # snap, for mk(1).  The lists are those of Makefile; tests and everything
 # else are there.
 
-PROGS=pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
+PROGS=pagestat procmap snap snapcat snapcore snapcrash snapfs snapload snapls vmtrace
 
 ROOMS=lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	fmt/plan9 fmt/record fmt/snap6 fmt/elf fmt/core/write fmt/core/read \

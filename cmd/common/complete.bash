@@ -72,6 +72,10 @@ _snap_argument() {
 _snap_operand() {
 	case ${1##*/} in
 	snap | pagestat | procmap) _snap_processes "$2" ;;
+	snapcrash)
+		mapfile -t COMPREPLY < <(compgen -W \
+		    'debug info install list remove rm stack status' -- "$2")
+		;;
 	vmtrace) mapfile -t COMPREPLY < <(compgen -c -- "$2") ;;
 	*) _snap_files "$2" ;;
 	esac
@@ -115,5 +119,5 @@ _snap() {
 	fi
 }
 
-complete -F _snap pagestat procmap snap snapcat snapcore snapfs snapload \
-    snapls vmtrace
+complete -F _snap pagestat procmap snap snapcat snapcore snapcrash snapfs \
+    snapload snapls vmtrace

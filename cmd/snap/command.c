@@ -42,7 +42,8 @@ static const struct cmdline cmdline = {
 	.about = "Write a snapshot of running processes, all at one instant.",
 	.synopsis = (const char *const[]){
 		"[-adfklnrsvz] [--at time] [--core] [-c group] [-m text]",
-		"     [-o file] [-t seconds] [-u user] [-x what] [pid|name ...]",
+		"     [-o file] [-t seconds] [-u user] [-x what]",
+		"     [pid|name ...]",
 		NULL
 	},
 	.opts = opts

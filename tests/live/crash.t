@@ -52,7 +52,8 @@ ASAN_OPTIONS=detect_leaks=0 "$BUILD/snap" --core -o "$tmp/snap" \
 echo "\$?" >"$tmp/rc"
 END
 chmod 755 "$tmp/handler"
-: >"$tmp/args" >"$tmp/others"
+: >"$tmp/args"
+: >"$tmp/others"
 echo 4 >"$limit"		# the kernel waits for the handler
 echo "|$tmp/handler %P" >"$pattern"
 

@@ -38,7 +38,7 @@ struct coredump {
 static int
 pipe_read(int fd, uint8_t *buf, size_t len)
 {
-	uint8_t spare[4096];
+	uint8_t spare[4096] = { 0 };
 	size_t want;
 	ssize_t n;
 

@@ -1,0 +1,101 @@
+/*
+ * What the files of snapcrash share.
+ */
+#ifndef CRASH_H
+#define CRASH_H
+
+#include "common/common.h"
+
+#include <limits.h>
+#include <time.h>
+
+#define CONFIG "/etc/snapcrash.conf"
+
+enum kin {			/* who is taken beside what crashed */
+	KIN_NONE,
+	KIN_CHILDREN,		/* and theirs */
+	KIN_PARENT,		/* and all that come from it */
+	KIN_CGROUP
+};
+
+struct config {			/* snapcrash.conf(5), in snapcrash(1) */
+	char		 directory[PATH_MAX];
+	enum kin	 kin;
+	uint64_t	 atonce; /* crashes; more are left to the kernel, which
+				   counts them in its log */
+	uint64_t	 count;	/* of snapshots that are kept, at most */
+	uint64_t	 bytes;	/* of all of them together */
+	uint64_t	 age;	/* of one, in seconds; 0: any */
+	uint64_t	 free;	/* bytes of the disk that stay free, */
+	unsigned int	 percent; /* or so much of it; 0: bytes */
+	bool		 owner;	/* who crashed may read it */
+	char		 hook[PATH_MAX]; /* run after each; "": nothing */
+};
+
+struct crash {			/* a snapshot that was taken */
+	char		*file;	/* owned, as all here; its path */
+	const char	*id;	/* borrowed from file: its name without suffix */
+	struct timespec	 when;	/* it was taken */
+	uint64_t	 size;	/* bytes that it takes on the disk */
+	struct crashed	*facts;	/* NULL: not read yet, or not to be read */
+};
+
+struct crashed {		/* what it tells; all words are harmless */
+	uint64_t	 pid;
+	unsigned int	 signal; /* 0: not told */
+	size_t		 threads;
+	size_t		 others;	/* processes beside it */
+	char		 name[64];
+	char		 user[28];
+	char		 place[256];	/* unit or container; "-": none */
+	char		 exe[1024];
+	char		 reason[128];	/* of the signal: signal_text */
+	bool		 lacks;	/* something was left out: "excluded" */
+};
+
+struct crashes {
+	struct crash	*v;	/* owned; the oldest first */
+	size_t		 n;
+};
+
+/* config.c */
+void		 config_read(struct config *c, const char *path);
+
+/* facts.c */
+int		 crash_facts(struct crash *c);
+const char	*signal_name(unsigned int sig);
+void		 signal_text(unsigned int sig, char *s, size_t size);
+
+/* handler.c: who handles cores */
+int		 handler_install(const struct config *c, const char *path);
+int		 handler_remove(void);
+int		 handler_status(const struct config *c);
+
+/* leave.c: what is left out where there is not room for all */
+uint64_t	 leave_need(const struct space *sp);
+void		 leave_choose(const struct space *sp, uint64_t room,
+		    char ***words, size_t *n);
+
+/* program.c: other programs of ours */
+char		*program_beside(const char *name);
+pid_t		 program_start(char *const argv[], const int fd[3]);
+int		 program_wait(pid_t pid);
+
+/* show.c */
+int		 show_list(const struct crashes *l, bool json);
+int		 show_info(struct crash *c, bool json);
+int		 show_stack(const struct crash *c, char *const argv[]);
+int		 show_debug(struct crash *c, char *const argv[]);
+
+/* store.c: the directory */
+int		 store_open(const struct config *c);
+int		 store_read(const struct config *c, struct crashes *l);
+void		 store_free(struct crashes *l);
+struct crash	*store_find(struct crashes *l, const char *word);
+uint64_t	 store_room(const struct config *c, struct crashes *l,
+		    uint64_t need);
+
+/* take.c */
+int		 crash_take(const struct config *c, char *const argv[]);
+
+#endif

@@ -1,0 +1,181 @@
+/*
+ * What a snapshot tells of what crashed: that process of it which was taken as
+ * it dumped core.  All of it may be a stranger's.
+ */
+#include "crash.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Return what kill(1) calls a signal; "-" for one that has no name.
+ */
+const char *
+signal_name(unsigned int sig)
+{
+	/* of signal(7), "Signal numbering" for most machines */
+	static const char *const names[] = {
+		"-", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE",
+		"KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
+		"STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU",
+		"URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR",
+		"SYS"
+	};
+
+	return sig < sizeof names / sizeof *names ? names[sig] : "-";
+}
+
+/*
+ * Name a signal, and say what it means.
+ */
+void
+signal_text(unsigned int sig, char *s, size_t size)
+{
+	if (*signal_name(sig) == '-')
+		snprintf(s, size, "signal %u", sig);
+	else
+		snprintf(s, size, "SIG%s (%s)", signal_name(sig),
+		    strsignal((int)sig));
+}
+
+/*
+ * Set word to a line of a record, harmless; "-" where there is none.
+ */
+static void
+line_get(const struct linuxrec *r, const char *name, char *word, size_t size)
+{
+	if (!linuxrec_line(r, name, word, size) || *word == '\0')
+		strlcpy(word, "-", size);
+	text_harmless(word);
+}
+
+/*
+ * Set word to the user that the status file of Plan 9 has.
+ */
+static void
+user_get(const struct proc *p, char *word, size_t size)
+{
+	enum { USER = 28 };
+	const struct file *f;
+	size_t n;
+
+	strlcpy(word, "-", size);
+	if ((f = proc_file(p, "status")) == NULL || f->len < 2 * USER)
+		return;
+	for (n = 0; n < size - 1 && n < USER && f->data[USER + n] > ' '; n++)
+		word[n] = (char)f->data[USER + n];
+	if (n > 0)
+		word[n] = '\0';
+	text_harmless(word);
+}
+
+/*
+ * Set *f to what the record of a process tells, if it dumped core: true.
+ */
+static bool
+crashed_get(struct crashed *f, const struct proc *p)
+{
+	char line[64];
+	struct recfile x;
+	struct linuxrec r;
+	bool is;
+
+	if (linuxrec_open(&r, proc_file(p, "proc")) != 0)
+		return false;
+	is = linuxrec_line(&r, "observed", line, sizeof line) &&
+	    strcmp(line, "it dumps core") == 0;
+	if (is) {
+		f->pid = p->pid;
+		line_get(&r, "comm", f->name, sizeof f->name);
+		line_get(&r, "exe", f->exe, sizeof f->exe);
+		line_get(&r, "unit", f->place, sizeof f->place);
+		if (strcmp(f->place, "-") == 0)
+			line_get(&r, "container", f->place, sizeof f->place);
+		user_get(p, f->user, sizeof f->user);
+		f->lacks = linuxrec_find(&r, "excluded", &x);
+		f->threads = 1;
+	}
+	linuxrec_close(&r);
+	return is;
+}
+
+/*
+ * Return the signal that a thread of the snapshot got last, if it was what the
+ * core was dumped for; 0 if it was not.
+ */
+static unsigned int
+thread_signal(const struct proc *p)
+{
+	struct linuxrec r;
+	struct recfile x;
+	unsigned int sig;
+	char line[16];
+
+	sig = 0;
+	if (linuxrec_open(&r, proc_file(p, "proc")) != 0)
+		return 0;
+	if (linuxrec_find(&r, "siginfo", &x) &&
+	    linuxrec_line(&r, "cursig", line, sizeof line))
+		sig = (unsigned int)strtoul(line, NULL, 10);
+	linuxrec_close(&r);
+	return sig;
+}
+
+/*
+ * Find in a snapshot what crashed.
+ */
+static void
+facts_find(struct crashed *f, struct snap *s)
+{
+	const size_t *at;
+	unsigned int sig;
+	size_t i, n;
+
+	for (i = 0; i < s->nproc; i++) {
+		if (s->proc[i]->carried != NULL || proc_isthread(s->proc[i]))
+			continue;
+		if (f->pid == 0 && crashed_get(f, s->proc[i]))
+			f->signal = thread_signal(s->proc[i]);
+		else
+			f->others++;
+	}
+	if (f->pid == 0 || snap_threads(s, f->pid, &at, &n) == -1)
+		return;
+	for (i = 0; i < n; i++) {
+		if (!proc_isthread(s->proc[at[i]]))
+			continue;
+		f->threads++;
+		if (f->signal == 0 && (sig = thread_signal(s->proc[at[i]])))
+			f->signal = sig;
+	}
+}
+
+/*
+ * Read what the snapshot of a crash tells.  Return 0, or -1 with errstr.
+ */
+int
+crash_facts(struct crash *c)
+{
+	const struct readopts o = { .nodata = true, .brief = true };
+	struct snap *s;
+
+	if (c->facts != NULL)
+		return 0;
+	if ((s = snap_open(c->file, &o)) == NULL)
+		return -1;
+	if ((c->facts = calloc(1, sizeof *c->facts)) == NULL)
+		err(1, NULL);
+	facts_find(c->facts, s);
+	snap_free(s);
+	if (c->facts->pid != 0) {
+		signal_text(c->facts->signal, c->facts->reason,
+		    sizeof c->facts->reason);
+		return 0;
+	}
+	free(c->facts);
+	c->facts = NULL;
+	return errstr_set("%s: nothing in it crashed", c->file);
+}

@@ -1,0 +1,78 @@
+/*
+ * Other programs of ours, which are where this one is.
+ */
+#include "crash.h"
+
+#include <sys/wait.h>
+
+#include <err.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Return the path of a program that is where this one is; NULL if it is not
+ * there.  The caller frees it.
+ */
+char *
+program_beside(const char *name)
+{
+	char self[PATH_MAX], *slash, *path;
+	ssize_t n;
+
+	n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (n <= 0)
+		return NULL;
+	self[n] = '\0';
+	if ((slash = strrchr(self, '/')) == NULL)
+		return NULL;
+	slash[1] = '\0';
+	if (asprintf(&path, "%s%s", self, name) == -1)
+		err(1, NULL);
+	if (access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+/*
+ * Start a program with the descriptors fd as its standard ones; of -1, with
+ * those of ours, as of all three where fd is NULL.  Return its number, or -1
+ * with errstr.
+ */
+pid_t
+program_start(char *const argv[], const int fd[3])
+{
+	pid_t pid;
+	int i;
+
+	if ((pid = fork()) == -1)
+		return errstr_sys("fork");
+	if (pid > 0)
+		return pid;
+	signal(SIGPIPE, SIG_DFL);
+	for (i = 0; fd != NULL && i < 3; i++)
+		if (fd[i] != -1 && fd[i] != i && dup2(fd[i], i) == -1)
+			_exit(127);
+	execvp(argv[0], argv);
+	program_warn("%s: %s", argv[0], strerror(errno));
+	_exit(127);
+}
+
+/*
+ * Wait until a program has ended.  Return its exit status, 128 and more if a
+ * signal ended it.
+ */
+int
+program_wait(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) == -1)
+		if (errno != EINTR)
+			return 127;
+	return WIFEXITED(status) ? WEXITSTATUS(status) :
+	    128 + WTERMSIG(status);
+}

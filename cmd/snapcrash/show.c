@@ -1,0 +1,238 @@
+/*
+ * What is shown of crashes: a table, one in detail, its stacks, and gdb.
+ */
+#include "crash.h"
+
+#include <sys/stat.h>
+
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Write a time as a person reads it, and of this place.
+ */
+static const char *
+when_text(const struct crash *c, char *s, size_t size)
+{
+	struct tm tm;
+
+	if (localtime_r(&c->when.tv_sec, &tm) == NULL ||
+	    strftime(s, size, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+		strlcpy(s, "-", size);
+	return s;
+}
+
+static void
+json_crash(const struct crash *c, bool full)
+{
+	const struct crashed *f = c->facts;
+
+	json_open(NULL, '{');
+	json_text("id", c->id);
+	json_text("file", c->file);
+	json_number("time", (uint64_t)c->when.tv_sec);
+	json_number("bytes", c->size);
+	if (f != NULL) {
+		json_number("pid", f->pid);
+		json_text("name", f->name);
+		json_text("exe", f->exe);
+		json_text("user", f->user);
+		json_number("signal", f->signal);
+		json_text("place", strcmp(f->place, "-") == 0 ? NULL :
+		    f->place);
+		json_number("threads", f->threads);
+	}
+	if (f != NULL && full) {
+		json_number("others", f->others);
+		json_text("lacks", f->lacks ? "memory was left out" : NULL);
+	}
+	json_close('}');
+	json_end();
+}
+
+/*
+ * List crashes, a line each, the oldest first.  Return the exit status.
+ */
+int
+show_list(const struct crashes *l, bool json)
+{
+	char when[32], id[NAME_MAX + 1];
+	const struct crashed *f;
+	size_t i;
+	int rc;
+
+	if (!json && l->n > 0)
+		printf("%-19s %7s %-10s %-7s %-12s %8s  %-16s %s\n", "TIME",
+		    "PID", "USER", "SIGNAL", "UNIT", "SIZE", "PROGRAM",
+		    "FILE");
+	for (rc = 0, i = 0; i < l->n; i++) {
+		if (crash_facts(&l->v[i]) == -1) {
+			program_warn("%s", snap_errstr());
+			rc = 1;
+		}
+		if (json) {
+			json_crash(&l->v[i], false);
+			continue;
+		}
+		f = l->v[i].facts;
+		strlcpy(id, l->v[i].id, sizeof id);
+		printf("%-19s %7" PRIu64 " %-10s %-7s %-12s %7juK  %-16s %s\n",
+		    when_text(&l->v[i], when, sizeof when),
+		    f == NULL ? 0 : f->pid, f == NULL ? "-" : f->user,
+		    f == NULL ? "-" : signal_name(f->signal),
+		    f == NULL ? "-" : f->place, (uintmax_t)(l->v[i].size / KB),
+		    f == NULL ? "-" : f->name, text_harmless(id));
+	}
+	return rc;
+}
+
+/*
+ * Run a program of ours on the snapshot of a crash, of the process that
+ * crashed.  Return its exit status; 127 if it is not there.
+ */
+static int
+stack_run(const struct crash *c, uint64_t pid, char *const more[])
+{
+	char *argv[64] = { NULL }, num[32];
+	size_t n = 0;
+	pid_t child;
+
+	if ((argv[n++] = program_beside("snapstack")) == NULL)
+		return 127;
+	if (pid != 0) {
+		snprintf(num, sizeof num, "%ju", (uintmax_t)pid);
+		argv[n++] = (char *)(uintptr_t)"-p";
+		argv[n++] = num;
+	}
+	for (; more != NULL && *more != NULL && n < 60; more++)
+		argv[n++] = *more;
+	argv[n] = c->file;
+	fflush(stdout);
+	if ((child = program_start(argv, NULL)) == -1)
+		errx(1, "%s", snap_errstr());
+	free(argv[0]);
+	return program_wait(child);
+}
+
+/*
+ * Tell all of one crash, and the stacks of its threads.  Return the exit
+ * status.
+ */
+int
+show_info(struct crash *c, bool json)
+{
+	const struct crashed *f;
+	char when[32];
+
+	if (crash_facts(c) == -1)
+		errx(1, "%s", snap_errstr());
+	f = c->facts;
+	if (json) {
+		json_crash(c, true);
+		return 0;
+	}
+	printf("   program  %s\nexecutable  %s\n       pid  %" PRIu64 ", with "
+	    "%zu thread%s\n      user  %s\n    signal  %u, %s\n      unit  %s\n"
+	    "      time  %s\n      file  %s, %ju KiB\n", f->name, f->exe,
+	    f->pid, f->threads, f->threads == 1 ? "" : "s", f->user,
+	    f->signal, f->reason, f->place,
+	    when_text(c, when, sizeof when), c->file,
+	    (uintmax_t)(c->size / KB));
+	if (f->others > 0)
+		printf("    beside  %zu other process%s\n", f->others,
+		    f->others == 1 ? "" : "es");
+	if (f->lacks)
+		printf("     lacks  some of its memory: there was no room\n");
+	printf("\n");
+	if (stack_run(c, f->pid, NULL) == 127)
+		printf("Its stacks: there is no snapstack; snapcrash debug "
+		    "shows them in gdb.\n");
+	return 0;
+}
+
+/*
+ * Show the stacks of a crash, with more options for snapstack.  Return the exit
+ * status.
+ */
+int
+show_stack(const struct crash *c, char *const more[])
+{
+	int rc;
+
+	if ((rc = stack_run(c, 0, more)) == 127)
+		errx(1, "there is no snapstack beside this program");
+	return rc;
+}
+
+/*
+ * Run gdb in the directory dir of what crashed in a mounted snapshot.
+ */
+static int
+gdb_run(const char *dir, char *const more[])
+{
+	char *argv[64] = {
+		(char *)(uintptr_t)"gdb", (char *)(uintptr_t)"-q",
+		(char *)(uintptr_t)"-iex",
+		(char *)(uintptr_t)"set sysroot root",
+		(char *)(uintptr_t)"-iex",
+		(char *)(uintptr_t)"set auto-load off"
+	};
+	size_t n = 6;
+	pid_t pid;
+
+	for (; *more != NULL && n < 60; more++)
+		argv[n++] = *more;
+	argv[n++] = (char *)(uintptr_t)"text";
+	argv[n++] = (char *)(uintptr_t)"core";
+	argv[n] = NULL;
+	if (chdir(dir) == -1)
+		err(1, "%s", dir);
+	if ((pid = program_start(argv, NULL)) == -1)
+		errx(1, "%s", snap_errstr());
+	return program_wait(pid);
+}
+
+/*
+ * Mount the snapshot of a crash, start gdb with more arguments there, and
+ * unmount it at the end.  Return gdb's exit status.
+ */
+int
+show_debug(struct crash *c, char *const more[])
+{
+	char dir[] = "/tmp/snapcrash.XXXXXX", where[PATH_MAX];
+	char *mount[] = { NULL, c->file, dir, NULL };
+	char *unmount[] = { (char *)(uintptr_t)"fusermount3",
+	    (char *)(uintptr_t)"-u", dir, NULL };
+	pid_t pid;
+	int rc;
+
+	if (crash_facts(c) == -1)
+		errx(1, "%s", snap_errstr());
+	if ((mount[0] = program_beside("snapfs")) == NULL)
+		errx(1, "there is no snapfs beside this program");
+	if (mkdtemp(dir) == NULL)
+		err(1, "%s", dir);
+	/* who interrupts gdb does not mean us */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	rc = (pid = program_start(mount, NULL)) == -1 ? 127 :
+	    program_wait(pid);
+	if (rc != 0) {
+		(void)rmdir(dir);
+		errx(1, "%s: it cannot be mounted", c->file);
+	}
+	snprintf(where, sizeof where, "%s/%" PRIu64, dir, c->facts->pid);
+	rc = gdb_run(where, more);
+	if (chdir("/") == -1)		/* or it stays in use */
+		warn("/");
+	if ((pid = program_start(unmount, NULL)) != -1)
+		(void)program_wait(pid);
+	(void)rmdir(dir);
+	free(mount[0]);
+	return rc;
+}

@@ -1,0 +1,122 @@
+/*
+ * snapcrash: a snapshot of each process that crashes.
+ */
+#include "crash.h"
+
+#include <err.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct opt opts[] = {
+	{ 'c', "config", "file", "not /etc/snapcrash.conf" },
+	{ 'j', "json", NULL, "as JSON, an object a crash, for programs" },
+	{ 0 }
+};
+
+static const struct cmdline cmdline = {
+	.about = "Keep a snapshot of each process that crashes.",
+	.synopsis = (const char *const[]){
+		"[-c file] install|remove|status",
+		"[-c file] [-j] list|info [crash]",
+		"[-c file] stack|debug [crash [argument ...]]",
+		"[-c file] rm crash ...",
+		NULL
+	},
+	.opts = opts
+};
+
+/*
+ * Return the crash that a word means, at the exit of the program if there is
+ * none.
+ */
+static struct crash *
+crash_find(struct crashes *l, const char *word)
+{
+	struct crash *c;
+
+	if ((c = store_find(l, word)) == NULL && word == NULL)
+		errx(1, "nothing has crashed");
+	if (c == NULL)
+		errx(1, "%s: no such crash (snapcrash list)", word);
+	return c;
+}
+
+/*
+ * Remove the crashes that words mean.
+ */
+static int
+crashes_remove(struct crashes *l, char *const words[])
+{
+	if (*words == NULL)
+		options_misuse(&cmdline);
+	for (; *words != NULL; words++)
+		if (unlink(crash_find(l, *words)->file) == -1)
+			err(1, "%s", *words);
+	return 0;
+}
+
+/*
+ * Do what a command says with the crashes that there are.  Return the exit
+ * status.
+ */
+static int
+run(const struct config *c, char *argv[], bool json)
+{
+	const char *const what = *argv++;
+	struct crashes l;
+	char *const *more;
+	int rc;
+
+	if (store_read(c, &l) == -1)
+		errx(1, "%s", snap_errstr());
+	more = *argv == NULL ? argv : argv + 1;
+	if (strcmp(what, "list") == 0 && *argv == NULL)
+		rc = show_list(&l, json);
+	else if (strcmp(what, "list") == 0 && *more == NULL)
+		rc = show_list(&(struct crashes){ crash_find(&l, *argv), 1 },
+		    json);
+	else if (strcmp(what, "info") == 0 && *more == NULL)
+		rc = show_info(crash_find(&l, *argv), json);
+	else if (strcmp(what, "stack") == 0)
+		rc = show_stack(crash_find(&l, *argv), more);
+	else if (strcmp(what, "debug") == 0)
+		rc = show_debug(crash_find(&l, *argv), more);
+	else if (strcmp(what, "rm") == 0)
+		rc = crashes_remove(&l, argv);
+	else
+		options_misuse(&cmdline);
+	store_free(&l);
+	return rc;
+}
+
+int
+main(int argc, char *argv[])
+{
+	const char *path = CONFIG;
+	bool json = false;
+	struct config c;
+	int i;
+
+	while ((i = options_next(&cmdline, argc, argv)) != -1)
+		switch (i) {
+		case 'c':
+			path = optarg;
+			break;
+		case 'j':
+			json = true;
+			break;
+		}
+	argv += optind;
+	if (*argv == NULL)
+		options_misuse(&cmdline);
+	config_read(&c, path);
+	if (strcmp(*argv, "take") == 0)
+		return crash_take(&c, argv + 1);
+	if (strcmp(*argv, "install") == 0 && argv[1] == NULL)
+		return handler_install(&c, path);
+	if (strcmp(*argv, "remove") == 0 && argv[1] == NULL)
+		return handler_remove();
+	if (strcmp(*argv, "status") == 0 && argv[1] == NULL)
+		return handler_status(&c);
+	return run(&c, argv, json);
+}

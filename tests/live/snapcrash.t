@@ -1,0 +1,221 @@
+#!/usr/bin/env bash
+# snapcrash: it is installed and removed, takes what crashes, keeps as much as
+# it may, and shows it.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
+. "$(dirname "$0")/../tap.sh"
+
+proc=/proc/sys/kernel
+was=$(cat "$proc/core_pattern")
+waslimit=$(cat "$proc/core_pipe_limit")
+why=
+case $was in
+'|'*) why="another program handles cores: $was" ;;
+esac
+if ! is_root || ! { echo "$was" >"$proc/core_pattern"; } 2>/dev/null; then
+	why="core_pattern is not ours to set"
+fi
+if [ -n "$why" ]; then
+	skip "crashes" "$why"
+	finish 1
+	exit 0
+fi
+
+# they are the whole machine's: they are put back whatever ends this test
+put_back() {
+	if grep -qF "$BUILD/snapcrash" "$proc/core_pattern"; then
+		echo "$was" >"$proc/core_pattern"
+		echo "$waslimit" >"$proc/core_pipe_limit"
+	fi
+}
+(
+	trap '' HUP INT TERM
+	while kill -0 $$; do
+		sleep 0.2
+	done
+	put_back
+) >/dev/null 2>&1 3>&- &
+disown
+trap 'put_back; cleanup' EXIT
+
+on_disk
+store=$disk/store
+conf=$tmp/c
+config() {
+	printf '%s\n' "directory $store" "keep-free 0" "$@" >"$conf"
+}
+config "at-once 3" "hook $tmp/hook # for each"
+cat >"$tmp/hook" <<END
+#!/bin/sh
+echo "\$1" >>"$tmp/hooked"
+END
+chmod 755 "$tmp/hook"
+
+# what it writes elsewhere is this test's alone
+mkdir "$tmp/lib" "$tmp/sysctl"
+mkdir -p /etc/sysctl.d
+crash() {
+	unshare -m sh -c "mount --bind '$tmp/lib' /var/lib &&
+	    mount --bind '$tmp/sysctl' /etc/sysctl.d && exec \"\$@\"" - \
+	    "$BUILD/snapcrash" -c "$conf" "$@" >"$tmp/out" 2>"$tmp/err"
+	rc=$?
+	err=$(cat "$tmp/err")
+}
+taken() {
+	[ "$(find "$store" -name "$1.*.snap.gz" | wc -l)" -ge "$2" ]
+}
+# falls COMMAND ...: a target that crashes, and is taken: $id
+falls() {
+	target "$@"
+	printf f >&"${ask_fd[$pid]}"
+	wait "$pid" 2>/dev/null
+	until_true taken "fall.$pid" 1
+	id=$(cd "$store" && echo "fall.$pid."*)
+}
+
+crash status
+is "$rc $(head -1 "$tmp/out")" \
+    "1 cores are written by the kernel to files named $was" "not installed"
+crash list
+is "$rc $(cat "$tmp/out")$err" "0 " "an empty list"
+crash info
+is "$rc $err" "1 snapcrash: nothing has crashed" "nothing to tell of"
+crash remove
+is "$rc $err" "0 snapcrash: cores are not ours to handle: kernel.core_pattern \
+is \"$was\", and stays" "removed without being there"
+crash install
+is "$rc $err" "0 " "installed"
+is "$(cat "$proc/core_pattern" "$proc/core_pipe_limit")" \
+    "|$BUILD/snapcrash -c$conf take %P %s %d %u %F
+3" "the kernel runs it"
+is "$(grep -c "^kernel.core_p" "$tmp/sysctl/50-snapcrash.conf")" 2 \
+    "after the next boot, too"
+crash status
+is "$rc $(head -1 "$tmp/out")" "0 cores are taken by snapcrash, 3 at once" \
+    "it says so"
+
+falls "$targets/fall" segv 3
+crash list
+is "$(awk 'NR == 2 { print $3, $4, $5, $8, $9 }' "$tmp/out")" \
+    "$pid root SEGV fall $id" "it is in the list"
+crash -j list
+is "$(python3 -c 'import json, sys
+c = json.load(sys.stdin)
+print(c["pid"], c["signal"], c["threads"], c["exe"])' <"$tmp/out")" \
+    "$pid 11 4 $targets/fall" "as JSON, too"
+crash info "$pid"
+try "it is told of" grep -q "signal  11, SIGSEGV" "$tmp/out"
+is "$(stat -c %a "$store/$id")" 600 "it is root's alone"
+is "$(cat "$tmp/hooked")" "$store/$id" "the hook had it"
+if command -v gdb >/dev/null && [ -c /dev/fuse ]; then
+	crash debug fall -- -nx -batch -iex 'set debuginfod enabled off' -ex bt
+	try "gdb shows where it crashed" grep -q '^#0 .* main (' "$tmp/out"
+	is "$(grep -c snapcrash /proc/mounts)" 0 "nothing stays mounted"
+else
+	skip "gdb" "no gdb, or no FUSE" 2
+fi
+
+# who crashed may read it, but not what was not to be dumped for him
+config "at-once 3" "readable-by user"
+falls setpriv --reuid 65534 --regid 65534 --clear-groups "$targets/fall" segv 0
+readable() {
+	[ -n "$(find "$store" -name "$id" -perm -g=r)" ]
+}
+if until_true readable; then
+	setpriv --reuid 65534 --regid 65534 --clear-groups cat "$store/$id" \
+	    >"$tmp/copy"
+	ok $? "who crashed may read it"
+	setpriv --reuid 65533 --regid 65533 --clear-groups cat "$store/$id" \
+	    >"$tmp/copy" 2>/dev/null
+	is "$?" 1 "others may not"
+else
+	skip "readable by the user" "this file system has no ACLs" 2
+fi
+
+# there is room for less: the stack and what is small
+config "keep-bytes 4M"
+falls "$targets/fall" abort 3
+crash info "$id"
+try "without what there was no room for" grep -q "lacks  some" "$tmp/out"
+"$BUILD/snapcore" -p "$pid" -o "$tmp/core" "$store/$id"
+gdb -nx -batch -iex 'set debuginfod enabled off' -ex bt "$targets/fall" \
+    "$tmp/core" >"$tmp/out" 2>&1
+try "with its stack" grep -q '^#[1-9] .* main (' "$tmp/out"
+
+# the oldest go
+config "keep-count 2"
+falls "$targets/fall" segv 0
+falls "$targets/fall" segv 0
+is "$(find "$store" -name '*.snap.gz' | wc -l) $(find "$store" -name "$id")" \
+    "2 $store/$id" "only so many are kept"
+crash rm "$pid"
+is "$rc $err $(find "$store" -name "$id")" "0  " "removed"
+crash rm "$pid"
+is "$rc $err" "1 snapcrash: $pid: no such crash (snapcrash list)" "once"
+
+# a disk that is full: no file, and no part of one
+mkdir "$tmp/mnt"
+mount -t tmpfs -o size=1m none "$tmp/mnt"
+chmod 755 "$tmp/mnt"
+store=$tmp/mnt
+config
+target "$targets/fall" segv 0
+printf f >&"${ask_fd[$pid]}"
+wait "$pid" 2>/dev/null
+# the handler may still be at it
+no_handler() {
+	! pgrep -f "snapcrash -c$conf take $pid " >/dev/null
+}
+until_true no_handler
+is "$(find "$store" -type f)" "" "a full disk: nothing"
+umount "$store"
+store=$disk/store
+config "at-once 3"
+
+# the handler is killed: the process goes, and nothing is left of it
+target "$targets/fall" segv 0
+find "$store" | sort >"$tmp/before"
+printf f >&"${ask_fd[$pid]}"
+killed() {
+	pkill -KILL -f "snapcrash -c$conf take $pid "
+}
+until_true killed
+wait "$pid" 2>/dev/null
+find "$store" | sort >"$tmp/after"
+try "killed: nothing is left" diff "$tmp/before" "$tmp/after"
+
+# many at once: all are gone, and those that were taken are whole
+pids=()
+for ((i = 0; i < 12; i++)); do
+	target "$targets/fall" segv 0
+	pids+=("$pid")
+done
+for p in "${pids[@]}"; do
+	printf f >&"${ask_fd[$p]}"
+done
+for p in "${pids[@]}"; do
+	wait "$p" 2>/dev/null
+done
+none_runs() {
+	! pgrep -f "snapcrash -c$conf take" >/dev/null
+}
+until_true none_runs
+n=0
+for f in "$store"/*.snap.gz; do
+	"$BUILD/snapls" -c "$f" >"$tmp/out" 2>&1 || n=$((n + 1))
+done
+is "$n" 0 "many at once: what there is, is whole"
+for p in "${pids[@]}"; do
+	find "$store" -name "fall.$p.*"
+done >"$tmp/out"
+ok $(($(wc -l <"$tmp/out") < 3)) "many at once: three are taken at least"
+
+crash remove
+is "$rc $err $(cat "$proc/core_pattern" "$proc/core_pipe_limit" | tr '\n' ' ')" \
+    "0  $was $waslimit " "removed: all is as before"
+is "$(find "$tmp/sysctl" "$tmp/lib" -type f)" "" "no file is left"
+echo "keep-count none" >"$conf"
+crash status
+is "$err" "snapcrash: $conf:1: \"keep-count\" cannot be \"none\"" \
+    "a wrong line is told"
+rm -rf "$disk/store"
+finish 29
