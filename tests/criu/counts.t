@@ -52,11 +52,16 @@ debuggers() {
 	gdb_says 'info threads' 'thread apply all p count' >"$tmp/out"
 	is "$(grep -cE '^[* ] +[0-9]+ +(Thread|LWP|process)' "$tmp/out")" "$2" \
 	    "$what: gdb finds its threads"
-	# what it told last, or one more
-	last=$(awk '{ n[$1] = $2 }
-	    END { for (i in n) print n[i], n[i] + 1 }' "$log" | tr '\n' ' ')
-	is "$(sed -n 's/^\$[0-9]* = //p' "$tmp/out" | near "$last")" "$2" \
-	    "$what: gdb knows how far each had counted"
+	if grep -q 'optimized out' "$tmp/out" && [ "$(uname -m)" = aarch64 ]; then
+		skip "$what: gdb knows how far each had counted" \
+		    'gcc tells gdb of no thread variables there'
+	else
+		# what it told last, or one more
+		last=$(awk '{ n[$1] = $2 }
+		    END { for (i in n) print n[i], n[i] + 1 }' "$log" | tr '\n' ' ')
+		is "$(sed -n 's/^\$[0-9]* = //p' "$tmp/out" | near "$last")" "$2" \
+		    "$what: gdb knows how far each had counted"
+	fi
 	is "$(gdb_value 'x/s motto')" "\"$2 and counting\"" \
 	    "$what: a variable"
 	seed=$(gdb_value 'p seeds[1023]')
