@@ -21,7 +21,8 @@
 #	goes_on WHAT		all that counted before count on in the new log,
 #				from where they were when it was taken
 #
-# With $criu a test runs criu itself.
+# With $criu a test runs criu itself; criu_from VERSION tells whether it is of
+# that one or later.
 # shellcheck shell=bash
 
 [ "$(id -u)" -eq 0 ] || {
@@ -46,6 +47,20 @@ criu=$BUILD/criu/criu
 mkdir -p "$BUILD/criu"
 why=$(flock "$BUILD/criu" timeout 120 "$here/get" "$BUILD/criu" 2>&1) ||
     skip_all "${why:-no criu}"
+criu_from() {
+	"$criu" --version | sed -n 's/^Version: //p' | {
+		read -r version
+		printf '%s\n' "$1" "$version" | sort -C -V
+	}
+}
+
+# where addresses are signed, one of 4.1 as Debian builds it hangs when it restores
+# the keys: CAVEATS of snapload(1)
+if grep -qw paca /proc/cpuinfo && criu_from 4.1 && ! criu_from 4.2; then
+	criu=$(command -v criu) || skip_all 'criu 4.1 and pointer authentication'
+	! criu_from 4.1 || criu_from 4.2 ||
+	    skip_all 'criu 4.1 and pointer authentication'
+fi
 # what criu found out about the kernel is for this test alone
 mount -t tmpfs none /run || skip_all 'may not mount'
 why=$("$criu" check 2>&1) ||

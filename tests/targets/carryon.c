@@ -3,7 +3,9 @@
  * restored elsewhere, and counts in each: carryon LOG.  Its lines are those
  * of apart.h.  Files are made beside the log: LOG.map and LOG.shared, which
  * it has mapped.  carryon LOG idle counts a little, and then nothing in it
- * moves any more; the last line is "idle".
+ * moves any more; the last line is "idle".  carryon LOG lesser has nothing
+ * that criu before 4.1 loses: timers of setitimer(2) that expire once, and
+ * no_new_privs.
  *
  *	0 1 2 3		threads, each with 16 MiB of the memory, and what
  *			the kernel keeps for a thread; 0 leads
@@ -46,6 +48,7 @@ static char private[1 << 20] = "x";	/* the same in the child */
 static int numbers[2], back[2], echo[2];
 static atomic_uint begun, resting;
 static atomic_bool release;	/* the worker's own signal */
+static bool lesser;		/* without what an older criu loses */
 static pthread_t thread[THREADS];
 
 static void
@@ -103,7 +106,8 @@ child_run(void)
 	(void)close(echo[0]);
 	(void)signal(SIGUSR1, SIG_IGN);
 	(void)prctl(PR_SET_NAME, "carried child");
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (!lesser)
+		(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)prctl(PR_CAPBSET_DROP, 25);
 	(void)umask(0117);
 	traits_process(&was);
@@ -195,7 +199,7 @@ worker_begin(void)
 	worker = gettid();
 	(void)sigaltstack(&ss, NULL);
 	signals_queue();
-	timers_arm(idle);
+	timers_arm(idle, lesser);
 	(void)pthread_sigmask(SIG_UNBLOCK, &s, NULL);
 }
 
@@ -319,8 +323,9 @@ main(int argc, char *argv[])
 	int fd;
 
 	if (argc != 2 && argc != 3)
-		errx(2, "usage: carryon log [idle]");
-	idle = argc == 3;
+		errx(2, "usage: carryon log [idle|lesser]");
+	idle = argc == 3 && strcmp(argv[2], "idle") == 0;
+	lesser = argc == 3 && !idle;
 	apart(argv[1]);
 	process_differ();
 	(void)sigprocmask(SIG_BLOCK, &all, NULL);

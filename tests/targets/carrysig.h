@@ -148,10 +148,11 @@ timer_make(int sig, struct tally *t, int notify)
 }
 
 /*
- * Arm them all, perhaps so that none expires soon.
+ * Arm them all: with late_only so that none expires soon, with lesser so that
+ * those of setitimer(2) would expire again.
  */
 static void
-timers_arm(bool late_only)
+timers_arm(bool late_only, bool lesser)
 {
 	struct itimerspec often = {
 		{ 0, 30 * 1000000 }, { 0, 30 * 1000000 }
@@ -174,6 +175,8 @@ timers_arm(bool late_only)
 	t = timer_make(SIG_THREAD, &tally[S_THREAD], SIGEV_THREAD_ID);
 	often.it_interval.tv_nsec += 5000000;
 	(void)timer_settime(t, 0, &often, NULL);
+	if (lesser)
+		long_time.it_interval.tv_sec = LONG;
 	(void)setitimer(ITIMER_REAL, &real, NULL);
 	(void)setitimer(ITIMER_VIRTUAL, &long_time, NULL);
 	(void)setitimer(ITIMER_PROF, &long_time, NULL);
