@@ -167,7 +167,7 @@ if [ -x "$targets/bits32" ]; then
 	modes=(-n)
 	one "a process of 32 bits" "$targets/bits32"
 else
-	skip "a process of 32 bits" "no compiler for it"
+	skip "a process of 32 bits" "no compiler for it" 3
 fi
 
 # Where addresses are not random, [vvar] has neighbours: it is no memory.
