@@ -17,11 +17,13 @@
 #include <linux/seccomp.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 enum { TSYNC = 1, LOG = 2 };
 
 static char more[200];
+static atomic_bool filtered;	/* common is */
 
 /*
  * Let call number fail with an error.
@@ -93,6 +95,8 @@ other(void *arg)
 	uint64_t n;
 
 	(void)arg;
+	while (!filtered)
+		tick();
 	for (n = 0;; tick())
 		tell("other", ++n, call_wrong(SYS_acct, 10));
 	return NULL;
@@ -107,6 +111,7 @@ common(void)
 
 	must(pthread_create(&t, NULL, other, NULL) == 0);
 	must(filter_add(SYS_acct, error(10), TSYNC | LOG) == 0);
+	filtered = true;
 	for (n = 0, added = false;; tick()) {
 		tell("common", ++n, call_wrong(SYS_acct, 10));
 		if (added || access(more, F_OK) == -1)
