@@ -4,6 +4,7 @@
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
+criu_from 4.1 || skip_all 'criu before 4.1 restores no pidfds'
 start "$here/pidfds.py"
 until_true longer 50
 is "$(awk '$3 != 0' "$log")" '' 'nothing is wrong before'
