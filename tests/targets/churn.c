@@ -44,7 +44,7 @@ make(void *arg)
 int
 main(void)
 {
-	static char kept[8 * PAGE];
+	static char kept[8 * PAGE_LEAST];
 	pthread_t t[MAKERS];
 	long was;
 	int i;

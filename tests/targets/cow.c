@@ -7,7 +7,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-enum { COPIES = 4, PAGES = 512, REST = (PAGES - COPIES) * PAGE };
+#define REST	((PAGES - COPIES) * PAGE)
+
+enum { COPIES = 4, PAGES = 512 };
 
 int
 main(void)

@@ -29,28 +29,30 @@ enum { MAPPINGS = sizeof mapping / sizeof *mapping };
 int
 main(int argc, char *argv[])
 {
-	char buf[FILEPAGES * PAGE], *room, *p;
+	static char buf[FILEPAGES * PAGE_MOST];
+	const size_t len = (size_t)(FILEPAGES * PAGE);
+	char *room, *p;
 	int fd, i;
 
 	if (argc != 2)
 		errx(2, "usage: dumped file");
 	fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
-	pattern_fill(buf, sizeof buf, 1);
-	if (fd == -1 || write(fd, buf, sizeof buf) != sizeof buf)
+	pattern_fill(buf, len, 1);
+	if (fd == -1 || write(fd, buf, len) != (ssize_t)len)
 		err(1, "%s", argv[1]);
-	explicit_bzero(buf, sizeof buf);
+	explicit_bzero(buf, len);
 	room = mmap(NULL, MAPPINGS * APART * PAGE, PROT_NONE, MAP_PRIVATE |
 	    MAP_ANONYMOUS, -1, 0);
 	if (room == MAP_FAILED)
 		err(1, "mmap");
 	for (i = 0; i < MAPPINGS; i++) {
-		p = mmap(room + i * APART * PAGE, sizeof buf, mapping[i].prot,
+		p = mmap(room + i * APART * PAGE, len, mapping[i].prot,
 		    mapping[i].flags | MAP_FIXED, fd, 0);
 		if (p == MAP_FAILED || (mapping[i].dontdump && madvise(p,
-		    sizeof buf, MADV_DONTDUMP) == -1))
+		    len, MADV_DONTDUMP) == -1))
 			err(1, "%s", mapping[i].name);
 		printf("file %s %#jx %zu 1 0\n", mapping[i].name,
-		    (uintmax_t)(uintptr_t)p, sizeof buf);
+		    (uintmax_t)(uintptr_t)p, len);
 	}
 	ready_await();
 	return 0;

@@ -14,24 +14,25 @@ enum { FILEPAGES = 32 };
 int
 main(int argc, char *argv[])
 {
-	static char buf[FILEPAGES * PAGE];
+	static char buf[FILEPAGES * PAGE_MOST];
+	const size_t len = (size_t)(FILEPAGES * PAGE);
 	char *p, *s;
 	int fd, i;
 
 	if (argc != 2)
 		errx(2, "usage: filemap file");
 	fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
-	pattern_fill(buf, sizeof buf, 1);
-	if (fd == -1 || write(fd, buf, sizeof buf) != sizeof buf)
+	pattern_fill(buf, len, 1);
+	if (fd == -1 || write(fd, buf, len) != (ssize_t)len)
 		err(1, "%s", argv[1]);
 	/* what is the same as the file would be written as references */
-	explicit_bzero(buf, sizeof buf);
-	p = mmap(NULL, sizeof buf, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-	s = mmap(NULL, sizeof buf, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	explicit_bzero(buf, len);
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	s = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED || s == MAP_FAILED)
 		err(1, "mmap");
-	(void)madvise(p, sizeof buf, MADV_RANDOM);
-	(void)madvise(s, sizeof buf, MADV_RANDOM);
+	(void)madvise(p, len, MADV_RANDOM);
+	(void)madvise(s, len, MADV_RANDOM);
 	for (i = 0; i < FILEPAGES; i++)
 		if (i % 4 == 0)
 			region("modified", p + i * PAGE, PAGE, 50 +
@@ -43,7 +44,7 @@ main(int argc, char *argv[])
 	(void)*(volatile char *)(p + PAGE);
 	(void)*(volatile char *)(s + PAGE);
 	printf("file shared %#jx %zu 1 0\n", (uintmax_t)(uintptr_t)s,
-	    sizeof buf);
+	    len);
 	ready_await();
 	return 0;
 }

@@ -18,7 +18,9 @@
 #include <limits.h>
 #include <stdbool.h>
 
-enum { SEED = 61, MANY = 6, PATTERN = 3 * PAGE };
+#define PATTERN	(3 * PAGE)
+
+enum { SEED = 61, MANY = 6 };
 
 static const off_t MB = 1 << 20, GB = 1 << 30;
 
@@ -40,7 +42,7 @@ file_make(const char *log, struct ghost *g, const char *name, off_t size,
 	static const struct timespec when[2] = {
 		{ 1000, 123456000 }, { -5, 700000000 }
 	};
-	char path[PATH_MAX], buf[PATTERN];
+	char path[PATH_MAX], buf[3 * PAGE_MOST];
 	size_t i;
 
 	g->name = name;
@@ -117,7 +119,7 @@ all_make(const char *log)
 static long
 ghost_check(const struct ghost *g)
 {
-	char buf[PATTERN];
+	char buf[3 * PAGE_MOST];
 	struct stat st;
 	off_t data;
 	long wrong;

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-static char kept[8 * PAGE];
+static char kept[8 * PAGE_LEAST];
 
 static void *
 run(void *arg)

@@ -6,7 +6,9 @@
 
 #include <sys/mman.h>
 
-enum { MAPS = 500, SIZE = 16 * PAGE };
+#define SIZE	(16 * PAGE)
+
+enum { MAPS = 500 };
 
 int
 main(void)

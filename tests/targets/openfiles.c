@@ -119,7 +119,7 @@ named(int fd, const char *type, const char *path)
 static void
 content(int fd, unsigned int seed)
 {
-	char page[PAGE];
+	char page[PAGE_MOST];
 	struct stat st;
 
 	pattern_fill(page, PAGE, seed);

@@ -14,8 +14,9 @@
 
 #include <fcntl.h>
 
+#define KB	(PAGE / 1024)
+
 enum {
-	KB = PAGE / 1024,
 	HUGE = 2 << 20,
 	SPARSE = 2400,
 	WINDOW = 1000,

@@ -39,7 +39,7 @@ on_chld(int sig)
 int
 main(void)
 {
-	static char kept[8 * PAGE];
+	static char kept[8 * PAGE_LEAST];
 	char stack[512];
 	pthread_t t;
 

@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <stdatomic.h>
 
-enum { LEN = 64 * PAGE };
+enum { LEN = 4 * PAGE_MOST };
 
 static atomic_ulong whole;
 

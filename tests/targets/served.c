@@ -25,9 +25,11 @@
 #include <sched.h>
 #include <stdbool.h>
 
-enum { PAGES = 32, LEN = PAGES * PAGE, NODE = 2 };
+#define LEN	(PAGES * PAGE)
 
-static char content[LEN];
+enum { PAGES = 32, NODE = 2 };
+
+static char content[PAGES * PAGE_MOST];
 
 /*
  * Answer a request, or fail it.
@@ -36,7 +38,7 @@ static void
 answer(int dev, uint64_t unique, int error, const void *data, size_t len)
 {
 	struct fuse_out_header *h;
-	static char buf[sizeof *h + LEN];
+	static char buf[sizeof *h + sizeof content];
 
 	h = (struct fuse_out_header *)(void *)buf;
 	h->len = (uint32_t)(sizeof *h + len);
@@ -91,7 +93,8 @@ serve(int dev, const char *buf)
 		break;
 	case FUSE_READ:
 		answer(dev, h->unique, 0, content + r->offset, r->offset +
-		    r->size > LEN ? LEN - r->offset : r->size);
+		    r->size > (uint64_t)LEN ? (uint64_t)LEN - r->offset :
+		    r->size);
 		break;
 	case FUSE_FLUSH:
 	case FUSE_RELEASE:

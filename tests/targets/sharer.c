@@ -10,7 +10,7 @@
 
 #include <sched.h>
 
-enum { STACK = 16 * PAGE };
+enum { STACK = 16 * PAGE_LEAST };
 
 static volatile uint64_t turns;
 

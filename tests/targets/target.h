@@ -30,7 +30,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PAGE = 4096 };
+#define PAGE	((int)sysconf(_SC_PAGESIZE))
+
+enum { PAGE_LEAST = 4096, PAGE_MOST = 65536 };	/* of any machine */
 
 /*
  * Return how often to look for what takes a millisecond each time: n times, or

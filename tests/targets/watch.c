@@ -23,7 +23,7 @@ main(void)
 {
 	struct sigaction sa = { .sa_handler = on_chld,
 	    .sa_flags = SA_RESTART };
-	static char kept[4 * PAGE];
+	static char kept[4 * PAGE_LEAST];
 	int status, extra, to[2];
 	pid_t pid;
 	char c;
