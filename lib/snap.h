@@ -432,6 +432,7 @@ struct criustat {		/* what was written */
 int		 criu_read(struct snap *s, const char *dir,
 		    void (*warn)(void *, const char *), void *arg);
 int		 criu_check(struct snap *s, const struct criuopts *o);
+const char	*criu_option(unsigned int bit);
 int		 criu_leave(const char *words, uint64_t *leave);
 struct pagestore *criu_store(const char *dir, const struct criuopts *o);
 void		 criu_storefree(struct pagestore *st);

@@ -1,6 +1,7 @@
 /*
  * The directories of the tree: which names they have, and in which order.
  */
+#include "criu/write/write.h"
 #include "model.h"
 #include "tree.h"
 
@@ -121,6 +122,18 @@ find_map(struct member *m, size_t proc, const char *name, uint64_t *ino)
 	return strcmp(name, want) == 0;
 }
 
+static bool
+find_image(struct member *m, size_t proc, const char *name, uint64_t *ino)
+{
+	size_t i;
+
+	if (member_images(m) == 0 || !criuview_find(m->view, name, &i) ||
+	    i >= FS_INDEX_MAX)
+		return false;
+	*ino = fsnode_ino(proc, FS_CRIU, 0, i);
+	return true;
+}
+
 static uint64_t
 path_ino(size_t proc, const struct fsnode *n, const struct pathent *e)
 {
@@ -152,6 +165,8 @@ fstree_lookup(struct fstree *t, uint64_t dir, const char *name,
 		return find_file(n.m, proc, name, ino);
 	case FS_MAP:
 		return find_map(n.m, proc, name, ino);
+	case FS_CRIU:
+		return find_image(n.m, proc, name, ino);
 	default:
 		ps = member_paths(n.m, n.class);
 		if (!paths_find(&ps, n.depth, n.index, name, &e))
@@ -173,7 +188,7 @@ parent_ino(uint64_t dir, const struct fsnode *n)
 	proc = (size_t)(dir >> FS_PROC_SHIFT);
 	if (n->class == FS_TOP || n->class == FS_PROC)
 		return FSTREE_ROOT;
-	if (n->class == FS_MAP || n->depth == 0)
+	if (n->class == FS_MAP || n->class == FS_CRIU || n->depth == 0)
 		return fsnode_ino(proc, FS_PROC, 1, 0);
 	ps = member_paths(n->m, n->class);
 	return fsnode_ino(proc, n->class, n->depth, n->depth == 1 ? 0 :
@@ -216,6 +231,13 @@ entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t at,
 		e->next = at + 1;
 		map_name(&n->m->vmas.v[at], buf);
 		e->ino = fsnode_ino(proc, FS_MAP, 0, at);
+		e->dir = false;
+		return true;
+	case FS_CRIU:
+		if (at >= member_images(n->m))
+			return false;
+		e->name = criuview_name(n->m->view, at);
+		e->ino = fsnode_ino(proc, FS_CRIU, 0, at);
 		e->dir = false;
 		return true;
 	default:

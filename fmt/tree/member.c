@@ -2,6 +2,7 @@
  * A process or a thread in the tree: what its files take is made when one
  * of them is looked at first, and kept.
  */
+#include "criu/write/write.h"
 #include "record/record.h"
 #include "tree.h"
 #include "bisect.h"
@@ -154,6 +155,8 @@ parts_make(struct member *m, unsigned int want)
 		member_warn(m, "root");
 	if (want & PART_SIZES)
 		sizes_make(m);
+	if (want & PART_IMAGES && (m->view = images_new(m)) == NULL)
+		member_warn(m, "criu");
 	atomic_store(&m->parts, have | want);
 }
 
@@ -202,6 +205,7 @@ member_free(struct member *m)
 	free(m->missing);
 	core_free(m->core);
 	sysroot_close(&m->sysroot);
+	criuview_free(m->view);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }

@@ -1,7 +1,8 @@
 /*
- * What is in the files of the tree: bytes, an image, a part of one, or a
- * core.
+ * What is in the files of the tree: bytes, an image, a part of one, a core, or
+ * an image of CRIU.
  */
+#include "criu/write/write.h"
 #include "record/record.h"
 #include "tree.h"
 
@@ -17,6 +18,8 @@ struct body {			/* the bytes of a file */
 	const struct member *m;	/* whose memory it is; else NULL */
 	const struct vma *vma;	/* of a mapping, else NULL */
 	struct core	*core;	/* or of a core, else NULL */
+	const struct criuview *view; /* or of an image of CRIU, else NULL */
+	size_t		 number; /* of that */
 };
 
 static void
@@ -80,6 +83,11 @@ body_get(struct body *b, const struct fsnode *n)
 		b->data = f.data;
 		b->size = f.len;
 		break;
+	case FS_CRIU:
+		b->view = n->m->view;
+		b->number = n->index;
+		b->size = criuview_size(b->view, b->number);
+		break;
 	default:
 		body_image(b, n->m->sysroot.f[n->index].image);
 	}
@@ -107,7 +115,9 @@ fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a)
 	    (n.class == FS_FILE && n.index == FILE_TEXT);
 	a->memory = n.class == FS_MAP || (n.class == FS_FILE &&
 	    (n.index == FILE_MEM || n.index == FILE_CORE));
-	if (a->memory && n.class == FS_FILE) {
+	if (b.view != NULL)
+		a->data = criuview_data(b.view, b.number);
+	else if (a->memory && n.class == FS_FILE) {
 		member_need(n.m->of, PART_SIZES);
 		a->data = b.core != NULL ? n.m->coredata : b.m->memdata;
 	} else if (b.image == NULL && b.vma != NULL)
@@ -182,6 +192,8 @@ fstree_read(struct fstree *t, uint64_t ino, void *buf, size_t len,
 		len = (size_t)(b.size - off);
 	if (b.core != NULL)
 		return core_pread(b.core, buf, len, off);
+	if (b.view != NULL)
+		return criuview_read(b.view, b.number, buf, len, off);
 	if (b.vma != NULL)
 		return map_read(n.m, &b, buf, len, off);
 	if (b.image != NULL)
@@ -200,6 +212,7 @@ fstree_seek(struct fstree *t, uint64_t ino, uint64_t off, int whence)
 	struct fsnode n;
 	struct body b;
 	uint64_t at;
+	int64_t found;
 	bool data;
 
 	data = whence == SEEK_DATA;
@@ -210,6 +223,11 @@ fstree_seek(struct fstree *t, uint64_t ino, uint64_t off, int whence)
 		return errstr_set("nothing is there");
 	if (b.core != NULL)
 		return core_seek(b.core, off, whence);
+	if (b.view != NULL) {
+		if ((found = criuview_seek(b.view, b.number, off, data)) == -1)
+			return errstr_set("nothing is there");
+		return found;
+	}
 	if (b.image == NULL && b.vma != NULL) {
 		if (data)
 			return errstr_set("nothing is there");

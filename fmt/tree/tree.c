@@ -2,7 +2,7 @@
  * Snapshots as a tree of files:
  *
  *	PID/		ctl text mem core and the small files, map/, linux/,
- *			root/
+ *			root/, criu/
  *	TID/		a thread: its small files, text and mem, linux/
  *	PID.2/		of another snapshot that has the same PID
  *
@@ -13,8 +13,10 @@
  *
  * depth is 0 for a file and from 1 for a directory; below linux/ and root/,
  * index is the directory's first name and depth how far down it is
- * (paths.c), in map/ it is the mapping.
+ * (paths.c), in map/ it is the mapping, in criu/ the image.
  */
+#include "criu/write/write.h"
+#include "record/record.h"
 #include "tree.h"
 #include "bisect.h"
 #include "vec.h"
@@ -37,7 +39,8 @@ const struct fsown fsown[FSOWN_MAX] = {
 	[FILE_CORE] = { "core", FS_FILE },
 	{ "map", FS_MAP },
 	{ "linux", FS_LINUX },
-	{ "root", FS_ROOT }
+	{ "root", FS_ROOT },
+	{ "criu", FS_CRIU }
 };
 
 /*
@@ -53,6 +56,7 @@ fstree_new(void (*warn)(void *, const char *), void *arg)
 		errstr_set("out of memory");
 		return NULL;
 	}
+	pthread_mutex_init(&t->lock, NULL);
 	t->warn = warn;
 	t->arg = arg;
 	return t;
@@ -71,6 +75,8 @@ fstree_free(struct fstree *t)
 	for (i = 0; i < t->n; i++)
 		member_free(t->m[i]);
 	free(t->m);
+	roots_free(t);
+	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
 
@@ -244,7 +250,24 @@ member_hasfile(struct member *m, size_t i)
 }
 
 /*
- * Return whether map/, linux/ or root/ is there.
+ * Return whether a member has a directory of CRIU images: it is a process
+ * whose parent is not in the snapshot, or the one that the images of a
+ * checkpoint came with.
+ */
+static bool
+member_isroot(struct member *m)
+{
+	struct recfile f;
+
+	if (m->thread)
+		return false;
+	member_need(m, PART_RECORD);
+	return linuxrec_find(&m->record, "criu/" INVENTORY, &f) ||
+	    roots_have(m->tree, m->snap, m->proc->pid);
+}
+
+/*
+ * Return whether map/, linux/, root/ or criu/ is there.
  */
 bool
 member_hasdir(struct member *m, enum fsclass class)
@@ -255,8 +278,23 @@ member_hasdir(struct member *m, enum fsclass class)
 		return false;
 	if (class == FS_ROOT)
 		return member_paths(m, class).n > 0;
+	if (class == FS_CRIU)
+		return member_isroot(m);
 	member_need(m, PART_MAPS);
 	return m->vmas.n > 0;
+}
+
+/*
+ * Return how many images there are in criu/.
+ */
+size_t
+member_images(struct member *m)
+{
+	size_t n;
+
+	member_need(m, PART_IMAGES);
+	n = m->view == NULL ? 0 : criuview_count(m->view);
+	return n < FS_INDEX_MAX ? n : FS_INDEX_MAX;
 }
 
 static bool
@@ -273,6 +311,9 @@ node_exists(struct member *m, const struct fsnode *n)
 		return member_hasdir(m, FS_MAP) && (n->dir ? n->depth == 0 &&
 		    n->index == 0 : n->index < m->vmas.n &&
 		    member_hasmap(m, n->index));
+	case FS_CRIU:
+		return member_hasdir(m, FS_CRIU) && (n->dir ? n->depth == 0 &&
+		    n->index == 0 : n->index < member_images(m));
 	case FS_LINUX:
 	case FS_ROOT:
 		if (!member_hasdir(m, n->class))

@@ -1,7 +1,8 @@
 /*
  * What the files of the tree share: tree.c (what there is), dir.c
  * (under which names), read.c (and what is in it), member.c (a process),
- * paths.c (directories that are names with slashes) and sysroot.c (root/).
+ * paths.c (directories that are names with slashes), sysroot.c (root/) and
+ * images.c (criu/).
  */
 #ifndef FSTREE_H
 #define FSTREE_H
@@ -67,7 +68,8 @@ enum member_part {
 	PART_MAPS = 2,		/* vmas, missing */
 	PART_CORE = 4,		/* core */
 	PART_ROOT = 8,		/* sysroot */
-	PART_SIZES = 16		/* memdata, coredata */
+	PART_SIZES = 16,	/* memdata, coredata */
+	PART_IMAGES = 32	/* view */
 };
 
 struct range {
@@ -96,7 +98,11 @@ struct member {
 	struct sysroot	 sysroot;
 	uint64_t	 memdata;
 	uint64_t	 coredata;
+	struct criuview	*view;	/* NULL: none */
 };
+
+/* images.c */
+struct criuview	*images_new(struct member *m);
 
 void		 member_need(struct member *, enum member_part);
 bool		 member_missing(const struct member *, uint64_t, uint64_t *);
@@ -122,7 +128,8 @@ enum fsclass {
 	FS_FILE,		/* one of enum fsfile, or a small file */
 	FS_MAP,			/* map/, or one of its files */
 	FS_LINUX,		/* linux/ and all below */
-	FS_ROOT			/* root/ and all below */
+	FS_ROOT,		/* root/ and all below */
+	FS_CRIU			/* criu/, or one of its images */
 };
 
 enum fsfile {
@@ -134,7 +141,7 @@ enum fsfile {
 };
 
 enum {
-	FSOWN_MAX = 7,		/* names that are not those of small files */
+	FSOWN_MAX = 8,		/* names that are not those of small files */
 	FS_INDEX_BITS = 26,
 	FS_INDEX_MAX = 1 << FS_INDEX_BITS,
 	FS_DEPTH_BITS = 12,
@@ -162,7 +169,13 @@ struct fstree {
 	size_t		 n;
 	void		(*warn)(void *, const char *);
 	void		*arg;
+	pthread_mutex_t	 lock;
+	struct fsroots	*roots;	/* owned; a snapshot each, under the lock */
+	size_t		 nroots;
 };
+
+bool		 roots_have(struct fstree *t, struct snap *s, uint64_t pid);
+void		 roots_free(struct fstree *t);
 
 size_t		 fstree_index(const struct fstree *, uint64_t, unsigned int);
 int		 fsnode_get(struct fstree *, uint64_t, struct fsnode *);
@@ -170,6 +183,7 @@ uint64_t	 fsnode_ino(size_t, enum fsclass, size_t, size_t);
 bool		 member_hasfile(struct member *, size_t);
 bool		 member_hasdir(struct member *, enum fsclass);
 bool		 member_hasmap(const struct member *, size_t);
+size_t		 member_images(struct member *);
 uint64_t	 member_untouched(const struct member *, const struct vma *,
 		    uint64_t addr, uint64_t end);
 struct paths	 member_paths(struct member *, enum fsclass);

@@ -145,5 +145,7 @@ void		 pagemap_free(struct pagemap *m);
 void		 pagemap_begin(struct buf *b, uint32_t id);
 void		 pagemap_put(struct buf *b, const struct pages *p,
 		    uint64_t page);
+void		 pagemap_copy(struct buf *b, const struct pagemap *m,
+		    uint32_t id);
 
 #endif

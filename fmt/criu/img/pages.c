@@ -368,3 +368,16 @@ pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
 	e.flags = p->flags;
 	criuimg_add(b, &e.base);
 }
+
+/*
+ * Make a pagemap image in memory of one that was read, of pages-ID.img.
+ */
+void
+pagemap_copy(struct buf *b, const struct pagemap *m, uint32_t id)
+{
+	size_t i;
+
+	pagemap_begin(b, id);
+	for (i = 0; i < m->n; i++)
+		pagemap_put(b, &m->v[i], m->page);
+}

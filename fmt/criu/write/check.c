@@ -59,3 +59,24 @@ criu_check(struct snap *s, const struct criuopts *o)
 		*o->need &= ~(unsigned int)CRIU_MADE;
 	return rc;
 }
+
+/*
+ * Return the option of criu restore that a bit of enum criu_need asks for; NULL
+ * if it asks for none.
+ */
+const char *
+criu_option(unsigned int bit)
+{
+	switch (bit) {
+	case CRIU_SHELL_JOB:
+		return "--shell-job";
+	case CRIU_TCP_ESTABLISHED:
+		return "--tcp-established";
+	case CRIU_TCP_CLOSE:
+		return "--tcp-close";
+	case CRIU_FILE_LOCKS:
+		return "--file-locks";
+	default:
+		return NULL;
+	}
+}

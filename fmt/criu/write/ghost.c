@@ -60,66 +60,82 @@ body_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
 }
 
 /*
- * Write a part of a file that is carried along, with a head, at *to, which
- * becomes the byte behind it.
+ * Return where the bytes of a file are that is carried along; NULL: it has
+ * none.
+ */
+struct image *
+ghost_body(const struct made *im)
+{
+	return im->body->text != NULL ? im->body->text : im->body->mem;
+}
+
+/*
+ * Call fn(arg, head, n, addr, len) for each part that is no hole of a file that
+ * is carried along: the n bytes of its head, and where in ghost_body the len
+ * bytes lie that come behind it.  Until fn returns -1; return 0, or -1 with
+ * errstr.
+ */
+int
+ghost_each(const struct made *im, ghost_fn fn, void *arg)
+{
+	struct image *body = ghost_body(im);
+	struct buf b = { 0 };
+	uint64_t at, end, origin;
+	int rc;
+
+	if (body == NULL)
+		return 0;
+	origin = image_origin(body);
+	for (rc = 0, at = 0; at < im->bodylen && rc == 0; at = end) {
+		Criu__GhostChunk c = CRIU__GHOST_CHUNK__INIT;
+
+		if (!body_run(body, origin, at, im->bodylen, &end))
+			continue;
+		c.off = at;
+		c.bytes = end - at;
+		criuimg_add(&b, &c.base);
+		rc = buf_check(&b);
+		if (rc == 0)
+			rc = fn(arg, b.data, b.len, origin + at, c.bytes);
+		buf_free(&b);
+	}
+	return rc;
+}
+
+struct ghostout {		/* an image that is written */
+	struct image	*body;	/* borrowed */
+	int		 fd;
+	uint64_t	 to;	/* where the next part goes */
+};
+
+/*
+ * Write a part, with its head.
  */
 static int
-chunk_write(int fd, struct image *body, uint64_t addr,
-    const Criu__GhostChunk *head, uint64_t *to)
+chunk_write(void *arg, const uint8_t *head, size_t len, uint64_t addr,
+    uint64_t bytes)
 {
 	enum { PIECE = 64 * 1024 };
-	struct buf b = { 0 };
+	struct ghostout *g = arg;
 	uint64_t done;
 	uint8_t *p;
 	size_t n;
 	int rc;
 
-	criuimg_add(&b, &head->base);
-	if (buf_check(&b) == -1 || (p = malloc(PIECE)) == NULL) {
-		buf_free(&b);
+	if ((p = malloc(PIECE)) == NULL)
 		return errstr_set("out of memory");
+	if ((rc = full_pwrite(g->fd, head, len, g->to)) == -1)
+		errstr_sys("byte %ju", (uintmax_t)g->to);
+	g->to += len;
+	for (done = 0; rc == 0 && done < bytes; done += n) {
+		n = bytes - done < PIECE ? (size_t)(bytes - done) : PIECE;
+		rc = image_read(g->body, addr + done, p, n);
+		if (rc == 0 && full_pwrite(g->fd, p, n, g->to + done) == -1)
+			rc = errstr_sys("byte %ju", (uintmax_t)(g->to + done));
 	}
-	if ((rc = full_pwrite(fd, b.data, b.len, *to)) == -1)
-		errstr_sys("byte %ju", (uintmax_t)*to);
-	*to += b.len;
-	for (done = 0; rc == 0 && done < head->bytes; done += n) {
-		n = head->bytes - done < PIECE ? (size_t)(head->bytes - done) :
-		    PIECE;
-		rc = image_read(body, addr + done, p, n);
-		if (rc == 0 && full_pwrite(fd, p, n, *to + done) == -1)
-			rc = errstr_sys("byte %ju", (uintmax_t)(*to + done));
-	}
-	*to += head->bytes;
+	g->to += bytes;
 	free(p);
-	buf_free(&b);
 	return rc;
-}
-
-/*
- * Write what is no hole of a file that is carried along behind the head of its
- * image.
- */
-static int
-body_write(const struct made *im, int fd)
-{
-	Criu__GhostChunk c = CRIU__GHOST_CHUNK__INIT;
-	struct image *body;
-	uint64_t at, end, to, origin;
-	int rc;
-
-	body = im->body->text != NULL ? im->body->text : im->body->mem;
-	if (body == NULL)
-		return 0;
-	origin = image_origin(body);
-	to = im->b.len;
-	for (rc = 0, at = 0; at < im->bodylen && rc == 0; at = end) {
-		if (!body_run(body, origin, at, im->bodylen, &end))
-			continue;
-		c.off = at;
-		c.bytes = end - at;
-		rc = chunk_write(fd, body, origin + at, &c, &to);
-	}
-	return rc == -1 ? errstr_wrap("%s", im->name) : 0;
 }
 
 /*
@@ -128,12 +144,15 @@ body_write(const struct made *im, int fd)
 int
 ghost_put(struct criuout *out, const struct made *im)
 {
-	int fd, rc;
+	struct ghostout g = { .body = ghost_body(im), .to = im->b.len };
+	int rc;
 
-	if ((fd = outdir_file(out->out, im->name)) == -1)
+	if ((g.fd = outdir_file(out->out, im->name)) == -1)
 		return -1;
-	rc = full_pwrite(fd, im->b.data, im->b.len, 0) == -1 ?
-	    errstr_sys("%s", im->name) : body_write(im, fd);
-	close(fd);
+	if (full_pwrite(g.fd, im->b.data, im->b.len, 0) == -1)
+		rc = errstr_sys("%s", im->name);
+	else if ((rc = ghost_each(im, chunk_write, &g)) == -1)
+		errstr_wrap("%s", im->name);
+	close(g.fd);
 	return rc;
 }

@@ -150,3 +150,23 @@ replay_imgs(struct snap *s, struct mades *l)
 			return -1;
 	return 0;
 }
+
+/*
+ * Gather all images of a directory to l, which is empty: those that came with
+ * the snapshot, or, of live processes, such as are made of their records.
+ * Return 0, or -1 with errstr.
+ */
+int
+criu_images(struct snap *s, const struct criuopts *o, struct mades *l)
+{
+	int came;
+
+	if ((came = replay_can(s, o->root)) == -1)
+		return -1;
+	if (came)
+		return replay_imgs(s, l);
+	if (!criumake_can(s))
+		return errstr_set("no images of CRIU came with this snapshot, "
+		    "of which a checkpoint could be made");
+	return criumake(s, o, l);
+}

@@ -16,14 +16,9 @@ static int
 object_plain(struct criuout *out, const struct object *o)
 {
 	struct buf b = { 0 };
-	size_t i;
 
-	pagemap_begin(&b, o->id);
-	for (i = 0; i < o->map->n; i++) {
-		pagemap_put(&b, &o->map->v[i], o->map->page);
-		if (o->map->v[i].flags & PE_PRESENT)
-			out->stat->kb += o->map->v[i].len / KB;
-	}
+	pagemap_copy(&b, o->map, o->id);
+	out->stat->kb += o->bytes / KB;
 	out->stat->bytes += o->bytes;
 	return criuout_put(out, o->name, &b);
 }
@@ -131,25 +126,6 @@ write_all(struct criuout *out, const struct mades *l)
 }
 
 /*
- * Gather the images: those that came with the snapshot, or, of live processes,
- * such as are made of their records.
- */
-static int
-gather(struct snap *s, const struct criuopts *o, struct mades *l)
-{
-	int came;
-
-	if ((came = replay_can(s, o->root)) == -1)
-		return -1;
-	if (came)
-		return replay_imgs(s, l);
-	if (!criumake_can(s))
-		return errstr_set("no images of CRIU came with this snapshot, "
-		    "of which a checkpoint could be made");
-	return criumake(s, o, l);
-}
-
-/*
  * Write a snapshot as a directory of CRIU images.  It must be new or empty,
  * unless o->overwrite, which removes the images that are in it; upon a parent
  * where o->parent is one.  The directory is not touched where something cannot
@@ -171,7 +147,7 @@ criu_write(struct snap *s, const char *dir, const struct criuopts *o,
 		return -1;
 	store->snap = s;
 	out->stat = st;
-	rc = gather(s, o, &l);
+	rc = criu_images(s, o, &l);
 	if (rc == 0)
 		rc = write_all(out, &l);
 	mades_free(&l);

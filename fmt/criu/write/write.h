@@ -8,6 +8,7 @@
  *	place.c		pages to their places in pages images
  *	stack.c		those upon a parent's
  *	write.c		one after another
+ *	view.c		made as they are read, without a directory: viewread.c
  */
 #ifndef CRIUWRITE_H
 #define CRIUWRITE_H
@@ -68,8 +69,15 @@ void		 object_free(struct object *o);
 int		 replay_can(struct snap *s, uint64_t root);
 int		 replay_imgs(struct snap *s, struct mades *l);
 bool		 replay_pagemap(const struct linuxrec *r, struct recfile *f);
+int		 criu_images(struct snap *s, const struct criuopts *o,
+		    struct mades *l);
 
 /* ghost.c */
+typedef int	(*ghost_fn)(void *arg, const uint8_t *head, size_t n,
+		    uint64_t addr, uint64_t len);
+
+struct image	*ghost_body(const struct made *im);
+int		 ghost_each(const struct made *im, ghost_fn fn, void *arg);
 int		 ghost_put(struct criuout *out, const struct made *im);
 
 /* place.c */
@@ -77,5 +85,24 @@ int		 place_pages(struct criuout *out, const struct mades *l);
 
 /* stack.c */
 int		 stack_object(struct criuout *out, struct object *o);
+
+/* view.c, viewread.c */
+struct criuview;
+
+struct criuview	*criuview_new(struct snap *s, const struct criuopts *o);
+struct criuview	*criuview_empty(void);
+size_t		 criuview_count(const struct criuview *v);
+const char	*criuview_name(const struct criuview *v, size_t i);
+uint64_t	 criuview_size(const struct criuview *v, size_t i);
+uint64_t	 criuview_data(const struct criuview *v, size_t i);
+bool		 criuview_find(const struct criuview *v, const char *name,
+		    size_t *i);
+int		 criuview_add(struct criuview *v, const char *name,
+		    struct buf *b);
+ssize_t		 criuview_read(const struct criuview *v, size_t i, void *buf,
+		    size_t len, uint64_t off);
+int64_t		 criuview_seek(const struct criuview *v, size_t i, uint64_t off,
+		    bool data);
+void		 criuview_free(struct criuview *v);
 
 #endif

@@ -1,0 +1,278 @@
+/*
+ * A directory of CRIU images that is in no file system: each is made as it is
+ * read.  Small ones are in memory; pages, and the bytes of deleted files, are
+ * read from the snapshot when they are asked for.
+ */
+#include "view.h"
+#include "record/record.h"
+#include "vec.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+viewed_free(struct viewed *f)
+{
+	size_t i;
+
+	if (f == NULL)
+		return;
+	for (i = 0; i < f->nown; i++)
+		buf_free(&f->own[i]);
+	free(f->own);
+	free(f->part);
+	free(f->name);
+	free(f);
+}
+
+/*
+ * Return a new image of a name, which is the view's; or NULL with errstr.
+ */
+static struct viewed *
+viewed_new(struct criuview *v, const char *name)
+{
+	struct viewed *f;
+
+	if (VEC_ROOM(v->v, v->n) == -1)
+		return NULL;
+	if ((f = calloc(1, sizeof *f)) == NULL ||
+	    (f->name = strdup(name)) == NULL) {
+		viewed_free(f);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	v->v[v->n++] = f;
+	return f;
+}
+
+/*
+ * Add a part: bytes, or, where that is NULL, what the image has at addr.
+ */
+static int
+part_add(struct viewed *f, const uint8_t *bytes, uint64_t addr, uint64_t len)
+{
+	struct part *p;
+	uint64_t end;
+
+	if (len == 0)
+		return 0;
+	if (__builtin_add_overflow(f->size, len, &end) || end > INT64_MAX)
+		return errstr_set("%s: it would be too large", f->name);
+	if (VEC_ROOM(f->part, f->npart) == -1)
+		return -1;
+	p = &f->part[f->npart++];
+	p->off = f->size;
+	p->len = len;
+	p->bytes = bytes;
+	p->addr = addr;
+	f->size = end;
+	return 0;
+}
+
+/*
+ * Add a part of bytes, which are the image's from here on, on failure too.
+ */
+static int
+own_add(struct viewed *f, struct buf *b)
+{
+	struct buf *own;
+
+	if (buf_check(b) == -1 || VEC_ROOM(f->own, f->nown) == -1) {
+		buf_free(b);
+		return -1;
+	}
+	own = &f->own[f->nown++];
+	*own = *b;
+	memset(b, 0, sizeof *b);
+	return part_add(f, own->data, 0, own->len);
+}
+
+/*
+ * Add a part of a deleted file.
+ */
+static int
+chunk_add(void *arg, const uint8_t *head, size_t n, uint64_t addr,
+    uint64_t len)
+{
+	struct viewed *f = arg;
+	struct buf b = { 0 };
+
+	buf_add(&b, head, n);
+	return own_add(f, &b) == -1 ? -1 : part_add(f, NULL, addr, len);
+}
+
+/*
+ * Add the image of a deleted file.
+ */
+static int
+add_ghost(struct criuview *v, const struct made *im)
+{
+	struct viewed *f;
+
+	if ((f = viewed_new(v, im->name)) == NULL ||
+	    part_add(f, im->b.data, 0, im->b.len) == -1)
+		return -1;
+	f->image = ghost_body(im);
+	return ghost_each(im, chunk_add, f);
+}
+
+/*
+ * Add a pagemap and its pages, as pages-ID.img.
+ */
+static int
+add_pages(struct criuview *v, struct snap *s, const struct made *im,
+    uint32_t id)
+{
+	struct pagemap *map;
+	struct viewed *f;
+	struct buf b = { 0 };
+	char name[32];
+	uint64_t bytes;
+	size_t i;
+	int rc;
+
+	snprintf(name, sizeof name, "pages-%u.img", id);
+	rc = pagemap_parse(&map, im->name, im->b.data, im->b.len,
+	    snap_page(s, im->pages), &bytes);
+	if (rc == 0)
+		pagemap_copy(&b, map, id);
+	if (rc == -1 || (f = viewed_new(v, im->name)) == NULL ||
+	    own_add(f, &b) == -1 || (f = viewed_new(v, name)) == NULL)
+		rc = -1;
+	for (i = 0; rc == 0 && i < map->n; i++)
+		if (map->v[i].flags & PE_PRESENT)
+			rc = part_add(f, NULL, map->v[i].addr, map->v[i].len);
+	if (rc == 0)
+		f->image = im->pages->mem;
+	pagemap_free(map);
+	return rc;
+}
+
+/*
+ * Add an image that is in memory, if its name is that of a file.
+ */
+static int
+add_plain(struct criuview *v, const struct made *im)
+{
+	struct viewed *f;
+
+	if (strchr(im->name, '/') != NULL || *im->name == '\0' ||
+	    strlen(im->name) > NAME_MAX || strcmp(im->name, ".") == 0 ||
+	    strcmp(im->name, "..") == 0)
+		return 0;
+	if ((f = viewed_new(v, im->name)) == NULL)
+		return -1;
+	return part_add(f, im->b.data, 0, im->b.len);
+}
+
+static int
+viewed_cmp(const void *a, const void *b)
+{
+	const struct viewed *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+/*
+ * Sort the images by name; of two that have the same, one remains.
+ */
+static void
+view_sort(struct criuview *v)
+{
+	size_t i, n;
+
+	if (v->n > 1)
+		qsort(v->v, v->n, sizeof *v->v, viewed_cmp);
+	for (i = n = 0; i < v->n; i++)
+		if (n > 0 && viewed_cmp(&v->v[n - 1], &v->v[i]) == 0)
+			viewed_free(v->v[i]);
+		else
+			v->v[n++] = v->v[i];
+	v->n = n;
+}
+
+/*
+ * Return the images that criu_write would write of s with these options, of
+ * which those for the directory mean nothing; or NULL with errstr, where it
+ * would write none.  s must outlive it.  criuview_free ends it.
+ */
+struct criuview *
+criuview_new(struct snap *s, const struct criuopts *o)
+{
+	const struct made *im;
+	struct criuview *v;
+	uint32_t id;
+	size_t i;
+	int rc;
+
+	if ((v = calloc(1, sizeof *v)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	rc = criu_images(s, o, &v->l);
+	for (id = 0, i = 0; rc == 0 && i < v->l.n; i++) {
+		im = v->l.v[i];
+		if (im->pages != NULL)
+			rc = add_pages(v, s, im, ++id);
+		else if (im->body != NULL)
+			rc = add_ghost(v, im);
+		else
+			rc = add_plain(v, im);
+	}
+	if (rc == -1) {
+		criuview_free(v);
+		return NULL;
+	}
+	view_sort(v);
+	for (i = 0; i < v->n; i++)
+		viewed_count(v->v[i]);
+	return v;
+}
+
+/*
+ * Return a view without an image.
+ */
+struct criuview *
+criuview_empty(void)
+{
+	struct criuview *v;
+
+	if ((v = calloc(1, sizeof *v)) == NULL)
+		errstr_set("out of memory");
+	return v;
+}
+
+/*
+ * Add a file of these bytes, which are the view's from here on, on failure too.
+ * Return 0, or -1 with errstr.
+ */
+int
+criuview_add(struct criuview *v, const char *name, struct buf *b)
+{
+	struct viewed *f;
+
+	if ((f = viewed_new(v, name)) == NULL) {
+		buf_free(b);
+		return -1;
+	}
+	if (own_add(f, b) == -1)
+		return -1;
+	viewed_count(f);
+	view_sort(v);
+	return 0;
+}
+
+void
+criuview_free(struct criuview *v)
+{
+	size_t i;
+
+	if (v == NULL)
+		return;
+	for (i = 0; i < v->n; i++)
+		viewed_free(v->v[i]);
+	free(v->v);
+	mades_free(&v->l);
+	free(v);
+}

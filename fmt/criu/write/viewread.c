@@ -1,0 +1,156 @@
+/*
+ * What is in images that are made as they are read.
+ */
+#include "view.h"
+#include "bisect.h"
+
+#include <string.h>
+
+/*
+ * Return where in f the byte at off is: the part, or where the next begins.
+ */
+static const struct part *
+part_find(const struct viewed *f, uint64_t off)
+{
+	return &f->part[BISECT(f->part, f->npart, off, off) - 1];
+}
+
+/*
+ * Set *end to the first byte behind off, in the same part, that is not like it,
+ * and return whether these are data, and no hole.
+ */
+static bool
+part_span(const struct viewed *f, const struct part *p, uint64_t off,
+    uint64_t *end)
+{
+	struct span sp;
+	uint64_t at;
+
+	*end = p->off + p->len;
+	if (p->bytes != NULL || f->image == NULL)
+		return true;
+	at = p->addr + (off - p->off);
+	image_span(f->image, at, &sp);
+	if (sp.last - at < *end - off - 1)
+		*end = off + (sp.last - at) + 1;
+	return sp.data || !sp.mapped;
+}
+
+/*
+ * Set f->data: count the bytes of an image that are no holes.
+ */
+void
+viewed_count(struct viewed *f)
+{
+	uint64_t off, end;
+	size_t i;
+
+	for (i = 0; i < f->npart; i++)
+		for (off = f->part[i].off; off < f->part[i].off +
+		    f->part[i].len; off = end)
+			if (part_span(f, &f->part[i], off, &end))
+				f->data += end - off;
+}
+
+/*
+ * Return how many images there are: they have the numbers from 0 on.
+ */
+size_t
+criuview_count(const struct criuview *v)
+{
+	return v->n;
+}
+
+const char *
+criuview_name(const struct criuview *v, size_t i)
+{
+	return v->v[i]->name;
+}
+
+/*
+ * Return the bytes of an image.
+ */
+uint64_t
+criuview_size(const struct criuview *v, size_t i)
+{
+	return v->v[i]->size;
+}
+
+/*
+ * Return how many bytes of an image are no holes.
+ */
+uint64_t
+criuview_data(const struct criuview *v, size_t i)
+{
+	return v->v[i]->data;
+}
+
+/*
+ * Set *i to the image of a name.  Return false where there is none.
+ */
+bool
+criuview_find(const struct criuview *v, const char *name, size_t *i)
+{
+	*i = BISECT_WHILE(k, v->n, strcmp(v->v[k]->name, name) < 0);
+	return *i < v->n && strcmp(v->v[*i]->name, name) == 0;
+}
+
+/*
+ * Read some of a part from byte off of the image on, up to len bytes.
+ */
+static ssize_t
+part_read(const struct viewed *f, const struct part *p, uint8_t *buf,
+    size_t len, uint64_t off)
+{
+	uint64_t at;
+
+	at = off - p->off;
+	if (len > p->len - at)
+		len = (size_t)(p->len - at);
+	if (p->bytes != NULL) {
+		memcpy(buf, p->bytes + at, len);
+		return (ssize_t)len;
+	}
+	if (f->image == NULL)
+		return errstr_set("%s: its pages are not in the snapshot",
+		    f->name);
+	return image_readsome(f->image, p->addr + at, buf, len);
+}
+
+/*
+ * Read up to len bytes at byte off of image i: as many as can be read before
+ * the first that cannot.  Return how many, 0 at the end; or -1 with errstr.
+ */
+ssize_t
+criuview_read(const struct criuview *v, size_t i, void *buf, size_t len,
+    uint64_t off)
+{
+	const struct viewed *f = v->v[i];
+	size_t done;
+	ssize_t n;
+
+	for (done = 0; done < len && off < f->size; done += (size_t)n) {
+		n = part_read(f, part_find(f, off), (uint8_t *)buf + done,
+		    len - done, off);
+		if (n <= 0)
+			return done > 0 ? (ssize_t)done : n;
+		off += (uint64_t)n;
+	}
+	return (ssize_t)done;
+}
+
+/*
+ * Return where in image i, from byte off on, the next data is, or with data
+ * false the next hole or the end; -1 where there is none.
+ */
+int64_t
+criuview_seek(const struct criuview *v, size_t i, uint64_t off, bool data)
+{
+	const struct viewed *f = v->v[i];
+	uint64_t end;
+
+	for (; off < f->size; off = end)
+		if (part_span(f, part_find(f, off), off, &end) == data)
+			return (int64_t)off;
+	return data ? -1 : (int64_t)f->size;
+}

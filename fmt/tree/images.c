@@ -1,0 +1,186 @@
+/*
+ * criu/: the CRIU images that restore a process and those below it, made as
+ * they are read.  It is there for each process that can be the root of a
+ * directory of images.
+ *
+ * Beside the images, which criu(8) looks for by name, there is a file
+ * "command" with the command that restores them; or, where there are none, a
+ * file "refused" that tells why, a line for each thing.
+ */
+#include "criu/write/write.h"
+#include "tree.h"
+#include "vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fsroots {		/* the roots of a snapshot */
+	const struct snap *snap; /* borrowed */
+	uint64_t	*pid;	/* owned; ascending */
+	size_t		 n;
+};
+
+static int
+pid_cmp(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Return the roots of a snapshot, which are found when they are first asked
+ * for, with the lock held; or NULL.
+ */
+static const struct fsroots *
+roots_get(struct fstree *t, struct snap *s)
+{
+	struct fsroots *r;
+	size_t i;
+
+	for (i = 0; i < t->nroots; i++)
+		if (t->roots[i].snap == s)
+			return &t->roots[i];
+	if (VEC_ROOM(t->roots, t->nroots) == -1)
+		return NULL;
+	r = &t->roots[t->nroots++];
+	memset(r, 0, sizeof *r);
+	r->snap = s;
+	if (!criumake_can(s) || criumake_roots(s, &r->pid, &r->n) == -1)
+		return r;
+	if (r->n > 1)
+		qsort(r->pid, r->n, sizeof *r->pid, pid_cmp);
+	return r;
+}
+
+/*
+ * Return whether a process has no parent in its snapshot, as criumake_roots
+ * tells.
+ */
+bool
+roots_have(struct fstree *t, struct snap *s, uint64_t pid)
+{
+	const struct fsroots *r;
+	bool has;
+
+	pthread_mutex_lock(&t->lock);
+	r = roots_get(t, s);
+	has = r != NULL && r->n > 0 && bsearch(&pid, r->pid, r->n,
+	    sizeof *r->pid, pid_cmp) != NULL;
+	pthread_mutex_unlock(&t->lock);
+	return has;
+}
+
+void
+roots_free(struct fstree *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->nroots; i++)
+		free(t->roots[i].pid);
+	free(t->roots);
+}
+
+struct said {			/* while images are made */
+	struct buf	 warned; /* lines */
+	struct buf	 noted;
+};
+
+/*
+ * Add a line, in which nothing can end it or be a command, with a prefix.
+ */
+static void
+line_add(struct buf *b, const char *prefix, const char *text)
+{
+	char *s;
+
+	if ((s = strdup(text)) == NULL) {
+		b->failed = true;
+		return;
+	}
+	buf_printf(b, "%s%s\n", prefix, text_harmless(s));
+	free(s);
+}
+
+static void
+said_warn(void *arg, const char *text)
+{
+	line_add(&((struct said *)arg)->warned, "", text);
+}
+
+static void
+said_note(void *arg, const char *text)
+{
+	line_add(&((struct said *)arg)->noted, "# ", text);
+}
+
+/*
+ * Return a directory that has no images, but only tells why; or NULL.
+ */
+static struct criuview *
+refused_make(struct said *said)
+{
+	struct criuview *v;
+
+	line_add(&said->warned, "", snap_errstr());
+	if ((v = criuview_empty()) == NULL)
+		return NULL;
+	if (criuview_add(v, "refused", &said->warned) == 0)
+		return v;
+	criuview_free(v);
+	return NULL;
+}
+
+/*
+ * Add the file that has the command, to be run in the directory.  need tells
+ * its options; where it does not tell, there is no such file.
+ */
+static int
+command_add(struct criuview *v, const struct said *said, unsigned int need)
+{
+	struct buf b = { 0 };
+	const char *option;
+	unsigned int bit;
+
+	if (!(need & CRIU_MADE))
+		return 0;
+	buf_add(&b, said->noted.data, said->noted.len);
+	buf_puts(&b, "criu restore -d -D .");
+	for (bit = 1; bit != 0; bit <<= 1)
+		if (need & bit && (option = criu_option(bit)) != NULL)
+			buf_printf(&b, " %s", option);
+	buf_puts(&b, "\n");
+	return criuview_add(v, "command", &b);
+}
+
+/*
+ * Return the directory of images of a member, which is the caller's to free; or
+ * NULL with errstr.  A process whose session has its leader elsewhere is
+ * restored into that of criu.
+ */
+struct criuview *
+images_new(struct member *m)
+{
+	struct said said = { 0 };
+	unsigned int need = 0;
+	struct criuopts o = { .root = m->proc->pid, .check = true,
+	    .note = said_note, .arg = &said, .need = &need };
+	struct criuview *v;
+
+	if ((v = criuview_new(m->snap, &o)) == NULL) {
+		need = 0;
+		buf_free(&said.noted);
+		o.warn = said_warn;
+		o.shelljob = true;
+		v = criuview_new(m->snap, &o);
+	}
+	if (v == NULL)
+		v = refused_make(&said);
+	else if (command_add(v, &said, need) == -1) {
+		criuview_free(v);
+		v = NULL;
+	}
+	buf_free(&said.warned);
+	buf_free(&said.noted);
+	return v;
+}

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# snapfs shows the images that snapload would write, and makes them as they are
+# read: criu restores processes from there, and from a compressed snapshot.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+# shellcheck source=tests/fs/fs.sh
+. "$here/../fs/fs.sh"
+
+# A compressed snapshot of $pid, mounted; its images are in $dir.
+shown() {
+	cp "$log" "$tmp/log.before"
+	timeout 60 "$BUILD/snap" -r -z -o "$tmp/snap.gz" "$pid" \
+	    2>"$tmp/snap.err"
+	serve "$tmp/snap.gz"
+	dir=$mnt/$pid/criu
+}
+
+# The directories that have the same name in both are the same, but for the
+# file with the command: alike WRITTEN SHOWN
+alike() {
+	diff -r -x command "$1" "$2" >"$tmp/diff" 2>&1
+	ok $? "$3" || head -n 5 "$tmp/diff" | diag
+}
+
+# like tests/criu/criu.sh's, as the file there says
+restore_shown() {
+	sed "s,-D \.,-D $dir," "$dir/command" >"$tmp/command"
+	restore "$dir"
+}
+
+for what in carryon ghosts; do
+	start "$what"
+	until_true longer 100
+	shown
+	"$BUILD/snapload" -D "$tmp/written.$what" "$tmp/snap.gz" \
+	    >"$tmp/command" 2>"$tmp/try"
+	is "$? $(cat "$tmp/try")" "0 " "$what: written to compare"
+	alike "$tmp/written.$what" "$dir" "$what: shown as they are written"
+	is "$(sed "s,-D \.,-D $tmp/written.$what," "$dir/command")" \
+	    "$(cat "$tmp/command")" "$what: the command"
+	is "$(find "$mnt" -maxdepth 2 -name criu)" "$dir" \
+	    "$what: no thread has such a directory"
+	end_taken
+	restore_shown
+	unserve
+	goes_on "$what"
+	end
+	rm -f "$log".*
+done
+
+# what is no page, or zeros, takes no room when it is copied
+[ "$(du -s "$tmp/written.ghosts" | cut -f1)" -lt 20000 ]
+ok $? 'holes are holes'
+
+# images of criu's own, and a tree: they are those that came
+start family
+until_true longer 150
+mkdir "$tmp/its"
+dump "$pid" "$tmp/its"
+images "$tmp/its" "$tmp/snap"
+serve "$tmp/snap"
+is "$(find "$mnt" -maxdepth 2 -name criu)" "$mnt/$pid/criu" \
+    'a checkpoint: in the directory of its root'
+load "$tmp/snap" "$tmp/back"
+alike "$tmp/back" "$mnt/$pid/criu" 'a checkpoint: as it is written'
+unserve
+
+# a session whose leader is elsewhere
+cat >"$tmp/child.py" <<'EOP'
+#!/usr/bin/env python3
+import os, sys, time
+os.closerange(3, 1024)
+os.setsid()
+child = os.fork()
+log = open(sys.argv[1], 'w', buffering=1)
+while True:
+    if child:
+        print('child', child, file=log)
+    time.sleep(.01)
+EOP
+chmod +x "$tmp/child.py"
+start "$tmp/child.py"
+leader=$pid
+pid=$(sed -n '1s/child //p' "$log")
+shown
+is "$(tail -n 1 "$dir/command")" 'criu restore -d -D . --shell-job' \
+    "a session of others: criu's"
+unserve
+pid=$leader
+end
+
+# what cannot be restored
+cat >"$tmp/waits.py" <<'EOP'
+#!/usr/bin/env python3
+import os, pty, sys, time
+os.closerange(3, 1024)
+os.setsid()
+log = open(sys.argv[1], 'w', buffering=1)
+master, slave = pty.openpty()
+other = os.open('/dev/fuse', os.O_RDWR)
+while True:
+    print('waits', file=log)
+    time.sleep(.01)
+EOP
+chmod +x "$tmp/waits.py"
+start "$tmp/waits.py"
+shown
+"$BUILD/snapload" -c "$tmp/snap.gz" 2>&1 | sed 's/^snapload: //' >"$tmp/told"
+is "$(ls "$dir")" refused 'refused: no images'
+is "$(cat "$dir/refused")" "$(cat "$tmp/told")" \
+    'refused: told as snapload does'
+grep -q "process $pid, descriptor .*device leaves it out" "$dir/refused"
+ok $? 'refused: which process and descriptor' || diag <"$dir/refused"
+unserve
+end
+finish 24
