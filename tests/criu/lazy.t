@@ -22,10 +22,10 @@ alike() {
 	ok $? "$3" || head -n 5 "$tmp/diff" | diag
 }
 
-# like tests/criu/criu.sh's, as the file there says
+# restore_shown [OPTION ...]: with the command that is there
 restore_shown() {
 	sed "s,-D \.,-D $dir," "$dir/command" >"$tmp/command"
-	restore "$dir"
+	restore "$dir" "$@"
 }
 
 for what in carryon ghosts; do
@@ -51,6 +51,28 @@ done
 # what is no page, or zeros, takes no room when it is copied
 [ "$(du -s "$tmp/written.ghosts" | cut -f1)" -lt 20000 ]
 ok $? 'holes are holes'
+
+# pages that criu reads when they are touched first
+if why=$("$criu" check --feature uffd-noncoop 2>&1); then
+	start carryon
+	until_true longer 150
+	shown
+	end_taken
+	mkdir -p "$tmp/work"
+	timeout 120 "$criu" lazy-pages -v4 -D "$dir" -W "$tmp/work" \
+	    -o "$tmp/pages.log" >/dev/null 2>&1 3>&- &
+	pages=$!
+	until_true test -S "$tmp/work/lazy-pages.socket"
+	restore_shown --lazy-pages
+	goes_on 'pages as they are touched'
+	try 'all pages are there in the end' wait "$pages"
+	grep -q 'Found [1-9][0-9]* pages to be handled' "$tmp/pages.log"
+	ok $? 'they were left for later'
+	unserve
+	end
+else
+	skip 'pages as they are touched' "$(tail -n 1 <<<"$why")" 5
+fi
 
 # images of criu's own, and a tree: they are those that came
 start family
@@ -113,4 +135,4 @@ grep -q "process $pid, descriptor .*device leaves it out" "$dir/refused"
 ok $? 'refused: which process and descriptor' || diag <"$dir/refused"
 unserve
 end
-finish 24
+finish 29

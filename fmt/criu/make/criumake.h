@@ -82,8 +82,10 @@ struct maketask {		/* a process or a thread */
 	struct makefd	*fd;	/* owned; ascending */
 	size_t		 nfd;
 	struct makefd	**byopen; /* owned; the same by what they lead to */
-	struct vmas	 maps;	/* owned; kept ones: those to be restored */
-	bool		*kept;	/* owned; one for each: private memory */
+	struct vmas	 maps;	/* owned */
+	unsigned int	*pages;	/* owned; one for each: flags of its pages
+				   (enum criu_page), 0: none are restored as
+				   private memory */
 };
 
 enum openkey {			/* keys of file/ID with numbers */

@@ -36,13 +36,14 @@ missing_check(struct criumake *m, const struct image *im, const char *whose,
 }
 
 /*
- * Add those pages from start up to end that the image, or NULL, has.
+ * Add those pages from start up to end that the image, or NULL, has, with these
+ * flags.
  */
 static void
-pages_add(struct buf *b, struct image *im, uint64_t page, uint64_t start,
-    uint64_t end)
+pages_add(struct buf *b, struct image *im, uint64_t page, unsigned int flags,
+    uint64_t start, uint64_t end)
 {
-	struct pages p = { .flags = PE_PRESENT };
+	struct pages p = { .flags = flags };
 	struct piece *pc;
 	uint64_t from, to;
 
@@ -75,6 +76,7 @@ run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t page,
     uint64_t start, uint64_t end)
 {
 	const struct vma *v;
+	unsigned int flags;
 	uint64_t to;
 
 	for (v = vmas_next(&t->maps, start); v != NULL &&
@@ -82,12 +84,13 @@ run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t page,
 		if (start < v->start)
 			start = v->start;
 		to = v->end < end ? v->end : end;
-		if (!t->kept[v - t->maps.v])
+		flags = t->pages[v - t->maps.v];
+		if (flags == 0)
 			continue;
 		if (missing_check(m, t->proc->mem, "process", t->proc->pid,
 		    start, to) == -1)
 			return -1;
-		pages_add(b, t->proc->mem, page, start, to);
+		pages_add(b, t->proc->mem, page, flags, start, to);
 		start = to;
 	}
 	return 0;

@@ -235,7 +235,23 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set all mappings, and t->kept.  [vvar] and [vvar_vclock] are one to criu,
+ * Return the flags of the pages of a mapping.  Those that criu(8) restores
+ * lazily if it is told to are those that its own images have so
+ * (vma_entry_can_be_lazy), but none of the stack, which is needed at once.
+ */
+static unsigned int
+pages_flags(const struct vma *v, const Criu__Vma *e)
+{
+	const unsigned int kind = MAP_ANONYMOUS | MAP_PRIVATE;
+
+	if (v->flags & VMA_SHARED || e->status & CRIU_VVAR)
+		return 0;
+	return (e->flags & (kind | MAP_LOCKED | MAP_GROWSDOWN)) == kind &&
+	    !(e->status & CRIU_VDSO) ? PE_PRESENT | PE_LAZY : PE_PRESENT;
+}
+
+/*
+ * Set all mappings, and t->pages.  [vvar] and [vvar_vclock] are one to criu,
  * and [vsyscall] is none.
  */
 static int
@@ -248,8 +264,8 @@ vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 
 	b->vma = calloc(t->maps.n + 1, sizeof *b->vma);
 	b->vmap = calloc(t->maps.n + 1, sizeof *b->vmap);
-	t->kept = calloc(t->maps.n + 1, sizeof *t->kept);
-	if (b->vma == NULL || b->vmap == NULL || t->kept == NULL)
+	t->pages = calloc(t->maps.n + 1, sizeof *t->pages);
+	if (b->vma == NULL || b->vmap == NULL || t->pages == NULL)
 		return errstr_set("out of memory");
 	for (i = n = 0; i < t->maps.n; i++) {
 		v = &t->maps.v[i];
@@ -266,8 +282,7 @@ vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 			return -1;
 		if (rc == 0)
 			continue;
-		t->kept[i] = !(v->flags & VMA_SHARED) &&
-		    !(e->status & CRIU_VVAR);
+		t->pages[i] = pages_flags(v, e);
 		e->madv = advice_get(b->flag[i]);
 		e->has_madv = e->madv != 0;
 		b->vmap[n++] = e;

@@ -208,7 +208,7 @@ maketask_free(struct criumake *m)
 		free(t->fd);
 		free(t->byopen);
 		vmas_free(&t->maps);
-		free(t->kept);
+		free(t->pages);
 		free(t);
 	}
 	free(m->task);
