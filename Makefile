@@ -10,7 +10,7 @@ PROGS = pagestat procmap snap snapcat snapcore snapcrash snapfs snapload snapls 
 # room and below it (tests/rooms sees to that)
 ROOMS = lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	fmt/plan9 fmt/record fmt/snap6 fmt/elf fmt/core/write fmt/core/read \
-	fmt/criu/img fmt/criu/read fmt/criu/make fmt/criu/write fmt/tree \
+	fmt/tar fmt/criu/img fmt/criu/read fmt/criu/make fmt/criu/write fmt/tree \
 	fmt/merge fmt \
 	lib/linux/proxy lib/linux/proc lib/linux/machine \
 	lib/linux/machine/amd64 lib/linux/machine/arm64 \
@@ -47,7 +47,7 @@ BITS32 = $(shell echo 'void _start(void) { }' | $(CC) $(M32) -o /dev/null \
 	-x c - 2>/dev/null && echo bits32)
 NOLIBC = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),nolibc)
 FUZZ = snap6 linuxrec core criu native gzip trailer fstree sysroot space \
-	pages merge elfsym salvage unload svg
+	pages merge elfsym salvage unload svg tar
 FUZZTIME = 120
 FRESH =
 BENCH = bare copy floor heap pack pause shape timer

@@ -5,7 +5,7 @@ PROGS=pagestat procmap snap snapcat snapcore snapcrash snapfs snapload snapls vm
 
 ROOMS=lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	fmt/plan9 fmt/record fmt/snap6 fmt/elf fmt/core/write fmt/core/read \
-	fmt/criu/img fmt/criu/read fmt/criu/make fmt/criu/write fmt/tree \
+	fmt/tar fmt/criu/img fmt/criu/read fmt/criu/make fmt/criu/write fmt/tree \
 	fmt/merge fmt \
 	lib/linux/proxy lib/linux/proc lib/linux/machine \
 	lib/linux/machine/amd64 lib/linux/machine/arm64 \

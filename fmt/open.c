@@ -2,6 +2,7 @@
  * Any source: a directory, or the first bytes, tell which reader it takes.
  */
 #include "core/read/read.h"
+#include "criu/read/read.h"
 #include "snap6/snap6.h"
 
 #include <sys/stat.h>
@@ -42,6 +43,22 @@ open_criu(const char *dir, const struct readopts *o)
 	return s;
 }
 
+/*
+ * Such images in an archive.
+ */
+static struct snap *
+open_tar(struct input *in, const struct readopts *o)
+{
+	struct snap *s;
+
+	if ((s = snap_new()) != NULL && criu_readtar(s, in, o == NULL ? NULL :
+	    o->warn, o == NULL ? NULL : o->arg) == -1) {
+		snap_free(s);
+		s = NULL;
+	}
+	return s;
+}
+
 static bool
 is_dir(const char *path)
 {
@@ -57,16 +74,19 @@ is_dir(const char *path)
 static struct snap *
 read_any(struct input *in, const struct readopts *o)
 {
-	const uint8_t *p = input_peek(in, 4);
+	size_t n = input_fill(in, TAR_BLOCK);
+	const uint8_t *p = in->buf + in->start;
 
-	return p != NULL && memcmp(p, "\177ELF", 4) == 0 ?
-	    open_core(in, o) : snap6_read(in, o);
+	if (n >= 4 && memcmp(p, "\177ELF", 4) == 0)
+		return open_core(in, o);
+	return tar_magic(p, n) ? open_tar(in, o) : snap6_read(in, o);
 }
 
 /*
  * Read a snapshot from a path, or from standard input where it is NULL or
- * "-"; it may be compressed with gzip.  Options as in snap6_read; of an ELF
- * core and of CRIU images, o->warn is told what is missing from them.  NULL on
+ * "-"; it may be compressed with gzip.  CRIU images are a directory, or an
+ * archive of tar(1).  Options as in snap6_read; of an ELF core and of CRIU
+ * images, o->warn is told what is missing from them.  NULL on
  * an error.
  */
 struct snap *

@@ -333,7 +333,8 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 		    "stream ends at byte %ju", (uintmax_t)pos, n,
 		    (uintmax_t)in->size);
 	if (in->gzfile != NULL)
-		return gzipfile_read(in->gzfile, buf, n, pos);
+		return gzipfile_read(in->gzfile, buf, n,
+		    (uint64_t)in->origin + pos);
 	if (in->fd == -1) {
 		first = in->pos - in->start;	/* of what is in the buffer */
 		if (pos < first || pos - first > in->end ||

@@ -30,7 +30,8 @@ struct input {
 	uint64_t	 pos;	/* of buf[start] in the stream */
 	uint64_t	 size;	/* of the stream, or UINT64_MAX: a pipe */
 	uint64_t	 real;	/* bytes of the file on disk, or UINT64_MAX */
-	off_t		 origin; /* of the stream in a regular file */
+	off_t		 origin; /* of the stream in a regular file, or in
+				   what gzfile holds */
 	struct stat	 st;	/* when it was opened */
 	bool		 eof;
 	bool		 failed; /* the next byte cannot be read: why */
@@ -150,6 +151,10 @@ struct bulk {
 void		 bulk_add(struct bulk *k, const void *data, size_t n);
 int		 bulk_finish(struct bulk *k, uint8_t **data, size_t *len);
 void		 bulk_free(struct bulk *k);
+
+/* part.c */
+struct input	*input_part(const struct input *in, const char *name,
+		    uint64_t pos, uint64_t n);
 
 /* passfd.c */
 ssize_t		 passfd_send(int sock, const struct iovec *v, unsigned short n,

@@ -78,6 +78,10 @@ probed "procmap -g" "$BUILD/procmap" -g "$tmp/svg" -M "$tmp/snap" \
 probed "snapload" "$BUILD/snapload" -D "$tmp/img" "$tmp/snap"
 probed "snapload -u" "$BUILD/snapload" -u -D "$tmp/img" -o "$tmp/snap4"
 probed "snapls of images" "$BUILD/snapls" "$tmp/img"
+tar -C "$tmp" -cf "$tmp/img.tar" img
+probed "snapls of an archive" "$BUILD/snapls" "$tmp/img.tar"
+gzip "$tmp/img.tar"
+probed "snapls of a compressed archive" "$BUILD/snapls" "$tmp/img.tar.gz"
 
 if [ -w /dev/fuse ]; then
 	mkdir "$tmp/mnt"
@@ -157,4 +161,4 @@ head -c 3000 "$tmp/snap" >"$tmp/bad"
 "$BUILD/snapcat" -o "$tmp/empty/snap" "$tmp/bad" 2>/dev/null
 is "$(ls -A "$tmp/empty")" "" "nothing is left of what failed"
 kill "$PROBE_VICTIM" "$pid"
-finish 33
+finish 35

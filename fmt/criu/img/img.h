@@ -12,6 +12,7 @@
 #define CRIUIMG_H
 
 #include "io/io.h"
+#include "tar/tar.h"
 
 #include "criu/img/criu.pb-c.h"
 
@@ -79,19 +80,45 @@ enum criu_fdtype {		/* images/fdinfo.proto of criu */
 	FD_MEMFD, FD_BPFMAP, FD_PIDFD, FD_TYPES
 };
 
-/* imgdir.c */
+/* imgstack.c */
 struct imgdir {			/* a directory of images */
-	int		 fd;	/* owned */
+	int		 fd;	/* owned; -1: it is in an archive */
 	char		*path;	/* owned; as it was named, for messages */
 	struct imgdir	*parent; /* owned; which it is stacked on, or NULL: */
 	char		*why;	/* owned; it cannot be had; NULL: none */
+	struct tar	*tar;	/* borrowed; the archive, or NULL */
+	char		*at;	/* owned; where it is in that: "a/b/", or "" */
 };
 
-struct imgdir	*imgdir_open(const char *path);
+struct imgsource {		/* a file of a directory as a source */
+	struct source	*src;	/* borrowed */
+	uint64_t	 loc;	/* of its first byte there */
+	uint64_t	 size;	/* in bytes */
+};
+
+enum { STACK_MOST = 256 };	/* directories upon one another */
+
+typedef int	(*imgdir_fn)(void *, const char *);
+
+struct imgdir	*imgdir_new(int fd, char *path);
 void		 imgdir_free(struct imgdir *d);
-int		 imgdir_file(const struct imgdir *d, const char *name, int *fd);
+bool		 img_isname(const char *name);
+
+/* imgdir.c */
+struct imgdir	*imgdir_open(const char *path);
+int		 imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg);
 int		 imgdir_input(const struct imgdir *d, const char *name,
 		    struct input **in);
+int		 imgdir_source(const struct imgdir *d, const char *name,
+		    struct snap *s, struct imgsource *src);
+
+/* imgtar.c */
+struct imgdir	*imgtar_open(struct tar *t);
+int		 imgtar_list(const struct imgdir *d, imgdir_fn fn, void *arg);
+int		 imgtar_input(const struct imgdir *d, const char *name,
+		    const char *path, struct input **in);
+int		 imgtar_source(const struct imgdir *d, const char *name,
+		    struct snap *s, struct imgsource *src);
 
 struct criuimg {		/* one that is read */
 	struct input	*in;	/* owned */
@@ -115,7 +142,8 @@ void		 criuimg_add(struct buf *b, const ProtobufCMessage *m);
 struct pages {			/* an entry of a pagemap */
 	uint64_t	 addr;	/* in bytes */
 	uint64_t	 len;	/* bytes: whole pages of the machine */
-	uint64_t	 off;	/* of PE_PRESENT: in the pages image */
+	uint64_t	 off;	/* of PE_PRESENT: in the pages image, or where
+				   that is in its source (pagemap_open) */
 	unsigned int	 flags;	/* of enum criu_page */
 };
 

@@ -11,30 +11,12 @@
  */
 #include "img.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { STACK_MOST = 256 };	/* directories upon one another */
-
-static struct imgdir *
-imgdir_new(int fd, char *path)
-{
-	struct imgdir *d;
-
-	if (path == NULL || (d = calloc(1, sizeof *d)) == NULL) {
-		if (fd != -1)
-			close(fd);
-		free(path);
-		errstr_set("out of memory");
-		return NULL;
-	}
-	d->fd = fd;
-	d->path = path;
-	return d;
-}
 
 /*
  * Return whether a directory, opened as fd, is one of those stacked on it.
@@ -119,26 +101,47 @@ imgdir_open(const char *path)
 	return NULL;
 }
 
-void
-imgdir_free(struct imgdir *d)
+/*
+ * Call fn(arg, name) for all regular files of a directory, until it returns
+ * -1.  What has a name of an image and is something else is an error: it would
+ * be missing.
+ */
+int
+imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg)
 {
-	struct imgdir *parent;
+	const struct dirent *e;
+	struct stat st;
+	DIR *list;
+	int fd, rc;
 
-	for (; d != NULL; d = parent) {
-		parent = d->parent;
-		close(d->fd);
-		free(d->path);
-		free(d->why);
-		free(d);
+	if (d->tar != NULL)
+		return imgtar_list(d, fn, arg);
+	fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1 || (list = fdopendir(fd)) == NULL) {
+		errstr_sys("%s", d->path);
+		if (fd != -1)
+			close(fd);
+		return -1;
 	}
+	rc = 0;
+	while (rc == 0 && (e = readdir(list)) != NULL) {
+		if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode))
+			rc = fn(arg, e->d_name);
+		else if (img_isname(e->d_name))
+			rc = errstr_set("%s/%s: not a regular file", d->path,
+			    e->d_name);
+	}
+	closedir(list);
+	return rc;
 }
 
 /*
  * Open a regular file of a directory, to be read: 1; 0 where there is none;
  * or -1.  *fd is the caller's.
  */
-int
-imgdir_file(const struct imgdir *d, const char *name, int *fd)
+static int
+file_open(const struct imgdir *d, const char *name, int *fd)
 {
 	int at, e;
 
@@ -159,7 +162,8 @@ imgdir_file(const struct imgdir *d, const char *name, int *fd)
 }
 
 /*
- * Open it as a stream: likewise; the stream is the caller's.
+ * Open a file of a directory as a stream: 1; 0 where there is none; or -1.  The
+ * stream is the caller's.
  */
 int
 imgdir_input(const struct imgdir *d, const char *name, struct input **in)
@@ -168,13 +172,42 @@ imgdir_input(const struct imgdir *d, const char *name, struct input **in)
 	int fd, rc;
 
 	*in = NULL;
-	if ((rc = imgdir_file(d, name, &fd)) != 1)
+	if (asprintf(&path, "%s/%s", d->path, name) == -1)
+		return errstr_set("out of memory");
+	if (d->tar != NULL)
+		rc = imgtar_input(d, name, path, in);
+	else if ((rc = file_open(d, name, &fd)) == 1) {
+		*in = input_fd(path, fd);
+		rc = *in == NULL ? -1 : 1;
+	}
+	free(path);
+	return rc;
+}
+
+/*
+ * Have a file of a directory as a source of a snapshot, or as a part of one:
+ * likewise.
+ */
+int
+imgdir_source(const struct imgdir *d, const char *name, struct snap *s,
+    struct imgsource *src)
+{
+	char *path;
+	int fd, rc;
+
+	if (d->tar != NULL)
+		return imgtar_source(d, name, s, src);
+	if ((rc = file_open(d, name, &fd)) != 1)
 		return rc;
 	if (asprintf(&path, "%s/%s", d->path, name) == -1) {
 		close(fd);
 		return errstr_set("out of memory");
 	}
-	*in = input_fd(path, fd);
+	src->src = source_file(s, fd, path, KB);
 	free(path);
-	return *in == NULL ? -1 : 1;
+	if (src->src == NULL)
+		return -1;
+	src->loc = 0;
+	src->size = source_size(src->src);
+	return 1;
 }

@@ -146,33 +146,25 @@ pages_short(const struct pagemap *m, uint64_t size)
 static int
 pages_open(struct pagemap *m, struct snap *s, uint64_t bytes)
 {
-	struct source *src;
-	char name[32], *path;
-	uint64_t size;
-	int fd;
+	struct imgsource src;
+	char name[32];
+	size_t i;
 
 	if (bytes == 0)
 		return 0;
 	snprintf(name, sizeof name, "pages-%u.img", m->id);
-	if (imgdir_file(m->dir, name, &fd) != 1)
+	if (imgdir_source(m->dir, name, s, &src) != 1)
 		return errstr_wrap("%s needs its pages", m->name);
-	if (asprintf(&path, "%s/%s", m->dir->path, name) == -1) {
-		close(fd);
-		return errstr_set("out of memory");
-	}
-	src = source_file(s, fd, path, KB);
-	free(path);
-	if (src == NULL)
-		return -1;
-	size = source_size(src);
-	if (size % m->page != 0)
-		return errstr_set("%s: %ju bytes are not a multiple of a page",
-		    src->name, (uintmax_t)size);
-	if (size < bytes) {
-		pages_short(m, size);
+	if (src.size % m->page != 0)
+		return errstr_set("%s/%s: %ju bytes are not a multiple of a "
+		    "page", m->dir->path, name, (uintmax_t)src.size);
+	if (src.size < bytes) {
+		pages_short(m, src.size);
 		return -1;
 	}
-	m->src = src;
+	for (i = 0; i < m->n; i++)
+		m->v[i].off += src.loc;
+	m->src = src.src;
 	return 0;
 }
 

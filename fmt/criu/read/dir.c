@@ -6,11 +6,8 @@
 #include "snap6/snap6.h"
 #include "vec.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int
 name_cmp(const void *a, const void *b)
@@ -21,8 +18,9 @@ name_cmp(const void *a, const void *b)
 }
 
 static int
-name_add(struct criureader *r, const char *name)
+name_add(void *arg, const char *name)
 {
+	struct criureader *r = arg;
 	struct criuname *v;
 
 	if (VEC_ROOM(r->name, r->nname) == -1)
@@ -46,34 +44,14 @@ has_suffix(const char *s, const char *suffix)
 }
 
 /*
- * Know the names of all regular files; an image that is something else would
- * be missing.
+ * Know the names of all regular files.
  */
 int
 criudir_list(struct criureader *r)
 {
-	const struct dirent *e;
-	struct stat st;
-	DIR *d;
-	int fd, rc;
+	int rc;
 
-	fd = openat(r->images->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd == -1 || (d = fdopendir(fd)) == NULL) {
-		errstr_sys("%s", r->dir);
-		if (fd != -1)
-			close(fd);
-		return -1;
-	}
-	rc = 0;
-	while (rc == 0 && (e = readdir(d)) != NULL) {
-		if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISREG(st.st_mode))
-			rc = name_add(r, e->d_name);
-		else if (has_suffix(e->d_name, ".img"))
-			rc = errstr_set("%s/%s: not a regular file", r->dir,
-			    e->d_name);
-	}
-	closedir(d);
+	rc = imgdir_list(r->images, name_add, r);
 	if (r->nname > 1)
 		qsort(r->name, r->nname, sizeof *r->name, name_cmp);
 	return rc;

@@ -103,6 +103,38 @@ pack_all(struct criureader *r)
 }
 
 /*
+ * Add the processes of images, which are freed.
+ */
+static int
+images_read(struct criureader *r)
+{
+	size_t i;
+	int rc;
+
+	if (r->images == NULL)
+		return -1;
+	rc = -1;
+	r->dir = r->images->path;
+	if (read_inventory(r) == 0 && criudir_list(r) == 0 &&
+	    criumachine_find(r) == 0 &&
+	    criufiles_read(r) == 0 && criushm_read(r) == 0 &&
+	    read_pstree(r) == 0 && criuelf_carry(r) == 0 &&
+	    criushm_carry(r) == 0)
+		rc = pack_all(r);
+	for (i = 0; i < r->ntask; i++)
+		criutask_free(r->task[i]);
+	free(r->task);
+	criufiles_free(r);
+	criushm_free(r);
+	for (i = 0; i < r->nname; i++)
+		free(r->name[i].name);
+	free(r->name);
+	free(r->head);
+	imgdir_free(r->images);
+	return rc;
+}
+
+/*
  * Add the processes of a directory of CRIU images to a snapshot, which has
  * none so far, and the first line.  warn, which may be NULL, is told (with
  * arg before the sentence) what is missing.  Images that are not pages
@@ -113,28 +145,28 @@ int
 criu_read(struct snap *s, const char *dir,
     void (*warn)(void *, const char *), void *arg)
 {
-	struct criureader r = { .snap = s, .dir = dir, .warn = warn,
-	    .arg = arg };
-	size_t i;
+	struct criureader r = { .snap = s, .warn = warn, .arg = arg };
+
+	r.images = imgdir_open(dir);
+	return images_read(&r);
+}
+
+/*
+ * The same, of images in an archive of tar(1), of which nothing has been
+ * skipped.
+ */
+int
+criu_readtar(struct snap *s, struct input *in,
+    void (*warn)(void *, const char *), void *arg)
+{
+	struct criureader r = { .snap = s, .warn = warn, .arg = arg };
+	struct tar *t;
 	int rc;
 
-	rc = -1;
-	if ((r.images = imgdir_open(dir)) != NULL &&
-	    read_inventory(&r) == 0 && criudir_list(&r) == 0 &&
-	    criumachine_find(&r) == 0 &&
-	    criufiles_read(&r) == 0 && criushm_read(&r) == 0 &&
-	    read_pstree(&r) == 0 && criuelf_carry(&r) == 0 &&
-	    criushm_carry(&r) == 0)
-		rc = pack_all(&r);
-	for (i = 0; i < r.ntask; i++)
-		criutask_free(r.task[i]);
-	free(r.task);
-	criufiles_free(&r);
-	criushm_free(&r);
-	for (i = 0; i < r.nname; i++)
-		free(r.name[i].name);
-	free(r.name);
-	free(r.head);
-	imgdir_free(r.images);
+	if ((t = tar_read(in)) == NULL)
+		return -1;
+	r.images = imgtar_open(t);
+	rc = images_read(&r);
+	tar_free(t);
 	return rc;
 }

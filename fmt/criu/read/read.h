@@ -69,8 +69,8 @@ struct criutask {		/* a process or a thread */
 
 struct criureader {
 	struct snap	*snap;
-	const char	*dir;	/* borrowed; its path, for messages */
-	struct imgdir	*images; /* owned; the directory */
+	const char	*dir;	/* borrowed; their path, for messages */
+	struct imgdir	*images; /* owned; where they are */
 	void		(*warn)(void *, const char *);
 	void		*arg;
 	int64_t		 time;	/* of the inventory */
@@ -88,6 +88,10 @@ struct criureader {
 	size_t		 ntask;
 	uint8_t		*head;	/* owned; of a file that is looked at */
 };
+
+/* read.c */
+int		 criu_readtar(struct snap *s, struct input *in,
+		    void (*warn)(void *, const char *), void *arg);
 
 /* dir.c */
 int		 criudir_list(struct criureader *);

@@ -1,0 +1,265 @@
+/*
+ * A directory of images that lies in an archive, as containers' engines write
+ * them: podman, and those that a kubelet asks (CRI-O, containerd).
+ *
+ *	config.dump, spec.dump	what the container is
+ *	checkpoint/		the images
+ *	pre-checkpoint/		those that they are stacked on; checkpoint/
+ *				has a link "parent" to it
+ *	rootfs-diff.tar, ...	its files
+ *
+ * containerd's own have the images at the top, and one that was made by hand
+ * may have them in a directory of any name.
+ */
+#include "img.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char inventory[] = "inventory.img";
+
+static struct imgdir *
+imgtar_new(struct tar *t, const char *at, size_t n)
+{
+	struct imgdir *d;
+	char *path;
+
+	if (asprintf(&path, "%s%s%.*s", t->in->name, n > 0 ? "/" : "",
+	    n > 0 ? (int)n - 1 : 0, at) == -1)
+		path = NULL;
+	if ((d = imgdir_new(-1, path)) == NULL)
+		return NULL;
+	d->tar = t;
+	if ((d->at = strndup(at, n)) == NULL) {
+		imgdir_free(d);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	return d;
+}
+
+/*
+ * Return the member that a file of a directory is, or NULL.
+ */
+static const struct tarmember *
+member_find(const struct imgdir *d, const char *name)
+{
+	const struct tarmember *m;
+	char *full;
+
+	if (asprintf(&full, "%s%s", d->at, name) == -1)
+		return NULL;
+	m = tar_find(d->tar, full);
+	free(full);
+	return m;
+}
+
+/*
+ * Return how long the path of the directory is, with a "/" behind it, in which
+ * a member is that has the name of an inventory; or -1.
+ */
+static ssize_t
+inventory_dir(const struct tarmember *m)
+{
+	size_t n, k = sizeof inventory - 1;
+
+	n = strlen(m->name);
+	return n >= k && strcmp(m->name + n - k, inventory) == 0 &&
+	    (n == k || m->name[n - k - 1] == '/') ? (ssize_t)(n - k) : -1;
+}
+
+/*
+ * Find the directory of the images: that of a container, that at the top, or
+ * the only one there is.
+ */
+static struct imgdir *
+images_find(struct tar *t)
+{
+	static const char checkpoint[] = "checkpoint/";
+	const struct tarmember *found;
+	size_t i;
+
+	if (tar_find(t, "checkpoint/inventory.img") != NULL)
+		return imgtar_new(t, checkpoint, sizeof checkpoint - 1);
+	if (tar_find(t, inventory) != NULL)
+		return imgtar_new(t, "", 0);
+	for (found = NULL, i = 0; i < t->n; i++) {
+		if (inventory_dir(&t->v[i]) == -1)
+			continue;
+		if (found != NULL && strcmp(found->name, t->v[i].name) != 0) {
+			errstr_set("%s: an archive with several checkpoints: "
+			    "%s, %s", t->in->name, found->name, t->v[i].name);
+			return NULL;
+		}
+		found = &t->v[i];
+	}
+	if (found != NULL)
+		return imgtar_new(t, found->name,
+		    (size_t)inventory_dir(found));
+	errstr_set("%s: an archive, but not of a checkpoint of criu: no %s",
+	    t->in->name, inventory);
+	return NULL;
+}
+
+/*
+ * Put together where a link in a directory of an archive leads to, with a "/"
+ * at its end: 0; -1 where that is not in the archive.
+ */
+static int
+link_follow(const char *at, const char *link, struct buf *to)
+{
+	size_t n;
+
+	if (*link == '/')
+		return -1;
+	for (buf_puts(to, at); *link != '\0'; link += n) {
+		link += strspn(link, "/");
+		n = strcspn(link, "/");
+		if (n == 0 || (n == 1 && *link == '.'))
+			continue;
+		if (n != 2 || strncmp(link, "..", 2) != 0) {
+			buf_add(to, link, n);
+			buf_puts(to, "/");
+			continue;
+		}
+		if (to->len == 0)
+			return -1;
+		for (to->len--; to->len > 0 && to->data[to->len - 1] != '/';)
+			to->len--;
+	}
+	return 0;
+}
+
+/*
+ * Open the parent of a directory, which is the last one of a stack of depth:
+ * 1; 0 where there is none, or none that can be had, which d->why tells then;
+ * or -1.
+ */
+static int
+parent_find(struct imgdir *d, size_t depth)
+{
+	const struct tarmember *m;
+	struct buf to = { 0 };
+	const char *why;
+
+	if ((m = member_find(d, "parent")) == NULL || m->type != TAR_LINK)
+		return 0;
+	why = NULL;
+	if (link_follow(d->at, m->link, &to) == -1)
+		why = "leads out of the archive";
+	else if (depth >= STACK_MOST)
+		why = "has too many parents, or leads back to itself";
+	if (buf_check(&to) == 0 && why == NULL)
+		d->parent = imgtar_new(d->tar, (const char *)to.data, to.len);
+	else if (why != NULL && asprintf(&d->why, "%s/parent %s", d->path,
+	    why) == -1)
+		d->why = NULL;
+	buf_free(&to);
+	if (d->parent == NULL && d->why == NULL)
+		return errstr_set("out of memory");
+	return d->parent != NULL;
+}
+
+/*
+ * Open the images in an archive, which must outlive them, and those that they
+ * are stacked on.  NULL on an error.
+ */
+struct imgdir *
+imgtar_open(struct tar *t)
+{
+	struct imgdir *top, *d;
+	size_t depth;
+	int rc;
+
+	if ((top = images_find(t)) == NULL)
+		return NULL;
+	depth = 1;
+	for (d = top; (rc = parent_find(d, depth)) == 1; d = d->parent)
+		depth++;
+	if (rc == 0)
+		return top;
+	imgdir_free(top);
+	return NULL;
+}
+
+static int
+notfile_error(const struct imgdir *d, const struct tarmember *m,
+    const char *name)
+{
+	return errstr_set(m->type == TAR_SPARSE ? "%s/%s: a sparse file, which "
+	    "is not read from an archive (tar without -S makes none)" :
+	    "%s/%s: not a regular file", d->path, name);
+}
+
+/*
+ * imgdir_list.
+ */
+int
+imgtar_list(const struct imgdir *d, imgdir_fn fn, void *arg)
+{
+	const struct tarmember *m, *end = d->tar->v + d->tar->n;
+	const char *name;
+	size_t n;
+
+	n = strlen(d->at);
+	for (m = d->tar->v; m < end; m++) {
+		name = m->name + n;
+		if (strncmp(m->name, d->at, n) != 0 || *name == '\0' ||
+		    strchr(name, '/') != NULL ||
+		    (m + 1 < end && strcmp(m[1].name, m->name) == 0))
+			continue;
+		if (m->type != TAR_FILE && img_isname(name))
+			return notfile_error(d, m, name);
+		if (m->type == TAR_FILE && fn(arg, name) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Find a regular file: 1; 0 where there is none; or -1.
+ */
+static int
+file_find(const struct imgdir *d, const char *name,
+    const struct tarmember **m)
+{
+	if ((*m = member_find(d, name)) == NULL) {
+		errstr_set("%s/%s: not in the archive", d->path, name);
+		return 0;
+	}
+	return (*m)->type == TAR_FILE ? 1 : notfile_error(d, *m, name);
+}
+
+/*
+ * imgdir_input; path is that of the file, for messages.
+ */
+int
+imgtar_input(const struct imgdir *d, const char *name, const char *path,
+    struct input **in)
+{
+	const struct tarmember *m;
+	int rc;
+
+	if ((rc = file_find(d, name, &m)) != 1)
+		return rc;
+	*in = tar_input(d->tar, m, path);
+	return *in == NULL ? -1 : 1;
+}
+
+/*
+ * imgdir_source.
+ */
+int
+imgtar_source(const struct imgdir *d, const char *name, struct snap *s,
+    struct imgsource *src)
+{
+	const struct tarmember *m;
+	int rc;
+
+	if ((rc = file_find(d, name, &m)) != 1)
+		return rc;
+	src->src = tar_source(d->tar, s);
+	src->loc = (uint64_t)d->tar->in->origin + m->pos;
+	src->size = m->size;
+	return src->src == NULL ? -1 : 1;
+}

@@ -1,0 +1,145 @@
+/*
+ * A header of an archive, of TAR_BLOCK bytes: tar(5) of libarchive, and
+ * pax(1) of POSIX.
+ *
+ *	offset	bytes
+ *	0	100	name, up to a NUL or to its end
+ *	124	12	size in bytes, octal; or, with the high bit of its
+ *			first byte set, a number of 95 bits, the highest first
+ *	136	12	when it was modified, likewise
+ *	148	8	the sum of all bytes, these as blanks
+ *	156	1	type
+ *	157	100	where a link leads to
+ *	257	8	"ustar", a NUL, "00"; or, of GNU, "ustar", two blanks,
+ *			a NUL
+ *	345	155	what comes before the name and a "/"; not of GNU
+ */
+#include "tar.h"
+#include "num.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SIZE = 124, TIME = 136, SUM = 148, TYPE = 156, LINKNAME = 157,
+	MAGIC = 257, PREFIX = 345,
+	NAME_BYTES = 100, NUMBER_BYTES = 12, SUM_DIGITS = 8, PREFIX_BYTES = 155
+};
+
+/*
+ * Read a number of n bytes.  -1, without errstr, where it is none or has more
+ * than 63 bits.
+ */
+static int
+number_read(const uint8_t *p, size_t n, uint64_t *num)
+{
+	uint64_t v;
+	size_t i;
+
+	v = 0;
+	if (p[0] & 0x80) {
+		for (i = 0; i < n; i++) {
+			if (v > INT64_MAX >> 8)
+				return -1;
+			v = v << 8 | (i == 0 ? p[i] & 0x7f : p[i]);
+		}
+		*num = v;
+		return 0;
+	}
+	for (i = 0; i < n && p[i] == ' '; i++)
+		continue;
+	for (; i < n && p[i] >= '0' && p[i] <= '7'; i++)
+		v = v << 3 | (uint64_t)(p[i] - '0');
+	if (i < n && p[i] != ' ' && p[i] != '\0')
+		return -1;
+	*num = v;
+	return 0;
+}
+
+static bool
+sum_isright(const uint8_t *p)
+{
+	uint64_t told, sum;
+	size_t i;
+
+	for (i = 0, sum = 0; i < TAR_BLOCK; i++)
+		sum += i >= SUM && i < SUM + SUM_DIGITS ? ' ' : p[i];
+	return number_read(p + SUM, SUM_DIGITS, &told) == 0 && told == sum;
+}
+
+/*
+ * Return whether an archive begins with these n bytes.
+ */
+bool
+tar_magic(const uint8_t *p, size_t n)
+{
+	return n >= TAR_BLOCK && memcmp(p + MAGIC, "ustar", 5) == 0 &&
+	    sum_isright(p);
+}
+
+/*
+ * Have text, up to a NUL or n bytes, as a string of its own in *out, and what
+ * was there freed.
+ */
+int
+tar_text(char **out, const uint8_t *p, size_t n)
+{
+	char *s;
+
+	if ((s = strndup((const char *)p, n)) == NULL)
+		return errstr_set("out of memory");
+	free(*out);
+	*out = s;
+	return 0;
+}
+
+static int
+name_read(const uint8_t *p, char **name)
+{
+	const char *prefix = (const char *)p + PREFIX;
+
+	/* GNU has other things there */
+	if (p[MAGIC + 5] != '\0' || *prefix == '\0')
+		return tar_text(name, p, NAME_BYTES);
+	if (asprintf(name, "%.*s/%.*s", PREFIX_BYTES, prefix, NAME_BYTES,
+	    (const char *)p) == -1) {
+		*name = NULL;
+		return errstr_set("out of memory");
+	}
+	return 0;
+}
+
+/*
+ * Read a header into m, which has nothing yet and gets all but its place.
+ */
+int
+tar_header(const uint8_t *p, struct tarmember *m)
+{
+	uint64_t t;
+
+	if (!tar_magic(p, TAR_BLOCK))
+		return errstr_set("no header of a member");
+	if (number_read(p + SIZE, NUMBER_BYTES, &m->size) == -1)
+		return errstr_set("the size of a member is none");
+	/* a time before 1970, or none, is nothing to anyone */
+	m->time = number_read(p + TIME, NUMBER_BYTES, &t) == -1 ? 0 :
+	    (int64_t)t;
+	m->type = (char)p[TYPE];
+	if (m->type == '\0' || m->type == '7')
+		m->type = TAR_FILE;
+	if (name_read(p, &m->name) == -1)
+		return -1;
+	return m->type == TAR_LINK ? tar_text(&m->link, p + LINKNAME,
+	    NAME_BYTES) : 0;
+}
+
+/*
+ * Free what a member owns, and make it none.
+ */
+void
+tarmember_clear(struct tarmember *m)
+{
+	free(m->name);
+	free(m->link);
+	memset(m, 0, sizeof *m);
+}

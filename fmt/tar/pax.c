@@ -1,0 +1,69 @@
+/*
+ * What pax(1) has before a header, for names and numbers that do not fit
+ * there: lines, each with its length, which is of all of it.
+ *
+ *	30 path=checkpoint/files.img
+ *
+ * ending in a newline.  Those that are of no use are skipped.
+ */
+#include "tar.h"
+#include "digits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Take a line: a key, of n bytes, and a value, of len.
+ */
+static int
+key_take(const uint8_t *key, size_t n, const uint8_t *value, size_t len,
+    struct tarmember *m, bool *sized)
+{
+	if (n == 4 && memcmp(key, "path", n) == 0)
+		return tar_text(&m->name, value, len);
+	if (n == 8 && memcmp(key, "linkpath", n) == 0)
+		return tar_text(&m->link, value, len);
+	if (n == 4 && memcmp(key, "size", n) == 0) {
+		*sized = true;
+		if (!digits_number((const char *)value, len, 10, &m->size) ||
+		    m->size > INT64_MAX)
+			return errstr_set("the size of a member is none");
+	}
+	if (n > 11 && memcmp(key, "GNU.sparse.", 11) == 0)
+		m->type = TAR_SPARSE;
+	return 0;
+}
+
+/*
+ * Take n bytes of lines that tell of the next member: its name, its link, its
+ * size, which *sized tells then, and with TAR_SPARSE as its type that its bytes
+ * are not all there.
+ */
+int
+tar_pax(const uint8_t *p, size_t n, struct tarmember *m, bool *sized)
+{
+	const uint8_t *key, *is;
+	const char *rest;
+	uint64_t len;
+	size_t head;
+
+	for (; n > 0; p += len, n -= (size_t)len) {
+		rest = digits_read((const char *)p, (const char *)p + n, 10,
+		    &len);
+		if (rest == NULL || len > n)
+			break;
+		head = (size_t)(rest - (const char *)p);
+		/* a blank, and a newline at the end */
+		if (len < head + 2 || p[head] != ' ' || p[len - 1] != '\n')
+			break;
+		key = p + head + 1;
+		is = memchr(key, '=', (size_t)len - head - 2);
+		if (is == NULL)
+			break;
+		if (key_take(key, (size_t)(is - key), is + 1,
+		    (size_t)(p + len - 1 - (is + 1)), m, sized) == -1)
+			return -1;
+	}
+	return n == 0 ? 0 : errstr_set("what pax has before a member is no "
+	    "line: byte %zu before its end", n);
+}

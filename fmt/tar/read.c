@@ -1,0 +1,309 @@
+/*
+ * The members of an archive: headers, each before its bytes, which are filled
+ * up to a multiple of TAR_BLOCK; two blocks of zeros mark the end.
+ *
+ * Nothing of it is trusted: a member must end before the archive does, and a
+ * name is but a key, which no file is opened by.
+ */
+#include "tar.h"
+#include "bisect.h"
+#include "vec.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	EXTRA_MOST = 1024 * KB,	/* bytes of what comes before a header */
+	SPARSE_MORE = 482,	/* in a header of GNU's: a block follows that
+				   tells where the bytes belong */
+	SPARSE_STILL = 504	/* in such a block: so does another */
+};
+
+struct walk {			/* along an archive */
+	struct tar	*tar;	/* borrowed */
+	uint64_t	 pos;	/* in the stream */
+	struct tarmember next;	/* owned; what is known of the next before its
+				   header: name, link, type, size */
+	bool		 sized;	/* its size is */
+};
+
+static int
+block_read(struct walk *w, uint8_t *p)
+{
+	struct input *in = w->tar->in;
+
+	if (in->size - w->pos < TAR_BLOCK)
+		return errstr_set("the archive is cut: it ends at byte %ju",
+		    (uintmax_t)in->size);
+	if (input_pread(in, p, TAR_BLOCK, w->pos) == -1)
+		return -1;
+	w->pos += TAR_BLOCK;
+	return 0;
+}
+
+/*
+ * Take what comes before a header, of m->size bytes, of the next member.
+ */
+static int
+extra_take(struct walk *w, const struct tarmember *m)
+{
+	uint8_t *p;
+	size_t n;
+	int rc;
+
+	if (m->size > EXTRA_MOST || m->size > w->tar->in->size - w->pos)
+		return errstr_set("%ju bytes before a member",
+		    (uintmax_t)m->size);
+	n = (size_t)m->size;
+	if ((p = malloc(n + 1)) == NULL)
+		return errstr_set("out of memory");
+	rc = input_pread(w->tar->in, p, n, w->pos);
+	if (rc == 0)
+		rc = m->type == TAR_PAX ? tar_pax(p, n, &w->next, &w->sized) :
+		    tar_text(m->type == TAR_LONGNAME ? &w->next.name :
+		    &w->next.link, p, n);
+	free(p);
+	return rc;
+}
+
+/*
+ * Cut off a name what means nothing: "./" before it, "/" before it, at its end
+ * and where there are two, "." between.
+ */
+static void
+name_tidy(char *name)
+{
+	char *to, *from;
+	size_t n;
+
+	for (to = from = name; *from != '\0'; from += n) {
+		from += strspn(from, "/");
+		n = strcspn(from, "/");
+		if (n == 0 || (n == 1 && *from == '.'))
+			continue;
+		if (to != name)
+			*to++ = '/';
+		memmove(to, from, n);
+		to += n;
+	}
+	*to = '\0';
+}
+
+/*
+ * Give a member what was known of it before its header.
+ */
+static void
+member_complete(struct walk *w, struct tarmember *m)
+{
+	if (w->next.name != NULL) {
+		free(m->name);
+		m->name = w->next.name;
+		w->next.name = NULL;
+	}
+	if (w->next.link != NULL && m->type == TAR_LINK) {
+		free(m->link);
+		m->link = w->next.link;
+		w->next.link = NULL;
+	}
+	if (w->sized)
+		m->size = w->next.size;
+	if (w->next.type == TAR_SPARSE)
+		m->type = TAR_SPARSE;
+	w->sized = false;
+	tarmember_clear(&w->next);
+	name_tidy(m->name);
+}
+
+/*
+ * Return whether there are bytes behind a header of a type: not behind those of
+ * links, devices, directories and FIFOs, whatever their size is said to be.
+ */
+static bool
+has_bytes(char type)
+{
+	return type < '1' || type > '6';
+}
+
+/*
+ * Go behind the bytes of a member.
+ */
+static int
+bytes_skip(struct walk *w, const struct tarmember *m)
+{
+	uint64_t left, n;
+
+	if (!has_bytes(m->type))
+		return 0;
+	left = w->tar->in->size - w->pos;
+	n = m->size / TAR_BLOCK + (m->size % TAR_BLOCK != 0);
+	if (n > left / TAR_BLOCK)
+		return errstr_set("%s: %ju bytes, but the archive is cut: it "
+		    "ends after %ju of them", m->name, (uintmax_t)m->size,
+		    (uintmax_t)(left < m->size ? left : m->size));
+	w->pos += n * TAR_BLOCK;
+	return 0;
+}
+
+static bool
+is_extra(char type)
+{
+	return type == TAR_PAX || type == TAR_LONGNAME ||
+	    type == TAR_LONGLINK;
+}
+
+/*
+ * Take a member whose header is at hand; m is it, so far.
+ */
+static int
+member_take(struct walk *w, uint8_t *block, struct tarmember *m)
+{
+	struct tar *t = w->tar;
+
+	if (tar_header(block, m) == -1)
+		return -1;
+	if (is_extra(m->type))
+		return extra_take(w, m) == -1 ? -1 : bytes_skip(w, m);
+	if (m->type == TAR_GLOBAL)
+		return bytes_skip(w, m);
+	if (m->type == TAR_SPARSE && block[SPARSE_MORE] != 0)
+		do
+			if (block_read(w, block) == -1)
+				return -1;
+		while (block[SPARSE_STILL] != 0);
+	member_complete(w, m);
+	m->pos = w->pos;
+	if (bytes_skip(w, m) == -1 || VEC_ROOM(t->v, t->n) == -1)
+		return -1;
+	t->v[t->n++] = *m;
+	memset(m, 0, sizeof *m);
+	return 0;
+}
+
+/*
+ * Go to the end of an archive, and take all members.
+ */
+static int
+members_take(struct walk *w)
+{
+	static const uint8_t zeros[TAR_BLOCK];
+	uint8_t block[TAR_BLOCK];
+	struct tarmember m;
+	uint64_t at;
+	int rc;
+
+	for (;;) {
+		at = w->pos;
+		memset(&m, 0, sizeof m);
+		rc = block_read(w, block);
+		if (rc == 0 && memcmp(block, zeros, TAR_BLOCK) == 0)
+			return 0;
+		if (rc == 0)
+			rc = member_take(w, block, &m);
+		tarmember_clear(&m);
+		if (rc == -1)
+			return errstr_wrap("%s: byte %ju", w->tar->in->name,
+			    (uintmax_t)at);
+	}
+}
+
+/*
+ * By name, and of one name the later one last.
+ */
+static int
+member_cmp(const void *a, const void *b)
+{
+	const struct tarmember *x = a, *y = b;
+	int c;
+
+	c = strcmp(x->name, y->name);
+	return c != 0 ? c : (x->pos > y->pos) - (x->pos < y->pos);
+}
+
+/*
+ * Read the table of an archive of which nothing has been skipped; a pipe, or
+ * what is compressed otherwise than by us, is kept in a temporary file, which
+ * the stream is from here on.  It must outlive the table.  NULL on an error.
+ */
+struct tar *
+tar_read(struct input *in)
+{
+	struct walk w = { 0 };
+	struct tar *t;
+	int rc;
+
+	if (in->size == UINT64_MAX && (rc = input_spool(in)) != 1) {
+		if (rc == 0)
+			errstr_wrap("%s", in->name);
+		return NULL;
+	}
+	if ((t = calloc(1, sizeof *t)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	t->in = in;
+	w.tar = t;
+	rc = members_take(&w);
+	tarmember_clear(&w.next);
+	if (rc == -1) {
+		tar_free(t);
+		return NULL;
+	}
+	if (t->n > 1)
+		qsort(t->v, t->n, sizeof *t->v, member_cmp);
+	return t;
+}
+
+/*
+ * Return the member of a name: of several, the last, as who unpacks it has; or
+ * NULL.
+ */
+const struct tarmember *
+tar_find(const struct tar *t, const char *name)
+{
+	size_t i;
+
+	i = BISECT_WHILE(k, t->n, strcmp(t->v[k].name, name) <= 0);
+	return i > 0 && strcmp(t->v[i - 1].name, name) == 0 ? &t->v[i - 1] :
+	    NULL;
+}
+
+/*
+ * Make a stream of that name of a member, a TAR_FILE.
+ */
+struct input *
+tar_input(const struct tar *t, const struct tarmember *m, const char *name)
+{
+	struct input *in;
+
+	in = input_part(t->in, name, m->pos, m->size);
+	if (in != NULL)
+		in->st.st_mtime = (time_t)m->time;
+	return in;
+}
+
+/*
+ * Return the source of a snapshot that has the bytes of all members, which are
+ * at t->in->origin and their place; it is made when it is first asked for.
+ */
+struct source *
+tar_source(struct tar *t, struct snap *s)
+{
+	if (t->src == NULL)
+		t->src = input_source(s, t->in, KB);
+	return t->src;
+}
+
+void
+tar_free(struct tar *t)
+{
+	size_t i;
+
+	if (t == NULL)
+		return;
+	for (i = 0; i < t->n; i++)
+		tarmember_clear(&t->v[i]);
+	free(t->v);
+	free(t);
+}

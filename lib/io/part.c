@@ -1,0 +1,37 @@
+/*
+ * A part of a stream as a stream of its own.
+ */
+#include "io.h"
+#include "io/gzip/gzip.h"
+
+#include <fcntl.h>
+
+/*
+ * Make a stream of that name of n bytes, from pos on, of one whose size is
+ * known, and which has so many.  It may outlive that one.
+ */
+struct input *
+input_part(const struct input *in, const char *name, uint64_t pos, uint64_t n)
+{
+	struct input *part;
+	int fd;
+
+	if (in->fd == -1 || pos > in->size || n > in->size - pos) {
+		errstr_set("%s: no %ju bytes at byte %ju", in->name,
+		    (uintmax_t)n, (uintmax_t)pos);
+		return NULL;
+	}
+	if ((fd = fcntl(in->fd, F_DUPFD_CLOEXEC, 3)) == -1) {
+		errstr_sys("%s", in->name);
+		return NULL;
+	}
+	if ((part = input_fd(name, fd)) == NULL)
+		return NULL;
+	part->origin = in->origin + (off_t)pos;
+	part->size = n;
+	part->real = n < in->real ? n : in->real;
+	part->random = true;
+	if (in->gzfile != NULL)
+		part->gzfile = gzipfile_share(in->gzfile);
+	return part;
+}

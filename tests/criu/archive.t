@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Archives of checkpoints, as podman and those that a kubelet asks write them,
+# are read as the images in them; the archives are made without any of our code.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+here=$tests/criu
+python3 "$here/criuasm.py" all "$tmp/asm" || exit 1
+find "$tmp/asm" -name inventory.img -exec touch -d @1735689600 {} +
+
+# tar FORM DIR: $tmp/FORM.tar
+tar() {
+	python3 "$here/archive.py" make "$1" "$2" "$tmp/$1.tar" || exit 1
+}
+
+# same WHAT FILE: it is what the images in $images are
+images=$tmp/asm/both
+same() {
+	"$BUILD/snapcat" -o "$tmp/want.snap" "$images" &&
+	    "$BUILD/snapcat" -o "$tmp/got.snap" "$2" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" "0 " "$1: it is read"
+	try "$1: as the images in it" cmp "$tmp/got.snap" "$tmp/want.snap"
+}
+
+for form in podman pax gnu top dot late; do
+	tar $form "$images"
+	same $form "$tmp/$form.tar"
+done
+gzip -k "$tmp/podman.tar"
+same "compressed" "$tmp/podman.tar.gz"
+same "a pipe" <(cat "$tmp/podman.tar")
+same "a compressed pipe" <(cat "$tmp/podman.tar.gz")
+(echo line && cat "$tmp/podman.tar") >"$tmp/behind"
+{
+	read -r
+	same "what is behind something else" -
+} <"$tmp/behind"
+images=$tmp/asm/stack/4
+tar stack "$images"
+same "a stack" "$tmp/stack.tar"
+
+# all commands
+cp "$tmp/podman.tar" "$tmp/x.tar"
+images=$tmp/asm/both
+for c in "snapls -v" "snapls -j" "procmap -x -M"; do
+	# shellcheck disable=SC2086 # words are meant
+	is "$("$BUILD"/$c "$tmp/x.tar" | grep -v '^snapshot\|tar' | cksum)" \
+	    "$("$BUILD"/$c "$images" | grep -v '^snapshot\|asm' | cksum)" "$c"
+done
+"$BUILD/snapload" -D "$tmp/img" "$tmp/x.tar" >"$tmp/out" 2>&1
+ok $? "snapload" || diag <"$tmp/out"
+try "the images it makes" python3 "$here/criuasm.py" same "$tmp/img" "$images"
+
+# refused FORM SENTENCE
+refused() {
+	[ -e "$tmp/$1.tar" ] || tar "$1" "$tmp/asm/both"
+	"$BUILD/snapls" "$tmp/$1.tar" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(sed "s,$tmp/,,g; s/after [0-9]*/after N/" "$tmp/err")" \
+	    "1 snapls: $1.tar$2" "$1 is refused"
+}
+refused none ": an archive, but not of a checkpoint of criu: no inventory.img"
+refused two ": an archive with several checkpoints: a/inventory.img, \
+b/inventory.img"
+refused huge ": byte 3072: rootfs-diff.tar: 4611686018427387904 bytes, but the \
+archive is cut: it ends after N of them"
+refused sparse "/checkpoint/pages-1.img: a sparse file, which is not read from \
+an archive (tar without -S makes none)"
+refused hard "/checkpoint/pages-1.img: not a regular file"
+refused link "/checkpoint/pages-1.img: not a regular file"
+for form in out absolute around; do
+	tar $form "$tmp/asm/stack/4"
+done
+parent='/checkpoint/pagemap-7.img: entry 2: in the parent, but'
+refused out "$parent out.tar/checkpoint/parent leads out of the archive"
+refused absolute "$parent absolute.tar/checkpoint/parent leads out of the \
+archive"
+refused around "$parent around.tar/checkpoint/parent has too many parents, or \
+leads back to itself"
+
+# what is damaged is refused, or is as it was
+for how in cut flip; do
+	mkdir "$tmp/$how"
+	python3 "$here/archive.py" $how "$tmp/podman.tar" "$tmp/$how"
+	bad=0
+	n=0
+	for f in "$tmp/$how"/*; do
+		n=$((n + 1))
+		"$BUILD/snapls" "$f" >"$tmp/out" 2>"$tmp/err"
+		case $?:$(wc -l <"$tmp/err") in
+		1:1) ;;
+		*)
+			bad=$((bad + 1))
+			head -n 2 "$tmp/err" | sed "s|^|${f##*/}: |" | diag
+			;;
+		esac
+	done
+	is "$((n > 10)) $bad" "1 0" "$how: each is refused, with a sentence"
+done
+finish 38
