@@ -23,6 +23,8 @@ MAN3 = lib/libsnap.3
 MAN6 = man6/snap.6
 
 PKGS = libbsd-overlay libelf libprotobuf-c libxxhash zlib
+# one more, where it is there: streams that zstd(1) compressed are read then
+ZSTD := $(shell pkg-config --exists libzstd && echo libzstd)
 # libraries that a program needs beside those: where pkg-config does not find
 # one, the program is left out, and "make" says so
 snapfs_PKGS = fuse3
@@ -94,14 +96,14 @@ CFLAGS = -O2 -g
 WIDE := $(if $(filter 4,$(shell echo __SIZEOF_LONG__ | $(CC) -E -P -)), \
 	-D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64)
 CPPFLAGS = -D_GNU_SOURCE $(WIDE) -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt \
-	$(shell pkg-config --cflags $(PKGS))
+	$(if $(ZSTD),-DZSTD) $(shell pkg-config --cflags $(PKGS) $(ZSTD))
 WARN = $(WARN_AS) -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
 LIBWARN = -Wconversion -Wsign-conversion
 # -fPIC, of which the shared library is made, costs programs 200 bytes
 HARDEN = -fstack-protector-strong -fPIC -fno-semantic-interposition
 LINK = -pie -Wl,-z,relro,-z,now
-LIBS = $(shell pkg-config --libs $(PKGS)) -pthread
+LIBS = $(shell pkg-config --libs $(PKGS) $(ZSTD)) -pthread
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZFLAGS = $(SANITIZE) -fsanitize=fuzzer-no-link
 
@@ -130,7 +132,7 @@ $(PROGS:%=$O/%): $O/common.a $O/libsnap.a
 # Programs without shared libraries.  Those of libxxhash are not told the best
 # vectors at run time, and reading memory is slower than the others, too.
 STATIC = snap snapls
-STATICLIBS = $(shell pkg-config --static --libs $(PKGS)) -pthread \
+STATICLIBS = $(shell pkg-config --static --libs $(PKGS) $(ZSTD)) -pthread \
 	$(foreach f,64bits 64bits_update 64bits_withSecret, \
 	-Wl,--defsym=XXH3_$f_dispatch=XXH3_$f)
 
@@ -313,7 +315,7 @@ install: all
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libsnap.so
 	install -m 644 $(PUBLIC) $(DESTDIR)$(PREFIX)/include/snap
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-	    -e 's|@VERSION@|$(VERSION)|' \
+	    -e 's|@VERSION@|$(VERSION)|' -e 's|@ZSTD@|$(ZSTD)|' \
 	    lib/libsnap.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libsnap.pc
 	install -m 644 $(MAN1) $(DESTDIR)$(MANDIR)/man1
 	install -m 644 $(MAN3) $(DESTDIR)$(MANDIR)/man3

@@ -14,6 +14,7 @@ ROOMS=lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	lib/linux/stop lib/linux/open lib/linux/clone lib/linux/take lib/linux
 
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
+ZSTD=`pkg-config --exists libzstd && echo libzstd`
 # libraries that a program needs beside those, without which it is left out, or
 # makes use of where they are (NAME_MAY), as in Makefile
 snapfs_PKGS=fuse3
@@ -21,7 +22,7 @@ snapfs_PKGS=fuse3
 O=build-mk
 CC=cc
 CFLAGS=-O2 -g
-CPPFLAGS=-D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt
+CPPFLAGS=-D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt ${ZSTD:%=-DZSTD}
 WARN=-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
 HARDEN=-fstack-protector-strong -fPIC -fno-semantic-interposition
@@ -52,7 +53,7 @@ $O/&: $O/libsnap.a $CMDOBJ
 		! pkg-config --exists $l || more="$more $l"
 	done
 	$CC $CFLAGS $LINK -o $target $O/cmd/$stem/*.o $O/cmd/common/*.o \
-	    $O/libsnap.a `pkg-config --libs $PKGS $more` -pthread
+	    $O/libsnap.a `pkg-config --libs $PKGS $ZSTD $more` -pthread
 
 $O/libsnap.a: $LIBOBJ $PB.o
 	rm -f $target
@@ -74,7 +75,7 @@ $O/%.o: %.c $HEADERS $PB.h
 		! pkg-config --exists $l || more="$more $l" \
 		    have="$have -DHAVE_`echo $l | tr -cd a-zA-Z0-9`"
 	done
-	$CC -std=c11 $CPPFLAGS $have `pkg-config --cflags $PKGS $more` $WARN \
+	$CC -std=c11 $CPPFLAGS $have `pkg-config --cflags $PKGS $ZSTD $more` $WARN \
 	    $HARDEN $CFLAGS -pthread -c -o $target $stem.c
 
 clean:V:

@@ -5,7 +5,7 @@
 
 /*
  * Read a snapshot by read from a path, or from standard input where it is NULL
- * or "-"; it may be compressed with gzip(1).  NULL on an error.
+ * or "-"; it may be compressed with gzip or zstd.  NULL on an error.
  */
 struct snap *
 snap6_stream(const char *path, const struct readopts *o,

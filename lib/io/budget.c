@@ -32,6 +32,16 @@ room_real(int fd, const struct stat *st, off_t from)
 }
 
 /*
+ * Return how many bytes were read of a stream, compressed as it is.
+ */
+uint64_t
+input_taken(const struct input *in)
+{
+	return in->gunzip != NULL ? gunzip_taken(in->gunzip) :
+	    in->unzstd != NULL ? unzstd_taken(in->unzstd) : in->pos;
+}
+
+/*
  * Return how many bytes of memory may be taken by what a stream tells of, as
  * far as it was read.
  */
@@ -42,8 +52,7 @@ input_room(const struct input *in)
 
 	real = in->real;
 	if (real == UINT64_MAX)
-		real = in->gunzip != NULL ? gunzip_taken(in->gunzip) :
-		    in->pos;
+		real = input_taken(in);
 	if (__builtin_mul_overflow(real, ROOM_TIMES, &room) ||
 	    __builtin_add_overflow(room, ROOM_LEAST, &room))
 		return UINT64_MAX;

@@ -2,7 +2,7 @@
  * Streams in, from a file or a pipe: a reader looks at the next bytes and
  * skips them.  Nothing is allocated for a length that a stream claims
  * until its bytes have come.  A compressed stream is inflated on the way:
- * io/gzip/in.c, in order, and io/gzip/file.c, at random.
+ * inflate.c.
  */
 #include "full.h"
 #include "io.h"
@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { CHUNK = 256 * 1024 };
 
 /*
  * Open a stream: the file at path, or standard input if that is NULL or "-".
@@ -55,7 +53,7 @@ input_fd(const char *name, int fd)
 
 	if ((in = calloc(1, sizeof *in)) == NULL ||
 	    (in->name = strdup(name)) == NULL ||
-	    (in->buf = malloc(CHUNK)) == NULL) {
+	    (in->buf = malloc(INPUT_CHUNK)) == NULL) {
 		errstr_set("out of memory");
 		if (in != NULL)
 			in->fd = fd;
@@ -63,7 +61,7 @@ input_fd(const char *name, int fd)
 			close(fd);
 		goto fail;
 	}
-	in->cap = CHUNK;
+	in->cap = INPUT_CHUNK;
 	in->fd = fd;
 	if (fstat(fd, &st) == -1) {
 		errstr_sys("%s", name);
@@ -124,59 +122,11 @@ input_close(struct input *in)
 	if (in->fd != -1)
 		close(in->fd);
 	gunzip_free(in->gunzip);
+	unzstd_free(in->unzstd);
 	gzipfile_free(in->gzfile);
 	free(in->name);
 	free(in->buf);
 	free(in);
-}
-
-/*
- * If a stream, of which nothing has been skipped, is compressed with gzip, it
- * is from here on what it was before, and its position and size are of that.
- * The size is known of our own members in a regular file (snap(6)), which can
- * be read at random; what is wrong with the stream is told as it is read.
- * With salvage, even a damaged file of our members can be.
- */
-int
-input_gunzip(struct input *in, bool salvage)
-{
-	uint8_t *fresh;
-	uint64_t start;
-	bool magic;
-
-	magic = input_fill(in, 2) >= 2 && gzip_magic(in->buf, in->end);
-	salvage = salvage && in->size >= GZIP_HEAD && in->end >= 4 &&
-	    memcmp(in->buf, "proc", 4) != 0 &&
-	    memcmp(in->buf, "\177ELF", 4) != 0;
-	if (!magic && !salvage)
-		return 0;
-	start = (uint64_t)in->origin;
-	if (in->size != UINT64_MAX && in->fd != -1 && gzipfile_open(&in->gzfile,
-	    in->fd, start, start + in->size, salvage) == -1)
-		return errstr_wrap("%s", in->name);
-	if (!magic && in->gzfile == NULL)
-		return 0;
-	if ((fresh = malloc(CHUNK)) == NULL)
-		return errstr_set("out of memory");
-	in->gunzip = gunzip_new(in->fd, in->buf, in->end, in->cap, in->eof);
-	in->buf = fresh;
-	in->cap = CHUNK;
-	in->end = 0;
-	in->eof = in->gunzip == NULL;
-	in->origin = 0;
-	in->size = in->gzfile == NULL ? UINT64_MAX :
-	    gzipfile_size(in->gzfile);
-	return in->gunzip == NULL ? -1 : 0;
-}
-
-/*
- * Return true if the bytes of a stream are those of its descriptor, not
- * inflated.
- */
-bool
-input_plain(const struct input *in)
-{
-	return in->gunzip == NULL;
 }
 
 /*
@@ -228,6 +178,8 @@ input_read(struct input *in, uint8_t *buf, size_t n)
 	}
 	if (in->gunzip != NULL)
 		return gunzip_read(in->gunzip, buf, n);
+	if (in->unzstd != NULL)
+		return unzstd_read(in->unzstd, buf, n);
 	do
 		r = read(in->fd, buf, n);
 	while (r == -1 && errno == EINTR);

@@ -9,7 +9,10 @@
 
 #include "model.h"
 
-enum { SUM_BYTES = 1024 * 1024 };
+enum {
+	SUM_BYTES = 1024 * 1024,
+	INPUT_CHUNK = 256 * 1024 /* bytes of a stream read at once */
+};
 
 struct sums {
 	uint64_t	*sum;	/* owned */
@@ -36,7 +39,8 @@ struct input {
 	bool		 eof;
 	bool		 failed; /* the next byte cannot be read: why */
 	char		 why[512];
-	struct gunzip	*gunzip; /* owned; NULL: it is not compressed */
+	struct gunzip	*gunzip; /* owned; NULL: gzip did not compress it */
+	struct unzstd	*unzstd; /* owned; NULL: zstd did not */
 	struct gzipfile	*gzfile; /* owned; NULL: not to be read at random */
 	bool		 random; /* read from where it is, not in order */
 	uint64_t	 most;	/* the stream is taken to end here */
@@ -74,6 +78,7 @@ bool		 link_istrusted(int dir, const char *name, int fd);
 
 /* budget.c */
 uint64_t	 input_room(const struct input *in);
+uint64_t	 input_taken(const struct input *in);
 uint64_t	 room_real(int fd, const struct stat *st, off_t from);
 
 /* helper.c */
@@ -87,13 +92,15 @@ void		 helper_drop(void);
 int		 helper_act(int *fd);
 void		 helper_quit(void);
 
+/* inflate.c */
+int		 input_gunzip(struct input *in, bool salvage);
+bool		 input_plain(const struct input *in);
+
 /* input.c */
 struct input	*input_open(const char *path);
 struct input	*input_fd(const char *name, int fd);
 struct input	*input_memory(const char *name, const void *data, size_t len);
 void		 input_close(struct input *in);
-int		 input_gunzip(struct input *in, bool salvage);
-bool		 input_plain(const struct input *in);
 size_t		 input_fill(struct input *in, size_t n);
 const uint8_t	*input_peek(struct input *in, size_t n);
 int		 input_end(const struct input *in);
@@ -192,5 +199,14 @@ void		 sums_free(struct sums *s);
 void		 sums_add(struct sums *s, const void *data, size_t n);
 int		 sums_end(struct sums *s);
 uint64_t	 sums_of(const void *data, size_t n);
+
+
+/* unzstd.c */
+bool		 unzstd_magic(const uint8_t *p, size_t n);
+struct unzstd	*unzstd_new(int fd, uint8_t *buf, size_t n, size_t cap,
+		    bool eof);
+void		 unzstd_free(struct unzstd *u);
+ssize_t		 unzstd_read(struct unzstd *u, void *buf, size_t n);
+uint64_t	 unzstd_taken(const struct unzstd *u);
 
 #endif

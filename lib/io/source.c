@@ -109,9 +109,11 @@ input_spool(struct input *in)
 		errstr_sys("spool");
 		goto fail;
 	}
-	in->real = in->gunzip != NULL ? gunzip_taken(in->gunzip) : size;
+	in->real = input_taken(in);
 	gunzip_free(in->gunzip);
+	unzstd_free(in->unzstd);
 	in->gunzip = NULL;
+	in->unzstd = NULL;
 	close(in->fd);
 	in->fd = fd;
 	in->origin = 0;

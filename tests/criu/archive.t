@@ -28,6 +28,39 @@ for form in podman pax gnu top dot late; do
 done
 gzip -k "$tmp/podman.tar"
 same "compressed" "$tmp/podman.tar.gz"
+if ! type zstd >/dev/null 2>&1; then
+	skip "compressed with zstd" "no zstd here" 10
+elif zstd -q <"$tmp/podman.tar" | "$BUILD/snapls" 2>&1 | grep -q without; then
+	skip "compressed with zstd" "built without its library" 10
+else
+	zstd -q "$tmp/podman.tar" -o "$tmp/podman.tar.zst"
+	same "zstd" "$tmp/podman.tar.zst"
+	same "a pipe of zstd" <(cat "$tmp/podman.tar.zst")
+	{
+		head -c 100000 "$tmp/podman.tar" | zstd -q
+		tail -c +100001 "$tmp/podman.tar" | zstd -q -1 --no-check
+	} >"$tmp/twice.zst"
+	"$BUILD/snapls" "$tmp/twice.zst" >"$tmp/out" 2>&1
+	is "$? $(tail -n +2 "$tmp/out" | cksum)" "0 $("$BUILD/snapls" \
+	    "$tmp/podman.tar" | tail -n +2 | cksum)" "several frames"
+	head -c -1 "$tmp/podman.tar.zst" >"$tmp/cut.zst"
+	(cat "$tmp/podman.tar.zst" && echo) >"$tmp/more.zst"
+	{
+		head -c 3000 "$tmp/podman.tar.zst"
+		echo damage
+		tail -c +3008 "$tmp/podman.tar.zst"
+	} >"$tmp/bad.zst"
+	for f in cut more bad; do
+		"$BUILD/snapls" "$tmp/$f.zst" >"$tmp/out" 2>"$tmp/err"
+		is "$? $(wc -l <"$tmp/err")" "1 1" "zstd: $f is refused" ||
+		    diag <"$tmp/err"
+	done
+	"$BUILD/snapcat" "$images" | zstd -q >"$tmp/s.zst"
+	is "$("$BUILD/snapls" "$tmp/s.zst" | cksum)" \
+	    "$("$BUILD/snapls" "$images" | cksum)" "zstd: any snapshot"
+	is "$("$BUILD/snapcat" -o "$tmp/got.snap" "$tmp/s.zst" 2>&1)" "" \
+	    "zstd: pages of it"
+fi
 same "a pipe" <(cat "$tmp/podman.tar")
 same "a compressed pipe" <(cat "$tmp/podman.tar.gz")
 (echo line && cat "$tmp/podman.tar") >"$tmp/behind"
@@ -96,4 +129,4 @@ for how in cut flip; do
 	done
 	is "$((n > 10)) $bad" "1 0" "$how: each is refused, with a sentence"
 done
-finish 38
+finish 48
