@@ -236,9 +236,11 @@ edit_open(struct merge *m, const struct recfile *f, struct buf *b)
 		if (d != NULL) {
 			buf_add(b, s, value);
 			put_dev(b, d->to);
-		} else if (key_is(s, value, "target"))
+		} else if (key_is(s, value, "target") ||
+		    key_is(s, value, "passed"))
 			line_last(m, s, n, LINES_FILE, b);
-		else if (key_is(s, value, "pid"))
+		else if (key_is(s, value, "pid") ||
+		    key_is(s, value, "sender"))
 			line_last(m, s, n, LINES_PID, b);
 		else
 			buf_add(b, s, n);

@@ -389,6 +389,7 @@ live_release(struct live *l)
 	if (l->stopped)
 		(void)step_begin(&l->steps, STEP_RELEASE);
 	tcphold_end(l, false);
+	passed_close(l);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		threads_release(p);
 	live_unhurry(l);

@@ -34,7 +34,7 @@ snapload: nothing is written (-f eventfd,netlink,packet writes the rest)" \
 ok $? 'nothing is written'
 load_leaving -f netlink -f eventfd,events
 is "$rc $(cut -d ' ' -f -8 <<<"$err")" \
-    '2 snapload: -f events: not one of aio, deleted,' 'a word that is none'
+    '2 snapload: -f events: not one of aio, credentials,' 'a word that is none'
 load_leaving -f
 is "$rc $(cut -d ' ' -f -6 <<<"$err")" '2 snapload: -f -D: not one of' 'no word'
 load_leaving -u -f netlink

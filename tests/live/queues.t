@@ -9,24 +9,41 @@ if ! is_root; then
 	finish 1
 fi
 
-# A line for each socket: its name, what waits, and why not.
+# A line for each socket: its name, what waits, with what types of files, sent
+# by whom, and why not.
 cat >"$tmp/told.py" <<'EOF'
 import sys
 sys.path.insert(0, sys.argv[1])
 import check
 record = check.record(check.load(sys.argv[2]), int(sys.argv[3]))
 why = {}
+passed = {}
+held = {}
+kind = {}
 for name, data in record.items():
     lines = [line.split(' ', 1) for line in data.decode(errors='replace')
         .splitlines() if ' ' in line] if name.startswith('file/') else []
     keys = dict(lines)
-    if keys.get('type') == 'unix':
+    if not keys:
+        continue
+    kind[name[5:]] = keys['type']
+    passed[name[5:]] = [line[1].split() for line in lines
+        if line[0] == 'passed']
+    if keys['type'] == 'unix':
         why[keys['ino']] = keys.get('why', '')
+        held[keys['ino']] = (name[5:], [line[1] for line in lines
+            if line[0] == 'sender'])
+
+def types(file):
+    return ['%s:%s%s' % (n, kind[to], types(to) or '')
+        for n, to in passed[file]]
 for line in open(sys.argv[4]):
     if line.startswith('socket '):
         name, ino = line.split()[1:]
         data = record.get('socket/' + ino, b'').decode()
-        print(name, repr(data[:64]), why[ino])
+        file, senders = held[ino]
+        print(name, repr(data[:64]), why[ino] + ' '.join(types(file) +
+            [s.replace(sys.argv[3], 'PID') for s in senders]))
 EOF
 
 told() {
@@ -37,7 +54,9 @@ over ''
 first '0\n3\ntwo' 
 long '' what waits in it cannot be had: more than 1024 packets, 1024 bytes
 broken '' what waits in it cannot be had: an error comes first, which is told but once
-rights '' 2 descriptors wait in it (SCM_RIGHTS)
+rights '5\nplain1\nr3\nend' 1:chr 1:dir
+nested '1\nr' 0:unix 0:unix['0:pipe', '0:pipe']
+sent '6\nbefore3\none3\ntwo' 0 65534 65534 0 1 0 0 PID
 lone '' 
 listener '' " "$1: what waits, or why it is not told"
 }
@@ -49,9 +68,7 @@ told "queues"
     sed -n "s/.*, descriptor [0-9]*: \(.*\): cannot be restored (-f unix leaves it out)/\1/p" |
     grep -v '^a pipe' | sort >"$tmp/refused"
 is "$(cat "$tmp/refused")" \
-    "2 descriptors wait in it (SCM_RIGHTS)
-a socket whose other end cannot be restored
-a socket whose other end cannot be restored
+    "a socket whose other end cannot be restored
 what waits in it cannot be had: an error comes first, which is told but once
 what waits in it cannot be had: more than 1024 packets, 1024 bytes" \
     "each that cannot be restored is refused, and no other"

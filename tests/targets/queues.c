@@ -8,7 +8,9 @@
  *	first		an empty packet, then another
  *	long		thousands of packets
  *	broken		an error, for its other end was closed unread
- *	rights		two descriptors
+ *	rights		bytes, two descriptors, bytes: a stream
+ *	nested		a socket that only waits there, in which a pipe waits
+ *	sent		packets with the credentials of who sent them
  *	lone		nothing: SOCK_SEQPACKET, not connected
  *	listener	nothing: SOCK_SEQPACKET, that listens
  */
@@ -16,6 +18,8 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
+
+#include <fcntl.h>
 
 enum { LONG = 5000 };
 
@@ -70,21 +74,77 @@ expect_error(int fd, int want)
 	lost += recv(fd, &c, 1, MSG_DONTWAIT) != -1 || errno != want;
 }
 
+/*
+ * Send a byte and two descriptors.
+ */
 static void
-rights_put(int fd)
+rights_put(int fd, const int both[2])
 {
 	char control[CMSG_SPACE(2 * sizeof(int))] = "", c = 'r';
 	struct iovec v = { &c, 1 };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
 	    .msg_control = control, .msg_controllen = sizeof control };
-	int both[2] = { STDIN_FILENO, STDOUT_FILENO };
 
 	CMSG_FIRSTHDR(&m)->cmsg_level = SOL_SOCKET;
 	CMSG_FIRSTHDR(&m)->cmsg_type = SCM_RIGHTS;
-	CMSG_FIRSTHDR(&m)->cmsg_len = CMSG_LEN(sizeof both);
-	memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), both, sizeof both);
+	CMSG_FIRSTHDR(&m)->cmsg_len = CMSG_LEN(2 * sizeof *both);
+	memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), both, 2 * sizeof *both);
 	if (sendmsg(fd, &m, 0) != 1)
 		err(1, "SCM_RIGHTS");
+}
+
+/*
+ * Receive that, and set both to the descriptors.
+ */
+static void
+rights_get(int fd, const char *want, int both[2])
+{
+	char control[CMSG_SPACE(2 * sizeof(int))] = "", buf[64];
+	struct iovec v = { buf, sizeof buf };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
+	    .msg_control = control, .msg_controllen = sizeof control };
+	ssize_t n;
+
+	n = recvmsg(fd, &m, MSG_DONTWAIT);
+	lost += n != (ssize_t)strlen(want) || memcmp(buf, want, (size_t)n) !=
+	    0 || m.msg_controllen == 0 || m.msg_flags != 0 ||
+	    CMSG_FIRSTHDR(&m)->cmsg_len != CMSG_LEN(2 * sizeof *both);
+	if (m.msg_controllen != 0)
+		memcpy(both, CMSG_DATA(CMSG_FIRSTHDR(&m)), 2 * sizeof *both);
+}
+
+/*
+ * Have a socket wait in another, and a pipe in that, that nobody has else.
+ */
+static void
+nested_put(int fd)
+{
+	int inner[2], pipes[2];
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, inner) == -1 ||
+	    pipe(pipes) == -1 || write(pipes[1], "deep", 4) != 4)
+		err(1, "socketpair");
+	rights_put(inner[0], pipes);
+	rights_put(fd, inner);
+	close(pipes[0]);
+	close(pipes[1]);
+	close(inner[0]);
+	close(inner[1]);
+}
+
+static void
+nested_get(int fd)
+{
+	int inner[2] = { -1, -1 }, pipes[2] = { -1, -1 };
+	char buf[5] = "";
+
+	rights_get(fd, "r", inner);
+	rights_get(inner[1], "r", pipes);
+	lost += read(pipes[0], buf, sizeof buf) != 4 ||
+	    strcmp(buf, "deep") != 0;
+	close(pipes[1]);
+	/* this end had been had by nobody else, so that there is no more */
+	lost += read(pipes[0], buf, sizeof buf) != 0;
 }
 
 static void
@@ -118,7 +178,10 @@ alone_make(void)
 int
 main(void)
 {
-	int ended[2], over[2], first[2], many[2], broken[2], rights[2], i;
+	const int yes = 1, both[2] = { open("/dev/null", O_RDONLY),
+	    open("/", O_RDONLY) };
+	int ended[2], over[2], first[2], many[2], broken[2], rights[2];
+	int nested[2], sent[2], got[2], i;
 
 	pair_make("ended", SOCK_SEQPACKET, ended);
 	put(ended[0], "one");
@@ -139,7 +202,18 @@ main(void)
 	put(broken[1], "unread");
 	close(broken[0]);
 	pair_make("rights", SOCK_STREAM, rights);
-	rights_put(rights[0]);
+	put(rights[0], "plain");
+	rights_put(rights[0], both);
+	put(rights[0], "end");
+	pair_make("nested", SOCK_SEQPACKET, nested);
+	nested_put(nested[0]);
+	pair_make("sent", SOCK_DGRAM, sent);
+	put(sent[0], "before");
+	if (setsockopt(sent[1], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) ==
+	    -1)
+		err(1, "SO_PASSCRED");
+	put(sent[0], "one");
+	put(sent[0], "two");
 	alone_make();
 	ready_await();
 	expect(ended[1], "one");
@@ -156,7 +230,12 @@ main(void)
 	expect_error(broken[1], ECONNRESET);
 	expect(broken[1], "sent");
 	expect(broken[1], "");
-	expect(rights[1], "r");
+	rights_get(rights[1], "plainr", got);
+	expect(rights[1], "end");
+	nested_get(nested[1]);
+	expect(sent[1], "before");
+	expect(sent[1], "one");
+	expect(sent[1], "two");
 	report("lost", lost);
 	return 0;
 }

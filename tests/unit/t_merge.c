@@ -89,7 +89,8 @@ test_numbers(void **state)
 	proc_begin(a, 9, NULL);
 	b = snap_begin("process snapshot 2 y@there amd64 0 \"\"");
 	proc_begin(b, 7, "files", "0 0\n5 1\n", "file/0", "type epoll\n"
-	    "target 5 1 2 1\ntarget 6 1 2 -\n", "file/1", "type reg\n", NULL);
+	    "target 5 1 2 1\ntarget 6 1 2 -\n", "file/1", "type unix\n"
+	    "passed 0 0\nsender 0 3 4 7\n", NULL);
 	proc_begin(b, 8, "thread", "7\n", "shares", "vm 7\nfiles 7\nfs 8\n"
 	    "sighand 7\n", NULL);
 	proc_begin(b, 9, "shares", "vm 9\nfiles 7\nfs 9\nsighand 9\n",
@@ -101,7 +102,8 @@ test_numbers(void **state)
 	assert_record(a, 10, "files", "0 5\n5 6\n");
 	assert_record(a, 10, "file/5", "type epoll\ntarget 5 1 2 6\n"
 	    "target 6 1 2 -\n");
-	assert_record(a, 10, "file/6", "type reg\n");
+	assert_record(a, 10, "file/6", "type unix\npassed 0 5\n"
+	    "sender 0 3 4 10\n");
 	assert_record(a, 10, "origin", "7 2 y@there amd64 0 \"\"\n");
 	assert_record(a, 8, "thread", "10\n");
 	assert_record(a, 8, "shares", "vm 10\nfiles 10\nfs 8\nsighand 10\n");

@@ -8,11 +8,13 @@
  *	task.c		processes and threads, as the record has them
  *	find.c		open files by number, inode and descriptor
  *	inetread.c	what the record tells of a socket of the internet
+ *	queueread.c	likewise of what waits in UNIX sockets
  *	open.c		open files and descriptors, as the record has them
  *	ghost.c		deleted files
  *	regular.c	files with a name
  *	memory.c	pages, and shared memory
  *	mm.c		mappings: mm
+ *	queue.c		what waits in UNIX sockets
  *	judge.c		what of the open files can be restored
  *	unix.c		UNIX sockets
  *	tty.c		terminals
@@ -47,9 +49,9 @@ enum {
 
 enum makewhy {			/* kinds of what cannot be restored */
 	WHY_NEVER,		/* and cannot be left out */
-	WHY_AIO, WHY_DELETED, WHY_DEVICE, WHY_EPOLL, WHY_EVENTFD, WHY_FANOTIFY,
-	WHY_HUGETLB, WHY_INOTIFY, WHY_IO_URING, WHY_LOCKS, WHY_MULTICAST,
-	WHY_NETLINK,
+	WHY_AIO, WHY_CREDENTIALS, WHY_DELETED, WHY_DEVICE, WHY_EPOLL,
+	WHY_EVENTFD, WHY_FANOTIFY, WHY_HUGETLB, WHY_INOTIFY, WHY_IO_URING,
+	WHY_LOCKS, WHY_MULTICAST, WHY_NETLINK,
 	WHY_OTHER, WHY_PACKET, WHY_PAGES, WHY_PIDFD, WHY_PIPE, WHY_RAW,
 	WHY_SECRETMEM, WHY_SHM, WHY_SHSTK, WHY_SOCKOPT, WHY_SYSV, WHY_TCP,
 	WHY_TIMER, WHY_TTY, WHY_UDP, WHY_UNIX, WHY_USERFAULTFD, WHY_USERNS,
@@ -95,7 +97,8 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS,
 	OK_INDEX, OK_MASTER, OK_TERMIOS, OK_TERMLOCK, OK_WINSIZE, OK_EXCLUSIVE,
 	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID, OK_TIMES, OK_UNREAD,
-	OK_PROTOCOL, OK_FAMILY, OK_STREAM, OK_AGREED, OK_WINDOW, OK_MAX
+	OK_PROTOCOL, OK_FAMILY, OK_STREAM, OK_AGREED, OK_WINDOW,
+	OK_LOCK, OK_MAX
 };
 
 enum { OPEN_NUMBERS = 5 };	/* most that a key has */
@@ -124,6 +127,11 @@ struct makewatch {		/* of an inotify set */
 	char		*path;	/* owned; NULL: not known */
 };
 
+struct makepassed {		/* a descriptor that waits in a socket */
+	uint64_t	 packet; /* with which: from 0 */
+	uint64_t	 id;	/* of the record, of its open file */
+};
+
 struct makeopen {		/* an open file description */
 	uint64_t	 key;	/* its number in the record */
 	uint32_t	 id;	/* and in files.img; 0: not written */
@@ -148,6 +156,12 @@ struct makeopen {		/* an open file description */
 	uint64_t	 *caller; /* inodes of connections that wait to be
 				     accepted by a socket */
 	size_t		 ncaller;
+	struct makepassed *passed; /* by packet */
+	size_t		 npassed;
+	bool		 sender; /* it was told who sent what waits in it */
+	bool		 passing; /* no process has it: it waits in a socket */
+	bool		 there;	/* criu has it, of those that wait */
+	bool		 turn;	/* it is among those of struct criumake */
 	unsigned int	 ends;	/* of its inode that are restored: bits */
 	bool		 data;	/* of its inode is written, of the first */
 	bool		 locked; /* its own locks are written */
@@ -214,6 +228,8 @@ struct criumake {
 	size_t		 nshm;
 	struct makefilter *filter; /* owned; in seccomp.img */
 	size_t		 nfilter;
+	struct makeopen	**turn;	/* owned; in which descriptors wait, by turn */
+	size_t		 nturn;
 	uint32_t	 *tty;	/* owned; those in tty-info.img */
 	size_t		 ntty;
 	struct buf	*files;	/* files.img */
@@ -402,8 +418,20 @@ int		 makeinet_write(struct criumake *, const struct makeopen *,
 /* fd.c */
 int		 makefd_write(struct criumake *, struct maketask *);
 
+/* queueread.c, queue.c */
+int		 makequeue_read(struct makeopen *, struct words *);
+void		 makequeue_free(struct makeopen *);
+void		 makequeue_use(struct criumake *);
+const char	*makequeue_hinders(const struct criumake *,
+		    const struct makeopen *);
+int		 makequeue_note(struct criumake *, const struct maketask *,
+		    const struct makefd *);
+int		 makequeue_refuse(struct criumake *);
+int		 makequeue_order(struct criumake *);
+int		 makequeue_write(struct criumake *);
+
 /* unix.c */
-int		 makeunix_write(struct criumake *, const struct makeopen *,
+void		 makeunix_write(struct criumake *, const struct makeopen *,
 		    Criu__FileEntry, Criu__Fown *);
 
 /* tty.c */

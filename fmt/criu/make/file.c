@@ -204,7 +204,8 @@ open_write(struct criumake *m, struct makeopen *f)
 	case FD_FIFO:
 		return fifo_write(m, f, e);
 	case FD_UNIXSK:
-		return makeunix_write(m, f, e, &fown);
+		makeunix_write(m, f, e, &fown);
+		return 0;
 	case FD_PIDFD:
 		makepidfd_write(m, f, e, &fown);
 		return 0;
@@ -268,5 +269,5 @@ makefile_write(struct criumake *m)
 		    (f->id == 0 && open_write(m, f) == -1))
 			return -1;
 	}
-	return 0;
+	return makequeue_write(m);
 }

@@ -112,11 +112,14 @@ unix_hinders(const struct criumake *m, const struct makeopen *f)
 	const uint64_t *s = f->v[OK_SOCKET];
 	const struct makeopen *peer;
 	char dir[PATH_MAX];
+	const char *why;
 
 	if (!makeopen_has(f, OK_SOCKET) || !makeopen_has(f, OK_INO))
 		return "a socket that little is known of";
 	if (!makeopen_dir(f, dir, sizeof dir))
 		return "a socket whose name leads from who knows where";
+	if ((why = makequeue_hinders(m, f)) != NULL)
+		return why;
 	if (s[SOCK_PEER] == 0)
 		return single_hinders(m, f);
 	peer = makefind_peer(m, f);
@@ -246,6 +249,8 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 
 	if (type->why != NULL)
 		return type->why;
+	if (f->passing && f->v[OK_LOCK][0] != 0)
+		return "a file with a lock, which no process has open";
 	switch (type->fd) {
 	case FD_REG:
 	case FD_FIFO:
@@ -322,10 +327,11 @@ fd_refuse(struct criumake *m, struct maketask *t,
 static int
 fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 {
-	if (!makeopen_is(fd->open, "inet") || fd->open->noted)
+	if (fd->open->noted)
 		return 0;
 	fd->open->noted = true;
-	return makeinet_note(m, t, fd);
+	return makeopen_is(fd->open, "inet") ? makeinet_note(m, t, fd) :
+	    makequeue_note(m, t, fd);
 }
 
 /*
@@ -350,6 +356,8 @@ makejudge_opens(struct criumake *m)
 			return errstr_set("files that need each other, in too "
 			    "long a row");
 		ends_find(m);
+		if (makequeue_order(m) == -1)
+			return -1;
 		again = false;
 		for (i = 0; i < m->nopen; i++) {
 			if (!makeopen_written(m->open[i]) ||
@@ -369,7 +377,7 @@ makejudge_opens(struct criumake *m)
 			    fd_refuse(m, t, &t->fd[k]) == -1 :
 			    fd_note(m, t, &t->fd[k]) == -1)
 				return -1;
-	return makeinet_rest(m);
+	return makequeue_refuse(m) == -1 ? -1 : makeinet_rest(m);
 }
 
 /*

@@ -25,6 +25,7 @@ make_free(struct criumake *m)
 	free(m->shm);
 	free(m->tty);
 	free(m->filter);
+	free(m->turn);
 	maketask_free(m);
 	makeopen_free(m);
 	makewhy_free(m);
@@ -95,6 +96,7 @@ make_all(struct criumake *m)
 	for (i = 0; i < m->norder; i++)
 		if (makeopen_fds(m, m->order[i]) == -1)
 			return -1;
+	makequeue_use(m);
 	if (makejudge_opens(m) == -1 ||
 	    (files = make_image(m, CRIU_FILES, "files.img")) == NULL)
 		return -1;

@@ -58,6 +58,7 @@ static const struct {
 	[OK_STREAM] = { "stream", "ddddd" },
 	[OK_AGREED] = { "agreed", "xdddd" },
 	[OK_WINDOW] = { "window", "ddddd" },
+	[OK_LOCK] = { "lock", "d" },
 };
 
 /*
@@ -143,19 +144,6 @@ target_read(struct makeopen *f, struct words *w)
 }
 
 /*
- * Add a line "caller INODE" to the connections that wait at socket f.
- */
-static int
-caller_read(struct makeopen *f, struct words *w)
-{
-	if (VEC_ROOM(f->caller, f->ncaller) == -1)
-		return -1;
-	return words_split(w, w->rest) == 0 && words_form(w, 0, "d",
-	    &f->caller[f->ncaller]) ? (f->ncaller++, 0) :
-	    words_bad(w, "caller inode");
-}
-
-/*
  * Set *s to what stands behind the key of a line, in place of what it was.
  */
 static int
@@ -196,9 +184,8 @@ line_read(struct makeopen *f, struct words *w)
 		return target_read(f, w);
 	if (strcmp(w->word[0], "watch") == 0)
 		return makewatch_read(f, w);
-	if (strcmp(w->word[0], "caller") == 0)
-		return caller_read(f, w);
-	if ((rc = makeinet_read(f, w)) != 0)
+	if ((rc = makequeue_read(f, w)) != 0 ||
+	    (rc = makeinet_read(f, w)) != 0)
 		return rc == -1 ? -1 : 0;
 	for (k = 0; k < OK_MAX; k++)
 		if (strcmp(w->word[0], keys[k].name) == 0)
@@ -240,7 +227,7 @@ open_free(struct makeopen *f)
 	free(f->cc[0]);
 	free(f->cc[1]);
 	free(f->target);
-	free(f->caller);
+	makequeue_free(f);
 	makewatch_free(f);
 	makeinet_free(f->inet);
 	free(f);

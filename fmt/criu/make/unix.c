@@ -1,61 +1,13 @@
 /*
- * UNIX sockets as CRIU images: their entries in files.img, and what waits in
- * them.
+ * UNIX sockets as CRIU images: their entries in files.img.
  */
 #include "criumake.h"
 
-#include <inttypes.h>
 #include <limits.h>
-#include <string.h>
 
 enum {
-	PACKET = 32768,
 	ESTABLISHED = 1		/* of include/net/tcp_states.h */
 };
-
-/*
- * Add what waits at socket f to sk-queues.img: packets, or the bytes of a
- * stream in pieces.
- */
-static int
-queue_write(struct criumake *m, const struct makeopen *f)
-{
-	enum { STREAM = 1 };
-	Criu__SocketPacket e = CRIU__SOCKET_PACKET__INIT;
-	struct recfile d;
-	struct buf *b;
-	char line[24];
-	uint64_t n;
-	size_t off, len;
-
-	if (!makefind_data(m, "socket", f->v[OK_INO][0], &d) || d.len == 0)
-		return 0;
-	if ((b = make_common(m, CRIU_SK_QUEUES, "sk-queues.img")) ==
-	    NULL)
-		return -1;
-	for (off = 0; off < d.len;) {
-		for (len = 0; len < sizeof line - 1 && off < d.len &&
-		    d.data[off] != '\n'; len++)
-			line[len] = (char)d.data[off++];
-		line[len] = '\0';
-		if (off++ >= d.len || !number_parse(line, 'd', &n) ||
-		    n > d.len - off)
-			return errstr_set("socket/%" PRIu64 ": byte %zu: not "
-			    "a length, a newline and so many bytes",
-			    f->v[OK_INO][0], off - 1);
-		do {
-			len = f->v[OK_SOCKET][0] == STREAM && n > PACKET ?
-			    PACKET : (size_t)n;
-			e.id_for = f->id;
-			e.length = (uint32_t)len;
-			criuimg_add(b, &e.base);
-			buf_add(b, d.data + off, len);
-			off += len;
-			n -= len;
-		} while (n > 0);
-	}
-	return 0;
-}
 
 /*
  * Set the file of a socket that has a path for its name, and its rights.  dir
@@ -79,10 +31,9 @@ socket_file(const struct makeopen *f, Criu__UnixSocket *p,
 }
 
 /*
- * Add UNIX socket f to files.img, whose entry e is begun, and what waits in it
- * to sk-queues.img.
+ * Add UNIX socket f to files.img, whose entry e is begun.
  */
-int
+void
 makeunix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
     Criu__Fown *fown)
 {
@@ -116,5 +67,4 @@ makeunix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
 	socket_file(f, &p, &perms, dir);
 	e.usk = &p;
 	criuimg_add(m->files, &e.base);
-	return queue_write(m, f);
 }

@@ -14,6 +14,7 @@
  */
 static const char *const word[WHY_KINDS] = {
 	[WHY_AIO] = "aio",
+	[WHY_CREDENTIALS] = "credentials",
 	[WHY_DELETED] = "deleted",
 	[WHY_DEVICE] = "device",
 	[WHY_EPOLL] = "epoll",

@@ -157,7 +157,7 @@ target_file(const struct telling *t, const struct target *e, uint32_t nth)
 {
 	const struct kcmp_epoll_slot slot = { (uint32_t)t->fd, e->fd, nth };
 	struct resource key = { .kind = KCMP_FILE, .dev = e->dev, .ino = e->ino,
-	    .pid = t->proc->mmtid, .slot = &slot };
+	    .pid = t->pid, .slot = &slot };
 	const struct fdref *r;
 
 	r = t->set->n == 0 ? NULL : bsearch(e, t->set->v, t->set->n,

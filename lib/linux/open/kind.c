@@ -50,10 +50,12 @@ static void
 tell_content(struct telling *t)
 {
 	struct vma v = { .dev = t->dev, .ino = t->ino, .name = t->link };
+	struct lproc has = *t->proc;
 	char name[32];
 
+	has.mmtid = t->pid;
 	snprintf(name, sizeof name, "fd/%d", t->fd);
-	if (carry_open(t->live, t->snap, t->proc, &v, name) == -1)
+	if (carry_open(t->live, t->snap, &has, &v, name) == -1)
 		tell_why(t, "its content cannot be had: %s", snap_errstr());
 }
 
@@ -72,7 +74,7 @@ has_attributes(const struct telling *t)
 	ssize_t n;
 	size_t i;
 
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", t->proc->mmtid, t->fd);
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", t->pid, t->fd);
 	if ((n = listxattr(path, names, sizeof names - 1)) == -1)
 		return errno == ERANGE;
 	names[n] = '\0';
@@ -311,7 +313,7 @@ file_look(struct telling *t, struct statx *sx)
 	char name[PATH_MAX];
 	struct bytes b;
 
-	snprintf(name, sizeof name, "/proc/%d/fd/%d", t->proc->mmtid, t->fd);
+	snprintf(name, sizeof name, "/proc/%d/fd/%d", t->pid, t->fd);
 	if (statx(AT_FDCWD, name, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
 	    sx) == -1)
 		return false;
@@ -319,9 +321,9 @@ file_look(struct telling *t, struct statx *sx)
 	t->dev = makedev(sx->stx_dev_major, sx->stx_dev_minor);
 	t->ino = sx->stx_ino;
 	snprintf(name, sizeof name, "fd/%d", t->fd);
-	t->link = proc_link(t->proc->mmtid, 0, name);
+	t->link = proc_link(t->pid, 0, name);
 	snprintf(name, sizeof name, "fdinfo/%d", t->fd);
-	if (t->link == NULL || proc_read(t->proc->mmtid, 0, name, &b) == -1)
+	if (t->link == NULL || proc_read(t->pid, 0, name, &b) == -1)
 		return false;
 	fdinfo_parse(&t->fdinfo, b.data, b.len);
 	t->info = strndup(b.data == NULL ? "" : (const char *)b.data, b.len);

@@ -72,7 +72,7 @@ enum {
 	QUEUES_MOST = 8 * QUEUE_MOST
 };
 
-struct looker;			/* a process: unixqueue.c */
+struct looker;			/* a process: looker.c */
 
 struct inetwhat {		/* which a socket of the internet is */
 	int		 family; /* AF_INET, AF_INET6 */
@@ -95,6 +95,10 @@ struct files {
 	struct unixsocks *net;	/* owned */
 	size_t		 nnet;
 	struct looker	*looker; /* owned; NULL: not needed yet */
+	struct fdref	*passed; /* owned; of the looker, those that no process
+				    has; modes, and files, borrowed */
+	size_t		 npassed;
+	size_t		 ntold;	/* of them */
 	struct tcphold	*hold;	/* owned; connections that go along, or NULL */
 	struct groups	*groups; /* owned; or NULL: inetgroup.c */
 	struct twin	*twin;	/* owned */
@@ -118,9 +122,10 @@ struct telling {
 	const struct lproc *proc;
 	const struct fdset *set;
 	const struct resource *file;
-	int		 pidfd;	/* owned; -1: none */
+	pid_t		 pid;	/* a thread that has it open, */
+	int		 pidfd;	/* and a pidfd of that, borrowed; -1: none */
 	bool		 tagged; /* its sockets must not be duplicated */
-	int		 fd;	/* of the process */
+	int		 fd;	/* as which descriptor */
 	int		 dup;	/* owned; ours of the same, or -1 */
 	char		*link;	/* owned; where /proc/PID/fd/N leads */
 	char		*info;	/* owned; /proc/PID/fdinfo/N */
@@ -197,10 +202,17 @@ void		 pipe_tell(struct telling *);
 void		 unixsock_tell(struct telling *);
 const struct unixsock *unixdiag_find(struct telling *);
 void		 unixdiag_free(struct files *);
-int		 unixqueue_read(struct files *, int, unsigned int,
-		    struct buf *);
-void		 looker_end(struct looker *);
+int		 unixqueue_read(struct telling *, unsigned int, struct buf *);
 int		 queue_spend(uint64_t *, uint64_t);
+
+/* looker.c */
+void		 looker_leave(struct looker *);
+void		 looker_end(struct looker *);
+pid_t		 looker_process(const struct looker *, int *);
+
+/* passed.c: what waits in sockets */
+int		 passed_add(struct telling *, int, uint64_t *);
+const struct fdref *passed_next(struct telling *);
 
 /* hardlink.c: other names of files whose names are deleted */
 const char	*hardlink_find(const struct live *, uint64_t, uint64_t);

@@ -120,6 +120,7 @@ files_free(struct live *l)
 	twins_free(f);
 	groups_free(f);
 	looker_end(f->looker);
+	free(f->passed);
 	free(f);
 	l->files = NULL;
 }
@@ -212,8 +213,10 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 	    .proc = p, .dup = -1, .data = &data };
 	struct buf b = { 0 };
 	const struct fdset *set = NULL;
+	const struct fdref *r;
 	struct files *f;
 	size_t i;
+	int pidfd;
 
 	if (l->files == NULL && files_survey(l) == -1) {
 		rec->failed = true;
@@ -236,12 +239,15 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 		tcphold_record(f, rec);
 	t.set = set;
 	t.tagged = sockets_tagged(p, set);
-	t.pidfd = (int)syscall(SYS_pidfd_open, p->mmtid,
+	t.pid = p->mmtid;
+	t.pidfd = pidfd = (int)syscall(SYS_pidfd_open, p->mmtid,
 	    p->mmtid == p->pid ? 0 : O_EXCL /* PIDFD_THREAD */);
 	for (i = 0; i < set->n; i++)
 		file_record(&t, &set->v[i], rec);
-	if (t.pidfd != -1)
-		close(t.pidfd);
+	while ((r = passed_next(&t)) != NULL)
+		file_record(&t, r, rec);
+	if (pidfd != -1)
+		close(pidfd);
 	for (i = 0; i < data.n; i++) {
 		filelist_add(rec, data.file[i].name, data.file[i].data,
 		    data.file[i].len);

@@ -87,8 +87,6 @@ static void
 tell_queue(struct telling *t, const struct unixsock *u)
 {
 	struct buf b = { 0 };
-	unsigned long rights;
-	const char *s;
 	char name[48];
 
 	if (u->state == TCP_LISTEN) {
@@ -97,16 +95,11 @@ tell_queue(struct telling *t, const struct unixsock *u)
 	}
 	if (u->state == TCP_ESTABLISHED && u->peer == 0)
 		tell_number(t, "unread", SIOCOUTQ);
-	s = info_find(t->info, "scm_fds:");
-	rights = s == NULL ? 0 : strtoul(s, NULL, 10);
-	if (rights > 0) {
-		tell_why(t, "%lu descriptor%s in it (SCM_RIGHTS)", rights,
-		    rights == 1 ? " waits" : "s wait");
-		return;
-	}
-	if (unixqueue_read(t->live->files, t->dup, u->type, &b) == -1)
+	if (unixqueue_read(t, u->type, &b) == -1) {
 		tell_why(t, "what waits in it cannot be had: %s",
 		    snap_errstr());
+		b.len = 0;
+	}
 	if (b.len == 0 || b.failed) {
 		t->data->failed |= b.failed;
 		buf_free(&b);

@@ -1,0 +1,86 @@
+/*
+ * What a Linux record tells of what waits in a UNIX socket.
+ */
+#include "criumake.h"
+#include "vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Add a line "caller INODE" to the connections that wait at socket f.
+ */
+static int
+caller_read(struct makeopen *f, struct words *w)
+{
+	if (VEC_ROOM(f->caller, f->ncaller) == -1)
+		return -1;
+	return words_split(w, w->rest) == 0 && words_form(w, 0, "d",
+	    &f->caller[f->ncaller]) ? (f->ncaller++, 0) :
+	    words_bad(w, "caller inode");
+}
+
+/*
+ * Add a line "passed PACKET ID" to the descriptors that wait in socket f.
+ */
+static int
+passed_read(struct makeopen *f, struct words *w)
+{
+	uint64_t n[2];
+
+	if (VEC_ROOM(f->passed, f->npassed) == -1 ||
+	    words_split(w, w->rest) == -1)
+		return -1;
+	if (!words_form(w, 0, "dd", n) || (f->npassed > 0 &&
+	    n[0] < f->passed[f->npassed - 1].packet))
+		return words_bad(w, "passed packet id, packets ascending");
+	f->passed[f->npassed].packet = n[0];
+	f->passed[f->npassed++].id = n[1];
+	return 0;
+}
+
+/*
+ * Take a line "sender PACKET UID GID PID" of socket f.
+ */
+static int
+sender_read(struct makeopen *f, struct words *w)
+{
+	enum { NOBODY = 65534 };	/* where the kernel does not know who */
+	uint64_t n[4];
+
+	if (words_split(w, w->rest) == -1)
+		return -1;
+	if (!words_form(w, 0, "dddi", n))
+		return words_bad(w, "sender packet uid gid pid");
+	f->sender |= n[1] != NOBODY || n[2] != NOBODY || n[3] != 0;
+	return 0;
+}
+
+/*
+ * Take a line about what waits at UNIX socket f.  Return 1 if it is one; 0, or
+ * -1.
+ */
+int
+makequeue_read(struct makeopen *f, struct words *w)
+{
+	static const struct {
+		const char *key;
+		int (*read)(struct makeopen *, struct words *);
+	} key[] = {
+		{ "caller", caller_read }, { "passed", passed_read },
+		{ "sender", sender_read }
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof key / sizeof *key; i++)
+		if (strcmp(w->word[0], key[i].key) == 0)
+			return key[i].read(f, w) == -1 ? -1 : 1;
+	return 0;
+}
+
+void
+makequeue_free(struct makeopen *f)
+{
+	free(f->caller);
+	free(f->passed);
+}

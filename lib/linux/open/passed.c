@@ -1,0 +1,72 @@
+/*
+ * Open file descriptions that descriptors lead to which wait in sockets
+ * (SCM_RIGHTS of unix(7)), and perhaps no process has any more.  The looker has
+ * them, by whose descriptors they are told of and compared, until the processes
+ * go on.
+ */
+#include "opened.h"
+#include "vec.h"
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+
+/*
+ * Note descriptor fd of the looker, which waited in a socket, and set *id to
+ * the number of its open file.  Return 0, or -1 with errstr.
+ */
+int
+passed_add(struct telling *t, int fd, uint64_t *id)
+{
+	struct files *f = t->live->files;
+	struct resource key = { .kind = KCMP_FILE, .fd = (unsigned long)fd };
+	struct resource *r;
+	struct statx sx;
+	char path[64];
+	int pidfd;
+
+	key.pid = looker_process(f->looker, &pidfd);
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", key.pid, fd);
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
+	    &sx) == -1)
+		return errstr_sys("a descriptor");
+	key.dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
+	key.ino = sx.stx_ino;
+	if (VEC_ROOM(f->passed, f->npassed) == -1 ||
+	    (r = resource_get(f, &key)) == NULL)
+		return -1;
+	if (r->id == 0) {
+		r->id = ++f->nfile;
+		f->passed[f->npassed++] = (struct fdref){ .fd = fd,
+		    .mode = sx.stx_mode, .file = r };
+	}
+	*id = r->id;
+	return 0;
+}
+
+/*
+ * Have t lead to the next open file that nobody has told of, which a process
+ * has found in a socket.  Return it, or NULL when there are no more.
+ */
+const struct fdref *
+passed_next(struct telling *t)
+{
+	struct files *f = t->live->files;
+
+	if (f->ntold == f->npassed)
+		return NULL;
+	t->pid = looker_process(f->looker, &t->pidfd);
+	return &f->passed[f->ntold++];
+}
+
+/*
+ * Close all that waited in sockets.  What is told of by then is told.
+ */
+void
+passed_close(struct live *l)
+{
+	if (l->files != NULL)
+		looker_leave(l->files->looker);
+}

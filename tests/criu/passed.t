@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Descriptors that wait in UNIX sockets, some of which nobody has any more, are
+# received after a restore with the bytes that they were sent with.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+want='heard stream plain 0
+heard stream two piped  deleted
+heard stream end []
+heard nested outside inside eep
+heard packets none []
+heard packets kept late True'
+
+start "$here/passed.py"
+until_true longer 20
+take "$tmp/there" -r
+end_taken
+restore "$tmp/there"
+goes_on passed
+: >"$log.talk"
+until_true grep -q '^over' "$log"
+is "$(grep '^heard' "$log")" "$want" 'all are received'
+end
+
+start "$here/passed.py" credentials
+until_true longer 10
+"$BUILD/snap" -ro "$tmp/snap" "$pid"
+"$BUILD/snapload" -D "$tmp/sent" "$tmp/snap" >"$tmp/err" 2>&1
+is "$? $(sed 's/^.*descriptor [0-9]*: //' "$tmp/err")" '1 the credentials of who sent what waits in a socket: cannot be restored (-f credentials leaves it out)
+snapload: nothing is written (-f credentials writes the rest)' \
+    'credentials: refused'
+"$BUILD/snapload" -f credentials -D "$tmp/sent" "$tmp/snap" >/dev/null 2>&1
+end_taken
+restore "$tmp/sent"
+until_true longer 10
+: >"$log.talk"
+until_true grep -q '^over' "$log"
+is "$(grep -E '^(heard|sent)' "$log")" "sent sent by 0 65534 65534
+$want" 'or it is of nobody'
+end
+
+for how in pidfd deserted; do
+	start "$here/passed.py" "$how"
+	until_true longer 10
+	"$BUILD/snap" -ro "$tmp/snap" "$pid"
+	"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
+	rc=$?
+	case $how in
+	pidfd) want='a pidfd of who is not in the snapshot' ;;
+	deserted) want='a socket without another end, which no process has' ;;
+	esac
+	is "$rc $(grep -c "waits in a socket: $want" "$tmp/err")" '1 1' \
+	    "$how: refused"
+	end
+done
+finish 10
