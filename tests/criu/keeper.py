@@ -14,6 +14,7 @@ from counter import apart
 def main(path):
     log = apart(path)
     netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+    netlink.connect((1, 0))
     packet = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
     semaphore = ctypes.CDLL(None).eventfd(1, 1)  # EFD_SEMAPHORE
     n = 0

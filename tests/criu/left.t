@@ -17,7 +17,7 @@ start "$here/keeper.py"
 until_true longer 30
 "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'snap'
-netlink='it: a netlink socket: a socket'
+netlink='it: a netlink socket that is connected to another'
 packet='it: a packet socket: a socket'
 eventfd='it: an eventfd that is a semaphore, which criu does not know'
 load_leaving

@@ -765,7 +765,11 @@ test_refused(void **state)
 		{ "tty", "type tty\npath /dev/tty\nrdev 05:00\n" MODES,
 		    "the terminal of a session that is not open otherwise: "
 		    "/dev/tty" },
-		{ "netlink", "type netlink\nflags 2\n", "a netlink socket" },
+		{ "netlink", "type netlink\nflags 2\n",
+		    "a netlink socket of which little is known" },
+		{ "netlink", "type netlink\nflags 2\nino 5\n"
+		    "netlink 3 15 0 0 0\nmember 2\n",
+		    "a netlink socket of a group, without an address" },
 		{ "packet", "type packet\nflags 2\n", "a packet socket" },
 		{ "inotify", "type inotify\nflags 2\nwaiting 16\n",
 		    "an inotify set in which events wait to be read" },

@@ -8,7 +8,7 @@
  *	task.c		processes and threads, as the record has them
  *	find.c		open files by number, inode and descriptor
  *	inetread.c	what the record tells of a socket of the internet
- *	queueread.c	likewise of what waits in UNIX sockets
+ *	socketread.c	likewise of other sockets
  *	open.c		open files and descriptors, as the record has them
  *	ghost.c		deleted files
  *	regular.c	files with a name
@@ -21,6 +21,7 @@
  *	pidfd.c		descriptors of processes
  *	inotify.c	what is watched
  *	sockopt.c	options of sockets
+ *	netlink.c	netlink sockets
  *	tcp.c		connections of TCP
  *	inet.c		sockets of the internet
  *	file.c		files.img, an entry for each
@@ -98,7 +99,7 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_INDEX, OK_MASTER, OK_TERMIOS, OK_TERMLOCK, OK_WINSIZE, OK_EXCLUSIVE,
 	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID, OK_TIMES, OK_UNREAD,
 	OK_PROTOCOL, OK_FAMILY, OK_STREAM, OK_AGREED, OK_WINDOW,
-	OK_LOCK, OK_MAX
+	OK_LOCK, OK_NETLINK, OK_MAX
 };
 
 enum { OPEN_NUMBERS = 5 };	/* most that a key has */
@@ -149,6 +150,8 @@ struct makeopen {		/* an open file description */
 	uint64_t	 v[OK_MAX][OPEN_NUMBERS];
 	uint64_t	 has;	/* a bit for each key */
 	struct makeinet	*inet;	/* of a socket of the internet; or NULL */
+	uint64_t	 members; /* groups of a netlink socket: bits; the 33rd
+				     is that of all others */
 	struct maketarget *target;
 	size_t		 ntarget;
 	struct makewatch *watch;
@@ -398,6 +401,13 @@ void		 makeinet_free(struct makeinet *);
 /* sockopt.c */
 void		 makesocket_options(const struct makeopen *,
 		    Criu__SocketOptions *);
+int		 makesocket_note(struct criumake *, const struct maketask *,
+		    const struct makefd *);
+
+/* netlink.c */
+const char	*makenetlink_hinders(const struct makeopen *);
+void		 makenetlink_write(struct criumake *, const struct makeopen *,
+		    Criu__FileEntry, Criu__Fown *);
 
 /* tcp.c: connections of TCP */
 int		 maketcp_judge(struct criumake *);
@@ -418,9 +428,11 @@ int		 makeinet_write(struct criumake *, const struct makeopen *,
 /* fd.c */
 int		 makefd_write(struct criumake *, struct maketask *);
 
-/* queueread.c, queue.c */
-int		 makequeue_read(struct makeopen *, struct words *);
-void		 makequeue_free(struct makeopen *);
+/* socketread.c */
+int		 makesocket_read(struct makeopen *, struct words *);
+void		 makesocket_free(struct makeopen *);
+
+/* queue.c: what waits in UNIX sockets */
 void		 makequeue_use(struct criumake *);
 const char	*makequeue_hinders(const struct criumake *,
 		    const struct makeopen *);

@@ -201,7 +201,7 @@ static const struct opentype {
 	const char	*why;	/* then, what it is */
 } types[] = {
 	{ "inet", WHY_TCP, FD_INETSK, NULL },
-	{ "netlink", WHY_NETLINK, 0, "a netlink socket" },
+	{ "netlink", WHY_NETLINK, FD_NETLINKSK, NULL },
 	{ "packet", WHY_PACKET, 0, "a packet socket" },
 	{ "fanotify", WHY_FANOTIFY, 0, "a fanotify group" },
 	{ "io_uring", WHY_IO_URING, 0, "io_uring" },
@@ -261,6 +261,8 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 		return unix_hinders(m, f);
 	case FD_INETSK:
 		return makeinet_hinders(f);
+	case FD_NETLINKSK:
+		return makenetlink_hinders(f);
 	case FD_PIDFD:
 		return makepidfd_hinders(m, f);
 	case FD_INOTIFY:
@@ -331,7 +333,8 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 		return 0;
 	fd->open->noted = true;
 	return makeopen_is(fd->open, "inet") ? makeinet_note(m, t, fd) :
-	    makequeue_note(m, t, fd);
+	    makeopen_is(fd->open, "unix") ? makequeue_note(m, t, fd) :
+	    makesocket_note(m, t, fd);
 }
 
 /*

@@ -59,6 +59,7 @@ static const struct {
 	[OK_AGREED] = { "agreed", "xdddd" },
 	[OK_WINDOW] = { "window", "ddddd" },
 	[OK_LOCK] = { "lock", "d" },
+	[OK_NETLINK] = { "netlink", "ddddx" },
 };
 
 /*
@@ -184,7 +185,7 @@ line_read(struct makeopen *f, struct words *w)
 		return target_read(f, w);
 	if (strcmp(w->word[0], "watch") == 0)
 		return makewatch_read(f, w);
-	if ((rc = makequeue_read(f, w)) != 0 ||
+	if ((rc = makesocket_read(f, w)) != 0 ||
 	    (rc = makeinet_read(f, w)) != 0)
 		return rc == -1 ? -1 : 0;
 	for (k = 0; k < OK_MAX; k++)
@@ -227,7 +228,7 @@ open_free(struct makeopen *f)
 	free(f->cc[0]);
 	free(f->cc[1]);
 	free(f->target);
-	makequeue_free(f);
+	makesocket_free(f);
 	makewatch_free(f);
 	makeinet_free(f->inet);
 	free(f);

@@ -4,6 +4,7 @@
  */
 #include "inet.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ static const char *const minor[] = {
 	"TCP_DEFER_ACCEPT", "TCP_USER_TIMEOUT", "TCP_FASTOPEN",
 	"TCP_FASTOPEN_CONNECT", "TCP_FASTOPEN_NO_COOKIE", "TCP_SYNCNT",
 	"TCP_LINGER2", "TCP_NOTSENT_LOWAT", "TCP_THIN_LINEAR_TIMEOUTS",
-	"TCP_TX_DELAY", "UDP_GRO", "UDP_NO_CHECK6_TX", "UDP_NO_CHECK6_RX",
+	"TCP_TX_DELAY", "NETLINK_CAP_ACK", "NETLINK_EXT_ACK", "UDP_GRO", "UDP_NO_CHECK6_TX", "UDP_NO_CHECK6_RX",
 	"UDPLITE_SEND_CSCOV", "UDPLITE_RECV_CSCOV"
 };
 
@@ -139,6 +140,23 @@ makeinet_options(struct criumake *m, const struct makeinet *n, const char *who)
 		rc = make_refuse(m, WHY_MULTICAST, "%s: a member of the "
 		    "multicast group %s", who, n->group[i]);
 	return rc;
+}
+
+/*
+ * Note which options are lost of descriptor fd of t, a socket that is none of
+ * the internet.
+ */
+int
+makesocket_note(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd)
+{
+	char who[64];
+
+	if (fd->open->inet == NULL)
+		return 0;
+	snprintf(who, sizeof who, "process %" PRIu64 ", descriptor %" PRIu64,
+	    t->proc->pid, fd->fd);
+	return makeinet_options(m, fd->open->inet, who);
 }
 
 /*

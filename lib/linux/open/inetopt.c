@@ -1,6 +1,7 @@
 /*
- * Options of sockets of the internet: socket(7), ip(7), ipv6(7), tcp(7),
- * udp(7).  All that a duplicate tells and that is not as in a new socket.
+ * Options of sockets of the internet, and of netlink and packet sockets:
+ * socket(7), ip(7), ipv6(7), tcp(7), udp(7), netlink(7), packet(7).  All that a
+ * duplicate tells and that is not as in a new socket.
  */
 #include "opened.h"
 #include "vec.h"
@@ -9,6 +10,7 @@
 
 #include <asm/socket.h>
 #include <linux/filter.h>
+#include <linux/netlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -21,6 +23,7 @@
 
 enum {				/* which sockets have an option */
 	ALL = 0, V4 = 1, V6 = 2, TCP = 4, UDP = 8, LITE = 16, RAW = 32,
+	NETLINK = 64,
 	MULTICAST = UDP | LITE | RAW
 };
 
@@ -150,7 +153,14 @@ static const struct option {
 	OPTION(IPPROTO_UDP, UDP_NO_CHECK6_TX, UDP | V6, OTHER),
 	OPTION(IPPROTO_UDP, UDP_NO_CHECK6_RX, UDP | V6, OTHER),
 	NUMBERED(IPPROTO_UDPLITE, UDPLITE_SEND_CSCOV, LITE, OTHER),
-	NUMBERED(IPPROTO_UDPLITE, UDPLITE_RECV_CSCOV, LITE, OTHER)
+	NUMBERED(IPPROTO_UDPLITE, UDPLITE_RECV_CSCOV, LITE, OTHER),
+	OPTION(SOL_NETLINK, NETLINK_PKTINFO, NETLINK, SET),
+	OPTION(SOL_NETLINK, NETLINK_BROADCAST_ERROR, NETLINK, SET),
+	OPTION(SOL_NETLINK, NETLINK_NO_ENOBUFS, NETLINK, SET),
+	OPTION(SOL_NETLINK, NETLINK_LISTEN_ALL_NSID, NETLINK, SET),
+	OPTION(SOL_NETLINK, NETLINK_CAP_ACK, NETLINK, SET),
+	OPTION(SOL_NETLINK, NETLINK_EXT_ACK, NETLINK, SET),
+	OPTION(SOL_NETLINK, NETLINK_GET_STRICT_CHK, NETLINK, SET)
 };
 
 enum { NOPTION = sizeof table / sizeof *table };
@@ -215,6 +225,8 @@ who_is(const struct inetwhat *w)
 {
 	unsigned int who;
 
+	if (w->family == AF_NETLINK)
+		return NETLINK;
 	who = w->family == AF_INET6 ? V6 : V4;
 	if (w->type == SOCK_STREAM)
 		who |= TCP;
@@ -318,7 +330,7 @@ icmp_tell(struct telling *t, const struct inetwhat *w)
 	size_t i;
 
 	len = w->protocol == IPPROTO_ICMP ? sizeof v[0] : sizeof v;
-	if (w->type != SOCK_RAW || (w->protocol == IPPROTO_ICMP ?
+	if (w->family == AF_NETLINK || w->type != SOCK_RAW || (w->protocol == IPPROTO_ICMP ?
 	    w->family != AF_INET || getsockopt(t->dup, SOL_RAW_, ICMP_FILTER,
 	    v, &len) == -1 : w->protocol != IPPROTO_ICMPV6 ||
 	    w->family != AF_INET6 || getsockopt(t->dup, IPPROTO_ICMPV6,
@@ -331,7 +343,7 @@ icmp_tell(struct telling *t, const struct inetwhat *w)
 }
 
 /*
- * Tell the options of a socket of the internet that is no other than w says.
+ * Tell the options of a socket that is no other than w says.
  */
 void
 inetopt_tell(struct telling *t, const struct inetwhat *w)
@@ -354,7 +366,7 @@ inetopt_tell(struct telling *t, const struct inetwhat *w)
 	    l.l_onoff != 0)
 		buf_printf(&t->out, "option SO_LINGER %d\n", l.l_linger);
 	numbers_tell(t, twin);
-	if (w->type == SOCK_STREAM) {
+	if (w->family != AF_NETLINK && w->type == SOCK_STREAM) {
 		word_tell(t, twin, TCP_CONGESTION, "congestion");
 		word_tell(t, twin, TCP_ULP, "ulp");
 	}

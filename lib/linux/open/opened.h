@@ -74,8 +74,8 @@ enum {
 
 struct looker;			/* a process: looker.c */
 
-struct inetwhat {		/* which a socket of the internet is */
-	int		 family; /* AF_INET, AF_INET6 */
+struct inetwhat {		/* which a socket with such options is */
+	int		 family; /* AF_INET, AF_INET6, AF_NETLINK */
 	int		 type;
 	int		 protocol;
 };
@@ -189,6 +189,9 @@ void		 inetopt_tell(struct telling *, const struct inetwhat *);
 void		 twins_free(struct files *);
 void		 inetgroup_tell(struct telling *);
 void		 groups_free(struct files *);
+
+/* netlink.c */
+void		 netlink_tell(struct telling *);
 
 /* tcphold.c, tcpstate.c: connections that go along */
 void		 tcphold_begin(struct live *);

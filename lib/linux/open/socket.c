@@ -67,7 +67,7 @@ family_tell(struct telling *t)
 		int domain;
 		const char *type;
 	} other[] = {
-		{ AF_NETLINK, "netlink" }, { AF_PACKET, "packet" }
+		{ AF_PACKET, "packet" }
 	};
 	int domain;
 	socklen_t len;
@@ -84,6 +84,10 @@ family_tell(struct telling *t)
 	}
 	if (domain == AF_INET || domain == AF_INET6) {
 		inetsock_tell(t, domain);
+		return;
+	}
+	if (domain == AF_NETLINK) {
+		netlink_tell(t);
 		return;
 	}
 	for (i = 0; i < sizeof other / sizeof *other; i++)

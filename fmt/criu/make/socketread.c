@@ -1,5 +1,6 @@
 /*
- * What a Linux record tells of what waits in a UNIX socket.
+ * What a Linux record tells of sockets that are none of the internet: the lines
+ * of file/ID that snap(6) describes.
  */
 #include "criumake.h"
 #include "vec.h"
@@ -57,18 +58,33 @@ sender_read(struct makeopen *f, struct words *w)
 }
 
 /*
- * Take a line about what waits at UNIX socket f.  Return 1 if it is one; 0, or
- * -1.
+ * Take a line "member GROUP" of netlink socket f.
+ */
+static int
+member_read(struct makeopen *f, struct words *w)
+{
+	enum { FEW = 32 };
+	uint64_t group;
+
+	if (!number_parse(w->rest, 'd', &group) || group == 0)
+		return words_bad(w, "member group");
+	f->members |= UINT64_C(1) << (group > FEW ? FEW : group - 1);
+	return 0;
+}
+
+/*
+ * Take a line of file/ID that only such sockets have.  Return 1, 0 if it is
+ * none, or -1 with errstr.
  */
 int
-makequeue_read(struct makeopen *f, struct words *w)
+makesocket_read(struct makeopen *f, struct words *w)
 {
 	static const struct {
 		const char *key;
 		int (*read)(struct makeopen *, struct words *);
 	} key[] = {
 		{ "caller", caller_read }, { "passed", passed_read },
-		{ "sender", sender_read }
+		{ "sender", sender_read }, { "member", member_read }
 	};
 	size_t i;
 
@@ -79,7 +95,7 @@ makequeue_read(struct makeopen *f, struct words *w)
 }
 
 void
-makequeue_free(struct makeopen *f)
+makesocket_free(struct makeopen *f)
 {
 	free(f->caller);
 	free(f->passed);

@@ -1,0 +1,67 @@
+/*
+ * Netlink sockets: netlink(7).
+ */
+#include "opened.h"
+
+#include <sys/socket.h>
+
+#include <linux/netlink.h>
+
+#include <poll.h>
+#include <string.h>
+
+enum { GROUPS_MOST = 1024 };
+
+/*
+ * Tell the groups that it is a member of.  Linux before 4.2 has no list.
+ */
+static void
+members_tell(struct telling *t, uint32_t first)
+{
+	uint32_t word[GROUPS_MOST / 32] = { first };
+	socklen_t len;
+	size_t i, n;
+
+	len = sizeof word;
+	if (getsockopt(t->dup, SOL_NETLINK, NETLINK_LIST_MEMBERSHIPS, word,
+	    &len) == -1)
+		len = sizeof *word;
+	if (len > sizeof word) {
+		tell_why(t, "it may be a member of too many groups");
+		return;
+	}
+	n = (size_t)len * 8;
+	for (i = 0; i < n; i++)
+		if (word[i / 32] >> i % 32 & 1)
+			buf_printf(&t->out, "member %zu\n", i + 1);
+}
+
+/*
+ * Tell of a netlink socket, of which there is a duplicate.
+ */
+void
+netlink_tell(struct telling *t)
+{
+	struct inetwhat w = { .family = AF_NETLINK };
+	struct pollfd p = { .fd = t->dup, .events = POLLIN };
+	struct sockaddr_nl here, there;
+	socklen_t len, size;
+
+	tell_type(t, "netlink");
+	len = sizeof w.type;
+	size = sizeof here;
+	if (getsockopt(t->dup, SOL_SOCKET, SO_TYPE, &w.type, &len) == -1 ||
+	    getsockopt(t->dup, SOL_SOCKET, SO_PROTOCOL, &w.protocol, &len) ==
+	    -1 || getsockname(t->dup, (struct sockaddr *)&here, &size) == -1 ||
+	    getpeername(t->dup, (struct sockaddr *)&there, &size) == -1) {
+		tell_why(t, "its address cannot be had");
+		return;
+	}
+	buf_printf(&t->out, "netlink %d %d %u %u %x\n", w.type, w.protocol,
+	    here.nl_pid, there.nl_pid, there.nl_groups);
+	members_tell(t, here.nl_groups);
+	if (poll(&p, 1, 0) == 1 && p.revents & POLLIN)
+		buf_puts(&t->out, "waiting 1\n");
+	tell_sockopts(t);
+	inetopt_tell(t, &w);
+}
