@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """keeper.py LOG: count, and tell of each of three things only while they are
-there: sockets of netlink and of packets, and an eventfd that is a semaphore."""
+there: a netlink socket that is connected, a pidfd of process 1, and an eventfd that is a semaphore."""
 
 import ctypes
 import os
@@ -15,14 +15,14 @@ def main(path):
     log = apart(path)
     netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
     netlink.connect((1, 0))
-    packet = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    first = os.pidfd_open(1)
     semaphore = ctypes.CDLL(None).eventfd(1, 1)  # EFD_SEMAPHORE
     n = 0
     while True:
         n += 1
         os.write(log, b'keeper %d 0\n' % n)
         for name, fd in ((b'netlink', netlink.fileno()),
-                         (b'packet', packet.fileno()),
+                         (b'pidfd', first),
                          (b'eventfd', semaphore)):
             try:
                 os.fstat(fd)

@@ -10,7 +10,7 @@ load_leaving() {
 	    >"$tmp/command" 2>"$tmp/err"
 	rc=$?
 	err=$(sed -E "s/process $pid, descriptor [0-9]+/it/
-	    s/socket of family [0-9]+/socket/; s,$tmp/,," "$tmp/err")
+	    s,$tmp/,," "$tmp/err")
 }
 
 start "$here/keeper.py"
@@ -18,17 +18,17 @@ until_true longer 30
 "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 ' 'snap'
 netlink='it: a netlink socket that is connected to another'
-packet='it: a packet socket: a socket'
+pidfd='it: a pidfd of who is not in the snapshot'
 eventfd='it: an eventfd that is a semaphore, which criu does not know'
 load_leaving
 is "$rc $err" "1 snapload: $netlink: cannot be restored (-f netlink leaves it out)
-snapload: $packet: cannot be restored (-f packet leaves it out)
+snapload: $pidfd: cannot be restored (-f pidfd leaves it out)
 snapload: $eventfd: cannot be restored (-f eventfd leaves it out)
-snapload: nothing is written (-f eventfd,netlink,packet writes the rest)" \
+snapload: nothing is written (-f eventfd,netlink,pidfd writes the rest)" \
     'nothing is left out unasked'
-load_leaving -f netlink,tty,packet
+load_leaving -f netlink,tty,pidfd
 is "$rc $err" "1 snapload: $eventfd: cannot be restored (-f eventfd leaves it out)
-snapload: nothing is written (-f eventfd,netlink,packet writes the rest)" \
+snapload: nothing is written (-f eventfd,netlink,pidfd writes the rest)" \
     'nor what is not named'
 [ ! -e "$tmp/images" ]
 ok $? 'nothing is written'
@@ -39,9 +39,9 @@ load_leaving -f
 is "$rc $(cut -d ' ' -f -6 <<<"$err")" '2 snapload: -f -D: not one of' 'no word'
 load_leaving -u -f netlink
 is "$rc" 2 'with -u'
-load_leaving -f netlink,packet -f eventfd
+load_leaving -f netlink,pidfd -f eventfd
 is "$rc $err" "1 snapload: $netlink: left out
-snapload: $packet: left out
+snapload: $pidfd: left out
 snapload: $eventfd: left out" 'what is named is left out, a line each'
 end_taken
 restore "$tmp/images"

@@ -770,7 +770,12 @@ test_refused(void **state)
 		{ "netlink", "type netlink\nflags 2\nino 5\n"
 		    "netlink 3 15 0 0 0\nmember 2\n",
 		    "a netlink socket of a group, without an address" },
-		{ "packet", "type packet\nflags 2\n", "a packet socket" },
+		{ "packet", "type packet\nflags 2\n",
+		    "a packet socket of which little is known" },
+		{ "packet", "type packet\nflags 2\nino 5\nbound 3 3 1\n"
+		    "frames 0 0 0 0 1\nlistens 1 2 1 -\n",
+		    "a packet socket that listens twice for the same, or for "
+		    "what criu does not know" },
 		{ "inotify", "type inotify\nflags 2\nwaiting 16\n",
 		    "an inotify set in which events wait to be read" },
 		{ "inotify", "type inotify\nflags 2\n"
@@ -887,8 +892,10 @@ test_unmapped(void **state)
 		{ "userfaultfd", "", "rd wr um", "memory under userfaultfd" },
 		{ "device", "/some/where", "rd wr pf", "a device" },
 		{ "device", "/dev/mem", "rd wr", "a device" },
-		{ "other", "socket:[7]", "rd wr",
-		    "nothing that criu could map" }
+		{ "packet", "socket:[7]", "rd wr",
+		    "a socket that the process has no descriptor of, or no "
+		    "packet socket" },
+		{ "other", "pipe:[7]", "rd wr", "nothing that criu could map" }
 	};
 	char why[256], line[256], text[1024];
 	size_t i;

@@ -67,6 +67,7 @@ enum criu_status {		/* of a mapping: include/image.h of criu */
 	CRIU_ANON_SHARED = 1 << 8,
 	CRIU_ANON_PRIVATE = 1 << 9,
 	CRIU_SYSVIPC = 1 << 10,
+	CRIU_SOCKET = 1 << 11,
 	CRIU_VVAR = 1 << 12,
 	CRIU_AIORING = 1 << 13,
 	CRIU_MAPS_MEMFD = 1 << 14,

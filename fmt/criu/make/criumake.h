@@ -22,6 +22,7 @@
  *	inotify.c	what is watched
  *	sockopt.c	options of sockets
  *	netlink.c	netlink sockets
+ *	packet.c	packet sockets
  *	tcp.c		connections of TCP
  *	inet.c		sockets of the internet
  *	file.c		files.img, an entry for each
@@ -99,10 +100,11 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_INDEX, OK_MASTER, OK_TERMIOS, OK_TERMLOCK, OK_WINSIZE, OK_EXCLUSIVE,
 	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID, OK_TIMES, OK_UNREAD,
 	OK_PROTOCOL, OK_FAMILY, OK_STREAM, OK_AGREED, OK_WINDOW,
-	OK_LOCK, OK_NETLINK, OK_MAX
+	OK_LOCK, OK_NETLINK, OK_BOUND, OK_FRAMES, OK_RXRING, OK_TXRING,
+	OK_FANOUT, OK_MAX
 };
 
-enum { OPEN_NUMBERS = 5 };	/* most that a key has */
+enum { OPEN_NUMBERS = 7 };	/* most that a key has */
 
 enum {				/* numbers of OK_SOCKET */
 	SOCK_TYPE, SOCK_STATE, SOCK_PEER, SOCK_BACKLOG, SOCK_SHUTDOWN
@@ -133,6 +135,14 @@ struct makepassed {		/* a descriptor that waits in a socket */
 	uint64_t	 id;	/* of the record, of its open file */
 };
 
+struct makelistens {		/* what a packet socket listens for */
+	uint64_t	 interface;
+	uint64_t	 count;	/* how often it was asked to */
+	uint64_t	 type;	/* of packet_mreq: packet(7) */
+	uint8_t		*address; /* owned */
+	size_t		 len;
+};
+
 struct makeopen {		/* an open file description */
 	uint64_t	 key;	/* its number in the record */
 	uint32_t	 id;	/* and in files.img; 0: not written */
@@ -152,6 +162,8 @@ struct makeopen {		/* an open file description */
 	struct makeinet	*inet;	/* of a socket of the internet; or NULL */
 	uint64_t	 members; /* groups of a netlink socket: bits; the 33rd
 				     is that of all others */
+	struct makelistens *listens; /* of a packet socket */
+	size_t		 nlistens;
 	struct maketarget *target;
 	size_t		 ntarget;
 	struct makewatch *watch;
@@ -408,6 +420,13 @@ int		 makesocket_note(struct criumake *, const struct maketask *,
 const char	*makenetlink_hinders(const struct makeopen *);
 void		 makenetlink_write(struct criumake *, const struct makeopen *,
 		    Criu__FileEntry, Criu__Fown *);
+
+/* packet.c */
+const char	*makepacket_hinders(const struct makeopen *);
+int		 makepacket_write(struct criumake *, const struct makeopen *,
+		    Criu__FileEntry, Criu__Fown *);
+int		 makepacket_mapped(struct criumake *, struct maketask *,
+		    const struct vma *, uint32_t *);
 
 /* tcp.c: connections of TCP */
 int		 maketcp_judge(struct criumake *);

@@ -213,6 +213,8 @@ open_write(struct criumake *m, struct makeopen *f)
 		return makeinotify_write(m, f, e, &fown);
 	case FD_TTY:
 		return maketty_write(m, f, e, &fown);
+	case FD_PACKETSK:
+		return makepacket_write(m, f, e, &fown);
 	case FD_NETLINKSK:
 		makenetlink_write(m, f, e, &fown);
 		return 0;

@@ -202,7 +202,7 @@ static const struct opentype {
 } types[] = {
 	{ "inet", WHY_TCP, FD_INETSK, NULL },
 	{ "netlink", WHY_NETLINK, FD_NETLINKSK, NULL },
-	{ "packet", WHY_PACKET, 0, "a packet socket" },
+	{ "packet", WHY_PACKET, FD_PACKETSK, NULL },
 	{ "fanotify", WHY_FANOTIFY, 0, "a fanotify group" },
 	{ "io_uring", WHY_IO_URING, 0, "io_uring" },
 	{ "device", WHY_DEVICE, 0, "a device" },
@@ -263,6 +263,8 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 		return makeinet_hinders(f);
 	case FD_NETLINKSK:
 		return makenetlink_hinders(f);
+	case FD_PACKETSK:
+		return makepacket_hinders(f);
 	case FD_PIDFD:
 		return makepidfd_hinders(m, f);
 	case FD_INOTIFY:

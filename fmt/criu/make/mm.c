@@ -184,6 +184,22 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
+ * Set what a mapping of a socket maps.  Return as vma_file does.
+ */
+static int
+vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
+    Criu__Vma *e)
+{
+	uint32_t id = 0;
+	int rc;
+
+	rc = makepacket_mapped(m, t, v, &id);
+	e->shmid = id;
+	e->pgoff = v->off;
+	return rc == 1 && id != 0 ? 1 : rc == -1 ? -1 : 0;
+}
+
+/*
  * Set an entry for a mapping.  Return 1; 0 when it is noted that it cannot be
  * restored; or -1.
  */
@@ -208,6 +224,10 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 		e->status |= CRIU_ANON_PRIVATE | (name_begins(v, "[vdso]") ?
 		    CRIU_VDSO : CRIU_VVAR);
 		return 1;
+	}
+	if (name_begins(v, "socket:[")) {
+		e->status |= CRIU_SOCKET;
+		return vma_socket(m, t, v, e);
 	}
 	if ((why = vma_hinders(v, flag, &kind)) != NULL) {
 		if (kind == WHY_IO_URING && t->ring)
@@ -244,7 +264,7 @@ pages_flags(const struct vma *v, const Criu__Vma *e)
 {
 	const unsigned int kind = MAP_ANONYMOUS | MAP_PRIVATE;
 
-	if (v->flags & VMA_SHARED || e->status & CRIU_VVAR)
+	if (v->flags & VMA_SHARED || e->status & (CRIU_VVAR | CRIU_SOCKET))
 		return 0;
 	return (e->flags & (kind | MAP_LOCKED | MAP_GROWSDOWN)) == kind &&
 	    !(e->status & CRIU_VDSO) ? PE_PRESENT | PE_LAZY : PE_PRESENT;

@@ -60,6 +60,11 @@ static const struct {
 	[OK_WINDOW] = { "window", "ddddd" },
 	[OK_LOCK] = { "lock", "d" },
 	[OK_NETLINK] = { "netlink", "ddddx" },
+	[OK_BOUND] = { "bound", "dxd" },
+	[OK_FRAMES] = { "frames", "ddddx" },
+	[OK_RXRING] = { "rxring", "ddddddd" },
+	[OK_TXRING] = { "txring", "ddddddd" },
+	[OK_FANOUT] = { "fanout", "x" },
 };
 
 /*

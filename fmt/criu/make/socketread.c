@@ -73,6 +73,32 @@ member_read(struct makeopen *f, struct words *w)
 }
 
 /*
+ * Add a line "listens INTERFACE COUNT TYPE ADDRESS" to packet socket f; ADDRESS
+ * is "-" if it needs none.
+ */
+static int
+listens_read(struct makeopen *f, struct words *w)
+{
+	enum { BEFORE = 3 };	/* words before the address */
+	struct makelistens *l;
+	uint64_t n[BEFORE];
+
+	if (VEC_ROOM(f->listens, f->nlistens) == -1 ||
+	    words_split(w, w->rest) == -1)
+		return -1;
+	w->n--;
+	if (!words_form(w, 0, "ddd", n))
+		return words_bad(w, "listens interface count type address|-");
+	l = &f->listens[f->nlistens++];
+	memset(l, 0, sizeof *l);
+	l->interface = n[0];
+	l->count = n[1];
+	l->type = n[2];
+	return strcmp(w->word[BEFORE], "-") == 0 ? 0 :
+	    words_bytes(w, w->word[BEFORE], &l->address, &l->len);
+}
+
+/*
  * Take a line of file/ID that only such sockets have.  Return 1, 0 if it is
  * none, or -1 with errstr.
  */
@@ -84,7 +110,8 @@ makesocket_read(struct makeopen *f, struct words *w)
 		int (*read)(struct makeopen *, struct words *);
 	} key[] = {
 		{ "caller", caller_read }, { "passed", passed_read },
-		{ "sender", sender_read }, { "member", member_read }
+		{ "sender", sender_read }, { "member", member_read },
+		{ "listens", listens_read }
 	};
 	size_t i;
 
@@ -97,6 +124,11 @@ makesocket_read(struct makeopen *f, struct words *w)
 void
 makesocket_free(struct makeopen *f)
 {
+	size_t i;
+
+	for (i = 0; i < f->nlistens; i++)
+		free(f->listens[i].address);
+	free(f->listens);
 	free(f->caller);
 	free(f->passed);
 }

@@ -143,8 +143,8 @@ makeinet_options(struct criumake *m, const struct makeinet *n, const char *who)
 }
 
 /*
- * Note which options are lost of descriptor fd of t, a socket that is none of
- * the internet.
+ * Note what of descriptor fd of t, a socket that is none of the internet, is
+ * not as it was.
  */
 int
 makesocket_note(struct criumake *m, const struct maketask *t,
@@ -152,11 +152,15 @@ makesocket_note(struct criumake *m, const struct maketask *t,
 {
 	char who[64];
 
-	if (fd->open->inet == NULL)
-		return 0;
 	snprintf(who, sizeof who, "process %" PRIu64 ", descriptor %" PRIu64,
 	    t->proc->pid, fd->fd);
-	return makeinet_options(m, fd->open->inet, who);
+	if ((makeopen_has(fd->open, OK_RXRING) ||
+	    makeopen_has(fd->open, OK_TXRING)) &&
+	    make_note(m, "%s: the rings of a packet socket are empty when it "
+	    "is restored", who) == -1)
+		return -1;
+	return fd->open->inet == NULL ? 0 :
+	    makeinet_options(m, fd->open->inet, who);
 }
 
 /*

@@ -122,12 +122,75 @@ diag_request(struct telling *t, void *request, struct diagreply *r)
 }
 
 /*
- * Copy len bytes of an attribute of an answer, behind skip bytes of it, to to.
- * Return false if it has none, or a shorter one.
+ * Take in n bytes, messages of an answer: set *r to what the first has behind
+ * its head that has the inode of t as 32 bits at a place there.  Return 1 when
+ * it is found; 0; or -1 when no more will come.
+ */
+static int
+diag_scan(const struct telling *t, const uint8_t *p, size_t n, size_t place,
+    struct diagreply *r)
+{
+	struct nlmsghdr h;
+	uint32_t ino;
+	size_t len;
+
+	for (; n >= sizeof h; p += len, n -= len) {
+		memcpy(&h, p, sizeof h);
+		if (h.nlmsg_type != SOCK_DIAG_BY_FAMILY || h.nlmsg_len > n ||
+		    h.nlmsg_len < sizeof h + place + sizeof ino)
+			return -1;
+		memcpy(&ino, p + sizeof h + place, sizeof ino);
+		if (ino == (uint32_t)t->ino) {
+			r->len = h.nlmsg_len - sizeof h;
+			if (r->len > sizeof r->data)
+				r->len = sizeof r->data;
+			memcpy(r->data, p + sizeof h, r->len);
+			return 1;
+		}
+		len = NLMSG_ALIGN(h.nlmsg_len);
+		if (len > n)
+			break;
+	}
+	return 0;
+}
+
+/*
+ * Ask for all sockets of a kind, by a message of netlink(7), and set *r to what
+ * is told of t: place is where its inode stands in a message, behind the head.
+ * Return false where nothing is.
  */
 bool
-diag_attribute(const struct diagreply *r, size_t skip, unsigned int type,
-    void *to, size_t len)
+diag_search(struct telling *t, void *request, size_t place,
+    struct diagreply *r)
+{
+	enum { ANSWER = 32768 };
+	const struct nlmsghdr *q = request;
+	uint8_t buf[ANSWER];
+	ssize_t n;
+	int fd, rc;
+
+	if ((fd = diag_get(t)) == -1 || send(fd, q, q->nlmsg_len, 0) == -1)
+		return false;
+	do {
+		n = recv(fd, buf, sizeof buf, 0);
+		if (n == -1 && errno == EINTR)
+			rc = 0;
+		else
+			rc = n <= 0 ? -1 : diag_scan(t, buf, (size_t)n, place,
+			    r);
+	} while (rc == 0);
+	if (rc == 1)	/* the rest of the answer is not read */
+		diag_free(t->live->files);
+	return rc == 1;
+}
+
+/*
+ * Return an attribute of an answer, behind skip bytes of it, and set *len to
+ * its bytes.  NULL if it has none.
+ */
+const uint8_t *
+diag_find(const struct diagreply *r, size_t skip, unsigned int type,
+    size_t *len)
 {
 	struct rtattr a;
 	size_t at;
@@ -137,10 +200,28 @@ diag_attribute(const struct diagreply *r, size_t skip, unsigned int type,
 		memcpy(&a, r->data + at, sizeof a);
 		if (a.rta_len < sizeof a || a.rta_len > r->len - at)
 			break;
-		if (a.rta_type != type || a.rta_len - sizeof a < len)
+		if (a.rta_type != type)
 			continue;
-		memcpy(to, r->data + at + sizeof a, len);
-		return true;
+		*len = a.rta_len - sizeof a;
+		return r->data + at + sizeof a;
 	}
-	return false;
+	return NULL;
+}
+
+/*
+ * Copy len bytes of an attribute of an answer, behind skip bytes of it, to to.
+ * Return false if it has none, or a shorter one.
+ */
+bool
+diag_attribute(const struct diagreply *r, size_t skip, unsigned int type,
+    void *to, size_t len)
+{
+	const uint8_t *p;
+	size_t n;
+
+	p = diag_find(r, skip, type, &n);
+	if (p == NULL || n < len)
+		return false;
+	memcpy(to, p, len);
+	return true;
 }

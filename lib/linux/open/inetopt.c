@@ -10,6 +10,7 @@
 
 #include <asm/socket.h>
 #include <linux/filter.h>
+#include <linux/if_packet.h>
 #include <linux/netlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -23,7 +24,7 @@
 
 enum {				/* which sockets have an option */
 	ALL = 0, V4 = 1, V6 = 2, TCP = 4, UDP = 8, LITE = 16, RAW = 32,
-	NETLINK = 64,
+	NETLINK = 64, PACKET = 128,
 	MULTICAST = UDP | LITE | RAW
 };
 
@@ -35,7 +36,7 @@ enum {				/* when it is told */
 
 /*
  * Numbers that the C library may not have: asm-generic/socket.h, linux/in.h,
- * linux/in6.h, linux/tcp.h and linux/udp.h.
+ * linux/in6.h, linux/tcp.h, linux/udp.h and linux/if_packet.h.
  */
 #define KNOWN(name, number) enum { NUMBER_##name = (number) }
 KNOWN(SO_BUF_LOCK, 72);
@@ -47,6 +48,7 @@ KNOWN(IPV6_MULTICAST_ALL, 29);
 KNOWN(TCP_TX_DELAY, 37);
 KNOWN(UDPLITE_SEND_CSCOV, 10);
 KNOWN(UDPLITE_RECV_CSCOV, 11);
+KNOWN(PACKET_IGNORE_OUTGOING, 23);
 
 #define OPTION(level, name, who, when) { level, name, who, when, #name }
 #define NUMBERED(level, name, who, when) \
@@ -160,7 +162,10 @@ static const struct option {
 	OPTION(SOL_NETLINK, NETLINK_LISTEN_ALL_NSID, NETLINK, SET),
 	OPTION(SOL_NETLINK, NETLINK_CAP_ACK, NETLINK, SET),
 	OPTION(SOL_NETLINK, NETLINK_EXT_ACK, NETLINK, SET),
-	OPTION(SOL_NETLINK, NETLINK_GET_STRICT_CHK, NETLINK, SET)
+	OPTION(SOL_NETLINK, NETLINK_GET_STRICT_CHK, NETLINK, SET),
+	OPTION(SOL_PACKET, PACKET_TX_HAS_OFF, PACKET, SET),
+	OPTION(SOL_PACKET, PACKET_QDISC_BYPASS, PACKET, SET),
+	NUMBERED(SOL_PACKET, PACKET_IGNORE_OUTGOING, PACKET, SET)
 };
 
 enum { NOPTION = sizeof table / sizeof *table };
@@ -217,6 +222,12 @@ twins_free(struct files *f)
 	free(f->twin);
 }
 
+static bool
+is_inet(const struct inetwhat *w)
+{
+	return w->family == AF_INET || w->family == AF_INET6;
+}
+
 /*
  * Return which of the above a socket is.
  */
@@ -225,8 +236,8 @@ who_is(const struct inetwhat *w)
 {
 	unsigned int who;
 
-	if (w->family == AF_NETLINK)
-		return NETLINK;
+	if (!is_inet(w))
+		return w->family == AF_PACKET ? PACKET : NETLINK;
 	who = w->family == AF_INET6 ? V6 : V4;
 	if (w->type == SOCK_STREAM)
 		who |= TCP;
@@ -330,7 +341,7 @@ icmp_tell(struct telling *t, const struct inetwhat *w)
 	size_t i;
 
 	len = w->protocol == IPPROTO_ICMP ? sizeof v[0] : sizeof v;
-	if (w->family == AF_NETLINK || w->type != SOCK_RAW || (w->protocol == IPPROTO_ICMP ?
+	if (!is_inet(w) || w->type != SOCK_RAW || (w->protocol == IPPROTO_ICMP ?
 	    w->family != AF_INET || getsockopt(t->dup, SOL_RAW_, ICMP_FILTER,
 	    v, &len) == -1 : w->protocol != IPPROTO_ICMPV6 ||
 	    w->family != AF_INET6 || getsockopt(t->dup, IPPROTO_ICMPV6,
@@ -366,7 +377,7 @@ inetopt_tell(struct telling *t, const struct inetwhat *w)
 	    l.l_onoff != 0)
 		buf_printf(&t->out, "option SO_LINGER %d\n", l.l_linger);
 	numbers_tell(t, twin);
-	if (w->family != AF_NETLINK && w->type == SOCK_STREAM) {
+	if (is_inet(w) && w->type == SOCK_STREAM) {
 		word_tell(t, twin, TCP_CONGESTION, "congestion");
 		word_tell(t, twin, TCP_ULP, "ulp");
 	}

@@ -75,7 +75,7 @@ enum {
 struct looker;			/* a process: looker.c */
 
 struct inetwhat {		/* which a socket with such options is */
-	int		 family; /* AF_INET, AF_INET6, AF_NETLINK */
+	int		 family; /* AF_INET, AF_INET6 ... */
 	int		 type;
 	int		 protocol;
 };
@@ -179,6 +179,10 @@ struct diagreply {
 
 int		 diag_socket(int);
 bool		 diag_request(struct telling *, void *, struct diagreply *);
+bool		 diag_search(struct telling *, void *, size_t,
+		    struct diagreply *);
+const uint8_t	*diag_find(const struct diagreply *, size_t, unsigned int,
+		    size_t *);
 bool		 diag_attribute(const struct diagreply *, size_t, unsigned int,
 		    void *, size_t);
 void		 diag_free(struct files *);
@@ -190,8 +194,9 @@ void		 twins_free(struct files *);
 void		 inetgroup_tell(struct telling *);
 void		 groups_free(struct files *);
 
-/* netlink.c */
+/* netlink.c, packetsock.c */
 void		 netlink_tell(struct telling *);
+void		 packetsock_tell(struct telling *);
 
 /* tcphold.c, tcpstate.c: connections that go along */
 void		 tcphold_begin(struct live *);

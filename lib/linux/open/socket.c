@@ -63,38 +63,30 @@ sockets_tagged(const struct lproc *p, const struct fdset *set)
 static void
 family_tell(struct telling *t)
 {
-	static const struct {
-		int domain;
-		const char *type;
-	} other[] = {
-		{ AF_PACKET, "packet" }
-	};
 	int domain;
 	socklen_t len;
-	size_t i;
 
 	len = sizeof domain;
 	domain = AF_UNSPEC;
 	if (t->dup != -1 && getsockopt(t->dup, SOL_SOCKET, SO_DOMAIN, &domain,
 	    &len) == -1)
 		domain = AF_UNSPEC;
-	if (domain == AF_UNIX) {
+	switch (domain) {
+	case AF_UNIX:
 		unixsock_tell(t);
 		return;
-	}
-	if (domain == AF_INET || domain == AF_INET6) {
+	case AF_INET:
+	case AF_INET6:
 		inetsock_tell(t, domain);
 		return;
-	}
-	if (domain == AF_NETLINK) {
+	case AF_NETLINK:
 		netlink_tell(t);
 		return;
+	case AF_PACKET:
+		packetsock_tell(t);
+		return;
 	}
-	for (i = 0; i < sizeof other / sizeof *other; i++)
-		if (other[i].domain == domain)
-			break;
-	tell_type(t, i < sizeof other / sizeof *other ? other[i].type :
-	    "other");
+	tell_type(t, "other");
 	tell_why(t, "a socket of family %d", domain);
 }
 

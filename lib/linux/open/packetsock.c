@@ -1,0 +1,121 @@
+/*
+ * Packet sockets: packet(7).  What a duplicate does not tell of one, sock_diag
+ * does: where it listens, and the rings that it shares with the kernel.
+ */
+#include "opened.h"
+
+#include <sys/socket.h>
+
+#include <linux/if_packet.h>
+#include <linux/netlink.h>
+#include <linux/packet_diag.h>
+#include <linux/sock_diag.h>
+
+#include <stddef.h>
+#include <string.h>
+
+/* linux/if_packet.h, of Linux 6.4 and later */
+enum { VNET_HDR_SZ = 24, VNET_HDR_LEN = 10 };
+
+/*
+ * Ask sock_diag for a packet socket.  Return whether it tells of it.
+ */
+static bool
+packet_ask(struct telling *t, struct diagreply *r)
+{
+	struct {
+		struct nlmsghdr hdr;
+		struct packet_diag_req req;
+	} q;
+
+	memset(&q, 0, sizeof q);
+	q.hdr.nlmsg_len = sizeof q;
+	q.hdr.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	q.hdr.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	q.req.sdiag_family = AF_PACKET;
+	q.req.pdiag_show = PACKET_SHOW_INFO | PACKET_SHOW_MCLIST |
+	    PACKET_SHOW_RING_CFG | PACKET_SHOW_FANOUT;
+	return diag_search(t, &q.hdr, offsetof(struct packet_diag_msg,
+	    pdiag_ino), r);
+}
+
+/*
+ * Tell for which addresses it listens: packet_mreq of packet(7).
+ */
+static void
+members_tell(struct telling *t, const struct diagreply *r)
+{
+	struct packet_diag_mclist l;
+	const uint8_t *p;
+	size_t i, k, n;
+
+	p = diag_find(r, sizeof(struct packet_diag_msg), PACKET_DIAG_MCLIST,
+	    &n);
+	if (p == NULL) {
+		tell_why(t, "where it listens is not known");
+		return;
+	}
+	for (i = 0; n - i >= sizeof l; i += sizeof l) {
+		memcpy(&l, p + i, sizeof l);
+		buf_printf(&t->out, "listens %u %u %u ", l.pdmc_index,
+		    l.pdmc_count, l.pdmc_type);
+		for (k = 0; k < l.pdmc_alen && k < sizeof l.pdmc_addr; k++)
+			buf_printf(&t->out, "%02x", l.pdmc_addr[k]);
+		buf_puts(&t->out, k == 0 ? "-\n" : "\n");
+	}
+}
+
+static void
+ring_tell(struct telling *t, const struct diagreply *r, unsigned int type,
+    const char *key)
+{
+	struct packet_diag_ring g;
+
+	if (diag_attribute(r, sizeof(struct packet_diag_msg), type, &g,
+	    sizeof g))
+		buf_printf(&t->out, "%s %u %u %u %u %u %u %u\n", key,
+		    g.pdr_block_size, g.pdr_block_nr, g.pdr_frame_size,
+		    g.pdr_frame_nr, g.pdr_retire_tmo, g.pdr_sizeof_priv,
+		    g.pdr_features);
+}
+
+/*
+ * Tell of a packet socket, of which there is a duplicate.
+ */
+void
+packetsock_tell(struct telling *t)
+{
+	struct inetwhat w = { .family = AF_PACKET };
+	struct diagreply r = { 0 };
+	struct packet_diag_msg m;
+	struct packet_diag_info info;
+	uint32_t fanout;
+	socklen_t len;
+	int vnet;
+
+	tell_type(t, "packet");
+	if (!packet_ask(t, &r) || r.len < sizeof m || !diag_attribute(&r,
+	    sizeof m, PACKET_DIAG_INFO, &info, sizeof info)) {
+		tell_why(t, "it is not told of");
+		return;
+	}
+	memcpy(&m, r.data, sizeof m);
+	w.type = m.pdiag_type;
+	buf_printf(&t->out, "bound %u %x %u\n", m.pdiag_type, m.pdiag_num,
+	    info.pdi_index);
+	buf_printf(&t->out, "frames %u %u %u %u %x\n", info.pdi_version,
+	    info.pdi_reserve, info.pdi_copy_thresh, info.pdi_tstamp,
+	    info.pdi_flags);
+	members_tell(t, &r);
+	ring_tell(t, &r, PACKET_DIAG_RX_RING, "rxring");
+	ring_tell(t, &r, PACKET_DIAG_TX_RING, "txring");
+	if (diag_attribute(&r, sizeof m, PACKET_DIAG_FANOUT, &fanout,
+	    sizeof fanout))
+		buf_printf(&t->out, "fanout %x\n", fanout);
+	tell_sockopts(t);
+	inetopt_tell(t, &w);
+	len = sizeof vnet;
+	if (getsockopt(t->dup, SOL_PACKET, VNET_HDR_SZ, &vnet, &len) == 0 &&
+	    vnet > VNET_HDR_LEN)
+		buf_printf(&t->out, "option PACKET_VNET_HDR_SZ %d\n", vnet);
+}
