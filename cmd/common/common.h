@@ -32,6 +32,7 @@ void		 json_close(char bracket);
 void		 json_end(void);
 void		 json_text(const char *key, const char *s);
 void		 json_number(const char *key, uint64_t v);
+void		 json_flag(const char *key, bool v);
 void		 json_address(const char *key, uint64_t at, bool end);
 
 /* name.c: names of mappings in the words of OpenBSD, on a terminal */

@@ -120,4 +120,4 @@ _snap() {
 }
 
 complete -F _snap pagestat procmap snap snapcat snapcore snapcrash snapfs \
-    snapload snapls vmtrace
+    snapload snapls snapstack vmtrace

@@ -99,6 +99,13 @@ json_number(const char *key, uint64_t v)
 	printf("%" PRIu64, v);
 }
 
+void
+json_flag(const char *key, bool v)
+{
+	put_key(key);
+	fputs(v ? "true" : "false", stdout);
+}
+
 /*
  * Put an address in hexadecimal, as a string, for numbers of JSON are exact up
  * to 2^53 only: that of a byte, or of the one behind it if end is true.

@@ -72,6 +72,12 @@ probed "snapcore" "$BUILD/snapcore" -o "$tmp/core2" "$tmp/snap"
 probed "snapcore -r" "$BUILD/snapcore" -r -o "$tmp/snap3" "$tmp/core"
 is "$("$BUILD/snapls" "$tmp/snap3" | grep -c 'mapped file')" 1 \
     "snapcore -r: ELF files are taken along"
+if left_out snapstack; then
+	skip "snapstack" "$(pkg_lacks snapstack) is missing" 2
+else
+	probed "snapstack" "$BUILD/snapstack" "$tmp/snap"
+	probed "snapstack of a pipe" "$BUILD/snapstack" < <(cat "$tmp/gz")
+fi
 probed "procmap" "$BUILD/procmap" -x -M "$tmp/snap"
 probed "procmap -g" "$BUILD/procmap" -g "$tmp/svg" -M "$tmp/snap" \
     -M "$tmp/gz"

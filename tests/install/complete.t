@@ -28,7 +28,8 @@ pid=$!
 until_true grep -q touch "/proc/$pid/comm"
 
 is "$(bash_offers snap --outp)" --output= "bash: an option with an argument"
-for p in pagestat procmap snap snapcat snapcore snapfs snapload snapls vmtrace
+for p in pagestat procmap snap snapcat snapcore snapfs snapload snapls \
+    snapstack vmtrace
 do
 	if left_out "$p"; then
 		skip "bash: $p: all options of --help" \
@@ -76,7 +77,7 @@ zsh_offers() {
 
 if ! command -v zsh >/dev/null; then
 	skip "what zsh offers" "no zsh" 4
-	finish 22
+	finish 23
 fi
 mkdir functions
 cp "$tests/../cmd/common/complete.zsh" functions/_snap
@@ -95,4 +96,4 @@ esac
 zsh_offers "snap " >all
 is "$(grep -cF "\\(touch\\ pwned" all) $(ls pwned 2>/dev/null)" "1 " \
     "zsh: processes, of which no name is run"
-finish 22
+finish 23

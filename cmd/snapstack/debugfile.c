@@ -1,0 +1,146 @@
+/*
+ * Files of this machine that are taken because they have the build id of what
+ * the snapshot has: those that a distribution puts below /usr/lib/debug, and
+ * those in directories that were named.
+ */
+#include "snapstack.h"
+#include "vec.h"
+
+#include <elfutils/libdwelf.h>
+
+#include <err.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static char **dirs;
+static size_t ndirs;
+
+/*
+ * Look in dir, too, which is borrowed, and before those that were told later.
+ */
+void
+debugfile_dir(char *dir)
+{
+	if (VEC_ROOM(dirs, ndirs) == -1)
+		errx(1, "%s", snap_errstr());
+	dirs[ndirs++] = dir;
+}
+
+/*
+ * Return the n directories that are looked in.
+ */
+char *const *
+debugfile_dirs(size_t *n)
+{
+	*n = ndirs;
+	return dirs;
+}
+
+/*
+ * Return whether the ELF file fd has that build id.
+ */
+static bool
+has_id(int fd, const void *id, size_t len)
+{
+	const void *found;
+	ssize_t n;
+	Elf *e;
+
+	if ((e = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL)) == NULL)
+		return false;
+	n = dwelf_elf_gnu_build_id(e, &found);
+	n = n > 0 && (size_t)n == len && memcmp(found, id, len) == 0;
+	elf_end(e);
+	return n != 0;
+}
+
+/*
+ * Open a file with that build id: its descriptor, and its path, the caller's;
+ * or -1.
+ */
+static int
+open_same(char *path, const void *id, size_t len, char **found)
+{
+	struct stat st;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd != -1 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    has_id(fd, id, len)) {
+		*found = path;
+		return fd;
+	}
+	if (fd != -1)
+		close(fd);
+	free(path);
+	return -1;
+}
+
+/*
+ * The name of a file in dir by its build id, from malloc(3): gdb(1),
+ * "Separate Debug Files".
+ */
+static char *
+path_of(const char *dir, const uint8_t *id, size_t len, bool debug)
+{
+	struct buf b = { 0 };
+	size_t i;
+
+	buf_printf(&b, "%s/.build-id/%02x/", dir, id[0]);
+	for (i = 1; i < len; i++)
+		buf_printf(&b, "%02x", id[i]);
+	buf_puts(&b, debug ? ".debug" : "");
+	buf_add(&b, "", 1);
+	if (buf_check(&b) == 0)
+		return (char *)b.data;
+	buf_free(&b);
+	return NULL;
+}
+
+/*
+ * The name of a file in dir by another's, without what leads there.
+ */
+static char *
+path_named(const char *dir, const char *name, const char *suffix)
+{
+	const char *base = strrchr(name, '/');
+	char *path;
+
+	base = base == NULL ? name : base + 1;
+	if (*base == '\0' || asprintf(&path, "%s/%s%s", dir, base,
+	    suffix) == -1)
+		return NULL;
+	return path;
+}
+
+/*
+ * Open the file with a build id of len bytes, its debugging information if
+ * debug is true; name, or NULL, is what it may be called beside.  Return a
+ * descriptor, and in *found the path, the caller's; or -1 if there is none.
+ */
+int
+debugfile_open(const void *id, size_t len, bool debug, const char *name,
+    char **found)
+{
+	const char *const suffix[] = { ".debug", "" };
+	char *path;
+	size_t i, k;
+	int fd;
+
+	if (len < 2)
+		return -1;
+	for (i = 0; i < ndirs; i++) {
+		path = path_of(dirs[i], id, len, debug);
+		if (path != NULL &&
+		    (fd = open_same(path, id, len, found)) != -1)
+			return fd;
+		for (k = !debug; name != NULL && k < 2; k++) {
+			path = path_named(dirs[i], name, suffix[k]);
+			if (path != NULL &&
+			    (fd = open_same(path, id, len, found)) != -1)
+				return fd;
+		}
+	}
+	return -1;
+}

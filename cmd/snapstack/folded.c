@@ -1,0 +1,87 @@
+/*
+ * Stacks as folded lines, which flame graphs are drawn of: the name of the
+ * process, the functions, the outermost first, between semicolons, a blank, and
+ * how many threads have that stack.
+ */
+#include "snapstack.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct names {
+	char		**v;	/* owned, and its strings */
+	size_t		 n;
+	const struct frame *f;
+};
+
+/*
+ * Return a name that has none of what divides a line, the caller's.
+ */
+static char *
+name_fold(const char *s)
+{
+	char *t, *p;
+
+	if ((t = strdup(s)) == NULL)
+		return NULL;
+	text_harmless(t);
+	for (p = t; *p != '\0'; p++)
+		if (*p == ';' || *p == '\n')
+			*p = ':';
+	return t;
+}
+
+static void
+name_add(void *arg, const struct location *pl)
+{
+	struct names *l = arg;
+	const char *base;
+	char text[300];
+
+	if (pl->function != NULL)
+		snprintf(text, sizeof text, "%s", pl->function);
+	else {
+		base = pl->module == NULL ? NULL : strrchr(pl->module, '/');
+		snprintf(text, sizeof text, "[%s]", base != NULL ? base + 1 :
+		    pl->module == NULL ? "unknown" : *pl->module == '\0' ?
+		    "jit" : pl->module);
+	}
+	if (VEC_ROOM(l->v, l->n) == 0 &&
+	    (l->v[l->n] = name_fold(text)) != NULL)
+		l->n++;
+}
+
+/*
+ * Print the stacks of a process, each once.
+ */
+void
+folded_process(struct unwinder *u)
+{
+	struct names l = { 0 };
+	const struct stack *st;
+	size_t i, k, n;
+	char *comm;
+
+	for (i = 0; i < u->n; i++) {
+		st = &u->stack[i];
+		if (st->same != i || st->n == 0)
+			continue;
+		for (n = 0, k = i; k < u->n; k++)
+			n += u->stack[k].same == i;
+		comm = name_fold(*u->stack[0].comm == '\0' ? "process" :
+		    u->stack[0].comm);
+		printf("%s", comm == NULL ? "" : comm);
+		free(comm);
+		for (k = 0; k < st->n; k++)
+			locations_each(u, &st->frame[k], name_add, &l);
+		while (l.n > 0) {
+			printf(";%s", l.v[--l.n]);
+			free(l.v[l.n]);
+		}
+		free(l.v);
+		l.v = NULL;
+		printf(" %zu\n", n);
+	}
+}

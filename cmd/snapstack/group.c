@@ -1,0 +1,69 @@
+/*
+ * Threads with the same stack, which are told once.
+ */
+#include "snapstack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int
+text_cmp(const char *a, const char *b)
+{
+	return strcmp(a == NULL ? "" : a, b == NULL ? "" : b);
+}
+
+/*
+ * Compare two stacks by what is told of them.
+ */
+static int
+stack_cmp(const struct stack *a, const struct stack *b)
+{
+	size_t i;
+	int c;
+
+	if (a->n != b->n)
+		return a->n < b->n ? -1 : 1;
+	if ((a->regs.n == 0) != (b->regs.n == 0))
+		return a->regs.n == 0 ? -1 : 1;
+	for (i = 0; i < a->n; i++)
+		if (a->frame[i].pc != b->frame[i].pc)
+			return a->frame[i].pc < b->frame[i].pc ? -1 : 1;
+	if ((c = text_cmp(a->why, b->why)) != 0)
+		return c;
+	return a->regs.n > 0 ? 0 : strcmp(a->state, b->state);
+}
+
+static int
+sort_cmp(const void *a, const void *b)
+{
+	const struct stack *x = *(struct stack *const *)a;
+	const struct stack *y = *(struct stack *const *)b;
+	int c = stack_cmp(x, y);
+
+	return c != 0 ? c : x < y ? -1 : x > y;
+}
+
+/*
+ * Tell each of n stacks the number of the first that is like it: its own, if
+ * there is none before it, or if all are to be told.
+ */
+void
+stacks_group(struct stack *st, size_t n, bool all)
+{
+	struct stack **v;
+	size_t i, first;
+
+	for (i = 0; i < n; i++)
+		st[i].same = i;
+	if (all || n == 0 || (v = calloc(n, sizeof(struct stack *))) == NULL)
+		return;
+	for (i = 0; i < n; i++)
+		v[i] = &st[i];
+	qsort(v, n, sizeof(struct stack *), sort_cmp);
+	for (first = 0, i = 1; i < n; i++) {
+		if (stack_cmp(v[first], v[i]) != 0)
+			first = i;
+		v[i]->same = (size_t)(v[first] - st);
+	}
+	free(v);
+}

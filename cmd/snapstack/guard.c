@@ -1,0 +1,62 @@
+/*
+ * ELF files and DWARF of strangers are read by libraries that were not made
+ * for that.  Where they fail, the program, which is confined, ends with a
+ * message that tells at which process, and with status 1.
+ */
+#include "snapstack.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char told[160];		/* the message */
+static size_t ntold;
+
+static void
+on_fault(int sig)
+{
+	(void)sig;
+	if (write(STDERR_FILENO, told, ntold) != (ssize_t)ntold)
+		_exit(1);
+	_exit(1);
+}
+
+/*
+ * From here on, let a fault be of process pid of a snapshot.  What was printed
+ * before is not lost with it.
+ */
+void
+guard_process(uint64_t pid)
+{
+	int n;
+
+	fflush(stdout);
+	n = snprintf(told, sizeof told, "%s: process %" PRIu64 ": libdw "
+	    "fails: what the snapshot has of it is damaged\n",
+	    getprogname(), pid);
+	ntold = n < 0 ? 0 : (size_t)n;
+}
+
+/*
+ * Let faults be told.
+ */
+void
+guard_begin(void)
+{
+#ifndef __SANITIZE_ADDRESS__
+	static const int sig[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+	static char stack[16 * KB];
+	struct sigaction sa = { .sa_handler = on_fault,
+	    .sa_flags = SA_ONSTACK };
+	stack_t ss = { .ss_sp = stack, .ss_size = sizeof stack };
+	size_t i;
+
+	(void)sigaltstack(&ss, NULL);
+	for (i = 0; i < sizeof sig / sizeof *sig; i++)
+		sigaction(sig[i], &sa, NULL);
+#else
+	(void)on_fault;
+#endif
+}

@@ -1,0 +1,235 @@
+/*
+ * What is known of the place of a frame: the function, of symbols and of DWARF,
+ * those inlined into it, and the source lines.
+ */
+#include "snapstack.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Put before a name of C++ or Rust what it is in: namespaces and classes.  What
+ * is returned is valid until the next call.
+ */
+static const char *
+name_qualify(const char *name, Dwarf_Die *die)
+{
+	static char full[1024];
+	Dwarf_Die *in;
+	const char *s;
+	int i, n, tag;
+	char rest[sizeof full];
+
+	if ((n = dwarf_getscopes_die(die, &in)) <= 0)
+		return name;
+	strlcpy(full, name, sizeof full);
+	for (i = 1; i < n; i++) {
+		tag = dwarf_tag(&in[i]);
+		if ((tag != DW_TAG_namespace && tag != DW_TAG_class_type &&
+		    tag != DW_TAG_structure_type) ||
+		    (s = dwarf_diename(&in[i])) == NULL)
+			continue;
+		strlcpy(rest, full, sizeof rest);
+		snprintf(full, sizeof full, "%.300s::%.700s", s, rest);
+	}
+	free(in);
+	return full;
+}
+
+/*
+ * Return the DIE that a function was declared by: of what was inlined, its
+ * origin; of a member, that in its class.
+ */
+static Dwarf_Die
+die_origin(Dwarf_Die *die)
+{
+	static const unsigned int link[] = { DW_AT_abstract_origin,
+	    DW_AT_specification };
+	Dwarf_Die d = *die, next;
+	Dwarf_Attribute a;
+	size_t i;
+
+	for (i = 0; i < sizeof link / sizeof *link; i++)
+		if (dwarf_attr(&d, link[i], &a) != NULL &&
+		    dwarf_formref_die(&a, &next) != NULL)
+			d = next;
+	return d;
+}
+
+static bool
+has_namespaces(Dwarf_Die *cu)
+{
+	switch (dwarf_srclang(cu)) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case DW_LANG_Rust:
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Return the name of the function that a DIE of a unit is of, as it was
+ * written, or NULL if it has none; valid until the next call.
+ */
+static const char *
+die_name(Dwarf_Die *die, Dwarf_Die *cu)
+{
+	Dwarf_Attribute a;
+	Dwarf_Die origin;
+	const char *name;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &a) != NULL ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &a) != NULL)
+		return demangle(dwarf_formstring(&a));
+	if (dwarf_attr_integrate(die, DW_AT_name, &a) == NULL ||
+	    (name = dwarf_formstring(&a)) == NULL)
+		return NULL;
+	if (!has_namespaces(cu))
+		return name;
+	origin = die_origin(die);
+	return name_qualify(name, &origin);
+}
+
+/*
+ * Return the compilation unit that pc, as its DWARF has it, lies in: by its
+ * table of addresses, or, as some compilers make none, by looking at all.
+ */
+static Dwarf_Die *
+unit_find(Dwfl_Module *m, uint64_t pc, Dwarf_Addr *bias)
+{
+	Dwarf_Die *cu;
+
+	if ((cu = dwfl_module_addrdie(m, pc, bias)) != NULL)
+		return cu;
+	while ((cu = dwfl_module_nextcu(m, cu, bias)) != NULL)
+		if (dwarf_haspc(cu, pc - *bias) == 1)
+			break;
+	return cu;
+}
+
+/*
+ * Set the source line from which an inlined function was called.
+ */
+static void
+caller_line(struct location *pl, Dwarf_Die *die, Dwarf_Die *cu)
+{
+	Dwarf_Files *files;
+	Dwarf_Attribute a;
+	Dwarf_Word v;
+
+	pl->file = NULL;
+	pl->line = 0;
+	if (dwarf_getsrcfiles(cu, &files, NULL) == 0 &&
+	    dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &a), &v) == 0)
+		pl->file = dwarf_filesrc(files, (size_t)v, NULL, NULL);
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &a), &v) == 0)
+		pl->line = (int)v;
+}
+
+/*
+ * Find what pc lies in, the innermost first: how many DIEs there are in *in,
+ * which is to be freed if there is one; 0 or less if there is none.
+ */
+static int
+scopes_find(Dwarf_Die *cu, uint64_t pc, Dwarf_Die **in)
+{
+	Dwarf_Die *scopes;
+	int i, n;
+
+	if ((n = dwarf_getscopes(cu, pc, &scopes)) <= 0)
+		return n;
+	for (i = 0; i < n; i++)
+		if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine ||
+		    dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
+			break;
+	/* where it is written, not where its origin is */
+	n = i == n ? 0 : dwarf_getscopes_die(&scopes[i], in);
+	free(scopes);
+	return n;
+}
+
+/*
+ * Tell of the functions that were inlined at pc, the innermost first; pl is
+ * left at the function that they are in, whose name is set if DWARF tells it.
+ */
+static void
+inlined_each(struct location *pl, Dwfl_Module *m, uint64_t pc, location_fn fn,
+    void *arg, const char **outer)
+{
+	Dwarf_Die *cu, *in;
+	const struct location whole = *pl;
+	Dwarf_Addr bias;
+	int i, n;
+
+	*outer = NULL;
+	if ((cu = unit_find(m, pc, &bias)) == NULL)
+		return;
+	if ((n = scopes_find(cu, pc - bias, &in)) <= 0)
+		return;
+	for (i = 0; i < n; i++) {
+		if (dwarf_tag(&in[i]) == DW_TAG_subprogram) {
+			*outer = die_name(&in[i], cu);
+			break;
+		}
+		if (dwarf_tag(&in[i]) != DW_TAG_inlined_subroutine)
+			continue;
+		pl->inlined = true;
+		pl->function = die_name(&in[i], cu);
+		pl->offset = 0;
+		fn(arg, pl);
+		pl->function = whole.function;
+		pl->inlined = false;
+		caller_line(pl, &in[i], cu);
+	}
+	free(in);
+}
+
+/*
+ * Set the line of the source that pc is of.
+ */
+static void
+line_find(struct location *pl, Dwfl_Module *m, uint64_t pc)
+{
+	Dwfl_Line *l;
+
+	if ((l = dwfl_module_getsrc(m, pc)) != NULL)
+		pl->file = dwfl_lineinfo(l, NULL, &pl->line, NULL, NULL, NULL);
+}
+
+/*
+ * Tell of each function that frame f is of: those that were inlined, the
+ * innermost first, and at last the one that they are in.  What fn is told is
+ * valid while it runs.
+ */
+void
+locations_each(struct unwinder *u, const struct frame *f, location_fn fn, void *arg)
+{
+	const uint64_t pc = f->exact ? f->pc : f->pc - 1;
+	struct location pl = { 0 };
+	const struct vma *v;
+	const char *symbol, *outer;
+	Dwfl_Module *m;
+	GElf_Off off;
+	GElf_Sym sym;
+
+	if ((v = vmas_find(&u->target->vma, pc)) != NULL)
+		pl.module = v->name;
+	if ((m = dwfl_addrmodule(u->dwfl, pc)) == NULL) {
+		fn(arg, &pl);
+		return;
+	}
+	(void)module_id(m, pl.id, sizeof pl.id);
+	symbol = dwfl_module_addrinfo(m, pc, &off, &sym, NULL, NULL, NULL);
+	line_find(&pl, m, pc);
+	inlined_each(&pl, m, pc, fn, arg, &outer);
+	if (symbol != NULL) {
+		pl.function = demangle(symbol);
+		pl.offset = off + (f->pc - pc);
+	} else
+		pl.function = outer;
+	fn(arg, &pl);
+}

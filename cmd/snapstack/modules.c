@@ -1,0 +1,180 @@
+/*
+ * What a process had mapped, for libdwfl: the ELF files that the snapshot has,
+ * and [vdso], which lies in its memory.
+ */
+#include "snapstack.h"
+
+#include <elfutils/libdwelf.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct target *now;	/* whose modules are asked for */
+
+/*
+ * The build id of the ELF file whose beginning lies at addr in memory: its
+ * length, 0 if it is not there.
+ */
+static size_t
+id_of_memory(struct target *t, uint64_t addr, uint8_t id[64])
+{
+	static char head[4 * KB];
+	const void *found;
+	ssize_t n;
+	Elf *e;
+
+	if (!target_read(t, addr, head, sizeof head) ||
+	    (e = elf_memory(head, sizeof head)) == NULL)
+		return 0;
+	n = dwelf_elf_gnu_build_id(e, &found);
+	if (n > 0 && n <= 64)
+		memcpy(id, found, (size_t)n);
+	elf_end(e);
+	return n > 0 && n <= 64 ? (size_t)n : 0;
+}
+
+static int
+find_elf(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr base,
+    char **path, Elf **elf)
+{
+	const struct vma *v;
+	struct image *im;
+	uint8_t id[64];
+	size_t len;
+
+	(void)m;
+	(void)user;
+	*elf = NULL;
+	if (now == NULL || (v = vmas_find(&now->vma, base)) == NULL)
+		return -1;
+	if (v->name[0] != '/') {
+		*elf = elfimage_memory(now, v->start, v->end);
+		return -1;
+	}
+	if ((im = target_file(now, v)) != NULL) {
+		*elf = elfimage_open(im);
+		return -1;
+	}
+	len = id_of_memory(now, base, id);
+	return len == 0 ? -1 : debugfile_open(id, len, false, name, path);
+}
+
+static int
+find_debuginfo(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr base,
+    const char *path, const char *link, GElf_Word crc, char **found)
+{
+	const unsigned char *id;
+	GElf_Addr at;
+	int n;
+
+	(void)user;
+	(void)base;
+	(void)path;
+	(void)crc;
+	n = dwfl_module_build_id(m, &id, &at);
+	return n <= 0 ? -1 : debugfile_open(id, (size_t)n, true,
+	    link != NULL ? link : name, found);
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = find_elf,
+	.find_debuginfo = find_debuginfo,
+};
+
+/*
+ * Return whether mappings a and b, which follow each other, are of one file
+ * that was loaded.
+ */
+static bool
+goes_on(const struct vma *a, const struct vma *b)
+{
+	return b->dev == a->dev && b->ino == a->ino &&
+	    strcmp(a->name, b->name) == 0 && b->off >= a->off;
+}
+
+/*
+ * Report the file that is mapped from v on; return the last of its mappings.
+ */
+static size_t
+module_add(Dwfl *d, const struct vmas *l, size_t first)
+{
+	const struct vma *v = l->v;
+	size_t i, last;
+	bool code;
+
+	code = (v[first].flags & VMA_EXEC) != 0;
+	for (i = last = first; i + 1 < l->n; i++) {
+		/* its zeros, and where it leaves a hole */
+		if (v[i + 1].name[0] == '\0' && v[i + 1].start == v[i].end)
+			continue;
+		if (!goes_on(&v[last], &v[i + 1]))
+			break;
+		last = i + 1;
+		code |= (v[last].flags & VMA_EXEC) != 0;
+	}
+	if (code)
+		(void)dwfl_report_module(d, v[first].name, v[first].start,
+		    v[last].end);
+	return last;
+}
+
+/*
+ * Return the modules of process t, the caller's, to be ended with dwfl_end as
+ * long as t is there; NULL with errstr.
+ */
+Dwfl *
+modules_open(struct target *t)
+{
+	const struct vma *v = t->vma.v;
+	size_t i;
+	Dwfl *d;
+
+	now = t;
+	if ((d = dwfl_begin(&callbacks)) == NULL) {
+		errstr_set("libdw: %s", dwfl_errmsg(-1));
+		return NULL;
+	}
+	dwfl_report_begin(d);
+	for (i = 0; i < t->vma.n; i++)
+		if (v[i].name[0] == '/' && v[i].off == 0)
+			i = module_add(d, &t->vma, i);
+		else if (strcmp(v[i].name, "[vdso]") == 0)
+			(void)dwfl_report_module(d, v[i].name, v[i].start,
+			    v[i].end);
+	if (dwfl_report_end(d, NULL, NULL) != 0) {
+		errstr_set("libdw: %s", dwfl_errmsg(-1));
+		dwfl_end(d);
+		return NULL;
+	}
+	return d;
+}
+
+/*
+ * Put the build id of a module into hex, of so many bytes.  Return false, and
+ * "", if it is not known.
+ */
+bool
+module_id(Dwfl_Module *m, char *hex, size_t size)
+{
+	const unsigned char *id;
+	uint8_t mem[64];
+	Dwarf_Addr start;
+	GElf_Addr at;
+	size_t i, len;
+	int n;
+
+	*hex = '\0';
+	n = dwfl_module_build_id(m, &id, &at);
+	len = n > 0 ? (size_t)n : 0;
+	if (n <= 0 && now != NULL) {
+		(void)dwfl_module_info(m, NULL, &start, NULL, NULL, NULL,
+		    NULL, NULL);
+		len = id_of_memory(now, start, mem);
+		id = mem;
+	}
+	for (i = 0; i < len && 2 * i + 3 <= size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id[i]);
+	return len > 0;
+}

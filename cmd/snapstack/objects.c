@@ -1,0 +1,64 @@
+/*
+ * Stacks as JSON: an object for each thread.
+ */
+#include "snapstack.h"
+
+#include <inttypes.h>
+
+static void
+put_address(const char *key, uint64_t v)
+{
+	json_address(key, v, false);
+}
+
+static void
+put_location(void *arg, const struct location *pl)
+{
+	const struct frame *f = arg;
+
+	json_open(NULL, '{');
+	put_address("address", f->pc);
+	json_text("function", pl->function);
+	if (pl->function != NULL && !pl->inlined)
+		json_number("offset", pl->offset);
+	json_text("file", pl->file);
+	if (pl->file != NULL)
+		json_number("line", (uint64_t)(pl->line < 0 ? 0 : pl->line));
+	json_text("module", pl->module);
+	json_text("build_id", *pl->id == '\0' ? NULL : pl->id);
+	json_flag("inlined", pl->inlined);
+	json_flag("guess", f->guess);
+	json_flag("signal", f->signal && !pl->inlined);
+	json_close('}');
+}
+
+/*
+ * Print each thread of a process, and the name of the snapshot, or "-".
+ */
+void
+objects_process(struct unwinder *u, const char *path)
+{
+	const struct stack *st;
+	size_t i, k;
+
+	for (i = 0; i < u->n; i++) {
+		st = &u->stack[i];
+		json_open(NULL, '{');
+		json_text("type", "thread");
+		json_text("snapshot", path);
+		json_number("pid", u->target->proc->pid);
+		json_number("tid", st->tid);
+		json_text("name", *st->comm == '\0' ? NULL : st->comm);
+		json_text("state", *st->state == '\0' ? NULL : st->state);
+		json_text("waits", st->wait);
+		json_flag("whole", st->whole);
+		json_text("why", st->why);
+		json_open("frames", '[');
+		for (k = 0; k < st->n; k++)
+			locations_each(u, &st->frame[k], put_location,
+			    &st->frame[k]);
+		json_close(']');
+		json_close('}');
+		json_end();
+	}
+}

@@ -1,0 +1,219 @@
+/*
+ * Stacks for people: a paragraph for each, with the threads that have it.
+ */
+#include "snapstack.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMED = 8, WIDTH = 78 };	/* threads that are named; columns */
+
+struct printing {
+	const struct frame *f;
+	unsigned int	 nth;	/* the number of the next frame */
+};
+
+static struct {			/* modules whose build ids were told */
+	const char	**v;	/* owned; its strings are borrowed */
+	size_t		 n;
+} told;
+
+/*
+ * Return whether the build id of a module of this process was told; from now
+ * on it was.
+ */
+static bool
+id_told(const char *module)
+{
+	size_t i;
+
+	for (i = 0; i < told.n; i++)
+		if (strcmp(told.v[i], module) == 0)
+			return true;
+	if (VEC_ROOM(told.v, told.n) == 0)
+		told.v[told.n++] = module;
+	return false;
+}
+
+/*
+ * Print text of a stranger's.
+ */
+static void
+put_text(const char *s)
+{
+	char *t = strdup(s);
+
+	if (t != NULL)
+		fputs(text_harmless(t), stdout);
+	free(t);
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *s = strrchr(path, '/');
+
+	return s == NULL || s[1] == '\0' ? path : s + 1;
+}
+
+static void
+put_location(void *arg, const struct location *pl)
+{
+	struct printing *p = arg;
+
+	printf("  #%-3u%s ", p->nth++, p->f->guess ? "?" : " ");
+	if (pl->function != NULL)
+		put_text(pl->function);
+	else
+		printf("0x%" PRIx64, p->f->pc);
+	if (pl->function != NULL && !pl->inlined)
+		printf("+0x%" PRIx64, pl->offset);
+	if (pl->file != NULL) {
+		printf(" (");
+		put_text(strncmp(pl->file, "./", 2) == 0 ? pl->file + 2 :
+		    pl->file);
+		printf(":%d)", pl->line);
+	}
+	if (pl->inlined)
+		printf(", inlined");
+	else if (pl->module == NULL)
+		printf(", nothing is mapped there");
+	else if (*pl->module == '\0')
+		printf(", in memory without a name (jit?)");
+	else if (pl->file == NULL) {
+		printf(" in ");
+		put_text(base_name(pl->module));
+		if (*pl->id != '\0' && !id_told(pl->module))
+			printf(" [%s]", pl->id);
+	}
+	if (p->f->signal && !pl->inlined)
+		printf(", which called a signal handler");
+	printf("\n");
+}
+
+/*
+ * Print the numbers and names of the threads that have the stack of the one
+ * with number first.
+ */
+static void
+put_threads(const struct unwinder *u, size_t first)
+{
+	size_t i, n, left;
+	int at;
+
+	for (i = n = 0; i < u->n; i++)
+		n += u->stack[i].same == first;
+	if (n > 1)
+		printf("%zu threads:", n);
+	else
+		printf("thread");
+	at = 12;
+	for (i = first, left = n; i < u->n; i++) {
+		if (u->stack[i].same != first)
+			continue;
+		if (at > WIDTH - 24) {
+			printf("\n   ");
+			at = 3;
+		}
+		at += printf(" %" PRIu64, u->stack[i].tid);
+		if ((i == first || strcmp(u->stack[i].comm,
+		    u->stack[first].comm) != 0) && *u->stack[i].comm != '\0') {
+			at += printf(" (");
+			put_text(u->stack[i].comm);
+			at += printf(")") + (int)strlen(u->stack[i].comm);
+		}
+		if (--left > 0)
+			at += printf(",");
+	}
+	printf("\n");
+}
+
+static const char *
+wait_text(const struct stack *st)
+{
+	return st->wait != NULL ? st->wait : "";
+}
+
+/*
+ * Print what the threads do that have one stack: once if all do the same.
+ */
+static void
+put_waits(const struct unwinder *u, size_t first)
+{
+	const struct stack *st = u->stack;
+	size_t i;
+	bool same;
+
+	for (same = true, i = first; i < u->n; i++)
+		if (st[i].same == first && strcmp(wait_text(&st[i]),
+		    wait_text(&st[first])) != 0)
+			same = false;
+	for (i = first; i < u->n; i++) {
+		if (st[i].same != first || (same && i != first) ||
+		    st[i].wait == NULL)
+			continue;
+		printf("  ");
+		if (!same)
+			printf("%" PRIu64 " ", st[i].tid);
+		printf("in ");
+		put_text(st[i].wait);
+		printf("\n");
+	}
+}
+
+static void
+put_stack(struct unwinder *u, size_t first)
+{
+	const struct stack *st = &u->stack[first];
+	struct printing p = { 0 };
+	size_t i;
+
+	put_threads(u, first);
+	put_waits(u, first);
+	for (i = 0; i < st->n; i++) {
+		p.f = &st->frame[i];
+		locations_each(u, p.f, put_location, &p);
+	}
+	if (st->regs.n == 0)
+		printf("  no registers%s%s%s\n", *st->state != '\0' ?
+		    ": it was " : "", st->state, *st->state != '\0' ? "" : "");
+	else if (!st->whole) {
+		printf("  what called it is not known: ");
+		put_text(st->why == NULL ? "" : st->why);
+		printf("\n");
+	}
+}
+
+/*
+ * Print the stacks of a process, each once.
+ */
+void
+print_process(struct unwinder *u)
+{
+	size_t i;
+	bool any;
+
+	printf("process %" PRIu64, u->target->proc->pid);
+	if (u->n > 0 && *u->stack[0].comm != '\0') {
+		printf(" (");
+		put_text(u->stack[0].comm);
+		printf(")");
+	}
+	if (*u->target->exe != '\0') {
+		printf(", ");
+		put_text(u->target->exe);
+	}
+	printf(", %zu thread%s\n", u->n, u->n == 1 ? "" : "s");
+	for (i = 0, any = false; i < u->n; i++)
+		if (u->stack[i].same == i) {
+			if (any)
+				printf("\n");
+			any = true;
+			put_stack(u, i);
+		}
+	free(told.v);
+	told.v = NULL;
+	told.n = 0;
+}

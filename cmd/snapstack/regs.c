@@ -1,0 +1,116 @@
+/*
+ * The registers of a thread, which a snapshot has as the kernel lays them out
+ * (struct user_regs_struct of asm/ptrace.h and of sys/user.h), by the numbers
+ * that DWARF gives them: the processor supplements of the System V ABI.
+ */
+#include "snapstack.h"
+
+#include <elf.h>
+#include <string.h>
+
+struct layout {
+	uint16_t	 machine;
+	const char	*cputype; /* in Plan 9's words, of the 64-bit system */
+	unsigned int	 word;
+	size_t		 bytes;
+	unsigned int	 n;	/* registers by DWARF numbers */
+	uint8_t		 at[REGS_MAX]; /* word numbers */
+	unsigned int	 pc;	/* word numbers, as the next */
+	unsigned int	 sp;
+	unsigned int	 spnum;	/* DWARF numbers, as the next */
+	unsigned int	 fpnum;
+	int		 call;	/* the word with the number of a system call;
+				   -1: it is not told */
+	uint8_t		 arg[6];
+};
+
+static const struct layout layouts[] = {
+	{ EM_X86_64, "amd64", 8, 216, 17,
+	    { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16 },
+	    16, 19, 7, 6, 15, { 14, 13, 12, 7, 9, 8 } },
+	{ EM_386, "386", 4, 68, 9, { 6, 1, 2, 0, 15, 5, 3, 4, 12 },
+	    12, 15, 4, 5, 11, { 0, 1, 2, 3, 4, 5 } },
+	{ EM_AARCH64, "arm64", 8, 272, 32,
+	    { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
+	    18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 },
+	    32, 31, 31, 29, -1, { 0 } },
+	{ EM_ARM, "arm", 4, 72, 16,
+	    { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+	    15, 13, 13, 11, -1, { 0 } },
+};
+
+/*
+ * Return the number of n bytes, 8 at most, at p, little-endian as those of all
+ * machines that are known here.
+ */
+uint64_t
+word_get(const uint8_t *p, size_t n)
+{
+	uint64_t v;
+
+	for (v = 0; n > 0; n--)
+		v = v << 8 | p[n - 1];
+	return v;
+}
+
+static const struct layout *
+layout_find(const char *cputype, size_t len)
+{
+	const struct layout *l;
+	size_t i;
+
+	for (i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+		l = &layouts[i];
+		if (l->bytes == len && (strcmp(cputype, l->cputype) == 0 ||
+		    (l->word == 4 && strcmp(cputype,
+		    (l - 1)->cputype) == 0)))
+			return l;
+	}
+	return NULL;
+}
+
+/*
+ * Take the registers of a thread of a machine in Plan 9's words.  Return
+ * false, and n is 0, if the snapshot does not have them, or does not tell them
+ * in a way that is known here.
+ */
+bool
+registers_get(struct registers *r, struct proc *thread, const char *cputype)
+{
+	const struct layout *l;
+	struct linuxrec rec;
+	struct recfile f;
+	const struct file *proc;
+	unsigned int i;
+
+	memset(r, 0, sizeof *r);
+	r->call = -1;
+	if ((proc = proc_file(thread, "proc")) == NULL ||
+	    linuxrec_open(&rec, proc) == -1)
+		return false;
+	l = NULL;
+	if (linuxrec_find(&rec, "regset/prstatus", &f) &&
+	    (l = layout_find(cputype, f.len)) != NULL) {
+		for (i = 0; i < l->n; i++)
+			r->v[i] = word_get(f.data + l->at[i] * l->word,
+			    l->word);
+		r->n = l->n;
+		r->pc = word_get(f.data + l->pc * l->word, l->word);
+		r->sp = word_get(f.data + l->sp * l->word, l->word);
+		r->machine = l->machine;
+		r->word = l->word;
+		r->spnum = l->spnum;
+		r->fpnum = l->fpnum;
+		if (l->call != -1) {
+			r->call = (int64_t)word_get(f.data +
+			    (size_t)l->call * l->word, l->word);
+			if (l->word == 4)
+				r->call = (int32_t)r->call;
+			for (i = 0; i < 6; i++)
+				r->arg[i] = word_get(f.data + l->arg[i] *
+				    l->word, l->word);
+		}
+	}
+	linuxrec_close(&rec);
+	return l != NULL;
+}

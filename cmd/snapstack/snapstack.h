@@ -1,0 +1,184 @@
+/*
+ * What the files of snapstack share: the stacks of the threads of a snapshot.
+ *
+ *	target.c	a process: its mappings, its memory, what it had mapped
+ *	elfimage.c	ELF files of the snapshot as libelf wants them
+ *	debugfile.c	files of this machine that have a build id
+ *	modules.c	what is mapped where, for libdwfl
+ *	regs.c		registers by their DWARF numbers
+ *	unwind.c	the frames of a thread
+ *	sigframe.c	what was interrupted by a signal
+ *	scan.c		what may be frames where nothing tells
+ *	location.c		functions, source lines and inlined functions of a frame
+ *	demangle.c	names of C++ and Rust
+ *	calls.c		names of system calls
+ *	waits.c		what a thread waits for
+ *	guard.c		what happens where libdw fails
+ *	group.c		threads with the same stack
+ *	print.c objects.c folded.c
+ *			all that for people, as JSON, and for flame graphs
+ */
+#ifndef SNAPSTACK_H
+#define SNAPSTACK_H
+
+#include "common/common.h"
+
+#include <elfutils/libdwfl.h>
+
+enum {
+	REGS_MAX = 32,		/* registers by DWARF numbers */
+	FRAMES_MAX = 4096,	/* of a thread */
+	CACHED = 64		/* blocks of memory */
+};
+
+/* target.c */
+struct block {			/* a piece of memory that was read */
+	uint64_t	 addr;
+	unsigned int	 valid;	/* a bit each kilobyte; 0: none */
+	uint8_t		 data[4 * KB];
+};
+
+struct target {			/* a process of the snapshot */
+	struct snap	*snap;	/* borrowed, as the next */
+	struct proc	*proc;
+	struct vmas	 vma;	/* owned */
+	struct linuxrec	 rec;	/* owned */
+	bool		 hasrec;
+	char		 exe[4096]; /* the path of the executable, or "" */
+	struct block	*cache;	/* owned; CACHED */
+};
+
+int		 target_open(struct target *t, struct snap *s, struct proc *p);
+void		 target_close(struct target *t);
+bool		 target_read(struct target *t, uint64_t addr, void *buf,
+		    size_t len);
+bool		 target_word(struct target *t, uint64_t addr, size_t word,
+		    uint64_t *v);
+struct image	*target_file(const struct target *t, const struct vma *v);
+const struct vma *target_code(const struct target *t, uint64_t addr);
+
+/* elfimage.c */
+Elf		*elfimage_open(struct image *im);
+Elf		*elfimage_memory(struct target *t, uint64_t start,
+		    uint64_t end);
+void		 elfimage_forget(void);
+
+/* debugfile.c */
+void		 debugfile_dir(char *dir);
+char *const	*debugfile_dirs(size_t *n);
+int		 debugfile_open(const void *id, size_t len, bool debug,
+		    const char *name, char **path);
+
+/* modules.c */
+Dwfl		*modules_open(struct target *t);
+bool		 module_id(Dwfl_Module *m, char *hex, size_t size);
+
+/* regs.c */
+struct registers {
+	uint64_t	 v[REGS_MAX]; /* by their DWARF numbers */
+	unsigned int	 n;
+	uint64_t	 pc;
+	uint64_t	 sp;
+	uint16_t	 machine; /* e_machine of elf(5) */
+	unsigned int	 word;	/* bytes of an address */
+	unsigned int	 spnum;	/* the DWARF number of the stack pointer */
+	unsigned int	 fpnum;	/* and of the frame pointer */
+	int64_t		 call;	/* a system call that it is in, or -1 */
+	uint64_t	 arg[6]; /* its arguments */
+};
+
+uint64_t	 word_get(const uint8_t *p, size_t n);
+bool		 registers_get(struct registers *r, struct proc *thread,
+		    const char *cputype);
+
+/* unwind.c */
+struct frame {
+	uint64_t	 pc;
+	uint64_t	 sp;	/* 0: not known */
+	bool		 exact;	/* pc is of the instruction that is next, not
+				   behind a call */
+	bool		 signal; /* the kernel made it to run a handler */
+	bool		 guess;	/* found by a scan of the stack */
+	struct pyframe	*python; /* owned; NULL: none */
+	size_t		 npython;
+};
+
+struct stack {			/* of a thread */
+	struct proc	*thread; /* borrowed */
+	uint64_t	 tid;
+	uint64_t	 inner;	/* in its own PID namespace */
+	char		 comm[64];
+	char		 state[16]; /* in the words of status; "": not told */
+	struct registers regs;	/* n is 0: not known */
+	struct frame	*frame;	/* owned; the innermost first */
+	size_t		 n;
+	bool		 whole;	/* the last frame is the outermost */
+	char		*why;	/* owned; why it is not; or NULL */
+	char		*wait;	/* owned; what it waits for, or NULL */
+	size_t		 same;	/* the number of the first one like it */
+};
+
+struct unwinder {
+	struct target	*target; /* borrowed */
+	Dwfl		*dwfl;	/* owned */
+	Elf		*head;	/* owned; names the machine */
+	struct stack	*stack;	/* owned; of all threads */
+	size_t		 n;
+	struct registers now;	/* of the thread that is unwound */
+};
+
+int		 unwinder_open(struct unwinder *u, struct target *t);
+void		 unwinder_close(struct unwinder *u);
+void		 stack_unwind(struct unwinder *u, struct stack *st);
+
+/* sigframe.c */
+bool		 sigframe_step(struct target *t, const struct frame *f,
+		    struct registers *r);
+
+/* scan.c */
+bool		 scan_next(struct target *t, const struct registers *r,
+		    uint64_t *sp, uint64_t *pc);
+
+/* location.c */
+struct location {
+	const char	*function; /* borrowed; NULL: not known */
+	uint64_t	 offset; /* from its beginning */
+	const char	*file;	/* borrowed; of the source, or NULL */
+	int		 line;
+	bool		 inlined; /* into the next one */
+	const char	*module; /* borrowed; what is mapped there, or NULL */
+	char		 id[130]; /* its build id, or "" */
+};
+
+typedef void	 (*location_fn)(void *arg, const struct location *pl);
+
+void		 locations_each(struct unwinder *u, const struct frame *f,
+		    location_fn fn, void *arg);
+
+/* demangle.c */
+void		 demangle_begin(void);
+const char	*demangle(const char *name);
+
+/* calls.c */
+const char	*call_name(uint16_t machine, int64_t nr);
+
+/* waits.c */
+void		 wait_find(struct unwinder *u, struct stack *st);
+
+/* guard.c */
+void		 guard_begin(void);
+void		 guard_process(uint64_t pid);
+
+/* group.c */
+void		 stacks_group(struct stack *st, size_t n, bool all);
+
+/* print.c */
+void		 print_process(struct unwinder *u);
+
+/* objects.c */
+void		 objects_process(struct unwinder *u, const char *path);
+
+/* folded.c */
+void		 folded_process(struct unwinder *u);
+
+#endif

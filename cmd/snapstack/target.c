@@ -1,0 +1,182 @@
+/*
+ * A process of a snapshot: its mappings and its memory.  What is missing of
+ * memory because it is as it is in the file that was mapped is read from that
+ * file, if it is carried along.
+ */
+#include "snapstack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 4 * KB, ALL_VALID = 15 };
+
+/*
+ * Set the path of the executable, as maps has it.
+ */
+static void
+exe_find(struct target *t)
+{
+	struct recfile f;
+
+	*t->exe = '\0';
+	if (!t->hasrec || !linuxrec_find(&t->rec, "exe", &f) ||
+	    f.len >= sizeof t->exe)
+		return;
+	memcpy(t->exe, f.data, f.len);
+	t->exe[f.len] = '\0';
+}
+
+/*
+ * Open process p of snapshot s, both borrowed.  Return 0; or -1 with errstr.
+ * In both cases target_close frees what it has.
+ */
+int
+target_open(struct target *t, struct snap *s, struct proc *p)
+{
+	const struct file *rec = proc_file(p, "proc");
+
+	memset(t, 0, sizeof *t);
+	t->snap = s;
+	t->proc = p;
+	if (proc_vmas(p, &t->vma) == -1)
+		return -1;
+	t->hasrec = rec != NULL && linuxrec_open(&t->rec, rec) != -1;
+	exe_find(t);
+	t->cache = calloc(CACHED, sizeof *t->cache);
+	return t->cache == NULL ? errstr_set("out of memory") : 0;
+}
+
+void
+target_close(struct target *t)
+{
+	vmas_free(&t->vma);
+	if (t->hasrec)
+		linuxrec_close(&t->rec);
+	free(t->cache);
+}
+
+/*
+ * Return the bytes of the file that v is a mapping of, if the snapshot has it;
+ * or NULL.
+ */
+struct image *
+target_file(const struct target *t, const struct vma *v)
+{
+	struct proc *p;
+
+	if (v->name[0] != '/')
+		return NULL;
+	if ((p = carried_find(t->snap, v)) != NULL)
+		return p->text;
+	return strcmp(v->name, t->exe) == 0 ? t->proc->text : NULL;
+}
+
+/*
+ * Return the mapping of code that addr lies in, or NULL.
+ */
+const struct vma *
+target_code(const struct target *t, uint64_t addr)
+{
+	const struct vma *v = vmas_find(&t->vma, addr);
+
+	return v != NULL && (v->flags & VMA_EXEC) != 0 ? v : NULL;
+}
+
+/*
+ * Return whether memory at addr is there, but was not captured.
+ */
+static bool
+is_missing(const struct image *mem, uint64_t addr)
+{
+	size_t i;
+
+	for (i = 0; i < mem->nmissing; i++)
+		if (addr >= mem->missing[i].start &&
+		    addr < mem->missing[i].end)
+			return true;
+	return false;
+}
+
+/*
+ * Read a kilobyte at addr: of memory, of the file that is mapped there, or
+ * zeros where nothing was ever written.
+ */
+static bool
+kb_read(struct target *t, uint64_t addr, uint8_t *buf)
+{
+	struct image *mem = t->proc->mem;
+	const struct vma *v;
+	struct image *im;
+
+	if (mem != NULL && image_read(mem, addr, buf, KB) == 0)
+		return true;
+	if ((v = vmas_find(&t->vma, addr)) == NULL)
+		return false;
+	if ((im = target_file(t, v)) != NULL)
+		return image_read(im, addr - v->start + v->off, buf, KB) == 0;
+	if (mem == NULL || v->ino != 0 || v->name[0] == '/' ||
+	    is_missing(mem, addr))
+		return false;
+	memset(buf, 0, KB);
+	return true;
+}
+
+static const struct block *
+block_get(struct target *t, uint64_t addr)
+{
+	struct block *b = &t->cache[addr / BLOCK % CACHED];
+	struct image *mem = t->proc->mem;
+	unsigned int i;
+
+	if (b->valid != 0 && b->addr == addr)
+		return b;
+	b->addr = addr;
+	b->valid = 0;
+	if (mem != NULL && image_read(mem, addr, b->data, BLOCK) == 0) {
+		b->valid = ALL_VALID;
+		return b;
+	}
+	for (i = 0; i < BLOCK / KB; i++)
+		if (kb_read(t, addr + i * KB, b->data + i * KB))
+			b->valid |= 1U << i;
+	return b;
+}
+
+/*
+ * Read len bytes at addr of the memory of process t.  Return false if not all
+ * of them are there.
+ */
+bool
+target_read(struct target *t, uint64_t addr, void *buf, size_t len)
+{
+	const struct block *b;
+	uint8_t *to = buf;
+	size_t at, n;
+
+	for (; len > 0; len -= n, addr += n, to += n) {
+		b = block_get(t, addr - addr % BLOCK);
+		at = (size_t)(addr % BLOCK);
+		n = KB - at % KB;
+		if (n > len)
+			n = len;
+		if ((b->valid & 1U << at / KB) == 0)
+			return false;
+		memcpy(to, b->data + at, n);
+	}
+	return true;
+}
+
+/*
+ * Read a number of word bytes, 8 at most, into *v.  Return false if it is not
+ * there.
+ */
+bool
+target_word(struct target *t, uint64_t addr, size_t word, uint64_t *v)
+{
+	uint8_t p[8];
+
+	if (word > sizeof p || !target_read(t, addr, p, word))
+		return false;
+	*v = word_get(p, word);
+	return true;
+}

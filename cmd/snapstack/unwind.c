@@ -1,0 +1,342 @@
+/*
+ * The frames of a thread: libdwfl's, by the tables that tell how a function
+ * is left (.eh_frame, .debug_frame), or by frame pointers where there are none.
+ * Where that leads nowhere the stack is searched for what looks like the
+ * address behind a call, and it goes on from there; such frames are marked.
+ */
+#include "snapstack.h"
+#include "vec.h"
+
+#include <elfutils/version.h>
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUESSES = 32 };		/* of a thread */
+
+struct walk {			/* of one thread */
+	struct unwinder	*u;
+	struct stack	*st;
+	bool		 begun;	/* the first frame was seen */
+	bool		 astray; /* what was found is no code */
+	bool		 guess;	/* the first frame is one */
+};
+
+
+static pid_t
+next_thread(Dwfl *d, void *arg, void **thread)
+{
+	(void)d;
+	(void)arg;
+	(void)thread;
+	return 0;
+}
+
+static bool
+get_thread(Dwfl *d, pid_t tid, void *arg, void **thread)
+{
+	(void)d;
+	(void)tid;
+	*thread = arg;
+	return true;
+}
+
+static bool
+memory_read(Dwfl *d, Dwarf_Addr addr, Dwarf_Word *v, void *arg)
+{
+	struct unwinder *u = arg;
+	uint64_t word;
+
+	(void)d;
+	if (!target_word(u->target, addr, u->now.word, &word))
+		return false;
+	*v = word;
+	return true;
+}
+
+static bool
+set_registers(Dwfl_Thread *thread, void *arg)
+{
+	const struct registers *r = &((struct unwinder *)arg)->now;
+	Dwarf_Word v[REGS_MAX];
+	unsigned int i;
+
+	for (i = 0; i < r->n; i++)
+		v[i] = r->v[i];
+	if (!dwfl_thread_state_registers(thread, 0, r->n, v))
+		return false;
+	if (r->machine == EM_AARCH64)
+		dwfl_thread_state_register_pc(thread, r->pc);
+	return true;
+}
+
+static const Dwfl_Thread_Callbacks callbacks = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = memory_read,
+	.set_initial_registers = set_registers,
+};
+
+/*
+ * Return an ELF file of nothing but a header, which tells libdwfl the machine.
+ */
+static Elf *
+head_make(uint16_t machine, unsigned int word)
+{
+	static union {
+		Elf64_Ehdr	 wide;
+		Elf32_Ehdr	 narrow;
+	} h;
+
+	memset(&h, 0, sizeof h);
+	memcpy(h.wide.e_ident, ELFMAG, SELFMAG);
+	h.wide.e_ident[EI_CLASS] = word == 8 ? ELFCLASS64 : ELFCLASS32;
+	h.wide.e_ident[EI_DATA] = ELFDATA2LSB;
+	h.wide.e_ident[EI_VERSION] = EV_CURRENT;
+	h.wide.e_type = ET_CORE;
+	h.wide.e_machine = machine;
+	h.wide.e_version = EV_CURRENT;
+	if (word == 8)
+		h.wide.e_ehsize = sizeof h.wide;
+	else
+		h.narrow.e_ehsize = sizeof h.narrow;
+	return elf_memory((char *)&h, word == 8 ? sizeof h.wide :
+	    sizeof h.narrow);
+}
+
+/*
+ * Make the modules of process t known, and of which machine it is.  Return 0;
+ * or -1 with errstr.  In both cases unwinder_close frees what u has, but for
+ * t, which is borrowed.
+ */
+int
+unwinder_open(struct unwinder *u, struct target *t)
+{
+	memset(u, 0, sizeof *u);
+	u->target = t;
+	return (u->dwfl = modules_open(t)) == NULL ? -1 : 0;
+}
+
+static int
+attach(struct unwinder *u)
+{
+	if (u->head != NULL)
+		return 0;
+	u->head = head_make(u->now.machine, u->now.word);
+	if (u->head == NULL || !dwfl_attach_state(u->dwfl, u->head, 1,
+	    &callbacks, u))
+		return errstr_set("libdw: %s", dwfl_errmsg(-1));
+	return 0;
+}
+
+void
+unwinder_close(struct unwinder *u)
+{
+	size_t i, k;
+
+	for (i = 0; i < u->n; i++) {
+		for (k = 0; k < u->stack[i].n; k++)
+			free(u->stack[i].frame[k].python);
+		free(u->stack[i].frame);
+		free(u->stack[i].why);
+		free(u->stack[i].wait);
+	}
+	free(u->stack);
+	if (u->dwfl != NULL)
+		dwfl_end(u->dwfl);
+	if (u->head != NULL)
+		elf_end(u->head);
+}
+
+static struct frame *
+frame_add(struct stack *st, uint64_t pc)
+{
+	struct frame *f;
+
+	if (st->n >= FRAMES_MAX || VEC_ROOM(st->frame, st->n) == -1)
+		return NULL;
+	f = &st->frame[st->n++];
+	memset(f, 0, sizeof *f);
+	f->pc = pc;
+	return f;
+}
+
+/*
+ * Take one frame.  One that lies in no code is none, unless it is the first:
+ * a jump to nowhere.
+ */
+static int
+on_frame(Dwfl_Frame *state, void *arg)
+{
+	struct walk *w = arg;
+	struct stack *st = w->st;
+	struct frame *f;
+	Dwarf_Word sp;
+	Dwarf_Addr pc;
+	bool exact;
+
+	if (!dwfl_frame_pc(state, &pc, &exact))
+		return DWARF_CB_ABORT;
+	if (w->begun && pc == 0)
+		return DWARF_CB_ABORT;
+	if (w->begun && target_code(w->u->target, exact ? pc : pc - 1) == NULL) {
+		w->astray = true;
+		return DWARF_CB_ABORT;
+	}
+	if (w->guess && !w->begun) {	/* it is there */
+		w->begun = true;
+		return DWARF_CB_OK;
+	}
+	/* so are the frame that returns from a handler, and the next one */
+	if (exact && st->n > 1 && st->frame[st->n - 1].exact)
+		st->frame[st->n - 1].signal = true;
+	if ((f = frame_add(st, pc)) == NULL)
+		return DWARF_CB_ABORT;
+	f->exact = exact;
+	w->begun = true;
+#if _ELFUTILS_PREREQ(0, 188)
+	if (dwfl_frame_reg(state, w->u->now.spnum, &sp) == 0)
+		f->sp = sp;
+#else
+	(void)sp;
+	f->sp = st->n == 1 ? w->u->now.sp : 0;
+#endif
+	/* a stack that does not end goes in circles */
+	if (st->n > 1 && f->sp != 0 && f->sp == f[-1].sp && f->pc == f[-1].pc)
+		return DWARF_CB_ABORT;
+	return DWARF_CB_OK;
+}
+
+/*
+ * Let the thread stand behind the call that scan_next found.
+ */
+static bool
+guess_add(struct unwinder *u, struct stack *st, uint64_t *sp)
+{
+	struct frame *f;
+	uint64_t pc;
+
+	if (!scan_next(u->target, &u->now, sp, &pc) ||
+	    (f = frame_add(st, pc)) == NULL)
+		return false;
+	f->guess = true;
+	f->sp = *sp;
+	/* libdwfl takes the first frame for one that goes on at pc itself */
+	u->now.pc = pc - 1;
+	u->now.sp = *sp;
+	u->now.v[u->now.spnum] = *sp;
+	if (u->now.machine == EM_X86_64 || u->now.machine == EM_386 ||
+	    u->now.machine == EM_ARM)
+		u->now.v[u->now.n - 1] = pc - 1;
+	return true;
+}
+
+/*
+ * The stack pointer of the last frame; that of the thread where it is not
+ * known.
+ */
+static uint64_t
+last_sp(const struct unwinder *u, const struct stack *st)
+{
+	return st->n > 0 && st->frame[st->n - 1].sp != 0 ?
+	    st->frame[st->n - 1].sp : u->now.sp;
+}
+
+/*
+ * Go on behind a handler of a signal that interrupted no code.
+ */
+static bool
+signal_add(struct unwinder *u, struct stack *st)
+{
+	struct frame *f;
+
+	if (st->n == 0 || !sigframe_step(u->target, &st->frame[st->n - 1],
+	    &u->now) || target_code(u->target, u->now.pc) != NULL ||
+	    (f = frame_add(st, u->now.pc)) == NULL)
+		return false;
+	f->exact = f[-1].exact = f[-1].signal = true;
+	f->sp = u->now.sp;
+	return true;
+}
+
+/*
+ * Return whether the last frame is where the program begins, which nothing
+ * calls and which may have no tables: AT_ENTRY of getauxval(3).
+ */
+static bool
+is_entry(const struct unwinder *u, const struct stack *st)
+{
+	enum { AT_ENTRY_TYPE = 9, NEAR = 64 };
+	const unsigned int word = u->now.word;
+	const struct target *t = u->target;
+	uint64_t type, v;
+	struct recfile f;
+	size_t at;
+
+	if (st->n == 0 || !t->hasrec || !linuxrec_find(&t->rec, "auxv", &f))
+		return false;
+	for (at = 0; f.len - at >= 2 * word; at += 2 * word) {
+		type = word_get(f.data + at, word);
+		v = word_get(f.data + at + word, word);
+		if (type == AT_ENTRY_TYPE)
+			return st->frame[st->n - 1].pc - v < NEAR;
+	}
+	return false;
+}
+
+/*
+ * Let libdwfl find frames from the registers on; guess: the first is there.
+ * Return NULL if it found the outermost; else why not, valid until the next
+ * call.
+ */
+static const char *
+frames_find(struct unwinder *u, struct stack *st, bool guess)
+{
+	struct walk w = { .u = u, .st = st, .guess = guess };
+	const char *why;
+	int rc;
+
+	if (attach(u) == -1)
+		return snap_errstr();
+	(void)dwfl_errno();
+	rc = dwfl_getthread_frames(u->dwfl, 1, on_frame, &w);
+	if (st->n >= FRAMES_MAX)
+		return "there are more";
+	if ((rc == 0 && !w.astray) || is_entry(u, st))
+		return NULL;
+	if (w.astray)
+		return "what it returns to is no code";
+	why = dwfl_errmsg(-1);
+	return why == NULL ? "it ends there" : why;
+}
+
+/*
+ * Find the frames of a thread, whose registers are known.  What keeps its last
+ * one from being the outermost is told in why.
+ */
+void
+stack_unwind(struct unwinder *u, struct stack *st)
+{
+	unsigned int guesses;
+	const char *why;
+	uint64_t sp;
+
+	u->now = st->regs;
+	for (guesses = 0;; guesses++) {
+		why = frames_find(u, st, guesses > 0);
+		if (st->n == 0 && frame_add(st, u->now.pc) != NULL)
+			st->frame[0].exact = true;
+		if (why == NULL && !signal_add(u, st))
+			break;
+		sp = last_sp(u, st);
+		if (st->n >= FRAMES_MAX || guesses == GUESSES ||
+		    !guess_add(u, st, &sp))
+			break;
+	}
+	st->whole = why == NULL;
+	if (!st->whole)
+		st->why = strdup(why);
+}

@@ -1,0 +1,383 @@
+/*
+ * The system call that a thread is in, by name, and what it waits for: a
+ * descriptor, a futex and its owner, a child, a time.
+ */
+#include "snapstack.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 4 };		/* of many descriptors */
+
+struct call {			/* that a thread is in */
+	struct unwinder	*u;
+	const struct stack *st;
+	const char	*name;
+	uint64_t	 arg[6];
+	struct buf	*b;	/* what is told of it */
+};
+
+/*
+ * Set the call as the thread's record tells it, if the thread still stands
+ * there: proc_pid_syscall(5), which was read before it was stopped.
+ */
+static bool
+call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6])
+{
+	const struct file *proc = proc_file(st->thread, "proc");
+	uint64_t sp, pc;
+	struct linuxrec rec;
+	char line[256];
+	bool told;
+
+	if (proc == NULL || linuxrec_open(&rec, proc) == -1)
+		return false;
+	told = linuxrec_line(&rec, "syscall", line, sizeof line) &&
+	    sscanf(line, "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+	    " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, nr,
+	    &arg[0], &arg[1], &arg[2], &arg[3], &arg[4], &arg[5], &sp,
+	    &pc) == 9 && sp == st->regs.sp && pc == st->regs.pc;
+	linuxrec_close(&rec);
+	return told;
+}
+
+/*
+ * Set the call as the registers tell it, if it was broken off by the stop, and
+ * will be made again: ERESTARTSYS and its like of linux/errno.h, or EINTR.
+ */
+static bool
+call_interrupted(const struct registers *r, int64_t *nr, uint64_t arg[6])
+{
+	int64_t result;
+
+	result = r->word == 8 ? (int64_t)r->v[0] : (int32_t)r->v[0];
+	if (r->call < 0 || r->call > 4096 ||
+	    (result != -4 && (result < -516 || result > -512)))
+		return false;
+	*nr = r->call;
+	memcpy(arg, r->arg, sizeof r->arg);
+	return true;
+}
+
+static bool
+is_one(const char *name, const char *list)
+{
+	size_t n = strlen(name);
+	const char *p;
+
+	for (p = list; (p = strstr(p, name)) != NULL; p += n)
+		if ((p == list || p[-1] == ' ') && (p[n] == ' ' ||
+		    p[n] == '\0'))
+			return true;
+	return false;
+}
+
+/*
+ * Tell of an open file description by its number: its addresses, if it is a
+ * socket.  It is in the record of the first process that has it.
+ */
+static void
+put_description(struct call *c, const char *id)
+{
+	struct snap *s = c->u->target->snap;
+	char name[64], *text, *line, *rest;
+	const struct file *rec;
+	struct linuxrec r;
+	struct recfile f;
+	size_t i;
+	bool found;
+
+	snprintf(name, sizeof name, "file/%s", id);
+	for (i = 0, found = false; i < s->nproc && !found; i++) {
+		rec = s->proc[i]->carried != NULL ? NULL :
+		    proc_file(s->proc[i], "proc");
+		if (rec == NULL || linuxrec_open(&r, rec) == -1)
+			continue;
+		if (linuxrec_find(&r, name, &f) &&
+		    (text = strndup((const char *)f.data, f.len)) != NULL) {
+			found = true;
+			for (rest = text; (line = strsep(&rest, "\n")) !=
+			    NULL;)
+				if (strncmp(line, "local ", 6) == 0)
+					buf_printf(c->b, ", %s", line + 6);
+				else if (strncmp(line, "remote ", 7) == 0)
+					buf_printf(c->b, " to %s", line + 7);
+				else if (strncmp(line, "path ", 5) == 0)
+					buf_printf(c->b, ", %s", line + 5);
+			free(text);
+		}
+		linuxrec_close(&r);
+	}
+}
+
+/*
+ * Tell which file a descriptor is of, and of a socket its addresses.
+ */
+static void
+put_descriptor(struct call *c, int fd)
+{
+	const struct target *t = c->u->target;
+	char name[32], line[64], *id;
+	struct recfile f;
+	const char *p, *end;
+
+	buf_printf(c->b, "%d", fd);
+	snprintf(name, sizeof name, "fd/%d", fd);
+	if (!t->hasrec || !linuxrec_find(&t->rec, name, &f))
+		return;
+	buf_printf(c->b, " (%.*s", (int)f.len, (const char *)f.data);
+	if (f.len > 7 && memcmp(f.data, "socket:", 7) == 0 &&
+	    linuxrec_find(&t->rec, "files", &f)) {
+		p = (const char *)f.data;
+		for (end = p + f.len; p < end; p += strcspn(line, "\n") + 1) {
+			snprintf(line, sizeof line, "%.*s", (int)(end - p <
+			    (long)sizeof line ? end - p :
+			    (long)sizeof line - 1), p);
+			line[strcspn(line, "\n")] = '\0';
+			if (strtol(line, &id, 10) == fd && *id == ' ') {
+				put_description(c, id + 1);
+				break;
+			}
+		}
+	}
+	buf_puts(c->b, ")");
+}
+
+static void
+put_thread(struct call *c, uint64_t tid)
+{
+	const struct unwinder *u = c->u;
+	size_t i;
+
+	for (i = 0; i < u->n; i++)
+		if (u->stack[i].inner == tid) {
+			buf_printf(c->b, "thread %" PRIu64 " (%s)",
+			    u->stack[i].tid, u->stack[i].comm);
+			return;
+		}
+	buf_printf(c->b, "thread %" PRIu64, tid);
+}
+
+static bool
+is_thread(const struct unwinder *u, uint64_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < u->n; i++)
+		if (u->stack[i].inner == tid)
+			return true;
+	return false;
+}
+
+/*
+ * Tell whose end the futex tells, if it is that of a thread, which the kernel
+ * clears then: pthread_join(3).
+ */
+static bool
+put_join(struct call *c, uint64_t addr)
+{
+	const struct unwinder *u = c->u;
+	const struct file *proc;
+	struct linuxrec rec;
+	char line[32];
+	size_t i;
+	bool is;
+
+	for (i = 0; i < u->n; i++) {
+		proc = proc_file(u->stack[i].thread, "proc");
+		if (proc == NULL || linuxrec_open(&rec, proc) == -1)
+			continue;
+		is = linuxrec_line(&rec, "tid_address", line, sizeof line) &&
+		    strtoull(line, NULL, 16) == addr;
+		linuxrec_close(&rec);
+		if (!is)
+			continue;
+		buf_puts(c->b, ", for the end of ");
+		put_thread(c, u->stack[i].inner);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Tell who has the futex: futex(2).  A mutex of glibc has its owner two words
+ * behind (struct __pthread_mutex_s), one that inherits priority in itself.
+ */
+static void
+put_futex(struct call *c)
+{
+	enum { WAIT = 0, LOCK_PI = 6, WAIT_BITSET = 9, LOCK_PI2 = 13,
+	    COMMAND = 0x7f, CONTENDED = 2, TID = 0x3fffffff };
+	const unsigned int op = (unsigned int)c->arg[1] & COMMAND;
+	struct target *t = c->u->target;
+	uint64_t word, owner;
+
+	if (!target_word(t, c->arg[0], 4, &word))
+		return;
+	if (op == LOCK_PI || op == LOCK_PI2) {
+		buf_puts(c->b, ", a mutex of ");
+		put_thread(c, word & TID);
+	} else if ((op == WAIT || op == WAIT_BITSET) &&
+	    !put_join(c, c->arg[0]) && word == CONTENDED &&
+	    (uint32_t)c->arg[2] == CONTENDED &&
+	    target_word(t, c->arg[0] + 8, 4, &owner) &&
+	    is_thread(c->u, owner) && owner != c->st->inner) {
+		buf_puts(c->b, ", a mutex of ");
+		put_thread(c, owner);
+	}
+}
+
+/*
+ * Tell of the descriptors that poll(2) is asked for.
+ */
+static void
+put_poll(struct call *c)
+{
+	uint64_t i, n, fd;
+
+	n = (uint32_t)c->arg[1];
+	for (i = 0; i < n && i < SHOWN; i++) {
+		if (!target_word(c->u->target, c->arg[0] + 8 * i, 4, &fd))
+			return;
+		buf_puts(c->b, i == 0 ? " of " : ", ");
+		put_descriptor(c, (int)fd);
+	}
+	if (n > SHOWN)
+		buf_printf(c->b, " and %" PRIu64 " more", n - SHOWN);
+}
+
+/*
+ * Tell of the descriptors that select(2) is asked for.
+ */
+static void
+put_select(struct call *c)
+{
+	uint64_t set, fd, n;
+	unsigned int i, shown;
+	bool in;
+
+	n = (uint32_t)c->arg[0];
+	for (shown = 0, fd = 0; fd < n && fd < 4 * KB; fd++) {
+		for (i = 0, in = false; i < 3; i++) {
+			set = 0;
+			if (c->arg[1 + i] != 0 && target_word(c->u->target,
+			    c->arg[1 + i] + fd / 8, 1, &set))
+				in |= (set >> fd % 8 & 1) != 0;
+		}
+		if (!in)
+			continue;
+		if (shown++ >= SHOWN) {
+			buf_puts(c->b, " and more");
+			break;
+		}
+		buf_puts(c->b, shown == 1 ? " of " : ", ");
+		put_descriptor(c, (int)fd);
+	}
+}
+
+/*
+ * Tell a struct timespec of the thread's.
+ */
+static void
+put_time(struct call *c, uint64_t addr, bool until)
+{
+	const unsigned int word = c->st->regs.word;
+	uint64_t s, ns;
+
+	if (addr != 0 && target_word(c->u->target, addr, word, &s) &&
+	    target_word(c->u->target, addr + word, word, &ns) &&
+	    ns < 1000000000)
+		buf_printf(c->b, ", %s %" PRIu64 ".%03" PRIu64 " s",
+		    until ? "until" : "for", s, ns / 1000000);
+}
+
+static void
+put_child(struct call *c, int64_t pid)
+{
+	struct proc *p;
+	struct linuxrec rec;
+	const struct file *f;
+	char name[64];
+
+	if (pid <= 0) {
+		buf_puts(c->b, pid == -1 ? ", for any child" :
+		    ", for a child of a process group");
+		return;
+	}
+	buf_printf(c->b, ", for child %" PRId64, pid);
+	p = snap_find(c->u->target->snap, (uint64_t)pid);
+	if (p == NULL || (f = proc_file(p, "proc")) == NULL ||
+	    linuxrec_open(&rec, f) == -1)
+		return;
+	if (linuxrec_line(&rec, "comm", name, sizeof name))
+		buf_printf(c->b, " (%s)", name);
+	linuxrec_close(&rec);
+}
+
+/*
+ * Tell what a call waits for, as far as its arguments tell.
+ */
+static void
+put_what(struct call *c)
+{
+	const char *s = c->name;
+	const int64_t pid = (int32_t)c->arg[0];
+
+	if (strncmp(s, "futex", 5) == 0)
+		put_futex(c);
+	else if (is_one(s, "poll ppoll ppoll_time64"))
+		put_poll(c);
+	else if (is_one(s, "select _newselect pselect6 pselect6_time64"))
+		put_select(c);
+	else if (strcmp(s, "nanosleep") == 0)
+		put_time(c, c->arg[0], false);
+	else if (is_one(s, "clock_nanosleep clock_nanosleep_time64"))
+		put_time(c, c->arg[2], (c->arg[1] & 1) != 0);
+	else if (is_one(s, "wait4 waitpid"))
+		put_child(c, pid);
+	else if (strcmp(s, "waitid") == 0)
+		put_child(c, pid == 0 ? -1 : pid == 1 ?
+		    (int64_t)c->arg[1] : 0);
+	else if (is_one(s, "pause rt_sigsuspend rt_sigtimedwait"))
+		buf_puts(c->b, ", for a signal");
+	else if (is_one(s, "read readv pread64 preadv preadv2 write writev "
+	    "pwrite64 pwritev pwritev2 recvfrom recvmsg recvmmsg sendto "
+	    "sendmsg sendmmsg recv send accept accept4 connect ioctl fcntl "
+	    "flock fsync fdatasync epoll_wait epoll_pwait epoll_pwait2 "
+	    "getdents64 fallocate ftruncate sendfile splice tee")) {
+		buf_puts(c->b, " of ");
+		put_descriptor(c, (int)c->arg[0]);
+	}
+}
+
+/*
+ * Set what a thread waits for, a line of text, if it is in a system call.
+ */
+void
+wait_find(struct unwinder *u, struct stack *st)
+{
+	struct call c = { .u = u, .st = st };
+	struct buf b = { 0 };
+	int64_t nr;
+
+	if (st->regs.n == 0)
+		return;
+	if ((!call_recorded(st, &nr, c.arg) &&
+	    !call_interrupted(&st->regs, &nr, c.arg)) || nr < 0)
+		return;
+	c.b = &b;
+	c.name = call_name(st->regs.machine, nr);
+	if (c.name == NULL)
+		buf_printf(&b, "call %" PRId64, nr);
+	else {
+		buf_puts(&b, c.name);
+		put_what(&c);
+	}
+	buf_add(&b, "", 1);
+	if (buf_check(&b) == 0)
+		st->wait = (char *)b.data;
+	else
+		buf_free(&b);
+}

@@ -1,0 +1,204 @@
+#!/usr/bin/env bash
+# The stacks that snapstack tells are those that gdb finds in a core of the same
+# snapshot, and are told as its manual page says.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+needs snapstack
+
+# taken NAME COMMAND ...: a snapshot NAME of it, and a core, when it is ready
+taken() {
+	local name=$1
+
+	shift
+	target "$@"
+	until_true asleep "$pid"
+	"$BUILD/snap" -o "$tmp/$name.snap" "$pid" 2>"$tmp/err"
+	"$BUILD/snapcore" -o "$tmp/$name.core" "$tmp/$name.snap"
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+}
+
+# Does a process run, or sleep in a system call that it stays in?  It does that
+# soon after it said that it is ready.
+asleep() {
+	local s
+
+	s=$(cat "/proc/$1/task"/*/syscall) && case $s in
+	*running*) return 0 ;;
+	esac
+	sleep 0.1
+	[ "$s" = "$(cat "/proc/$1/task"/*/syscall)" ]
+}
+
+frames() {
+	"$BUILD/snapstack" -j "$@" | python3 "$tests/stack/frames.py"
+}
+
+gdb_frames() {
+	gdb -nx -batch -iex 'set debuginfod enabled off' \
+	    -x "$tests/stack/gdbframes.py" "$@" 2>/dev/null | grep ^THREAD
+}
+
+# same WHAT NAME PROGRAM: gdb finds the same frames
+same() {
+	if ! command -v gdb >/dev/null; then
+		skip "$1" "no gdb"
+		return
+	fi
+	gdb_frames "$3" "$tmp/$2.core" >"$tmp/gdb"
+	frames "$tmp/$2.snap" >"$tmp/ours"
+	if [ -s "$tmp/gdb" ] && cmp -s "$tmp/gdb" "$tmp/ours"; then
+		ok 0 "$1"
+	else
+		ok 1 "$1"
+		diff "$tmp/gdb" "$tmp/ours" | diag
+	fi
+}
+
+# Numbers of processes and addresses, as N.
+plain() {
+	sed 's/0x[0-9a-f]*/N/g;s/\<[0-9][0-9]*\>/N/g'
+}
+
+for kind in threads signal leaf first vdso nowhere; do
+	taken "$kind" "$targets/stacks" "$kind"
+	same "$kind: the frames of gdb" "$kind" "$targets/stacks"
+done
+
+# 65 threads
+"$BUILD/snapstack" "$tmp/threads.snap" >"$tmp/out"
+is "$(grep -c -e ^thread -e threads: "$tmp/out")" 5 \
+    "threads with the same stack are told once"
+is "$(grep -A 1 '^60 threads:' "$tmp/out" | grep -c .)" 2 "60 of them"
+is "$("$BUILD/snapstack" -a "$tmp/threads.snap" | grep -c ^thread)" 65 \
+    "-a: all of them"
+grep -A 12 ' threads:' "$tmp/out" | grep -q '^  in futex, a mutex of thread [0-9]* (stacks)$'
+ok $? "who has the mutex that they wait for"
+grep -q '^  in futex, for the end of thread [0-9]* (stacks)$' "$tmp/out"
+ok $? "which thread is waited for"
+grep -q '^  in read of [0-9]* (pipe:\[[0-9]*\])$' "$tmp/out"
+ok $? "which descriptor is read"
+tid=$(sed -n 's/.*the end of thread \([0-9]*\) .*/\1/p' "$tmp/out")
+is "$("$BUILD/snapstack" -t "$tid" "$tmp/threads.snap" | plain |
+    sed -n '2,4{s/(\.\..*//;p}')" 'thread N (stacks)
+  in epoll_wait of N (anon_inode:[eventpoll])
+  #N    epoll_wait+N ' "-t: one thread" ||
+    "$BUILD/snapstack" -t "$tid" "$tmp/threads.snap" | diag
+is "$("$BUILD/snapstack" -f "$tmp/threads.snap" | grep ';idle;' |
+    grep -c '^stacks;.*;idle;.* 60$')" 1 "-f: folded lines"
+"$BUILD/snapstack" -p 1 "$tmp/threads.snap" >"$tmp/out" 2>"$tmp/err"
+is "$? $(sed "s,$tmp,TMP," "$tmp/err")" \
+    "1 snapstack: TMP/threads.snap: it has no such process or thread" \
+    "-p: no such process"
+is "$("$BUILD/snapcat" -z "$tmp/threads.snap" | frames | cksum)" \
+    "$(frames "$tmp/threads.snap" | cksum)" "from a pipe, compressed"
+is "$(frames "$tmp/threads.core" | cksum)" \
+    "$(frames "$tmp/threads.snap" | cksum)" "from a core"
+
+# a signal
+"$BUILD/snapstack" "$tmp/signal.snap" >"$tmp/out"
+is "$(plain <"$tmp/out" | sed -n '3,6s/ (\.\..*//;3,6s/ in libc.*\]//;3,6p')" \
+'  in pause, for a signal
+  #N    pause+N
+  #N    wait_inlined (tests/targets/stacks.c:N), inlined
+  #N    on_signal+N (tests/targets/stacks.c:N)' \
+    "a function that is inlined, and its caller" || diag <"$tmp/out"
+grep -q 'which called a signal handler$' "$tmp/out"
+ok $? "a signal handler" || diag <"$tmp/out"
+
+# Without symbols, and what else tells of them.
+mkdir "$tmp/debug" "$tmp/wrong"
+cp "$targets/stacks" "$tmp/stripped"
+objcopy --only-keep-debug "$tmp/stripped" "$tmp/debug/stripped.debug"
+strip "$tmp/stripped"
+cp "$tmp/debug/stripped.debug" "$tmp/mini"
+taken stripped "$tmp/stripped" signal
+stripped() {
+	"$BUILD/snapstack" "$@" "$tmp/stripped.snap" | grep -c -e on_signal+ \
+	    -e wait_inlined
+}
+id=$(readelf -n "$tmp/stripped" | sed -n 's/.*Build ID: //p')
+is "$(stripped)" 0 "no symbols" || diag <"$tmp/out"
+is "$("$BUILD/snapstack" "$tmp/stripped.snap" | grep -c "in stripped \[$id\]$")" 1 \
+    "the build id is told"
+is "$(stripped -d "$tmp/debug")" 2 "-d: by its name and build id"
+cp "$BUILD/snap" "$tmp/wrong/stripped.debug"
+is "$(stripped -d "$tmp/wrong")" 0 "-d: not another of that name"
+mkdir -p "$tmp/debug/.build-id/${id%"${id#??}"}"
+mv "$tmp/debug/stripped.debug" \
+    "$tmp/debug/.build-id/${id%"${id#??}"}/${id#??}.debug"
+is "$(stripped --debug="$tmp/debug")" 2 "-d: by its build id alone"
+# MiniDebugInfo: symbols of functions, compressed, in the file itself
+strip -g "$tmp/mini"
+xz "$tmp/mini"
+cp "$tmp/stripped" "$tmp/minidebug"
+objcopy --add-section .gnu_debugdata="$tmp/mini.xz" "$tmp/minidebug"
+taken minidebug "$tmp/minidebug" signal
+"$BUILD/snapstack" "$tmp/minidebug.snap" >"$tmp/out"
+is "$(grep -c -e on_signal+ -e be_signalled+ "$tmp/out")" 2 \
+    "symbols of .gnu_debugdata" || diag <"$tmp/out"
+
+# Without tables that tell how functions are left.
+build() {
+	local to=$1
+
+	shift
+	cc -std=c11 -D_GNU_SOURCE -O1 -g -pthread "$@" -o "$tmp/$to" \
+	    "$tests/targets/stacks.c" 2>"$tmp/cc"
+}
+if ! command -v cc >/dev/null; then
+	skip "without tables, static" "no compiler" 4
+else
+	build bare -fno-asynchronous-unwind-tables -fno-omit-frame-pointer \
+	    -fcf-protection=none -Wl,--no-ld-generated-unwind-info
+	strip -R .eh_frame -R .eh_frame_hdr "$tmp/bare"
+	taken bare "$tmp/bare" signal
+	"$BUILD/snapstack" -j "$tmp/bare.snap" |
+	    jq -r '.frames[] | select(.module | endswith("bare")) | .guess' \
+	    >"$tmp/out"
+	is "$(tr '\n' ' ' <"$tmp/out")" "false false false false " \
+	    "frame pointers"
+	build guess -fno-asynchronous-unwind-tables -fomit-frame-pointer \
+	    -Wl,--no-ld-generated-unwind-info
+	objcopy -R .eh_frame -R .eh_frame_hdr -R .debug_frame "$tmp/guess"
+	taken guess "$tmp/guess" leaf
+	"$BUILD/snapstack" "$tmp/guess.snap" >"$tmp/out"
+	is "$(grep -c '^  #[0-9]* *? \(call\|main\)+' "$tmp/out")" 2 \
+	    "guesses, which are marked" || diag <"$tmp/out"
+	if build static -static; then
+		taken static "$tmp/static" threads
+		same "a static program: the frames of gdb" static \
+		    "$tmp/static"
+		is "$("$BUILD/snapstack" "$tmp/static.snap" |
+		    grep -c 'a mutex of thread')" 1 "its mutex"
+	else
+		skip "a static program" "no static C library" 2
+	fi
+fi
+
+if cc -m32 -static -nostdlib -ffreestanding -fno-pie -no-pie -O1 -g \
+    -fno-stack-protector -o "$tmp/bare32" "$tests/stack/bare32.c" 2>/dev/null
+then
+	taken bare32 "$tmp/bare32"
+	same "32 bits: the frames of gdb" bare32 "$tmp/bare32"
+	is "$("$BUILD/snapstack" "$tmp/bare32.snap" |
+	    sed -n '3p;s/.*  \([a-z_]*\)+.*(.*/\1/p' | tr '\n' ' ')" \
+	    "  in pause, for a signal wait_here middle begin " \
+	    "32 bits: its functions and its system call"
+else
+	skip "32 bits" "the compiler makes no programs of them" 2
+fi
+
+if command -v g++ >/dev/null; then
+	g++ -O2 -g -o "$tmp/shapes" "$tests/stack/shapes.cc"
+	taken shapes "$tmp/shapes"
+	same "C++, in an exception: the frames of gdb" shapes "$tmp/shapes"
+	"$BUILD/snapstack" "$tmp/shapes.snap" >"$tmp/out"
+	grep -q ' shapes::wait_here (.*), inlined' "$tmp/out" &&
+	    grep -q ' shapes::Square::area(std::vector<int.*> const&) const.*+0x' \
+	    "$tmp/out"
+	ok $? "names of C++" || diag <"$tmp/out"
+else
+	skip "C++" "no g++" 2
+fi
+finish 33

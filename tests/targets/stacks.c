@@ -1,0 +1,193 @@
+/*
+ * Stacks that are to be told: stacks KIND.
+ *
+ *	threads	65 threads: 60 that wait for work, one that has a mutex, two
+ *		that wait for it, one that is joined, and the first
+ *	signal	in a handler of a signal, on a stack of its own
+ *	leaf	in a function that calls none, without a frame pointer
+ *	first	at the first instruction of a function
+ *	vdso	in the code that the kernel maps, most of the time
+ *	nowhere	at address 0, called by mistake
+ */
+#include "target.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+enum { IDLE = 60 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
+static volatile unsigned int counter;
+static char altstack[64 * 1024];
+
+static __attribute__((noinline)) void *
+idle(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&lock);
+	for (;;)
+		pthread_cond_wait(&work, &lock);
+	return NULL;
+}
+
+static void *
+holder(void *arg)
+{
+	int *fd = arg;
+	char c;
+
+	pthread_mutex_lock(&held);
+	if (write(fd[1], "", 1) == 1)
+		(void)read(fd[2], &c, 1);
+	return NULL;
+}
+
+static void *
+waiter(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&held);
+	return NULL;
+}
+
+static void *
+joined(void *arg)
+{
+	struct epoll_event e;
+
+	(void)epoll_wait(*(int *)arg, &e, 1, -1);
+	return NULL;
+}
+
+static void
+be_threads(void)
+{
+	static int fd[5];
+	pthread_t t;
+	char c;
+	int i;
+
+	if (pipe(fd) == -1 || pipe(fd + 2) == -1)
+		exit(1);
+	fd[4] = epoll_create1(0);
+	for (i = 0; i < IDLE; i++)
+		pthread_create(&t, NULL, idle, NULL);
+	pthread_create(&t, NULL, holder, fd);
+	(void)read(fd[0], &c, 1);
+	pthread_create(&t, NULL, waiter, NULL);
+	pthread_create(&t, NULL, waiter, NULL);
+	pthread_create(&t, NULL, joined, &fd[4]);
+	printf("ready\n");
+	fflush(stdout);
+	pthread_join(t, NULL);
+}
+
+static inline __attribute__((always_inline)) void
+wait_inlined(void)
+{
+	printf("ready\n");
+	fflush(stdout);
+	pause();
+	counter++;
+}
+
+static void
+on_signal(int sig)
+{
+	(void)sig;
+	wait_inlined();
+	counter++;
+}
+
+static __attribute__((noinline)) void
+be_signalled(void)
+{
+	stack_t st = { .ss_sp = altstack, .ss_size = sizeof altstack };
+	struct sigaction sa = { .sa_handler = on_signal,
+	    .sa_flags = SA_ONSTACK };
+
+	sigaltstack(&st, NULL);
+	sigaction(SIGUSR1, &sa, NULL);
+	raise(SIGUSR1);
+	counter++;
+}
+
+static __attribute__((noinline, optimize("omit-frame-pointer"))) void
+leaf(void)
+{
+	for (;;)
+		counter++;
+}
+
+#ifdef __x86_64__
+__asm__(".globl first_instruction\n"
+    ".type first_instruction, @function\n"
+    "first_instruction:\n"
+    ".cfi_startproc\n"
+    "	jmp first_instruction\n"
+    "	ret\n"
+    ".cfi_endproc\n"
+    ".size first_instruction, . - first_instruction\n");
+#else
+__asm__(".globl first_instruction\n"
+    ".type first_instruction, %function\n"
+    "first_instruction:\n"
+    ".cfi_startproc\n"
+    "	b first_instruction\n"
+    "	ret\n"
+    ".cfi_endproc\n"
+    ".size first_instruction, . - first_instruction\n");
+#endif
+void		 first_instruction(void);
+
+static __attribute__((noinline)) void
+call(void (*fn)(void))
+{
+	printf("ready\n");
+	fflush(stdout);
+	fn();
+	counter++;
+}
+
+static void
+clock_loop(void)
+{
+	struct timespec ts;
+
+	for (;;)
+		clock_gettime(CLOCK_MONOTONIC, &ts);
+}
+
+static void
+on_fault(int sig)
+{
+	(void)sig;
+	for (;;)
+		pause();
+}
+
+int
+main(int argc, char *argv[])
+{
+	const char *kind = argc == 2 ? argv[1] : "";
+
+	if (strcmp(kind, "threads") == 0)
+		be_threads();
+	else if (strcmp(kind, "signal") == 0)
+		be_signalled();
+	else if (strcmp(kind, "leaf") == 0)
+		call(leaf);
+	else if (strcmp(kind, "first") == 0)
+		call(first_instruction);
+	else if (strcmp(kind, "vdso") == 0)
+		call(clock_loop);
+	else if (strcmp(kind, "nowhere") == 0) {
+		signal(SIGSEGV, on_fault);
+		call(NULL);
+	}
+	return 1;
+}
