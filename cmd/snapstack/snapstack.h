@@ -13,7 +13,9 @@
  *	demangle.c	names of C++ and Rust
  *	calls.c		names of system calls
  *	waits.c		what a thread waits for
- *	guard.c		what happens where libdw fails
+ *	failure.c		what happens where libdw fails
+ *	process.c	a process from beginning to end
+ *	living.c	live processes
  *	group.c		threads with the same stack
  *	print.c objects.c folded.c
  *			all that for people, as JSON, and for flame graphs
@@ -46,6 +48,9 @@ struct target {			/* a process of the snapshot */
 	bool		 hasrec;
 	char		 exe[4096]; /* the path of the executable, or "" */
 	struct block	*cache;	/* owned; CACHED */
+	struct block	**kept;	/* owned, and what it points to; by address */
+	size_t		 nkept;
+	bool		 left;	/* its memory is not to be had, but kept */
 };
 
 int		 target_open(struct target *t, struct snap *s, struct proc *p);
@@ -54,6 +59,8 @@ bool		 target_read(struct target *t, uint64_t addr, void *buf,
 		    size_t len);
 bool		 target_word(struct target *t, uint64_t addr, size_t word,
 		    uint64_t *v);
+void		 target_keep(struct target *t, uint64_t sp);
+void		 target_leave(struct target *t);
 struct image	*target_file(const struct target *t, const struct vma *v);
 const struct vma *target_code(const struct target *t, uint64_t addr);
 
@@ -127,7 +134,7 @@ struct unwinder {
 	struct registers now;	/* of the thread that is unwound */
 };
 
-int		 unwinder_open(struct unwinder *u, struct target *t);
+int		 unwinder_open(struct unwinder *u);
 void		 unwinder_close(struct unwinder *u);
 void		 stack_unwind(struct unwinder *u, struct stack *st);
 
@@ -165,12 +172,45 @@ const char	*call_name(uint16_t machine, int64_t nr);
 /* waits.c */
 void		 wait_find(struct unwinder *u, struct stack *st);
 
-/* guard.c */
-void		 guard_begin(void);
-void		 guard_process(uint64_t pid);
+/* failure.c */
+void		 failure_begin(void);
+void		 failure_of(uint64_t pid);
 
 /* group.c */
 void		 stacks_group(struct stack *st, size_t n, bool all);
+
+/* process.c */
+struct asked {			/* on the command line */
+	bool		 all;	/* threads with the same stack, too */
+	bool		 folded;
+	bool		 json;
+	int64_t		 pid;	/* only this process; -1: all */
+	int64_t		 tid;	/* only this thread; -1: all */
+};
+
+struct process {
+	struct target	 t;
+	struct unwinder	 u;
+};
+
+int		 process_gather(struct process *ps, struct snap *s,
+		    struct proc *p, bool keep);
+int		 process_tell(struct process *ps, const struct asked *asked,
+		    const char *path);
+void		 process_close(struct process *ps);
+
+/* living.c */
+struct living {			/* live processes, until the program ends */
+	pid_t		*pid;	/* owned, as the others */
+	size_t		 npid;
+	struct live	*live;
+	struct snap	*snap;
+	struct process	*ps;
+	size_t		 n;
+};
+
+bool		 living_add(struct living *l, const char *operand);
+int		 living_take(struct living *l);
 
 /* print.c */
 void		 print_process(struct unwinder *u);

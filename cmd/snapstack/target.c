@@ -4,6 +4,8 @@
  * file, if it is carried along.
  */
 #include "snapstack.h"
+#include "bisect.h"
+#include "vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +55,9 @@ target_close(struct target *t)
 	if (t->hasrec)
 		linuxrec_close(&t->rec);
 	free(t->cache);
+	while (t->nkept > 0)
+		free(t->kept[--t->nkept]);
+	free(t->kept);
 }
 
 /*
@@ -108,31 +113,47 @@ kb_read(struct target *t, uint64_t addr, uint8_t *buf)
 	const struct vma *v;
 	struct image *im;
 
-	if (mem != NULL && image_read(mem, addr, buf, KB) == 0)
+	if (mem != NULL && !t->left && image_read(mem, addr, buf, KB) == 0)
 		return true;
 	if ((v = vmas_find(&t->vma, addr)) == NULL)
 		return false;
 	if ((im = target_file(t, v)) != NULL)
 		return image_read(im, addr - v->start + v->off, buf, KB) == 0;
-	if (mem == NULL || v->ino != 0 || v->name[0] == '/' ||
+	if (mem == NULL || t->left || v->ino != 0 || v->name[0] == '/' ||
 	    is_missing(mem, addr))
 		return false;
 	memset(buf, 0, KB);
 	return true;
 }
 
+/*
+ * Return the block at addr that was kept, or NULL.
+ */
+static const struct block *
+kept_find(const struct target *t, uint64_t addr)
+{
+	size_t at;
+
+	at = BISECT_WHILE(i, t->nkept, t->kept[i]->addr < addr);
+	return at < t->nkept && t->kept[at]->addr == addr ? t->kept[at] :
+	    NULL;
+}
+
 static const struct block *
 block_get(struct target *t, uint64_t addr)
 {
+	const struct block *kept;
 	struct block *b = &t->cache[addr / BLOCK % CACHED];
 	struct image *mem = t->proc->mem;
 	unsigned int i;
 
 	if (b->valid != 0 && b->addr == addr)
 		return b;
+	if (t->left && (kept = kept_find(t, addr)) != NULL)
+		return kept;
 	b->addr = addr;
 	b->valid = 0;
-	if (mem != NULL && image_read(mem, addr, b->data, BLOCK) == 0) {
+	if (mem != NULL && !t->left && image_read(mem, addr, b->data, BLOCK) == 0) {
 		b->valid = ALL_VALID;
 		return b;
 	}
@@ -179,4 +200,62 @@ target_word(struct target *t, uint64_t addr, size_t word, uint64_t *v)
 		return false;
 	*v = word_get(p, word);
 	return true;
+}
+
+static int
+block_cmp(const void *a, const void *b)
+{
+	const struct block *x = *(struct block *const *)a;
+	const struct block *y = *(struct block *const *)b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void
+block_keep(struct target *t, uint64_t addr)
+{
+	const struct block *b = block_get(t, addr);
+	struct block *copy;
+
+	if (b->valid == 0 || VEC_ROOM(t->kept, t->nkept) == -1 ||
+	    (copy = malloc(sizeof *copy)) == NULL)
+		return;
+	*copy = *b;
+	t->kept[t->nkept++] = copy;
+}
+
+/*
+ * Keep the stack whose pointer is sp, up to the end of its mapping, as far as
+ * there is room.
+ */
+void
+target_keep(struct target *t, uint64_t sp)
+{
+	enum { STACK_MOST = 1024 * KB, MOST = 64 * 1024 * KB, REDZONE = 128 };
+	const struct vma *v = vmas_find(&t->vma, sp);
+	uint64_t at, end;
+
+	if (v == NULL)
+		return;
+	end = v->end - sp > STACK_MOST ? sp + STACK_MOST : v->end;
+	for (at = (sp - REDZONE) / BLOCK * BLOCK; at < end &&
+	    t->nkept < MOST / BLOCK; at += BLOCK)
+		block_keep(t, at);
+}
+
+/*
+ * Have no memory from now on but that which was kept, and that of files.
+ */
+void
+target_leave(struct target *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->vma.n; i++)
+		if (strcmp(t->vma.v[i].name, "[vdso]") == 0)
+			target_keep(t, t->vma.v[i].start);
+	if (t->nkept > 0)
+		qsort(t->kept, t->nkept, sizeof(struct block *), block_cmp);
+	t->left = true;
+	memset(t->cache, 0, CACHED * sizeof *t->cache);
 }

@@ -108,16 +108,13 @@ head_make(uint16_t machine, unsigned int word)
 }
 
 /*
- * Make the modules of process t known, and of which machine it is.  Return 0;
- * or -1 with errstr.  In both cases unwinder_close frees what u has, but for
- * t, which is borrowed.
+ * Make the modules of process u->target known.  Return 0; or -1 with errstr.
+ * unwinder_close frees what u has, but for the target, which is borrowed.
  */
 int
-unwinder_open(struct unwinder *u, struct target *t)
+unwinder_open(struct unwinder *u)
 {
-	memset(u, 0, sizeof *u);
-	u->target = t;
-	return (u->dwfl = modules_open(t)) == NULL ? -1 : 0;
+	return (u->dwfl = modules_open(u->target)) == NULL ? -1 : 0;
 }
 
 static int

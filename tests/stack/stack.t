@@ -95,6 +95,25 @@ is "$("$BUILD/snapcat" -z "$tmp/threads.snap" | frames | cksum)" \
 is "$(frames "$tmp/threads.core" | cksum)" \
     "$(frames "$tmp/threads.snap" | cksum)" "from a core"
 
+# live
+target "$targets/stacks" threads
+until_true asleep "$pid"
+"$BUILD/snap" -o "$tmp/once.snap" "$pid"
+frames "$pid" >"$tmp/ours"
+is "$(cksum <"$tmp/ours")" "$(frames "$tmp/once.snap" | cksum)" \
+    "a live process: the frames of a snapshot of it"
+is "$(wc -l <"$tmp/ours")" 65 "all its threads"
+is "$("$BUILD/snapstack" "$pid" | grep -c 'a mutex of thread')" 1 \
+    "what they wait for"
+let_go "$pid" "it goes on"
+"$BUILD/snapstack" "$pid" "$tmp/signal.snap" >"$tmp/out"
+is "$(grep -c '^process' "$tmp/out")" 2 "a live one beside a snapshot"
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+"$BUILD/snapstack" 4194304 >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/out" "$tmp/err" | grep -c .)" "1 1" \
+    "a process that is not there" || diag <"$tmp/err"
+
 # a signal
 "$BUILD/snapstack" "$tmp/signal.snap" >"$tmp/out"
 is "$(plain <"$tmp/out" | sed -n '3,6s/ (\.\..*//;3,6s/ in libc.*\]//;3,6p')" \
@@ -201,4 +220,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 33
+finish 39

@@ -28,7 +28,7 @@ on_fault(int sig)
  * before is not lost with it.
  */
 void
-guard_process(uint64_t pid)
+failure_of(uint64_t pid)
 {
 	int n;
 
@@ -43,7 +43,7 @@ guard_process(uint64_t pid)
  * Let faults be told.
  */
 void
-guard_begin(void)
+failure_begin(void)
 {
 #ifndef __SANITIZE_ADDRESS__
 	static const int sig[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };

@@ -1,0 +1,100 @@
+/*
+ * Live processes: stopped for as long as it takes to have their registers and
+ * stacks, and what they wait for.  Nothing is run in them, and the rest is
+ * found out when they run again.
+ */
+#include "snapstack.h"
+#include "vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Make the record of a process or thread, or of a file that is carried along,
+ * of the n files rec: the take function of live_take.
+ */
+static int
+take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
+    size_t n)
+{
+	(void)arg;
+	(void)t;
+	return linuxrec_pack(p, plan9_cputype(), rec, n);
+}
+
+/*
+ * Add the process that an operand names, if it is a number, and not the name
+ * of a file.  Return whether it is.
+ */
+bool
+living_add(struct living *l, const char *operand)
+{
+	const char *bad;
+
+	if (!program_isnumber(operand) || access(operand, F_OK) == 0)
+		return false;
+	if (VEC_ROOM(l->pid, l->npid) == -1)
+		return false;
+	l->pid[l->npid] = (pid_t)strtonum(operand, 1, INT32_MAX, &bad);
+	if (bad != NULL)
+		return false;
+	l->npid++;
+	return true;
+}
+
+static int
+gather_all(struct living *l)
+{
+	struct snap *s = l->snap;
+	size_t i;
+
+	for (i = 0; i < s->nproc; i++) {
+		if (!proc_isprocess(s->proc[i]))
+			continue;
+		if (VEC_ROOM(l->ps, l->n) == -1 || process_gather(
+		    &l->ps[l->n++], s, s->proc[i], true) == -1)
+			return -1;
+	}
+	/* they do not move any more */
+	for (i = 0; i < l->n; i++)
+		l->ps[i].u.target = &l->ps[i].t;
+	return 0;
+}
+
+/*
+ * Stop the processes that were added, gather what is told of them, and let
+ * them go.  Return 0, also where there are none; or -1 with errstr.
+ */
+int
+living_take(struct living *l)
+{
+	struct liveopts o = { .out = -1, .observe = true,
+	    .warn = program_lose };
+	struct proc *p;
+	char *line;
+	size_t i;
+	int rc;
+
+	if (l->npid == 0)
+		return 0;
+	if ((l->snap = snap_new()) == NULL ||
+	    (l->live = live_new(&o)) == NULL)
+		return -1;
+	if ((line = live_header(plan9_cputype())) == NULL ||
+	    asprintf(&l->snap->header, "process snapshot %s", line) == -1)
+		return -1;
+	free(line);
+	for (i = 0, rc = 0; i < l->npid && rc == 0; i++)
+		rc = live_addpid(l->live, l->pid[i]);
+	if (rc == 0)
+		rc = live_stop(l->live);
+	if (rc == 0)
+		rc = live_take(l->live, l->snap, take, NULL);
+	while (rc == 0 && (rc = live_next(l->live, &p)) == 1)
+		rc = 0;
+	if (rc == 0)
+		rc = gather_all(l);
+	live_thaw(l->live);
+	return rc;
+}

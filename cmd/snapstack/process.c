@@ -1,0 +1,159 @@
+/*
+ * A process from beginning to end: its threads, what they wait for, their
+ * stacks; and how that is told.
+ */
+#include "snapstack.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Set what is known of a thread beside its stack.
+ */
+static void
+thread_facts(struct stack *st)
+{
+	const struct file *proc = proc_file(st->thread, "proc");
+	struct linuxrec rec;
+	struct recfile f;
+	char *text, *p;
+
+	st->inner = st->tid;
+	if (proc == NULL || linuxrec_open(&rec, proc) == -1)
+		return;
+	if (!linuxrec_line(&rec, "comm", st->comm, sizeof st->comm))
+		*st->comm = '\0';
+	if (linuxrec_find(&rec, "status", &f) &&
+	    (text = strndup((const char *)f.data, f.len)) != NULL) {
+		if ((p = strstr(text, "\nState:")) != NULL)
+			(void)sscanf(p + 7, " %*c (%15[a-z -])", st->state);
+		if ((p = strstr(text, "\nNSpid:")) != NULL) {
+			p[strcspn(p + 1, "\n") + 1] = '\0';
+			if ((p = strrchr(p, '\t')) != NULL)
+				st->inner = strtoull(p + 1, NULL, 10);
+		}
+		free(text);
+	}
+	linuxrec_close(&rec);
+}
+
+static int
+thread_add(struct unwinder *u, struct proc *p)
+{
+	struct stack *st;
+
+	if (VEC_ROOM(u->stack, u->n) == -1)
+		return -1;
+	st = &u->stack[u->n++];
+	memset(st, 0, sizeof *st);
+	st->thread = p;
+	st->tid = p->pid;
+	thread_facts(st);
+	return 0;
+}
+
+/*
+ * Find the threads of a process, its first one first.
+ */
+static int
+threads_find(struct unwinder *u, struct snap *s, struct proc *p)
+{
+	const size_t *at;
+	size_t i, n;
+
+	if (thread_add(u, p) == -1 ||
+	    snap_threads(s, p->pid, &at, &n) == -1)
+		return -1;
+	for (i = 0; i < n; i++)
+		if (s->proc[at[i]] != p &&
+		    thread_add(u, s->proc[at[i]]) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * Keep one thread alone.
+ */
+static void
+threads_choose(struct unwinder *u, uint64_t tid)
+{
+	size_t i, k;
+
+	for (i = k = 0; i < u->n; i++)
+		if (u->stack[i].tid == tid)
+			u->stack[k++] = u->stack[i];
+	u->n = k;
+}
+
+/*
+ * Gather what is told of the threads of process p of snapshot s, and, if keep
+ * is true, the memory that unwinding takes, for that of the snapshot is not to
+ * be had from then on.  Return 0; or -1 with errstr.  In both cases
+ * process_close frees what it has.
+ */
+int
+process_gather(struct process *ps, struct snap *s, struct proc *p, bool keep)
+{
+	struct unwinder *u = &ps->u;
+	struct stack *st;
+	struct header h;
+	char word[32];
+	const char *type;
+	size_t i;
+
+	memset(ps, 0, sizeof *ps);
+	u->target = &ps->t;
+	if (target_open(&ps->t, s, p) == -1 || threads_find(u, s, p) == -1)
+		return errstr_wrap("process %" PRIu64, p->pid);
+	header_parse(&h, s->header == NULL ? "" : s->header);
+	for (i = 0; i < u->n; i++) {
+		st = &u->stack[i];
+		type = linuxrec_cputype(proc_file(st->thread, "proc"), word,
+		    sizeof word);
+		if (!registers_get(&st->regs, st->thread, *type == '\0' ?
+		    h.cputype : type))
+			continue;
+		if (keep)
+			target_keep(&ps->t, st->regs.sp);
+		wait_find(u, st);
+	}
+	if (keep)
+		target_leave(&ps->t);
+	return 0;
+}
+
+/*
+ * Find the stacks of a process and tell them.  Return 0; or -1 with errstr.
+ */
+int
+process_tell(struct process *ps, const struct asked *asked, const char *path)
+{
+	struct unwinder *u = &ps->u;
+	size_t i;
+
+	failure_of(ps->t.proc->pid);
+	if (unwinder_open(u) == -1)
+		return errstr_wrap("process %" PRIu64, ps->t.proc->pid);
+	if (asked->tid != -1)
+		threads_choose(u, (uint64_t)asked->tid);
+	for (i = 0; i < u->n; i++)
+		if (u->stack[i].regs.n > 0)
+			stack_unwind(u, &u->stack[i]);
+	stacks_group(u->stack, u->n, asked->all || asked->json);
+	if (asked->json)
+		objects_process(u, path);
+	else if (asked->folded)
+		folded_process(u);
+	else
+		print_process(u);
+	return 0;
+}
+
+void
+process_close(struct process *ps)
+{
+	unwinder_close(&ps->u);
+	target_close(&ps->t);
+}
