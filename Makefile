@@ -4,8 +4,8 @@
 
 VERSION := $(shell sed -n 's/^\#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap.h)
 
-PROGS = pagestat procmap snap snapcat snapcore snapcrash snapfs snapload snapls \
-	snapstack vmtrace
+PROGS = pagestat procmap snap snapcat snapcore snapcrash snapfs snapgrep snapload \
+	snapls snapstack vmtrace
 
 # the rooms of the library, the lowest first: an object uses what is in its own
 # room and below it (tests/rooms sees to that)
@@ -29,6 +29,7 @@ ZSTD := $(shell pkg-config --exists libzstd && echo libzstd)
 # libraries that a program needs beside those: where pkg-config does not find
 # one, the program is left out, and "make" says so
 snapfs_PKGS = fuse3
+snapgrep_PKGS = libpcre2-8
 snapstack_PKGS = libdw
 # libraries that a program makes use of where they are: X_MAY; for each that is
 # there, the macro HAVE_ and its name, letters and digits alone
@@ -59,7 +60,7 @@ FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t \
 	tests/procmap/*.t
 # of the others, most go along with each other: those of live not with those of
 # criu, which restores processes with their numbers
-PAIRED = $(wildcard tests/core/*.t tests/fs/*.t tests/criu/*.t \
+PAIRED = $(wildcard tests/core/*.t tests/fs/*.t tests/grep/*.t tests/criu/*.t \
 	tests/confine/*.t tests/install/*.t tests/stack/*.t)
 # of those of live, which may go on at once, and first those that take long
 LIVE = $(patsubst %,tests/live/%.t,threads memory inject turning java cores \

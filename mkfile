@@ -1,8 +1,8 @@
 # snap, for mk(1).  The lists are those of Makefile; tests and everything
 # else are there.
 
-PROGS=pagestat procmap snap snapcat snapcore snapcrash snapfs snapload snapls \
-	snapstack vmtrace
+PROGS=pagestat procmap snap snapcat snapcore snapcrash snapfs snapgrep snapload \
+	snapls snapstack vmtrace
 
 ROOMS=lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	fmt/plan9 fmt/record fmt/snap6 fmt/elf fmt/core/write fmt/core/read \
@@ -19,6 +19,7 @@ ZSTD=`pkg-config --exists libzstd && echo libzstd`
 # libraries that a program needs beside those, without which it is left out, or
 # makes use of where they are (NAME_MAY), as in Makefile
 snapfs_PKGS=fuse3
+snapgrep_PKGS=libpcre2-8
 snapstack_PKGS=libdw
 
 O=build-mk

@@ -120,4 +120,4 @@ _snap() {
 }
 
 complete -F _snap pagestat procmap snap snapcat snapcore snapcrash snapfs \
-    snapload snapls snapstack vmtrace
+    snapgrep snapload snapls snapstack vmtrace

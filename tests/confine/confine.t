@@ -65,6 +65,12 @@ probed "snapls of standard input" "$BUILD/snapls" <"$tmp/snap"
 probed "snapls of a pipe" "$BUILD/snapls" < <(cat "$tmp/gz")
 probed "snapls of a core" "$BUILD/snapls" "$tmp/core"
 probed "pagestat -M" "$BUILD/pagestat" -s -M "$tmp/snap"
+if left_out snapgrep; then
+	skip "snapgrep" "$(pkg_lacks snapgrep) is missing" 2
+else
+	probed "snapgrep" "$BUILD/snapgrep" -c 'a.*b' "$tmp/snap"
+	probed "snapgrep -P" "$BUILD/snapgrep" -P 0-1 -c "$tmp/core"
+fi
 probed "snapcat" "$BUILD/snapcat" "$tmp/snap" "$tmp/gz"
 probed "snapcat -o" "$BUILD/snapcat" -z -o "$tmp/snap2" "$tmp/snap"
 probed "snapcat -s" "$BUILD/snapcat" -s -o "$tmp/snap2" "$tmp/snap"

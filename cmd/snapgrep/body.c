@@ -1,0 +1,388 @@
+/*
+ * What is searched, and once only: bodies, of which stretches have parts.
+ *
+ *	process 12	[ a b c d e f g ]	body 0: a b c d e f g
+ *	process 13	[ a b c X e f g ]	of body 0 | body 1: X | of 0
+ *
+ * A body has bytes in the order of their addresses in the first process that
+ * has them, so that what lies across the borders of pages is found in it.  What
+ * follows one another there is likely to do so again.
+ *
+ * A part that is small would cost more than to search it once more (walk.c
+ * looks at both its borders), and becomes one of the body around it.
+ */
+#include "snapgrep.h"
+#include "bisect.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL = 4 * ACROSS };
+
+/*
+ * Set *loc and *skip to where the byte is that is off behind the first of s.
+ * Return false of zeros.
+ */
+bool
+stored_place(const struct stored *s, uint64_t off, uint64_t *loc, size_t *skip)
+{
+	uint64_t n;
+
+	if (s->src == NULL)
+		return false;
+	n = s->skip + off;
+	*loc = s->loc + n / KB * s->src->pitch;
+	*skip = n % KB;
+	return true;
+}
+
+/*
+ * Return what is stored of a body at a byte of it.
+ */
+const struct stored *
+plan_stored(const struct plan *p, size_t body, uint64_t at)
+{
+	const struct body *b = &p->body[body];
+	const struct stored *s = &p->stored[b->first];
+
+	return &s[BISECT(s, b->n, at, at) - 1];
+}
+
+/*
+ * Return whether x, from xo on, and y, from yo on, are the same bytes, as far
+ * as the shorter of them.
+ */
+static bool
+stored_same(const struct stored *x, uint64_t xo, const struct stored *y,
+    uint64_t yo)
+{
+	uint64_t xl, yl;
+	size_t xs, ys;
+
+	if (x->src != y->src)
+		return false;
+	return !stored_place(x, xo, &xl, &xs) ||
+	    (stored_place(y, yo, &yl, &ys) && xl == yl && xs == ys);
+}
+
+/*
+ * Return how many bytes of what is fresh, from off of number i on, are in a
+ * body one after another, from a byte of it on.
+ */
+static uint64_t
+plan_common(const struct plan *p, size_t i, uint64_t off, size_t body,
+    uint64_t at)
+{
+	const struct stored *x, *y;
+	uint64_t n, sum, left;
+
+	for (sum = 0; i < p->nfresh && at < p->body[body].len; sum += n) {
+		x = &p->fresh[i];
+		y = plan_stored(p, body, at);
+		if (!stored_same(x, off, y, at - y->at))
+			break;
+		n = x->len - off;
+		left = y->len - (at - y->at);
+		n = n < left ? n : left;
+		at += n;
+		off += n;
+		if (off == x->len) {
+			i++;
+			off = 0;
+		}
+	}
+	return sum;
+}
+
+static int
+plan_part(struct plan *p, struct stretch *st, size_t body, uint64_t at,
+    uint64_t len)
+{
+	struct part *pt;
+	uint64_t from;
+
+	pt = st->n == 0 ? NULL : &p->part[p->npart - 1];
+	from = pt == NULL ? 0 : pt->from + pt->len;
+	if (pt != NULL && pt->body == body && pt->at + pt->len == at) {
+		pt->len += len;
+		return 0;
+	}
+	if (VEC_ROOM(p->part, p->npart) == -1)
+		return -1;
+	p->part[p->npart++] = (struct part){ body, at, from, len };
+	st->n++;
+	return 0;
+}
+
+/*
+ * Add len bytes of s, from off on, to the last body, of which the stretch has
+ * all.
+ */
+static int
+plan_append(struct plan *p, struct stretch *st, const struct stored *s,
+    uint64_t off, uint64_t len, bool known)
+{
+	struct body *b = &p->body[p->nbody - 1];
+	struct stored *last, t = { .len = len, .at = b->len };
+
+	if (stored_place(s, off, &t.loc, &t.skip))
+		t.src = s->src;
+	last = b->n == 0 ? NULL : &p->stored[b->first + b->n - 1];
+	if (last != NULL && stored_same(last, last->len, &t, 0))
+		last->len += len;
+	else {
+		if (VEC_ROOM(p->stored, p->nstored) == -1)
+			return -1;
+		p->stored[p->nstored++] = t;
+		b->n++;
+	}
+	b->len += len;
+	if (!known && known_add(&p->knowns, &t, p->nbody - 1) == -1)
+		return -1;
+	return plan_part(p, st, p->nbody - 1, t.at, len);
+}
+
+static int
+plan_open(struct plan *p)
+{
+	if (VEC_ROOM(p->body, p->nbody) == -1)
+		return -1;
+	p->body[p->nbody++] = (struct body){ .first = p->nstored };
+	return 0;
+}
+
+/*
+ * Return how many bytes of what is fresh, from off of number i on, need not be
+ * searched again, with where they are in *body and *at; 0 for none, or for so
+ * few of those that are left that it is not worth it.
+ */
+static uint64_t
+plan_again(struct plan *p, size_t i, uint64_t off, uint64_t left, bool open,
+    size_t *body, uint64_t *at)
+{
+	const struct stored *s = &p->fresh[i];
+	uint64_t n;
+
+	if (s->src == NULL && !p->pattern->zeros) {
+		*body = BODY_ZERO;
+		*at = 0;
+		n = s->len - off;
+	} else if (known_find(&p->knowns, s, off, body, at))
+		n = plan_common(p, i, off, *body, *at);
+	else
+		return 0;
+	return n >= SMALL || (n == left && !open) ? n : 0;
+}
+
+/*
+ * Part what is fresh, all of a stretch.
+ */
+static int
+plan_stretch(struct plan *p, struct stretch *st)
+{
+	const struct stored *s;
+	uint64_t off, left, n, at;
+	size_t i, body;
+	bool open, seen;
+	int rc;
+
+	open = false;
+	for (i = 0, off = 0, left = st->len, rc = 0; left > 0 && rc == 0;) {
+		s = &p->fresh[i];
+		n = plan_again(p, i, off, left, open, &body, &at);
+		if (n > 0) {
+			open = false;
+			rc = plan_part(p, st, body, at, n);
+		} else {
+			if (!open && plan_open(p) == -1)
+				return -1;
+			open = true;
+			seen = s->src == NULL || known_find(&p->knowns, s,
+			    off, &body, &at);
+			n = s->src == NULL ? s->len - off : seen ? KB :
+			    known_until(&p->knowns, s, off);
+			rc = plan_append(p, st, s, off, n, seen);
+		}
+		for (left -= n; n > 0 && n >= p->fresh[i].len - off; off = 0)
+			n -= p->fresh[i++].len - off;
+		off += n;
+	}
+	return rc;
+}
+
+/*
+ * Gather where first..last is stored, all of it in one piece of an image.
+ */
+static int
+plan_gather(struct plan *p, const struct piece *pc, uint64_t first,
+    uint64_t last)
+{
+	const struct segment *seg = pc->seg;
+	const struct extent *e;
+	struct stored s;
+	uint64_t off, end, to;
+
+	end = last - seg->base + 1;
+	for (off = first - seg->base; off < end; off = to) {
+		if ((e = segment_extent(seg, off / KB)) == NULL)
+			return errstr_set("address %" PRIx64 " is not "
+			    "described", seg->base + off);
+		to = (e->kb + e->n) * KB;
+		if (to > end || to / KB != e->kb + e->n)
+			to = end;
+		memset(&s, 0, sizeof s);
+		s.src = e->src;
+		s.len = to - off;
+		if (e->src != NULL) {
+			s.loc = e->loc + (off / KB - e->kb) * e->src->pitch;
+			s.skip = off % KB;
+		}
+		if (VEC_ROOM(p->fresh, p->nfresh) == -1)
+			return -1;
+		p->fresh[p->nfresh++] = s;
+	}
+	return 0;
+}
+
+/*
+ * Add what was gathered, which ends before an address.
+ */
+static int
+plan_add(struct plan *p, const struct vma *v, uint64_t end)
+{
+	struct stretch st = { .owner = p->nowner - 1, .vma = v,
+	    .first = p->npart };
+	size_t i;
+	int rc;
+
+	if (p->nfresh == 0)
+		return 0;
+	for (i = 0; i < p->nfresh; i++)
+		st.len += p->fresh[i].len;
+	st.addr = end - st.len;
+	rc = plan_stretch(p, &st);
+	p->nfresh = 0;
+	if (rc == -1 || VEC_ROOM(p->stretch, p->nstretch) == -1)
+		return -1;
+	p->stretch[p->nstretch++] = st;
+	return 0;
+}
+
+/*
+ * Add what there is of a mapping, in stretches.
+ */
+static int
+plan_vma(struct plan *p, const struct vma *v, const struct chosen *c)
+{
+	struct image *mem = p->owner[p->nowner - 1].proc->mem;
+	struct piece *pc;
+	uint64_t first, last, a, b, end;
+
+	first = v->start > c->first ? v->start : c->first;
+	last = v->end - 1 < c->last ? v->end - 1 : c->last;
+	end = first;
+	for (pc = image_next(mem, first); pc != NULL && pc->first <= last;
+	    pc = piece_next(pc)) {
+		a = pc->first > first ? pc->first : first;
+		b = pc->last < last ? pc->last : last;
+		if (a != end && plan_add(p, v, end) == -1)
+			return -1;
+		if (plan_gather(p, pc, a, b) == -1)
+			return -1;
+		end = b + 1;
+	}
+	return plan_add(p, v, end);
+}
+
+/*
+ * Return the machine that a process is of.
+ */
+const struct machine *
+machine_of(const struct snap *s, const struct proc *p)
+{
+	struct header h = { 0 };
+	char word[32];
+
+	(void)linuxrec_cputype(proc_file(p, "proc"), word, sizeof word);
+	if (*word == '\0' && s->header != NULL) {
+		header_parse(&h, s->header);
+		strlcpy(word, h.cputype, sizeof word);
+	}
+	return machine_named(word);
+}
+
+static int
+plan_proc(struct plan *p, struct proc *proc, const struct chosen *c)
+{
+	const struct machine *m = machine_of(p->snap, proc);
+	struct owner *o;
+	size_t i;
+
+	if (p->pattern->kind == PATTERN_POINTER && (m->word !=
+	    p->pattern->pointer || m->big != p->pattern->big))
+		return 0;
+	if (VEC_ROOM(p->owner, p->nowner) == -1)
+		return -1;
+	o = &p->owner[p->nowner++];
+	*o = (struct owner){ .proc = proc };
+	if (proc_vmas(proc, &o->vmas) == -1)
+		return errstr_wrap("process %" PRIu64, proc->pid);
+	for (i = 0; i < o->vmas.n; i++)
+		if (chosen_vma(c, &o->vmas.v[i]) &&
+		    plan_vma(p, &o->vmas.v[i], c) == -1)
+			return errstr_wrap("process %" PRIu64, proc->pid);
+	return 0;
+}
+
+/*
+ * Return how many jobs a body is.
+ */
+size_t
+jobs_of(const struct body *b)
+{
+	return (size_t)(b->len / JOB + (b->len % JOB != 0));
+}
+
+/*
+ * Plan the search of a snapshot, as far as it is chosen.  The caller frees the
+ * plan, after a failure too.
+ */
+int
+plan_make(struct plan *p, struct snap *s, const struct chosen *c,
+    const struct pattern *pattern)
+{
+	size_t i;
+
+	memset(p, 0, sizeof *p);
+	RB_INIT(&p->knowns);
+	p->snap = s;
+	p->pattern = pattern;
+	for (i = 0; i < s->nproc; i++)
+		if (s->proc[i]->carried == NULL && s->proc[i]->mem != NULL &&
+		    chosen_proc(c, s->proc[i]) &&
+		    plan_proc(p, s->proc[i], c) == -1)
+			return -1;
+	known_free(&p->knowns);
+	for (i = 1; i < p->nbody; i++)
+		p->body[i].job = p->body[i - 1].job +
+		    jobs_of(&p->body[i - 1]);
+	return 0;
+}
+
+void
+plan_free(struct plan *p)
+{
+	size_t i;
+
+	known_free(&p->knowns);
+	for (i = 0; i < p->nowner; i++)
+		vmas_free(&p->owner[i].vmas);
+	free(p->owner);
+	free(p->stretch);
+	free(p->part);
+	free(p->body);
+	free(p->stored);
+	free(p->fresh);
+}

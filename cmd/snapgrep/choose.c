@@ -1,0 +1,167 @@
+/*
+ * Which processes and mappings are looked at.
+ */
+#include "snapgrep.h"
+#include "vec.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Take a number of an address from *s: hexadecimal, with or without 0x.
+ */
+static bool
+take_address(const char **s, uint64_t *v)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+	char *end;
+
+	if (strncmp(*s, "0x", 2) == 0 || strncmp(*s, "0X", 2) == 0)
+		*s += 2;
+	if (strspn(*s, digits) == 0 || strspn(*s, digits) > 16)
+		return false;
+	*v = strtoull(*s, &end, 16);
+	*s = end;
+	return true;
+}
+
+/*
+ * Set *first and *last to a range of addresses, START-END in hexadecimal,
+ * without END itself, as maps has them; or one address.
+ */
+int
+chosen_range(const char *s, uint64_t *first, uint64_t *last)
+{
+	const char *t = s;
+
+	if (!take_address(&t, first))
+		return errstr_set("%s: no address", s);
+	*last = *first;
+	if (*t == '\0')
+		return 0;
+	if (*t++ != '-' || !take_address(&t, last) || *t != '\0' ||
+	    *last <= *first)
+		return errstr_set("%s: no range of addresses", s);
+	--*last;
+	return 0;
+}
+
+/*
+ * Choose processes by their numbers, with commas between them.
+ */
+int
+chosen_pids(struct chosen *c, const char *s)
+{
+	char *end;
+	const char *t;
+
+	for (t = s;; t = end + 1) {
+		if (strspn(t, "0123456789") == 0)
+			return errstr_set("%s: no process id", s);
+		if (VEC_ROOM(c->pid, c->npid) == -1)
+			return -1;
+		c->pid[c->npid++] = strtoull(t, &end, 10);
+		if (*end == '\0')
+			return 0;
+		if (*end != ',')
+			return errstr_set("%s: no process id", s);
+	}
+}
+
+/*
+ * Return true if s has the form of the permissions in maps, with ? for any.
+ */
+static bool
+is_perms(const char *s)
+{
+	return strlen(s) == 4 && strchr("r-?", s[0]) != NULL &&
+	    strchr("w-?", s[1]) != NULL && strchr("x-?", s[2]) != NULL &&
+	    strchr("ps?", s[3]) != NULL;
+}
+
+/*
+ * Choose mappings by a class, a name or permissions; s is borrowed.
+ */
+int
+chosen_mapping(struct chosen *c, char *s)
+{
+	if (is_perms(s)) {
+		if (VEC_ROOM(c->perm, c->nperm) == -1)
+			return -1;
+		c->perm[c->nperm++] = s;
+		return 0;
+	}
+	if (VEC_ROOM(c->name, c->nname) == -1)
+		return -1;
+	c->name[c->nname++] = s;
+	return 0;
+}
+
+bool
+chosen_proc(const struct chosen *c, const struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < c->npid && c->pid[i] != p->pid; i++)
+		continue;
+	return i < c->npid || c->npid == 0;
+}
+
+static bool
+perm_is(const struct vma *v, const char *want)
+{
+	char perm[5];
+	size_t i;
+
+	vma_perms(v, perm);
+	for (i = 0; i < 4 && (want[i] == '?' || want[i] == perm[i]); i++)
+		continue;
+	return i == 4;
+}
+
+/*
+ * Return whether a mapping is of a class, or has a name or the last part of
+ * one, of which want may be a pattern of fnmatch(3).
+ */
+static bool
+name_is(const struct vma *v, const char *want)
+{
+	const char *name = v->name, *last;
+	bool anon;
+
+	anon = *name == '\0' || strncmp(name, "[anon", 5) == 0;
+	if (strcmp(want, "heap") == 0)
+		return strcmp(name, "[heap]") == 0;
+	if (strcmp(want, "stack") == 0)
+		return strncmp(name, "[stack", 6) == 0;
+	if (strcmp(want, "anon") == 0)
+		return anon;
+	if (strcmp(want, "file") == 0)
+		return *name == '/';
+	last = *name == '/' ? strrchr(name, '/') + 1 : name;
+	return fnmatch(want, name, 0) == 0 || fnmatch(want, last, 0) == 0 ||
+	    strcmp(want, name) == 0;
+}
+
+bool
+chosen_vma(const struct chosen *c, const struct vma *v)
+{
+	size_t i, k;
+
+	for (i = 0; i < c->nname && !name_is(v, c->name[i]); i++)
+		continue;
+	for (k = 0; k < c->nperm && !perm_is(v, c->perm[k]); k++)
+		continue;
+	return (i < c->nname || c->nname == 0) &&
+	    (k < c->nperm || c->nperm == 0) && v->start <= c->last &&
+	    v->end > c->first;
+}
+
+void
+chosen_free(struct chosen *c)
+{
+	free(c->pid);
+	free(c->name);
+	free(c->perm);
+}

@@ -1,0 +1,144 @@
+/*
+ * Which bytes of sources are in which body: runs of kilobytes, none of them
+ * twice.  Kilobytes of a source lie its pitch apart; those of another phase are
+ * others.
+ */
+#include "snapgrep.h"
+#include "rbtree.h"
+
+#include <stdlib.h>
+
+static int
+known_cmp(struct known *a, struct known *b)
+{
+	if (a->src != b->src)
+		return a->src->id < b->src->id ? -1 : 1;
+	if (a->phase != b->phase)
+		return a->phase < b->phase ? -1 : 1;
+	return a->kb < b->kb ? -1 : a->kb > b->kb;
+}
+
+TREE_GENERATE(knowns, known, entry, known_cmp)
+
+/*
+ * Set *k to the kilobyte that is off bytes behind the first of s.  Return
+ * false where none begins there, or of zeros.
+ */
+static bool
+known_key(const struct stored *s, uint64_t off, struct known *k)
+{
+	if (s->src == NULL || (s->skip + off) % KB != 0)
+		return false;
+	k->src = s->src;
+	k->phase = s->loc % s->src->pitch;
+	k->kb = s->loc / s->src->pitch + (s->skip + off) / KB;
+	return true;
+}
+
+/*
+ * Return the run with the greatest key that is at most that of k, or NULL.
+ */
+static struct known *
+known_below(struct knowns *t, struct known *k)
+{
+	struct known *n, *best;
+
+	best = NULL;
+	for (n = RB_ROOT(t); n != NULL;)
+		if (known_cmp(n, k) <= 0) {
+			best = n;
+			n = RB_RIGHT(n, entry);
+		} else
+			n = RB_LEFT(n, entry);
+	return best;
+}
+
+static bool
+known_holds(const struct known *n, const struct known *k)
+{
+	return n != NULL && n->src == k->src && n->phase == k->phase &&
+	    k->kb >= n->kb && k->kb - n->kb < n->n;
+}
+
+/*
+ * Note that the whole kilobytes of s, none of which is known, are in a body.
+ */
+int
+known_add(struct knowns *t, const struct stored *s, size_t body)
+{
+	struct known key, *n;
+	uint64_t off;
+
+	off = s->skip == 0 ? 0 : KB - s->skip;
+	if (off >= s->len || s->len - off < KB || !known_key(s, off, &key))
+		return 0;
+	key.n = (s->len - off) / KB;
+	key.body = body;
+	key.at = s->at + off;
+	n = known_below(t, &key);
+	if (n != NULL && n->src == key.src && n->phase == key.phase &&
+	    n->body == body && n->kb + n->n == key.kb &&
+	    n->at + n->n * KB == key.at) {
+		n->n += key.n;
+		return 0;
+	}
+	if ((n = malloc(sizeof *n)) == NULL)
+		return errstr_set("out of memory");
+	*n = key;
+	RB_INSERT(knowns, t, n);
+	return 0;
+}
+
+/*
+ * Find the body that has the kilobyte off bytes behind the first of s, and
+ * where in it.
+ */
+bool
+known_find(struct knowns *t, const struct stored *s, uint64_t off,
+    size_t *body, uint64_t *at)
+{
+	struct known key, *n;
+
+	if (!known_key(s, off, &key) || s->len - off < KB)
+		return false;
+	n = known_below(t, &key);
+	if (!known_holds(n, &key))
+		return false;
+	*body = n->body;
+	*at = n->at + (key.kb - n->kb) * KB;
+	return true;
+}
+
+/*
+ * Return how many bytes of s, from off on, where none are known, there are up
+ * to the next that are; or up to its end.
+ */
+uint64_t
+known_until(struct knowns *t, const struct stored *s, uint64_t off)
+{
+	struct known key, *n;
+	uint64_t lead;
+
+	lead = (KB - (s->skip + off) % KB) % KB;
+	if (lead >= s->len - off || !known_key(s, off + lead, &key))
+		return s->len - off;
+	if (lead > 0 && known_holds(known_below(t, &key), &key))
+		return lead;
+	key.kb++;
+	n = RB_NFIND(knowns, t, &key);
+	if (n == NULL || n->src != key.src || n->phase != key.phase ||
+	    (n->kb - key.kb + 1) > (s->len - off - lead) / KB)
+		return s->len - off;
+	return lead + (n->kb - key.kb + 1) * KB;
+}
+
+void
+known_free(struct knowns *t)
+{
+	struct known *n, *next;
+
+	RB_FOREACH_SAFE(n, knowns, t, next) {
+		RB_REMOVE(knowns, t, n);
+		free(n);
+	}
+}

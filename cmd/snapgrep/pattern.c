@@ -1,0 +1,379 @@
+/*
+ * What is looked for.  All but pointers becomes one regular expression of
+ * PCRE2, for bytes: its characters are bytes, and its lines end with \n.
+ */
+#include "snapgrep.h"
+#include "num.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 1000000 };	/* that a match may take */
+
+static const uint32_t options = PCRE2_MULTILINE | PCRE2_NEVER_UTF |
+    PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C;
+
+static pcre2_code *
+compile(const void *s, size_t len, uint32_t more)
+{
+	pcre2_compile_context *c;
+	pcre2_code *code;
+	PCRE2_UCHAR why[256];
+	size_t at;
+	int error;
+
+	if ((c = pcre2_compile_context_create(NULL)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	pcre2_set_newline(c, PCRE2_NEWLINE_LF);
+	code = pcre2_compile(s, len, options | more, &error, &at, c);
+	pcre2_compile_context_free(c);
+	if (code == NULL) {
+		pcre2_get_error_message(error, why, sizeof why);
+		errstr_set("pattern: %s, at character %zu", (char *)why,
+		    at + 1);
+	}
+	return code;
+}
+
+/*
+ * Add a byte that stands for itself.
+ */
+static void
+source_byte(struct pattern *p, uint8_t c)
+{
+	if (isalnum(c))
+		buf_printf(&p->source, "%c", c);
+	else
+		buf_printf(&p->source, "\\x%02x", c);
+}
+
+static void
+source_unit(struct pattern *p, uint32_t unit)
+{
+	source_byte(p, (uint8_t)unit);
+	source_byte(p, (uint8_t)(unit >> 8));
+}
+
+/*
+ * Add a string, in UTF-16 if that is asked for.  Return the length of what it
+ * matches; or -1.
+ */
+static ssize_t
+source_string(struct pattern *p, const char *s)
+{
+	ssize_t len;
+	uint32_t c;
+	size_t n;
+
+	for (len = 0; *s != '\0'; s += n) {
+		n = 1;
+		if (!p->utf16) {
+			source_byte(p, (uint8_t)*s);
+			len++;
+			continue;
+		}
+		if ((n = text_utf8(s, &c)) == 0)
+			return errstr_set("-u: the pattern is no UTF-8");
+		len += c < 0x10000 ? 2 : 4;
+		if (c >= 0x10000) {
+			source_unit(p, 0xd800 + ((c - 0x10000) >> 10));
+			c = 0xdc00 + (c & 0x3ff);
+		}
+		source_unit(p, c);
+	}
+	return len;
+}
+
+/*
+ * Add bytes: two hexadecimal digits each, or ?? for any, and ? for any digit;
+ * blanks between them.
+ */
+static ssize_t
+source_hex(struct pattern *p, const char *s)
+{
+	ssize_t len;
+
+	for (len = 0;; len++, s += 2) {
+		s += strspn(s, " \t");
+		if (*s == '\0')
+			return len;
+		if ((!isxdigit((uint8_t)s[0]) && s[0] != '?') ||
+		    (!isxdigit((uint8_t)s[1]) && s[1] != '?'))
+			return errstr_set("-x: two hexadecimal digits or ?? "
+			    "for a byte, and not \"%s\"", s);
+		if (s[0] == '?' && s[1] == '?')
+			buf_puts(&p->source, "[\\x00-\\xff]");
+		else if (s[1] == '?')
+			buf_printf(&p->source, "[\\x%c0-\\x%cf]", s[0], s[0]);
+		else if (s[0] == '?')
+			return errstr_set("-x: %.2s: the first digit of a "
+			    "byte is wanted", s);
+		else
+			buf_printf(&p->source, "\\x%.2s", s);
+	}
+}
+
+static ssize_t
+source_number(struct pattern *p, const char *s)
+{
+	uint64_t v, most;
+	uint8_t b[8];
+	size_t i;
+	char *end;
+
+	most = p->width == 8 ? UINT64_MAX : (1ULL << 8 * p->width) - 1;
+	errno = 0;
+	v = strtoull(s, &end, 0);
+	if (*s == '\0' || *end != '\0' || isspace((uint8_t)*s))
+		return errstr_set("%s: no number", s);
+	if (*s == '-' ? -v > most / 2 + 1 : v > most || errno != 0)
+		return errstr_set("%s: not in %u bytes", s, p->width);
+	num_put(b, v, p->width);
+	for (i = 0; i < p->width; i++)
+		source_byte(p, b[p->big ? p->width - 1 - i : i]);
+	return p->width;
+}
+
+static ssize_t
+source_regex(struct pattern *p, const char *s)
+{
+	pcre2_code *code;
+
+	if (s[strcspn(s, "\\^$.[]|()?*+{}")] == '\0')
+		return source_string(p, s);
+	if ((code = compile(s, strlen(s), 0)) == NULL)
+		return -1;
+	pcre2_code_free(code);
+	buf_puts(&p->source, s);
+	return ACROSS;
+}
+
+/*
+ * Look for s, too; what it means is told by the kind.
+ */
+int
+pattern_add(struct pattern *p, const char *s)
+{
+	ssize_t n;
+
+	buf_puts(&p->source, p->source.len == 0 ? "(?:" : "|(?:");
+	switch (p->kind) {
+	case PATTERN_HEX:
+		n = source_hex(p, s);
+		break;
+	case PATTERN_NUMBER:
+		n = source_number(p, s);
+		break;
+	case PATTERN_REGEX:
+		n = p->utf16 ? source_string(p, s) : source_regex(p, s);
+		break;
+	default:
+		n = source_string(p, s);
+	}
+	buf_puts(&p->source, ")");
+	if (n == -1)
+		return -1;
+	if (n == 0)
+		return errstr_set("an empty pattern");
+	if ((size_t)n > p->reach)
+		p->reach = (size_t)n;
+	return buf_check(&p->source);
+}
+
+/*
+ * Look for pointers into a range of addresses, or to one.
+ */
+int
+pattern_pointer(struct pattern *p, const char *s)
+{
+	p->kind = PATTERN_POINTER;
+	p->pointer = 8;
+	return chosen_range(s, &p->lo, &p->hi);
+}
+
+/*
+ * Look for numbers of a type: how many bytes, and le or be.
+ */
+int
+pattern_number(struct pattern *p, const char *type)
+{
+	p->kind = PATTERN_NUMBER;
+	p->width = (unsigned int)(*type - '0');
+	if (*type == '\0' || strchr("1248", *type) == NULL ||
+	    (type[1] != '\0' && strcmp(type + 1, "le") != 0 &&
+	    strcmp(type + 1, "be") != 0))
+		return errstr_set("-n: 1, 2, 4 or 8 bytes, with le or be, and "
+		    "not \"%s\"", type);
+	p->big = strcmp(type + 1, "be") == 0;
+	return 0;
+}
+
+/*
+ * Put what was added between the borders of words.
+ */
+static int
+pattern_word(struct pattern *p)
+{
+	struct buf b = { 0 };
+	const char *end = p->utf16 ? "\\x00" : "";
+
+	buf_printf(&b, "(?<![0-9A-Za-z_]%s)(?:", end);
+	buf_add(&b, p->source.data, p->source.len);
+	buf_printf(&b, ")(?![0-9A-Za-z_]%s)", end);
+	buf_free(&p->source);
+	p->source = b;
+	if (p->reach != ACROSS)
+		p->reach += 2;
+	return buf_check(&p->source);
+}
+
+/*
+ * Find out whether it may match where all is zero.
+ */
+static int
+pattern_zeros(struct pattern *p)
+{
+	struct matcher m = { 0 };
+	size_t start, end;
+	uint8_t *zeros;
+
+	zeros = calloc(1, LONGEST);
+	if (zeros == NULL || matcher_open(&m, p) == -1) {
+		free(zeros);
+		return errstr_set("out of memory");
+	}
+	p->zeros = matcher_next(&m, zeros, LONGEST, 0, false, &start,
+	    &end) == MATCH_FOUND;
+	matcher_close(&m);
+	free(zeros);
+	return 0;
+}
+
+/*
+ * Have the pattern ready to be looked for.
+ */
+int
+pattern_finish(struct pattern *p)
+{
+	uint32_t before;
+
+	if (p->kind == PATTERN_POINTER) {
+		p->reach = p->pointer;
+		p->zeros = p->lo == 0;
+		return 0;
+	}
+	if (p->word && pattern_word(p) == -1)
+		return -1;
+	p->code = compile(p->source.data, p->source.len,
+	    p->nocase ? PCRE2_CASELESS : 0);
+	if (p->code == NULL)
+		return -1;
+	(void)pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE |
+	    PCRE2_JIT_PARTIAL_HARD);
+	(void)pcre2_pattern_info(p->code, PCRE2_INFO_MAXLOOKBEHIND, &before);
+	/* a line begins behind the byte before it */
+	p->before = before > 0 ? before : p->reach == ACROSS;
+	return pattern_zeros(p);
+}
+
+void
+pattern_free(struct pattern *p)
+{
+	buf_free(&p->source);
+	pcre2_code_free(p->code);
+}
+
+int
+matcher_open(struct matcher *m, const struct pattern *p)
+{
+	memset(m, 0, sizeof *m);
+	m->p = p;
+	if (p->kind == PATTERN_POINTER)
+		return 0;
+	m->data = pcre2_match_data_create(1, NULL);
+	m->context = pcre2_match_context_create(NULL);
+	m->stack = pcre2_jit_stack_create(32 * KB, 1024 * KB, NULL);
+	if (m->data == NULL || m->context == NULL) {
+		matcher_close(m);
+		return errstr_set("out of memory");
+	}
+	pcre2_set_match_limit(m->context, STEPS);
+	if (m->stack != NULL)
+		pcre2_jit_stack_assign(m->context, NULL, m->stack);
+	return 0;
+}
+
+void
+matcher_close(struct matcher *m)
+{
+	pcre2_match_data_free(m->data);
+	pcre2_match_context_free(m->context);
+	pcre2_jit_stack_free(m->stack);
+	memset(m, 0, sizeof *m);
+}
+
+/*
+ * Find the first pointer from a byte on, where one may lie.
+ */
+static enum match
+pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
+    size_t from, size_t *start, size_t *end)
+{
+	const struct pattern *p = m->p;
+	const size_t n = p->pointer;
+	uint64_t v;
+
+	from += (n - (m->base + from) % n) % n;
+	for (; from < len && n <= len - from; from += n) {
+		v = num_order(s + from, n, p->big);
+		if (v - p->lo <= p->hi - p->lo) {
+			*start = from;
+			*end = from + n;
+			return MATCH_FOUND;
+		}
+	}
+	return MATCH_NONE;
+}
+
+/*
+ * Find the first match that begins at a byte of s or behind it.  With partial,
+ * what comes behind s is not there yet: MATCH_PARTIAL, from *start on, if it
+ * may matter.
+ */
+enum match
+matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t from,
+    bool partial, size_t *start, size_t *end)
+{
+	const size_t *at;
+	uint32_t how;
+	int rc;
+
+	if (m->p->kind == PATTERN_POINTER)
+		return pointer_next(m, s, len, from, start, end);
+	how = PCRE2_NOTEMPTY | (partial ? PCRE2_PARTIAL_HARD : 0);
+	for (; from <= len; from++) {
+		rc = pcre2_match(m->p->code, s, len, from, how, m->data,
+		    m->context);
+		if (rc == PCRE2_ERROR_NOMATCH)
+			break;
+		at = pcre2_get_ovector_pointer(m->data);
+		if (rc == PCRE2_ERROR_PARTIAL) {
+			*start = at[0];
+			return MATCH_PARTIAL;
+		}
+		if (rc >= 0 && at[0] < at[1] && at[0] >= from) {
+			*start = at[0];
+			*end = at[1];
+			return MATCH_FOUND;
+		}
+		if (rc < 0) {
+			m->costly = true;
+			from += KB - 1;
+		}
+	}
+	return MATCH_NONE;
+}

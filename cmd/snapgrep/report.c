@@ -1,0 +1,293 @@
+/*
+ * What is printed of the matches: a line each, the first of those that are the
+ * same bytes with the number of the others and whose they are; or all; or
+ * counts; or processes.
+ */
+#include "snapgrep.h"
+#include "vec.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	HELD = 512 * KB,	/* matches that are compared with each other */
+	OWNERS = 8		/* processes that are told beside a match */
+};
+
+struct origin {			/* where a byte is stored */
+	const struct source *src; /* NULL: zeros */
+	uint64_t	 loc;
+	size_t		 skip;
+};
+
+struct held {
+	size_t		 stretch;
+	size_t		 number;
+	uint64_t	 start;
+	uint64_t	 end;
+	struct origin	 first;	/* of its bytes, */
+	struct origin	 last;
+};
+
+struct reporting {
+	struct report	*r;	/* borrowed, as these */
+	struct search	*s;
+	const struct plan *p;
+	uint64_t	 n;	/* matches of the process */
+	struct held	*v;	/* owned; that are held */
+	size_t		 nv;
+	size_t		*sorted; /* owned; by what they are */
+	bool		 failed;
+	bool		 printed; /* a dump */
+};
+
+static int
+place_cmp(const struct origin *a, const struct origin *b)
+{
+	if (a->src != b->src)
+		return a->src == NULL || (b->src != NULL &&
+		    a->src->id < b->src->id) ? -1 : 1;
+	if (a->loc != b->loc)
+		return a->loc < b->loc ? -1 : 1;
+	return a->skip < b->skip ? -1 : a->skip > b->skip;
+}
+
+/*
+ * Compare what two matches are: 0 if they are the same bytes of a source.
+ */
+static int
+match_cmp(const struct held *a, const struct held *b)
+{
+	uint64_t x = a->end - a->start, y = b->end - b->start;
+	int rc;
+
+	if ((rc = place_cmp(&a->first, &b->first)) != 0 ||
+	    (rc = place_cmp(&a->last, &b->last)) != 0)
+		return rc;
+	if (x != y)
+		return x < y ? -1 : 1;
+	/* zeros are not the same */
+	return a->first.src != NULL && a->last.src != NULL ? 0 :
+	    a->number < b->number ? -1 : a->number > b->number;
+}
+
+static int
+sort_cmp(const void *a, const void *b)
+{
+	const struct held *x = *(const struct held *const *)a;
+	const struct held *y = *(const struct held *const *)b;
+	int rc;
+
+	rc = match_cmp(x, y);
+	return rc != 0 ? rc : x->number < y->number ? -1 :
+	    x->number > y->number;
+}
+
+static void
+place_set(const struct plan *p, const struct stretch *st, uint64_t off,
+    struct origin *at)
+{
+	const struct part *pt = &p->part[st->first];
+	const struct stored *s;
+	size_t i;
+
+	memset(at, 0, sizeof *at);
+	for (i = 0; off - pt[i].from >= pt[i].len; i++)
+		continue;
+	if (pt[i].body == BODY_ZERO)
+		return;
+	off = pt[i].at + (off - pt[i].from);
+	s = plan_stored(p, pt[i].body, off);
+	if (stored_place(s, off - s->at, &at->loc, &at->skip))
+		at->src = s->src;
+}
+
+/*
+ * Print the matches from v on, n of them that are the same.
+ */
+static void
+print_others(const struct reporting *rp, const struct held **v, size_t n)
+{
+	uint64_t pid, last;
+	size_t i, told;
+
+	if (n < 2)
+		return;
+	printf("  (+%zu:", n - 1);
+	for (i = 1, told = 0, last = 0; i < n; i++) {
+		pid = rp->p->owner[rp->p->stretch[v[i]->stretch].owner]
+		    .proc->pid;
+		if (i > 1 && pid == last)
+			continue;
+		if (told++ == OWNERS) {
+			printf(" ...");
+			break;
+		}
+		printf(" %" PRIu64, pid);
+		last = pid;
+	}
+	printf(")");
+}
+
+static void
+print_one(struct reporting *rp, const struct stretch *st, uint64_t start,
+    uint64_t end, const struct held **same, size_t n)
+{
+	if (rp->r->dump && rp->printed)
+		printf("--\n");
+	rp->printed = true;
+	if (rp->r->only) {
+		show_only(rp->r, rp->s, rp->p, st, start, end);
+		return;
+	}
+	show_prefix(rp->r, rp->p, st, start);
+	show_match(rp->r, rp->s, rp->p, st, start, end);
+	print_others(rp, same, n);
+	putchar('\n');
+	if (rp->r->dump)
+		dump_match(rp->r, rp->s, rp->p, st, start, end);
+}
+
+/*
+ * Print the matches that are held, in the order in which they were found, each
+ * of those that are the same with the first of them.
+ */
+static int
+print_held(struct reporting *rp)
+{
+	const struct held **v;
+	size_t *count, i, k, n;
+
+	if (rp->nv == 0)
+		return 0;
+	v = calloc(rp->nv, sizeof *v);
+	/* of the first of those that are the same: where in v, from 1 on */
+	count = calloc(rp->nv, sizeof *count);
+	if (v == NULL || count == NULL) {
+		free(v);
+		free(count);
+		return errstr_set("out of memory");
+	}
+	for (i = 0; i < rp->nv; i++)
+		v[i] = &rp->v[i];
+	qsort(v, rp->nv, sizeof *v, sort_cmp);
+	for (i = 0; i < rp->nv; i = k) {
+		for (k = i + 1; k < rp->nv && match_cmp(v[i], v[k]) == 0; k++)
+			continue;
+		count[v[i]->number] = i + 1;
+	}
+	for (i = 0; i < rp->nv; i++) {
+		if (count[i] == 0)
+			continue;
+		k = count[i] - 1;
+		for (n = 1; k + n < rp->nv && match_cmp(v[k], v[k + n]) == 0;
+		    n++)
+			continue;
+		print_one(rp, &rp->p->stretch[rp->v[i].stretch],
+		    rp->v[i].start, rp->v[i].end, &v[k], n);
+	}
+	rp->nv = 0;
+	free(v);
+	free(count);
+	return 0;
+}
+
+static bool
+hold(struct reporting *rp, const struct stretch *st, uint64_t start,
+    uint64_t end)
+{
+	struct held *m;
+
+	if (rp->nv == HELD && print_held(rp) == -1)
+		return false;
+	if (VEC_ROOM(rp->v, rp->nv) == -1)
+		return false;
+	m = &rp->v[rp->nv];
+	m->number = rp->nv++;
+	m->stretch = (size_t)(st - rp->p->stretch);
+	m->start = start;
+	m->end = end;
+	place_set(rp->p, st, start, &m->first);
+	place_set(rp->p, st, end - 1, &m->last);
+	return true;
+}
+
+/*
+ * A match was found: a walk_fn.
+ */
+static bool
+found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
+{
+	struct reporting *rp = arg;
+	struct report *r = rp->r;
+
+	if (r->limited && rp->n >= r->most)
+		return false;
+	rp->n++;
+	r->found = true;
+	if (r->quiet || r->list)
+		return false;
+	if (!r->count) {
+		if (r->all || r->only)
+			print_one(rp, st, start, end, NULL, 0);
+		else if (!hold(rp, st, start, end)) {
+			rp->failed = true;
+			return false;
+		}
+	}
+	return !r->limited || rp->n < r->most;
+}
+
+/*
+ * Print what is told of a process in all.
+ */
+static void
+print_process(const struct reporting *rp, const struct owner *o)
+{
+	const struct report *r = rp->r;
+	char *path;
+
+	if (r->quiet || !(r->count || (r->list && rp->n > 0)))
+		return;
+	if (r->path != NULL) {
+		if ((path = strdup(r->path)) == NULL)
+			err(2, NULL);
+		printf("%s: ", text_harmless(path));
+		free(path);
+	}
+	printf("%" PRIu64, o->proc->pid);
+	if (r->count)
+		printf(": %" PRIu64, rp->n);
+	printf("\n");
+}
+
+/*
+ * Report the matches of a search.
+ */
+int
+report(struct report *r, struct search *s, const struct plan *p)
+{
+	struct reporting rp = { .r = r, .s = s, .p = p };
+	const struct stretch *st, *end;
+	size_t i;
+	int rc;
+
+	st = p->stretch;
+	end = st + p->nstretch;
+	for (i = 0, rc = 0; i < p->nowner && rc == 0; i++) {
+		rp.n = 0;
+		for (; st < end && st->owner == i; st++) {
+			if (rc == -1 || (r->limited && rp.n >= r->most) ||
+			    (r->list && rp.n > 0) || (r->quiet && r->found))
+				continue;
+			rc = walk(s, p, st, found, &rp);
+		}
+		print_process(&rp, &p->owner[i]);
+	}
+	if (rc == 0)
+		rc = rp.failed ? -1 : print_held(&rp);
+	free(rp.v);
+	return rc;
+}

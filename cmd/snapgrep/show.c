@@ -1,0 +1,217 @@
+/*
+ * A match in a line: whose it is, where, and the text around it.  Nothing of
+ * it may control a terminal.
+ */
+#include "snapgrep.h"
+#include "num.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LEAD = 24,		/* characters in front of a match */
+	WIDTH = 72,		/* bytes of a match and behind it */
+	HEXES = 16		/* bytes shown as numbers */
+};
+
+static const char color_on[] = "\033[1;31m", color_off[] = "\033[m";
+
+/*
+ * Print whose a byte of a stretch is, and where.
+ */
+void
+show_prefix(const struct report *r, const struct plan *p,
+    const struct stretch *st, uint64_t off)
+{
+	const struct vma *v = st->vma;
+	char perm[5], *name, *path;
+	uint64_t addr = st->addr + off;
+
+	vma_perms(v, perm);
+	name = strdup(*v->name == '\0' ? "[anon]" : v->name);
+	path = strdup(r->path == NULL ? "" : r->path);
+	if (name == NULL || path == NULL)
+		err(2, NULL);
+	printf("%s%s%" PRIu64 " %" PRIx64 " %s %s+%" PRIx64 ": ",
+	    text_harmless(path), *path == '\0' ? "" : ": ",
+	    p->owner[st->owner].proc->pid, addr, perm, text_harmless(name),
+	    addr - v->start);
+	free(name);
+	free(path);
+}
+
+/*
+ * Set *c to the character at s, of n bytes.  Return how many bytes it takes; 0
+ * if it is none.  s ends in two zeros behind the n.
+ */
+static size_t
+character(const uint8_t *s, size_t n, bool utf16, uint32_t *c)
+{
+	uint32_t low;
+	size_t len;
+
+	if (!utf16) {
+		len = text_utf8((const char *)s, c);
+		return len <= n ? len : 0;
+	}
+	*c = n < 2 ? 0xd800 : (uint32_t)num_get(s, 2);
+	if (*c < 0xd800 || *c >= 0xe000)
+		return 2;
+	low = n < 4 ? 0 : (uint32_t)num_get(s + 2, 2);
+	if (*c >= 0xdc00 || low < 0xdc00 || low >= 0xe000)
+		return 0;
+	*c = 0x10000 + ((*c - 0xd800) << 10) + (low - 0xdc00);
+	return 4;
+}
+
+static void
+put_utf8(uint32_t c)
+{
+	if (c < 0x80)
+		putchar((int)c);
+	else if (c < 0x800)
+		printf("%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
+	else if (c < 0x10000)
+		printf("%c%c%c", 0xe0 | c >> 12, 0x80 | (c >> 6 & 0x3f),
+		    0x80 | (c & 0x3f));
+	else
+		printf("%c%c%c%c", 0xf0 | c >> 18, 0x80 | (c >> 12 & 0x3f),
+		    0x80 | (c >> 6 & 0x3f), 0x80 | (c & 0x3f));
+}
+
+/*
+ * Print n bytes as text, what is none as in C; or, with stop, up to that.
+ */
+static void
+put_text(const uint8_t *s, size_t n, bool utf16, bool stop)
+{
+	uint32_t c;
+	size_t len;
+
+	for (; n > 0; s += len, n -= len) {
+		len = character(s, n, utf16, &c);
+		if (len > 0 && !text_iscontrol(c)) {
+			put_utf8(c);
+			continue;
+		}
+		if (stop)
+			return;
+		if (len > 0 && c == '\n')
+			printf("\\n");
+		else if (len > 0 && c == '\t')
+			printf("\\t");
+		else {
+			len = 1;
+			printf("\\x%02x", *s);
+		}
+	}
+}
+
+/*
+ * Return how many of the n bytes at s, the last ones, are text.
+ */
+static size_t
+text_before(const uint8_t *s, size_t n, bool utf16)
+{
+	const size_t step = utf16 ? 2 : 1;
+	size_t len, k;
+	uint32_t c;
+
+	for (len = 0; len + step <= n; len += k) {
+		/* a character of UTF-8 may have up to four */
+		for (k = step; k <= 4 && len + k <= n; k += step)
+			if (character(s + n - len - k, k, utf16, &c) == k)
+				break;
+		if (k > 4 || len + k > n || text_iscontrol(c))
+			break;
+	}
+	return len;
+}
+
+static void
+put_hex(const uint8_t *s, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		printf("%s%02x", i == 0 ? "" : " ", s[i]);
+}
+
+/*
+ * Print len bytes of a stretch that were found, as the kind of the pattern
+ * asks for.
+ */
+static void
+put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,
+    size_t len, bool more)
+{
+	if (r->color)
+		fputs(color_on, stdout);
+	if (pt->kind == PATTERN_POINTER)
+		printf("%0*" PRIx64, (int)(2 * pt->pointer),
+		    num_order(s, pt->pointer, pt->big));
+	else if (pt->kind == PATTERN_HEX || pt->kind == PATTERN_NUMBER)
+		put_hex(s, len < HEXES ? len : HEXES);
+	else
+		put_text(s, len, pt->utf16, false);
+	if (r->color)
+		fputs(color_off, stdout);
+	if (more || ((pt->kind == PATTERN_HEX || pt->kind == PATTERN_NUMBER) &&
+	    len > HEXES))
+		printf("...");
+}
+
+/*
+ * Print a match and the text around it.
+ */
+void
+show_match(const struct report *r, struct search *s, const struct plan *p,
+    const struct stretch *st, uint64_t start, uint64_t end)
+{
+	const struct pattern *pt = p->pattern;
+	const bool text = pt->kind == PATTERN_REGEX ||
+	    pt->kind == PATTERN_FIXED;
+	uint8_t buf[LEAD * 2 + WIDTH * 2 + 4] = { 0 };
+	size_t lead, len, n, shown, k;
+	uint64_t left;
+
+	lead = start < LEAD ? (size_t)start : LEAD;
+	left = st->len - start;
+	len = left < 2 * WIDTH ? (size_t)left : 2 * WIDTH;
+	walk_read(s, p, st, start - lead, buf, lead + len);
+	n = end - start < 2 * WIDTH ? (size_t)(end - start) : 2 * WIDTH;
+	shown = n < WIDTH ? n : WIDTH;
+	if (text) {
+		k = text_before(buf, lead, pt->utf16);
+		put_text(buf + lead - k, k, pt->utf16, true);
+	}
+	put_found(r, pt, buf + lead, shown, shown < end - start);
+	if (text && shown == end - start && shown < WIDTH && len > shown)
+		put_text(buf + lead + shown, (len < WIDTH ? len : WIDTH) -
+		    shown, pt->utf16, true);
+}
+
+/*
+ * Print the bytes of a match and nothing else; as they are, if that is not to a
+ * terminal.
+ */
+void
+show_only(const struct report *r, struct search *s, const struct plan *p,
+    const struct stretch *st, uint64_t start, uint64_t end)
+{
+	uint8_t buf[4 * KB + 4];
+	uint64_t n;
+
+	for (; start < end; start += n) {
+		n = end - start < 4 * KB ? end - start : 4 * KB;
+		memset(buf + n, 0, 4);
+		walk_read(s, p, st, start, buf, (size_t)n);
+		if (!r->terminal && p->pattern->kind != PATTERN_POINTER)
+			fwrite(buf, 1, (size_t)n, stdout);
+		else
+			put_found(r, p->pattern, buf, (size_t)n, false);
+	}
+	putchar('\n');
+}

@@ -1,0 +1,340 @@
+/*
+ * snapgrep: find what is somewhere in the memory of the processes of a
+ * snapshot.
+ */
+#include "snapgrep.h"
+
+#include <err.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct opt opts[] = {
+	{ 'a', "all", NULL, "each place, also those of the same page" },
+	{ 'A', "after-context", "n", NULL },
+	{ 'B', "before-context", "n", NULL },
+	{ 'c', "count", NULL, "how many matches each process has" },
+	{ 'C', "context", "n", "n bytes around, too, as of hexdump -C" },
+	{ 'e', "regexp", "pattern", "look for this, and others of -e" },
+	{ 'E', "extended-regexp", NULL, NULL },
+	{ 'F', "fixed-strings", NULL, "a pattern is a string" },
+	{ 'i', "ignore-case", NULL, "a and A are the same" },
+	{ 'l', "list", NULL, "the processes that have a match" },
+	{ 'm', "max-count", "n", "n matches of each process" },
+	{ 'M', "mapping", "what", "heap, stack, anon, file, a name, rw-p" },
+	{ 'n', "number", "type", "a number of 1, 2, 4, 8 bytes, 4be" },
+	{ 'o', "only-matching", NULL, "nothing but what matches" },
+	{ 'p', "pid", "pids", "in these processes" },
+	{ 'P', "pointer", "address", "who points there, or into a-b" },
+	{ 'q', "quiet", NULL, "print nothing" },
+	{ 'r', "range", "a-b", "at these addresses" },
+	{ 'R', "pointer-range", "a-b", NULL },
+	{ 'u', "wide", NULL, "a string in UTF-16" },
+	{ 'w', "word-regexp", NULL, "whole words" },
+	{ 'x', "hex", NULL, "bytes, as de ad ?? ef" },
+	{ 0 }
+};
+
+static const struct cmdline cmdline = {
+	.about = "Find what is in the memory of processes in snapshots.",
+	.synopsis = (const char *const[]){
+		"[-acEFiloquwx] [-ABCm n] [-M what] [-n type] [-p pids] "
+		    "[-r a-b]",
+		"         -P address | -R a-b | -e pattern ... | pattern "
+		    "[file ...]",
+		NULL
+	},
+	.opts = opts
+};
+
+struct job_of_all {		/* what the command line asks for */
+	struct pattern	 pattern;
+	struct chosen	 chosen;
+	struct report	 report;
+	bool		 given;	/* what is looked for was an option */
+	char		**e;	/* owned, its strings borrowed; of -e */
+	size_t		 ne;
+};
+
+static void __attribute__((noreturn))
+fail(void)
+{
+	program_warn("%s", snap_errstr());
+	exit(2);
+}
+
+static uint64_t
+number(const char *s)
+{
+	const char *bad;
+	long long n;
+
+	n = strtonum(s, 0, INT64_MAX, &bad);
+	if (bad != NULL) {
+		(void)errstr_set("%s: the number is %s", s, bad);
+		fail();
+	}
+	return (uint64_t)n;
+}
+
+/*
+ * Bytes of context: as many as one wants to see.
+ */
+static size_t
+context(struct report *r, const char *s)
+{
+	uint64_t n = number(s);
+
+	r->dump = true;
+	return n < KB * KB ? (size_t)n : KB * KB;
+}
+
+/*
+ * Take an option that tells what is looked for.  Return false of others.
+ */
+static bool
+option_pattern(struct job_of_all *j, int c)
+{
+	struct pattern *p = &j->pattern;
+	int rc = 0;
+
+	switch (c) {
+	case 'e':
+		j->given = true;
+		j->e[j->ne++] = optarg;
+		break;
+	case 'E':
+		p->kind = PATTERN_REGEX;
+		break;
+	case 'F':
+		p->kind = PATTERN_FIXED;
+		break;
+	case 'i':
+		p->nocase = true;
+		break;
+	case 'n':
+		rc = pattern_number(p, optarg);
+		break;
+	case 'P':
+	case 'R':
+		j->given = true;
+		rc = pattern_pointer(p, optarg);
+		break;
+	case 'u':
+		p->utf16 = true;
+		break;
+	case 'w':
+		p->word = true;
+		break;
+	case 'x':
+		p->kind = PATTERN_HEX;
+		break;
+	default:
+		return false;
+	}
+	if (rc == -1)
+		fail();
+	return true;
+}
+
+/*
+ * Take an option that tells where to look.  Return false of others.
+ */
+static bool
+option_chosen(struct chosen *ch, int c)
+{
+	int rc;
+
+	switch (c) {
+	case 'M':
+		rc = chosen_mapping(ch, optarg);
+		break;
+	case 'p':
+		rc = chosen_pids(ch, optarg);
+		break;
+	case 'r':
+		rc = chosen_range(optarg, &ch->first, &ch->last);
+		break;
+	default:
+		return false;
+	}
+	if (rc == -1)
+		fail();
+	return true;
+}
+
+static void
+option_report(struct report *r, int c)
+{
+	switch (c) {
+	case 'a':
+		r->all = true;
+		break;
+	case 'A':
+		r->behind = context(r, optarg);
+		break;
+	case 'B':
+		r->before = context(r, optarg);
+		break;
+	case 'c':
+		r->count = true;
+		break;
+	case 'C':
+		r->before = r->behind = context(r, optarg);
+		break;
+	case 'l':
+		r->list = true;
+		break;
+	case 'm':
+		r->limited = true;
+		r->most = number(optarg);
+		break;
+	case 'o':
+		r->only = true;
+		break;
+	case 'q':
+		r->quiet = true;
+		break;
+	}
+}
+
+/*
+ * Search the processes of a snapshot that have pointers like the pattern, or
+ * all for any other pattern.
+ */
+static int
+search(struct job_of_all *j, struct snap *s)
+{
+	struct plan p;
+	struct search *se;
+	const char *why;
+	int rc;
+
+	se = NULL;
+	rc = plan_make(&p, s, &j->chosen, &j->pattern);
+	if (rc == 0 && p.nowner > 0)
+		rc = (se = search_new(&p)) == NULL ? -1 :
+		    report(&j->report, se, &p);
+	if (se != NULL && search_lost(se, &why) > 0)
+		program_lose(NULL, why);
+	if (se != NULL && search_costly(se))
+		program_lose(NULL, "what matches the pattern would take too "
+		    "long in some places, which were left out");
+	search_free(se);
+	plan_free(&p);
+	return rc;
+}
+
+/*
+ * Search for pointers of each length and order that a snapshot has.
+ */
+static int
+search_pointers(struct job_of_all *j, struct snap *s)
+{
+	const struct machine *m;
+	unsigned int done, bit;
+	size_t i;
+	int rc;
+
+	for (i = 0, rc = 0, done = 0; i < s->nproc && rc == 0; i++) {
+		m = machine_of(s, s->proc[i]);
+		bit = 1U << (m->word + m->big);
+		if ((done & bit) != 0)
+			continue;
+		done |= bit;
+		j->pattern.pointer = m->word;
+		j->pattern.big = m->big;
+		if ((rc = pattern_finish(&j->pattern)) == 0)
+			rc = search(j, s);
+	}
+	return rc;
+}
+
+static int
+grep_file(struct job_of_all *j, const char *path, bool named)
+{
+	struct readopts o = { .warn = program_lose };
+	struct snap *s;
+	int rc;
+
+	j->report.path = named ? path : NULL;
+	if ((s = snap_open(path, &o)) == NULL) {
+		program_warn("%s", snap_errstr());
+		return -1;
+	}
+	rc = j->pattern.kind == PATTERN_POINTER ? search_pointers(j, s) :
+	    search(j, s);
+	if (rc == -1)
+		program_warn("%s: %s", path, snap_errstr());
+	snap_free(s);
+	return rc;
+}
+
+/*
+ * Have the patterns of the command line, which are of the kind that it tells.
+ */
+static void
+patterns(struct job_of_all *j, char *const argv[])
+{
+	size_t i;
+	int rc;
+
+	rc = 0;
+	if (!j->given) {
+		if (argv[optind] == NULL)
+			options_misuse(&cmdline);
+		rc = pattern_add(&j->pattern, argv[optind++]);
+	}
+	for (i = 0; i < j->ne && rc == 0; i++)
+		rc = pattern_add(&j->pattern, j->e[i]);
+	if (rc == -1 || pattern_finish(&j->pattern) == -1)
+		fail();
+}
+
+static bool
+is_colored(void)
+{
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && term != NULL &&
+	    strcmp(term, "dumb") != 0 && (no == NULL || *no == '\0');
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct job_of_all j = { .chosen.last = UINT64_MAX };
+	struct confined need = { 0 };
+	int c, i, rc;
+
+	/* it asks others of ours how far they are */
+	signal(SIGUSR1, SIG_IGN);
+	if ((j.e = calloc((size_t)argc, sizeof *j.e)) == NULL)
+		err(2, NULL);
+	while ((c = options_next(&cmdline, argc, argv)) != -1)
+		if (!option_pattern(&j, c) && !option_chosen(&j.chosen, c))
+			option_report(&j.report, c);
+	patterns(&j, argv);
+	j.report.terminal = isatty(STDOUT_FILENO) == 1;
+	j.report.color = is_colored();
+	need.in = argv + optind;
+	need.nin = (size_t)(argc - optind);
+	program_confine(&need, false);
+	rc = 0;
+	if (optind == argc)
+		rc = grep_file(&j, "-", false);
+	for (i = optind; i < argc; i++)
+		if (grep_file(&j, argv[i], argc - optind > 1) == -1)
+			rc = -1;
+	pattern_free(&j.pattern);
+	chosen_free(&j.chosen);
+	free(j.e);
+	if (fflush(stdout) == EOF || ferror(stdout))
+		err(2, "standard output");
+	if (j.report.quiet && j.report.found)
+		return 0;
+	if (rc == -1 || program_lost())
+		return 2;
+	return j.report.found ? 0 : 1;
+}

@@ -1,0 +1,220 @@
+/*
+ * The matches of a stretch, in order: those of the bodies that it has parts of,
+ * but for what lies at the borders of parts.  There its own bytes are searched,
+ * from where a match could reach across the border to where the bytes in front
+ * of it do not matter any more.
+ *
+ *	part of body 0      | part of body 1
+ *	  from the body  ###|##  from the body
+ *		    searched here
+ *
+ * A match may begin where one in the body has begun already, as the two do not
+ * begin at the same place: then this is searched here until they agree.
+ */
+#include "snapgrep.h"
+#include "bisect.h"
+
+#include <stdlib.h>
+
+struct walking {
+	struct search		*s;	/* borrowed, as all but buf */
+	const struct plan	*p;
+	const struct stretch	*st;
+	walk_fn			 fn;
+	void			*arg;
+	uint64_t		 x;	/* what begins before it was told */
+	uint8_t			*buf;	/* owned */
+	size_t			 cap;
+	bool			 stop;
+};
+
+/*
+ * Read len bytes of a stretch, which has them, from off on.
+ */
+void
+walk_read(struct search *s, const struct plan *p, const struct stretch *st,
+    uint64_t off, uint8_t *buf, size_t len)
+{
+	const struct part *pt = &p->part[st->first];
+	uint64_t left;
+	size_t n;
+
+	pt += BISECT(pt, st->n, from, off) - 1;
+	for (; len > 0; pt++, off += n, buf += n, len -= n) {
+		left = pt->len - (off - pt->from);
+		n = left < len ? (size_t)left : len;
+		search_read(s, pt->body, pt->at + (off - pt->from), buf, n);
+	}
+}
+
+static int
+walk_room(struct walking *w, size_t n)
+{
+	uint8_t *buf;
+
+	if (n <= w->cap)
+		return 0;
+	if ((buf = realloc(w->buf, n)) == NULL)
+		return errstr_set("out of memory");
+	w->buf = buf;
+	w->cap = n;
+	return 0;
+}
+
+static void
+walk_tell(struct walking *w, uint64_t start, uint64_t end)
+{
+	w->x = end;
+	if (!w->stop && !w->fn(w->arg, w->st, start, end))
+		w->stop = true;
+}
+
+/*
+ * Search what begins before an offset, at most a job, from where all was told.
+ */
+static int
+walk_some(struct walking *w, uint64_t to, size_t reach)
+{
+	const struct pattern *p = w->p->pattern;
+	struct matcher *m = search_matcher(w->s);
+	uint64_t base, end;
+	size_t start, stop;
+	enum match found;
+
+	base = w->x - (w->x < p->before ? w->x : p->before);
+	end = w->st->len - to < reach ? w->st->len : to + reach;
+	if (walk_room(w, (size_t)(end - base)) == -1)
+		return -1;
+	walk_read(w->s, w->p, w->st, base, w->buf, (size_t)(end - base));
+	m->base = w->st->addr + base;
+	while (w->x < to && !w->stop) {
+		found = matcher_next(m, w->buf, (size_t)(end - base),
+		    (size_t)(w->x - base), reach < LONGEST &&
+		    end < w->st->len, &start, &stop);
+		if (found == MATCH_NONE || base + start >= to)
+			break;
+		if (found == MATCH_PARTIAL) {
+			/* more of it is to be seen */
+			w->x = base + start;
+			return walk_some(w, to, LONGEST);
+		}
+		walk_tell(w, base + start, base + stop);
+	}
+	if (w->x < to)
+		w->x = to;
+	return 0;
+}
+
+static int
+walk_here(struct walking *w, uint64_t to)
+{
+	uint64_t some;
+
+	while (w->x < to && !w->stop) {
+		some = to - w->x < JOB ? to : w->x + JOB;
+		if (walk_some(w, some, w->p->pattern->reach) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Tell the matches of a job that begin in a part before the offset *to of the
+ * stretch; *to becomes less where one must be searched here.  Return 1 if those
+ * of the next job are to be told, 0 if not, and -1 with errstr.
+ */
+static int
+walk_job(struct walking *w, const struct part *pt, size_t i, bool whole,
+    uint64_t *to)
+{
+	const struct found *v;
+	uint64_t start, end, x;
+	size_t k, n;
+
+	if ((v = search_job(w->s, pt->body, i, &n)) == NULL)
+		return -1;
+	x = pt->at + (w->x - pt->from);
+	start = (uint64_t)i * JOB;
+	k = BISECT_WHILE(a, n, start + v[a].at + v[a].len <= x);
+	for (; k < n && !w->stop; k++) {
+		start = (uint64_t)i * JOB + v[k].at;
+		end = start + v[k].len;
+		x = pt->at + (w->x - pt->from);
+		if (end <= x)
+			continue;
+		if (start >= pt->at + (*to - pt->from))
+			return 0;
+		if (start < x) {
+			end = pt->from + (end - pt->at);
+			if (walk_here(w, end < *to ? end : *to) == -1)
+				return -1;
+			continue;
+		}
+		if (end > pt->at + pt->len ||
+		    (end == pt->at + pt->len && !whole)) {
+			*to = pt->from + (start - pt->at);
+			return 0;
+		}
+		walk_tell(w, pt->from + (start - pt->at),
+		    pt->from + (end - pt->at));
+	}
+	return 1;
+}
+
+/*
+ * Tell the matches of a part.
+ */
+static int
+walk_part(struct walking *w, const struct part *pt, bool first, bool last)
+{
+	const struct pattern *p = w->p->pattern;
+	uint64_t from, to, at;
+	bool whole;
+	size_t i;
+	int rc;
+
+	whole = pt->body == BODY_ZERO ||
+	    pt->at + pt->len == w->p->body[pt->body].len;
+	from = pt->from;
+	if (!first || (pt->at > 0 && pt->body != BODY_ZERO))
+		from += p->before;
+	to = pt->from + pt->len;
+	if (!last || !whole)
+		to -= p->reach < pt->len ? p->reach : pt->len;
+	if (from >= to || w->x >= to)
+		return 0;
+	if (walk_here(w, from) == -1)
+		return -1;
+	rc = 1;
+	if (pt->body != BODY_ZERO && w->x < to) {
+		at = pt->at + (w->x - pt->from);
+		/* a match of the job before may reach into this one */
+		i = (size_t)(at / JOB);
+		for (i -= i > 0; rc == 1 && !w->stop && (uint64_t)i * JOB <
+		    pt->at + (to - pt->from); i++)
+			rc = walk_job(w, pt, i, last && whole, &to);
+	}
+	if (rc != -1 && w->x < to)
+		w->x = to;
+	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * Tell fn, with arg, the matches of a stretch.
+ */
+int
+walk(struct search *s, const struct plan *p, const struct stretch *st,
+    walk_fn fn, void *arg)
+{
+	struct walking w = { .s = s, .p = p, .st = st, .fn = fn, .arg = arg };
+	size_t i;
+	int rc;
+
+	for (i = 0, rc = 0; i < st->n && rc == 0 && !w.stop; i++)
+		rc = walk_part(&w, &p->part[st->first + i], i == 0,
+		    i + 1 == st->n);
+	if (rc == 0)
+		rc = walk_here(&w, st->len);
+	free(w.buf);
+	return rc;
+}

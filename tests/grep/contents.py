@@ -1,0 +1,63 @@
+"""contents - a process with known contents, and children of it
+
+Some pages are zero, some repeat others, in part too, and strings lie across
+borders of pages of 1 and 4 KB; each child has changed some of them.  Prints the
+ids of all processes, and where the memory is.
+"""
+
+import ctypes
+import mmap
+import os
+import random
+import signal
+import struct
+import sys
+
+SIZE = 2 << 20
+CHILDREN = 2
+
+random.seed(1)
+
+
+def put(m, at, text):
+    m[at:at + len(text)] = text
+
+
+m = mmap.mmap(-1, SIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+start = ctypes.addressof(ctypes.c_char.from_buffer(m))
+for at in range(0, SIZE, 4096):
+    kind = random.random()
+    if kind < 0.2:
+        continue
+    put(m, at, random.randbytes(4096))
+    if kind < 0.4:
+        other = random.randrange(0, at + 1) // 1024 * 1024
+        put(m, at, m[other:other + 2048])
+for i in range(500):
+    put(m, random.randrange(SIZE - 64), b'secret=%05d; tokenaaaa\n' % (i % 7))
+for at in range(4096 - 9, SIZE - 64, 4096 * 5):
+    put(m, at, b'borderXXcrossing')
+for at in range(5 * 1024 - 2, SIZE - 64, 4096 * 7):
+    put(m, at, b'kilobyte')
+# a run of nothing but one letter, of which parts are elsewhere, too
+put(m, SIZE // 2, b'a' * 20000)
+put(m, SIZE // 4, b'a' * 5000)
+put(m, 4096 * 3, 'Grüße🙂'.encode('utf-16-le') + b'\0\0')
+put(m, 4096 * 5 + 8, struct.pack('<QIH', start + 64, 0xdeadbeef, 4711))
+put(m, 4096 * 5 + 32, struct.pack('>IQ', 0x12345678, start))
+put(m, 4096 * 5 + 80, b'\033[2J\nred\033[31m\0ESCAPE\x9b1m')
+print('pids', os.getpid(), end='')
+sys.stdout.flush()
+for child in range(CHILDREN):
+    pid = os.fork()
+    if pid == 0:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+        for i in range(5):
+            put(m, random.randrange(SIZE - 64) + child, b'child=%d' % i)
+        os.write(1, b'')
+        signal.pause()
+    print('', pid, end='')
+    sys.stdout.flush()
+print('\nregion %x %x' % (start, start + SIZE))
+print('ready', flush=True)
+sys.stdin.read()

@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# What each option of snapgrep does, on a process with known contents.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+if left_out snapgrep; then
+	echo "1..0 # SKIP $(pkg_lacks snapgrep) is missing"
+	exit 0
+fi
+target python3 "$tests/grep/contents.py"
+read -r -a pids < <(sed -n 's/^pids //p' "$lines")
+read -r start end < <(sed -n 's/^region //p' "$lines")
+snap -o "$tmp/snap" "${pids[@]}"
+first=${pids[0]}
+last=${pids[-1]}
+grep=$BUILD/snapgrep
+s=$tmp/snap
+
+# here OPTION ...: snapgrep of the memory that the process tells of
+here() {
+	"$grep" -r "$start-$end" "$@"
+}
+
+# hex EXPRESSION: its value, as addresses are
+hex() {
+	printf '%x' $(($1))
+}
+
+base=$((16#$start))
+deadbeef=$(hex "$base + 4096 * 5 + 16")
+
+# lines
+at=$(here -x -p "$first" 'ef be ad de' "$s")
+map=$("$BUILD/snapls" -l "$s" | sed -n "s/^ *\([0-9a-f]*\)-.* rw-p *$/\1/p" |
+    while read -r a; do
+	[ $((16#$a)) -gt "$base" ] || echo $((base - 16#$a))
+    done | sort -n | head -n 1)
+is "$at" "$first $deadbeef rw-p [anon]+$(hex "16#$deadbeef - base + ${map:-0}"): ef be ad de" \
+    "a line has process, address, permissions, mapping and offset"
+is "$(here -x 'ef be ad de' "$s")" \
+    "$at  (+2: ${pids[1]} ${pids[2]})" "a page is told once, with its owners"
+is "$(here -ax 'ef be ad de' "$s" | cut -d ' ' -f 1,2)" \
+    "$(for p in "${pids[@]}"; do echo "$p $deadbeef"; done)" \
+    "-a: all places"
+is "$("$grep" -x 'ef be ad de' "$s" "$s" | cut -d : -f 1 | sort -u)" "$s" \
+    "of several files, each has its name"
+"$BUILD/snapcat" "$s" | here -qF 'borderXX'
+is $? 0 "a pipe; status 0 of a match"
+here -F 'borderXY' "$s" >"$tmp/out"
+is "$? $(cat "$tmp/out")" "1 " "status 1 of none"
+"$grep" -l border "$tmp/none" "$s" 2>"$tmp/err" >"$tmp/out"
+is "$? $(cat "$tmp/err")" "2 snapgrep: $tmp/none: No such file or directory" \
+    "status 2 of what cannot be read, though there is a match"
+"$grep" -q border "$tmp/none" "$s" 2>"$tmp/err"
+is $? 0 "-q: status 0 then, as of grep"
+
+# how much is told
+is "$(here -c 'child=' "$s")" "$(for p in "${pids[@]}"; do
+	n=$(here -a -p "$p" 'child=' "$s" | wc -l)
+	echo "$p: $n"
+done)" "-c: how many each has"
+is "$(here -l 'child=[0-4]' "$s")" "$(printf '%s\n' "${pids[@]:1}")" \
+    "-l: who has one"
+is "$(here -am 2 'border' "$s" | cut -d ' ' -f 1 | uniq -c | tr -s ' ')" \
+    "$(for p in "${pids[@]}"; do echo " 2 $p"; done)" "-m: two of each"
+is "$(here -q border "$s")" "" "-q: nothing"
+is "$(here -o -p "$last" 'secret=0000[01]' "$s" | sort -u)" \
+    "$(printf 'secret=0000%d\n' 0 1)" "-o: what matches"
+
+# what is looked for
+is "$(here -o 'Gr..e' "$s")" "" "UTF-16 is no text"
+is "$(here -u 'Grüße🙂' "$s" | cut -d ' ' -f 5)" "Grüße🙂" "-u: UTF-16"
+is "$(here -ui 'gRü' "$s" | cut -d ' ' -f 5)" "Grüße🙂" \
+    "-u -i: in either case"
+is "$(here -uwc 'rüße' "$s")" "$(printf '%s: 0\n' "${pids[@]}")" \
+    "-u -w: it is no word"
+is "$(here -ac -n 2 4711 -p "$first" "$s")" \
+    "$(here -ac -x '67 12' -p "$first" "$s")" "-n 2: in two bytes"
+is "$(here -n 4be 0x12345678 "$s" | cut -d ' ' -f 2,5-8)" \
+    "$(hex "base + 4096 * 5 + 32") 12 34 56 78" "-n 4be: big-endian"
+is "$(here -n 4 -- -559038737 "$s" | cut -d ' ' -f 2)" "$deadbeef" \
+    "-n 4: below zero"
+is "$(here -x 'ef ?? a? de 67 12' "$s" | cut -d ' ' -f 2)" "$deadbeef" \
+    "-x: any byte, any digit"
+is "$(here -F 'token(a+)' "$s")" "" "-F: no expression"
+is "$(here -F -e 'token(a+)' -e deleted -e borderXXcrossing -o "$s" |
+    sort -u)" borderXXcrossing "-e: several"
+is "$(here -P "$(hex "base + 64")" "$s" | cut -d ' ' -f 2,5)" \
+    "$(hex "base + 4096 * 5 + 8") $(printf %016x $((base + 64)))" \
+    "-P: who points there"
+is "$(here -R "$start-$(hex "base + 128")" "$s" | cut -d ' ' -f 2)" \
+    "$(hex "base + 4096 * 5 + 8")" "-R: who points into a range"
+
+# where
+is "$("$grep" -M '[heap]' -M stack -l borderXX "$s")" "" \
+    "-M: neither heap nor stack"
+is "$("$grep" -M anon -M 'rw-?' -l borderXX "$s" | head -n 1)" "$first" \
+    "-M: anonymous, and to be written"
+is "$("$grep" -M 'r-x?' -l borderXX "$s")" "" "-M: not in what is executed"
+is "$("$grep" -M 'libc*' -c 'GLIBC|GNU' "$s" | grep -vc ': 0')" 3 \
+    "-M: in a library"
+is "$("$grep" -p "$last,${pids[1]}" -l borderXX "$s")" \
+    "$(printf '%s\n' "${pids[@]:1}")" "-p: of two"
+
+# around a match
+"$BUILD/snapcore" -p "$first" -o "$tmp/core.$first" "$s"
+python3 "$tests/grep/compare.py" "$grep" "$s" "$start-$end" -F -F border \
+    "$tmp/core.$first" >/dev/null
+is "$(here -C 24 -p "$first" -x 'ef be ad de' "$s" | sed 1d |
+    sed 's/^[0-9a-f]*//')" "$(hexdump -vC -s $((4096 * 5 + 16 - 24)) -n 52 \
+    "$tmp/core.$first.bytes" | sed '$d' | sed 's/^[0-9a-f]*//')" \
+    "-C: as hexdump shows it"
+is "$(here -C 24 -p "$first" -x 'ef be ad de' "$s" | sed -n 2p |
+    cut -d ' ' -f 1)" "$(hex "16#$deadbeef - 24")" "-C: with its address"
+is "$(here -B 0 -A 2 -p "$first" -x 'ef be ad de' "$s" | sed 1d |
+    cut -d ' ' -f 3-9)" "ef be ad de 67 12 " "-B, -A: so many bytes"
+is "$(here -A 1 -m 3 -p "$first" 'secret=' "$s" | grep -c '^--$')" 2 \
+    "-C: parted"
+
+# a terminal is not controlled
+here -p "$first" 'red' "$s" >"$tmp/out"
+is "$(cut -d ' ' -f 5- "$tmp/out" | head -n 1)" "red" \
+    "text ends where it is none"
+is "$(here -C 32 -p "$first" -e '[^z]{3}red.*ESCAPE..' "$s" |
+    LC_ALL=C grep -c $'[\001-\010\013-\037\177-\237]')" 0 \
+    "nothing controls a terminal"
+if command -v script >/dev/null; then
+	TERM=xterm script -qec "$grep -r $start-$end -p $first 'red' $s" \
+	    /dev/null </dev/null | tr -d '\r' >"$tmp/out"
+	is "$(cut -d ' ' -f 5- "$tmp/out" | head -n 1)" \
+	    $'\033[1;31mred\033[m' "on one, it is coloured"
+	NO_COLOR=1 TERM=xterm script -qec \
+	    "$grep -r $start-$end -op $first -e '.{3}red.*ESCAPE..' $s" \
+	    /dev/null </dev/null | tr -d '\r' >"$tmp/out"
+	is "$(LC_ALL=C grep -c $'[\001-\010\013-\037\177-\237]' \
+	    "$tmp/out")" 0 "on one, -o does not control it"
+else
+	skip "on a terminal" "no script" 2
+fi
+
+# what is no pattern
+while IFS='|' read -r args want; do
+	eval "\"$grep\" $args \"$s\"" >"$tmp/out" 2>&1
+	is "$? $(head -n 1 "$tmp/out")" "2 snapgrep: $want" "$args"
+done <<'END'
+'a('|pattern: missing closing parenthesis, at character 3
+-x 'd'|-x: two hexadecimal digits or ?? for a byte, and not "d"
+-n 3 4|-n: 1, 2, 4 or 8 bytes, with le or be, and not "3"
+-n 1 256|256: not in 1 bytes
+-n 1 12x|12x: no number
+-P xyz|xyz: no address
+-r 20-10 a|20-10: no range of addresses
+-p 1,a a|1,a: no process id
+''|an empty pattern
+END
+finish 47
