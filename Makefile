@@ -33,6 +33,7 @@ snapgrep_PKGS = libpcre2-8
 snapstack_PKGS = libdw
 # libraries that a program makes use of where they are: X_MAY; for each that is
 # there, the macro HAVE_ and its name, letters and digits alone
+snapgrep_MAY = yara
 lacks = $(foreach l,$($1_PKGS),$(shell pkg-config --exists $l || echo $l))
 $(foreach p,$(PROGS),$(eval $p_LACKS := $(call lacks,$p)))
 $(foreach p,$(PROGS),$(eval $p_HAS := $(foreach l,$($p_MAY),$(shell \

@@ -20,6 +20,7 @@ ZSTD=`pkg-config --exists libzstd && echo libzstd`
 # makes use of where they are (NAME_MAY), as in Makefile
 snapfs_PKGS=fuse3
 snapgrep_PKGS=libpcre2-8
+snapgrep_MAY=yara
 snapstack_PKGS=libdw
 
 O=build-mk

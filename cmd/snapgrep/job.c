@@ -237,7 +237,7 @@ workers_start(struct search *s)
 	sigset_t all, old;
 	int n, i, rc;
 
-	n = processors_count() - 1;
+	n = s->p->pattern->kind == PATTERN_YARA ? 0 : processors_count() - 1;
 	n = n < THREADS ? n : THREADS;
 	if ((size_t)n >= s->njob)
 		n = s->njob == 0 ? 0 : (int)s->njob - 1;

@@ -266,6 +266,8 @@ pattern_finish(struct pattern *p)
 		p->zeros = p->lo == 0;
 		return 0;
 	}
+	if (p->kind == PATTERN_YARA)
+		return 0;
 	if (p->word && pattern_word(p) == -1)
 		return -1;
 	p->code = compile(p->source.data, p->source.len,
@@ -292,7 +294,7 @@ matcher_open(struct matcher *m, const struct pattern *p)
 {
 	memset(m, 0, sizeof *m);
 	m->p = p;
-	if (p->kind == PATTERN_POINTER)
+	if (p->code == NULL)
 		return 0;
 	m->data = pcre2_match_data_create(1, NULL);
 	m->context = pcre2_match_context_create(NULL);

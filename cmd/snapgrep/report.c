@@ -38,9 +38,12 @@ struct reporting {
 	uint64_t	 n;	/* matches of the process */
 	struct held	*v;	/* owned; that are held */
 	size_t		 nv;
-	size_t		*sorted; /* owned; by what they are */
 	bool		 failed;
-	bool		 printed; /* a dump */
+};
+
+struct others {			/* matches that are the same; borrowed */
+	const struct held **v;
+	size_t		 n;
 };
 
 static int
@@ -105,20 +108,19 @@ place_set(const struct plan *p, const struct stretch *st, uint64_t off,
 }
 
 /*
- * Print the matches from v on, n of them that are the same.
+ * Print how many others there are beside the first of o, and whose they are.
  */
 static void
-print_others(const struct reporting *rp, const struct held **v, size_t n)
+print_others(const struct plan *p, const struct others *o)
 {
 	uint64_t pid, last;
 	size_t i, told;
 
-	if (n < 2)
+	if (o->n < 2)
 		return;
-	printf("  (+%zu:", n - 1);
-	for (i = 1, told = 0, last = 0; i < n; i++) {
-		pid = rp->p->owner[rp->p->stretch[v[i]->stretch].owner]
-		    .proc->pid;
+	printf("  (+%zu:", o->n - 1);
+	for (i = 1, told = 0, last = 0; i < o->n; i++) {
+		pid = p->owner[p->stretch[o->v[i]->stretch].owner].proc->pid;
 		if (i > 1 && pid == last)
 			continue;
 		if (told++ == OWNERS) {
@@ -131,23 +133,30 @@ print_others(const struct reporting *rp, const struct held **v, size_t n)
 	printf(")");
 }
 
-static void
-print_one(struct reporting *rp, const struct stretch *st, uint64_t start,
-    uint64_t end, const struct held **same, size_t n)
+/*
+ * Print a match, and, unless it is NULL, which others are the same.
+ */
+void
+report_one(struct report *r, struct search *s, const struct plan *p,
+    const struct stretch *st, uint64_t start, uint64_t end,
+    const struct others *o)
 {
-	if (rp->r->dump && rp->printed)
-		printf("--\n");
-	rp->printed = true;
-	if (rp->r->only) {
-		show_only(rp->r, rp->s, rp->p, st, start, end);
+	if (r->only) {
+		show_only(r, s, p, st, start, end);
 		return;
 	}
-	show_prefix(rp->r, rp->p, st, start);
-	show_match(rp->r, rp->s, rp->p, st, start, end);
-	print_others(rp, same, n);
+	if (r->dump && r->printed)
+		printf("--\n");
+	r->printed = true;
+	show_prefix(r, p, st, start);
+	if (r->label != NULL)
+		printf("%s", r->label);
+	show_match(r, s, p, st, start, end);
+	if (o != NULL)
+		print_others(p, o);
 	putchar('\n');
-	if (rp->r->dump)
-		dump_match(rp->r, rp->s, rp->p, st, start, end);
+	if (r->dump)
+		dump_match(r, s, p, st, start, end);
 }
 
 /*
@@ -158,7 +167,8 @@ static int
 print_held(struct reporting *rp)
 {
 	const struct held **v;
-	size_t *count, i, k, n;
+	struct others o;
+	size_t *count, i, k;
 
 	if (rp->nv == 0)
 		return 0;
@@ -182,11 +192,11 @@ print_held(struct reporting *rp)
 		if (count[i] == 0)
 			continue;
 		k = count[i] - 1;
-		for (n = 1; k + n < rp->nv && match_cmp(v[k], v[k + n]) == 0;
-		    n++)
-			continue;
-		print_one(rp, &rp->p->stretch[rp->v[i].stretch],
-		    rp->v[i].start, rp->v[i].end, &v[k], n);
+		o = (struct others){ &v[k], 1 };
+		while (k + o.n < rp->nv && match_cmp(v[k], v[k + o.n]) == 0)
+			o.n++;
+		report_one(rp->r, rp->s, rp->p, &rp->p->stretch[
+		    rp->v[i].stretch], rp->v[i].start, rp->v[i].end, &o);
 	}
 	rp->nv = 0;
 	free(v);
@@ -231,7 +241,7 @@ found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
 		return false;
 	if (!r->count) {
 		if (r->all || r->only)
-			print_one(rp, st, start, end, NULL, 0);
+			report_one(r, rp->s, rp->p, st, start, end, NULL);
 		else if (!hold(rp, st, start, end)) {
 			rp->failed = true;
 			return false;
@@ -241,15 +251,14 @@ found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
 }
 
 /*
- * Print what is told of a process in all.
+ * Print what is told of a process in all, which has n matches.
  */
-static void
-print_process(const struct reporting *rp, const struct owner *o)
+void
+report_process(const struct report *r, const struct owner *o, uint64_t n)
 {
-	const struct report *r = rp->r;
 	char *path;
 
-	if (r->quiet || !(r->count || (r->list && rp->n > 0)))
+	if (r->quiet || !(r->list ? n > 0 : r->count))
 		return;
 	if (r->path != NULL) {
 		if ((path = strdup(r->path)) == NULL)
@@ -258,8 +267,8 @@ print_process(const struct reporting *rp, const struct owner *o)
 		free(path);
 	}
 	printf("%" PRIu64, o->proc->pid);
-	if (r->count)
-		printf(": %" PRIu64, rp->n);
+	if (!r->list)
+		printf(": %" PRIu64, n);
 	printf("\n");
 }
 
@@ -284,7 +293,7 @@ report(struct report *r, struct search *s, const struct plan *p)
 				continue;
 			rc = walk(s, p, st, found, &rp);
 		}
-		print_process(&rp, &p->owner[i]);
+		report_process(r, &p->owner[i], rp.n);
 	}
 	if (rc == 0)
 		rc = rp.failed ? -1 : print_held(&rp);

@@ -172,7 +172,7 @@ show_match(const struct report *r, struct search *s, const struct plan *p,
 {
 	const struct pattern *pt = p->pattern;
 	const bool text = pt->kind == PATTERN_REGEX ||
-	    pt->kind == PATTERN_FIXED;
+	    pt->kind == PATTERN_FIXED || pt->kind == PATTERN_YARA;
 	uint8_t buf[LEAD * 2 + WIDTH * 2 + 4] = { 0 };
 	size_t lead, len, n, shown, k;
 	uint64_t left;

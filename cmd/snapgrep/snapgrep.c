@@ -27,12 +27,13 @@ static const struct opt opts[] = {
 	{ 'o', "only-matching", NULL, "nothing but what matches" },
 	{ 'p', "pid", "pids", "in these processes" },
 	{ 'P', "pointer", "address", "who points there, or into a-b" },
-	{ 'q', "quiet", NULL, "print nothing" },
+	{ 'q', "quiet", NULL, NULL },
 	{ 'r', "range", "a-b", "at these addresses" },
 	{ 'R', "pointer-range", "a-b", NULL },
 	{ 'u', "wide", NULL, "a string in UTF-16" },
 	{ 'w', "word-regexp", NULL, "whole words" },
 	{ 'x', "hex", NULL, "bytes, as de ad ?? ef" },
+	{ 'Y', "yara", "file", "who fits rules of YARA" },
 	{ 0 }
 };
 
@@ -41,8 +42,8 @@ static const struct cmdline cmdline = {
 	.synopsis = (const char *const[]){
 		"[-acEFiloquwx] [-ABCm n] [-M what] [-n type] [-p pids] "
 		    "[-r a-b]",
-		"         -P address | -R a-b | -e pattern ... | pattern "
-		    "[file ...]",
+		"         -P address | -R a-b | -Y file | -e pattern ... | "
+		    "pattern [file ...]",
 		NULL
 	},
 	.opts = opts
@@ -130,6 +131,10 @@ option_pattern(struct job_of_all *j, int c)
 	case 'x':
 		p->kind = PATTERN_HEX;
 		break;
+	case 'Y':
+		j->given = true;
+		rc = yara_open(p, optarg);
+		break;
 	default:
 		return false;
 	}
@@ -215,6 +220,8 @@ search(struct job_of_all *j, struct snap *s)
 	rc = plan_make(&p, s, &j->chosen, &j->pattern);
 	if (rc == 0 && p.nowner > 0)
 		rc = (se = search_new(&p)) == NULL ? -1 :
+		    j->pattern.kind == PATTERN_YARA ?
+		    yara_report(&j->report, se, &p) :
 		    report(&j->report, se, &p);
 	if (se != NULL && search_lost(se, &why) > 0)
 		program_lose(NULL, why);
@@ -327,6 +334,7 @@ main(int argc, char *argv[])
 	for (i = optind; i < argc; i++)
 		if (grep_file(&j, argv[i], argc - optind > 1) == -1)
 			rc = -1;
+	yara_close(&j.pattern);
 	pattern_free(&j.pattern);
 	chosen_free(&j.chosen);
 	free(j.e);

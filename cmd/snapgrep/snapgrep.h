@@ -8,6 +8,7 @@
  *	walk.c		and told of each mapping, with what lies across borders
  *	report.c	lines, counts
  *	show.c, dump.c	how bytes are shown
+ *	yara.c		in place of all from job.c on: rules
  */
 #ifndef SNAPGREP_H
 #define SNAPGREP_H
@@ -49,6 +50,7 @@ struct pattern {
 	size_t		 pointer; /* bytes of one */
 	struct buf	 source; /* owned; what was given, for PCRE */
 	pcre2_code	*code;	/* owned */
+	void		*rules;	/* owned; of YARA */
 	size_t		 before; /* bytes in front of a match that matter */
 	size_t		 reach;	/* and of it, with those behind; at most */
 	bool		 zeros;	/* where all is zero it may match */
@@ -241,11 +243,20 @@ struct report {			/* what the command line asks for */
 	uint64_t	 most;	/* matches of a process */
 	size_t		 before; /* bytes around a match */
 	size_t		 behind;
-	bool		 found;	/* set if there was a match */
+	const char	*label;	/* before each match, borrowed; or NULL */
+	bool		 printed; /* something was; set, as this: */
+	bool		 found;	/* there was a match */
 };
+
+struct others;
 
 int		 report(struct report *r, struct search *s,
 		    const struct plan *p);
+void		 report_one(struct report *r, struct search *s,
+		    const struct plan *p, const struct stretch *st,
+		    uint64_t start, uint64_t end, const struct others *o);
+void		 report_process(const struct report *r, const struct owner *o,
+		    uint64_t n);
 
 /* show.c */
 void		 show_prefix(const struct report *r, const struct plan *p,
@@ -261,5 +272,11 @@ void		 show_only(const struct report *r, struct search *s,
 void		 dump_match(const struct report *r, struct search *s,
 		    const struct plan *p, const struct stretch *st,
 		    uint64_t start, uint64_t end);
+
+/* yara.c */
+int		 yara_open(struct pattern *p, const char *path);
+void		 yara_close(struct pattern *p);
+int		 yara_report(struct report *r, struct search *s,
+		    const struct plan *p);
 
 #endif

@@ -153,4 +153,45 @@ done <<'END'
 -p 1,a a|1,a: no process id
 ''|an empty pattern
 END
-finish 47
+# rules of YARA
+if ! pkg-config --exists yara; then
+	skip "-Y" "yara is missing" 6
+	finish 53
+fi
+cat >"$tmp/rules" <<'END'
+rule border {
+	strings:
+		$a = "borderXX"
+		$b = { ef be ad de }
+	condition:
+		#a > 10 and $b
+}
+rule child {
+	strings:
+		$c = /child=[0-4]/
+	condition:
+		$c
+}
+rule nobody {
+	strings:
+		$n = "borderXY"
+	condition:
+		$n
+}
+END
+is "$(here -Y "$tmp/rules" "$s" | grep -F 'border $a: ' | cut -d ' ' -f 1-4)" \
+    "$(here -aF borderXX "$s" | cut -d ' ' -f 1-4)" \
+    "-Y: where the strings of a rule are"
+is "$(here -lY "$tmp/rules" -p "$first" "$s")" "$first" "-Y -l: who fits"
+is "$(here -Y "$tmp/rules" "$s" | grep -F 'child $c' | cut -d ' ' -f 1 |
+    sort -u)" "$(printf '%s\n' "${pids[@]:1}" | sort)" \
+    "-Y: not who does not fit"
+here -qY "$tmp/rules" "$s"
+is $? 0 "-Y: status 0"
+"$grep" -r 0-1 -Y "$tmp/rules" "$s"
+is $? 1 "-Y: status 1"
+echo 'rule x { condition: nothing }' >"$tmp/wrong"
+is "$("$grep" -Y "$tmp/wrong" "$s" 2>&1)" \
+    "snapgrep: $tmp/wrong: line 1: undefined identifier \"nothing\"" \
+    "-Y: rules that are none"
+finish 53
