@@ -4,8 +4,8 @@
 
 VERSION := $(shell sed -n 's/^\#define SNAP_VERSION "\(.*\)"/\1/p' lib/snap.h)
 
-PROGS = pagestat procmap snap snapcat snapcore snapcrash snapfs snapgrep snapload \
-	snapls snapstack vmtrace
+PROGS = pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep \
+	snapload snapls snapstack vmtrace
 
 # the rooms of the library, the lowest first: an object uses what is in its own
 # room and below it (tests/rooms sees to that)
@@ -65,7 +65,7 @@ PAIRED = $(wildcard tests/core/*.t tests/fs/*.t tests/grep/*.t tests/criu/*.t \
 	tests/confine/*.t tests/install/*.t tests/stack/*.t)
 # of those of live, which may go on at once, and first those that take long
 LIVE = $(patsubst %,tests/live/%.t,threads memory inject turning java cores \
-	carried errors escape exclude faults forks gcore gone growing gzip \
+	carried diff errors escape exclude faults forks gcore gone growing gzip \
 	hosts kill killed live many note older openfiles output pending \
 	programs queues where)
 # the others go on alone: they count processes of all, mean them by name or user,

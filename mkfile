@@ -1,8 +1,8 @@
 # snap, for mk(1).  The lists are those of Makefile; tests and everything
 # else are there.
 
-PROGS=pagestat procmap snap snapcat snapcore snapcrash snapfs snapgrep snapload \
-	snapls snapstack vmtrace
+PROGS=pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep \
+	snapload snapls snapstack vmtrace
 
 ROOMS=lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	fmt/plan9 fmt/record fmt/snap6 fmt/elf fmt/core/write fmt/core/read \

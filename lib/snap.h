@@ -349,6 +349,73 @@ struct place {			/* of names, "" is: none */
 void		 proc_place(struct place *pl, const struct proc *p);
 
 /*
+ * Who a process or thread was when it was taken: record/facts.c
+ */
+struct identity {
+	uint64_t	 pid;	/* that it had: snapcat may give others */
+	uint64_t	 part;	/* of a snapshot of several: 0 is the first */
+	uint64_t	 start;	/* ticks since its machine began; 0: not told */
+	char		 name[28]; /* of the program */
+};
+
+int		 proc_identity(struct identity *o, struct proc *p);
+
+/*
+ * What is known of a process beside its memory, in words, and how that differs
+ * from what was known: record/facts.c, record/factlist.c
+ */
+enum subject {
+	SUBJECT_NAME, SUBJECT_PARENT, SUBJECT_ARGUMENTS, SUBJECT_EXECUTABLE,
+	SUBJECT_DIRECTORY, SUBJECT_ROOT, SUBJECT_CGROUP, SUBJECT_NAMESPACE,
+	SUBJECT_THREAD, SUBJECT_DESCRIPTOR, SUBJECT_POSITION, SUBJECT_FLAGS,
+	SUBJECT_ENVIRONMENT, SUBJECT_LIMIT, SUBJECT_CREDENTIAL, SUBJECT_SIGNAL,
+	SUBJECT_SIGNALS, SUBJECTS
+};
+
+struct fact {
+	enum subject	 subject;
+	uint64_t	 order;	/* among those of its subject */
+	uint64_t	 id;	/* one with another id is of another thing */
+	char		*key;	/* owned; "": there is but one */
+	char		*value;	/* owned */
+	char		*more;	/* owned; told but not compared, or NULL */
+};
+
+struct factlist {
+	struct fact	*v;	/* owned; by subject, order and key */
+	size_t		 n;
+	unsigned int	 told;	/* 1 << subject, of all that are known */
+};
+
+enum how {			/* what became of a thing */
+	HOW_SAME,
+	HOW_ADDED,
+	HOW_REMOVED,
+	HOW_CHANGED
+};
+
+struct change {			/* all is borrowed from facts */
+	enum how	 how;
+	enum subject	 subject;
+	const char	*key;
+	const char	*was;	/* NULL: it was not there */
+	const char	*is;	/* NULL: it is not there */
+	const char	*more;	/* NULL: no more is known */
+};
+
+struct changes {
+	struct change	*v;	/* owned */
+	size_t		 n;
+};
+
+int		 proc_facts(struct factlist *l, struct snap *s,
+		    struct proc *p);
+void		 factlist_free(struct factlist *l);
+int		 factlist_diff(struct changes *l, const struct factlist *was,
+		    const struct factlist *is);
+const char	*subject_word(enum subject subject);
+
+/*
  * Secrets that are left out of snapshots: record/exclude.c, record/environ.c
  */
 struct exclude;			/* which */

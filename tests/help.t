@@ -61,5 +61,5 @@ for dir in cmd/*/; do
 	"$BUILD/$p" --help >/dev/full 2>"$tmp/err"
 	is "$?" 1 "$p --help: a full disk is an error"
 done
-is "$n" 12 "twelve programs"
-finish 121
+is "$n" 13 "thirteen programs"
+finish 131

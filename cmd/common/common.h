@@ -1,6 +1,6 @@
 /*
  * What programs have in common: how they begin and end, what they print of
- * names, totals, and how far they are.
+ * names, totals, and how far they are, and JSON.
  */
 #ifndef COMMON_H
 #define COMMON_H
@@ -26,7 +26,7 @@ int		 choosing_one(const struct choosing *c, const char *s,
 bool		 choosing_rest(const struct choosing *c, bool operands,
 		    choosing_fn fn, void *arg);
 
-/* json.c */
+/* json.c: to standard output */
 void		 json_open(const char *key, char bracket);
 void		 json_close(char bracket);
 void		 json_end(void);

@@ -119,5 +119,5 @@ _snap() {
 	fi
 }
 
-complete -F _snap pagestat procmap snap snapcat snapcore snapcrash snapfs \
-    snapgrep snapload snapls snapstack vmtrace
+complete -F _snap pagestat procmap snap snapcat snapcore snapcrash snapdiff \
+    snapfs snapgrep snapload snapls snapstack vmtrace

@@ -1,4 +1,4 @@
-#compdef pagestat procmap snap snapcat snapcore snapcrash snapfs snapgrep snapload snapls snapstack vmtrace
+#compdef pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep snapload snapls snapstack vmtrace
 # Completion of the programs of snap, for zsh: options, which each program
 # tells in --help; processes, files, users and control groups.
 

@@ -87,6 +87,7 @@ fi
 probed "procmap" "$BUILD/procmap" -x -M "$tmp/snap"
 probed "procmap -g" "$BUILD/procmap" -g "$tmp/svg" -M "$tmp/snap" \
     -M "$tmp/gz"
+probed "snapdiff" "$BUILD/snapdiff" "$tmp/snap" "$tmp/gz"
 probed "snapload" "$BUILD/snapload" -D "$tmp/img" "$tmp/snap"
 probed "snapload -u" "$BUILD/snapload" -u -D "$tmp/img" -o "$tmp/snap4"
 probed "snapls of images" "$BUILD/snapls" "$tmp/img"
@@ -173,4 +174,4 @@ head -c 3000 "$tmp/snap" >"$tmp/bad"
 "$BUILD/snapcat" -o "$tmp/empty/snap" "$tmp/bad" 2>/dev/null
 is "$(ls -A "$tmp/empty")" "" "nothing is left of what failed"
 kill "$PROBE_VICTIM" "$pid"
-finish 35
+finish 36

@@ -28,8 +28,8 @@ pid=$!
 until_true grep -q touch "/proc/$pid/comm"
 
 is "$(bash_offers snap --outp)" --output= "bash: an option with an argument"
-for p in pagestat procmap snap snapcat snapcore snapcrash snapfs snapgrep \
-    snapload snapls snapstack vmtrace; do
+for p in pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs \
+    snapgrep snapload snapls snapstack vmtrace; do
 	if left_out "$p"; then
 		skip "bash: $p: all options of --help" \
 		    "$(pkg_lacks "$p") is missing"

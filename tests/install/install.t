@@ -7,9 +7,8 @@ cd "$tests/.." || exit 1
 d=$tmp/d
 try "it is installed below DESTDIR" env -u MAKEFLAGS make -s install-strip \
     O="$BUILD" DESTDIR="$d" PREFIX=/usr
-progs='pagestat procmap snap snapcat snapcore snapcrash snapfs snapgrep snapload
-snapls snapstack
-vmtrace'
+progs='pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep
+snapload snapls snapstack vmtrace'
 is "$(cd "$d" && find . ! -type d | LC_ALL=C sort)" "$({
 	for p in $progs; do
 		! left_out "$p" || continue

@@ -1,0 +1,111 @@
+/*
+ * The addresses of what changed in a mapping, and its bytes, side by side.
+ */
+#include "snapdiff.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 8 };		/* bytes of a line, of either side */
+
+static const char *
+run_word(enum pagekind kind)
+{
+	switch (kind) {
+	case PAGES_CHANGED:
+		return "changed";
+	case PAGES_NEW:
+		return "new";
+	case PAGES_GONE:
+		return "gone";
+	default:
+		return "not captured";
+	}
+}
+
+/*
+ * Read what is at an address of a memory: zeros, where nothing is.  Return
+ * false if that is not known.
+ */
+static bool
+bytes_at(const struct memory *m, uint64_t addr, uint8_t *buf, size_t n)
+{
+	const struct vma *v = vmas_find(&m->vma, addr);
+
+	memset(buf, 0, n);
+	return v == NULL || memory_read(m, v, addr, buf, n) == 0;
+}
+
+/*
+ * Print one side of a line.
+ */
+static void
+put_side(const uint8_t *p, size_t n, bool known)
+{
+	size_t i;
+
+	for (i = 0; i < WIDTH; i++)
+		if (i >= n)
+			fputs("   ", stdout);
+		else if (known)
+			printf(" %02x", p[i]);
+		else
+			fputs(" ??", stdout);
+	fputs("  ", stdout);
+	for (i = 0; i < WIDTH; i++)
+		putchar(i >= n || !known ? ' ' :
+		    p[i] >= ' ' && p[i] <= '~' ? p[i] : '.');
+}
+
+/*
+ * Print the lines that differ from start to end, which are in one kilobyte.
+ */
+static void
+put_kb(const struct result *res, uint64_t start, uint64_t end)
+{
+	uint8_t x[KB], y[KB];
+	size_t i, n, len = (size_t)(end - start);
+	bool a, b;
+
+	a = bytes_at(res->was, start, x, len);
+	b = bytes_at(res->is, start, y, len);
+	for (i = 0; i < len; i += n) {
+		n = len - i < WIDTH ? len - i : WIDTH;
+		if (a && b && memcmp(x + i, y + i, n) == 0)
+			continue;
+		printf("%12" PRIx64, start + i);
+		put_side(x + i, n, a);
+		fputs(" ", stdout);
+		put_side(y + i, n, b);
+		putchar('\n');
+	}
+}
+
+/*
+ * Print the runs of addresses that changed in a mapping; with bytes true, what
+ * was there and what is there now.
+ */
+void
+print_runs(const struct result *res, const struct row *r, bool bytes)
+{
+	const struct pagespan *p;
+	uint64_t at, end;
+	size_t i;
+
+	for (i = 0; i < r->run.n; i++) {
+		p = &r->run.v[i];
+		printf("%16" PRIx64 "-%-12" PRIx64 " %8" PRIu64 "K %s\n",
+		    p->start, p->end, (p->end - p->start + KB - 1) / KB,
+		    run_word(p->kind));
+		if (!bytes || p->kind == PAGES_MISSING)
+			continue;
+		for (at = p->start; at < p->end; at = end) {
+			end = at + KB - at % KB;
+			if (end > p->end || end < at)
+				end = p->end;
+			put_kb(res, at, end);
+		}
+	}
+}

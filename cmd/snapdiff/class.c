@@ -1,0 +1,58 @@
+/*
+ * Mappings by what they are for.
+ */
+#include "snapdiff.h"
+
+#include <string.h>
+
+/*
+ * Return the word for a class.
+ */
+const char *
+class_word(enum class c)
+{
+	static const char *const words[CLASSES] = {
+		[CLASS_HEAP] = "heap",
+		[CLASS_STACK] = "stack",
+		[CLASS_ANONYMOUS] = "anonymous",
+		[CLASS_FILE] = "file",
+		[CLASS_SHARED] = "shared",
+		[CLASS_KERNEL] = "kernel"
+	};
+
+	return words[c];
+}
+
+/*
+ * Return of what class a mapping is, by the names that maps has for them
+ * (proc_pid_maps(5)).
+ */
+enum class
+class_of(const struct vma *v)
+{
+	static const struct {
+		const char	*begin;
+		enum class	 class;
+	} names[] = { { "[heap]", CLASS_HEAP }, { "[stack", CLASS_STACK },
+	    { "[anon_shmem:", CLASS_SHARED }, { "[anon", CLASS_ANONYMOUS },
+	    { "[v", CLASS_KERNEL }, { "[sigpage]", CLASS_KERNEL },
+	    { "[uprobes]", CLASS_KERNEL }, { "/dev/zero", CLASS_SHARED },
+	    { "/memfd:", CLASS_SHARED }, { "/SYSV", CLASS_SHARED },
+	    { "/dev/shm/", CLASS_SHARED } };
+	size_t i;
+
+	for (i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(v->name, names[i].begin,
+		    strlen(names[i].begin)) == 0)
+			return names[i].class;
+	return v->ino != 0 ? CLASS_FILE : CLASS_ANONYMOUS;
+}
+
+/*
+ * Return how many kilobytes a mapping has.
+ */
+uint64_t
+vma_kb(const struct vma *v)
+{
+	return (v->end - v->start) / KB;
+}

@@ -1,0 +1,209 @@
+/*
+ * Which process is which: moments, the processes of each, and who of one is who
+ * of another.  A number is given anew when a process has ended, so a process is
+ * the same if it has the number and began at the same time.
+ */
+#include "snapdiff.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/*
+ * Compare by part and number, which are what a user means.
+ */
+static int
+side_order(const struct side *a, const struct side *b)
+{
+	if (a->who.part != b->who.part)
+		return a->who.part < b->who.part ? -1 : 1;
+	return a->who.pid < b->who.pid ? -1 : a->who.pid > b->who.pid;
+}
+
+static int
+side_cmp(const void *x, const void *y)
+{
+	const struct side *a = x, *b = y;
+	int c;
+
+	if ((c = side_order(a, b)) != 0)
+		return c;
+	if (a->who.start != b->who.start)
+		return a->who.start < b->who.start ? -1 : 1;
+	return a->proc->pid < b->proc->pid ? -1 : a->proc->pid > b->proc->pid;
+}
+
+/*
+ * Return the moment for a process: of snapshots whose parts are moments, that
+ * of its part, which is made if there is none.  NULL with errstr if memory runs
+ * out.
+ */
+static struct moment *
+moment_for(struct moments *l, size_t first, const char *path, bool parts,
+    uint64_t part)
+{
+	struct moment *m;
+	size_t i;
+
+	for (i = first; i < l->n; i++)
+		if (!parts || l->v[i].part == part)
+			return &l->v[i];
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return NULL;
+	m = &l->v[l->n++];
+	memset(m, 0, sizeof *m);
+	m->path = path;
+	m->part = parts ? part : 0;
+	return m;
+}
+
+/*
+ * Set when a moment was: of the first snapshot its header tells it, of others
+ * that of which a process is.
+ */
+static void
+moment_time(struct moment *m, const struct snap *s, const struct proc *p)
+{
+	static const char begins[] = "process snapshot ";
+	struct linuxrec r;
+	struct recfile f;
+	struct header h;
+	const char *rest;
+	char line[4096];
+
+	header_parse(&h, s->header);
+	if (linuxrec_open(&r, proc_file(p, "proc")) == 0 && m->part != 0 &&
+	    linuxrec_find(&r, "origin", &f)) {
+		memset(&h, 0, sizeof h);
+		if ((rest = memchr(f.data, ' ', f.len)) != NULL) {
+			rest++;
+			snprintf(line, sizeof line, "%s%.*s", begins,
+			    (int)((const char *)f.data + f.len - rest), rest);
+			header_parse(&h, line);
+		}
+	}
+	linuxrec_close(&r);
+	m->timed = h.timed;
+	m->time = h.time;
+}
+
+static int
+moment_cmp(const void *x, const void *y)
+{
+	const struct moment *a = x, *b = y;
+
+	return a->part < b->part ? -1 : a->part > b->part;
+}
+
+/*
+ * Add the moments that are in a snapshot, read from path: one, or with parts
+ * true one for each part of it, in their order.
+ */
+int
+moments_add(struct moments *l, struct snap *s, const char *path, bool parts)
+{
+	struct moment *m;
+	struct side d = { .snap = s };
+	size_t i, first = l->n;
+
+	for (i = 0; i < s->nproc; i++) {
+		if (!proc_isprocess(s->proc[i]))
+			continue;
+		d.proc = s->proc[i];
+		if (proc_identity(&d.who, d.proc) == -1 || (m = moment_for(l,
+		    first, path, parts, d.who.part)) == NULL)
+			return -1;
+		if (parts)
+			d.who.part = 0;
+		if (m->n == 0)
+			moment_time(m, s, d.proc);
+		if (VEC_ROOM(m->side, m->n) == -1)
+			return -1;
+		m->side[m->n++] = d;
+	}
+	if (l->n == first && (m = moment_for(l, first, path, false, 0)) == NULL)
+		return -1;
+	for (i = first; i < l->n; i++)
+		if (l->v[i].n > 1)
+			qsort(l->v[i].side, l->v[i].n, sizeof d, side_cmp);
+	if (l->n - first > 1)
+		qsort(l->v + first, l->n - first, sizeof *l->v, moment_cmp);
+	return 0;
+}
+
+void
+moments_free(struct moments *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		free(l->v[i].side);
+	free(l->v);
+}
+
+/*
+ * Return true if two processes of one number may be the same.
+ */
+static bool
+side_same(const struct side *a, const struct side *b)
+{
+	return a->who.start == b->who.start || a->who.start == 0 || b->who.start == 0;
+}
+
+/*
+ * Tell fn, with arg, each process of two moments, by number, until it returns
+ * something else than 0; return that.
+ */
+int
+couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
+    void *arg)
+{
+	static const struct couple none;
+	struct couple c;
+	size_t i, k;
+	int rc, order;
+
+	for (rc = 0, i = k = 0; rc == 0 && (i < was->n || k < is->n);) {
+		c = none;
+		order = i == was->n ? 1 : k == is->n ? -1 :
+		    side_order(&was->side[i], &is->side[k]);
+		if (order == 0 && !side_same(&was->side[i], &is->side[k]))
+			order = was->side[i].who.start < is->side[k].who.start ? -1 : 1;
+		if (order <= 0)
+			c.was = was->side[i++];
+		if (order >= 0)
+			c.is = is->side[k++];
+		rc = fn(arg, &c);
+	}
+	return rc;
+}
+
+static const struct side *
+side_find(const struct moment *m, uint64_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		if (m->side[i].who.pid == pid)
+			return &m->side[i];
+	return NULL;
+}
+
+/*
+ * Set *c to the process that had the number before, and the one that has the
+ * number pid, whenever they began.  Return -1 with errstr if one is missing.
+ */
+int
+couple_pids(const struct moment *was, const struct moment *is, uint64_t before,
+    uint64_t pid, struct couple *c)
+{
+	const struct side *a, *b;
+
+	if ((a = side_find(was, before)) == NULL)
+		return errstr_set("%s: no process %" PRIu64, was->path, before);
+	if ((b = side_find(is, pid)) == NULL)
+		return errstr_set("%s: no process %" PRIu64, is->path, pid);
+	c->was = *a;
+	c->is = *b;
+	return 0;
+}

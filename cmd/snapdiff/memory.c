@@ -1,0 +1,222 @@
+/*
+ * What an address of a process held at a moment: bytes of its own, a page of a
+ * file that it has not modified, nothing (zeros, or never touched), or what the
+ * snapshot does not tell.
+ */
+#include "snapdiff.h"
+#include "bisect.h"
+#include "digits.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/*
+ * Read which private pages are the process's own: pages of the record.
+ */
+static int
+own_get(struct memory *m, const struct linuxrec *r)
+{
+	struct pagespan p = { .kind = PAGES_RAW };
+	const char *s, *end;
+	struct recfile f;
+	size_t off, n;
+
+	if (!linuxrec_find(r, "pages", &f))
+		return 0;
+	m->owntold = true;
+	for (off = 0; line_next(f.data, f.len, &off, &s, &n);) {
+		end = s + n;
+		s = digits_read(s, end, 16, &p.start);
+		if (s == NULL || s == end || *s != ' ' ||
+		    digits_read(s + 1, end, 16, &p.end) != end ||
+		    (m->own.n > 0 && m->own.v[m->own.n - 1].end > p.start))
+			return errstr_set("pages: not ascending ranges");
+		if (pagelist_add(&m->own, &p) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Set *m to the memory of a process; of none, one that has nothing.  The caller
+ * closes it, after a failure too.
+ */
+int
+memory_open(struct memory *m, const struct side *d)
+{
+	struct linuxrec r;
+	int rc;
+
+	memset(m, 0, sizeof *m);
+	m->side = d;
+	if (d->proc == NULL)
+		return 0;
+	m->im = d->proc->mem;
+	rc = linuxrec_open(&r, proc_file(d->proc, "proc"));
+	if (rc == 0) {
+		(void)linuxrec_line(&r, "exe", m->exe, sizeof m->exe);
+		rc = own_get(m, &r);
+	}
+	linuxrec_close(&r);
+	if (rc == 0 && ((rc = proc_vmas(d->proc, &m->vma)) == -1 ||
+	    (rc = pages_snap(&m->page, m->im)) == -1))
+		rc = -1;
+	return rc == -1 ? errstr_wrap("process %" PRIu64, d->who.pid) : 0;
+}
+
+void
+memory_close(struct memory *m)
+{
+	vmas_free(&m->vma);
+	pagelist_free(&m->page);
+	pagelist_free(&m->own);
+}
+
+/*
+ * Return the run that has an address, or NULL, and cut *end to where that
+ * changes.
+ */
+static const struct pagespan *
+span_find(const struct pagelist *l, uint64_t addr, uint64_t *end)
+{
+	const struct pagespan *p;
+	size_t i;
+
+	i = BISECT(l->v, l->n, end, addr);
+	if (i == l->n)
+		return NULL;
+	p = &l->v[i];
+	if (p->start > addr) {
+		if (p->start < *end)
+			*end = p->start;
+		return NULL;
+	}
+	if (p->end < *end)
+		*end = p->end;
+	return p;
+}
+
+/*
+ * Return true if a mapping is of a file of a file system, whose pages are its
+ * own until they are modified: of shared memory they are not.
+ */
+static bool
+vma_isfile(const struct vma *v)
+{
+	return v->ino != 0 && class_of(v) == CLASS_FILE;
+}
+
+/*
+ * Return why the pages from an address on were not captured: "" if they were.
+ */
+static const char *
+missing_reason(const struct image *im, uint64_t addr)
+{
+	size_t i;
+
+	i = BISECT(im->missing, im->nmissing, end, addr);
+	return i < im->nmissing && im->missing[i].start <= addr ?
+	    im->missing[i].reason : "";
+}
+
+/*
+ * Set *h to what is at an address of mapping v, of which h->end is the end or
+ * less; v is NULL where nothing is mapped.
+ */
+void
+memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
+    struct here *h)
+{
+	const char *reason;
+	bool isfile, own;
+
+	h->content = CONTENT_NOTHING;
+	h->data = false;
+	h->span = NULL;
+	if (v == NULL)		/* zeros may be there, snap(6) */
+		return;
+	isfile = vma_isfile(v);
+	own = isfile && m->owntold && span_find(&m->own, addr, &h->end) != NULL;
+	h->span = span_find(&m->page, addr, &h->end);
+	switch (h->span == NULL ? PAGES_NONE : h->span->kind) {
+	case PAGES_RAW:
+		h->data = true;
+		h->content = isfile && m->owntold && !own ?
+		    CONTENT_FILE : CONTENT_BYTES;
+		break;
+	case PAGES_MISSING:
+		reason = missing_reason(m->im, addr);
+		if (strcmp(reason, "file") == 0)
+			h->content = CONTENT_FILE;
+		else if (strcmp(reason, "guard") != 0)
+			h->content = CONTENT_LOST;
+		break;
+	default:
+		if (isfile)
+			h->content = own ? CONTENT_BYTES : CONTENT_FILE;
+	}
+}
+
+/*
+ * Return true if what is at an address of two memories is stored once: the same
+ * without a look at it.
+ */
+bool
+memory_stored(const struct memory *a, const struct here *x,
+    const struct memory *b, const struct here *y, uint64_t addr)
+{
+	if (!x->data || !y->data || a->side->snap != b->side->snap ||
+	    x->span->store == 0 || x->span->store != y->span->store ||
+	    x->span->start % KB != 0 || y->span->start % KB != 0)
+		return false;
+	return x->span->at + (addr - x->span->start) / KB ==
+	    y->span->at + (addr - y->span->start) / KB;
+}
+
+/*
+ * Return the text that has the bytes of the file of a mapping, or NULL.
+ */
+static struct image *
+file_image(const struct memory *m, const struct vma *v)
+{
+	struct proc *p;
+
+	if (*m->exe != '\0' && strcmp(v->name, m->exe) == 0)
+		return m->side->proc->text;
+	p = carried_find(m->side->snap, v);
+	return p == NULL ? NULL : p->text;
+}
+
+/*
+ * Read n bytes at an address of mapping v, all within what memory_at has told
+ * of.  Return 0; 1 if they are of a file that is not there; or -1.
+ */
+int
+memory_read(const struct memory *m, const struct vma *v, uint64_t addr,
+    uint8_t *buf, size_t n)
+{
+	struct here h = { .end = addr + n };
+	struct image *im;
+	struct piece *pc;
+	uint64_t off;
+
+	memory_at(m, v, addr, &h);
+	if (h.data)
+		return image_read(m->im, addr, buf, n);
+	if (h.content != CONTENT_FILE) {
+		memset(buf, 0, n);
+		return 0;
+	}
+	off = v->off + (addr - v->start);
+	if (off < v->off || (im = file_image(m, v)) == NULL ||
+	    im->nmissing > 0 || (pc = image_first(im)) == NULL ||
+	    piece_next(pc) != NULL)
+		return 1;
+	/* the first address is that of the file's first byte; behind its end */
+	memset(buf, 0, n);
+	if (off > pc->last - pc->first)
+		return 0;
+	if (n - 1 > pc->last - pc->first - off)
+		n = (size_t)(pc->last - pc->first - off) + 1;
+	return image_read(im, pc->first + off, buf, n) == -1 ? 1 : 0;
+}

@@ -1,0 +1,303 @@
+/*
+ * The mappings of a process at two moments, and how many kilobytes of each
+ * changed.  What is stored once is the same, and is not read.
+ */
+#include "snapdiff.h"
+#include "vec.h"
+
+#include <string.h>
+
+enum { BLOCK = 64 * KB };	/* what is read at once */
+
+/*
+ * Add a run of a kind to a row.
+ */
+static int
+row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
+    bool runs)
+{
+	struct pagespan p = { .start = start, .end = end, .kind = kind };
+	uint64_t kb = (end - start + KB - 1) / KB;
+
+	if (kind == PAGES_SAME)
+		return 0;
+	if (kind == PAGES_CHANGED)
+		r->kb.changed += kb;
+	else if (kind == PAGES_NEW)
+		r->kb.added += kb;
+	else if (kind == PAGES_GONE)
+		r->kb.removed += kb;
+	else
+		r->kb.unknown += kb;
+	return runs ? pagelist_add(&r->run, &p) : 0;
+}
+
+/*
+ * Add one to another.
+ */
+void
+kbchange_add(struct kbchange *to, const struct kbchange *kb)
+{
+	to->changed += kb->changed;
+	to->added += kb->added;
+	to->removed += kb->removed;
+	to->unknown += kb->unknown;
+}
+
+static bool
+is_zero(const uint8_t *p, size_t n)
+{
+	return *p == 0 && memcmp(p, p + 1, n - 1) == 0;
+}
+
+/*
+ * Return what became of n bytes, a kilobyte or less.
+ */
+static enum pagekind
+bytes_verdict(const uint8_t *x, const uint8_t *y, size_t n)
+{
+	if (memcmp(x, y, n) == 0)
+		return PAGES_SAME;
+	if (is_zero(x, n))
+		return PAGES_NEW;
+	return is_zero(y, n) ? PAGES_GONE : PAGES_CHANGED;
+}
+
+struct pairing {		/* of mappings, at the addresses of both */
+	const struct memory *was;
+	const struct memory *is;
+	const struct vma *v;	/* in was; NULL: nothing is mapped there */
+	const struct vma *w;	/* in is; likewise */
+	struct row	*row;	/* what is found is added to */
+	bool		 runs;
+};
+
+/*
+ * Compare the bytes from start to end, of which something is at either moment.
+ */
+static int
+pairing_read(const struct pairing *p, uint64_t start, uint64_t end)
+{
+	static uint8_t x[BLOCK], y[BLOCK];
+	size_t i, n, step;
+	int a, b;
+
+	for (; start < end; start += n) {
+		n = BLOCK - start % KB;
+		if (end - start < n)
+			n = (size_t)(end - start);
+		a = memory_read(p->was, p->v, start, x, n);
+		b = memory_read(p->is, p->w, start, y, n);
+		if (a != 0 || b != 0) {
+			/* modified since it came from a file, or lost */
+			if (row_count(p->row, start, start + n, a == -1 ||
+			    b == -1 ? PAGES_MISSING : PAGES_CHANGED,
+			    p->runs) == -1)
+				return -1;
+			continue;
+		}
+		if (memcmp(x, y, n) == 0)
+			continue;
+		for (i = 0; i < n; i += step) {
+			step = KB - (start + i) % KB;
+			if (step > n - i)
+				step = n - i;
+			if (row_count(p->row, start + i, start + i + step,
+			    bytes_verdict(x + i, y + i, step), p->runs) == -1)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Return what became of a run that holds a at one moment and b at the other, or
+ * PAGES_KINDS if only its bytes tell.
+ */
+static enum pagekind
+content_verdict(const struct here *a, const struct here *b)
+{
+	if (a->content == CONTENT_LOST || b->content == CONTENT_LOST)
+		return a->content == b->content ? PAGES_SAME : PAGES_MISSING;
+	if (a->content != CONTENT_BYTES && b->content != CONTENT_BYTES)
+		return a->data && b->data ? PAGES_KINDS : PAGES_SAME;
+	return PAGES_KINDS;
+}
+
+/*
+ * Compare the addresses from start to end, which are in one mapping, or in
+ * none, at each moment.
+ */
+static int
+pairing_compare(const struct pairing *p, uint64_t start, uint64_t end)
+{
+	struct here a, b;
+	enum pagekind kind;
+	int rc;
+
+	for (rc = 0; rc == 0 && start < end; start = b.end) {
+		a.end = end;
+		memory_at(p->was, p->v, start, &a);
+		b.end = a.end;
+		memory_at(p->is, p->w, start, &b);
+		kind = content_verdict(&a, &b);
+		/* nobody has pages of a file alone that is not mapped */
+		if ((p->v == NULL && b.content == CONTENT_FILE) ||
+		    (p->w == NULL && a.content == CONTENT_FILE))
+			kind = PAGES_SAME;
+		if ((p->v == NULL || p->w == NULL) && kind == PAGES_MISSING)
+			kind = PAGES_SAME;
+		if (kind != PAGES_KINDS)
+			rc = row_count(p->row, start, b.end, kind, p->runs);
+		else if (!memory_stored(p->was, &a, p->is, &b, start))
+			rc = pairing_read(p, start, b.end);
+	}
+	return rc;
+}
+
+/*
+ * Compare a mapping as it is with what was at its addresses.
+ */
+static int
+row_compare(struct rows *l, size_t i, const struct memory *was,
+    const struct memory *is, bool runs)
+{
+	struct pairing p = { .was = was, .is = is, .w = &is->vma.v[i],
+	    .row = &l->v[i], .runs = runs };
+	uint64_t addr, end;
+
+	for (addr = p.w->start; addr < p.w->end; addr = end) {
+		end = p.w->end;
+		p.v = vmas_next(&was->vma, addr);
+		if (p.v != NULL && p.v->start > addr) {
+			if (p.v->start < end)
+				end = p.v->start;
+			p.v = NULL;
+		} else if (p.v != NULL && p.v->end < end)
+			end = p.v->end;
+		if (pairing_compare(&p, addr, end) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Add what of a mapping that was is mapped no more: to the row of that which is
+ * at its addresses, or to one of its own.
+ */
+static int
+row_gone(struct rows *l, const struct vma *v, const struct memory *was,
+    const struct memory *is, bool runs)
+{
+	struct pairing p = { .was = was, .is = is, .v = v, .runs = runs };
+	const struct vma *w;
+	uint64_t addr, end;
+
+	if ((w = vmas_next(&is->vma, v->start)) != NULL && w->start < v->end)
+		p.row = &l->v[w - is->vma.v];
+	else {
+		if (VEC_ROOM(l->v, l->n) == -1)
+			return -1;
+		p.row = &l->v[l->n++];
+		memset(p.row, 0, sizeof *p.row);
+		p.row->how = HOW_REMOVED;
+		p.row->was = *v;
+	}
+	for (addr = v->start; addr < v->end; addr = w->end) {
+		w = vmas_next(&is->vma, addr);
+		end = w == NULL || w->start > v->end ? v->end : w->start;
+		if (end > addr && pairing_compare(&p, addr, end) == -1)
+			return -1;
+		if (w == NULL || w->start >= v->end)
+			break;
+	}
+	return 0;
+}
+
+/*
+ * Return what became of mapping was, if w is at its addresses.
+ */
+static enum how
+vma_how(const struct vma *was, const struct vma *w)
+{
+	if (was->start == w->start && was->end == w->end &&
+	    ((was->flags ^ w->flags) & VMA_MAPS) == 0 &&
+	    strcmp(was->name, w->name) == 0)
+		return HOW_SAME;
+	return HOW_CHANGED;
+}
+
+/*
+ * Return the mapping that row r tells of: as it is, or as it was.
+ */
+const struct vma *
+row_vma(const struct row *r)
+{
+	return r->is.end != 0 ? &r->is : &r->was;
+}
+
+static int
+row_cmp(const void *a, const void *b)
+{
+	const struct vma *x = row_vma(a), *y = row_vma(b);
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/*
+ * Return true if a row tells of something that changed.
+ */
+bool
+row_differs(const struct row *r)
+{
+	return r->how != HOW_SAME || r->kb.changed != 0 || r->kb.added != 0 ||
+	    r->kb.removed != 0 || r->kb.unknown != 0;
+}
+
+/*
+ * Set *l, which is all zero, to the mappings of two moments; with runs true,
+ * each with the addresses of what changed.  The caller frees it, after a
+ * failure too, before he closes both.
+ */
+int
+rows_get(struct rows *l, const struct memory *was, const struct memory *is,
+    bool runs)
+{
+	const struct vma *o;
+	struct row *r;
+	size_t i;
+
+	for (i = 0; i < is->vma.n; i++) {
+		if (VEC_ROOM(l->v, l->n) == -1)
+			return -1;
+		r = &l->v[l->n++];
+		memset(r, 0, sizeof *r);
+		r->is = is->vma.v[i];
+		r->how = HOW_ADDED;
+		o = vmas_next(&was->vma, r->is.start);
+		if (o != NULL && o->start < r->is.end) {
+			r->was = *o;
+			r->how = vma_how(o, &r->is);
+		}
+	}
+	for (i = 0; i < is->vma.n; i++)
+		if (row_compare(l, i, was, is, runs) == -1)
+			return -1;
+	for (i = 0; i < was->vma.n; i++)
+		if (row_gone(l, &was->vma.v[i], was, is, runs) == -1)
+			return -1;
+	if (l->n > 1)
+		qsort(l->v, l->n, sizeof *l->v, row_cmp);
+	return 0;
+}
+
+void
+rows_free(struct rows *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		pagelist_free(&l->v[i].run);
+	free(l->v);
+	memset(l, 0, sizeof *l);
+}

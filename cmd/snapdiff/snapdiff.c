@@ -1,0 +1,219 @@
+/*
+ * snapdiff: what changed in processes from one snapshot to another.
+ */
+#include "snapdiff.h"
+#include "vec.h"
+
+#include <err.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {				/* as diff(1) */
+	EXIT_SAME,
+	EXIT_DIFFER,
+	EXIT_TROUBLE
+};
+
+struct command {
+	struct options	 opts;
+	struct snap	**snap;	/* owned, as what it points to */
+	size_t		 nsnap;
+	struct moments	 moments;
+	uint64_t	 pid;	/* this process only; 0: all */
+	uint64_t	 before; /* that was this one */
+	bool		 differs;
+};
+
+static const struct opt opts[] = {
+	{ 'j', "json", NULL, "as JSON, an object a process, for programs" },
+	{ 'l', "long", NULL, "the addresses of what changed, too" },
+	{ 'p', "pid", "pid[:pid]", "this process only; or what one was "
+	    "before" },
+	{ 's', "sums", NULL, "a line a class of mappings, not a mapping" },
+	{ 'x', "hex", NULL, "the bytes of what changed, too" },
+	{ 0 }
+};
+
+static const struct cmdline cmdline = {
+	.about = "Tell what changed in processes from one snapshot to another.",
+	.synopsis = (const char *const[]){
+		"[-lsx] [-p pid[:pid]] old new",
+		"[-lsx] [-p pid[:pid]] file",
+		"-j [-ls] [-p pid[:pid]] file ...",
+		NULL
+	},
+	.opts = opts
+};
+
+static void
+trouble(void)
+{
+	fflush(stdout);
+	program_warn("%s", snap_errstr());
+	exit(EXIT_TROUBLE);
+}
+
+/*
+ * Compare a process, and tell what changed: a couple_fn.
+ */
+static int
+compare(void *arg, const struct couple *c)
+{
+	struct command *cmd = arg;
+	struct factlist was = { 0 }, is = { 0 };
+	struct changes changes = { 0 };
+	struct memory before = { 0 }, now = { 0 };
+	struct rows rows = { 0 };
+	struct result res = { .couple = c, .changes = &changes,
+	    .rows = &rows, .was = &before, .is = &now };
+	const struct moment *m = cmd->moments.v;
+	bool both;
+	size_t i;
+	int rc = 0;
+
+	both = c->was.proc != NULL && c->is.proc != NULL;
+	res.differs = !both;
+	if (both && (proc_facts(&was, c->was.snap, c->was.proc) == -1 ||
+	    proc_facts(&is, c->is.snap, c->is.proc) == -1 ||
+	    factlist_diff(&changes, &was, &is) == -1 ||
+	    memory_open(&before, &c->was) == -1 ||
+	    memory_open(&now, &c->is) == -1 ||
+	    rows_get(&rows, &before, &now, cmd->opts.runs ||
+	    cmd->opts.bytes) == -1))
+		rc = -1;
+	res.differs = res.differs || changes.n > 0;
+	for (i = 0; i < rows.n; i++)
+		res.differs = res.differs || row_differs(&rows.v[i]);
+	if (rc == 0 && res.differs && cmd->opts.json)
+		objects_result(&res, &cmd->opts);
+	else if (rc == 0 && res.differs) {
+		if (!cmd->differs)
+			print_head(&m[0], &m[1]);
+		print_result(&res, &cmd->opts);
+	}
+	cmd->differs = cmd->differs || res.differs;
+	rows_free(&rows);
+	memory_close(&before);
+	memory_close(&now);
+	free(changes.v);
+	factlist_free(&was);
+	factlist_free(&is);
+	return rc;
+}
+
+/*
+ * Compare the two moments of a command.
+ */
+static void
+compare_all(struct command *cmd)
+{
+	const struct moment *m = cmd->moments.v;
+	struct couple c;
+
+	if (cmd->opts.json)
+		objects_head(&m[0], &m[1]);
+	if (cmd->pid == 0) {
+		if (couples_each(&m[0], &m[1], compare, cmd) == -1)
+			trouble();
+	} else if (couple_pids(&m[0], &m[1], cmd->before, cmd->pid, &c) == -1 ||
+	    compare(cmd, &c) == -1)
+		trouble();
+}
+
+/*
+ * Read the snapshots, and find what moments they are: with one file only, its
+ * parts.
+ */
+static void
+read_all(struct command *cmd, char *const *path, size_t n)
+{
+	struct readopts o = { .warn = program_lose };
+	struct snap *s;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if ((s = snap_open(path[i], &o)) == NULL ||
+		    VEC_ROOM(cmd->snap, cmd->nsnap) == -1)
+			trouble();
+		cmd->snap[cmd->nsnap++] = s;
+		if (moments_add(&cmd->moments, s, path[i], n == 1) == -1)
+			trouble();
+	}
+}
+
+static uint64_t
+parse_pid(const char *s)
+{
+	const char *why;
+	long long n;
+
+	n = strtonum(s, 1, INT32_MAX, &why);
+	if (why != NULL)
+		options_misuse(&cmdline);
+	return (uint64_t)n;
+}
+
+/*
+ * Set which process is meant: "pid", or "before:pid".
+ */
+static void
+parse_pids(struct command *cmd, char *s)
+{
+	char *now;
+
+	if ((now = strchr(s, ':')) != NULL)
+		*now++ = '\0';
+	cmd->before = parse_pid(s);
+	cmd->pid = now == NULL ? cmd->before : parse_pid(now);
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct command cmd = { 0 };
+	struct confined need = { 0 };
+	size_t i;
+	int c;
+
+	signal(SIGUSR1, SIG_IGN);
+	while ((c = options_next(&cmdline, argc, argv)) != -1)
+		switch (c) {
+		case 'j':
+			cmd.opts.json = true;
+			break;
+		case 'l':
+			cmd.opts.runs = true;
+			break;
+		case 'p':
+			parse_pids(&cmd, optarg);
+			break;
+		case 's':
+			cmd.opts.sums = true;
+			break;
+		case 'x':
+			cmd.opts.bytes = true;
+			break;
+		}
+	if (optind == argc || (cmd.opts.json && cmd.opts.bytes))
+		options_misuse(&cmdline);
+	need.in = argv + optind;
+	need.nin = (size_t)(argc - optind);
+	if (confine(&need) == -1)
+		trouble();
+	read_all(&cmd, need.in, need.nin);
+	if (cmd.moments.n < 2)
+		errx(EXIT_TROUBLE, "one moment only: another file is needed");
+	if (cmd.moments.n > 2)
+		errx(EXIT_TROUBLE, "more than two moments");
+	compare_all(&cmd);
+	if (fflush(stdout) == EOF || ferror(stdout))
+		err(EXIT_TROUBLE, "standard output");
+	moments_free(&cmd.moments);
+	for (i = 0; i < cmd.nsnap; i++)
+		snap_free(cmd.snap[i]);
+	free(cmd.snap);
+	return program_lost() ? EXIT_TROUBLE : cmd.differs ? EXIT_DIFFER :
+	    EXIT_SAME;
+}

@@ -1,0 +1,158 @@
+/*
+ * What the files of snapdiff share.
+ */
+#ifndef SNAPDIFF_H
+#define SNAPDIFF_H
+
+#include "common/common.h"
+
+struct options {
+	bool	 runs;		/* -l: addresses of what changed */
+	bool	 bytes;		/* -x: the bytes, too */
+	bool	 sums;		/* -s: a line a class in place of a mapping */
+	bool	 json;
+};
+
+/* match.c: which process is which */
+struct side {			/* a process at one moment */
+	struct snap	*snap;	/* borrowed, as proc */
+	struct proc	*proc;	/* NULL: there was none */
+	struct identity	 who;	/* part: 0, if parts are moments */
+};
+
+struct moment {
+	const char	*path;	/* borrowed */
+	uint64_t	 part;	/* of the snapshot in path, if several of
+				   these are moments */
+	bool		 timed;
+	uint64_t	 time;	/* as time(2) */
+	struct side	*side;	/* owned; by part, number and start */
+	size_t		 n;
+};
+
+struct moments {
+	struct moment	*v;	/* owned; in order */
+	size_t		 n;
+};
+
+struct couple {			/* a process as it was, and as it is */
+	struct side	 was;
+	struct side	 is;
+};
+
+typedef int	 (*couple_fn)(void *, const struct couple *);
+
+int		 moments_add(struct moments *, struct snap *, const char *,
+		    bool parts);
+void		 moments_free(struct moments *);
+int		 couples_each(const struct moment *, const struct moment *,
+		    couple_fn, void *);
+int		 couple_pids(const struct moment *, const struct moment *,
+		    uint64_t, uint64_t, struct couple *);
+
+/* memory.c: what an address holds at a moment */
+enum content {
+	CONTENT_NOTHING,	/* zeros, or never touched */
+	CONTENT_FILE,		/* a page of a file, not modified */
+	CONTENT_BYTES,		/* of the process */
+	CONTENT_LOST		/* not captured */
+};
+
+struct memory {
+	const struct side *side; /* borrowed */
+	struct image	*im;	/* borrowed; NULL: none */
+	struct vmas	 vma;	/* owned */
+	struct pagelist	 page;	/* owned */
+	struct pagelist	 own;	/* owned; private pages of the process */
+	bool		 owntold;
+	char		 exe[4096]; /* the name of its executable */
+};
+
+struct here {			/* what is at an address */
+	enum content	 content;
+	bool		 data;	/* the image has its bytes */
+	uint64_t	 end;	/* as far as this it is alike */
+	const struct pagespan *span; /* borrowed; NULL: none */
+};
+
+int		 memory_open(struct memory *, const struct side *);
+void		 memory_close(struct memory *);
+void		 memory_at(const struct memory *, const struct vma *,
+		    uint64_t, struct here *);
+int		 memory_read(const struct memory *, const struct vma *,
+		    uint64_t, uint8_t *, size_t);
+bool		 memory_stored(const struct memory *, const struct here *,
+		    const struct memory *, const struct here *, uint64_t);
+
+/* rows.c: mappings, and how many kilobytes of each changed */
+struct kbchange {		/* kilobytes */
+	uint64_t	 changed;
+	uint64_t	 added;	/* that held nothing before */
+	uint64_t	 removed; /* that hold nothing now */
+	uint64_t	 unknown; /* that one of both does not tell */
+};
+
+struct row {			/* a mapping */
+	enum how	 how;
+	struct vma	 was;	/* borrows its name; end 0: it was not there */
+	struct vma	 is;	/* likewise */
+	struct kbchange	 kb;
+	struct pagelist	 run;	/* owned; if they are wanted */
+};
+
+struct rows {
+	struct row	*v;	/* owned; ascending */
+	size_t		 n;
+};
+
+int		 rows_get(struct rows *, const struct memory *,
+		    const struct memory *, bool runs);
+bool		 row_differs(const struct row *);
+void		 kbchange_add(struct kbchange *, const struct kbchange *);
+const struct vma *row_vma(const struct row *);
+void		 rows_free(struct rows *);
+
+/* class.c: sums of mappings that are of one kind */
+enum class {
+	CLASS_HEAP, CLASS_STACK, CLASS_ANONYMOUS, CLASS_FILE, CLASS_SHARED,
+	CLASS_KERNEL, CLASSES
+};
+
+struct classum {
+	size_t		 nwas;	/* mappings, */
+	size_t		 nis;
+	uint64_t	 was;	/* and their kilobytes */
+	uint64_t	 is;
+	struct kbchange	 kb;
+};
+
+/* what is known of how a process changed */
+struct result {
+	const struct couple *couple; /* borrowed, as all here */
+	const struct changes *changes;
+	const struct rows *rows;
+	const struct memory *was;
+	const struct memory *is;
+	bool		 differs;
+};
+
+enum class	 class_of(const struct vma *);
+const char	*class_word(enum class);
+uint64_t	 vma_kb(const struct vma *);
+
+/* sums.c */
+void		 class_sums(struct classum[CLASSES], const struct result *);
+bool		 class_differs(const struct classum *);
+
+/* print.c: for people; bytes.c: runs and their bytes */
+void		 print_head(const struct moment *, const struct moment *);
+void		 print_result(const struct result *, const struct options *);
+void		 print_runs(const struct result *, const struct row *,
+		    bool bytes);
+
+/* objects.c: for programs */
+void		 objects_head(const struct moment *, const struct moment *);
+void		 objects_result(const struct result *,
+		    const struct options *);
+
+#endif

@@ -1,0 +1,197 @@
+/*
+ * Lists of facts, each with a subject, a key and a value, and how two of them
+ * differ.
+ */
+#include "facts.h"
+#include "vec.h"
+
+#include <string.h>
+
+/*
+ * Return the word for a subject.
+ */
+const char *
+subject_word(enum subject subject)
+{
+	static const char *const words[SUBJECTS] = {
+		[SUBJECT_NAME] = "name",
+		[SUBJECT_PARENT] = "parent",
+		[SUBJECT_ARGUMENTS] = "arguments",
+		[SUBJECT_EXECUTABLE] = "executable",
+		[SUBJECT_DIRECTORY] = "directory",
+		[SUBJECT_ROOT] = "root",
+		[SUBJECT_CGROUP] = "cgroup",
+		[SUBJECT_NAMESPACE] = "namespace",
+		[SUBJECT_THREAD] = "thread",
+		[SUBJECT_DESCRIPTOR] = "descriptor",
+		[SUBJECT_POSITION] = "position",
+		[SUBJECT_FLAGS] = "flags",
+		[SUBJECT_ENVIRONMENT] = "environment",
+		[SUBJECT_LIMIT] = "limit",
+		[SUBJECT_CREDENTIAL] = "credential",
+		[SUBJECT_SIGNAL] = "signal",
+		[SUBJECT_SIGNALS] = "signals"
+	};
+
+	return words[subject];
+}
+
+/*
+ * Add a fact, whose value has n bytes: those that are NUL become blanks, and
+ * blanks and newlines at its end are left out.
+ */
+int
+factlist_add(struct factlist *l, enum subject subject, uint64_t order,
+    const char *key, const char *value, size_t n)
+{
+	struct fact *f;
+	size_t i;
+
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
+	while (n > 0 && (value[n - 1] == '\n' || value[n - 1] == ' ' ||
+	    value[n - 1] == '\0'))
+		n--;
+	f = &l->v[l->n];
+	memset(f, 0, sizeof *f);
+	f->subject = subject;
+	f->order = order;
+	f->key = strdup(key);
+	f->value = malloc(n + 1);
+	if (f->key == NULL || f->value == NULL) {
+		free(f->key);
+		free(f->value);
+		return errstr_set("out of memory");
+	}
+	memcpy(f->value, value, n);
+	for (i = 0; i < n; i++)
+		if (f->value[i] == '\0')
+			f->value[i] = ' ';
+	f->value[n] = '\0';
+	l->n++;
+	l->told |= 1U << subject;
+	return 0;
+}
+
+static int
+fact_order(const struct fact *a, const struct fact *b)
+{
+	if (a->subject != b->subject)
+		return a->subject < b->subject ? -1 : 1;
+	if (a->order != b->order)
+		return a->order < b->order ? -1 : 1;
+	return strcmp(a->key, b->key);
+}
+
+static int
+fact_cmp(const void *x, const void *y)
+{
+	const struct fact *a = x, *b = y;
+	int c;
+
+	if ((c = fact_order(a, b)) != 0)
+		return c;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return strcmp(a->value, b->value);
+}
+
+/*
+ * Bring facts into the order in which lists are compared.
+ */
+void
+factlist_sort(struct factlist *l)
+{
+	if (l->n > 1)
+		qsort(l->v, l->n, sizeof *l->v, fact_cmp);
+}
+
+void
+factlist_free(struct factlist *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		free(l->v[i].key);
+		free(l->v[i].value);
+		free(l->v[i].more);
+	}
+	free(l->v);
+	memset(l, 0, sizeof *l);
+}
+
+/*
+ * Add a change of a fact, from one value to another.
+ */
+static int
+change_add(struct changes *l, const struct fact *f, const char *was,
+    const char *is)
+{
+	struct change *c;
+
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
+	c = &l->v[l->n++];
+	c->how = was == NULL ? HOW_ADDED : is == NULL ? HOW_REMOVED :
+	    HOW_CHANGED;
+	c->subject = f->subject;
+	c->key = f->key;
+	c->was = was;
+	c->is = is;
+	c->more = f->more;
+	return 0;
+}
+
+/*
+ * Add that a fact is in one list only; was tells in which.  Details of a
+ * descriptor are not: that is told itself.
+ */
+static int
+change_one(struct changes *l, const struct fact *f, bool was)
+{
+	if (f->subject == SUBJECT_POSITION || f->subject == SUBJECT_FLAGS)
+		return 0;
+	return change_add(l, f, was ? f->value : NULL, was ? NULL : f->value);
+}
+
+/*
+ * Add what became of a fact that is in both lists.
+ */
+static int
+change_both(struct changes *l, const struct fact *a, const struct fact *b)
+{
+	if (a->id != b->id)
+		return change_one(l, a, true) == -1 ? -1 :
+		    change_one(l, b, false);
+	return strcmp(a->value, b->value) == 0 ? 0 :
+	    change_add(l, b, a->value, b->value);
+}
+
+/*
+ * List what differs from one list of facts to another, of what both tell; the
+ * caller frees the array.
+ */
+int
+factlist_diff(struct changes *l, const struct factlist *was,
+    const struct factlist *is)
+{
+	const struct fact *f;
+	unsigned int both;
+	size_t i, k;
+	int order, rc;
+
+	both = was->told & is->told;
+	if (both & 1U << SUBJECT_SIGNAL)	/* which tell more */
+		both &= ~(1U << SUBJECT_SIGNALS);
+	for (rc = 0, i = k = 0; rc == 0 && (i < was->n || k < is->n);) {
+		order = i == was->n ? 1 : k == is->n ? -1 :
+		    fact_order(&was->v[i], &is->v[k]);
+		f = order > 0 ? &is->v[k] : &was->v[i];
+		if ((both & 1U << f->subject) != 0)
+			rc = order == 0 ? change_both(l, f, &is->v[k]) :
+			    change_one(l, f, order < 0);
+		i += order <= 0;
+		k += order >= 0;
+	}
+	return rc;
+}

@@ -1,0 +1,359 @@
+/*
+ * Facts that texts of the Linux record tell (snap(6)): descriptors,
+ * environment, limits, credentials, signal actions.  Any of it may be a
+ * stranger's.
+ */
+#include "facts.h"
+#include "digits.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/*
+ * Return a number for len bytes, the same for the same ones: FNV-1a.
+ */
+static uint64_t
+bytes_hash(const uint8_t *p, size_t len)
+{
+	uint64_t h = 0xcbf29ce484222325;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		h = (h ^ p[i]) * 0x100000001b3;
+	return h;
+}
+
+struct opening {		/* a line of files of the record */
+	uint64_t	 fd;
+	uint64_t	 id;	/* of the open file description */
+};
+
+struct openings {
+	struct opening	*v;	/* owned */
+	size_t		 n;
+};
+
+static int
+opening_cmp(const void *a, const void *b)
+{
+	const struct opening *x = a, *y = b;
+
+	return x->fd < y->fd ? -1 : x->fd > y->fd;
+}
+
+/*
+ * Set *l, which is all zero, to which descriptor leads where; the caller frees
+ * the array, after a failure too.
+ */
+static int
+openings_get(struct openings *l, const struct linuxrec *r)
+{
+	struct opening o;
+	struct recfile f;
+	struct scan t, line;
+
+	if (!linuxrec_find(r, "files", &f))
+		return 0;
+	for (t = scan_begin(f.data, f.len); scan_line(&t, &line);) {
+		if (!scan_number(&line, 10, &o.fd) ||
+		    !scan_number(&line, 10, &o.id))
+			continue;
+		if (VEC_ROOM(l->v, l->n) == -1)
+			return -1;
+		l->v[l->n++] = o;
+	}
+	if (l->n > 1)
+		qsort(l->v, l->n, sizeof *l->v, opening_cmp);
+	return 0;
+}
+
+/*
+ * Return what is known of the socket of a descriptor, its addresses, as a text
+ * that the caller frees; NULL where nothing is.
+ */
+static char *
+socket_text(const struct openings *l, const struct linuxrec *r, uint64_t fd)
+{
+	static const char *const keys[] = { "type ", "name ", "local ",
+	    "remote " };
+	struct opening key = { .fd = fd }, *o;
+	struct recfile f;
+	struct scan t, value;
+	struct buf b = { 0 };
+	char name[40];
+	size_t i;
+
+	o = l->n == 0 ? NULL : bsearch(&key, l->v, l->n, sizeof key,
+	    opening_cmp);
+	if (o == NULL)
+		return NULL;
+	snprintf(name, sizeof name, "file/%" PRIu64, o->id);
+	if (!linuxrec_find(r, name, &f))
+		return NULL;
+	for (i = 0; i < sizeof keys / sizeof *keys; i++) {
+		t = scan_begin(f.data, f.len);
+		if (scan_key(&t, keys[i], &value)) {
+			buf_puts(&b, b.len == 0 ? "" : " ");
+			buf_puts(&b, i == 0 ? "" : keys[i]);
+			buf_add(&b, value.s, (size_t)(value.end - value.s));
+		}
+	}
+	buf_add(&b, "", 1);
+	if (buf_check(&b) == -1 || b.len == 1) {
+		buf_free(&b);
+		return NULL;
+	}
+	return (char *)b.data;
+}
+
+/*
+ * Add where a descriptor stands in its file, and how that was opened.
+ */
+static int
+facts_fdinfo(struct factlist *l, const struct linuxrec *r, const char *fd,
+    uint64_t num, uint64_t id)
+{
+	struct fdinfo info = { 0 };
+	struct recfile f;
+	char name[40], value[32];
+	int n;
+
+	snprintf(name, sizeof name, "fdinfo/%s", fd);
+	if (!linuxrec_find(r, name, &f))
+		return 0;
+	fdinfo_parse(&info, f.data, f.len);
+	if (!info.told)
+		return 0;
+	n = snprintf(value, sizeof value, "%" PRId64, info.pos);
+	if (factlist_add(l, SUBJECT_POSITION, num, fd, value, (size_t)n) == -1)
+		return -1;
+	l->v[l->n - 1].id = id;
+	n = snprintf(value, sizeof value, "0%o", info.flags);
+	if (factlist_add(l, SUBJECT_FLAGS, num, fd, value, (size_t)n) == -1)
+		return -1;
+	l->v[l->n - 1].id = id;
+	return 0;
+}
+
+/*
+ * Add a descriptor, of which f is the file in fd of the record.
+ */
+static int
+facts_descriptor(struct factlist *l, const struct linuxrec *r,
+    const struct openings *open, const struct recfile *f)
+{
+	char fd[24];
+	uint64_t num;
+
+	if (f->namelen <= 3 || f->namelen >= sizeof fd ||
+	    memcmp(f->name, "fd/", 3) != 0 ||
+	    !digits_number(f->name + 3, f->namelen - 3, 10, &num))
+		return 0;
+	memcpy(fd, f->name + 3, f->namelen - 3);
+	fd[f->namelen - 3] = '\0';
+	if (factlist_add(l, SUBJECT_DESCRIPTOR, num, fd, (const char *)f->data,
+	    f->len) == -1)
+		return -1;
+	if (f->len > 7 && memcmp(f->data, "socket:", 7) == 0)
+		l->v[l->n - 1].more = socket_text(open, r, num);
+	return facts_fdinfo(l, r, fd, num, bytes_hash(f->data, f->len));
+}
+
+/*
+ * Add the descriptors of a process.
+ */
+int
+facts_descriptors(struct factlist *l, const struct linuxrec *r)
+{
+	struct openings open = { 0 };
+	struct recfile f;
+	size_t i;
+	int rc;
+
+	/* a process without descriptors has no files in fd */
+	if (linuxrec_find(r, "files", &f) || linuxrec_find(r, "limits", &f))
+		l->told |= 1U << SUBJECT_DESCRIPTOR;
+	rc = openings_get(&open, r);
+	for (i = 0; rc == 0 && i < r->n; i++) {
+		linuxrec_get(r, i, &f);
+		rc = facts_descriptor(l, r, &open, &f);
+	}
+	free(open.v);
+	return rc;
+}
+
+/*
+ * Add the environment that a process was given, as the kernel tells it:
+ * environ of proc(5).
+ */
+int
+facts_environ(struct factlist *l, const struct linuxrec *r)
+{
+	const char *s, *end, *nul, *is;
+	struct recfile f;
+	char *key;
+	int rc;
+
+	if (!linuxrec_find(r, "environ", &f))
+		return 0;
+	l->told |= 1U << SUBJECT_ENVIRONMENT;
+	s = (const char *)f.data;
+	for (end = s + f.len; s < end; s = nul + 1) {
+		if ((nul = memchr(s, '\0', (size_t)(end - s))) == NULL)
+			nul = end;
+		if ((is = memchr(s, '=', (size_t)(nul - s))) == NULL)
+			is = nul;
+		if (nul == s)
+			continue;
+		if ((key = strndup(s, (size_t)(is - s))) == NULL)
+			return errstr_set("out of memory");
+		is += is < nul;
+		rc = factlist_add(l, SUBJECT_ENVIRONMENT, 0, key, is,
+		    (size_t)(nul - is));
+		free(key);
+		if (rc == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Put a limit into s, of size bytes.
+ */
+static void
+limit_text(char *s, size_t size, uint64_t v)
+{
+	if (v == UINT64_MAX)
+		strlcpy(s, "unlimited", size);
+	else
+		snprintf(s, size, "%" PRIu64, v);
+}
+
+/*
+ * Add resource limits, the soft one and the hard one.
+ */
+int
+facts_limits(struct factlist *l, const struct linuxrec *r)
+{
+	char cur[24], max[24], value[64];
+	struct recfile f;
+	struct limit lim;
+	struct scan t;
+	uint64_t order;
+	int n;
+
+	if (!linuxrec_find(r, "limits", &f))
+		return 0;
+	t = scan_begin(f.data, f.len);
+	for (order = 0; limits_next(&t, &lim); order++) {
+		if (!lim.told)
+			continue;
+		limit_text(cur, sizeof cur, lim.cur);
+		limit_text(max, sizeof max, lim.max);
+		n = snprintf(value, sizeof value, "%s of %s", cur, max);
+		if (factlist_add(l, SUBJECT_LIMIT, order, lim.name, value,
+		    (size_t)n) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Add what status tells: credentials, and which signals are ignored or caught.
+ */
+int
+facts_status(struct factlist *l, const struct linuxrec *r)
+{
+	static const struct {
+		const char	*key;
+		enum subject	 subject;
+	} keys[] = { { "Uid:", SUBJECT_CREDENTIAL },
+	    { "Gid:", SUBJECT_CREDENTIAL }, { "Groups:", SUBJECT_CREDENTIAL },
+	    { "CapInh:", SUBJECT_CREDENTIAL },
+	    { "CapPrm:", SUBJECT_CREDENTIAL },
+	    { "CapEff:", SUBJECT_CREDENTIAL },
+	    { "CapBnd:", SUBJECT_CREDENTIAL },
+	    { "CapAmb:", SUBJECT_CREDENTIAL },
+	    { "NoNewPrivs:", SUBJECT_CREDENTIAL },
+	    { "Seccomp:", SUBJECT_CREDENTIAL },
+	    { "Seccomp_filters:", SUBJECT_CREDENTIAL },
+	    { "SigIgn:", SUBJECT_SIGNALS }, { "SigCgt:", SUBJECT_SIGNALS } };
+	struct recfile f;
+	struct scan t, value;
+	char key[24], *s;
+	size_t i, k;
+
+	if (!linuxrec_find(r, "status", &f))
+		return 0;
+	for (i = 0; i < sizeof keys / sizeof *keys; i++) {
+		t = scan_begin(f.data, f.len);
+		if (!scan_key(&t, keys[i].key, &value))
+			continue;
+		scan_blanks(&value);
+		strlcpy(key, keys[i].key, strlen(keys[i].key));
+		if (factlist_add(l, keys[i].subject, i, key, value.s,
+		    (size_t)(value.end - value.s)) == -1)
+			return -1;
+		for (s = l->v[l->n - 1].value, k = 0; s[k] != '\0'; k++)
+			if (s[k] == '\t')
+				s[k] = ' ';
+	}
+	return 0;
+}
+
+/*
+ * Return the name of a signal, without SIG, on the machines that have the
+ * numbers of signal(7) for x86 and ARM; NULL for none of these.
+ */
+static const char *
+signal_name(uint64_t num)
+{
+	static const char *const names[] = { NULL, "HUP", "INT", "QUIT", "ILL",
+	    "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+	    "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP",
+	    "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH",
+	    "IO", "PWR", "SYS" };
+
+	return num < sizeof names / sizeof *names ? names[num] : NULL;
+}
+
+/*
+ * Add what is done at each signal: sigaction of the record.
+ */
+int
+facts_signals(struct factlist *l, const struct linuxrec *r)
+{
+	enum { HANDLER, FLAGS, RESTORER, MASK, WORDS };
+	uint64_t num, v[WORDS];
+	char key[32], value[100];
+	struct recfile f;
+	struct scan t, line;
+	const char *name;
+	int n, i;
+
+	if (!linuxrec_find(r, "sigaction", &f))
+		return 0;
+	for (t = scan_begin(f.data, f.len); scan_line(&t, &line);) {
+		if (!scan_number(&line, 10, &num) || num > 64)
+			continue;
+		for (i = 0; i < WORDS; i++)
+			if (!scan_number(&line, 16, &v[i]))
+				v[i] = 0;
+		name = signal_name(num);
+		snprintf(key, sizeof key, "%" PRIu64 "%s%s", num,
+		    name == NULL ? "" : " SIG", name == NULL ? "" : name);
+		if (v[HANDLER] == 0)
+			n = snprintf(value, sizeof value, "default");
+		else if (v[HANDLER] == 1)
+			n = snprintf(value, sizeof value, "ignored");
+		else
+			n = snprintf(value, sizeof value, "handler %" PRIx64
+			    " flags %" PRIx64 " mask %" PRIx64, v[HANDLER],
+			    v[FLAGS], v[MASK]);
+		if (factlist_add(l, SUBJECT_SIGNAL, num, key, value,
+		    (size_t)n) == -1)
+			return -1;
+	}
+	return 0;
+}
