@@ -147,7 +147,8 @@ moments_free(struct moments *l)
 static bool
 side_same(const struct side *a, const struct side *b)
 {
-	return a->who.start == b->who.start || a->who.start == 0 || b->who.start == 0;
+	return a->who.start == b->who.start || a->who.start == 0 ||
+	    b->who.start == 0;
 }
 
 /*
@@ -168,7 +169,7 @@ couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
 		order = i == was->n ? 1 : k == is->n ? -1 :
 		    side_order(&was->side[i], &is->side[k]);
 		if (order == 0 && !side_same(&was->side[i], &is->side[k]))
-			order = was->side[i].who.start < is->side[k].who.start ? -1 : 1;
+			order = side_cmp(&was->side[i], &is->side[k]);
 		if (order <= 0)
 			c.was = was->side[i++];
 		if (order >= 0)

@@ -29,7 +29,8 @@ own_get(struct memory *m, const struct linuxrec *r)
 		s = digits_read(s, end, 16, &p.start);
 		if (s == NULL || s == end || *s != ' ' ||
 		    digits_read(s + 1, end, 16, &p.end) != end ||
-		    (m->own.n > 0 && m->own.v[m->own.n - 1].end > p.start))
+		    p.end <= p.start || (m->own.n > 0 &&
+		    m->own.v[m->own.n - 1].end > p.start))
 			return errstr_set("pages: not ascending ranges");
 		if (pagelist_add(&m->own, &p) == -1)
 			return -1;

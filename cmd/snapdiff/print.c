@@ -97,7 +97,8 @@ put_row(const struct row *r)
 	    v->start, v->end, vma_kb(v));
 	put_counts(&r->kb);
 	printf(" %s", perm);
-	put_harmless(" ", v->name);
+	if (*v->name != '\0')
+		put_harmless(" ", v->name);
 	if (r->how == HOW_CHANGED) {
 		vma_perms(&r->was, before);
 		if (r->was.start != v->start || r->was.end != v->end)

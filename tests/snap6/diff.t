@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# snapdiff of hand-made snapshots: who is who, what is compared and what is not,
+# and what strangers write.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+cd "$tmp" || exit 1
+
+# Make FILE of a process 7 and its thread 8: make FILE NAME=VALUE ..., where
+# NAME is start, tstart (of the thread), a file of the record (its text, with
+# escapes of Python), or mem (lines for snapasm.py).
+make() {
+	local file=$1
+
+	shift
+	python3 - "$@" <<'END' | python3 "$tests/snap6/snapasm.py" >"$file"
+import sys
+
+def escape(s):
+    return ''.join(c if ' ' <= c <= '~' and c not in '"\\'
+                   else '\\x%02x' % ord(c) for c in s)
+
+def stat(pid, start):
+    return '%d (prog) S 1 7 7 0 -1 0 0 0 0 0 1 2 0 0 20 0 2 0 %s 5 22' % (
+        pid, start)
+
+a = dict(start='99', tstart='99', mem='', maps='''\
+10000-14000 rw-p 00000000 00:00 0
+20000-24000 r--p 00000000 fe:00 77 /lib/x
+''')
+for arg in sys.argv[1:]:
+    name, value = arg.split('=', 1)
+    a[name] = value.encode().decode('unicode_escape')
+mem = a.pop('mem')
+start, tstart = a.pop('start'), a.pop('tstart')
+
+def record(pid, files):
+    print('record %d proc\ndata {\n"linux amd64 1\\n"' % pid)
+    for name, text in files.items():
+        print('"%s\\n"\ndata "%s"' % (name, escape(text)))
+    print('}')
+
+print(r'"process snapshot 1735689600 ann@gnot amd64 1 \"prog\"\n"')
+record(7, dict(stat=stat(7, start), comm='prog\n', **a))
+print('record 7 mem\n' + mem if mem else '')
+record(8, dict(thread='7\n', stat=stat(8, tstart), comm='worker\n'))
+END
+}
+
+# diffs OLD NEW [OPTION ...]: the status, then what it says
+diffs() {
+	local old=$1 new=$2
+
+	shift 2
+	rc=0
+	timeout 20 "$BUILD/snapdiff" "$@" "$old" "$new" >out 2>err || rc=$?
+	echo "$rc"
+	sed 1,2d out
+	cat err
+}
+
+page='number 1\nsegment 0x10000 1024\nr "A"*1024'
+make a 'environ=A=1\0B=2\0' 'limits=x' 'fd/3=/a' \
+    'fdinfo/3=pos:\t0\nflags:\t0100\n' "mem=$page"
+make b 'environ=A=1\0B=2\0' 'limits=x' 'fd/3=/a' \
+    'fdinfo/3=pos:\t0\nflags:\t0100\n' "mem=$page"
+is "$(diffs a b)" 0 "the same"
+make b start=100
+is "$(diffs a b)" "1
+- process 7 prog
++ process 7 prog" "one number, but another process"
+is "$(diffs a b -p 7 | sed -n '1,2p')" "1
+! process 7 prog" "-p: compared all the same"
+make b start=0 'environ=A=1\0B=2\0' 'fd/3=/a' "mem=$page"
+is "$(diffs a b)" 0 "one of which is not known when it began; and no limits"
+make b tstart=100 "mem=$page"
+is "$(diffs a b)" "1
+! process 7 prog
+  - thread 8: worker
+  + thread 8: worker" "one number, but another thread; an environment of one only"
+make b "mem=$page" 'limits=x' 'environ=B=3\0C=4\0D\0' 'fd/3=/b' \
+    'fdinfo/3=pos:\t9\nflags:\t0100\n'
+is "$(diffs a b)" "1
+! process 7 prog
+  ! descriptor 3: /b, was /a
+  - environment A: 1
+  ! environment B: 3, was 2
+  + environment C: 4
+  + environment D: " "of a descriptor that is another, no position"
+make a 'status=SigIgn:\t0\nUid:\t1\t1\t1\t1\n'
+make b 'status=SigIgn:\t2\nUid:\t0\t1\t1\t1\n' 'sigaction=2 1 0 0 0\n'
+is "$(diffs a b)" "1
+! process 7 prog
+  ! credential Uid: 0 1 1 1, was 1 1 1 1
+  ! signals SigIgn: 2, was 0" "signals, where one tells no actions"
+make a 'sigaction=2 0 0 0 0\n15 401000 4000000 7f0000 2\n'
+make b 'sigaction=2 1 0 0 0\n15 401000 4000000 7f0000 2\n'
+is "$(diffs a b)" "1
+! process 7 prog
+  ! signal 2 SIGINT: ignored, was default" "signal actions"
+
+# memory
+make a "mem=$page"
+make b 'missing=10000-11000 excluded\n'
+is "$(diffs a b | sed '1d;/ADDRESSES/d')" "! process 7 prog
+  !        10000-14000              16K        0K        0K        0K rw-p (4K not captured)" \
+    "what one does not have is not compared"
+is "$(diffs b b)" 0 "nor what neither has"
+make b 'missing=10000-11000 guard\n'
+is "$(diffs a b -l | sed '1d;/ADDRESSES/d')" "! process 7 prog
+  !        10000-14000              16K        0K        0K        1K rw-p
+           10000-10400               1K gone" "guard pages hold nothing"
+file='number 1\nsegment 0x20000 4096\nr "F"*1024\nr "F"*1024\nr "F"*1024\nr "F"*1024'
+make a 'pages=10000 11000\n'
+make b 'pages=10000 11000\n' "mem=$file"
+is "$(diffs a b)" 0 "pages of a file that came to be there are no change"
+make b 'pages=20000 21000\n' "mem=$file"
+is "$(diffs a b | sed '1d;/ADDRESSES/d')" "! process 7 prog
+  !        20000-24000              16K        4K        0K        0K r--p /lib/x" \
+    "pages of it that were modified are"
+make b 'pages=20000 21000\n' 'maps=10000-14000 rw-p 00000000 00:00 0\n20000-24000 r--p 00000000 00:00 0\n'
+is "$(diffs a b | sed '1d;/ADDRESSES/d')" "! process 7 prog
+  !        20000-24000              16K        0K        0K        0K r--p (was /lib/x)" \
+    "another mapping of that size"
+
+# strangers
+make a 'environ=A=\x1b[2J\0' 'fd/3=\x1b]0;x\x07' \
+    'maps=10000-14000 rw-p 00000000 00:00 0 \x1b[31m\n'
+make b 'environ=\x1bB=\x1b[2J\0' 'fd/3=\n\x1b' \
+    'maps=10000-14000 rwxp 00000000 00:00 0 \x1b[32m\n' "mem=$page"
+for o in -l -x -s; do
+	is "$(diffs a b $o | sed -n 1p) $(
+	    sed 1,2d out | LC_ALL=C tr -d '\n -~' | wc -c)" \
+	    "1 0" "$o: no control characters"
+done
+diffs a b -jl >/dev/null
+try "-j: JSON" python3 -c 'import json, sys
+for line in sys.stdin:
+    json.loads(line)' <out
+make b 'pages=nonsense\n'
+is "$(diffs a b)" "2
+snapdiff: process 7: pages: not ascending ranges" "a record that is none: status 2"
+make b 'pages=5000 4000\n2000 3000\n' 
+is "$(diffs a b | sed -n 1p)" 2 "ranges that do not ascend"
+make b 'files=3 \n\n99999999999999999999 1\n3 1\n' 'fd/3=socket:[1]' \
+    'file/1=local \n' 'limits=\n\nMax' 'sigaction=\n99\n-1 5\n1' \
+    'status=Uid:' 'fdinfo/3=flags:\t'
+is "$(diffs a b | sed -n 1p)" 1 "files that are cut anywhere"
+finish 21
