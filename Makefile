@@ -66,7 +66,7 @@ PAIRED = $(wildcard tests/core/*.t tests/fs/*.t tests/grep/*.t tests/criu/*.t \
 # of those of live, which may go on at once, and first those that take long
 LIVE = $(patsubst %,tests/live/%.t,threads memory inject turning java cores \
 	carried diff errors escape exclude faults forks gcore gone growing gzip \
-	hosts kill killed live many note older openfiles output pending \
+	heaps hosts kill killed live many note older openfiles output pending \
 	programs queues where)
 # the others go on alone: they count processes of all, mean them by name or user,
 # trace the whole machine, or compare what is resident or how long it takes

@@ -45,7 +45,8 @@ class_of(const struct vma *v)
 		if (strncmp(v->name, names[i].begin,
 		    strlen(names[i].begin)) == 0)
 			return names[i].class;
-	return v->ino != 0 ? CLASS_FILE : CLASS_ANONYMOUS;
+	/* of a core no inode is known */
+	return v->ino != 0 || *v->name == '/' ? CLASS_FILE : CLASS_ANONYMOUS;
 }
 
 /*

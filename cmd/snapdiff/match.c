@@ -4,6 +4,7 @@
  * the same if it has the number and began at the same time.
  */
 #include "snapdiff.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <inttypes.h>
@@ -177,6 +178,21 @@ couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
 		rc = fn(arg, &c);
 	}
 	return rc;
+}
+
+/*
+ * Return the process of a moment that is the same as one of another; or NULL.
+ */
+const struct side *
+moment_same(const struct moment *m, const struct side *d)
+{
+	size_t i;
+
+	for (i = BISECT_WHILE(k, m->n, side_order(&m->side[k], d) < 0);
+	    i < m->n && side_order(&m->side[i], d) == 0; i++)
+		if (side_same(&m->side[i], d))
+			return &m->side[i];
+	return NULL;
 }
 
 static const struct side *

@@ -98,16 +98,6 @@ span_find(const struct pagelist *l, uint64_t addr, uint64_t *end)
 }
 
 /*
- * Return true if a mapping is of a file of a file system, whose pages are its
- * own until they are modified: of shared memory they are not.
- */
-static bool
-vma_isfile(const struct vma *v)
-{
-	return v->ino != 0 && class_of(v) == CLASS_FILE;
-}
-
-/*
  * Return why the pages from an address on were not captured: "" if they were.
  */
 static const char *
@@ -136,7 +126,8 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 	h->span = NULL;
 	if (v == NULL)		/* zeros may be there, snap(6) */
 		return;
-	isfile = vma_isfile(v);
+	/* whose pages are its own until they are modified */
+	isfile = class_of(v) == CLASS_FILE;
 	own = isfile && m->owntold && span_find(&m->own, addr, &h->end) != NULL;
 	h->span = span_find(&m->page, addr, &h->end);
 	switch (h->span == NULL ? PAGES_NONE : h->span->kind) {
@@ -204,6 +195,8 @@ memory_read(const struct memory *m, const struct vma *v, uint64_t addr,
 	memory_at(m, v, addr, &h);
 	if (h.data)
 		return image_read(m->im, addr, buf, n);
+	if (h.content == CONTENT_LOST)
+		return errstr_set("not captured");
 	if (h.content != CONTENT_FILE) {
 		memset(buf, 0, n);
 		return 0;

@@ -188,3 +188,53 @@ objects_result(const struct result *res, const struct options *o)
 	json_close('}');
 	json_end();
 }
+
+/*
+ * Put which moments are compared.
+ */
+void
+objects_moments(const struct moments *l)
+{
+	size_t i;
+
+	json_open(NULL, '{');
+	json_text("type", "moments");
+	json_open("moments", '[');
+	for (i = 0; i < l->n; i++)
+		put_moment(NULL, &l->v[i]);
+	json_close(']');
+	json_close('}');
+	json_end();
+}
+
+/*
+ * Put what grew in a process.
+ */
+void
+objects_growth(const struct growth *g)
+{
+	static const char *const units[] = {
+		[UNIT_COUNT] = "count", [UNIT_KB] = "kb", [UNIT_BYTES] = "bytes"
+	};
+	size_t i, k;
+
+	json_open(NULL, '{');
+	json_text("type", "growth");
+	json_number("pid", g->side->who.pid);
+	json_number("part", g->side->who.part);
+	json_text("name", g->side->who.name);
+	json_open("measures", '[');
+	for (i = 0; i < g->n; i++) {
+		json_open(NULL, '{');
+		json_text("what", g->v[i].what->text);
+		json_text("unit", units[g->v[i].what->unit]);
+		json_open("values", '[');
+		for (k = 0; k < g->moments; k++)
+			json_number(NULL, g->v[i].value[k]);
+		json_close(']');
+		json_close('}');
+	}
+	json_close(']');
+	json_close('}');
+	json_end();
+}

@@ -195,3 +195,36 @@ print_result(const struct result *res, const struct options *o)
 	else
 		put_rows(res, o);
 }
+
+/*
+ * Print which moments are compared.
+ */
+void
+print_moments(const struct moments *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		put_moment(i + 1 < l->n ? "--- " : "+++ ", &l->v[i]);
+}
+
+/*
+ * Print what grew in a process: what it is, and how much it was at each moment.
+ */
+void
+print_growth(const struct growth *g)
+{
+	static const char *const units[] = {
+		[UNIT_COUNT] = "", [UNIT_KB] = "K", [UNIT_BYTES] = "B"
+	};
+	size_t i, k;
+
+	put_process("! process ", g->side);
+	for (i = 0; i < g->n; i++) {
+		for (k = 0; k < g->moments; k++)
+			printf(" %11" PRIu64 "%-1s", g->v[i].value[k],
+			    units[g->v[i].what->unit]);
+		put_harmless(" ", g->v[i].what->text);
+		putchar('\n');
+	}
+}

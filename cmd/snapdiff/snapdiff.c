@@ -27,6 +27,7 @@ struct command {
 };
 
 static const struct opt opts[] = {
+	{ 'a', "all", NULL, "how much there is of all, if it grew or not" },
 	{ 'j', "json", NULL, "as JSON, an object a process, for programs" },
 	{ 'l', "long", NULL, "the addresses of what changed, too" },
 	{ 'p', "pid", "pid[:pid]", "this process only; or what one was "
@@ -41,6 +42,7 @@ static const struct cmdline cmdline = {
 	.synopsis = (const char *const[]){
 		"[-lsx] [-p pid[:pid]] old new",
 		"[-lsx] [-p pid[:pid]] file",
+		"[-aj] [-p pid] file ...",
 		"-j [-ls] [-p pid[:pid]] file ...",
 		NULL
 	},
@@ -123,6 +125,42 @@ compare_all(struct command *cmd)
 }
 
 /*
+ * Tell what grew in a process.
+ */
+static void
+tell_growth(void *arg, const struct growth *g)
+{
+	struct command *cmd = arg;
+
+	if (cmd->opts.json)
+		objects_growth(g);
+	else {
+		if (!cmd->differs)
+			print_moments(&cmd->moments);
+		print_growth(g);
+	}
+	cmd->differs = true;
+}
+
+/*
+ * Find what grew at all of the moments of a command.
+ */
+static void
+grow_all(struct command *cmd)
+{
+	const struct options *o = &cmd->opts;
+
+	if (o->runs || o->sums || o->bytes || cmd->before != cmd->pid)
+		errx(EXIT_TROUBLE, "-l, -s, -x and two numbers are for two "
+		    "moments");
+	if (cmd->opts.json)
+		objects_moments(&cmd->moments);
+	if (growth_each(&cmd->moments, cmd->pid, cmd->opts.all, tell_growth,
+	    cmd) == -1)
+		trouble();
+}
+
+/*
  * Read the snapshots, and find what moments they are: with one file only, its
  * parts.
  */
@@ -180,6 +218,9 @@ main(int argc, char *argv[])
 	signal(SIGUSR1, SIG_IGN);
 	while ((c = options_next(&cmdline, argc, argv)) != -1)
 		switch (c) {
+		case 'a':
+			cmd.opts.all = true;
+			break;
 		case 'j':
 			cmd.opts.json = true;
 			break;
@@ -203,11 +244,12 @@ main(int argc, char *argv[])
 	if (confine(&need) == -1)
 		trouble();
 	read_all(&cmd, need.in, need.nin);
-	if (cmd.moments.n < 2)
+	if (cmd.moments.n < 2 && !cmd.opts.all)
 		errx(EXIT_TROUBLE, "one moment only: another file is needed");
-	if (cmd.moments.n > 2)
-		errx(EXIT_TROUBLE, "more than two moments");
-	compare_all(&cmd);
+	if (cmd.moments.n > 2 || cmd.opts.all)
+		grow_all(&cmd);
+	else
+		compare_all(&cmd);
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(EXIT_TROUBLE, "standard output");
 	moments_free(&cmd.moments);

@@ -11,6 +11,7 @@ struct options {
 	bool	 bytes;		/* -x: the bytes, too */
 	bool	 sums;		/* -s: a line a class in place of a mapping */
 	bool	 json;
+	bool	 all;		/* -a: all measures */
 };
 
 /* match.c: which process is which */
@@ -47,6 +48,7 @@ int		 moments_add(struct moments *, struct snap *, const char *,
 void		 moments_free(struct moments *);
 int		 couples_each(const struct moment *, const struct moment *,
 		    couple_fn, void *);
+const struct side *moment_same(const struct moment *, const struct side *);
 int		 couple_pids(const struct moment *, const struct moment *,
 		    uint64_t, uint64_t, struct couple *);
 
@@ -126,6 +128,28 @@ struct classum {
 	struct kbchange	 kb;
 };
 
+/* heap.c: chunks of glibc's malloc; heapclass.c: by their size */
+enum { HEAP_CLASSES = 4096 + 48 };
+
+struct heapclass {		/* chunks */
+	uint64_t	 used;
+	uint64_t	 free;
+};
+
+struct heap {			/* of all arenas; chunks, and bytes */
+	size_t		 arenas;
+	uint64_t	 chunks;
+	uint64_t	 system; /* from the kernel */
+	uint64_t	 used;
+	uint64_t	 free;	/* but for the tops */
+	uint64_t	 cached; /* of these, by threads */
+	uint64_t	 top;	/* the rest of each arena */
+	struct heapclass class[HEAP_CLASSES];
+};
+
+int		 heap_get(struct heap *, const struct memory *);
+uint64_t	 heapclass_size(size_t);
+
 /* what is known of how a process changed */
 struct result {
 	const struct couple *couple; /* borrowed, as all here */
@@ -144,14 +168,57 @@ uint64_t	 vma_kb(const struct vma *);
 void		 class_sums(struct classum[CLASSES], const struct result *);
 bool		 class_differs(const struct classum *);
 
+/* measure.c: numbers of a process at a moment; grow.c: those that only grow */
+enum unit {
+	UNIT_COUNT,
+	UNIT_KB,
+	UNIT_BYTES
+};
+
+struct measure {
+	unsigned int	 order;
+	uint64_t	 rank;	/* among those of one order */
+	char		*text;	/* owned; what is measured */
+	enum unit	 unit;
+	uint64_t	 value;
+};
+
+struct measures {
+	struct measure	*v;	/* owned; by order, rank and text */
+	size_t		 n;
+};
+
+struct series {			/* a measure at all moments */
+	const struct measure *what; /* borrowed */
+	uint64_t	*value;	/* owned; as many as there are moments */
+};
+
+struct growth {
+	const struct side *side; /* borrowed; at the last moment */
+	size_t		 moments;
+	struct series	*v;	/* owned */
+	size_t		 n;
+};
+
+int		 measures_get(struct measures *, const struct memory *,
+		    const struct vmas *last);
+bool		 measure_isready(const struct measure *);
+void		 measures_free(struct measures *);
+int		 growth_each(const struct moments *, uint64_t pid, bool all,
+		    void (*fn)(void *, const struct growth *), void *);
+
 /* print.c: for people; bytes.c: runs and their bytes */
 void		 print_head(const struct moment *, const struct moment *);
 void		 print_result(const struct result *, const struct options *);
+void		 print_moments(const struct moments *);
+void		 print_growth(const struct growth *);
 void		 print_runs(const struct result *, const struct row *,
 		    bool bytes);
 
 /* objects.c: for programs */
 void		 objects_head(const struct moment *, const struct moment *);
+void		 objects_moments(const struct moments *);
+void		 objects_growth(const struct growth *);
 void		 objects_result(const struct result *,
 		    const struct options *);
 

@@ -1,0 +1,143 @@
+/*
+ * What only ever grows: measures of a process that are greater at each moment
+ * than at the one before.
+ */
+#include "snapdiff.h"
+#include "vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Return the value of a measure in a list, 0 where it is not.
+ */
+static uint64_t
+measure_value(const struct measures *l, const struct measure *what)
+{
+	size_t lo = 0, hi = l->n, mid;
+	const struct measure *m;
+	int c;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		m = &l->v[mid];
+		c = m->order != what->order ?
+		    (m->order < what->order ? -1 : 1) :
+		    m->rank != what->rank ? (m->rank < what->rank ? -1 : 1) :
+		    strcmp(m->text, what->text);
+		if (c == 0)
+			return m->value;
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return 0;
+}
+
+static bool
+value_grows(const uint64_t *v, size_t n)
+{
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		if (v[i] <= v[i - 1])
+			return false;
+	return n > 1;
+}
+
+/*
+ * Add the measures of the last moment that grew, or all of them.
+ */
+static int
+growth_join(struct growth *g, const struct measures *l, bool all)
+{
+	const struct measures *last = &l[g->moments - 1];
+	uint64_t *v;
+	size_t i, k;
+
+	for (i = 0; i < last->n; i++) {
+		if ((v = calloc(g->moments, sizeof *v)) == NULL)
+			return errstr_set("out of memory");
+		for (k = 0; k < g->moments; k++)
+			v[k] = measure_value(&l[k], &last->v[i]);
+		if (!all && (measure_isready(&last->v[i]) ||
+		    !value_grows(v, g->moments))) {
+			free(v);
+			continue;
+		}
+		if (VEC_ROOM(g->v, g->n) == -1) {
+			free(v);
+			return -1;
+		}
+		g->v[g->n].what = &last->v[i];
+		g->v[g->n++].value = v;
+	}
+	return 0;
+}
+
+/*
+ * Measure a process at each moment, and tell fn, with arg, what grew.
+ */
+static int
+growth_tell(const struct side *const *side, size_t n, bool all,
+    void (*fn)(void *, const struct growth *), void *arg)
+{
+	struct growth g = { .side = side[n - 1], .moments = n };
+	struct memory last = { 0 }, m = { 0 };
+	struct measures *l;
+	size_t i;
+	int rc;
+
+	if ((l = calloc(n, sizeof *l)) == NULL)
+		return errstr_set("out of memory");
+	rc = memory_open(&last, side[n - 1]);
+	for (i = 0; rc == 0 && i < n; i++) {
+		rc = memory_open(&m, side[i]);
+		if (rc == 0)
+			rc = measures_get(&l[i], &m, &last.vma);
+		memory_close(&m);
+	}
+	if (rc == 0)
+		rc = growth_join(&g, l, all);
+	if (rc == 0 && g.n > 0)
+		fn(arg, &g);
+	for (i = 0; i < g.n; i++)
+		free(g.v[i].value);
+	free(g.v);
+	for (i = 0; i < n; i++)
+		measures_free(&l[i]);
+	free(l);
+	memory_close(&last);
+	return rc;
+}
+
+/*
+ * Tell fn, with arg, of each process that was there at all moments, or of the
+ * one with a number, what grew from each of them to the next; with all true,
+ * all that is measured, of one moment too.
+ */
+int
+growth_each(const struct moments *l, uint64_t pid, bool all,
+    void (*fn)(void *, const struct growth *), void *arg)
+{
+	const struct moment *last = &l->v[l->n - 1];
+	const struct side **side;
+	size_t i, k;
+	int rc;
+
+	if ((side = calloc(l->n, sizeof *side)) == NULL)
+		return errstr_set("out of memory");
+	for (rc = 0, i = 0; rc == 0 && i < last->n; i++) {
+		if (pid != 0 && last->side[i].who.pid != pid)
+			continue;
+		for (k = 0; k < l->n; k++)
+			if ((side[k] = moment_same(&l->v[k],
+			    &last->side[i])) == NULL)
+				break;
+		if (k == l->n)
+			rc = growth_tell(side, l->n, all, fn, arg);
+	}
+	free(side);
+	return rc;
+}

@@ -1,0 +1,231 @@
+/*
+ * The chunks of glibc's malloc in a process: every one of every heap, in use or
+ * free.  They lie one behind the other:
+ *
+ *	[ size before | size, flags | ... ] [ size before | size, flags | ...
+ *
+ * and the flags tell whether the one before is in use.  The memory may be a
+ * stranger's, or be damaged by its program: where a size is none, counting ends
+ * with a warning.
+ */
+#include "heap.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	HEAP_SPACE = 64 * KB * KB, /* addresses of a heap that is not main */
+	START_MOST = 64 * KB,	/* what may be in front of the first chunk */
+	CACHES_MOST = 1 << 16
+};
+
+struct walk {
+	struct heap	*h;	/* NULL: nothing is counted */
+	struct heapread	 read;
+	struct addresses cache;	/* owned; chunks that may be a cache */
+	struct addresses seen;	/* owned; heaps that were counted */
+	bool		 failed; /* out of memory */
+};
+
+static void
+address_add(struct walk *w, struct addresses *l, uint64_t addr)
+{
+	if (VEC_ROOM(l->v, l->n) == -1)
+		w->failed = true;
+	else
+		l->v[l->n++] = addr;
+}
+
+/*
+ * Count a chunk that is no top; used: the one behind it says so.
+ */
+static void
+walk_count(struct walk *w, uint64_t addr, uint64_t size, bool used)
+{
+	if (w->h == NULL)
+		return;
+	heap_count(w->h, size, used);
+	if (used && (size == 0x290 || size == 0x250) &&
+	    w->cache.n < CACHES_MOST)
+		address_add(w, &w->cache, addr);
+}
+
+/*
+ * Go from a chunk to the last one below end, which is the top, or one that
+ * marks the end of a heap.  Return the address of the first that is none; 0 if
+ * all are chunks.
+ */
+static uint64_t
+walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
+{
+	uint64_t head, size, next;
+
+	for (;; addr += size) {
+		if (addr >= end || !heap_word(&w->read, addr + 8, &head))
+			return addr;
+		size = head & ~(uint64_t)CHUNK_FLAGS;
+		if (addr == top) {
+			if (w->h != NULL)
+				w->h->top += size;
+			return 0;
+		}
+		if ((top == 0 || top < addr || top >= end) && (size == 16 ||
+		    head == CHUNK_PREV_USED))
+			return 0;
+		if (size < CHUNK_LEAST || size % 16 != 0 || size > end - addr ||
+		    !heap_word(&w->read, addr + size + 8, &next))
+			return addr;
+		walk_count(w, addr, size, (next & CHUNK_PREV_USED) != 0);
+	}
+}
+
+/*
+ * Return the first chunk of the main heap, which a static program has behind
+ * what it had allocated otherwise: the cache of its first thread.
+ */
+static uint64_t
+main_start(struct walk *w, const struct vma *v, uint64_t top)
+{
+	struct heap *h = w->h;
+	uint64_t at, size, found = v->start;
+
+	w->h = NULL;
+	for (at = v->start; at < v->end && at - v->start < START_MOST; at += 16)
+		if (heap_chunk(&w->read, at, &size) && (at == v->start ||
+		    size == 0x290 || size == 0x250) &&
+		    walk_chunks(w, at, v->end, top) == 0) {
+			found = at;
+			break;
+		}
+	w->h = h;
+	return found;
+}
+
+/*
+ * Count the chunks of the main arena: those of the heap that brk(2) has, if its
+ * top is there.
+ */
+static uint64_t
+walk_main(struct walk *w, const struct arena *a)
+{
+	const struct vma *v;
+
+	if (a->system == 0)	/* nothing was allocated */
+		return 0;
+	/* which cores do not name */
+	if ((v = vmas_find(&w->read.m->vma, a->top)) == NULL ||
+	    (class_of(v) != CLASS_HEAP && class_of(v) != CLASS_ANONYMOUS))
+		return a->top;
+	return walk_chunks(w, main_start(w, v, a->top), v->end, a->top);
+}
+
+/*
+ * Count the chunks of another arena, which has heaps of 64 MB at multiples of
+ * that; the first begins with the arena.
+ */
+static uint64_t
+walk_other(struct walk *w, const struct arena *a)
+{
+	const uint64_t mask = ~(uint64_t)(HEAP_SPACE - 1);
+	/* to the end of the arena, behind its lists */
+	const uint64_t rest = HEAP_BINS * 16 + 16 + 40;
+	uint64_t at, start, bad, heap = a->top & mask, first = a->addr & mask;
+	const struct vma *v;
+	size_t i;
+
+	for (; heap != 0 && w->seen.n < HEAP_MOST; heap = at) {
+		for (i = 0; i < w->seen.n; i++)
+			if (w->seen.v[i] == heap)
+				return heap;
+		address_add(w, &w->seen, heap);
+		start = heap == first ? a->bins + rest :
+		    heap + (a->addr - first);
+		start = (start + 15) & ~(uint64_t)15;
+		if ((v = vmas_find(&w->read.m->vma, heap)) == NULL)
+			return heap;
+		bad = walk_chunks(w, start, v->end < heap + HEAP_SPACE ?
+		    v->end : heap + HEAP_SPACE, a->top);
+		if (bad != 0)
+			return bad;
+		/* the one before it: heap_info of malloc/arena.c */
+		if (!heap_word(&w->read, heap + 8, &at))
+			return heap;
+	}
+	return 0;
+}
+
+static void
+heap_warn(const struct memory *m, uint64_t addr)
+{
+	char text[120];
+
+	snprintf(text, sizeof text, "process %" PRIu64 ": the heap makes no "
+	    "sense at %" PRIx64 ": not all of it is counted",
+	    m->side->who.pid, addr);
+	program_lose(NULL, text);
+}
+
+/*
+ * Return true if the machine of a process has words of 64 bits, least byte
+ * first.
+ */
+static bool
+machine_isknown(const struct memory *m)
+{
+	static const char *const known[] = { "amd64", "arm64", "riscv64" };
+	char word[32];
+	size_t i;
+
+	(void)linuxrec_cputype(proc_file(m->side->proc, "proc"), word,
+	    sizeof word);
+	for (i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcmp(word, known[i]) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Set *h to what is in the heaps of a process; arenas is 0 where there are none
+ * of glibc's.  Warn at nonsense.  Return -1 with errstr if memory runs out.
+ */
+int
+heap_get(struct heap *h, const struct memory *m)
+{
+	struct arenas l = { 0 };
+	struct walk *w;
+	uint64_t at, bad;
+	size_t i;
+	int rc;
+
+	memset(h, 0, sizeof *h);
+	if (!machine_isknown(m))
+		return 0;
+	if ((w = calloc(1, sizeof *w)) == NULL)
+		return errstr_set("out of memory");
+	w->h = h;
+	w->read.m = m;
+	rc = arenas_find(&l, &w->read);
+	for (i = 0, bad = 0; rc == 0 && i < l.n; i++) {
+		h->arenas++;
+		h->system += l.v[i].system;
+		at = l.v[i].main ? walk_main(w, &l.v[i]) :
+		    walk_other(w, &l.v[i]);
+		bad = bad == 0 ? at : bad;
+	}
+	for (i = 0; rc == 0 && bad == 0 && i < l.n; i++)
+		if (!heap_fastbins(h, &w->read, &l.v[i]))
+			bad = l.v[i].addr;
+	if (rc == 0 && bad == 0)
+		bad = heap_caches(h, &w->read, &w->cache);
+	if (bad != 0)
+		heap_warn(m, bad);
+	if (rc == 0 && w->failed)
+		rc = errstr_set("out of memory");
+	free(w->cache.v);
+	free(w->seen.v);
+	free(w);
+	free(l.v);
+	return rc;
+}

@@ -1,0 +1,51 @@
+/*
+ * Chunks by their size: each size has a class, but large ones share those of a
+ * power of two.
+ */
+#include "heap.h"
+
+#include <inttypes.h>
+
+enum { EXACT = 4096 };		/* classes of one size, 16 bytes apart */
+
+_Static_assert(EXACT + 64 - 16 == HEAP_CLASSES, "64 bits have that many");
+
+/*
+ * Return the class of chunks of a size in bytes.
+ */
+size_t
+heap_class(uint64_t size)
+{
+	if (size / 16 < EXACT)
+		return (size_t)(size / 16);
+	return EXACT + 63 - (size_t)__builtin_clzll(size) - 16;
+}
+
+/*
+ * Return the least size in a class.
+ */
+uint64_t
+heapclass_size(size_t class)
+{
+	if (class < EXACT)
+		return class * 16;
+	return (uint64_t)1 << (class - EXACT + 16);
+}
+
+/*
+ * Count a chunk.
+ */
+void
+heap_count(struct heap *h, uint64_t size, bool used)
+{
+	struct heapclass *c = &h->class[heap_class(size)];
+
+	h->chunks++;
+	if (used) {
+		c->used++;
+		h->used += size;
+	} else {
+		c->free++;
+		h->free += size;
+	}
+}

@@ -1,0 +1,171 @@
+/*
+ * Where the arenas of glibc's malloc are, without symbols.  An arena has 127
+ * pairs of pointers, the ends of lists of free chunks; a list that is empty
+ * points to itself, which nothing else does so often.  The main arena is among
+ * the data of the C library or of a static program; each has the next one, in a
+ * circle.
+ *
+ *	[ lock ... fast bins | top | last remainder | 127 pairs | binmap (16) |
+ *	  next | next free | threads | bytes of the system | most of them ]
+ */
+#include "heap.h"
+#include "vec.h"
+
+enum {
+	TRIES = 64,		/* places that are looked at closely */
+	EMPTY_LEAST = 16,	/* lists, of which most are empty */
+	DATA_MOST = 64 * KB * KB, /* of a mapping that is searched */
+	TOP = -16,		/* from bins to these */
+	NEXT = HEAP_BINS * 16 + 16,
+	SYSTEM = NEXT + 24
+};
+
+/*
+ * Return true if the list at an address of an arena is empty.
+ */
+static bool
+list_empty(struct heapread *r, uint64_t at)
+{
+	uint64_t first, last;
+
+	return heap_word(r, at, &first) && first == at - 16 &&
+	    heap_word(r, at + 8, &last) && last == first;
+}
+
+/*
+ * Return true if 127 lists begin at an address: most are empty, and the others
+ * have chunks.
+ */
+static bool
+lists_are(struct heapread *r, uint64_t bins)
+{
+	uint64_t first, last, at;
+	size_t i, empty;
+
+	for (i = empty = 0; i < HEAP_BINS; i++) {
+		at = bins + i * 16;
+		if (list_empty(r, at)) {
+			empty++;
+			continue;
+		}
+		if (!heap_word(r, at, &first) || !heap_word(r, at + 8, &last) ||
+		    first % 16 != 0 || last % 16 != 0 || first == at - 16 ||
+		    last == at - 16 ||
+		    vmas_find(&r->m->vma, first) == NULL ||
+		    vmas_find(&r->m->vma, last) == NULL)
+			return false;
+	}
+	return empty >= EMPTY_LEAST;
+}
+
+static int
+arena_add(struct arenas *l, struct heapread *r, uint64_t addr, uint64_t bins)
+{
+	struct arena *a;
+
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
+	a = &l->v[l->n];
+	a->addr = addr;
+	a->bins = bins;
+	a->main = l->n == 0;
+	l->n++;
+	(void)heap_word(r, bins + (uint64_t)TOP, &a->top);
+	(void)heap_word(r, bins + SYSTEM, &a->system);
+	return 0;
+}
+
+/*
+ * Add the arenas of a circle, of which the first has its lists at bins and
+ * begins off bytes before.  Return 1; 0 if it is no circle; -1 with errstr.
+ */
+static int
+circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
+{
+	uint64_t addr = bins - off;
+
+	for (l->n = 0; l->n < HEAP_MOST;) {
+		if (!heap_word(r, addr + off + NEXT, &addr) || addr == 0)
+			return 0;
+		if (addr == bins - off)
+			break;
+		if (l->n == 0 && arena_add(l, r, bins - off, bins) == -1)
+			return -1;
+		if (arena_add(l, r, addr, addr + off) == -1)
+			return -1;
+	}
+	if (l->n == HEAP_MOST)
+		return 0;
+	if (l->n == 0 && arena_add(l, r, bins - off, bins) == -1)
+		return -1;
+	return 1;
+}
+
+/*
+ * Look for the main arena where a list is empty, which may be any of its lists.
+ */
+static int
+arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
+{
+	/* from the beginning of an arena to its lists: from 2.27 on, before */
+	static const uint64_t offs[] = { 112, 104 };
+	uint64_t bins;
+	size_t i, k;
+	int rc;
+
+	for (i = 0; i < HEAP_BINS; i++) {
+		bins = list - i * 16;
+		if (!lists_are(r, bins))
+			continue;
+		for (k = 0; k < sizeof offs / sizeof *offs; k++)
+			if ((rc = circle_add(l, r, bins, offs[k])) != 0)
+				return rc;
+	}
+	l->n = 0;
+	return 0;
+}
+
+/*
+ * Return true if a mapping may have the data of the C library: a file's that is
+ * written to, or what is behind it.
+ */
+static bool
+vma_hasdata(const struct vmas *l, size_t i)
+{
+	const struct vma *v = &l->v[i];
+
+	if ((v->flags & (VMA_WRITE | VMA_SHARED)) != VMA_WRITE ||
+	    v->end - v->start > DATA_MOST)
+		return false;
+	return class_of(v) == CLASS_FILE || (i > 0 &&
+	    l->v[i - 1].end == v->start && class_of(v) == CLASS_ANONYMOUS &&
+	    class_of(&l->v[i - 1]) == CLASS_FILE);
+}
+
+/*
+ * Set *l, which is all zero, to the arenas of a process; none, where there are
+ * none.  The caller frees the array, after a failure too.
+ */
+int
+arenas_find(struct arenas *l, struct heapread *r)
+{
+	const struct vmas *vma = &r->m->vma;
+	uint64_t at;
+	size_t i, tries;
+	int rc;
+
+	for (i = tries = 0; i < vma->n && tries < TRIES; i++) {
+		if (!vma_hasdata(vma, i))
+			continue;
+		for (at = vma->v[i].start; at < vma->v[i].end && tries < TRIES;
+		    at += 8) {
+			if (!list_empty(r, at))
+				continue;
+			tries++;
+			if ((rc = arenas_at(l, r, at)) != 0)
+				return rc == -1 ? -1 : 0;
+			at += (HEAP_BINS - 1) * 16;
+		}
+	}
+	return 0;
+}

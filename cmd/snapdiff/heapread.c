@@ -1,0 +1,74 @@
+/*
+ * Words of a memory, read where they are near one another.
+ */
+#include "heap.h"
+
+#include <string.h>
+
+/*
+ * Have at least 8 bytes of an address, which is aligned to that, in r->buf.
+ */
+static bool
+heap_fill(struct heapread *r, uint64_t addr)
+{
+	const struct vma *v;
+	struct here h;
+	size_t n, most;
+
+	if (addr >= r->addr && addr - r->addr < r->len &&
+	    r->len - (addr - r->addr) >= 8)
+		return true;
+	/* lists lead anywhere, chunks to the next one */
+	most = addr - r->addr <= 2 * sizeof r->buf ? sizeof r->buf : KB;
+	r->len = 0;
+	r->addr = addr;
+	if ((v = vmas_find(&r->m->vma, addr)) == NULL)
+		return false;
+	h.end = v->end;
+	memory_at(r->m, v, addr, &h);
+	n = h.end - addr < most ? (size_t)(h.end - addr) : most;
+	if (n < 8 || memory_read(r->m, v, addr, r->buf, n) != 0)
+		return false;
+	r->len = n;
+	return true;
+}
+
+/*
+ * Set *v to the word at an address; return false if there is none.
+ */
+bool
+heap_word(struct heapread *r, uint64_t addr, uint64_t *v)
+{
+	const uint8_t *p;
+	size_t i;
+
+	*v = 0;
+	if (addr % 8 != 0 || !heap_fill(r, addr))
+		return false;
+	p = r->buf + (addr - r->addr);
+	for (i = 8; i > 0; i--)
+		*v = *v << 8 | p[i - 1];
+	return true;
+}
+
+bool
+heap_byte(struct heapread *r, uint64_t addr, uint8_t *v)
+{
+	if (!heap_fill(r, addr & ~(uint64_t)7))
+		return false;
+	*v = r->buf[addr - r->addr];
+	return true;
+}
+
+/*
+ * Set *size to the size of the chunk at an address, without its flags; return
+ * false if that is none.
+ */
+bool
+heap_chunk(struct heapread *r, uint64_t addr, uint64_t *size)
+{
+	if (addr % 16 != 0 || !heap_word(r, addr + 8, size))
+		return false;
+	*size &= ~(uint64_t)CHUNK_FLAGS;
+	return *size >= CHUNK_LEAST && *size % 16 == 0;
+}

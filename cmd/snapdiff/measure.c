@@ -1,0 +1,285 @@
+/*
+ * Numbers that tell how much a process has at a moment: threads, descriptors,
+ * memory by class and by mapping, and the chunks of its heaps by size.
+ */
+#include "snapdiff.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum order {
+	ORDER_THREADS, ORDER_DESCRIPTORS, ORDER_LEADS, ORDER_MAPPINGS,
+	ORDER_CLASS, ORDER_HELD, ORDER_RANGE, ORDER_RANGE_HELD, ORDER_ARENAS,
+	ORDER_HEAP, ORDER_READY, ORDER_USED, ORDER_FREE
+};
+
+/*
+ * Return true if more of a measure at each moment is no leak: what a heap has
+ * ready.
+ */
+bool
+measure_isready(const struct measure *m)
+{
+	return m->order == ORDER_READY;
+}
+
+/*
+ * Add a measure of which fmt tells what it is.
+ */
+static int __attribute__((format(printf, 6, 7)))
+measure_add(struct measures *l, enum order order, uint64_t rank, enum unit unit,
+    uint64_t value, const char *fmt, ...)
+{
+	struct measure *m;
+	va_list ap;
+	int n;
+
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
+	m = &l->v[l->n];
+	m->order = order;
+	m->rank = rank;
+	m->unit = unit;
+	m->value = value;
+	va_start(ap, fmt);
+	n = vasprintf(&m->text, fmt, ap);
+	va_end(ap);
+	if (n == -1)
+		return errstr_set("out of memory");
+	l->n++;
+	return 0;
+}
+
+static int
+measure_cmp(const void *x, const void *y)
+{
+	const struct measure *a = x, *b = y;
+
+	if (a->order != b->order)
+		return a->order < b->order ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return strcmp(a->text, b->text);
+}
+
+/*
+ * Add up measures of the same.
+ */
+static void
+measures_join(struct measures *l)
+{
+	size_t i, n;
+
+	if (l->n > 1)
+		qsort(l->v, l->n, sizeof *l->v, measure_cmp);
+	for (i = n = 0; i < l->n; i++)
+		if (n > 0 && measure_cmp(&l->v[n - 1], &l->v[i]) == 0) {
+			l->v[n - 1].value += l->v[i].value;
+			free(l->v[i].text);
+		} else
+			l->v[n++] = l->v[i];
+	l->n = n;
+}
+
+/*
+ * Add how many threads and descriptors there are, and how many of these lead to
+ * one file, or are of one kind.
+ */
+static int
+measure_facts(struct measures *l, const struct side *d)
+{
+	struct factlist facts = { 0 };
+	const struct fact *f;
+	uint64_t threads = 1, fds = 0;
+	size_t i, n;
+	int rc;
+
+	rc = proc_facts(&facts, d->snap, d->proc);
+	for (i = 0; rc == 0 && i < facts.n; i++) {
+		f = &facts.v[i];
+		threads += f->subject == SUBJECT_THREAD;
+		if (f->subject != SUBJECT_DESCRIPTOR)
+			continue;
+		fds++;
+		/* socket:[12345] */
+		n = strcspn(f->value, ":");
+		if (f->value[n] != ':' || f->value[n + 1] != '[' ||
+		    strspn(f->value + n + 2, "0123456789") == 0)
+			n = strlen(f->value);
+		rc = measure_add(l, ORDER_LEADS, 0, UNIT_COUNT, 1,
+		    "descriptors of %.*s", (int)(n < 4096 ? n : 4096),
+		    f->value);
+	}
+	if (rc == 0)
+		rc = measure_add(l, ORDER_THREADS, 0, UNIT_COUNT, threads,
+		    "threads");
+	if (rc == 0 && (facts.told & 1U << SUBJECT_DESCRIPTOR) != 0)
+		rc = measure_add(l, ORDER_DESCRIPTORS, 0, UNIT_COUNT, fds,
+		    "descriptors");
+	factlist_free(&facts);
+	return rc;
+}
+
+/*
+ * Return how many kilobytes from start to end, which is in mapping v, the
+ * process has of its own.
+ */
+static uint64_t
+memory_held(const struct memory *m, const struct vma *v, uint64_t start,
+    uint64_t end)
+{
+	struct here h;
+	uint64_t at, kb;
+
+	for (kb = 0, at = start; at < end; at = h.end) {
+		h.end = end;
+		memory_at(m, v, at, &h);
+		if (h.content == CONTENT_BYTES && h.data)
+			kb += (h.end - at) / KB;
+	}
+	return kb;
+}
+
+static int
+measure_classes(struct measures *l, const struct memory *m)
+{
+	uint64_t size[CLASSES] = { 0 }, held[CLASSES] = { 0 };
+	const struct vma *v;
+	size_t i;
+
+	for (i = 0; i < m->vma.n; i++) {
+		v = &m->vma.v[i];
+		size[class_of(v)] += vma_kb(v);
+		held[class_of(v)] += memory_held(m, v, v->start, v->end);
+	}
+	if (measure_add(l, ORDER_MAPPINGS, 0, UNIT_COUNT, m->vma.n,
+	    "mappings") == -1)
+		return -1;
+	for (i = 0; i < CLASSES; i++)
+		if (measure_add(l, ORDER_CLASS, i, UNIT_KB, size[i], "%s",
+		    class_word((enum class)i)) == -1 ||
+		    measure_add(l, ORDER_HELD, i, UNIT_KB, held[i],
+		    "%s, with data", class_word((enum class)i)) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * Add what there is now in the addresses of a mapping of the last moment.
+ */
+static int
+measure_range(struct measures *l, const struct memory *m, const struct vma *w)
+{
+	const char *name = *w->name == '\0' ? "anonymous" : w->name;
+	const struct vma *v, *end = m->vma.v + m->vma.n;
+	uint64_t from, to, size, held;
+
+	size = held = 0;
+	for (v = vmas_next(&m->vma, w->start); v != NULL && v < end &&
+	    v->start < w->end; v++) {
+		if (class_of(v) != class_of(w) || ((v->flags ^ w->flags) &
+		    (VMA_READ | VMA_WRITE | VMA_EXEC)) != 0)
+			continue;
+		from = v->start > w->start ? v->start : w->start;
+		to = v->end < w->end ? v->end : w->end;
+		size += (to - from) / KB;
+		held += memory_held(m, v, from, to);
+	}
+	if (measure_add(l, ORDER_RANGE, w->start, UNIT_KB, size,
+	    "%" PRIx64 "-%" PRIx64 " %s", w->start, w->end, name) == -1)
+		return -1;
+	return measure_add(l, ORDER_RANGE_HELD, w->start, UNIT_KB, held,
+	    "%" PRIx64 "-%" PRIx64 " %s, with data", w->start, w->end, name);
+}
+
+/*
+ * Add how many chunks a class has.
+ */
+static int
+measure_class(struct measures *l, const struct heap *h, size_t class)
+{
+	uint64_t size = heapclass_size(class), last;
+	char range[48];
+
+	last = class + 1 < HEAP_CLASSES ? heapclass_size(class + 1) - 16 : size;
+	if (last > size)
+		snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, size,
+		    last);
+	else
+		snprintf(range, sizeof range, "%" PRIu64, size);
+	if (h->class[class].used > 0 && measure_add(l, ORDER_USED, size,
+	    UNIT_COUNT, h->class[class].used, "chunks of %s bytes, in use",
+	    range) == -1)
+		return -1;
+	return h->class[class].free == 0 ? 0 : measure_add(l, ORDER_FREE, size,
+	    UNIT_COUNT, h->class[class].free, "chunks of %s bytes, free",
+	    range);
+}
+
+static int
+measure_heap(struct measures *l, const struct memory *m)
+{
+	struct heap *h;
+	size_t i;
+	int rc;
+
+	if ((h = malloc(sizeof *h)) == NULL)
+		return errstr_set("out of memory");
+	rc = heap_get(h, m);
+	if (rc == 0 && h->arenas > 0) {
+		const struct {
+			enum order	 order;
+			const char	*text;
+			uint64_t	 value;
+		} sums[] = { { ORDER_HEAP, "heap", h->system },
+		    { ORDER_HEAP, "heap, in use", h->used },
+		    { ORDER_HEAP, "heap, free", h->free },
+		    { ORDER_READY, "heap, free in caches of threads",
+		    h->cached },
+		    { ORDER_READY, "heap, not used yet", h->top } };
+
+		rc = measure_add(l, ORDER_ARENAS, 0, UNIT_COUNT, h->arenas,
+		    "heap arenas");
+		for (i = 0; rc == 0 && i < sizeof sums / sizeof *sums; i++)
+			rc = measure_add(l, sums[i].order, i, UNIT_BYTES,
+			    sums[i].value, "%s", sums[i].text);
+		for (i = 0; rc == 0 && i < HEAP_CLASSES; i++)
+			rc = measure_class(l, h, i);
+	}
+	free(h);
+	return rc;
+}
+
+/*
+ * Set *l, which is all zero, to the measures of a process; last are the
+ * mappings that it has at the last moment.  The caller frees it, after a
+ * failure too.
+ */
+int
+measures_get(struct measures *l, const struct memory *m,
+    const struct vmas *last)
+{
+	size_t i;
+
+	if (measure_facts(l, m->side) == -1 || measure_classes(l, m) == -1 ||
+	    measure_heap(l, m) == -1)
+		return -1;
+	for (i = 0; i < last->n; i++)
+		if (measure_range(l, m, &last->v[i]) == -1)
+			return -1;
+	measures_join(l);
+	return 0;
+}
+
+void
+measures_free(struct measures *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		free(l->v[i].text);
+	free(l->v);
+	memset(l, 0, sizeof *l);
+}

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# snapdiff of a process that leaks what is known: what grew, to the chunk, and
+# its heaps as the C library itself tells of them.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+# Have the target leak once more, and take a snapshot: step N
+step() {
+	printf s >&"${ask_fd[$pid]}"
+	until_true grep -q "^told $1\$" "${lines_of[$pid]}"
+	snap -o "$tmp/$1.snap" "$pid"
+}
+
+# Compare what snapdiff measures in FILE with what the target told at step N:
+# compare FILE N
+compare() {
+	"$BUILD/snapdiff" -aj "$tmp/$1" >"$tmp/json" 2>"$tmp/err" || [ $? -eq 1 ] ||
+	    cat "$tmp/err"
+	python3 - "$tmp/json" "${lines_of[$pid]}" "$2" <<'END'
+import json, re, sys
+
+measures = {}
+for line in open(sys.argv[1]):
+    o = json.loads(line)
+    if o['type'] == 'growth':
+        measures = {m['what']: m['values'][0] for m in o['measures']}
+text = open(sys.argv[2]).read()
+told = re.split(r'^told \d+$', text, flags=re.M)[int(sys.argv[3]) - 1]
+arena, used, free, fast, chunks = map(int, re.findall(
+    r'^mallinfo (.*)$', told, re.M)[-1].split())
+heap = {k: measures['heap' + k] for k in (
+    '', ', in use', ', free', ', free in caches of threads', ', not used yet')}
+cached = heap[', free in caches of threads']
+arenas = measures['heap arenas']
+print('arenas', arenas - told.count('<heap nr='))
+print('system', heap[''] - arena)
+print('free', heap[', free'] - cached + heap[', not used yet'] - free)
+# what begins a heap that is not the main one is in use
+head = used - heap[', in use'] - cached
+print('used', head if arenas == 1 else 0 < head < 4096 * (arenas - 1) or head)
+# those of malloc_info may have flags
+sizes = {}
+for a, b, total, count in re.findall(
+        r'<(?:size|unsorted) from="(\d+)" to="(\d+)" total="(\d+)" count="(\d+)"/>', told):
+    size = int(total) // int(count) & ~15
+    sizes[size] = sizes.get(size, 0) + int(count)
+mine = {}
+for what, n in measures.items():
+    m = re.match(r'chunks of (\d+) bytes, free', what)
+    if m:
+        mine[int(m.group(1))] = n
+if cached == 0:
+    print('sizes', mine == sizes or (mine, sizes))
+else:
+    # caches have at most 7 of each, for each thread
+    print('sizes', all(0 <= mine.get(s, 0) - sizes.get(s, 0) <= 14
+                       for s in set(mine) | set(sizes)) or (mine, sizes))
+END
+}
+
+right='arenas 0
+system 0
+free 0
+used True
+sizes True'
+for caches in on off; do
+	[ "$caches" = on ] || export GLIBC_TUNABLES=glibc.malloc.tcache_count=0
+	target "$targets/leaking"
+	for i in 1 2 3 4; do
+		step "$i"
+		is "$(compare "$i.snap" "$i")" "$right" \
+		    "caches $caches: the heap as mallinfo2 and malloc_info tell it, $i"
+	done
+	"$BUILD/snapdiff" "$tmp/2.snap" "$tmp/3.snap" "$tmp/4.snap" \
+	    >"$tmp/out" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" "1 " "caches $caches: it grew"
+	is "$(awk '/chunks of .* in use/ { print $2 - $1, $3 - $2, $6 }' \
+	    "$tmp/out")" "50 50 528
+100 100 1008
+10 10 3008" "caches $caches: what leaks, and nothing that was freed"
+	is "$(grep -c ', free' "$tmp/out")" 0 "caches $caches: what is free does not grow"
+	is "$(awk '/ descriptors/ { print $2 - $1, $3 - $2 }' "$tmp/out" |
+	    tr '\n' ' ')" "1 1 1 1 " "caches $caches: descriptors, and those of /dev/null"
+	is "$(awk '/ anonymous$/ && NF == 4 { print $2 - $1, $3 - $2 }' \
+	    "$tmp/out")" "64 64" "caches $caches: anonymous memory"
+	echo q >&"${ask_fd[$pid]}"
+done
+unset GLIBC_TUNABLES
+
+"$BUILD/snapdiff" "$tmp/4.snap" "$tmp/3.snap" "$tmp/2.snap" >"$tmp/out"
+is "$? $(cat "$tmp/out")" "0 " "what only shrinks is not told"
+"$BUILD/snapdiff" "$tmp/2.snap" "$tmp/4.snap" "$tmp/3.snap" >"$tmp/out"
+is "$? $(cat "$tmp/out")" "0 " "nor what grew and shrank"
+"$BUILD/snapdiff" "$tmp/2.snap" "$tmp/3.snap" "$tmp/4.snap" >"$tmp/three"
+"$BUILD/snapcat" -o "$tmp/all.snap" "$tmp/2.snap" "$tmp/3.snap" "$tmp/4.snap"
+"$BUILD/snapdiff" "$tmp/all.snap" >"$tmp/out"
+is "$? $(sed 1,3d "$tmp/out")" "1 $(sed 1,3d "$tmp/three")" \
+    "three parts of one snapshot: the same"
+"$BUILD/snapcore" -o "$tmp/core" "$tmp/4.snap" 2>/dev/null
+is "$("$BUILD/snapdiff" -a "$tmp/core" 2>/dev/null | grep -c ' chunks ')" \
+    "$("$BUILD/snapdiff" -a "$tmp/4.snap" | grep -c ' chunks ')" "of a core: the same"
+
+"$BUILD/snapdiff" -ax "$tmp/4.snap" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/out" "$tmp/err")" \
+    "2 snapdiff: -l, -s, -x and two numbers are for two moments" "-a with -x"
+
+target "$targets/leaking" damaged
+step 1
+timeout 60 "$BUILD/snapdiff" -a "$tmp/1.snap" >"$tmp/out" 2>"$tmp/err"
+is "$? $(sed 's/[0-9a-f]*: not all/X: not all/; s/[0-9][0-9]*/N/' "$tmp/err")" \
+    "2 snapdiff: process N: the heap makes no sense at X: not all of it is counted" \
+    "a heap that was written over: a warning, and status 2"
+finish 24
