@@ -83,14 +83,15 @@ int		 program_wait(pid_t pid);
 
 /* show.c */
 int		 show_list(const struct crashes *l, bool json);
-int		 show_info(struct crash *c, bool json);
+int		 show_info(const struct crash *c, bool json);
 int		 show_stack(const struct crash *c, char *const argv[]);
-int		 show_debug(struct crash *c, char *const argv[]);
+int		 show_debug(const struct crash *c, char *const argv[]);
 
 /* store.c: the directory */
 int		 store_open(const struct config *c);
 int		 store_read(const struct config *c, struct crashes *l);
 void		 store_free(struct crashes *l);
+uint64_t	 crash_pid(const struct crash *c);
 struct crash	*store_find(struct crashes *l, const char *word);
 uint64_t	 store_room(const struct config *c, struct crashes *l,
 		    uint64_t need);

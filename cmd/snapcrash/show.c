@@ -56,6 +56,27 @@ json_crash(const struct crash *c, bool full)
 }
 
 /*
+ * Do nothing from here on but read the snapshots of n crashes: they hold what
+ * strangers want.
+ */
+static void
+crashes_confine(const struct crash *c, size_t n)
+{
+	struct confined need = { 0 };
+	char **files;
+	size_t i;
+
+	if ((files = calloc(n + 1, sizeof *files)) == NULL)
+		err(1, NULL);
+	for (i = 0; i < n; i++)
+		files[i] = c[i].file;
+	need.in = files;
+	need.nin = n;
+	program_confine(&need, false);
+	free(files);
+}
+
+/*
  * List crashes, a line each, the oldest first.  Return the exit status.
  */
 int
@@ -66,6 +87,7 @@ show_list(const struct crashes *l, bool json)
 	size_t i;
 	int rc;
 
+	crashes_confine(l->v, l->n);
 	if (!json && l->n > 0)
 		printf("%-19s %7s %-10s %-7s %-12s %8s  %-16s %s\n", "TIME",
 		    "PID", "USER", "SIGNAL", "UNIT", "SIZE", "PROGRAM",
@@ -120,21 +142,21 @@ stack_run(const struct crash *c, uint64_t pid, char *const more[])
 }
 
 /*
- * Tell all of one crash, and the stacks of its threads.  Return the exit
- * status.
+ * Tell all of one crash but its stacks.
  */
-int
-show_info(struct crash *c, bool json)
+static void
+facts_print(struct crash *c, bool json)
 {
 	const struct crashed *f;
 	char when[32];
 
+	crashes_confine(c, 1);
 	if (crash_facts(c) == -1)
 		errx(1, "%s", snap_errstr());
 	f = c->facts;
 	if (json) {
 		json_crash(c, true);
-		return 0;
+		return;
 	}
 	printf("   program  %s\nexecutable  %s\n       pid  %" PRIu64 ", with "
 	    "%zu thread%s\n      user  %s\n    signal  %u, %s\n      unit  %s\n"
@@ -148,8 +170,29 @@ show_info(struct crash *c, bool json)
 		    f->others == 1 ? "" : "es");
 	if (f->lacks)
 		printf("     lacks  some of its memory: there was no room\n");
+}
+
+/*
+ * Tell all of one crash, and the stacks of its threads.  Return the exit
+ * status.  Who is confined starts no other program, so a child is.
+ */
+int
+show_info(const struct crash *c, bool json)
+{
+	struct crash copy = *c;
+	pid_t pid;
+	int rc;
+
+	if ((pid = fork()) == -1)
+		err(1, "fork");
+	if (pid == 0) {
+		facts_print(&copy, json);
+		exit(fflush(stdout) == EOF);
+	}
+	if ((rc = program_wait(pid)) != 0 || json)
+		return rc;
 	printf("\n");
-	if (stack_run(c, f->pid, NULL) == 127)
+	if (stack_run(c, crash_pid(c), NULL) == 127)
 		printf("Its stacks: there is no snapstack; snapcrash debug "
 		    "shows them in gdb.\n");
 	return 0;
@@ -202,7 +245,7 @@ gdb_run(const char *dir, char *const more[])
  * unmount it at the end.  Return gdb's exit status.
  */
 int
-show_debug(struct crash *c, char *const more[])
+show_debug(const struct crash *c, char *const more[])
 {
 	char dir[] = "/tmp/snapcrash.XXXXXX", where[PATH_MAX];
 	char *mount[] = { NULL, c->file, dir, NULL };
@@ -211,8 +254,6 @@ show_debug(struct crash *c, char *const more[])
 	pid_t pid;
 	int rc;
 
-	if (crash_facts(c) == -1)
-		errx(1, "%s", snap_errstr());
 	if ((mount[0] = program_beside("snapfs")) == NULL)
 		errx(1, "there is no snapfs beside this program");
 	if (mkdtemp(dir) == NULL)
@@ -226,7 +267,7 @@ show_debug(struct crash *c, char *const more[])
 		(void)rmdir(dir);
 		errx(1, "%s: it cannot be mounted", c->file);
 	}
-	snprintf(where, sizeof where, "%s/%" PRIu64, dir, c->facts->pid);
+	snprintf(where, sizeof where, "%s/%" PRIu64, dir, crash_pid(c));
 	rc = gdb_run(where, more);
 	if (chdir("/") == -1)		/* or it stays in use */
 		warn("/");

@@ -175,6 +175,19 @@ store_room(const struct config *c, struct crashes *l, uint64_t need)
 }
 
 /*
+ * Return the number that a process had when it crashed, which is in the name of
+ * its snapshot; 0 if it is not.
+ */
+uint64_t
+crash_pid(const struct crash *c)
+{
+	const char *dot;
+
+	return (dot = strchr(c->id, '.')) == NULL ? 0 :
+	    strtoull(dot + 1, NULL, 10);
+}
+
+/*
  * Return the crash that a word means: its number, name, id or the beginning of
  * one, the last of these; with NULL the last of all; NULL if there is none.
  */
@@ -182,8 +195,8 @@ struct crash *
 store_find(struct crashes *l, const char *word)
 {
 	struct crash *k;
-	const char *dot;
 	size_t i, len;
+	char *end;
 
 	for (i = l->n; i-- > 0;) {
 		k = &l->v[i];
@@ -192,10 +205,8 @@ store_find(struct crashes *l, const char *word)
 		len = strlen(word);
 		if (len > 0 && strncmp(k->id, word, len) == 0)
 			return k;
-		/* NAME.PID.TIME: neither number has a dot */
-		dot = strchr(k->id, '.');
-		if (dot != NULL && len > 0 &&
-		    strncmp(dot + 1, word, len) == 0 && dot[1 + len] == '.')
+		if (len > 0 && strtoull(word, &end, 10) == crash_pid(k) &&
+		    *end == '\0')
 			return k;
 	}
 	return NULL;
