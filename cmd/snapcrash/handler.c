@@ -65,7 +65,7 @@ pattern_make(char *s, size_t size, const char *path)
 	if ((n = readlink("/proc/self/exe", self, sizeof self - 1)) == -1)
 		return errstr_sys("/proc/self/exe");
 	self[n] = '\0';
-	len = snprintf(s, size, "|%s%s%s take %%P %%s %%d %%u %%F", self,
+	len = snprintf(s, size, "|%s%s%s take %%P %%I %%s %%d %%u %%F", self,
 	    strcmp(path, CONFIG) == 0 ? "" : " -c",
 	    strcmp(path, CONFIG) == 0 ? "" : path);
 	if (len >= PATTERN_MOST || (size_t)len >= size)

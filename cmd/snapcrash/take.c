@@ -24,10 +24,14 @@
 #include <syslog.h>
 #include <unistd.h>
 
-enum { SAID_LINES = 20 };	/* of what snap says, in the log */
+enum {				/* in the log: */
+	SAID_LINES = 20,	/* of what snap says */
+	FRAMES = 4		/* of the thread that fell */
+};
 
 struct falling {		/* a process that dumps core */
 	pid_t		 pid;
+	pid_t		 tid;	/* the thread that fell */
 	unsigned int	 signal;
 	int		 dumpable; /* core(5), %d */
 	uid_t		 uid;
@@ -76,8 +80,8 @@ pidfd_number(int fd)
 }
 
 /*
- * Learn what process this is: words are what core_pattern has, %P %s %d %u
- * and, since Linux 6.16, %F, the descriptor of the process.  Nothing is taken
+ * Learn what process this is: words are what core_pattern has, %P %I %s %d
+ * %u and, since Linux 6.16, %F, the descriptor of the process.  Nothing is taken
  * from a process that has got the same number.
  */
 static int
@@ -87,15 +91,16 @@ falling_learn(struct falling *f, char *const words[])
 	FILE *in;
 	int i;
 
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 5; i++)
 		if (words[i] == NULL)
 			return errstr_set("take: that is for the kernel: "
 			    "snapcrash install");
 	f->pid = (pid_t)number(words[0]);
-	f->signal = (unsigned int)number(words[1]);
-	f->dumpable = (int)number(words[2]);
-	f->uid = (uid_t)strtoul(words[3], NULL, 10);
-	f->pidfd = words[4] != NULL ? (int)number(words[4]) :
+	f->tid = (pid_t)number(words[1]);
+	f->signal = (unsigned int)number(words[2]);
+	f->dumpable = (int)number(words[3]);
+	f->uid = (uid_t)strtoul(words[4], NULL, 10);
+	f->pidfd = words[5] != NULL ? (int)number(words[5]) :
 	    (int)syscall(SYS_pidfd_open, f->pid, 0);
 	if (pidfd_number(f->pidfd) != f->pid)
 		return errstr_set("process %d is gone", f->pid);
@@ -321,6 +326,45 @@ spool_pack(const struct falling *f, const char *name)
 }
 
 /*
+ * Set s to the first functions of the stack of the thread that fell, the inner
+ * ones first, each behind a separator; to nothing where that cannot be told.
+ */
+static void
+frames_text(const struct falling *f, const char *name, char *s, size_t size)
+{
+	const int fd[3] = { STDIN_FILENO, nameless(true), STDERR_FILENO };
+	char line[512], num[16], *words[] = { NULL, (char *)(uintptr_t)"-t",
+	    num, (char *)(uintptr_t)name, NULL };
+	char *frame, *end;
+	pid_t pid;
+	FILE *in;
+	int n;
+
+	*s = '\0';
+	snprintf(num, sizeof num, "%d", f->tid);
+	if (fd[1] == -1 || (words[0] = program_beside("snapstack")) == NULL ||
+	    (pid = program_start(words, fd)) == -1)
+		return;
+	(void)program_wait(pid);
+	if (lseek(fd[1], 0, SEEK_SET) == -1 ||
+	    (in = fdopen(fd[1], "r")) == NULL)
+		return;
+	for (n = 0; n < FRAMES && fgets(line, sizeof line, in) != NULL;) {
+		frame = line + strspn(line, " ");
+		if (*frame != '#')
+			continue;
+		frame += strcspn(frame, " ");
+		frame += strspn(frame, " ");
+		end = frame + strcspn(frame, " \n");
+		*end = '\0';
+		strlcat(s, n++ == 0 ? " in " : " < ", size);
+		strlcat(s, text_harmless(frame), size);
+	}
+	fclose(in);
+	free(words[0]);
+}
+
+/*
  * Let user uid read a file of root's, by an entry in its access control list:
  * acl(5), in the form of linux/posix_acl_xattr.h.
  */
@@ -376,7 +420,7 @@ crash_take(const struct config *c, char *const argv[])
 {
 	struct falling f = { .pid = -1 };
 	struct crashes l = { 0 };
-	char name[80], what[128];
+	char name[80], what[128], frames[512];
 	int rc;
 
 	openlog("snapcrash", LOG_PID | LOG_PERROR, LOG_DAEMON);
@@ -398,8 +442,10 @@ crash_take(const struct config *c, char *const argv[])
 	if (rc == 0) {
 		if (c->owner && f.dumpable == 1)
 			owner_allow(name, f.uid);
-		syslog(LOG_CRIT, "process %d (%s) of user %u crashed: %s: "
-		    "%s/%s", f.pid, f.name, f.uid, what, c->directory, name);
+		frames_text(&f, name, frames, sizeof frames);
+		syslog(LOG_CRIT, "process %d (%s) of user %u crashed: %s%s: "
+		    "%s/%s", f.pid, f.name, f.uid, what, frames, c->directory,
+		    name);
 	} else
 		syslog(LOG_CRIT, "process %d (%s) crashed: %s: no snapshot: "
 		    "%s", f.pid, f.name, what, snap_errstr());

@@ -85,7 +85,7 @@ is \"$was\", and stays" "removed without being there"
 crash install
 is "$rc $err" "0 " "installed"
 is "$(cat "$proc/core_pattern" "$proc/core_pipe_limit")" \
-    "|$BUILD/snapcrash -c$conf take %P %s %d %u %F
+    "|$BUILD/snapcrash -c$conf take %P %I %s %d %u %F
 3" "the kernel runs it"
 is "$(grep -c "^kernel.core_p" "$tmp/sysctl/50-snapcrash.conf")" 2 \
     "after the next boot, too"
@@ -113,6 +113,28 @@ if command -v gdb >/dev/null && [ -c /dev/fuse ]; then
 else
 	skip "gdb" "no gdb, or no FUSE" 2
 fi
+
+# one line of the log tells where; this one is written to a file
+pattern=$(cat "$proc/core_pattern")
+cat >"$tmp/logged" <<END
+#!/bin/sh
+exec ${pattern#?} "\$@" 2>"$tmp/log"
+END
+sed -i 's/ %P.*"\$@"/ "$@"/' "$tmp/logged"
+chmod 755 "$tmp/logged" "$tmp"
+echo "|$tmp/logged %P %I %s %d %u %F #$BUILD/snapcrash" >"$proc/core_pattern"
+if [ -x "$BUILD/snapstack" ]; then
+	falls "$targets/fall" overflow 3
+	told() {
+		grep -q "process $pid (fall) of user 0 crashed: SIGSEGV \
+(Segmentation fault) in deeper+[^ ]* < deeper+.*: $store/$id\$" "$tmp/log"
+	}
+	until_true told
+	try "the log tells where" told
+else
+	skip "the log tells where" "no snapstack"
+fi
+echo "$pattern" >"$proc/core_pattern"
 
 # who crashed may read it, but not what was not to be dumped for him
 config "at-once 3" "readable-by user"
@@ -218,4 +240,4 @@ crash status
 is "$err" "snapcrash: $conf:1: \"keep-count\" cannot be \"none\"" \
     "a wrong line is told"
 rm -rf "$disk/store"
-finish 29
+finish 30
