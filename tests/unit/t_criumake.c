@@ -817,8 +817,11 @@ test_refused(void **state)
 		{ "other", "type unheard\n", "nothing that criu could open" },
 		{ "other", "type other\nwhy a file of no known kind\n",
 		    "a file of no known kind" },
-		{ "other", "type reg\nwhy its path has a newline\n",
-		    "its path has a newline" }
+		{ "deleted", "type reg\npathbytes 2f0a78\nflags 2\ndeleted 1\n",
+		    "a deleted file whose content is not in the snapshot: "
+		    "/\nx" },
+		{ "other", "type reg\nwhy it is strange\n",
+		    "it is strange" }
 	};
 	char why[256];
 	size_t i;

@@ -161,6 +161,26 @@ string_read(char **s, const struct words *w)
 }
 
 /*
+ * Set f->path to the bytes of which a line has two digits each.
+ */
+static int
+path_read(struct makeopen *f, const struct words *w)
+{
+	uint8_t *bytes = NULL;
+	size_t len;
+
+	if (words_bytes(w, w->rest, &bytes, &len) == 0 &&
+	    memchr(bytes, '\0', len) == NULL) {
+		free(f->path);
+		f->path = strndup((char *)bytes, len);
+		free(bytes);
+		return f->path == NULL ? errstr_set("out of memory") : 0;
+	}
+	free(bytes);
+	return words_bad(w, "pathbytes, two digits (x) a byte, none of them 00");
+}
+
+/*
  * Take a line of file/ID into f.  Keys that are not known are passed over.
  */
 static int
@@ -174,6 +194,8 @@ line_read(struct makeopen *f, struct words *w)
 		return string_read(&f->type, w);
 	if (strcmp(w->word[0], "path") == 0)
 		return string_read(&f->path, w);
+	if (strcmp(w->word[0], "pathbytes") == 0)
+		return path_read(f, w);
 	if (strcmp(w->word[0], "link") == 0)
 		return string_read(&f->link, w);
 	if (strcmp(w->word[0], "leads") == 0)

@@ -158,6 +158,23 @@ gone_check(struct criumake *m, const struct maketask *t, const struct vma *v,
 }
 
 /*
+ * Put newlines into a path of maps, where they are "\012":
+ * proc_pid_maps(5).
+ */
+static void
+newlines_put(char *path)
+{
+	static const char told[] = "\\012";
+	char *s;
+
+	for (s = path; (s = strstr(s, told)) != NULL; s++) {
+		*s = '\n';
+		memmove(s + 1, s + sizeof told - 1,
+		    strlen(s + sizeof told - 1) + 1);
+	}
+}
+
+/*
  * Add a mapped file to files.img, and set x->id to its number.  Return 1; 0
  * when it is noted that it cannot be restored; or -1.
  */
@@ -191,6 +208,8 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 	    strndup(v->name, gone ? n - (sizeof DELETED - 1) : n);
 	if (r.name == NULL)
 		return errstr_set("out of memory");
+	if (linked == NULL)
+		newlines_put(r.name);
 	im = content == NULL ? NULL : content->text;
 	if (im != NULL && !gone && im->nmissing == 0) {
 		r.has_size = true;

@@ -135,13 +135,17 @@ tell_dup(struct telling *t)
 void
 tell_path(struct telling *t, const char *link)
 {
-	size_t len;
+	size_t len, i;
 
 	len = strlen(link);
 	if (path_isdeleted(link))
 		len -= sizeof DELETED - 1;
-	if (memchr(link, '\n', len) != NULL)
-		tell_why(t, "its path has a newline");
-	else
+	if (memchr(link, '\n', len) == NULL) {
 		buf_printf(&t->out, "path %.*s\n", (int)len, link);
+		return;
+	}
+	buf_puts(&t->out, "pathbytes ");
+	for (i = 0; i < len; i++)
+		buf_printf(&t->out, "%02x", (uint8_t)link[i]);
+	buf_puts(&t->out, "\n");
 }

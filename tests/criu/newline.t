@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Files with a newline in their names are restored: open, deleted, mapped, of
+# any kind.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+start "$here/newline.py"
+until_true longer 20
+is "$(awk '$3 != 0' "$log" | head -n 3)" '' 'nothing is wrong before'
+take "$tmp/there" -r
+end_taken
+restore "$tmp/there"
+goes_on newline
+end
+finish 5
