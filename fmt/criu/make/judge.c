@@ -205,6 +205,7 @@ static const struct opentype {
 	{ "packet", WHY_PACKET, FD_PACKETSK, NULL },
 	{ "fanotify", WHY_FANOTIFY, 0, "a fanotify group" },
 	{ "io_uring", WHY_IO_URING, 0, "io_uring" },
+	{ "mqueue", WHY_MQUEUE, 0, "a POSIX message queue" },
 	{ "device", WHY_DEVICE, 0, "a device" },
 	{ "reg", WHY_OTHER, FD_REG, NULL },
 	{ "dir", WHY_OTHER, FD_REG, NULL },

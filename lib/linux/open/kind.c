@@ -248,6 +248,20 @@ memfd_tell(struct telling *t, const struct statx *sx)
 }
 
 /*
+ * Tell of a POSIX message queue, which can be opened by path unless that is
+ * empty: a file then as any other.
+ */
+static void
+mqueue_tell(struct telling *t, const struct statx *sx, const char *path)
+{
+	if (*path == '\0')
+		tell_why(t, "it has no name that leads to it");
+	tell_type(t, *path != '\0' ? "reg" : "mqueue");
+	tell_path(t, *path != '\0' ? path : t->link);
+	tell_stat(t, sx);
+}
+
+/*
  * What a character device is: as in Documentation/admin-guide/devices.txt
  * of Linux.
  */
@@ -270,6 +284,7 @@ static void
 inode_tell(struct telling *t, const struct statx *sx)
 {
 	const char *type;
+	char *path;
 
 	if (S_ISSOCK(t->mode)) {
 		socket_tell(t);
@@ -286,6 +301,9 @@ inode_tell(struct telling *t, const struct statx *sx)
 		tell_why(t, "a file of no known kind");
 	} else if (is_memfd(t)) {
 		memfd_tell(t, sx);
+	} else if (S_ISREG(t->mode) && (path = mqueue_path(t)) != NULL) {
+		mqueue_tell(t, sx, path);
+		free(path);
 	} else {
 		type = S_ISREG(t->mode) ? "reg" : S_ISDIR(t->mode) ? "dir" :
 		    S_ISCHR(t->mode) ? device_type(sx) :

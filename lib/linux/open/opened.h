@@ -222,6 +222,9 @@ pid_t		 looker_process(const struct looker *, int *);
 int		 passed_add(struct telling *, int, uint64_t *);
 const struct fdref *passed_next(struct telling *);
 
+/* mqueue.c */
+char		*mqueue_path(const struct telling *);
+
 /* hardlink.c: other names of files whose names are deleted */
 const char	*hardlink_find(const struct live *, uint64_t, uint64_t);
 

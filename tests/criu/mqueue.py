@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""mqueue.py LOG [HOW]: messages wait in a POSIX message queue, and one is read
+and another sent all the time: a line "mqueue COUNT WRONG" each time.  HOW: gone,
+the queue has no name any more.
+"""
+import ctypes
+import os
+import sys
+import time
+
+from counter import apart
+
+how = sys.argv[2] if len(sys.argv) > 2 else ''
+log = apart(sys.argv[1])
+libc = ctypes.CDLL(None)
+NAME = b'/snap-test-%d' % os.getpid()
+queue = libc.mq_open(NAME, os.O_CREAT | os.O_RDWR | os.O_EXCL, 0o600, None)
+if queue == -1:
+    sys.exit(1)
+if how == 'gone':
+    libc.mq_unlink(NAME)
+
+
+def send(n):
+    return libc.mq_send(queue, b'message %d' % n, len(b'message %d' % n), 3)
+
+
+def receive():
+    buf, priority = ctypes.create_string_buffer(8192), ctypes.c_uint()
+    libc.mq_receive(queue, buf, 8192, ctypes.byref(priority))
+    return buf.value, priority.value
+
+
+n = 3                       # one may be read, and not sent, at the end
+wrong = send(1) + send(2) + send(3)
+while True:
+    time.sleep(.01)
+    if how != 'gone' and os.path.exists(sys.argv[1] + '.over'):
+        libc.mq_unlink(NAME)
+        break
+    # others have gone through it since it was taken
+    wrong += receive()[0][:8] != b'message '
+    n += 1
+    wrong += send(n)
+    os.write(log, b'mqueue %d %d\n' % (n, wrong))

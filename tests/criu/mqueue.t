@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# A POSIX message queue that has a name is opened by that when it is restored;
+# another is refused.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+mkdir "$tmp/queues"
+mount -t mqueue none "$tmp/queues" 2>"$tmp/err" ||
+    skip_all "no message queues: $(tail -n 1 "$tmp/err")"
+
+start "$here/mqueue.py"
+until_true longer 20
+is "$(awk '$3 != 0' "$log" | head -n 3)" '' 'nothing is wrong before'
+take "$tmp/there" -r
+end_taken
+restore "$tmp/there"
+goes_on mqueue
+touch "$log.over"
+until_true gone_session "$pid"
+is "$(find "$tmp/queues" -name 'snap-test-*')" '' 'its name still is its own'
+
+start "$here/mqueue.py" gone
+"$BUILD/snap" -ro "$tmp/snap" "$pid"
+"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
+is "$? $(sed -n 's/.*, descriptor [0-9]*: //p' "$tmp/err" |
+    sed "s/snap-test-[0-9]*/NAME/")" "1 a POSIX message queue: it has no name \
+that leads to it: /NAME: cannot be restored (-f mqueue leaves it out)" \
+    'deleted: refused'
+end
+umount "$tmp/queues"
+finish 7
