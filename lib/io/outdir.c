@@ -9,6 +9,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -285,6 +287,52 @@ file_sync(const struct outdir *o, const char *name)
 	return rc;
 }
 
+struct syncing {		/* files that are brought to the disk */
+	const struct outdir *o;	/* borrowed */
+	atomic_size_t	 next;	/* the first that no thread has taken */
+	atomic_size_t	 failed; /* one that could not be; else o->n */
+	atomic_int	 error;	/* the errno of that */
+};
+
+static void *
+files_sync(void *arg)
+{
+	struct syncing *s = arg;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&s->next, 1)) < s->o->n &&
+	    atomic_load(&s->failed) == s->o->n)
+		if (file_sync(s->o, s->o->name[i]) == -1) {
+			atomic_store(&s->error, errno);
+			atomic_store(&s->failed, i);
+		}
+	return NULL;
+}
+
+/*
+ * Have all files that were written on the disk.  One after another, each would
+ * wait for a turn of the disk; several at once share one.
+ */
+static int
+all_sync(const struct outdir *o)
+{
+	enum { THREADS = 16, FEW = 8 };	/* files for each */
+	struct syncing s = { .o = o, .failed = o->n };
+	pthread_t thread[THREADS];
+	size_t i, n, bad;
+
+	for (n = 0; n < THREADS && n < o->n / FEW; n++)
+		if (pthread_create(&thread[n], NULL, files_sync, &s) != 0)
+			break;
+	(void)files_sync(&s);
+	for (i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+	if ((bad = atomic_load(&s.failed)) == o->n)
+		return 0;
+	errno = atomic_load(&s.error);
+	return errstr_sys("%s/%s", o->path, o->name[bad]);
+}
+
 /*
  * Have all that was written on the disk, then write the file that makes it
  * whole.  The directory is ended with this or with outdir_abort; after a
@@ -294,12 +342,7 @@ int
 outdir_commit(struct outdir *o, const char *last, const void *data,
     size_t len)
 {
-	size_t i;
-
-	for (i = 0; i < o->n; i++)
-		if (file_sync(o, o->name[i]) == -1)
-			return errstr_sys("%s/%s", o->path, o->name[i]);
-	if (outdir_put(o, last, data, len) == -1)
+	if (all_sync(o) == -1 || outdir_put(o, last, data, len) == -1)
 		return -1;
 	if (file_sync(o, last) == -1 || fsync(o->fd) == -1)
 		return errstr_sys("%s", o->path);
