@@ -19,8 +19,18 @@ proc_cmp(struct proc *a, struct proc *b)
 TREE_GENERATE(proctree, proc, entry, proc_cmp)
 
 /*
+ * Return true if a carried file is memory of System V, as its path tells.
+ */
+static bool
+carried_issysv(const struct carried *c)
+{
+	return strncmp(c->path, "/SYSV", 5) == 0;
+}
+
+/*
  * Compare carried files: by device and inode, or, where nothing is known of
- * these (both 0), by path.
+ * these (both 0), by path.  The inode of memory of System V is its number
+ * among such memory, and other memory may have it, too.
  */
 int
 carried_cmp(const struct carried *a, const struct carried *b)
@@ -29,7 +39,8 @@ carried_cmp(const struct carried *a, const struct carried *b)
 		return a->dev < b->dev ? -1 : 1;
 	if (a->ino != b->ino)
 		return a->ino < b->ino ? -1 : 1;
-	return a->dev != 0 || a->ino != 0 ? 0 : strcmp(a->path, b->path);
+	return a->dev != 0 || a->ino != 0 ?
+	    carried_issysv(a) - carried_issysv(b) : strcmp(a->path, b->path);
 }
 
 void

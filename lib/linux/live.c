@@ -64,6 +64,7 @@ live_free(struct live *l)
 	headroom_free(l);
 	mounted_free(l);
 	filters_free(l);
+	sysv_free(l);
 	cgroups_free(l->cgroups);
 	pipeline_free(l);
 	users_free(l);

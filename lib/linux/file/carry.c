@@ -17,7 +17,8 @@ enum { CARRY_MOST = 4096 };	/* open files: some 200 ms */
 struct carries {
 	struct carry	*v;		/* owned */
 	size_t		 n;
-	size_t		*slot;		/* owned; by device and inode */
+	size_t		*slot;		/* owned; by device, inode, and IPC
+					   namespace */
 	size_t		 nslot;		/* a power of two; more than n */
 	size_t		 nopened;	/* of v, with a descriptor of ours */
 	bool		 full;		/* there are more: that was told */
@@ -26,11 +27,23 @@ struct carries {
 };
 
 /*
+ * Return true if both are NULL, or the same namespace.
+ */
+static bool
+ipc_same(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/*
  * Return where in the table of files that are carried along one is or would
- * be: its place in the list and 1, or 0.  There must be a table.
+ * be: its place in the list and 1, or 0.  ipc is the namespace of memory of
+ * System V, whose inode is its number there, and NULL of other files.  There
+ * must be a table.
  */
 static size_t *
-carry_slot(const struct carries *l, uint64_t dev, uint64_t ino)
+carry_slot(const struct carries *l, uint64_t dev, uint64_t ino,
+    const char *ipc)
 {
 	const struct carry *c;
 	size_t i;
@@ -38,20 +51,26 @@ carry_slot(const struct carries *l, uint64_t dev, uint64_t ino)
 	for (i = (size_t)(ino ^ dev << 7) & (l->nslot - 1); l->slot[i] != 0;
 	    i = (i + 1) & (l->nslot - 1)) {
 		c = &l->v[l->slot[i] - 1];
-		if (c->vma.dev == dev && c->vma.ino == ino)
+		if (c->vma.dev == dev && c->vma.ino == ino &&
+		    ipc_same(c->ipc, ipc))
 			break;
 	}
 	return &l->slot[i];
 }
 
 /*
- * Return true if a file is carried along.
+ * Return 1 if the file of mapping v of process p is carried along, 0 if it is
+ * not, and set *ipc, the caller's to free, to its namespace: carry_slot.  -1
+ * with errstr.
  */
-static bool
-carry_has(const struct live *l, const struct vma *v)
+static int
+carry_has(const struct live *l, const struct lproc *p, const struct vma *v,
+    char **ipc)
 {
+	if (frozen_space(p, v->name, ipc) == -1)
+		return -1;
 	return l->carries != NULL && l->carries->n > 0 &&
-	    *carry_slot(l->carries, v->dev, v->ino) != 0;
+	    *carry_slot(l->carries, v->dev, v->ino, *ipc) != 0;
 }
 
 /*
@@ -73,7 +92,8 @@ carry_grow(struct carries *l)
 	l->slot = slot;
 	l->nslot = n;
 	for (i = 0; i < l->n; i++)
-		*carry_slot(l, l->v[i].vma.dev, l->v[i].vma.ino) = i + 1;
+		*carry_slot(l, l->v[i].vma.dev, l->v[i].vma.ino, l->v[i].ipc) =
+		    i + 1;
 	return 0;
 }
 
@@ -91,29 +111,35 @@ carries_get(struct live *l)
 }
 
 /*
- * Note a file that a process has mapped or open, unless it is known: v tells
+ * Note a file that process p has mapped or open, unless it is known: v tells
  * device, inode and path, src has its bytes; mem, if it is carried as memory.
  * Return 0, or -1 with errstr.
  */
 int
-carry_note(struct live *l, const struct vma *v, struct source *src,
-    const struct stat *st, bool mem)
+carry_note(struct live *l, const struct lproc *p, const struct vma *v,
+    struct source *src, const struct stat *st, bool mem)
 {
 	struct carries *k;
 	struct carry *c;
+	char *ipc;
+	int rc;
 
-	if (carry_has(l, v))
-		return 0;
-	if ((k = carries_get(l)) == NULL || carry_grow(k) == -1)
-		return -1;
+	if ((rc = carry_has(l, p, v, &ipc)) != 0 ||
+	    (k = carries_get(l)) == NULL || carry_grow(k) == -1) {
+		free(ipc);
+		return rc == 1 ? 0 : -1;
+	}
 	c = &k->v[k->n];
 	c->vma = *v;
 	c->src = src;
 	c->st = *st;
+	c->ipc = ipc;
 	c->mem = mem;
-	if ((c->vma.name = strdup(v->name)) == NULL)
+	if ((c->vma.name = strdup(v->name)) == NULL) {
+		free(ipc);
 		return errstr_set("out of memory");
-	*carry_slot(k, v->dev, v->ino) = ++k->n;
+	}
+	*carry_slot(k, v->dev, v->ino, ipc) = ++k->n;
 	return 0;
 }
 
@@ -201,9 +227,13 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 	struct targetfile f;
 	struct source *src;
 	bool failed = false, elf;
+	char *ipc;
+	int rc;
 
-	if (carry_has(l, v))
-		return 0;
+	rc = carry_has(l, p, v, &ipc);
+	free(ipc);
+	if (rc != 0)
+		return rc == 1 ? 0 : -1;
 	if (carries_get(l) == NULL)
 		return -1;
 	if (file_open(l, p, name, &f, &failed) == -1)
@@ -218,7 +248,7 @@ carry_open(struct live *l, struct snap *s, const struct lproc *p,
 		return -1;
 	if ((src = carry_source(l->carries, s, v->name, &f)) == NULL)
 		return -1;
-	return carry_note(l, v, src, &f.st, !elf);
+	return carry_note(l, p, v, src, &f.st, !elf);
 }
 
 /*
@@ -240,8 +270,10 @@ carry_free(struct live *l)
 
 	if (k == NULL)
 		return;
-	for (i = 0; i < k->n; i++)
+	for (i = 0; i < k->n; i++) {
 		free(k->v[i].vma.name);
+		free(k->v[i].ipc);
+	}
 	free(k->v);
 	free(k->slot);
 	free(k);

@@ -71,6 +71,8 @@ bool		 frozen_has(const struct live *l, const struct lproc *p,
 		    const struct stat *st);
 int		 frozen_open(const struct live *l, const struct lproc *p,
 		    int fd, struct stat *st);
+int		 frozen_space(const struct lproc *p, const char *path,
+		    char **ipc);
 void		 frozen_free(struct live *l);
 
 /* carry.c: which files are carried along */
@@ -78,11 +80,14 @@ struct carry {			/* a file to be carried along */
 	struct vma	 vma;	/* one that is of it; name owned */
 	struct source	*src;	/* borrowed */
 	struct stat	 st;
+	char		*ipc;	/* owned; of memory of System V, the namespace
+				   of who has it; NULL: of other files */
 	bool		 mem;	/* not as a text, but as memory */
 };
 
-int		 carry_note(struct live *l, const struct vma *v,
-		    struct source *src, const struct stat *st, bool mem);
+int		 carry_note(struct live *l, const struct lproc *p,
+		    const struct vma *v, struct source *src,
+		    const struct stat *st, bool mem);
 int		 carry_open(struct live *l, struct snap *s,
 		    const struct lproc *p, const struct vma *v,
 		    const char *name);

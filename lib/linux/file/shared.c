@@ -61,22 +61,32 @@ ipc_of(const struct lproc *p)
 }
 
 /*
- * Set *ipc to the namespace of process p if the file that is open as fd is
- * memory of System V, else to NULL.  Return 0, or -1 when memory runs out.
+ * Set *ipc, the caller's to free, to the IPC namespace of process p if path,
+ * or NULL, is that of memory of System V, else to NULL.  Return 0, or -1 with
+ * errstr when memory runs out.
+ */
+int
+frozen_space(const struct lproc *p, const char *path, char **ipc)
+{
+	*ipc = NULL;
+	return path != NULL && strncmp(path, "/SYSV", 5) == 0 &&
+	    (*ipc = ipc_of(p)) == NULL ? errstr_set("out of memory") : 0;
+}
+
+/*
+ * The same of the file that is open as fd.
  */
 static int
 ipc_find(const struct lproc *p, int fd, char **ipc)
 {
 	char name[32], *path;
-	bool sysv;
+	int rc;
 
-	*ipc = NULL;
 	snprintf(name, sizeof name, "fd/%d", fd);
 	path = proc_link(getpid(), 0, name);
-	sysv = path != NULL && strncmp(path, "/SYSV", 5) == 0;
+	rc = frozen_space(p, path, ipc);
 	free(path);
-	return sysv && (*ipc = ipc_of(p)) == NULL ?
-	    errstr_set("out of memory") : 0;
+	return rc;
 }
 
 /*

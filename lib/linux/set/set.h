@@ -204,6 +204,7 @@ struct live {
 	struct plains	*plains;	/* clone/plain.c */
 	struct mounted	*mounted;	/* take/mounted.c */
 	struct filters	*filters;	/* take/seccomp.c */
+	struct sysv	*sysv;		/* take/sysv.c */
 	struct taker	*taker;		/* take/take.c */
 	struct username	*users;		/* user.c */
 

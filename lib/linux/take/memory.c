@@ -203,7 +203,8 @@ file_treatment(struct live *l, struct lproc *p, struct snap *s,
 			return TAKE_FAILED;
 		if ((how == TAKE_FILE ? k->file != k->text :
 		    file_isonly(v, &f.st)) &&
-		    carry_note(l, v, k->file, &f.st, how == TAKE_DATA) == -1)
+		    carry_note(l, p, v, k->file, &f.st, how == TAKE_DATA) ==
+		    -1)
 			return TAKE_FAILED;
 	}
 	file_close(&f);

@@ -20,6 +20,9 @@ void		 mounted_free(struct live *l);
 /* seccomp.c */
 void		 filters_free(struct live *l);
 
+/* sysv.c */
+void		 sysv_free(struct live *l);
+
 /* gather.c */
 void		 procs_finish(struct live *l);
 int		 proc_gather(struct live *l, struct snap *s, struct lproc *p);

@@ -23,6 +23,10 @@ void		 thread_outside(const struct lthread *t, struct filelist *to);
 void		 filters_record(struct live *l, pid_t tid,
 		    struct filelist *to);
 
+/* sysv.c: memory of System V */
+void		 sysv_record(struct live *l, const struct lproc *p,
+		    const struct task *t, struct filelist *to);
+
 /* task.c: what /proc gives of a stopped thread */
 int		 task_read(struct live *l, struct lproc *p, struct lthread *th,
 		    struct task *t);

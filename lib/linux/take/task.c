@@ -377,6 +377,7 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 	if ((f = filelist_find(to, "cwd")) != NULL)
 		t->cwd = strndup((const char *)f->data, f->len);
 	mounted_see(l, p, to);
+	sysv_record(l, p, t, to);
 	before = step_begin(&l->steps, STEP_FILES);
 	filelist_join(to, &p->fds);
 	files_record(l, s, p, to);
