@@ -1,7 +1,7 @@
 # Tests with a real criu, for bash: sourced by tests/criu/*.t instead of
 # tests/tap.sh, which it sources.
 #
-# Such a test runs in a pid namespace of its own, and a mount namespace:
+# Such a test runs in a pid namespace of its own, and mount and IPC namespaces:
 # the process ids of what was dumped stay free for what is restored, and
 # nothing that a test starts or mounts outlives it, whatever ends it.
 #
@@ -32,7 +32,8 @@
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ -n "${TAP_BOUNDED-}" ] && [ -z "${CRIU_APART-}" ]; then
 	export CRIU_APART=1
-	exec unshare --fork --pid --mount --mount-proc --kill-child bash "$0"
+	exec unshare --fork --pid --mount --ipc --mount-proc --kill-child \
+	    bash "$0"
 fi
 # shellcheck source=tests/tap.sh
 . "$here/../tap.sh"

@@ -7,6 +7,7 @@
 #include "util.h"
 
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -883,7 +884,7 @@ test_unmapped(void **state)
 		const char *word, *name, *flags, *why;
 	} cases[] = {
 		{ "sysv", "/SYSV00000001 (deleted)", "rd sh",
-		    "memory of System V IPC" },
+		    "memory of System V of which too little is known" },
 		{ "io_uring", "anon_inode:[io_uring]", "rd sh",
 		    "a ring of io_uring" },
 		{ "aio", "/[aio] (deleted)", "rd sh", "a ring of io_setup(2)" },
@@ -922,6 +923,109 @@ test_unmapped(void **state)
 		/* that of the executable is left */
 		assert_int_equal(count(frame("mm-7.img", 0), 14), 1);
 	}
+}
+
+/*
+ * Load a process that has mappings of a segment of System V, two pages long,
+ * which is carried along as of the namespace ns, if that is not NULL.
+ */
+static int
+load_sysv(struct criuopts *o, const char *maps, const char *shm, const char *ns)
+{
+	char path[] = "/SYSV00000007 (deleted)", text[1024];
+	struct vma v = { .dev = makedev(0, 1), .ino = 5, .name = path };
+	struct file f = { .name = (char[]){ "ns/ipc" } };
+	struct memsource *m;
+	struct snap *s;
+	struct proc *p;
+
+	process_record(7);
+	snprintf(text, sizeof text, "400000-402000 r-xp 00000000 08:01 9 "
+	    "/bin/one\n%s", maps);
+	set("maps", text);
+	set("smaps", "");
+	set("ns/ipc", "ipc:[4026531839]");
+	set("sysvipc/shm", shm);
+	set("sysvipc/limits", "kernel/sem 1 2 3 4\nkernel/shmmax 77\n"
+	    "kernel/new 1 2\n");
+	s = begin();
+	finish(s, 7);
+	if (ns == NULL)
+		return load(s, o);
+	m = memsource_new(s, 8, KB);
+	memset(m->data, 'y', 8 * KB);
+	assert_non_null(p = carried_new(s, &v));
+	segment_add(p, IMAGE_MEM, 0, 8 * KB, &m->src, 0);
+	f.data = (uint8_t *)strdup(ns);
+	f.len = strlen(ns);
+	assert_int_equal(linuxrec_pack(p, machine, &f, 1), 0);
+	free(f.data);
+	return load(s, o);
+}
+
+/*
+ * Memory of System V is restored if all of it is known, and nobody else has it.
+ */
+static void
+test_sysv(void **state)
+{
+#define SYSV "500000-501000 rw-s 00000000 00:01 5 /SYSV00000007 (deleted)\n" \
+	"501000-502000 r--s 00001000 00:01 5 /SYSV00000007 (deleted)\n"
+#define SEGMENT "5 7 1640 8000 11 12 13 14 "
+#define SPACE "ipc:[4026531839]"
+	static const struct {
+		const char	*maps, *shm, *ns, *why;
+	} cases[] = {
+		{ SYSV, SEGMENT "3\n", SPACE, "memory of System V that a "
+		    "process has which is not in the snapshot" },
+		{ SYSV, SEGMENT "2\n", "ipc:[1]", "memory of System V that is "
+		    "not in the snapshot" },
+		{ SYSV, SEGMENT "2\n", NULL, "memory of System V that is not "
+		    "in the snapshot" },
+		{ SYSV, "6 7 1640 8000 11 12 13 14 2\n", SPACE, "memory of "
+		    "System V of which too little is known" },
+		{ SYSV, "5 7 1640 8200 11 12 13 14 2\n", SPACE, "memory of "
+		    "System V of which a part is not mapped" }
+	};
+	struct criuopts o = { .note = note_warning };
+	struct part m;
+	char want[512];
+	size_t i;
+
+	(void)state;
+	assert_int_equal(load_sysv(&o, SYSV, SEGMENT "2\n", SPACE), 0);
+	assert_string_equal(warned, "process 7: it is restored in an IPC "
+	    "namespace of its own, with its memory of System V\n");
+	m = frame("mm-7.img", 0);
+	assert_int_equal(number(m, "14#1.4"), 5);
+	assert_int_equal(number(m, "14#1.7"), 0x501);
+	assert_int_equal(number(m, "14#2.3"), PAGE);
+	assert_int_equal(number(frame("ids-7.img", 0), "7"), 2);
+	assert_int_equal(number(frame("inventory.img", 0), "3.7"), 1);
+	m = frame("ipcns-var-2.img", 0);
+	assert_int_equal(number(m, "1#3"), 4);
+	assert_int_equal(number(m, "6"), 77);
+	assert_int_equal(number(m, "8"), 4096);
+	m = frame("ipcns-shm-2.img", 0);
+	assert_int_equal(number(m, "1.1"), 7);
+	assert_int_equal(number(m, "1.2"), 11);
+	assert_int_equal(number(m, "1.5"), 14);
+	assert_int_equal(number(m, "1.6"), 01640);
+	assert_int_equal(number(m, "1.7"), 5);
+	assert_int_equal(number(m, "2"), 8000);
+	assert_int_equal(number(frame("pagemap-shmem-5.img", 1), "2"), 2);
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(load_sysv(&o, cases[i].maps, cases[i].shm,
+		    cases[i].ns), -1);
+		snprintf(want, sizeof want, "process 7: mapping at 500000 of "
+		    "/SYSV00000007 (deleted): %s: cannot be restored (-f sysv "
+		    "leaves it out)\n", cases[i].why);
+		assert_int_equal(strncmp(warned, want, strlen(want)), 0);
+	}
+	assert_int_equal(load_sysv(&o, SYSV, "5 7 1680 8000 1 1 1 1 2\n",
+	    SPACE), -1);
+	assert_string_equal(snap_errstr(), "process 7: sysvipc/shm: line 1: "
+	    "not \"id key (x) mode (octal) size uid gid cuid cgid attached\"");
 }
 
 /*
@@ -1772,6 +1876,7 @@ main(void)
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_sysv),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_trees),
 	};

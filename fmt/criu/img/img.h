@@ -39,7 +39,11 @@ enum criu_magic {		/* include/magic.h of criu */
 	CRIU_SECCOMP = 0x64413049,
 	CRIU_TTY_INFO = 0x59453036,
 	CRIU_TIMENS = 0x43114433,
-	CRIU_TCP_STREAM = 0x51465506
+	CRIU_TCP_STREAM = 0x51465506,
+	CRIU_IPC_VAR = 0x53115007,
+	CRIU_IPC_SHM = 0x46283044,
+	CRIU_IPC_MSG = 0x55453737,
+	CRIU_IPC_SEM = 0x59573019
 };
 
 enum criu_machine {		/* mtype: images/core.proto of criu */

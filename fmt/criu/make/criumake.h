@@ -220,6 +220,20 @@ struct makeshm {		/* shared memory */
 	const struct maketask *user; /* borrowed; the first that has it */
 };
 
+enum {				/* numbers of struct makesysv */
+	SYSV_ID, SYSV_KEY, SYSV_MODE, SYSV_SIZE, SYSV_UID, SYSV_GID, SYSV_CUID,
+	SYSV_CGID, SYSV_ATTACHED, SYSV_NUMBERS
+};
+
+enum { MAKEIPC = 2 };		/* the IPC namespace in images */
+
+struct makesysv {		/* memory of System V */
+	uint64_t	 v[SYSV_NUMBERS];
+	struct proc	*proc;	/* borrowed; carried along; or NULL */
+	uint64_t	 mapped; /* mappings of those chosen */
+	bool		 used;	/* by one that is restored */
+};
+
 struct criumake {
 	struct snap	*snap;	/* borrowed, as all pointers here but where it
 				   says so */
@@ -241,6 +255,9 @@ struct criumake {
 	size_t		 nghost;
 	struct makeshm	*shm;	/* owned */
 	size_t		 nshm;
+	struct makesysv	*sysv;	/* owned */
+	size_t		 nsysv;
+	uint32_t	 lastsysv; /* the greatest number of those used */
 	struct makefilter *filter; /* owned; in seccomp.img */
 	size_t		 nfilter;
 	struct makeopen	**turn;	/* owned; in which descriptors wait, by turn */
@@ -373,7 +390,16 @@ struct makeshm	*makemem_shm(struct criumake *, uint64_t, uint64_t,
 		    const struct maketask *);
 int		 makemem_mapped(struct criumake *, struct makeshm *,
 		    uint32_t *);
+int		 makemem_content(struct criumake *, struct proc *, uint32_t);
 int		 makemem_write(struct criumake *);
+
+/* sysv.c */
+bool		 makesysv_is(const struct vma *);
+int		 makesysv_read(struct criumake *);
+int		 makesysv_mapped(struct criumake *, struct maketask *,
+		    const struct vma *, Criu__Vma *);
+bool		 makesysv_space(const struct criumake *);
+int		 makesysv_write(struct criumake *);
 
 /* open.c */
 int		 makeopen_read(struct criumake *);

@@ -23,6 +23,7 @@ make_free(struct criumake *m)
 	free(m->order);
 	free(m->ghost);
 	free(m->shm);
+	free(m->sysv);
 	free(m->tty);
 	free(m->filter);
 	free(m->turn);
@@ -89,7 +90,7 @@ make_all(struct criumake *m)
 	size_t i;
 
 	if (maketask_read(m) == -1 || maketree_choose(m) == -1 ||
-	    makeopen_read(m) == -1)
+	    makeopen_read(m) == -1 || makesysv_read(m) == -1)
 		return -1;
 	if (m->fatal)
 		return 0;
@@ -107,7 +108,7 @@ make_all(struct criumake *m)
 		if (process_write(m, m->order[i]) == -1)
 			return -1;
 	if (makeseccomp_write(m) == -1 || makemem_write(m) == -1 ||
-	    maketree_write(m) == -1)
+	    makesysv_write(m) == -1 || maketree_write(m) == -1)
 		return -1;
 	return mades_check(m->out);
 }

@@ -241,7 +241,30 @@ shm_pages(struct buf *b, struct image *im, uint64_t page)
 }
 
 /*
- * Add an entry with a number to memfd.img, and make its pages.
+ * Make the pages of shared memory, which is carried along as p, and which has
+ * a number.
+ */
+int
+makemem_content(struct criumake *m, struct proc *p, uint32_t id)
+{
+	struct made *im;
+
+	if (missing_check(m, p->mem, "shared memory", p->pid, 0, UINT64_MAX) ==
+	    -1)
+		return -1;
+	im = make_image(m, CRIU_PAGEMAP, "pagemap-shmem-%u.img", id);
+	if (im == NULL)
+		return -1;
+	im->pages = p;
+	im->b.len = 0;
+	pagemap_begin(&im->b, 0);
+	shm_pages(&im->b, p->mem, snap_page(m->snap, p));
+	return 0;
+}
+
+/*
+ * Add an entry with a number to memfd.img, and make its pages, whose number is
+ * one that no memory of System V has.
  */
 static int
 shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
@@ -250,18 +273,10 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 	Criu__MemfdInode e = CRIU__MEMFD_INODE__INIT;
 	const struct makeopen *f = o->open;
 	uint64_t uid[2] = { 0 }, gid[2] = { 0 };
-	struct made *im;
+	const uint32_t shmid = m->lastsysv + id;
 
-	if (missing_check(m, o->proc->mem, "shared memory", o->proc->pid, 0,
-	    UINT64_MAX) == -1)
+	if (makemem_content(m, o->proc, shmid) == -1)
 		return -1;
-	im = make_image(m, CRIU_PAGEMAP, "pagemap-shmem-%u.img", id);
-	if (im == NULL)
-		return -1;
-	im->pages = o->proc;
-	im->b.len = 0;
-	pagemap_begin(&im->b, 0);
-	shm_pages(&im->b, o->proc->mem, snap_page(m->snap, o->proc));
 	if ((e.name = shm_name(o)) == NULL)
 		return errstr_set("out of memory");
 	maketask_status(o->user, "Uid", 10, uid, 2);
@@ -273,7 +288,7 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 	e.seals = f != NULL && makeopen_has(f, OK_SEALS) ?
 	    (uint32_t)f->v[OK_SEALS][0] : SEAL_SEAL;
 	e.size = makereg_size(o->proc);
-	e.shmid = id;
+	e.shmid = shmid;
 	e.inode_id = id;
 	criuimg_add(memfd, &e.base);
 	free(e.name);

@@ -100,7 +100,6 @@ vma_hinders(const struct vma *v, unsigned int flag, enum makewhy *kind)
 		enum makewhy	 kind;
 		const char	*why;
 	} never[] = {
-		{ "/SYSV", 0, WHY_SYSV, "memory of System V IPC" },
 		{ "anon_inode:[io_uring]", 0, WHY_IO_URING,
 		    "a ring of io_uring" },
 		{ "/[aio]", 0, WHY_AIO, "a ring of io_setup(2)" },
@@ -161,6 +160,12 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 	uint32_t id;
 	int rc;
 
+	e->pgoff = v->off;
+	e->has_fdflags = true;
+	e->fdflags = v->flags & VMA_SHARED && (flag & VMF_MAYWRITE ||
+	    v->flags & VMA_WRITE) ? O_RDWR : O_RDONLY;
+	if (makesysv_is(v))
+		return makesysv_mapped(m, t, v, e);
 	if (is_shm(v)) {
 		if ((o = makemem_shm(m, v->dev, v->ino, t)) == NULL)
 			return make_refuse(m, WHY_SHM, "process %" PRIu64
@@ -174,10 +179,6 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 	if (rc != 1)
 		return rc;
 	e->shmid = id;
-	e->pgoff = v->off;
-	e->has_fdflags = true;
-	e->fdflags = v->flags & VMA_SHARED && (flag & VMF_MAYWRITE ||
-	    v->flags & VMA_WRITE) ? O_RDWR : O_RDONLY;
 	e->status |= v->flags & VMA_SHARED ? CRIU_FILE_SHARED :
 	    CRIU_FILE_PRIVATE;
 	return 1;

@@ -2,8 +2,9 @@
  * How the processes of CRIU images hang together: which are chosen, and
  * pstree.img, ids-N.img, inventory.img and timens-0.img.
  *
- * No number of a namespace is ever written: the processes are restored into
- * those of criu itself, and so must all have been in the same ones.
+ * The processes are restored into the namespaces of criu itself, whose numbers
+ * are not written, and so must all have been in the same ones; with memory of
+ * System V, into an IPC namespace of their own.
  */
 #include "criumake.h"
 
@@ -220,6 +221,8 @@ maketree_ids(struct criumake *m, struct maketask *t)
 		return -1;
 	ids.vm_id = ids.fs_id = ids.sighand_id = maketask_id(t);
 	ids.files_id = maketask_id(t->files);
+	ids.has_ipc_ns_id = makesysv_space(m);
+	ids.ipc_ns_id = MAKEIPC;
 	criuimg_add(&im->b, &ids.base);
 	return 0;
 }
@@ -311,6 +314,8 @@ maketree_write(struct criumake *m)
 	    (im = make_image(m, CRIU_INVENTORY, "inventory.img")) == NULL)
 		return -1;
 	ids.vm_id = ids.files_id = ids.fs_id = ids.sighand_id = CRIUS_IDS;
+	ids.has_ipc_ns_id = makesysv_space(m);
+	ids.ipc_ns_id = CRIUS_IDS;
 	inv.img_version = 2;
 	inv.has_fdinfo_per_id = inv.fdinfo_per_id = true;
 	inv.has_ns_per_id = inv.ns_per_id = true;

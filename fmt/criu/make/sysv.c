@@ -1,0 +1,376 @@
+/*
+ * Memory of System V as CRIU images: ipcns-var-N.img and ipcns-shm-N.img, and
+ * pagemap-shmem-ID.img of each segment.
+ *
+ * criu makes such memory in an IPC namespace that it has made, and in no other:
+ * what processes have attached they have there again, by the same numbers and
+ * keys.  So nobody else may have it, and it is all of the namespace that they
+ * have then.
+ */
+#include "criumake.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/*
+ * Return whether a mapping is of memory of System V.
+ */
+bool
+makesysv_is(const struct vma *v)
+{
+	return v->flags & VMA_SHARED && strncmp(v->name, "/SYSV", 5) == 0;
+}
+
+static struct makesysv *
+sysv_find(const struct criumake *m, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < m->nsysv; i++)
+		if (m->sysv[i].v[SYSV_ID] == id)
+			return &m->sysv[i];
+	return NULL;
+}
+
+/*
+ * Return what is carried along of segment id of the IPC namespace of t, or
+ * NULL.
+ */
+static struct proc *
+sysv_content(const struct criumake *m, const struct maketask *t, uint64_t id)
+{
+	const struct carried *c;
+	struct linuxrec r;
+	struct recfile f, g;
+	struct proc *p;
+	size_t i;
+	bool same;
+
+	if (!linuxrec_find(&t->rec, "ns/ipc", &f))
+		return NULL;
+	for (i = 0; i < m->snap->nproc; i++) {
+		p = m->snap->proc[i];
+		c = p->carried;
+		if (c == NULL || c->ino != id ||
+		    strncmp(c->path, "/SYSV", 5) != 0)
+			continue;
+		same = linuxrec_open(&r, proc_file(p, "proc")) == 0 &&
+		    linuxrec_find(&r, "ns/ipc", &g) && f.len == g.len &&
+		    memcmp(f.data, g.data, f.len) == 0;
+		linuxrec_close(&r);
+		if (same)
+			return p;
+	}
+	return NULL;
+}
+
+/*
+ * Count the mappings of t that are of memory of System V.
+ */
+static int
+sysv_count(struct criumake *m, const struct maketask *t)
+{
+	struct vmas maps = { 0 };
+	struct makesysv *o;
+	size_t i;
+
+	if (proc_vmas(t->proc, &maps) == -1)
+		return errstr_wrap("process %" PRIu64, t->proc->pid);
+	for (i = 0; i < maps.n; i++)
+		if (makesysv_is(&maps.v[i]) &&
+		    (o = sysv_find(m, maps.v[i].ino)) != NULL)
+			o->mapped++;
+	vmas_free(&maps);
+	return 0;
+}
+
+/*
+ * Read what the record of t tells of the segments that it has.
+ */
+static int
+sysv_task(struct criumake *m, const struct maketask *t)
+{
+	uint64_t v[SYSV_NUMBERS];
+	struct makesysv *o;
+	struct words w;
+	int rc;
+
+	rc = words_open(&w, &t->rec, t->proc->pid, "sysvipc/shm");
+	if (rc != 1) {
+		words_close(&w);
+		return rc;
+	}
+	while ((rc = words_next(&w)) == 1) {
+		if (!words_form(&w, 0, "dxodddddd", v) ||
+		    v[SYSV_ID] > INT32_MAX || v[SYSV_SIZE] > INT64_MAX) {
+			rc = words_bad(&w, "id key (x) mode (octal) size uid "
+			    "gid cuid cgid attached");
+			break;
+		}
+		if (sysv_find(m, v[SYSV_ID]) != NULL)
+			continue;
+		if ((rc = VEC_ROOM(m->sysv, m->nsysv)) == -1)
+			break;
+		o = &m->sysv[m->nsysv++];
+		memset(o, 0, sizeof *o);
+		memcpy(o->v, v, sizeof v);
+		o->proc = sysv_content(m, t, v[SYSV_ID]);
+	}
+	words_close(&w);
+	return rc == -1 ? -1 : sysv_count(m, t);
+}
+
+/*
+ * Read what is told of memory of System V, of all that are restored.
+ */
+int
+makesysv_read(struct criumake *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->norder; i++)
+		if (sysv_task(m, m->order[i]) == -1)
+			return -1;
+	return 0;
+}
+
+/*
+ * Return whether mapping v is a part of one that has all of a segment of len
+ * bytes, in order, as shmat(2) made it.
+ */
+static bool
+is_whole(const struct maketask *t, const struct vma *v, uint64_t len)
+{
+	const struct vma *w, *end = t->maps.v + t->maps.n;
+
+	while (v > t->maps.v && v->off > 0)
+		v--;
+	for (w = v; w < end && w->start - v->start < len; w++)
+		if (!makesysv_is(w) || w->ino != v->ino ||
+		    w->off != w->start - v->start ||
+		    (w > v && w->start != w[-1].end))
+			return false;
+	return v->off == 0 && w > v && w[-1].end - v->start == len;
+}
+
+/*
+ * Return why segment o, or NULL, cannot be restored, or NULL.
+ */
+static const char *
+segment_hinders(const struct makesysv *o)
+{
+	return o == NULL ? "memory of System V of which too little is known" :
+	    o->proc == NULL ? "memory of System V that is not in the snapshot" :
+	    o->v[SYSV_ATTACHED] > o->mapped ? "memory of System V that a "
+	    "process has which is not in the snapshot" : NULL;
+}
+
+/*
+ * Set in e that it maps memory of System V.  Return 1; 0 when it is noted that
+ * it cannot be restored; or -1.
+ */
+int
+makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
+    Criu__Vma *e)
+{
+	const uint64_t page = snap_page(m->snap, t->proc);
+	struct makesysv *o;
+	const char *why;
+
+	o = sysv_find(m, v->ino);
+	why = segment_hinders(o);
+	if (why == NULL &&
+	    !is_whole(t, v, (o->v[SYSV_SIZE] + page - 1) / page * page))
+		why = "memory of System V of which a part is not mapped";
+	if (why != NULL)
+		return make_refuse(m, WHY_SYSV, "process %" PRIu64
+		    ": mapping at %" PRIx64 " of %s: %s", t->proc->pid,
+		    v->start, v->name, why);
+	o->used = true;
+	if (m->lastsysv < v->ino)
+		m->lastsysv = (uint32_t)v->ino;
+	e->shmid = v->ino;
+	e->flags |= MAP_ANONYMOUS;
+	e->status |= CRIU_ANON_SHARED | CRIU_SYSVIPC;
+	return 1;
+}
+
+/*
+ * Return whether an IPC namespace is made.
+ */
+bool
+makesysv_space(const struct criumake *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nsysv; i++)
+		if (segment_hinders(&m->sysv[i]) == NULL)
+			return true;
+	return false;
+}
+
+struct ipclimit {		/* of an IPC namespace */
+	const char	*name;	/* below /proc/sys */
+	uint32_t	*n;	/* or, where that is NULL, */
+	uint64_t	*wide;
+};
+
+/*
+ * Set one limit to what a line tells.
+ */
+static int
+limit_line(const struct words *w, const struct ipclimit *l, size_t n)
+{
+	uint64_t v;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (strcmp(l[i].name, w->word[0]) != 0)
+			continue;
+		if (!words_form(w, 1, "d", &v) ||
+		    (l[i].n != NULL && v > UINT32_MAX))
+			return words_bad(w, "name number");
+		if (l[i].n != NULL)
+			*l[i].n = (uint32_t)v;
+		else
+			*l[i].wide = v;
+	}
+	return 0;
+}
+
+/*
+ * Set the limits of the namespace to what the record of t tells.  sem is that
+ * of semaphores.
+ */
+static int
+limits_read(const struct maketask *t, const struct ipclimit *l, size_t n,
+    uint32_t sem[4])
+{
+	struct words w;
+	uint64_t v[4];
+	size_t i;
+	int rc;
+
+	rc = words_open(&w, &t->rec, t->proc->pid, "sysvipc/limits");
+	while (rc != -1 && (rc = words_next(&w)) == 1)
+		if (strcmp(w.word[0], "kernel/sem") != 0)
+			rc = limit_line(&w, l, n);
+		else if (!words_form(&w, 1, "dddd", v))
+			rc = words_bad(&w, "kernel/sem, four numbers");
+		else
+			for (i = 0; i < 4; i++)
+				sem[i] = (uint32_t)v[i];
+	words_close(&w);
+	return rc;
+}
+
+/*
+ * Make ipcns-var-N.img: the limits of the namespace.  What the record does not
+ * tell is as in a new one.
+ */
+static int
+limits_write(struct criumake *m)
+{
+	/* ULONG_MAX - (1UL << 24): SHMMAX of linux/shm.h */
+	const uint64_t most = UINT64_MAX - (1 << 24);
+	uint32_t sem[4] = { 32000, 1024000000, 500, 32000 };
+	Criu__IpcVar e = CRIU__IPC_VAR__INIT;
+	const struct ipclimit l[] = {
+		{ "kernel/msgmax", &e.msg_ctlmax, NULL },
+		{ "kernel/msgmnb", &e.msg_ctlmnb, NULL },
+		{ "kernel/msgmni", &e.msg_ctlmni, NULL },
+		{ "kernel/auto_msgmni", &e.auto_msgmni, NULL },
+		{ "kernel/shmmax", NULL, &e.shm_ctlmax },
+		{ "kernel/shmall", NULL, &e.shm_ctlall },
+		{ "kernel/shmmni", &e.shm_ctlmni, NULL },
+		{ "kernel/shm_rmid_forced", &e.shm_rmid_forced, NULL },
+		{ "fs/mqueue/queues_max", &e.mq_queues_max, NULL },
+		{ "fs/mqueue/msg_max", &e.mq_msg_max, NULL },
+		{ "fs/mqueue/msgsize_max", &e.mq_msgsize_max, NULL },
+		{ "fs/mqueue/msg_default", &e.mq_msg_default, NULL },
+		{ "fs/mqueue/msgsize_default", &e.mq_msgsize_default, NULL }
+	};
+	struct made *im;
+	size_t i;
+
+	e.msg_ctlmax = e.mq_msgsize_max = e.mq_msgsize_default = 8192;
+	e.msg_ctlmnb = 16384;
+	e.msg_ctlmni = 32000;
+	e.shm_ctlmax = e.shm_ctlall = most;
+	e.shm_ctlmni = 4096;
+	e.mq_queues_max = 256;
+	e.mq_msg_max = e.mq_msg_default = 10;
+	e.has_mq_msg_default = e.has_mq_msgsize_default = true;
+	for (i = 0; i < m->norder; i++)
+		if (limits_read(m->order[i], l, sizeof l / sizeof *l, sem) ==
+		    -1)
+			return -1;
+	e.sem_ctls = sem;
+	e.n_sem_ctls = 4;
+	im = make_image(m, CRIU_IPC_VAR, "ipcns-var-%d.img", MAKEIPC);
+	if (im == NULL)
+		return -1;
+	criuimg_add(&im->b, &e.base);
+	return 0;
+}
+
+/*
+ * Add a segment to ipcns-shm-N.img, and make its pages.
+ */
+static int
+segment_write(struct criumake *m, const struct makesysv *o, struct made *im)
+{
+	Criu__IpcShm e = CRIU__IPC_SHM__INIT;
+	Criu__IpcDesc d = CRIU__IPC_DESC__INIT;
+
+	d.key = (uint32_t)o->v[SYSV_KEY];
+	d.uid = (uint32_t)o->v[SYSV_UID];
+	d.gid = (uint32_t)o->v[SYSV_GID];
+	d.cuid = (uint32_t)o->v[SYSV_CUID];
+	d.cgid = (uint32_t)o->v[SYSV_CGID];
+	d.mode = (uint32_t)o->v[SYSV_MODE];
+	d.id = (uint32_t)o->v[SYSV_ID];
+	e.desc = &d;
+	e.size = o->v[SYSV_SIZE];
+	e.has_in_pagemaps = e.in_pagemaps = true;
+	criuimg_add(&im->b, &e.base);
+	return makemem_content(m, o->proc, d.id);
+}
+
+/*
+ * Make the images of the IPC namespace that the processes have then, if they
+ * have one.
+ */
+int
+makesysv_write(struct criumake *m)
+{
+	static const char initial[] = "ipc:[4026531839]";
+	struct made *im;
+	size_t i;
+	char *ns;
+	int rc;
+
+	if (!makesysv_space(m))
+		return 0;
+	if (limits_write(m) == -1 ||
+	    make_image(m, CRIU_IPC_MSG, "ipcns-msg-%d.img", MAKEIPC) == NULL ||
+	    make_image(m, CRIU_IPC_SEM, "ipcns-sem-%d.img", MAKEIPC) == NULL)
+		return -1;
+	im = make_image(m, CRIU_IPC_SHM, "ipcns-shm-%d.img", MAKEIPC);
+	if (im == NULL)
+		return -1;
+	for (i = 0; i < m->nsysv; i++)
+		if (m->sysv[i].used &&
+		    segment_write(m, &m->sysv[i], im) == -1)
+			return -1;
+	/* PROC_IPC_INIT_INO of linux/proc_ns.h */
+	ns = words_text(&m->root->rec, "ns/ipc");
+	rc = ns == NULL || strcmp(ns, initial) != 0 ? 0 : make_note(m,
+	    "process %" PRIu64 ": it is restored in an IPC namespace of its "
+	    "own, with its memory of System V", m->root->proc->pid);
+	free(ns);
+	return rc;
+}
