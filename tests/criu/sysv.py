@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""sysv.py LOG: have memory of System V with a key, twice of itself, once only to
-be read, and a segment that is to be removed, and share both with a child;
-count in the log while all of it is one, and what it was.
+"""sysv.py LOG [all]: have memory of System V with a key, twice of itself, once
+only to be read, and a segment that is to be removed, and share both with a
+child; count in the log while all of it is one, and what it was.  With all, have
+semaphores and a queue of messages, too, which go around in it.
 """
 import ctypes
 import os
@@ -49,6 +50,42 @@ both[2 * PAGE:2 * PAGE + 8] = b'%8d' % os.getpid()
 leader = both[2 * PAGE:2 * PAGE + 8]
 removed[SIZE - 4:SIZE] = b'last'
 was = status(keyed)
+
+
+class Message(ctypes.Structure):
+    _fields_ = [('type', ctypes.c_long), ('text', ctypes.c_char * 8192)]
+
+
+TEXTS = [b'one', b'', b'x' * 8192]
+more = len(sys.argv) > 2
+if more:
+    SETVAL, GETVAL, IPC_NOWAIT = 16, 12, 0o4000
+    check(libc.semget(KEY, 1, IPC_CREAT | 0o600))
+    semaphores = check(libc.semget(0, 3, IPC_CREAT | 0o600))
+    check(libc.semctl(semaphores, 1, SETVAL, 32767))
+    queue = check(libc.msgget(KEY, IPC_CREAT | 0o660))
+    for i, text in enumerate(TEXTS):
+        message = Message(i + 1, text)
+        check(libc.msgsnd(queue, ctypes.byref(message), len(text), 0))
+
+
+def moved(n):
+    """Return whether semaphores and queue are as in round n; go to the next."""
+    message = Message()
+    number = (n - 1) % len(TEXTS)
+    text = TEXTS[number]
+    good = (libc.semctl(semaphores, 0, GETVAL) == (n - 1) % 1000 and
+            libc.semctl(semaphores, 1, GETVAL) == 32767 and
+            libc.msgget(KEY, 0) == queue and
+            libc.msgrcv(queue, ctypes.byref(message), 8192, 0,
+                        IPC_NOWAIT) == len(text) and
+            message.type == number + 1 and message.text == text)
+    check(libc.semctl(semaphores, 0, SETVAL, n % 1000))
+    message = Message(number + 1, text)
+    check(libc.msgsnd(queue, ctypes.byref(message), len(text), IPC_NOWAIT))
+    return good
+
+
 child = os.fork() == 0
 name, place = ('child', 0) if child else ('parent', 8)
 n = 0
@@ -62,6 +99,7 @@ while True:
              read[2 * PAGE:2 * PAGE + 8] != leader or
              removed[SIZE - 4:SIZE] != b'last' or
              check(libc.shmget(KEY, SIZE, 0)) != keyed or
-             status(keyed) != was or (n > 50 and other == bytes(8)))
+             status(keyed) != was or (n > 50 and other == bytes(8)) or
+             (more and not child and not moved(n)))
     log.write('%s %d %d\n' % (name, n, wrong))
     time.sleep(.01)

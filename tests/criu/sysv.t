@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Memory of System V is attached again by the same numbers and keys when it was
-# restored, in an IPC namespace that criu makes.
+# restored, in an IPC namespace that criu makes; with it, of processes that have
+# such a namespace for themselves, are their semaphores and queues.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
 for how in -r -sr; do
 	in=(unshare --ipc)
-	start "$here/sysv.py"
+	start "$here/sysv.py" all
 	in=(env)
 	until_true longer 30
 	is "$(awk '$3 != 0' "$log")" '' "snap $how: nothing is wrong before"

@@ -1029,6 +1029,85 @@ test_sysv(void **state)
 }
 
 /*
+ * Load a process in an IPC namespace, with what is told of that.
+ */
+static int
+load_space(struct criuopts *o, const char *detached, const char *sem,
+    const char *msg)
+{
+	static const uint8_t values[] = { 1, 2, 255, 127 };
+
+	process_record(7);
+	set("ns/ipc", "ipc:[7]");
+	set("sysvipc/detached", detached);
+	set("sysvipc/sem", sem);
+	set("sysvipc/msg", msg);
+	set_bytes("sysvipc/semaphores/5", values, sizeof values);
+	set("sysvipc/messages/6", "9 3\nabc10 0\n11 8\n12345678");
+	set("sysvipc/messages/8", "9 4\nabc");
+	set("sysvipc/limits", "kernel/msgmnb 9\n");
+	return load_one(o);
+}
+
+/*
+ * Semaphores and queues are restored with the namespace that has them.
+ */
+static void
+test_space(void **state)
+{
+#define OF "process 7: %s of System V in its IPC namespace: %s"
+	static const struct {
+		const char	*detached, *sem, *msg, *what, *why;
+	} cases[] = {
+		{ "4 7 600 1 2 3 4 99\n", NULL, NULL, "memory 4",
+		    "no process has it attached" },
+		{ NULL, "5 7 600 1 2 3 4 3\n", NULL, "set of semaphores 5",
+		    "its values are not in the snapshot" },
+		{ NULL, NULL, "6 7 600 1 2 3 4 99 2\n", "queue 6",
+		    "its messages are not in the snapshot" },
+		{ NULL, NULL, "7 7 600 1 2 3 4 99 1\n", "queue 7",
+		    "its messages are not in the snapshot" },
+		{ NULL, NULL, "8 7 600 1 2 3 4 99 1\n", "queue 8",
+		    "its messages are not as they should be" }
+	};
+	struct criuopts o = { .note = note_warning };
+	char want[512];
+	struct part m;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(load_space(&o, NULL, "5 7 600 1 2 3 4 2\n",
+	    "6 8 640 5 6 7 8 99 3\n"), 0);
+	assert_string_equal(warned, "");
+	assert_int_equal(number(frame("ids-7.img", 0), "7"), 2);
+	/* as much as is in the queue */
+	assert_int_equal(number(frame("ipcns-var-2.img", 0), "3"), 11);
+	m = frame("ipcns-sem-2.img", 0);
+	assert_int_equal(number(m, "1.7"), 5);
+	assert_int_equal(number(m, "2"), 2);
+	assert_memory_equal(m.p + m.n, "\1\2\377\177\0\0\0\0", 8);
+	assert_ptr_equal(m.p + m.n + 8, image.b + image.n);
+	m = frame("ipcns-msg-2.img", 0);
+	assert_int_equal(number(m, "1.1"), 8);
+	assert_int_equal(number(m, "3"), 3);
+	m = frame("ipcns-msg-2.img", 1);
+	assert_int_equal(number(m, "1"), 9);
+	assert_int_equal(number(m, "2"), 3);
+	assert_memory_equal(m.p + m.n, "abc\0\0\0\0\0", 8);
+	assert_memory_equal(image.b + image.n - 8, "12345678", 8);
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(load_space(&o, cases[i].detached,
+		    cases[i].sem, cases[i].msg), -1);
+		snprintf(want, sizeof want, OF ": cannot be restored (-f sysv "
+		    "leaves it out)\n", cases[i].what, cases[i].why);
+		assert_string_equal(warned, want);
+	}
+	assert_int_equal(load_space(&o, NULL, "5 7 600 1 2 3 4\n", NULL), -1);
+	assert_string_equal(snap_errstr(), "process 7: sysvipc/sem: line 1: "
+	    "not \"id key (x) mode (octal) uid gid cuid cgid count\"");
+}
+
+/*
  * How many timers of timer_create(2) the image of process 7 has.
  */
 static size_t
@@ -1877,6 +1956,7 @@ main(void)
 		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_sysv),
+		cmocka_unit_test(test_space),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_trees),
 	};

@@ -258,6 +258,8 @@ struct criumake {
 	struct makesysv	*sysv;	/* owned */
 	size_t		 nsysv;
 	uint32_t	 lastsysv; /* the greatest number of those used */
+	struct maketask	*space;	/* that tells of the IPC namespace; or NULL */
+	uint64_t	 queued; /* bytes of messages, of the fullest queue */
 	struct makefilter *filter; /* owned; in seccomp.img */
 	size_t		 nfilter;
 	struct makeopen	**turn;	/* owned; in which descriptors wait, by turn */
@@ -400,6 +402,10 @@ int		 makesysv_mapped(struct criumake *, struct maketask *,
 		    const struct vma *, Criu__Vma *);
 bool		 makesysv_space(const struct criumake *);
 int		 makesysv_write(struct criumake *);
+
+/* sysvspace.c */
+void		 makespace_read(struct criumake *);
+int		 makespace_write(struct criumake *);
 
 /* open.c */
 int		 makeopen_read(struct criumake *);

@@ -134,6 +134,7 @@ makesysv_read(struct criumake *m)
 	for (i = 0; i < m->norder; i++)
 		if (sysv_task(m, m->order[i]) == -1)
 			return -1;
+	makespace_read(m);
 	return 0;
 }
 
@@ -209,7 +210,7 @@ makesysv_space(const struct criumake *m)
 	for (i = 0; i < m->nsysv; i++)
 		if (segment_hinders(&m->sysv[i]) == NULL)
 			return true;
-	return false;
+	return m->space != NULL;
 }
 
 struct ipclimit {		/* of an IPC namespace */
@@ -308,6 +309,12 @@ limits_write(struct criumake *m)
 		if (limits_read(m->order[i], l, sizeof l / sizeof *l, sem) ==
 		    -1)
 			return -1;
+	if (m->space != NULL && limits_read(m->space, l,
+	    sizeof l / sizeof *l, sem) == -1)
+		return -1;
+	/* a queue may have been given more than others */
+	if (e.msg_ctlmnb < m->queued)
+		e.msg_ctlmnb = (uint32_t)m->queued;
 	e.sem_ctls = sem;
 	e.n_sem_ctls = 4;
 	im = make_image(m, CRIU_IPC_VAR, "ipcns-var-%d.img", MAKEIPC);
@@ -355,9 +362,7 @@ makesysv_write(struct criumake *m)
 
 	if (!makesysv_space(m))
 		return 0;
-	if (limits_write(m) == -1 ||
-	    make_image(m, CRIU_IPC_MSG, "ipcns-msg-%d.img", MAKEIPC) == NULL ||
-	    make_image(m, CRIU_IPC_SEM, "ipcns-sem-%d.img", MAKEIPC) == NULL)
+	if (makespace_write(m) == -1 || limits_write(m) == -1)
 		return -1;
 	im = make_image(m, CRIU_IPC_SHM, "ipcns-shm-%d.img", MAKEIPC);
 	if (im == NULL)

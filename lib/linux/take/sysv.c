@@ -13,11 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
+/* PROC_IPC_INIT_INO of linux/proc_ns.h: that of the machine */
+static const char initial[] = "ipc:[4026531839]";
+
 struct sysv {			/* of an IPC namespace */
 	struct sysv	*next;	/* owned */
 	char		*ns;	/* owned; as its link tells */
 	char		*shm;	/* owned; /proc/sysvipc/shm */
 	struct buf	 limits; /* owned; lines of the record */
+	struct filelist	 rest;	/* owned; of one that is not the machine's,
+				   until a record has it */
 };
 
 struct segment_stat {		/* a line of /proc/sysvipc/shm */
@@ -88,6 +93,21 @@ limits_read(struct buf *b)
 }
 
 /*
+ * Read into v all that is in its namespace, where this thread is.
+ */
+static void
+rest_read(struct sysv *v)
+{
+	char *sem, *msg;
+
+	sem = text_read("/proc/sysvipc/sem");
+	msg = text_read("/proc/sysvipc/msg");
+	sysvspace_read(&v->rest, v->shm, sem, msg);
+	free(sem);
+	free(msg);
+}
+
+/*
  * Read into v what is told in the IPC namespace of process p, and come back
  * from there.  Return 0, or -1 with errstr.
  */
@@ -111,6 +131,8 @@ sysv_read(const struct lproc *p, struct sysv *v)
 		if ((v->shm = text_read("/proc/sysvipc/shm")) == NULL)
 			rc = errstr_sys("/proc/sysvipc/shm");
 		limits_read(&v->limits);
+		if (strcmp(v->ns, initial) != 0)
+			rest_read(v);
 		/* where this fails, nothing here needs another one */
 		if (ns != -1)
 			(void)setns(own, CLONE_NEWIPC);
@@ -128,6 +150,7 @@ sysv_drop(struct sysv *v)
 	free(v->ns);
 	free(v->shm);
 	buf_free(&v->limits);
+	filelist_free(&v->rest);
 	free(v);
 }
 
@@ -135,7 +158,7 @@ sysv_drop(struct sysv *v)
  * Return what is told in the IPC namespace of process p, kept for all that are
  * in it; or NULL with errstr.
  */
-static const struct sysv *
+static struct sysv *
 sysv_get(struct live *l, const struct lproc *p)
 {
 	struct sysv *v;
@@ -199,19 +222,40 @@ segment_isnamed(const struct segment_stat *st, const char *name)
 }
 
 /*
+ * Return true if process p is in an IPC namespace that is not the machine's.
+ */
+static bool
+space_isown(const struct lproc *p)
+{
+	char *ns;
+	bool own;
+
+	ns = proc_link(p->mmtid, 0, "ns/ipc");
+	own = ns != NULL && strcmp(ns, initial) != 0;
+	free(ns);
+	return own;
+}
+
+/*
  * Record in to the memory of System V that process p has attached, as the
- * mappings of its task t tell: snap(6), sysvipc/shm.
+ * mappings of its task t tell; and with the first one of a namespace that is
+ * not the machine's, all else that is there: snap(6), sysvipc.
  */
 void
 sysv_record(struct live *l, const struct lproc *p, const struct task *t,
     struct filelist *to)
 {
-	const struct sysv *v = NULL;
+	struct sysv *v = NULL;
 	struct segment_stat st;
 	struct buf b = { 0 };
 	const struct vma *m;
-	size_t i;
+	size_t i, n;
 
+	if (space_isown(p) && (v = sysv_get(l, p)) == NULL)
+		return;
+	n = to->n;
+	if (v != NULL)
+		filelist_join(to, &v->rest);
 	for (i = 0; i < t->vma.n; i++) {
 		m = &t->vma.v[i];
 		if (strncmp(m->name, "/SYSV", 5) != 0 || m->off != 0)
@@ -225,10 +269,11 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 		    st.mode, st.size, st.uid, st.gid, st.cuid, st.cgid,
 		    st.attached);
 	}
-	if (b.len == 0)
-		return;
-	filelist_buf(to, "sysvipc/shm", &b);
-	filelist_copy(to, "sysvipc/limits", v->limits.data, v->limits.len);
+	if (b.len > 0)
+		filelist_buf(to, "sysvipc/shm", &b);
+	if (to->n > n)
+		filelist_copy(to, "sysvipc/limits", v->limits.data,
+		    v->limits.len);
 }
 
 /*

@@ -27,6 +27,10 @@ void		 filters_record(struct live *l, pid_t tid,
 void		 sysv_record(struct live *l, const struct lproc *p,
 		    const struct task *t, struct filelist *to);
 
+/* sysvspace.c: semaphores and queues */
+void		 sysvspace_read(struct filelist *l, const char *shm,
+		    const char *sem, const char *msg);
+
 /* task.c: what /proc gives of a stopped thread */
 int		 task_read(struct live *l, struct lproc *p, struct lthread *th,
 		    struct task *t);

@@ -1,0 +1,274 @@
+/*
+ * Semaphores and message queues of System V as CRIU images: ipcns-sem-N.img and
+ * ipcns-msg-N.img.  Behind the entry of a set come the values, and behind that
+ * of a queue its messages, each with its bytes, filled up to eight.
+ */
+#include "criumake.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {				/* numbers of a line of sysvipc/sem and msg */
+	OWNED_ID, OWNED_KEY, OWNED_MODE, OWNED_UID, OWNED_GID, OWNED_CUID,
+	OWNED_CGID, OWNED_SIZE, OWNED_COUNT, OWNED_MAX,
+	MESSAGE_MOST = 8192	/* bytes; MSGMAX, of which criu has an array */
+};
+
+/*
+ * Set d to what all of them have.
+ */
+static void
+desc_set(Criu__IpcDesc *d, const uint64_t v[OWNED_MAX])
+{
+	criu__ipc_desc__init(d);
+	d->id = (uint32_t)v[OWNED_ID];
+	d->key = (uint32_t)v[OWNED_KEY];
+	d->mode = (uint32_t)v[OWNED_MODE];
+	d->uid = (uint32_t)v[OWNED_UID];
+	d->gid = (uint32_t)v[OWNED_GID];
+	d->cuid = (uint32_t)v[OWNED_CUID];
+	d->cgid = (uint32_t)v[OWNED_CGID];
+}
+
+/*
+ * Add bytes to an image, and zeros up to a multiple of eight.
+ */
+static void
+filled_add(struct buf *b, const uint8_t *data, size_t len)
+{
+	static const uint8_t zero[8];
+
+	buf_add(b, data, len);
+	buf_add(b, zero, (8 - len % 8) % 8);
+}
+
+/*
+ * Find a file of the record of t that has the number of a line in its name.
+ */
+static void
+content_find(const struct maketask *t, const char *folder,
+    const uint64_t v[OWNED_MAX], struct recfile *f)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "%s/%" PRIu64, folder, v[OWNED_ID]);
+	if (!linuxrec_find(&t->rec, name, f))
+		f->len = 0;
+}
+
+/*
+ * Note that something of the namespace of t cannot be restored.
+ */
+static int
+space_refuse(struct criumake *m, const struct maketask *t, const char *what,
+    uint64_t id, const char *why)
+{
+	return make_refuse(m, WHY_SYSV, "process %" PRIu64 ": %s %" PRIu64
+	    " of System V in its IPC namespace: %s", t->proc->pid, what, id,
+	    why);
+}
+
+/*
+ * Take a line of sysvipc/detached.
+ */
+static int
+detached_line(struct criumake *m, const struct maketask *t, struct words *w,
+    struct buf *b)
+{
+	uint64_t v[OWNED_MAX];
+
+	(void)b;
+	if (!words_form(w, 0, "dxoddddd", v))
+		return words_bad(w, "id key (x) mode (octal) uid gid cuid cgid "
+		    "size");
+	return space_refuse(m, t, "memory", v[OWNED_ID],
+	    "no process has it attached");
+}
+
+/*
+ * Take a line of sysvipc/sem: the entry of a set, and the values.
+ */
+static int
+semaphores_line(struct criumake *m, const struct maketask *t, struct words *w,
+    struct buf *b)
+{
+	Criu__IpcSem e = CRIU__IPC_SEM__INIT;
+	uint64_t v[OWNED_MAX];
+	struct recfile f;
+	Criu__IpcDesc d;
+
+	if (!words_form(w, 0, "dxoddddd", v) || v[OWNED_SIZE] > UINT16_MAX)
+		return words_bad(w, "id key (x) mode (octal) uid gid cuid cgid "
+		    "count");
+	content_find(t, "sysvipc/semaphores", v, &f);
+	if (f.len != v[OWNED_SIZE] * 2)
+		return space_refuse(m, t, "set of semaphores", v[OWNED_ID],
+		    "its values are not in the snapshot");
+	desc_set(&d, v);
+	e.desc = &d;
+	e.nsems = (uint32_t)v[OWNED_SIZE];
+	criuimg_add(b, &e.base);
+	filled_add(b, f.data, f.len);
+	return 0;
+}
+
+/*
+ * Read a message of what is left of file f, which is then behind it: set e to
+ * its type and size, and *data to its bytes.  Return false if there is none.
+ */
+static bool
+message_next(struct recfile *f, Criu__IpcMsg *e, const uint8_t **data)
+{
+	const uint8_t *end;
+	uint64_t type, size;
+	char line[48];
+	size_t n;
+	int at;
+
+	if ((end = memchr(f->data, '\n', f->len)) == NULL ||
+	    (n = (size_t)(end - f->data)) >= sizeof line)
+		return false;
+	memcpy(line, f->data, n);
+	line[n++] = '\0';
+	at = 0;
+	if (sscanf(line, "%" SCNu64 " %" SCNu64 "%n", &type, &size, &at) != 2 ||
+	    line[at] != '\0' || size > f->len - n)
+		return false;
+	criu__ipc_msg__init(e);
+	e->mtype = type;
+	e->msize = (uint32_t)size;
+	*data = f->data + n;
+	f->data += n + size;
+	f->len -= n + size;
+	return size <= UINT32_MAX;
+}
+
+/*
+ * Return why the messages of a file of the record, as many as that, cannot be
+ * restored, or NULL; set *bytes to how long they are.
+ */
+static const char *
+messages_hinder(struct recfile f, uint64_t count, uint64_t *bytes)
+{
+	const uint8_t *data;
+	Criu__IpcMsg e;
+	uint64_t i;
+
+	for (*bytes = i = 0; f.len > 0; i++, *bytes += e.msize) {
+		if (!message_next(&f, &e, &data))
+			return "its messages are not as they should be";
+		if (e.msize > MESSAGE_MOST)
+			return "a message is longer than criu restores";
+	}
+	return i == count ? NULL : "its messages are not in the snapshot";
+}
+
+/*
+ * Take a line of sysvipc/msg: the entry of a queue, and its messages.
+ */
+static int
+queue_line(struct criumake *m, const struct maketask *t, struct words *w,
+    struct buf *b)
+{
+	Criu__IpcMsgQueue e = CRIU__IPC_MSG_QUEUE__INIT;
+	uint64_t v[OWNED_MAX], bytes;
+	const uint8_t *data;
+	struct recfile f;
+	Criu__IpcMsg msg;
+	Criu__IpcDesc d;
+	const char *why;
+
+	if (!words_form(w, 0, "dxodddddd", v) || v[OWNED_COUNT] > UINT32_MAX)
+		return words_bad(w, "id key (x) mode (octal) uid gid cuid cgid "
+		    "bytes count");
+	content_find(t, "sysvipc/messages", v, &f);
+	if ((why = messages_hinder(f, v[OWNED_COUNT], &bytes)) != NULL)
+		return space_refuse(m, t, "queue", v[OWNED_ID], why);
+	if (m->queued < bytes)
+		m->queued = bytes;
+	desc_set(&d, v);
+	e.desc = &d;
+	e.qbytes = (uint32_t)v[OWNED_SIZE];
+	e.qnum = (uint32_t)v[OWNED_COUNT];
+	criuimg_add(b, &e.base);
+	while (f.len > 0 && message_next(&f, &msg, &data)) {
+		criuimg_add(b, &msg.base);
+		filled_add(b, data, msg.msize);
+	}
+	return 0;
+}
+
+/*
+ * Return a process whose record tells of what is in the IPC namespace of t, or
+ * NULL: of the first that is there.
+ */
+static struct maketask *
+space_find(const struct criumake *m, const struct maketask *t)
+{
+	struct recfile f, g;
+	struct maketask *u;
+	size_t i;
+
+	if (!linuxrec_find(&t->rec, "ns/ipc", &f))
+		return NULL;
+	for (i = 0; i < m->nbypid; i++) {
+		u = m->bypid[i];
+		if (u->part == t->part && linuxrec_find(&u->rec, "ns/ipc",
+		    &g) && f.len == g.len && memcmp(f.data, g.data, f.len) ==
+		    0 && (linuxrec_find(&u->rec, "sysvipc/sem", &g) ||
+		    linuxrec_find(&u->rec, "sysvipc/msg", &g) ||
+		    linuxrec_find(&u->rec, "sysvipc/detached", &g)))
+			return u;
+	}
+	return NULL;
+}
+
+/*
+ * Make the images of semaphores and queues, and note what else was in the
+ * namespace, as the record of m->space tells, or, if that is NULL, of none.
+ */
+int
+makespace_write(struct criumake *m)
+{
+	static const struct {
+		const char	*name;
+		uint32_t	 magic;	/* 0: it has no image */
+		const char	*image;
+		int		(*take)(struct criumake *,
+				    const struct maketask *, struct words *,
+				    struct buf *);
+	} kind[] = {
+		{ "sysvipc/detached", 0, NULL, detached_line },
+		{ "sysvipc/sem", CRIU_IPC_SEM, "ipcns-sem", semaphores_line },
+		{ "sysvipc/msg", CRIU_IPC_MSG, "ipcns-msg", queue_line }
+	};
+	const struct maketask *t = m->space;
+	struct made *im = NULL;
+	struct words w;
+	size_t i;
+	int rc;
+
+	for (rc = 0, i = 0; rc != -1 && i < sizeof kind / sizeof *kind; i++) {
+		if (kind[i].magic != 0 && (im = make_image(m, kind[i].magic,
+		    "%s-%d.img", kind[i].image, MAKEIPC)) == NULL)
+			return -1;
+		if (t == NULL)
+			continue;
+		rc = words_open(&w, &t->rec, t->proc->pid, kind[i].name);
+		while (rc != -1 && (rc = words_next(&w)) == 1)
+			rc = kind[i].take(m, t, &w, im == NULL ? NULL :
+			    &im->b);
+		words_close(&w);
+	}
+	return rc;
+}
+
+/*
+ * Set m->space to the process whose record tells of the namespace, or NULL.
+ */
+void
+makespace_read(struct criumake *m)
+{
+	m->space = space_find(m, m->root);
+}
