@@ -33,6 +33,10 @@ session_check(struct criumake *m, const struct maketask *t)
 {
 	if (is_session(m, t->sid))
 		return 0;
+	if (maketask_isinit(m->root))
+		return make_refuse(m, WHY_NEVER, "process %" PRIu64 ": the "
+		    "leader of its session is not in its pid namespace",
+		    t->proc->pid);
 	if (m->opts->shelljob && t->sid == m->root->sid) {
 		m->need |= CRIU_SHELL_JOB;
 		return 0;
@@ -298,9 +302,6 @@ makecheck_process(struct criumake *m, struct maketask *t)
 	if (namespaces_check(m, t) == -1 || children_check(m, t) == -1 ||
 	    shares_check(m, t) == -1 ||
 	    (t == m->root && user_check(m, t) == -1))
-		return -1;
-	if (t->pid == 1 && make_never(m, "process %" PRIu64 ": the first of "
-	    "its pid namespace: cannot be restored", t->proc->pid) == -1)
 		return -1;
 	if (threads_check(m, t) == -1 || environ_check(m, t) == -1)
 		return -1;

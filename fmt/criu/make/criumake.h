@@ -292,6 +292,7 @@ int		 maketask_read(struct criumake *);
 struct maketask	*maketask_find(const struct criumake *, uint64_t);
 struct maketask	*maketask_process(const struct criumake *, uint64_t);
 bool		 maketask_ended(const struct maketask *);
+bool		 maketask_isinit(const struct maketask *);
 bool		 maketask_runs(const struct maketask *);
 uint32_t	 maketask_id(const struct maketask *);
 size_t		 maketask_status(const struct maketask *, const char *,

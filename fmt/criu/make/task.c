@@ -148,6 +148,16 @@ maketask_ended(const struct maketask *t)
 }
 
 /*
+ * Return whether t is the first process of its pid namespace:
+ * pid_namespaces(7).
+ */
+bool
+maketask_isinit(const struct maketask *t)
+{
+	return t->pid == 1;
+}
+
+/*
  * Return whether a thread runs what the process has it run.  One that has
  * ended does not, nor does a worker of the kernel, which is there for
  * io_uring(7) or a device, and comes again with it.

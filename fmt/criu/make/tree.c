@@ -2,9 +2,11 @@
  * How the processes of CRIU images hang together: which are chosen, and
  * pstree.img, ids-N.img, inventory.img and timens-0.img.
  *
- * The processes are restored into the namespaces of criu itself, whose numbers
- * are not written, and so must all have been in the same ones; with memory of
- * System V, into an IPC namespace of their own.
+ * All processes must have been in the same namespaces.  They are restored into
+ * those of criu itself, and have no number then; but where the first of them is
+ * the init of its pid namespace, into a new one of that kind, and with memory of
+ * System V, into an IPC namespace of their own.  criu makes those of which the
+ * processes' number is not its own (prepare_pstree_kobj_ids of criu/pstree.c).
  */
 #include "criumake.h"
 
@@ -12,7 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CRIUS_IDS = 1 };		/* of criu itself */
+enum {
+	CRIUS_IDS = 1,		/* of criu itself */
+	NEW_ID = 2		/* of a namespace that is made */
+};
 
 /*
  * Choose the process that was asked for and those below it, or all.  One that
@@ -221,6 +226,8 @@ maketree_ids(struct criumake *m, struct maketask *t)
 		return -1;
 	ids.vm_id = ids.fs_id = ids.sighand_id = maketask_id(t);
 	ids.files_id = maketask_id(t->files);
+	ids.has_pid_ns_id = maketask_isinit(m->root);
+	ids.pid_ns_id = NEW_ID;
 	ids.has_ipc_ns_id = makesysv_space(m);
 	ids.ipc_ns_id = MAKEIPC;
 	criuimg_add(&im->b, &ids.base);
@@ -314,8 +321,9 @@ maketree_write(struct criumake *m)
 	    (im = make_image(m, CRIU_INVENTORY, "inventory.img")) == NULL)
 		return -1;
 	ids.vm_id = ids.files_id = ids.fs_id = ids.sighand_id = CRIUS_IDS;
+	ids.has_pid_ns_id = maketask_isinit(m->root);
 	ids.has_ipc_ns_id = makesysv_space(m);
-	ids.ipc_ns_id = CRIUS_IDS;
+	ids.pid_ns_id = ids.ipc_ns_id = CRIUS_IDS;
 	inv.img_version = 2;
 	inv.has_fdinfo_per_id = inv.fdinfo_per_id = true;
 	inv.has_ns_per_id = inv.ns_per_id = true;

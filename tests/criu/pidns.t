@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# A tree in a pid namespace of its own, whose init is the first of it: criu
+# restores it in a new one, with the numbers that the processes know.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+# numbers PID: of it and those below it, as they see themselves: number, parent,
+# group and session
+numbers() {
+	local p
+
+	for p in $(all_below "$1"); do
+		sed -n 's/^NS[ps][a-z]*:.*\t\([0-9]*\)$/\1/p; s/^Name:.//p' \
+		    "/proc/$p/status" | tr '\n' ' '
+		echo
+	done | sort
+}
+
+all_below() {
+	echo "$1"
+	for p in $(cat "/proc/$1/task/$1/children"); do
+		all_below "$p"
+	done
+}
+
+# inside PID: the only child of a process
+inside() {
+	tr -d ' ' <"/proc/$1/task/$1/children"
+}
+
+in=(unshare --fork --pid)
+start family
+in=(env)
+outside=$pid
+pid=$(inside "$outside")
+is "$(grep -o '[0-9]*$' <(grep NSpid "/proc/$pid/status")) $(readlink \
+    "/proc/$pid/ns/pid" | grep -c "$(readlink /proc/self/ns/pid)")" "1 0" \
+    "an init of a pid namespace"
+until_true longer 40
+numbers "$pid" >"$tmp/numbers"
+ok "$(($(wc -l <"$tmp/numbers") < 3))" "with others below it"
+take "$tmp/there" -r
+kill -KILL "$outside" "$pid"
+until_true gone "$pid"
+cp "$log" "$tmp/log.was"
+: >"$log"
+restore "$tmp/there" --pidfile "$tmp/pidfile"
+pid=$(cat "$tmp/pidfile")
+goes_on "a pid namespace"
+is "$(numbers "$pid")" "$(cat "$tmp/numbers")" "with the numbers it had"
+is "$(readlink "/proc/$pid/ns/pid" | grep -c "$(readlink \
+    /proc/self/ns/pid)")" "0" "in one of its own"
+
+# what was restored can be taken again
+"$BUILD/snap" -ro "$tmp/again.snap" "$pid" 2>"$tmp/err"
+is "$(sed '/zombie/d' "$tmp/err")" '' "taken again"
+# its end is that of all
+below=$(all_below "$pid")
+kill -KILL "$pid"
+for p in $below; do
+	until_true gone "$p"
+done
+ok $? "when it ends, all end"
+
+unshare --fork --pid sleep 1000 &
+outside=$!
+disown
+until_true grep -q . "/proc/$outside/task/$outside/children"
+pid=$(inside "$outside")
+until_true grep -qx sleep "/proc/$pid/comm"
+"$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
+"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
+is "$? $(grep -c "process $pid: the leader of its session is not in its pid \
+namespace" "$tmp/err")" "1 1" "with a session from outside: refused"
+kill -KILL "$outside" "$pid"
+finish 11
