@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A tree in a pid namespace of its own, whose init is the first of it: criu
-# restores it in a new one, with the numbers that the processes know.
+# A tree in a pid namespace of its own, whose init is the first of it, and in an
+# UTS namespace: criu restores it in new ones, with the numbers and the names
+# that the processes know.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -23,12 +24,21 @@ all_below() {
 	done
 }
 
+host=$(cat /proc/sys/kernel/hostname)
+
 # inside PID: the only child of a process
 inside() {
 	tr -d ' ' <"/proc/$1/task/$1/children"
 }
 
-in=(unshare --fork --pid)
+# names PID: those of the machine, as it knows them
+names() {
+	nsenter -t "$1" -u cat /proc/sys/kernel/{host,domain}name | tr '\n' ' '
+}
+
+# shellcheck disable=SC2016 # the shell's own
+in=(unshare --fork --pid --uts sh -c 'cd /proc/sys/kernel &&
+    echo inside >hostname && echo example.org >domainname && exec "$@"' sh)
 start family
 in=(env)
 outside=$pid
@@ -38,6 +48,7 @@ is "$(grep -o '[0-9]*$' <(grep NSpid "/proc/$pid/status")) $(readlink \
     "an init of a pid namespace"
 until_true longer 40
 numbers "$pid" >"$tmp/numbers"
+is "$(names "$pid")" "inside example.org " "names of its own"
 ok "$(($(wc -l <"$tmp/numbers") < 3))" "with others below it"
 take "$tmp/there" -r
 kill -KILL "$outside" "$pid"
@@ -50,6 +61,10 @@ goes_on "a pid namespace"
 is "$(numbers "$pid")" "$(cat "$tmp/numbers")" "with the numbers it had"
 is "$(readlink "/proc/$pid/ns/pid" | grep -c "$(readlink \
     /proc/self/ns/pid)")" "0" "in one of its own"
+
+is "$(names "$pid") $(readlink "/proc/$pid/ns/uts" | grep -c "$(readlink \
+    /proc/self/ns/uts)")" "inside example.org  0" "with its names"
+is "$(cat /proc/sys/kernel/hostname)" "$host" "which are no others'"
 
 # what was restored can be taken again
 "$BUILD/snap" -ro "$tmp/again.snap" "$pid" 2>"$tmp/err"
@@ -73,4 +88,4 @@ until_true grep -qx sleep "/proc/$pid/comm"
 is "$? $(grep -c "process $pid: the leader of its session is not in its pid \
 namespace" "$tmp/err")" "1 1" "with a session from outside: refused"
 kill -KILL "$outside" "$pid"
-finish 11
+finish 14

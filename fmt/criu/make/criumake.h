@@ -225,7 +225,7 @@ enum {				/* numbers of struct makesysv */
 	SYSV_CGID, SYSV_ATTACHED, SYSV_NUMBERS
 };
 
-enum { MAKEIPC = 2 };		/* the IPC namespace in images */
+enum { MADE_ID = 2 };		/* of a namespace that criu makes */
 
 struct makesysv {		/* memory of System V */
 	uint64_t	 v[SYSV_NUMBERS];
@@ -302,6 +302,12 @@ int		 maketask_one(const struct maketask *, const char *,
 int		 maketask_must(struct criumake *, const struct maketask *,
 		    const char *, const char *, const char *, uint64_t *);
 void		 maketask_free(struct criumake *);
+
+/* spaces.c */
+enum { CRIUS_IDS = 1 };		/* of criu itself */
+
+void		 makespaces_ids(const struct criumake *, Criu__Ids *, bool);
+int		 makespaces_write(struct criumake *);
 
 /* tree.c */
 int		 maketree_choose(struct criumake *);

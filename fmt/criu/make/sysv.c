@@ -317,7 +317,7 @@ limits_write(struct criumake *m)
 		e.msg_ctlmnb = (uint32_t)m->queued;
 	e.sem_ctls = sem;
 	e.n_sem_ctls = 4;
-	im = make_image(m, CRIU_IPC_VAR, "ipcns-var-%d.img", MAKEIPC);
+	im = make_image(m, CRIU_IPC_VAR, "ipcns-var-%d.img", MADE_ID);
 	if (im == NULL)
 		return -1;
 	criuimg_add(&im->b, &e.base);
@@ -364,7 +364,7 @@ makesysv_write(struct criumake *m)
 		return 0;
 	if (makespace_write(m) == -1 || limits_write(m) == -1)
 		return -1;
-	im = make_image(m, CRIU_IPC_SHM, "ipcns-shm-%d.img", MAKEIPC);
+	im = make_image(m, CRIU_IPC_SHM, "ipcns-shm-%d.img", MADE_ID);
 	if (im == NULL)
 		return -1;
 	for (i = 0; i < m->nsysv; i++)

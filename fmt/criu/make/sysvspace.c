@@ -251,7 +251,7 @@ makespace_write(struct criumake *m)
 
 	for (rc = 0, i = 0; rc != -1 && i < sizeof kind / sizeof *kind; i++) {
 		if (kind[i].magic != 0 && (im = make_image(m, kind[i].magic,
-		    "%s-%d.img", kind[i].image, MAKEIPC)) == NULL)
+		    "%s-%d.img", kind[i].image, MADE_ID)) == NULL)
 			return -1;
 		if (t == NULL)
 			continue;

@@ -2,22 +2,14 @@
  * How the processes of CRIU images hang together: which are chosen, and
  * pstree.img, ids-N.img, inventory.img and timens-0.img.
  *
- * All processes must have been in the same namespaces.  They are restored into
- * those of criu itself, and have no number then; but where the first of them is
- * the init of its pid namespace, into a new one of that kind, and with memory of
- * System V, into an IPC namespace of their own.  criu makes those of which the
- * processes' number is not its own (prepare_pstree_kobj_ids of criu/pstree.c).
+ * All processes must have been in the same namespaces: spaces.c tells which are
+ * made for them.
  */
 #include "criumake.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-	CRIUS_IDS = 1,		/* of criu itself */
-	NEW_ID = 2		/* of a namespace that is made */
-};
 
 /*
  * Choose the process that was asked for and those below it, or all.  One that
@@ -226,10 +218,7 @@ maketree_ids(struct criumake *m, struct maketask *t)
 		return -1;
 	ids.vm_id = ids.fs_id = ids.sighand_id = maketask_id(t);
 	ids.files_id = maketask_id(t->files);
-	ids.has_pid_ns_id = maketask_isinit(m->root);
-	ids.pid_ns_id = NEW_ID;
-	ids.has_ipc_ns_id = makesysv_space(m);
-	ids.ipc_ns_id = MAKEIPC;
+	makespaces_ids(m, &ids, false);
 	criuimg_add(&im->b, &ids.base);
 	return 0;
 }
@@ -317,13 +306,11 @@ maketree_write(struct criumake *m)
 	for (i = 0; i < m->norder; i++)
 		if (pstree_entry(m, &im->b, m->order[i]) == -1)
 			return -1;
-	if (timens_write(m) == -1 ||
+	if (timens_write(m) == -1 || makespaces_write(m) == -1 ||
 	    (im = make_image(m, CRIU_INVENTORY, "inventory.img")) == NULL)
 		return -1;
 	ids.vm_id = ids.files_id = ids.fs_id = ids.sighand_id = CRIUS_IDS;
-	ids.has_pid_ns_id = maketask_isinit(m->root);
-	ids.has_ipc_ns_id = makesysv_space(m);
-	ids.pid_ns_id = ids.ipc_ns_id = CRIUS_IDS;
+	makespaces_ids(m, &ids, true);
 	inv.img_version = 2;
 	inv.has_fdinfo_per_id = inv.fdinfo_per_id = true;
 	inv.has_ns_per_id = inv.ns_per_id = true;

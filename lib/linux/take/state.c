@@ -233,6 +233,7 @@ proc_state_read(struct live *l, struct lproc *p)
 	if (p->skip || p->mmtid == 0 || leader->tid != p->pid)
 		return;
 	add_clocks(&leader->seen, p->pid);
+	uts_add(&leader->seen, p);
 	if (l->opts.observe)
 		filelist_text(&leader->seen, "observed", "asked for\n");
 	else if (p->core != NULL)

@@ -52,6 +52,9 @@ struct source	*source_livefar(struct live *l, struct snap *s,
 		    struct lproc *p);
 int		 source_live_pagemap(const struct source *src);
 
+/* uts.c: what a process calls its machine */
+void		 uts_add(struct filelist *l, const struct lproc *p);
+
 /* vdso.c: what a process has not touched of its [vdso] */
 struct source	*vdso_source(struct live *l, struct snap *s,
 		    struct source *mem, const struct vma *v, bool clone);
