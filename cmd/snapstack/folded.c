@@ -13,7 +13,6 @@
 struct names {
 	char		**v;	/* owned, and its strings */
 	size_t		 n;
-	const struct frame *f;
 };
 
 /*
@@ -34,6 +33,13 @@ name_fold(const char *s)
 }
 
 static void
+name_put(struct names *l, const char *s)
+{
+	if (VEC_ROOM(l->v, l->n) == 0 && (l->v[l->n] = name_fold(s)) != NULL)
+		l->n++;
+}
+
+static void
 name_add(void *arg, const struct location *pl)
 {
 	struct names *l = arg;
@@ -48,9 +54,7 @@ name_add(void *arg, const struct location *pl)
 		    pl->module == NULL ? "unknown" : *pl->module == '\0' ?
 		    "jit" : pl->module);
 	}
-	if (VEC_ROOM(l->v, l->n) == 0 &&
-	    (l->v[l->n] = name_fold(text)) != NULL)
-		l->n++;
+	name_put(l, text);
 }
 
 /*
@@ -61,7 +65,8 @@ folded_process(struct unwinder *u)
 {
 	struct names l = { 0 };
 	const struct stack *st;
-	size_t i, k, n;
+	const struct frame *f;
+	size_t i, k, m, n;
 	char *comm;
 
 	for (i = 0; i < u->n; i++) {
@@ -74,8 +79,13 @@ folded_process(struct unwinder *u)
 		    u->stack[0].comm);
 		printf("%s", comm == NULL ? "" : comm);
 		free(comm);
-		for (k = 0; k < st->n; k++)
-			locations_each(u, &st->frame[k], name_add, &l);
+		for (k = 0; k < st->n; k++) {
+			f = &st->frame[k];
+			for (m = 0; m < f->npython; m++)
+				name_put(&l, f->python[m].function);
+			if (f->npython == 0 && !f->within)
+				locations_each(u, f, name_add, &l);
+		}
 		while (l.n > 0) {
 			printf(";%s", l.v[--l.n]);
 			free(l.v[l.n]);

@@ -28,6 +28,16 @@ stack_cmp(const struct stack *a, const struct stack *b)
 	for (i = 0; i < a->n; i++)
 		if (a->frame[i].pc != b->frame[i].pc)
 			return a->frame[i].pc < b->frame[i].pc ? -1 : 1;
+	if (a->npython != b->npython)
+		return a->npython < b->npython ? -1 : 1;
+	for (i = 0; i < a->npython; i++) {
+		if ((c = strcmp(a->python[i].file, b->python[i].file)) != 0 ||
+		    (c = strcmp(a->python[i].function,
+		    b->python[i].function)) != 0)
+			return c;
+		if (a->python[i].line != b->python[i].line)
+			return a->python[i].line < b->python[i].line ? -1 : 1;
+	}
 	if ((c = text_cmp(a->why, b->why)) != 0)
 		return c;
 	return a->regs.n > 0 ? 0 : strcmp(a->state, b->state);

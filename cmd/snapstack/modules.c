@@ -152,6 +152,15 @@ modules_open(struct target *t)
 }
 
 /*
+ * Let the modules that are asked for from now on be those of process t.
+ */
+void
+modules_use(struct target *t)
+{
+	now = t;
+}
+
+/*
  * Put the build id of a module into hex, of so many bytes.  Return false, and
  * "", if it is not known.
  */

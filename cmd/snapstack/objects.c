@@ -12,6 +12,23 @@ put_address(const char *key, uint64_t v)
 }
 
 static void
+put_python(const struct pyframe *f, size_t n)
+{
+	size_t i;
+
+	json_open("python", '[');
+	for (i = 0; i < n; i++) {
+		json_open(NULL, '{');
+		json_text("function", f[i].function);
+		json_text("file", f[i].file);
+		json_number("line", (uint64_t)(f[i].line < 0 ? 0 :
+		    f[i].line));
+		json_close('}');
+	}
+	json_close(']');
+}
+
+static void
 put_location(void *arg, const struct location *pl)
 {
 	const struct frame *f = arg;
@@ -29,6 +46,8 @@ put_location(void *arg, const struct location *pl)
 	json_flag("inlined", pl->inlined);
 	json_flag("guess", f->guess);
 	json_flag("signal", f->signal && !pl->inlined);
+	if (f->npython > 0 && !pl->inlined)
+		put_python(f->python, f->npython);
 	json_close('}');
 }
 
@@ -52,6 +71,14 @@ objects_process(struct unwinder *u, const char *path)
 		json_text("state", *st->state == '\0' ? NULL : st->state);
 		json_text("waits", st->wait);
 		json_flag("whole", st->whole);
+		if (st->npython > 0) {
+			json_text("gil", st->gil == GIL_HELD ? "held" :
+			    st->gil == GIL_WANTED ? "wanted" : NULL);
+			json_number("interpreter", st->interpreter);
+			json_flag("collects", st->collects);
+		}
+		if (st->npython > 0 && !st->merged)
+			put_python(st->python, st->npython);
 		json_text("why", st->why);
 		json_open("frames", '[');
 		for (k = 0; k < st->n; k++)

@@ -163,8 +163,47 @@ put_waits(const struct unwinder *u, size_t first)
 	}
 }
 
+/*
+ * Print frames of Python code.
+ */
 static void
-put_stack(struct unwinder *u, size_t first)
+put_python(struct printing *p, const struct pyframe *f, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		printf("  #%-3u  ", p->nth++);
+		put_text(f[i].function);
+		printf(" (");
+		put_text(f[i].file);
+		printf(":%" PRId64 "), Python\n", f[i].line);
+	}
+}
+
+/*
+ * Print what Python's lock has to do with the threads that have one stack.
+ */
+static void
+put_gil(const struct unwinder *u, size_t first)
+{
+	static const char *const text[] = { "", "holds the GIL",
+	    "waits for the GIL" };
+	const struct stack *st;
+	size_t i;
+
+	for (i = first; i < u->n; i++) {
+		st = &u->stack[i];
+		if (st->same != first || st->gil == GIL_NONE)
+			continue;
+		printf("  %" PRIu64 " %s", st->tid, text[st->gil]);
+		if (st->interpreter != 0)
+			printf(" of interpreter %" PRIu64, st->interpreter);
+		printf("\n");
+	}
+}
+
+static void
+put_stack(struct unwinder *u, size_t first, bool all)
 {
 	const struct stack *st = &u->stack[first];
 	struct printing p = { 0 };
@@ -172,9 +211,18 @@ put_stack(struct unwinder *u, size_t first)
 
 	put_threads(u, first);
 	put_waits(u, first);
+	put_gil(u, first);
 	for (i = 0; i < st->n; i++) {
 		p.f = &st->frame[i];
+		if (p.f->npython > 0)
+			put_python(&p, p.f->python, p.f->npython);
+		if (!all && (p.f->npython > 0 || p.f->within))
+			continue;
 		locations_each(u, p.f, put_location, &p);
+	}
+	if (!st->merged && st->npython > 0) {
+		printf("  and the code of Python that it runs:\n");
+		put_python(&p, st->python, st->npython);
 	}
 	if (st->regs.n == 0)
 		printf("  no registers%s%s%s\n", *st->state != '\0' ?
@@ -187,10 +235,11 @@ put_stack(struct unwinder *u, size_t first)
 }
 
 /*
- * Print the stacks of a process, each once.
+ * Print the stacks of a process, each once, and if all is true, the
+ * interpreter's frames between those of Python code, too.
  */
 void
-print_process(struct unwinder *u)
+print_process(struct unwinder *u, bool all)
 {
 	size_t i;
 	bool any;
@@ -206,12 +255,16 @@ print_process(struct unwinder *u)
 		put_text(u->target->exe);
 	}
 	printf(", %zu thread%s\n", u->n, u->n == 1 ? "" : "s");
+	for (i = 0; i < u->n && !u->stack[i].collects;)
+		i++;
+	if (i < u->n)
+		printf("  Python collects garbage\n");
 	for (i = 0, any = false; i < u->n; i++)
 		if (u->stack[i].same == i) {
 			if (any)
 				printf("\n");
 			any = true;
-			put_stack(u, i);
+			put_stack(u, i, all);
 		}
 	free(told.v);
 	told.v = NULL;

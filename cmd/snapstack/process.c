@@ -105,7 +105,8 @@ process_gather(struct process *ps, struct snap *s, struct proc *p, bool keep)
 
 	memset(ps, 0, sizeof *ps);
 	u->target = &ps->t;
-	if (target_open(&ps->t, s, p) == -1 || threads_find(u, s, p) == -1)
+	if (target_open(&ps->t, s, p) == -1 || unwinder_open(u) == -1 ||
+	    threads_find(u, s, p) == -1)
 		return errstr_wrap("process %" PRIu64, p->pid);
 	header_parse(&h, s->header == NULL ? "" : s->header);
 	for (i = 0; i < u->n; i++) {
@@ -119,36 +120,37 @@ process_gather(struct process *ps, struct snap *s, struct proc *p, bool keep)
 			target_keep(&ps->t, st->regs.sp);
 		wait_find(u, st);
 	}
+	python_find(u);
 	if (keep)
 		target_leave(&ps->t);
 	return 0;
 }
 
 /*
- * Find the stacks of a process and tell them.  Return 0; or -1 with errstr.
+ * Find the stacks of a process and tell them.
  */
-int
+void
 process_tell(struct process *ps, const struct asked *asked, const char *path)
 {
 	struct unwinder *u = &ps->u;
 	size_t i;
 
 	failure_of(ps->t.proc->pid);
-	if (unwinder_open(u) == -1)
-		return errstr_wrap("process %" PRIu64, ps->t.proc->pid);
+	modules_use(&ps->t);
 	if (asked->tid != -1)
 		threads_choose(u, (uint64_t)asked->tid);
 	for (i = 0; i < u->n; i++)
-		if (u->stack[i].regs.n > 0)
+		if (u->stack[i].regs.n > 0) {
 			stack_unwind(u, &u->stack[i]);
+			python_merge(u, &u->stack[i]);
+		}
 	stacks_group(u->stack, u->n, asked->all || asked->json);
 	if (asked->json)
 		objects_process(u, path);
 	else if (asked->folded)
 		folded_process(u);
 	else
-		print_process(u);
-	return 0;
+		print_process(u, asked->all);
 }
 
 void

@@ -44,11 +44,11 @@ tell_snap(struct snap *s, const char *path)
 		if (n++ > 0 && !asked.json && !asked.folded)
 			printf("\n");
 		failure_of(s->proc[i]->pid);
-		if (process_gather(&ps, s, s->proc[i], false) == -1 ||
-		    process_tell(&ps, &asked, path) == -1) {
+		if (process_gather(&ps, s, s->proc[i], false) == -1) {
 			program_warn("%s", snap_errstr());
 			rc = -1;
-		}
+		} else
+			process_tell(&ps, &asked, path);
 		process_close(&ps);
 	}
 	if (n == 0) {
@@ -80,25 +80,20 @@ tell_file(const char *path)
 /*
  * Tell the live processes that were taken.
  */
-static int
+static void
 tell_live(struct living *l)
 {
 	size_t i;
-	int rc;
 
-	for (i = 0, rc = 0; i < l->n; i++) {
+	for (i = 0; i < l->n; i++) {
 		if (!is_asked(l->snap, l->ps[i].t.proc))
 			continue;
 		if (i > 0 && !asked.json && !asked.folded)
 			printf("\n");
-		if (process_tell(&l->ps[i], &asked, "-") == -1) {
-			program_warn("%s", snap_errstr());
-			rc = -1;
-		}
+		process_tell(&l->ps[i], &asked, "-");
 		process_close(&l->ps[i]);
 	}
 	elfimage_forget();
-	return rc;
 }
 
 static const struct opt opts[] = {
@@ -216,8 +211,7 @@ main(int argc, char *argv[])
 	progress_show(&progress, getprogname());
 	if (optind == argc)
 		rc = tell_file("-");
-	if (tell_live(&live) == -1)
-		rc = -1;
+	tell_live(&live);
 	for (i = optind; i < n; i++)
 		if (tell_file(argv[i]) == -1)
 			rc = -1;

@@ -16,6 +16,8 @@
  *	failure.c		what happens where libdw fails
  *	process.c	a process from beginning to end
  *	living.c	live processes
+ *	python.h	Python
+ *	pymerge.c	its frames in place of the interpreter's
  *	group.c		threads with the same stack
  *	print.c objects.c folded.c
  *			all that for people, as JSON, and for flame graphs
@@ -78,6 +80,7 @@ int		 debugfile_open(const void *id, size_t len, bool debug,
 
 /* modules.c */
 Dwfl		*modules_open(struct target *t);
+void		 modules_use(struct target *t);
 bool		 module_id(Dwfl_Module *m, char *hex, size_t size);
 
 /* regs.c */
@@ -106,8 +109,21 @@ struct frame {
 				   behind a call */
 	bool		 signal; /* the kernel made it to run a handler */
 	bool		 guess;	/* found by a scan of the stack */
-	struct pyframe	*python; /* owned; NULL: none */
+	const struct pyframe *python; /* of the stack's; Python code that this
+				   frame interprets, the innermost first */
 	size_t		 npython;
+	bool		 within; /* it is the interpreter's, between such */
+};
+
+struct pyframe {		/* a frame of Python code */
+	char		*function; /* owned, as the next */
+	char		*file;
+	int64_t		 line;	/* 0: not known */
+	bool		 entry;	/* it was called from C */
+};
+
+enum gil {			/* the global interpreter lock */
+	GIL_NONE, GIL_HELD, GIL_WANTED
 };
 
 struct stack {			/* of a thread */
@@ -122,6 +138,13 @@ struct stack {			/* of a thread */
 	bool		 whole;	/* the last frame is the outermost */
 	char		*why;	/* owned; why it is not; or NULL */
 	char		*wait;	/* owned; what it waits for, or NULL */
+	uint64_t	 futex;	/* at which it waits, or 0 */
+	struct pyframe	*python; /* owned; all of them */
+	size_t		 npython;
+	bool		 merged; /* they are told with the frames */
+	uint64_t	 interpreter; /* of Python: 0 is the main one */
+	enum gil	 gil;
+	bool		 collects; /* its garbage is being collected */
 	size_t		 same;	/* the number of the first one like it */
 };
 
@@ -141,6 +164,12 @@ void		 stack_unwind(struct unwinder *u, struct stack *st);
 /* sigframe.c */
 bool		 sigframe_step(struct target *t, const struct frame *f,
 		    struct registers *r);
+
+/* python.c */
+void		 python_find(struct unwinder *u);
+
+/* pymerge.c */
+void		 python_merge(struct unwinder *u, struct stack *st);
 
 /* scan.c */
 bool		 scan_next(struct target *t, const struct registers *r,
@@ -195,7 +224,7 @@ struct process {
 
 int		 process_gather(struct process *ps, struct snap *s,
 		    struct proc *p, bool keep);
-int		 process_tell(struct process *ps, const struct asked *asked,
+void		 process_tell(struct process *ps, const struct asked *asked,
 		    const char *path);
 void		 process_close(struct process *ps);
 
@@ -213,7 +242,7 @@ bool		 living_add(struct living *l, const char *operand);
 int		 living_take(struct living *l);
 
 /* print.c */
-void		 print_process(struct unwinder *u);
+void		 print_process(struct unwinder *u, bool all);
 
 /* objects.c */
 void		 objects_process(struct unwinder *u, const char *path);

@@ -135,8 +135,11 @@ unwinder_close(struct unwinder *u)
 	size_t i, k;
 
 	for (i = 0; i < u->n; i++) {
-		for (k = 0; k < u->stack[i].n; k++)
-			free(u->stack[i].frame[k].python);
+		for (k = 0; k < u->stack[i].npython; k++) {
+			free(u->stack[i].python[k].function);
+			free(u->stack[i].python[k].file);
+		}
+		free(u->stack[i].python);
 		free(u->stack[i].frame);
 		free(u->stack[i].why);
 		free(u->stack[i].wait);

@@ -16,6 +16,7 @@ struct call {			/* that a thread is in */
 	const struct stack *st;
 	const char	*name;
 	uint64_t	 arg[6];
+	uint64_t	 futex;	/* at which it waits, or 0 */
 	struct buf	*b;	/* what is told of it */
 };
 
@@ -214,6 +215,7 @@ put_futex(struct call *c)
 	struct target *t = c->u->target;
 	uint64_t word, owner;
 
+	c->futex = c->arg[0];
 	if (!target_word(t, c->arg[0], 4, &word))
 		return;
 	if (op == LOCK_PI || op == LOCK_PI2) {
@@ -375,6 +377,7 @@ wait_find(struct unwinder *u, struct stack *st)
 		buf_puts(&b, c.name);
 		put_what(&c);
 	}
+	st->futex = c.futex;
 	buf_add(&b, "", 1);
 	if (buf_check(&b) == 0)
 		st->wait = (char *)b.data;

@@ -108,8 +108,10 @@ is "$("$BUILD/snapstack" "$pid" | grep -c 'a mutex of thread')" 1 \
 let_go "$pid" "it goes on"
 "$BUILD/snapstack" "$pid" "$tmp/signal.snap" >"$tmp/out"
 is "$(grep -c '^process' "$tmp/out")" 2 "a live one beside a snapshot"
-kill -KILL "$pid"
-wait "$pid" 2>/dev/null
+{
+	kill -KILL "$pid"
+	wait "$pid"
+} 2>/dev/null
 "$BUILD/snapstack" 4194304 >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err" | grep -c .)" "1 1" \
     "a process that is not there" || diag <"$tmp/err"

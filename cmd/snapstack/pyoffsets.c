@@ -1,0 +1,98 @@
+/*
+ * Where things are in CPython's structures: of 3.11 and 3.12, on machines of 64
+ * bits, as its headers have them (Include/internal/pycore_*.h), and from 3.13
+ * on as the process itself tells (struct _Py_DebugOffsets of
+ * pycore_runtime.h).
+ */
+#include "python.h"
+
+#include <string.h>
+
+static const struct pyoffsets known[] = {
+	{ .version = 0x030b, .runtime_head = 40, .interp_next = 0,
+	    .interp_id = 48, .interp_threads = 16, .interp_collecting = 848,
+	    .interp_gil = UINT64_MAX, .runtime_gil = 360, .thread_next = 8,
+	    .thread_native = 160, .thread_frame = 56, .cframe_frame = 8,
+	    .frame_code = 32, .frame_instruction = 56, .frame_previous = 48,
+	    .frame_entry = 68, .frame_owner = 69, .code_file = 112,
+	    .code_name = 128, .code_lines = 136, .code_first = 72,
+	    .code_code = 184, .ascii = 48, .compact = 72 },
+	{ .version = 0x030c, .runtime_head = 40, .interp_next = 0,
+	    .interp_id = 8, .interp_threads = 72, .interp_collecting = 312,
+	    .interp_gil = 384, .thread_next = 8, .thread_native = 144,
+	    .thread_frame = 56, .cframe_frame = 0, .frame_code = 0,
+	    .frame_instruction = 56, .frame_previous = 8,
+	    .frame_entry = UINT64_MAX, .frame_owner = 70, .code_file = 112,
+	    .code_name = 128, .code_lines = 136, .code_first = 68,
+	    .code_code = 192, .ascii = 40, .compact = 56 },
+};
+
+enum {				/* the numbers of _Py_DebugOffsets of 3.13 */
+	COOKIE, VERSION, FREE_THREADED,
+	RUNTIME_HEAD = 5,
+	INTERP_ID = 7, INTERP_NEXT, INTERP_THREADS, INTERP_GC,
+	INTERP_GIL = 14,
+	THREAD_NEXT = 21, THREAD_FRAME = 23, THREAD_NATIVE = 25,
+	FRAME_PREVIOUS = 29, FRAME_CODE, FRAME_INSTRUCTION, FRAME_LOCALS,
+	FRAME_OWNER,
+	CODE_FILE = 35, CODE_NAME, CODE_QUALNAME, CODE_LINES, CODE_FIRST,
+	CODE_CODE = 43,
+	UNICODE_ASCII = 70, GC_COLLECTING = 72,
+	NUMBERS
+};
+
+/*
+ * Take what the process tells at its runtime state.
+ */
+static bool
+offsets_told(struct pyoffsets *o, struct target *t, uint64_t runtime)
+{
+	uint8_t raw[NUMBERS * 8];
+	uint64_t v[NUMBERS];
+	size_t i;
+
+	if (!target_read(t, runtime, raw, sizeof raw) ||
+	    memcmp(raw, "xdebugpy", 8) != 0)
+		return false;
+	for (i = 0; i < NUMBERS; i++)
+		v[i] = word_get(raw + 8 * i, 8);
+	if (v[VERSION] >> 16 != 0x030d || v[FREE_THREADED] != 0)
+		return false;
+	*o = (struct pyoffsets){
+		.version = 0x030d, .runtime_head = v[RUNTIME_HEAD],
+		.interp_next = v[INTERP_NEXT], .interp_id = v[INTERP_ID],
+		.interp_threads = v[INTERP_THREADS],
+		.interp_collecting = v[INTERP_GC] + v[GC_COLLECTING],
+		.interp_gil = v[INTERP_GIL], .thread_next = v[THREAD_NEXT],
+		.thread_native = v[THREAD_NATIVE],
+		.thread_frame = v[THREAD_FRAME], .cframe_frame = UINT64_MAX,
+		.frame_code = v[FRAME_CODE],
+		.frame_instruction = v[FRAME_INSTRUCTION],
+		.frame_previous = v[FRAME_PREVIOUS],
+		.frame_entry = UINT64_MAX, .frame_owner = v[FRAME_OWNER],
+		.code_file = v[CODE_FILE], .code_name = v[CODE_QUALNAME],
+		.code_lines = v[CODE_LINES], .code_first = v[CODE_FIRST],
+		.code_code = v[CODE_CODE], .ascii = v[UNICODE_ASCII],
+		.compact = v[UNICODE_ASCII] + 16,
+	};
+	return true;
+}
+
+/*
+ * Set o to the offsets of the interpreter whose state lies at runtime, and
+ * whose version is that of its Py_Version, PY_VERSION_HEX.  Return false if it
+ * is not known.
+ */
+bool
+pyoffsets_get(struct pyoffsets *o, struct target *t, uint64_t runtime,
+    unsigned int version)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof known / sizeof *known; i++)
+		if (known[i].version == version >> 16) {
+			*o = known[i];
+			return true;
+		}
+	return offsets_told(o, t, runtime);
+}

@@ -1,0 +1,179 @@
+/*
+ * The frames of Python code in the threads of a process, as far as CPython 3.11
+ * to 3.13 has them in its memory, and who holds the global interpreter lock.
+ */
+#include "python.h"
+#include "vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	INTERPRETERS = 256,	/* more are not believed */
+	THREADS = 65536,
+	OWNED_BY_C = 3,		/* of enum _frameowner, pycore_frame.h */
+	GIL_LAST = 8,		/* in struct _gil_runtime_state */
+	GIL_LOCKED = 16,
+	GIL_SIZE = 256		/* its condition and mutex are in it */
+};
+
+struct search {			/* for symbols */
+	uint64_t	 runtime;
+	uint64_t	 version;
+};
+
+/*
+ * Look for the interpreter's state, and its version, in a module.
+ */
+static int
+on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,
+    void *arg)
+{
+	struct search *f = arg;
+	const char *base = strrchr(name, '/'), *s;
+	GElf_Addr addr;
+	GElf_Sym sym;
+	int i, n;
+
+	(void)user;
+	(void)start;
+	if (strstr(base == NULL ? name : base, "python") == NULL)
+		return DWARF_CB_OK;
+	n = dwfl_module_getsymtab(m);
+	for (i = 1; i < n; i++) {
+		s = dwfl_module_getsym_info(m, i, &sym, &addr, NULL, NULL,
+		    NULL);
+		if (s == NULL || sym.st_shndx == SHN_UNDEF)
+			continue;
+		if (strcmp(s, "_PyRuntime") == 0)
+			f->runtime = addr;
+		else if (strcmp(s, "Py_Version") == 0)
+			f->version = addr;
+	}
+	return f->runtime != 0 ? DWARF_CB_ABORT : DWARF_CB_OK;
+}
+
+/*
+ * Put the Python frames of a thread, from that at addr on.
+ */
+static void
+frames_add(struct stack *st, struct target *t, const struct pyoffsets *o,
+    uint64_t addr)
+{
+	uint64_t code, instruction, entry, owner;
+	struct pyframe *f;
+
+	while (addr != 0 && st->npython < FRAMES_MAX) {
+		if (!target_word(t, addr + o->frame_code, 8, &code) ||
+		    !target_word(t, addr + o->frame_instruction, 8,
+		    &instruction) ||
+		    !target_word(t, addr + o->frame_owner, 1, &owner))
+			return;
+		if (owner == OWNED_BY_C && o->frame_entry == UINT64_MAX) {
+			if (st->npython > 0)
+				st->python[st->npython - 1].entry = true;
+		} else {
+			if (VEC_ROOM(st->python, st->npython) == -1)
+				return;
+			f = &st->python[st->npython++];
+			memset(f, 0, sizeof *f);
+			if (!pycode_get(f, t, o, code, instruction)) {
+				free(f->function);
+				free(f->file);
+				st->npython--;
+				return;
+			}
+			if (o->frame_entry != UINT64_MAX &&
+			    target_word(t, addr + o->frame_entry, 1, &entry))
+				f->entry = entry != 0;
+		}
+		if (!target_word(t, addr + o->frame_previous, 8, &addr))
+			return;
+	}
+	if (st->npython > 0)
+		st->python[st->npython - 1].entry = true;
+}
+
+static struct stack *
+stack_of(struct unwinder *u, uint64_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < u->n; i++)
+		if (u->stack[i].inner == tid)
+			return &u->stack[i];
+	return NULL;
+}
+
+/*
+ * Take the threads of an interpreter.
+ */
+static void
+interpreter_take(struct unwinder *u, const struct pyoffsets *o,
+    uint64_t interp, uint64_t gil)
+{
+	struct target *t = u->target;
+	uint64_t addr, tid, frame, locked, last, id, collecting;
+	struct stack *st;
+	unsigned int n;
+
+	if (!target_word(t, interp + o->interp_threads, 8, &addr) ||
+	    !target_word(t, interp + o->interp_id, 8, &id) ||
+	    !target_word(t, interp + o->interp_collecting, 4, &collecting))
+		return;
+	if (gil == 0 || !target_word(t, gil + GIL_LOCKED, 4, &locked) ||
+	    !target_word(t, gil + GIL_LAST, 8, &last))
+		locked = last = 0;
+	for (n = 0; addr != 0 && n < THREADS; n++) {
+		if (!target_word(t, addr + o->thread_native, 8, &tid) ||
+		    !target_word(t, addr + o->thread_frame, 8, &frame))
+			return;
+		if (o->cframe_frame != UINT64_MAX && !target_word(t,
+		    frame + o->cframe_frame, 8, &frame))
+			frame = 0;
+		st = stack_of(u, tid);
+		if (st != NULL && st->npython == 0) {
+			frames_add(st, t, o, frame);
+			st->interpreter = id;
+			st->gil = locked == 1 && last == addr ? GIL_HELD :
+			    gil != 0 && st->futex >= gil &&
+			    st->futex < gil + GIL_SIZE ? GIL_WANTED :
+			    GIL_NONE;
+			st->collects = collecting != 0;
+		}
+		if (!target_word(t, addr + o->thread_next, 8, &addr))
+			return;
+	}
+}
+
+/*
+ * Find the Python frames of all threads of a process, if Python runs in it.
+ */
+void
+python_find(struct unwinder *u)
+{
+	struct search f = { 0 };
+	struct target *t = u->target;
+	uint64_t interp, gil, version;
+	struct pyoffsets o;
+	unsigned int n;
+
+	(void)dwfl_getmodules(u->dwfl, on_module, &f, 0);
+	version = 0;
+	if (f.runtime == 0 || u->n == 0 || u->stack[0].regs.word != 8)
+		return;
+	if (f.version != 0)
+		(void)target_word(t, f.version, 4, &version);
+	if (!pyoffsets_get(&o, t, f.runtime, (unsigned int)version) ||
+	    !target_word(t, f.runtime + o.runtime_head, 8, &interp))
+		return;
+	for (n = 0; interp != 0 && n < INTERPRETERS; n++) {
+		gil = f.runtime + o.runtime_gil;
+		if (o.interp_gil != UINT64_MAX &&
+		    !target_word(t, interp + o.interp_gil, 8, &gil))
+			gil = 0;
+		interpreter_take(u, &o, interp, gil);
+		if (!target_word(t, interp + o.interp_next, 8, &interp))
+			return;
+	}
+}

@@ -1,0 +1,51 @@
+/*
+ * CPython's interpreters in the memory of a process: python.c (threads, and who
+ * has the lock), pyoffsets.c (where things are, by version), pycode.c
+ * (functions, files and lines).
+ */
+#ifndef PYTHON_H
+#define PYTHON_H
+
+#include "snapstack.h"
+
+struct pyoffsets {		/* bytes from the beginning of each struct */
+	unsigned int	 version; /* 0x030b: 3.11 */
+	uint64_t	 runtime_head; /* the first interpreter */
+	uint64_t	 interp_next;
+	uint64_t	 interp_id;
+	uint64_t	 interp_threads;
+	uint64_t	 interp_collecting;
+	uint64_t	 interp_gil; /* a pointer; UINT64_MAX: there is one for
+				   all, */
+	uint64_t	 runtime_gil; /* which lies there */
+	uint64_t	 thread_next;
+	uint64_t	 thread_native;
+	uint64_t	 thread_frame; /* of the innermost frame; or of a struct
+				   in which it is: */
+	uint64_t	 cframe_frame; /* UINT64_MAX: there is none */
+	uint64_t	 frame_code;
+	uint64_t	 frame_instruction;
+	uint64_t	 frame_previous;
+	uint64_t	 frame_entry; /* a byte: it was called from C; or
+				   UINT64_MAX: a frame without code is behind
+				   such a one */
+	uint64_t	 frame_owner;
+	uint64_t	 code_file;
+	uint64_t	 code_name;
+	uint64_t	 code_lines;
+	uint64_t	 code_first;
+	uint64_t	 code_code;
+	uint64_t	 ascii;	/* where the characters of a string are */
+	uint64_t	 compact;
+};
+
+/* pyoffsets.c */
+bool		 pyoffsets_get(struct pyoffsets *o, struct target *t,
+		    uint64_t runtime, unsigned int version);
+
+/* pycode.c */
+bool		 pycode_get(struct pyframe *f, struct target *t,
+		    const struct pyoffsets *o, uint64_t code,
+		    uint64_t instruction);
+
+#endif

@@ -1,0 +1,82 @@
+# Threads of Python whose stacks are to be told: it writes what they are, by
+# sys._current_frames, a line a thread, to a file that is named, and then stays
+# where it is: pystacks.py FILE one|two|collects.  The last tells whether one
+# thread computes, or two do, or its garbage is being collected.
+import gc
+import sys
+import threading
+import time
+
+lock = threading.Lock()
+lock.acquire()
+
+
+class Ärger:
+    def wartet(self):
+        lock.acquire()
+
+
+def generated():
+    yield 1
+    time.sleep(10000)
+    yield 2
+
+
+def sleeper():
+    for _ in generated():
+        pass
+
+
+def by_c(n):
+    # the interpreter is called again, from C
+    return sorted([3, 1], key=lambda x: waits(
+        x, n))
+
+
+def waits(x, n):
+    if n > 0:
+        return by_c(n - 1)
+    Ärger().wartet()
+
+
+threads = [threading.Thread(target=sleeper, daemon=True),
+           threading.Thread(target=by_c, args=(3,), daemon=True)]
+for t in threads:
+    t.start()
+time.sleep(0.3)
+native = {t.ident: t.native_id for t in threading.enumerate()}
+with open(sys.argv[1], 'w') as f:
+    for ident, frame in sys._current_frames().items():
+        if ident == threading.main_thread().ident:
+            continue
+        text = []
+        while frame is not None:
+            code = frame.f_code
+            text.append('%s:%s:%d' % (code.co_qualname, code.co_filename,
+                                      frame.f_lineno))
+            frame = frame.f_back
+        print(native[ident], ' '.join(text), file=f)
+
+
+def busy():
+    n = 0
+    while True:
+        n += 1
+
+
+def stay(phase, info):
+    print('ready', flush=True)
+    time.sleep(10000)
+
+
+def main():
+    if sys.argv[2] == 'collects':
+        gc.callbacks.append(stay)
+        gc.collect()
+    if sys.argv[2] == 'two':
+        threading.Thread(target=busy, daemon=True).start()
+    print('ready', flush=True)
+    busy()
+
+
+main()

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Frames of Python code are those that Python itself tells of; who has its lock.
+# Each python3.11 to python3.13 that there is is tried.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+needs snapstack
+
+# is_known PYTHON: of a version whose insides are known, and not tried before
+declare -A tried
+is_known() {
+	v=$("$1" -c 'import sys; print("%d.%d" % sys.version_info[:2]
+	    if sys.implementation.name == "cpython" else "")' 2>/dev/null)
+	case $v in
+	3.11 | 3.12 | 3.13) [ -z "${tried[$v]-}" ] && tried[$v]=1 ;;
+	*) return 1 ;;
+	esac
+}
+
+ended() {
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+}
+
+# What the threads have to do with the lock, sorted.
+gil() {
+	"$BUILD/snapstack" -j "$tmp/snap" |
+	    jq -r '.gil // "none"' | sort | tr '\n' ' '
+}
+
+one_each() {
+	"$BUILD/snap" -o "$tmp/snap" "$pid" &&
+	    [ "$(gil)" = "held none none wanted " ]
+}
+
+n=0
+for py in /usr/bin/python3 python3 python3.11 python3.12 python3.13; do
+	is_known "$py" || continue
+	n=$((n + 1))
+	target "$py" "$tests/stack/pystacks.py" "$tmp/words" one
+	try "$v: a snapshot" "$BUILD/snap" -o "$tmp/snap" "$pid"
+	sort "$tmp/words" >"$tmp/want"
+	is "$("$BUILD/snapstack" -j "$tmp/snap" |
+	    python3 "$tests/stack/pyframes.py" | sort)" "$(cat "$tmp/want")" \
+	    "$v: the frames that Python tells"
+	is "$("$BUILD/snapstack" -j "$pid" |
+	    python3 "$tests/stack/pyframes.py" | sort)" "$(cat "$tmp/want")" \
+	    "$v: live"
+	is "$(gil)" "held none none " "$v: who holds the GIL"
+	"$BUILD/snapstack" "$tmp/snap" >"$tmp/out"
+	is "$(grep -c _PyEval_EvalFrameDefault "$tmp/out") $(
+	    grep -c ' generated (.*pystacks.py:21), Python$' "$tmp/out")" \
+	    "0 1" "$v: in place of the frames of the interpreter" ||
+	    diag <"$tmp/out"
+	"$BUILD/snapstack" -a "$tmp/snap" | grep -q _PyEval_EvalFrameDefault
+	ok $? "$v: -a: beside them"
+	is "$("$BUILD/snapstack" -f "$tmp/snap" |
+	    grep -c ';sleeper;generated;.* 1$')" 1 "$v: -f"
+	ended
+	target "$py" "$tests/stack/pystacks.py" "$tmp/words" two
+	until_true one_each
+	ok $? "$v: who waits for the GIL"
+	ended
+	target "$py" "$tests/stack/pystacks.py" "$tmp/words" collects
+	"$BUILD/snap" -o "$tmp/snap" "$pid"
+	is "$("$BUILD/snapstack" "$tmp/snap" |
+	    grep -c '^  Python collects garbage$')" 1 "$v: the garbage"
+	ended
+done
+if [ "$n" -eq 0 ]; then
+	skip "Python" "no python3 of 3.11 to 3.13"
+	finish 1
+fi
+finish $((n * 9))
