@@ -206,7 +206,8 @@ line_find(struct location *pl, Dwfl_Module *m, uint64_t pc)
  * valid while it runs.
  */
 void
-locations_each(struct unwinder *u, const struct frame *f, location_fn fn, void *arg)
+locations_each(struct unwinder *u, const struct frame *f, location_fn fn,
+    void *arg)
 {
 	const uint64_t pc = f->exact ? f->pc : f->pc - 1;
 	struct location pl = { 0 };

@@ -9,7 +9,7 @@
  *	unwind.c	the frames of a thread
  *	sigframe.c	what was interrupted by a signal
  *	scan.c		what may be frames where nothing tells
- *	location.c		functions, source lines and inlined functions of a frame
+ *	location.c	functions, source lines, what was inlined
  *	demangle.c	names of C++ and Rust
  *	calls.c		names of system calls
  *	waits.c		what a thread waits for

@@ -153,7 +153,8 @@ block_get(struct target *t, uint64_t addr)
 		return kept;
 	b->addr = addr;
 	b->valid = 0;
-	if (mem != NULL && !t->left && image_read(mem, addr, b->data, BLOCK) == 0) {
+	if (mem != NULL && !t->left &&
+	    image_read(mem, addr, b->data, BLOCK) == 0) {
 		b->valid = ALL_VALID;
 		return b;
 	}

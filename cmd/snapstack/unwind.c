@@ -182,7 +182,8 @@ on_frame(Dwfl_Frame *state, void *arg)
 		return DWARF_CB_ABORT;
 	if (w->begun && pc == 0)
 		return DWARF_CB_ABORT;
-	if (w->begun && target_code(w->u->target, exact ? pc : pc - 1) == NULL) {
+	if (w->begun && target_code(w->u->target,
+	    exact ? pc : pc - 1) == NULL) {
 		w->astray = true;
 		return DWARF_CB_ABORT;
 	}
