@@ -6,6 +6,7 @@
 #include "num.h"
 
 #include <ctype.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,6 +320,25 @@ matcher_close(struct matcher *m)
 }
 
 /*
+ * Return where the first number of eight bytes, in little-endian order, from
+ * lo on with span behind it is, of those at from and every eight bytes; or a
+ * place behind the last of them.
+ */
+static size_t
+word_next(const uint8_t *s, size_t len, size_t from, uint64_t lo,
+    uint64_t span)
+{
+	uint64_t v;
+
+	for (; len - from >= sizeof v; from += sizeof v) {
+		memcpy(&v, s + from, sizeof v);
+		if (le64toh(v) - lo <= span)
+			break;
+	}
+	return from;
+}
+
+/*
  * Find the first pointer from a byte on, where one may lie.
  */
 static enum match
@@ -330,6 +350,8 @@ pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
 	uint64_t v;
 
 	from += (n - (m->base + from) % n) % n;
+	if (n == sizeof v && !p->big && from < len)
+		from = word_next(s, len, from, p->lo, p->hi - p->lo);
 	for (; from < len && n <= len - from; from += n) {
 		v = num_order(s + from, n, p->big);
 		if (v - p->lo <= p->hi - p->lo) {

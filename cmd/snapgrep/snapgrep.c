@@ -42,8 +42,8 @@ static const struct cmdline cmdline = {
 	.synopsis = (const char *const[]){
 		"[-acEFiloquwx] [-ABCm n] [-M what] [-n type] [-p pids] "
 		    "[-r a-b]",
-		"         -P a | -R a-b | -Y file | -e pattern ... | pattern "
-		    "[file ...]",
+		"         -P address | -R a-b | -Y file | -e pattern | "
+		    "pattern [file ...]",
 		NULL
 	},
 	.opts = opts

@@ -4,6 +4,8 @@
  * order; half is unique.  It forks the workers, prints the process ids of
  * all, or its own, and sleeps.
  *
+ * heap -u MEGABYTES [WORKERS] has none but unique pages.
+ *
  * heap -s MEGABYTES touches 100 pages of a reservation of a terabyte, and
  * as many, MEGABYTES being 0, of one that is just as large as they are.
  */
@@ -45,14 +47,16 @@ reserve(size_t n)
 }
 
 static void
-fill(char *p, size_t n)
+fill(char *p, size_t n, bool unique)
 {
 	uint64_t seed = 88172645463325252, *w;
 	size_t i, k, half;
 
-	half = n / 2;
+	half = unique ? n : n / 2;
 	for (w = (uint64_t *)(void *)p; (char *)w < p + half; w++)
 		*w = next(&seed);
+	if (unique)
+		return;
 	for (i = half; i < half + n / 4; i += PAGE) {
 		k = next(&seed) % (half / PAGE);
 		memcpy(p + i, p + k * PAGE, PAGE);
@@ -76,11 +80,15 @@ int
 main(int argc, char *argv[])
 {
 	size_t n;
+	bool unique;
 	char *p;
 	int i, workers;
 
+	unique = argc > 2 && strcmp(argv[1], "-u") == 0;
+	argc -= unique;
+	argv += unique;
 	if (argc < 2)
-		errx(2, "usage: heap megabytes [workers] | heap -s 0|1");
+		errx(2, "usage: heap [-u] megabytes [workers] | heap -s 0|1");
 	/* nothing of others: what is open here is in a checkpoint, too */
 	for (i = 3; i < 1024; i++)
 		(void)close(i);
@@ -89,7 +97,7 @@ main(int argc, char *argv[])
 	else {
 		n = (size_t)strtol(argv[1], NULL, 10) << 20;
 		p = reserve(n);
-		fill(p, n);
+		fill(p, n, unique);
 	}
 	workers = argc > 2 && argv[1][0] != '-' ?
 	    (int)strtol(argv[2], NULL, 10) : 0;
