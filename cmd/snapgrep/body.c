@@ -296,32 +296,16 @@ plan_vma(struct plan *p, const struct vma *v, const struct chosen *c)
 	return plan_add(p, v, end);
 }
 
-/*
- * Return the machine that a process is of.
- */
-const struct machine *
-machine_of(const struct snap *s, const struct proc *p)
-{
-	struct header h = { 0 };
-	char word[32];
-
-	(void)linuxrec_cputype(proc_file(p, "proc"), word, sizeof word);
-	if (*word == '\0' && s->header != NULL) {
-		header_parse(&h, s->header);
-		strlcpy(word, h.cputype, sizeof word);
-	}
-	return machine_named(word);
-}
-
 static int
 plan_proc(struct plan *p, struct proc *proc, const struct chosen *c)
 {
-	const struct machine *m = machine_of(p->snap, proc);
 	struct owner *o;
-	size_t i;
+	size_t i, word;
+	bool big;
 
-	if (p->pattern->kind == PATTERN_POINTER && (m->word !=
-	    p->pattern->pointer || m->big != p->pattern->big))
+	pointer_of(p->snap, proc, &word, &big);
+	if (p->pattern->kind == PATTERN_POINTER && (word !=
+	    p->pattern->pointer || big != p->pattern->big))
 		return 0;
 	if (VEC_ROOM(p->owner, p->nowner) == -1)
 		return -1;
@@ -366,8 +350,9 @@ plan_make(struct plan *p, struct snap *s, const struct chosen *c,
 			return -1;
 	known_free(&p->knowns);
 	for (i = 1; i < p->nbody; i++)
-		p->body[i].job = p->body[i - 1].job +
-		    jobs_of(&p->body[i - 1]);
+		if (__builtin_add_overflow(p->body[i - 1].job,
+		    jobs_of(&p->body[i - 1]), &p->body[i].job))
+			return errstr_set("more than 2^64 bytes to search");
 	return 0;
 }
 

@@ -1,7 +1,9 @@
 /*
- * Which processes and mappings are looked at.
+ * Which processes and mappings are looked at, and what the pointers of a process
+ * are.
  */
 #include "snapgrep.h"
+#include "state/state.h"
 #include "vec.h"
 
 #include <fnmatch.h>
@@ -156,6 +158,38 @@ chosen_vma(const struct chosen *c, const struct vma *v)
 	return (i < c->nname || c->nname == 0) &&
 	    (k < c->nperm || c->nperm == 0) && v->start <= c->last &&
 	    v->end > c->first;
+}
+
+/*
+ * Set *word to the bytes of a pointer of a process, and *big to whether they
+ * are big-endian.
+ */
+void
+pointer_of(const struct snap *s, const struct proc *p, size_t *word,
+    bool *big)
+{
+	const struct file *rec = proc_file(p, "proc");
+	const struct machine *m;
+	struct header h = { 0 };
+	struct linuxrec r;
+	struct recfile f;
+	char name[32];
+
+	(void)linuxrec_cputype(rec, name, sizeof name);
+	if (*name == '\0' && s->header != NULL) {
+		header_parse(&h, s->header);
+		strlcpy(name, h.cputype, sizeof name);
+	}
+	m = machine_named(name);
+	*word = m->word;
+	*big = m->big;
+	/* a machine of 64 bits may have processes of 32 */
+	if (m->narrow == NULL)
+		return;
+	if (linuxrec_open(&r, rec) == 0 && linuxrec_find(&r, "auxv", &f) &&
+	    auxv_word(m, f.data, f.len) == 4)
+		*word = 4;
+	linuxrec_close(&r);
 }
 
 void

@@ -274,9 +274,11 @@ search_new(const struct plan *p)
 	s->p = p;
 	s->most = p->pattern->before + JOB + (p->pattern->reach == ACROSS ?
 	    LONGEST : p->pattern->reach);
-	n = p->nbody == 0 ? 0 : p->body[p->nbody - 1].job +
-	    jobs_of(&p->body[p->nbody - 1]);
-	if ((s->job = calloc(n + 1, sizeof *s->job)) == NULL)
+	n = 1;
+	if (p->nbody > 0 && __builtin_add_overflow(p->body[p->nbody - 1].job,
+	    jobs_of(&p->body[p->nbody - 1]), &n))
+		goto nomem;
+	if ((s->job = calloc(n, sizeof *s->job)) == NULL)
 		goto nomem;
 	for (i = 0; i < p->nbody; i++)
 		for (k = 0; k < jobs_of(&p->body[i]); k++)

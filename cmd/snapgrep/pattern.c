@@ -271,8 +271,9 @@ pattern_finish(struct pattern *p)
 		return 0;
 	if (p->word && pattern_word(p) == -1)
 		return -1;
-	p->code = compile(p->source.data, p->source.len,
-	    p->nocase ? PCRE2_CASELESS : 0);
+	p->code = compile(p->source.data, p->source.len, p->nocase &&
+	    p->kind != PATTERN_HEX && p->kind != PATTERN_NUMBER ?
+	    PCRE2_CASELESS : 0);
 	if (p->code == NULL)
 		return -1;
 	(void)pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE |

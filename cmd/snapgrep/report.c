@@ -4,6 +4,7 @@
  * counts; or processes.
  */
 #include "snapgrep.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <err.h>
@@ -94,15 +95,13 @@ place_set(const struct plan *p, const struct stretch *st, uint64_t off,
 {
 	const struct part *pt = &p->part[st->first];
 	const struct stored *s;
-	size_t i;
 
 	memset(at, 0, sizeof *at);
-	for (i = 0; off - pt[i].from >= pt[i].len; i++)
-		continue;
-	if (pt[i].body == BODY_ZERO)
+	pt += BISECT(pt, st->n, from, off) - 1;
+	if (pt->body == BODY_ZERO)
 		return;
-	off = pt[i].at + (off - pt[i].from);
-	s = plan_stored(p, pt[i].body, off);
+	off = pt->at + (off - pt->from);
+	s = plan_stored(p, pt->body, off);
 	if (stored_place(s, off - s->at, &at->loc, &at->skip))
 		at->src = s->src;
 }

@@ -239,19 +239,19 @@ search(struct job_of_all *j, struct snap *s)
 static int
 search_pointers(struct job_of_all *j, struct snap *s)
 {
-	const struct machine *m;
 	unsigned int done, bit;
-	size_t i;
+	size_t i, word;
+	bool big;
 	int rc;
 
 	for (i = 0, rc = 0, done = 0; i < s->nproc && rc == 0; i++) {
-		m = machine_of(s, s->proc[i]);
-		bit = 1U << (m->word + m->big);
-		if ((done & bit) != 0)
+		pointer_of(s, s->proc[i], &word, &big);
+		bit = 1U << (word + big);
+		if ((done & bit) != 0 || s->proc[i]->carried != NULL)
 			continue;
 		done |= bit;
-		j->pattern.pointer = m->word;
-		j->pattern.big = m->big;
+		j->pattern.pointer = word;
+		j->pattern.big = big;
 		if ((rc = pattern_finish(&j->pattern)) == 0)
 			rc = search(j, s);
 	}

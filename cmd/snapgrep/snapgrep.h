@@ -16,7 +16,6 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 
 #include "common/common.h"
-#include "machine.h"
 #include "model.h"
 
 #include <pcre2.h>
@@ -97,6 +96,8 @@ int		 chosen_mapping(struct chosen *c, char *s);
 bool		 chosen_proc(const struct chosen *c, const struct proc *p);
 bool		 chosen_vma(const struct chosen *c, const struct vma *v);
 void		 chosen_free(struct chosen *c);
+void		 pointer_of(const struct snap *s, const struct proc *p,
+		    size_t *word, bool *big);
 
 /*
  * body.c: what is searched
@@ -165,7 +166,6 @@ int		 plan_make(struct plan *p, struct snap *s,
 		    const struct chosen *c, const struct pattern *pattern);
 void		 plan_free(struct plan *p);
 size_t		 jobs_of(const struct body *b);
-const struct machine *machine_of(const struct snap *s, const struct proc *p);
 const struct stored *plan_stored(const struct plan *p, size_t body,
 		    uint64_t at);
 bool		 stored_place(const struct stored *s, uint64_t off,

@@ -4,6 +4,7 @@
  * long, is not.
  */
 #include "snapgrep.h"
+#include "bisect.h"
 
 #ifdef HAVE_yara
 
@@ -117,26 +118,22 @@ block_first(YR_MEMORY_BLOCK_ITERATOR *it)
 }
 
 /*
- * Tell of a string of a rule that is at an address.
+ * Tell of a string of a rule that is at an address of a block.
  */
 static void
 tell_string(struct scanning *sc, uint64_t addr, uint64_t len)
 {
 	const struct plan *p = sc->p;
 	const struct stretch *st;
-	size_t i;
 
-	for (i = 0; i < p->nstretch; i++) {
-		st = &p->stretch[i];
-		if (st->owner != sc->owner || addr < st->addr ||
-		    addr - st->addr >= st->len)
-			continue;
-		addr -= st->addr;
-		if (len > st->len - addr)
-			len = st->len - addr;
-		report_one(sc->r, sc->s, p, st, addr, addr + len, NULL);
-		return;
-	}
+	st = &p->stretch[BISECT_WHILE(i, p->nstretch,
+	    p->stretch[i].owner < sc->owner ||
+	    (p->stretch[i].owner == sc->owner &&
+	    p->stretch[i].addr <= addr)) - 1];
+	addr -= st->addr;
+	if (len > st->len - addr)
+		len = st->len - addr;
+	report_one(sc->r, sc->s, p, st, addr, addr + len, NULL);
 }
 
 /*

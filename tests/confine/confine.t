@@ -95,6 +95,14 @@ tar -C "$tmp" -cf "$tmp/img.tar" img
 probed "snapls of an archive" "$BUILD/snapls" "$tmp/img.tar"
 gzip "$tmp/img.tar"
 probed "snapls of a compressed archive" "$BUILD/snapls" "$tmp/img.tar.gz"
+if left_out snapgrep; then
+	skip "snapgrep of images" "$(pkg_lacks snapgrep) is missing" 2
+else
+	probed "snapgrep of images" "$BUILD/snapgrep" -M stack PATH "$tmp/img"
+	is "$("$BUILD/snapgrep" -M stack PATH "$tmp/img")" \
+	    "$("$BUILD/snapgrep" -M stack PATH "$tmp/snap")" \
+	    "snapgrep of images: as of the snapshot"
+fi
 
 if [ -w /dev/fuse ]; then
 	mkdir "$tmp/mnt"
@@ -174,4 +182,4 @@ head -c 3000 "$tmp/snap" >"$tmp/bad"
 "$BUILD/snapcat" -o "$tmp/empty/snap" "$tmp/bad" 2>/dev/null
 is "$(ls -A "$tmp/empty")" "" "nothing is left of what failed"
 kill "$PROBE_VICTIM" "$pid"
-finish 36
+finish 39

@@ -90,6 +90,17 @@ is "$(here -P "$(hex "base + 64")" "$s" | cut -d ' ' -f 2,5)" \
     "-P: who points there"
 is "$(here -R "$start-$(hex "base + 128")" "$s" | cut -d ' ' -f 2)" \
     "$(hex "base + 4096 * 5 + 8")" "-R: who points into a range"
+if [ -x "$targets/bits32" ]; then
+	target "$targets/bits32"
+	snap -o "$tmp/snap32" "$pid" "$last"
+	is "$("$grep" -R 10203042-10203044 "$tmp/snap32" | cut -d ' ' -f 1,2,5)" \
+	    "$(printf '%s\n' "$pid 804b004 10203042" "$pid 804b008 10203043")" \
+	    "-R: words of 32 bits"
+else
+	skip "-R: words of 32 bits" "no program of 32 bits"
+fi
+is "$(here -ixc '53 45 43' "$s")" "$(here -Fc SEC "$s")" \
+    "-i -x: bytes have no case"
 
 # where
 is "$("$grep" -M '[heap]' -M stack -l borderXX "$s")" "" \
@@ -156,7 +167,7 @@ END
 # rules of YARA
 if ! pkg-config --exists yara; then
 	skip "-Y" "yara is missing" 6
-	finish 53
+	finish 55
 fi
 cat >"$tmp/rules" <<'END'
 rule border {
@@ -194,4 +205,4 @@ echo 'rule x { condition: nothing }' >"$tmp/wrong"
 is "$("$grep" -Y "$tmp/wrong" "$s" 2>&1)" \
     "snapgrep: $tmp/wrong: line 1: undefined identifier \"nothing\"" \
     "-Y: rules that are none"
-finish 53
+finish 55

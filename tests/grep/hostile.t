@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Snapshots that are cut, damaged or made to do harm do none to snapgrep: it
+# ends, with a status of its own.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+if left_out snapgrep; then
+	echo "1..0 # SKIP $(pkg_lacks snapgrep) is missing"
+	exit 0
+fi
+sleep 1000 &
+pid=$!
+until_true grep -qx sleep "/proc/$pid/comm"
+snap -o "$tmp/whole" "$pid"
+"$BUILD/snapcat" -z -o "$tmp/gz" "$tmp/whole"
+"$BUILD/snapcore" -o "$tmp/core" "$tmp/whole"
+
+# of each, as many as there is time for; the seed is always the same
+cat >"$tmp/harm.py" <<'END'
+import random
+import subprocess
+import sys
+
+program, what, into = sys.argv[1:]
+whole = open(what, 'rb').read()
+random.seed(20)
+bad = []
+for i in range(12):
+    data = bytearray(whole)
+    if i % 3 == 0:
+        del data[random.randrange(len(data)):]
+    else:
+        for _ in range(1 << i):
+            # what tells of the rest is in front and at the end
+            at = random.choice((random.randrange(len(data)),
+                                random.randrange(min(len(data), 20000)),
+                                -1 - random.randrange(2000)))
+            data[at] = random.randrange(256)
+    with open(into, 'wb') as f:
+        f.write(data)
+    for how in (['-c', '[a-z]+b'], ['-C', '9', '-m', '9', '-x', '00'],
+                ['-m', '9', '-P', '0-ffffffffffff']):
+        done = subprocess.run([program, *how, into], timeout=60, check=False,
+                              stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE)
+        if done.returncode not in (0, 1, 2) or (
+                done.returncode != 2) != (done.stderr == b''):
+            bad.append((i, how, done.returncode, done.stderr[-300:]))
+print(*bad, sep='\n', end='')
+END
+for f in whole gz core; do
+	is "$(python3 "$tmp/harm.py" "$BUILD/snapgrep" "$tmp/$f" "$tmp/x")" "" \
+	    "$f: damaged"
+done
+
+# An expression that takes as long as one likes.
+"$BUILD/snapgrep" -c '^(([^\n]*)*)*\nq!q$' "$tmp/whole" >"$tmp/out" 2>"$tmp/err"
+rc=$?
+is "$rc $(cat "$tmp/err")" "2 snapgrep: what matches the pattern would take too long in some places, which were left out" \
+    "an expression that takes too long is given up, and told"
+finish 4
