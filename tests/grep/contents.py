@@ -46,6 +46,10 @@ put(m, 4096 * 3, 'Grüße🙂'.encode('utf-16-le') + b'\0\0')
 put(m, 4096 * 5 + 8, struct.pack('<QIH', start + 64, 0xdeadbeef, 4711))
 put(m, 4096 * 5 + 32, struct.pack('>IQ', 0x12345678, start))
 put(m, 4096 * 5 + 80, b'\033[2J\nred\033[31m\0ESCAPE\x9b1m')
+put(m, 4096 * 400, b''.join(b'%06d ' % i for i in range(5000)))
+# the byte in front of these tells whether they are words: it is of other pages
+for at in range(4096 * 40, SIZE // 4, 4096 * 30):
+    put(m, at - 1, b' anchor')
 print('pids', os.getpid(), end='')
 sys.stdout.flush()
 for child in range(CHILDREN):
@@ -54,7 +58,10 @@ for child in range(CHILDREN):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
         for i in range(5):
             put(m, random.randrange(SIZE - 64) + child, b'child=%d' % i)
-        os.write(1, b'')
+        if child == 0:
+            put(m, 4096 * 400 + 5, b'b')
+            for at in range(4096 * 40, SIZE // 4, 4096 * 30):
+                put(m, at - 1, b'x')
         signal.pause()
     print('', pid, end='')
     sys.stdout.flush()

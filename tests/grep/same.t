@@ -32,6 +32,8 @@ same "what does, and has another length" -P '' 'aaaaaaa'
 same "as many as there are" -P '' 'token(a+)'
 same "letters" -P '' '[a-z]{6,8}'
 same "behind the border of a word" -P '' '\bsecret'
+same "behind the border of a word, and of a page" -P '' '\banchor'
+same "what is long, and across pages" -P '' '[0-9 ]{3000,}'
 same "whole words" '-P -w' -w 'token[a-z]*'
 same "what looks ahead" -P '' 'X(?=X)'
 same "what looks back" -P '' '(?<=secret=)\d+'
@@ -47,4 +49,4 @@ same "compressed" -P '' 'border|child=|[a-z]{6}' "$tmp/gz"
 same "written anew" -P '' 'border|child=|[a-z]{6}' "$tmp/copy"
 cores=("${cores[0]}")
 same "a core" -P '' 'border|secret=\d' "${cores[0]}"
-finish 21
+finish 23
