@@ -150,13 +150,32 @@ for line in sys.stdin:
               at["start"], at["size_kb"], *n.values())
 ' <"$tmp/out" | grep -F "$(wanted)" | sort)" "$(wanted)" "-j: the same"
 
-# what is one snapshot of two tells the same, and what it has once is not read
+# one snapshot of two tells the same, and what it has once is not read
 differ "$tmp/old.snap" "$tmp/new.snap"
 sed 1,2d "$tmp/out" >"$tmp/two"
 "$BUILD/snapcat" -o "$tmp/both.snap" "$tmp/old.snap" "$tmp/new.snap"
 differ "$tmp/both.snap"
 is "$rc $(sed 1,2d "$tmp/out")" "1 $(cat "$tmp/two")" \
     "two moments of one snapshot: the same"
+# bytes_read PROGRAM ...: the bytes that it reads
+bytes_read() {
+	python3 -c '
+import subprocess, sys
+def read():
+    with open("/proc/self/io") as f:
+        return int(f.read().split()[1])
+before = read()
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+print(read() - before)
+' "$@"
+}
+if [ -r /proc/self/io ]; then
+	one=$(bytes_read "$BUILD/snapdiff" "$tmp/both.snap")
+	two=$(bytes_read "$BUILD/snapdiff" "$tmp/old.snap" "$tmp/new.snap")
+	ok $((one * 2 > two)) "what it has once is not read: $one, not $two bytes"
+else
+	skip "what it has once is not read" "no /proc/self/io"
+fi
 differ "$tmp/old.snap" - <"$tmp/new.snap"
 is "$rc $(sed 1,2d "$tmp/out")" "1 $(cat "$tmp/two")" "of a pipe: the same"
 
@@ -170,4 +189,4 @@ differ "$tmp/old.snap" "$tmp/cut.snap"
 is "$rc" 2 "one that is cut: status 2"
 "$BUILD/snapdiff" "$tmp/old.snap" "$tmp/new.snap" >/dev/full 2>/dev/null
 is $? 2 "a full disk: status 2"
-finish 25
+finish 26
