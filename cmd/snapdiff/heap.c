@@ -17,7 +17,8 @@
 
 enum {
 	HEAP_SPACE = 64 * KB * KB, /* addresses of a heap that is not main */
-	START_MOST = 64 * KB,	/* what may be in front of the first chunk */
+	OTHERS_MOST = 16 * KB * KB, /* what may be in front of chunks */
+	START_TRIES = 64,
 	CACHES_MOST = 1 << 16
 };
 
@@ -82,35 +83,42 @@ walk_chunks(struct walk *w, uint64_t addr, uint64_t end, uint64_t top)
 }
 
 /*
- * Return the first chunk of the main heap, which a static program has behind
- * what it had allocated otherwise: the cache of its first thread.
+ * Return where from an address on chunks lead to the top, though memory of
+ * others lies in front of them; 0 if nowhere.  Where first is true, the first
+ * chunk of all is meant, the cache of the first thread.
  */
 static uint64_t
-main_start(struct walk *w, const struct vma *v, uint64_t top)
+main_start(struct walk *w, uint64_t from, uint64_t end, uint64_t top,
+    bool first)
 {
 	struct heap *h = w->h;
-	uint64_t at, size, found = v->start;
+	uint64_t at, size, found = 0;
+	size_t tries = 0;
 
 	w->h = NULL;
-	for (at = v->start; at < v->end && at - v->start < START_MOST; at += 16)
-		if (heap_chunk(&w->read, at, &size) && (at == v->start ||
-		    size == 0x290 || size == 0x250) &&
-		    walk_chunks(w, at, v->end, top) == 0) {
+	for (at = from; at < end && at - from < OTHERS_MOST &&
+	    tries < START_TRIES && found == 0; at += 16) {
+		if (!heap_chunk(&w->read, at, &size) || (first && at != from &&
+		    size != 0x290 && size != 0x250))
+			continue;
+		tries++;
+		if (walk_chunks(w, at, end, top) == 0)
 			found = at;
-			break;
-		}
+	}
 	w->h = h;
 	return found;
 }
 
 /*
  * Count the chunks of the main arena: those of the heap that brk(2) has, if its
- * top is there.
+ * top is there.  Two chunks of 16 bytes stand where somebody else has called
+ * it, too.
  */
 static uint64_t
 walk_main(struct walk *w, const struct arena *a)
 {
 	const struct vma *v;
+	uint64_t at, bad, head;
 
 	if (a->system == 0)	/* nothing was allocated */
 		return 0;
@@ -118,7 +126,13 @@ walk_main(struct walk *w, const struct arena *a)
 	if ((v = vmas_find(&w->read.m->vma, a->top)) == NULL ||
 	    (class_of(v) != CLASS_HEAP && class_of(v) != CLASS_ANONYMOUS))
 		return a->top;
-	return walk_chunks(w, main_start(w, v, a->top), v->end, a->top);
+	at = main_start(w, v->start, v->end, a->top, true);
+	bad = walk_chunks(w, at == 0 ? v->start : at, v->end, a->top);
+	if (bad != 0 && heap_word(&w->read, bad + 8, &head) &&
+	    head == (16 | CHUNK_PREV_USED) && (at = main_start(w, bad + 32,
+	    v->end, a->top, false)) != 0)
+		bad = walk_chunks(w, at, v->end, a->top);
+	return bad;
 }
 
 /*

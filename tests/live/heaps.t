@@ -12,11 +12,11 @@ step() {
 }
 
 # Compare what snapdiff measures in FILE with what the target told at step N:
-# compare FILE N
+# compare FILE N [BYTES], which others have of its heap
 compare() {
 	"$BUILD/snapdiff" -aj "$tmp/$1" >"$tmp/json" 2>"$tmp/err" || [ $? -eq 1 ] ||
 	    cat "$tmp/err"
-	python3 - "$tmp/json" "${lines_of[$pid]}" "$2" <<'END'
+	python3 - "$tmp/json" "${lines_of[$pid]}" "$2" "${3-0}" <<'END'
 import json, re, sys
 
 measures = {}
@@ -36,7 +36,7 @@ print('arenas', arenas - told.count('<heap nr='))
 print('system', heap[''] - arena)
 print('free', heap[', free'] - cached + heap[', not used yet'] - free)
 # what begins a heap that is not the main one is in use
-head = used - heap[', in use'] - cached
+head = used - heap[', in use'] - cached - int(sys.argv[4])
 print('used', head if arenas == 1 else 0 < head < 4096 * (arenas - 1) or head)
 # those of malloc_info may have flags
 sizes = {}
@@ -104,10 +104,14 @@ is "$("$BUILD/snapdiff" -a "$tmp/core" 2>/dev/null | grep -c ' chunks ')" \
 is "$? $(cat "$tmp/out" "$tmp/err")" \
     "2 snapdiff: -l, -s, -x and two numbers are for two moments" "-a with -x"
 
+target "$targets/leaking" brk
+step 1
+is "$(compare 1.snap 1 100000)" "${right}on" "others have a piece of the heap"
+
 target "$targets/leaking" damaged
 step 1
 timeout 60 "$BUILD/snapdiff" -a "$tmp/1.snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(sed 's/[0-9a-f]*: not all/X: not all/; s/[0-9][0-9]*/N/' "$tmp/err")" \
     "2 snapdiff: process N: the heap makes no sense at X: not all of it is counted" \
     "a heap that was written over: a warning, and status 2"
-finish 24
+finish 25

@@ -8,7 +8,8 @@
  *	<malloc ...
  *	told N
  *
- * With an argument it then writes over what is behind a chunk.
+ * With the argument "damaged" it then writes over what is behind a chunk; with
+ * "brk" others have a piece of the heap.
  */
 #include "target.h"
 
@@ -92,7 +93,6 @@ main(int argc, char *argv[])
 	int n;
 	char c;
 
-	(void)argv;
 	setvbuf(stdout, buf, _IOFBF, sizeof buf);
 	sem_init(&begin, 0, 0);
 	sem_init(&done, 0, 0);
@@ -101,6 +101,9 @@ main(int argc, char *argv[])
 	p = malloc(512);
 	ready();
 	for (n = 1; read(STDIN_FILENO, &c, 1) == 1 && c != 'q'; n++) {
+		if (argc > 1 && strcmp(argv[1], "brk") == 0 &&
+		    sbrk(100000) == (void *)-1)
+			err(1, "sbrk");
 		leak(100, SMALL);
 		leak(10, LARGE);
 		churn(small, 32);
@@ -114,7 +117,7 @@ main(int argc, char *argv[])
 		while (sem_wait(&done) == -1)
 			continue;
 		tell(n);
-		if (argc > 1)
+		if (argc > 1 && strcmp(argv[1], "damaged") == 0)
 			p[65] = 0x4141414141414141;
 	}
 	return 0;
