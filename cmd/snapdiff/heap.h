@@ -11,7 +11,7 @@
 
 enum {
 	HEAP_BINS = 127,	/* pairs of pointers in an arena */
-	HEAP_MOST = 4096,	/* arenas, and heaps of one, that are believed */
+	HEAP_MOST = 4096,	/* arenas, and heaps, that are believed */
 	CHUNK_HEAD = 16,	/* from a chunk to what its owner has */
 	CHUNK_LEAST = 32
 };

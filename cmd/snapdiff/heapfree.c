@@ -112,7 +112,8 @@ cache_is(struct heapread *r, uint64_t at, const struct cache *t)
 
 	for (i = 0; i < LISTS; i++)
 		if (!cache_list(r, at, t, i, &n, &first) ||
-		    (n == 0) != (first == 0) || (n != 0 && (first < CHUNK_HEAD ||
+		    (n == 0) != (first == 0) || (n != 0 &&
+		    (first < CHUNK_HEAD ||
 		    !heap_chunk(r, first - CHUNK_HEAD, &size) ||
 		    size != CHUNK_LEAST + 16 * i)))
 			return false;

@@ -1,7 +1,8 @@
 /*
  * Any bytes as a Linux record: it is refused, or its files have good names,
- * each once, and lie in it; and with "missing" brought up to date it is the
- * same but for that.
+ * each once, and lie in it; with "missing" brought up to date it is the
+ * same but for that; and what it tells of its process does not differ from what
+ * it tells.
  */
 #include "fuzz.h"
 #include "model.h"
@@ -74,6 +75,29 @@ check_same(const struct linuxrec *a, const struct linuxrec *b)
 	}
 }
 
+static void
+check_facts(struct snap *s, struct proc *p)
+{
+	struct factlist a = { 0 }, b = { 0 };
+	struct changes l = { 0 };
+	struct identity who;
+	size_t i;
+
+	MUST(proc_identity(&who, p) == 0 || *snap_errstr() != '\0');
+	if (proc_facts(&a, s, p) == 0 && proc_facts(&b, s, p) == 0) {
+		MUST(factlist_diff(&l, &a, &b) == 0);
+		MUST(l.n == 0);
+	}
+	for (i = 0; i < a.n; i++) {
+		MUST(a.v[i].subject < SUBJECTS);
+		MUST((a.told & 1U << a.v[i].subject) != 0);
+		MUST(strlen(a.v[i].key) + strlen(a.v[i].value) < SIZE_MAX);
+	}
+	free(l.v);
+	factlist_free(&a);
+	factlist_free(&b);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
@@ -106,6 +130,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		check_same(&v, &w);
 		check_same(&w, &v);
 		linuxrec_close(&w);
+		check_facts(s, p);
 	}
 	linuxrec_close(&v);
 	snap_free(s);
