@@ -62,6 +62,7 @@ put_changes(const struct changes *l)
 		json_text("how", how_word(c->how));
 		json_text("was", c->was);
 		json_text("is", c->is);
+		json_text("more", c->more);
 		json_close('}');
 	}
 	json_close(']');
