@@ -12,8 +12,9 @@ make() {
 	local file=$1
 
 	shift
-	python3 - "$@" <<'END' | python3 "$tests/snap6/snapasm.py" >"$file"
+	PYTHONPATH=$tests/snap6 python3 - "$@" <<'END' >"$file"
 import sys
+from snapasm import assemble
 
 def escape(s):
     return ''.join(c if ' ' <= c <= '~' and c not in '"\\'
@@ -34,15 +35,17 @@ mem = a.pop('mem')
 start, tstart = a.pop('start'), a.pop('tstart')
 
 def record(pid, files):
-    print('record %d proc\ndata {\n"linux amd64 1\\n"' % pid)
+    lines = ['record %d proc' % pid, 'data {', r'"linux amd64 1\n"']
     for name, text in files.items():
-        print('"%s\\n"\ndata "%s"' % (name, escape(text)))
-    print('}')
+        lines += [r'"%s\n"' % name, 'data "%s"' % escape(text)]
+    return lines + ['}']
 
-print(r'"process snapshot 1735689600 ann@gnot amd64 1 \"prog\"\n"')
-record(7, dict(stat=stat(7, start), comm='prog\n', **a))
-print('record 7 mem\n' + mem if mem else '')
-record(8, dict(thread='7\n', stat=stat(8, tstart), comm='worker\n'))
+lines = [r'"process snapshot 1735689600 ann@gnot amd64 1 \"prog\"\n"']
+lines += record(7, dict(stat=stat(7, start), comm='prog\n', **a))
+if mem:
+    lines += ['record 7 mem', mem]
+lines += record(8, dict(thread='7\n', stat=stat(8, tstart), comm='worker\n'))
+sys.stdout.buffer.write(assemble('\n'.join(lines)))
 END
 }
 
