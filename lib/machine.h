@@ -43,4 +43,8 @@ uint64_t	 machine_get(const struct machine *m, const void *p, size_t n);
 void		 machine_put(const struct machine *m, void *p, uint64_t v,
 		    size_t n);
 
+/* state/auxv.c: how wide the words of a process are */
+size_t		 auxv_word(const struct machine *m, const void *auxv,
+		    size_t len);
+
 #endif

@@ -2,8 +2,8 @@
  * Which processes and mappings are looked at, and what the pointers of a process
  * are.
  */
+#include "machine.h"
 #include "snapgrep.h"
-#include "state/state.h"
 #include "vec.h"
 
 #include <fnmatch.h>

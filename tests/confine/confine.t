@@ -182,4 +182,4 @@ head -c 3000 "$tmp/snap" >"$tmp/bad"
 "$BUILD/snapcat" -o "$tmp/empty/snap" "$tmp/bad" 2>/dev/null
 is "$(ls -A "$tmp/empty")" "" "nothing is left of what failed"
 kill "$PROBE_VICTIM" "$pid"
-finish 39
+finish 42

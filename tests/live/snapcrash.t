@@ -105,6 +105,7 @@ print(c["pid"], c["signal"], c["threads"], c["exe"])' <"$tmp/out")" \
 crash info "$pid"
 try "it is told of" grep -q "signal  11, SIGSEGV" "$tmp/out"
 is "$(stat -c %a "$store/$id")" 600 "it is root's alone"
+until_true test -s "$tmp/hooked"
 is "$(cat "$tmp/hooked")" "$store/$id" "the hook had it"
 if command -v gdb >/dev/null && [ -c /dev/fuse ]; then
 	crash debug fall -- -nx -batch -iex 'set debuginfod enabled off' -ex bt
@@ -113,6 +114,16 @@ if command -v gdb >/dev/null && [ -c /dev/fuse ]; then
 else
 	skip "gdb" "no gdb, or no FUSE" 2
 fi
+
+# who reads what a stranger has made can do nothing else
+mkdir "$tmp/others"
+sleep 1000 &
+victim=$!
+PROBE_VICTIM=$victim PROBE_DIR=$tmp/others \
+    LD_PRELOAD=$BUILD/tests/confine/probe.so "$BUILD/snapcrash" \
+    -c "$conf" list 9>"$tmp/report" >"$tmp/out" 2>&1
+is "$? $(cat "$tmp/report")" "0 tried" "it is confined"
+kill "$victim"
 
 # one line of the log tells where; this one is written to a file
 pattern=$(cat "$proc/core_pattern")
@@ -240,4 +251,4 @@ crash status
 is "$err" "snapcrash: $conf:1: \"keep-count\" cannot be \"none\"" \
     "a wrong line is told"
 rm -rf "$disk/store"
-finish 30
+finish 31
