@@ -464,7 +464,8 @@ enum criu_need {		/* what criu restore is to be told */
 	CRIU_SHELL_JOB = 2,
 	CRIU_TCP_CLOSE = 4,
 	CRIU_TCP_ESTABLISHED = 8,
-	CRIU_FILE_LOCKS = 16
+	CRIU_FILE_LOCKS = 16,
+	CRIU_EXT_UNIX_SK = 32
 };
 
 struct criuopts {

@@ -155,6 +155,8 @@ struct makeopen {		/* an open file description */
 	enum makewhy	 kind;	/* of why */
 	uint8_t		*name;	/* of a socket */
 	size_t		 namelen;
+	uint8_t		*peer;	/* the name of the one it is connected to */
+	size_t		 peerlen;
 	uint8_t		*cc[2];	/* of a terminal: OK_TERMIOS, OK_TERMLOCK */
 	size_t		 cclen[2];
 	uint64_t	 v[OK_MAX][OPEN_NUMBERS];
@@ -501,6 +503,10 @@ int		 makequeue_order(struct criumake *);
 int		 makequeue_write(struct criumake *);
 
 /* unix.c */
+bool		 makeunix_external(const struct criumake *,
+		    const struct makeopen *);
+int		 makeunix_note(struct criumake *, const struct maketask *,
+		    const struct makefd *);
 void		 makeunix_write(struct criumake *, const struct makeopen *,
 		    Criu__FileEntry, Criu__Fown *);
 

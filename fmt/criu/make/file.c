@@ -251,7 +251,8 @@ open_before(const struct criumake *m, const struct makeopen *f)
 	peer = makeopen_is(f, "unix") ? makefind_peer(m, f) : NULL;
 	if (peer == NULL && makeopen_is(f, "unix"))
 		return makefind_accepter(m, f);
-	return peer == NULL || makefind_peer(m, peer) == f ? NULL : peer;
+	return peer == NULL || makefind_peer(m, peer) == f ||
+	    !makeopen_written(peer) ? NULL : peer;
 }
 
 /*

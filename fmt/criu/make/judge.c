@@ -125,6 +125,8 @@ unix_hinders(const struct criumake *m, const struct makeopen *f)
 	peer = makefind_peer(m, f);
 	if (peer != NULL && peer->used && peer->why != NULL)
 		return "a socket whose other end cannot be restored";
+	if (makeunix_external(m, f))
+		return NULL;
 	if (peer == NULL || !makeopen_written(peer))
 		return "a socket whose other end is not in the snapshot";
 	if (makefind_peer(m, peer) == f)
@@ -335,9 +337,11 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 	if (fd->open->noted)
 		return 0;
 	fd->open->noted = true;
-	return makeopen_is(fd->open, "inet") ? makeinet_note(m, t, fd) :
-	    makeopen_is(fd->open, "unix") ? makequeue_note(m, t, fd) :
-	    makesocket_note(m, t, fd);
+	if (makeopen_is(fd->open, "inet"))
+		return makeinet_note(m, t, fd);
+	if (!makeopen_is(fd->open, "unix"))
+		return makesocket_note(m, t, fd);
+	return makeunix_note(m, t, fd) == -1 ? -1 : makequeue_note(m, t, fd);
 }
 
 /*

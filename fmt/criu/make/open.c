@@ -204,6 +204,8 @@ line_read(struct makeopen *f, struct words *w)
 		return string_read(&f->why, w);
 	if (strcmp(w->word[0], "name") == 0)
 		return words_bytes(w, w->rest, &f->name, &f->namelen);
+	if (strcmp(w->word[0], "peer") == 0)
+		return words_bytes(w, w->rest, &f->peer, &f->peerlen);
 	if (strcmp(w->word[0], "termioscc") == 0)
 		return words_bytes(w, w->rest, &f->cc[0], &f->cclen[0]);
 	if (strcmp(w->word[0], "termlockcc") == 0)
@@ -252,6 +254,7 @@ open_free(struct makeopen *f)
 	free(f->leads);
 	free(f->why);
 	free(f->name);
+	free(f->peer);
 	free(f->cc[0]);
 	free(f->cc[1]);
 	free(f->target);

@@ -3,10 +3,13 @@
  */
 #include "criumake.h"
 
+#include <inttypes.h>
 #include <limits.h>
 
 enum {
-	ESTABLISHED = 1		/* of include/net/tcp_states.h */
+	ESTABLISHED = 1, LISTEN = 10,	/* of include/net/tcp_states.h */
+	DGRAM = 2,
+	EXTERNAL = 1		/* USK_EXTERN of criu's sk-unix.c */
 };
 
 /*
@@ -31,7 +34,82 @@ socket_file(const struct makeopen *f, Criu__UnixSocket *p,
 }
 
 /*
- * Add UNIX socket f to files.img, whose entry e is begun.
+ * Return whether f is connected to a socket that is not restored, and can be
+ * connected to it again, or who has its name then: one of datagrams, with a
+ * name that means the same everywhere.
+ */
+bool
+makeunix_external(const struct criumake *m, const struct makeopen *f)
+{
+	const struct makeopen *peer = makefind_peer(m, f);
+
+	return f->v[OK_SOCKET][SOCK_TYPE] == DGRAM &&
+	    f->v[OK_SOCKET][SOCK_PEER] != 0 && f->peerlen > 1 &&
+	    (f->peer[0] == '/' || f->peer[0] == '\0') &&
+	    (peer == NULL || !peer->used);
+}
+
+/*
+ * Note to what descriptor fd of t, which is restored, is connected by name.
+ */
+int
+makeunix_note(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd)
+{
+	const struct makeopen *f = fd->open;
+	const bool path = f->peerlen > 0 && f->peer[0] != '\0';
+
+	if (!makeunix_external(m, f))
+		return 0;
+	m->need |= CRIU_EXT_UNIX_SK;
+	return make_note(m, "process %" PRIu64 ", descriptor %" PRIu64 ": is "
+	    "connected to %s%.*s when it is restored", t->proc->pid, fd->fd,
+	    path ? "" : "@", (int)f->peerlen - !path,
+	    (const char *)f->peer + !path);
+}
+
+/*
+ * Add the socket that f is connected to and that is not restored, once for all
+ * that are connected to it.
+ */
+static void
+external_write(struct criumake *m, const struct makeopen *f)
+{
+	Criu__FileEntry e = CRIU__FILE_ENTRY__INIT;
+	Criu__UnixSocket p = CRIU__UNIX_SOCKET__INIT;
+	Criu__SocketOptions o = CRIU__SOCKET_OPTIONS__INIT;
+	Criu__Fown fown;
+	size_t i;
+
+	for (i = 0; i < m->nopen; i++)
+		if (m->open[i] != f && m->open[i]->id != 0 &&
+		    makeopen_is(m->open[i], "unix") &&
+		    m->open[i]->v[OK_SOCKET][SOCK_PEER] ==
+		    f->v[OK_SOCKET][SOCK_PEER])
+			return;
+	makeopen_fown(m, NULL, &fown);
+	o.has_so_sndbuf = o.has_so_rcvbuf = o.has_so_snd_tmo_sec =
+	    o.has_so_snd_tmo_usec = o.has_so_rcv_tmo_sec =
+	    o.has_so_rcv_tmo_usec = true;
+	e.type = FD_UNIXSK;
+	e.id = p.id = ++m->lastid;
+	p.has_ino = p.has_type = p.has_state = p.has_flags = p.has_uflags =
+	    p.has_backlog = p.has_peer = p.has_name = true;
+	p.ino = (uint32_t)f->v[OK_SOCKET][SOCK_PEER];
+	p.type = DGRAM;
+	p.state = LISTEN;
+	p.uflags = EXTERNAL;
+	p.name.data = f->peer;
+	p.name.len = f->peerlen;
+	p.fown = &fown;
+	p.opts = &o;
+	e.usk = &p;
+	criuimg_add(m->files, &e.base);
+}
+
+/*
+ * Add UNIX socket f to files.img, whose entry e is begun, and before it what it
+ * is connected to if that is not restored.
  */
 void
 makeunix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
@@ -44,6 +122,8 @@ makeunix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
 	const struct makeopen *accepter;
 	char dir[PATH_MAX];
 
+	if (makeunix_external(m, f))
+		external_write(m, f);
 	p.id = f->id;
 	p.has_ino = p.has_type = p.has_state = p.has_flags = p.has_uflags =
 	    p.has_backlog = p.has_peer = p.has_name = p.has_shutdown = true;

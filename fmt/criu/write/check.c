@@ -76,6 +76,8 @@ criu_option(unsigned int bit)
 		return "--tcp-close";
 	case CRIU_FILE_LOCKS:
 		return "--file-locks";
+	case CRIU_EXT_UNIX_SK:
+		return "--ext-unix-sk";
 	default:
 		return NULL;
 	}

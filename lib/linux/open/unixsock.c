@@ -21,26 +21,41 @@
 #define SIOCUNIXFILE	(SIOCPROTOPRIVATE + 0)
 #endif
 
+/*
+ * Tell an address of so many bytes as the line key, unless it is empty.
+ */
 static void
-tell_name(struct telling *t)
+address_tell(struct telling *t, const char *key, const struct sockaddr_un *a,
+    socklen_t len)
+{
+	socklen_t i;
+
+	if (len > sizeof *a)
+		len = sizeof *a;
+	if (len <= offsetof(struct sockaddr_un, sun_path))
+		return;
+	buf_printf(&t->out, "%s ", key);
+	for (i = offsetof(struct sockaddr_un, sun_path); i < len; i++)
+		buf_printf(&t->out, "%02x", ((const uint8_t *)a)[i]);
+	buf_puts(&t->out, "\n");
+}
+
+static void
+tell_names(struct telling *t)
 {
 	struct sockaddr_un a;
-	socklen_t len, i;
+	socklen_t len;
 
 	len = sizeof a;
 	memset(&a, 0, sizeof a);
-	if (getsockname(t->dup, (struct sockaddr *)&a, &len) == -1) {
+	if (getsockname(t->dup, (struct sockaddr *)&a, &len) == -1)
 		tell_why(t, "its name cannot be had");
-		return;
-	}
-	if (len > sizeof a)
-		len = sizeof a;
-	if (len <= offsetof(struct sockaddr_un, sun_path))
-		return;
-	buf_puts(&t->out, "name ");
-	for (i = offsetof(struct sockaddr_un, sun_path); i < len; i++)
-		buf_printf(&t->out, "%02x", ((uint8_t *)&a)[i]);
-	buf_puts(&t->out, "\n");
+	else
+		address_tell(t, "name", &a, len);
+	len = sizeof a;
+	memset(&a, 0, sizeof a);
+	if (getpeername(t->dup, (struct sockaddr *)&a, &len) == 0)
+		address_tell(t, "peer", &a, len);
 }
 
 /*
@@ -124,7 +139,7 @@ unixsock_tell(struct telling *t)
 	}
 	buf_printf(&t->out, "socket %u %u %ju %u %u\n", u->type, u->state,
 	    (uintmax_t)u->peer, u->backlog, u->shutdown);
-	tell_name(t);
+	tell_names(t);
 	tell_file(t);
 	tell_sockopts(t);
 	tell_queue(t, u);
