@@ -36,6 +36,9 @@ task/fd \d+/file/shutdown # likewise ? ours == 0 and theirs is None
 task/mm/vma [0-9a-f]+/fdflags # a private mapping of a file that was opened to write: reading will do ? ours == 0 and theirs == 2
 task/mm/vma [0-9a-f]+/file/flags # shared memory is opened to write by mappings that write ? ours == 2 and theirs in (0, 0o100002)
 task/fd \d+/file/backlog # means nothing of a socket that does not listen; criu's is the length of another queue ? ours == 0
+# What criu has wrong, or loses.
+task/core/tc/personality # it takes the hexadecimal number for a decimal one ? theirs == int('%x' % ours)
+task/mm/vma [0-9a-f]+/madv # it does not know of MADV_WIPEONFORK ? ours == 1 << 18 and theirs is None
 # Time went on in between.
 task/core/tc/timers/(real|virt|prof)/vusec # what is left of a second
 task/core/timer \d/vnsec # likewise
@@ -45,23 +48,76 @@ task/core/timer \d/vsec # likewise ? 0 <= ours - theirs <= 30
 task/fd \d+/file/vsec # likewise ? 0 <= ours - theirs <= 30
 EOT
 
+# shellcheck disable=SC2317 # called by until_true
 is_idle() {
 	grep -q '^idle' "$log"
 }
 
-start carryon idle
+# taken DIR OPTION ...: like take; what is told to be lost is in $tmp/lost
+taken() {
+	timeout 60 "$BUILD/snap" "${@:2}" -o "$tmp/snap" "$pid" 2>"$tmp/err" &&
+	    timeout 60 "$BUILD/snapload" -D "$1" "$tmp/snap" \
+	    >"$tmp/command" 2>>"$tmp/err"
+	is "$? $(grep -v 'is not restored$' "$tmp/err")" "0 " \
+	    "snap ${*:2}, snapload"
+	sed -n 's/^snapload: process [0-9]*: //p' "$tmp/err" >"$tmp/lost"
+}
+
+# compare PROGRAM ARG ...
+compare() {
+	local what=${1##*/}
+
+	start "$@"
+	until_true is_idle
+	# the file that tells so has been written, and the thread sleeps
+	sleep 0.2
+	taken "$tmp/ours.$what" -r
+	sleep 0.2
+	dump "$pid" "$tmp/criu.$what"
+	if python3 "$here/fields.py" "$tmp/ours.$what" "$tmp/criu.$what" \
+	    "$tmp/accepted" >"$tmp/out" 2>&1; then
+		ok 0 "$what: every field is as criu has it, or explained"
+		tail -n 1 "$tmp/out" | diag
+	else
+		ok 1 "$what: every field is as criu has it, or explained"
+		diag <"$tmp/out"
+	fi
+}
+
+# What /proc tells of the threads of $pid, and whether memory is wiped.
+kernels() {
+	local t
+
+	for t in "/proc/$pid/task/"*; do
+		echo "${t##*/} $(<"$t/comm")"
+		grep -E '^(Uid|Gid|Groups|Sig[BPIC]|ShdPnd|Cap|NoNew|Umask)' \
+		    "$t/status"
+		# priority, nice value, signal at its end, real time, policy
+		sed 's/.*) //' "$t/stat" | cut -d ' ' -f 16-17,36,38-39
+	done
+	cat "/proc/$pid/limits"
+	cat "/proc/$pid/oom_score_adj"
+	grep -E '^(ID|signal|notify|ClockID)' "/proc/$pid/timers"
+	grep -c '^VmFlags:.* wf' "/proc/$pid/smaps"
+}
+
+compare carryon idle
+compare "$here/traits.py"
+sed -n 's/^# not/not here:/p' "$log" | diag
+
+# the same once more, restored from ours
+start "$here/traits.py"
 until_true is_idle
-# the file that tells so has been written, and the thread sleeps
 sleep 0.2
-take "$tmp/ours" -r
-sleep 0.2
-dump "$pid" "$tmp/criu"
-if python3 "$here/fields.py" "$tmp/ours" "$tmp/criu" "$tmp/accepted" \
-    >"$tmp/out" 2>&1; then
-	ok 0 "every field is as criu has it, or explained"
-	tail -n 1 "$tmp/out" | diag
-else
-	ok 1 "every field is as criu has it, or explained"
-	diag <"$tmp/out"
-fi
-finish 3
+kernels >"$tmp/before"
+taken "$tmp/there" -k -r
+is "$(cat "$tmp/lost")" 'its personality, 40000, is not restored' \
+    'traits.py: what criu does not restore is told'
+until_true reaped "$pid"
+restore "$tmp/there"
+kernels >"$tmp/after"
+diff "$tmp/before" "$tmp/after" >"$tmp/diff"
+ok $? 'traits.py: restored, the kernel tells the same of it' ||
+    diag <"$tmp/diff"
+end
+finish 10

@@ -1678,6 +1678,28 @@ test_streams(void **state)
 }
 
 /*
+ * What criu has nothing for, but a process goes on without, is told.
+ */
+static void
+test_lost(void **state)
+{
+	struct criuopts o = { .note = note_note };
+
+	(void)state;
+	process_record(7);
+	*noted = '\0';
+	assert_int_equal(load_one(&o), 0);
+	assert_string_equal(noted, "");
+	process_record(7);
+	set("personality", "00040000\n");
+	set("scheduling", "1073741830 0 0\n");
+	assert_int_equal(load_one(&o), 0);
+	assert_string_equal(noted,
+	    "process 7: its deadlines (SCHED_DEADLINE) are not restored\n"
+	    "process 7: its personality, 40000, is not restored\n");
+}
+
+/*
  * Connections, which are closed: that is told, of many of how many.  One that
  * has ended was shut down.
  */
@@ -1952,6 +1974,7 @@ main(void)
 		cmocka_unit_test(test_sockets),
 		cmocka_unit_test(test_inet),
 		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_shares),

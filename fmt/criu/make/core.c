@@ -89,11 +89,12 @@ creds_set(struct criumake *m, struct corebits *c, struct maketask *t)
 
 /*
  * Set the scheduling of a thread.  Its nice value is told only with the
- * policy.
+ * policy.  Note if it has deadlines, which criu has no place for.
  */
 static int
-sched_set(struct corebits *c, const struct maketask *t)
+sched_set(struct criumake *m, struct corebits *c, const struct maketask *t)
 {
+	enum { DEADLINE = 6, RESET_ON_FORK = 0x40000000 };
 	uint64_t v[3];
 	int rc;
 
@@ -105,7 +106,9 @@ sched_set(struct corebits *c, const struct maketask *t)
 	c->th.sched_policy = (uint32_t)v[0];
 	c->th.sched_prio = (uint32_t)v[1];
 	c->th.sched_nice = (int32_t)v[2];
-	return 0;
+	return (v[0] & ~(uint64_t)RESET_ON_FORK) != DEADLINE ? 0 : make_note(m,
+	    "process %" PRIu64 ": its deadlines (SCHED_DEADLINE) are not "
+	    "restored", t->proc->pid);
 }
 
 /*
@@ -184,7 +187,7 @@ thread_set(struct criumake *m, struct corebits *c, struct maketask *p,
 		return -1;
 	c->th.has_pdeath_sig = rc == 1;
 	c->th.pdeath_sig = rc == 1 ? (uint32_t)v : 0;
-	if (sched_set(c, t) == -1 || creds_set(m, c, t) == -1 ||
+	if (sched_set(m, c, t) == -1 || creds_set(m, c, t) == -1 ||
 	    makeseccomp_set(m, p, t, &c->th) == -1 ||
 	    corebits_pending(m, c, p, t, false) == -1)
 		return -1;

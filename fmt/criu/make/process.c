@@ -222,6 +222,22 @@ loginuid_set(struct corebits *c, const struct maketask *t)
 }
 
 /*
+ * Set the personality, and note it if it is not the usual one, which is what
+ * criu leaves to the process.
+ */
+static int
+personality_set(struct criumake *m, struct corebits *c, struct maketask *t)
+{
+	uint64_t v;
+
+	if (maketask_one(t, "personality", "x", "bits (x)", &v) != 1)
+		return 0;
+	c->tc.personality = (uint32_t)v;
+	return v == 0 ? 0 : make_note(m, "process %" PRIu64 ": its personality, "
+	    "%" PRIx64 ", is not restored", t->proc->pid, v);
+}
+
+/*
  * Set what prctl(2), personality(2), membarrier(2) and oom_score_adj changed.
  */
 static int
@@ -230,8 +246,8 @@ traits_set(struct criumake *m, struct corebits *c, struct maketask *t)
 	uint64_t v;
 	int rc;
 
-	if (maketask_one(t, "personality", "x", "bits (x)", &v) == 1)
-		c->tc.personality = (uint32_t)v;
+	if (personality_set(m, c, t) == -1)
+		return -1;
 	if ((rc = maketask_one(t, "oom_score_adj", "i", "number", &v)) == -1)
 		return -1;
 	if (rc == 1) {
