@@ -234,6 +234,8 @@ struct makesysv {		/* memory of System V */
 	struct proc	*proc;	/* borrowed; carried along; or NULL */
 	uint64_t	 mapped; /* mappings of those chosen */
 	bool		 used;	/* by one that is restored */
+	const struct maketask *whole; /* borrowed; who has all of it mapped, */
+	uint64_t	 wholeend; /* up to this address */
 };
 
 struct criumake {

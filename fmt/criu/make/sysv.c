@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { SEGMENTS_MOST = 4096 };	/* SHMMNI of linux/shm.h */
+
 /*
  * Return whether a mapping is of memory of System V.
  */
@@ -112,6 +114,11 @@ sysv_task(struct criumake *m, const struct maketask *t)
 		}
 		if (sysv_find(m, v[SYSV_ID]) != NULL)
 			continue;
+		if (m->nsysv == SEGMENTS_MOST) {
+			rc = errstr_set("more than %d segments of memory of "
+			    "System V", SEGMENTS_MOST);
+			break;
+		}
 		if ((rc = VEC_ROOM(m->sysv, m->nsysv)) == -1)
 			break;
 		o = &m->sysv[m->nsysv++];
@@ -140,21 +147,24 @@ makesysv_read(struct criumake *m)
 
 /*
  * Return whether mapping v is a part of one that has all of a segment of len
- * bytes, in order, as shmat(2) made it.
+ * bytes, in order, as shmat(2) made it.  The first part was asked for before.
  */
 static bool
-is_whole(const struct maketask *t, const struct vma *v, uint64_t len)
+is_whole(struct makesysv *o, const struct maketask *t, const struct vma *v,
+    uint64_t len)
 {
 	const struct vma *w, *end = t->maps.v + t->maps.n;
 
-	while (v > t->maps.v && v->off > 0)
-		v--;
+	if (v->off > 0)
+		return o->whole == t && v->start < o->wholeend;
 	for (w = v; w < end && w->start - v->start < len; w++)
 		if (!makesysv_is(w) || w->ino != v->ino ||
 		    w->off != w->start - v->start ||
 		    (w > v && w->start != w[-1].end))
 			return false;
-	return v->off == 0 && w > v && w[-1].end - v->start == len;
+	o->whole = w > v && w[-1].end - v->start == len ? t : NULL;
+	o->wholeend = v->start + len;
+	return o->whole != NULL;
 }
 
 /*
@@ -184,7 +194,7 @@ makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 	o = sysv_find(m, v->ino);
 	why = segment_hinders(o);
 	if (why == NULL &&
-	    !is_whole(t, v, (o->v[SYSV_SIZE] + page - 1) / page * page))
+	    !is_whole(o, t, v, (o->v[SYSV_SIZE] + page - 1) / page * page))
 		why = "memory of System V of which a part is not mapped";
 	if (why != NULL)
 		return make_refuse(m, WHY_SYSV, "process %" PRIu64

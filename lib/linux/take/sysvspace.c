@@ -10,7 +10,6 @@
 #include <sys/msg.h>
 #include <sys/sem.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +19,21 @@
 enum { MSG_COPY = 040000 };	/* linux/msg.h */
 #endif
 
-enum {
-	QUEUED_MOST = 8 * 1024 * 1024, /* bytes of messages that are read */
-	VALUES_MOST = 65536	/* of semaphores of a set; SEMMSL may be more */
+enum {				/* most that is read; all are stopped meanwhile */
+	QUEUED_MOST = 8 * 1024 * 1024, /* bytes of messages, */
+	MESSAGES_MOST = 2048,	/* which the kernel counts each time, */
+	VALUES_MOST = 65536,	/* semaphores, */
+	SETS_MOST = 1024,	/* in sets, */
+	QUEUES_MOST = 1024
+};
+
+struct reading {		/* what is left of those */
+	size_t		 bytes;
+	size_t		 messages;
+	size_t		 values;
+	size_t		 sets;
+	size_t		 queues;
+	struct filelist	*to;	/* borrowed */
 };
 
 union semun {			/* semctl(2) */
@@ -48,29 +59,31 @@ owned_put(struct buf *b, const struct owned *o)
 }
 
 /*
- * Add to l the values of n semaphores of set id, if they can be had.
+ * Record the values of n semaphores of set id, if they can be had.
  */
 static void
-values_read(struct filelist *l, int id, size_t n)
+values_read(struct reading *r, int id, size_t n)
 {
 	union semun arg;
 	char name[64];
 
-	if (n > VALUES_MOST || (arg.array = calloc(n + 1,
+	if (r->sets == 0 || n > r->values || (arg.array = calloc(n + 1,
 	    sizeof *arg.array)) == NULL)
 		return;
+	r->sets--;
+	r->values -= n;
 	snprintf(name, sizeof name, "sysvipc/semaphores/%d", id);
 	if (semctl(id, 0, GETALL, arg) != -1)
-		filelist_copy(l, name, arg.array, n * sizeof *arg.array);
+		filelist_copy(r->to, name, arg.array, n * sizeof *arg.array);
 	free(arg.array);
 }
 
 /*
  * Add to b a line for a set of semaphores that a line of /proc/sysvipc/sem
- * tells of, and to l its values.
+ * tells of, and record its values.
  */
 static void
-semaphores_line(struct filelist *l, struct buf *b, const char *line)
+semaphores_line(struct reading *r, struct buf *b, const char *line)
 {
 	struct owned o;
 	size_t n;
@@ -80,35 +93,41 @@ semaphores_line(struct filelist *l, struct buf *b, const char *line)
 		return;
 	owned_put(b, &o);
 	buf_printf(b, " %zu\n", n);
-	values_read(l, o.id, n);
+	values_read(r, o.id, n);
 }
 
 /*
- * Add to l the messages of queue id, if all of them can be had: for each a line
- * with its type and size, and the bytes.  left is how many bytes may be read.
+ * Record the messages of queue id, as many as that, if all of them can be had:
+ * for each a line with its type and size, and the bytes.
  */
 static void
-messages_read(struct filelist *l, int id, size_t *left)
+messages_read(struct reading *r, int id, size_t count)
 {
 	struct buf b = { 0 };
 	char name[64], *msg;
+	size_t i;
 	ssize_t n;
-	long type, i;
+	long type;
 
-	if ((msg = malloc(sizeof type + *left)) == NULL)
+	if (count == 0 || r->queues == 0 || count > r->messages ||
+	    (msg = malloc(sizeof type + r->bytes)) == NULL)
 		return;
-	for (i = 0; (n = msgrcv(id, msg, *left, i, MSG_COPY | IPC_NOWAIT)) !=
-	    -1; i++) {
+	r->queues--;
+	r->messages -= count;
+	for (i = 0; i < count; i++) {
+		/* one that is longer than what is left is an error */
+		n = msgrcv(id, msg, r->bytes, (long)i, MSG_COPY | IPC_NOWAIT);
+		if (n == -1)
+			break;
 		memcpy(&type, msg, sizeof type);
 		buf_printf(&b, "%ld %zd\n", type, n);
 		buf_add(&b, msg + sizeof type, (size_t)n);
-		*left -= (size_t)n;
+		r->bytes -= (size_t)n;
 	}
 	free(msg);
 	snprintf(name, sizeof name, "sysvipc/messages/%d", id);
-	/* no message has that place; else it is too long for what is left */
-	if (errno == ENOMSG && b.len > 0)
-		filelist_buf(l, name, &b);
+	if (i == count)
+		filelist_buf(r->to, name, &b);
 	else
 		buf_free(&b);
 }
@@ -117,7 +136,7 @@ messages_read(struct filelist *l, int id, size_t *left)
  * The same as semaphores_line of a queue, of /proc/sysvipc/msg.
  */
 static void
-queue_line(struct filelist *l, struct buf *b, const char *line, size_t *left)
+queue_line(struct reading *r, struct buf *b, const char *line)
 {
 	struct msqid_ds ds;
 	struct owned o;
@@ -130,7 +149,7 @@ queue_line(struct filelist *l, struct buf *b, const char *line, size_t *left)
 		ds.msg_qbytes = 0;
 	owned_put(b, &o);
 	buf_printf(b, " %ju %zu\n", (uintmax_t)ds.msg_qbytes, n);
-	messages_read(l, o.id, left);
+	messages_read(r, o.id, n);
 }
 
 /*
@@ -167,17 +186,19 @@ void
 sysvspace_read(struct filelist *l, const char *shm, const char *sem,
     const char *msg)
 {
+	struct reading r = { QUEUED_MOST, MESSAGES_MOST, VALUES_MOST,
+	    SETS_MOST, QUEUES_MOST, l };
 	struct buf b[3] = { { 0 }, { 0 }, { 0 } };
 	static const char *const name[3] = { "sysvipc/detached", "sysvipc/sem",
 	    "sysvipc/msg" };
-	size_t i, left = QUEUED_MOST;
+	size_t i;
 
 	while (shm != NULL && (shm = line_behind(shm)) != NULL)
 		segment_line(&b[0], shm);
 	while (sem != NULL && (sem = line_behind(sem)) != NULL)
-		semaphores_line(l, &b[1], sem);
+		semaphores_line(&r, &b[1], sem);
 	while (msg != NULL && (msg = line_behind(msg)) != NULL)
-		queue_line(l, &b[2], msg, &left);
+		queue_line(&r, &b[2], msg);
 	for (i = 0; i < 3; i++)
 		if (b[i].len > 0)
 			filelist_buf(l, name[i], &b[i]);
