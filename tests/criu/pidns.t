@@ -77,6 +77,24 @@ for p in $below; do
 done
 ok $? "when it ends, all end"
 
+in=(unshare --fork --pid --mount --ipc)
+start family
+in=(env)
+outside=$pid
+pid=$(inside "$outside")
+"$BUILD/snap" -k -r "$pid" 2>"$tmp/err" >"$tmp/snap"
+is "$? $(sed -n "s/.*process $pid: //p" "$tmp/err" | sort -u | tr '\n' ';')" \
+    "1 its ipc namespace: cannot be restored (snapload -f namespaces leaves it \
+out);its mnt namespace: cannot be restored (snapload -f namespaces leaves it \
+out);" \
+    "other namespaces of an init: snap -k refuses"
+try "and leaves it alive" kill -0 "$pid"
+"$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
+"$BUILD/snapload" -f namespaces -D "$tmp/left" "$tmp/snap" >"$tmp/out" 2>&1
+is "$? $(grep -c '^criu restore' "$tmp/out")" "1 1" "but they can be left out" ||
+    diag <"$tmp/out"
+kill -KILL "$outside" "$pid"
+
 unshare --fork --pid sleep 1000 &
 outside=$!
 disown
@@ -88,4 +106,4 @@ until_true grep -qx sleep "/proc/$pid/comm"
 is "$? $(grep -c "process $pid: the leader of its session is not in its pid \
 namespace" "$tmp/err")" "1 1" "with a session from outside: refused"
 kill -KILL "$outside" "$pid"
-finish 14
+finish 17

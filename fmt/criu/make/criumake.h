@@ -53,7 +53,7 @@ enum makewhy {			/* kinds of what cannot be restored */
 	WHY_NEVER,		/* and cannot be left out */
 	WHY_AIO, WHY_CREDENTIALS, WHY_DELETED, WHY_DEVICE, WHY_EPOLL,
 	WHY_EVENTFD, WHY_FANOTIFY, WHY_HUGETLB, WHY_INOTIFY, WHY_IO_URING,
-	WHY_LOCKS, WHY_MQUEUE, WHY_MULTICAST, WHY_NETLINK,
+	WHY_LOCKS, WHY_MQUEUE, WHY_MULTICAST, WHY_NAMESPACES, WHY_NETLINK,
 	WHY_OTHER, WHY_PACKET, WHY_PAGES, WHY_PIDFD, WHY_PIPE, WHY_RAW,
 	WHY_SECRETMEM, WHY_SHM, WHY_SHSTK, WHY_SOCKOPT, WHY_SYSV, WHY_TCP,
 	WHY_TIMER, WHY_TTY, WHY_UDP, WHY_UNIX, WHY_USERFAULTFD, WHY_USERNS,
@@ -310,6 +310,7 @@ void		 maketask_free(struct criumake *);
 /* spaces.c */
 enum { CRIUS_IDS = 1 };		/* of criu itself */
 
+int		 makespaces_check(struct criumake *);
 void		 makespaces_ids(const struct criumake *, Criu__Ids *, bool);
 int		 makespaces_write(struct criumake *);
 

@@ -9,7 +9,9 @@
  */
 #include "criumake.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool
 has_uts(const struct criumake *m)
@@ -18,6 +20,49 @@ has_uts(const struct criumake *m)
 
 	return linuxrec_find(&m->root->rec, "hostname", &f) &&
 	    linuxrec_find(&m->root->rec, "domainname", &f);
+}
+
+/*
+ * Return whether the root's number in its own pid namespace is not that by
+ * which it was taken, from outside.
+ */
+static bool
+is_nested(const struct criumake *m)
+{
+	uint64_t v;
+
+	return status_inner(m->root->status.data, m->root->status.len, "NSpid",
+	    &v) > 1;
+}
+
+/*
+ * Note the namespaces of an init that are not made, where they are not those of
+ * snap: without them it would be in criu's, with other files than it had.  Of
+ * who is no init they may be made before, and criu be started there.
+ */
+int
+makespaces_check(struct criumake *m)
+{
+	const uint64_t pid = m->root->proc->pid;
+	char *text, *name, *rest;
+	int rc;
+
+	if (!maketask_isinit(m->root) || !is_nested(m))
+		return 0;
+	text = words_text(&m->root->rec, "namespaces");
+	if (text == NULL)
+		return make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
+		    ": the init of its pid namespace, of whose others nothing "
+		    "is told", pid);
+	rc = 0;
+	for (name = strtok_r(text, " \n", &rest); name != NULL && rc == 0;
+	    name = strtok_r(NULL, " \n", &rest))
+		if (strcmp(name, "ipc") == 0 || strcmp(name, "mnt") == 0 ||
+		    strcmp(name, "net") == 0)
+			rc = make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
+			    ": its %s namespace", pid, name);
+	free(text);
+	return rc;
 }
 
 /*

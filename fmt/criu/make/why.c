@@ -26,6 +26,7 @@ static const char *const word[WHY_KINDS] = {
 	[WHY_LOCKS] = "locks",
 	[WHY_MQUEUE] = "mqueue",
 	[WHY_MULTICAST] = "multicast",
+	[WHY_NAMESPACES] = "namespaces",
 	[WHY_NETLINK] = "netlink",
 	[WHY_OTHER] = "other",
 	[WHY_PACKET] = "packet",

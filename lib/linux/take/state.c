@@ -233,7 +233,6 @@ proc_state_read(struct live *l, struct lproc *p)
 	if (p->skip || p->mmtid == 0 || leader->tid != p->pid)
 		return;
 	add_clocks(&leader->seen, p->pid);
-	uts_add(&leader->seen, p);
 	if (l->opts.observe)
 		filelist_text(&leader->seen, "observed", "asked for\n");
 	else if (p->core != NULL)

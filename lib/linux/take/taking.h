@@ -52,8 +52,8 @@ struct source	*source_livefar(struct live *l, struct snap *s,
 		    struct lproc *p);
 int		 source_live_pagemap(const struct source *src);
 
-/* uts.c: what a process calls its machine */
-void		 uts_add(struct filelist *l, const struct lproc *p);
+/* namespaces.c: in which namespaces a process is and we are not */
+void		 namespaces_tell(struct filelist *rec, pid_t pid);
 
 /* vdso.c: what a process has not touched of its [vdso] */
 struct source	*vdso_source(struct live *l, struct snap *s,

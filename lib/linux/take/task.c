@@ -403,6 +403,7 @@ task_finish(struct lproc *p, struct task *t, struct filelist *to)
 		return;
 	for (i = 0; i < NITEMS(clone_links); i++)
 		filelist_link(to, pid, 0, clone_links[i]);
+	namespaces_tell(to, pid);
 	if (p->mounts == NULL)
 		return;
 	t->mounts = *p->mounts;

@@ -1,0 +1,82 @@
+/*
+ * In which namespaces a process is and we are not, and the names that it knows
+ * its machine by: namespaces(7).
+ */
+#include "taking.h"
+
+#include <sys/utsname.h>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const kind[] = { "cgroup", "ipc", "mnt", "net", "pid",
+    "time", "user", "uts" };
+
+/*
+ * Return whether a namespace of a record, told by its link, is not ours.
+ */
+static bool
+is_other(const struct filelist *rec, const char *name)
+{
+	const struct file *f;
+	char path[40], own[64];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/thread-self/ns/%s", name);
+	f = filelist_find(rec, path + strlen("/proc/thread-self/"));
+	n = readlink(path, own, sizeof own);
+	return f != NULL && n > 0 && (f->len != (size_t)n ||
+	    memcmp(f->data, own, f->len) != 0);
+}
+
+/*
+ * Add what the machine is called in the UTS namespace of process pid to a
+ * record: this thread goes there for a moment.  Where it may not, it is not
+ * told.
+ */
+static void
+names_add(struct filelist *rec, pid_t pid)
+{
+	struct utsname u;
+	int ns, own, rc;
+
+	rc = -1;
+	ns = proc_open(pid, 0, "ns/uts", O_RDONLY);
+	own = open("/proc/thread-self/ns/uts", O_RDONLY | O_CLOEXEC);
+	if (ns != -1 && own != -1 && setns(ns, CLONE_NEWUTS) == 0) {
+		rc = uname(&u);
+		/* where this fails, nothing here needs the other names */
+		(void)setns(own, CLONE_NEWUTS);
+	}
+	if (rc == 0) {
+		filelist_text(rec, "hostname", "%s", u.nodename);
+		filelist_text(rec, "domainname", "%s", u.domainname);
+	}
+	if (ns != -1)
+		close(ns);
+	if (own != -1)
+		close(own);
+}
+
+/*
+ * Add to a record, which has the namespaces of process pid, in which of them
+ * we are not, and of such a UTS namespace the names.
+ */
+void
+namespaces_tell(struct filelist *rec, pid_t pid)
+{
+	char text[80];
+	size_t i;
+
+	for (i = 0, *text = '\0'; i < sizeof kind / sizeof *kind; i++)
+		if (is_other(rec, kind[i])) {
+			strlcat(text, *text == '\0' ? "" : " ", sizeof text);
+			strlcat(text, kind[i], sizeof text);
+		}
+	if (*text != '\0')
+		filelist_text(rec, "namespaces", "%s\n", text);
+	if (strstr(text, "uts") != NULL)
+		names_add(rec, pid);
+}
