@@ -27,6 +27,7 @@ struct walk {			/* along an archive */
 	struct tarmember next;	/* owned; what is known of the next before its
 				   header: name, link, type, size */
 	bool		 sized;	/* its size is */
+	uint64_t	 taken;	/* bytes of memory, by the table */
 };
 
 static int
@@ -146,6 +147,27 @@ bytes_skip(struct walk *w, const struct tarmember *m)
 	return 0;
 }
 
+/*
+ * Put a member in the table, whose bytes have been skipped.  What was compressed
+ * well must not fill the memory.
+ */
+static int
+member_keep(struct walk *w, struct tarmember *m)
+{
+	struct tar *t = w->tar;
+
+	w->taken += sizeof *m + strlen(m->name) + 1 + (m->link == NULL ? 0 :
+	    strlen(m->link) + 1);
+	if (w->taken > input_room(t->in))
+		return errstr_set("too many members, or names too long: %zu "
+		    "members so far", t->n);
+	if (VEC_ROOM(t->v, t->n) == -1)
+		return -1;
+	t->v[t->n++] = *m;
+	memset(m, 0, sizeof *m);
+	return 0;
+}
+
 static bool
 is_extra(char type)
 {
@@ -159,8 +181,6 @@ is_extra(char type)
 static int
 member_take(struct walk *w, uint8_t *block, struct tarmember *m)
 {
-	struct tar *t = w->tar;
-
 	if (tar_header(block, m) == -1)
 		return -1;
 	if (is_extra(m->type))
@@ -174,11 +194,7 @@ member_take(struct walk *w, uint8_t *block, struct tarmember *m)
 		while (block[SPARSE_STILL] != 0);
 	member_complete(w, m);
 	m->pos = w->pos;
-	if (bytes_skip(w, m) == -1 || VEC_ROOM(t->v, t->n) == -1)
-		return -1;
-	t->v[t->n++] = *m;
-	memset(m, 0, sizeof *m);
-	return 0;
+	return bytes_skip(w, m) == -1 ? -1 : member_keep(w, m);
 }
 
 /*
