@@ -148,8 +148,8 @@ bytes_skip(struct walk *w, const struct tarmember *m)
 }
 
 /*
- * Put a member in the table, whose bytes have been skipped.  What was compressed
- * well must not fill the memory.
+ * Put a member in the table, whose bytes have been skipped.  What was
+ * compressed well must not fill the memory.
  */
 static int
 member_keep(struct walk *w, struct tarmember *m)

@@ -30,10 +30,10 @@ input_unzstd(struct input *in)
 
 /*
  * If a stream, of which nothing has been skipped, is compressed with gzip or
- * zstd, it is from here on what it was before, and its position and size are of that.
- * The size is known of our own members in a regular file (snap(6)), which can
- * be read at random; what is wrong with the stream is told as it is read.
- * With salvage, even a damaged file of our members can be.
+ * zstd, it is from here on what it was before, and its position and size are of
+ * that.  The size is known of our own members in a regular file (snap(6)),
+ * which can be read at random; what is wrong with the stream is told as it is
+ * read.  With salvage, even a damaged file of our members can be.
  */
 int
 input_gunzip(struct input *in, bool salvage)
