@@ -223,8 +223,13 @@ locations_each(struct unwinder *u, const struct frame *f, location_fn fn,
 		fn(arg, &pl);
 		return;
 	}
+	if (pl.module == NULL || *pl.module == '\0')
+		pl.module = dwfl_module_info(m, NULL, NULL, NULL, NULL, NULL,
+		    NULL, NULL);
 	(void)module_id(m, pl.id, sizeof pl.id);
 	symbol = dwfl_module_addrinfo(m, pc, &off, &sym, NULL, NULL, NULL);
+	if (symbol != NULL && *symbol == '$')
+		symbol = NULL;	/* it tells code from data: ABI of arm64 */
 	line_find(&pl, m, pc);
 	inlined_each(&pl, m, pc, fn, arg, &outer);
 	if (symbol != NULL) {

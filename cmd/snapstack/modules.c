@@ -6,10 +6,14 @@
 
 #include <elfutils/libdwelf.h>
 
+#include <elf.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { PAGE = 4096 };		/* the least of any machine */
 
 static struct target *now;	/* whose modules are asked for */
 
@@ -47,6 +51,10 @@ find_elf(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr base,
 	(void)m;
 	(void)user;
 	*elf = NULL;
+	if (now != NULL && now->exe_start != 0 && base == now->exe_start) {
+		*elf = elfimage_open(now->proc->text);
+		return -1;
+	}
 	if (now == NULL || (v = vmas_find(&now->vma, base)) == NULL)
 		return -1;
 	if (v->name[0] != '/') {
@@ -121,6 +129,46 @@ module_add(Dwfl *d, const struct vmas *l, size_t first)
 }
 
 /*
+ * Report the executable where the snapshot does not tell what was mapped, as
+ * cores without NT_FILE do not: its first instruction is at AT_ENTRY of
+ * getauxval(3).
+ */
+static void
+exe_add(Dwfl *d, struct target *t)
+{
+	uint64_t entry, first, end;
+	size_t i, n;
+	GElf_Ehdr eh;
+	GElf_Phdr ph;
+	Elf *e;
+
+	if (t->proc->text == NULL || !target_auxv(t, AT_ENTRY, &entry) ||
+	    dwfl_addrmodule(d, entry) != NULL ||
+	    (e = elfimage_open(t->proc->text)) == NULL)
+		return;
+	first = UINT64_MAX;
+	end = 0;
+	if (gelf_getehdr(e, &eh) != NULL && elf_getphdrnum(e, &n) == 0)
+		for (i = 0; i < n && i < INT_MAX; i++) {
+			if (gelf_getphdr(e, (int)i, &ph) == NULL ||
+			    ph.p_type != PT_LOAD)
+				continue;
+			if (ph.p_vaddr - ph.p_vaddr % PAGE < first)
+				first = ph.p_vaddr - ph.p_vaddr % PAGE;
+			if (ph.p_vaddr + ph.p_memsz > end)
+				end = ph.p_vaddr + ph.p_memsz;
+		}
+	if (first < end) {
+		t->exe_start = first + (entry - eh.e_entry);
+		dwfl_report_begin_add(d);
+		(void)dwfl_report_module(d, *t->exe == '\0' ? "text" :
+		    t->exe, t->exe_start, end + (entry - eh.e_entry));
+		(void)dwfl_report_end(d, NULL, NULL);
+	}
+	elf_end(e);
+}
+
+/*
  * Return the modules of process t, the caller's, to be ended with dwfl_end as
  * long as t is there; NULL with errstr.
  */
@@ -148,6 +196,7 @@ modules_open(struct target *t)
 		dwfl_end(d);
 		return NULL;
 	}
+	exe_add(d, t);
 	return d;
 }
 

@@ -84,6 +84,8 @@ threads_choose(struct unwinder *u, uint64_t tid)
 	for (i = k = 0; i < u->n; i++)
 		if (u->stack[i].tid == tid)
 			u->stack[k++] = u->stack[i];
+		else
+			stack_free(&u->stack[i]);
 	u->n = k;
 }
 

@@ -190,7 +190,7 @@ int
 main(int argc, char *argv[])
 {
 	static char system_dir[] = "/usr/lib/debug";
-	struct living live = { 0 };
+	static struct living live;
 	int i, n, rc;
 
 	/* it asks others of ours how far they are */

@@ -48,6 +48,7 @@ struct target {			/* a process of the snapshot */
 	struct vmas	 vma;	/* owned */
 	struct linuxrec	 rec;	/* owned */
 	bool		 hasrec;
+	uint64_t	 exe_start; /* where it is, if no mapping tells; or 0 */
 	char		 exe[4096]; /* the path of the executable, or "" */
 	struct block	*cache;	/* owned; CACHED */
 	struct block	**kept;	/* owned, and what it points to; by address */
@@ -60,6 +61,8 @@ void		 target_close(struct target *t);
 bool		 target_read(struct target *t, uint64_t addr, void *buf,
 		    size_t len);
 bool		 target_word(struct target *t, uint64_t addr, size_t word,
+		    uint64_t *v);
+bool		 target_auxv(const struct target *t, uint64_t type,
 		    uint64_t *v);
 void		 target_keep(struct target *t, uint64_t sp);
 void		 target_leave(struct target *t);
@@ -159,6 +162,7 @@ struct unwinder {
 
 int		 unwinder_open(struct unwinder *u);
 void		 unwinder_close(struct unwinder *u);
+void		 stack_free(struct stack *st);
 void		 stack_unwind(struct unwinder *u, struct stack *st);
 
 /* sigframe.c */

@@ -88,6 +88,28 @@ target_code(const struct target *t, uint64_t addr)
 }
 
 /*
+ * Set *v to what the auxiliary vector has of a type: getauxval(3).  Return false
+ * if it has none.  Types are small, so that the first tells how many bytes a
+ * word has.
+ */
+bool
+target_auxv(const struct target *t, uint64_t type, uint64_t *v)
+{
+	struct recfile f;
+	size_t at, word;
+
+	if (!t->hasrec || !linuxrec_find(&t->rec, "auxv", &f) || f.len < 16)
+		return false;
+	word = word_get(f.data, 8) > UINT32_MAX ? 4 : 8;
+	for (at = 0; f.len - at >= 2 * word; at += 2 * word)
+		if (word_get(f.data + at, word) == type) {
+			*v = word_get(f.data + at + word, word);
+			return true;
+		}
+	return false;
+}
+
+/*
  * Return whether memory at addr is there, but was not captured.
  */
 static bool

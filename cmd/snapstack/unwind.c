@@ -129,21 +129,31 @@ attach(struct unwinder *u)
 	return 0;
 }
 
+/*
+ * Free what a stack has.
+ */
+void
+stack_free(struct stack *st)
+{
+	size_t i;
+
+	for (i = 0; i < st->npython; i++) {
+		free(st->python[i].function);
+		free(st->python[i].file);
+	}
+	free(st->python);
+	free(st->frame);
+	free(st->why);
+	free(st->wait);
+}
+
 void
 unwinder_close(struct unwinder *u)
 {
-	size_t i, k;
+	size_t i;
 
-	for (i = 0; i < u->n; i++) {
-		for (k = 0; k < u->stack[i].npython; k++) {
-			free(u->stack[i].python[k].function);
-			free(u->stack[i].python[k].file);
-		}
-		free(u->stack[i].python);
-		free(u->stack[i].frame);
-		free(u->stack[i].why);
-		free(u->stack[i].wait);
-	}
+	for (i = 0; i < u->n; i++)
+		stack_free(&u->stack[i]);
 	free(u->stack);
 	if (u->dwfl != NULL)
 		dwfl_end(u->dwfl);
@@ -265,27 +275,16 @@ signal_add(struct unwinder *u, struct stack *st)
 
 /*
  * Return whether the last frame is where the program begins, which nothing
- * calls and which may have no tables: AT_ENTRY of getauxval(3).
+ * calls and which may have no tables.
  */
 static bool
 is_entry(const struct unwinder *u, const struct stack *st)
 {
-	enum { AT_ENTRY_TYPE = 9, NEAR = 64 };
-	const unsigned int word = u->now.word;
-	const struct target *t = u->target;
-	uint64_t type, v;
-	struct recfile f;
-	size_t at;
+	enum { NEAR = 64 };
+	uint64_t entry;
 
-	if (st->n == 0 || !t->hasrec || !linuxrec_find(&t->rec, "auxv", &f))
-		return false;
-	for (at = 0; f.len - at >= 2 * word; at += 2 * word) {
-		type = word_get(f.data + at, word);
-		v = word_get(f.data + at + word, word);
-		if (type == AT_ENTRY_TYPE)
-			return st->frame[st->n - 1].pc - v < NEAR;
-	}
-	return false;
+	return st->n > 0 && target_auxv(u->target, AT_ENTRY, &entry) &&
+	    st->frame[st->n - 1].pc - entry < NEAR;
 }
 
 /*

@@ -210,6 +210,21 @@ else
 	skip "32 bits" "the compiler makes no programs of them" 2
 fi
 
+# another machine
+xxd -r -p "$tests/stack/arm64.hex" "$tmp/arm64.gz"
+is "$("$BUILD/snapstack" "$tmp/arm64.gz")" \
+    'process 14875 (arm64), arm64, 1 thread
+thread 14875 (arm64)
+  #0    fail+0x10 (arm64.c:18)
+  #1    twice (arm64.c:24), inlined
+  #2    middle+0x18 (arm64.c:31)
+  #3    begin+0x10 (arm64.c:37)
+  #4    _start+0x4 in arm64 [f63d0d029465c6f02c03ab83524c91faa8520159]' \
+    "a snapshot of arm64"
+python3 "$tests/stack/damage.py" "$BUILD/snapstack" "$tmp/arm64.gz" 40 \
+    >"$tmp/out" 2>&1
+is "$? $(cat "$tmp/out")" "0 " "what is damaged is told, or left out"
+
 if command -v g++ >/dev/null; then
 	g++ -O2 -g -o "$tmp/shapes" "$tests/stack/shapes.cc"
 	taken shapes "$tmp/shapes"
@@ -222,4 +237,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 39
+finish 41
