@@ -44,7 +44,7 @@ living_add(struct living *l, const char *operand)
 }
 
 static int
-gather_all(struct living *l)
+gather_all(struct living *l, const struct asked *asked)
 {
 	struct snap *s = l->snap;
 	size_t i;
@@ -53,7 +53,7 @@ gather_all(struct living *l)
 		if (!proc_isprocess(s->proc[i]))
 			continue;
 		if (VEC_ROOM(l->ps, l->n) == -1 || process_gather(
-		    &l->ps[l->n++], s, s->proc[i], true) == -1)
+		    &l->ps[l->n++], s, s->proc[i], asked, true) == -1)
 			return -1;
 	}
 	/* they do not move any more */
@@ -63,11 +63,11 @@ gather_all(struct living *l)
 }
 
 /*
- * Stop the processes that were added, gather what is told of them, and let
+ * Stop the processes that were added, gather what is asked of them, and let
  * them go.  Return 0, also where there are none; or -1 with errstr.
  */
 int
-living_take(struct living *l)
+living_take(struct living *l, const struct asked *asked)
 {
 	struct liveopts o = { .out = -1, .observe = true,
 	    .warn = program_lose };
@@ -94,7 +94,7 @@ living_take(struct living *l)
 	while (rc == 0 && (rc = live_next(l->live, &p)) == 1)
 		rc = 0;
 	if (rc == 0)
-		rc = gather_all(l);
+		rc = gather_all(l, asked);
 	live_thaw(l->live);
 	return rc;
 }

@@ -14,7 +14,7 @@ put_address(const char *key, uint64_t v)
 static void
 put_python(const struct pyframe *f, size_t n)
 {
-	size_t i;
+	size_t i, k;
 
 	json_open("python", '[');
 	for (i = 0; i < n; i++) {
@@ -23,6 +23,16 @@ put_python(const struct pyframe *f, size_t n)
 		json_text("file", f[i].file);
 		json_number("line", (uint64_t)(f[i].line < 0 ? 0 :
 		    f[i].line));
+		if (f[i].nlocal > 0) {
+			json_open("locals", '[');
+			for (k = 0; k < f[i].nlocal; k++) {
+				json_open(NULL, '{');
+				json_text("name", f[i].local[k].name);
+				json_text("value", f[i].local[k].value);
+				json_close('}');
+			}
+			json_close(']');
+		}
 		json_close('}');
 	}
 	json_close(']');

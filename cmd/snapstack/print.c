@@ -169,7 +169,7 @@ put_waits(const struct unwinder *u, size_t first)
 static void
 put_python(struct printing *p, const struct pyframe *f, size_t n)
 {
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < n; i++) {
 		printf("  #%-3u  ", p->nth++);
@@ -177,6 +177,13 @@ put_python(struct printing *p, const struct pyframe *f, size_t n)
 		printf(" (");
 		put_text(f[i].file);
 		printf(":%" PRId64 "), Python\n", f[i].line);
+		for (k = 0; k < f[i].nlocal; k++) {
+			printf("           ");
+			put_text(f[i].local[k].name);
+			printf(" = ");
+			put_text(f[i].local[k].value);
+			printf("\n");
+		}
 	}
 }
 

@@ -90,13 +90,14 @@ threads_choose(struct unwinder *u, uint64_t tid)
 }
 
 /*
- * Gather what is told of the threads of process p of snapshot s, and, if keep
+ * Gather what is asked of the threads of process p of snapshot s, and, if keep
  * is true, the memory that unwinding takes, for that of the snapshot is not to
  * be had from then on.  Return 0; or -1 with errstr.  In both cases
  * process_close frees what it has.
  */
 int
-process_gather(struct process *ps, struct snap *s, struct proc *p, bool keep)
+process_gather(struct process *ps, struct snap *s, struct proc *p,
+    const struct asked *asked, bool keep)
 {
 	struct unwinder *u = &ps->u;
 	struct stack *st;
@@ -107,6 +108,7 @@ process_gather(struct process *ps, struct snap *s, struct proc *p, bool keep)
 
 	memset(ps, 0, sizeof *ps);
 	u->target = &ps->t;
+	u->locals = asked->locals;
 	if (target_open(&ps->t, s, p) == -1 || unwinder_open(u) == -1 ||
 	    threads_find(u, s, p) == -1)
 		return errstr_wrap("process %" PRIu64, p->pid);
@@ -146,7 +148,7 @@ process_tell(struct process *ps, const struct asked *asked, const char *path)
 			stack_unwind(u, &u->stack[i]);
 			python_merge(u, &u->stack[i]);
 		}
-	stacks_group(u->stack, u->n, asked->all || asked->json);
+	stacks_group(u->stack, u->n, asked->all || asked->json || asked->locals);
 	if (asked->json)
 		objects_process(u, path);
 	else if (asked->folded)

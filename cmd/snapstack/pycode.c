@@ -43,8 +43,8 @@ put_character(struct buf *b, uint32_t c)
  * Return a string object as text, the caller's, cut where it is long; NULL if
  * there is none at addr: Include/cpython/unicodeobject.h.
  */
-static char *
-string_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
+char *
+pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
 {
 	enum { LENGTH = 16, STATE = 32, ASCII = 1 << 6, COMPACT = 1 << 5 };
 	struct buf b = { 0 };
@@ -174,8 +174,8 @@ pycode_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,
 	if (!target_word(t, code + o->code_name, 8, &name) ||
 	    !target_word(t, code + o->code_file, 8, &file))
 		return false;
-	f->function = string_get(t, o, name);
-	f->file = string_get(t, o, file);
+	f->function = pystring_get(t, o, name);
+	f->file = pystring_get(t, o, file);
 	f->line = code_line(t, o, code, instruction);
 	return f->function != NULL && f->file != NULL;
 }

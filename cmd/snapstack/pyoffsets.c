@@ -14,7 +14,8 @@ static const struct pyoffsets known[] = {
 	    .interp_gil = UINT64_MAX, .runtime_gil = 360, .thread_next = 8,
 	    .thread_native = 160, .thread_frame = 56, .cframe_frame = 8,
 	    .frame_code = 32, .frame_instruction = 56, .frame_previous = 48,
-	    .frame_entry = 68, .frame_owner = 69, .code_file = 112,
+	    .frame_entry = 68, .frame_owner = 69,
+	    .frame_locals = 72, .code_locals = 96, .code_file = 112,
 	    .code_name = 128, .code_lines = 136, .code_first = 72,
 	    .code_code = 184, .ascii = 48, .compact = 72 },
 	{ .version = 0x030c, .runtime_head = 40, .interp_next = 0,
@@ -22,7 +23,8 @@ static const struct pyoffsets known[] = {
 	    .interp_gil = 384, .thread_next = 8, .thread_native = 144,
 	    .thread_frame = 56, .cframe_frame = 0, .frame_code = 0,
 	    .frame_instruction = 56, .frame_previous = 8,
-	    .frame_entry = UINT64_MAX, .frame_owner = 70, .code_file = 112,
+	    .frame_entry = UINT64_MAX, .frame_owner = 70,
+	    .frame_locals = 72, .code_locals = 96, .code_file = 112,
 	    .code_name = 128, .code_lines = 136, .code_first = 68,
 	    .code_code = 192, .ascii = 40, .compact = 56 },
 };
@@ -36,7 +38,7 @@ enum {				/* the numbers of _Py_DebugOffsets of 3.13 */
 	FRAME_PREVIOUS = 29, FRAME_CODE, FRAME_INSTRUCTION, FRAME_LOCALS,
 	FRAME_OWNER,
 	CODE_FILE = 35, CODE_NAME, CODE_QUALNAME, CODE_LINES, CODE_FIRST,
-	CODE_CODE = 43,
+	CODE_LOCALS = 41, CODE_CODE = 43,
 	UNICODE_ASCII = 70, GC_COLLECTING = 72,
 	NUMBERS
 };
@@ -70,6 +72,8 @@ offsets_told(struct pyoffsets *o, struct target *t, uint64_t runtime)
 		.frame_instruction = v[FRAME_INSTRUCTION],
 		.frame_previous = v[FRAME_PREVIOUS],
 		.frame_entry = UINT64_MAX, .frame_owner = v[FRAME_OWNER],
+		.frame_locals = v[FRAME_LOCALS],
+		.code_locals = v[CODE_LOCALS],
 		.code_file = v[CODE_FILE], .code_name = v[CODE_QUALNAME],
 		.code_lines = v[CODE_LINES], .code_first = v[CODE_FIRST],
 		.code_code = v[CODE_CODE], .ascii = v[UNICODE_ASCII],

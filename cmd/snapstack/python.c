@@ -57,9 +57,10 @@ on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,
  * Put the Python frames of a thread, from that at addr on.
  */
 static void
-frames_add(struct stack *st, struct target *t, const struct pyoffsets *o,
+frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
     uint64_t addr)
 {
+	struct target *t = u->target;
 	uint64_t code, instruction, entry, owner;
 	struct pyframe *f;
 
@@ -83,6 +84,8 @@ frames_add(struct stack *st, struct target *t, const struct pyoffsets *o,
 				st->npython--;
 				return;
 			}
+			if (u->locals)
+				pylocals_get(f, t, o, addr, code);
 			if (o->frame_entry != UINT64_MAX &&
 			    target_word(t, addr + o->frame_entry, 1, &entry))
 				f->entry = entry != 0;
@@ -133,7 +136,7 @@ interpreter_take(struct unwinder *u, const struct pyoffsets *o,
 			frame = 0;
 		st = stack_of(u, tid);
 		if (st != NULL && st->npython == 0) {
-			frames_add(st, t, o, frame);
+			frames_add(u, st, o, frame);
 			st->interpreter = id;
 			st->gil = locked == 1 && last == addr ? GIL_HELD :
 			    gil != 0 && st->futex >= gil &&

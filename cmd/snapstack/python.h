@@ -1,7 +1,7 @@
 /*
  * CPython's interpreters in the memory of a process: python.c (threads, and who
  * has the lock), pyoffsets.c (where things are, by version), pycode.c
- * (functions, files and lines).
+ * (functions, files and lines), pylocals.c (local variables).
  */
 #ifndef PYTHON_H
 #define PYTHON_H
@@ -30,6 +30,8 @@ struct pyoffsets {		/* bytes from the beginning of each struct */
 				   UINT64_MAX: a frame without code is behind
 				   such a one */
 	uint64_t	 frame_owner;
+	uint64_t	 frame_locals;
+	uint64_t	 code_locals; /* the tuple of their names */
 	uint64_t	 code_file;
 	uint64_t	 code_name;
 	uint64_t	 code_lines;
@@ -47,5 +49,12 @@ bool		 pyoffsets_get(struct pyoffsets *o, struct target *t,
 bool		 pycode_get(struct pyframe *f, struct target *t,
 		    const struct pyoffsets *o, uint64_t code,
 		    uint64_t instruction);
+
+char		*pystring_get(struct target *t, const struct pyoffsets *o,
+		    uint64_t addr);
+
+/* pylocals.c */
+void		 pylocals_get(struct pyframe *f, struct target *t,
+		    const struct pyoffsets *o, uint64_t addr, uint64_t code);
 
 #endif

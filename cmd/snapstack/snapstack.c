@@ -44,7 +44,8 @@ tell_snap(struct snap *s, const char *path)
 		if (n++ > 0 && !asked.json && !asked.folded)
 			printf("\n");
 		failure_of(s->proc[i]->pid);
-		if (process_gather(&ps, s, s->proc[i], false) == -1) {
+		if (process_gather(&ps, s, s->proc[i], &asked,
+		    false) == -1) {
 			program_warn("%s", snap_errstr());
 			rc = -1;
 		} else
@@ -101,6 +102,7 @@ static const struct opt opts[] = {
 	{ 'd', "debug", "dir", "look for debugging information there, too" },
 	{ 'f', "folded", NULL, "a line a stack, to draw flame graphs of" },
 	{ 'j', "json", NULL, "as JSON, an object a thread, for programs" },
+	{ 'l', "locals", NULL, "local variables of Python, too" },
 	{ 'p', "pid", "pid", "of this process only" },
 	{ 't', "thread", "tid", "of this thread only" },
 	{ 0 }
@@ -110,7 +112,7 @@ static const struct cmdline cmdline = {
 	.about = "Tell what processes were doing, in a snapshot or live: their "
 	    "stacks.",
 	.synopsis = (const char *const[]){
-		"[-a | -f | -j] [-d dir] [-p pid] [-t tid] [file | pid ...]",
+		"[-a | -f | -j] [-l] [-d dir] [-p pid] [-t tid] [file | pid ...]",
 		NULL
 	},
 	.opts = opts
@@ -175,6 +177,9 @@ options_get(int argc, char *argv[])
 		case 'j':
 			asked.json = true;
 			break;
+		case 'l':
+			asked.locals = true;
+			break;
 		case 'p':
 			asked.pid = number_get("process");
 			break;
@@ -203,7 +208,7 @@ main(int argc, char *argv[])
 	for (i = n = optind; i < argc; i++)
 		if (!living_add(&live, argv[i]))
 			argv[n++] = argv[i];
-	rc = living_take(&live);
+	rc = living_take(&live, &asked);
 	if (rc == -1 && !program_lost())	/* of what was not told */
 		program_warn("%s", snap_errstr());
 	failure_begin();

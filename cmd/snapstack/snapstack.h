@@ -123,6 +123,13 @@ struct pyframe {		/* a frame of Python code */
 	char		*file;
 	int64_t		 line;	/* 0: not known */
 	bool		 entry;	/* it was called from C */
+	struct pylocal	*local;	/* owned; if they are asked for */
+	size_t		 nlocal;
+};
+
+struct pylocal {		/* a local variable */
+	char		*name;	/* owned, as the next */
+	char		*value;	/* as far as it can be told */
 };
 
 enum gil {			/* the global interpreter lock */
@@ -157,6 +164,7 @@ struct unwinder {
 	Elf		*head;	/* owned; names the machine */
 	struct stack	*stack;	/* owned; of all threads */
 	size_t		 n;
+	bool		 locals; /* variables of Python are asked for */
 	struct registers now;	/* of the thread that is unwound */
 };
 
@@ -215,6 +223,7 @@ void		 stacks_group(struct stack *st, size_t n, bool all);
 /* process.c */
 struct asked {			/* on the command line */
 	bool		 all;	/* threads with the same stack, too */
+	bool		 locals; /* variables of Python */
 	bool		 folded;
 	bool		 json;
 	int64_t		 pid;	/* only this process; -1: all */
@@ -227,7 +236,7 @@ struct process {
 };
 
 int		 process_gather(struct process *ps, struct snap *s,
-		    struct proc *p, bool keep);
+		    struct proc *p, const struct asked *asked, bool keep);
 void		 process_tell(struct process *ps, const struct asked *asked,
 		    const char *path);
 void		 process_close(struct process *ps);
@@ -243,7 +252,7 @@ struct living {			/* live processes, until the program ends */
 };
 
 bool		 living_add(struct living *l, const char *operand);
-int		 living_take(struct living *l);
+int		 living_take(struct living *l, const struct asked *asked);
 
 /* print.c */
 void		 print_process(struct unwinder *u, bool all);

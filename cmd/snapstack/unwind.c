@@ -135,9 +135,17 @@ attach(struct unwinder *u)
 void
 stack_free(struct stack *st)
 {
+	struct pyframe *f;
 	size_t i;
 
 	for (i = 0; i < st->npython; i++) {
+		f = &st->python[i];
+		while (f->nlocal > 0) {
+			f->nlocal--;
+			free(f->local[f->nlocal].name);
+			free(f->local[f->nlocal].value);
+		}
+		free(f->local);
 		free(st->python[i].function);
 		free(st->python[i].file);
 	}

@@ -13,6 +13,14 @@ lock.acquire()
 
 class Ärger:
     def wartet(self):
+        number, large, half = -7, 2 ** 40, 0.5
+        huge = 1 << 100
+        text, data, nothing = 'it\'s süß', b'ab\0', None
+        items = [1, 2.0, 'x', (True,), [], 6, 7]
+        table, some = {1: 2}, {3, 4}
+
+        def inner():
+            return text
         lock.acquire()
 
 

@@ -32,6 +32,7 @@ one_each() {
 	    [ "$(gil)" = "held none none wanted " ]
 }
 
+line=$(sed -n '/time.sleep(10000)/{=;q}' "$tests/stack/pystacks.py")
 n=0
 for py in /usr/bin/python3 python3 python3.11 python3.12 python3.13; do
 	is_known "$py" || continue
@@ -48,13 +49,26 @@ for py in /usr/bin/python3 python3 python3.11 python3.12 python3.13; do
 	is "$(gil)" "held none none " "$v: who holds the GIL"
 	"$BUILD/snapstack" "$tmp/snap" >"$tmp/out"
 	is "$(grep -c _PyEval_EvalFrameDefault "$tmp/out") $(
-	    grep -c ' generated (.*pystacks.py:21), Python$' "$tmp/out")" \
+	    grep -c " generated (.*pystacks.py:$line), Python$" "$tmp/out")" \
 	    "0 1" "$v: in place of the frames of the interpreter" ||
 	    diag <"$tmp/out"
 	"$BUILD/snapstack" -a "$tmp/snap" | grep -q _PyEval_EvalFrameDefault
 	ok $? "$v: -a: beside them"
 	is "$("$BUILD/snapstack" -f "$tmp/snap" |
 	    grep -c ';sleeper;generated;.* 1$')" 1 "$v: -f"
+	is "$("$BUILD/snapstack" -l "$tmp/snap" |
+	    sed -n '/wartet/,/ waits /s/^           //p' |
+	    grep -v -e '^self = <.*rger at 0x' -e '^inner = <function at 0x')" \
+	    "number = -7
+large = 1099511627776
+half = 0.5
+huge = <int of 120 bits>
+data = b'ab\\x00'
+nothing = None
+items = [1, 2.0, 'x', (True,), [], ... 7 in all]
+table = <dict of 1>
+some = <set of 2>
+text = 'it\\'s süß'" "$v: -l: local variables"
 	ended
 	target "$py" "$tests/stack/pystacks.py" "$tmp/words" two
 	until_true one_each
@@ -70,4 +84,4 @@ if [ "$n" -eq 0 ]; then
 	skip "Python" "no python3 of 3.11 to 3.13"
 	finish 1
 fi
-finish $((n * 9))
+finish $((n * 10))

@@ -1,0 +1,262 @@
+/*
+ * Local variables of Python code, as far as their representation can be told
+ * from memory: numbers, strings, and lists and tuples of such.  Of others, the
+ * type and the address.  The layouts are those of Include/cpython of 3.11 to
+ * 3.13.
+ */
+#include "python.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	TYPE = 8,		/* in PyObject */
+	SIZE = 16,		/* in PyVarObject */
+	VALUE = 24,		/* behind it: digits, and items */
+	TYPE_NAME = 24,		/* in PyTypeObject */
+	FLOAT_VALUE = 16, CELL_VALUE = 16, BYTES_VALUE = 32,
+	DICT_USED = 16, SET_USED = 24,
+	LOCALS_MOST = 128, ITEMS = 5, DEEPEST = 2, SHOWN = 60
+};
+
+struct objects {
+	struct target	*t;
+	const struct pyoffsets *o;
+	struct buf	*b;
+};
+
+static void	 put_object(struct objects *w, uint64_t addr,
+		    unsigned int depth);
+
+/*
+ * Set name to that of the type of an object.
+ */
+static bool
+type_name(struct objects *w, uint64_t addr, char name[64])
+{
+	uint64_t type, at;
+	size_t i;
+
+	if (!target_word(w->t, addr + TYPE, 8, &type) ||
+	    !target_word(w->t, type + TYPE_NAME, 8, &at))
+		return false;
+	for (i = 0; i < 63; i++)
+		if (!target_read(w->t, at + i, &name[i], 1) || name[i] == '\0')
+			break;
+	name[i] = '\0';
+	return i > 0;
+}
+
+/*
+ * An int: digits of 30 bits, the lowest first, and their number, which has the
+ * sign in 3.11, and in its lowest bits later.
+ */
+static void
+put_int(struct objects *w, uint64_t addr, bool truth)
+{
+	uint64_t tag, n, digit, v;
+	bool negative;
+	size_t i;
+
+	if (!target_word(w->t, addr + SIZE, 8, &tag))
+		return;
+	if (w->o->version >= 0x030c) {
+		negative = (tag & 3) == 2;
+		n = tag >> 3;
+		if ((tag & 3) == 1)
+			n = 0;
+	} else {
+		negative = (int64_t)tag < 0;
+		n = negative ? -tag : tag;
+	}
+	if (n > 2) {
+		buf_printf(w->b, "<int of %" PRIu64 " bits>", n * 30);
+		return;
+	}
+	for (v = 0, i = (size_t)n; i > 0; i--) {
+		if (!target_word(w->t, addr + VALUE + 4 * (i - 1), 4, &digit))
+			return;
+		v = v << 30 | digit;
+	}
+	if (truth)
+		buf_puts(w->b, v != 0 ? "True" : "False");
+	else
+		buf_printf(w->b, "%s%" PRIu64, negative ? "-" : "", v);
+}
+
+static void
+put_float(struct objects *w, uint64_t addr)
+{
+	uint64_t bits;
+	char s[40];
+	double v;
+	int n;
+
+	if (!target_word(w->t, addr + FLOAT_VALUE, 8, &bits))
+		return;
+	memcpy(&v, &bits, sizeof v);
+	for (n = 15; n <= 17; n++) {
+		snprintf(s, sizeof s, "%.*g", n, v);
+		if (strtod(s, NULL) == v)
+			break;
+	}
+	buf_puts(w->b, s);
+	if (s[strspn(s, "-0123456789")] == '\0')
+		buf_puts(w->b, ".0");
+}
+
+/*
+ * Characters between quotes, cut where they are many.
+ */
+static void
+put_quoted(struct objects *w, const char *s, size_t n)
+{
+	size_t i, most = n > SHOWN ? SHOWN : n;
+	char c;
+
+	/* not within a character */
+	while (most < n && most > 0 && (s[most] & 0xc0) == 0x80)
+		most--;
+	buf_puts(w->b, "'");
+	for (i = 0; i < most; i++) {
+		c = s[i];
+		if (c == '\n')
+			buf_puts(w->b, "\\n");
+		else if (c == '\'' || c == '\\')
+			buf_printf(w->b, "\\%c", c);
+		else
+			buf_add(w->b, &c, 1);
+	}
+	buf_puts(w->b, most < n ? "'..." : "'");
+}
+
+static void
+put_bytes(struct objects *w, uint64_t addr)
+{
+	uint8_t p[SHOWN];
+	uint64_t n, i;
+
+	if (!target_word(w->t, addr + SIZE, 8, &n))
+		return;
+	buf_puts(w->b, "b'");
+	for (i = 0; i < n && i < SHOWN; i++) {
+		if (!target_read(w->t, addr + BYTES_VALUE + i, &p[i], 1))
+			break;
+		if (p[i] < ' ' || p[i] > '~' || p[i] == '\'' || p[i] == '\\')
+			buf_printf(w->b, "\\x%02x", p[i]);
+		else
+			buf_add(w->b, &p[i], 1);
+	}
+	buf_puts(w->b, i < n ? "'..." : "'");
+}
+
+/*
+ * The n items from at on, the first ones.
+ */
+static void
+put_items(struct objects *w, uint64_t at, uint64_t n, const char *brackets,
+    unsigned int depth)
+{
+	uint64_t item, i;
+
+	buf_add(w->b, brackets, 1);
+	for (i = 0; i < n && i < ITEMS && depth < DEEPEST; i++) {
+		if (!target_word(w->t, at + 8 * i, 8, &item))
+			break;
+		if (i > 0)
+			buf_puts(w->b, ", ");
+		put_object(w, item, depth + 1);
+	}
+	if (i < n)
+		buf_printf(w->b, "%s... %" PRIu64 " in all", i > 0 ? ", " : "",
+		    n);
+	else if (n == 1 && *brackets == '(')
+		buf_puts(w->b, ",");
+	buf_add(w->b, brackets + 1, 1);
+}
+
+static void
+put_object(struct objects *w, uint64_t addr, unsigned int depth)
+{
+	char name[64], *s;
+	uint64_t n, at;
+
+	if (!type_name(w, addr, name))
+		buf_printf(w->b, "<at 0x%" PRIx64 ">", addr);
+	else if (strcmp(name, "NoneType") == 0)
+		buf_puts(w->b, "None");
+	else if (strcmp(name, "int") == 0 || strcmp(name, "bool") == 0)
+		put_int(w, addr, *name == 'b');
+	else if (strcmp(name, "float") == 0)
+		put_float(w, addr);
+	else if (strcmp(name, "str") == 0 &&
+	    (s = pystring_get(w->t, w->o, addr)) != NULL) {
+		put_quoted(w, s, strlen(s));
+		free(s);
+	} else if (strcmp(name, "bytes") == 0)
+		put_bytes(w, addr);
+	else if (strcmp(name, "cell") == 0 && depth == 0 &&
+	    target_word(w->t, addr + CELL_VALUE, 8, &at) && at != 0)
+		put_object(w, at, 1);
+	else if (strcmp(name, "tuple") == 0 &&
+	    target_word(w->t, addr + SIZE, 8, &n))
+		put_items(w, addr + VALUE, n, "()", depth);
+	else if (strcmp(name, "list") == 0 &&
+	    target_word(w->t, addr + SIZE, 8, &n) &&
+	    target_word(w->t, addr + VALUE, 8, &at))
+		put_items(w, at, n, "[]", depth);
+	else if ((strcmp(name, "dict") == 0 &&
+	    target_word(w->t, addr + DICT_USED, 8, &n)) ||
+	    (strcmp(name, "set") == 0 &&
+	    target_word(w->t, addr + SET_USED, 8, &n)))
+		buf_printf(w->b, "<%s of %" PRIu64 ">", name, n);
+	else
+		buf_printf(w->b, "<%s at 0x%" PRIx64 ">", name, addr);
+}
+
+static char *
+object_text(struct target *t, const struct pyoffsets *o, uint64_t addr)
+{
+	struct buf b = { 0 };
+	struct objects w = { t, o, &b };
+
+	put_object(&w, addr, 0);
+	buf_add(&b, "", 1);
+	if (buf_check(&b) == 0)
+		return (char *)b.data;
+	buf_free(&b);
+	return NULL;
+}
+
+/*
+ * Take the local variables of the frame at addr, whose code object is known.
+ */
+void
+pylocals_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,
+    uint64_t addr, uint64_t code)
+{
+	uint64_t names, name, n, i, value;
+	struct pylocal *l;
+
+	if (!target_word(t, code + o->code_locals, 8, &names) ||
+	    !target_word(t, names + SIZE, 8, &n))
+		return;
+	for (i = 0; i < n && i < LOCALS_MOST; i++) {
+		if (!target_word(t, names + VALUE + 8 * i, 8, &name) ||
+		    !target_word(t, addr + o->frame_locals + 8 * i, 8,
+		    &value) || value == 0 ||
+		    VEC_ROOM(f->local, f->nlocal) == -1)
+			continue;
+		l = &f->local[f->nlocal];
+		l->name = pystring_get(t, o, name);
+		l->value = object_text(t, o, value);
+		if (l->name != NULL && l->value != NULL) {
+			f->nlocal++;
+			continue;
+		}
+		free(l->name);
+		free(l->value);
+	}
+}
