@@ -1,7 +1,7 @@
 /*
  * Files of this machine that are taken because they have the build id of what
- * the snapshot has: those that a distribution puts below /usr/lib/debug, and
- * those in directories that were named.
+ * the snapshot has: those in directories that were named, those that a
+ * distribution puts below /usr/lib/debug, and those that servers have.
  */
 #include "snapstack.h"
 #include "vec.h"
@@ -142,5 +142,10 @@ debugfile_open(const void *id, size_t len, bool debug, const char *name,
 				return fd;
 		}
 	}
+	if ((fd = fetch_open(id, len, debug)) == -1)
+		return -1;
+	if (has_id(fd, id, len) && (*found = strdup("debuginfod")) != NULL)
+		return fd;
+	close(fd);
 	return -1;
 }

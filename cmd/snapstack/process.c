@@ -148,7 +148,8 @@ process_tell(struct process *ps, const struct asked *asked, const char *path)
 			stack_unwind(u, &u->stack[i]);
 			python_merge(u, &u->stack[i]);
 		}
-	stacks_group(u->stack, u->n, asked->all || asked->json || asked->locals);
+	stacks_group(u->stack, u->n, asked->all || asked->json ||
+	    asked->locals);
 	if (asked->json)
 		objects_process(u, path);
 	else if (asked->folded)

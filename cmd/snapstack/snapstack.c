@@ -112,7 +112,8 @@ static const struct cmdline cmdline = {
 	.about = "Tell what processes were doing, in a snapshot or live: their "
 	    "stacks.",
 	.synopsis = (const char *const[]){
-		"[-a | -f | -j] [-l] [-d dir] [-p pid] [-t tid] [file | pid ...]",
+		"[-a | -f | -j] [-l] [-d dir] [-p pid] [-t tid]",
+		"    [file | pid ...]",
 		NULL
 	},
 	.opts = opts
@@ -204,6 +205,7 @@ main(int argc, char *argv[])
 	options_get(argc, argv);
 	debugfile_dir(system_dir);
 	demangle_begin();
+	fetch_begin();
 	/* processes first, which takes rights that are given up then */
 	for (i = n = optind; i < argc; i++)
 		if (!living_add(&live, argv[i]))

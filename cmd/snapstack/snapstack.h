@@ -4,6 +4,7 @@
  *	target.c	a process: its mappings, its memory, what it had mapped
  *	elfimage.c	ELF files of the snapshot as libelf wants them
  *	debugfile.c	files of this machine that have a build id
+ *	fetch.c		those of debuginfod servers
  *	modules.c	what is mapped where, for libdwfl
  *	regs.c		registers by their DWARF numbers
  *	unwind.c	the frames of a thread
@@ -80,6 +81,10 @@ void		 debugfile_dir(char *dir);
 char *const	*debugfile_dirs(size_t *n);
 int		 debugfile_open(const void *id, size_t len, bool debug,
 		    const char *name, char **path);
+
+/* fetch.c */
+void		 fetch_begin(void);
+int		 fetch_open(const void *id, size_t len, bool debug);
 
 /* modules.c */
 Dwfl		*modules_open(struct target *t);

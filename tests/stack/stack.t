@@ -149,6 +149,26 @@ mkdir -p "$tmp/debug/.build-id/${id%"${id#??}"}"
 mv "$tmp/debug/stripped.debug" \
     "$tmp/debug/.build-id/${id%"${id#??}"}/${id#??}.debug"
 is "$(stripped --debug="$tmp/debug")" 2 "-d: by its build id alone"
+# of a server; it needs no name of a file
+if command -v debuginfod >/dev/null; then
+	port=$((20000 + RANDOM % 20000))
+	debuginfod -F -p "$port" -d :memory: "$tmp/debug" >"$tmp/log" 2>&1 &
+	server=$!
+	export DEBUGINFOD_URLS=http://127.0.0.1:$port
+	export DEBUGINFOD_CACHE_PATH=$tmp/cache
+	served() {
+		rm -rf "$tmp/cache"
+		[ "$(stripped)" = 2 ]
+	}
+	until_true served
+	ok $? "of a debuginfod server" || tail -n 5 "$tmp/log" | diag
+	kill "$server"
+	wait "$server"
+	unset DEBUGINFOD_URLS
+else
+	skip "of a debuginfod server" "no debuginfod"
+fi
+is "$(stripped)" 0 "no server is asked that was not named"
 # MiniDebugInfo: symbols of functions, compressed, in the file itself
 strip -g "$tmp/mini"
 xz "$tmp/mini"
@@ -237,4 +257,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 41
+finish 43

@@ -1,0 +1,151 @@
+/*
+ * Debugging information of debuginfod(8) servers, if DEBUGINFOD_URLS names
+ * some.  The client library is looked for when the program begins, and nothing
+ * is linked with it.  It is asked by a process outside, which was made before
+ * the program was confined: it is told a build id, and gives back a descriptor.
+ */
+#include "snapstack.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ID_MOST = 64 };
+
+struct question {
+	uint8_t		 debug;	/* debugging information, or the file */
+	uint8_t		 len;
+	uint8_t		 id[ID_MOST];
+};
+
+typedef void	*(*begin_fn)(void);
+typedef int	 (*find_fn)(void *, const unsigned char *, int, char **);
+
+static int sock = -1;		/* to who is asked */
+
+/*
+ * Answer with a descriptor, or without one if fd is -1.
+ */
+static bool
+answer(int s, int fd)
+{
+	union {
+		struct cmsghdr	 align;
+		char		 room[CMSG_SPACE(sizeof fd)];
+	} u;
+	char found = fd != -1;
+	struct iovec v = { &found, 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+
+	if (fd != -1) {
+		memset(&u, 0, sizeof u);
+		m.msg_control = u.room;
+		m.msg_controllen = sizeof u.room;
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof fd);
+		memcpy(CMSG_DATA(c), &fd, sizeof fd);
+	}
+	return sendmsg(s, &m, MSG_NOSIGNAL) == 1;
+}
+
+static void __attribute__((noreturn))
+serve(int s, void *client, find_fn debug, find_fn exe)
+{
+	struct question q;
+	int fd;
+	bool told;
+
+	while (recv(s, &q, sizeof q, 0) == (ssize_t)sizeof q) {
+		fd = q.len > ID_MOST ? -1 : (q.debug ? debug : exe)(client,
+		    q.id, q.len, NULL);
+		told = answer(s, fd < 0 ? -1 : fd);
+		if (fd >= 0)
+			close(fd);
+		if (!told)
+			break;
+	}
+	_exit(0);
+}
+
+/*
+ * Make the process that is asked, if servers are named and the library is
+ * there.
+ */
+void
+fetch_begin(void)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	void *lib, *client, *sym[3];
+	find_fn debug, exe;
+	begin_fn begin;
+	int s[2], null;
+
+	if (urls == NULL || *urls == '\0' ||
+	    (lib = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL)) == NULL)
+		return;
+	sym[0] = dlsym(lib, "debuginfod_begin");
+	sym[1] = dlsym(lib, "debuginfod_find_debuginfo");
+	sym[2] = dlsym(lib, "debuginfod_find_executable");
+	memcpy(&begin, &sym[0], sizeof begin);
+	memcpy(&debug, &sym[1], sizeof debug);
+	memcpy(&exe, &sym[2], sizeof exe);
+	if (begin == NULL || debug == NULL || exe == NULL ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s) == -1)
+		return;
+	switch (fork()) {
+	case 0:
+		close(s[0]);
+		/* who waits for our output does not wait for it */
+		if ((null = open("/dev/null", O_RDWR | O_CLOEXEC)) != -1) {
+			(void)dup2(null, STDIN_FILENO);
+			(void)dup2(null, STDOUT_FILENO);
+		}
+		if ((client = begin()) == NULL)
+			_exit(1);
+		serve(s[1], client, debug, exe);
+	case -1:
+		close(s[0]);
+		break;
+	default:
+		sock = s[0];
+	}
+	close(s[1]);
+}
+
+/*
+ * Ask for the file with a build id, its debugging information if debug is true.
+ * Return a descriptor, or -1.
+ */
+int
+fetch_open(const void *id, size_t len, bool debug)
+{
+	struct question q = { .debug = debug, .len = (uint8_t)len };
+	union {
+		struct cmsghdr	 align;
+		char		 room[CMSG_SPACE(sizeof(int))];
+	} u;
+	char found;
+	struct iovec v = { &found, 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
+	    .msg_control = u.room, .msg_controllen = sizeof u.room };
+	struct cmsghdr *c;
+	int fd;
+
+	if (sock == -1 || len > ID_MOST)
+		return -1;
+	memcpy(q.id, id, len);
+	if (write(sock, &q, sizeof q) != (ssize_t)sizeof q ||
+	    recvmsg(sock, &m, MSG_CMSG_CLOEXEC) != 1 || !found ||
+	    (c = CMSG_FIRSTHDR(&m)) == NULL || c->cmsg_type != SCM_RIGHTS)
+		return -1;
+	memcpy(&fd, CMSG_DATA(c), sizeof fd);
+	return fd;
+}
