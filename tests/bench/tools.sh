@@ -161,6 +161,16 @@ asked() {
 	tail -n 1 "$2"
 }
 
+# gap CMD...: for how long it did not run meanwhile
+gap() {
+	asked USR1 "$dir/gaps" >/dev/null || return 1
+	case $(command -v "$1") in
+	*/*) bound "$@" >"$dir/out" 2>&1 || return ;;
+	*) "$@" >"$dir/out" 2>&1 || return ;;
+	esac
+	asked USR1 "$dir/gaps"
+}
+
 # end what began last
 end() {
 	kill -9 "$heap" 2>/dev/null
