@@ -91,6 +91,9 @@ demangle(const char *name)
 	if (name == NULL || strlen(name) > LONGEST)
 		return name;
 	free(last);
+	if (strncmp(name, "_R", 2) == 0 &&
+	    (last = rust_demangle(name)) != NULL)
+		return last;
 	if (strncmp(name, "_Z", 2) != 0 || cxa == NULL) {
 		last = strndup(name, strcspn(name, "@"));
 		return last == NULL ? name : last;

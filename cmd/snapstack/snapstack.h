@@ -11,7 +11,8 @@
  *	sigframe.c	what was interrupted by a signal
  *	scan.c		what may be frames where nothing tells
  *	location.c	functions, source lines, what was inlined
- *	demangle.c	names of C++ and Rust
+ *	demangle.c rust.c
+ *			names of C++ and Rust
  *	calls.c		names of system calls
  *	waits.c		what a thread waits for
  *	failure.c		what happens where libdw fails
@@ -211,6 +212,9 @@ void		 locations_each(struct unwinder *u, const struct frame *f,
 /* demangle.c */
 void		 demangle_begin(void);
 const char	*demangle(const char *name);
+
+/* rust.c */
+char		*rust_demangle(const char *name);
 
 /* calls.c */
 const char	*call_name(uint16_t machine, int64_t nr);

@@ -230,6 +230,19 @@ else
 	skip "32 bits" "the compiler makes no programs of them" 2
 fi
 
+if cc -O1 -o "$tmp/names" "$tests/stack/names.c" 2>"$tmp/cc"; then
+	taken names "$tmp/names"
+	is "$("$BUILD/snapstack" -f "$tmp/names.snap" | tr ';' '\n' |
+	    sed '1,/^main$/d;/pause/d')" 'shapes::Square::area(int)
+<a::B as core::fmt::Write>::write_str
+_RNvNvNvC1a
+<core::panic::Foo<&[u8], (u32, str)> as core::panic::Bar>::call
+std::thread::lifecycle::spawn_unchecked<r::main::{closure#0}, u64>::{closure#1}::{closure#0}
+<std::sys::thread::unix::Thread>::join' "names of C++ and Rust"
+else
+	skip "names of C++ and Rust" "no compiler"
+fi
+
 # another machine
 xxd -r -p "$tests/stack/arm64.hex" "$tmp/arm64.gz"
 is "$("$BUILD/snapstack" "$tmp/arm64.gz")" \
@@ -257,4 +270,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 43
+finish 44

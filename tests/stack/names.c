@@ -1,0 +1,32 @@
+/*
+ * Functions whose names are those of C++ and Rust, as their compilers encode
+ * them; the last one waits.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+static volatile int counter;
+
+#define FUNCTION(name, symbol, next)					\
+	void name(void) __asm__(symbol);				\
+	__attribute__((noinline)) void name(void) { next; counter++; }
+
+FUNCTION(last, "_RNvMs0_NtNtNtCsjrHSEGnQ3l9_3std3sys6thread4unixNtB5_6"
+    "Thread4join", pause())
+FUNCTION(closure, "_RNCNCINvNtNtCsjrHSEGnQ3l9_3std6thread9lifecycle15"
+    "spawn_uncheckedNCNvCs6GmmlP4bgsG_1r4main0yEs_00B14_", last())
+FUNCTION(trait, "_RNvXsl_NtCsgEmfK2I1SDS_4core5panicINtB5_3FooRShTmeEE"
+    "NtB5_3Bar4call", closure())
+FUNCTION(wrong, "_RNvNvNvC1a", trait())
+FUNCTION(legacy, "_ZN41_$LT$a..B$u20$as$u20$core..fmt..Write$GT$9write_str"
+    "17h0123456789abcdefE", wrong())
+FUNCTION(member, "_ZN6shapes6Square4areaEi", legacy())
+
+int
+main(void)
+{
+	printf("ready\n");
+	fflush(stdout);
+	member();
+	return 0;
+}
