@@ -120,19 +120,24 @@ skip() {
 	done
 }
 
-# A program that is left out for want of a library (Makefile) is told by make:
-# left_out PROGRAM
+# A program is left out for want of a library (Makefile), or was built on
+# another machine, which has it: left_out PROGRAM
 left_out() {
-	[ ! -e "$BUILD/$1" ] && [ -n "$(pkg_lacks "$1")" ]
+	[ -n "$(pkg_lacks "$1")" ]
 }
 
-# The first library of a program that pkg-config does not find.
+# The first library that a program lacks: of one that is not built, one that
+# pkg-config does not find.
 pkg_lacks() {
 	local l
 
-	for l in $(sed -n "s/^$1_PKGS *= *//p" "$tests/../Makefile"); do
-		pkg-config --exists "$l" || echo "$l"
-	done | sed -n 1p
+	if [ -e "$BUILD/$1" ]; then
+		ldd "$BUILD/$1" 2>/dev/null | sed -n 's/ => not found.*//p'
+	else
+		for l in $(sed -n "s/^$1_PKGS *= *//p" "$tests/../Makefile"); do
+			pkg-config --exists "$l" || echo "$l"
+		done
+	fi | sed -n 's/^[[:blank:]]*//;1p'
 }
 
 needs() {
