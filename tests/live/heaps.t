@@ -63,6 +63,14 @@ free 0
 used True
 sizes True
 caches '
+target "$targets/leaking"
+step 1
+if ! grep -q ^mallinfo "${lines_of[$pid]}"; then
+	skip "heaps" "no mallinfo2 in this C library" 25
+	finish 25
+fi
+echo q >&"${ask_fd[$pid]}"
+
 for caches in on off; do
 	[ "$caches" = on ] || export GLIBC_TUNABLES=glibc.malloc.tcache_count=0
 	target "$targets/leaking"

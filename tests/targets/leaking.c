@@ -71,14 +71,19 @@ thread(void *arg)
 	return arg;
 }
 
+/*
+ * Tell what the C library knows of its heaps, which glibc does from 2.33 on.
+ */
 static void
 tell(int n)
 {
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
 	struct mallinfo2 mi = mallinfo2();
 
 	printf("mallinfo %zu %zu %zu %zu %zu\n", mi.arena, mi.uordblks,
 	    mi.fordblks, mi.smblks, mi.ordblks);
 	malloc_info(0, stdout);
+#endif
 	printf("told %d\n", n);
 	fflush(stdout);
 }
