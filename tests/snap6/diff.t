@@ -125,6 +125,24 @@ is "$(diffs a b | sed '1d;/ADDRESSES/d')" "! process 7 prog
   !        20000-24000              16K        0K        0K        0K r--p (was /lib/x)" \
     "another mapping of that size"
 
+# several parts
+make a 'environ=A=1\0'
+make b 'environ=A=2\0'
+"$BUILD/snapcat" -o one a a
+"$BUILD/snapcat" -o two a b
+is "$(diffs one two | sed '/^  [^!]/d')" "1
+! process 7 prog
+  ! environment A: 2, was 1" "who is of which part"
+is "$(diffs one one)" 0 "parts that are the same"
+"$BUILD/snapcat" -o three a b a
+for f in one two three; do
+	timeout 20 "$BUILD/snapdiff" "$f" >out 2>err
+	echo "$f $? $(grep -c '^! process' out) $(cat err)"
+done >got
+is "$(cat got)" "one 0 0 
+two 1 1 
+three 0 0 " "moments of one file: two, and three, in which nothing grows"
+
 # strangers
 make a 'environ=A=\x1b[2J\0' 'fd/3=\x1b]0;x\x07' \
     'maps=10000-14000 rw-p 00000000 00:00 0 \x1b[31m\n'
@@ -148,4 +166,4 @@ make b 'files=3 \n\n99999999999999999999 1\n3 1\n' 'fd/3=socket:[1]' \
     'file/1=local \n' 'limits=\n\nMax' 'sigaction=\n99\n-1 5\n1' \
     'status=Uid:' 'fdinfo/3=flags:\t'
 is "$(diffs a b | sed -n 1p)" 1 "files that are cut anywhere"
-finish 21
+finish 24
