@@ -55,14 +55,17 @@ growth_join(struct growth *g, const struct measures *l, bool all)
 	const struct measures *last = &l[g->moments - 1];
 	uint64_t *v;
 	size_t i, k;
+	bool grew;
 
 	for (i = 0; i < last->n; i++) {
 		if ((v = calloc(g->moments, sizeof *v)) == NULL)
 			return errstr_set("out of memory");
 		for (k = 0; k < g->moments; k++)
 			v[k] = measure_value(&l[k], &last->v[i]);
-		if (!all && (measure_isready(&last->v[i]) ||
-		    !value_grows(v, g->moments))) {
+		grew = !measure_isready(&last->v[i]) &&
+		    value_grows(v, g->moments);
+		g->grew = g->grew || grew;
+		if (!all && !grew) {
 			free(v);
 			continue;
 		}

@@ -23,6 +23,7 @@ struct command {
 	struct moments	 moments;
 	uint64_t	 pid;	/* this process only; 0: all */
 	uint64_t	 before; /* that was this one */
+	bool		 headed; /* it was printed what is compared */
 	bool		 differs;
 };
 
@@ -135,11 +136,12 @@ tell_growth(void *arg, const struct growth *g)
 	if (cmd->opts.json)
 		objects_growth(g);
 	else {
-		if (!cmd->differs)
+		if (!cmd->headed)
 			print_moments(&cmd->moments);
+		cmd->headed = true;
 		print_growth(g);
 	}
-	cmd->differs = true;
+	cmd->differs = cmd->differs || g->grew;
 }
 
 /*

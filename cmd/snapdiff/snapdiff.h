@@ -198,6 +198,7 @@ struct growth {
 	size_t		 moments;
 	struct series	*v;	/* owned */
 	size_t		 n;
+	bool		 grew;	/* any of them */
 };
 
 int		 measures_get(struct measures *, const struct memory *,
