@@ -240,7 +240,7 @@ static int
 ward_hold(const struct ward *w, ward_fn fn, bool *kept)
 {
 	struct lproc p = { .pid = w->target, .taskdir = -1 };
-	struct lthread *leader;
+	struct lthread *leader, *t;
 	long nap;
 	int rc;
 
@@ -250,6 +250,8 @@ ward_hold(const struct ward *w, ward_fn fn, bool *kept)
 		return -1;
 	if (has_children(w))
 		(void)threads_list(&p, false);
+	TAILQ_FOREACH(t, &p.threads, entry)
+		call_look(&p, t);
 	/* another may trace it, for now */
 	(void)threads_seize(&p);
 	threads_await(&p);

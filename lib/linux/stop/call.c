@@ -42,6 +42,20 @@ call_seen(const struct filelist *l)
 }
 
 /*
+ * See what call thread t of process p is in, which is not stopped yet.
+ */
+void
+call_look(const struct lproc *p, struct lthread *t)
+{
+	struct filelist l = { 0 };
+
+	filelist_read(&l, p->pid, t->tid, "status");
+	filelist_read(&l, p->pid, t->tid, "syscall");
+	t->seencall = call_seen(&l);
+	filelist_free(&l);
+}
+
+/*
  * Thread t of process p, which is stopped, is about to be let go.  If it makes
  * again the call that it was seen in, it goes to sleep once more in that.
  */

@@ -13,6 +13,7 @@ void		 filelist_keep(struct filelist *l, struct filelist *pattern,
 
 /* call.c: the system call that a thread is in */
 struct seencall	 call_seen(const struct filelist *l);
+void		 call_look(const struct lproc *p, struct lthread *t);
 void		 call_recount(const struct lproc *p, struct lthread *t);
 
 /* pipeline.c: who reads what we write */
