@@ -11,23 +11,21 @@
 
 #include <linux/audit.h>
 
-/* in the order that cores of the kernel have them: enum aarch64_regset of
-   arch/arm64/kernel/ptrace.c */
 static const struct regnote regset[] = {
 	{ NT_PRSTATUS, "regset/prstatus", false, false },
 	{ NT_PRFPREG, "regset/fpregs", false, false },
 	{ NOTE_VFP, "regset/400", true, false }, /* of 32-bit ones */
 	{ NOTE_TLS, "regset/401", false, false },
-	{ NOTE_FPMR, "regset/40e", true, false },
 	{ NOTE_SVE, "regset/405", true, true },
-	{ NOTE_SSVE, "regset/40b", true, true },
-	{ NOTE_ZA, "regset/40c", true, true },
-	{ NOTE_ZT, "regset/40d", true, false },
 	{ NOTE_PAC_MASK, "regset/406", true, false },
-	{ NOTE_PAC_ENABLED, "regset/40a", true, false },
 	{ NOTE_PACA_KEYS, "regset/407", true, false },
 	{ NOTE_PACG_KEYS, "regset/408", true, false },
 	{ NOTE_TAGGED_ADDR, "regset/409", true, false },
+	{ NOTE_PAC_ENABLED, "regset/40a", true, false },
+	{ NOTE_SSVE, "regset/40b", true, true },
+	{ NOTE_ZA, "regset/40c", true, true },
+	{ NOTE_ZT, "regset/40d", true, false },
+	{ NOTE_FPMR, "regset/40e", true, false },
 	{ NOTE_POE, "regset/40f", true, false },
 	{ NOTE_GCS, "regset/410", true, false },
 	{ 0, NULL, false, false }
