@@ -220,7 +220,7 @@ pid_t		 looker_process(const struct looker *, int *);
 
 /* passed.c: what waits in sockets */
 int		 passed_add(struct telling *, int, uint64_t *);
-const struct fdref *passed_next(struct telling *);
+bool		 passed_next(struct telling *, struct fdref *);
 
 /* mqueue.c */
 char		*mqueue_path(const struct telling *);

@@ -213,7 +213,7 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 	    .proc = p, .dup = -1, .data = &data };
 	struct buf b = { 0 };
 	const struct fdset *set = NULL;
-	const struct fdref *r;
+	struct fdref passed;
 	struct files *f;
 	size_t i;
 	int pidfd;
@@ -244,8 +244,8 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 	    p->mmtid == p->pid ? 0 : O_EXCL /* PIDFD_THREAD */);
 	for (i = 0; i < set->n; i++)
 		file_record(&t, &set->v[i], rec);
-	while ((r = passed_next(&t)) != NULL)
-		file_record(&t, r, rec);
+	while (passed_next(&t, &passed))
+		file_record(&t, &passed, rec);
 	if (pidfd != -1)
 		close(pidfd);
 	for (i = 0; i < data.n; i++) {

@@ -48,17 +48,19 @@ passed_add(struct telling *t, int fd, uint64_t *id)
 
 /*
  * Have t lead to the next open file that nobody has told of, which a process
- * has found in a socket.  Return it, or NULL when there are no more.
+ * has found in a socket, and set *r to its descriptor.  Return false when there
+ * are no more.
  */
-const struct fdref *
-passed_next(struct telling *t)
+bool
+passed_next(struct telling *t, struct fdref *r)
 {
 	struct files *f = t->live->files;
 
 	if (f->ntold == f->npassed)
-		return NULL;
+		return false;
 	t->pid = looker_process(f->looker, &t->pidfd);
-	return &f->passed[f->ntold++];
+	*r = f->passed[f->ntold++];
+	return true;
 }
 
 /*
