@@ -177,7 +177,7 @@ path_read(struct makeopen *f, const struct words *w)
 		return f->path == NULL ? errstr_set("out of memory") : 0;
 	}
 	free(bytes);
-	return words_bad(w, "pathbytes, two digits (x) a byte, none of them 00");
+	return words_bad(w, "pathbytes, two digits (x) a byte, none 00");
 }
 
 /*
