@@ -65,7 +65,11 @@ makewatch_free(struct makeopen *f)
 }
 
 /*
- * Return why an inotify set cannot be restored, or NULL.
+ * Return why an inotify set cannot be restored, or NULL.  What watches a
+ * deleted file that is open could be, but would lose that: criu makes the file
+ * under a name, opens it by another, and removes both; when the last name
+ * goes, the kernel ends watches (fsnotify_inoderemove) if nobody has the file
+ * open by that very name.
  */
 const char *
 makeinotify_hinders(const struct makeopen *f)
