@@ -91,8 +91,8 @@ demangle(const char *name)
 	if (name == NULL || strlen(name) > LONGEST)
 		return name;
 	free(last);
-	if (strncmp(name, "_R", 2) == 0 &&
-	    (last = rust_demangle(name)) != NULL)
+	last = strncmp(name, "_R", 2) == 0 ? rust_demangle(name) : NULL;
+	if (last != NULL)
 		return last;
 	if (strncmp(name, "_Z", 2) != 0 || cxa == NULL) {
 		last = strndup(name, strcspn(name, "@"));

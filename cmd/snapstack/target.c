@@ -89,8 +89,8 @@ target_code(const struct target *t, uint64_t addr)
 
 /*
  * Set *v to what the auxiliary vector has of a type: getauxval(3).  Return
- * false if it has none.  Types are small, so that the first tells how many bytes a
- * word has.
+ * false if it has none.  Types are small, so that the first tells how many
+ * bytes a word has.
  */
 bool
 target_auxv(const struct target *t, uint64_t type, uint64_t *v)
