@@ -19,7 +19,7 @@
 enum { MSG_COPY = 040000 };	/* linux/msg.h */
 #endif
 
-enum {				/* most that is read; all are stopped meanwhile */
+enum {			/* most that is read; all are stopped meanwhile */
 	QUEUED_MOST = 8 * 1024 * 1024, /* bytes of messages, */
 	MESSAGES_MOST = 2048,	/* which the kernel counts each time, */
 	VALUES_MOST = 65536,	/* semaphores, */
