@@ -34,7 +34,7 @@ struct config {			/* snapcrash.conf(5), in snapcrash(1) */
 
 struct crash {			/* a snapshot that was taken */
 	char		*file;	/* owned, as all here; its path */
-	const char	*id;	/* borrowed from file: its name without suffix */
+	const char	*id;	/* borrowed from file: its name */
 	struct timespec	 when;	/* it was taken */
 	uint64_t	 size;	/* bytes that it takes on the disk */
 	struct crashed	*facts;	/* NULL: not read yet, or not to be read */

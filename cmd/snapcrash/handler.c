@@ -149,8 +149,9 @@ handler_remove(void)
 		fclose(f);
 	}
 	if (!pattern_isours(now))
-		program_warn("cores are not ours to handle: kernel.core_pattern "
-		    "is \"%s\", and stays", text_harmless(now));
+		program_warn("cores are not ours to handle: "
+		    "kernel.core_pattern is \"%s\", and stays",
+		    text_harmless(now));
 	else if (line_write(PATTERN, was) == -1 ||
 	    line_write(LIMIT, limit) == -1)
 		errx(1, "%s", snap_errstr());

@@ -270,7 +270,7 @@ show_debug(const struct crash *c, char *const more[])
 	snprintf(where, sizeof where, "%s/%" PRIu64, dir, crash_pid(c));
 	rc = gdb_run(where, more);
 	if (chdir("/") == -1)		/* or it stays in use */
-		warn("/");
+		program_warn("/: %s", strerror(errno));
 	if ((pid = program_start(unmount, NULL)) != -1)
 		(void)program_wait(pid);
 	(void)rmdir(dir);

@@ -81,8 +81,8 @@ pidfd_number(int fd)
 
 /*
  * Learn what process this is: words are what core_pattern has, %P %I %s %d
- * %u and, since Linux 6.16, %F, the descriptor of the process.  Nothing is taken
- * from a process that has got the same number.
+ * %u and, since Linux 6.16, %F, the descriptor of the process.  Nothing is
+ * taken from a process that has got the same number.
  */
 static int
 falling_learn(struct falling *f, char *const words[])

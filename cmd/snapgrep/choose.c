@@ -1,6 +1,6 @@
 /*
- * Which processes and mappings are looked at, and what the pointers of a process
- * are.
+ * Which processes and mappings are looked at, and what the pointers of a
+ * process are.
  */
 #include "machine.h"
 #include "snapgrep.h"

@@ -233,8 +233,9 @@ personality_set(struct criumake *m, struct corebits *c, struct maketask *t)
 	if (maketask_one(t, "personality", "x", "bits (x)", &v) != 1)
 		return 0;
 	c->tc.personality = (uint32_t)v;
-	return v == 0 ? 0 : make_note(m, "process %" PRIu64 ": its personality, "
-	    "%" PRIx64 ", is not restored", t->proc->pid, v);
+	return v == 0 ? 0 : make_note(m, "process %" PRIu64
+	    ": its personality, %" PRIx64 ", is not restored", t->proc->pid,
+	    v);
 }
 
 /*
