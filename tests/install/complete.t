@@ -95,4 +95,4 @@ esac
 zsh_offers "snap " >all
 is "$(grep -cF "\\(touch\\ pwned" all) $(ls pwned 2>/dev/null)" "1 " \
     "zsh: processes, of which no name is run"
-finish 23
+finish 26

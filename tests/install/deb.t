@@ -94,7 +94,7 @@ is "$(awk 'NR > 1 && $2 == "bash" { print $2, $3 }' "$said/list")" "bash root" \
 is "$(sed 's/ of .*//' "$said/file")" "Plan 9/Linux process snapshot" \
     "and file(1) knows"
 is "$(cat "$said/pc")" 1 "the library is found"
-is "$(cat "$said/manual")" 11 "the manual is there"
+is "$(cat "$said/manual")" 15 "the manual is there"
 well purge "they are removed"
 is "$(diff "$said/before" "$said/after")" "" "without a trace"
 finish 10

@@ -48,13 +48,27 @@ union control {			/* room for it: cmsg(3) */
 	struct cmsghdr	 align;
 };
 
+/*
+ * Return the control message behind c, or NULL: CMSG_NXTHDR of cmsg(3), which
+ * mixes signs with some C libraries.
+ */
+static struct cmsghdr *
+control_next(const struct msghdr *m, struct cmsghdr *c)
+{
+	const char *end = (const char *)m->msg_control + m->msg_controllen;
+	char *next = (char *)c + CMSG_ALIGN((size_t)c->cmsg_len);
+
+	return next > end || (size_t)(end - next) < sizeof *c ? NULL :
+	    (struct cmsghdr *)(void *)next;
+}
+
 static void
 control_read(struct msghdr *m, struct seen *s)
 {
 	struct cmsghdr *c;
 	size_t len;
 
-	for (c = CMSG_FIRSTHDR(m); c != NULL; c = CMSG_NXTHDR(m, c)) {
+	for (c = CMSG_FIRSTHDR(m); c != NULL; c = control_next(m, c)) {
 		len = c->cmsg_len - CMSG_LEN(0);
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type ==
 		    SCM_RIGHTS && len <= sizeof s->right && s->nright == 0) {
@@ -81,7 +95,8 @@ packet_peek(int fd, void *buf, size_t len, int flags, size_t room,
 	union control control;
 	struct iovec v = { buf, len };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
-	    .msg_control = control.buf, .msg_controllen = room };
+	    .msg_control = control.buf,
+	    .msg_controllen = (socklen_t)room };
 	ssize_t n;
 
 	s->more = false;
