@@ -318,7 +318,8 @@ open_sockets(void)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET };
 	char control[CMSG_SPACE(sizeof(int))];
-	struct iovec v = { control, 1 };
+	char byte = 'r';
+	struct iovec v = { &byte, 1 };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
 	    .msg_control = control, .msg_controllen = sizeof control };
 	char name[32];		/* abstract: another test may run this, too */
@@ -361,8 +362,9 @@ open_sockets(void)
 	CMSG_FIRSTHDR(&m)->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &fd, sizeof fd);
 	must((int)sendmsg(rights[0], &m, 0), "SCM_RIGHTS");
-	printf("why %d\nwhole %d\nnone socket/%ju\n", rights[1], rights[0],
+	printf("whole %d\nwhole %d\nbytes socket/%ju ", rights[1], rights[0],
 	    inode(rights[1]));
+	put_hex("1\nr", 3);
 	fd = must(socket(AF_INET, SOCK_STREAM, 0), "inet");
 	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	must(bind(fd, (struct sockaddr *)&in, sizeof in), "bind");
