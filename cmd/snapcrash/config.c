@@ -79,8 +79,10 @@ free_set(struct config *c, const char *s)
 		c->percent = percent;
 		return true;
 	}
+	if (!amount_bytes(s, &c->free))
+		return false;
 	c->percent = 0;
-	return amount_bytes(s, &c->free);
+	return true;
 }
 
 static bool
@@ -122,10 +124,10 @@ config_set(struct config *c, const char *key, const char *value)
 
 /*
  * Set *c to what the file path says, and to what holds where it says nothing.
- * Without the file all does; where it is wrong, that is told, and the other
- * lines hold: a crash is taken all the same.
+ * Where it is wrong, that is told, and the other lines hold: a crash is taken
+ * all the same.  Return -1 with errstr if there is no such file.
  */
-void
+int
 config_read(struct config *c, const char *path)
 {
 	char *line = NULL, *key, *value;
@@ -136,11 +138,8 @@ config_read(struct config *c, const char *path)
 	*c = (struct config){ .atonce = 4, .count = 100,
 	    .bytes = UINT64_C(10) << 30, .percent = 10 };
 	strlcpy(c->directory, "/var/lib/snapcrash", sizeof c->directory);
-	if ((f = fopen(path, "re")) == NULL) {
-		if (errno != ENOENT)
-			program_warn("%s: %s", path, strerror(errno));
-		return;
-	}
+	if ((f = fopen(path, "re")) == NULL)
+		return errstr_sys("%s", path);
 	for (n = 1; (len = getline(&line, &size, f)) != -1; n++) {
 		line[strcspn(line, "#\n")] = '\0';
 		key = line + strspn(line, " \t");
@@ -159,4 +158,5 @@ config_read(struct config *c, const char *path)
 	}
 	free(line);
 	fclose(f);
+	return 0;
 }

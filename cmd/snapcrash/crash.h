@@ -58,13 +58,38 @@ struct crashes {
 	size_t		 n;
 };
 
+struct falling {		/* a process that dumps core */
+	pid_t		 pid;
+	pid_t		 tid;	/* the thread that fell */
+	int		 signal;
+	int		 dumpable; /* core(5), %d */
+	uid_t		 uid;
+	bool		 plain;	/* it has no other's rights */
+	char		 name[17];
+	char		 id[64];	/* NAME.PID.TIME */
+	int		 pidfd;
+	bool		 given;	/* by the kernel: it is that process */
+};
+
+/* after.c: when it was taken */
+void		 take_begin(void);
+void		 frames_text(const struct falling *f, const char *name, char *s,
+		    size_t size);
+void		 owner_allow(const char *name, uid_t uid);
+void		 hook_run(const struct config *c, const char *name);
+
 /* config.c */
-void		 config_read(struct config *c, const char *path);
+int		 config_read(struct config *c, const char *path);
 
 /* facts.c */
 int		 crash_facts(struct crash *c);
 const char	*signal_name(unsigned int sig);
 void		 signal_text(unsigned int sig, char *s, size_t size);
+
+/* falling.c */
+int		 falling_learn(struct falling *f, char *const words[]);
+long		 falling_parent(const struct falling *f);
+bool		 falling_same(const struct falling *f);
 
 /* handler.c: who handles cores */
 int		 handler_install(const struct config *c, const char *path);
@@ -79,7 +104,7 @@ void		 leave_choose(const struct space *sp, uint64_t room,
 /* program.c: other programs of ours */
 char		*program_beside(const char *name);
 pid_t		 program_start(char *const argv[], const int fd[3]);
-int		 program_wait(pid_t pid);
+int		 program_wait(pid_t pid, unsigned int seconds);
 
 /* show.c */
 int		 show_list(const struct crashes *l, bool json);

@@ -58,9 +58,16 @@ line_write(const char *path, const char *s)
 static int
 pattern_make(char *s, size_t size, const char *path)
 {
-	char self[PATH_MAX];
+	char self[PATH_MAX], full[PATH_MAX];
 	ssize_t n;
 	int len;
+
+	/* the kernel runs it in the root directory */
+	if (strcmp(path, CONFIG) != 0) {
+		if (realpath(path, full) == NULL)
+			return errstr_sys("%s", path);
+		path = full;
+	}
 
 	if ((n = readlink("/proc/self/exe", self, sizeof self - 1)) == -1)
 		return errstr_sys("/proc/self/exe");
@@ -71,8 +78,10 @@ pattern_make(char *s, size_t size, const char *path)
 	if (len >= PATTERN_MOST || (size_t)len >= size)
 		return errstr_set("%s: the kernel takes no more than %d bytes "
 		    "of core_pattern", self, PATTERN_MOST - 1);
-	if (strpbrk(self, " \t\n") != NULL || strpbrk(path, " \t\n") != NULL)
-		return errstr_set("the kernel divides core_pattern at blanks");
+	if (strpbrk(self, " \t\n%") != NULL ||
+	    strpbrk(path, " \t\n%") != NULL)
+		return errstr_set("the kernel divides core_pattern at blanks, "
+		    "and has a meaning for %%");
 	return 0;
 }
 

@@ -3,10 +3,12 @@
  */
 #include "crash.h"
 
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <err.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,14 +64,24 @@ program_start(char *const argv[], const int fd[3])
 }
 
 /*
- * Wait until a program has ended.  Return its exit status, 128 and more if a
- * signal ended it.
+ * Wait until a program has ended; after so many seconds it is killed, if they
+ * are not 0.  Return its exit status, 128 and more if a signal ended it.
  */
 int
-program_wait(pid_t pid)
+program_wait(pid_t pid, unsigned int seconds)
 {
-	int status;
+	struct pollfd end = { .events = POLLIN };
+	int rc, status;
 
+	end.fd = seconds == 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+	if (end.fd != -1) {
+		do
+			rc = poll(&end, 1, (int)seconds * 1000);
+		while (rc == -1 && errno == EINTR);
+		if (rc == 0)
+			(void)kill(pid, SIGKILL);
+		close(end.fd);
+	}
 	while (waitpid(pid, &status, 0) == -1)
 		if (errno != EINTR)
 			return 127;

@@ -138,7 +138,7 @@ stack_run(const struct crash *c, uint64_t pid, char *const more[])
 	if ((child = program_start(argv, NULL)) == -1)
 		errx(1, "%s", snap_errstr());
 	free(argv[0]);
-	return program_wait(child);
+	return program_wait(child, 0);
 }
 
 /*
@@ -189,7 +189,7 @@ show_info(const struct crash *c, bool json)
 		facts_print(&copy, json);
 		exit(fflush(stdout) == EOF);
 	}
-	if ((rc = program_wait(pid)) != 0 || json)
+	if ((rc = program_wait(pid, 0)) != 0 || json)
 		return rc;
 	printf("\n");
 	if (stack_run(c, crash_pid(c), NULL) == 127)
@@ -237,7 +237,7 @@ gdb_run(const char *dir, char *const more[])
 		err(1, "%s", dir);
 	if ((pid = program_start(argv, NULL)) == -1)
 		errx(1, "%s", snap_errstr());
-	return program_wait(pid);
+	return program_wait(pid, 0);
 }
 
 /*
@@ -262,7 +262,7 @@ show_debug(const struct crash *c, char *const more[])
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	rc = (pid = program_start(mount, NULL)) == -1 ? 127 :
-	    program_wait(pid);
+	    program_wait(pid, 0);
 	if (rc != 0) {
 		(void)rmdir(dir);
 		errx(1, "%s: it cannot be mounted", c->file);
@@ -272,7 +272,7 @@ show_debug(const struct crash *c, char *const more[])
 	if (chdir("/") == -1)		/* or it stays in use */
 		program_warn("/: %s", strerror(errno));
 	if ((pid = program_start(unmount, NULL)) != -1)
-		(void)program_wait(pid);
+		(void)program_wait(pid, 0);
 	(void)rmdir(dir);
 	free(mount[0]);
 	return rc;

@@ -4,6 +4,8 @@
 #include "crash.h"
 
 #include <err.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,11 +49,18 @@ crash_find(struct crashes *l, const char *word)
 static int
 crashes_remove(struct crashes *l, char *const words[])
 {
+	struct crash *c;
+
 	if (*words == NULL)
 		options_misuse(&cmdline);
-	for (; *words != NULL; words++)
-		if (unlink(crash_find(l, *words)->file) == -1)
+	for (; *words != NULL; words++) {
+		c = crash_find(l, *words);
+		if (unlink(c->file) == -1)
 			err(1, "%s", *words);
+		free(c->file);
+		l->n--;
+		memmove(c, c + 1, (size_t)(l->v + l->n - c) * sizeof *c);
+	}
 	return 0;
 }
 
@@ -109,7 +118,12 @@ main(int argc, char *argv[])
 	argv += optind;
 	if (*argv == NULL)
 		options_misuse(&cmdline);
-	config_read(&c, path);
+	if (strcmp(*argv, "take") == 0)
+		take_begin();
+	/* the usual one need not be there */
+	if (config_read(&c, path) == -1 && (errno != ENOENT ||
+	    strcmp(path, CONFIG) != 0))
+		errx(1, "%s", snap_errstr());
 	if (strcmp(*argv, "take") == 0)
 		return crash_take(&c, argv + 1);
 	if (strcmp(*argv, "install") == 0 && argv[1] == NULL)

@@ -194,20 +194,22 @@ crash_pid(const struct crash *c)
 struct crash *
 store_find(struct crashes *l, const char *word)
 {
-	struct crash *k;
+	struct crash *k, *like;
 	size_t i, len;
 	char *end;
 
+	like = NULL;
 	for (i = l->n; i-- > 0;) {
 		k = &l->v[i];
-		if (word == NULL || strcmp(k->file, word) == 0)
+		if (word == NULL || strcmp(k->file, word) == 0 ||
+		    strcmp(k->id, word) == 0)
 			return k;
 		len = strlen(word);
-		if (len > 0 && strncmp(k->id, word, len) == 0)
-			return k;
 		if (len > 0 && strtoull(word, &end, 10) == crash_pid(k) &&
 		    *end == '\0')
 			return k;
+		if (len > 0 && like == NULL && strncmp(k->id, word, len) == 0)
+			like = k;
 	}
-	return NULL;
+	return like;
 }

@@ -1,0 +1,149 @@
+/*
+ * What is done with a snapshot when it is there: the log, who may read it, the
+ * administrator's command.  Nobody sees what the handler prints, so that goes
+ * into the log, too.
+ */
+#include "crash.h"
+
+#include <sys/mman.h>
+#include <sys/xattr.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+enum {
+	SAID_LINES = 20,	/* in the log, of what programs say; */
+	FRAMES = 4,		/* of the thread that fell */
+	STACK_SECONDS = 60,	/* for snapstack, */
+	HOOK_SECONDS = 3600	/* and the command */
+};
+
+/*
+ * Put into the log what was said to standard error.
+ */
+static void
+said_log(void)
+{
+	char line[1024];
+	FILE *f;
+	int i;
+
+	if (lseek(STDERR_FILENO, 0, SEEK_SET) == -1 ||
+	    (f = fdopen(STDERR_FILENO, "r")) == NULL)
+		return;
+	for (i = 0; i < SAID_LINES && fgets(line, sizeof line, f) != NULL;
+	    i++) {
+		line[strcspn(line, "\n")] = '\0';
+		syslog(LOG_WARNING, "%s", text_harmless(line));
+	}
+}
+
+/*
+ * Keep what is said to standard error from here on for the log.  Where that is
+ * open already, somebody looks.
+ */
+void
+take_begin(void)
+{
+	const bool alone = fcntl(STDERR_FILENO, F_GETFD) == -1;
+	int fd;
+
+	openlog("snapcrash", LOG_PID | (alone ? 0 : LOG_PERROR), LOG_DAEMON);
+	program_descriptors();
+	if (!alone || (fd = memfd_create("said", MFD_CLOEXEC)) == -1 ||
+	    dup2(fd, STDERR_FILENO) == -1)
+		return;
+	close(fd);
+	(void)atexit(said_log);
+}
+
+/*
+ * Set s to the first functions of the stack of the thread that fell, the inner
+ * ones first, each behind a separator; to nothing where that cannot be told.
+ */
+void
+frames_text(const struct falling *f, const char *name, char *s, size_t size)
+{
+	const int fd[3] = { -1, memfd_create("stack", MFD_CLOEXEC), -1 };
+	char line[512], num[16], *words[] = { NULL, (char *)(uintptr_t)"-t",
+	    num, (char *)(uintptr_t)name, NULL };
+	char *frame, *end;
+	pid_t pid;
+	FILE *in;
+	int n;
+
+	*s = '\0';
+	snprintf(num, sizeof num, "%d", f->tid);
+	if (fd[1] == -1 || (words[0] = program_beside("snapstack")) == NULL ||
+	    (pid = program_start(words, fd)) == -1)
+		return;
+	(void)program_wait(pid, STACK_SECONDS);
+	if (lseek(fd[1], 0, SEEK_SET) == -1 ||
+	    (in = fdopen(fd[1], "r")) == NULL)
+		return;
+	for (n = 0; n < FRAMES && fgets(line, sizeof line, in) != NULL;) {
+		frame = line + strspn(line, " ");
+		if (*frame != '#')
+			continue;
+		frame += strcspn(frame, " ");
+		frame += strspn(frame, " ");
+		end = frame + strcspn(frame, " \n");
+		*end = '\0';
+		strlcat(s, n++ == 0 ? " in " : " < ", size);
+		strlcat(s, text_harmless(frame), size);
+	}
+	fclose(in);
+	free(words[0]);
+}
+
+/*
+ * Let user uid read a file of root's, by an entry in its access control list:
+ * acl(5), in the form of linux/posix_acl_xattr.h.
+ */
+void
+owner_allow(const char *name, uid_t uid)
+{
+	struct {
+		uint32_t	 version;
+		struct {
+			uint16_t	 tag, perm;
+			uint32_t	 id;
+		} entry[5];
+	} acl = { 2, {
+		{ 0x01, 6, UINT32_MAX },	/* the owner */
+		{ 0x02, 4, uid },
+		{ 0x04, 0, UINT32_MAX },	/* the group */
+		{ 0x10, 4, UINT32_MAX },	/* the mask */
+		{ 0x20, 0, UINT32_MAX },	/* others */
+	} };
+
+	if (setxattr(name, "system.posix_acl_access", &acl, sizeof acl,
+	    0) == -1)
+		syslog(LOG_WARNING, "%s: user %u cannot be let read it: %m",
+		    name, uid);
+}
+
+/*
+ * Run the administrator's command.
+ */
+void
+hook_run(const struct config *c, const char *name)
+{
+	char path[PATH_MAX + 80];
+	char *argv[] = { (char *)(uintptr_t)c->hook, path, NULL };
+	pid_t pid;
+	int rc;
+
+	if (*c->hook == '\0')
+		return;
+	snprintf(path, sizeof path, "%s/%s", c->directory, name + 2);
+	if ((pid = program_start(argv, NULL)) != -1 &&
+	    (rc = program_wait(pid, HOOK_SECONDS)) != 0)
+		syslog(LOG_WARNING, "%s: exit status %d", c->hook, rc);
+}
+

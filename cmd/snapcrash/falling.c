@@ -1,0 +1,177 @@
+/*
+ * The process that fell, and what the kernel tells of it.
+ */
+#include "crash.h"
+
+#include <sys/syscall.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Set *n to a number of the kernel's.  Return 0, or -1 with errstr.
+ */
+static int
+number(const char *s, int *n)
+{
+	const char *bad;
+
+	*n = (int)strtonum(s, 0, INT_MAX, &bad);
+	return bad == NULL ? 0 : errstr_set("take %s: %s", s, bad);
+}
+
+/*
+ * Return the number of the process that the descriptor of one means: pidfd_open
+ * (2); -1 if it means none.
+ */
+static long
+pidfd_number(int fd)
+{
+	char path[64], line[128];
+	long pid;
+	FILE *f;
+
+	pid = -1;
+	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+	if ((f = fopen(path, "re")) == NULL)
+		return -1;
+	while (pid == -1 && fgets(line, sizeof line, f) != NULL)
+		if (sscanf(line, "Pid: %ld", &pid) != 1)
+			pid = -1;
+	fclose(f);
+	return pid;
+}
+
+/*
+ * Set value to what a line of status of a process has behind its key.  Return
+ * false if it has none.
+ */
+static bool
+status_line(pid_t pid, const char *key, char *value, size_t size)
+{
+	char path[64], line[256];
+	const size_t len = strlen(key);
+	bool found;
+	FILE *f;
+
+	found = false;
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	while (!found && fgets(line, sizeof line, f) != NULL)
+		if (strncmp(line, key, len) == 0 && line[len] == ':') {
+			strlcpy(value, line + len + 1, size);
+			found = true;
+		}
+	fclose(f);
+	return found;
+}
+
+/*
+ * Return the number of the parent of a process; 0 where there is none but init.
+ */
+long
+falling_parent(const struct falling *f)
+{
+	char line[64];
+	long ppid;
+
+	if (!status_line(f->pid, "PPid", line, sizeof line))
+		return 0;
+	ppid = strtol(line, NULL, 10);
+	return ppid > 1 ? ppid : 0;
+}
+
+/*
+ * Return true if all numbers of a line, of user or group, are the same.
+ */
+static bool
+status_alike(pid_t pid, const char *key)
+{
+	unsigned int id[4];
+	char line[128];
+
+	return status_line(pid, key, line, sizeof line) &&
+	    sscanf(line, "%u %u %u %u", &id[0], &id[1], &id[2],
+	    &id[3]) == 4 && id[0] == id[1] && id[0] == id[2] &&
+	    id[0] == id[3];
+}
+
+/*
+ * Set the name that the snapshot has of the program.
+ */
+static int
+falling_name(struct falling *f)
+{
+	char path[64], *s;
+	FILE *in;
+
+	snprintf(path, sizeof path, "/proc/%d/comm", f->pid);
+	if ((in = fopen(path, "re")) == NULL)
+		return errstr_sys("%s", path);
+	if (fgets(f->name, sizeof f->name, in) == NULL)
+		*f->name = '\0';
+	fclose(in);
+	f->name[strcspn(f->name, "\n")] = '\0';
+	if (*f->name == '\0')
+		strlcpy(f->name, "unknown", sizeof f->name);
+	for (s = f->name; *s != '\0'; s++)
+		if (strchr("abcdefghijklmnopqrstuvwxyz"
+		    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_+", *s) == NULL)
+			*s = '_';
+	return 0;
+}
+
+/*
+ * Return true if the process of that number still is the one that was learnt
+ * of: its descriptor has been open since, and as long as that means a process,
+ * no other one gets the number.
+ */
+bool
+falling_same(const struct falling *f)
+{
+	return pidfd_number(f->pidfd) == f->pid;
+}
+
+/*
+ * Learn what process this is: words are what core_pattern has, %P %I %s %d
+ * %u and, since Linux 6.16, %F, the descriptor of the process; before, that is
+ * empty.  Return 0, or -1 with errstr.
+ */
+int
+falling_learn(struct falling *f, char *const words[])
+{
+	int *const to[] = { &f->pid, &f->tid, &f->signal, &f->dumpable };
+	char line[16];
+	int i;
+
+	for (i = 0; i < 5; i++)
+		if (words[i] == NULL)
+			return errstr_set("take: that is for the kernel: "
+			    "snapcrash install");
+	for (i = 0; i < 4; i++)
+		if (number(words[i], to[i]) == -1)
+			return -1;
+	f->uid = (uid_t)strtoul(words[4], NULL, 10);
+	f->given = words[5] != NULL && *words[5] != '\0';
+	if (f->given && number(words[5], &f->pidfd) == -1)
+		return -1;
+	if (!f->given)
+		f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
+	(void)fcntl(f->pidfd, F_SETFD, FD_CLOEXEC);
+	if (!falling_same(f) || !status_line(f->pid, "CoreDumping", line,
+	    sizeof line) || strtol(line, NULL, 10) != 1)
+		return errstr_set("process %d does not dump core", f->pid);
+	f->plain = f->dumpable == 1 && status_alike(f->pid, "Uid") &&
+	    status_alike(f->pid, "Gid");
+	if (falling_name(f) == -1)
+		return -1;
+	snprintf(f->id, sizeof f->id, "%s.%d.%jd", f->name, f->pid,
+	    (intmax_t)time(NULL));
+	return 0;
+}
