@@ -73,6 +73,17 @@ snap: nothing to take a snapshot of" \
     "a process that is not dumpable"
 unnoticed "$pid" "a process that is not dumpable: not noticed"
 
+# An IPC namespace that is not ours to enter.
+what='what cannot be had of an IPC namespace is told'
+if "${as[@]}" unshare --user --ipc true 2>/dev/null; then
+	target unshare --user --ipc "$targets/anon"
+	snap -r -o "$tmp/pub/snap" "$pid"
+	is "$rc $err $(grep -ac 'its IPC namespace: Operation not permitted' \
+	    "$tmp/pub/snap")" '0  1' "$what"
+else
+	skip "$what" 'this user can make no namespaces'
+fi
+
 snap -o "$tmp/none" 2147483647
 is "$rc $err" "1 snap: TMP/none: Permission denied" "a directory of others"
-finish 44
+finish 45

@@ -1105,6 +1105,13 @@ test_space(void **state)
 	assert_int_equal(load_space(&o, NULL, "5 7 600 1 2 3 4\n", NULL), -1);
 	assert_string_equal(snap_errstr(), "process 7: sysvipc/sem: line 1: "
 	    "not \"id key (x) mode (octal) uid gid cuid cgid count\"");
+	process_record(7);
+	set("ns/ipc", "ipc:[7]");
+	set("sysvipc/why", "its IPC namespace: not allowed\n");
+	assert_int_equal(load_one(&o), -1);
+	assert_string_equal(warned, "process 7: what of System V it has cannot "
+	    "be had: its IPC namespace: not allowed: cannot be restored (-f "
+	    "sysv leaves it out)\n");
 }
 
 /*

@@ -416,7 +416,7 @@ bool		 makesysv_space(const struct criumake *);
 int		 makesysv_write(struct criumake *);
 
 /* sysvspace.c */
-void		 makespace_read(struct criumake *);
+int		 makespace_read(struct criumake *);
 int		 makespace_write(struct criumake *);
 
 /* open.c */

@@ -141,8 +141,7 @@ makesysv_read(struct criumake *m)
 	for (i = 0; i < m->norder; i++)
 		if (sysv_task(m, m->order[i]) == -1)
 			return -1;
-	makespace_read(m);
-	return 0;
+	return makespace_read(m);
 }
 
 /*

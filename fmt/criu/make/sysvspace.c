@@ -200,11 +200,36 @@ queue_line(struct criumake *m, const struct maketask *t, struct words *w,
 }
 
 /*
- * Return a process whose record tells of what is in the IPC namespace of t, or
- * NULL: of the first that is there.
+ * Return whether the record of t tells of what is in its IPC namespace.
+ */
+static bool
+tells_space(const struct maketask *t)
+{
+	struct recfile f;
+
+	return linuxrec_find(&t->rec, "sysvipc/sem", &f) ||
+	    linuxrec_find(&t->rec, "sysvipc/msg", &f) ||
+	    linuxrec_find(&t->rec, "sysvipc/detached", &f);
+}
+
+/*
+ * Return whether the record of t tells why that cannot be had.
+ */
+static bool
+tells_why(const struct maketask *t)
+{
+	struct recfile f;
+
+	return linuxrec_find(&t->rec, "sysvipc/why", &f);
+}
+
+/*
+ * Return the first process of the IPC namespace of t whose record tells what
+ * is asked for, or NULL.
  */
 static struct maketask *
-space_find(const struct criumake *m, const struct maketask *t)
+space_find(const struct criumake *m, const struct maketask *t,
+    bool (*tells)(const struct maketask *))
 {
 	struct recfile f, g;
 	struct maketask *u;
@@ -216,9 +241,7 @@ space_find(const struct criumake *m, const struct maketask *t)
 		u = m->bypid[i];
 		if (u->part == t->part && linuxrec_find(&u->rec, "ns/ipc",
 		    &g) && f.len == g.len && memcmp(f.data, g.data, f.len) ==
-		    0 && (linuxrec_find(&u->rec, "sysvipc/sem", &g) ||
-		    linuxrec_find(&u->rec, "sysvipc/msg", &g) ||
-		    linuxrec_find(&u->rec, "sysvipc/detached", &g)))
+		    0 && tells(u))
 			return u;
 	}
 	return NULL;
@@ -266,9 +289,23 @@ makespace_write(struct criumake *m)
 
 /*
  * Set m->space to the process whose record tells of the namespace, or NULL.
+ * Note if nothing could be had of it.
  */
-void
+int
 makespace_read(struct criumake *m)
 {
-	m->space = space_find(m, m->root);
+	const struct maketask *t;
+	char *why;
+	int rc;
+
+	if ((m->space = space_find(m, m->root, tells_space)) != NULL ||
+	    (t = space_find(m, m->root, tells_why)) == NULL)
+		return 0;
+	if ((why = words_text(&t->rec, "sysvipc/why")) == NULL)
+		return errstr_set("out of memory");
+	why[strcspn(why, "\n")] = '\0';
+	rc = make_refuse(m, WHY_SYSV, "process %" PRIu64 ": what of System V "
+	    "it has cannot be had: %s", t->proc->pid, why);
+	free(why);
+	return rc;
 }

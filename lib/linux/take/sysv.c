@@ -239,7 +239,8 @@ space_isown(const struct lproc *p)
 /*
  * Record in to the memory of System V that process p has attached, as the
  * mappings of its task t tell; and with the first one of a namespace that is
- * not the machine's, all else that is there: snap(6), sysvipc.
+ * not the machine's, all else that is there, or with each why that cannot be
+ * had: snap(6), sysvipc.
  */
 void
 sysv_record(struct live *l, const struct lproc *p, const struct task *t,
@@ -251,8 +252,10 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 	const struct vma *m;
 	size_t i, n;
 
-	if (space_isown(p) && (v = sysv_get(l, p)) == NULL)
+	if (space_isown(p) && (v = sysv_get(l, p)) == NULL) {
+		filelist_text(to, "sysvipc/why", "%s\n", snap_errstr());
 		return;
+	}
 	n = to->n;
 	if (v != NULL)
 		filelist_join(to, &v->rest);
