@@ -84,8 +84,7 @@ outside=$pid
 pid=$(inside "$outside")
 "$BUILD/snap" -k -r "$pid" 2>"$tmp/err" >"$tmp/snap"
 is "$? $(sed -n "s/.*process $pid: //p" "$tmp/err" | sort -u | tr '\n' ';')" \
-    "1 its ipc namespace: cannot be restored (snapload -f namespaces leaves it \
-out);its mnt namespace: cannot be restored (snapload -f namespaces leaves it \
+    "1 its mnt namespace: cannot be restored (snapload -f namespaces leaves it \
 out);" \
     "other namespaces of an init: snap -k refuses"
 try "and leaves it alive" kill -0 "$pid"

@@ -19,6 +19,30 @@ for how in -r -sr; do
 	rm -rf "$tmp/there"
 done
 
+# what an init has, and one that has nothing in its IPC namespace
+for program in "$here/sysv.py all" family; do
+	in=(unshare --fork --pid --ipc)
+	# shellcheck disable=SC2086 # words
+	start $program
+	in=(env)
+	outside=$pid
+	pid=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+	until_true longer 30
+	take "$tmp/there" -r
+	kill -KILL "$outside" "$pid"
+	until_true gone "$pid"
+	cp "$log" "$tmp/log.was"
+	: >"$log"
+	restore "$tmp/there" --pidfile "$tmp/pidfile"
+	pid=$(cat "$tmp/pidfile")
+	goes_on "the init of a pid namespace, ${program##*/}"
+	is "$(readlink "/proc/$pid/ns/ipc" | grep -c "$(readlink \
+	    /proc/self/ns/ipc)")" 0 'in an IPC namespace of its own'
+	kill -KILL "$pid"
+	until_true gone "$pid"
+	rm -rf "$tmp/there" "$tmp/pidfile"
+done
+
 # the same numbers in two namespaces: each has its own memory
 in=(unshare --ipc)
 start "$here/sysv.py"
@@ -62,4 +86,4 @@ is "$? $(grep -c 'of /SYSV00007e57 (deleted): memory of System V that a process'
     "$tmp/err") $(wc -l <"$tmp/err")" '1 6 7' 'it is not restored'
 kill "$other"
 end
-finish 17
+finish 27

@@ -995,7 +995,8 @@ test_sysv(void **state)
 	(void)state;
 	assert_int_equal(load_sysv(&o, SYSV, SEGMENT "2\n", SPACE), 0);
 	assert_string_equal(warned, "process 7: it is restored in an IPC "
-	    "namespace of its own, with its memory of System V\n");
+	    "namespace of its own, with its memory of System V; semaphores and "
+	    "queues that it may have are not there\n");
 	m = frame("mm-7.img", 0);
 	assert_int_equal(number(m, "14#1.4"), 5);
 	assert_int_equal(number(m, "14#1.7"), 0x501);

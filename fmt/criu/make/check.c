@@ -301,8 +301,7 @@ makecheck_process(struct criumake *m, struct maketask *t)
 		    "others have not: cannot be restored", t->proc->pid);
 	if (namespaces_check(m, t) == -1 || children_check(m, t) == -1 ||
 	    shares_check(m, t) == -1 ||
-	    (t == m->root && (user_check(m, t) == -1 ||
-	    makespaces_check(m) == -1)))
+	    (t == m->root && user_check(m, t) == -1))
 		return -1;
 	if (threads_check(m, t) == -1 || environ_check(m, t) == -1)
 		return -1;

@@ -5,7 +5,8 @@
  *
  *	pid	where the first process is the init of its own
  *	uts	where the record has names that are not the host's
- *	ipc	where they have memory of System V (sysv.c)
+ *	ipc	where they have memory of System V (sysv.c), or one of their own
+ *		with semaphores or queues, or whose init the first process is
  */
 #include "criumake.h"
 
@@ -36,6 +37,27 @@ is_nested(const struct criumake *m)
 }
 
 /*
+ * Return whether the root is the init of a pid namespace, and in an IPC
+ * namespace that snap was not in.
+ */
+bool
+makespaces_isipc(const struct criumake *m)
+{
+	char *text, *name, *rest;
+	bool found;
+
+	if (!maketask_isinit(m->root) || !is_nested(m) ||
+	    (text = words_text(&m->root->rec, "namespaces")) == NULL)
+		return false;
+	for (name = strtok_r(text, " \n", &rest); name != NULL &&
+	    strcmp(name, "ipc") != 0; name = strtok_r(NULL, " \n", &rest))
+		continue;
+	found = name != NULL;
+	free(text);
+	return found;
+}
+
+/*
  * Note the namespaces of an init that are not made, where they are not those of
  * snap: without them it would be in criu's, with other files than it had.  Of
  * who is no init they may be made before, and criu be started there.
@@ -45,6 +67,7 @@ makespaces_check(struct criumake *m)
 {
 	const uint64_t pid = m->root->proc->pid;
 	char *text, *name, *rest;
+	bool made;
 	int rc;
 
 	if (!maketask_isinit(m->root) || !is_nested(m))
@@ -56,11 +79,17 @@ makespaces_check(struct criumake *m)
 		    "is told", pid);
 	rc = 0;
 	for (name = strtok_r(text, " \n", &rest); name != NULL && rc == 0;
-	    name = strtok_r(NULL, " \n", &rest))
-		if (strcmp(name, "ipc") == 0 || strcmp(name, "mnt") == 0 ||
-		    strcmp(name, "net") == 0)
+	    name = strtok_r(NULL, " \n", &rest)) {
+		made = strcmp(name, "ipc") == 0 && makesysv_space(m);
+		if (strcmp(name, "cgroup") == 0)
+			rc = make_note(m, "process %" PRIu64 ": it is restored "
+			    "in criu's cgroup namespace, not one of its own",
+			    pid);
+		else if (!made && (strcmp(name, "ipc") == 0 ||
+		    strcmp(name, "mnt") == 0 || strcmp(name, "net") == 0))
 			rc = make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
 			    ": its %s namespace", pid, name);
+	}
 	free(text);
 	return rc;
 }

@@ -384,7 +384,8 @@ makesysv_write(struct criumake *m)
 	ns = words_text(&m->root->rec, "ns/ipc");
 	rc = ns == NULL || strcmp(ns, initial) != 0 ? 0 : make_note(m,
 	    "process %" PRIu64 ": it is restored in an IPC namespace of its "
-	    "own, with its memory of System V", m->root->proc->pid);
+	    "own, with its memory of System V; semaphores and queues that it "
+	    "may have are not there", m->root->proc->pid);
 	free(ns);
 	return rc;
 }

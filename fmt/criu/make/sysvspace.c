@@ -213,6 +213,18 @@ tells_space(const struct maketask *t)
 }
 
 /*
+ * Return whether the record of t tells that it has such a namespace, with or
+ * without anything in it.
+ */
+static bool
+tells_limits(const struct maketask *t)
+{
+	struct recfile f;
+
+	return linuxrec_find(&t->rec, "sysvipc/limits", &f);
+}
+
+/*
  * Return whether the record of t tells why that cannot be had.
  */
 static bool
@@ -298,7 +310,10 @@ makespace_read(struct criumake *m)
 	char *why;
 	int rc;
 
-	if ((m->space = space_find(m, m->root, tells_space)) != NULL ||
+	m->space = space_find(m, m->root, tells_space);
+	if (m->space == NULL && makespaces_isipc(m))
+		m->space = space_find(m, m->root, tells_limits);
+	if (m->space != NULL ||
 	    (t = space_find(m, m->root, tells_why)) == NULL)
 		return 0;
 	if ((why = words_text(&t->rec, "sysvipc/why")) == NULL)

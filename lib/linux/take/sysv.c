@@ -22,7 +22,8 @@ struct sysv {			/* of an IPC namespace */
 	char		*shm;	/* owned; /proc/sysvipc/shm */
 	struct buf	 limits; /* owned; lines of the record */
 	struct filelist	 rest;	/* owned; of one that is not the machine's,
-				   until a record has it */
+				   until a record has it: */
+	bool		 told;
 };
 
 struct segment_stat {		/* a line of /proc/sysvipc/shm */
@@ -250,15 +251,17 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 	struct segment_stat st;
 	struct buf b = { 0 };
 	const struct vma *m;
-	size_t i, n;
+	size_t i;
+	bool tell;
 
 	if (space_isown(p) && (v = sysv_get(l, p)) == NULL) {
 		filelist_text(to, "sysvipc/why", "%s\n", snap_errstr());
 		return;
 	}
-	n = to->n;
-	if (v != NULL)
+	if ((tell = v != NULL && !v->told)) {
 		filelist_join(to, &v->rest);
+		v->told = true;
+	}
 	for (i = 0; i < t->vma.n; i++) {
 		m = &t->vma.v[i];
 		if (strncmp(m->name, "/SYSV", 5) != 0 || m->off != 0)
@@ -272,11 +275,11 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 		    st.mode, st.size, st.uid, st.gid, st.cuid, st.cgid,
 		    st.attached);
 	}
-	if (b.len > 0)
-		filelist_buf(to, "sysvipc/shm", &b);
-	if (to->n > n)
+	if (b.len > 0 || tell)
 		filelist_copy(to, "sysvipc/limits", v->limits.data,
 		    v->limits.len);
+	if (b.len > 0)
+		filelist_buf(to, "sysvipc/shm", &b);
 }
 
 /*
