@@ -186,14 +186,35 @@ process_record(int pid)
 }
 
 /*
+ * Add a process with some memory and a record of n files; the record in the
+ * making is empty then.
+ */
+static struct proc *
+finish_with(struct snap *s, uint64_t pid, struct file *f, size_t n)
+{
+	struct memsource *m;
+	struct proc *p;
+	size_t i;
+
+	assert_non_null(p = snap_add(s, pid));
+	m = memsource_new(s, 12, KB);
+	memset(m->data, 'x', 12 * KB);
+	segment_add(p, IMAGE_MEM, DATA, 8 * KB, &m->src, 0);
+	segment_add(p, IMAGE_MEM, STACK + PAGE, 4 * KB, &m->src, 8 * KB);
+	assert_int_equal(linuxrec_pack(p, machine, f, n), 0);
+	for (i = 0; i < rec.n; i++)
+		free(rec.e[i].data);
+	rec.n = 0;
+	return p;
+}
+
+/*
  * Give the record to a process of the snapshot, with its pages.
  */
 static struct proc *
 finish(struct snap *s, uint64_t pid)
 {
 	struct file f[FILES];
-	struct memsource *m;
-	struct proc *p;
 	size_t i;
 
 	for (i = 0; i < rec.n; i++) {
@@ -201,16 +222,7 @@ finish(struct snap *s, uint64_t pid)
 		f[i].data = (uint8_t *)rec.e[i].data;
 		f[i].len = rec.e[i].len;
 	}
-	assert_non_null(p = snap_add(s, pid));
-	m = memsource_new(s, 12, KB);
-	memset(m->data, 'x', 12 * KB);
-	segment_add(p, IMAGE_MEM, DATA, 8 * KB, &m->src, 0);
-	segment_add(p, IMAGE_MEM, STACK + PAGE, 4 * KB, &m->src, 8 * KB);
-	assert_int_equal(linuxrec_pack(p, machine, f, rec.n), 0);
-	for (i = 0; i < rec.n; i++)
-		free(rec.e[i].data);
-	rec.n = 0;
-	return p;
+	return finish_with(s, pid, f, rec.n);
 }
 
 static struct snap *
@@ -923,6 +935,46 @@ test_unmapped(void **state)
 		/* that of the executable is left */
 		assert_int_equal(count(frame("mm-7.img", 0), 14), 1);
 	}
+}
+
+/*
+ * A hundred thousand sockets that wait in each other, the last in the one before
+ * it: each is looked at once, or this does not end.
+ */
+static void
+test_nested(void **state)
+{
+	enum { SOCKETS = 100000 };
+	struct criuopts o = { 0 };
+	struct file *f;
+	struct snap *s;
+	size_t i, n;
+
+	(void)state;
+	process_record(7);
+	set("files", "3 100000\n");
+	assert_non_null(f = calloc(FILES + SOCKETS, sizeof *f));
+	for (n = 0; n < rec.n; n++) {
+		f[n].name = rec.e[n].name;
+		f[n].data = (uint8_t *)rec.e[n].data;
+		f[n].len = rec.e[n].len;
+	}
+	for (i = 1; i <= SOCKETS; i++, n++) {
+		assert_true(asprintf(&f[n].name, "file/%zu", i) > 0);
+		f[n].len = (size_t)asprintf((char **)&f[n].data, "type unix\n"
+		    "ino %zu\nflags 2\nsocket 1 10 0 5 0\n"
+		    "options 4608 4608 0\npassed 0 %zu\n", i,
+		    i == 1 ? (size_t)SOCKETS : i - 1);
+	}
+	s = begin();
+	i = rec.n;
+	finish_with(s, 7, f, n);
+	assert_int_equal(load(s, &o), 0);
+	while (i < n) {
+		free(f[i].name);
+		free(f[i++].data);
+	}
+	free(f);
 }
 
 /*
@@ -1986,6 +2038,7 @@ main(void)
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_sysv),
 		cmocka_unit_test(test_space),
 		cmocka_unit_test(test_names),

@@ -179,6 +179,8 @@ struct makeopen {		/* an open file description */
 	bool		 passing; /* no process has it: it waits in a socket */
 	bool		 there;	/* criu has it, of those that wait */
 	bool		 turn;	/* it is among those of struct criumake */
+	size_t		 senders; /* sockets that are connected to it */
+	size_t		 awaited; /* those of them that are to be there first */
 	unsigned int	 ends;	/* of its inode that are restored: bits */
 	bool		 data;	/* of its inode is written, of the first */
 	bool		 locked; /* its own locks are written */
@@ -238,6 +240,11 @@ struct makesysv {		/* memory of System V */
 	uint64_t	 wholeend; /* up to this address */
 };
 
+struct makeaccept {		/* a connection that waits to be accepted */
+	uint64_t	 caller; /* its inode */
+	struct makeopen	*open;	/* borrowed; the socket at which it waits */
+};
+
 struct criumake {
 	struct snap	*snap;	/* borrowed, as all pointers here but where it
 				   says so */
@@ -253,6 +260,8 @@ struct criumake {
 	struct makeopen	**open;	/* owned; by key */
 	struct makeopen	**byino; /* owned; the same by type and inode */
 	size_t		 nopen;
+	struct makeaccept *accept; /* owned; ascending */
+	size_t		 naccept;
 	struct maketext	*text;	/* owned; mapped files */
 	size_t		 ntext;
 	struct makeghost *ghost; /* owned */
@@ -497,7 +506,7 @@ int		 makesocket_read(struct makeopen *, struct words *);
 void		 makesocket_free(struct makeopen *);
 
 /* queue.c: what waits in UNIX sockets */
-void		 makequeue_use(struct criumake *);
+int		 makequeue_use(struct criumake *);
 const char	*makequeue_hinders(const struct criumake *,
 		    const struct makeopen *);
 int		 makequeue_note(struct criumake *, const struct maketask *,

@@ -75,13 +75,44 @@ makefind_peer(const struct criumake *m, const struct makeopen *f)
 struct makeopen *
 makefind_accepter(const struct criumake *m, const struct makeopen *f)
 {
-	size_t i, k;
+	const uint64_t ino = f->v[OK_INO][0];
+	size_t i;
 
+	i = BISECT_WHILE(n, m->naccept, m->accept[n].caller < ino);
+	return i < m->naccept && m->accept[i].caller == ino ?
+	    m->accept[i].open : NULL;
+}
+
+static int
+accept_cmp(const void *a, const void *b)
+{
+	const struct makeaccept *x = a, *y = b;
+
+	if (x->caller != y->caller)
+		return x->caller < y->caller ? -1 : 1;
+	return x->open->key < y->open->key ? -1 : x->open->key > y->open->key;
+}
+
+/*
+ * Sort for makefind_accepter what waits to be accepted.
+ */
+static int
+accepts_sort(struct criumake *m)
+{
+	size_t i, k, n;
+
+	for (n = i = 0; i < m->nopen; i++)
+		n += m->open[i]->ncaller;
+	if ((m->accept = calloc(n + 1, sizeof *m->accept)) == NULL)
+		return errstr_set("out of memory");
 	for (i = 0; i < m->nopen; i++)
-		for (k = 0; k < m->open[i]->ncaller; k++)
-			if (m->open[i]->caller[k] == f->v[OK_INO][0])
-				return m->open[i];
-	return NULL;
+		for (k = 0; k < m->open[i]->ncaller; k++) {
+			m->accept[m->naccept].caller = m->open[i]->caller[k];
+			m->accept[m->naccept++].open = m->open[i];
+		}
+	if (n > 1)
+		qsort(m->accept, n, sizeof *m->accept, accept_cmp);
+	return 0;
 }
 
 /*
@@ -105,7 +136,7 @@ makefind_opens(struct criumake *m)
 	for (i = 0; i < m->nopen; i++)
 		m->byino[i] = m->open[i];
 	qsort(m->byino, m->nopen, sizeof(*m->byino), byino_cmp);
-	return 0;
+	return accepts_sort(m);
 }
 
 /*

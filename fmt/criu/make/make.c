@@ -98,8 +98,7 @@ make_all(struct criumake *m)
 	for (i = 0; i < m->norder; i++)
 		if (makeopen_fds(m, m->order[i]) == -1)
 			return -1;
-	makequeue_use(m);
-	if (makejudge_opens(m) == -1 ||
+	if (makequeue_use(m) == -1 || makejudge_opens(m) == -1 ||
 	    (files = make_image(m, CRIU_FILES, "files.img")) == NULL)
 		return -1;
 	m->files = &files->b;

@@ -432,4 +432,5 @@ makeopen_free(struct criumake *m)
 		open_free(m->open[i]);
 	free(m->open);
 	free(m->byino);
+	free(m->accept);
 }

@@ -19,48 +19,92 @@ enum {
  * Let the open files be used that wait in sockets that are, and so on in those
  * that wait themselves.
  */
-void
+int
 makequeue_use(struct criumake *m)
 {
-	struct makeopen *f, *o;
-	size_t i, k;
-	bool again;
+	struct makeopen *f, *o, **todo;
+	size_t i, k, n;
 
-	do {
-		again = false;
-		for (i = 0; i < m->nopen; i++) {
-			f = m->open[i];
-			for (k = 0; f->used && k < f->npassed; k++) {
-				o = makefind_open(m, f->passed[k].id);
-				if (o == NULL || o->used)
-					continue;
-				o->used = o->passing = again = true;
-				o->user = f->user;
-			}
+	if ((todo = calloc(m->nopen + 1, sizeof *todo)) == NULL)
+		return errstr_set("out of memory");
+	for (n = i = 0; i < m->nopen; i++)
+		if (m->open[i]->used)
+			todo[n++] = m->open[i];
+	for (i = 0; i < n; i++)
+		for (f = todo[i], k = 0; k < f->npassed; k++) {
+			o = makefind_open(m, f->passed[k].id);
+			if (o == NULL || o->used)
+				continue;
+			o->used = o->passing = true;
+			o->user = f->user;
+			todo[n++] = o;
 		}
-	} while (again);
+	free(todo);
+	return 0;
 }
 
 /*
- * Return whether all that send to socket f are there when criu comes to what
- * waits in it: one of them is to send that again.
+ * Return the socket to which o is connected, if it is written; NULL if there is
+ * none.
  */
-static bool
-is_sent(const struct criumake *m, const struct makeopen *f)
+static struct makeopen *
+sent_to(const struct criumake *m, const struct makeopen *o)
 {
-	const struct makeopen *o;
-	size_t i;
+	return makeopen_written(o) && makeopen_is(o, "unix") ?
+	    makefind_peer(m, o) : NULL;
+}
 
-	o = makefind_peer(m, f);
-	if (o != NULL && makefind_peer(m, o) == f)
-		return o->there;
-	for (i = 0; i < m->nopen; i++) {
-		o = m->open[i];
-		if (makeopen_written(o) && makeopen_is(o, "unix") &&
-		    makefind_peer(m, o) == f && !o->there)
-			return false;
+/*
+ * Return the socket that waits for o to be there: when criu comes to what waits
+ * in a socket, one that sends to it is to send that again.  Of two that are
+ * connected to each other nobody else counts.
+ */
+static struct makeopen *
+waits_for(const struct criumake *m, const struct makeopen *o)
+{
+	const struct makeopen *back;
+	struct makeopen *f;
+
+	f = makeopen_is(o, "unix") ? makefind_peer(m, o) : NULL;
+	back = f == NULL ? NULL : makefind_peer(m, f);
+	if (back == o)
+		return f;
+	return back != NULL && makefind_peer(m, back) == f ? NULL :
+	    sent_to(m, o);
+}
+
+/*
+ * Take the turn of socket f, if descriptors wait in it and nothing else is
+ * waited for.
+ */
+static int
+turn_take(struct criumake *m, struct makeopen *f)
+{
+	if (f->npassed == 0 || f->turn || !f->there || f->awaited > 0 ||
+	    !makeopen_written(f))
+		return 0;
+	if (VEC_ROOM(m->turn, m->nturn) == -1)
+		return -1;
+	m->turn[m->nturn++] = f;
+	f->turn = true;
+	return 0;
+}
+
+/*
+ * Let open file o be there, and those take their turn that waited for it.
+ */
+static int
+there_set(struct criumake *m, struct makeopen *o)
+{
+	struct makeopen *f;
+
+	o->there = true;
+	if ((f = waits_for(m, o)) != NULL) {
+		f->awaited--;
+		if (turn_take(m, f) == -1)
+			return -1;
 	}
-	return true;
+	return turn_take(m, o);
 }
 
 /*
@@ -72,30 +116,31 @@ is_sent(const struct criumake *m, const struct makeopen *f)
 int
 makequeue_order(struct criumake *m)
 {
-	enum { DEEP = 16 };	/* sockets in each other */
 	struct makeopen *f, *o;
-	size_t i, k, round;
+	size_t i, k;
 
 	m->nturn = 0;
 	for (i = 0; i < m->nopen; i++) {
-		m->open[i]->turn = false;
-		m->open[i]->there = !m->open[i]->passing;
+		f = m->open[i];
+		f->turn = false;
+		f->there = !f->passing;
+		f->awaited = f->senders = 0;
 	}
-	for (round = 0; round < DEEP; round++)
-		for (i = 0; i < m->nopen; i++) {
-			f = m->open[i];
-			if (f->npassed == 0 || f->turn || !f->there ||
-			    !makeopen_written(f) || !is_sent(m, f))
-				continue;
-			if (VEC_ROOM(m->turn, m->nturn) == -1)
+	for (i = 0; i < m->nopen; i++) {
+		o = m->open[i];
+		if ((f = sent_to(m, o)) != NULL)
+			f->senders++;
+		if (!o->there && (f = waits_for(m, o)) != NULL)
+			f->awaited++;
+	}
+	for (i = 0; i < m->nopen; i++)
+		if (turn_take(m, m->open[i]) == -1)
+			return -1;
+	for (i = 0; i < m->nturn; i++)
+		for (k = 0; k < m->turn[i]->npassed; k++) {
+			o = makefind_open(m, m->turn[i]->passed[k].id);
+			if (o != NULL && !o->there && there_set(m, o) == -1)
 				return -1;
-			m->turn[m->nturn++] = f;
-			f->turn = true;
-			for (k = 0; k < f->npassed; k++) {
-				o = makefind_open(m, f->passed[k].id);
-				if (o != NULL)
-					o->there = true;
-			}
 		}
 	return 0;
 }
@@ -105,20 +150,14 @@ makequeue_order(struct criumake *m)
  * that criu makes for that, of the process that has f.
  */
 static bool
-is_deserted(const struct criumake *m, const struct makeopen *f)
+is_deserted(const struct makeopen *f)
 {
 	enum { ESTABLISHED = 1, DGRAM = 2 };
 	const uint64_t *s = f->v[OK_SOCKET];
-	size_t i;
 
 	if (s[SOCK_TYPE] != DGRAM)
 		return s[SOCK_STATE] == ESTABLISHED && s[SOCK_PEER] == 0;
-	for (i = 0; i < m->nopen; i++)
-		if (makeopen_written(m->open[i]) &&
-		    makeopen_is(m->open[i], "unix") &&
-		    makefind_peer(m, m->open[i]) == f)
-			return false;
-	return true;
+	return f->senders == 0;
 }
 
 /*
@@ -130,7 +169,7 @@ makequeue_hinders(const struct criumake *m, const struct makeopen *f)
 	const struct makeopen *o;
 	size_t i;
 
-	if (f->passing && is_deserted(m, f))
+	if (f->passing && is_deserted(f))
 		return "a socket without another end, which no process has";
 	for (i = 0; i < f->npassed; i++) {
 		o = makefind_open(m, f->passed[i].id);
