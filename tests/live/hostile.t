@@ -64,8 +64,14 @@ if is_root && [ -w /dev/fuse ]; then
 		    "1 no answer "
 	done
 	unnoticed "$anon" "the other has noticed nothing"
+	# what snap closes nobody answers
+	mkdir "$tmp/mntp"
+	target "$targets/served" "$tmp/mntp" touch passed hang
+	snap -t 1 -o "$tmp/snap" "$pid"
+	is "$rc $(said)" '1 no answer ' 'passed: snap ends'
+	unnoticed "$pid" 'passed: it has noticed nothing'
 else
-	skip "files that are served" "only root may serve one here" 42
+	skip "files that are served" "only root may serve one here" 44
 fi
 
 # As nobody: root opens what is mapped, not a name.
@@ -79,4 +85,4 @@ for i in 1 2 3 4; do
 	is "$rc $err" "0 " "swapped: taken"
 done
 unnoticed "$pid" "swapped: what is no regular file is not opened"
-finish 47
+finish 49

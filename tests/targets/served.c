@@ -4,17 +4,19 @@
  * the first argument.  The file has the pattern of seed 1, and in front, with
  * ELF, the four bytes of an ELF file.
  *
- *	served DIR [ELF] [touch] [args] [hang]
+ *	served DIR [ELF] [touch] [args] [passed] [hang]
  *
  * touch: all but the last page is present, and the second modified; args: the
  * process says that its arguments are in the last page (prctl(2),
- * PR_SET_MM_MAP), which is not present; hang: once the target is ready, no
+ * PR_SET_MM_MAP), which is not present; passed: a descriptor of the file waits
+ * in a socket; hang: once the target is ready, no
  * request is answered any more, but for FORGET, which has no answer.
  */
 #include "target.h"
 
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <linux/fuse.h>
@@ -206,10 +208,38 @@ server_begin(const char *dir)
 	return stop[1];
 }
 
+/*
+ * Send the file of a path to ourselves.
+ */
+static void
+pass(const char *path)
+{
+	union {
+		struct cmsghdr	h;
+		char		room[CMSG_SPACE(sizeof(int))];
+	} u = { 0 };
+	struct iovec v = { (char[]){ "x" }, 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
+	    .msg_control = &u, .msg_controllen = sizeof u };
+	int fd, pair[2];
+
+	if ((fd = open(path, O_RDONLY)) == -1)
+		err(1, "%s", path);
+	u.h.cmsg_level = SOL_SOCKET;
+	u.h.cmsg_type = SCM_RIGHTS;
+	u.h.cmsg_len = CMSG_LEN(sizeof fd);
+	memcpy(CMSG_DATA(&u.h), &fd, sizeof fd);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == -1 ||
+	    sendmsg(pair[0], &m, 0) != 1)
+		err(1, "sendmsg");
+	close(fd);
+}
+
 int
 main(int argc, char *argv[])
 {
 	bool elf = false, touch = false, args = false, hang = false;
+	bool passed = false;
 	char path[PATH_MAX], *p;
 	int fd, i, stop;
 
@@ -218,9 +248,11 @@ main(int argc, char *argv[])
 		touch |= strcmp(argv[i], "touch") == 0;
 		args |= strcmp(argv[i], "args") == 0;
 		hang |= strcmp(argv[i], "hang") == 0;
+		passed |= strcmp(argv[i], "passed") == 0;
 	}
 	if (argc < 2)
-		errx(2, "usage: served dir [ELF] [touch] [args] [hang]");
+		errx(2, "usage: served dir [ELF] [touch] [args] [passed] "
+		    "[hang]");
 	pattern_fill(content, LEN, 1);
 	if (elf)
 		memcpy(content, "\177ELF", 4);
@@ -239,6 +271,8 @@ main(int argc, char *argv[])
 		region("modified", p + PAGE, PAGE, 7);
 	printf("file served %#jx %d 1 %d\n", (uintmax_t)(uintptr_t)p + 2 *
 	    PAGE, LEN - 2 * PAGE, 2 * PAGE);
+	if (passed)
+		pass(path);
 	if (args)
 		args_move(p + LEN - PAGE);
 	if (hang && write(stop, "", 1) != 1)

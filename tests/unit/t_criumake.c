@@ -938,8 +938,8 @@ test_unmapped(void **state)
 }
 
 /*
- * A hundred thousand sockets that wait in each other, the last in the one before
- * it: each is looked at once, or this does not end.
+ * A hundred thousand sockets that wait in each other, the last in the one
+ * before it: each is looked at once, or this does not end.
  */
 static void
 test_nested(void **state)

@@ -25,7 +25,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CLOSING = 100 };	/* ms that it has for that while all are stopped */
+enum {				/* ms that it has for that */
+	CLOSING = 100,		/* while all are stopped */
+	ENDING = 1000,		/* after that */
+	STEP = 10		/* between two looks at it */
+};
 
 struct looker {			/* on our side */
 	pid_t		 pid;
@@ -122,16 +126,22 @@ looker_leave(struct looker *k)
 }
 
 /*
- * End the looker; there may be none.
+ * End the looker; there may be none.  One that still waits for who serves a
+ * file ends when it can, and is nobody's then, as we have ended.
  */
 void
 looker_end(struct looker *k)
 {
+	struct pollfd p = { .events = POLLIN };
+	int ms;
+
 	if (k == NULL)
 		return;
 	looker_leave(k);
-	while (waitpid(k->pid, NULL, 0) == -1 && errno == EINTR)
-		continue;
+	p.fd = k->pidfd;
+	for (ms = 0; waitpid(k->pid, NULL, WNOHANG) == 0 && ms < ENDING;
+	    ms += STEP)
+		(void)poll(&p, 1, STEP);
 	if (k->pidfd != -1)
 		close(k->pidfd);
 	munmap(k->q, sizeof *k->q);
