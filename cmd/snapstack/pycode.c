@@ -47,6 +47,7 @@ char *
 pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
 {
 	enum { LENGTH = 16, STATE = 32, ASCII = 1 << 6, COMPACT = 1 << 5 };
+	static uint8_t text[4 * NAME_MOST];
 	struct buf b = { 0 };
 	uint64_t length, state, kind, at, c, i;
 
@@ -56,11 +57,13 @@ pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
 		return NULL;
 	kind = state >> 2 & 7;
 	at = addr + ((state & ASCII) != 0 ? o->ascii : o->compact);
-	if ((kind != 1 && kind != 2 && kind != 4))
+	if (length > NAME_MOST)
+		length = NAME_MOST;
+	if ((kind != 1 && kind != 2 && kind != 4) ||
+	    !target_read(t, at, text, (size_t)(length * kind)))
 		return NULL;
-	for (i = 0; i < length && i < NAME_MOST; i++) {
-		if (!target_word(t, at + i * kind, kind, &c))
-			break;
+	for (i = 0; i < length; i++) {
+		c = word_get(text + i * kind, (size_t)kind);
 		if (c == 0 || c > 0x10ffff)
 			c = '?';
 		put_character(&b, (uint32_t)c);
@@ -116,10 +119,12 @@ line_find(struct table *t, uint64_t unit, int64_t first)
 	for (at = 0, line = first; t->p < t->end; at += n) {
 		code = *t->p >> 3 & 15;
 		n = (*t->p++ & 7) + 1U;
+		/* what is damaged may overflow */
 		if (code == NO_COLUMNS || code == LONG)
-			line += signed_varint(t);
+			line = (int64_t)((uint64_t)line +
+			    (uint64_t)signed_varint(t));
 		else if (code >= ONE_LINE && code < NO_COLUMNS)
-			line += code - ONE_LINE;
+			line = (int64_t)((uint64_t)line + code - ONE_LINE);
 		if (code == LONG) {
 			(void)varint(t);
 			(void)varint(t);

@@ -10,7 +10,8 @@
 
 enum {
 	INTERPRETERS = 256,	/* more are not believed */
-	THREADS = 65536,
+	SPARE = 1024,		/* states of threads beyond those there are */
+	READS_MOST = 4 * KB * KB, /* of the memory of a process */
 	OWNED_BY_C = 3,		/* of enum _frameowner, pycore_frame.h */
 	GIL_LAST = 8,		/* in struct _gil_runtime_state */
 	GIL_LOCKED = 16,
@@ -54,42 +55,59 @@ on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,
 }
 
 /*
- * Put the Python frames of a thread, from that at addr on.
+ * Take what the frame at addr tells, if it has code.
+ */
+static bool
+frame_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
+    uint64_t addr)
+{
+	struct target *t = u->target;
+	uint64_t code, instruction, entry;
+	struct pyframe *f;
+
+	if (!target_word(t, addr + o->frame_code, 8, &code) ||
+	    !target_word(t, addr + o->frame_instruction, 8, &instruction) ||
+	    VEC_ROOM(st->python, st->npython) == -1)
+		return false;
+	f = &st->python[st->npython];
+	memset(f, 0, sizeof *f);
+	if (!pycode_get(f, t, o, code, instruction)) {
+		free(f->function);
+		free(f->file);
+		return false;
+	}
+	st->npython++;
+	if (u->locals)
+		pylocals_get(f, t, o, addr, code);
+	if (o->frame_entry != UINT64_MAX &&
+	    target_word(t, addr + o->frame_entry, 1, &entry))
+		f->entry = entry != 0;
+	return true;
+}
+
+/*
+ * Put the Python frames of a thread, from that at addr on, until they go in a
+ * circle: one is met again of which the number is a power of two (Brent).
  */
 static void
 frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
     uint64_t addr)
 {
 	struct target *t = u->target;
-	uint64_t code, instruction, entry, owner;
-	struct pyframe *f;
+	uint64_t owner, met;
+	unsigned int n;
 
-	while (addr != 0 && st->npython < FRAMES_MAX) {
-		if (!target_word(t, addr + o->frame_code, 8, &code) ||
-		    !target_word(t, addr + o->frame_instruction, 8,
-		    &instruction) ||
-		    !target_word(t, addr + o->frame_owner, 1, &owner))
+	for (n = 1, met = 0; addr != 0 && addr != met && n <= FRAMES_MAX &&
+	    t->nread < READS_MOST; n++) {
+		if (!target_word(t, addr + o->frame_owner, 1, &owner))
 			return;
 		if (owner == OWNED_BY_C && o->frame_entry == UINT64_MAX) {
 			if (st->npython > 0)
 				st->python[st->npython - 1].entry = true;
-		} else {
-			if (VEC_ROOM(st->python, st->npython) == -1)
-				return;
-			f = &st->python[st->npython++];
-			memset(f, 0, sizeof *f);
-			if (!pycode_get(f, t, o, code, instruction)) {
-				free(f->function);
-				free(f->file);
-				st->npython--;
-				return;
-			}
-			if (u->locals)
-				pylocals_get(f, t, o, addr, code);
-			if (o->frame_entry != UINT64_MAX &&
-			    target_word(t, addr + o->frame_entry, 1, &entry))
-				f->entry = entry != 0;
-		}
+		} else if (!frame_add(u, st, o, addr))
+			return;
+		if ((n & (n - 1)) == 0)
+			met = addr;
 		if (!target_word(t, addr + o->frame_previous, 8, &addr))
 			return;
 	}
@@ -109,16 +127,15 @@ stack_of(struct unwinder *u, uint64_t tid)
 }
 
 /*
- * Take the threads of an interpreter.
+ * Take the threads of an interpreter, *left states of threads at most.
  */
 static void
 interpreter_take(struct unwinder *u, const struct pyoffsets *o,
-    uint64_t interp, uint64_t gil)
+    uint64_t interp, uint64_t gil, size_t *left)
 {
 	struct target *t = u->target;
 	uint64_t addr, tid, frame, locked, last, id, collecting;
 	struct stack *st;
-	unsigned int n;
 
 	if (!target_word(t, interp + o->interp_threads, 8, &addr) ||
 	    !target_word(t, interp + o->interp_id, 8, &id) ||
@@ -127,7 +144,7 @@ interpreter_take(struct unwinder *u, const struct pyoffsets *o,
 	if (gil == 0 || !target_word(t, gil + GIL_LOCKED, 4, &locked) ||
 	    !target_word(t, gil + GIL_LAST, 8, &last))
 		locked = last = 0;
-	for (n = 0; addr != 0 && n < THREADS; n++) {
+	for (; addr != 0 && *left > 0; --*left) {
 		if (!target_word(t, addr + o->thread_native, 8, &tid) ||
 		    !target_word(t, addr + o->thread_frame, 8, &frame))
 			return;
@@ -160,6 +177,7 @@ python_find(struct unwinder *u)
 	uint64_t interp, gil, version;
 	struct pyoffsets o;
 	unsigned int n;
+	size_t left;
 
 	(void)dwfl_getmodules(u->dwfl, on_module, &f, 0);
 	version = 0;
@@ -170,12 +188,13 @@ python_find(struct unwinder *u)
 	if (!pyoffsets_get(&o, t, f.runtime, (unsigned int)version) ||
 	    !target_word(t, f.runtime + o.runtime_head, 8, &interp))
 		return;
+	left = 4 * u->n + SPARE;
 	for (n = 0; interp != 0 && n < INTERPRETERS; n++) {
 		gil = f.runtime + o.runtime_gil;
 		if (o.interp_gil != UINT64_MAX &&
 		    !target_word(t, interp + o.interp_gil, 8, &gil))
 			gil = 0;
-		interpreter_take(u, &o, interp, gil);
+		interpreter_take(u, &o, interp, gil, &left);
 		if (!target_word(t, interp + o.interp_next, 8, &interp))
 			return;
 	}

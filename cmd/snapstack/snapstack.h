@@ -55,6 +55,7 @@ struct target {			/* a process of the snapshot */
 	struct block	*cache;	/* owned; CACHED */
 	struct block	**kept;	/* owned, and what it points to; by address */
 	size_t		 nkept;
+	uint64_t	 nread;	/* how often it was read, a kilobyte at most */
 	bool		 left;	/* its memory is not to be had, but kept */
 };
 

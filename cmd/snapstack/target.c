@@ -199,6 +199,7 @@ target_read(struct target *t, uint64_t addr, void *buf, size_t len)
 
 	for (; len > 0; len -= n, addr += n, to += n) {
 		b = block_get(t, addr - addr % BLOCK);
+		t->nread++;
 		at = (size_t)(addr % BLOCK);
 		n = KB - at % KB;
 		if (n > len)

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# What a process says of its Python code may go in circles, while it is stopped;
+# it is told once, and the process goes on.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+needs snapstack
+
+if [ "$(uname -m)" != x86_64 ] ||
+    ! cc -O1 -rdynamic -o "$tmp/python3.12" "$tests/stack/pycycle.c" \
+    2>"$tmp/cc"; then
+	skip "circles" "no compiler, or no machine that is known here"
+	finish 1
+fi
+strip "$tmp/python3.12"
+for kind in owned code threads; do
+	target "$tmp/python3.12" "$kind"
+	timeout 60 "$BUILD/snapstack" -l "$pid" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(grep -c '^process' "$tmp/out")" "0 1" "$kind: it ends"
+	n=$(grep -c 'endless (endless:0), Python$' "$tmp/out")
+	case $kind in
+	code) [ "$n" -ge 1 ] && [ "$n" -le 4 ] ;;
+	*) [ "$n" -eq 0 ] ;;
+	esac
+	ok $? "$kind: a frame of a circle is not told for ever" ||
+	    diag <<<"$n"
+	let_go "$pid" "$kind: the process goes on"
+	"$BUILD/snap" -o "$tmp/snap" "$pid"
+	is "$(timeout 60 "$BUILD/snapstack" "$tmp/snap" |
+	    grep -c 'endless (endless:0), Python$')" "$n" \
+	    "$kind: the same of a snapshot"
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+done
+finish 12
