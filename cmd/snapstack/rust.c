@@ -108,24 +108,25 @@ identifier(struct rust *r, const char **name, size_t *n)
 }
 
 /*
- * Read with fn what was there before, at the place that a number tells.
+ * Read with fn what was there before, at the place that a number tells: B has
+ * been read, and stands behind that place.
  */
 static void
 backref(struct rust *r, void (*fn)(struct rust *))
 {
-	const char *at, *s;
+	const uint64_t here = (uint64_t)(r->s - r->begin) - 1;
+	const char *s;
 	uint64_t v;
 
 	v = base62(r);
-	at = r->begin + v;
-	if (r->failed || v >= (uint64_t)(r->s - r->begin)) {
+	if (r->failed || v >= here) {
 		r->failed = true;
 		return;
 	}
 	if (r->quiet > 0)
 		return;
 	s = r->s;
-	r->s = at;
+	r->s = r->begin + v;
 	fn(r);
 	r->s = s;
 }
@@ -138,8 +139,14 @@ const_read(struct rust *r)
 	uint64_t v;
 	char type;
 
+	if (r->failed || r->depth >= DEEPEST) {
+		r->failed = true;
+		return;
+	}
 	if (taken(r, 'B')) {
+		r->depth++;
 		backref(r, const_read);
+		r->depth--;
 		return;
 	}
 	if ((type = *r->s) == '\0') {

@@ -17,7 +17,8 @@ FUNCTION(closure, "_RNCNCINvNtNtCsjrHSEGnQ3l9_3std6thread9lifecycle15"
     "spawn_uncheckedNCNvCs6GmmlP4bgsG_1r4main0yEs_00B14_", last())
 FUNCTION(trait, "_RNvXsl_NtCsgEmfK2I1SDS_4core5panicINtB5_3FooRShTmeEE"
     "NtB5_3Bar4call", closure())
-FUNCTION(wrong, "_RNvNvNvC1a", trait())
+FUNCTION(endless, "_RINvC1a1bKB8_E", trait())
+FUNCTION(wrong, "_RNvNvNvC1a", endless())
 FUNCTION(legacy, "_ZN41_$LT$a..B$u20$as$u20$core..fmt..Write$GT$9write_str"
     "17h0123456789abcdefE", wrong())
 FUNCTION(member, "_ZN6shapes6Square4areaEi", legacy())

@@ -240,6 +240,7 @@ if cc -O1 -o "$tmp/names" "$tests/stack/names.c" 2>"$tmp/cc"; then
 	    sed '1,/^main$/d;/pause/d')" 'shapes::Square::area(int)
 <a::B as core::fmt::Write>::write_str
 _RNvNvNvC1a
+_RINvC1a1bKB8_E
 <core::panic::Foo<&[u8], (u32, str)> as core::panic::Bar>::call
 std::thread::lifecycle::spawn_unchecked<r::main::{closure#0}, u64>::{closure#1}::{closure#0}
 <std::sys::thread::unix::Thread>::join' "names of C++ and Rust"
