@@ -51,6 +51,8 @@ find_elf(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr base,
 	(void)m;
 	(void)user;
 	*elf = NULL;
+	if (now != NULL && now->live)
+		return -1;
 	if (now != NULL && now->exe_start != 0 && base == now->exe_start) {
 		*elf = elfimage_open(now->proc->text);
 		return -1;
@@ -196,7 +198,8 @@ modules_open(struct target *t)
 		dwfl_end(d);
 		return NULL;
 	}
-	exe_add(d, t);
+	if (!t->live)
+		exe_add(d, t);
 	return d;
 }
 

@@ -17,14 +17,12 @@ on_location(void *arg, const struct location *l)
 {
 	static const char eval[] = "_PyEval_EvalFrameDefault";
 	struct naming *n = arg;
-	const char *base;
 
 	/* of GCC's parts of a function, too: NAME.cold and such */
 	n->eval |= l->function != NULL && strncmp(l->function, eval,
 	    sizeof eval - 1) == 0 && (l->function[sizeof eval - 1] == '\0' ||
 	    l->function[sizeof eval - 1] == '.');
-	base = l->module == NULL ? NULL : strrchr(l->module, '/');
-	n->python = base != NULL && strstr(base, "python") != NULL;
+	n->python = l->module != NULL && python_is(l->module);
 }
 
 static size_t

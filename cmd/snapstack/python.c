@@ -24,6 +24,22 @@ struct search {			/* for symbols */
 };
 
 /*
+ * Return whether path is that of an interpreter, or its library, and not of
+ * a module for it.
+ */
+bool
+python_is(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	base = base == NULL ? path : base + 1;
+	if (strncmp(base, "libpython", 9) == 0)
+		return true;
+	return strncmp(base, "python", 6) == 0 && (base[6] == '\0' ||
+	    base[6] == ' ' || (base[6] >= '0' && base[6] <= '9'));
+}
+
+/*
  * Look for the interpreter's state, and its version, in a module.
  */
 static int
@@ -31,14 +47,14 @@ on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,
     void *arg)
 {
 	struct search *f = arg;
-	const char *base = strrchr(name, '/'), *s;
+	const char *s;
 	GElf_Addr addr;
 	GElf_Sym sym;
 	int i, n;
 
 	(void)user;
 	(void)start;
-	if (strstr(base == NULL ? name : base, "python") == NULL)
+	if (!python_is(name))
 		return DWARF_CB_OK;
 	n = dwfl_module_getsymtab(m);
 	for (i = 1; i < n; i++) {
@@ -52,6 +68,29 @@ on_module(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr start,
 			f->version = addr;
 	}
 	return f->runtime != 0 ? DWARF_CB_ABORT : DWARF_CB_OK;
+}
+
+/*
+ * Look for the interpreter's state: in memory, and in the files of a snapshot.
+ * Those of a live process are not read, for it is stopped, and the program is
+ * not confined.
+ */
+static void
+search(struct unwinder *u, struct search *f)
+{
+	struct target *t = u->target;
+	const struct vma *v;
+	size_t i;
+
+	for (i = 0; i < t->vma.n && f->runtime == 0; i++) {
+		v = &t->vma.v[i];
+		if (v->name[0] != '/' || v->off != 0 || !python_is(v->name) ||
+		    !dynsym_find(t, v->start, "_PyRuntime", &f->runtime))
+			continue;
+		(void)dynsym_find(t, v->start, "Py_Version", &f->version);
+	}
+	if (f->runtime == 0 && !t->live)
+		(void)dwfl_getmodules(u->dwfl, on_module, f, 0);
 }
 
 /*
@@ -179,9 +218,11 @@ python_find(struct unwinder *u)
 	unsigned int n;
 	size_t left;
 
-	(void)dwfl_getmodules(u->dwfl, on_module, &f, 0);
+	if (u->n == 0 || u->stack[0].regs.word != 8)
+		return;
+	search(u, &f);
 	version = 0;
-	if (f.runtime == 0 || u->n == 0 || u->stack[0].regs.word != 8)
+	if (f.runtime == 0)
 		return;
 	if (f.version != 0)
 		(void)target_word(t, f.version, 4, &version);

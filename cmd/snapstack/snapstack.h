@@ -6,6 +6,7 @@
  *	debugfile.c	files of this machine that have a build id
  *	fetch.c		those of debuginfod servers
  *	modules.c	what is mapped where, for libdwfl
+ *	dynsym.c	symbols that a module has in memory
  *	regs.c		registers by their DWARF numbers
  *	unwind.c	the frames of a thread
  *	sigframe.c	what was interrupted by a signal
@@ -56,10 +57,12 @@ struct target {			/* a process of the snapshot */
 	struct block	**kept;	/* owned, and what it points to; by address */
 	size_t		 nkept;
 	uint64_t	 nread;	/* how often it was read, a kilobyte at most */
+	bool		 live;	/* it is stopped; no file of it is read */
 	bool		 left;	/* its memory is not to be had, but kept */
 };
 
-int		 target_open(struct target *t, struct snap *s, struct proc *p);
+int		 target_open(struct target *t, struct snap *s, struct proc *p,
+		    bool live);
 void		 target_close(struct target *t);
 bool		 target_read(struct target *t, uint64_t addr, void *buf,
 		    size_t len);
@@ -186,6 +189,11 @@ bool		 sigframe_step(struct target *t, const struct frame *f,
 
 /* python.c */
 void		 python_find(struct unwinder *u);
+bool		 python_is(const char *path);
+
+/* dynsym.c */
+bool		 dynsym_find(struct target *t, uint64_t start,
+		    const char *name, uint64_t *addr);
 
 /* pymerge.c */
 void		 python_merge(struct unwinder *u, struct stack *st);

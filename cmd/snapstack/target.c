@@ -29,17 +29,18 @@ exe_find(struct target *t)
 }
 
 /*
- * Open process p of snapshot s, both borrowed.  Return 0; or -1 with errstr.
+ * Open process p of snapshot s, both borrowed; live: it is stopped.  Return 0; or -1 with errstr.
  * In both cases target_close frees what it has.
  */
 int
-target_open(struct target *t, struct snap *s, struct proc *p)
+target_open(struct target *t, struct snap *s, struct proc *p, bool live)
 {
 	const struct file *rec = proc_file(p, "proc");
 
 	memset(t, 0, sizeof *t);
 	t->snap = s;
 	t->proc = p;
+	t->live = live;
 	if (proc_vmas(p, &t->vma) == -1)
 		return -1;
 	t->hasrec = rec != NULL && linuxrec_open(&t->rec, rec) != -1;
@@ -281,5 +282,6 @@ target_leave(struct target *t)
 	if (t->nkept > 0)
 		qsort(t->kept, t->nkept, sizeof(struct block *), block_cmp);
 	t->left = true;
+	t->live = false;
 	memset(t->cache, 0, CACHED * sizeof *t->cache);
 }

@@ -31,4 +31,12 @@ for kind in owned code threads; do
 	kill -KILL "$pid"
 	wait "$pid" 2>/dev/null
 done
-finish 12
+
+# a module for Python, and not Python itself
+so=x.cpython-312-x86_64-linux-gnu.so
+cp "$tmp/python3.12" "$tmp/$so"
+target "$tmp/$so" code
+is "$("$BUILD/snapstack" "$pid" | grep -c endless)" 0 \
+    "a module for Python is not taken for it"
+kill -KILL "$pid"
+finish 13
