@@ -11,7 +11,7 @@
 
 enum { PIECE = 64 * KB };
 
-static const uint64_t most = UINT64_C(4) << 30;	/* bytes of a file */
+static const uint64_t most = UINT64_C(4) << 30;	/* bytes of all files */
 
 struct elfbytes {
 	const struct image *im;	/* what they are of; borrowed */
@@ -21,6 +21,7 @@ struct elfbytes {
 
 static struct elfbytes *all;	/* owned */
 static size_t nall;
+static uint64_t nbytes;		/* that they take */
 
 /*
  * Forget the files of a snapshot, which is closed.
@@ -34,6 +35,17 @@ elfimage_forget(void)
 	}
 	free(all);
 	all = NULL;
+	nbytes = 0;
+}
+
+/*
+ * Forget them if they are many, between processes, of which none has any.
+ */
+void
+elfimage_tidy(void)
+{
+	if (nbytes > most / 4)
+		elfimage_forget();
 }
 
 static uint64_t
@@ -83,7 +95,7 @@ bytes_get(struct image *im)
 		if (all[i].im == im)
 			return &all[i];
 	size = image_size(im);
-	if (size == 0 || size > most || VEC_ROOM(all, nall) == -1)
+	if (size == 0 || size > most - nbytes || VEC_ROOM(all, nall) == -1)
 		return NULL;
 	b = &all[nall];
 	b->im = im;
@@ -93,6 +105,7 @@ bytes_get(struct image *im)
 	if (b->data == MAP_FAILED)
 		return NULL;
 	nall++;
+	nbytes += size;
 	image_copy(im, b->data);
 	return b;
 }
@@ -125,7 +138,7 @@ elfimage_memory(struct target *t, uint64_t start, uint64_t end)
 	struct elfbytes *b;
 	Elf *e;
 
-	if (end - start > VDSO_MOST || VEC_ROOM(all, nall) == -1)
+	if (end - start > VDSO_MOST || end - start > most - nbytes || VEC_ROOM(all, nall) == -1)
 		return NULL;
 	b = &all[nall];
 	b->im = NULL;
@@ -135,6 +148,7 @@ elfimage_memory(struct target *t, uint64_t start, uint64_t end)
 	if (b->data == MAP_FAILED)
 		return NULL;
 	nall++;
+	nbytes += b->size;
 	if (!target_read(t, start, b->data, b->size) ||
 	    (e = elf_memory(b->data, b->size)) == NULL)
 		return NULL;

@@ -49,16 +49,19 @@ gather_all(struct living *l, const struct asked *asked)
 	struct snap *s = l->snap;
 	size_t i;
 
+	/* what they have points to them: they do not move */
+	if ((l->ps = calloc(s->nproc + 1, sizeof *l->ps)) == NULL)
+		return errstr_set("out of memory");
 	for (i = 0; i < s->nproc; i++) {
 		if (!proc_isprocess(s->proc[i]))
 			continue;
-		if (VEC_ROOM(l->ps, l->n) == -1 || process_gather(
-		    &l->ps[l->n++], s, s->proc[i], asked, true) == -1)
+		if (process_gather(&l->ps[l->n], s, s->proc[i], asked,
+		    true) == -1) {
+			process_close(&l->ps[l->n]);
 			return -1;
+		}
+		l->n++;
 	}
-	/* they do not move any more */
-	for (i = 0; i < l->n; i++)
-		l->ps[i].u.target = &l->ps[i].t;
 	return 0;
 }
 

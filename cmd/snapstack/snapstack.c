@@ -51,6 +51,7 @@ tell_snap(struct snap *s, const char *path)
 		} else
 			process_tell(&ps, &asked, path);
 		process_close(&ps);
+		elfimage_tidy();
 	}
 	if (n == 0) {
 		program_warn("%s: %s", path, asked.pid == -1 &&
@@ -81,20 +82,25 @@ tell_file(const char *path)
 /*
  * Tell the live processes that were taken.
  */
-static void
+static int
 tell_live(struct living *l)
 {
-	size_t i;
+	size_t i, n;
 
-	for (i = 0; i < l->n; i++) {
+	for (i = n = 0; i < l->n; i++) {
 		if (!is_asked(l->snap, l->ps[i].t.proc))
 			continue;
-		if (i > 0 && !asked.json && !asked.folded)
+		if (n++ > 0 && !asked.json && !asked.folded)
 			printf("\n");
 		process_tell(&l->ps[i], &asked, "-");
 		process_close(&l->ps[i]);
 	}
 	elfimage_forget();
+	if (n > 0 || l->n == 0)
+		return 0;
+	program_warn("none of the live processes is, or has, what is asked "
+	    "for");
+	return -1;
 }
 
 static const struct opt opts[] = {
@@ -218,7 +224,8 @@ main(int argc, char *argv[])
 	progress_show(&progress, getprogname());
 	if (optind == argc)
 		rc = tell_file("-");
-	tell_live(&live);
+	if (tell_live(&live) == -1)
+		rc = -1;
 	for (i = optind; i < n; i++)
 		if (tell_file(argv[i]) == -1)
 			rc = -1;

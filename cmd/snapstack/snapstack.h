@@ -80,6 +80,7 @@ Elf		*elfimage_open(struct image *im);
 Elf		*elfimage_memory(struct target *t, uint64_t start,
 		    uint64_t end);
 void		 elfimage_forget(void);
+void		 elfimage_tidy(void);
 
 /* debugfile.c */
 void		 debugfile_dir(char *dir);

@@ -111,18 +111,30 @@ target_auxv(const struct target *t, uint64_t type, uint64_t *v)
 }
 
 /*
- * Return whether memory at addr is there, but was not captured.
+ * Return why memory at addr was not captured, which is there; or NULL.
  */
-static bool
-is_missing(const struct image *mem, uint64_t addr)
+static const char *
+missing_why(const struct image *mem, uint64_t addr)
 {
 	size_t i;
 
 	for (i = 0; i < mem->nmissing; i++)
 		if (addr >= mem->missing[i].start &&
 		    addr < mem->missing[i].end)
-			return true;
-	return false;
+			return mem->missing[i].reason;
+	return NULL;
+}
+
+/*
+ * Return whether what is missing of the mapping v, for that reason or NULL, is
+ * as it is in the file.  Cores leave out what is so, but also what was asked
+ * for, and could have been written.
+ */
+static bool
+is_file(const struct vma *v, const char *why)
+{
+	return why == NULL || strcmp(why, "file") == 0 ||
+	    (strcmp(why, "core") == 0 && (v->flags & VMA_WRITE) == 0);
 }
 
 /*
@@ -134,16 +146,18 @@ kb_read(struct target *t, uint64_t addr, uint8_t *buf)
 {
 	struct image *mem = t->proc->mem;
 	const struct vma *v;
+	const char *why;
 	struct image *im;
 
 	if (mem != NULL && !t->left && image_read(mem, addr, buf, KB) == 0)
 		return true;
-	if ((v = vmas_find(&t->vma, addr)) == NULL)
+	why = mem == NULL ? NULL : missing_why(mem, addr);
+	if ((v = vmas_find(&t->vma, addr)) == NULL || !is_file(v, why))
 		return false;
 	if ((im = target_file(t, v)) != NULL)
 		return image_read(im, addr - v->start + v->off, buf, KB) == 0;
 	if (mem == NULL || t->left || v->ino != 0 || v->name[0] == '/' ||
-	    is_missing(mem, addr))
+	    why != NULL)
 		return false;
 	memset(buf, 0, KB);
 	return true;

@@ -339,6 +339,8 @@ stack_unwind(struct unwinder *u, struct stack *st)
 			st->frame[0].exact = true;
 		if (why == NULL && !signal_add(u, st))
 			break;
+		if (why == NULL)
+			why = "it called nowhere";
 		sp = last_sp(u, st);
 		if (st->n >= FRAMES_MAX || guesses == GUESSES ||
 		    !guess_add(u, st, &sp))
