@@ -98,6 +98,7 @@ living_take(struct living *l, const struct asked *asked)
 		rc = 0;
 	if (rc == 0)
 		rc = gather_all(l, asked);
+	descriptions_forget();
 	live_thaw(l->live);
 	return rc;
 }

@@ -157,12 +157,9 @@ frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 static struct stack *
 stack_of(struct unwinder *u, uint64_t tid)
 {
-	size_t i;
+	const struct stack *st = thread_find(u, u->inner, tid);
 
-	for (i = 0; i < u->n; i++)
-		if (u->stack[i].inner == tid)
-			return &u->stack[i];
-	return NULL;
+	return st == NULL ? NULL : &u->stack[st - u->stack];
 }
 
 /*

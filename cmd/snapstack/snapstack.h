@@ -16,6 +16,7 @@
  *			names of C++ and Rust
  *	calls.c		names of system calls
  *	waits.c		what a thread waits for
+ *	descriptions.c	what descriptors lead to
  *	failure.c		what happens where libdw fails
  *	process.c	a process from beginning to end
  *	living.c	live processes
@@ -151,6 +152,7 @@ struct stack {			/* of a thread */
 	struct proc	*thread; /* borrowed */
 	uint64_t	 tid;
 	uint64_t	 inner;	/* in its own PID namespace */
+	uint64_t	 clears; /* an address, when it ends; or 0 */
 	char		 comm[64];
 	char		 state[16]; /* in the words of status; "": not told */
 	struct registers regs;	/* n is 0: not known */
@@ -169,12 +171,19 @@ struct stack {			/* of a thread */
 	size_t		 same;	/* the number of the first one like it */
 };
 
+struct threadkey {		/* what a thread is found by */
+	uint64_t	 key;
+	size_t		 nth;	/* of the stacks */
+};
+
 struct unwinder {
 	struct target	*target; /* borrowed */
 	Dwfl		*dwfl;	/* owned */
 	Elf		*head;	/* owned; names the machine */
 	struct stack	*stack;	/* owned; of all threads */
 	size_t		 n;
+	struct threadkey *inner; /* owned, as the next; n of them, sorted */
+	struct threadkey *clears;
 	bool		 locals; /* variables of Python are asked for */
 	struct registers now;	/* of the thread that is unwound */
 };
@@ -229,6 +238,11 @@ char		*rust_demangle(const char *name);
 /* calls.c */
 const char	*call_name(uint16_t machine, int64_t nr);
 
+/* descriptions.c */
+bool		 description_find(const struct snap *s, const char *name,
+		    struct recfile *f);
+void		 descriptions_forget(void);
+
 /* waits.c */
 void		 wait_find(struct unwinder *u, struct stack *st);
 
@@ -254,6 +268,8 @@ struct process {
 	struct unwinder	 u;
 };
 
+const struct stack *thread_find(const struct unwinder *u,
+		    const struct threadkey *k, uint64_t key);
 int		 process_gather(struct process *ps, struct snap *s,
 		    struct proc *p, const struct asked *asked, bool keep);
 void		 process_tell(struct process *ps, const struct asked *asked,

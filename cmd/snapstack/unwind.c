@@ -163,6 +163,8 @@ unwinder_close(struct unwinder *u)
 	for (i = 0; i < u->n; i++)
 		stack_free(&u->stack[i]);
 	free(u->stack);
+	free(u->inner);
+	free(u->clears);
 	if (u->dwfl != NULL)
 		dwfl_end(u->dwfl);
 	if (u->head != NULL)

@@ -77,40 +77,29 @@ is_one(const char *name, const char *list)
 
 /*
  * Tell of an open file description by its number: its addresses, if it is a
- * socket.  It is in the record of the first process that has it.
+ * socket.
  */
 static void
 put_description(struct call *c, const char *id)
 {
-	struct snap *s = c->u->target->snap;
+	const struct target *t = c->u->target;
 	char name[64], *text, *line, *rest;
-	const struct file *rec;
-	struct linuxrec r;
 	struct recfile f;
-	size_t i;
-	bool found;
 
 	snprintf(name, sizeof name, "file/%s", id);
-	for (i = 0, found = false; i < s->nproc && !found; i++) {
-		rec = s->proc[i]->carried != NULL ? NULL :
-		    proc_file(s->proc[i], "proc");
-		if (rec == NULL || linuxrec_open(&r, rec) == -1)
-			continue;
-		if (linuxrec_find(&r, name, &f) &&
-		    (text = strndup((const char *)f.data, f.len)) != NULL) {
-			found = true;
-			for (rest = text; (line = strsep(&rest, "\n")) !=
-			    NULL;)
-				if (strncmp(line, "local ", 6) == 0)
-					buf_printf(c->b, ", %s", line + 6);
-				else if (strncmp(line, "remote ", 7) == 0)
-					buf_printf(c->b, " to %s", line + 7);
-				else if (strncmp(line, "path ", 5) == 0)
-					buf_printf(c->b, ", %s", line + 5);
-			free(text);
-		}
-		linuxrec_close(&r);
-	}
+	if (!linuxrec_find(&t->rec, name, &f) &&
+	    !description_find(t->snap, name, &f))
+		return;
+	if ((text = strndup((const char *)f.data, f.len)) == NULL)
+		return;
+	for (rest = text; (line = strsep(&rest, "\n")) != NULL;)
+		if (strncmp(line, "local ", 6) == 0)
+			buf_printf(c->b, ", %s", line + 6);
+		else if (strncmp(line, "remote ", 7) == 0)
+			buf_printf(c->b, " to %s", line + 7);
+		else if (strncmp(line, "path ", 5) == 0)
+			buf_printf(c->b, ", %s", line + 5);
+	free(text);
 }
 
 /*
@@ -122,7 +111,7 @@ put_descriptor(struct call *c, int fd)
 	const struct target *t = c->u->target;
 	char name[32], line[64], *id;
 	struct recfile f;
-	const char *p, *end;
+	const char *p, *end, *next;
 
 	buf_printf(c->b, "%d", fd);
 	snprintf(name, sizeof name, "fd/%d", fd);
@@ -132,11 +121,13 @@ put_descriptor(struct call *c, int fd)
 	if (f.len > 7 && memcmp(f.data, "socket:", 7) == 0 &&
 	    linuxrec_find(&t->rec, "files", &f)) {
 		p = (const char *)f.data;
-		for (end = p + f.len; p < end; p += strcspn(line, "\n") + 1) {
-			snprintf(line, sizeof line, "%.*s", (int)(end - p <
-			    (long)sizeof line ? end - p :
+		for (end = p + f.len; p < end; p = next + 1) {
+			next = memchr(p, '\n', (size_t)(end - p));
+			if (next == NULL)
+				next = end;
+			snprintf(line, sizeof line, "%.*s", (int)(next - p <
+			    (long)sizeof line ? next - p :
 			    (long)sizeof line - 1), p);
-			line[strcspn(line, "\n")] = '\0';
 			if (strtol(line, &id, 10) == fd && *id == ' ') {
 				put_description(c, id + 1);
 				break;
@@ -149,27 +140,12 @@ put_descriptor(struct call *c, int fd)
 static void
 put_thread(struct call *c, uint64_t tid)
 {
-	const struct unwinder *u = c->u;
-	size_t i;
+	const struct stack *st = thread_find(c->u, c->u->inner, tid);
 
-	for (i = 0; i < u->n; i++)
-		if (u->stack[i].inner == tid) {
-			buf_printf(c->b, "thread %" PRIu64 " (%s)",
-			    u->stack[i].tid, u->stack[i].comm);
-			return;
-		}
-	buf_printf(c->b, "thread %" PRIu64, tid);
-}
-
-static bool
-is_thread(const struct unwinder *u, uint64_t tid)
-{
-	size_t i;
-
-	for (i = 0; i < u->n; i++)
-		if (u->stack[i].inner == tid)
-			return true;
-	return false;
+	if (st != NULL)
+		buf_printf(c->b, "thread %" PRIu64 " (%s)", st->tid, st->comm);
+	else
+		buf_printf(c->b, "thread %" PRIu64, tid);
 }
 
 /*
@@ -179,27 +155,13 @@ is_thread(const struct unwinder *u, uint64_t tid)
 static bool
 put_join(struct call *c, uint64_t addr)
 {
-	const struct unwinder *u = c->u;
-	const struct file *proc;
-	struct linuxrec rec;
-	char line[32];
-	size_t i;
-	bool is;
+	const struct stack *st;
 
-	for (i = 0; i < u->n; i++) {
-		proc = proc_file(u->stack[i].thread, "proc");
-		if (proc == NULL || linuxrec_open(&rec, proc) == -1)
-			continue;
-		is = linuxrec_line(&rec, "tid_address", line, sizeof line) &&
-		    strtoull(line, NULL, 16) == addr;
-		linuxrec_close(&rec);
-		if (!is)
-			continue;
-		buf_puts(c->b, ", for the end of ");
-		put_thread(c, u->stack[i].inner);
-		return true;
-	}
-	return false;
+	if (addr == 0 || (st = thread_find(c->u, c->u->clears, addr)) == NULL)
+		return false;
+	buf_puts(c->b, ", for the end of ");
+	put_thread(c, st->inner);
+	return true;
 }
 
 /*
@@ -225,7 +187,7 @@ put_futex(struct call *c)
 	    !put_join(c, c->arg[0]) && word == CONTENDED &&
 	    (uint32_t)c->arg[2] == CONTENDED &&
 	    target_word(t, c->arg[0] + 8, 4, &owner) &&
-	    is_thread(c->u, owner) && owner != c->st->inner) {
+	    thread_find(c->u, c->u->inner, owner) != NULL && owner != c->st->inner) {
 		buf_puts(c->b, ", a mutex of ");
 		put_thread(c, owner);
 	}
@@ -280,12 +242,29 @@ put_select(struct call *c)
 }
 
 /*
- * Tell a struct timespec of the thread's.
+ * The same of the select(2) that 386 had first: its arguments are in memory.
+ */
+static void
+put_oldselect(struct call *c)
+{
+	const uint64_t at = c->arg[0];
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		if (!target_word(c->u->target, at + 4 * i, 4, &c->arg[i]))
+			return;
+	put_select(c);
+}
+
+/*
+ * Tell a struct timespec of the thread's; of calls whose names end in time64,
+ * that of 64-bit systems.
  */
 static void
 put_time(struct call *c, uint64_t addr, bool until)
 {
-	const unsigned int word = c->st->regs.word;
+	const unsigned int word = strstr(c->name, "time64") != NULL ? 8 :
+	    c->st->regs.word;
 	uint64_t s, ns;
 
 	if (addr != 0 && target_word(c->u->target, addr, word, &s) &&
@@ -309,6 +288,9 @@ put_child(struct call *c, int64_t pid)
 		return;
 	}
 	buf_printf(c->b, ", for child %" PRId64, pid);
+	/* it is a number of its own PID namespace */
+	if (c->st->inner != c->st->tid)
+		return;
 	p = snap_find(c->u->target->snap, (uint64_t)pid);
 	if (p == NULL || (f = proc_file(p, "proc")) == NULL ||
 	    linuxrec_open(&rec, f) == -1)
@@ -324,13 +306,16 @@ put_child(struct call *c, int64_t pid)
 static void
 put_what(struct call *c)
 {
+	enum { PIDFD = 3 };	/* P_PIDFD of waitid(2) */
 	const char *s = c->name;
 	const int64_t pid = (int32_t)c->arg[0];
 
-	if (strncmp(s, "futex", 5) == 0)
+	if (is_one(s, "futex futex_time64"))
 		put_futex(c);
 	else if (is_one(s, "poll ppoll ppoll_time64"))
 		put_poll(c);
+	else if (strcmp(s, "select") == 0 && c->st->regs.word == 4)
+		put_oldselect(c);
 	else if (is_one(s, "select _newselect pselect6 pselect6_time64"))
 		put_select(c);
 	else if (strcmp(s, "nanosleep") == 0)
@@ -339,9 +324,12 @@ put_what(struct call *c)
 		put_time(c, c->arg[2], (c->arg[1] & 1) != 0);
 	else if (is_one(s, "wait4 waitpid"))
 		put_child(c, pid);
-	else if (strcmp(s, "waitid") == 0)
+	else if (strcmp(s, "waitid") == 0 && pid == PIDFD) {
+		buf_puts(c->b, ", for the child of ");
+		put_descriptor(c, (int)c->arg[1]);
+	} else if (strcmp(s, "waitid") == 0)
 		put_child(c, pid == 0 ? -1 : pid == 1 ?
-		    (int64_t)c->arg[1] : 0);
+		    (int32_t)c->arg[1] : 0);
 	else if (is_one(s, "pause rt_sigsuspend rt_sigtimedwait"))
 		buf_puts(c->b, ", for a signal");
 	else if (is_one(s, "read readv pread64 preadv preadv2 write writev "

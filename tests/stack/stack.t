@@ -112,6 +112,12 @@ is "$("$BUILD/snapstack" "$pid" | grep -c 'a mutex of thread')" 1 \
 let_go "$pid" "it goes on"
 "$BUILD/snapstack" "$pid" "$tmp/signal.snap" >"$tmp/out"
 is "$(grep -c '^process' "$tmp/out")" 2 "a live one beside a snapshot"
+"$BUILD/snapstack" -p 1 "$pid" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/out" "$tmp/err")" "1 snapstack: none of the live \
+processes is, or has, what is asked for" "-p: no such live process"
+"$BUILD/snapstack" -p "$pid" "$$" "$pid" >"$tmp/out"
+is "$(head -n 1 "$tmp/out" | cut -d ' ' -f 1,2)" "process $pid" \
+    "-p: the second of two live ones"
 {
 	kill -KILL "$pid"
 	wait "$pid"
@@ -119,6 +125,30 @@ is "$(grep -c '^process' "$tmp/out")" 2 "a live one beside a snapshot"
 "$BUILD/snapstack" 4194304 >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err" | grep -c .)" "1 1" \
     "a process that is not there" || diag <"$tmp/err"
+
+# a child by its descriptor
+if python3 -c 'import os; os.pidfd_open; os.P_PIDFD' 2>"$tmp/err"; then
+	target python3 -c 'import os
+r, w = os.pipe()
+pid = os.fork()
+if pid == 0:
+    os.close(w)
+    os.read(r, 1)
+    os._exit(0)
+print("ready", flush=True)
+os.waitid(os.P_PIDFD, os.pidfd_open(pid), os.WEXITED)'
+	until_true asleep "$pid"
+	"$BUILD/snapstack" "$pid" >"$tmp/out"
+	grep -q '^  in waitid, for the child of [0-9]* (.*pidfd' "$tmp/out"
+	ok $? "the descriptor of a child that is waited for" ||
+	    diag <"$tmp/out"
+	{
+		kill -KILL "$pid"
+		wait "$pid"
+	} 2>/dev/null
+else
+	skip "the descriptor of a child" "Python has no P_PIDFD"
+fi
 
 # a signal
 "$BUILD/snapstack" "$tmp/signal.snap" >"$tmp/out"
@@ -275,4 +305,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 44
+finish 47
