@@ -6,6 +6,7 @@
 #include "snapdiff.h"
 #include "bisect.h"
 #include "digits.h"
+#include "model.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -180,6 +181,57 @@ file_image(const struct memory *m, const struct vma *v)
 }
 
 /*
+ * Set *pc to the bytes of the file of mapping v, whose first address is that of
+ * the file's first byte, and *off to where in the file addr is.  Return false
+ * if they are not there.
+ */
+static bool
+file_piece(const struct memory *m, const struct vma *v, uint64_t addr,
+    struct piece **pc, uint64_t *off)
+{
+	struct image *im;
+
+	*off = v->off + (addr - v->start);
+	return *off >= v->off && (im = file_image(m, v)) != NULL &&
+	    im->nmissing == 0 && (*pc = image_first(im)) != NULL &&
+	    piece_next(*pc) == NULL;
+}
+
+/*
+ * Where *h, what is at an address of mapping v, is a page of a file: cut h->end
+ * to where that ends or its bytes are zeros, and have h tell of zeros there.
+ * Return false if the bytes of the file are not there.
+ */
+bool
+memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
+    struct here *h)
+{
+	const struct extent *e;
+	struct piece *pc;
+	uint64_t off, base, left, n;
+
+	if (h->content != CONTENT_FILE || h->data)
+		return true;
+	if (!file_piece(m, v, addr, &pc, &off))
+		return false;
+	if (off > pc->last - pc->first) {
+		h->content = CONTENT_NOTHING;
+		return true;
+	}
+	left = pc->last - pc->first - off + 1;
+	base = pc->first + off - pc->seg->base;
+	e = segment_extent(pc->seg, base / KB);
+	n = e == NULL ? 0 : e->kb + e->n - base / KB;
+	if (e != NULL && n <= (left - 1) / KB)
+		left = n * KB - base % KB;
+	if (e != NULL && e->src == NULL)
+		h->content = CONTENT_NOTHING;
+	if (h->end - addr > left)
+		h->end = addr + left;
+	return true;
+}
+
+/*
  * Read n bytes at an address of mapping v, all within what memory_at has told
  * of.  Return 0; 1 if they are of a file that is not there; or -1.
  */
@@ -188,7 +240,6 @@ memory_read(const struct memory *m, const struct vma *v, uint64_t addr,
     uint8_t *buf, size_t n)
 {
 	struct here h = { .end = addr + n };
-	struct image *im;
 	struct piece *pc;
 	uint64_t off;
 
@@ -197,20 +248,15 @@ memory_read(const struct memory *m, const struct vma *v, uint64_t addr,
 		return image_read(m->im, addr, buf, n);
 	if (h.content == CONTENT_LOST)
 		return errstr_set("not captured");
-	if (h.content != CONTENT_FILE) {
-		memset(buf, 0, n);
-		return 0;
-	}
-	off = v->off + (addr - v->start);
-	if (off < v->off || (im = file_image(m, v)) == NULL ||
-	    im->nmissing > 0 || (pc = image_first(im)) == NULL ||
-	    piece_next(pc) != NULL)
-		return 1;
-	/* the first address is that of the file's first byte; behind its end */
 	memset(buf, 0, n);
+	if (h.content != CONTENT_FILE)
+		return 0;
+	if (!file_piece(m, v, addr, &pc, &off))
+		return 1;
+	/* zeros are behind its end */
 	if (off > pc->last - pc->first)
 		return 0;
 	if (n - 1 > pc->last - pc->first - off)
 		n = (size_t)(pc->last - pc->first - off) + 1;
-	return image_read(im, pc->first + off, buf, n) == -1 ? 1 : 0;
+	return image_read(file_image(m, v), pc->first + off, buf, n) == -1;
 }

@@ -125,6 +125,27 @@ content_verdict(const struct here *a, const struct here *b)
 }
 
 /*
+ * Return the same of a run that only bytes tell of, from start to b->end, which
+ * is cut to where what is known of that changes.  What the image does not have
+ * may go on for as long as addresses do, and is not read.
+ */
+static enum pagekind
+unread_verdict(const struct pairing *p, struct here *a, struct here *b,
+    uint64_t start)
+{
+	if (a->data || b->data)
+		return PAGES_KINDS;
+	a->end = b->end;
+	if (!memory_file(p->was, p->v, start, a))
+		return PAGES_CHANGED;
+	b->end = a->end;
+	if (!memory_file(p->is, p->w, start, b))
+		return PAGES_CHANGED;
+	return a->content == CONTENT_FILE || b->content == CONTENT_FILE ?
+	    PAGES_KINDS : PAGES_SAME;
+}
+
+/*
  * Compare the addresses from start to end, which are in one mapping, or in
  * none, at each moment.
  */
@@ -147,6 +168,8 @@ pairing_compare(const struct pairing *p, uint64_t start, uint64_t end)
 			kind = PAGES_SAME;
 		if ((p->v == NULL || p->w == NULL) && kind == PAGES_MISSING)
 			kind = PAGES_SAME;
+		if (kind == PAGES_KINDS)
+			kind = unread_verdict(p, &a, &b, start);
 		if (kind != PAGES_KINDS)
 			rc = row_count(p->row, start, b.end, kind, p->runs);
 		else if (!memory_stored(p->was, &a, p->is, &b, start))

@@ -81,6 +81,8 @@ int		 memory_open(struct memory *, const struct side *);
 void		 memory_close(struct memory *);
 void		 memory_at(const struct memory *, const struct vma *,
 		    uint64_t, struct here *);
+bool		 memory_file(const struct memory *, const struct vma *,
+		    uint64_t, struct here *);
 int		 memory_read(const struct memory *, const struct vma *,
 		    uint64_t, uint8_t *, size_t);
 bool		 memory_stored(const struct memory *, const struct here *,

@@ -7,7 +7,7 @@ cd "$tmp" || exit 1
 
 # Make FILE of a process 7 and its thread 8: make FILE NAME=VALUE ..., where
 # NAME is start, tstart (of the thread), a file of the record (its text, with
-# escapes of Python), or mem (lines for snapasm.py).
+# escapes of Python), or mem and text (lines for snapasm.py).
 make() {
 	local file=$1
 
@@ -31,7 +31,7 @@ a = dict(start='99', tstart='99', mem='', maps='''\
 for arg in sys.argv[1:]:
     name, value = arg.split('=', 1)
     a[name] = value.encode().decode('unicode_escape')
-mem = a.pop('mem')
+mem, text = a.pop('mem'), a.pop('text', '')
 start, tstart = a.pop('start'), a.pop('tstart')
 
 def record(pid, files):
@@ -44,6 +44,8 @@ lines = [r'"process snapshot 1735689600 ann@gnot amd64 1 \"prog\"\n"']
 lines += record(7, dict(stat=stat(7, start), comm='prog\n', **a))
 if mem:
     lines += ['record 7 mem', mem]
+if text:
+    lines += ['record 7 text', text]
 lines += record(8, dict(thread='7\n', stat=stat(8, tstart), comm='worker\n'))
 sys.stdout.buffer.write(assemble('\n'.join(lines)))
 END
@@ -125,6 +127,27 @@ is "$(diffs a b | sed '1d;/ADDRESSES/d')" "! process 7 prog
   !        20000-24000              16K        0K        0K        0K r--p (was /lib/x)" \
     "another mapping of that size"
 
+# mappings as long as one likes, of which nothing is there
+far=fffffffffffff000
+make a "maps=1000-$far r--p 00000000 fe:00 77 /lib/x\n" "pages=1000 $far\n"
+is "$(diffs a a)" 0 "pages of a process that are not there"
+make b "maps=1000-$far r--p 00000000 fe:00 77 /lib/x\n" 'pages=0 1000\n'
+is "$(diffs a b | sed '1d;/ADDRESSES/d')" "! process 7 prog
+  !         1000-$far 18014398509481976K 18014398509481976K        0K        0K r--p /lib/x" \
+    "nor is the file"
+far=fffffffffff00000
+for f in a b; do
+	own="20000 $far"
+	[ $f = a ] || own='0 1000'
+	make $f 'exe=/lib/x\n' "pages=$own\n" \
+	    "maps=20000-$far r--p 00000000 fe:00 77 /lib/x\n" \
+	    'text=segment 0x5000 2548\nr "F"*1024\nz\nr "G"*500'
+done
+is "$(diffs a b -l | sed '1,4d')" "\
+           20000-20400               1K new
+           20800-209f4               1K new" \
+    "of an executable, as far as it goes and is no zeros"
+
 # several parts
 make a 'environ=A=1\0'
 make b 'environ=A=2\0'
@@ -166,4 +189,4 @@ make b 'files=3 \n\n99999999999999999999 1\n3 1\n' 'fd/3=socket:[1]' \
     'file/1=local \n' 'limits=\n\nMax' 'sigaction=\n99\n-1 5\n1' \
     'status=Uid:' 'fdinfo/3=flags:\t'
 is "$(diffs a b | sed -n 1p)" 1 "files that are cut anywhere"
-finish 24
+finish 27
