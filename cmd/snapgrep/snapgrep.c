@@ -49,11 +49,12 @@ static const struct cmdline cmdline = {
 	.opts = opts
 };
 
-struct job_of_all {		/* what the command line asks for */
+struct command {		/* what the command line asks for */
 	struct pattern	 pattern;
 	struct chosen	 chosen;
 	struct report	 report;
-	bool		 given;	/* what is looked for was an option */
+	bool		 kind;	/* of patterns, was given */
+	size_t		 others; /* what is looked for and is no pattern */
 	char		**e;	/* owned, its strings borrowed; of -e */
 	size_t		 ne;
 };
@@ -95,15 +96,15 @@ context(struct report *r, const char *s)
  * Take an option that tells what is looked for.  Return false of others.
  */
 static bool
-option_pattern(struct job_of_all *j, int c)
+option_pattern(struct command *cmd, int c)
 {
-	struct pattern *p = &j->pattern;
+	struct pattern *p = &cmd->pattern;
 	int rc = 0;
 
+	cmd->kind = cmd->kind || strchr("EFnx", c) != NULL;
 	switch (c) {
 	case 'e':
-		j->given = true;
-		j->e[j->ne++] = optarg;
+		cmd->e[cmd->ne++] = optarg;
 		break;
 	case 'E':
 		p->kind = PATTERN_REGEX;
@@ -119,7 +120,7 @@ option_pattern(struct job_of_all *j, int c)
 		break;
 	case 'P':
 	case 'R':
-		j->given = true;
+		cmd->others++;
 		rc = pattern_pointer(p, optarg);
 		break;
 	case 'u':
@@ -132,7 +133,7 @@ option_pattern(struct job_of_all *j, int c)
 		p->kind = PATTERN_HEX;
 		break;
 	case 'Y':
-		j->given = true;
+		cmd->others++;
 		rc = yara_open(p, optarg);
 		break;
 	default:
@@ -209,7 +210,7 @@ option_report(struct report *r, int c)
  * all for any other pattern.
  */
 static int
-search(struct job_of_all *j, struct snap *s)
+search(struct command *cmd, struct snap *s)
 {
 	struct plan p;
 	struct search *se;
@@ -217,12 +218,12 @@ search(struct job_of_all *j, struct snap *s)
 	int rc;
 
 	se = NULL;
-	rc = plan_make(&p, s, &j->chosen, &j->pattern);
+	rc = plan_make(&p, s, &cmd->chosen, &cmd->pattern);
 	if (rc == 0 && p.nowner > 0)
 		rc = (se = search_new(&p)) == NULL ? -1 :
-		    j->pattern.kind == PATTERN_YARA ?
-		    yara_report(&j->report, se, &p) :
-		    report(&j->report, se, &p);
+		    cmd->pattern.kind == PATTERN_YARA ?
+		    yara_report(&cmd->report, se, &p) :
+		    report(&cmd->report, se, &p);
 	if (se != NULL && search_lost(se, &why) > 0)
 		program_lose(NULL, why);
 	if (se != NULL && search_costly(se))
@@ -237,7 +238,7 @@ search(struct job_of_all *j, struct snap *s)
  * Search for pointers of each length and order that a snapshot has.
  */
 static int
-search_pointers(struct job_of_all *j, struct snap *s)
+search_pointers(struct command *cmd, struct snap *s)
 {
 	unsigned int done, bit;
 	size_t i, word;
@@ -250,28 +251,28 @@ search_pointers(struct job_of_all *j, struct snap *s)
 		if ((done & bit) != 0 || s->proc[i]->carried != NULL)
 			continue;
 		done |= bit;
-		j->pattern.pointer = word;
-		j->pattern.big = big;
-		if ((rc = pattern_finish(&j->pattern)) == 0)
-			rc = search(j, s);
+		cmd->pattern.pointer = word;
+		cmd->pattern.big = big;
+		if ((rc = pattern_finish(&cmd->pattern)) == 0)
+			rc = search(cmd, s);
 	}
 	return rc;
 }
 
 static int
-grep_file(struct job_of_all *j, const char *path, bool named)
+grep_file(struct command *cmd, const char *path, bool named)
 {
 	struct readopts o = { .warn = program_lose };
 	struct snap *s;
 	int rc;
 
-	j->report.path = named ? path : NULL;
+	cmd->report.path = named ? path : NULL;
 	if ((s = snap_open(path, &o)) == NULL) {
 		program_warn("%s", snap_errstr());
 		return -1;
 	}
-	rc = j->pattern.kind == PATTERN_POINTER ? search_pointers(j, s) :
-	    search(j, s);
+	rc = cmd->pattern.kind == PATTERN_POINTER ? search_pointers(cmd, s) :
+	    search(cmd, s);
 	if (rc == -1)
 		program_warn("%s: %s", path, snap_errstr());
 	snap_free(s);
@@ -282,20 +283,23 @@ grep_file(struct job_of_all *j, const char *path, bool named)
  * Have the patterns of the command line, which are of the kind that it tells.
  */
 static void
-patterns(struct job_of_all *j, char *const argv[])
+patterns(struct command *cmd, char *const argv[])
 {
 	size_t i;
 	int rc;
 
 	rc = 0;
-	if (!j->given) {
+	if (cmd->others > 1 ||
+	    (cmd->others > 0 && (cmd->kind || cmd->ne > 0)))
+		options_misuse(&cmdline);
+	if (cmd->others == 0 && cmd->ne == 0) {
 		if (argv[optind] == NULL)
 			options_misuse(&cmdline);
-		rc = pattern_add(&j->pattern, argv[optind++]);
+		rc = pattern_add(&cmd->pattern, argv[optind++]);
 	}
-	for (i = 0; i < j->ne && rc == 0; i++)
-		rc = pattern_add(&j->pattern, j->e[i]);
-	if (rc == -1 || pattern_finish(&j->pattern) == -1)
+	for (i = 0; i < cmd->ne && rc == 0; i++)
+		rc = pattern_add(&cmd->pattern, cmd->e[i]);
+	if (rc == -1 || pattern_finish(&cmd->pattern) == -1)
 		fail();
 }
 
@@ -311,38 +315,40 @@ is_colored(void)
 int
 main(int argc, char *argv[])
 {
-	struct job_of_all j = { .chosen.last = UINT64_MAX };
+	struct command cmd = { .chosen.last = UINT64_MAX };
 	struct confined need = { 0 };
 	int c, i, rc;
 
 	/* it asks others of ours how far they are */
 	signal(SIGUSR1, SIG_IGN);
-	if ((j.e = calloc((size_t)argc, sizeof *j.e)) == NULL)
+	if ((cmd.e = calloc((size_t)argc, sizeof *cmd.e)) == NULL)
 		err(2, NULL);
 	while ((c = options_next(&cmdline, argc, argv)) != -1)
-		if (!option_pattern(&j, c) && !option_chosen(&j.chosen, c))
-			option_report(&j.report, c);
-	patterns(&j, argv);
-	j.report.terminal = isatty(STDOUT_FILENO) == 1;
-	j.report.color = is_colored();
+		if (!option_pattern(&cmd, c) && !option_chosen(&cmd.chosen, c))
+			option_report(&cmd.report, c);
+	patterns(&cmd, argv);
+	cmd.report.terminal = isatty(STDOUT_FILENO) == 1;
+	cmd.report.color = is_colored();
 	need.in = argv + optind;
 	need.nin = (size_t)(argc - optind);
-	program_confine(&need, false);
+	if (confine(&need) == -1)
+		fail();
 	rc = 0;
 	if (optind == argc)
-		rc = grep_file(&j, "-", false);
-	for (i = optind; i < argc; i++)
-		if (grep_file(&j, argv[i], argc - optind > 1) == -1)
+		rc = grep_file(&cmd, "-", false);
+	for (i = optind; i < argc && !(cmd.report.quiet && cmd.report.found);
+	    i++)
+		if (grep_file(&cmd, argv[i], argc - optind > 1) == -1)
 			rc = -1;
-	yara_close(&j.pattern);
-	pattern_free(&j.pattern);
-	chosen_free(&j.chosen);
-	free(j.e);
+	yara_close(&cmd.pattern);
+	pattern_free(&cmd.pattern);
+	chosen_free(&cmd.chosen);
+	free(cmd.e);
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(2, "standard output");
-	if (j.report.quiet && j.report.found)
+	if (cmd.report.quiet && cmd.report.found)
 		return 0;
 	if (rc == -1 || program_lost())
 		return 2;
-	return j.report.found ? 0 : 1;
+	return cmd.report.found ? 0 : 1;
 }

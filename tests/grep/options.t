@@ -54,6 +54,12 @@ is "$? $(cat "$tmp/err")" "2 snapgrep: $tmp/none: No such file or directory" \
 "$grep" -q border "$tmp/none" "$s" 2>"$tmp/err"
 is $? 0 "-q: status 0 then, as of grep"
 
+"$grep" -q border "$s" "$tmp/none" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" "0 " "-q: what comes behind a match is not opened"
+is "$(ulimit -n 4; "$grep" border "$s" 2>&1; echo $?)" \
+    "snapgrep: cannot start a process: Too many open files
+2" "status 2 where it cannot be confined"
+
 # how much is told
 is "$(here -c 'child=' "$s")" "$(for p in "${pids[@]}"; do
 	n=$(here -a -p "$p" 'child=' "$s" | wc -l)
@@ -164,10 +170,20 @@ done <<'END'
 -p 1,a a|1,a: no process id
 ''|an empty pattern
 END
+while read -r args; do
+	eval "\"$grep\" $args \"$s\"" >"$tmp/out" 2>&1
+	is "$? $(head -n 1 "$tmp/out" | cut -d ' ' -f 1,2)" \
+	    "2 usage: snapgrep" "$args"
+done <<'END'
+-P 10 -x
+-F -P 10
+-P 10 -e a
+-P 10 -R 20-30
+END
 # rules of YARA
 if ! pkg-config --exists yara; then
-	skip "-Y" "yara is missing" 6
-	finish 55
+	skip "-Y" "yara is missing" 7
+	finish 62
 fi
 cat >"$tmp/rules" <<'END'
 rule border {
@@ -199,10 +215,12 @@ is "$(here -Y "$tmp/rules" "$s" | grep -F 'child $c' | cut -d ' ' -f 1 |
     "-Y: not who does not fit"
 here -qY "$tmp/rules" "$s"
 is $? 0 "-Y: status 0"
+"$grep" -Y "$tmp/rules" -e border "$s" >"$tmp/out" 2>&1
+is $? 2 "-Y: no pattern beside it"
 "$grep" -r 0-1 -Y "$tmp/rules" "$s"
 is $? 1 "-Y: status 1"
 echo 'rule x { condition: nothing }' >"$tmp/wrong"
 is "$("$grep" -Y "$tmp/wrong" "$s" 2>&1)" \
     "snapgrep: $tmp/wrong: line 1: undefined identifier \"nothing\"" \
     "-Y: rules that are none"
-finish 55
+finish 62
