@@ -145,22 +145,34 @@ plan_append(struct plan *p, struct stretch *st, const struct stored *s,
 }
 
 static int
-plan_open(struct plan *p)
+plan_open(struct plan *p, uint64_t addr)
 {
 	if (VEC_ROOM(p->body, p->nbody) == -1)
 		return -1;
-	p->body[p->nbody++] = (struct body){ .first = p->nstored };
+	p->body[p->nbody++] = (struct body){ .first = p->nstored,
+	    .addr = addr };
 	return 0;
 }
 
 /*
- * Return how many bytes of what is fresh, from off of number i on, need not be
- * searched again, with where they are in *body and *at; 0 for none, or for so
- * few of those that are left that it is not worth it.
+ * Return whether a byte of a body has its pointers where they are at an
+ * address, too; true for other patterns.
+ */
+static bool
+plan_aligned(const struct plan *p, size_t body, uint64_t at, uint64_t addr)
+{
+	return p->pattern->kind != PATTERN_POINTER ||
+	    (p->body[body].addr + at - addr) % p->pattern->pointer == 0;
+}
+
+/*
+ * Return how many bytes of what is fresh, from off of number i on, the last
+ * ones of a stretch that are left, need not be searched again, with where they
+ * are in *body and *at; 0 for none, or for so few that it is not worth it.
  */
 static uint64_t
-plan_again(struct plan *p, size_t i, uint64_t off, uint64_t left, bool open,
-    size_t *body, uint64_t *at)
+plan_again(struct plan *p, const struct stretch *st, size_t i, uint64_t off,
+    uint64_t left, bool open, size_t *body, uint64_t *at)
 {
 	const struct stored *s = &p->fresh[i];
 	uint64_t n;
@@ -169,7 +181,8 @@ plan_again(struct plan *p, size_t i, uint64_t off, uint64_t left, bool open,
 		*body = BODY_ZERO;
 		*at = 0;
 		n = s->len - off;
-	} else if (known_find(&p->knowns, s, off, body, at))
+	} else if (known_find(&p->knowns, s, off, body, at) &&
+	    plan_aligned(p, *body, *at, st->addr + (st->len - left)))
 		n = plan_common(p, i, off, *body, *at);
 	else
 		return 0;
@@ -191,12 +204,13 @@ plan_stretch(struct plan *p, struct stretch *st)
 	open = false;
 	for (i = 0, off = 0, left = st->len, rc = 0; left > 0 && rc == 0;) {
 		s = &p->fresh[i];
-		n = plan_again(p, i, off, left, open, &body, &at);
+		n = plan_again(p, st, i, off, left, open, &body, &at);
 		if (n > 0) {
 			open = false;
 			rc = plan_part(p, st, body, at, n);
 		} else {
-			if (!open && plan_open(p) == -1)
+			if (!open && plan_open(p, st->addr +
+			    (st->len - left)) == -1)
 				return -1;
 			open = true;
 			seen = s->src == NULL || known_find(&p->knowns, s,

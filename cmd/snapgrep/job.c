@@ -149,7 +149,7 @@ worker_do(struct worker *w, const struct job *j)
 	first = j->at - (j->at < p->pattern->before ? j->at :
 	    p->pattern->before);
 	end = len - first < w->s->most ? len : first + w->s->most;
-	w->m.base = first;
+	w->m.base = p->body[j->body].addr + first;
 	search_read(w->s, j->body, first, w->buf, (size_t)(end - first));
 	w->n = 0;
 	for (from = (size_t)(j->at - first); matcher_next(&w->m, w->buf,

@@ -114,6 +114,7 @@ struct body {			/* bytes that are searched once */
 	size_t		 first;	/* of stored */
 	size_t		 n;
 	uint64_t	 len;
+	uint64_t	 addr;	/* of its first byte, in the first process */
 	size_t		 job;	/* the first */
 };
 

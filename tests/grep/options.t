@@ -96,6 +96,9 @@ is "$(here -P "$(hex "base + 64")" "$s" | cut -d ' ' -f 2,5)" \
     "-P: who points there"
 is "$(here -R "$start-$(hex "base + 128")" "$s" | cut -d ' ' -f 2)" \
     "$(hex "base + 4096 * 5 + 8")" "-R: who points into a range"
+is "$("$grep" -r "$(hex "base + 3")-$end" -P "$(hex "base + 64")" "$s" |
+    cut -d ' ' -f 2)" "$(hex "base + 4096 * 5 + 8")" \
+    "-P -r: pointers lie at multiples of their size, wherever the range begins"
 if [ -x "$targets/bits32" ]; then
 	target "$targets/bits32"
 	snap -o "$tmp/snap32" "$pid" "$last"
@@ -183,7 +186,7 @@ END
 # rules of YARA
 if ! pkg-config --exists yara; then
 	skip "-Y" "yara is missing" 7
-	finish 62
+	finish 63
 fi
 cat >"$tmp/rules" <<'END'
 rule border {
@@ -223,4 +226,4 @@ echo 'rule x { condition: nothing }' >"$tmp/wrong"
 is "$("$grep" -Y "$tmp/wrong" "$s" 2>&1)" \
     "snapgrep: $tmp/wrong: line 1: undefined identifier \"nothing\"" \
     "-Y: rules that are none"
-finish 62
+finish 63
