@@ -131,7 +131,7 @@ source_number(struct pattern *p, const char *s)
 	v = strtoull(s, &end, 0);
 	if (*s == '\0' || *end != '\0' || isspace((uint8_t)*s))
 		return errstr_set("%s: no number", s);
-	if (*s == '-' ? -v > most / 2 + 1 : v > most || errno != 0)
+	if (errno != 0 || (*s == '-' ? -v > most / 2 + 1 : v > most))
 		return errstr_set("%s: not in %u bytes", s, p->width);
 	num_put(b, v, p->width);
 	for (i = 0; i < p->width; i++)
@@ -139,17 +139,35 @@ source_number(struct pattern *p, const char *s)
 	return p->width;
 }
 
+/*
+ * Return whether s and end are an expression.
+ */
+static bool
+compiles(const char *s, const char *end)
+{
+	struct buf b = { 0 };
+	pcre2_code *code;
+
+	buf_printf(&b, "%s%s", s, end);
+	code = buf_check(&b) == -1 ? NULL : compile((char *)b.data, b.len, 0);
+	buf_free(&b);
+	pcre2_code_free(code);
+	return code != NULL;
+}
+
+/*
+ * Add an expression, which may end within \Q or, with (?x), in a comment: end
+ * that, too.
+ */
 static ssize_t
 source_regex(struct pattern *p, const char *s)
 {
-	pcre2_code *code;
-
 	if (s[strcspn(s, "\\^$.[]|()?*+{}")] == '\0')
 		return source_string(p, s);
-	if ((code = compile(s, strlen(s), 0)) == NULL)
+	if (!compiles(s, ""))
 		return -1;
-	pcre2_code_free(code);
-	buf_puts(&p->source, s);
+	/* one parenthesis too many is none in a comment */
+	buf_printf(&p->source, "%s%s", s, compiles(s, "\\E)") ? "\n" : "\\E");
 	return ACROSS;
 }
 
@@ -214,20 +232,25 @@ pattern_number(struct pattern *p, const char *type)
 }
 
 /*
- * Put what was added between the borders of words.
+ * Join what was added, each with groups of its own, from 1 on; with -w, put it
+ * between the borders of words.
  */
 static int
-pattern_word(struct pattern *p)
+pattern_join(struct pattern *p)
 {
 	struct buf b = { 0 };
 	const char *end = p->utf16 ? "\\x00" : "";
 
-	buf_printf(&b, "(?<![0-9A-Za-z_]%s)(?:", end);
+	if (p->word)
+		buf_printf(&b, "(?<![0-9A-Za-z_]%s)", end);
+	buf_puts(&b, "(?|");
 	buf_add(&b, p->source.data, p->source.len);
-	buf_printf(&b, ")(?![0-9A-Za-z_]%s)", end);
+	buf_puts(&b, ")");
+	if (p->word)
+		buf_printf(&b, "(?![0-9A-Za-z_]%s)", end);
 	buf_free(&p->source);
 	p->source = b;
-	if (p->reach != ACROSS)
+	if (p->word && p->reach != ACROSS)
 		p->reach += 2;
 	return buf_check(&p->source);
 }
@@ -269,7 +292,7 @@ pattern_finish(struct pattern *p)
 	}
 	if (p->kind == PATTERN_YARA)
 		return 0;
-	if (p->word && pattern_word(p) == -1)
+	if (pattern_join(p) == -1)
 		return -1;
 	p->code = compile(p->source.data, p->source.len, p->nocase &&
 	    p->kind != PATTERN_HEX && p->kind != PATTERN_NUMBER ?

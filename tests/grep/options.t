@@ -91,6 +91,10 @@ is "$(here -x 'ef ?? a? de 67 12' "$s" | cut -d ' ' -f 2)" "$deadbeef" \
 is "$(here -F 'token(a+)' "$s")" "" "-F: no expression"
 is "$(here -F -e 'token(a+)' -e deleted -e borderXXcrossing -o "$s" |
     sort -u)" borderXXcrossing "-e: several"
+is "$(here -o -e '(b)\1z' -e '(a)\1{29}' "$s" | sort -u)" "$(printf 'a%.0s' {1..30})" \
+    "-e: each has its own groups"
+is "$(here -o -e '(?x) X X c # crossing' -e '\Qeted' "$s" | sort -u)" "XXc" \
+    "-e: a comment and a quotation end with it"
 is "$(here -P "$(hex "base + 64")" "$s" | cut -d ' ' -f 2,5)" \
     "$(hex "base + 4096 * 5 + 8") $(printf %016x $((base + 64)))" \
     "-P: who points there"
@@ -167,6 +171,7 @@ done <<'END'
 -x 'd'|-x: two hexadecimal digits or ?? for a byte, and not "d"
 -n 3 4|-n: 1, 2, 4 or 8 bytes, with le or be, and not "3"
 -n 1 256|256: not in 1 bytes
+-n 8 -- -99999999999999999999|-99999999999999999999: not in 8 bytes
 -n 1 12x|12x: no number
 -P xyz|xyz: no address
 -r 20-10 a|20-10: no range of addresses
@@ -186,7 +191,7 @@ END
 # rules of YARA
 if ! pkg-config --exists yara; then
 	skip "-Y" "yara is missing" 7
-	finish 63
+	finish 66
 fi
 cat >"$tmp/rules" <<'END'
 rule border {
@@ -226,4 +231,4 @@ echo 'rule x { condition: nothing }' >"$tmp/wrong"
 is "$("$grep" -Y "$tmp/wrong" "$s" 2>&1)" \
     "snapgrep: $tmp/wrong: line 1: undefined identifier \"nothing\"" \
     "-Y: rules that are none"
-finish 63
+finish 66
