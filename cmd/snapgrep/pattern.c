@@ -14,7 +14,7 @@
 enum { STEPS = 1000000 };	/* that a match may take */
 
 static const uint32_t options = PCRE2_MULTILINE | PCRE2_NEVER_UTF |
-    PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C;
+    PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT;
 
 static pcre2_code *
 compile(const void *s, size_t len, uint32_t more)
@@ -391,23 +391,28 @@ pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
  * Find the first match that begins at a byte of s or behind it.  With partial,
  * what comes behind s is not there yet: MATCH_PARTIAL, from *start on, if it
  * may matter.
+ *
+ * Where it takes too long is not told: from there on ever more is searched at a
+ * time, and then ever less, until all but a kilobyte with that place in it was
+ * searched.
  */
 enum match
 matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t from,
     bool partial, size_t *start, size_t *end)
 {
 	const size_t *at;
+	size_t step, last;
 	uint32_t how;
 	int rc;
 
 	if (m->p->kind == PATTERN_POINTER)
 		return pointer_next(m, s, len, from, start, end);
 	how = PCRE2_NOTEMPTY | (partial ? PCRE2_PARTIAL_HARD : 0);
-	for (; from <= len; from++) {
+	for (step = SIZE_MAX; from <= len; from = last + 1) {
+		last = len - from < step ? len : from + step - 1;
+		pcre2_set_offset_limit(m->context, last);
 		rc = pcre2_match(m->p->code, s, len, from, how, m->data,
 		    m->context);
-		if (rc == PCRE2_ERROR_NOMATCH)
-			break;
 		at = pcre2_get_ovector_pointer(m->data);
 		if (rc == PCRE2_ERROR_PARTIAL) {
 			*start = at[0];
@@ -418,9 +423,16 @@ matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t from,
 			*end = at[1];
 			return MATCH_FOUND;
 		}
-		if (rc < 0) {
+		if (rc >= 0)
+			last = from;
+		else if (rc == PCRE2_ERROR_NOMATCH)
+			step = step < SIZE_MAX / 2 ? 2 * step : SIZE_MAX;
+		else {
 			m->costly = true;
-			from += KB - 1;
+			if (step > KB) {
+				step = step == SIZE_MAX ? KB : step / 2;
+				last = from - 1;
+			}
 		}
 	}
 	return MATCH_NONE;
