@@ -1,7 +1,8 @@
 /*
  * What the files of snapgrep share.
  *
- *	pattern.c	what is looked for, and where it is in some bytes
+ *	pattern.c	what is looked for
+ *	matcher.c	where it is in some bytes
  *	choose.c	which processes and mappings are looked at
  *	body.c		what of them is the same, and is searched once
  *	job.c		that is searched, by all processors
@@ -55,6 +56,15 @@ struct pattern {
 	bool		 zeros;	/* where all is zero it may match */
 };
 
+int		 pattern_add(struct pattern *p, const char *s);
+int		 pattern_pointer(struct pattern *p, const char *s);
+int		 pattern_number(struct pattern *p, const char *type);
+int		 pattern_finish(struct pattern *p);
+void		 pattern_free(struct pattern *p);
+
+/*
+ * matcher.c
+ */
 struct matcher {		/* a thread's */
 	const struct pattern *p; /* borrowed */
 	pcre2_match_data *data;	/* owned, as all here */
@@ -66,11 +76,6 @@ struct matcher {		/* a thread's */
 
 enum match { MATCH_NONE, MATCH_FOUND, MATCH_PARTIAL };
 
-int		 pattern_add(struct pattern *p, const char *s);
-int		 pattern_pointer(struct pattern *p, const char *s);
-int		 pattern_number(struct pattern *p, const char *type);
-int		 pattern_finish(struct pattern *p);
-void		 pattern_free(struct pattern *p);
 int		 matcher_open(struct matcher *m, const struct pattern *p);
 void		 matcher_close(struct matcher *m);
 enum match	 matcher_next(struct matcher *m, const uint8_t *s, size_t len,

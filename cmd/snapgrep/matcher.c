@@ -1,0 +1,134 @@
+/*
+ * Where a pattern is in some bytes.  Each thread has a matcher of its own.
+ */
+#include "snapgrep.h"
+#include "num.h"
+
+#include <endian.h>
+#include <string.h>
+
+enum { STEPS = 1000000 };	/* that a match may take */
+
+int
+matcher_open(struct matcher *m, const struct pattern *p)
+{
+	memset(m, 0, sizeof *m);
+	m->p = p;
+	if (p->code == NULL)
+		return 0;
+	m->data = pcre2_match_data_create(1, NULL);
+	m->context = pcre2_match_context_create(NULL);
+	m->stack = pcre2_jit_stack_create(32 * KB, 1024 * KB, NULL);
+	if (m->data == NULL || m->context == NULL) {
+		matcher_close(m);
+		return errstr_set("out of memory");
+	}
+	pcre2_set_match_limit(m->context, STEPS);
+	if (m->stack != NULL)
+		pcre2_jit_stack_assign(m->context, NULL, m->stack);
+	return 0;
+}
+
+void
+matcher_close(struct matcher *m)
+{
+	pcre2_match_data_free(m->data);
+	pcre2_match_context_free(m->context);
+	pcre2_jit_stack_free(m->stack);
+	memset(m, 0, sizeof *m);
+}
+
+/*
+ * Return where the first number of eight bytes, in little-endian order, from
+ * lo on with span behind it is, of those at from and every eight bytes; or a
+ * place behind the last of them.
+ */
+static size_t
+word_next(const uint8_t *s, size_t len, size_t from, uint64_t lo,
+    uint64_t span)
+{
+	uint64_t v;
+
+	for (; len - from >= sizeof v; from += sizeof v) {
+		memcpy(&v, s + from, sizeof v);
+		if (le64toh(v) - lo <= span)
+			break;
+	}
+	return from;
+}
+
+/*
+ * Find the first pointer from a byte on, where one may lie.
+ */
+static enum match
+pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
+    size_t from, size_t *start, size_t *end)
+{
+	const struct pattern *p = m->p;
+	const size_t n = p->pointer;
+	uint64_t v;
+
+	from += (n - (m->base + from) % n) % n;
+	if (n == sizeof v && !p->big && from < len)
+		from = word_next(s, len, from, p->lo, p->hi - p->lo);
+	for (; from < len && n <= len - from; from += n) {
+		v = num_order(s + from, n, p->big);
+		if (v - p->lo <= p->hi - p->lo) {
+			*start = from;
+			*end = from + n;
+			return MATCH_FOUND;
+		}
+	}
+	return MATCH_NONE;
+}
+
+/*
+ * Find the first match that begins at a byte of s or behind it.  With partial,
+ * what comes behind s is not there yet: MATCH_PARTIAL, from *start on, if it
+ * may matter.
+ *
+ * Where it takes too long is not told: from there on ever more is searched at a
+ * time, and then ever less, until all but a kilobyte with that place in it was
+ * searched.
+ */
+enum match
+matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t from,
+    bool partial, size_t *start, size_t *end)
+{
+	const size_t *at;
+	size_t step, last;
+	uint32_t how;
+	int rc;
+
+	if (m->p->kind == PATTERN_POINTER)
+		return pointer_next(m, s, len, from, start, end);
+	how = PCRE2_NOTEMPTY | (partial ? PCRE2_PARTIAL_HARD : 0);
+	for (step = SIZE_MAX; from <= len; from = last + 1) {
+		last = len - from < step ? len : from + step - 1;
+		pcre2_set_offset_limit(m->context, last);
+		rc = pcre2_match(m->p->code, s, len, from, how, m->data,
+		    m->context);
+		at = pcre2_get_ovector_pointer(m->data);
+		if (rc == PCRE2_ERROR_PARTIAL) {
+			*start = at[0];
+			return MATCH_PARTIAL;
+		}
+		if (rc >= 0 && at[0] < at[1] && at[0] >= from) {
+			*start = at[0];
+			*end = at[1];
+			return MATCH_FOUND;
+		}
+		if (rc >= 0)
+			last = from;
+		else if (rc == PCRE2_ERROR_NOMATCH)
+			step = step < SIZE_MAX / 2 ? 2 * step : SIZE_MAX;
+		else {
+			m->costly = true;
+			if (step > KB) {
+				step = step == SIZE_MAX ? KB : step / 2;
+				last = from - 1;
+			}
+		}
+	}
+	return MATCH_NONE;
+}
