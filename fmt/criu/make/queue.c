@@ -288,7 +288,7 @@ queue_write(struct criumake *m, const struct makeopen *f)
 			    f->v[OK_INO][0], off - 1);
 		if (packet_write(m, f, nth, d.data + off, n, &next, b) == -1)
 			return -1;
-		off += n;
+		off += (size_t)n;
 	}
 	return next == f->npassed ? 0 : errstr_set("socket/%" PRIu64 ": %"
 	    PRIu64 " packets, and descriptors with packet %" PRIu64,

@@ -139,8 +139,9 @@ message_next(struct recfile *f, Criu__IpcMsg *e, const uint8_t **data)
 	e->mtype = type;
 	e->msize = (uint32_t)size;
 	*data = f->data + n;
-	f->data += n + size;
-	f->len -= n + size;
+	n += (size_t)size;
+	f->data += n;
+	f->len -= n;
 	return size <= UINT32_MAX;
 }
 

@@ -46,7 +46,7 @@ packet_tell(struct telling *t, size_t nth, const struct packet *p,
 	int fd;
 
 	buf_printf(b, "%ju\n", (uintmax_t)p->len);
-	buf_add(b, data, p->len);
+	buf_add(b, data, (size_t)p->len);
 	if (memcmp(&p->from, from, sizeof *from) != 0) {
 		*from = p->from;
 		buf_printf(&t->out, "sender %zu %u %u %d\n", nth, from->uid,
@@ -79,7 +79,7 @@ queue_tell(struct telling *t, const struct queue *q, struct buf *b)
 		memcpy(&p, q->data + at, sizeof p);
 		at += sizeof p;
 		rc = packet_tell(t, i, &p, q->data + at, &from, b);
-		at += p.len + p.nright * sizeof(int);
+		at += (size_t)(p.len + p.nright * sizeof(int));
 	}
 	return rc;
 }

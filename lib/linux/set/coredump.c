@@ -63,7 +63,7 @@ pipe_read(int fd, uint8_t *buf, size_t len)
  * *len to theirs.
  */
 static int
-head_read(struct coredump *c, int fd, uint64_t *skip, uint64_t *len)
+head_read(struct coredump *c, int fd, size_t *skip, size_t *len)
 {
 	union {
 		uint8_t		 ident[EI_NIDENT];
@@ -72,7 +72,8 @@ head_read(struct coredump *c, int fd, uint64_t *skip, uint64_t *len)
 	} h;
 	Elf64_Phdr p64;
 	Elf32_Phdr p32;
-	uint64_t at, seg, type;
+	uint64_t seg, type, off, size;
+	size_t at;
 	bool wide;
 
 	if (pipe_read(fd, h.ident, EI_NIDENT) == -1)
@@ -93,9 +94,11 @@ head_read(struct coredump *c, int fd, uint64_t *skip, uint64_t *len)
 		return -1;
 	at += wide ? sizeof p64 : sizeof p32;
 	type = wide ? p64.p_type : p32.p_type;
-	*skip = (wide ? p64.p_offset : p32.p_offset) - at;
-	*len = wide ? p64.p_filesz : p32.p_filesz;
-	return type == PT_NOTE && *skip <= GAP_MOST && *len <= NOTES_MOST ?
+	off = (wide ? p64.p_offset : p32.p_offset) - at;
+	size = wide ? p64.p_filesz : p32.p_filesz;
+	*skip = (size_t)off;
+	*len = (size_t)size;
+	return type == PT_NOTE && off <= GAP_MOST && size <= NOTES_MOST ?
 	    0 : errstr_set("core: there are no notes where the kernel has "
 	    "them");
 }
@@ -108,7 +111,7 @@ struct coredump *
 coredump_read(int fd)
 {
 	struct coredump *c;
-	uint64_t skip = 0, len = 0;
+	size_t skip = 0, len = 0;
 
 	if ((c = calloc(1, sizeof *c)) == NULL) {
 		errstr_set("out of memory");
