@@ -3,6 +3,7 @@
  * record/words.c.  The records are made by hand, and the images are read by a
  * decoder of its own.
  */
+#include "criu/write/write.h"
 #include "model.h"
 #include "util.h"
 
@@ -935,6 +936,32 @@ test_unmapped(void **state)
 		/* that of the executable is left */
 		assert_int_equal(count(frame("mm-7.img", 0), 14), 1);
 	}
+}
+
+/*
+ * Images that came along have names of files, or are not seen.
+ */
+static void
+test_view(void **state)
+{
+	static const uint8_t pagemap[] = { 0x19, 0x43, 0x56, 0x54, 0x25, 0x40,
+	    0x08, 0x56, 2, 0, 0, 0, 8, 1 };
+	struct criuopts o = { .warn = note_warning };
+	struct criuview *v;
+	struct snap *s;
+
+	(void)state;
+	process_record(7);
+	set("criu/inventory.img", "x");
+	set("criu/a/b", "x");
+	set_bytes("criu/pagemap-7/8.img", pagemap, sizeof pagemap);
+	s = begin();
+	finish(s, 7);
+	assert_non_null(v = criuview_new(s, &o));
+	assert_int_equal(criuview_count(v), 1);
+	assert_string_equal(criuview_name(v, 0), "inventory.img");
+	criuview_free(v);
+	snap_free(s);
 }
 
 /*
@@ -2039,6 +2066,7 @@ main(void)
 		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_view),
 		cmocka_unit_test(test_sysv),
 		cmocka_unit_test(test_space),
 		cmocka_unit_test(test_names),

@@ -150,17 +150,25 @@ add_pages(struct criuview *v, struct snap *s, const struct made *im,
 }
 
 /*
- * Add an image that is in memory, if its name is that of a file.
+ * Return whether the name of an image is that of a file.  One that is carried
+ * along may have any.
+ */
+static bool
+name_isfile(const char *name)
+{
+	return strchr(name, '/') == NULL && *name != '\0' &&
+	    strlen(name) <= NAME_MAX && strcmp(name, ".") != 0 &&
+	    strcmp(name, "..") != 0;
+}
+
+/*
+ * Add an image that is in memory.
  */
 static int
 add_plain(struct criuview *v, const struct made *im)
 {
 	struct viewed *f;
 
-	if (strchr(im->name, '/') != NULL || *im->name == '\0' ||
-	    strlen(im->name) > NAME_MAX || strcmp(im->name, ".") == 0 ||
-	    strcmp(im->name, "..") == 0)
-		return 0;
 	if ((f = viewed_new(v, im->name)) == NULL)
 		return -1;
 	return part_add(f, im->b.data, 0, im->b.len);
@@ -214,7 +222,11 @@ criuview_new(struct snap *s, const struct criuopts *o)
 	for (id = 0, i = 0; rc == 0 && i < v->l.n; i++) {
 		im = v->l.v[i];
 		if (im->pages != NULL)
-			rc = add_pages(v, s, im, ++id);
+			id++;
+		if (!name_isfile(im->name))
+			continue;
+		if (im->pages != NULL)
+			rc = add_pages(v, s, im, id);
 		else if (im->body != NULL)
 			rc = add_ghost(v, im);
 		else
