@@ -150,7 +150,8 @@ parent_find(struct imgdir *d, size_t depth)
 	else if (depth >= STACK_MOST)
 		why = "has too many parents, or leads back to itself";
 	if (buf_check(&to) == 0 && why == NULL)
-		d->parent = imgtar_new(d->tar, (const char *)to.data, to.len);
+		d->parent = imgtar_new(d->tar, to.len == 0 ? "" :
+		    (const char *)to.data, to.len);
 	else if (why != NULL && asprintf(&d->why, "%s/parent %s", d->path,
 	    why) == -1)
 		d->why = NULL;

@@ -110,7 +110,9 @@ makepacket_write(struct criumake *m, const struct makeopen *f,
 	Criu__PacketRing rx, tx;
 	Criu__PacketMclist *v;
 	struct inetopts o;
+	int rc;
 
+	rc = 0;
 	v = calloc(f->nlistens + 1, sizeof *v);
 	p.mclist = calloc(f->nlistens + 1, sizeof *p.mclist);
 	if (v != NULL && p.mclist != NULL) {
@@ -128,10 +130,10 @@ makepacket_write(struct criumake *m, const struct makeopen *f,
 		e.psk = &p;
 		criuimg_add(m->files, &e.base);
 	} else
-		errstr_set("out of memory");
+		rc = errstr_set("out of memory");
 	free(p.mclist);
 	free(v);
-	return p.n_mclist == f->nlistens ? 0 : -1;
+	return rc;
 }
 
 /*
