@@ -10,6 +10,9 @@
 #include "machine.h"
 #include "space.h"
 
+/* the link ns/ipc of the machine's own: PROC_IPC_INIT_INO of linux/proc_ns.h */
+#define IPC_FIRST "ipc:[4026531839]"
+
 struct bulk;
 
 /*

@@ -319,7 +319,6 @@ void		 maketask_free(struct criumake *);
 /* spaces.c */
 enum { CRIUS_IDS = 1 };		/* of criu itself */
 
-bool		 makespaces_isipc(const struct criumake *);
 int		 makespaces_check(struct criumake *);
 void		 makespaces_ids(const struct criumake *, Criu__Ids *, bool);
 int		 makespaces_write(struct criumake *);

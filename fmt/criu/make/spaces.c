@@ -37,27 +37,6 @@ is_nested(const struct criumake *m)
 }
 
 /*
- * Return whether the root is the init of a pid namespace, and in an IPC
- * namespace that snap was not in.
- */
-bool
-makespaces_isipc(const struct criumake *m)
-{
-	char *text, *name, *rest;
-	bool found;
-
-	if (!maketask_isinit(m->root) || !is_nested(m) ||
-	    (text = words_text(&m->root->rec, "namespaces")) == NULL)
-		return false;
-	for (name = strtok_r(text, " \n", &rest); name != NULL &&
-	    strcmp(name, "ipc") != 0; name = strtok_r(NULL, " \n", &rest))
-		continue;
-	found = name != NULL;
-	free(text);
-	return found;
-}
-
-/*
  * Note the namespaces of an init that are not made, where they are not those of
  * snap: without them it would be in criu's, with other files than it had.  Of
  * who is no init they may be made before, and criu be started there.

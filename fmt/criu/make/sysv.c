@@ -363,7 +363,6 @@ segment_write(struct criumake *m, const struct makesysv *o, struct made *im)
 int
 makesysv_write(struct criumake *m)
 {
-	static const char initial[] = "ipc:[4026531839]";
 	struct made *im;
 	size_t i;
 	char *ns;
@@ -380,9 +379,8 @@ makesysv_write(struct criumake *m)
 		if (m->sysv[i].used &&
 		    segment_write(m, &m->sysv[i], im) == -1)
 			return -1;
-	/* PROC_IPC_INIT_INO of linux/proc_ns.h */
 	ns = words_text(&m->root->rec, "ns/ipc");
-	rc = ns == NULL || strcmp(ns, initial) != 0 ? 0 : make_note(m,
+	rc = ns == NULL || strcmp(ns, IPC_FIRST) != 0 ? 0 : make_note(m,
 	    "process %" PRIu64 ": it is restored in an IPC namespace of its "
 	    "own, with its memory of System V; semaphores and queues that it "
 	    "may have are not there", m->root->proc->pid);

@@ -301,6 +301,27 @@ makespace_write(struct criumake *m)
 }
 
 /*
+ * Return whether t is the init of a pid namespace, and in an IPC namespace that
+ * snap was not in.
+ */
+static bool
+is_inits(const struct maketask *t)
+{
+	char *text, *name, *rest;
+	bool found;
+
+	if (!maketask_isinit(t) ||
+	    (text = words_text(&t->rec, "namespaces")) == NULL)
+		return false;
+	for (name = strtok_r(text, " \n", &rest); name != NULL &&
+	    strcmp(name, "ipc") != 0; name = strtok_r(NULL, " \n", &rest))
+		continue;
+	found = name != NULL;
+	free(text);
+	return found;
+}
+
+/*
  * Set m->space to the process whose record tells of the namespace, or NULL.
  * Note if nothing could be had of it.
  */
@@ -312,7 +333,7 @@ makespace_read(struct criumake *m)
 	int rc;
 
 	m->space = space_find(m, m->root, tells_space);
-	if (m->space == NULL && makespaces_isipc(m))
+	if (m->space == NULL && is_inits(m->root))
 		m->space = space_find(m, m->root, tells_limits);
 	if (m->space != NULL ||
 	    (t = space_find(m, m->root, tells_why)) == NULL)

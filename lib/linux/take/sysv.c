@@ -3,6 +3,7 @@
  * it, and /proc/sys of the limits of its IPC namespace, to who is in that: this
  * thread goes there for a moment, once for all processes of a namespace.
  */
+#include "state/state.h"
 #include "taking.h"
 
 #include <fcntl.h>
@@ -12,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* PROC_IPC_INIT_INO of linux/proc_ns.h: that of the machine */
-static const char initial[] = "ipc:[4026531839]";
 
 struct sysv {			/* of an IPC namespace */
 	struct sysv	*next;	/* owned */
@@ -132,7 +130,7 @@ sysv_read(const struct lproc *p, struct sysv *v)
 		if ((v->shm = text_read("/proc/sysvipc/shm")) == NULL)
 			rc = errstr_sys("/proc/sysvipc/shm");
 		limits_read(&v->limits);
-		if (strcmp(v->ns, initial) != 0)
+		if (strcmp(v->ns, IPC_FIRST) != 0)
 			rest_read(v);
 		/* where this fails, nothing here needs another one */
 		if (ns != -1)
@@ -232,7 +230,7 @@ space_isown(const struct lproc *p)
 	bool own;
 
 	ns = proc_link(p->mmtid, 0, "ns/ipc");
-	own = ns != NULL && strcmp(ns, initial) != 0;
+	own = ns != NULL && strcmp(ns, IPC_FIRST) != 0;
 	free(ns);
 	return own;
 }
