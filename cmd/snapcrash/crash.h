@@ -83,7 +83,6 @@ int		 config_read(struct config *c, const char *path);
 
 /* facts.c */
 int		 crash_facts(struct crash *c);
-const char	*signal_name(unsigned int sig);
 void		 signal_text(unsigned int sig, char *s, size_t size);
 
 /* falling.c */

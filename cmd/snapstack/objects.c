@@ -62,6 +62,21 @@ put_location(void *arg, const struct location *pl)
 }
 
 /*
+ * Tell the signal that a thread fell by.
+ */
+static void
+put_signal(const struct stack *st)
+{
+	char name[32];
+
+	if (st->signal != 0)
+		fall_name(st, name, sizeof name);
+	json_text("signal", st->signal != 0 ? name : NULL);
+	if (st->signal != 0 && st->faulted)
+		put_address("fault", st->fault);
+}
+
+/*
  * Print each thread of a process, and the name of the snapshot, or "-".
  */
 void
@@ -80,6 +95,7 @@ objects_process(struct unwinder *u, const char *path)
 		json_text("name", *st->comm == '\0' ? NULL : st->comm);
 		json_text("state", *st->state == '\0' ? NULL : st->state);
 		json_text("waits", st->wait);
+		put_signal(st);
 		json_flag("whole", st->whole);
 		if (st->npython > 0) {
 			json_text("gil", st->gil == GIL_HELD ? "held" :

@@ -94,6 +94,24 @@ put_location(void *arg, const struct location *pl)
 }
 
 /*
+ * Print the signal that a thread fell by; return the columns that takes.
+ */
+static int
+put_signal(const struct stack *st)
+{
+	char name[32];
+	int n;
+
+	if (st->signal == 0)
+		return 0;
+	fall_name(st, name, sizeof name);
+	n = printf(", %s", name);
+	if (st->faulted)
+		n += printf(" at 0x%" PRIx64, st->fault);
+	return n;
+}
+
+/*
  * Print the numbers and names of the threads that have the stack of the one
  * with number first.
  */
@@ -124,6 +142,7 @@ put_threads(const struct unwinder *u, size_t first)
 			put_text(u->stack[i].comm);
 			at += printf(")") + (int)strlen(u->stack[i].comm);
 		}
+		at += put_signal(&u->stack[i]);
 		if (--left > 0)
 			at += printf(",");
 	}

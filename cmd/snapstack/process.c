@@ -174,6 +174,8 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 		if (keep)
 			target_keep(&ps->t, st->regs.sp);
 		wait_find(u, st);
+		if (!keep)
+			fall_find(st);
 	}
 	python_find(u);
 	if (keep)

@@ -22,6 +22,7 @@
  *	living.c	live processes
  *	python.h	Python
  *	pymerge.c	its frames in place of the interpreter's
+ *	fall.c		the signal by which a thread fell
  *	group.c		threads with the same stack
  *	print.c objects.c folded.c
  *			all that for people, as JSON, and for flame graphs
@@ -161,6 +162,9 @@ struct stack {			/* of a thread */
 	bool		 whole;	/* the last frame is the outermost */
 	char		*why;	/* owned; why it is not; or NULL */
 	char		*wait;	/* owned; what it waits for, or NULL */
+	unsigned int	 signal; /* it fell by it, or 0 */
+	bool		 faulted; /* by what it did at an address: */
+	uint64_t	 fault;
 	uint64_t	 futex;	/* at which it waits, or 0 */
 	struct pyframe	*python; /* owned; all of them */
 	size_t		 npython;
@@ -249,6 +253,10 @@ void		 wait_find(struct unwinder *u, struct stack *st);
 /* failure.c */
 void		 failure_begin(void);
 void		 failure_of(uint64_t pid);
+
+/* fall.c */
+void		 fall_find(struct stack *st);
+void		 fall_name(const struct stack *st, char *s, size_t size);
 
 /* group.c */
 void		 stacks_group(struct stack *st, size_t n, bool all);

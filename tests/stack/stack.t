@@ -126,6 +126,22 @@ is "$(head -n 1 "$tmp/out" | cut -d ' ' -f 1,2)" "process $pid" \
 is "$? $(cat "$tmp/out" "$tmp/err" | grep -c .)" "1 1" \
     "a process that is not there" || diag <"$tmp/err"
 
+# what it fell by
+if command -v gdb >/dev/null; then
+	echo f >"$tmp/f"
+	gdb -nx -batch -iex 'set debuginfod enabled off' \
+	    -ex "run segv 2 <$tmp/f" -ex "gcore $tmp/fell.core" \
+	    "$targets/fall" >"$tmp/err" 2>&1
+	is "$("$BUILD/snapstack" "$tmp/fell.core" | grep ^thread | plain |
+	    sort -u) $("$BUILD/snapstack" -j "$tmp/fell.core" |
+	    jq -r '.signal + .fault' | tr '\n' ' ')" \
+	    'thread N (fall)
+thread N (fall), SIGSEGV at N SIGSEGV10 null null ' "the signal that it fell by" ||
+	    diag <"$tmp/err"
+else
+	skip "the signal that it fell by" "no gdb"
+fi
+
 # a child by its descriptor
 if python3 -c 'import os; os.pidfd_open; os.P_PIDFD' 2>"$tmp/err"; then
 	target python3 -c 'import os
@@ -282,7 +298,7 @@ fi
 xxd -r -p "$tests/stack/arm64.hex" "$tmp/arm64.gz"
 is "$("$BUILD/snapstack" "$tmp/arm64.gz")" \
     'process 14875 (arm64), arm64, 1 thread
-thread 14875 (arm64)
+thread 14875 (arm64), SIGSEGV
   #0    fail+0x10 (arm64.c:18)
   #1    twice (arm64.c:24), inlined
   #2    middle+0x18 (arm64.c:31)
@@ -305,4 +321,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 47
+finish 48
