@@ -227,6 +227,7 @@ python_find(struct unwinder *u)
 	    !target_word(t, f.runtime + o.runtime_head, 8, &interp))
 		return;
 	left = 4 * u->n + SPARE;
+	t->nread = 0;
 	for (n = 0; interp != 0 && n < INTERPRETERS; n++) {
 		gil = f.runtime + o.runtime_gil;
 		if (o.interp_gil != UINT64_MAX &&

@@ -218,19 +218,18 @@ put_poll(struct call *c)
 static void
 put_select(struct call *c)
 {
-	uint64_t set, fd, n;
-	unsigned int i, shown;
-	bool in;
+	enum { MOST = 4 * KB };
+	uint8_t set[MOST / 8], any[MOST / 8] = { 0 };
+	unsigned int i, k, n, fd, shown;
 
-	n = (uint32_t)c->arg[0];
-	for (shown = 0, fd = 0; fd < n && fd < 4 * KB; fd++) {
-		for (i = 0, in = false; i < 3; i++) {
-			set = 0;
-			if (c->arg[1 + i] != 0 && target_word(c->u->target,
-			    c->arg[1 + i] + fd / 8, 1, &set))
-				in |= (set >> fd % 8 & 1) != 0;
-		}
-		if (!in)
+	n = (uint32_t)c->arg[0] < MOST ? (unsigned int)c->arg[0] : MOST;
+	for (i = 1; i <= 3; i++)
+		if (c->arg[i] != 0 && target_read(c->u->target, c->arg[i],
+		    set, (n + 7) / 8))
+			for (k = 0; k < (n + 7) / 8; k++)
+				any[k] |= set[k];
+	for (shown = 0, fd = 0; fd < n; fd++) {
+		if ((any[fd / 8] >> fd % 8 & 1) == 0)
 			continue;
 		if (shown++ >= SHOWN) {
 			buf_puts(c->b, " and more");
