@@ -19,13 +19,18 @@ uint32_t Py_Version = 0x030c00f0;
 
 static struct state interpreter, thread, frame, code;
 static uint64_t cframe;
+/* a page of its own, which is in the file with another text */
 static struct {
 	uint64_t	 head[2];
 	uint64_t	 length;
 	uint64_t	 hash;
 	uint64_t	 state;
-	char		 text[24];
-} name;
+	char		 text[4096 - 40];
+} name __attribute__((aligned(4096))) = {
+	.length = 8,
+	.state = 0x64,		/* compact, ASCII, of bytes */
+	.text = "outdated"
+};
 
 static uint64_t
 at(const void *p)
@@ -40,7 +45,6 @@ main(int argc, char *argv[])
 
 	name.length = (uint64_t)snprintf(name.text, sizeof name.text,
 	    "endless");
-	name.state = 0x64;	/* compact, ASCII, of bytes */
 	code.word[112 / 8] = code.word[128 / 8] = at(&name);
 	frame.word[0] = at(&code);
 	frame.word[1] = at(&frame);	/* its previous */
@@ -56,7 +60,8 @@ main(int argc, char *argv[])
 	    at(&interpreter) : 0;
 	interpreter.word[72 / 8] = at(&thread);
 	_PyRuntime.word[40 / 8] = at(&interpreter);
-	puts("ready");
+	printf("%jx-%jx\nready\n", (uintmax_t)at(&name),
+	    (uintmax_t)(at(&name) + sizeof name));
 	fflush(stdout);
 	for (;;)
 		pause();

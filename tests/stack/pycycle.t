@@ -28,6 +28,11 @@ for kind in owned code threads; do
 	is "$(timeout 60 "$BUILD/snapstack" "$tmp/snap" |
 	    grep -c 'endless (endless:0), Python$')" "$n" \
 	    "$kind: the same of a snapshot"
+	if [ "$kind" = code ]; then
+		"$BUILD/snap" -x "$(head -n 1 "$lines")" -o "$tmp/snap" "$pid"
+		is "$("$BUILD/snapstack" "$tmp/snap" | grep -c outdated)" 0 \
+		    "memory that was left out is not read from the file"
+	fi
 	kill -KILL "$pid"
 	wait "$pid" 2>/dev/null
 done
@@ -39,4 +44,4 @@ target "$tmp/$so" code
 is "$("$BUILD/snapstack" "$pid" | grep -c endless)" 0 \
     "a module for Python is not taken for it"
 kill -KILL "$pid"
-finish 13
+finish 14
