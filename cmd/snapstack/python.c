@@ -11,7 +11,7 @@
 enum {
 	INTERPRETERS = 256,	/* more are not believed */
 	SPARE = 1024,		/* states of threads beyond those there are */
-	READS_MOST = 4 * KB * KB, /* of the memory of a process */
+	COST_MOST = 4 * KB * KB, /* of a process: 128 MiB, or words */
 	OWNED_BY_C = 3,		/* of enum _frameowner, pycore_frame.h */
 	GIL_LAST = 8,		/* in struct _gil_runtime_state */
 	GIL_LOCKED = 16,
@@ -137,7 +137,7 @@ frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 	unsigned int n;
 
 	for (n = 1, met = 0; addr != 0 && addr != met && n <= FRAMES_MAX &&
-	    t->nread < READS_MOST; n++) {
+	    t->cost < COST_MOST; n++) {
 		if (!target_word(t, addr + o->frame_owner, 1, &owner))
 			return;
 		if (owner == OWNED_BY_C && o->frame_entry == UINT64_MAX) {
@@ -227,7 +227,7 @@ python_find(struct unwinder *u)
 	    !target_word(t, f.runtime + o.runtime_head, 8, &interp))
 		return;
 	left = 4 * u->n + SPARE;
-	t->nread = 0;
+	t->cost = 0;
 	for (n = 0; interp != 0 && n < INTERPRETERS; n++) {
 		gil = f.runtime + o.runtime_gil;
 		if (o.interp_gil != UINT64_MAX &&

@@ -58,7 +58,7 @@ struct target {			/* a process of the snapshot */
 	struct block	*cache;	/* owned; CACHED */
 	struct block	**kept;	/* owned, and what it points to; by address */
 	size_t		 nkept;
-	uint64_t	 nread;	/* how often it was read, a kilobyte at most */
+	uint64_t	 cost;	/* of reading it: look-ups, and bytes */
 	bool		 live;	/* it is stopped; no file of it is read */
 	bool		 left;	/* its memory is not to be had, but kept */
 };

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 4 * KB, ALL_VALID = 15 };
+enum {
+	BLOCK = 4 * KB, ALL_VALID = 15,
+	COSTLY = 32		/* bytes that cost as much as a look-up */
+};
 
 /*
  * Set the path of the executable, as maps has it.
@@ -214,11 +217,11 @@ target_read(struct target *t, uint64_t addr, void *buf, size_t len)
 
 	for (; len > 0; len -= n, addr += n, to += n) {
 		b = block_get(t, addr - addr % BLOCK);
-		t->nread++;
 		at = (size_t)(addr % BLOCK);
 		n = KB - at % KB;
 		if (n > len)
 			n = len;
+		t->cost += 1 + n / COSTLY;
 		if ((b->valid & 1U << at / KB) == 0)
 			return false;
 		memcpy(to, b->data + at, n);
