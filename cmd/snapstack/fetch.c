@@ -11,7 +11,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -138,18 +137,12 @@ fetch_open(const void *id, size_t len, bool debug)
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
 	    .msg_control = u.room, .msg_controllen = sizeof u.room };
 	struct cmsghdr *c;
-	void (*old)(int);
-	ssize_t n;
 	int fd;
 
 	if (sock == -1 || len > ID_MOST)
 		return -1;
 	memcpy(q.id, id, len);
-	/* who is asked may have died */
-	old = signal(SIGPIPE, SIG_IGN);
-	n = write(sock, &q, sizeof q);
-	(void)signal(SIGPIPE, old);
-	if (n != (ssize_t)sizeof q ||
+	if (write(sock, &q, sizeof q) != (ssize_t)sizeof q ||
 	    recvmsg(sock, &m, MSG_CMSG_CLOEXEC) != 1 || !found ||
 	    (c = CMSG_FIRSTHDR(&m)) == NULL || c->cmsg_type != SCM_RIGHTS)
 		return -1;

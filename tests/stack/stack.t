@@ -219,6 +219,20 @@ else
 	skip "of a debuginfod server" "no debuginfod"
 fi
 is "$(stripped)" 0 "no server is asked that was not named"
+# the process that asks servers may die
+mkdir "$tmp/lib"
+if echo 'void _exit(int);
+void *debuginfod_begin(void) { return (void *)1; }
+int debuginfod_find_debuginfo(void) { _exit(1); return -1; }
+int debuginfod_find_executable(void) { _exit(1); return -1; }' |
+    cc -shared -fPIC -o "$tmp/lib/libdebuginfod.so.1" -x c - 2>"$tmp/cc"; then
+	DEBUGINFOD_URLS=x LD_LIBRARY_PATH=$tmp/lib "$BUILD/snapstack" \
+	    "$tmp/stripped.snap" "$tmp/stripped.snap" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(grep -c '^thread' "$tmp/out")" "0 2" \
+	    "the library for servers fails" || diag <"$tmp/err"
+else
+	skip "the library for servers fails" "no compiler"
+fi
 # MiniDebugInfo: symbols of functions, compressed, in the file itself
 strip -g "$tmp/mini"
 xz "$tmp/mini"
@@ -321,4 +335,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 48
+finish 49
