@@ -3,11 +3,9 @@
  * stacks; and how that is told.
  */
 #include "snapstack.h"
-#include "bisect.h"
 #include "vec.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,49 +75,6 @@ threads_find(struct unwinder *u, struct snap *s, struct proc *p)
 	return 0;
 }
 
-static int
-key_cmp(const void *a, const void *b)
-{
-	const struct threadkey *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->nth > y->nth ? -1 : x->nth < y->nth;
-}
-
-/*
- * Return the n threads by what each has at so many bytes from the beginning of
- * its stack, the caller's.
- */
-static struct threadkey *
-keys_make(const struct unwinder *u, size_t at)
-{
-	struct threadkey *k;
-	size_t i;
-
-	if ((k = calloc(u->n + 1, sizeof *k)) == NULL)
-		return NULL;
-	for (i = 0; i < u->n; i++) {
-		memcpy(&k[i].key, (const char *)&u->stack[i] + at,
-		    sizeof k[i].key);
-		k[i].nth = i;
-	}
-	qsort(k, u->n, sizeof *k, key_cmp);
-	return k;
-}
-
-/*
- * Return the first thread that has the key among k, u->inner or u->clears; or
- * NULL.
- */
-const struct stack *
-thread_find(const struct unwinder *u, const struct threadkey *k, uint64_t key)
-{
-	size_t i = BISECT(k, u->n, key, key);
-
-	return i > 0 && k[i - 1].key == key ? &u->stack[k[i - 1].nth] : NULL;
-}
-
 /*
  * Keep one thread alone.
  */
@@ -157,11 +112,7 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 	u->target = &ps->t;
 	u->locals = asked->locals;
 	if (target_open(&ps->t, s, p, keep) == -1 || unwinder_open(u) == -1 ||
-	    threads_find(u, s, p) == -1 ||
-	    (u->inner = keys_make(u, offsetof(struct stack,
-	    inner))) == NULL ||
-	    (u->clears = keys_make(u, offsetof(struct stack,
-	    clears))) == NULL)
+	    threads_find(u, s, p) == -1 || threads_sort(u) == -1)
 		return errstr_wrap("process %" PRIu64, p->pid);
 	header_parse(&h, s->header == NULL ? "" : s->header);
 	for (i = 0; i < u->n; i++) {

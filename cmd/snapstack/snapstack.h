@@ -22,6 +22,7 @@
  *	living.c	live processes
  *	python.h	Python
  *	pymerge.c	its frames in place of the interpreter's
+ *	threads.c	threads by their numbers
  *	fall.c		the signal by which a thread fell
  *	group.c		threads with the same stack
  *	print.c objects.c folded.c
@@ -254,6 +255,11 @@ void		 wait_find(struct unwinder *u, struct stack *st);
 void		 failure_begin(void);
 void		 failure_of(uint64_t pid);
 
+/* threads.c */
+int		 threads_sort(struct unwinder *u);
+const struct stack *thread_find(const struct unwinder *u,
+		    const struct threadkey *k, uint64_t key);
+
 /* fall.c */
 void		 fall_find(struct stack *st);
 void		 fall_name(const struct stack *st, char *s, size_t size);
@@ -276,8 +282,6 @@ struct process {
 	struct unwinder	 u;
 };
 
-const struct stack *thread_find(const struct unwinder *u,
-		    const struct threadkey *k, uint64_t key);
 int		 process_gather(struct process *ps, struct snap *s,
 		    struct proc *p, const struct asked *asked, bool keep);
 void		 process_tell(struct process *ps, const struct asked *asked,
