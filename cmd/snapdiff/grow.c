@@ -5,6 +5,7 @@
 #include "snapdiff.h"
 #include "vec.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +81,8 @@ growth_join(struct growth *g, const struct measures *l, bool all)
 }
 
 /*
- * Measure a process at each moment, and tell fn, with arg, what grew.
+ * Measure a process at each moment, and tell fn, with arg, what grew; or tell
+ * that it cannot be read.
  */
 static int
 growth_tell(const struct side *const *side, size_t n, bool all,
@@ -103,7 +105,9 @@ growth_tell(const struct side *const *side, size_t n, bool all,
 	}
 	if (rc == 0)
 		rc = growth_join(&g, l, all);
-	if (rc == 0 && g.n > 0)
+	if (rc == -1)
+		program_lose(NULL, snap_errstr());
+	else if (g.n > 0)
 		fn(arg, &g);
 	for (i = 0; i < g.n; i++)
 		free(g.v[i].value);
@@ -112,7 +116,27 @@ growth_tell(const struct side *const *side, size_t n, bool all,
 		measures_free(&l[i]);
 	free(l);
 	memory_close(&last);
-	return rc;
+	return 0;
+}
+
+/*
+ * Tell of what moments process pid, which is meant alone, is not there.
+ */
+static int
+growth_lacks(const struct moments *l, uint64_t pid)
+{
+	const struct moment *m, *last = &l->v[l->n - 1];
+	const struct side *d;
+
+	for (m = l->v; m < last && moment_find(m, pid) != NULL; m++)
+		continue;
+	if (moment_find(m, pid) == NULL)
+		return errstr_set("%s: no process %" PRIu64, m->path, pid);
+	d = moment_find(last, pid);
+	for (m = l->v; m < last && moment_same(m, d) != NULL; m++)
+		continue;
+	return errstr_set("%s: process %" PRIu64 " is another one than in %s",
+	    m->path, pid, last->path);
 }
 
 /*
@@ -127,6 +151,7 @@ growth_each(const struct moments *l, uint64_t pid, bool all,
 	const struct moment *last = &l->v[l->n - 1];
 	const struct side **side;
 	size_t i, k;
+	bool there = pid == 0;
 	int rc;
 
 	if ((side = calloc(l->n, sizeof *side)) == NULL)
@@ -138,9 +163,13 @@ growth_each(const struct moments *l, uint64_t pid, bool all,
 			if ((side[k] = moment_same(&l->v[k],
 			    &last->side[i])) == NULL)
 				break;
-		if (k == l->n)
+		if (k == l->n) {
+			there = true;
 			rc = growth_tell(side, l->n, all, fn, arg);
+		}
 	}
+	if (rc == 0 && !there)
+		rc = growth_lacks(l, pid);
 	free(side);
 	return rc;
 }

@@ -195,8 +195,11 @@ moment_same(const struct moment *m, const struct side *d)
 	return NULL;
 }
 
-static const struct side *
-side_find(const struct moment *m, uint64_t pid)
+/*
+ * Return the first process of a moment that has a number; or NULL.
+ */
+const struct side *
+moment_find(const struct moment *m, uint64_t pid)
 {
 	size_t i;
 
@@ -216,9 +219,9 @@ couple_pids(const struct moment *was, const struct moment *is, uint64_t before,
 {
 	const struct side *a, *b;
 
-	if ((a = side_find(was, before)) == NULL)
+	if ((a = moment_find(was, before)) == NULL)
 		return errstr_set("%s: no process %" PRIu64, was->path, before);
-	if ((b = side_find(is, pid)) == NULL)
+	if ((b = moment_find(is, pid)) == NULL)
 		return errstr_set("%s: no process %" PRIu64, is->path, pid);
 	c->was = *a;
 	c->is = *b;

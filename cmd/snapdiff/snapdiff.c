@@ -59,7 +59,8 @@ trouble(void)
 }
 
 /*
- * Compare a process, and tell what changed: a couple_fn.
+ * Compare a process, and tell what changed, or that it cannot be read: a
+ * couple_fn.
  */
 static int
 compare(void *arg, const struct couple *c)
@@ -84,8 +85,10 @@ compare(void *arg, const struct couple *c)
 	    memory_open(&before, &c->was) == -1 ||
 	    memory_open(&now, &c->is) == -1 ||
 	    rows_get(&rows, &before, &now, cmd->opts.runs ||
-	    cmd->opts.bytes) == -1))
+	    cmd->opts.bytes) == -1)) {
+		program_lose(NULL, snap_errstr());
 		rc = -1;
+	}
 	res.differs = res.differs || changes.n > 0;
 	for (i = 0; i < rows.n; i++)
 		res.differs = res.differs || row_differs(&rows.v[i]);
@@ -96,14 +99,14 @@ compare(void *arg, const struct couple *c)
 			print_head(&m[0], &m[1]);
 		print_result(&res, &cmd->opts);
 	}
-	cmd->differs = cmd->differs || res.differs;
+	cmd->differs = cmd->differs || (rc == 0 && res.differs);
 	rows_free(&rows);
 	memory_close(&before);
 	memory_close(&now);
 	free(changes.v);
 	factlist_free(&was);
 	factlist_free(&is);
-	return rc;
+	return 0;
 }
 
 /*

@@ -48,6 +48,7 @@ int		 moments_add(struct moments *, struct snap *, const char *,
 void		 moments_free(struct moments *);
 int		 couples_each(const struct moment *, const struct moment *,
 		    couple_fn, void *);
+const struct side *moment_find(const struct moment *, uint64_t);
 const struct side *moment_same(const struct moment *, const struct side *);
 int		 couple_pids(const struct moment *, const struct moment *,
 		    uint64_t, uint64_t, struct couple *);

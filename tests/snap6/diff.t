@@ -166,6 +166,29 @@ is "$(cat got)" "one 0 0
 two 1 1 
 three 0 0 " "moments of one file: two, and three, in which nothing grows"
 
+make c 'environ=A=3\0'
+for o in -p8 '-ap8'; do
+	timeout 20 "$BUILD/snapdiff" $o a b c >out 2>err
+	is "$? $(cat out err)" "2 snapdiff: a: no process 8" "$o: no process"
+done
+make c start=100
+timeout 20 "$BUILD/snapdiff" -p 7 a b c >out 2>err
+is "$? $(cat out err)" "2 snapdiff: a: process 7 is another one than in c" \
+    "nor is one that was started again"
+
+# one that cannot be read keeps no other from being compared
+make a 'environ=A=1\0'
+make c 'environ=A=3\0'
+"$BUILD/snapcat" -o one a a
+make b 'environ=A=2\0' pages=nonsense
+"$BUILD/snapcat" -o two b c
+is "$(diffs one two | sed -n '1p;/environment/p'; cut -d : -f 1,2 err)" "2
+  ! environment A: 3, was 1
+snapdiff: process 7" "of mappings that are none, the other process is compared"
+timeout 20 "$BUILD/snapdiff" -a one two one >out 2>err
+is "$? $(grep -c '^! process' out) $(cut -d : -f 1,2 err)" \
+    "2 1 snapdiff: process 7" "what grows in it, too"
+
 # strangers
 make a 'environ=A=\x1b[2J\0' 'fd/3=\x1b]0;x\x07' \
     'maps=10000-14000 rw-p 00000000 00:00 0 \x1b[31m\n'
@@ -189,4 +212,4 @@ make b 'files=3 \n\n99999999999999999999 1\n3 1\n' 'fd/3=socket:[1]' \
     'file/1=local \n' 'limits=\n\nMax' 'sigaction=\n99\n-1 5\n1' \
     'status=Uid:' 'fdinfo/3=flags:\t'
 is "$(diffs a b | sed -n 1p)" 1 "files that are cut anywhere"
-finish 27
+finish 32
