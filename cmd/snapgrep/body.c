@@ -310,6 +310,10 @@ plan_vma(struct plan *p, const struct vma *v, const struct chosen *c)
 	return plan_add(p, v, end);
 }
 
+/*
+ * Add what is chosen of a process; one whose mappings cannot be read is told,
+ * and not searched.
+ */
 static int
 plan_proc(struct plan *p, struct proc *proc, const struct chosen *c)
 {
@@ -325,8 +329,13 @@ plan_proc(struct plan *p, struct proc *proc, const struct chosen *c)
 		return -1;
 	o = &p->owner[p->nowner++];
 	*o = (struct owner){ .proc = proc };
-	if (proc_vmas(proc, &o->vmas) == -1)
-		return errstr_wrap("process %" PRIu64, proc->pid);
+	if (proc_vmas(proc, &o->vmas) == -1) {
+		(void)errstr_wrap("process %" PRIu64, proc->pid);
+		program_lose(NULL, snap_errstr());
+		vmas_free(&o->vmas);
+		p->nowner--;
+		return 0;
+	}
 	for (i = 0; i < o->vmas.n; i++)
 		if (chosen_vma(c, &o->vmas.v[i]) &&
 		    plan_vma(p, &o->vmas.v[i], c) == -1)

@@ -53,9 +53,26 @@ for f in whole gz core; do
 	    "$f: damaged"
 done
 
+# One process without mappings that make sense, and one with.
+PYTHONPATH=$tests/snap6 python3 - >"$tmp/x" <<'END'
+import sys
+from snapasm import assemble
+
+sys.stdout.buffer.write(assemble('\n'.join((
+    r'"process snapshot 1735689600 ann@gnot amd64 1 \"prog\"\n"',
+    'record 7 segment', r'data "nonsense\n"',
+    'record 7 mem', 'number 1', 'segment 0x10000 1024', 'r "B"*1024',
+    'record 9 mem', 'number 1', 'segment 0x10000 1024', 'r "A"*1024'))))
+END
+"$BUILD/snapgrep" -lF AAA "$tmp/x" >"$tmp/out" 2>"$tmp/err"
+is "$? $(cat "$tmp/out" "$tmp/err")" \
+    '2 9
+snapgrep: process 7: segment: cannot read "nonsense"' \
+    "mappings that are none: the other process is searched"
+
 # An expression that takes as long as one likes.
 "$BUILD/snapgrep" -c '^(([^\n]*)*)*\nq!q$' "$tmp/whole" >"$tmp/out" 2>"$tmp/err"
 rc=$?
 is "$rc $(cat "$tmp/err")" "2 snapgrep: what matches the pattern would take too long in some places, which were left out" \
     "an expression that takes too long is given up, and told"
-finish 4
+finish 5
