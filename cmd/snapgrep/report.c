@@ -24,12 +24,14 @@ struct origin {			/* where a byte is stored */
 };
 
 struct held {
+	const struct plan *p;	/* borrowed */
 	size_t		 stretch;
 	size_t		 number;
 	uint64_t	 start;
 	uint64_t	 end;
 	struct origin	 first;	/* of its bytes, */
 	struct origin	 last;
+	bool		 apart;	/* they are not one after another */
 };
 
 struct reporting {
@@ -59,6 +61,51 @@ place_cmp(const struct origin *a, const struct origin *b)
 }
 
 /*
+ * Set *at to where a byte of a stretch is stored.  Return how many bytes from
+ * it on are stored one after another.
+ */
+static uint64_t
+place_set(const struct plan *p, const struct stretch *st, uint64_t off,
+    struct origin *at)
+{
+	const struct part *pt = &p->part[st->first];
+	const struct stored *s;
+	uint64_t left, run;
+
+	memset(at, 0, sizeof *at);
+	pt += BISECT(pt, st->n, from, off) - 1;
+	left = pt->len - (off - pt->from);
+	if (pt->body == BODY_ZERO)
+		return left;
+	off = pt->at + (off - pt->from);
+	s = plan_stored(p, pt->body, off);
+	if (stored_place(s, off - s->at, &at->loc, &at->skip))
+		at->src = s->src;
+	run = s->len - (off - s->at);
+	return run < left ? run : left;
+}
+
+/*
+ * Compare where the bytes of two matches, of the same length, are stored.
+ */
+static int
+places_cmp(const struct held *a, const struct held *b)
+{
+	struct origin x, y;
+	uint64_t n, m, off;
+	int rc;
+
+	for (off = a->start; off < a->end; off += n < m ? n : m) {
+		n = place_set(a->p, &a->p->stretch[a->stretch], off, &x);
+		m = place_set(b->p, &b->p->stretch[b->stretch],
+		    b->start + (off - a->start), &y);
+		if ((rc = place_cmp(&x, &y)) != 0)
+			return rc;
+	}
+	return 0;
+}
+
+/*
  * Compare what two matches are: 0 if they are the same bytes of a source.
  */
 static int
@@ -72,6 +119,8 @@ match_cmp(const struct held *a, const struct held *b)
 		return rc;
 	if (x != y)
 		return x < y ? -1 : 1;
+	if ((a->apart || b->apart) && (rc = places_cmp(a, b)) != 0)
+		return rc;
 	/* zeros are not the same */
 	return a->first.src != NULL && a->last.src != NULL ? 0 :
 	    a->number < b->number ? -1 : a->number > b->number;
@@ -87,23 +136,6 @@ sort_cmp(const void *a, const void *b)
 	rc = match_cmp(x, y);
 	return rc != 0 ? rc : x->number < y->number ? -1 :
 	    x->number > y->number;
-}
-
-static void
-place_set(const struct plan *p, const struct stretch *st, uint64_t off,
-    struct origin *at)
-{
-	const struct part *pt = &p->part[st->first];
-	const struct stored *s;
-
-	memset(at, 0, sizeof *at);
-	pt += BISECT(pt, st->n, from, off) - 1;
-	if (pt->body == BODY_ZERO)
-		return;
-	off = pt->at + (off - pt->from);
-	s = plan_stored(p, pt->body, off);
-	if (stored_place(s, off - s->at, &at->loc, &at->skip))
-		at->src = s->src;
 }
 
 /*
@@ -216,10 +248,11 @@ hold(struct reporting *rp, const struct stretch *st, uint64_t start,
 	m = &rp->v[rp->nv];
 	m->number = rp->nv++;
 	m->stretch = (size_t)(st - rp->p->stretch);
+	m->p = rp->p;
 	m->start = start;
 	m->end = end;
-	place_set(rp->p, st, start, &m->first);
-	place_set(rp->p, st, end - 1, &m->last);
+	m->apart = place_set(rp->p, st, start, &m->first) < end - start;
+	(void)place_set(rp->p, st, end - 1, &m->last);
 	return true;
 }
 

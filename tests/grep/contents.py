@@ -52,9 +52,12 @@ for at in range(4096 * 40, SIZE // 4, 4096 * 30):
     put(m, at - 1, b' anchor')
 print('pids', os.getpid(), end='')
 sys.stdout.flush()
+done, wrote = os.pipe()
 for child in range(CHILDREN):
     pid = os.fork()
     if pid == 0:
+        # a child has a seed of its own that nobody knows
+        random.seed(child)
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
         for i in range(5):
             put(m, random.randrange(SIZE - 64) + child, b'child=%d' % i)
@@ -62,9 +65,14 @@ for child in range(CHILDREN):
             put(m, 4096 * 400 + 5, b'b')
             for at in range(4096 * 40, SIZE // 4, 4096 * 30):
                 put(m, at - 1, b'x')
+        else:
+            put(m, 4096 * 404 + 5, b'b')
+        os.write(wrote, b'.')
         signal.pause()
     print('', pid, end='')
     sys.stdout.flush()
+for child in range(CHILDREN):
+    os.read(done, 1)
 print('\nregion %x %x' % (start, start + SIZE))
 print('ready', flush=True)
 sys.stdin.read()

@@ -39,6 +39,10 @@ is "$at" "$first $deadbeef rw-p [anon]+$(hex "16#$deadbeef - 16#$map"): ef be ad
     "a line has process, address, permissions, mapping and offset"
 is "$(here -x 'ef be ad de' "$s")" \
     "$at  (+2: ${pids[1]} ${pids[2]})" "a page is told once, with its owners"
+is "$(here -ae '[0-9 b]{30000,}' "$s" | wc -l) $(
+    here -e '[0-9 b]{30000,}' "$s" | grep -v '(+' | cut -d ' ' -f 1)" \
+    "3 $(printf '%s\n' "${pids[@]}")" \
+    "what begins and ends with the same page, and has others between, is another"
 is "$(here -ax 'ef be ad de' "$s" | cut -d ' ' -f 1,2)" \
     "$(for p in "${pids[@]}"; do echo "$p $deadbeef"; done)" \
     "-a: all places"
@@ -191,7 +195,7 @@ END
 # rules of YARA
 if ! pkg-config --exists yara; then
 	skip "-Y" "yara is missing" 7
-	finish 66
+	finish 67
 fi
 cat >"$tmp/rules" <<'END'
 rule border {
@@ -231,4 +235,4 @@ echo 'rule x { condition: nothing }' >"$tmp/wrong"
 is "$("$grep" -Y "$tmp/wrong" "$s" 2>&1)" \
     "snapgrep: $tmp/wrong: line 1: undefined identifier \"nothing\"" \
     "-Y: rules that are none"
-finish 66
+finish 67
