@@ -149,7 +149,9 @@ walk_other(struct walk *w, const struct arena *a)
 	const struct vma *v;
 	size_t i;
 
-	for (; heap != 0 && w->seen.n < HEAP_MOST; heap = at) {
+	for (; heap != 0; heap = at) {
+		if (w->seen.n == HEAP_MOST)
+			return heap;
 		for (i = 0; i < w->seen.n; i++)
 			if (w->seen.v[i] == heap)
 				return heap;
