@@ -1,6 +1,6 @@
 /*
- * What programs have in common: how they begin and end, what they print of
- * names, totals, and how far they are, and JSON.
+ * What programs have in common: how they begin and end, classes of mappings,
+ * what they print of names, totals, and how far they are, and JSON.
  */
 #ifndef COMMON_H
 #define COMMON_H
@@ -25,6 +25,15 @@ int		 choosing_one(const struct choosing *c, const char *s,
 		    choosing_fn fn, void *arg);
 bool		 choosing_rest(const struct choosing *c, bool operands,
 		    choosing_fn fn, void *arg);
+
+/* class.c: what mappings are for */
+enum class {
+	CLASS_HEAP, CLASS_STACK, CLASS_ANONYMOUS, CLASS_FILE, CLASS_SHARED,
+	CLASS_KERNEL, CLASS_COUNT
+};
+
+enum class	 class_of(const struct vma *v);
+const char	*class_word(enum class c);
 
 /* json.c: to standard output */
 void		 json_open(const char *key, char bracket);

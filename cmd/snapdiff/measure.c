@@ -145,7 +145,7 @@ memory_held(const struct memory *m, const struct vma *v, uint64_t start,
 static int
 measure_classes(struct measures *l, const struct memory *m)
 {
-	uint64_t size[CLASSES] = { 0 }, held[CLASSES] = { 0 };
+	uint64_t size[CLASS_COUNT] = { 0 }, held[CLASS_COUNT] = { 0 };
 	const struct vma *v;
 	size_t i;
 
@@ -157,7 +157,7 @@ measure_classes(struct measures *l, const struct memory *m)
 	if (measure_add(l, ORDER_MAPPINGS, 0, UNIT_COUNT, m->vma.n,
 	    "mappings") == -1)
 		return -1;
-	for (i = 0; i < CLASSES; i++)
+	for (i = 0; i < CLASS_COUNT; i++)
 		if (measure_add(l, ORDER_CLASS, i, UNIT_KB, size[i], "%s",
 		    class_word((enum class)i)) == -1 ||
 		    measure_add(l, ORDER_HELD, i, UNIT_KB, held[i],

@@ -143,12 +143,12 @@ put_rows(const struct rows *l, bool runs)
 static void
 put_sums(const struct result *res)
 {
-	struct classum sum[CLASSES];
+	struct classum sum[CLASS_COUNT];
 	size_t i;
 
 	class_sums(sum, res);
 	json_open("classes", '[');
-	for (i = 0; i < CLASSES; i++) {
+	for (i = 0; i < CLASS_COUNT; i++) {
 		json_open(NULL, '{');
 		json_text("class", class_word((enum class)i));
 		json_number("mappings", sum[i].nis);

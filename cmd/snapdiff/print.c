@@ -139,13 +139,13 @@ put_rows(const struct result *res, const struct options *o)
 static void
 put_sums(const struct result *res)
 {
-	struct classum sum[CLASSES];
+	struct classum sum[CLASS_COUNT];
 	const struct classum *s;
 	bool headed = false;
 	size_t i;
 
 	class_sums(sum, res);
-	for (i = 0; i < CLASSES; i++) {
+	for (i = 0; i < CLASS_COUNT; i++) {
 		s = &sum[i];
 		if (!class_differs(s))
 			continue;

@@ -117,12 +117,7 @@ void		 kbchange_add(struct kbchange *, const struct kbchange *);
 const struct vma *row_vma(const struct row *);
 void		 rows_free(struct rows *);
 
-/* class.c: sums of mappings that are of one kind */
-enum class {
-	CLASS_HEAP, CLASS_STACK, CLASS_ANONYMOUS, CLASS_FILE, CLASS_SHARED,
-	CLASS_KERNEL, CLASSES
-};
-
+/* sums.c: of mappings of one class */
 struct classum {
 	size_t		 nwas;	/* mappings, */
 	size_t		 nis;
@@ -163,12 +158,8 @@ struct result {
 	bool		 differs;
 };
 
-enum class	 class_of(const struct vma *);
-const char	*class_word(enum class);
 uint64_t	 vma_kb(const struct vma *);
-
-/* sums.c */
-void		 class_sums(struct classum[CLASSES], const struct result *);
+void		 class_sums(struct classum[CLASS_COUNT], const struct result *);
 bool		 class_differs(const struct classum *);
 
 /* measure.c: numbers of a process at a moment; grow.c: those that only grow */

@@ -6,18 +6,27 @@
 #include <string.h>
 
 /*
+ * Return how many kilobytes a mapping has.
+ */
+uint64_t
+vma_kb(const struct vma *v)
+{
+	return (v->end - v->start) / KB;
+}
+
+/*
  * Set sum, one of each class, to what the mappings of a process have together,
  * and what changed in them: rows.
  */
 void
-class_sums(struct classum sum[CLASSES], const struct result *res)
+class_sums(struct classum sum[CLASS_COUNT], const struct result *res)
 {
 	const struct vmas *was = &res->was->vma, *is = &res->is->vma;
 	const struct row *r;
 	struct classum *c;
 	size_t i;
 
-	memset(sum, 0, CLASSES * sizeof *sum);
+	memset(sum, 0, CLASS_COUNT * sizeof *sum);
 	for (i = 0; i < was->n; i++) {
 		c = &sum[class_of(&was->v[i])];
 		c->nwas++;

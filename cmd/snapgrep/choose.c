@@ -130,17 +130,13 @@ static bool
 name_is(const struct vma *v, const char *want)
 {
 	const char *name = v->name, *last;
-	bool anon;
+	size_t i;
 
-	anon = *name == '\0' || strncmp(name, "[anon", 5) == 0;
-	if (strcmp(want, "heap") == 0)
-		return strcmp(name, "[heap]") == 0;
-	if (strcmp(want, "stack") == 0)
-		return strncmp(name, "[stack", 6) == 0;
 	if (strcmp(want, "anon") == 0)
-		return anon;
-	if (strcmp(want, "file") == 0)
-		return *name == '/';
+		want = class_word(CLASS_ANONYMOUS);
+	for (i = 0; i < CLASS_COUNT; i++)
+		if (strcmp(want, class_word((enum class)i)) == 0)
+			return class_of(v) == (enum class)i;
 	last = *name == '/' ? strrchr(name, '/') + 1 : name;
 	return fnmatch(want, name, 0) == 0 || fnmatch(want, last, 0) == 0 ||
 	    strcmp(want, name) == 0;

@@ -122,6 +122,22 @@ is "$(here -ixc '53 45 43' "$s")" "$(here -Fc SEC "$s")" \
 # where
 is "$("$grep" -M '[heap]' -M stack -l borderXX "$s")" "" \
     "-M: neither heap nor stack"
+PYTHONPATH=$tests/snap6 python3 - >"$tmp/classes" <<'END'
+import sys
+from snapasm import assemble
+
+sys.stdout.buffer.write(assemble('\n'.join((
+    r'"process snapshot 1735689600 ann@gnot amd64 1 \"prog\"\n"',
+    'record 7 proc', 'data {', r'"linux amd64 1\n"', r'"maps\n"', 'data {',
+    r'"10000-10400 rw-s 00000000 00:01 7 /dev/shm/file\n"',
+    r'"20000-20400 rw-s 00000000 00:01 0 [anon_shmem:x]\n"',
+    r'"30000-30400 rw-p 00000000 fe:01 8 /lib/file\n"', '}', '}',
+    'record 7 mem', 'number 3', *('segment 0x%d0000 1024\nr "%s"*1024' % (
+        i, 'ABC'[i - 1]) for i in (1, 2, 3))))))
+END
+is "$(for m in shared file anon; do
+	"$grep" -o -M $m '^[A-C]' "$tmp/classes" | tr '\n' ' '
+done)" "A B C " "-M: a class, as snapdiff has them"
 is "$("$grep" -M anon -M 'rw-?' -l borderXX "$s" | head -n 1)" "$first" \
     "-M: anonymous, and to be written"
 is "$("$grep" -M 'r-x?' -l borderXX "$s")" "" "-M: not in what is executed"
@@ -195,7 +211,7 @@ END
 # rules of YARA
 if ! pkg-config --exists yara; then
 	skip "-Y" "yara is missing" 7
-	finish 67
+	finish 68
 fi
 cat >"$tmp/rules" <<'END'
 rule border {
@@ -235,4 +251,4 @@ echo 'rule x { condition: nothing }' >"$tmp/wrong"
 is "$("$grep" -Y "$tmp/wrong" "$s" 2>&1)" \
     "snapgrep: $tmp/wrong: line 1: undefined identifier \"nothing\"" \
     "-Y: rules that are none"
-finish 67
+finish 68

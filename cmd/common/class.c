@@ -1,7 +1,7 @@
 /*
  * Mappings by what they are for.
  */
-#include "snapdiff.h"
+#include "common.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 const char *
 class_word(enum class c)
 {
-	static const char *const words[CLASSES] = {
+	static const char *const words[CLASS_COUNT] = {
 		[CLASS_HEAP] = "heap",
 		[CLASS_STACK] = "stack",
 		[CLASS_ANONYMOUS] = "anonymous",
@@ -47,13 +47,4 @@ class_of(const struct vma *v)
 			return names[i].class;
 	/* of a core no inode is known */
 	return v->ino != 0 || *v->name == '/' ? CLASS_FILE : CLASS_ANONYMOUS;
-}
-
-/*
- * Return how many kilobytes a mapping has.
- */
-uint64_t
-vma_kb(const struct vma *v)
-{
-	return (v->end - v->start) / KB;
 }
