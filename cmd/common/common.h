@@ -100,6 +100,9 @@ void		 shell_word(struct buf *b, const char *s);
 /* signame.c */
 const char	*signal_name(unsigned int sig);
 
+/* text.c */
+void		 text_put(const char *s);
+
 /* totals.c */
 bool		 totals_plan9(const struct snap *s, char *text, size_t n);
 void		 totals_text(const struct snap *s, const struct output *o,

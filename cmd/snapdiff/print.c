@@ -4,9 +4,7 @@
  */
 #include "snapdiff.h"
 
-#include <err.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,17 +14,13 @@ static const char marks[] = {
 };
 
 /*
- * Print a string that may be a stranger's.
+ * Print a string that may be a stranger's, behind one that is ours.
  */
 static void
 put_harmless(const char *before, const char *s)
 {
-	char *copy;
-
-	if ((copy = strdup(s)) == NULL)
-		err(2, NULL);
-	printf("%s%s", before, text_harmless(copy));
-	free(copy);
+	fputs(before, stdout);
+	text_put(s);
 }
 
 static void

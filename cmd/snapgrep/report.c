@@ -7,7 +7,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <err.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,15 +287,11 @@ found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
 void
 report_process(const struct report *r, const struct owner *o, uint64_t n)
 {
-	char *path;
-
 	if (r->quiet || !(r->list ? n > 0 : r->count))
 		return;
 	if (r->path != NULL) {
-		if ((path = strdup(r->path)) == NULL)
-			err(2, NULL);
-		printf("%s: ", text_harmless(path));
-		free(path);
+		text_put(r->path);
+		printf(": ");
 	}
 	printf("%" PRIu64, o->proc->pid);
 	if (!r->list)

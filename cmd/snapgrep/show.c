@@ -5,9 +5,7 @@
 #include "snapgrep.h"
 #include "num.h"
 
-#include <err.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -26,20 +24,18 @@ show_prefix(const struct report *r, const struct plan *p,
     const struct stretch *st, uint64_t off)
 {
 	const struct vma *v = st->vma;
-	char perm[5], *name, *path;
+	char perm[5];
 	uint64_t addr = st->addr + off;
 
 	vma_perms(v, perm);
-	name = strdup(*v->name == '\0' ? "[anon]" : v->name);
-	path = strdup(r->path == NULL ? "" : r->path);
-	if (name == NULL || path == NULL)
-		err(2, NULL);
-	printf("%s%s%" PRIu64 " %" PRIx64 " %s %s+%" PRIx64 ": ",
-	    text_harmless(path), *path == '\0' ? "" : ": ",
-	    p->owner[st->owner].proc->pid, addr, perm, text_harmless(name),
-	    addr - v->start);
-	free(name);
-	free(path);
+	if (r->path != NULL) {
+		text_put(r->path);
+		printf(": ");
+	}
+	printf("%" PRIu64 " %" PRIx64 " %s ", p->owner[st->owner].proc->pid,
+	    addr, perm);
+	text_put(*v->name == '\0' ? "[anon]" : v->name);
+	printf("+%" PRIx64 ": ", addr - v->start);
 }
 
 /*
