@@ -572,6 +572,7 @@ struct liveopts {
 				   TCP are locked, and go along */
 	bool	 again;		/* fail where a clone is lost: live_lost */
 	bool	 flags;		/* read smaps when all are stopped */
+	bool	 perfmaps;	/* names of code that they made, too */
 	bool	 verbose;	/* say for how long each was stopped */
 	unsigned int patience;	/* seconds to wait for file servers, in all
 				   while anything is stopped; 0: some */
@@ -595,6 +596,7 @@ int		 live_stop(struct live *l);
 int		 live_take(struct live *l, struct snap *s, take_fn take,
 		    void *arg);
 int		 live_next(struct live *l, struct proc **p);
+bool		 live_perfmap(struct live *l, pid_t pid, struct buf *map);
 int		 live_cankill(const struct live *l);
 int		 live_kill(struct live *l);
 void		 live_thaw(struct live *l);

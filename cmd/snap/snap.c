@@ -172,6 +172,7 @@ snap_once(struct taking *k, bool clone)
 	struct liveopts o = k->job->live;
 
 	o.clone = clone;
+	o.perfmaps = true;
 	o.out = -1;
 	if (!k->job->move.dry) {
 		k->out = output_begin(k->job->path, k->job->compress,

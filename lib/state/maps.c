@@ -161,6 +161,25 @@ vmas_find(const struct vmas *l, uint64_t addr)
 	return v != NULL && v->start <= addr ? v : NULL;
 }
 
+/*
+ * Return whether a mapping is of code that the process made, as compilers do
+ * that are part of it: it lies in memory, not in a file.
+ */
+bool
+vma_ismade(const struct vma *v)
+{
+	static const char *const memory[] = { "[anon", "[heap]", "/memfd:",
+	    "/dev/zero", "/SYSV" };
+	size_t i;
+
+	if ((v->flags & VMA_EXEC) == 0)
+		return false;
+	for (i = 0; i < sizeof memory / sizeof *memory; i++)
+		if (strncmp(v->name, memory[i], strlen(memory[i])) == 0)
+			return true;
+	return *v->name == '\0';
+}
+
 void
 vmas_free(struct vmas *l)
 {

@@ -5,6 +5,7 @@
 #ifndef FILE_H
 #define FILE_H
 
+#include "io/io.h"
 #include "linux/set/set.h"
 
 #include <sys/stat.h>
@@ -23,6 +24,10 @@ struct targetfile {		/* a file of a target, opened */
 /* target.c: files that a target chooses */
 int		 file_open(struct live *l, const struct lproc *p,
 		    const char *name, struct targetfile *f, bool *failed);
+int		 file_openin(const struct lproc *p, const char *dir,
+		    const char *name, struct targetfile *f);
+int64_t		 file_fetch(const struct targetfile *f, const char *name,
+		    size_t most, struct bulk *b);
 struct source	*file_source(struct snap *s, struct targetfile *f,
 		    const char *name, int *fd);
 void		 file_close(struct targetfile *f);

@@ -100,6 +100,17 @@ near_open(struct targetfile *f)
 }
 
 /*
+ * Return whether the kernel of this machine alone is asked for what process p
+ * has at a place.
+ */
+static bool
+is_near(const struct lproc *p, const struct filemount *m)
+{
+	return served_not(p->pid, m->dev) || (m->mount != -1 &&
+	    served_notmount(p->pid, (uint64_t)m->mount));
+}
+
+/*
  * Open what was looked up as f->fd, if it is a regular file.
  */
 static int
@@ -114,8 +125,7 @@ found_open(const struct lproc *p, struct targetfile *f)
 		errno = 0;
 		return -1;
 	}
-	if (!served_not(p->pid, m.dev) && !(m.mount != -1 &&
-	    served_notmount(p->pid, (uint64_t)m.mount))) {
+	if (!is_near(p, &m)) {
 		snprintf(name, sizeof name, "fd/%d", f->fd);
 		path = proc_link(getpid(), 0, name);
 		snprintf(what, sizeof what, "process %d: %s", p->pid,
@@ -159,6 +169,70 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 	errno = e;
 	return e == 0 ? errstr_set("/proc/%d/%s: not a regular file", p->mmtid,
 	    name) : errstr_sys("/proc/%d/%s", p->mmtid, name);
+}
+
+/*
+ * Look up a name in a directory of process p, where it is no link and nothing
+ * is mounted on it.
+ */
+static int
+step_walk(const struct lproc *p, int dir, const char *name)
+{
+	struct filemount m;
+
+	if (call_filemount(dir, "", &m) == -1)
+		return -1;
+	return is_near(p, &m) ? beneath_resolve(dir, name, O_PATH, 0,
+	    PROXY_PLAIN) : proxy_step(dir, name);
+}
+
+/*
+ * Open the file name in the directory dir, a path as process p sees it.  Others
+ * may write there: so it is opened only if it is a regular file, has no other
+ * name and is no link, and nothing is mounted on it.  Return 0, or -1; in both
+ * cases file_close closes it.
+ */
+int
+file_openin(const struct lproc *p, const char *dir, const char *name,
+    struct targetfile *f)
+{
+	int at;
+
+	memset(f, 0, sizeof *f);
+	f->fd = -1;
+	if ((at = path_walk(p, dir)) == -1)
+		return -1;
+	f->fd = step_walk(p, at, name);
+	close(at);
+	return f->fd != -1 && found_open(p, f) == 0 && f->st.st_nlink == 1 ?
+	    0 : -1;
+}
+
+/*
+ * Add what a file has that was opened, most bytes at the most, to what b has.
+ * Return how many those are; -1 with errno if it cannot be read.
+ */
+int64_t
+file_fetch(const struct targetfile *f, const char *name, size_t most,
+    struct bulk *b)
+{
+	uint8_t piece[PROXY_MOST];
+	size_t done, len;
+	ssize_t n;
+
+	for (done = 0; done < most; done += (size_t)n) {
+		len = most - done < sizeof piece ? most - done : sizeof piece;
+		n = f->far ? proxy_read(f->fd, f->number, f->dev, name, piece,
+		    len, done) : pread(f->fd, piece, len, (off_t)done);
+		if (n == -1 && errno == EINTR)
+			n = 0;
+		else if (n == -1)
+			return -1;
+		else if (n == 0)
+			break;
+		bulk_add(b, piece, (size_t)n);
+	}
+	return (int64_t)done;
 }
 
 /*

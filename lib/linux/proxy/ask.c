@@ -78,15 +78,11 @@ proxy_proc(pid_t pid, const char *path, struct bulk *out)
 	return rc;
 }
 
-/*
- * Look up a path as a process does whose root is the directory root.  Return a
- * descriptor with O_PATH, the caller's, or -1 with errno.
- */
-int
-proxy_walk(int root, const char *path)
+static int
+ask_walk(enum proxy_what what, int root, const char *path)
 {
 	const struct proxy_key k = { KEY_WALK, 0, path };
-	struct proxy_ask q = { .what = PROXY_WALK };
+	struct proxy_ask q = { .what = what };
 	struct proxy_answer a = { 0 };
 	int fd = -1;
 
@@ -95,6 +91,26 @@ proxy_walk(int root, const char *path)
 		return -1;
 	}
 	return ask_once(&k, &q, root, &a, NULL, 0, &fd) == -1 ? -1 : fd;
+}
+
+/*
+ * Look up a path as a process does whose root is the directory root.  Return a
+ * descriptor with O_PATH, the caller's, or -1 with errno.
+ */
+int
+proxy_walk(int root, const char *path)
+{
+	return ask_walk(PROXY_WALK, root, path);
+}
+
+/*
+ * The same of a name in a directory, which fails if it is a link or something
+ * is mounted there.
+ */
+int
+proxy_step(int dir, const char *name)
+{
+	return ask_walk(PROXY_STEP, dir, name);
 }
 
 /*

@@ -95,8 +95,9 @@ static void
 walk_serve(struct serving *s, const struct proxy_ask *q,
     struct proxy_answer *a)
 {
-	s->out = beneath_resolve(s->fd, q->name, O_PATH, 0, RESOLVE_IN_ROOT |
-	    RESOLVE_NO_MAGICLINKS);
+	s->out = beneath_resolve(s->fd, q->name, O_PATH, 0,
+	    q->what == PROXY_STEP ? PROXY_PLAIN :
+	    RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 	if (s->out == -1)
 		a->error = errno;
 }
@@ -199,7 +200,7 @@ proxy_main(int sock)
 		n = 0;
 		if (q.what == PROXY_PROC)
 			proc_serve(&s, &q, &a);
-		else if (q.what == PROXY_WALK)
+		else if (q.what == PROXY_WALK || q.what == PROXY_STEP)
 			walk_serve(&s, &q, &a);
 		else if (q.what == PROXY_OPEN)
 			open_serve(&s, &q, &a);

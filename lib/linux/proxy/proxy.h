@@ -11,6 +11,8 @@
 
 #include <sys/stat.h>
 
+#include <linux/openat2.h>
+
 #include <limits.h>
 
 /*
@@ -22,11 +24,16 @@ enum proxy_what {
 	PROXY_PROC,	/* read a file of /proc: name */
 	PROXY_WALK,	/* look up name below a directory, the descriptor:
 			   what comes is a descriptor with O_PATH */
+	PROXY_STEP,	/* the same of one name, no link and no mount */
 	PROXY_OPEN,	/* open a file, which the descriptor leads to */
 	PROXY_READ,	/* read it */
 	PROXY_PAGES,	/* read the memory of a process, the descriptor */
 	PROXY_FILE	/* the same, where it is that of a mapped file */
 };
+
+/* how a name is looked up that must be no link and no mount: openat2(2) */
+#define PROXY_PLAIN	(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | \
+			    RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
 enum { PROXY_MOST = 64 * 1024 };	/* bytes of an answer */
 _Static_assert(PROXY_MOST % MACHINE_PAGE_MOST == 0, "pages fit into answers");
@@ -81,6 +88,7 @@ int		 proxy_miss(const struct proxy_key *k);
 /* ask.c */
 int		 proxy_proc(pid_t pid, const char *path, struct bulk *out);
 int		 proxy_walk(int root, const char *path);
+int		 proxy_step(int dir, const char *name);
 int		 proxy_open(int at, uint64_t number, uint64_t dev,
 		    const char *name, struct proxy_answer *a);
 ssize_t		 proxy_read(int at, uint64_t number, uint64_t dev,

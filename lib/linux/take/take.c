@@ -148,6 +148,8 @@ thread_take(struct taker *k, struct lproc *lp, struct lthread *th)
 	p->leader = leads ? 0 : (uint64_t)lp->pid;
 	thread_finish(k->live, lp, th);
 	if (leads && lp->mmtid != 0) {
+		if (k->live->opts.perfmaps)
+			perfmap_record(lp, th->task, &th->rec);
 		if (record_refit(lp, &th->rec) == -1 ||
 		    text_image(k->live, lp, k->snap, p) == -1 ||
 		    memory_take(k, lp, p, th->task, &pages) == -1) {

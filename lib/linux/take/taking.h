@@ -19,6 +19,10 @@ bool		 apart_holds(struct lproc *p, const uint64_t space[NSPACES]);
 void		 apart_record(unsigned int set, struct filelist *to);
 void		 thread_outside(const struct lthread *t, struct filelist *to);
 
+/* perfmap.c: names of code that processes made */
+void		 perfmap_record(const struct lproc *p, const struct task *t,
+		    struct filelist *to);
+
 /* seccomp.c: filters that threads have */
 void		 filters_record(struct live *l, pid_t tid,
 		    struct filelist *to);

@@ -1,0 +1,119 @@
+/*
+ * What the code is called that a process made itself: the map of it that
+ * compilers such as those of Java and Node write for perf(1),
+ * /tmp/perf-PID.map, with the process's own number and where it sees that.
+ *
+ * The directory is everybody's, and a process may have others of its own
+ * mounted there: so a file is taken only of whom it is believed, and only if
+ * the process could read it itself.
+ */
+#include "linux/file/file.h"
+#include "taking.h"
+
+#include <sys/stat.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 64 * 1024 * KB };	/* bytes that are taken of a map */
+
+/*
+ * Return whether a process with the user uid, that of its files, is believed
+ * to have written a file; or root, and then it can read it.
+ */
+static bool
+is_believed(const struct stat *st, uint64_t uid)
+{
+	return st->st_uid == uid || (st->st_uid == 0 &&
+	    (st->st_mode & S_IROTH) != 0);
+}
+
+/*
+ * Read the lines that a file has, those that are whole, of its first bytes.
+ */
+static bool
+lines_read(const struct targetfile *f, const char *name, struct bytes *map)
+{
+	struct bulk b = { 0 };
+
+	if (file_fetch(f, name, MOST, &b) <= 0) {
+		bulk_free(&b);
+		return false;
+	}
+	if (bulk_finish(&b, &map->data, &map->len) == -1)
+		return false;
+	while (map->len > 0 && map->data[map->len - 1] != '\n')
+		map->len--;
+	return true;
+}
+
+/*
+ * Read the map of process p, with that status, into *map, whose data the caller
+ * frees with data_free.  Return false if there is none.
+ */
+static bool
+map_read(const struct lproc *p, const void *status, size_t len,
+    struct bytes *map)
+{
+	struct targetfile f;
+	uint64_t pid, uid[4];
+	char name[64], what[96];
+	bool done;
+
+	if (status_inner(status, len, "NSpid", &pid) == 0 ||
+	    status_list(status, len, "Uid", 10, uid, 4) < 4)
+		return false;
+	snprintf(name, sizeof name, "perf-%" PRIu64 ".map", pid);
+	snprintf(what, sizeof what, "process %d: /tmp/%s", p->pid, name);
+	done = file_openin(p, "/tmp", name, &f) == 0 &&
+	    is_believed(&f.st, uid[3]) && lines_read(&f, what, map);
+	file_close(&f);
+	return done;
+}
+
+/*
+ * Add the map to the record of process p, which tells its status, if task t has
+ * code that it made.
+ */
+void
+perfmap_record(const struct lproc *p, const struct task *t,
+    struct filelist *to)
+{
+	const struct file *status;
+	struct bytes map;
+	size_t i;
+
+	for (i = 0; i < t->vma.n && !vma_ismade(&t->vma.v[i]);)
+		i++;
+	if (i < t->vma.n && (status = filelist_find(to, "status")) != NULL &&
+	    map_read(p, status->data, status->len, &map))
+		filelist_add(to, "perfmap", map.data, map.len);
+}
+
+/*
+ * Add the map of process pid of set l, which was let go, to what map has.
+ * Return false if there is none, or the process has ended.
+ */
+bool
+live_perfmap(struct live *l, pid_t pid, struct buf *map)
+{
+	const struct lproc *p = lproc_find(l, pid);
+	struct procstat st;
+	struct bytes status, b;
+	bool there;
+
+	if (p == NULL || p->mmtid == 0 ||
+	    proc_read(pid, 0, "status", &status) == -1)
+		return false;
+	there = map_read(p, status.data, status.len, &b);
+	free(status.data);
+	if (!there)
+		return false;
+	if (p->start == 0 || (proc_readstat(pid, 0, &st) >= STAT_START &&
+	    st.v[STAT_START] == p->start))
+		buf_add(map, b.data, b.len);
+	data_free(b.data);
+	return map->len > 0 && !map->failed;
+}
