@@ -100,5 +100,8 @@ living_take(struct living *l, const struct asked *asked)
 		rc = gather_all(l, asked);
 	descriptions_forget();
 	live_thaw(l->live);
+	for (i = 0; i < l->n; i++)
+		(void)live_perfmap(l->live, (pid_t)l->ps[i].t.proc->pid,
+		    &l->ps[i].t.perfmap);
 	return rc;
 }

@@ -201,6 +201,20 @@ line_find(struct location *pl, Dwfl_Module *m, uint64_t pc)
 }
 
 /*
+ * Set what is known of code that the process made.
+ */
+static void
+made_find(struct location *pl, struct target *t, const struct frame *f,
+    uint64_t pc)
+{
+	uint64_t start;
+
+	pl->function = jit_name(t, pc, &start);
+	pl->jit = pl->function != NULL;
+	pl->offset = pl->jit ? f->pc - start : 0;
+}
+
+/*
  * Tell of each function that frame f is of: those that were inlined, the
  * innermost first, and at last the one that they are in.  What fn is told is
  * valid while it runs.
@@ -220,6 +234,7 @@ locations_each(struct unwinder *u, const struct frame *f, location_fn fn,
 	if ((v = vmas_find(&u->target->vma, pc)) != NULL)
 		pl.module = v->name;
 	if ((m = dwfl_addrmodule(u->dwfl, pc)) == NULL) {
+		made_find(&pl, u->target, f, pc);
 		fn(arg, &pl);
 		return;
 	}
@@ -235,7 +250,9 @@ locations_each(struct unwinder *u, const struct frame *f, location_fn fn,
 	if (symbol != NULL) {
 		pl.function = demangle(symbol);
 		pl.offset = off + (f->pc - pc);
-	} else
+	} else if (outer != NULL)
 		pl.function = outer;
+	else
+		made_find(&pl, u->target, f, pc);
 	fn(arg, &pl);
 }

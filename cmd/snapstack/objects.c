@@ -54,6 +54,7 @@ put_location(void *arg, const struct location *pl)
 	json_text("module", pl->module);
 	json_text("build_id", *pl->id == '\0' ? NULL : pl->id);
 	json_flag("inlined", pl->inlined);
+	json_flag("jit", pl->jit);
 	json_flag("guess", f->guess);
 	json_flag("signal", f->signal && !pl->inlined);
 	if (f->npython > 0 && !pl->inlined)

@@ -76,7 +76,9 @@ put_location(void *arg, const struct location *pl)
 		    pl->file);
 		printf(":%d)", pl->line);
 	}
-	if (pl->inlined)
+	if (pl->jit)
+		printf(" (jit)");
+	else if (pl->inlined)
 		printf(", inlined");
 	else if (pl->module == NULL)
 		printf(", nothing is mapped there");

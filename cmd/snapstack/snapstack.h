@@ -12,6 +12,7 @@
  *	sigframe.c	what was interrupted by a signal
  *	scan.c		what may be frames where nothing tells
  *	location.c	functions, source lines, what was inlined
+ *	jit.c		names of code that a process made
  *	demangle.c rust.c
  *			names of C++ and Rust
  *	calls.c		names of system calls
@@ -62,6 +63,8 @@ struct target {			/* a process of the snapshot */
 	uint64_t	 cost;	/* of reading it: look-ups, and bytes */
 	bool		 live;	/* it is stopped; no file of it is read */
 	bool		 left;	/* its memory is not to be had, but kept */
+	struct buf	 perfmap; /* of a live one: jit.c */
+	struct jit	*jit;	/* owned; NULL: not read yet */
 };
 
 int		 target_open(struct target *t, struct snap *s, struct proc *p,
@@ -224,6 +227,7 @@ struct location {
 	const char	*file;	/* borrowed; of the source, or NULL */
 	int		 line;
 	bool		 inlined; /* into the next one */
+	bool		 jit;	/* the process made it, and told the name */
 	const char	*module; /* borrowed; what is mapped there, or NULL */
 	char		 id[130]; /* its build id, or "" */
 };
@@ -232,6 +236,10 @@ typedef void	 (*location_fn)(void *arg, const struct location *pl);
 
 void		 locations_each(struct unwinder *u, const struct frame *f,
 		    location_fn fn, void *arg);
+
+/* jit.c */
+const char	*jit_name(struct target *t, uint64_t pc, uint64_t *start);
+void		 jit_close(struct target *t);
 
 /* demangle.c */
 void		 demangle_begin(void);

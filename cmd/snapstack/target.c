@@ -55,6 +55,7 @@ target_open(struct target *t, struct snap *s, struct proc *p, bool live)
 void
 target_close(struct target *t)
 {
+	jit_close(t);
 	vmas_free(&t->vma);
 	if (t->hasrec)
 		linuxrec_close(&t->rec);

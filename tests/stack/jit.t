@@ -1,0 +1,184 @@
+#!/usr/bin/env bash
+# Code that a process made itself is called what its map for perf(1) says, if
+# that can be believed; and told without a name where there is none.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, trap
+. "$(dirname "$0")/../tap.sh"
+needs snapstack
+
+leave() {
+	[ "$BASHPID" -ne $$ ] || [ -z "$map" ] || rm -rf "$map"
+	cleanup
+}
+map=
+trap leave EXIT
+
+case $(uname -m) in
+x86_64 | aarch64) ;;
+*)
+	echo "1..0 # SKIP the code of this machine is not known"
+	exit 0
+	;;
+esac
+
+# start COMMAND ...: a target, and the name of its map
+start() {
+	[ -z "$map" ] || rm -rf "$map"
+	target "$@"
+	map=/tmp/perf-$pid.map
+}
+
+ended() {
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+}
+
+# The frame of what was made, live or in a snapshot.
+made() {
+	"$BUILD/snapstack" "$@" | sed -n '/wait_called/{n;s/  #[0-9]* *//p;}'
+}
+
+take() {
+	"$BUILD/snap" "$@" -o "$tmp/snap" "$pid" 2>"$tmp/err" ||
+	    diag <"$tmp/err"
+}
+
+# taken WANT WHAT: a snapshot, and live
+taken() {
+	take
+	is "$(made "$tmp/snap")" "$1" "$2"
+	is "$(made "$pid")" "$1" "$2, live"
+}
+
+nameless='0x200000106, in memory without a name (jit?)'
+named='work app.js:3+0x6 (jit)'
+start "$targets/jit"
+taken "$nameless" "no map"
+printf '200000000 100 before\n200000100 9 work app.js:3\n' >"$map"
+printf '200000109 100 behind\n' >>"$map"
+taken "$named" "a map"
+take -n
+is "$(made "$tmp/snap")" "$named" "where nothing is run in it"
+is "$("$BUILD/snapstack" -f "$tmp/snap" |
+    grep -c ';work app.js:3;wait_called;.* 1$')" 1 "-f"
+is "$("$BUILD/snapstack" -j "$tmp/snap" | jq -c '.frames[] |
+    select(.jit) | [.function, .offset, .address]')" \
+    '["work app.js:3",6,"200000106"]' "-j"
+is "$("$BUILD/snapls" -l "$tmp/snap" >/dev/null 2>"$tmp/err"; echo "$?")" 0 \
+    "the snapshot is whole" || diag <"$tmp/err"
+printf '200000100 9 newest\n' >>"$map"
+taken 'newest+0x6 (jit)' "the last line counts"
+printf '200000102 1 unfinished' >>"$map"
+taken 'newest+0x6 (jit)' "but one that has no end"
+
+# what is no map
+{
+	head -c 100000 /dev/urandom
+	printf '\n\n \n200000100\n200000100 \n200000100 9\n200000100 9 \n'
+	printf 'x 9 a\n-200000100 9 b\n200000100 -9 c\n200000100 0 d\n'
+	printf '00000000200000100 9 e\n0 ffffffffffffffff f\n'
+	printf '200000100 ffffffffffffffff g\nffffffffffffffff 9 h\n'
+	printf '200000100 9 i'
+} >"$map"
+taken "$nameless" "garbage"
+{
+	for ((i = 0; i < 1000; i++)); do
+		printf '%x %x n%d\n' $((0x200000000 + i)) $((1000 - i)) "$i"
+		printf '200000000 100000 all%d\n' "$i"
+	done
+} >"$map"
+taken 'all999+0x106 (jit)' "lines that overlap"
+{
+	printf '0x200000100 0X9 \033[31mred\t'
+	head -c 5000 /dev/zero | tr '\0' x
+	echo
+} >"$map"
+is "$(made "$pid" | tr -d 'x?' | tr -c '[:print:]\n' '!')" \
+    '[31mred+06 (jit)' "a long name, and what controls a terminal"
+{
+	printf '200000100 9 first\n'
+	yes "300000000 1 $(printf %0200d 0)" | head -c $((64 << 20))
+	printf '200000100 9 last\n'
+} >"$map"
+taken 'first+0x6 (jit)' "the first 64 megabytes of more"
+
+# what is not believed
+printf '200000100 9 work app.js:3\n' >"$map"
+mv "$map" "$map.x"
+ln -s "$map.x" "$map"
+taken "$nameless" "a link"
+rm "$map"
+ln "$map.x" "$map"
+taken "$nameless" "a file with another name"
+rm "$map" "$map.x"
+mkfifo "$map"
+taken "$nameless" "a fifo"
+rm "$map"
+if is_root; then
+	printf '200000100 9 work app.js:3\n' >"$map"
+	chown 64992 "$map"
+	taken "$nameless" "a file of another user"
+else
+	skip "a file of another user" "not root" 2
+fi
+rm -f "$map"
+let_go "$pid" "it goes on"
+unnoticed "$pid" "and notices nothing"
+
+start "$targets/jit" memfd
+printf '200000000 1000 work app.js:3\n' >"$map"
+taken 'work app.js:3+0x106 (jit)' "in memory that has a name"
+ended
+rm -f "$map"
+
+if is_root && unshare -mp --fork true 2>/dev/null; then
+	# as it sees itself and /tmp
+	inside='mount -t tmpfs none /tmp
+	    echo 200000100 9 "work app.js:3" >"/tmp/perf-$$.map"
+	    exec "$0"'
+	start unshare -mp --fork --kill-child sh -c "$inside" "$targets/jit"
+	outer=$pid
+	pid=$(pgrep -P "$outer")
+	taken "$named" "with a number and a /tmp of its own"
+	pid=$outer
+	ended
+	# nobody's file, that everybody may read or not
+	as=(setpriv --reuid 64992 --regid 64992 --clear-groups)
+	start "$targets/jit"
+	as=(env)
+	printf '200000100 9 work app.js:3\n' >"$map"
+	chmod 644 "$map"
+	taken "$named" "a file of root"
+	chmod 600 "$map"
+	taken "$nameless" "one that it cannot read itself"
+	chown 64992 "$map"
+	taken "$named" "its own"
+	ended
+	rm -f "$map"
+else
+	skip "of others" "no namespaces, or not root" 8
+fi
+
+if command -v node >/dev/null; then
+	cat >"$tmp/app.js" <<'END'
+function spinning_here() {
+	for (let i = 0, n = 0;; i = (i + 1) % 1000)
+		n += Math.sqrt(i);
+}
+console.log("ready");
+spinning_here();
+END
+	start env -C "$tmp" node --perf-basic-prof "$tmp/app.js"
+	hot() {
+		"$BUILD/snapstack" -t "$pid" "$pid" |
+		    grep -q 'spinning_here.*+0x[0-9a-f]* (jit)$'
+	}
+	until_true hot
+	ok $? "node" || "$BUILD/snapstack" -t "$pid" "$pid" | diag
+	take
+	"$BUILD/snapstack" "$tmp/snap" | grep -q 'spinning_here.* (jit)$'
+	ok $? "node: a snapshot"
+	ended
+else
+	skip "node" "no node" 2
+fi
+finish 41
