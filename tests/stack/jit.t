@@ -158,6 +158,26 @@ else
 	skip "of others" "no namespaces, or not root" 8
 fi
 
+if is_root && [ -w /dev/fuse ] && [ "${targets#/tmp/}" = "$targets" ]; then
+	target "$targets/served" /tmp hang
+	server=$pid
+	as=(nsenter -t "$server" -m)
+	start "$targets/jit"
+	as=(env)
+	"$BUILD/snap" -t 1 -o "$tmp/snap" "$pid" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" "1 snap: perf-$pid.map: no answer in 1 \
+seconds: it is missing (-t waits longer)" "one who serves /tmp and is silent"
+	is "$(made "$tmp/snap")" "$nameless" "all else is there"
+	"$BUILD/snap" -n -t 1 -o "$tmp/snap" "$pid" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" "0 " "who is not asked while it is stopped"
+	let_go "$pid" "it goes on again"
+	ended
+	kill -KILL "$server"
+	wait "$server" 2>/dev/null
+else
+	skip "who serves /tmp" "only root may serve it here" 4
+fi
+
 if command -v node >/dev/null; then
 	cat >"$tmp/app.js" <<'END'
 function spinning_here() {
@@ -181,4 +201,4 @@ END
 else
 	skip "node" "no node" 2
 fi
-finish 41
+finish 45

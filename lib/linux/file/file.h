@@ -25,7 +25,7 @@ struct targetfile {		/* a file of a target, opened */
 int		 file_open(struct live *l, const struct lproc *p,
 		    const char *name, struct targetfile *f, bool *failed);
 int		 file_openin(const struct lproc *p, const char *dir,
-		    const char *name, struct targetfile *f);
+		    const char *name, bool ask, struct targetfile *f);
 int64_t		 file_fetch(const struct targetfile *f, const char *name,
 		    size_t most, struct bulk *b);
 struct source	*file_source(struct snap *s, struct targetfile *f,

@@ -173,28 +173,30 @@ file_open(struct live *l, const struct lproc *p, const char *name,
 
 /*
  * Look up a name in a directory of process p, where it is no link and nothing
- * is mounted on it.
+ * is mounted on it; ask: also if that has to ask a server.
  */
 static int
-step_walk(const struct lproc *p, int dir, const char *name)
+step_walk(const struct lproc *p, int dir, const char *name, bool ask)
 {
 	struct filemount m;
 
 	if (call_filemount(dir, "", &m) == -1)
 		return -1;
-	return is_near(p, &m) ? beneath_resolve(dir, name, O_PATH, 0,
-	    PROXY_PLAIN) : proxy_step(dir, name);
+	if (is_near(p, &m))
+		return beneath_resolve(dir, name, O_PATH, 0, PROXY_PLAIN);
+	return ask ? proxy_step(dir, name) : -1;
 }
 
 /*
  * Open the file name in the directory dir, a path as process p sees it.  Others
  * may write there: so it is opened only if it is a regular file, has no other
- * name and is no link, and nothing is mounted on it.  Return 0, or -1; in both
- * cases file_close closes it.
+ * name and is no link, and nothing is mounted on it.  ask: a server may be
+ * asked, who may not answer.  Return 0, or -1; in both cases file_close closes
+ * it.
  */
 int
 file_openin(const struct lproc *p, const char *dir, const char *name,
-    struct targetfile *f)
+    bool ask, struct targetfile *f)
 {
 	int at;
 
@@ -202,7 +204,7 @@ file_openin(const struct lproc *p, const char *dir, const char *name,
 	f->fd = -1;
 	if ((at = path_walk(p, dir)) == -1)
 		return -1;
-	f->fd = step_walk(p, at, name);
+	f->fd = step_walk(p, at, name, ask);
 	close(at);
 	return f->fd != -1 && found_open(p, f) == 0 && f->st.st_nlink == 1 ?
 	    0 : -1;

@@ -51,10 +51,11 @@ lines_read(const struct targetfile *f, const char *name, struct bytes *map)
 
 /*
  * Read the map of process p, with that status, into *map, whose data the caller
- * frees with data_free.  Return false if there is none.
+ * frees with data_free; ask: also from a server, who may not answer.  Return
+ * false if there is none.
  */
 static bool
-map_read(const struct lproc *p, const void *status, size_t len,
+map_read(const struct lproc *p, const void *status, size_t len, bool ask,
     struct bytes *map)
 {
 	struct targetfile f;
@@ -67,7 +68,7 @@ map_read(const struct lproc *p, const void *status, size_t len,
 		return false;
 	snprintf(name, sizeof name, "perf-%" PRIu64 ".map", pid);
 	snprintf(what, sizeof what, "process %d: /tmp/%s", p->pid, name);
-	done = file_openin(p, "/tmp", name, &f) == 0 &&
+	done = file_openin(p, "/tmp", name, ask, &f) == 0 &&
 	    is_believed(&f.st, uid[3]) && lines_read(&f, what, map);
 	file_close(&f);
 	return done;
@@ -75,7 +76,7 @@ map_read(const struct lproc *p, const void *status, size_t len,
 
 /*
  * Add the map to the record of process p, which tells its status, if task t has
- * code that it made.
+ * code that it made.  While p is stopped no server is asked for it.
  */
 void
 perfmap_record(const struct lproc *p, const struct task *t,
@@ -88,7 +89,7 @@ perfmap_record(const struct lproc *p, const struct task *t,
 	for (i = 0; i < t->vma.n && !vma_ismade(&t->vma.v[i]);)
 		i++;
 	if (i < t->vma.n && (status = filelist_find(to, "status")) != NULL &&
-	    map_read(p, status->data, status->len, &map))
+	    map_read(p, status->data, status->len, p->clone != 0, &map))
 		filelist_add(to, "perfmap", map.data, map.len);
 }
 
@@ -107,7 +108,7 @@ live_perfmap(struct live *l, pid_t pid, struct buf *map)
 	if (p == NULL || p->mmtid == 0 ||
 	    proc_read(pid, 0, "status", &status) == -1)
 		return false;
-	there = map_read(p, status.data, status.len, &b);
+	there = map_read(p, status.data, status.len, true, &b);
 	free(status.data);
 	if (!there)
 		return false;
