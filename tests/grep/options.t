@@ -42,7 +42,7 @@ is "$(here -x 'ef be ad de' "$s")" \
 is "$(here -ae '[0-9 b]{30000,}' "$s" | wc -l) $(
     here -e '[0-9 b]{30000,}' "$s" | grep -v '(+' | cut -d ' ' -f 1)" \
     "3 $(printf '%s\n' "${pids[@]}")" \
-    "what begins and ends with the same page, and has others between, is another"
+    "the same pages at both ends, and others between, are not the same"
 is "$(here -ax 'ef be ad de' "$s" | cut -d ' ' -f 1,2)" \
     "$(for p in "${pids[@]}"; do echo "$p $deadbeef"; done)" \
     "-a: all places"
@@ -95,7 +95,8 @@ is "$(here -x 'ef ?? a? de 67 12' "$s" | cut -d ' ' -f 2)" "$deadbeef" \
 is "$(here -F 'token(a+)' "$s")" "" "-F: no expression"
 is "$(here -F -e 'token(a+)' -e deleted -e borderXXcrossing -o "$s" |
     sort -u)" borderXXcrossing "-e: several"
-is "$(here -o -e '(b)\1z' -e '(a)\1{29}' "$s" | sort -u)" "$(printf 'a%.0s' {1..30})" \
+is "$(here -o -e '(b)\1z' -e '(a)\1{29}' "$s" | sort -u)" \
+    "$(printf 'a%.0s' {1..30})" \
     "-e: each has its own groups"
 is "$(here -o -e '(?x) X X c # crossing' -e '\Qeted' "$s" | sort -u)" "XXc" \
     "-e: a comment and a quotation end with it"
