@@ -75,10 +75,11 @@ SINGLE = $(filter-out $(LIVE),$(wildcard tests/live/*.t))
 RUN = $(filter-out $(LEAVE),-j $(FAST) $(PAIRED) -j $(LIVE) -- $(SINGLE))
 LEAVE =
 # with sanitizers: what takes long to look at others than our programs, at
-# targets that are stopped or crash, at debuggers, at what is installed
+# targets that are stopped or crash, at debuggers, at servers that are restored,
+# at what is installed
 UNSANITIZED = tests/install/%.t tests/core/debuggers.t \
-	$(patsubst %,tests/live/%.t,crash growing killed \
-	    unnoticed)
+	$(patsubst %,tests/live/%.t,crash growing killed snapcrash unnoticed) \
+	$(patsubst %,tests/criu/%.t,moved port postgres runtimes server)
 
 O = build
 PREFIX = /usr/local
