@@ -104,7 +104,7 @@ taken 'first+0x6 (jit)' "the first 64 megabytes of more"
 # what is not believed
 printf '200000100 9 work app.js:3\n' >"$map"
 mv "$map" "$map.x"
-ln -s "$map.x" "$map"
+ln -s "${map##*/}.x" "$map"
 taken "$nameless" "a link"
 rm "$map"
 ln "$map.x" "$map"
