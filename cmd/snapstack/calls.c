@@ -11,6 +11,21 @@ struct run {			/* calls whose numbers follow each other */
 	const char	*names;	/* divided by blanks */
 };
 
+/* machines have the same from 424 on */
+static const char since_424[] =
+    "pidfd_send_signal io_uring_setup io_uring_enter "
+    "io_uring_register open_tree move_mount fsopen fsconfig "
+    "fsmount fspick pidfd_open clone3 close_range openat2 "
+    "pidfd_getfd faccessat2 process_madvise epoll_pwait2 "
+    "mount_setattr quotactl_fd landlock_create_ruleset "
+    "landlock_add_rule landlock_restrict_self memfd_secret "
+    "process_mrelease futex_waitv set_mempolicy_home_node "
+    "cachestat fchmodat2 map_shadow_stack futex_wake "
+    "futex_wait futex_requeue statmount listmount "
+    "lsm_get_self_attr lsm_set_self_attr lsm_list_modules "
+    "mseal setxattrat getxattrat listxattrat removexattrat "
+    "open_tree_attr file_getattr file_setattr";
+
 static const struct run amd64[] = {
 	{ 0,
 	    "read write open close stat fstat lstat poll lseek mmap "
@@ -76,19 +91,7 @@ static const struct run amd64[] = {
 	    "membarrier mlock2 copy_file_range preadv2 pwritev2 "
 	    "pkey_mprotect pkey_alloc pkey_free statx io_pgetevents "
 	    "rseq" },
-	{ 424,
-	    "pidfd_send_signal io_uring_setup io_uring_enter "
-	    "io_uring_register open_tree move_mount fsopen fsconfig "
-	    "fsmount fspick pidfd_open clone3 close_range openat2 "
-	    "pidfd_getfd faccessat2 process_madvise epoll_pwait2 "
-	    "mount_setattr quotactl_fd landlock_create_ruleset "
-	    "landlock_add_rule landlock_restrict_self memfd_secret "
-	    "process_mrelease futex_waitv set_mempolicy_home_node "
-	    "cachestat fchmodat2 map_shadow_stack futex_wake "
-	    "futex_wait futex_requeue statmount listmount "
-	    "lsm_get_self_attr lsm_set_self_attr lsm_list_modules "
-	    "mseal setxattrat getxattrat listxattrat removexattrat "
-	    "open_tree_attr file_getattr file_setattr" },
+	{ 424, since_424 },
 	{ -1, NULL }
 };
 
@@ -251,19 +254,7 @@ static const struct run arm64[] = {
 	    "membarrier mlock2 copy_file_range preadv2 pwritev2 "
 	    "pkey_mprotect pkey_alloc pkey_free statx io_pgetevents "
 	    "rseq kexec_file_load" },
-	{ 424,
-	    "pidfd_send_signal io_uring_setup io_uring_enter "
-	    "io_uring_register open_tree move_mount fsopen fsconfig "
-	    "fsmount fspick pidfd_open clone3 close_range openat2 "
-	    "pidfd_getfd faccessat2 process_madvise epoll_pwait2 "
-	    "mount_setattr quotactl_fd landlock_create_ruleset "
-	    "landlock_add_rule landlock_restrict_self memfd_secret "
-	    "process_mrelease futex_waitv set_mempolicy_home_node "
-	    "cachestat fchmodat2 map_shadow_stack futex_wake "
-	    "futex_wait futex_requeue statmount listmount "
-	    "lsm_get_self_attr lsm_set_self_attr lsm_list_modules "
-	    "mseal setxattrat getxattrat listxattrat removexattrat "
-	    "open_tree_attr file_getattr file_setattr" },
+	{ 424, since_424 },
 	{ -1, NULL }
 };
 

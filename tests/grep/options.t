@@ -60,9 +60,14 @@ is $? 0 "-q: status 0 then, as of grep"
 
 "$grep" -q border "$s" "$tmp/none" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" "0 " "-q: what comes behind a match is not opened"
-is "$(ulimit -n 4; "$grep" border "$s" 2>&1; echo $?)" \
-    "snapgrep: cannot start a process: Too many open files
-2" "status 2 where it cannot be confined"
+case $BUILD in
+*-asan) skip "who cannot confine itself" "the sanitizers take descriptors" ;;
+*)
+	is "$(ulimit -n 4; "$grep" border "$s" 2>&1; echo ": $?")" \
+	    $'snapgrep: cannot start a process: Too many open files\n: 2' \
+	    "status 2 where it cannot be confined"
+	;;
+esac
 
 # how much is told
 is "$(here -c 'child=' "$s")" "$(for p in "${pids[@]}"; do

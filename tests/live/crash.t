@@ -4,40 +4,16 @@
 # of the same crash, and its relatives are taken live beside it.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/handler.sh
+. "$tests/handler.sh"
 
-pattern=/proc/sys/kernel/core_pattern
-limit=/proc/sys/kernel/core_pipe_limit
-was=$(cat "$pattern")
-waslimit=$(cat "$limit")
-case $was in
-'|'*)
-	skip "crashes" "another program handles cores: $was"
-	finish 1
-	exit 0
-	;;
-esac
-if ! is_root || ! { echo "$was" >"$pattern"; } 2>/dev/null; then
-	skip "crashes" "core_pattern is not ours to set"
+why=$(handler_lacks)
+if [ -n "$why" ]; then
+	skip "crashes" "$why"
 	finish 1
 	exit 0
 fi
-
-# they are the whole machine's: they are put back whatever ends this test
-put_back() {
-	if grep -qF "$tmp/handler" "$pattern"; then
-		echo "$was" >"$pattern"
-		echo "$waslimit" >"$limit"
-	fi
-}
-(
-	trap '' HUP INT TERM
-	while kill -0 $$; do
-		sleep 0.2
-	done
-	put_back
-) >/dev/null 2>&1 3>&- &
-disown
-trap 'put_back; cleanup' EXIT
+handler_guard "$tmp/handler"
 
 # The handler: of processes of ours, it keeps the kernel's own core, and takes
 # the process, which stays as it is until nobody reads from the pipe any more.
@@ -54,8 +30,8 @@ END
 chmod 755 "$tmp/handler"
 : >"$tmp/args"
 : >"$tmp/others"
-echo 4 >"$limit"		# the kernel waits for the handler
-echo "|$tmp/handler %P" >"$pattern"
+echo 4 >"$proc/core_pipe_limit"		# the kernel waits for the handler
+echo "|$tmp/handler %P" >"$proc/core_pattern"
 
 # What gdb says: the thread that fell, its signal, and all registers and the
 # stack of each.

@@ -3,39 +3,16 @@
 # it may, and shows it.
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/handler.sh
+. "$tests/handler.sh"
 
-proc=/proc/sys/kernel
-was=$(cat "$proc/core_pattern")
-waslimit=$(cat "$proc/core_pipe_limit")
-why=
-case $was in
-'|'*) why="another program handles cores: $was" ;;
-esac
-if ! is_root || ! { echo "$was" >"$proc/core_pattern"; } 2>/dev/null; then
-	why="core_pattern is not ours to set"
-fi
+why=$(handler_lacks)
 if [ -n "$why" ]; then
 	skip "crashes" "$why"
 	finish 1
 	exit 0
 fi
-
-# they are the whole machine's: they are put back whatever ends this test
-put_back() {
-	if grep -qF "$BUILD/snapcrash" "$proc/core_pattern"; then
-		echo "$was" >"$proc/core_pattern"
-		echo "$waslimit" >"$proc/core_pipe_limit"
-	fi
-}
-(
-	trap '' HUP INT TERM
-	while kill -0 $$; do
-		sleep 0.2
-	done
-	put_back
-) >/dev/null 2>&1 3>&- &
-disown
-trap 'put_back; cleanup' EXIT
+handler_guard "$BUILD/snapcrash"
 
 on_disk
 store=$disk/store

@@ -1,0 +1,43 @@
+# What tests share that set kernel.core_pattern (core(5)), which is the whole
+# machine's: sourced behind tap.sh by who is to skip where it may not be set.
+# shellcheck shell=bash disable=SC2034,SC2154 # for those that source it
+
+proc=/proc/sys/kernel
+was=$(cat "$proc/core_pattern")
+waslimit=$(cat "$proc/core_pipe_limit")
+
+# handler_lacks: print why it may not be set; nothing if it may
+handler_lacks() {
+	case $was in
+	'|'*)
+		echo "another program handles cores: $was"
+		return
+		;;
+	esac
+	if ! is_root || ! { echo "$was" >"$proc/core_pattern"; } 2>/dev/null
+	then
+		echo "core_pattern is not ours to set"
+	fi
+}
+
+# handler_guard WORD: have what was there put back, whatever ends this test, if
+# the pattern has that word then
+handler_guard() {
+	handler_word=$1
+	(
+		trap '' HUP INT TERM
+		while kill -0 $$; do
+			sleep 0.2
+		done
+		put_back
+	) >/dev/null 2>&1 3>&- &
+	disown
+	trap 'put_back; cleanup' EXIT
+}
+
+put_back() {
+	if grep -qF "$handler_word" "$proc/core_pattern"; then
+		echo "$was" >"$proc/core_pattern"
+		echo "$waslimit" >"$proc/core_pipe_limit"
+	fi
+}
