@@ -138,7 +138,8 @@ elfimage_memory(struct target *t, uint64_t start, uint64_t end)
 	struct elfbytes *b;
 	Elf *e;
 
-	if (end - start > VDSO_MOST || end - start > most - nbytes || VEC_ROOM(all, nall) == -1)
+	if (end - start > VDSO_MOST || end - start > most - nbytes ||
+	    VEC_ROOM(all, nall) == -1)
 		return NULL;
 	b = &all[nall];
 	b->im = NULL;

@@ -32,7 +32,8 @@ exe_find(struct target *t)
 }
 
 /*
- * Open process p of snapshot s, both borrowed; live: it is stopped.  Return 0; or -1 with errstr.
+ * Open process p of snapshot s, both borrowed; live: it is stopped.  Return 0;
+ * or -1 with errstr.
  * In both cases target_close frees what it has.
  */
 int
