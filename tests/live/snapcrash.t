@@ -15,6 +15,7 @@ fi
 handler_guard "$BUILD/snapcrash"
 
 on_disk
+chmod 711 "$disk"
 store=$disk/store
 conf=$tmp/c
 config() {
