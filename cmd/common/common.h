@@ -102,6 +102,7 @@ const char	*signal_name(unsigned int sig);
 
 /* text.c */
 void		 text_put(const char *s);
+size_t		 utf8_make(char s[4], uint32_t c);
 
 /* totals.c */
 bool		 totals_plan9(const struct snap *s, char *text, size_t n);

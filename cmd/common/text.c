@@ -22,3 +22,20 @@ text_put(const char *s)
 	fputs(text_harmless(copy), stdout);
 	free(copy);
 }
+
+/*
+ * Set s to a character as UTF-8, of up to 21 bits.  Return how many bytes that
+ * takes.
+ */
+size_t
+utf8_make(char s[4], uint32_t c)
+{
+	size_t n, i;
+
+	n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	/* the first one begins with n ones, others with one */
+	for (i = n; i-- > 1; c >>= 6)
+		s[i] = (char)(0x80 | (c & 0x3f));
+	s[0] = (char)(n == 1 ? c : (0xf00 >> n & 0xff) | (c & (0x7f >> n)));
+	return n;
+}

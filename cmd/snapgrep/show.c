@@ -62,34 +62,20 @@ character(const uint8_t *s, size_t n, bool utf16, uint32_t *c)
 	return 4;
 }
 
-static void
-put_utf8(uint32_t c)
-{
-	if (c < 0x80)
-		putchar((int)c);
-	else if (c < 0x800)
-		printf("%c%c", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
-	else if (c < 0x10000)
-		printf("%c%c%c", 0xe0 | c >> 12, 0x80 | (c >> 6 & 0x3f),
-		    0x80 | (c & 0x3f));
-	else
-		printf("%c%c%c%c", 0xf0 | c >> 18, 0x80 | (c >> 12 & 0x3f),
-		    0x80 | (c >> 6 & 0x3f), 0x80 | (c & 0x3f));
-}
-
 /*
  * Print n bytes as text, what is none as in C; or, with stop, up to that.
  */
 static void
 put_text(const uint8_t *s, size_t n, bool utf16, bool stop)
 {
+	char utf8[4];
 	uint32_t c;
 	size_t len;
 
 	for (; n > 0; s += len, n -= len) {
 		len = character(s, n, utf16, &c);
 		if (len > 0 && !text_iscontrol(c)) {
-			put_utf8(c);
+			fwrite(utf8, 1, utf8_make(utf8, c), stdout);
 			continue;
 		}
 		if (stop)

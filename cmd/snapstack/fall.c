@@ -2,6 +2,7 @@
  * The signal by which a thread fell, of cores and of what was taken of a
  * process as it dumped one.
  */
+#include "num.h"
 #include "snapstack.h"
 
 #include <signal.h>
@@ -38,14 +39,14 @@ fall_find(struct stack *st)
 	if (linuxrec_line(&rec, "cursig", line, sizeof line) &&
 	    (sig = strtoul(line, NULL, 10)) > 0 && sig <= 64 &&
 	    linuxrec_find(&rec, "siginfo", &f) && f.len >= LEAST &&
-	    word_get(f.data, 4) == sig) {
+	    num_get(f.data, 4) == sig) {
 		st->signal = (unsigned int)sig;
 		st->faulted = has_address(st->signal,
-		    (int32_t)word_get(f.data + CODE, 4));
+		    (int32_t)num_get(f.data + CODE, 4));
 		/* cores of 32 bits have no gap before it, which is 0 */
-		st->fault = word_get(f.data + WIDE, st->regs.word);
-		if (st->regs.word == 4 && word_get(f.data + NARROW, 4) != 0)
-			st->fault = word_get(f.data + NARROW, 4);
+		st->fault = num_get(f.data + WIDE, st->regs.word);
+		if (st->regs.word == 4 && num_get(f.data + NARROW, 4) != 0)
+			st->fault = num_get(f.data + NARROW, 4);
 	}
 	linuxrec_close(&rec);
 }

@@ -37,19 +37,6 @@ id_told(const char *module)
 	return false;
 }
 
-/*
- * Print text of a stranger's.
- */
-static void
-put_text(const char *s)
-{
-	char *t = strdup(s);
-
-	if (t != NULL)
-		fputs(text_harmless(t), stdout);
-	free(t);
-}
-
 static const char *
 base_name(const char *path)
 {
@@ -65,14 +52,14 @@ put_location(void *arg, const struct location *pl)
 
 	printf("  #%-3u%s ", p->nth++, p->f->guess ? "?" : " ");
 	if (pl->function != NULL)
-		put_text(pl->function);
+		text_put(pl->function);
 	else
 		printf("0x%" PRIx64, p->f->pc);
 	if (pl->function != NULL && !pl->inlined)
 		printf("+0x%" PRIx64, pl->offset);
 	if (pl->file != NULL) {
 		printf(" (");
-		put_text(strncmp(pl->file, "./", 2) == 0 ? pl->file + 2 :
+		text_put(strncmp(pl->file, "./", 2) == 0 ? pl->file + 2 :
 		    pl->file);
 		printf(":%d)", pl->line);
 	}
@@ -86,7 +73,7 @@ put_location(void *arg, const struct location *pl)
 		printf(", in memory without a name (jit?)");
 	else if (pl->file == NULL) {
 		printf(" in ");
-		put_text(base_name(pl->module));
+		text_put(base_name(pl->module));
 		if (*pl->id != '\0' && !id_told(pl->module))
 			printf(" [%s]", pl->id);
 	}
@@ -141,7 +128,7 @@ put_threads(const struct unwinder *u, size_t first)
 		if ((i == first || strcmp(u->stack[i].comm,
 		    u->stack[first].comm) != 0) && *u->stack[i].comm != '\0') {
 			at += printf(" (");
-			put_text(u->stack[i].comm);
+			text_put(u->stack[i].comm);
 			at += printf(")") + (int)strlen(u->stack[i].comm);
 		}
 		at += put_signal(&u->stack[i]);
@@ -179,7 +166,7 @@ put_waits(const struct unwinder *u, size_t first)
 		if (!same)
 			printf("%" PRIu64 " ", st[i].tid);
 		printf("in ");
-		put_text(st[i].wait);
+		text_put(st[i].wait);
 		printf("\n");
 	}
 }
@@ -194,15 +181,15 @@ put_python(struct printing *p, const struct pyframe *f, size_t n)
 
 	for (i = 0; i < n; i++) {
 		printf("  #%-3u  ", p->nth++);
-		put_text(f[i].function);
+		text_put(f[i].function);
 		printf(" (");
-		put_text(f[i].file);
+		text_put(f[i].file);
 		printf(":%" PRId64 "), Python\n", f[i].line);
 		for (k = 0; k < f[i].nlocal; k++) {
 			printf("           ");
-			put_text(f[i].local[k].name);
+			text_put(f[i].local[k].name);
 			printf(" = ");
-			put_text(f[i].local[k].value);
+			text_put(f[i].local[k].value);
 			printf("\n");
 		}
 	}
@@ -257,7 +244,7 @@ put_stack(struct unwinder *u, size_t first, bool all)
 		    ": it was " : "", st->state, *st->state != '\0' ? "" : "");
 	else if (!st->whole) {
 		printf("  what called it is not known: ");
-		put_text(st->why == NULL ? "" : st->why);
+		text_put(st->why == NULL ? "" : st->why);
 		printf("\n");
 	}
 }
@@ -275,12 +262,12 @@ print_process(struct unwinder *u, bool all)
 	printf("process %" PRIu64, u->target->proc->pid);
 	if (u->n > 0 && *u->stack[0].comm != '\0') {
 		printf(" (");
-		put_text(u->stack[0].comm);
+		text_put(u->stack[0].comm);
 		printf(")");
 	}
 	if (*u->target->exe != '\0') {
 		printf(", ");
-		put_text(u->target->exe);
+		text_put(u->target->exe);
 	}
 	printf(", %zu thread%s\n", u->n, u->n == 1 ? "" : "s");
 	for (i = 0; i < u->n && !u->stack[i].collects;)

@@ -3,41 +3,13 @@
  * line of an instruction, by the location table of 3.11 and later
  * (Objects/locations.md, since 3.14 InternalDocs/code_objects.md).
  */
+#include "num.h"
 #include "python.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { NAME_MOST = 4096, LINES_MOST = 256 * KB };
-
-/*
- * Append a character as UTF-8.
- */
-static void
-put_character(struct buf *b, uint32_t c)
-{
-	char s[4];
-
-	if (c < 0x80) {
-		s[0] = (char)c;
-		buf_add(b, s, 1);
-	} else if (c < 0x800) {
-		s[0] = (char)(0xc0 | c >> 6);
-		s[1] = (char)(0x80 | (c & 0x3f));
-		buf_add(b, s, 2);
-	} else if (c < 0x10000) {
-		s[0] = (char)(0xe0 | c >> 12);
-		s[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		s[2] = (char)(0x80 | (c & 0x3f));
-		buf_add(b, s, 3);
-	} else {
-		s[0] = (char)(0xf0 | (c >> 18 & 7));
-		s[1] = (char)(0x80 | (c >> 12 & 0x3f));
-		s[2] = (char)(0x80 | (c >> 6 & 0x3f));
-		s[3] = (char)(0x80 | (c & 0x3f));
-		buf_add(b, s, 4);
-	}
-}
 
 /*
  * Return a string object as text, the caller's, cut where it is long; NULL if
@@ -50,6 +22,7 @@ pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
 	static uint8_t text[4 * NAME_MOST];
 	struct buf b = { 0 };
 	uint64_t length, state, kind, at, c, i;
+	char utf8[4];
 
 	if (!target_word(t, addr + LENGTH, 8, &length) ||
 	    !target_word(t, addr + STATE, 4, &state) ||
@@ -63,10 +36,10 @@ pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
 	    !target_read(t, at, text, (size_t)(length * kind)))
 		return NULL;
 	for (i = 0; i < length; i++) {
-		c = word_get(text + i * kind, (size_t)kind);
+		c = num_get(text + i * kind, (size_t)kind);
 		if (c == 0 || c > 0x10ffff)
 			c = '?';
-		put_character(&b, (uint32_t)c);
+		buf_add(&b, utf8, utf8_make(utf8, (uint32_t)c));
 	}
 	buf_add(&b, "", 1);
 	if (buf_check(&b) == 0)

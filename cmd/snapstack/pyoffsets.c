@@ -4,6 +4,7 @@
  * on as the process itself tells (struct _Py_DebugOffsets of
  * pycore_runtime.h).
  */
+#include "num.h"
 #include "python.h"
 
 #include <string.h>
@@ -57,7 +58,7 @@ offsets_told(struct pyoffsets *o, struct target *t, uint64_t runtime)
 	    memcmp(raw, "xdebugpy", 8) != 0)
 		return false;
 	for (i = 0; i < NUMBERS; i++)
-		v[i] = word_get(raw + 8 * i, 8);
+		v[i] = num_get(raw + 8 * i, 8);
 	if (v[VERSION] >> 16 != 0x030d || v[FREE_THREADED] != 0)
 		return false;
 	*o = (struct pyoffsets){

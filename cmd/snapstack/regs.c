@@ -3,6 +3,7 @@
  * (struct user_regs_struct of asm/ptrace.h and of sys/user.h), by the numbers
  * that DWARF gives them: the processor supplements of the System V ABI.
  */
+#include "num.h"
 #include "snapstack.h"
 
 #include <elf.h>
@@ -38,20 +39,6 @@ static const struct layout layouts[] = {
 	    { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
 	    15, 13, 13, 11, -1, { 0 } },
 };
-
-/*
- * Return the number of n bytes, 8 at most, at p, little-endian as those of all
- * machines that are known here.
- */
-uint64_t
-word_get(const uint8_t *p, size_t n)
-{
-	uint64_t v;
-
-	for (v = 0; n > 0; n--)
-		v = v << 8 | p[n - 1];
-	return v;
-}
 
 static const struct layout *
 layout_find(const char *cputype, size_t len)
@@ -92,22 +79,22 @@ registers_get(struct registers *r, struct proc *thread, const char *cputype)
 	if (linuxrec_find(&rec, "regset/prstatus", &f) &&
 	    (l = layout_find(cputype, f.len)) != NULL) {
 		for (i = 0; i < l->n; i++)
-			r->v[i] = word_get(f.data + l->at[i] * l->word,
+			r->v[i] = num_get(f.data + l->at[i] * l->word,
 			    l->word);
 		r->n = l->n;
-		r->pc = word_get(f.data + l->pc * l->word, l->word);
-		r->sp = word_get(f.data + l->sp * l->word, l->word);
+		r->pc = num_get(f.data + l->pc * l->word, l->word);
+		r->sp = num_get(f.data + l->sp * l->word, l->word);
 		r->machine = l->machine;
 		r->word = l->word;
 		r->spnum = l->spnum;
 		r->fpnum = l->fpnum;
 		if (l->call != -1) {
-			r->call = (int64_t)word_get(f.data +
+			r->call = (int64_t)num_get(f.data +
 			    (size_t)l->call * l->word, l->word);
 			if (l->word == 4)
 				r->call = (int32_t)r->call;
 			for (i = 0; i < 6; i++)
-				r->arg[i] = word_get(f.data + l->arg[i] *
+				r->arg[i] = num_get(f.data + l->arg[i] *
 				    l->word, l->word);
 		}
 	}

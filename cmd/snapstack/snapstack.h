@@ -117,7 +117,6 @@ struct registers {
 	uint64_t	 arg[6]; /* its arguments */
 };
 
-uint64_t	 word_get(const uint8_t *p, size_t n);
 bool		 registers_get(struct registers *r, struct proc *thread,
 		    const char *cputype);
 

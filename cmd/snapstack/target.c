@@ -3,6 +3,7 @@
  * memory because it is as it is in the file that was mapped is read from that
  * file, if it is carried along.
  */
+#include "num.h"
 #include "snapstack.h"
 #include "bisect.h"
 #include "vec.h"
@@ -106,10 +107,10 @@ target_auxv(const struct target *t, uint64_t type, uint64_t *v)
 
 	if (!t->hasrec || !linuxrec_find(&t->rec, "auxv", &f) || f.len < 16)
 		return false;
-	word = word_get(f.data, 8) > UINT32_MAX ? 4 : 8;
+	word = num_get(f.data, 8) > UINT32_MAX ? 4 : 8;
 	for (at = 0; f.len - at >= 2 * word; at += 2 * word)
-		if (word_get(f.data + at, word) == type) {
-			*v = word_get(f.data + at + word, word);
+		if (num_get(f.data + at, word) == type) {
+			*v = num_get(f.data + at + word, word);
 			return true;
 		}
 	return false;
@@ -242,7 +243,7 @@ target_word(struct target *t, uint64_t addr, size_t word, uint64_t *v)
 
 	if (word > sizeof p || !target_read(t, addr, p, word))
 		return false;
-	*v = word_get(p, word);
+	*v = num_get(p, word);
 	return true;
 }
 
