@@ -100,6 +100,12 @@ void		 shell_word(struct buf *b, const char *s);
 /* signame.c */
 const char	*signal_name(unsigned int sig);
 
+/* status.c: of Plan 9, where its words begin */
+enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };
+
+void		 status_word(const struct proc *p, size_t at, size_t width,
+		    char *word);
+
 /* text.c */
 void		 text_put(const char *s);
 size_t		 utf8_make(char s[4], uint32_t c);

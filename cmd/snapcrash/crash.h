@@ -101,6 +101,7 @@ void		 leave_choose(const struct space *sp, uint64_t room,
 		    char ***words, size_t *n);
 
 /* program.c: other programs of ours */
+int		 program_self(char *path);
 char		*program_beside(const char *name);
 pid_t		 program_start(char *const argv[], const int fd[3]);
 int		 program_wait(pid_t pid, unsigned int seconds);

@@ -35,26 +35,6 @@ line_get(const struct linuxrec *r, const char *name, char *word, size_t size)
 }
 
 /*
- * Set word to the user that the status file of Plan 9 has.
- */
-static void
-user_get(const struct proc *p, char *word, size_t size)
-{
-	enum { USER = 28 };
-	const struct file *f;
-	size_t n;
-
-	strlcpy(word, "-", size);
-	if ((f = proc_file(p, "status")) == NULL || f->len < 2 * USER)
-		return;
-	for (n = 0; n < size - 1 && n < USER && f->data[USER + n] > ' '; n++)
-		word[n] = (char)f->data[USER + n];
-	if (n > 0)
-		word[n] = '\0';
-	text_harmless(word);
-}
-
-/*
  * Set *f to what the record of a process tells, if it dumped core: true.
  */
 static bool
@@ -76,7 +56,7 @@ crashed_get(struct crashed *f, const struct proc *p)
 		line_get(&r, "unit", f->place, sizeof f->place);
 		if (strcmp(f->place, "-") == 0)
 			line_get(&r, "container", f->place, sizeof f->place);
-		user_get(p, f->user, sizeof f->user);
+		status_word(p, STATUS_USER, sizeof f->user - 1, f->user);
 		f->lacks = linuxrec_find(&r, "excluded", &x);
 		f->threads = 1;
 	}

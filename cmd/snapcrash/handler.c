@@ -37,18 +37,22 @@ line_read(const char *path, char *s, size_t size)
 	return 0;
 }
 
-static int
-line_write(const char *path, const char *s)
+/*
+ * Write a file that has this.  Return 0, or -1 with errstr.
+ */
+static int __attribute__((format(printf, 2, 3)))
+file_write(const char *path, const char *fmt, ...)
 {
+	va_list ap;
 	FILE *f;
 	int rc;
 
 	if ((f = fopen(path, "we")) == NULL)
 		return errstr_sys("%s", path);
-	rc = fprintf(f, "%s\n", s) < 0 ? -1 : 0;
-	if (fclose(f) == EOF || rc == -1)
-		return errstr_sys("%s", path);
-	return 0;
+	va_start(ap, fmt);
+	rc = vfprintf(f, fmt, ap);
+	va_end(ap);
+	return fclose(f) == EOF || rc < 0 ? errstr_sys("%s", path) : 0;
 }
 
 /*
@@ -59,7 +63,6 @@ static int
 pattern_make(char *s, size_t size, const char *path)
 {
 	char self[PATH_MAX], full[PATH_MAX];
-	ssize_t n;
 	int len;
 
 	/* the kernel runs it in the root directory */
@@ -69,9 +72,8 @@ pattern_make(char *s, size_t size, const char *path)
 		path = full;
 	}
 
-	if ((n = readlink("/proc/self/exe", self, sizeof self - 1)) == -1)
-		return errstr_sys("/proc/self/exe");
-	self[n] = '\0';
+	if (program_self(self) == -1)
+		return -1;
 	len = snprintf(s, size, "|%s%s%s take %%P %%I %%s %%d %%u %%F", self,
 	    strcmp(path, CONFIG) == 0 ? "" : " -c",
 	    strcmp(path, CONFIG) == 0 ? "" : path);
@@ -93,21 +95,6 @@ pattern_isours(const char *s)
 }
 
 /*
- * Keep what is there now, unless that is ours already.
- */
-static int
-before_keep(const char *pattern, const char *limit)
-{
-	FILE *f;
-	int rc;
-
-	if ((f = fopen(BEFORE, "we")) == NULL)
-		return errstr_sys(BEFORE);
-	rc = fprintf(f, "%s\n%s\n", pattern, limit) < 0 ? -1 : 0;
-	return fclose(f) == EOF || rc == -1 ? errstr_sys(BEFORE) : 0;
-}
-
-/*
  * Have the kernel run this program, configured by path, for each crash, from
  * now on and after each boot.  Return the exit status.
  */
@@ -115,25 +102,21 @@ int
 handler_install(const struct config *c, const char *path)
 {
 	char pattern[PATTERN_MOST + 1], was[PATTERN_MOST + 1], limit[32], n[32];
-	FILE *f;
-	int rc;
 
 	if (pattern_make(pattern, sizeof pattern, path) == -1 ||
 	    line_read(PATTERN, was, sizeof was) == -1 ||
 	    line_read(LIMIT, limit, sizeof limit) == -1)
 		errx(1, "%s", snap_errstr());
 	snprintf(n, sizeof n, "%ju", (uintmax_t)c->atonce);
-	if ((!pattern_isours(was) && before_keep(was, limit) == -1) ||
-	    store_open(c) == -1)
+	/* what is there now is kept, unless it is ours already */
+	if ((!pattern_isours(was) && file_write(BEFORE, "%s\n%s\n", was,
+	    limit) == -1) || store_open(c) == -1)
 		errx(1, "%s", snap_errstr());
 	(void)mkdir("/etc/sysctl.d", 0755);
-	if ((f = fopen(BOOT, "we")) == NULL)
-		err(1, BOOT);
-	rc = fprintf(f, "# made by snapcrash install\n"
-	    "kernel.core_pattern=%s\nkernel.core_pipe_limit=%s\n", pattern, n);
-	if (fclose(f) == EOF || rc < 0)
-		err(1, BOOT);
-	if (line_write(LIMIT, n) == -1 || line_write(PATTERN, pattern) == -1)
+	if (file_write(BOOT, "# made by snapcrash install\n"
+	    "kernel.core_pattern=%s\nkernel.core_pipe_limit=%s\n", pattern,
+	    n) == -1 || file_write(LIMIT, "%s\n", n) == -1 ||
+	    file_write(PATTERN, "%s\n", pattern) == -1)
 		errx(1, "%s", snap_errstr());
 	return 0;
 }
@@ -161,8 +144,8 @@ handler_remove(void)
 		program_warn("cores are not ours to handle: "
 		    "kernel.core_pattern is \"%s\", and stays",
 		    text_harmless(now));
-	else if (line_write(PATTERN, was) == -1 ||
-	    line_write(LIMIT, limit) == -1)
+	else if (file_write(PATTERN, "%s\n", was) == -1 ||
+	    file_write(LIMIT, "%s\n", limit) == -1)
 		errx(1, "%s", snap_errstr());
 	if ((unlink(BOOT) == -1 && errno != ENOENT) ||
 	    (unlink(BEFORE) == -1 && errno != ENOENT))

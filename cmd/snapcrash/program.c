@@ -15,6 +15,21 @@
 #include <unistd.h>
 
 /*
+ * Set path, of PATH_MAX bytes, to this program's.  Return 0, or -1 with errstr.
+ */
+int
+program_self(char *path)
+{
+	ssize_t n;
+
+	n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	if (n == -1)
+		return errstr_sys("/proc/self/exe");
+	path[n] = '\0';
+	return 0;
+}
+
+/*
  * Return the path of a program that is where this one is; NULL if it is not
  * there.  The caller frees it.
  */
@@ -22,13 +37,8 @@ char *
 program_beside(const char *name)
 {
 	char self[PATH_MAX], *slash, *path;
-	ssize_t n;
 
-	n = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (n <= 0)
-		return NULL;
-	self[n] = '\0';
-	if ((slash = strrchr(self, '/')) == NULL)
+	if (program_self(self) == -1 || (slash = strrchr(self, '/')) == NULL)
 		return NULL;
 	slash[1] = '\0';
 	if (asprintf(&path, "%s%s", self, name) == -1)
