@@ -70,12 +70,13 @@ put_text(const uint8_t *s, size_t n, bool utf16, bool stop)
 {
 	char utf8[4];
 	uint32_t c;
-	size_t len;
+	size_t len, n8;
 
 	for (; n > 0; s += len, n -= len) {
 		len = character(s, n, utf16, &c);
 		if (len > 0 && !text_iscontrol(c)) {
-			fwrite(utf8, 1, utf8_make(utf8, c), stdout);
+			n8 = utf8_make(utf8, c);
+			fwrite(utf8, 1, n8, stdout);
 			continue;
 		}
 		if (stop)

@@ -209,6 +209,15 @@ goes_on() {
 	    head -n 5 "$tmp/wrong" | diag
 }
 
+# moves WHAT DIR OPTION ...: what was started is taken by snap with the options,
+# ended, restored from DIR, and goes on
+moves() {
+	take "${@:2}"
+	end_taken
+	restore "$2"
+	goes_on "$1"
+}
+
 # same_images DIR DIR: all but pagemap and pages are the same, and there is
 # no other.
 same_images() {

@@ -9,10 +9,7 @@ start "$here/dgram.py" ahead behind named itself deleted mutual stands waits \
     waitsfirst forked left
 until_true longer 200
 is "$(awk '$3 != 0' "$log")" '' 'nothing is wrong before'
-take "$tmp/images" -r
-end_taken
-restore "$tmp/images"
-goes_on 'connected sockets'
+moves 'connected sockets' "$tmp/images" -r
 end
 
 for kind in third thirdback pair; do

@@ -8,10 +8,7 @@ for how in -r -sr; do
 	start "$here/gone.py"
 	until_true longer 50
 	is "$(awk '$3 != 0' "$log")" '' "snap $how: nothing is wrong before"
-	take "$tmp/there" "$how"
-	end_taken
-	restore "$tmp/there"
-	goes_on "snap $how"
+	moves "snap $how" "$tmp/there" "$how"
 	: >"$log.talk"
 	until_true grep -q '^read' "$log"
 	is "$(grep '^read' "$log")" 'read wait' "snap $how: what was in a FIFO"

@@ -5,10 +5,7 @@
 
 start "$here/inotify.py"
 until_true longer 20
-take "$tmp/there" -r
-end_taken
-restore "$tmp/there"
-goes_on inotify
+moves inotify "$tmp/there" -r
 : >"$log.talk"
 until_true eval '[ "$(grep -c ^event "$log")" -eq 2 ]'
 is "$(grep '^event' "$log")" 'event 1 100 new

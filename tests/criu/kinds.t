@@ -9,10 +9,7 @@ if criu_from 4.0; then
 	start kinds
 	until_true longer 200
 	is "$(awk '$3 != 0' "$log")" '' 'nothing is wrong before'
-	take "$tmp/kinds" -r
-	end_taken
-	restore "$tmp/kinds"
-	goes_on kinds
+	moves kinds "$tmp/kinds" -r
 	is "$(grep -c '^stopped' "$log")" 0 'who was stopped is'
 	for stopped in $(pgrep -s "$pid" -r T); do
 		kill -CONT "$stopped"

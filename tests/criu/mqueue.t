@@ -11,10 +11,7 @@ mount -t mqueue none "$tmp/queues" 2>"$tmp/err" ||
 start "$here/mqueue.py"
 until_true longer 20
 is "$(awk '$3 != 0' "$log" | head -n 3)" '' 'nothing is wrong before'
-take "$tmp/there" -r
-end_taken
-restore "$tmp/there"
-goes_on mqueue
+moves mqueue "$tmp/there" -r
 touch "$log.over"
 until_true gone_session "$pid"
 is "$(find "$tmp/queues" -name 'snap-test-*')" '' 'its name still is its own'

@@ -7,9 +7,6 @@
 start "$here/newline.py"
 until_true longer 20
 is "$(awk '$3 != 0' "$log" | head -n 3)" '' 'nothing is wrong before'
-take "$tmp/there" -r
-end_taken
-restore "$tmp/there"
-goes_on newline
+moves newline "$tmp/there" -r
 end
 finish 5

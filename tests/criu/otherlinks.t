@@ -9,10 +9,7 @@ for how in -r -lr; do
 	until_true longer 100
 	is "$(awk '$3 != 0' "$log")" '' "snap $how: nothing is wrong before"
 	rm -rf "$tmp/there"
-	take "$tmp/there" "$how"
-	end_taken
-	restore "$tmp/there"
-	goes_on "snap $how"
+	moves "snap $how" "$tmp/there" "$how"
 	end
 	is "$(find "$log.d" -type f | wc -l)" 7 "snap $how: all names are there"
 done

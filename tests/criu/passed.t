@@ -13,10 +13,7 @@ heard packets kept late True'
 
 start "$here/passed.py"
 until_true longer 20
-take "$tmp/there" -r
-end_taken
-restore "$tmp/there"
-goes_on passed
+moves passed "$tmp/there" -r
 : >"$log.talk"
 until_true grep -q '^over' "$log"
 is "$(grep '^heard' "$log")" "$want" 'all are received'

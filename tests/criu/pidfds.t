@@ -8,10 +8,7 @@ criu_from 4.1 || skip_all 'criu before 4.1 restores no pidfds'
 start "$here/pidfds.py"
 until_true longer 50
 is "$(awk '$3 != 0' "$log")" '' 'nothing is wrong before'
-take "$tmp/there" -r
-end_taken
-restore "$tmp/there"
-goes_on pidfds
+moves pidfds "$tmp/there" -r
 : >"$log.end"
 until_true grep -q killed "$log"
 is "$(grep killed "$log")" 'killed 9' 'and whom one leads to gets its signal'

@@ -9,10 +9,7 @@ until_true longer 50
 is "$(awk '$3 != 0' "$log")" '' 'nothing is wrong before'
 is "$(cut -d ' ' -f 1 "$log" | sort -u | tr '\n' ' ')" \
     'common first other own strict ' 'all are there'
-take "$tmp/there" -r
-end_taken
-restore "$tmp/there"
-goes_on filtered
+moves filtered "$tmp/there" -r
 : >"$log.more"
 until_true grep -q '^more' "$log"
 is "$(grep '^more' "$log")" 'more 1 0' 'threads that shared filters still do'

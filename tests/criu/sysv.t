@@ -11,10 +11,7 @@ for how in -r -sr; do
 	in=(env)
 	until_true longer 30
 	is "$(awk '$3 != 0' "$log")" '' "snap $how: nothing is wrong before"
-	take "$tmp/there" "$how"
-	end_taken
-	restore "$tmp/there"
-	goes_on "snap $how"
+	moves "snap $how" "$tmp/there" "$how"
 	end
 	rm -rf "$tmp/there"
 done

@@ -18,25 +18,9 @@ if ! gdb -nx -batch -ex 'python pass' >/dev/null 2>&1; then
 	exit 0
 fi
 
-# What gdb says about a core of a program: which thread is the current one,
-# its signal, and of each thread, by number, all registers and the stack.
-cat >"$tmp/say.py" <<'END'
-import gdb
-
-gdb.execute('thread')
-gdb.execute('print $_siginfo')
-gdb.execute('info auxv')
-for thread in sorted(gdb.selected_inferior().threads(),
-                     key=lambda thread: thread.ptid):
-    thread.switch()
-    print(thread.ptid)
-    gdb.execute('info all-registers')
-    gdb.execute('backtrace')
-END
-
 gdb_says() {
 	timeout 60 gdb -nx -batch -iex 'set debuginfod enabled off' \
-	    -x "$tmp/say.py" "$1" "$2" 2>&1 |
+	    -x "$tests/live/say.py" "$1" "$2" 2>&1 |
 	    grep -vE '^(\[New LWP|Core was generated|warning: core file may|$)' |
 	    grep -v '^warning: Unexpected size of section .\.reg-xstate'
 }

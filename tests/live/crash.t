@@ -33,24 +33,9 @@ chmod 755 "$tmp/handler"
 echo 4 >"$proc/core_pipe_limit"		# the kernel waits for the handler
 echo "|$tmp/handler %P" >"$proc/core_pattern"
 
-# What gdb says: the thread that fell, its signal, and all registers and the
-# stack of each.
-cat >"$tmp/say.py" <<'END'
-import gdb
-
-gdb.execute('thread')
-gdb.execute('print $_siginfo')
-gdb.execute('info auxv')
-for thread in sorted(gdb.selected_inferior().threads(),
-                     key=lambda thread: thread.ptid):
-    thread.switch()
-    print(thread.ptid)
-    gdb.execute('info all-registers')
-    gdb.execute('backtrace -20')
-END
 gdb_says() {
-	timeout $((60 * TIMEFACTOR)) gdb -nx -batch \
-	    -iex 'set debuginfod enabled off' -x "$tmp/say.py" \
+	SAY_FRAMES=20 timeout $((60 * TIMEFACTOR)) gdb -nx -batch \
+	    -iex 'set debuginfod enabled off' -x "$tests/live/say.py" \
 	    "$targets/fall" "$1" 2>&1 |
 	    grep -vE '^(\[New LWP|Core was generated|warning: core file may|$)' |
 	    grep -vE '^warning: (Unexpected size of s|S)ection .\.reg-xstate'
