@@ -6,8 +6,8 @@ PROGS=pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep 
 
 ROOMS=lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	fmt/plan9 fmt/record fmt/snap6 fmt/elf fmt/core/write fmt/core/read \
-	fmt/tar fmt/criu/img fmt/criu/read fmt/criu/make fmt/criu/write fmt/tree \
-	fmt/merge fmt \
+	fmt/tar fmt/criu/img fmt/criu/read fmt/criu/facts fmt/criu/open \
+	fmt/criu/make fmt/criu/write fmt/tree fmt/merge fmt \
 	lib/linux/proxy lib/linux/proc lib/linux/machine \
 	lib/linux/machine/amd64 lib/linux/machine/arm64 \
 	lib/linux/machine/other lib/linux/set lib/linux/choose \

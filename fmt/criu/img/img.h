@@ -182,4 +182,24 @@ void		 pagemap_put(struct buf *b, const struct pages *p,
 void		 pagemap_copy(struct buf *b, const struct pagemap *m,
 		    uint32_t id);
 
+/* made.c */
+struct made {			/* an image to be written */
+	char		*name;	/* owned */
+	struct buf	 b;	/* owned, unless it is */
+	bool		 lent;	/* by the snapshot, with which it came */
+	struct proc	*pages;	/* borrowed; whose pagemap it is; or NULL */
+	struct proc	*body;	/* borrowed; a file that is carried along, what
+				   of which is no hole comes behind b; or
+				   NULL */
+	uint64_t	 bodylen; /* of that, holes and all */
+};
+
+struct mades {			/* all of a directory */
+	struct made	**v;	/* owned */
+	size_t		 n;
+};
+
+int		 mades_check(struct mades *l);
+void		 mades_free(struct mades *l);
+
 #endif

@@ -107,7 +107,7 @@ make_all(struct criumake *m)
 	for (i = 0; i < m->norder; i++)
 		if (process_write(m, m->order[i]) == -1)
 			return -1;
-	if (makeseccomp_write(m) == -1 || makemem_write(m) == -1 ||
+	if (makeseccomp_write(m) == -1 || makeshm_write(m) == -1 ||
 	    makesysv_write(m) == -1 || maketree_write(m) == -1)
 		return -1;
 	return mades_check(m->out);

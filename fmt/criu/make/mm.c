@@ -167,12 +167,12 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 	if (makesysv_is(v))
 		return makesysv_mapped(m, t, v, e);
 	if (is_shm(v)) {
-		if ((o = makemem_shm(m, v->dev, v->ino, t)) == NULL)
+		if ((o = makeshm_get(m, v->dev, v->ino, t)) == NULL)
 			return make_refuse(m, WHY_SHM, "process %" PRIu64
 			    ": mapping at %" PRIx64 ": what is in %s is not "
 			    "in the snapshot", t->proc->pid, v->start,
 			    v->name);
-		rc = makemem_mapped(m, o, &id);
+		rc = makeshm_mapped(m, o, &id);
 		e->status |= CRIU_MAPS_MEMFD;
 	} else
 		rc = makereg_mapped(m, t, v, &id);

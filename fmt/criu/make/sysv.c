@@ -353,7 +353,7 @@ segment_write(struct criumake *m, const struct makesysv *o, struct made *im)
 	e.size = o->v[SYSV_SIZE];
 	e.has_in_pagemaps = e.in_pagemaps = true;
 	criuimg_add(&im->b, &e.base);
-	return makemem_content(m, o->proc, d.id);
+	return makeshm_content(m, o->proc, d.id);
 }
 
 /*

@@ -2,7 +2,7 @@
  * Deleted files as CRIU images: remap-fpath.img, and a ghost-file-N.img of
  * each inode, whose content is carried along in the snapshot.
  */
-#include "criumake.h"
+#include "open.h"
 #include "vec.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /*
  * Descriptors of processes as CRIU images: pidfd_open(2).
  */
-#include "criumake.h"
+#include "open.h"
 
 #include <fcntl.h>
 

@@ -2,7 +2,7 @@
  * Which of the open files can be restored.
  */
 #include "calls.h"
-#include "criumake.h"
+#include "open.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  * Open files as CRIU images: an entry in files.img for each, and what is in
  * pipes and sockets.
  */
-#include "criumake.h"
+#include "open.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -172,7 +172,7 @@ memfd_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
 	Criu__MemfdFile p = CRIU__MEMFD_FILE__INIT;
 	struct makeshm *o;
 
-	o = makemem_shm(m, f->v[OK_DEV][0], f->v[OK_INO][0], f->user);
+	o = makeshm_get(m, f->v[OK_DEV][0], f->v[OK_INO][0], f->user);
 	if (o == NULL)
 		return -1;
 	o->open = f;

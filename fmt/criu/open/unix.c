@@ -1,7 +1,7 @@
 /*
  * UNIX sockets as CRIU images: their entries in files.img.
  */
-#include "criumake.h"
+#include "open.h"
 
 #include <inttypes.h>
 #include <limits.h>

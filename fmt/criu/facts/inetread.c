@@ -2,7 +2,7 @@
  * What the record tells of a socket of the internet, beside what all open files
  * have: the lines of file/ID that snap(6) describes.
  */
-#include "inet.h"
+#include "facts.h"
 #include "vec.h"
 
 #include <arpa/inet.h>

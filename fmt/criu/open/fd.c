@@ -2,7 +2,7 @@
  * The descriptors that are restored: fdinfo-N.img; and where a process is:
  * fs-N.img.
  */
-#include "criumake.h"
+#include "open.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * The images that are made, in memory: all of a directory.
  */
-#include "criumake.h"
+#include "facts.h"
 #include "num.h"
 #include "vec.h"
 
@@ -59,54 +59,4 @@ make_common(struct criumake *m, uint32_t magic, const char *name)
 		return NULL;
 	m->common[m->ncommon++] = im;
 	return &im->b;
-}
-
-static int
-name_cmp(const void *a, const void *b)
-{
-	const struct made *const *x = a, *const *y = b;
-
-	return strcmp((*x)->name, (*y)->name);
-}
-
-/*
- * Return -1 if memory for an image ran out, or if two have one name: then two
- * processes or threads have one number where they run.
- */
-int
-mades_check(struct mades *l)
-{
-	struct made **v;
-	size_t i;
-	int rc;
-
-	if ((v = calloc(l->n + 1, sizeof *v)) == NULL)
-		return errstr_set("out of memory");
-	for (i = 0; i < l->n; i++)
-		v[i] = l->v[i];
-	qsort(v, l->n, sizeof *v, name_cmp);
-	for (rc = 0, i = 0; rc == 0 && i < l->n; i++)
-		rc = i > 0 && strcmp(v[i - 1]->name, v[i]->name) == 0 ?
-		    errstr_set("two processes or threads of one number: %s",
-		    v[i]->name) : buf_check(&v[i]->b);
-	free(v);
-	return rc;
-}
-
-/*
- * Free all images; l is empty then.
- */
-void
-mades_free(struct mades *l)
-{
-	size_t i;
-
-	for (i = 0; i < l->n; i++) {
-		if (!l->v[i]->lent)
-			buf_free(&l->v[i]->b);
-		free(l->v[i]->name);
-		free(l->v[i]);
-	}
-	free(l->v);
-	memset(l, 0, sizeof *l);
 }

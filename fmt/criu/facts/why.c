@@ -2,9 +2,10 @@
  * Why something cannot be restored from CRIU images, and whether it is left
  * out of them: only what is of a kind that was named is.
  */
-#include "criumake.h"
+#include "facts.h"
 #include "vec.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,4 +265,27 @@ makewhy_free(struct criumake *m)
 	for (i = 0; i < m->nnote; i++)
 		free(m->note[i]);
 	free(m->note);
+}
+
+/*
+ * Note pages of an image, from start up to end, that were to be there but
+ * could not be read.  whose and pid say whose they are; im may be NULL.
+ */
+int
+make_missing(struct criumake *m, const struct image *im, const char *whose,
+    uint64_t pid, uint64_t start, uint64_t end)
+{
+	const struct missing *x;
+	size_t i;
+
+	for (i = 0; im != NULL && i < im->nmissing; i++) {
+		x = &im->missing[i];
+		if (x->start < end && start < x->end &&
+		    make_refuse(m, WHY_PAGES, "%s %" PRIu64 ": its memory from "
+		    "%" PRIx64 " to %" PRIx64 " is not in the snapshot (%s)",
+		    whose, pid, x->start > start ? x->start : start,
+		    x->end < end ? x->end : end, x->reason) == -1)
+			return -1;
+	}
+	return 0;
 }

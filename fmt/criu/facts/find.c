@@ -1,7 +1,7 @@
 /*
  * Open files and descriptors by their numbers, inodes, and what they lead to.
  */
-#include "criumake.h"
+#include "facts.h"
 #include "bisect.h"
 
 #include <inttypes.h>

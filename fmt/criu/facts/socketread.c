@@ -2,7 +2,7 @@
  * What a Linux record tells of sockets that are none of the internet: the lines
  * of file/ID that snap(6) describes.
  */
-#include "criumake.h"
+#include "facts.h"
 #include "vec.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * Open files of the processes of a snapshot, as their Linux records have
  * them: file/ID and files.
  */
-#include "criumake.h"
+#include "facts.h"
 #include "vec.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * What waits in UNIX sockets as a CRIU image: sk-queues.img, with the
  * descriptors that were sent along.
  */
-#include "criumake.h"
+#include "open.h"
 #include "vec.h"
 
 #include <inttypes.h>

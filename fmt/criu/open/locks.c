@@ -2,7 +2,7 @@
  * Locks on files, and leases, as CRIU images: filelocks.img.  The record has
  * them in the fdinfo of each descriptor.
  */
-#include "criumake.h"
+#include "open.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
  * Terminals as CRIU images: an entry in files.img for each that is open, and
  * one in tty-info.img for each end of one.
  */
-#include "criumake.h"
+#include "open.h"
 #include "vec.h"
 
 #include <sys/sysmacros.h>

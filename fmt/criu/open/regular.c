@@ -2,7 +2,7 @@
  * Files with names as CRIU images: their entries in files.img.
  */
 #include "calls.h"
-#include "criumake.h"
+#include "open.h"
 #include "elf/elf.h"
 #include "vec.h"
 

@@ -2,7 +2,7 @@
  * Processes and threads of a snapshot, as their Linux records have them, and
  * what the other files ask of one.
  */
-#include "criumake.h"
+#include "facts.h"
 #include "bisect.h"
 
 #include <inttypes.h>

@@ -1,0 +1,374 @@
+/*
+ * What records of processes that snap(1) took tell, of which CRIU images are
+ * made: processes, threads, open files and descriptors; and what of it cannot be
+ * restored.
+ *
+ * The lowest first:
+ *
+ *	images.c	the images in the making
+ *	why.c		what cannot be restored, and is left out or not
+ *	task.c		processes and threads
+ *	find.c		open files by number, inode and descriptor
+ *	inetread.c	sockets of the internet
+ *	socketread.c	other sockets
+ *	watchread.c	sets of inotify(7)
+ *	open.c		open files and descriptors
+ */
+#ifndef CRIUFACTS_H
+#define CRIUFACTS_H
+
+#include "criu/img/img.h"
+#include "record/record.h"
+
+enum {
+	MAKESHARES = 4,		/* what processes can share */
+	USEC = 1000000, NSEC = 1000000000 /* in a second */
+};
+
+enum makewhy {			/* kinds of what cannot be restored */
+	WHY_NEVER,		/* and cannot be left out */
+	WHY_AIO, WHY_CREDENTIALS, WHY_DELETED, WHY_DEVICE, WHY_EPOLL,
+	WHY_EVENTFD, WHY_FANOTIFY, WHY_HUGETLB, WHY_INOTIFY, WHY_IO_URING,
+	WHY_LOCKS, WHY_MQUEUE, WHY_MULTICAST, WHY_NAMESPACES, WHY_NETLINK,
+	WHY_OTHER, WHY_PACKET, WHY_PAGES, WHY_PIDFD, WHY_PIPE, WHY_RAW,
+	WHY_SECRETMEM, WHY_SHM, WHY_SHSTK, WHY_SOCKOPT, WHY_SYSV, WHY_TCP,
+	WHY_TIMER, WHY_TTY, WHY_UDP, WHY_UNIX, WHY_USERFAULTFD, WHY_USERNS,
+	WHY_KINDS
+};
+
+struct makereason {		/* why something cannot be restored */
+	char		*text;	/* owned */
+	enum makewhy	 kind;
+};
+
+struct maketask {		/* a process or a thread */
+	struct proc	*proc;	/* borrowed */
+	struct linuxrec	 rec;	/* owned */
+	struct recfile	 status; /* borrowed, of rec; len 0: not told */
+	struct procstat	 stat;
+	uint64_t	 part;	/* of the snapshot: what was taken at once */
+	uint32_t	 pid;	/* these as it sees them itself */
+	uint32_t	 pgid;
+	uint32_t	 sid;
+	struct maketask	*parent; /* borrowed, as the next; NULL: of the root */
+	struct maketask	*child;	/* the first */
+	struct maketask	*sibling; /* the next */
+	struct maketask	*files;	/* borrowed; whose descriptors it has */
+	struct maketask	*first[MAKESHARES]; /* borrowed; of those chosen that
+					share something with this one */
+	size_t		 place;	/* in order */
+	bool		 chosen;
+	bool		 ring;	/* it was told that it has one of io_uring */
+	struct makefd	*fd;	/* owned; ascending */
+	size_t		 nfd;
+	struct makefd	**byopen; /* owned; the same by what they lead to */
+	struct vmas	 maps;	/* owned */
+	unsigned int	*pages;	/* owned; one for each: flags of its pages
+				   (enum criu_page), 0: none are restored as
+				   private memory */
+};
+
+enum openkey {			/* keys of file/ID with numbers */
+	OK_FLAGS, OK_POS, OK_MODE, OK_UID, OK_GID, OK_SIZE, OK_NLINK, OK_INO,
+	OK_DEV, OK_RDEV, OK_DELETED, OK_OWNER, OK_CAPACITY, OK_ALONE, OK_SEALS,
+	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
+	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS,
+	OK_INDEX, OK_MASTER, OK_TERMIOS, OK_TERMLOCK, OK_WINSIZE, OK_EXCLUSIVE,
+	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID, OK_TIMES, OK_UNREAD,
+	OK_PROTOCOL, OK_FAMILY, OK_STREAM, OK_AGREED, OK_WINDOW,
+	OK_LOCK, OK_NETLINK, OK_BOUND, OK_FRAMES, OK_RXRING, OK_TXRING,
+	OK_FANOUT, OK_MAX
+};
+
+enum { OPEN_NUMBERS = 7 };	/* most that a key has */
+
+enum {				/* numbers of OK_SOCKET */
+	SOCK_TYPE, SOCK_STATE, SOCK_PEER, SOCK_BACKLOG, SOCK_SHUTDOWN
+};
+
+struct maketarget {		/* what an epoll set waits for */
+	uint64_t	 fd;
+	uint64_t	 events;
+	uint64_t	 data;
+	uint64_t	 id;	/* of the record; NOFILE: none in it */
+};
+
+#define NOFILE	UINT64_MAX
+
+struct makewatch {		/* of an inotify set */
+	uint64_t	 wd;
+	uint64_t	 mask;
+	uint64_t	 dev;
+	uint64_t	 ino;
+	uint64_t	 type;	/* of its handle */
+	uint8_t		*handle; /* owned */
+	size_t		 len;	/* bytes */
+	char		*path;	/* owned; NULL: not known */
+};
+
+struct makepassed {		/* a descriptor that waits in a socket */
+	uint64_t	 packet; /* with which: from 0 */
+	uint64_t	 id;	/* of the record, of its open file */
+};
+
+struct makelistens {		/* what a packet socket listens for */
+	uint64_t	 interface;
+	uint64_t	 count;	/* how often it was asked to */
+	uint64_t	 type;	/* of packet_mreq: packet(7) */
+	uint8_t		*address; /* owned */
+	size_t		 len;
+};
+
+struct makeopen {		/* an open file description */
+	uint64_t	 key;	/* its number in the record */
+	uint32_t	 id;	/* and in files.img; 0: not written */
+	char		*type;	/* owned, as all pointers here */
+	char		*path;
+	char		*link;	/* another path of it; or NULL */
+	char		*leads;	/* where a deleted symbolic link leads */
+	char		*why;	/* it cannot be told in full, or restored; or
+				   NULL */
+	enum makewhy	 kind;	/* of why */
+	uint8_t		*name;	/* of a socket */
+	size_t		 namelen;
+	uint8_t		*peer;	/* the name of the one it is connected to */
+	size_t		 peerlen;
+	uint8_t		*cc[2];	/* of a terminal: OK_TERMIOS, OK_TERMLOCK */
+	size_t		 cclen[2];
+	uint64_t	 v[OK_MAX][OPEN_NUMBERS];
+	uint64_t	 has;	/* a bit for each key */
+	struct makeinet	*inet;	/* of a socket of the internet; or NULL */
+	uint64_t	 members; /* groups of a netlink socket: bits; the 33rd
+				     is that of all others */
+	struct makelistens *listens; /* of a packet socket */
+	size_t		 nlistens;
+	struct maketarget *target;
+	size_t		 ntarget;
+	struct makewatch *watch;
+	size_t		 nwatch;
+	uint64_t	 *caller; /* inodes of connections that wait to be
+				     accepted by a socket */
+	size_t		 ncaller;
+	struct makepassed *passed; /* by packet */
+	size_t		 npassed;
+	bool		 sender; /* it was told who sent what waits in it */
+	bool		 passing; /* no process has it: it waits in a socket */
+	bool		 there;	/* criu has it, of those that wait */
+	bool		 turn;	/* it is among those of struct criumake */
+	size_t		 senders; /* sockets that are connected to it */
+	size_t		 awaited; /* those of them that are to be there first */
+	unsigned int	 ends;	/* of its inode that are restored: bits */
+	bool		 data;	/* of its inode is written, of the first */
+	bool		 locked; /* its own locks are written */
+	bool		 linked; /* path is another than it was opened by */
+	bool		 used;	/* by a chosen process */
+	bool		 noted;	/* that it is not quite as it was */
+	const struct maketask *user; /* borrowed; the first that has it */
+};
+
+struct makefd {			/* a descriptor */
+	uint64_t	 fd;
+	bool		 cloexec;
+	struct makeopen	*open;	/* borrowed */
+};
+
+struct maketext {		/* a file that has a name, in files.img */
+	uint32_t	 id;
+	uint64_t	 dev;
+	uint64_t	 ino;
+	char		*path;	/* owned */
+};
+
+struct makeghost {		/* a deleted file */
+	uint32_t	 id;
+	uint64_t	 dev;
+	uint64_t	 ino;
+};
+
+struct makefilter {		/* of system calls, as one thread has it */
+	const uint8_t	*code;	/* borrowed, of a record */
+	size_t		 len;	/* bytes */
+	uint32_t	 flags;
+	bool		 chained; /* the one before it in the image was set
+				   behind it */
+};
+
+struct makeshm {		/* shared memory */
+	struct proc	*proc;	/* borrowed; carried along */
+	uint32_t	 file;	/* the id it is mapped by; 0: not mapped */
+	const struct makeopen *open; /* borrowed; one that is open, or NULL */
+	const struct maketask *user; /* borrowed; the first that has it */
+};
+
+enum {				/* numbers of struct makesysv */
+	SYSV_ID, SYSV_KEY, SYSV_MODE, SYSV_SIZE, SYSV_UID, SYSV_GID, SYSV_CUID,
+	SYSV_CGID, SYSV_ATTACHED, SYSV_NUMBERS
+};
+
+enum { MADE_ID = 2 };		/* of a namespace that criu makes */
+
+struct makesysv {		/* memory of System V */
+	uint64_t	 v[SYSV_NUMBERS];
+	struct proc	*proc;	/* borrowed; carried along; or NULL */
+	uint64_t	 mapped; /* mappings of those chosen */
+	bool		 used;	/* by one that is restored */
+	const struct maketask *whole; /* borrowed; who has all of it mapped, */
+	uint64_t	 wholeend; /* up to this address */
+};
+
+struct makeaccept {		/* a connection that waits to be accepted */
+	uint64_t	 caller; /* its inode */
+	struct makeopen	*open;	/* borrowed; the socket at which it waits */
+};
+
+struct criumake {
+	struct snap	*snap;	/* borrowed, as all pointers here but where it
+				   says so */
+	const struct criuopts *opts;
+	struct mades	*out;
+	struct maketask	**task;	/* owned; one for each of snap's, NULL for
+				   what is carried along */
+	struct maketask	**bypid; /* owned; those that are not NULL */
+	size_t		 nbypid;
+	struct maketask	*root;
+	struct maketask	**order; /* owned; processes, parents first */
+	size_t		 norder;
+	struct makeopen	**open;	/* owned; by key */
+	struct makeopen	**byino; /* owned; the same by type and inode */
+	size_t		 nopen;
+	struct makeaccept *accept; /* owned; ascending */
+	size_t		 naccept;
+	struct maketext	*text;	/* owned; mapped files */
+	size_t		 ntext;
+	struct makeghost *ghost; /* owned */
+	size_t		 nghost;
+	struct makeshm	*shm;	/* owned */
+	size_t		 nshm;
+	struct makesysv	*sysv;	/* owned */
+	size_t		 nsysv;
+	uint32_t	 lastsysv; /* the greatest number of those used */
+	struct maketask	*space;	/* that tells of the IPC namespace; or NULL */
+	uint64_t	 queued; /* bytes of messages, of the fullest queue */
+	struct makefilter *filter; /* owned; in seccomp.img */
+	size_t		 nfilter;
+	struct makeopen	**turn;	/* owned; in which descriptors wait, by turn */
+	size_t		 nturn;
+	uint32_t	 *tty;	/* owned; those in tty-info.img */
+	size_t		 ntty;
+	struct buf	*files;	/* files.img */
+	struct made	*common[16]; /* borrowed; images there is one of */
+	size_t		 ncommon;
+	uint32_t	 lastid; /* of files */
+	struct makereason *reason; /* owned */
+	size_t		 nreason;
+	bool		 fatal;	/* one of them is about a process as a whole */
+	char		**note;	/* owned; what is not quite as it was */
+	size_t		 nnote;
+	size_t		 nclosed; /* connections that are not restored */
+	char		*lock;	/* owned; of the table of nft(8) by which
+				   connections are locked; NULL: they are not */
+	unsigned int	 need;	/* enum criu_need: what restoring takes */
+};
+
+enum { MAKEICMP = 8 };		/* numbers of ICMPV6_FILTER */
+
+struct makeaddress {
+	uint32_t	 word[4]; /* as the network has it; of IPv4, one */
+	uint32_t	 port;	/* 0: none */
+	char		 text[64]; /* for messages */
+};
+
+struct makeoption {
+	char		*name;	/* owned; of socket(7), ip(7) ... */
+	uint32_t	 value;
+};
+
+struct makeinet {		/* of a socket of the internet */
+	struct makeaddress local;
+	struct makeaddress remote;
+	struct makeoption *option; /* owned */
+	size_t		 noption;
+	uint64_t	*filter; /* owned; instructions of BPF */
+	size_t		 nfilter;
+	uint32_t	 icmp[MAKEICMP];
+	size_t		 nicmp;
+	char		**group; /* owned; address and interface, in words */
+	size_t		 ngroup;
+	char		*device; /* owned, as the next; or NULL */
+	char		*congestion;
+	char		*ulp;
+};
+
+/* images.c */
+struct made	*make_image(struct criumake *, uint32_t, const char *, ...)
+		    __attribute__((format(printf, 3, 4)));
+struct buf	*make_common(struct criumake *, uint32_t, const char *);
+
+/* task.c */
+int		 maketask_read(struct criumake *);
+struct maketask	*maketask_find(const struct criumake *, uint64_t);
+struct maketask	*maketask_process(const struct criumake *, uint64_t);
+bool		 maketask_ended(const struct maketask *);
+bool		 maketask_isinit(const struct maketask *);
+bool		 maketask_runs(const struct maketask *);
+uint32_t	 maketask_id(const struct maketask *);
+size_t		 maketask_status(const struct maketask *, const char *,
+		    unsigned int, uint64_t *, size_t);
+int		 maketask_one(const struct maketask *, const char *,
+		    const char *, const char *, uint64_t *);
+int		 maketask_must(struct criumake *, const struct maketask *,
+		    const char *, const char *, const char *, uint64_t *);
+void		 maketask_free(struct criumake *);
+
+/* find.c */
+int		 makefind_opens(struct criumake *);
+struct makeopen	*makefind_open(const struct criumake *, uint64_t);
+struct makeopen	*makefind_inode(const struct criumake *, const char *,
+		    uint64_t);
+struct makeopen	*makefind_peer(const struct criumake *,
+		    const struct makeopen *);
+struct makeopen	*makefind_accepter(const struct criumake *,
+		    const struct makeopen *);
+int		 makefind_inodecmp(const struct makeopen *,
+		    const struct makeopen *);
+int		 makefind_fds(struct maketask *);
+const struct makefd *makefind_fd(const struct maketask *, uint64_t, uint64_t);
+bool		 makefind_data(const struct criumake *, const char *, uint64_t,
+		    struct recfile *);
+
+/* inetread.c */
+int		 makeinet_read(struct makeopen *, struct words *);
+void		 makeinet_free(struct makeinet *);
+
+/* socketread.c */
+int		 makesocket_read(struct makeopen *, struct words *);
+void		 makesocket_free(struct makeopen *);
+
+/* watchread.c */
+int		 makewatch_read(struct makeopen *, struct words *);
+void		 makewatch_free(struct makeopen *);
+
+/* open.c */
+int		 makeopen_read(struct criumake *);
+int		 makeopen_fds(struct criumake *, struct maketask *);
+bool		 makeopen_is(const struct makeopen *, const char *);
+bool		 makeopen_dir(const struct makeopen *, char *, size_t);
+bool		 makeopen_written(const struct makeopen *);
+bool		 makeopen_has(const struct makeopen *, enum openkey);
+void		 makeopen_fown(const struct criumake *, const struct makeopen *,
+		    Criu__Fown *);
+void		 makeopen_free(struct criumake *);
+
+/* why.c */
+int		 make_refuse(struct criumake *, enum makewhy, const char *, ...)
+		    __attribute__((format(printf, 3, 4)));
+int		 make_never(struct criumake *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+int		 make_note(struct criumake *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+int		 makewhy_judge(const struct criumake *);
+void		 makewhy_free(struct criumake *);
+int		 make_missing(struct criumake *, const struct image *, const char *,
+		    uint64_t, uint64_t, uint64_t);
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * Shared memory as CRIU images: memfd.img and pagemap-shmem-N.img.  The pages
+ * themselves come later (criu/write/place.c).
+ */
+#include "open.h"
+#include "vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEAL_SEAL = 1 };		/* F_SEAL_SEAL: no more seals */
+
+/*
+ * Return the shared memory of an inode, which is carried along; or NULL, if
+ * it is not or there is no memory.  user is the process that has it.
+ */
+struct makeshm *
+makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
+    const struct maketask *user)
+{
+	struct makeshm *o;
+	struct proc *p;
+	size_t i;
+
+	if ((p = makereg_content(m, dev, ino)) == NULL)
+		return NULL;
+	for (i = 0; i < m->nshm; i++)
+		if (m->shm[i].proc == p)
+			return &m->shm[i];
+	if (VEC_ROOM(m->shm, m->nshm) == -1)
+		return NULL;
+	o = &m->shm[m->nshm++];
+	memset(o, 0, sizeof *o);
+	o->proc = p;
+	o->user = user;
+	return o;
+}
+
+/*
+ * Set *id to the number of the file that shared memory is mapped by, which is
+ * made when it is first asked for.  Return 1.
+ */
+int
+makeshm_mapped(struct criumake *m, struct makeshm *o, uint32_t *id)
+{
+	Criu__FileEntry e = CRIU__FILE_ENTRY__INIT;
+	Criu__MemfdFile f = CRIU__MEMFD_FILE__INIT;
+	Criu__Fown fown;
+
+	if (o->file == 0) {
+		makeopen_fown(m, NULL, &fown);
+		f.id = e.id = o->file = ++m->lastid;
+		f.flags = 2;	/* O_RDWR */
+		f.fown = &fown;
+		f.inode_id = (uint32_t)(o - m->shm) + 1;
+		e.type = FD_MEMFD;
+		e.memfd = &f;
+		criuimg_add(m->files, &e.base);
+	}
+	*id = o->file;
+	return 1;
+}
+
+/*
+ * Return a copy, the caller's, of the name of shared memory, as
+ * memfd_create(2) had it; or NULL.
+ */
+static char *
+shm_name(const struct makeshm *o)
+{
+	static const char prefix[] = "/memfd:", suffix[] = " (deleted)";
+	const char *s;
+	size_t n;
+
+	s = o->proc->carried->path;
+	if (strncmp(s, prefix, sizeof prefix - 1) == 0)
+		s += sizeof prefix - 1;
+	n = strlen(s);
+	if (n >= sizeof suffix - 1 &&
+	    strcmp(s + n - (sizeof suffix - 1), suffix) == 0)
+		n -= sizeof suffix - 1;
+	return strndup(s, n);
+}
+
+/*
+ * Add the pages of shared memory that are not all zero.  The kilobytes of an
+ * image may be parts of one page.
+ */
+static void
+shm_pages(struct buf *b, struct image *im, uint64_t page)
+{
+	struct pages p = { .flags = PE_PRESENT };
+	const struct extent *e;
+	struct piece *pc;
+	uint64_t from, to, kb;
+
+	for (pc = im == NULL ? NULL : image_first(im); pc != NULL;
+	    pc = piece_next(pc))
+		for (kb = 0; kb < segment_kb(pc->seg); kb = e->kb + e->n) {
+			e = segment_extent(pc->seg, kb);
+			from = (pc->seg->base + e->kb * KB) / page * page;
+			to = (pc->seg->base + (e->kb + e->n) * KB +
+			    page - 1) / page * page;
+			if (e->src == NULL)
+				continue;
+			if (p.len > 0 && from <= p.addr + p.len) {
+				if (to > p.addr + p.len)
+					p.len = to - p.addr;
+				continue;
+			}
+			if (p.len > 0)
+				pagemap_put(b, &p, page);
+			p.addr = from;
+			p.len = to - from;
+		}
+	if (p.len > 0)
+		pagemap_put(b, &p, page);
+}
+
+/*
+ * Make the pages of shared memory, which is carried along as p, and which has
+ * a number.
+ */
+int
+makeshm_content(struct criumake *m, struct proc *p, uint32_t id)
+{
+	struct made *im;
+
+	if (make_missing(m, p->mem, "shared memory", p->pid, 0, UINT64_MAX) ==
+	    -1)
+		return -1;
+	im = make_image(m, CRIU_PAGEMAP, "pagemap-shmem-%u.img", id);
+	if (im == NULL)
+		return -1;
+	im->pages = p;
+	im->b.len = 0;
+	pagemap_begin(&im->b, 0);
+	shm_pages(&im->b, p->mem, snap_page(m->snap, p));
+	return 0;
+}
+
+/*
+ * Add an entry with a number to memfd.img, and make its pages, whose number is
+ * one that no memory of System V has.
+ */
+static int
+shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
+    struct buf *memfd)
+{
+	Criu__MemfdInode e = CRIU__MEMFD_INODE__INIT;
+	const struct makeopen *f = o->open;
+	uint64_t uid[2] = { 0 }, gid[2] = { 0 };
+	const uint32_t shmid = m->lastsysv + id;
+
+	if (makeshm_content(m, o->proc, shmid) == -1)
+		return -1;
+	if ((e.name = shm_name(o)) == NULL)
+		return errstr_set("out of memory");
+	maketask_status(o->user, "Uid", 10, uid, 2);
+	maketask_status(o->user, "Gid", 10, gid, 2);
+	e.uid = (uint32_t)(f != NULL ? f->v[OK_UID][0] : uid[1]);
+	e.gid = (uint32_t)(f != NULL ? f->v[OK_GID][0] : gid[1]);
+	e.has_mode = f != NULL && makeopen_has(f, OK_MODE);
+	e.mode = e.has_mode ? (uint32_t)f->v[OK_MODE][0] : 0;
+	e.seals = f != NULL && makeopen_has(f, OK_SEALS) ?
+	    (uint32_t)f->v[OK_SEALS][0] : SEAL_SEAL;
+	e.size = makereg_size(o->proc);
+	e.shmid = shmid;
+	e.inode_id = id;
+	criuimg_add(memfd, &e.base);
+	free(e.name);
+	return 0;
+}
+
+/*
+ * Make memfd.img, and the pages of all shared memory that is mapped or open.
+ */
+int
+makeshm_write(struct criumake *m)
+{
+	struct made *im;
+	size_t i;
+
+	if (m->nshm == 0)
+		return 0;
+	if ((im = make_image(m, CRIU_MEMFD, "memfd.img")) == NULL)
+		return -1;
+	for (i = 0; i < m->nshm; i++)
+		if (shm_write(m, &m->shm[i], (uint32_t)i + 1, &im->b) == -1)
+			return -1;
+	return 0;
+}
