@@ -123,7 +123,8 @@ all: $(BUILT:%=$O/%) $O/$(SO)
 	@$(foreach p,$(PROGS),$(if $($p_LACKS), \
 	    echo '$p is not built: $($p_LACKS) is missing';)) :
 
-progobj = $(call objects,cmd/$1)
+# of a program, and of its folders
+progobj = $(call objects,cmd/$1 cmd/$1/*)
 pkgs = $(if $($1_PKGS)$($1_HAS),$(shell pkg-config $2 $($1_PKGS) $($1_HAS)))
 haves = $(foreach l,$($1_HAS),-DHAVE_$(shell echo $l | tr -cd a-zA-Z0-9))
 

@@ -36,7 +36,7 @@ SRC=`for r in $ROOMS; do ls $r/*.c; done`
 LIBOBJ=${SRC:%.c=$O/%.o}
 BUILT=`for p in $PROGS; do eval more=\$${p}_PKGS; [ -z "$more" ] || \
 	pkg-config --exists $more || continue; echo $p; done`
-CMDSRC=`for p in $BUILT common static; do ls cmd/$p/*.c; done`
+CMDSRC=`for p in $BUILT common static; do find cmd/$p -name '*.c'; done`
 CMDOBJ=${CMDSRC:%.c=$O/%.o}
 HEADERS=`find lib fmt cmd -name '*.h'`
 PB=$O/fmt/criu/img/criu.pb-c
@@ -56,7 +56,7 @@ $O/&: $O/libsnap.a $CMDOBJ
 	for l in $may; do
 		! pkg-config --exists $l || more="$more $l"
 	done
-	$CC $CFLAGS $LINK -o $target $O/cmd/$stem/*.o $O/cmd/common/*.o \
+	$CC $CFLAGS $LINK -o $target `find $O/cmd/$stem -name '*.o'` $O/cmd/common/*.o \
 	    $O/libsnap.a `pkg-config --libs $PKGS $ZSTD $more` -pthread
 
 $O/libsnap.a: $LIBOBJ $PB.o

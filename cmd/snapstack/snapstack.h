@@ -2,32 +2,33 @@
  * What the files of snapstack share: the stacks of the threads of a snapshot.
  *
  *	target.c	a process: its mappings, its memory, what it had mapped
- *	elfimage.c	ELF files of the snapshot as libelf wants them
- *	debugfile.c	files of this machine that have a build id
- *	fetch.c		those of debuginfod servers
- *	modules.c	what is mapped where, for libdwfl
- *	dynsym.c	symbols that a module has in memory
- *	regs.c		registers by their DWARF numbers
- *	unwind.c	the frames of a thread
- *	sigframe.c	what was interrupted by a signal
- *	scan.c		what may be frames where nothing tells
- *	location.c	functions, source lines, what was inlined
- *	jit.c		names of code that a process made
- *	demangle.c rust.c
+ *	symbols/	what its code is called:
+ *	  elfimage.c	ELF files of the snapshot as libelf wants them
+ *	  debugfile.c	files of this machine that have a build id
+ *	  fetch.c	those of debuginfod servers
+ *	  modules.c	what is mapped where, for libdwfl
+ *	  dynsym.c	symbols that a module has in memory
+ *	  location.c	functions, source lines, what was inlined
+ *	  jit.c		names of code that a process made
+ *	  demangle.c rust.c
  *			names of C++ and Rust
+ *	unwind/		the frames of a thread, by unwind.c:
+ *	  regs.c	registers by their DWARF numbers
+ *	  sigframe.c	what was interrupted by a signal
+ *	  scan.c	what may be frames where nothing tells
  *	calls.c		names of system calls
  *	waits.c		what a thread waits for
  *	descriptions.c	what descriptors lead to
- *	failure.c		what happens where libdw fails
+ *	failure.c	what happens where libdw fails
  *	process.c	a process from beginning to end
  *	living.c	live processes
- *	python.h	Python
- *	pymerge.c	its frames in place of the interpreter's
+ *	python/		Python: python.h
+ *	  merge.c	its frames in place of the interpreter's
  *	threads.c	threads by their numbers
  *	fall.c		the signal by which a thread fell
- *	group.c		threads with the same stack
- *	print.c objects.c folded.c
- *			all that for people, as JSON, and for flame graphs
+ *	show/		all that for people, as JSON, and for flame graphs:
+ *			print.c, objects.c, folded.c
+ *	  group.c	threads with the same stack
  */
 #ifndef SNAPSTACK_H
 #define SNAPSTACK_H
@@ -212,7 +213,7 @@ bool		 python_is(const char *path);
 bool		 dynsym_find(struct target *t, uint64_t start,
 		    const char *name, uint64_t *addr);
 
-/* pymerge.c */
+/* merge.c */
 void		 python_merge(struct unwinder *u, struct stack *st);
 
 /* scan.c */

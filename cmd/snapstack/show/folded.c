@@ -3,7 +3,7 @@
  * process, the functions, the outermost first, between semicolons, a blank, and
  * how many threads have that stack.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 #include "vec.h"
 
 #include <inttypes.h>

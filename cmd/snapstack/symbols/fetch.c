@@ -4,7 +4,7 @@
  * is linked with it.  It is asked by a process outside, which was made before
  * the program was confined: it is told a build id, and gives back a descriptor.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 
 #include <sys/socket.h>
 #include <sys/uio.h>

@@ -2,7 +2,7 @@
  * What is known of the place of a frame: the function, of symbols and of DWARF,
  * those inlined into it, and the source lines.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * that DWARF gives them: the processor supplements of the System V ABI.
  */
 #include "num.h"
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 
 #include <elf.h>
 #include <string.h>

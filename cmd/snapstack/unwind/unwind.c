@@ -4,7 +4,7 @@
  * Where that leads nowhere the stack is searched for what looks like the
  * address behind a call, and it goes on from there; such frames are marked.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 #include "vec.h"
 
 #include <elfutils/version.h>

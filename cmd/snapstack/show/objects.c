@@ -1,7 +1,7 @@
 /*
  * Stacks as JSON: an object for each thread.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 
 #include <inttypes.h>
 

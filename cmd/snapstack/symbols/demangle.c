@@ -3,7 +3,7 @@
  * them (__cxa_demangle of its ABI), if there is one: it is looked for when the
  * program begins, and nothing is linked with it.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

@@ -4,7 +4,7 @@
  * a name.  Code that is made where other code was is told by a later line, so
  * of several lines for an address the last one counts.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 #include "bisect.h"
 #include "vec.h"
 

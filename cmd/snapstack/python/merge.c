@@ -3,7 +3,7 @@
  * _PyEval_EvalFrameDefault runs the frames from one that was called from C on
  * to the innermost that it has called.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 
 #include <string.h>
 

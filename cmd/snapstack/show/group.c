@@ -1,7 +1,7 @@
 /*
  * Threads with the same stack, which are told once.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 
 #include <stdlib.h>
 #include <string.h>

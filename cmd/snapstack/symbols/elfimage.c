@@ -2,7 +2,7 @@
  * ELF files of the snapshot as libelf wants them: in memory, each once,
  * whoever has it mapped.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 #include "vec.h"
 
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
  * Names of Rust in its mangling version 0: RFC 2603.  What is told is what
  * people write, without hashes of crates and without lifetimes.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * What a process had mapped, for libdwfl: the ELF files that the snapshot has,
  * and [vdso], which lies in its memory.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 
 #include <elfutils/libdwelf.h>
 

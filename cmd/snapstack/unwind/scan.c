@@ -3,7 +3,7 @@
  * the address behind a call.  It may be one that was left there by a call that
  * is over.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 
 #include <elf.h>
 

@@ -4,7 +4,7 @@
  * it by the tables of the C library; but it takes a jump to nowhere, which is
  * what many a handler is called for, for the end of the stack.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 
 #include <elf.h>
 #include <string.h>

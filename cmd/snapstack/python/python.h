@@ -1,12 +1,12 @@
 /*
  * CPython's interpreters in the memory of a process: python.c (threads, and who
- * has the lock), pyoffsets.c (where things are, by version), pycode.c
- * (functions, files and lines), pylocals.c (local variables).
+ * has the lock), offsets.c (where things are, by version), code.c
+ * (functions, files and lines), locals.c (local variables).
  */
 #ifndef PYTHON_H
 #define PYTHON_H
 
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 
 struct pyoffsets {		/* bytes from the beginning of each struct */
 	unsigned int	 version; /* 0x030b: 3.11 */
@@ -41,11 +41,11 @@ struct pyoffsets {		/* bytes from the beginning of each struct */
 	uint64_t	 compact;
 };
 
-/* pyoffsets.c */
+/* offsets.c */
 bool		 pyoffsets_get(struct pyoffsets *o, struct target *t,
 		    uint64_t runtime, unsigned int version);
 
-/* pycode.c */
+/* code.c */
 bool		 pycode_get(struct pyframe *f, struct target *t,
 		    const struct pyoffsets *o, uint64_t code,
 		    uint64_t instruction);
@@ -53,7 +53,7 @@ bool		 pycode_get(struct pyframe *f, struct target *t,
 char		*pystring_get(struct target *t, const struct pyoffsets *o,
 		    uint64_t addr);
 
-/* pylocals.c */
+/* locals.c */
 void		 pylocals_get(struct pyframe *f, struct target *t,
 		    const struct pyoffsets *o, uint64_t addr, uint64_t code);
 

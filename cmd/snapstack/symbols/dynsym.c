@@ -4,7 +4,7 @@
  * DT_GNU_HASH names.  A stranger chose all of it; so little is read, and none
  * of it by a library.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 
 #include <elf.h>
 #include <string.h>

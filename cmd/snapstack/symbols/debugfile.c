@@ -3,7 +3,7 @@
  * the snapshot has: those in directories that were named, those that a
  * distribution puts below /usr/lib/debug, and those that servers have.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 #include "vec.h"
 
 #include <elfutils/libdwelf.h>

@@ -1,7 +1,7 @@
 /*
  * Stacks for people: a paragraph for each, with the threads that have it.
  */
-#include "snapstack.h"
+#include "snapstack/snapstack.h"
 #include "vec.h"
 
 #include <inttypes.h>
