@@ -17,7 +17,8 @@ ROOMS = lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	lib/linux/machine/amd64 lib/linux/machine/arm64 \
 	lib/linux/machine/other lib/linux/set lib/linux/choose \
 	lib/linux/file lib/linux/pages lib/linux/trace lib/linux/inject \
-	lib/linux/stop lib/linux/open lib/linux/clone lib/linux/take lib/linux
+	lib/linux/stop lib/linux/tell lib/linux/socket lib/linux/open \
+	lib/linux/clone lib/linux/take lib/linux
 
 MAN1 = $(foreach p,$(BUILT),cmd/$p/$p.1)
 MAN3 = lib/libsnap.3

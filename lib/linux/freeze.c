@@ -13,6 +13,7 @@
 #include "linux/file/file.h"
 #include "linux/inject/inject.h"
 #include "linux/open/open.h"
+#include "linux/socket/socket.h"
 #include "linux/proxy/proxy.h"
 #include "linux/stop/stop.h"
 #include "linux/take/take.h"

@@ -4,6 +4,7 @@
  */
 #include "clock.h"
 #include "linux/open/open.h"
+#include "linux/socket/socket.h"
 #include "linux/stop/stop.h"
 #include "linux/take/take.h"
 #include "live.h"

@@ -15,11 +15,4 @@ void		 files_record(struct live *l, struct snap *s,
 		    const struct lproc *p, struct filelist *rec);
 void		 files_free(struct live *l);
 
-/* passed.c: descriptors that wait in sockets */
-void		 passed_close(struct live *l);
-
-/* tcphold.c: connections that go along with processes that are moved */
-void		 tcphold_leave(struct live *l);
-void		 tcphold_end(struct live *l, bool moved);
-
 #endif

@@ -115,12 +115,7 @@ files_free(struct live *l)
 	for (i = 0; i < f->nset; i++)
 		free(f->set[i].v);
 	free(f->set);
-	unixdiag_free(f);
-	diag_free(f);
-	twins_free(f);
-	groups_free(f);
-	looker_end(f->looker);
-	free(f->passed);
+	sockets_free(f);
 	free(f);
 	l->files = NULL;
 }

@@ -5,7 +5,7 @@
 #ifndef TCPHOLD_H
 #define TCPHOLD_H
 
-#include "opened.h"
+#include "sockets.h"
 
 struct held {			/* a connection */
 	int		 fd;	/* owned; a duplicate of its socket */

@@ -3,7 +3,7 @@
  * socket(7), ip(7), ipv6(7), tcp(7), udp(7), netlink(7), packet(7).  All that a
  * duplicate tells and that is not as in a new socket.
  */
-#include "opened.h"
+#include "sockets.h"
 #include "vec.h"
 
 #include <sys/socket.h>

@@ -8,7 +8,7 @@
  * one that has a lease and lies on this machine.
  */
 #include "calls.h"
-#include "opened.h"
+#include "tell.h"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
 /*
  * UNIX sockets: what a duplicate tells of one, and sock_diag(7).
  */
-#include "opened.h"
+#include "sockets.h"
 
 #include <sys/ioctl.h>
 #include <sys/socket.h>

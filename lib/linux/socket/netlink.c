@@ -1,7 +1,7 @@
 /*
  * Netlink sockets: netlink(7).
  */
-#include "opened.h"
+#include "sockets.h"
 
 #include <sys/socket.h>
 

@@ -1,7 +1,7 @@
 /*
  * Options that sockets of all families have.
  */
-#include "opened.h"
+#include "sockets.h"
 
 #include <sys/socket.h>
 #include <sys/time.h>

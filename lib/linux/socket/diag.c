@@ -2,7 +2,7 @@
  * sock_diag(7), which tells of the sockets of a network namespace, asked in
  * that of a process.
  */
-#include "opened.h"
+#include "sockets.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>

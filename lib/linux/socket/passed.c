@@ -4,7 +4,7 @@
  * them, by whose descriptors they are told of and compared, until the processes
  * go on.
  */
-#include "opened.h"
+#include "sockets.h"
 #include "vec.h"
 
 #include <sys/stat.h>

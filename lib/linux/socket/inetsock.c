@@ -2,7 +2,7 @@
  * Sockets of the internet, as a duplicate of one tells of it: family, state,
  * addresses.  Its options are in a file of their own.
  */
-#include "opened.h"
+#include "sockets.h"
 
 #include <sys/socket.h>
 

@@ -2,7 +2,7 @@
  * Which resources of processes are one and the same: kcmp(2), which also has
  * an order of them, so that they can be kept in a tree.
  */
-#include "opened.h"
+#include "tell.h"
 #include "rbtree.h"
 
 #include <sys/syscall.h>

@@ -2,7 +2,7 @@
  * Packet sockets: packet(7).  What a duplicate does not tell of one, sock_diag
  * does: where it listens, and the rings that it shares with the kernel.
  */
-#include "opened.h"
+#include "sockets.h"
 
 #include <sys/socket.h>
 

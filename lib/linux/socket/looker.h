@@ -5,7 +5,7 @@
 #ifndef LOOKER_H
 #define LOOKER_H
 
-#include "opened.h"
+#include "sockets.h"
 
 #include <sys/socket.h>
 

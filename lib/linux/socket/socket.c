@@ -2,7 +2,7 @@
  * Sockets: which family one is of, and whether a duplicate of it may be had.
  * UNIX sockets and those of the internet are in files of their own.
  */
-#include "opened.h"
+#include "sockets.h"
 
 #include <sys/socket.h>
 
@@ -99,4 +99,18 @@ socket_tell(struct telling *t)
 	(void)tell_dup(t);
 	family_tell(t);
 	buf_printf(&t->out, "ino %ju\n", (uintmax_t)t->ino);
+}
+
+/*
+ * Free what was learned of sockets, of all that f tells of.
+ */
+void
+sockets_free(struct files *f)
+{
+	unixdiag_free(f);
+	diag_free(f);
+	twins_free(f);
+	groups_free(f);
+	looker_end(f->looker);
+	free(f->passed);
 }

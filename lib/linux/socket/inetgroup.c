@@ -3,7 +3,7 @@
  * them: each group that an interface of the network namespace is a member of
  * (/proc/PID/net/igmp and igmp6) is asked for.
  */
-#include "opened.h"
+#include "sockets.h"
 #include "vec.h"
 
 #include <sys/socket.h>

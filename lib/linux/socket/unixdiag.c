@@ -2,7 +2,7 @@
  * What sock_diag(7) tells of the UNIX sockets of a network namespace: all of
  * them are asked for at once, when the first is looked up.
  */
-#include "opened.h"
+#include "sockets.h"
 #include "vec.h"
 
 #include <sys/socket.h>

@@ -1,0 +1,37 @@
+/*
+ * Sockets of processes, and what waits in them.
+ */
+#ifndef SOCKET_H
+#define SOCKET_H
+
+#include "linux/tell/tell.h"
+
+/* socket.c */
+bool		 sockets_tagged(const struct lproc *, const struct fdset *);
+void		 socket_tell(struct telling *);
+void		 sockets_free(struct files *);
+
+/*
+ * How much is looked at of what waits in one pipe or socket, and in all of a
+ * snapshot, in bytes: all are stopped meanwhile.  It takes some 10 ms, and
+ * 100.
+ */
+enum {
+	QUEUE_MOST = 32 * 1024 * 1024,
+	QUEUES_MOST = 8 * QUEUE_MOST
+};
+
+/* unixqueue.c */
+int		 queue_spend(uint64_t *, uint64_t);
+
+/* passed.c: descriptors that wait in sockets */
+bool		 passed_next(struct telling *, struct fdref *);
+void		 passed_close(struct live *l);
+
+/* tcphold.c: connections that go along with processes that are moved */
+void		 tcphold_begin(struct live *);
+void		 tcphold_record(const struct files *, struct filelist *);
+void		 tcphold_leave(struct live *l);
+void		 tcphold_end(struct live *l, bool moved);
+
+#endif

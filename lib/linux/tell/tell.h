@@ -1,0 +1,107 @@
+/*
+ * What is told of an open file description: what all kinds of them have.
+ */
+#ifndef TELL_H
+#define TELL_H
+
+#include "linux/set/set.h"
+
+#include <linux/kcmp.h>
+
+/*
+ * A resource of the kernel that descriptors or processes have in common, as
+ * kcmp(2) calls it: an open file description, a table of descriptors ...
+ */
+enum { RESOURCE_INODE = 1000 };	/* kinds are these and those of kcmp(2) */
+
+struct resource {
+	RB_ENTRY(resource)	 entry;
+	int		 kind;
+	uint64_t	 dev;	/* of a file or an inode; else 0 */
+	uint64_t	 ino;
+	pid_t		 pid;	/* a thread of whom has it, */
+	unsigned long	 fd;	/* and as which descriptor */
+	const struct kcmp_epoll_slot *slot; /* of a key: it is what this
+					   epoll set of pid has; borrowed */
+	uint64_t	 id;	/* in the record */
+	bool		 unsure; /* it may be one with others */
+	bool		 told;	/* in the record of a process */
+};
+
+RB_HEAD(resources, resource);
+
+struct fdref {			/* a descriptor */
+	int		 fd;
+	unsigned int	 mode;	/* of stat(2) */
+	struct resource	*file;	/* borrowed */
+};
+
+struct fdset {			/* those of a process, ascending */
+	pid_t		 pid;	/* a thread of it */
+	struct fdref	*v;	/* owned */
+	size_t		 n;
+};
+
+struct files {
+	struct resources	 resources;
+	uint64_t	 budget; /* of QUEUES_MOST, what is left */
+	uint64_t	 nfile;	/* open file descriptions */
+	struct fdset	*set;	/* owned */
+	size_t		 nset;
+	struct unixsocks *net;	/* owned */
+	size_t		 nnet;
+	struct looker	*looker; /* owned; NULL: not needed yet */
+	struct fdref	*passed; /* owned; of the looker, those that no process
+				    has; modes, and files, borrowed */
+	size_t		 npassed;
+	size_t		 ntold;	/* of them */
+	struct tcphold	*hold;	/* owned; connections that go along, or NULL */
+	struct groups	*groups; /* owned; or NULL: inetgroup.c */
+	struct twin	*twin;	/* owned */
+	size_t		 ntwin;
+	uint64_t	 diagns; /* inode of a network namespace; */
+	int		 diag;	/* owned; a socket there: sock_diag(7), or 0 */
+};
+
+/* resource.c */
+struct resource	*resource_get(struct files *, const struct resource *);
+struct resource	*resource_find(struct files *, struct resource *);
+bool		 resource_same(struct resource *, struct resource *);
+void		 resources_free(struct files *);
+
+/*
+ * An open file description that is being told of.
+ */
+struct telling {
+	struct live	*live;	/* borrowed, as all here but where marked */
+	struct snap	*snap;
+	const struct lproc *proc;
+	const struct fdset *set;
+	const struct resource *file;
+	pid_t		 pid;	/* a thread that has it open, */
+	int		 pidfd;	/* and a pidfd of that, borrowed; -1: none */
+	bool		 tagged; /* its sockets must not be duplicated */
+	int		 fd;	/* as which descriptor */
+	int		 dup;	/* owned; ours of the same, or -1 */
+	char		*link;	/* owned; where /proc/PID/fd/N leads */
+	char		*info;	/* owned; /proc/PID/fdinfo/N */
+	struct fdinfo	 fdinfo; /* the same, what all kinds have */
+	unsigned int	 flags;	/* of open(2) */
+	unsigned int	 mode;	/* these of stat(2) */
+	uint64_t	 dev;
+	uint64_t	 ino;
+	struct buf	 out;	/* owned; the lines so far */
+	char		 why[160]; /* the first reason; "": none */
+	struct filelist	*data;	/* pipe/INO and socket/INO */
+};
+
+/* tell.c: what all kinds have */
+void		 tell_why(struct telling *, const char *, ...)
+		    __attribute__((format(printf, 2, 3)));
+void		 tell_type(struct telling *, const char *);
+void		 tell_path(struct telling *, const char *);
+void		 tell_number(struct telling *, const char *, unsigned long);
+bool		 tell_dup(struct telling *);
+const char	*info_find(const char *, const char *);
+
+#endif
