@@ -9,23 +9,25 @@
 #include <string.h>
 
 /*
- * Read a stream from here on as it was before zstd compressed it.
+ * Move what was read of a stream, and what comes behind it, to *packed, which
+ * the caller inflates: in reads what comes of that, size bytes of it.
  */
 static int
-input_unzstd(struct input *in)
+input_packed(struct input *in, uint64_t size, struct inbuf *packed)
 {
 	uint8_t *fresh;
 
 	if ((fresh = malloc(INPUT_CHUNK)) == NULL)
 		return errstr_set("out of memory");
-	in->unzstd = unzstd_new(in->fd, in->buf, in->end, in->cap, in->eof);
+	*packed = (struct inbuf){ .fd = in->fd, .buf = in->buf, .cap = in->cap,
+	    .end = in->end, .eof = in->eof };
 	in->buf = fresh;
 	in->cap = INPUT_CHUNK;
 	in->end = 0;
-	in->eof = in->unzstd == NULL;
+	in->eof = false;
 	in->origin = 0;
-	in->size = UINT64_MAX;
-	return in->unzstd == NULL ? errstr_wrap("%s", in->name) : 0;
+	in->size = size;
+	return 0;
 }
 
 /*
@@ -38,7 +40,7 @@ input_unzstd(struct input *in)
 int
 input_gunzip(struct input *in, bool salvage)
 {
-	uint8_t *fresh;
+	struct inbuf packed;
 	uint64_t start;
 	bool magic;
 
@@ -46,8 +48,13 @@ input_gunzip(struct input *in, bool salvage)
 	salvage = salvage && in->size >= GZIP_HEAD && in->end >= 4 &&
 	    memcmp(in->buf, "proc", 4) != 0 &&
 	    memcmp(in->buf, "\177ELF", 4) != 0;
-	if (in->end >= 4 && unzstd_magic(in->buf, in->end))
-		return input_unzstd(in);
+	if (in->end >= 4 && unzstd_magic(in->buf, in->end)) {
+		if (input_packed(in, UINT64_MAX, &packed) == -1)
+			return -1;
+		in->unzstd = unzstd_new(packed);
+		in->eof = in->unzstd == NULL;
+		return in->eof ? errstr_wrap("%s", in->name) : 0;
+	}
 	if (!magic && !salvage)
 		return 0;
 	start = (uint64_t)in->origin;
@@ -56,17 +63,12 @@ input_gunzip(struct input *in, bool salvage)
 		return errstr_wrap("%s", in->name);
 	if (!magic && in->gzfile == NULL)
 		return 0;
-	if ((fresh = malloc(INPUT_CHUNK)) == NULL)
-		return errstr_set("out of memory");
-	in->gunzip = gunzip_new(in->fd, in->buf, in->end, in->cap, in->eof);
-	in->buf = fresh;
-	in->cap = INPUT_CHUNK;
-	in->end = 0;
+	if (input_packed(in, in->gzfile == NULL ? UINT64_MAX :
+	    gzipfile_size(in->gzfile), &packed) == -1)
+		return -1;
+	in->gunzip = gunzip_new(packed);
 	in->eof = in->gunzip == NULL;
-	in->origin = 0;
-	in->size = in->gzfile == NULL ? UINT64_MAX :
-	    gzipfile_size(in->gzfile);
-	return in->gunzip == NULL ? -1 : 0;
+	return in->eof ? errstr_wrap("%s", in->name) : 0;
 }
 
 /*

@@ -7,6 +7,7 @@
 #ifndef IO_H
 #define IO_H
 
+#include "inbuf.h"
 #include "model.h"
 
 enum {
@@ -203,8 +204,7 @@ uint64_t	 sums_of(const void *data, size_t n);
 
 /* unzstd.c */
 bool		 unzstd_magic(const uint8_t *p, size_t n);
-struct unzstd	*unzstd_new(int fd, uint8_t *buf, size_t n, size_t cap,
-		    bool eof);
+struct unzstd	*unzstd_new(struct inbuf in);
 void		 unzstd_free(struct unzstd *u);
 ssize_t		 unzstd_read(struct unzstd *u, void *buf, size_t n);
 uint64_t	 unzstd_taken(const struct unzstd *u);

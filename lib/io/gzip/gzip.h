@@ -6,6 +6,7 @@
 #ifndef GZIP_H
 #define GZIP_H
 
+#include "inbuf.h"
 #include "snap.h"
 
 #define ZLIB_CONST
@@ -47,8 +48,7 @@ void		 gzipout_free(struct gzipout *g);
 /* in.c */
 struct gunzip;
 
-struct gunzip	*gunzip_new(int fd, uint8_t *buf, size_t n, size_t cap,
-		    bool eof);
+struct gunzip	*gunzip_new(struct inbuf in);
 void		 gunzip_free(struct gunzip *g);
 ssize_t		 gunzip_read(struct gunzip *g, void *buf, size_t n);
 uint64_t	 gunzip_taken(const struct gunzip *g);

@@ -9,20 +9,12 @@
  */
 #include "gzip.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct gunzip {
-	int		 fd;	/* borrowed */
-	uint8_t		*buf;	/* owned; what was read from it */
-	size_t		 cap;
-	size_t		 start;
-	size_t		 end;
-	bool		 eof;
-	uint64_t	 at;	/* of buf[start] in the compressed stream */
+	struct inbuf	 in;	/* owned; the compressed stream */
 	uint64_t	 member; /* the one being read, from 1 */
 	uint64_t	 begin;	/* where it begins */
 	bool		 ours;
@@ -38,26 +30,22 @@ struct gunzip {
 };
 
 /*
- * Inflate what comes from a descriptor (or nothing, where eof is true)
- * behind the first n of cap bytes in buf, which is owned from here on.
+ * Inflate a stream, whose buffer is owned from here on, and freed on failure:
+ * NULL with errstr.
  */
 struct gunzip *
-gunzip_new(int fd, uint8_t *buf, size_t n, size_t cap, bool eof)
+gunzip_new(struct inbuf in)
 {
 	struct gunzip *g;
 
 	g = calloc(1, sizeof *g);
 	if (g == NULL || inflateInit2(&g->z, MAX_WBITS + 16) != Z_OK) {
 		free(g);
-		free(buf);
+		free(in.buf);
 		errstr_set("out of memory");
 		return NULL;
 	}
-	g->fd = fd;
-	g->buf = buf;
-	g->end = n;
-	g->cap = cap;
-	g->eof = eof;
+	g->in = in;
 	return g;
 }
 
@@ -67,50 +55,9 @@ gunzip_free(struct gunzip *g)
 	if (g == NULL)
 		return;
 	inflateEnd(&g->z);
-	free(g->buf);
+	free(g->in.buf);
 	free(g->raw);
 	free(g);
-}
-
-/*
- * Have n bytes of the compressed stream at hand, if there are so many.  *have
- * tells how many there are.
- */
-static int
-gunzip_fill(struct gunzip *g, size_t n, size_t *have)
-{
-	uint8_t *p;
-	ssize_t r;
-
-	if (g->start > 0 && g->end - g->start < n) {
-		memmove(g->buf, g->buf + g->start, g->end - g->start);
-		g->end -= g->start;
-		g->start = 0;
-	}
-	while (g->end - g->start < n && !g->eof) {
-		if (g->end == g->cap) {
-			if ((p = realloc(g->buf, g->cap * 2)) == NULL)
-				return errstr_set("out of memory");
-			g->buf = p;
-			g->cap *= 2;
-		}
-		r = read(g->fd, g->buf + g->end, g->cap - g->end);
-		if (r == -1 && errno == EINTR)
-			continue;
-		if (r == -1)
-			return errstr_sys("read");
-		g->eof = r == 0;
-		g->end += (size_t)r;
-	}
-	*have = g->end - g->start;
-	return 0;
-}
-
-static void
-gunzip_skip(struct gunzip *g, size_t n)
-{
-	g->start += n;
-	g->at += n;
 }
 
 /*
@@ -124,20 +71,20 @@ read_ours(struct gunzip *g, const struct gzhead *h)
 	if (g->partial && h->raw > 0)
 		return errstr_set("it should be the empty one that marks the "
 		    "end: the one before it is not full");
-	if (gunzip_fill(g, h->len, &n) == -1)
+	if (inbuf_fill(&g->in, h->len, &n) == -1)
 		return -1;
 	if (n < h->len)
 		return errstr_set("the file ends in it, at byte %" PRIu64
-		    "; it has %zu bytes", g->at + n, h->len);
+		    "; it has %zu bytes", g->in.at + n, h->len);
 	if (g->raw == NULL && (g->raw = malloc(GZIP_RAW)) == NULL)
 		return errstr_set("out of memory");
-	if (gzip_unpack(&g->z, g->buf + g->start, h, g->raw) == -1)
+	if (gzip_unpack(&g->z, g->in.buf + g->in.start, h, g->raw) == -1)
 		return -1;
 	g->nraw = h->raw;
 	g->given = 0;
 	g->partial = h->raw < GZIP_RAW;
 	g->last = h->raw == 0;
-	gunzip_skip(g, h->len);
+	inbuf_take(&g->in, h->len);
 	return 0;
 }
 
@@ -168,10 +115,10 @@ read_member(struct gunzip *g)
 	int rc;
 
 	g->member++;
-	g->begin = g->at;
-	if (gunzip_fill(g, GZIP_HEAD, &n) == -1)
+	g->begin = g->in.at;
+	if (inbuf_fill(&g->in, GZIP_HEAD, &n) == -1)
 		return -1;
-	p = g->buf + g->start;
+	p = g->in.buf + g->in.start;
 	if (g->last || n == 0 || (!gzip_magic(p, n) && n != 1))
 		return read_end(g, n);
 	rc = n < GZIP_HEAD ? 0 : gzip_head(p, &h);
@@ -181,7 +128,7 @@ read_member(struct gunzip *g)
 		g->ours = rc == 1;
 	if (g->ours && n < GZIP_HEAD)
 		return errstr_set("the file ends in its header, at byte %"
-		    PRIu64, g->at + n);
+		    PRIu64, g->in.at + n);
 	if (g->ours != (rc == 1))
 		return errstr_set("its header is %s the field SN, unlike that "
 		    "of the first", rc == 1 ? "with" : "without");
@@ -205,24 +152,24 @@ read_other(struct gunzip *g, void *buf, size_t most)
 	size_t n, used;
 	int rc;
 
-	if (gunzip_fill(g, 1, &n) == -1)
+	if (inbuf_fill(&g->in, 1, &n) == -1)
 		return -1;
 	if (n == 0 && z->msg == NULL)
 		return errstr_set("the file ends in it, at byte %" PRIu64,
-		    g->at);
-	z->next_in = g->buf + g->start;
+		    g->in.at);
+	z->next_in = g->in.buf + g->in.start;
 	z->avail_in = (uInt)n;
 	z->next_out = buf;
 	z->avail_out = (uInt)most;
 	rc = inflate(z, Z_NO_FLUSH);
 	used = n - z->avail_in;
-	gunzip_skip(g, used);
+	inbuf_take(&g->in, used);
 	if (rc == Z_STREAM_END)
 		g->inside = false;
 	else if (rc == Z_MEM_ERROR)
 		return errstr_set("out of memory");
 	else if (rc != Z_OK && rc != Z_BUF_ERROR && z->avail_out == most)
-		return errstr_set("byte %" PRIu64 ": %s", g->at,
+		return errstr_set("byte %" PRIu64 ": %s", g->in.at,
 		    z->msg == NULL ? "damaged" : z->msg);
 	return (ssize_t)(most - z->avail_out);
 }
@@ -266,5 +213,5 @@ gunzip_read(struct gunzip *g, void *buf, size_t n)
 uint64_t
 gunzip_taken(const struct gunzip *g)
 {
-	return g->at;
+	return g->in.at;
 }
