@@ -33,6 +33,25 @@ carried_find(struct snap *s, const struct vma *v)
 }
 
 /*
+ * Return the bytes of the file that mapping v of process p is of, from its first
+ * on: those carried along or, where the file is exe, the path of the executable
+ * of p, or NULL, the text of p.  Return NULL if the snapshot does not have them
+ * (which is no error).
+ */
+struct image *
+mapped_file(struct snap *s, struct proc *p, const char *exe,
+    const struct vma *v)
+{
+	struct proc *file;
+
+	if (v->name[0] != '/')
+		return NULL;
+	if ((file = carried_find(s, v)) != NULL)
+		return file->text;
+	return exe != NULL && strcmp(v->name, exe) == 0 ? p->text : NULL;
+}
+
+/*
  * Let a process be a file that is carried along.
  */
 int

@@ -196,6 +196,8 @@ int		 snap_threads(struct snap *s, uint64_t pid, const size_t **at,
 		    size_t *n);
 struct file	*proc_file(const struct proc *p, const char *name);
 struct proc	*carried_find(struct snap *s, const struct vma *v);
+struct image	*mapped_file(struct snap *s, struct proc *p, const char *exe,
+		    const struct vma *v);
 int		 proc_vmas(const struct proc *p, struct vmas *l);
 
 /*

@@ -172,12 +172,7 @@ memory_stored(const struct memory *a, const struct here *x,
 static struct image *
 file_image(const struct memory *m, const struct vma *v)
 {
-	struct proc *p;
-
-	if (*m->exe != '\0' && strcmp(v->name, m->exe) == 0)
-		return m->side->proc->text;
-	p = carried_find(m->side->snap, v);
-	return p == NULL ? NULL : p->text;
+	return mapped_file(m->side->snap, m->side->proc, m->exe, v);
 }
 
 /*

@@ -74,13 +74,7 @@ target_close(struct target *t)
 struct image *
 target_file(const struct target *t, const struct vma *v)
 {
-	struct proc *p;
-
-	if (v->name[0] != '/')
-		return NULL;
-	if ((p = carried_find(t->snap, v)) != NULL)
-		return p->text;
-	return strcmp(v->name, t->exe) == 0 ? t->proc->text : NULL;
+	return mapped_file(t->snap, t->proc, t->exe, v);
 }
 
 /*

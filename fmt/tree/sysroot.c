@@ -32,23 +32,6 @@ struct rooter {
 };
 
 /*
- * The file of a mapping, if the snapshot has it: one that is carried along
- * or the process's own text.
- */
-static struct image *
-vma_file(const struct rooter *r, const struct vma *v)
-{
-	struct proc *p;
-
-	if (v->name[0] != '/')
-		return NULL;
-	if ((p = carried_find(r->snap, v)) != NULL)
-		return p->text;
-	return r->exe != NULL && strcmp(v->name, r->exe) == 0 ?
-	    r->proc->text : NULL;
-}
-
-/*
  * The path below the root, from malloc(3), of a name that is absolute and
  * does not lead upwards: empty components and "." are left out.  NULL, with
  * *ok, where a name cannot be one.
@@ -126,7 +109,7 @@ add_linked(void *arg, const char *name, uint64_t addr)
 	struct image *im;
 
 	if ((v = vmas_find(r->vmas, addr)) == NULL ||
-	    (im = vma_file(r, v)) == NULL)
+	    (im = mapped_file(r->snap, r->proc, r->exe, v)) == NULL)
 		return 0;
 	return sysroot_add(r->root, name, strlen(name), im);
 }
@@ -152,7 +135,7 @@ add_mapped(struct rooter *r, enum named which)
 		is = n > del && strcmp(v->name + n - del, DELETED) == 0;
 		if (v->name[0] != '/' || strcmp(v->name, last) == 0)
 			continue;
-		im = vma_file(r, v);
+		im = mapped_file(r->snap, r->proc, r->exe, v);
 		if (which != AS_MAPPED &&
 		    (im == NULL || is != (which == DELETED_FILES)))
 			continue;
