@@ -33,10 +33,10 @@ carried_find(struct snap *s, const struct vma *v)
 }
 
 /*
- * Return the bytes of the file that mapping v of process p is of, from its first
- * on: those carried along or, where the file is exe, the path of the executable
- * of p, or NULL, the text of p.  Return NULL if the snapshot does not have them
- * (which is no error).
+ * Return the bytes of the file that mapping v of process p is of, from its
+ * first on: those carried along or, where the file is exe (the path of the
+ * executable of p, or NULL), the text of p.  Return NULL if the snapshot does
+ * not have them (which is no error).
  */
 struct image *
 mapped_file(struct snap *s, struct proc *p, const char *exe,

@@ -1,7 +1,7 @@
 /*
  * What records of processes that snap(1) took tell, of which CRIU images are
- * made: processes, threads, open files and descriptors; and what of it cannot be
- * restored.
+ * made: processes, threads, open files and descriptors; and what of it cannot
+ * be restored.
  *
  * The lowest first:
  *
@@ -368,7 +368,7 @@ int		 make_note(struct criumake *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 int		 makewhy_judge(const struct criumake *);
 void		 makewhy_free(struct criumake *);
-int		 make_missing(struct criumake *, const struct image *, const char *,
-		    uint64_t, uint64_t, uint64_t);
+int		 make_missing(struct criumake *, const struct image *,
+		    const char *, uint64_t, uint64_t, uint64_t);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What is open, and what is mapped and has a name, as CRIU images: files.img and
- * those of what such files have in them.
+ * What is open, and what is mapped and has a name, as CRIU images: files.img
+ * and those of what such files have in them.
  *
  * The lowest first:
  *
