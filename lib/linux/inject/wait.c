@@ -92,6 +92,7 @@ int
 inject_wait(struct inject *in, pid_t tid, uint64_t ms)
 {
 	uint64_t start, took;
+	bool late = false;
 	int i, status;
 	pid_t rc;
 
@@ -102,6 +103,8 @@ inject_wait(struct inject *in, pid_t tid, uint64_t ms)
 			    inject_over(in, tid);
 		if (rc == -1 && errno != EINTR)
 			return inject_over(in, tid);
+		if (late)
+			return 0;
 		if (i >= SPINS)
 			stop_await(in);
 		if (i < WAITS || i % WAITS_LOOK != 0)
@@ -112,10 +115,10 @@ inject_wait(struct inject *in, pid_t tid, uint64_t ms)
 		 */
 		if (proc_died(in->pid, in->tid))
 			return inject_gone(in);
+		/* we may not have run either: it is waited for once more */
 		took = now_ms() - start;
-		if (took > CALL_MS || (took > ms && proc_state(tid == in->tid ?
-		    in->pid : tid, tid) != 'R'))
-			return 0;
+		late = took > CALL_MS || (took > ms && proc_state(tid ==
+		    in->tid ? in->pid : tid, tid) != 'R');
 	}
 }
 
