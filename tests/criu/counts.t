@@ -4,6 +4,7 @@
 # on the way.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
+may_dump || skip_all "$undumped"
 
 # What gdb prints of the core of process $pid.
 gdb_says() {

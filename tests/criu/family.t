@@ -3,6 +3,7 @@
 # snapshot and a pipe to another directory.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
+may_dump || skip_all "$undumped"
 
 i=0
 start family

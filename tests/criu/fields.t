@@ -4,6 +4,7 @@
 # meanwhile.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
+may_dump || skip_all "$undumped"
 
 # Differences that are as they should be, and why, in the words of fields.py.
 cat >"$tmp/accepted" <<'EOT'

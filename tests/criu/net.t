@@ -10,6 +10,7 @@
 # a mount namespace, for each of the two another: hence nsenter.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
+may_dump || skip_all "$undumped"
 
 command -v ip >/dev/null || skip_all 'no ip'
 # the names are in /run, which is the test's own

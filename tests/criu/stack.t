@@ -4,6 +4,7 @@
 # and from what snapload makes of it.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
+may_dump || skip_all "$undumped"
 
 bytes() {
 	du -sb "$1" | cut -f1
