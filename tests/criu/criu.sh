@@ -6,8 +6,8 @@
 # nothing that a test starts or mounts outlives it, whatever ends it.
 #
 #	start PROGRAM ARG ...	a target: $program, $pid, and its log in $log
-#	may_dump		whether criu dumps anything on this kernel; $undumped
-#				is why not
+#	may_dump		whether criu dumps anything on this kernel; why
+#				not is $undumped
 #	dump PID DIR [ARG ...]	checkpoint a process and those below it
 #	restore DIR [ARG ...]	$pid goes on
 #	images DIR SNAP		snapload, images to snapshot
@@ -97,8 +97,8 @@ longer() {
 	[ "$(lines)" -gt "$1" ]
 }
 
-# whether criu dumps a program whose C library has rseq(2), as all of today have:
-# from Linux 5.13 on, which tells of that
+# a program whose C library has rseq(2), as all of today have, is dumped from
+# Linux 5.13 on, which tells of that
 may_dump() {
 	"$criu" check --feature get_rseq_conf >/dev/null 2>&1
 }

@@ -21,11 +21,11 @@ try "the kernel works in it" until_true works
 # before Linux 6.10 what the rings are of is no memory that can be read
 want="0 "
 [ "$(grep -A 30 'io_uring' "/proc/$pid/smaps" | grep -c '^VmFlags:.* io\>')" \
-    -eq 0 ] || want="1 process N: RING is left out: device memory"
+    -eq 0 ] || want="1 RING is left out: device memory"
 # taken WHAT [OPTION]: with no other warning
 taken() {
 	snap "${@:2}" -o "$tmp/snap" "$pid"
-	is "$rc $(sed -E "s/^snap: process $pid: [-0-9a-f]+ .*\[io_uring\]/process N: RING/" \
+	is "$rc $(sed -E "s/^snap: process $pid: .*\[io_uring\]/RING/" \
 	    "$tmp/err" | sort -u)" "$want" "$1"
 }
 taken "taken, with no other warning"
