@@ -63,6 +63,7 @@ live_free(struct live *l)
 	shmems_free(l);
 	headroom_free(l);
 	mounted_free(l);
+	netspaces_free(l);
 	filters_free(l);
 	sysv_free(l);
 	cgroups_free(l->cgroups);

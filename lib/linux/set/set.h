@@ -203,6 +203,7 @@ struct live {
 	struct headroom	*headroom;	/* clone/headroom.c */
 	struct plains	*plains;	/* clone/plain.c */
 	struct mounted	*mounted;	/* take/mounted.c */
+	struct netspaces *netspaces;	/* take/netspace.c */
 	struct filters	*filters;	/* take/seccomp.c */
 	struct sysv	*sysv;		/* take/sysv.c */
 	struct taker	*taker;		/* take/take.c */

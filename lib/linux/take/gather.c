@@ -25,7 +25,7 @@ thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
 		return;
 	th->finished = true;
 	if (th->tid == lp->pid)
-		task_finish(lp, th->task, rec);
+		task_finish(l, lp, th->task, rec);
 	/* the files of one that was killed may be empty */
 	for (; rec->n > n && clone_lost(lp); rec->n--) {
 		free(rec->file[rec->n - 1].name);

@@ -62,10 +62,11 @@ names_add(struct filelist *rec, pid_t pid)
 
 /*
  * Add to a record, which has the namespaces of process pid, in which of them
- * we are not, and of such a UTS namespace the names.
+ * we are not, of such a UTS namespace the names, and of such a network
+ * namespace what it has, where no other record of set l tells that.
  */
 void
-namespaces_tell(struct filelist *rec, pid_t pid)
+namespaces_tell(struct live *l, struct filelist *rec, pid_t pid)
 {
 	char text[80];
 	size_t i;
@@ -79,4 +80,6 @@ namespaces_tell(struct filelist *rec, pid_t pid)
 		filelist_text(rec, "namespaces", "%s\n", text);
 	if (strstr(text, "uts") != NULL)
 		names_add(rec, pid);
+	if (strstr(text, "net") != NULL)
+		netspace_record(l, pid, rec);
 }

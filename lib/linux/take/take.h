@@ -17,6 +17,9 @@ void		 state_readahead(struct live *l);
 /* mounted.c */
 void		 mounted_free(struct live *l);
 
+/* netspace.c */
+void		 netspaces_free(struct live *l);
+
 /* seccomp.c */
 void		 filters_free(struct live *l);
 

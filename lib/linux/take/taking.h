@@ -41,7 +41,7 @@ int		 task_read(struct live *l, struct lproc *p, struct lthread *th,
 void		 thread_name(struct lproc *p, struct lthread *th);
 void		 task_record(struct live *l, struct snap *s, struct lproc *p,
 		    struct lthread *th, struct task *t, struct filelist *to);
-void		 task_finish(struct lproc *p, struct task *t,
+void		 task_finish(struct live *l, struct lproc *p, struct task *t,
 		    struct filelist *to);
 
 /* gather.c: what is told of a thread in the stop */
@@ -57,7 +57,18 @@ struct source	*source_livefar(struct live *l, struct snap *s,
 int		 source_live_pagemap(const struct source *src);
 
 /* namespaces.c: in which namespaces a process is and we are not */
-void		 namespaces_tell(struct filelist *rec, pid_t pid);
+void		 namespaces_tell(struct live *l, struct filelist *rec,
+		    pid_t pid);
+
+/* netconf.c: settings of a network namespace */
+void		 netconf_record(struct filelist *to);
+
+/* netfilter.c: its tables of packet filters */
+int		 netfilter_record(struct filelist *to);
+
+/* netspace.c: what a network namespace has */
+void		 netspace_record(struct live *l, pid_t pid,
+		    struct filelist *to);
 
 /* vdso.c: what a process has not touched of its [vdso] */
 struct source	*vdso_source(struct live *l, struct snap *s,

@@ -390,7 +390,8 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
  * where it has none.
  */
 void
-task_finish(struct lproc *p, struct task *t, struct filelist *to)
+task_finish(struct live *l, struct lproc *p, struct task *t,
+    struct filelist *to)
 {
 	const pid_t pid = p->mmtid != 0 ? p->mmtid : p->pid;
 	size_t i;
@@ -403,7 +404,7 @@ task_finish(struct lproc *p, struct task *t, struct filelist *to)
 		return;
 	for (i = 0; i < NITEMS(clone_links); i++)
 		filelist_link(to, pid, 0, clone_links[i]);
-	namespaces_tell(to, pid);
+	namespaces_tell(l, to, pid);
 	if (p->mounts == NULL)
 		return;
 	t->mounts = *p->mounts;

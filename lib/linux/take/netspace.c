@@ -1,0 +1,214 @@
+/*
+ * What a network namespace has that is not ours: its links, addresses, routes
+ * and rules, as rtnetlink(7) tells them, the settings of its links, and its
+ * tables of nft(8) and iptables(8).  This thread goes there for a moment, once
+ * for all processes of a namespace.  Nothing there is changed.
+ */
+#include "taking.h"
+#include "vec.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST = 16 * 1024 * 1024 };	/* bytes of an answer */
+
+struct netspaces {		/* those that a record tells of */
+	uint64_t	*ino;	/* owned; their inodes */
+	size_t		 n;
+};
+
+struct request {		/* for all that there is of a kind */
+	struct nlmsghdr	 head;
+	struct rtmsg	 body;	/* what of it counts is the family, first */
+};
+
+/*
+ * Add to b the messages of n bytes that answer a request.  Return 1 when there
+ * are no more; 0; or -1 with errstr.
+ */
+static int
+messages_add(struct buf *b, const uint8_t *p, size_t n)
+{
+	struct nlmsghdr h;
+	size_t len;
+
+	for (; n >= sizeof h; p += len, n -= len) {
+		memcpy(&h, p, sizeof h);
+		len = NLMSG_ALIGN(h.nlmsg_len);
+		if (h.nlmsg_type == NLMSG_DONE)
+			return 1;
+		if (h.nlmsg_type == NLMSG_ERROR || h.nlmsg_len < sizeof h ||
+		    len > n)
+			return errstr_set("rtnetlink refuses");
+		/* it changed meanwhile, or has more than is taken */
+		if (h.nlmsg_flags & NLM_F_DUMP_INTR || b->len > MOST)
+			return errstr_set("its network changes, or is too "
+			    "large");
+		buf_add(b, p, len);
+	}
+	return 0;
+}
+
+/*
+ * Record under a name all messages that answer a request of a type, for an
+ * address family, at socket fd.  Return 0, or -1 with errstr.
+ */
+static int
+messages_record(struct filelist *to, int fd, const char *name, uint16_t type,
+    uint8_t family)
+{
+	enum { ANSWER = 65536 };
+	struct request q = { .head = { .nlmsg_len = sizeof q,
+	    .nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
+	    .body.rtm_family = family };
+	struct buf b = { 0 };
+	uint8_t *answer;
+	ssize_t n;
+	int rc;
+
+	if ((answer = malloc(ANSWER)) == NULL)
+		return errstr_set("out of memory");
+	rc = send(fd, &q, sizeof q, 0) == -1 ? errstr_sys("rtnetlink") : 0;
+	while (rc == 0) {
+		n = recv(fd, answer, ANSWER, 0);
+		if (n > 0)
+			rc = messages_add(&b, answer, (size_t)n);
+		else if (n == 0 || errno != EINTR)
+			rc = errstr_sys("rtnetlink");
+	}
+	free(answer);
+	if (rc == 1)
+		filelist_buf(to, name, &b);
+	else
+		buf_free(&b);
+	return rc == 1 ? 0 : -1;
+}
+
+/*
+ * Record links, addresses, routes and rules of where this thread is.
+ */
+static int
+network_record(struct filelist *to)
+{
+	static const struct {
+		const char	*name;
+		uint16_t	 type;
+		uint8_t		 family;
+	} kind[] = {
+		{ "net/links", RTM_GETLINK, AF_UNSPEC },
+		{ "net/addresses", RTM_GETADDR, AF_UNSPEC },
+		{ "net/routes", RTM_GETROUTE, AF_INET },
+		{ "net/routes6", RTM_GETROUTE, AF_INET6 },
+		{ "net/rules", RTM_GETRULE, AF_UNSPEC }
+	};
+	const struct timeval patience = { 2, 0 };
+	size_t i;
+	int fd, rc;
+
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	if (fd == -1)
+		return errstr_sys("rtnetlink");
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
+	    sizeof patience);
+	for (rc = 0, i = 0; i < sizeof kind / sizeof *kind && rc == 0; i++)
+		rc = messages_record(to, fd, kind[i].name, kind[i].type,
+		    kind[i].family);
+	close(fd);
+	return rc;
+}
+
+/*
+ * Add to what record to has the network namespace of process pid, where this
+ * thread goes for a moment.  Return 0, or -1 with errstr.
+ */
+static int
+space_visit(struct filelist *to, int ns)
+{
+	int own, rc;
+
+	own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (own == -1 || setns(ns, CLONE_NEWNET) == -1)
+		rc = errstr_sys("its network namespace");
+	else {
+		rc = network_record(to);
+		if (rc == 0)
+			netconf_record(to);
+		if (rc == 0)
+			rc = netfilter_record(to);
+		/* where this fails, nothing here needs another network */
+		(void)setns(own, CLONE_NEWNET);
+	}
+	if (own != -1)
+		close(own);
+	return rc;
+}
+
+/*
+ * Return whether a record of set l tells of namespace ino; if none did, note
+ * that one does now.
+ */
+static bool
+space_told(struct live *l, uint64_t ino)
+{
+	struct netspaces *s = l->netspaces;
+	size_t i;
+
+	if (s == NULL && (s = l->netspaces = calloc(1, sizeof *s)) == NULL)
+		return true;
+	for (i = 0; i < s->n; i++)
+		if (s->ino[i] == ino)
+			return true;
+	if (VEC_ROOM(s->ino, s->n) == 0)
+		s->ino[s->n++] = ino;
+	return false;
+}
+
+/*
+ * Record in to what the network namespace of process pid has, if no record of
+ * set l tells of that; or why it cannot be had: snap(6), net.
+ */
+void
+netspace_record(struct live *l, pid_t pid, struct filelist *to)
+{
+	struct filelist own = { 0 };
+	struct stat st;
+	int ns;
+
+	ns = proc_open(pid, 0, "ns/net", O_RDONLY);
+	if (ns == -1 || fstat(ns, &st) == -1)
+		filelist_text(to, "net/why", "its network namespace: %s\n",
+		    strerror(errno));
+	else if (!space_told(l, st.st_ino)) {
+		if (space_visit(&own, ns) == -1)
+			filelist_text(to, "net/why", "%s\n", snap_errstr());
+		else
+			filelist_join(to, &own);
+		filelist_free(&own);
+	}
+	if (ns != -1)
+		close(ns);
+}
+
+/*
+ * Free what was noted of set l.
+ */
+void
+netspaces_free(struct live *l)
+{
+	if (l->netspaces != NULL)
+		free(l->netspaces->ino);
+	free(l->netspaces);
+	l->netspaces = NULL;
+}
