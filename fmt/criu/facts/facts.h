@@ -248,6 +248,8 @@ struct criumake {
 	size_t		 nsysv;
 	uint32_t	 lastsysv; /* the greatest number of those used */
 	struct maketask	*space;	/* that tells of the IPC namespace; or NULL */
+	struct maketask	*net;	/* that tells of the network namespace that is
+				   made; or NULL */
 	uint64_t	 queued; /* bytes of messages, of the fullest queue */
 	struct makefilter *filter; /* owned; in seccomp.img */
 	size_t		 nfilter;

@@ -35,7 +35,7 @@ make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
 	}
 	if (magic == CRIU_INVENTORY)	/* it has no first word */
 		num_add(&im->b, magic, 4);
-	else
+	else if (magic != CRIU_RAW)
 		criuimg_begin(&im->b, magic);
 	m->out->v[m->out->n++] = im;
 	return im;

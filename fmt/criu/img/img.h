@@ -40,6 +40,9 @@ enum criu_magic {		/* include/magic.h of criu */
 	CRIU_TTY_INFO = 0x59453036,
 	CRIU_TIMENS = 0x43114433,
 	CRIU_UTSNS = 0x54473203,
+	CRIU_NETNS = 0x55933752,
+	CRIU_NETDEV = 0x57373951,
+	CRIU_RAW = 0,		/* it has no head */
 	CRIU_TCP_STREAM = 0x51465506,
 	CRIU_IPC_VAR = 0x53115007,
 	CRIU_IPC_SHM = 0x46283044,
@@ -53,7 +56,8 @@ enum criu_machine {		/* mtype: images/core.proto of criu */
 };
 
 enum criu_lock {		/* network_lock_method: cr_options.h of criu */
-	CRIU_LOCK_NFT = 1
+	CRIU_LOCK_NFT = 1,
+	CRIU_LOCK_NONE = 2
 };
 
 enum criu_page {		/* flags of a pagemap entry */

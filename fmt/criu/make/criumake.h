@@ -6,6 +6,9 @@
  *	memory.c	pages
  *	sysvspace.c	semaphores and queues of System V
  *	sysv.c		and its memory
+ *	rtnetlink.c	messages of the kernel about networks
+ *	netconf.c	settings of a network namespace
+ *	netspace.c	and all of it
  *	spaces.c	namespaces
  *	rseq.c		restartable sequences
  *	regs.c		registers, by machine: amd64.c, arm64.c
@@ -23,6 +26,10 @@
 
 #include "criu/open/open.h"
 #include "make.h"
+
+/* netspace.c */
+int		 makenet_check(struct criumake *);
+int		 makenet_write(struct criumake *);
 
 /* spaces.c */
 enum { CRIUS_IDS = 1 };		/* of criu itself */

@@ -7,6 +7,8 @@
  *	uts	where the record has names that are not the host's
  *	ipc	where they have memory of System V (sysv.c), or one of their own
  *		with semaphores or queues, or whose init the first process is
+ *	net	where the first process is an init, and was in another one than
+ *		snap (netspace.c)
  */
 #include "criumake.h"
 
@@ -64,8 +66,10 @@ makespaces_check(struct criumake *m)
 			rc = make_note(m, "process %" PRIu64 ": it is restored "
 			    "in criu's cgroup namespace, not one of its own",
 			    pid);
+		else if (strcmp(name, "net") == 0)
+			rc = makenet_check(m);
 		else if (!made && (strcmp(name, "ipc") == 0 ||
-		    strcmp(name, "mnt") == 0 || strcmp(name, "net") == 0))
+		    strcmp(name, "mnt") == 0))
 			rc = make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
 			    ": its %s namespace", pid, name);
 	}
@@ -88,10 +92,13 @@ makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
 	ids->uts_ns_id = id;
 	ids->has_ipc_ns_id = makesysv_space(m);
 	ids->ipc_ns_id = id;
+	ids->has_net_ns_id = m->net != NULL;
+	ids->net_ns_id = id;
 }
 
 /*
- * Make utsns-N.img: what the machine is called there.
+ * Make the images of namespaces: those of the network, and utsns-N.img, what
+ * the machine is called there.
  */
 int
 makespaces_write(struct criumake *m)
@@ -100,6 +107,8 @@ makespaces_write(struct criumake *m)
 	struct made *im;
 	int rc;
 
+	if (makenet_write(m) == -1)
+		return -1;
 	if (!has_uts(m))
 		return 0;
 	im = make_image(m, CRIU_UTSNS, "utsns-%d.img", MADE_ID);

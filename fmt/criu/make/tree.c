@@ -320,6 +320,10 @@ maketree_write(struct criumake *m)
 		inv.has_network_lock_method = true;
 		inv.network_lock_method = CRIU_LOCK_NFT;
 		inv.dump_criu_run_id = m->lock;
+	} else if (m->net != NULL) {
+		/* else it clears away what iptables(8) never locked there */
+		inv.has_network_lock_method = true;
+		inv.network_lock_method = CRIU_LOCK_NONE;
 	}
 	criuimg_add(&im->b, &inv.base);
 	return 0;

@@ -1,0 +1,165 @@
+/*
+ * Settings of a network namespace in CRIU images, which have no names there:
+ * each has its place in a list of criu's (devconfs4 and devconfs6 of its
+ * criu/net.c).
+ */
+#include "netspace.h"
+#include "vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SYSCTL_TEXT = 5, SYSCTL_NUMBER = 6 };	/* sysctl.proto of criu */
+
+static const char *const conf4[] = {
+	"accept_local", "accept_redirects", "accept_source_route", "arp_accept",
+	"arp_announce", "arp_filter", "arp_ignore", "arp_notify",
+	"bootp_relay", "disable_policy", "disable_xfrm", "force_igmp_version",
+	"forwarding", "igmpv2_unsolicited_report_interval",
+	"igmpv3_unsolicited_report_interval", "log_martians", "medium_id",
+	"promote_secondaries", "proxy_arp", "proxy_arp_pvlan",
+	"route_localnet", "rp_filter", "secure_redirects", "send_redirects",
+	"shared_media", "src_valid_mark", "tag",
+	"ignore_routes_with_linkdown", "drop_gratuitous_arp",
+	"drop_unicast_in_l2_multicast"
+};
+
+static const char *const conf6[] = {
+	"accept_dad", "accept_ra", "accept_ra_defrtr", "accept_ra_from_local",
+	"accept_ra_min_hop_limit", "accept_ra_mtu", "accept_ra_pinfo",
+	"accept_ra_rt_info_max_plen", "accept_ra_rtr_pref",
+	"accept_redirects", "accept_source_route", "autoconf",
+	"dad_transmits", "disable_ipv6", "drop_unicast_in_l2_multicast",
+	"drop_unsolicited_na", "force_mld_version", "force_tllao",
+	"forwarding", "hop_limit", "ignore_routes_with_linkdown",
+	"keep_addr_on_down", "max_addresses", "max_desync_factor",
+	"mldv1_unsolicited_report_interval",
+	"mldv2_unsolicited_report_interval", "mtu", "ndisc_notify",
+	"optimistic_dad", "proxy_ndp", "regen_max_retry",
+	"router_probe_interval", "router_solicitation_delay",
+	"router_solicitation_interval", "router_solicitations",
+	"stable_secret", "suppress_frag_ndisc", "temp_prefered_lft",
+	"temp_valid_lft", "use_oif_addrs_only", "use_optimistic", "use_tempaddr"
+};
+
+static int
+setting_cmp(const void *a, const void *b)
+{
+	const struct setting *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/*
+ * Read the settings that the record of t tells.  Return 0, or -1 with errstr;
+ * settings_free frees them in both cases.
+ */
+int
+settings_read(struct settings *s, const struct maketask *t)
+{
+	char *line, *next, *value;
+
+	memset(s, 0, sizeof *s);
+	next = s->text = words_text(&t->rec, "net/settings");
+	while ((line = strsep(&next, "\n")) != NULL) {
+		if ((value = strchr(line, ' ')) == NULL)
+			continue;
+		*value++ = '\0';
+		if (VEC_ROOM(s->v, s->n) == -1)
+			return -1;
+		s->v[s->n++] = (struct setting){ line, value };
+	}
+	if (s->n > 1)
+		qsort(s->v, s->n, sizeof *s->v, setting_cmp);
+	return 0;
+}
+
+void
+settings_free(struct settings *s)
+{
+	free(s->text);
+	free(s->v);
+}
+
+/*
+ * Set the next of l, which has room for it, to a setting, which may be not
+ * there.
+ */
+static void
+sysctl_set(struct sysctls *l, const struct settings *s, const char *name,
+    bool number)
+{
+	const struct setting key = { name, NULL }, *found;
+	Criu__Sysctl *c = &l->one[l->n];
+
+	criu__sysctl__init(c);
+	l->v[l->n++] = c;
+	c->type = number ? SYSCTL_NUMBER : SYSCTL_TEXT;
+	found = s->n == 0 ? NULL : bsearch(&key, s->v, s->n, sizeof *s->v,
+	    setting_cmp);
+	if (found == NULL)
+		return;
+	if (!number)
+		c->sarg = found->value;
+	else {
+		c->has_iarg = true;
+		c->iarg = (int32_t)strtol(found->value, NULL, 10);
+	}
+}
+
+static int
+sysctls_room(struct sysctls *l, size_t n)
+{
+	l->n = 0;
+	l->one = calloc(n, sizeof *l->one);
+	l->v = calloc(n, sizeof *l->v);
+	return l->one == NULL || l->v == NULL ?
+	    errstr_set("out of memory") : 0;
+}
+
+/*
+ * Set l to the settings of a link for a version of IP, 4 or 6.  Return 0, or -1
+ * with errstr; sysctls_free frees them in both cases.
+ */
+int
+sysctls_conf(struct sysctls *l, const struct settings *s, int version,
+    const char *link)
+{
+	const char *const *conf = version == 4 ? conf4 : conf6;
+	const size_t n = version == 4 ? sizeof conf4 / sizeof *conf4 :
+	    sizeof conf6 / sizeof *conf6;
+	char name[128];
+	size_t i;
+
+	if (sysctls_room(l, n) == -1)
+		return -1;
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof name, "ipv%d/conf/%s/%s", version, link,
+		    conf[i]);
+		sysctl_set(l, s, name, strcmp(conf[i], "stable_secret") != 0);
+	}
+	return 0;
+}
+
+/*
+ * Set l to the one setting of a name, a number or not, or to none where it is
+ * not there.  Otherwise the same as sysctls_conf.
+ */
+int
+sysctls_one(struct sysctls *l, const struct settings *s, const char *name,
+    bool number)
+{
+	if (sysctls_room(l, 1) == -1)
+		return -1;
+	sysctl_set(l, s, name, number);
+	if (!l->one->has_iarg && l->one->sarg == NULL)
+		l->n = 0;
+	return 0;
+}
+
+void
+sysctls_free(struct sysctls *l)
+{
+	free(l->one);
+	free(l->v);
+}

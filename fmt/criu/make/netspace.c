@@ -1,0 +1,384 @@
+/*
+ * The network namespace that is made for the processes of CRIU images: its
+ * links (netdev-N.img), settings (netns-N.img), addresses, routes and rules, as
+ * ip(8) saves them, and packet filters, as their programs list them.
+ */
+#include "netspace.h"
+#include "num.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {				/* of linux/if_link.h, if_arp.h, rtnetlink.h */
+	IFLA_ADDRESS = 1, IFLA_IFNAME = 3, IFLA_MTU = 4, IFLA_LINK = 5,
+	IFLA_MASTER = 10, IFLA_LINKINFO = 18, IFLA_LINK_NETNSID = 37,
+	IFLA_INFO_KIND = 1,
+	LOOPBACK = 772,
+	TABLE_LOCAL = 255, BY_KERNEL = 2, CLONED = 0x200,
+	FRA_PRIORITY = 6, V6 = 10,
+	LINK_BODY = 16, ADDRESS_BODY = 8, ROUTE_BODY = 12
+};
+
+enum { TYPE_LOOPBACK = 1, TYPE_VETH = 2, TYPE_BRIDGE = 6 }; /* netdev.proto */
+
+struct link {			/* a message of net/links */
+	struct message	 message;
+	uint32_t	 type;	/* in images; 0: criu has none */
+	uint32_t	 index;
+	uint32_t	 flags;
+	char		 name[16];
+	char		 kind[16];
+};
+
+/*
+ * Set *l to the next link of file f of a record.  Return false if there is none.
+ */
+static bool
+link_next(struct recfile *f, struct link *l)
+{
+	const uint8_t *info;
+	size_t n;
+
+	if (!message_next(f, LINK_BODY, &l->message))
+		return false;
+	l->index = (uint32_t)num_get(l->message.body + 4, 4);
+	l->flags = (uint32_t)num_get(l->message.body + 8, 4);
+	attribute_text(l->message.attributes, l->message.len, IFLA_IFNAME,
+	    l->name, sizeof l->name);
+	info = attribute_find(l->message.attributes, l->message.len,
+	    IFLA_LINKINFO, &n);
+	*l->kind = '\0';
+	if (info != NULL)
+		attribute_text(info, n, IFLA_INFO_KIND, l->kind,
+		    sizeof l->kind);
+	l->type = num_get(l->message.body + 2, 2) == LOOPBACK ?
+	    TYPE_LOOPBACK : strcmp(l->kind, "veth") == 0 ? TYPE_VETH :
+	    strcmp(l->kind, "bridge") == 0 ? TYPE_BRIDGE : 0;
+	return true;
+}
+
+/*
+ * Return whether a link is one that is there in each namespace where its module
+ * is loaded, which criu leaves out, too.
+ */
+static bool
+link_isgiven(const struct link *l)
+{
+	static const char *const name[] = { "sit0", "gre0", "gretap0",
+	    "erspan0", "tunl0", "ip6tnl0", "ip_vti0", "ip6_vti0", "ip6gre0" };
+	size_t i;
+
+	for (i = 0; i < sizeof name / sizeof *name; i++)
+		if (strcmp(l->name, name[i]) == 0)
+			return (l->flags & 1) == 0;	/* not up */
+	return false;
+}
+
+/*
+ * Return whether the other one of a pair is in another namespace.
+ */
+static bool
+link_leaves(const struct link *l)
+{
+	uint32_t ns;
+
+	return l->type == TYPE_VETH &&
+	    message_number(&l->message, IFLA_LINK_NETNSID, &ns);
+}
+
+/*
+ * Return the process of the network namespace of the root whose record tells of
+ * it by a file of a name, or NULL.
+ */
+static struct maketask *
+space_find(const struct criumake *m, const char *name)
+{
+	struct recfile f, g, h;
+	struct maketask *t;
+	size_t i;
+
+	if (!linuxrec_find(&m->root->rec, "ns/net", &f))
+		return NULL;
+	for (i = 0; i < m->nbypid; i++) {
+		t = m->bypid[i];
+		if (t->part == m->root->part &&
+		    linuxrec_find(&t->rec, "ns/net", &g) && f.len == g.len &&
+		    memcmp(f.data, g.data, f.len) == 0 &&
+		    linuxrec_find(&t->rec, name, &h))
+			return t;
+	}
+	return NULL;
+}
+
+/*
+ * Note what hinders that links of the namespace are made.  Set *all to whether
+ * nothing does.
+ */
+static int
+links_check(struct criumake *m, const struct maketask *t, bool *all)
+{
+	const uint64_t pid = m->root->proc->pid;
+	struct recfile f;
+	struct link l;
+	int rc;
+
+	*all = true;
+	if (!linuxrec_find(&t->rec, "net/links", &f))
+		return 0;
+	for (rc = 0; rc == 0 && link_next(&f, &l);) {
+		if (link_isgiven(&l) || (l.type != 0 && !link_leaves(&l)))
+			continue;
+		*all = false;
+		rc = make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
+		    ": its net namespace, for link %s of it%s%s%s", pid,
+		    l.name, l.type != 0 || *l.kind == '\0' ? "" :
+		    " is of kind ", l.type != 0 ? "" : l.kind, l.type != 0 ?
+		    " leads to another one" : "");
+	}
+	return rc;
+}
+
+/*
+ * Find out whether the network namespace of the root, which is an init and in
+ * another one than snap was, is made: m->net.  Note what hinders that.
+ */
+int
+makenet_check(struct criumake *m)
+{
+	const uint64_t pid = m->root->proc->pid;
+	struct maketask *t;
+	char *why;
+	bool all;
+	int rc;
+
+	if ((t = space_find(m, "net/links")) != NULL) {
+		rc = links_check(m, t, &all);
+		if (rc == 0 && all)
+			m->net = t;
+		return rc;
+	}
+	t = space_find(m, "net/why");
+	why = t == NULL ? NULL : words_text(&t->rec, "net/why");
+	if (why != NULL)
+		why[strcspn(why, "\n")] = '\0';
+	rc = make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
+	    ": its net namespace%s%s", pid, why == NULL ? "" : ": ",
+	    why == NULL ? "" : why);
+	free(why);
+	return rc;
+}
+
+/*
+ * Add a link to netdev-N.img, with its settings.
+ */
+static int
+link_write(struct buf *b, const struct link *l, const struct settings *s)
+{
+	const struct message *msg = &l->message;
+	Criu__NetDevice e = CRIU__NET_DEVICE__INIT;
+	struct sysctls conf[2] = { { 0 }, { 0 } };
+	char name[sizeof l->name];
+	size_t n;
+	int rc;
+
+	memcpy(name, l->name, sizeof name);
+	e.type = l->type;
+	e.ifindex = l->index;
+	e.flags = l->flags;
+	e.name = name;
+	(void)message_number(msg, IFLA_MTU, &e.mtu);
+	e.has_master = message_number(msg, IFLA_MASTER, &e.master);
+	e.has_peer_ifindex = e.has_peer_nsid = true;
+	e.peer_nsid = MADE_ID;
+	if (!message_number(msg, IFLA_LINK, &e.peer_ifindex))
+		e.peer_ifindex = l->index;
+	e.address.data = (uint8_t *)(uintptr_t)attribute_find(msg->attributes,
+	    msg->len, IFLA_ADDRESS, &n);
+	e.has_address = e.address.data != NULL && l->type != TYPE_LOOPBACK;
+	if (e.has_address)
+		e.address.len = n;
+	rc = sysctls_conf(&conf[0], s, 4, l->name);
+	if (rc == 0)
+		rc = sysctls_conf(&conf[1], s, 6, l->name);
+	e.conf4 = conf[0].v;
+	e.n_conf4 = conf[0].n;
+	e.conf6 = conf[1].v;
+	e.n_conf6 = conf[1].n;
+	if (rc == 0)
+		criuimg_add(b, &e.base);
+	sysctls_free(&conf[0]);
+	sysctls_free(&conf[1]);
+	return rc;
+}
+
+/*
+ * Make netdev-N.img: all links that are not there anyway.
+ */
+static int
+links_write(struct criumake *m, const struct settings *s)
+{
+	struct recfile f;
+	struct made *im;
+	struct link l;
+	int rc;
+
+	im = make_image(m, CRIU_NETDEV, "netdev-%d.img", MADE_ID);
+	if (im == NULL || !linuxrec_find(&m->net->rec, "net/links", &f))
+		return -1;
+	for (rc = 0; rc == 0 && link_next(&f, &l);)
+		if (l.type != 0)
+			rc = link_write(&im->b, &l, s);
+	return rc;
+}
+
+/*
+ * Make netns-N.img: settings that are of no one link.
+ */
+static int
+settings_write(struct criumake *m, const struct settings *s)
+{
+	enum { DEFAULT4, ALL4, DEFAULT6, ALL6, UNIX, PING, KINDS };
+	struct sysctls l[KINDS] = { { 0 } };
+	Criu__Netns e = CRIU__NETNS__INIT;
+	struct made *im;
+	size_t i;
+	int rc;
+
+	im = make_image(m, CRIU_NETNS, "netns-%d.img", MADE_ID);
+	rc = im == NULL ? -1 : 0;
+	for (i = 0; rc == 0 && i < UNIX; i++)
+		rc = sysctls_conf(&l[i], s, i < DEFAULT6 ? 4 : 6,
+		    i == DEFAULT4 || i == DEFAULT6 ? "default" : "all");
+	if (rc == 0)
+		rc = sysctls_one(&l[UNIX], s, "unix/max_dgram_qlen", true);
+	if (rc == 0)
+		rc = sysctls_one(&l[PING], s, "ipv4/ping_group_range", false);
+	/* what it is if nobody may: 4.2 of criu leaves it out, too */
+	if (l[PING].n > 0 && strcmp(l[PING].one->sarg, "1 0") == 0)
+		l[PING].n = 0;
+	e.def_conf4 = l[DEFAULT4].v;
+	e.n_def_conf4 = l[DEFAULT4].n;
+	e.all_conf4 = l[ALL4].v;
+	e.n_all_conf4 = l[ALL4].n;
+	e.def_conf6 = l[DEFAULT6].v;
+	e.n_def_conf6 = l[DEFAULT6].n;
+	e.all_conf6 = l[ALL6].v;
+	e.n_all_conf6 = l[ALL6].n;
+	e.unix_conf = l[UNIX].v;
+	e.n_unix_conf = l[UNIX].n;
+	e.ipv4_sysctl = l[PING].v;
+	e.n_ipv4_sysctl = l[PING].n;
+	if (rc == 0)
+		criuimg_add(&im->b, &e.base);
+	for (i = 0; i < KINDS; i++)
+		sysctls_free(&l[i]);
+	return rc;
+}
+
+/*
+ * Return whether a route is none that the kernel makes for an address, or has
+ * made of another route.
+ */
+static bool
+route_counts(const struct message *msg)
+{
+	return !(num_get(msg->body + 8, 4) & CLONED) &&
+	    (msg->body[4] != TABLE_LOCAL || msg->body[5] != BY_KERNEL);
+}
+
+/*
+ * Return whether a rule is none of those that each namespace has: criu removes
+ * those of version 4 before it restores all, those of version 6 it leaves there
+ * (restore_ip_dump of its criu/net.c).
+ */
+static bool
+rule_counts(const struct message *msg)
+{
+	enum { MAIN = 32766 };
+	uint32_t priority;
+
+	return msg->body[0] != V6 || (message_number(msg, FRA_PRIORITY,
+	    &priority) && priority != 0 && priority != MAIN);
+}
+
+/*
+ * Make an image that ip(8) restores: a number, and messages of a file of the
+ * record that has bodies of that many bytes; only those that count, if there is
+ * a function that tells.
+ */
+static int
+saved_write(struct criumake *m, const char *name, const char *image,
+    uint32_t magic, size_t body, bool (*counts)(const struct message *))
+{
+	struct message msg;
+	struct recfile f;
+	struct made *im;
+
+	if (!linuxrec_find(&m->net->rec, name, &f))
+		return 0;
+	im = make_image(m, CRIU_RAW, "%s-%d.img", image, MADE_ID);
+	if (im == NULL)
+		return -1;
+	num_add(&im->b, magic, 4);
+	while (message_next(&f, body, &msg))
+		if (counts == NULL || counts(&msg)) {
+			buf_add(&im->b, msg.whole, msg.size);
+			buf_add(&im->b, "\0\0\0", (4 - msg.size % 4) % 4);
+		}
+	return 0;
+}
+
+/*
+ * Make an image that is a file of the record, if there is one.
+ */
+static int
+listed_write(struct criumake *m, const char *name, const char *image)
+{
+	struct recfile f;
+	struct made *im;
+
+	if (!linuxrec_find(&m->net->rec, name, &f))
+		return 0;
+	im = make_image(m, CRIU_RAW, "%s-%d.img", image, MADE_ID);
+	if (im == NULL)
+		return -1;
+	buf_add(&im->b, f.data, f.len);
+	return 0;
+}
+
+/*
+ * Make all images of the network namespace, if one is made.
+ */
+int
+makenet_write(struct criumake *m)
+{
+	enum {			/* of iproute2: ip/ipaddress.c, and so on */
+		ADDRESSES = 0x47361222, ROUTES = 0x45311224,
+		RULES = 0x71706986
+	};
+	struct settings s;
+	int rc;
+
+	if (m->net == NULL)
+		return 0;
+	rc = settings_read(&s, m->net);
+	if (rc == 0)
+		rc = settings_write(m, &s);
+	if (rc == 0)
+		rc = links_write(m, &s);
+	settings_free(&s);
+	if (rc == -1)
+		return -1;
+	return saved_write(m, "net/addresses", "ifaddr", ADDRESSES,
+	    ADDRESS_BODY, NULL) == -1 ||
+	    saved_write(m, "net/routes", "route", ROUTES, ROUTE_BODY,
+	    route_counts) == -1 ||
+	    saved_write(m, "net/routes6", "route6", ROUTES, ROUTE_BODY,
+	    route_counts) == -1 ||
+	    saved_write(m, "net/rules", "rule", RULES, ROUTE_BODY,
+	    rule_counts) == -1 ||
+	    listed_write(m, "net/nft", "nftables") == -1 ||
+	    listed_write(m, "net/iptables", "iptables") == -1 ||
+	    listed_write(m, "net/ip6tables", "ip6tables") == -1 ? -1 : 0;
+}

@@ -1,0 +1,54 @@
+/*
+ * Network namespaces of CRIU images: what netspace.c, netconf.c and rtnetlink.c
+ * share.
+ */
+#ifndef NETSPACE_H
+#define NETSPACE_H
+
+#include "criumake.h"
+
+struct message {		/* of rtnetlink(7); borrows all */
+	const uint8_t	*whole;
+	size_t		 size;
+	const uint8_t	*body;
+	const uint8_t	*attributes;
+	size_t		 len;	/* of those */
+};
+
+struct setting {		/* a line of net/settings */
+	const char	*name;	/* borrowed, as the next */
+	char		*value;
+};
+
+struct settings {
+	char		*text;	/* owned */
+	struct setting	*v;	/* owned; ascending */
+	size_t		 n;
+};
+
+struct sysctls {		/* settings of one kind of a link */
+	Criu__Sysctl	*one;	/* owned */
+	Criu__Sysctl	**v;	/* owned; to each of them */
+	size_t		 n;
+};
+
+/* rtnetlink.c */
+bool		 message_next(struct recfile *f, size_t body,
+		    struct message *m);
+bool		 message_number(const struct message *m, unsigned int type,
+		    uint32_t *v);
+const uint8_t	*attribute_find(const uint8_t *p, size_t len,
+		    unsigned int type, size_t *n);
+void		 attribute_text(const uint8_t *p, size_t len,
+		    unsigned int type, char *text, size_t size);
+
+/* netconf.c */
+int		 settings_read(struct settings *s, const struct maketask *t);
+void		 settings_free(struct settings *s);
+int		 sysctls_conf(struct sysctls *l, const struct settings *s,
+		    int version, const char *link);
+int		 sysctls_one(struct sysctls *l, const struct settings *s,
+		    const char *name, bool number);
+void		 sysctls_free(struct sysctls *l);
+
+#endif

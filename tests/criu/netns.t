@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# A tree whose first process is an init, in a network namespace of its own: criu
+# restores it in a new one, with its links, addresses, routes, rules, settings
+# and packet filters, and the sockets of the tree in there.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+command -v ip >/dev/null || skip_all 'no ip'
+ip -V 2>&1 | grep -q iproute2 || skip_all 'no ip of iproute2'
+
+# inside PID: the only child of a process
+inside() {
+	tr -d ' ' <"/proc/$1/task/$1/children"
+}
+
+# network PID: what ip, nft and /proc/sys tell of its network namespace, but for
+# what changes with time there
+network() {
+	nsenter -t "$1" -n sh -c 'ip addr; ip route show table all
+	    ip -6 route show table all; ip rule; ip -6 rule
+	    nft list ruleset 2>/dev/null; cd /proc/sys/net
+	    grep -r . ipv4/conf ipv6/conf unix 2>/dev/null | sort' 2>&1 |
+	    sed 's/ *valid_lft.*//; s/NO-CARRIER,//; s/ state [A-Z]*//
+		s/ tentative//; /fe80::/d; /ff00::/d; /^ *$/d'
+}
+
+cat >"$tmp/make" <<'END'
+set -e
+ip link set lo up
+ip addr add 10.9.8.7/24 dev lo
+ip -6 addr add fd00:9::1/64 dev lo nodad || :
+ip route add 10.8.0.0/16 dev lo
+ip route add blackhole 10.7.0.0/16 table 77
+ip rule add from 10.9.8.0/24 table 77 priority 5
+ip -6 rule add from fd00:9::/64 table 77 priority 6
+ip link add br9 type bridge
+ip link add veth8 type veth peer name veth9
+ip link set veth9 master br9
+ip link set veth8 address 02:00:00:00:00:08 mtu 1400
+ip link set veth9 up
+ip link set veth8 up
+ip link set br9 up
+ip addr add 10.6.0.1/24 dev veth8
+ip route add default via 10.6.0.2
+echo 1 >/proc/sys/net/ipv4/conf/veth8/forwarding
+echo 0 >/proc/sys/net/ipv4/conf/default/send_redirects
+echo 77 >/proc/sys/net/unix/max_dgram_qlen
+if command -v nft >/dev/null; then
+	nft 'add table inet mine; add chain inet mine in {
+	    type filter hook input priority 0; }
+	    add rule inet mine in tcp dport 9 drop'
+fi
+exec "$@"
+END
+in=(unshare --fork --pid --net sh "$tmp/make")
+start "$here/served.py"
+in=(env)
+outside=$pid
+pid=$(inside "$outside")
+network "$pid" >"$tmp/network"
+ok "$(($(grep -c '10.9.8.7\|10.6.0.1\|blackhole\|veth8' "$tmp/network") < 4))" \
+    "a network of its own"
+until_true longer 40
+take "$tmp/there" -r
+kill -KILL "$outside" "$pid"
+until_true gone "$pid"
+cp "$log" "$tmp/log.was"
+: >"$log"
+restore "$tmp/there" --pidfile "$tmp/pidfile"
+pid=$(cat "$tmp/pidfile")
+goes_on "a network namespace"
+network "$pid" >"$tmp/now"
+ok "$(! cmp -s "$tmp/network" "$tmp/now"; echo $((!$?)))" "its network is as it was" ||
+    diff "$tmp/network" "$tmp/now" | head -n 20 | diag
+is "$(readlink "/proc/$pid/ns/net" | grep -c "$(readlink \
+    /proc/self/ns/net)")" "0" "in one of its own"
+kill -KILL "$pid"
+finish 7
