@@ -41,3 +41,47 @@ put_back() {
 		echo "$waslimit" >"$proc/core_pipe_limit"
 	fi
 }
+
+# For snapcrash, which writes what is elsewhere for this test alone; its
+# configuration is $conf, and the snapshots are below $store.
+snapcrash_begin() {
+	on_disk
+	chmod 711 "$disk"
+	store=$disk/store
+	conf=$tmp/c
+	mkdir "$tmp/lib" "$tmp/sysctl"
+	mkdir -p /etc/sysctl.d
+}
+
+# config LINE ...
+config() {
+	printf '%s\n' "directory $store" "keep-free 0" "$@" >"$conf"
+}
+
+# crash WORD ...: run it; $rc, $err, and in $tmp/out what it prints
+crash() {
+	unshare -m sh -c "mount --bind '$tmp/lib' /var/lib &&
+	    mount --bind '$tmp/sysctl' /etc/sysctl.d && exec \"\$@\"" - \
+	    "$BUILD/snapcrash" -c "$conf" "$@" >"$tmp/out" 2>"$tmp/err"
+	rc=$?
+	err=$(cat "$tmp/err")
+}
+
+# taken NAME N: so many snapshots of a program are there
+taken() {
+	[ "$(find "$store" -name "$1.*.snap.gz" | wc -l)" -ge "$2" ]
+}
+
+# falls COMMAND ...: a target that crashes, and is taken: $id
+falls() {
+	target "$@"
+	printf f >&"${ask_fd[$pid]}"
+	wait "$pid" 2>/dev/null
+	until_true taken "fall.$pid" 1
+	id=$(cd "$store" && echo "fall.$pid."*)
+}
+
+# none_runs: of the handlers that the kernel starts
+none_runs() {
+	! pgrep -f "snapcrash -c$conf take" >/dev/null
+}

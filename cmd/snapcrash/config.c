@@ -107,6 +107,9 @@ config_set(struct config *c, const char *key, const char *value)
 	if (strcmp(key, "at-once") == 0)
 		return amount(value, "", NULL, &c->atonce) && c->atonce > 0 &&
 		    c->atonce <= 1000;
+	if (strcmp(key, "waiting") == 0)
+		return amount(value, "", NULL, &c->waiting) &&
+		    c->waiting <= 1000;
 	if (strcmp(key, "keep-count") == 0)
 		return amount(value, "", NULL, &c->count) && c->count > 0;
 	if (strcmp(key, "keep-bytes") == 0)
@@ -135,7 +138,7 @@ config_read(struct config *c, const char *path)
 	ssize_t len;
 	FILE *f;
 
-	*c = (struct config){ .atonce = 4, .count = 100,
+	*c = (struct config){ .atonce = 4, .waiting = 16, .count = 100,
 	    .bytes = UINT64_C(10) << 30, .percent = 10 };
 	strlcpy(c->directory, "/var/lib/snapcrash", sizeof c->directory);
 	if ((f = fopen(path, "re")) == NULL)

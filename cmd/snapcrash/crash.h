@@ -21,8 +21,9 @@ enum kin {			/* who is taken beside what crashed */
 struct config {			/* snapcrash.conf(5), in snapcrash(1) */
 	char		 directory[PATH_MAX];
 	enum kin	 kin;
-	uint64_t	 atonce; /* crashes; more are left to the kernel, which
-				   counts them in its log */
+	uint64_t	 atonce; /* crashes, */
+	uint64_t	 waiting; /* and so many more wait for them; others are
+				   counted and let go */
 	uint64_t	 count;	/* of snapshots that are kept, at most */
 	uint64_t	 bytes;	/* of all of them together */
 	uint64_t	 age;	/* of one, in seconds; 0: any */
@@ -71,6 +72,17 @@ struct falling {		/* a process that dumps core */
 	bool		 given;	/* by the kernel: it is that process */
 };
 
+struct claim {			/* of one who is at work; claim.c */
+	int		 fd;	/* -1: he has none */
+	int		 taking; /* as long as he holds a process; else -1 */
+};
+
+struct reserved {		/* bytes that may still be written: */
+	uint64_t	 kept;	/* of snapshots, */
+	uint64_t	 disk;	/* and of all files, */
+	uint64_t	 n;	/* of so many snapshots */
+};
+
 /* after.c: when it was taken */
 void		 take_begin(void);
 void		 frames_text(const struct falling *f, const char *name, char *s,
@@ -100,6 +112,17 @@ uint64_t	 leave_need(const struct space *sp);
 void		 leave_choose(const struct space *sp, uint64_t room,
 		    char ***words, size_t *n);
 
+/* claim.c: who is at work */
+int		 claim_take(struct claim *p, const struct config *c);
+int		 claim_reserve(const struct claim *p, void (*choose)(void *,
+		    const struct reserved *, struct reserved *), void *arg);
+void		 claim_shrink(const struct claim *p, uint64_t kept,
+		    uint64_t disk);
+void		 claim_let(struct claim *p);
+uint64_t	 claim_most(const struct config *c);
+uint64_t	 claim_dropped(const struct config *c);
+void		 claim_forget(void);
+
 /* program.c: other programs of ours */
 int		 program_self(char *path);
 char		*program_beside(const char *name);
@@ -119,7 +142,8 @@ void		 store_free(struct crashes *l);
 uint64_t	 crash_pid(const struct crash *c);
 struct crash	*store_find(struct crashes *l, const char *word);
 uint64_t	 store_room(const struct config *c, struct crashes *l,
-		    uint64_t need);
+		    uint64_t need, const struct reserved *others,
+		    uint64_t *disk);
 
 /* take.c */
 int		 crash_take(const struct config *c, char *const argv[]);

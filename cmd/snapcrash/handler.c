@@ -107,11 +107,12 @@ handler_install(const struct config *c, const char *path)
 	    line_read(PATTERN, was, sizeof was) == -1 ||
 	    line_read(LIMIT, limit, sizeof limit) == -1)
 		errx(1, "%s", snap_errstr());
-	snprintf(n, sizeof n, "%ju", (uintmax_t)c->atonce);
+	snprintf(n, sizeof n, "%ju", (uintmax_t)claim_most(c));
 	/* what is there now is kept, unless it is ours already */
 	if ((!pattern_isours(was) && file_write(BEFORE, "%s\n%s\n", was,
 	    limit) == -1) || store_open(c) == -1)
 		errx(1, "%s", snap_errstr());
+	claim_forget();
 	(void)mkdir("/etc/sysctl.d", 0755);
 	if (file_write(BOOT, "# made by snapcrash install\n"
 	    "kernel.core_pattern=%s\nkernel.core_pipe_limit=%s\n", pattern,
@@ -159,19 +160,19 @@ handler_remove(void)
 int
 handler_status(const struct config *c)
 {
-	char now[PATTERN_MOST + 1], limit[32];
+	char now[PATTERN_MOST + 1];
 	struct crashes l;
-	uint64_t sum;
+	uint64_t sum, dropped;
 	size_t i;
 
 	if (line_read(PATTERN, now, sizeof now) == -1 ||
-	    line_read(LIMIT, limit, sizeof limit) == -1 ||
 	    store_read(c, &l) == -1)
 		errx(1, "%s", snap_errstr());
 	for (sum = 0, i = 0; i < l.n; i++)
 		sum += l.v[i].size;
 	if (pattern_isours(now))
-		printf("cores are taken by snapcrash, %s at once\n", limit);
+		printf("cores are taken by snapcrash, %ju at once, and %ju "
+		    "wait\n", (uintmax_t)c->atonce, (uintmax_t)c->waiting);
 	else if (*now == '|')
 		printf("cores are piped to %.*s\n",
 		    (int)strcspn(text_harmless(now) + 1, " "), now + 1);
@@ -184,6 +185,9 @@ handler_status(const struct config *c)
 	printf("%s has %zu of %ju snapshots, %ju of %ju MiB\n", c->directory,
 	    l.n, (uintmax_t)c->count, (uintmax_t)(sum >> 20),
 	    (uintmax_t)(c->bytes >> 20));
+	if ((dropped = claim_dropped(c)) > 0)
+		printf("%ju crash%s let go without one: too many at once\n",
+		    (uintmax_t)dropped, dropped == 1 ? " was" : "es were");
 	store_free(&l);
 	return pattern_isours(now) ? 0 : 1;
 }

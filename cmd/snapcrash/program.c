@@ -3,6 +3,7 @@
  */
 #include "crash.h"
 
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -51,12 +52,13 @@ program_beside(const char *name)
 
 /*
  * Start a program with the descriptors fd as its standard ones; of -1, with
- * those of ours, as of all three where fd is NULL.  Return its number, or -1
- * with errstr.
+ * those of ours.  It ends when we do.  Where fd is NULL, it has all of ours,
+ * and may stay.  Return its number, or -1 with errstr.
  */
 pid_t
 program_start(char *const argv[], const int fd[3])
 {
+	const pid_t self = getpid();
 	pid_t pid;
 	int i;
 
@@ -65,6 +67,9 @@ program_start(char *const argv[], const int fd[3])
 	if (pid > 0)
 		return pid;
 	signal(SIGPIPE, SIG_DFL);
+	if (fd != NULL && (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 ||
+	    getppid() != self))
+		_exit(127);
 	for (i = 0; fd != NULL && i < 3; i++)
 		if (fd[i] != -1 && fd[i] != i && dup2(fd[i], i) == -1)
 			_exit(127);

@@ -121,10 +121,11 @@ store_free(struct crashes *l)
 
 /*
  * Return the bytes that the disk of the current directory has free, but for
- * what is to stay free of it; 0 where that is not told.
+ * what is to stay free of it, and what others may write; 0 where that is not
+ * told.
  */
 static uint64_t
-disk_room(const struct config *c)
+disk_room(const struct config *c, const struct reserved *others)
 {
 	struct statvfs st;
 	uint64_t room, keep;
@@ -134,6 +135,8 @@ disk_room(const struct config *c)
 	room = (uint64_t)st.f_bavail * st.f_frsize;
 	keep = c->percent == 0 ? c->free :
 	    (uint64_t)st.f_blocks / 100 * c->percent * st.f_frsize;
+	if (__builtin_add_overflow(keep, others->disk, &keep))
+		return 0;
 	return room > keep ? room - keep : 0;
 }
 
@@ -148,30 +151,34 @@ crash_isold(const struct config *c, const struct crash *k)
  * Remove the oldest of l, which are in the current directory: those that are
  * too many, too old, or where need more bytes have no place; but for more than
  * half of what may be taken none is removed, nor where it would not help.
- * Return the bytes that there is room for.
+ * Others who are at work will write so much as others tells.  Return the bytes
+ * that there is room for, of a snapshot; *disk is that of files, of which there
+ * are two until it is made.
  */
 uint64_t
-store_room(const struct config *c, struct crashes *l, uint64_t need)
+store_room(const struct config *c, struct crashes *l, uint64_t need,
+    const struct reserved *others, uint64_t *disk)
 {
 	const uint64_t want = need < c->bytes / 2 ? need : c->bytes / 2;
-	uint64_t sum, room;
+	uint64_t sum;
 	size_t i;
 	bool helps;
 
-	for (sum = 0, i = 0; i < l->n; i++)
+	for (sum = others->kept, i = 0; i < l->n; i++)
 		sum += l->v[i].size;
-	helps = disk_room(c) + sum >= want;
+	helps = disk_room(c, others) + sum - others->kept >= 2 * want;
 	for (i = 0; i < l->n; i++) {
-		if (l->n - i < c->count && !crash_isold(c, &l->v[i]) &&
-		    sum + want <= c->bytes && (disk_room(c) >= want || !helps))
+		if (l->n - i + others->n < c->count &&
+		    !crash_isold(c, &l->v[i]) && sum + want <= c->bytes &&
+		    (disk_room(c, others) >= 2 * want || !helps))
 			break;
 		if (unlink(strrchr(l->v[i].file, '/') + 1) == 0)
 			sum -= l->v[i].size;
 	}
-	room = disk_room(c);
+	*disk = disk_room(c, others);
 	if (sum >= c->bytes)
 		return 0;
-	return c->bytes - sum < room ? c->bytes - sum : room;
+	return c->bytes - sum < *disk / 2 ? c->bytes - sum : *disk / 2;
 }
 
 /*

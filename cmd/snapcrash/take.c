@@ -7,7 +7,6 @@
 #include "crash.h"
 #include "vec.h"
 
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -23,8 +22,6 @@
 enum {
 	TAKE_SECONDS = 600,	/* until who fell is let go, taken or not */
 	PACK_SECONDS = 3600,
-	PACKING = 2,		/* times so many as may be taken at once are in
-				   work at once: what is packed is gone */
 	MARGIN = 64 << 20	/* bytes: files that are carried along */
 };
 
@@ -131,31 +128,6 @@ spool_new(void)
 }
 
 /*
- * Take one of the places of those that are at work, of which there are so many
- * files: it is ours until we end.  Return -1 with errstr if all are taken.
- */
-static int
-place_take(const struct config *c)
-{
-	char name[32];
-	uint64_t i;
-	int fd;
-
-	for (i = 0; i < c->atonce * PACKING; i++) {
-		snprintf(name, sizeof name, ".place.%ju", (uintmax_t)i);
-		fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-		    0600);
-		if (fd == -1)
-			return errstr_sys("%s/%s", c->directory, name);
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-			return 0;
-		close(fd);
-	}
-	return errstr_set("%ju others are in work: at-once in snapcrash(1)",
-	    (uintmax_t)i);
-}
-
-/*
  * Have no program of ours write a file that is larger.
  */
 static void
@@ -166,30 +138,56 @@ files_limit(uint64_t bytes)
 	(void)setrlimit(RLIMIT_FSIZE, &most);
 }
 
+struct taking {			/* a process, into the spool */
+	const struct config *c;
+	struct crashes	*l;	/* those that there are */
+	const struct space *sp;	/* its memory; NULL if that is not known */
+	uint64_t	 room;	/* bytes that may be kept of it, */
+	uint64_t	 spool;	/* and that the spool may have */
+	int		 rc;	/* -1 with errstr: that cannot be told */
+};
+
 /*
- * Take the process into the spool.  Return 0, or -1 with errstr, also where it
- * is not sure that it was this process all the time.
+ * Choose how large it may be: as it is, where that is known, and where others
+ * are taken with it, who knows.  Whoever is taken at the same time has his part
+ * of the room, too.
+ */
+static void
+room_choose(void *arg, const struct reserved *others, struct reserved *own)
+{
+	struct taking *t = arg;
+	uint64_t need, disk, most;
+
+	if ((t->rc = store_read(t->c, t->l)) == -1)
+		return;
+	need = t->sp == NULL ? 0 : leave_need(t->sp);
+	t->room = store_room(t->c, t->l, need, others, &disk);
+	most = need + need / 8 + MARGIN;
+	if (t->sp == NULL || t->c->kin != KIN_NONE)
+		most = most > t->room / 2 ? most : t->room / 2;
+	if (t->room > most)
+		t->room = most;
+	t->spool = t->room + MARGIN < disk - t->room ? t->room + MARGIN :
+	    disk - t->room;
+	if (t->room >= room_least)
+		*own = (struct reserved){ t->room, t->room + t->spool, 1 };
+}
+
+/*
+ * Run snap(1) with the spool as its standard output.  Return 0, or -1 with
+ * errstr.
  */
 static int
-spool_take(const struct config *c, struct falling *f, int spool,
-    struct crashes *l, uint64_t *room)
+snap_run(const struct taking *t, const struct falling *f, int spool)
 {
 	const int fd[3] = { STDIN_FILENO, spool, -1 };
-	struct space sp = { 0 };
-	bool known;
 	char **v;
 	size_t n;
 	pid_t pid;
 	int rc;
 
-	known = space_live(&sp, f->pid) == 0;
-	*room = store_room(c, l, known ? leave_need(&sp) : 0);
-	if (*room < room_least) {
-		space_free(&sp);
-		return errstr_set("there is no room in %s", c->directory);
-	}
-	files_limit(*room + MARGIN);
-	v = take_words(c, f, *room, known ? &sp : NULL, &n);
+	files_limit(t->spool);
+	v = take_words(t->c, f, t->room, t->sp, &n);
 	if ((pid = program_start(v, fd)) == -1)
 		rc = -1;
 	else if ((rc = program_wait(pid, TAKE_SECONDS)) > 1)
@@ -197,11 +195,37 @@ spool_take(const struct config *c, struct falling *f, int spool,
 	/* with 1 something is missing, or all */
 	else if (lseek(spool, 0, SEEK_END) <= 0)
 		rc = errstr_set("nothing could be taken");
-	else if (!falling_same(f))
-		rc = errstr_set("it was killed meanwhile");
 	else
 		rc = 0;
 	words_free(v, n);
+	return rc;
+}
+
+/*
+ * Take the process into the spool.  Return 0, or -1 with errstr, also where it
+ * is not sure that it was this process all the time.
+ */
+static int
+spool_take(const struct config *c, struct falling *f, int spool,
+    const struct claim *claim, uint64_t *room)
+{
+	struct crashes l = { 0 };
+	struct space sp = { 0 };
+	struct taking t = { .c = c, .l = &l };
+	int rc;
+
+	if (space_live(&sp, f->pid) == 0)
+		t.sp = &sp;
+	if ((rc = claim_reserve(claim, room_choose, &t)) == 0)
+		rc = t.rc;
+	if (rc == 0 && t.room < room_least)
+		rc = errstr_set("there is no room in %s", c->directory);
+	if (rc == 0)
+		rc = snap_run(&t, f, spool);
+	if (rc == 0 && !falling_same(f))
+		rc = errstr_set("it was killed meanwhile");
+	*room = t.room;
+	store_free(&l);
 	space_free(&sp);
 	return rc;
 }
@@ -259,7 +283,7 @@ int
 crash_take(const struct config *c, char *const argv[])
 {
 	struct falling f = { .pid = -1, .pidfd = -1 };
-	struct crashes l = { 0 };
+	struct claim claim = { -1, -1 };
 	char name[80], what[128], frames[512];
 	uint64_t room = 0;
 	int rc, spool = -1;
@@ -270,17 +294,20 @@ crash_take(const struct config *c, char *const argv[])
 		rc = store_open(c);
 	umask(S_IRWXG | S_IRWXO);
 	if (rc == 0)
-		rc = place_take(c);
+		rc = claim_take(&claim, c);
 	if (rc == 0 && (spool = spool_new()) == -1)
 		rc = errstr_sys("%s", c->directory);
-	if (rc == 0 && (rc = store_read(c, &l)) == 0)
-		rc = spool_take(c, &f, spool, &l, &room);
+	if (rc == 0)
+		rc = spool_take(c, &f, spool, &claim, &room);
 	let_go(&f);
+	claim_let(&claim);
 	/* its name may begin with a dash */
 	snprintf(name, sizeof name, "./%s.snap.gz", f.id);
-	if (rc == 0)
+	if (rc == 0) {
+		claim_shrink(&claim, room, room);
 		rc = spool_pack(spool, name, room);
-	store_free(&l);
+	}
+	claim_shrink(&claim, 0, 0);
 	signal_text((unsigned int)f.signal, what, sizeof what);
 	if (rc == -1) {
 		syslog(LOG_CRIT, "process %d (%s) crashed: %s: no snapshot: "

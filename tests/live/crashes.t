@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Several crashes at once: so many are taken as may be, others wait or are
+# counted, and together they keep the limits of the directory.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
+. "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/handler.sh
+. "$tests/handler.sh"
+
+why=$(handler_lacks)
+if [ -n "$why" ]; then
+	skip "crashes" "$why"
+	finish 1
+	exit 0
+fi
+handler_guard "$BUILD/snapcrash"
+snapcrash_begin
+config "at-once 2" "waiting 1"
+crash install
+is "$rc $err" "0 " "installed"
+falls "$targets/fall" segv 0
+try "one is taken" "$BUILD/snapls" -c "$store/$id"
+
+# as_worker FILE: have a process of our own that has this file, as who is at
+# work has: $worker
+as_worker() {
+	until_true none_runs
+	(
+		exec 8>>"$1"
+		flock 8 && exec sleep 1000 3>&-
+	) &
+	worker=$!
+	until_true is_held "$1"
+}
+is_held() {
+	! flock -n "$1" true
+}
+ends() {
+	kill -KILL "$1"
+	wait "$1" 2>/dev/null
+}
+
+# two processes are held
+as_worker "$store/.taking.0"
+first=$worker
+as_worker "$store/.taking.1"
+second=$worker
+handlers() {
+	[ "$(pgrep -cf "snapcrash -c$conf take")" -eq "$1" ]
+}
+target "$targets/fall" segv 0
+waits=$pid
+printf f >&"${ask_fd[$pid]}"
+until_true is_held "$store/.waiting.0"
+ok $? "one more waits"
+target "$targets/fall" segv 0
+printf f >&"${ask_fd[$pid]}"
+wait "$pid" 2>/dev/null
+until_true handlers 1
+is "$(find "$store" -name "fall.$pid.*")" "" \
+    "another one is gone, without a snapshot"
+crash status
+is "$(sed -n 3p "$tmp/out")" \
+    "1 crash was let go without one: too many at once" "and is counted"
+is "$(sed -n 's/^CoreDumping:[[:blank:]]*//p' "/proc/$waits/status")" 1 \
+    "who waits is still there"
+ends "$first"
+wait "$waits" 2>/dev/null
+until_true taken "fall.$waits" 1
+ok $? "and is taken when there is a place"
+ends "$second"
+until_true none_runs
+
+# of two that are written at once, the second has what the first leaves
+config "keep-bytes 40M"
+rm "$store"/*.snap.gz
+falls "$targets/fall" segv 0
+crash -j info
+lacks='import json, sys
+print(json.load(sys.stdin)["lacks"])'
+is "$(python3 -c "$lacks" <"$tmp/out")" None "there is room for one"
+as_worker "$store/.place.0"
+echo "$((37 << 20)) 0" >"$store/.place.0"
+falls "$targets/fall" segv 0
+crash -j info "$pid"
+is "$(python3 -c "$lacks" <"$tmp/out")" "memory was left out" \
+    "another is at work: for less"
+echo "$((40 << 20)) 0" >"$store/.place.0"
+target "$targets/fall" segv 0
+printf f >&"${ask_fd[$pid]}"
+wait "$pid" 2>/dev/null
+until_true none_runs
+is "$(find "$store" -name "fall.$pid.*")" "" "or for none"
+ends "$worker"
+falls "$targets/fall" segv 0
+crash -j info "$pid"
+is "$(python3 -c "$lacks" <"$tmp/out")" None "it was killed: for all again"
+
+# many at once
+config "at-once 2" "waiting 40" "keep-count 5"
+crash install
+pids=()
+for ((i = 0; i < 20; i++)); do
+	target "$targets/fall" segv 0
+	pids+=("$pid")
+done
+for p in "${pids[@]}"; do
+	printf f >&"${ask_fd[$p]}"
+done
+for p in "${pids[@]}"; do
+	wait "$p" 2>/dev/null
+done
+until_true none_runs
+crash status
+is "$(wc -l <"$tmp/out")" 2 "many at once: none is let go without"
+is "$(find "$store" -name '*.snap.gz' | wc -l)" 5 \
+    "many at once: as many are kept as may be"
+whole=0
+for f in "$store"/*.snap.gz; do
+	"$BUILD/snapls" -c "$f" >"$tmp/out" 2>&1 && whole=$((whole + 1))
+done
+is "$whole" 5 "many at once: they are whole"
+crash remove
+is "$rc $err" "0 " "removed"
+finish 15
