@@ -20,10 +20,6 @@ enum {
 	SHSTK_STATUS = 0x5005
 };
 
-/*
- * Return why no calls can be made in a thread with the registers *r; NULL: they
- * can.
- */
 const char *
 call_refused(pid_t tid, const struct gregs *r)
 {
@@ -42,11 +38,6 @@ call_refused(pid_t tid, const struct gregs *r)
 	return NULL;
 }
 
-/*
- * Have the registers *r make the system call nr with six arguments, by the
- * instructions g and with the stack pointer sp, and be in none, so that none is
- * repeated.
- */
 void
 call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
     const uint64_t arg[6])
@@ -68,8 +59,7 @@ call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
 }
 
 /*
- * Have a thread at the entry of a system call make none: number -1.  Return 0,
- * or -1 with errno.
+ * The number of the call is -1 then.
  */
 int
 call_cancel(pid_t tid)
@@ -78,20 +68,12 @@ call_cancel(pid_t tid)
 	    regs.orig_rax), (void *)-1L) == -1 ? -1 : 0;
 }
 
-/*
- * Return what a system call that has come to its end returned.
- */
 int64_t
 call_result(const struct gregs *r)
 {
 	return (int64_t)r->word[offsetof(struct user_regs_struct, rax) / 8];
 }
 
-/*
- * Return 1 if a stopped thread would go on with system call nr, whose first
- * argument is first: it is before it, or has to repeat it; 0 if not; -1 if that
- * cannot be seen.
- */
 int
 call_pending(pid_t tid, long nr, uint64_t first)
 {

@@ -73,10 +73,6 @@ code_skip(const uint8_t *p, const uint8_t *end)
 	return p < end && skip <= SKIP_MOST ? skip : -1;
 }
 
-/*
- * Look whether the code in buf, of len bytes, at an address, begins with what
- * makes a call.  Return true, and tell g, if it does.
- */
 bool
 gadgets_call(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 {
@@ -90,9 +86,6 @@ gadgets_call(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 	return true;
 }
 
-/*
- * The same with what does rt_sigreturn(2).
- */
 bool
 gadgets_back(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 {
@@ -108,9 +101,6 @@ gadgets_back(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 	return false;
 }
 
-/*
- * Look for what g lacks yet in the code in buf, of len bytes, at an address.
- */
 void
 gadgets_seek(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 {

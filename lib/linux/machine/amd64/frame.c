@@ -271,13 +271,6 @@ stage_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
 	return stage_put(buf, at, w->gadget, &uc);
 }
 
-/*
- * Build what is described above; at, a multiple of 64, is where it will be in
- * the process.  With what stack pointers calls are made goes into *s.  If
- * nothing is to be unmapped, its first STAGE_SIZE bytes may be written to, or
- * FRAME_SPARE, if it is bare.  Return its length, or -1 with errno of
- * ptrace(2).
- */
 int
 frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 {
@@ -315,10 +308,6 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 	return (int)(xstate + len);
 }
 
-/*
- * Build in buf, of STAGE_SIZE bytes, a stack for a clone, at an address: it
- * exits as soon as it runs.  Return its stack pointer.
- */
 uint64_t
 frame_exit(uint8_t *buf, uint64_t at, const struct way *w)
 {

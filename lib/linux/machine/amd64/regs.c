@@ -23,9 +23,6 @@ regs_of(const struct gregs *r)
 	return u;
 }
 
-/*
- * Read the registers of a thread into *r.  Return 0, or -1 with errno.
- */
 int
 gregs_read(pid_t tid, struct gregs *r)
 {
@@ -33,9 +30,6 @@ gregs_read(pid_t tid, struct gregs *r)
 	return ptrace(PTRACE_GETREGS, tid, NULL, r) == -1 ? -1 : 0;
 }
 
-/*
- * Give a thread the registers *r.  Return 0, or -1 with errno.
- */
 int
 gregs_write(pid_t tid, const struct gregs *r)
 {
@@ -44,18 +38,12 @@ gregs_write(pid_t tid, const struct gregs *r)
 	return ptrace(PTRACE_SETREGS, tid, NULL, &u) == -1 ? -1 : 0;
 }
 
-/*
- * Return the address of the next instruction.
- */
 uint64_t
 gregs_pc(const struct gregs *r)
 {
 	return regs_of(r).rip;
 }
 
-/*
- * Have the next instruction be that at address pc.
- */
 void
 gregs_jump(struct gregs *r, uint64_t pc)
 {
@@ -65,18 +53,12 @@ gregs_jump(struct gregs *r, uint64_t pc)
 	memcpy(r, &u, sizeof u);
 }
 
-/*
- * Return the stack pointer.
- */
 uint64_t
 gregs_sp(const struct gregs *r)
 {
 	return regs_of(r).rsp;
 }
 
-/*
- * Return the address by which the thread finds its own data.
- */
 uint64_t
 gregs_tls(const struct gregs *r)
 {

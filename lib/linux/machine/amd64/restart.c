@@ -63,10 +63,8 @@ restart_counts(int64_t nr)
 }
 
 /*
- * A thread whose system call gave up because we stopped it makes the call
- * again: the kernel is told what it tells itself in its other calls,
- * -ERESTARTNOHAND.  If a signal is to be handled first, the call fails with
- * EINTR after all, as it should.  Return true if it makes a call again.
+ * The kernel is told what it tells itself in its other calls, -ERESTARTNOHAND:
+ * if a signal is to be handled first, the call fails with EINTR after all.
  */
 bool
 restart_call(pid_t tid, const struct seencall *seen)
@@ -91,11 +89,6 @@ restart_call(pid_t tid, const struct seencall *seen)
 	return false;
 }
 
-/*
- * Return true if general registers that were read before, and now, are the
- * same; false also where none were.  Who waits for a time goes on to do
- * so in another system call, restart_syscall(2), when it was stopped.
- */
 bool
 restart_same(const void *before, size_t nbefore, const void *now, size_t nnow)
 {
@@ -112,10 +105,6 @@ restart_same(const void *before, size_t nbefore, const void *now, size_t nnow)
 	return memcmp(&a, &b, sizeof a) == 0;
 }
 
-/*
- * Return true if a thread, whose general registers are now, of len bytes, may
- * have to go on elsewhere than it would: restart_call.
- */
 bool
 restart_due(const void *now, size_t len)
 {

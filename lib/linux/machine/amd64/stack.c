@@ -8,16 +8,11 @@
 #include <unistd.h>
 
 /*
- * Return where the stack that a thread runs on begins, if it is the one that
- * its C library made or was given for it (pthread_attr_setstack(3)); 0 if that
- * is not certain.  Memory may have the stacks of many threads side by side, or
- * what a runtime keeps on its heap, so the mapping alone does not tell.  The C
- * library does: what the thread finds its own data by (%fs: ELF Handling for
- * Thread-Local Storage) leads to itself, and is at the end of its stack; behind
- * it are, side by side, the address and the size of that (glibc: stackblock
- * and stackblock_size of nptl/descr.h; musl: map_base and map_size of
- * src/internal/pthread_impl.h).  The guard, if any, is within.  It begins at
- * lower or above.  mem is the memory of the process.
+ * The C library tells: what the thread finds its own data by (%fs: ELF Handling
+ * for Thread-Local Storage) leads to itself, and is at the end of its stack;
+ * behind it are, side by side, the address and the size of that (glibc:
+ * stackblock and stackblock_size of nptl/descr.h; musl: map_base and map_size
+ * of src/internal/pthread_impl.h).
  */
 uint64_t
 stack_begin(int mem, const struct gregs *r, uint64_t lower)

@@ -48,10 +48,6 @@ has_matrix(pid_t tid)
 	return size > HEADER;
 }
 
-/*
- * Return why no calls can be made in a thread with the registers *r; NULL:
- * they can.
- */
 const char *
 call_refused(pid_t tid, const struct gregs *r)
 {
@@ -70,9 +66,7 @@ call_refused(pid_t tid, const struct gregs *r)
 }
 
 /*
- * Have the registers *r make the system call nr with six arguments, by the
- * instructions g and with the stack pointer sp, and be in none, so that none
- * is repeated.  What makes the call returns to rt_sigreturn(2).
+ * What makes the call returns to rt_sigreturn(2).
  */
 void
 call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
@@ -87,8 +81,7 @@ call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
 }
 
 /*
- * Have a thread at the entry of a system call make none: number -1.  Return 0,
- * or -1 with errno.
+ * The number of the call is -1 then.
  */
 int
 call_cancel(pid_t tid)
@@ -98,9 +91,6 @@ call_cancel(pid_t tid)
 	return note_write(tid, NOTE_SYSTEM_CALL, &none, sizeof none);
 }
 
-/*
- * Return what a system call that has come to its end returned.
- */
 int64_t
 call_result(const struct gregs *r)
 {
@@ -108,10 +98,8 @@ call_result(const struct gregs *r)
 }
 
 /*
- * Return 1 if a stopped thread would go on with system call nr, whose first
- * argument is first: it is before it, which is also where the kernel puts who
- * has to repeat it (do_signal of arch/arm64/kernel/signal.c); 0 if not; -1 if
- * that cannot be seen.
+ * Who has to repeat a call is put before it by the kernel: do_signal of
+ * arch/arm64/kernel/signal.c.
  */
 int
 call_pending(pid_t tid, long nr, uint64_t first)
@@ -160,7 +148,7 @@ vectors_read(pid_t tid, uint8_t *buf, size_t len)
 /*
  * Keep the long vectors of a thread, which the kernel cuts off in any system
  * call (fp_user_discard of arch/arm64/kernel/entry-common.c, or
- * sve_user_discard).  Return 0, or -1 with errno.
+ * sve_user_discard).
  */
 int
 kept_read(pid_t tid, struct kept *k)

@@ -49,10 +49,6 @@ is_idle(uint32_t i)
 	    (i & 0x3fe00000) == 0x1a800000) && to != X30;
 }
 
-/*
- * Look whether the code in buf, of len bytes, at an address, begins with what
- * makes a call.  Return true, and tell g, if it does.
- */
 bool
 gadgets_call(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 {
@@ -72,9 +68,6 @@ gadgets_call(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 	return false;
 }
 
-/*
- * The same with what does rt_sigreturn(2).
- */
 bool
 gadgets_back(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 {
@@ -88,9 +81,6 @@ gadgets_back(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 	return true;
 }
 
-/*
- * Look for what g lacks yet in the code in buf, of len bytes, at an address.
- */
 void
 gadgets_seek(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 {

@@ -56,9 +56,6 @@ code_at(pid_t tid, uint64_t at)
 	return (uint32_t)(w >> at % 8 * 8);
 }
 
-/*
- * Read the registers of a thread into *r.  Return 0, or -1 with errno.
- */
 int
 gregs_read(pid_t tid, struct gregs *r)
 {
@@ -82,7 +79,7 @@ gregs_read(pid_t tid, struct gregs *r)
 
 /*
  * Give a thread the registers *r, and then have it be in the call that they
- * tell of.  Return 0, or -1 with errno.
+ * tell of.
  */
 int
 gregs_write(pid_t tid, const struct gregs *r)
@@ -93,9 +90,6 @@ gregs_write(pid_t tid, const struct gregs *r)
 	    -1 : note_write(tid, NOTE_SYSTEM_CALL, &nr, sizeof nr);
 }
 
-/*
- * Return the address of the next instruction.
- */
 uint64_t
 gregs_pc(const struct gregs *r)
 {
@@ -103,8 +97,7 @@ gregs_pc(const struct gregs *r)
 }
 
 /*
- * Have the next instruction be that at address pc, wherever it is jumped to it
- * from: with branch target identification, that is told by two bits.
+ * With branch target identification, two bits tell from where it was jumped to.
  */
 void
 gregs_jump(struct gregs *r, uint64_t pc)
@@ -124,18 +117,12 @@ untagged(uint64_t addr)
 	return addr & (UINT64_MAX >> 8);
 }
 
-/*
- * Return the stack pointer.
- */
 uint64_t
 gregs_sp(const struct gregs *r)
 {
 	return untagged(r->word[SP]);
 }
 
-/*
- * Return the address by which the thread finds its own data.
- */
 uint64_t
 gregs_tls(const struct gregs *r)
 {

@@ -115,10 +115,6 @@ gave_up(const struct gregs *r, pid_t tid)
 	return code_at(tid, r->word[PC] - BYTES) == (uint32_t)SVC ? c : NULL;
 }
 
-/*
- * Return true if restart_call has to know how often a thread that was seen in
- * call nr had gone to sleep.
- */
 bool
 restart_counts(int64_t nr)
 {
@@ -246,11 +242,6 @@ first_find(pid_t tid, const struct call *c, const struct gregs *r,
 	    (c->file == NULL || is_taken(tid, c, *v));
 }
 
-/*
- * A thread whose system call gave up because we stopped it makes the call
- * again, unless a signal is to be handled: then it fails with EINTR, as it
- * should.  Return true if it makes a call again.
- */
 bool
 restart_call(pid_t tid, const struct seencall *seen)
 {
@@ -268,12 +259,10 @@ restart_call(pid_t tid, const struct seencall *seen)
 }
 
 /*
- * Return what the kernel knows of the call that a stopped thread with
- * registers *r was in.  It has put the thread before that, and keeps until
- * it runs on how the call ended (do_signal of arch/arm64/kernel/signal.c); or
- * restart_call has, and it is to end as if the kernel had.
- * That follows from the call, but whether it was in one that waits for a
- * time, or had yet to begin it.
+ * The kernel has put the thread before the call, and keeps until it runs on how
+ * the call ended (do_signal of arch/arm64/kernel/signal.c); or restart_call
+ * has, and it is to end as if the kernel had.  That follows from the call, but
+ * whether it was in one that waits for a time, or had yet to begin it.
  */
 struct again
 again_look(pid_t tid, const struct gregs *r)
@@ -296,21 +285,12 @@ again_look(pid_t tid, const struct gregs *r)
 	return (struct again){ 0, false };
 }
 
-/*
- * Return the first argument of the call that a thread with registers *r is to
- * repeat.
- */
 uint64_t
 again_first(const struct gregs *r)
 {
 	return r->word[X0];
 }
 
-/*
- * Have the registers *r, of a thread that is to repeat a call, be those that
- * it had at the end of that, when the call returned minus code: with the
- * same first argument as the call has of which it stands at the end.
- */
 void
 again_load(struct gregs *r, int code)
 {
@@ -319,11 +299,6 @@ again_load(struct gregs *r, int code)
 	r->word[X0] = (uint64_t)-(int64_t)code;
 }
 
-/*
- * Return true if general registers that were read before, and now, are the
- * same; false also where none were.  Who waits for a time goes on to do
- * so in another system call, restart_syscall(2), when it was stopped.
- */
 bool
 restart_same(const void *before, size_t nbefore, const void *now, size_t nnow)
 {
@@ -338,10 +313,6 @@ restart_same(const void *before, size_t nbefore, const void *now, size_t nnow)
 	return memcmp(&a, &b, nbefore) == 0;
 }
 
-/*
- * Return true if a thread, whose general registers are now, of len bytes, may
- * have to go on elsewhere than it would: restart_call.
- */
 bool
 restart_due(const void *now, size_t len)
 {

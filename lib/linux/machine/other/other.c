@@ -1,7 +1,8 @@
 /*
- * Other machines: registers are read by their number, whatever they are, and
- * no process is made to make system calls, nor has anything put right.  Of what
- * else machine.h has, nothing is used where isa.injects is false.
+ * Other machines: registers are read by their number, whatever they are; of a
+ * thread that was stopped nothing is put right; and no process is made to make
+ * system calls: what is for that is never used (isa.injects), and is here so
+ * that all is linked.
  */
 #include "linux/machine/machine.h"
 
@@ -10,6 +11,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
+
+/* most of it does nothing with what it is given */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 static const struct regnote regset[] = {
 	{ NT_PRSTATUS, "regset/prstatus", false, false },
@@ -26,146 +30,59 @@ unknown(void)
 	return -1;
 }
 
+/* regs.c */
 int
 gregs_read(pid_t tid, struct gregs *r)
 {
-	(void)tid;
-	memset(r, 0, sizeof *r);
 	return unknown();
 }
 
 int
 gregs_write(pid_t tid, const struct gregs *r)
 {
-	(void)tid;
-	(void)r;
 	return unknown();
 }
 
 uint64_t
 gregs_pc(const struct gregs *r)
 {
-	(void)r;
 	return 0;
-}
-
-void
-gregs_jump(struct gregs *r, uint64_t pc)
-{
-	(void)r;
-	(void)pc;
 }
 
 uint64_t
 gregs_sp(const struct gregs *r)
 {
-	(void)r;
 	return 0;
 }
 
 uint64_t
 gregs_tls(const struct gregs *r)
 {
-	(void)r;
 	return 0;
 }
 
-const char *
-call_refused(pid_t tid, const struct gregs *r)
-{
-	(void)tid;
-	(void)r;
-	return "on this machine that is not known how";
-}
-
 void
-call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
-    const uint64_t arg[6])
+gregs_jump(struct gregs *r, uint64_t pc)
 {
-	(void)r;
-	(void)g;
-	(void)sp;
-	(void)nr;
-	(void)arg;
 }
 
-int
-call_cancel(pid_t tid)
-{
-	(void)tid;
-	return unknown();
-}
-
-int64_t
-call_result(const struct gregs *r)
-{
-	(void)r;
-	return -ENOSYS;
-}
-
-int
-call_pending(pid_t tid, long nr, uint64_t first)
-{
-	(void)tid;
-	(void)nr;
-	(void)first;
-	return unknown();
-}
-
-int
-kept_read(pid_t tid, struct kept *k)
-{
-	(void)tid;
-	(void)k;
-	return unknown();
-}
-
-int
-kept_write(pid_t tid, const struct kept *k)
-{
-	(void)tid;
-	(void)k;
-	return unknown();
-}
-
+/* restart.c */
 bool
-gadgets_call(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
+restart_counts(int64_t nr)
 {
-	(void)g;
-	(void)buf;
-	(void)len;
-	(void)at;
 	return false;
 }
 
 bool
-gadgets_back(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
+restart_due(const void *now, size_t len)
 {
-	return gadgets_call(g, buf, len, at);
+	return false;
 }
 
-void
-gadgets_seek(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
+bool
+restart_call(pid_t tid, const struct seencall *seen)
 {
-	(void)gadgets_call(g, buf, len, at);
-}
-
-int
-frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
-{
-	(void)buf;
-	(void)at;
-	(void)w;
-	(void)s;
-	return unknown();
-}
-
-uint64_t
-frame_exit(uint8_t *buf, uint64_t at, const struct way *w)
-{
-	(void)buf;
-	(void)w;
-	return at;
+	return false;
 }
 
 bool
@@ -175,58 +92,103 @@ restart_same(const void *before, size_t nbefore, const void *now, size_t nnow)
 	    memcmp(before, now, nnow) == 0;
 }
 
+/* code.c */
 bool
-restart_due(const void *now, size_t len)
+gadgets_call(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 {
-	(void)now;
-	(void)len;
 	return false;
 }
 
 bool
-restart_counts(int64_t nr)
+gadgets_back(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 {
-	(void)nr;
 	return false;
 }
 
-bool
-restart_call(pid_t tid, const struct seencall *seen)
+void
+gadgets_seek(struct gadgets *g, const uint8_t *buf, size_t len, uint64_t at)
 {
-	(void)tid;
-	(void)seen;
-	return false;
 }
 
-uint64_t
-stack_begin(int mem, const struct gregs *r, uint64_t lower)
+/* call.c */
+const char *
+call_refused(pid_t tid, const struct gregs *r)
 {
-	(void)mem;
-	(void)r;
-	(void)lower;
-	return 0;
+	return "on this machine that is not known how";
 }
 
+void
+call_load(struct gregs *r, const struct gadgets *g, uint64_t sp, long nr,
+    const uint64_t arg[6])
+{
+}
+
+int
+call_cancel(pid_t tid)
+{
+	return unknown();
+}
+
+int64_t
+call_result(const struct gregs *r)
+{
+	return -ENOSYS;
+}
+
+int
+call_pending(pid_t tid, long nr, uint64_t first)
+{
+	return unknown();
+}
+
+int
+kept_read(pid_t tid, struct kept *k)
+{
+	return unknown();
+}
+
+int
+kept_write(pid_t tid, const struct kept *k)
+{
+	return unknown();
+}
+
+/* again_, of restart.c */
 struct again
 again_look(pid_t tid, const struct gregs *r)
 {
-	(void)tid;
-	(void)r;
 	return (struct again){ 0, false };
 }
 
 uint64_t
 again_first(const struct gregs *r)
 {
-	(void)r;
 	return 0;
 }
 
 void
 again_load(struct gregs *r, int code)
 {
-	(void)r;
-	(void)code;
+}
+
+/* frame.c */
+int
+frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
+{
+	return unknown();
+}
+
+uint64_t
+frame_exit(uint8_t *buf, uint64_t at, const struct way *w)
+{
+	return at;
+}
+
+/* stack.c */
+uint64_t
+stack_begin(int mem, const struct gregs *r, uint64_t lower)
+{
+	return 0;
 }
 
 #endif
