@@ -52,6 +52,15 @@ def regset(tid, note):
     return room.raw[:iov.len]
 
 
+def where(got, want):
+    """The first bytes that differ of two that are of one length."""
+    if got is None or want is None or len(got) != len(want):
+        return ''
+    at = next(i for i in range(len(got)) if got[i] != want[i])
+    return ' from byte %d on: %s, not %s' % (at, got[at:at + 8].hex(),
+                                             want[at:at + 8].hex())
+
+
 def main():
     snap = check.load(sys.argv[1])
     pid = int(sys.argv[2])
@@ -68,8 +77,10 @@ def main():
             if want:
                 sets += 1
                 has.append(note)
-            if names.pop(name, None) != (want or None):
-                check.fault('%d: %s differs' % (tid, name))
+            got = names.pop(name, None)
+            if got != (want or None):
+                check.fault('%d: %s differs%s' % (tid, name,
+                                                  where(got, want)))
         for name in names:
             if name.startswith('regset/'):
                 check.fault('%d: %s is not what ptrace tells' % (tid, name))
