@@ -52,6 +52,16 @@ def regset(tid, note):
     return room.raw[:iov.len]
 
 
+def as_read(note, data):
+    """A set without what reading others leaves in it: of x86-64 before Linux
+    5.14, what NT_X86_XSTATE has in bytes that are for software."""
+    release = tuple(int(x) for x in platform.release().split('.')[:2])
+    if data is None or note != 2 or release >= (5, 14) or \
+            platform.machine() != 'x86_64':
+        return data
+    return data[:464]
+
+
 def where(got, want):
     """The first bytes that differ of two that are of one length."""
     if got is None or want is None or len(got) != len(want):
@@ -73,11 +83,11 @@ def main():
         names = check.record(snap, tid)
         for note in [1, 2] + NOTES.get(platform.machine(), []):
             name = NAMES.get(note, 'regset/%x' % note)
-            want = regset(tid, note)
+            want = as_read(note, regset(tid, note))
             if want:
                 sets += 1
                 has.append(note)
-            got = names.pop(name, None)
+            got = as_read(note, names.pop(name, None))
             if got != (want or None):
                 check.fault('%d: %s differs%s' % (tid, name,
                                                   where(got, want)))
