@@ -33,6 +33,7 @@
 #include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 
 #include <arpa/inet.h>
@@ -298,6 +299,22 @@ unix_socket(int fd, int type, int state, int peer)
 		    inode(peer));
 }
 
+/*
+ * Return the state of a datagram socket that has a peer.
+ */
+static int
+connected(void)
+{
+	struct utsname u;
+	int major, minor;
+
+	must(uname(&u), "uname");
+	if (sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
+	    major * 100 + minor < 515)
+		return 7;
+	return 1;
+}
+
 static int
 bound(const char *name, size_t len, int type)
 {
@@ -337,7 +354,7 @@ open_sockets(void)
 		err(1, "write");
 	unix_socket(stream[0], SOCK_STREAM, 1, stream[1]);
 	unix_socket(stream[1], SOCK_STREAM, 1, stream[0]);
-	unix_socket(dgram[0], SOCK_DGRAM, 1, dgram[1]);
+	unix_socket(dgram[0], SOCK_DGRAM, connected(), dgram[1]);
 	unix_socket(seqpacket[0], SOCK_SEQPACKET, 1, seqpacket[1]);
 	printf("bytes socket/%ju ", inode(stream[1]));
 	put_hex("6\nstream", 8);
