@@ -30,11 +30,24 @@ page_take(struct stream *s, const struct trace *t, struct line *l)
 		    (uintmax_t)t->arg[0], (uintmax_t)bytes);
 }
 
+/*
+ * Return the name of the cache that an object is of; kernels before 6.1 do not
+ * tell it of all.
+ */
+static const char *
+cache_name(const struct trace *t)
+{
+	if (*t->name != '\0')
+		return t->name;
+	return t->kind == TRACE_KMALLOC || t->kind == TRACE_KFREE ?
+	    "kmalloc" : "object";
+}
+
 static void
 object_take(struct stream *s, const struct trace *t, struct line *l)
 {
 	bool alloc = t->kind == TRACE_KMALLOC || t->kind == TRACE_CACHEALLOC;
-	const char *name = *t->name == '\0' ? "kmalloc" : t->name;
+	const char *name = cache_name(t);
 	char site[128], flags[256];
 
 	if (l == NULL) {
