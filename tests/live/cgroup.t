@@ -74,7 +74,7 @@ if make_group; then
 
 	confined 20 "$targets/sweep" 32
 	snap -l -o "$tmp/snap" "$pid"
-	is "$rc ${err/ \/*.N/ GROUP} $(killed)" "0 snap: process N cannot be \
+	is "$rc ${err/ [T\/]*.N/ GROUP} $(killed)" "0 snap: process N cannot be \
 cloned: it may take N kilobytes, and GROUP has N left of its limit of N: all \
 stay stopped while they are written 0" "no room for a clone: taken"
 	one_instant "no room for a clone: one instant"

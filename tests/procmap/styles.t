@@ -19,7 +19,8 @@ golden() {
 		echo "procmap $*"
 		timeout 20 "$BUILD/procmap" "$@" 2>err
 		echo "exit $?"
-		sed "s,^$BUILD/,," err
+		# as -v tells where the kernel has no Landlock
+		sed "s,^$BUILD/,,; /^procmap: not confined: /d" err
 	} >"$name.out"
 	if [ -n "${UPDATE-}" ]; then
 		cp "$name.out" "$here/$name.out"
