@@ -80,6 +80,11 @@ line_parse(struct scan line, struct smap *m)
 		vmflags_parse(&value, m);
 		return;
 	}
+	t = line;
+	if (*line.s == 'K' && scan_key(&t, "KernelPageSize:", &value)) {
+		m->page = scan_number(&value, 10, &kb) ? kb * KB : 0;
+		return;
+	}
 	for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		if (*line.s != *sizes[i].key)
 			continue;

@@ -97,6 +97,7 @@ struct smap {			/* a mapping as the text has it */
 	struct scan	 name;	/* borrowed */
 	bool		 hasflags; /* VmFlags are told */
 	unsigned int	 vmflags; /* of enum vmflag */
+	uint64_t	 page;	/* bytes of one: KernelPageSize; 0: not told */
 	struct mapping	 sizes;	/* flags: MAPPING_SIZES, if they are told */
 };
 

@@ -77,7 +77,7 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID, OK_TIMES, OK_UNREAD,
 	OK_PROTOCOL, OK_FAMILY, OK_STREAM, OK_AGREED, OK_WINDOW,
 	OK_LOCK, OK_NETLINK, OK_BOUND, OK_FRAMES, OK_RXRING, OK_TXRING,
-	OK_FANOUT, OK_MAX
+	OK_FANOUT, OK_HUGEPAGES, OK_MAX
 };
 
 enum { OPEN_NUMBERS = 7 };	/* most that a key has */
@@ -196,6 +196,7 @@ struct makefilter {		/* of system calls, as one thread has it */
 struct makeshm {		/* shared memory */
 	struct proc	*proc;	/* borrowed; carried along */
 	uint32_t	 file;	/* the id it is mapped by; 0: not mapped */
+	uint64_t	 huge;	/* bytes of a page of it; 0: small ones */
 	const struct makeopen *open; /* borrowed; one that is open, or NULL */
 	const struct maketask *user; /* borrowed; the first that has it */
 };

@@ -65,6 +65,7 @@ static const struct {
 	[OK_RXRING] = { "rxring", "ddddddd" },
 	[OK_TXRING] = { "txring", "ddddddd" },
 	[OK_FANOUT] = { "fanout", "x" },
+	[OK_HUGEPAGES] = { "hugepages", "d" },
 };
 
 /*

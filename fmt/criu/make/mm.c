@@ -26,16 +26,23 @@ static const struct {
 	{ VMF_DONTDUMP, MADV_DONTDUMP }, { VMF_WIPEONFORK, MADV_WIPEONFORK }
 };
 
+#define HUGE_NAME "/anon_hugepage"	/* of a file: mm/hugetlb.c of Linux */
+
+struct told {			/* what smaps tells of a mapping */
+	unsigned int	 flag;	/* of enum vmflag */
+	uint64_t	 page;	/* bytes of one; 0: not told */
+};
+
 struct mmbits {
 	Criu__Mm	 mm;
 	Criu__Vma	*vma;	/* owned */
 	Criu__Vma	**vmap;	/* owned */
-	unsigned int	*flag;	/* owned; of enum vmflag, of each mapping */
+	struct told	*told;	/* owned; of each mapping */
 	uint64_t	 auxv[AUXV_MOST];
 };
 
 /*
- * Set b->flag to what smaps tells of each mapping.
+ * Set b->told to what smaps tells of each mapping.
  */
 static int
 smaps_read(struct maketask *t, struct mmbits *b)
@@ -46,14 +53,15 @@ smaps_read(struct maketask *t, struct mmbits *b)
 	struct smap sm;
 	int rc;
 
-	if ((b->flag = calloc(t->maps.n + 1, sizeof *b->flag)) == NULL)
+	if ((b->told = calloc(t->maps.n + 1, sizeof *b->told)) == NULL)
 		return errstr_set("out of memory");
 	linuxrec_find(&t->rec, "smaps", &f);
 	text = scan_begin(f.data, f.len);
 	while ((rc = smap_next(&text, &sm)) == 1) {
 		v = vmas_find(&t->maps, sm.vma.start);
 		if (v != NULL && v->start == sm.vma.start)
-			b->flag[v - t->maps.v] = sm.vmflags;
+			b->told[v - t->maps.v] = (struct told){ sm.vmflags,
+			    sm.page };
 	}
 	return rc;
 }
@@ -88,11 +96,24 @@ is_device(const struct vma *v)
 }
 
 /*
+ * Return whether a mapping is of memory that processes can share: huge pages
+ * that are anonymous lie in a file, too.
+ */
+static bool
+is_shm(const struct vma *v)
+{
+	return name_begins(v, "/memfd:") || name_begins(v, HUGE_NAME) ||
+	    strcmp(v->name, "/dev/zero (deleted)") == 0 ||
+	    (v->flags & VMA_SHARED &&
+	    (name_begins(v, "/dev/zero") || name_begins(v, "[anon_shmem:")));
+}
+
+/*
  * Return why a mapping cannot be restored, and set *kind to the kind of that;
  * or return NULL.
  */
 static const char *
-vma_hinders(const struct vma *v, unsigned int flag, enum makewhy *kind)
+vma_hinders(const struct vma *v, const struct told *told, enum makewhy *kind)
 {
 	static const struct {
 		const char	*name;	/* begins with this */
@@ -107,12 +128,12 @@ vma_hinders(const struct vma *v, unsigned int flag, enum makewhy *kind)
 		    "memory that only the process can read" },
 		{ "secretmem", 0, WHY_SECRETMEM,
 		    "memory that only the process can read" },
-		{ NULL, VMF_HUGETLB, WHY_HUGETLB, "huge pages of hugetlbfs" },
 		{ NULL, VMF_SHADOW, WHY_SHSTK, "a shadow stack" },
 		{ NULL, VMF_UFFD, WHY_USERFAULTFD,
 		    "memory under userfaultfd" },
 		{ NULL, VMF_DEVICE, WHY_DEVICE, "a device" }
 	};
+	const unsigned int flag = told->flag;
 	size_t i;
 
 	for (i = 0; i < sizeof never / sizeof *never; i++)
@@ -124,6 +145,9 @@ vma_hinders(const struct vma *v, unsigned int flag, enum makewhy *kind)
 	*kind = WHY_DEVICE;
 	if (is_device(v))
 		return "a device";
+	*kind = WHY_HUGETLB;
+	if (flag & VMF_HUGETLB && (!is_shm(v) || told->page == 0))
+		return "huge pages of a file of hugetlbfs";
 	*kind = WHY_OTHER;
 	return *v->name != '/' && *v->name != '[' && *v->name != '\0' ?
 	    "nothing that criu could map" : NULL;
@@ -139,22 +163,13 @@ is_kernels(const struct vma *v)
 	    strcmp(v->name, "[vsyscall]") == 0;
 }
 
-static bool
-is_shm(const struct vma *v)
-{
-	return name_begins(v, "/memfd:") ||
-	    strcmp(v->name, "/dev/zero (deleted)") == 0 ||
-	    (v->flags & VMA_SHARED &&
-	    (name_begins(v, "/dev/zero") || name_begins(v, "[anon_shmem:")));
-}
-
 /*
  * Set what a mapping of a file or of shared memory maps.  Return 1; 0 when it
  * is noted that it cannot be restored; or -1.
  */
 static int
 vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
-    unsigned int flag, Criu__Vma *e)
+    const struct told *told, Criu__Vma *e)
 {
 	struct makeshm *o;
 	uint32_t id;
@@ -162,7 +177,7 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 
 	e->pgoff = v->off;
 	e->has_fdflags = true;
-	e->fdflags = v->flags & VMA_SHARED && (flag & VMF_MAYWRITE ||
+	e->fdflags = v->flags & VMA_SHARED && (told->flag & VMF_MAYWRITE ||
 	    v->flags & VMA_WRITE) ? O_RDWR : O_RDONLY;
 	if (makesysv_is(v))
 		return makesysv_mapped(m, t, v, e);
@@ -172,6 +187,8 @@ vma_file(struct criumake *m, struct maketask *t, const struct vma *v,
 			    ": mapping at %" PRIx64 ": what is in %s is not "
 			    "in the snapshot", t->proc->pid, v->start,
 			    v->name);
+		if (told->flag & VMF_HUGETLB)
+			o->huge = told->page;
 		rc = makeshm_mapped(m, o, &id);
 		e->status |= CRIU_MAPS_MEMFD;
 	} else
@@ -206,8 +223,9 @@ vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
  */
 static int
 vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
-    unsigned int flag, Criu__Vma *e)
+    const struct told *told, Criu__Vma *e)
 {
+	const unsigned int flag = told->flag;
 	enum makewhy kind;
 	const char *why;
 
@@ -230,7 +248,7 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 		e->status |= CRIU_SOCKET;
 		return vma_socket(m, t, v, e);
 	}
-	if ((why = vma_hinders(v, flag, &kind)) != NULL) {
+	if ((why = vma_hinders(v, told, &kind)) != NULL) {
 		if (kind == WHY_IO_URING && t->ring)
 			return 0;	/* it was told */
 		t->ring |= kind == WHY_IO_URING;
@@ -240,11 +258,13 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 	}
 	e->flags |= (flag & VMF_GROWSDOWN ? MAP_GROWSDOWN : 0U) |
 	    (flag & VMF_LOCKED ? MAP_LOCKED : 0U) |
-	    (flag & VMF_NORESERVE ? MAP_NORESERVE : 0U);
+	    (flag & VMF_NORESERVE ? MAP_NORESERVE : 0U) |
+	    (flag & VMF_HUGETLB ? MAP_HUGETLB | makeshm_huge(told->page) : 0U);
 	/* shared memory may have been given another name: [anon_shmem:NAME] */
 	if (v->flags & VMA_SHARED ||
-	    (*v->name == '/' && (is_shm(v) || !name_begins(v, "/dev/zero"))))
-		return vma_file(m, t, v, flag, e);
+	    (*v->name == '/' && !name_begins(v, HUGE_NAME) &&
+	    (is_shm(v) || !name_begins(v, "/dev/zero"))))
+		return vma_file(m, t, v, told, e);
 	e->flags |= MAP_ANONYMOUS;
 	if (flag & VMF_DROPPABLE)
 		e->flags = (e->flags & ~(unsigned int)MAP_PRIVATE) |
@@ -264,10 +284,11 @@ static unsigned int
 pages_flags(const struct vma *v, const Criu__Vma *e)
 {
 	const unsigned int kind = MAP_ANONYMOUS | MAP_PRIVATE;
+	const unsigned int not = MAP_LOCKED | MAP_GROWSDOWN | MAP_HUGETLB;
 
 	if (v->flags & VMA_SHARED || e->status & (CRIU_VVAR | CRIU_SOCKET))
 		return 0;
-	return (e->flags & (kind | MAP_LOCKED | MAP_GROWSDOWN)) == kind &&
+	return (e->flags & (kind | not)) == kind &&
 	    !(e->status & CRIU_VDSO) ? PE_PRESENT | PE_LAZY : PE_PRESENT;
 }
 
@@ -299,12 +320,12 @@ vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 			continue;
 		}
 		e = &b->vma[n];
-		if ((rc = vma_set(m, t, v, b->flag[i], e)) == -1)
+		if ((rc = vma_set(m, t, v, &b->told[i], e)) == -1)
 			return -1;
 		if (rc == 0)
 			continue;
 		t->pages[i] = pages_flags(v, e);
-		e->madv = advice_get(b->flag[i]);
+		e->madv = advice_get(b->told[i].flag);
 		e->has_madv = e->madv != 0;
 		b->vmap[n++] = e;
 	}
@@ -435,6 +456,6 @@ makemm_write(struct criumake *m, struct maketask *t)
 	}
 	free(b.vma);
 	free(b.vmap);
-	free(b.flag);
+	free(b.told);
 	return rc == -1 ? -1 : makemem_pages(m, t);
 }

@@ -176,6 +176,8 @@ memfd_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
 	if (o == NULL)
 		return -1;
 	o->open = f;
+	if (makeopen_has(f, OK_HUGEPAGES))
+		o->huge = f->v[OK_HUGEPAGES][0];
 	p.id = f->id;
 	p.flags = (uint32_t)f->v[OK_FLAGS][0];
 	p.pos = f->v[OK_POS][0];

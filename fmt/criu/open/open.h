@@ -62,6 +62,7 @@ struct makeshm	*makeshm_get(struct criumake *, uint64_t, uint64_t,
 		    const struct maketask *);
 int		 makeshm_mapped(struct criumake *, struct makeshm *,
 		    uint32_t *);
+uint32_t	 makeshm_huge(uint64_t);
 int		 makeshm_content(struct criumake *, struct proc *, uint32_t);
 int		 makeshm_write(struct criumake *);
 

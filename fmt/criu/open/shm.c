@@ -5,6 +5,10 @@
 #include "open.h"
 #include "vec.h"
 
+#include <linux/mman.h>
+
+#include <sys/mman.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +63,20 @@ makeshm_mapped(struct criumake *m, struct makeshm *o, uint32_t *id)
 	}
 	*id = o->file;
 	return 1;
+}
+
+/*
+ * Return the bits that ask for huge pages of so many bytes: mmap(2),
+ * memfd_create(2).
+ */
+uint32_t
+makeshm_huge(uint64_t bytes)
+{
+	uint32_t n;
+
+	for (n = 0; bytes > 1; n++)
+		bytes >>= 1;
+	return n << MAP_HUGE_SHIFT;
 }
 
 /*
@@ -165,6 +183,8 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 	e.seals = f != NULL && makeopen_has(f, OK_SEALS) ?
 	    (uint32_t)f->v[OK_SEALS][0] : SEAL_SEAL;
 	e.size = makereg_size(o->proc);
+	e.has_hugetlb_flag = o->huge != 0;
+	e.hugetlb_flag = MFD_HUGETLB | makeshm_huge(o->huge);
 	e.shmid = shmid;
 	e.inode_id = id;
 	criuimg_add(memfd, &e.base);

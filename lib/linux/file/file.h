@@ -55,6 +55,7 @@ struct copyjob {
 	int		 out;
 	uint8_t		*memory; /* to which it is copied; NULL: to out */
 	bool		 shorter; /* it may end before a run does */
+	bool		 sparse; /* out has zeros where nothing is written */
 	const struct copyrun *run;
 	size_t		 n;
 };

@@ -172,7 +172,8 @@ data_find(int in, off_t size, struct copyrun **run, size_t *n)
 static int
 copy_data(struct live *l, int in, int out, off_t size)
 {
-	struct copyjob j = { .in = in, .out = out, .shorter = true };
+	struct copyjob j = { .in = in, .out = out, .shorter = true,
+	    .sparse = true };
 	struct copyrun *run = NULL;
 	int rc;
 

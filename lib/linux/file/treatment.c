@@ -129,8 +129,10 @@ treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,
 		live_warn(l, "process %d: %s: %s: what is not in memory is "
 		    "missing", p->pid, v->name, strerror(f->unread));
 	frozen = frozen_has(l, p, &f->st);
+	/* a clone has pages of a file in common with it, but not of its own */
 	if (f->type == (long)HUGETLBFS_MAGIC)
-		return TAKE_MEMORY;
+		return v->flags & VMA_SHARED && file_isonly(v, &f->st) ?
+		    TAKE_DATA : TAKE_MEMORY;
 	if (f->elf)
 		return TAKE_FILE;
 	if (l->opts.datafiles || file_isonly(v, &f->st) ||

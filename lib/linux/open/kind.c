@@ -240,9 +240,11 @@ memfd_tell(struct telling *t, const struct statx *sx)
 		else
 			buf_printf(&t->out, "seals %x\n",
 			    (unsigned int)seals);
-		if (fstatfs(t->dup, &fs) == -1 ||
-		    (uint32_t)fs.f_type == HUGETLBFS_MAGIC)
-			tell_why(t, "it is of huge pages");
+		if (fstatfs(t->dup, &fs) == -1)
+			tell_why(t, "the kernel does not tell its pages");
+		else if ((uint32_t)fs.f_type == HUGETLBFS_MAGIC)
+			buf_printf(&t->out, "hugepages %ju\n",
+			    (uintmax_t)fs.f_bsize);
 	}
 	tell_content(t);
 }
