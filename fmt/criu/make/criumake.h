@@ -12,6 +12,7 @@
  *	spaces.c	namespaces
  *	rseq.c		restartable sequences
  *	regs.c		registers, by machine: amd64.c, arm64.c
+ *	ring.c		rings of io_setup(2)
  *	mm.c		mappings: mm
  *	signal.c	signals that wait
  *	seccomp.c	filters of system calls
@@ -118,6 +119,19 @@ int		 corebits_task(struct criumake *, struct corebits *,
 		    struct maketask *);
 int		 makecore_write(struct criumake *, struct maketask *,
 		    struct maketask *);
+
+/* ring.c: rings of io_setup(2) */
+struct makerings {		/* those of a process */
+	Criu__AioRing	*v;	/* owned */
+	Criu__AioRing	**p;	/* owned; each of them */
+	size_t		 n;
+};
+
+bool		 makering_is(const struct vma *);
+int		 makering_add(struct criumake *, const struct maketask *,
+		    const struct vma *, struct makerings *);
+int		 makering_set(struct makerings *, Criu__Mm *);
+void		 makering_free(struct makerings *);
 
 /* mm.c */
 int		 makemm_write(struct criumake *, struct maketask *);

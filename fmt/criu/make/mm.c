@@ -38,6 +38,7 @@ struct mmbits {
 	Criu__Vma	*vma;	/* owned */
 	Criu__Vma	**vmap;	/* owned */
 	struct told	*told;	/* owned; of each mapping */
+	struct makerings rings;
 	uint64_t	 auxv[AUXV_MOST];
 };
 
@@ -123,7 +124,6 @@ vma_hinders(const struct vma *v, const struct told *told, enum makewhy *kind)
 	} never[] = {
 		{ "anon_inode:[io_uring]", 0, WHY_IO_URING,
 		    "a ring of io_uring" },
-		{ "/[aio]", 0, WHY_AIO, "a ring of io_setup(2)" },
 		{ "/secretmem", 0, WHY_SECRETMEM,
 		    "memory that only the process can read" },
 		{ "secretmem", 0, WHY_SECRETMEM,
@@ -223,7 +223,7 @@ vma_socket(struct criumake *m, struct maketask *t, const struct vma *v,
  */
 static int
 vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
-    const struct told *told, Criu__Vma *e)
+    const struct told *told, struct makerings *rings, Criu__Vma *e)
 {
 	const unsigned int flag = told->flag;
 	enum makewhy kind;
@@ -247,6 +247,10 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 	if (name_begins(v, "socket:[")) {
 		e->status |= CRIU_SOCKET;
 		return vma_socket(m, t, v, e);
+	}
+	if (makering_is(v)) {
+		e->status = CRIU_AIORING;
+		return makering_add(m, t, v, rings);
 	}
 	if ((why = vma_hinders(v, told, &kind)) != NULL) {
 		if (kind == WHY_IO_URING && t->ring)
@@ -286,6 +290,8 @@ pages_flags(const struct vma *v, const Criu__Vma *e)
 	const unsigned int kind = MAP_ANONYMOUS | MAP_PRIVATE;
 	const unsigned int not = MAP_LOCKED | MAP_GROWSDOWN | MAP_HUGETLB;
 
+	if (e->status & CRIU_AIORING)
+		return PE_PRESENT;
 	if (v->flags & VMA_SHARED || e->status & (CRIU_VVAR | CRIU_SOCKET))
 		return 0;
 	return (e->flags & (kind | not)) == kind &&
@@ -320,7 +326,7 @@ vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 			continue;
 		}
 		e = &b->vma[n];
-		if ((rc = vma_set(m, t, v, &b->told[i], e)) == -1)
+		if ((rc = vma_set(m, t, v, &b->told[i], &b->rings, e)) == -1)
 			return -1;
 		if (rc == 0)
 			continue;
@@ -331,7 +337,7 @@ vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 	}
 	b->mm.vmas = b->vmap;
 	b->mm.n_vmas = n;
-	return 0;
+	return makering_set(&b->rings, &b->mm);
 }
 
 /*
@@ -457,5 +463,6 @@ makemm_write(struct criumake *m, struct maketask *t)
 	free(b.vma);
 	free(b.vmap);
 	free(b.told);
+	makering_free(&b.rings);
 	return rc == -1 ? -1 : makemem_pages(m, t);
 }

@@ -9,6 +9,11 @@
  *				frozen, or its pages are copied
  *	private huge pages	are copied: the clone loses its own when none
  *				are left for the process to write to
+ *	rings of io_setup(2)	are copied whole: the kernel writes to pages
+ *				that the process has not in its page table.
+ *				The clone has the mapping, and no page of
+ *				it; they are read from there, so that the
+ *				process gets none by that
  *	unmodified pages of	nor of these: if the file cannot be had, it is
  *	files			noted which they are; they can be read from
  *				the clone all the same
@@ -49,6 +54,9 @@ struct keeping {
 	bool		 copy;	/* what is there now may be gone later */
 	struct copyrun	*run;	/* owned; what is to be copied to the spool */
 	size_t		 nrun;
+	int		 clonemem; /* owned; of the clone, and */
+	struct copyrun	*ring;	/* owned; what is to be copied of that */
+	size_t		 nring;
 	bool		 failed; /* to look at the process */
 	char		 why[256];
 };
@@ -92,15 +100,18 @@ static int
 keep_copies(struct keeping *k)
 {
 	struct copyjob j = { .in = k->mem, .run = k->run, .n = k->nrun };
+	struct copyjob rings = { .in = k->clonemem, .run = k->ring,
+	    .n = k->nring };
 	enum step before;
 	int rc;
 
 	if (k->spool == NULL)
 		return 0;
 	before = step_begin(&k->live->steps, STEP_SHARED);
-	j.out = source_fd(k->spool);
-	rc = prepared_copy(k->live, &j) == -1 ? errstr_wrap("its memory") :
-	    spool_finish(k->spool);
+	j.out = rings.out = source_fd(k->spool);
+	rc = prepared_copy(k->live, &j) == -1 ||
+	    prepared_copy(k->live, &rings) == -1 ?
+	    errstr_wrap("its memory") : spool_finish(k->spool);
 	(void)step_begin(&k->live->steps, before);
 	return rc;
 }
@@ -183,6 +194,25 @@ keep_far(struct keeping *k, const struct vma *v)
 	return keep_pages(k, v, false);
 }
 
+/*
+ * Keep all of a ring, which is mapped in the clone.
+ */
+static int
+keep_ring(struct keeping *k, const struct vma *v)
+{
+	struct lack new = { v->start, v->end, 0, NULL, 0 };
+	const uint64_t len = v->end - v->start;
+
+	if (k->spool == NULL && (k->spool = source_spool(k->snap)) == NULL)
+		return -1;
+	if (VEC_ROOM(k->ring, k->nring) == -1)
+		return -1;
+	new.src = k->spool;
+	new.loc = spool_room(k->spool, len);
+	k->ring[k->nring++] = (struct copyrun){ v->start, new.loc, len };
+	return lack_add(k->proc, &new);
+}
+
 static int
 keep_mapping(struct keeping *k, const struct vma *v)
 {
@@ -192,6 +222,8 @@ keep_mapping(struct keeping *k, const struct vma *v)
 	if (strncmp(v->name, "[v", 2) == 0 || v->flags & VMA_DEVICE ||
 	    strcmp(v->name, "/secretmem (deleted)") == 0)
 		return 0;
+	if (vma_isring(v) && is_cloned(k, v))
+		return keep_ring(k, v);
 	anon = v->ino == 0 && v->dev == 0;
 	if (!anon && !served_not(k->proc->pid, v->dev))
 		return keep_far(k, v);
@@ -288,7 +320,9 @@ lacks_keep(struct live *l, struct snap *s, struct lproc *p,
 	k.mem = proc_open(p->mmtid, 0, "mem", O_RDONLY);
 	k.pagemap = proc_open(p->mmtid, 0, "pagemap", O_RDONLY);
 	k.clonemap = proc_open(p->clone, 0, "pagemap", O_RDONLY);
-	if (k.mem == -1 || k.pagemap == -1 || k.clonemap == -1) {
+	k.clonemem = proc_open(p->clone, 0, "mem", O_RDONLY);
+	if (k.mem == -1 || k.pagemap == -1 || k.clonemap == -1 ||
+	    k.clonemem == -1) {
 		errstr_sys("its clone");
 		goto out;
 	}
@@ -309,10 +343,13 @@ out:
 		close(k.pagemap);
 	if (k.clonemap != -1)
 		close(k.clonemap);
+	if (k.clonemem != -1)
+		close(k.clonemem);
 	vmas_free(&k.clone);
 	free(k.has);
 	free(k.cloned);
 	free(k.run);
+	free(k.ring);
 	return rc;
 }
 

@@ -11,6 +11,7 @@
  *					shared memory is a file of tmpfs
  *	a guard, a device, secret,
  *	of the kernel ([vvar])		missing
+ *	of a ring of io_setup(2)	the process's memory, all of it
  *	never touched			nothing; of a file that is not
  *					taken, missing
  *
@@ -160,8 +161,8 @@ take_run(void *arg, const struct pagerun *r)
 	end = r->end < v->end ? r->end : v->end;
 	if (start >= end)
 		return 0;
-	if (!(v->flags & VMA_SHARED) && k->vma != k->vdso &&
-	    !(r->what & (PM_FILE | PM_ZERO | PM_GUARD)))
+	if ((!(v->flags & VMA_SHARED) || vma_isring(v)) &&
+	    k->vma != k->vdso && !(r->what & (PM_FILE | PM_ZERO | PM_GUARD)))
 		own_add(k, start, end);
 	unmodified = k->how != TAKE_MEMORY && k->how != TAKE_PRESENT &&
 	    !(r->what & PM_GUARD) &&
@@ -233,7 +234,7 @@ vma_treatment(struct live *l, struct lproc *p, struct snap *s,
 		return k->file == NULL ? TAKE_PRESENT : TAKE_FILE;
 	}
 	/* System V shared memory may have the inode 0 */
-	if (v->ino == 0 && v->dev == 0)
+	if (vma_isring(v) || (v->ino == 0 && v->dev == 0))
 		return TAKE_MEMORY;
 	return file_treatment(l, p, s, k);
 }
@@ -294,7 +295,7 @@ vma_source(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 	const struct vma *v = k->vma;
 
 	k->from = k->own = k->mem;
-	if ((v->ino == 0 && v->dev == 0) || served_not(p->pid, v->dev))
+	if ((v->ino == 0 && v->dev == 0) || vma_isring(v) || served_not(p->pid, v->dev))
 		return 0;
 	if (k->far == NULL && (k->far = source_livefar(l, s, p)) == NULL)
 		return -1;
@@ -306,6 +307,7 @@ static int
 vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 {
 	const struct vma *v = k->vma;
+	const struct pagerun ring = { .start = v->start, .end = v->end };
 	const struct lack *lack;
 
 	k->fd = -1;
@@ -320,6 +322,10 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 		return vma_leave(l, p, k);
 	if ((lack = lack_find(p, v->start, v->end)) != NULL) {
 		if (take_lacking(k, p, lack) == -1)
+			return -1;
+	} else if (vma_isring(v)) {
+		/* to read it maps pages that are there, and makes none */
+		if (take_run(k, &ring) == -1)
 			return -1;
 	} else if (pagemap_walk(source_live_pagemap(k->mem), v->start, v->end,
 	    k->how != TAKE_MEMORY ? PM_FILE : 0, take_run, k) == -1)

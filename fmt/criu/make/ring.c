@@ -1,0 +1,114 @@
+/*
+ * Rings of io_setup(2) as CRIU images.  criu makes a ring anew, has as many
+ * requests end in it as it needs for the head and the tail to be where they
+ * were, copies the events there, and moves it to where it was.
+ *
+ * A ring begins so (fs/aio.c of Linux), all numbers of 32 bits:
+ *
+ *	number, events there is room for, head, tail, magic,
+ *	compatible features, incompatible features, length of these
+ */
+#include "criumake.h"
+#include "num.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RING_ROOM = 1, RING_HEAD, RING_TAIL, RING_MAGIC, RING_WORDS = 8 };
+
+enum {
+	HEAD_SIZE = RING_WORDS * 4,
+	EVENT_SIZE = 32		/* struct io_event of linux/aio_abi.h */
+};
+
+static const uint32_t magic = 0xa10a10a1;
+
+/*
+ * Return whether a mapping is a ring.
+ */
+bool
+makering_is(const struct vma *v)
+{
+	return strcmp(v->name, "/[aio] (deleted)") == 0 ||
+	    strcmp(v->name, "/[aio]") == 0;
+}
+
+/*
+ * Return why the ring that is mapped as v cannot be restored, or NULL.  Those
+ * that criu makes are of whole pages, all of which are used.
+ */
+static const char *
+ring_hinders(const struct maketask *t, const struct vma *v)
+{
+	const uint64_t room = (v->end - v->start - HEAD_SIZE) / EVENT_SIZE;
+	uint8_t b[HEAD_SIZE];
+	uint64_t w[RING_WORDS];
+	size_t i;
+
+	if (t->proc->mem == NULL ||
+	    image_read(t->proc->mem, v->start, b, sizeof b) == -1)
+		return "a ring of io_setup(2) that is not in the snapshot";
+	for (i = 0; i < RING_WORDS; i++)
+		w[i] = num_get(b + i * 4, 4);
+	if (w[RING_MAGIC] != magic || w[RING_ROOM] != room ||
+	    w[RING_WORDS - 1] != HEAD_SIZE || w[RING_HEAD] >= room ||
+	    w[RING_TAIL] >= room || v->end - v->start > UINT32_MAX)
+		return "a ring of io_setup(2) that is not as it should be";
+	return NULL;
+}
+
+/*
+ * Add the ring of process t that is mapped as v to those of the process.
+ * Return 1; 0 when it is noted that it cannot be restored; or -1.
+ */
+int
+makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,
+    struct makerings *l)
+{
+	Criu__AioRing *e;
+	const char *why;
+
+	if ((why = ring_hinders(t, v)) != NULL)
+		return make_refuse(m, WHY_AIO, "process %" PRIu64 ": mapping "
+		    "at %" PRIx64 " of %s: %s", t->proc->pid, v->start,
+		    v->name, why);
+	if (l->n == 0 && make_note(m, "process %" PRIu64 ": requests of "
+	    "io_submit(2) that are under way are not known, and never end",
+	    t->proc->pid) == -1)
+		return -1;
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
+	e = &l->v[l->n++];
+	criu__aio_ring__init(e);
+	e->id = v->start;
+	e->ring_len = (uint32_t)(v->end - v->start);
+	/* the kernel makes room for twice as many, and two */
+	e->nr_req = ((e->ring_len - HEAD_SIZE) / EVENT_SIZE - 2) / 2;
+	return 1;
+}
+
+/*
+ * Let mm have the rings of a process.
+ */
+int
+makering_set(struct makerings *l, Criu__Mm *mm)
+{
+	size_t i;
+
+	if ((l->p = calloc(l->n + 1, sizeof *l->p)) == NULL)
+		return errstr_set("out of memory");
+	for (i = 0; i < l->n; i++)
+		l->p[i] = &l->v[i];
+	mm->aios = l->p;
+	mm->n_aios = l->n;
+	return 0;
+}
+
+void
+makering_free(struct makerings *l)
+{
+	free(l->v);
+	free(l->p);
+}
