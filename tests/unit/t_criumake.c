@@ -796,7 +796,7 @@ test_refused(void **state)
 		    "watch 1 2 08:01 9 1 0102 -\n", "an inotify set that "
 		    "watches a file whose path is not known" },
 		{ "fanotify", "type fanotify\nflags 2\n",
-		    "a fanotify group" },
+		    "a fanotify group that little is known of" },
 		{ "pidfd", "type pidfd\nflags 2\n",
 		    "a pidfd of who is not known" },
 		{ "pidfd", "type pidfd\nflags 2\npid 9\n",

@@ -11,7 +11,7 @@
  *	find.c		open files by number, inode and descriptor
  *	inetread.c	sockets of the internet
  *	socketread.c	other sockets
- *	watchread.c	sets of inotify(7)
+ *	watchread.c	sets of inotify(7), groups of fanotify(7)
  *	open.c		open files and descriptors
  */
 #ifndef CRIUFACTS_H
@@ -77,7 +77,7 @@ enum openkey {			/* keys of file/ID with numbers */
 	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID, OK_TIMES, OK_UNREAD,
 	OK_PROTOCOL, OK_FAMILY, OK_STREAM, OK_AGREED, OK_WINDOW,
 	OK_LOCK, OK_NETLINK, OK_BOUND, OK_FRAMES, OK_RXRING, OK_TXRING,
-	OK_FANOUT, OK_HUGEPAGES, OK_MAX
+	OK_FANOUT, OK_HUGEPAGES, OK_GROUP, OK_MAX
 };
 
 enum { OPEN_NUMBERS = 7 };	/* most that a key has */
@@ -95,8 +95,12 @@ struct maketarget {		/* what an epoll set waits for */
 
 #define NOFILE	UINT64_MAX
 
-struct makewatch {		/* of an inotify set */
-	uint64_t	 wd;
+struct makewatch {		/* of an inotify set or a fanotify group */
+	uint64_t	 wd;	/* of a set */
+	uint64_t	 flags;	/* these two of a group */
+	uint64_t	 ignored;
+	bool		 mounted; /* it is of a mount: none of the next but
+				     mask and path are told */
 	uint64_t	 mask;
 	uint64_t	 dev;
 	uint64_t	 ino;

@@ -66,6 +66,7 @@ static const struct {
 	[OK_TXRING] = { "txring", "ddddddd" },
 	[OK_FANOUT] = { "fanout", "x" },
 	[OK_HUGEPAGES] = { "hugepages", "d" },
+	[OK_GROUP] = { "created", "xx" },
 };
 
 /*
@@ -213,9 +214,8 @@ line_read(struct makeopen *f, struct words *w)
 		return words_bytes(w, w->rest, &f->cc[1], &f->cclen[1]);
 	if (strcmp(w->word[0], "target") == 0)
 		return target_read(f, w);
-	if (strcmp(w->word[0], "watch") == 0)
-		return makewatch_read(f, w);
-	if ((rc = makesocket_read(f, w)) != 0 ||
+	if ((rc = makewatch_read(f, w)) != 0 ||
+	    (rc = makesocket_read(f, w)) != 0 ||
 	    (rc = makeinet_read(f, w)) != 0)
 		return rc == -1 ? -1 : 0;
 	for (k = 0; k < OK_MAX; k++)

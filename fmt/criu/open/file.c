@@ -213,6 +213,8 @@ open_write(struct criumake *m, struct makeopen *f)
 		return 0;
 	case FD_INOTIFY:
 		return makeinotify_write(m, f, e, &fown);
+	case FD_FANOTIFY:
+		return makefanotify_write(m, f, e, &fown);
 	case FD_TTY:
 		return maketty_write(m, f, e, &fown);
 	case FD_PACKETSK:

@@ -1,5 +1,6 @@
 /*
- * Sets of inotify(7) as CRIU images, with the path of each file that they
+ * Sets of inotify(7) as CRIU images, and what they and groups of fanotify(7)
+ * watch, with the path of each file that they
  * watch: criu finds it by that, wherever it is.
  */
 #include "open.h"
@@ -30,16 +31,15 @@ makeinotify_hinders(const struct makeopen *f)
 }
 
 /*
- * Set e, h and words, which has room for MAX_HANDLE_SZ bytes, to a watch of
- * set f.
+ * Set h and words, which has room for MAX_HANDLE_SZ bytes, to the file of a
+ * watch.
  */
-static void
-watch_set(Criu__InotifyWatch *e, Criu__FileHandle *h, uint64_t *words,
-    const struct makeopen *f, const struct makewatch *v)
+void
+makewatch_handle(Criu__FileHandle *h, uint64_t *words,
+    const struct makewatch *v)
 {
 	size_t i;
 
-	criu__inotify_watch__init(e);
 	criu__file_handle__init(h);
 	h->bytes = (uint32_t)v->len;
 	h->type = (uint32_t)v->type;
@@ -48,6 +48,17 @@ watch_set(Criu__InotifyWatch *e, Criu__FileHandle *h, uint64_t *words,
 	for (i = 0; i < v->len && i / 8 < h->n_handle; i++)
 		words[i / 8] |= (uint64_t)v->handle[i] << i % 8 * 8;
 	h->path = v->path;
+}
+
+/*
+ * Set e, h and words to a watch of set f.
+ */
+static void
+watch_set(Criu__InotifyWatch *e, Criu__FileHandle *h, uint64_t *words,
+    const struct makeopen *f, const struct makewatch *v)
+{
+	criu__inotify_watch__init(e);
+	makewatch_handle(h, words, v);
 	e->id = f->id;
 	e->i_ino = v->ino;
 	e->mask = (uint32_t)v->mask;

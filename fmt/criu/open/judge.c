@@ -205,7 +205,7 @@ static const struct opentype {
 	{ "inet", WHY_TCP, FD_INETSK, NULL },
 	{ "netlink", WHY_NETLINK, FD_NETLINKSK, NULL },
 	{ "packet", WHY_PACKET, FD_PACKETSK, NULL },
-	{ "fanotify", WHY_FANOTIFY, 0, "a fanotify group" },
+	{ "fanotify", WHY_FANOTIFY, FD_FANOTIFY, NULL },
 	{ "io_uring", WHY_IO_URING, 0, "io_uring" },
 	{ "mqueue", WHY_MQUEUE, 0, "a POSIX message queue" },
 	{ "device", WHY_DEVICE, 0, "a device" },
@@ -272,6 +272,8 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 		return makepidfd_hinders(m, f);
 	case FD_INOTIFY:
 		return makeinotify_hinders(f);
+	case FD_FANOTIFY:
+		return makefanotify_hinders(f);
 	case FD_TTY:
 		return maketty_hinders(m, f);
 	case FD_EVENTPOLL:
@@ -339,6 +341,8 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 	fd->open->noted = true;
 	if (makeopen_is(fd->open, "inet"))
 		return makeinet_note(m, t, fd);
+	if (makeopen_is(fd->open, "fanotify"))
+		return makefanotify_note(m, t, fd);
 	if (!makeopen_is(fd->open, "unix"))
 		return makesocket_note(m, t, fd);
 	return makeunix_note(m, t, fd) == -1 ? -1 : makequeue_note(m, t, fd);

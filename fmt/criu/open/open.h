@@ -13,6 +13,7 @@
  *	tty.c		terminals
  *	pidfd.c		descriptors of processes
  *	inotify.c	what is watched
+ *	fanotify.c	likewise, by fanotify
  *	netlink.c	netlink sockets
  *	packet.c	packet sockets
  *	tcp.c		connections of TCP
@@ -103,8 +104,17 @@ void		 makepidfd_write(struct criumake *, const struct makeopen *,
 		    Criu__FileEntry, Criu__Fown *);
 
 /* inotify.c */
+void		 makewatch_handle(Criu__FileHandle *, uint64_t *,
+		    const struct makewatch *);
 const char	*makeinotify_hinders(const struct makeopen *);
 int		 makeinotify_write(struct criumake *, const struct makeopen *,
+		    Criu__FileEntry, Criu__Fown *);
+
+/* fanotify.c */
+const char	*makefanotify_hinders(const struct makeopen *);
+int		 makefanotify_note(struct criumake *, const struct maketask *,
+		    const struct makefd *);
+int		 makefanotify_write(struct criumake *, const struct makeopen *,
 		    Criu__FileEntry, Criu__Fown *);
 
 /* netlink.c */

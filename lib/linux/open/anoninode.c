@@ -223,7 +223,7 @@ static const struct {
 	{ "[signalfd]", "signalfd", true, signalfd_tell },
 	{ "inotify", "inotify", false, inotify_tell },
 	{ "[pidfd]", "pidfd", false, pidfd_tell },
-	{ "[fanotify]", "fanotify", false, foreign_tell },
+	{ "[fanotify]", "fanotify", false, fanotify_tell },
 	{ "[io_uring]", "io_uring", false, foreign_tell },
 	{ "", "other", false, foreign_tell }
 };

@@ -7,6 +7,8 @@
 #include "linux/socket/socket.h"
 #include "open.h"
 
+#include <fcntl.h>
+
 /* kind.c: which kind, and files with names */
 struct statx;
 struct statx_timestamp;
@@ -17,8 +19,28 @@ intmax_t	 statx_ns(const struct statx_timestamp *);
 /* anoninode.c: files without names */
 bool		 anoninode_tell(struct telling *);
 
-/* watch.c */
+/* watch.c: inotify; and what is watched */
+enum { WATCHES_MOST = 1000 };	/* of one: all are stopped meanwhile */
+
+struct watched {		/* a file */
+	uint64_t	 dev;
+	uint64_t	 ino;
+	struct {		/* struct file_handle */
+		unsigned int	 len;
+		int		 type;
+		uint8_t		 bytes[MAX_HANDLE_SZ];
+	} handle;
+};
+
 void		 inotify_tell(struct telling *);
+bool		 watch_number(struct scan *, const char *, uint64_t *);
+int		 watch_open(const struct telling *, const char *, int);
+bool		 watched_device(struct scan *, struct watched *);
+bool		 watched_handle(struct scan *, struct watched *);
+void		 watched_tell(struct telling *, const struct watched *);
+
+/* fanotify.c */
+void		 fanotify_tell(struct telling *);
 
 /* tty.c */
 void		 tty_tell(struct telling *, const struct statx *);

@@ -1,5 +1,6 @@
 /*
- * What an inotify(7) set watches.  Its fdinfo tells of files by their handles
+ * What an inotify(7) set watches, and how files are found that it or a group of
+ * fanotify(7) does.  Its fdinfo tells of files by their handles
  * (proc_pid_fdinfo(5)), which mean nothing elsewhere; the path of each is
  * found as long as the kernel has it at hand.
  */
@@ -19,28 +20,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	WATCHES_MOST = 1000,	/* of one set: all are stopped meanwhile */
-	MINORBITS = 20		/* linux/kdev_t.h */
-};
-
-struct watch {
-	uint64_t	 wd;
-	uint64_t	 ino;
-	uint64_t	 dev;
-	uint64_t	 mask;
-	struct {		/* struct file_handle */
-		unsigned int	 len;
-		int		 type;
-		uint8_t		 bytes[MAX_HANDLE_SZ];
-	} handle;
-};
+enum { MINORBITS = 20 };	/* linux/kdev_t.h */
 
 /*
  * Set *v to the number (x) behind the next word of a line, which is key.
  */
-static bool
-key_number(struct scan *t, const char *key, uint64_t *v)
+bool
+watch_number(struct scan *t, const char *key, uint64_t *v)
 {
 	scan_blanks(t);
 	if ((size_t)(t->end - t->s) < strlen(key) ||
@@ -51,37 +37,43 @@ key_number(struct scan *t, const char *key, uint64_t *v)
 }
 
 /*
- * Take a line of fdinfo apart, behind "inotify ".
+ * Set w->dev to the number (x) behind sdev, the next word of a line.
  */
-static bool
-watch_parse(struct watch *w, struct scan t)
+bool
+watched_device(struct scan *t, struct watched *w)
 {
-	uint64_t dev, ignored, len, type;
+	uint64_t dev;
+
+	if (!watch_number(t, "sdev:", &dev))
+		return false;
+	w->dev = makedev((unsigned int)(dev >> MINORBITS),
+	    (unsigned int)dev & ((1U << MINORBITS) - 1));
+	return true;
+}
+
+/*
+ * Set w->handle to what the rest of a line tells.
+ */
+bool
+watched_handle(struct scan *t, struct watched *w)
+{
+	uint64_t len, type, v;
 	struct scan digit;
 	char two[3] = "";
 	size_t i;
 
-	if (!key_number(&t, "wd:", &w->wd) ||
-	    !key_number(&t, "ino:", &w->ino) ||
-	    !key_number(&t, "sdev:", &dev) ||
-	    !key_number(&t, "mask:", &w->mask) ||
-	    !key_number(&t, "ignored_mask:", &ignored) ||
-	    !key_number(&t, "fhandle-bytes:", &len) ||
-	    !key_number(&t, "fhandle-type:", &type) ||
+	if (!watch_number(t, "fhandle-bytes:", &len) ||
+	    !watch_number(t, "fhandle-type:", &type) ||
 	    len > sizeof w->handle.bytes)
 		return false;
-	w->dev = makedev((unsigned int)(dev >> MINORBITS),
-	    (unsigned int)dev & ((1U << MINORBITS) - 1));
 	w->handle.len = (unsigned int)len;
 	w->handle.type = (int)type;
-	scan_blanks(&t);
-	if ((size_t)(t.end - t.s) != strlen("f_handle:") + 2 * len)
+	scan_blanks(t);
+	if ((size_t)(t->end - t->s) != strlen("f_handle:") + 2 * len)
 		return false;
-	t.s += strlen("f_handle:");
-	for (i = 0; i < len; i++, t.s += 2) {
-		uint64_t v;
-
-		memcpy(two, t.s, 2);
+	t->s += strlen("f_handle:");
+	for (i = 0; i < len; i++, t->s += 2) {
+		memcpy(two, t->s, 2);
 		digit = scan_begin(two, 2);
 		if (!scan_number(&digit, 16, &v))
 			return false;
@@ -93,8 +85,8 @@ watch_parse(struct watch *w, struct scan t)
 /*
  * Open a path as the process sees it.  Return a descriptor, or -1.
  */
-static int
-seen_open(const struct telling *t, const char *path, int flags)
+int
+watch_open(const struct telling *t, const char *path, int flags)
 {
 	int fd, root;
 
@@ -134,7 +126,7 @@ mount_open(const struct telling *t, uint64_t dev)
 		    strchr(point, '\\') != NULL || !mounts_local(mounts, id) ||
 		    !mounts_waylocal(mounts, point))
 			continue;
-		fd = seen_open(t, point, O_RDONLY | O_DIRECTORY);
+		fd = watch_open(t, point, O_RDONLY | O_DIRECTORY);
 		if (fd != -1 && fstat(fd, &st) == 0 && st.st_dev == dev)
 			return fd;
 		if (fd != -1)
@@ -148,7 +140,7 @@ mount_open(const struct telling *t, uint64_t dev)
  * where its file system is mounted.  Return whether it is known.
  */
 static bool
-watch_path(const struct telling *t, const struct watch *w, int mount,
+watched_path(const struct telling *t, const struct watched *w, int mount,
     char path[PATH_MAX])
 {
 	char link[40];
@@ -169,7 +161,7 @@ watch_path(const struct telling *t, const struct watch *w, int mount,
 	path[n] = '\0';
 	if (*path != '/' || strchr(path, '\n') != NULL ||
 	    !mounts_waylocal(t->proc->mounts, path) ||
-	    (fd = seen_open(t, path, O_PATH)) == -1)
+	    (fd = watch_open(t, path, O_PATH)) == -1)
 		return false;
 	found = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO,
 	    &sx) == 0 && sx.stx_ino == w->ino && makedev(sx.stx_dev_major,
@@ -178,8 +170,11 @@ watch_path(const struct telling *t, const struct watch *w, int mount,
 	return found;
 }
 
-static void
-watch_tell(struct telling *t, const struct watch *w)
+/*
+ * Tell which file is watched, to the end of a line.
+ */
+void
+watched_tell(struct telling *t, const struct watched *w)
 {
 	char path[PATH_MAX];
 	bool known;
@@ -187,15 +182,35 @@ watch_tell(struct telling *t, const struct watch *w)
 	int mount;
 
 	known = (mount = mount_open(t, w->dev)) != -1 &&
-	    watch_path(t, w, mount, path);
+	    watched_path(t, w, mount, path);
 	if (mount != -1)
 		close(mount);
-	buf_printf(&t->out, "watch %ju %jx %02x:%02x %ju %u ",
-	    (uintmax_t)w->wd, (uintmax_t)w->mask, major(w->dev),
-	    minor(w->dev), (uintmax_t)w->ino, w->handle.type);
+	buf_printf(&t->out, "%02x:%02x %ju %u ", major(w->dev), minor(w->dev),
+	    (uintmax_t)w->ino, w->handle.type);
 	for (i = 0; i < w->handle.len; i++)
 		buf_printf(&t->out, "%02x", w->handle.bytes[i]);
 	buf_printf(&t->out, " %s\n", known ? path : "-");
+}
+
+/*
+ * Tell of a watch, by its line of fdinfo behind "inotify ".
+ */
+static bool
+watch_tell(struct telling *t, struct scan line)
+{
+	uint64_t wd, mask, ignored;
+	struct watched w;
+
+	if (!watch_number(&line, "wd:", &wd) ||
+	    !watch_number(&line, "ino:", &w.ino) ||
+	    !watched_device(&line, &w) ||
+	    !watch_number(&line, "mask:", &mask) ||
+	    !watch_number(&line, "ignored_mask:", &ignored) ||
+	    !watched_handle(&line, &w))
+		return false;
+	buf_printf(&t->out, "watch %ju %jx ", (uintmax_t)wd, (uintmax_t)mask);
+	watched_tell(t, &w);
+	return true;
 }
 
 /*
@@ -205,17 +220,14 @@ void
 inotify_tell(struct telling *t)
 {
 	struct scan text = scan_begin(t->info, strlen(t->info)), line;
-	struct watch w;
 	size_t n;
 
-	for (n = 0; scan_key(&text, "inotify ", &line); n++) {
-		if (n == WATCHES_MOST || !watch_parse(&w, line)) {
+	for (n = 0; scan_key(&text, "inotify ", &line); n++)
+		if (n == WATCHES_MOST || !watch_tell(t, line)) {
 			tell_why(t, n == WATCHES_MOST ? "it watches too much" :
 			    "the kernel does not tell what it watches");
 			return;
 		}
-		watch_tell(t, &w);
-	}
 	if (tell_dup(t))
 		tell_number(t, "waiting", FIONREAD);
 }

@@ -1,0 +1,124 @@
+/*
+ * What a group of fanotify(7) watches: files, mounts, whole file systems.  Its
+ * fdinfo tells (proc_pid_fdinfo(5)), of mounts their numbers, which are those
+ * of mountinfo.
+ */
+#include "calls.h"
+#include "opened.h"
+
+#include <sys/ioctl.h>
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+struct mark {
+	uint64_t	 flags;
+	uint64_t	 mask;
+	uint64_t	 ignored;
+};
+
+static bool
+mark_parse(struct scan *t, struct mark *m)
+{
+	return watch_number(t, "mflags:", &m->flags) &&
+	    watch_number(t, "mask:", &m->mask) &&
+	    watch_number(t, "ignored_mask:", &m->ignored);
+}
+
+/*
+ * Set path to where a mount is that the process sees, if nothing is mounted
+ * upon it.  Return whether it is known.
+ */
+static bool
+mount_path(const struct telling *t, uint64_t mount, char path[PATH_MAX])
+{
+	const struct bytes *mounts = t->proc->mounts;
+	struct scan text, line;
+	struct filemount m;
+	char word[PATH_MAX];
+	uint64_t id, parent;
+	bool found;
+	int fd;
+
+	if (mounts == NULL)
+		return false;
+	text = scan_begin(mounts->data, mounts->len);
+	for (found = false; !found && scan_line(&text, &line);)
+		found = scan_number(&line, 10, &id) && id == mount &&
+		    scan_number(&line, 10, &parent) &&
+		    scan_word(&line, word, sizeof word) > 0 &&
+		    scan_word(&line, word, sizeof word) > 0 &&
+		    scan_word(&line, path, PATH_MAX) > 0;
+	if (!found || strchr(path, '\\') != NULL ||
+	    !mounts_local(mounts, mount) || !mounts_waylocal(mounts, path) ||
+	    (fd = watch_open(t, path, O_PATH)) == -1)
+		return false;
+	found = call_filemount(fd, "", &m) == 0 && m.mount != -1 &&
+	    (uint64_t)m.mount == mount;
+	close(fd);
+	return found;
+}
+
+/*
+ * Tell of a mark, by its line of fdinfo behind "fanotify ".
+ */
+static bool
+mark_tell(struct telling *t, struct scan line)
+{
+	struct scan s = line;
+	char path[PATH_MAX];
+	struct watched w;
+	struct mark m;
+	uint64_t id;
+
+	if (watch_number(&s, "ino:", &w.ino)) {
+		if (!watched_device(&s, &w) || !mark_parse(&s, &m) ||
+		    !watched_handle(&s, &w))
+			return false;
+		buf_printf(&t->out, "mark %jx %jx %jx ", (uintmax_t)m.flags,
+		    (uintmax_t)m.mask, (uintmax_t)m.ignored);
+		watched_tell(t, &w);
+		return true;
+	}
+	s = line;
+	if (watch_number(&s, "mnt_id:", &id)) {
+		if (!mark_parse(&s, &m))
+			return false;
+		buf_printf(&t->out, "mountmark %jx %jx %jx %ju %s\n",
+		    (uintmax_t)m.flags, (uintmax_t)m.mask,
+		    (uintmax_t)m.ignored, (uintmax_t)id,
+		    mount_path(t, id, path) ? path : "-");
+		return true;
+	}
+	s = line;
+	if (watched_device(&s, &w))
+		tell_why(t, "it watches a whole file system");
+	return watched_device(&line, &w);
+}
+
+/*
+ * Tell what a fanotify group watches, and how many bytes of events wait in it.
+ */
+void
+fanotify_tell(struct telling *t)
+{
+	struct scan text = scan_begin(t->info, strlen(t->info)), line, s;
+	uint64_t flags, events;
+	size_t n;
+
+	for (n = 0; scan_key(&text, "fanotify ", &line); n++) {
+		s = line;
+		if (watch_number(&s, "flags:", &flags) &&
+		    watch_number(&s, "event-flags:", &events)) {
+			buf_printf(&t->out, "created %jx %jx\n",
+			    (uintmax_t)flags, (uintmax_t)events);
+		} else if (n > WATCHES_MOST || !mark_tell(t, line)) {
+			tell_why(t, n > WATCHES_MOST ? "it watches too much" :
+			    "the kernel does not tell what it watches");
+			return;
+		}
+	}
+	if (tell_dup(t))
+		tell_number(t, "waiting", FIONREAD);
+}

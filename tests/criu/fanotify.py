@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""fanotify.py LOG [ask|all]: watch LOG.dir, a mount, and LOG.file, and count in
+the log while both are watched as they were; LOG.talk has it tell of what
+happens.  With ask it is to be asked before the file is opened, with all it
+watches a whole file system.  Where there is no fanotify it ends with 2.
+"""
+import ctypes
+import os
+import struct
+import sys
+import time
+
+ADD, MOUNT, IGNORED, SURVIVES, ALL = 1, 0x10, 0x20, 0x40, 0x100
+CLOSE_WRITE, MODIFY, OPEN_PERM = 8, 2, 0x10000
+CONTENT, NONBLOCK = 4, 2
+AT_FDCWD = -100
+libc = ctypes.CDLL(None)
+os.closerange(3, 1024)
+os.setsid()
+log = open(sys.argv[1], 'a', buffering=1)
+base = sys.argv[1] + '.'
+what = sys.argv[2] if len(sys.argv) > 2 else ''
+
+
+def marks():
+    with open('/proc/self/fdinfo/%d' % fd, encoding='ascii') as f:
+        return sorted(line for line in f if line[:8] == 'fanotify')
+
+
+def mark(flags, mask, path):
+    if libc.fanotify_mark(fd, ADD | flags, ctypes.c_uint64(mask), AT_FDCWD,
+                          path.encode()) != 0:
+        sys.exit(2)
+
+
+os.close(os.open(base + 'file', os.O_CREAT | os.O_RDWR))
+fd = libc.fanotify_init(NONBLOCK | (CONTENT if what == 'ask' else 0),
+                        os.O_RDONLY)
+if fd == -1:
+    sys.exit(2)
+mark(0, MODIFY | (OPEN_PERM if what == 'ask' else 0), base + 'file')
+mark(MOUNT, CLOSE_WRITE, base + 'dir')
+mark(MOUNT | IGNORED | SURVIVES, MODIFY, base + 'dir')
+if what == 'all':
+    mark(ALL, CLOSE_WRITE, base + 'dir')
+was = marks()
+n = 0
+while not os.path.exists(base + 'talk'):
+    n += 1
+    log.write('fanotify %d %d\n' % (n, marks() != was or len(was) < 3))
+    time.sleep(.01)
+for name in 'file', 'dir/new':
+    with open(base + name, 'w', encoding='ascii') as f:
+        f.write('x')
+events = os.read(fd, 4096)
+while events:
+    size, _, _, _, mask, of, _ = struct.unpack('IBBHQii', events[:24])
+    log.write('event %x %s\n' % (mask, os.path.basename(
+              os.readlink('/proc/self/fd/%d' % of))))
+    events = events[size:]
+time.sleep(1000)

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# What a group of fanotify watches it watches after a restore; one that is to
+# be asked, or that watches a whole file system, is refused.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+# each watches a mount of its own
+mounted() {
+	mkdir -p "$tmp/log.$((serial + 1)).dir"
+	mount -t tmpfs none "$tmp/log.$((serial + 1)).dir"
+}
+
+mounted
+"$here/fanotify.py" "$tmp/log.1" all </dev/null >/dev/null 2>&1 &
+tried=$!
+disown "$tried"
+until_true eval 'gone $tried || [ -s "$tmp/log.1" ]'
+[ -s "$tmp/log.1" ] || skip_all 'no fanotify'
+kill -KILL "$tried"
+rm -f "$tmp/log.1"
+
+start "$here/fanotify.py"
+until_true longer 20
+moves fanotify "$tmp/there" -r
+: >"$log.talk"
+until_true eval '[ "$(grep -c ^event "$log")" -eq 2 ]'
+is "$(grep '^event' "$log" | sort)" "event 2 log.1.file
+event 8 new" 'and tells of what happens'
+end
+umount "$tmp/log.1.dir"
+
+while read -r what why; do
+	mounted
+	start "$here/fanotify.py" "$what"
+	"$BUILD/snap" -ro "$tmp/snap" "$pid"
+	"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
+	is "$? $(grep -c "$why" "$tmp/err")" '1 1' "$what: refused"
+	end
+	umount "$log.dir"
+done <<'EOL'
+ask a fanotify group that is asked for permission
+all it watches a whole file system
+EOL
+finish 7
