@@ -1742,6 +1742,20 @@ test_streams(void **state)
 	assert_int_equal(number(frame("files.img", 1), "4.8"), 11);
 	assert_int_equal(number(frame("tcp-stream-a.img", 0), "2"), 9);
 
+	/* the same, by iptables */
+	process_record(7);
+	set("netlock", "iptables\n");
+	set("files", "3 1\n");
+	set("file/1", text);
+	set("stream/5", "inbyout");
+	need = 0;
+	assert_int_equal(load_one(&o), 0);
+	assert_int_equal(need, CRIU_MADE | CRIU_TCP_ESTABLISHED);
+	m = frame("inventory.img", 0);
+	assert_int_equal(count(m, 11), 1);
+	assert_int_equal(number(m, "11"), 0);
+	assert_int_equal(count(m, 13), 0);
+
 	/* another does not: both are closed */
 	process_record(7);
 	set("netlock", "nft CRIU-0123\n");

@@ -273,7 +273,8 @@ struct criumake {
 	size_t		 nnote;
 	size_t		 nclosed; /* connections that are not restored */
 	char		*lock;	/* owned; of the table of nft(8) by which
-				   connections are locked; NULL: they are not */
+				   connections are locked; empty: by iptables(8);
+				   NULL: they are not */
 	unsigned int	 need;	/* enum criu_need: what restoring takes */
 };
 

@@ -56,6 +56,7 @@ enum criu_machine {		/* mtype: images/core.proto of criu */
 };
 
 enum criu_lock {		/* network_lock_method: cr_options.h of criu */
+	CRIU_LOCK_IPTABLES = 0,
 	CRIU_LOCK_NFT = 1,
 	CRIU_LOCK_NONE = 2
 };

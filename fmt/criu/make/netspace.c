@@ -32,7 +32,8 @@ struct link {			/* a message of net/links */
 };
 
 /*
- * Set *l to the next link of file f of a record.  Return false if there is none.
+ * Set *l to the next link of file f of a record.  Return false if there is
+ * none.
  */
 static bool
 link_next(struct recfile *f, struct link *l)
@@ -330,20 +331,30 @@ saved_write(struct criumake *m, const char *name, const char *image,
 }
 
 /*
- * Make an image that is a file of the record, if there is one.
+ * Make an image that is a file of the record, if there is one, but for lines
+ * that have words, unless these are NULL.
  */
 static int
-listed_write(struct criumake *m, const char *name, const char *image)
+listed_write(struct criumake *m, const char *name, const char *image,
+    const char *words)
 {
+	const uint8_t *end;
 	struct recfile f;
 	struct made *im;
+	size_t n;
 
 	if (!linuxrec_find(&m->net->rec, name, &f))
 		return 0;
 	im = make_image(m, CRIU_RAW, "%s-%d.img", image, MADE_ID);
 	if (im == NULL)
 		return -1;
-	buf_add(&im->b, f.data, f.len);
+	for (; f.len > 0; f.data += n, f.len -= n) {
+		end = memchr(f.data, '\n', f.len);
+		n = end == NULL ? f.len : (size_t)(end - f.data) + 1;
+		if (words == NULL || memmem(f.data, n, words,
+		    strlen(words)) == NULL)
+			buf_add(&im->b, f.data, n);
+	}
 	return 0;
 }
 
@@ -357,6 +368,8 @@ makenet_write(struct criumake *m)
 		ADDRESSES = 0x47361222, ROUTES = 0x45311224,
 		RULES = 0x71706986
 	};
+	/* what locks connections, of criu or us, which nobody undoes there */
+	static const char locks[] = "! --mark 0xc114 ";
 	struct settings s;
 	int rc;
 
@@ -378,7 +391,7 @@ makenet_write(struct criumake *m)
 	    route_counts) == -1 ||
 	    saved_write(m, "net/rules", "rule", RULES, ROUTE_BODY,
 	    rule_counts) == -1 ||
-	    listed_write(m, "net/nft", "nftables") == -1 ||
-	    listed_write(m, "net/iptables", "iptables") == -1 ||
-	    listed_write(m, "net/ip6tables", "ip6tables") == -1 ? -1 : 0;
+	    listed_write(m, "net/nft", "nftables", NULL) == -1 ||
+	    listed_write(m, "net/iptables", "iptables", locks) == -1 ||
+	    listed_write(m, "net/ip6tables", "ip6tables", locks) == -1 ? -1 : 0;
 }

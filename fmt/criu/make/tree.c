@@ -291,6 +291,23 @@ timens_write(struct criumake *m)
 }
 
 /*
+ * Tell in inv what criu is to unlock.
+ */
+static void
+lock_put(const struct criumake *m, Criu__Inventory *inv)
+{
+	inv->has_network_lock_method = m->lock != NULL || m->net != NULL;
+	if (m->lock != NULL && *m->lock != '\0') {
+		inv->network_lock_method = CRIU_LOCK_NFT;
+		inv->dump_criu_run_id = m->lock;
+	} else if (m->net != NULL)
+		/* else it clears away there what iptables(8) never locked */
+		inv->network_lock_method = CRIU_LOCK_NONE;
+	else
+		inv->network_lock_method = CRIU_LOCK_IPTABLES;
+}
+
+/*
  * Make pstree.img, inventory.img and timens-0.img.
  */
 int
@@ -316,15 +333,7 @@ maketree_write(struct criumake *m)
 	inv.has_ns_per_id = inv.ns_per_id = true;
 	inv.root_ids = &ids;
 	inv.has_tcp_close = inv.tcp_close = (m->need & CRIU_TCP_CLOSE) != 0;
-	if (m->lock != NULL) {
-		inv.has_network_lock_method = true;
-		inv.network_lock_method = CRIU_LOCK_NFT;
-		inv.dump_criu_run_id = m->lock;
-	} else if (m->net != NULL) {
-		/* else it clears away what iptables(8) never locked there */
-		inv.has_network_lock_method = true;
-		inv.network_lock_method = CRIU_LOCK_NONE;
-	}
+	lock_put(m, &inv);
 	criuimg_add(&im->b, &inv.base);
 	return 0;
 }

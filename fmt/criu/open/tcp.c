@@ -50,27 +50,30 @@ maketcp_goes(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Set m->lock to the name by which connections are locked, without what all
- * such names begin with, if the record of a process tells one.
+ * Set m->lock to the name of the table of nft(8) by which connections are
+ * locked, without what all such names begin with, or to an empty string where
+ * iptables(8) locks them, if the record of a process tells that.
  */
 static int
 lock_find(struct criumake *m)
 {
 	static const char before[] = "nft CRIU-";
+	const char *name;
 	char *s;
 	size_t i;
 
 	for (i = 0; i < m->norder && m->lock == NULL; i++) {
-		s = words_text(&m->order[i]->rec, "netlock");
-		if (s != NULL && strncmp(s, before, sizeof before - 1) == 0) {
-			s[strcspn(s, "\n")] = '\0';
-			m->lock = strdup(s + sizeof before - 1);
-			if (m->lock == NULL) {
-				free(s);
-				return errstr_set("out of memory");
-			}
-		}
+		if ((s = words_text(&m->order[i]->rec, "netlock")) == NULL)
+			continue;
+		s[strcspn(s, "\n")] = '\0';
+		name = strcmp(s, "iptables") == 0 ? "" :
+		    strncmp(s, before, sizeof before - 1) == 0 ?
+		    s + sizeof before - 1 : NULL;
+		if (name != NULL)
+			m->lock = strdup(name);
 		free(s);
+		if (name != NULL && m->lock == NULL)
+			return errstr_set("out of memory");
 	}
 	return 0;
 }

@@ -230,8 +230,7 @@ files_record(struct live *l, struct snap *s, const struct lproc *p,
 		buf_printf(&b, "%d %ju\n", set->v[i].fd,
 		    (uintmax_t)set->v[i].file->id);
 	filelist_buf(rec, "files", &b);
-	if (set == f->set)
-		tcphold_record(f, rec);
+	tcphold_record(f, set->pid, rec);
 	t.set = set;
 	t.tagged = sockets_tagged(p, set);
 	t.pid = p->mmtid;

@@ -30,7 +30,8 @@ void		 passed_close(struct live *l);
 
 /* tcphold.c: connections that go along with processes that are moved */
 void		 tcphold_begin(struct live *);
-void		 tcphold_record(const struct files *, struct filelist *);
+void		 tcphold_record(const struct files *, pid_t,
+		    struct filelist *);
 void		 tcphold_leave(struct live *l);
 void		 tcphold_end(struct live *l, bool moved);
 

@@ -1,22 +1,15 @@
 /*
  * Connections of TCP that go along when their processes are moved: they are
- * locked before the first is read, by a table of nft(8) that drops all their
- * packets, so that the other end sees nothing until they are restored.
- *
- * The table has the name by which criu removes it when it restores them in the
- * same network namespace (nftables_get_table of its netfilter.c), and lets
- * through what criu itself sends, which has a mark (soccr/soccr.h).
+ * locked before the first is read (tcplock.c), those of each network namespace
+ * by themselves, so that the other end sees nothing until they are restored.
  */
 #include "tcphold.h"
 #include "vec.h"
 
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 
 #include <fcntl.h>
@@ -24,54 +17,48 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CRIU_MARK "0xc114"
-
-struct elements {		/* of the two sets, in nft's words */
-	struct buf	 v4;
-	struct buf	 v6;
-};
-
 /*
- * Add a connection to the sets, once in each direction.
+ * Return those of f that are in the network namespace of process pid, or NULL
+ * with errstr.
  */
-static void
-elements_add(struct elements *e, const struct sockaddr_in6 *from,
-    const struct sockaddr_in6 *to)
+static struct tcphold *
+hold_get(struct files *f, pid_t pid)
 {
-	const struct sockaddr_in6 *a[2] = { from, to };
-	char text[2][INET6_ADDRSTRLEN];
-	struct buf *b;
-	const void *p;
-	size_t i;
+	struct tcphold *h, **last;
+	struct stat st;
+	int ns;
 
-	b = &e->v4;
-	for (i = 0; i < 2; i++) {
-		if (a[i]->sin6_family == AF_INET)
-			p = &((const struct sockaddr_in *)(const void *)
-			    a[i])->sin_addr;
-		else if (IN6_IS_ADDR_V4MAPPED(&a[i]->sin6_addr))
-			p = &a[i]->sin6_addr.s6_addr[12];
-		else {
-			p = &a[i]->sin6_addr;
-			b = &e->v6;
-		}
-		inet_ntop(b == &e->v6 ? AF_INET6 : AF_INET, p, text[i],
-		    sizeof text[i]);
+	ns = proc_open(pid, 0, "ns/net", O_RDONLY);
+	if (ns == -1 || fstat(ns, &st) == -1) {
+		if (ns != -1)
+			close(ns);
+		errstr_set("their network namespace cannot be had");
+		return NULL;
 	}
-	for (i = 0; i < 2; i++)
-		buf_printf(b, "%s%s . %u . %s . %u", b->len > 0 ? ", " : "",
-		    text[i], ntohs(a[i]->sin6_port), text[!i],
-		    ntohs(a[!i]->sin6_port));
+	for (last = &f->hold; (h = *last) != NULL; last = &h->next)
+		if (h->ino == st.st_ino) {
+			close(ns);
+			return h;
+		}
+	if ((h = calloc(1, sizeof *h)) == NULL) {
+		close(ns);
+		errstr_set("out of memory");
+		return NULL;
+	}
+	*last = h;
+	h->ino = st.st_ino;
+	h->first = pid;
+	h->ns = ns;
+	return h;
 }
 
 /*
  * Add a socket of a process, if it is a connection, to those that are held.
  */
 static int
-hold_add(struct tcphold *h, int pidfd, const struct fdref *r,
-    struct elements *e)
+hold_add(struct tcphold *h, int pidfd, const struct fdref *r)
 {
-	struct sockaddr_in6 local, remote;
+	struct sockaddr_in6 end[2];
 	struct tcp_info info;
 	struct held *v;
 	socklen_t len[4];
@@ -80,22 +67,23 @@ hold_add(struct tcphold *h, int pidfd, const struct fdref *r,
 	fd = (int)syscall(SYS_pidfd_getfd, pidfd, r->fd, 0);
 	if (fd == -1)
 		return 0;
-	len[0] = len[2] = sizeof local;
+	len[0] = sizeof end[0];
 	len[1] = sizeof protocol;
 	len[3] = sizeof info;
-	memset(&remote, 0, sizeof remote);
-	if (getsockname(fd, (struct sockaddr *)&local, &len[0]) == -1 ||
-	    (local.sin6_family != AF_INET && local.sin6_family != AF_INET6) ||
+	memset(end, 0, sizeof end);
+	if (getsockname(fd, (struct sockaddr *)&end[0], &len[0]) == -1 ||
+	    (end[0].sin6_family != AF_INET && end[0].sin6_family !=
+	    AF_INET6) ||
 	    getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len[1]) ==
 	    -1 || protocol != IPPROTO_TCP ||
 	    getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len[3]) == -1 ||
 	    info.tcpi_state == TCP_LISTEN)
 		goto none;
-	len[2] = local.sin6_family == AF_INET ? sizeof(struct sockaddr_in) :
-	    sizeof remote;
+	len[2] = end[0].sin6_family == AF_INET ? sizeof(struct sockaddr_in) :
+	    sizeof end[1];
 	/* one that is closed may have been a connection */
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &remote, &len[2]) == -1 ||
-	    remote.sin6_port == 0)
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &end[1], &len[2]) == -1 ||
+	    end[1].sin6_port == 0)
 		goto none;
 	if (VEC_ROOM(h->v, h->n) == -1) {
 		close(fd);
@@ -104,10 +92,10 @@ hold_add(struct tcphold *h, int pidfd, const struct fdref *r,
 	v = &h->v[h->n++];
 	v->fd = fd;
 	v->ino = r->file->ino;
+	memcpy(v->end, end, sizeof end);
 	len[0] = sizeof v->reuse;
 	if (getsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &v->reuse, &len[0]) == -1)
 		v->reuse = 0;
-	elements_add(e, &local, &remote);
 	return 0;
 none:
 	close(fd);
@@ -115,13 +103,14 @@ none:
 }
 
 /*
- * Have the connections of the processes in h, and their elements in e.
+ * Have the connections of the processes in f->hold.
  */
 static int
-hold_gather(struct files *f, struct tcphold *h, struct elements *e)
+hold_gather(struct files *f)
 {
 	const struct fdset *set;
 	const struct resource *last;
+	struct tcphold *h;
 	size_t i, k;
 	int pidfd, rc;
 
@@ -130,56 +119,38 @@ hold_gather(struct files *f, struct tcphold *h, struct elements *e)
 		pidfd = (int)syscall(SYS_pidfd_open, set->pid, 0);
 		if (pidfd == -1)
 			continue;
+		if ((h = hold_get(f, set->pid)) == NULL)
+			rc = -1;
 		for (last = NULL, k = 0; k < set->n && rc == 0; k++) {
 			if (!S_ISSOCK(set->v[k].mode) ||
 			    set->v[k].file == last)
 				continue;
 			last = set->v[k].file;
-			rc = hold_add(h, pidfd, &set->v[k], e);
+			rc = hold_add(h, pidfd, &set->v[k]);
 		}
 		close(pidfd);
-		if (h->n > 0 && h->ns == -1)
-			h->ns = proc_open(set->pid, 0, "ns/net", O_RDONLY);
 	}
 	return rc;
 }
 
 /*
- * Write the table to script, whose name is drawn: criu has room for so long a
- * one.
+ * Lock the connections of h by what there is for that.  Return 0, or -1 with
+ * errstr.
  */
 static int
-script_make(struct tcphold *h, const struct elements *e, struct buf *script)
+hold_lock(struct tcphold *h)
 {
-	static const char *const hook[] = { "input", "output" };
-	uint64_t draw;
-	size_t i;
+	struct tcplock lock[TCPLOCKS];
+	unsigned int by;
+	int rc;
 
-	if (getrandom(&draw, sizeof draw, 0) != sizeof draw)
-		return errstr_sys("getrandom");
-	snprintf(h->name, sizeof h->name, "CRIU-%016jx", (uintmax_t)draw);
-	buf_printf(script, "table inet %s {\n", h->name);
-	for (i = 0; i < 2; i++) {
-		const struct buf *b = i == 0 ? &e->v4 : &e->v6;
-
-		buf_printf(script, "set held%d { type %s . inet_service . %s "
-		    ". inet_service;", i == 0 ? 4 : 6, i == 0 ? "ipv4_addr" :
-		    "ipv6_addr", i == 0 ? "ipv4_addr" : "ipv6_addr");
-		if (b->len > 0) {
-			buf_puts(script, " elements = { ");
-			buf_add(script, b->data, b->len);
-			buf_puts(script, " }");
-		}
-		buf_puts(script, " }\n");
+	for (rc = -1, by = LOCK_NFT; rc == -1 && by < LOCKERS; by++) {
+		rc = tcplock_make(lock, h, by);
+		if (rc == 0)
+			rc = tcpkeep_begin(h, lock);
+		tcplock_free(lock);
 	}
-	for (i = 0; i < 2; i++)
-		buf_printf(script, "chain %s { type filter hook %s priority "
-		    "0; meta mark " CRIU_MARK " accept; "
-		    "ip saddr . tcp sport . ip daddr . tcp dport @held4 drop; "
-		    "ip6 saddr . tcp sport . ip6 daddr . tcp dport @held6 "
-		    "drop; }\n", hook[i], hook[i]);
-	buf_puts(script, "}\n");
-	return 0;
+	return rc;
 }
 
 /*
@@ -191,37 +162,35 @@ void
 tcphold_begin(struct live *l)
 {
 	struct files *f = l->files;
-	struct elements e = { 0 };
-	struct buf script = { 0 };
 	struct tcphold *h;
 	int rc;
 
-	if ((h = f->hold = calloc(1, sizeof *h)) == NULL)
-		return;
-	h->ns = -1;
-	rc = hold_gather(f, h, &e);
-	if (rc == 0 && h->n > 0) {
-		rc = h->ns == -1 ? errstr_set("their network namespace cannot "
-		    "be had") : script_make(h, &e, &script);
-		if (rc == 0)
-			rc = tcpkeep_begin(h, &script);
-	}
+	rc = hold_gather(f);
+	for (h = f->hold; h != NULL && rc == 0; h = h->next)
+		if (h->n > 0)
+			rc = hold_lock(h);
 	if (rc == -1)
 		live_say(l, "connections of TCP do not go along: %s",
 		    snap_errstr());
-	buf_free(&e.v4);
-	buf_free(&e.v6);
-	buf_free(&script);
 }
 
 /*
- * Tell by which table connections are locked, in the record of a process.
+ * Tell by what connections are locked, in the record of the process that pid is
+ * a thread of, if it is the first that is in their network namespace.
  */
 void
-tcphold_record(const struct files *f, struct filelist *rec)
+tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
 {
-	if (f->hold != NULL && f->hold->pid != 0)
-		filelist_text(rec, "netlock", "nft %s\n", f->hold->name);
+	const struct tcphold *h;
+
+	for (h = f->hold; h != NULL; h = h->next) {
+		if (h->pid == 0 || h->first != pid)
+			continue;
+		if (h->by == LOCK_NFT)
+			filelist_text(rec, "netlock", "nft %s\n", h->name);
+		else
+			filelist_text(rec, "netlock", "iptables\n");
+	}
 }
 
 /*
@@ -231,11 +200,34 @@ tcphold_record(const struct files *f, struct filelist *rec)
 void
 tcphold_leave(struct live *l)
 {
-	struct tcphold *h = l->files == NULL ? NULL : l->files->hold;
+	const struct tcphold *h;
 	size_t i;
 
-	for (i = 0; h != NULL && h->pid != 0 && i < h->n; i++)
-		(void)repair_on(&h->v[i]);
+	for (h = l->files == NULL ? NULL : l->files->hold; h != NULL;
+	    h = h->next)
+		for (i = 0; h->pid != 0 && i < h->n; i++)
+			(void)repair_on(&h->v[i]);
+}
+
+static void
+hold_end(struct live *l, struct tcphold *h, bool moved)
+{
+	size_t i;
+
+	if (h->pid != 0 && moved && h->by == LOCK_NFT)
+		live_say(l, "connections of TCP are locked here until they are "
+		    "restored here, or until \"nft delete table inet %s\"",
+		    h->name);
+	else if (h->pid != 0 && moved)
+		live_say(l, "connections of TCP are locked here until they are "
+		    "restored here, or until the rules of iptables(8) are "
+		    "deleted that have the mark 0xc114");
+	tcpkeep_end(h, !moved);
+	for (i = 0; i < h->n; i++)
+		close(h->v[i].fd);
+	close(h->ns);
+	free(h->v);
+	free(h);
 }
 
 /*
@@ -245,21 +237,10 @@ tcphold_leave(struct live *l)
 void
 tcphold_end(struct live *l, bool moved)
 {
-	struct tcphold *h = l->files == NULL ? NULL : l->files->hold;
-	size_t i;
+	struct tcphold *h;
 
-	if (h == NULL)
-		return;
-	l->files->hold = NULL;
-	if (h->pid != 0 && moved)
-		live_say(l, "connections of TCP are locked here until they are "
-		    "restored here, or until \"nft delete table inet %s\"",
-		    h->name);
-	tcpkeep_end(h, !moved);
-	for (i = 0; i < h->n; i++)
-		close(h->v[i].fd);
-	if (h->ns != -1)
-		close(h->ns);
-	free(h->v);
-	free(h);
+	while (l->files != NULL && (h = l->files->hold) != NULL) {
+		l->files->hold = h->next;
+		hold_end(l, h, moved);
+	}
 }

@@ -1,8 +1,8 @@
 /*
- * The keeper: a process of our own that locks connections by a table of
- * nft(8), and removes it when we say so, or are gone, whatever ended us.  It
- * has duplicates of their sockets, so that none is left in the state in which
- * only TCP_REPAIR leaves one.
+ * The keeper: a process of our own that locks connections (tcplock.c), and
+ * undoes that when we say so, or are gone, whatever ended us.  It has duplicates of
+ * their sockets, so that none is left in the state in which only TCP_REPAIR
+ * leaves one.
  */
 #include "tcphold.h"
 #include "calls.h"
@@ -24,17 +24,20 @@
 enum { DONE = 'd', FAILED = 'f', KEEP = 'k' };	/* what is sent */
 
 /*
- * Run nft in network namespace ns with what file has for a script.  Return
- * whether it did all of that.
+ * Run a program in network namespace ns with what file has for a script.
+ * Return whether it did all of that.
  */
 static bool
-nft_run(int ns, int file)
+program_run(const char *name, int ns, int file)
 {
-	static const char *const path[] = { "/usr/sbin/nft", "/sbin/nft",
-	    "/usr/bin/nft", "/usr/local/sbin/nft" };
-	char *argv[] = { (char *)(uintptr_t)"nft", (char *)(uintptr_t)"-f",
-	    (char *)(uintptr_t)"-", NULL };
+	static const char *const folder[] = { "/usr/sbin", "/sbin", "/usr/bin",
+	    "/usr/local/sbin" };
+	static const char *const nft[] = { "nft", "-f", "-", NULL };
+	static const char *const xt[] = { "iptables-restore", "-w",
+	    "--noflush", NULL };
+	const char *const *argv = strcmp(name, "nft") == 0 ? nft : xt;
 	char *environ_[] = { NULL };
+	char path[64];
 	size_t i;
 	pid_t pid;
 	int status;
@@ -46,8 +49,11 @@ nft_run(int ns, int file)
 		(void)dup2(open("/dev/null", O_WRONLY), 1);
 		(void)dup2(1, 2);
 		(void)call_closefrom(3);
-		for (i = 0; i < sizeof path / sizeof *path; i++)
-			execve(path[i], argv, environ_);
+		for (i = 0; i < sizeof folder / sizeof *folder; i++) {
+			snprintf(path, sizeof path, "%s/%s", folder[i], name);
+			execve(path, (char *const *)(uintptr_t)argv,
+			    environ_);
+		}
 		_exit(127);
 	}
 	if (pid == -1)
@@ -82,25 +88,34 @@ held_cmp(const void *a, const void *b)
 	return x->fd < y->fd ? -1 : x->fd > y->fd;
 }
 
+static int
+number_cmp(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
 /*
- * Close all descriptors but those of h and the two scripts.
+ * Close all descriptors but those of h and the scripts, of which some may be
+ * -1.
  */
 static void
-others_close(const struct tcphold *h, const int script[2])
+others_close(const struct tcphold *h, const int script[TCPLOCKS][2])
 {
+	enum { OWN = 2 + 2 * TCPLOCKS };
 	size_t from, i, k;
-	int keep[4] = { h->sock, h->ns, script[0], script[1] }, t;
+	int keep[OWN] = { h->sock, h->ns }, t;
 
-	for (i = 0; i < 4; i++)
-		for (k = i + 1; k < 4; k++)
-			if (keep[k] < keep[i]) {
-				t = keep[i];
-				keep[i] = keep[k];
-				keep[k] = t;
-			}
-	for (from = i = k = 0; i < h->n || k < 4;) {
-		t = k == 4 || (i < h->n && h->v[i].fd < keep[k]) ?
+	for (i = 0; i < TCPLOCKS; i++)
+		for (k = 0; k < 2; k++)
+			keep[2 + 2 * i + k] = script[i][k];
+	qsort(keep, OWN, sizeof *keep, number_cmp);
+	for (from = i = k = 0; i < h->n || k < OWN;) {
+		t = k == OWN || (i < h->n && h->v[i].fd < keep[k]) ?
 		    h->v[i++].fd : keep[k++];
+		if (t < 0)
+			continue;
 		if ((size_t)t > from)
 			(void)syscall(SYS_close_range, from, t - 1, 0);
 		from = (size_t)t + 1;
@@ -109,10 +124,29 @@ others_close(const struct tcphold *h, const int script[2])
 }
 
 /*
+ * Run the scripts of one kind, to lock or to undo that.  Return whether each did
+ * all.
+ */
+static bool
+scripts_run(const struct tcphold *h, const struct tcplock lock[TCPLOCKS],
+    const int file[TCPLOCKS][2], size_t kind)
+{
+	bool all;
+	size_t i;
+
+	for (all = true, i = 0; i < TCPLOCKS; i++)
+		if (lock[i].program != NULL)
+			all &= program_run(lock[i].program, h->ns,
+			    file[i][kind]);
+	return all;
+}
+
+/*
  * The life of the keeper.
  */
 static void __attribute__((noreturn))
-keeper_main(const struct tcphold *h, const int script[2])
+keeper_main(const struct tcphold *h, const struct tcplock lock[TCPLOCKS],
+    const int file[TCPLOCKS][2])
 {
 	char c;
 	ssize_t n;
@@ -120,8 +154,8 @@ keeper_main(const struct tcphold *h, const int script[2])
 	bool locked;
 
 	(void)setpgid(0, 0);
-	others_close(h, script);
-	locked = nft_run(h->ns, script[0]);
+	others_close(h, file);
+	locked = scripts_run(h, lock, file, 0);
 	c = locked ? DONE : FAILED;
 	if (send(h->sock, &c, 1, MSG_NOSIGNAL) == 1 && locked) {
 		do
@@ -132,49 +166,74 @@ keeper_main(const struct tcphold *h, const int script[2])
 	}
 	for (i = 0; i < h->n; i++)
 		repair_off(&h->v[i]);
-	(void)nft_run(h->ns, script[1]);
+	(void)scripts_run(h, lock, file, 1);
 	_exit(0);
 }
 
 /*
- * Start the keeper of connections h, which runs the script that locks them.
+ * Set file to files that have the scripts, or -1.  Return 0, or -1 with errstr.
+ */
+static int
+files_make(const struct tcplock lock[TCPLOCKS], int file[TCPLOCKS][2])
+{
+	size_t i, k;
+	int rc;
+
+	for (rc = 0, i = 0; i < TCPLOCKS; i++)
+		for (k = 0; k < 2; k++) {
+			file[i][k] = lock[i].program == NULL ? -1 :
+			    script_file(lock[i].script[k].data,
+			    lock[i].script[k].len);
+			if (lock[i].program != NULL && file[i][k] == -1)
+				rc = errstr_sys("a process that locks "
+				    "connections");
+		}
+	return rc;
+}
+
+static void
+files_close(const int file[TCPLOCKS][2])
+{
+	size_t i, k;
+
+	for (i = 0; i < TCPLOCKS; i++)
+		for (k = 0; k < 2; k++)
+			if (file[i][k] != -1)
+				close(file[i][k]);
+}
+
+/*
+ * Start the keeper of connections h, which runs the scripts that lock them.
  * Return 0, or -1 with errstr, where nothing is locked.
  */
 int
-tcpkeep_begin(struct tcphold *h, struct buf *script)
+tcpkeep_begin(struct tcphold *h, struct tcplock lock[TCPLOCKS])
 {
-	struct buf undo = { 0 };
 	sigset_t all, old;
-	int file[2], sock[2];
-	size_t i;
+	int file[TCPLOCKS][2], sock[2];
 	ssize_t n;
 	char c;
 
-	buf_printf(&undo, "delete table inet %s\n", h->name);
-	if (buf_check(script) == -1 || buf_check(&undo) == -1)
+	if (h->n > 1)
+		qsort(h->v, h->n, sizeof *h->v, held_cmp);
+	if (files_make(lock, file) == -1) {
+		files_close(file);
 		return -1;
-	qsort(h->v, h->n, sizeof *h->v, held_cmp);
-	file[0] = script_file(script->data, script->len);
-	file[1] = script_file(undo.data, undo.len);
-	buf_free(&undo);
-	if (file[0] == -1 || file[1] == -1 || socketpair(AF_UNIX,
-	    SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) == -1) {
-		errstr_sys("a process that locks connections");
-		for (i = 0; i < 2; i++)
-			if (file[i] != -1)
-				close(file[i]);
-		return -1;
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) ==
+	    -1) {
+		files_close(file);
+		return errstr_sys("a process that locks connections");
 	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	if ((h->pid = fork()) == 0) {
 		h->sock = sock[1];
-		keeper_main(h, file);
+		keeper_main(h, lock, file);
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	close(sock[1]);
-	close(file[0]);
-	close(file[1]);
+	files_close(file);
 	h->sock = sock[0];
 	if (h->pid == -1) {
 		h->pid = 0;
@@ -187,8 +246,8 @@ tcpkeep_begin(struct tcphold *h, struct buf *script)
 	if (n == 1 && c == DONE)
 		return 0;
 	tcpkeep_end(h, true);
-	return errstr_set("nft(8) is needed to lock them, and is not there or "
-	    "fails");
+	return errstr_set("nft(8) or iptables(8) is needed to lock them, and "
+	    "is not there or fails");
 }
 
 /*

@@ -158,15 +158,19 @@ stream_tell(struct telling *t, struct stream *s)
 void
 tcpstate_tell(struct telling *t)
 {
-	struct tcphold *h = t->live->files->hold;
+	const struct tcphold *h;
+	const struct held *v;
 	struct stream s;
 	socklen_t len;
 	size_t i;
 	int offset, rc;
 
-	for (i = 0; h != NULL && i < h->n && h->v[i].ino != t->ino; i++)
-		continue;
-	if (h == NULL || h->pid == 0 || i == h->n)
+	v = NULL;
+	for (h = t->live->files->hold; h != NULL && v == NULL; h = h->next)
+		for (i = 0; h->pid != 0 && i < h->n && v == NULL; i++)
+			if (h->v[i].ino == t->ino)
+				v = &h->v[i];
+	if (v == NULL)
 		return;
 	len = sizeof offset;
 	if (getsockopt(t->dup, SOL_SOCKET, SO_PEEK_OFF, &offset, &len) == 0 &&
@@ -175,12 +179,12 @@ tcpstate_tell(struct telling *t)
 		return;
 	}
 	memset(&s, 0, sizeof s);
-	if (!repair_on(&h->v[i])) {
+	if (!repair_on(v)) {
 		tell_why(t, "TCP_REPAIR: %s", strerror(errno));
 		return;
 	}
 	rc = stream_look(t->dup, &t->live->files->budget, &s);
-	repair_off(&h->v[i]);
+	repair_off(v);
 	if (rc == -1)
 		tell_why(t, "the state of its connection cannot be had: %s",
 		    snap_errstr());

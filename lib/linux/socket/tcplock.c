@@ -1,0 +1,185 @@
+/*
+ * How connections of TCP are locked, in the words of nft(8), or of iptables(8)
+ * where that is not there: all of their packets are dropped but those that criu
+ * sends, which have a mark (soccr/soccr.h).
+ *
+ * The table of nft has the name by which criu removes it when it restores them
+ * in the same network namespace (nftables_get_table of its netfilter.c); the
+ * rules of iptables are those that it removes there (IPTABLES_CONN_CMD).
+ */
+#include "tcphold.h"
+
+#include <sys/random.h>
+
+#include <arpa/inet.h>
+
+#include <string.h>
+
+#define CRIU_MARK "0xc114"
+
+struct ends {			/* of a connection, in words */
+	bool		 v6;
+	char		 address[2][INET6_ADDRSTRLEN];
+	unsigned int	 port[2];
+};
+
+static void
+ends_set(struct ends *e, const struct held *v)
+{
+	const struct sockaddr_in6 *a;
+	const void *p;
+	size_t i;
+
+	e->v6 = false;
+	for (i = 0; i < 2; i++) {
+		a = &v->end[i];
+		if (a->sin6_family == AF_INET)
+			p = &((const struct sockaddr_in *)(const void *)
+			    a)->sin_addr;
+		else if (IN6_IS_ADDR_V4MAPPED(&a->sin6_addr))
+			p = &a->sin6_addr.s6_addr[12];
+		else {
+			p = &a->sin6_addr;
+			e->v6 = true;
+		}
+		inet_ntop(e->v6 ? AF_INET6 : AF_INET, p, e->address[i],
+		    sizeof e->address[i]);
+		e->port[i] = ntohs(a->sin6_port);
+	}
+}
+
+/*
+ * Add to b the elements of the set of those of h that are of IPv6, or of the
+ * others: each connection once in each direction.
+ */
+static void
+elements_add(struct buf *b, const struct tcphold *h, bool v6)
+{
+	const char *before = " elements = { ";
+	struct ends e;
+	size_t i, k;
+
+	for (i = 0; i < h->n; i++) {
+		ends_set(&e, &h->v[i]);
+		for (k = 0; k < 2 && e.v6 == v6; k++) {
+			buf_printf(b, "%s%s . %u . %s . %u", before,
+			    e.address[k], e.port[k], e.address[!k],
+			    e.port[!k]);
+			before = ", ";
+		}
+	}
+	if (*before == ',')
+		buf_puts(b, " }");
+}
+
+/*
+ * Write the scripts of nft for a table whose name is drawn: criu has room for
+ * so long a one.
+ */
+static int
+nft_make(struct tcplock *lock, struct tcphold *h)
+{
+	static const char *const hook[] = { "input", "output" };
+	struct buf *b = &lock->script[0];
+	uint64_t draw;
+	size_t i;
+
+	if (getrandom(&draw, sizeof draw, 0) != sizeof draw)
+		return errstr_sys("getrandom");
+	lock->program = "nft";
+	snprintf(h->name, sizeof h->name, "CRIU-%016jx", (uintmax_t)draw);
+	buf_printf(b, "table inet %s {\n", h->name);
+	for (i = 0; i < 2; i++) {
+		const char *type = i == 0 ? "ipv4_addr" : "ipv6_addr";
+
+		buf_printf(b, "set held%d { type %s . inet_service . %s . "
+		    "inet_service;", i == 0 ? 4 : 6, type, type);
+		elements_add(b, h, i == 1);
+		buf_puts(b, " }\n");
+	}
+	for (i = 0; i < 2; i++)
+		buf_printf(b, "chain %s { type filter hook %s priority "
+		    "0; meta mark " CRIU_MARK " accept; "
+		    "ip saddr . tcp sport . ip daddr . tcp dport @held4 drop; "
+		    "ip6 saddr . tcp sport . ip6 daddr . tcp dport @held6 "
+		    "drop; }\n", hook[i], hook[i]);
+	buf_puts(b, "}\n");
+	buf_printf(&lock->script[1], "delete table inet %s\n", h->name);
+	return 0;
+}
+
+/*
+ * Add to b, a script of iptables-restore(8), what does something with the two
+ * rules for a connection.
+ */
+static void
+rules_add(struct buf *b, const struct ends *e, const char *what)
+{
+	static const char *const chain[] = { "INPUT", "OUTPUT" };
+	size_t i;
+
+	if (b->len == 0)
+		buf_puts(b, "*filter\n");
+	for (i = 0; i < 2; i++)
+		buf_printf(b, "%s %s --protocol tcp -m mark ! --mark "
+		    CRIU_MARK " --source %s --sport %u --destination %s "
+		    "--dport %u -j DROP\n", what, chain[i], e->address[!i],
+		    e->port[!i], e->address[i], e->port[i]);
+}
+
+/*
+ * Write the scripts of iptables, for IPv4 and for IPv6.
+ */
+static void
+iptables_make(struct tcplock lock[TCPLOCKS], const struct tcphold *h)
+{
+	struct ends e;
+	size_t i, k;
+
+	for (i = 0; i < h->n; i++) {
+		ends_set(&e, &h->v[i]);
+		lock[e.v6].program = e.v6 ? "ip6tables-restore" :
+		    "iptables-restore";
+		rules_add(&lock[e.v6].script[0], &e, "-I");
+		rules_add(&lock[e.v6].script[1], &e, "-D");
+	}
+	for (i = 0; i < TCPLOCKS; i++)
+		for (k = 0; k < 2; k++)
+			if (lock[i].program != NULL)
+				buf_puts(&lock[i].script[k], "COMMIT\n");
+}
+
+/*
+ * Set lock to the scripts that lock the connections of h, which has some, and
+ * h->name to the name of the table of nft.  Return 0, or -1 with errstr;
+ * tcplock_free frees them in both cases.
+ */
+int
+tcplock_make(struct tcplock lock[TCPLOCKS], struct tcphold *h,
+    enum tcplocker by)
+{
+	size_t i;
+
+	memset(lock, 0, TCPLOCKS * sizeof *lock);
+	h->by = by;
+	if (by == LOCK_IPTABLES)
+		iptables_make(lock, h);
+	else if (nft_make(&lock[0], h) == -1)
+		return -1;
+	for (i = 0; i < TCPLOCKS; i++)
+		if (buf_check(&lock[i].script[0]) == -1 ||
+		    buf_check(&lock[i].script[1]) == -1)
+			return -1;
+	return 0;
+}
+
+void
+tcplock_free(struct tcplock lock[TCPLOCKS])
+{
+	size_t i;
+
+	for (i = 0; i < TCPLOCKS; i++) {
+		buf_free(&lock[i].script[0]);
+		buf_free(&lock[i].script[1]);
+	}
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Connections of TCP go along with processes that are moved at once from several
+# network namespaces, and where iptables(8) has to lock them because nft(8) is
+# not there.  Blocks are sent both ways all the while, and none is lost or comes
+# twice.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+command -v ip >/dev/null || skip_all 'no ip'
+command -v nft >/dev/null || skip_all 'no nft'
+for ns in one two; do
+	ip netns add $ns 2>"$tmp/err" && ip -n $ns link set lo up ||
+	    skip_all "no network namespaces: $(tail -n 1 "$tmp/err")"
+done
+nsenter --net=/run/netns/one nft list tables >"$tmp/err" 2>&1 ||
+    skip_all "nft: $(head -n 1 "$tmp/err")"
+
+# by namespace: the server, what it says, and what its client says
+declare -A server said client peer
+
+begin() {
+	in=(nsenter --net="/run/netns/$1")
+	start "$here/stream.py" serve 127.0.0.1 8017
+	server[$1]=$pid said[$1]=$log
+	start "$here/stream.py" fetch 127.0.0.1 8017
+	peer[$1]=$pid client[$1]=$log
+	in=(env)
+}
+
+grown() {
+	[ "$(wc -l <"$1")" -gt "$2" ]
+}
+
+# The client there has had that many lines more, and none of them is wrong.
+served() {
+	local n
+
+	n=$(wc -l <"${client[$1]}")
+	until_true grown "${client[$1]}" $((n + 300))
+	ok $? "$2: the client is served"
+	is "$(awk '$3 != 0 || $2 != NR' "${client[$1]}" | head -n 3)" '' \
+	    "$2: without a gap"
+}
+
+# restored NS: its server goes on there
+restored() {
+	rm -rf "$tmp/images"
+	try "$1: snapload" timeout 60 "$BUILD/snapload" -t "${server[$1]}" \
+	    -D "$tmp/images" "$tmp/snap"
+	cp "$tmp/try" "$tmp/command"
+	in=(nsenter --net="/run/netns/$1")
+	restore "$tmp/images"
+	in=(env)
+}
+
+tables() {
+	nsenter --net="/run/netns/$1" nft list tables
+}
+
+begin one
+begin two
+served one 'before'
+timeout 60 "$BUILD/snap" -k "${server[one]}" "${server[two]}" 2>"$tmp/err" \
+    >"$tmp/snap"
+is "$? $(grep -c 'locked here until.*nft delete table inet CRIU' "$tmp/err")" \
+    "0 2" 'moved, of two namespaces' || diag <"$tmp/err"
+until_true reaped "${server[one]}"
+until_true reaped "${server[two]}"
+is "$(tables one | wc -l) $(tables two | wc -l)" "1 1" 'both are locked'
+for ns in one two; do
+	restored $ns
+	is "$(tables $ns)" '' "$ns: not locked any more"
+	served $ns "$ns"
+done
+
+# without nft
+if ! command -v iptables-save >/dev/null ||
+    ! nsenter --net=/run/netns/one iptables-save >"$tmp/err" 2>&1; then
+	skip 'by iptables' 'no iptables' 7
+	finish 21
+fi
+rules() {
+	nsenter --net=/run/netns/one iptables-save | grep -c 'mark.*DROP'
+}
+for f in /usr/sbin/nft /sbin/nft /usr/bin/nft /usr/local/sbin/nft; do
+	[ ! -e $f ] || mount --bind /dev/null $f
+done
+timeout 60 "$BUILD/snap" -k "${server[one]}" 2>"$tmp/err" >"$tmp/snap"
+is "$? $(grep -c 'locked here until.*rules of iptables(8)' "$tmp/err")" \
+    "0 1" 'moved, without nft' || diag <"$tmp/err"
+until_true reaped "${server[one]}"
+is "$(rules)" 2 'locked by iptables'
+restored one
+is "$(rules)" 0 'not locked any more'
+served one 'by iptables'
+for ns in one two; do
+	pid=${peer[$ns]}
+	end
+	pid=${server[$ns]}
+	end
+done
+finish 21
