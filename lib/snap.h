@@ -62,12 +62,13 @@ int		 buf_check(const struct buf *b);
 void		 buf_free(struct buf *b);
 
 /*
- * Text that goes to people: text.c
+ * Text that goes to people: text.c, shell.c
  */
 size_t		 text_utf8(const char *s, uint32_t *c);
 int		 text_columns(const char **s);
 bool		 text_iscontrol(uint32_t c);
 char		*text_harmless(char *s);
+void		 shell_word(struct buf *b, const char *s);
 void		 text_bytes(char *s, size_t n, uint64_t bytes);
 void		 text_time(char *s, size_t n, uint64_t us);
 
@@ -490,6 +491,9 @@ struct criuopts {
 	void		*arg;	/* the first argument of both */
 	unsigned int	*need;	/* or NULL: bits of enum criu_need are set in
 				   it, of live processes */
+	struct buf	*words;	/* or NULL: more words of criu's command are
+				   added to it, each behind a blank, as sh(1)
+				   takes them, of live processes */
 	struct progress	*progress; /* or NULL */
 	struct pagestore *store; /* that the snapshot was read with, or NULL */
 };

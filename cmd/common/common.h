@@ -94,9 +94,6 @@ void		 progress_show(struct progress *p, const char *name);
 void		 progress_clear(void);
 void		 progress_hide(void);
 
-/* shell.c */
-void		 shell_word(struct buf *b, const char *s);
-
 /* signame.c */
 const char	*signal_name(unsigned int sig);
 

@@ -143,7 +143,7 @@ check(const char *file, const char *dir, struct criuopts *o)
 		return -1;
 	rc = criu_check(s, o);
 	snap_free(s);
-	return rc == -1 ? -1 : command_print(dir, *o->need);
+	return rc == -1 ? -1 : command_print(dir, o);
 }
 
 /*
@@ -165,7 +165,7 @@ load(const char *file, const char *dir, struct criuopts *o)
 	snap_free(s);
 	if (rc == 0 && verbose)
 		say_stat(dir, &st);
-	return rc == -1 ? -1 : command_print(dir, *o->need);
+	return rc == -1 ? -1 : command_print(dir, o);
 }
 
 /*
@@ -292,8 +292,9 @@ int
 main(int argc, char *argv[])
 {
 	unsigned int need = 0;
+	struct buf words = { 0 };
 	struct criuopts co = { .warn = program_lose, .note = say_note,
-	    .need = &need, .progress = &progress };
+	    .need = &need, .words = &words, .progress = &progress };
 	struct job j = { 0 };
 	int rc;
 
@@ -313,6 +314,7 @@ main(int argc, char *argv[])
 	else
 		rc = load(argv[0], j.dir, &co);
 	progress_hide();
+	buf_free(&words);
 	if (rc == -1)
 		program_warn("%s", snap_errstr());
 	return rc == 0 && !program_lost() ? 0 : 1;

@@ -7,6 +7,6 @@
 #include "common/common.h"
 
 /* command.c */
-int		 command_print(const char *dir, unsigned int need);
+int		 command_print(const char *dir, const struct criuopts *o);
 
 #endif

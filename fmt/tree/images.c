@@ -84,6 +84,7 @@ roots_free(struct fstree *t)
 struct said {			/* while images are made */
 	struct buf	 warned; /* lines */
 	struct buf	 noted;
+	struct buf	 words;	/* of criu's command, more */
 };
 
 /*
@@ -149,6 +150,7 @@ command_add(struct criuview *v, const struct said *said, unsigned int need)
 	for (bit = 1; bit != 0; bit <<= 1)
 		if (need & bit && (option = criu_option(bit)) != NULL)
 			buf_printf(&b, " %s", option);
+	buf_add(&b, said->words.data, said->words.len);
 	buf_puts(&b, "\n");
 	return criuview_add(v, "command", &b);
 }
@@ -164,12 +166,14 @@ images_new(struct member *m)
 	struct said said = { 0 };
 	unsigned int need = 0;
 	struct criuopts o = { .root = m->proc->pid, .check = true,
-	    .note = said_note, .arg = &said, .need = &need };
+	    .note = said_note, .arg = &said, .need = &need,
+	    .words = &said.words };
 	struct criuview *v;
 
 	if ((v = criuview_new(m->snap, &o)) == NULL) {
 		need = 0;
 		buf_free(&said.noted);
+		buf_free(&said.words);
 		o.warn = said_warn;
 		o.shelljob = true;
 		v = criuview_new(m->snap, &o);
@@ -182,5 +186,6 @@ images_new(struct member *m)
 	}
 	buf_free(&said.warned);
 	buf_free(&said.noted);
+	buf_free(&said.words);
 	return v;
 }

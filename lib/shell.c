@@ -1,7 +1,7 @@
 /*
  * Commands as one would type them.
  */
-#include "common.h"
+#include "snap.h"
 
 #include <string.h>
 
