@@ -4,13 +4,14 @@
  *	slot	tag: 26 bits of the hash | place: 38 bits
  *
  * Six other bits of the hash choose one of 64 shards, which grow one at a
- * time, and large ones by a quarter, so that the index never takes much more
- * than its entries.  In a shard the entries are kept in order of their tags (an
- * ordered hash table: Amble and Knuth, Ordered hash tables, The Computer
- * Journal 17, 1974): the home of a tag is tag * cap / 2^26, entries lie at
- * their home or in the next free slot behind it, and a search ends at the
- * first greater tag.  So a table nine tenths full is searched in some five
- * steps, and grows by one pass from left to right.  Of equal tags the one
+ * time, where they are, and large ones by an eighth, so that the index never
+ * takes much more than its entries.  In a shard the entries are kept in order
+ * of their tags (an ordered hash table: Amble and Knuth, Ordered hash tables,
+ * The Computer Journal 17, 1974): the home of a tag is tag * cap / 2^26,
+ * entries lie at their home or in the next free slot behind it, and a search
+ * ends at the first greater tag.  So a table four fifths full is searched in
+ * some three steps, and grows by two passes: its entries move to the end of
+ * the new memory, and from there to where they belong.  Of equal tags the one
  * that was added first comes first.
  *
  * A tag is a hint: who asks compares what lies at the places.
@@ -20,6 +21,7 @@
 
 #include <sys/mman.h>
 
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -90,51 +92,90 @@ shard_place(const struct shard *sh, uint64_t tag)
 }
 
 /*
- * Give a shard room for cap homes, and move what it has.
+ * Have the memory of a shard hold cap homes and the slack behind them; what is
+ * new there is not written yet.  Return 0; -1 with errstr.
  */
 static int
-shard_resize(struct shard *sh, size_t cap)
+shard_map(struct shard *sh, size_t cap)
 {
-	struct shard to;
-	size_t i, at, end, page;
+	size_t page, size;
+	void *p;
 
 	page = (size_t)sysconf(_SC_PAGESIZE);
-again:
-	memset(&to, 0, sizeof to);
-	to.cap = cap;
-	to.n = sh->n;
-	to.size = ((cap + SLACK) * sizeof *to.slot + page - 1) / page * page;
-	to.slot = mmap(NULL, to.size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (to.slot == MAP_FAILED)
+	size = ((cap + SLACK) * sizeof *sh->slot + page - 1) / page * page;
+	p = sh->slot == NULL ? mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) :
+	    mremap(sh->slot, sh->size, size, MREMAP_MAYMOVE);
+	if (p == MAP_FAILED)
 		return errstr_set("out of memory for the index");
-	memset(to.slot, 0xff, to.size);
-	end = sh->size / sizeof *sh->slot;
-	for (i = at = 0; i < end; i++) {
-		if (sh->slot[i] == EMPTY)
-			continue;
-		if (at < home_of(&to, tag_of(sh->slot[i])))
-			at = home_of(&to, tag_of(sh->slot[i]));
-		if (at + 1 >= to.size / sizeof *to.slot) {
-			munmap(to.slot, to.size);
-			cap += cap / 8;
-			goto again;
-		}
-		to.slot[at++] = sh->slot[i];
-	}
-	if (sh->slot != NULL)
-		munmap(sh->slot, sh->size);
-	*sh = to;
+	sh->slot = p;
+	sh->size = size;
+	sh->cap = cap;
 	return 0;
 }
 
+/*
+ * Move the entries in the first n slots of a shard to its end, where they lie
+ * one after another in the same order.  Return the slot of the first.
+ */
+static size_t
+shard_pack(struct shard *sh, size_t n)
+{
+	size_t to;
+
+	for (to = sh->size / sizeof *sh->slot; n-- > 0;)
+		if (sh->slot[n] != EMPTY)
+			sh->slot[--to] = sh->slot[n];
+	return to;
+}
+
+/*
+ * Move the entries of a shard from its end, where they lie packed from slot
+ * from on, to their homes or behind them.  None passes those that wait, unless
+ * the last would fill the last slot, which is to stay empty.  Return true; or
+ * false where they do not fit, and nothing is lost.
+ */
+static bool
+shard_spread(struct shard *sh, size_t from)
+{
+	const size_t end = sh->size / sizeof *sh->slot;
+	uint64_t entry;
+	size_t at, to;
+
+	for (at = 0; from < end; from++) {
+		entry = sh->slot[from];
+		to = home_of(sh, tag_of(entry));
+		if (to < at)
+			to = at;
+		if (to >= from)
+			break;
+		while (at < to)
+			sh->slot[at++] = EMPTY;
+		sh->slot[at++] = entry;
+	}
+	for (to = from; at < to; at++)
+		sh->slot[at] = EMPTY;
+	return from == end;
+}
+
+/*
+ * Give a shard room for more.  Return 0; -1 with errstr.
+ */
 static int
 shard_grow(struct shard *sh)
 {
-	size_t cap;
+	size_t n, cap;
 
-	cap = sh->cap + (sh->cap < LARGE ? sh->cap : sh->cap / 4);
-	return shard_resize(sh, cap == 0 ? FIRSTCAP : cap);
+	cap = sh->cap + (sh->cap < LARGE ? sh->cap : sh->cap / 8);
+	if (cap == 0)
+		cap = FIRSTCAP;
+	do {
+		n = sh->size / sizeof *sh->slot;
+		if (shard_map(sh, cap) == -1)
+			return -1;
+		cap += cap / 8;
+	} while (!shard_spread(sh, shard_pack(sh, n)));
+	return 0;
 }
 
 /*
@@ -151,7 +192,7 @@ index_add(struct index *ix, uint64_t hash, uint64_t place)
 		return errstr_set("more than 256 TiB in one snapshot");
 	sh = &ix->shard[hash % SHARDS];
 	tag = hash >> PLACEBITS;
-	if (sh->n >= sh->cap / 10 * 9 && shard_grow(sh) == -1)
+	if (sh->n >= sh->cap / 50 * 41 && shard_grow(sh) == -1)
 		return -1;
 	for (;;) {
 		last = sh->size / sizeof *sh->slot - 1;

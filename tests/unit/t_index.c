@@ -123,6 +123,34 @@ test_ends(void **state)
 }
 
 /*
+ * A crowd under the last tag that has room behind its home, but not when its
+ * shard has grown by an eighth: it grows more then, and keeps all.
+ */
+static void
+test_crowd(void **state)
+{
+	enum { CROWD = 300, N = 12000 };
+	static struct entry e[N];
+	struct index ix;
+	struct rng r;
+	size_t i;
+
+	(void)state;
+	rng_init(&r, "crowd", 5);
+	memset(&ix, 0, sizeof ix);
+	for (i = 0; i < N; i++) {
+		/* all in one shard */
+		e[i].hash = i < CROWD ? UINT64_MAX / SHARDS * SHARDS :
+		    rng_next(&r) / SHARDS * SHARDS;
+		e[i].place = i * 7;
+		assert_int_equal(index_add(&ix, e[i].hash, e[i].place), 0);
+	}
+	for (i = 0; i < N; i += CROWD - 1)
+		assert_found(&ix, e, N, e[i].hash);
+	index_free(&ix);
+}
+
+/*
  * The last place of all under the last tag is an entry like any other, or
  * refused.
  */
@@ -182,6 +210,7 @@ main(void)
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_last),
 		cmocka_unit_test(test_million),
 	};
