@@ -131,6 +131,28 @@ static const struct source_ops live_ops = {
 	live_read, live_identify, live_srcfree
 };
 
+/*
+ * Of a process that is alone in the set: its frames are those of no other, and
+ * to look for them would cost more than to compare what it maps twice.
+ */
+static const struct source_ops alone_ops = {
+	live_read, NULL, live_srcfree
+};
+
+/*
+ * Return true if no other process of set l than p has memory.
+ */
+static bool
+lproc_isalone(const struct live *l, const struct lproc *p)
+{
+	const struct lproc *other;
+
+	TAILQ_FOREACH(other, &l->procs, entry)
+		if (other != p && !other->skip && !other->kernel)
+			return false;
+	return true;
+}
+
 static struct source *
 live_source(struct live *live, struct snap *s, struct lproc *p, bool far)
 {
@@ -145,7 +167,7 @@ live_source(struct live *live, struct snap *s, struct lproc *p, bool far)
 		errstr_set("out of memory");
 		return NULL;
 	}
-	l->src.ops = &live_ops;
+	l->src.ops = lproc_isalone(live, p) ? &alone_ops : &live_ops;
 	l->src.pitch = KB;
 	l->proc = p;
 	l->again = live->opts.again;
