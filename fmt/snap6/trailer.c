@@ -185,6 +185,35 @@ indexer_zero(struct indexer *x, uint64_t n)
 }
 
 /*
+ * Return how many runs begin at or before a place.  Runs come about evenly, so
+ * that it is looked for from a guess on, in steps that double: to bisect all
+ * would wait for memory at most steps.
+ */
+static size_t
+raw_before(const struct indexer *x, uint64_t place)
+{
+	const struct rawrun *r = x->raw;
+	size_t from, to, step;
+
+	if (x->nraw == 0 || place < r[0].place)
+		return 0;
+	if (place >= r[x->nraw - 1].place)
+		return x->nraw;
+	from = to = (size_t)((double)(place - r[0].place) /
+	    (double)(r[x->nraw - 1].place - r[0].place) *
+	    (double)(x->nraw - 1));
+	for (step = 4; r[from].place > place; step *= 2) {
+		to = from;
+		from = step < from ? from - step : 0;
+	}
+	for (; to < x->nraw && r[to].place <= place; step *= 2) {
+		from = to;
+		to = step < x->nraw - to ? to + step : x->nraw;
+	}
+	return from + BISECT_WHILE(i, to - from, r[from + i].place <= place);
+}
+
+/*
  * The raw pages in which a place lies.
  */
 static const struct rawrun *
@@ -198,8 +227,7 @@ raw_find(struct indexer *x, uint64_t place)
 		if (place >= r->place && place - r->place < r->n)
 			return r;
 	}
-	n = BISECT_WHILE(i, x->nraw, x->raw[i].place <= place);
-	if (n == 0)
+	if ((n = raw_before(x, place)) == 0)
 		return NULL;
 	x->found = n - 1;
 	r = &x->raw[x->found];

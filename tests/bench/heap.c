@@ -4,7 +4,8 @@
  * order; half is unique.  It forks the workers, prints the process ids of
  * all, or its own, and sleeps.
  *
- * heap -u MEGABYTES [WORKERS] has none but unique pages.
+ * heap -u MEGABYTES [WORKERS] has none but unique pages; heap -m has zero,
+ * repeated and unique pages in turn, a page of each.
  *
  * heap -s MEGABYTES touches 100 pages of a reservation of a terabyte, and
  * as many, MEGABYTES being 0, of one that is just as large as they are.
@@ -46,6 +47,30 @@ reserve(size_t n)
 	return p;
 }
 
+/*
+ * Fill n bytes at p: a page of zeros, one that repeats a page of those before,
+ * a unique one, and so on.
+ */
+static void
+alternate(char *p, size_t n)
+{
+	uint64_t seed = 88172645463325252, *w;
+	size_t i, k;
+
+	for (i = 0; i < n; i += PAGE) {
+		w = (uint64_t *)(void *)(p + i);
+		k = i / PAGE;
+		if (k % 3 == 0)
+			memset(w, 0, PAGE);
+		else if (k % 3 == 1 && k > 3)
+			memcpy(w, p + (2 + next(&seed) % (k / 3) * 3) * PAGE,
+			    PAGE);
+		else
+			for (k = 0; k < PAGE / sizeof *w; k++)
+				w[k] = next(&seed);
+	}
+}
+
 static void
 fill(char *p, size_t n, bool unique)
 {
@@ -80,15 +105,17 @@ int
 main(int argc, char *argv[])
 {
 	size_t n;
-	bool unique;
+	bool mixed, unique;
 	char *p;
 	int i, workers;
 
 	unique = argc > 2 && strcmp(argv[1], "-u") == 0;
-	argc -= unique;
-	argv += unique;
+	mixed = argc > 2 && strcmp(argv[1], "-m") == 0;
+	argc -= unique || mixed;
+	argv += unique || mixed;
 	if (argc < 2)
-		errx(2, "usage: heap [-u] megabytes [workers] | heap -s 0|1");
+		errx(2, "usage: heap [-m|-u] megabytes [workers] | "
+		    "heap -s 0|1");
 	/* nothing of others: what is open here is in a checkpoint, too */
 	for (i = 3; i < 1024; i++)
 		(void)close(i);
@@ -97,7 +124,10 @@ main(int argc, char *argv[])
 	else {
 		n = (size_t)strtol(argv[1], NULL, 10) << 20;
 		p = reserve(n);
-		fill(p, n, unique);
+		if (mixed)
+			alternate(p, n);
+		else
+			fill(p, n, unique);
 	}
 	workers = argc > 2 && argv[1][0] != '-' ?
 	    (int)strtol(argv[2], NULL, 10) : 0;
