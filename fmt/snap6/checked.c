@@ -1,18 +1,32 @@
 /*
  * Pages of a snap(6) stream that was opened by its index: a megabyte is read
  * whole and compared with its sum before the first of its pages is used.
+ *
+ * Who reads one megabyte mostly reads the next, which begins within a page: the
+ * last few that were compared are kept, so that their other pages need not be
+ * read again.
  */
 #include "read.h"
 #include "num.h"
+#include "source.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 32 };		/* kilobytes read at once */
+enum {
+	PIECE = 128,		/* kilobytes that are read at once and summed */
+	KEPT = 4
+};
 
 enum { UNKNOWN, SOUND, DAMAGED };
+
+struct megabyte {
+	uint64_t	 mb;	/* its number */
+	uint8_t		*data;	/* owned; NULL: it is not at hand */
+};
 
 struct checked {
 	struct source	 src;
@@ -22,15 +36,61 @@ struct checked {
 	uint64_t	 bytes;	/* of it, that have sums */
 	uint8_t		*sums;	/* owned; as in the trailer */
 	atomic_uchar	*state;	/* owned; of each megabyte */
+	pthread_mutex_t	 lock;
+	struct megabyte	 kept[KEPT]; /* locked */
+	size_t		 next;	/* to be given up; locked */
 };
 
 /*
- * Return 0 if megabyte mb is as its sum tells; SOURCE_LOST if not.
+ * Take megabyte mb, if it is kept; or any, for its memory, if any is true.
+ */
+static uint8_t *
+kept_take(struct checked *z, uint64_t mb, bool any)
+{
+	uint8_t *data;
+	size_t i;
+
+	data = NULL;
+	pthread_mutex_lock(&z->lock);
+	for (i = 0; i < KEPT && data == NULL; i++)
+		if (z->kept[i].data != NULL && (any || z->kept[i].mb == mb)) {
+			data = z->kept[i].data;
+			z->kept[i].data = NULL;
+		}
+	pthread_mutex_unlock(&z->lock);
+	return data;
+}
+
+/*
+ * Keep a megabyte, in place of the one that has been kept for longest.
+ */
+static void
+kept_give(struct checked *z, struct megabyte *m)
+{
+	uint8_t *old;
+	size_t i;
+
+	if (m->data == NULL)
+		return;
+	pthread_mutex_lock(&z->lock);
+	for (i = 0; i < KEPT && z->kept[i].data != NULL; i++)
+		continue;
+	if (i == KEPT)
+		i = z->next++ % KEPT;
+	old = z->kept[i].data;
+	z->kept[i] = *m;
+	pthread_mutex_unlock(&z->lock);
+	free(old);
+	m->data = NULL;
+}
+
+/*
+ * Read megabyte mb into data.  Return SOURCE_OK if it is as its sum tells;
+ * SOURCE_LOST if it is not, or cannot be read; or -1.
  */
 static int
-check_megabyte(struct checked *z, uint64_t mb)
+check_megabyte(struct checked *z, uint64_t mb, uint8_t *data)
 {
-	uint8_t buf[PIECE * KB];
 	struct sums *s;
 	struct run r;
 	uint64_t left, n;
@@ -43,11 +103,11 @@ check_megabyte(struct checked *z, uint64_t mb)
 		left = SUM_BYTES;
 	rc = SOURCE_OK;
 	for (r.loc = z->origin + mb * SUM_BYTES; left > 0 &&
-	    rc == SOURCE_OK; r.loc += n, left -= n) {
-		n = left < sizeof buf ? left : sizeof buf;
+	    rc == SOURCE_OK; r.loc += n, left -= n, data += n) {
+		n = left < PIECE * KB ? left : PIECE * KB;
 		r.n = (n + KB - 1) / KB;
-		rc = source_read(z->all, &r, 1, buf);
-		sums_add(s, buf, (size_t)n);
+		rc = source_read(z->all, &r, 1, data);
+		sums_add(s, data, (size_t)n);
 	}
 	if (rc == SOURCE_OK && sums_end(s) == -1)
 		rc = -1;
@@ -61,28 +121,104 @@ check_megabyte(struct checked *z, uint64_t mb)
 }
 
 /*
+ * Have m hold megabyte mb, which is as its sum tells; without data if that was
+ * seen before.
+ */
+static int
+megabyte_need(struct checked *z, struct megabyte *m, uint64_t mb)
+{
+	int rc;
+
+	if (m->mb == mb)
+		return SOURCE_OK;
+	kept_give(z, m);
+	m->mb = UINT64_MAX;
+	m->data = kept_take(z, mb, false);
+	rc = SOURCE_OK;
+	if (m->data == NULL && mb * SUM_BYTES < z->bytes &&
+	    atomic_load(&z->state[mb]) == UNKNOWN) {
+		if ((m->data = kept_take(z, mb, true)) == NULL &&
+		    (m->data = malloc(SUM_BYTES)) == NULL)
+			return errstr_set("out of memory");
+		if ((rc = check_megabyte(z, mb, m->data)) != SOURCE_OK) {
+			free(m->data);
+			m->data = NULL;
+		}
+	}
+	if (mb * SUM_BYTES < z->bytes &&
+	    atomic_load(&z->state[mb]) == DAMAGED) {
+		errstr_set("byte %" PRIu64 ": megabyte %" PRIu64
+		    " is damaged: its sum is not that in the trailer",
+		    mb * SUM_BYTES, mb);
+		return SOURCE_LOST;
+	}
+	if (rc == SOURCE_OK)
+		m->mb = mb;
+	return rc;
+}
+
+/*
  * See that bytes of the stream are as the sums tell.
  */
 static int
 check_range(struct checked *z, uint64_t from, uint64_t to)
 {
+	struct megabyte m = { .mb = UINT64_MAX };
 	uint64_t mb;
 	int rc;
 
 	if (to > z->bytes)
 		to = z->bytes;
-	for (mb = from / SUM_BYTES; mb * SUM_BYTES < to; mb++) {
-		rc = SOURCE_OK;
-		if (atomic_load(&z->state[mb]) == UNKNOWN)
-			rc = check_megabyte(z, mb);
-		if (atomic_load(&z->state[mb]) == DAMAGED) {
-			errstr_set("byte %" PRIu64 ": megabyte %" PRIu64
-			    " is damaged: its sum is not that in the trailer",
-			    mb * SUM_BYTES, mb);
-			return SOURCE_LOST;
-		}
+	rc = SOURCE_OK;
+	for (mb = from / SUM_BYTES; mb * SUM_BYTES < to && rc == SOURCE_OK;
+	    mb++)
+		rc = megabyte_need(z, &m, mb);
+	kept_give(z, &m);
+	return rc;
+}
+
+/*
+ * Copy n pages, which begin at a byte of a megabyte.  Return whether they are
+ * pages.
+ */
+static bool
+pages_copy(const uint8_t *data, size_t n, uint8_t *buf)
+{
+	for (; n > 0 && *data == PAGE_TAG; n--, data += KB + 1, buf += KB)
+		memcpy(buf, data + 1, KB);
+	return n == 0;
+}
+
+/*
+ * Read a run by way of m: pages that are in one megabyte from what is at hand
+ * of it, if it is, and those that begin in one and end in the next from the
+ * stream.
+ */
+static int
+checked_run(struct checked *z, struct megabyte *m, const struct run *run,
+    uint8_t *buf)
+{
+	struct run r = *run;
+	uint64_t from, mb, left;
+	uint64_t n;
+	int rc;
+
+	for (left = run->n; left > 0; left -= n, buf += n * KB) {
+		from = r.loc - z->origin - 1;
+		mb = from / SUM_BYTES;
+		n = ((mb + 1) * SUM_BYTES - from) / (KB + 1);
+		n = n < left ? n : left;
+		rc = megabyte_need(z, m, mb);
+		if (rc == SOURCE_OK && n == 0)
+			rc = megabyte_need(z, m, mb + 1);
 		if (rc != SOURCE_OK)
 			return rc;
+		r.n = n = n == 0 ? 1 : n;
+		if ((m->mb != mb || m->data == NULL || !pages_copy(m->data +
+		    from % SUM_BYTES, (size_t)n, buf)) &&
+		    (rc = z->page->ops->read(z->page, &r, 1, buf)) != SOURCE_OK)
+			return rc;
+		r.loc += n * (KB + 1);
 	}
 	return SOURCE_OK;
 }
@@ -91,26 +227,29 @@ static int
 checked_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 {
 	struct checked *z = (struct checked *)src;
-	uint64_t from;
+	struct megabyte m = { .mb = UINT64_MAX };
 	size_t i;
 	int rc;
 
-	for (i = 0; i < n; i++) {
-		from = r[i].loc - z->origin - 1;
-		rc = check_range(z, from, from + r[i].n * (KB + 1));
-		if (rc != SOURCE_OK)
-			return rc;
+	for (i = 0, rc = SOURCE_OK; i < n && rc == SOURCE_OK; i++) {
+		rc = checked_run(z, &m, &r[i], buf);
+		buf += r[i].n * KB;
 	}
-	return z->page->ops->read(z->page, r, n, buf);
+	kept_give(z, &m);
+	return rc;
 }
 
 static void
 checked_free(struct source *src)
 {
 	struct checked *z = (struct checked *)src;
+	size_t i;
 
+	for (i = 0; i < KEPT; i++)
+		free(z->kept[i].data);
 	free(z->sums);
 	free(z->state);
+	pthread_mutex_destroy(&z->lock);
 }
 
 static const struct source_ops checked_ops = {
@@ -129,8 +268,9 @@ source_checked(struct reader *r, struct source *page, struct source *all)
 
 	if (page == NULL || all == NULL)
 		return NULL;
-	if ((z = calloc(1, sizeof *z)) == NULL ||
-	    (z->src.name = strdup(r->in->name)) == NULL ||
+	if ((z = calloc(1, sizeof *z)) != NULL)
+		pthread_mutex_init(&z->lock, NULL);
+	if (z == NULL || (z->src.name = strdup(r->in->name)) == NULL ||
 	    (z->sums = calloc(t->nsums + 1, 8)) == NULL ||
 	    (z->state = calloc(t->nsums + 1, sizeof *z->state)) == NULL) {
 		if (z != NULL) {

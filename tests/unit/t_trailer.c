@@ -592,6 +592,57 @@ test_salvage(void **state)
 	buf_free(&b);
 }
 
+/*
+ * A page that begins in one megabyte and ends in the next is not read where
+ * either of them is damaged: not alone, and not with those around it.
+ */
+static void
+test_border(void **state)
+{
+	enum { LEN = 4096 * KB };
+	static uint8_t x[LEN];
+	size_t k, lost, step[] = { KB, LEN };
+	struct memsource *m;
+	struct stream st;
+	struct snap *s, *t;
+	struct rng r;
+	struct buf b;
+	ssize_t n;
+	int i;
+
+	(void)state;
+	rng_init(&r, "border", 1);
+	s = snap_new();
+	s->header = strdup("process snapshot 1 a@b amd64 2 \"c\"");
+	m = memsource_new(s, LEN / KB, KB);
+	rng_bytes(&r, m->data, LEN);
+	segment_add(snap_add(s, 12), IMAGE_MEM, 0, LEN, &m->src, 0);
+	snap_bytes(s, &b);
+	for (i = 0; i < 4; i++) {
+		/* the first byte of the third megabyte, or the last */
+		k = (size_t)(2 + i % 2) * SUM_BYTES - (size_t)(i % 2);
+		b.data[k] ^= 1;
+		stream_file(&st, b.data, b.len);
+		b.data[k] ^= 1;
+		assert_non_null(t = snap_open(st.path, NULL));
+		for (k = lost = 0; k < LEN; k += (size_t)n) {
+			n = image_readsome(snap_find(t, 12)->mem, k, x,
+			    step[i / 2]);
+			if (n == -1) {
+				lost++;
+				n = KB;
+			} else
+				assert_memory_equal(x, m->data + k,
+				    (size_t)n);
+		}
+		assert_true(lost > 1023 && lost < LEN / KB);
+		stream_close(&st);
+		snap_free(t);
+	}
+	buf_free(&b);
+	snap_free(s);
+}
+
 int
 main(void)
 {
@@ -608,6 +659,7 @@ main(void)
 		cmocka_unit_test(test_false_end),
 		cmocka_unit_test(test_empty_file),
 		cmocka_unit_test(test_salvage),
+		cmocka_unit_test(test_border),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
