@@ -4,8 +4,9 @@
  *
  *	WAITING -> TAKEN -> DONE
  *
- * Who asks for a job does it himself if nobody has begun with it.  Of one that
- * has very many matches none are kept: it is done again when it is asked for.
+ * Who asks for a job does it himself if nobody has begun with it, and others
+ * while it is not done.  Of one that has very many matches none are kept: it is
+ * done again when it is asked for.
  */
 #include "snapgrep.h"
 
@@ -191,21 +192,36 @@ worker_job(struct worker *w, struct job *j)
 	pthread_cond_broadcast(&s->done);
 }
 
-static void *
-worker_main(void *arg)
+/*
+ * Do the next job that nobody has begun with.  The lock is held, but not while
+ * it is done.  Return false if there is none.
+ */
+static bool
+worker_next(struct worker *w)
 {
-	struct worker *w = arg;
 	struct search *s = w->s;
 	struct job *j;
 
-	pthread_mutex_lock(&s->lock);
-	while (!s->quit && s->next < s->njob) {
+	while (s->next < s->njob) {
 		j = &s->job[s->next++];
 		if (j->state != WAITING)
 			continue;
 		j->state = TAKEN;
 		worker_job(w, j);
+		return true;
 	}
+	return false;
+}
+
+static void *
+worker_main(void *arg)
+{
+	struct worker *w = arg;
+	struct search *s = w->s;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->quit && worker_next(w))
+		continue;
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }
@@ -336,7 +352,8 @@ search_job(struct search *s, size_t body, size_t i, size_t *n)
 		worker_job(&s->self, j);
 	}
 	while (j->state != DONE)
-		pthread_cond_wait(&s->done, &s->lock);
+		if (!worker_next(&s->self))
+			pthread_cond_wait(&s->done, &s->lock);
 	failed = s->failed;
 	pthread_mutex_unlock(&s->lock);
 	if (failed || (j->many && worker_do(&s->self, j) == -1)) {
