@@ -244,10 +244,13 @@ END
 	for ((i = 0; i < 20; i++)); do
 		rm -f "$tmp/snap"
 		snap -n -c "$path/$unit/below-$v$$"
-		if "$BUILD/snapls" "$tmp/snap" 2>&1 |
-		    awk '$2 == "baton" && $6 != "0K" { f = 1 } END { exit !f }'
-		then
+		"$BUILD/snapls" "$tmp/snap" >"$tmp/out" 2>&1
+		if awk '$2 == "baton" && $6 != "0K" { f = 1 }
+		    END { exit !f }' "$tmp/out"; then
 			found=$((found + 1))
+		else
+			diag <<<"$err"
+			diag <"$tmp/out"
 		fi
 	done
 	is "$found" 20 "$v: a fork that was made meanwhile"
