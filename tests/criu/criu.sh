@@ -122,8 +122,8 @@ restore() {
 	shift
 	mkdir -p "$tmp/work"
 	# as snapload said
-	read -ra said < <(sed -n "s,^criu restore -d -D $dir,,p" \
-	    "$tmp/command" 2>/dev/null)
+	eval "said=($(sed -n "s,^criu restore -d -D $dir,,p" \
+	    "$tmp/command" 2>/dev/null))"
 	timeout 60 "${in[@]}" "$criu" restore -d -D "$dir" -W "$tmp/work" \
 	    "${said[@]}" -o "$tmp/criu.log" "$@" >"$tmp/criu.out" 2>&1
 	ok $? "restore from ${dir##*/}" || {

@@ -21,7 +21,8 @@ network() {
 	    nft list ruleset 2>/dev/null; cd /proc/sys/net
 	    grep -r . ipv4/conf ipv6/conf unix 2>/dev/null | sort' 2>&1 |
 	    sed 's/ *valid_lft.*//; s/NO-CARRIER,//; s/ state [A-Z]*//
-		s/ tentative//; /fe80::/d; /ff00::/d; /^ *$/d'
+		s/ tentative//; /fe80::/d; /ff00::/d; /^ *$/d
+		s/@if[0-9]*//'
 }
 
 cat >"$tmp/make" <<'END'
@@ -75,4 +76,72 @@ ok "$(! cmp -s "$tmp/network" "$tmp/now"; echo $((!$?)))" "its network is as it 
 is "$(readlink "/proc/$pid/ns/net" | grep -c "$(readlink \
     /proc/self/ns/net)")" "0" "in one of its own"
 kill -KILL "$pid"
-finish 7
+
+# a container: its link leads to a bridge where snap and criu are
+cat >"$tmp/make" <<'END'
+set -e
+ip link set lo up
+ip link add eth0 type veth peer name cont8 netns outer
+nsenter --net=/run/netns/outer ip link set cont8 master "$bridge" up
+ip addr add 10.6.0.1/24 dev eth0
+ip link set eth0 address 02:00:00:00:00:09 up
+exec "$@"
+END
+ip netns add outer && ip -n outer link add br8 type bridge &&
+    ip -n outer link set br8 up
+is "$?" 0 "a network outside"
+in=(nsenter --net=/run/netns/outer)
+in+=(env bridge=br8 unshare --fork --pid --net sh "$tmp/make")
+start "$here/served.py" 10.6.0.1
+in=(nsenter --net=/run/netns/outer)
+outside=$pid
+pid=$(inside "$outside")
+network "$pid" >"$tmp/network"
+take "$tmp/bridged" -r
+is "$(grep -o " --external 'veth.*" "$tmp/command")" \
+    " --external 'veth[eth0]:cont8@br8'" "the command tells what is outside"
+kill -KILL "$outside" "$pid"
+until_true gone "$pid"
+gone_link() {
+	! ip -n outer link show cont8 >/dev/null 2>&1
+}
+until_true gone_link
+cp "$log" "$tmp/log.was"
+: >"$log"
+rm -f "$tmp/pidfile"
+restore "$tmp/bridged" --pidfile "$tmp/pidfile"
+pid=$(cat "$tmp/pidfile")
+goes_on "a container"
+network "$pid" >"$tmp/now"
+ok "$(! cmp -s "$tmp/network" "$tmp/now"; echo $((!$?)))" "its network is as it was" ||
+    diff "$tmp/network" "$tmp/now" | head -n 20 | diag
+is "$(ip -n outer -o link show master br8 | grep -c 'cont8@.*[<,]UP')" 1 \
+    "its link is in the bridge again"
+kill -KILL "$pid"
+
+cat >"$tmp/make" <<'END'
+ip link set lo up
+ip link add odd0 type dummy || ip link add odd0 type ifb
+exec "$@"
+END
+in=(unshare --fork --pid --net sh "$tmp/make")
+start "$here/served.py"
+in=(env)
+outside=$pid
+pid=$(inside "$outside")
+"$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
+if nsenter -t "$pid" -n ip link show odd0 >/dev/null 2>&1; then
+	"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(grep -c "process $pid: its net namespace, for link odd0 of it \
+is of kind [a-z]*: cannot be restored (-f namespaces leaves it out)" \
+	    "$tmp/err")" "1 1" "a link that criu does not make: refused" ||
+	    diag <"$tmp/err"
+	"$BUILD/snapload" -f namespaces -D "$tmp/left" "$tmp/snap" \
+	    >"$tmp/out" 2>&1
+	is "$? $(grep -c '^criu restore' "$tmp/out") $(find "$tmp/left" \
+	    -name 'netns-*')" "1 1 " "or left out, with the namespace"
+else
+	skip "links that criu does not make" "no such here" 2
+fi
+kill -KILL "$outside" "$pid"
+finish 17

@@ -8,6 +8,7 @@
  *	sysv.c		and its memory
  *	rtnetlink.c	messages of the kernel about networks
  *	netconf.c	settings of a network namespace
+ *	netlinks.c	its links
  *	netspace.c	and all of it
  *	spaces.c	namespaces
  *	rseq.c		restartable sequences

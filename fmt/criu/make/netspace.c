@@ -1,6 +1,6 @@
 /*
  * The network namespace that is made for the processes of CRIU images: its
- * links (netdev-N.img), settings (netns-N.img), addresses, routes and rules, as
+ * links (netlinks.c), settings (netns-N.img), addresses, routes and rules, as
  * ip(8) saves them, and packet filters, as their programs list them.
  */
 #include "netspace.h"
@@ -10,83 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {				/* of linux/if_link.h, if_arp.h, rtnetlink.h */
-	IFLA_ADDRESS = 1, IFLA_IFNAME = 3, IFLA_MTU = 4, IFLA_LINK = 5,
-	IFLA_MASTER = 10, IFLA_LINKINFO = 18, IFLA_LINK_NETNSID = 37,
-	IFLA_INFO_KIND = 1,
-	LOOPBACK = 772,
+enum {				/* of linux/rtnetlink.h, fib_rules.h */
 	TABLE_LOCAL = 255, BY_KERNEL = 2, CLONED = 0x200,
 	FRA_PRIORITY = 6, V6 = 10,
-	LINK_BODY = 16, ADDRESS_BODY = 8, ROUTE_BODY = 12
+	ADDRESS_BODY = 8, ROUTE_BODY = 12
 };
-
-enum { TYPE_LOOPBACK = 1, TYPE_VETH = 2, TYPE_BRIDGE = 6 }; /* netdev.proto */
-
-struct link {			/* a message of net/links */
-	struct message	 message;
-	uint32_t	 type;	/* in images; 0: criu has none */
-	uint32_t	 index;
-	uint32_t	 flags;
-	char		 name[16];
-	char		 kind[16];
-};
-
-/*
- * Set *l to the next link of file f of a record.  Return false if there is
- * none.
- */
-static bool
-link_next(struct recfile *f, struct link *l)
-{
-	const uint8_t *info;
-	size_t n;
-
-	if (!message_next(f, LINK_BODY, &l->message))
-		return false;
-	l->index = (uint32_t)num_get(l->message.body + 4, 4);
-	l->flags = (uint32_t)num_get(l->message.body + 8, 4);
-	attribute_text(l->message.attributes, l->message.len, IFLA_IFNAME,
-	    l->name, sizeof l->name);
-	info = attribute_find(l->message.attributes, l->message.len,
-	    IFLA_LINKINFO, &n);
-	*l->kind = '\0';
-	if (info != NULL)
-		attribute_text(info, n, IFLA_INFO_KIND, l->kind,
-		    sizeof l->kind);
-	l->type = num_get(l->message.body + 2, 2) == LOOPBACK ?
-	    TYPE_LOOPBACK : strcmp(l->kind, "veth") == 0 ? TYPE_VETH :
-	    strcmp(l->kind, "bridge") == 0 ? TYPE_BRIDGE : 0;
-	return true;
-}
-
-/*
- * Return whether a link is one that is there in each namespace where its module
- * is loaded, which criu leaves out, too.
- */
-static bool
-link_isgiven(const struct link *l)
-{
-	static const char *const name[] = { "sit0", "gre0", "gretap0",
-	    "erspan0", "tunl0", "ip6tnl0", "ip_vti0", "ip6_vti0", "ip6gre0" };
-	size_t i;
-
-	for (i = 0; i < sizeof name / sizeof *name; i++)
-		if (strcmp(l->name, name[i]) == 0)
-			return (l->flags & 1) == 0;	/* not up */
-	return false;
-}
-
-/*
- * Return whether the other one of a pair is in another namespace.
- */
-static bool
-link_leaves(const struct link *l)
-{
-	uint32_t ns;
-
-	return l->type == TYPE_VETH &&
-	    message_number(&l->message, IFLA_LINK_NETNSID, &ns);
-}
 
 /*
  * Return the process of the network namespace of the root whose record tells of
@@ -113,34 +41,6 @@ space_find(const struct criumake *m, const char *name)
 }
 
 /*
- * Note what hinders that links of the namespace are made.  Set *all to whether
- * nothing does.
- */
-static int
-links_check(struct criumake *m, const struct maketask *t, bool *all)
-{
-	const uint64_t pid = m->root->proc->pid;
-	struct recfile f;
-	struct link l;
-	int rc;
-
-	*all = true;
-	if (!linuxrec_find(&t->rec, "net/links", &f))
-		return 0;
-	for (rc = 0; rc == 0 && link_next(&f, &l);) {
-		if (link_isgiven(&l) || (l.type != 0 && !link_leaves(&l)))
-			continue;
-		*all = false;
-		rc = make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
-		    ": its net namespace, for link %s of it%s%s%s", pid,
-		    l.name, l.type != 0 || *l.kind == '\0' ? "" :
-		    " is of kind ", l.type != 0 ? "" : l.kind, l.type != 0 ?
-		    " leads to another one" : "");
-	}
-	return rc;
-}
-
-/*
  * Find out whether the network namespace of the root, which is an init and in
  * another one than snap was, is made: m->net.  Note what hinders that.
  */
@@ -154,7 +54,7 @@ makenet_check(struct criumake *m)
 	int rc;
 
 	if ((t = space_find(m, "net/links")) != NULL) {
-		rc = links_check(m, t, &all);
+		rc = netlinks_check(m, t, &all);
 		if (rc == 0 && all)
 			m->net = t;
 		return rc;
@@ -167,69 +67,6 @@ makenet_check(struct criumake *m)
 	    ": its net namespace%s%s", pid, why == NULL ? "" : ": ",
 	    why == NULL ? "" : why);
 	free(why);
-	return rc;
-}
-
-/*
- * Add a link to netdev-N.img, with its settings.
- */
-static int
-link_write(struct buf *b, const struct link *l, const struct settings *s)
-{
-	const struct message *msg = &l->message;
-	Criu__NetDevice e = CRIU__NET_DEVICE__INIT;
-	struct sysctls conf[2] = { { 0 }, { 0 } };
-	char name[sizeof l->name];
-	size_t n;
-	int rc;
-
-	memcpy(name, l->name, sizeof name);
-	e.type = l->type;
-	e.ifindex = l->index;
-	e.flags = l->flags;
-	e.name = name;
-	(void)message_number(msg, IFLA_MTU, &e.mtu);
-	e.has_master = message_number(msg, IFLA_MASTER, &e.master);
-	e.has_peer_ifindex = e.has_peer_nsid = true;
-	e.peer_nsid = MADE_ID;
-	if (!message_number(msg, IFLA_LINK, &e.peer_ifindex))
-		e.peer_ifindex = l->index;
-	e.address.data = (uint8_t *)(uintptr_t)attribute_find(msg->attributes,
-	    msg->len, IFLA_ADDRESS, &n);
-	e.has_address = e.address.data != NULL && l->type != TYPE_LOOPBACK;
-	if (e.has_address)
-		e.address.len = n;
-	rc = sysctls_conf(&conf[0], s, 4, l->name);
-	if (rc == 0)
-		rc = sysctls_conf(&conf[1], s, 6, l->name);
-	e.conf4 = conf[0].v;
-	e.n_conf4 = conf[0].n;
-	e.conf6 = conf[1].v;
-	e.n_conf6 = conf[1].n;
-	if (rc == 0)
-		criuimg_add(b, &e.base);
-	sysctls_free(&conf[0]);
-	sysctls_free(&conf[1]);
-	return rc;
-}
-
-/*
- * Make netdev-N.img: all links that are not there anyway.
- */
-static int
-links_write(struct criumake *m, const struct settings *s)
-{
-	struct recfile f;
-	struct made *im;
-	struct link l;
-	int rc;
-
-	im = make_image(m, CRIU_NETDEV, "netdev-%d.img", MADE_ID);
-	if (im == NULL || !linuxrec_find(&m->net->rec, "net/links", &f))
-		return -1;
-	for (rc = 0; rc == 0 && link_next(&f, &l);)
-		if (l.type != 0)
-			rc = link_write(&im->b, &l, s);
 	return rc;
 }
 
@@ -379,7 +216,7 @@ makenet_write(struct criumake *m)
 	if (rc == 0)
 		rc = settings_write(m, &s);
 	if (rc == 0)
-		rc = links_write(m, &s);
+		rc = netlinks_write(m, &s);
 	settings_free(&s);
 	if (rc == -1)
 		return -1;

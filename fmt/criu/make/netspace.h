@@ -1,6 +1,6 @@
 /*
- * Network namespaces of CRIU images: what netspace.c, netconf.c and rtnetlink.c
- * share.
+ * Network namespaces of CRIU images: what netspace.c, netlinks.c, netconf.c and
+ * rtnetlink.c share.
  */
 #ifndef NETSPACE_H
 #define NETSPACE_H
@@ -50,5 +50,10 @@ int		 sysctls_conf(struct sysctls *l, const struct settings *s,
 int		 sysctls_one(struct sysctls *l, const struct settings *s,
 		    const char *name, bool number);
 void		 sysctls_free(struct sysctls *l);
+
+/* netlinks.c */
+int		 netlinks_check(struct criumake *m, const struct maketask *t,
+		    bool *all);
+int		 netlinks_write(struct criumake *m, const struct settings *s);
 
 #endif

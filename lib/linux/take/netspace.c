@@ -97,10 +97,11 @@ messages_record(struct filelist *to, int fd, const char *name, uint16_t type,
 }
 
 /*
- * Record links, addresses, routes and rules of where this thread is.
+ * Record links, addresses, routes and rules of where this thread is, as socket
+ * fd of rtnetlink(7) tells them.
  */
 static int
-network_record(struct filelist *to)
+network_record(struct filelist *to, int fd)
 {
 	static const struct {
 		const char	*name;
@@ -115,9 +116,8 @@ network_record(struct filelist *to)
 	};
 	const struct timeval patience = { 2, 0 };
 	size_t i;
-	int fd, rc;
+	int rc;
 
-	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	if (fd == -1)
 		return errstr_sys("rtnetlink");
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
@@ -125,31 +125,36 @@ network_record(struct filelist *to)
 	for (rc = 0, i = 0; i < sizeof kind / sizeof *kind && rc == 0; i++)
 		rc = messages_record(to, fd, kind[i].name, kind[i].type,
 		    kind[i].family);
-	close(fd);
 	return rc;
 }
 
 /*
- * Add to what record to has the network namespace of process pid, where this
+ * Record in to what the network namespace has that is open as ns, where this
  * thread goes for a moment.  Return 0, or -1 with errstr.
  */
 static int
 space_visit(struct filelist *to, int ns)
 {
-	int own, rc;
+	int own, fd, rc;
 
+	fd = -1;
 	own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 	if (own == -1 || setns(ns, CLONE_NEWNET) == -1)
 		rc = errstr_sys("its network namespace");
 	else {
-		rc = network_record(to);
+		fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
+		    NETLINK_ROUTE);
+		rc = network_record(to, fd);
 		if (rc == 0)
 			netconf_record(to);
 		if (rc == 0)
 			rc = netfilter_record(to);
 		/* where this fails, nothing here needs another network */
-		(void)setns(own, CLONE_NEWNET);
+		if (setns(own, CLONE_NEWNET) == 0 && rc == 0)
+			netpeers_record(to, fd, own);
 	}
+	if (fd != -1)
+		close(fd);
 	if (own != -1)
 		close(own);
 	return rc;

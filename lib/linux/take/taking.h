@@ -66,6 +66,9 @@ void		 netconf_record(struct filelist *to);
 /* netfilter.c: its tables of packet filters */
 int		 netfilter_record(struct filelist *to);
 
+/* netpeer.c: where its links lead */
+void		 netpeers_record(struct filelist *to, int there, int own);
+
 /* netspace.c: what a network namespace has */
 void		 netspace_record(struct live *l, pid_t pid,
 		    struct filelist *to);

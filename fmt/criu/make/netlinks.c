@@ -1,0 +1,232 @@
+/*
+ * Links of the network namespace that is made: netdev-N.img, and what criu is to
+ * be told of those that lead out of it.
+ */
+#include "netspace.h"
+#include "num.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {				/* of linux/if_link.h, if_arp.h */
+	IFLA_ADDRESS = 1, IFLA_IFNAME = 3, IFLA_MTU = 4, IFLA_LINK = 5,
+	IFLA_MASTER = 10, IFLA_LINKINFO = 18, IFLA_LINK_NETNSID = 37,
+	IFLA_INFO_KIND = 1,
+	LOOPBACK = 772,
+	LINK_BODY = 16
+};
+
+enum { TYPE_LOOPBACK = 1, TYPE_VETH = 2, TYPE_BRIDGE = 6 }; /* netdev.proto */
+
+struct link {			/* a message of net/links */
+	struct message	 message;
+	uint32_t	 type;	/* in images; 0: criu has none */
+	uint32_t	 index;
+	uint32_t	 flags;
+	char		 name[16];
+	char		 kind[16];
+};
+
+/*
+ * Set *l to the next link of file f of a record.  Return false if there is
+ * none.
+ */
+static bool
+link_next(struct recfile *f, struct link *l)
+{
+	const uint8_t *info;
+	size_t n;
+
+	if (!message_next(f, LINK_BODY, &l->message))
+		return false;
+	l->index = (uint32_t)num_get(l->message.body + 4, 4);
+	l->flags = (uint32_t)num_get(l->message.body + 8, 4);
+	attribute_text(l->message.attributes, l->message.len, IFLA_IFNAME,
+	    l->name, sizeof l->name);
+	info = attribute_find(l->message.attributes, l->message.len,
+	    IFLA_LINKINFO, &n);
+	*l->kind = '\0';
+	if (info != NULL)
+		attribute_text(info, n, IFLA_INFO_KIND, l->kind,
+		    sizeof l->kind);
+	l->type = num_get(l->message.body + 2, 2) == LOOPBACK ?
+	    TYPE_LOOPBACK : strcmp(l->kind, "veth") == 0 ? TYPE_VETH :
+	    strcmp(l->kind, "bridge") == 0 ? TYPE_BRIDGE : 0;
+	return true;
+}
+
+/*
+ * Return whether a link is one that is there in each namespace where its module
+ * is loaded, which criu leaves out, too.
+ */
+static bool
+link_isgiven(const struct link *l)
+{
+	static const char *const name[] = { "sit0", "gre0", "gretap0",
+	    "erspan0", "tunl0", "ip6tnl0", "ip_vti0", "ip6_vti0", "ip6gre0" };
+	size_t i;
+
+	for (i = 0; i < sizeof name / sizeof *name; i++)
+		if (strcmp(l->name, name[i]) == 0)
+			return (l->flags & 1) == 0;	/* not up */
+	return false;
+}
+
+/*
+ * Return whether the other one of a pair is in another namespace.
+ */
+static bool
+link_leaves(const struct link *l)
+{
+	uint32_t ns;
+
+	return l->type == TYPE_VETH &&
+	    message_number(&l->message, IFLA_LINK_NETNSID, &ns);
+}
+
+/*
+ * Set text, of size bytes, to what criu is to be told of where link l leads, a
+ * link where snap was and the bridge that this is in.  Return false if the
+ * record of t does not tell that.
+ */
+static bool
+peer_find(const struct maketask *t, const struct link *l, char *text,
+    size_t size)
+{
+	char *all, *line, *next, *other, *bridge;
+	bool found;
+
+	found = false;
+	next = all = words_text(&t->rec, "net/peers");
+	while (!found && (line = strsep(&next, "\n")) != NULL) {
+		other = strchr(line, ' ');
+		if (other == NULL)
+			continue;
+		*other++ = '\0';
+		if ((bridge = strchr(other, ' ')) != NULL)
+			*bridge = '@';
+		found = strcmp(line, l->name) == 0;
+		if (found)
+			snprintf(text, size, "veth[%s]:%s", l->name, other);
+	}
+	free(all);
+	return found;
+}
+
+/*
+ * Tell the command of criu where link l leads, and note what that has not then.
+ */
+static int
+peer_tell(struct criumake *m, const struct link *l)
+{
+	char text[64];
+
+	if (!peer_find(m->net, l, text, sizeof text))
+		return 0;
+	if (m->opts->words != NULL) {
+		buf_puts(m->opts->words, " --external ");
+		shell_word(m->opts->words, text);
+	}
+	return strchr(text, '@') != NULL ? 0 : make_note(m, "process %" PRIu64
+	    ": link %s of its net namespace leads to %s again, which has no "
+	    "address and is not up", m->root->proc->pid, l->name,
+	    strchr(text, ':') + 1);
+}
+
+/*
+ * Note what hinders that links of the namespace are made.  Set *all to whether
+ * nothing does.
+ */
+int
+netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
+{
+	const uint64_t pid = m->root->proc->pid;
+	char text[64];
+	struct recfile f;
+	struct link l;
+	int rc;
+
+	*all = true;
+	if (!linuxrec_find(&t->rec, "net/links", &f))
+		return 0;
+	for (rc = 0; rc == 0 && link_next(&f, &l);) {
+		if (link_isgiven(&l) || (l.type != 0 && (!link_leaves(&l) ||
+		    peer_find(t, &l, text, sizeof text))))
+			continue;
+		*all = false;
+		rc = make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
+		    ": its net namespace, for link %s of it%s%s%s", pid,
+		    l.name, l.type != 0 || *l.kind == '\0' ? "" :
+		    " is of kind ", l.type != 0 ? "" : l.kind, l.type != 0 ?
+		    " leads to another one" : "");
+	}
+	return rc;
+}
+
+/*
+ * Add a link to netdev-N.img, with its settings.
+ */
+static int
+link_write(struct buf *b, const struct link *l, const struct settings *s)
+{
+	const struct message *msg = &l->message;
+	Criu__NetDevice e = CRIU__NET_DEVICE__INIT;
+	struct sysctls conf[2] = { { 0 }, { 0 } };
+	char name[sizeof l->name];
+	size_t n;
+	int rc;
+
+	memcpy(name, l->name, sizeof name);
+	e.type = l->type;
+	e.ifindex = l->index;
+	e.flags = l->flags;
+	e.name = name;
+	(void)message_number(msg, IFLA_MTU, &e.mtu);
+	e.has_master = message_number(msg, IFLA_MASTER, &e.master);
+	e.has_peer_ifindex = true;
+	e.has_peer_nsid = !link_leaves(l);
+	e.peer_nsid = MADE_ID;
+	if (!message_number(msg, IFLA_LINK, &e.peer_ifindex))
+		e.peer_ifindex = l->index;
+	e.address.data = (uint8_t *)(uintptr_t)attribute_find(msg->attributes,
+	    msg->len, IFLA_ADDRESS, &n);
+	e.has_address = e.address.data != NULL && l->type != TYPE_LOOPBACK;
+	if (e.has_address)
+		e.address.len = n;
+	rc = sysctls_conf(&conf[0], s, 4, l->name);
+	if (rc == 0)
+		rc = sysctls_conf(&conf[1], s, 6, l->name);
+	e.conf4 = conf[0].v;
+	e.n_conf4 = conf[0].n;
+	e.conf6 = conf[1].v;
+	e.n_conf6 = conf[1].n;
+	if (rc == 0)
+		criuimg_add(b, &e.base);
+	sysctls_free(&conf[0]);
+	sysctls_free(&conf[1]);
+	return rc;
+}
+
+/*
+ * Make netdev-N.img: all links that are not there anyway.
+ */
+int
+netlinks_write(struct criumake *m, const struct settings *s)
+{
+	struct recfile f;
+	struct made *im;
+	struct link l;
+	int rc;
+
+	im = make_image(m, CRIU_NETDEV, "netdev-%d.img", MADE_ID);
+	if (im == NULL || !linuxrec_find(&m->net->rec, "net/links", &f))
+		return -1;
+	for (rc = 0; rc == 0 && link_next(&f, &l);)
+		if (l.type != 0) {
+			rc = link_write(&im->b, &l, s);
+			if (rc == 0 && link_leaves(&l))
+				rc = peer_tell(m, &l);
+		}
+	return rc;
+}
