@@ -9,7 +9,7 @@
 command -v ip >/dev/null || skip_all 'no ip'
 command -v nft >/dev/null || skip_all 'no nft'
 for ns in one two; do
-	ip netns add $ns 2>"$tmp/err" && ip -n $ns link set lo up ||
+	{ ip netns add $ns 2>"$tmp/err" && ip -n $ns link set lo up; } ||
 	    skip_all "no network namespaces: $(tail -n 1 "$tmp/err")"
 done
 nsenter --net=/run/netns/one nft list tables >"$tmp/err" 2>&1 ||
