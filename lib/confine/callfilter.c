@@ -62,7 +62,7 @@ static const struct call calls[] = {
 	CALL(newfstatat), CALL(pwrite64), CALL(pwritev), CALL(ftruncate),
 	CALL(fsync), CALL(fadvise64), CALL(getdents64), CALL(dup),
 	CALL(dup3), CALL(ppoll), CALL(faccessat), CALL(readlinkat),
-	CALL(getcwd),
+	CALL(getcwd), CALL(sync_file_range),
 	MASK(openat, 2, CHANGES, O_RDONLY),
 	ARG(fcntl, 1, F_DUPFD), ARG(fcntl, 1, F_DUPFD_CLOEXEC),
 	ARG(fcntl, 1, F_GETFD), ARG(fcntl, 1, F_SETFD),

@@ -119,4 +119,28 @@ sys.exit(p.returncode != 1)
 EOF
 try "the reader of a pipe" timeout -s KILL 5 \
     python3 "$tmp/pipe.py" "$BUILD/snap"
-finish 23
+
+# A disk begins with what a file has before all is written; a pipe has none.
+what="a file is on its way to the disk meanwhile"
+if strace -qq -e trace=none true 2>/dev/null; then
+	target python3 -c 'import os
+data = os.urandom(32 << 20)
+print("ready", flush=True)
+input()
+print("report none 0")'
+	calls=(strace -f -qq -o "$tmp/calls" -e "trace=sync_file_range,fsync")
+	"${calls[@]}" "$BUILD/snap" -o "$tmp/snap" "$pid"
+	is "$(grep -oE '(sync_file_range|fsync)\(' "$tmp/calls" | head -n 3 |
+	    tr -d '\n')" "sync_file_range(sync_file_range(sync_file_range(" \
+	    "$what"
+	"${calls[@]}" "$BUILD/snap" "$pid" | cat >/dev/null
+	is "$(grep -c '(' "$tmp/calls")" 0 "$what: not a pipe"
+	"${calls[@]}" "$BUILD/snapcat" -o "$tmp/cat" "$tmp/snap"
+	grep -q 'sync_file_range.* = 0' "$tmp/calls"
+	ok $? "$what: by who is confined"
+	rm -f "$tmp/snap" "$tmp/cat"
+	unnoticed "$pid" "$what: not noticed"
+else
+	skip "$what" "no strace, or it may not trace" 4
+fi
+finish 27
