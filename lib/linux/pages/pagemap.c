@@ -342,6 +342,24 @@ pagemap_scans(int fd)
 }
 
 /*
+ * Return true if PAGEMAP_SCAN tells of guards: the kernel is Linux 6.15, or
+ * later.
+ */
+bool
+pagemap_guards(int fd)
+{
+	struct scan_region v;
+	struct scan_arg a = { 0 };
+
+	a.size = sizeof a;
+	a.end = (uint64_t)sysconf(_SC_PAGESIZE);
+	a.vec = (uint64_t)(uintptr_t)&v;
+	a.vec_len = 1;
+	a.category_anyof_mask = a.return_mask = SCAN_GUARD;
+	return call_ioctl(fd, SCAN_IOCTL, &a) != -1;
+}
+
+/*
  * Move *addr on to the first page from there on and before end that is
  * present, in swap, or a guard.  Return 1; 0 if there is none; -1 as
  * pagemap_fail.  Where the kernel cannot tell, *addr stays.

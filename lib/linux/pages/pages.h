@@ -55,6 +55,7 @@ int		 pagemap_walk(int fd, uint64_t start, uint64_t end,
 		    unsigned int more, pagerun_fn fn, void *arg);
 int		 pagemap_first(int fd, uint64_t *addr, uint64_t end);
 bool		 pagemap_scans(int fd);
+bool		 pagemap_guards(int fd);
 uint64_t	 pagemap_huge(int fd, uint64_t addr, uint64_t end);
 int		 pagemap_any(int fd, uint64_t start, uint64_t end);
 int		 pagemap_frames(int fd, uint64_t addr, size_t n,

@@ -35,6 +35,7 @@
 struct taking {
 	struct builder	 build;
 	struct source	*mem;	/* borrowed */
+	struct source	*alone;	/* borrowed; pages that it has alone, or NULL */
 	struct source	*far;	/* borrowed; the same through the proxy, or
 				   NULL */
 	struct source	*own;	/* borrowed; one of them: the vma's */
@@ -179,6 +180,9 @@ take_run(void *arg, const struct pagerun *r)
 	if (r->what & PM_ZERO)
 		return builder_run(&k->build, start, (end - start) / KB, NULL,
 		    0);
+	if (k->alone != NULL && k->from == k->mem &&
+	    !(r->what & (PM_SWAPPED | PM_HUGE)))
+		return alone_run(&k->build, start, end, k->mem, k->alone);
 	return builder_run(&k->build, start, (end - start) / KB, k->from,
 	    start + k->shift);
 }
@@ -328,7 +332,8 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 		if (take_run(k, &ring) == -1)
 			return -1;
 	} else if (pagemap_walk(source_live_pagemap(k->mem), v->start, v->end,
-	    k->how != TAKE_MEMORY ? PM_FILE : 0, take_run, k) == -1)
+	    (k->how != TAKE_MEMORY ? PM_FILE : 0) |
+	    (k->alone != NULL ? PM_HUGE : 0), take_run, k) == -1)
 		return errstr_wrap("%jx-%jx %s", (uintmax_t)v->start,
 		    (uintmax_t)v->end, v->name);
 	return take_gap(k, v->end);
@@ -354,7 +359,8 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	k.pages = own;
 	k.page = (uint64_t)sysconf(_SC_PAGESIZE);
 	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL ||
-	    (k.mem = source_live(l, s, lp)) == NULL)
+	    (k.mem = source_live(l, s, lp)) == NULL ||
+	    alone_source(s, lp, k.mem, &k.alone) == -1)
 		return -1;
 	k.build.image = p->mem;
 	if (p->text != NULL)

@@ -2,12 +2,9 @@
  * The memory of a stopped process as a source: locations are addresses, and
  * /proc/PID/mem is read.
  *
- * process_vm_readv(2) would be a third faster, but must not be used: it pins
- * pages, and the kernel gives a process a copy of its own of a page that it
- * shares after fork(2) before it lets anyone pin it (gup_must_unshare in
- * mm/internal.h, since Linux 5.19).  To take a snapshot of eight workers
- * that share a gigabyte would cost them seven more.  /proc/PID/mem only
- * looks, and also at what the process itself may not read.
+ * process_vm_readv(2), which is faster, is for pages that no other process has
+ * (alone.c): it pins, and what is shared would be copied for that.
+ * /proc/PID/mem only looks, and also at what the process itself may not read.
  */
 #include "linux/clone/clone.h"
 #include "linux/pages/pages.h"

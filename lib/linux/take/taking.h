@@ -56,6 +56,12 @@ struct source	*source_livefar(struct live *l, struct snap *s,
 		    struct lproc *p);
 int		 source_live_pagemap(const struct source *src);
 
+/* alone.c: pages that no other process has */
+int		 alone_source(struct snap *s, const struct lproc *p,
+		    struct source *all, struct source **alone);
+int		 alone_run(struct builder *b, uint64_t start, uint64_t end,
+		    struct source *all, struct source *alone);
+
 /* namespaces.c: in which namespaces a process is and we are not */
 void		 namespaces_tell(struct live *l, struct filelist *rec,
 		    pid_t pid);

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Pages that a stopped process has alone are read in another way than those
+# that it shares: nobody gets a copy of any of them, nor is a huge page split.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+# What there is of memory of its own, and whose it is.
+whose() {
+	for p in "$pid" "$child"; do
+		resident "$p"
+		grep -E '^(Anon|Pss_Anon|Pss_Shmem|Private_Dirty|Shared_Dirty)' \
+		    "/proc/$p/smaps_rollup"
+		awk '/^[0-9a-f]+-/ { name = $1 }
+		    /^(AnonHugePages|Anonymous|Private_Dirty):/ && $2 > 0 {
+			print name, $0 }' "/proc/$p/smaps"
+	done
+}
+
+target "$targets/alone"
+child=$(sed -n 's/^child //p' "$lines")
+sed -n 's/^lacks/# lacks/p' "$lines"
+for how in -n -s; do
+	[ "$how" = -n ] || snap -s -r -o "$tmp/snap" "$pid"
+	whose >"$tmp/before"
+	for ((i = 0; i < 5; i++)); do
+		snap "$how" -r -o "$tmp/snap" "$pid"
+	done
+	whose >"$tmp/after"
+	is "$rc $err" "0 " "$how: taken"
+	try "$how: nobody has more memory, or other" \
+	    diff "$tmp/before" "$tmp/after"
+	check "$tmp/snap" "$pid" "$how: memory"
+done
+
+what="those alone are read together"
+if ! release_from 6.15; then
+	skip "$what" "Linux before 6.15"
+elif ! strace -qq -e trace=none true 2>/dev/null; then
+	skip "$what" "no strace, or it may not trace"
+else
+	strace -f -qq -o "$tmp/calls" -e trace=process_vm_readv \
+	    "$BUILD/snap" -n -o "$tmp/snap" "$pid" 2>/dev/null
+	# a mebibyte of its own, one that is left, half of a mixed one
+	awk '{ n += $NF } END { exit n < 2.5 * 2^20 }' \
+	    "$tmp/calls"
+	ok $? "$what" || tail -n 3 "$tmp/calls" | diag
+fi
+let_go "$pid" "let go"
+unnoticed "$pid" "not noticed"
+finish 9
