@@ -6,9 +6,9 @@
  *
  *	idle -> planned -> submitted -> fetched -> done -> retired, idle
  *
- * There is a thread for each processor but one, three at most; the caller
- * fetches, too, when it would otherwise wait, so that all goes on where no
- * thread can be made.
+ * There is a thread for each processor but one, and two blocks for each of all
+ * that fetch, sixteen at most: the caller fetches, too, when it would otherwise
+ * wait, so that all goes on where no thread can be made.
  */
 #include "fetch.h"
 #include "xxh.h"
@@ -20,12 +20,13 @@
 #include <unistd.h>
 
 enum {
-	RING = 8,
-	THREADS = 3
+	LEAST = 8,		/* blocks */
+	THREADS = 15
 };
 
 struct fetcher {
-	struct block	 ring[RING];
+	struct block	*ring;	/* owned */
+	size_t		 nring;
 	uint64_t	 head;	/* blocks submitted so far */
 	uint64_t	 tail;	/* blocks retired so far */
 	uint64_t	 taken;	/* blocks being or been fetched; locked */
@@ -149,7 +150,7 @@ fetch_next(struct fetcher *f)
 	struct block *b;
 	char why[1024];
 
-	b = &f->ring[f->taken++ % RING];
+	b = &f->ring[f->taken++ % f->nring];
 	pthread_mutex_unlock(&f->lock);
 	strlcpy(why, snap_errstr(), sizeof why);
 	block_fetch(b);
@@ -206,19 +207,36 @@ fetcher_work(void *arg)
 }
 
 /*
- * Start a thread for each processor but this thread's own, three at most.
- * They take no signals.
+ * Make the ring, for so many threads beside the caller.  Return 0, or -1 if
+ * there is no memory.
+ */
+static int
+fetcher_ring(struct fetcher *f, size_t threads)
+{
+	size_t i;
+
+	f->nring = 2 * (threads + 1);
+	if (f->nring < LEAST)
+		f->nring = LEAST;
+	if ((f->ring = calloc(f->nring, sizeof *f->ring)) == NULL)
+		return -1;
+	for (i = 0; i < f->nring; i++)
+		if ((f->ring[i].data = malloc(BLOCK * KB)) == NULL)
+			return -1;
+	return 0;
+}
+
+/*
+ * Start so many threads, or as many as can be.  They take no signals.
  */
 static void
-fetcher_start(struct fetcher *f)
+fetcher_start(struct fetcher *f, size_t threads)
 {
 	sigset_t all, old;
-	int n;
 
-	n = processors_count();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (f->nthread < THREADS && (int)f->nthread < n - 1) {
+	while (f->nthread < threads) {
 		if (pthread_create(&f->thread[f->nthread], NULL, fetcher_work,
 		    f) != 0)
 			break;
@@ -231,17 +249,19 @@ struct fetcher *
 fetcher_new(void)
 {
 	struct fetcher *f;
-	int i;
+	size_t threads;
 
+	threads = (size_t)processors_count() - 1;
+	if (threads > THREADS)
+		threads = THREADS;
 	if ((f = calloc(1, sizeof *f)) == NULL)
 		goto nomem;
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->work, NULL);
 	pthread_cond_init(&f->done, NULL);
-	for (i = 0; i < RING; i++)
-		if ((f->ring[i].data = malloc(BLOCK * KB)) == NULL)
-			goto nomem;
-	fetcher_start(f);
+	if (fetcher_ring(f, threads) == -1)
+		goto nomem;
+	fetcher_start(f, threads);
 	return f;
 nomem:
 	fetcher_free(f);
@@ -262,8 +282,9 @@ fetcher_free(struct fetcher *f)
 	pthread_mutex_unlock(&f->lock);
 	for (i = 0; i < f->nthread; i++)
 		pthread_join(f->thread[i], NULL);
-	for (i = 0; i < RING; i++)
+	for (i = 0; f->ring != NULL && i < f->nring; i++)
 		free(f->ring[i].data);
+	free(f->ring);
 	pthread_mutex_destroy(&f->lock);
 	pthread_cond_destroy(&f->work);
 	pthread_cond_destroy(&f->done);
@@ -276,7 +297,8 @@ fetcher_free(struct fetcher *f)
 struct block *
 fetcher_idle(struct fetcher *f)
 {
-	return f->head - f->tail < RING ? &f->ring[f->head % RING] : NULL;
+	return f->head - f->tail < f->nring ? &f->ring[f->head % f->nring] :
+	    NULL;
 }
 
 /*
@@ -306,7 +328,7 @@ fetcher_oldest(struct fetcher *f)
 
 	if (f->tail == f->head)
 		return NULL;
-	b = &f->ring[f->tail % RING];
+	b = &f->ring[f->tail % f->nring];
 	pthread_mutex_lock(&f->lock);
 	while (!b->done)
 		if (f->taken < f->ready)

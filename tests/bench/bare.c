@@ -1,13 +1,18 @@
 /*
  * What a snapshot costs at the least: bare PID reads every present page of a
- * process, with the calls and the block size that snap uses, into one
- * buffer, and throws it away.
+ * process, with the block size that snap uses, into one buffer, and throws it
+ * away.  It reads /proc/PID/mem; with -v, process_vm_readv(2) is called, which
+ * is only for a process that shares no pages.
  */
+#include <sys/uio.h>
+
 #include <err.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { PAGE = 4096, BLOCK = 256 * 1024, ENTRIES = 512 };
@@ -15,6 +20,18 @@ enum { PAGE = 4096, BLOCK = 256 * 1024, ENTRIES = 512 };
 static char buf[BLOCK];
 static uint64_t total;
 static int mem;
+static bool vm;
+static pid_t pid;
+
+static ssize_t
+read_block(uint64_t start, size_t len)
+{
+	struct iovec to = { buf, len }, from = { (void *)(uintptr_t)start,
+	    len };
+
+	return vm ? process_vm_readv(pid, &to, 1, &from, 1, 0) :
+	    pread(mem, buf, len, (off_t)start);
+}
 
 static void
 read_range(uint64_t start, uint64_t end)
@@ -23,7 +40,7 @@ read_range(uint64_t start, uint64_t end)
 
 	for (; start < end; start += len) {
 		len = end - start < BLOCK ? end - start : BLOCK;
-		if (pread(mem, buf, len, (off_t)start) > 0)
+		if (read_block(start, len) > 0)
 			total += len;
 	}
 }
@@ -55,13 +72,15 @@ main(int argc, char *argv[])
 	FILE *maps;
 	int pagemap;
 
-	if (argc != 2)
-		errx(2, "usage: bare pid");
-	snprintf(path, sizeof path, "/proc/%s/pagemap", argv[1]);
+	vm = argc == 3 && strcmp(argv[1], "-v") == 0;
+	if (argc != 2 + vm)
+		errx(2, "usage: bare [-v] pid");
+	pid = (pid_t)strtol(argv[argc - 1], NULL, 10);
+	snprintf(path, sizeof path, "/proc/%d/pagemap", pid);
 	pagemap = open(path, O_RDONLY);
-	snprintf(path, sizeof path, "/proc/%s/mem", argv[1]);
+	snprintf(path, sizeof path, "/proc/%d/mem", pid);
 	mem = open(path, O_RDONLY);
-	snprintf(path, sizeof path, "/proc/%s/maps", argv[1]);
+	snprintf(path, sizeof path, "/proc/%d/maps", pid);
 	if ((maps = fopen(path, "r")) == NULL || pagemap == -1 || mem == -1)
 		err(1, "%s", path);
 	while (fgets(line, sizeof line, maps) != NULL)
