@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { SAFE = 15 };		/* digits of a base up to 16 */
+
 /*
  * Read the digits at s, up to end or the first byte that is none, into *num.
  * The base is 16 at most, and letters are small.  Return where they end, which
@@ -17,17 +19,24 @@ const char *
 digits_clip(const char *s, const char *end, unsigned int base, uint64_t *num,
     bool *over)
 {
+	const char *safe;
 	uint64_t v;
 	unsigned int digit;
 
+	/* so many digits are below 2^60, and need no checks */
+	safe = s + (end - s < SAFE ? end - s : SAFE);
 	for (v = 0, *over = false; s < end; s++) {
-		digit = *s >= '0' && *s <= '9' ? (unsigned int)(*s - '0') :
-		    *s >= 'a' && *s <= 'f' ? (unsigned int)(*s - 'a') + 10 :
-		    16;
+		digit = (unsigned int)(*s - '0');
+		if (digit > 9)
+			digit = *s >= 'a' && *s <= 'f' ?
+			    (unsigned int)(*s - 'a') + 10 : 16;
 		if (digit >= base)
 			break;
-		*over = *over || __builtin_mul_overflow(v, base, &v) ||
-		    __builtin_add_overflow(v, digit, &v);
+		if (s < safe)
+			v = v * base + digit;
+		else
+			*over = *over || __builtin_mul_overflow(v, base, &v) ||
+			    __builtin_add_overflow(v, digit, &v);
 	}
 	*num = *over ? UINT64_MAX : v;
 	return s;
