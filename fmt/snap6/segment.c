@@ -10,6 +10,7 @@
 #include "read.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /*
  * Set r->src to where the bytes of raw pages will be read from.
@@ -132,11 +133,12 @@ refer_address(const struct reader *r, const struct image *im, char type,
 /*
  * The segment and the kilobyte in it that a reference means: of what is seen
  * at the address so far.  The segment being read is there as far as it is
- * described, under those before it in its record.
+ * described, under those before it in its record.  *more is set to how many
+ * kilobytes behind it are of the same segment for sure.
  */
 static struct segment *
 refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
-    uint64_t *kb)
+    uint64_t *kb, uint64_t *more)
 {
 	struct image *im;
 	struct piece *pc;
@@ -151,8 +153,11 @@ refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
 		return NULL;
 	pc = image_find(im, addr);
 	s = pc == NULL ? NULL : pc->seg;
-	if (im == r->image && (s == NULL || s->section != im->section) &&
-	    addr >= r->seg->base && (addr - r->seg->base) / KB < r->seg->kb)
+	*more = 0;
+	if (s != NULL && (im != r->image || s->section == im->section))
+		*more = (pc->last - addr) / KB;
+	else if (im == r->image && addr >= r->seg->base &&
+	    (addr - r->seg->base) / KB < r->seg->kb)
 		s = r->seg;
 	if (s == NULL) {
 		errstr_set("nothing was described there before");
@@ -166,13 +171,57 @@ refer_find(struct reader *r, struct proc *p, char type, uint64_t addr,
 	return s;
 }
 
+/*
+ * Skip the references behind one to addr that go on where it ends, as far as
+ * they are written as this writes them and have arrived: n at most.  Return how
+ * many.
+ */
+static uint64_t
+refer_more(struct reader *r, char type, uint64_t pid, uint64_t addr, uint64_t n)
+{
+	char want[1 + 2 * SNAP6_NUMMOST], *place;
+	struct input *in = r->in;
+	uint64_t k;
+	size_t len;
+
+	want[0] = type;
+	place = num_format(want + 1, pid);
+	for (k = 0; k < n; k++, input_skip(in, len)) {
+		if (__builtin_add_overflow(addr, KB, &addr))
+			break;
+		len = (size_t)(num_format(place, addr) - want);
+		if (in->end - in->start < len ||
+		    memcmp(in->buf + in->start, want, len) != 0)
+			break;
+	}
+	return k;
+}
+
+/*
+ * Return the least of how many kilobytes are behind kilobyte kb of an extent,
+ * and behind that of a segment, the last of which may be short.
+ */
+static uint64_t
+least_behind(const struct extent *e, const struct segment *s, uint64_t kb)
+{
+	uint64_t a, b;
+
+	a = e->kb + e->n - 1 - kb;
+	b = segment_kb(s) - 1 - kb;
+	b -= b > 0;
+	return a < b ? a : b;
+}
+
+/*
+ * Read a reference, and those that go on where it ends: they are a run.
+ */
 static int
 read_refer(struct reader *r, char type)
 {
 	struct segment *s;
 	struct proc *p;
 	const struct extent *e;
-	uint64_t pid, addr, kb, mine;
+	uint64_t pid, addr, kb, mine, more, n;
 
 	input_skip(r->in, 1);
 	if (read_num(r, "reference", &pid) == -1 ||
@@ -182,7 +231,7 @@ read_refer(struct reader *r, char type)
 		return errstr_set("refers to process %" PRIu64
 		    ", which is not in the snapshot", pid);
 	mine = r->seg->kb;
-	if ((s = refer_find(r, p, type, addr, &kb)) == NULL)
+	if ((s = refer_find(r, p, type, addr, &kb, &more)) == NULL)
 		return errstr_wrap("refers to %s %" PRIu64 " of process %"
 		    PRIu64, type == 't' ? "text" : "memory", addr, pid);
 	if (segment_kblen(s, kb) != segment_kblen(r->seg, mine))
@@ -190,9 +239,15 @@ read_refer(struct reader *r, char type)
 		    "but has %zu", segment_kblen(s, kb),
 		    segment_kblen(r->seg, mine));
 	e = segment_extent(s, kb);
-	r->proc->count.same++;
-	progress_count(r->o->progress, 0, 0, 1);
-	return segment_append(r->seg, 1, e->src, e->src == NULL ? 0 :
+	n = least_behind(e, s, kb);
+	more = more < n ? more : n;
+	n = segment_kb(r->seg) - 1 - mine;
+	n -= n > 0;
+	more = more < n ? more : n;
+	n = 1 + refer_more(r, type, pid, addr, more);
+	r->proc->count.same += n;
+	progress_count(r->o->progress, 0, 0, n);
+	return segment_append(r->seg, n, e->src, e->src == NULL ? 0 :
 	    e->loc + (kb - e->kb) * e->src->pitch);
 }
 
