@@ -49,7 +49,7 @@ snapcrash_begin() {
 	chmod 711 "$disk"
 	store=$disk/store
 	conf=$tmp/c
-	mkdir "$tmp/lib" "$tmp/sysctl"
+	mkdir "$tmp/lib" "$tmp/sysctl" "$tmp/units"
 	mkdir -p /etc/sysctl.d
 }
 
@@ -58,10 +58,16 @@ config() {
 	printf '%s\n' "directory $store" "keep-free 0" "$@" >"$conf"
 }
 
-# crash WORD ...: run it; $rc, $err, and in $tmp/out what it prints
+# crash WORD ...: run it; $rc, $err, and in $tmp/out what it prints; where there
+# is a file $tmp/pattern, that is core_pattern, for the kernel lets nobody in
+# another mount namespace set that to a socket
 crash() {
 	unshare -m sh -c "mount --bind '$tmp/lib' /var/lib &&
-	    mount --bind '$tmp/sysctl' /etc/sysctl.d && exec \"\$@\"" - \
+	    { [ ! -e '$tmp/pattern' ] ||
+	    mount --bind '$tmp/pattern' '$proc/core_pattern'; } &&
+	    mount --bind '$tmp/sysctl' /etc/sysctl.d &&
+	    { [ ! -d /etc/systemd/system ] ||
+	    mount --bind '$tmp/units' /etc/systemd/system; } && exec \"\$@\"" - \
 	    "$BUILD/snapcrash" -c "$conf" "$@" >"$tmp/out" 2>"$tmp/err"
 	rc=$?
 	err=$(cat "$tmp/err")

@@ -104,6 +104,8 @@ config_set(struct config *c, const char *key, const char *value)
 		return path_set(c->hook, sizeof c->hook, value);
 	if (strcmp(key, "with") == 0)
 		return kin_set(value, &c->kin);
+	if (strcmp(key, "socket") == 0)
+		return path_set(c->socket, sizeof c->socket, value);
 	if (strcmp(key, "at-once") == 0)
 		return amount(value, "", NULL, &c->atonce) && c->atonce > 0 &&
 		    c->atonce <= 1000;
@@ -141,6 +143,7 @@ config_read(struct config *c, const char *path)
 	*c = (struct config){ .atonce = 4, .waiting = 16, .count = 100,
 	    .bytes = UINT64_C(10) << 30, .percent = 10 };
 	strlcpy(c->directory, "/var/lib/snapcrash", sizeof c->directory);
+	strlcpy(c->socket, "/run/snapcrash.socket", sizeof c->socket);
 	if ((f = fopen(path, "re")) == NULL)
 		return errstr_sys("%s", path);
 	for (n = 1; (len = getline(&line, &size, f)) != -1; n++) {

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #define CONFIG "/etc/snapcrash.conf"
+#define READER "snapcrash"	/* the user who reads what strangers made */
 
 enum kin {			/* who is taken beside what crashed */
 	KIN_NONE,
@@ -31,6 +32,8 @@ struct config {			/* snapcrash.conf(5), in snapcrash(1) */
 	unsigned int	 percent; /* or so much of it; 0: bytes */
 	bool		 owner;	/* who crashed may read it */
 	char		 hook[PATH_MAX]; /* run after each; "": nothing */
+	char		 socket[108];	/* where the kernel sends cores to, if
+					   it is to do that */
 };
 
 struct crash {			/* a snapshot that was taken */
@@ -43,6 +46,7 @@ struct crash {			/* a snapshot that was taken */
 
 struct crashed {		/* what it tells; all words are harmless */
 	uint64_t	 pid;
+	uint64_t	 tid;	/* the thread that fell */
 	unsigned int	 signal; /* 0: not told */
 	size_t		 threads;
 	size_t		 others;	/* processes beside it */
@@ -97,14 +101,19 @@ int		 config_read(struct config *c, const char *path);
 int		 crash_facts(struct crash *c);
 void		 signal_text(unsigned int sig, char *s, size_t size);
 
+void		 falling_read(struct falling *f, int file);
+
 /* falling.c */
+int		 falling_check(struct falling *f);
+bool		 falling_descends(const struct falling *f, pid_t ancestor);
 int		 falling_learn(struct falling *f, char *const words[]);
 long		 falling_parent(const struct falling *f);
 bool		 falling_same(const struct falling *f);
 
 /* handler.c: who handles cores */
-int		 handler_install(const struct config *c, const char *path);
-int		 handler_remove(void);
+int		 handler_install(const struct config *c, const char *path,
+		    bool by_socket);
+int		 handler_remove(const struct config *c);
 int		 handler_status(const struct config *c);
 
 /* leave.c: what is left out where there is not room for all */
@@ -128,6 +137,13 @@ int		 program_self(char *path);
 char		*program_beside(const char *name);
 pid_t		 program_start(char *const argv[], const int fd[3]);
 int		 program_wait(pid_t pid, unsigned int seconds);
+void		 reader_become(void);
+
+/* receive.c: the kernel's connection */
+int		 falling_receive(struct falling *f, int fd);
+
+/* serve.c */
+int		 crash_serve(const struct config *c, const char *path);
 
 /* show.c */
 int		 show_list(const struct crashes *l, bool json);
@@ -146,6 +162,10 @@ uint64_t	 store_room(const struct config *c, struct crashes *l,
 		    uint64_t *disk);
 
 /* take.c */
-int		 crash_take(const struct config *c, char *const argv[]);
+int		 crash_take(const struct config *c, char *const words[]);
+
+/* unit.c: systemd */
+bool		 units_install(const struct config *c, const char *path);
+void		 units_remove(void);
 
 #endif

@@ -5,10 +5,14 @@
 #include "crash.h"
 
 #include <err.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { READ_SECONDS = 60 };
 
 /*
  * Name a signal, and say what it means.
@@ -99,9 +103,10 @@ facts_find(struct crashed *f, struct snap *s)
 	for (i = 0; i < s->nproc; i++) {
 		if (s->proc[i]->carried != NULL || proc_isthread(s->proc[i]))
 			continue;
-		if (f->pid == 0 && crashed_get(f, s->proc[i]))
+		if (f->pid == 0 && crashed_get(f, s->proc[i])) {
 			f->signal = thread_signal(s->proc[i]);
-		else
+			f->tid = f->pid;
+		} else
 			f->others++;
 	}
 	if (f->pid == 0 || snap_threads(s, f->pid, &at, &n) == -1)
@@ -110,8 +115,10 @@ facts_find(struct crashed *f, struct snap *s)
 		if (!proc_isthread(s->proc[at[i]]))
 			continue;
 		f->threads++;
-		if (f->signal == 0 && (sig = thread_signal(s->proc[at[i]])))
+		if (f->signal == 0 && (sig = thread_signal(s->proc[at[i]]))) {
 			f->signal = sig;
+			f->tid = s->proc[at[i]]->pid;
+		}
 	}
 }
 
@@ -140,4 +147,45 @@ crash_facts(struct crash *c)
 	free(c->facts);
 	c->facts = NULL;
 	return errstr_set("%s: nothing in it crashed", c->file);
+}
+
+/*
+ * Learn from the snapshot in a file which thread of a process fell, and of what
+ * signal, if the kernel did not tell.  Who reads it can do nothing else.
+ */
+void
+falling_read(struct falling *f, int file)
+{
+	const struct readopts o = { .nodata = true, .brief = true };
+	const struct confined need = { 0 };
+	struct crashed c = { 0 };
+	struct snap *s;
+	uint64_t said[2];
+	int fd[2];
+	pid_t pid;
+
+	if (pipe2(fd, O_CLOEXEC) == -1)
+		return;
+	if ((pid = fork()) == 0) {
+		reader_become();
+		if (dup2(file, STDIN_FILENO) == -1 ||
+		    lseek(STDIN_FILENO, 0, SEEK_SET) == -1)
+			_exit(1);
+		program_confine(&need, false);
+		if ((s = snap_open("-", &o)) == NULL)
+			_exit(1);
+		facts_find(&c, s);
+		said[0] = c.tid;
+		said[1] = c.signal;
+		_exit(write(fd[1], said, sizeof said) != sizeof said);
+	}
+	close(fd[1]);
+	if (pid != -1 && program_wait(pid, READ_SECONDS) == 0 &&
+	    read(fd[0], said, sizeof said) == sizeof said && said[0] > 0 &&
+	    said[0] <= INT_MAX) {
+		f->tid = (pid_t)said[0];
+		if (f->signal == 0 && said[1] < NSIG)
+			f->signal = (int)said[1];
+	}
+	close(fd[0]);
 }

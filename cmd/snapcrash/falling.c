@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { ANCESTORS = 64 };	/* more are not looked at */
+
 /*
  * Set *n to a number of the kernel's.  Return 0, or -1 with errstr.
  */
@@ -139,6 +141,48 @@ falling_same(const struct falling *f)
 }
 
 /*
+ * Return true if a process has ancestor among those whom it comes from.
+ */
+bool
+falling_descends(const struct falling *f, pid_t ancestor)
+{
+	pid_t pid = f->pid;
+	char line[64];
+	int i;
+
+	for (i = 0; i < ANCESTORS && pid > 1; i++) {
+		if (pid == ancestor)
+			return true;
+		if (!status_line(pid, "PPid", line, sizeof line))
+			return false;
+		pid = (pid_t)strtol(line, NULL, 10);
+	}
+	return false;
+}
+
+/*
+ * Look whether what was told of a process is true, and name its snapshot.
+ * Return 0, or -1 with errstr.
+ */
+int
+falling_check(struct falling *f)
+{
+	char line[16];
+
+	(void)fcntl(f->pidfd, F_SETFD, FD_CLOEXEC);
+	if (!falling_same(f) || !status_line(f->pid, "CoreDumping", line,
+	    sizeof line) || strtol(line, NULL, 10) != 1)
+		return errstr_set("process %d does not dump core", f->pid);
+	f->plain = f->dumpable == 1 && status_alike(f->pid, "Uid") &&
+	    status_alike(f->pid, "Gid");
+	if (falling_name(f) == -1)
+		return -1;
+	snprintf(f->id, sizeof f->id, "%s.%d.%jd", f->name, f->pid,
+	    (intmax_t)time(NULL));
+	return 0;
+}
+
+/*
  * Learn what process this is: words are what core_pattern has, %P %I %s %d
  * %u and, since Linux 6.16, %F, the descriptor of the process; before, that is
  * empty.  Return 0, or -1 with errstr.
@@ -147,7 +191,6 @@ int
 falling_learn(struct falling *f, char *const words[])
 {
 	int *const to[] = { &f->pid, &f->tid, &f->signal, &f->dumpable };
-	char line[16];
 	int i;
 
 	for (i = 0; i < 5; i++)
@@ -163,15 +206,5 @@ falling_learn(struct falling *f, char *const words[])
 		return -1;
 	if (!f->given)
 		f->pidfd = (int)syscall(SYS_pidfd_open, f->pid, 0);
-	(void)fcntl(f->pidfd, F_SETFD, FD_CLOEXEC);
-	if (!falling_same(f) || !status_line(f->pid, "CoreDumping", line,
-	    sizeof line) || strtol(line, NULL, 10) != 1)
-		return errstr_set("process %d does not dump core", f->pid);
-	f->plain = f->dumpable == 1 && status_alike(f->pid, "Uid") &&
-	    status_alike(f->pid, "Gid");
-	if (falling_name(f) == -1)
-		return -1;
-	snprintf(f->id, sizeof f->id, "%s.%d.%jd", f->name, f->pid,
-	    (intmax_t)time(NULL));
-	return 0;
+	return falling_check(f);
 }

@@ -15,10 +15,14 @@
 
 #define PATTERN	"/proc/sys/kernel/core_pattern"
 #define LIMIT	"/proc/sys/kernel/core_pipe_limit"
+#define MODES	"/proc/sys/kernel/core_modes"
 #define BOOT	"/etc/sysctl.d/50-snapcrash.conf"
 #define BEFORE	"/var/lib/snapcrash.before"
 
-enum { PATTERN_MOST = 128 };	/* CORENAME_MAX_SIZE of the kernel */
+enum {
+	PATTERN_MOST = 128,	/* CORENAME_MAX_SIZE of the kernel, */
+	LISTENS = 1 << 16	/* and SO_ACCEPTCON */
+};
 
 /*
  * Read the line that a file has.  Return 0, or -1 with errstr.
@@ -62,21 +66,14 @@ file_write(const char *path, const char *fmt, ...)
 static int
 pattern_make(char *s, size_t size, const char *path)
 {
-	char self[PATH_MAX], full[PATH_MAX];
+	const bool usual = strcmp(path, CONFIG) == 0;
+	char self[PATH_MAX];
 	int len;
-
-	/* the kernel runs it in the root directory */
-	if (strcmp(path, CONFIG) != 0) {
-		if (realpath(path, full) == NULL)
-			return errstr_sys("%s", path);
-		path = full;
-	}
 
 	if (program_self(self) == -1)
 		return -1;
 	len = snprintf(s, size, "|%s%s%s take %%P %%I %%s %%d %%u %%F", self,
-	    strcmp(path, CONFIG) == 0 ? "" : " -c",
-	    strcmp(path, CONFIG) == 0 ? "" : path);
+	    usual ? "" : " -c", usual ? "" : path);
 	if (len >= PATTERN_MOST || (size_t)len >= size)
 		return errstr_set("%s: the kernel takes no more than %d bytes "
 		    "of core_pattern", self, PATTERN_MOST - 1);
@@ -87,37 +84,128 @@ pattern_make(char *s, size_t size, const char *path)
 	return 0;
 }
 
+/*
+ * Return whether the kernel can send cores to sockets.
+ */
 static bool
-pattern_isours(const char *s)
+sockets_can(void)
 {
-	return *s == '|' && strstr(s, "/snapcrash ") != NULL &&
-	    strstr(s, " take %P") != NULL;
+	char mode[32];
+	bool can;
+	FILE *f;
+
+	if ((f = fopen(MODES, "re")) == NULL)
+		return false;
+	for (can = false; !can && fgets(mode, sizeof mode, f) != NULL;)
+		can = strcmp(mode, "socket\n") == 0;
+	fclose(f);
+	return can;
 }
 
 /*
- * Have the kernel run this program, configured by path, for each crash, from
- * now on and after each boot.  Return the exit status.
+ * Set what the kernel does with cores.  Where it has to be a socket, it is one
+ * that has us ask for the core, which Linux 6.17 and later have; else one that it
+ * is sent to unasked.  Return 0, or -1 with errstr.
+ */
+static int
+pattern_set(char *pattern, size_t size, const struct config *c, bool by_socket)
+{
+	if (!by_socket)
+		return file_write(PATTERN, "%s\n", pattern);
+	snprintf(pattern, size, "@@%s", c->socket);
+	if (file_write(PATTERN, "%s\n", pattern) == 0)
+		return 0;
+	snprintf(pattern, size, "@%s", c->socket);
+	if (file_write(PATTERN, "%s\n", pattern) == 0)
+		return 0;
+	return errno != EINVAL ? -1 : errstr_set("%s: the kernel takes a socket "
+	    "from who is in no mount namespace of his own", PATTERN);
+}
+
+/*
+ * Return true if a core_pattern is a socket, the one of c.
+ */
+static bool
+pattern_isserved(const struct config *c, const char *s)
+{
+	return *s == '@' && strcmp(s + strspn(s, "@"), c->socket) == 0;
+}
+
+static bool
+pattern_isours(const struct config *c, const char *s)
+{
+	return pattern_isserved(c, s) || (*s == '|' && strstr(s, "/snapcrash ") != NULL &&
+	    strstr(s, " take %P") != NULL);
+}
+
+/*
+ * Return true if somebody listens at the socket: proc_net(5), unix.
+ */
+static bool
+served(const struct config *c)
+{
+	unsigned int flags;
+	char line[256];
+	bool is;
+	FILE *f;
+	int at;
+
+	if ((f = fopen("/proc/net/unix", "re")) == NULL)
+		return false;
+	for (is = false; !is && fgets(line, sizeof line, f) != NULL;) {
+		line[strcspn(line, "\n")] = '\0';
+		is = sscanf(line, "%*x: %*x %*x %x %*x %*x %*u %n", &flags,
+		    &at) == 1 && (flags & LISTENS) != 0 &&
+		    strcmp(line + at, c->socket) == 0;
+	}
+	fclose(f);
+	return is;
+}
+
+/*
+ * Have the kernel run this program, configured by path, for each crash, or with
+ * by_socket send cores to what serves; from now on and after each boot.  Return
+ * the exit status.
  */
 int
-handler_install(const struct config *c, const char *path)
+handler_install(const struct config *c, const char *path, bool by_socket)
 {
 	char pattern[PATTERN_MOST + 1], was[PATTERN_MOST + 1], limit[32], n[32];
+	char full[PATH_MAX];
 
-	if (pattern_make(pattern, sizeof pattern, path) == -1 ||
+	if (by_socket && !sockets_can())
+		errx(1, "the kernel sends cores to sockets since Linux 6.16; "
+		    "without -s it runs snapcrash");
+	/* that is done in another directory */
+	if (strcmp(path, CONFIG) != 0) {
+		if (realpath(path, full) == NULL)
+			err(1, "%s", path);
+		path = full;
+	}
+	if ((!by_socket && pattern_make(pattern, sizeof pattern, path) == -1) ||
 	    line_read(PATTERN, was, sizeof was) == -1 ||
 	    line_read(LIMIT, limit, sizeof limit) == -1)
 		errx(1, "%s", snap_errstr());
 	snprintf(n, sizeof n, "%ju", (uintmax_t)claim_most(c));
 	/* what is there now is kept, unless it is ours already */
-	if ((!pattern_isours(was) && file_write(BEFORE, "%s\n%s\n", was,
+	if ((!pattern_isours(c, was) && file_write(BEFORE, "%s\n%s\n", was,
 	    limit) == -1) || store_open(c) == -1)
 		errx(1, "%s", snap_errstr());
 	claim_forget();
+	if (!by_socket)
+		units_remove();
+	else if (!units_install(c, path) && !served(c))
+		program_warn("nobody listens at %s yet: have snapcrash serve "
+		    "run, now and from each boot on", c->socket);
 	(void)mkdir("/etc/sysctl.d", 0755);
-	if (file_write(BOOT, "# made by snapcrash install\n"
+	if (pattern_set(pattern, sizeof pattern, c, by_socket) == -1) {
+		units_remove();
+		errx(1, "%s", snap_errstr());
+	}
+	if (file_write(LIMIT, "%s\n", n) == -1 ||
+	    file_write(BOOT, "# made by snapcrash install\n"
 	    "kernel.core_pattern=%s\nkernel.core_pipe_limit=%s\n", pattern,
-	    n) == -1 || file_write(LIMIT, "%s\n", n) == -1 ||
-	    file_write(PATTERN, "%s\n", pattern) == -1)
+	    n) == -1)
 		errx(1, "%s", snap_errstr());
 	return 0;
 }
@@ -126,7 +214,7 @@ handler_install(const struct config *c, const char *path)
  * Put back what was there before.  Return the exit status.
  */
 int
-handler_remove(void)
+handler_remove(const struct config *c)
 {
 	char now[PATTERN_MOST + 1], was[PATTERN_MOST + 1] = "core";
 	char limit[32] = "0";
@@ -141,13 +229,14 @@ handler_remove(void)
 		was[strcspn(was, "\n")] = '\0';
 		fclose(f);
 	}
-	if (!pattern_isours(now))
+	if (!pattern_isours(c, now))
 		program_warn("cores are not ours to handle: "
 		    "kernel.core_pattern is \"%s\", and stays",
 		    text_harmless(now));
 	else if (file_write(PATTERN, "%s\n", was) == -1 ||
 	    file_write(LIMIT, "%s\n", limit) == -1)
 		errx(1, "%s", snap_errstr());
+	units_remove();
 	if ((unlink(BOOT) == -1 && errno != ENOENT) ||
 	    (unlink(BEFORE) == -1 && errno != ENOENT))
 		err(1, "%s", BOOT);
@@ -170,7 +259,10 @@ handler_status(const struct config *c)
 		errx(1, "%s", snap_errstr());
 	for (sum = 0, i = 0; i < l.n; i++)
 		sum += l.v[i].size;
-	if (pattern_isours(now))
+	if (pattern_isserved(c, now) && !served(c))
+		printf("cores are sent to the socket %s, and nobody listens: "
+		    "snapcrash serve\n", c->socket);
+	else if (pattern_isours(c, now))
 		printf("cores are taken by snapcrash, %ju at once, and %ju "
 		    "wait\n", (uintmax_t)c->atonce, (uintmax_t)c->waiting);
 	else if (*now == '|')
@@ -189,5 +281,6 @@ handler_status(const struct config *c)
 		printf("%ju crash%s let go without one: too many at once\n",
 		    (uintmax_t)dropped, dropped == 1 ? " was" : "es were");
 	store_free(&l);
-	return pattern_isours(now) ? 0 : 1;
+	return pattern_isours(c, now) && (!pattern_isserved(c, now) ||
+	    served(c)) ? 0 : 1;
 }

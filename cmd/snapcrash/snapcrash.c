@@ -12,13 +12,15 @@
 static const struct opt opts[] = {
 	{ 'c', "config", "file", "not /etc/snapcrash.conf" },
 	{ 'j', "json", NULL, "as JSON, an object a crash, for programs" },
+	{ 's', "socket", NULL, "have the kernel send cores to a socket" },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
 	.about = "Keep a snapshot of each process that crashes.",
 	.synopsis = (const char *const[]){
-		"[-c file] install|remove|status",
+		"[-c file] [-s] install",
+		"[-c file] remove|status|serve",
 		"[-c file] [-j] list|info [crash]",
 		"[-c file] stack|debug [crash [argument ...]]",
 		"[-c file] rm crash ...",
@@ -102,7 +104,7 @@ int
 main(int argc, char *argv[])
 {
 	const char *path = CONFIG;
-	bool json = false;
+	bool json = false, by_socket = false;
 	struct config c;
 	int i;
 
@@ -113,6 +115,9 @@ main(int argc, char *argv[])
 			break;
 		case 'j':
 			json = true;
+			break;
+		case 's':
+			by_socket = true;
 			break;
 		}
 	argv += optind;
@@ -126,10 +131,12 @@ main(int argc, char *argv[])
 		errx(1, "%s", snap_errstr());
 	if (strcmp(*argv, "take") == 0)
 		return crash_take(&c, argv + 1);
+	if (strcmp(*argv, "serve") == 0 && argv[1] == NULL)
+		return crash_serve(&c, path);
 	if (strcmp(*argv, "install") == 0 && argv[1] == NULL)
-		return handler_install(&c, path);
+		return handler_install(&c, path, by_socket);
 	if (strcmp(*argv, "remove") == 0 && argv[1] == NULL)
-		return handler_remove();
+		return handler_remove(&c);
 	if (strcmp(*argv, "status") == 0 && argv[1] == NULL)
 		return handler_status(&c);
 	return run(&c, argv, json);

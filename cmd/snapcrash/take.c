@@ -91,7 +91,8 @@ take_words(const struct config *c, const struct falling *f, uint64_t room,
 	word(&v, n, "%s", snap);
 	free(snap);
 	word(&v, n, "--core");
-	word(&v, n, "-msignal %d", f->signal);
+	if (f->signal != 0)
+		word(&v, n, "-msignal %d", f->signal);
 	all = *n;
 	if (sp != NULL)
 		leave_choose(sp, room, &v, n);
@@ -275,12 +276,13 @@ let_go(struct falling *f)
 }
 
 /*
- * Take the process that dumps core into standard input, whose words the kernel
- * has given.  Return the exit status; what is wrong goes into the log, when it
- * was let go: it may be who keeps that.
+ * Take the process that dumps core into standard input: words are those that
+ * the kernel has given, or it is a socket of the kernel's, and they are NULL.
+ * Return the exit status; what is wrong goes into the log, when it was let go: it
+ * may be who keeps that.
  */
 int
-crash_take(const struct config *c, char *const argv[])
+crash_take(const struct config *c, char *const words[])
 {
 	struct falling f = { .pid = -1, .pidfd = -1 };
 	struct claim claim = { -1, -1 };
@@ -289,7 +291,8 @@ crash_take(const struct config *c, char *const argv[])
 	int rc, spool = -1;
 
 	signal(SIGXFSZ, SIG_IGN);
-	rc = falling_learn(&f, argv);
+	rc = words == NULL ? falling_receive(&f, STDIN_FILENO) :
+	    falling_learn(&f, words);
 	if (rc == 0)
 		rc = store_open(c);
 	umask(S_IRWXG | S_IRWXO);
@@ -308,6 +311,8 @@ crash_take(const struct config *c, char *const argv[])
 		rc = spool_pack(spool, name, room);
 	}
 	claim_shrink(&claim, 0, 0);
+	if (rc == 0 && words == NULL)
+		falling_read(&f, spool);
 	signal_text((unsigned int)f.signal, what, sizeof what);
 	if (rc == -1) {
 		syslog(LOG_CRIT, "process %d (%s) crashed: %s: no snapshot: "

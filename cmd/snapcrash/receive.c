@@ -1,0 +1,113 @@
+/*
+ * A process that dumps core, as the kernel's connection to a socket tells of it
+ * (core(5), core_pattern with @ or @@; include/uapi/linux/coredump.h, pidfd.h).
+ * Who connects cannot say who he is: the kernel gives the descriptor of his
+ * process, and tells whether that dumps core.
+ */
+#include "crash.h"
+
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+enum {
+	ANSWER_SECONDS = 60	/* for the kernel to say something */
+};
+
+/* struct pidfd_info of Linux 6.16 */
+struct pidfdinfo {
+	uint64_t mask, cgroup;
+	uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid,
+		 fsgid;
+	int32_t	 status;
+	uint32_t dump;		/* DUMP_, if mask has INFO_DUMP; */
+	uint32_t signal;	/* and this since Linux 6.18 */
+};
+
+#define INFO_DUMP	(UINT64_C(1) << 4)
+#define INFO_SIGNAL	(UINT64_C(1) << 6)
+#define DUMP_DONE	(1U << 0)
+#define DUMP_ROOT	(1U << 3)
+#define GET_INFO	_IOWR(0xff, 11, struct pidfdinfo)
+
+/* struct coredump_req, struct coredump_ack */
+struct request {
+	uint32_t size, answer;
+	uint64_t mask;
+};
+
+struct answer {
+	uint32_t size, spare;
+	uint64_t mask;
+};
+
+#define WRITE_IT	(UINT64_C(1) << 0)	/* COREDUMP_KERNEL */
+#define WAIT_FOR_US	(UINT64_C(1) << 3)
+
+/*
+ * Have the kernel write the core, and wait for us.  With @ alone it does so by
+ * itself.  Return 0, or -1 with errstr.
+ */
+static int
+core_ask(int fd)
+{
+	const struct answer a = { sizeof a, 0, WRITE_IT | WAIT_FOR_US };
+	struct request q;
+	uint32_t mark;
+
+	if (recv(fd, &q, sizeof q, MSG_PEEK | MSG_WAITALL) != sizeof q)
+		return errstr_set("the kernel sends no core");
+	if (memcmp(&q, ELFMAG, SELFMAG) == 0)
+		return 0;
+	if (q.size < sizeof q || q.size > 4096 || q.answer < sizeof a ||
+	    (q.mask & a.mask) != a.mask)
+		return errstr_set("the kernel sends cores in a way that is "
+		    "not known here");
+	for (; q.size > 0; q.size--)
+		if (recv(fd, &(char){ 0 }, 1, 0) != 1)
+			return errstr_sys("socket");
+	if (send(fd, &a, sizeof a, MSG_NOSIGNAL) != sizeof a ||
+	    recv(fd, &mark, sizeof mark, MSG_WAITALL) != sizeof mark)
+		return errstr_sys("socket");
+	return mark == 0 ? 0 : errstr_set("the kernel refuses: %u", mark);
+}
+
+/*
+ * Learn what process has connected to fd, and have its core written.  Return 0,
+ * or -1 with errstr; the signal is 0 where the kernel does not tell it.
+ */
+int
+falling_receive(struct falling *f, int fd)
+{
+	const struct timeval most = { ANSWER_SECONDS, 0 };
+	struct pidfdinfo info = { .mask = INFO_DUMP | INFO_SIGNAL };
+	socklen_t len = sizeof f->pidfd;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &f->pidfd, &len) == -1)
+		return errstr_sys("socket: who has connected");
+	if (ioctl(f->pidfd, GET_INFO, &info) == -1)
+		return errstr_sys("socket: what has connected");
+	f->pid = f->tid = (pid_t)info.tgid;
+	if ((info.mask & INFO_DUMP) == 0 || (info.dump & DUMP_DONE) == 0)
+		return errstr_set("process %d has connected, and does not dump "
+		    "core", f->pid);
+	f->dumpable = (info.dump & DUMP_ROOT) != 0 ? 2 : 1;
+	f->signal = (info.mask & INFO_SIGNAL) != 0 ? (int)info.signal : 0;
+	f->uid = info.ruid;
+	f->given = true;
+	if (falling_check(f) == -1)
+		return -1;
+	if (falling_descends(f, getppid()))
+		return errstr_set("it is one of snapcrash itself");
+	return core_ask(fd);
+}

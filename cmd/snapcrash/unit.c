@@ -1,0 +1,155 @@
+/*
+ * The units of systemd(1) that have snapcrash serve the socket which the kernel
+ * sends cores to.  The first line tells that they are ours.
+ */
+#include "crash.h"
+
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define UNITS	"/etc/systemd/system/"
+#define OURS	"# made by snapcrash install\n"
+
+static const char *const names[] = { UNITS "snapcrash.socket",
+    UNITS "snapcrash.service" };
+
+/* before sysctl(8) has the kernel send what crashes there */
+static const char listens[] = OURS
+    "[Unit]\n"
+    "Description=Socket that the kernel sends cores to\n"
+    "Documentation=man:snapcrash(1)\n"
+    "DefaultDependencies=no\n"
+    "Before=sockets.target shutdown.target systemd-sysctl.service\n"
+    "Conflicts=shutdown.target\n"
+    "\n"
+    "[Socket]\n"
+    "ListenStream=%s\n"
+    "SocketMode=0600\n"
+    "\n"
+    "[Install]\n"
+    "WantedBy=sockets.target\n";
+
+/* those that are being taken are waited for */
+static const char serves[] = OURS
+    "[Unit]\n"
+    "Description=Snapshots of processes that crash\n"
+    "Documentation=man:snapcrash(1)\n"
+    "DefaultDependencies=no\n"
+    "Conflicts=shutdown.target\n"
+    "Before=shutdown.target\n"
+    "RequiresMountsFor=%s\n"
+    "\n"
+    "[Service]\n"
+    "ExecStart=%s -c %s serve\n"
+    "KillMode=mixed\n"
+    "TimeoutStopSec=10min\n";
+
+/*
+ * Return whether systemd runs here.
+ */
+static bool
+units_work(void)
+{
+	return access("/run/systemd/system", F_OK) == 0;
+}
+
+/*
+ * Run systemctl(1).  Return its exit status.
+ */
+static int
+systemctl(const char *verb, const char *option, const char *unit)
+{
+	char *argv[] = { (char *)(uintptr_t)"systemctl",
+	    (char *)(uintptr_t)verb, (char *)(uintptr_t)option,
+	    (char *)(uintptr_t)unit, NULL };
+	pid_t pid;
+
+	return (pid = program_start(argv, NULL)) == -1 ? 127 :
+	    program_wait(pid, 0);
+}
+
+static void
+unit_write(const char *name, const char *text)
+{
+	FILE *f;
+
+	if ((f = fopen(name, "we")) == NULL || fputs(text, f) == EOF ||
+	    fclose(f) == EOF)
+		err(1, "%s", name);
+}
+
+/*
+ * Return true if a unit is there, and ours.
+ */
+static bool
+unit_isours(const char *name)
+{
+	char line[sizeof OURS];
+	bool is;
+	FILE *f;
+
+	if ((f = fopen(name, "re")) == NULL)
+		return false;
+	is = fgets(line, sizeof line, f) != NULL && strcmp(line, OURS) == 0;
+	fclose(f);
+	return is;
+}
+
+/*
+ * Write the units, where systemd is installed, and start them, where it runs:
+ * true if they were started.  Path is the configuration.
+ */
+bool
+units_install(const struct config *c, const char *path)
+{
+	char *text, self[PATH_MAX];
+	size_t i;
+
+	if (access(UNITS, F_OK) == -1)
+		return false;
+	for (i = 0; i < 2; i++)
+		if (access(names[i], F_OK) == 0 && !unit_isours(names[i]))
+			errx(1, "%s: that is another's", names[i]);
+	if (strpbrk(c->socket, " \t%\\\"'") != NULL ||
+	    strpbrk(c->directory, " \t%\\\"'") != NULL)
+		errx(1, "%s, %s: no unit may have such names", c->socket,
+		    c->directory);
+	if (program_self(self) == -1)
+		errx(1, "%s", snap_errstr());
+	if (asprintf(&text, listens, c->socket) == -1)
+		err(1, NULL);
+	unit_write(names[0], text);
+	free(text);
+	if (asprintf(&text, serves, c->directory, self, path) == -1)
+		err(1, NULL);
+	unit_write(names[1], text);
+	free(text);
+	if (!units_work())
+		return false;
+	if (systemctl("daemon-reload", "--quiet", NULL) != 0 ||
+	    systemctl("enable", "--now", "snapcrash.socket") != 0)
+		errx(1, "systemctl failed");
+	return true;
+}
+
+/*
+ * Stop and remove the units, if there are any of ours.
+ */
+void
+units_remove(void)
+{
+	size_t i;
+
+	if (!unit_isours(names[0]) && !unit_isours(names[1]))
+		return;
+	if (units_work())
+		(void)systemctl("disable", "--now", "snapcrash.socket");
+	for (i = 0; i < 2; i++)
+		if (unit_isours(names[i]) && unlink(names[i]) == -1)
+			err(1, "%s", names[i]);
+	if (units_work())
+		(void)systemctl("daemon-reload", "--quiet", NULL);
+}

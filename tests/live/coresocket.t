@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# Cores that the kernel sends to a socket (Linux 6.16), which snapcrash serves.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
+. "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/handler.sh
+. "$tests/handler.sh"
+
+why=$(handler_lacks)
+if [ -n "$why" ]; then
+	skip "crashes" "$why"
+	finish 1
+	exit 0
+fi
+handler_guard "$tmp"
+snapcrash_begin
+socket=$tmp/s
+config "socket $socket" "readable-by user"
+if ! grep -qx socket "$proc/core_modes" 2>/dev/null; then
+	crash -s install
+	is "$rc $err" "1 snapcrash: the kernel sends cores to sockets since \
+Linux 6.16; without -s it runs snapcrash" "this kernel cannot"
+	finish 1
+	exit 0
+fi
+
+crash -s install
+is "$rc $err" "1 snapcrash: nobody listens at $socket yet: have snapcrash serve run, now and from each boot on
+snapcrash: $proc/core_pattern: the kernel takes a socket from who is in no mount namespace of his own" \
+    "not from another mount namespace"
+cp "$proc/core_pattern" "$tmp/pattern"
+crash -s install
+is "$rc $err" "0 snapcrash: nobody listens at $socket yet: have snapcrash serve \
+run, now and from each boot on" "installed, and nobody serves"
+pattern=$(cat "$tmp/pattern")
+is "$pattern" "@@$socket" "the kernel is to send cores there"
+try "after the next boot, too" grep -qxF "kernel.core_pattern=$pattern" \
+    "$tmp/sysctl/50-snapcrash.conf"
+crash status
+is "$rc $(head -1 "$tmp/out")" "1 cores are sent to the socket $socket, and \
+nobody listens: snapcrash serve" "it says so"
+if [ -d /etc/systemd/system ] && command -v systemd-analyze >/dev/null; then
+	# it looks for what the machine lacks, too: only what is said of these
+	systemd-analyze verify "$tmp/units/snapcrash.socket" 2>&1 |
+	    grep -F "$tmp/units" >"$tmp/out"
+	is "$(cd "$tmp/units" && echo ./*) $(cat "$tmp/out")" \
+	    "./snapcrash.service ./snapcrash.socket " "units of systemd"
+else
+	skip "units of systemd" "no systemd"
+fi
+
+echo "$pattern" >"$proc/core_pattern" 2>/dev/null || {
+	echo "@$socket" >"$tmp/pattern"
+	cat "$tmp/pattern" >"$proc/core_pattern"
+}
+
+# serves COMMAND ...: it serves: $server
+serves() {
+	"$@" >"$tmp/log" 2>&1 3>&- &
+	server=$!
+	until_true test -S "$socket"
+}
+ends() {
+	kill -TERM "$server"
+	wait "$server"
+}
+serves "$BUILD/snapcrash" -c "$conf" serve
+listens() {
+	crash status
+	[ "$rc" -eq 0 ]
+}
+until_true listens
+is "$rc $(head -1 "$tmp/out")" "0 cores are taken by snapcrash, 4 at once, and \
+16 wait" "it serves"
+is "$(stat -c %a "$socket")" 600 "nobody but root may connect"
+timeout 20 "$BUILD/snapcrash" -c "$conf" serve >"$tmp/out" 2>&1
+is "$? $(cat "$tmp/out")" \
+    "1 snapcrash: $socket: somebody listens there already" "it does so once"
+
+falls "$targets/fall" overflow 3
+"$BUILD/snapls" -c "$store/$id" >"$tmp/out" 2>&1
+is "$? $(awk '$2 == "fall" { print $1, $5 }' "$tmp/out")" "0 $pid 4" \
+    "what crashes is taken"
+crash list
+is "$(awk 'NR == 2 { print $3, $4, $5, $8, $9 }' "$tmp/out")" \
+    "$pid root SEGV fall $id" "with its signal"
+told() {
+	grep -q "process $pid (fall) of user 0 crashed: SIGSEGV \
+(Segmentation fault) in deeper+[^ ]* < deeper+.*: $store/$id\$" "$tmp/log"
+}
+if [ -x "$BUILD/snapstack" ]; then
+	until_true told
+	try "the log tells where" told
+else
+	skip "the log tells where" "no snapstack"
+fi
+
+target unshare -pf "$targets/fall" segv 3
+printf f >&"${ask_fd[$pid]}"
+wait "$pid" 2>/dev/null
+until_true taken fall 2
+crash list fall
+is "$(awk '$8 == "fall" { print $5 }' "$tmp/out")" SEGV \
+    "of another PID namespace, too"
+
+falls setpriv --reuid 65534 --regid 65534 --clear-groups "$targets/fall" segv 0
+readable() {
+	[ -n "$(find "$store" -name "$id" -perm -g=r)" ]
+}
+if until_true readable; then
+	ok 0 "who crashed may read it"
+else
+	skip "who crashed may read it" "this file system has no ACLs"
+fi
+
+# who connects himself is not believed
+python3 - "$socket" <<'END'
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+try:
+    s.sendall(b"\x7fELF" * 100)
+    s.recv(1)
+except OSError:
+    pass
+END
+refused() {
+	grep -q "has connected, and does not dump core" "$tmp/log"
+}
+until_true refused
+try "who does not dump core is refused" refused
+
+# Linux 6.16 has only this, which later ones have, too
+echo "@$socket" >"$proc/core_pattern"
+falls "$targets/fall" segv 300
+is "$("$BUILD/snapls" "$store/$id" | awk '$2 == "fall" { print $5 }')" 301 \
+    "cores that are sent unasked"
+cat "$tmp/pattern" >"$proc/core_pattern"
+
+# what snapcrash itself runs is not taken when it crashes
+ends
+is "$? $(find "$socket" 2>/dev/null)" "0 " "it ends"
+mkdir "$tmp/crashing"
+cp "$BUILD/snapcrash" "$tmp/crashing"
+cat >"$tmp/crashing/snap" <<'END'
+#!/bin/sh
+ulimit -c unlimited
+kill -SEGV $$
+END
+chmod 755 "$tmp/crashing/snap"
+serves "$tmp/crashing/snapcrash" -c "$conf" serve
+n=$(find "$store" -name '*.snap.gz' | wc -l)
+target "$targets/fall" segv 0
+printf f >&"${ask_fd[$pid]}"
+wait "$pid" 2>/dev/null
+ours() {
+	grep -q "it is one of snapcrash itself" "$tmp/log" &&
+	    grep -q "process $pid (fall) crashed: .*: snap failed: 139" \
+	    "$tmp/log"
+}
+until_true ours
+is "$(grep -c "it is one of snapcrash itself" "$tmp/log") $(
+    find "$store" -name '*.snap.gz' | wc -l)" "1 $n" \
+    "what snapcrash runs is not taken when it crashes" || diag <"$tmp/log"
+# nor it
+kill -SEGV "$server"
+wait "$server" 2>/dev/null
+is "$? $(find "$store" -name 'snapcrash.*')" "139 " "nor is it"
+
+# a socket that was left behind, and one that is given
+if command -v systemd-socket-activate >/dev/null; then
+	rm "$socket"
+	serves systemd-socket-activate -l "$socket" "$BUILD/snapcrash" \
+	    -c "$conf" serve
+else
+	serves "$BUILD/snapcrash" -c "$conf" serve
+	until_true listens
+fi
+falls "$targets/fall" segv 0
+try "a socket of systemd's" "$BUILD/snapls" -c "$store/$id"
+ends
+
+crash remove
+is "$rc $err $(cat "$tmp/pattern" "$proc/core_pipe_limit" | tr '\n' ' ')" \
+    "0  $was $waslimit " "removed: all is as before"
+is "$(find "$tmp/sysctl" "$tmp/lib" "$tmp/units" -type f)" "" "no file is left"
+put_back
+finish 22
