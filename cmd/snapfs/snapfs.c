@@ -85,7 +85,19 @@ snap_time(const struct snap *s)
 }
 
 /*
- * Read a snapshot.  Its files may be read by whom its file may be read.
+ * Return true if a file is another's, and its mode does not tell that our user
+ * and group may read it: its access control list may (acl(5)).
+ */
+static bool
+by_list(const struct stat *st)
+{
+	return geteuid() != 0 && st->st_uid != geteuid() &&
+	    st->st_gid != getegid() && (st->st_mode & S_IROTH) == 0;
+}
+
+/*
+ * Read a snapshot.  Its files may be read by whom its file may be read; by us
+ * alone, if only a list tells who that is.
  */
 static int
 origin_open(struct origin *o, const char *path)
@@ -100,11 +112,12 @@ origin_open(struct origin *o, const char *path)
 	r = 0400;
 	o->uid = getuid();
 	o->gid = getgid();
-	if (S_ISREG(st->st_mode)) {
+	if (S_ISREG(st->st_mode))
+		o->size = (uint64_t)st->st_size;
+	if (S_ISREG(st->st_mode) && !by_list(st)) {
 		r = st->st_mode & 0444;
 		o->uid = st->st_uid;
 		o->gid = st->st_gid;
-		o->size = (uint64_t)st->st_size;
 	}
 	o->mode = r | r >> 2;
 	o->time = snap_time(o->snap);
