@@ -69,9 +69,10 @@ take_begin(void)
 void
 frames_text(const struct falling *f, const char *name, char *s, size_t size)
 {
-	const int fd[3] = { -1, memfd_create("stack", MFD_CLOEXEC), -1 };
+	const int fd[3] = { open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC),
+	    memfd_create("stack", MFD_CLOEXEC), -1 };
 	char line[512], num[16], *words[] = { NULL, (char *)(uintptr_t)"-t",
-	    num, (char *)(uintptr_t)name, NULL };
+	    num, (char *)(uintptr_t)"-", NULL };
 	char *frame, *end;
 	pid_t pid;
 	FILE *in;
@@ -79,9 +80,10 @@ frames_text(const struct falling *f, const char *name, char *s, size_t size)
 
 	*s = '\0';
 	snprintf(num, sizeof num, "%d", f->tid);
-	if (fd[1] == -1 || (words[0] = program_beside("snapstack")) == NULL ||
-	    (pid = program_start(words, fd)) == -1)
+	if (fd[0] == -1 || fd[1] == -1 || (words[0] = program_beside("snapstack")) == NULL ||
+	    (pid = program_read(words, fd)) == -1)
 		return;
+	close(fd[0]);
 	(void)program_wait(pid, STACK_SECONDS);
 	if (lseek(fd[1], 0, SEEK_SET) == -1 ||
 	    (in = fdopen(fd[1], "r")) == NULL)

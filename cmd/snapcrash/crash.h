@@ -136,6 +136,7 @@ void		 claim_forget(void);
 int		 program_self(char *path);
 char		*program_beside(const char *name);
 pid_t		 program_start(char *const argv[], const int fd[3]);
+pid_t		 program_read(char *const argv[], const int fd[3]);
 int		 program_wait(pid_t pid, unsigned int seconds);
 void		 reader_become(void);
 

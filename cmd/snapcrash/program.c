@@ -53,12 +53,30 @@ program_beside(const char *name)
 }
 
 /*
- * Start a program with the descriptors fd as its standard ones; of -1, with
- * those of ours.  It ends when we do.  Where fd is NULL, it has all of ours,
- * and may stay.  Return its number, or -1 with errstr.
+ * Be the user who reads what strangers made, if there is one and we are root:
+ * without a capability.  The file of users is read as it is: who else knows them
+ * may be a service, and that may be what crashed.
  */
-pid_t
-program_start(char *const argv[], const int fd[3])
+void
+reader_become(void)
+{
+	const struct passwd *p = NULL;
+	FILE *f;
+
+	if (geteuid() != 0 || (f = fopen("/etc/passwd", "re")) == NULL)
+		return;
+	do
+		p = fgetpwent(f);
+	while (p != NULL && strcmp(p->pw_name, READER) != 0);
+	if (p != NULL && p->pw_uid != 0 && (setgroups(0, NULL) == -1 ||
+	    setresgid(p->pw_gid, p->pw_gid, p->pw_gid) == -1 ||
+	    setresuid(p->pw_uid, p->pw_uid, p->pw_uid) == -1))
+		_exit(127);
+	fclose(f);
+}
+
+static pid_t
+start(char *const argv[], const int fd[3], bool reader)
 {
 	const pid_t self = getpid();
 	pid_t pid;
@@ -69,15 +87,38 @@ program_start(char *const argv[], const int fd[3])
 	if (pid > 0)
 		return pid;
 	signal(SIGPIPE, SIG_DFL);
-	if (fd != NULL && (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 ||
-	    getppid() != self))
-		_exit(127);
 	for (i = 0; fd != NULL && i < 3; i++)
 		if (fd[i] != -1 && fd[i] != i && dup2(fd[i], i) == -1)
 			_exit(127);
+	if (reader)
+		reader_become();
+	/* who becomes another user loses that */
+	if (fd != NULL && (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 ||
+	    getppid() != self))
+		_exit(127);
 	execvp(argv[0], argv);
 	program_warn("%s: %s", argv[0], strerror(errno));
 	_exit(127);
+}
+
+/*
+ * Start a program with the descriptors fd as its standard ones; of -1, with
+ * those of ours.  It ends when we do.  Where fd is NULL, it has all of ours,
+ * and may stay.  Return its number, or -1 with errstr.
+ */
+pid_t
+program_start(char *const argv[], const int fd[3])
+{
+	return start(argv, fd, false);
+}
+
+/*
+ * Start a program as program_start does, which reads what strangers made.
+ */
+pid_t
+program_read(char *const argv[], const int fd[3])
+{
+	return start(argv, fd, true);
 }
 
 /*
@@ -104,27 +145,4 @@ program_wait(pid_t pid, unsigned int seconds)
 			return 127;
 	return WIFEXITED(status) ? WEXITSTATUS(status) :
 	    128 + WTERMSIG(status);
-}
-
-/*
- * Be the user who reads what strangers made, if there is one and we are root:
- * without a capability.  The file of users is read as it is: who else knows them
- * may be a service, and that may be what crashed.
- */
-void
-reader_become(void)
-{
-	const struct passwd *p = NULL;
-	FILE *f;
-
-	if (geteuid() != 0 || (f = fopen("/etc/passwd", "re")) == NULL)
-		return;
-	do
-		p = fgetpwent(f);
-	while (p != NULL && strcmp(p->pw_name, READER) != 0);
-	if (p != NULL && p->pw_uid != 0 && (setgroups(0, NULL) == -1 ||
-	    setresgid(p->pw_gid, p->pw_gid, p->pw_gid) == -1 ||
-	    setresuid(p->pw_uid, p->pw_uid, p->pw_uid) == -1))
-		_exit(127);
-	fclose(f);
 }

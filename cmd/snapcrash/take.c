@@ -232,30 +232,48 @@ spool_take(const struct config *c, struct falling *f, int spool,
 }
 
 /*
- * Make the snapshot of the spool: whole, on the disk, with its name.
+ * Compress the spool into a file, by who can do nothing but that.  Return 0, or
+ * -1 with errstr.
  */
 static int
-spool_pack(int spool, const char *name, uint64_t room)
+snapcat_run(int spool, int file, uint64_t room)
 {
-	const int fd[3] = { spool, -1, -1 };
-	char *argv[] = { NULL, (char *)(uintptr_t)"-zo",
-	    (char *)(uintptr_t)name, (char *)(uintptr_t)"-", NULL };
+	const int fd[3] = { spool, file, -1 };
+	char *argv[] = { NULL, (char *)(uintptr_t)"-z",
+	    (char *)(uintptr_t)"-", NULL };
 	pid_t pid;
 	int rc;
 
 	if ((argv[0] = program_beside("snapcat")) == NULL)
 		return errstr_set("there is no snapcat beside it");
 	rc = -1;
-	errno = 0;
 	(void)!nice(10);	/* what is up again comes first */
 	files_limit(room);
-	if (lseek(spool, 0, SEEK_SET) == 0 &&
-	    (pid = program_start(argv, fd)) != -1)
+	if (lseek(spool, 0, SEEK_SET) == -1)
+		(void)errstr_sys("spool");
+	else if ((pid = program_read(argv, fd)) != -1)
 		rc = (rc = program_wait(pid, PACK_SECONDS)) == 0 ? 0 :
 		    errstr_set("snapcat failed: %d", rc);
 	files_limit(RLIM_INFINITY);
 	free(argv[0]);
 	return rc;
+}
+
+/*
+ * Make the snapshot of the spool: whole, on the disk, with its name.
+ */
+static int
+spool_pack(int spool, const char *name, uint64_t room)
+{
+	struct output *o;
+
+	if ((o = output_open(name)) == NULL)
+		return -1;
+	if (snapcat_run(spool, output_fd(o), room) == -1) {
+		output_abort(o);
+		return -1;
+	}
+	return output_commit(o);
 }
 
 /*

@@ -136,9 +136,43 @@ is "$("$BUILD/snapls" "$store/$id" | awk '$2 == "fall" { print $5 }')" 301 \
     "cores that are sent unasked"
 cat "$tmp/pattern" >"$proc/core_pattern"
 
-# what snapcrash itself runs is not taken when it crashes
 ends
 is "$? $(find "$socket" 2>/dev/null)" "0 " "it ends"
+
+# who reads what strangers made is a user of his own, where there is one
+mkdir "$tmp/own"
+cp "$BUILD"/snap* "$tmp/own"
+for p in snapcat snapstack; do
+	[ -e "$tmp/own/$p" ] || continue
+	mv "$tmp/own/$p" "$tmp/own/real-$p"
+	cat >"$tmp/own/$p" <<-END
+		#!/bin/sh
+		grep -E '^(Uid|CapEff)' /proc/self/status >>"$tmp/who"
+		exec "$tmp/own/real-$p" "\$@"
+	END
+	chmod 755 "$tmp/own/$p"
+done
+: >"$tmp/who"
+chmod 666 "$tmp/who"
+chmod 711 "$tmp/own"
+{
+	cat /etc/passwd
+	echo "snapcrash:x:65531:65531::/:/bin/false"
+} >"$tmp/passwd"
+serves unshare -m sh -c "mount --bind '$tmp/passwd' /etc/passwd &&
+    exec '$tmp/own/snapcrash' -c '$conf' serve"
+falls "$targets/fall" overflow 3
+said() {
+	grep -q "process $pid (fall) of user 0 crashed: .*: $store/$id\$" \
+	    "$tmp/log"
+}
+until_true said
+try "as a user of its own: taken, and told of" said
+is "$(tr -s '[:blank:]' ' ' <"$tmp/who" | sort -u)" "CapEff: 0000000000000000
+Uid: 65531 65531 65531 65531" "as a user of its own: all who read it"
+ends
+
+# what snapcrash itself runs is not taken when it crashes
 mkdir "$tmp/crashing"
 cp "$BUILD/snapcrash" "$tmp/crashing"
 cat >"$tmp/crashing/snap" <<'END'
@@ -184,4 +218,4 @@ is "$rc $err $(cat "$tmp/pattern" "$proc/core_pipe_limit" | tr '\n' ' ')" \
     "0  $was $waslimit " "removed: all is as before"
 is "$(find "$tmp/sysctl" "$tmp/lib" "$tmp/units" -type f)" "" "no file is left"
 put_back
-finish 22
+finish 24
