@@ -112,14 +112,15 @@ falling_name(struct falling *f)
 {
 	char path[64], *s;
 	FILE *in;
+	size_t n;
 
 	snprintf(path, sizeof path, "/proc/%d/comm", f->pid);
 	if ((in = fopen(path, "re")) == NULL)
 		return errstr_sys("%s", path);
-	if (fgets(f->name, sizeof f->name, in) == NULL)
-		*f->name = '\0';
+	n = fread(f->name, 1, sizeof f->name - 1, in);
 	fclose(in);
-	f->name[strcspn(f->name, "\n")] = '\0';
+	/* a line, but of a name that may be several */
+	f->name[n > 0 && f->name[n - 1] == '\n' ? n - 1 : n] = '\0';
 	if (*f->name == '\0')
 		strlcpy(f->name, "unknown", sizeof f->name);
 	for (s = f->name; *s != '\0'; s++)

@@ -93,7 +93,10 @@ show_list(const struct crashes *l, bool json)
 		    "PID", "USER", "SIGNAL", "UNIT", "SIZE", "PROGRAM",
 		    "FILE");
 	for (rc = 0, i = 0; i < l->n; i++) {
-		if (crash_facts(&l->v[i]) == -1) {
+		/* what is another's has its name */
+		if (access(l->v[i].file, R_OK) == -1 && errno == EACCES)
+			;
+		else if (crash_facts(&l->v[i]) == -1) {
 			program_warn("%s", snap_errstr());
 			rc = 1;
 		}
@@ -105,7 +108,7 @@ show_list(const struct crashes *l, bool json)
 		strlcpy(id, l->v[i].id, sizeof id);
 		printf("%-19s %7" PRIu64 " %-10s %-7s %-12s %7juK  %-16s %s\n",
 		    when_text(&l->v[i], when, sizeof when),
-		    f == NULL ? 0 : f->pid, f == NULL ? "-" : f->user,
+		    crash_pid(&l->v[i]), f == NULL ? "-" : f->user,
 		    f == NULL ? "-" : signal_name(f->signal),
 		    f == NULL ? "-" : f->place, (uintmax_t)(l->v[i].size / KB),
 		    f == NULL ? "-" : f->name, text_harmless(id));

@@ -50,6 +50,7 @@ enum {
 enum {				/* of STAT_FLAGS: linux/sched.h */
 	PF_EXITING = 0x4,
 	PF_IO_WORKER = 0x10,
+	PF_DUMPCORE = 0x200,
 	PF_USER_WORKER = 0x4000,
 	PF_KTHREAD = 0x200000
 };

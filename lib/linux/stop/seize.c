@@ -95,21 +95,28 @@ thread_haschild(pid_t pid, pid_t tid, pid_t other)
 
 /*
  * See what thread t is doing, before it is seized, and set its rank.  Return
- * 0, or -1 with errstr where nothing can be seen.
+ * 0, or -1 with errstr where nothing can be seen, or where it dumps core: asked
+ * to stop, it would give that up, and end (dump_interrupted of fs/coredump.c).
  */
 int
 thread_judge(const struct lproc *p, struct lthread *t)
 {
+	struct procstat st;
 	bool leads;
+	int last;
 
 	leads = t->tid == p->pid || thread_haschild(p->pid, t->tid, 0);
-	if ((t->state = proc_state(p->pid, t->tid)) == '\0') {
-		if (errno != ESRCH && errno != ENOENT)
-			return errstr_sys("/proc/%d/task/%d/stat", p->pid,
-			    t->tid);
+	last = proc_readstat(p->pid, t->tid, &st);
+	t->state = st.state;
+	if (last == -1 && errno != ESRCH && errno != ENOENT)
+		return errstr_sys("/proc/%d/task/%d/stat", p->pid, t->tid);
+	if (t->state == '\0') {
 		t->hold = HOLD_GONE;
 		return 0;
 	}
+	if (last >= STAT_FLAGS && (st.v[STAT_FLAGS] & PF_DUMPCORE) != 0 &&
+	    (st.v[STAT_FLAGS] & PF_EXITING) == 0)
+		return errstr_set("process %d dumps core", p->pid);
 	/* it may have had one while it was looked at */
 	if (leads || thread_haschild(p->pid, t->tid, 0))
 		t->rank = RANK_TOLD;

@@ -1,0 +1,209 @@
+#!/usr/bin/env bash
+# Crashes of all kinds of processes, which strangers make as they like; and what
+# who is not root sees of them.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
+. "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/handler.sh
+. "$tests/handler.sh"
+
+why=$(handler_lacks)
+if [ -n "$why" ]; then
+	skip "crashes" "$why"
+	finish 1
+	exit 0
+fi
+handler_guard "$BUILD/snapcrash"
+snapcrash_begin
+config "readable-by user"
+crash install
+is "$rc $err" "0 " "installed"
+whole() {
+	"$BUILD/snapls" -c "$store/$1" >"$tmp/out" 2>&1
+}
+# falls_as NAME COMMAND ...: of a program that is named so in the snapshot: $id
+falls_as() {
+	local n
+
+	n=$(find "$store" -name "$1.*.snap.gz" | wc -l)
+	target "${@:2}"
+	printf f >&"${ask_fd[$pid]}"
+	wait "$pid" 2>/dev/null
+	until_true taken "$1" $((n + 1))
+	# shellcheck disable=SC2012 # of names that we made
+	id=$(cd "$store" && ls -t "$1."*.gz 2>/dev/null | head -n 1)
+}
+
+falls_as fall "$targets/fall" segv 1000
+try "1000 threads: whole" whole "$id"
+is "$(awk '$2 == "fall" { print $5 }' "$tmp/out")" 1001 "1000 threads: all"
+
+# a name that would be lines, words and formats elsewhere
+odd=$tmp/$'a\n%P b'
+cp "$targets/fall" "$odd"
+falls_as "a__P_b" "$odd" segv 0
+try "an odd name: taken" whole "$id"
+crash list "$id"
+is "$(wc -l <"$tmp/out")" 2 "an odd name: it is one line"
+
+# files are those that the process has, not those of its names
+mkdir -p "$tmp/root/bin"
+cp "$targets/fall" "$tmp/root/bin/rooted"
+ldd "$targets/fall" | grep -o '/[^ ]*' | while read -r f; do
+	mkdir -p "$tmp/root$(dirname "$f")"
+	cp "$f" "$tmp/root$f"
+done
+falls_as rooted chroot "$tmp/root" /bin/rooted segv 0
+try "another root: taken" whole "$id"
+rm -r "$tmp/root"
+if [ -x "$BUILD/snapstack" ]; then
+	crash stack "$id"
+	try "another root: its own program is in it" \
+	    grep -q '^ *#0 .*main.*fall.c' "$tmp/out"
+else
+	skip "another root" "no snapstack"
+fi
+
+# a terabyte that nobody has touched
+cat >"$tmp/vast.py" <<'END'
+import ctypes, mmap, os, sys
+m = mmap.mmap(-1, 1 << 40, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS |
+              getattr(mmap, "MAP_NORESERVE", 0x4000))
+m[1 << 39] = 1
+print("ready", flush=True)
+sys.stdin.read(1)
+os.abort()
+END
+python=$(readlink -f "$(command -v python3)")
+name=$(basename "$python" | tr . _)
+falls_as "$name" "$python" "$tmp/vast.py"
+try "a terabyte: whole" whole "$id"
+ok $(($(stat -c %s "$store/$id") > 30000000)) "a terabyte: a small file" ||
+    stat -c %s "$store/$id" | diag
+
+# who is killed while he waits to be taken
+as_worker() {
+	(
+		exec 8>>"$1"
+		flock 8 && exec sleep 1000 3>&-
+	) &
+	workers+=("$!")
+	until_true is_held "$1"
+}
+is_held() {
+	! flock -n "$1" true
+}
+until_true none_runs
+workers=()
+for i in 0 1 2 3; do
+	as_worker "$store/.taking.$i"
+done
+target "$targets/fall" segv 0
+printf f >&"${ask_fd[$pid]}"
+until_true is_held "$store/.waiting.0"
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+kill "${workers[@]}"
+wait "${workers[@]}" 2>/dev/null
+until_true none_runs
+ok $? "who is killed meanwhile: nobody waits for him"
+is "$(find "$store" -name "fall.$pid.*")" "" \
+    "who is killed meanwhile: he is not listed"
+
+# while snap takes it, too
+bad=0
+for ((i = 0; i < 4; i++)); do
+	target "$targets/fall" segv 20
+	"$BUILD/snap" -o "$tmp/x.snap" "$pid" >"$tmp/out" 2>&1 3>&- &
+	snap=$!
+	[ $((i % 2)) -eq 0 ] || sleep 0.0$i
+	printf f >&"${ask_fd[$pid]}"
+	wait "$pid" 2>/dev/null
+	if wait "$snap"; then
+		"$BUILD/snapls" -c "$tmp/x.snap" >"$tmp/out" 2>&1 ||
+		    bad=$((bad + 1))
+	fi
+	until_true taken "fall.$pid" 1
+	id=$(cd "$store" && echo "fall.$pid."*)
+	whole "$id" || bad=$((bad + 1))
+done
+is "$bad" 0 "while snap takes them: what there is of both is whole"
+
+# who has another's rights leaves nothing by default (proc(5), suid_dumpable)
+nobody() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+cp "$targets/fall" "$tmp/pub/setuid"
+chmod u+s "$tmp/pub/setuid"
+if [ "$(cat /proc/sys/fs/suid_dumpable)" = 0 ]; then
+	as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	target "$tmp/pub/setuid" segv 0
+	as=(env)
+	printf f >&"${ask_fd[$pid]}"
+	wait "$pid" 2>/dev/null
+	until_true none_runs
+	is "$(find "$store" -name "setuid.*")" "" "set-user-ID: nothing is left"
+else
+	skip "set-user-ID" "suid_dumpable is not 0"
+fi
+
+# as the user who crashed, and as another
+if ! touch "$tmp/acl" || ! python3 -c 'import os, struct, sys
+e = [(1, 6, -1 & 0xffffffff), (2, 4, 65534), (4, 0, 0xffffffff),
+     (16, 4, 0xffffffff), (32, 0, 0xffffffff)]
+os.setxattr(sys.argv[1], "system.posix_acl_access", struct.pack("<I", 2) +
+            b"".join(struct.pack("<HHI", *x) for x in e))' "$tmp/acl" \
+    2>/dev/null; then
+	skip "as the user" "this file system has no ACLs" 5
+else
+	as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	falls "$targets/fall" segv 3
+	as=(env)
+	readable() {
+		[ -n "$(find "$store" -name "$id" -perm -g=r)" ]
+	}
+	if until_true readable; then
+		mkdir "$tmp/own"
+		cp "$BUILD"/snap* "$tmp/own"
+		chmod 755 "$tmp/own"
+		chmod 644 "$conf"
+		until_true none_runs
+		nobody "$tmp/own/snapcrash" -c "$conf" list >"$tmp/out" 2>"$tmp/err"
+		is "$? $(cat "$tmp/err") $(awk -v p="$pid" '$3 == p {
+		    print $5, $8 }' "$tmp/out")" "0  SEGV fall" \
+		    "as the user: a list, with what he may read"
+		is "$(awk '$5 == "-"' "$tmp/out" | wc -l)" \
+		    "$(($(wc -l <"$tmp/out") - 2))" \
+		    "as the user: of others their names alone"
+		other=$(cd "$store" && echo rooted.*.gz)
+		nobody "$tmp/own/snapcrash" -c "$conf" info "$other" \
+		    >"$tmp/out" 2>&1
+		is "$?" 1 "as the user: not those of others"
+		if [ -x "$tmp/own/snapstack" ]; then
+			nobody "$tmp/own/snapcrash" -c "$conf" stack "$id" \
+			    >"$tmp/out" 2>&1
+			try "as the user: its stacks" grep -q 'main' "$tmp/out"
+		else
+			skip "as the user: its stacks" "no snapstack"
+		fi
+		if command -v gdb fusermount3 >/dev/null && [ -c /dev/fuse ]; then
+			# as udev(7) has it
+			mknod -m 666 "$tmp/own/fuse" c 10 229
+			unshare -m sh -c "cd / &&
+			    mount --bind '$tmp/own/fuse' /dev/fuse &&
+			    exec \"\$@\"" - setpriv --reuid 65534 \
+			    --regid 65534 --clear-groups "$tmp/own/snapcrash" \
+			    -c "$conf" debug "$id" -- -nx -batch \
+			    -iex 'set debuginfod enabled off' -ex bt \
+			    >"$tmp/out" 2>&1
+			try "as the user: gdb" grep -q '^#0 .* main (' "$tmp/out"
+		else
+			skip "as the user: gdb" "no gdb, or no FUSE"
+		fi
+	else
+		skip "as the user" "the kernel gives no descriptor" 5
+	fi
+fi
+
+crash remove
+is "$rc $err" "0 " "removed"
+finish 19
