@@ -66,6 +66,7 @@ live_free(struct live *l)
 	netspaces_free(l);
 	filters_free(l);
 	sysv_free(l);
+	mntspace_free(l);
 	cgroups_free(l->cgroups);
 	pipeline_free(l);
 	users_free(l);

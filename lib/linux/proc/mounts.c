@@ -17,6 +17,7 @@ struct mount {
 	dev_t		 dev;
 	char		 point[256]; /* where it is; cut at an escaped byte */
 	char		 type[32];
+	char		 root[3]; /* of its file system, what is there; cut */
 };
 
 /*
@@ -43,7 +44,8 @@ mounts_any(const struct bytes *mounts,
 		if (sscanf(line, "%" SCNu64 " %*u %u:%u %*s %255[^ \\]",
 		    &m.id, &ma, &mi, m.point) != 4 ||
 		    (s = strstr(line, " - ")) == NULL ||
-		    sscanf(s, " - %31s", m.type) != 1)
+		    sscanf(s, " - %31s", m.type) != 1 ||
+		    sscanf(line, "%*s %*s %*s %2s", m.root) != 1)
 			continue;
 		m.dev = makedev(ma, mi);
 		did = fn(&m, arg);
@@ -172,7 +174,8 @@ mount_tell(const struct mount *m, const void *arg)
 {
 	const struct each *e = arg;
 	const struct mountinfo i = { m->id, m->dev, mount_islocal(m),
-	    strcmp(m->type, "overlay") == 0 };
+	    strcmp(m->type, "overlay") == 0, strcmp(m->type, "tmpfs") == 0 &&
+	    strcmp(m->root, "/") == 0, m->point };
 
 	e->fn(&i, e->arg);
 	return false;

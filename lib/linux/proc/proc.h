@@ -37,6 +37,8 @@ struct mountinfo {
 	dev_t		 dev;
 	bool		 local;	/* this machine's kernel alone serves it */
 	bool		 layered; /* if its layers are so: overlay */
+	bool		 tmpfs;	/* all of one */
+	const char	*point;	/* borrowed; cut at an escaped byte */
 };
 
 typedef void	(*mount_fn)(const struct mountinfo *, void *);

@@ -206,6 +206,7 @@ struct live {
 	struct netspaces *netspaces;	/* take/netspace.c */
 	struct filters	*filters;	/* take/seccomp.c */
 	struct sysv	*sysv;		/* take/sysv.c */
+	struct mntspace	*mntspaces;	/* take/mntspace.c */
 	struct taker	*taker;		/* take/take.c */
 	struct username	*users;		/* user.c */
 

@@ -25,6 +25,7 @@ void		 filters_free(struct live *l);
 
 /* sysv.c */
 void		 sysv_free(struct live *l);
+void		 mntspace_free(struct live *l);
 
 /* gather.c */
 void		 procs_finish(struct live *l);

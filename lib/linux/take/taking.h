@@ -10,6 +10,13 @@
 void		 mounted_see(struct live *l, struct lproc *p,
 		    const struct filelist *rec);
 
+/* mntspace.c: mount namespaces that processes have for themselves */
+void		 mntspace_record(struct live *l, const struct lproc *p,
+		    struct filelist *to);
+
+/* tmpfs.c: the files of one */
+int		 tmpfs_archive(struct buf *b, int dir, size_t most);
+
 /* outside.c: what of a thread can be told from outside */
 void		 spaces_read(struct lproc *p, pid_t tid,
 		    uint64_t space[NSPACES]);

@@ -268,6 +268,18 @@ pid_innermost(pid_t pid, uint64_t *num)
 }
 
 /*
+ * Return true if the process of a record is the init of a pid namespace that is
+ * not ours.
+ */
+static bool
+record_isinit(const struct filelist *l)
+{
+	uint64_t pid;
+
+	return record_innermost(l, &pid) > 1 && pid == 1;
+}
+
+/*
  * Record what a process in another pid namespace sees as its parent; one
  * outside it is 0 to it.
  */
@@ -378,6 +390,8 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 		t->cwd = strndup((const char *)f->data, f->len);
 	mounted_see(l, p, to);
 	sysv_record(l, p, t, to);
+	if (record_isinit(to) && !l->opts.observe)
+		mntspace_record(l, p, to);
 	before = step_begin(&l->steps, STEP_FILES);
 	filelist_join(to, &p->fds);
 	files_record(l, s, p, to);

@@ -1,0 +1,283 @@
+/*
+ * What it takes to make a mount namespace again, of processes that have one for
+ * themselves: all that is mounted there, what is mounted where we are, and the
+ * files of each tmpfs that is not.  A thread of ours that looks up files by
+ * itself (CLONE_FS) goes there, sees that, and ends: mount_namespaces(7).
+ */
+#include "taking.h"
+
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+#include <linux/magic.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TMPFS_MOST = 16 * 1024 * 1024 }; /* bytes that are read: all are stopped
+				   meanwhile */
+
+struct mntspace {		/* one that a record has */
+	struct mntspace	*next;	/* owned */
+	char		*ns;	/* owned; as its link tells */
+};
+
+struct visit {			/* of a thread */
+	int		 ns;	/* of the namespace */
+	int		 proc;	/* /proc as we see it */
+	const struct bytes *ours; /* borrowed; what we have mounted */
+	struct filelist	 found;	/* owned */
+	size_t		 left;	/* of TMPFS_MOST */
+	bool		 failed; /* why tells */
+	char		 why[256];
+};
+
+struct seen {			/* a mount, on the way through a list */
+	struct visit	*v;	/* borrowed */
+	struct bytes	*theirs; /* borrowed; the list */
+};
+
+static const char *const inside = "mounts/inside";
+
+/*
+ * Read all of file name below directory dir.  Return 0, or -1 with errno.
+ */
+static int
+text_read(int dir, const char *name, struct buf *b)
+{
+	uint8_t *room;
+	ssize_t n;
+	int fd;
+
+	if ((fd = openat(dir, name, O_RDONLY | O_CLOEXEC)) == -1)
+		return -1;
+	do {
+		n = (room = buf_room(b, 4096)) == NULL ? -1 :
+		    read(fd, room, 4096);
+		b->len += n > 0 ? (size_t)n : 0;
+	} while (n > 0);
+	close(fd);
+	return n == -1 ? -1 : 0;
+}
+
+/*
+ * Return the directory that a tmpfs is mounted on, without what is mounted
+ * below; or -1.
+ */
+static int
+tmpfs_open(const char *point, dev_t dev)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY |
+	    MOUNT_ATTR_NOATIME };
+	struct statfs fs;
+	struct stat st;
+	int fd, dir;
+
+	fd = (int)syscall(SYS_open_tree, AT_FDCWD, point, OPEN_TREE_CLONE |
+	    OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
+	if (fd == -1)
+		fd = open(point, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	else	/* older kernels do without: times of access may change */
+		(void)syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &attr,
+		    sizeof attr);
+	if (fd == -1)
+		return -1;
+	dir = -1;
+	if (fstat(fd, &st) == 0 && st.st_dev == dev && fstatfs(fd, &fs) == 0 &&
+	    fs.f_type == TMPFS_MAGIC)
+		dir = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_NOATIME |
+		    O_CLOEXEC);
+	close(fd);
+	return dir;
+}
+
+struct other {			/* that a device is looked for in a list */
+	dev_t	 dev;
+	bool	 found;
+};
+
+static void
+device_cmp(const struct mountinfo *m, void *arg)
+{
+	struct other *o = arg;
+
+	o->found |= m->dev == o->dev;
+}
+
+/*
+ * Take along the files of a mount, if it is a tmpfs that is not mounted where
+ * we are, and was not taken yet.
+ */
+static void
+tmpfs_take(const struct mountinfo *m, void *arg)
+{
+	const struct seen *s = arg;
+	struct other other = { .dev = m->dev };
+	struct buf b = { 0 };
+	char name[64];
+	int dir;
+
+	if (!m->tmpfs || !mounts_waylocal(s->theirs, m->point))
+		return;
+	mounts_each(s->v->ours, device_cmp, &other);
+	snprintf(name, sizeof name, "mounts/tmpfs/%x:%x", major(m->dev),
+	    minor(m->dev));
+	if (other.found || filelist_find(&s->v->found, name) != NULL ||
+	    (dir = tmpfs_open(m->point, m->dev)) == -1)
+		return;
+	if (tmpfs_archive(&b, dir, s->v->left) == 0) {
+		s->v->left -= b.len < s->v->left ? b.len : s->v->left;
+		filelist_buf(&s->v->found, name, &b);
+	} else
+		buf_free(&b);
+	close(dir);
+}
+
+static void *
+visit_failed(struct visit *v, const char *what)
+{
+	v->failed = true;
+	snprintf(v->why, sizeof v->why, "%s: %s", what, strerror(errno));
+	return NULL;
+}
+
+/*
+ * See what is in the namespace of v: the work of a thread.
+ */
+static void *
+visit_make(void *arg)
+{
+	struct visit *v = arg;
+	struct buf text = { 0 };
+	struct bytes theirs;
+	struct seen s = { v, &theirs };
+
+	if (unshare(CLONE_FS) == -1 || setns(v->ns, CLONE_NEWNS) == -1)
+		return visit_failed(v, "its mount namespace");
+	if (text_read(v->proc, "thread-self/mountinfo", &text) == -1) {
+		buf_free(&text);
+		return visit_failed(v, "mountinfo");
+	}
+	theirs = (struct bytes){ .data = text.data, .len = text.len };
+	mounts_each(&theirs, tmpfs_take, &s);
+	filelist_buf(&v->found, inside, &text);
+	return NULL;
+}
+
+/*
+ * Do the work of v in a thread, as signals go to others.
+ */
+static void
+visit_run(struct visit *v)
+{
+	sigset_t all, old;
+	pthread_t t;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	errno = pthread_create(&t, NULL, visit_make, v);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (errno != 0)
+		(void)visit_failed(v, "a thread");
+	else
+		pthread_join(t, NULL);
+}
+
+/*
+ * Return true if the namespace ns is ours.
+ */
+static bool
+space_isours(const char *ns)
+{
+	char *here;
+	bool same;
+
+	here = proc_link(getpid(), gettid(), "ns/mnt");
+	same = here != NULL && strcmp(here, ns) == 0;
+	free(here);
+	return same;
+}
+
+/*
+ * Return true if no record has the namespace ns yet, which then one will.
+ */
+static bool
+space_isnew(struct live *l, const char *ns)
+{
+	struct mntspace *m;
+
+	for (m = l->mntspaces; m != NULL; m = m->next)
+		if (strcmp(m->ns, ns) == 0)
+			return false;
+	if ((m = calloc(1, sizeof *m)) == NULL || (m->ns = strdup(ns)) == NULL) {
+		free(m);
+		return false;
+	}
+	m->next = l->mntspaces;
+	l->mntspaces = m;
+	return true;
+}
+
+/*
+ * Record in to what it takes to make the mount namespace of process p again, the
+ * first of a set that is in it, which is stopped: snap(6), mounts.  Nothing is
+ * recorded where it is ours.
+ */
+void
+mntspace_record(struct live *l, const struct lproc *p, struct filelist *to)
+{
+	struct visit v = { .left = TMPFS_MOST };
+	struct bytes ours;
+	char *ns;
+
+	if ((ns = proc_link(p->mmtid, 0, "ns/mnt")) == NULL ||
+	    space_isours(ns) || !space_isnew(l, ns)) {
+		free(ns);
+		return;
+	}
+	free(ns);
+	if (proc_read(getpid(), 0, "mountinfo", &ours) == -1)
+		return;
+	v.ours = &ours;
+	v.ns = proc_open(p->mmtid, 0, "ns/mnt", O_RDONLY);
+	v.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (v.ns == -1 || v.proc == -1)
+		(void)visit_failed(&v, "its mount namespace");
+	else
+		visit_run(&v);
+	if (v.ns != -1)
+		close(v.ns);
+	if (v.proc != -1)
+		close(v.proc);
+	if (v.failed)
+		filelist_text(to, "mounts/why", "%s\n", v.why);
+	else
+		filelist_copy(to, "mounts/outside", ours.data, ours.len);
+	filelist_join(to, &v.found);
+	free(ours.data);
+}
+
+/*
+ * Free what was noted of set l.
+ */
+void
+mntspace_free(struct live *l)
+{
+	struct mntspace *m;
+
+	while ((m = l->mntspaces) != NULL) {
+		l->mntspaces = m->next;
+		free(m->ns);
+		free(m);
+	}
+}
