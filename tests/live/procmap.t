@@ -12,6 +12,7 @@ cat >"$tmp/sorts.py" <<'END'
 import ctypes, mmap, os, sys, tempfile
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
+libc.prctl(41, 1, 0, 0, 0)  # PR_SET_THP_DISABLE: khugepaged makes no pages
 page = 4096
 
 def new(pages, prot=3, flags=0x22, fd=-1):
