@@ -130,6 +130,7 @@ struct makeopen {		/* an open file description */
 	char		*path;
 	char		*link;	/* another path of it; or NULL */
 	char		*leads;	/* where a deleted symbolic link leads */
+	char		*space;	/* which kind of a namespace it is */
 	char		*why;	/* it cannot be told in full, or restored; or
 				   NULL */
 	enum makewhy	 kind;	/* of why */
@@ -275,6 +276,8 @@ struct criumake {
 	char		*lock;	/* owned; of the table of nft(8) by which
 				   connections are locked; empty: by iptables(8);
 				   NULL: they are not */
+	unsigned int	 made;	/* namespaces that are made: CLONE_NEWNET ... */
+	unsigned int	 spaces; /* those that are open, and not made */
 	unsigned int	 need;	/* enum criu_need: what restoring takes */
 };
 

@@ -202,6 +202,8 @@ line_read(struct makeopen *f, struct words *w)
 		return string_read(&f->link, w);
 	if (strcmp(w->word[0], "leads") == 0)
 		return string_read(&f->leads, w);
+	if (strcmp(w->word[0], "space") == 0)
+		return string_read(&f->space, w);
 	if (strcmp(w->word[0], "why") == 0)
 		return string_read(&f->why, w);
 	if (strcmp(w->word[0], "name") == 0)
@@ -253,6 +255,7 @@ open_free(struct makeopen *f)
 	free(f->path);
 	free(f->link);
 	free(f->leads);
+	free(f->space);
 	free(f->why);
 	free(f->name);
 	free(f->peer);

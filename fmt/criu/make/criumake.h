@@ -38,6 +38,7 @@ enum { CRIUS_IDS = 1 };		/* of criu itself */
 
 int		 makespaces_check(struct criumake *);
 void		 makespaces_ids(const struct criumake *, Criu__Ids *, bool);
+void		 makespaces_made(struct criumake *);
 int		 makespaces_write(struct criumake *);
 
 /* tree.c */

@@ -95,6 +95,7 @@ make_all(struct criumake *m)
 		return -1;
 	if (m->fatal)
 		return 0;
+	makespaces_made(m);
 	for (i = 0; i < m->norder; i++)
 		if (makeopen_fds(m, m->order[i]) == -1)
 			return -1;

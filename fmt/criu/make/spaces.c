@@ -13,6 +13,7 @@
 #include "criumake.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +95,25 @@ makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
 	ids->ipc_ns_id = id;
 	ids->has_net_ns_id = m->net != NULL;
 	ids->net_ns_id = id;
+	makens_id(m, "pid", &ids->has_pid_ns_id, &ids->pid_ns_id);
+	makens_id(m, "uts", &ids->has_uts_ns_id, &ids->uts_ns_id);
+	makens_id(m, "ipc", &ids->has_ipc_ns_id, &ids->ipc_ns_id);
+	makens_id(m, "net", &ids->has_net_ns_id, &ids->net_ns_id);
+}
+
+/*
+ * Set m->made to the kinds of namespaces that are made.
+ */
+void
+makespaces_made(struct criumake *m)
+{
+	Criu__Ids ids = CRIU__IDS__INIT;
+
+	makespaces_ids(m, &ids, false);
+	m->made = (ids.has_pid_ns_id ? CLONE_NEWPID : 0U) |
+	    (ids.has_uts_ns_id ? CLONE_NEWUTS : 0U) |
+	    (ids.has_ipc_ns_id ? CLONE_NEWIPC : 0U) |
+	    (ids.has_net_ns_id ? CLONE_NEWNET : 0U);
 }
 
 /*

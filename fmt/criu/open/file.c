@@ -215,6 +215,9 @@ open_write(struct criumake *m, struct makeopen *f)
 		return makeinotify_write(m, f, e, &fown);
 	case FD_FANOTIFY:
 		return makefanotify_write(m, f, e, &fown);
+	case FD_NS:
+		makens_write(m, f, e);
+		return 0;
 	case FD_TTY:
 		return maketty_write(m, f, e, &fown);
 	case FD_PACKETSK:

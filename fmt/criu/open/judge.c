@@ -223,6 +223,7 @@ static const struct opentype {
 	{ "timerfd", WHY_OTHER, FD_TIMERFD, NULL },
 	{ "signalfd", WHY_OTHER, FD_SIGNALFD, NULL },
 	{ "memfd", WHY_SHM, FD_MEMFD, NULL },
+	{ "namespace", WHY_NAMESPACES, FD_NS, NULL },
 	{ "pidfd", WHY_PIDFD, FD_PIDFD, NULL }
 };
 
@@ -274,6 +275,8 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 		return makeinotify_hinders(f);
 	case FD_FANOTIFY:
 		return makefanotify_hinders(f);
+	case FD_NS:
+		return makens_hinders(m, f);
 	case FD_TTY:
 		return maketty_hinders(m, f);
 	case FD_EVENTPOLL:

@@ -14,6 +14,7 @@
  *	pidfd.c		descriptors of processes
  *	inotify.c	what is watched
  *	fanotify.c	likewise, by fanotify
+ *	nsfile.c	namespaces
  *	netlink.c	netlink sockets
  *	packet.c	packet sockets
  *	tcp.c		connections of TCP
@@ -116,6 +117,14 @@ int		 makefanotify_note(struct criumake *, const struct maketask *,
 		    const struct makefd *);
 int		 makefanotify_write(struct criumake *, const struct makeopen *,
 		    Criu__FileEntry, Criu__Fown *);
+
+/* nsfile.c: namespaces */
+const char	*makens_hinders(const struct criumake *,
+		    const struct makeopen *);
+void		 makens_write(struct criumake *, const struct makeopen *,
+		    Criu__FileEntry);
+void		 makens_id(const struct criumake *, const char *,
+		    protobuf_c_boolean *, uint32_t *);
 
 /* netlink.c */
 const char	*makenetlink_hinders(const struct makeopen *);

@@ -280,6 +280,27 @@ device_type(const struct statx *sx)
 }
 
 /*
+ * Tell of a file if it is a namespace, whose link is KIND:[INODE]:
+ * namespaces(7).  Return whether it is.
+ */
+static bool
+namespace_tell(struct telling *t)
+{
+	char inode[32];
+	size_t n;
+
+	n = strcspn(t->link, ":");
+	snprintf(inode, sizeof inode, ":[%ju]", (uintmax_t)t->ino);
+	if (!S_ISREG(t->mode) || *t->link == '/' ||
+	    strcmp(t->link + n, inode) != 0)
+		return false;
+	tell_type(t, "namespace");
+	buf_printf(&t->out, "space %.*s\nino %ju\n", (int)n, t->link,
+	    (uintmax_t)t->ino);
+	return true;
+}
+
+/*
  * Type and keys by the type of inode.
  */
 static void
@@ -298,6 +319,8 @@ inode_tell(struct telling *t, const struct statx *sx)
 			buf_printf(&t->out, "ino %ju\n", (uintmax_t)t->ino);
 		if (tell_dup(t))
 			pipe_tell(t);
+	} else if (namespace_tell(t)) {
+		;
 	} else if (t->link[0] != '/') {
 		tell_type(t, "other");
 		tell_why(t, "a file of no known kind");

@@ -1,0 +1,103 @@
+/*
+ * Namespaces that are open, setns(2), as CRIU images.  criu opens that of a
+ * process with the number, so processes have one of those that are open, and
+ * criu has the same, for nothing is to be made (make/spaces.c).
+ */
+#include "open.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ID = 16 };		/* above those of make/spaces.c */
+
+static const struct nskind {
+	const char	*name;
+	uint32_t	 flag;
+} spaces[] = {
+	{ "ipc", CLONE_NEWIPC }, { "net", CLONE_NEWNET },
+	{ "pid", CLONE_NEWPID }, { "uts", CLONE_NEWUTS }
+};
+
+/*
+ * Return which kind of namespace has a name, or NULL.
+ */
+static const struct nskind *
+space_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; name != NULL && i < sizeof spaces / sizeof *spaces; i++)
+		if (strcmp(spaces[i].name, name) == 0)
+			return &spaces[i];
+	return NULL;
+}
+
+/*
+ * Return whether process t is in the namespace that is open as f.
+ */
+static bool
+is_inside(const struct maketask *t, const struct makeopen *f)
+{
+	char name[32], want[64], *text;
+	bool same;
+
+	snprintf(name, sizeof name, "ns/%s", f->space);
+	snprintf(want, sizeof want, "%s:[%" PRIu64 "]", f->space,
+	    f->v[OK_INO][0]);
+	text = words_text(&t->rec, name);
+	same = text != NULL && strcmp(text, want) == 0;
+	free(text);
+	return same;
+}
+
+/*
+ * Return why a namespace that is open cannot be restored, or NULL.
+ */
+const char *
+makens_hinders(const struct criumake *m, const struct makeopen *f)
+{
+	const struct nskind *s;
+
+	if ((s = space_find(f->space)) == NULL)
+		return "a namespace of a kind that is not opened again";
+	if (m->made & s->flag)
+		return "a namespace of a kind that is made anew";
+	return is_inside(f->user, f) ? NULL :
+	    "a namespace that the process is not in";
+}
+
+/*
+ * Add namespace f to files.img, whose entry e is begun.
+ */
+void
+makens_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e)
+{
+	const struct nskind *s = space_find(f->space);
+	Criu__NsFile p = CRIU__NS_FILE__INIT;
+
+	m->spaces |= s->flag;
+	p.id = f->id;
+	p.ns_id = FIRST_ID + (uint32_t)(s - spaces);
+	p.ns_cflag = s->flag;
+	p.flags = (uint32_t)f->v[OK_FLAGS][0];
+	e.nsf = &p;
+	criuimg_add(m->files, &e.base);
+}
+
+/*
+ * Set *id to the number of the namespace of a kind, and *has, if that is open
+ * and is not made.
+ */
+void
+makens_id(const struct criumake *m, const char *name, protobuf_c_boolean *has,
+    uint32_t *id)
+{
+	const struct nskind *s = space_find(name);
+
+	if (*has || s == NULL || !(m->spaces & s->flag))
+		return;
+	*has = true;
+	*id = FIRST_ID + (uint32_t)(s - spaces);
+}
