@@ -8,6 +8,7 @@
  *	images.c	the images in the making
  *	why.c		what cannot be restored, and is left out or not
  *	task.c		processes and threads
+ *	users.c		users and groups, where they have others
  *	find.c		open files by number, inode and descriptor
  *	inetread.c	sockets of the internet
  *	socketread.c	other sockets
@@ -222,6 +223,17 @@ struct makesysv {		/* memory of System V */
 	uint64_t	 wholeend; /* up to this address */
 };
 
+struct makeidmap {		/* of user_namespaces(7) */
+	uint32_t	 first;	/* in the namespace */
+	uint32_t	 lower;	/* as snap knew it */
+	uint32_t	 count;
+};
+
+struct makeids {
+	struct makeidmap *v;	/* owned */
+	size_t		 n;
+};
+
 struct makeaccept {		/* a connection that waits to be accepted */
 	uint64_t	 caller; /* its inode */
 	struct makeopen	*open;	/* borrowed; the socket at which it waits */
@@ -256,6 +268,9 @@ struct criumake {
 	struct maketask	*space;	/* that tells of the IPC namespace; or NULL */
 	struct maketask	*net;	/* that tells of the network namespace that is
 				   made; or NULL */
+	bool		 users;	/* a user namespace is made, with these: */
+	struct makeids	 uids;
+	struct makeids	 gids;
 	uint64_t	 queued; /* bytes of messages, of the fullest queue */
 	struct makefilter *filter; /* owned; in seccomp.img */
 	size_t		 nfilter;
@@ -330,6 +345,12 @@ int		 maketask_one(const struct maketask *, const char *,
 int		 maketask_must(struct criumake *, const struct maketask *,
 		    const char *, const char *, const char *, uint64_t *);
 void		 maketask_free(struct criumake *);
+
+/* users.c */
+int		 makeusers_read(struct criumake *m);
+uint32_t	 makeusers_uid(const struct criumake *m, uint64_t id);
+uint32_t	 makeusers_gid(const struct criumake *m, uint64_t id);
+void		 makeusers_free(struct criumake *m);
 
 /* find.c */
 int		 makefind_opens(struct criumake *);

@@ -423,8 +423,8 @@ makeopen_fown(const struct criumake *m, const struct makeopen *f,
 	o->pid_type = (uint32_t)v[0];
 	o->pid = t == NULL ? 0 : t->pid;
 	o->signum = (uint32_t)v[2];
-	o->uid = (uint32_t)v[3];
-	o->euid = (uint32_t)v[4];
+	o->uid = makeusers_uid(m, v[3]);
+	o->euid = makeusers_uid(m, v[4]);
 }
 
 void

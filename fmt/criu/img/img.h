@@ -40,6 +40,7 @@ enum criu_magic {		/* include/magic.h of criu */
 	CRIU_TTY_INFO = 0x59453036,
 	CRIU_TIMENS = 0x43114433,
 	CRIU_UTSNS = 0x54473203,
+	CRIU_USERNS = 0x55474906,
 	CRIU_NETNS = 0x55933752,
 	CRIU_NETDEV = 0x57373951,
 	CRIU_RAW = 0,		/* it has no head */

@@ -165,19 +165,19 @@ shares_check(struct criumake *m, struct maketask *t)
 }
 
 /*
- * Note if t is in a user namespace: its rights are not the same elsewhere, and
- * criu does not make one.  The first namespace has a number of its own:
+ * Note if t, the root, is in a user namespace that is not made: its rights are
+ * not the same elsewhere.  The first namespace has a number of its own:
  * PROC_USER_INIT_INO of the kernel.
  */
 static int
 user_check(struct criumake *m, const struct maketask *t)
 {
 	static const char first[] = "user:[4026531837]";
-	char *s;
+	char *s = NULL;
 	int rc;
 
-	rc = 0;
-	if ((s = words_text(&t->rec, "ns/user")) != NULL &&
+	if ((rc = makeusers_read(m)) == 0 && !m->users &&
+	    (s = words_text(&t->rec, "ns/user")) != NULL &&
 	    strcmp(s, first) != 0)
 		rc = make_refuse(m, WHY_USERNS, "process %" PRIu64 ": its "
 		    "user namespace", t->proc->pid);

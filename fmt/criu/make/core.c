@@ -29,7 +29,8 @@ caps_set(const struct maketask *t, const char *key, uint32_t *caps, size_t *n,
  * Set the supplementary groups of a thread.
  */
 static int
-groups_set(struct corebits *c, const struct maketask *t)
+groups_set(const struct criumake *m, struct corebits *c,
+    const struct maketask *t)
 {
 	uint64_t *v;
 	size_t i, n;
@@ -41,7 +42,7 @@ groups_set(struct corebits *c, const struct maketask *t)
 		n = GROUPS;
 	c->groups = calloc(n + 1, sizeof *c->groups);
 	for (i = 0; c->groups != NULL && i < n; i++)
-		c->groups[i] = (uint32_t)v[i];
+		c->groups[i] = makeusers_gid(m, v[i]);
 	free(v);
 	c->creds.groups = c->groups;
 	c->creds.n_groups = n;
@@ -63,14 +64,14 @@ creds_set(struct criumake *m, struct corebits *c, struct maketask *t)
 	    maketask_status(t, "Gid", 10, g, 4) != 4)
 		return errstr_set("process %" PRIu64 ": status: no Uid or Gid",
 		    t->proc->pid);
-	k->uid = (uint32_t)u[0];
-	k->euid = (uint32_t)u[1];
-	k->suid = (uint32_t)u[2];
-	k->fsuid = (uint32_t)u[3];
-	k->gid = (uint32_t)g[0];
-	k->egid = (uint32_t)g[1];
-	k->sgid = (uint32_t)g[2];
-	k->fsgid = (uint32_t)g[3];
+	k->uid = makeusers_uid(m, u[0]);
+	k->euid = makeusers_uid(m, u[1]);
+	k->suid = makeusers_uid(m, u[2]);
+	k->fsuid = makeusers_uid(m, u[3]);
+	k->gid = makeusers_gid(m, g[0]);
+	k->egid = makeusers_gid(m, g[1]);
+	k->sgid = makeusers_gid(m, g[2]);
+	k->fsgid = makeusers_gid(m, g[3]);
 	caps_set(t, "CapInh", c->caps[0], &k->n_cap_inh, &k->cap_inh);
 	caps_set(t, "CapPrm", c->caps[1], &k->n_cap_prm, &k->cap_prm);
 	caps_set(t, "CapEff", c->caps[2], &k->n_cap_eff, &k->cap_eff);
@@ -84,7 +85,7 @@ creds_set(struct criumake *m, struct corebits *c, struct maketask *t)
 		k->no_new_privs = 1;
 	}
 	c->th.creds = k;
-	return rc == -1 ? -1 : groups_set(c, t);
+	return rc == -1 ? -1 : groups_set(m, c, t);
 }
 
 /*

@@ -29,6 +29,7 @@ make_free(struct criumake *m)
 	free(m->turn);
 	maketask_free(m);
 	makeopen_free(m);
+	makeusers_free(m);
 	makewhy_free(m);
 	free(m->lock);
 }

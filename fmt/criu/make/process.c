@@ -205,16 +205,17 @@ stop_signal(const struct maketask *t)
 
 /*
  * Set the user that the process is accounted to, where the kernel tells it: a
- * number without a newline.
+ * number without a newline.  Who is in a user namespace may not set it.
  */
 static void
-loginuid_set(struct corebits *c, const struct maketask *t)
+loginuid_set(const struct criumake *m, struct corebits *c,
+    const struct maketask *t)
 {
 	uint64_t v;
 	char *s;
 
 	if ((s = words_text(&t->rec, "loginuid")) != NULL &&
-	    number_parse(s, 'd', &v) && v <= UINT32_MAX) {
+	    number_parse(s, 'd', &v) && v <= UINT32_MAX && !m->users) {
 		c->tc.has_loginuid = true;
 		c->tc.loginuid = (uint32_t)v;
 	}
@@ -289,7 +290,7 @@ corebits_task(struct criumake *m, struct corebits *c, struct maketask *t)
 	}
 	c->tc.flags = (uint32_t)t->stat.v[STAT_FLAGS];
 	c->tc.blk_sigset = corebits_blocked(t);
-	loginuid_set(c, t);
+	loginuid_set(m, c, t);
 	if (traits_set(m, c, t) == -1 || limits_set(c, t) == -1 ||
 	    sigactions_set(m, c, t) == -1 || timers_set(m, c, t) == -1 ||
 	    corebits_pending(m, c, t, t, true) == -1)

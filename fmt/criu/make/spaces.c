@@ -7,6 +7,8 @@
  *	uts	where the record has names that are not the host's
  *	ipc	where they have memory of System V (sysv.c), or one of their own
  *		with semaphores or queues, or whose init the first process is
+ *	user	where the first process is an init, was in another one than snap, and
+ *		has a mount namespace that is made, too (users.c)
  *	net	where the first process is an init, and was in another one than
  *		snap (netspace.c)
  */
@@ -93,6 +95,8 @@ makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
 	ids->uts_ns_id = id;
 	ids->has_ipc_ns_id = makesysv_space(m);
 	ids->ipc_ns_id = id;
+	ids->has_user_ns_id = m->users;
+	ids->user_ns_id = id;
 	ids->has_net_ns_id = m->net != NULL;
 	ids->net_ns_id = id;
 	makens_id(m, "pid", &ids->has_pid_ns_id, &ids->pid_ns_id);
@@ -117,6 +121,57 @@ makespaces_made(struct criumake *m)
 }
 
 /*
+ * Set *to to the entries of a map, and *n to how many they are.  Return them,
+ * which the caller frees, as *to; or NULL.
+ */
+static Criu__IdMap *
+map_entries(const struct makeids *ids, Criu__IdMap ***to, size_t *n)
+{
+	Criu__IdMap *e;
+	size_t i;
+
+	e = calloc(ids->n + 1, sizeof *e);
+	*to = calloc(ids->n + 1, sizeof **to);
+	for (i = 0; e != NULL && *to != NULL && i < ids->n; i++) {
+		criu__id_map__init(&e[i]);
+		e[i].first = ids->v[i].first;
+		e[i].lower_first = ids->v[i].lower;
+		e[i].count = ids->v[i].count;
+		(*to)[i] = &e[i];
+	}
+	*n = i;
+	return e;
+}
+
+/*
+ * Make userns-N.img: the users and groups of the namespace, if one is made.
+ */
+static int
+users_write(struct criumake *m)
+{
+	Criu__Userns e = CRIU__USERNS__INIT;
+	Criu__IdMap *uid, *gid;
+	struct made *im;
+	int rc;
+
+	if (!m->users)
+		return 0;
+	im = make_image(m, CRIU_USERNS, "userns-%d.img", MADE_ID);
+	uid = map_entries(&m->uids, &e.uid_map, &e.n_uid_map);
+	gid = map_entries(&m->gids, &e.gid_map, &e.n_gid_map);
+	rc = im == NULL ? -1 : uid == NULL || gid == NULL ||
+	    e.uid_map == NULL || e.gid_map == NULL ?
+	    errstr_set("out of memory") : 0;
+	if (rc == 0)
+		criuimg_add(&im->b, &e.base);
+	free(uid);
+	free(gid);
+	free(e.uid_map);
+	free(e.gid_map);
+	return rc;
+}
+
+/*
  * Make the images of namespaces: those of the network, and utsns-N.img, what
  * the machine is called there.
  */
@@ -127,7 +182,7 @@ makespaces_write(struct criumake *m)
 	struct made *im;
 	int rc;
 
-	if (makenet_write(m) == -1)
+	if (makenet_write(m) == -1 || users_write(m) == -1)
 		return -1;
 	if (!has_uts(m))
 		return 0;

@@ -343,10 +343,10 @@ segment_write(struct criumake *m, const struct makesysv *o, struct made *im)
 	Criu__IpcDesc d = CRIU__IPC_DESC__INIT;
 
 	d.key = (uint32_t)o->v[SYSV_KEY];
-	d.uid = (uint32_t)o->v[SYSV_UID];
-	d.gid = (uint32_t)o->v[SYSV_GID];
-	d.cuid = (uint32_t)o->v[SYSV_CUID];
-	d.cgid = (uint32_t)o->v[SYSV_CGID];
+	d.uid = makeusers_uid(m, o->v[SYSV_UID]);
+	d.gid = makeusers_gid(m, o->v[SYSV_GID]);
+	d.cuid = makeusers_uid(m, o->v[SYSV_CUID]);
+	d.cgid = makeusers_gid(m, o->v[SYSV_CGID]);
 	d.mode = (uint32_t)o->v[SYSV_MODE];
 	d.id = (uint32_t)o->v[SYSV_ID];
 	e.desc = &d;

@@ -19,16 +19,17 @@ enum {				/* numbers of a line of sysvipc/sem and msg */
  * Set d to what all of them have.
  */
 static void
-desc_set(Criu__IpcDesc *d, const uint64_t v[OWNED_MAX])
+desc_set(const struct criumake *m, Criu__IpcDesc *d,
+    const uint64_t v[OWNED_MAX])
 {
 	criu__ipc_desc__init(d);
 	d->id = (uint32_t)v[OWNED_ID];
 	d->key = (uint32_t)v[OWNED_KEY];
 	d->mode = (uint32_t)v[OWNED_MODE];
-	d->uid = (uint32_t)v[OWNED_UID];
-	d->gid = (uint32_t)v[OWNED_GID];
-	d->cuid = (uint32_t)v[OWNED_CUID];
-	d->cgid = (uint32_t)v[OWNED_CGID];
+	d->uid = makeusers_uid(m, v[OWNED_UID]);
+	d->gid = makeusers_gid(m, v[OWNED_GID]);
+	d->cuid = makeusers_uid(m, v[OWNED_CUID]);
+	d->cgid = makeusers_gid(m, v[OWNED_CGID]);
 }
 
 /*
@@ -105,7 +106,7 @@ semaphores_line(struct criumake *m, const struct maketask *t, struct words *w,
 	if (f.len != v[OWNED_SIZE] * 2)
 		return space_refuse(m, t, "set of semaphores", v[OWNED_ID],
 		    "its values are not in the snapshot");
-	desc_set(&d, v);
+	desc_set(m, &d, v);
 	e.desc = &d;
 	e.nsems = (uint32_t)v[OWNED_SIZE];
 	criuimg_add(b, &e.base);
@@ -188,7 +189,7 @@ queue_line(struct criumake *m, const struct maketask *t, struct words *w,
 		return space_refuse(m, t, "queue", v[OWNED_ID], why);
 	if (m->queued < bytes)
 		m->queued = bytes;
-	desc_set(&d, v);
+	desc_set(m, &d, v);
 	e.desc = &d;
 	e.qbytes = (uint32_t)v[OWNED_SIZE];
 	e.qnum = (uint32_t)v[OWNED_COUNT];

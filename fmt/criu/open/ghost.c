@@ -133,19 +133,20 @@ makeghost_inode(struct makeinode *n, const struct makeopen *f)
  * Fill in ghost-file-N.img of an inode.
  */
 static void
-ghost_write(struct made *im, struct proc *content, const struct makeinode *n)
+ghost_write(const struct criumake *m, struct made *im, struct proc *content,
+    const struct makeinode *n)
 {
 	Criu__GhostFile e = CRIU__GHOST_FILE__INIT;
 	Criu__Timeval atime, mtime;
 	uint64_t v[NUMBERS];
 
 	e.mode = n->mode;
-	e.uid = n->uid;
-	e.gid = n->gid;
+	e.uid = makeusers_uid(m, n->uid);
+	e.gid = makeusers_gid(m, n->gid);
 	if (content_inode(content, v)) {
 		e.mode = (uint32_t)v[MODE];
-		e.uid = (uint32_t)v[UID];
-		e.gid = (uint32_t)v[GID];
+		e.uid = makeusers_uid(m, v[UID]);
+		e.gid = makeusers_gid(m, v[GID]);
 		time_set(e.atim = &atime, v[ATIME]);
 		time_set(e.mtim = &mtime, v[MTIME]);
 	} else if (n->timed) {
@@ -196,7 +197,7 @@ ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
 	im = make_image(m, CRIU_GHOST_FILE, "ghost-file-%x.img", *id);
 	if (im == NULL)
 		return -1;
-	ghost_write(im, content, n);
+	ghost_write(m, im, content, n);
 	return 0;
 }
 

@@ -176,8 +176,8 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 		return errstr_set("out of memory");
 	maketask_status(o->user, "Uid", 10, uid, 2);
 	maketask_status(o->user, "Gid", 10, gid, 2);
-	e.uid = (uint32_t)(f != NULL ? f->v[OK_UID][0] : uid[1]);
-	e.gid = (uint32_t)(f != NULL ? f->v[OK_GID][0] : gid[1]);
+	e.uid = makeusers_uid(m, f != NULL ? f->v[OK_UID][0] : uid[1]);
+	e.gid = makeusers_gid(m, f != NULL ? f->v[OK_GID][0] : gid[1]);
 	e.has_mode = f != NULL && makeopen_has(f, OK_MODE);
 	e.mode = e.has_mode ? (uint32_t)f->v[OK_MODE][0] : 0;
 	e.seals = f != NULL && makeopen_has(f, OK_SEALS) ?

@@ -249,8 +249,8 @@ info_add(struct criumake *m, const struct makeopen *f, const struct kind *k,
 	e.rdev = (uint32_t)f->v[OK_RDEV][0];
 	e.has_dev = e.has_uid = e.has_gid = true;
 	e.dev = (uint32_t)f->v[OK_DEV][0];
-	e.uid = (uint32_t)f->v[OK_UID][0];
-	e.gid = (uint32_t)f->v[OK_GID][0];
+	e.uid = makeusers_uid(m, f->v[OK_UID][0]);
+	e.gid = makeusers_gid(m, f->v[OK_GID][0]);
 	pty.index = (uint32_t)f->v[OK_INDEX][0];
 	if (k->index == 0)
 		e.pty = &pty;

@@ -17,15 +17,15 @@ enum {
  * is where a relative path leads from, or empty.
  */
 static void
-socket_file(const struct makeopen *f, Criu__UnixSocket *p,
-    Criu__FilePerms *perms, char *dir)
+socket_file(const struct criumake *m, const struct makeopen *f,
+    Criu__UnixSocket *p, Criu__FilePerms *perms, char *dir)
 {
 	criu__file_perms__init(perms);
 	if (f->namelen == 0 || f->name[0] == '\0')
 		return;
 	perms->mode = (uint32_t)f->v[OK_MODE][0];
-	perms->uid = (uint32_t)f->v[OK_UID][0];
-	perms->gid = (uint32_t)f->v[OK_GID][0];
+	perms->uid = makeusers_uid(m, f->v[OK_UID][0]);
+	perms->gid = makeusers_gid(m, f->v[OK_GID][0]);
 	if (makeopen_has(f, OK_MODE))
 		p->file_perms = perms;
 	if (*dir != '\0')
@@ -144,7 +144,7 @@ makeunix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
 	p.opts = &o;
 	makesocket_options(f, &o);
 	(void)makeopen_dir(f, dir, sizeof dir);
-	socket_file(f, &p, &perms, dir);
+	socket_file(m, f, &p, &perms, dir);
 	e.usk = &p;
 	criuimg_add(m->files, &e.base);
 }
