@@ -120,6 +120,10 @@ config_set(struct config *c, const char *key, const char *value)
 		return amount_time(value, &c->age);
 	if (strcmp(key, "keep-free") == 0)
 		return free_set(c, value);
+	if (strcmp(key, "merge") == 0) {
+		c->merge = strcmp(value, "yes") == 0;
+		return c->merge || strcmp(value, "no") == 0;
+	}
 	if (strcmp(key, "readable-by") == 0) {
 		c->owner = strcmp(value, "user") == 0;
 		return c->owner || strcmp(value, "root") == 0;

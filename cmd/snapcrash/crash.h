@@ -31,6 +31,7 @@ struct config {			/* snapcrash.conf(5), in snapcrash(1) */
 	uint64_t	 free;	/* bytes of the disk that stay free, */
 	unsigned int	 percent; /* or so much of it; 0: bytes */
 	bool		 owner;	/* who crashed may read it */
+	bool		 merge;	/* crashes of a program become one file */
 	char		 hook[PATH_MAX]; /* run after each; "": nothing */
 	char		 socket[108];	/* where the kernel sends cores to, if
 					   it is to do that */
@@ -39,14 +40,20 @@ struct config {			/* snapcrash.conf(5), in snapcrash(1) */
 struct crash {			/* a snapshot that was taken */
 	char		*file;	/* owned, as all here; its path */
 	const char	*id;	/* borrowed from file: its name */
-	struct timespec	 when;	/* it was taken */
-	uint64_t	 size;	/* bytes that it takes on the disk */
+	struct timespec	 when;	/* it crashed, as its name tells */
+	struct timespec	 written; /* its file */
+	uint64_t	 size;	/* bytes that it takes on the disk: its share
+				   of those of its file */
+	ino_t		 ino;	/* of its file, */
+	nlink_t		 links;	/* which is that of so many crashes */
 	struct crashed	*facts;	/* NULL: not read yet, or not to be read */
 };
 
 struct crashed {		/* what it tells; all words are harmless */
 	uint64_t	 pid;
 	uint64_t	 tid;	/* the thread that fell */
+	uint64_t	 number; /* that it has in the file: another one, where
+				   two crashes had the same */
 	unsigned int	 signal; /* 0: not told */
 	size_t		 threads;
 	size_t		 others;	/* processes beside it */
@@ -56,6 +63,7 @@ struct crashed {		/* what it tells; all words are harmless */
 	char		 exe[1024];
 	char		 reason[128];	/* of the signal: signal_text */
 	bool		 lacks;	/* something was left out: "excluded" */
+	bool		 joined; /* its file has other crashes, too */
 };
 
 struct crashes {
@@ -99,6 +107,8 @@ int		 config_read(struct config *c, const char *path);
 
 /* facts.c */
 int		 crash_facts(struct crash *c);
+int		 crash_part(const struct crash *c, const struct snap *s,
+		    uint64_t *part);
 void		 signal_text(unsigned int sig, char *s, size_t size);
 
 void		 falling_read(struct falling *f, int file);
@@ -131,6 +141,13 @@ void		 claim_let(struct claim *p);
 uint64_t	 claim_most(const struct config *c);
 uint64_t	 claim_dropped(const struct config *c);
 void		 claim_forget(void);
+/* merge.c: crashes of one program in one file */
+int		 merge_write(struct crash *const v[], size_t n,
+		    const char *path, unsigned int seconds);
+int		 merge_crash(const struct config *c, const char *name);
+int		 merge_forget(const struct config *c, struct crashes *l,
+		    const ino_t *ino, size_t n);
+void		 merge_clean(void);
 
 /* program.c: other programs of ours */
 int		 program_self(char *path);
@@ -156,6 +173,8 @@ int		 show_debug(const struct crash *c, char *const argv[]);
 int		 store_open(const struct config *c);
 int		 store_read(const struct config *c, struct crashes *l);
 void		 store_free(struct crashes *l);
+uint64_t	 disk_room(const struct config *c,
+		    const struct reserved *others);
 uint64_t	 crash_pid(const struct crash *c);
 struct crash	*store_find(struct crashes *l, const char *word);
 uint64_t	 store_room(const struct config *c, struct crashes *l,

@@ -39,33 +39,106 @@ line_get(const struct linuxrec *r, const char *name, char *word, size_t size)
 }
 
 /*
- * Set *f to what the record of a process tells, if it dumped core: true.
+ * A process of a snapshot that dumped core, which may have several.
+ */
+struct fell {
+	const struct proc *p;
+	uint64_t	 pid;	/* that it had */
+	uint64_t	 part;	/* of the snapshot */
+	uint64_t	 time;	/* it was taken */
+};
+
+/*
+ * Set *o to what the record of a process tells of that, if it dumped core:
+ * true.  Set part of any.
  */
 static bool
-crashed_get(struct crashed *f, const struct proc *p)
+fell_get(struct fell *o, const struct snap *s, const struct proc *p)
 {
-	char line[64];
-	struct recfile x;
+	struct header h;
 	struct linuxrec r;
+	char line[512];
 	bool is;
 
+	*o = (struct fell){ .p = p, .pid = p->pid };
 	if (linuxrec_open(&r, proc_file(p, "proc")) != 0)
 		return false;
+	header_parse(&h, s->header);
+	o->time = h.timed ? h.time : 0;
+	if (linuxrec_line(&r, "origin", line, sizeof line))
+		(void)sscanf(line, "%" SCNu64 " %" SCNu64, &o->pid, &o->time);
+	if (linuxrec_line(&r, "part", line, sizeof line))
+		o->part = strtoull(line, NULL, 10);
 	is = linuxrec_line(&r, "observed", line, sizeof line) &&
 	    strcmp(line, "it dumps core") == 0;
-	if (is) {
-		f->pid = p->pid;
-		line_get(&r, "comm", f->name, sizeof f->name);
-		line_get(&r, "exe", f->exe, sizeof f->exe);
-		line_get(&r, "unit", f->place, sizeof f->place);
-		if (strcmp(f->place, "-") == 0)
-			line_get(&r, "container", f->place, sizeof f->place);
-		status_word(p, STATUS_USER, sizeof f->user - 1, f->user);
-		f->lacks = linuxrec_find(&r, "excluded", &x);
-		f->threads = 1;
-	}
 	linuxrec_close(&r);
 	return is;
+}
+
+/*
+ * Find in a snapshot what crashed: of several, that with the number and time
+ * that the crash is named after.  Return false if there is none.
+ */
+static bool
+fell_find(struct fell *o, const struct crash *c, const struct snap *s)
+{
+	const uint64_t pid = crash_pid(c);
+	const uint64_t when = (uint64_t)c->when.tv_sec;
+	uint64_t far, least = UINT64_MAX;
+	struct fell f;
+	size_t i;
+
+	o->p = NULL;
+	for (i = 0; i < s->nproc; i++) {
+		if (s->proc[i]->carried != NULL ||
+		    proc_isthread(s->proc[i]) || !fell_get(&f, s, s->proc[i]))
+			continue;
+		far = f.time > when ? f.time - when : when - f.time;
+		if (f.pid != pid)
+			far |= (uint64_t)1 << 63;
+		if (o->p == NULL || far < least) {
+			least = far;
+			*o = f;
+		}
+	}
+	return o->p != NULL;
+}
+
+/*
+ * Set *part to the part of a snapshot that a crash is.  Return 0, or -1 with
+ * errstr.
+ */
+int
+crash_part(const struct crash *c, const struct snap *s, uint64_t *part)
+{
+	struct fell f;
+
+	if (!fell_find(&f, c, s) || (c->links > 1 && f.pid != crash_pid(c)))
+		return errstr_set("it is not in %s", c->file);
+	*part = f.part;
+	return 0;
+}
+
+/*
+ * Set *f to what the record of the process tells that crashed.
+ */
+static void
+crashed_get(struct crashed *f, const struct proc *p)
+{
+	struct recfile x;
+	struct linuxrec r;
+
+	if (linuxrec_open(&r, proc_file(p, "proc")) != 0)
+		return;
+	line_get(&r, "comm", f->name, sizeof f->name);
+	line_get(&r, "exe", f->exe, sizeof f->exe);
+	line_get(&r, "unit", f->place, sizeof f->place);
+	if (strcmp(f->place, "-") == 0)
+		line_get(&r, "container", f->place, sizeof f->place);
+	status_word(p, STATUS_USER, sizeof f->user - 1, f->user);
+	f->lacks = linuxrec_find(&r, "excluded", &x);
+	f->threads = 1;
+	linuxrec_close(&r);
 }
 
 /*
@@ -91,25 +164,33 @@ thread_signal(const struct proc *p)
 }
 
 /*
- * Find in a snapshot what crashed.
+ * Set *f to what a snapshot tells of what crashed; pid stays 0 if that is not
+ * there.
  */
 static void
-facts_find(struct crashed *f, struct snap *s)
+facts_find(struct crashed *f, const struct crash *c, struct snap *s)
 {
+	struct fell who, k;
 	const size_t *at;
 	unsigned int sig;
 	size_t i, n;
 
+	if (!fell_find(&who, c, s))
+		return;
+	crashed_get(f, who.p);
+	f->pid = who.pid;
+	f->number = who.p->pid;
+	f->tid = f->pid;
+	f->signal = thread_signal(who.p);
 	for (i = 0; i < s->nproc; i++) {
-		if (s->proc[i]->carried != NULL || proc_isthread(s->proc[i]))
+		if (s->proc[i]->carried != NULL || proc_isthread(s->proc[i]) ||
+		    s->proc[i] == who.p)
 			continue;
-		if (f->pid == 0 && crashed_get(f, s->proc[i])) {
-			f->signal = thread_signal(s->proc[i]);
-			f->tid = f->pid;
-		} else
-			f->others++;
+		(void)fell_get(&k, s, s->proc[i]);
+		f->others += k.part == who.part;
+		f->joined |= k.part != who.part;
 	}
-	if (f->pid == 0 || snap_threads(s, f->pid, &at, &n) == -1)
+	if (snap_threads(s, f->number, &at, &n) == -1)
 		return;
 	for (i = 0; i < n; i++) {
 		if (!proc_isthread(s->proc[at[i]]))
@@ -137,7 +218,7 @@ crash_facts(struct crash *c)
 		return -1;
 	if ((c->facts = calloc(1, sizeof *c->facts)) == NULL)
 		err(1, NULL);
-	facts_find(c->facts, s);
+	facts_find(c->facts, c, s);
 	snap_free(s);
 	if (c->facts->pid != 0) {
 		signal_text(c->facts->signal, c->facts->reason,
@@ -158,6 +239,7 @@ falling_read(struct falling *f, int file)
 {
 	const struct readopts o = { .nodata = true, .brief = true };
 	const struct confined need = { 0 };
+	const struct crash named = { .id = f->id };
 	struct crashed c = { 0 };
 	struct snap *s;
 	uint64_t said[2];
@@ -174,7 +256,7 @@ falling_read(struct falling *f, int file)
 		program_confine(&need, false);
 		if ((s = snap_open("-", &o)) == NULL)
 			_exit(1);
-		facts_find(&c, s);
+		facts_find(&c, &named, s);
 		said[0] = c.tid;
 		said[1] = c.signal;
 		_exit(write(fd[1], said, sizeof said) != sizeof said);

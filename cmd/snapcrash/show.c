@@ -7,6 +7,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ json_crash(const struct crash *c, bool full)
 	json_text("file", c->file);
 	json_number("time", (uint64_t)c->when.tv_sec);
 	json_number("bytes", c->size);
+	json_number("links", c->links);
 	if (f != NULL) {
 		json_number("pid", f->pid);
 		json_text("name", f->name);
@@ -117,6 +119,38 @@ show_list(const struct crashes *l, bool json)
 }
 
 /*
+ * Return the number that what crashed has in its file, and set *joined if that
+ * has other crashes, too; 0 if it is not told.  Who is confined starts no other
+ * program, so a child reads the file.
+ */
+static uint64_t
+crash_number(const struct crash *c, bool *joined)
+{
+	struct { uint64_t number; bool joined; } told = { 0 };
+	struct crash copy = *c;
+	int fd[2];
+	pid_t pid;
+
+	if (pipe2(fd, O_CLOEXEC) == -1 || (pid = fork()) == -1)
+		err(1, "fork");
+	if (pid == 0) {
+		crashes_confine(&copy, 1);
+		if (crash_facts(&copy) == -1)
+			errx(1, "%s", snap_errstr());
+		told.number = copy.facts->number;
+		told.joined = copy.facts->joined;
+		exit(write(fd[1], &told, sizeof told) != sizeof told);
+	}
+	close(fd[1]);
+	if (read(fd[0], &told, sizeof told) != sizeof told)
+		told.number = 0;
+	close(fd[0]);
+	(void)program_wait(pid, 0);
+	*joined = told.joined;
+	return told.number;
+}
+
+/*
  * Run a program of ours on the snapshot of a crash, of the process that
  * crashed.  Return its exit status; 127 if it is not there.
  */
@@ -168,6 +202,9 @@ facts_print(struct crash *c, bool json)
 	    f->signal, f->reason, f->place,
 	    when_text(c, when, sizeof when), c->file,
 	    (uintmax_t)(c->size / KB));
+	if (c->links > 1)
+		printf("    shares  its file with %ju other crash%s\n",
+		    (uintmax_t)(c->links - 1), c->links == 2 ? "" : "es");
 	if (f->others > 0)
 		printf("    beside  %zu other process%s\n", f->others,
 		    f->others == 1 ? "" : "es");
@@ -183,6 +220,7 @@ int
 show_info(const struct crash *c, bool json)
 {
 	struct crash copy = *c;
+	bool joined;
 	pid_t pid;
 	int rc;
 
@@ -195,7 +233,7 @@ show_info(const struct crash *c, bool json)
 	if ((rc = program_wait(pid, 0)) != 0 || json)
 		return rc;
 	printf("\n");
-	if (stack_run(c, crash_pid(c), NULL) == 127)
+	if (stack_run(c, crash_number(c, &joined), NULL) == 127)
 		printf("Its stacks: there is no snapstack; snapcrash debug "
 		    "shows them in gdb.\n");
 	return 0;
@@ -208,9 +246,14 @@ show_info(const struct crash *c, bool json)
 int
 show_stack(const struct crash *c, char *const more[])
 {
+	uint64_t number;
+	bool joined;
 	int rc;
 
-	if ((rc = stack_run(c, 0, more)) == 127)
+	/* of other crashes nothing was asked */
+	if ((number = crash_number(c, &joined)) == 0)
+		return 1;
+	if ((rc = stack_run(c, joined ? number : 0, more)) == 127)
 		errx(1, "there is no snapstack beside this program");
 	return rc;
 }
@@ -254,9 +297,13 @@ show_debug(const struct crash *c, char *const more[])
 	char *mount[] = { NULL, c->file, dir, NULL };
 	char *unmount[] = { (char *)(uintptr_t)"fusermount3",
 	    (char *)(uintptr_t)"-u", dir, NULL };
+	uint64_t number;
+	bool joined;
 	pid_t pid;
 	int rc;
 
+	if ((number = crash_number(c, &joined)) == 0)
+		return 1;
 	if ((mount[0] = program_beside("snapfs")) == NULL)
 		errx(1, "there is no snapfs beside this program");
 	if (mkdtemp(dir) == NULL)
@@ -270,7 +317,7 @@ show_debug(const struct crash *c, char *const more[])
 		(void)rmdir(dir);
 		errx(1, "%s: it cannot be mounted", c->file);
 	}
-	snprintf(where, sizeof where, "%s/%" PRIu64, dir, crash_pid(c));
+	snprintf(where, sizeof where, "%s/%" PRIu64, dir, number);
 	rc = gdb_run(where, more);
 	if (chdir("/") == -1)		/* or it stays in use */
 		program_warn("/: %s", strerror(errno));

@@ -2,6 +2,7 @@
  * snapcrash: a snapshot of each process that crashes.
  */
 #include "crash.h"
+#include "vec.h"
 
 #include <err.h>
 #include <errno.h>
@@ -46,12 +47,16 @@ crash_find(struct crashes *l, const char *word)
 }
 
 /*
- * Remove the crashes that words mean.
+ * Remove the crashes that words mean.  Return the exit status.
  */
 static int
-crashes_remove(struct crashes *l, char *const words[])
+crashes_remove(const struct config *conf, struct crashes *l,
+    char *const words[])
 {
+	ino_t *ino = NULL;	/* files that have other crashes, too */
 	struct crash *c;
+	size_t n = 0;
+	int rc = 0;
 
 	if (*words == NULL)
 		options_misuse(&cmdline);
@@ -59,11 +64,18 @@ crashes_remove(struct crashes *l, char *const words[])
 		c = crash_find(l, *words);
 		if (unlink(c->file) == -1)
 			err(1, "%s", *words);
+		if (c->links > 1 && VEC_ROOM(ino, n) == -1)
+			errx(1, "%s", snap_errstr());
+		if (c->links > 1)
+			ino[n++] = c->ino;
 		free(c->file);
 		l->n--;
 		memmove(c, c + 1, (size_t)(l->v + l->n - c) * sizeof *c);
 	}
-	return 0;
+	if (n > 0)
+		rc = merge_forget(conf, l, ino, n) == -1;
+	free(ino);
+	return rc;
 }
 
 /*
@@ -93,7 +105,7 @@ run(const struct config *c, char *argv[], bool json)
 	else if (strcmp(what, "debug") == 0)
 		rc = show_debug(crash_find(&l, *argv), more);
 	else if (strcmp(what, "rm") == 0)
-		rc = crashes_remove(&l, argv);
+		rc = crashes_remove(c, &l, argv);
 	else
 		options_misuse(&cmdline);
 	store_free(&l);

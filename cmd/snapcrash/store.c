@@ -46,15 +46,38 @@ store_open(const struct config *c)
 }
 
 static int
+time_cmp(const struct timespec *x, const struct timespec *y)
+{
+	if (x->tv_sec != y->tv_sec)
+		return x->tv_sec < y->tv_sec ? -1 : 1;
+	return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
+}
+
+static int
 crash_cmp(const void *a, const void *b)
 {
 	const struct crash *x = a, *y = b;
+	int rc;
 
-	if (x->when.tv_sec != y->when.tv_sec)
-		return x->when.tv_sec < y->when.tv_sec ? -1 : 1;
-	if (x->when.tv_nsec != y->when.tv_nsec)
-		return x->when.tv_nsec < y->when.tv_nsec ? -1 : 1;
-	return strcmp(x->id, y->id);
+	if ((rc = time_cmp(&x->when, &y->when)) == 0 &&
+	    (rc = time_cmp(&x->written, &y->written)) == 0)
+		rc = strcmp(x->id, y->id);
+	return rc;
+}
+
+/*
+ * Set *when to the time that the name of a snapshot tells, behind the number of
+ * the process; else to that of the file.
+ */
+static void
+when_set(struct timespec *when, const char *name, const struct stat *st)
+{
+	intmax_t at;
+	char dot;
+
+	*when = st->st_mtim;
+	if (sscanf(name, "%*[^.].%*[0-9].%jd%c", &at, &dot) == 2 && dot == '.')
+		*when = (struct timespec){ .tv_sec = (time_t)at };
 }
 
 /*
@@ -76,8 +99,10 @@ store_add(struct crashes *l, const struct config *c, int dir, const char *name)
 	if (VEC_ROOM(l->v, l->n) == -1)
 		errx(1, "%s", snap_errstr());
 	k = &l->v[l->n++];
-	*k = (struct crash){ .when = st.st_mtim,
-	    .size = (uint64_t)st.st_blocks * 512 };
+	*k = (struct crash){ .written = st.st_mtim, .ino = st.st_ino,
+	    .links = st.st_nlink,
+	    .size = (uint64_t)st.st_blocks * 512 / st.st_nlink };
+	when_set(&k->when, name, &st);
 	if (asprintf(&k->file, "%s/%s", c->directory, name) == -1)
 		err(1, NULL);
 }
@@ -124,7 +149,7 @@ store_free(struct crashes *l)
  * what is to stay free of it, and what others may write; 0 where that is not
  * told.
  */
-static uint64_t
+uint64_t
 disk_room(const struct config *c, const struct reserved *others)
 {
 	struct statvfs st;
@@ -148,12 +173,61 @@ crash_isold(const struct config *c, const struct crash *k)
 }
 
 /*
+ * Remove a crash of l, which is in the current directory.  The others of its
+ * file have all of it then: none of l takes less but what has no more names.
+ */
+static void
+crash_remove(struct crashes *l, size_t i)
+{
+	struct crash *const k = &l->v[i];
+	size_t j;
+
+	if (k->links == 0 || unlink(strrchr(k->file, '/') + 1) == -1)
+		return;
+	for (j = 0; j < l->n; j++)
+		if (j != i && l->v[j].ino == k->ino && l->v[j].links > 0) {
+			l->v[j].size += k->size / (k->links - 1);
+			l->v[j].links--;
+		}
+	k->links = 0;
+	k->size = 0;
+}
+
+static uint64_t
+crashes_bytes(const struct crashes *l)
+{
+	uint64_t sum;
+	size_t i;
+
+	for (sum = 0, i = 0; i < l->n; i++)
+		sum += l->v[i].size;
+	return sum;
+}
+
+/*
+ * Remove all crashes of that file, if none of them is newer than that one.
+ */
+static void
+file_remove(struct crashes *l, size_t last)
+{
+	size_t i;
+
+	for (i = last + 1; i < l->n; i++)
+		if (l->v[i].ino == l->v[last].ino)
+			return;
+	for (i = 0; i <= last; i++)
+		if (l->v[i].ino == l->v[last].ino)
+			crash_remove(l, i);
+}
+
+/*
  * Remove the oldest of l, which are in the current directory: those that are
- * too many, too old, or where need more bytes have no place; but for more than
- * half of what may be taken none is removed, nor where it would not help.
- * Others who are at work will write so much as others tells.  Return the bytes
- * that there is room for, of a snapshot; *disk is that of files, of which there
- * are two until it is made.
+ * too many or too old; then, where need more bytes have no place, files, which
+ * are as old as the last crash that they have; but for more than half of what
+ * may be taken none is removed, nor where it would not help.  Others who are at
+ * work will write so much as others tells.  Return the bytes that there is room
+ * for, of a snapshot; *disk is that of files, of which there are two until it is
+ * made.
  */
 uint64_t
 store_room(const struct config *c, struct crashes *l, uint64_t need,
@@ -164,16 +238,15 @@ store_room(const struct config *c, struct crashes *l, uint64_t need,
 	size_t i;
 	bool helps;
 
-	for (sum = others->kept, i = 0; i < l->n; i++)
-		sum += l->v[i].size;
+	for (i = 0; i < l->n && (l->n - i + others->n >= c->count ||
+	    crash_isold(c, &l->v[i])); i++)
+		crash_remove(l, i);
+	sum = crashes_bytes(l) + others->kept;
 	helps = disk_room(c, others) + sum - others->kept >= 2 * want;
-	for (i = 0; i < l->n; i++) {
-		if (l->n - i + others->n < c->count &&
-		    !crash_isold(c, &l->v[i]) && sum + want <= c->bytes &&
-		    (disk_room(c, others) >= 2 * want || !helps))
-			break;
-		if (unlink(strrchr(l->v[i].file, '/') + 1) == 0)
-			sum -= l->v[i].size;
+	for (i = 0; i < l->n && (sum + want > c->bytes ||
+	    (disk_room(c, others) < 2 * want && helps)); i++) {
+		file_remove(l, i);
+		sum = crashes_bytes(l) + others->kept;
 	}
 	*disk = disk_room(c, others);
 	if (sum >= c->bytes)

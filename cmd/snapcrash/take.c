@@ -316,6 +316,8 @@ crash_take(const struct config *c, char *const words[])
 	umask(S_IRWXG | S_IRWXO);
 	if (rc == 0)
 		rc = claim_take(&claim, c);
+	if (rc == 0)
+		merge_clean();
 	if (rc == 0 && (spool = spool_new()) == -1)
 		rc = errstr_sys("%s", c->directory);
 	if (rc == 0)
@@ -343,6 +345,10 @@ crash_take(const struct config *c, char *const words[])
 	frames_text(&f, name, frames, sizeof frames);
 	syslog(LOG_CRIT, "process %d (%s) of user %u crashed: %s%s: %s/%s",
 	    f.pid, f.name, f.uid, what, frames, c->directory, name + 2);
+	/* a command is for one crash, and its file is yet */
 	hook_run(c, name);
+	if (c->merge && merge_crash(c, name + 2) == -1)
+		syslog(LOG_WARNING, "%s stays alone: %s", name + 2,
+		    snap_errstr());
 	return 0;
 }
