@@ -74,7 +74,8 @@ _snap_operand() {
 	snap | pagestat | procmap) _snap_processes "$2" ;;
 	snapcrash)
 		mapfile -t COMPREPLY < <(compgen -W \
-		    'debug info install list remove rm serve stack status' -- "$2")
+		    'debug dump info install list remove rm serve stack status' \
+		    -- "$2")
 		;;
 	vmtrace) mapfile -t COMPREPLY < <(compgen -c -- "$2") ;;
 	*) _snap_files "$2" ;;

@@ -53,6 +53,8 @@ _snap() {
 	case $service in
 	snap|pagestat|procmap) spec+=('*:process:_snap_processes') ;;
 	vmtrace) spec+=('(-):command:_command_names -e' '*::arguments:_normal') ;;
+	snapcrash) spec+=('1:command:(debug dump info install list remove rm serve
+	    stack status)' '*:file:_files') ;;
 	*) spec+=('*:file:_files') ;;
 	esac
 	_arguments -s $spec

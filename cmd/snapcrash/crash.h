@@ -141,12 +141,20 @@ void		 claim_let(struct claim *p);
 uint64_t	 claim_most(const struct config *c);
 uint64_t	 claim_dropped(const struct config *c);
 void		 claim_forget(void);
+
+/* match.c: which crashes are meant */
+struct crash	*crash_find(struct crashes *l, const char *word);
+bool		 crash_isone(const struct crash *k, char *const words[]);
+void		 crashes_between(struct crashes *l, time_t since,
+		    time_t until);
+bool		 time_parse(const char *s, time_t *t);
+
 /* merge.c: crashes of one program in one file */
 int		 merge_write(struct crash *const v[], size_t n,
 		    const char *path, unsigned int seconds);
 int		 merge_crash(const struct config *c, const char *name);
-int		 merge_forget(const struct config *c, struct crashes *l,
-		    const ino_t *ino, size_t n);
+int		 merge_forget(const struct config *c, const ino_t *ino,
+		    size_t n);
 void		 merge_clean(void);
 
 /* program.c: other programs of ours */
@@ -164,7 +172,16 @@ int		 falling_receive(struct falling *f, int fd);
 int		 crash_serve(const struct config *c, const char *path);
 
 /* show.c */
-int		 show_list(const struct crashes *l, bool json);
+struct listing {		/* how crashes are listed */
+	char		*const *words; /* only those that they mean; of none,
+				   all */
+	size_t		 most;	/* the last ones; 0: all */
+	bool		 reverse; /* the newest first */
+	bool		 json;
+};
+
+void		 crashes_confine(const struct crash *c, size_t n);
+int		 show_list(const struct crashes *l, const struct listing *how);
 int		 show_info(const struct crash *c, bool json);
 int		 show_stack(const struct crash *c, char *const argv[]);
 int		 show_debug(const struct crash *c, char *const argv[]);
@@ -176,7 +193,6 @@ void		 store_free(struct crashes *l);
 uint64_t	 disk_room(const struct config *c,
 		    const struct reserved *others);
 uint64_t	 crash_pid(const struct crash *c);
-struct crash	*store_find(struct crashes *l, const char *word);
 uint64_t	 store_room(const struct config *c, struct crashes *l,
 		    uint64_t need, const struct reserved *others,
 		    uint64_t *disk);

@@ -255,18 +255,21 @@ group_bytes(struct crash *const v[], size_t n)
 int
 merge_crash(const struct config *c, const char *name)
 {
-	struct crash *v[MERGE_MOST], *own;
+	struct crash *v[MERGE_MOST], *own = NULL;
 	struct crashes l = { 0 };
 	const struct reserved none = { 0 };
 	uint64_t sum;
 	struct stat st;
-	size_t n = 0;
+	size_t i, n = 0;
 	int lock, rc;
 
 	if ((lock = merge_lock(false)) == -1)
 		return errno == EAGAIN ? 0 : errstr_sys("%s", lock_name);
-	if ((rc = store_read(c, &l)) == 0 &&
-	    (own = store_find(&l, name)) != NULL && strcmp(own->id, name) == 0)
+	rc = store_read(c, &l);
+	for (i = 0; i < l.n; i++)
+		if (strcmp(l.v[i].id, name) == 0)
+			own = &l.v[i];
+	if (own != NULL)
 		n = group_choose(&l, own, v);
 	sum = group_bytes(v, n);
 	if (n < 2 || sum > c->bytes / 2 || sum > disk_room(c, &none))
@@ -283,15 +286,14 @@ out:
 }
 
 /*
- * Have files that n crashes were removed from, whose names are no longer in l,
- * keep only what their other names mean.  Return 0, or -1 if one still has
- * more: that was told.
+ * Have n files that crashes were removed from keep only what their other names
+ * mean.  Return 0, or -1 if one still has more: that was told.
  */
 int
-merge_forget(const struct config *c, struct crashes *l, const ino_t *ino,
-    size_t n)
+merge_forget(const struct config *c, const ino_t *ino, size_t n)
 {
 	struct crash *v[MERGE_MOST];
+	struct crashes l = { 0 };
 	size_t i, k, m;
 	int lock, rc = 0;
 
@@ -299,10 +301,12 @@ merge_forget(const struct config *c, struct crashes *l, const ino_t *ino,
 		program_warn("%s: %s", c->directory, strerror(errno));
 		return -1;
 	}
+	if (store_read(c, &l) == -1)
+		errx(1, "%s", snap_errstr());
 	for (i = 0; i < n; i++) {
-		for (k = m = 0; k < l->n && m < MERGE_MOST; k++)
-			if (l->v[k].ino == ino[i])
-				v[m++] = &l->v[k];
+		for (k = m = 0; k < l.n && m < MERGE_MOST; k++)
+			if (l.v[k].ino == ino[i])
+				v[m++] = &l.v[k];
 		if (m == 0 || (i > 0 && ino[i] == ino[i - 1]))
 			continue;
 		if (merge_write(v, m, file_name, 0) == -1 ||
@@ -312,6 +316,7 @@ merge_forget(const struct config *c, struct crashes *l, const ino_t *ino,
 			rc = -1;
 		}
 	}
+	store_free(&l);
 	close(lock);
 	return rc;
 }

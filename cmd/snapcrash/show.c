@@ -61,7 +61,7 @@ json_crash(const struct crash *c, bool full)
  * Do nothing from here on but read the snapshots of n crashes: they hold what
  * strangers want.
  */
-static void
+void
 crashes_confine(const struct crash *c, size_t n)
 {
 	struct confined need = { 0 };
@@ -78,23 +78,36 @@ crashes_confine(const struct crash *c, size_t n)
 	free(files);
 }
 
+static void
+list_line(const struct crash *k)
+{
+	const struct crashed *f = k->facts;
+	char when[32], id[NAME_MAX + 1];
+
+	strlcpy(id, k->id, sizeof id);
+	printf("%-19s %7" PRIu64 " %-10s %-7s %-12s %7juK  %-16s %s\n",
+	    when_text(k, when, sizeof when), crash_pid(k),
+	    f == NULL ? "-" : f->user,
+	    f == NULL ? "-" : signal_name(f->signal),
+	    f == NULL ? "-" : f->place, (uintmax_t)(k->size / KB),
+	    f == NULL ? "-" : f->name, text_harmless(id));
+}
+
 /*
- * List crashes, a line each, the oldest first.  Return the exit status.
+ * List crashes, a line each, the oldest first.  Return the exit status: 1 if
+ * one cannot be read, or words mean none.
  */
 int
-show_list(const struct crashes *l, bool json)
+show_list(const struct crashes *l, const struct listing *how)
 {
-	char when[32], id[NAME_MAX + 1];
-	const struct crashed *f;
-	size_t i;
+	size_t i, n, *chosen;
 	int rc;
 
 	crashes_confine(l->v, l->n);
-	if (!json && l->n > 0)
-		printf("%-19s %7s %-10s %-7s %-12s %8s  %-16s %s\n", "TIME",
-		    "PID", "USER", "SIGNAL", "UNIT", "SIZE", "PROGRAM",
-		    "FILE");
-	for (rc = 0, i = 0; i < l->n; i++) {
+	if ((chosen = calloc(l->n + 1, sizeof *chosen)) == NULL)
+		err(1, NULL);
+	for (rc = 0, n = 0, i = l->n; i-- > 0 && (how->most == 0 ||
+	    n < how->most);) {
 		/* what is another's has its name */
 		if (access(l->v[i].file, R_OK) == -1 && errno == EACCES)
 			;
@@ -102,19 +115,25 @@ show_list(const struct crashes *l, bool json)
 			program_warn("%s", snap_errstr());
 			rc = 1;
 		}
-		if (json) {
-			json_crash(&l->v[i], false);
-			continue;
-		}
-		f = l->v[i].facts;
-		strlcpy(id, l->v[i].id, sizeof id);
-		printf("%-19s %7" PRIu64 " %-10s %-7s %-12s %7juK  %-16s %s\n",
-		    when_text(&l->v[i], when, sizeof when),
-		    crash_pid(&l->v[i]), f == NULL ? "-" : f->user,
-		    f == NULL ? "-" : signal_name(f->signal),
-		    f == NULL ? "-" : f->place, (uintmax_t)(l->v[i].size / KB),
-		    f == NULL ? "-" : f->name, text_harmless(id));
+		if (crash_isone(&l->v[i], how->words))
+			chosen[n++] = i;
 	}
+	if (n == 0 && *how->words != NULL)
+		errx(1, "%s: no such crash (snapcrash list)", *how->words);
+	if (!how->json && n > 0)
+		printf("%-19s %7s %-10s %-7s %-12s %8s  %-16s %s\n", "TIME",
+		    "PID", "USER", "SIGNAL", "UNIT", "SIZE", "PROGRAM",
+		    "FILE");
+	for (i = 0; i < n; i++) {
+		const struct crash *k = &l->v[chosen[how->reverse ? i :
+		    n - 1 - i]];
+
+		if (how->json)
+			json_crash(k, false);
+		else
+			list_line(k);
+	}
+	free(chosen);
 	return rc;
 }
 

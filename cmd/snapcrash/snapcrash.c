@@ -11,9 +11,16 @@
 #include <unistd.h>
 
 static const struct opt opts[] = {
+	{ '1', "last", NULL, "list the last one only" },
 	{ 'c', "config", "file", "not /etc/snapcrash.conf" },
 	{ 'j', "json", NULL, "as JSON, an object a crash, for programs" },
+	{ 'n', "lines", "number", "list so many, the last ones" },
+	{ 'o', "output", "file", "dump to file, not to standard output" },
+	{ 'r', "reverse", NULL, "list the newest first" },
 	{ 's', "socket", NULL, "have the kernel send cores to a socket" },
+	{ 'S', "since", "time", "only what crashed since then: -2h, 14:30, "
+	    "2026-11-23" },
+	{ 'U', "until", "time", "or until then" },
 	{ 0 }
 };
 
@@ -22,29 +29,17 @@ static const struct cmdline cmdline = {
 	.synopsis = (const char *const[]){
 		"[-c file] [-s] install",
 		"[-c file] remove|status|serve",
-		"[-c file] [-j] list|info [crash]",
-		"[-c file] stack|debug [crash [argument ...]]",
-		"[-c file] rm crash ...",
+		"[-jr1] [-c file] [-n number] [-S time] [-U time]",
+		"    list [crash ...]",
+		"[-j] [-c file] [-S time] [-U time] info [crash]",
+		"[-c file] [-S time] [-U time]",
+		"    stack|debug [crash [argument ...]]",
+		"[-c file] [-o file] [-S time] [-U time] dump [crash]",
+		"[-c file] [-S time] [-U time] rm crash ...",
 		NULL
 	},
 	.opts = opts
 };
-
-/*
- * Return the crash that a word means, at the exit of the program if there is
- * none.
- */
-static struct crash *
-crash_find(struct crashes *l, const char *word)
-{
-	struct crash *c;
-
-	if ((c = store_find(l, word)) == NULL && word == NULL)
-		errx(1, "nothing has crashed");
-	if (c == NULL)
-		errx(1, "%s: no such crash (snapcrash list)", word);
-	return c;
-}
 
 /*
  * Remove the crashes that words mean.  Return the exit status.
@@ -73,60 +68,98 @@ crashes_remove(const struct config *conf, struct crashes *l,
 		memmove(c, c + 1, (size_t)(l->v + l->n - c) * sizeof *c);
 	}
 	if (n > 0)
-		rc = merge_forget(conf, l, ino, n) == -1;
+		rc = merge_forget(conf, ino, n) == -1;
 	free(ino);
 	return rc;
 }
 
 /*
- * Do what a command says with the crashes that there are.  Return the exit
- * status.
+ * Write one crash as a file of its own.  Return the exit status.
  */
 static int
-run(const struct config *c, char *argv[], bool json)
+crash_dump(struct crash *k, const char *path)
+{
+	if (path == NULL && isatty(STDOUT_FILENO))
+		errx(1, "a snapshot is not for a terminal: -o file");
+	return merge_write(&k, 1, path, 0) == 0 ? 0 : 1;
+}
+
+/*
+ * Do what a command says with the crashes of l.  Return the exit status.
+ */
+static int
+run(const struct config *c, struct crashes *l, char *argv[],
+    struct listing *how, const char *path)
 {
 	const char *const what = *argv++;
-	struct crashes l;
-	char *const *more;
-	int rc;
+	char *const *const more = *argv == NULL ? argv : argv + 1;
 
-	if (store_read(c, &l) == -1)
-		errx(1, "%s", snap_errstr());
-	more = *argv == NULL ? argv : argv + 1;
-	if (strcmp(what, "list") == 0 && *argv == NULL)
-		rc = show_list(&l, json);
-	else if (strcmp(what, "list") == 0 && *more == NULL)
-		rc = show_list(&(struct crashes){ crash_find(&l, *argv), 1 },
-		    json);
-	else if (strcmp(what, "info") == 0 && *more == NULL)
-		rc = show_info(crash_find(&l, *argv), json);
-	else if (strcmp(what, "stack") == 0)
-		rc = show_stack(crash_find(&l, *argv), more);
-	else if (strcmp(what, "debug") == 0)
-		rc = show_debug(crash_find(&l, *argv), more);
-	else if (strcmp(what, "rm") == 0)
-		rc = crashes_remove(c, &l, argv);
-	else
-		options_misuse(&cmdline);
-	store_free(&l);
-	return rc;
+	if (strcmp(what, "list") == 0) {
+		how->words = argv;
+		return show_list(l, how);
+	}
+	if (strcmp(what, "info") == 0 && *more == NULL)
+		return show_info(crash_find(l, *argv), how->json);
+	if (strcmp(what, "dump") == 0 && *more == NULL)
+		return crash_dump(crash_find(l, *argv), path);
+	if (strcmp(what, "stack") == 0)
+		return show_stack(crash_find(l, *argv), more);
+	if (strcmp(what, "debug") == 0)
+		return show_debug(crash_find(l, *argv), more);
+	if (strcmp(what, "rm") == 0)
+		return crashes_remove(c, l, argv);
+	options_misuse(&cmdline);
+}
+
+static time_t
+moment(int letter)
+{
+	time_t t;
+
+	if (!time_parse(optarg, &t))
+		errx(2, "-%c %s: that is no time", letter, optarg);
+	return t;
 }
 
 int
 main(int argc, char *argv[])
 {
-	const char *path = CONFIG;
-	bool json = false, by_socket = false;
+	const char *path = CONFIG, *out = NULL, *bad;
+	time_t since = 0, until = INT64_MAX;
+	struct listing how = { 0 };
+	bool by_socket = false;
+	struct crashes l;
 	struct config c;
-	int i;
+	int i, rc;
 
 	while ((i = options_next(&cmdline, argc, argv)) != -1)
 		switch (i) {
+		case '1':
+			how.most = 1;
+			how.reverse = true;
+			break;
 		case 'c':
 			path = optarg;
 			break;
 		case 'j':
-			json = true;
+			how.json = true;
+			break;
+		case 'n':
+			how.most = (size_t)strtonum(optarg, 1, INT_MAX, &bad);
+			if (bad != NULL)
+				errx(2, "-n %s: the number is %s", optarg, bad);
+			break;
+		case 'o':
+			out = program_outfile(argv, i, &cmdline);
+			break;
+		case 'r':
+			how.reverse = true;
+			break;
+		case 'S':
+			since = moment(i);
+			break;
+		case 'U':
+			until = moment(i);
 			break;
 		case 's':
 			by_socket = true;
@@ -151,5 +184,10 @@ main(int argc, char *argv[])
 		return handler_remove(&c);
 	if (strcmp(*argv, "status") == 0 && argv[1] == NULL)
 		return handler_status(&c);
-	return run(&c, argv, json);
+	if (store_read(&c, &l) == -1)
+		errx(1, "%s", snap_errstr());
+	crashes_between(&l, since, until);
+	rc = run(&c, &l, argv, &how, out);
+	store_free(&l);
+	return rc;
 }

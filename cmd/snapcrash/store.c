@@ -266,30 +266,3 @@ crash_pid(const struct crash *c)
 	return (dot = strchr(c->id, '.')) == NULL ? 0 :
 	    strtoull(dot + 1, NULL, 10);
 }
-
-/*
- * Return the crash that a word means: its number, name, id or the beginning of
- * one, the last of these; with NULL the last of all; NULL if there is none.
- */
-struct crash *
-store_find(struct crashes *l, const char *word)
-{
-	struct crash *k, *like;
-	size_t i, len;
-	char *end;
-
-	like = NULL;
-	for (i = l->n; i-- > 0;) {
-		k = &l->v[i];
-		if (word == NULL || strcmp(k->file, word) == 0 ||
-		    strcmp(k->id, word) == 0)
-			return k;
-		len = strlen(word);
-		if (len > 0 && strtoull(word, &end, 10) == crash_pid(k) &&
-		    *end == '\0')
-			return k;
-		if (len > 0 && like == NULL && strncmp(k->id, word, len) == 0)
-			like = k;
-	}
-	return like;
-}

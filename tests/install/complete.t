@@ -43,6 +43,8 @@ is "$(bash_offers snap -vo one)" one.snap "bash: a file behind -vo"
 is "$(bash_offers snap --output = one)" one.snap "bash: a file behind --output="
 is "$(bash_offers snapload -D f)" folder "bash: a directory behind -D"
 is "$(bash_offers snapls two)" two.snap "bash: a snapshot"
+is "$(bash_offers snapcrash d | tr '\n' ' ')" "debug dump " \
+    "bash: a command of snapcrash"
 is "$(bash_offers snap "$pid" | grep -x "$pid")" "$pid" "bash: a process, by number"
 is "$(bash_offers snapcore -p "$pid" | grep -x "$pid")" "$pid" "bash: a process behind -p"
 is "$(bash_offers snap "${name%% *}")" '\$\(touch\ pwned\)' \
@@ -75,8 +77,8 @@ zsh_offers() {
 }
 
 if ! command -v zsh >/dev/null; then
-	skip "what zsh offers" "no zsh" 4
-	finish 23
+	skip "what zsh offers" "no zsh" 5
+	finish 25
 fi
 mkdir functions
 cp "$tests/../cmd/common/complete.zsh" functions/_snap
@@ -92,7 +94,11 @@ case $(zsh_offers "snapls t") in
 *two.snap*) ok 0 "zsh: a snapshot" ;;
 *) ok 1 "zsh: a snapshot" ;;
 esac
+case $(zsh_offers "snapcrash d") in
+*debug*dump*) ok 0 "zsh: a command of snapcrash" ;;
+*) ok 1 "zsh: a command of snapcrash" ;;
+esac
 zsh_offers "snap " >all
 is "$(grep -cF "\\(touch\\ pwned" all) $(ls pwned 2>/dev/null)" "1 " \
     "zsh: processes, of which no name is run"
-finish 26
+finish 28

@@ -1,0 +1,215 @@
+/*
+ * Which crashes are meant: by number, name, program or time.
+ */
+#include "crash.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MEANS_NOT, MEANS_LIKE, MEANS_THAT };
+
+/*
+ * Say whether a word means a crash: its number, name or file, or that it begins
+ * so.  With exe, what was read of it counts, too: the path of its program.
+ */
+static int
+crash_means(const struct crash *k, const char *word, bool exe)
+{
+	const size_t len = strlen(word);
+	char *end;
+
+	if (strcmp(k->file, word) == 0 || strcmp(k->id, word) == 0)
+		return MEANS_THAT;
+	if (len > 0 && strtoull(word, &end, 10) == crash_pid(k) &&
+	    *end == '\0')
+		return MEANS_THAT;
+	if (exe && *word == '/' && k->facts != NULL &&
+	    strcmp(k->facts->exe, word) == 0)
+		return MEANS_THAT;
+	return len > 0 && strncmp(k->id, word, len) == 0 ? MEANS_LIKE :
+	    MEANS_NOT;
+}
+
+/*
+ * Return the crash that a word means, the last of these; with NULL the last of
+ * all; NULL if there is none.
+ */
+static struct crash *
+crash_named(const struct crashes *l, const char *word, bool exe)
+{
+	struct crash *like = NULL;
+	size_t i;
+	int how;
+
+	for (i = l->n; i-- > 0;) {
+		if (word == NULL)
+			return &l->v[i];
+		how = crash_means(&l->v[i], word, exe);
+		if (how == MEANS_THAT)
+			return &l->v[i];
+		if (how == MEANS_LIKE && like == NULL)
+			like = &l->v[i];
+	}
+	return like;
+}
+
+/*
+ * Return the last crash of the program with a path; NULL if there is none.  A
+ * child reads of what they are, that can do nothing else.
+ */
+static struct crash *
+crash_ofexe(struct crashes *l, const char *path)
+{
+	struct crash *k;
+	size_t at = l->n, i;
+	int fd[2];
+	pid_t pid;
+
+	if (pipe2(fd, O_CLOEXEC) == -1 || (pid = fork()) == -1)
+		err(1, "fork");
+	if (pid == 0) {
+		crashes_confine(l->v, l->n);
+		for (i = 0; i < l->n; i++)
+			(void)crash_facts(&l->v[i]);
+		if ((k = crash_named(l, path, true)) != NULL)
+			at = (size_t)(k - l->v);
+		exit(write(fd[1], &at, sizeof at) != sizeof at);
+	}
+	close(fd[1]);
+	if (read(fd[0], &at, sizeof at) != sizeof at)
+		at = l->n;
+	close(fd[0]);
+	(void)program_wait(pid, 0);
+	return at < l->n ? &l->v[at] : NULL;
+}
+
+/*
+ * Return the crash that a word means, as above, or the path of its program, at
+ * the exit of this one if there is none.
+ */
+struct crash *
+crash_find(struct crashes *l, const char *word)
+{
+	struct crash *k;
+
+	k = crash_named(l, word, false);
+	if (k == NULL && word != NULL && *word == '/')
+		k = crash_ofexe(l, word);
+	if (k == NULL && word == NULL)
+		errx(1, "nothing has crashed");
+	if (k == NULL)
+		errx(1, "%s: no such crash (snapcrash list)", word);
+	return k;
+}
+
+/*
+ * Return true if one of words means a crash that was read, or there are none.
+ */
+bool
+crash_isone(const struct crash *k, char *const words[])
+{
+	if (*words == NULL)
+		return true;
+	for (; *words != NULL; words++)
+		if (crash_means(k, *words, true) != MEANS_NOT)
+			return true;
+	return false;
+}
+
+/*
+ * Leave in l only what crashed at a time from since to until.
+ */
+void
+crashes_between(struct crashes *l, time_t since, time_t until)
+{
+	size_t i, n;
+
+	for (i = n = 0; i < l->n; i++)
+		if (l->v[i].when.tv_sec >= since &&
+		    l->v[i].when.tv_sec <= until)
+			l->v[n++] = l->v[i];
+		else
+			free(l->v[i].file);
+	l->n = n;
+}
+
+/*
+ * Return how many seconds a time is, as 2h; -1 if it is none.
+ */
+static long
+time_amount(const char *s)
+{
+	static const struct { const char *unit; long seconds; } units[] = {
+		{ "s", 1 }, { "min", 60 }, { "m", 60 }, { "h", 3600 },
+		{ "d", 86400 }, { "w", 7 * 86400 }
+	};
+	size_t i;
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(s, &end, 10);
+	if (end == s || n < 0 || errno != 0 || n > INT_MAX)
+		return -1;
+	for (i = 0; i < sizeof units / sizeof *units; i++)
+		if (strcmp(end, units[i].unit) == 0)
+			return n * units[i].seconds;
+	return -1;
+}
+
+/*
+ * Set *t to the moment that s tells, of this place: @SECONDS since the Epoch,
+ * -2h or "2h ago", now, today, yesterday, or a date, a time of today, or both.
+ * Return false if it is none.
+ */
+bool
+time_parse(const char *s, time_t *t)
+{
+	static const char *const formats[] = {
+		"%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M",
+		"%Y-%m-%d", "%H:%M:%S", "%H:%M"
+	};
+	const time_t now = time(NULL);
+	char word[32], *end;
+	struct tm day, tm;
+	size_t i;
+
+	if (*s == '@') {
+		*t = (time_t)strtoll(s + 1, &end, 10);
+		return end != s + 1 && *end == '\0';
+	}
+	if (localtime_r(&now, &day) == NULL ||
+	    strlcpy(word, s, sizeof word) >= sizeof word)
+		return false;
+	if ((end = strstr(word, " ago")) != NULL && end[4] == '\0')
+		*end = '\0';
+	if ((*s == '-' || end != NULL) &&
+	    time_amount(word + (*s == '-')) != -1) {
+		*t = now - time_amount(word + (*s == '-'));
+		return true;
+	}
+	*t = now;
+	if (strcmp(s, "now") == 0)
+		return true;
+	day.tm_hour = day.tm_min = day.tm_sec = 0;
+	day.tm_isdst = -1;
+	if (strcmp(s, "yesterday") == 0)
+		day.tm_mday--;
+	for (i = 0, end = NULL; i < sizeof formats / sizeof *formats; i++) {
+		tm = day;
+		if ((end = strptime(s, formats[i], &tm)) != NULL &&
+		    *end == '\0')
+			break;
+		end = NULL;
+	}
+	if (end != NULL)
+		day = tm;
+	else if (strcmp(s, "today") != 0 && strcmp(s, "yesterday") != 0)
+		return false;
+	*t = mktime(&day);
+	return *t != -1;
+}
