@@ -439,6 +439,59 @@ test_flips(void **state)
 }
 
 /*
+ * Where there are many members, the last lists them: it is read as any other,
+ * no damage to it stays unnoticed, and one of the others does not keep the rest
+ * from being read at random.
+ */
+static void
+test_listed(void **state)
+{
+	enum { LISTED = 17, LEN = LISTED * MIB + 5 };
+	size_t at[LISTED + 3], i, harmless;
+	struct buf b, got;
+	struct stream st;
+	struct input *in;
+	uint8_t *much;
+	bool random;
+	char word[5];
+
+	(void)state;
+	much = calloc(LISTED + 1, MIB);
+	assert_non_null(much);
+	for (i = 0; i < LISTED; i++)
+		memset(much + i * MIB, (int)i + 1, 1000);
+	pack(much, LEN, 2, SIZE, &b);
+	assert_int_equal(members(&b, at), LISTED + 2);
+	assert_int_equal(b.len - at[LISTED + 1], 42 + 4 * (LISTED + 1));
+	assert_unpacks(&b, much, LEN, true);
+	for (i = at[LISTED + 1], harmless = 0; i < b.len; i++) {
+		b.data[i] ^= (uint8_t)(1 << i % 8);
+		if (unpack(b.data, b.len, i % 2, &got, &random) == 0)
+			harmless++;
+		assert_true(got.len == LEN || got.len == 0);
+		b.data[i] ^= (uint8_t)(1 << i % 8);
+		buf_free(&got);
+	}
+	assert_true(harmless <= 2);
+	for (i = 0; i < 2; i++) {	/* with salvage: its list, too */
+		b.data[at[3] + 5] ^= 1;
+		b.data[at[LISTED + 1] + 40] ^= (uint8_t)i;
+		stream_file(&st, b.data, b.len);
+		in = input_open(st.path);
+		assert_int_equal(input_gunzip(in, i == 1), 0);
+		assert_int_equal(in->size, LEN);
+		assert_int_equal(input_pread(in, word, 4, 5 * MIB), 0);
+		assert_memory_equal(word, much + 5 * MIB, 4);
+		assert_int_equal(input_pread(in, word, 4, 3 * MIB), -1);
+		input_close(in);
+		stream_close(&st);
+		b.data[at[3] + 5] ^= 1;
+	}
+	free(much);
+	buf_free(&b);
+}
+
+/*
  * Streams made of whole members that are not where they belong, and lengths
  * that lie.
  */
@@ -909,6 +962,7 @@ main(void)
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_flips),
+		cmocka_unit_test(test_listed),
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_salvage),
 		cmocka_unit_test(test_random),

@@ -16,6 +16,10 @@ enum {
 	GZIP_RAW = 1024 * KB,	/* bytes that a member of ours holds */
 	GZIP_HEAD = 24,		/* bytes of its header */
 	GZIP_LEAST = 34,	/* bytes of the one that holds none */
+	GZIP_TABLE = 42,	/* of that with the lengths of n others, and 4 *
+				   n: there is one where n is */
+	GZIP_MANY = 16,		/* so many at least, and */
+	GZIP_LISTED = 16378,	/* so many at most: a field has 65535 bytes */
 	GZIP_MOST = 2048 * KB,	/* of any of them, in a file of ours */
 	GZIP_RATIO = 1032,	/* deflate: 258 bytes in two bits */
 	/* of one that is made: deflate adds an eighth at the worst */
@@ -25,6 +29,7 @@ enum {
 struct gzhead {			/* what the header of a member tells */
 	size_t	 len;		/* of the whole member, compressed */
 	size_t	 raw;		/* of what it holds */
+	size_t	 head;		/* bytes of the header itself */
 };
 
 /* member.c */
@@ -33,6 +38,9 @@ int		 gzip_head(const uint8_t *p, struct gzhead *h);
 int		 gzip_packer(z_stream *z);
 size_t		 gzip_pack(z_stream *z, const uint8_t *raw, size_t n,
 		    uint8_t *out);
+size_t		 gzip_list(const struct buf *lens, uint8_t *out);
+const uint8_t	*gzip_listed(const uint8_t *p, const struct gzhead *h,
+		    size_t *n);
 int		 gzip_unpack(z_stream *z, const uint8_t *p,
 		    const struct gzhead *h, uint8_t *raw);
 

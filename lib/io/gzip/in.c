@@ -8,6 +8,7 @@
  * of ours whose first header was damaged is not taken for another's.
  */
 #include "gzip.h"
+#include "num.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct gunzip {
 	uint64_t	 member; /* the one being read, from 1 */
 	uint64_t	 begin;	/* where it begins */
 	bool		 ours;
+	uLong		 lens;	/* sum of the lengths of members so far */
 	bool		 partial; /* the last member was not full */
 	bool		 last;	/* the one that holds nothing was read */
 	bool		 inside; /* a member of another's */
@@ -66,6 +68,8 @@ gunzip_free(struct gunzip *g)
 static int
 read_ours(struct gunzip *g, const struct gzhead *h)
 {
+	const uint8_t *lens;
+	uint8_t len[4];
 	size_t n;
 
 	if (g->partial && h->raw > 0)
@@ -80,6 +84,13 @@ read_ours(struct gunzip *g, const struct gzhead *h)
 		return errstr_set("out of memory");
 	if (gzip_unpack(&g->z, g->in.buf + g->in.start, h, g->raw) == -1)
 		return -1;
+	if (h->head == GZIP_HEAD) {
+		num_put(len, h->len, sizeof len);
+		g->lens = crc32(g->lens, len, sizeof len);
+	} else if ((lens = gzip_listed(g->buf + g->start, h, &n)) == NULL ||
+	    n != g->member - 1 || crc32(crc32(0, NULL, 0), lens,
+	    (uInt)(4 * n)) != g->lens)
+		return errstr_set("it lists other members than there are");
 	g->nraw = h->raw;
 	g->given = 0;
 	g->partial = h->raw < GZIP_RAW;

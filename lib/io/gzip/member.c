@@ -11,6 +11,12 @@
  *	...				deflate (RFC 1951)
  *	crc32[4] raw[4]			of what it holds
  *
+ * That at the end has in its extra field, where there are many others, too,
+ *
+ *	'S' 'T' length[2]
+ *	len[4] ...			of each of the others
+ *	len[4]				its own, found from the end
+ *
  * Numbers are little-endian.
  */
 #include "gzip.h"
@@ -20,8 +26,10 @@
 #include <string.h>
 
 enum {
-	LEN = 16,		/* where the numbers are */
+	XLEN = 10,		/* where the numbers are */
+	LEN = 16,
 	RAW = 20,
+	LIST = 28,		/* and the lengths of others */
 	TAIL = 8,
 	MEMLEVEL = 8,		/* of zlib.h: 9 is no faster, and 0.5% larger */
 	SLICE = 65536,		/* bytes judged together */
@@ -49,10 +57,18 @@ gzip_magic(const uint8_t *p, size_t n)
 int
 gzip_head(const uint8_t *p, struct gzhead *h)
 {
-	if (memcmp(p, fixed, sizeof fixed) != 0)
+	if (memcmp(p, fixed, XLEN) != 0 ||
+	    memcmp(p + XLEN + 2, fixed + XLEN + 2, LEN - XLEN - 2) != 0)
 		return 0;
+	h->head = (size_t)num_get(p + XLEN, 2) + XLEN + 2;
 	h->len = (size_t)num_get(p + LEN, 4);
 	h->raw = (size_t)num_get(p + RAW, 4);
+	if (h->head != GZIP_HEAD) {
+		if (h->head < LIST + 4 * (GZIP_MANY + 1) || h->head % 4 != 0 ||
+		    h->len != h->head + 2 + TAIL || h->raw != 0)
+			return errstr_set("its header is damaged");
+		return 1;
+	}
 	if (h->len < GZIP_LEAST || h->len > GZIP_MOST)
 		return errstr_set("%zu bytes long, says its header; %d to %d "
 		    "are possible", h->len, GZIP_LEAST, GZIP_MOST);
@@ -166,6 +182,45 @@ gzip_pack(z_stream *z, const uint8_t *raw, size_t n, uint8_t *out)
 }
 
 /*
+ * Make the member at the end that lists the lengths of those before it: lens
+ * has 4 bytes for each, at most GZIP_LISTED of them.  out has room for
+ * GZIP_TABLE and lens.  Return its length.
+ */
+size_t
+gzip_list(const struct buf *lens, uint8_t *out)
+{
+	const size_t head = LIST + lens->len + 4, len = head + 2 + TAIL;
+
+	memcpy(out, fixed, sizeof fixed);
+	num_put(out + XLEN, head - XLEN - 2, 2);
+	num_put(out + LEN, len, 4);
+	num_put(out + RAW, 0, 4);
+	memcpy(out + GZIP_HEAD, "ST", 2);
+	num_put(out + GZIP_HEAD + 2, lens->len + 4, 2);
+	memcpy(out + LIST, lens->data, lens->len);
+	num_put(out + head - 4, len, 4);
+	/* as deflate has nothing */
+	num_put(out + head, 3, 2);
+	memset(out + head + 2, 0, TAIL);
+	return len;
+}
+
+/*
+ * Return the lengths that a whole member lists, 4 bytes each, and set *n to
+ * their number; NULL if it lists none, or is damaged.
+ */
+const uint8_t *
+gzip_listed(const uint8_t *p, const struct gzhead *h, size_t *n)
+{
+	if (h->head == GZIP_HEAD || memcmp(p + GZIP_HEAD, "ST", 2) != 0 ||
+	    num_get(p + GZIP_HEAD + 2, 2) != h->head - LIST ||
+	    num_get(p + h->head - 4, 4) != h->len)
+		return NULL;
+	*n = (h->head - LIST) / 4 - 1;
+	return p + LIST;
+}
+
+/*
  * Take out what a whole member holds, h->raw bytes.  The z_stream is one of
  * inflateInit2, of any sort.  -1 if anything is not as it should be.
  */
@@ -180,7 +235,7 @@ gzip_unpack(z_stream *z, const uint8_t *p, const struct gzhead *h,
 	tail = p + h->len - TAIL;
 	if (inflateReset2(z, -MAX_WBITS) != Z_OK)
 		return errstr_set("out of memory");
-	z->next_in = p + GZIP_HEAD;
+	z->next_in = p + h->head;
 	z->avail_in = (uInt)(tail - z->next_in);
 	z->next_out = raw;
 	z->avail_out = (uInt)h->raw;

@@ -11,6 +11,7 @@
  */
 #include "gzip.h"
 #include "model.h"
+#include "num.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -39,6 +40,7 @@ struct packer {
 struct gzipout {
 	int		(*write)(void *, const void *, size_t);
 	void		*arg;	/* its first argument */
+	struct buf	 lens;	/* owned; of members written, 4 bytes each */
 	struct job	*ring;	/* owned */
 	size_t		 nring;
 	struct packer	*packer; /* owned; one, or one for each thread */
@@ -159,6 +161,7 @@ gzipout_free(struct gzipout *g)
 	pthread_mutex_destroy(&g->lock);
 	pthread_cond_destroy(&g->work);
 	pthread_cond_destroy(&g->done);
+	buf_free(&g->lens);
 	free(g->ring);
 	free(g->packer);
 	free(g);
@@ -170,6 +173,7 @@ gzipout_free(struct gzipout *g)
 static int
 gzipout_write(struct gzipout *g, uint64_t most)
 {
+	uint8_t len[4];
 	struct job *j;
 	bool done;
 
@@ -190,6 +194,9 @@ gzipout_write(struct gzipout *g, uint64_t most)
 		}
 		if (g->write(g->arg, j->out, j->nout) == -1)
 			return -1;
+		num_put(len, j->nout, sizeof len);
+		if (g->lens.len < 4 * (GZIP_LISTED + 1))
+			buf_add(&g->lens, len, sizeof len);
 	}
 	return 0;
 }
@@ -260,6 +267,24 @@ gzipout_put(struct gzipout *g, const void *data, size_t n)
 }
 
 /*
+ * Write the member at the end, with the lengths of those before.
+ */
+static int
+gzipout_list(struct gzipout *g)
+{
+	uint8_t *out;
+	int rc;
+
+	if ((out = malloc(GZIP_TABLE + g->lens.len)) == NULL) {
+		errno = ENOMEM;
+		return errstr_set("out of memory");
+	}
+	rc = g->write(g->arg, out, gzip_list(&g->lens, out));
+	free(out);
+	return rc;
+}
+
+/*
  * Write all that is left, and the member that marks the end.
  */
 int
@@ -274,5 +299,10 @@ gzipout_end(struct gzipout *g)
 		if (gzipout_job(g) == NULL)
 			return -1;
 	}
+	if (gzipout_write(g, 0) == -1)
+		return -1;
+	if (!g->lens.failed && g->lens.len >= 4 * GZIP_MANY &&
+	    g->lens.len <= 4 * GZIP_LISTED)
+		return gzipout_list(g);
 	return gzipout_submit(g) == -1 ? -1 : gzipout_write(g, 0);
 }

@@ -5,6 +5,7 @@
  */
 #include "full.h"
 #include "gzip.h"
+#include "num.h"
 #include "vec.h"
 
 #include <errno.h>
@@ -142,6 +143,65 @@ member_search(int fd, uint64_t at, uint64_t end, uint8_t *buf)
 }
 
 /*
+ * Return where the member at the end begins that lists the others, as its last
+ * bytes tell; end if it lists none.
+ */
+static uint64_t
+list_at(int fd, uint64_t at, uint64_t end)
+{
+	struct gzhead h;
+	uint8_t len[4];
+	uint64_t n;
+
+	if (end - at < GZIP_TABLE ||
+	    gzip_get(fd, len, sizeof len, end - 14) == -1)
+		return end;
+	n = num_get(len, sizeof len);
+	if (n < GZIP_TABLE || n > end - at || !member_at(fd, end - n, end, &h))
+		return end;
+	return h.len == n && h.head != GZIP_HEAD ? end - n : end;
+}
+
+/*
+ * Have the table from the member that lists the others, n bytes at the end: it
+ * takes two reads, wherever the file is, in place of one a megabyte.  Return 1;
+ * 0 if it is damaged; -1 for want of memory.
+ */
+static int
+list_read(struct gziptable *t, int fd, uint64_t at, uint64_t end, size_t n)
+{
+	const uint64_t last = end - n;
+	const uint8_t *lens;
+	struct gzhead h;
+	uint8_t *p;
+	size_t i;
+	int rc;
+
+	if ((p = malloc(n)) == NULL)
+		return errstr_set("out of memory");
+	rc = gzip_get(fd, p, n, last) == 0 && gzip_head(p, &h) == 1 &&
+	    (lens = gzip_listed(p, &h, &n)) != NULL;
+	for (i = 0; rc == 1 && i < n && at < last; i++) {
+		rc = table_add(t, at) == -1 ? -1 : 1;
+		at += num_get(lens + 4 * i, 4);
+	}
+	if (rc == 1)
+		rc = at == last && i == n ? 1 : 0;
+	if (rc == 1)
+		rc = table_add(t, at) == -1 ? -1 : 1;
+	/* all but the last are full */
+	if (rc == 1 && (!member_at(fd, t->at[n - 1], end, &h) || h.raw == 0 ||
+	    h.len != last - t->at[n - 1]))
+		rc = 0;
+	if (rc == 1) {
+		t->size = (n - 1) * (uint64_t)GZIP_RAW + h.raw;
+		t->n--;
+	}
+	free(p);
+	return rc;
+}
+
+/*
  * Have the table of members from one byte of a file to another.  1; 0 if
  * they are not a whole stream of ours; -1 for want of memory.
  */
@@ -151,6 +211,10 @@ gziptable_read(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 	struct gzhead h = { .raw = GZIP_RAW };
 	bool partial;
 
+	if (member_at(fd, at, end, &h) && list_at(fd, at, end) < end)
+		return list_read(t, fd, at, end,
+		    (size_t)(end - list_at(fd, at, end)));
+	h.raw = GZIP_RAW;
 	do {
 		partial = h.raw < GZIP_RAW;
 		if (table_add(t, at) == -1)
@@ -183,8 +247,10 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 	if ((buf = malloc(CHUNK)) == NULL)
 		return errstr_set("out of memory");
 	t->n = 0;
+	t->size = 0;
 	raw = 0;
 	widest = 0;
+	end = list_at(fd, at, end);
 	for (rc = 0, found = false; at < end && rc == 0;) {
 		if (member_sure(fd, at, end, &h)) {
 			found = true;
