@@ -62,7 +62,8 @@ struct crashed {		/* what it tells; all words are harmless */
 	char		 place[256];	/* unit or container; "-": none */
 	char		 exe[1024];
 	char		 reason[128];	/* of the signal: signal_text */
-	bool		 lacks;	/* something was left out: "excluded" */
+	bool		 lacks;	/* something was left out: "excluded", */
+	uint64_t	 missing; /* so many bytes of its memory */
 	bool		 joined; /* its file has other crashes, too */
 };
 
@@ -170,6 +171,10 @@ int		 falling_receive(struct falling *f, int fd);
 
 /* serve.c */
 int		 crash_serve(const struct config *c, const char *path);
+
+/* registers.c: of who dumps core */
+void		 registers_each(int fd, void (*fn)(void *, uint64_t),
+		    void *arg);
 
 /* show.c */
 struct listing {		/* how crashes are listed */

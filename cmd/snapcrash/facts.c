@@ -178,6 +178,11 @@ facts_find(struct crashed *f, const struct crash *c, struct snap *s)
 	if (!fell_find(&who, c, s))
 		return;
 	crashed_get(f, who.p);
+	for (i = 0; f->lacks && who.p->mem != NULL &&
+	    i < who.p->mem->nmissing; i++)
+		if (strcmp(who.p->mem->missing[i].reason, "excluded") == 0)
+			f->missing += who.p->mem->missing[i].end -
+			    who.p->mem->missing[i].start;
 	f->pid = who.pid;
 	f->number = who.p->pid;
 	f->tid = f->pid;

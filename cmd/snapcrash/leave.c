@@ -1,8 +1,10 @@
 /*
  * What is left out of a crash that there is not room for as a whole: never a
  * cut file, but less of the memory, and the snapshot tells what (excluded of
- * snap(6)).  The largest mappings go first; those that a stack pointer is in
- * stay.
+ * snap(6)).  Mapped files go first, which are elsewhere, too; unmodified pages
+ * of those that are private are not taken anyway.  Then goes shared memory, and
+ * then that of the process alone; of each the largest mappings.  Those that a
+ * stack pointer is in stay, and, of the others, what registers point near.
  */
 #include "crash.h"
 #include "vec.h"
@@ -12,8 +14,19 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { LEAVE_MOST = 1000 };	/* mappings: they are arguments of a program */
+enum {
+	LEAVE_MOST = 1000,	/* ranges: they are arguments of a program */
+	NEAR = 64 * KB,		/* bytes, before and behind an address */
+	EACH = 64 * KB		/* bytes, of which pages of any machine are
+				   parts */
+};
+
+struct near {			/* what stays of a mapping that goes */
+	uint64_t	 start;
+	uint64_t	 end;
+};
 
 /*
  * Return the stack pointer of a thread, as /proc/TID/syscall has it behind the
@@ -41,6 +54,8 @@ thread_sp(pid_t pid, const char *tid)
 
 struct leaving {
 	const struct space *space;
+	struct near	*near;	/* owned; ascending, when they are sorted */
+	size_t		 nnear;
 	bool		*stays;	/* of each mapping */
 	size_t		*order;	/* of mappings, the largest first */
 };
@@ -75,22 +90,66 @@ stacks_find(struct leaving *v)
 }
 
 /*
- * Return how many bytes of a mapping a snapshot may take.
+ * Have what is near an address stay.
  */
-static uint64_t
-mapping_takes(const struct mapping *m)
+static void
+near_add(void *arg, uint64_t at)
 {
-	return (m->anon + m->swap) * KB;
+	struct leaving *v = arg;
+	const uint64_t first = at & ~(uint64_t)(EACH - 1);
+
+	if (at < NEAR || at > UINT64_MAX - 2 * NEAR)
+		return;
+	if (VEC_ROOM(v->near, v->nnear) == -1)
+		err(1, "%s", snap_errstr());
+	v->near[v->nnear++] = (struct near){ first - NEAR,
+	    first + EACH + NEAR };
 }
 
 static int
-larger(const void *a, const void *b, void *arg)
+near_cmp(const void *a, const void *b)
 {
-	const struct mapping *m = arg;
-	const uint64_t x = mapping_takes(&m[*(const size_t *)a]);
-	const uint64_t y = mapping_takes(&m[*(const size_t *)b]);
+	const struct near *x = a, *y = b;
 
-	return x > y ? -1 : x < y;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/*
+ * Return how many bytes of a mapping a snapshot may take.
+ */
+static uint64_t
+mapping_takes(const struct space *sp, size_t i)
+{
+	const struct mapping *m = &sp->m[i];
+	const uint64_t file = m->rss > m->anon ? m->rss - m->anon : 0;
+
+	return (m->anon + m->swap + (sp->vma.v[i].flags & VMA_SHARED ? file :
+	    0)) * KB;
+}
+
+enum { CLASS_MAPPED, CLASS_MEMORY, CLASS_OWN };
+
+/*
+ * Return the class of a mapping: those of less go first.
+ */
+static int
+mapping_class(const struct vma *v)
+{
+	if (!(v->flags & VMA_SHARED))
+		return CLASS_OWN;
+	return class_of(v) == CLASS_FILE ? CLASS_MAPPED : CLASS_MEMORY;
+}
+
+static int
+earlier(const void *a, const void *b, void *arg)
+{
+	const struct space *sp = arg;
+	const size_t i = *(const size_t *)a, k = *(const size_t *)b;
+	const uint64_t x = mapping_takes(sp, i), y = mapping_takes(sp, k);
+	const int p = mapping_class(&sp->vma.v[i]);
+	const int q = mapping_class(&sp->vma.v[k]);
+
+	return p != q ? p - q : x > y ? -1 : x < y;
 }
 
 /*
@@ -103,9 +162,39 @@ leave_need(const struct space *sp)
 	size_t i;
 
 	for (sum = 0, i = 0; i < sp->vma.n; i++)
-		sum += mapping_takes(&sp->m[i]);
+		sum += mapping_takes(sp, i);
 	return sum + (sp->rss - (sp->rss < sum / KB ? sp->rss : sum / KB)) *
 	    KB;
+}
+
+/*
+ * Add to *words the arguments of snap(1) that leave out a mapping, but for what
+ * registers point near.  Return how many bytes less are taken so.
+ */
+static uint64_t
+mapping_leave(const struct leaving *v, size_t i, char ***words, size_t *n)
+{
+	const struct vma *m = &v->space->vma.v[i];
+	uint64_t at, until, left;
+	size_t k;
+	char *s;
+
+	for (at = m->start, left = 0, k = 0; at < m->end;) {
+		while (k < v->nnear && v->near[k].end <= at)
+			k++;
+		until = k < v->nnear && v->near[k].start < m->end ?
+		    v->near[k].start : m->end;
+		if (until > at) {
+			if (asprintf(&s, "-x%" PRIx64 "-%" PRIx64, at,
+			    until) == -1 || VEC_ROOM(*words, *n) == -1)
+				err(1, NULL);
+			(*words)[(*n)++] = s;
+			left += until - at;
+		}
+		at = until < m->end ? v->near[k].end : until;
+	}
+	return (uint64_t)((double)mapping_takes(v->space, i) * (double)left /
+	    (double)(m->end - m->start));
 }
 
 /*
@@ -117,10 +206,9 @@ void
 leave_choose(const struct space *sp, uint64_t room, char ***words, size_t *n)
 {
 	struct leaving v = { .space = sp };
-	const struct vma *m;
+	const size_t all = *n;
 	uint64_t need;
 	size_t i, k;
-	char *s;
 
 	need = leave_need(sp);
 	if (need <= room)
@@ -130,20 +218,20 @@ leave_choose(const struct space *sp, uint64_t room, char ***words, size_t *n)
 	if (v.stays == NULL || v.order == NULL)
 		err(1, NULL);
 	stacks_find(&v);
+	registers_each(STDIN_FILENO, near_add, &v);
+	if (v.nnear > 1)
+		qsort(v.near, v.nnear, sizeof *v.near, near_cmp);
 	for (i = 0; i < sp->vma.n; i++)
 		v.order[i] = i;
-	qsort_r(v.order, sp->vma.n, sizeof *v.order, larger, sp->m);
-	for (i = 0; i < sp->vma.n && i < LEAVE_MOST && need > room; i++) {
+	qsort_r(v.order, sp->vma.n, sizeof *v.order, earlier,
+	    (void *)(uintptr_t)sp);
+	for (i = 0; i < sp->vma.n && *n - all < LEAVE_MOST && need > room;
+	    i++) {
 		k = v.order[i];
-		m = &sp->vma.v[k];
-		if (v.stays[k] || mapping_takes(&sp->m[k]) == 0)
-			continue;
-		need -= mapping_takes(&sp->m[k]);
-		if (asprintf(&s, "-x%" PRIx64 "-%" PRIx64, m->start,
-		    m->end) == -1 || VEC_ROOM(*words, *n) == -1)
-			err(1, NULL);
-		(*words)[(*n)++] = s;
+		if (!v.stays[k] && mapping_takes(sp, k) > 0)
+			need -= mapping_leave(&v, k, words, n);
 	}
 	free(v.stays);
 	free(v.order);
+	free(v.near);
 }

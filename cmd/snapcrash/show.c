@@ -52,6 +52,7 @@ json_crash(const struct crash *c, bool full)
 	if (f != NULL && full) {
 		json_number("others", f->others);
 		json_text("lacks", f->lacks ? "memory was left out" : NULL);
+		json_number("missing", f->missing);
 	}
 	json_close('}');
 	json_end();
@@ -228,7 +229,8 @@ facts_print(struct crash *c, bool json)
 		printf("    beside  %zu other process%s\n", f->others,
 		    f->others == 1 ? "" : "es");
 	if (f->lacks)
-		printf("     lacks  some of its memory: there was no room\n");
+		printf("     lacks  %" PRIu64 " MiB of its memory: there was no "
+		    "room (snapls -l)\n", (f->missing + (1 << 20) - 1) >> 20);
 }
 
 /*

@@ -39,6 +39,16 @@ deeper(volatile int *last)
 }
 
 /*
+ * Crash with an address in a register, which is needed afterwards.
+ */
+__attribute__((noinline)) static const char *
+store(int *to, const char *from)
+{
+	*to = 1;
+	return from + *from;
+}
+
+/*
  * Have the kernel kill us for a call that is not allowed.
  */
 static void
@@ -67,10 +77,10 @@ main(int argc, char *argv[])
 	pthread_attr_t small;
 	pthread_t t;
 	long i, n;
-	char *p;
+	char *p, *q;
 
 	if (argc != 3)
-		errx(1, "usage: fall segv|abort|overflow|seccomp|kept THREADS");
+		errx(1, "usage: fall segv|abort|near|overflow|seccomp|kept THREADS");
 	(void)setrlimit(RLIMIT_CORE, &all);
 	n = strtol(argv[2], NULL, 10);
 	pthread_attr_init(&small);
@@ -84,11 +94,20 @@ main(int argc, char *argv[])
 	if (p == MAP_FAILED)
 		err(1, "mmap");
 	region("private", p, REGION, 21);
+	if (strcmp(argv[1], "near") == 0) {
+		q = mmap(NULL, REGION / 2, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		if (q == MAP_FAILED)
+			err(1, "mmap");
+		region("shared", q, REGION / 2, 22);
+	}
 	ready();
 	if (getchar() != 'f')
 		return 0;
 	if (strcmp(argv[1], "abort") == 0)
 		abort();
+	if (strcmp(argv[1], "near") == 0)
+		return *store(nowhere, p + REGION / 2);
 	if (strcmp(argv[1], "overflow") == 0)
 		return deeper(&(int){ 0 });
 	if (strcmp(argv[1], "seccomp") == 0)

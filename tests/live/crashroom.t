@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# snapcrash where there is not room for all of a crash: what is left out is
+# what is needed least, and it is told.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
+. "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/handler.sh
+. "$tests/handler.sh"
+
+why=$(handler_lacks)
+if [ -n "$why" ]; then
+	skip "crashes" "$why"
+	finish 1
+	exit 0
+fi
+handler_guard "$BUILD/snapcrash"
+
+on_disk
+chmod 711 "$disk"
+store=$disk/store
+conf=$tmp/c
+mkdir "$store"
+# falls ROOM KIND: a crash with so much room: $pid; what it lacks is in $lacks
+falls() {
+	printf '%s\n' "directory $store" "keep-free 0" "keep-bytes $1" >"$conf"
+	rm -f "$store"/*
+	target "$targets/fall" "$2" 2
+	own=$(awk '$2 == "private" { print $3 }' "${lines_of[$pid]}")
+	shared=$(awk '$2 == "shared" { print $3 }' "${lines_of[$pid]}")
+	printf f >&"${ask_fd[$pid]}"
+	wait "$pid" 2>/dev/null
+	until_true ended
+	file=$(find "$store" -name "fall.$pid.*.snap.gz")
+}
+ended() {
+	! pgrep -f "snapcrash -c$conf take $pid " >/dev/null
+}
+# has ADDRESS: is it there?
+has() {
+	"$BUILD/snapls" -l "$file" | python3 -c 'import re, sys
+at = int(sys.argv[1], 0)
+print("no" if any(int(a, 16) <= at < int(b, 16) for a, b in
+    re.findall(r"([0-9a-f]{8,})-([0-9a-f]{8,}).*excluded", sys.stdin.read()))
+    else "yes")' "$1"
+}
+echo "|$BUILD/snapcrash -c$conf take %P %I %s %d %u %F" >"$proc/core_pattern"
+echo 4 >"$proc/core_pipe_limit"
+
+falls 1G near
+is "$(has "$own") $(has "$shared")" "yes yes" "with room, all is there"
+falls 10M near
+is "$(has "$own") $(has "$shared")" "yes no" "shared memory goes first"
+falls 4M near
+mid=$((own + 4 * 1024 * 1024))
+is "$(has $((own + 1048576))) $(has "$shared")" "no no" "then what is its own"
+is "$(has "$mid") $(has $((mid + 65536))) $(has $((mid + 1048576)))" \
+    "yes yes no" "but not what a register points near"
+"$BUILD/snapls" -c "$file" >"$tmp/out" 2>&1
+is "$? $(find "$store" -type f ! -name '.*' | wc -l)" "0 1" "the file is whole"
+"$BUILD/snapcrash" -c "$conf" info >"$tmp/out" 2>&1
+try "it is told how much is missing" grep -q "lacks  1[012] MiB" "$tmp/out"
+if [ -x "$BUILD/snapstack" ]; then
+	try "with its stack" grep -q ' main+' "$tmp/out"
+else
+	skip "with its stack" "no snapstack"
+fi
+rm -rf "$store"
+finish 7
