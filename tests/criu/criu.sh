@@ -121,7 +121,7 @@ restore() {
 
 	shift
 	mkdir -p "$tmp/work"
-	# as snapload said
+	# as snapload said, which may have quoted some of it
 	eval "said=($(sed -n "s,^criu restore -d -D $dir,,p" \
 	    "$tmp/command" 2>/dev/null))"
 	timeout 60 "${in[@]}" "$criu" restore -d -D "$dir" -W "$tmp/work" \

@@ -9,6 +9,8 @@
  *	why.c		what cannot be restored, and is left out or not
  *	task.c		processes and threads
  *	users.c		users and groups, where they have others
+ *	mountread.c	lists of what is mounted
+ *	mounts.c	what becomes of that
  *	find.c		open files by number, inode and descriptor
  *	inetread.c	sockets of the internet
  *	socketread.c	other sockets
@@ -30,7 +32,7 @@ enum makewhy {			/* kinds of what cannot be restored */
 	WHY_NEVER,		/* and cannot be left out */
 	WHY_AIO, WHY_CREDENTIALS, WHY_DELETED, WHY_DEVICE, WHY_EPOLL,
 	WHY_EVENTFD, WHY_FANOTIFY, WHY_HUGETLB, WHY_INOTIFY, WHY_IO_URING,
-	WHY_LOCKS, WHY_MQUEUE, WHY_MULTICAST, WHY_NAMESPACES, WHY_NETLINK,
+	WHY_LOCKS, WHY_MOUNT, WHY_MQUEUE, WHY_MULTICAST, WHY_NAMESPACES, WHY_NETLINK,
 	WHY_OTHER, WHY_PACKET, WHY_PAGES, WHY_PIDFD, WHY_PIPE, WHY_RAW,
 	WHY_SECRETMEM, WHY_SHM, WHY_SHSTK, WHY_SOCKOPT, WHY_SYSV, WHY_TCP,
 	WHY_TIMER, WHY_TTY, WHY_UDP, WHY_UNIX, WHY_USERFAULTFD, WHY_USERNS,
@@ -169,6 +171,7 @@ struct makeopen {		/* an open file description */
 	bool		 linked; /* path is another than it was opened by */
 	bool		 used;	/* by a chosen process */
 	bool		 noted;	/* that it is not quite as it was */
+	uint64_t	 mount;	/* that it was opened on; 0: not told */
 	const struct maketask *user; /* borrowed; the first that has it */
 };
 
@@ -239,6 +242,41 @@ struct makeaccept {		/* a connection that waits to be accepted */
 	struct makeopen	*open;	/* borrowed; the socket at which it waits */
 };
 
+enum {				/* of struct makemount */
+	MAKETMPFS = 5,		/* code: a tmpfs */
+	MAKESLAVE = 1 << 19	/* flags: it gets to know of others' mounts */
+};
+
+struct makemount {		/* what is mounted somewhere */
+	uint32_t	 id;
+	uint32_t	 parent; /* the id of what it is mounted on */
+	uint64_t	 dev;	/* as the kernel has it: 20 bits are the
+				   minor number */
+	char		*root;	/* borrowed from the list, as the next */
+	char		*point;
+	char		*type;
+	char		*source;
+	char		*options; /* of its file system, but for its flags */
+	char		 archive[40]; /* the file of the record that would have
+				   its files */
+	uint32_t	 flags;	/* of mount(2) */
+	uint32_t	 system; /* those of its file system */
+	uint32_t	 shared; /* groups that it is in: 0 none */
+	uint32_t	 master;
+	unsigned int	 code;	/* of its type, in images; 0: criu does not
+				   make it */
+	bool		 mapped; /* its users are */
+	bool		 left;	/* it is not restored */
+	char		*outside; /* owned; where else it is; or NULL */
+};
+
+struct makemounts {		/* all that is mounted in a namespace */
+	char		*text;	/* owned */
+	struct makemount *v;	/* owned */
+	size_t		 n;
+	struct makemount *top;	/* borrowed; that on /, or NULL */
+};
+
 struct criumake {
 	struct snap	*snap;	/* borrowed, as all pointers here but where it
 				   says so */
@@ -265,6 +303,8 @@ struct criumake {
 	struct makesysv	*sysv;	/* owned */
 	size_t		 nsysv;
 	uint32_t	 lastsysv; /* the greatest number of those used */
+	struct makemounts inside; /* if a mount namespace is made */
+	struct makemounts outside; /* where snap was */
 	struct maketask	*space;	/* that tells of the IPC namespace; or NULL */
 	struct maketask	*net;	/* that tells of the network namespace that is
 				   made; or NULL */
@@ -351,6 +391,19 @@ int		 makeusers_read(struct criumake *m);
 uint32_t	 makeusers_uid(const struct criumake *m, uint64_t id);
 uint32_t	 makeusers_gid(const struct criumake *m, uint64_t id);
 void		 makeusers_free(struct criumake *m);
+
+/* mountread.c */
+int		 makemounts_read(struct makemounts *,
+		    const struct maketask *, const char *);
+void		 makemounts_free(struct makemounts *);
+
+/* mounts.c */
+int		 makemount_read(struct criumake *);
+bool		 makemount_space(const struct criumake *);
+bool		 makemount_lacks(const struct criumake *, uint64_t);
+void		 makemount_path(const struct criumake *, const char *,
+		    protobuf_c_boolean *, int32_t *);
+void		 makemount_free(struct criumake *);
 
 /* find.c */
 int		 makefind_opens(struct criumake *);

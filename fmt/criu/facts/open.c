@@ -329,19 +329,17 @@ makeopen_read(struct criumake *m)
 }
 
 /*
- * Return whether execve(2) closes a descriptor of t: fdinfo tells.
+ * Set *info to what fdinfo tells of a descriptor of t.
  */
-static bool
-is_cloexec(const struct maketask *t, uint64_t fd)
+static void
+info_read(const struct maketask *t, uint64_t fd, struct fdinfo *info)
 {
-	struct fdinfo info;
 	struct recfile f;
 	char name[32];
 
 	snprintf(name, sizeof name, "fdinfo/%" PRIu64, fd);
 	linuxrec_find(&t->rec, name, &f);
-	fdinfo_parse(&info, f.data, f.len);
-	return (info.flags & O_CLOEXEC) != 0;
+	fdinfo_parse(info, f.data, f.len);
 }
 
 /*
@@ -350,6 +348,7 @@ is_cloexec(const struct maketask *t, uint64_t fd)
 static int
 fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 {
+	struct fdinfo info;
 	struct makeopen *f;
 	struct makefd *v;
 
@@ -361,8 +360,10 @@ fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 		return -1;
 	v = &t->fd[t->nfd++];
 	v->fd = fd;
-	v->cloexec = is_cloexec(t, fd);
+	info_read(t, fd, &info);
+	v->cloexec = (info.flags & O_CLOEXEC) != 0;
 	v->open = f;
+	f->mount = info.mount;
 	if (!f->used)
 		f->user = t;
 	f->used = true;

@@ -25,6 +25,7 @@ static const char *const word[WHY_KINDS] = {
 	[WHY_INOTIFY] = "inotify",
 	[WHY_IO_URING] = "io_uring",
 	[WHY_LOCKS] = "locks",
+	[WHY_MOUNT] = "mount",
 	[WHY_MQUEUE] = "mqueue",
 	[WHY_MULTICAST] = "multicast",
 	[WHY_NAMESPACES] = "namespaces",

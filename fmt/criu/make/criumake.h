@@ -10,6 +10,7 @@
  *	netconf.c	settings of a network namespace
  *	netlinks.c	its links
  *	netspace.c	and all of it
+ *	mounts.c	what is mounted
  *	spaces.c	namespaces
  *	rseq.c		restartable sequences
  *	regs.c		registers, by machine: amd64.c, arm64.c
@@ -32,6 +33,9 @@
 /* netspace.c */
 int		 makenet_check(struct criumake *);
 int		 makenet_write(struct criumake *);
+
+/* mounts.c */
+int		 makemount_write(struct criumake *);
 
 /* spaces.c */
 enum { CRIUS_IDS = 1 };		/* of criu itself */

@@ -30,6 +30,7 @@ make_free(struct criumake *m)
 	maketask_free(m);
 	makeopen_free(m);
 	makeusers_free(m);
+	makemount_free(m);
 	makewhy_free(m);
 	free(m->lock);
 }

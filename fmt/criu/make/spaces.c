@@ -11,6 +11,8 @@
  *		has a mount namespace that is made, too (users.c)
  *	net	where the first process is an init, and was in another one than
  *		snap (netspace.c)
+ *	mnt	where the first process is the init, and the record has what is
+ *		mounted there (mounts.c)
  */
 #include "criumake.h"
 
@@ -61,10 +63,11 @@ makespaces_check(struct criumake *m)
 		return make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
 		    ": the init of its pid namespace, of whose others nothing "
 		    "is told", pid);
-	rc = 0;
+	rc = strstr(text, "mnt") != NULL && makemount_read(m) == -1 ? -1 : 0;
 	for (name = strtok_r(text, " \n", &rest); name != NULL && rc == 0;
 	    name = strtok_r(NULL, " \n", &rest)) {
-		made = strcmp(name, "ipc") == 0 && makesysv_space(m);
+		made = (strcmp(name, "ipc") == 0 && makesysv_space(m)) ||
+		    (strcmp(name, "mnt") == 0 && makemount_space(m));
 		if (strcmp(name, "cgroup") == 0)
 			rc = make_note(m, "process %" PRIu64 ": it is restored "
 			    "in criu's cgroup namespace, not one of its own",
@@ -93,6 +96,8 @@ makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
 	ids->pid_ns_id = id;
 	ids->has_uts_ns_id = has_uts(m);
 	ids->uts_ns_id = id;
+	ids->has_mnt_ns_id = makemount_space(m);
+	ids->mnt_ns_id = id;
 	ids->has_ipc_ns_id = makesysv_space(m);
 	ids->ipc_ns_id = id;
 	ids->has_user_ns_id = m->users;

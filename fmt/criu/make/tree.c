@@ -324,6 +324,7 @@ maketree_write(struct criumake *m)
 		if (pstree_entry(m, &im->b, m->order[i]) == -1)
 			return -1;
 	if (timens_write(m) == -1 || makespaces_write(m) == -1 ||
+	    makemount_write(m) == -1 ||
 	    (im = make_image(m, CRIU_INVENTORY, "inventory.img")) == NULL)
 		return -1;
 	ids.vm_id = ids.files_id = ids.fs_id = ids.sighand_id = CRIUS_IDS;

@@ -186,6 +186,8 @@ named_hinders(struct criumake *m, const struct makeopen *f)
 {
 	if (f->path == NULL || *f->path != '/')
 		return "a file whose path is not known";
+	if (makemount_lacks(m, f->mount))
+		return "a file of another mount namespace";
 	if (f->v[OK_DELETED][0] == 0)
 		return NULL;
 	if (makeopen_is(f, "link") && f->leads == NULL)

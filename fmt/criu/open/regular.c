@@ -26,6 +26,7 @@ reg_add(struct criumake *m, const Criu__RegFile *r, const struct makeopen *f)
 
 	makeopen_fown(m, f, &fown);
 	owned.fown = &fown;
+	makemount_path(m, owned.name, &owned.has_mnt_id, &owned.mnt_id);
 	e.type = FD_REG;
 	e.id = owned.id;
 	e.reg = &owned;

@@ -1,0 +1,195 @@
+/*
+ * Lists of what is mounted, as records have them: proc_pid_mountinfo(5).
+ */
+#include "facts.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOUNTS_MOST = 8192 };	/* of a list; each is compared with all */
+
+/*
+ * File systems that criu mounts, and their numbers: images/mnt.proto and
+ * criu/filesystems.c.
+ */
+static const struct {
+	const char	*name;
+	unsigned int	 code;
+} types[] = {
+	{ "proc", 1 }, { "sysfs", 2 }, { "devtmpfs", 3 }, { "binfmt_misc", 4 },
+	{ "tmpfs", MAKETMPFS }, { "devpts", 6 }, { "pstore", 8 },
+	{ "securityfs", 9 }, { "fusectl", 10 }, { "debugfs", 11 },
+	{ "cgroup", 12 }, { "mqueue", 14 }, { "tracefs", 19 },
+	{ "cgroup2", 23 }
+};
+
+/*
+ * Options of a mount, or of its file system, that are flags of mount(2).
+ */
+static const struct {
+	const char	*name;
+	uint32_t	 mount;
+	uint32_t	 system;
+} options[] = {
+	{ "rw", 0, 0 }, { "ro", 1, 1 }, { "nosuid", 2, 0 }, { "nodev", 4, 0 },
+	{ "noexec", 8, 0 }, { "noatime", 1 << 10, 0 },
+	{ "nodiratime", 1 << 11, 0 }, { "relatime", 1 << 21, 0 },
+	{ "sync", 0, 16 }, { "dirsync", 0, 128 }, { "mand", 0, 64 }
+};
+
+enum {				/* of mount(2), too */
+	NOATIME = 1 << 10, UNBINDABLE = 1 << 17,
+	SHARED = 1 << 20, RELATIME = 1 << 21, STRICTATIME = 1 << 24
+};
+
+/*
+ * Undo the octal escapes of mountinfo, in place: proc_pid_mountinfo(5).
+ */
+static char *
+unescape(char *s)
+{
+	char *in, *out;
+
+	for (in = out = s; *in != '\0'; out++)
+		if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' &&
+		    in[2] >= '0' && in[2] <= '7' && in[3] >= '0' &&
+		    in[3] <= '7') {
+			*out = (char)((in[1] - '0') << 6 | (in[2] - '0') << 3 |
+			    (in[3] - '0'));
+			in += 4;
+		} else
+			*out = *in++;
+	*out = '\0';
+	return s;
+}
+
+/*
+ * Set *flags to the options of a mount, a list.
+ */
+static void
+flags_set(struct makemount *t, char *list)
+{
+	char *s;
+	size_t i;
+
+	while ((s = strsep(&list, ",")) != NULL) {
+		for (i = 0; i < sizeof options / sizeof *options; i++)
+			if (strcmp(options[i].name, s) == 0)
+				t->flags |= options[i].mount;
+		t->mapped |= strcmp(s, "idmapped") == 0;
+	}
+	if ((t->flags & (RELATIME | NOATIME)) == 0)
+		t->flags |= STRICTATIME;
+}
+
+/*
+ * Set t->system to those of its file system, and leave the rest of them in the
+ * list, in place.
+ */
+static void
+system_set(struct makemount *t, char *list)
+{
+	char *s, *next, *out;
+	size_t i, n;
+
+	for (out = list, next = list; (s = strsep(&next, ",")) != NULL;) {
+		for (i = 0; i < sizeof options / sizeof *options; i++)
+			if (strcmp(options[i].name, s) == 0 &&
+			    (options[i].mount == 0 || options[i].system != 0))
+				break;
+		if (i < sizeof options / sizeof *options) {
+			t->system |= options[i].system;
+			continue;
+		}
+		n = strlen(s);
+		if (out != list)
+			*out++ = ',';
+		memmove(out, s, n);
+		out += n;
+	}
+	*out = '\0';
+	t->options = list;
+}
+
+/*
+ * Set t to what a line of mountinfo tells, which it borrows and changes: all
+ * fields, then perhaps others up to a hyphen, then three.  Return false if it
+ * is not such a line.
+ */
+static bool
+line_parse(struct makemount *t, char *line)
+{
+	unsigned int major, minor;
+	char *f[6], *s;
+	size_t i;
+
+	memset(t, 0, sizeof *t);
+	for (i = 0; i < 6; i++)
+		if ((f[i] = strsep(&line, " ")) == NULL)
+			return false;
+	if (sscanf(f[0], "%" SCNu32, &t->id) != 1 ||
+	    sscanf(f[1], "%" SCNu32, &t->parent) != 1 ||
+	    sscanf(f[2], "%u:%u", &major, &minor) != 2)
+		return false;
+	t->dev = (uint64_t)major << 20 | (minor & 0xfffff);
+	snprintf(t->archive, sizeof t->archive, "mounts/tmpfs/%x:%x", major,
+	    minor);
+	t->root = unescape(f[3]);
+	t->point = unescape(f[4]);
+	flags_set(t, f[5]);
+	while ((s = strsep(&line, " ")) != NULL && strcmp(s, "-") != 0)
+		if (sscanf(s, "shared:%" SCNu32, &t->shared) == 1)
+			t->flags |= SHARED;
+		else if (sscanf(s, "master:%" SCNu32, &t->master) == 1)
+			t->flags |= MAKESLAVE;
+		else if (strcmp(s, "unbindable") == 0)
+			t->flags |= UNBINDABLE;
+	for (i = 0; i < 3; i++)
+		if ((f[i] = strsep(&line, " ")) == NULL)
+			return false;
+	t->type = f[0];
+	t->source = unescape(f[1]);
+	system_set(t, unescape(f[2]));
+	for (i = 0; i < sizeof types / sizeof *types; i++)
+		if (strcmp(types[i].name, t->type) == 0)
+			t->code = types[i].code;
+	return *t->root == '/' && *t->point == '/';
+}
+
+/*
+ * Read file name of t's record, a list of mounts, to *l, which is empty.
+ * Return 0, or -1 with errstr; it is freed with makemounts_free in both cases.
+ */
+int
+makemounts_read(struct makemounts *l, const struct maketask *t, const char *name)
+{
+	char *line, *next;
+
+	if ((l->text = words_text(&t->rec, name)) == NULL)
+		return errstr_set("process %" PRIu64 ": no %s", t->proc->pid,
+		    name);
+	for (next = l->text; (line = strsep(&next, "\n")) != NULL;) {
+		if (*line == '\0')
+			continue;
+		if (l->n == MOUNTS_MOST || VEC_ROOM(l->v, l->n) == -1)
+			return errstr_set("process %" PRIu64 ": %s: more than "
+			    "%d mounts", t->proc->pid, name, MOUNTS_MOST);
+		if (!line_parse(&l->v[l->n++], line))
+			return errstr_set("process %" PRIu64 ": %s: line %zu: "
+			    "not a mount", t->proc->pid, name, l->n);
+	}
+	return 0;
+}
+
+void
+makemounts_free(struct makemounts *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		free(l->v[i].outside);
+	free(l->v);
+	free(l->text);
+}

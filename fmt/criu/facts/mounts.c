@@ -1,0 +1,295 @@
+/*
+ * What is mounted in the mount namespace of processes that have one for
+ * themselves, and what becomes of it.  criu gets the root by its option --root;
+ * what is mounted outside, too, it binds from there (--external); what it knows
+ * how to make is made; and what else there is cannot be restored.
+ */
+#include "facts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Return whether path is that of directory dir, or below it.
+ */
+static bool
+is_below(const char *path, const char *dir)
+{
+	const size_t n = strlen(dir);
+
+	return strcmp(dir, "/") == 0 || (strncmp(path, dir, n) == 0 &&
+	    (path[n] == '/' || path[n] == '\0'));
+}
+
+/*
+ * Return whether the path of something on mount o leads to what is mounted
+ * there instead.
+ */
+static bool
+is_covered(const struct makemounts *l, const struct makemount *o,
+    const char *path)
+{
+	const struct makemount *x;
+	size_t n;
+
+	for (x = l->v; x < l->v + l->n; x++) {
+		n = strlen(x->point);
+		if (x != o && is_below(path, x->point) &&
+		    (n > strlen(o->point) || (x > o &&
+		    strcmp(x->point, o->point) == 0)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Return the path, the caller's, by which a mount is seen in a list of others,
+ * or NULL.
+ */
+static char *
+path_outside(const struct makemounts *l, const struct makemount *t)
+{
+	const struct makemount *o;
+	const char *rest;
+	char *path;
+
+	for (o = l->v; o < l->v + l->n; o++) {
+		if (o->dev != t->dev || strcmp(o->type, t->type) != 0 ||
+		    !is_below(t->root, o->root))
+			continue;
+		rest = t->root + (strcmp(o->root, "/") == 0 ? 0 :
+		    strlen(o->root));
+		if (strcmp(rest, "/") == 0)
+			rest = "";
+		if (asprintf(&path, "%s%s", strcmp(o->point, "/") == 0 &&
+		    *rest != '\0' ? "" : o->point, rest) == -1)
+			return NULL;
+		if (!is_covered(l, o, path))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+/*
+ * Return the mount of a number of a list, or NULL.
+ */
+static struct makemount *
+mount_find(const struct makemounts *l, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->v[i].id == id)
+			return &l->v[i];
+	return NULL;
+}
+
+static bool
+is_whole(const struct makemount *t)
+{
+	return strcmp(t->root, "/") == 0;
+}
+
+/*
+ * Return why mount t, which is not outside, cannot be made, or NULL.
+ */
+static const char *
+made_hinders(const struct criumake *m, const struct makemount *t)
+{
+	const struct makemounts *l = &m->inside;
+	struct recfile f;
+	size_t i;
+
+	if (!is_whole(t)) {
+		for (i = 0; i < l->n; i++)
+			if (l->v[i].dev == t->dev && is_whole(&l->v[i]) &&
+			    l->v[i].outside == NULL && !l->v[i].left)
+				return NULL;
+		return "only a part of what is mounted nowhere else";
+	}
+	if (t->code == 0)
+		return "it is mounted nowhere else, and criu cannot make it";
+	if (t->code == MAKETMPFS && !linuxrec_find(&m->root->rec, t->archive,
+	    &f))
+		return "its files are not in the snapshot";
+	return NULL;
+}
+
+/*
+ * Leave out mount t if another covers all of it, which then takes its place.
+ * Return 1 if so; 0, or -1.
+ */
+static int
+covered_leave(struct criumake *m, struct makemount *t)
+{
+	const struct makemounts *l = &m->inside;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->v[i].parent == t->id &&
+		    strcmp(l->v[i].point, t->point) == 0)
+			break;
+	if (i == l->n)
+		return 0;
+	for (i = 0; i < l->n; i++)
+		if (l->v[i].parent == t->id)
+			l->v[i].parent = t->parent;
+	t->left = true;
+	return make_note(m, "process %" PRIu64 ": what is mounted on %s and "
+	    "covered by what is mounted upon it, of type %s, is not there when "
+	    "it is restored", m->root->proc->pid, t->point, t->type) == -1 ?
+	    -1 : 1;
+}
+
+/*
+ * Note that a mount is left out, or what becomes of who gets to know of others'.
+ */
+static int
+mount_judge(struct criumake *m, struct makemount *t)
+{
+	const struct makemounts *l = &m->inside;
+	const uint64_t pid = m->root->proc->pid;
+	const struct makemount *parent;
+	const char *why;
+	size_t i, n;
+	int rc;
+
+	parent = mount_find(l, t->parent);
+	n = strlen(t->root);
+	why = NULL;
+	if (parent != NULL && parent->left)
+		t->left = true;
+	else if (n > 9 && strcmp(t->root + n - 9, "//deleted") == 0)
+		why = "its directory is deleted";
+	else if (t->mapped)
+		why = "its users are mapped to others";
+	else if (t != l->top && (t->dev != l->top->dev ||
+	    !is_below(t->root, l->top->root)) &&
+	    (t->outside = path_outside(&m->outside, t)) == NULL)
+		why = made_hinders(m, t);
+	if (why != NULL && (rc = covered_leave(m, t)) != 0)
+		return rc == -1 ? -1 : 0;
+	if (why != NULL) {
+		t->left = true;
+		return make_refuse(m, WHY_MOUNT, "process %" PRIu64 ": %s, of "
+		    "type %s, which is mounted on %s: %s", pid, t->source,
+		    t->type, t->point, why);
+	}
+	for (i = 0; t->master != 0 && i < l->n; i++)
+		if (l->v[i].shared == t->master)
+			return 0;
+	if (t->master == 0 || t->outside != NULL || t->dev == l->top->dev)
+		return 0;
+	t->master = 0;
+	t->flags &= ~(uint32_t)MAKESLAVE;
+	return make_note(m, "process %" PRIu64 ": what is mounted outside of "
+	    "its mount namespace no longer comes to %s when it is restored",
+	    pid, t->point);
+}
+
+/*
+ * Set the top of the mounts that are inside: that on /, and the only one.
+ */
+static int
+top_find(struct criumake *m)
+{
+	struct makemounts *l = &m->inside;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].point, "/") != 0)
+			continue;
+		else if (l->top == NULL)
+			l->top = &l->v[i];
+		else
+			return make_never(m, "process %" PRIu64 ": something "
+			    "is mounted over the root of its mount namespace: "
+			    "cannot be restored", m->root->proc->pid);
+	return l->top != NULL ? 0 : make_never(m, "process %" PRIu64 ": of the "
+	    "root of its mount namespace nothing is told: cannot be restored",
+	    m->root->proc->pid);
+}
+
+/*
+ * Read what is mounted in the namespace of the root of the tree, and judge what
+ * becomes of it.  Return 1; 0 if it is noted that it cannot be restored, or
+ * nothing is told of it; or -1.
+ */
+int
+makemount_read(struct criumake *m)
+{
+	struct recfile f;
+	size_t i;
+
+	if (!linuxrec_find(&m->root->rec, "mounts/inside", &f))
+		return 0;
+	if (makemounts_read(&m->inside, m->root, "mounts/inside") == -1 ||
+	    makemounts_read(&m->outside, m->root, "mounts/outside") == -1 ||
+	    top_find(m) == -1)
+		return -1;
+	if (m->fatal)
+		return 0;
+	/* those of a whole file system first: others are bound from them */
+	for (i = 0; i < 2 * m->inside.n; i++)
+		if (is_whole(&m->inside.v[i % m->inside.n]) ==
+		    (i < m->inside.n) && mount_judge(m,
+		    &m->inside.v[i % m->inside.n]) == -1)
+			return -1;
+	m->inside.top->outside = path_outside(&m->outside, m->inside.top);
+	return 1;
+}
+
+/*
+ * Return whether a mount namespace is made for the processes.
+ */
+bool
+makemount_space(const struct criumake *m)
+{
+	return m->inside.top != NULL;
+}
+
+/*
+ * Return whether nothing is mounted there by the number of a mount, which is
+ * told: then it is of another namespace.
+ */
+bool
+makemount_lacks(const struct criumake *m, uint64_t id)
+{
+	const struct makemount *t;
+
+	if (!makemount_space(m) || id == 0)
+		return false;
+	t = mount_find(&m->inside, id);
+	return t == NULL || t->left;
+}
+
+/*
+ * Set *has and *id to the number of the mount that a path leads to, if a mount
+ * namespace is made.
+ */
+void
+makemount_path(const struct criumake *m, const char *path,
+    protobuf_c_boolean *has, int32_t *id)
+{
+	const struct makemount *t, *best;
+	size_t i;
+
+	best = m->inside.top;
+	for (i = 0; best != NULL && i < m->inside.n; i++) {
+		t = &m->inside.v[i];
+		if (!t->left && is_below(path, t->point) &&
+		    strlen(t->point) >= strlen(best->point))
+			best = t;
+	}
+	if ((*has = best != NULL))
+		*id = (int32_t)best->id;
+}
+
+void
+makemount_free(struct criumake *m)
+{
+	makemounts_free(&m->inside);
+	makemounts_free(&m->outside);
+}

@@ -1,0 +1,142 @@
+/*
+ * What is mounted as CRIU images: mountpoints-N.img, and tmpfs-dev-N.tar.gz.img
+ * of each tmpfs that is made, with its files; and what the command of criu is
+ * told of that.
+ */
+#include "criumake.h"
+#include "io/gzip/gzip.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Add n bytes to an image, compressed: a row of members, as gzip(1) takes them.
+ */
+static int
+packed_add(struct buf *b, const uint8_t *data, size_t n)
+{
+	z_stream z = { 0 };
+	uint8_t *room;
+	size_t part, len;
+
+	if (gzip_packer(&z) == -1)
+		return -1;
+	for (len = 1; n > 0 && len > 0; data += part, n -= part) {
+		part = n < GZIP_RAW ? n : GZIP_RAW;
+		room = buf_room(b, GZIP_ROOM);
+		len = room == NULL ? 0 : gzip_pack(&z, data, part, room);
+		b->len += len;
+	}
+	deflateEnd(&z);
+	return len == 0 ? errstr_set("out of memory") : 0;
+}
+
+/*
+ * Make the image of the files of a tmpfs, unless it is there.
+ */
+static int
+files_write(struct criumake *m, const struct makemount *t)
+{
+	struct recfile f;
+	struct made *im;
+	char name[64];
+	size_t i;
+
+	snprintf(name, sizeof name, "tmpfs-dev-%" PRIu64 ".tar.gz.img",
+	    t->dev);
+	for (i = 0; i < m->out->n; i++)
+		if (strcmp(m->out->v[i]->name, name) == 0)
+			return 0;
+	if (!linuxrec_find(&m->root->rec, t->archive, &f))
+		return errstr_set("no %s", t->archive);
+	if ((im = make_image(m, CRIU_RAW, "%s", name)) == NULL)
+		return -1;
+	return packed_add(&im->b, f.data, f.len);
+}
+
+/*
+ * Add a word to those of criu's command that the caller is told.
+ */
+static void
+word_add(const struct criumake *m, const char *option, const char *word)
+{
+	if (m->opts->words == NULL)
+		return;
+	buf_printf(m->opts->words, " %s ", option);
+	shell_word(m->opts->words, word);
+}
+
+/*
+ * Tell the command how criu gets at what is mounted outside.
+ */
+static int
+command_tell(struct criumake *m)
+{
+	const struct makemounts *l = &m->inside;
+	char *word;
+	size_t i;
+
+	if (l->top->outside == NULL && make_note(m, "process %" PRIu64 ": the "
+	    "root of its mount namespace, of type %s, is mounted nowhere else: "
+	    "criu is to be told with --root where it is", m->root->proc->pid,
+	    l->top->type) == -1)
+		return -1;
+	word_add(m, "--root", l->top->outside != NULL ? l->top->outside :
+	    "ROOT");
+	for (i = 0; i < l->n; i++) {
+		if (l->v[i].outside == NULL || &l->v[i] == l->top ||
+		    l->v[i].left)
+			continue;
+		if (asprintf(&word, "mnt[%s]:%s", l->v[i].point,
+		    l->v[i].outside) == -1)
+			return errstr_set("out of memory");
+		word_add(m, "--external", word);
+		free(word);
+	}
+	return 0;
+}
+
+/*
+ * Make the images of all that is mounted.
+ */
+int
+makemount_write(struct criumake *m)
+{
+	const struct makemount *t;
+	Criu__Mnt e = CRIU__MNT__INIT;
+	struct made *im;
+	size_t i;
+
+	if (!makemount_space(m))
+		return 0;
+	if ((im = make_image(m, CRIU_MNTS, "mountpoints-%d.img", MADE_ID)) ==
+	    NULL)
+		return -1;
+	e.has_shared_id = e.has_master_id = e.has_sb_flags = true;
+	for (i = 0; i < m->inside.n; i++) {
+		t = &m->inside.v[i];
+		if (t->left)
+			continue;
+		e.fstype = t->code;
+		e.mnt_id = t->id;
+		e.root_dev = (uint32_t)t->dev;
+		e.parent_mnt_id = t->parent;
+		e.flags = t->flags;
+		e.root = t->root;
+		e.mountpoint = t->point;
+		e.source = t->source;
+		e.options = t->options;
+		e.shared_id = t->shared;
+		e.master_id = t->master;
+		e.sb_flags = t->system;
+		e.ext_key = t->outside != NULL && t != m->inside.top ?
+		    t->point : NULL;
+		criuimg_add(&im->b, &e.base);
+		if (t->code == MAKETMPFS && t->outside == NULL &&
+		    t != m->inside.top && strcmp(t->root, "/") == 0 &&
+		    files_write(m, t) == -1)
+			return -1;
+	}
+	return command_tell(m);
+}

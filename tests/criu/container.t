@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# What is mounted in a mount namespace of its own is mounted again when it is
+# restored: what only it has is made, with the files of a tmpfs, and what is
+# outside, too, criu binds from there.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+# mounts PID: what it has mounted: the root of each, where, how, and what
+mounts() {
+	sed 's/^[0-9]* [0-9]* [0-9:]* \(.*\) - \([^ ]*\) .*/\1 \2/' \
+	    "/proc/$1/mountinfo" | sort
+}
+
+# begin WHAT ...: mounts.py with these words; $pid is the init, $outside who
+# waits for it
+begin() {
+	in=(unshare --fork --pid --mount --uts --ipc --mount-proc)
+	start "$here/mounts.py" "$@" 9</dev/null
+	in=(env)
+	outside=$pid
+	pid=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+	until_true longer 20
+}
+
+# over: end the init and all below it
+over() {
+	kill -KILL "$pid"
+	until_true gone "$outside"
+	until_true gone "$pid"
+}
+
+# comes_back WHAT: what runs is taken, ended, restored, and goes on
+comes_back() {
+	mounts "$pid" >"$tmp/mounts"
+	cp "$log" "$tmp/log.before"
+	timeout 60 "$BUILD/snap" -r "$pid" >"$tmp/snap" 2>"$tmp/err"
+	is "$? $(cat "$tmp/err")" '0 ' "$1: snap"
+	timeout 60 "$BUILD/snapload" -D "$tmp/there" "$tmp/snap" \
+	    >"$tmp/command" 2>"$tmp/err"
+	is "$? $(grep -v 'covered by' "$tmp/err")" '0 ' "$1: snapload"
+	over
+	cp "$log" "$tmp/log.was"
+	: >"$log"
+	restore "$tmp/there" --pidfile "$tmp/pidfile"
+	pid=$(cat "$tmp/pidfile")
+	outside=$pid
+	goes_on "$1"
+	# what covers something else is there alone
+	is "$(mounts "$pid" | comm -13 "$tmp/mounts" -)" '' \
+	    "$1: nothing is mounted that was not"
+	is "$(awk '{ print $2 }' "$tmp/mounts" | sort -u)" \
+	    "$(mounts "$pid" | awk '{ print $2 }' | sort -u)" \
+	    "$1: on the same directories"
+	over
+	rm -rf "$tmp/there" "$tmp/pidfile"
+}
+mkdir "$tmp/own" "$tmp/chroot" "$tmp/none"
+[ -x /usr/bin/python3 ] || skip_all 'no python in /usr'
+begin
+comes_back 'the root of the machine'
+begin own "$tmp/own"
+comes_back 'a root of its own'
+begin chroot "$tmp/chroot"
+comes_back 'a directory as its root'
+
+# refused WORDS ...: what hinders it
+refused() {
+	begin "$@"
+	"$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
+	rm -rf "$tmp/none"
+	"$BUILD/snapload" -D "$tmp/none" "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
+	echo "$? $(sed '/covered by/d; s/.*process [0-9]*//; s/-f [a-z]* writes.*//' \
+	    "$tmp/err" | head -n 1)"
+}
+refused here ramfs >"$tmp/refused"
+is "$(cat "$tmp/refused")" '1 : ram, of type ramfs, which is mounted on '\
+'/mnt/ram: it is mounted nowhere else, and criu cannot make it: cannot be '\
+'restored (-f mount leaves it out)' 'one that criu cannot make is refused'
+"$BUILD/snapload" -f mount -D "$tmp/none" "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
+is "$? $(grep -c '^criu restore' "$tmp/out")" '1 1' 'but can be left out' ||
+    diag <"$tmp/err"
+over
+refused here large >"$tmp/refused"
+is "$(cat "$tmp/refused")" '1 : own, of type tmpfs, which is mounted on /mnt: '\
+'its files are not in the snapshot: cannot be restored (-f mount leaves it out)' \
+    'a tmpfs of more than 16 megabytes is refused'
+over
+refused here outside >"$tmp/refused"
+is "$(cat "$tmp/refused")" '1 , descriptor 9: a file of another mount '\
+'namespace: /dev/null: cannot be restored (-f other leaves it out)' \
+    'a file of another namespace is refused'
+over
+finish 25

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""mounts.py LOG [own DIR | chroot DIR | here] [WHAT]: in a mount namespace that
+is its own, with a pid namespace, have a tmpfs with files of all kinds, a part of
+what is mounted, and files open there, one of them deleted; count in the log while
+all is as it was.  With own, its root is DIR, with /usr and what else it takes;
+with chroot, DIR is where it looks up files, and no mount.  It is the python of
+/usr that runs there.  WHAT is large, for a tmpfs of more bytes than are taken
+along, ramfs for one that criu cannot make, or outside to keep descriptor 9, which
+was opened in another namespace.
+"""
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import time
+
+LOG, HOW, DIR = (sys.argv[1:] + ['', ''])[:3]
+DIR = DIR if HOW in ('own', 'chroot') else ''
+WHAT = sys.argv[-1]
+
+
+def sh(line):
+    subprocess.check_call(['sh', '-ec', line.replace('DIR', DIR)])
+
+
+def fds():
+    """Nothing that was opened before stays open."""
+    n = os.open('/dev/null', os.O_RDWR)
+    for i in range(3):
+        os.dup2(n, i)
+    os.closerange(3, 9 if WHAT == 'outside' else 1024)
+    if WHAT == 'outside':
+        os.closerange(10, 1024)
+
+
+def root_make():
+    """DIR has what a program takes."""
+    sh('''cd DIR; mkdir -p usr proc dev log tmp old etc
+    for d in bin sbin lib lib64; do
+        [ ! -L /$d ] || ln -s "usr/$d" $d
+    done
+    mount --bind /usr usr; mount -o remount,bind,ro,nosuid usr
+    mount -t proc proc proc
+    mount -t tmpfs -o mode=755,size=64k tmpfs dev
+    for d in null zero random urandom; do
+        mknod -m 666 dev/$d c 1 "$(echo "null:3 zero:5 random:8 urandom:9" |
+            tr ' ' '\\n' | sed -n "s/^$d://p")"
+    done
+    mkdir dev/pts dev/mqueue
+    mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts
+    mount -t mqueue mqueue dev/mqueue
+    >log/log; >>%s; mount --bind %s log/log''' % (LOG, LOG))
+
+
+def enter():
+    """Go where files are looked up then, and begin anew."""
+    sh('mount --make-rprivate /')
+    if HOW == 'own':
+        sh('mount --bind DIR DIR')
+    if DIR:
+        root_make()
+        shutil.copy(sys.argv[0], DIR + '/mounts.py')
+        os.chdir(DIR)
+    if HOW == 'own':
+        sh('pivot_root . old')
+    if DIR:
+        os.chroot('.')
+        os.chdir('/')
+        sys.argv[0:2] = ['/mounts.py', '/log/log']
+    if HOW == 'own':
+        sh('umount -l old; mount -o remount,ro /dev')
+    os.execv('/usr/bin/python3', ['python3', '-S'] + sys.argv +
+             [WHAT, 'entered'])
+
+
+os.environ['PATH'] = '/usr/sbin:/usr/bin:/sbin:/bin'
+if WHAT != 'entered':
+    enter()
+WHAT = sys.argv[-2]
+TMP = '/tmp' if DIR else '/mnt'
+sh('''cd %s; mount -t tmpfs -o size=40m,mode=1770 own %s; cd %s
+mkdir -p d/e; echo file >file; ln file d/hard; ln -s ../../file d/e/link; mkfifo fifo
+mknod dev c 1 3; chmod 4751 d/hard; chown 12:34 fifo
+echo long >$(printf '%%0200d' 7); mkdir bind; mount --bind d bind''' %
+   (TMP, TMP, TMP))
+os.chdir(TMP)
+if WHAT == 'large':
+    sh('head -c 17000000 /dev/zero >large')
+if WHAT == 'ramfs':
+    sh('mkdir ram; mount -t ramfs ram ram')
+fds()
+os.setsid()
+log = open(LOG, 'a', buffering=1)
+gone = open('gone', 'w+')
+gone.write('deleted')
+gone.flush()
+os.unlink('gone')
+kept = open('bind/hard')
+
+
+def wrong():
+    """Return how much is not as it was."""
+    gone.seek(0)
+    kept.seek(0)
+    st = [os.lstat(p) for p in ('file', 'd/hard', 'fifo', 'dev', '.')]
+    return sum([
+        gone.read() != 'deleted', kept.read() != 'file\n',
+        open('d/e/link').read() != 'file\n',
+        open('%0200d' % 7).read() != 'long\n',
+        st[0].st_ino != st[1].st_ino, st[0].st_mode & 0o7777 != 0o4751,
+        not stat.S_ISFIFO(st[2].st_mode), st[2].st_gid != 34,
+        st[3].st_rdev != os.makedev(1, 3), st[4].st_mode & 0o7777 != 0o1770,
+        os.fstat(kept.fileno()).st_ino != st[1].st_ino,
+        os.getcwd() != TMP, os.stat('bind').st_ino != os.stat('d').st_ino,
+        os.readlink('/proc/self') != '1', os.path.exists('gone')])
+
+
+n = 0
+while True:
+    n += 1
+    print('mounts', n, wrong(), file=log)
+    time.sleep(0.02)
