@@ -63,6 +63,23 @@ comes_back 'a root of its own'
 begin chroot "$tmp/chroot"
 comes_back 'a directory as its root'
 
+# a root that is not to be written to, and one that nobody else has
+begin readonly "$tmp/own"
+"$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
+"$BUILD/snapload" -c "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
+is "$? $(sed -n 's/.*process [0-9]*: \(the root.*\)/\1/p' "$tmp/err")" \
+    "0 the root of its mount namespace is restored with the options that \
+$tmp/own has, not with its own (ro, nosuid, nodev, noexec)" \
+    'the options of a root are told'
+over
+begin alone "$tmp/own"
+"$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
+"$BUILD/snapload" -c "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
+is "$? $(grep -c -- '--root ROOT' "$tmp/out") $(grep -c \
+    'is mounted nowhere else: criu is to be told with --root' "$tmp/err")" \
+    '0 1 1' 'where nobody else has it, who restores tells where it is'
+over
+
 # refused WORDS ...: what hinders it
 refused() {
 	begin "$@"
@@ -90,4 +107,4 @@ is "$(cat "$tmp/refused")" '1 , descriptor 9: a file of another mount '\
 'namespace: /dev/null: cannot be restored (-f other leaves it out)' \
     'a file of another namespace is refused'
 over
-finish 25
+finish 27

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""mounts.py LOG [own DIR | chroot DIR | here] [WHAT]: in a mount namespace that
-is its own, with a pid namespace, have a tmpfs with files of all kinds, a part of
-what is mounted, and files open there, one of them deleted; count in the log while
-all is as it was.  With own, its root is DIR, with /usr and what else it takes;
-with chroot, DIR is where it looks up files, and no mount.  It is the python of
-/usr that runs there.  WHAT is large, for a tmpfs of more bytes than are taken
-along, ramfs for one that criu cannot make, or outside to keep descriptor 9, which
-was opened in another namespace.
+"""mounts.py LOG [own DIR | readonly DIR | alone DIR | chroot DIR | here] [WHAT]:
+in a mount namespace that is its own, with a pid namespace, have a tmpfs with files
+of all kinds, a part of what is mounted, and files open there, one of them deleted;
+count in the log while all is as it was.  With own, its root is DIR, with /usr and
+what else it takes, which nothing can be written to with readonly, and which is a
+tmpfs that nobody else has with alone; with chroot, DIR is where it looks up files,
+and no mount.  It is the python of /usr that runs there.  WHAT is large, for a tmpfs
+of more bytes than are taken along, ramfs for one that criu cannot make, or outside
+to keep descriptor 9, which was opened in another namespace.
 """
 import os
 import shutil
@@ -16,7 +17,7 @@ import sys
 import time
 
 LOG, HOW, DIR = (sys.argv[1:] + ['', ''])[:3]
-DIR = DIR if HOW in ('own', 'chroot') else ''
+DIR = DIR if HOW in ('own', 'readonly', 'alone', 'chroot') else ''
 WHAT = sys.argv[-1]
 
 
@@ -38,7 +39,7 @@ def root_make():
     """DIR has what a program takes."""
     sh('''cd DIR; mkdir -p usr proc dev log tmp old etc
     for d in bin sbin lib lib64; do
-        [ ! -L /$d ] || ln -s "usr/$d" $d
+        [ ! -L /$d ] || ln -sfn "usr/$d" $d
     done
     mount --bind /usr usr; mount -o remount,bind,ro,nosuid usr
     mount -t proc proc proc
@@ -49,6 +50,8 @@ def root_make():
     done
     mkdir dev/pts dev/mqueue
     mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts
+    [ -d sys ] || mkdir sys; mount -t sysfs sysfs sys
+    mount -o remount,bind,ro sys
     mount -t mqueue mqueue dev/mqueue
     >log/log; >>%s; mount --bind %s log/log''' % (LOG, LOG))
 
@@ -56,20 +59,24 @@ def root_make():
 def enter():
     """Go where files are looked up then, and begin anew."""
     sh('mount --make-rprivate /')
-    if HOW == 'own':
+    if HOW == 'alone':
+        sh('mount -t tmpfs -o mode=755 none DIR')
+    elif HOW != 'chroot' and DIR:
         sh('mount --bind DIR DIR')
     if DIR:
         root_make()
         shutil.copy(sys.argv[0], DIR + '/mounts.py')
         os.chdir(DIR)
-    if HOW == 'own':
+    if HOW != 'chroot' and DIR:
         sh('pivot_root . old')
     if DIR:
         os.chroot('.')
         os.chdir('/')
         sys.argv[0:2] = ['/mounts.py', '/log/log']
-    if HOW == 'own':
+    if HOW != 'chroot' and DIR:
         sh('umount -l old; mount -o remount,ro /dev')
+    if HOW == 'readonly':
+        sh('mount -o remount,bind,ro /')
     os.execv('/usr/bin/python3', ['python3', '-S'] + sys.argv +
              [WHAT, 'entered'])
 

@@ -244,6 +244,7 @@ struct makeaccept {		/* a connection that waits to be accepted */
 
 enum {				/* of struct makemount */
 	MAKETMPFS = 5,		/* code: a tmpfs */
+	MAKEFORBID = 15,	/* flags: ro, nosuid, nodev, noexec */
 	MAKESLAVE = 1 << 19	/* flags: it gets to know of others' mounts */
 };
 
@@ -268,6 +269,8 @@ struct makemount {		/* what is mounted somewhere */
 	bool		 mapped; /* its users are */
 	bool		 left;	/* it is not restored */
 	char		*outside; /* owned; where else it is; or NULL */
+	uint32_t	 there;	/* flags that it has there */
+	bool		 external; /* criu binds it from there */
 };
 
 struct makemounts {		/* all that is mounted in a namespace */

@@ -44,11 +44,11 @@ is_covered(const struct makemounts *l, const struct makemount *o,
 }
 
 /*
- * Return the path, the caller's, by which a mount is seen in a list of others,
- * or NULL.
+ * Set t->outside to the path by which a mount is seen in a list of others, if it
+ * is.  Return whether that is so.
  */
-static char *
-path_outside(const struct makemounts *l, const struct makemount *t)
+static bool
+outside_find(const struct makemounts *l, struct makemount *t)
 {
 	const struct makemount *o;
 	const char *rest;
@@ -64,12 +64,15 @@ path_outside(const struct makemounts *l, const struct makemount *t)
 			rest = "";
 		if (asprintf(&path, "%s%s", strcmp(o->point, "/") == 0 &&
 		    *rest != '\0' ? "" : o->point, rest) == -1)
-			return NULL;
-		if (!is_covered(l, o, path))
-			return path;
+			return false;
+		if (!is_covered(l, o, path)) {
+			t->outside = path;
+			t->there = o->flags;
+			return true;
+		}
 		free(path);
 	}
-	return NULL;
+	return false;
 }
 
 /*
@@ -167,7 +170,7 @@ mount_judge(struct criumake *m, struct makemount *t)
 		why = "its users are mapped to others";
 	else if (t != l->top && (t->dev != l->top->dev ||
 	    !is_below(t->root, l->top->root)) &&
-	    (t->outside = path_outside(&m->outside, t)) == NULL)
+	    !outside_find(&m->outside, t))
 		why = made_hinders(m, t);
 	if (why != NULL && (rc = covered_leave(m, t)) != 0)
 		return rc == -1 ? -1 : 0;
@@ -213,6 +216,47 @@ top_find(struct criumake *m)
 }
 
 /*
+ * Choose those that criu binds from outside.  It binds the others from them,
+ * where they are parts of the same: it would not set the flags of two that it
+ * gets there, if they have the same (do_bind_mount_v2 of its mount-v2.c).
+ */
+static void
+externals_choose(struct makemounts *l)
+{
+	struct makemount *t;
+	const struct makemount *o;
+
+	for (t = l->v; t < l->v + l->n; t++) {
+		t->external = t->outside != NULL;
+		for (o = l->v; o < l->v + l->n && t->external; o++)
+			if (o != t && o->outside != NULL && o->dev == t->dev &&
+			    is_below(t->root, o->root) && (o < t ||
+			    strcmp(o->root, t->root) != 0))
+				t->external = false;
+	}
+}
+
+/*
+ * Find the root of the namespace outside.  criu binds it as it is there.
+ */
+static int
+top_judge(struct criumake *m)
+{
+	struct makemount *t = m->inside.top;
+
+	if (!outside_find(&m->outside, t))
+		return make_note(m, "process %" PRIu64 ": the root of its "
+		    "mount namespace, of type %s, is mounted nowhere else: "
+		    "criu is to be told with --root where it is",
+		    m->root->proc->pid, t->type);
+	if (((t->flags ^ t->there) & MAKEFORBID) == 0)
+		return 0;
+	return make_note(m, "process %" PRIu64 ": the root of its mount "
+	    "namespace is restored with the options that %s has, not with its "
+	    "own (ro, nosuid, nodev, noexec)", m->root->proc->pid, t->outside);
+}
+
+/*
  * Read what is mounted in the namespace of the root of the tree, and judge what
  * becomes of it.  Return 1; 0 if it is noted that it cannot be restored, or
  * nothing is told of it; or -1.
@@ -237,8 +281,8 @@ makemount_read(struct criumake *m)
 		    (i < m->inside.n) && mount_judge(m,
 		    &m->inside.v[i % m->inside.n]) == -1)
 			return -1;
-	m->inside.top->outside = path_outside(&m->outside, m->inside.top);
-	return 1;
+	externals_choose(&m->inside);
+	return top_judge(m) == -1 ? -1 : 1;
 }
 
 /*

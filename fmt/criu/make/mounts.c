@@ -77,16 +77,10 @@ command_tell(struct criumake *m)
 	char *word;
 	size_t i;
 
-	if (l->top->outside == NULL && make_note(m, "process %" PRIu64 ": the "
-	    "root of its mount namespace, of type %s, is mounted nowhere else: "
-	    "criu is to be told with --root where it is", m->root->proc->pid,
-	    l->top->type) == -1)
-		return -1;
 	word_add(m, "--root", l->top->outside != NULL ? l->top->outside :
 	    "ROOT");
 	for (i = 0; i < l->n; i++) {
-		if (l->v[i].outside == NULL || &l->v[i] == l->top ||
-		    l->v[i].left)
+		if (!l->v[i].external)
 			continue;
 		if (asprintf(&word, "mnt[%s]:%s", l->v[i].point,
 		    l->v[i].outside) == -1)
@@ -130,8 +124,7 @@ makemount_write(struct criumake *m)
 		e.shared_id = t->shared;
 		e.master_id = t->master;
 		e.sb_flags = t->system;
-		e.ext_key = t->outside != NULL && t != m->inside.top ?
-		    t->point : NULL;
+		e.ext_key = t->external ? t->point : NULL;
 		criuimg_add(&im->b, &e.base);
 		if (t->code == MAKETMPFS && t->outside == NULL &&
 		    t != m->inside.top && strcmp(t->root, "/") == 0 &&
