@@ -2000,6 +2000,109 @@ test_names(void **state)
 	    "number: core-8.img");
 }
 
+/*
+ * Load an init in a mount namespace of its own, with a list of mounts there.
+ */
+static int
+load_mounts(struct criuopts *o, const char *inside)
+{
+	struct snap *s;
+
+	process_record(1);
+	set("status", "Name:\tone\nUmask:\t0022\nUid:\t1\t2\t3\t4\n"
+	    "Gid:\t5\t6\t7\t8\nGroups:\t\nNSpid:\t9\t1\nNSpgid:\t9\t1\n"
+	    "NSsid:\t9\t1\nCapEff:\t0\nSeccomp:\t0\n");
+	set("shares", "vm 1\nfiles 1\nfs 1\nsighand 1\n");
+	set("namespaces", "mnt pid\n");
+	set("mounts/inside", inside);
+	set("mounts/outside", "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+	    "2 1 0:31 / /host/sys rw - sysfs sysfs rw\n"
+	    "3 1 0:40 / /covered rw - ext4 /dev/sdb rw\n"
+	    "4 3 0:41 / /covered rw - ext4 /dev/sdc rw\n");
+	set("mounts/tmpfs/0:20", "an archive");
+	s = begin();
+	finish(s, 1);
+	return load(s, o);
+}
+
+/*
+ * What is mounted is told as criu wants it, or why it cannot be.
+ */
+static void
+test_mounts(void **state)
+{
+#define TOP "10 9 8:1 /srv/c / rw,relatime - ext4 /dev/sda1 rw\n"
+	static const struct {
+		const char	*inside, *why;
+	} cases[] = {
+		{ "11 10 0:30 / /proc rw - proc proc rw\n", "process 1: of the "
+		    "root of its mount namespace nothing is told" },
+		{ TOP TOP, "process 1: something is mounted over the root" },
+		{ TOP "11 10 0:33 / /t rw - tmpfs own rw\n", "process 1: own, "
+		    "of type tmpfs, which is mounted on /t: its files are not "
+		    "in the snapshot" },
+		{ TOP "11 10 0:31 / /t rw,idmapped - sysfs s rw\n", "process "
+		    "1: s, of type sysfs, which is mounted on /t: its users are "
+		    "mapped to others" },
+		{ TOP "11 10 0:31 /x//deleted /t rw - sysfs s rw\n", "process "
+		    "1: s, of type sysfs, which is mounted on /t: its directory "
+		    "is deleted" },
+		{ TOP "11 10 0:30 /x /t rw - proc s rw\n", "process 1: s, of "
+		    "type proc, which is mounted on /t: only a part of what is "
+		    "mounted nowhere else" },
+		{ TOP "11 10 0:40 / /t rw - ext4 s rw\n", "process 1: s, of "
+		    "type ext4, which is mounted on /t: it is mounted nowhere "
+		    "else, and criu cannot make it" }
+	};
+	static const char *const bad[] = { "x\n", TOP "11 10 0:30 / /proc rw\n",
+	    "11 10 0:30 a / rw - proc proc rw\n" };
+	struct buf words = { 0 };
+	struct criuopts o = { .note = note_warning, .words = &words };
+	char path[PATH_MAX];
+	struct part m;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(load_mounts(&o, TOP
+	    "11 10 0:30 / /proc rw,nosuid - proc proc rw\n"
+	    "12 10 0:31 / /sys ro shared:3 - sysfs sysfs rw\n"
+	    "13 10 0:31 /a /two ro - sysfs sysfs rw\n"
+	    "14 10 0:32 / /t\\040mp rw master:9 - tmpfs t rw,size=1k,mode=700\n"),
+	    0);
+	assert_string_equal(warned, "process 1: what is mounted outside of its "
+	    "mount namespace no longer comes to /t mp when it is restored\n");
+	buf_add(&words, "", 1);
+	assert_string_equal((char *)words.data, " --root /srv/c --external "
+	    "'mnt[/sys]:/host/sys'");
+	buf_free(&words);
+	assert_int_equal(number(frame("ids-1.img", 0), "9"), 2);
+	m = frame("mountpoints-2.img", 0);
+	assert_int_equal(number(m, "1"), 0);
+	assert_int_equal(number(m, "3"), 8 << 20 | 1);
+	assert_int_equal(number(m, "5"), 1 << 21);
+	m = frame("mountpoints-2.img", 2);
+	assert_int_equal(number(m, "1"), 2);
+	assert_int_equal(number(m, "5"), 1 | 1 << 20 | 1 << 24);
+	assert_int_equal(number(m, "10"), 3);
+	m = frame("mountpoints-2.img", 4);
+	assert_int_equal(number(m, "1"), 5);
+	assert_int_equal(number(m, "2"), 14);
+	assert_int_equal(number(m, "4"), 10);
+	assert_int_equal(number(m, "11"), 0);
+	snprintf(path, sizeof path, "%s/tmpfs-dev-32.tar.gz.img", dir);
+	assert_int_equal(access(path, F_OK), 0);
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(load_mounts(&o, cases[i].inside), -1);
+		assert_memory_equal(warned, cases[i].why, strlen(cases[i].why));
+	}
+	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+		assert_int_equal(load_mounts(&o, bad[i]), -1);
+		assert_non_null(strstr(snap_errstr(), ": not a mount"));
+	}
+	buf_free(&words);
+#undef TOP
+}
+
 static void
 test_trees(void **state)
 {
@@ -2089,6 +2192,7 @@ main(void)
 		cmocka_unit_test(test_sysv),
 		cmocka_unit_test(test_space),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_mounts),
 		cmocka_unit_test(test_trees),
 	};
 
