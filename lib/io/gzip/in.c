@@ -87,7 +87,8 @@ read_ours(struct gunzip *g, const struct gzhead *h)
 	if (h->head == GZIP_HEAD) {
 		num_put(len, h->len, sizeof len);
 		g->lens = crc32(g->lens, len, sizeof len);
-	} else if ((lens = gzip_listed(g->buf + g->start, h, &n)) == NULL ||
+	} else if ((lens = gzip_listed(g->in.buf + g->in.start, h,
+	    &n)) == NULL ||
 	    n != g->member - 1 || crc32(crc32(0, NULL, 0), lens,
 	    (uInt)(4 * n)) != g->lens)
 		return errstr_set("it lists other members than there are");
