@@ -54,12 +54,12 @@ n = 0
 while True:
     n += 1
     if child:
-        shared[16:24] = b'%8d' % n
+        shared[HUGE + 16:HUGE + 24] = b'%8d' % n
         own[HUGE:HUGE + 8] = b'%8d' % n
     wrong = lines() != was or len(was) < 3
     for i, m in enumerate(all_):
         wrong += m[HUGE + 4096:HUGE + 4104] != b'memory %d' % i
-        wrong += m[4096:8192] != bytes(4096)
+        wrong += m[HUGE + 8192:HUGE + 12288] != bytes(4096)
     wrong += os.pread(fd, 8, HUGE + 4096) != b'memory 2'
     wrong += os.fstat(fd).st_size != SIZE or os.fstat(fd).st_blksize != HUGE
     wrong += own[HUGE:HUGE + 8] != (b'%8d' % n if child else bytes(8))

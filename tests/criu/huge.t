@@ -5,8 +5,8 @@
 . "$(dirname "$0")/criu.sh"
 
 free=$(awk '/^HugePages_Free:/ { print $2 }' /proc/meminfo)
-[ "${free:-0}" -ge 10 ] && [ -d /sys/kernel/mm/hugepages/hugepages-2048kB ] ||
-    skip_all 'fewer than 10 huge pages of 2 MB are free'
+[ "${free:-0}" -ge 16 ] && [ -d /sys/kernel/mm/hugepages/hugepages-2048kB ] ||
+    skip_all 'fewer than 16 huge pages of 2 MB are free'
 for how in -r -sr; do
 	start "$here/huge.py"
 	until_true longer 30
