@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""ring.py LOG [try]: have a ring of io_setup(2) in which events have been and wait,
-so that its head and tail are not where they begin; count in the log while it
-stays, and takes and gives events.  Where there is no io_setup it ends with 2,
-with try without it.
+"""ring.py LOG [try]: have a ring of io_setup(2) in which events have been and
+wait, so that its head and tail are not where they begin; count in the log while
+it stays, and takes and gives events.  Where there is no io_setup it ends with
+2, with try without it.
 """
 import ctypes
 import os

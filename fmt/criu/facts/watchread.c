@@ -1,5 +1,5 @@
 /*
- * What the record tells that sets of inotify(7) and groups of fanotify(7) watch.
+ * What sets of inotify(7) and groups of fanotify(7) watch, as the record tells.
  */
 #include "facts.h"
 #include "vec.h"

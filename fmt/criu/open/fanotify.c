@@ -3,7 +3,7 @@
  */
 #include "open.h"
 
-#include <linux/fanotify.h>
+#include <sys/fanotify.h>
 
 #include <inttypes.h>
 #include <stdlib.h>

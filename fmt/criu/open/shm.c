@@ -5,14 +5,15 @@
 #include "open.h"
 #include "vec.h"
 
-#include <linux/mman.h>
-
 #include <sys/mman.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEAL_SEAL = 1 };		/* F_SEAL_SEAL: no more seals */
+enum {
+	SEAL_SEAL = 1,		/* F_SEAL_SEAL: no more seals */
+	HUGE_SHIFT = 26		/* MAP_HUGE_SHIFT of linux/mman.h */
+};
 
 /*
  * Return the shared memory of an inode, which is carried along; or NULL, if
@@ -76,7 +77,7 @@ makeshm_huge(uint64_t bytes)
 
 	for (n = 0; bytes > 1; n++)
 		bytes >>= 1;
-	return n << MAP_HUGE_SHIFT;
+	return n << HUGE_SHIFT;
 }
 
 /*

@@ -299,7 +299,8 @@ vma_source(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 	const struct vma *v = k->vma;
 
 	k->from = k->own = k->mem;
-	if ((v->ino == 0 && v->dev == 0) || vma_isring(v) || served_not(p->pid, v->dev))
+	if ((v->ino == 0 && v->dev == 0) || vma_isring(v) ||
+	    served_not(p->pid, v->dev))
 		return 0;
 	if (k->far == NULL && (k->far = source_livefar(l, s, p)) == NULL)
 		return -1;
