@@ -1,8 +1,8 @@
 /*
  * Memory that a process and its child share, and memory that it has alone:
  * what it has written to since, what another child had that has ended, and what
- * it mapped later; in small pages and, if there are some, in huge ones.  A line "lacks hugepages"
- * tells that there are none.
+ * it mapped later; in small pages and, if there are some, in huge ones.  A line
+ * "lacks hugepages" tells that there are none.
  */
 #include "target.h"
 
