@@ -226,8 +226,8 @@ file_remove(struct crashes *l, size_t last)
  * are as old as the last crash that they have; but for more than half of what
  * may be taken none is removed, nor where it would not help.  Others who are at
  * work will write so much as others tells.  Return the bytes that there is room
- * for, of a snapshot; *disk is that of files, of which there are two until it is
- * made.
+ * for, of a snapshot; *disk is that of files, of which there are two until it
+ * is made.
  */
 uint64_t
 store_room(const struct config *c, struct crashes *l, uint64_t need,

@@ -45,7 +45,8 @@ listens() {
 until_true listens
 until_true has "$tmp/relay"
 export RCLONE_CONFIG_STORE_TYPE=webdav RCLONE_CONFIG_STORE_VENDOR=other
-export RCLONE_CONFIG_STORE_URL="http://127.0.0.1:$(cat "$tmp/relay")"
+RCLONE_CONFIG_STORE_URL=http://127.0.0.1:$(cat "$tmp/relay")
+export RCLONE_CONFIG_STORE_URL
 
 # the command of the administrator's that snapcrash runs: README
 sh -c 'exec rclone copy "$1" store:crashes' hook "$tmp/far.snap.gz" \

@@ -80,7 +80,8 @@ main(int argc, char *argv[])
 	char *p, *q;
 
 	if (argc != 3)
-		errx(1, "usage: fall segv|abort|near|overflow|seccomp|kept THREADS");
+		errx(1, "usage: fall segv|abort|near|overflow|seccomp|kept "
+		    "THREADS");
 	(void)setrlimit(RLIMIT_CORE, &all);
 	n = strtol(argv[2], NULL, 10);
 	pthread_attr_init(&small);
