@@ -2041,12 +2041,12 @@ test_mounts(void **state)
 		{ TOP "11 10 0:33 / /t rw - tmpfs own rw\n", "process 1: own, "
 		    "of type tmpfs, which is mounted on /t: its files are not "
 		    "in the snapshot" },
-		{ TOP "11 10 0:31 / /t rw,idmapped - sysfs s rw\n", "process "
-		    "1: s, of type sysfs, which is mounted on /t: its users are "
-		    "mapped to others" },
-		{ TOP "11 10 0:31 /x//deleted /t rw - sysfs s rw\n", "process "
-		    "1: s, of type sysfs, which is mounted on /t: its directory "
-		    "is deleted" },
+		{ TOP "11 10 0:31 / /t rw,idmapped - sysfs s rw\n",
+		    "process 1: s, of type sysfs, which is mounted on /t: its "
+		    "users are mapped to others" },
+		{ TOP "11 10 0:31 /x//deleted /t rw - sysfs s rw\n",
+		    "process 1: s, of type sysfs, which is mounted on /t: its "
+		    "directory is deleted" },
 		{ TOP "11 10 0:30 /x /t rw - proc s rw\n", "process 1: s, of "
 		    "type proc, which is mounted on /t: only a part of what is "
 		    "mounted nowhere else" },
@@ -2067,8 +2067,8 @@ test_mounts(void **state)
 	    "11 10 0:30 / /proc rw,nosuid - proc proc rw\n"
 	    "12 10 0:31 / /sys ro shared:3 - sysfs sysfs rw\n"
 	    "13 10 0:31 /a /two ro - sysfs sysfs rw\n"
-	    "14 10 0:32 / /t\\040mp rw master:9 - tmpfs t rw,size=1k,mode=700\n"),
-	    0);
+	    "14 10 0:32 / /t\\040mp rw master:9 - tmpfs t "
+	    "rw,size=1k,mode=700\n"), 0);
 	assert_string_equal(warned, "process 1: what is mounted outside of its "
 	    "mount namespace no longer comes to /t mp when it is restored\n");
 	buf_add(&words, "", 1);

@@ -163,7 +163,8 @@ line_parse(struct makemount *t, char *line)
  * Return 0, or -1 with errstr; it is freed with makemounts_free in both cases.
  */
 int
-makemounts_read(struct makemounts *l, const struct maketask *t, const char *name)
+makemounts_read(struct makemounts *l, const struct maketask *t,
+    const char *name)
 {
 	char *line, *next;
 

@@ -44,8 +44,8 @@ is_covered(const struct makemounts *l, const struct makemount *o,
 }
 
 /*
- * Set t->outside to the path by which a mount is seen in a list of others, if it
- * is.  Return whether that is so.
+ * Set t->outside to the path by which a mount is seen in a list of others, if
+ * it is.  Return whether that is so.
  */
 static bool
 outside_find(const struct makemounts *l, struct makemount *t)
@@ -147,7 +147,8 @@ covered_leave(struct criumake *m, struct makemount *t)
 }
 
 /*
- * Note that a mount is left out, or what becomes of who gets to know of others'.
+ * Find out what becomes of mount t, and note if it cannot be restored, or if it
+ * will no longer get to know of others'.
  */
 static int
 mount_judge(struct criumake *m, struct makemount *t)

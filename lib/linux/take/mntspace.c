@@ -6,7 +6,6 @@
  */
 #include "taking.h"
 
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -23,6 +22,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#ifndef SYS_open_tree
+#define SYS_open_tree 428	/* asm/unistd.h, since Linux 5.2 */
+#endif
+#ifndef SYS_mount_setattr
+#define SYS_mount_setattr 442	/* since 5.12 */
+#endif
+
+enum {				/* linux/mount.h */
+	TREE_CLONE = 1, TREE_CLOEXEC = O_CLOEXEC, ATTR_RDONLY = 0x1,
+	ATTR_NOATIME = 0x10
+};
+
+struct attr {			/* mount_setattr(2) */
+	uint64_t	 set;
+	uint64_t	 clear;
+	uint64_t	 propagation;
+	uint64_t	 userns;
+};
 
 enum { TMPFS_MOST = 16 * 1024 * 1024 }; /* bytes that are read: all are stopped
 				   meanwhile */
@@ -77,14 +95,13 @@ text_read(int dir, const char *name, struct buf *b)
 static int
 tmpfs_open(const char *point, dev_t dev)
 {
-	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY |
-	    MOUNT_ATTR_NOATIME };
+	struct attr attr = { .set = ATTR_RDONLY | ATTR_NOATIME };
 	struct statfs fs;
 	struct stat st;
 	int fd, dir;
 
-	fd = (int)syscall(SYS_open_tree, AT_FDCWD, point, OPEN_TREE_CLONE |
-	    OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
+	fd = (int)syscall(SYS_open_tree, AT_FDCWD, point, TREE_CLONE |
+	    TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
 	if (fd == -1)
 		fd = open(point, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	else	/* older kernels do without: times of access may change */
@@ -219,7 +236,8 @@ space_isnew(struct live *l, const char *ns)
 	for (m = l->mntspaces; m != NULL; m = m->next)
 		if (strcmp(m->ns, ns) == 0)
 			return false;
-	if ((m = calloc(1, sizeof *m)) == NULL || (m->ns = strdup(ns)) == NULL) {
+	if ((m = calloc(1, sizeof *m)) == NULL ||
+	    (m->ns = strdup(ns)) == NULL) {
 		free(m);
 		return false;
 	}
@@ -229,9 +247,9 @@ space_isnew(struct live *l, const char *ns)
 }
 
 /*
- * Record in to what it takes to make the mount namespace of process p again, the
- * first of a set that is in it, which is stopped: snap(6), mounts.  Nothing is
- * recorded where it is ours.
+ * Record in to what it takes to make the mount namespace of process p again,
+ * the first of a set that is in it, which is stopped: snap(6), mounts.  Nothing
+ * is recorded where it is ours.
  */
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *to)
