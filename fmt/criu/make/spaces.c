@@ -149,6 +149,23 @@ map_entries(const struct makeids *ids, Criu__IdMap ***to, size_t *n)
 }
 
 /*
+ * Note as whom criu reads some of the images, once it is in the user namespace.
+ */
+static int
+reader_note(struct criumake *m)
+{
+	uint32_t uid = 0;
+	size_t i;
+
+	for (i = 0; i < m->uids.n; i++)
+		if (m->uids.v[i].first == 0)
+			uid = m->uids.v[i].lower;
+	return uid == 0 ? 0 : make_note(m, "process %" PRIu64 ": criu reads "
+	    "images as user %u, too, the root of its user namespace: chown "
+	    "-R %u, chmod -R g+rX", m->root->proc->pid, uid, uid);
+}
+
+/*
  * Make userns-N.img: the users and groups of the namespace, if one is made.
  */
 static int
@@ -161,6 +178,8 @@ users_write(struct criumake *m)
 
 	if (!m->users)
 		return 0;
+	if (reader_note(m) == -1)
+		return -1;
 	im = make_image(m, CRIU_USERNS, "userns-%d.img", MADE_ID);
 	uid = map_entries(&m->uids, &e.uid_map, &e.n_uid_map);
 	gid = map_entries(&m->gids, &e.gid_map, &e.n_gid_map);
