@@ -1,0 +1,44 @@
+/*
+ * rooted DIR: have DIR, which has this program and proc, as the root of a mount
+ * namespace, and count there: a line "count N wrong" for each in /log.  It needs
+ * no library, so that DIR needs nothing else.
+ */
+#include <sys/mount.h>
+#include <sys/syscall.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void
+count(void)
+{
+	const uid_t uid = getuid();
+	int fd, i;
+
+	fd = open("/log", O_WRONLY | O_CREAT | O_APPEND, 0644);
+	for (i = 1;; i++) {
+		dprintf(fd, "count %d %d\n", i, getuid() != uid);
+		usleep(10000);
+	}
+}
+
+int
+main(int argc, char *argv[])
+{
+	int fd;
+
+	if (argc == 1)
+		count();
+	setsid();
+	for (fd = 0; fd < 1024; fd++)
+		close(fd);
+	if (mount(argv[1], argv[1], NULL, MS_BIND, NULL) == -1 ||
+	    chdir(argv[1]) == -1 ||
+	    mount("proc", "proc", "proc", 0, NULL) == -1 ||
+	    syscall(SYS_pivot_root, ".", ".") == -1 ||
+	    umount2(".", MNT_DETACH) == -1 || chdir("/") == -1)
+		return 1;
+	execl("/rooted", "rooted", (char *)NULL);
+	return 1;
+}

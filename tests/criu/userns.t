@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# An init in a user namespace, with a root of its own, is restored in such a one
+# with its users.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+unshare --user --map-root-user true 2>"$tmp/err" ||
+    skip_all "no user namespaces: $(tail -n 1 "$tmp/err")"
+mkdir -p "$tmp/own/proc"
+cc -D_GNU_SOURCE -static -o "$tmp/own/rooted" "$here/rooted.c" 2>"$tmp/err" ||
+    skip_all "no static programs: $(tail -n 1 "$tmp/err")"
+
+# who PID: which users it has
+who() {
+	tr -s ' ' <"/proc/$1/uid_map"
+	grep '^[UG]id' "/proc/$1/status"
+}
+
+log=$tmp/own/log
+: >"$log"
+unshare --fork --user --map-root-user --pid --mount --uts --ipc --net \
+    "$tmp/own/rooted" "$tmp/own" 2>/dev/null &
+outside=$!
+disown
+until_true longer 20
+pid=$(tr -d ' ' <"/proc/$outside/task/$outside/children")
+who "$pid" >"$tmp/who"
+take "$tmp/there" -r
+kill -KILL "$pid"
+until_true gone "$outside"
+cp "$log" "$tmp/log.was"
+: >"$log"
+restore "$tmp/there" --pidfile "$tmp/pidfile"
+pid=$(cat "$tmp/pidfile")
+goes_on "a user namespace"
+is "$(who "$pid")" "$(cat "$tmp/who")" "with its users"
+is "$(readlink "/proc/$pid/ns/user" | grep -c "$(readlink \
+    /proc/self/ns/user)")" "0" "in one of its own"
+kill -KILL "$pid"
+finish 6
