@@ -71,7 +71,8 @@ restore "$tmp/there" --pidfile "$tmp/pidfile"
 pid=$(cat "$tmp/pidfile")
 goes_on "a network namespace"
 network "$pid" >"$tmp/now"
-ok "$(! cmp -s "$tmp/network" "$tmp/now"; echo $((!$?)))" "its network is as it was" ||
+cmp -s "$tmp/network" "$tmp/now"
+ok $? "its network is as it was" ||
     diff "$tmp/network" "$tmp/now" | head -n 20 | diag
 is "$(readlink "/proc/$pid/ns/net" | grep -c "$(readlink \
     /proc/self/ns/net)")" "0" "in one of its own"
@@ -113,7 +114,8 @@ restore "$tmp/bridged" --pidfile "$tmp/pidfile"
 pid=$(cat "$tmp/pidfile")
 goes_on "a container"
 network "$pid" >"$tmp/now"
-ok "$(! cmp -s "$tmp/network" "$tmp/now"; echo $((!$?)))" "its network is as it was" ||
+cmp -s "$tmp/network" "$tmp/now"
+ok $? "its network is as it was" ||
     diff "$tmp/network" "$tmp/now" | head -n 20 | diag
 is "$(ip -n outer -o link show master br8 | grep -c 'cont8@.*[<,]UP')" 1 \
     "its link is in the bridge again"

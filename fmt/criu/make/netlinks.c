@@ -1,6 +1,6 @@
 /*
- * Links of the network namespace that is made: netdev-N.img, and what criu is to
- * be told of those that lead out of it.
+ * Links of the network namespace that is made: netdev-N.img, and what criu is
+ * to be told of those that lead out of it.
  */
 #include "netspace.h"
 #include "num.h"

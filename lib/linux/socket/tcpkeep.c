@@ -1,7 +1,7 @@
 /*
  * The keeper: a process of our own that locks connections (tcplock.c), and
- * undoes that when we say so, or are gone, whatever ended us.  It has duplicates of
- * their sockets, so that none is left in the state in which only TCP_REPAIR
+ * undoes that when we say so, or are gone, whatever ended us.  It has duplicates
+ * of their sockets, so that none is left in the state in which only TCP_REPAIR
  * leaves one.
  */
 #include "tcphold.h"
@@ -124,8 +124,8 @@ others_close(const struct tcphold *h, const int script[TCPLOCKS][2])
 }
 
 /*
- * Run the scripts of one kind, to lock or to undo that.  Return whether each did
- * all.
+ * Run the scripts of one kind, to lock or to undo that.  Return whether each
+ * did all.
  */
 static bool
 scripts_run(const struct tcphold *h, const struct tcplock lock[TCPLOCKS],
