@@ -300,11 +300,14 @@ gdb_run(const char *dir, char *const more[])
 	argv[n++] = (char *)(uintptr_t)"text";
 	argv[n++] = (char *)(uintptr_t)"core";
 	argv[n] = NULL;
+	/* it is unmounted in any case */
 	if (chdir(dir) == -1)
-		err(1, "%s", dir);
-	if ((pid = program_start(argv, NULL)) == -1)
-		errx(1, "%s", snap_errstr());
-	return program_wait(pid, 0);
+		program_warn("%s: %s", dir, strerror(errno));
+	else if ((pid = program_start(argv, NULL)) == -1)
+		program_warn("%s", snap_errstr());
+	else
+		return program_wait(pid, 0);
+	return 127;
 }
 
 /*
