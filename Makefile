@@ -79,8 +79,8 @@ LEAVE =
 # targets that are stopped or crash, at debuggers, at servers that are restored,
 # at what is installed
 UNSANITIZED = tests/install/%.t tests/core/debuggers.t \
-	$(patsubst %,tests/live/%.t,coresocket crash crashes fallen growing killed snapcrash \
-	unnoticed) \
+	$(patsubst %,tests/live/%.t,coresocket crash crashes fallen \
+	fallenalone growing killed snapcrash unnoticed) \
 	$(patsubst %,tests/criu/%.t,moved port postgres runtimes server)
 
 O = build

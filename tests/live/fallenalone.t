@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Crashes that take a machine of their own: settings of the system, and a user
+# for those who read.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
+. "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/handler.sh
+. "$tests/handler.sh"
+
+why=$(handler_lacks)
+[ -n "${VM-}" ] || why="not in a virtual machine (tests/vm/run)"
+if [ -n "$why" ]; then
+	skip "crashes" "$why"
+	finish 1
+	exit 0
+fi
+handler_guard "$BUILD/snapcrash"
+snapcrash_begin
+config "readable-by user"
+useradd -r -s /bin/false snapcrash 2>/dev/null ||
+    echo "snapcrash:x:65531:65531::/:/bin/false" >>/etc/passwd
+crash install
+whole() {
+	"$BUILD/snapls" -c "$store/$1" >"$tmp/out" 2>&1
+}
+
+# a process that has other rights is dumped for root alone
+echo 2 >/proc/sys/fs/suid_dumpable
+cp "$targets/fall" "$tmp/pub/setuid"
+chmod u+s "$tmp/pub/setuid"
+as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+target "$tmp/pub/setuid" segv 0
+as=(env)
+printf f >&"${ask_fd[$pid]}"
+wait "$pid" 2>/dev/null
+until_true taken setuid 1
+until_true none_runs
+try "set-user-ID: taken" whole "$(cd "$store" && echo setuid.*)"
+is "$(stat -c %a "$store"/setuid.*)" 600 "set-user-ID: it is root's alone"
+echo 0 >/proc/sys/fs/suid_dumpable
+
+crash remove
+is "$rc $err" "0 " "removed"
+finish 3
