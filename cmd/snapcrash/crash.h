@@ -107,6 +107,7 @@ void		 hook_run(const struct config *c, const char *name);
 int		 config_read(struct config *c, const char *path);
 
 /* facts.c */
+void		 crashes_confine(const struct crash *c, size_t n);
 int		 crash_facts(struct crash *c);
 int		 crash_part(const struct crash *c, const struct snap *s,
 		    uint64_t *part);
@@ -185,7 +186,6 @@ struct listing {		/* how crashes are listed */
 	bool		 json;
 };
 
-void		 crashes_confine(const struct crash *c, size_t n);
 int		 show_list(const struct crashes *l, const struct listing *how);
 int		 show_info(const struct crash *c, bool json);
 int		 show_stack(const struct crash *c, char *const argv[]);

@@ -209,6 +209,27 @@ facts_find(struct crashed *f, const struct crash *c, struct snap *s)
 }
 
 /*
+ * Do nothing from here on but read the snapshots of n crashes: they hold what
+ * strangers want.
+ */
+void
+crashes_confine(const struct crash *c, size_t n)
+{
+	struct confined need = { 0 };
+	char **files;
+	size_t i;
+
+	if ((files = calloc(n + 1, sizeof *files)) == NULL)
+		err(1, NULL);
+	for (i = 0; i < n; i++)
+		files[i] = c[i].file;
+	need.in = files;
+	need.nin = n;
+	program_confine(&need, false);
+	free(files);
+}
+
+/*
  * Read what the snapshot of a crash tells.  Return 0, or -1 with errstr.
  */
 int

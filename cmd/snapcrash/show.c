@@ -58,27 +58,6 @@ json_crash(const struct crash *c, bool full)
 	json_end();
 }
 
-/*
- * Do nothing from here on but read the snapshots of n crashes: they hold what
- * strangers want.
- */
-void
-crashes_confine(const struct crash *c, size_t n)
-{
-	struct confined need = { 0 };
-	char **files;
-	size_t i;
-
-	if ((files = calloc(n + 1, sizeof *files)) == NULL)
-		err(1, NULL);
-	for (i = 0; i < n; i++)
-		files[i] = c[i].file;
-	need.in = files;
-	need.nin = n;
-	program_confine(&need, false);
-	free(files);
-}
-
 static void
 list_line(const struct crash *k)
 {
