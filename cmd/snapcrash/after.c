@@ -80,7 +80,8 @@ frames_text(const struct falling *f, const char *name, char *s, size_t size)
 
 	*s = '\0';
 	snprintf(num, sizeof num, "%d", f->tid);
-	if (fd[0] == -1 || fd[1] == -1 || (words[0] = program_beside("snapstack")) == NULL ||
+	if (fd[0] == -1 || fd[1] == -1 ||
+	    (words[0] = program_beside("snapstack")) == NULL ||
 	    (pid = program_read(words, fd)) == -1)
 		return;
 	close(fd[0]);

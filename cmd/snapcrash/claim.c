@@ -119,7 +119,8 @@ dropped_add(void)
 
 /*
  * Take a place in the current directory, which is ours until we end, or
- * claim_let for the process; wait for it if so many may.  Return 0, or -1 with errstr.
+ * claim_let for the process; wait for it if so many may.  Return 0, or -1 with
+ * errstr.
  */
 int
 claim_take(struct claim *p, const struct config *c)
@@ -194,9 +195,9 @@ claim_write(const struct claim *p, const struct reserved *own)
 }
 
 /*
- * Reserve what choose sets *own to, which is called with arg and what all others
- * have reserved, and nobody reserves anything meanwhile.  Return 0, or -1 with
- * errstr.
+ * Reserve what choose sets *own to, which is called with arg and what all
+ * others have reserved, and nobody reserves anything meanwhile.  Return 0, or
+ * -1 with errstr.
  */
 int
 claim_reserve(const struct claim *p, void (*choose)(void *arg,

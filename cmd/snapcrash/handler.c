@@ -104,8 +104,8 @@ sockets_can(void)
 
 /*
  * Set what the kernel does with cores.  Where it has to be a socket, it is one
- * that has us ask for the core, which Linux 6.17 and later have; else one that it
- * is sent to unasked.  Return 0, or -1 with errstr.
+ * that has us ask for the core, which Linux 6.17 and later have; else one that
+ * gets it unasked.  Return 0, or -1 with errstr.
  */
 static int
 pattern_set(char *pattern, size_t size, const struct config *c, bool by_socket)
@@ -118,8 +118,8 @@ pattern_set(char *pattern, size_t size, const struct config *c, bool by_socket)
 	snprintf(pattern, size, "@%s", c->socket);
 	if (file_write(PATTERN, "%s\n", pattern) == 0)
 		return 0;
-	return errno != EINVAL ? -1 : errstr_set("%s: the kernel takes a socket "
-	    "from who is in no mount namespace of his own", PATTERN);
+	return errno != EINVAL ? -1 : errstr_set("%s: the kernel takes a "
+	    "socket from who is in no mount namespace of his own", PATTERN);
 }
 
 /*
@@ -134,8 +134,8 @@ pattern_isserved(const struct config *c, const char *s)
 static bool
 pattern_isours(const struct config *c, const char *s)
 {
-	return pattern_isserved(c, s) || (*s == '|' && strstr(s, "/snapcrash ") != NULL &&
-	    strstr(s, " take %P") != NULL);
+	return pattern_isserved(c, s) || (*s == '|' &&
+	    strstr(s, "/snapcrash ") != NULL && strstr(s, " take %P") != NULL);
 }
 
 /*

@@ -54,8 +54,8 @@ program_beside(const char *name)
 
 /*
  * Be the user who reads what strangers made, if there is one and we are root:
- * without a capability.  The file of users is read as it is: who else knows them
- * may be a service, and that may be what crashed.
+ * without a capability.  The file of users is read as it is: who else knows
+ * them may be a service, and that may be what crashed.
  */
 void
 reader_become(void)

@@ -209,7 +209,8 @@ facts_print(struct crash *c, bool json)
 		    f->others == 1 ? "" : "es");
 	if (f->lacks)
 		printf("     lacks  %" PRIu64 " MiB of its memory: there was "
-		    "no room (snapls -l)\n", (f->missing + (1 << 20) - 1) >> 20);
+		    "no room (snapls -l)\n",
+		    (f->missing + (1 << 20) - 1) >> 20);
 }
 
 /*

@@ -333,8 +333,8 @@ struct criumake {
 	size_t		 nnote;
 	size_t		 nclosed; /* connections that are not restored */
 	char		*lock;	/* owned; of the table of nft(8) by which
-				   connections are locked; empty: by iptables(8);
-				   NULL: they are not */
+				   connections are locked; empty: iptables(8)
+				   does; NULL: they are not */
 	unsigned int	 made;	/* namespaces that are made: CLONE_NEWNET ... */
 	unsigned int	 spaces; /* those that are open, and not made */
 	unsigned int	 need;	/* enum criu_need: what restoring takes */

@@ -7,8 +7,8 @@
  *	uts	where the record has names that are not the host's
  *	ipc	where they have memory of System V (sysv.c), or one of their own
  *		with semaphores or queues, or whose init the first process is
- *	user	where the first process is an init, was in another one than snap, and
- *		has a mount namespace that is made, too (users.c)
+ *	user	where the first process is an init, was in another one than
+ *		snap, and has a mount namespace that is made, too (users.c)
  *	net	where the first process is an init, and was in another one than
  *		snap (netspace.c)
  *	mnt	where the first process is the init, and the record has what is

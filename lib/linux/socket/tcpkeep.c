@@ -1,8 +1,8 @@
 /*
  * The keeper: a process of our own that locks connections (tcplock.c), and
- * undoes that when we say so, or are gone, whatever ended us.  It has duplicates
- * of their sockets, so that none is left in the state in which only TCP_REPAIR
- * leaves one.
+ * undoes that when we say so, or are gone, whatever ended us.  It has
+ * duplicates of their sockets, so that none is left in the state in which only
+ * TCP_REPAIR leaves one.
  */
 #include "tcphold.h"
 #include "calls.h"
