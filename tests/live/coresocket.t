@@ -99,7 +99,7 @@ printf f >&"${ask_fd[$pid]}"
 wait "$pid" 2>/dev/null
 until_true taken fall 2
 crash list fall
-is "$(awk '$8 == "fall" { print $5 }' "$tmp/out")" SEGV \
+is "$(awk '$8 == "fall" { n++ } END { print n, $5 }' "$tmp/out")" "2 SEGV" \
     "of another PID namespace, too"
 
 falls setpriv --reuid 65534 --regid 65534 --clear-groups "$targets/fall" segv 0
