@@ -109,6 +109,9 @@ WARN = $(WARN_AS) -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototype
 LIBWARN = -Wconversion -Wsign-conversion
 # -fPIC, of which the shared library is made, costs programs 200 bytes
 HARDEN = -fstack-protector-strong -fPIC -fno-semantic-interposition
+# sections for each function, so that programs without shared libraries have
+# none that they do not call
+SECTIONS = -ffunction-sections -fdata-sections
 LINK = -pie -Wl,-z,relro,-z,now
 LIBS = $(shell pkg-config --libs $(PKGS) $(ZSTD)) -pthread
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -150,7 +153,8 @@ $(foreach p,$(STATIC),$(eval $O/static/$p: $(call progobj,$p)))
 
 $(STATIC:%=$O/static/%): $(call objects,cmd/static) $O/common.a $O/libsnap.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -static-pie -s -Wl,-z,relro,-z,now $(LDFLAGS) -o $@ \
+	$(CC) $(CFLAGS) -static-pie -s -Wl,-z,relro,-z,now,--gc-sections \
+	    $(LDFLAGS) -o $@ \
 	    $(filter %.o,$^) $(filter %.a,$^) $(STATICLIBS)
 
 $(foreach p,$(PROGS),$(eval $(call progobj,$p): \
@@ -188,11 +192,11 @@ $(PB).c: fmt/criu/img/criu.proto
 $(PB).h: $(PB).c ;
 
 $(PB).o: $(PB).c
-	$(CC) -std=c11 $(CPPFLAGS) $(HARDEN) $(CFLAGS) -pthread -c -o $@ $<
+	$(CC) -std=c11 $(CPPFLAGS) $(HARDEN) $(SECTIONS) $(CFLAGS) -pthread -c -o $@ $<
 
 $O/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(HARDEN) $(CFLAGS) -pthread -MMD -MP -c -o $@ $<
+	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(HARDEN) $(SECTIONS) $(CFLAGS) -pthread -MMD -MP -c -o $@ $<
 
 # a unit test tells in its head what else it is linked with
 $O/tests/unit/%: tests/unit/%.c tests/unit/util.c tests/unit/util.h \
