@@ -64,7 +64,9 @@ alone_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 			len += (size_t)r[i].n * KB;
 		if (read_together(a, r, i, buf, len))
 			continue;
-		if ((rc = source_read(a->all, r, i, buf)) != SOURCE_OK)
+		/* who reads of this source names it in what goes wrong */
+		rc = a->all->ops->read(a->all, r, i, buf);
+		if (rc != SOURCE_OK)
 			return rc;
 	}
 	return SOURCE_OK;
