@@ -192,11 +192,13 @@ $(PB).c: fmt/criu/img/criu.proto
 $(PB).h: $(PB).c ;
 
 $(PB).o: $(PB).c
-	$(CC) -std=c11 $(CPPFLAGS) $(HARDEN) $(SECTIONS) $(CFLAGS) -pthread -c -o $@ $<
+	$(CC) -std=c11 $(CPPFLAGS) $(HARDEN) $(SECTIONS) $(CFLAGS) -pthread \
+	    -c -o $@ $<
 
 $O/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(HARDEN) $(SECTIONS) $(CFLAGS) -pthread -MMD -MP -c -o $@ $<
+	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(HARDEN) $(SECTIONS) $(CFLAGS) \
+	    -pthread -MMD -MP -c -o $@ $<
 
 # a unit test tells in its head what else it is linked with
 $O/tests/unit/%: tests/unit/%.c tests/unit/util.c tests/unit/util.h \
