@@ -91,3 +91,10 @@ falls() {
 none_runs() {
 	! pgrep -f "snapcrash -c$conf take" >/dev/null
 }
+
+# is_held FILE: somebody has locked it (flock(2)); to try to lock it would be in
+# the way of who wants it
+is_held() {
+	grep -q "FLOCK.*:$(stat -c %i "$1" 2>/dev/null || echo none) " \
+	    /proc/locks
+}

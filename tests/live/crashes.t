@@ -31,9 +31,6 @@ as_worker() {
 	worker=$!
 	until_true is_held "$1"
 }
-is_held() {
-	! flock -n "$1" true
-}
 ends() {
 	kill -KILL "$1"
 	wait "$1" 2>/dev/null

@@ -89,9 +89,6 @@ as_worker() {
 	workers+=("$!")
 	until_true is_held "$1"
 }
-is_held() {
-	! flock -n "$1" true
-}
 until_true none_runs
 workers=()
 for i in 0 1 2 3; do
