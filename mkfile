@@ -7,13 +7,13 @@ PROGS=pagestat procmap snap snapcat snapcore snapcrash snapdiff snapfs snapgrep 
 ROOMS=lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	fmt/plan9 fmt/record fmt/snap6 fmt/elf fmt/core/write fmt/core/read \
 	fmt/tar fmt/criu/img fmt/criu/read fmt/criu/facts fmt/criu/open \
-	fmt/criu/make fmt/criu/write fmt/tree fmt/merge fmt \
+	fmt/criu/namespace fmt/criu/make fmt/criu/write fmt/tree fmt/merge fmt \
 	lib/linux/proxy lib/linux/proc lib/linux/machine \
 	lib/linux/machine/amd64 lib/linux/machine/arm64 \
 	lib/linux/machine/other lib/linux/set lib/linux/choose \
 	lib/linux/file lib/linux/pages lib/linux/trace lib/linux/inject \
 	lib/linux/stop lib/linux/tell lib/linux/socket lib/linux/open \
-	lib/linux/clone lib/linux/take lib/linux
+	lib/linux/clone lib/linux/namespace lib/linux/take lib/linux
 
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
 ZSTD=`pkg-config --exists libzstd && echo libzstd`

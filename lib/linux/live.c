@@ -5,6 +5,7 @@
 #include "linux/choose/choose.h"
 #include "linux/clone/clone.h"
 #include "linux/file/file.h"
+#include "linux/namespace/namespace.h"
 #include "linux/open/open.h"
 #include "linux/proxy/proxy.h"
 #include "linux/stop/stop.h"

@@ -4,14 +4,6 @@
  * The lowest first:
  *
  *	memory.c	pages
- *	sysvspace.c	semaphores and queues of System V
- *	sysv.c		and its memory
- *	rtnetlink.c	messages of the kernel about networks
- *	netconf.c	settings of a network namespace
- *	netlinks.c	its links
- *	netspace.c	and all of it
- *	mounts.c	what is mounted
- *	spaces.c	namespaces
  *	rseq.c		restartable sequences
  *	regs.c		registers, by machine: amd64.c, arm64.c
  *	ring.c		rings of io_setup(2)
@@ -27,23 +19,8 @@
 #ifndef CRIUMAKER_H
 #define CRIUMAKER_H
 
-#include "criu/open/open.h"
+#include "criu/namespace/namespace.h"
 #include "make.h"
-
-/* netspace.c */
-int		 makenet_check(struct criumake *);
-int		 makenet_write(struct criumake *);
-
-/* mounts.c */
-int		 makemount_write(struct criumake *);
-
-/* spaces.c */
-enum { CRIUS_IDS = 1 };		/* of criu itself */
-
-int		 makespaces_check(struct criumake *);
-void		 makespaces_ids(const struct criumake *, Criu__Ids *, bool);
-void		 makespaces_made(struct criumake *);
-int		 makespaces_write(struct criumake *);
 
 /* tree.c */
 int		 maketree_choose(struct criumake *);
@@ -144,17 +121,5 @@ int		 makemm_write(struct criumake *, struct maketask *);
 
 /* memory.c */
 int		 makemem_pages(struct criumake *, struct maketask *);
-
-/* sysv.c */
-bool		 makesysv_is(const struct vma *);
-int		 makesysv_read(struct criumake *);
-int		 makesysv_mapped(struct criumake *, struct maketask *,
-		    const struct vma *, Criu__Vma *);
-bool		 makesysv_space(const struct criumake *);
-int		 makesysv_write(struct criumake *);
-
-/* sysvspace.c */
-int		 makespace_read(struct criumake *);
-int		 makespace_write(struct criumake *);
 
 #endif

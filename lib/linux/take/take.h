@@ -14,18 +14,8 @@ void		 state_finish(struct live *l, bool cloned);
 /* ahead.c: the same of threads that sleep, before they are stopped */
 void		 state_readahead(struct live *l);
 
-/* mounted.c */
-void		 mounted_free(struct live *l);
-
-/* netspace.c */
-void		 netspaces_free(struct live *l);
-
 /* seccomp.c */
 void		 filters_free(struct live *l);
-
-/* sysv.c */
-void		 sysv_free(struct live *l);
-void		 mntspace_free(struct live *l);
 
 /* gather.c */
 void		 procs_finish(struct live *l);

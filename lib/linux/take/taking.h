@@ -4,18 +4,8 @@
 #ifndef TAKING_H
 #define TAKING_H
 
+#include "linux/namespace/namespace.h"
 #include "take.h"
-
-/* mounted.c: what processes have mounted */
-void		 mounted_see(struct live *l, struct lproc *p,
-		    const struct filelist *rec);
-
-/* mntspace.c: mount namespaces that processes have for themselves */
-void		 mntspace_record(struct live *l, const struct lproc *p,
-		    struct filelist *to);
-
-/* tmpfs.c: the files of one */
-int		 tmpfs_archive(struct buf *b, int dir, size_t most);
 
 /* outside.c: what of a thread can be told from outside */
 void		 spaces_read(struct lproc *p, pid_t tid,
@@ -33,14 +23,6 @@ void		 perfmap_record(const struct lproc *p, const struct task *t,
 /* seccomp.c: filters that threads have */
 void		 filters_record(struct live *l, pid_t tid,
 		    struct filelist *to);
-
-/* sysv.c: memory of System V */
-void		 sysv_record(struct live *l, const struct lproc *p,
-		    const struct task *t, struct filelist *to);
-
-/* sysvspace.c: semaphores and queues */
-void		 sysvspace_read(struct filelist *l, const char *shm,
-		    const char *sem, const char *msg);
 
 /* task.c: what /proc gives of a stopped thread */
 int		 task_read(struct live *l, struct lproc *p, struct lthread *th,
@@ -68,23 +50,6 @@ int		 alone_source(struct snap *s, const struct lproc *p,
 		    struct source *all, struct source **alone);
 int		 alone_run(struct builder *b, uint64_t start, uint64_t end,
 		    struct source *all, struct source *alone);
-
-/* namespaces.c: in which namespaces a process is and we are not */
-void		 namespaces_tell(struct live *l, struct filelist *rec,
-		    pid_t pid);
-
-/* netconf.c: settings of a network namespace */
-void		 netconf_record(struct filelist *to);
-
-/* netfilter.c: its tables of packet filters */
-int		 netfilter_record(struct filelist *to);
-
-/* netpeer.c: where its links lead */
-void		 netpeers_record(struct filelist *to, int there, int own);
-
-/* netspace.c: what a network namespace has */
-void		 netspace_record(struct live *l, pid_t pid,
-		    struct filelist *to);
 
 /* vdso.c: what a process has not touched of its [vdso] */
 struct source	*vdso_source(struct live *l, struct snap *s,

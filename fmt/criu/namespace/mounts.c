@@ -3,7 +3,7 @@
  * of each tmpfs that is made, with its files; and what the command of criu is
  * told of that.
  */
-#include "criumake.h"
+#include "namespace.h"
 #include "io/gzip/gzip.h"
 
 #include <inttypes.h>

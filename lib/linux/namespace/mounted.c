@@ -5,7 +5,7 @@
  * (show_mountinfo of fs/proc_namespace.c).
  */
 #include "calls.h"
-#include "taking.h"
+#include "spaces.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

@@ -5,7 +5,7 @@
  * and links are not followed.
  */
 #include "model.h"
-#include "taking.h"
+#include "spaces.h"
 #include "vec.h"
 
 #include <sys/stat.h>

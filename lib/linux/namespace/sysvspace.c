@@ -4,7 +4,7 @@
  * This thread is in the namespace.  Nothing of what is read is changed thereby:
  * MSG_COPY of msgrcv(2) leaves a message, and the queue knows of no reader.
  */
-#include "taking.h"
+#include "spaces.h"
 
 #include <sys/ipc.h>
 #include <sys/msg.h>

@@ -2,7 +2,7 @@
  * In which namespaces a process is and we are not, and the names that it knows
  * its machine by: namespaces(7).
  */
-#include "taking.h"
+#include "spaces.h"
 
 #include <sys/utsname.h>
 

@@ -4,7 +4,7 @@
  * files of each tmpfs that is not.  A thread of ours that looks up files by
  * itself (CLONE_FS) goes there, sees that, and ends: mount_namespaces(7).
  */
-#include "taking.h"
+#include "spaces.h"
 
 #include <sys/stat.h>
 #include <sys/statfs.h>

@@ -3,7 +3,7 @@
  * ipcns-msg-N.img.  Behind the entry of a set come the values, and behind that
  * of a queue its messages, each with its bytes, filled up to eight.
  */
-#include "criumake.h"
+#include "namespace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * thread goes there for a moment, once for all processes of a namespace.
  */
 #include "state/state.h"
-#include "taking.h"
+#include "spaces.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

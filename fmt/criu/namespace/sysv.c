@@ -7,7 +7,7 @@
  * keys.  So nobody else may have it, and it is all of the namespace that they
  * have then.
  */
-#include "criumake.h"
+#include "namespace.h"
 #include "vec.h"
 
 #include <inttypes.h>

@@ -14,7 +14,7 @@
  *	mnt	where the first process is the init, and the record has what is
  *		mounted there (mounts.c)
  */
-#include "criumake.h"
+#include "namespace.h"
 
 #include <inttypes.h>
 #include <sched.h>

@@ -5,7 +5,7 @@
 #ifndef NETSPACE_H
 #define NETSPACE_H
 
-#include "criumake.h"
+#include "namespace.h"
 
 struct message {		/* of rtnetlink(7); borrows all */
 	const uint8_t	*whole;

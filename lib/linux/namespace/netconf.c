@@ -3,7 +3,7 @@
  * (conf of ipv4 and ipv6 below /proc/sys/net, Documentation/networking of the
  * kernel), and what else it has of its own that criu restores.
  */
-#include "taking.h"
+#include "spaces.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  */
 #include "calls.h"
 #include "clock.h"
-#include "taking.h"
+#include "spaces.h"
 
 #include <sys/socket.h>
 #include <sys/time.h>

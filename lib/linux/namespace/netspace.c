@@ -4,7 +4,7 @@
  * tables of nft(8) and iptables(8).  This thread goes there for a moment, once
  * for all processes of a namespace.  Nothing there is changed.
  */
-#include "taking.h"
+#include "spaces.h"
 #include "vec.h"
 
 #include <sys/socket.h>

@@ -2,7 +2,7 @@
  * Where links of a network namespace lead that are one end of a pair, veth(4):
  * to what link where we are, and in which bridge that is.
  */
-#include "taking.h"
+#include "spaces.h"
 
 #include <sys/socket.h>
 

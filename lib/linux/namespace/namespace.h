@@ -1,0 +1,32 @@
+/*
+ * What the namespaces of processes have that are not ours: mounts, networks,
+ * names, and what System V left in them.
+ */
+#ifndef NAMESPACE_H
+#define NAMESPACE_H
+
+#include "linux/set/set.h"
+
+/* namespaces.c: in which namespaces a process is and we are not */
+void		 namespaces_tell(struct live *l, struct filelist *rec,
+		    pid_t pid);
+
+/* mounted.c: what processes have mounted */
+void		 mounted_see(struct live *l, struct lproc *p,
+		    const struct filelist *rec);
+void		 mounted_free(struct live *l);
+
+/* mntspace.c: mount namespaces that processes have for themselves */
+void		 mntspace_record(struct live *l, const struct lproc *p,
+		    struct filelist *to);
+void		 mntspace_free(struct live *l);
+
+/* netspace.c: network namespaces */
+void		 netspaces_free(struct live *l);
+
+/* sysv.c: memory of System V */
+void		 sysv_record(struct live *l, const struct lproc *p,
+		    const struct task *t, struct filelist *to);
+void		 sysv_free(struct live *l);
+
+#endif

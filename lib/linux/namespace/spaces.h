@@ -1,0 +1,29 @@
+/*
+ * Namespaces: what the files of this room share.
+ */
+#ifndef SPACES_H
+#define SPACES_H
+
+#include "namespace.h"
+
+/* tmpfs.c: the files of one */
+int		 tmpfs_archive(struct buf *b, int dir, size_t most);
+
+/* netspace.c: what a network namespace has */
+void		 netspace_record(struct live *l, pid_t pid,
+		    struct filelist *to);
+
+/* netconf.c: settings of a network namespace */
+void		 netconf_record(struct filelist *to);
+
+/* netfilter.c: its tables of packet filters */
+int		 netfilter_record(struct filelist *to);
+
+/* netpeer.c: where its links lead */
+void		 netpeers_record(struct filelist *to, int there, int own);
+
+/* sysvspace.c: semaphores and queues */
+void		 sysvspace_read(struct filelist *l, const char *shm,
+		    const char *sem, const char *msg);
+
+#endif
