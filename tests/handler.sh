@@ -20,10 +20,9 @@ handler_lacks() {
 	fi
 }
 
-# handler_guard WORD: have what was there put back, whatever ends this test, if
-# the pattern has that word then
+# handler_guard: have what was there put back, whatever ends this test, if the
+# pattern has a file of this test then: the next test may have set it meanwhile
 handler_guard() {
-	handler_word=$1
 	(
 		trap '' HUP INT TERM
 		while kill -0 $$; do
@@ -36,7 +35,7 @@ handler_guard() {
 }
 
 put_back() {
-	if grep -qF "$handler_word" "$proc/core_pattern"; then
+	if grep -qF "$tmp/" "$proc/core_pattern"; then
 		echo "$was" >"$proc/core_pattern"
 		echo "$waslimit" >"$proc/core_pipe_limit"
 	fi

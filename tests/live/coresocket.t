@@ -11,7 +11,7 @@ if [ -n "$why" ]; then
 	finish 1
 	exit 0
 fi
-handler_guard "$tmp"
+handler_guard
 snapcrash_begin
 socket=$tmp/s
 config "socket $socket" "readable-by user"

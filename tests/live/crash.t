@@ -13,7 +13,7 @@ if [ -n "$why" ]; then
 	finish 1
 	exit 0
 fi
-handler_guard "$tmp/handler"
+handler_guard
 
 # The handler: of processes of ours, it keeps the kernel's own core, and takes
 # the process, which stays as it is until nobody reads from the pipe any more.

@@ -12,7 +12,7 @@ if [ -n "$why" ]; then
 	finish 1
 	exit 0
 fi
-handler_guard "$BUILD/snapcrash"
+handler_guard
 snapcrash_begin
 config "at-once 2" "waiting 1"
 crash install

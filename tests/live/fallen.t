@@ -12,7 +12,7 @@ if [ -n "$why" ]; then
 	finish 1
 	exit 0
 fi
-handler_guard "$BUILD/snapcrash"
+handler_guard
 snapcrash_begin
 config "readable-by user"
 crash install
