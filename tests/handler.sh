@@ -20,9 +20,18 @@ handler_lacks() {
 	fi
 }
 
-# handler_guard: have what was there put back, whatever ends this test, if the
-# pattern has a file of this test then: the next test may have set it meanwhile
-handler_guard() {
+# handler_begin: end this test here where it may not be set; else have what was
+# there put back, whatever ends this test, if the pattern has a file of this test
+# then: the next test may have set it meanwhile
+handler_begin() {
+	local why
+
+	why=$(handler_lacks)
+	if [ -n "$why" ]; then
+		skip "crashes" "$why"
+		finish 1
+		exit 0
+	fi
 	(
 		trap '' HUP INT TERM
 		while kill -0 $$; do
@@ -70,6 +79,14 @@ crash() {
 	    "$BUILD/snapcrash" -c "$conf" "$@" >"$tmp/out" 2>"$tmp/err"
 	rc=$?
 	err=$(cat "$tmp/err")
+}
+
+# handle: have the kernel run it, which is not installed
+handle() {
+	mkdir "$store"
+	echo "|$BUILD/snapcrash -c$conf take %P %I %s %d %u %F" \
+	    >"$proc/core_pattern"
+	echo 4 >"$proc/core_pipe_limit"
 }
 
 # taken NAME N: so many snapshots of a program are there

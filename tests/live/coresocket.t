@@ -5,13 +5,7 @@
 # shellcheck source=tests/handler.sh
 . "$tests/handler.sh"
 
-why=$(handler_lacks)
-if [ -n "$why" ]; then
-	skip "crashes" "$why"
-	finish 1
-	exit 0
-fi
-handler_guard
+handler_begin
 snapcrash_begin
 socket=$tmp/s
 config "socket $socket" "readable-by user"

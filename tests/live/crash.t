@@ -7,13 +7,7 @@
 # shellcheck source=tests/handler.sh
 . "$tests/handler.sh"
 
-why=$(handler_lacks)
-if [ -n "$why" ]; then
-	skip "crashes" "$why"
-	finish 1
-	exit 0
-fi
-handler_guard
+handler_begin
 
 # The handler: of processes of ours, it keeps the kernel's own core, and takes
 # the process, which stays as it is until nobody reads from the pipe any more.

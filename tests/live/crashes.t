@@ -6,13 +6,7 @@
 # shellcheck source=tests/handler.sh
 . "$tests/handler.sh"
 
-why=$(handler_lacks)
-if [ -n "$why" ]; then
-	skip "crashes" "$why"
-	finish 1
-	exit 0
-fi
-handler_guard
+handler_begin
 snapcrash_begin
 config "at-once 2" "waiting 1"
 crash install

@@ -5,24 +5,9 @@
 # shellcheck source=tests/handler.sh
 . "$tests/handler.sh"
 
-why=$(handler_lacks)
-if [ -n "$why" ]; then
-	skip "crashes" "$why"
-	finish 1
-	exit 0
-fi
-handler_guard
-
-on_disk
-chmod 711 "$disk"
-store=$disk/store
-conf=$tmp/c
-printf '%s\n' "directory $store" "keep-free 0" >"$conf"
-crash() {
-	"$BUILD/snapcrash" -c "$conf" "$@" >"$tmp/out" 2>"$tmp/err"
-	rc=$?
-	err=$(cat "$tmp/err")
-}
+handler_begin
+snapcrash_begin
+config
 # files: what list shows, without the suffix
 files() {
 	awk 'NR > 1 { sub(/.snap.gz$/, "", $9); printf "%s ", $9 }' "$tmp/out"
@@ -30,9 +15,7 @@ files() {
 taken() {
 	[ -n "$(find "$store" -name "fall.$pid.*.snap.gz")" ]
 }
-mkdir "$store"
-echo "|$BUILD/snapcrash -c$conf take %P %I %s %d %u %F" >"$proc/core_pattern"
-echo 4 >"$proc/core_pipe_limit"
+handle
 target "$targets/fall" segv 0
 printf f >&"${ask_fd[$pid]}"
 wait "$pid" 2>/dev/null

@@ -6,24 +6,9 @@
 # shellcheck source=tests/handler.sh
 . "$tests/handler.sh"
 
-why=$(handler_lacks)
-if [ -n "$why" ]; then
-	skip "crashes" "$why"
-	finish 1
-	exit 0
-fi
-handler_guard
-
-on_disk
-chmod 711 "$disk"
-store=$disk/store
-conf=$tmp/c
-printf '%s\n' "directory $store" "keep-free 0" "merge yes" >"$conf"
-crash() {
-	"$BUILD/snapcrash" -c "$conf" "$@" >"$tmp/out" 2>"$tmp/err"
-	rc=$?
-	err=$(cat "$tmp/err")
-}
+handler_begin
+snapcrash_begin
+config "merge yes"
 ended() {
 	! pgrep -f "snapcrash -c$conf take" >/dev/null
 }
@@ -40,9 +25,7 @@ name() {
 inodes() {
 	find "$store" -name '*.snap.gz' -printf '%i %n\n' | sort -u
 }
-mkdir "$store"
-echo "|$BUILD/snapcrash -c$conf take %P %I %s %d %u %F" >"$proc/core_pattern"
-echo 4 >"$proc/core_pipe_limit"
+handle
 
 falls "$targets/fall" segv 3
 one=$pid

@@ -6,22 +6,11 @@
 # shellcheck source=tests/handler.sh
 . "$tests/handler.sh"
 
-why=$(handler_lacks)
-if [ -n "$why" ]; then
-	skip "crashes" "$why"
-	finish 1
-	exit 0
-fi
-handler_guard
-
-on_disk
-chmod 711 "$disk"
-store=$disk/store
-conf=$tmp/c
-mkdir "$store"
+handler_begin
+snapcrash_begin
 # falls ROOM KIND: a crash with so much room: $pid; what it lacks is in $lacks
 falls() {
-	printf '%s\n' "directory $store" "keep-free 0" "keep-bytes $1" >"$conf"
+	config "keep-bytes $1"
 	rm -f "$store"/*
 	target "$targets/fall" "$2" 2
 	own=$(awk '$2 == "private" { print $3 }' "${lines_of[$pid]}")
@@ -42,8 +31,7 @@ print("no" if any(int(a, 16) <= at < int(b, 16) for a, b in
     re.findall(r"([0-9a-f]{8,})-([0-9a-f]{8,}).*excluded", sys.stdin.read()))
     else "yes")' "$1"
 }
-echo "|$BUILD/snapcrash -c$conf take %P %I %s %d %u %F" >"$proc/core_pattern"
-echo 4 >"$proc/core_pipe_limit"
+handle
 
 falls 1G near
 is "$(has "$own") $(has "$shared")" "yes yes" "with room, all is there"
