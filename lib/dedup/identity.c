@@ -98,10 +98,7 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 static void
 identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 {
-	enum {
-		AHEAD = 64,	/* groups tried at first behind a hit */
-		FETCH = 16	/* groups whose slots are fetched ahead */
-	};
+	enum { AHEAD = 64 };	/* groups tried at first behind a hit */
 	struct cursor c;
 	uint64_t p;
 	size_t i, k, held, most;
@@ -109,9 +106,6 @@ identity_find(struct dedup *d, const uint64_t *id, size_t n, uint64_t *place)
 	for (i = 0, most = 1; i < n; i += held) {
 		place[i] = PLACE_NONE;
 		held = 1;
-		if (n - i > FETCH && id[i + FETCH] != 0)
-			index_prefetch(&d->identity, identity_hash(id[i +
-			    FETCH]));
 		if (id[i] == 0)
 			continue;
 		p = index_first(&d->identity, identity_hash(id[i]), &c);
