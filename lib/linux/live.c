@@ -64,10 +64,9 @@ live_free(struct live *l)
 	shmems_free(l);
 	headroom_free(l);
 	mounted_free(l);
-	netspaces_free(l);
+	spaces_free(l);
 	filters_free(l);
 	sysv_free(l);
-	mntspace_free(l);
 	cgroups_free(l->cgroups);
 	pipeline_free(l);
 	users_free(l);

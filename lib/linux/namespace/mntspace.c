@@ -45,11 +45,6 @@ struct attr {			/* mount_setattr(2) */
 enum { TMPFS_MOST = 16 * 1024 * 1024 }; /* bytes that are read: all are stopped
 				   meanwhile */
 
-struct mntspace {		/* one that a record has */
-	struct mntspace	*next;	/* owned */
-	char		*ns;	/* owned; as its link tells */
-};
-
 struct visit {			/* of a thread */
 	int		 ns;	/* of the namespace */
 	int		 proc;	/* /proc as we see it */
@@ -211,7 +206,7 @@ visit_run(struct visit *v)
 }
 
 /*
- * Return true if the namespace ns is ours.
+ * Return true if the namespace ns, its link, is ours.
  */
 static bool
 space_isours(const char *ns)
@@ -223,27 +218,6 @@ space_isours(const char *ns)
 	same = here != NULL && strcmp(here, ns) == 0;
 	free(here);
 	return same;
-}
-
-/*
- * Return true if no record has the namespace ns yet, which then one will.
- */
-static bool
-space_isnew(struct live *l, const char *ns)
-{
-	struct mntspace *m;
-
-	for (m = l->mntspaces; m != NULL; m = m->next)
-		if (strcmp(m->ns, ns) == 0)
-			return false;
-	if ((m = calloc(1, sizeof *m)) == NULL ||
-	    (m->ns = strdup(ns)) == NULL) {
-		free(m);
-		return false;
-	}
-	m->next = l->mntspaces;
-	l->mntspaces = m;
-	return true;
 }
 
 /*
@@ -259,7 +233,7 @@ mntspace_record(struct live *l, const struct lproc *p, struct filelist *to)
 	char *ns;
 
 	if ((ns = proc_link(p->mmtid, 0, "ns/mnt")) == NULL ||
-	    space_isours(ns) || !space_isnew(l, ns)) {
+	    space_isours(ns) || space_told(l, ns)) {
 		free(ns);
 		return;
 	}
@@ -283,19 +257,4 @@ mntspace_record(struct live *l, const struct lproc *p, struct filelist *to)
 		filelist_copy(to, "mounts/outside", ours.data, ours.len);
 	filelist_join(to, &v.found);
 	free(ours.data);
-}
-
-/*
- * Free what was noted of set l.
- */
-void
-mntspace_free(struct live *l)
-{
-	struct mntspace *m;
-
-	while ((m = l->mntspaces) != NULL) {
-		l->mntspaces = m->next;
-		free(m->ns);
-		free(m);
-	}
 }

@@ -19,10 +19,9 @@ void		 mounted_free(struct live *l);
 /* mntspace.c: mount namespaces that processes have for themselves */
 void		 mntspace_record(struct live *l, const struct lproc *p,
 		    struct filelist *to);
-void		 mntspace_free(struct live *l);
 
-/* netspace.c: network namespaces */
-void		 netspaces_free(struct live *l);
+/* told.c */
+void		 spaces_free(struct live *l);
 
 /* sysv.c: memory of System V */
 void		 sysv_record(struct live *l, const struct lproc *p,

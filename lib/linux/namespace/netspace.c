@@ -5,10 +5,8 @@
  * for all processes of a namespace.  Nothing there is changed.
  */
 #include "spaces.h"
-#include "vec.h"
 
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 
 #include <linux/netlink.h>
@@ -23,11 +21,6 @@
 #include <unistd.h>
 
 enum { MOST = 16 * 1024 * 1024 };	/* bytes of an answer */
-
-struct netspaces {		/* those that a record tells of */
-	uint64_t	*ino;	/* owned; their inodes */
-	size_t		 n;
-};
 
 struct request {		/* for all that there is of a kind */
 	struct nlmsghdr	 head;
@@ -161,26 +154,6 @@ space_visit(struct filelist *to, int ns)
 }
 
 /*
- * Return whether a record of set l tells of namespace ino; if none did, note
- * that one does now.
- */
-static bool
-space_told(struct live *l, uint64_t ino)
-{
-	struct netspaces *s = l->netspaces;
-	size_t i;
-
-	if (s == NULL && (s = l->netspaces = calloc(1, sizeof *s)) == NULL)
-		return true;
-	for (i = 0; i < s->n; i++)
-		if (s->ino[i] == ino)
-			return true;
-	if (VEC_ROOM(s->ino, s->n) == 0)
-		s->ino[s->n++] = ino;
-	return false;
-}
-
-/*
  * Record in to what the network namespace of process pid has, if no record of
  * set l tells of that; or why it cannot be had: snap(6), net.
  */
@@ -188,14 +161,15 @@ void
 netspace_record(struct live *l, pid_t pid, struct filelist *to)
 {
 	struct filelist own = { 0 };
-	struct stat st;
+	char *link;
 	int ns;
 
-	ns = proc_open(pid, 0, "ns/net", O_RDONLY);
-	if (ns == -1 || fstat(ns, &st) == -1)
+	link = proc_link(pid, 0, "ns/net");
+	ns = link == NULL ? -1 : proc_open(pid, 0, "ns/net", O_RDONLY);
+	if (ns == -1)
 		filelist_text(to, "net/why", "its network namespace: %s\n",
 		    strerror(errno));
-	else if (!space_told(l, st.st_ino)) {
+	else if (!space_told(l, link)) {
 		if (space_visit(&own, ns) == -1)
 			filelist_text(to, "net/why", "%s\n", snap_errstr());
 		else
@@ -204,16 +178,5 @@ netspace_record(struct live *l, pid_t pid, struct filelist *to)
 	}
 	if (ns != -1)
 		close(ns);
-}
-
-/*
- * Free what was noted of set l.
- */
-void
-netspaces_free(struct live *l)
-{
-	if (l->netspaces != NULL)
-		free(l->netspaces->ino);
-	free(l->netspaces);
-	l->netspaces = NULL;
+	free(link);
 }

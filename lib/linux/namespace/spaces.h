@@ -6,6 +6,9 @@
 
 #include "namespace.h"
 
+/* told.c: of which of them a record tells */
+bool		 space_told(struct live *l, const char *ns);
+
 /* tmpfs.c: the files of one */
 int		 tmpfs_archive(struct buf *b, int dir, size_t most);
 

@@ -202,11 +202,10 @@ struct live {
 	struct guard	*guard;		/* clone/guard.c */
 	struct headroom	*headroom;	/* clone/headroom.c */
 	struct plains	*plains;	/* clone/plain.c */
-	struct mounted	*mounted;	/* take/mounted.c */
-	struct netspaces *netspaces;	/* take/netspace.c */
+	struct mounted	*mounted;	/* namespace/mounted.c */
+	struct spacetold *told;		/* namespace/told.c */
 	struct filters	*filters;	/* take/seccomp.c */
-	struct sysv	*sysv;		/* take/sysv.c */
-	struct mntspace	*mntspaces;	/* take/mntspace.c */
+	struct sysv	*sysv;		/* namespace/sysv.c */
 	struct taker	*taker;		/* take/take.c */
 	struct username	*users;		/* user.c */
 
