@@ -1,7 +1,7 @@
 /*
  * Namespaces that are open, setns(2), as CRIU images.  criu opens that of a
  * process with the number, so processes have one of those that are open, and
- * criu has the same, for nothing is to be made (make/spaces.c).
+ * criu has the same, for nothing is to be made (namespace/spaces.c).
  */
 #include "open.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ID = 16 };		/* above those of make/spaces.c */
+enum { FIRST_ID = 16 };		/* above those of namespace/spaces.c */
 
 static const struct nskind {
 	const char	*name;
