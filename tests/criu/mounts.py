@@ -52,6 +52,8 @@ def root_make():
     mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts
     [ -d sys ] || mkdir sys; mount -t sysfs sysfs sys
     mount -o remount,bind,ro sys
+    mount -t tmpfs -o ro none proc/irq
+    mount -t tmpfs -o ro none sys/firmware
     mount -t mqueue mqueue dev/mqueue
     >log/log; >>%s; mount --bind %s log/log''' % (LOG, LOG))
 

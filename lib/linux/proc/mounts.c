@@ -148,10 +148,27 @@ mounts_layered(const struct bytes *mounts, uint64_t id)
 	return mounts_any(mounts, is_layeredid, &id);
 }
 
+/*
+ * Return whether the kernel itself makes the directories of the file system, on
+ * which others may be mounted.
+ */
+static bool
+mount_iskernels(const struct mount *m)
+{
+	static const char *const kernels[] = { "cgroup", "cgroup2", "proc",
+	    "securityfs", "sysfs" };
+	size_t i;
+
+	for (i = 0; i < sizeof kernels / sizeof *kernels; i++)
+		if (strcmp(m->type, kernels[i]) == 0)
+			return true;
+	return false;
+}
+
 static bool
 is_farbefore(const struct mount *m, const void *path)
 {
-	return !mount_islocal(m) &&
+	return !mount_islocal(m) && !mount_iskernels(m) &&
 	    strncmp(path, m->point, strlen(m->point)) == 0;
 }
 
