@@ -190,6 +190,7 @@ static const struct opt opts[] = {
 	{ 'D', "images-dir", "dir", "the directory of the images" },
 	{ 'f', "force", "kind,...",
 	    "leave out of these kinds what is not restored" },
+	{ 'i', "inherit", NULL, "standard input, output, error are criu's" },
 	{ 'j', "shell-job", NULL, "their session leader is not among them" },
 	{ 'O', "overwrite", NULL, "replace images that are there" },
 	{ 'o', "output", "file", "write to file, not to standard output" },
@@ -205,8 +206,8 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Make images of criu(8) of a snapshot, or a snapshot of such.",
 	.synopsis = (const char *const[]){
-		"[-jOv] [-f kind,...] [-p parentdir] [-t pid] -D dir [file]",
-		"-c [-j] [-D dir] [-f kind,...] [-t pid] [file]",
+		"[-ijOv] [-f kind,...] [-p parentdir] [-t pid] -D dir [file]",
+		"-c [-ij] [-D dir] [-f kind,...] [-t pid] [file]",
 		"-u [-vz] -D dir [-o file]",
 		NULL
 	},
@@ -240,6 +241,9 @@ job_parse(struct job *j, struct criuopts *co, int argc, char *argv[])
 		case 'f':
 			if (criu_leave(optarg, &co->leave) == -1)
 				errx(2, "-f %s", snap_errstr());
+			break;
+		case 'i':
+			co->inherit = true;
 			break;
 		case 'j':
 			co->shelljob = true;
@@ -284,7 +288,8 @@ job_misused(const struct job *j, const struct criuopts *co, int operands)
 		return true;
 	if (j->reverse)
 		return operands > 0 || co->overwrite || co->leave != 0 ||
-		    co->shelljob || co->root != 0 || co->parent != NULL;
+		    co->inherit || co->shelljob || co->root != 0 ||
+		    co->parent != NULL;
 	return operands > 1 || j->path != NULL || compress;
 }
 

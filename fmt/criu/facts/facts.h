@@ -166,7 +166,10 @@ struct makeopen {		/* an open file description */
 	bool		 turn;	/* it is among those of struct criumake */
 	size_t		 senders; /* sockets that are connected to it */
 	size_t		 awaited; /* those of them that are to be there first */
-	unsigned int	 ends;	/* of its inode that are restored: bits */
+	unsigned int	 ends;	/* of its inode that are restored: bits, */
+	unsigned int	 given;	/* 1 and the descriptor of criu that these
+				   become; 0: none, */
+	bool		 told;	/* as was said: of the first */
 	bool		 data;	/* of its inode is written, of the first */
 	bool		 locked; /* its own locks are written */
 	bool		 linked; /* path is another than it was opened by */
@@ -455,6 +458,7 @@ int		 make_never(struct criumake *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 int		 make_note(struct criumake *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
+void		 make_word(const struct criumake *, const char *, const char *);
 int		 makewhy_judge(const struct criumake *);
 void		 makewhy_free(struct criumake *);
 int		 make_missing(struct criumake *, const struct image *,

@@ -183,6 +183,19 @@ make_note(struct criumake *m, const char *fmt, ...)
 }
 
 /*
+ * Add an option and its value to those of criu's command that the caller is
+ * told, if it asked.
+ */
+void
+make_word(const struct criumake *m, const char *option, const char *value)
+{
+	if (m->opts->words == NULL)
+		return;
+	buf_printf(m->opts->words, " %s ", option);
+	shell_word(m->opts->words, value);
+}
+
+/*
  * Tell reason r.  hinder is the set of kinds for which nothing is written:
  * other reasons are not told then.  If it is empty, all that there is a
  * reason for is left out.

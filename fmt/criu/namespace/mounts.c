@@ -56,18 +56,6 @@ files_write(struct criumake *m, const struct makemount *t)
 }
 
 /*
- * Add a word to those of criu's command that the caller is told.
- */
-static void
-word_add(const struct criumake *m, const char *option, const char *word)
-{
-	if (m->opts->words == NULL)
-		return;
-	buf_printf(m->opts->words, " %s ", option);
-	shell_word(m->opts->words, word);
-}
-
-/*
  * Tell the command how criu gets at what is mounted outside.
  */
 static int
@@ -77,7 +65,7 @@ command_tell(struct criumake *m)
 	char *word;
 	size_t i;
 
-	word_add(m, "--root", l->top->outside != NULL ? l->top->outside :
+	make_word(m, "--root", l->top->outside != NULL ? l->top->outside :
 	    "ROOT");
 	for (i = 0; i < l->n; i++) {
 		if (!l->v[i].external)
@@ -85,7 +73,7 @@ command_tell(struct criumake *m)
 		if (asprintf(&word, "mnt[%s]:%s", l->v[i].point,
 		    l->v[i].outside) == -1)
 			return errstr_set("out of memory");
-		word_add(m, "--external", word);
+		make_word(m, "--external", word);
 		free(word);
 	}
 	return 0;

@@ -124,10 +124,7 @@ peer_tell(struct criumake *m, const struct link *l)
 
 	if (!peer_find(m->net, l, text, sizeof text))
 		return 0;
-	if (m->opts->words != NULL) {
-		buf_puts(m->opts->words, " --external ");
-		shell_word(m->opts->words, text);
-	}
+	make_word(m, "--external", text);
 	return strchr(text, '@') != NULL ? 0 : make_note(m, "process %" PRIu64
 	    ": link %s of its net namespace leads to %s again, which has no "
 	    "address and is not up", m->root->proc->pid, l->name,

@@ -15,8 +15,6 @@ enum {				/* of include/net/tcp_states.h, sys/socket.h */
 	TYPE_DGRAM = 2, SHUT_BOTH = 3
 };
 
-enum { END_READ = 1, END_WRITE = 2 };
-
 /*
  * Return which ends of a pipe or FIFO f is, if it is restored.
  */
@@ -27,11 +25,11 @@ ends_of(const struct makeopen *f)
 		return 0;
 	switch (f->v[OK_FLAGS][0] & ACCESS_MODE) {
 	case O_RDONLY:
-		return END_READ;
+		return PIPE_READ;
 	case O_WRONLY:
-		return END_WRITE;
+		return PIPE_WRITE;
 	default:
-		return END_READ | END_WRITE;
+		return PIPE_BOTH;
 	}
 }
 
@@ -58,13 +56,19 @@ ends_find(struct criumake *m)
  * Return why a pipe cannot be restored, or NULL.
  */
 static const char *
-pipe_hinders(const struct makeopen *f)
+pipe_hinders(const struct criumake *m, const struct makeopen *f)
 {
 	if (f->v[OK_ALONE][0] != 0)
 		return NULL;
-	if (!(f->ends & END_READ))
+	if (makestandard_leaves(m, f))
+		return m->opts->inherit ? NULL : f->ends & PIPE_READ ?
+		    "a pipe that is written by who is not in the snapshot (-i "
+		    "gives it what criu has)" :
+		    "a pipe that is read by who is not in the snapshot (-i "
+		    "gives it what criu has)";
+	if (!(f->ends & PIPE_READ))
 		return "a pipe that is read by who is not in the snapshot";
-	if (!(f->ends & END_WRITE))
+	if (!(f->ends & PIPE_WRITE))
 		return "a pipe that is written by who is not in the snapshot";
 	return NULL;
 }
@@ -127,6 +131,9 @@ unix_hinders(const struct criumake *m, const struct makeopen *f)
 		return "a socket whose other end cannot be restored";
 	if (makeunix_external(m, f))
 		return NULL;
+	if (makestandard_leaves(m, f))
+		return m->opts->inherit ? NULL : "a socket whose other end is "
+		    "not in the snapshot (-i gives it what criu has)";
 	if (peer == NULL || !makeopen_written(peer))
 		return "a socket whose other end is not in the snapshot";
 	if (makefind_peer(m, peer) == f)
@@ -262,7 +269,7 @@ open_hinders(struct criumake *m, const struct makeopen *f)
 	case FD_FIFO:
 		return named_hinders(m, f);
 	case FD_PIPE:
-		return pipe_hinders(f);
+		return pipe_hinders(m, f);
 	case FD_UNIXSK:
 		return unix_hinders(m, f);
 	case FD_INETSK:
@@ -344,6 +351,8 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 	if (fd->open->noted)
 		return 0;
 	fd->open->noted = true;
+	if (makestandard_leaves(m, fd->open))
+		return makestandard_note(m, t, fd);
 	if (makeopen_is(fd->open, "inet"))
 		return makeinet_note(m, t, fd);
 	if (makeopen_is(fd->open, "fanotify"))
@@ -369,6 +378,7 @@ makejudge_opens(struct criumake *m)
 	for (i = 0; i < m->nopen; i++)
 		if (m->open[i]->why != NULL)
 			m->open[i]->kind = open_kind(m->open[i]);
+	makestandard_find(m);
 	round = 0;
 	do {
 		if (++round > ROUNDS)

@@ -10,6 +10,7 @@
  *	queue.c		what waits in UNIX sockets
  *	sockopt.c	options of sockets
  *	unix.c		UNIX sockets
+ *	standard.c	standard input, output and error that lead outside
  *	tty.c		terminals
  *	pidfd.c		descriptors of processes
  *	inotify.c	what is watched
@@ -28,6 +29,10 @@
 #define CRIUOPEN_H
 
 #include "criu/facts/facts.h"
+
+enum {				/* ends of a pipe */
+	PIPE_READ = 1, PIPE_WRITE = 2, PIPE_BOTH = PIPE_READ | PIPE_WRITE
+};
 
 /* ghost.c */
 struct makeinode {		/* of a deleted file */
@@ -85,12 +90,21 @@ int		 makesocket_note(struct criumake *, const struct maketask *,
 		    const struct makefd *);
 
 /* unix.c */
+bool		 makeunix_leaves(const struct criumake *,
+		    const struct makeopen *);
 bool		 makeunix_external(const struct criumake *,
 		    const struct makeopen *);
 int		 makeunix_note(struct criumake *, const struct maketask *,
 		    const struct makefd *);
 void		 makeunix_write(struct criumake *, const struct makeopen *,
 		    Criu__FileEntry, Criu__Fown *);
+
+/* standard.c */
+void		 makestandard_find(struct criumake *);
+bool		 makestandard_leaves(const struct criumake *,
+		    const struct makeopen *);
+int		 makestandard_note(struct criumake *, const struct maketask *,
+		    const struct makefd *);
 
 /* tty.c */
 const char	*maketty_hinders(const struct criumake *,

@@ -34,19 +34,27 @@ socket_file(const struct criumake *m, const struct makeopen *f,
 }
 
 /*
- * Return whether f is connected to a socket that is not restored, and can be
- * connected to it again, or who has its name then: one of datagrams, with a
- * name that means the same everywhere.
+ * Return whether f is connected to a socket that is not in the snapshot.
+ */
+bool
+makeunix_leaves(const struct criumake *m, const struct makeopen *f)
+{
+	const struct makeopen *peer = makefind_peer(m, f);
+
+	return f->v[OK_SOCKET][SOCK_PEER] != 0 &&
+	    (peer == NULL || !peer->used);
+}
+
+/*
+ * Return whether f is connected to a socket that is not in the snapshot, and
+ * can be connected to it again, or who has its name then: one of datagrams,
+ * with a name that means the same everywhere.
  */
 bool
 makeunix_external(const struct criumake *m, const struct makeopen *f)
 {
-	const struct makeopen *peer = makefind_peer(m, f);
-
-	return f->v[OK_SOCKET][SOCK_TYPE] == DGRAM &&
-	    f->v[OK_SOCKET][SOCK_PEER] != 0 && f->peerlen > 1 &&
-	    (f->peer[0] == '/' || f->peer[0] == '\0') &&
-	    (peer == NULL || !peer->used);
+	return f->v[OK_SOCKET][SOCK_TYPE] == DGRAM && f->peerlen > 1 &&
+	    (f->peer[0] == '/' || f->peer[0] == '\0') && makeunix_leaves(m, f);
 }
 
 /*
@@ -69,8 +77,8 @@ makeunix_note(struct criumake *m, const struct maketask *t,
 }
 
 /*
- * Add the socket that f is connected to and that is not restored, once for all
- * that are connected to it.
+ * Add the socket that f is connected to and that is not in the snapshot, once
+ * for all that are connected to it.
  */
 static void
 external_write(struct criumake *m, const struct makeopen *f)
@@ -96,7 +104,7 @@ external_write(struct criumake *m, const struct makeopen *f)
 	p.has_ino = p.has_type = p.has_state = p.has_flags = p.has_uflags =
 	    p.has_backlog = p.has_peer = p.has_name = true;
 	p.ino = (uint32_t)f->v[OK_SOCKET][SOCK_PEER];
-	p.type = DGRAM;
+	p.type = (uint32_t)f->v[OK_SOCKET][SOCK_TYPE];
 	p.state = LISTEN;
 	p.uflags = EXTERNAL;
 	p.name.data = f->peer;
@@ -109,7 +117,7 @@ external_write(struct criumake *m, const struct makeopen *f)
 
 /*
  * Add UNIX socket f to files.img, whose entry e is begun, and before it what it
- * is connected to if that is not restored.
+ * is connected to if that is not in the snapshot.
  */
 void
 makeunix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
@@ -122,7 +130,7 @@ makeunix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,
 	const struct makeopen *accepter;
 	char dir[PATH_MAX];
 
-	if (makeunix_external(m, f))
+	if (makeunix_leaves(m, f))
 		external_write(m, f);
 	p.id = f->id;
 	p.has_ino = p.has_type = p.has_state = p.has_flags = p.has_uflags =

@@ -1,0 +1,105 @@
+/*
+ * Standard input, output and error that lead out of the snapshot, to a pipe or
+ * a UNIX socket whose other end is had by who is not in it, such as an engine
+ * of containers or the journal of systemd(1): restored as those that criu(8)
+ * has itself, which its option --inherit-fd asks for.
+ */
+#include "open.h"
+
+#include <inttypes.h>
+
+enum { STANDARD = 3 };		/* descriptors: stdin(3) */
+
+/*
+ * Return the first of the open files of the inode of f: what is said of the
+ * inode is said there.
+ */
+static struct makeopen *
+inode_first(const struct criumake *m, const struct makeopen *f)
+{
+	return makefind_inode(m, f->type, f->v[OK_INO][0]);
+}
+
+/*
+ * Find out which pipes and UNIX sockets are the standard input, output or error
+ * of a process, the first that has each, and which of these.
+ */
+void
+makestandard_find(struct criumake *m)
+{
+	const struct maketask *t;
+	struct makeopen *f;
+	size_t i, k;
+
+	for (i = 0; i < m->norder; i++)
+		for (t = m->order[i], k = 0; k < t->nfd; k++) {
+			f = t->fd[k].open;
+			if (t->fd[k].fd >= STANDARD ||
+			    !makeopen_has(f, OK_INO) ||
+			    !(makeopen_is(f, "pipe") ||
+			    makeopen_is(f, "unix")))
+				continue;
+			f = inode_first(m, f);
+			if (f->given == 0)
+				f->given = (unsigned int)t->fd[k].fd + 1;
+		}
+}
+
+/*
+ * Return whether f, a pipe or a UNIX socket, leads out of the snapshot, and
+ * criu can give what it has itself.
+ */
+bool
+makestandard_leaves(const struct criumake *m, const struct makeopen *f)
+{
+	if (!makeopen_has(f, OK_INO) || inode_first(m, f)->given == 0)
+		return false;
+	if (makeopen_is(f, "pipe"))
+		return f->v[OK_ALONE][0] == 0 && f->ends != PIPE_BOTH;
+	return makeopen_is(f, "unix") && makeunix_leaves(m, f) &&
+	    !makeunix_external(m, f);
+}
+
+/*
+ * Return how many bytes wait to be read from f, a pipe or a UNIX socket.
+ */
+static uint64_t
+waiting(const struct criumake *m, const struct makeopen *f)
+{
+	struct recfile data;
+
+	if (makeopen_is(f, "unix"))
+		return f->v[OK_UNREAD][0];
+	return makefind_data(m, "pipe", f->v[OK_INO][0], &data) ? data.len : 0;
+}
+
+/*
+ * Note what becomes of descriptor fd of t, which leads out of the snapshot, and
+ * tell the command of criu: once of each pipe and socket.
+ */
+int
+makestandard_note(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd)
+{
+	static const char *const name[STANDARD] = { "input", "output",
+	    "error" };
+	const struct makeopen *f = fd->open;
+	struct makeopen *first = inode_first(m, f);
+	char word[64];
+	uint64_t lost;
+
+	if (first->told)
+		return 0;
+	first->told = true;
+	snprintf(word, sizeof word, "fd[%u]:%s:[%" PRIu32 "]",
+	    first->given - 1, makeopen_is(f, "pipe") ? "pipe" : "socket",
+	    (uint32_t)f->v[OK_INO][0]);
+	make_word(m, "--inherit-fd", word);
+	if ((lost = waiting(m, f)) > 0 && make_note(m, "process %" PRIu64
+	    ", descriptor %" PRIu64 ": %" PRIu64 " bytes that wait in it are "
+	    "lost when it is restored", t->proc->pid, fd->fd, lost) == -1)
+		return -1;
+	return make_note(m, "process %" PRIu64 ", descriptor %" PRIu64 ": is "
+	    "the standard %s of criu when it is restored", t->proc->pid,
+	    fd->fd, name[first->given - 1]);
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Standard input, output and error that lead out of the snapshot, to pipes and
+# UNIX sockets, as those of a container and of a service do, are those of criu
+# with -i, and are refused without.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+around() {
+	"$here/standard.py" around "$@" &
+	copier=$!
+	disown "$copier"
+}
+
+log=$tmp/log.1
+around "$tmp/before" lost "$here/standard.py" "$log"
+until_true test -s "$log"
+until_true longer 20
+pid=$(pgrep -P "$copier")
+cp "$log" "$tmp/log.before"
+"$BUILD/snap" -ro "$tmp/snap" "$pid"
+"$BUILD/snapload" -c "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
+is "$? $(sed 's/.*descriptor //' "$tmp/err")" "1 0: a pipe that is written by \
+who is not in the snapshot (-i gives it what criu has): cannot be restored \
+(snapload -f pipe leaves it out)
+1: a pipe that is read by who is not in the snapshot (-i gives it what criu \
+has): cannot be restored (snapload -f pipe leaves it out)
+2: a socket whose other end is not in the snapshot (-i gives it what criu \
+has): cannot be restored (snapload -f unix leaves it out)
+snapload: not all can be restored (snapload -f pipe,unix restores the rest)" \
+    'without -i they are refused'
+"$BUILD/snapload" -iD "$tmp/there" "$tmp/snap" >"$tmp/command" 2>"$tmp/err"
+is "$? $(sed 's/.*descriptor //' "$tmp/err")" "0 0: 5 bytes that wait in it \
+are lost when it is restored
+0: is the standard input of criu when it is restored
+1: is the standard output of criu when it is restored
+2: is the standard error of criu when it is restored" 'with -i it is said'
+is "$(sed 's/:\[[0-9]*\]/:[INODE]/g' "$tmp/command")" "criu restore -d -D \
+$tmp/there --inherit-fd 'fd[0]:pipe:[INODE]' --inherit-fd \
+'fd[1]:pipe:[INODE]' --inherit-fd 'fd[2]:socket:[INODE]'" \
+    'the command that restores them'
+end_taken
+is "$(tail -n 1 "$tmp/before.1")" "$(tail -n 1 "$tmp/before.2")" \
+    'both had all there was'
+
+sed "s,^criu,exec $criu," "$tmp/command" >"$tmp/run"
+around "$tmp/after" found /bin/sh "$tmp/run"
+goes_on standard
+: >"$log.read"
+until_true test -s "$log.got"
+is "$(cat "$log.got")" found 'it reads what criu could'
+heard() {
+	grep -qsx "$(tail -n 5 "$log" | awk 'NR == 1 { print $2 }')" "$1"
+}
+until_true heard "$tmp/after.1"
+ok $? 'what it writes comes out of what criu had for its output'
+until_true heard "$tmp/after.2"
+ok $? 'and for its errors'
+end
+finish 9
