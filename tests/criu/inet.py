@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""inet - sockets of the internet that look at themselves: inet.py LOG [errors|groups]
+"""inet - sockets of the internet that look at themselves: inet.py LOG [errors|groups|reset]
 
 Of each socket all that getsockopt(2) and its names tell is what it was, and it
 does what it did: a line of those of tests/targets/apart.h each time, "KIND
@@ -199,11 +199,20 @@ def connection():
         return peer, server.accept()[0]
 
 
+def reset():
+    peer, sock = connection()
+    peer.sendall(b'asd')
+    with_options(peer, (SOCKET, LINGER, struct.pack('ii', 1, 0))).close()
+    return sock
+
+
 def main(path, only=None):
     log = apart(path)
     diff = os.open(path + '.diff', os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     if only == 'errors':
         sockets = [(only, with_options(fresh(kind=DGRAM), (IP, 11, 1)), None)]
+    elif only == 'reset':
+        sockets = [(only, reset(), None)]
     elif only == 'groups':
         sockets = [(only, with_options(fresh(kind=DGRAM), (IP, 35,
             socket.inet_aton('239.1.2.3') + socket.inet_aton('127.0.0.1'))),

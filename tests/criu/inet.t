@@ -48,6 +48,16 @@ until_true grep -q '^errors' "$log"
 is "$(head -n 1 "$log.diff" | grep -c '(0, 11)')" 1 'goes on without it'
 end
 
+# a connection that was reset, before all that came was read
+start "$here/inet.py" reset
+"$BUILD/snap" -r "$pid" | "$BUILD/snapload" -c 2>&1 >/dev/null |
+    sed -E 's/.*descriptor [0-9]+/it/;s/:[0-9]+//' >"$tmp/told"
+is "$(cat "$tmp/told")" "it: 3 bytes of the ended connection with 127.0.0.1, \
+not read yet: not restored
+it: the error that ended the connection with 127.0.0.1 is not restored: it was \
+closed then" 'a connection that was reset'
+end
+
 # multicast groups, which criu does not join
 start "$here/inet.py" groups
 "$BUILD/snap" -r -o "$tmp/snap" "$pid"
@@ -60,4 +70,4 @@ a member of the multicast group ff15::77 of lo: cannot be restored (snapload \
 snapload: not all can be restored (snapload -f multicast restores the rest)" \
     'multicast groups'
 end
-finish 14
+finish 15

@@ -67,6 +67,7 @@ static const struct {
 	[OK_FANOUT] = { "fanout", "x" },
 	[OK_HUGEPAGES] = { "hugepages", "d" },
 	[OK_GROUP] = { "created", "xx" },
+	[OK_FAILED] = { "failed", "d" },
 };
 
 /*

@@ -36,6 +36,24 @@ is_v6(const struct makeopen *f)
 }
 
 /*
+ * Note of the descriptor that who names, whose connection has ended, what waits
+ * there and is lost.
+ */
+static int
+ended_note(struct criumake *m, const struct makeopen *f, const char *who)
+{
+	const uint64_t unread = maketcp_goes(m, f) ? 0 : f->v[OK_UNREAD][0];
+
+	if (unread > 0 && make_note(m, "%s: %" PRIu64 " byte%s of the ended "
+	    "connection with %s, not read yet: not restored", who, unread,
+	    unread == 1 ? "" : "s", f->inet->remote.text) == -1)
+		return -1;
+	return f->v[OK_FAILED][0] == 0 ? 0 : make_note(m, "%s: the error "
+	    "that ended the connection with %s is not restored: it was closed "
+	    "then", who, f->inet->remote.text);
+}
+
+/*
  * Return whether an address is one of those that count on a link alone:
  * needs_scope_id of criu's sk-inet.c.
  */
@@ -158,6 +176,8 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 		    f->inet->remote.text) == -1)
 			return -1;
 	}
+	if (maketcp_ended(f) && ended_note(m, f, who) == -1)
+		return -1;
 	if (waiting > 0 && make_note(m, "%s: %" PRIu64 " connection%s not "
 	    "accepted yet: not restored", who, waiting, waiting == 1 ? "" :
 	    "s") == -1)

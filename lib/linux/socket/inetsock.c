@@ -4,6 +4,7 @@
  */
 #include "sockets.h"
 
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <arpa/inet.h>
@@ -11,6 +12,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -33,6 +35,8 @@ struct inetsock {
 	unsigned int	 backlog;
 	unsigned int	 waiting; /* connections, of one that listens */
 	unsigned int	 shutdown; /* RCV_SHUTDOWN 1, SEND_SHUTDOWN 2 */
+	int		 unread; /* bytes, where its connection has ended */
+	bool		 failed; /* an error waits there: SO_ERROR */
 	union address	 local;
 	union address	 remote;
 	bool		 connected;
@@ -145,6 +149,19 @@ shutdown_get(struct telling *t, struct inetsock *s)
 		    p.revents & POLLRDHUP ? 1 : 0;
 	else	/* POLLHUP it has in any case */
 		s->shutdown = p.revents & POLLRDHUP ? 1 : 0;
+	s->failed = (p.revents & POLLERR) != 0;
+}
+
+/*
+ * Look what waits in a TCP socket whose connection has ended.  That it is an
+ * error is known, and not which: to be asked for takes it away.
+ */
+static void
+ended_get(struct telling *t, struct inetsock *s)
+{
+	shutdown_get(t, s);
+	if (ioctl(t->dup, SIOCINQ, &s->unread) == -1)
+		s->unread = 0;
 }
 
 /*
@@ -167,7 +184,9 @@ tcp_get(struct telling *t, struct inetsock *s)
 	if (s->state == TCP_LISTEN) {
 		s->waiting = info.tcpi_unacked;
 		s->backlog = info.tcpi_sacked;
-	} else if (s->state == TCP_CLOSE || s->state == TCP_ESTABLISHED)
+	} else if (s->state == TCP_CLOSE)
+		ended_get(t, s);
+	else if (s->state == TCP_ESTABLISHED)
 		shutdown_get(t, s);
 }
 
@@ -212,6 +231,10 @@ inetsock_tell(struct telling *t, int family)
 		address_tell(t, "remote", &s.remote);
 	if (s.waiting > 0)
 		buf_printf(&t->out, "waiting %u\n", s.waiting);
+	if (s.unread > 0)
+		buf_printf(&t->out, "unread %d\n", s.unread);
+	if (s.state == TCP_CLOSE && s.what.type == SOCK_STREAM && s.failed)
+		buf_puts(&t->out, "failed 1\n");
 	tell_sockopts(t);
 	/* one that will be closed needs none, and they may be many */
 	if (t->live->opts.move || s.what.type != SOCK_STREAM || !s.connected)
