@@ -25,6 +25,18 @@ disown
 until_true longer 20
 pid=$(tr -d ' ' <"/proc/$outside/task/$outside/children")
 who "$pid" >"$tmp/who"
+
+# criu could not bind a root without that
+mkdir "$tmp/own/data"
+mount --bind "$tmp/own/data" "$tmp/own/data"
+"$BUILD/snap" -r "$pid" | "$BUILD/snapload" -D "$tmp/there" 2>"$tmp/err"
+is "$(cat "$tmp/err")" "snapload: process $pid: its user namespace, which criu \
+does not make with --root $tmp/own, because $tmp/own/data is mounted there: \
+cannot be restored (-f userns leaves it out)
+snapload: nothing is written (-f userns writes the rest)" \
+    "something is mounted below the root: refused"
+umount "$tmp/own/data"
+
 take "$tmp/there" -r
 kill -KILL "$pid"
 until_true gone "$outside"
@@ -37,4 +49,4 @@ is "$(who "$pid")" "$(cat "$tmp/who")" "with its users"
 is "$(readlink "/proc/$pid/ns/user" | grep -c "$(readlink \
     /proc/self/ns/user)")" "0" "in one of its own"
 kill -KILL "$pid"
-finish 6
+finish 7

@@ -274,6 +274,7 @@ struct makemount {		/* what is mounted somewhere */
 	bool		 left;	/* it is not restored */
 	char		*outside; /* owned; where else it is; or NULL */
 	uint32_t	 there;	/* flags that it has there */
+	uint32_t	 on;	/* the id of what is mounted there */
 	bool		 external; /* criu binds it from there */
 };
 
@@ -407,6 +408,7 @@ void		 makemounts_free(struct makemounts *);
 /* mounts.c */
 int		 makemount_read(struct criumake *);
 bool		 makemount_space(const struct criumake *);
+const char	*makemount_below(const struct criumake *);
 bool		 makemount_lacks(const struct criumake *, uint64_t);
 void		 makemount_path(const struct criumake *, const char *,
 		    protobuf_c_boolean *, int32_t *);

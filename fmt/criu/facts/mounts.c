@@ -68,6 +68,7 @@ outside_find(const struct makemounts *l, struct makemount *t)
 		if (!is_covered(l, o, path)) {
 			t->outside = path;
 			t->there = o->flags;
+			t->on = o->id;
 			return true;
 		}
 		free(path);
@@ -293,6 +294,24 @@ bool
 makemount_space(const struct criumake *m)
 {
 	return m->inside.top != NULL;
+}
+
+/*
+ * Return where something is mounted, outside, below the directory that the root
+ * of the mount namespace is; or NULL.
+ */
+const char *
+makemount_below(const struct criumake *m)
+{
+	const struct makemount *top = m->inside.top, *o;
+
+	if (top == NULL || top->outside == NULL)
+		return NULL;
+	for (o = m->outside.v; o < m->outside.v + m->outside.n; o++)
+		if (o->parent == top->on && o->id != top->on &&
+		    is_below(o->point, top->outside))
+			return o->point;
+	return NULL;
 }
 
 /*

@@ -92,8 +92,8 @@ make_all(struct criumake *m)
 	size_t i;
 
 	if (maketask_read(m) == -1 || maketree_choose(m) == -1 ||
-	    makeopen_read(m) == -1 || makesysv_read(m) == -1 ||
-	    makespaces_check(m) == -1)
+	    makesysv_read(m) == -1 || makespaces_check(m) == -1 ||
+	    makeopen_read(m) == -1)
 		return -1;
 	if (m->fatal)
 		return 0;

@@ -44,6 +44,26 @@ is_nested(const struct criumake *m)
 }
 
 /*
+ * Note if the user namespace is not made: in one, criu may not bind a directory
+ * without what is mounted below it (has_locked_children of the kernel's
+ * fs/namespace.c), and it binds that of --root so (do_mount_root_v2 of its
+ * mount-v2.c).
+ */
+static int
+users_check(struct criumake *m)
+{
+	const char *point;
+
+	if (!m->users || (point = makemount_below(m)) == NULL)
+		return 0;
+	m->users = false;
+	return make_refuse(m, WHY_USERNS, "process %" PRIu64 ": its user "
+	    "namespace, which criu does not make with --root %s, because %s is "
+	    "mounted there", m->root->proc->pid, m->inside.top->outside,
+	    point);
+}
+
+/*
  * Note the namespaces of an init that are not made, where they are not those of
  * snap: without them it would be in criu's, with other files than it had.  Of
  * who is no init they may be made before, and criu be started there.
@@ -63,7 +83,8 @@ makespaces_check(struct criumake *m)
 		return make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
 		    ": the init of its pid namespace, of whose others nothing "
 		    "is told", pid);
-	rc = strstr(text, "mnt") != NULL && makemount_read(m) == -1 ? -1 : 0;
+	rc = strstr(text, "mnt") != NULL && makemount_read(m) == -1 ? -1 :
+	    users_check(m);
 	for (name = strtok_r(text, " \n", &rest); name != NULL && rc == 0;
 	    name = strtok_r(NULL, " \n", &rest)) {
 		made = (strcmp(name, "ipc") == 0 && makesysv_space(m)) ||
