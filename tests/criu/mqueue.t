@@ -25,4 +25,20 @@ that leads to it: /NAME: cannot be restored (-f mqueue leaves it out)" \
     'deleted: refused'
 end
 umount "$tmp/queues"
-finish 7
+
+# an init with an IPC namespace of its own: criu makes that without queues
+in=(unshare --fork --pid --ipc)
+start "$here/mqueue.py"
+in=(env)
+outside=$pid
+pid=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+until_true longer 20
+"$BUILD/snap" -r "$pid" | "$BUILD/snapload" -c 2>&1 | sed -E \
+    's/[23] messages/3 messages/;s/snap-test-1/NAME/' >"$tmp/told"
+is "$(grep -c "process $pid: POSIX message queue /NAME in its IPC namespace, \
+with 3 messages: cannot be restored (snapload -f mqueue leaves it out)" \
+    "$tmp/told")" 1 'of an IPC namespace that is made: refused' ||
+    diag <"$tmp/told"
+kill -KILL "$pid"
+until_true gone "$outside"
+finish 8

@@ -247,7 +247,8 @@ struct makeaccept {		/* a connection that waits to be accepted */
 };
 
 enum {				/* of struct makemount */
-	MAKETMPFS = 5,		/* code: a tmpfs */
+	MAKETMPFS = 5,		/* code: a tmpfs, and one of POSIX message */
+	MAKEMQUEUE = 14,	/* queues */
 	MAKEFORBID = 15,	/* flags: ro, nosuid, nodev, noexec */
 	MAKESLAVE = 1 << 19	/* flags: it gets to know of others' mounts */
 };
@@ -410,6 +411,7 @@ int		 makemount_read(struct criumake *);
 bool		 makemount_space(const struct criumake *);
 const char	*makemount_below(const struct criumake *);
 bool		 makemount_lacks(const struct criumake *, uint64_t);
+bool		 makemount_isqueues(const struct criumake *, const char *);
 void		 makemount_path(const struct criumake *, const char *,
 		    protobuf_c_boolean *, int32_t *);
 void		 makemount_free(struct criumake *);

@@ -330,12 +330,10 @@ makemount_lacks(const struct criumake *m, uint64_t id)
 }
 
 /*
- * Set *has and *id to the number of the mount that a path leads to, if a mount
- * namespace is made.
+ * Return the mount that a path leads to, or NULL if no mount namespace is made.
  */
-void
-makemount_path(const struct criumake *m, const char *path,
-    protobuf_c_boolean *has, int32_t *id)
+static const struct makemount *
+path_mount(const struct criumake *m, const char *path)
 {
 	const struct makemount *t, *best;
 	size_t i;
@@ -347,8 +345,32 @@ makemount_path(const struct criumake *m, const char *path,
 		    strlen(t->point) >= strlen(best->point))
 			best = t;
 	}
-	if ((*has = best != NULL))
-		*id = (int32_t)best->id;
+	return best;
+}
+
+/*
+ * Return whether a path leads to where POSIX message queues are mounted.
+ */
+bool
+makemount_isqueues(const struct criumake *m, const char *path)
+{
+	const struct makemount *t = path_mount(m, path);
+
+	return t != NULL && t->code == MAKEMQUEUE;
+}
+
+/*
+ * Set *has and *id to the number of the mount that a path leads to, if a mount
+ * namespace is made.
+ */
+void
+makemount_path(const struct criumake *m, const char *path,
+    protobuf_c_boolean *has, int32_t *id)
+{
+	const struct makemount *t = path_mount(m, path);
+
+	if ((*has = t != NULL))
+		*id = (int32_t)t->id;
 }
 
 void

@@ -262,6 +262,48 @@ space_find(const struct criumake *m, const struct maketask *t,
 }
 
 /*
+ * Return whether t is the init of a pid namespace, and in an IPC namespace that
+ * snap was not in.
+ */
+static bool
+is_inits(const struct maketask *t)
+{
+	char *text, *name, *rest;
+	bool found;
+
+	if (!maketask_isinit(t) ||
+	    (text = words_text(&t->rec, "namespaces")) == NULL)
+		return false;
+	for (name = strtok_r(text, " \n", &rest); name != NULL &&
+	    strcmp(name, "ipc") != 0; name = strtok_r(NULL, " \n", &rest))
+		continue;
+	found = name != NULL;
+	free(text);
+	return found;
+}
+
+/*
+ * Take a line of mqueues: a queue of POSIX.  criu makes none, and mounts their
+ * file system empty.  One that no init has may still be reached where it is
+ * mounted.
+ */
+static int
+mqueue_line(struct criumake *m, const struct maketask *t, struct words *w,
+    struct buf *b)
+{
+	uint64_t waiting;
+
+	(void)b;
+	if (w->n != 2 || !number_parse(w->word[0], 'd', &waiting))
+		return words_bad(w, "messages name");
+	if (!is_inits(m->root))
+		return 0;
+	return make_refuse(m, WHY_MQUEUE, "process %" PRIu64 ": POSIX message "
+	    "queue %s in its IPC namespace, with %" PRIu64 " message%s",
+	    t->proc->pid, w->word[1], waiting, waiting == 1 ? "" : "s");
+}
+
+/*
  * Make the images of semaphores and queues, and note what else was in the
  * namespace, as the record of m->space tells, or, if that is NULL, of none.
  */
@@ -278,7 +320,8 @@ makespace_write(struct criumake *m)
 	} kind[] = {
 		{ "sysvipc/detached", 0, NULL, detached_line },
 		{ "sysvipc/sem", CRIU_IPC_SEM, "ipcns-sem", semaphores_line },
-		{ "sysvipc/msg", CRIU_IPC_MSG, "ipcns-msg", queue_line }
+		{ "sysvipc/msg", CRIU_IPC_MSG, "ipcns-msg", queue_line },
+		{ "mqueues", 0, NULL, mqueue_line }
 	};
 	const struct maketask *t = m->space;
 	struct made *im = NULL;
@@ -299,27 +342,6 @@ makespace_write(struct criumake *m)
 		words_close(&w);
 	}
 	return rc;
-}
-
-/*
- * Return whether t is the init of a pid namespace, and in an IPC namespace that
- * snap was not in.
- */
-static bool
-is_inits(const struct maketask *t)
-{
-	char *text, *name, *rest;
-	bool found;
-
-	if (!maketask_isinit(t) ||
-	    (text = words_text(&t->rec, "namespaces")) == NULL)
-		return false;
-	for (name = strtok_r(text, " \n", &rest); name != NULL &&
-	    strcmp(name, "ipc") != 0; name = strtok_r(NULL, " \n", &rest))
-		continue;
-	found = name != NULL;
-	free(text);
-	return found;
 }
 
 /*

@@ -186,6 +186,17 @@ epoll_hinders(const struct makeopen *f)
 }
 
 /*
+ * Return whether f is a POSIX message queue of the mount namespace that is made,
+ * where there are none: the kernel has it on a mount of its own.
+ */
+static bool
+is_queue(const struct criumake *m, const struct makeopen *f)
+{
+	return f->path != NULL && makemount_lacks(m, f->mount) &&
+	    makemount_isqueues(m, f->path);
+}
+
+/*
  * Return why a file with a name cannot be restored, or NULL.
  */
 static const char *
@@ -193,6 +204,8 @@ named_hinders(struct criumake *m, const struct makeopen *f)
 {
 	if (f->path == NULL || *f->path != '/')
 		return "a file whose path is not known";
+	if (is_queue(m, f))
+		return "a POSIX message queue in an IPC namespace that is made";
 	if (makemount_lacks(m, f->mount))
 		return "a file of another mount namespace";
 	if (f->v[OK_DELETED][0] == 0)
@@ -307,12 +320,14 @@ open_hinders(struct criumake *m, const struct makeopen *f)
  * Return of which kind the reason is that f cannot be restored.
  */
 static enum makewhy
-open_kind(const struct makeopen *f)
+open_kind(const struct criumake *m, const struct makeopen *f)
 {
 	const struct opentype *type = open_type(f);
 
 	if (type->fd == FD_INETSK)
 		return makeinet_kind(f);
+	if (type->fd == FD_REG && is_queue(m, f))
+		return WHY_MQUEUE;
 	if ((type->fd == FD_REG || type->fd == FD_FIFO) &&
 	    f->v[OK_DELETED][0] != 0)
 		return WHY_DELETED;
@@ -377,7 +392,7 @@ makejudge_opens(struct criumake *m)
 
 	for (i = 0; i < m->nopen; i++)
 		if (m->open[i]->why != NULL)
-			m->open[i]->kind = open_kind(m->open[i]);
+			m->open[i]->kind = open_kind(m, m->open[i]);
 	makestandard_find(m);
 	round = 0;
 	do {
@@ -392,7 +407,7 @@ makejudge_opens(struct criumake *m)
 			if (!makeopen_written(m->open[i]) ||
 			    (why = open_hinders(m, m->open[i])) == NULL)
 				continue;
-			m->open[i]->kind = open_kind(m->open[i]);
+			m->open[i]->kind = open_kind(m, m->open[i]);
 			if ((m->open[i]->why = strdup(why)) == NULL)
 				return errstr_set("out of memory");
 			again = true;

@@ -29,4 +29,7 @@ void		 netpeers_record(struct filelist *to, int there, int own);
 void		 sysvspace_read(struct filelist *l, const char *shm,
 		    const char *sem, const char *msg);
 
+/* mqueues.c: queues of POSIX */
+void		 mqueues_read(struct filelist *l);
+
 #endif

@@ -102,6 +102,7 @@ rest_read(struct sysv *v)
 	sem = text_read("/proc/sysvipc/sem");
 	msg = text_read("/proc/sysvipc/msg");
 	sysvspace_read(&v->rest, v->shm, sem, msg);
+	mqueues_read(&v->rest);
 	free(sem);
 	free(msg);
 }

@@ -1,0 +1,97 @@
+/*
+ * POSIX message queues of an IPC namespace that processes have for themselves:
+ * mq_overview(7).  This thread is in the namespace.  Their file system is
+ * mounted where nobody sees it, and that leaves nothing; a queue tells how many
+ * messages it has without any being read, or its times changed.
+ */
+#include "spaces.h"
+
+#include <sys/syscall.h>
+
+#include <linux/mount.h>
+#include <linux/mqueue.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { QUEUES_MOST = 1024 };
+
+/*
+ * Return a descriptor of the directory that has the queues, or -1.
+ */
+static int
+queues_open(void)
+{
+	int fs, top, dir;
+
+	top = dir = -1;
+	if ((fs = (int)syscall(SYS_fsopen, "mqueue", FSOPEN_CLOEXEC)) == -1)
+		return -1;
+	if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		top = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
+	close(fs);
+	if (top != -1) {	/* one of O_PATH */
+		dir = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		close(top);
+	}
+	return dir;
+}
+
+/*
+ * Add to b a line for a queue: how many messages it has, and its name, with
+ * what is not a plain character there, and a backslash, in octal.
+ */
+static void
+queue_line(struct buf *b, const char *name)
+{
+	const unsigned char *s;
+	struct mq_attr attr;
+	int q;
+
+	q = (int)syscall(SYS_mq_open, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC,
+	    0, NULL);
+	if (q == -1)
+		return;
+	if (syscall(SYS_mq_getsetattr, q, NULL, &attr) == 0) {
+		buf_printf(b, "%jd /", (intmax_t)attr.mq_curmsgs);
+		for (s = (const unsigned char *)name; *s != '\0'; s++)
+			if (*s <= ' ' || *s == '\\' || *s == 0177)
+				buf_printf(b, "\\%03o", *s);
+			else
+				buf_add(b, s, 1);
+		buf_puts(b, "\n");
+	}
+	close(q);
+}
+
+/*
+ * Add to l the queues of the IPC namespace that this thread is in, as a file of
+ * the record, if there are any: snap(6), mqueues.
+ */
+void
+mqueues_read(struct filelist *l)
+{
+	struct buf b = { 0 };
+	struct dirent *e;
+	size_t n;
+	DIR *d;
+	int fd;
+
+	if ((fd = queues_open()) == -1)
+		return;
+	if ((d = fdopendir(fd)) == NULL) {
+		close(fd);
+		return;
+	}
+	for (n = 0; n < QUEUES_MOST && (e = readdir(d)) != NULL;)
+		if (strcmp(e->d_name, ".") != 0 &&
+		    strcmp(e->d_name, "..") != 0) {
+			queue_line(&b, e->d_name);
+			n++;
+		}
+	closedir(d);
+	if (b.len > 0)
+		filelist_buf(l, "mqueues", &b);
+}
