@@ -1,12 +1,53 @@
 #!/usr/bin/env bash
 # Huge pages of hugetlbfs, private, shared and of memfds, are what they were
-# after a restore.
+# after a restore; what criu cannot make is refused.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
+# what criu cannot make: it takes no page of them, but the kernel's support
+cat >"$tmp/none.py" <<'EOC'
+import ctypes, os, sys, time
+os.closerange(3, 1024)
+os.setsid()
+fd = os.open(sys.argv[2], os.O_RDWR | os.O_CREAT)
+os.unlink(sys.argv[2])
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_ssize_t
+number = libc.shmget(0, 2 << 20, 0o14600)
+at = libc.shmat(number, None, 0)
+libc.shmctl(number, 0, None)
+with open(sys.argv[1], 'w') as log:
+    print('%d %x' % (fd, at), file=log)
+time.sleep(1000)
+EOC
+mkdir "$tmp/mnt"
+if mount -t hugetlbfs none "$tmp/mnt" 2>"$tmp/err"; then
+	log=$tmp/none.log
+	python3 "$tmp/none.py" "$log" "$tmp/mnt/gone" </dev/null >/dev/null 2>&1 &
+	pid=$!
+	disown
+	until_true test -s "$log"
+	read -r fd at <"$log"
+	"$BUILD/snap" -r "$pid" | "$BUILD/snapload" -D "$tmp/no" 2>"$tmp/err"
+	is "$(cat "$tmp/err")" "snapload: process $pid, descriptor $fd: it is \
+deleted, and was on a hugetlbfs, where criu cannot write it: $tmp/mnt/gone: \
+cannot be restored (-f deleted leaves it out)
+snapload: process $pid: mapping at $at of /SYSV00000000 (deleted): huge pages of \
+memory of System V: cannot be restored (-f hugetlb leaves it out)
+snapload: nothing is written (-f deleted,hugetlb writes the rest)" \
+	    'of System V, and a deleted file: refused'
+	end
+	umount "$tmp/mnt"
+else
+	skip 'of System V, and a deleted file' "$(tail -n 1 "$tmp/err")"
+fi
+
 free=$(awk '/^HugePages_Free:/ { print $2 }' /proc/meminfo)
-[ "${free:-0}" -ge 16 ] && [ -d /sys/kernel/mm/hugepages/hugepages-2048kB ] ||
-    skip_all 'fewer than 16 huge pages of 2 MB are free'
+if [ "${free:-0}" -lt 16 ] || [ ! -d /sys/kernel/mm/hugepages/hugepages-2048kB ]
+then
+	skip 'huge pages' 'fewer than 16 of 2 MB are free' 10
+	finish 11
+fi
 for how in -r -sr; do
 	start "$here/huge.py"
 	until_true longer 30
@@ -15,4 +56,4 @@ for how in -r -sr; do
 	end
 	rm -rf "$tmp/there"
 done
-finish 10
+finish 11

@@ -147,7 +147,9 @@ vma_hinders(const struct vma *v, const struct told *told, enum makewhy *kind)
 		return "a device";
 	*kind = WHY_HUGETLB;
 	if (flag & VMF_HUGETLB && (!is_shm(v) || told->page == 0))
-		return "huge pages of a file of hugetlbfs";
+		return name_begins(v, "/SYSV") ?
+		    "huge pages of memory of System V" :
+		    "huge pages of a file of hugetlbfs";
 	*kind = WHY_OTHER;
 	return *v->name != '/' && *v->name != '[' && *v->name != '\0' ?
 	    "nothing that criu could map" : NULL;

@@ -86,6 +86,20 @@ has_attributes(const struct telling *t)
 }
 
 /*
+ * Return true if a file is on a hugetlbfs, where nothing can be written.
+ */
+static bool
+is_huge(const struct telling *t)
+{
+	char path[PATH_MAX];
+	struct statfs fs;
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", t->pid, t->fd);
+	return statfs(path, &fs) == 0 && (uint32_t)fs.f_type ==
+	    HUGETLBFS_MAGIC;
+}
+
+/*
  * Return mountinfo of the process; it is empty if that cannot be had.
  */
 static const struct bytes *
@@ -134,6 +148,9 @@ nameless_tell(struct telling *t, const struct statx *sx)
 		if (has_attributes(t))
 			tell_why(t, "it is deleted, and has extended "
 			    "attributes");
+		else if (is_huge(t))
+			tell_why(t, "it is deleted, and was on a hugetlbfs, "
+			    "where criu cannot write it");
 	}
 }
 
