@@ -22,7 +22,7 @@ network() {
 	    grep -r . ipv4/conf ipv6/conf unix 2>/dev/null | sort' 2>&1 |
 	    sed 's/ *valid_lft.*//; s/NO-CARRIER,//; s/ state [A-Z]*//
 		s/ tentative//; /fe80::/d; /ff00::/d; /^ *$/d
-		s/@if[0-9]*//'
+		s/@if[0-9]*//; s/ nhid [0-9]*//'
 }
 
 cat >"$tmp/make" <<'END'
@@ -43,6 +43,8 @@ ip link set veth8 up
 ip link set br9 up
 ip addr add 10.6.0.1/24 dev veth8
 ip route add default via 10.6.0.2
+! ip nexthop add id 7 via 10.6.0.3 dev veth8 2>/dev/null ||
+    ip route add 10.5.0.0/16 nhid 7
 echo 1 >/proc/sys/net/ipv4/conf/veth8/forwarding
 echo 0 >/proc/sys/net/ipv4/conf/default/send_redirects
 echo 77 >/proc/sys/net/unix/max_dgram_qlen
@@ -121,6 +123,37 @@ is "$(ip -n outer -o link show master br8 | grep -c 'cont8@.*[<,]UP')" 1 \
     "its link is in the bridge again"
 kill -KILL "$pid"
 
+# what criu does not restore is named
+cat >"$tmp/make" <<'END'
+set -e
+ip link set lo up
+ip link add br7 type bridge stp_state 1
+ip link add veth6 type veth peer name veth7
+ip link set veth6 up
+ip addr add 10.4.0.1/24 dev veth6
+ip neigh add 10.4.0.2 lladdr 02:00:00:00:00:07 nud permanent dev veth6
+tc qdisc add dev veth6 root pfifo limit 7 2>/dev/null || :
+echo 80 >/proc/sys/net/ipv4/ip_unprivileged_port_start
+exec "$@"
+END
+in=(unshare --fork --pid --net sh "$tmp/make")
+start "$here/served.py"
+in=(env)
+outside=$pid
+pid=$(inside "$outside")
+nsenter -t "$pid" -n tc qdisc show dev veth6 2>/dev/null | sed -n \
+    's/^qdisc \(pfifo\) [1-9].*/the queueing discipline \1 of link veth6/p' \
+    >"$tmp/queueing"
+"$BUILD/snap" -r "$pid" | "$BUILD/snapload" -c 2>&1 >/dev/null |
+    sed "s/snapload: process $pid: //; s/ of its net .*//; /^[0-9]* connection/d" \
+    >"$tmp/told"
+is "$(cat "$tmp/told")" "the option stp_state of link br7
+1 permanent neighbour$(sed '1s/^/\n/' "$tmp/queueing")
+the setting net/ipv4/ip_unprivileged_port_start, 80," \
+    'what is lost of a network is told'
+kill -KILL "$outside" "$pid"
+until_true gone "$pid"
+
 cat >"$tmp/make" <<'END'
 ip link set lo up
 ip link add odd0 type dummy || ip link add odd0 type ifb
@@ -146,4 +179,4 @@ else
 	skip "links that criu does not make" "no such here" 2
 fi
 kill -KILL "$outside" "$pid"
-finish 17
+finish 18

@@ -82,6 +82,19 @@ settings_free(struct settings *s)
 }
 
 /*
+ * Return what a setting is set to, or NULL if that is not known.
+ */
+const char *
+setting_find(const struct settings *s, const char *name)
+{
+	const struct setting key = { name, NULL }, *found;
+
+	found = s->n == 0 ? NULL : bsearch(&key, s->v, s->n, sizeof *s->v,
+	    setting_cmp);
+	return found == NULL ? NULL : found->value;
+}
+
+/*
  * Set the next of l, which has room for it, to a setting, which may be not
  * there.
  */
@@ -89,21 +102,19 @@ static void
 sysctl_set(struct sysctls *l, const struct settings *s, const char *name,
     bool number)
 {
-	const struct setting key = { name, NULL }, *found;
+	const char *value = setting_find(s, name);
 	Criu__Sysctl *c = &l->one[l->n];
 
 	criu__sysctl__init(c);
 	l->v[l->n++] = c;
 	c->type = number ? SYSCTL_NUMBER : SYSCTL_TEXT;
-	found = s->n == 0 ? NULL : bsearch(&key, s->v, s->n, sizeof *s->v,
-	    setting_cmp);
-	if (found == NULL)
+	if (value == NULL)
 		return;
 	if (!number)
-		c->sarg = found->value;
+		c->sarg = (char *)(uintptr_t)value;
 	else {
 		c->has_iarg = true;
-		c->iarg = (int32_t)strtol(found->value, NULL, 10);
+		c->iarg = (int32_t)strtol(value, NULL, 10);
 	}
 }
 

@@ -19,20 +19,11 @@ enum {				/* of linux/if_link.h, if_arp.h */
 
 enum { TYPE_LOOPBACK = 1, TYPE_VETH = 2, TYPE_BRIDGE = 6 }; /* netdev.proto */
 
-struct link {			/* a message of net/links */
-	struct message	 message;
-	uint32_t	 type;	/* in images; 0: criu has none */
-	uint32_t	 index;
-	uint32_t	 flags;
-	char		 name[16];
-	char		 kind[16];
-};
-
 /*
  * Set *l to the next link of file f of a record.  Return false if there is
  * none.
  */
-static bool
+bool
 link_next(struct recfile *f, struct link *l)
 {
 	const uint8_t *info;

@@ -13,6 +13,7 @@
 enum {				/* of linux/rtnetlink.h, fib_rules.h */
 	TABLE_LOCAL = 255, BY_KERNEL = 2, CLONED = 0x200,
 	FRA_PRIORITY = 6, V6 = 10,
+	RTA_NH_ID = 30,		/* beside which a route tells all of it */
 	ADDRESS_BODY = 8, ROUTE_BODY = 12
 };
 
@@ -141,6 +142,29 @@ rule_counts(const struct message *msg)
 }
 
 /*
+ * Add a message to b, filled up to a multiple of four bytes, without the
+ * attribute of a type, if that is not 0.  Head and body have multiples of four
+ * already.
+ */
+static void
+message_add(struct buf *b, const struct message *msg, unsigned int without)
+{
+	const uint8_t *p;
+	size_t n, cut, skip;
+
+	p = without == 0 ? NULL : attribute_find(msg->attributes, msg->len,
+	    without, &n);
+	cut = p == NULL ? msg->size : (size_t)(p - 4 - msg->whole);
+	skip = p == NULL ? 0 : (4 + n + 3) & ~(size_t)3;
+	if (skip > msg->size - cut)	/* the last one */
+		skip = msg->size - cut;
+	num_add(b, msg->size - skip, 4);
+	buf_add(b, msg->whole + 4, cut - 4);
+	buf_add(b, msg->whole + cut + skip, msg->size - cut - skip);
+	buf_add(b, "\0\0\0", (4 - (msg->size - skip) % 4) % 4);
+}
+
+/*
  * Make an image that ip(8) restores: a number, and messages of a file of the
  * record that has bodies of that many bytes; only those that count, if there is
  * a function that tells.
@@ -160,10 +184,9 @@ saved_write(struct criumake *m, const char *name, const char *image,
 		return -1;
 	num_add(&im->b, magic, 4);
 	while (message_next(&f, body, &msg))
-		if (counts == NULL || counts(&msg)) {
-			buf_add(&im->b, msg.whole, msg.size);
-			buf_add(&im->b, "\0\0\0", (4 - msg.size % 4) % 4);
-		}
+		if (counts == NULL || counts(&msg))
+			message_add(&im->b, &msg, counts == route_counts ?
+			    RTA_NH_ID : 0);
 	return 0;
 }
 
@@ -217,6 +240,8 @@ makenet_write(struct criumake *m)
 		rc = settings_write(m, &s);
 	if (rc == 0)
 		rc = netlinks_write(m, &s);
+	if (rc == 0)
+		rc = netlost_note(m, &s);
 	settings_free(&s);
 	if (rc == -1)
 		return -1;

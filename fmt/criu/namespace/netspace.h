@@ -1,6 +1,6 @@
 /*
- * Network namespaces of CRIU images: what netspace.c, netlinks.c, netconf.c and
- * rtnetlink.c share.
+ * Network namespaces of CRIU images: what netspace.c, netlinks.c, netlost.c,
+ * netconf.c and rtnetlink.c share.
  */
 #ifndef NETSPACE_H
 #define NETSPACE_H
@@ -13,6 +13,15 @@ struct message {		/* of rtnetlink(7); borrows all */
 	const uint8_t	*body;
 	const uint8_t	*attributes;
 	size_t		 len;	/* of those */
+};
+
+struct link {			/* a message of net/links */
+	struct message	 message;
+	uint32_t	 type;	/* in images; 0: criu has none */
+	uint32_t	 index;
+	uint32_t	 flags;
+	char		 name[16];
+	char		 kind[16];
 };
 
 struct setting {		/* a line of net/settings */
@@ -50,8 +59,13 @@ int		 sysctls_conf(struct sysctls *l, const struct settings *s,
 int		 sysctls_one(struct sysctls *l, const struct settings *s,
 		    const char *name, bool number);
 void		 sysctls_free(struct sysctls *l);
+const char	*setting_find(const struct settings *s, const char *name);
+
+/* netlost.c */
+int		 netlost_note(struct criumake *m, const struct settings *s);
 
 /* netlinks.c */
+bool		 link_next(struct recfile *f, struct link *l);
 int		 netlinks_check(struct criumake *m, const struct maketask *t,
 		    bool *all);
 int		 netlinks_write(struct criumake *m, const struct settings *s);

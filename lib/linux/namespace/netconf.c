@@ -1,7 +1,8 @@
 /*
  * Settings of a network namespace, where this thread is: those of its links
  * (conf of ipv4 and ipv6 below /proc/sys/net, Documentation/networking of the
- * kernel), and what else it has of its own that criu restores.
+ * kernel), and what else it has of its own that criu restores, or that is often
+ * set where containers are.
  */
 #include "spaces.h"
 
@@ -72,14 +73,21 @@ void
 netconf_record(struct filelist *to)
 {
 	static const char *const conf[] = { "ipv4/conf", "ipv6/conf" };
+	static const char *const one[] = { "unix/max_dgram_qlen",
+	    "ipv4/ping_group_range", "ipv4/ip_unprivileged_port_start",
+	    "ipv4/ip_local_port_range", "ipv4/ip_local_reserved_ports",
+	    "ipv4/ip_nonlocal_bind", "ipv4/tcp_fin_timeout",
+	    "ipv4/tcp_keepalive_time", "ipv4/tcp_keepalive_intvl",
+	    "ipv4/tcp_keepalive_probes", "ipv4/tcp_syncookies",
+	    "netfilter/nf_conntrack_count" };
 	struct buf b = { 0 };
 	const struct dirent *e;
 	char name[300];
 	size_t i;
 	DIR *d;
 
-	setting_add(&b, "unix/max_dgram_qlen");
-	setting_add(&b, "ipv4/ping_group_range");
+	for (i = 0; i < sizeof one / sizeof *one; i++)
+		setting_add(&b, one[i]);
 	for (i = 0; i < sizeof conf / sizeof *conf; i++) {
 		snprintf(name, sizeof name, BELOW "%s", conf[i]);
 		if ((d = opendir(name)) == NULL)

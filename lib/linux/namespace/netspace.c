@@ -24,7 +24,16 @@ enum { MOST = 16 * 1024 * 1024 };	/* bytes of an answer */
 
 struct request {		/* for all that there is of a kind */
 	struct nlmsghdr	 head;
-	struct rtmsg	 body;	/* what of it counts is the family, first */
+	union {			/* what of it counts is the family, first */
+		struct rtmsg	 any;
+		struct tcmsg	 queueing;
+	} body;
+};
+
+struct asked {			/* a kind */
+	const char	*name;	/* of the file of the record */
+	uint16_t	 type;
+	uint8_t		 family;
 };
 
 /*
@@ -55,17 +64,16 @@ messages_add(struct buf *b, const uint8_t *p, size_t n)
 }
 
 /*
- * Record under a name all messages that answer a request of a type, for an
- * address family, at socket fd.  Return 0, or -1 with errstr.
+ * Record all messages that answer a request at socket fd.  Return 0, or -1 with
+ * errstr.
  */
 static int
-messages_record(struct filelist *to, int fd, const char *name, uint16_t type,
-    uint8_t family)
+messages_record(struct filelist *to, int fd, const struct asked *k)
 {
 	enum { ANSWER = 65536 };
-	struct request q = { .head = { .nlmsg_len = sizeof q,
-	    .nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
-	    .body.rtm_family = family };
+	struct request q = { .head = { .nlmsg_type = k->type,
+	    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
+	    .body.any.rtm_family = k->family };
 	struct buf b = { 0 };
 	uint8_t *answer;
 	ssize_t n;
@@ -73,7 +81,9 @@ messages_record(struct filelist *to, int fd, const char *name, uint16_t type,
 
 	if ((answer = malloc(ANSWER)) == NULL)
 		return errstr_set("out of memory");
-	rc = send(fd, &q, sizeof q, 0) == -1 ? errstr_sys("rtnetlink") : 0;
+	q.head.nlmsg_len = (uint32_t)NLMSG_LENGTH(k->type == RTM_GETQDISC ?
+	    sizeof q.body.queueing : sizeof q.body.any);
+	rc = send(fd, &q, q.head.nlmsg_len, 0) == -1 ? errstr_sys("rtnetlink") : 0;
 	while (rc == 0) {
 		n = recv(fd, answer, ANSWER, 0);
 		if (n > 0)
@@ -83,29 +93,29 @@ messages_record(struct filelist *to, int fd, const char *name, uint16_t type,
 	}
 	free(answer);
 	if (rc == 1)
-		filelist_buf(to, name, &b);
+		filelist_buf(to, k->name, &b);
 	else
 		buf_free(&b);
 	return rc == 1 ? 0 : -1;
 }
 
 /*
- * Record links, addresses, routes and rules of where this thread is, as socket
- * fd of rtnetlink(7) tells them.
+ * Record links, addresses, routes, rules, neighbours and queueing disciplines of
+ * where this thread is, as socket fd of rtnetlink(7) tells them.  Without one of
+ * the last two, the others are worth having.
  */
 static int
 network_record(struct filelist *to, int fd)
 {
-	static const struct {
-		const char	*name;
-		uint16_t	 type;
-		uint8_t		 family;
-	} kind[] = {
+	static const struct asked kind[] = {
 		{ "net/links", RTM_GETLINK, AF_UNSPEC },
 		{ "net/addresses", RTM_GETADDR, AF_UNSPEC },
 		{ "net/routes", RTM_GETROUTE, AF_INET },
 		{ "net/routes6", RTM_GETROUTE, AF_INET6 },
 		{ "net/rules", RTM_GETRULE, AF_UNSPEC }
+	}, more[] = {
+		{ "net/neighbours", RTM_GETNEIGH, AF_UNSPEC },
+		{ "net/queueing", RTM_GETQDISC, AF_UNSPEC }
 	};
 	const struct timeval patience = { 2, 0 };
 	size_t i;
@@ -116,8 +126,9 @@ network_record(struct filelist *to, int fd)
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
 	    sizeof patience);
 	for (rc = 0, i = 0; i < sizeof kind / sizeof *kind && rc == 0; i++)
-		rc = messages_record(to, fd, kind[i].name, kind[i].type,
-		    kind[i].family);
+		rc = messages_record(to, fd, &kind[i]);
+	for (i = 0; i < sizeof more / sizeof *more && rc == 0; i++)
+		(void)messages_record(to, fd, &more[i]);
 	return rc;
 }
 

@@ -1,0 +1,212 @@
+/*
+ * What criu does not restore of the network namespace that it makes, and what
+ * is in it can go on without: each is noted.
+ */
+#include "netspace.h"
+#include "num.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Note something that has a name, and is not restored.
+ */
+static int
+lost_note(struct criumake *m, const char *what, const char *name)
+{
+	return make_note(m, "process %" PRIu64 ": %s %s of its net namespace "
+	    "is not restored", m->root->proc->pid, what, name);
+}
+
+/*
+ * Note the options of bridge l that are not those of a new one.  data has them,
+ * of len bytes.
+ */
+static int
+bridge_note(struct criumake *m, const struct link *l, const uint8_t *data,
+    size_t len)
+{
+	/* IFLA_BR_ of linux/if_link.h, and br_dev_setup of the kernel's
+	   net/bridge/br_device.c */
+	static const struct {
+		unsigned int	 type;
+		size_t		 size;
+		uint64_t	 of_new;
+		const char	*name;
+	} option[] = {
+		{ 1, 4, 1500, "forward_delay" }, { 2, 4, 200, "hello_time" },
+		{ 3, 4, 2000, "max_age" }, { 4, 4, 30000, "ageing_time" },
+		{ 5, 4, 0, "stp_state" }, { 6, 2, 32768, "priority" },
+		{ 7, 1, 0, "vlan_filtering" }, { 9, 2, 0, "group_fwd_mask" },
+		{ 22, 1, 1, "mcast_router" }, { 23, 1, 1, "mcast_snooping" },
+		{ 39, 2, 1, "vlan_default_pvid" }
+	};
+	const uint8_t *p;
+	char name[64];
+	size_t i, n;
+	int rc;
+
+	for (rc = 0, i = 0; i < sizeof option / sizeof *option && rc == 0;
+	    i++) {
+		p = attribute_find(data, len, option[i].type, &n);
+		if (p == NULL || n < option[i].size ||
+		    num_get(p, option[i].size) == option[i].of_new)
+			continue;
+		snprintf(name, sizeof name, "%s of link %s", option[i].name,
+		    l->name);
+		rc = lost_note(m, "the option", name);
+	}
+	return rc;
+}
+
+/*
+ * Note what is lost of links: options of bridges, and programs that packets go
+ * through.
+ */
+static int
+links_note(struct criumake *m)
+{
+	enum { LINKINFO = 18, DATA = 2, XDP = 43, ATTACHED = 2 };
+	const uint8_t *p, *info;
+	struct recfile f;
+	struct link l;
+	size_t n, len;
+	int rc;
+
+	if (!linuxrec_find(&m->net->rec, "net/links", &f))
+		return 0;
+	for (rc = 0; rc == 0 && link_next(&f, &l);) {
+		p = attribute_find(l.message.attributes, l.message.len, XDP,
+		    &n);
+		if (p != NULL)
+			p = attribute_find(p, n, ATTACHED, &len);
+		if (p != NULL && len > 0 && *p != 0)
+			rc = lost_note(m, "the XDP program of link", l.name);
+		info = attribute_find(l.message.attributes, l.message.len,
+		    LINKINFO, &n);
+		if (info != NULL)
+			info = attribute_find(info, n, DATA, &len);
+		if (info != NULL && strcmp(l.kind, "bridge") == 0 && rc == 0)
+			rc = bridge_note(m, &l, info, len);
+	}
+	return rc;
+}
+
+/*
+ * Note neighbours that were told, and not found out: ndmsg of rtnetlink(7).
+ */
+static int
+neighbours_note(struct criumake *m)
+{
+	enum { BODY = 12, STATE = 8, PERMANENT = 0x80 };
+	struct message msg;
+	struct recfile f;
+	size_t count;
+
+	if (!linuxrec_find(&m->net->rec, "net/neighbours", &f))
+		return 0;
+	for (count = 0; message_next(&f, BODY, &msg);)
+		count += (num_get(msg.body + STATE, 2) & PERMANENT) != 0;
+	return count == 0 ? 0 : make_note(m, "process %" PRIu64 ": %zu "
+	    "permanent neighbour%s of its net namespace: not restored",
+	    m->root->proc->pid, count, count == 1 ? "" : "s");
+}
+
+/*
+ * Set name, of a link's size, to that of the link of a number.
+ */
+static void
+link_name(const struct criumake *m, uint32_t index, char name[16])
+{
+	struct recfile f;
+	struct link l;
+
+	snprintf(name, 16, "%" PRIu32, index);
+	if (!linuxrec_find(&m->net->rec, "net/links", &f))
+		return;
+	while (link_next(&f, &l))
+		if (l.index == index)
+			memcpy(name, l.name, sizeof l.name);
+}
+
+/*
+ * Note queueing disciplines that were set: tcmsg of rtnetlink(7).  Those that
+ * the kernel gives to a link have no number.
+ */
+static int
+queueing_note(struct criumake *m)
+{
+	enum { BODY = 20, INDEX = 4, HANDLE = 8, KIND = 1 };
+	char kind[16], name[16], both[64];
+	struct message msg;
+	struct recfile f;
+	int rc;
+
+	if (!linuxrec_find(&m->net->rec, "net/queueing", &f))
+		return 0;
+	for (rc = 0; rc == 0 && message_next(&f, BODY, &msg);) {
+		if (num_get(msg.body + HANDLE, 4) == 0)
+			continue;
+		attribute_text(msg.attributes, msg.len, KIND, kind,
+		    sizeof kind);
+		link_name(m, (uint32_t)num_get(msg.body + INDEX, 4), name);
+		snprintf(both, sizeof both, "%s of link %s", kind, name);
+		rc = lost_note(m, "the queueing discipline", both);
+	}
+	return rc;
+}
+
+/*
+ * Note settings of a namespace that are not those of a new one, and what of
+ * connections its packet filters know.
+ */
+static int
+settings_note(struct criumake *m, const struct settings *s)
+{
+	/* of the kernel's net/ipv4/tcp_ipv4.c, af_inet.c */
+	static const struct {
+		const char	*name;
+		const char	*of_new;
+	} setting[] = {
+		{ "ipv4/ip_unprivileged_port_start", "1024" },
+		{ "ipv4/ip_local_port_range", "32768 60999" },
+		{ "ipv4/ip_nonlocal_bind", "0" },
+		{ "ipv4/ip_local_reserved_ports", "" },
+		{ "ipv4/tcp_fin_timeout", "60" },
+		{ "ipv4/tcp_keepalive_time", "7200" },
+		{ "ipv4/tcp_keepalive_intvl", "75" },
+		{ "ipv4/tcp_keepalive_probes", "9" },
+		{ "ipv4/tcp_syncookies", "1" }
+	};
+	const char *value;
+	char text[320];
+	size_t i;
+	int rc;
+
+	for (rc = 0, i = 0; i < sizeof setting / sizeof *setting && rc == 0;
+	    i++) {
+		value = setting_find(s, setting[i].name);
+		if (value == NULL || strcmp(value, setting[i].of_new) == 0)
+			continue;
+		snprintf(text, sizeof text, "net/%s, %s,", setting[i].name,
+		    value);
+		rc = lost_note(m, "the setting", text);
+	}
+	value = setting_find(s, "netfilter/nf_conntrack_count");
+	if (rc == -1 || value == NULL || strcmp(value, "0") == 0)
+		return rc;
+	return make_note(m, "process %" PRIu64 ": %s connection%s that the "
+	    "packet filters of its net namespace know of: not restored",
+	    m->root->proc->pid, value, strcmp(value, "1") == 0 ? "" : "s");
+}
+
+/*
+ * Note all that is lost.  s has the settings of the namespace.
+ */
+int
+netlost_note(struct criumake *m, const struct settings *s)
+{
+	return links_note(m) == -1 || neighbours_note(m) == -1 ||
+	    queueing_note(m) == -1 ? -1 : settings_note(m, s);
+}
