@@ -74,4 +74,36 @@ apart=$!
 goes_on 'inside another'
 disown "$apart"
 kill -KILL "$apart"
-finish 20
+
+# keys of its session and of its own, of which criu knows nothing
+cat >"$tmp/keys.py" <<'EOC'
+import ctypes, os, platform, sys, time
+os.closerange(3, 1024)
+os.setsid()
+add_key, keyctl = (217, 219) if platform.machine() == 'aarch64' else (248, 250)
+call = ctypes.CDLL(None).syscall
+if call(keyctl, 1, None) == -1:
+    sys.exit('no keys')
+for name, ring in (b'one', -3), (b'two', -3), (b'three', -2):
+    if call(add_key, b'user', name, b'secret', 6, ring) == -1:
+        sys.exit('no key')
+with open(sys.argv[1], 'w') as log:
+    print('ready', file=log)
+time.sleep(1000)
+EOC
+python3 "$tmp/keys.py" "$tmp/keys" </dev/null >/dev/null 2>"$tmp/err" &
+pid=$!
+disown "$pid"
+until_true test -s "$tmp/keys" -o -s "$tmp/err"
+if [ -s "$tmp/keys" ]; then
+	"$BUILD/snap" -r -o "$tmp/snap" "$pid"
+	is "$("$BUILD/snapload" -c "$tmp/snap" 2>&1 >/dev/null |
+	    grep keyring)" "snapload: process $pid: the keyring of its \
+process, with 1 key, is not restored
+snapload: process $pid: the keyring of its session, with 2 keys, is not \
+restored" 'keys are told'
+else
+	skip 'keys' "$(cat "$tmp/err")"
+fi
+kill -KILL "$pid"
+finish 21

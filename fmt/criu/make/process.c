@@ -240,6 +240,30 @@ personality_set(struct criumake *m, struct corebits *c, struct maketask *t)
 }
 
 /*
+ * Note keyrings of t that have keys, which criu knows nothing of.
+ */
+static int
+keyrings_note(struct criumake *m, const struct maketask *t)
+{
+	static const char *const name[] = { "process", "session" };
+	char file[32];
+	uint64_t n;
+	size_t i;
+	int rc;
+
+	for (rc = 0, i = 0; i < sizeof name / sizeof *name && rc != -1; i++) {
+		snprintf(file, sizeof file, "keyring/%s", name[i]);
+		rc = maketask_one(t, file, "d", "number", &n);
+		if (rc == 1 && n > 0)
+			rc = make_note(m, "process %" PRIu64 ": the keyring "
+			    "of its %s, with %" PRIu64 " key%s, is not "
+			    "restored", t->proc->pid, name[i], n,
+			    n == 1 ? "" : "s");
+	}
+	return rc == -1 ? -1 : 0;
+}
+
+/*
  * Set what prctl(2), personality(2), membarrier(2) and oom_score_adj changed.
  */
 static int
@@ -248,7 +272,7 @@ traits_set(struct criumake *m, struct corebits *c, struct maketask *t)
 	uint64_t v;
 	int rc;
 
-	if (personality_set(m, c, t) == -1)
+	if (personality_set(m, c, t) == -1 || keyrings_note(m, t) == -1)
 		return -1;
 	if ((rc = maketask_one(t, "oom_score_adj", "i", "number", &v)) == -1)
 		return -1;

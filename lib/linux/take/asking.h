@@ -26,4 +26,8 @@ int		 ask_thread(struct asking *a);
 int		 ask_process(struct asking *a, pid_t pid);
 int		 ask_memory(struct asking *a);
 
+/* askkeys.c */
+int		 ask_processkeys(struct asking *a);
+int		 ask_sessionkeys(struct asking *a);
+
 #endif

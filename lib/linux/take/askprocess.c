@@ -146,13 +146,14 @@ ask_timers(struct asking *a, pid_t pid)
 
 /*
  * Ask the thread that leads process pid what is of the process as a whole, and
- * what no clone of it has (copy_signal of kernel/fork.c): timers, and that it
- * is who orphans come to.  Return 0, or -1 with errstr.
+ * what no clone of it has (copy_signal of kernel/fork.c, and copy_creds of
+ * kernel/cred.c): timers, keys, and that it is who orphans come to.  Return 0, or -1 with errstr.
  */
 int
 ask_process(struct asking *a, pid_t pid)
 {
-	if (ask_itimers(a) == -1 || ask_timers(a, pid) == -1)
+	if (ask_itimers(a) == -1 || ask_timers(a, pid) == -1 ||
+	    ask_processkeys(a) == -1)
 		return -1;
 	return ask_prctl(a, "child_subreaper", PR_GET_CHILD_SUBREAPER, 4,
 	    false);

@@ -280,6 +280,8 @@ ask_rest(struct lproc *p, struct filelist *to)
 	p->calls = NULL;
 	if ((rc = inject_resume(a.in)) == 0)
 		rc = ask_memory(&a);
+	if (rc == 0)
+		rc = ask_sessionkeys(&a);
 	rc = inject_relinquish(a.in, rc);
 	errno = rc == -1 && clone_lost(p) ? ESRCH : 0;
 	return rc;
