@@ -45,7 +45,7 @@ struct attr {			/* mount_setattr(2) */
 enum { TMPFS_MOST = 16 * 1024 * 1024 }; /* bytes that are read: all are stopped
 				   meanwhile */
 
-struct visit {			/* of a thread */
+struct mntvisit {		/* of a thread */
 	int		 ns;	/* of the namespace */
 	int		 proc;	/* /proc as we see it */
 	const struct bytes *ours; /* borrowed; what we have mounted */
@@ -56,7 +56,7 @@ struct visit {			/* of a thread */
 };
 
 struct seen {			/* a mount, on the way through a list */
-	struct visit	*v;	/* borrowed */
+	struct mntvisit	*v;	/* borrowed */
 	struct bytes	*theirs; /* borrowed; the list */
 };
 
@@ -156,7 +156,7 @@ tmpfs_take(const struct mountinfo *m, void *arg)
 }
 
 static void *
-visit_failed(struct visit *v, const char *what)
+mntvisit_failed(struct mntvisit *v, const char *what)
 {
 	v->failed = true;
 	snprintf(v->why, sizeof v->why, "%s: %s", what, strerror(errno));
@@ -167,18 +167,18 @@ visit_failed(struct visit *v, const char *what)
  * See what is in the namespace of v: the work of a thread.
  */
 static void *
-visit_make(void *arg)
+mntvisit_make(void *arg)
 {
-	struct visit *v = arg;
+	struct mntvisit *v = arg;
 	struct buf text = { 0 };
 	struct bytes theirs;
 	struct seen s = { v, &theirs };
 
 	if (unshare(CLONE_FS) == -1 || setns(v->ns, CLONE_NEWNS) == -1)
-		return visit_failed(v, "its mount namespace");
+		return mntvisit_failed(v, "its mount namespace");
 	if (text_read(v->proc, "thread-self/mountinfo", &text) == -1) {
 		buf_free(&text);
-		return visit_failed(v, "mountinfo");
+		return mntvisit_failed(v, "mountinfo");
 	}
 	theirs = (struct bytes){ .data = text.data, .len = text.len };
 	mounts_each(&theirs, tmpfs_take, &s);
@@ -190,17 +190,17 @@ visit_make(void *arg)
  * Do the work of v in a thread, as signals go to others.
  */
 static void
-visit_run(struct visit *v)
+mntvisit_run(struct mntvisit *v)
 {
 	sigset_t all, old;
 	pthread_t t;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	errno = pthread_create(&t, NULL, visit_make, v);
+	errno = pthread_create(&t, NULL, mntvisit_make, v);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (errno != 0)
-		(void)visit_failed(v, "a thread");
+		(void)mntvisit_failed(v, "a thread");
 	else
 		pthread_join(t, NULL);
 }
@@ -228,7 +228,7 @@ space_isours(const char *ns)
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *to)
 {
-	struct visit v = { .left = TMPFS_MOST };
+	struct mntvisit v = { .left = TMPFS_MOST };
 	struct bytes ours;
 	char *ns;
 
@@ -244,9 +244,9 @@ mntspace_record(struct live *l, const struct lproc *p, struct filelist *to)
 	v.ns = proc_open(p->mmtid, 0, "ns/mnt", O_RDONLY);
 	v.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (v.ns == -1 || v.proc == -1)
-		(void)visit_failed(&v, "its mount namespace");
+		(void)mntvisit_failed(&v, "its mount namespace");
 	else
-		visit_run(&v);
+		mntvisit_run(&v);
 	if (v.ns != -1)
 		close(v.ns);
 	if (v.proc != -1)

@@ -7,7 +7,6 @@
 #include <sys/utsname.h>
 
 #include <fcntl.h>
-#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,24 +39,21 @@ static void
 names_add(struct filelist *rec, pid_t pid)
 {
 	struct utsname u;
-	int ns, own, rc;
+	struct visit v;
+	int ns, rc;
 
-	rc = -1;
-	ns = proc_open(pid, 0, "ns/uts", O_RDONLY);
-	own = open("/proc/thread-self/ns/uts", O_RDONLY | O_CLOEXEC);
-	if (ns != -1 && own != -1 && setns(ns, CLONE_NEWUTS) == 0) {
+	if ((ns = proc_open(pid, 0, "ns/uts", O_RDONLY)) == -1)
+		return;
+	if (visit_begin(&v, VISIT_UTS, ns) == 0) {
 		rc = uname(&u);
 		/* where this fails, nothing here needs the other names */
-		(void)setns(own, CLONE_NEWUTS);
+		(void)visit_end(&v);
+		if (rc == 0) {
+			filelist_text(rec, "hostname", "%s", u.nodename);
+			filelist_text(rec, "domainname", "%s", u.domainname);
+		}
 	}
-	if (rc == 0) {
-		filelist_text(rec, "hostname", "%s", u.nodename);
-		filelist_text(rec, "domainname", "%s", u.domainname);
-	}
-	if (ns != -1)
-		close(ns);
-	if (own != -1)
-		close(own);
+	close(ns);
 }
 
 /*

@@ -8,7 +8,6 @@
 #include "spaces.h"
 
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 
 #include <linux/netfilter/nf_tables.h>
@@ -124,17 +123,13 @@ has_nft(void)
 	} q = { .head = { .nlmsg_len = sizeof q,
 	    .nlmsg_type = NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETTABLE,
 	    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
-	const struct timeval patience = { 2, 0 };
 	uint8_t answer[8192];
 	struct nlmsghdr h;
 	ssize_t n;
 	int fd;
 
-	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
-	if (fd == -1)
+	if ((fd = netlink_socket(NETLINK_NETFILTER)) == -1)
 		return false;
-	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
-	    sizeof patience);
 	n = send(fd, &q, sizeof q, 0) == -1 ? -1 :
 	    recv(fd, answer, sizeof answer, 0);
 	close(fd);

@@ -12,51 +12,16 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 
-#include <stdio.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { ANSWER = 32768 };
 
-struct attributes {		/* one behind another; borrowed */
-	const uint8_t	*p;
-	size_t		 len;
-};
-
-/*
- * Set *v to the value of an attribute.  Return false if there is none.
- */
-static bool
-attribute_get(struct attributes a, unsigned int type, struct attributes *v)
-{
-	struct rtattr r;
-	size_t len;
-
-	for (; a.len >= sizeof r; a.p += len, a.len -= len) {
-		memcpy(&r, a.p, sizeof r);
-		len = RTA_ALIGN(r.rta_len);
-		if (r.rta_len < sizeof r || r.rta_len > a.len)
-			break;
-		if ((r.rta_type & NLA_TYPE_MASK) == type) {
-			v->p = a.p + sizeof r;
-			v->len = r.rta_len - sizeof r;
-			return true;
-		}
-		if (len > a.len)
-			break;
-	}
-	return false;
-}
-
 static bool
 attribute_number(struct attributes a, unsigned int type, unsigned int *v)
 {
-	struct attributes n;
-
-	if (!attribute_get(a, type, &n) || n.len < sizeof *v)
-		return false;
-	memcpy(v, n.p, sizeof *v);
-	return true;
+	return attribute_copy(a, type, v, sizeof *v);
 }
 
 /*
@@ -164,23 +129,24 @@ peer_add(struct buf *b, const struct nlmsghdr *h, const uint8_t *p,
 
 /*
  * Record in to where links lead that net/links tells of.  there is a socket of
- * rtnetlink(7) in their namespace; ours, where this thread is, is open as own.
+ * rtnetlink(7) in their namespace; this thread is in ours.
  */
 void
-netpeers_record(struct filelist *to, int there, int own)
+netpeers_record(struct filelist *to, int there)
 {
 	const struct file *f = filelist_find(to, "net/links");
 	struct buf b = { 0 };
 	struct nlmsghdr h;
 	unsigned int id;
 	size_t at, len;
-	int here;
+	int here, own;
 
-	if (f == NULL || !space_number(there, own, &id))
+	if (f == NULL)
 		return;
-	here = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	if (here == -1)
-		return;
+	own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	here = netlink_socket(NETLINK_ROUTE);
+	if (own == -1 || here == -1 || !space_number(there, own, &id))
+		goto out;
 	for (at = 0; f->len - at >= sizeof h; at += len) {
 		memcpy(&h, f->data + at, sizeof h);
 		len = NLMSG_ALIGN(h.nlmsg_len);
@@ -188,7 +154,11 @@ netpeers_record(struct filelist *to, int there, int own)
 			break;
 		peer_add(&b, &h, f->data + at, id, here);
 	}
-	close(here);
 	if (b.len > 0)
 		filelist_buf(to, "net/peers", &b);
+out:
+	if (here != -1)
+		close(here);
+	if (own != -1)
+		close(own);
 }

@@ -7,15 +7,12 @@
 #include "spaces.h"
 
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -117,14 +114,11 @@ network_record(struct filelist *to, int fd)
 		{ "net/neighbours", RTM_GETNEIGH, AF_UNSPEC },
 		{ "net/queueing", RTM_GETQDISC, AF_UNSPEC }
 	};
-	const struct timeval patience = { 2, 0 };
 	size_t i;
 	int rc;
 
 	if (fd == -1)
 		return errstr_sys("rtnetlink");
-	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
-	    sizeof patience);
 	for (rc = 0, i = 0; i < sizeof kind / sizeof *kind && rc == 0; i++)
 		rc = messages_record(to, fd, &kind[i]);
 	for (i = 0; i < sizeof more / sizeof *more && rc == 0; i++)
@@ -139,28 +133,22 @@ network_record(struct filelist *to, int fd)
 static int
 space_visit(struct filelist *to, int ns)
 {
-	int own, fd, rc;
+	struct visit v;
+	int fd, rc;
 
-	fd = -1;
-	own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (own == -1 || setns(ns, CLONE_NEWNET) == -1)
-		rc = errstr_sys("its network namespace");
-	else {
-		fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
-		    NETLINK_ROUTE);
-		rc = network_record(to, fd);
-		if (rc == 0)
-			netconf_record(to);
-		if (rc == 0)
-			rc = netfilter_record(to);
-		/* where this fails, nothing here needs another network */
-		if (setns(own, CLONE_NEWNET) == 0 && rc == 0)
-			netpeers_record(to, fd, own);
-	}
+	if (visit_begin(&v, VISIT_NET, ns) == -1)
+		return -1;
+	fd = netlink_socket(NETLINK_ROUTE);
+	rc = network_record(to, fd);
+	if (rc == 0)
+		netconf_record(to);
+	if (rc == 0)
+		rc = netfilter_record(to);
+	/* where this fails, nothing here needs another network */
+	if (visit_end(&v) == 0 && rc == 0)
+		netpeers_record(to, fd);
 	if (fd != -1)
 		close(fd);
-	if (own != -1)
-		close(own);
 	return rc;
 }
 

@@ -23,7 +23,7 @@ void		 netconf_record(struct filelist *to);
 int		 netfilter_record(struct filelist *to);
 
 /* netpeer.c: where its links lead */
-void		 netpeers_record(struct filelist *to, int there, int own);
+void		 netpeers_record(struct filelist *to, int there);
 
 /* sysvspace.c: semaphores and queues */
 void		 sysvspace_read(struct filelist *l, const char *shm,

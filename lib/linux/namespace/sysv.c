@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,33 +113,21 @@ rest_read(struct sysv *v)
 static int
 sysv_read(const struct lproc *p, struct sysv *v)
 {
-	char *here;
-	int own, ns, rc;
+	struct visit there;
+	int ns, rc;
 
-	rc = 0;
-	ns = -1;
-	own = open("/proc/thread-self/ns/ipc", O_RDONLY | O_CLOEXEC);
-	here = proc_link(getpid(), gettid(), "ns/ipc");
-	if (here == NULL || strcmp(here, v->ns) != 0) {
-		ns = proc_open(p->mmtid, 0, "ns/ipc", O_RDONLY);
-		if (own == -1 || ns == -1 || setns(ns, CLONE_NEWIPC) == -1)
-			rc = errstr_sys("its IPC namespace");
-	}
-	free(here);
-	if (rc == 0) {
+	if ((ns = proc_open(p->mmtid, 0, "ns/ipc", O_RDONLY)) == -1)
+		return errstr_sys("its IPC namespace");
+	if ((rc = visit_begin(&there, VISIT_IPC, ns)) == 0) {
 		if ((v->shm = text_read("/proc/sysvipc/shm")) == NULL)
 			rc = errstr_sys("/proc/sysvipc/shm");
 		limits_read(&v->limits);
 		if (strcmp(v->ns, IPC_FIRST) != 0)
 			rest_read(v);
 		/* where this fails, nothing here needs another one */
-		if (ns != -1)
-			(void)setns(own, CLONE_NEWIPC);
+		(void)visit_end(&there);
 	}
-	if (ns != -1)
-		close(ns);
-	if (own != -1)
-		close(own);
+	close(ns);
 	return rc;
 }
 

@@ -1,5 +1,6 @@
 /*
- * Files below /proc.
+ * What the kernel tells who asks: files below /proc, netlink(7), and
+ * namespaces that one goes to for that.
  */
 #ifndef PROC_H
 #define PROC_H
@@ -50,5 +51,28 @@ bool		 mounts_layered(const struct bytes *mounts, uint64_t id);
 bool		 mounts_waylocal(const struct bytes *mounts, const char *path);
 void		 mounts_each(const struct bytes *mounts, mount_fn fn,
 		    void *arg);
+
+/* netlink.c: sockets of netlink(7), and the attributes of its messages */
+struct attributes {		/* one behind another; or the value of one */
+	const uint8_t	*p;	/* borrowed */
+	size_t		 len;	/* bytes */
+};
+
+int		 netlink_socket(int protocol);
+bool		 attribute_get(struct attributes a, unsigned int type,
+		    struct attributes *v);
+bool		 attribute_copy(struct attributes a, unsigned int type,
+		    void *to, size_t len);
+
+/* visit.c: going to a namespace of another process */
+enum visit_kind { VISIT_IPC, VISIT_NET, VISIT_UTS };
+
+struct visit {
+	enum visit_kind	 kind;
+	int		 own;	/* owned; where the thread was, -1: there */
+};
+
+int		 visit_begin(struct visit *v, enum visit_kind k, int ns);
+int		 visit_end(struct visit *v);
 
 #endif

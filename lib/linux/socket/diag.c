@@ -6,15 +6,12 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 
 #include <linux/netlink.h>
-#include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,33 +23,15 @@
 int
 diag_socket(int ns)
 {
-	const struct timeval patience = { 2, 0 };
-	struct stat here, there;
-	int own, fd;
+	struct visit v;
+	int fd;
 
-	own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (own == -1 || fstat(own, &here) == -1 || fstat(ns, &there) == -1) {
-		errstr_sys("network namespace");
-		if (own != -1)
-			close(own);
+	if (visit_begin(&v, VISIT_NET, ns) == -1)
 		return -1;
-	}
-	fd = -1;
-	if (here.st_ino != there.st_ino && setns(ns, CLONE_NEWNET) == -1)
-		errstr_sys("its network namespace");
-	else {
-		fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
-		    NETLINK_SOCK_DIAG);
-		if (fd == -1)
-			errstr_sys("sock_diag");
-		else
-			(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO,
-			    &patience, sizeof patience);
-		/* where this fails, nothing here needs another network */
-		if (here.st_ino != there.st_ino)
-			(void)setns(own, CLONE_NEWNET);
-	}
-	close(own);
+	if ((fd = netlink_socket(NETLINK_SOCK_DIAG)) == -1)
+		errstr_sys("sock_diag");
+	/* where this fails, nothing here needs another network */
+	(void)visit_end(&v);
 	return fd;
 }
 
@@ -185,27 +164,17 @@ diag_search(struct telling *t, void *request, size_t place,
 }
 
 /*
- * Return an attribute of an answer, behind skip bytes of it, and set *len to
- * its bytes.  NULL if it has none.
+ * Set *v to the value of an attribute of an answer, behind skip bytes of it.
+ * Return false if it has none.
  */
-const uint8_t *
+bool
 diag_find(const struct diagreply *r, size_t skip, unsigned int type,
-    size_t *len)
+    struct attributes *v)
 {
-	struct rtattr a;
-	size_t at;
-
-	for (at = skip; at <= r->len && r->len - at >= sizeof a;
-	    at += RTA_ALIGN(a.rta_len)) {
-		memcpy(&a, r->data + at, sizeof a);
-		if (a.rta_len < sizeof a || a.rta_len > r->len - at)
-			break;
-		if (a.rta_type != type)
-			continue;
-		*len = a.rta_len - sizeof a;
-		return r->data + at + sizeof a;
-	}
-	return NULL;
+	if (skip > r->len)
+		return false;
+	return attribute_get((struct attributes){ r->data + skip,
+	    r->len - skip }, type, v);
 }
 
 /*
@@ -216,12 +185,8 @@ bool
 diag_attribute(const struct diagreply *r, size_t skip, unsigned int type,
     void *to, size_t len)
 {
-	const uint8_t *p;
-	size_t n;
-
-	p = diag_find(r, skip, type, &n);
-	if (p == NULL || n < len)
+	if (skip > r->len)
 		return false;
-	memcpy(to, p, len);
-	return true;
+	return attribute_copy((struct attributes){ r->data + skip,
+	    r->len - skip }, type, to, len);
 }

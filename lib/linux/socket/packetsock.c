@@ -46,17 +46,16 @@ static void
 members_tell(struct telling *t, const struct diagreply *r)
 {
 	struct packet_diag_mclist l;
-	const uint8_t *p;
-	size_t i, k, n;
+	struct attributes a;
+	size_t i, k;
 
-	p = diag_find(r, sizeof(struct packet_diag_msg), PACKET_DIAG_MCLIST,
-	    &n);
-	if (p == NULL) {
+	if (!diag_find(r, sizeof(struct packet_diag_msg), PACKET_DIAG_MCLIST,
+	    &a)) {
 		tell_why(t, "where it listens is not known");
 		return;
 	}
-	for (i = 0; n - i >= sizeof l; i += sizeof l) {
-		memcpy(&l, p + i, sizeof l);
+	for (i = 0; a.len - i >= sizeof l; i += sizeof l) {
+		memcpy(&l, a.p + i, sizeof l);
 		buf_printf(&t->out, "listens %u %u %u ", l.pdmc_index,
 		    l.pdmc_count, l.pdmc_type);
 		for (k = 0; k < l.pdmc_alen && k < sizeof l.pdmc_addr; k++)

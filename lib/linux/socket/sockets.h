@@ -52,8 +52,8 @@ void		 diag_free(struct files *);
 bool		 diag_request(struct telling *, void *, struct diagreply *);
 bool		 diag_search(struct telling *, void *, size_t,
 		    struct diagreply *);
-const uint8_t	*diag_find(const struct diagreply *, size_t, unsigned int,
-		    size_t *);
+bool		 diag_find(const struct diagreply *, size_t, unsigned int,
+		    struct attributes *);
 bool		 diag_attribute(const struct diagreply *, size_t, unsigned int,
 		    void *, size_t);
 
