@@ -310,8 +310,8 @@ int		 snap6_write(struct snap *s, struct output *out,
 bool		 snap6_known(const char *name);
 
 /*
- * The Linux record, taken apart and made: record/archive.c, record/pack.c,
- * record/edit.c
+ * The Linux record, taken apart and made: record/archive.c, record/opened.c,
+ * record/pack.c, record/edit.c
  */
 struct recfile {		/* one of its files; it borrows from it */
 	const char	*name;	/* namelen bytes; no NUL behind them */
@@ -333,6 +333,10 @@ bool		 linuxrec_find(const struct linuxrec *r, const char *name,
 		    struct recfile *f);
 bool		 linuxrec_line(const struct linuxrec *r, const char *name,
 		    char *s, size_t size);
+bool		 linuxrec_opened(const struct linuxrec *r, uint64_t fd,
+		    uint64_t *id);
+const char	*recfile_value(const struct recfile *f, const char *key,
+		    size_t *len);
 const char	*linuxrec_cputype(const struct file *rec, char *word,
 		    size_t n);
 int		 linuxrec_pack(struct proc *p, const char *cputype,

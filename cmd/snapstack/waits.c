@@ -6,7 +6,6 @@
 
 #include <elf.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SHOWN = 4 };		/* of many descriptors */
@@ -80,26 +79,30 @@ is_one(const char *name, const char *list)
  * socket.
  */
 static void
-put_description(struct call *c, const char *id)
+put_description(struct call *c, uint64_t id)
 {
+	static const struct {
+		const char	*key;
+		const char	*before;
+	} told[] = { { "local ", ", " }, { "remote ", " to " },
+	    { "path ", ", " } };
 	const struct target *t = c->u->target;
-	char name[64], *text, *line, *rest;
+	const char *value;
 	struct recfile f;
+	char name[64];
+	size_t i, len;
 
-	snprintf(name, sizeof name, "file/%s", id);
+	snprintf(name, sizeof name, "file/%" PRIu64, id);
 	if (!linuxrec_find(&t->rec, name, &f) &&
 	    !description_find(t->snap, name, &f))
 		return;
-	if ((text = strndup((const char *)f.data, f.len)) == NULL)
-		return;
-	for (rest = text; (line = strsep(&rest, "\n")) != NULL;)
-		if (strncmp(line, "local ", 6) == 0)
-			buf_printf(c->b, ", %s", line + 6);
-		else if (strncmp(line, "remote ", 7) == 0)
-			buf_printf(c->b, " to %s", line + 7);
-		else if (strncmp(line, "path ", 5) == 0)
-			buf_printf(c->b, ", %s", line + 5);
-	free(text);
+	for (i = 0; i < sizeof told / sizeof *told; i++) {
+		value = recfile_value(&f, told[i].key, &len);
+		if (value == NULL)
+			continue;
+		buf_puts(c->b, told[i].before);
+		buf_add(c->b, value, len);
+	}
 }
 
 /*
@@ -109,9 +112,9 @@ static void
 put_descriptor(struct call *c, int fd)
 {
 	const struct target *t = c->u->target;
-	char name[32], line[64], *id;
 	struct recfile f;
-	const char *p, *end, *next;
+	char name[32];
+	uint64_t id;
 
 	buf_printf(c->b, "%d", fd);
 	snprintf(name, sizeof name, "fd/%d", fd);
@@ -119,21 +122,8 @@ put_descriptor(struct call *c, int fd)
 		return;
 	buf_printf(c->b, " (%.*s", (int)f.len, (const char *)f.data);
 	if (f.len > 7 && memcmp(f.data, "socket:", 7) == 0 &&
-	    linuxrec_find(&t->rec, "files", &f)) {
-		p = (const char *)f.data;
-		for (end = p + f.len; p < end; p = next + 1) {
-			next = memchr(p, '\n', (size_t)(end - p));
-			if (next == NULL)
-				next = end;
-			snprintf(line, sizeof line, "%.*s", (int)(next - p <
-			    (long)sizeof line ? next - p :
-			    (long)sizeof line - 1), p);
-			if (strtol(line, &id, 10) == fd && *id == ' ') {
-				put_description(c, id + 1);
-				break;
-			}
-		}
-	}
+	    linuxrec_opened(&t->rec, (uint64_t)fd, &id))
+		put_description(c, id);
 	buf_puts(c->b, ")");
 }
 

@@ -24,20 +24,15 @@ bytes_hash(const uint8_t *p, size_t len)
 	return h;
 }
 
-struct opening {		/* a line of files of the record */
-	uint64_t	 fd;
-	uint64_t	 id;	/* of the open file description */
-};
-
 struct openings {
-	struct opening	*v;	/* owned */
+	struct opened	*v;	/* owned */
 	size_t		 n;
 };
 
 static int
 opening_cmp(const void *a, const void *b)
 {
-	const struct opening *x = a, *y = b;
+	const struct opened *x = a, *y = b;
 
 	return x->fd < y->fd ? -1 : x->fd > y->fd;
 }
@@ -49,16 +44,13 @@ opening_cmp(const void *a, const void *b)
 static int
 openings_get(struct openings *l, const struct linuxrec *r)
 {
-	struct opening o;
+	struct opened o;
 	struct recfile f;
-	struct scan t, line;
+	struct scan t;
 
 	if (!linuxrec_find(r, "files", &f))
 		return 0;
-	for (t = scan_begin(f.data, f.len); scan_line(&t, &line);) {
-		if (!scan_number(&line, 10, &o.fd) ||
-		    !scan_number(&line, 10, &o.id))
-			continue;
+	for (t = scan_begin(f.data, f.len); opened_next(&t, &o);) {
 		if (VEC_ROOM(l->v, l->n) == -1)
 			return -1;
 		l->v[l->n++] = o;
@@ -77,12 +69,12 @@ socket_text(const struct openings *l, const struct linuxrec *r, uint64_t fd)
 {
 	static const char *const keys[] = { "type ", "name ", "local ",
 	    "remote " };
-	struct opening key = { .fd = fd }, *o;
+	struct opened key = { .fd = fd }, *o;
 	struct recfile f;
-	struct scan t, value;
 	struct buf b = { 0 };
+	const char *value;
 	char name[40];
-	size_t i;
+	size_t i, len;
 
 	o = l->n == 0 ? NULL : bsearch(&key, l->v, l->n, sizeof key,
 	    opening_cmp);
@@ -92,12 +84,11 @@ socket_text(const struct openings *l, const struct linuxrec *r, uint64_t fd)
 	if (!linuxrec_find(r, name, &f))
 		return NULL;
 	for (i = 0; i < sizeof keys / sizeof *keys; i++) {
-		t = scan_begin(f.data, f.len);
-		if (scan_key(&t, keys[i], &value)) {
-			buf_puts(&b, b.len == 0 ? "" : " ");
-			buf_puts(&b, i == 0 ? "" : keys[i]);
-			buf_add(&b, value.s, (size_t)(value.end - value.s));
-		}
+		if ((value = recfile_value(&f, keys[i], &len)) == NULL)
+			continue;
+		buf_puts(&b, b.len == 0 ? "" : " ");
+		buf_puts(&b, i == 0 ? "" : keys[i]);
+		buf_add(&b, value, len);
 	}
 	buf_add(&b, "", 1);
 	if (buf_check(&b) == -1 || b.len == 1) {
