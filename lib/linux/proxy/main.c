@@ -79,7 +79,7 @@ proc_serve(struct serving *s, const struct proxy_ask *q,
 	len = 0;
 	while ((n = read(fd, s->buf + len, sizeof s->buf - len)) > 0) {
 		len += (size_t)n;
-		if (sizeof s->buf - len >= LEAST)
+		if (len <= sizeof s->buf - LEAST)
 			continue;
 		answer_send(s, a, len);
 		len = 0;
