@@ -38,25 +38,13 @@ inject_alone(pid_t pid, const struct vmas *l)
 {
 	struct inject *in;
 
-	if (!isa.injects) {
-		errstr_set("on this machine that is not known how");
+	if ((in = inject_new(pid)) == NULL)
 		return NULL;
-	}
-	if ((in = calloc(1, sizeof *in)) == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
-	in->pid = pid;
 	in->until = now_ms() + CALL_MS;	/* all but one run */
 	in->alone = l;
-	in->was = malloc(isa.frame);
-	in->buf = malloc(isa.frame);
-	in->mem = proc_open(pid, 0, "mem", O_RDONLY);
 	in->pagemap = proc_open(pid, 0, "pagemap", O_RDONLY);
-	if (in->was == NULL || in->buf == NULL)
-		errstr_set("out of memory");
-	else if (in->mem == -1 || in->pagemap == -1)
-		errstr_sys("/proc/%d/mem", pid);
+	if (in->pagemap == -1)
+		errstr_sys("/proc/%d/pagemap", pid);
 	else if (caught_read(in) == 0 &&
 	    gadgets_find(&in->gadget, pid, in->mem, l) == 0)
 		return in;

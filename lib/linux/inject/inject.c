@@ -169,6 +169,38 @@ inject_unmap(struct inject *in)
 }
 
 /*
+ * Return what runs system calls in process pid, without a thread of it;
+ * inject_free frees it.  NULL with errstr on a machine of which it is not known
+ * how, or where the memory of pid cannot be read.
+ */
+struct inject *
+inject_new(pid_t pid)
+{
+	struct inject *in;
+
+	if (!isa.injects) {
+		errstr_set("on this machine that is not known how");
+		return NULL;
+	}
+	if ((in = calloc(1, sizeof *in)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	in->pid = pid;
+	in->was = malloc(isa.frame);
+	in->buf = malloc(isa.frame);
+	in->mem = proc_open(pid, 0, "mem", O_RDONLY);
+	if (in->was == NULL || in->buf == NULL)
+		errstr_set("out of memory");
+	else if (in->mem == -1)
+		errstr_sys("/proc/%d/mem", pid);
+	else
+		return in;
+	inject_free(in);
+	return NULL;
+}
+
+/*
  * Be ready to run system calls in process pid, whose leading thread, and
  * whichever else is to run some, is stopped.  NULL, with the reason, where
  * that cannot be: in a 32-bit process, under seccomp(2) if we may not
@@ -182,30 +214,12 @@ inject_begin(pid_t pid, bool room, const struct vmas *l)
 	struct inject *in;
 	sigset_t all;
 
-	if (!isa.injects) {
-		errstr_set("on this machine that is not known how");
+	if ((in = inject_new(pid)) == NULL)
 		return NULL;
-	}
-	if ((in = calloc(1, sizeof *in)) == NULL) {
-		errstr_set("out of memory");
-		return NULL;
-	}
-	in->pid = pid;
 	in->tid = pid;
 	in->until = now_ms() + ALL_MS;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &in->ours);
-	in->was = malloc(isa.frame);
-	in->buf = malloc(isa.frame);
-	in->mem = proc_open(pid, 0, "mem", O_RDONLY);
-	if (in->was == NULL || in->buf == NULL) {
-		errstr_set("out of memory");
-		goto fail;
-	}
-	if (in->mem == -1) {
-		errstr_sys("/proc/%d/mem", pid);
-		goto fail;
-	}
 	if (inject_thread_enter(in, pid) == -1 ||
 	    (l != NULL ? inject_survey(in, l) : inject_look(in)) == -1)
 		goto fail;

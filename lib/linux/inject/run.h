@@ -76,6 +76,7 @@ int		 inject_thread_enter(struct inject *in, pid_t tid);
 int		 inject_thread_leave(struct inject *in);
 
 /* inject.c */
+struct inject	*inject_new(pid_t pid);
 int		 inject_frame(struct inject *in, bool unmap);
 int		 inject_finish(struct inject *in, int rc);
 
