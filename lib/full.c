@@ -5,6 +5,7 @@
 #include "full.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 /*
@@ -54,6 +55,25 @@ full_read(int fd, struct buf *b)
 		else if (errno != EINTR)
 			return -1;
 	}
+}
+
+/*
+ * Add all of the file of a path, which leads from directory dir as that of
+ * openat(2) does, to b.  Return 0; or -1 with errno, and b is the caller's to
+ * free, too.
+ */
+int
+full_readfile(int dir, const char *path, struct buf *b)
+{
+	int fd, e, rc;
+
+	if ((fd = openat(dir, path, O_RDONLY | O_CLOEXEC)) == -1)
+		return -1;
+	rc = full_read(fd, b);
+	e = errno;
+	close(fd);
+	errno = e;
+	return rc;
 }
 
 /*

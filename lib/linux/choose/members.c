@@ -34,23 +34,6 @@ group_isgone(int e)
 }
 
 /*
- * Read a file of a group.  Return 0, or -1 with errno.
- */
-static int
-group_read(int dir, const char *name, struct buf *b)
-{
-	int fd, e, rc;
-
-	if ((fd = openat(dir, name, O_RDONLY | O_CLOEXEC)) == -1)
-		return -1;
-	rc = full_read(fd, b);
-	e = errno;
-	close(fd);
-	errno = e;
-	return rc;
-}
-
-/*
  * Call fn for the processes of one group.  Numbers that are 0 are of processes
  * outside our pid namespace.
  */
@@ -63,10 +46,10 @@ group_tell(struct walk *w, int dir)
 	bool threads;
 	int rc;
 
-	rc = group_read(dir, "cgroup.procs", &b);
+	rc = full_readfile(dir, "cgroup.procs", &b);
 	threads = rc == -1 && errno == EOPNOTSUPP;
 	if (threads)
-		rc = group_read(dir, "cgroup.threads", &b);
+		rc = full_readfile(dir, "cgroup.threads", &b);
 	if (rc == -1)
 		rc = group_isgone(errno) ? 0 : errstr_sys("cgroup.procs");
 	for (t = scan_begin(b.data, b.len); rc == 0 && scan_line(&t, &line);) {

@@ -312,13 +312,9 @@ machine_left(void)
 {
 	struct buf b = { 0 };
 	uint64_t kb;
-	int fd;
 
-	if ((fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC)) == -1)
-		return 0;
-	kb = full_read(fd, &b) == -1 ? 0 :
+	kb = full_readfile(AT_FDCWD, "/proc/meminfo", &b) == -1 ? 0 :
 	    status_first(b.data, b.len, "MemAvailable", 10);
-	close(fd);
 	buf_free(&b);
 	return kb * KB;
 }

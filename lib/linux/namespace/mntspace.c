@@ -4,6 +4,7 @@
  * files of each tmpfs that is not.  A thread of ours that looks up files by
  * itself (CLONE_FS) goes there, sees that, and ends: mount_namespaces(7).
  */
+#include "full.h"
 #include "spaces.h"
 
 #include <sys/stat.h>
@@ -61,27 +62,6 @@ struct seen {			/* a mount, on the way through a list */
 };
 
 static const char *const inside = "mounts/inside";
-
-/*
- * Read all of file name below directory dir.  Return 0, or -1 with errno.
- */
-static int
-text_read(int dir, const char *name, struct buf *b)
-{
-	uint8_t *room;
-	ssize_t n;
-	int fd;
-
-	if ((fd = openat(dir, name, O_RDONLY | O_CLOEXEC)) == -1)
-		return -1;
-	do {
-		n = (room = buf_room(b, 4096)) == NULL ? -1 :
-		    read(fd, room, 4096);
-		b->len += n > 0 ? (size_t)n : 0;
-	} while (n > 0);
-	close(fd);
-	return n == -1 ? -1 : 0;
-}
 
 /*
  * Return the directory that a tmpfs is mounted on, without what is mounted
@@ -176,7 +156,7 @@ mntvisit_make(void *arg)
 
 	if (unshare(CLONE_FS) == -1 || setns(v->ns, CLONE_NEWNS) == -1)
 		return mntvisit_failed(v, "its mount namespace");
-	if (text_read(v->proc, "thread-self/mountinfo", &text) == -1) {
+	if (full_readfile(v->proc, "thread-self/mountinfo", &text) == -1) {
 		buf_free(&text);
 		return mntvisit_failed(v, "mountinfo");
 	}

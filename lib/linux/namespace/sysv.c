@@ -3,6 +3,7 @@
  * it, and /proc/sys of the limits of its IPC namespace, to who is in that: this
  * thread goes there for a moment, once for all processes of a namespace.
  */
+#include "full.h"
 #include "state/state.h"
 #include "spaces.h"
 
@@ -42,17 +43,11 @@ static char *
 text_read(const char *path)
 {
 	struct buf b = { 0 };
-	char part[4096];
-	ssize_t n;
-	int fd;
+	int rc;
 
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
-		return NULL;
-	while ((n = read(fd, part, sizeof part)) > 0)
-		buf_add(&b, part, (size_t)n);
-	close(fd);
+	rc = full_readfile(AT_FDCWD, path, &b);
 	buf_add(&b, "", 1);
-	if (n == -1 || b.failed) {
+	if (rc == -1 || b.failed) {
 		buf_free(&b);
 		return NULL;
 	}

@@ -69,15 +69,10 @@ tracefs_open(void)
 int
 tracefs_read(int dir, const char *path, struct buf *b)
 {
-	int fd, rc;
-
-	if ((fd = openat(dir, path, O_RDONLY | O_CLOEXEC)) == -1)
+	if (full_readfile(dir, path, b) == -1)
 		return errstr_sys("tracefs: %s", path);
-	if ((rc = full_read(fd, b)) == -1)
-		errstr_sys("tracefs: %s", path);
 	buf_add(b, "", 1);
-	close(fd);
-	return rc == -1 ? -1 : buf_check(b);
+	return buf_check(b);
 }
 
 /*
