@@ -61,14 +61,14 @@ BENCH = bare copy floor heap pack pause shape timer
 FAST = $(UNIT:%=$O/tests/unit/%) tests/*.t tests/snap6/*.t \
 	tests/procmap/*.t
 # of the others, most go along with each other: those of live not with those of
-# criu, which restores processes with their numbers
-PAIRED = $(wildcard tests/core/*.t tests/fs/*.t tests/grep/*.t tests/criu/*.t \
-	tests/confine/*.t tests/install/*.t tests/stack/*.t)
+# criu, which restores processes with their numbers; first those that take long
+PAIRED = $(wildcard tests/install/*.t tests/core/*.t tests/fs/*.t \
+	tests/grep/*.t tests/criu/*.t tests/confine/*.t tests/stack/*.t)
 # of those of live, which may go on at once, and first those that take long
-LIVE = $(patsubst %,tests/live/%.t,threads memory inject turning java cores \
-	carried diff errors escape exclude faults forks gcore gone growing gzip \
-	heaps hosts kill killed live many note older openfiles output pending \
-	programs queues where)
+LIVE = $(patsubst %,tests/live/%.t,threads memory inject turning travel \
+	hostile java cores carried diff errors escape exclude faults forks gcore \
+	gone growing gzip heaps hosts kill killed live many note older openfiles \
+	output pending programs queues where)
 # the others go on alone: they count processes of all, mean them by name or user,
 # trace the whole machine, or compare what is resident or how long it takes
 SINGLE = $(filter-out $(LIVE),$(wildcard tests/live/*.t))
@@ -80,7 +80,7 @@ LEAVE =
 # at what is installed
 UNSANITIZED = tests/install/%.t tests/core/debuggers.t \
 	$(patsubst %,tests/live/%.t,coresocket crash crashes fallen \
-	fallenalone growing killed snapcrash unnoticed) \
+	fallenalone growing java killed snapcrash unnoticed) \
 	$(patsubst %,tests/criu/%.t,moved port postgres runtimes server)
 
 O = build
