@@ -73,6 +73,8 @@ int		 options_next(const struct cmdline *u, int argc,
 void		 options_misuse(const struct cmdline *u)
 		    __attribute__((noreturn));
 bool		 options_are(const struct cmdline *u, const char *s);
+uint64_t	 options_number(const struct cmdline *u, const char *s,
+		    int64_t least, int64_t most, const char *what);
 
 /* program.c */
 void		 program_descriptors(void);

@@ -5,7 +5,6 @@
 #include "vec.h"
 
 #include <err.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,13 +65,7 @@ static const struct cmdline cmdline = {
 static uint64_t
 parse_pid(const char *s)
 {
-	const char *why;
-	long long n;
-
-	n = strtonum(s, 0, INT_MAX, &why);
-	if (why != NULL)
-		options_misuse(&cmdline);
-	return (uint64_t)n;
+	return options_number(&cmdline, s, 0, INT32_MAX, "process id");
 }
 
 static unsigned int

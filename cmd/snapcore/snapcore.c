@@ -395,7 +395,7 @@ int
 main(int argc, char *argv[])
 {
 	struct confined need = { 0 };
-	const char *path, *exe, *bad;
+	const char *path, *exe;
 	bool reverse;
 	int64_t pid;
 	int c, rc;
@@ -413,11 +413,8 @@ main(int argc, char *argv[])
 			path = program_outfile(argv, c, &cmdline);
 			break;
 		case 'p':
-			pid = strtonum(optarg, 0, INT64_MAX, &bad);
-			if (bad != NULL) {
-				program_warn("%s is not a process id", optarg);
-				options_misuse(&cmdline);
-			}
+			pid = (int64_t)options_number(&cmdline, optarg, 0,
+			    INT64_MAX, "process id");
 			break;
 		case 'r':
 			reverse = true;

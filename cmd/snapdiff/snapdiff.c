@@ -189,13 +189,7 @@ read_all(struct command *cmd, char *const *path, size_t n)
 static uint64_t
 parse_pid(const char *s)
 {
-	const char *why;
-	long long n;
-
-	n = strtonum(s, 1, INT32_MAX, &why);
-	if (why != NULL)
-		options_misuse(&cmdline);
-	return (uint64_t)n;
+	return options_number(&cmdline, s, 1, INT32_MAX, "process id");
 }
 
 /*

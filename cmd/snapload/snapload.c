@@ -5,7 +5,6 @@
 
 #include <err.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -227,7 +226,6 @@ struct job {			/* what the command line asks for */
 static void
 job_parse(struct job *j, struct criuopts *co, int argc, char *argv[])
 {
-	const char *bad;
 	int c;
 
 	while ((c = options_next(&cmdline, argc, argv)) != -1)
@@ -258,9 +256,8 @@ job_parse(struct job *j, struct criuopts *co, int argc, char *argv[])
 			co->parent = optarg;
 			break;
 		case 't':
-			co->root = (uint64_t)strtonum(optarg, 1, INT_MAX, &bad);
-			if (bad != NULL)
-				errx(2, "%s: no process id", optarg);
+			co->root = options_number(&cmdline, optarg, 1,
+			    INT32_MAX, "process id");
 			break;
 		case 'u':
 			j->reverse = true;

@@ -129,15 +129,7 @@ static const struct cmdline cmdline = {
 static int64_t
 number_get(const char *what)
 {
-	const char *bad;
-	int64_t n;
-
-	n = strtonum(optarg, 0, INT64_MAX, &bad);
-	if (bad != NULL) {
-		program_warn("%s is not a %s id", optarg, what);
-		options_misuse(&cmdline);
-	}
-	return n;
+	return (int64_t)options_number(&cmdline, optarg, 0, INT64_MAX, what);
 }
 
 /*
@@ -189,10 +181,10 @@ options_get(int argc, char *argv[])
 			asked.locals = true;
 			break;
 		case 'p':
-			asked.pid = number_get("process");
+			asked.pid = number_get("process id");
 			break;
 		case 't':
-			asked.tid = number_get("thread");
+			asked.tid = number_get("thread id");
 			break;
 		}
 	if (asked.all + asked.folded + asked.json > 1)
