@@ -122,8 +122,11 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 		if (!registers_get(&st->regs, st->thread, *type == '\0' ?
 		    h.cputype : type))
 			continue;
-		if (keep)
+		if (keep) {
 			target_keep(&ps->t, st->regs.sp);
+			target_keep(&ps->t, sigframe_interrupted(&ps->t,
+			    &st->regs));
+		}
 		wait_find(u, st);
 		if (!keep)
 			fall_find(st);

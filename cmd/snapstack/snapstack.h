@@ -9,6 +9,7 @@
  *	  modules.c	what is mapped where, for libdwfl
  *	  dynsym.c	symbols that a module has in memory
  *	  location.c	functions, source lines, what was inlined
+ *	  scopes.c	functions that an address lies in
  *	  jit.c		names of code that a process made
  *	  demangle.c rust.c
  *			names of C++ and Rust
@@ -194,6 +195,7 @@ struct unwinder {
 	struct threadkey *clears;
 	bool		 locals; /* variables of Python are asked for */
 	struct registers now;	/* of the thread that is unwound */
+	bool		 unread; /* memory that its frame takes is missing */
 };
 
 int		 unwinder_open(struct unwinder *u);
@@ -202,8 +204,11 @@ void		 stack_free(struct stack *st);
 void		 stack_unwind(struct unwinder *u, struct stack *st);
 
 /* sigframe.c */
+bool		 sigframe_is(struct target *t, uint16_t machine, uint64_t pc);
 bool		 sigframe_step(struct target *t, const struct frame *f,
 		    struct registers *r);
+uint64_t	 sigframe_interrupted(struct target *t,
+		    const struct registers *r);
 
 /* python.c */
 void		 python_find(struct unwinder *u);
@@ -219,6 +224,10 @@ void		 python_merge(struct unwinder *u, struct stack *st);
 /* scan.c */
 bool		 scan_next(struct target *t, const struct registers *r,
 		    uint64_t *sp, uint64_t *pc);
+
+/* scopes.c */
+size_t		 scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *in,
+		    size_t most);
 
 /* location.c */
 struct location {

@@ -3,57 +3,8 @@
 # snapshot, and are told as its manual page says.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
-needs snapstack
-
-# taken NAME COMMAND ...: a snapshot NAME of it, and a core, when it is ready
-taken() {
-	local name=$1
-
-	shift
-	target "$@"
-	until_true asleep "$pid"
-	"$BUILD/snap" -o "$tmp/$name.snap" "$pid" 2>"$tmp/err"
-	"$BUILD/snapcore" -o "$tmp/$name.core" "$tmp/$name.snap"
-	kill -KILL "$pid"
-	wait "$pid" 2>/dev/null
-}
-
-# Does a process run, or sleep in a system call that it stays in?  It does that
-# soon after it said that it is ready.
-asleep() {
-	local s
-
-	s=$(cat "/proc/$1/task"/*/syscall) && case $s in
-	*running*) return 0 ;;
-	esac
-	sleep 0.1
-	[ "$s" = "$(cat "/proc/$1/task"/*/syscall)" ]
-}
-
-frames() {
-	"$BUILD/snapstack" -j "$@" | python3 "$tests/stack/frames.py"
-}
-
-gdb_frames() {
-	gdb -nx -batch -iex 'set debuginfod enabled off' \
-	    -x "$tests/stack/gdbframes.py" "$@" 2>/dev/null | grep ^THREAD
-}
-
-# same WHAT NAME PROGRAM: gdb finds the same frames
-same() {
-	if ! command -v gdb >/dev/null; then
-		skip "$1" "no gdb"
-		return
-	fi
-	gdb_frames "$3" "$tmp/$2.core" >"$tmp/gdb"
-	frames "$tmp/$2.snap" >"$tmp/ours"
-	if [ -s "$tmp/gdb" ] && cmp -s "$tmp/gdb" "$tmp/ours"; then
-		ok 0 "$1"
-	else
-		ok 1 "$1"
-		diff "$tmp/gdb" "$tmp/ours" | diag
-	fi
-}
+# shellcheck source=tests/stack/stack.sh
+. "$(dirname "$0")/stack.sh"
 
 # Numbers of processes and addresses, as N.
 plain() {
@@ -125,6 +76,20 @@ is "$(head -n 1 "$tmp/out" | cut -d ' ' -f 1,2)" "process $pid" \
 "$BUILD/snapstack" 4194304 >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err" | grep -c .)" "1 1" \
     "a process that is not there" || diag <"$tmp/err"
+
+# in a handler of a signal, on a stack of its own
+target "$targets/stacks" signal
+until_true asleep "$pid"
+"$BUILD/snap" -o "$tmp/once.snap" "$pid"
+is "$(frames "$pid")" "$(frames "$tmp/once.snap")" \
+    "a live one on another stack: the frames of a snapshot of it"
+stack=$(sed -n 's/ .*\[stack\]$//p' "/proc/$pid/maps")
+"$BUILD/snap" -x "$stack" -o "$tmp/once.snap" "$pid" 2>"$tmp/err"
+is "$("$BUILD/snapstack" "$tmp/once.snap" | sed -n '$p')" \
+    "  what called it is not known: its stack is not there" \
+    "a stack that was left out"
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
 
 # what it fell by
 if command -v gdb >/dev/null; then
@@ -294,6 +259,24 @@ else
 	skip "32 bits" "the compiler makes no programs of them" 2
 fi
 
+# a C library without tables
+case $(uname -m)-$(command -v musl-gcc) in
+x86_64-?*)
+	musl-gcc -std=gnu11 -O1 -g -o "$tmp/musl" "$tests/targets/stacks.c" \
+	    2>"$tmp/cc"
+	target "$tmp/musl" signal
+	until_true asleep "$pid"
+	is "$("$BUILD/snapstack" "$pid" | grep -o -e 'signal handler$' \
+	    -e '\(on_signal\|be_signalled\|main\)+' | tr -d '+' |
+	    tr '\n' ' ')" "on_signal signal handler be_signalled main " \
+	    "a signal handler where the C library has no tables" ||
+	    "$BUILD/snapstack" "$pid" | diag
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+	;;
+*) skip "where the C library has no tables" "no musl-gcc, or not known" ;;
+esac
+
 if cc -O1 -o "$tmp/names" "$tests/stack/names.c" 2>"$tmp/cc"; then
 	taken names "$tmp/names"
 	is "$("$BUILD/snapstack" -f "$tmp/names.snap" | tr ';' '\n' |
@@ -302,6 +285,8 @@ if cc -O1 -o "$tmp/names" "$tests/stack/names.c" 2>"$tmp/cc"; then
 _RNvNvNvC1a
 _RINvC1a1bKB8_E
 <core::panic::Foo<&[u8], (u32, str)> as core::panic::Bar>::call
+a::b<dyn c::Fn<(), Output = i32>>
+a::b<0x123456789abcdef01>
 std::thread::lifecycle::spawn_unchecked<r::main::{closure#0}, u64>::{closure#1}::{closure#0}
 <std::sys::thread::unix::Thread>::join' "names of C++ and Rust"
 else
@@ -335,4 +320,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 49
+finish 52

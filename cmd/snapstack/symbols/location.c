@@ -131,73 +131,45 @@ caller_line(struct location *pl, Dwarf_Die *die, Dwarf_Die *cu)
 }
 
 /*
- * Find what pc lies in, the innermost first: how many DIEs there are in *in,
- * which is to be freed if there is one; 0 or less if there is none.
+ * Tell of the functions that were inlined at pc, as the DWARF of unit cu has
+ * it, the innermost first; pl is left at the function that they are in.  Return
+ * its name if DWARF tells it, or NULL.
  */
-static int
-scopes_find(Dwarf_Die *cu, uint64_t pc, Dwarf_Die **in)
+static const char *
+inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
+    void *arg)
 {
-	Dwarf_Die *scopes;
-	int i, n;
-
-	if ((n = dwarf_getscopes(cu, pc, &scopes)) <= 0)
-		return n;
-	for (i = 0; i < n; i++)
-		if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine ||
-		    dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
-			break;
-	/* where it is written, not where its origin is */
-	n = i == n ? 0 : dwarf_getscopes_die(&scopes[i], in);
-	free(scopes);
-	return n;
-}
-
-/*
- * Tell of the functions that were inlined at pc, the innermost first; pl is
- * left at the function that they are in, whose name is set if DWARF tells it.
- */
-static void
-inlined_each(struct location *pl, Dwfl_Module *m, uint64_t pc, location_fn fn,
-    void *arg, const char **outer)
-{
-	Dwarf_Die *cu, *in;
+	enum { MOST = 256 };	/* in each other; the rest is left out */
+	static Dwarf_Die in[MOST];
 	const struct location whole = *pl;
-	Dwarf_Addr bias;
-	int i, n;
+	size_t n;
 
-	*outer = NULL;
-	if ((cu = unit_find(m, pc, &bias)) == NULL)
-		return;
-	if ((n = scopes_find(cu, pc - bias, &in)) <= 0)
-		return;
-	for (i = 0; i < n; i++) {
-		if (dwarf_tag(&in[i]) == DW_TAG_subprogram) {
-			*outer = die_name(&in[i], cu);
-			break;
-		}
-		if (dwarf_tag(&in[i]) != DW_TAG_inlined_subroutine)
-			continue;
+	if ((n = scopes_find(cu, pc, in, MOST)) == 0)
+		return NULL;
+	while (--n > 0) {
 		pl->inlined = true;
-		pl->function = die_name(&in[i], cu);
+		pl->function = die_name(&in[n], cu);
 		pl->offset = 0;
 		fn(arg, pl);
 		pl->function = whole.function;
 		pl->inlined = false;
-		caller_line(pl, &in[i], cu);
+		caller_line(pl, &in[n], cu);
 	}
-	free(in);
+	return die_name(&in[0], cu);
 }
 
 /*
- * Set the line of the source that pc is of.
+ * Set the line of the source that pc, as the DWARF of unit cu has it, is of.
  */
 static void
-line_find(struct location *pl, Dwfl_Module *m, uint64_t pc)
+line_find(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc)
 {
-	Dwfl_Line *l;
+	Dwarf_Line *l;
 
-	if ((l = dwfl_module_getsrc(m, pc)) != NULL)
-		pl->file = dwfl_lineinfo(l, NULL, &pl->line, NULL, NULL, NULL);
+	if ((l = dwarf_getsrc_die(cu, pc)) == NULL)
+		return;
+	pl->file = dwarf_linesrc(l, NULL, NULL);
+	(void)dwarf_lineno(l, &pl->line);
 }
 
 /*
@@ -228,6 +200,8 @@ locations_each(struct unwinder *u, const struct frame *f, location_fn fn,
 	const struct vma *v;
 	const char *symbol, *outer;
 	Dwfl_Module *m;
+	Dwarf_Die *cu;
+	Dwarf_Addr bias;
 	GElf_Off off;
 	GElf_Sym sym;
 
@@ -245,8 +219,11 @@ locations_each(struct unwinder *u, const struct frame *f, location_fn fn,
 	symbol = dwfl_module_addrinfo(m, pc, &off, &sym, NULL, NULL, NULL);
 	if (symbol != NULL && *symbol == '$')
 		symbol = NULL;	/* it tells code from data: ABI of arm64 */
-	line_find(&pl, m, pc);
-	inlined_each(&pl, m, pc, fn, arg, &outer);
+	outer = NULL;
+	if ((cu = unit_find(m, pc, &bias)) != NULL) {
+		line_find(&pl, cu, pc - bias);
+		outer = inlined_each(&pl, cu, pc - bias, fn, arg);
+	}
 	if (symbol != NULL) {
 		pl.function = demangle(symbol);
 		pl.offset = off + (f->pc - pc);

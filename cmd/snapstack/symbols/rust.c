@@ -137,6 +137,7 @@ const_read(struct rust *r)
 	const char *s;
 	char text[24];
 	uint64_t v;
+	size_t n;
 	char type;
 
 	if (r->failed || r->depth >= DEEPEST) {
@@ -161,10 +162,16 @@ const_read(struct rust *r)
 	if (taken(r, 'n'))
 		put_text(r, "-");
 	s = r->s;
-	v = strtoull(s, NULL, 16);
-	r->s += strspn(s, "0123456789abcdef");
+	n = strspn(s, "0123456789abcdef");
+	r->s += n;
 	if (!taken(r, '_'))
 		r->failed = true;
+	if (n > 16) {		/* of 128 bits */
+		put_text(r, "0x");
+		put(r, s, n);
+		return;
+	}
+	v = strtoull(s, NULL, 16);
 	snprintf(text, sizeof text, "%ju", (uintmax_t)v);
 	put_text(r, type == 'b' ? v != 0 ? "true" : "false" : text);
 }
@@ -312,13 +319,35 @@ function_read(struct rust *r)
 }
 
 /*
+ * The types that belong to a trait, each in a parameter of its own behind those
+ * that the trait has: p follows.
+ */
+static void
+associated_read(struct rust *r)
+{
+	const char *name;
+	size_t n;
+	bool any;
+
+	any = r->quiet == 0 && r->b.len > 0 && r->b.data[r->b.len - 1] == '>';
+	if (any)
+		r->b.len--;
+	for (; !r->failed && taken(r, 'p'); any = true) {
+		put_text(r, any ? ", " : "<");
+		identifier(r, &name, &n);
+		put(r, name, n);
+		put_text(r, " = ");
+		type_read(r);
+	}
+	put_text(r, ">");
+}
+
+/*
  * What is known of a type by its traits: D has been read.
  */
 static void
 dyn_read(struct rust *r)
 {
-	const char *name;
-	size_t n;
 	bool any;
 
 	put_text(r, "dyn ");
@@ -328,14 +357,8 @@ dyn_read(struct rust *r)
 		if (any)
 			put_text(r, " + ");
 		path_read(r);
-		while (!r->failed && taken(r, 'p')) {
-			identifier(r, &name, &n);
-			put_text(r, "<");
-			put(r, name, n);
-			put_text(r, " = ");
-			type_read(r);
-			put_text(r, ">");
-		}
+		if (*r->s == 'p')
+			associated_read(r);
 	}
 	if (taken(r, 'L'))
 		(void)base62(r);

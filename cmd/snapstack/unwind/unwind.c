@@ -15,16 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUESSES = 32 };		/* of a thread */
+enum { STEPS = 64 };		/* guesses and handlers of signals, of a thread */
 
 struct walk {			/* of one thread */
 	struct unwinder	*u;
 	struct stack	*st;
 	bool		 begun;	/* the first frame was seen */
 	bool		 astray; /* what was found is no code */
-	bool		 guess;	/* the first frame is one */
+	bool		 told;	/* the first frame is there already */
 };
-
 
 static pid_t
 next_thread(Dwfl *d, void *arg, void **thread)
@@ -51,8 +50,10 @@ memory_read(Dwfl *d, Dwarf_Addr addr, Dwarf_Word *v, void *arg)
 	uint64_t word;
 
 	(void)d;
-	if (!target_word(u->target, addr, u->now.word, &word))
+	if (!target_word(u->target, addr, u->now.word, &word)) {
+		u->unread = true;
 		return false;
+	}
 	*v = word;
 	return true;
 }
@@ -198,6 +199,7 @@ on_frame(Dwfl_Frame *state, void *arg)
 	Dwarf_Addr pc;
 	bool exact;
 
+	w->u->unread = false;
 	if (!dwfl_frame_pc(state, &pc, &exact))
 		return DWARF_CB_ABORT;
 	if (w->begun && pc == 0)
@@ -207,7 +209,7 @@ on_frame(Dwfl_Frame *state, void *arg)
 		w->astray = true;
 		return DWARF_CB_ABORT;
 	}
-	if (w->guess && !w->begun) {	/* it is there */
+	if (w->told && !w->begun) {
 		w->begun = true;
 		return DWARF_CB_OK;
 	}
@@ -228,7 +230,9 @@ on_frame(Dwfl_Frame *state, void *arg)
 	/* a stack that does not end goes in circles */
 	if (st->n > 1 && f->sp != 0 && f->sp == f[-1].sp && f->pc == f[-1].pc)
 		return DWARF_CB_ABORT;
-	return DWARF_CB_OK;
+	/* signal_add goes on there */
+	return st->n > 1 && sigframe_is(w->u->target, w->u->now.machine, pc) ?
+	    DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
 /*
@@ -267,7 +271,8 @@ last_sp(const struct unwinder *u, const struct stack *st)
 }
 
 /*
- * Go on behind a handler of a signal that interrupted no code.
+ * Go on with what the handler of a signal interrupted, if the last frame is
+ * where that returns to.
  */
 static bool
 signal_add(struct unwinder *u, struct stack *st)
@@ -275,8 +280,7 @@ signal_add(struct unwinder *u, struct stack *st)
 	struct frame *f;
 
 	if (st->n == 0 || !sigframe_step(u->target, &st->frame[st->n - 1],
-	    &u->now) || target_code(u->target, u->now.pc) != NULL ||
-	    (f = frame_add(st, u->now.pc)) == NULL)
+	    &u->now) || (f = frame_add(st, u->now.pc)) == NULL)
 		return false;
 	f->exact = f[-1].exact = f[-1].signal = true;
 	f->sp = u->now.sp;
@@ -298,14 +302,14 @@ is_entry(const struct unwinder *u, const struct stack *st)
 }
 
 /*
- * Let libdwfl find frames from the registers on; guess: the first is there.
+ * Let libdwfl find frames from the registers on; told: the first is there.
  * Return NULL if it found the outermost; else why not, valid until the next
  * call.
  */
 static const char *
-frames_find(struct unwinder *u, struct stack *st, bool guess)
+frames_find(struct unwinder *u, struct stack *st, bool told)
 {
-	struct walk w = { .u = u, .st = st, .guess = guess };
+	struct walk w = { .u = u, .st = st, .told = told };
 	const char *why;
 	int rc;
 
@@ -315,8 +319,10 @@ frames_find(struct unwinder *u, struct stack *st, bool guess)
 	rc = dwfl_getthread_frames(u->dwfl, 1, on_frame, &w);
 	if (st->n >= FRAMES_MAX)
 		return "there are more";
-	if ((rc == 0 && !w.astray) || is_entry(u, st))
+	if ((rc == 0 && !w.astray && !u->unread) || is_entry(u, st))
 		return NULL;
+	if (rc == 0 && u->unread)
+		return "its stack is not there";
 	if (w.astray)
 		return "what it returns to is no code";
 	why = dwfl_errmsg(-1);
@@ -330,22 +336,25 @@ frames_find(struct unwinder *u, struct stack *st, bool guess)
 void
 stack_unwind(struct unwinder *u, struct stack *st)
 {
-	unsigned int guesses;
+	unsigned int steps;
 	const char *why;
 	uint64_t sp;
 
 	u->now = st->regs;
-	for (guesses = 0;; guesses++) {
-		why = frames_find(u, st, guesses > 0);
+	for (steps = 0;; steps++) {
+		why = frames_find(u, st, steps > 0);
 		if (st->n == 0 && frame_add(st, u->now.pc) != NULL)
 			st->frame[0].exact = true;
-		if (why == NULL && !signal_add(u, st))
+		if (st->n >= FRAMES_MAX || steps == STEPS)
 			break;
-		if (why == NULL)
+		if (signal_add(u, st)) {
+			if (target_code(u->target, u->now.pc) != NULL)
+				continue;
 			why = "it called nowhere";
+		} else if (why == NULL)
+			break;
 		sp = last_sp(u, st);
-		if (st->n >= FRAMES_MAX || guesses == GUESSES ||
-		    !guess_add(u, st, &sp))
+		if (!guess_add(u, st, &sp))
 			break;
 	}
 	st->whole = why == NULL;
