@@ -141,6 +141,8 @@ struct pyframe {		/* a frame of Python code */
 	char		*file;
 	int64_t		 line;	/* 0: not known */
 	bool		 entry;	/* it was called from C */
+	uint64_t	 call;	/* where on the stack the innermost call of its
+				   interpreter is, or 0 */
 	struct pylocal	*local;	/* owned; if they are asked for */
 	size_t		 nlocal;
 };

@@ -15,7 +15,10 @@ class Ärger:
     def wartet(self):
         number, large, half = -7, 2 ** 40, 0.5
         huge = 1 << 100
-        text, data, nothing = 'it\'s süß', b'ab\0', None
+        wide, wider = 1 - 2 ** 64, 2 ** 64
+        quoted = 'a"\'\t\n\\\1\xad\u200b\ud800\U0001f642'
+        long = 'ü' * 61
+        text, data, nothing = 'it\'s süß', b'ab\0"\'', None
         items = [1, 2.0, 'x', (True,), [], 6, 7]
         table, some = {1: 2}, {3, 4}
 

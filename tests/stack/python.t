@@ -56,19 +56,26 @@ for py in /usr/bin/python3 python3 python3.11 python3.12 python3.13; do
 	ok $? "$v: -a: beside them"
 	is "$("$BUILD/snapstack" -f "$tmp/snap" |
 	    grep -c ';sleeper;generated;.* 1$')" 1 "$v: -f"
-	is "$("$BUILD/snapstack" -l "$tmp/snap" |
-	    sed -n '/wartet/,/ waits /s/^           //p' |
-	    grep -v -e '^self = <.*rger at 0x' -e '^inner = <function at 0x')" \
-	    "number = -7
+	cat >"$tmp/want" <<'END'
+number = -7
 large = 1099511627776
 half = 0.5
-huge = <int of 120 bits>
-data = b'ab\\x00'
+huge = <int of 101 bits>
+wide = -18446744073709551615
+wider = <int of 65 bits>
+quoted = 'a"\'\t\n\\\x01\xad\u200b\ud800🙂'
+long = 'üüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü'...
+data = b'ab\x00"\''
 nothing = None
 items = [1, 2.0, 'x', (True,), [], ... 7 in all]
 table = <dict of 1>
 some = <set of 2>
-text = 'it\\'s süß'" "$v: -l: local variables"
+text = "it's süß"
+END
+	is "$("$BUILD/snapstack" -l "$tmp/snap" |
+	    sed -n '/wartet/,/ waits /s/^           //p' |
+	    grep -v -e '^self = <.*rger at 0x' -e '^inner = <function at 0x')" \
+	    "$(cat "$tmp/want")" "$v: -l: local variables"
 	ended
 	target "$py" "$tests/stack/pystacks.py" "$tmp/words" two
 	until_true one_each
@@ -79,9 +86,22 @@ text = 'it\\'s süß'" "$v: -l: local variables"
 	is "$("$BUILD/snapstack" "$tmp/snap" |
 	    grep -c '^  Python collects garbage$')" 1 "$v: the garbage"
 	ended
+	target "$py" "$tests/stack/pyinterpreters.py" "$tmp/words"
+	"$BUILD/snap" -o "$tmp/snap" "$pid"
+	is "$("$BUILD/snapstack" -j "$tmp/snap" |
+	    python3 "$tests/stack/pyframes.py" | sort)" "$(sort "$tmp/words")" \
+	    "$v: several interpreters" || "$BUILD/snapstack" "$tmp/snap" | diag
+	is "$("$BUILD/snapstack" -j "$pid" |
+	    python3 "$tests/stack/pyframes.py" | sort)" "$(sort "$tmp/words")" \
+	    "$v: several interpreters, live"
+	is "$("$BUILD/snapstack" "$tmp/snap" |
+	    sed -nE 's/^  [0-9]+ (runs interpreter|holds)/\1/p' | sort |
+	    tr '\n' ' ')" "holds the GIL runs interpreter 1 runs interpreter 2 " \
+	    "$v: which of them a thread runs"
+	ended
 done
 if [ "$n" -eq 0 ]; then
 	skip "Python" "no python3 of 3.11 to 3.13"
 	finish 1
 fi
-finish $((n * 10))
+finish $((n * 13))

@@ -3,50 +3,11 @@
  * line of an instruction, by the location table of 3.11 and later
  * (Objects/locations.md, since 3.14 InternalDocs/code_objects.md).
  */
-#include "num.h"
 #include "python.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { NAME_MOST = 4096, LINES_MOST = 256 * KB };
-
-/*
- * Return a string object as text, the caller's, cut where it is long; NULL if
- * there is none at addr: Include/cpython/unicodeobject.h.
- */
-char *
-pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
-{
-	enum { LENGTH = 16, STATE = 32, ASCII = 1 << 6, COMPACT = 1 << 5 };
-	static uint8_t text[4 * NAME_MOST];
-	struct buf b = { 0 };
-	uint64_t length, state, kind, at, c, i;
-	char utf8[4];
-
-	if (!target_word(t, addr + LENGTH, 8, &length) ||
-	    !target_word(t, addr + STATE, 4, &state) ||
-	    (state & COMPACT) == 0)
-		return NULL;
-	kind = state >> 2 & 7;
-	at = addr + ((state & ASCII) != 0 ? o->ascii : o->compact);
-	if (length > NAME_MOST)
-		length = NAME_MOST;
-	if ((kind != 1 && kind != 2 && kind != 4) ||
-	    !target_read(t, at, text, (size_t)(length * kind)))
-		return NULL;
-	for (i = 0; i < length; i++) {
-		c = num_get(text + i * kind, (size_t)kind);
-		if (c == 0 || c > 0x10ffff)
-			c = '?';
-		buf_add(&b, utf8, utf8_make(utf8, (uint32_t)c));
-	}
-	buf_add(&b, "", 1);
-	if (buf_check(&b) == 0)
-		return (char *)b.data;
-	buf_free(&b);
-	return NULL;
-}
+enum { LINES_MOST = 256 * KB };
 
 struct table {			/* a location table that is read */
 	const uint8_t	*p;

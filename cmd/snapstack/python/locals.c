@@ -16,9 +16,10 @@ enum {
 	SIZE = 16,		/* in PyVarObject */
 	VALUE = 24,		/* behind it: digits, and items */
 	TYPE_NAME = 24,		/* in PyTypeObject */
-	FLOAT_VALUE = 16, CELL_VALUE = 16, BYTES_VALUE = 32,
+	FLOAT_VALUE = 16, CELL_VALUE = 16,
 	DICT_USED = 16, SET_USED = 24,
-	LOCALS_MOST = 128, ITEMS = 5, DEEPEST = 2, SHOWN = 60
+	DIGIT = 30,		/* bits of an int in 4 bytes */
+	LOCALS_MOST = 128, ITEMS = 5, DEEPEST = 2
 };
 
 struct objects {
@@ -57,6 +58,7 @@ static void
 put_int(struct objects *w, uint64_t addr, bool truth)
 {
 	uint64_t tag, n, digit, v;
+	unsigned int bits;
 	bool negative;
 	size_t i;
 
@@ -71,14 +73,19 @@ put_int(struct objects *w, uint64_t addr, bool truth)
 		negative = (int64_t)tag < 0;
 		n = negative ? -tag : tag;
 	}
-	if (n > 2) {
-		buf_printf(w->b, "<int of %" PRIu64 " bits>", n * 30);
+	bits = 0;
+	if (n > 2 && target_word(w->t, addr + VALUE + 4 * (n - 1), 4, &digit))
+		for (; digit != 0 && bits < DIGIT; digit >>= 1)
+			bits++;
+	if (n > 3 || (n == 3 && bits > 4)) {
+		buf_printf(w->b, "<int of %" PRIu64 " bits>",
+		    (n - 1) * DIGIT + bits);
 		return;
 	}
 	for (v = 0, i = (size_t)n; i > 0; i--) {
 		if (!target_word(w->t, addr + VALUE + 4 * (i - 1), 4, &digit))
 			return;
-		v = v << 30 | digit;
+		v = v << DIGIT | digit;
 	}
 	if (truth)
 		buf_puts(w->b, v != 0 ? "True" : "False");
@@ -105,51 +112,6 @@ put_float(struct objects *w, uint64_t addr)
 	buf_puts(w->b, s);
 	if (s[strspn(s, "-0123456789")] == '\0')
 		buf_puts(w->b, ".0");
-}
-
-/*
- * Characters between quotes, cut where they are many.
- */
-static void
-put_quoted(struct objects *w, const char *s, size_t n)
-{
-	size_t i, most = n > SHOWN ? SHOWN : n;
-	char c;
-
-	/* not within a character */
-	while (most < n && most > 0 && (s[most] & 0xc0) == 0x80)
-		most--;
-	buf_puts(w->b, "'");
-	for (i = 0; i < most; i++) {
-		c = s[i];
-		if (c == '\n')
-			buf_puts(w->b, "\\n");
-		else if (c == '\'' || c == '\\')
-			buf_printf(w->b, "\\%c", c);
-		else
-			buf_add(w->b, &c, 1);
-	}
-	buf_puts(w->b, most < n ? "'..." : "'");
-}
-
-static void
-put_bytes(struct objects *w, uint64_t addr)
-{
-	uint8_t p[SHOWN];
-	uint64_t n, i;
-
-	if (!target_word(w->t, addr + SIZE, 8, &n))
-		return;
-	buf_puts(w->b, "b'");
-	for (i = 0; i < n && i < SHOWN; i++) {
-		if (!target_read(w->t, addr + BYTES_VALUE + i, &p[i], 1))
-			break;
-		if (p[i] < ' ' || p[i] > '~' || p[i] == '\'' || p[i] == '\\')
-			buf_printf(w->b, "\\x%02x", p[i]);
-		else
-			buf_add(w->b, &p[i], 1);
-	}
-	buf_puts(w->b, i < n ? "'..." : "'");
 }
 
 /*
@@ -180,7 +142,7 @@ put_items(struct objects *w, uint64_t at, uint64_t n, const char *brackets,
 static void
 put_object(struct objects *w, uint64_t addr, unsigned int depth)
 {
-	char name[64], *s;
+	char name[64];
 	uint64_t n, at;
 
 	if (!type_name(w, addr, name))
@@ -191,12 +153,10 @@ put_object(struct objects *w, uint64_t addr, unsigned int depth)
 		put_int(w, addr, *name == 'b');
 	else if (strcmp(name, "float") == 0)
 		put_float(w, addr);
-	else if (strcmp(name, "str") == 0 &&
-	    (s = pystring_get(w->t, w->o, addr)) != NULL) {
-		put_quoted(w, s, strlen(s));
-		free(s);
-	} else if (strcmp(name, "bytes") == 0)
-		put_bytes(w, addr);
+	else if ((strcmp(name, "str") == 0 &&
+	    pystring_put(w->b, w->t, w->o, addr)) ||
+	    (strcmp(name, "bytes") == 0 && pybytes_put(w->b, w->t, addr)))
+		return;
 	else if (strcmp(name, "cell") == 0 && depth == 0 &&
 	    target_word(w->t, addr + CELL_VALUE, 8, &at) && at != 0)
 		put_object(w, at, 1);

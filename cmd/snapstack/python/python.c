@@ -18,6 +18,14 @@ enum {
 	GIL_SIZE = 256		/* its condition and mutex are in it */
 };
 
+struct interpreter {
+	uint64_t	 id;
+	uint64_t	 gil;	/* where its lock is, or 0 */
+	uint64_t	 last;	/* the state of a thread that had it last */
+	bool		 locked; /* and has it still */
+	bool		 collects; /* garbage */
+};
+
 struct search {			/* for symbols */
 	uint64_t	 runtime;
 	uint64_t	 version;
@@ -154,52 +162,164 @@ frames_add(struct unwinder *u, struct stack *st, const struct pyoffsets *o,
 		st->python[st->npython - 1].entry = true;
 }
 
-static struct stack *
-stack_of(struct unwinder *u, uint64_t tid)
+/*
+ * Return where on a thread's stack the interpreter was called that runs the
+ * frame at addr, or the innermost call that the state of a thread tells, of
+ * which frame is what it has; 0: it tells none.
+ */
+static uint64_t
+call_find(struct target *t, const struct pyoffsets *o, uint64_t frame)
 {
-	const struct stack *st = thread_find(u, u->inner, tid);
+	uint64_t owner;
+	unsigned int n;
 
-	return st == NULL ? NULL : &u->stack[st - u->stack];
+	if (o->cframe_frame != UINT64_MAX)
+		return frame;
+	for (n = 0; n < FRAMES_MAX && frame != 0 && t->cost < COST_MOST; n++) {
+		if (!target_word(t, frame + o->frame_owner, 1, &owner))
+			break;
+		if (owner == OWNED_BY_C)
+			return frame;
+		if (!target_word(t, frame + o->frame_previous, 8, &frame))
+			break;
+	}
+	return 0;
 }
 
 /*
- * Take the threads of an interpreter, *left states of threads at most.
+ * Return the thread that runs the code of a state: that on whose stack it
+ * called the interpreter, for other threads than the one that made a state may
+ * use it; else the one with the number tid.  NULL: there is none.
  */
-static void
-interpreter_take(struct unwinder *u, const struct pyoffsets *o,
-    uint64_t interp, uint64_t gil, size_t *left)
+static struct stack *
+stack_of(struct unwinder *u, uint64_t call, uint64_t tid)
+{
+	const struct stack *st = thread_find(u, u->inner, tid);
+	const struct vma *v = vmas_find(&u->target->vma, call);
+	const struct stack *best = NULL;
+	uint64_t sp;
+	size_t i;
+
+	if (v != NULL && st != NULL && st->regs.sp >= v->start &&
+	    st->regs.sp <= call)
+		best = st;
+	if (v != NULL && best == NULL && u->target->cost < COST_MOST) {
+		u->target->cost += u->n;
+		for (i = 0; i < u->n; i++) {
+			sp = u->stack[i].regs.sp;
+			if (u->stack[i].regs.n > 0 && sp >= v->start &&
+			    sp <= call &&
+			    (best == NULL || sp > best->regs.sp))
+				best = &u->stack[i];
+		}
+	}
+	if (best == NULL)
+		best = st;
+	return best == NULL ? NULL : &u->stack[best - u->stack];
+}
+
+/*
+ * Give a thread more frames, before those that were called earlier; they are
+ * its own from then on.  Return false if there is no memory.
+ */
+static bool
+frames_insert(struct stack *st, const struct stack *more)
+{
+	const size_t size = sizeof *st->python;
+	size_t at, i;
+
+	for (i = 0; i < more->npython; i++)
+		if (VEC_ROOM(st->python, st->npython + i) == -1)
+			return false;
+	for (at = 0; at < st->npython && st->python[at].call <
+	    more->python->call;)
+		at++;
+	memmove(st->python + at + more->npython, st->python + at,
+	    (st->npython - at) * size);
+	memcpy(st->python + at, more->python, more->npython * size);
+	st->npython += more->npython;
+	return true;
+}
+
+/*
+ * Return whether the frames of a call are there already; or, where it is not
+ * known, any.
+ */
+static bool
+call_known(const struct stack *st, uint64_t call)
+{
+	size_t i;
+
+	for (i = 0; i < st->npython && call != 0; i++)
+		if (st->python[i].call == call)
+			return true;
+	return i < st->npython;
+}
+
+/*
+ * Take what the state at addr of a thread in an interpreter tells.  Return
+ * false if it is not there.
+ */
+static bool
+state_take(struct unwinder *u, const struct pyoffsets *o,
+    const struct interpreter *in, uint64_t addr)
 {
 	struct target *t = u->target;
-	uint64_t addr, tid, frame, locked, last, id, collecting;
-	struct stack *st;
+	struct stack *st, more = { 0 };
+	uint64_t tid, frame, call;
+	size_t i;
 
-	if (!target_word(t, interp + o->interp_threads, 8, &addr) ||
-	    !target_word(t, interp + o->interp_id, 8, &id) ||
-	    !target_word(t, interp + o->interp_collecting, 4, &collecting))
-		return;
-	if (gil == 0 || !target_word(t, gil + GIL_LOCKED, 4, &locked) ||
-	    !target_word(t, gil + GIL_LAST, 8, &last))
-		locked = last = 0;
-	for (; addr != 0 && *left > 0; --*left) {
-		if (!target_word(t, addr + o->thread_native, 8, &tid) ||
-		    !target_word(t, addr + o->thread_frame, 8, &frame))
-			return;
-		if (o->cframe_frame != UINT64_MAX && !target_word(t,
-		    frame + o->cframe_frame, 8, &frame))
-			frame = 0;
-		st = stack_of(u, tid);
-		if (st != NULL && st->npython == 0) {
-			frames_add(u, st, o, frame);
-			st->interpreter = id;
-			st->gil = locked == 1 && last == addr ? GIL_HELD :
-			    gil != 0 && st->futex >= gil &&
-			    st->futex < gil + GIL_SIZE ? GIL_WANTED :
-			    GIL_NONE;
-			st->collects = collecting != 0;
+	if (!target_word(t, addr + o->thread_native, 8, &tid) ||
+	    !target_word(t, addr + o->thread_frame, 8, &frame))
+		return false;
+	call = call_find(t, o, frame);
+	if (o->cframe_frame != UINT64_MAX && !target_word(t,
+	    frame + o->cframe_frame, 8, &frame))
+		frame = 0;
+	if ((st = stack_of(u, call, tid)) == NULL || call_known(st, call))
+		return true;
+	if (in->locked && in->last == addr)
+		st->gil = GIL_HELD;
+	else if (st->gil == GIL_NONE && in->gil != 0 &&
+	    st->futex >= in->gil && st->futex < in->gil + GIL_SIZE)
+		st->gil = GIL_WANTED;
+	frames_add(u, &more, o, frame);
+	for (i = 0; i < more.npython; i++)
+		more.python[i].call = call;
+	if (more.npython > 0 && frames_insert(st, &more)) {
+		free(more.python);
+		if (st->python->call == call) {
+			st->interpreter = in->id;
+			st->collects = in->collects;
 		}
-		if (!target_word(t, addr + o->thread_next, 8, &addr))
+	} else
+		stack_free(&more);
+	return true;
+}
+
+/*
+ * Take the threads of the interpreter at addr, whose lock is in->gil: *left
+ * states of threads at most.
+ */
+static void
+interpreter_take(struct unwinder *u, const struct pyoffsets *o, uint64_t addr,
+    struct interpreter *in, size_t *left)
+{
+	struct target *t = u->target;
+	uint64_t state, locked, collecting;
+
+	if (!target_word(t, addr + o->interp_threads, 8, &state) ||
+	    !target_word(t, addr + o->interp_id, 8, &in->id) ||
+	    !target_word(t, addr + o->interp_collecting, 4, &collecting))
+		return;
+	in->collects = collecting != 0;
+	in->locked = in->gil != 0 &&
+	    target_word(t, in->gil + GIL_LOCKED, 4, &locked) && locked == 1 &&
+	    target_word(t, in->gil + GIL_LAST, 8, &in->last);
+	for (; state != 0 && *left > 0; --*left)
+		if (!state_take(u, o, in, state) ||
+		    !target_word(t, state + o->thread_next, 8, &state))
 			return;
-	}
 }
 
 /*
@@ -210,7 +330,8 @@ python_find(struct unwinder *u)
 {
 	struct search f = { 0 };
 	struct target *t = u->target;
-	uint64_t interp, gil, version;
+	struct interpreter in = { 0 };
+	uint64_t interp, version;
 	struct pyoffsets o;
 	unsigned int n;
 	size_t left;
@@ -229,11 +350,11 @@ python_find(struct unwinder *u)
 	left = 4 * u->n + SPARE;
 	t->cost = 0;
 	for (n = 0; interp != 0 && n < INTERPRETERS; n++) {
-		gil = f.runtime + o.runtime_gil;
+		in.gil = f.runtime + o.runtime_gil;
 		if (o.interp_gil != UINT64_MAX &&
-		    !target_word(t, interp + o.interp_gil, 8, &gil))
-			gil = 0;
-		interpreter_take(u, &o, interp, gil, &left);
+		    !target_word(t, interp + o.interp_gil, 8, &in.gil))
+			in.gil = 0;
+		interpreter_take(u, &o, interp, &in, &left);
 		if (!target_word(t, interp + o.interp_next, 8, &interp))
 			return;
 	}

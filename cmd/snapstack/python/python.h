@@ -1,7 +1,7 @@
 /*
  * CPython's interpreters in the memory of a process: python.c (threads, and who
  * has the lock), offsets.c (where things are, by version), code.c
- * (functions, files and lines), locals.c (local variables).
+ * (functions, files and lines), locals.c (local variables), text.c (strings).
  */
 #ifndef PYTHON_H
 #define PYTHON_H
@@ -50,8 +50,12 @@ bool		 pycode_get(struct pyframe *f, struct target *t,
 		    const struct pyoffsets *o, uint64_t code,
 		    uint64_t instruction);
 
+/* text.c */
 char		*pystring_get(struct target *t, const struct pyoffsets *o,
 		    uint64_t addr);
+bool		 pystring_put(struct buf *b, struct target *t,
+		    const struct pyoffsets *o, uint64_t addr);
+bool		 pybytes_put(struct buf *b, struct target *t, uint64_t addr);
 
 /* locals.c */
 void		 pylocals_get(struct pyframe *f, struct target *t,

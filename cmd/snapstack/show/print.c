@@ -196,10 +196,11 @@ put_python(struct printing *p, const struct pyframe *f, size_t n)
 }
 
 /*
- * Print what Python's lock has to do with the threads that have one stack.
+ * Print what Python's lock has to do with the threads that have one stack, and
+ * which interpreter they run, if it is not the main one.
  */
 static void
-put_gil(const struct unwinder *u, size_t first)
+put_interpreter(const struct unwinder *u, size_t first)
 {
 	static const char *const text[] = { "", "holds the GIL",
 	    "waits for the GIL" };
@@ -208,12 +209,13 @@ put_gil(const struct unwinder *u, size_t first)
 
 	for (i = first; i < u->n; i++) {
 		st = &u->stack[i];
-		if (st->same != first || st->gil == GIL_NONE)
+		if (st->same != first)
 			continue;
-		printf("  %" PRIu64 " %s", st->tid, text[st->gil]);
+		if (st->gil != GIL_NONE)
+			printf("  %" PRIu64 " %s\n", st->tid, text[st->gil]);
 		if (st->interpreter != 0)
-			printf(" of interpreter %" PRIu64, st->interpreter);
-		printf("\n");
+			printf("  %" PRIu64 " runs interpreter %" PRIu64 "\n",
+			    st->tid, st->interpreter);
 	}
 }
 
@@ -226,7 +228,7 @@ put_stack(struct unwinder *u, size_t first, bool all)
 
 	put_threads(u, first);
 	put_waits(u, first);
-	put_gil(u, first);
+	put_interpreter(u, first);
 	for (i = 0; i < st->n; i++) {
 		p.f = &st->frame[i];
 		if (p.f->npython > 0)

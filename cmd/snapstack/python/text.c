@@ -1,0 +1,174 @@
+/*
+ * Strings and bytes of CPython: as text, and as its repr() writes them.
+ */
+#include "num.h"
+#include "python.h"
+
+#include <stdlib.h>
+
+enum { NAME_MOST = 4096, SHOWN = 60 };
+
+/*
+ * Set at, number and width to where the characters of a string object are, how
+ * many, and of how many bytes each: Include/cpython/unicodeobject.h.  Return
+ * false if there is no such object at addr.
+ */
+static bool
+string_find(struct target *t, const struct pyoffsets *o, uint64_t addr,
+    uint64_t *at, uint64_t *number, size_t *width)
+{
+	enum { LENGTH = 16, STATE = 32, ASCII = 1 << 6, COMPACT = 1 << 5 };
+	uint64_t state;
+
+	if (!target_word(t, addr + LENGTH, 8, number) ||
+	    !target_word(t, addr + STATE, 4, &state) ||
+	    (state & COMPACT) == 0)
+		return false;
+	*width = state >> 2 & 7;
+	*at = addr + ((state & ASCII) != 0 ? o->ascii : o->compact);
+	return *width == 1 || *width == 2 || *width == 4;
+}
+
+/*
+ * Return a string object as text, the caller's, cut where it is long; NULL if
+ * there is none at addr.
+ */
+char *
+pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
+{
+	static uint8_t text[4 * NAME_MOST];
+	struct buf b = { 0 };
+	uint64_t number, at, c, i;
+	size_t width;
+	char utf8[4];
+
+	if (!string_find(t, o, addr, &at, &number, &width))
+		return NULL;
+	if (number > NAME_MOST)
+		number = NAME_MOST;
+	if (!target_read(t, at, text, (size_t)number * width))
+		return NULL;
+	for (i = 0; i < number; i++) {
+		c = num_get(text + i * width, width);
+		if (c == 0 || c > 0x10ffff)
+			c = '?';
+		buf_add(&b, utf8, utf8_make(utf8, (uint32_t)c));
+	}
+	buf_add(&b, "", 1);
+	if (buf_check(&b) == 0)
+		return (char *)b.data;
+	buf_free(&b);
+	return NULL;
+}
+
+/*
+ * Return whether repr() writes a character beyond ASCII by its number: controls,
+ * blanks, what has no form of its own, what is for private use.
+ */
+static bool
+is_formless(uint32_t c)
+{
+	static const uint32_t range[][2] = { { 0x80, 0xa0 }, { 0xad, 0xad },
+	    { 0x61c, 0x61c }, { 0x1680, 0x1680 }, { 0x180e, 0x180e },
+	    { 0x2000, 0x200f }, { 0x2028, 0x202f }, { 0x205f, 0x206f },
+	    { 0x3000, 0x3000 }, { 0xd800, 0xf8ff }, { 0xfeff, 0xfeff },
+	    { 0xfff0, 0xfffb }, { 0xfffe, 0xffff }, { 0xe0000, 0x10ffff } };
+	size_t i;
+
+	for (i = 0; i < sizeof range / sizeof *range; i++)
+		if (c >= range[i][0] && c <= range[i][1])
+			return true;
+	return false;
+}
+
+/*
+ * A character between quotes; of bytes, wide is false.
+ */
+static void
+put_character(struct buf *b, uint32_t c, char quote, bool wide)
+{
+	char utf8[4];
+
+	if (c == (uint32_t)quote || c == '\\')
+		buf_printf(b, "\\%c", (int)c);
+	else if (c == '\n')
+		buf_puts(b, "\\n");
+	else if (c == '\r')
+		buf_puts(b, "\\r");
+	else if (c == '\t')
+		buf_puts(b, "\\t");
+	else if (c >= ' ' && c < 0x7f)
+		buf_add(b, &(char){ (char)c }, 1);
+	else if (wide && c > 0x7f && !is_formless(c))
+		buf_add(b, utf8, utf8_make(utf8, c));
+	else
+		buf_printf(b, c > 0xffff ? "\\U%08x" : c > 0xff ? "\\u%04x" :
+		    "\\x%02x", c);
+}
+
+/*
+ * Put n characters of so many bytes each, the first of all, as repr() does.
+ */
+static void
+put_quoted(struct buf *b, const uint8_t *p, size_t n, size_t width,
+    bool wide, bool more)
+{
+	bool single, twofold;
+	char quote;
+	size_t i;
+
+	for (single = twofold = false, i = 0; i < n; i++) {
+		single |= num_get(p + i * width, width) == '\'';
+		twofold |= num_get(p + i * width, width) == '"';
+	}
+	quote = single && !twofold ? '"' : '\'';
+	buf_add(b, &quote, 1);
+	for (i = 0; i < n; i++)
+		put_character(b, (uint32_t)num_get(p + i * width, width),
+		    quote, wide);
+	buf_add(b, &quote, 1);
+	if (more)
+		buf_puts(b, "...");
+}
+
+/*
+ * Put a string object as repr() writes it, its first 60 characters.  Return
+ * false if there is none at addr.
+ */
+bool
+pystring_put(struct buf *b, struct target *t, const struct pyoffsets *o,
+    uint64_t addr)
+{
+	uint8_t p[4 * SHOWN];
+	uint64_t at, number;
+	size_t n, width;
+
+	if (!string_find(t, o, addr, &at, &number, &width))
+		return false;
+	n = number < SHOWN ? (size_t)number : SHOWN;
+	if (!target_read(t, at, p, n * width))
+		return false;
+	put_quoted(b, p, n, width, true, n < number);
+	return true;
+}
+
+/*
+ * The same of a bytes object.
+ */
+bool
+pybytes_put(struct buf *b, struct target *t, uint64_t addr)
+{
+	enum { SIZE = 16, VALUE = 32 };
+	uint8_t p[SHOWN];
+	uint64_t number;
+	size_t n;
+
+	if (!target_word(t, addr + SIZE, 8, &number))
+		return false;
+	n = number < SHOWN ? (size_t)number : SHOWN;
+	if (!target_read(t, addr + VALUE, p, n))
+		return false;
+	buf_puts(b, "b");
+	put_quoted(b, p, n, 1, false, n < number);
+	return true;
+}
