@@ -2,6 +2,7 @@
  * The system call that a thread is in, by name, and what it waits for: a
  * descriptor, a futex and its owner, a child, a time.
  */
+#include "num.h"
 #include "snapstack.h"
 
 #include <elf.h>
@@ -59,6 +60,29 @@ call_interrupted(const struct registers *r, int64_t *nr, uint64_t arg[6])
 	*nr = r->call;
 	memcpy(arg, r->arg, sizeof r->arg);
 	return true;
+}
+
+/*
+ * Return the call that a thread was in when it was stopped some time before, and
+ * has been back in since by restart_syscall(2), whose number is nr: by the
+ * instruction that loads it in front of that which enters the kernel, of amd64.
+ * nr, where that does not tell.
+ */
+static int64_t
+call_first(struct target *t, const struct registers *r, int64_t nr)
+{
+	enum { RESTART = 219, POLL = 7, NANOSLEEP = 35, FUTEX = 202,
+	    CLOCK_NANOSLEEP = 230 };
+	uint8_t p[7];		/* mov $N,%eax; syscall */
+	int64_t first;
+
+	if (r->machine != EM_X86_64 || nr != RESTART ||
+	    !target_read(t, r->pc - sizeof p, p, sizeof p) || p[0] != 0xb8 ||
+	    p[5] != 0x0f || p[6] != 0x05)
+		return nr;
+	first = (int64_t)num_get(p + 1, 4);
+	return first == POLL || first == NANOSLEEP || first == FUTEX ||
+	    first == CLOCK_NANOSLEEP ? first : nr;
 }
 
 static bool
@@ -348,6 +372,7 @@ wait_find(struct unwinder *u, struct stack *st)
 	    !call_interrupted(&st->regs, &nr, c.arg)) || nr < 0)
 		return;
 	c.b = &b;
+	nr = call_first(u->target, &st->regs, nr);
 	c.name = call_name(st->regs.machine, nr);
 	if (c.name == NULL)
 		buf_printf(&b, "call %" PRId64, nr);

@@ -91,6 +91,24 @@ is "$("$BUILD/snapstack" "$tmp/once.snap" | sed -n '$p')" \
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 
+# what was stopped before goes on in another system call
+if [ "$(uname -m)" = x86_64 ]; then
+	sleep 1000 &
+	pid=$!
+	until_true grep -qx sleep "/proc/$pid/comm"
+	until_true asleep "$pid"
+	"$BUILD/snapstack" "$pid" >"$tmp/out"
+	until_true grep -q '^219 ' "/proc/$pid/syscall"
+	"$BUILD/snap" -o "$tmp/once.snap" "$pid"
+	is "$("$BUILD/snapstack" "$tmp/once.snap" "$pid" | grep '^  in ' |
+	    sort -u)" "  in clock_nanosleep, for 1000.000 s" \
+	    "a call that was begun before another snapshot"
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+else
+	skip "a call that was begun before" "known of amd64 alone"
+fi
+
 # what it fell by
 if command -v gdb >/dev/null; then
 	echo f >"$tmp/f"
@@ -320,4 +338,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 52
+finish 53

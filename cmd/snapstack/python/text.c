@@ -62,8 +62,8 @@ pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
 }
 
 /*
- * Return whether repr() writes a character beyond ASCII by its number: controls,
- * blanks, what has no form of its own, what is for private use.
+ * Return whether repr() writes a character beyond ASCII by its number:
+ * controls, blanks, what has no form of its own, what is for private use.
  */
 static bool
 is_formless(uint32_t c)
