@@ -9,6 +9,10 @@
 /* told.c: of which of them a record tells */
 bool		 space_told(struct live *l, const char *ns);
 
+/* cgroups.c: the cgroups of a process */
+void		 cgroups_tell(struct live *l, struct filelist *rec, pid_t pid,
+		    bool other);
+
 /* tmpfs.c: the files of one */
 int		 tmpfs_archive(struct buf *b, int dir, size_t most);
 
