@@ -47,8 +47,8 @@ write_procs(struct taking *k, struct snap6 *w)
 		while ((rc = live_next(k->live, &p)) == 1) {
 			if (snap6_put(w, p) == -1)
 				return -1;
-			if (proc_isthread(p))	/* there may be many */
-				proc_forget(p);
+			/* only its pages are compared with later ones */
+			proc_forget(p);
 		}
 	return rc;
 }
