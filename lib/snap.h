@@ -148,6 +148,8 @@ struct proc {			/* a process or a thread */
 	struct image	*mem;	/* owned; NULL: none */
 	struct kbcount	 count;	/* set by reader or writer of a stream, or
 				   snap_count */
+	uint64_t	 filesum; /* of all small files in a stream, where some
+				   were not kept: readopts */
 };
 
 RB_HEAD(proctree, proc);
@@ -275,6 +277,9 @@ int		 confine_act(int *fd);
 struct readopts {
 	bool	 nodata;	/* page bytes will not be asked for */
 	bool	 brief;		/* nor which pages are the same */
+	const char *const *files; /* of small files, and those of Linux records,
+				   what will be asked for, up to NULL; or
+				   NULL: all */
 	bool	 scan;		/* read and check all, even with an index */
 	bool	 salvage;	/* take what is whole of a damaged stream */
 	void	(*record)(void *, uint64_t, const char *, uint64_t, uint64_t);

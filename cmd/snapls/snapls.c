@@ -12,6 +12,21 @@
 
 static bool headed;		/* the first line of this file was shown */
 
+/*
+ * Small files, and those of Linux records, of which something is shown: the
+ * first two only of mappings.
+ */
+enum { OF_MAPPINGS = 2 };
+static const char *const shown[] = { "maps", "segment", "status", "comm",
+	"cgroup", "container", "excluded", "nspid", "origin", "part", "pod",
+	"taken", "unit", NULL };
+
+static const char *const *
+shown_by(const struct listing *ls)
+{
+	return ls->segments || ls->json ? shown : shown + OF_MAPPINGS;
+}
+
 static void
 list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
     uint64_t len)
@@ -96,9 +111,9 @@ tell_damage(const char *path, bool check)
  * A snapshot was read to its end and is in order: is its index, too?
  */
 static int
-check_index(const char *path, struct snap *s)
+check_index(const char *path, struct snap *s, const struct listing *ls)
 {
-	struct readopts o = { .nodata = true };
+	struct readopts o = { .nodata = true, .files = shown_by(ls) };
 	struct snap *t;
 	int rc;
 
@@ -140,7 +155,7 @@ static int
 list_file(const char *path, const struct listing *ls, bool named)
 {
 	struct readopts o = { .nodata = true, .brief = !ls->check,
-	    .record = list_record, .scan = ls->check, .warn = program_lose,
+	    .files = shown_by(ls), .record = list_record, .scan = ls->check, .warn = program_lose,
 	    .arg = (void *)(uintptr_t)ls };
 	struct snap *s;
 	int rc;
@@ -165,7 +180,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 		list_snap(s, ls);
 	if (ls->check) {
 		fflush(stdout);
-		rc = check_index(path, s);
+		rc = check_index(path, s, ls);
 	}
 	snap_free(s);
 	return rc;

@@ -94,6 +94,16 @@ carried_apply(struct proc *p, const struct recfile *f)
 }
 
 /*
+ * Return true if linuxrec_apply reads the file of that name.
+ */
+bool
+linuxrec_applies(const char *name)
+{
+	return strcmp(name, "thread") == 0 || strcmp(name, CARRIED) == 0 ||
+	    strcmp(name, TEXT_MISSING) == 0 || strcmp(name, MEM_MISSING) == 0;
+}
+
+/*
  * Let a process know what its Linux record, if it has one, tells of it:
  * whose thread it is or which file, and what of its memory is missing.
  */

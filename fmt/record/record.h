@@ -25,6 +25,7 @@ void		 linuxrec_add(struct buf *b, const char *name,
 int		 linuxrec_update(struct proc *p);
 void		 carried_put(struct buf *b, const struct carried *c);
 int		 linuxrec_apply(struct proc *p);
+bool		 linuxrec_applies(const char *name);
 
 /*
  * Changing the files of a record: edit.c

@@ -49,7 +49,8 @@ proc_compare(const struct proc *p, const struct proc *q)
 	const struct file *f, *g;
 	size_t i;
 
-	if (p->pid != q->pid || p->nfile != q->nfile)
+	if (p->pid != q->pid || p->nfile != q->nfile ||
+	    p->filesum != q->filesum)
 		return errstr_set("not the same records");
 	for (i = 0; i < p->nfile; i++) {
 		f = &p->file[i];

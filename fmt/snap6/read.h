@@ -78,6 +78,9 @@ int		 read_record(struct reader *);
 int		 reader_source(struct reader *);
 int		 read_segment(struct reader *, struct image *);
 
+/* wanted.c */
+int		 reader_keep(struct reader *, const char *, struct buf *);
+
 /* trailscan.c */
 int		 read_trailer(struct reader *, enum trailer_kind);
 

@@ -81,7 +81,7 @@ read_data(struct reader *r, const char *name)
 		errstr_set("a record type that is not known, and not data");
 		goto fail;
 	}
-	return proc_setfile(r->proc, name, b.data, b.len);
+	return reader_keep(r, name, &b);
 fail:
 	buf_free(&b);
 	return -1;

@@ -80,7 +80,8 @@ read_raw(struct reader *r)
 		if (*p != 'r')
 			break;
 		src = r->src;
-		loc = (uint64_t)r->in->origin + r->in->pos + 1;
+		loc = r->o->brief ? s->kb * src->pitch :
+		    (uint64_t)r->in->origin + r->in->pos + 1;
 		if (r->spool && copy_page(r, p + 1, len, &src, &loc) == -1)
 			return -1;
 		if (segment_append(s, 1, src, loc) == -1)
@@ -221,7 +222,7 @@ read_refer(struct reader *r, char type)
 	struct segment *s;
 	struct proc *p;
 	const struct extent *e;
-	uint64_t pid, addr, kb, mine, more, n;
+	uint64_t pid, addr, kb, mine, more, n, at;
 
 	input_skip(r->in, 1);
 	if (read_num(r, "reference", &pid) == -1 ||
@@ -247,8 +248,9 @@ read_refer(struct reader *r, char type)
 	n = 1 + refer_more(r, type, pid, addr, more);
 	r->proc->count.same += n;
 	progress_count(r->o->progress, 0, 0, n);
-	return segment_append(r->seg, n, e->src, e->src == NULL ? 0 :
-	    e->loc + (kb - e->kb) * e->src->pitch);
+	at = e->src == NULL ? 0 : r->o->brief ? mine * e->src->pitch :
+	    e->loc + (kb - e->kb) * e->src->pitch;
+	return segment_append(r->seg, n, e->src, at);
 }
 
 static int

@@ -1,0 +1,186 @@
+/*
+ * Reading a snapshot with only some of its small files, and those of its Linux
+ * records; and without knowing which pages are the same.
+ */
+#include "model.h"
+#include "util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const wanted[] = { "status", "comm", NULL };
+
+/*
+ * Make a stream of a process with a thread, of which the first has a page and
+ * references to it, and environ that text.
+ */
+static void
+stream_make(struct buf *b, const char *env)
+{
+	struct buf rec = { 0 };
+	struct memsource *src;
+	struct segment *seg;
+	struct snap *s;
+	struct proc *p;
+
+	memset(b, 0, sizeof *b);
+	assert_non_null(s = snap_new());
+	assert_non_null(s->header = strdup("process snapshot 1 a@b amd64"));
+	assert_non_null(p = snap_add(s, 7));
+	file_set(p, "status", "seven", 5);
+	file_set(p, "ns", "mounts", 6);
+	testrec_text(&rec, "comm", "seven\n");
+	testrec_text(&rec, "environ", env);
+	testrec_text(&rec, "missing", "9000-a000 unreadable\n");
+	testrec_give(&rec, p);
+	src = memsource_new(s, 2, KB);
+	memset(src->data, 1, 2 * KB);
+	src->data[KB] = 2;
+	p->mem = image_new(p, IMAGE_MEM);
+	seg = segment_new(0x1000, 8 * KB);
+	assert_true(p->mem != NULL && seg != NULL);
+	assert_int_equal(segment_append(seg, 2, &src->src, 0), 0);
+	assert_int_equal(segment_append(seg, 3, NULL, 0), 0);
+	assert_int_equal(segment_append(seg, 1, &src->src, 0), 0);
+	assert_int_equal(segment_append(seg, 2, &src->src, 0), 0);
+	assert_int_equal(image_insert(p->mem, seg), 0);
+	assert_non_null(p = snap_add(s, 8));
+	file_set(p, "status", "eight", 5);
+	testrec_text(&rec, "thread", "7\n");
+	testrec_text(&rec, "environ", env);
+	testrec_give(&rec, p);
+	snap_bytes(s, b);
+	snap_free(s);
+}
+
+/*
+ * Read a stream, by its index or to its end.
+ */
+static struct snap *
+wanted_read(const struct buf *b, bool scan, bool brief,
+    const char *const *files)
+{
+	struct readopts o = { .nodata = true, .scan = scan, .brief = brief,
+	    .files = files };
+	struct stream st;
+	struct snap *s;
+
+	stream_file(&st, b->data, b->len);
+	if ((s = snap_open(st.path, &o)) == NULL)
+		fail_msg("%s", snap_errstr());
+	stream_close(&st);
+	return s;
+}
+
+/*
+ * Return whether the record of process p has a file.
+ */
+static bool
+has_file(const struct proc *p, const char *name)
+{
+	struct linuxrec r;
+	struct recfile f;
+	bool has;
+
+	assert_int_equal(linuxrec_open(&r, proc_file(p, "proc")), 0);
+	has = linuxrec_find(&r, name, &f);
+	linuxrec_close(&r);
+	return has;
+}
+
+static void
+test_files(void **state)
+{
+	struct proc *p, *t;
+	struct snap *s;
+	struct buf b;
+	int scan;
+
+	(void)state;
+	stream_make(&b, "A=1");
+	for (scan = 0; scan < 2; scan++) {
+		s = wanted_read(&b, scan, false, wanted);
+		assert_non_null(p = snap_find(s, 7));
+		assert_non_null(t = snap_find(s, 8));
+		assert_int_equal(proc_file(p, "status")->len, 5);
+		assert_int_equal(proc_file(p, "ns")->len, 0);
+		assert_true(has_file(p, "comm"));
+		assert_false(has_file(p, "environ"));
+		assert_false(has_file(t, "environ"));
+		/* what they tell of the model holds */
+		assert_int_equal(p->mem->nmissing, 1);
+		assert_int_equal(t->leader, 7);
+		snap_free(s);
+	}
+	buf_free(&b);
+}
+
+/*
+ * What was not kept is compared all the same.
+ */
+static void
+test_compared(void **state)
+{
+	struct snap *s, *t;
+	struct buf b, c;
+
+	(void)state;
+	stream_make(&b, "A=1");
+	stream_make(&c, "A=2");
+	s = wanted_read(&b, true, false, wanted);
+	t = wanted_read(&b, false, false, wanted);
+	assert_int_equal(snap_compare(s, t), 0);
+	snap_free(t);
+	t = wanted_read(&c, false, false, wanted);
+	assert_int_equal(snap_compare(s, t), -1);
+	assert_contains(snap_errstr(), "process 7: not the same records");
+	snap_free(t);
+	snap_free(s);
+	buf_free(&b);
+	buf_free(&c);
+}
+
+/*
+ * In brief, what is not zero is one extent, and as much as else.
+ */
+static void
+test_brief(void **state)
+{
+	const struct segment *seg;
+	const struct proc *p;
+	struct snap *s;
+	struct buf b;
+	int i;
+
+	(void)state;
+	stream_make(&b, "A=1");
+	for (i = 0; i < 4; i++) {
+		s = wanted_read(&b, i % 2 == 0, i < 2, NULL);
+		p = snap_find(s, 7);
+		assert_true(p != NULL && p->mem != NULL);
+		assert_int_equal(p->mem->nseg, 1);
+		seg = p->mem->seg[0];
+		if (i < 2)
+			assert_int_equal(seg->next, 3);
+		else
+			assert_true(seg->next > 3);
+		assert_int_equal(segment_kb(seg), 8);
+		assert_int_equal(p->count.raw + p->count.same, 5);
+		assert_int_equal(p->count.zero, 3);
+		assert_true(p->count.same > 0);
+		snap_free(s);
+	}
+	buf_free(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_compared),
+		cmocka_unit_test(test_brief),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
