@@ -2,23 +2,14 @@
  * Judging a block that was fetched: which of its pages are new, and which
  * are the same as what was described before.
  *
- * Hashes lead to suspects; bytes decide.  All suspects of a block are read
- * together, for most of them are guilty.
+ * Most of what was described long before has been found by the threads that
+ * fetch (suspect.c).  What is left is what was described since.
  */
 #include "bisect.h"
 #include "engine.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Return the bytes of a page of a block that was read.
- */
-const uint8_t *
-block_page(const struct block *b, size_t i)
-{
-	return b->data + (size_t)b->slot[i] * KB;
-}
 
 /*
  * Return 1 if page i of a block is the same as what lies at a place.
@@ -35,7 +26,7 @@ page_equals(struct dedup *d, const struct block *b, size_t i, uint64_t place)
 	if (place >= b->place)
 		return memcmp(block_page(b, i), block_page(b,
 		    (size_t)(place - b->place)), KB) == 0;
-	src = place_source(d, place, &r.loc, &n);
+	src = place_source(d, place, &d->lastdesc, &r.loc, &n);
 	r.n = 1;
 	if ((rc = source_read(src, &r, 1, there)) == -1)
 		return -1;
@@ -110,9 +101,9 @@ judge_unshared(struct dedup *d, const struct block *b, size_t i)
 }
 
 /*
- * First pass: pages without a place under their hash are new; the others
- * get the first place as a suspect.  Pages of this block are compared at
- * once.
+ * First pass: pages without a place under their hash are new; the others,
+ * but for those that were found, get the first place as a suspect.  Pages of
+ * this block are compared at once.
  */
 static int
 judge_suspects(struct dedup *d, const struct block *b)
@@ -131,6 +122,10 @@ judge_suspects(struct dedup *d, const struct block *b)
 			j->verdict[i] = VERDICT_ZERO;
 		if (b->state[i] == PAGE_LOST)
 			j->verdict[i] = VERDICT_LOST;
+		if (b->state[i] == PAGE_FOUND) {
+			j->verdict[i] = VERDICT_SAME;
+			j->target[i] = b->same[i];
+		}
 		if (b->state[i] != PAGE_READ)
 			continue;
 		if (page_unshared(d, b->seg, b->kb + i)) {
@@ -151,42 +146,6 @@ judge_suspects(struct dedup *d, const struct block *b)
 }
 
 /*
- * Read what lies at the suspected places of pages, from page i on and as
- * far as one source has it: how many pages are done with.
- */
-static ssize_t
-check_some(struct dedup *d, const struct block *b, const uint16_t *page,
-    size_t n)
-{
-	struct run run[BLOCK];
-	struct source *src, *s;
-	uint64_t loc, rest;
-	size_t i, k;
-	int rc;
-
-	src = place_source(d, d->j.target[page[0]], &loc, &rest);
-	for (i = k = 0; i < n; i++) {
-		s = place_source(d, d->j.target[page[i]], &loc, &rest);
-		if (s != src)
-			break;
-		if (k > 0 && run[k - 1].loc + run[k - 1].n * src->pitch ==
-		    loc) {
-			run[k - 1].n++;
-			continue;
-		}
-		run[k].loc = loc;
-		run[k++].n = 1;
-	}
-	if ((rc = source_read(src, run, k, d->check)) == -1)
-		return -1;
-	for (k = 0; k < i; k++)
-		if (rc != SOURCE_OK || memcmp(block_page(b, page[k]),
-		    d->check + k * KB, KB) != 0)
-			d->j.target[page[k]] = PLACE_NONE;
-	return (ssize_t)i;
-}
-
-/*
  * Second pass: compare the pages that have suspects with them, all in a
  * few reads; those that differ are judged one by one.
  */
@@ -194,20 +153,18 @@ static int
 judge_checked(struct dedup *d, const struct block *b)
 {
 	struct judgement *j = &d->j;
-	uint16_t page[BLOCK];
-	size_t i, n;
-	ssize_t k;
+	struct suspects l;
+	size_t i;
 
-	for (i = n = 0; i < b->n; i++)
+	for (i = l.n = 0; i < b->n; i++)
 		if (b->state[i] == PAGE_READ &&
 		    j->verdict[i] == VERDICT_SAME && j->target[i] < b->place)
-			page[n++] = (uint16_t)i;
-	for (i = 0; i < n; i += (size_t)k)
-		if ((k = check_some(d, b, page + i, n - i)) == -1)
-			return -1;
-	for (i = 0; i < n; i++)
-		if (j->target[page[i]] == PLACE_NONE &&
-		    judge_slowly(d, b, page[i]) == -1)
+			l.page[l.n++] = (uint16_t)i;
+	if (suspects_check(d, &d->lastdesc, b, &l, j->target) == -1)
+		return -1;
+	for (i = 0; i < l.n; i++)
+		if (j->target[l.page[i]] == PLACE_NONE &&
+		    judge_slowly(d, b, l.page[i]) == -1)
 			return -1;
 	return 0;
 }

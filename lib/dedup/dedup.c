@@ -10,7 +10,7 @@
  * with the identity at the place.  What has a known identity is neither
  * read nor hashed.
  *
- *	segment -> plan -> block -> fetch (threads) -> judge -> finding
+ *	segment -> plan -> block -> fetch, find (threads) -> judge -> finding
  *
  * Memory: at most eleven bytes for a new kilobyte, eleven for an identity
  * that may come back, and what became of it where it was not written raw.
@@ -32,17 +32,18 @@ dedup_new(finding_fn found, void *arg)
 {
 	struct dedup *d;
 
-	if ((d = calloc(1, sizeof *d)) == NULL ||
-	    (d->check = malloc(BLOCK * KB)) == NULL) {
+	if ((d = calloc(1, sizeof *d)) == NULL) {
 		errstr_set("out of memory");
-		goto fail;
+		return NULL;
 	}
+	index_init(&d->content);
+	index_init(&d->identity);
 	if (getrandom(d->secret, sizeof d->secret, 0) !=
 	    sizeof d->secret) {
 		errstr_sys("getrandom");
 		goto fail;
 	}
-	if ((d->fetcher = fetcher_new()) == NULL)
+	if ((d->fetcher = fetcher_new(block_find, d)) == NULL)
 		goto fail;
 	d->found = found;
 	d->arg = arg;
@@ -66,7 +67,6 @@ dedup_free(struct dedup *d)
 	free(d->desc);
 	free(d->fate);
 	free(d->kept);
-	free(d->check);
 	free(d);
 }
 
@@ -81,7 +81,7 @@ tell_same(struct finding *f, struct dedup *d, uint64_t target,
 	const struct described *at;
 	uint64_t kb;
 
-	at = place_segment(d, target);
+	at = place_segment(d, target, &d->lastdesc);
 	kb = target - at->place;
 	f->same = target;
 	f->image = at->seg->image;

@@ -1,6 +1,6 @@
 /*
  * Deduplication, private to dedup.c (driving), identity.c (what has a known
- * identity) and content.c (what has known content).
+ * identity), suspect.c and content.c (what has known content).
  */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -33,6 +33,11 @@ struct judgement {		/* on the pages of a block */
 	uint8_t		 verdict[BLOCK];
 };
 
+struct suspects {		/* pages of a block that have a target */
+	size_t		 n;
+	uint16_t	 page[BLOCK];
+};
+
 enum { WINDOW = 16384 };		/* groups */
 
 struct window {			/* identities of pages to come */
@@ -51,7 +56,7 @@ struct dedup {
 	struct index	 identity;
 	struct described *desc;		/* owned; ascending */
 	size_t		 ndesc;
-	size_t		 lastdesc;	/* where a place was found */
+	size_t		 lastdesc;	/* where judge or plan found a place */
 	struct fate	*fate;		/* owned; ascending */
 	size_t		 nfate;
 	size_t		 capfate;
@@ -63,7 +68,6 @@ struct dedup {
 	uint64_t	 unique;	/* kilobytes found new */
 	const struct segment *last;	/* keep its last page unshared */
 	uint8_t		 secret[SECRETSIZE];
-	uint8_t		*check;		/* owned; BLOCK pages */
 	struct judgement j;
 	struct window	*window;	/* one of the two: the present one */
 	struct window	 windows[2];	/* the other is fetched meanwhile */
@@ -74,9 +78,10 @@ struct dedup {
 
 /* place.c */
 int		 place_give(struct dedup *d, const struct segment *seg);
-const struct described *place_segment(struct dedup *d, uint64_t place);
-struct source	*place_source(struct dedup *d, uint64_t place, uint64_t *loc,
-		    uint64_t *n);
+const struct described *place_segment(const struct dedup *d, uint64_t place,
+		    size_t *last);
+struct source	*place_source(const struct dedup *d, uint64_t place,
+		    size_t *last, uint64_t *loc, uint64_t *n);
 bool		 segment_referable(const struct segment *s);
 bool		 page_unshared(const struct dedup *d,
 		    const struct segment *seg, uint64_t kb);
@@ -85,10 +90,16 @@ bool		 page_unshared(const struct dedup *d,
 int		 plan_block(struct dedup *d, struct block *b,
 		    const struct segment *seg, uint64_t kb);
 
+/* suspect.c */
+const uint8_t	*block_page(const struct block *b, size_t i);
+int		 suspects_check(const struct dedup *d, size_t *last,
+		    const struct block *b, const struct suspects *l,
+		    uint64_t *target);
+void		 block_find(void *dedup, struct block *b);
+
 /* content.c */
 int		 judge_block(struct dedup *d, const struct block *b);
 uint64_t	 judge_run(struct dedup *d, uint64_t place, uint64_t n,
 		    uint64_t *target, enum verdict *verdict);
-const uint8_t	*block_page(const struct block *b, size_t i);
 
 #endif

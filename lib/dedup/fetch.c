@@ -1,8 +1,9 @@
 /*
  * Fetching pages: a ring of blocks that threads fill.  The caller plans a
  * block (what to read, into which slot) and submits it; a thread reads it,
- * finds the pages that are zero and hashes the others; the caller takes
- * the blocks back in the order in which it submitted them.
+ * finds the pages that are zero, hashes the others and finds those that were
+ * described before; the caller takes the blocks back in the order in which it
+ * submitted them.
  *
  *	idle -> planned -> submitted -> fetched -> done -> retired, idle
  *
@@ -34,6 +35,8 @@ struct fetcher {
 	pthread_t	 thread[THREADS];
 	size_t		 nthread;
 	size_t		 idle;	/* threads that wait for work; locked */
+	void		(*find)(void *, struct block *);
+	void		*findarg; /* its first argument */
 	void		(*call)(void *); /* something else to do; locked */
 	void		*arg;	/* its argument; locked */
 	bool		 calling; /* it is being done; locked */
@@ -117,7 +120,11 @@ block_read(struct block *b)
 	return 0;
 }
 
-static void
+/*
+ * Read a block; find out which of its pages are zero, and hash the others.
+ * Return true; false if that failed, and b tells why.
+ */
+static bool
 block_fetch(struct block *b)
 {
 	size_t i, len;
@@ -126,7 +133,7 @@ block_fetch(struct block *b)
 	b->rc = block_read(b);
 	if (b->rc == -1) {
 		strlcpy(b->why, snap_errstr(), sizeof b->why);
-		return;
+		return false;
 	}
 	for (i = 0; i < b->n; i++) {
 		if (b->state[i] != PAGE_READ)
@@ -138,6 +145,7 @@ block_fetch(struct block *b)
 		else if (len == KB)
 			b->hash[i] = page_hash(p, b->secret);
 	}
+	return true;
 }
 
 /*
@@ -153,7 +161,8 @@ fetch_next(struct fetcher *f)
 	b = &f->ring[f->taken++ % f->nring];
 	pthread_mutex_unlock(&f->lock);
 	strlcpy(why, snap_errstr(), sizeof why);
-	block_fetch(b);
+	if (block_fetch(b))
+		f->find(f->findarg, b);
 	errstr_set("%s", why);	/* the caller may be on its way out */
 	pthread_mutex_lock(&f->lock);
 	b->done = true;
@@ -245,8 +254,12 @@ fetcher_start(struct fetcher *f, size_t threads)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
+/*
+ * Make a fetcher.  find is called, with arg, for each block that was read, by
+ * several threads at a time.  Return NULL with errstr if there is no memory.
+ */
 struct fetcher *
-fetcher_new(void)
+fetcher_new(void (*find)(void *, struct block *), void *arg)
 {
 	struct fetcher *f;
 	size_t threads;
@@ -256,6 +269,8 @@ fetcher_new(void)
 		threads = THREADS;
 	if ((f = calloc(1, sizeof *f)) == NULL)
 		goto nomem;
+	f->find = find;
+	f->findarg = arg;
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->work, NULL);
 	pthread_cond_init(&f->done, NULL);

@@ -12,6 +12,7 @@ enum page_state {
 	PAGE_READ,		/* to be read; afterwards: was read */
 	PAGE_ZERO,
 	PAGE_IDENTICAL,		/* has an identity that was seen before */
+	PAGE_FOUND,		/* was read, and is the same as one before */
 	PAGE_LOST
 };
 
@@ -29,7 +30,8 @@ struct block {
 	uint64_t	 place;	/* of the first in the whole snapshot */
 	uint8_t		 state[BLOCK];	/* enum page_state */
 	uint16_t	 slot[BLOCK];	/* PAGE_READ: where in data */
-	uint64_t	 same[BLOCK];	/* PAGE_IDENTICAL: to this place */
+	uint64_t	 same[BLOCK];	/* PAGE_IDENTICAL, PAGE_FOUND: to this
+					   place */
 	uint64_t	 hash[BLOCK];	/* PAGE_READ */
 	bool		 recorded[BLOCK]; /* its identity is in the index */
 	struct want	 want[BLOCK];
@@ -46,7 +48,7 @@ enum { SECRETSIZE = 192 };
 
 struct fetcher;
 
-struct fetcher	*fetcher_new(void);
+struct fetcher	*fetcher_new(void (*find)(void *, struct block *), void *arg);
 void		 fetcher_free(struct fetcher *f);
 struct block	*fetcher_idle(struct fetcher *f);
 void		 fetcher_submit(struct fetcher *f, struct block *b);

@@ -75,7 +75,7 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 	struct source *src;
 	size_t i;
 
-	src = place_source(d, place, &loc, &rest);
+	src = place_source(d, place, &d->lastdesc, &loc, &rest);
 	if (src == NULL || src->ops->identify == NULL)
 		return 0;
 	/* what is not in the index has no fate, and may not be written */

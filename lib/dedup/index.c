@@ -15,6 +15,11 @@
  * that was added first comes first.
  *
  * A tag is a hint: who asks compares what lies at the places.
+ *
+ * One thread adds, and looks entries up as it likes.  Others look them up while
+ * they hold the index, which keeps slots from moving elsewhere, but not entries
+ * from moving in them, one slot up: so an entry that is being added, or that
+ * one moves, may be missed, or be met twice, and no other is.
  */
 #include "index.h"
 #include "snap.h"
@@ -35,6 +40,21 @@ enum {
 
 #define EMPTY		UINT64_MAX
 
+/*
+ * Return the entry of a slot, which another thread may be setting.
+ */
+static uint64_t
+slot_get(const uint64_t *slot)
+{
+	return __atomic_load_n(slot, __ATOMIC_RELAXED);
+}
+
+static void
+slot_set(uint64_t *slot, uint64_t entry)
+{
+	__atomic_store_n(slot, entry, __ATOMIC_RELAXED);
+}
+
 static uint64_t
 tag_of(uint64_t entry)
 {
@@ -53,6 +73,25 @@ shard_of(const struct index *ix, uint64_t hash)
 	return &ix->shard[hash % SHARDS];
 }
 
+/*
+ * Make an index, of nothing.
+ */
+void
+index_init(struct index *ix)
+{
+	pthread_rwlockattr_t attr;
+
+	memset(ix, 0, sizeof *ix);
+	pthread_rwlockattr_init(&attr);
+#ifdef __GLIBC__
+	/* who adds is not to wait for as long as anyone looks something up */
+	pthread_rwlockattr_setkind_np(&attr,
+	    PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+#endif
+	pthread_rwlock_init(&ix->moving, &attr);
+	pthread_rwlockattr_destroy(&attr);
+}
+
 void
 index_free(struct index *ix)
 {
@@ -61,7 +100,24 @@ index_free(struct index *ix)
 	for (i = 0; i < SHARDS; i++)
 		if (ix->shard[i].slot != NULL)
 			munmap(ix->shard[i].slot, ix->shard[i].size);
+	pthread_rwlock_destroy(&ix->moving);
 	memset(ix, 0, sizeof *ix);
+}
+
+/*
+ * Have entries looked up by another thread than the one that adds, until
+ * index_release.
+ */
+void
+index_hold(struct index *ix)
+{
+	pthread_rwlock_rdlock(&ix->moving);
+}
+
+void
+index_release(struct index *ix)
+{
+	pthread_rwlock_unlock(&ix->moving);
 }
 
 /*
@@ -159,23 +215,25 @@ shard_spread(struct shard *sh, size_t from)
 }
 
 /*
- * Give a shard room for more.  Return 0; -1 with errstr.
+ * Give a shard of an index room for more.  Return 0; -1 with errstr.
  */
 static int
-shard_grow(struct shard *sh)
+shard_grow(struct index *ix, struct shard *sh)
 {
 	size_t n, cap;
+	int rc;
 
 	cap = sh->cap + (sh->cap < LARGE ? sh->cap : sh->cap / 8);
 	if (cap == 0)
 		cap = FIRSTCAP;
+	pthread_rwlock_wrlock(&ix->moving);
 	do {
 		n = sh->size / sizeof *sh->slot;
-		if (shard_map(sh, cap) == -1)
-			return -1;
+		rc = shard_map(sh, cap);
 		cap += cap / 8;
-	} while (!shard_spread(sh, shard_pack(sh, n)));
-	return 0;
+	} while (rc == 0 && !shard_spread(sh, shard_pack(sh, n)));
+	pthread_rwlock_unlock(&ix->moving);
+	return rc;
 }
 
 /*
@@ -192,7 +250,7 @@ index_add(struct index *ix, uint64_t hash, uint64_t place)
 		return errstr_set("more than 256 TiB in one snapshot");
 	sh = &ix->shard[hash % SHARDS];
 	tag = hash >> PLACEBITS;
-	if (sh->n >= sh->cap / 50 * 41 && shard_grow(sh) == -1)
+	if (sh->n >= sh->cap / 50 * 41 && shard_grow(ix, sh) == -1)
 		return -1;
 	for (;;) {
 		last = sh->size / sizeof *sh->slot - 1;
@@ -201,12 +259,12 @@ index_add(struct index *ix, uint64_t hash, uint64_t place)
 			continue;
 		if (end < last)	/* the last slot stays empty: a sentinel */
 			break;
-		if (shard_grow(sh) == -1)
+		if (shard_grow(ix, sh) == -1)
 			return -1;
 	}
-	memmove(&sh->slot[i + 1], &sh->slot[i],
-	    (end - i) * sizeof *sh->slot);
-	sh->slot[i] = tag << PLACEBITS | place;
+	for (; end > i; end--)
+		slot_set(&sh->slot[end], sh->slot[end - 1]);
+	slot_set(&sh->slot[i], tag << PLACEBITS | place);
 	sh->n++;
 	return 0;
 }
@@ -219,13 +277,15 @@ uint64_t
 index_first(const struct index *ix, uint64_t hash, struct cursor *c)
 {
 	const struct shard *sh;
+	uint64_t entry;
 
 	c->shard = sh = shard_of(ix, hash);
 	c->tag = hash >> PLACEBITS;
 	if (sh->slot == NULL)
 		return PLACE_NONE;
-	for (c->i = home_of(sh, c->tag); sh->slot[c->i] != EMPTY &&
-	    tag_of(sh->slot[c->i]) < c->tag; c->i++)
+	for (c->i = home_of(sh, c->tag);
+	    (entry = slot_get(&sh->slot[c->i])) != EMPTY &&
+	    tag_of(entry) < c->tag; c->i++)
 		continue;
 	return index_next(c);
 }
@@ -237,7 +297,7 @@ index_next(struct cursor *c)
 
 	if (c->shard->slot == NULL)
 		return PLACE_NONE;
-	entry = c->shard->slot[c->i];
+	entry = slot_get(&c->shard->slot[c->i]);
 	if (entry == EMPTY || tag_of(entry) != c->tag)
 		return PLACE_NONE;
 	c->i++;

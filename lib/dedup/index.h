@@ -4,6 +4,7 @@
 #ifndef INDEX_H
 #define INDEX_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct shard {
 
 struct index {
 	struct shard	 shard[SHARDS];
+	pthread_rwlock_t moving; /* writes: slots get another place */
 };
 
 /* places are below this: 2^38 kilobytes, 256 TiB */
@@ -30,7 +32,10 @@ struct cursor {			/* a walk over the places of one hash */
 	uint64_t	 tag;
 };
 
+void		 index_init(struct index *ix);
 void		 index_free(struct index *ix);
+void		 index_hold(struct index *ix);
+void		 index_release(struct index *ix);
 int		 index_add(struct index *ix, uint64_t hash, uint64_t place);
 uint64_t	 index_first(const struct index *ix, uint64_t hash,
 		    struct cursor *c);

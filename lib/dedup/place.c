@@ -26,33 +26,35 @@ place_give(struct dedup *d, const struct segment *seg)
 }
 
 /*
- * Return the segment that a place is in.
+ * Return the segment that a place is in.  *last is where the one was that was
+ * asked for before, at first 0; each thread has its own.
  */
 const struct described *
-place_segment(struct dedup *d, uint64_t place)
+place_segment(const struct dedup *d, uint64_t place, size_t *last)
 {
 	const struct described *at;
 
-	at = &d->desc[d->lastdesc];	/* it is the same for long */
+	at = &d->desc[*last];		/* it is the same for long */
 	if (place >= at->place && place - at->place < segment_kb(at->seg))
 		return at;
-	d->lastdesc = BISECT(d->desc, d->ndesc, place, place) - 1;
-	return &d->desc[d->lastdesc];
+	*last = BISECT(d->desc, d->ndesc, place, place) - 1;
+	return &d->desc[*last];
 }
 
 /*
  * Return the source that a place is read from, NULL for zeros; set *loc to
  * where in it, and *n to how many kilobytes follow in the same extent, itself
- * included.
+ * included.  *last is as above.
  */
 struct source *
-place_source(struct dedup *d, uint64_t place, uint64_t *loc, uint64_t *n)
+place_source(const struct dedup *d, uint64_t place, size_t *last,
+    uint64_t *loc, uint64_t *n)
 {
 	const struct described *at;
 	const struct extent *e;
 	uint64_t kb;
 
-	at = place_segment(d, place);
+	at = place_segment(d, place, last);
 	kb = place - at->place;
 	e = segment_extent(at->seg, kb);
 	*n = e->kb + e->n - kb;

@@ -4,6 +4,8 @@
 #include "util.h"
 #include "dedup/index.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +51,7 @@ test_empty(void **state)
 	struct cursor c;
 
 	(void)state;
-	memset(&ix, 0, sizeof ix);
+	index_init(&ix);
 	assert_int_equal(index_first(&ix, 12345, &c), PLACE_NONE);
 	assert_int_equal(index_next(&c), PLACE_NONE);
 	assert_int_equal(index_bytes(&ix), 0);
@@ -72,7 +74,7 @@ test_random(void **state)
 
 	(void)state;
 	rng_init(&r, "random", 2);
-	memset(&ix, 0, sizeof ix);
+	index_init(&ix);
 	for (n = 0; n < sizeof e / sizeof *e; n++) {
 		hash = n > 0 && rng_percent(&r, 30) ?
 		    e[rng_below(&r, n)].hash : rng_next(&r);
@@ -109,7 +111,7 @@ test_ends(void **state)
 	size_t n, i;
 
 	(void)state;
-	memset(&ix, 0, sizeof ix);
+	index_init(&ix);
 	for (n = 0; n < 400; n++) {
 		e[n].hash = tag[n % 4] << 38;
 		e[n].place = n * 1000;
@@ -137,7 +139,7 @@ test_crowd(void **state)
 
 	(void)state;
 	rng_init(&r, "crowd", 5);
-	memset(&ix, 0, sizeof ix);
+	index_init(&ix);
 	for (i = 0; i < N; i++) {
 		/* all in one shard */
 		e[i].hash = i < CROWD ? UINT64_MAX / SHARDS * SHARDS :
@@ -161,7 +163,7 @@ test_last(void **state)
 	struct cursor c;
 
 	(void)state;
-	memset(&ix, 0, sizeof ix);
+	index_init(&ix);
 	if (index_add(&ix, UINT64_MAX, PLACE_MOST) == 0)
 		assert_int_equal(index_first(&ix, UINT64_MAX, &c),
 		    PLACE_MOST);
@@ -186,7 +188,7 @@ test_million(void **state)
 	(void)state;
 	rng_init(&r, "million", 3);
 	again = r;
-	memset(&ix, 0, sizeof ix);
+	index_init(&ix);
 	for (i = 0; i < N; i++) {
 		if (i % 4096 == 0)
 			assert_in_range(index_bytes(&ix), 0,
@@ -203,6 +205,86 @@ test_million(void **state)
 	index_free(&ix);
 }
 
+struct looker {
+	struct index	*ix;
+	bool		 wrong;	/* a place of another hash was found */
+	bool		 end;	/* atomic, both */
+	size_t		 found;
+};
+
+/*
+ * The hash of a place, so that who looks can tell whose a place is.
+ */
+static uint64_t
+hash_of(uint64_t place)
+{
+	return place * 0x9e3779b97f4a7c15 ^ place << 50;
+}
+
+static void *
+look(void *arg)
+{
+	struct looker *l = arg;
+	struct cursor c;
+	uint64_t i, hash, p;
+
+	for (i = 0; !__atomic_load_n(&l->end, __ATOMIC_ACQUIRE); i++) {
+		hash = hash_of(i % 50000);
+		index_hold(l->ix);
+		index_prefetch(l->ix, hash);
+		for (p = index_first(l->ix, hash, &c); p != PLACE_NONE;
+		    p = index_next(&c)) {
+			l->wrong |= key_of(hash_of(p)) != key_of(hash);
+			__atomic_add_fetch(&l->found, 1, __ATOMIC_RELAXED);
+		}
+		index_release(l->ix);
+	}
+	return NULL;
+}
+
+/*
+ * Others look while one adds: what they find is right, and in the end all is
+ * there.
+ */
+static void
+test_lookers(void **state)
+{
+	enum { LOOKERS = 3, N = 300000 };
+	struct looker l[LOOKERS];
+	pthread_t t[LOOKERS];
+	struct index ix;
+	struct cursor c;
+	uint64_t i, p;
+
+	(void)state;
+	index_init(&ix);
+	memset(l, 0, sizeof l);
+	for (i = 0; i < LOOKERS; i++) {
+		l[i].ix = &ix;
+		assert_int_equal(pthread_create(&t[i], NULL, look, &l[i]), 0);
+	}
+	for (i = 0; i < N; i++) {
+		assert_int_equal(index_add(&ix, hash_of(i), i), 0);
+		/* all look by now */
+		if (i < LOOKERS)
+			while (__atomic_load_n(&l[i].found,
+			    __ATOMIC_RELAXED) == 0)
+				sched_yield();
+	}
+	for (i = 0; i < LOOKERS; i++) {
+		__atomic_store_n(&l[i].end, true, __ATOMIC_RELEASE);
+		pthread_join(t[i], NULL);
+		assert_false(l[i].wrong);
+	}
+	for (i = 0; i < N; i++) {
+		for (p = index_first(&ix, hash_of(i), &c); p != i &&
+		    p != PLACE_NONE; p = index_next(&c))
+			continue;
+		assert_int_equal(p, i);
+	}
+	index_free(&ix);
+}
+
 int
 main(void)
 {
@@ -213,6 +295,7 @@ main(void)
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_last),
 		cmocka_unit_test(test_million),
+		cmocka_unit_test(test_lookers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

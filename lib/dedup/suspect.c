@@ -1,0 +1,120 @@
+/*
+ * Suspects: places under the hash of a page, which may be the same.
+ *
+ * Hashes lead to suspects; bytes decide.  Suspects are read together, for most
+ * of them are guilty.  Who fetches a block looks for what was described before
+ * it, for reading that again takes as long as the block did; its judge looks
+ * for what has been described meanwhile.
+ */
+#include "engine.h"
+
+#include <string.h>
+
+enum { TOGETHER = 64 };		/* kilobytes that are compared at once */
+
+/*
+ * Return the bytes of a page of a block that was read.
+ */
+const uint8_t *
+block_page(const struct block *b, size_t i)
+{
+	return b->data + (size_t)b->slot[i] * KB;
+}
+
+/*
+ * Compare n pages of block b, or the first of them, with what lies at the
+ * places in target, as far as one source has that: those that differ get no
+ * place.  Return how many are done with; -1 with errstr.
+ */
+static ssize_t
+check_some(const struct dedup *d, size_t *last, const struct block *b,
+    const uint16_t *page, size_t n, uint64_t *target)
+{
+	uint8_t there[TOGETHER * KB];
+	struct run run[TOGETHER];
+	struct source *src, *s;
+	uint64_t loc, rest;
+	size_t i, k;
+	int rc;
+
+	src = NULL;
+	for (i = k = 0; i < n && i < TOGETHER; i++) {
+		s = place_source(d, target[page[i]], last, &loc, &rest);
+		if (i == 0)
+			src = s;
+		else if (s != src)
+			break;
+		if (k > 0 && run[k - 1].loc + run[k - 1].n * src->pitch ==
+		    loc) {
+			run[k - 1].n++;
+			continue;
+		}
+		run[k].loc = loc;
+		run[k++].n = 1;
+	}
+	if ((rc = source_read(src, run, k, there)) == -1)
+		return -1;
+	for (k = 0; k < i; k++)
+		if (rc != SOURCE_OK || memcmp(block_page(b, page[k]),
+		    there + k * KB, KB) != 0)
+			target[page[k]] = PLACE_NONE;
+	return (ssize_t)i;
+}
+
+/*
+ * Compare the pages in l of block b with what lies at the places that target
+ * has for them, which were described before the block.  Those that differ, or
+ * where that cannot be read, get PLACE_NONE.  *last is of place_segment.
+ * Return 0; or -1 with errstr.
+ */
+int
+suspects_check(const struct dedup *d, size_t *last, const struct block *b,
+    const struct suspects *l, uint64_t *target)
+{
+	size_t i;
+	ssize_t n;
+
+	for (i = 0; i < l->n; i += (size_t)n) {
+		n = check_some(d, last, b, l->page + i, l->n - i, target);
+		if (n == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Find the pages of a block, which was read, that are the same as what was
+ * described before it.  None need be found, for the judge of the block looks
+ * again; what cannot be read now is for it to tell.
+ */
+void
+block_find(void *dedup, struct block *b)
+{
+	struct dedup *d = dedup;
+	struct suspects l;
+	struct cursor c;
+	uint64_t p;
+	size_t i, last;
+
+	index_hold(&d->content);
+	for (i = 0; i < b->n; i++)
+		if (b->state[i] == PAGE_READ)
+			index_prefetch(&d->content, b->hash[i]);
+	for (i = l.n = 0; i < b->n; i++) {
+		if (b->state[i] != PAGE_READ ||
+		    page_unshared(d, b->seg, b->kb + i))
+			continue;
+		p = index_first(&d->content, b->hash[i], &c);
+		if (p < b->place) {
+			b->same[i] = p;
+			l.page[l.n++] = (uint16_t)i;
+		}
+	}
+	index_release(&d->content);
+	last = 0;
+	if (suspects_check(d, &last, b, &l, b->same) == -1)
+		return;
+	for (i = 0; i < l.n; i++)
+		if (b->same[l.page[i]] != PLACE_NONE)
+			b->state[l.page[i]] = PAGE_FOUND;
+}
