@@ -435,7 +435,7 @@ pagemap_any(int fd, uint64_t start, uint64_t end)
 int
 pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)
 {
-	enum { MOST = 64 };
+	enum { MOST = 512 };	/* what the kernel copies at once */
 	uint64_t v[MOST], page, per, i, k, want;
 	ssize_t got;
 
