@@ -4,7 +4,6 @@
  * is linked with it.  It is asked by a process outside, which was made before
  * the program was confined: it is told a build id, and gives back a descriptor.
  */
-#include "io/io.h"
 #include "snapstack/snapstack.h"
 
 #include <sys/socket.h>
@@ -35,10 +34,26 @@ static int sock = -1;		/* to who is asked */
 static bool
 answer(int s, int fd)
 {
+	union {
+		struct cmsghdr	 align;
+		char		 room[CMSG_SPACE(sizeof fd)];
+	} u;
 	char found = fd != -1;
-	const struct iovec v = { &found, 1 };
+	struct iovec v = { &found, 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
+	struct cmsghdr *c;
 
-	return passfd_send(s, &v, 1, fd) == 1;
+	if (fd != -1) {
+		memset(&u, 0, sizeof u);
+		m.msg_control = u.room;
+		m.msg_controllen = sizeof u.room;
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof fd);
+		memcpy(CMSG_DATA(c), &fd, sizeof fd);
+	}
+	return sendmsg(s, &m, MSG_NOSIGNAL) == 1;
 }
 
 static void __attribute__((noreturn))
@@ -113,14 +128,24 @@ int
 fetch_open(const void *id, size_t len, bool debug)
 {
 	struct question q = { .debug = debug, .len = (uint8_t)len };
-	const struct iovec v = { &(char){ 0 }, 1 };
+	union {
+		struct cmsghdr	 align;
+		char		 room[CMSG_SPACE(sizeof(int))];
+	} u;
+	char found;
+	struct iovec v = { &found, 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
+	    .msg_control = u.room, .msg_controllen = sizeof u.room };
+	struct cmsghdr *c;
 	int fd;
 
 	if (sock == -1 || len > ID_MOST)
 		return -1;
 	memcpy(q.id, id, len);
-	if (write(sock, &q, sizeof q) != (ssize_t)sizeof q)
+	if (write(sock, &q, sizeof q) != (ssize_t)sizeof q ||
+	    recvmsg(sock, &m, MSG_CMSG_CLOEXEC) != 1 || !found ||
+	    (c = CMSG_FIRSTHDR(&m)) == NULL || c->cmsg_type != SCM_RIGHTS)
 		return -1;
-	(void)passfd_receive(sock, &v, 1, &fd);
+	memcpy(&fd, CMSG_DATA(c), sizeof fd);
 	return fd;
 }
