@@ -73,8 +73,6 @@ int		 options_next(const struct cmdline *u, int argc,
 void		 options_misuse(const struct cmdline *u)
 		    __attribute__((noreturn));
 bool		 options_are(const struct cmdline *u, const char *s);
-uint64_t	 options_number(const struct cmdline *u, const char *s,
-		    int64_t least, int64_t most, const char *what);
 
 /* program.c */
 void		 program_descriptors(void);
@@ -84,6 +82,8 @@ bool		 program_isnumber(const char *s);
 double		 program_seconds(const char *s);
 const char	*program_outfile(char *const argv[], int c,
 		    const struct cmdline *u);
+uint64_t	 program_number(const struct cmdline *u, const char *s,
+		    int64_t least, int64_t most, const char *what);
 void		 program_signals(void);
 void		 program_warn(const char *fmt, ...)
 		    __attribute__((format(printf, 1, 2)));

@@ -72,6 +72,25 @@ program_isnumber(const char *s)
 }
 
 /*
+ * Return the number that s, an argument of command line u, is: from least, not
+ * negative, to most.  If it is none, tell what it is not, and exit.
+ */
+uint64_t
+program_number(const struct cmdline *u, const char *s, int64_t least,
+    int64_t most, const char *what)
+{
+	const char *why;
+	long long n;
+
+	n = strtonum(s, least, most, &why);
+	if (why != NULL) {
+		program_warn("%s is not a %s", s, what);
+		options_misuse(u);
+	}
+	return (uint64_t)n;
+}
+
+/*
  * Return true if s is the number of a process that lives.
  */
 static bool

@@ -65,7 +65,7 @@ static const struct cmdline cmdline = {
 static uint64_t
 parse_pid(const char *s)
 {
-	return options_number(&cmdline, s, 0, INT32_MAX, "process id");
+	return program_number(&cmdline, s, 0, INT32_MAX, "process id");
 }
 
 static unsigned int

@@ -413,7 +413,7 @@ main(int argc, char *argv[])
 			path = program_outfile(argv, c, &cmdline);
 			break;
 		case 'p':
-			pid = (int64_t)options_number(&cmdline, optarg, 0,
+			pid = (int64_t)program_number(&cmdline, optarg, 0,
 			    INT64_MAX, "process id");
 			break;
 		case 'r':

@@ -189,7 +189,7 @@ read_all(struct command *cmd, char *const *path, size_t n)
 static uint64_t
 parse_pid(const char *s)
 {
-	return options_number(&cmdline, s, 1, INT32_MAX, "process id");
+	return program_number(&cmdline, s, 1, INT32_MAX, "process id");
 }
 
 /*

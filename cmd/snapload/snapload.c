@@ -256,7 +256,7 @@ job_parse(struct job *j, struct criuopts *co, int argc, char *argv[])
 			co->parent = optarg;
 			break;
 		case 't':
-			co->root = options_number(&cmdline, optarg, 1,
+			co->root = program_number(&cmdline, optarg, 1,
 			    INT32_MAX, "process id");
 			break;
 		case 'u':

@@ -129,7 +129,7 @@ static const struct cmdline cmdline = {
 static int64_t
 number_get(const char *what)
 {
-	return (int64_t)options_number(&cmdline, optarg, 0, INT64_MAX, what);
+	return (int64_t)program_number(&cmdline, optarg, 0, INT64_MAX, what);
 }
 
 /*
