@@ -6,7 +6,6 @@
 
 #include <err.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * Have only processes of a user: the argument of -u.  Exit 2 if there is none.

@@ -9,7 +9,6 @@
 #include "common.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static bool more;		/* something is in front on this level */
 

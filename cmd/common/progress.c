@@ -12,7 +12,6 @@
 
 #include <sys/ioctl.h>
 
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>

@@ -3,9 +3,7 @@
  */
 #include "pagestat.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct column {
 	const char	*head;

@@ -5,8 +5,6 @@
 #include "procmap.h"
 #include "vec.h"
 
-#include <err.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

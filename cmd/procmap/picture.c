@@ -11,7 +11,6 @@
 #include "procmap.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {				/* points */

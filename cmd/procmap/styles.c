@@ -16,7 +16,6 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <string.h>
 
 static char
 letter(bool yes, char c)

@@ -5,9 +5,6 @@
  */
 #include "procmap.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 static const char style[] =
     "<style>\n"
     "text { font: 11px 'DejaVu Sans Mono', Menlo, Consolas, monospace;"

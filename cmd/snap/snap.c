@@ -6,7 +6,6 @@
 #include <err.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct progress progress;

@@ -3,9 +3,7 @@
  */
 #include "common/common.h"
 
-#include <err.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct progress progress;

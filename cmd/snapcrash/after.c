@@ -8,8 +8,6 @@
 #include <sys/mman.h>
 #include <sys/xattr.h>
 
-#include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

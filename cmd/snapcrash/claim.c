@@ -11,7 +11,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <time.h>

@@ -3,7 +3,6 @@
  */
 #include "crash.h"
 
-#include <err.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,6 @@
  */
 #include "crash.h"
 
-#include <sys/stat.h>
-
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,6 @@
 #include "crash.h"
 
 #include <err.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,9 +3,7 @@
  */
 #include "snapdiff.h"
 
-#include <err.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 8 };		/* bytes of a line, of either side */

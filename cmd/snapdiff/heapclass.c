@@ -4,8 +4,6 @@
  */
 #include "heap.h"
 
-#include <inttypes.h>
-
 enum { EXACT = 4096 };		/* classes of one size, 16 bytes apart */
 
 _Static_assert(EXACT + 64 - 16 == HEAP_CLASSES, "64 bits have that many");

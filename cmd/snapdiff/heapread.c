@@ -3,8 +3,6 @@
  */
 #include "heap.h"
 
-#include <string.h>
-
 /*
  * Have at least 8 bytes of an address, which is aligned to that, in r->buf.
  */

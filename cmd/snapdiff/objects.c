@@ -4,8 +4,6 @@
  */
 #include "snapdiff.h"
 
-#include <string.h>
-
 static const char *
 how_word(enum how how)
 {

@@ -10,10 +10,8 @@
 
 #include <yara.h>
 
-#include <err.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	BLOCK = 64 * KB * KB,	/* bytes given at once */

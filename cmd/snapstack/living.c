@@ -7,7 +7,6 @@
 #include "vec.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

@@ -5,10 +5,8 @@
 #include "snapstack.h"
 
 #include <err.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct asked asked = { .pid = -1, .tid = -1 };

@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

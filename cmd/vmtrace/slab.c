@@ -4,7 +4,6 @@
  */
 #include "vmtrace.h"
 
-#include <string.h>
 #include <unistd.h>
 
 enum { ORDER_MOST = 40 };	/* pages are allocated as 2^order */

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int
 name_found(void *arg, pid_t pid)

@@ -6,7 +6,6 @@
 #include "vec.h"
 
 #include <err.h>
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -4,8 +4,6 @@
  */
 #include "plan9.h"
 
-#include <string.h>
-
 /* struct user_regs_struct of sys/user.h */
 static const struct uregpart part[] = {
 	{  0, 16, 4, 1 },	/* di */

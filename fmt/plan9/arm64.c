@@ -4,8 +4,6 @@
  */
 #include "plan9.h"
 
-#include <string.h>
-
 /* struct user_pt_regs of the kernel's asm/ptrace.h */
 static const struct uregpart part[] = {
 	{ 0, 0, 8, 34 },	/* r0 to r30, sp, pc, psr */

@@ -8,7 +8,6 @@
 #include "plan9.h"
 #include "vec.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

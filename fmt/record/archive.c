@@ -15,7 +15,6 @@
 #include "digits.h"
 #include "vec.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

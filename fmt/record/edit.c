@@ -3,7 +3,6 @@
  */
 #include "archive.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,8 +5,6 @@
  */
 #include "facts.h"
 
-#include <string.h>
-
 /*
  * Take lines of files until one tells of a descriptor, and set *o to that.
  * Return false if there is no more.

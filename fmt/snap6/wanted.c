@@ -6,7 +6,6 @@
 #include "read.h"
 #include "record/record.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool

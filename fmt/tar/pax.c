@@ -9,7 +9,6 @@
 #include "tar.h"
 #include "digits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /*

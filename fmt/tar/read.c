@@ -9,8 +9,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "record/record.h"
 #include "tree.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

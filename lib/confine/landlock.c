@@ -9,7 +9,6 @@
 
 #include <sys/syscall.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
  */
 #include "state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { COLUMN = 25 };		/* where a name ends */

@@ -6,7 +6,6 @@
 #include "snapstack/snapstack.h"
 #include "vec.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,8 +3,6 @@
  */
 #include "snapstack/snapstack.h"
 
-#include <inttypes.h>
-
 static void
 put_address(const char *key, uint64_t v)
 {

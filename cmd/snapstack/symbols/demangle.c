@@ -5,7 +5,6 @@
  */
 #include "snapstack/snapstack.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,9 +7,7 @@
 #include <elfutils/libdwelf.h>
 
 #include <elf.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -11,7 +11,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #include "state/state.h"
 
 #include <elf.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

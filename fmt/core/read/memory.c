@@ -8,7 +8,6 @@
 #include "vec.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct tail {			/* less than a kilobyte */
 	uint64_t	 addr;

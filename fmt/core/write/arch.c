@@ -6,7 +6,6 @@
 #include "core.h"
 #include "plan9/plan9.h"
 
-#include <elf.h>
 #include <string.h>
 
 /*

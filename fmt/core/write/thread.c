@@ -6,7 +6,6 @@
 #include "vec.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { FIRST_ID = 2 };		/* of processes; criu itself has 1 */
 

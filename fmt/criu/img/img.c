@@ -4,8 +4,6 @@
 #include "img.h"
 #include "num.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MESSAGE_MOST = 256 * 1024 * KB };	/* bytes */

@@ -18,8 +18,6 @@
 #include "vec.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /*
  * Take an entry: what is said of it must make sense, and it must lie behind

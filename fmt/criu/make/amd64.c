@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct amd64regs {
 	struct makeregs	 regs;	/* the first member */

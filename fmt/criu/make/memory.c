@@ -6,8 +6,6 @@
 #include "criumake.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Add those pages from start up to end that the image, or NULL, has, with these

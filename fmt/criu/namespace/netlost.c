@@ -6,7 +6,6 @@
 #include "num.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*

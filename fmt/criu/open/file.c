@@ -4,10 +4,8 @@
  */
 #include "open.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * Add what is in a pipe or FIFO, and what it can hold, to an image: once for

@@ -8,7 +8,6 @@
 #include "vec.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * Return why an inotify set cannot be restored, or NULL.  What watches a

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	PIECE = 32768,		/* bytes of a stream that are sent at once */

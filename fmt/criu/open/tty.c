@@ -7,8 +7,6 @@
 
 #include <sys/sysmacros.h>
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { CCS = 19 };		/* numbers of c_cc; and bytes of it */

@@ -12,8 +12,6 @@
 #include "num.h"
 #include "read.h"
 
-#include <string.h>
-
 enum {
 	FXSAVE = 512,
 	ST = 32, NST = 32,	/* where they are, and how many words */

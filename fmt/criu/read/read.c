@@ -3,9 +3,7 @@
  */
 #include "read.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { PREDUMP, OLD, CURRENT, COMPRESSED };	/* img_version */
 

@@ -6,8 +6,6 @@
 #include "bisect.h"
 #include "vec.h"
 
-#include <stdlib.h>
-
 static int
 runs_add(void *arg, const struct pages *p, struct source *src)
 {

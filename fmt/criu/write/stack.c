@@ -7,7 +7,6 @@
 #include "full.h"
 #include "machine.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

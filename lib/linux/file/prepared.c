@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -18,7 +18,6 @@
 #include <linux/magic.h>
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define MFD_HUGE(bits)	(MFD_HUGETLB | (bits) << 26)	/* memfd_create(2) */

@@ -9,7 +9,6 @@
 #include "rbtree.h"
 #include "vec.h"
 
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 

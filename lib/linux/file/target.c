@@ -12,14 +12,12 @@
 #include "io/io.h"
 #include "linux/proxy/proxy.h"
 
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 #include <linux/openat2.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

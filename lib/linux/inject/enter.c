@@ -6,7 +6,6 @@
 #include "run.h"
 
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 
 #include <errno.h>
 #include <unistd.h>

@@ -17,7 +17,6 @@
 #include "state/state.h"
 
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 

@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 struct waiting {		/* a SIGSTOP */

@@ -7,9 +7,6 @@
 #include "calls.h"
 #include "spaces.h"
 
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

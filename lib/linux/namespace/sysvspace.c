@@ -10,7 +10,6 @@
 #include <sys/msg.h>
 #include <sys/sem.h>
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

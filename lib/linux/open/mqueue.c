@@ -5,7 +5,6 @@
  */
 #include "opened.h"
 
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include <limits.h>

@@ -6,14 +6,12 @@
 #include "opened.h"
 
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /*

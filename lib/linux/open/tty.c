@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <string.h>
 
 enum {				/* of linux/major.h */
 	MAJOR_AUX = 5, MAJOR_PTS = 136, PTS_MAJORS = 8, MINORS = 256,

@@ -6,11 +6,8 @@
  */
 #include "state/state.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define KERNEL_HALF	((uint64_t)1 << 63)
 

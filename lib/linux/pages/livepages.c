@@ -5,7 +5,6 @@
  */
 #include "pages.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 enum { STORE_FRAMES = 1 };

@@ -6,7 +6,6 @@
 #include "pages.h"
 #include "vec.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #define PME_SOFTDIRTY	((uint64_t)1 << 55)

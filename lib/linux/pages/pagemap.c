@@ -14,7 +14,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* as in linux/fs.h of Linux 6.7 and later */

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
  * Ask, and wait for the one answer.  Return as proxy_receive.

@@ -9,7 +9,6 @@
 #include "state/state.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*

@@ -17,7 +17,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-#include <errno.h>
 #include <poll.h>
 #include <string.h>
 

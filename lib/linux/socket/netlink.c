@@ -8,7 +8,6 @@
 #include <linux/netlink.h>
 
 #include <poll.h>
-#include <string.h>
 
 enum { GROUPS_MOST = 1024 };
 

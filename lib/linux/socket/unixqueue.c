@@ -15,7 +15,6 @@
 
 #include <linux/sockios.h>
 
-#include <errno.h>
 #include <poll.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 
 #include <elf.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SIGINFO = 128 };		/* bytes of a siginfo_t */
 

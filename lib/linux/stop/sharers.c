@@ -16,7 +16,6 @@
 #include <linux/kcmp.h>
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

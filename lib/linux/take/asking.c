@@ -5,8 +5,6 @@
 
 #include <sys/syscall.h>
 
-#include <inttypes.h>
-
 /*
  * Make a call whose answer is not its result, but what it leaves in len bytes
  * of scratch memory.  Return 1, 0 if the call fails, or -1 with errstr.

@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

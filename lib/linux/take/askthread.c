@@ -6,7 +6,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include <inttypes.h>
 #include <signal.h>
 
 enum { GET_TID_ADDRESS = 40 };	/* of prctl(2), since Linux 3.5 */

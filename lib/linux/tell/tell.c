@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -13,7 +13,6 @@
 #include <linux/perf_event.h>
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
 #include "full.h"
 #include "perf.h"
 
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <linux/mount.h>
