@@ -3,6 +3,7 @@
  */
 #include "confine.h"
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <linux/capability.h>

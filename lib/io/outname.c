@@ -5,6 +5,7 @@
  */
 #include "io.h"
 
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include <linux/openat2.h>
