@@ -185,8 +185,8 @@ epoll_hinders(const struct makeopen *f)
 }
 
 /*
- * Return whether f is a POSIX message queue of the mount namespace that is made,
- * where there are none: the kernel has it on a mount of its own.
+ * Return whether f is a POSIX message queue of the mount namespace that is
+ * made, where there are none: the kernel has it on a mount of its own.
  */
 static bool
 is_queue(const struct criumake *m, const struct makeopen *f)

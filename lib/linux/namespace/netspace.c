@@ -80,7 +80,8 @@ messages_record(struct filelist *to, int fd, const struct asked *k)
 		return errstr_set("out of memory");
 	q.head.nlmsg_len = (uint32_t)NLMSG_LENGTH(k->type == RTM_GETQDISC ?
 	    sizeof q.body.queueing : sizeof q.body.any);
-	rc = send(fd, &q, q.head.nlmsg_len, 0) == -1 ? errstr_sys("rtnetlink") : 0;
+	rc = send(fd, &q, q.head.nlmsg_len, 0) == -1 ?
+	    errstr_sys("rtnetlink") : 0;
 	while (rc == 0) {
 		n = recv(fd, answer, ANSWER, 0);
 		if (n > 0)
@@ -97,9 +98,9 @@ messages_record(struct filelist *to, int fd, const struct asked *k)
 }
 
 /*
- * Record links, addresses, routes, rules, neighbours and queueing disciplines of
- * where this thread is, as socket fd of rtnetlink(7) tells them.  Without one of
- * the last two, the others are worth having.
+ * Record links, addresses, routes, rules, neighbours and queueing disciplines
+ * of where this thread is, as socket fd of rtnetlink(7) tells them.  Without
+ * one of the last two, the others are worth having.
  */
 static int
 network_record(struct filelist *to, int fd)

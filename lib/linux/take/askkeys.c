@@ -16,8 +16,8 @@ enum {
 
 /*
  * Read which keys a keyring has, of which there is room for KEYS_MOST in key.
- * Return how many they are, which may be more; 0 if there is no such keyring, or
- * the process may not read it; or -1 with errstr.
+ * Return how many they are, which may be more; 0 if there is no such keyring,
+ * or the process may not read it; or -1 with errstr.
  */
 static int
 keyring_read(struct asking *a, int id, int32_t *key)
@@ -75,8 +75,8 @@ ask_processkeys(struct asking *a)
 }
 
 /*
- * The same of the keyring of its session, which the clone of a process is asked:
- * one that has none gets one thereby.
+ * The same of the keyring of its session, for which the clone of a process is
+ * asked: one that has none gets one thereby.
  */
 int
 ask_sessionkeys(struct asking *a)

@@ -146,7 +146,8 @@ ask_timers(struct asking *a, pid_t pid)
 /*
  * Ask the thread that leads process pid what is of the process as a whole, and
  * what no clone of it has (copy_signal of kernel/fork.c, and copy_creds of
- * kernel/cred.c): timers, keys, and that it is who orphans come to.  Return 0, or -1 with errstr.
+ * kernel/cred.c): timers, keys, and that it is who orphans come to.  Return 0,
+ * or -1 with errstr.
  */
 int
 ask_process(struct asking *a, pid_t pid)
