@@ -482,6 +482,15 @@ enum criu_need {		/* what criu restore is to be told */
 	CRIU_EXT_UNIX_SK = 32
 };
 
+enum criu_cgroups {		/* what is restored of cgroups, as criu names it */
+	CGROUPS_IGNORE,		/* nothing: they are those that criu is in */
+	CGROUPS_NONE,		/* which ones: they must be there */
+	CGROUPS_PROPS,		/* the same, and their properties */
+	CGROUPS_SOFT,		/* all, but no properties of those there */
+	CGROUPS_FULL,		/* all */
+	CGROUPS_STRICT		/* all; none may be there */
+};
+
 struct criuopts {
 	const char	*parent; /* a directory to write upon, or NULL */
 	bool		 overwrite; /* a directory that is not empty */
@@ -494,6 +503,9 @@ struct criuopts {
 				     be those of criu */
 	bool		 along;	/* connections of TCP would go along: note does
 				   not hear of them */
+	unsigned int	 cgroups; /* of live processes: enum criu_cgroups */
+	bool		 cgroup_root; /* criu is told another root of cgroups:
+				   none above those of processes is written */
 	bool		 check;	/* write nothing: set by criu_check */
 	void		(*warn)(void *, const char *); /* or NULL */
 	void		(*note)(void *, const char *); /* or NULL: is told
@@ -520,6 +532,7 @@ int		 criu_read(struct snap *s, const char *dir,
 		    void (*warn)(void *, const char *), void *arg);
 int		 criu_check(struct snap *s, const struct criuopts *o);
 const char	*criu_option(unsigned int bit);
+int		 criu_cgroups(const char *word, unsigned int *mode);
 int		 criu_leave(const char *words, uint64_t *leave);
 struct pagestore *criu_store(const char *dir, const struct criuopts *o);
 void		 criu_storefree(struct pagestore *st);

@@ -184,6 +184,8 @@ confine_images(char *file, char *dir, const char *out, const char *parent,
 	program_confine(&need, verbose);
 }
 
+enum { OPT_CGROUP_ROOT = OPT_LONG, OPT_CGROUPS };
+
 static const struct opt opts[] = {
 	{ 'c', "check", NULL, "only tell what cannot be restored" },
 	{ 'D', "images-dir", "dir", "the directory of the images" },
@@ -199,14 +201,21 @@ static const struct opt opts[] = {
 	{ 'u', "unload", NULL, "make a snapshot of images" },
 	{ 'v', "verbose", NULL, "tell what was written" },
 	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does" },
+	{ OPT_CGROUP_ROOT, "cgroup-root", "[name:]path",
+	    "another root of their cgroups" },
+	{ OPT_CGROUPS, "manage-cgroups", "mode",
+	    "restore cgroups: soft, full, ..." },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
 	.about = "Make images of criu(8) of a snapshot, or a snapshot of such.",
 	.synopsis = (const char *const[]){
-		"[-ijOv] [-f kind,...] [-p parentdir] [-t pid] -D dir [file]",
-		"-c [-ij] [-D dir] [-f kind,...] [-t pid] [file]",
+		"[-ijOv] [-f kind,...] [-p parentdir] [-t pid] "
+		    "[--manage-cgroups=mode]",
+		"         [--cgroup-root=[name:]path] -D dir [file]",
+		"-c [-ij] [-D dir] [-f kind,...] [-t pid] "
+		    "[--manage-cgroups=mode] [file]",
 		"-u [-vz] -D dir [-o file]",
 		NULL
 	},
@@ -219,6 +228,22 @@ struct job {			/* what the command line asks for */
 	bool		 reverse; /* images to a snapshot */
 	bool		 check;	/* write nothing */
 };
+
+/*
+ * Have criu told that the cgroups of a hierarchy, or of all, have another root:
+ * where is its path, behind the name of the hierarchy and a colon.
+ */
+static void
+root_add(struct criuopts *co, const char *where)
+{
+	const char *colon = strchr(where, ':');
+
+	if (*(colon == NULL ? where : colon + 1) != '/')
+		errx(2, "--cgroup-root %s: no path", where);
+	co->cgroup_root = true;
+	buf_puts(co->words, " --cgroup-root ");
+	shell_word(co->words, where);
+}
 
 /*
  * Take the options of the command line.
@@ -268,6 +293,13 @@ job_parse(struct job *j, struct criuopts *co, int argc, char *argv[])
 		case 'z':
 			compress = true;
 			break;
+		case OPT_CGROUPS:
+			if (criu_cgroups(optarg, &co->cgroups) == -1)
+				errx(2, "--manage-cgroups %s", snap_errstr());
+			break;
+		case OPT_CGROUP_ROOT:
+			root_add(co, optarg);
+			break;
 		}
 }
 
@@ -277,6 +309,8 @@ job_parse(struct job *j, struct criuopts *co, int argc, char *argv[])
 static bool
 job_misused(const struct job *j, const struct criuopts *co, int operands)
 {
+	if (co->cgroup_root && co->cgroups == CGROUPS_IGNORE)
+		return true;
 	if (j->check)
 		return j->reverse || co->overwrite || verbose ||
 		    co->parent != NULL || operands > 1 || j->path != NULL ||
@@ -285,8 +319,8 @@ job_misused(const struct job *j, const struct criuopts *co, int operands)
 		return true;
 	if (j->reverse)
 		return operands > 0 || co->overwrite || co->leave != 0 ||
-		    co->inherit || co->shelljob || co->root != 0 ||
-		    co->parent != NULL;
+		    co->cgroups != CGROUPS_IGNORE || co->inherit ||
+		    co->shelljob || co->root != 0 || co->parent != NULL;
 	return operands > 1 || j->path != NULL || compress;
 }
 

@@ -17,8 +17,9 @@
 #
 # And of a target that runs on, for the checkpoint is snap's:
 #
-#	take DIR [ARG ...]	snap of $pid with these options, to images;
-#				restore does what the command says then
+#	take DIR [ARG ...]	snap of $pid with these options, to images by
+#				snapload with those in $loads; restore does
+#				what the command says then
 #	end_taken		end $pid and those below it, begin a new log
 #	goes_on WHAT		all that counted before count on in the new log,
 #				from where they were when it was taken
@@ -71,6 +72,7 @@ why=$("$criu" check 2>&1) ||
 
 # what programs and criu are run with: in a network namespace, perhaps
 in=(env)
+loads=()
 
 start() {
 	serial=$((serial + 1))
@@ -164,8 +166,8 @@ take() {
 	shift
 	cp "$log" "$tmp/log.before"
 	timeout 60 "${in[@]}" "$BUILD/snap" "$@" "$pid" 2>"$tmp/snap.err" |
-	    timeout 60 "$BUILD/snapload" -D "$dir" >"$tmp/command" \
-	    2>"$tmp/try"
+	    timeout 60 "$BUILD/snapload" "${loads[@]}" -D "$dir" \
+	    >"$tmp/command" 2>"$tmp/try"
 	status=("${PIPESTATUS[@]}")
 	# of a zombie there is less, and that is told
 	! grep -q 'is a zombie' "$tmp/snap.err" ||

@@ -132,12 +132,20 @@ MESSAGES = {
     'ghost': table('1 uid u, 2 gid u, 3 mode u, 4 dev u, 5 ino u, 6 rdev u, '
                    '7 atim b, 8 mtim b, 9 chunks u, 10 size u, 11 target t'),
     'chunk': numbered('len off'),
+    'cgroup': table('1 sets cgset*, 2 controllers controller*'),
+    'cgset': table('1 id u, 2 ctls member*'),
+    'member': table('1 name t, 2 path t, 3 cgns_prefix u'),
+    'controller': table('1 cnames t*, 2 dirs cgdir*, 3 is_threaded u'),
+    'cgdir': table('1 dir_name t, 2 children cgdir*, 3 properties prop*, '
+                   '4 dir_perms perms'),
+    'prop': table('1 name t, 2 value t, 3 perms perms'),
 }
 # second words, and what they are of; the bytes behind each message
 WORDS = {0x50273030: 'pstree', 0x55053847: 'core', 0x54432030: 'ids',
          0x57492820: 'mm', 0x51403912: 'fs', 0x56213732: 'fdinfo',
          0x56303138: 'files', 0x48453499: 'memfd', 0x56453709: 'pipe_data',
-         0x56264026: 'packet', 0x59133954: 'remap', 0x52583605: 'ghost'}
+         0x56264026: 'packet', 0x59133954: 'remap', 0x52583605: 'ghost',
+         0x59383330: 'cgroup'}
 BEHIND = {'pipe_data': 'bytes', 'packet': 'length', 'chunk': 'len'}
 
 

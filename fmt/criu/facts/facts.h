@@ -61,6 +61,7 @@ struct maketask {		/* a process or a thread */
 	struct maketask	*first[MAKESHARES]; /* borrowed; of those chosen that
 					share something with this one */
 	size_t		 place;	/* in order */
+	uint32_t	 cgset;	/* its number in cgroup.img; 0: it is in none */
 	bool		 chosen;
 	bool		 ring;	/* it was told that it has one of io_uring */
 	struct makefd	*fd;	/* owned; ascending */
@@ -317,6 +318,8 @@ struct criumake {
 	struct maketask	*space;	/* that tells of the IPC namespace; or NULL */
 	struct maketask	*net;	/* that tells of the network namespace that is
 				   made; or NULL */
+	struct makecgroups *cgroups; /* owned; cgroups.c; NULL: none are
+				   restored */
 	bool		 users;	/* a user namespace is made, with these: */
 	struct makeids	 uids;
 	struct makeids	 gids;

@@ -46,6 +46,7 @@ enum criu_magic {		/* include/magic.h of criu */
 	CRIU_RAW = 0,		/* it has no head */
 	CRIU_MNTS = 0x55563928,
 	CRIU_TCP_STREAM = 0x51465506,
+	CRIU_CGROUP = 0x59383330,
 	CRIU_IPC_VAR = 0x53115007,
 	CRIU_IPC_SHM = 0x46283044,
 	CRIU_IPC_MSG = 0x55453737,

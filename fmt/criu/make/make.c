@@ -31,6 +31,7 @@ make_free(struct criumake *m)
 	makeopen_free(m);
 	makeusers_free(m);
 	makemount_free(m);
+	makecgroup_free(m);
 	makewhy_free(m);
 	free(m->lock);
 }
@@ -93,7 +94,7 @@ make_all(struct criumake *m)
 
 	if (maketask_read(m) == -1 || maketree_choose(m) == -1 ||
 	    makesysv_read(m) == -1 || makespaces_check(m) == -1 ||
-	    makeopen_read(m) == -1)
+	    makecgroup_read(m) == -1 || makeopen_read(m) == -1)
 		return -1;
 	if (m->fatal)
 		return 0;

@@ -324,7 +324,7 @@ maketree_write(struct criumake *m)
 		if (pstree_entry(m, &im->b, m->order[i]) == -1)
 			return -1;
 	if (timens_write(m) == -1 || makespaces_write(m) == -1 ||
-	    makemount_write(m) == -1 ||
+	    makemount_write(m) == -1 || makecgroup_write(m) == -1 ||
 	    (im = make_image(m, CRIU_INVENTORY, "inventory.img")) == NULL)
 		return -1;
 	ids.vm_id = ids.files_id = ids.fs_id = ids.sighand_id = CRIUS_IDS;
@@ -333,6 +333,8 @@ maketree_write(struct criumake *m)
 	inv.has_fdinfo_per_id = inv.fdinfo_per_id = true;
 	inv.has_ns_per_id = inv.ns_per_id = true;
 	inv.root_ids = &ids;
+	inv.has_root_cg_set = m->cgroups != NULL;
+	inv.root_cg_set = CRIUS_IDS;
 	inv.has_tcp_close = inv.tcp_close = (m->need & CRIU_TCP_CLOSE) != 0;
 	lock_put(m, &inv);
 	criuimg_add(&im->b, &inv.base);

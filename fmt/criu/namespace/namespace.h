@@ -10,6 +10,10 @@
  *	netlinks.c	its links
  *	netspace.c	and all of it
  *	mounts.c	what is mounted
+ *	cgroupread.c	what records tell of cgroups
+ *	cgroupset.c	which of them processes are in
+ *	cgrouptree.c	and what they are
+ *	cgroups.c	and all of that
  *	spaces.c	namespaces: which of them are made
  */
 #ifndef CRIUNAMESPACE_H
@@ -35,6 +39,12 @@ int		 makenet_write(struct criumake *);
 
 /* mounts.c */
 int		 makemount_write(struct criumake *);
+
+/* cgroups.c */
+int		 makecgroup_read(struct criumake *);
+bool		 makecgroup_space(const struct criumake *);
+int		 makecgroup_write(struct criumake *);
+void		 makecgroup_free(struct criumake *);
 
 /* spaces.c */
 enum { CRIUS_IDS = 1 };		/* of criu itself */

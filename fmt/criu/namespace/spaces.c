@@ -11,6 +11,8 @@
  *		snap, and has a mount namespace that is made, too (users.c)
  *	net	where the first process is an init, and was in another one than
  *		snap (netspace.c)
+ *	cgroup	where they were in another one than snap, and cgroups are
+ *		restored (cgroups.c)
  *	mnt	where the first process is the init, and the record has what is
  *		mounted there (mounts.c)
  */
@@ -89,10 +91,11 @@ makespaces_check(struct criumake *m)
 	    name = strtok_r(NULL, " \n", &rest)) {
 		made = (strcmp(name, "ipc") == 0 && makesysv_space(m)) ||
 		    (strcmp(name, "mnt") == 0 && makemount_space(m));
-		if (strcmp(name, "cgroup") == 0)
+		if (strcmp(name, "cgroup") == 0 &&
+		    m->opts->cgroups == CGROUPS_IGNORE)
 			rc = make_note(m, "process %" PRIu64 ": it is restored "
-			    "in criu's cgroup namespace, not one of its own",
-			    pid);
+			    "in criu's cgroup namespace, not one of its own "
+			    "(--manage-cgroups)", pid);
 		else if (strcmp(name, "net") == 0)
 			rc = makenet_check(m);
 		else if (!made && (strcmp(name, "ipc") == 0 ||
@@ -125,6 +128,8 @@ makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
 	ids->user_ns_id = id;
 	ids->has_net_ns_id = m->net != NULL;
 	ids->net_ns_id = id;
+	ids->has_cgroup_ns_id = makecgroup_space(m);
+	ids->cgroup_ns_id = id;
 	makens_id(m, "pid", &ids->has_pid_ns_id, &ids->pid_ns_id);
 	makens_id(m, "uts", &ids->has_uts_ns_id, &ids->uts_ns_id);
 	makens_id(m, "ipc", &ids->has_ipc_ns_id, &ids->ipc_ns_id);

@@ -1,0 +1,185 @@
+/*
+ * What records tell of cgroups: cgroups/directories of snap(6).
+ */
+#include "cgroups.h"
+#include "vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Return whether path is that of cgroup dir, or below it.
+ */
+bool
+cgpath_below(const char *path, const char *dir)
+{
+	const size_t n = strlen(dir);
+
+	return strcmp(dir, "/") == 0 || (strncmp(path, dir, n) == 0 &&
+	    (path[n] == '/' || path[n] == '\0'));
+}
+
+/*
+ * Return whether path is one that a cgroup can have, and not too long for criu:
+ * no component is empty, or leads upward.
+ */
+bool
+cgpath_sound(const char *path)
+{
+	size_t n;
+
+	if (*path != '/' || strlen(path) >= CGROUP_PATH)
+		return false;
+	if (path[1] == '\0')
+		return true;
+	for (; *path == '/'; path += 1 + n) {
+		n = strcspn(path + 1, "/");
+		if (n == 0 || (n <= 2 && strncmp(path + 1, "..", n) == 0))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Take mode (octal), user and group, a blank behind each, from *s, which is
+ * then behind them.  Return whether they are there.
+ */
+static bool
+perms_take(char **s, uint32_t *mode, uint32_t *uid, uint32_t *gid)
+{
+	uint32_t *const to[] = { mode, uid, gid };
+	uint64_t v;
+	char *blank;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		if ((blank = strchr(*s, ' ')) == NULL)
+			return false;
+		*blank = '\0';
+		if (!number_parse(*s, i == 0 ? 'o' : 'd', &v) ||
+		    v > UINT32_MAX)
+			return false;
+		*to[i] = (uint32_t)v;
+		*s = blank + 1;
+	}
+	return true;
+}
+
+/*
+ * Make of a value on one line what it was.
+ */
+static void
+value_decode(char *s)
+{
+	char *to;
+
+	for (to = s; *s != '\0'; s++)
+		if (strncmp(s, "\\012", 4) == 0) {
+			*to++ = '\n';
+			s += 3;
+		} else if (strncmp(s, "\\134", 4) == 0) {
+			*to++ = '\\';
+			s += 3;
+		} else
+			*to++ = *s;
+	*to = '\0';
+}
+
+/*
+ * Take a line that begins a cgroup.
+ */
+static int
+dir_take(struct cgdirs *d, struct words *w)
+{
+	struct cgdir *c;
+	char *s = w->rest, *blank;
+
+	if (VEC_ROOM(d->v, d->n) == -1)
+		return -1;
+	c = &d->v[d->n];
+	memset(c, 0, sizeof *c);
+	if ((blank = strchr(s, ' ')) != NULL)
+		*blank++ = '\0';
+	c->list = strcmp(s, "-") == 0 ? "" : s;
+	c->told = true;
+	if (blank == NULL || !perms_take(&blank, &c->mode, &c->uid, &c->gid) ||
+	    !cgpath_sound(blank))
+		return words_bad(w, "directory hierarchy mode (octal) uid gid "
+		    "path");
+	c->path = blank;
+	d->n++;
+	return 0;
+}
+
+/*
+ * Take a line of a property, of the cgroup that was taken last.
+ */
+static int
+prop_take(struct cgdirs *d, struct words *w)
+{
+	struct cgdir *c = d->n == 0 ? NULL : &d->v[d->n - 1];
+	struct cgprop *p;
+
+	if (c != NULL && VEC_ROOM(c->prop, c->nprop) == -1)
+		return -1;
+	p = c == NULL ? NULL : &c->prop[c->nprop];
+	if (p == NULL || strchr(w->word[0], '/') != NULL ||
+	    !perms_take(&w->rest, &p->mode, &p->uid, &p->gid))
+		return words_bad(w, "name mode (octal) uid gid value, behind a "
+		    "directory");
+	p->name = w->word[0];
+	p->value = w->rest;
+	value_decode(p->value);
+	c->nprop++;
+	return 0;
+}
+
+/*
+ * Read the cgroups that the record of t tells of, if it does.
+ */
+static int
+record_read(struct cgdirs *d, const struct maketask *t)
+{
+	struct words *w;
+	int rc;
+
+	if (VEC_ROOM(d->file, d->nfile) == -1)
+		return -1;
+	w = &d->file[d->nfile];
+	rc = words_open(w, &t->rec, t->proc->pid, "cgroups/directories");
+	if (rc == 1)
+		d->nfile++;
+	while (rc == 1 && (rc = words_key(w)) == 1)
+		if ((strcmp(w->word[0], "directory") == 0 ? dir_take :
+		    prop_take)(d, w) == -1)
+			rc = -1;
+	return rc;
+}
+
+/*
+ * Read the cgroups that the records tell of that were made with the root's.
+ */
+int
+cgdirs_read(struct cgdirs *d, const struct criumake *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nbypid; i++)
+		if (m->bypid[i]->part == m->root->part &&
+		    record_read(d, m->bypid[i]) == -1)
+			return -1;
+	return 0;
+}
+
+void
+cgdirs_free(struct cgdirs *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->n; i++)
+		free(d->v[i].prop);
+	for (i = 0; i < d->nfile; i++)
+		words_close(&d->file[i]);
+	free(d->v);
+	free(d->file);
+}

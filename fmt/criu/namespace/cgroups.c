@@ -1,0 +1,269 @@
+/*
+ * Cgroups of processes as a CRIU image: cgroup.img, of
+ *
+ *	sets		what processes are in: by a number, in each hierarchy a
+ *			path, and how much of that is the root of the cgroup
+ *			namespace, if one is made; each core has such a number
+ *	controllers	each hierarchy, and below it the cgroups that are
+ *			made, if need be, with their properties
+ *
+ * Those are the cgroups of processes and all below them and, of version 2,
+ * those above: what they let their children have decides on which properties
+ * there are.  Above all is the root of the hierarchy, which is always there.
+ */
+#include "cgroups.h"
+#include "vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const mode_word[] = {
+	[CGROUPS_IGNORE] = "ignore", [CGROUPS_NONE] = "none",
+	[CGROUPS_PROPS] = "props", [CGROUPS_SOFT] = "soft",
+	[CGROUPS_FULL] = "full", [CGROUPS_STRICT] = "strict"
+};
+
+/*
+ * Set *mode to that of enum criu_cgroups which a word means, as it does for
+ * criu's --manage-cgroups.  Return 0; or -1 with an error that lists all.
+ */
+int
+criu_cgroups(const char *word, unsigned int *mode)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof mode_word / sizeof *mode_word; i++)
+		if (strcmp(word, mode_word[i]) == 0) {
+			*mode = i;
+			return 0;
+		}
+	return errstr_set("%s: not one of ignore, none, props, soft, full, "
+	    "strict", word);
+}
+
+/*
+ * Set the prefixes of all paths that are below the root that their namespace
+ * has in that hierarchy, a line of cgroups/roots.
+ */
+static void
+prefix_set(struct makecgroups *c, const char *list, const char *root)
+{
+	struct cgmember *v;
+	size_t i, k;
+
+	if (strcmp(root, "/") == 0)
+		return;
+	for (i = 0; i < c->nset; i++)
+		for (k = 0; k < c->set[i].n; k++) {
+			v = &c->set[i].v[k];
+			if (strcmp(v->list, list) == 0 &&
+			    cgpath_below(v->path, root)) {
+				v->prefix = strlen(root);
+				c->space = true;
+			}
+		}
+}
+
+/*
+ * Read where the cgroup namespace of the processes has its roots, from the
+ * record that tells it.  Return 1; 0 if none does; or -1.
+ */
+static int
+roots_read(struct criumake *m, const struct recfile *ns)
+{
+	const struct maketask *t;
+	struct words w;
+	struct recfile f;
+	size_t i;
+	int rc;
+
+	for (rc = 0, i = 0; i < m->nbypid && rc == 0; i++) {
+		t = m->bypid[i];
+		if (t->part != m->root->part || !linuxrec_find(&t->rec,
+		    "ns/cgroup", &f) || f.len != ns->len ||
+		    memcmp(f.data, ns->data, f.len) != 0)
+			continue;
+		rc = words_open(&w, &t->rec, t->proc->pid, "cgroups/roots");
+		if (rc == 1) {
+			while ((rc = words_key(&w)) == 1 &&
+			    cgpath_sound(w.rest))
+				prefix_set(m->cgroups, strcmp(w.word[0],
+				    "-") == 0 ? "" : w.word[0], w.rest);
+			rc = rc == 0 ? 1 : words_bad(&w, "hierarchy path");
+		}
+		words_close(&w);
+	}
+	return rc;
+}
+
+/*
+ * Find the cgroup namespace that is made, if the processes were in another one
+ * than snap; and note what of that is not restored.  criu knows one for all.
+ */
+static int
+space_read(struct criumake *m)
+{
+	struct recfile ns, f;
+	char *text;
+	bool other;
+	size_t i;
+	int rc;
+
+	text = words_text(&m->root->rec, "namespaces");
+	other = text != NULL && strstr(text, "cgroup") != NULL;
+	free(text);
+	if (!linuxrec_find(&m->root->rec, "ns/cgroup", &ns))
+		return 0;
+	rc = other ? roots_read(m, &ns) : 1;
+	if (rc == 0)
+		rc = make_note(m, "process %" PRIu64 ": it is restored in "
+		    "criu's cgroup namespace: where its own begins is not told",
+		    m->root->proc->pid);
+	for (i = 1; i < m->norder && rc != -1; i++)
+		if (linuxrec_find(&m->order[i]->rec, "ns/cgroup", &f) &&
+		    (f.len != ns.len || memcmp(f.data, ns.data, f.len) != 0))
+			rc = make_note(m, "process %" PRIu64 ": it is restored "
+			    "in the cgroup namespace of process %" PRIu64
+			    ", not one of its own", m->order[i]->proc->pid,
+			    m->root->proc->pid);
+	return rc == -1 ? -1 : 0;
+}
+
+/*
+ * Read the cgroups of the processes, if they are to be restored: m->cgroups.
+ */
+int
+makecgroup_read(struct criumake *m)
+{
+	if (m->opts->cgroups == CGROUPS_IGNORE)
+		return 0;
+	m->cgroups = calloc(1, sizeof *m->cgroups);
+	if (m->cgroups == NULL)
+		return errstr_set("out of memory");
+	return cgsets_read(m) == -1 || space_read(m) == -1 ? -1 :
+	    cgdirs_read(&m->cgroups->dirs, m);
+}
+
+/*
+ * Return whether a cgroup namespace is made.
+ */
+bool
+makecgroup_space(const struct criumake *m)
+{
+	return m->cgroups != NULL && m->cgroups->space;
+}
+
+void
+makecgroup_free(struct criumake *m)
+{
+	if (m->cgroups == NULL)
+		return;
+	cgsets_free(m->cgroups);
+	cgdirs_free(&m->cgroups->dirs);
+	free(m->cgroups);
+	m->cgroups = NULL;
+}
+
+/*
+ * Set e to the set of a number.  Return 0, or -1: it is the caller's to free.
+ */
+static int
+set_put(Criu__CgSet *e, const struct cgset *s, uint32_t id)
+{
+	Criu__CgMember *v;
+	size_t i;
+
+	criu__cg_set__init(e);
+	e->id = id;
+	v = calloc(s->n + 1, sizeof *v);
+	e->ctls = calloc(s->n + 1, sizeof *e->ctls);
+	if (v == NULL || e->ctls == NULL) {
+		free(v);
+		return errstr_set("out of memory");
+	}
+	/* the first is always there, and what is freed */
+	e->ctls[0] = v;
+	for (i = 0; i < s->n; i++) {
+		e->ctls[i] = &v[i];
+		criu__cg_member__init(&v[i]);
+		v[i].name = (char *)(uintptr_t)s->v[i].list;
+		v[i].path = (char *)(uintptr_t)s->v[i].path;
+		v[i].has_cgns_prefix = s->v[i].prefix > 0;
+		v[i].cgns_prefix = (uint32_t)s->v[i].prefix;
+	}
+	e->n_ctls = s->n;
+	return 0;
+}
+
+/*
+ * Set the sets of an image.
+ */
+static int
+sets_put(Criu__Cgroup *e, const struct makecgroups *c)
+{
+	Criu__CgSet *v;
+	size_t i;
+	int rc;
+
+	v = calloc(c->nset + 1, sizeof *v);
+	e->sets = calloc(c->nset + 1, sizeof *e->sets);
+	if (v == NULL || e->sets == NULL) {
+		free(v);
+		return errstr_set("out of memory");
+	}
+	e->sets[0] = v;
+	for (rc = 0, i = 0; i < c->nset && rc == 0; i++) {
+		e->sets[i] = &v[i];
+		e->n_sets++;
+		rc = set_put(&v[i], &c->set[i],
+		    (uint32_t)(CGROUP_CRIUS + 1 + i));
+	}
+	return rc;
+}
+
+static void
+sets_free(Criu__Cgroup *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->n_sets; i++)
+		if (e->sets[i]->ctls != NULL) {
+			free(e->sets[i]->ctls[0]);
+			free(e->sets[i]->ctls);
+		}
+	if (e->sets != NULL)
+		free(e->sets[0]);
+	free(e->sets);
+}
+
+/*
+ * Make cgroup.img, and tell the command of it.
+ */
+int
+makecgroup_write(struct criumake *m)
+{
+	const struct makecgroups *c = m->cgroups;
+	Criu__Cgroup e = CRIU__CGROUP__INIT;
+	struct cgtrees t = { 0 };
+	struct made *im;
+	int rc;
+
+	if (c == NULL || c->nset == 0)
+		return 0;
+	if ((im = make_image(m, CRIU_CGROUP, "cgroup.img")) == NULL)
+		return -1;
+	rc = sets_put(&e, c);
+	if (rc == 0)
+		rc = cgtrees_make(&t, m);
+	e.controllers = t.controller;
+	e.n_controllers = t.n;
+	if (rc == 0)
+		criuimg_add(&im->b, &e.base);
+	sets_free(&e);
+	cgtrees_free(&t);
+	if (rc == 0 && m->opts->words != NULL)
+		buf_printf(m->opts->words, " --manage-cgroups=%s",
+		    mode_word[m->opts->cgroups]);
+	return rc;
+}

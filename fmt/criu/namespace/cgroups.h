@@ -1,0 +1,84 @@
+/*
+ * The cgroups of processes in CRIU images: what cgroups.c, cgroupread.c,
+ * cgroupset.c and cgrouptree.c share.
+ */
+#ifndef CGROUPS_H
+#define CGROUPS_H
+
+#include "namespace.h"
+
+enum {
+	CGROUP_CRIUS = CRIUS_IDS, /* number of the set that criu itself is in */
+	CGROUP_PATH = 2048	/* bytes: criu has room for twice that */
+};
+
+struct cgprop {			/* a property */
+	const char	*name;	/* borrowed, as the next */
+	char		*value;
+	uint32_t	 mode;	/* of its file, as the next */
+	uint32_t	 uid;
+	uint32_t	 gid;
+};
+
+struct cgdir {			/* a cgroup */
+	const char	*list;	/* borrowed; its hierarchy: "" version 2 */
+	const char	*path;	/* borrowed */
+	bool		 told;	/* a record tells of it: of these */
+	uint32_t	 mode;	/* of its directory, as the next */
+	uint32_t	 uid;
+	uint32_t	 gid;
+	struct cgprop	*prop;	/* owned */
+	size_t		 nprop;
+};
+
+struct cgdirs {			/* what records tell of cgroups */
+	struct cgdir	*v;	/* owned */
+	size_t		 n;
+	struct words	*file;	/* owned; what they borrow from */
+	size_t		 nfile;
+};
+
+struct cgmember {		/* where processes are in a hierarchy */
+	const char	*list;	/* borrowed, as the next */
+	const char	*path;
+	size_t		 prefix; /* bytes of it that are the root of their
+				   namespace */
+};
+
+struct cgset {			/* the cgroups of processes that share all */
+	struct recfile	 from;	/* borrowed, as a record tells them */
+	const struct maketask *first; /* borrowed; the first that is in it */
+	char		*text;	/* owned; what the members borrow from */
+	struct cgmember	*v;	/* owned; ascending */
+	size_t		 n;
+};
+
+struct makecgroups {
+	struct cgset	*set;	/* owned; the first has number CGROUP_CRIUS + 1 */
+	size_t		 nset;
+	struct cgdirs	 dirs;
+	bool		 space;	/* a cgroup namespace is made */
+};
+
+struct cgtrees {		/* hierarchies as they are in an image */
+	Criu__CgController **controller; /* borrowed from the parts */
+	size_t		 n;
+	void		**part;	/* owned, each too */
+	size_t		 npart;
+};
+
+/* cgroupread.c */
+int		 cgdirs_read(struct cgdirs *d, const struct criumake *m);
+void		 cgdirs_free(struct cgdirs *d);
+bool		 cgpath_below(const char *path, const char *dir);
+bool		 cgpath_sound(const char *path);
+
+/* cgroupset.c */
+int		 cgsets_read(struct criumake *m);
+void		 cgsets_free(struct makecgroups *c);
+
+/* cgrouptree.c */
+int		 cgtrees_make(struct cgtrees *l, struct criumake *m);
+void		 cgtrees_free(struct cgtrees *l);
+
+#endif

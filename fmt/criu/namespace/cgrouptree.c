@@ -1,0 +1,385 @@
+/*
+ * Hierarchies of cgroups in CRIU images: the cgroups that are made in each, as
+ * a tree, with their properties.
+ */
+#include "cgroups.h"
+#include "vec.h"
+
+#include <sys/stat.h>
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONTROL_MOST = 400 };	/* bytes of cgroup.subtree_control: criu has
+				   room for 1024, and adds signs */
+
+struct tree {			/* a hierarchy in the making */
+	struct cgtrees	*to;	/* borrowed, as the next */
+	const struct criumake *m;
+	const char	*list;
+	struct cgdir	*dir;	/* owned; ascending */
+	size_t		 n;
+};
+
+/*
+ * Return n zeroed elements that are freed with l; or NULL with errstr.
+ */
+static void *
+part_new(struct cgtrees *l, size_t n, size_t size)
+{
+	void *p;
+
+	if (VEC_ROOM(l->part, l->npart) == -1)
+		return NULL;
+	if ((p = calloc(n + 1, size)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	l->part[l->npart++] = p;
+	return p;
+}
+
+void
+cgtrees_free(struct cgtrees *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->npart; i++)
+		free(l->part[i]);
+	free(l->part);
+}
+
+/*
+ * Compare cgroups by path: one comes before those below it, and these before
+ * all others.
+ */
+static int
+dir_cmp(const void *a, const void *b)
+{
+	const struct cgdir *x = a, *y = b;
+	const char *s = x->path, *t = y->path;
+	int c, d;
+
+	while (*s == *t && *s != '\0') {
+		s++;
+		t++;
+	}
+	if (*s == *t)	/* of two, that which more is told of */
+		return x->nprop > y->nprop ? -1 : x->nprop < y->nprop;
+	c = *s == '\0' ? 0 : *s == '/' ? 1 : 2 + (unsigned char)*s;
+	d = *t == '\0' ? 0 : *t == '/' ? 1 : 2 + (unsigned char)*t;
+	return c - d;
+}
+
+/*
+ * Return whether a cgroup is among those that are made: that of a process, one
+ * below such or, of version 2, above it.  Those above are only there to be made
+ * where they are missing: not with modes that want none or all to be there, or
+ * that change them (criu 4.1 fails if one has controllers for its children).
+ * If criu is told another root, that is in place of what is above.
+ */
+static bool
+dir_needed(const struct tree *t, const struct cgdir *d)
+{
+	const struct makecgroups *c = t->m->cgroups;
+	const bool above = *t->list == '\0' && !t->m->opts->cgroup_root &&
+	    t->m->opts->cgroups == CGROUPS_SOFT;
+	const struct cgmember *v;
+	size_t i, k;
+
+	for (i = 0; i < c->nset; i++)
+		for (k = 0; k < c->set[i].n; k++) {
+			v = &c->set[i].v[k];
+			if (strcmp(v->list, t->list) == 0 &&
+			    strcmp(v->path, "/") != 0 &&
+			    (cgpath_below(d->path, v->path) ||
+			    (above && cgpath_below(v->path, d->path))))
+				return true;
+		}
+	return false;
+}
+
+/*
+ * Add the cgroups of processes that no record tells of, so that criu makes
+ * them if need be, and note each.
+ */
+static int
+untold_add(struct criumake *m, struct tree *t)
+{
+	const struct makecgroups *c = m->cgroups;
+	const struct cgmember *v;
+	size_t i, k, j;
+
+	for (i = 0; i < c->nset; i++)
+		for (k = 0; k < c->set[i].n; k++) {
+			v = &c->set[i].v[k];
+			if (strcmp(v->list, t->list) != 0 ||
+			    strcmp(v->path, "/") == 0)
+				continue;
+			for (j = 0; j < t->n && strcmp(t->dir[j].path,
+			    v->path) != 0; j++)
+				continue;
+			if (j < t->n)
+				continue;
+			if (VEC_ROOM(t->dir, t->n) == -1)
+				return -1;
+			t->dir[t->n++] = (struct cgdir){ .list = t->list,
+			    .path = v->path };
+			if (make_note(m, "process %" PRIu64 ": of its cgroup "
+			    "%s%s%s no properties are known: they are not "
+			    "restored", c->set[i].first->proc->pid, v->list,
+			    *v->list == '\0' ? "" : ":", v->path) == -1)
+				return -1;
+		}
+	return 0;
+}
+
+/*
+ * Set t->dir to the cgroups that are made, each once.
+ */
+static int
+dirs_choose(struct criumake *m, struct tree *t)
+{
+	const struct cgdirs *l = &m->cgroups->dirs;
+	size_t i, n;
+
+	for (i = 0; i < l->n; i++) {
+		if (strcmp(l->v[i].list, t->list) != 0 ||
+		    !dir_needed(t, &l->v[i]))
+			continue;
+		if (VEC_ROOM(t->dir, t->n) == -1)
+			return -1;
+		t->dir[t->n++] = l->v[i];
+	}
+	if (untold_add(m, t) == -1)
+		return -1;
+	if (t->n > 1)
+		qsort(t->dir, t->n, sizeof *t->dir, dir_cmp);
+	for (n = i = 0; i < t->n; i++)
+		if (n == 0 || strcmp(t->dir[n - 1].path, t->dir[i].path) != 0)
+			t->dir[n++] = t->dir[i];
+	t->n = n;
+	return 0;
+}
+
+/*
+ * Return whether a property of version 2 has the value that it has in a new
+ * cgroup.
+ */
+static bool
+is_initial(const struct cgprop *p)
+{
+	static const char *const v[][2] = {
+		{ "cgroup.procs", "" }, { "cpu.idle", "0" },
+		{ "cpu.max", "max 100000" }, { "cpu.max.burst", "0" },
+		{ "cpu.weight", "100" }, { "cpuset.cpus", "" },
+		{ "cpuset.mems", "" }, { "io.weight", "default 100" },
+		{ "memory.high", "max" }, { "memory.low", "0" },
+		{ "memory.max", "max" }, { "memory.min", "0" },
+		{ "memory.oom.group", "0" }, { "memory.swap.high", "max" },
+		{ "memory.swap.max", "max" }, { "memory.zswap.max", "max" },
+		{ "pids.max", "max" }
+	};
+	size_t i;
+
+	if (strncmp(p->name, "hugetlb.", 8) == 0)
+		return strcmp(p->value, "max") == 0 ||
+		    strtoull(p->value, NULL, 10) >> 62 != 0;
+	for (i = 0; i < sizeof v / sizeof *v; i++)
+		if (strcmp(p->name, v[i][0]) == 0)
+			return strcmp(p->value, v[i][1]) == 0;
+	return false;
+}
+
+/*
+ * Return whether a property is written.  Of those of version 2 that criu does
+ * not know by itself, one that is as in any new cgroup is not where only new
+ * ones get properties: the kernel there may be one that has no such.  A weight
+ * of 0 is cpu.idle, and of several lines criu would write but the first.
+ */
+static bool
+prop_written(const struct tree *t, const struct cgprop *p)
+{
+	const unsigned int mode = t->m->opts->cgroups;
+
+	if (*t->list != '\0')
+		return true;
+	if (strcmp(p->name, "cgroup.subtree_control") == 0)
+		return strlen(p->value) <= CONTROL_MOST &&
+		    (mode != CGROUPS_PROPS || *p->value == '\0');
+	if (strchr(p->value, '\n') != NULL ||
+	    (strcmp(p->name, "cpu.weight") == 0 && strcmp(p->value, "0") == 0))
+		return false;
+	return !is_initial(p) || p->mode != 0644 || p->uid != 0 ||
+	    p->gid != 0 || ((mode == CGROUPS_FULL || mode == CGROUPS_PROPS) &&
+	    strcmp(p->name, "cgroup.procs") != 0);
+}
+
+/*
+ * Return the value of a property as criu has it: no limit is -1, and of
+ * memory.oom_control it is the first number.
+ */
+static const char *
+prop_value(const struct cgprop *p)
+{
+	static const char key[] = "oom_kill_disable ";
+
+	if (strcmp(p->name, "memory.oom_control") == 0 &&
+	    strncmp(p->value, key, sizeof key - 1) == 0)
+		return p->value[sizeof key - 1] == '1' ? "1" : "0";
+	return strtoll(p->value, NULL, 10) == LLONG_MAX ? "-1" : p->value;
+}
+
+static Criu__CgroupPerms *
+perms_new(struct cgtrees *l, uint32_t mode, uint32_t uid, uint32_t gid)
+{
+	Criu__CgroupPerms *p;
+
+	if ((p = part_new(l, 1, sizeof *p)) == NULL)
+		return NULL;
+	criu__cgroup_perms__init(p);
+	p->mode = mode;
+	p->uid = uid;
+	p->gid = gid;
+	return p;
+}
+
+/*
+ * Set e to cgroup d, whose path goes on with name behind that of the one it is
+ * in.
+ */
+static int
+dir_put(const struct tree *t, Criu__CgroupDir *e, const struct cgdir *d,
+    const char *name)
+{
+	Criu__CgroupProp *v;
+	size_t i;
+
+	criu__cgroup_dir__init(e);
+	e->dir_name = (char *)(uintptr_t)name;
+	if (!d->told)
+		return 0;
+	v = part_new(t->to, d->nprop, sizeof *v);
+	e->properties = part_new(t->to, d->nprop, sizeof *e->properties);
+	e->dir_perms = perms_new(t->to, S_IFDIR | d->mode, d->uid, d->gid);
+	if (v == NULL || e->properties == NULL || e->dir_perms == NULL)
+		return -1;
+	for (i = 0; i < d->nprop; i++) {
+		if (!prop_written(t, &d->prop[i]))
+			continue;
+		criu__cgroup_prop__init(v);
+		v->name = (char *)(uintptr_t)d->prop[i].name;
+		v->value = (char *)(uintptr_t)prop_value(&d->prop[i]);
+		v->perms = perms_new(t->to, S_IFREG | d->prop[i].mode,
+		    d->prop[i].uid, d->prop[i].gid);
+		if (v->perms == NULL)
+			return -1;
+		e->properties[e->n_properties++] = v++;
+	}
+	return 0;
+}
+
+/*
+ * Set the directories of hierarchy c to those of t, each in the lowest that it
+ * is below.
+ */
+static int
+tree_put(const struct tree *t, Criu__CgController *c)
+{
+	Criu__CgroupDir *e, **slot;
+	size_t *in, i, k;
+
+	e = part_new(t->to, t->n, sizeof *e);
+	in = part_new(t->to, t->n, sizeof *in);	/* its place and 1; 0: none */
+	if (e == NULL || in == NULL)
+		return -1;
+	for (i = 0; i < t->n; i++) {
+		for (k = i; k > 0 && !cgpath_below(t->dir[i].path,
+		    t->dir[k - 1].path); k = in[k - 1])
+			continue;
+		in[i] = k;
+		if (dir_put(t, &e[i], &t->dir[i], t->dir[i].path + 1 +
+		    (k == 0 ? 0 : strlen(t->dir[k - 1].path))) == -1)
+			return -1;
+		if (k == 0)
+			c->n_dirs++;
+		else
+			e[k - 1].n_children++;
+	}
+	slot = part_new(t->to, t->n, sizeof *slot);
+	if (slot == NULL)
+		return -1;
+	/* each gets its part of the slots, and fills that */
+	c->dirs = slot;
+	slot += c->n_dirs;
+	c->n_dirs = 0;
+	for (i = 0; i < t->n; i++) {
+		e[i].children = slot;
+		slot += e[i].n_children;
+		e[i].n_children = 0;
+		if (in[i] == 0)
+			c->dirs[c->n_dirs++] = &e[i];
+		else
+			e[in[i] - 1].children[e[in[i] - 1].n_children++] =
+			    &e[i];
+	}
+	return 0;
+}
+
+/*
+ * Set the names of hierarchy c to the controllers of t->list, and whether
+ * threads can be in several of its cgroups.
+ */
+static int
+names_put(const struct tree *t, Criu__CgController *c)
+{
+	const struct cgdir *d;
+	char *s, *rest;
+	size_t i, n;
+
+	for (n = 1, i = 0; t->list[i] != '\0'; i++)
+		n += t->list[i] == ',';
+	s = part_new(t->to, i, 1);
+	c->cnames = part_new(t->to, n, sizeof *c->cnames);
+	if (s == NULL || c->cnames == NULL)
+		return -1;
+	for (rest = memcpy(s, t->list, i); (s = strsep(&rest, ",")) != NULL;)
+		c->cnames[c->n_cnames++] = s;
+	c->has_is_threaded = true;
+	for (d = t->dir; d < t->dir + t->n; d++)
+		for (i = 0; i < d->nprop; i++)
+			c->is_threaded |= strcmp(d->prop[i].name, "tasks") ==
+			    0 || (strcmp(d->prop[i].name, "cgroup.type") == 0 &&
+			    strcmp(d->prop[i].value, "threaded") == 0);
+	return 0;
+}
+
+/*
+ * Set l, which is empty, to the hierarchies that the processes are in.  Return
+ * 0; or -1 with errstr, and l is the caller's to free, too.
+ */
+int
+cgtrees_make(struct cgtrees *l, struct criumake *m)
+{
+	const struct cgset *s = m->cgroups->set;
+	Criu__CgController *c;
+	struct tree t;
+	size_t i;
+	int rc;
+
+	c = part_new(l, s->n, sizeof *c);
+	l->controller = part_new(l, s->n, sizeof *l->controller);
+	if (c == NULL || l->controller == NULL)
+		return -1;
+	for (rc = 0, i = 0; i < s->n && rc == 0; i++) {
+		t = (struct tree){ .to = l, .m = m, .list = s->v[i].list };
+		criu__cg_controller__init(&c[i]);
+		l->controller[l->n++] = &c[i];
+		rc = dirs_choose(m, &t) == -1 || names_put(&t, &c[i]) == -1 ||
+		    tree_put(&t, &c[i]) == -1 ? -1 : 0;
+		free(t.dir);
+	}
+	return rc;
+}

@@ -1,0 +1,198 @@
+#!/usr/bin/env bash
+# Processes in cgroups of their own are restored into these, which are made
+# anew with their properties, as --manage-cgroups says; and in a cgroup
+# namespace.
+# shellcheck source=tests/criu/criu.sh
+. "$(dirname "$0")/criu.sh"
+
+name=snap-cgroups.${tmp##*/}
+
+# A line for each hierarchy in which cgroups can be made: where it is mounted.
+tops=$(awk '$3 == "cgroup2" || ($3 == "cgroup" &&
+    $4 ~ /(^|,)(pids|memory|cpu)(,|$)/) { print $2 }' /proc/mounts |
+    while read -r top; do
+	! mkdir "$top/$name" 2>/dev/null || echo "$top"
+    done)
+
+# shellcheck disable=SC2317 # called at the end, too
+unmake() {
+	local top
+
+	for top in $tops; do
+		[ ! -d "$top/$name" ] || find "$top/$name" -depth -type d \
+		    -exec rmdir {} + 2>/dev/null
+		[ ! -d "$top/$name.2" ] || find "$top/$name.2" -depth -type d \
+		    -exec rmdir {} + 2>/dev/null
+	done
+}
+trap unmake EXIT
+[ -n "$tops" ] || skip_all 'no cgroups can be made'
+
+# set FILE VALUE: if there is such a property
+set_to() {
+	[ ! -e "$1" ] || echo "$2" >"$1"
+}
+
+# make: in each hierarchy two cgroups, one in the other, and below these one
+# that is empty, with properties
+make() {
+	local top in
+
+	for top in $tops; do
+		in=$top/$name/in
+		mkdir -p "$in"
+		[ ! -e "$in/cgroup.type" ] || for c in $(cat \
+		    "$top/$name/cgroup.controllers"); do
+			echo "+$c" >"$top/$name/cgroup.subtree_control"
+		done
+		mkdir -p "$in/empty"
+		set_to "$in/pids.max" 100
+		set_to "$in/memory.limit_in_bytes" 128M
+		set_to "$in/memory.max" 128M
+		set_to "$in/cpu.shares" 77
+		set_to "$in/cpu.weight" 77
+		set_to "$in/hugetlb.2MB.max" 4M
+		set_to "$in/cgroup.max.descendants" 7
+		chown 1:2 "$in" "$in/cgroup.procs"
+	done
+}
+
+# What of properties is there, and whose it is.
+properties() {
+	local top f
+
+	for top in $tops; do
+		(cd "$top" && find "$name" -type d | sort | while read -r d; do
+			stat -c '%n %a %u %g' "$d" "$d/cgroup.procs"
+			for f in "$d"/{pids.max,memory.limit_in_bytes} \
+			    "$d"/{memory.max,cpu.shares,cpu.weight} \
+			    "$d"/{hugetlb.2MB.max,cgroup.max.descendants} \
+			    "$d/cgroup.subtree_control"; do
+				[ ! -e "$f" ] || echo "$f $(cat "$f")"
+			done
+		done)
+	done
+}
+
+enter() {
+	local top
+
+	for top in $tops; do
+		echo "$1" >"$top/$name/in$2/cgroup.procs"
+	done
+}
+
+# ended: $pid and all below it are, and their cgroups are gone
+ended() {
+	end_taken
+	unmake
+	[ -z "$(properties 2>/dev/null)" ]
+	ok $? "$1: the cgroups are gone"
+}
+
+# begin: a family whose child is in a cgroup below that of its parent
+begin() {
+	make
+	start family
+	enter "$pid" ''
+	for child in $(cat "/proc/$pid/task/$pid/children"); do
+		# the other one is a zombie
+		[ -z "$(cat "/proc/$child/task/$child/children")" ] || break
+	done
+	enter "$child" /empty
+	enter "$(cat "/proc/$child/task/$child/children")" /empty
+	cat "/proc/$pid/cgroup" "/proc/$child/cgroup" >"$tmp/were"
+	properties >"$tmp/before"
+}
+
+begin
+timeout 60 "$BUILD/snap" -ro "$tmp/snap" "$pid"
+loads=(--manage-cgroups=soft)
+take "$tmp/soft" -r
+is "$(grep -c -- ' --manage-cgroups=soft' "$tmp/command")" 1 \
+    'the command tells it'
+if may_dump; then
+	dump "$pid" "$tmp/crius" --manage-cgroups=full --leave-running
+	try 'sets and properties are those that criu tells' \
+	    python3 "$here/cgroups.py" "$tmp/soft" "$tmp/crius" "/$name/in"
+else
+	skip 'beside criu' "$undumped" 2
+fi
+ended soft
+restore "$tmp/soft"
+goes_on soft
+is "$(cat "/proc/$pid/cgroup" "/proc/$child/cgroup")" "$(cat "$tmp/were")" \
+    'soft: each is in its own again'
+is "$(properties)" "$(cat "$tmp/before")" 'soft: with its properties'
+end
+
+# those that are there keep their own
+for top in $tops; do
+	echo 5 >"$top/$name/in/cgroup.max.descendants"
+	echo 55 >"$top/$name/in/pids.max"
+done 2>/dev/null
+properties >"$tmp/changed"
+restore "$tmp/soft"
+is "$(properties)" "$(cat "$tmp/changed")" 'soft: those there keep theirs'
+end
+is "$(cmp -s "$tmp/changed" "$tmp/before"; echo $?)" 1 '(they differ)'
+timeout 60 "$BUILD/snapload" --manage-cgroups=full -D "$tmp/full" "$tmp/snap"
+timeout 60 "$criu" restore -d -D "$tmp/full" -W "$tmp" --manage-cgroups=full \
+    -o "$tmp/criu.log" >"$tmp/criu.out" 2>&1
+is "$? $(properties)" "0 $(cat "$tmp/before")" 'full: they get theirs back'
+end
+timeout 60 "$criu" restore -d -D "$tmp/full" -W "$tmp" --manage-cgroups=strict \
+    -o "$tmp/criu.log" >"$tmp/criu.out" 2>&1
+is "$? $(grep -c 'Abort restore of existing' "$tmp/criu.log")" '1 1' \
+    'strict: none may be there'
+unmake
+timeout 60 "$criu" restore -d -D "$tmp/full" -W "$tmp" --manage-cgroups=none \
+    -o "$tmp/criu.log" >"$tmp/criu.out" 2>&1
+is "$? $(grep -c "dir .* doesn't exist" "$tmp/criu.log")" '1 1' \
+    'none: they must be there'
+unmake
+
+# by itself it is restored where criu is
+begin
+loads=()
+take "$tmp/ignored" -r
+is "$(ls "$tmp/ignored/cgroup.img" 2>/dev/null)$(grep -c cgroup \
+    "$tmp/command")" 0 'without the option there is no image'
+ended ignored
+restore "$tmp/ignored"
+is "$(grep -c "$name" "/proc/$pid/cgroup")" 0 'and it is where criu is'
+end
+
+# elsewhere
+begin
+loads=(--manage-cgroups=soft "--cgroup-root=/$name.2")
+take "$tmp/moved" -r
+ended moved
+restore "$tmp/moved"
+is "$(cat "/proc/$pid/cgroup" "/proc/$child/cgroup")" \
+    "$(sed "s,/$name/in,/$name.2," "$tmp/were")" 'another root of cgroups'
+end
+unmake
+
+# a cgroup namespace
+make
+in=(bash -c 'for top in $1; do echo 0 >"$top/$0/in/cgroup.procs"; done &&
+    exec unshare --cgroup "${@:2}"' "$name" "$tops")
+start "$here/counter.py"
+in=(env)
+cat "/proc/$pid/cgroup" >"$tmp/were"
+inside() {
+	nsenter --cgroup="/proc/$pid/ns/cgroup" cat "/proc/$pid/cgroup"
+}
+inside >"$tmp/inside"
+loads=(--manage-cgroups=soft)
+take "$tmp/space"
+ended namespace
+restore "$tmp/space"
+goes_on 'a cgroup namespace'
+is "$(cat "/proc/$pid/cgroup")" "$(cat "$tmp/were")" 'where it was'
+is "$(inside)" "$(cat "$tmp/inside")" 'and sees itself at the root of its own'
+is "$(grep -c "$name" "$tmp/inside")" 0 '(which it did)'
+end
+unmake
+finish 33
