@@ -28,7 +28,8 @@ static const char *const name[] = { "stat", "status", "comm", "personality",
     "membarrier", "clocks", "shares", "observed", "files", "pages", "missing",
     "carried", "size", "loginuid", "file/", "fdinfo/", "pipe/", "socket/",
     /* new ones at the end: the corpus has their numbers */
-    "seccomp-filters", "cwd-deleted" };
+    "seccomp-filters", "cwd-deleted", "cgroup", "cgroups/directories",
+    "cgroups/roots", "ns/cgroup", "namespaces" };
 
 enum { NAMES = sizeof name / sizeof *name };
 
@@ -342,6 +343,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	images_make(fd, &o);
 	o.shelljob = true;
 	o.root = 7;
+	o.cgroups = CGROUPS_SOFT;
 	images_make(fd, &o);
 	close(fd);
 	return 0;

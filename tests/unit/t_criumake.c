@@ -396,20 +396,47 @@ field_find(struct part m, uint64_t number, size_t i, uint64_t *v,
  * the third of several 14.
  */
 static uint64_t
-number(struct part m, const char *way)
+field_get(struct part m, const char *way, struct part *sub)
 {
-	struct part sub = { NULL, 0 };
 	uint64_t v, f, i;
 	char *s;
 
-	for (v = 0;; way = s + 1, m = sub) {
+	for (v = 0;; way = s + 1, m = *sub) {
 		f = strtoull(way, &s, 10);
 		i = *s == '#' ? strtoull(s + 1, &s, 10) : 0;
-		if (!field_find(m, f, (size_t)i, &v, &sub))
+		if (!field_find(m, f, (size_t)i, &v, sub))
 			fail_msg("no field %s", way);
 		if (*s == '\0')
 			return v;
 	}
+}
+
+static uint64_t
+number(struct part m, const char *way)
+{
+	struct part sub = { NULL, 0 };
+
+	return field_get(m, way, &sub);
+}
+
+/*
+ * A message, or a text, likewise.
+ */
+static struct part
+inner(struct part m, const char *way)
+{
+	struct part sub = { NULL, 0 };
+
+	field_get(m, way, &sub);
+	return sub;
+}
+
+static void
+assert_text(struct part m, const char *way, const char *text)
+{
+	m = inner(m, way);
+	assert_int_equal(m.n, strlen(text));
+	assert_memory_equal(m.p, text, m.n);
 }
 
 static size_t
@@ -2139,6 +2166,173 @@ test_trees(void **state)
 	}
 }
 
+/*
+ * One process in these cgroups, of which the record tells this.
+ */
+static int
+load_cgroups(unsigned int mode, const char *in, const char *told)
+{
+	struct criuopts o = { .cgroups = mode, .note = note_warning };
+
+	process_record(7);
+	set("cgroup", in);
+	set("cgroups/directories", told);
+	return load_one(&o);
+}
+
+/*
+ * The sets of processes, and the hierarchies with their cgroups: the lower ones
+ * within the upper ones.
+ */
+static void
+test_cgroups(void **state)
+{
+	static const char told[] = "directory cpu,cpuacct 755 0 0 /a/b\n"
+	    "cpu.shares 644 1 2 9223372036854775807\n"
+	    "memory.oom_control 644 0 0 oom_kill_disable 1\\012under_oom 0\n"
+	    "tasks 644 0 0 \n"
+	    "directory cpu,cpuacct 700 3 4 /a/b/c d\n"
+	    "directory cpu,cpuacct 755 0 0 /a/b-c\n"
+	    "directory - 755 0 0 /a\n"
+	    "cgroup.subtree_control 644 0 0 pids\n"
+	    "directory - 755 0 0 /a/b\n"
+	    "pids.max 644 0 0 5\nmemory.max 644 0 0 max\n"
+	    "io.weight 644 0 0 default 1\\0128:0 \\1342\n";
+	struct part m, c;
+	char path[128];
+
+	(void)state;
+	assert_int_equal(load_cgroups(CGROUPS_SOFT, "2:name=x:/\n"
+	    "1:cpu,cpuacct:/a/b\n0::/a/b\n", told), 0);
+	assert_string_equal(warned, "");
+	m = frame("core-7.img", 0);
+	assert_int_equal(number(m, "5.16"), 2);
+	m = frame("inventory.img", 0);
+	assert_int_equal(number(m, "5"), 1);
+	m = frame("cgroup.img", 0);
+	assert_int_equal(count(m, 1), 1);
+	assert_int_equal(number(m, "1.1"), 2);
+	assert_int_equal(count(inner(m, "1"), 2), 3);
+	assert_text(m, "1.2.1", "");
+	assert_text(m, "1.2#1.1", "cpu,cpuacct");
+	assert_text(m, "1.2#1.2", "/a/b");
+	assert_text(m, "1.2#2.1", "name=x");
+	assert_int_equal(count(m, 2), 3);
+
+	/* version 2, from the top; what several lines have is not written */
+	c = inner(m, "2");
+	assert_text(c, "2.1", "a");
+	assert_text(c, "2.3.2", "pids");
+	assert_int_equal(number(c, "2.4.1"), 040755);
+	assert_text(c, "2.2.1", "b");
+	assert_int_equal(count(inner(c, "2.2"), 3), 1);
+	assert_text(c, "2.2.3.1", "pids.max");
+	assert_int_equal(number(c, "2.2.3.3.1"), 0100644);
+	assert_int_equal(number(c, "3"), 0);
+
+	c = inner(m, "2#1");
+	assert_text(c, "1#1", "cpuacct");
+	assert_int_equal(count(c, 2), 1);
+	assert_text(c, "2.1", "a/b");
+	assert_text(c, "2.3.2", "-1");
+	assert_int_equal(number(c, "2.3.3.3"), 2);
+	assert_text(c, "2.3#1.2", "1");
+	assert_int_equal(count(inner(c, "2"), 2), 1);
+	assert_text(c, "2.2.1", "c d");
+	assert_int_equal(number(c, "2.2.4.2"), 3);
+	assert_int_equal(number(c, "3"), 1);
+	assert_int_equal(count(inner(m, "2#2"), 2), 0);
+
+	/* nothing above with another mode, and all that it can reset */
+	assert_int_equal(load_cgroups(CGROUPS_FULL, "0::/a/b\n", told), 0);
+	m = frame("cgroup.img", 0);
+	assert_text(m, "2.2.1", "a/b");
+	assert_int_equal(count(inner(m, "2.2"), 3), 2);
+
+	/* one that is not told of; none at all; not asked for */
+	assert_int_equal(load_cgroups(CGROUPS_SOFT, "0::/z\n", told), 0);
+	assert_string_equal(warned, "process 7: of its cgroup /z no properties "
+	    "are known: they are not restored\n");
+	m = frame("cgroup.img", 0);
+	assert_text(m, "2.2.1", "z");
+	assert_int_equal(load_cgroups(CGROUPS_SOFT, "0::/\n", ""), 0);
+	assert_int_equal(load_cgroups(CGROUPS_IGNORE, "0::/a\n", "?\n"), 0);
+	snprintf(path, sizeof path, "%s/cgroup.img", dir);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+/*
+ * What is not as it should be is an error, and changes nothing.
+ */
+static void
+test_badcgroups(void **state)
+{
+	static const char *const bad[] = {
+		"directory - 755 0 /a\n", "directory - 789 0 0 /a\n",
+		"directory - 755 0 4294967296 /a\n", "directory\n",
+		"directory - 755 0 0 a\n", "directory - 755 0 0 /a/../b\n",
+		"directory - 755 0 0 /a//b\n", "directory - 755 0 0 /a/\n",
+		"directory - 755 0 0 /./a\n", "pids.max 644 0 0 1\n",
+		"directory - 755 0 0 /a\npids.max 644 0 0\n",
+		"directory - 755 0 0 /a\n../x 644 0 0 1\n",
+		"directory - 755 0 0 /a"
+	};
+	char path[3000];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+		assert_int_equal(load_cgroups(CGROUPS_SOFT, "0::/a\n", bad[i]),
+		    -1);
+		assert_contains(snap_errstr(), "process 7: cgroups/directories:"
+		    " ");
+	}
+	assert_int_equal(load_cgroups(CGROUPS_SOFT, "0::/../a\n", ""), -1);
+	assert_contains(warned, "is not below the root that snap saw");
+	assert_int_equal(load_cgroups(CGROUPS_SOFT, NULL, ""), -1);
+	assert_contains(warned, "nothing tells of its cgroups");
+	assert_int_equal(load_cgroups(CGROUPS_SOFT, "", ""), -1);
+	memset(path, 'a', sizeof path);
+	memcpy(path, "0::/", 4);
+	memcpy(path + sizeof path - 2, "\n", 2);
+	assert_int_equal(load_cgroups(CGROUPS_SOFT, path, ""), -1);
+}
+
+/*
+ * The root of a cgroup namespace is a part of the paths below it.
+ */
+static void
+test_cgroupspace(void **state)
+{
+	struct criuopts o = { .cgroups = CGROUPS_SOFT, .note = note_warning };
+	struct part m;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		process_record(7);
+		set("cgroup", "1:cpu:/\n0::/a/b\n");
+		set("cgroups/directories", "directory - 755 0 0 /a/b\n");
+		set("namespaces", "cgroup\n");
+		set("ns/cgroup", "cgroup:[5]");
+		set("cgroups/roots", i == 0 ? "cpu /\n- /a\n" : i == 1 ?
+		    "- a\n" : NULL);
+		assert_int_equal(load_one(&o), i == 1 ? -1 : 0);
+		if (i == 1)
+			continue;
+		assert_string_equal(warned, i == 0 ? "" : "process 7: it is "
+		    "restored in criu's cgroup namespace: where its own begins "
+		    "is not told\n");
+		m = frame("cgroup.img", 0);
+		assert_int_equal(count(inner(m, "1.2"), 3), i == 0);
+		assert_int_equal(count(inner(m, "1.2#1"), 3), 0);
+		if (i == 0)
+			assert_int_equal(number(m, "1.2.3"), 2);
+		m = frame("ids-7.img", 0);
+		assert_int_equal(count(m, 11), i == 0);
+	}
+}
+
 static int
 setup(void **state)
 {
@@ -2179,6 +2373,9 @@ main(void)
 		cmocka_unit_test(test_terminals),
 		cmocka_unit_test(test_locks),
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_cgroups),
+		cmocka_unit_test(test_badcgroups),
+		cmocka_unit_test(test_cgroupspace),
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_sockets),
 		cmocka_unit_test(test_inet),
