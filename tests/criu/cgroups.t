@@ -106,7 +106,7 @@ begin() {
 }
 
 begin
-timeout 60 "$BUILD/snap" -ro "$tmp/snap" "$pid"
+timeout 60 "$BUILD/snap" -ro "$tmp/snap" "$pid" 2>/dev/null
 loads=(--manage-cgroups=soft)
 take "$tmp/soft" -r
 is "$(grep -c -- ' --manage-cgroups=soft' "$tmp/command")" 1 \
@@ -136,7 +136,8 @@ restore "$tmp/soft"
 is "$(properties)" "$(cat "$tmp/changed")" 'soft: those there keep theirs'
 end
 is "$(cmp -s "$tmp/changed" "$tmp/before"; echo $?)" 1 '(they differ)'
-timeout 60 "$BUILD/snapload" --manage-cgroups=full -D "$tmp/full" "$tmp/snap"
+timeout 60 "$BUILD/snapload" --manage-cgroups=full -D "$tmp/full" "$tmp/snap" \
+    >/dev/null
 timeout 60 "$criu" restore -d -D "$tmp/full" -W "$tmp" --manage-cgroups=full \
     -o "$tmp/criu.log" >"$tmp/criu.out" 2>&1
 is "$? $(properties)" "0 $(cat "$tmp/before")" 'full: they get theirs back'

@@ -1,18 +1,13 @@
 /*
- * The cgroups that processes are in, as directories with properties: cgroups(7)
- * and, in Documentation of Linux, admin-guide/cgroup-v2.rst and cgroup-v1.
- * Only those are read that make a cgroup what it is; nothing is written.
+ * The cgroups that processes are in, and where their cgroup namespaces begin.
  *
  * They belong to others as well, and change: what is told is what they are
- * shortly after the stop, once in a snapshot.  What is not below one of our
- * mount points is not told.
+ * shortly after the stop, once in a snapshot.
  */
-#include "full.h"
 #include "spaces.h"
 
-#include <sys/stat.h>
+#include <sys/syscall.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,271 +17,106 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {				/* most that is read */
-	VALUE_MOST = 4096,	/* bytes of a property, */
-	DIRS_MOST = 256,	/* directories with one process, */
-	TEXT_MOST = 1024 * 1024, /* bytes of what is told of these, */
-	DEPTH_MOST = 32		/* directories below each other */
+#ifndef SYS_fsopen
+#define SYS_fsopen 430		/* asm/unistd.h, since Linux 5.2 */
+#define SYS_fsconfig 431
+#define SYS_fsmount 432
+#endif
+
+enum {				/* linux/mount.h */
+	FS_CLOEXEC = 1, FS_FLAG = 0, FS_STRING = 1, FS_CREATE = 6
 };
 
-struct controller {
-	const char	*name;	/* "": of every hierarchy of version 1 */
-	const char	*property[12]; /* NULL behind them */
-};
-
-/* in the order in which they can be set: limits of memory before those of it
-   and swap, those of a cgroup before what it lets its children have */
-static const struct controller version1[] = {
-	{ "cpu", { "cpu.shares", "cpu.cfs_period_us", "cpu.cfs_quota_us",
-	    "cpu.rt_period_us", "cpu.rt_runtime_us" } },
-	{ "memory", { "memory.limit_in_bytes", "memory.memsw.limit_in_bytes",
-	    "memory.swappiness", "memory.soft_limit_in_bytes",
-	    "memory.move_charge_at_immigrate", "memory.oom_control",
-	    "memory.use_hierarchy", "memory.kmem.limit_in_bytes",
-	    "memory.kmem.tcp.limit_in_bytes" } },
-	{ "cpuset", { "cpuset.cpus", "cpuset.mems", "cpuset.memory_migrate",
-	    "cpuset.cpu_exclusive", "cpuset.mem_exclusive",
-	    "cpuset.mem_hardwall", "cpuset.memory_spread_page",
-	    "cpuset.memory_spread_slab", "cpuset.sched_load_balance",
-	    "cpuset.sched_relax_domain_level" } },
-	{ "blkio", { "blkio.weight" } },
-	{ "net_cls", { "net_cls.classid" } },
-	{ "net_prio", { "net_prio.ifpriomap" } },
-	{ "pids", { "pids.max" } },
-	{ "devices", { "devices.list" } },
-	{ "", { "cgroup.clone_children", "notify_on_release", "cgroup.procs",
-	    "tasks" } }
-};
-
-static const char *const version2[] = {
-	"cpu.weight", "cpu.idle", "cpu.max", "cpu.max.burst", "cpuset.cpus",
-	"cpuset.mems", "io.weight", "memory.min", "memory.low", "memory.high",
-	"memory.max", "memory.swap.high", "memory.swap.max",
-	"memory.zswap.max", "memory.oom.group", "pids.max",
-	"hugetlb.64KB.max", "hugetlb.2MB.max", "hugetlb.32MB.max",
-	"hugetlb.1GB.max", "cgroup.procs", "cgroup.subtree_control",
-	"cgroup.max.descendants", "cgroup.max.depth", "cgroup.freeze",
-	"cgroup.type"
-};
-
-struct telling {
-	struct live	*l;	/* borrowed, as the next */
-	const struct cgroupline *line; /* the hierarchy */
-	struct bytes	 mounts; /* owned; mountinfo; of no length: not read */
-	struct buf	 text;	/* owned */
-	size_t		 left;	/* of DIRS_MOST */
-};
-
-/*
- * Add to b a value, on one line.
- */
-static void
-value_put(struct buf *b, const char *s, size_t n)
-{
-	for (; n > 0; s++, n--)
-		if (*s == '\n' || *s == '\\')
-			buf_printf(b, "\\%03o", (unsigned int)*s);
-		else
-			buf_add(b, s, 1);
-}
-
-/*
- * Tell of a property of the cgroup whose directory is open as dir, if it has
- * such.  Those that list processes have no value.
- */
-static void
-property_tell(struct telling *g, int dir, const char *name)
-{
-	char v[VALUE_MOST];
-	struct stat st;
-	bool failed;
-	size_t n;
-	int fd;
-
-	n = 0;
-	if (strcmp(name, "tasks") == 0 || strcmp(name, "cgroup.procs") == 0) {
-		if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
-			return;
-	} else {
-		fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd == -1)
-			return;
-		failed = fstat(fd, &st) == -1;
-		n = full_pread(fd, v, sizeof v, 0);
-		failed |= n == sizeof v || errno != 0;
-		close(fd);
-		if (failed || memchr(v, '\0', n) != NULL)
-			return;
-		if (n > 0 && v[n - 1] == '\n')
-			n--;
-	}
-	buf_printf(&g->text, "%s %o %u %u ", name, st.st_mode & 07777,
-	    st.st_uid, st.st_gid);
-	value_put(&g->text, v, n);
-	buf_add(&g->text, "\n", 1);
-}
-
-static void
-properties_tell(struct telling *g, int dir)
-{
-	const struct controller *c;
-	size_t i;
-
-	if (g->line->list.s == g->line->list.end) {
-		for (i = 0; i < sizeof version2 / sizeof *version2; i++)
-			property_tell(g, dir, version2[i]);
-		return;
-	}
-	for (c = version1; c < version1 + sizeof version1 / sizeof *version1;
-	    c++)
-		for (i = 0; c->property[i] != NULL && (*c->name == '\0' ||
-		    cgroup_lists(g->line->list, c->name)); i++)
-			property_tell(g, dir, c->property[i]);
-}
-
-/*
- * Begin to tell of a cgroup, whose directory is open, if no record did and
- * there is room for it.  Return whether that is so.
- */
-static bool
-dir_begin(struct telling *g, int dir, const char *path)
-{
-	const struct scan *list = &g->line->list;
-	const int n = (int)(list->end - list->s);
-	struct stat st;
-	char *key;
-	bool told;
-
-	if (g->left == 0 || g->text.len > TEXT_MOST || fstat(dir, &st) == -1 ||
-	    asprintf(&key, "cgroup %.*s %s", n, list->s, path) == -1)
-		return false;
-	told = space_told(g->l, key);
-	free(key);
-	if (told)
-		return false;
-	g->left--;
-	buf_printf(&g->text, "directory %.*s %o %u %u %s\n", n == 0 ? 1 : n,
-	    n == 0 ? "-" : list->s, st.st_mode & 07777, st.st_uid, st.st_gid,
-	    path);
-	return true;
-}
-
-/*
- * Tell of a cgroup, whose directory is open as dir, which is closed, and of
- * those below it.  path is its own, with room for PATH_MAX bytes.
- */
-static void
-dir_tell(struct telling *g, int dir, char *path, unsigned int depth)
-{
-	const size_t len = strlen(path);
-	struct dirent *e;
-	DIR *d;
-	int fd;
-
-	if (dir_begin(g, dir, path))
-		properties_tell(g, dir);
-	if (depth == DEPTH_MOST || (d = fdopendir(dir)) == NULL) {
-		close(dir);
-		return;
-	}
-	while (g->left > 0 && (e = readdir(d)) != NULL) {
-		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 ||
-		    strcmp(e->d_name, "..") == 0 || len + 1 +
-		    strlen(e->d_name) >= PATH_MAX)
-			continue;
-		fd = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY |
-		    O_NOFOLLOW | O_CLOEXEC);
-		if (fd == -1)
-			continue;
-		path[len] = '/';
-		strlcpy(path + len + 1, e->d_name, PATH_MAX - len - 1);
-		dir_tell(g, fd, path, depth + 1);
-		path[len] = '\0';
-	}
-	closedir(d);
-}
-
-/*
- * Tell which controllers those cgroups that one of version 2 is in let their
- * children have: of each whose directory is below the mount point, where path
- * goes on as below.
- */
-static void
-above_tell(struct telling *g, int point, const char *path, const char *below)
-{
-	char up[PATH_MAX];
-	size_t n;
-	int dir;
-
-	for (n = 1; below[n] != '\0'; n++) {
-		if (below[n] != '/')
-			continue;
-		snprintf(up, sizeof up, "%.*s", (int)n - 1, below + 1);
-		dir = openat(point, up, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (dir == -1)
-			return;
-		snprintf(up, sizeof up, "%.*s", (int)(strlen(path) -
-		    strlen(below + n)), path);
-		if (dir_begin(g, dir, up))
-			property_tell(g, dir, "cgroup.subtree_control");
-		close(dir);
-	}
-}
+enum { DIRS_MOST = 256 };	/* directories that are read with a process */
 
 /*
  * Tell of the cgroup of a path, if mount m shows it.  Return whether it does.
  */
 static bool
-mount_tell(struct telling *g, const struct cgroupmount *m)
+mount_tell(struct cgtelling *g, const struct cgroupmount *m, const char *path)
 {
 	const struct scan *p = &g->line->path;
-	char path[PATH_MAX], below[PATH_MAX];
+	char point[PATH_MAX], below[PATH_MAX];
 	struct scan rest;
-	int point, dir;
+	bool done;
+	int fd;
 
-	if (!cgroupmount_shows(m, *p, &rest) ||
-	    p->end - p->s >= PATH_MAX)
+	if (!cgroupmount_shows(m, *p, &rest))
 		return false;
-	snprintf(path, sizeof path, "%.*s", (int)(m->point.end - m->point.s),
+	snprintf(point, sizeof point, "%.*s", (int)(m->point.end - m->point.s),
 	    m->point.s);
-	point = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (point == -1)
-		return false;
-	snprintf(path, sizeof path, "%.*s", (int)(p->end - p->s), p->s);
 	snprintf(below, sizeof below, "%.*s", (int)(rest.end - rest.s), rest.s);
-	dir = openat(point, *below == '\0' ? "." : below + 1, O_RDONLY |
-	    O_DIRECTORY | O_CLOEXEC);
-	if (dir != -1 && m->v2 && *below != '\0')
-		above_tell(g, point, path, below);
-	close(point);
-	if (dir != -1)
-		dir_tell(g, dir, path, 0);
-	return dir != -1;
+	if ((fd = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
+		return false;
+	done = cgroupdir_tell(g, fd, path, below);
+	close(fd);
+	return done;
 }
 
 /*
- * Tell of the cgroup of g->line, as the first mount that shows it has it.  The
- * root of a hierarchy is always there, and has no properties to speak of.
+ * Return the root of a hierarchy, as in a mount that nobody else sees, which
+ * ends when that is closed; or -1.  There must be such a hierarchy.
+ */
+static int
+hierarchy_open(const char *list)
+{
+	char name[64];
+	size_t n;
+	int fs, fd, rc;
+
+	fs = (int)syscall(SYS_fsopen, *list == '\0' ? "cgroup2" : "cgroup",
+	    FS_CLOEXEC);
+	if (fs == -1)
+		return -1;
+	rc = strncmp(list, "name=", 5) == 0 ? (int)syscall(SYS_fsconfig, fs,
+	    FS_FLAG, "none", NULL, 0) : 0;
+	for (; *list != '\0' && rc == 0; list += n + (list[n] == ',')) {
+		n = strcspn(list, ",");
+		snprintf(name, sizeof name, "%.*s", (int)n, list);
+		rc = strncmp(name, "name=", 5) == 0 ?
+		    (int)syscall(SYS_fsconfig, fs, FS_STRING, "name",
+		    name + 5, 0) : (int)syscall(SYS_fsconfig, fs, FS_FLAG,
+		    name, NULL, 0);
+	}
+	if (rc == 0)
+		rc = (int)syscall(SYS_fsconfig, fs, FS_CREATE, NULL, NULL, 0);
+	fd = rc == 0 ? (int)syscall(SYS_fsmount, fs, FS_CLOEXEC, 0) : -1;
+	close(fs);
+	return fd;
+}
+
+/*
+ * Tell of the cgroup of g->line, as the first mount that shows it has it, or
+ * one of our own.  The root of a hierarchy is always there, and has no
+ * properties to speak of.
  */
 static void
-line_tell(struct telling *g)
+line_tell(struct cgtelling *g)
 {
 	const struct cgroupline *line = g->line;
+	char list[256], first[64], path[PATH_MAX];
 	struct cgroupmount m;
 	struct scan t;
-	char first[64];
+	int n, fd;
 
-	if (line->path.end - line->path.s < 2 || (g->mounts.data == NULL &&
+	n = (int)(line->path.end - line->path.s);
+	if (n < 2 || n >= PATH_MAX || memmem(line->path.s, (size_t)n, "/..",
+	    3) != NULL || (g->mounts.data == NULL &&
 	    proc_read(getpid(), 0, "mountinfo", &g->mounts) == -1))
 		return;
-	snprintf(first, sizeof first, "%.*s", (int)(line->list.end -
+	snprintf(path, sizeof path, "%.*s", n, line->path.s);
+	snprintf(list, sizeof list, "%.*s", (int)(line->list.end -
 	    line->list.s), line->list.s);
-	first[strcspn(first, ",")] = '\0';
+	snprintf(first, sizeof first, "%.*s", (int)strcspn(list, ","), list);
 	t = scan_begin(g->mounts.data, g->mounts.len);
 	while (cgroupmount_next(&t, &m))
 		if ((m.v2 ? *first == '\0' : *first != '\0' &&
-		    cgroup_lists(m.opts, first)) && mount_tell(g, &m))
-			break;
+		    cgroup_lists(m.opts, first)) && mount_tell(g, &m, path))
+			return;
+	if ((fd = hierarchy_open(list)) == -1)
+		return;
+	(void)cgroupdir_tell(g, fd, path, path);
+	close(fd);
 }
 
 /*
@@ -296,7 +126,7 @@ line_tell(struct telling *g)
 static void
 directories_tell(struct live *l, struct filelist *rec)
 {
-	struct telling g = { .l = l, .left = DIRS_MOST };
+	struct cgtelling g = { .l = l, .left = DIRS_MOST };
 	const struct file *f;
 	struct cgroupline line;
 	struct scan t;

@@ -9,6 +9,18 @@
 /* told.c: of which of them a record tells */
 bool		 space_told(struct live *l, const char *ns);
 
+/* cgroupdir.c: the directories of cgroups */
+struct cgtelling {
+	struct live	*l;	/* borrowed, as the next */
+	const struct cgroupline *line; /* the hierarchy */
+	struct bytes	 mounts; /* owned; mountinfo; no data: not read yet */
+	struct buf	 text;	/* owned */
+	size_t		 left;	/* directories that may be told of */
+};
+
+bool		 cgroupdir_tell(struct cgtelling *g, int point,
+		    const char *path, const char *below);
+
 /* cgroups.c: the cgroups of a process */
 void		 cgroups_tell(struct live *l, struct filelist *rec, pid_t pid,
 		    bool other);

@@ -1,0 +1,243 @@
+/*
+ * Cgroups as directories with properties: cgroups(7) and, in Documentation of
+ * Linux, admin-guide/cgroup-v2.rst and cgroup-v1.  Only those are read that
+ * make a cgroup what it is; nothing is written.
+ */
+#include "full.h"
+#include "spaces.h"
+
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {				/* most that is read */
+	VALUE_MOST = 4096,	/* bytes of a property, */
+	TEXT_MOST = 1024 * 1024, /* bytes of what is told of these, */
+	DEPTH_MOST = 32		/* directories below each other */
+};
+
+struct controller {
+	const char	*name;	/* "": of every hierarchy of version 1 */
+	const char	*property[12]; /* NULL behind them */
+};
+
+/* in the order in which they can be set: limits of memory before those of it
+   and swap, those of a cgroup before what it lets its children have */
+static const struct controller version1[] = {
+	{ "cpu", { "cpu.shares", "cpu.cfs_period_us", "cpu.cfs_quota_us",
+	    "cpu.rt_period_us", "cpu.rt_runtime_us" } },
+	{ "memory", { "memory.limit_in_bytes", "memory.memsw.limit_in_bytes",
+	    "memory.swappiness", "memory.soft_limit_in_bytes",
+	    "memory.move_charge_at_immigrate", "memory.oom_control",
+	    "memory.use_hierarchy", "memory.kmem.limit_in_bytes",
+	    "memory.kmem.tcp.limit_in_bytes" } },
+	{ "cpuset", { "cpuset.cpus", "cpuset.mems", "cpuset.memory_migrate",
+	    "cpuset.cpu_exclusive", "cpuset.mem_exclusive",
+	    "cpuset.mem_hardwall", "cpuset.memory_spread_page",
+	    "cpuset.memory_spread_slab", "cpuset.sched_load_balance",
+	    "cpuset.sched_relax_domain_level" } },
+	{ "blkio", { "blkio.weight" } },
+	{ "net_cls", { "net_cls.classid" } },
+	{ "net_prio", { "net_prio.ifpriomap" } },
+	{ "pids", { "pids.max" } },
+	{ "devices", { "devices.list" } },
+	{ "", { "cgroup.clone_children", "notify_on_release", "cgroup.procs",
+	    "tasks" } }
+};
+
+static const char *const version2[] = {
+	"cpu.weight", "cpu.idle", "cpu.max", "cpu.max.burst", "cpuset.cpus",
+	"cpuset.mems", "io.weight", "memory.min", "memory.low", "memory.high",
+	"memory.max", "memory.swap.high", "memory.swap.max",
+	"memory.zswap.max", "memory.oom.group", "pids.max",
+	"hugetlb.64KB.max", "hugetlb.2MB.max", "hugetlb.32MB.max",
+	"hugetlb.1GB.max", "cgroup.procs", "cgroup.subtree_control",
+	"cgroup.max.descendants", "cgroup.max.depth", "cgroup.freeze",
+	"cgroup.type"
+};
+
+/*
+ * Add to b a value, on one line.
+ */
+static void
+value_put(struct buf *b, const char *s, size_t n)
+{
+	for (; n > 0; s++, n--)
+		if (*s == '\n' || *s == '\\')
+			buf_printf(b, "\\%03o", (unsigned int)*s);
+		else
+			buf_add(b, s, 1);
+}
+
+/*
+ * Tell of a property of the cgroup whose directory is open as dir, if it has
+ * such.  Those that list processes have no value.
+ */
+static void
+property_tell(struct cgtelling *g, int dir, const char *name)
+{
+	char v[VALUE_MOST];
+	struct stat st;
+	bool failed;
+	size_t n;
+	int fd;
+
+	n = 0;
+	if (strcmp(name, "tasks") == 0 || strcmp(name, "cgroup.procs") == 0) {
+		if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+			return;
+	} else {
+		fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd == -1)
+			return;
+		failed = fstat(fd, &st) == -1;
+		n = full_pread(fd, v, sizeof v, 0);
+		failed |= n == sizeof v || errno != 0;
+		close(fd);
+		if (failed || memchr(v, '\0', n) != NULL)
+			return;
+		if (n > 0 && v[n - 1] == '\n')
+			n--;
+	}
+	buf_printf(&g->text, "%s %o %u %u ", name, st.st_mode & 07777,
+	    st.st_uid, st.st_gid);
+	value_put(&g->text, v, n);
+	buf_add(&g->text, "\n", 1);
+}
+
+static void
+properties_tell(struct cgtelling *g, int dir)
+{
+	const struct controller *c;
+	size_t i;
+
+	if (g->line->list.s == g->line->list.end) {
+		for (i = 0; i < sizeof version2 / sizeof *version2; i++)
+			property_tell(g, dir, version2[i]);
+		return;
+	}
+	for (c = version1; c < version1 + sizeof version1 / sizeof *version1;
+	    c++)
+		for (i = 0; c->property[i] != NULL && (*c->name == '\0' ||
+		    cgroup_lists(g->line->list, c->name)); i++)
+			property_tell(g, dir, c->property[i]);
+}
+
+/*
+ * Begin to tell of a cgroup, whose directory is open, if no record did and
+ * there is room for it.  Return whether that is so.
+ */
+static bool
+dir_begin(struct cgtelling *g, int dir, const char *path)
+{
+	const struct scan *list = &g->line->list;
+	const int n = (int)(list->end - list->s);
+	struct stat st;
+	char *key;
+	bool told;
+
+	if (g->left == 0 || g->text.len > TEXT_MOST || fstat(dir, &st) == -1 ||
+	    asprintf(&key, "cgroup %.*s %s", n, list->s, path) == -1)
+		return false;
+	told = space_told(g->l, key);
+	free(key);
+	if (told)
+		return false;
+	g->left--;
+	buf_printf(&g->text, "directory %.*s %o %u %u %s\n", n == 0 ? 1 : n,
+	    n == 0 ? "-" : list->s, st.st_mode & 07777, st.st_uid, st.st_gid,
+	    path);
+	return true;
+}
+
+/*
+ * Tell of a cgroup, whose directory is open as dir, which is closed, and of
+ * those below it.  path is its own, with room for PATH_MAX bytes.
+ */
+static void
+dir_tell(struct cgtelling *g, int dir, char *path, unsigned int depth)
+{
+	const size_t len = strlen(path);
+	struct dirent *e;
+	DIR *d;
+	int fd;
+
+	if (dir_begin(g, dir, path))
+		properties_tell(g, dir);
+	if (depth == DEPTH_MOST || (d = fdopendir(dir)) == NULL) {
+		close(dir);
+		return;
+	}
+	while (g->left > 0 && (e = readdir(d)) != NULL) {
+		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 ||
+		    strcmp(e->d_name, "..") == 0 || len + 1 +
+		    strlen(e->d_name) >= PATH_MAX)
+			continue;
+		fd = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY |
+		    O_NOFOLLOW | O_CLOEXEC);
+		if (fd == -1)
+			continue;
+		path[len] = '/';
+		strlcpy(path + len + 1, e->d_name, PATH_MAX - len - 1);
+		dir_tell(g, fd, path, depth + 1);
+		path[len] = '\0';
+	}
+	closedir(d);
+}
+
+/*
+ * Tell which controllers those cgroups that one of version 2 is in let their
+ * children have: of each whose directory is below the mount point, where path
+ * goes on as below.
+ */
+static void
+above_tell(struct cgtelling *g, int point, const char *path, const char *below)
+{
+	char up[PATH_MAX];
+	size_t n;
+	int dir;
+
+	for (n = 1; below[n] != '\0'; n++) {
+		if (below[n] != '/')
+			continue;
+		snprintf(up, sizeof up, "%.*s", (int)n - 1, below + 1);
+		dir = openat(point, up, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (dir == -1)
+			return;
+		snprintf(up, sizeof up, "%.*s", (int)(strlen(path) -
+		    strlen(below + n)), path);
+		if (dir_begin(g, dir, up))
+			property_tell(g, dir, "cgroup.subtree_control");
+		close(dir);
+	}
+}
+
+/*
+ * Tell of the cgroup of a path, which goes on as below from a cgroup whose
+ * directory is open as point; of those below it and, of version 2, above.
+ * Return false if there is none.
+ */
+bool
+cgroupdir_tell(struct cgtelling *g, int point, const char *path,
+    const char *below)
+{
+	char own[PATH_MAX];
+	int dir;
+
+	dir = openat(point, *below == '\0' ? "." : below + 1, O_RDONLY |
+	    O_DIRECTORY | O_CLOEXEC);
+	if (dir == -1)
+		return false;
+	if (g->line->list.s == g->line->list.end && *below != '\0')
+		above_tell(g, point, path, below);
+	strlcpy(own, path, sizeof own);
+	dir_tell(g, dir, own, 0);
+	return true;
+}
