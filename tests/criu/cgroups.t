@@ -196,4 +196,29 @@ is "$(inside)" "$(cat "$tmp/inside")" 'and sees itself at the root of its own'
 is "$(grep -c "$name" "$tmp/inside")" 0 '(which it did)'
 end
 unmake
-finish 33
+
+# a hierarchy that is mounted nowhere when the snapshot is taken
+mkdir "$tmp/mnt.v1"
+hierarchy() {
+	mount -t cgroup -o "none,name=${name##*.}" none "$tmp/mnt.v1" \
+	    2>/dev/null
+}
+if hierarchy && mkdir -m 711 "$tmp/mnt.v1/sub"; then
+	start "$here/counter.py"
+	echo "$pid" >"$tmp/mnt.v1/sub/cgroup.procs"
+	umount "$tmp/mnt.v1"
+	take "$tmp/unmounted"
+	end_taken
+	hierarchy
+	rmdir "$tmp/mnt.v1/sub"
+	restore "$tmp/unmounted"
+	is "$(grep -c "name=${name##*.}:/sub$" "/proc/$pid/cgroup") $(stat -c \
+	    %a "$tmp/mnt.v1/sub")" '1 711' 'of a hierarchy that is mounted nowhere'
+	end
+	rmdir "$tmp/mnt.v1/sub"
+	umount "$tmp/mnt.v1"
+else
+	skip 'a hierarchy that is mounted nowhere' \
+	    'none of version 1 can be made' 3
+fi
+finish 36
