@@ -197,6 +197,30 @@ is "$(grep -c "$name" "$tmp/inside")" 0 '(which it did)'
 end
 unmake
 
+# a thread that is elsewhere, as it can be in version 1
+first=$(for top in $tops; do [ ! -e "$top/tasks" ] || echo "$top"; done |
+    head -n 1)
+if [ -n "$first" ]; then
+	make
+	start counter 3
+	enter "$pid" ''
+	thread=$(printf '%s\n' "/proc/$pid/task/"* | tail -n 1)
+	echo "${thread##*/}" >"$first/$name/in/empty/tasks"
+	cat "/proc/$pid/cgroup" "$thread/cgroup" >"$tmp/were"
+	take "$tmp/thread"
+	ended thread
+	restore "$tmp/thread"
+	goes_on 'a thread elsewhere'
+	is "$(cat "/proc/$pid/cgroup" "$thread/cgroup")" "$(cat "$tmp/were")" \
+	    'it is there again'
+	is "$(diff "/proc/$pid/cgroup" "$thread/cgroup" | grep -c '^>')" 1 \
+	    '(in another than its process)'
+	end
+else
+	skip 'a thread elsewhere' 'no cgroups of version 1 can be made' 7
+fi
+unmake
+
 # a hierarchy that is mounted nowhere when the snapshot is taken
 mkdir "$tmp/mnt.v1"
 hierarchy() {
@@ -221,4 +245,4 @@ else
 	skip 'a hierarchy that is mounted nowhere' \
 	    'none of version 1 can be made' 3
 fi
-finish 36
+finish 43

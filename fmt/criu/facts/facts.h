@@ -61,7 +61,8 @@ struct maketask {		/* a process or a thread */
 	struct maketask	*first[MAKESHARES]; /* borrowed; of those chosen that
 					share something with this one */
 	size_t		 place;	/* in order */
-	uint32_t	 cgset;	/* its number in cgroup.img; 0: it is in none */
+	uint32_t	 cgset;	/* its number in cgroup.img; 0: it is in none,
+				   or a thread in that of its process */
 	bool		 chosen;
 	bool		 ring;	/* it was told that it has one of io_uring */
 	struct makefd	*fd;	/* owned; ascending */

@@ -197,7 +197,7 @@ thread_set(struct criumake *m, struct corebits *c, struct maketask *p,
 	c->th.blk_sigset = corebits_blocked(t);
 	c->th.comm = c->comm;
 	c->th.has_cg_set = p->cgset != 0;
-	c->th.cg_set = p->cgset;
+	c->th.cg_set = t->cgset != 0 ? t->cgset : p->cgset;
 	c->core.thread_core = &c->th;
 	return 0;
 }

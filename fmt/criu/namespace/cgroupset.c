@@ -113,6 +113,29 @@ set_find(struct criumake *m, struct maketask *t)
 }
 
 /*
+ * The same for those threads of process p that are in others than it is: their
+ * records tell that.
+ */
+static int
+threads_find(struct criumake *m, const struct maketask *p)
+{
+	struct maketask *t;
+	struct recfile f;
+	const size_t *at;
+	size_t i, n;
+
+	if (snap_threads(m->snap, p->proc->pid, &at, &n) == -1)
+		return -1;
+	for (i = 0; i < n; i++) {
+		t = m->task[at[i]];
+		if (maketask_runs(t) && linuxrec_find(&t->rec, "cgroup", &f) &&
+		    set_find(m, t) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
  * Read the sets of the processes that are restored.  One that has ended is in
  * none.
  */
@@ -123,7 +146,8 @@ cgsets_read(struct criumake *m)
 
 	for (i = 0; i < m->norder; i++)
 		if (!maketask_ended(m->order[i]) &&
-		    set_find(m, m->order[i]) == -1)
+		    (set_find(m, m->order[i]) == -1 ||
+		    threads_find(m, m->order[i]) == -1))
 			return -1;
 	return 0;
 }

@@ -120,8 +120,8 @@ line_tell(struct cgtelling *g)
 }
 
 /*
- * Add to a record, which has the cgroups of a process, what they are, as far as
- * no record of set l tells of them.
+ * Add to a record, which has the cgroups of a process or thread, what they are,
+ * as far as no record of set l tells of them.
  */
 static void
 directories_tell(struct live *l, struct filelist *rec)
@@ -147,6 +147,53 @@ directories_tell(struct live *l, struct filelist *rec)
 	if (g.text.len > 0)
 		filelist_buf(rec, "cgroups/directories", &g.text);
 	free(g.mounts.data);
+}
+
+/*
+ * Add to a record, which has the cgroups of a process, what they are, where no
+ * other record of set l tells it; and set *own, which is empty and the caller's
+ * to free, to them, if it is in any.
+ */
+void
+cgroups_tell(struct live *l, struct filelist *rec, struct bytes *own)
+{
+	const struct file *f;
+	struct cgroupline line;
+	struct buf b = { 0 };
+	struct scan t;
+
+	directories_tell(l, rec);
+	if (own->data != NULL || (f = filelist_find(rec, "cgroup")) == NULL)
+		return;
+	for (t = scan_begin(f->data, f->len); cgroup_next(&t, &line);)
+		if (line.path.end - line.path.s > 1) {
+			buf_add(&b, f->data, f->len);
+			break;
+		}
+	*own = (struct bytes){ .data = b.data, .len = b.len };
+}
+
+/*
+ * Add to the record of thread tid of process pid the cgroups that it is in, and
+ * what they are, if they are others than own, those of the process: a thread
+ * can be in others of version 1, and of version 2 where these are threaded.
+ */
+void
+cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
+    pid_t pid, pid_t tid)
+{
+	struct bytes b;
+
+	/* one that has ended meanwhile was where its process is */
+	if (proc_read(pid, tid, "cgroup", &b) == -1)
+		return;
+	if (b.len == 0 || (b.len == own->len && memcmp(b.data, own->data,
+	    b.len) == 0)) {
+		free(b.data);
+		return;
+	}
+	filelist_add(rec, "cgroup", b.data, b.len);
+	directories_tell(l, rec);
 }
 
 /*
@@ -182,12 +229,12 @@ roots_put(struct buf *text, const struct bytes *outside,
 }
 
 /*
- * Add to the record of process pid where its cgroup namespace has its roots,
- * if it is not ours and no record of set l tells it: this thread goes there
+ * Add to the record of process pid, whose cgroup namespace is not ours, where
+ * that has its roots, if no record of set l tells it: this thread goes there
  * for a moment.  Where it may not, nothing is told.
  */
-static void
-roots_tell(struct live *l, struct filelist *rec, pid_t pid)
+void
+cgroups_roots(struct live *l, struct filelist *rec, pid_t pid)
 {
 	struct bytes outside = { 0 }, inside = { 0 };
 	struct buf text = { 0 };
@@ -219,17 +266,4 @@ roots_tell(struct live *l, struct filelist *rec, pid_t pid)
 		close(ns);
 	if (own != -1)
 		close(own);
-}
-
-/*
- * Add to a record, which has the cgroups and namespaces of process pid, what
- * these cgroups are, and where its cgroup namespace begins, if other tells that
- * it is not ours; each where no other record of set l has it.
- */
-void
-cgroups_tell(struct live *l, struct filelist *rec, pid_t pid, bool other)
-{
-	directories_tell(l, rec);
-	if (other)
-		roots_tell(l, rec, pid);
 }

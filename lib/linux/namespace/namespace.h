@@ -11,6 +11,12 @@
 void		 namespaces_tell(struct live *l, struct filelist *rec,
 		    pid_t pid);
 
+/* cgroups.c: what the cgroups are that processes and threads are in */
+void		 cgroups_tell(struct live *l, struct filelist *rec,
+		    struct bytes *own);
+void		 cgroups_thread(struct live *l, struct filelist *rec,
+		    const struct bytes *own, pid_t pid, pid_t tid);
+
 /* mounted.c: what processes have mounted */
 void		 mounted_see(struct live *l, struct lproc *p,
 		    const struct filelist *rec);

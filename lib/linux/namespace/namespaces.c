@@ -58,9 +58,9 @@ names_add(struct filelist *rec, pid_t pid)
 
 /*
  * Add to a record, which has the namespaces of process pid, in which of them
- * we are not, of such a UTS namespace the names, and of such a network
- * namespace what it has; and what its cgroups are: where no other record of set
- * l tells that.
+ * we are not, of such a UTS namespace the names, of such a network namespace
+ * what it has and of such a cgroup namespace where it begins: the last two
+ * where no other record of set l tells that.
  */
 void
 namespaces_tell(struct live *l, struct filelist *rec, pid_t pid)
@@ -79,5 +79,6 @@ namespaces_tell(struct live *l, struct filelist *rec, pid_t pid)
 		names_add(rec, pid);
 	if (strstr(text, "net") != NULL)
 		netspace_record(l, pid, rec);
-	cgroups_tell(l, rec, pid, strstr(text, "cgroup") != NULL);
+	if (strstr(text, "cgroup") != NULL)
+		cgroups_roots(l, rec, pid);
 }

@@ -21,9 +21,9 @@ struct cgtelling {
 bool		 cgroupdir_tell(struct cgtelling *g, int point,
 		    const char *path, const char *below);
 
-/* cgroups.c: the cgroups of a process */
-void		 cgroups_tell(struct live *l, struct filelist *rec, pid_t pid,
-		    bool other);
+/* cgroups.c: where a cgroup namespace begins */
+void		 cgroups_roots(struct live *l, struct filelist *rec,
+		    pid_t pid);
 
 /* tmpfs.c: the files of one */
 int		 tmpfs_archive(struct buf *b, int dir, size_t most);

@@ -198,6 +198,7 @@ lprocs_free(struct live *l)
 		coredump_free(p->core);
 		free(p->lack);
 		free(p->limit);
+		free(p->cgroup.data);
 		filelist_free(&p->fds);
 		filelist_free(&p->pattern);
 		filelist_free(&p->toldlike);

@@ -152,6 +152,9 @@ struct lproc {
 	pid_t		 clone;	/* of its memory, by us; 0: none */
 	pid_t		 origin; /* mmtid without the clone */
 	struct inject	*calls;	/* owned; that the clone makes, or NULL */
+	struct bytes	 cgroup; /* owned; that of its first thread, which
+				   others may not be in; no data: none is in
+				   one */
 	char		*limit;	/* owned; of its memory, a sentence; or NULL */
 	atomic_bool	 lost;	/* its clone was killed before its time */
 	struct lack	*lack;	/* owned; what the clone lacks, ascending */

@@ -26,6 +26,8 @@ thread_finish(struct live *l, struct lproc *lp, struct lthread *th)
 	th->finished = true;
 	if (th->tid == lp->pid)
 		task_finish(l, lp, th->task, rec);
+	else if (lp->cgroup.data != NULL)
+		cgroups_thread(l, rec, &lp->cgroup, lp->pid, th->tid);
 	/* the files of one that was killed may be empty */
 	for (; rec->n > n && clone_lost(lp); rec->n--) {
 		free(rec->file[rec->n - 1].name);

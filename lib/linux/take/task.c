@@ -419,6 +419,7 @@ task_finish(struct live *l, struct lproc *p, struct task *t,
 	for (i = 0; i < NITEMS(clone_links); i++)
 		filelist_link(to, pid, 0, clone_links[i]);
 	namespaces_tell(l, to, pid);
+	cgroups_tell(l, to, &p->cgroup);
 	if (p->mounts == NULL)
 		return;
 	t->mounts = *p->mounts;
