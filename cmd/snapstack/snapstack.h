@@ -17,9 +17,8 @@
  *	  regs.c	registers by their DWARF numbers
  *	  sigframe.c	what was interrupted by a signal
  *	  scan.c	what may be frames where nothing tells
- *	calls.c		names of system calls
- *	waits.c		what a thread waits for
- *	descriptions.c	what descriptors lead to
+ *	waits/		what a thread waits for: waits.h
+ *	  descriptions.c what descriptors lead to
  *	failure.c	what happens where libdw fails
  *	process.c	a process from beginning to end
  *	living.c	live processes
@@ -169,6 +168,7 @@ struct stack {			/* of a thread */
 	bool		 whole;	/* the last frame is the outermost */
 	char		*why;	/* owned; why it is not; or NULL */
 	char		*wait;	/* owned; what it waits for, or NULL */
+	size_t		 bare;	/* how much of that comes before times */
 	unsigned int	 signal; /* it fell by it, or 0 */
 	bool		 faulted; /* by what it did at an address: */
 	uint64_t	 fault;
@@ -259,12 +259,7 @@ const char	*demangle(const char *name);
 /* rust.c */
 char		*rust_demangle(const char *name);
 
-/* calls.c */
-const char	*call_name(uint16_t machine, int64_t nr);
-
 /* descriptions.c */
-bool		 description_find(const struct snap *s, const char *name,
-		    struct recfile *f);
 void		 descriptions_forget(void);
 
 /* waits.c */

@@ -115,7 +115,7 @@ if command -v gdb >/dev/null; then
 	gdb -nx -batch -iex 'set debuginfod enabled off' \
 	    -ex "run segv 2 <$tmp/f" -ex "gcore $tmp/fell.core" \
 	    "$targets/fall" >"$tmp/err" 2>&1
-	is "$("$BUILD/snapstack" "$tmp/fell.core" | grep ^thread | plain |
+	is "$("$BUILD/snapstack" -a "$tmp/fell.core" | grep ^thread | plain |
 	    sort -u) $("$BUILD/snapstack" -j "$tmp/fell.core" |
 	    jq -r '.signal + .fault' | tr '\n' ' ')" \
 	    'thread N (fall)

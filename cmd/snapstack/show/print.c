@@ -138,26 +138,49 @@ put_threads(const struct unwinder *u, size_t first)
 	printf("\n");
 }
 
-static const char *
-wait_text(const struct stack *st)
+/*
+ * Return whether two threads wait for the same; as long, too, if that counts.
+ */
+static bool
+is_samewait(const struct stack *a, const struct stack *b, bool times)
 {
-	return st->wait != NULL ? st->wait : "";
+	if (a->wait == NULL || b->wait == NULL)
+		return a->wait == b->wait;
+	return times ? strcmp(a->wait, b->wait) == 0 : a->bare == b->bare &&
+	    memcmp(a->wait, b->wait, a->bare) == 0;
+}
+
+static void
+put_wait(const struct stack *st, bool times)
+{
+	char *bare;
+
+	if (times)
+		text_put(st->wait);
+	else if ((bare = strndup(st->wait, st->bare)) != NULL) {
+		text_put(bare);
+		free(bare);
+	}
+	printf("\n");
 }
 
 /*
- * Print what the threads do that have one stack: once if all do the same.
+ * Print what the threads do that have one stack: once if all do the same, and
+ * then without times, if they differ.
  */
 static void
 put_waits(const struct unwinder *u, size_t first)
 {
 	const struct stack *st = u->stack;
 	size_t i;
-	bool same;
+	bool same, times;
 
-	for (same = true, i = first; i < u->n; i++)
-		if (st[i].same == first && strcmp(wait_text(&st[i]),
-		    wait_text(&st[first])) != 0)
-			same = false;
+	for (same = times = true, i = first; i < u->n; i++) {
+		if (st[i].same != first)
+			continue;
+		same &= is_samewait(&st[i], &st[first], false);
+		times &= is_samewait(&st[i], &st[first], true);
+	}
 	for (i = first; i < u->n; i++) {
 		if (st[i].same != first || (same && i != first) ||
 		    st[i].wait == NULL)
@@ -166,8 +189,7 @@ put_waits(const struct unwinder *u, size_t first)
 		if (!same)
 			printf("%" PRIu64 " ", st[i].tid);
 		printf("in ");
-		text_put(st[i].wait);
-		printf("\n");
+		put_wait(&st[i], times || !same);
 	}
 }
 

@@ -2,7 +2,7 @@
  * Open file descriptions, of which the record of the first process that has
  * one tells.  The records of all processes of a snapshot are taken apart once.
  */
-#include "snapstack.h"
+#include "waits.h"
 
 #include <stdlib.h>
 

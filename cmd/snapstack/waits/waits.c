@@ -3,22 +3,11 @@
  * descriptor, a futex and its owner, a child, a time.
  */
 #include "num.h"
-#include "snapstack.h"
+#include "waits.h"
 
 #include <elf.h>
 #include <inttypes.h>
 #include <string.h>
-
-enum { SHOWN = 4 };		/* of many descriptors */
-
-struct call {			/* that a thread is in */
-	struct unwinder	*u;
-	const struct stack *st;
-	const char	*name;
-	uint64_t	 arg[6];
-	uint64_t	 futex;	/* at which it waits, or 0 */
-	struct buf	*b;	/* what is told of it */
-};
 
 /*
  * Set the call as the thread's record tells it, if the thread still stands
@@ -63,10 +52,10 @@ call_interrupted(const struct registers *r, int64_t *nr, uint64_t arg[6])
 }
 
 /*
- * Return the call that a thread was in when it was stopped some time before, and
- * has been back in since by restart_syscall(2), whose number is nr: by the
- * instruction that loads it in front of that which enters the kernel, of amd64.
- * nr, where that does not tell.
+ * Return the call that a thread was in when it was stopped some time before,
+ * and has been back in since by restart_syscall(2), whose number is nr: by the
+ * instruction that loads it in front of that which enters the kernel, of
+ * amd64.  nr, where that does not tell.
  */
 static int64_t
 call_first(struct target *t, const struct registers *r, int64_t nr)
@@ -98,59 +87,6 @@ is_one(const char *name, const char *list)
 	return false;
 }
 
-/*
- * Tell of an open file description by its number: its addresses, if it is a
- * socket.
- */
-static void
-put_description(struct call *c, uint64_t id)
-{
-	static const struct {
-		const char	*key;
-		const char	*before;
-	} told[] = { { "local ", ", " }, { "remote ", " to " },
-	    { "path ", ", " } };
-	const struct target *t = c->u->target;
-	const char *value;
-	struct recfile f;
-	char name[64];
-	size_t i, len;
-
-	snprintf(name, sizeof name, "file/%" PRIu64, id);
-	if (!linuxrec_find(&t->rec, name, &f) &&
-	    !description_find(t->snap, name, &f))
-		return;
-	for (i = 0; i < sizeof told / sizeof *told; i++) {
-		value = recfile_value(&f, told[i].key, &len);
-		if (value == NULL)
-			continue;
-		buf_puts(c->b, told[i].before);
-		buf_add(c->b, value, len);
-	}
-}
-
-/*
- * Tell which file a descriptor is of, and of a socket its addresses.
- */
-static void
-put_descriptor(struct call *c, int fd)
-{
-	const struct target *t = c->u->target;
-	struct recfile f;
-	char name[32];
-	uint64_t id;
-
-	buf_printf(c->b, "%d", fd);
-	snprintf(name, sizeof name, "fd/%d", fd);
-	if (!t->hasrec || !linuxrec_find(&t->rec, name, &f))
-		return;
-	buf_printf(c->b, " (%.*s", (int)f.len, (const char *)f.data);
-	if (f.len > 7 && memcmp(f.data, "socket:", 7) == 0 &&
-	    linuxrec_opened(&t->rec, (uint64_t)fd, &id))
-		put_description(c, id);
-	buf_puts(c->b, ")");
-}
-
 static void
 put_thread(struct call *c, uint64_t tid)
 {
@@ -180,13 +116,15 @@ put_join(struct call *c, uint64_t addr)
 
 /*
  * Tell who has the futex: futex(2).  A mutex of glibc has its owner two words
- * behind (struct __pthread_mutex_s), one that inherits priority in itself.
+ * behind (struct __pthread_mutex_s); one that inherits priority, or is robust,
+ * in itself, and so have those of musl.
  */
 static void
 put_futex(struct call *c)
 {
 	enum { WAIT = 0, LOCK_PI = 6, WAIT_BITSET = 9, LOCK_PI2 = 13,
 	    COMMAND = 0x7f, CONTENDED = 2, TID = 0x3fffffff };
+	const uint32_t waiters = 0x80000000;
 	const unsigned int op = (unsigned int)c->arg[1] & COMMAND;
 	struct target *t = c->u->target;
 	uint64_t word, owner;
@@ -194,7 +132,10 @@ put_futex(struct call *c)
 	c->futex = c->arg[0];
 	if (!target_word(t, c->arg[0], 4, &word))
 		return;
-	if (op == LOCK_PI || op == LOCK_PI2) {
+	if (op == LOCK_PI || op == LOCK_PI2 || ((op == WAIT ||
+	    op == WAIT_BITSET) && (word & waiters) != 0 &&
+	    (uint32_t)c->arg[2] == word &&
+	    thread_find(c->u, c->u->inner, word & TID) != NULL)) {
 		buf_puts(c->b, ", a mutex of ");
 		put_thread(c, word & TID);
 	} else if ((op == WAIT || op == WAIT_BITSET) &&
@@ -209,65 +150,15 @@ put_futex(struct call *c)
 }
 
 /*
- * Tell of the descriptors that poll(2) is asked for.
+ * Tell a time behind what else is told: for, in or until so much.
  */
-static void
-put_poll(struct call *c)
+void
+put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)
 {
-	uint64_t i, n, fd;
-
-	n = (uint32_t)c->arg[1];
-	for (i = 0; i < n && i < SHOWN; i++) {
-		if (!target_word(c->u->target, c->arg[0] + 8 * i, 4, &fd))
-			return;
-		buf_puts(c->b, i == 0 ? " of " : ", ");
-		put_descriptor(c, (int)fd);
-	}
-	if (n > SHOWN)
-		buf_printf(c->b, " and %" PRIu64 " more", n - SHOWN);
-}
-
-/*
- * Tell of the descriptors that select(2) is asked for.
- */
-static void
-put_select(struct call *c)
-{
-	enum { MOST = 4 * KB };
-	uint8_t set[MOST / 8], any[MOST / 8] = { 0 };
-	unsigned int i, k, n, fd, shown;
-
-	n = (uint32_t)c->arg[0] < MOST ? (unsigned int)c->arg[0] : MOST;
-	for (i = 1; i <= 3; i++)
-		if (c->arg[i] != 0 && target_read(c->u->target, c->arg[i],
-		    set, (n + 7) / 8))
-			for (k = 0; k < (n + 7) / 8; k++)
-				any[k] |= set[k];
-	for (shown = 0, fd = 0; fd < n; fd++) {
-		if ((any[fd / 8] >> fd % 8 & 1) == 0)
-			continue;
-		if (shown++ >= SHOWN) {
-			buf_puts(c->b, " and more");
-			break;
-		}
-		buf_puts(c->b, shown == 1 ? " of " : ", ");
-		put_descriptor(c, (int)fd);
-	}
-}
-
-/*
- * The same of the select(2) that 386 had first: its arguments are in memory.
- */
-static void
-put_oldselect(struct call *c)
-{
-	const uint64_t at = c->arg[0];
-	unsigned int i;
-
-	for (i = 0; i < 4; i++)
-		if (!target_word(c->u->target, at + 4 * i, 4, &c->arg[i]))
-			return;
-	put_select(c);
+	if (c->bare == 0)
+		c->bare = c->b->len;
+	buf_printf(c->b, ", %s %" PRIu64 ".%03" PRIu64 " s", word, s,
+	    ns / 1000000);
 }
 
 /*
@@ -284,8 +175,55 @@ put_time(struct call *c, uint64_t addr, bool until)
 	if (addr != 0 && target_word(c->u->target, addr, word, &s) &&
 	    target_word(c->u->target, addr + word, word, &ns) &&
 	    ns < 1000000000)
-		buf_printf(c->b, ", %s %" PRIu64 ".%03" PRIu64 " s",
-		    until ? "until" : "for", s, ns / 1000000);
+		put_seconds(c, until ? "until" : "for", s, ns);
+}
+
+/*
+ * Tell after which time a call gives up: where that is, of those that have a
+ * struct timespec, or milliseconds.
+ */
+static void
+put_limit(struct call *c)
+{
+	enum { WAIT_BITSET = 9, COMMAND = 0x7f };
+	const int32_t ms = (int32_t)c->arg[strcmp(c->name, "poll") == 0 ? 2 :
+	    3];
+
+	if (is_one(c->name, "poll epoll_wait epoll_pwait")) {
+		if (ms >= 0)
+			put_seconds(c, "for", (uint64_t)ms / 1000,
+			    (uint64_t)ms % 1000 * 1000000);
+	} else if (is_one(c->name, "ppoll ppoll_time64"))
+		put_time(c, c->arg[2], false);
+	else if (is_one(c->name, "epoll_pwait2"))
+		put_time(c, c->arg[3], false);
+	else if (is_one(c->name, "pselect6 pselect6_time64"))
+		put_time(c, c->arg[4], false);
+	else if (is_one(c->name, "futex futex_time64") &&
+	    (c->arg[1] & COMMAND) == 0)
+		put_time(c, c->arg[3], false);
+	else if (is_one(c->name, "futex futex_time64") &&
+	    (c->arg[1] & COMMAND) == WAIT_BITSET)
+		put_time(c, c->arg[3], true);
+}
+
+/*
+ * Tell the path at addr of the thread's memory.
+ */
+static void
+put_path(struct call *c, uint64_t addr)
+{
+	char path[256];
+	size_t n;
+
+	for (n = 0; n < sizeof path - 1; n++)
+		if (!target_read(c->u->target, addr + n, &path[n], 1) ||
+		    path[n] == '\0')
+			break;
+	path[n] = '\0';
+	if (n > 0)
+		buf_printf(c->b, " of %s%s", path, n == sizeof path - 1 ?
+		    "..." : "");
 }
 
 static void
@@ -350,10 +288,17 @@ put_what(struct call *c)
 	    "pwrite64 pwritev pwritev2 recvfrom recvmsg recvmmsg sendto "
 	    "sendmsg sendmmsg recv send accept accept4 connect ioctl fcntl "
 	    "flock fsync fdatasync epoll_wait epoll_pwait epoll_pwait2 "
-	    "getdents64 fallocate ftruncate sendfile splice tee")) {
+	    "mq_timedreceive mq_timedsend getdents64 fallocate ftruncate "
+	    "sendfile splice tee")) {
 		buf_puts(c->b, " of ");
 		put_descriptor(c, (int)c->arg[0]);
-	}
+	} else if (is_one(s, "open stat lstat access chdir mkdir rmdir unlink "
+	    "readlink statfs execve truncate rename link symlink"))
+		put_path(c, c->arg[0]);
+	else if (is_one(s, "openat openat2 newfstatat statx faccessat "
+	    "faccessat2 mkdirat unlinkat readlinkat execveat"))
+		put_path(c, c->arg[1]);
+	put_limit(c);
 }
 
 /*
@@ -381,6 +326,7 @@ wait_find(struct unwinder *u, struct stack *st)
 		put_what(&c);
 	}
 	st->futex = c.futex;
+	st->bare = c.bare != 0 ? c.bare : b.len;
 	buf_add(&b, "", 1);
 	if (buf_check(&b) == 0)
 		st->wait = (char *)b.data;

@@ -1,7 +1,7 @@
 /*
  * System calls by their numbers: asm/unistd.h of each machine.
  */
-#include "snapstack.h"
+#include "waits.h"
 
 #include <elf.h>
 #include <string.h>

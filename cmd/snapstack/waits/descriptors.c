@@ -1,0 +1,175 @@
+/*
+ * The descriptors that a system call is asked for: what they lead to, and of
+ * some what they wait for themselves.
+ */
+#include "waits.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 4 };		/* of many descriptors */
+
+/*
+ * Tell of an open file description by its number: its addresses, if it is a
+ * socket.
+ */
+static void
+put_description(struct call *c, uint64_t id)
+{
+	static const struct {
+		const char	*key;
+		const char	*before;
+	} told[] = { { "local ", ", " }, { "remote ", " to " },
+	    { "path ", ", " } };
+	const struct target *t = c->u->target;
+	const char *value;
+	struct recfile f;
+	char name[64];
+	size_t i, len;
+
+	snprintf(name, sizeof name, "file/%" PRIu64, id);
+	if (!linuxrec_find(&t->rec, name, &f) &&
+	    !description_find(t->snap, name, &f))
+		return;
+	for (i = 0; i < sizeof told / sizeof *told; i++) {
+		value = recfile_value(&f, told[i].key, &len);
+		if (value == NULL)
+			continue;
+		buf_puts(c->b, told[i].before);
+		buf_add(c->b, value, len);
+	}
+}
+
+/*
+ * Tell which file a descriptor is of, and of a socket its addresses.  Return
+ * false if that is not known.
+ */
+static bool
+put_leads(struct call *c, int fd)
+{
+	const struct target *t = c->u->target;
+	struct recfile f;
+	char name[32];
+	uint64_t id;
+
+	buf_printf(c->b, "%d", fd);
+	snprintf(name, sizeof name, "fd/%d", fd);
+	if (!t->hasrec || !linuxrec_find(&t->rec, name, &f))
+		return false;
+	buf_printf(c->b, " (%.*s", (int)f.len, (const char *)f.data);
+	if (f.len > 7 && memcmp(f.data, "socket:", 7) == 0 &&
+	    linuxrec_opened(&t->rec, (uint64_t)fd, &id))
+		put_description(c, id);
+	buf_puts(c->b, ")");
+	return true;
+}
+
+/*
+ * Tell what is known of a descriptor beside where it leads to, by the lines of
+ * proc_pid_fdinfo(5): which descriptors an epoll(7) watches, and when a timer
+ * of timerfd_create(2) expires.
+ */
+static void
+put_info(struct call *c, int fd)
+{
+	struct recfile f;
+	char name[32], *text, *line, *rest;
+	uint64_t s, ns;
+	unsigned int n;
+	int watched;
+
+	snprintf(name, sizeof name, "fdinfo/%d", fd);
+	if (!linuxrec_find(&c->u->target->rec, name, &f) ||
+	    (text = strndup((const char *)f.data, f.len)) == NULL)
+		return;
+	for (rest = text, n = 0; (line = strsep(&rest, "\n")) != NULL;) {
+		if (sscanf(line, "it_value: (%" SCNu64 ", %" SCNu64 ")", &s,
+		    &ns) == 2 && ns < 1000000000 && (s != 0 || ns != 0))
+			put_seconds(c, "in", s, ns);
+		if (sscanf(line, "tfd: %d", &watched) != 1 || n++ >= SHOWN)
+			continue;
+		buf_puts(c->b, n == 1 ? " of " : ", ");
+		put_leads(c, watched);
+	}
+	if (n > SHOWN)
+		buf_printf(c->b, " and %u more", n - SHOWN);
+	free(text);
+}
+
+/*
+ * Tell which file a descriptor is of, of a socket its addresses, and what it
+ * waits for itself.
+ */
+void
+put_descriptor(struct call *c, int fd)
+{
+	if (put_leads(c, fd))
+		put_info(c, fd);
+}
+
+/*
+ * Tell of the descriptors that poll(2) is asked for.
+ */
+void
+put_poll(struct call *c)
+{
+	enum { MOST = 4 * KB };
+	uint64_t i, n, fd;
+	unsigned int asked;
+
+	n = (uint32_t)c->arg[1];
+	for (i = 0, asked = 0; i < n && i < MOST; i++) {
+		if (!target_word(c->u->target, c->arg[0] + 8 * i, 4, &fd))
+			return;
+		if ((int)fd < 0 || asked++ >= SHOWN)
+			continue;
+		buf_puts(c->b, asked == 1 ? " of " : ", ");
+		put_descriptor(c, (int)fd);
+	}
+	if (asked > SHOWN)
+		buf_printf(c->b, " and %u more", asked - SHOWN);
+}
+
+/*
+ * Tell of the descriptors that select(2) is asked for.
+ */
+void
+put_select(struct call *c)
+{
+	enum { MOST = 4 * KB };
+	uint8_t set[MOST / 8], any[MOST / 8] = { 0 };
+	unsigned int i, k, n, fd, shown;
+
+	n = (uint32_t)c->arg[0] < MOST ? (unsigned int)c->arg[0] : MOST;
+	for (i = 1; i <= 3; i++)
+		if (c->arg[i] != 0 && target_read(c->u->target, c->arg[i],
+		    set, (n + 7) / 8))
+			for (k = 0; k < (n + 7) / 8; k++)
+				any[k] |= set[k];
+	for (shown = 0, fd = 0; fd < n; fd++) {
+		if ((any[fd / 8] >> fd % 8 & 1) == 0)
+			continue;
+		if (shown++ >= SHOWN) {
+			buf_puts(c->b, " and more");
+			break;
+		}
+		buf_puts(c->b, shown == 1 ? " of " : ", ");
+		put_descriptor(c, (int)fd);
+	}
+}
+
+/*
+ * The same of the select(2) that 386 had first: its arguments are in memory.
+ */
+void
+put_oldselect(struct call *c)
+{
+	const uint64_t at = c->arg[0];
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		if (!target_word(c->u->target, at + 4 * i, 4, &c->arg[i]))
+			return;
+	put_select(c);
+}

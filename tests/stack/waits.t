@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# What a thread waits for, by its system call, its arguments and the record.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/stack/stack.sh
+. "$(dirname "$0")/stack.sh"
+
+[ "$(uname -m)" = x86_64 ] || {
+	echo "1..0 # SKIP other machines have other calls"
+	exit 0
+}
+mkfifo "$tmp/fifo"
+target "$targets/waits" "$tmp/fifo"
+child=$(sed -n 's/^child //p' "$lines")
+until_true asleep "$pid"
+"$BUILD/snap" -o "$tmp/snap" "$pid"
+
+# What each thread waits for by its name, but for numbers that differ.
+waits() {
+	"$BUILD/snapstack" -j "$@" | jq -r '"\(.name)|\(.waits)"' |
+	    sed -E "s/\<($pid|$child)\>/N/; s/\[[0-9]+\]/[N]/g
+		s/\.1 [0-9]{4,5}\)/.1 N)/; s/in 99[0-9]\..*/in N s/" |
+	    sort | uniq
+}
+
+cat >"$tmp/want" <<END
+accept|accept of 6 (socket:[N], 127.0.0.1 N)
+child|wait4, for any child
+epoll|epoll_wait of 4 (anon_inode:[eventpoll]) of 3 (pipe:[N])
+inherits|futex, a mutex of thread N (waits)
+nanosleep|clock_nanosleep, for 1000.000 s
+normal|futex, a mutex of thread N (waits)
+open|openat of $tmp/fifo
+poll|poll of 3 (pipe:[N]), 3 (pipe:[N]), 3 (pipe:[N]), 3 (pipe:[N]) and 1 more, for 1000.000 s
+robust|futex, a mutex of thread N (waits)
+select|pselect6 of 3 (pipe:[N])
+signal|pause, for a signal
+timed|futex, a mutex of thread N (waits), until 4000000000.000 s
+timer|read of 5 (anon_inode:[timerfd]), in N s
+waits|wait4, for child N
+END
+# the numbers of what threads open are those of who is first
+numbers() {
+	sed -E 's/^(accept|epoll|timer)(.*) of [0-9]+/\1\2 of N/' | sed \
+	    -E 's/ of [0-9]+ \((anon|socket)/ of N (\1/'
+}
+is "$(waits "$tmp/snap" | grep -v '^waits|clock' | numbers)" \
+    "$(numbers <"$tmp/want")" "each"
+is "$(waits "$pid" | grep -v '^waits|clock' | numbers)" \
+    "$(numbers <"$tmp/want")" "live, when it was stopped before"
+"$BUILD/snapstack" "$tmp/snap" >"$tmp/out"
+is "$(grep -A 2 '^9 threads:' "$tmp/out" | sed -n '/^  in/p')" \
+    "  in clock_nanosleep" "one stack: times that differ are left out"
+let_go "$pid" "it goes on"
+{
+	kill -KILL "$pid"
+	wait "$pid"
+} 2>/dev/null
+finish 4
