@@ -63,7 +63,8 @@ chosen_pids(struct chosen *c, const char *s)
 			return errstr_set("%s: no process id", s);
 		if (VEC_ROOM(c->pid, c->npid) == -1)
 			return -1;
-		c->pid[c->npid++] = strtoull(t, &end, 10);
+		c->pid[c->npid++] = (struct wanted){ strtoull(t, &end, 10),
+		    false };
 		if (*end == '\0')
 			return 0;
 		if (*end != ',')
@@ -105,9 +106,38 @@ chosen_proc(const struct chosen *c, const struct proc *p)
 {
 	size_t i;
 
-	for (i = 0; i < c->npid && c->pid[i] != p->pid; i++)
+	for (i = 0; i < c->npid && c->pid[i].pid != p->pid; i++)
 		continue;
 	return i < c->npid || c->npid == 0;
+}
+
+/*
+ * Note which of the processes that are chosen by their numbers s has.
+ */
+void
+chosen_see(struct chosen *c, struct snap *s)
+{
+	const struct proc *p;
+	size_t i;
+
+	for (i = 0; i < c->npid; i++)
+		c->pid[i].seen |= (p = snap_find(s, c->pid[i].pid)) != NULL &&
+		    proc_isprocess(p);
+}
+
+/*
+ * Return whether no snapshot had one of these, the first in *pid.
+ */
+bool
+chosen_missing(const struct chosen *c, uint64_t *pid)
+{
+	size_t i;
+
+	for (i = 0; i < c->npid && c->pid[i].seen;)
+		i++;
+	if (i < c->npid)
+		*pid = c->pid[i].pid;
+	return i < c->npid;
 }
 
 static bool

@@ -5,6 +5,7 @@
 #include "snapgrep.h"
 
 #include <err.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,9 @@ struct command {		/* what the command line asks for */
 	struct chosen	 chosen;
 	struct report	 report;
 	bool		 kind;	/* of patterns, was given */
+	bool		 string; /* it is a string, */
+	bool		 bytes;	/* or hexadecimal digits, */
+	bool		 number; /* or a number */
 	size_t		 others; /* what is looked for and is no pattern */
 	char		**e;	/* owned, its strings borrowed; of -e */
 	size_t		 ne;
@@ -67,14 +71,15 @@ fail(void)
 }
 
 static uint64_t
-number(const char *s)
+number(int option, const char *s)
 {
 	const char *bad;
 	long long n;
 
 	n = strtonum(s, 0, INT64_MAX, &bad);
 	if (bad != NULL) {
-		(void)errstr_set("%s: the number is %s", s, bad);
+		(void)errstr_set("-%c: a number is needed, and not \"%s\"",
+		    option, s);
 		fail();
 	}
 	return (uint64_t)n;
@@ -84,9 +89,9 @@ number(const char *s)
  * Bytes of context: as many as one wants to see.
  */
 static size_t
-context(struct report *r, const char *s)
+context(struct report *r, int option, const char *s)
 {
-	uint64_t n = number(s);
+	uint64_t n = number(option, s);
 
 	r->dump = true;
 	return n < KB * KB ? (size_t)n : KB * KB;
@@ -110,12 +115,14 @@ option_pattern(struct command *cmd, int c)
 		p->kind = PATTERN_REGEX;
 		break;
 	case 'F':
+		cmd->string = true;
 		p->kind = PATTERN_FIXED;
 		break;
 	case 'i':
 		p->nocase = true;
 		break;
 	case 'n':
+		cmd->number = true;
 		rc = pattern_number(p, optarg);
 		break;
 	case 'P':
@@ -124,12 +131,14 @@ option_pattern(struct command *cmd, int c)
 		rc = pattern_pointer(p, optarg);
 		break;
 	case 'u':
+		cmd->string = true;
 		p->utf16 = true;
 		break;
 	case 'w':
 		p->word = true;
 		break;
 	case 'x':
+		cmd->bytes = true;
 		p->kind = PATTERN_HEX;
 		break;
 	case 'Y':
@@ -178,23 +187,23 @@ option_report(struct report *r, int c)
 		r->all = true;
 		break;
 	case 'A':
-		r->behind = context(r, optarg);
+		r->behind = context(r, c, optarg);
 		break;
 	case 'B':
-		r->before = context(r, optarg);
+		r->before = context(r, c, optarg);
 		break;
 	case 'c':
 		r->count = true;
 		break;
 	case 'C':
-		r->before = r->behind = context(r, optarg);
+		r->before = r->behind = context(r, c, optarg);
 		break;
 	case 'l':
 		r->list = true;
 		break;
 	case 'm':
 		r->limited = true;
-		r->most = number(optarg);
+		r->most = number(c, optarg);
 		break;
 	case 'o':
 		r->only = true;
@@ -271,6 +280,7 @@ grep_file(struct command *cmd, const char *path, bool named)
 		program_warn("%s", snap_errstr());
 		return -1;
 	}
+	chosen_see(&cmd->chosen, s);
 	rc = cmd->pattern.kind == PATTERN_POINTER ? search_pointers(cmd, s) :
 	    search(cmd, s);
 	if (rc == -1)
@@ -290,7 +300,8 @@ patterns(struct command *cmd, char *const argv[])
 
 	rc = 0;
 	if (cmd->others > 1 ||
-	    (cmd->others > 0 && (cmd->kind || cmd->ne > 0)))
+	    (cmd->others > 0 && (cmd->kind || cmd->ne > 0)) ||
+	    cmd->string + cmd->bytes + cmd->number > 1)
 		options_misuse(&cmdline);
 	if (cmd->others == 0 && cmd->ne == 0) {
 		if (argv[optind] == NULL)
@@ -317,6 +328,7 @@ main(int argc, char *argv[])
 {
 	struct command cmd = { .chosen.last = UINT64_MAX };
 	struct confined need = { 0 };
+	uint64_t pid;
 	int c, i, rc;
 
 	/* it asks others of ours how far they are */
@@ -340,6 +352,11 @@ main(int argc, char *argv[])
 	    i++)
 		if (grep_file(&cmd, argv[i], argc - optind > 1) == -1)
 			rc = -1;
+	if (!(cmd.report.quiet && cmd.report.found) &&
+	    chosen_missing(&cmd.chosen, &pid)) {
+		program_warn("-p: no process %" PRIu64, pid);
+		rc = -1;
+	}
 	yara_close(&cmd.pattern);
 	pattern_free(&cmd.pattern);
 	chosen_free(&cmd.chosen);

@@ -84,8 +84,13 @@ enum match	 matcher_next(struct matcher *m, const uint8_t *s, size_t len,
 /*
  * choose.c
  */
+struct wanted {			/* a process, by its number */
+	uint64_t	 pid;
+	bool		 seen;	/* it is in a snapshot */
+};
+
 struct chosen {			/* of the command line */
-	uint64_t	*pid;	/* owned; none: all */
+	struct wanted	*pid;	/* owned; none: all */
 	size_t		 npid;
 	char		**name;	/* owned, its strings borrowed; none: all */
 	size_t		 nname;
@@ -99,6 +104,8 @@ int		 chosen_range(const char *s, uint64_t *first, uint64_t *last);
 int		 chosen_pids(struct chosen *c, const char *s);
 int		 chosen_mapping(struct chosen *c, char *s);
 bool		 chosen_proc(const struct chosen *c, const struct proc *p);
+void		 chosen_see(struct chosen *c, struct snap *s);
+bool		 chosen_missing(const struct chosen *c, uint64_t *pid);
 bool		 chosen_vma(const struct chosen *c, const struct vma *v);
 void		 chosen_free(struct chosen *c);
 void		 pointer_of(const struct snap *s, const struct proc *p,

@@ -202,6 +202,8 @@ done <<'END'
 -P xyz|xyz: no address
 -r 20-10 a|20-10: no range of addresses
 -p 1,a a|1,a: no process id
+-p 4194305 a|-p: no process 4194305
+-m 1k a|-m: a number is needed, and not "1k"
 ''|an empty pattern
 END
 while read -r args; do
@@ -213,11 +215,14 @@ done <<'END'
 -F -P 10
 -P 10 -e a
 -P 10 -R 20-30
+-F -x aa
+-u -x aa
+-x -n 4 5
 END
 # rules of YARA
 if ! pkg-config --exists yara; then
 	skip "-Y" "yara is missing" 7
-	finish 68
+	finish 73
 fi
 cat >"$tmp/rules" <<'END'
 rule border {
@@ -257,4 +262,4 @@ echo 'rule x { condition: nothing }' >"$tmp/wrong"
 is "$("$grep" -Y "$tmp/wrong" "$s" 2>&1)" \
     "snapgrep: $tmp/wrong: line 1: undefined identifier \"nothing\"" \
     "-Y: rules that are none"
-finish 68
+finish 73
