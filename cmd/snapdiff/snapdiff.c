@@ -41,10 +41,10 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Tell what changed in processes from one snapshot to another.",
 	.synopsis = (const char *const[]){
-		"[-lsx] [-p pid[:pid]] old new",
-		"[-lsx] [-p pid[:pid]] file",
+		"[-lx | -s] [-p pid[:pid]] old new",
+		"[-lx | -s] [-p pid[:pid]] file",
 		"[-aj] [-p pid] file ...",
-		"-j [-ls] [-p pid[:pid]] file ...",
+		"-j [-l | -s] [-p pid[:pid]] file ...",
 		NULL
 	},
 	.opts = opts
@@ -206,6 +206,20 @@ parse_pids(struct command *cmd, char *s)
 	cmd->pid = now == NULL ? cmd->before : parse_pid(now);
 }
 
+/*
+ * Standard input is there once.
+ */
+static void
+check_input(char *const *path)
+{
+	unsigned int n;
+
+	for (n = 0; *path != NULL; path++)
+		n += strcmp(*path, "-") == 0;
+	if (n > 1)
+		errx(EXIT_TROUBLE, "standard input can be read once only");
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -236,8 +250,10 @@ main(int argc, char *argv[])
 			cmd.opts.bytes = true;
 			break;
 		}
-	if (optind == argc || (cmd.opts.json && cmd.opts.bytes))
+	if (optind == argc || (cmd.opts.json && cmd.opts.bytes) ||
+	    (cmd.opts.sums && (cmd.opts.runs || cmd.opts.bytes)))
 		options_misuse(&cmdline);
+	check_input(argv + optind);
 	need.in = argv + optind;
 	need.nin = (size_t)(argc - optind);
 	if (confine(&need) == -1)

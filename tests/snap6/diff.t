@@ -176,6 +176,20 @@ timeout 20 "$BUILD/snapdiff" -p 7 a b c >out 2>err
 is "$? $(cat out err)" "2 snapdiff: a: process 7 is another one than in c" \
     "nor is one that was started again"
 
+# what is asked by mistake
+while IFS='|' read -r args want; do
+	# shellcheck disable=SC2086 # several
+	timeout 20 "$BUILD/snapdiff" $args >out 2>&1 </dev/null
+	is "$? $(head -n 1 out | cut -d [ -f 1)" "2 $want" "snapdiff $args"
+done <<'END'
+-p 7x a b|snapdiff: 7x is not a process id
+-p 7: a b|snapdiff:  is not a process id
+- -|snapdiff: standard input can be read once only
+-sx a b|usage: snapdiff 
+-sl a b|usage: snapdiff 
+-jx a b|usage: snapdiff 
+END
+
 # one that cannot be read keeps no other from being compared
 make a 'environ=A=1\0'
 make c 'environ=A=3\0'
@@ -212,4 +226,4 @@ make b 'files=3 \n\n99999999999999999999 1\n3 1\n' 'fd/3=socket:[1]' \
     'file/1=local \n' 'limits=\n\nMax' 'sigaction=\n99\n-1 5\n1' \
     'status=Uid:' 'fdinfo/3=flags:\t'
 is "$(diffs a b | sed -n 1p)" 1 "files that are cut anywhere"
-finish 32
+finish 38
