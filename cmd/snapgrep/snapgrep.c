@@ -106,7 +106,7 @@ option_pattern(struct command *cmd, int c)
 	struct pattern *p = &cmd->pattern;
 	int rc = 0;
 
-	cmd->kind = cmd->kind || strchr("EFnx", c) != NULL;
+	cmd->kind = cmd->kind || strchr("EFinuwx", c) != NULL;
 	switch (c) {
 	case 'e':
 		cmd->e[cmd->ne++] = optarg;

@@ -218,11 +218,13 @@ done <<'END'
 -F -x aa
 -u -x aa
 -x -n 4 5
+-i -P 10
+-u -Y /dev/null
 END
 # rules of YARA
 if ! pkg-config --exists yara; then
 	skip "-Y" "yara is missing" 7
-	finish 73
+	finish 75
 fi
 cat >"$tmp/rules" <<'END'
 rule border {
@@ -262,4 +264,4 @@ echo 'rule x { condition: nothing }' >"$tmp/wrong"
 is "$("$grep" -Y "$tmp/wrong" "$s" 2>&1)" \
     "snapgrep: $tmp/wrong: line 1: undefined identifier \"nothing\"" \
     "-Y: rules that are none"
-finish 73
+finish 75
