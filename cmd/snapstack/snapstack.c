@@ -4,7 +4,10 @@
  */
 #include "snapstack.h"
 
+#include <sys/stat.h>
+
 #include <err.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -156,6 +159,21 @@ confine_all(char *const argv[], size_t n)
 	free(in);
 }
 
+/*
+ * A directory that is named must be there, lest one wonders about symbols.
+ */
+static void
+check_dir(const char *dir)
+{
+	struct stat st;
+
+	if (stat(dir, &st) == 0 && !S_ISDIR(st.st_mode))
+		errno = ENOTDIR;
+	else if (access(dir, R_OK | X_OK) == 0)
+		return;
+	err(1, "-d: %s", dir);
+}
+
 static void
 options_get(int argc, char *argv[])
 {
@@ -167,6 +185,7 @@ options_get(int argc, char *argv[])
 			asked.all = true;
 			break;
 		case 'd':
+			check_dir(optarg);
 			debugfile_dir(optarg);
 			break;
 		case 'f':

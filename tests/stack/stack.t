@@ -178,6 +178,9 @@ is "$("$BUILD/snapstack" "$tmp/stripped.snap" | grep -c "in stripped \[$id\]$")"
 is "$(stripped -d "$tmp/debug")" 2 "-d: by its name and build id"
 cp "$BUILD/snap" "$tmp/wrong/stripped.debug"
 is "$(stripped -d "$tmp/wrong")" 0 "-d: not another of that name"
+"$BUILD/snapstack" -d "$tmp/none" "$tmp/stripped.snap" >"$tmp/out" 2>&1
+is "$? $(cat "$tmp/out")" \
+    "1 snapstack: -d: $tmp/none: No such file or directory" "-d: no such one"
 mkdir -p "$tmp/debug/.build-id/${id%"${id#??}"}"
 mv "$tmp/debug/stripped.debug" \
     "$tmp/debug/.build-id/${id%"${id#??}"}/${id#??}.debug"
@@ -338,4 +341,4 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++" "no g++" 2
 fi
-finish 53
+finish 54
