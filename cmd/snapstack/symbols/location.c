@@ -160,13 +160,16 @@ inlined_each(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc, location_fn fn,
 
 /*
  * Set the line of the source that pc, as the DWARF of unit cu has it, is of.
+ * What lies behind the code of a unit is taken for its last line by libdw,
+ * where that begins at the end of another.
  */
 static void
 line_find(struct location *pl, Dwarf_Die *cu, Dwarf_Addr pc)
 {
 	Dwarf_Line *l;
 
-	if ((l = dwarf_getsrc_die(cu, pc)) == NULL)
+	if (dwarf_haspc(cu, pc) == 0 ||
+	    (l = dwarf_getsrc_die(cu, pc)) == NULL)
 		return;
 	pl->file = dwarf_linesrc(l, NULL, NULL);
 	(void)dwarf_lineno(l, &pl->line);
