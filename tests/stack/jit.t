@@ -201,4 +201,40 @@ END
 else
 	skip "node" "no node" 2
 fi
-finish 45
+if command -v javac >/dev/null && command -v jcmd >/dev/null; then
+	cat >"$tmp/Spin.java" <<'END'
+public class Spin {
+	static double spinning(int n) {
+		double sum = 0;
+		for (int i = 0; i < n; i++)
+			sum += Math.sqrt(i);
+		return sum;
+	}
+	public static void main(String[] args) {
+		System.out.println("ready");
+		for (double all = 0;; all += spinning(100000))
+			continue;
+	}
+}
+END
+	javac -d "$tmp" "$tmp/Spin.java" >"$tmp/err" 2>&1
+	start java -Xmx64m -cp "$tmp" Spin
+	mapped() {
+		jcmd "$pid" Compiler.perfmap
+		"$BUILD/snapstack" -f "$pid" | grep -q ';double Spin\.spinning'
+	}
+	if jcmd "$pid" help 2>/dev/null | grep -q Compiler.perfmap; then
+		until_true mapped
+		ok $? "java" || "$BUILD/snapstack" -f "$pid" | diag
+		take
+		"$BUILD/snapstack" "$tmp/snap" |
+		    grep -q ' double Spin\.spinning(int)+0x.* (jit)$'
+		ok $? "java: a snapshot"
+	else
+		skip "java" "it makes no map for perf" 2
+	fi
+	ended
+else
+	skip "java" "no javac, or no jcmd" 2
+fi
+finish 47
