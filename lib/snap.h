@@ -282,6 +282,8 @@ struct readopts {
 				   NULL: all */
 	bool	 scan;		/* read and check all, even with an index */
 	bool	 salvage;	/* take what is whole of a damaged stream */
+	size_t	 unpacked;	/* MiB that may be kept unpacked of a compressed
+				   file; 0: as many as help */
 	void	(*record)(void *, uint64_t, const char *, uint64_t, uint64_t);
 				/* arg, pid, name, position, length; at
 				   position 0, the first line */

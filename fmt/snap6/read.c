@@ -202,6 +202,8 @@ snap6_read(struct input *in, const struct readopts *o)
 	int rc;
 
 	in->progress = r.o->progress;
+	if (r.o->unpacked != 0)
+		input_keep(in, r.o->unpacked);
 	if ((r.snap = snap_new()) == NULL)
 		return NULL;
 	if (r.o->store != NULL)

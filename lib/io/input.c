@@ -347,6 +347,16 @@ input_guess(struct input *in, size_t n)
 }
 
 /*
+ * Keep no more than so many MiB unpacked of a compressed stream in a file.
+ */
+void
+input_keep(struct input *in, size_t mib)
+{
+	if (in->gzfile != NULL)
+		gzipfile_keep(in->gzfile, mib);
+}
+
+/*
  * Give a damaged compressed stream the size that it is known to have.
  */
 int

@@ -110,6 +110,7 @@ int		 input_pread(struct input *in, void *buf, size_t n,
 		    uint64_t pos);
 int		 input_seek(struct input *in, uint64_t pos);
 void		 input_guess(struct input *in, size_t n);
+void		 input_keep(struct input *in, size_t mib);
 int		 input_widen(struct input *in, uint64_t size);
 void		 input_cut(struct input *in, uint64_t pos);
 void		 input_sum(struct input *in, struct sums *sums);

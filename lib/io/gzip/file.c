@@ -8,8 +8,8 @@
  *	FULL		it holds a member; with users, it stays
  *
  * There are a few slots, which do for who goes through the stream in order,
- * and one more, up to MOST, whenever a member must be read again that had been
- * given up.
+ * and one more, up to so many as may be, whenever a member must be read again
+ * that had been given up.
  */
 #include "gzip.h"
 
@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 enum {
+	LEAST = 4,
 	FEW = 16,
 	MOST = 256
 };
@@ -46,7 +47,8 @@ struct gzipfile {
 	bool		 damaged; /* its table was not whole */
 	struct slot	*slot;	/* owned; locked, but what FILLING or users
 				   reserve */
-	size_t		 nslot;	/* that may be used, of MOST; locked */
+	size_t		 nslot;	/* that are used, of most; locked */
+	size_t		 most;	/* of MOST */
 	uint64_t	 clock;	/* locked */
 	pthread_mutex_t	 lock;
 	pthread_cond_t	 change;
@@ -96,6 +98,7 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
 		return errstr_set("out of memory");
 	f->refs = 1;
 	f->nslot = FEW;
+	f->most = MOST;
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->change, NULL);
 	if ((f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) == -1)
@@ -160,6 +163,28 @@ gzipfile_free(struct gzipfile *f)
 }
 
 /*
+ * Keep no more than so many MiB of what members hold, but a few in any case.
+ * Nobody reads the stream meanwhile.
+ */
+void
+gzipfile_keep(struct gzipfile *f, size_t mib)
+{
+	const size_t n = mib * KB * KB / GZIP_RAW;
+	size_t i;
+
+	f->most = n < LEAST ? LEAST : n < MOST ? n : MOST;
+	if (f->nslot > f->most)
+		f->nslot = f->most;
+	for (i = f->most; i < MOST; i++) {
+		if (f->slot[i].state == FULL)
+			f->in[f->slot[i].member] = NULL;
+		f->slot[i].state = FREE;
+		free(f->slot[i].raw);
+		f->slot[i].raw = NULL;
+	}
+}
+
+/*
  * Return how many bytes the stream has when it is not compressed.
  */
 uint64_t
@@ -221,7 +246,7 @@ slot_new(struct gzipfile *f, size_t member)
 {
 	struct slot *s, *old;
 
-	if (f->had[member] && f->nslot < MOST)
+	if (f->had[member] && f->nslot < f->most)
 		f->nslot++;
 	old = NULL;
 	for (s = f->slot; s < f->slot + f->nslot; s++)

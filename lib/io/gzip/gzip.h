@@ -84,6 +84,7 @@ struct gzipfile;
 int		 gzipfile_open(struct gzipfile **out, int fd, uint64_t start,
 		    uint64_t end, bool salvage);
 void		 gzipfile_free(struct gzipfile *f);
+void		 gzipfile_keep(struct gzipfile *f, size_t mib);
 uint64_t	 gzipfile_size(const struct gzipfile *f);
 int		 gzipfile_read(struct gzipfile *f, void *buf, size_t n,
 		    uint64_t pos);
