@@ -3,7 +3,11 @@
  */
 #include "crash.h"
 
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+
+#include <linux/nsfs.h>
 
 #include <err.h>
 #include <errno.h>
@@ -105,6 +109,55 @@ status_alike(pid_t pid, const char *key)
 }
 
 /*
+ * Return true if a user namespace is one of user uid's that is in ours
+ * (ioctl_ns(2)).
+ */
+static bool
+namespace_isof(int ns, const struct stat *ours, uid_t uid)
+{
+	struct stat st;
+	uid_t owner;
+	bool is;
+	int up;
+
+	if (ioctl(ns, NS_GET_OWNER_UID, &owner) == -1 || owner != uid ||
+	    (up = ioctl(ns, NS_GET_PARENT)) == -1)
+		return false;
+	is = fstat(up, &st) == 0 && st.st_dev == ours->st_dev &&
+	    st.st_ino == ours->st_ino;
+	close(up);
+	return is;
+}
+
+/*
+ * Return true if the user of a process may do all that it may, as who traces it
+ * must (ptrace(2)): it has no capabilities, or those of a namespace of that
+ * user's.
+ */
+static bool
+rights_plain(const struct falling *f)
+{
+	struct stat ours, st;
+	char path[64];
+	bool is;
+	int ns;
+
+	snprintf(path, sizeof path, "/proc/%d/ns/user", f->pid);
+	if (stat("/proc/self/ns/user", &ours) == -1 ||
+	    (ns = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return false;
+	if (fstat(ns, &st) == -1)
+		is = false;
+	else if (st.st_dev != ours.st_dev || st.st_ino != ours.st_ino)
+		is = namespace_isof(ns, &ours, f->uid);
+	else
+		is = status_line(f->pid, "CapPrm", path, sizeof path) &&
+		    strtoull(path, NULL, 16) == 0;
+	close(ns);
+	return is;
+}
+
+/*
  * Set the name that the snapshot has of the program.
  */
 static int
@@ -175,7 +228,7 @@ falling_check(struct falling *f)
 	    sizeof line) || strtol(line, NULL, 10) != 1)
 		return errstr_set("process %d does not dump core", f->pid);
 	f->plain = f->dumpable == 1 && status_alike(f->pid, "Uid") &&
-	    status_alike(f->pid, "Gid");
+	    status_alike(f->pid, "Gid") && rights_plain(f);
 	if (falling_name(f) == -1)
 		return -1;
 	snprintf(f->id, sizeof f->id, "%s.%d.%jd", f->name, f->pid,

@@ -39,6 +39,16 @@ try "an odd name: taken" whole "$id"
 crash list "$id"
 is "$(wc -l <"$tmp/out")" 2 "an odd name: it is one line"
 
+# what it sets for itself holds for nobody else
+# shellcheck disable=SC2016 # of the shell that becomes the target
+falls_as fall prlimit --core=0:0 --fsize=4000:4000 --nofile=64:64 --cpu=99:99 \
+    sh -c 'echo 0 >/proc/self/coredump_filter && exec "$@"' - \
+    "$targets/fall" segv 3
+try "limits of its own: whole" whole "$id"
+gunzip -c "$store/$id" >"$tmp/x.snap"
+try "limits of its own: all of its memory" python3 "$tests/live/check.py" \
+    "$tmp/x.snap" "$pid" "${lines_of[$pid]}"
+
 # files are those that the process has, not those of its names
 mkdir -p "$tmp/root/bin"
 cp "$targets/fall" "$tmp/root/bin/rooted"
@@ -48,7 +58,6 @@ ldd "$targets/fall" | grep -o '/[^ ]*' | while read -r f; do
 done
 falls_as rooted chroot "$tmp/root" /bin/rooted segv 0
 try "another root: taken" whole "$id"
-rm -r "$tmp/root"
 if [ -x "$BUILD/snapstack" ]; then
 	crash stack "$id"
 	try "another root: its own program is in it" \
@@ -56,6 +65,16 @@ if [ -x "$BUILD/snapstack" ]; then
 else
 	skip "another root" "no snapstack"
 fi
+
+# a container: nothing of it is where it is for others
+mkdir "$tmp/root/proc"
+n=$("$BUILD/snapls" "$store/$id" | wc -l)
+falls_as rooted unshare -fpmnui --kill-child -R "$tmp/root" --mount-proc \
+    /bin/rooted segv 3
+try "a container: whole" whole "$id"
+is "$("$BUILD/snapls" "$store/$id" | wc -l)" "$n" \
+    "a container: with the files that it had"
+rm -r "$tmp/root"
 
 # a terabyte that nobody has touched
 cat >"$tmp/vast.py" <<'END'
@@ -144,7 +163,7 @@ e = [(1, 6, -1 & 0xffffffff), (2, 4, 65534), (4, 0, 0xffffffff),
 os.setxattr(sys.argv[1], "system.posix_acl_access", struct.pack("<I", 2) +
             b"".join(struct.pack("<HHI", *x) for x in e))' "$tmp/acl" \
     2>/dev/null; then
-	skip "as the user" "this file system has no ACLs" 5
+	skip "as the user" "this file system has no ACLs" 7
 else
 	as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	falls "$targets/fall" segv 3
@@ -190,11 +209,29 @@ else
 		else
 			skip "as the user: gdb" "no gdb, or no FUSE"
 		fi
+		# rights that its user has not: capabilities(7)
+		as=(setpriv --reuid 65534 --regid 65534 --clear-groups
+		    --inh-caps +net_raw --ambient-caps +net_raw)
+		falls "$targets/fall" segv 3
+		as=(env)
+		until_true none_runs
+		is "$(find "$store" -name "$id" -perm 600 -printf yes)" yes \
+		    "with more rights: it is root's alone"
+		# but those of a namespace that its user has made
+		if nobody unshare -Ur true; then
+			falls_as fall setpriv --reuid 65534 --regid 65534 \
+			    --clear-groups unshare -Urf "$targets/fall" segv 3
+			until_true readable
+			ok $? "with rights in its own namespace: its user's"
+		else
+			skip "with rights in its own namespace" \
+			    "there may be none"
+		fi
 	else
-		skip "as the user" "the kernel gives no descriptor" 5
+		skip "as the user" "the kernel gives no descriptor" 7
 	fi
 fi
 
 crash remove
 is "$rc $err" "0 " "removed"
-finish 19
+finish 25
