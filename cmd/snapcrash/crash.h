@@ -45,7 +45,7 @@ struct crash {			/* a snapshot that was taken */
 	uint64_t	 size;	/* bytes that it takes on the disk: its share
 				   of those of its file */
 	ino_t		 ino;	/* of its file, */
-	nlink_t		 links;	/* which is that of so many crashes */
+	size_t		 links;	/* which is that of so many crashes */
 	struct crashed	*facts;	/* NULL: not read yet, or not to be read */
 };
 

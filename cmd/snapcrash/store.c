@@ -100,11 +100,39 @@ store_add(struct crashes *l, const struct config *c, int dir, const char *name)
 		errx(1, "%s", snap_errstr());
 	k = &l->v[l->n++];
 	*k = (struct crash){ .written = st.st_mtim, .ino = st.st_ino,
-	    .links = st.st_nlink,
-	    .size = (uint64_t)st.st_blocks * 512 / st.st_nlink };
+	    .size = (uint64_t)st.st_blocks * 512 };
 	when_set(&k->when, name, &st);
 	if (asprintf(&k->file, "%s/%s", c->directory, name) == -1)
 		err(1, NULL);
+}
+
+static int
+ino_cmp(const void *a, const void *b)
+{
+	const struct crash *x = a, *y = b;
+
+	return x->ino < y->ino ? -1 : x->ino > y->ino;
+}
+
+/*
+ * Count of each file the names in the directory: who is not root may make links
+ * to it elsewhere (proc_sys_fs(5), protected_hardlinks).
+ */
+static void
+links_count(struct crashes *l)
+{
+	size_t i, k, n;
+
+	if (l->n > 1)
+		qsort(l->v, l->n, sizeof *l->v, ino_cmp);
+	for (i = 0; i < l->n; i += n) {
+		for (n = 1; i + n < l->n && l->v[i + n].ino == l->v[i].ino; n++)
+			continue;
+		for (k = i; k < i + n; k++) {
+			l->v[k].links = n;
+			l->v[k].size /= n;
+		}
+	}
 }
 
 /*
@@ -124,6 +152,7 @@ store_read(const struct config *c, struct crashes *l)
 	while ((e = readdir(d)) != NULL)
 		store_add(l, c, dirfd(d), e->d_name);
 	closedir(d);
+	links_count(l);
 	for (i = 0; i < l->n; i++)
 		l->v[i].id = strrchr(l->v[i].file, '/') + 1;
 	if (l->n > 1)
