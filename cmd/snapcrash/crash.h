@@ -153,8 +153,9 @@ bool		 time_parse(const char *s, time_t *t);
 
 /* merge.c: crashes of one program in one file */
 int		 merge_write(struct crash *const v[], size_t n,
-		    const char *path, unsigned int seconds);
-int		 merge_crash(const struct config *c, const char *name);
+		    const char *path, unsigned int seconds, uint64_t most);
+int		 merge_crash(const struct config *c, const char *name,
+		    const struct claim *claim);
 int		 merge_forget(const struct config *c, const ino_t *ino,
 		    size_t n);
 void		 merge_clean(void);
@@ -164,7 +165,9 @@ int		 program_self(char *path);
 char		*program_beside(const char *name);
 pid_t		 program_start(char *const argv[], const int fd[3]);
 pid_t		 program_read(char *const argv[], const int fd[3]);
+void		 program_tie(pid_t parent);
 int		 program_wait(pid_t pid, unsigned int seconds);
+void		 files_limit(uint64_t bytes);
 void		 reader_become(void);
 
 /* receive.c: the kernel's connection */

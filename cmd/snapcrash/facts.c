@@ -267,6 +267,7 @@ falling_read(struct falling *f, int file)
 	const struct confined need = { 0 };
 	const struct crash named = { .id = f->id };
 	struct crashed c = { 0 };
+	const pid_t self = getpid();
 	struct snap *s;
 	uint64_t said[2];
 	int fd[2];
@@ -276,6 +277,7 @@ falling_read(struct falling *f, int file)
 		return;
 	if ((pid = fork()) == 0) {
 		reader_become();
+		program_tie(self);
 		if (dup2(file, STDIN_FILENO) == -1 ||
 		    lseek(STDIN_FILENO, 0, SEEK_SET) == -1)
 			_exit(1);

@@ -20,7 +20,9 @@
 
 enum {
 	MERGE_MOST = 32,	/* names of a file */
-	MERGE_SECONDS = 3600	/* until it is given up */
+	FILES_MOST = 8,		/* that become one */
+	MERGE_SECONDS = 3600,	/* until it is given up */
+	UNPACKED = 16		/* MiB of all files, that are kept at hand */
 };
 
 static const char lock_name[] = ".merge", file_name[] = ".merging",
@@ -49,12 +51,15 @@ merge_lock(bool wait)
 }
 
 /*
- * Read of a file what it has of n crashes, those of them that it holds.
+ * Read of a file what it has of n crashes, those of them that it holds; so many
+ * MiB of it may be kept unpacked in memory.
  */
 static struct snap *
-file_read(const char *file, ino_t ino, struct crash *const v[], size_t n)
+file_read(const char *file, ino_t ino, struct crash *const v[], size_t n,
+    size_t unpacked)
 {
-	const struct readopts o = { .warn = program_lose };
+	const struct readopts o = { .warn = program_lose,
+	    .unpacked = unpacked };
 	uint64_t part[MERGE_MOST];
 	struct snap *s;
 	size_t i, k;
@@ -74,21 +79,44 @@ failed:
 }
 
 /*
+ * Return true if a crash is the first of those that are in its file.
+ */
+static bool
+file_isnew(struct crash *const v[], size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < i && v[k]->ino != v[i]->ino; k++)
+		continue;
+	return k == i;
+}
+
+static size_t
+files_count(struct crash *const v[], size_t n)
+{
+	size_t i, files;
+
+	for (i = files = 0; i < n; i++)
+		files += file_isnew(v, i);
+	return files;
+}
+
+/*
  * Read n crashes into one snapshot.
  */
 static struct snap *
 crashes_read(struct crash *const v[], size_t n)
 {
+	const size_t files = files_count(v, n);
 	struct snap *s = NULL, *t;
-	size_t i, k;
+	size_t i;
 	int rc;
 
 	for (i = 0, rc = 0; i < n && rc == 0; i++) {
-		for (k = 0; k < i && v[k]->ino != v[i]->ino; k++)
+		if (!file_isnew(v, i))
 			continue;
-		if (k < i)	/* that file was read */
-			continue;
-		t = file_read(v[i]->file, v[i]->ino, v + i, n - i);
+		t = file_read(v[i]->file, v[i]->ino, v + i, n - i,
+		    UNPACKED / files);
 		if (t == NULL)
 			rc = -1;
 		else if (s == NULL) {
@@ -107,13 +135,14 @@ crashes_read(struct crash *const v[], size_t n)
 /*
  * Write n crashes as a snapshot of their own to path, compressed; NULL is
  * standard output.  It reads what strangers have made, so a child does it that
- * can do nothing else, for so many seconds at most, if they are not 0.  Return
- * 0, or -1: the child has told why.
+ * can do nothing else, for so many seconds at most, if they are not 0, and so
+ * many bytes.  Return 0, or -1: the child has told why.
  */
 int
 merge_write(struct crash *const v[], size_t n, const char *path,
-    unsigned int seconds)
+    unsigned int seconds, uint64_t most)
 {
+	const pid_t self = getpid();
 	char *in[MERGE_MOST];
 	struct confined need = { .in = in, .out = path };
 	struct output *out;
@@ -126,7 +155,9 @@ merge_write(struct crash *const v[], size_t n, const char *path,
 		    errstr_set("it cannot be written");
 	for (need.nin = 0; need.nin < n; need.nin++)
 		in[need.nin] = v[need.nin]->file;
+	program_tie(self);
 	program_signals();
+	files_limit(most);
 	program_confine(&need, false);
 	s = NULL;
 	if ((out = output_begin(path, true, NULL)) == NULL ||
@@ -205,7 +236,7 @@ static size_t
 group_choose(const struct crashes *l, struct crash *own, struct crash **v)
 {
 	struct crash *k, *with = NULL, *before = NULL;
-	size_t i, n;
+	size_t i, n, files;
 
 	for (i = l->n; i-- > 0 && with == NULL;) {
 		k = &l->v[i];
@@ -218,11 +249,14 @@ group_choose(const struct crashes *l, struct crash *own, struct crash **v)
 		with = before;
 	if (with == NULL || own->links > 1 || with->links >= MERGE_MOST / 2)
 		return 0;
-	for (i = n = 0; i < l->n && n < MERGE_MOST - 1; i++) {
+	for (i = n = files = 0; i < l->n && n < MERGE_MOST - 1; i++) {
 		k = &l->v[i];
-		if (k->ino == with->ino || (k > with && k->links == 1 &&
-		    k != own && crash_islike(k, own)))
-			v[n++] = k;
+		if (k->ino != with->ino && (k < with || k->links > 1 ||
+		    k == own || files > FILES_MOST - 3 ||
+		    !crash_islike(k, own)))
+			continue;
+		files += k->ino != with->ino;
+		v[n++] = k;
 	}
 	v[n++] = own;
 	return n;
@@ -235,52 +269,93 @@ static uint64_t
 group_bytes(struct crash *const v[], size_t n)
 {
 	uint64_t sum;
-	size_t i, k;
+	size_t i;
 
-	for (i = 0, sum = 0; i < n; i++) {
-		for (k = 0; k < i && v[k]->ino != v[i]->ino; k++)
-			continue;
-		if (k == i)
+	for (i = 0, sum = 0; i < n; i++)
+		if (file_isnew(v, i))
 			sum += v[i]->size * v[i]->links;
-	}
 	return sum;
+}
+
+struct merging {
+	const struct config *c;
+	const char	*name;	/* of the crash */
+	struct crashes	 l;	/* owned; all that there are */
+	struct crash	*v[MERGE_MOST];	/* those that become one file */
+	size_t		 n;	/* 0: none */
+	uint64_t	 bytes;	/* that they take */
+	int		 rc;	/* -1 with errstr */
+};
+
+/*
+ * Choose what the crash becomes one file with, and reserve the bytes of the
+ * disk that take; as it takes no more than what it replaces, it needs none of
+ * those that snapshots may take.
+ */
+static void
+merge_choose(void *arg, const struct reserved *others, struct reserved *own)
+{
+	struct merging *m = arg;
+	struct crash *k = NULL;
+	size_t i;
+
+	m->rc = store_read(m->c, &m->l);
+	for (i = 0; i < m->l.n; i++)
+		if (strcmp(m->l.v[i].id, m->name) == 0)
+			k = &m->l.v[i];
+	if (k != NULL)
+		m->n = group_choose(&m->l, k, m->v);
+	m->bytes = group_bytes(m->v, m->n);
+	if (m->n < 2 || m->bytes > m->c->bytes / 2 ||
+	    m->bytes > disk_room(m->c, others))
+		m->n = 0;
+	else
+		own->disk = m->bytes;
+}
+
+/*
+ * Have the new file take the place of the others, if it takes less, while
+ * nobody removes any of them.
+ */
+static void
+merge_place(void *arg, const struct reserved *others, struct reserved *own)
+{
+	struct merging *m = arg;
+	struct stat st;
+
+	(void)others;
+	(void)own;
+	if (stat(file_name, &st) == 0 && (uint64_t)st.st_blocks * 512 +
+	    m->v[m->n - 1]->size / 4 <= m->bytes)
+		m->rc = names_move(m->v, m->n);
+	(void)unlink(file_name);
 }
 
 /*
  * Make one file of the crash with that name, in the current directory, and of
  * those of its program before, if that takes less by a quarter of what it takes
- * alone; if another process does that just now, the next crash does it.  Return
- * 0, or -1 with errstr: all is as before.
+ * alone; if another process does that just now, the next crash does it.  The
+ * claim is of who does.  Return 0, or -1 with errstr: all is as before.
  */
 int
-merge_crash(const struct config *c, const char *name)
+merge_crash(const struct config *c, const char *name,
+    const struct claim *claim)
 {
-	struct crash *v[MERGE_MOST], *own = NULL;
-	struct crashes l = { 0 };
-	const struct reserved none = { 0 };
-	uint64_t sum;
-	struct stat st;
-	size_t i, n = 0;
+	struct merging m = { .c = c, .name = name };
 	int lock, rc;
 
 	if ((lock = merge_lock(false)) == -1)
 		return errno == EAGAIN ? 0 : errstr_sys("%s", lock_name);
-	rc = store_read(c, &l);
-	for (i = 0; i < l.n; i++)
-		if (strcmp(l.v[i].id, name) == 0)
-			own = &l.v[i];
-	if (own != NULL)
-		n = group_choose(&l, own, v);
-	sum = group_bytes(v, n);
-	if (n < 2 || sum > c->bytes / 2 || sum > disk_room(c, &none))
-		goto out;
-	rc = merge_write(v, n, file_name, MERGE_SECONDS);
-	if (rc == 0 && stat(file_name, &st) == 0 &&
-	    (uint64_t)st.st_blocks * 512 + v[n - 1]->size / 4 <= sum)
-		rc = names_move(v, n);
+	if ((rc = claim_reserve(claim, merge_choose, &m)) == 0)
+		rc = m.rc;
+	if (rc == 0 && m.n > 0) {
+		rc = merge_write(m.v, m.n, file_name, MERGE_SECONDS, m.bytes);
+		if (rc == 0 && (rc = claim_reserve(claim, merge_place,
+		    &m)) == 0)
+			rc = m.rc;
+	}
 	(void)unlink(file_name);
-out:
-	store_free(&l);
+	store_free(&m.l);
 	close(lock);
 	return rc;
 }
@@ -309,7 +384,7 @@ merge_forget(const struct config *c, const ino_t *ino, size_t n)
 				v[m++] = &l.v[k];
 		if (m == 0 || (i > 0 && ino[i] == ino[i - 1]))
 			continue;
-		if (merge_write(v, m, file_name, 0) == -1 ||
+		if (merge_write(v, m, file_name, 0, UINT64_MAX) == -1 ||
 		    names_move(v, m) == -1) {
 			program_warn("%s still has what was removed: %s",
 			    v[0]->file, snap_errstr());

@@ -4,6 +4,7 @@
 #include "crash.h"
 
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -75,6 +76,28 @@ reader_become(void)
 	fclose(f);
 }
 
+/*
+ * End when parent does, which has started this process: who becomes another
+ * user loses that.
+ */
+void
+program_tie(pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
+		_exit(127);
+}
+
+/*
+ * Have this process, and what it starts, write no file that is larger.
+ */
+void
+files_limit(uint64_t bytes)
+{
+	const struct rlimit most = { bytes, RLIM_INFINITY };
+
+	(void)setrlimit(RLIMIT_FSIZE, &most);
+}
+
 static pid_t
 start(char *const argv[], const int fd[3], bool reader)
 {
@@ -92,10 +115,8 @@ start(char *const argv[], const int fd[3], bool reader)
 			_exit(127);
 	if (reader)
 		reader_become();
-	/* who becomes another user loses that */
-	if (fd != NULL && (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 ||
-	    getppid() != self))
-		_exit(127);
+	if (fd != NULL)
+		program_tie(self);
 	execvp(argv[0], argv);
 	program_warn("%s: %s", argv[0], strerror(errno));
 	_exit(127);

@@ -81,7 +81,7 @@ crash_dump(struct crash *k, const char *path)
 {
 	if (path == NULL && isatty(STDOUT_FILENO))
 		errx(1, "a snapshot is not for a terminal: -o file");
-	return merge_write(&k, 1, path, 0) == 0 ? 0 : 1;
+	return merge_write(&k, 1, path, 0, UINT64_MAX) == 0 ? 0 : 1;
 }
 
 /*

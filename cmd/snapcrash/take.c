@@ -7,7 +7,6 @@
 #include "crash.h"
 #include "vec.h"
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <err.h>
@@ -128,17 +127,6 @@ spool_new(void)
 	return fd;
 }
 
-/*
- * Have no program of ours write a file that is larger.
- */
-static void
-files_limit(uint64_t bytes)
-{
-	const struct rlimit most = { bytes, RLIM_INFINITY };
-
-	(void)setrlimit(RLIMIT_FSIZE, &most);
-}
-
 struct taking {			/* a process, into the spool */
 	const struct config *c;
 	struct crashes	*l;	/* those that there are */
@@ -254,7 +242,7 @@ snapcat_run(int spool, int file, uint64_t room)
 	else if ((pid = program_read(argv, fd)) != -1)
 		rc = (rc = program_wait(pid, PACK_SECONDS)) == 0 ? 0 :
 		    errstr_set("snapcat failed: %d", rc);
-	files_limit(RLIM_INFINITY);
+	files_limit(UINT64_MAX);
 	free(argv[0]);
 	return rc;
 }
@@ -347,7 +335,7 @@ crash_take(const struct config *c, char *const words[])
 	    f.pid, f.name, f.uid, what, frames, c->directory, name + 2);
 	/* a command is for one crash, and its file is yet */
 	hook_run(c, name);
-	if (c->merge && merge_crash(c, name + 2) == -1)
+	if (c->merge && merge_crash(c, name + 2, &claim) == -1)
 		syslog(LOG_WARNING, "%s stays alone: %s", name + 2,
 		    snap_errstr());
 	return 0;

@@ -97,5 +97,29 @@ is "$rc $(grep -c 'lacks' "$tmp/out")" "0 0" "and the last is whole"
 printf '%s\n' "directory $store" "keep-free 0" "keep-bytes 1K" >"$conf"
 falls "$targets/fall" segv 0
 is "$(find "$store" -name '*.snap.gz')" "" "a file goes with all its names"
+
+# not where others may still write what the disk has
+config "merge yes" "hook $tmp/hook"
+cat >"$tmp/hook" <<END
+#!/bin/sh
+echo "0 $((1 << 50))" >"$store/.place.1"
+END
+chmod 755 "$tmp/hook"
+(
+	exec 8>"$store/.place.1"
+	flock 8 && exec sleep 1000 3>&-
+) &
+worker=$!
+until_true is_held "$store/.place.1"
+falls "$targets/fall" segv 0
+: >"$store/.place.1"
+falls "$targets/fall" segv 0
+is "$(inodes | cut -d' ' -f2 | tr '\n' ' ')" "1 1 " \
+    "another may fill the disk: nothing is merged"
+kill "$worker"
+wait "$worker" 2>/dev/null
+falls "$targets/fall" segv 0
+is "$(inodes | cut -d' ' -f2 | sort | tr '\n' ' ')" "1 2 " \
+    "it does not any more: what comes is merged"
 rm -rf "$store"
-finish 16
+finish 18
