@@ -68,11 +68,12 @@ config() {
 
 # crash WORD ...: run it; $rc, $err, and in $tmp/out what it prints; where there
 # is a file $tmp/pattern, that is core_pattern, for the kernel lets nobody in
-# another mount namespace set that to a socket
+# another mount namespace set that to a socket; likewise $tmp/run is /run
 crash() {
 	unshare -m sh -c "mount --bind '$tmp/lib' /var/lib &&
 	    { [ ! -e '$tmp/pattern' ] ||
 	    mount --bind '$tmp/pattern' '$proc/core_pattern'; } &&
+	    { [ ! -e '$tmp/run' ] || mount --bind '$tmp/run' /run; } &&
 	    mount --bind '$tmp/sysctl' /etc/sysctl.d &&
 	    { [ ! -d /etc/systemd/system ] ||
 	    mount --bind '$tmp/units' /etc/systemd/system; } && exec \"\$@\"" - \

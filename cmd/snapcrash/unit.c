@@ -144,8 +144,11 @@ units_remove(void)
 
 	if (!unit_isours(names[0]) && !unit_isours(names[1]))
 		return;
-	if (units_work())
+	if (units_work()) {
 		(void)systemctl("disable", "--now", "snapcrash.socket");
+		/* it was started for the socket, and does not end with it */
+		(void)systemctl("stop", "snapcrash.service", NULL);
+	}
 	for (i = 0; i < 2; i++)
 		if (unit_isours(names[i]) && unlink(names[i]) == -1)
 			err(1, "%s", names[i]);

@@ -207,9 +207,23 @@ falls "$targets/fall" segv 0
 try "a socket of systemd's" "$BUILD/snapls" -c "$store/$id"
 ends
 
-crash remove
+# to a systemd that runs, which has started what serves
+mkdir -p "$tmp/run/systemd/system" "$tmp/fake"
+cat >"$tmp/fake/systemctl" <<END
+#!/bin/sh
+echo "\$*" >>"$tmp/asked"
+END
+chmod 755 "$tmp/fake/systemctl"
+PATH=$tmp/fake:$PATH crash remove
 is "$rc $err $(cat "$tmp/pattern" "$proc/core_pipe_limit" | tr '\n' ' ')" \
     "0  $was $waslimit " "removed: all is as before"
 is "$(find "$tmp/sysctl" "$tmp/lib" "$tmp/units" -type f)" "" "no file is left"
+if [ -d /etc/systemd/system ]; then
+	is "$(cat "$tmp/asked")" "disable --now snapcrash.socket
+stop snapcrash.service
+daemon-reload --quiet" "systemd is asked to end all of it"
+else
+	skip "systemd is asked" "no systemd"
+fi
 put_back
-finish 24
+finish 25
