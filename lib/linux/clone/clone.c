@@ -5,8 +5,8 @@
  * A stopped process is made to clone itself without an exit signal; its
  * memory is then shared with the clone until one of them writes to it, and
  * the clone never runs.  What it lacks of the memory of the process is copied
- * meanwhile (lacks.c).  Clones are made of all processes or of none: where one
- * cannot be made, all stay stopped until their memory was read.
+ * meanwhile (lacks.c).  Clones are made of all processes or of none (make.c):
+ * where one cannot be made, all stay stopped until their memory was read.
  *
  * A clone is a child of the process, and would be its zombie in the end; it
  * is the guard (guard.c) that sees to that.
@@ -20,200 +20,10 @@
 #include <sys/wait.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/*
- * Return 1 if process p can be cloned; 0 if it is not one that we have
- * stopped; -1 with errstr if it is, but does not stand still or has lost the
- * thread that leads it.
- */
-static int
-clone_ready(struct lproc *p)
-{
-	struct lthread *t;
-	bool ours;
-
-	ours = false;
-	TAILQ_FOREACH(t, &p->threads, entry) {
-		if (t->hold == HOLD_BUSY)
-			return errstr_set("thread %d does not stop", t->tid);
-		if (t->hold == HOLD_FOREIGN)
-			return 0;	/* that was told */
-		if (t->hold == HOLD_STOPPED)
-			ours = true;
-	}
-	t = TAILQ_FIRST(&p->threads);
-	if (ours && t->hold != HOLD_STOPPED)
-		return errstr_set("its first thread has exited");
-	return ours && t->task != NULL;
-}
-
-/*
- * Return true if a process of set l has a descriptor of userfaultfd(2) open, as
- * the monitor of some memory has.
- */
-static bool
-has_monitor(const struct live *l)
-{
-	const struct lproc *p;
-	const struct lthread *t;
-	size_t i;
-
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		t = TAILQ_FIRST(&p->threads);
-		for (i = 0; t != NULL && t->task != NULL &&
-		    i < t->task->nopen; i++)
-			if (strcmp(t->task->open[i].path,
-			    "anon_inode:[userfaultfd]") == 0)
-				return true;
-	}
-	return false;
-}
-
-/*
- * Return 0 if process p has no memory under userfaultfd(2) now, whatever was
- * read before it was stopped; else -1 with errstr.
- */
-static int
-memory_unwatched(const struct lproc *p)
-{
-	struct bytes b;
-	struct scan t;
-	struct smap m;
-	int rc;
-
-	if (proc_read(p->mmtid, 0, "smaps", &b) == -1)
-		return errstr_sys("/proc/%d/smaps", p->mmtid);
-	for (t = scan_begin(b.data, b.len); (rc = smap_next(&t, &m)) == 1;)
-		if (m.vmflags & VMF_UFFD)
-			break;
-	free(b.data);
-	return rc == 1 ? errstr_set("its memory is under userfaultfd(2)") :
-	    rc;
-}
-
-/*
- * Return 0 if a clone of process p, which has the mappings vma, does no harm,
- * else -1 with errstr.  A monitor of userfaultfd(2) may be asked to agree to
- * it, and p waits for that: forever, if the monitor was stopped, too.  A child
- * in a new PID namespace is its init.
- */
-static int
-clone_harmless(const struct live *l, const struct lproc *p,
-    const struct vmas *vma)
-{
-	const struct filelist *rec = &TAILQ_FIRST(&p->threads)->rec;
-	const struct file *ours, *next;
-	size_t i;
-
-	ours = filelist_find(rec, "ns/pid");
-	next = filelist_find(rec, "ns/pid_for_children");
-	if (ours == NULL || next == NULL || ours->len != next->len ||
-	    memcmp(ours->data, next->data, ours->len) != 0)
-		return errstr_set("its children are in another PID namespace");
-	for (i = 0; i < vma->n; i++)
-		if (vma->v[i].flags & VMA_UFFD)
-			return errstr_set("its memory is under "
-			    "userfaultfd(2)");
-	return l->monitor ? memory_unwatched(p) : 0;
-}
-
-/*
- * Have the kernel kill a clone rather than others if memory gets scarce:
- * proc_pid_oom_score_adj(5).
- */
-static void
-clone_expendable(pid_t clone)
-{
-	int fd;
-
-	if ((fd = proc_open(clone, 0, "oom_score_adj", O_WRONLY)) == -1)
-		return;
-	(void)!write(fd, "1000", 4);
-	close(fd);
-}
-
-/*
- * Return how many pages process pid has mapped; 0 if that is not told:
- * proc_pid_statm(5).
- */
-static unsigned long
-pages_mapped(pid_t pid)
-{
-	char text[32];
-	ssize_t n;
-	int fd;
-
-	if ((fd = proc_open(pid, 0, "statm", O_RDONLY)) == -1)
-		return 0;
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return strtoul(text, NULL, 10);
-}
-
-/*
- * Return true if the clone of process p, which is stopped, has all that p has
- * mapped: fork(2) takes from the size of the one what it leaves out of the
- * other (dup_mmap of mm/mmap.c), and nothing else.
- */
-static bool
-clone_iswhole(const struct lproc *p)
-{
-	const unsigned long size = pages_mapped(p->mmtid);
-
-	return size > 0 && size == pages_mapped(p->clone);
-}
-
-/*
- * Clone process p, if it is one that we have stopped.  Return 0, or -1 with
- * errstr; errno is ESRCH then if p has died.
- */
-static int
-clone_make(struct live *l, struct snap *s, struct lproc *p)
-{
-	const struct vmas *vma;
-	struct inject *in;
-	bool whole;
-	pid_t inner;
-	int rc;
-
-	errno = 0;
-	if (p->skip || p->kernel || p->mmtid == 0)
-		return 0;
-	if ((rc = clone_ready(p)) != 1)
-		return rc;
-	vma = &TAILQ_FIRST(&p->threads)->task->vma;
-	if (clone_harmless(l, p, vma) == -1 ||
-	    headroom_claim(l, p, vma->n) == -1 ||
-	    (in = inject_begin(p->pid, false, vma)) == NULL)
-		return -1;
-	rc = guard_tell(l->guard, p->pid, 0);
-	if (rc == 0)
-		rc = inject_clone(in, &p->clone, &inner);
-	/* of what it is not told now, it has to look for */
-	if (p->clone != 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
-		rc = -1;
-	/* who runs again may end, or run another program, and closes files */
-	if (rc == 0 && ((p->calls = inject_entrust(in, p->clone)) == NULL ||
-	    inject_shed(p->calls) == -1))
-		rc = -1;
-	whole = rc == 0 && clone_iswhole(p);
-	if (inject_end(in, rc) == -1)
-		return -1;
-	clone_expendable(p->clone);
-	if (lacks_keep(l, s, p, vma, whole) == -1) {
-		errno = 0;
-		return -1;
-	}
-	p->origin = p->mmtid;
-	p->mmtid = p->clone;
-	return 0;
-}
 
 /*
  * Kill a clone, if we trace it: its number is that of no other process then.
@@ -301,7 +111,7 @@ live_lost(const struct live *l)
  * Kill all clones of set l, and have the processes themselves in their place.
  * As long as its process is stopped, each clone is a zombie.
  */
-static void
+void
 clones_kill(struct live *l)
 {
 	struct lproc *p;
@@ -318,37 +128,6 @@ clones_kill(struct live *l)
 			p->mmtid = p->origin;
 		p->origin = 0;
 	}
-}
-
-/*
- * Clone all processes of set l that are stopped by us, whose threads were
- * gathered.  Return true if they can go on; else there are no clones, and the
- * user is told why.
- */
-bool
-clones_make(struct live *l, struct snap *s)
-{
-	struct lproc *p;
-	char why[256];
-
-	(void)step_begin(&l->steps, STEP_CLONE);
-	l->monitor = has_monitor(l);
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		if (clone_make(l, s, p) == 0)
-			continue;
-		strlcpy(why, snap_errstr(), sizeof why);
-		if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
-			break;
-		lproc_leave(l, p);
-	}
-	if (p == NULL)
-		return true;
-	clones_kill(l);
-	(void)step_begin(&l->steps, STEP_MEMORY);
-	live_say(l, "process %d cannot be cloned: %s: all stay stopped while "
-	    "they are written", p->pid, why);
-	lacks_drop(l);
-	return false;
 }
 
 /*

@@ -9,7 +9,6 @@
 /* clone.c */
 bool		 clone_lost(struct lproc *p);
 void		 clones_end(struct live *l);
-bool		 clones_make(struct live *l, struct snap *s);
 
 /* guard.c: the process that reaps clones, whatever becomes of us */
 struct guard	*guard_begin(void);
@@ -31,5 +30,8 @@ struct lack {			/* a run of pages */
 
 const struct lack *lack_find(const struct lproc *p, uint64_t start,
 		    uint64_t end);
+
+/* make.c: the making of clones */
+bool		 clones_make(struct live *l, struct snap *s);
 
 #endif

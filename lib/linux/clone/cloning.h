@@ -6,12 +6,16 @@
 
 #include "clone.h"
 
+/* clone.c */
+void		 clones_kill(struct live *l);
+
 /* guard.c */
 int		 guard_end(struct guard *g);
 int		 guard_tell(struct guard *g, pid_t target, pid_t clone);
 
 /* headroom.c: the memory that cgroups have for clones */
-int		 headroom_claim(struct live *l, struct lproc *p, size_t nvma);
+int		 headroom_claim(struct live *l, struct lproc *p, size_t nvma,
+		    bool first);
 
 /* lacks.c */
 void		 lacks_drop(struct live *l);

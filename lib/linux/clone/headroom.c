@@ -266,10 +266,13 @@ group_promise(struct group *g, uint64_t tables, uint64_t copies)
 /*
  * Set aside memory for a clone of process p, which is stopped and has nvma
  * mappings, in all cgroups that p is in: clones of other processes are yet to
- * be made.  Return 0, or -1 with errstr, which tells where there is no room.
+ * be made.  Return 0, or -1 with errstr, which tells where there is no room; 1,
+ * where there are limits and no room is looked for, unless p is the first of
+ * those that are cloned at once: what clones take, and copies of what they
+ * lack, is not known before they are made.
  */
 int
-headroom_claim(struct live *l, struct lproc *p, size_t nvma)
+headroom_claim(struct live *l, struct lproc *p, size_t nvma, bool first)
 {
 	struct bytes b;
 	struct group *g;
@@ -282,6 +285,8 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma)
 		return -1;
 	if (g == NULL || g->nroom == 0)
 		return 0;
+	if (!first)
+		return 1;
 	if (proc_read(p->mmtid, 0, "status", &b) == -1)
 		return errstr_sys("/proc/%d/status", p->mmtid);
 	tables = status_bytes(&b, "VmPTE") + nvma * MAPPING + TASK;

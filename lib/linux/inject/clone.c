@@ -81,17 +81,36 @@ clone_keep(struct inject *in, pid_t *pid)
 }
 
 /*
- * Have the thread make a clone, once: *ret is what it returned.  Return 0 if
- * there is one, which stands still as it is to; -1 if not.
+ * Have the process begin to make a clone, which goes on by itself: inject_clone
+ * waits for that.  Return 0, or -1 with errstr.
+ */
+int
+inject_cloning(struct inject *in)
+{
+	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
+	    .regs = &in->regs };
+	uint64_t arg[6] = { CLONE_FLAGS };
+	uint8_t stack[STAGE_MOST];
+
+	arg[1] = frame_exit(stack, inject_scratch(in), &w);
+	if (inject_trust(in) == -1 ||
+	    inject_write(in, stack, isa.stage) == -1 ||
+	    inject_enter(in, SYS_clone, arg, PTRACE_O_TRACECLONE) == -1)
+		return -1;
+	return inject_go(in, 0);
+}
+
+/*
+ * Wait until the process has made a clone: *ret is what the call returned.
+ * Return 0 if there is one, which stands still as it is to; -1 if not.
  */
 static int
-clone_call(struct inject *in, const uint64_t arg[6], pid_t *pid, int64_t *ret)
+clone_await(struct inject *in, pid_t *pid, int64_t *ret)
 {
 	int kept, rc;
 
 	kept = -1;
-	if (inject_enter(in, SYS_clone, arg, PTRACE_O_TRACECLONE) == -1 ||
-	    (rc = inject_step(in, PTRACE_EVENT_CLONE, CALL_MS)) == -1)
+	if ((rc = inject_step(in, PTRACE_EVENT_CLONE, CALL_MS)) == -1)
 		return -1;
 	if (rc == 1)
 		kept = clone_keep(in, pid);
@@ -102,32 +121,26 @@ clone_call(struct inject *in, const uint64_t arg[6], pid_t *pid, int64_t *ret)
 }
 
 /*
- * Make a clone of the process: a child that has a copy (copy-on-write) of its
- * memory, shares its descriptors (inject_shed), and is never to run.  It is
- * traced by us, stopped, killed by the kernel when we die, and without a
- * signal for its parent: only wait(2) with __WALL or __WCLONE finds it.  *pid
- * is its number (0: it may still come; -1: there is none), *inner that which
- * the process knows.
+ * Make a clone of the process, or wait for the one that it makes: a child that
+ * has a copy (copy-on-write) of its memory, shares its descriptors
+ * (inject_shed), and is never to run.  It is traced by us, stopped, killed by
+ * the kernel when we die, and without a signal for its parent: only wait(2)
+ * with __WALL or __WCLONE finds it.  *pid is its number (0: it may still come;
+ * -1: there is none), *inner that which the process knows.
  */
 int
 inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
 {
-	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
-	    .regs = &in->regs };
-	uint64_t arg[6] = { CLONE_FLAGS };
-	uint8_t stack[STAGE_MOST];
 	int64_t ret;
 	int kept, tries;
 
-	arg[1] = frame_exit(stack, inject_scratch(in), &w);
-	if (inject_trust(in) == -1 ||
-	    inject_write(in, stack, isa.stage) == -1)
-		return -1;
 	/* a signal that stops it comes first: -ERESTARTNOINTR */
 	tries = 0;
 	do {
 		ret = 0;
-		kept = clone_call(in, arg, pid, &ret);
+		kept = -1;
+		if (in->going || inject_cloning(in) == 0)
+			kept = clone_await(in, pid, &ret);
 	} while (ret == -ERESTARTNOINTR && ++tries < 10);
 	*inner = (pid_t)ret;
 	if (ret < 0) {

@@ -27,6 +27,7 @@ bool		 inject_islate(const struct inject *in);
 uint64_t	 inject_scratch(const struct inject *in);
 int		 inject_read(struct inject *in, void *buf, size_t len);
 int		 inject_write(struct inject *in, const void *buf, size_t len);
+int		 inject_cloning(struct inject *in);
 int		 inject_clone(struct inject *in, pid_t *pid, pid_t *inner);
 int		 inject_willclone(pid_t tid);
 struct inject	*inject_entrust(const struct inject *in, pid_t clone);

@@ -45,6 +45,7 @@ struct inject {
 	bool		 ready;		/* it can: what it had is known, and
 					   what leads it back is there */
 	bool		 entered;	/* the thread is not as it was */
+	bool		 going;		/* it runs to the next edge of a call */
 	bool		 gone;		/* the process is */
 	bool		 lost;		/* the thread could not be put back: it
 					   goes its way back by itself */
@@ -99,6 +100,7 @@ int		 inject_load(struct inject *in, long nr, const uint64_t arg[6]);
 int		 inject_options(struct inject *in, uintptr_t more);
 int		 inject_start(struct inject *in, long nr, const uint64_t arg[6],
 		    uintptr_t with);
+int		 inject_go(struct inject *in, int sig);
 int		 inject_step(struct inject *in, int event, uint64_t ms);
 
 /* repeat.c */

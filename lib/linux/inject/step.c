@@ -178,6 +178,20 @@ inject_odd(struct inject *in, int sig)
 }
 
 /*
+ * Let the thread go on with a signal, or 0, up to the next edge of a system
+ * call: inject_step waits for that.
+ */
+int
+inject_go(struct inject *in, int sig)
+{
+	if (ptrace(PTRACE_SYSCALL, in->tid, NULL, (void *)(uintptr_t)sig) ==
+	    -1)
+		return inject_refused(in, "to go on");
+	in->going = true;
+	return 0;
+}
+
+/*
  * Let the thread run up to the next edge of a system call, for ms
  * milliseconds at most, whatever else stops it: a stop of its process is
  * passed by, for it holds when we leave.  1 if what stopped it is the event
@@ -190,9 +204,9 @@ inject_step(struct inject *in, int event, uint64_t ms)
 	int sig, status;
 
 	for (sig = 0;;) {
-		if (ptrace(PTRACE_SYSCALL, in->tid, NULL,
-		    (void *)(uintptr_t)sig) == -1)
-			return inject_refused(in, "to go on");
+		if (!in->going && inject_go(in, sig) == -1)
+			return -1;
+		in->going = false;
 		if ((status = inject_await(in, until)) <= 0)
 			return status == 0 ? inject_stuck(in) : -1;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80))

@@ -1,0 +1,377 @@
+/*
+ * The making of clones (clone.c).
+ *
+ * Most of the time that fork(2) takes is the kernel's, in the process that is
+ * cloned; so some are made to clone themselves at once.  What clones lack is
+ * kept when none of those has anything of ours in its memory any more: another
+ * may share a part of it.
+ */
+#include "cloning.h"
+#include "linux/inject/inject.h"
+#include "state/state.h"
+
+#include <sys/syscall.h>
+
+#include <linux/kcmp.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	EACH = 2,		/* processes for a processor */
+	MOST = 32
+};
+
+struct cloning {		/* a process that clones itself */
+	struct lproc	*proc;	/* borrowed */
+	struct inject	*in;	/* owned */
+	bool		 whole;	/* the clone has all that is mapped */
+};
+
+struct making {
+	struct live	*live;	/* borrowed, as these */
+	struct snap	*snap;
+	struct cloning	 v[MOST]; /* those of now */
+	size_t		 n;
+	size_t		 most;
+	struct lproc	*failed; /* the first that could not, or NULL */
+	char		 why[256];
+};
+
+/*
+ * Return 1 if process p can be cloned; 0 if it is not one that we have
+ * stopped; -1 with errstr if it is, but does not stand still or has lost the
+ * thread that leads it.
+ */
+static int
+clone_ready(struct lproc *p)
+{
+	struct lthread *t;
+	bool ours;
+
+	ours = false;
+	TAILQ_FOREACH(t, &p->threads, entry) {
+		if (t->hold == HOLD_BUSY)
+			return errstr_set("thread %d does not stop", t->tid);
+		if (t->hold == HOLD_FOREIGN)
+			return 0;	/* that was told */
+		if (t->hold == HOLD_STOPPED)
+			ours = true;
+	}
+	t = TAILQ_FIRST(&p->threads);
+	if (ours && t->hold != HOLD_STOPPED)
+		return errstr_set("its first thread has exited");
+	return ours && t->task != NULL;
+}
+
+/*
+ * Return true if a process of set l has a descriptor of userfaultfd(2) open, as
+ * the monitor of some memory has.
+ */
+static bool
+has_monitor(const struct live *l)
+{
+	const struct lproc *p;
+	const struct lthread *t;
+	size_t i;
+
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		t = TAILQ_FIRST(&p->threads);
+		for (i = 0; t != NULL && t->task != NULL &&
+		    i < t->task->nopen; i++)
+			if (strcmp(t->task->open[i].path,
+			    "anon_inode:[userfaultfd]") == 0)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Return 0 if process p has no memory under userfaultfd(2) now, whatever was
+ * read before it was stopped; else -1 with errstr.
+ */
+static int
+memory_unwatched(const struct lproc *p)
+{
+	struct bytes b;
+	struct scan t;
+	struct smap m;
+	int rc;
+
+	if (proc_read(p->mmtid, 0, "smaps", &b) == -1)
+		return errstr_sys("/proc/%d/smaps", p->mmtid);
+	for (t = scan_begin(b.data, b.len); (rc = smap_next(&t, &m)) == 1;)
+		if (m.vmflags & VMF_UFFD)
+			break;
+	free(b.data);
+	return rc == 1 ? errstr_set("its memory is under userfaultfd(2)") :
+	    rc;
+}
+
+/*
+ * Return 0 if a clone of process p, which has the mappings vma, does no harm,
+ * else -1 with errstr.  A monitor of userfaultfd(2) may be asked to agree to
+ * it, and p waits for that: forever, if the monitor was stopped, too.  A child
+ * in a new PID namespace is its init.
+ */
+static int
+clone_harmless(const struct live *l, const struct lproc *p,
+    const struct vmas *vma)
+{
+	const struct filelist *rec = &TAILQ_FIRST(&p->threads)->rec;
+	const struct file *ours, *next;
+	size_t i;
+
+	ours = filelist_find(rec, "ns/pid");
+	next = filelist_find(rec, "ns/pid_for_children");
+	if (ours == NULL || next == NULL || ours->len != next->len ||
+	    memcmp(ours->data, next->data, ours->len) != 0)
+		return errstr_set("its children are in another PID namespace");
+	for (i = 0; i < vma->n; i++)
+		if (vma->v[i].flags & VMA_UFFD)
+			return errstr_set("its memory is under "
+			    "userfaultfd(2)");
+	return l->monitor ? memory_unwatched(p) : 0;
+}
+
+/*
+ * Have the kernel kill a clone rather than others if memory gets scarce:
+ * proc_pid_oom_score_adj(5).
+ */
+static void
+clone_expendable(pid_t clone)
+{
+	int fd;
+
+	if ((fd = proc_open(clone, 0, "oom_score_adj", O_WRONLY)) == -1)
+		return;
+	(void)!write(fd, "1000", 4);
+	close(fd);
+}
+
+/*
+ * Return how many pages process pid has mapped; 0 if that is not told:
+ * proc_pid_statm(5).
+ */
+static unsigned long
+pages_mapped(pid_t pid)
+{
+	char text[32];
+	ssize_t n;
+	int fd;
+
+	if ((fd = proc_open(pid, 0, "statm", O_RDONLY)) == -1)
+		return 0;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return strtoul(text, NULL, 10);
+}
+
+/*
+ * Return true if the clone of process p, which is stopped, has all that p has
+ * mapped: fork(2) takes from the size of the one what it leaves out of the
+ * other (dup_mmap of mm/mmap.c), and nothing else.
+ */
+static bool
+clone_iswhole(const struct lproc *p)
+{
+	const unsigned long size = pages_mapped(p->mmtid);
+
+	return size > 0 && size == pages_mapped(p->clone);
+}
+
+/*
+ * Return true if one of those that clone themselves now has the memory of
+ * process p, or may have it: what is put on the stack of p would be in a clone
+ * of that.
+ */
+static bool
+clone_shares(const struct making *m, const struct lproc *p)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		if (syscall(SYS_kcmp, m->v[i].proc->pid, p->pid, KCMP_VM, 0L,
+		    0L) <= 0)
+			return true;
+	return false;
+}
+
+/*
+ * Begin to clone process p, if it is one that we have stopped.  Return 0; 1 if
+ * that is to be done when those are done that have begun; -1 with errstr, and
+ * errno is ESRCH then if p has died.
+ */
+static int
+clone_begin(struct making *m, struct lproc *p)
+{
+	struct live *l = m->live;
+	const struct vmas *vma;
+	struct inject *in;
+	int rc;
+
+	errno = 0;
+	if (p->skip || p->kernel || p->mmtid == 0)
+		return 0;
+	if ((rc = clone_ready(p)) != 1)
+		return rc;
+	if (m->n == m->most || clone_shares(m, p))
+		return 1;
+	vma = &TAILQ_FIRST(&p->threads)->task->vma;
+	if (clone_harmless(l, p, vma) == -1)
+		return -1;
+	if ((rc = headroom_claim(l, p, vma->n, m->n == 0)) != 0)
+		return rc;
+	if ((in = inject_begin(p->pid, false, vma)) == NULL)
+		return -1;
+	if (guard_tell(l->guard, p->pid, 0) == -1 || inject_cloning(in) == -1)
+		return inject_end(in, -1);
+	m->v[m->n++] = (struct cloning){ .proc = p, .in = in };
+	return 0;
+}
+
+/*
+ * Wait until the process of c has cloned itself, and have it as it was.  Return
+ * 0, or -1 as clone_begin.
+ */
+static int
+clone_finish(const struct live *l, struct cloning *c)
+{
+	struct lproc *p = c->proc;
+	pid_t inner;
+	int rc;
+
+	errno = 0;
+	rc = inject_clone(c->in, &p->clone, &inner);
+	/* of what it is not told now, it has to look for */
+	if (p->clone != 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
+		rc = -1;
+	/* who runs again may end, or run another program, and closes files */
+	if (rc == 0 && ((p->calls = inject_entrust(c->in, p->clone)) == NULL ||
+	    inject_shed(p->calls) == -1))
+		rc = -1;
+	c->whole = rc == 0 && clone_iswhole(p);
+	if (inject_end(c->in, rc) == -1)
+		return -1;
+	clone_expendable(p->clone);
+	return 0;
+}
+
+/*
+ * Keep what the clone of c lacks.  Return 0, or -1 with errstr.
+ */
+static int
+clone_keep(struct making *m, const struct cloning *c)
+{
+	struct lproc *p = c->proc;
+
+	errno = 0;
+	if (lacks_keep(m->live, m->snap, p,
+	    &TAILQ_FIRST(&p->threads)->task->vma, c->whole) == -1) {
+		errno = 0;
+		return -1;
+	}
+	p->origin = p->mmtid;
+	p->mmtid = p->clone;
+	return 0;
+}
+
+/*
+ * Process p could not be cloned, as errstr and errno tell: if it has died, it
+ * is left out.
+ */
+static void
+clone_failed(struct making *m, struct lproc *p)
+{
+	char why[sizeof m->why];
+	bool died;
+
+	strlcpy(why, snap_errstr(), sizeof why);
+	died = errno == ESRCH || proc_died(p->pid, p->mmtid);
+	if (died)
+		lproc_leave(m->live, p);
+	else if (m->failed == NULL) {
+		m->failed = p;
+		strlcpy(m->why, why, sizeof m->why);
+	}
+}
+
+/*
+ * Finish all clones that were begun.
+ */
+static void
+clones_finish(struct making *m)
+{
+	struct cloning *c;
+	size_t i, n;
+
+	for (i = n = 0; i < m->n; i++) {
+		c = &m->v[i];
+		if (clone_finish(m->live, c) == -1)
+			clone_failed(m, c->proc);
+		else
+			m->v[n++] = *c;
+	}
+	for (i = 0; i < n && m->failed == NULL; i++)
+		if (clone_keep(m, &m->v[i]) == -1)
+			clone_failed(m, m->v[i].proc);
+	m->n = 0;
+}
+
+/*
+ * Clone all processes of set l that can be, as clones_make.
+ */
+static void
+clones_begin(struct making *m)
+{
+	struct lproc *p;
+	int rc;
+
+	TAILQ_FOREACH(p, &m->live->procs, entry) {
+		if ((rc = clone_begin(m, p)) == 1) {
+			clones_finish(m);
+			rc = m->failed == NULL ? clone_begin(m, p) : 0;
+		}
+		if (rc == -1)
+			clone_failed(m, p);
+		if (m->failed != NULL)
+			break;
+	}
+	clones_finish(m);
+}
+
+/*
+ * Clone all processes of set l that are stopped by us, whose threads were
+ * gathered.  Return true if they can go on; else there are no clones, and the
+ * user is told why.
+ */
+bool
+clones_make(struct live *l, struct snap *s)
+{
+	struct making m = { .live = l, .snap = s };
+	sigset_t all, old;
+
+	m.most = (size_t)processors_count() * EACH;
+	if (m.most > MOST)
+		m.most = MOST;
+	(void)step_begin(&l->steps, STEP_CLONE);
+	l->monitor = has_monitor(l);
+	/* inject_end puts back what inject_begin has found */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	clones_begin(&m);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (m.failed == NULL)
+		return true;
+	clones_kill(l);
+	(void)step_begin(&l->steps, STEP_MEMORY);
+	live_say(l, "process %d cannot be cloned: %s: all stay stopped while "
+	    "they are written", m.failed->pid, m.why);
+	lacks_drop(l);
+	return false;
+}

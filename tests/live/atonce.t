@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Some processes are made to clone themselves at once: those with memory of
+# their own, and whoever is killed meanwhile.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
+. "$(dirname "$0")/../tap.sh"
+
+if ! strace -qq -e trace=none true 2>/dev/null; then
+	echo "1..0 # SKIP no strace, or it may not trace"
+	exit 0
+fi
+
+# calls ARG...: the calls of ptrace(2) in $tmp/calls with which snap takes
+# processes
+calls() {
+	strace -qq -o "$tmp/calls" -e trace=ptrace "$BUILD/snap" -o "$tmp/snap" \
+	    "$@" 3>&- 2>"$tmp/err"
+}
+
+# begun: how many had begun to clone themselves when the first had a clone
+begun() {
+	sed '/PTRACE_GETEVENTMSG/,$d' "$tmp/calls" | grep -c TRACECLONE
+}
+
+# where memory is limited, each clone is made when it is known what those
+# before it took
+limited() {
+	local dir
+	while IFS=: read -r _ kind dir; do
+		case $kind in
+		"") dir=/sys/fs/cgroup$dir ;;
+		memory) dir=/sys/fs/cgroup/memory$dir ;;
+		*) continue ;;
+		esac
+		for (( ; ${#dir} > 13; )); do
+			grep -qsvE '^(max|92233720368547.....)$' \
+			    "$dir/memory.max" "$dir/memory.limit_in_bytes" &&
+			    return 0
+			dir=${dir%/*}
+		done
+	done </proc/self/cgroup
+	return 1
+}
+
+target "$targets/sharer"
+calls -r "$pid"
+is "$(grep -c PTRACE_GETEVENTMSG "$tmp/calls") $(begun)" "2 1" \
+    "they share memory: one after another"
+unnoticed "$pid" "they share memory: not noticed"
+
+target "$targets/cow"
+all="$pid $(sed -n 's/^of //p' "$lines" | tr '\n' ' ')"
+calls -r "$pid"
+is "$(grep -c PTRACE_GETEVENTMSG "$tmp/calls")" 5 "all have a clone"
+if limited; then
+	skip "several at once" "memory is limited here"
+else
+	ok $(($(begun) < 2)) "several at once" || diag <"$tmp/calls"
+fi
+check "$tmp/snap" "$pid" "several at once: memory of all"
+
+# Snap is killed where some have begun, some have a clone, and some have not.
+children() {
+	for p in $all; do
+		cat "/proc/$p/task/$p/children"
+	done | wc -w
+}
+all_reaped() {
+	[ "$(children)" -eq 4 ]
+}
+at=$(grep -n -m 1 TRACECLONE "$tmp/calls" | cut -d : -f 1)
+end=$(grep -n PTRACE_GETEVENTMSG "$tmp/calls" | tail -n 1 | cut -d : -f 1)
+n=$(often 12)
+bad=
+for ((i = 0; i < n; i++)); do
+	when=$((at + (end - at) * i / (n - 1)))
+	strace -qq -o "$tmp/killed" -e trace=ptrace \
+	    -e "inject=ptrace:signal=KILL:when=$when" \
+	    "$BUILD/snap" -r -o "$tmp/snap" "$pid" 3>&- 2>/dev/null
+	until_true all_reaped || bad="$bad $when"
+done 2>/dev/null
+is "$bad" "" "killed as they clone: no clone is left"
+for p in $all; do
+	let_go "$p" "killed as they clone: let go"
+done
+unnoticed "$pid" "killed as they clone: not noticed"
+finish 12
