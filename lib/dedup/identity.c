@@ -64,6 +64,46 @@ kept_run(const struct dedup *d, uint64_t place)
 	return k->place + k->n - place;
 }
 
+struct asking {			/* for identities once more */
+	struct source	*src;	/* borrowed, as id */
+	uint64_t	 loc;
+	size_t		 n;
+	uint64_t	*id;
+	int		 rc;
+};
+
+static void
+asking_do(void *arg)
+{
+	struct asking *a = arg;
+
+	a->rc = a->src->ops->identify(a->src, a->loc, a->n, a->id);
+}
+
+/*
+ * Ask a source once more for n identities from loc on, into d->now: a thread
+ * for the half of many.  Return 0, or -1 with errstr.
+ */
+static int
+identity_again(struct dedup *d, struct source *src, uint64_t loc, size_t n)
+{
+	enum { MANY = 1024 };
+	struct asking first = { .src = src, .loc = loc, .n = n, .id = d->now };
+	struct asking second = first;
+
+	if (n >= MANY) {
+		first.n = n / 2;
+		second.n -= first.n;
+		second.loc += first.n * IDENTITY_KB * KB;
+		second.id += first.n;
+		fetcher_call(d->fetcher, asking_do, &second);
+	}
+	asking_do(&first);
+	if (n >= MANY)
+		fetcher_await(d->fetcher);
+	return first.rc == -1 ? -1 : second.rc;
+}
+
 /*
  * Return how many groups from a place on still have these identities: a frame
  * may have moved since it was described.
@@ -83,7 +123,7 @@ identity_holds(struct dedup *d, uint64_t place, const uint64_t *id, size_t n)
 		rest = kept_run(d, place);
 	if (n > rest / IDENTITY_KB)
 		n = (size_t)(rest / IDENTITY_KB);
-	if (n == 0 || src->ops->identify(src, loc, n, d->now) == -1)
+	if (n == 0 || identity_again(d, src, loc, n) == -1)
 		return 0;
 	for (i = 0; i < n && id[i] != 0 && id[i] == d->now[i]; i++)
 		continue;
@@ -190,11 +230,11 @@ window_open(struct dedup *d, const struct segment *seg,
 		window_fetch(w);
 	}
 	d->window = w;
+	identity_find(d, w->id, w->n, d->before);
 	window_place(d, next, seg, e, kb + w->n * IDENTITY_KB);
 	d->ahead = w->n > 0 && next->n > 0;
 	if (d->ahead)
 		fetcher_call(d->fetcher, window_fetch, next);
-	identity_find(d, w->id, w->n, d->before);
 }
 
 /*

@@ -20,6 +20,7 @@
 #endif
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -566,6 +567,68 @@ test_moved(void **state)
 	world_free(w);
 }
 
+enum { NMANY = 1500 };		/* groups that are asked for by two threads */
+
+struct many {			/* whose frames are numbered from 1 on */
+	size_t		 moved;	/* but for this one's */
+	atomic_size_t	 calls;
+};
+
+static int
+many_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
+{
+	struct many *m = ((struct memsource *)src)->arg;
+	size_t first = loc / (IDENTITY_KB * KB), i;
+
+	m->calls++;
+	for (i = 0; i < n; i++)
+		id[i] = first + i == m->moved ? 0x10000 : first + i + 1;
+	return 0;
+}
+
+/*
+ * A long run that two have is asked for again at once; what has moved of it is
+ * read, and no more, wherever it lies.
+ */
+static void
+test_many(void **state)
+{
+	static const size_t moved[] = { SIZE_MAX, 0, NMANY / 2 - 1,
+	    NMANY / 2, NMANY - 1 };
+	struct memsource *src[2];
+	struct many many[2];
+	struct world *w;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof moved / sizeof *moved; i++) {
+		w = world_new();
+		for (k = 0; k < 2; k++) {
+			many[k].moved = SIZE_MAX;
+			many[k].calls = 0;
+			src[k] = memsource_new(w->snap, NMANY * IDENTITY_KB,
+			    KB);
+			src[k]->arg = &many[k];
+			src[k]->ops.identify = many_identify;
+			fill(src[k], 0, NMANY * IDENTITY_KB, 53);
+		}
+		assert_int_equal(world_add(w, source_segment(w, 1, NMANY *
+		    IDENTITY_KB, src[0], 0), false), 0);
+		assert_int_equal(many[0].calls, 1);
+		many[0].moved = moved[i];
+		assert_int_equal(world_add(w, source_segment(w, 2, NMANY *
+		    IDENTITY_KB, src[1], 0), false), 0);
+		assert_int_equal(src[1]->nread, moved[i] == SIZE_MAX ? 0 :
+		    IDENTITY_KB);
+		/* for one, for 64, and for two halves of what is left */
+		if (moved[i] == SIZE_MAX)
+			assert_int_equal(many[0].calls, 1 + 1 + 1 + 2);
+		assert_int_equal(count(w, VERDICT_SAME), NMANY * IDENTITY_KB);
+		assert_int_equal(count(w, VERDICT_RAW), NMANY * IDENTITY_KB);
+		world_free(w);
+	}
+}
+
 /*
  * What follows a known group and has a known identity, too, but was itself
  * not written, or is too short to be referred to.
@@ -831,6 +894,7 @@ main(void)
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_notread),
 		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_follow),
 		cmocka_unit_test(test_identifyfails),
 		cmocka_unit_test(test_gone),
