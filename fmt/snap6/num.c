@@ -28,19 +28,23 @@ static const char pair[] =
     "8081828384858687888990919293949596979899";
 
 /*
+ * Put the four digits of a number below 10^4 at s.
+ */
+void
+num_last(char *s, uint32_t v)
+{
+	memcpy(s, pair + v / 100 * 2, 2);
+	memcpy(s + 2, pair + v % 100 * 2, 2);
+}
+
+/*
  * Put the eight digits of a number below 10^8 at s.
  */
 void
 num_low(char *s, uint32_t v)
 {
-	uint32_t hi, lo;
-
-	hi = v / 10000;
-	lo = v % 10000;
-	memcpy(s, pair + hi / 100 * 2, 2);
-	memcpy(s + 2, pair + hi % 100 * 2, 2);
-	memcpy(s + 4, pair + lo / 100 * 2, 2);
-	memcpy(s + 6, pair + lo % 100 * 2, 2);
+	num_last(s, v / SNAP6_LAST);
+	num_last(s + SNAP6_LASTDIGITS, v % SNAP6_LAST);
 }
 
 /*

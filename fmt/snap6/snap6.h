@@ -40,12 +40,15 @@ enum {
 	SNAP6_NUMMOST = 22,	/* and at the most */
 	SNAP6_LOWDIGITS = 8,	/* of a number, put together: num_low */
 	SNAP6_LOW = 100000000,	/* 10^SNAP6_LOWDIGITS */
+	SNAP6_LASTDIGITS = 4,	/* likewise: num_last */
+	SNAP6_LAST = 10000,
 	SNAP6_LINE = 8192,	/* bytes of a header line, at most */
 	SNAP6_DATA = 1 << 30	/* bytes of data in a record, at most */
 };
 
 /* num.c */
 char		*num_format(char *, uint64_t);
+void		 num_last(char *, uint32_t);
 void		 num_low(char *, uint32_t);
 
 /* read.c */

@@ -121,35 +121,57 @@ refer_begin(struct snap6 *w, const struct image *im)
 }
 
 /*
- * References to what follows one another.  They come by the million; in a
- * long run each is a copy of the first but for its last eight digits.
+ * Put a reference to address addr at room, and into first, for those that
+ * follow; *n is how many bytes that has, or 0 where it has none.  Return where
+ * it ends.
+ */
+static char *
+refer_first(const struct snap6 *w, char *room, uint64_t addr,
+    char first[REFMOST], size_t *n)
+{
+	char *end;
+
+	if (*n > 0 && addr % SNAP6_LOW >= KB) {
+		num_low(first + *n - 1 - SNAP6_LOWDIGITS,
+		    (uint32_t)(addr % SNAP6_LOW));
+		memcpy(room, first, REFMOST);
+		return room + *n;
+	}
+	memcpy(room, w->ref, 1 + SNAP6_NUMMOST);
+	end = num_format(room + w->nref, addr);
+	*n = addr < SNAP6_LOW ? 0 : (size_t)(end - room);
+	memcpy(first, room, *n);
+	return end;
+}
+
+/*
+ * References to what follows one another.  They come by the million; each is a
+ * copy of the first but for its last four digits, and of eight where there is
+ * one to carry.
  */
 static void
 write_refer(struct snap6 *w, const struct finding *f)
 {
-	enum { SHORT = 16 };	/* a copy pays only in a longer run */
 	char first[REFMOST], *room, *end;
 	uint64_t i, addr;
+	uint32_t last;
 	size_t n, most;
 
 	refer_begin(w, f->image);
 	addr = f->addr - image_origin(f->image);
+	last = 0;
 	for (i = n = 0; i < f->n;) {
 		room = output_room(w->out, REFMOST, &most);
 		for (; i < f->n && most >= REFMOST; i++, addr += KB) {
-			if (n > 0 && addr % SNAP6_LOW >= KB) {
+			last += KB;
+			if (n > 0 && last < SNAP6_LAST) {
 				memcpy(room, first, REFMOST);
-				num_low(room + n - 1 - SNAP6_LOWDIGITS,
-				    (uint32_t)(addr % SNAP6_LOW));
+				num_last(room + n - 1 - SNAP6_LASTDIGITS,
+				    last);
 				end = room + n;
 			} else {
-				memcpy(room, w->ref, 1 + SNAP6_NUMMOST);
-				end = num_format(room + w->nref, addr);
-				n = 0;
-				if (f->n - i > SHORT && addr >= SNAP6_LOW) {
-					n = (size_t)(end - room);
-					memcpy(first, room, n);
-				}
+				end = refer_first(w, room, addr, first, &n);
+				last = (uint32_t)(addr % SNAP6_LAST);
 			}
 			most -= (size_t)(end - room);
 			room = end;

@@ -242,6 +242,48 @@ test_big(void **state)
 }
 
 /*
+ * References to addresses that grow by a digit, or of which many digits change
+ * from one to the next.
+ */
+static void
+test_carry(void **state)
+{
+	static const uint64_t at[] = {
+		10000, 100000000, 200000000, 1000000000, 99999900000000,
+		100000000000000, 10000000000000000
+	};
+	enum { N = 64 };
+	struct buf b;
+	struct memsource *m;
+	struct snap *s;
+	struct proc *p;
+	struct rng r;
+	size_t i, k, pid;
+
+	(void)state;
+	rng_init(&r, "carry", 63);
+	s = snap_new();
+	s->header = strdup("process snapshot");
+	m = memsource_new(s, sizeof at / sizeof *at * N, KB);
+	for (i = 0; i < m->nkb; i++)
+		rng_bytes(&r, memsource_kb(m, i), 16);
+	for (pid = 1; pid <= 3; pid++) {
+		p = snap_add(s, pid);
+		for (i = 0; i < sizeof at / sizeof *at; i++) {
+			k = at[i] / KB < N / 2 ? 0 : at[i] / KB - N / 2;
+			segment_add(p, IMAGE_MEM, k * KB, N * KB, &m->src,
+			    i * N * KB);
+		}
+	}
+	round_trip(s);
+	/* right-justified: no number begins with a zero */
+	snap_bytes(s, &b);
+	assert_null(memmem(b.data, b.len, " 00", 3));
+	buf_free(&b);
+	snap_free(s);
+}
+
+/*
  * The bytes of a small snapshot, as the format has them.
  */
 static void
@@ -798,6 +840,7 @@ main(void)
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_below),
 		cmocka_unit_test(test_big),
+		cmocka_unit_test(test_carry),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_flip),
 		cmocka_unit_test(test_damage),
