@@ -37,9 +37,13 @@ progress_count(struct progress *p, uint64_t raw, uint64_t zero, uint64_t same)
 {
 	if (p == NULL)
 		return;
-	p->raw += raw;
-	p->zero += zero;
-	p->same += same;
+	/* one at a time, mostly: each takes as long as a few dozen others */
+	if (raw > 0)
+		p->raw += raw;
+	if (zero > 0)
+		p->zero += zero;
+	if (same > 0)
+		p->same += same;
 }
 
 /*
