@@ -68,6 +68,13 @@ struct helper_answer {
 
 struct iovec;
 struct outdir;
+struct behind;
+
+/* behind.c */
+struct behind	*behind_new(size_t size);
+int		 behind_write(struct behind *b, int fd, uint8_t **buf, size_t n,
+		    uint64_t at);
+int		 behind_end(struct behind *b);
 
 /* beneath.c */
 int		 beneath_open(int dir, const char *path, int flags,

@@ -13,30 +13,37 @@
 #include <unistd.h>
 
 /*
- * Write what was gathered.  Return 0, or -1 with errstr.
+ * Have what was gathered written.  Return 0, or -1 with errstr: it may be of
+ * another object.
  */
 int
-object_flush(struct object *o)
+object_flush(struct criuout *out, struct object *o)
 {
 	size_t n;
+	int rc;
 
 	n = o->nbuf;
 	o->nbuf = 0;
-	if (n > 0 && full_pwrite(o->fd, o->buf, n, o->bufat) == -1)
-		return errstr_sys("%s", o->src->name);
-	return 0;
+	if (n == 0)
+		return 0;
+	if (out->behind == NULL)
+		rc = full_pwrite(o->fd, o->buf, n, o->bufat);
+	else
+		rc = behind_write(out->behind, o->fd, &o->buf, n, o->bufat);
+	return rc == -1 ? errstr_sys("%s", out->dir) : 0;
 }
 
 /*
- * Write len bytes, WRITEBUF at the most, at an offset of a pages image.  What
- * is written in a row is gathered.  Return 0, or -1 with errstr.
+ * Have len bytes, WRITEBUF at the most, written at an offset of a pages image.
+ * What is written in a row is gathered.  Return 0, or -1 with errstr.
  */
 int
-object_write(struct object *o, uint64_t at, const uint8_t *data, size_t len)
+object_write(struct criuout *out, struct object *o, uint64_t at,
+    const uint8_t *data, size_t len)
 {
 	if (o->nbuf + len > WRITEBUF || (o->nbuf > 0 &&
 	    at != o->bufat + o->nbuf)) {
-		if (object_flush(o) == -1)
+		if (object_flush(out, o) == -1)
 			return -1;
 	}
 	if (o->nbuf == 0)

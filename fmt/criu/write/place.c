@@ -66,7 +66,7 @@ place_put(struct pagestore *st, const struct image *im, uint64_t addr,
 	*src = out->last->src;
 	*loc = e->off + (addr - e->addr);
 	out->last->done = addr + KB;
-	return object_write(out->last, *loc, page, len) == -1 ? -1 : 1;
+	return object_write(out, out->last, *loc, page, len) == -1 ? -1 : 1;
 }
 
 /*
@@ -149,7 +149,8 @@ object_copy(struct criuout *out, struct object *o, const struct extent *e,
 	for (most = WRITEBUF / KB; n > 0; n -= r.n) {
 		r.n = n < most ? n : most;
 		if (copy_read(out, e->src, &r) == -1 ||
-		    object_write(o, at, out->copy, (size_t)(r.n * KB)) == -1)
+		    object_write(out, o, at, out->copy, (size_t)(r.n * KB)) ==
+		    -1)
 			return -1;
 		r.loc += r.n * e->src->pitch;
 		at += r.n * KB;
@@ -211,7 +212,7 @@ object_fill(struct criuout *out, struct object *o)
 		if (o->map->v[i].flags & PE_PRESENT &&
 		    entry_fill(out, o, &o->map->v[i]) == -1)
 			return -1;
-	return object_flush(o);
+	return object_flush(out, o);
 }
 
 /*
@@ -239,6 +240,18 @@ objects_make(struct criuout *out, const struct mades *l)
 	return 0;
 }
 
+static int
+objects_fill(struct criuout *out)
+{
+	size_t i;
+
+	for (i = 0; i < out->nobject; i++)
+		if (object_fill(out, out->object[i]) == -1)
+			return errstr_wrap("process %" PRIu64,
+			    out->object[i]->proc->pid);
+	return 0;
+}
+
 /*
  * Have every page of every pagemap among the images l in its file.  Return 0,
  * or -1 with errstr.
@@ -248,18 +261,22 @@ place_pages(struct criuout *out, const struct mades *l)
 {
 	uint64_t bytes;
 	size_t i;
+	int rc;
 
 	if (objects_make(out, l) == -1)
 		return -1;
 	for (i = 0, bytes = 0; i < out->nobject; i++) {
-		if (object_flush(out->object[i]) == -1)
+		if (object_flush(out, out->object[i]) == -1)
 			return -1;
 		bytes += out->object[i]->bytes;
 	}
 	progress_phase(out->opts->progress, bytes);
-	for (i = 0; i < out->nobject; i++)
-		if (object_fill(out, out->object[i]) == -1)
-			return errstr_wrap("process %" PRIu64,
-			    out->object[i]->proc->pid);
-	return 0;
+	/* what has come by now is all of it that is read again */
+	if ((out->behind = behind_new(WRITEBUF)) == NULL)
+		return -1;
+	rc = objects_fill(out);
+	if (behind_end(out->behind) == -1 && rc == 0)
+		rc = errstr_sys("%s", out->dir);
+	out->behind = NULL;
+	return rc;
 }

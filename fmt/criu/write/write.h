@@ -37,6 +37,7 @@ struct object {			/* a process, or shared memory */
 struct criuout {
 	struct pagestore store;	/* for readopts; the first member */
 	struct outdir	*out;	/* owned; NULL: not made yet */
+	struct behind	*behind; /* owned; while pages are put in place */
 	const char	*dir;	/* borrowed; its path */
 	const struct criuopts *opts; /* borrowed */
 	struct criustat	*stat;	/* borrowed; of criu_write */
@@ -60,9 +61,9 @@ struct object	*object_find(const struct criuout *out, const struct proc *p);
 struct object	*object_new(struct criuout *out, struct proc *p,
 		    const struct recfile *f);
 const struct pages *object_entry(struct object *o, uint64_t addr);
-int		 object_write(struct object *o, uint64_t at,
-		    const uint8_t *data, size_t len);
-int		 object_flush(struct object *o);
+int		 object_write(struct criuout *out, struct object *o,
+		    uint64_t at, const uint8_t *data, size_t len);
+int		 object_flush(struct criuout *out, struct object *o);
 void		 object_free(struct object *o);
 
 /* replay.c */
