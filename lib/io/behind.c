@@ -7,12 +7,16 @@
 #include "io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAITING = 4 };		/* buffers that wait to be written */
+enum {
+	WAITING = 4,		/* buffers that wait to be written */
+	BEGIN = 8 * 1024 * 1024	/* bytes that a disk begins to write at once */
+};
 
 struct waiting {		/* to be written */
 	int		 fd;
@@ -22,10 +26,13 @@ struct waiting {		/* to be written */
 };
 
 struct behind {
-	struct waiting ring[WAITING];
+	struct waiting	 ring[WAITING];
 	uint64_t	 head;	/* pieces handed over so far; locked */
 	uint64_t	 tail;	/* pieces written so far; locked */
+	struct waiting	 row;	/* what was written and is not begun, and the
+				   holes in it */
 	int		 error;	/* errno of the first that failed; locked */
+	bool		 kept;	/* fsync(2) follows */
 	bool		 quit;	/* locked */
 	bool		 threaded;
 	pthread_t	 thread;
@@ -33,6 +40,41 @@ struct behind {
 	pthread_cond_t	 more;
 	pthread_cond_t	 less;
 };
+
+/*
+ * Have the disk begin to write what was written of a file, from its beginning
+ * to its end, so that fsync(2) finds little to do.
+ */
+static void
+piece_begin(struct behind *b, const struct waiting *p)
+{
+	struct waiting *r = &b->row;
+
+	if (p->fd != r->fd || p->at < r->at + r->n) {
+		r->fd = p->fd;
+		r->at = p->at;
+	}
+	r->n = (size_t)(p->at + p->n - r->at);
+	if (r->n < BEGIN)
+		return;
+	(void)sync_file_range(r->fd, (off_t)r->at, (off_t)r->n,
+	    SYNC_FILE_RANGE_WRITE);
+	r->at += r->n;
+	r->n = 0;
+}
+
+/*
+ * Write a piece.  Return 0; or errno.
+ */
+static int
+piece_write(struct behind *b, const struct waiting *p)
+{
+	if (full_pwrite(p->fd, p->data, p->n, p->at) == -1)
+		return errno;
+	if (b->kept)
+		piece_begin(b, p);
+	return 0;
+}
 
 /*
  * Write pieces until none is left and there will be no more.
@@ -55,9 +97,8 @@ behind_work(void *arg)
 		p = &b->ring[b->tail % WAITING];
 		error = b->error;
 		pthread_mutex_unlock(&b->lock);
-		if (error == 0 && full_pwrite(p->fd, p->data, p->n, p->at) ==
-		    -1)
-			error = errno;
+		if (error == 0)
+			error = piece_write(b, p);
 		pthread_mutex_lock(&b->lock);
 		b->error = error;
 		b->tail++;
@@ -97,11 +138,12 @@ behind_free(struct behind *b)
 }
 
 /*
- * Make what writes behind, for buffers of size bytes.  Return it, which
- * behind_end ends; or NULL with errstr.
+ * Make what writes behind, for buffers of size bytes; with kept, into files
+ * that will be brought to the disk.  Return it, which behind_end ends; or NULL
+ * with errstr.
  */
 struct behind *
-behind_new(size_t size)
+behind_new(size_t size, bool kept)
 {
 	struct behind *b;
 	size_t i;
@@ -119,6 +161,7 @@ behind_new(size_t size)
 			behind_free(b);
 			return NULL;
 		}
+	b->kept = kept;
 	behind_start(b);
 	return b;
 }
@@ -137,8 +180,9 @@ behind_write(struct behind *b, int fd, uint8_t **buf, size_t n, uint64_t at)
 	int error;
 
 	if (!b->threaded) {
-		if (b->error == 0 && full_pwrite(fd, *buf, n, at) == -1)
-			b->error = errno;
+		if (b->error == 0)
+			b->error = piece_write(b, &(struct waiting){ fd, *buf,
+			    n, at });
 		errno = b->error;
 		return b->error == 0 ? 0 : -1;
 	}

@@ -71,7 +71,7 @@ struct outdir;
 struct behind;
 
 /* behind.c */
-struct behind	*behind_new(size_t size);
+struct behind	*behind_new(size_t size, bool kept);
 int		 behind_write(struct behind *b, int fd, uint8_t **buf, size_t n,
 		    uint64_t at);
 int		 behind_end(struct behind *b);

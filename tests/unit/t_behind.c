@@ -1,5 +1,7 @@
 /*
  * Writing behind: io/behind.c
+ *
+ * link with: -Wl,--wrap=sync_file_range
  */
 #include "util.h"
 #include "full.h"
@@ -33,7 +35,7 @@ test_order(void **state)
 	for (i = 0; i < FILES; i++)
 		assert_int_not_equal(fd[i] = spool_memory("behind", 0), -1);
 	assert_non_null(buf = malloc(SIZE));
-	assert_non_null(b = behind_new(SIZE));
+	assert_non_null(b = behind_new(SIZE, false));
 	for (i = 0; i < PIECES; i++) {
 		k = rng_below(&r, FILES);
 		n = 1 + rng_below(&r, SIZE);
@@ -66,7 +68,7 @@ test_full(void **state)
 	assert_int_not_equal(full = open("/dev/full", O_WRONLY), -1);
 	assert_int_not_equal(fd = spool_memory("behind", 0), -1);
 	assert_non_null(buf = calloc(1, SIZE));
-	assert_non_null(b = behind_new(SIZE));
+	assert_non_null(b = behind_new(SIZE, false));
 	rc = behind_write(b, full, &buf, SIZE, 0);
 	for (i = 0; i < 20 && rc == 0; i++)
 		rc = behind_write(b, fd, &buf, SIZE, 0);
@@ -79,12 +81,66 @@ test_full(void **state)
 	close(full);
 }
 
+static int begun;		/* calls, and */
+static off_t next;		/* where the next goes on */
+
+int __wrap_sync_file_range(int fd, off_t at, off_t n, unsigned int flags);
+
+int
+__wrap_sync_file_range(int fd, off_t at, off_t n, unsigned int flags)
+{
+	(void)fd;
+	(void)flags;
+	begun += at == next;
+	next = at + n;
+	return 0;
+}
+
+/*
+ * Write 20 MiB, one after another, with small holes.
+ */
+static void
+write_row(bool kept)
+{
+	enum { MB = 1 << 20 };
+	struct behind *b;
+	uint8_t *buf;
+	int fd;
+	uint64_t i;
+
+	begun = 0;
+	next = 0;
+	assert_int_not_equal(fd = spool_memory("behind", 0), -1);
+	assert_non_null(buf = calloc(1, MB));
+	assert_non_null(b = behind_new(MB, kept));
+	for (i = 0; i < 20; i++)
+		assert_int_equal(behind_write(b, fd, &buf, MB - 9, i * MB), 0);
+	assert_int_equal(behind_end(b), 0);
+	free(buf);
+	close(fd);
+}
+
+/*
+ * A disk begins with what is to be kept every 8 MiB, and with nothing else.
+ */
+static void
+test_begun(void **state)
+{
+	(void)state;
+	write_row(true);
+	assert_int_equal(begun, 2);
+	assert_int_equal(next, (17 << 20) - 9);
+	write_row(false);
+	assert_int_equal(begun, 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_begun),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -272,7 +272,8 @@ place_pages(struct criuout *out, const struct mades *l)
 	}
 	progress_phase(out->opts->progress, bytes);
 	/* what has come by now is all of it that is read again */
-	if ((out->behind = behind_new(WRITEBUF)) == NULL)
+	out->behind = behind_new(WRITEBUF, out->opts->parent == NULL);
+	if (out->behind == NULL)
 		return -1;
 	rc = objects_fill(out);
 	if (behind_end(out->behind) == -1 && rc == 0)
