@@ -159,7 +159,20 @@ output_compress(struct output *o, int threads)
 }
 
 /*
- * Have it told how far the writing is.
+ * Have a pipe hold more, if it may, so that who writes and who reads seldom wait
+ * for one another.
+ */
+static void
+pipe_widen(int fd)
+{
+	enum { LARGE = 1 << 20 };	/* pipe-max-size: pipe(7) */
+
+	if (fcntl(fd, F_GETPIPE_SZ) < LARGE)
+		(void)fcntl(fd, F_SETPIPE_SZ, LARGE);
+}
+
+/*
+ * Have it told how far the writing is; much will be written.
  */
 void
 output_watch(struct output *o, struct progress *p)
@@ -167,8 +180,12 @@ output_watch(struct output *o, struct progress *p)
 	struct stat st;
 
 	o->progress = p;
-	o->waits = fstat(o->fd, &st) == 0 && (S_ISFIFO(st.st_mode) ||
-	    S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode));
+	if (fstat(o->fd, &st) == -1)
+		return;
+	o->waits = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ||
+	    S_ISCHR(st.st_mode);
+	if (S_ISFIFO(st.st_mode))
+		pipe_widen(o->fd);
 }
 
 struct progress *

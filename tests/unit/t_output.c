@@ -463,6 +463,51 @@ test_pipe(void **state)
 }
 
 /*
+ * Return how many bytes a pipe holds that an output of a program wrote to, and
+ * held this many before, or as many as pipes do if that is 0.
+ */
+static int
+held(int before)
+{
+	struct output *o;
+	char path[64];
+	int fd[2], n;
+
+	assert_int_equal(pipe(fd), 0);
+	if (before > 0)
+		(void)fcntl(fd[1], F_SETPIPE_SZ, before);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd[1]);
+	assert_non_null(o = output_begin(path, false, NULL));
+	n = fcntl(fd[0], F_GETPIPE_SZ);
+	output_abort(o);
+	close(fd[0]);
+	close(fd[1]);
+	return n;
+}
+
+/*
+ * A pipe holds a megabyte then, and more if it did before.
+ */
+static void
+test_wide(void **state)
+{
+	int fd[2];
+
+	(void)state;
+	assert_int_equal(pipe(fd), 0);
+	if (fcntl(fd[1], F_SETPIPE_SZ, 1 << 21) == -1)
+		print_message("# no pipes of two megabytes here\n");
+	else
+		assert_int_equal(held(1 << 21), 1 << 21);
+	if (fcntl(fd[1], F_SETPIPE_SZ, 1 << 20) == -1)
+		print_message("# no pipes of a megabyte here\n");
+	else
+		assert_int_equal(held(0), 1 << 20);
+	close(fd[0]);
+	close(fd[1]);
+}
+
+/*
  * The reader goes away.
  */
 static void
@@ -500,6 +545,7 @@ main(void)
 		cmocka_unit_test(test_holes),
 		cmocka_unit_test(test_holeshere),
 		cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_wide),
 		cmocka_unit_test(test_closed),
 	};
 
