@@ -386,6 +386,7 @@ void
 live_release(struct live *l)
 {
 	struct lproc *p;
+	struct lthread *t;
 
 	if (l->stopped)
 		(void)step_begin(&l->steps, STEP_RELEASE);
@@ -395,6 +396,9 @@ live_release(struct live *l)
 		threads_release(p);
 	live_unhurry(l);
 	live_mark(l, false);
+	TAILQ_FOREACH(p, &l->procs, entry)
+		TAILQ_FOREACH(t, &p->threads, entry)
+			thread_letgo(t);
 }
 
 /*

@@ -12,6 +12,11 @@ check "$tmp/snap" "$pid" "64 threads: registers and stacks"
 is "$(awk -v pid="$pid" '$1 == pid { print $5 }' "$tmp/list")" 65 \
     "64 threads: listed"
 let_go "$pid" "64 threads: let go"
+# files of a few only can be opened before the stop
+prlimit --nofile=256 "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" "0 " "64 threads, few descriptors: taken"
+is "$(grep -ao 'comm$' "$tmp/snap" | wc -l)" 65 \
+    "64 threads, few descriptors: each with its name"
 for ((i = 0; i < 10; i++)); do
 	snap -o "$tmp/snap" "$pid"
 done
@@ -63,4 +68,4 @@ check "$tmp/snap" "$pid" "by the number of a thread"
 snap -o "$tmp/snap" "$tid" "$pid" "$pid"
 "$BUILD/snapls" "$tmp/snap" >"$tmp/list"
 is "$(awk '$1 == "total" { print $2 }' "$tmp/list")" 1 "asked for three times"
-finish 16
+finish 18

@@ -148,6 +148,21 @@ task_free(struct task *t)
 }
 
 /*
+ * Close the files of thread t that were kept open.
+ */
+void
+thread_letgo(struct lthread *t)
+{
+	int i;
+
+	for (i = 0; i < NHELD; i++) {
+		if (t->held[i] != -1)
+			close(t->held[i]);
+		t->held[i] = -1;
+	}
+}
+
+/*
  * Free what was gathered of thread t: its task and its record.
  */
 void
@@ -171,6 +186,7 @@ threads_free(struct lproc *p)
 	while ((t = TAILQ_FIRST(&p->threads)) != NULL) {
 		TAILQ_REMOVE(&p->threads, t, entry);
 		thread_ungather(t);
+		thread_letgo(t);
 		filelist_free(&t->seen);
 		filelist_free(&t->told);
 		free(t->before.data);

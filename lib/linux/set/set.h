@@ -39,6 +39,12 @@ struct ran {			/* a thread, on processors */
 	uint64_t	 times;	/* that it came onto one */
 };
 
+enum heldfile {			/* files that are open before the stop */
+	HELD_SCHEDSTAT,
+	HELD_COMM,
+	NHELD
+};
+
 struct lthread {
 	TAILQ_ENTRY(lthread) entry;
 	RB_ENTRY(lthread) bytid;
@@ -47,6 +53,7 @@ struct lthread {
 	enum hold	 hold;
 	long		 tracer;	/* another, where hold tells of one */
 	char		 state;		/* before we came */
+	int		 held[NHELD];	/* owned; -1: not open: stop/held.c */
 	struct filelist	 seen;	/* by its tracer, or before it had one */
 	struct bytes	 looked;	/* owned; of it, what was seen before
 					   the stop: thread_recall */
@@ -237,6 +244,7 @@ void		 lproc_leave(struct live *l, struct lproc *p);
 void		 lproc_refuse(struct live *l, struct lproc *p);
 void		 lprocs_free(struct live *l);
 void		 task_free(struct task *t);
+void		 thread_letgo(struct lthread *t);
 void		 thread_ungather(struct lthread *t);
 void		 threads_free(struct lproc *p);
 

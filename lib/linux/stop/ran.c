@@ -84,17 +84,9 @@ thread_ran(struct lproc *p, const struct lthread *t, struct ran *r)
 {
 	char text[80], *s;
 	ssize_t n;
-	int fd;
 
 	r->ns = r->times = 0;
-	/* of the one that leads it, without a directory that is held open */
-	fd = t->tid == p->pid && p->taskdir == -1 ?
-	    proc_open(p->pid, 0, "schedstat", O_RDONLY) :
-	    thread_open(p, t->tid, "schedstat");
-	if (fd == -1)
-		return false;
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
+	n = thread_read(p, t, HELD_SCHEDSTAT, text, sizeof text - 1);
 	text[n > 0 ? n : 0] = '\0';
 	r->ns = strtoull(text, &s, 10);
 	(void)strtoull(s, &s, 10);

@@ -61,6 +61,7 @@ thread_look(struct lproc *p, struct lthread *t)
 	filelist_free(&t->seen);
 	free(t->looked.data);
 	t->looked = (struct bytes){ 0 };
+	thread_hold(p, t);
 	(void)thread_ran(p, t, &t->ran);
 	for (i = 0; i < sizeof name / sizeof *name; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);

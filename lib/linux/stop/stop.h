@@ -16,6 +16,11 @@ struct seencall	 call_seen(const struct filelist *l);
 void		 call_look(const struct lproc *p, struct lthread *t);
 void		 call_recount(const struct lproc *p, struct lthread *t);
 
+/* held.c: files of a thread, opened before it is stopped */
+void		 thread_hold(struct lproc *p, struct lthread *t);
+ssize_t		 thread_read(struct lproc *p, const struct lthread *t,
+		    enum heldfile file, char *buf, size_t size);
+
 /* pipeline.c: who reads what we write */
 bool		 pipeline_reads(struct live *l, pid_t pid);
 void		 pipeline_free(struct live *l);

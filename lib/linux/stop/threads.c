@@ -51,12 +51,15 @@ struct lthread *
 threads_add(struct lproc *p, pid_t tid)
 {
 	struct lthread *t;
+	int i;
 
 	if ((t = calloc(1, sizeof *t)) == NULL) {
 		errstr_set("out of memory");
 		return NULL;
 	}
 	t->tid = tid;
+	for (i = 0; i < NHELD; i++)
+		t->held[i] = -1;
 	RB_INSERT(tids, &p->tids, t);
 	if (tid == p->pid)
 		TAILQ_INSERT_HEAD(&p->threads, t, entry);

@@ -327,13 +327,8 @@ thread_name(struct lproc *p, struct lthread *th)
 {
 	char name[sizeof th->comm + 1];
 	ssize_t n;
-	int fd;
 
-	n = -1;
-	if ((fd = thread_open(p, th->tid, "comm")) != -1) {
-		n = read(fd, name, sizeof name);
-		close(fd);
-	}
+	n = thread_read(p, th, HELD_COMM, name, sizeof name);
 	if (n <= 0) {
 		filelist_lose(&th->seen, "comm");
 		return;
