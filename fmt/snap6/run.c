@@ -121,6 +121,36 @@ run_zero(struct ixreader *x, struct segment *s, uint64_t n)
 }
 
 /*
+ * Return how many of the ranges of raw pages begin at or before the one of that
+ * number.  They come about evenly, so that it is looked for from a guess on, in
+ * steps that double: to bisect all would wait for memory at most steps.
+ */
+static size_t
+raw_before(const struct ixreader *x, uint64_t ordinal)
+{
+	const struct rawrange *r = x->raw;
+	size_t from, to, step;
+
+	if (x->nraw == 0 || ordinal < r[0].ordinal)
+		return 0;
+	if (ordinal >= r[x->nraw - 1].ordinal)
+		return x->nraw;
+	from = to = (size_t)((double)(ordinal - r[0].ordinal) /
+	    (double)(r[x->nraw - 1].ordinal - r[0].ordinal) *
+	    (double)(x->nraw - 1));
+	for (step = 4; r[from].ordinal > ordinal; step *= 2) {
+		to = from;
+		from = step < from ? from - step : 0;
+	}
+	for (; to < x->nraw && r[to].ordinal <= ordinal; step *= 2) {
+		from = to;
+		to = step < x->nraw - to ? to + step : x->nraw;
+	}
+	return from + BISECT_WHILE(i, to - from, r[from + i].ordinal <=
+	    ordinal);
+}
+
+/*
  * The raw pages among which the one of that number is.
  */
 static const struct rawrange *
@@ -129,7 +159,7 @@ raw_find(const struct ixreader *x, uint64_t ordinal)
 	const struct rawrange *r;
 	size_t i;
 
-	i = BISECT(x->raw, x->nraw, ordinal, ordinal);
+	i = raw_before(x, ordinal);
 	if (i == 0)
 		return NULL;
 	r = &x->raw[i - 1];
