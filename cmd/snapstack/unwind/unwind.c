@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 64 };		/* guesses and handlers of signals, of a thread */
+enum { STEPS = 64 };		/* guesses, and handlers of signals */
 
 struct walk {			/* of one thread */
 	struct unwinder	*u;

@@ -11,6 +11,18 @@
 enum { SHOWN = 4 };		/* of many descriptors */
 
 /*
+ * Tell a time behind what else is told: for, in or until so much.
+ */
+void
+put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)
+{
+	if (c->bare == 0)
+		c->bare = c->b->len;
+	buf_printf(c->b, ", %s %" PRIu64 ".%03" PRIu64 " s", word, s,
+	    ns / 1000000);
+}
+
+/*
  * Tell of an open file description by its number: its addresses, if it is a
  * socket.
  */

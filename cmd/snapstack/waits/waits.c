@@ -150,18 +150,6 @@ put_futex(struct call *c)
 }
 
 /*
- * Tell a time behind what else is told: for, in or until so much.
- */
-void
-put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)
-{
-	if (c->bare == 0)
-		c->bare = c->b->len;
-	buf_printf(c->b, ", %s %" PRIu64 ".%03" PRIu64 " s", word, s,
-	    ns / 1000000);
-}
-
-/*
  * Tell a struct timespec of the thread's; of calls whose names end in time64,
  * that of 64-bit systems.
  */

@@ -22,11 +22,9 @@ struct call {			/* that a thread is in */
 /* calls.c */
 const char	*call_name(uint16_t machine, int64_t nr);
 
-/* waits.c */
+/* descriptors.c */
 void		 put_seconds(struct call *c, const char *word, uint64_t s,
 		    uint64_t ns);
-
-/* descriptors.c */
 void		 put_descriptor(struct call *c, int fd);
 void		 put_poll(struct call *c);
 void		 put_select(struct call *c);
