@@ -12,8 +12,8 @@ fi
 # calls ARG...: the calls of ptrace(2) in $tmp/calls with which snap takes
 # processes
 calls() {
-	strace -qq -o "$tmp/calls" -e trace=ptrace "$BUILD/snap" -o "$tmp/snap" \
-	    "$@" 3>&- 2>"$tmp/err"
+	strace -qq -o "$tmp/calls" -e trace=ptrace "$BUILD/snap" \
+	    -o "$tmp/snap" "$@" 3>&- 2>"$tmp/err"
 }
 
 # begun: how many had begun to clone themselves when the first had a clone
