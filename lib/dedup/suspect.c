@@ -37,12 +37,10 @@ check_some(const struct dedup *d, size_t *last, const struct block *b,
 	size_t i, k;
 	int rc;
 
-	src = NULL;
+	src = place_source(d, target[page[0]], last, &loc, &rest);
 	for (i = k = 0; i < n && i < TOGETHER; i++) {
 		s = place_source(d, target[page[i]], last, &loc, &rest);
-		if (i == 0)
-			src = s;
-		else if (s != src)
+		if (s != src)
 			break;
 		if (k > 0 && run[k - 1].loc + run[k - 1].n * src->pitch ==
 		    loc) {

@@ -159,8 +159,8 @@ output_compress(struct output *o, int threads)
 }
 
 /*
- * Have a pipe hold more, if it may, so that who writes and who reads seldom wait
- * for one another.
+ * Have a pipe hold more, if it may, so that who writes and who reads seldom
+ * wait for one another.
  */
 static void
 pipe_widen(int fd)
