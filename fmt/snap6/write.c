@@ -369,8 +369,8 @@ snap6_free(struct snap6 *w)
 /*
  * Begin to write a snapshot with that first line; warn (with arg before the
  * sentence) is told of what cannot be read, which makes it incomplete.
- * Processes are put into it one by one, and stay as they are until
- * snap6_end, for what comes later may be the same as what they have.
+ * Processes are put into it one by one, and their texts and memories stay as
+ * they are until snap6_end, for what comes later may be the same.
  */
 struct snap6 *
 snap6_begin(struct output *out, const char *header,
