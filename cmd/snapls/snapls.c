@@ -155,8 +155,8 @@ static int
 list_file(const char *path, const struct listing *ls, bool named)
 {
 	struct readopts o = { .nodata = true, .brief = !ls->check,
-	    .files = shown_by(ls), .record = list_record, .scan = ls->check, .warn = program_lose,
-	    .arg = (void *)(uintptr_t)ls };
+	    .files = shown_by(ls), .record = list_record, .scan = ls->check,
+	    .warn = program_lose, .arg = (void *)(uintptr_t)ls };
 	struct snap *s;
 	int rc;
 

@@ -1,14 +1,15 @@
 /*
- * Files below /proc that are read of each thread while it is stopped, opened
- * before: to open and close one takes several times as long as to read it.  The
- * kernel has some five kilobytes for each that was read.  Where they are too
- * many, or may not be had, the others are opened when they are read.
+ * Files of threads below /proc.  Those that are read of each in the stop are
+ * opened before: to open and close one takes several times as long as to read
+ * it.  The kernel has some five kilobytes for each that was read.  Where they
+ * are too many, or may not be had, they are opened when they are read.
  */
 #include "stop.h"
 
 #include <sys/resource.h>
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 enum {
@@ -20,6 +21,59 @@ static const char *const names[NHELD] = {
 	[HELD_SCHEDSTAT] = "schedstat",
 	[HELD_COMM] = "comm",
 };
+
+/*
+ * Hold the directory of all threads of process p: 0, or -1 with errno.
+ */
+static int
+tasks_open(struct lproc *p)
+{
+	if (p->taskdir == -1)
+		p->taskdir = proc_open(p->pid, 0, "task",
+		    O_RDONLY | O_DIRECTORY);
+	return p->taskdir == -1 ? -1 : 0;
+}
+
+/*
+ * Open a file of thread tid of process p to read it: a descriptor, or -1 with
+ * errno.  The directory of all threads stays open until threads_close.
+ */
+int
+thread_open(struct lproc *p, pid_t tid, const char *file)
+{
+	char name[64];
+
+	if (tasks_open(p) == -1)
+		return -1;
+	snprintf(name, sizeof name, "%d/%s", tid, file);
+	return openat(p->taskdir, name, O_RDONLY | O_CLOEXEC);
+}
+
+/*
+ * Read where a link of thread tid of process p leads, as readlink(2) does.
+ */
+ssize_t
+thread_link(struct lproc *p, pid_t tid, const char *file, char *buf,
+    size_t size)
+{
+	char name[64];
+
+	if (tasks_open(p) == -1)
+		return -1;
+	snprintf(name, sizeof name, "%d/%s", tid, file);
+	return readlinkat(p->taskdir, name, buf, size);
+}
+
+/*
+ * Hold no directory of process p any more.
+ */
+void
+threads_close(struct lproc *p)
+{
+	if (p->taskdir != -1)
+		close(p->taskdir);
+	p->taskdir = -1;
+}
 
 /*
  * Open a file of thread t of process p: of the one that leads it without a
@@ -62,8 +116,8 @@ thread_hold(struct lproc *p, struct lthread *t)
  * at buf.  Return how many it has, or -1 with errno.
  */
 ssize_t
-thread_read(struct lproc *p, const struct lthread *t, enum heldfile file, char *buf,
-    size_t size)
+thread_read(struct lproc *p, const struct lthread *t, enum heldfile file,
+    char *buf, size_t size)
 {
 	ssize_t n;
 	int fd;

@@ -4,10 +4,7 @@
  */
 #include "stop.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { BRIEFLY_NS = 50000 };	/* to go back to sleep, or to stop */
 
@@ -19,59 +16,6 @@ bool
 ran_briefly(const struct ran *from, const struct ran *to)
 {
 	return to->ns - from->ns < BRIEFLY_NS;
-}
-
-/*
- * Hold the directory of all threads of process p: 0, or -1 with errno.
- */
-static int
-tasks_open(struct lproc *p)
-{
-	if (p->taskdir == -1)
-		p->taskdir = proc_open(p->pid, 0, "task",
-		    O_RDONLY | O_DIRECTORY);
-	return p->taskdir == -1 ? -1 : 0;
-}
-
-/*
- * Open a file of thread tid of process p to read it: a descriptor, or -1 with
- * errno.  The directory of all threads stays open until threads_close.
- */
-int
-thread_open(struct lproc *p, pid_t tid, const char *file)
-{
-	char name[64];
-
-	if (tasks_open(p) == -1)
-		return -1;
-	snprintf(name, sizeof name, "%d/%s", tid, file);
-	return openat(p->taskdir, name, O_RDONLY | O_CLOEXEC);
-}
-
-/*
- * Read where a link of thread tid of process p leads, as readlink(2) does.
- */
-ssize_t
-thread_link(struct lproc *p, pid_t tid, const char *file, char *buf,
-    size_t size)
-{
-	char name[64];
-
-	if (tasks_open(p) == -1)
-		return -1;
-	snprintf(name, sizeof name, "%d/%s", tid, file);
-	return readlinkat(p->taskdir, name, buf, size);
-}
-
-/*
- * Hold no directory of process p any more.
- */
-void
-threads_close(struct lproc *p)
-{
-	if (p->taskdir != -1)
-		close(p->taskdir);
-	p->taskdir = -1;
 }
 
 /*

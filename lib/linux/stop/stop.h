@@ -16,7 +16,11 @@ struct seencall	 call_seen(const struct filelist *l);
 void		 call_look(const struct lproc *p, struct lthread *t);
 void		 call_recount(const struct lproc *p, struct lthread *t);
 
-/* held.c: files of a thread, opened before it is stopped */
+/* held.c: files of threads, some of them opened before they are stopped */
+int		 thread_open(struct lproc *p, pid_t tid, const char *file);
+ssize_t		 thread_link(struct lproc *p, pid_t tid, const char *file,
+		    char *buf, size_t size);
+void		 threads_close(struct lproc *p);
 void		 thread_hold(struct lproc *p, struct lthread *t);
 ssize_t		 thread_read(struct lproc *p, const struct lthread *t,
 		    enum heldfile file, char *buf, size_t size);
@@ -36,10 +40,6 @@ void		 regs_forget(struct lthread *t);
 
 /* ran.c: whether a thread has run */
 bool		 ran_briefly(const struct ran *from, const struct ran *to);
-int		 thread_open(struct lproc *p, pid_t tid, const char *file);
-ssize_t		 thread_link(struct lproc *p, pid_t tid, const char *file,
-		    char *buf, size_t size);
-void		 threads_close(struct lproc *p);
 bool		 thread_ran(struct lproc *p, const struct lthread *t,
 		    struct ran *r);
 bool		 thread_still(struct lproc *p, struct lthread *t);
