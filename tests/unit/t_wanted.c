@@ -36,7 +36,6 @@ stream_make(struct buf *b, const char *env)
 	src = memsource_new(s, 2, KB);
 	memset(src->data, 1, 2 * KB);
 	src->data[KB] = 2;
-	p->mem = image_new(p, IMAGE_MEM);
 	seg = segment_new(0x1000, 8 * KB);
 	assert_true(p->mem != NULL && seg != NULL);
 	assert_int_equal(segment_append(seg, 2, &src->src, 0), 0);
