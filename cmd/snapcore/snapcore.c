@@ -2,7 +2,7 @@
  * snapcore: make ELF cores of the processes of a snapshot, or a snapshot of
  * ELF cores.
  */
-#include "common/common.h"
+#include "snapcore.h"
 #include "vec.h"
 
 #include <err.h>
@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { PIECE = 1024 * KB };
 
 static bool verbose;
 static bool compress;
@@ -22,121 +20,6 @@ struct chosen {			/* a process to make a core of */
 	struct proc	*proc;
 	unsigned int	 nth;	/* of those of that number */
 };
-
-/*
- * Copy bytes of a core; *data counts them.
- */
-static int
-copy_data(struct core *c, struct output *o, uint64_t off, uint64_t end,
-    uint64_t *data)
-{
-	static uint8_t buf[PIECE];
-	ssize_t n;
-
-	for (; off < end; off += (uint64_t)n) {
-		n = core_pread(c, buf, end - off < PIECE ?
-		    (size_t)(end - off) : PIECE, off);
-		if (n == -1)
-			return -1;
-		output_refer(o, buf, (size_t)n);
-		if (output_flush(o) == -1)
-			return -1;
-		*data += (uint64_t)n;
-		progress_read(&progress, (uint64_t)n);
-		progress_count(&progress, (uint64_t)n / KB, 0, 0);
-	}
-	return 0;
-}
-
-/*
- * Leave a hole in a core.
- */
-static void
-copy_hole(struct output *o, uint64_t n)
-{
-	output_hole(o, n);
-	progress_read(&progress, n);
-	progress_count(&progress, 0, n / KB, 0);
-}
-
-/*
- * Copy a core, its holes as holes.
- */
-static int
-copy_core(struct core *c, struct output *o, uint64_t *data)
-{
-	uint64_t off, size;
-	int64_t start, end;
-
-	size = core_size(c);
-	progress_phase(&progress, size);
-	for (off = 0; off < size; off = (uint64_t)end) {
-		start = core_seek(c, off, SEEK_DATA);
-		if (start == -1) {
-			copy_hole(o, size - off);
-			break;
-		}
-		copy_hole(o, (uint64_t)start - off);
-		end = core_seek(c, (uint64_t)start, SEEK_HOLE);
-		if (copy_data(c, o, (uint64_t)start, (uint64_t)end,
-		    data) == -1)
-			return -1;
-	}
-	return 0;
-}
-
-/*
- * Say how large the core of process pid is, which is in path, and how much of
- * it is holes.
- */
-static void
-say_size(const char *path, uint64_t pid, uint64_t size, uint64_t holes)
-{
-	char all[24], none[24];
-
-	text_bytes(all, sizeof all, size);
-	text_bytes(none, sizeof none, holes);
-	program_warn("%s: process %" PRIu64 ": %s, of which holes: %s",
-	    path == NULL ? "standard output" : path, pid, all, none);
-}
-
-/*
- * Write the core of a process to a path, or to standard output where that
- * is NULL.  -1 with the error string set.
- */
-static int
-write_core(struct snap *s, struct proc *p, const char *path, bool tell)
-{
-	struct output *o;
-	struct core *c;
-	uint64_t data;
-
-	if ((c = core_new(s, p)) == NULL)
-		return -1;
-	data = 0;
-	o = output_begin(path, false, &progress);
-	if (o != NULL && copy_core(c, o, &data) == -1) {
-		errstr_wrap("process %" PRIu64, p->pid);
-		output_abort(o);
-		o = NULL;
-	}
-	if (o == NULL || output_commit(o) == -1) {
-		core_free(c);
-		return -1;
-	}
-	if (core_left(c) > 0) {
-		errstr_set("process %" PRIu64 ": %zu thread%s without "
-		    "registers left out", p->pid, core_left(c),
-		    core_left(c) == 1 ? "" : "s");
-		program_lose(NULL, snap_errstr());
-	}
-	if (verbose)
-		say_size(path, p->pid, core_size(c), core_size(c) - data);
-	else if (tell)
-		program_warn("%s: process %" PRIu64, path, p->pid);
-	core_free(c);
-	return 0;
-}
 
 /*
  * Return true if p is a process, no thread nor a file that was carried along.
@@ -243,8 +126,12 @@ write_all(struct chosen *all, size_t n, const char *path)
 		if (asprintf(&name, "%s.%" PRIu64 "%s", path == NULL ? "core" :
 		    path, all[i].proc->pid, nth) == -1)
 			err(1, NULL);
-		if (write_core(all[i].snap, all[i].proc, name, true) == -1)
+		if (core_write(all[i].snap, all[i].proc, name, verbose,
+		    &progress) == -1)
 			program_lose(NULL, snap_errstr());
+		else if (!verbose)
+			program_warn("%s: process %" PRIu64, name,
+			    all[i].proc->pid);
 		free(name);
 	}
 }
@@ -282,7 +169,8 @@ write_cores(struct snap *const s[], int nsnap, const char *path, int64_t pid)
 		n = nall;
 	}
 	if (rc == 0 && n == 1)
-		rc = write_core(one->snap, one->proc, path, false);
+		rc = core_write(one->snap, one->proc, path, verbose,
+		    &progress);
 	else if (rc == 0 && path != NULL && strcmp(path, "-") == 0)
 		rc = errstr_set("%zu processes, but one standard output; "
 		    "use -p pid%s", n, pid == -1 ? "" : " and one file");
