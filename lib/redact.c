@@ -251,7 +251,8 @@ segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
  * Let edit change what image im of snapshot s has of len bytes at start: it is
  * called, with arg, for each run of whole kilobytes that have some of them,
  * with the address of the first byte and how many there are.  The image has
- * what it leaves there, and nothing leads to what was there before.
+ * what it leaves there, and nothing leads to what was there before.  Return 0,
+ * or -1 with errstr.
  */
 int
 image_rewrite(struct snap *s, struct image *im, uint64_t start, size_t len,

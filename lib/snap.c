@@ -241,7 +241,7 @@ snap_drop(struct snap *s)
 /*
  * Move those processes of b that are to be kept into a, which has none of
  * their numbers, and all sources.  Carried files come behind all processes.
- * b is left empty.
+ * b is left empty.  Return 0, or -1 with errstr.
  */
 int
 snap_move(struct snap *a, struct snap *b, const bool *keep)
@@ -341,7 +341,7 @@ index_make(struct snap *s)
 /*
  * Have an index of threads and of carried files.  What is known of these
  * must not change any more, but more of them may come.  Several threads may
- * call this when none adds.
+ * call this when none adds.  Return 0, or -1 with errstr.
  */
 int
 snap_index(struct snap *s)
@@ -357,7 +357,7 @@ snap_index(struct snap *s)
 
 /*
  * The threads of a process, that which leads it not counted: where in
- * s->proc each of the n is, in their order.
+ * s->proc each of the n is, in their order.  Return 0, or -1 with errstr.
  */
 int
 snap_threads(struct snap *s, uint64_t pid, const size_t **at, size_t *n)
@@ -392,7 +392,7 @@ proc_file(const struct proc *p, const char *name)
 /*
  * Give a process a small file; it replaces one of the same name.  The
  * bytes, from malloc(3) or data_map, belong to the process from here on, on
- * failure too.
+ * failure too.  Return 0, or -1 with errstr.
  */
 int
 proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)

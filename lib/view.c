@@ -120,7 +120,7 @@ piece_add(struct view *v, uint64_t first, uint64_t last, struct segment *s)
 }
 
 /*
- * Take the addresses first..last out of the view.
+ * Take the addresses first..last out of the view.  Return 0, or -1 with errstr.
  */
 int
 view_cut(struct view *v, uint64_t first, uint64_t last)
@@ -173,7 +173,8 @@ view_lay(struct image *im, uint64_t first, uint64_t last, struct segment *s)
 }
 
 /*
- * Let a segment be seen where none of its section is.
+ * Let a segment be seen where none of its section is.  Return 0, or -1 with
+ * errstr.
  */
 int
 view_insert(struct image *im, struct segment *s)

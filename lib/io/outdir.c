@@ -204,7 +204,7 @@ outdir_file(struct outdir *o, const char *name)
 }
 
 /*
- * Write all of a small file.
+ * Write all of a small file.  Return 0, or -1 with errstr.
  */
 int
 outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
@@ -225,6 +225,7 @@ outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
 
 /*
  * Remove the files that were there and have such names, but no directories.
+ * Return 0, or -1 with errstr.
  */
 int
 outdir_clear(struct outdir *o, bool (*match)(const char *))
@@ -244,7 +245,7 @@ outdir_clear(struct outdir *o, bool (*match)(const char *))
 }
 
 /*
- * Make a link in the directory.
+ * Make a link in the directory.  Return 0, or -1 with errstr.
  */
 int
 outdir_link(struct outdir *o, const char *name, const char *target)
@@ -336,7 +337,7 @@ all_sync(const struct outdir *o)
 /*
  * Have all that was written on the disk, then write the file that makes it
  * whole.  The directory is ended with this or with outdir_abort; after a
- * failure here, too, with the latter.
+ * failure here, too, with the latter.  Return 0, or -1 with errstr.
  */
 int
 outdir_commit(struct outdir *o, const char *last, const void *data,

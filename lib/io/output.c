@@ -397,7 +397,7 @@ output_end(struct output *o)
 
 /*
  * Have all that is put from here on, holes excepted, added to sums too, or,
- * with NULL, no more of it.
+ * with NULL, no more of it.  Return 0, or -1 with errstr.
  */
 int
 output_sum(struct output *o, struct sums *sums)
@@ -439,7 +439,8 @@ output_free(struct output *o)
 
 /*
  * Finish an output: all bytes are written, and a file gets its name.  The
- * output is freed; on failure nothing is left of a file.
+ * output is freed; on failure nothing is left of a file.  Return 0, or -1 with
+ * errstr.
  */
 int
 output_commit(struct output *o)

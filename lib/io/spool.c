@@ -156,7 +156,8 @@ spool_room(struct source *src, uint64_t len)
 }
 
 /*
- * Write what is left of a spool, to which all has been added.
+ * Write what is left of a spool, to which all has been added.  Return 0, or -1
+ * with errstr.
  */
 int
 spool_finish(struct source *src)

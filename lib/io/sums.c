@@ -71,7 +71,7 @@ sums_add(struct sums *s, const void *data, size_t n)
 }
 
 /*
- * End the stream: all sums are in s->sum.
+ * End the stream: all sums are in s->sum.  Return 0, or -1 with errstr.
  */
 int
 sums_end(struct sums *s)

@@ -13,7 +13,7 @@ enum { MAPPINGS_MOST = 1 << 21 };	/* of one process */
 
 /*
  * Add a mapping, which is copied; its name is taken over, after a failure
- * too.
+ * too.  Return 0, or -1 with errstr.
  */
 int
 vmas_add(struct vmas *l, const struct vma *v)
@@ -27,7 +27,7 @@ vmas_add(struct vmas *l, const struct vma *v)
 }
 
 /*
- * Add a mapping as a text tells of it.
+ * Add a mapping as a text tells of it.  Return 0, or -1 with errstr.
  */
 int
 vmas_addsmap(struct vmas *l, const struct smap *m)
@@ -56,7 +56,7 @@ vmas_addsmap(struct vmas *l, const struct smap *m)
 
 /*
  * Add the mappings that a text of maps or smaps lists, len bytes of it, as
- * smap_next tells of them.
+ * smap_next tells of them.  Return 0, or -1 with errstr.
  */
 int
 vmas_parse(struct vmas *l, const void *text, size_t len)
@@ -119,7 +119,7 @@ vma_cmp(const void *a, const void *b)
 
 /*
  * Bring mappings into the order of their addresses; two that overlap are an
- * error.
+ * error.  Return 0, or -1 with errstr.
  */
 int
 vmas_sort(struct vmas *l)

@@ -27,7 +27,7 @@ pages_continue(const struct pagespan *a, const struct pagespan *b)
 
 /*
  * Add a run behind the others; an empty one is none, and one that continues
- * the last becomes a part of it.
+ * the last becomes a part of it.  Return 0, or -1 with errstr.
  */
 int
 pagelist_add(struct pagelist *l, const struct pagespan *p)

@@ -42,7 +42,8 @@ sharing_new(void)
 }
 
 /*
- * Note the pages of a process whose bytes are in a known place.
+ * Note the pages of a process whose bytes are in a known place.  Return 0, or
+ * -1 with errstr.
  */
 int
 sharing_add(struct sharing *s, const struct pagelist *l, uint64_t pid)
@@ -216,7 +217,8 @@ sharing_find(const struct sharing *s, uint64_t store, uint64_t at,
 }
 
 /*
- * Tell in the list of a process which pages are shared, and with whom.
+ * Tell in the list of a process which pages are shared, and with whom.  Return
+ * 0, or -1 with errstr.
  */
 int
 sharing_tell(struct sharing *s, struct pagelist *l, uint64_t pid)
@@ -332,7 +334,7 @@ active_edge(struct active *a, const struct edge *e)
  * Which of n processes, of different numbers, have how many kilobytes in
  * common: kb[i * n + k] is set for i and k, and with i = k to how many
  * different ones there are of one.  *repeated is set to how many there are
- * more than once, by one process or several.
+ * more than once, by one process or several.  Return 0, or -1 with errstr.
  */
 int
 sharing_matrix(const struct sharing *s, const uint64_t *pid, size_t n,

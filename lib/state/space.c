@@ -64,7 +64,8 @@ mapping_set(const struct vma *v, const struct smap *s, struct mapping *m)
 }
 
 /*
- * Guess what is not known of the mappings in sp->vma.  sp->m is NULL.
+ * Guess what is not known of the mappings in sp->vma.  sp->m is NULL.  Return
+ * 0, or -1 with errstr.
  */
 int
 space_vmas(struct space *sp)
@@ -82,7 +83,7 @@ space_vmas(struct space *sp)
 /*
  * Take the mappings from a text of smaps or maps.  *sp has none.  Those that
  * begin before the last one ends are dropped: the kernel gives the text in
- * pieces, and mappings change between them.
+ * pieces, and mappings change between them.  Return 0, or -1 with errstr.
  */
 int
 space_smaps(struct space *sp, const void *text, size_t len)

@@ -60,7 +60,8 @@ vma_split(struct vmas *l, uint64_t addr)
 }
 
 /*
- * Nothing is mapped any more from start to end, exclusive.
+ * Nothing is mapped any more from start to end, exclusive.  Return 0, or -1
+ * with errstr.
  */
 int
 vmas_unmap(struct vmas *l, uint64_t start, uint64_t end)
@@ -82,7 +83,8 @@ vmas_unmap(struct vmas *l, uint64_t start, uint64_t end)
 }
 
 /*
- * A mapping, which is copied, takes the place of what is there.
+ * A mapping, which is copied, takes the place of what is there.  Return 0, or
+ * -1 with errstr.
  */
 int
 vmas_map(struct vmas *l, const struct vma *v)
@@ -94,7 +96,7 @@ vmas_map(struct vmas *l, const struct vma *v)
 
 /*
  * What is mapped from start to end has other permissions: VMA_READ,
- * VMA_WRITE and VMA_EXEC.
+ * VMA_WRITE and VMA_EXEC.  Return 0, or -1 with errstr.
  */
 int
 vmas_protect(struct vmas *l, uint64_t start, uint64_t end, unsigned int prot)
@@ -113,7 +115,7 @@ vmas_protect(struct vmas *l, uint64_t start, uint64_t end, unsigned int prot)
 
 /*
  * What is mapped at start, len bytes, is at another address and has another
- * length there.
+ * length there.  Return 0, or -1 with errstr.
  */
 int
 vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t to,
@@ -143,7 +145,7 @@ vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t to,
 
 /*
  * Copy mappings to an empty list.  After a failure, too, the caller frees
- * it.
+ * it.  Return 0, or -1 with errstr.
  */
 int
 vmas_copy(struct vmas *to, const struct vmas *from)

@@ -242,7 +242,7 @@ take_found(struct corereader *r)
 }
 
 /*
- * Find the files that were mapped.
+ * Find the files that were mapped.  Return 0, or -1 with errstr.
  */
 int
 core_files(struct corereader *r)
@@ -296,7 +296,8 @@ core_perms(struct corereader *r, const struct coreseg *l,
 }
 
 /*
- * Give the process its text, the whole of its executable.
+ * Give the process its text, the whole of its executable.  Return 0, or -1 with
+ * errstr.
  */
 int
 core_text(struct corereader *r)
@@ -331,7 +332,7 @@ carry_one(struct corereader *r, const struct mapped *m)
 }
 
 /*
- * Take the other files along.
+ * Take the other files along.  Return 0, or -1 with errstr.
  */
 int
 core_carry(struct corereader *r)

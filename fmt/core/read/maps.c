@@ -178,7 +178,8 @@ add_mapping(struct corereader *r, const struct coreseg *l,
 }
 
 /*
- * Find out the mappings of the process, ascending.
+ * Find out the mappings of the process, ascending.  Return 0, or -1 with
+ * errstr.
  */
 int
 core_maps(struct corereader *r)

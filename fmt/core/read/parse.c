@@ -257,6 +257,7 @@ load_cmp(const void *a, const void *b)
 
 /*
  * Bring the segments into the order of their addresses; none may overlap.
+ * Return 0, or -1 with errstr.
  */
 int
 elfcore_sort(struct elfcore *c)
@@ -303,7 +304,8 @@ count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)
 
 /*
  * Take a core of size bytes apart.  Ended with elfcore_close, after a
- * failure too; the descriptor is borrowed until then.
+ * failure too; the descriptor is borrowed until then.  Return 0, or -1 with
+ * errstr.
  */
 int
 elfcore_open(struct elfcore *c, int fd, uint64_t size)
@@ -334,7 +336,8 @@ elfcore_open(struct elfcore *c, int fd, uint64_t size)
 
 /*
  * Add a segment of which there is nothing: a mapping that the core tells of
- * otherwise.  elfcore_sort is called behind the last.
+ * otherwise.  elfcore_sort is called behind the last.  Return 0, or -1 with
+ * errstr.
  */
 int
 elfcore_bare(struct elfcore *c, uint64_t start, uint64_t end)

@@ -45,6 +45,7 @@ read_core(struct corereader *r, struct input *in)
  * threads to a snapshot, and the first line if it has none.  Options may be
  * NULL.  Warnings tell what is missing, or changed: a process whose number
  * is taken gets another.  After a failure the snapshot can only be freed.
+ * Return 0, or -1 with errstr.
  */
 int
 core_load(struct snap *s, struct input *in, const struct coreopts *o)
@@ -67,7 +68,7 @@ core_load(struct snap *s, struct input *in, const struct coreopts *o)
 
 /*
  * The same for a core by its path, or NULL or "-" for standard input; it may
- * be compressed with gzip.
+ * be compressed with gzip.  Return 0, or -1 with errstr.
  */
 int
 core_read(struct snap *s, const char *path, const struct coreopts *o)

@@ -189,7 +189,7 @@ add_threads(struct corereader *r, const struct corethread *leader)
 
 /*
  * Add the process to the snapshot; its memory, its text and its files come
- * later.
+ * later.  Return 0, or -1 with errstr.
  */
 int
 core_process(struct corereader *r)
@@ -206,6 +206,7 @@ core_process(struct corereader *r)
 
 /*
  * Give the process, which has its memory, its files, and add its threads.
+ * Return 0, or -1 with errstr.
  */
 int
 core_tasks(struct corereader *r)

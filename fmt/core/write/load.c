@@ -165,7 +165,7 @@ mapping_add(struct coreloads *l, struct walk *w, const struct vma *v)
 /*
  * The segments of a core and what is captured of them, of memory (NULL:
  * none) and sorted mappings.  *l is all zero; the caller frees it, after a
- * failure too.
+ * failure too.  Return 0, or -1 with errstr.
  */
 int
 coreloads_make(struct coreloads *l, struct image *mem, const struct vmas *v)

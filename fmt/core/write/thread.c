@@ -100,7 +100,7 @@ thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
 /*
  * The threads of a process that have registers: its own first, but before
  * it one that got a signal.  An error if there are none.  The caller frees
- * t->p, after a failure too; *t is all zero.
+ * t->p, after a failure too; *t is all zero.  Return 0, or -1 with errstr.
  */
 int
 corethreads_find(struct corethreads *t, struct snap *s, struct proc *p)

@@ -166,7 +166,7 @@ seek_remember(const struct seeking *s, const struct vmas *l)
  * What lies highest comes first: the [vdso], and the libraries that it was
  * started with, of which all can be found in a few pages, and not one that
  * another of its threads may just unmap.  What it has not touched is looked
- * at last.
+ * at last.  Return 0, or -1 with errstr.
  */
 int
 gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)

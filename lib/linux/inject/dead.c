@@ -170,6 +170,7 @@ take_dead(struct inject *in, const struct vma *v, size_t len)
  * thread, of a coroutine, or for signals) and has used its own to the end, the
  * one of a thread.  Only if it was never further down than now, or shares
  * all of that, do we add to it: a page, or three for a thread that has tiles.
+ * Return 0, or -1 with errstr.
  */
 int
 dead_find(struct inject *in, const struct vmas *l)
@@ -203,7 +204,7 @@ dead_find(struct inject *in, const struct vmas *l)
  * it, and not dead.  That it is not is told by its mask, in which signals are
  * while they are handled, unless the process asked for another one (SA_NODEFER
  * of sigaction(2)): then what was there is put back before it runs on, unless
- * we die meanwhile.
+ * we die meanwhile.  Return 0, or -1 with errstr.
  */
 int
 dead_own(struct inject *in)

@@ -35,7 +35,7 @@ map_size(void)
 
 /*
  * Put what leads the thread back to where that is for it, and, if unmap, have
- * it unmap our memory on its way.
+ * it unmap our memory on its way.  Return 0, or -1 with errstr.
  */
 int
 inject_frame(struct inject *in, bool unmap)
@@ -233,7 +233,7 @@ fail:
 
 /*
  * Go on in another thread of the process, which is stopped, too.  The first
- * one is as it was.
+ * one is as it was.  Return 0, or -1 with errstr.
  */
 int
 inject_thread(struct inject *in, pid_t tid)

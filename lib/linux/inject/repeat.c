@@ -40,6 +40,7 @@ repeat_ask(struct inject *in)
 
 /*
  * Know what the thread is to repeat, before it makes its first call of ours.
+ * Return 0, or -1 with errstr.
  */
 int
 repeat_learn(struct inject *in)

@@ -12,7 +12,7 @@
 
 /*
  * Let the thread begin a system call as inject_start does, when it is known
- * what the thread is to repeat.
+ * what the thread is to repeat.  Return 0, or -1 with errstr.
  */
 int
 inject_enter(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)
@@ -77,7 +77,8 @@ inject_may(const struct inject *in)
 }
 
 /*
- * The same as inject_make, for who asks for a call.
+ * The same as inject_make, for who asks for a call.  Return 0, or -1 with
+ * errstr.
  */
 int
 inject_call(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])

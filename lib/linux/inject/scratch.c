@@ -11,6 +11,7 @@
 /*
  * Write to the memory of a process, or a clone, that we have stopped.  Unlike
  * to /proc/PID/mem, that takes no right to write the files of another user.
+ * Return 0, or -1 with errstr.
  */
 int
 inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
@@ -64,7 +65,7 @@ inject_read(struct inject *in, void *buf, size_t len)
 }
 
 /*
- * Write there, likewise.
+ * Write there, likewise.  Return 0, or -1 with errstr.
  */
 int
 inject_write(struct inject *in, const void *buf, size_t len)

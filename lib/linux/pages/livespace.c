@@ -249,7 +249,7 @@ space_read(struct space *sp, pid_t pid, bool brief)
 
 /*
  * Fill in the address space of a live process.  The caller frees it, after
- * a failure too; then gone and denied tell why.
+ * a failure too; then gone and denied tell why.  Return 0, or -1 with errstr.
  */
 int
 space_live(struct space *sp, pid_t pid)
@@ -259,7 +259,7 @@ space_live(struct space *sp, pid_t pid)
 
 /*
  * Read them without sizes, of which the kernel must look at each page, and of
- * flags only MAPPING_HUGETLB.
+ * flags only MAPPING_HUGETLB.  Return 0, or -1 with errstr.
  */
 int
 space_maps(struct space *sp, pid_t pid)

@@ -108,7 +108,7 @@ tally_entries(void *arg, const struct entries *es)
 /*
  * Add the pages of a live process to a histogram by their flags.  frames are
  * of kpageflags, or NULL; *hidden is set when there are pages of which they
- * are not told.  The caller frees c->v.
+ * are not told.  The caller frees c->v.  Return 0, or -1 with errstr.
  */
 int
 pageflags_live(struct flagcounts *c, const struct space *sp,

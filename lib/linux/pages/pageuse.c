@@ -254,6 +254,7 @@ pageuse_live(struct pageuse *use, const struct space *sp,
  * member touched of a struct mapping tells those that were touched since
  * (proc_pid_clear_refs(5)).  Nothing of this is seen by the process, but the
  * kernel knows less of which pages to take away first when memory is short.
+ * Return 0, or -1 with errstr.
  */
 int
 touched_forget(pid_t pid)

@@ -255,6 +255,7 @@ rings_online(struct ring **ring, size_t *n)
 /*
  * Let an event write to the ring of its processor.  The first one gets the
  * ring a place, of so many bytes or, where that is not allowed, of less.
+ * Return 0, or -1 with errstr.
  */
 int
 ring_attach(struct ring *r, int fd, size_t size)

@@ -29,7 +29,8 @@ slot_add(struct perforder *o, uint64_t time, size_t at)
 }
 
 /*
- * Take note of the records that were added to the bytes.
+ * Take note of the records that were added to the bytes.  Return 0, or -1 with
+ * errstr.
  */
 int
 order_note(struct perforder *o)
@@ -62,7 +63,7 @@ slot_cmp(const void *a, const void *b)
 
 /*
  * Give the records up to a time, in order, to the empty one old; what is
- * later stays.
+ * later stays.  Return 0, or -1 with errstr.
  */
 int
 order_split(struct perforder *o, uint64_t until, struct perforder *old)

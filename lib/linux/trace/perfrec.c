@@ -107,7 +107,8 @@ task_parse(struct perfrec *r, const uint8_t *p, size_t len)
 
 /*
  * Take apart a record of len bytes, all of it.  What it points to are those
- * bytes.  Records of other types have only what all have.
+ * bytes.  Records of other types have only what all have.  Return 0, or -1 with
+ * errstr.
  */
 int
 perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
@@ -160,7 +161,7 @@ perfrec_time(const uint8_t *p, size_t len)
  * Add the bytes of a ring from tail to head, which count from when it was
  * made, to a buffer, so that no record is in two pieces; size is that of
  * the ring, a power of two.  An error, and nothing is added, if these are
- * no whole records.
+ * no whole records.  Return 0, or -1 with errstr.
  */
 int
 ring_copy(struct buf *out, const uint8_t *data, size_t size, uint64_t tail,

@@ -42,7 +42,7 @@ const struct tracepoint tracepoints[TRACE_EVENTS] = {
 
 /*
  * Look up a tracepoint in tracefs, the directory dir.  Fields that it does
- * not have stay unknown.
+ * not have stay unknown.  Return 0, or -1 with errstr.
  */
 int
 tracepoint_load(struct tpformat *f, enum trace_kind kind, int dir)
