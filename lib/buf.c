@@ -38,6 +38,10 @@ buf_room(struct buf *b, size_t n)
 	return b->data + b->len;
 }
 
+/*
+ * Add n bytes.  Where memory runs out, nothing is added, and b has failed:
+ * buf_check tells that of all calls before it.
+ */
 void
 buf_add(struct buf *b, const void *data, size_t n)
 {
@@ -49,6 +53,9 @@ buf_add(struct buf *b, const void *data, size_t n)
 	b->len += n;
 }
 
+/*
+ * Add a string, without its NUL.
+ */
 void
 buf_puts(struct buf *b, const char *s)
 {

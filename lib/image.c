@@ -119,6 +119,10 @@ segment_extent(const struct segment *s, uint64_t kb)
 	return &s->ext[BISECT(s->ext, s->next, kb, kb) - 1];
 }
 
+/*
+ * Make an empty image of process p, memory or text, which p owns when its member
+ * of that kind is set to it.  Return it, or NULL with errstr.
+ */
 struct image *
 image_new(struct proc *p, enum image_kind kind)
 {

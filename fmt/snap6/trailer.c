@@ -177,6 +177,9 @@ indexer_raw(struct indexer *x, uint64_t place, uint64_t n)
 	x->ordinal += n;
 }
 
+/*
+ * Kilobytes that are all zero, n of them.
+ */
 void
 indexer_zero(struct indexer *x, uint64_t n)
 {

@@ -290,6 +290,9 @@ index_first(const struct index *ix, uint64_t hash, struct cursor *c)
 	return index_next(c);
 }
 
+/*
+ * Return the next place of the hash that index_first was given, or PLACE_NONE.
+ */
 uint64_t
 index_next(struct cursor *c)
 {

@@ -188,6 +188,9 @@ output_watch(struct output *o, struct progress *p)
 		pipe_widen(o->fd);
 }
 
+/*
+ * Return what output_watch was given, or NULL.
+ */
 struct progress *
 output_progress(const struct output *o)
 {

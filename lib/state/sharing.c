@@ -31,6 +31,10 @@ struct sharing {
 	size_t		 ncell;
 };
 
+/*
+ * Make a table of which pages processes share, empty.  Return it, which
+ * sharing_free frees, or NULL with errstr.
+ */
 struct sharing *
 sharing_new(void)
 {

@@ -66,6 +66,9 @@ name_find(const struct criureader *r, const char *name)
 	    sizeof key, name_cmp);
 }
 
+/*
+ * Return whether there is an image file of that name.
+ */
 bool
 criudir_has(const struct criureader *r, const char *name)
 {

@@ -61,6 +61,9 @@ criuview_count(const struct criuview *v)
 	return v->n;
 }
 
+/*
+ * Return the file name of image i, which v owns.
+ */
 const char *
 criuview_name(const struct criuview *v, size_t i)
 {

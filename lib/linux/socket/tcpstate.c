@@ -32,6 +32,10 @@ struct stream {
 	uint8_t		*data;	/* owned; bytes of both */
 };
 
+/*
+ * Have a connection tell what it has under way, and send nothing meanwhile:
+ * TCP_REPAIR.  Return false if it cannot, or we may not.
+ */
 bool
 repair_on(const struct held *v)
 {

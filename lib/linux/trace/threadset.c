@@ -31,6 +31,10 @@ member_cmp(const struct member *a, const struct member *b)
 
 TREE_GENERATE(members, member, entry, member_cmp)
 
+/*
+ * Make an empty set of threads.  Return it, which threadset_free frees, or NULL
+ * with errstr.
+ */
 struct threadset *
 threadset_new(void)
 {
