@@ -120,8 +120,8 @@ segment_extent(const struct segment *s, uint64_t kb)
 }
 
 /*
- * Make an empty image of process p, memory or text, which p owns when its member
- * of that kind is set to it.  Return it, or NULL with errstr.
+ * Make an empty image of process p, memory or text, which p owns when its
+ * member of that kind is set to it.  Return it, or NULL with errstr.
  */
 struct image *
 image_new(struct proc *p, enum image_kind kind)

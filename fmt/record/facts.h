@@ -1,7 +1,7 @@
 /*
  * What the files of facts share: factlist.c (lists of them), factstate.c (those
- * that texts of a record tell), opened.c (open file descriptions) and facts.c (all
- * of a process).  snap.h has what programs do.
+ * that texts of a record tell), opened.c (open file descriptions) and facts.c
+ * (all of a process).  snap.h has what programs do.
  */
 #ifndef FACTS_H
 #define FACTS_H
