@@ -32,23 +32,20 @@ check_some(const struct dedup *d, size_t *last, const struct block *b,
 {
 	uint8_t there[TOGETHER * KB];
 	struct run run[TOGETHER];
-	struct source *src, *s;
+	struct source *src;
 	uint64_t loc, rest;
 	size_t i, k;
 	int rc;
 
 	src = place_source(d, target[page[0]], last, &loc, &rest);
-	for (i = k = 0; i < n && i < TOGETHER; i++) {
-		s = place_source(d, target[page[i]], last, &loc, &rest);
-		if (s != src)
+	run[0] = (struct run){ .loc = loc, .n = 1 };
+	for (i = k = 1; i < n && i < TOGETHER; i++) {
+		if (place_source(d, target[page[i]], last, &loc, &rest) != src)
 			break;
-		if (k > 0 && run[k - 1].loc + run[k - 1].n * src->pitch ==
-		    loc) {
+		if (run[k - 1].loc + run[k - 1].n * src->pitch == loc)
 			run[k - 1].n++;
-			continue;
-		}
-		run[k].loc = loc;
-		run[k++].n = 1;
+		else
+			run[k++] = (struct run){ .loc = loc, .n = 1 };
 	}
 	if ((rc = source_read(src, run, k, there)) == -1)
 		return -1;
