@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """cgroups OURS CRIUS PATH - compare what two checkpoints tell of cgroups
 
-Compared are the sets of all processes and threads, and of each hierarchy in
-which one is in the cgroup of that path, or below it, those that criu tells of:
-owner, mode and properties.  Ours may have more of version 2: cgroups above,
+Compared are, of each hierarchy that criu tells of, where all processes and
+threads are, and the cgroups of that path and below it: owner, mode and
+properties.  Ours may have more of version 2: cgroups above,
 and properties that criu does not keep.  Each difference is printed; exits 1 if
 there is one, or nothing was compared.
 """
@@ -49,9 +49,14 @@ def cgroups(path, below):
 
 def main(ours, crius, below):
     bad = 0
-    if sets(ours) != sets(crius):
-        print('sets:', sets(ours), sets(crius))
-        bad = 1
+    mine, theirs = sets(ours), sets(crius)
+    for key in sorted(set(mine) | set(theirs)):
+        a, b = mine.get(key), theirs.get(key)
+        if a and b:
+            a = {k: v for k, v in a.items() if k in b}
+        if a != b:
+            print(key, 'ours:', a, 'theirs:', b)
+            bad = 1
     mine, theirs = cgroups(ours, below), cgroups(crius, below)
     for key in sorted(set(mine) | set(theirs)):
         a, b = mine.get(key), theirs.get(key)

@@ -82,6 +82,15 @@ enter() {
 	done
 }
 
+# where PID[/task/TID] ...: in which of them it is
+where() {
+	local p
+
+	for p; do
+		grep "$name" "/proc/$p/cgroup"
+	done
+}
+
 # ended: $pid and all below it are, and their cgroups are gone
 ended() {
 	end_taken
@@ -101,7 +110,7 @@ begin() {
 	done
 	enter "$child" /empty
 	enter "$(cat "/proc/$child/task/$child/children")" /empty
-	cat "/proc/$pid/cgroup" "/proc/$child/cgroup" >"$tmp/were"
+	where "$pid" "$child" >"$tmp/were"
 	properties >"$tmp/before"
 }
 
@@ -112,7 +121,12 @@ take "$tmp/soft" -r
 is "$(grep -c -- ' --manage-cgroups=soft' "$tmp/command")" 1 \
     'the command tells it'
 if may_dump; then
-	dump "$pid" "$tmp/crius" --manage-cgroups=full --leave-running
+	# others come and go
+	while IFS=: read -r _ list _; do
+		lists+=(--cgroup-dump-controller "$list")
+	done < <(where "$pid" | sort -u)
+	dump "$pid" "$tmp/crius" --manage-cgroups=full --leave-running \
+	    "${lists[@]}"
 	try 'sets and properties are those that criu tells' \
 	    python3 "$here/cgroups.py" "$tmp/soft" "$tmp/crius" "/$name/in"
 else
@@ -121,7 +135,7 @@ fi
 ended soft
 restore "$tmp/soft"
 goes_on soft
-is "$(cat "/proc/$pid/cgroup" "/proc/$child/cgroup")" "$(cat "$tmp/were")" \
+is "$(where "$pid" "$child")" "$(cat "$tmp/were")" \
     'soft: each is in its own again'
 is "$(properties)" "$(cat "$tmp/before")" 'soft: with its properties'
 end
@@ -170,8 +184,8 @@ loads=(--manage-cgroups=soft "--cgroup-root=/$name.2")
 take "$tmp/moved" -r
 ended moved
 restore "$tmp/moved"
-is "$(cat "/proc/$pid/cgroup" "/proc/$child/cgroup")" \
-    "$(sed "s,/$name/in,/$name.2," "$tmp/were")" 'another root of cgroups'
+is "$(where "$pid" "$child")" "$(sed "s,/$name/in,/$name.2," "$tmp/were")" \
+    'another root of cgroups'
 end
 unmake
 
@@ -181,7 +195,7 @@ in=(bash -c 'for top in $1; do echo 0 >"$top/$0/in/cgroup.procs"; done &&
     exec unshare --cgroup "${@:2}"' "$name" "$tops")
 start "$here/counter.py"
 in=(env)
-cat "/proc/$pid/cgroup" >"$tmp/were"
+where "$pid" >"$tmp/were"
 inside() {
 	nsenter --cgroup="/proc/$pid/ns/cgroup" cat "/proc/$pid/cgroup"
 }
@@ -191,7 +205,7 @@ take "$tmp/space"
 ended namespace
 restore "$tmp/space"
 goes_on 'a cgroup namespace'
-is "$(cat "/proc/$pid/cgroup")" "$(cat "$tmp/were")" 'where it was'
+is "$(where "$pid")" "$(cat "$tmp/were")" 'where it was'
 is "$(inside)" "$(cat "$tmp/inside")" 'and sees itself at the root of its own'
 is "$(grep -c "$name" "$tmp/inside")" 0 '(which it did)'
 end
@@ -205,15 +219,15 @@ if [ -n "$first" ]; then
 	start counter 3
 	enter "$pid" ''
 	thread=$(printf '%s\n' "/proc/$pid/task/"* | tail -n 1)
+	thread=${thread#/proc/}
 	echo "${thread##*/}" >"$first/$name/in/empty/tasks"
-	cat "/proc/$pid/cgroup" "$thread/cgroup" >"$tmp/were"
+	where "$pid" "$thread" >"$tmp/were"
 	take "$tmp/thread"
 	ended thread
 	restore "$tmp/thread"
 	goes_on 'a thread elsewhere'
-	is "$(cat "/proc/$pid/cgroup" "$thread/cgroup")" "$(cat "$tmp/were")" \
-	    'it is there again'
-	is "$(diff "/proc/$pid/cgroup" "$thread/cgroup" | grep -c '^>')" 1 \
+	is "$(where "$pid" "$thread")" "$(cat "$tmp/were")" 'it is there again'
+	is "$(diff <(where "$pid") <(where "$thread") | grep -c '^>')" 1 \
 	    '(in another than its process)'
 	end
 else
@@ -227,6 +241,13 @@ hierarchy() {
 	mount -t cgroup -o "none,name=${name##*.}" none "$tmp/mnt.v1" \
 	    2>/dev/null
 }
+# shellcheck disable=SC2317 # called by until_true
+over() {
+	! grep -q "name=${name##*.}:" /proc/self/cgroup || {
+		hierarchy && umount "$tmp/mnt.v1"
+		false
+	}
+}
 if hierarchy && mkdir -m 711 "$tmp/mnt.v1/sub"; then
 	start "$here/counter.py"
 	echo "$pid" >"$tmp/mnt.v1/sub/cgroup.procs"
@@ -236,11 +257,14 @@ if hierarchy && mkdir -m 711 "$tmp/mnt.v1/sub"; then
 	hierarchy
 	rmdir "$tmp/mnt.v1/sub"
 	restore "$tmp/unmounted"
-	is "$(grep -c "name=${name##*.}:/sub$" "/proc/$pid/cgroup") $(stat -c \
-	    %a "$tmp/mnt.v1/sub")" '1 711' 'of a hierarchy that is mounted nowhere'
+	is "$(grep -c "name=${name##*.}:/sub$" "/proc/$pid/cgroup") $(stat \
+	    -c %a "$tmp/mnt.v1/sub")" '1 711' \
+	    'of a hierarchy that is mounted nowhere'
 	end
 	rmdir "$tmp/mnt.v1/sub"
 	umount "$tmp/mnt.v1"
+	# it ends with the last of its cgroups, if it is not mounted then
+	until_true over
 else
 	skip 'a hierarchy that is mounted nowhere' \
 	    'none of version 1 can be made' 3

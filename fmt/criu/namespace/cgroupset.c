@@ -51,13 +51,52 @@ members_take(struct cgset *s)
 }
 
 /*
- * Note if process t cannot be put into the cgroups of its set: criu takes it
+ * Return whether some process is in a cgroup of a hierarchy that is not its
+ * root.
+ */
+static bool
+list_used(const struct makecgroups *c, const char *list)
+{
+	size_t i, k;
+
+	for (i = 0; i < c->nset; i++)
+		for (k = 0; k < c->set[i].n; k++)
+			if (strcmp(c->set[i].v[k].list, list) == 0 &&
+			    strcmp(c->set[i].v[k].path, "/") != 0)
+				return true;
+	return false;
+}
+
+/*
+ * Take hierarchies without a controller out of all sets, if nobody is in a
+ * cgroup there: they come and go with those who use them, and criu would make
+ * them.
+ */
+static void
+sets_lessen(struct makecgroups *c)
+{
+	struct cgmember *v;
+	size_t i, k, n;
+
+	for (i = 0; i < c->nset; i++) {
+		v = c->set[i].v;
+		for (n = k = 0; k < c->set[i].n; k++)
+			if (strncmp(v[k].list, "name=", 5) != 0 ||
+			    list_used(c, v[k].list))
+				v[n++] = v[k];
+		c->set[i].n = n;
+	}
+}
+
+/*
+ * Note if the processes of a set cannot be put into its cgroups: criu takes it
  * that all sets are of the same hierarchies.
  */
 static int
-set_check(struct criumake *m, const struct cgset *s, const struct maketask *t)
+set_check(struct criumake *m, const struct cgset *s)
 {
 	const struct cgset *first = m->cgroups->set;
+	const struct maketask *t = s->first;
 	size_t i;
 
 	for (i = 0; i < s->n; i++)
@@ -109,7 +148,7 @@ set_find(struct criumake *m, struct maketask *t)
 		return -1;
 	s = &c->set[c->nset++];
 	*s = (struct cgset){ .from = f, .first = t };
-	return members_take(s) == -1 ? -1 : set_check(m, s, t);
+	return members_take(s);
 }
 
 /*
@@ -142,12 +181,17 @@ threads_find(struct criumake *m, const struct maketask *p)
 int
 cgsets_read(struct criumake *m)
 {
+	struct makecgroups *c = m->cgroups;
 	size_t i;
 
 	for (i = 0; i < m->norder; i++)
 		if (!maketask_ended(m->order[i]) &&
 		    (set_find(m, m->order[i]) == -1 ||
 		    threads_find(m, m->order[i]) == -1))
+			return -1;
+	sets_lessen(c);
+	for (i = 0; i < c->nset; i++)
+		if (set_check(m, &c->set[i]) == -1)
 			return -1;
 	return 0;
 }
