@@ -484,7 +484,7 @@ enum criu_need {		/* what criu restore is to be told */
 	CRIU_EXT_UNIX_SK = 32
 };
 
-enum criu_cgroups {		/* what is restored of cgroups, as criu names it */
+enum criu_cgroups {		/* of cgroups, what is restored */
 	CGROUPS_IGNORE,		/* nothing: they are those that criu is in */
 	CGROUPS_NONE,		/* which ones: they must be there */
 	CGROUPS_PROPS,		/* the same, and their properties */

@@ -54,7 +54,8 @@ struct cgset {			/* the cgroups of processes that share all */
 };
 
 struct makecgroups {
-	struct cgset	*set;	/* owned; the first has number CGROUP_CRIUS + 1 */
+	struct cgset	*set;	/* owned; the first has the number behind
+				   CGROUP_CRIUS */
 	size_t		 nset;
 	struct cgdirs	 dirs;
 	bool		 space;	/* a cgroup namespace is made */
