@@ -218,8 +218,8 @@ if [ -n "$first" ]; then
 	make
 	start counter 3
 	enter "$pid" ''
-	thread=$(printf '%s\n' "/proc/$pid/task/"* | tail -n 1)
-	thread=${thread#/proc/}
+	thread=$pid/task/$(printf '%s\n' "/proc/$pid/task/"* | sed 's,.*/,,' |
+	    sort -n | tail -n 1)
 	echo "${thread##*/}" >"$first/$name/in/empty/tasks"
 	where "$pid" "$thread" >"$tmp/were"
 	take "$tmp/thread"
