@@ -1,6 +1,6 @@
 # What the tests that compare stacks with those of gdb share; sourced behind
 # tap.sh.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # for those that source it
 needs snapstack
 
 # taken NAME COMMAND ...: a snapshot NAME of it, and a core, when it is ready
