@@ -12,6 +12,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum {
+	KEPT = 8		/* MiB: stacks are read here and there, once */
+};
+
 static struct asked asked = { .pid = -1, .tid = -1 };
 
 static struct progress progress;
@@ -66,7 +70,8 @@ tell_snap(struct snap *s, const char *path)
 static int
 tell_file(const char *path)
 {
-	struct readopts o = { .warn = program_lose, .progress = &progress };
+	struct readopts o = { .warn = program_lose, .progress = &progress,
+	    .unpacked = KEPT };
 	struct snap *s;
 	int rc;
 
