@@ -501,8 +501,6 @@ struct criuopts {
 	uint64_t	 root;	/* of live processes: this one and those below
 				   it; 0: all */
 	bool		 shelljob; /* whose session leader may be elsewhere */
-	bool		 inherit; /* whose standard input, output and error may
-				     be those of criu */
 	bool		 along;	/* connections of TCP would go along: note does
 				   not hear of them */
 	unsigned int	 cgroups; /* of live processes: enum criu_cgroups */

@@ -26,10 +26,9 @@ int
 move_check(const struct move *m, struct live *l, struct snap *s,
     void (*warn)(void *, const char *))
 {
-	/* whose terminal is elsewhere, snapload -j loads; whose output is,
-	   snapload -i */
-	struct criuopts o = { .shelljob = true, .inherit = true, .warn = warn,
-	    .note = warn, .along = m->dry };
+	/* whose terminal is elsewhere, snapload -j loads */
+	struct criuopts o = { .shelljob = true, .warn = warn, .note = warn,
+	    .along = m->dry };
 	int rc;
 
 	rc = criu_check(s, &o);

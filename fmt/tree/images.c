@@ -158,8 +158,7 @@ command_add(struct criuview *v, const struct said *said, unsigned int need)
 /*
  * Return the directory of images of a member, which is the caller's to free; or
  * NULL with errstr.  A process whose session has its leader elsewhere is
- * restored into that of criu, and one whose output leads elsewhere gets that of
- * criu.
+ * restored into that of criu.
  */
 struct criuview *
 images_new(struct member *m)
@@ -176,7 +175,7 @@ images_new(struct member *m)
 		buf_free(&said.noted);
 		buf_free(&said.words);
 		o.warn = said_warn;
-		o.inherit = o.shelljob = true;
+		o.shelljob = true;
 		v = criuview_new(m->snap, &o);
 	}
 	if (v == NULL)

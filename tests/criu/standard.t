@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Standard input, output and error that lead out of the snapshot, to pipes and
 # UNIX sockets, as those of a container and of a service do, are those of criu
-# with -i, and are refused without.
+# when they are restored.
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
@@ -18,22 +18,12 @@ until_true longer 20
 pid=$(pgrep -P "$copier")
 cp "$log" "$tmp/log.before"
 "$BUILD/snap" -ro "$tmp/snap" "$pid"
-"$BUILD/snapload" -c "$tmp/snap" >"$tmp/out" 2>"$tmp/err"
-is "$? $(sed 's/.*descriptor //' "$tmp/err")" "1 0: a pipe that is written by \
-who is not in the snapshot (-i gives it what criu has): cannot be restored \
-(snapload -f pipe leaves it out)
-1: a pipe that is read by who is not in the snapshot (-i gives it what criu \
-has): cannot be restored (snapload -f pipe leaves it out)
-2: a socket whose other end is not in the snapshot (-i gives it what criu \
-has): cannot be restored (snapload -f unix leaves it out)
-snapload: not all can be restored (snapload -f pipe,unix restores the rest)" \
-    'without -i they are refused'
-"$BUILD/snapload" -iD "$tmp/there" "$tmp/snap" >"$tmp/command" 2>"$tmp/err"
+"$BUILD/snapload" -D "$tmp/there" "$tmp/snap" >"$tmp/command" 2>"$tmp/err"
 is "$? $(sed 's/.*descriptor //' "$tmp/err")" "0 0: 5 bytes that wait in it \
 are lost when it is restored
 0: is the standard input of criu when it is restored
 1: is the standard output of criu when it is restored
-2: is the standard error of criu when it is restored" 'with -i it is said'
+2: is the standard error of criu when it is restored" 'it is said'
 is "$(sed 's/:\[[0-9]*\]/:[INODE]/g' "$tmp/command")" "criu restore -d -D \
 $tmp/there --inherit-fd 'fd[0]:pipe:[INODE]' --inherit-fd \
 'fd[1]:pipe:[INODE]' --inherit-fd 'fd[2]:socket:[INODE]'" \
@@ -56,4 +46,4 @@ ok $? 'what it writes comes out of what criu had for its output'
 until_true heard "$tmp/after.2"
 ok $? 'and for its errors'
 end
-finish 9
+finish 8

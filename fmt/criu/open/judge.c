@@ -57,14 +57,8 @@ ends_find(struct criumake *m)
 static const char *
 pipe_hinders(const struct criumake *m, const struct makeopen *f)
 {
-	if (f->v[OK_ALONE][0] != 0)
+	if (f->v[OK_ALONE][0] != 0 || makestandard_leaves(m, f))
 		return NULL;
-	if (makestandard_leaves(m, f))
-		return m->opts->inherit ? NULL : f->ends & PIPE_READ ?
-		    "a pipe that is written by who is not in the snapshot (-i "
-		    "gives it what criu has)" :
-		    "a pipe that is read by who is not in the snapshot (-i "
-		    "gives it what criu has)";
 	if (!(f->ends & PIPE_READ))
 		return "a pipe that is read by who is not in the snapshot";
 	if (!(f->ends & PIPE_WRITE))
@@ -128,11 +122,8 @@ unix_hinders(const struct criumake *m, const struct makeopen *f)
 	peer = makefind_peer(m, f);
 	if (peer != NULL && peer->used && peer->why != NULL)
 		return "a socket whose other end cannot be restored";
-	if (makeunix_external(m, f))
+	if (makeunix_external(m, f) || makestandard_leaves(m, f))
 		return NULL;
-	if (makestandard_leaves(m, f))
-		return m->opts->inherit ? NULL : "a socket whose other end is "
-		    "not in the snapshot (-i gives it what criu has)";
 	if (peer == NULL || !makeopen_written(peer))
 		return "a socket whose other end is not in the snapshot";
 	if (makefind_peer(m, peer) == f)
