@@ -164,6 +164,9 @@ void		 data_forget(const uint8_t *data, size_t upto);
 /* processors.c */
 int		 processors_count(void);
 
+/* text.c */
+char		*text_unescape(char *s);
+
 /* snap.c */
 bool		 proc_isempty(const struct proc *p);
 uint64_t	 snap_kb(const struct snap *s);

@@ -1,6 +1,7 @@
 /*
  * Text that goes to people: what of it is UTF-8, how wide it is, what of it
- * must not reach a terminal, and numbers in units that one can read.
+ * must not reach a terminal, and numbers in units that one can read; and text
+ * of the kernel's that is escaped.
  */
 #include "model.h"
 
@@ -167,4 +168,26 @@ text_time(char *s, size_t n, uint64_t us)
 	} else
 		snprintf(s, n, "%" PRIu64 " min %" PRIu64 " s", sec / 60,
 		    sec % 60);
+}
+
+/*
+ * Undo octal escapes such as those of mountinfo (proc_pid_mountinfo(5)): a
+ * backslash and three digits, in place.  Return s.
+ */
+char *
+text_unescape(char *s)
+{
+	char *in, *out;
+
+	for (in = out = s; *in != '\0'; out++)
+		if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' &&
+		    in[2] >= '0' && in[2] <= '7' && in[3] >= '0' &&
+		    in[3] <= '7') {
+			*out = (char)((in[1] - '0') << 6 | (in[2] - '0') << 3 |
+			    (in[3] - '0'));
+			in += 4;
+		} else
+			*out = *in++;
+	*out = '\0';
+	return s;
 }

@@ -113,33 +113,12 @@ fd_file(struct buf *b, const struct task *t)
 }
 
 /*
- * Undo the octal escapes of mountinfo (proc_pid_mountinfo(5)), in place.
- */
-static void
-unescape(char *s)
-{
-	char *out;
-
-	for (out = s; *s != '\0'; out++) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' &&
-		    s[2] >= '0' && s[2] <= '7' && s[3] >= '0' &&
-		    s[3] <= '7') {
-			*out = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 |
-			    (s[3] - '0'));
-			s += 4;
-		} else
-			*out = *s++;
-	}
-	*out = '\0';
-}
-
-/*
  * Add a name in Plan 9's quotes where it needs them.
  */
 static void
 add_quoted(struct buf *b, char *s)
 {
-	unescape(s);
+	text_unescape(s);
 	if (*s != '\0' && strpbrk(s, " \t\n'") == NULL) {
 		add_name(b, s);
 		return;

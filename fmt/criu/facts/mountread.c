@@ -45,27 +45,6 @@ enum {				/* of mount(2), too */
 };
 
 /*
- * Undo the octal escapes of mountinfo, in place: proc_pid_mountinfo(5).
- */
-static char *
-unescape(char *s)
-{
-	char *in, *out;
-
-	for (in = out = s; *in != '\0'; out++)
-		if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' &&
-		    in[2] >= '0' && in[2] <= '7' && in[3] >= '0' &&
-		    in[3] <= '7') {
-			*out = (char)((in[1] - '0') << 6 | (in[2] - '0') << 3 |
-			    (in[3] - '0'));
-			in += 4;
-		} else
-			*out = *in++;
-	*out = '\0';
-	return s;
-}
-
-/*
  * Set *flags to the options of a mount, a list.
  */
 static void
@@ -136,8 +115,8 @@ line_parse(struct makemount *t, char *line)
 	t->dev = (uint64_t)major << 20 | (minor & 0xfffff);
 	snprintf(t->archive, sizeof t->archive, "mounts/tmpfs/%x:%x", major,
 	    minor);
-	t->root = unescape(f[3]);
-	t->point = unescape(f[4]);
+	t->root = text_unescape(f[3]);
+	t->point = text_unescape(f[4]);
 	flags_set(t, f[5]);
 	while ((s = strsep(&line, " ")) != NULL && strcmp(s, "-") != 0)
 		if (sscanf(s, "shared:%" SCNu32, &t->shared) == 1)
@@ -150,8 +129,8 @@ line_parse(struct makemount *t, char *line)
 		if ((f[i] = strsep(&line, " ")) == NULL)
 			return false;
 	t->type = f[0];
-	t->source = unescape(f[1]);
-	system_set(t, unescape(f[2]));
+	t->source = text_unescape(f[1]);
+	system_set(t, text_unescape(f[2]));
 	for (i = 0; i < sizeof types / sizeof *types; i++)
 		if (strcmp(types[i].name, t->type) == 0)
 			t->code = types[i].code;

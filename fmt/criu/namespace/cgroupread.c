@@ -66,26 +66,6 @@ perms_take(char **s, uint32_t *mode, uint32_t *uid, uint32_t *gid)
 }
 
 /*
- * Make of a value on one line what it was.
- */
-static void
-value_decode(char *s)
-{
-	char *to;
-
-	for (to = s; *s != '\0'; s++)
-		if (strncmp(s, "\\012", 4) == 0) {
-			*to++ = '\n';
-			s += 3;
-		} else if (strncmp(s, "\\134", 4) == 0) {
-			*to++ = '\\';
-			s += 3;
-		} else
-			*to++ = *s;
-	*to = '\0';
-}
-
-/*
  * Take a line that begins a cgroup.
  */
 static int
@@ -128,8 +108,7 @@ prop_take(struct cgdirs *d, struct words *w)
 		return words_bad(w, "name mode (octal) uid gid value, behind a "
 		    "directory");
 	p->name = w->word[0];
-	p->value = w->rest;
-	value_decode(p->value);
+	p->value = text_unescape(w->rest);
 	c->nprop++;
 	return 0;
 }
