@@ -32,10 +32,10 @@ makestandard_find(struct criumake *m)
 	size_t i, k;
 
 	for (i = 0; i < m->norder; i++)
-		for (t = m->order[i], k = 0; k < t->nfd; k++) {
+		for (t = m->order[i], k = 0; k < t->nfd &&
+		    t->fd[k].fd < STANDARD; k++) {
 			f = t->fd[k].open;
-			if (t->fd[k].fd >= STANDARD ||
-			    !makeopen_has(f, OK_INO) ||
+			if (!makeopen_has(f, OK_INO) ||
 			    !(makeopen_is(f, "pipe") ||
 			    makeopen_is(f, "unix")))
 				continue;
