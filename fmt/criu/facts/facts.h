@@ -389,6 +389,7 @@ struct maketask	*maketask_find(const struct criumake *, uint64_t);
 struct maketask	*maketask_process(const struct criumake *, uint64_t);
 bool		 maketask_ended(const struct maketask *);
 bool		 maketask_isinit(const struct maketask *);
+bool		 maketask_isapart(const struct maketask *, const char *);
 bool		 maketask_runs(const struct maketask *);
 uint32_t	 maketask_id(const struct maketask *);
 size_t		 maketask_status(const struct maketask *, const char *,
@@ -411,6 +412,7 @@ int		 makemounts_read(struct makemounts *,
 void		 makemounts_free(struct makemounts *);
 
 /* mounts.c */
+bool		 path_isbelow(const char *, const char *);
 int		 makemount_read(struct criumake *);
 bool		 makemount_space(const struct criumake *);
 const char	*makemount_below(const struct criumake *);

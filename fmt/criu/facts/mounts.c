@@ -13,8 +13,8 @@
 /*
  * Return whether path is that of directory dir, or below it.
  */
-static bool
-is_below(const char *path, const char *dir)
+bool
+path_isbelow(const char *path, const char *dir)
 {
 	const size_t n = strlen(dir);
 
@@ -35,7 +35,7 @@ is_covered(const struct makemounts *l, const struct makemount *o,
 
 	for (x = l->v; x < l->v + l->n; x++) {
 		n = strlen(x->point);
-		if (x != o && is_below(path, x->point) &&
+		if (x != o && path_isbelow(path, x->point) &&
 		    (n > strlen(o->point) || (x > o &&
 		    strcmp(x->point, o->point) == 0)))
 			return true;
@@ -56,7 +56,7 @@ outside_find(const struct makemounts *l, struct makemount *t)
 
 	for (o = l->v; o < l->v + l->n; o++) {
 		if (o->dev != t->dev || strcmp(o->type, t->type) != 0 ||
-		    !is_below(t->root, o->root))
+		    !path_isbelow(t->root, o->root))
 			continue;
 		rest = t->root + (strcmp(o->root, "/") == 0 ? 0 :
 		    strlen(o->root));
@@ -171,7 +171,7 @@ mount_judge(struct criumake *m, struct makemount *t)
 	else if (t->mapped)
 		why = "its users are mapped to others";
 	else if (t != l->top && (t->dev != l->top->dev ||
-	    !is_below(t->root, l->top->root)) &&
+	    !path_isbelow(t->root, l->top->root)) &&
 	    !outside_find(&m->outside, t))
 		why = made_hinders(m, t);
 	if (why != NULL && (rc = covered_leave(m, t)) != 0)
@@ -232,7 +232,7 @@ externals_choose(struct makemounts *l)
 		t->external = t->outside != NULL;
 		for (o = l->v; o < l->v + l->n && t->external; o++)
 			if (o != t && o->outside != NULL && o->dev == t->dev &&
-			    is_below(t->root, o->root) && (o < t ||
+			    path_isbelow(t->root, o->root) && (o < t ||
 			    strcmp(o->root, t->root) != 0))
 				t->external = false;
 	}
@@ -309,7 +309,7 @@ makemount_below(const struct criumake *m)
 		return NULL;
 	for (o = m->outside.v; o < m->outside.v + m->outside.n; o++)
 		if (o->parent == top->on && o->id != top->on &&
-		    is_below(o->point, top->outside))
+		    path_isbelow(o->point, top->outside))
 			return o->point;
 	return NULL;
 }
@@ -341,7 +341,7 @@ path_mount(const struct criumake *m, const char *path)
 	best = m->inside.top;
 	for (i = 0; best != NULL && i < m->inside.n; i++) {
 		t = &m->inside.v[i];
-		if (!t->left && is_below(path, t->point) &&
+		if (!t->left && path_isbelow(path, t->point) &&
 		    strlen(t->point) >= strlen(best->point))
 			best = t;
 	}

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_ID = 2 };		/* of processes; criu itself has 1 */
 
@@ -154,6 +155,24 @@ bool
 maketask_isinit(const struct maketask *t)
 {
 	return t->pid == 1;
+}
+
+/*
+ * Return whether t was in another namespace than snap of a kind, such as "ipc",
+ * as its record tells: snap(6), namespaces.
+ */
+bool
+maketask_isapart(const struct maketask *t, const char *kind)
+{
+	char *text, *name, *next;
+	bool found;
+
+	found = false;
+	next = text = words_text(&t->rec, "namespaces");
+	while (!found && (name = strsep(&next, " \n")) != NULL)
+		found = strcmp(name, kind) == 0;
+	free(text);
+	return found;
 }
 
 /*

@@ -36,24 +36,6 @@ map_read(struct criumake *m, const char *name, struct makeids *ids)
 }
 
 /*
- * Return whether the record of the root tells that it was in a namespace of a
- * kind and snap was not.
- */
-static bool
-is_apart(const struct criumake *m, const char *kind)
-{
-	char *text, *name, *next;
-	bool found;
-
-	found = false;
-	next = text = words_text(&m->root->rec, "namespaces");
-	while (!found && (name = strsep(&next, " \n")) != NULL)
-		found = strcmp(name, kind) == 0;
-	free(text);
-	return found;
-}
-
-/*
  * Find out whether a user namespace is made: for an init that was not in that
  * of snap, and has a mount namespace that is made, too, without which criu has
  * no right to show it /proc.  Return 0, with m->users set to that, or -1.
@@ -65,8 +47,9 @@ makeusers_read(struct criumake *m)
 	uint64_t v;
 
 	if (!maketask_isinit(m->root) || status_inner(m->root->status.data,
-	    m->root->status.len, "NSpid", &v) < 2 || !is_apart(m, "user") ||
-	    !is_apart(m, "mnt") || left >> WHY_NAMESPACES & 1)
+	    m->root->status.len, "NSpid", &v) < 2 ||
+	    !maketask_isapart(m->root, "user") ||
+	    !maketask_isapart(m->root, "mnt") || left >> WHY_NAMESPACES & 1)
 		return 0;
 	if (map_read(m, "uid_map", &m->uids) == -1 ||
 	    map_read(m, "gid_map", &m->gids) == -1)

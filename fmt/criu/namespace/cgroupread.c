@@ -8,18 +8,6 @@
 #include <string.h>
 
 /*
- * Return whether path is that of cgroup dir, or below it.
- */
-bool
-cgpath_below(const char *path, const char *dir)
-{
-	const size_t n = strlen(dir);
-
-	return strcmp(dir, "/") == 0 || (strncmp(path, dir, n) == 0 &&
-	    (path[n] == '/' || path[n] == '\0'));
-}
-
-/*
  * Return whether path is one that a cgroup can have, and not too long for criu:
  * no component is empty, or leads upward.
  */

@@ -58,7 +58,7 @@ prefix_set(struct makecgroups *c, const char *list, const char *root)
 		for (k = 0; k < c->set[i].n; k++) {
 			v = &c->set[i].v[k];
 			if (strcmp(v->list, list) == 0 &&
-			    cgpath_below(v->path, root)) {
+			    path_isbelow(v->path, root)) {
 				v->prefix = strlen(root);
 				c->space = true;
 			}
@@ -105,17 +105,12 @@ static int
 space_read(struct criumake *m)
 {
 	struct recfile ns, f;
-	char *text;
-	bool other;
 	size_t i;
 	int rc;
 
-	text = words_text(&m->root->rec, "namespaces");
-	other = text != NULL && strstr(text, "cgroup") != NULL;
-	free(text);
 	if (!linuxrec_find(&m->root->rec, "ns/cgroup", &ns))
 		return 0;
-	rc = other ? roots_read(m, &ns) : 1;
+	rc = maketask_isapart(m->root, "cgroup") ? roots_read(m, &ns) : 1;
 	if (rc == 0)
 		rc = make_note(m, "process %" PRIu64 ": it is restored in "
 		    "criu's cgroup namespace: where its own begins is not told",

@@ -71,7 +71,6 @@ struct cgtrees {		/* hierarchies as they are in an image */
 /* cgroupread.c */
 int		 cgdirs_read(struct cgdirs *d, const struct criumake *m);
 void		 cgdirs_free(struct cgdirs *d);
-bool		 cgpath_below(const char *path, const char *dir);
 bool		 cgpath_sound(const char *path);
 
 /* cgroupset.c */

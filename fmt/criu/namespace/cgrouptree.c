@@ -94,8 +94,8 @@ dir_needed(const struct tree *t, const struct cgdir *d)
 			v = &c->set[i].v[k];
 			if (strcmp(v->list, t->list) == 0 &&
 			    strcmp(v->path, "/") != 0 &&
-			    (cgpath_below(d->path, v->path) ||
-			    (above && cgpath_below(v->path, d->path))))
+			    (path_isbelow(d->path, v->path) ||
+			    (above && path_isbelow(v->path, d->path))))
 				return true;
 		}
 	return false;
@@ -296,7 +296,7 @@ tree_put(const struct tree *t, Criu__CgController *c)
 	if (e == NULL || in == NULL)
 		return -1;
 	for (i = 0; i < t->n; i++) {
-		for (k = i; k > 0 && !cgpath_below(t->dir[i].path,
+		for (k = i; k > 0 && !path_isbelow(t->dir[i].path,
 		    t->dir[k - 1].path); k = in[k - 1])
 			continue;
 		in[i] = k;

@@ -268,18 +268,7 @@ space_find(const struct criumake *m, const struct maketask *t,
 static bool
 is_inits(const struct maketask *t)
 {
-	char *text, *name, *rest;
-	bool found;
-
-	if (!maketask_isinit(t) ||
-	    (text = words_text(&t->rec, "namespaces")) == NULL)
-		return false;
-	for (name = strtok_r(text, " \n", &rest); name != NULL &&
-	    strcmp(name, "ipc") != 0; name = strtok_r(NULL, " \n", &rest))
-		continue;
-	found = name != NULL;
-	free(text);
-	return found;
+	return maketask_isinit(t) && maketask_isapart(t, "ipc");
 }
 
 /*
