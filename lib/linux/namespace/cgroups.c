@@ -8,24 +8,15 @@
 
 #include <sys/syscall.h>
 
+#include <linux/mount.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifndef SYS_fsopen
-#define SYS_fsopen 430		/* asm/unistd.h, since Linux 5.2 */
-#define SYS_fsconfig 431
-#define SYS_fsmount 432
-#endif
-
-enum {				/* linux/mount.h */
-	FS_CLOEXEC = 1, FS_FLAG = 0, FS_STRING = 1, FS_CREATE = 6
-};
 
 enum { DIRS_MOST = 256 };	/* directories that are read with a process */
 
@@ -62,27 +53,26 @@ hierarchy_open(const char *list)
 {
 	char name[64];
 	size_t n;
-	int fs, fd, rc;
+	int fs, rc;
 
 	fs = (int)syscall(SYS_fsopen, *list == '\0' ? "cgroup2" : "cgroup",
-	    FS_CLOEXEC);
+	    FSOPEN_CLOEXEC);
 	if (fs == -1)
 		return -1;
 	rc = strncmp(list, "name=", 5) == 0 ? (int)syscall(SYS_fsconfig, fs,
-	    FS_FLAG, "none", NULL, 0) : 0;
+	    FSCONFIG_SET_FLAG, "none", NULL, 0) : 0;
 	for (; *list != '\0' && rc == 0; list += n + (list[n] == ',')) {
 		n = strcspn(list, ",");
 		snprintf(name, sizeof name, "%.*s", (int)n, list);
 		rc = strncmp(name, "name=", 5) == 0 ?
-		    (int)syscall(SYS_fsconfig, fs, FS_STRING, "name",
-		    name + 5, 0) : (int)syscall(SYS_fsconfig, fs, FS_FLAG,
-		    name, NULL, 0);
+		    (int)syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "name",
+		    name + 5, 0) : (int)syscall(SYS_fsconfig, fs,
+		    FSCONFIG_SET_FLAG, name, NULL, 0);
 	}
 	if (rc == 0)
-		rc = (int)syscall(SYS_fsconfig, fs, FS_CREATE, NULL, NULL, 0);
-	fd = rc == 0 ? (int)syscall(SYS_fsmount, fs, FS_CLOEXEC, 0) : -1;
+		return unseen_mount(fs);
 	close(fs);
-	return fd;
+	return -1;
 }
 
 /*
@@ -239,20 +229,21 @@ cgroups_roots(struct live *l, struct filelist *rec, pid_t pid)
 	struct bytes outside = { 0 }, inside = { 0 };
 	struct buf text = { 0 };
 	const struct file *f;
+	struct visit v;
 	char link[64];
-	int ns, own;
+	int ns;
 
 	f = filelist_find(rec, "ns/cgroup");
 	snprintf(link, sizeof link, "%.*s", f == NULL ? 0 : (int)f->len,
 	    f == NULL ? "" : (const char *)f->data);
 	if (*link == '\0' || space_told(l, link))
 		return;
-	ns = proc_open(pid, 0, "ns/cgroup", O_RDONLY);
-	own = open("/proc/thread-self/ns/cgroup", O_RDONLY | O_CLOEXEC);
-	if (ns != -1 && own != -1 && proc_read(pid, 0, "cgroup", &outside) ==
-	    0 && setns(ns, CLONE_NEWCGROUP) == 0) {
+	if ((ns = proc_open(pid, 0, "ns/cgroup", O_RDONLY)) == -1)
+		return;
+	if (proc_read(pid, 0, "cgroup", &outside) == 0 &&
+	    visit_begin(&v, VISIT_CGROUP, ns) == 0) {
 		(void)proc_read(pid, 0, "cgroup", &inside);
-		if (setns(own, CLONE_NEWCGROUP) == -1)
+		if (visit_end(&v) == -1)
 			live_warn(l, "process %d: the cgroups of those behind "
 			    "it are told as it sees them: %s", pid,
 			    strerror(errno));
@@ -262,8 +253,5 @@ cgroups_roots(struct live *l, struct filelist *rec, pid_t pid)
 		filelist_buf(rec, "cgroups/roots", &text);
 	free(outside.data);
 	free(inside.data);
-	if (ns != -1)
-		close(ns);
-	if (own != -1)
-		close(own);
+	close(ns);
 }

@@ -26,16 +26,12 @@ queues_open(void)
 {
 	int fs, top, dir;
 
-	top = dir = -1;
-	if ((fs = (int)syscall(SYS_fsopen, "mqueue", FSOPEN_CLOEXEC)) == -1)
+	fs = (int)syscall(SYS_fsopen, "mqueue", FSOPEN_CLOEXEC);
+	if (fs == -1 || (top = unseen_mount(fs)) == -1)
 		return -1;
-	if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-		top = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, 0);
-	close(fs);
-	if (top != -1) {	/* one of O_PATH */
-		dir = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		close(top);
-	}
+	/* that is one of O_PATH */
+	dir = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	close(top);
 	return dir;
 }
 

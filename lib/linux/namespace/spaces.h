@@ -9,6 +9,9 @@
 /* told.c: of which of them a record tells */
 bool		 space_told(struct live *l, const char *ns);
 
+/* unseen.c: what is mounted for us alone */
+int		 unseen_mount(int fs);
+
 /* cgroupdir.c: the directories of cgroups */
 struct cgtelling {
 	struct live	*l;	/* borrowed, as the next */

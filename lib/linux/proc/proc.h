@@ -65,7 +65,7 @@ bool		 attribute_copy(struct attributes a, unsigned int type,
 		    void *to, size_t len);
 
 /* visit.c: going to a namespace of another process */
-enum visit_kind { VISIT_IPC, VISIT_NET, VISIT_UTS };
+enum visit_kind { VISIT_CGROUP, VISIT_IPC, VISIT_NET, VISIT_UTS };
 
 struct visit {
 	enum visit_kind	 kind;

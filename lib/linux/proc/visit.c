@@ -15,6 +15,8 @@ static const struct {
 	int		 flag;	/* of setns(2) */
 	const char	*what;
 } kind[] = {
+	[VISIT_CGROUP] = { "cgroup", CLONE_NEWCGROUP,
+	    "its cgroup namespace" },
 	[VISIT_IPC] = { "ipc", CLONE_NEWIPC, "its IPC namespace" },
 	[VISIT_NET] = { "net", CLONE_NEWNET, "its network namespace" },
 	[VISIT_UTS] = { "uts", CLONE_NEWUTS, "its UTS namespace" }
