@@ -9,6 +9,7 @@
  */
 #include "common.h"
 #include "clock.h"
+#include "worker.h"
 
 #include <sys/ioctl.h>
 
@@ -211,19 +212,16 @@ progress_work(void *arg)
 void
 progress_show(struct progress *p, const char *name)
 {
-	sigset_t all, old;
+	sigset_t usr1;
 
-	sigemptyset(&all);
-	sigaddset(&all, SIGUSR1);
-	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
 	progress_phase(p, 0);
 	shown.name = name;
 	shown.p = p;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if (pthread_create(&shown.thread, NULL, progress_work, NULL) != 0)
+	if (worker_start(&shown.thread, progress_work, NULL) != 0)
 		shown.p = NULL;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 /*

@@ -9,9 +9,9 @@
  * done again when it is asked for.
  */
 #include "snapgrep.h"
+#include "worker.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,7 +250,6 @@ worker_close(struct worker *w)
 static int
 workers_start(struct search *s)
 {
-	sigset_t all, old;
 	int n, i, rc;
 
 	n = s->p->pattern->kind == PATTERN_YARA ? 0 : processors_count() - 1;
@@ -259,18 +258,15 @@ workers_start(struct search *s)
 		n = s->njob == 0 ? 0 : (int)s->njob - 1;
 	if ((s->w = calloc((size_t)n + 1, sizeof *s->w)) == NULL)
 		return errstr_set("out of memory");
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (i = 0, rc = 0; i < n && rc == 0; i++) {
 		rc = worker_open(&s->w[i], s);
-		if (rc == -1 || pthread_create(&s->w[i].thread, NULL,
-		    worker_main, &s->w[i]) != 0) {
+		if (rc == -1 || worker_start(&s->w[i].thread, worker_main,
+		    &s->w[i]) != 0) {
 			worker_close(&s->w[i]);
 			break;
 		}
 		s->nw++;
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
 }
 

@@ -12,10 +12,10 @@
  * wait, so that all goes on where no thread can be made.
  */
 #include "fetch.h"
+#include "worker.h"
 #include "xxh.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,17 +240,9 @@ fetcher_ring(struct fetcher *f, size_t threads)
 static void
 fetcher_start(struct fetcher *f, size_t threads)
 {
-	sigset_t all, old;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (f->nthread < threads) {
-		if (pthread_create(&f->thread[f->nthread], NULL, fetcher_work,
-		    f) != 0)
-			break;
+	while (f->nthread < threads &&
+	    worker_start(&f->thread[f->nthread], fetcher_work, f) == 0)
 		f->nthread++;
-	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 /*

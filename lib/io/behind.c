@@ -5,11 +5,11 @@
  */
 #include "full.h"
 #include "io.h"
+#include "worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,19 +109,13 @@ behind_work(void *arg)
 }
 
 /*
- * Start the thread, which takes no signals, if it can be.
+ * Start the thread, if it can be.
  */
 static void
 behind_start(struct behind *b)
 {
-	sigset_t all, old;
-
-	if (processors_count() == 1)
-		return;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	b->threaded = pthread_create(&b->thread, NULL, behind_work, b) == 0;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	b->threaded = processors_count() > 1 &&
+	    worker_start(&b->thread, behind_work, b) == 0;
 }
 
 static void

@@ -12,10 +12,10 @@
 #include "gzip.h"
 #include "model.h"
 #include "num.h"
+#include "worker.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,17 +85,13 @@ packer_work(void *arg)
 static void
 gzipout_start(struct gzipout *g)
 {
-	sigset_t all, old;
+	struct packer *p;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (g->nthread < g->npacker) {
-		if (pthread_create(&g->packer[g->nthread].thread, NULL,
-		    packer_work, &g->packer[g->nthread]) != 0)
+	for (; g->nthread < g->npacker; g->nthread++) {
+		p = &g->packer[g->nthread];
+		if (worker_start(&p->thread, packer_work, p) != 0)
 			break;
-		g->nthread++;
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 /*

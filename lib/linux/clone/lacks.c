@@ -28,12 +28,12 @@
 #include "linux/pages/pages.h"
 #include "state/state.h"
 #include "vec.h"
+#include "worker.h"
 
 #include <sys/stat.h>
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -262,7 +262,6 @@ static int
 keep_compare(struct keeping *k)
 {
 	enum { MANY = 2000 };
-	sigset_t all, old;
 	pthread_t thread;
 	bool threaded;
 	int rc;
@@ -271,11 +270,8 @@ keep_compare(struct keeping *k)
 	k->cloned = calloc(k->vma->n + 1, sizeof *k->cloned);
 	if (k->has == NULL || k->cloned == NULL)
 		return errstr_set("out of memory");
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	threaded = k->vma->n >= MANY &&
-	    pthread_create(&thread, NULL, keep_look, k) == 0;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	    worker_start(&thread, keep_look, k) == 0;
 	if (!threaded)
 		(void)keep_look(k);
 	rc = pagemap_touched(k->proc->clone, k->clonemap, k->vma, k->cloned);

@@ -6,10 +6,10 @@
  */
 #include "file.h"
 #include "full.h"
+#include "worker.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,19 +163,15 @@ copy_runs(const struct copyjob *j)
 {
 	struct copying c = { .job = j };
 	pthread_t thread[THREADS_MEMORY];
-	sigset_t all, old;
 	size_t i, n, want;
 
 	if (j->n == 0)
 		return 0;
 	pthread_mutex_init(&c.lock, NULL);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	want = copy_threads(j);
 	for (n = 0; n + 1 < want; n++)
-		if (pthread_create(&thread[n], NULL, copy_work, &c) != 0)
+		if (worker_start(&thread[n], copy_work, &c) != 0)
 			break;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	(void)copy_work(&c);
 	for (i = 0; i < n; i++)
 		pthread_join(thread[i], NULL);

@@ -6,6 +6,7 @@
  */
 #include "full.h"
 #include "spaces.h"
+#include "worker.h"
 
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -18,7 +19,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,14 +172,9 @@ mntvisit_make(void *arg)
 static void
 mntvisit_run(struct mntvisit *v)
 {
-	sigset_t all, old;
 	pthread_t t;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	errno = pthread_create(&t, NULL, mntvisit_make, v);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (errno != 0)
+	if ((errno = worker_start(&t, mntvisit_make, v)) != 0)
 		(void)mntvisit_failed(v, "a thread");
 	else
 		pthread_join(t, NULL);

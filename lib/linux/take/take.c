@@ -13,9 +13,9 @@
 #include "linux/stop/stop.h"
 #include "model.h"
 #include "taking.h"
+#include "worker.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,8 +270,6 @@ int
 take_begin(struct live *l, struct snap *s, take_fn take, void *arg)
 {
 	struct taker *k;
-	sigset_t all, old;
-	int rc;
 
 	if ((k = calloc(1, sizeof *k)) == NULL)
 		return errstr_set("out of memory");
@@ -284,11 +282,7 @@ take_begin(struct live *l, struct snap *s, take_fn take, void *arg)
 	pthread_cond_init(&k->wanted, NULL);
 	k->threaded = true;
 	l->taker = k;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&k->thread, NULL, take_all, k);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (rc != 0) {
+	if (worker_start(&k->thread, take_all, k) != 0) {
 		k->threaded = false;
 		take_all(k);
 	}
