@@ -5,6 +5,7 @@
 #define FUSE_USE_VERSION 312
 
 #include "snapfs.h"
+#include "worker.h"
 
 #include <sys/stat.h>
 
@@ -14,7 +15,6 @@
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -174,7 +174,7 @@ threads_prepare(void)
 {
 	pthread_t t;
 
-	if (pthread_create(&t, NULL, thread_wait, NULL) != 0)
+	if (worker_start(&t, thread_wait, NULL) != 0)
 		errx(1, "cannot make threads");
 	pthread_cancel(t);
 	pthread_join(t, NULL);

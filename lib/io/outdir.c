@@ -5,11 +5,11 @@
 #include "full.h"
 #include "io.h"
 #include "vec.h"
+#include "worker.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,7 +323,7 @@ all_sync(const struct outdir *o)
 	size_t i, n, bad;
 
 	for (n = 0; n < THREADS && n < o->n / FEW; n++)
-		if (pthread_create(&thread[n], NULL, files_sync, &s) != 0)
+		if (worker_start(&thread[n], files_sync, &s) != 0)
 			break;
 	(void)files_sync(&s);
 	for (i = 0; i < n; i++)

@@ -1,12 +1,14 @@
 /*
  * Directories of many files: outdir.c
  *
- * link with: -Wl,--wrap=fsync
+ * link with: -Wl,--wrap=fsync,--wrap=pthread_create
  */
 #include "util.h"
 #include "io/io.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +30,25 @@ __wrap_fsync(int fd)
 		return 0;
 	errno = EIO;
 	return -1;
+}
+
+static unsigned int interrupted;	/* threads that take signals */
+
+int __real_pthread_create(pthread_t *, const pthread_attr_t *,
+    void *(*)(void *), void *);
+int __wrap_pthread_create(pthread_t *, const pthread_attr_t *,
+    void *(*)(void *), void *);
+
+int
+__wrap_pthread_create(pthread_t *t, const pthread_attr_t *a,
+    void *(*fn)(void *), void *arg)
+{
+	sigset_t set;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &set);
+	if (!sigismember(&set, SIGTERM))
+		interrupted++;
+	return __real_pthread_create(t, a, fn, arg);
 }
 
 static struct outdir *
@@ -62,7 +83,8 @@ removed(size_t n)
 }
 
 /*
- * Every file is brought to the disk once, and the last one and the directory.
+ * Every file is brought to the disk once, and the last one and the directory,
+ * by threads that take no signals.
  */
 static void
 test_all(void **state)
@@ -76,6 +98,7 @@ test_all(void **state)
 		assert_int_equal(outdir_commit(written(n[i]), "last", "", 0),
 		    0);
 		assert_int_equal(atomic_load(&synced), n[i] + 2);
+		assert_int_equal(interrupted, 0);
 		removed(n[i]);
 	}
 }
