@@ -6,13 +6,12 @@
  */
 #include "dedup/dedup.h"
 #include "record/record.h"
+#include "refer.h"
 #include "trailer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { REFMOST = 1 + 2 * SNAP6_NUMMOST };
 
 struct snap6 {
 	struct output	*out;		/* borrowed */
@@ -27,9 +26,7 @@ struct snap6 {
 	struct progress	*progress;	/* borrowed; or NULL */
 	struct proc	*proc;		/* being written */
 	const struct segment *seg;	/* whose header is written */
-	const struct image *refimage;	/* last referred to, and */
-	char		 ref[1 + SNAP6_NUMMOST]; /* how that begins */
-	size_t		 nref;
+	struct referred	 ref;		/* last */
 	bool		 lost;		/* of proc, since its proc record */
 	char		 why[256];
 	uint64_t	 nlost;		/* kilobytes of proc */
@@ -108,79 +105,6 @@ write_raw(struct snap6 *w, const struct finding *f)
 }
 
 /*
- * Have the beginning of references to an image: m or t, and the process.
- */
-static void
-refer_begin(struct snap6 *w, const struct image *im)
-{
-	if (w->refimage == im)
-		return;
-	w->refimage = im;
-	w->ref[0] = im->kind == IMAGE_TEXT ? 't' : 'm';
-	w->nref = (size_t)(num_format(w->ref + 1, im->proc->pid) - w->ref);
-}
-
-/*
- * Put a reference to address addr at room, and into first, for those that
- * follow; *n is how many bytes that has, or 0 where it has none.  Return where
- * it ends.
- */
-static char *
-refer_first(const struct snap6 *w, char *room, uint64_t addr,
-    char first[REFMOST], size_t *n)
-{
-	char *end;
-
-	if (*n > 0 && addr % SNAP6_LOW >= KB) {
-		num_low(first + *n - 1 - SNAP6_LOWDIGITS,
-		    (uint32_t)(addr % SNAP6_LOW));
-		memcpy(room, first, REFMOST);
-		return room + *n;
-	}
-	memcpy(room, w->ref, 1 + SNAP6_NUMMOST);
-	end = num_format(room + w->nref, addr);
-	*n = addr < SNAP6_LOW ? 0 : (size_t)(end - room);
-	memcpy(first, room, *n);
-	return end;
-}
-
-/*
- * References to what follows one another.  They come by the million; each is a
- * copy of the first but for its last four digits, and of eight where there is
- * one to carry.
- */
-static void
-write_refer(struct snap6 *w, const struct finding *f)
-{
-	char first[REFMOST], *room, *end;
-	uint64_t i, addr;
-	uint32_t last;
-	size_t n, most;
-
-	refer_begin(w, f->image);
-	addr = f->addr - image_origin(f->image);
-	last = 0;
-	for (i = n = 0; i < f->n;) {
-		room = output_room(w->out, REFMOST, &most);
-		for (; i < f->n && most >= REFMOST; i++, addr += KB) {
-			last += KB;
-			if (n > 0 && last < SNAP6_LAST) {
-				memcpy(room, first, REFMOST);
-				num_last(room + n - 1 - SNAP6_LASTDIGITS,
-				    last);
-				end = room + n;
-			} else {
-				end = refer_first(w, room, addr, first, &n);
-				last = (uint32_t)(addr % SNAP6_LAST);
-			}
-			most -= (size_t)(end - room);
-			room = end;
-		}
-		output_filled(w->out, room);
-	}
-}
-
-/*
  * What cannot be read at the last moment stands as zeros in the stream, and
  * is listed as missing in a second proc record, which replaces the first.
  */
@@ -233,7 +157,7 @@ write_finding(void *arg, const struct finding *f)
 	case VERDICT_SAME:
 		w->proc->count.same += f->n;
 		progress_count(w->progress, 0, 0, f->n);
-		write_refer(w, f);
+		refer_put(&w->ref, w->out, f->image, f->addr, f->n);
 		indexer_same(&w->index, f->same, f->n, output_pos(w->out) -
 		    pos);
 		break;

@@ -1,0 +1,86 @@
+/*
+ * References to pages that a stream has already: m or t, the process and the
+ * address.  They come by the million; each is a copy of the first but for its
+ * last four digits, and of eight where there is one to carry.
+ */
+#include "refer.h"
+#include "model.h"
+
+#include <string.h>
+
+enum { REFMOST = 1 + 2 * SNAP6_NUMMOST };	/* bytes of a reference */
+
+/*
+ * Set r to how references to image im begin.
+ */
+static void
+refer_begin(struct referred *r, const struct image *im)
+{
+	if (r->image == im)
+		return;
+	r->image = im;
+	r->begin[0] = im->kind == IMAGE_TEXT ? 't' : 'm';
+	r->n = (size_t)(num_format(r->begin + 1, im->proc->pid) - r->begin);
+}
+
+/*
+ * Put a reference to address addr at room, and into first, for those that
+ * follow; *n is how many bytes that has, or 0 where it has none.  Return where
+ * it ends.
+ */
+static char *
+refer_first(const struct referred *r, char *room, uint64_t addr,
+    char first[REFMOST], size_t *n)
+{
+	char *end;
+
+	if (*n > 0 && addr % SNAP6_LOW >= KB) {
+		num_low(first + *n - 1 - SNAP6_LOWDIGITS,
+		    (uint32_t)(addr % SNAP6_LOW));
+		memcpy(room, first, REFMOST);
+		return room + *n;
+	}
+	memcpy(room, r->begin, sizeof r->begin);
+	end = num_format(room + r->n, addr);
+	*n = addr < SNAP6_LOW ? 0 : (size_t)(end - room);
+	memcpy(first, room, *n);
+	return end;
+}
+
+/*
+ * Write references to n pages of image im that follow one another, the first
+ * of them at address addr, to out, which tells of errors when it is flushed.
+ * r is what the last call left, or all zero.
+ */
+void
+refer_put(struct referred *r, struct output *out, const struct image *im,
+    uint64_t addr, uint64_t n)
+{
+	char first[REFMOST], *room, *end;
+	uint64_t i;
+	uint32_t last;
+	size_t nfirst, most;
+
+	refer_begin(r, im);
+	addr -= image_origin(im);
+	last = 0;
+	for (i = nfirst = 0; i < n;) {
+		room = output_room(out, REFMOST, &most);
+		for (; i < n && most >= REFMOST; i++, addr += KB) {
+			last += KB;
+			if (nfirst > 0 && last < SNAP6_LAST) {
+				memcpy(room, first, REFMOST);
+				num_last(room + nfirst - 1 - SNAP6_LASTDIGITS,
+				    last);
+				end = room + nfirst;
+			} else {
+				end = refer_first(r, room, addr, first,
+				    &nfirst);
+				last = (uint32_t)(addr % SNAP6_LAST);
+			}
+			most -= (size_t)(end - room);
+			room = end;
+		}
+		output_filled(out, room);
+	}
+}
