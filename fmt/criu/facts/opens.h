@@ -1,0 +1,164 @@
+/*
+ * Open files, as records tell of them: find.c, inetread.c, socketread.c,
+ * watchread.c and open.c fill these.
+ */
+#ifndef CRIUOPENS_H
+#define CRIUOPENS_H
+
+#include "criu/img/img.h"
+
+enum makewhy {			/* kinds of what cannot be restored */
+	WHY_NEVER,		/* and cannot be left out */
+	WHY_AIO, WHY_CREDENTIALS, WHY_DELETED, WHY_DEVICE, WHY_EPOLL,
+	WHY_EVENTFD, WHY_FANOTIFY, WHY_HUGETLB, WHY_INOTIFY, WHY_IO_URING,
+	WHY_LOCKS, WHY_MOUNT, WHY_MQUEUE, WHY_MULTICAST, WHY_NAMESPACES,
+	WHY_NETLINK,
+	WHY_OTHER, WHY_PACKET, WHY_PAGES, WHY_PIDFD, WHY_PIPE, WHY_RAW,
+	WHY_SECRETMEM, WHY_SHM, WHY_SHSTK, WHY_SOCKOPT, WHY_SYSV, WHY_TCP,
+	WHY_TIMER, WHY_TTY, WHY_UDP, WHY_UNIX, WHY_USERFAULTFD, WHY_USERNS,
+	WHY_KINDS
+};
+
+enum { MAKEICMP = 8 };		/* numbers of ICMPV6_FILTER */
+
+struct makeaddress {
+	uint32_t	 word[4]; /* as the network has it; of IPv4, one */
+	uint32_t	 port;	/* 0: none */
+	char		 text[64]; /* for messages */
+};
+
+struct makeoption {
+	char		*name;	/* owned; of socket(7), ip(7) ... */
+	uint32_t	 value;
+};
+
+struct makeinet {		/* of a socket of the internet */
+	struct makeaddress local;
+	struct makeaddress remote;
+	struct makeoption *option; /* owned */
+	size_t		 noption;
+	uint64_t	*filter; /* owned; instructions of BPF */
+	size_t		 nfilter;
+	uint32_t	 icmp[MAKEICMP];
+	size_t		 nicmp;
+	char		**group; /* owned; address and interface, in words */
+	size_t		 ngroup;
+	char		*device; /* owned, as the next; or NULL */
+	char		*congestion;
+	char		*ulp;
+};
+
+enum openkey {			/* keys of file/ID with numbers */
+	OK_FLAGS, OK_POS, OK_MODE, OK_UID, OK_GID, OK_SIZE, OK_NLINK, OK_INO,
+	OK_DEV, OK_RDEV, OK_DELETED, OK_OWNER, OK_CAPACITY, OK_ALONE, OK_SEALS,
+	OK_COUNT, OK_SEMAPHORE, OK_MASK, OK_CLOCK, OK_SETTIME, OK_INTERVAL,
+	OK_LEFT, OK_TICKS, OK_SOCKET, OK_OPTIONS, OK_TIMEOUTS,
+	OK_INDEX, OK_MASTER, OK_TERMIOS, OK_TERMLOCK, OK_WINSIZE, OK_EXCLUSIVE,
+	OK_PACKET, OK_SHUT, OK_WAITING, OK_HUNGUP, OK_PID, OK_TIMES, OK_UNREAD,
+	OK_PROTOCOL, OK_FAMILY, OK_STREAM, OK_AGREED, OK_WINDOW,
+	OK_LOCK, OK_NETLINK, OK_BOUND, OK_FRAMES, OK_RXRING, OK_TXRING,
+	OK_FANOUT, OK_HUGEPAGES, OK_GROUP, OK_FAILED, OK_MAX
+};
+
+enum { OPEN_NUMBERS = 7 };	/* most that a key has */
+
+enum {				/* numbers of OK_SOCKET */
+	SOCK_TYPE, SOCK_STATE, SOCK_PEER, SOCK_BACKLOG, SOCK_SHUTDOWN
+};
+
+struct maketarget {		/* what an epoll set waits for */
+	uint64_t	 fd;
+	uint64_t	 events;
+	uint64_t	 data;
+	uint64_t	 id;	/* of the record; NOFILE: none in it */
+};
+
+#define NOFILE	UINT64_MAX
+
+struct makewatch {		/* of an inotify set or a fanotify group */
+	uint64_t	 wd;	/* of a set */
+	uint64_t	 flags;	/* these two of a group */
+	uint64_t	 ignored;
+	bool		 mounted; /* it is of a mount: none of the next but
+				     mask and path are told */
+	uint64_t	 mask;
+	uint64_t	 dev;
+	uint64_t	 ino;
+	uint64_t	 type;	/* of its handle */
+	uint8_t		*handle; /* owned */
+	size_t		 len;	/* bytes */
+	char		*path;	/* owned; NULL: not known */
+};
+
+struct makepassed {		/* a descriptor that waits in a socket */
+	uint64_t	 packet; /* with which: from 0 */
+	uint64_t	 id;	/* of the record, of its open file */
+};
+
+struct makelistens {		/* what a packet socket listens for */
+	uint64_t	 interface;
+	uint64_t	 count;	/* how often it was asked to */
+	uint64_t	 type;	/* of packet_mreq: packet(7) */
+	uint8_t		*address; /* owned */
+	size_t		 len;
+};
+
+struct makeopen {		/* an open file description */
+	uint64_t	 key;	/* its number in the record */
+	uint32_t	 id;	/* and in files.img; 0: not written */
+	char		*type;	/* owned, as all pointers here */
+	char		*path;
+	char		*link;	/* another path of it; or NULL */
+	char		*leads;	/* where a deleted symbolic link leads */
+	char		*space;	/* which kind of a namespace it is */
+	char		*why;	/* it cannot be told in full, or restored; or
+				   NULL */
+	enum makewhy	 kind;	/* of why */
+	uint8_t		*name;	/* of a socket */
+	size_t		 namelen;
+	uint8_t		*peer;	/* the name of the one it is connected to */
+	size_t		 peerlen;
+	uint8_t		*cc[2];	/* of a terminal: OK_TERMIOS, OK_TERMLOCK */
+	size_t		 cclen[2];
+	uint64_t	 v[OK_MAX][OPEN_NUMBERS];
+	uint64_t	 has;	/* a bit for each key */
+	struct makeinet	*inet;	/* of a socket of the internet; or NULL */
+	uint64_t	 members; /* groups of a netlink socket: bits; the 33rd
+				     is that of all others */
+	struct makelistens *listens; /* of a packet socket */
+	size_t		 nlistens;
+	struct maketarget *target;
+	size_t		 ntarget;
+	struct makewatch *watch;
+	size_t		 nwatch;
+	uint64_t	 *caller; /* inodes of connections that wait to be
+				     accepted by a socket */
+	size_t		 ncaller;
+	struct makepassed *passed; /* by packet */
+	size_t		 npassed;
+	bool		 sender; /* it was told who sent what waits in it */
+	bool		 passing; /* no process has it: it waits in a socket */
+	bool		 there;	/* criu has it, of those that wait */
+	bool		 turn;	/* it is among those of struct criumake */
+	size_t		 senders; /* sockets that are connected to it */
+	size_t		 awaited; /* those of them that are to be there first */
+	unsigned int	 ends;	/* of its inode that are restored: bits, */
+	unsigned int	 given;	/* 1 and the descriptor of criu that these
+				   become; 0: none, */
+	bool		 told;	/* as was said: of the first */
+	bool		 data;	/* of its inode is written, of the first */
+	bool		 locked; /* its own locks are written */
+	bool		 linked; /* path is another than it was opened by */
+	bool		 used;	/* by a chosen process */
+	bool		 noted;	/* that it is not quite as it was */
+	uint64_t	 mount;	/* that it was opened on; 0: not told */
+	const struct maketask *user; /* borrowed; the first that has it */
+};
+
+struct makefd {			/* a descriptor */
+	uint64_t	 fd;
+	bool		 cloexec;
+	struct makeopen	*open;	/* borrowed */
+};
+
+#endif
