@@ -95,6 +95,16 @@ taken() {
 	[ "$(find "$store" -name "$1.*.snap.gz" | wc -l)" -ge "$2" ]
 }
 
+# whole FILE: a snapshot among those is; what is in it is in $tmp/out
+whole() {
+	"$BUILD/snapls" -c "$store/$1" >"$tmp/out" 2>&1
+}
+
+# readable: the user whose it is may read $id
+readable() {
+	[ -n "$(find "$store" -name "$id" -perm -g=r)" ]
+}
+
 # falls COMMAND ...: a target that crashes, and is taken: $id
 falls() {
 	target "$@"
@@ -107,6 +117,35 @@ falls() {
 # none_runs: of the handlers that the kernel starts
 none_runs() {
 	! pgrep -f "snapcrash -c$conf take" >/dev/null
+}
+
+# as_worker FILE: have a process of our own that has locked this file, as who is
+# at work has: $worker
+as_worker() {
+	(
+		exec 8>>"$1"
+		flock 8 && exec sleep 1000 3>&-
+	) &
+	worker=$!
+	until_true is_held "$1"
+}
+
+# fall_at_once N: so many crash at once, and are taken, or not: $pids
+fall_at_once() {
+	local i p
+
+	pids=()
+	for ((i = 0; i < $1; i++)); do
+		target "$targets/fall" segv 0
+		pids+=("$pid")
+	done
+	for p in "${pids[@]}"; do
+		printf f >&"${ask_fd[$p]}"
+	done
+	for p in "${pids[@]}"; do
+		wait "$p" 2>/dev/null
+	done
+	until_true none_runs
 }
 
 # is_held FILE: somebody has locked it (flock(2)); to try to lock it would be in

@@ -6,6 +6,7 @@
 #	is GOT WANT WHAT	a test that passed if the two are the same
 #	try WHAT COMMAND ...	a test that passed if the command exits 0
 #	skip WHAT WHY [N]	in place of a test, or of N
+#	skip_all WHY ...	skip all of the file
 #	needs PROGRAM ...	skip all of the file without those of ours that
 #				are not built for want of a library
 #	finish N		at the end: the test that N tests were run; who is
@@ -43,18 +44,25 @@ failed=0
 disk=
 declare -A ask_fd lines_of
 
+# end_jobs: what was started in the background is killed, and is gone
+end_jobs() {
+	local p
+
+	for p in $(jobs -p); do
+		kill -KILL "$p"
+	done
+	wait
+} 2>/dev/null
+
 cleanup() {
-	local p m
+	local m
 
 	# a child that has not begun yet must not clean up
 	if [ "$BASHPID" -ne $$ ]; then
 		return
 	fi
 	exec 2>/dev/null
-	for p in $(jobs -p); do
-		kill -KILL "$p"
-	done
-	wait
+	end_jobs
 	for m in "$tmp"/mnt*; do
 		if mountpoint -q "$m"; then
 			umount "$m" || umount -l "$m" || fusermount3 -uz "$m"
@@ -120,6 +128,11 @@ skip() {
 	done
 }
 
+skip_all() {
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
 # A program is left out for want of a library (Makefile), or was built on
 # another machine, which has it: left_out PROGRAM
 left_out() {
@@ -145,8 +158,7 @@ needs() {
 
 	for p; do
 		if left_out "$p"; then
-			echo "1..0 # SKIP $p is not built: $(pkg_lacks "$p") is missing"
-			exit 0
+			skip_all "$p is not built: $(pkg_lacks "$p") is missing"
 		fi
 	done
 }
@@ -243,6 +255,11 @@ states() {
 	    /proc/"$1"/task/*/status | sort -u | tr '\n' ' '
 }
 
+# Is a thread of a process stopped by who traces it?
+is_traced() {
+	[[ $(states "$1") = *t* ]]
+}
+
 # Is no thread of a process stopped or traced?
 free_again() {
 	local s
@@ -275,6 +292,18 @@ snap() {
 check() {
 	try "$3" python3 "$tests/live/check.py" ${4:+"$4"} "$1" "$2" \
 	    "${lines_of[$2]}"
+}
+
+# The same of what changes all the time: the snapshot $tmp/snap of $pid is of one
+# instant: one_instant WHAT
+one_instant() {
+	try "$1" python3 "$tests/live/instant.py" "$tmp/snap" "$pid" "$lines"
+	diag <"$tmp/try"
+}
+
+# executing FILE: how many processes execute it
+executing() {
+	find /proc/[0-9]*/exe -maxdepth 0 -lname "$1" 2>/dev/null | wc -l
 }
 
 # Whether the kernel is of a release or a later one: release_from 6.10

@@ -5,8 +5,7 @@
 . "$(dirname "$0")/../tap.sh"
 
 if grep -q __asan_init "$BUILD/snapls"; then
-	echo "1..0 # SKIP the sanitizers' runtime makes other calls"
-	exit 0
+	skip_all "the sanitizers' runtime makes other calls"
 fi
 # It has nothing open that is another's.
 (
@@ -22,8 +21,7 @@ snap -o "$tmp/snap" "$pid"
 "$BUILD/snapcore" -o "$tmp/core" "$tmp/snap" || exit 1
 if [ -n "$("$BUILD/snapcat" -v "$tmp/snap" 2>&1 >/dev/null |
     grep 'not confined')" ]; then
-	echo "1..0 # SKIP the kernel does not confine"
-	exit 0
+	skip_all "the kernel does not confine"
 fi
 
 # The probe finds what is possible where nothing confines.

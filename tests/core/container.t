@@ -5,13 +5,9 @@
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-nothing() {
-	echo "1..0 # SKIP $1"
-	exit 0
-}
-is_root || nothing "only root may begin a container"
-command -v gdb >/dev/null || nothing "no gdb"
-gdb -nx -batch -ex 'python pass' >/dev/null 2>&1 || nothing \
+is_root || skip_all "only root may begin a container"
+command -v gdb >/dev/null || skip_all "no gdb"
+gdb -nx -batch -ex 'python pass' >/dev/null 2>&1 || skip_all \
     "this gdb has no Python"
 
 # a root directory of its own, over that of the machine
@@ -32,7 +28,7 @@ umount -l old
 [ "\${1-}" = try ] || exec /nested
 EOF
 unshare -pmf sh "$tmp/inside" try >"$tmp/err" 2>&1 ||
-    nothing "no namespaces, or no overlayfs: $(tail -n 1 "$tmp/err")"
+    skip_all "no namespaces, or no overlayfs: $(tail -n 1 "$tmp/err")"
 
 # The threads of a core, by number, with their stacks.
 cat >"$tmp/say.py" <<'END'

@@ -4,8 +4,7 @@
 . "$(dirname "$0")/../tap.sh"
 
 if ! command -v gdb >/dev/null; then
-	echo "1..0 # SKIP no gdb"
-	exit 0
+	skip_all "no gdb"
 fi
 
 # gdb 13 says of the kernel's own cores, too, that the size of .reg-xstate is
@@ -27,7 +26,7 @@ compare() {
 	local what=$1 exe=$2
 
 	kill -STOP "$pid"
-	until_true stopped "$pid"
+	until_true is_stopped
 	gdb_bt -p "$pid" >"$tmp/live.bt"
 	snap -o "$tmp/snap" "$pid"
 	try "$what: a core" "$BUILD/snapcore" -o "$tmp/core" "$tmp/snap"
@@ -57,13 +56,6 @@ compare() {
 frames() {
 	timeout 60 "$@" 2>/dev/null | awk '/^TID/ { t = $2; next }
 	    /^#/ { print t, $0 }' | sort -s -n -k1,1 | sed 's/^[^#]*//'
-}
-
-stopped() {
-	case $(states "$1") in
-	*T*) return 0 ;;
-	esac
-	return 1
 }
 
 # What lldb prints of threads and of their frames: addresses and functions.

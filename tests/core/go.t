@@ -4,15 +4,11 @@
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-nothing() {
-	echo "1..0 # SKIP $1"
-	exit 0
-}
 for p in dlv go; do
-	command -v $p >/dev/null || nothing "no $p"
+	command -v $p >/dev/null || skip_all "no $p"
 done
 if ! is_root || [ ! -e /dev/fuse ] || [ ! -x "$BUILD/snapfs" ]; then
-	nothing 'no /dev/fuse'
+	skip_all 'no /dev/fuse'
 fi
 
 mkdir "$tmp/deep" "$tmp/mnt"
@@ -51,7 +47,7 @@ END
 export HOME=$tmp/deep GOCACHE=$tmp/deep/cache GO111MODULE=off GOFLAGS=
 (cd "$tmp/deep" && CGO_ENABLED=0 timeout 200 go build -gcflags='all=-N -l' \
     -o deep deep.go) >"$tmp/err" 2>&1 ||
-    nothing "go build: $(tail -n 1 "$tmp/err")"
+    skip_all "go build: $(tail -n 1 "$tmp/err")"
 
 target "$tmp/deep/deep"
 snap -o "$tmp/snap" "$pid"

@@ -18,7 +18,7 @@ begin() {
 	start "$here/mounts.py" "$@" 9</dev/null
 	in=(env)
 	outside=$pid
-	pid=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+	pid=$(only_child "$pid")
 	until_true longer 20
 }
 

@@ -21,6 +21,7 @@
 #				snapload with those in $loads; restore does
 #				what the command says then
 #	end_taken		end $pid and those below it, begin a new log
+#	end_init		end the init $pid, and $outside, likewise
 #	goes_on WHAT		all that counted before count on in the new log,
 #				from where they were when it was taken
 #
@@ -41,11 +42,6 @@ fi
 # shellcheck source=tests/tap.sh
 . "$here/../tap.sh"
 unset CRIU_APART
-
-skip_all() {
-	echo "1..0 # SKIP $*"
-	exit 0
-}
 
 criu=$BUILD/criu/criu
 mkdir -p "$BUILD/criu"
@@ -185,6 +181,14 @@ end_taken() {
 	: >"$log"
 }
 
+# an init $pid, for which $outside waits in the namespace above
+end_init() {
+	kill -KILL "$outside" "$pid"
+	until_true gone "$pid"
+	cp "$log" "$tmp/log.was"
+	: >"$log"
+}
+
 reaped() {
 	! pgrep -s "$1" >/dev/null
 }
@@ -245,6 +249,47 @@ same_images() {
 # All images; the numbers of pages images are the writer's own choice.
 names() {
 	(cd "$1" && printf '%s\n' *.img | grep -v '^pages-')
+}
+
+# only_child PID: of a process, as that of unshare(1)
+only_child() {
+	tr -d ' ' <"/proc/$1/task/$1/children"
+}
+
+# two_networks: the network namespaces here and there, linked; where they cannot
+# be made, all of the test is skipped
+two_networks() {
+	command -v ip >/dev/null || skip_all 'no ip'
+	# the names are in /run, which is the test's own
+	{
+		ip netns add here && ip netns add there &&
+		    ip -n here link add veth type veth peer name veth netns there
+	} 2>"$tmp/err" ||
+	    skip_all "no network namespaces: $(tail -n 1 "$tmp/err")"
+	ip -n here addr add 192.0.2.1/24 dev veth
+	ip -n there addr add 192.0.2.2/24 dev veth
+	ip -n here link set veth up
+	ip -n there link set veth up
+}
+
+# tables NS: what nft(8) has in a network namespace
+tables() {
+	nsenter --net="/run/netns/$1" nft list tables
+}
+
+# served LOG WHAT: the client of stream.py that writes there has had many lines
+# more, and none of them is wrong
+served() {
+	local n
+
+	n=$(wc -l <"$1")
+	until_true grown "$1" $((n + 300))
+	ok $? "$2: the client is served"
+	is "$(awk '$3 != 0 || $2 != NR' "$1" | head -n 3)" '' "$2: without a gap"
+}
+
+grown() {
+	[ "$(wc -l <"$1")" -gt "$2" ]
 }
 
 # End what was restored or left running, and those below it.

@@ -34,25 +34,6 @@ network 2>"$tmp/err" ||
 nsenter --net=/run/netns/here nft list tables >"$tmp/err" 2>&1 ||
     skip_all "nft: $(head -n 1 "$tmp/err")"
 
-tables() {
-	nsenter --net="/run/netns/$1" nft list tables
-}
-
-# The client has had that many lines more, and none of them is wrong.
-served() {
-	local n
-
-	n=$(wc -l <"$client")
-	until_true grown "$client" $((n + 300))
-	ok $? "$1: the client is served"
-	is "$(awk '$3 != 0 || $2 != NR' "$client" | head -n 3)" '' \
-	    "$1: without a gap"
-}
-
-grown() {
-	[ "$(wc -l <"$1")" -gt "$2" ]
-}
-
 in=(nsenter --net=/run/netns/here)
 start "$here/stream.py" serve 192.0.2.1 8017
 server=$log serving=$pid
@@ -60,13 +41,13 @@ in=(nsenter --net=/run/netns/client)
 start "$here/stream.py" fetch 192.0.2.1 8017
 client=$log
 peer=$pid pid=$serving log=$server
-served 'before'
+served "$client" 'before'
 
 timeout 60 "$BUILD/snap" -d "$pid" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" '0 snap: all can be restored' 'so -d says'
 timeout 60 "$BUILD/snap" -k -r "$pid" 2>"$tmp/err" >/dev/full
 is "$? $(tables here)" '1 ' 'no room: not moved, nothing is locked'
-served 'no room'
+served "$client" 'no room'
 
 # held and locked, it waits for a reader that does not come
 mkfifo "$tmp/fifo"
@@ -88,7 +69,7 @@ unlocked() {
 until_true unlocked
 ok $? 'snap is killed: unlocked'
 kill "$sleeper"
-served 'snap is killed'
+served "$client" 'snap is killed'
 
 # moved NS: it is killed, and images of it are there
 moved() {
@@ -110,13 +91,13 @@ in=(nsenter --net=/run/netns/here)
 moved here
 restore "$tmp/images"
 is "$(tables here)" '' 'here: not locked any more'
-served 'here'
+served "$client" 'here'
 
 moved there
 ip -n client route replace 192.0.2.1 via 203.0.113.6 src 198.51.100.1
 in=(nsenter --net=/run/netns/there)
 restore "$tmp/images"
-served 'there'
+served "$client" 'there'
 is "$(awk '$3 != 0' "$server")" '' 'nor was the server'
 [ "/proc/$pid/ns/net" -ef /run/netns/there ]
 ok $? 'it is there'

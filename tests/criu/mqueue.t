@@ -31,7 +31,7 @@ in=(unshare --fork --pid --ipc)
 start "$here/mqueue.py"
 in=(env)
 outside=$pid
-pid=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+pid=$(only_child "$pid")
 until_true longer 20
 "$BUILD/snap" -r "$pid" | "$BUILD/snapload" -c 2>&1 | sed -E \
     's/[23] messages/3 messages/;s/snap-test-1/NAME/' >"$tmp/told"

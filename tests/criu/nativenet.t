@@ -9,15 +9,7 @@
 # shellcheck source=tests/criu/criu.sh
 . "$(dirname "$0")/criu.sh"
 
-command -v ip >/dev/null || skip_all 'no ip'
-{
-	ip netns add here && ip netns add there &&
-	    ip -n here link add veth type veth peer name veth netns there
-} 2>"$tmp/err" || skip_all "no network namespaces: $(tail -n 1 "$tmp/err")"
-ip -n here addr add 192.0.2.1/24 dev veth
-ip -n there addr add 192.0.2.2/24 dev veth
-ip -n here link set veth up
-ip -n there link set veth up
+two_networks
 
 # What happens there; $1 tells how it went.
 cat >"$tmp/there.sh" <<'EOT'

@@ -12,16 +12,7 @@
 . "$(dirname "$0")/criu.sh"
 may_dump || skip_all "$undumped"
 
-command -v ip >/dev/null || skip_all 'no ip'
-# the names are in /run, which is the test's own
-{
-	ip netns add here && ip netns add there &&
-	    ip -n here link add veth type veth peer name veth netns there
-} 2>"$tmp/err" || skip_all "no network namespaces: $(tail -n 1 "$tmp/err")"
-ip -n here addr add 192.0.2.1/24 dev veth
-ip -n there addr add 192.0.2.2/24 dev veth
-ip -n here link set veth up
-ip -n there link set veth up
+two_networks
 
 inside() {
 	local net=$1

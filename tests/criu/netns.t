@@ -8,11 +8,6 @@
 command -v ip >/dev/null || skip_all 'no ip'
 ip -V 2>&1 | grep -q iproute2 || skip_all 'no ip of iproute2'
 
-# inside PID: the only child of a process
-inside() {
-	tr -d ' ' <"/proc/$1/task/$1/children"
-}
-
 # network PID: what ip, nft and /proc/sys tell of its network namespace, but for
 # what changes with time there
 network() {
@@ -59,16 +54,13 @@ in=(unshare --fork --pid --net sh "$tmp/make")
 start "$here/served.py"
 in=(env)
 outside=$pid
-pid=$(inside "$outside")
+pid=$(only_child "$outside")
 network "$pid" >"$tmp/network"
 ok "$(($(grep -c '10.9.8.7\|10.6.0.1\|blackhole\|veth8' "$tmp/network") < 4))" \
     "a network of its own"
 until_true longer 40
 take "$tmp/there" -r
-kill -KILL "$outside" "$pid"
-until_true gone "$pid"
-cp "$log" "$tmp/log.was"
-: >"$log"
+end_init
 restore "$tmp/there" --pidfile "$tmp/pidfile"
 pid=$(cat "$tmp/pidfile")
 goes_on "a network namespace"
@@ -98,19 +90,16 @@ in+=(env bridge=br8 unshare --fork --pid --net sh "$tmp/make")
 start "$here/served.py" 10.6.0.1
 in=(nsenter --net=/run/netns/outer)
 outside=$pid
-pid=$(inside "$outside")
+pid=$(only_child "$outside")
 network "$pid" >"$tmp/network"
 take "$tmp/bridged" -r
 is "$(grep -o " --external 'veth.*" "$tmp/command")" \
     " --external 'veth[eth0]:cont8@br8'" "the command tells what is outside"
-kill -KILL "$outside" "$pid"
-until_true gone "$pid"
+end_init
 gone_link() {
 	! ip -n outer link show cont8 >/dev/null 2>&1
 }
 until_true gone_link
-cp "$log" "$tmp/log.was"
-: >"$log"
 rm -f "$tmp/pidfile"
 restore "$tmp/bridged" --pidfile "$tmp/pidfile"
 pid=$(cat "$tmp/pidfile")
@@ -140,7 +129,7 @@ in=(unshare --fork --pid --net sh "$tmp/make")
 start "$here/served.py"
 in=(env)
 outside=$pid
-pid=$(inside "$outside")
+pid=$(only_child "$outside")
 nsenter -t "$pid" -n tc qdisc show dev veth6 2>/dev/null | sed -n \
     's/^qdisc \(pfifo\) [1-9].*/the queueing discipline \1 of link veth6/p' \
     >"$tmp/queueing"
@@ -163,7 +152,7 @@ in=(unshare --fork --pid --net sh "$tmp/make")
 start "$here/served.py"
 in=(env)
 outside=$pid
-pid=$(inside "$outside")
+pid=$(only_child "$outside")
 "$BUILD/snap" -ro "$tmp/snap" "$pid" 2>"$tmp/err"
 if nsenter -t "$pid" -n ip link show odd0 >/dev/null 2>&1; then
 	"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/out" 2>"$tmp/err"

@@ -26,11 +26,6 @@ all_below() {
 
 host=$(cat /proc/sys/kernel/hostname)
 
-# inside PID: the only child of a process
-inside() {
-	tr -d ' ' <"/proc/$1/task/$1/children"
-}
-
 # names PID: those of the machine, as it knows them
 names() {
 	nsenter -t "$1" -u cat /proc/sys/kernel/{host,domain}name | tr '\n' ' '
@@ -42,7 +37,7 @@ in=(unshare --fork --pid --uts sh -c 'cd /proc/sys/kernel &&
 start family
 in=(env)
 outside=$pid
-pid=$(inside "$outside")
+pid=$(only_child "$outside")
 is "$(grep -o '[0-9]*$' <(grep NSpid "/proc/$pid/status")) $(readlink \
     "/proc/$pid/ns/pid" | grep -c "$(readlink /proc/self/ns/pid)")" "1 0" \
     "an init of a pid namespace"
@@ -51,10 +46,7 @@ numbers "$pid" >"$tmp/numbers"
 is "$(names "$pid")" "inside example.org " "names of its own"
 ok "$(($(wc -l <"$tmp/numbers") < 3))" "with others below it"
 take "$tmp/there" -r
-kill -KILL "$outside" "$pid"
-until_true gone "$pid"
-cp "$log" "$tmp/log.was"
-: >"$log"
+end_init
 restore "$tmp/there" --pidfile "$tmp/pidfile"
 pid=$(cat "$tmp/pidfile")
 goes_on "a pid namespace"
@@ -83,7 +75,7 @@ in=(unshare --fork --pid --mount --ipc sh -c 'mount -t ramfs ram /mnt &&
 start family
 in=(env)
 outside=$pid
-pid=$(inside "$outside")
+pid=$(only_child "$outside")
 "$BUILD/snap" -k -r "$pid" 2>"$tmp/err" >"$tmp/snap"
 is "$? $(sed -n "s/.*process $pid: //p" "$tmp/err" | sort -u | tr '\n' ';')" \
     "1 ram, of type ramfs, which is mounted on /mnt: it is mounted nowhere else, \
@@ -100,7 +92,7 @@ unshare --fork --pid sleep 1000 &
 outside=$!
 disown
 until_true grep -q . "/proc/$outside/task/$outside/children"
-pid=$(inside "$outside")
+pid=$(only_child "$outside")
 until_true grep -qx sleep "/proc/$pid/comm"
 "$BUILD/snap" -o "$tmp/snap" "$pid" 2>"$tmp/err"
 "$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/out" 2>"$tmp/err"

@@ -23,13 +23,10 @@ for program in "$here/sysv.py all" family; do
 	start $program
 	in=(env)
 	outside=$pid
-	pid=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+	pid=$(only_child "$pid")
 	until_true longer 30
 	take "$tmp/there" -r
-	kill -KILL "$outside" "$pid"
-	until_true gone "$pid"
-	cp "$log" "$tmp/log.was"
-	: >"$log"
+	end_init
 	restore "$tmp/there" --pidfile "$tmp/pidfile"
 	pid=$(cat "$tmp/pidfile")
 	goes_on "the init of a pid namespace, ${program##*/}"

@@ -19,16 +19,13 @@ for in in "unshare --fork --time" "unshare --fork --pid --time"; do
 	kind=$([ "${in[2]}" = --pid ] && echo 'an init' || echo 'no init')
 	in=(env)
 	outside=$pid
-	pid=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+	pid=$(only_child "$pid")
 	is "$(offset "$pid" monotonic) $(offset "$pid" boottime)" \
 	    "5000000 7000000" "$kind, with clocks of its own"
 	until_true longer 20
 	dir=$tmp/there.$serial
 	take "$dir" -r
-	kill -KILL "$outside" "$pid"
-	until_true gone "$pid"
-	cp "$log" "$tmp/log.was"
-	: >"$log"
+	end_init
 	rm -f "$tmp/pidfile"
 	restore "$dir" --pidfile "$tmp/pidfile"
 	pid=$(cat "$tmp/pidfile")

@@ -23,7 +23,7 @@ unshare --fork --user --map-root-user --pid --mount --uts --ipc --net \
 outside=$!
 disown
 until_true longer 20
-pid=$(tr -d ' ' <"/proc/$outside/task/$outside/children")
+pid=$(only_child "$outside")
 who "$pid" >"$tmp/who"
 
 # criu could not bind a root without that

@@ -7,14 +7,10 @@
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-nothing() {
-	echo "1..0 # SKIP $1"
-	exit 0
-}
-[ -e /dev/fuse ] || nothing "no /dev/fuse"
-is_root || nothing "only root may have a root directory of its own"
-command -v gdb >/dev/null || nothing "no gdb"
-unshare -m true 2>/dev/null || nothing "no mount namespaces"
+[ -e /dev/fuse ] || skip_all "no /dev/fuse"
+is_root || skip_all "only root may have a root directory of its own"
+command -v gdb >/dev/null || skip_all "no gdb"
+unshare -m true 2>/dev/null || skip_all "no mount namespaces"
 
 ld=$(readlink -f "$(ldd "$(command -v gdb)" |
     awk '/ld-linux|ld-musl/ { print $1 }')")
@@ -74,19 +70,12 @@ same() {
 	ok $? "$1" || head -n 20 "$tmp/diff" | diag
 }
 
-stopped() {
-	case $(states "$1") in
-	*T*) return 0 ;;
-	esac
-	return 1
-}
-
 # elsewhere WHAT: of the process $pid
 elsewhere() {
 	local what=$1
 
 	kill -STOP "$pid"
-	until_true stopped "$pid"
+	until_true is_stopped
 	# separate debugging information is of the machine, not of the process
 	LC_ALL=C.UTF-8 timeout 120 gdb -nx -batch \
 	    -iex 'set debuginfod enabled off' \

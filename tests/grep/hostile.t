@@ -4,10 +4,7 @@
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-if left_out snapgrep; then
-	echo "1..0 # SKIP $(pkg_lacks snapgrep) is missing"
-	exit 0
-fi
+needs snapgrep
 sleep 1000 &
 pid=$!
 until_true grep -qx sleep "/proc/$pid/comm"

@@ -3,10 +3,7 @@
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-if left_out snapgrep; then
-	echo "1..0 # SKIP $(pkg_lacks snapgrep) is missing"
-	exit 0
-fi
+needs snapgrep
 target python3 "$tests/grep/contents.py"
 read -r -a pids < <(sed -n 's/^pids //p' "$lines")
 region=$(sed -n 's/^region \(.*\) \(.*\)/\1-\2/p' "$lines")

@@ -5,17 +5,12 @@
 . "$(dirname "$0")/../tap.sh"
 cd "$tests/.." || exit 1
 
-nothing() {
-	echo "1..0 # SKIP $1"
-	exit 0
-}
-
 changes=$(find "$BUILD/deb" -maxdepth 1 -name '*.changes' 2>/dev/null)
-[ -n "$changes" ] || nothing 'no packages: "make deb" makes them'
-is_root || nothing "only root can make a machine and enter it"
+[ -n "$changes" ] || skip_all 'no packages: "make deb" makes them'
+is_root || skip_all "only root can make a machine and enter it"
 # they take minutes to make
 [ -z "$(find Makefile cmd lib fmt man6 .debian -newer "$changes")" ] ||
-    nothing 'the packages are older than the sources: "make deb" makes them'
+    skip_all 'the packages are older than the sources: "make deb" makes them'
 if command -v lintian >/dev/null; then
 	# who answers for them is asked of who makes them
 	is "$(lintian --allow-root --suppress-tags bogus-mail-host \

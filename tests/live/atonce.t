@@ -5,8 +5,7 @@
 . "$(dirname "$0")/../tap.sh"
 
 if ! strace -qq -e trace=none true 2>/dev/null; then
-	echo "1..0 # SKIP no strace, or it may not trace"
-	exit 0
+	skip_all "no strace, or it may not trace"
 fi
 
 # calls ARG...: the calls of ptrace(2) in $tmp/calls with which snap takes

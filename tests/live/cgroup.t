@@ -11,13 +11,8 @@ if ! is_root; then
 fi
 
 leave() {
-	local p
-
 	if [ "$BASHPID" -eq $$ ]; then
-		for p in $(jobs -p); do
-			kill -KILL "$p" 2>/dev/null
-		done
-		wait 2>/dev/null
+		end_jobs
 		[ -z "$group" ] || rmdir "$group"
 	fi
 	cleanup
@@ -43,12 +38,6 @@ make_group() {
 	mkdir "$top/snap-test.$$" || return 1
 	group=$top/snap-test.$$
 	[ -w "$group/$limit" ]
-}
-
-# as check, of what changes all the time
-one_instant() {
-	try "$1" python3 "$tests/live/instant.py" "$tmp/snap" "$pid" "$lines"
-	diag <"$tmp/try"
 }
 
 # confined MEGABYTES COMMAND ...: a target in the cgroup, which has room for

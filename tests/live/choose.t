@@ -15,13 +15,10 @@ bob=64992
 tops=()
 
 leave() {
-	local p top
+	local top
 
 	if [ "$BASHPID" -eq $$ ]; then
-		for p in $(jobs -p); do
-			kill -KILL "$p" 2>/dev/null
-		done
-		wait 2>/dev/null
+		end_jobs
 		for top in "${tops[@]}"; do
 			until_true empty "$top"
 			find "$top" -depth -mindepth 1 -type d -exec rmdir {} +

@@ -5,16 +5,7 @@
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true, try
 . "$(dirname "$0")/../tap.sh"
 
-# as check, of what changes all the time
-one_instant() {
-	try "$1" python3 "$tests/live/instant.py" "$tmp/snap" "$pid" "$lines"
-	diag <"$tmp/try"
-}
-
 # Nobody executes a file but those who should: no clone is left.
-executing() {
-	find /proc/[0-9]*/exe -maxdepth 0 -lname "$1" 2>/dev/null | wc -l
-}
 alone() {
 	[ "$(executing "$1")" -eq "$2" ]
 }

@@ -9,24 +9,18 @@ if ! is_root; then
 	finish 1
 fi
 app=$targets/nolibc
-[ -x "$app" ] || {
-	echo "1..0 # SKIP no program without a library"
-	exit 0
-}
+[ -x "$app" ] || skip_all "no program without a library"
 recipe=$(sed -n 's/^	\(snap .* -c 3f2a51\)$/\1/p' "$tests/../README")
 groups=()
 # Podman leaves empty groups behind
 parents=$(find /sys/fs/cgroup -maxdepth 2 -name libpod_parent)
 
 leave() {
-	local p g
+	local g
 
 	if [ "$BASHPID" -eq $$ ]; then
 		podman_ rm -fa
-		for p in $(jobs -p); do
-			kill -KILL "$p"
-		done
-		wait
+		end_jobs
 		for g in "${groups[@]}"; do
 			until_true rmdir "$g"
 		done

@@ -5,17 +5,14 @@
 . "$(dirname "$0")/../tap.sh"
 
 if ! [ -x "$BUILD/snapcore" ]; then
-	echo "1..0 # SKIP no snapcore"
-	exit 0
+	skip_all "no snapcore"
 fi
 if ! command -v gcore >/dev/null; then
-	echo "1..0 # SKIP no gdb"
-	exit 0
+	skip_all "no gdb"
 fi
 
 if ! gdb -nx -batch -ex 'python pass' >/dev/null 2>&1; then
-	echo "1..0 # SKIP this gdb has no Python"
-	exit 0
+	skip_all "this gdb has no Python"
 fi
 
 gdb_says() {

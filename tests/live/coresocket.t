@@ -97,9 +97,6 @@ is "$(awk '$8 == "fall" { n++ } END { print n, $5 }' "$tmp/out")" "2 SEGV" \
     "of another PID namespace, too"
 
 falls setpriv --reuid 65534 --regid 65534 --clear-groups "$targets/fall" segv 0
-readable() {
-	[ -n "$(find "$store" -name "$id" -perm -g=r)" ]
-}
 if until_true readable; then
 	ok 0 "who crashed may read it"
 else

@@ -14,23 +14,13 @@ is "$rc $err" "0 " "installed"
 falls "$targets/fall" segv 0
 try "one is taken" "$BUILD/snapls" -c "$store/$id"
 
-# as_worker FILE: have a process of our own that has this file, as who is at
-# work has: $worker
-as_worker() {
-	until_true none_runs
-	(
-		exec 8>>"$1"
-		flock 8 && exec sleep 1000 3>&-
-	) &
-	worker=$!
-	until_true is_held "$1"
-}
 ends() {
 	kill -KILL "$1"
 	wait "$1" 2>/dev/null
 }
 
 # two processes are held
+until_true none_runs
 as_worker "$store/.taking.0"
 first=$worker
 as_worker "$store/.taking.1"
@@ -69,6 +59,7 @@ crash -j info
 lacks='import json, sys
 print(json.load(sys.stdin)["lacks"])'
 is "$(python3 -c "$lacks" <"$tmp/out")" None "there is room for one"
+until_true none_runs
 as_worker "$store/.place.0"
 echo "$((37 << 20)) 0" >"$store/.place.0"
 falls "$targets/fall" segv 0
@@ -89,27 +80,16 @@ is "$(python3 -c "$lacks" <"$tmp/out")" None "it was killed: for all again"
 # many at once
 config "at-once 2" "waiting 40" "keep-count 5"
 crash install
-pids=()
-for ((i = 0; i < 20; i++)); do
-	target "$targets/fall" segv 0
-	pids+=("$pid")
-done
-for p in "${pids[@]}"; do
-	printf f >&"${ask_fd[$p]}"
-done
-for p in "${pids[@]}"; do
-	wait "$p" 2>/dev/null
-done
-until_true none_runs
+fall_at_once 20
 crash status
 is "$(wc -l <"$tmp/out")" 2 "many at once: none is let go without"
 is "$(find "$store" -name '*.snap.gz' | wc -l)" 5 \
     "many at once: as many are kept as may be"
-whole=0
+n=0
 for f in "$store"/*.snap.gz; do
-	"$BUILD/snapls" -c "$f" >"$tmp/out" 2>&1 && whole=$((whole + 1))
+	whole "${f##*/}" && n=$((n + 1))
 done
-is "$whole" 5 "many at once: they are whole"
+is "$n" 5 "many at once: they are whole"
 crash remove
 is "$rc $err" "0 " "removed"
 finish 15

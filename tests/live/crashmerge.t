@@ -9,15 +9,12 @@
 handler_begin
 snapcrash_begin
 config "merge yes"
-ended() {
-	! pgrep -f "snapcrash -c$conf take" >/dev/null
-}
 # falls COMMAND ...: a target that crashes, and is taken and merged: $pid
 falls() {
 	target "$@"
 	printf f >&"${ask_fd[$pid]}"
 	wait "$pid" 2>/dev/null
-	until_true ended
+	until_true none_runs
 }
 name() {
 	find "$store" -name "fall.$1.*" -printf '%f\n'

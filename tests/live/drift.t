@@ -30,13 +30,8 @@ same() {
 # In a cgroup of its own, what is left can be counted; what is in it must have
 # ended before that can go.
 leave() {
-	local p
-
 	if [ "$BASHPID" -eq $$ ] && [ -n "$group" ]; then
-		for p in $(jobs -p); do
-			kill -KILL "$p" 2>/dev/null
-		done
-		wait 2>/dev/null
+		end_jobs
 		until_true rmdir "$group" 2>/dev/null
 	fi
 	cleanup
@@ -52,9 +47,6 @@ for dir in /sys/fs/cgroup/pids /sys/fs/cgroup; do
 done
 alone() {
 	[ "$(cat "$group/pids.current")" -eq "$tasks" ]
-}
-executing() {
-	find /proc/[0-9]*/exe -maxdepth 0 -lname "$1" 2>/dev/null | wc -l
 }
 none_left() {
 	[ "$(executing "$tmp/ours")" -eq 0 ]

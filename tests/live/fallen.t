@@ -11,9 +11,6 @@ snapcrash_begin
 config "readable-by user"
 crash install
 is "$rc $err" "0 " "installed"
-whole() {
-	"$BUILD/snapls" -c "$store/$1" >"$tmp/out" 2>&1
-}
 # falls_as NAME COMMAND ...: of a program that is named so in the snapshot: $id
 falls_as() {
 	local n
@@ -94,18 +91,11 @@ ok $(($(stat -c %s "$store/$id") > 30000000)) "a terabyte: a small file" ||
     stat -c %s "$store/$id" | diag
 
 # who is killed while he waits to be taken
-as_worker() {
-	(
-		exec 8>>"$1"
-		flock 8 && exec sleep 1000 3>&-
-	) &
-	workers+=("$!")
-	until_true is_held "$1"
-}
 until_true none_runs
 workers=()
 for i in 0 1 2 3; do
 	as_worker "$store/.taking.$i"
+	workers+=("$worker")
 done
 target "$targets/fall" segv 0
 printf f >&"${ask_fd[$pid]}"
@@ -168,9 +158,6 @@ else
 	as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	falls "$targets/fall" segv 3
 	as=(env)
-	readable() {
-		[ -n "$(find "$store" -name "$id" -perm -g=r)" ]
-	}
 	if until_true readable; then
 		mkdir "$tmp/own"
 		cp "$BUILD"/snap* "$tmp/own"

@@ -6,20 +6,13 @@
 # shellcheck source=tests/handler.sh
 . "$tests/handler.sh"
 
-if [ -z "${VM-}" ]; then
-	skip "crashes" "not in a virtual machine (tests/vm/run)"
-	finish 1
-	exit 0
-fi
+[ -n "${VM-}" ] || skip_all "not in a virtual machine (tests/vm/run)"
 handler_begin
 snapcrash_begin
 config "readable-by user"
 useradd -r -s /bin/false snapcrash 2>/dev/null ||
     echo "snapcrash:x:65531:65531::/:/bin/false" >>/etc/passwd
 crash install
-whole() {
-	"$BUILD/snapls" -c "$store/$1" >"$tmp/out" 2>&1
-}
 
 # a process that has other rights is dumped for root alone
 echo 2 >/proc/sys/fs/suid_dumpable

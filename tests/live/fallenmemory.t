@@ -7,19 +7,12 @@
 # shellcheck source=tests/handler.sh
 . "$tests/handler.sh"
 
-if [ -z "${VM-}" ]; then
-	skip "crashes" "not in a virtual machine (tests/vm/run)"
-	finish 1
-	exit 0
-fi
+[ -n "${VM-}" ] || skip_all "not in a virtual machine (tests/vm/run)"
 handler_begin
 snapcrash_begin
 config
 crash install
 is "$rc $err" "0 " "installed"
-whole() {
-	"$BUILD/snapls" -c "$store/$1" >"$tmp/out" 2>&1
-}
 
 # a container that has next to none left
 group=/sys/fs/cgroup/fallen

@@ -4,8 +4,7 @@
 . "$(dirname "$0")/../tap.sh"
 
 if ! command -v gcore >/dev/null; then
-	echo "1..0 # SKIP no gcore"
-	exit 0
+	skip_all "no gcore"
 fi
 
 compare() {

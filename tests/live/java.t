@@ -5,8 +5,7 @@
 . "$(dirname "$0")/../tap.sh"
 
 if ! command -v jhsdb >/dev/null; then
-	echo "1..0 # SKIP no jhsdb"
-	exit 0
+	skip_all "no jhsdb"
 fi
 java=$(dirname "$(readlink -f "$(command -v jhsdb)")")/java
 cat >"$tmp/Deep.java" <<'END'
@@ -26,8 +25,7 @@ public class Deep {
 }
 END
 if ! (cd "$tmp" && "$java"c Deep.java) >"$tmp/err" 2>&1; then
-	echo "1..0 # SKIP no javac"
-	exit 0
+	skip_all "no javac"
 fi
 
 # The frames of all threads, without addresses; what went wrong, if

@@ -57,10 +57,6 @@ ended() {
 	done
 }
 
-stopped() {
-	[[ $(states "$1") = *t* ]]
-}
-
 # To a file.
 two
 snap -d -r "$pid"
@@ -88,7 +84,7 @@ exec 4<"$tmp/fifo" 3>&-
 head -c $((size - 500000)) <&4 >"$tmp/snap"
 until_true grep -q 'stay stopped until the output is read' "$tmp/err"
 ok $? "to a pipe: snap waits for the reader"
-stopped "$child"
+is_traced "$child"
 ok $? "to a pipe: not killed while something is in it"
 cat <&4 >>"$tmp/snap"
 wait "$taker"
@@ -118,7 +114,7 @@ for sig in KILL TERM; do
 	exec 3<>"$tmp/fifo"
 	"$BUILD/snap" -kr "$pid" 3>&- >"$tmp/fifo" 2>/dev/null &
 	taker=$!
-	until_true stopped "$child"
+	until_true is_traced "$child"
 	kill -s "$sig" "$taker"
 	wait "$taker" 2>/dev/null
 	exec 3>&-

@@ -12,9 +12,6 @@ held() {
 }
 mkfifo "$tmp/fifo"
 exec 3<>"$tmp/fifo"
-stopped() {
-	[[ $(states "$1") = *t* ]]
-}
 drain() {
 	exec 3>&-
 	rm "$tmp/fifo"
@@ -26,7 +23,7 @@ drain() {
 target "$targets/cow"
 all="$pid $(sed -n 's/^of //p' "$lines" | tr '\n' ' ')"
 held -r "$pid"
-try "held while it is written" until_true stopped "$pid"
+try "held while it is written" until_true is_traced "$pid"
 kill -KILL "$taker"
 wait "$taker" 2>/dev/null
 for p in $all; do
@@ -69,7 +66,7 @@ unnoticed "$target_threads" "killed at any moment: threads did not notice"
 target "$targets/anon"
 for sig in INT TERM HUP; do
 	held "$pid"
-	until_true stopped "$pid"
+	until_true is_traced "$pid"
 	kill -s "$sig" "$taker"
 	wait "$taker" 2>/dev/null
 	let_go "$pid" "SIG$sig: let go"
@@ -93,7 +90,7 @@ let_go "$pid" "interrupted at any moment: let go"
 
 # Suspended from the keyboard, it does not keep others stopped.
 held "$pid"
-until_true stopped "$pid"
+until_true is_traced "$pid"
 for sig in TSTP TTOU TTIN; do
 	kill -s "$sig" "$taker"
 done
@@ -118,7 +115,7 @@ for ((i = 0; i < 5; i++)); do
 	pid=$!
 	until_true grep -q ready "$tmp/out"
 	held "$pid"
-	until_true stopped "$pid"
+	until_true is_traced "$pid"
 	head -c $((i * 1000000)) <&3 >/dev/null
 	kill -KILL "$pid"
 	cat <"$tmp/fifo" >/dev/null &

@@ -5,11 +5,6 @@
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 
-skip_all() {
-	echo "1..0 # SKIP $*"
-	exit 0
-}
-
 is_root || skip_all 'network namespaces need root'
 command -v ip >/dev/null || skip_all 'no ip'
 near=near.$$

@@ -4,10 +4,7 @@
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
-is_root || {
-	echo '1..0 # SKIP namespaces need root'
-	exit 0
-}
+is_root || skip_all 'namespaces need root'
 
 # refused WHAT LINES [SNAP-OPTION ...]: what snapload says, without numbers
 refused() {

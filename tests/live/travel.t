@@ -174,9 +174,6 @@ for z in '' -z; do
 	    "1 snapcat: standard output: write: Broken pipe" \
 	    "snapcat $z, a reader that ends"
 done
-stopped() {
-	states "$1" | grep -q t
-}
 # one that is killed while all stands still
 mkfifo "$tmp/fifo"
 # shellcheck disable=SC2217 # it is to have it open, not to read it
@@ -185,7 +182,7 @@ reader=$!
 disown "$reader"
 "$BUILD/snap" "$anon" >"$tmp/fifo" 2>"$tmp/err" &
 writer=$!
-until_true stopped "$anon"
+until_true is_traced "$anon"
 kill -KILL "$reader"
 wait "$writer"
 is "$? $(cat "$tmp/err")" "1 snap: standard output: write: Broken pipe" \

@@ -4,8 +4,7 @@
 . "$(dirname "$0")/../tap.sh"
 
 if nm -D "$BUILD/snapls" 2>/dev/null | grep -q __asan_init; then
-	echo "1..0 # SKIP the address sanitizer takes all memory there is"
-	exit 0
+	skip_all "the address sanitizer takes all memory there is"
 fi
 
 # A process 1 with one thing over and over: head, what repeats, how often.
