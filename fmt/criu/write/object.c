@@ -13,43 +13,49 @@
 #include <unistd.h>
 
 /*
- * Have what was gathered written.  Return 0, or -1 with errstr: it may be of
- * another object.
+ * Have what was gathered written, of whatever object it is.  Return 0, or -1
+ * with errstr.
  */
 int
-object_flush(struct criuout *out, struct object *o)
+object_flush(struct criuout *out)
 {
 	size_t n;
 	int rc;
 
-	n = o->nbuf;
-	o->nbuf = 0;
+	n = out->nbuf;
+	out->nbuf = 0;
 	if (n == 0)
 		return 0;
 	if (out->behind == NULL)
-		rc = full_pwrite(o->fd, o->buf, n, o->bufat);
+		rc = full_pwrite(out->full->fd, out->buf, n, out->bufat);
 	else
-		rc = behind_write(out->behind, o->fd, &o->buf, n, o->bufat);
+		rc = behind_write(out->behind, out->full->fd, &out->buf, n,
+		    out->bufat);
 	return rc == -1 ? errstr_sys("%s", out->dir) : 0;
 }
 
 /*
  * Have len bytes, WRITEBUF at the most, written at an offset of a pages image.
- * What is written in a row is gathered.  Return 0, or -1 with errstr.
+ * What is written in a row to one of them is gathered: a thousand processes
+ * share the bytes for that.  Return 0, or -1 with errstr.
  */
 int
 object_write(struct criuout *out, struct object *o, uint64_t at,
     const uint8_t *data, size_t len)
 {
-	if (o->nbuf + len > WRITEBUF || (o->nbuf > 0 &&
-	    at != o->bufat + o->nbuf)) {
-		if (object_flush(out, o) == -1)
+	if (out->buf == NULL && (out->buf = malloc(WRITEBUF)) == NULL)
+		return errstr_set("out of memory");
+	if (out->nbuf + len > WRITEBUF || (out->nbuf > 0 &&
+	    (out->full != o || at != out->bufat + out->nbuf))) {
+		if (object_flush(out) == -1)
 			return -1;
 	}
-	if (o->nbuf == 0)
-		o->bufat = at;
-	memcpy(o->buf + o->nbuf, data, len);
-	o->nbuf += len;
+	if (out->nbuf == 0) {
+		out->full = o;
+		out->bufat = at;
+	}
+	memcpy(out->buf + out->nbuf, data, len);
+	out->nbuf += len;
 	return 0;
 }
 
@@ -128,8 +134,7 @@ object_new(struct criuout *out, struct proc *p, const struct recfile *f)
 	if (VEC_ROOM(out->object, out->nobject) == -1)
 		goto fail;
 	if ((o = calloc(1, sizeof *o)) == NULL ||
-	    (o->name = strndup(f->name, f->namelen)) == NULL ||
-	    (o->buf = malloc(WRITEBUF)) == NULL) {
+	    (o->name = strndup(f->name, f->namelen)) == NULL) {
 		errstr_set("out of memory");
 		goto fail;
 	}
@@ -153,6 +158,5 @@ object_free(struct object *o)
 		return;
 	pagemap_free(o->map);
 	free(o->name);
-	free(o->buf);
 	free(o);
 }

@@ -108,6 +108,7 @@ criu_storefree(struct pagestore *st)
 	for (i = 0; i < out->nobject; i++)
 		object_free(out->object[i]);
 	free(out->object);
+	free(out->buf);
 	free(out->copy);
 	imgdir_free(out->below);
 	free(out);
@@ -212,7 +213,7 @@ object_fill(struct criuout *out, struct object *o)
 		if (o->map->v[i].flags & PE_PRESENT &&
 		    entry_fill(out, o, &o->map->v[i]) == -1)
 			return -1;
-	return object_flush(out, o);
+	return 0;
 }
 
 /*
@@ -265,17 +266,18 @@ place_pages(struct criuout *out, const struct mades *l)
 
 	if (objects_make(out, l) == -1)
 		return -1;
-	for (i = 0, bytes = 0; i < out->nobject; i++) {
-		if (object_flush(out, out->object[i]) == -1)
-			return -1;
-		bytes += out->object[i]->bytes;
-	}
-	progress_phase(out->opts->progress, bytes);
 	/* what has come by now is all of it that is read again */
+	if (object_flush(out) == -1)
+		return -1;
+	for (i = 0, bytes = 0; i < out->nobject; i++)
+		bytes += out->object[i]->bytes;
+	progress_phase(out->opts->progress, bytes);
 	out->behind = behind_new(WRITEBUF, out->opts->parent == NULL);
 	if (out->behind == NULL)
 		return -1;
 	rc = objects_fill(out);
+	if (rc == 0)
+		rc = object_flush(out);
 	if (behind_end(out->behind) == -1 && rc == 0)
 		rc = errstr_sys("%s", out->dir);
 	out->behind = NULL;

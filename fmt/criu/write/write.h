@@ -29,9 +29,6 @@ struct object {			/* a process, or shared memory */
 	int		 fd;	/* borrowed; of that */
 	size_t		 hint;	/* entry that was looked at last */
 	uint64_t	 done;	/* addresses below are written */
-	uint8_t		*buf;	/* owned; bytes to be written at bufat */
-	size_t		 nbuf;
-	uint64_t	 bufat;
 };
 
 struct criuout {
@@ -46,6 +43,11 @@ struct criuout {
 	size_t		 nobject;
 	struct object	*last;	/* borrowed; a page was put into it */
 	const struct proc *nothing; /* borrowed; no page of it is taken */
+	uint8_t		*buf;	/* owned; nbuf bytes to be written at bufat, of
+				   object full; NULL: none yet */
+	size_t		 nbuf;
+	uint64_t	 bufat;
+	struct object	*full;	/* borrowed */
 	uint8_t		*copy;	/* owned; a run that was read, from copysrc */
 	struct source	*copysrc; /* borrowed; NULL: none */
 	struct run	 copied;
@@ -63,7 +65,7 @@ struct object	*object_new(struct criuout *out, struct proc *p,
 const struct pages *object_entry(struct object *o, uint64_t addr);
 int		 object_write(struct criuout *out, struct object *o,
 		    uint64_t at, const uint8_t *data, size_t len);
-int		 object_flush(struct criuout *out, struct object *o);
+int		 object_flush(struct criuout *out);
 void		 object_free(struct object *o);
 
 /* replay.c */
