@@ -211,11 +211,14 @@ program_lost(void)
 /*
  * Confine this program to what c tells it needs, before it reads what
  * strangers wrote; if verbose, say what the kernel would not do of that.
- * Exit with 1 where there can be no process for what is done outside.
+ * Exit with 1 where there can be no process for what is done outside.  It may
+ * have as many descriptors as may be had: of images of CRIU, a file of each
+ * process stays open.
  */
 void
 program_confine(const struct confined *c, bool verbose)
 {
+	program_files();
 	if (confine(c) == -1) {
 		program_warn("%s", snap_errstr());
 		exit(1);

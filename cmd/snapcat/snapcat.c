@@ -124,7 +124,6 @@ main(int argc, char *argv[])
 	argv += optind;
 	if (argc == 0)
 		options_misuse(&cmdline);
-	program_files();	/* each file stays open */
 	program_signals();
 	need.in = argv;
 	need.nin = (size_t)argc;

@@ -256,6 +256,7 @@ main(int argc, char *argv[])
 	check_input(argv + optind);
 	need.in = argv + optind;
 	need.nin = (size_t)(argc - optind);
+	program_files();	/* of images, each process's stay open */
 	if (confine(&need) == -1)
 		trouble();
 	read_all(&cmd, need.in, need.nin);

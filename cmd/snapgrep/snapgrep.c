@@ -343,6 +343,7 @@ main(int argc, char *argv[])
 	cmd.report.color = is_colored();
 	need.in = argv + optind;
 	need.nin = (size_t)(argc - optind);
+	program_files();	/* of images, each process's stay open */
 	if (confine(&need) == -1)
 		fail();
 	rc = 0;

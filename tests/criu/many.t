@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Images of many processes, made by hand: of each a file stays open, and memory
+# does not grow with what they have in theirs.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+# few CMD...: with few descriptors, unless it asks for more
+few() {
+	(
+		ulimit -Sn 40
+		timeout 60 "$@" >"$tmp/out"
+	) 2>"$tmp/err"
+	rc=$?
+	err=$(cat "$tmp/err")
+}
+
+# peak CMD...: the most memory that it has, in KB; that of python3 is the least
+peak() {
+	python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], timeout=60, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
+}
+
+# small KB KB: 70 processes more take no more than 64 KB each
+small() {
+	[ $(($2 - $1)) -le $((70 * 64)) ] && return
+	echo "# $1 KB, $2 KB"
+	false
+}
+
+python3 "$tests/criu/many.py" "$tmp/few" 10 384 &&
+    python3 "$tests/criu/many.py" "$tmp/many" 80 384 || exit 1
+few "$BUILD/snapload" -u -D "$tmp/many" -o "$tmp/snap"
+is "$rc $err" "0 " "images of more processes than descriptors: a snapshot"
+few "$BUILD/snapload" -D "$tmp/new" "$tmp/snap"
+is "$rc $err" "0 " "and images again"
+try "as they were" \
+    python3 "$tests/criu/criuasm.py" same "$tmp/many" "$tmp/new"
+few "$BUILD/snapload" -D "$tmp/piped" < <(cat "$tmp/snap")
+is "$rc $err" "0 " "the same from a pipe"
+try "as they were, from a pipe" \
+    python3 "$tests/criu/criuasm.py" same "$tmp/many" "$tmp/piped"
+few "$BUILD/snapls" -l "$tmp/many"
+is "$rc $err $(grep -c ' prog ' "$tmp/out")" "0  80" "snapls lists them"
+few "$BUILD/snapgrep" -q . "$tmp/many"
+is "$rc $err" "0 " "snapgrep searches them"
+few "$BUILD/snapdiff" "$tmp/many" "$tmp/new"
+is "$rc $err" "0 " "snapdiff compares them"
+
+if nm -D "$BUILD/snapload" 2>/dev/null | grep -q __asan_init; then
+	skip "memory" "the sanitizers take much themselves" 2
+else
+	"$BUILD/snapload" -u -D "$tmp/few" -o "$tmp/fewsnap"
+	a=$(peak "$BUILD/snapload" -D "$tmp/a" "$tmp/fewsnap")
+	b=$(peak "$BUILD/snapload" -D "$tmp/b" "$tmp/snap")
+	small "$a" "$b"
+	ok $? "memory: 64 KB of a process at the most"
+	a=$(peak "$BUILD/snapload" -D "$tmp/c" < <(cat "$tmp/fewsnap"))
+	b=$(peak "$BUILD/snapload" -D "$tmp/d" < <(cat "$tmp/snap"))
+	small "$a" "$b"
+	ok $? "memory: the same from a pipe"
+fi
+finish 10
