@@ -41,12 +41,20 @@ segment_new(uint64_t base, uint64_t len)
 	return s;
 }
 
+static void
+extents_free(struct segment *s)
+{
+	if (s->outline != NULL && --s->outline->users == 0)
+		s->outline->ops->free(s->outline);
+	free(s->ext);
+}
+
 void
 segment_free(struct segment *s)
 {
 	if (s == NULL)
 		return;
-	free(s->ext);
+	extents_free(s);
 	free(s);
 }
 
@@ -109,14 +117,62 @@ segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Return the extent in which a described kilobyte lies, or NULL.
+ * Have an outline describe a segment, which has no extents.
+ */
+void
+segment_outline(struct segment *s, struct outline *o)
+{
+	s->outline = o;
+	o->users++;
+}
+
+/*
+ * Return the extent in which a kilobyte lies.  NULL with errstr where that is
+ * not described, or cannot be for want of memory.
  */
 const struct extent *
 segment_extent(const struct segment *s, uint64_t kb)
 {
-	if (kb >= s->kb)
+	if (kb >= s->kb) {
+		errstr_set("address %jx is not described",
+		    (uintmax_t)(s->base + kb * KB));
 		return NULL;
+	}
+	if (s->outline != NULL)
+		return s->outline->ops->extent(s->outline, s, kb);
 	return &s->ext[BISECT(s->ext, s->next, kb, kb) - 1];
+}
+
+/*
+ * Have all extents of a segment at hand, so that none fails to be told of.
+ * Return 0, or -1 with errstr.
+ */
+int
+segment_describe(const struct segment *s)
+{
+	const struct extent *e;
+	uint64_t kb;
+
+	if (s->outline == NULL)
+		return 0;
+	for (kb = 0; kb < s->kb; kb = e->kb + e->n)
+		if ((e = segment_extent(s, kb)) == NULL)
+			return -1;
+	return 0;
+}
+
+/*
+ * Give a segment the extents of another, which cover all of it, in place of its
+ * own.
+ */
+void
+segment_take(struct segment *s, struct segment *from)
+{
+	extents_free(s);
+	s->outline = NULL;
+	s->ext = from->ext;
+	s->next = from->next;
+	s->cap = from->cap;
 }
 
 /*

@@ -24,8 +24,7 @@ segment_readsome(const struct segment *s, uint64_t off, uint8_t *buf,
 	kb = off / KB;
 	skip = off % KB;
 	if ((e = segment_extent(s, kb)) == NULL)
-		return errstr_set("address %jx is not described",
-		    (uintmax_t)(s->base + off));
+		return -1;
 	if ((e->kb + e->n - kb) < len / KB + 2 &&
 	    (e->kb + e->n - kb) * KB - skip < len)
 		len = (size_t)((e->kb + e->n - kb) * KB - skip);

@@ -25,6 +25,16 @@ struct extent {			/* a run of kilobytes in a segment */
 	uint64_t	 loc;	/* where in src the first lies */
 };
 
+/*
+ * What describes segments when they are asked for: a large file has millions of
+ * extents, of which who looks at a stack wants a few.  It belongs to all
+ * segments that have it, and goes with the last.
+ */
+struct outline {
+	const struct outline_ops *ops;
+	size_t		 users;
+};
+
 struct segment {		/* one piece of an image, without holes */
 	uint64_t	 base;	/* address of the first byte */
 	uint64_t	 len;	/* bytes; base + len is at most 2^64 */
@@ -32,6 +42,9 @@ struct segment {		/* one piece of an image, without holes */
 	size_t		 next;
 	size_t		 cap;
 	uint64_t	 kb;	/* kilobytes described so far */
+	struct outline	*outline; /* has the extents, and ext none; or NULL */
+	size_t		 mark;	/* where in it they begin, */
+	size_t		 nmark;	/* and in how many parts they are */
 	struct image	*image;	/* the one it is in, borrowed */
 	uint64_t	 section; /* of the image: see image_section */
 	bool		 hidden;	/* in part at least, by another */
@@ -52,6 +65,18 @@ struct span {			/* what lies at an address */
 struct run {
 	uint64_t	 loc;	/* in bytes, or an address */
 	uint64_t	 n;	/* kilobytes */
+};
+
+/*
+ * Several threads may ask for extents at a time.  One that was told of stays as
+ * long as its segment.
+ */
+struct outline_ops {
+	const struct extent *(*extent)(struct outline *,
+		    const struct segment *, uint64_t);
+				/* that has a kilobyte which is described, or
+				   NULL with errstr */
+	void	(*free)(struct outline *);
 };
 
 struct source_ops {
@@ -148,6 +173,9 @@ void		 segment_free(struct segment *s);
 int		 segment_append(struct segment *s, uint64_t n,
 		    struct source *src, uint64_t loc);
 const struct extent *segment_extent(const struct segment *s, uint64_t kb);
+int		 segment_describe(const struct segment *s);
+void		 segment_outline(struct segment *s, struct outline *o);
+void		 segment_take(struct segment *s, struct segment *from);
 uint64_t	 segment_kb(const struct segment *s);
 size_t		 segment_kblen(const struct segment *s, uint64_t kb);
 

@@ -59,20 +59,18 @@ kept_new(struct snap *s, uint8_t *data)
 
 /*
  * Describe in new what s has from the from-th kilobyte up to the to-th, as s
- * does.  *i is the extent to begin with, one in front of them; and is set to
- * the last.
+ * does.
  */
 static int
 extents_copy(struct segment *new, const struct segment *s, uint64_t from,
-    uint64_t to, size_t *i)
+    uint64_t to)
 {
 	const struct extent *e;
 	uint64_t end;
 
 	for (; from < to; from = end) {
-		while (s->ext[*i].kb + s->ext[*i].n <= from)
-			++*i;
-		e = &s->ext[*i];
+		if ((e = segment_extent(s, from)) == NULL)
+			return -1;
 		end = e->kb + e->n < to ? e->kb + e->n : to;
 		if (segment_append(new, end - from, e->src, e->src == NULL ?
 		    0 : e->loc + (from - e->kb) * e->src->pitch) == -1)
@@ -92,10 +90,7 @@ extents_take(struct segment *s, struct segment *new, int rc)
 		free(new->ext);
 		return -1;
 	}
-	free(s->ext);
-	s->ext = new->ext;
-	s->next = new->next;
-	s->cap = new->cap;
+	segment_take(s, new);
 	return 0;
 }
 
@@ -108,14 +103,13 @@ segment_replace(struct segment *s, uint64_t kb, uint64_t n, struct source *src,
     uint64_t loc)
 {
 	struct segment new = { 0 };
-	size_t i = 0;
 	int rc;
 
-	rc = extents_copy(&new, s, 0, kb, &i);
+	rc = extents_copy(&new, s, 0, kb);
 	if (rc == 0)
 		rc = segment_append(&new, n, src, loc);
 	if (rc == 0)
-		rc = extents_copy(&new, s, kb + n, s->kb, &i);
+		rc = extents_copy(&new, s, kb + n, s->kb);
 	return extents_take(s, &new, rc);
 }
 
@@ -165,16 +159,16 @@ segment_leave(struct segment *s, const struct missing *r, size_t n)
 {
 	struct segment new = { 0 };
 	uint64_t at, kb, many;
-	size_t i, k;
+	size_t k;
 	int rc;
 
-	for (at = 0, i = k = 0, rc = 0; k < n && rc == 0; k++) {
+	for (at = 0, k = 0, rc = 0; k < n && rc == 0; k++) {
 		if (!segment_overlap(s, r[k].start, r[k].end - 1, &kb, &many) ||
 		    kb + many <= at)
 			continue;
 		many -= kb < at ? at - kb : 0;
 		kb = kb < at ? at : kb;
-		rc = extents_copy(&new, s, at, kb, &i);
+		rc = extents_copy(&new, s, at, kb);
 		if (rc == 0 && (rc = segment_append(&new, many, NULL, 0)) == 0)
 			rc = segment_miss(s, kb, many, r[k].reason);
 		at = kb + many;
@@ -182,7 +176,7 @@ segment_leave(struct segment *s, const struct missing *r, size_t n)
 	if (at == 0)
 		return 0;
 	if (rc == 0)
-		rc = extents_copy(&new, s, at, s->kb, &i);
+		rc = extents_copy(&new, s, at, s->kb);
 	return extents_take(s, &new, rc);
 }
 
@@ -228,7 +222,8 @@ segment_read(struct segment *s, uint64_t kb, uint64_t n, uint8_t *buf)
 
 	memset(buf, 0, (size_t)(n * KB));
 	for (at = kb; at < kb + n; at += r.n) {
-		e = segment_extent(s, at);
+		if ((e = segment_extent(s, at)) == NULL)
+			return -1;
 		end = e->kb + e->n < kb + n ? e->kb + e->n : kb + n;
 		r.n = end - at;
 		if (e->src == NULL)

@@ -241,8 +241,7 @@ plan_gather(struct plan *p, const struct piece *pc, uint64_t first,
 	end = last - seg->base + 1;
 	for (off = first - seg->base; off < end; off = to) {
 		if ((e = segment_extent(seg, off / KB)) == NULL)
-			return errstr_set("address %" PRIx64 " is not "
-			    "described", seg->base + off);
+			return -1;
 		to = (e->kb + e->n) * KB;
 		if (to > end || to / KB != e->kb + e->n)
 			to = end;

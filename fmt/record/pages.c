@@ -35,7 +35,7 @@ pages_piece(struct pagelist *l, const struct piece *pc)
 	for (addr = pc->first; addr <= pc->last; addr = p.end) {
 		kb = (addr - seg->base) / KB;
 		if ((e = segment_extent(seg, kb)) == NULL)
-			break;
+			return -1;
 		p.start = addr;
 		p.end = seg->base + (e->kb + e->n) * KB;
 		if (p.end - 1 > pc->last || p.end <= addr)

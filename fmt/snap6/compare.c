@@ -8,38 +8,47 @@
 #include <string.h>
 
 /*
- * Extents are the same if they lead to the same bytes of the stream.
+ * Return 1 if two segments lead to the same bytes of the stream, 0 if not; or
+ * -1 with errstr.
  */
-static bool
+static int
 segment_same(const struct segment *a, const struct segment *b)
 {
 	const struct extent *x, *y;
-	size_t i;
+	uint64_t kb, end;
 
-	if (a->base != b->base || a->len != b->len || a->next != b->next)
-		return false;
-	for (i = 0; i < a->next; i++) {
-		x = &a->ext[i];
-		y = &b->ext[i];
-		if (x->kb != y->kb || x->n != y->n || x->loc != y->loc ||
-		    (x->src == NULL) != (y->src == NULL))
-			return false;
+	if (a->base != b->base || a->len != b->len)
+		return 0;
+	for (kb = 0; kb < segment_kb(a); kb = end) {
+		if ((x = segment_extent(a, kb)) == NULL ||
+		    (y = segment_extent(b, kb)) == NULL)
+			return -1;
+		if ((x->src == NULL) != (y->src == NULL) ||
+		    (x->src != NULL && x->loc + (kb - x->kb) * x->src->pitch !=
+		    y->loc + (kb - y->kb) * y->src->pitch))
+			return 0;
+		end = x->kb + x->n < y->kb + y->n ? x->kb + x->n :
+		    y->kb + y->n;
 	}
-	return true;
+	return 1;
 }
 
 static int
 image_compare(const char *kind, const struct image *a, const struct image *b)
 {
 	size_t i, n;
+	int rc;
 
 	n = a == NULL ? 0 : a->nseg;
 	if (n != (b == NULL ? 0 : b->nseg))
 		return errstr_set("%s: not as many segments", kind);
-	for (i = 0; i < n; i++)
-		if (!segment_same(a->seg[i], b->seg[i]))
-			return errstr_set("%s: the segment at %" PRIx64, kind,
+	for (i = 0; i < n; i++) {
+		if ((rc = segment_same(a->seg[i], b->seg[i])) == 0)
+			errstr_set("%s: the segment at %" PRIx64, kind,
 			    a->seg[i]->base);
+		if (rc != 1)
+			return -1;
+	}
 	return 0;
 }
 

@@ -9,7 +9,6 @@
 #include "index.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -26,6 +25,15 @@ num_bytes(uint64_t v)
 }
 
 /*
+ * Pass n bytes of the stream.
+ */
+static int
+advance(struct ixreader *x, uint64_t n)
+{
+	return cursor_advance(&x->c, n, x->r->trailer.bytes);
+}
+
+/*
  * See that a number is what stands next in the stream.  Where that is damaged,
  * nobody can tell, and where it would have to be inflated it is not looked at:
  * a stream may have thousands of segments in as many megabytes.
@@ -37,10 +45,10 @@ check_num(struct ixreader *x, const char *what, uint64_t num)
 	uint64_t at;
 	size_t n;
 
-	at = x->at;
+	at = x->c.at;
 	n = (size_t)num_bytes(num);
 	snprintf(want, sizeof want, "%11" PRIu64 " ", num);
-	if (index_advance(x, n) == -1)
+	if (advance(x, n) == -1)
 		return -1;
 	if (!input_plain(x->r->in) ||
 	    damage_in(&x->r->damage, at, at + n, NULL))
@@ -59,13 +67,13 @@ index_segment(struct ixreader *x, struct image *im)
 	struct segment *s;
 	uint64_t base, len;
 
-	if (get_diff(x, x->segend, &base) == -1 || get_num(x, &len) == -1)
+	if (get_diff(&x->c, x->segend, &base) == -1 || get_num(&x->c, &len) == -1)
 		return -1;
 	x->segend = base + len;
 	if (check_num(x, "base", base) == -1 ||
 	    check_num(x, "length", len) == -1)
 		return -1;
-	if (len / KB > x->r->trailer.bytes - x->at)
+	if (len / KB > x->r->trailer.bytes - x->c.at)
 		return errstr_set("a segment of %" PRIu64 " bytes", len);
 	if (reader_hold(x->r, HELD_SEGMENT) == -1 ||
 	    (s = segment_new(base, len)) == NULL)
@@ -87,7 +95,7 @@ index_image(struct ixreader *x, enum image_kind kind)
 	uint64_t i, n;
 
 	n = 1;
-	if (kind == IMAGE_MEM && (get_num(x, &n) == -1 ||
+	if (kind == IMAGE_MEM && (get_num(&x->c, &n) == -1 ||
 	    check_num(x, "count", n) == -1))
 		return -1;
 	if ((im = reader_image(x->r, kind)) == NULL)
@@ -106,7 +114,7 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 {
 	uint64_t n;
 
-	if (get_num(x, type) == -1)
+	if (get_num(&x->c, type) == -1)
 		return -1;
 	if (*type > TYPE_OTHER)
 		return errstr_set("a record of unknown type");
@@ -115,14 +123,14 @@ index_name(struct ixreader *x, uint64_t *type, char name[SNAP6_LINE])
 		    TYPE_MEM ? "mem" : snap6_field[*type], SNAP6_LINE);
 		return 0;
 	}
-	if (get_num(x, &n) == -1)
+	if (get_num(&x->c, &n) == -1)
 		return -1;
-	if (n == 0 || n >= SNAP6_LINE || n > x->left)
+	if (n == 0 || n >= SNAP6_LINE || n > x->c.left)
 		return errstr_set("a type of %" PRIu64 " bytes", n);
-	memcpy(name, x->p, (size_t)n);
+	memcpy(name, x->c.p, (size_t)n);
 	name[n] = '\0';
-	x->p += n;
-	x->left -= (size_t)n;
+	x->c.p += n;
+	x->c.left -= (size_t)n;
 	return 0;
 }
 
@@ -135,7 +143,7 @@ check_head(struct ixreader *x, const char *name)
 	char found[SNAP6_LINE];
 	uint64_t pid;
 
-	if (input_seek(x->r->in, x->at) == -1)
+	if (input_seek(x->r->in, x->c.at) == -1)
 		return -1;
 	if (trailer_here(x->r->in) != TRAILER_NONE)
 		return errstr_set("a trailer among the records");
@@ -154,19 +162,19 @@ index_data(struct ixreader *x, const char *name)
 	struct reader *r = x->r;
 	uint64_t len;
 
-	if (get_num(x, &len) == -1)
+	if (get_num(&x->c, &len) == -1)
 		return -1;
-	if (damage_in(&r->damage, x->at, x->at + len, NULL)) {
+	if (damage_in(&r->damage, x->c.at, x->c.at + len, NULL)) {
 		salvage_say(r, "process %" PRIu64 ": lost: %s", x->pid, name);
-		return index_advance(x, len);
+		return advance(x, len);
 	}
-	if (reader_check(r, x->at, x->at + len) == -1 ||
+	if (reader_check(r, x->c.at, x->c.at + len) == -1 ||
 	    check_head(x, name) == -1 || read_data(r, name) == -1)
 		return -1;
-	if (r->in->pos - x->at != len)
+	if (r->in->pos - x->c.at != len)
 		return errstr_set("a record of %" PRIu64 " bytes, but in the "
-		    "stream it has %" PRIu64, len, r->in->pos - x->at);
-	return index_advance(x, len);
+		    "stream it has %" PRIu64, len, r->in->pos - x->c.at);
+	return advance(x, len);
 }
 
 static int
@@ -177,8 +185,8 @@ index_record(struct ixreader *x)
 	uint64_t start, type, len, head;
 	int rc;
 
-	start = r->fault.at = x->at;
-	if (get_diff(x, x->pid, &x->pid) == -1 ||
+	start = r->fault.at = x->c.at;
+	if (get_diff(&x->c, x->pid, &x->pid) == -1 ||
 	    index_name(x, &type, name) == -1 || reader_proc(r, x->pid) == -1)
 		return -1;
 	head = num_bytes(x->pid) + strlen(name) + 1;
@@ -191,21 +199,21 @@ index_record(struct ixreader *x)
 		    head, NULL))
 			rc = check_head(x, name);
 		if (rc == 0)
-			rc = index_advance(x, head);
+			rc = advance(x, head);
 		if (rc == 0)
 			rc = index_image(x, type == TYPE_TEXT ? IMAGE_TEXT :
 			    IMAGE_MEM);
 		if (rc == 0)
-			rc = get_num(x, &len);
-		if (rc == 0 && len != x->at - start)
+			rc = get_num(&x->c, &len);
+		if (rc == 0 && len != x->c.at - start)
 			rc = errstr_set("a record of %" PRIu64 " bytes, but "
-			    "its pages take %" PRIu64, len, x->at - start);
+			    "its pages take %" PRIu64, len, x->c.at - start);
 	}
 	if (rc == -1) {
 		r->fault.at = start;
 		return errstr_wrap("process %" PRIu64 ": %.64s", x->pid, name);
 	}
-	reader_done(r, name, start, x->at - start);
+	reader_done(r, name, start, x->c.at - start);
 	return 0;
 }
 
@@ -215,23 +223,26 @@ index_record(struct ixreader *x)
 int
 read_index(struct reader *r)
 {
-	struct ixreader x = { .r = r, .p = r->trailer.index,
-	    .left = r->trailer.nindex, .at = r->in->pos };
+	struct ixreader x = { .r = r, .c = { .p = r->trailer.index,
+	    .left = r->trailer.nindex, .at = r->in->pos } };
 	int rc;
 
 	rc = reader_source(r);
 	if (rc == 0 && !r->o->salvage)
-		rc = reader_check(r, 0, x.at);
-	if (rc == 0 && x.at > r->trailer.bytes)
+		rc = reader_check(r, 0, x.c.at);
+	if (rc == 0 && x.c.at > r->trailer.bytes)
 		rc = errstr_set("the first line is longer than the stream");
-	while (rc == 0 && x.left > 0)
+	if (rc == 0 && (x.told = indexed_new(r)) == NULL)
+		rc = -1;
+	while (rc == 0 && x.c.left > 0)
 		rc = index_record(&x);
-	if (rc == 0 && (x.at != r->trailer.bytes ||
+	if (rc == 0 && (x.c.at != r->trailer.bytes ||
 	    r->records != r->trailer.records)) {
-		r->fault.at = x.at;
+		r->fault.at = x.c.at;
 		rc = errstr_set("it tells of %" PRIu64 " records, to byte %"
-		    PRIu64, r->records, x.at);
+		    PRIu64, r->records, x.c.at);
 	}
-	free(x.raw);
+	if (x.told != NULL)
+		indexed_end(x.told, r->held);
 	return rc == 0 ? 0 : errstr_wrap("index");
 }

@@ -174,7 +174,7 @@ static void
 salvage_begun(const struct reader *r)
 {
 	salvage_say(r, "%s", snap_errstr());
-	if (r->trailer.data == NULL && input_plain(r->in))
+	if (r->trailer.sums == NULL && input_plain(r->in))
 		salvage_say(r, "%s: there are no sums: what is before that "
 		    "may be damaged, too", r->in->name);
 }

@@ -2,8 +2,8 @@
  * What the parts of the snap(6) reader share: what streams are made of, in
  * num.c, records, in records.c, the segments and pages in them, in
  * segment.c, a trailer, in trailscan.c, what an index tells of them, in
- * index.c and run.c, what is damaged of it, in damage.c, and what is left of
- * it then, in salvage.c.
+ * index.c, run.c and outline.c, what is damaged of it, in damage.c, and what is
+ * left of it then, in salvage.c.
  */
 #ifndef SNAP6READ_H
 #define SNAP6READ_H

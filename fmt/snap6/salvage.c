@@ -116,12 +116,13 @@ segment_salvage(struct reader *r, struct segment *s, struct tell *t,
 	struct segment d = { .base = s->base, .len = s->len };
 	const struct extent *e;
 	uint64_t k, at, addr, len, mb;
-	size_t i;
 	bool bad;
 	int rc;
 
-	for (i = 0, rc = 0; i < s->next && rc == 0; i++) {
-		e = &s->ext[i];
+	if (segment_describe(s) == -1)
+		return -1;
+	for (rc = 0; d.kb < s->kb && rc == 0;) {
+		e = segment_extent(s, d.kb);
 		if (e->src == NULL)
 			rc = segment_append(&d, e->n, NULL, 0);
 		for (k = 0; k < e->n && e->src != NULL && rc == 0; k++) {
@@ -142,10 +143,7 @@ segment_salvage(struct reader *r, struct segment *s, struct tell *t,
 		free(d.ext);
 		return -1;
 	}
-	free(s->ext);
-	s->ext = d.ext;
-	s->next = d.next;
-	s->cap = d.cap;
+	segment_take(s, &d);
 	return 0;
 }
 

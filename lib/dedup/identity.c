@@ -405,14 +405,14 @@ plan_block(struct dedup *d, struct block *b, const struct segment *seg,
 	b->why[0] = '\0';
 	memset(b->recorded, 0, sizeof b->recorded);
 	for (e = segment_extent(seg, kb); b->n < BLOCK && kb < seg->kb;) {
+		if (kb == e->kb + e->n)
+			e = segment_extent(seg, kb);
 		n = b->n;
 		if (plan_extent(d, b, e, kb) == -1)
 			return -1;
 		if (b->all > 0 || b->n == n)
 			break;
 		kb += b->n - n;
-		if (kb == e->kb + e->n)
-			e++;
 	}
 	return 0;
 }

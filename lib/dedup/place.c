@@ -16,6 +16,8 @@ place_give(struct dedup *d, const struct segment *seg)
 
 	if (d->places + segment_kb(seg) > PLACE_MOST)
 		return errstr_set("more than 256 TiB in one snapshot");
+	if (segment_describe(seg) == -1)
+		return -1;
 	if (VEC_ROOM(d->desc, d->ndesc) == -1)
 		return -1;
 	v = &d->desc[d->ndesc++];

@@ -59,4 +59,51 @@ refused "$memory" "references" "snapls -l"
 bomb '          1 x\n 2000000000 ' '\0' 1000 >"$tmp/bomb"
 refused "2000000000 bytes, more than 1073741824" "a record of two gigabytes" \
     "snapls -l"
-finish 9
+
+# A file that is a hole but for its first line, the header of the memory and a
+# trailer, which tells of pages in turn with zeros, and then of runs of
+# references to all of them: what is asked for of those is refused, not more.
+python3 - "$tmp/bomb" "$(dirname "$0")" <<'END'
+import struct
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[2])
+from trailer import MAGIC, MB, RAW, SAME, ZERO, difference, number
+from xxh3 import xxh3
+
+pages, times = 500000, 60
+base = 1 << 30
+kb = 2 * pages + times * pages
+head = (b'process snapshot 1 root@x amd64 1 "Linux 6"\n'
+        b'          1 mem\n          1 %11d %11d ' % (base, kb << 10))
+runs = (number(4 | RAW) + number(4 | ZERO)) * pages
+last = 0
+for _ in range(times):
+    runs += number(pages << 2 | SAME) + number(0) + difference(0, last)
+    last = pages
+end = len(head) + pages * 1026 + times * pages * 25
+length = end - head.index(b'          1 mem')
+index = (difference(1, 0) + number(10) + number(1) + difference(base, 0) +
+         number(kb << 10) + runs + number(length))
+before = b'1 %d\n' % end
+sums = struct.pack('<Q', xxh3(head.ljust(MB, b'\0')))
+sums = sums.ljust(-(-end // MB) * 8, b'\0')
+body = b'linux index 1\n'
+for name, data in (b'before', before), (b'sums', sums), (b'index', index):
+    body += name + b'\n%11d ' % len(data) + data
+body += b'end\n%11d ' % 24
+out = b'          0 proc\n%11d ' % (len(body) + 24) + body
+out += struct.pack('<Q', len(out) + 24)
+out += struct.pack('<Q', xxh3(out)) + MAGIC
+with open(sys.argv[1], 'wb') as file:
+    file.write(head)
+    file.seek(end)
+    file.write(out)
+END
+(
+	ulimit -d 700000
+	timeout 60 "$BUILD/snapcat" -o "$tmp/out" "$tmp/bomb"
+) >/dev/null 2>"$tmp/err"
+is "$? $(grep -c 'would take [0-9]* megabytes of memory' "$tmp/err")" "1 1" \
+    "extents of an index"
+finish 10

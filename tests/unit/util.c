@@ -289,11 +289,11 @@ segment_bytes(const struct segment *s, uint8_t *buf)
 {
 	const struct extent *e;
 	struct run r;
-	size_t i;
 	uint64_t kb;
 
-	for (i = 0, kb = 0; i < s->next; i++) {
-		e = &s->ext[i];
+	for (kb = 0; kb < s->kb;) {
+		e = segment_extent(s, kb);
+		assert_non_null(e);
 		assert_int_equal(e->kb, kb);
 		assert_true(e->n > 0);
 		kb += e->n;

@@ -221,7 +221,7 @@ part_holes(struct core *c, const struct corepart *p, uint64_t *zero)
 	first = p->addr - s->base;	/* the part in its segment */
 	for (at = first; at < first + p->len; at += n) {
 		if ((e = segment_extent(s, at / KB)) == NULL)
-			break;
+			return -1;
 		n = (e->kb + e->n) * KB - at;
 		if (n > first + p->len - at)
 			n = first + p->len - at;

@@ -116,7 +116,10 @@ shm_pages(struct buf *b, struct image *im, uint64_t page)
 	for (pc = im == NULL ? NULL : image_first(im); pc != NULL;
 	    pc = piece_next(pc))
 		for (kb = 0; kb < segment_kb(pc->seg); kb = e->kb + e->n) {
-			e = segment_extent(pc->seg, kb);
+			if ((e = segment_extent(pc->seg, kb)) == NULL) {
+				b->failed = true;
+				return;
+			}
 			from = (pc->seg->base + e->kb * KB) / page * page;
 			to = (pc->seg->base + (e->kb + e->n) * KB +
 			    page - 1) / page * page;

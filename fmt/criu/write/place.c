@@ -182,7 +182,8 @@ entry_fill(struct criuout *out, struct object *o, const struct pages *p)
 			return errstr_set("%s: %jx is in the snapshot twice",
 			    o->name, (uintmax_t)addr);
 		kb = (addr - pc->seg->base) / KB;
-		e = segment_extent(pc->seg, kb);
+		if ((e = segment_extent(pc->seg, kb)) == NULL)
+			return -1;
 		n = e->n - (kb - e->kb);
 		left = (pc->last - addr + 1) / KB;
 		if (n > left)
