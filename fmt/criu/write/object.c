@@ -4,6 +4,7 @@
  */
 #include "write.h"
 #include "full.h"
+#include "rbtree.h"
 #include "record/record.h"
 #include "vec.h"
 
@@ -107,18 +108,23 @@ object_file(struct criuout *out, struct object *o)
 	return 0;
 }
 
+static int
+object_cmp(const struct object *a, const struct object *b)
+{
+	return a->proc->pid < b->proc->pid ? -1 : a->proc->pid > b->proc->pid;
+}
+
+TREE_GENERATE(objecttree, object, entry, object_cmp)
+
 /*
  * Return the object that was made for a process, or NULL.
  */
 struct object *
-object_find(const struct criuout *out, const struct proc *p)
+object_find(struct criuout *out, struct proc *p)
 {
-	size_t i;
+	struct object key = { .proc = p };
 
-	for (i = out->nobject; i-- > 0;)
-		if (out->object[i]->proc == p)
-			return out->object[i];
-	return NULL;
+	return RB_FIND(objecttree, &out->byproc, &key);
 }
 
 /*
@@ -144,6 +150,7 @@ object_new(struct criuout *out, struct proc *p, const struct recfile *f)
 	    snap_page(out->store.snap, p), &o->bytes) == -1 ||
 	    object_file(out, o) == -1)
 		goto fail;
+	RB_INSERT(objecttree, &out->byproc, o);
 	return out->object[out->nobject++] = o;
 fail:
 	object_free(o);

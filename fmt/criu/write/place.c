@@ -10,6 +10,7 @@
  *					[0][1][2][ ][4]   at the end
  */
 #include "write.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -217,6 +218,36 @@ object_fill(struct criuout *out, struct object *o)
 	return 0;
 }
 
+static int
+pagemap_cmp(const void *a, const void *b)
+{
+	const struct made *const *x = a, *const *y = b;
+
+	return (*x)->pages->pid < (*y)->pages->pid ? -1 :
+	    (*x)->pages->pid > (*y)->pages->pid;
+}
+
+/*
+ * Have an object for a process, if one of the n pagemaps, by process, is its
+ * own.
+ */
+static int
+object_make(struct criuout *out, struct proc *p, struct made *const *map,
+    size_t n)
+{
+	struct recfile f;
+	size_t at;
+
+	at = BISECT_WHILE(k, n, map[k]->pages->pid < p->pid);
+	if (at == n || map[at]->pages != p || object_find(out, p) != NULL)
+		return 0;
+	f.name = map[at]->name;
+	f.namelen = strlen(f.name);
+	f.data = map[at]->b.data;
+	f.len = map[at]->b.len;
+	return object_new(out, p, &f) == NULL ? -1 : 0;
+}
+
 /*
  * Have an object for each pagemap, in the order of the processes.
  */
@@ -224,22 +255,20 @@ static int
 objects_make(struct criuout *out, const struct mades *l)
 {
 	const struct snap *s = out->store.snap;
-	struct recfile f;
-	size_t i, k;
+	struct made **map;
+	size_t i, n;
+	int rc;
 
-	for (i = 0; i < s->nproc; i++) {
-		for (k = 0; k < l->n && l->v[k]->pages != s->proc[i]; k++)
-			continue;
-		if (k == l->n || object_find(out, s->proc[i]) != NULL)
-			continue;
-		f.name = l->v[k]->name;
-		f.namelen = strlen(f.name);
-		f.data = l->v[k]->b.data;
-		f.len = l->v[k]->b.len;
-		if (object_new(out, s->proc[i], &f) == NULL)
-			return -1;
-	}
-	return 0;
+	if ((map = calloc(l->n + 1, sizeof *map)) == NULL)
+		return errstr_set("out of memory");
+	for (i = n = 0; i < l->n; i++)
+		if (l->v[i]->pages != NULL)
+			map[n++] = l->v[i];
+	qsort(map, n, sizeof *map, pagemap_cmp);
+	for (i = 0, rc = 0; i < s->nproc && rc == 0; i++)
+		rc = object_make(out, s->proc[i], map, n);
+	free(map);
+	return rc;
 }
 
 static int

@@ -20,6 +20,7 @@
 enum { WRITEBUF = 256 * 1024 };	/* bytes that are written at once */
 
 struct object {			/* a process, or shared memory */
+	RB_ENTRY(object) entry;	/* by its number */
 	struct proc	*proc;	/* borrowed; its pages are its mem */
 	char		*name;	/* owned; of its pagemap image */
 	struct pagemap	*map;	/* owned; as it came */
@@ -31,6 +32,8 @@ struct object {			/* a process, or shared memory */
 	uint64_t	 done;	/* addresses below are written */
 };
 
+RB_HEAD(objecttree, object);
+
 struct criuout {
 	struct pagestore store;	/* for readopts; the first member */
 	struct outdir	*out;	/* owned; NULL: not made yet */
@@ -41,6 +44,7 @@ struct criuout {
 	struct imgdir	*below;	/* owned; the parent, once it was opened */
 	struct object	**object; /* owned */
 	size_t		 nobject;
+	struct objecttree byproc; /* the same */
 	struct object	*last;	/* borrowed; a page was put into it */
 	const struct proc *nothing; /* borrowed; no page of it is taken */
 	uint8_t		*buf;	/* owned; nbuf bytes to be written at bufat, of
@@ -59,7 +63,7 @@ int		 criuout_put(struct criuout *out, const char *name,
 		    struct buf *b);
 
 /* object.c */
-struct object	*object_find(const struct criuout *out, const struct proc *p);
+struct object	*object_find(struct criuout *out, struct proc *p);
 struct object	*object_new(struct criuout *out, struct proc *p,
 		    const struct recfile *f);
 const struct pages *object_entry(struct object *o, uint64_t addr);
