@@ -164,7 +164,9 @@ job_parse(struct job *j, int argc, char *argv[])
 	/* a child that stayed would have another parent */
 	if (j->move.kill || j->move.dry)
 		j->live.descendants = true;
-	j->live.move = j->move.kill && !j->move.dry;
 	j->live.clone = !j->stop && !j->live.observe && !j->move.kill &&
 	    !j->move.dry;
+	if (j->move.dry)	/* with -k, too, nothing is killed */
+		j->move.kill = j->move.force = false;
+	j->live.move = j->move.kill;
 }

@@ -63,6 +63,10 @@ snap -d -r "$pid"
 is "$rc $err" "0 snap: all can be restored" "-d: all can be restored"
 running "$pid" "$child"
 ok $? "-d: they run on"
+snap -d -k -f "$pid"
+is "$rc $err" "0 snap: all can be restored" "-d -k -f: the same"
+running "$pid" "$child"
+ok $? "-d -k -f: they run on"
 snap -k -o "$tmp/snap" "$pid"
 ended "$pid" "$child"
 is "$? $rc $err" "0 0 " "to a file: they have ended when snap has, children too"
@@ -198,4 +202,4 @@ if is_root; then
 else
 	skip "one's own, another's" "needs root" 2
 fi
-finish 30
+finish 32
