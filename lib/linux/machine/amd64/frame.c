@@ -62,6 +62,7 @@ enum {
 	   not what the kernel begins with */
 	XFEATURE_ALWAYS = 1 << 0 | 1 << 1 | 1 << 9,
 	CPUID_XSTATE = 0xd,
+	NFEATURES = 63,
 
 	/* arch/x86/include/uapi/asm/sigcontext.h */
 	SW_BYTES = 464,
@@ -85,21 +86,41 @@ _Static_assert((int)STAGE_SIZE <= (int)STAGE_MOST &&
     (int)STAGE_SIZE >= (int)STAGE_LEAST, "a stage has such a size");
 
 /*
+ * Return where a feature of extended state ends in the standard layout; 0 if
+ * the processor does not tell.  It is asked once: in a virtual machine, whose
+ * host answers, that takes longer than all else that a frame takes.
+ */
+static size_t
+feature_end(unsigned int feature)
+{
+	static struct {
+		size_t	 end;
+		bool	 known;
+	} seen[NFEATURES];
+	unsigned int a, b, c, d;
+
+	if (!seen[feature].known) {
+		seen[feature].known = true;
+		if (__get_cpuid_count(CPUID_XSTATE, feature, &a, &b, &c, &d))
+			seen[feature].end = b + a;
+	}
+	return seen[feature].end;
+}
+
+/*
  * Return how many bytes of extended state, in the standard layout, hold the
  * features of a mask: Intel's Software Developer's Manual, volume 1, 13.
  */
 static size_t
 xstate_size(uint64_t features, size_t most)
 {
-	unsigned int a, b, c, d, i;
+	unsigned int i;
 	size_t size;
 
 	size = XSTATE_MIN;
-	for (i = 2; i < 63; i++)
-		if (features >> i & 1 &&
-		    __get_cpuid_count(CPUID_XSTATE, i, &a, &b, &c, &d) &&
-		    b + a > size)
-			size = b + a;
+	for (i = 2; i < NFEATURES; i++)
+		if (features >> i & 1 && feature_end(i) > size)
+			size = feature_end(i);
 	return size < most ? size : most;
 }
 
