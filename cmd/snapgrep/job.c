@@ -4,9 +4,11 @@
  *
  *	WAITING -> TAKEN -> DONE
  *
- * Who asks for a job does it himself if nobody has begun with it, and others
- * while it is not done.  Of one that has very many matches none are kept: it is
- * done again when it is asked for.
+ * Several that follow one another are taken at once, by one thread: what it
+ * reads and checks beyond the end of one is at hand for the next.  Who asks for
+ * a job does it himself if nobody has taken it, and others while it is not
+ * done.  Of one that has very many matches none are kept: it is done again when
+ * it is asked for.
  */
 #include "snapgrep.h"
 #include "worker.h"
@@ -17,6 +19,8 @@
 
 enum {
 	THREADS = 16,
+	TOGETHER = 16,		/* jobs that are taken at once, at most */
+	SHARES = 4,		/* of all jobs, that a thread takes at least */
 	MANY = 8192		/* matches that are kept of a job */
 };
 
@@ -38,6 +42,8 @@ struct worker {
 	struct found	*v;	/* owned; of the present job */
 	size_t		 n;
 	size_t		 cap;
+	size_t		 next;	/* of the jobs that it has taken; locked */
+	size_t		 end;	/* of those; exclusive; locked */
 	pthread_t	 thread;
 };
 
@@ -46,6 +52,7 @@ struct search {
 	struct job	*job;	/* owned */
 	size_t		 njob;
 	size_t		 next;	/* that nobody has looked at; locked */
+	size_t		 together; /* jobs that are taken at once */
 	size_t		 most;	/* bytes to read for one */
 	struct worker	 self;	/* of who asks */
 	struct worker	*w;	/* owned */
@@ -193,24 +200,38 @@ worker_job(struct worker *w, struct job *j)
 }
 
 /*
- * Do the next job that nobody has begun with.  The lock is held, but not while
- * it is done.  Return false if there is none.
+ * Take job i, which nobody has taken, and those behind it that nobody has, some
+ * together.  The lock is held, and the worker has none.
+ */
+static void
+worker_take(struct worker *w, size_t i)
+{
+	const struct search *s = w->s;
+
+	w->next = i;
+	for (w->end = i; w->end < s->njob && w->end - i < s->together &&
+	    s->job[w->end].state == WAITING; w->end++)
+		s->job[w->end].state = TAKEN;
+}
+
+/*
+ * Do the next job of those that were taken, or that nobody has.  The lock is
+ * held, but not while it is done.  Return false if there is none.
  */
 static bool
 worker_next(struct worker *w)
 {
 	struct search *s = w->s;
-	struct job *j;
 
-	while (s->next < s->njob) {
-		j = &s->job[s->next++];
-		if (j->state != WAITING)
-			continue;
-		j->state = TAKEN;
-		worker_job(w, j);
-		return true;
+	if (w->next == w->end) {
+		while (s->next < s->njob && s->job[s->next].state != WAITING)
+			s->next++;
+		if (s->next == s->njob)
+			return false;
+		worker_take(w, s->next);
 	}
-	return false;
+	worker_job(w, &s->job[w->next++]);
+	return true;
 }
 
 static void *
@@ -258,6 +279,11 @@ workers_start(struct search *s)
 		n = s->njob == 0 ? 0 : (int)s->njob - 1;
 	if ((s->w = calloc((size_t)n + 1, sizeof *s->w)) == NULL)
 		return errstr_set("out of memory");
+	s->together = s->njob / ((size_t)n + 1) / SHARES;
+	if (s->together > TOGETHER)
+		s->together = TOGETHER;
+	if (s->together == 0)
+		s->together = 1;
 	for (i = 0, rc = 0; i < n && rc == 0; i++) {
 		rc = worker_open(&s->w[i], s);
 		if (rc == -1 || worker_start(&s->w[i].thread, worker_main,
@@ -343,13 +369,12 @@ search_job(struct search *s, size_t body, size_t i, size_t *n)
 	bool failed;
 
 	pthread_mutex_lock(&s->lock);
-	if (j->state == WAITING) {
-		j->state = TAKEN;
-		worker_job(&s->self, j);
-	}
-	while (j->state != DONE)
+	while (j->state != DONE) {
+		if (j->state == WAITING && s->self.next == s->self.end)
+			worker_take(&s->self, (size_t)(j - s->job));
 		if (!worker_next(&s->self))
 			pthread_cond_wait(&s->done, &s->lock);
+	}
 	failed = s->failed;
 	pthread_mutex_unlock(&s->lock);
 	if (failed || (j->many && worker_do(&s->self, j) == -1)) {
