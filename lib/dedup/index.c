@@ -35,7 +35,8 @@ enum {
 	TAGBITS = 26,
 	SLACK = 64,		/* slots behind the last home */
 	FIRSTCAP = 448,
-	LARGE = 4096		/* below, a shard doubles */
+	LARGE = 4096,		/* below, a shard doubles */
+	ROOM = 256 * 1024	/* bytes of addresses that a shard has at first */
 };
 
 #define EMPTY		UINT64_MAX
@@ -99,7 +100,7 @@ index_free(struct index *ix)
 
 	for (i = 0; i < SHARDS; i++)
 		if (ix->shard[i].slot != NULL)
-			munmap(ix->shard[i].slot, ix->shard[i].size);
+			munmap(ix->shard[i].slot, ix->shard[i].room);
 	pthread_rwlock_destroy(&ix->moving);
 	memset(ix, 0, sizeof *ix);
 }
@@ -149,22 +150,27 @@ shard_place(const struct shard *sh, uint64_t tag)
 
 /*
  * Have the memory of a shard hold cap homes and the slack behind them; what is
- * new there is not written yet.  Return 0; -1 with errstr.
+ * new there is not written yet.  It has addresses for more than that, for other
+ * threads are kept from running while memory moves.  Return 0; -1 with errstr.
  */
 static int
 shard_map(struct shard *sh, size_t cap)
 {
-	size_t page, size;
+	size_t page, size, room;
 	void *p;
 
 	page = (size_t)sysconf(_SC_PAGESIZE);
 	size = ((cap + SLACK) * sizeof *sh->slot + page - 1) / page * page;
-	p = sh->slot == NULL ? mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) :
-	    mremap(sh->slot, sh->size, size, MREMAP_MAYMOVE);
-	if (p == MAP_FAILED)
-		return errstr_set("out of memory for the index");
-	sh->slot = p;
+	if (size > sh->room) {
+		room = size < ROOM / 2 ? ROOM : 2 * size;
+		p = sh->slot == NULL ? mmap(NULL, room, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) :
+		    mremap(sh->slot, sh->room, room, MREMAP_MAYMOVE);
+		if (p == MAP_FAILED)
+			return errstr_set("out of memory for the index");
+		sh->slot = p;
+		sh->room = room;
+	}
 	sh->size = size;
 	sh->cap = cap;
 	return 0;

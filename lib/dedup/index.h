@@ -14,7 +14,8 @@ struct shard {
 	uint64_t	*slot;	/* owned; mapped */
 	size_t		 cap;	/* home slots; a few more lie behind them */
 	size_t		 n;
-	size_t		 size;	/* bytes mapped */
+	size_t		 size;	/* bytes that it takes */
+	size_t		 room;	/* bytes of addresses that it has */
 };
 
 struct index {
