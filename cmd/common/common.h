@@ -96,9 +96,6 @@ void		 progress_show(struct progress *p, const char *name);
 void		 progress_clear(void);
 void		 progress_hide(void);
 
-/* signame.c */
-const char	*signal_name(unsigned int sig);
-
 /* status.c: of Plan 9, where its words begin */
 enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };
 

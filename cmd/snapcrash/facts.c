@@ -3,6 +3,7 @@
  * it dumped core.  All of it may be a stranger's.
  */
 #include "crash.h"
+#include "signame.h"
 
 #include <err.h>
 #include <fcntl.h>
@@ -15,16 +16,17 @@
 enum { READ_SECONDS = 60 };
 
 /*
- * Name a signal, and say what it means.
+ * Put the name of signal sig, and what it means, into s, of size bytes.
  */
 void
 signal_text(unsigned int sig, char *s, size_t size)
 {
-	if (*signal_name(sig) == '-')
+	const char *name = signal_name(sig);
+
+	if (name == NULL)
 		snprintf(s, size, "signal %u", sig);
 	else
-		snprintf(s, size, "SIG%s (%s)", signal_name(sig),
-		    strsignal((int)sig));
+		snprintf(s, size, "SIG%s (%s)", name, strsignal((int)sig));
 }
 
 /*

@@ -2,6 +2,7 @@
  * What is shown of crashes: a table, one in detail, its stacks, and gdb.
  */
 #include "crash.h"
+#include "signame.h"
 
 #include <err.h>
 #include <errno.h>
@@ -60,13 +61,14 @@ static void
 list_line(const struct crash *k)
 {
 	const struct crashed *f = k->facts;
+	const char *sig = f == NULL ? NULL : signal_name(f->signal);
 	char when[32], id[NAME_MAX + 1];
 
 	strlcpy(id, k->id, sizeof id);
 	printf("%-19s %7" PRIu64 " %-10s %-7s %-12s %7juK  %-16s %s\n",
 	    when_text(k, when, sizeof when), crash_pid(k),
 	    f == NULL ? "-" : f->user,
-	    f == NULL ? "-" : signal_name(f->signal),
+	    sig == NULL ? "-" : sig,
 	    f == NULL ? "-" : f->place, (uintmax_t)(k->size / KB),
 	    f == NULL ? "-" : f->name, text_harmless(id));
 }

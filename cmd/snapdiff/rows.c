@@ -4,6 +4,7 @@
  */
 #include "snapdiff.h"
 #include "vec.h"
+#include "zero.h"
 
 #include <string.h>
 
@@ -44,12 +45,6 @@ kbchange_add(struct kbchange *to, const struct kbchange *kb)
 	to->unknown += kb->unknown;
 }
 
-static bool
-is_zero(const uint8_t *p, size_t n)
-{
-	return *p == 0 && memcmp(p, p + 1, n - 1) == 0;
-}
-
 /*
  * Return what became of n bytes, a kilobyte or less.
  */
@@ -58,9 +53,9 @@ bytes_verdict(const uint8_t *x, const uint8_t *y, size_t n)
 {
 	if (memcmp(x, y, n) == 0)
 		return PAGES_SAME;
-	if (is_zero(x, n))
+	if (bytes_arezero(x, n))
 		return PAGES_NEW;
-	return is_zero(y, n) ? PAGES_GONE : PAGES_CHANGED;
+	return bytes_arezero(y, n) ? PAGES_GONE : PAGES_CHANGED;
 }
 
 struct pairing {		/* of mappings, at the addresses of both */

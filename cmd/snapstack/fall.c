@@ -4,6 +4,7 @@
  */
 #include "num.h"
 #include "snapstack.h"
+#include "signame.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ fall_name(const struct stack *st, char *s, size_t size)
 {
 	const char *name = signal_name(st->signal);
 
-	if (*name == '-')
+	if (name == NULL)
 		snprintf(s, size, "signal %u", st->signal);
 	else
 		snprintf(s, size, "SIG%s", name);

@@ -5,6 +5,7 @@
  */
 #include "facts.h"
 #include "digits.h"
+#include "signame.h"
 #include "vec.h"
 
 #include <inttypes.h>
@@ -291,22 +292,6 @@ facts_status(struct factlist *l, const struct linuxrec *r)
 				s[k] = ' ';
 	}
 	return 0;
-}
-
-/*
- * Return the name of a signal, without SIG, on the machines that have the
- * numbers of signal(7) for x86 and ARM; NULL for none of these.
- */
-static const char *
-signal_name(uint64_t num)
-{
-	static const char *const names[] = { NULL, "HUP", "INT", "QUIT", "ILL",
-	    "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
-	    "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP",
-	    "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH",
-	    "IO", "PWR", "SYS" };
-
-	return num < sizeof names / sizeof *names ? names[num] : NULL;
 }
 
 /*

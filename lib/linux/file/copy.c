@@ -7,6 +7,7 @@
 #include "file.h"
 #include "full.h"
 #include "worker.h"
+#include "zero.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -73,15 +74,6 @@ piece_read(const struct copyjob *j, uint8_t *buf, size_t len, uint64_t from)
 }
 
 /*
- * Return whether there is nothing but zeros.
- */
-static bool
-is_zero(const uint8_t *p, size_t len)
-{
-	return len == 0 || (p[0] == 0 && memcmp(p, p + 1, len - 1) == 0);
-}
-
-/*
  * Copy a piece, through buf unless it goes to memory.  Return 0, or -1 with
  * errstr.
  */
@@ -99,7 +91,7 @@ piece_copy(const struct copyjob *j, const struct copyrun *r, uint8_t *buf)
 		want = r->len - done < BLOCK ? (size_t)(r->len - done) : BLOCK;
 		if ((n = piece_read(j, buf, want, r->from + done)) == -1)
 			return -1;
-		if (!(j->sparse && is_zero(buf, (size_t)n)) &&
+		if (!(j->sparse && bytes_arezero(buf, (size_t)n)) &&
 		    full_pwrite(j->out, buf, (size_t)n, r->to + done) == -1)
 			return errstr_sys("temporary file");
 		if ((size_t)n < want)

@@ -5,6 +5,7 @@
 #include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
 #include "run.h"
+#include "zero.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -15,15 +16,6 @@ enum {
 				   not shared, */
 	FAR = 1024		/* and for one that is there */
 };
-
-/*
- * Return whether there is nothing but zeros.
- */
-static bool
-is_zero(const uint8_t *p, size_t len)
-{
-	return len == 0 || (p[0] == 0 && memcmp(p, p + 1, len - 1) == 0);
-}
 
 /*
  * Return true if n pages, of which these are the entries in pagemap, are there,
@@ -158,7 +150,7 @@ take_dead(struct inject *in, const struct vma *v, size_t len)
 		return false;
 	at = below ? find_pages(in, v->start, at, len) : v->start;
 	if (pread(in->mem, in->was, len, (off_t)at) != (ssize_t)len ||
-	    (!below && !is_zero(in->was, len)))
+	    (!below && !bytes_arezero(in->was, len)))
 		return false;
 	in->dead = at;
 	in->len = len;
