@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Of n records of size bytes, each with a uint64_t at the offset at, return
- * how many have one that is at most key.  It is also the place of the first
- * that has a greater one.
+ * Of the n records at v, ascending, of size bytes each, with a uint64_t at the
+ * offset at, return how many have one that is at most key.  It is also the
+ * place of the first that has a greater one.
  */
 static inline size_t
 bisect(const void *v, size_t n, size_t size, size_t at, uint64_t key)

@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * Make room for n more bytes behind the last.  Returns where they go, or
- * NULL; the caller adds to len what it used.
+ * Make room for n more bytes behind the last of b.  Return where they go, or
+ * NULL when memory runs out, which b remembers; the caller adds to b->len what
+ * it used.
  */
 uint8_t *
 buf_room(struct buf *b, size_t n)
@@ -39,8 +40,8 @@ buf_room(struct buf *b, size_t n)
 }
 
 /*
- * Add n bytes.  Where memory runs out, nothing is added, and b has failed:
- * buf_check tells that of all calls before it.
+ * Add the n bytes at data to b.  Where memory runs out, nothing is added, and b
+ * has failed: buf_check tells that of all calls before it.
  */
 void
 buf_add(struct buf *b, const void *data, size_t n)
@@ -54,7 +55,7 @@ buf_add(struct buf *b, const void *data, size_t n)
 }
 
 /*
- * Add a string, without its NUL.
+ * Add string s to b, without its NUL, as buf_add.
  */
 void
 buf_puts(struct buf *b, const char *s)
@@ -63,7 +64,8 @@ buf_puts(struct buf *b, const char *s)
 }
 
 /*
- * Add text as printf(3) does; it is not terminated by a NUL.
+ * Add text to b, made of fmt as printf(3) does, as buf_add; it is not
+ * terminated by a NUL.
  */
 void
 buf_printf(struct buf *b, const char *fmt, ...)
@@ -88,8 +90,8 @@ buf_printf(struct buf *b, const char *fmt, ...)
 }
 
 /*
- * Return 0 if all that was added is there; -1 with errstr if memory ran out on
- * the way.
+ * Return 0 if all that was added to b is there; -1 with errstr if memory ran
+ * out on the way.
  */
 int
 buf_check(const struct buf *b)
@@ -97,6 +99,9 @@ buf_check(const struct buf *b)
 	return b->failed ? errstr_set("out of memory") : 0;
 }
 
+/*
+ * Free the bytes of b, which is empty then.
+ */
 void
 buf_free(struct buf *b)
 {

@@ -45,9 +45,9 @@ builder_segment(struct builder *b, uint64_t addr)
 }
 
 /*
- * Add n kilobytes at addr: at loc in src, or zeros where src is NULL.
- * Addresses ascend; what is missing below addr has been noted by
- * image_miss before.
+ * Add n kilobytes to b, at address addr: those at loc in src, or zeros where
+ * src is NULL.  Addresses ascend; what is missing below addr has been noted by
+ * image_miss before.  Return 0, or -1 with errstr.
  */
 int
 builder_run(struct builder *b, uint64_t addr, uint64_t n, struct source *src,
@@ -187,10 +187,10 @@ builder_coalesce(struct builder *b)
 }
 
 /*
- * Put what was built into the image: at most 16 segments where that is
- * cheap (up to 65536 kilobytes of zeros, a byte each in a stream, or 1% of
- * what was captured).  The builder
- * is empty afterwards, on failure too.
+ * Put what was built with b into its image: at most 16 segments where that is
+ * cheap (up to 65536 kilobytes of zeros, a byte each in a stream, or 1% of what
+ * was captured).  The builder is empty afterwards, on failure too.  Return 0,
+ * or -1 with errstr.
  */
 int
 builder_finish(struct builder *b)

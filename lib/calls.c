@@ -43,8 +43,9 @@ call_closefrom(unsigned int first)
 }
 
 /*
- * Do what ioctl(2) does.  Its request is an int in POSIX and in musl, which
- * cannot be what the headers of Linux have: numbers of 32 bits.
+ * Do what ioctl(2) does with fd, and return what it does.  Its request is an
+ * int in POSIX and in musl, which cannot be what the headers of Linux have:
+ * numbers of 32 bits. arg is that of the request.
  */
 int
 call_ioctl(int fd, unsigned long request, void *arg)

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * Return the file that a mapping is of, carried along as the text of what is
- * returned; or NULL when it is not (which is no error).
+ * Return the file that mapping v is of, carried along in s as the text of what
+ * is returned; or NULL when it is not (which is no error), or memory runs out.
  */
 struct proc *
 carried_find(struct snap *s, const struct vma *v)
@@ -34,7 +34,7 @@ carried_find(struct snap *s, const struct vma *v)
 
 /*
  * Return the bytes of the file that mapping v of process p is of, from its
- * first on: those carried along or, where the file is exe (the path of the
+ * first on: those carried along in s or, where the file is exe (the path of the
  * executable of p, or NULL), the text of p.  Return NULL if the snapshot does
  * not have them (which is no error).
  */
@@ -52,7 +52,9 @@ mapped_file(struct snap *s, struct proc *p, const char *exe,
 }
 
 /*
- * Let a process be a file that is carried along.
+ * Let process p be a file that is carried along: the one with device number
+ * dev, as maps has it, inode ino and the name path, which is copied.  Return 0,
+ * or -1 with errstr.
  */
 int
 carried_set(struct proc *p, uint64_t dev, uint64_t ino, const char *path)
@@ -72,8 +74,9 @@ carried_set(struct proc *p, uint64_t dev, uint64_t ino, const char *path)
 }
 
 /*
- * Make a file to be carried along, without bytes so far; dev, ino and path as
- * maps has them.  Its Linux record is still to be packed.
+ * Add the file that mapping v is of to snapshot s, to be carried along, without
+ * bytes so far; dev, ino and path as maps has them.  Its Linux record is still
+ * to be packed.  Return it, or NULL with errstr.
  */
 struct proc *
 carried_new(struct snap *s, const struct vma *v)
@@ -93,7 +96,8 @@ carried_new(struct snap *s, const struct vma *v)
 }
 
 /*
- * Make one of size bytes that lie from 0 on in src.
+ * Add the file that mapping v is of to snapshot s: the size bytes that lie from
+ * 0 on in src are its text.  Return it, or NULL with errstr.
  */
 struct proc *
 carried_add(struct snap *s, const struct vma *v, struct source *src,
@@ -108,8 +112,9 @@ carried_add(struct snap *s, const struct vma *v, struct source *src,
 }
 
 /*
- * Make one of memory that processes share, or of a file that no name leads to
- * any more: mem has what is not a hole, in whole pages. src is a file.
+ * Add to snapshot s what mapping v is of: memory that processes share, or a
+ * file that no name leads to any more, of size bytes.  Its mem has what is not
+ * a hole, in whole pages. src is a file.  Return it, or NULL with errstr.
  */
 struct proc *
 carried_addmem(struct snap *s, const struct vma *v, struct source *src,

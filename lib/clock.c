@@ -38,7 +38,7 @@ nap_us(long us)
 }
 
 /*
- * Return a time in nanoseconds; before the beginning of time, less than 0.
+ * Return time t in nanoseconds; before the beginning of time, less than 0.
  */
 intmax_t
 timespec_ns(const struct timespec *t)

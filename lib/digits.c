@@ -43,7 +43,7 @@ digits_clip(const char *s, const char *end, unsigned int base, uint64_t *num,
 }
 
 /*
- * The same, but return NULL if the number is 2^64 or more.
+ * The same as digits_clip, but return NULL if the number is 2^64 or more.
  */
 const char *
 digits_read(const char *s, const char *end, unsigned int base, uint64_t *num)

@@ -32,7 +32,8 @@ snap_errstr(void)
 }
 
 /*
- * Set the error string.  Always returns -1, so that a caller can return it.
+ * Set the error string to a sentence, made of fmt as printf(3) does.  Always
+ * return -1, so that a caller can return it.
  */
 int
 errstr_set(const char *fmt, ...)
@@ -48,8 +49,8 @@ errstr_set(const char *fmt, ...)
 }
 
 /*
- * Set the error string to the message and what errno says.  Leaves errno
- * alone and returns -1.
+ * Set the error string to a message, made of fmt as printf(3) does, and what
+ * errno says.  Leave errno alone and return -1.
  */
 int
 errstr_sys(const char *fmt, ...)
@@ -72,7 +73,8 @@ errstr_sys(const char *fmt, ...)
 }
 
 /*
- * Put context before the error string: "context: sentence".  Returns -1.
+ * Put context, made of fmt as printf(3) does, before the error string:
+ * "context: sentence".  Return -1.
  */
 int
 errstr_wrap(const char *fmt, ...)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Add a file to a list; its bytes, from malloc(3) or data_map, belong to the
- * list.
+ * Add a file of that name to list l; its len bytes, data, from malloc(3) or
+ * data_map, belong to the list.  When memory runs out, l->failed tells it.
  */
 void
 filelist_add(struct filelist *l, const char *name, uint8_t *data, size_t len)
@@ -30,7 +30,8 @@ filelist_add(struct filelist *l, const char *name, uint8_t *data, size_t len)
 }
 
 /*
- * Add a file that holds text.
+ * Add a file of that name to list l that holds text, made of fmt as printf(3)
+ * does.  When memory runs out, l->failed tells it.
  */
 void
 filelist_text(struct filelist *l, const char *name, const char *fmt, ...)
@@ -49,7 +50,8 @@ filelist_text(struct filelist *l, const char *name, const char *fmt, ...)
 }
 
 /*
- * Add what is in a buffer, which is empty then.
+ * Add a file of that name to list l that holds what is in b, which is empty
+ * then.  When memory runs out, or did for b, l->failed tells it.
  */
 void
 filelist_buf(struct filelist *l, const char *name, struct buf *b)
@@ -63,7 +65,8 @@ filelist_buf(struct filelist *l, const char *name, struct buf *b)
 }
 
 /*
- * Add a copy of n bytes.
+ * Add a file of that name to list l that holds a copy of the n bytes at data.
+ * When memory runs out, l->failed tells it.
  */
 void
 filelist_copy(struct filelist *l, const char *name, const void *data, size_t n)
@@ -75,7 +78,7 @@ filelist_copy(struct filelist *l, const char *name, const void *data, size_t n)
 }
 
 /*
- * Return the first file of a list that has a name, or NULL.
+ * Return the first file of list l that has that name, or NULL.
  */
 struct file *
 filelist_find(const struct filelist *l, const char *name)
@@ -109,6 +112,9 @@ filelist_join(struct filelist *l, struct filelist *from)
 	filelist_free(from);
 }
 
+/*
+ * Free the files of list l, which is empty then.
+ */
 void
 filelist_free(struct filelist *l)
 {

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 /*
- * Read len bytes of a file at off.  Return how many were read: if fewer, errno
- * is 0 where the file ends behind them, or tells why the next cannot be read.
+ * Read len bytes of the file that is open as fd, at offset off, into buf.
+ * Return how many were read: if fewer, errno is 0 where the file ends behind
+ * them, or tells why the next cannot be read.
  */
 size_t
 full_pread(int fd, void *buf, size_t len, uint64_t off)
@@ -32,8 +33,8 @@ full_pread(int fd, void *buf, size_t len, uint64_t off)
 }
 
 /*
- * Add all that is left of a file to b.  Return 0; or -1 with errno, and b is
- * the caller's to free, too.
+ * Add all that is left of the file that is open as fd to b.  Return 0; or -1
+ * with errno, and b is the caller's to free, too.
  */
 int
 full_read(int fd, struct buf *b)
@@ -77,7 +78,7 @@ full_readfile(int dir, const char *path, struct buf *b)
 }
 
 /*
- * Write len bytes.  Return 0; or -1 with errno.
+ * Write the len bytes at buf to fd.  Return 0; or -1 with errno.
  */
 int
 full_write(int fd, const void *buf, size_t len)
@@ -96,7 +97,8 @@ full_write(int fd, const void *buf, size_t len)
 }
 
 /*
- * Write len bytes of a file at off.  Return 0; or -1 with errno.
+ * Write the len bytes at buf to the file that is open as fd, at offset off.
+ * Return 0; or -1 with errno.
  */
 int
 full_pwrite(int fd, const void *buf, size_t len, uint64_t off)

@@ -49,6 +49,9 @@ extents_free(struct segment *s)
 	free(s->ext);
 }
 
+/*
+ * Free segment s, or NULL; its sources remain.
+ */
 void
 segment_free(struct segment *s)
 {
@@ -59,7 +62,7 @@ segment_free(struct segment *s)
 }
 
 /*
- * Return how many kilobytes a segment has, the last of them perhaps short.
+ * Return how many kilobytes segment s has, the last of them perhaps short.
  */
 uint64_t
 segment_kb(const struct segment *s)
@@ -68,7 +71,8 @@ segment_kb(const struct segment *s)
 }
 
 /*
- * Return the length of a kilobyte of a segment: KB but for a short last one.
+ * Return the length in bytes of kilobyte kb of segment s: KB but for a short
+ * last one.
  */
 size_t
 segment_kblen(const struct segment *s, uint64_t kb)
@@ -80,8 +84,9 @@ segment_kblen(const struct segment *s, uint64_t kb)
 }
 
 /*
- * Describe the next n kilobytes of a segment: at loc in src, or zero where
- * src is NULL.  A run that continues the last extent makes it longer.
+ * Describe the next n kilobytes of segment s: at loc in src, or zero where src
+ * is NULL.  A run that continues the last extent makes it longer.  Return 0, or
+ * -1 with errstr.
  */
 int
 segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
@@ -117,7 +122,7 @@ segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Have an outline describe a segment, which has no extents.
+ * Have outline o describe segment s, which has no extents.
  */
 void
 segment_outline(struct segment *s, struct outline *o)
@@ -127,8 +132,8 @@ segment_outline(struct segment *s, struct outline *o)
 }
 
 /*
- * Return the extent in which a kilobyte lies.  NULL with errstr where that is
- * not described, or cannot be for want of memory.
+ * Return the extent of segment s in which kilobyte kb lies; NULL with errstr
+ * where that is not described, or cannot be for want of memory.
  */
 const struct extent *
 segment_extent(const struct segment *s, uint64_t kb)
@@ -196,8 +201,9 @@ image_new(struct proc *p, enum image_kind kind)
 }
 
 /*
- * Make an image that is one segment at 0: the size bytes (at least 1) that lie
- * from 0 on in src.
+ * Make an image of process p that is one segment at 0: the size bytes (at least
+ * 1) that lie from 0 on in src. kind is whether that is text or memory.  Return
+ * it, the caller's, or NULL with errstr.
  */
 struct image *
 image_whole(struct proc *p, enum image_kind kind, struct source *src,
@@ -220,6 +226,9 @@ image_whole(struct proc *p, enum image_kind kind, struct source *src,
 	return im;
 }
 
+/*
+ * Free image im and its segments, or NULL; its sources remain.
+ */
 void
 image_free(struct image *im)
 {
@@ -237,8 +246,8 @@ image_free(struct image *im)
 }
 
 /*
- * Have what is inserted from here on lie over all that was before: a record
- * begins that describes the image anew.
+ * Have what is inserted into im from here on lie over all that was before: a
+ * record begins that describes the image anew.
  */
 void
 image_section(struct image *im)
@@ -248,9 +257,9 @@ image_section(struct image *im)
 }
 
 /*
- * Put a segment, all described, into an image, which owns it from here on,
- * on failure too.  It lies over all of earlier sections, and under what came
- * before it in its own.
+ * Put segment s, all described, into image im, which owns it from here on, on
+ * failure too.  It lies over all of earlier sections, and under what came
+ * before it in its own.  Return 0, or -1 with errstr.
  */
 int
 image_insert(struct image *im, struct segment *s)
@@ -266,10 +275,10 @@ image_insert(struct image *im, struct segment *s)
 }
 
 /*
- * Note that start..end (exclusive) was mapped and present but is not
- * captured, and why: a word or a few.  A range that continues the last for
- * the same reason makes it longer.  Who notes out of order calls
- * image_sortmissing at the end.
+ * Note that start..end (exclusive) of image im was mapped and present but is
+ * not captured, and the reason: a word or a few, which are copied.  A range
+ * that continues the last for the same reason makes it longer.  Who notes out
+ * of order calls image_sortmissing at the end.  Return 0, or -1 with errstr.
  */
 int
 image_miss(struct image *im, uint64_t start, uint64_t end, const char *reason)
@@ -301,8 +310,8 @@ missing_cmp(const void *a, const void *b)
 }
 
 /*
- * Let what is missing ascend without overlaps: of two reasons for an address
- * that of the range that begins first remains.
+ * Let what is missing of im, which may be NULL, ascend without overlaps: of two
+ * reasons for an address that of the range that begins first remains.
  */
 void
 image_sortmissing(struct image *im)
@@ -328,7 +337,8 @@ image_sortmissing(struct image *im)
 }
 
 /*
- * Make start..end (exclusive, start below end) read as not mapped.
+ * Make start..end (exclusive, start below end) of image im read as not mapped.
+ * Return 0, or -1 with errstr.
  */
 int
 image_punch(struct image *im, uint64_t start, uint64_t end)
@@ -339,8 +349,8 @@ image_punch(struct image *im, uint64_t start, uint64_t end)
 }
 
 /*
- * Return the address that a text reference counts from: where the first segment
- * of a text begins.
+ * Return the address that a text reference to im counts from: where the first
+ * segment of a text begins; of memory 0.
  */
 uint64_t
 image_origin(const struct image *im)
@@ -349,7 +359,7 @@ image_origin(const struct image *im)
 }
 
 /*
- * Return how many bytes an image holds, all segments counted.
+ * Return how many bytes image im holds, all segments counted; 0 of NULL.
  */
 uint64_t
 image_bytes(const struct image *im)

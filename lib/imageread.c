@@ -49,8 +49,9 @@ segment_readsome(const struct segment *s, uint64_t off, uint8_t *buf,
 }
 
 /*
- * Read up to len bytes at an address: as many as can be read before the
- * first that cannot, at least one, or -1.
+ * Read up to len bytes of im at address addr into buf: as many as can be read
+ * before the first that cannot.  Return how many: at least one, if len is not
+ * 0, or -1 with errstr.
  */
 ssize_t
 image_readsome(struct image *im, uint64_t addr, void *buf, size_t len)
@@ -80,8 +81,8 @@ image_readsome(struct image *im, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Read len bytes at an address.  All of them or an error: what is not
- * mapped never reads as zeros.
+ * Read len bytes of im at address addr into buf.  All of them or an error: what
+ * is not mapped never reads as zeros.  Return 0, or -1 with errstr.
  */
 int
 image_read(struct image *im, uint64_t addr, void *buf, size_t len)
@@ -93,9 +94,9 @@ image_read(struct image *im, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Set *sp to what lies at an address, and up to which: something mapped or
- * nothing, and data or a hole.  Zeros are a hole where there are 64 KiB of them
- * or more.
+ * Set *sp to what lies at address addr of im, and up to which: something mapped
+ * or nothing, and data or a hole.  Zeros are a hole where there are 64 KiB of
+ * them or more.
  */
 void
 image_span(struct image *im, uint64_t addr, struct span *sp)

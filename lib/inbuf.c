@@ -45,7 +45,7 @@ inbuf_fill(struct inbuf *b, size_t n, size_t *have)
 }
 
 /*
- * Take n of the bytes at hand.
+ * Take n of the bytes at hand out of b.
  */
 void
 inbuf_take(struct inbuf *b, size_t n)

@@ -84,7 +84,7 @@ machine_named(const char *name)
 }
 
 /*
- * Return the first machine that uname(2) calls so, or the unknown one.
+ * Return the first machine that uname(2) calls name, or the unknown one.
  */
 const struct machine *
 machine_uname(const char *name)
@@ -118,7 +118,7 @@ machine_here(void)
 }
 
 /*
- * Return what audit(7) and seccomp(2) call a machine: AUDIT_ARCH_X86_64 and so
+ * Return what audit(7) and seccomp(2) call machine m: AUDIT_ARCH_X86_64 and so
  * on, of linux/audit.h.
  */
 uint32_t
@@ -142,8 +142,8 @@ machine_page(const struct machine *m, uint64_t told)
 }
 
 /*
- * Return the number of n bytes, 8 at most, that is at p in the byte order of a
- * machine.
+ * Return the number of n bytes, 8 at most, that is at p in the byte order of
+ * machine m.
  */
 uint64_t
 machine_get(const struct machine *m, const void *p, size_t n)
@@ -152,7 +152,7 @@ machine_get(const struct machine *m, const void *p, size_t n)
 }
 
 /*
- * Set the n bytes at p, 8 at most, to a number in the byte order of a machine.
+ * Set the n bytes at p, 8 at most, to number v in the byte order of machine m.
  */
 void
 machine_put(const struct machine *m, void *p, uint64_t v, size_t n)

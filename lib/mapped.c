@@ -62,7 +62,7 @@ mapped_find(const uint8_t *data)
 }
 
 /*
- * Free bytes, of malloc(3) or mapped; or NULL.
+ * Free data, bytes of malloc(3) or mapped; or NULL.
  */
 void
 data_free(uint8_t *data)
@@ -82,8 +82,8 @@ data_free(uint8_t *data)
 }
 
 /*
- * Give back the memory of bytes that are mapped, up to the first upto of them,
- * which were read: they are read from their file if they are wanted again.
+ * Give back the memory of data, if it is mapped, up to the first upto bytes of
+ * it, which were read: they are read from their file if they are wanted again.
  */
 void
 data_forget(const uint8_t *data, size_t upto)

@@ -6,6 +6,9 @@
 
 #include "snap.h"
 
+/*
+ * Set the n bytes at p to number v, the lowest first.
+ */
 static inline void
 num_put(uint8_t *p, uint64_t v, size_t n)
 {
@@ -13,6 +16,9 @@ num_put(uint8_t *p, uint64_t v, size_t n)
 		*p++ = (uint8_t)v;
 }
 
+/*
+ * Return the number of the n bytes at p, 8 at most, the lowest first.
+ */
 static inline uint64_t
 num_get(const uint8_t *p, size_t n)
 {
@@ -23,6 +29,10 @@ num_get(const uint8_t *p, size_t n)
 	return v;
 }
 
+/*
+ * Return the number of the n bytes at p, 8 at most: the highest first if big,
+ * else the lowest.
+ */
 static inline uint64_t
 num_order(const uint8_t *p, size_t n, bool big)
 {
@@ -35,6 +45,9 @@ num_order(const uint8_t *p, size_t n, bool big)
 	return v;
 }
 
+/*
+ * Add number v to b as n bytes, 8 at most, the lowest first.
+ */
 static inline void
 num_add(struct buf *b, uint64_t v, size_t n)
 {

@@ -189,9 +189,9 @@ range_cmp(const void *a, const void *b)
 }
 
 /*
- * Take what an image has of n ranges out of it, each for its reason: their
- * kilobytes are zero in all segments, and missing.  The ranges are sorted.  0
- * or -1.
+ * Take what image im, which may be NULL, has of the n ranges r out of it, each
+ * for its reason: their kilobytes are zero in all segments, and missing.  The
+ * ranges are sorted.  Return 0, or -1 with errstr.
  */
 int
 image_leave(struct image *im, struct missing *r, size_t n)

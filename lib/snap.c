@@ -28,9 +28,10 @@ carried_issysv(const struct carried *c)
 }
 
 /*
- * Compare carried files: by device and inode, or, where nothing is known of
- * these (both 0), by path.  The inode of memory of System V is its number
- * among such memory, and other memory may have it, too.
+ * Compare carried files a and b: by device and inode, or, where nothing is
+ * known of these (both 0), by path.  The inode of memory of System V is its
+ * number among such memory, and other memory may have it, too.  Return less
+ * than 0, 0 or more, as strcmp(3).
  */
 int
 carried_cmp(const struct carried *a, const struct carried *b)
@@ -43,6 +44,9 @@ carried_cmp(const struct carried *a, const struct carried *b)
 	    carried_issysv(a) - carried_issysv(b) : strcmp(a->path, b->path);
 }
 
+/*
+ * Free what a process is carried along as: c, or NULL.
+ */
 void
 carried_free(struct carried *c)
 {
@@ -99,7 +103,7 @@ proc_free(struct proc *p)
 }
 
 /*
- * Free a snapshot and all that it owns; its sources are closed.
+ * Free snapshot s, or NULL, and all that it owns; its sources are closed.
  */
 void
 snap_free(struct snap *s)
@@ -164,7 +168,7 @@ image_kb(const struct image *im)
 }
 
 /*
- * Return how many kilobytes its texts and memories have.
+ * Return how many kilobytes the texts and memories of s have.
  */
 uint64_t
 snap_kb(const struct snap *s)
@@ -178,7 +182,8 @@ snap_kb(const struct snap *s)
 }
 
 /*
- * Return the process or thread of that number, or NULL (which is no error).
+ * Return the process or thread of s with number pid, or NULL (which is no
+ * error).
  */
 struct proc *
 snap_find(struct snap *s, uint64_t pid)
@@ -189,8 +194,8 @@ snap_find(struct snap *s, uint64_t pid)
 }
 
 /*
- * Return the process of that number, or the one that a thread of that number
- * belongs to; or NULL (which is no error).
+ * Return the process of s with number pid, or the one that a thread of that
+ * number belongs to; or NULL (which is no error).
  */
 struct proc *
 snap_process(struct snap *s, uint64_t pid)
@@ -202,8 +207,8 @@ snap_process(struct snap *s, uint64_t pid)
 }
 
 /*
- * Add a process behind the others; its number must be new.  The snapshot
- * owns it.
+ * Add a process to snapshot s, which owns it, behind the others; pid, its
+ * number, must be new.  Return it, or NULL with errstr.
  */
 struct proc *
 snap_add(struct snap *s, uint64_t pid)
@@ -227,7 +232,7 @@ snap_add(struct snap *s, uint64_t pid)
 }
 
 /*
- * Take the process that was added last out again.
+ * Take the process that was added last out of snapshot s again, and free it.
  */
 void
 snap_drop(struct snap *s)
@@ -239,9 +244,10 @@ snap_drop(struct snap *s)
 }
 
 /*
- * Move those processes of b that are to be kept into a, which has none of
- * their numbers, and all sources.  Carried files come behind all processes.
- * b is left empty.  Return 0, or -1 with errstr.
+ * Move those processes of b that are to be kept, of which keep[i] is true of
+ * the one at place i, into a, which has none of their numbers, and all sources.
+ * Carried files come behind all processes. b is left empty.  Return 0, or -1
+ * with errstr.
  */
 int
 snap_move(struct snap *a, struct snap *b, const bool *keep)
@@ -339,9 +345,9 @@ index_make(struct snap *s)
 }
 
 /*
- * Have an index of threads and of carried files.  What is known of these
- * must not change any more, but more of them may come.  Several threads may
- * call this when none adds.  Return 0, or -1 with errstr.
+ * Have an index of the threads and of the carried files of s.  What is known of
+ * these must not change any more, but more of them may come.  Several threads
+ * may call this when none adds.  Return 0, or -1 with errstr.
  */
 int
 snap_index(struct snap *s)
@@ -356,8 +362,9 @@ snap_index(struct snap *s)
 }
 
 /*
- * The threads of a process, that which leads it not counted: where in
- * s->proc each of the n is, in their order.  Return 0, or -1 with errstr.
+ * Find the threads of process pid, that which leads it not counted: set *at to
+ * where in s->proc each of the *n is, in their order.  Return 0, or -1 with
+ * errstr.
  */
 int
 snap_threads(struct snap *s, uint64_t pid, const size_t **at, size_t *n)
@@ -376,7 +383,8 @@ snap_threads(struct snap *s, uint64_t pid, const size_t **at, size_t *n)
 }
 
 /*
- * Return a small file of a process by name, or NULL (which is no error).
+ * Return the small file of process p with that name, or NULL (which is no
+ * error).
  */
 struct file *
 proc_file(const struct proc *p, const char *name)
@@ -390,9 +398,9 @@ proc_file(const struct proc *p, const char *name)
 }
 
 /*
- * Give a process a small file; it replaces one of the same name.  The
- * bytes, from malloc(3) or data_map, belong to the process from here on, on
- * failure too.  Return 0, or -1 with errstr.
+ * Give process p a small file; it replaces one of the same name.  Its len
+ * bytes, data, from malloc(3) or data_map, belong to the process from here on,
+ * on failure too.  Return 0, or -1 with errstr.
  */
 int
 proc_setfile(struct proc *p, const char *name, uint8_t *data, size_t len)

@@ -18,7 +18,7 @@ enum {
 };
 
 /*
- * Hand a source to a snapshot, which owns it from here on.
+ * Hand source src to snapshot s, which owns it from here on.
  */
 void
 source_add(struct snap *s, struct source *src)
@@ -29,7 +29,7 @@ source_add(struct snap *s, struct source *src)
 }
 
 /*
- * Free the source that was added last.
+ * Free the source that was added to snapshot s last.
  */
 void
 source_drop(struct snap *s)
@@ -62,9 +62,10 @@ source_move(struct snap *a, struct snap *b)
 }
 
 /*
- * Read runs of kilobytes, one after another, into buf (KB bytes for each).
- * SOURCE_OK; SOURCE_LOST, when some of them cannot be read although the
- * source is still there; or -1.
+ * Read the n runs r of kilobytes from src, one after another, into buf (KB
+ * bytes for each kilobyte).  Return SOURCE_OK; SOURCE_LOST with errstr, when
+ * some of them cannot be read although the source is still there; or -1 with
+ * errstr.
  */
 int
 source_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
@@ -175,7 +176,8 @@ file_readrun(struct filesource *f, const struct run *r, uint8_t *buf)
 }
 
 /*
- * Read runs of a file: source_ops.
+ * Read the n runs r of the file that src is into buf: source_ops.  Return as
+ * source_read.
  */
 int
 file_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
@@ -193,9 +195,10 @@ file_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 }
 
 /*
- * Identities of n parts of a file of so many bytes, from loc on.  Parts are
- * the same where the offset is: it is the source's number and the place, never
- * 0; or 0, of a part that is not whole.
+ * Set id to identities of n parts, of IDENTITY_KB kilobytes, of a file of size
+ * bytes, from loc on; src is the file.  Parts are the same where the offset is:
+ * an identity is the source's number and the place, never 0; or 0, of a part
+ * that is not whole.
  */
 void
 source_identify(const struct source *src, uint64_t size, uint64_t loc,
@@ -225,7 +228,7 @@ file_identify(struct source *src, uint64_t loc, size_t n, uint64_t *id)
 }
 
 /*
- * Close a file: source_ops.
+ * Close the file that src is: source_ops.
  */
 void
 file_free(struct source *src)
@@ -241,8 +244,10 @@ static const struct source_ops file_ops = {
 };
 
 /*
- * A source of a snapshot that reads a file: the descriptor belongs to the
- * source, unless it is NULL, which is that memory has run out.
+ * Make a source of snapshot s that reads the file open as fd, by ops, with
+ * kilobytes pitch bytes apart; it has a copy of name, for messages.  Return it,
+ * and the descriptor belongs to it; or NULL with errstr when memory runs out,
+ * and the descriptor is still the caller's.
  */
 struct source *
 file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
@@ -264,10 +269,12 @@ file_new(struct snap *s, int fd, const char *name, uint32_t pitch,
 }
 
 /*
- * Make a source of a regular file, with kilobytes pitch bytes apart: KB, or KB
- * + 1 in a snap(6) stream.  Locations are offsets in the file.  One file, as
- * long as it does not change, is one source, however often it is asked for.
- * The descriptor belongs to the source, and is closed on failure too.
+ * Make a source of snapshot s of the regular file that is open as fd, with
+ * kilobytes pitch bytes apart: KB, or KB + 1 in a snap(6) stream.  Locations
+ * are offsets in the file; name is for messages.  One file, as long as it does
+ * not change, is one source, however often it is asked for.  The descriptor
+ * belongs to the source, and is closed on failure too.  Return the source, or
+ * NULL with errstr.
  */
 struct source *
 source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
@@ -305,7 +312,7 @@ source_file(struct snap *s, int fd, const char *name, uint32_t pitch)
 }
 
 /*
- * Return the descriptor of a file source or a spool, which keeps it.
+ * Return the descriptor of src, a file source or a spool, which keeps it.
  */
 int
 source_fd(const struct source *src)
@@ -314,7 +321,7 @@ source_fd(const struct source *src)
 }
 
 /*
- * Return the length of a file source or a spool, in bytes.
+ * Return the length of src, a file source or a spool, in bytes.
  */
 uint64_t
 source_size(const struct source *src)
@@ -323,9 +330,10 @@ source_size(const struct source *src)
 }
 
 /*
- * Where the data of a file are, at or behind a byte: start and end of a run
- * that may be not all zero, the rest being holes (lseek(2), SEEK_DATA).
- * False where there are none up to the end of the file.
+ * Find where the data of file src are, at or behind byte at: set *start and
+ * *end (exclusive) to a run that may be not all zero, the rest being holes
+ * (lseek(2), SEEK_DATA).  Return false where there are none up to the end of
+ * the file.
  */
 bool
 source_data(const struct source *src, uint64_t at, uint64_t *start,
@@ -360,7 +368,8 @@ nothing_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 static const struct source_ops nothing_ops = { nothing_read, NULL, NULL };
 
 /*
- * Make a source whose bytes were never kept: every read fails.
+ * Make a source of snapshot s whose bytes were never kept: every read fails.
+ * Return it, or NULL with errstr.
  */
 struct source *
 source_nothing(struct snap *s)

@@ -54,8 +54,8 @@ text_columns(const char **s)
 }
 
 /*
- * Return true if a terminal, or who reads what is on it, would be misled by a
- * character.  Those from 0x80 to 0x9f are controls, as are those below the
+ * Return true if a terminal, or who reads what is on it, would be misled by
+ * character c.  Those from 0x80 to 0x9f are controls, as are those below the
  * blank, and some turn around the direction in which the rest is shown or begin
  * a new line: Unicode, chapter 23.
  */
@@ -84,7 +84,7 @@ harm_len(const char *s, size_t *len)
 }
 
 /*
- * Return true if text_clean would change a name.
+ * Return true if text_clean would change name s.
  */
 bool
 text_isharmful(const char *s)
@@ -98,8 +98,8 @@ text_isharmful(const char *s)
 }
 
 /*
- * Put another byte in the place of each byte of a name that is no UTF-8 or
- * controls a terminal, and return the name.
+ * Put byte with in the place of each byte of name s that is no UTF-8 or
+ * controls a terminal, and return s.
  */
 char *
 text_clean(char *s, char with)
@@ -113,10 +113,10 @@ text_clean(char *s, char with)
 }
 
 /*
- * Make a name such that it may go to a terminal, in place, and return it:
- * names come from snapshots of anyone, and from processes that choose them.
- * Bytes from 0x80 to 0x9f that are no UTF-8 are controls to a terminal that
- * does not know it.
+ * Make name s such that it may go to a terminal, in place, and return it: names
+ * come from snapshots of anyone, and from processes that choose them.  Bytes
+ * from 0x80 to 0x9f that are no UTF-8 are controls to a terminal that does not
+ * know it.
  */
 char *
 text_harmless(char *s)
@@ -147,8 +147,8 @@ text_bytes(char *s, size_t n, uint64_t bytes)
 }
 
 /*
- * Put a time of so many microseconds into s, of n bytes, in the unit that fits:
- * "348 ms", "5.4 s", "12 min 5 s".
+ * Put a time of us microseconds into s, of n bytes, in the unit that fits: "348
+ * ms", "5.4 s", "12 min 5 s".
  */
 void
 text_time(char *s, size_t n, uint64_t us)

@@ -26,6 +26,9 @@ piece_cmp(struct piece *a, struct piece *b)
 
 TREE_GENERATE(view, piece, entry, piece_cmp)
 
+/*
+ * Take all pieces out of view v, and free them.
+ */
 void
 view_free(struct view *v)
 {
@@ -57,7 +60,7 @@ piece_below(struct view *v, uint64_t addr)
 }
 
 /*
- * Return the piece of the view in which an address lies, or NULL.
+ * Return the piece of the view of im in which address addr lies, or NULL.
  */
 struct piece *
 image_find(struct image *im, uint64_t addr)
@@ -69,8 +72,8 @@ image_find(struct image *im, uint64_t addr)
 }
 
 /*
- * Return the piece in which an address lies, or else the first one behind it;
- * NULL where there is none.
+ * Return the piece of im in which address addr lies, or else the first one
+ * behind it; NULL where there is none.
  */
 struct piece *
 image_next(struct image *im, uint64_t addr)
@@ -83,9 +86,8 @@ image_next(struct image *im, uint64_t addr)
 }
 
 /*
- * The first and the last piece of an image (NULL for an image that is NULL)
- * and the one behind a piece, in the order of their addresses; NULL behind
- * the last.
+ * Return the piece of im with the lowest addresses; NULL where there is none,
+ * or im is NULL.
  */
 struct piece *
 image_first(struct image *im)
@@ -93,12 +95,20 @@ image_first(struct image *im)
 	return im == NULL ? NULL : RB_MIN(view, &im->view);
 }
 
+/*
+ * Return the piece of im with the highest addresses; NULL where there is none,
+ * or im is NULL.
+ */
 struct piece *
 image_last(struct image *im)
 {
 	return im == NULL ? NULL : RB_MAX(view, &im->view);
 }
 
+/*
+ * Return the piece behind p in the order of their addresses; NULL behind the
+ * last.
+ */
 struct piece *
 piece_next(struct piece *p)
 {
@@ -120,7 +130,8 @@ piece_add(struct view *v, uint64_t first, uint64_t last, struct segment *s)
 }
 
 /*
- * Take the addresses first..last out of the view.  Return 0, or -1 with errstr.
+ * Take the addresses first..last (inclusive) out of view v.  Return 0, or -1
+ * with errstr.
  */
 int
 view_cut(struct view *v, uint64_t first, uint64_t last)
@@ -173,8 +184,8 @@ view_lay(struct image *im, uint64_t first, uint64_t last, struct segment *s)
 }
 
 /*
- * Let a segment be seen where none of its section is.  Return 0, or -1 with
- * errstr.
+ * Let segment s of im be seen where none of its section is.  Return 0, or -1
+ * with errstr.
  */
 int
 view_insert(struct image *im, struct segment *s)

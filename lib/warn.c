@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Call warn, unless it is NULL, with arg and a sentence made as by vprintf(3).
+ * Call warn, unless it is NULL, with arg and a sentence made of fmt and ap as
+ * by vprintf(3).
  */
 void
 warn_vtell(warn_fn warn, void *arg, const char *fmt, va_list ap)
@@ -21,7 +22,8 @@ warn_vtell(warn_fn warn, void *arg, const char *fmt, va_list ap)
 }
 
 /*
- * The same, as by printf(3).
+ * Call warn, unless it is NULL, with arg and a sentence made of fmt as by
+ * printf(3).
  */
 void
 warn_tell(warn_fn warn, void *arg, const char *fmt, ...)

@@ -209,10 +209,11 @@ make(struct program *p, unsigned int who, uint32_t machine)
 }
 
 /*
- * Let this process, which has one thread, make these calls only, now and in
- * all threads to come.  It has no_new_privs.  -1 where the kernel does not
- * do that, or on a machine where these have not been tried: clone(2) has its
- * flags elsewhere on some.
+ * Let this process, which has one thread, make only the calls that every
+ * program needs and those of who, bits of CALLS_, now and in all threads to
+ * come.  It has no_new_privs.  Return 0; or -1 with errno where the kernel does
+ * not do that, or on a machine where these have not been tried: clone(2) has
+ * its flags elsewhere on some.
  */
 int
 callfilter_apply(unsigned int who)

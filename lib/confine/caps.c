@@ -60,7 +60,7 @@ can_have(const char *path, int how)
 }
 
 /*
- * Give up all capabilities that are not needed.
+ * Give up all capabilities that c does not need.
  */
 void
 caps_drop(const struct confined *c)

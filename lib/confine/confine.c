@@ -61,9 +61,9 @@ dir_make(const char *path)
 }
 
 /*
- * Confine this process, which has one thread, to what is needed.  What the
- * kernel does not know is left out: confine_lacks.  -1 where it has no
- * process for the helper.
+ * Confine this process, which has one thread, to what c needs.  What the kernel
+ * does not know is left out: confine_lacks.  Return 0; or -1 with errstr where
+ * it has no process for the helper.
  */
 int
 confine(const struct confined *c)
@@ -88,7 +88,8 @@ confine(const struct confined *c)
 }
 
 /*
- * What the kernel would not do of that, for a message; or NULL.
+ * Return what the kernel would not do of what confine wanted, for a message; or
+ * NULL.
  */
 const char *
 confine_lacks(void)

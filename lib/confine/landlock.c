@@ -113,8 +113,8 @@ rule_path(int rules, uint64_t known, const char *path, uint64_t access)
 }
 
 /*
- * Let this thread, and those it makes, open nothing but what is needed.  -1
- * where the kernel does not do that.
+ * Let this thread, and those it makes, open nothing but what c needs.  Return
+ * 0, or -1 where the kernel does not do that.
  */
 int
 landlock_apply(const struct confined *c)

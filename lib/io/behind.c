@@ -161,7 +161,7 @@ behind_new(size_t size, bool kept)
 }
 
 /*
- * Have n bytes of *buf written at offset at into the file fd, which stays open
+ * Have b write n bytes of *buf at offset at into the file fd, which stays open
  * until behind_end.  *buf, of malloc(3), is another buffer then, of the same
  * size.  Return 0; or -1 with errno if that or anything handed over before
  * could not be written.
@@ -199,8 +199,8 @@ behind_write(struct behind *b, int fd, uint8_t **buf, size_t n, uint64_t at)
 }
 
 /*
- * End it, when all that was handed over is in its files.  Return 0; or -1 with
- * errno if something could not be written.
+ * End b, when all that was handed over is in its files, and free it.  Return 0;
+ * or -1 with errno if something could not be written.
  */
 int
 behind_end(struct behind *b)

@@ -18,9 +18,10 @@
 #include <unistd.h>
 
 /*
- * Open a path as openat2(2) does, with its RESOLVE_ flags; close-on-exec.
- * mode counts where flags make a file.  Return a descriptor, the caller's,
- * or -1 with errno: ENOSYS where the kernel is older than 5.6.
+ * Open path, below the directory that is open as dir, as openat2(2) does, with
+ * its RESOLVE_ flags resolve; close-on-exec. flags are those of open(2), and
+ * mode counts where they make a file.  Return a descriptor, the caller's, or -1
+ * with errno: ENOSYS where the kernel is older than 5.6.
  */
 int
 beneath_resolve(int dir, const char *path, int flags, mode_t mode,
@@ -101,11 +102,11 @@ path_walk(int dir, const char *path, int flags, mode_t mode)
 }
 
 /*
- * Open what a path names below a directory: no symbolic link is followed on
- * the way, nor at its end, and neither "/" nor ".." leads out.  flags and
- * mode are those of open(2); with O_PATH and O_NOFOLLOW a link at the end is
- * opened itself.  It is closed on exec.  Return a descriptor, the caller's,
- * or -1 with errno: ELOOP for a link, EXDEV for a way out.
+ * Open what path names below the directory that is open as dir: no symbolic
+ * link is followed on the way, nor at its end, and neither "/" nor ".." leads
+ * out. flags and mode are those of open(2); with O_PATH and O_NOFOLLOW a link
+ * at the end is opened itself.  It is closed on exec.  Return a descriptor, the
+ * caller's, or -1 with errno: ELOOP for a link, EXDEV for a way out.
  */
 int
 beneath_open(int dir, const char *path, int flags, mode_t mode)
@@ -121,9 +122,9 @@ beneath_open(int dir, const char *path, int flags, mode_t mode)
 }
 
 /*
- * Open with other flags what is open, perhaps with O_PATH: this file and no
- * other, whatever has its name now.  Return a descriptor, the caller's, or
- * -1 with errno.
+ * Open with other flags, those of open(2), what is open as fd, perhaps with
+ * O_PATH: this file and no other, whatever has its name now.  Return a
+ * descriptor, the caller's, or -1 with errno.
  */
 int
 beneath_reopen(int fd, int flags)

@@ -13,8 +13,9 @@ enum { ROOM_LEAST = 256 * 1024 * KB, ROOM_TIMES = 64 };
 
 /*
  * Return how many bytes a regular file, of which nothing has been read, has on
- * the disk.  Where it has no holes these are all: some file systems know of
- * their blocks only later.
+ * the disk: it is open as fd at offset from, where it is left, and st tells of
+ * it.  Where it has no holes these are all: some file systems know of their
+ * blocks only later.
  */
 uint64_t
 room_real(int fd, const struct stat *st, off_t from)
@@ -32,7 +33,7 @@ room_real(int fd, const struct stat *st, off_t from)
 }
 
 /*
- * Return how many bytes were read of a stream, compressed as it is.
+ * Return how many bytes were read of stream in, compressed as it is.
  */
 uint64_t
 input_taken(const struct input *in)
@@ -42,7 +43,7 @@ input_taken(const struct input *in)
 }
 
 /*
- * Return how many bytes of memory may be taken by what a stream tells of, as
+ * Return how many bytes of memory may be taken by what stream in tells of, as
  * far as it was read.
  */
 uint64_t

@@ -35,7 +35,8 @@ bulk_write(struct bulk *k)
 }
 
 /*
- * Add n bytes.  What fails, for the want of memory, bulk_finish tells.
+ * Add the n bytes at data to k.  What fails, for the want of memory,
+ * bulk_finish tells.
  */
 void
 bulk_add(struct bulk *k, const void *data, size_t n)
@@ -86,6 +87,9 @@ bulk_finish(struct bulk *k, uint8_t **data, size_t *len)
 	return rc;
 }
 
+/*
+ * Free what k has gathered, and its file; it is empty then.
+ */
 void
 bulk_free(struct bulk *k)
 {

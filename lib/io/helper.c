@@ -101,8 +101,8 @@ ask(char what, const char *path, int *rc)
 }
 
 /*
- * Have a regular file opened to be read, if it is an ELF file.  Return a
- * descriptor, or -1 with errstr.
+ * Have the regular file of that path opened to be read, by the helper, if it is
+ * an ELF file.  Return a descriptor, or -1 with errstr.
  */
 int
 helper_elf(const char *path)
@@ -113,7 +113,7 @@ helper_elf(const char *path)
 }
 
 /*
- * Have the helper call spool_file.
+ * Have the helper call spool_file.  Return what that returns.
  */
 int
 helper_spool(void)
@@ -124,7 +124,8 @@ helper_spool(void)
 }
 
 /*
- * Have the helper call newfile_open and newfile_isnew.  Return the descriptor.
+ * Have the helper call newfile_open with path, and set *isnew to what
+ * newfile_isnew says.  Return the descriptor, or -1 with errstr.
  */
 int
 helper_create(const char *path, bool *isnew)
@@ -139,7 +140,7 @@ helper_create(const char *path, bool *isnew)
 }
 
 /*
- * Have the helper call newfile_finish.
+ * Have the helper call newfile_finish.  Return what that returns.
  */
 int
 helper_finish(void)

@@ -31,11 +31,12 @@ input_packed(struct input *in, uint64_t size, struct inbuf *packed)
 }
 
 /*
- * If a stream, of which nothing has been skipped, is compressed with gzip or
+ * If stream in, of which nothing has been skipped, is compressed with gzip or
  * zstd, it is from here on what it was before, and its position and size are of
  * that.  The size is known of our own members in a regular file (snap(6)),
  * which can be read at random; what is wrong with the stream is told as it is
- * read.  With salvage, even a damaged file of our members can be.
+ * read.  With salvage, even a damaged file of our members can be.  Return 0, or
+ * -1 with errstr.
  */
 int
 input_gunzip(struct input *in, bool salvage)
@@ -72,7 +73,7 @@ input_gunzip(struct input *in, bool salvage)
 }
 
 /*
- * Return true if the bytes of a stream are those of its descriptor, not
+ * Return true if the bytes of stream in are those of its descriptor, not
  * inflated.
  */
 bool

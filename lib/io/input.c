@@ -42,8 +42,8 @@ input_open(const char *path)
 }
 
 /*
- * Make a stream of that name of a descriptor, which is closed with it, and on
- * failure too.
+ * Make a stream of that name of what is open as fd, which is closed with it,
+ * and on failure too.  Return it, or NULL with errstr.
  */
 struct input *
 input_fd(const char *name, int fd)
@@ -87,7 +87,8 @@ fail:
 }
 
 /*
- * Make a stream of len bytes in memory, which are copied.
+ * Make a stream of that name of the len bytes at data, which are copied.
+ * Return it, or NULL with errstr.
  */
 struct input *
 input_memory(const char *name, const void *data, size_t len)
@@ -114,6 +115,9 @@ input_memory(const char *name, const void *data, size_t len)
 	return in;
 }
 
+/*
+ * Close stream in, or NULL, and free it.
+ */
 void
 input_close(struct input *in)
 {
@@ -241,7 +245,7 @@ input_fill(struct input *in, size_t n)
 }
 
 /*
- * Return the next n bytes of a stream, valid until the next call; or NULL if
+ * Return the next n bytes of stream in, valid until the next call; or NULL if
  * there are not so many, and input_end tells why.
  */
 const uint8_t *
@@ -251,8 +255,8 @@ input_peek(struct input *in, size_t n)
 }
 
 /*
- * Tell why input_fill had too few bytes.  Return 0 where the stream ends behind
- * them; or -1 with errstr where it cannot be read.
+ * Tell why input_fill had too few bytes of in.  Return 0 where the stream ends
+ * behind them; or -1 with errstr where it cannot be read.
  */
 int
 input_end(const struct input *in)
@@ -261,7 +265,7 @@ input_end(const struct input *in)
 }
 
 /*
- * Skip n bytes, all of which have been looked at.
+ * Skip n bytes of in, all of which have been looked at.
  */
 void
 input_skip(struct input *in, size_t n)
@@ -271,8 +275,9 @@ input_skip(struct input *in, size_t n)
 }
 
 /*
- * Read n bytes at a position of a stream whose size is known, wherever it has
- * been read to.  There must be so many.
+ * Read n bytes at position pos of stream in, whose size is known, wherever it
+ * has been read to, into buf.  There must be so many.  Return 0, or -1 with
+ * errstr.
  */
 int
 input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
@@ -305,8 +310,8 @@ input_pread(struct input *in, void *buf, size_t n, uint64_t pos)
 }
 
 /*
- * Go to a byte of a stream whose size is known, before or behind the present
- * one; from then on it is read at random.
+ * Go to byte pos of stream in, whose size is known, before or behind the
+ * present one; from then on it is read at random.  Return 0, or -1 with errstr.
  */
 int
 input_seek(struct input *in, uint64_t pos)
@@ -347,7 +352,8 @@ input_guess(struct input *in, size_t n)
 }
 
 /*
- * Keep no more than so many MiB unpacked of a compressed stream in a file.
+ * Keep no more than mib MiB unpacked of stream in, if it is a compressed one in
+ * a file.
  */
 void
 input_keep(struct input *in, size_t mib)
@@ -357,7 +363,8 @@ input_keep(struct input *in, size_t mib)
 }
 
 /*
- * Give a damaged compressed stream the size that it is known to have.
+ * Give in, a damaged compressed stream, the size in bytes that it is known to
+ * have.  Return 0, or -1 with errstr where it cannot be that.
  */
 int
 input_widen(struct input *in, uint64_t size)
@@ -371,7 +378,7 @@ input_widen(struct input *in, uint64_t size)
 }
 
 /*
- * Take the stream to end at a byte, at or behind the present one.
+ * Take stream in to end at byte pos, at or behind the present one.
  */
 void
 input_cut(struct input *in, uint64_t pos)
@@ -383,7 +390,7 @@ input_cut(struct input *in, uint64_t pos)
 }
 
 /*
- * Have all that is skipped from here on added to sums, or, with NULL, no
+ * Have all that is skipped of in from here on added to sums, or, with NULL, no
  * more of it.
  */
 void

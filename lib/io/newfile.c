@@ -248,10 +248,10 @@ signals_hold(sigset_t *old)
 }
 
 /*
- * Make a file that will be called path, readable by its owner alone.  A
- * device or a fifo of that name that is ours or root's is opened instead,
- * and what we were handed is used as it is: outname.c.  A fifo is waited for,
- * until a signal ends us.  Return 0, or -1 with the error string set.
+ * Make a file f that will be called path, readable by its owner alone.  A
+ * device or a fifo of that name that is ours or root's is opened instead, and
+ * what we were handed is used as it is: outname.c.  A fifo is waited for, until
+ * a signal ends us.  Return 0, or -1 with the error string set.
  */
 int
 newfile_open(struct newfile *f, const char *path)
@@ -283,7 +283,8 @@ newfile_open(struct newfile *f, const char *path)
 }
 
 /*
- * Return true if nothing is left of what is written, unless it is finished.
+ * Return true if nothing is left of what is written to f, unless it is
+ * finished.
  */
 bool
 newfile_isnew(const struct newfile *f)
@@ -292,7 +293,7 @@ newfile_isnew(const struct newfile *f)
 }
 
 /*
- * Give the file its name: all of it is written.  Return -1 with errno on
+ * Give file f its name: all of it is written.  Return 0, or -1 with errno on
  * failure.
  */
 int
@@ -318,7 +319,7 @@ newfile_finish(struct newfile *f)
 }
 
 /*
- * Close the file; if it is not finished, nothing is left of it.  What close(2)
+ * Close file f; if it is not finished, nothing is left of it.  What close(2)
  * could tell, fsync(2) has told.
  */
 void

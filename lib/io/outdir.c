@@ -88,8 +88,8 @@ dir_usable(int fd, const char *path, bool force)
 }
 
 /*
- * Look whether a directory could be made, or taken, as outdir_open does it.
- * Nothing is changed.
+ * Look whether the directory path could be made, or taken, as outdir_open does
+ * it with force.  Nothing is changed.  Return 0, or -1 with errstr.
  */
 int
 outdir_check(const char *path, bool force)
@@ -110,9 +110,10 @@ outdir_check(const char *path, bool force)
 }
 
 /*
- * Make a directory, or take an empty one; with force one that is not, too,
- * whose file named last is removed at once: without it nobody takes the
- * directory for whole.  It will be readable by its owner alone.
+ * Make the directory path, or take an empty one; with force one that is not,
+ * too, whose file named last is removed at once: without it nobody takes the
+ * directory for whole.  It will be readable by its owner alone.  Return it, or
+ * NULL with errstr.
  */
 struct outdir *
 outdir_open(const char *path, const char *last, bool force)
@@ -164,8 +165,8 @@ plain_name(const char *s)
 }
 
 /*
- * Make a file in the directory, empty, to be read and written; with a NULL
- * name, one without a name, which vanishes when it is closed.  Return a
+ * Make a file of that name in directory o, empty, to be read and written; with
+ * a NULL name, one without a name, which vanishes when it is closed.  Return a
  * descriptor, the caller's, or -1 with errstr.
  */
 int
@@ -204,7 +205,8 @@ outdir_file(struct outdir *o, const char *name)
 }
 
 /*
- * Write all of a small file.  Return 0, or -1 with errstr.
+ * Write a small file of that name, which has the len bytes at data, into
+ * directory o.  Return 0, or -1 with errstr.
  */
 int
 outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
@@ -224,8 +226,8 @@ outdir_put(struct outdir *o, const char *name, const void *data, size_t len)
 }
 
 /*
- * Remove the files that were there and have such names, but no directories.
- * Return 0, or -1 with errstr.
+ * Remove the files that were in directory o and have a name of which match is
+ * true, but no directories.  Return 0, or -1 with errstr.
  */
 int
 outdir_clear(struct outdir *o, bool (*match)(const char *))
@@ -245,7 +247,8 @@ outdir_clear(struct outdir *o, bool (*match)(const char *))
 }
 
 /*
- * Make a link in the directory.  Return 0, or -1 with errstr.
+ * Make a symbolic link of that name to target in directory o.  Return 0, or -1
+ * with errstr.
  */
 int
 outdir_link(struct outdir *o, const char *name, const char *target)
@@ -335,9 +338,10 @@ all_sync(const struct outdir *o)
 }
 
 /*
- * Have all that was written on the disk, then write the file that makes it
- * whole.  The directory is ended with this or with outdir_abort; after a
- * failure here, too, with the latter.  Return 0, or -1 with errstr.
+ * Have all that was written to directory o on the disk, then write the file
+ * that makes it whole: last, with the len bytes at data.  The directory is
+ * ended with this or with outdir_abort; after a failure here, too, with the
+ * latter.  Return 0, or -1 with errstr.
  */
 int
 outdir_commit(struct outdir *o, const char *last, const void *data,
@@ -352,7 +356,8 @@ outdir_commit(struct outdir *o, const char *last, const void *data,
 }
 
 /*
- * Take away what was written, and the directory if it was made.
+ * Take away what was written to directory o, and the directory if it was made;
+ * free o, which may be NULL.
  */
 void
 outdir_abort(struct outdir *o)

@@ -88,9 +88,9 @@ is_strange(int dir, const char *name)
 }
 
 /*
- * Open a directory to write files into, also through a link, and with *made,
- * unless that is NULL, make it if there is none: *made is a descriptor of the
- * directory that it was made in, the caller's, or -1.  Return a descriptor,
+ * Open the directory path to write files into, also through a link, and with
+ * made, unless that is NULL, make it if there is none: *made is a descriptor of
+ * the directory that it was made in, the caller's, or -1.  Return a descriptor,
  * the caller's, or -1 with the error string set and errno: ENOENT if there is
  * no such directory, although there could be.
  */
@@ -175,10 +175,10 @@ is_sink(const struct stat *st)
 }
 
 /*
- * Open for writing a fifo or a device, which is open with O_PATH as at and
- * was found to be st: one that is ours or root's, and has no second name,
- * which somebody could have made.  Wait for a reader, or a signal.  Return a
- * descriptor, the caller's, or -1 with the error string set.
+ * Open for writing the fifo or device called path, which is open with O_PATH as
+ * at and was found to be st: one that is ours or root's, and has no second
+ * name, which somebody could have made.  Wait for a reader, or a signal.
+ * Return a descriptor, the caller's, or -1 with the error string set.
  */
 int
 outname_device(int at, const struct stat *st, const char *path)

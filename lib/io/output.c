@@ -45,9 +45,9 @@ struct output {
 };
 
 /*
- * Open an output: a path, or NULL or "-" for standard output, which must
- * not be a terminal.  The file will be readable by its owner alone; newfile.c
- * tells what else a path may be.
+ * Open an output: a path, or NULL or "-" for standard output, which must not be
+ * a terminal.  The file will be readable by its owner alone; newfile.c tells
+ * what else a path may be.  Return it, or NULL with errstr.
  */
 struct output *
 output_open(const char *path)
@@ -147,9 +147,9 @@ output_packed(void *arg, const void *data, size_t n)
 }
 
 /*
- * Have all that is written from here on compressed with gzip, by so many
- * threads, or by one for each processor where that is 0.  Nothing was
- * written before.
+ * Have all that is written to o from here on compressed with gzip, by so many
+ * threads, or by one for each processor where that is 0.  Nothing was written
+ * before.  Return 0, or -1 with errstr.
  */
 int
 output_compress(struct output *o, int threads)
@@ -172,7 +172,7 @@ pipe_widen(int fd)
 }
 
 /*
- * Have it told how far the writing is; much will be written.
+ * Have p told how far the writing to o is; much will be written.
  */
 void
 output_watch(struct output *o, struct progress *p)
@@ -189,7 +189,7 @@ output_watch(struct output *o, struct progress *p)
 }
 
 /*
- * Return what output_watch was given, or NULL.
+ * Return what output_watch was given for o, or NULL.
  */
 struct progress *
 output_progress(const struct output *o)
@@ -198,8 +198,9 @@ output_progress(const struct output *o)
 }
 
 /*
- * Open an output as programs have it: compressed, if compress, by all
- * processors, and p is told how far the writing is.
+ * Open an output to path as programs have it, as output_open: compressed, if
+ * compress, by all processors, and p is told how far the writing is.  Return
+ * it, or NULL with errstr.
  */
 struct output *
 output_begin(const char *path, bool compress, struct progress *p)
@@ -217,9 +218,9 @@ output_begin(const char *path, bool compress, struct progress *p)
 }
 
 /*
- * Write all that was put and referred to.  -1 if that or any call before
- * it failed.  What is compressed need not have been written, but is not
- * referred to any more.
+ * Write all that was put to o and referred to.  What is compressed need not
+ * have been written, but is not referred to any more.  Return 0; or -1 with
+ * errstr if that or any call before it failed.
  */
 int
 output_flush(struct output *o)
@@ -240,7 +241,8 @@ output_flush(struct output *o)
 }
 
 /*
- * Write n bytes, which must stay as they are until output_flush.
+ * Write the n bytes at data to o, which must stay as they are until
+ * output_flush, which tells of errors.
  */
 void
 output_refer(struct output *o, const void *data, size_t n)
@@ -264,8 +266,8 @@ output_refer(struct output *o, const void *data, size_t n)
 }
 
 /*
- * Return room to write into: at least n bytes (a few hundred at the most), most
- * in all.
+ * Return room to write into, for o: at least n bytes (a few hundred at the
+ * most), *most in all.
  */
 char *
 output_room(struct output *o, size_t n, size_t *most)
@@ -277,7 +279,8 @@ output_room(struct output *o, size_t n, size_t *most)
 }
 
 /*
- * Tell where the writing into the room ended; nothing else was put between.
+ * Tell o that the writing into the room ended before end; nothing else was put
+ * between.
  */
 void
 output_filled(struct output *o, const char *end)
@@ -290,7 +293,8 @@ output_filled(struct output *o, const char *end)
 }
 
 /*
- * Write n bytes, which are copied.
+ * Write the n bytes at data, which are copied, to o; output_flush tells of
+ * errors.
  */
 void
 output_put(struct output *o, const void *data, size_t n)
@@ -327,7 +331,8 @@ can_skip(const struct output *o, uint64_t n)
 }
 
 /*
- * Write n zeros; in a file they become a hole, if it can have one.
+ * Write n zeros to o; in a file they become a hole, if it can have one.
+ * output_flush tells of errors.
  */
 void
 output_hole(struct output *o, uint64_t n)
@@ -366,7 +371,7 @@ output_length(const struct output *o)
 }
 
 /*
- * Return how many bytes were written so far, before they were compressed.
+ * Return how many bytes were written to o so far, before they were compressed.
  */
 uint64_t
 output_pos(const struct output *o)
@@ -375,7 +380,7 @@ output_pos(const struct output *o)
 }
 
 /*
- * Return how many bytes have left us so far, compressed if they are to be.
+ * Return how many bytes of o have left us so far, compressed if they are to be.
  */
 uint64_t
 output_written(const struct output *o)
@@ -384,8 +389,8 @@ output_written(const struct output *o)
 }
 
 /*
- * Write all that is left; nothing more will be put.  Return -1 if that or any
- * call before it failed.
+ * Write all that is left in o; nothing more will be put.  Return 0, or -1 with
+ * errstr if that or any call before it failed.
  */
 int
 output_end(struct output *o)
@@ -399,8 +404,8 @@ output_end(struct output *o)
 }
 
 /*
- * Have all that is put from here on, holes excepted, added to sums too, or,
- * with NULL, no more of it.  Return 0, or -1 with errstr.
+ * Have all that is put to o from here on, holes excepted, added to sums too,
+ * or, with NULL, no more of it.  Return 0, or -1 with errstr.
  */
 int
 output_sum(struct output *o, struct sums *sums)
@@ -413,7 +418,7 @@ output_sum(struct output *o, struct sums *sums)
 }
 
 /*
- * Return true if nothing is left of what is written if the output is given up.
+ * Return true if nothing is left of what is written to o if it is given up.
  */
 bool
 output_isnew(const struct output *o)
@@ -422,7 +427,7 @@ output_isnew(const struct output *o)
 }
 
 /*
- * Return the descriptor that is written to; the output keeps it.
+ * Return the descriptor that o writes to; the output keeps it.
  */
 int
 output_fd(const struct output *o)
@@ -441,9 +446,8 @@ output_free(struct output *o)
 }
 
 /*
- * Finish an output: all bytes are written, and a file gets its name.  The
- * output is freed; on failure nothing is left of a file.  Return 0, or -1 with
- * errstr.
+ * Finish output o: all bytes are written, and a file gets its name.  The output
+ * is freed; on failure nothing is left of a file.  Return 0, or -1 with errstr.
  */
 int
 output_commit(struct output *o)
@@ -462,7 +466,7 @@ output_commit(struct output *o)
 }
 
 /*
- * Give up an output: nothing is left of a file.
+ * Give up output o, or NULL, and free it: nothing is left of a file.
  */
 void
 output_abort(struct output *o)

@@ -7,8 +7,9 @@
 #include <fcntl.h>
 
 /*
- * Make a stream of that name of n bytes, from pos on, of one whose size is
- * known, and which has so many.  It may outlive that one.
+ * Make a stream of that name of n bytes, from pos on, of stream in, whose size
+ * is known, and which has so many.  It may outlive that one.  Return it, or
+ * NULL with errstr.
  */
 struct input *
 input_part(const struct input *in, const char *name, uint64_t pos, uint64_t n)

@@ -14,9 +14,9 @@ union room {			/* for a descriptor: cmsg(3) */
 };
 
 /*
- * Send n parts as one message through the socket sock, with the descriptor fd
- * or, if that is -1, none.  Return as sendmsg(2); who is not there any more
- * sends no SIGPIPE.
+ * Send the n parts v as one message through the socket sock, with the
+ * descriptor fd or, if that is -1, none.  Return as sendmsg(2); who is not
+ * there any more sends no SIGPIPE.
  */
 ssize_t
 passfd_send(int sock, const struct iovec *v, unsigned short n, int fd)
@@ -39,9 +39,10 @@ passfd_send(int sock, const struct iovec *v, unsigned short n, int fd)
 }
 
 /*
- * Receive one message into n parts.  Set *fd to the descriptor that came with
- * it, which is the caller's and closed on exec, or to -1.  Return as recvmsg(2)
- * does, which is called again where a signal interrupts it.
+ * Receive one message through the socket sock into the n parts v.  Set *fd to
+ * the descriptor that came with it, which is the caller's and closed on exec,
+ * or to -1.  Return as recvmsg(2) does, which is called again where a signal
+ * interrupts it.
  */
 ssize_t
 passfd_receive(int sock, const struct iovec *v, unsigned short n, int *fd)

@@ -6,7 +6,8 @@
 #include "clock.h"
 
 /*
- * Begin work that reads total bytes; 0: it is not known how many.
+ * Begin work that reads total bytes, and is told to p, unless that is NULL; 0:
+ * it is not known how many.
  */
 void
 progress_phase(struct progress *p, uint64_t total)
@@ -19,7 +20,7 @@ progress_phase(struct progress *p, uint64_t total)
 }
 
 /*
- * Count n bytes that were read.
+ * Count n bytes that were read, in p, unless that is NULL.
  */
 void
 progress_read(struct progress *p, uint64_t n)
@@ -30,7 +31,7 @@ progress_read(struct progress *p, uint64_t n)
 
 /*
  * Count kilobytes of memory that turned out to be raw, zero, or the same as
- * others.
+ * others, in p, unless that is NULL.
  */
 void
 progress_count(struct progress *p, uint64_t raw, uint64_t zero, uint64_t same)
@@ -47,7 +48,8 @@ progress_count(struct progress *p, uint64_t raw, uint64_t zero, uint64_t same)
 }
 
 /*
- * Note that a write that may wait for a reader begins, or ends.
+ * Note in p, unless that is NULL, that a write that may wait for a reader
+ * begins, or ends.
  */
 void
 progress_write(struct progress *p)

@@ -18,9 +18,9 @@
 
 /*
  * Open what a descriptor, at, was opened for with O_PATH, if it is a regular
- * file, for reading, without waiting for a lease (fcntl(2)) to end, and
- * without touching its times where that is allowed: a descriptor, or -1 with
- * errno, which is 0 where it is no regular file.  at stays open.
+ * file, for reading, without waiting for a lease (fcntl(2)) to end, and without
+ * touching its times where that is allowed. at stays open.  Return a
+ * descriptor, or -1 with errno, which is 0 where it is no regular file.
  */
 int
 regular_reopen(int at)
@@ -43,7 +43,8 @@ regular_reopen(int at)
 }
 
 /*
- * Open a regular file for reading: a descriptor, or -1.
+ * Open the regular file of that path for reading, as regular_reopen.  Return a
+ * descriptor, or -1 with errstr.
  */
 int
 regular_open(const char *path)
@@ -63,8 +64,8 @@ regular_open(const char *path)
 }
 
 /*
- * Look whether a file that is open for reading is an ELF file.  Return 1 if it
- * is; 0 if not; -1 with errno if it cannot be read.
+ * Look whether the file that is open for reading as fd is an ELF file.  Return
+ * 1 if it is; 0 if not; -1 with errno if it cannot be read.
  */
 int
 regular_iself(int fd)

@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 /*
- * Make a source of a file by its path, with kilobytes one after another.
- * Return NULL where it cannot be read or is no regular file: whatever a path
- * leads to, nothing happens to it.  A confined program has ELF files alone.
+ * Make a source of snapshot s of a file by its path, with kilobytes one after
+ * another.  Return NULL with errstr where it cannot be read or is no regular
+ * file: whatever a path leads to, nothing happens to it.  A confined program
+ * has ELF files alone.
  */
 struct source *
 source_open(struct snap *s, const char *path)
@@ -24,8 +25,9 @@ source_open(struct snap *s, const char *path)
 }
 
 /*
- * Make a source of a snapshot of a stream in a file whose size is known, with
+ * Make a source of snapshot s of stream in, in a file whose size is known, with
  * kilobytes pitch bytes apart: locations are in->origin and the position.
+ * Return it, or NULL with errstr.
  */
 struct source *
 input_source(struct snap *s, struct input *in, uint32_t pitch)
@@ -42,8 +44,9 @@ input_source(struct snap *s, struct input *in, uint32_t pitch)
 }
 
 /*
- * Make a source of a whole stream, of which nothing has been skipped: the file
- * that it is, or else a spool of it.
+ * Make a source of snapshot s of all of stream in, of which nothing has been
+ * skipped: the file that it is, or else a spool of it.  Return it, or NULL with
+ * errstr.
  */
 struct source *
 source_input(struct snap *s, struct input *in)
@@ -84,10 +87,11 @@ source_input(struct snap *s, struct input *in)
 }
 
 /*
- * Read all that is left of a stream of which nothing has been skipped into a
+ * Read all that is left of stream in, of which nothing has been skipped, into a
  * temporary file, which is the stream from here on: its size is known, and it
- * can be gone about in.  1 if it could be read to its end; 0 if it ends where
- * it could not, and the error string tells why; -1 if it cannot be kept.
+ * can be gone about in.  Return 1 if it could be read to its end; 0 if it ends
+ * where it could not, and the error string tells why; -1 with errstr if it
+ * cannot be kept.
  */
 int
 input_spool(struct input *in)

@@ -61,10 +61,10 @@ spool_file(void)
 }
 
 /*
- * Make a file in memory, with flags of memfd_create(2), which nobody can
- * execute: others may be forbidden (vm.memfd_noexec; Documentation/
- * userspace-api/mfd_noexec.rst of Linux).  Return its descriptor, or -1 with
- * errno.
+ * Make a file in memory that /proc shows by name, with flags of
+ * memfd_create(2), which nobody can execute: others may be forbidden
+ * (vm.memfd_noexec; Documentation/userspace-api/mfd_noexec.rst of Linux).
+ * Return its descriptor, or -1 with errno.
  */
 int
 spool_memory(const char *name, unsigned int flags)
@@ -79,7 +79,8 @@ spool_memory(const char *name, unsigned int flags)
 }
 
 /*
- * Make an empty spool.
+ * Make a source of snapshot s that is an empty spool.  Return it, or NULL with
+ * errstr.
  */
 struct source *
 source_spool(struct snap *s)
@@ -102,7 +103,8 @@ source_spool(struct snap *s)
 }
 
 /*
- * Write n bytes to a temporary file.  Return 0; or -1 with errstr.
+ * Write the n bytes at p to the temporary file that is open as fd.  Return 0;
+ * or -1 with errstr.
  */
 int
 spool_write(int fd, const void *p, size_t n)
@@ -122,8 +124,8 @@ spool_flush(struct filesource *f)
 }
 
 /*
- * Append a page of at most KB bytes to a spool, filled up with zeros.
- * Returns where it lies, or -1.  It can be read after spool_finish.
+ * Append a page of len bytes, at most KB, to spool src, filled up with zeros.
+ * Return where it lies, or -1 with errstr.  It can be read after spool_finish.
  */
 int64_t
 spool_add(struct source *src, const void *page, size_t len)
@@ -140,7 +142,7 @@ spool_add(struct source *src, const void *page, size_t len)
 }
 
 /*
- * Make room for len bytes at the end of a spool, to be written to its file by
+ * Make room for len bytes at the end of spool src, to be written to its file by
  * the caller (source_fd), before spool_finish.  A spool is filled either so, or
  * by spool_add.  Return where the room lies.
  */
@@ -156,8 +158,8 @@ spool_room(struct source *src, uint64_t len)
 }
 
 /*
- * Write what is left of a spool, to which all has been added.  Return 0, or -1
- * with errstr.
+ * Write what is left of spool src, to which all has been added.  Return 0, or
+ * -1 with errstr.
  */
 int
 spool_finish(struct source *src)

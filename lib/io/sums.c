@@ -26,6 +26,9 @@ sums_new(void)
 	return s;
 }
 
+/*
+ * Free s, or NULL.
+ */
 void
 sums_free(struct sums *s)
 {
@@ -52,7 +55,8 @@ sums_next(struct sums *s)
 }
 
 /*
- * Add the next n bytes of the stream.  A failed allocation is remembered.
+ * Add the next n bytes of the stream, at data, to s.  A failed allocation is
+ * remembered.
  */
 void
 sums_add(struct sums *s, const void *data, size_t n)
@@ -82,7 +86,7 @@ sums_end(struct sums *s)
 }
 
 /*
- * Return the sum of n bytes.
+ * Return the sum of the n bytes at data.
  */
 uint64_t
 sums_of(const void *data, size_t n)

@@ -23,7 +23,8 @@ struct unzstd {
 #endif
 
 /*
- * Return whether what begins with these n bytes was compressed with zstd.
+ * Return whether what begins with the n bytes at p was compressed with zstd
+ * (RFC 8878).
  */
 bool
 unzstd_magic(const uint8_t *p, size_t n)
@@ -33,8 +34,9 @@ unzstd_magic(const uint8_t *p, size_t n)
 
 #ifdef ZSTD
 /*
- * Inflate a stream, whose buffer is owned from here on, and freed on failure:
- * NULL with errstr.
+ * Inflate the stream whose beginning is in the buffer in, which is owned from
+ * here on, and freed on failure.  Return what unzstd_read reads, or NULL with
+ * errstr.
  */
 struct unzstd *
 unzstd_new(struct inbuf in)
@@ -52,6 +54,9 @@ unzstd_new(struct inbuf in)
 	return u;
 }
 
+/*
+ * Free u, or NULL, and its buffer; the descriptor that it reads is left open.
+ */
 void
 unzstd_free(struct unzstd *u)
 {
@@ -63,8 +68,8 @@ unzstd_free(struct unzstd *u)
 }
 
 /*
- * Read the next bytes of what the frames hold, at most n, into buf.  Return how
- * many, 0 at the end, or -1 with errstr.
+ * Read the next bytes of what the frames of u hold, at most n, into buf.
+ * Return how many, 0 at the end, or -1 with errstr.
  */
 ssize_t
 unzstd_read(struct unzstd *u, void *buf, size_t n)
@@ -92,7 +97,7 @@ unzstd_read(struct unzstd *u, void *buf, size_t n)
 }
 
 /*
- * Return how many bytes of the compressed stream have been read.
+ * Return how many bytes of the compressed stream u have been read.
  */
 uint64_t
 unzstd_taken(const struct unzstd *u)

@@ -81,10 +81,11 @@ slots_reset(struct gzipfile *f, size_t members)
 }
 
 /*
- * Open a regular file that has a whole compressed stream of ours between two of
- * its bytes: no member of it is looked at but for its header.  With salvage,
- * the stream may be damaged: what is in members that are not sound cannot be
- * read.  Return 1; 0 if it is anything else; or -1 with errstr.
+ * Open a regular file, open as fd, that has a whole compressed stream of ours
+ * between its bytes start and end: no member of it is looked at but for its
+ * header.  With salvage, the stream may be damaged: what is in members that are
+ * not sound cannot be read.  Return 1, with *out set to it; 0 if it is anything
+ * else; or -1 with errstr.
  */
 int
 gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
@@ -123,7 +124,7 @@ gzipfile_open(struct gzipfile **out, int fd, uint64_t start, uint64_t end,
 }
 
 /*
- * Have it for another, too, who lets go of it with gzipfile_free.
+ * Have f for another, too, who lets go of it with gzipfile_free.  Return f.
  */
 struct gzipfile *
 gzipfile_share(struct gzipfile *f)
@@ -135,7 +136,7 @@ gzipfile_share(struct gzipfile *f)
 }
 
 /*
- * Let go of it: the last who does frees it.
+ * Let go of f, or of NULL: the last who does frees it.
  */
 void
 gzipfile_free(struct gzipfile *f)
@@ -163,7 +164,7 @@ gzipfile_free(struct gzipfile *f)
 }
 
 /*
- * Keep no more than so many MiB of what members hold, but a few in any case.
+ * Keep no more than mib MiB of what members of f hold, but a few in any case.
  * Nobody reads the stream meanwhile.
  */
 void
@@ -185,7 +186,7 @@ gzipfile_keep(struct gzipfile *f, size_t mib)
 }
 
 /*
- * Return how many bytes the stream has when it is not compressed.
+ * Return how many bytes the stream f has when it is not compressed.
  */
 uint64_t
 gzipfile_size(const struct gzipfile *f)
@@ -194,9 +195,9 @@ gzipfile_size(const struct gzipfile *f)
 }
 
 /*
- * Add bytes to the size of a damaged stream, which is known from elsewhere to
- * have so many more than its members seemed to hold: they are lost where it is
- * damaged.  Nobody reads it meanwhile.
+ * Add bytes to the size of f, a damaged stream, which is known from elsewhere
+ * to have so many more than its members seemed to hold: they are lost where it
+ * is damaged.  Nobody reads it meanwhile.  Return 0, or -1 with errstr.
  */
 int
 gzipfile_widen(struct gzipfile *f, uint64_t bytes)
@@ -308,7 +309,8 @@ slot_get(struct gzipfile *f, size_t member)
 }
 
 /*
- * Let the member be given up, as far as the caller is concerned.
+ * Let the member of f that slot s holds be given up, as far as the caller is
+ * concerned.
  */
 void
 slot_put(struct gzipfile *f, struct slot *s)
@@ -320,8 +322,9 @@ slot_put(struct gzipfile *f, struct slot *s)
 }
 
 /*
- * Read n bytes of the stream by way of a slot that is held, or NULL, and
- * another is held afterwards.
+ * Read n bytes of the stream f, at byte pos of it, uncompressed, into buf, by
+ * way of a slot that is *held, or NULL; another is held afterwards.  Return 0,
+ * or -1 with errstr.
  */
 int
 slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
@@ -349,8 +352,8 @@ slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
 }
 
 /*
- * Read n bytes of the uncompressed stream, zeros where they lie beyond its
- * end.
+ * Read n bytes of the stream f, at byte pos of it, uncompressed, into buf:
+ * zeros where they lie beyond its end.  Return 0, or -1 with errstr.
  */
 int
 gzipfile_read(struct gzipfile *f, void *buf, size_t n, uint64_t pos)
@@ -366,8 +369,8 @@ gzipfile_read(struct gzipfile *f, void *buf, size_t n, uint64_t pos)
 }
 
 /*
- * Inflate the first bytes of the stream, at most n of them, as far as that can
- * be done though their member may be damaged.  Return how many.
+ * Inflate the first bytes of the stream f, at most n of them, into buf, as far
+ * as that can be done though their member may be damaged.  Return how many.
  */
 size_t
 gzipfile_guess(struct gzipfile *f, void *buf, size_t n)

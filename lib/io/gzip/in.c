@@ -32,8 +32,9 @@ struct gunzip {
 };
 
 /*
- * Inflate a stream, whose buffer is owned from here on, and freed on failure:
- * NULL with errstr.
+ * Inflate the stream whose beginning is in the buffer in, which is owned from
+ * here on, and freed on failure.  Return what gunzip_read reads, or NULL with
+ * errstr.
  */
 struct gunzip *
 gunzip_new(struct inbuf in)
@@ -51,6 +52,9 @@ gunzip_new(struct inbuf in)
 	return g;
 }
 
+/*
+ * Free g, or NULL, and its buffer; the descriptor that it reads is left open.
+ */
 void
 gunzip_free(struct gunzip *g)
 {
@@ -187,9 +191,9 @@ read_other(struct gunzip *g, void *buf, size_t most)
 }
 
 /*
- * Read the next bytes of what the members hold, at most n and no more than 1
- * gigabyte.  Return how many, 0 at the end, or -1 with errstr, which is what
- * each later call does.
+ * Read the next bytes of what the members of g hold, at most n and no more than
+ * 1 gigabyte, into buf.  Return how many, 0 at the end, or -1 with errstr,
+ * which is what each later call does.
  */
 ssize_t
 gunzip_read(struct gunzip *g, void *buf, size_t n)
@@ -220,7 +224,7 @@ gunzip_read(struct gunzip *g, void *buf, size_t n)
 }
 
 /*
- * Return how many bytes of the compressed stream have been read.
+ * Return how many bytes of the compressed stream g have been read.
  */
 uint64_t
 gunzip_taken(const struct gunzip *g)

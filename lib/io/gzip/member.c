@@ -42,7 +42,7 @@ static const uint8_t fixed[LEN] = {
 };
 
 /*
- * Do n bytes begin as a gzip file does?
+ * Return whether the n bytes at p begin as a gzip file does (RFC 1952).
  */
 bool
 gzip_magic(const uint8_t *p, size_t n)
@@ -51,8 +51,8 @@ gzip_magic(const uint8_t *p, size_t n)
 }
 
 /*
- * Take the header of a member apart, GZIP_HEAD bytes.  1; 0 if it is not one
- * of ours; -1 if it is, but its numbers cannot be.
+ * Take the header of a member apart, GZIP_HEAD bytes at p, into h.  Return 1; 0
+ * if it is not one of ours; -1 with errstr if it is, but its numbers cannot be.
  */
 int
 gzip_head(const uint8_t *p, struct gzhead *h)
@@ -83,7 +83,8 @@ gzip_head(const uint8_t *p, struct gzhead *h)
 }
 
 /*
- * Have a z_stream, all zero, ready for gzip_pack; deflateEnd frees it.
+ * Have z, all zero, ready for gzip_pack; deflateEnd frees it.  Return 0, or -1
+ * with errstr.
  */
 int
 gzip_packer(z_stream *z)
@@ -159,8 +160,9 @@ deflate_slices(z_stream *z, const uint8_t *raw, size_t n)
 }
 
 /*
- * Make a member of n bytes, at most GZIP_RAW, at out, which has GZIP_ROOM.
- * Returns its length, or 0 if zlib cannot do it.
+ * Make a member of the n bytes at raw, at most GZIP_RAW, at out, which has
+ * GZIP_ROOM; z is one that gzip_deflate has set up.  Return its length, or 0 if
+ * zlib cannot do it.
  */
 size_t
 gzip_pack(z_stream *z, const uint8_t *raw, size_t n, uint8_t *out)
@@ -206,8 +208,9 @@ gzip_list(const struct buf *lens, uint8_t *out)
 }
 
 /*
- * Return the lengths that a whole member lists, 4 bytes each, and set *n to
- * their number; NULL if it lists none, or is damaged.
+ * Return the lengths that the whole member at p, of which h is the header,
+ * lists, 4 bytes each, and set *n to their number; NULL if it lists none, or is
+ * damaged.
  */
 const uint8_t *
 gzip_listed(const uint8_t *p, const struct gzhead *h, size_t *n)
@@ -221,8 +224,9 @@ gzip_listed(const uint8_t *p, const struct gzhead *h, size_t *n)
 }
 
 /*
- * Take out what a whole member holds, h->raw bytes.  The z_stream is one of
- * inflateInit2, of any sort.  -1 if anything is not as it should be.
+ * Take out what the whole member at p, of which h is the header, holds: h->raw
+ * bytes, into raw. z is one of inflateInit2, of any sort.  Return 0, or -1 with
+ * errstr if anything is not as it should be.
  */
 int
 gzip_unpack(z_stream *z, const uint8_t *p, const struct gzhead *h,

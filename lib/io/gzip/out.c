@@ -95,9 +95,9 @@ gzipout_start(struct gzipout *g)
 }
 
 /*
- * Compress with so many threads, or with one for each processor where that
- * is 0.  What comes out goes to write, which returns 0 or -1 and is called
- * by nobody but who calls us.
+ * Compress with so many threads, or with one for each processor where that is
+ * 0.  What comes out goes to write, with arg before it, which returns 0 or -1
+ * and is called by nobody but who calls us.  Return it, or NULL with errstr.
  */
 struct gzipout *
 gzipout_new(int threads, int (*write)(void *, const void *, size_t),
@@ -134,6 +134,9 @@ nomem:
 	return NULL;
 }
 
+/*
+ * End the threads of g, or of NULL, and free it: what is not written is lost.
+ */
 void
 gzipout_free(struct gzipout *g)
 {
@@ -236,8 +239,9 @@ gzipout_job(struct gzipout *g)
 }
 
 /*
- * Compress n bytes, which are copied.  -1 if writing failed, or, with errno
- * ENOMEM, for want of memory; after that it can only be freed.
+ * Compress the n bytes at data, which are copied, with g.  Return 0; or -1 if
+ * writing failed, or, with errno ENOMEM, for want of memory; after that g can
+ * only be freed.
  */
 int
 gzipout_put(struct gzipout *g, const void *data, size_t n)
@@ -280,7 +284,8 @@ gzipout_list(struct gzipout *g)
 }
 
 /*
- * Write all that is left, and the member that marks the end.
+ * Write all that is left in g, and the member that marks the end.  Return as
+ * gzipout_put.
  */
 int
 gzipout_end(struct gzipout *g)

@@ -64,8 +64,9 @@ static const struct source_ops gzipsource_ops = {
 };
 
 /*
- * Make a source of a snapshot that reads it: locations are places in the
- * uncompressed stream.
+ * Make a source of snapshot s that reads f, with kilobytes pitch bytes apart:
+ * locations are places in the uncompressed stream; name is for messages.
+ * Return it, or NULL with errstr.
  */
 struct source *
 gzipfile_source(struct snap *s, struct gzipfile *f, const char *name,

@@ -16,7 +16,8 @@
 enum { CHUNK = 256 * KB };
 
 /*
- * Read n bytes of a file at off.  Return 0; or -1 with errstr.
+ * Read n bytes of the file that is open as fd, at offset off, into buf.  Return
+ * 0; or -1 with errstr.
  */
 int
 gzip_get(int fd, void *buf, size_t n, uint64_t off)
@@ -31,9 +32,10 @@ gzip_get(int fd, void *buf, size_t n, uint64_t off)
 }
 
 /*
- * Read the member that has len bytes of a file and no others, which is claimed
- * by the place where the next one is: what its header tells, and what it
- * holds, for which there is room for GZIP_RAW bytes.
+ * Read the member that has the len bytes at offset at of the file that is open
+ * as fd, and no others, which is claimed by the place where the next one is:
+ * into h what its header tells, and into raw, which has room for GZIP_RAW
+ * bytes, what it holds.  Return 0, or -1 with errstr.
  */
 int
 gzip_read(int fd, uint64_t at, uint64_t len, struct gzhead *h, uint8_t *raw)
@@ -202,8 +204,9 @@ list_read(struct gziptable *t, int fd, uint64_t at, uint64_t end, size_t n)
 }
 
 /*
- * Have the table of members from one byte of a file to another.  1; 0 if
- * they are not a whole stream of ours; -1 for want of memory.
+ * Have the table t of members of the file that is open as fd, from its byte at
+ * up to end.  Return 1; 0 if they are not a whole stream of ours; -1 with
+ * errstr for want of memory.
  */
 int
 gziptable_read(struct gziptable *t, int fd, uint64_t at, uint64_t end)
@@ -229,10 +232,11 @@ gziptable_read(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 }
 
 /*
- * Have the table of a damaged stream, whose members are taken to hold a
- * megabyte each: one of which the header is wrong reaches to the next that is
- * sound.  There may have been more than one; t->gap is where that is most
- * likely.  Return 1; 0 if there is no member of ours; or -1 with errstr.
+ * Have the table t of a damaged stream, which the file that is open as fd has
+ * from its byte at up to end.  Its members are taken to hold a megabyte each:
+ * one of which the header is wrong reaches to the next that is sound.  There
+ * may have been more than one; t->gap is where that is most likely.  Return 1;
+ * 0 if there is no member of ours; or -1 with errstr.
  */
 int
 gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
@@ -282,8 +286,8 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 }
 
 /*
- * Add so many more members where one was found to be damaged: they are, too.
- * For want of memory nothing changes.
+ * Add so many more members to t where one was found to be damaged: they are,
+ * too.  Return 0; or -1 for want of memory, and nothing has changed.
  */
 int
 gziptable_widen(struct gziptable *t, uint64_t more)
