@@ -1,5 +1,6 @@
 /*
- * The memory that cgroups have left: cgroup.c, over trees that are made up.
+ * The memory, and the room for processes, that cgroups have left: cgroup.c, over
+ * trees that are made up.
  */
 #include "util.h"
 
@@ -14,7 +15,7 @@
 
 static const char TWO[] = "0::/a/b\n";
 static const char ONE[] = "9:name=systemd:/x\n4:cpu,memory:/a/b\n0::/\n";
-static char root[64], mounts[2][256], got[1024];
+static char root[64], mounts[3][256], got[1024];
 
 /*
  * A file of the tree, with its directory.
@@ -44,6 +45,9 @@ setup(void **state)
 	    root);
 	snprintf(mounts[1], sizeof mounts[1], "41 31 0:30 / %s rw,relatime "
 	    "shared:9 - cgroup2 cgroup2 rw\n", root);
+	snprintf(mounts[2], sizeof mounts[2], "33 31 0:30 / /no rw - cgroup "
+	    "cgroup rw,memory\n34 31 0:31 / %s rw - cgroup cgroup "
+	    "rw,cpu,pids\n", root);
 	put("/a", "x", "");
 	put("/a/b", "x", "");
 	return 0;
@@ -80,15 +84,45 @@ told(void *arg, const struct cglevel *l)
 }
 
 static const char *
-levels(const char *membership, const char *mountinfo)
+levels_of(enum cgkind kind, const char *membership, const char *mountinfo)
 {
 	struct cgroup c;
 
 	got[0] = '\0';
-	assert_int_equal(cgroup_find(&c, membership, mountinfo), 0);
+	assert_int_equal(cgroup_find(&c, kind, membership, mountinfo),
+	    0);
 	assert_int_equal(cgroup_levels(&c, told, NULL), 0);
 	cgroup_free(&c);
 	return got;
+}
+
+static const char *
+levels(const char *membership, const char *mountinfo)
+{
+	return levels_of(CGROUP_MEMORY, membership, mountinfo);
+}
+
+/*
+ * Processes and threads: nothing is cached of those.
+ */
+static void
+test_tasks(void **state)
+{
+	(void)state;
+	put("/a", "pids.max", "max\n");
+	put("/a", "pids.current", "9\n");
+	put("/a/b", "pids.max", "12\n");
+	put("/a/b", "pids.current", "7\n");
+	put("/a/b", "memory.max", "1\n");
+	put("/a/b", "memory.stat", "inactive_file 3\n");
+	assert_string_equal(levels_of(CGROUP_TASKS, TWO, mounts[1]),
+	    "/a/b 5 of 12\n/a\n\n");
+	put("/a", "pids.max", "9\n");
+	assert_string_equal(levels_of(CGROUP_TASKS, TWO, mounts[1]),
+	    "/a/b 5 of 12\n/a 0 of 9\n\n");
+	/* of version 1 it may be in another than that of memory */
+	assert_string_equal(levels_of(CGROUP_TASKS, "4:cpu,pids:/a\n"
+	    "3:memory:/a/b\n", mounts[2]), "/a 0 of 9\n\n");
 }
 
 static void
@@ -161,6 +195,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_tasks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_two, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hidden, setup, teardown)

@@ -1,7 +1,7 @@
 /*
- * The memory that a cgroup has left, and each cgroup that it is in: version 2
- * (Documentation/admin-guide/cgroup-v2.rst of Linux) and version 1 (.../
- * cgroup-v1/memory.rst).
+ * The memory and the room for processes that a cgroup has left, and each cgroup
+ * that it is in: version 2 (Documentation/admin-guide/cgroup-v2.rst of Linux)
+ * and version 1 (.../cgroup-v1/memory.rst, pids.rst).
  *
  *			version 2		version 1
  *	limits		memory.max,		memory.limit_in_bytes,
@@ -11,6 +11,7 @@
  *						memory.memsw.usage_in_bytes
  *	of that cache	inactive_file		total_inactive_file
  *
+ * Of processes and threads, these are pids.max and pids.current in both.
  * hierarchical_memory_limit and what is named cache are lines of memory.stat.
  * Cache that was not used lately goes first when memory is wanted, and nobody
  * misses it: it counts as left.  At memory.high processes are slowed down
@@ -143,6 +144,22 @@ level_read2(struct cglevel *l)
 	    cache);
 }
 
+static void
+level_readtasks(struct cglevel *l)
+{
+	level_lessen(l, level_number(l->dir, "pids.max", NULL, NOLIMIT),
+	    level_number(l->dir, "pids.current", NULL, 0), 0);
+}
+
+static const struct {
+	const char	*controller;
+	void		(*read1)(struct cglevel *);
+	void		(*read2)(struct cglevel *);
+} kinds[CGROUP_KINDS] = {
+	[CGROUP_MEMORY] = { "memory", level_read1, level_read2 },
+	[CGROUP_TASKS] = { "pids", level_readtasks, level_readtasks }
+};
+
 /*
  * Call fn for a cgroup, and for each that it is in up to the highest that can
  * be seen, as long as it returns 0.
@@ -166,10 +183,7 @@ cgroup_levels(const struct cgroup *c, cglevel_fn fn, void *arg)
 	for (;;) {
 		dir[len] = '\0';
 		l.limit = l.left = NOLIMIT;
-		if (c->v1)
-			level_read1(&l);
-		else
-			level_read2(&l);
+		(c->v1 ? kinds[c->kind].read1 : kinds[c->kind].read2)(&l);
 		if ((rc = fn(arg, &l)) != 0 || len <= c->top)
 			break;
 		while (len > c->top && dir[--len] != '/')
@@ -180,17 +194,19 @@ cgroup_levels(const struct cgroup *c, cglevel_fn fn, void *arg)
 }
 
 /*
- * Set *path to where a process is in the hierarchy of memory, by the text of
- * its /proc/PID/cgroup.  Return false if that is not told.
+ * Set *path to where a process is in the hierarchy of a controller, of version
+ * 1, or in that of version 2, by the text of its /proc/PID/cgroup.  Return false
+ * if that is not told.
  */
 static bool
-membership_find(const char *text, bool v1, struct scan *path)
+membership_find(const char *text, const char *controller, bool v1,
+    struct scan *path)
 {
 	struct scan t = scan_begin(text, strlen(text));
 	struct cgroupline l;
 
 	while (cgroup_next(&t, &l))
-		if (v1 ? cgroup_lists(l.list, "memory") :
+		if (v1 ? cgroup_lists(l.list, controller) :
 		    l.list.s == l.list.end) {
 			*path = l.path;
 			return true;
@@ -199,25 +215,28 @@ membership_find(const char *text, bool v1, struct scan *path)
 }
 
 /*
- * Find the cgroup of memory that a process is in, from the texts of its
+ * Find the cgroup of a kind that a process is in, from the texts of its
  * /proc/PID/cgroup and of our mountinfo; without a directory where there is
  * none, or it cannot be seen.
  */
 int
-cgroup_find(struct cgroup *c, const char *membership, const char *mountinfo)
+cgroup_find(struct cgroup *c, enum cgkind kind, const char *membership,
+    const char *mountinfo)
 {
+	const char *controller = kinds[kind].controller;
 	struct scan t = scan_begin(mountinfo, strlen(mountinfo));
 	struct scan path, below;
 	struct cgroupmount m;
 
 	memset(c, 0, sizeof *c);
-	c->v1 = membership_find(membership, true, &path);
-	if (!c->v1 && !membership_find(membership, false, &path))
+	c->kind = kind;
+	c->v1 = membership_find(membership, controller, true, &path);
+	if (!c->v1 && !membership_find(membership, controller, false, &path))
 		return 0;
 	while (c->dir == NULL && cgroupmount_next(&t, &m)) {
 		/* the options of version 1 name what it is for */
 		if (m.v2 == c->v1 || (c->v1 && !cgroup_lists(m.opts,
-		    "memory")) || !cgroupmount_shows(&m, path, &below))
+		    controller)) || !cgroupmount_shows(&m, path, &below))
 			continue;
 		c->top = (size_t)(m.point.end - m.point.s);
 		if (asprintf(&c->dir, "%.*s%.*s", (int)c->top, m.point.s,

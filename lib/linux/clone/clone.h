@@ -17,6 +17,8 @@ pid_t		 guard_pid(const struct guard *g);
 
 /* headroom.c */
 void		 headroom_free(struct live *l);
+
+/* ownroom.c */
 uint64_t	 headroom_ours(void);
 
 /* lacks.c: what a clone lacks */

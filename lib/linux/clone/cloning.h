@@ -13,7 +13,7 @@ void		 clones_kill(struct live *l);
 int		 guard_end(struct guard *g);
 int		 guard_tell(struct guard *g, pid_t target, pid_t clone);
 
-/* headroom.c: the memory that cgroups have for clones */
+/* headroom.c: the memory and the places that cgroups have for clones */
 int		 headroom_claim(struct live *l, struct lproc *p, size_t nvma,
 		    bool first);
 
@@ -21,6 +21,12 @@ int		 headroom_claim(struct live *l, struct lproc *p, size_t nvma,
 void		 lacks_drop(struct live *l);
 int		 lacks_keep(struct live *l, struct snap *s, struct lproc *p,
 		    const struct vmas *vma, bool whole);
+
+/* places.c: the processes that users may have */
+struct places;
+
+int		 places_claim(struct places **l, pid_t pid);
+void		 places_free(struct places *l);
 
 /* plain.c: files of which nothing is to be kept */
 void		 plain_add(struct live *l, const struct lproc *p,

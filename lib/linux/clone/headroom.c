@@ -1,6 +1,6 @@
 /*
- * Is there memory for the clone of a process (clone.c) in the cgroups that it
- * is in?  What the clone takes counts for them:
+ * Are there memory and a place for the clone of a process (clone.c) in the
+ * cgroups that it is in?  What the clone takes counts for them:
  *
  *	tables		its page tables, as VmPTE tells them; half a kilobyte
  *			for each mapping; 256 kilobytes for the task itself,
@@ -17,6 +17,10 @@
  * are not free yet it kills once more, and then the process; that was seen,
  * with room for half.  It also kills all of a cgroup with memory.oom.group.
  *
+ * Of the processes and threads that a cgroup may have, clones take a quarter of
+ * what is left at the most, for the process may want to fork as long as its
+ * clone is there.
+ *
  * What a cgroup has left is read again after some milliseconds, for others, and
  * our own copies of shared memory, make it less.  Between, it is what clones
  * were promised that does.
@@ -24,11 +28,9 @@
 #include "cgroup.h"
 #include "clock.h"
 #include "cloning.h"
-#include "full.h"
 #include "state/state.h"
 #include "vec.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,29 +39,36 @@
 enum {
 	MAPPING = 512,		/* bytes */
 	TASK = 256 * 1024,
+	PART = 4,		/* of the places left, for clones */
 	FRESH_MS = 10		/* what was read of a cgroup is right so long */
 };
 
 struct room {			/* in a cgroup */
 	struct room	*next;	/* owned */
 	char		*dir;	/* owned */
-	uint64_t	 limit;	/* bytes, as these */
+	enum cgkind	 kind;
+	uint64_t	 limit;	/* bytes, or processes, as these */
 	uint64_t	 left;	/* when it was read */
 	uint64_t	 tables; /* promised to clones since then */
 	uint64_t	 copies; /* promised to all clones */
 };
 
+struct rooms {
+	struct room	**v;	/* owned; what they lead to is borrowed */
+	size_t		 n;
+};
+
 struct group {			/* those who have the same to tell of theirs */
 	struct group	*next;	/* owned */
 	char		*text;	/* owned; /proc/PID/cgroup */
-	struct cgroup	 cgroup; /* owned */
 	uint64_t	 read;	/* when, ms */
-	struct room	**room;	/* owned; where there are limits; borrowed */
-	size_t		 nroom;
+	struct cgroup	 cgroup[CGROUP_KINDS]; /* owned */
+	struct rooms	 room[CGROUP_KINDS]; /* where there are limits */
 };
 
 struct headroom {
 	char		*mounts; /* owned; our mountinfo, or NULL */
+	struct places	*places; /* owned; places.c */
 	struct room	*rooms;	/* owned, as these */
 	struct group	*groups;
 };
@@ -67,17 +76,19 @@ struct headroom {
 struct finding {		/* the rooms of a group */
 	struct headroom	*head;	/* borrowed */
 	struct group	*group;	/* borrowed */
+	enum cgkind	 kind;
 };
 
 /*
- * Return the room of cgroup c, as it is now; NULL with errstr.
+ * Return the room of a kind in cgroup c, as it is now; NULL with errstr.
  */
 static struct room *
-room_get(struct headroom *h, const struct cglevel *c)
+room_get(struct headroom *h, enum cgkind kind, const struct cglevel *c)
 {
 	struct room *r;
 
-	for (r = h->rooms; r != NULL && strcmp(r->dir, c->dir) != 0;)
+	for (r = h->rooms; r != NULL && (r->kind != kind ||
+	    strcmp(r->dir, c->dir) != 0);)
 		r = r->next;
 	if (r == NULL) {
 		if ((r = calloc(1, sizeof *r)) == NULL ||
@@ -86,6 +97,7 @@ room_get(struct headroom *h, const struct cglevel *c)
 			errstr_set("out of memory");
 			return NULL;
 		}
+		r->kind = kind;
 		r->next = h->rooms;
 		h->rooms = r;
 	}
@@ -99,26 +111,30 @@ static int
 room_find(void *arg, const struct cglevel *c)
 {
 	struct finding *f = arg;
-	struct group *g = f->group;
+	struct rooms *l = &f->group->room[f->kind];
 	struct room *r;
 
 	if (c->limit == UINT64_MAX)
 		return 0;
-	if (VEC_ROOM(g->room, g->nroom) == -1 ||
-	    (r = room_get(f->head, c)) == NULL)
+	if (VEC_ROOM(l->v, l->n) == -1 ||
+	    (r = room_get(f->head, f->kind, c)) == NULL)
 		return -1;
-	g->room[g->nroom++] = r;
+	l->v[l->n++] = r;
 	return 0;
 }
 
 static void
 group_free(struct group *g)
 {
+	int k;
+
 	if (g == NULL)
 		return;
 	free(g->text);
-	free(g->room);
-	cgroup_free(&g->cgroup);
+	for (k = 0; k < CGROUP_KINDS; k++) {
+		free(g->room[k].v);
+		cgroup_free(&g->cgroup[k]);
+	}
 	free(g);
 }
 
@@ -129,14 +145,18 @@ group_free(struct group *g)
 static int
 group_read(struct headroom *h, struct group *g)
 {
-	struct finding f = { h, g };
+	struct finding f = { .head = h, .group = g };
 	const uint64_t now = now_ms();
+	int rc;
 
 	if (g->read != 0 && now - g->read < FRESH_MS)
 		return 0;
 	g->read = now;
-	g->nroom = 0;
-	return cgroup_levels(&g->cgroup, room_find, &f);
+	for (rc = 0; f.kind < CGROUP_KINDS && rc == 0; f.kind++) {
+		g->room[f.kind].n = 0;
+		rc = cgroup_levels(&g->cgroup[f.kind], room_find, &f);
+	}
+	return rc;
 }
 
 /*
@@ -147,6 +167,7 @@ static struct group *
 group_add(struct headroom *h, char *text)
 {
 	struct group *g;
+	int k, rc;
 
 	if ((g = calloc(1, sizeof *g)) == NULL) {
 		free(text);
@@ -154,8 +175,10 @@ group_add(struct headroom *h, char *text)
 		return NULL;
 	}
 	g->text = text;
-	if (cgroup_find(&g->cgroup, text, h->mounts) == -1 ||
-	    group_read(h, g) == -1) {
+	for (rc = k = 0; k < CGROUP_KINDS && rc == 0; k++)
+		rc = cgroup_find(&g->cgroup[k], (enum cgkind)k, text,
+		    h->mounts);
+	if (rc == -1 || group_read(h, g) == -1) {
 		group_free(g);
 		return NULL;
 	}
@@ -213,18 +236,18 @@ status_bytes(const struct bytes *b, const char *key)
 }
 
 /*
- * Remember in process p the limit that leaves least, to tell of it if its clone
- * is killed.  Return 0, or -1 with errstr.
+ * Remember in process p which of the rooms l, of memory, leaves least, to tell
+ * of it if its clone is killed.  Return 0, or -1 with errstr.
  */
 static int
-limit_note(struct lproc *p, const struct group *g)
+limit_note(struct lproc *p, const struct rooms *l)
 {
 	const struct room *least;
 	size_t i;
 
-	for (least = g->room[0], i = 1; i < g->nroom; i++)
-		if (g->room[i]->left < least->left)
-			least = g->room[i];
+	for (least = l->v[0], i = 1; i < l->n; i++)
+		if (l->v[i]->left < least->left)
+			least = l->v[i];
 	free(p->limit);
 	if (asprintf(&p->limit, "%s has a limit of %ju kilobytes", least->dir,
 	    (uintmax_t)least->limit / KB) == -1) {
@@ -235,19 +258,19 @@ limit_note(struct lproc *p, const struct group *g)
 }
 
 /*
- * Promise so many bytes of the rooms of group g, for what a clone takes at once
- * and for copies.  Return 0, or -1 with errstr where one has less.
+ * Promise so many bytes of the rooms l, for what a clone takes at once and for
+ * copies.  Return 0, or -1 with errstr where one has less.
  */
 static int
-group_promise(struct group *g, uint64_t tables, uint64_t copies)
+memory_promise(struct rooms *l, uint64_t tables, uint64_t copies)
 {
 	const uint64_t bytes = tables + copies;
 	struct room *r;
 	uint64_t left;
 	size_t i;
 
-	for (i = 0; i < g->nroom; i++) {
-		r = g->room[i];
+	for (i = 0; i < l->n; i++) {
+		r = l->v[i];
 		left = r->tables + r->copies;
 		left = r->left > left ? r->left - left : 0;
 		if (bytes > left)
@@ -256,24 +279,52 @@ group_promise(struct group *g, uint64_t tables, uint64_t copies)
 			    (uintmax_t)bytes / KB, r->dir,
 			    (uintmax_t)left / KB, (uintmax_t)r->limit / KB);
 	}
-	for (i = 0; i < g->nroom; i++) {
-		g->room[i]->tables += tables;
-		g->room[i]->copies += copies;
+	for (i = 0; i < l->n; i++) {
+		l->v[i]->tables += tables;
+		l->v[i]->copies += copies;
 	}
 	return 0;
 }
 
 /*
- * Set aside memory for a clone of process p, which is stopped and has nvma
- * mappings, in all cgroups that p is in: clones of other processes are yet to
- * be made.  Return 0, or -1 with errstr, which tells where there is no room; 1,
- * where there are limits and no room is looked for, unless p is the first of
- * those that are cloned at once: what clones take, and copies of what they
- * lack, is not known before they are made.
+ * Promise a place for a clone in the rooms l, of processes and threads: those
+ * that are there already count in what is left.  Return 0, or -1 with errstr
+ * where clones would take more than their part.
+ */
+static int
+place_promise(struct rooms *l)
+{
+	const struct room *r;
+	uint64_t left;
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		r = l->v[i];
+		left = r->left > r->tables ? r->left - r->tables : 0;
+		if (left < 1 + (PART - 1) * (r->copies + 1))
+			return errstr_set("%s may have %ju processes and "
+			    "threads, and %ju more are too few", r->dir,
+			    (uintmax_t)r->limit, (uintmax_t)left);
+	}
+	for (i = 0; i < l->n; i++) {
+		l->v[i]->tables++;
+		l->v[i]->copies++;
+	}
+	return 0;
+}
+
+/*
+ * Set aside memory and a place for a clone of process p, which is stopped and
+ * has nvma mappings, in all cgroups that p is in: clones of other processes are
+ * yet to be made.  Return 0, or -1 with errstr, which tells where there is no
+ * room; 1, where there are limits of memory and no room is looked for, unless p
+ * is the first of those that are cloned at once: what clones take, and copies
+ * of what they lack, is not known before they are made.
  */
 int
 headroom_claim(struct live *l, struct lproc *p, size_t nvma, bool first)
 {
+	struct rooms *memory;
 	struct bytes b;
 	struct group *g;
 	uint64_t tables, copies;
@@ -283,70 +334,21 @@ headroom_claim(struct live *l, struct lproc *p, size_t nvma, bool first)
 		return errstr_set("out of memory");
 	if (group_get(l->headroom, p->mmtid, &g) == -1)
 		return -1;
-	if (g == NULL || g->nroom == 0)
-		return 0;
-	if (!first)
+	memory = g == NULL ? NULL : &g->room[CGROUP_MEMORY];
+	if (memory != NULL && memory->n > 0 && !first)
 		return 1;
+	if (places_claim(&l->headroom->places, p->mmtid) == -1 ||
+	    (g != NULL && place_promise(&g->room[CGROUP_TASKS]) == -1))
+		return -1;
+	if (memory == NULL || memory->n == 0)
+		return 0;
 	if (proc_read(p->mmtid, 0, "status", &b) == -1)
 		return errstr_sys("/proc/%d/status", p->mmtid);
 	tables = status_bytes(&b, "VmPTE") + nvma * MAPPING + TASK;
 	copies = status_bytes(&b, "RssAnon") + status_bytes(&b, "VmSwap");
 	free(b.data);
-	return limit_note(p, g) == -1 ? -1 : group_promise(g, tables, copies);
-}
-
-/*
- * Lessen the bytes at arg to what cgroup c has left.
- */
-static int
-room_lessen(void *arg, const struct cglevel *c)
-{
-	uint64_t *left = arg;
-
-	if (c->limit != UINT64_MAX && c->left < *left)
-		*left = c->left;
-	return 0;
-}
-
-/*
- * Return how many bytes this machine has available, without swap:
- * proc_meminfo(5).
- */
-static uint64_t
-machine_left(void)
-{
-	struct buf b = { 0 };
-	uint64_t kb;
-
-	kb = full_readfile(AT_FDCWD, "/proc/meminfo", &b) == -1 ? 0 :
-	    status_first(b.data, b.len, "MemAvailable", 10);
-	buf_free(&b);
-	return kb * KB;
-}
-
-/*
- * Return how many bytes this process may take: what the machine has available,
- * and the cgroups that we are in; 0 if that is not told.
- */
-uint64_t
-headroom_ours(void)
-{
-	struct cgroup c;
-	char *text = NULL, *mounts;
-	uint64_t left;
-	int rc;
-
-	rc = (mounts = proc_text(getpid(), "mountinfo")) == NULL ||
-	    (text = proc_text(getpid(), "cgroup")) == NULL ? -1 :
-	    cgroup_find(&c, text, mounts);
-	free(text);
-	free(mounts);
-	if (rc == -1)
-		return 0;
-	left = machine_left();
-	(void)cgroup_levels(&c, room_lessen, &left);
-	cgroup_free(&c);
-	return left;
+	return limit_note(p, memory) == -1 ? -1 :
+	    memory_promise(memory, tables, copies);
 }
 
 void
@@ -367,6 +369,7 @@ headroom_free(struct live *l)
 		free(r->dir);
 		free(r);
 	}
+	places_free(h->places);
 	free(h->mounts);
 	free(h);
 	l->headroom = NULL;
