@@ -19,7 +19,7 @@ buf_room(struct buf *b, size_t n)
 
 	if (b->failed)
 		return NULL;
-	if (n <= b->cap - b->len)
+	if (b->data != NULL && n <= b->cap - b->len)
 		return b->data + b->len;
 	cap = b->cap + b->cap / 2;
 	if (cap < b->cap || cap - b->len < n) {

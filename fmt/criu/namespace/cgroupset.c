@@ -124,7 +124,7 @@ set_find(struct criumake *m, struct maketask *t)
 	struct makecgroups *c = m->cgroups;
 	struct recfile f;
 	struct cgset *s;
-	size_t i;
+	size_t i, k;
 
 	if (!linuxrec_find(&t->rec, "cgroup", &f))
 		return make_never(m, "process %" PRIu64 ": nothing tells of "
@@ -137,10 +137,10 @@ set_find(struct criumake *m, struct maketask *t)
 		if (c->set[i].from.len == f.len &&
 		    memcmp(c->set[i].from.data, f.data, f.len) == 0)
 			break;
-	for (s = c->set; i == c->nset && s < c->set + c->nset; s++)
-		if (s->from.len == f.len &&
-		    memcmp(s->from.data, f.data, f.len) == 0)
-			i = (size_t)(s - c->set);
+	for (k = 0; i == c->nset && k < c->nset; k++)
+		if (c->set[k].from.len == f.len &&
+		    memcmp(c->set[k].from.data, f.data, f.len) == 0)
+			i = k;
 	t->cgset = (uint32_t)(CGROUP_CRIUS + 1 + i);
 	if (i < c->nset)
 		return 0;

@@ -335,7 +335,7 @@ tree_put(const struct tree *t, Criu__CgController *c)
 static int
 names_put(const struct tree *t, Criu__CgController *c)
 {
-	const struct cgdir *d;
+	const struct cgprop *p;
 	char *s, *rest;
 	size_t i, n;
 
@@ -348,11 +348,13 @@ names_put(const struct tree *t, Criu__CgController *c)
 	for (rest = memcpy(s, t->list, i); (s = strsep(&rest, ",")) != NULL;)
 		c->cnames[c->n_cnames++] = s;
 	c->has_is_threaded = true;
-	for (d = t->dir; d < t->dir + t->n; d++)
-		for (i = 0; i < d->nprop; i++)
-			c->is_threaded |= strcmp(d->prop[i].name, "tasks") ==
-			    0 || (strcmp(d->prop[i].name, "cgroup.type") == 0 &&
-			    strcmp(d->prop[i].value, "threaded") == 0);
+	for (n = 0; n < t->n; n++)
+		for (i = 0; i < t->dir[n].nprop; i++) {
+			p = &t->dir[n].prop[i];
+			c->is_threaded |= strcmp(p->name, "tasks") == 0 ||
+			    (strcmp(p->name, "cgroup.type") == 0 &&
+			    strcmp(p->value, "threaded") == 0);
+		}
 	return 0;
 }
 

@@ -78,15 +78,16 @@ sysv_count(struct criumake *m, const struct maketask *t)
 	struct vmas maps = { 0 };
 	struct makesysv *o;
 	size_t i;
+	int rc;
 
-	if (proc_vmas(t->proc, &maps) == -1)
-		return errstr_wrap("process %" PRIu64, t->proc->pid);
-	for (i = 0; i < maps.n; i++)
+	if ((rc = proc_vmas(t->proc, &maps)) == -1)
+		errstr_wrap("process %" PRIu64, t->proc->pid);
+	for (i = 0; i < maps.n && rc == 0; i++)
 		if (makesysv_is(&maps.v[i]) &&
 		    (o = sysv_find(m, maps.v[i].ino)) != NULL)
 			o->mapped++;
 	vmas_free(&maps);
-	return 0;
+	return rc;
 }
 
 /*
