@@ -481,7 +481,8 @@ enum criu_need {		/* what criu restore is to be told */
 	CRIU_TCP_CLOSE = 4,
 	CRIU_TCP_ESTABLISHED = 8,
 	CRIU_FILE_LOCKS = 16,
-	CRIU_EXT_UNIX_SK = 32
+	CRIU_EXT_UNIX_SK = 32,
+	CRIU_TERMINAL = 64	/* to stay on its terminal, which they have */
 };
 
 enum criu_cgroups {		/* of cgroups, what is restored */
@@ -500,7 +501,6 @@ struct criuopts {
 				   if it cannot be restored; of criu_leave */
 	uint64_t	 root;	/* of live processes: this one and those below
 				   it; 0: all */
-	bool		 shelljob; /* whose session leader may be elsewhere */
 	bool		 along;	/* connections of TCP would go along: note does
 				   not hear of them */
 	unsigned int	 cgroups; /* of live processes: enum criu_cgroups */
@@ -531,7 +531,8 @@ struct criustat {		/* what was written */
 int		 criu_read(struct snap *s, const char *dir,
 		    void (*warn)(void *, const char *), void *arg);
 int		 criu_check(struct snap *s, const struct criuopts *o);
-const char	*criu_option(unsigned int bit);
+void		 criu_command(struct buf *b, const char *dir,
+		    unsigned int need, const struct buf *words);
 int		 criu_cgroups(const char *word, unsigned int *mode);
 int		 criu_leave(const char *words, uint64_t *leave);
 struct pagestore *criu_store(const char *dir, const struct criuopts *o);

@@ -26,9 +26,7 @@ int
 move_check(const struct move *m, struct live *l, struct snap *s,
     void (*warn)(void *, const char *))
 {
-	/* whose terminal is elsewhere, snapload -j loads */
-	struct criuopts o = { .shelljob = true, .warn = warn, .note = warn,
-	    .along = m->dry };
+	struct criuopts o = { .warn = warn, .note = warn, .along = m->dry };
 	int rc;
 
 	rc = criu_check(s, &o);

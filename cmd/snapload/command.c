@@ -12,18 +12,11 @@ command_print(const char *dir, const struct criuopts *o)
 {
 	const unsigned int need = *o->need;
 	struct buf b = { 0 };
-	const char *option;
-	unsigned int bit;
 	int rc;
 
 	if (!(need & CRIU_MADE))
 		return 0;
-	buf_puts(&b, "criu restore -d -D ");
-	shell_word(&b, dir);
-	for (bit = 1; bit != 0; bit <<= 1)
-		if (need & bit && (option = criu_option(bit)) != NULL)
-			buf_printf(&b, " %s", option);
-	buf_add(&b, o->words->data, o->words->len);
+	criu_command(&b, dir, need, o->words);
 	buf_add(&b, "", 1);
 	rc = buf_check(&b);
 	if (rc == 0 && (puts(text_harmless((char *)b.data)) == EOF ||

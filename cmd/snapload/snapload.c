@@ -191,7 +191,7 @@ static const struct opt opts[] = {
 	{ 'D', "images-dir", "dir", "the directory of the images" },
 	{ 'f', "force", "kind,...",
 	    "leave out of these kinds what is not restored" },
-	{ 'j', "shell-job", NULL, "their session leader is not among them" },
+	{ 'j', "shell-job", NULL, NULL },
 	{ 'O', "overwrite", NULL, "replace images that are there" },
 	{ 'o', "output", "file", "write to file, not to standard output" },
 	{ 'p', "parent", "dir",
@@ -210,10 +210,10 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Make images of criu(8) of a snapshot, or a snapshot of such.",
 	.synopsis = (const char *const[]){
-		"[-jOv] [-f kind,...] [-p parentdir] [-t pid]",
+		"[-Ov] [-f kind,...] [-p parentdir] [-t pid]",
 		"         [--manage-cgroups=mode] [--cgroup-root=[name:]path]",
 		"         -D dir [file]",
-		"-c [-j] [-D dir] [-f kind,...] [-t pid]",
+		"-c [-D dir] [-f kind,...] [-t pid]",
 		"         [--manage-cgroups=mode] [file]",
 		"-u [-vz] -D dir [-o file]",
 		NULL
@@ -265,7 +265,6 @@ job_parse(struct job *j, struct criuopts *co, int argc, char *argv[])
 				errx(2, "-f %s", snap_errstr());
 			break;
 		case 'j':
-			co->shelljob = true;
 			break;
 		case 'O':
 			co->overwrite = true;
@@ -315,8 +314,8 @@ job_misused(const struct job *j, const struct criuopts *co, int operands)
 		return true;
 	if (j->reverse)
 		return operands > 0 || co->overwrite || co->leave != 0 ||
-		    co->cgroups != CGROUPS_IGNORE || co->shelljob ||
-		    co->root != 0 || co->parent != NULL;
+		    co->cgroups != CGROUPS_IGNORE || co->root != 0 ||
+		    co->parent != NULL;
 	return operands > 1 || j->path != NULL || compress;
 }
 

@@ -140,25 +140,18 @@ static int
 command_add(struct criuview *v, const struct said *said, unsigned int need)
 {
 	struct buf b = { 0 };
-	const char *option;
-	unsigned int bit;
 
 	if (!(need & CRIU_MADE))
 		return 0;
 	buf_add(&b, said->noted.data, said->noted.len);
-	buf_puts(&b, "criu restore -d -D .");
-	for (bit = 1; bit != 0; bit <<= 1)
-		if (need & bit && (option = criu_option(bit)) != NULL)
-			buf_printf(&b, " %s", option);
-	buf_add(&b, said->words.data, said->words.len);
+	criu_command(&b, ".", need, &said->words);
 	buf_puts(&b, "\n");
 	return criuview_add(v, "command", &b);
 }
 
 /*
  * Return the directory of images of a member, which is the caller's to free; or
- * NULL with errstr.  A process whose session has its leader elsewhere is
- * restored into that of criu.
+ * NULL with errstr.
  */
 struct criuview *
 images_new(struct member *m)
@@ -166,19 +159,11 @@ images_new(struct member *m)
 	struct said said = { 0 };
 	unsigned int need = 0;
 	struct criuopts o = { .root = m->proc->pid, .check = true,
-	    .note = said_note, .arg = &said, .need = &need,
-	    .words = &said.words };
+	    .warn = said_warn, .note = said_note, .arg = &said,
+	    .need = &need, .words = &said.words };
 	struct criuview *v;
 
-	if ((v = criuview_new(m->snap, &o)) == NULL) {
-		need = 0;
-		buf_free(&said.noted);
-		buf_free(&said.words);
-		o.warn = said_warn;
-		o.shelljob = true;
-		v = criuview_new(m->snap, &o);
-	}
-	if (v == NULL)
+	if ((v = criuview_new(m->snap, &o)) == NULL)
 		v = refused_make(&said);
 	else if (command_add(v, &said, need) == -1) {
 		criuview_free(v);

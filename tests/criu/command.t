@@ -58,11 +58,31 @@ head -c 100000 "$tmp/snap" >"$tmp/cut"
 load -D "$tmp/none" "$tmp/cut"
 is "$rc $(there "$tmp/none")" "1 0" \
     "a snapshot that was cut off: no directory"
-sleep 1000 &
-snap -o "$tmp/live" $!
+cat >"$tmp/sleeps.py" <<'EOP'
+import os, sys, time
+os.closerange(int(sys.argv[2]), 1024)
+open(sys.argv[1], 'w')
+time.sleep(1000)
+EOP
+# One that leads no session, and has descriptors below this one, is taken
+sleeps() {
+	rm -f "$tmp/ready"
+	python3 "$tmp/sleeps.py" "$tmp/ready" "$1" </dev/null >/dev/null 2>&1 &
+	until_true test -e "$tmp/ready"
+	snap -o "$tmp/live" $!
+}
+sleeps 3
+for j in '' -j; do
+	load $j -OD "$tmp/job" "$tmp/live"
+	is "$rc ${err%%, [0-9]*}" "0 process $!: is in the session of criu \
+when it is restored: the leader of its own" "$j: leads no session: it is told"
+	is "$(cat "$tmp/out")" "criu restore -d -D $tmp/job --shell-job" \
+	    "$j: the command"
+done
+sleeps 4 3> >(cat >/dev/null 2>&1)
 load -D "$tmp/none" "$tmp/live"
-is "$rc ${err%%, *}" "1 process $!: the leader of its session" \
-    "a process that leads no session"
+is "$rc ${err%%: a pipe*}" "1 process $!, descriptor 3" \
+    "a pipe to who is not in the snapshot"
 is "$(tail -n 1 "$tmp/err" | cut -d ' ' -f 2-4) $(there "$tmp/none")" \
     "nothing is written 0" "then nothing is written"
 load -D "$tmp/none" "$tmp/absent"
@@ -77,4 +97,4 @@ images loop "$tmp/loop"
 load -u -D "$tmp/loop" -o "$tmp/x"
 is "$rc $(wc -l <"$tmp/err") $(there "$tmp/x")" "1 1 0" \
     "bad images: one line, no file"
-finish 19
+finish 23

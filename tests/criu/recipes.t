@@ -26,7 +26,7 @@ before() {
 	    "$tests/../README" | sed "s/\<4711\>/$pid/g"
 }
 
-restoring=$(grep -P '^\t.*criu restore' "$tests/../README" | sort -u)
+restoring=$(grep -P '^\tssh far criu restore' "$tests/../README" | sort -u)
 is "$(wc -l <<<"$restoring")" 1 "one way to restore"
 for i in 1 2; do
 	start counter 2

@@ -29,7 +29,7 @@ taken() {
 	    "$tmp/err" | sort -u)" "$want" "$1"
 }
 taken "taken, with no other warning"
-"$BUILD/snapload" -j -D "$tmp/img" "$tmp/snap" 2>"$tmp/err"
+"$BUILD/snapload" -D "$tmp/img" "$tmp/snap" 2>"$tmp/err"
 is "$? $(ls "$tmp/img" 2>/dev/null)" "1 " "no images"
 # the test itself holds a pipe to it
 is "$(sed -e "s/\<$pid\>/PID/; s/descriptor [0-9]*/descriptor N/" \

@@ -341,7 +341,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	o.overwrite = true;
 	o.leave = UINT64_MAX;
 	images_make(fd, &o);
-	o.shelljob = true;
 	o.root = 7;
 	o.cgroups = CGROUPS_SOFT;
 	images_make(fd, &o);

@@ -136,7 +136,7 @@ snap -v -r -o /dev/null "$pid"
 is "$(grep -o 'stopped for' "$tmp/err" | wc -l) $(grep -c \
     "process $pid: stopped for" "$tmp/err")" "1 1" \
     "zombie: its parent alone was stopped"
-"$BUILD/snapload" -j -D "$tmp/images" "$tmp/snap" 2>"$tmp/err"
+"$BUILD/snapload" -D "$tmp/images" "$tmp/snap" 2>"$tmp/err"
 is "$? $(sed 's/process [0-9]*/process N/' "$tmp/err")" \
     "1 snapload: process N: it has ended, a zombie, of which its parent is not in the snapshot: cannot be restored
 snapload: nothing is written" "zombie: snapload says what it is"

@@ -42,7 +42,7 @@ target "$targets/named" "$tmp/dir"
 says "snap -rv" processes "$BUILD/snap" -rv -o "$tmp/snap" "$pid"
 says "snap -alrv" processes "$BUILD/snap" -alrv -o "$tmp/snap" "$pid"
 says "snapls -clv" title "$BUILD/snapls" -clv "$tmp/snap"
-says "snapload" : "$BUILD/snapload" -jOv -f pipe -D "$tmp/images" "$tmp/snap"
+says "snapload" : "$BUILD/snapload" -Ov -f pipe -D "$tmp/images" "$tmp/snap"
 says "snapcore -v" process "$BUILD/snapcore" -v -p "$pid" -o "$tmp/core" "$tmp/snap"
 says "snapcore -r" processes "$BUILD/snapcore" -rv -o "$tmp/again" "$tmp/core"
 for style in -a -d -l -m -P -s -v -x; do

@@ -14,9 +14,9 @@ refused() {
 	target "$targets/ownthread" "$what"
 	timeout 60 "$BUILD/snap" -rs "$@" -o "$tmp/snap" "$pid" >"$tmp/err" 2>&1
 	is "$? $(cat "$tmp/err")" '0 ' "$what: snap -s $*"
-	got=$("$BUILD/snapload" -t "$pid" -D "$tmp/dir" "$tmp/snap" 2>&1 |
-	    grep -vE "the leader of its session|descriptor [012]:|a pipe" |
-	    sed 's/\<[1-9][0-9]*\>/N/g')
+	got=$("$BUILD/snapload" -f pipe -t "$pid" -D "$tmp/dir" "$tmp/snap" 2>&1 |
+	    grep -vE "in the session of criu|descriptor [012]:|a pipe" |
+	    sed 's/\<[1-9][0-9]*\>/N/g; s/^criu restore .*/restored/')
 	is "$got" "$want" "$what: snapload"
 	rm -rf "$tmp/dir"
 	unnoticed "$pid" "$what: not noticed"
@@ -33,5 +33,5 @@ for what in time pid; do
 another $what namespace: cannot be restored
 snapload: $no"
 done
-refused nobody "snapload: $no"
+refused nobody restored
 finish 21

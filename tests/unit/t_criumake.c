@@ -797,9 +797,6 @@ test_refused(void **state)
 		    "a terminal of a kind that is not known: /dev/pts/3" },
 		{ "tty", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n",
 		    "a terminal that little is known of: /dev/pts/3" },
-		{ "tty", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n"
-		    MODES, "a terminal of who is not in the snapshot (-j lets "
-		    "it be that of criu restore --shell-job): /dev/pts/3" },
 		{ "tty", "type tty\npath /dev/ptmx\nrdev 05:02\nindex 3\n"
 		    "master 1\nwaiting 2\n" MODES,
 		    "a terminal in which bytes wait to be read: /dev/ptmx" },
@@ -1386,21 +1383,39 @@ test_pidfds(void **state)
 }
 
 /*
+ * Process 7, of a session that has /dev/pts/3 for its controlling terminal.
+ */
+static void
+on_terminal(const char *session)
+{
+	char text[256];
+
+	process_record(7);
+	snprintf(text, sizeof text, "7 (x) S 1 7 %s %s", session, "34819 8 64 "
+	    "0 0 0 0 0 0 0 0 20 0 1 0 0 0 0 0 4194304 4194305 2147352576 0 0 "
+	    "0 0 0 0 0 0 0 17 0 0 0 0 0 0 4206592 4206600 4210688 2147352577 "
+	    "2147352578 2147352579 2147352580 0\n");
+	set("stat", text);
+	snprintf(text, sizeof text, "Name:\tone\nUmask:\t0022\nUid:\t1\t2\t3"
+	    "\t4\nGid:\t5\t6\t7\t8\nGroups:\t\nNSpid:\t7\nNSpgid:\t7\n"
+	    "NSsid:\t%s\nCapEff:\t0\nSeccomp:\t0\n", session);
+	set("status", text);
+}
+
+/*
  * A pseudo terminal of which both ends are there, one of them twice, that is
- * the terminal of a session; and one of another session, only with shelljob.
+ * the terminal of a session; and one of another, which is that of criu, as is
+ * the controlling terminal of a session whose leader is not there.
  */
 static void
 test_terminals(void **state)
 {
-	struct criuopts o = { 0 };
+	unsigned int need = 0;
+	struct criuopts o = { .note = note_warning, .need = &need };
 	struct part m;
 
 	(void)state;
-	process_record(7);
-	set("stat", "7 (x) S 1 7 7 34819 8 64 0 0 0 0 0 0 0 0 20 0 1 0 0 0 0 0 "
-	    "4194304 4194305 2147352576 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 "
-	    "4206592 4206600 4210688 2147352577 2147352578 2147352579 "
-	    "2147352580 0\n");
+	on_terminal("7");
 	set("files", "3 1\n4 2\n5 3\n6 4\n");
 	set("file/1", "type tty\npath /dev/ptmx\nrdev 05:02\nindex 3\n"
 	    "master 1\npacket 1\nuid 3\ngid 4\n" MODES);
@@ -1431,12 +1446,42 @@ test_terminals(void **state)
 	assert_int_equal(number(m, "1"), 1006 << 1);
 	assert_int_equal(number(m, "2"), 4);
 	image_get("tty-info.img");
-	o.shelljob = true;
 	process_record(7);
+	set("files", "3 1\n4 2\n5 2\n");
+	set("file/1", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n"
+	    MODES);
+	set("file/2", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n"
+	    MODES);
+	assert_int_equal(load_one(&o), 0);
+	assert_string_equal(warned, "process 7, descriptor 3: /dev/pts/3 is "
+	    "the terminal that criu has for its standard input when it is "
+	    "restored\n");
+	assert_int_equal(need, CRIU_MADE | CRIU_SHELL_JOB | CRIU_TERMINAL);
+	/* its own terminal is not that of its session any more */
+	on_terminal("7");
 	set("files", "3 1\n");
 	set("file/1", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n"
 	    MODES);
 	assert_int_equal(load_one(&o), 0);
+	assert_contains(warned, "process 7: its session has no controlling "
+	    "terminal when it is restored\n");
+	on_terminal("7");
+	set("files", "3 1\n4 2\n");
+	set("file/1", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n"
+	    MODES);
+	set("file/2", "type tty\npath /dev/tty\nrdev 05:00\n" MODES);
+	assert_int_equal(load_one(&o), -1);
+	assert_contains(warned, "descriptor 4: the terminal of a session that "
+	    "is not open otherwise: /dev/tty");
+	/* and what is that of the session of criu can be opened */
+	on_terminal("5");
+	set("files", "4 2\n");
+	set("file/2", "type tty\npath /dev/tty\nrdev 05:00\n" MODES);
+	need = 0;
+	assert_int_equal(load_one(&o), 0);
+	assert_contains(warned, "process 7, descriptor 4: /dev/tty is the "
+	    "terminal of the session that criu is in when it is restored\n");
+	assert_int_equal(need, CRIU_MADE | CRIU_SHELL_JOB | CRIU_TERMINAL);
 	process_record(7);
 	set("files", "3 1\n4 2\n");
 	set("file/1", "type tty\npath /dev/pts/3\nrdev 88:03\nindex 3\n"
@@ -1951,7 +1996,7 @@ test_peers(void **state)
 static int
 load_family(const char *shares, uint64_t from)
 {
-	struct criuopts o = { .root = from, .shelljob = true };
+	struct criuopts o = { .root = from };
 	char text[512], *s;
 	struct snap *s3;
 	int pid;
@@ -2133,6 +2178,7 @@ test_mounts(void **state)
 static void
 test_trees(void **state)
 {
+	unsigned int need = 0;
 	struct criuopts o = { 0 };
 	struct snap *s;
 	size_t i;
@@ -2153,17 +2199,15 @@ test_trees(void **state)
 			    "no process 8 in the snapshot");
 	}
 	/* the session of another */
-	o.root = 0;
-	for (i = 0; i < 2; i++) {
-		s = begin();
-		process_record(9);
-		finish(s, 9);
-		o.shelljob = i;
-		assert_int_equal(load(s, &o), i == 0 ? -1 : 0);
-		assert_string_equal(warned, i == 1 ? "" : "process 9: the "
-		    "leader of its session, 7, is not in the snapshot: -j "
-		    "writes it for criu restore --shell-job\n");
-	}
+	o = (struct criuopts){ .note = note_warning, .need = &need };
+	s = begin();
+	process_record(9);
+	finish(s, 9);
+	assert_int_equal(load(s, &o), 0);
+	assert_string_equal(warned, "process 9: is in the session of criu when "
+	    "it is restored: the leader of its own, 7, is not in the "
+	    "snapshot\n");
+	assert_int_equal(need, CRIU_MADE | CRIU_SHELL_JOB);
 }
 
 /*

@@ -238,6 +238,7 @@ bool		 maketask_isinit(const struct maketask *);
 bool		 maketask_isapart(const struct maketask *, const char *);
 bool		 maketask_runs(const struct maketask *);
 uint32_t	 maketask_id(const struct maketask *);
+const struct maketask *maketask_leader(const struct criumake *, uint32_t);
 size_t		 maketask_status(const struct maketask *, const char *,
 		    unsigned int, uint64_t *, size_t);
 int		 maketask_one(const struct maketask *, const char *,

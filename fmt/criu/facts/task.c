@@ -198,6 +198,20 @@ maketask_id(const struct maketask *t)
 }
 
 /*
+ * Return the leader of session sid, if that is restored; or NULL.
+ */
+const struct maketask *
+maketask_leader(const struct criumake *m, uint32_t sid)
+{
+	size_t i;
+
+	for (i = 0; i < m->norder; i++)
+		if (m->order[i]->pid == sid)
+			return m->order[i];
+	return NULL;
+}
+
+/*
  * Set v to the numbers that a file of one line has in the record of t, as form
  * has them (words_form).  what is such a line in words, for the error string.
  * Return 1; 0, if there is no such file; or -1.

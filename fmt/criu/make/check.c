@@ -11,44 +11,32 @@
 #include <string.h>
 
 /*
- * Return whether the leader of session sid is among the chosen.
- */
-static bool
-is_session(const struct criumake *m, uint32_t sid)
-{
-	size_t i;
-
-	for (i = 0; i < m->norder; i++)
-		if (m->order[i]->pid == sid)
-			return true;
-	return false;
-}
-
-/*
- * Note if the leader of the session of t is not there, unless the session is
- * the one that criu itself will be in.
+ * Note if the leader of the session of t is not there.  The session of the root
+ * is then the one that criu itself will be in.
  */
 static int
 session_check(struct criumake *m, const struct maketask *t)
 {
-	if (is_session(m, t->sid))
+	if (maketask_leader(m, t->sid) != NULL)
 		return 0;
 	if (maketask_isinit(m->root))
 		return make_refuse(m, WHY_NEVER, "process %" PRIu64 ": the "
 		    "leader of its session is not in its pid namespace",
 		    t->proc->pid);
-	if (m->opts->shelljob && t->sid == m->root->sid) {
-		m->need |= CRIU_SHELL_JOB;
-		return 0;
-	}
-	if (t->sid == m->root->sid)
-		return t != m->root ? 0 : make_refuse(m, WHY_NEVER,
-		    "process %" PRIu64 ": the leader of its session, %u, is "
-		    "not in the snapshot: -j writes it for criu restore "
-		    "--shell-job",
+	if (t->sid != m->root->sid)
+		return make_refuse(m, WHY_NEVER, "process %" PRIu64 ": the "
+		    "leader of its session, %u, is not in the snapshot",
 		    t->proc->pid, t->sid);
-	return make_refuse(m, WHY_NEVER, "process %" PRIu64 ": the leader of "
-	    "its session, %u, is not in the snapshot", t->proc->pid, t->sid);
+	if (t != m->root)
+		return 0;
+	m->need |= CRIU_SHELL_JOB;
+	if (t->sid == 0)	/* who is in no namespace of those has none */
+		return make_note(m, "process %" PRIu64 ": is in the session of "
+		    "criu when it is restored: the leader of its own is not in "
+		    "its pid namespace", t->proc->pid);
+	return make_note(m, "process %" PRIu64 ": is in the session of criu "
+	    "when it is restored: the leader of its own, %u, is not in the "
+	    "snapshot", t->proc->pid, t->sid);
 }
 
 /*

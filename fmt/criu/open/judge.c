@@ -362,6 +362,8 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 		return makeinet_note(m, t, fd);
 	if (makeopen_is(fd->open, "fanotify"))
 		return makefanotify_note(m, t, fd);
+	if (makeopen_is(fd->open, "tty"))
+		return maketty_note(m, t, fd);
 	if (!makeopen_is(fd->open, "unix"))
 		return makesocket_note(m, t, fd);
 	return makeunix_note(m, t, fd) == -1 ? -1 : makequeue_note(m, t, fd);

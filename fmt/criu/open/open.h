@@ -111,6 +111,8 @@ const char	*maketty_hinders(const struct criumake *,
 		    const struct makeopen *);
 int		 maketty_write(struct criumake *, const struct makeopen *,
 		    Criu__FileEntry, Criu__Fown *);
+int		 maketty_note(struct criumake *, const struct maketask *,
+		    const struct makefd *);
 
 /* pidfd.c */
 const char	*makepidfd_hinders(const struct criumake *,

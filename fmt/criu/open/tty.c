@@ -7,9 +7,12 @@
 
 #include <sys/sysmacros.h>
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { CCS = 19 };		/* numbers of c_cc; and bytes of it */
+
+enum { CONTROLLING = 4 };	/* the type of /dev/tty */
 
 /*
  * What criu calls kinds of terminals (its images/tty.proto), and the indexes
@@ -24,7 +27,7 @@ static const struct kind {
 } kinds[] = {
 	{ 5, 2, 2, 1, 0 },		/* the master of a pseudo terminal */
 	{ 136, 0, 255, 1, 0 },		/* and the other end */
-	{ 5, 0, 0, 4, 1006 },		/* /dev/tty: the controlling one */
+	{ 5, 0, 0, CONTROLLING, 1006 },	/* /dev/tty */
 	{ 5, 1, 1, 2, 1002 },		/* the console */
 	{ 4, 0, 63, 3, 1004 },		/* a virtual terminal */
 	{ 188, 0, 255, 6, 1010 },	/* serial lines */
@@ -72,38 +75,40 @@ end_find(const struct criumake *m, const struct makeopen *f, bool master)
 }
 
 /*
- * Return the first terminal that is to be that of criu, or NULL: a pseudo
- * terminal whose master is not restored.
+ * Return whether f is to be the terminal of criu: a pseudo terminal whose
+ * master is not restored.
+ */
+static bool
+is_outer(const struct criumake *m, const struct makeopen *f)
+{
+	return makeopen_written(f) && makeopen_is(f, "tty") &&
+	    makeopen_has(f, OK_INDEX) && f->v[OK_MASTER][0] == 0 &&
+	    f->v[OK_HUNGUP][0] == 0 && end_find(m, f, true) == NULL;
+}
+
+/*
+ * Return the first terminal that is to be that of criu, or NULL.
  */
 static const struct makeopen *
 outer_find(const struct criumake *m)
 {
-	const struct makeopen *o;
 	size_t i;
 
-	for (i = 0; i < m->nopen; i++) {
-		o = m->open[i];
-		if (makeopen_written(o) && makeopen_is(o, "tty") &&
-		    makeopen_has(o, OK_INDEX) && o->v[OK_MASTER][0] == 0 &&
-		    o->v[OK_HUNGUP][0] == 0 && end_find(m, o, true) == NULL)
-			return o;
-	}
+	for (i = 0; i < m->nopen; i++)
+		if (is_outer(m, m->open[i]))
+			return m->open[i];
 	return NULL;
 }
 
 /*
  * Return why the other end of a pseudo terminal, whose master is not restored,
- * cannot be.
+ * cannot be; NULL if it can: criu has one terminal to give.
  */
 static const char *
 outer_hinders(const struct criumake *m, const struct makeopen *f)
 {
-	const struct makeopen *first;
+	const struct makeopen *first = outer_find(m);
 
-	if (!m->opts->shelljob)
-		return "a terminal of who is not in the snapshot (-j lets it "
-		    "be that of criu restore --shell-job)";
-	first = outer_find(m);
 	return first == NULL || first == f ||
 	    first->v[OK_INDEX][0] == f->v[OK_INDEX][0] ? NULL :
 	    "one of several terminals of who is not in the snapshot";
@@ -137,14 +142,50 @@ leader_find(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
+ * Return whether f, /dev/tty, is the controlling terminal of criu: its process
+ * will be in the session of that.
+ */
+static bool
+is_session(const struct criumake *m, const struct makeopen *f)
+{
+	return f->user != NULL && maketask_leader(m, f->user->sid) == NULL;
+}
+
+/*
+ * Return why f, /dev/tty, cannot be restored, or NULL.  criu opens it in its
+ * process, whose session has a terminal again if that is restored with both
+ * ends, or is criu's.
+ */
+static const char *
+own_hinders(const struct criumake *m, const struct makeopen *f)
+{
+	const struct maketask *leader;
+	const struct makeopen *o;
+	size_t i;
+
+	if (is_session(m, f))
+		return NULL;
+	for (i = 0; i < m->nopen; i++) {
+		o = m->open[i];
+		if (o == f || !makeopen_written(o) || !makeopen_is(o, "tty") ||
+		    kind_get(o) == NULL || kind_get(o)->type == CONTROLLING ||
+		    is_outer(m, o))
+			continue;
+		leader = leader_find(m, o);
+		if (leader != NULL && (f->user == NULL ||
+		    leader->sid == f->user->sid))
+			return NULL;
+	}
+	return "the terminal of a session that is not open otherwise";
+}
+
+/*
  * Return why terminal f cannot be restored, or NULL.
  */
 const char *
 maketty_hinders(const struct criumake *m, const struct makeopen *f)
 {
 	const struct kind *k = kind_get(f);
-	const struct makeopen *o;
-	size_t i;
 
 	if (k == NULL || f->path == NULL || *f->path != '/' ||
 	    (k->index == 0 && !makeopen_has(f, OK_INDEX)))
@@ -156,19 +197,8 @@ maketty_hinders(const struct criumake *m, const struct makeopen *f)
 	    !makeopen_has(f, OK_WINSIZE) || f->cclen[0] != CCS ||
 	    f->cclen[1] != CCS)
 		return "a terminal that little is known of";
-	if (k->type == 4) {
-		/* criu opens it when a session has a terminal again */
-		for (i = 0; i < m->nopen && !m->opts->shelljob; i++) {
-			o = m->open[i];
-			if (o != f && makeopen_written(o) &&
-			    makeopen_is(o, "tty") && kind_get(o) != NULL &&
-			    kind_get(o)->type != 4 &&
-			    leader_find(m, o) != NULL)
-				return NULL;
-		}
-		return m->opts->shelljob ? NULL : "the terminal of a session "
-		    "that is not open otherwise";
-	}
+	if (k->type == CONTROLLING)
+		return own_hinders(m, f);
 	if (k->index != 0)
 		return NULL;
 	if (f->v[OK_MASTER][0] == 0 && end_find(m, f, true) == NULL)
@@ -297,4 +327,34 @@ maketty_write(struct criumake *m, const struct makeopen *f,
 		return -1;
 	m->tty[m->ntty++] = p.tty_info_id;
 	return info_add(m, f, k, p.tty_info_id);
+}
+
+/*
+ * Note what becomes of descriptor fd of t, which leads to a terminal of who is
+ * not in the snapshot: once of all that lead to it.  criu has it then, and is
+ * to stay where that is.
+ */
+int
+maketty_note(struct criumake *m, const struct maketask *t,
+    const struct makefd *fd)
+{
+	const struct makeopen *f = fd->open;
+	const struct maketask *leader;
+	const bool own = kind_get(f)->type == CONTROLLING;
+
+	if (own ? !is_session(m, f) : f != outer_find(m))
+		return 0;
+	m->need |= CRIU_SHELL_JOB | CRIU_TERMINAL;
+	if (own)
+		return make_note(m, "process %" PRIu64 ", descriptor %" PRIu64
+		    ": %s is the terminal of the session that criu is in when "
+		    "it is restored", t->proc->pid, fd->fd, f->path);
+	if (make_note(m, "process %" PRIu64 ", descriptor %" PRIu64 ": %s is "
+	    "the terminal that criu has for its standard input when it is "
+	    "restored", t->proc->pid, fd->fd, f->path) == -1)
+		return -1;
+	leader = leader_find(m, f);
+	return leader == NULL ? 0 : make_note(m, "process %" PRIu64 ": its "
+	    "session has no controlling terminal when it is restored",
+	    leader->proc->pid);
 }

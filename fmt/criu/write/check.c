@@ -23,7 +23,7 @@ tree_check(struct snap *s, const struct criuopts *o)
 /*
  * Check whether all processes of snapshot s can be restored, or those that
  * o->root tells of, as far as criu_write would refuse what cannot: each tree
- * of them by itself.  o->leave and o->shelljob count as for criu_write.
+ * of them by itself.  o->leave counts as for criu_write.
  * o->warn is told what cannot be restored, each a line, and *o->need gets no
  * CRIU_MADE if there are several trees.  Return 0 if all can be, or else -1
  * with errstr.
@@ -64,8 +64,8 @@ criu_check(struct snap *s, const struct criuopts *o)
  * Return the option of criu restore that a bit of enum criu_need asks for; NULL
  * if it asks for none.
  */
-const char *
-criu_option(unsigned int bit)
+static const char *
+option_of(unsigned int bit)
 {
 	switch (bit) {
 	case CRIU_SHELL_JOB:
@@ -81,4 +81,25 @@ criu_option(unsigned int bit)
 	default:
 		return NULL;
 	}
+}
+
+/*
+ * Add to b the command of criu(8) that restores the images in directory dir:
+ * need has the bits of enum criu_need that they were said to take, and words,
+ * which may be NULL, more words of it.
+ */
+void
+criu_command(struct buf *b, const char *dir, unsigned int need,
+    const struct buf *words)
+{
+	const char *option;
+	unsigned int bit;
+
+	buf_printf(b, "criu restore %s-D ", need & CRIU_TERMINAL ? "" : "-d ");
+	shell_word(b, dir);
+	for (bit = 1; bit != 0; bit <<= 1)
+		if (need & bit && (option = option_of(bit)) != NULL)
+			buf_printf(b, " %s", option);
+	if (words != NULL)
+		buf_add(b, words->data, words->len);
 }
