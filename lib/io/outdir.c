@@ -88,35 +88,11 @@ dir_usable(int fd, const char *path, bool force)
 }
 
 /*
- * Look whether the directory path could be made, or taken, as outdir_open does
- * it with force.  Nothing is changed.  Return 0, or -1 with errstr.
- */
-int
-outdir_check(const char *path, bool force)
-{
-	char *dir;
-	int fd, rc;
-
-	if ((dir = path_trim(path)) == NULL)
-		return errstr_set("out of memory");
-	fd = outname_opendir(dir, NULL);
-	rc = fd == -1 && errno == ENOENT ? 0 : -1;
-	free(dir);
-	if (fd == -1)
-		return rc;
-	rc = dir_usable(fd, path, force);
-	close(fd);
-	return rc;
-}
-
-/*
  * Make the directory path, or take an empty one; with force one that is not,
- * too, whose file named last is removed at once: without it nobody takes the
- * directory for whole.  It will be readable by its owner alone.  Return it, or
- * NULL with errstr.
+ * too.  Return it, or NULL with errstr.
  */
-struct outdir *
-outdir_open(const char *path, const char *last, bool force)
+static struct outdir *
+outdir_begin(const char *path, bool force)
 {
 	struct outdir *o;
 
@@ -127,14 +103,26 @@ outdir_open(const char *path, const char *last, bool force)
 		return NULL;
 	}
 	o->fd = outname_opendir(o->path, &o->parent);
-	if (o->fd == -1 || dir_usable(o->fd, o->path, force) == -1)
-		goto fail;
-	if (unlinkat(o->fd, last, 0) == -1 && errno != ENOENT) {
-		errstr_sys("%s/%s", path, last);
-		goto fail;
-	}
-	return o;
-fail:
+	if (o->fd != -1 && dir_usable(o->fd, o->path, force) == 0)
+		return o;
+	outdir_abort(o);
+	return NULL;
+}
+
+/*
+ * The same, of which the file named last is removed at once: without it nobody
+ * takes the directory for whole.  It will be readable by its owner alone.
+ */
+struct outdir *
+outdir_open(const char *path, const char *last, bool force)
+{
+	struct outdir *o;
+
+	if ((o = outdir_begin(path, force)) == NULL)
+		return NULL;
+	if (unlinkat(o->fd, last, 0) == 0 || errno == ENOENT)
+		return o;
+	errstr_sys("%s/%s", path, last);
 	outdir_abort(o);
 	return NULL;
 }
@@ -202,6 +190,25 @@ outdir_file(struct outdir *o, const char *name)
 		return -1;
 	}
 	return fd;
+}
+
+/*
+ * Look whether the directory path can be made, or taken, as outdir_open does it
+ * with force, and be written into, by doing so: what was made for that is
+ * removed.  Return 0, or -1 with errstr.
+ */
+int
+outdir_check(const char *path, bool force)
+{
+	struct outdir *o;
+	int fd;
+
+	if ((o = outdir_begin(path, force)) == NULL)
+		return -1;
+	if ((fd = outdir_file(o, NULL)) != -1)
+		close(fd);
+	outdir_abort(o);
+	return fd == -1 ? -1 : 0;
 }
 
 /*

@@ -85,6 +85,22 @@ is "$rc ${err%%: a pipe*}" "1 process $!, descriptor 3" \
     "a pipe to who is not in the snapshot"
 is "$(tail -n 1 "$tmp/err" | cut -d ' ' -f 2-4) $(there "$tmp/none")" \
     "nothing is written 0" "then nothing is written"
+# What is wrong before the first byte is told then: behind snap -k nothing is
+# lost.  Nothing ever comes through this pipe.
+mkfifo "$tmp/silent"
+sleep 1000 >"$tmp/silent" &
+mkdir "$tmp/full" "$tmp/part"
+: >"$tmp/full/file"
+early() {
+	load "${@:2}" <"$tmp/silent"
+	is "$rc $err $(there "$tmp/none")" "1 $tmp/$1 0" "at once: ${1##*: }"
+}
+early "none/images: No such file or directory" -D "$tmp/none/images"
+early "full/file: Not a directory" -D "$tmp/full/file"
+early "full: the directory is not empty; -O writes into it" -D "$tmp/full"
+early "absent: No such file or directory" -p "$tmp/absent" -D "$tmp/none"
+early "part: a directory cannot be its own parent" -p "$tmp/part" \
+    -D "$tmp/part"
 load -D "$tmp/none" "$tmp/absent"
 is "$rc $err" "1 $tmp/absent: No such file or directory" "no such snapshot"
 load -u -D "$tmp/none"
@@ -97,4 +113,4 @@ images loop "$tmp/loop"
 load -u -D "$tmp/loop" -o "$tmp/x"
 is "$rc $(wc -l <"$tmp/err") $(there "$tmp/x")" "1 1 0" \
     "bad images: one line, no file"
-finish 23
+finish 28

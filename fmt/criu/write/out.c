@@ -7,18 +7,21 @@
 #include <string.h>
 
 /*
- * A parent must be there, and be another directory.
+ * Open the parent, which must be there, and be another directory.  Return 0, or
+ * -1 with errstr.
  */
-static int
-parent_open(struct criuout *out)
+int
+criuout_parent(struct criuout *out)
 {
 	struct stat a, b;
 
 	if ((out->below = imgdir_open(out->opts->parent)) == NULL)
 		return -1;
-	if (stat(out->dir, &a) == -1 || fstat(out->below->fd, &b) == -1)
-		return errstr_sys("%s", out->dir);
-	if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+	if (fstat(out->below->fd, &b) == -1)
+		return errstr_sys("%s", out->opts->parent);
+	/* one that is not made yet is another */
+	if (stat(out->dir, &a) == 0 && a.st_dev == b.st_dev &&
+	    a.st_ino == b.st_ino)
 		return errstr_set("%s: a directory cannot be its own parent",
 		    out->dir);
 	return 0;
@@ -50,7 +53,6 @@ criuout_dir(struct criuout *out)
 		return out->out;
 	out->out = outdir_open(out->dir, INVENTORY, o->overwrite);
 	if (out->out == NULL ||
-	    (o->parent != NULL && parent_open(out) == -1) ||
 	    (o->overwrite && outdir_clear(out->out, is_img) == -1))
 		return NULL;
 	return out->out;

@@ -74,7 +74,7 @@ place_put(struct pagestore *st, const struct image *im, uint64_t addr,
  * Return the pages images of a directory as a place for the pages of a snapshot
  * that is read in order, with readopts; it is for criu_write then.  Ended with
  * criu_storefree.  NULL with errstr, also where criu_write would not write into
- * the directory.
+ * the directory, or upon the parent.
  */
 struct pagestore *
 criu_store(const char *dir, const struct criuopts *o)
@@ -90,7 +90,10 @@ criu_store(const char *dir, const struct criuopts *o)
 	out->store.put = place_put;
 	out->dir = dir;
 	out->opts = o;
-	return &out->store;
+	if (o->parent == NULL || criuout_parent(out) == 0)
+		return &out->store;
+	criu_storefree(&out->store);
+	return NULL;
 }
 
 /*

@@ -58,6 +58,7 @@ struct criuout {
 };
 
 /* out.c */
+int		 criuout_parent(struct criuout *out);
 struct outdir	*criuout_dir(struct criuout *out);
 int		 criuout_put(struct criuout *out, const char *name,
 		    struct buf *b);
