@@ -59,7 +59,8 @@ int		 say_totals(const struct snap *s, struct output *out);
 /* move.c: processes that are killed when their snapshot is someone's */
 int		 move_ready(const struct move *m, const struct output *out);
 int		 move_check(const struct move *m, struct live *l,
-		    struct snap *s, void (*warn)(void *, const char *));
+		    struct snap *s, const struct output *out,
+		    void (*warn)(void *, const char *));
 int		 move_end(struct live *l, struct output **out);
 
 /* note.c: who took a snapshot, when, on which host, how and why: snap(6) */

@@ -5,6 +5,8 @@
  */
 #include "job.h"
 
+#include <sys/stat.h>
+
 #include <signal.h>
 
 /*
@@ -18,18 +20,36 @@ move_ready(const struct move *m, const struct output *out)
 }
 
 /*
+ * Return whether output o, which may be NULL, can be read again.
+ */
+static bool
+is_file(const struct output *o)
+{
+	struct stat st;
+
+	return o != NULL && fstat(output_fd(o), &st) == 0 &&
+	    S_ISREG(st.st_mode);
+}
+
+/*
  * Check whether all processes of set l, which are stopped and have been taken
- * as snapshot s, can be restored: warn is told, each a line, what cannot.
- * Return 0 if all can, or with m->force; -1 with errstr.
+ * as snapshot s, can be restored from out, which is NULL where nothing is
+ * written: warn is told, each a line, what cannot.  Return 0 if all can, or
+ * with m->force; -1 with errstr.
  */
 int
 move_check(const struct move *m, struct live *l, struct snap *s,
-    void (*warn)(void *, const char *))
+    const struct output *out, void (*warn)(void *, const char *))
 {
-	struct criuopts o = { .warn = warn, .note = warn, .along = m->dry };
+	unsigned int need = 0;
+	struct criuopts o = { .warn = warn, .note = warn, .along = m->dry,
+	    .need = &need };
 	int rc;
 
 	rc = criu_check(s, &o);
+	if (rc == 0 && !(need & CRIU_MADE) && m->kill && !is_file(out))
+		rc = errstr_set("a pipe is read once, and snapload restores "
+		    "one tree of processes: write to a file (-o)");
 	if (rc == 0 && !live_whole(l))
 		rc = errstr_set("not all that was asked for was taken");
 	if (live_cankill(l) == -1)

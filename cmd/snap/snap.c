@@ -21,7 +21,8 @@ check_live(struct taking *k)
 
 	while ((rc = live_next(k->live, &p)) == 1)
 		continue;
-	if (rc == -1 || move_check(&k->job->move, k->live, k->snap, say) == -1)
+	if (rc == -1 || move_check(&k->job->move, k->live, k->snap, k->out,
+	    say) == -1)
 		return -1;
 	if (k->job->move.dry)
 		say(NULL, "all can be restored");

@@ -184,6 +184,29 @@ is "$? $rc $err" \
     "0 0 snap: process N is a zombie: it has no memory and no registers any more" \
     "with a zombie: killed"
 
+# Of several trees snapload restores one at a time: that takes a file.
+two
+one=$pid
+two
+trees="snap: 2 trees of processes, of which each is restored by itself: \
+snapload -t with $one, $pid"
+"$BUILD/snap" -d "$one" "$pid" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" "0 $trees
+snap: all can be restored" "two trees: -d tells"
+"$BUILD/snap" -k "$one" "$pid" 2>"$tmp/err" > >(cat >"$tmp/piped")
+is "$? $(cat "$tmp/err")" "1 $trees
+snap: nothing is written, and nothing killed: a pipe is read once, and \
+snapload restores one tree of processes: write to a file (-o)" \
+    "two trees: refused to a pipe"
+running "$one" "$pid" "$child"
+ok $? "two trees: they run on"
+"$BUILD/snap" -k -o "$tmp/snap" "$one" "$pid" 2>"$tmp/err"
+is "$? $(cat "$tmp/err")" "0 $trees" "two trees: to a file"
+for p in "$one" "$pid"; do
+	try "two trees: one can be loaded" \
+	    "$BUILD/snapload" -t "$p" -D "$tmp/of.$p" "$tmp/snap"
+done
+
 # One's own, without privilege.
 if is_root; then
 	as_nobody
@@ -202,4 +225,4 @@ if is_root; then
 else
 	skip "one's own, another's" "needs root" 2
 fi
-finish 32
+finish 38

@@ -3,6 +3,7 @@
  */
 #include "write.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /*
@@ -21,12 +22,33 @@ tree_check(struct snap *s, const struct criuopts *o)
 }
 
 /*
+ * Note that there are n trees of processes, and the roots of these.
+ */
+static int
+trees_note(const struct criuopts *o, const uint64_t *root, size_t n)
+{
+	struct buf b = { 0 };
+	size_t i;
+	int rc;
+
+	buf_printf(&b, "%zu trees of processes, of which each is restored by "
+	    "itself: snapload -t with", n);
+	for (i = 0; i < n; i++)
+		buf_printf(&b, "%s %" PRIu64, i == 0 ? "" : ",", root[i]);
+	buf_add(&b, "", 1);
+	if ((rc = buf_check(&b)) == 0 && o->note != NULL)
+		o->note(o->arg, (char *)b.data);
+	buf_free(&b);
+	return rc;
+}
+
+/*
  * Check whether all processes of snapshot s can be restored, or those that
  * o->root tells of, as far as criu_write would refuse what cannot: each tree
  * of them by itself.  o->leave counts as for criu_write.
- * o->warn is told what cannot be restored, each a line, and *o->need gets no
- * CRIU_MADE if there are several trees.  Return 0 if all can be, or else -1
- * with errstr.
+ * o->warn is told what cannot be restored, each a line; if there are several
+ * trees, o->note is told so, and *o->need gets no CRIU_MADE.  Return 0 if all
+ * can be, or else -1 with errstr.
  */
 int
 criu_check(struct snap *s, const struct criuopts *o)
@@ -54,9 +76,11 @@ criu_check(struct snap *s, const struct criuopts *o)
 		if (tree_check(s, &each) == -1)
 			rc = -1;
 	}
-	free(root);
 	if (n > 1 && o->need != NULL)	/* one of them is restored at a time */
 		*o->need &= ~(unsigned int)CRIU_MADE;
+	if (n > 1 && rc == 0)
+		rc = trees_note(o, root, n);
+	free(root);
 	return rc;
 }
 
