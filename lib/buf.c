@@ -100,6 +100,22 @@ buf_check(const struct buf *b)
 }
 
 /*
+ * Give back the room of b behind the last byte, of which it may have had half
+ * as much again: for bytes that are kept and grow no more.
+ */
+void
+buf_trim(struct buf *b)
+{
+	uint8_t *p;
+
+	if (b->len == 0 || b->len == b->cap ||
+	    (p = realloc(b->data, b->len)) == NULL)
+		return;
+	b->data = p;
+	b->cap = b->len;
+}
+
+/*
  * Free the bytes of b, which is empty then.
  */
 void

@@ -128,6 +128,7 @@ enum {
 
 /* buf.c */
 uint8_t		*buf_room(struct buf *b, size_t n);
+void		 buf_trim(struct buf *b);
 
 /* builder.c */
 int		 builder_run(struct builder *b, uint64_t addr, uint64_t n,

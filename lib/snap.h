@@ -280,6 +280,10 @@ struct readopts {
 	const char *const *files; /* of small files, and those of Linux records,
 				   what will be asked for, up to NULL; or
 				   NULL: all */
+	const char *const *unused; /* of those, what will not, up to NULL; or
+				   NULL: none; of criu_readopts */
+	bool	 nosizes;	/* nor the lines in kB of smaps and status, how
+				   much memory there is of what */
 	bool	 scan;		/* read and check all, even with an index */
 	bool	 salvage;	/* take what is whole of a damaged stream */
 	size_t	 unpacked;	/* MiB that may be kept unpacked of a compressed
@@ -530,6 +534,7 @@ struct criustat {		/* what was written */
 
 int		 criu_read(struct snap *s, const char *dir,
 		    void (*warn)(void *, const char *), void *arg);
+void		 criu_readopts(struct readopts *o);
 int		 criu_check(struct snap *s, const struct criuopts *o);
 void		 criu_command(struct buf *b, const char *dir,
 		    unsigned int need, const struct buf *words);

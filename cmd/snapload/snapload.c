@@ -138,6 +138,7 @@ check(const char *file, const char *dir, struct criuopts *o)
 	struct snap *s;
 	int rc;
 
+	criu_readopts(&ro);
 	if ((s = snap_open(file, &ro)) == NULL)
 		return -1;
 	rc = criu_check(s, o);
@@ -158,6 +159,7 @@ load(const char *file, const char *dir, struct criuopts *o)
 
 	if ((o->store = ro.store = criu_store(dir, o)) == NULL)
 		return -1;
+	criu_readopts(&ro);
 	s = snap_open(file, &ro);
 	rc = s == NULL ? -1 : criu_write(s, dir, o, &st);
 	criu_storefree(o->store);

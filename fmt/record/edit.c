@@ -105,6 +105,7 @@ linuxrec_edit(struct proc *p, const char *cputype, recedit_fn edit, void *arg,
 		buf_free(&b);
 		return -1;
 	}
+	buf_trim(&b);
 	return proc_setfile(p, "proc", b.data, b.len) == -1 ? -1 : 1;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static bool
-is_wanted(const char *const *names, const char *name)
+is_among(const char *const *names, const char *name)
 {
 	for (; *names != NULL; names++)
 		if (strcmp(*names, name) == 0)
@@ -17,15 +17,69 @@ is_wanted(const char *const *names, const char *name)
 	return false;
 }
 
+/*
+ * Return whether a file of that name is to be kept.
+ */
+static bool
+is_wanted(const struct readopts *o, const char *name)
+{
+	return (o->files == NULL || is_among(o->files, name)) &&
+	    (o->unused == NULL || !is_among(o->unused, name));
+}
+
+/*
+ * Return whether a line is a key and a number of kB, but for the size of pages.
+ */
+static bool
+is_size(struct scan line)
+{
+	static const char page[] = "KernelPageSize:", unit[] = " kB";
+	const size_t len = (size_t)(line.end - line.s);
+	struct scan t = line;
+	const char *colon;
+	uint64_t kb;
+
+	if ((colon = memchr(line.s, ':', len)) == NULL ||
+	    (len >= strlen(page) && memcmp(line.s, page, strlen(page)) == 0))
+		return false;
+	t.s = colon + 1;
+	scan_blanks(&t);
+	return scan_number(&t, 10, &kb) &&
+	    (size_t)(t.end - t.s) == strlen(unit) &&
+	    memcmp(t.s, unit, strlen(unit)) == 0;
+}
+
+/*
+ * Add the lines of f to b, but for those that are sizes.
+ */
+static void
+sizes_drop(struct buf *b, const struct recfile *f)
+{
+	struct scan text = scan_begin(f->data, f->len);
+	struct scan line;
+	const char *s;
+
+	for (s = text.s; scan_line(&text, &line); s = text.s)
+		if (!is_size(line))
+			buf_add(b, s, (size_t)(text.s - s));
+}
+
 static int
-drop_unwanted(void *names, const struct recfile *f, char *name, size_t most,
+drop_unwanted(void *arg, const struct recfile *f, char *name, size_t most,
     struct buf *data)
 {
-	(void)f;
+	const struct readopts *o = arg;
+
 	(void)most;
-	(void)data;
-	return linuxrec_applies(name) || is_wanted(names, name) ? EDIT_KEEP :
-	    EDIT_DROP;
+	if (linuxrec_applies(name))
+		return EDIT_KEEP;
+	if (!is_wanted(o, name))
+		return EDIT_DROP;
+	if (!o->nosizes ||
+	    (strcmp(name, "smaps") != 0 && strcmp(name, "status") != 0))
+		return EDIT_KEEP;
+	sizes_drop(data, f);
+	return EDIT_CHANGE;
 }
 
 /*
@@ -42,29 +96,30 @@ sum_add(struct proc *p, const char *name, const struct buf *b)
 
 /*
  * Give the data of a record to the process that is being read, and of a Linux
- * record the files that are wanted; one that is not is empty.  What is in b is
- * taken over.  Return 0, or -1 with errstr.
+ * record what is wanted; another record is empty, or is none if it was said to
+ * be of no use.  What is in b is taken over.  Return 0, or -1 with errstr.
  */
 int
 reader_keep(struct reader *r, const char *name, struct buf *b)
 {
-	const char *const *files = r->o->files;
+	const struct readopts *o = r->o;
 	struct proc *p = r->proc;
 	char word[32];
 
-	if (files == NULL)
+	if (o->files == NULL && o->unused == NULL && !o->nosizes)
 		return proc_setfile(p, name, b->data, b->len);
 	sum_add(p, name, b);
-	if (strcmp(name, "proc") != 0 && !is_wanted(files, name)) {
+	if (strcmp(name, "proc") != 0 && !is_wanted(o, name)) {
 		buf_free(b);
-		return proc_setfile(p, name, NULL, 0);
+		return o->unused != NULL && is_among(o->unused, name) ? 0 :
+		    proc_setfile(p, name, NULL, 0);
 	}
 	if (proc_setfile(p, name, b->data, b->len) == -1)
 		return -1;
 	/* what is wrong with a record is told when it is applied */
 	if (strcmp(name, "proc") == 0)
 		(void)linuxrec_edit(p, linuxrec_cputype(proc_file(p, name),
-		    word, sizeof word), drop_unwanted,
-		    (void *)(uintptr_t)files, NULL, 0);
+		    word, sizeof word), drop_unwanted, (void *)(uintptr_t)o,
+		    NULL, 0);
 	return 0;
 }

@@ -31,6 +31,10 @@ stream_make(struct buf *b, const char *env)
 	file_set(p, "ns", "mounts", 6);
 	testrec_text(&rec, "comm", "seven\n");
 	testrec_text(&rec, "environ", env);
+	testrec_text(&rec, "maps", "Size: 4 kB\n");
+	testrec_text(&rec, "smaps", "1000-3000 r--p 00000000 00:00 0 4 kB\n"
+	    "Size:\t 8 kB\nKernelPageSize:        4 kB\nRss:                   "
+	    "0 kB\nName:\tab 4 kB\nName: 4 kBs\nkB: 4\n\nVmFlags: rd ");
 	testrec_text(&rec, "missing", "9000-a000 unreadable\n");
 	testrec_give(&rec, p);
 	src = memsource_new(s, 2, KB);
@@ -115,6 +119,69 @@ test_files(void **state)
 }
 
 /*
+ * Return the text that the record of process p has in a file, the caller's.
+ */
+static char *
+text_of(const struct proc *p, const char *name)
+{
+	struct linuxrec r;
+	struct recfile f;
+	char *s;
+
+	assert_int_equal(linuxrec_open(&r, proc_file(p, "proc")), 0);
+	assert_true(linuxrec_find(&r, name, &f));
+	assert_non_null(s = strndup((const char *)f.data, f.len));
+	linuxrec_close(&r);
+	return s;
+}
+
+/*
+ * What is of no use is not there, nor are sizes; all else is as it was.
+ */
+static void
+test_unused(void **state)
+{
+	static const char *const unused[] = { "ns", "environ", "missing",
+	    "thread", NULL };
+	struct readopts o = { .nodata = true, .unused = unused,
+	    .nosizes = true };
+	struct stream st;
+	struct proc *p;
+	struct snap *s;
+	struct buf b;
+	char *text;
+	int scan;
+
+	(void)state;
+	stream_make(&b, "Size: 4 kB\n");
+	for (scan = 0; scan < 2; scan++) {
+		o.scan = scan == 1;
+		stream_file(&st, b.data, b.len);
+		if ((s = snap_open(st.path, &o)) == NULL)
+			fail_msg("%s", snap_errstr());
+		stream_close(&st);
+		assert_non_null(p = snap_find(s, 7));
+		assert_int_equal(proc_file(p, "status")->len, 5);
+		assert_null(proc_file(p, "ns"));
+		assert_true(has_file(p, "comm"));
+		assert_false(has_file(p, "environ"));
+		text = text_of(p, "smaps");
+		assert_string_equal(text, "1000-3000 r--p 00000000 00:00 0 4 "
+		    "kB\nKernelPageSize:        4 kB\nName:\tab 4 kB\n"
+		    "Name: 4 kBs\nkB: 4\n\nVmFlags: rd ");
+		free(text);
+		text = text_of(p, "maps");
+		assert_string_equal(text, "Size: 4 kB\n");
+		free(text);
+		/* what they tell of the model holds */
+		assert_int_equal(p->mem->nmissing, 1);
+		assert_int_equal(snap_find(s, 8)->leader, 7);
+		snap_free(s);
+	}
+	buf_free(&b);
+}
+
+/*
  * What was not kept is compared all the same.
  */
 static void
@@ -193,6 +260,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_unused),
 		cmocka_unit_test(test_compared),
 		cmocka_unit_test(test_brief),
 	};

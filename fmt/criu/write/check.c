@@ -7,6 +7,22 @@
 #include <stdlib.h>
 
 /*
+ * Set in *o what images are made without, so that a snapshot that is read for
+ * criu_check and criu_write alone takes less memory.  The small files are those
+ * of Plan 9, of which Linux records tell, too.
+ */
+void
+criu_readopts(struct readopts *o)
+{
+	static const char *const unused[] = { "cmdline", "environ", "fd",
+	    "fpregs", "kregs", "mountinfo", "noteid", "ns", "perfmap", "regs",
+	    "stack", "syscall", "wchan", NULL };
+
+	o->unused = unused;
+	o->nosizes = true;
+}
+
+/*
  * Check the tree of processes of s that o->root tells of.  The images are made
  * and thrown away: no page of memory is read for that.
  */
