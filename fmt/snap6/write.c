@@ -92,15 +92,28 @@ write_fill(struct snap6 *w, char c, uint64_t n)
 	}
 }
 
+/*
+ * Each page with its r before it.  They are copied: what is in one piece is
+ * summed and written sooner than thousands of pieces.
+ */
 static void
 write_raw(struct snap6 *w, const struct finding *f)
 {
+	const uint8_t *data = f->data;
+	size_t n, most;
 	uint64_t i;
+	char *room;
 
-	for (i = 0; i < f->n; i++) {
-		output_refer(w->out, "r", 1);
-		output_refer(w->out, f->data + i * KB,
-		    segment_kblen(f->seg, f->kb + i));
+	for (i = 0; i < f->n;) {
+		room = output_room(w->out, 1 + KB, &most);
+		for (; i < f->n && most >= 1 + KB; i++, data += KB) {
+			n = segment_kblen(f->seg, f->kb + i);
+			*room = 'r';
+			memcpy(room + 1, data, n);
+			room += 1 + n;
+			most -= 1 + n;
+		}
+		output_filled(w->out, room);
 	}
 }
 

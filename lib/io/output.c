@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-	SMALL = 64 * 1024,
+	SMALL = 288 * 1024,
 	BEGIN = 8 * 1024 * 1024, /* bytes that a disk begins to write at once */
 	VECTORS = 1024		/* UIO_MAXIOV of the kernel */
 };
