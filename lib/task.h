@@ -23,7 +23,8 @@ enum vma_flag {
 	VMA_DEVICE = 16,	/* VM_IO or VM_PFNMAP: no memory behind it */
 	VMA_GROWSDOWN = 32,
 	VMA_UFFD = 64,		/* under userfaultfd(2) */
-	VMA_DONTDUMP = 128	/* MADV_DONTDUMP of madvise(2) */
+	VMA_DONTDUMP = 128,	/* MADV_DONTDUMP of madvise(2) */
+	VMA_ALONE = 256		/* no other maps a page that is there */
 };
 
 struct vma {			/* a mapping: proc_pid_maps(5) */

@@ -103,6 +103,28 @@ smaps_keep(struct lproc *p)
 }
 
 /*
+ * Set the mappings of process p, which is stopped, to what its smaps tells, or
+ * maps in place of that.  Return 0, or -1 with errstr.
+ */
+static int
+vmas_now(struct lproc *p)
+{
+	struct scan t = scan_begin(p->smaps.data, p->smaps.len);
+	struct smap m;
+	int rc;
+
+	vmas_free(&p->vma);
+	while ((rc = smap_next(&t, &m)) == 1) {
+		if (vmas_addsmap(&p->vma, &m) == -1)
+			return -1;
+		/* of before the stop it would not hold: fork(2) shares */
+		if (m.sizes.flags & MAPPING_SIZES && m.sizes.shared == 0)
+			p->vma.v[p->vma.n - 1].flags |= VMA_ALONE;
+	}
+	return rc;
+}
+
+/*
  * Read the mappings of process p, which is stopped, unless that was done: maps
  * and smaps, the latter perhaps to be refitted (mappings_smaps), and vma.
  * Return 0; -1 with errstr, and errno where they cannot be read.
@@ -124,13 +146,12 @@ mappings_read(struct lproc *p)
 		return 0;
 	if ((rc = smaps_keep(p)) == 0) {
 		bytes_drop(&p->smaps);
-		vmas_free(&p->vma);
 		if (proc_readmany(p->mmtid, 0, "smaps", &p->smaps) == -1 &&
 		    proc_read(p->mmtid, 0, "maps", &p->smaps) == -1)
 			return errno == ESRCH || errno == ENOENT ?
 			    errstr_set("process %d exited", p->pid) :
 			    errstr_sys("/proc/%d/maps", p->mmtid);
-		rc = vmas_parse(&p->vma, p->smaps.data, p->smaps.len);
+		rc = vmas_now(p);
 	}
 	p->mapped = rc != -1;
 	return rc == -1 ? -1 : 0;

@@ -139,27 +139,30 @@ part_add(struct builder *b, uint64_t start, uint64_t end, struct source *all,
 }
 
 /*
- * Add start..end (exclusive), which are present, to what is built: pages that
- * the process has alone, in runs that are long enough, as pages of alone; the
- * others as pages of all.  Return 0, or -1 with errstr.
+ * Add start..end (exclusive) of mapping v, which are present, to what is built:
+ * pages that the process has alone, in runs that are long enough, as pages of
+ * alone; the others as pages of all.  Return 0, or -1 with errstr.
  */
 int
-alone_run(struct builder *b, uint64_t start, uint64_t end, struct source *all,
-    struct source *alone)
+alone_run(struct builder *b, const struct vma *v, uint64_t start, uint64_t end,
+    struct source *all, struct source *alone)
 {
 	enum { MOST = 512 };
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t v[MOST], at;
+	uint64_t e[MOST], at;
 	ssize_t i, n;
 	bool is;
 
+	/* of all of its pages smaps has told that, which looks at each, too */
+	if (v->flags & VMA_ALONE)
+		return part_add(b, start, end, all, alone, true);
 	is = false;
 	for (at = start; at < end;) {
-		n = pagemap_read(source_live_pagemap(all), at, end, v, MOST);
+		n = pagemap_read(source_live_pagemap(all), at, end, e, MOST);
 		if (n == -1)
 			return -1;
 		for (i = 0; i < n; i++, at += page) {
-			if (entry_isalone(v[i]) == is)
+			if (entry_isalone(e[i]) == is)
 				continue;
 			if (part_add(b, start, at, all, alone, is) == -1)
 				return -1;

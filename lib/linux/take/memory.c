@@ -181,7 +181,7 @@ take_run(void *arg, const struct pagerun *r)
 		    0);
 	if (k->alone != NULL && k->from == k->mem &&
 	    !(r->what & (PM_SWAPPED | PM_HUGE)))
-		return alone_run(&k->build, start, end, k->mem, k->alone);
+		return alone_run(&k->build, v, start, end, k->mem, k->alone);
 	return builder_run(&k->build, start, (end - start) / KB, k->from,
 	    start + k->shift);
 }

@@ -48,8 +48,9 @@ int		 source_live_pagemap(const struct source *src);
 /* alone.c: pages that no other process has */
 int		 alone_source(struct snap *s, const struct lproc *p,
 		    struct source *all, struct source **alone);
-int		 alone_run(struct builder *b, uint64_t start, uint64_t end,
-		    struct source *all, struct source *alone);
+int		 alone_run(struct builder *b, const struct vma *v,
+		    uint64_t start, uint64_t end, struct source *all,
+		    struct source *alone);
 
 /* vdso.c: what a process has not touched of its [vdso] */
 struct source	*vdso_source(struct live *l, struct snap *s,
