@@ -99,8 +99,10 @@ live_clone(struct live *l, struct snap *s)
 		live_unhurry(l);
 	state_finish(l, false);
 	procs_finish(l);
-	if (made)
+	if (made) {
+		family_read(l);
 		live_release(l);
+	}
 	if (prepared_write(l) == -1) {
 		l->lost = true;
 		return -1;

@@ -127,6 +127,7 @@ clones_kill(struct live *l)
 		if (p->origin != 0)
 			p->mmtid = p->origin;
 		p->origin = 0;
+		p->head = NULL;
 	}
 }
 
@@ -159,7 +160,7 @@ clones_end(struct live *l)
 	const struct lproc *p;
 
 	TAILQ_FOREACH(p, &l->procs, entry)
-		if (l->opts.verbose && p->clone > 0)
+		if (l->opts.verbose && p->clone > 0 && p->head == NULL)
 			l->copied += clone_own(p->clone);
 	clones_kill(l);
 	plains_free(l);

@@ -10,6 +10,9 @@
 bool		 clone_lost(struct lproc *p);
 void		 clones_end(struct live *l);
 
+/* family.c */
+void		 family_read(struct live *l);
+
 /* guard.c: the process that reaps clones, whatever becomes of us */
 struct guard	*guard_begin(void);
 bool		 guard_is(pid_t pid);
@@ -29,6 +32,8 @@ struct lack {			/* a run of pages */
 	struct source	*src;	/* borrowed; NULL: can be had all the same */
 	uint64_t	 loc;	/* in src */
 };
+
+enum { LACK_NOTHING = 1 << 16 }; /* instead: it has no page there */
 
 const struct lack *lack_find(const struct lproc *p, uint64_t start,
 		    uint64_t end);

@@ -9,8 +9,18 @@
 /* clone.c */
 void		 clones_kill(struct live *l);
 
+/* family.c: processes that have one clone together */
+struct family;
+
+struct family	*family_new(void);
+bool		 family_defers(struct family *f, struct lproc *p);
+void		 family_keep(struct live *l, struct snap *s, struct family *f);
+struct lproc	*family_next(const struct family *f, size_t *i);
+void		 family_free(struct family *f);
+
 /* guard.c */
 int		 guard_end(struct guard *g);
+bool		 program_same(pid_t a, pid_t b);
 int		 guard_tell(struct guard *g, pid_t target, pid_t clone);
 
 /* headroom.c: the memory and the places that cgroups have for clones */
@@ -18,9 +28,18 @@ int		 headroom_claim(struct live *l, struct lproc *p, size_t nvma,
 		    bool first);
 
 /* lacks.c */
+struct likeness;
+
+struct lacking {		/* the clone that lacks something */
+	pid_t		 clone;
+	bool		 whole;	/* it has all that is mapped */
+	const struct likeness *alike; /* borrowed; of another process: what it
+				      has of private memory; else NULL */
+};
+
 void		 lacks_drop(struct live *l);
 int		 lacks_keep(struct live *l, struct snap *s, struct lproc *p,
-		    const struct vmas *vma, bool whole);
+		    const struct vmas *vma, const struct lacking *of);
 
 /* places.c: the processes that users may have */
 struct places;

@@ -249,8 +249,8 @@ guard_end(struct guard *g)
  * Return true if processes a and b run the same executable.  No file server is
  * asked.
  */
-static bool
-same_program(pid_t a, pid_t b)
+bool
+program_same(pid_t a, pid_t b)
 {
 	const pid_t pid[2] = { a, b };
 	struct statx sx[2];
@@ -287,5 +287,5 @@ guard_is(pid_t pid)
 	struct task t;
 
 	return proc_stat(pid, 0, &t) == 0 && strcmp(t.comm, guard_name) == 0 &&
-	    same_program(pid, getpid());
+	    program_same(pid, getpid());
 }

@@ -21,6 +21,7 @@
  * None of this asks for flags, which could have changed since they were
  * read: the page maps of the two are compared.
  */
+#include "alike.h"
 #include "bisect.h"
 #include "cloning.h"
 #include "io/io.h"
@@ -45,7 +46,8 @@ struct keeping {
 	const struct vmas *vma;	/* what is mapped in the process */
 	bool		*has;	/* owned; which of these have pages */
 	bool		*cloned; /* owned; and have in the clone */
-	bool		 whole;	/* the clone has all mappings */
+	struct lacking	 of;	/* what is known of the clone */
+	const struct likeness *split; /* where copies are made of parts alone */
 	struct vmas	 clone;	/* owned; else those that it has */
 	struct source	*spool;	/* NULL: not needed so far */
 	int		 mem;	/* owned, as these; of the process */
@@ -120,14 +122,25 @@ static int
 keep_run(void *arg, const struct pagerun *r)
 {
 	struct keeping *k = arg;
-	struct lack new = { r->start, r->end, r->what, NULL, 0 };
+	struct lack new = { .end = r->start, .what = r->what };
+	bool copy = k->copy;
 
-	if (k->copy && !(r->what & (PM_ZERO | PM_GUARD))) {
-		if (keep_copy(k, r->start, r->end, &new.loc) == -1)
+	while (new.end < r->end) {
+		new.start = new.end;
+		new.end = r->end;
+		new.src = NULL;
+		if (k->split != NULL)
+			new.end = alike_until(k->split, new.start, r->end,
+			    &copy);
+		if (copy && !(r->what & (PM_ZERO | PM_GUARD))) {
+			if (keep_copy(k, new.start, new.end, &new.loc) == -1)
+				return -1;
+			new.src = k->spool;
+		}
+		if (lack_add(k->proc, &new) == -1)
 			return -1;
-		new.src = k->spool;
 	}
-	return lack_add(k->proc, &new);
+	return 0;
 }
 
 /*
@@ -136,7 +149,7 @@ keep_run(void *arg, const struct pagerun *r)
 static bool
 is_cloned(const struct keeping *k, const struct vma *v)
 {
-	return k->whole || vmas_find(&k->clone, v->start) != NULL;
+	return k->of.whole || vmas_find(&k->clone, v->start) != NULL;
 }
 
 /*
@@ -149,7 +162,42 @@ keep_pages(struct keeping *k, const struct vma *v, bool copy)
 	if (!k->has[v - k->vma->v])
 		return 0;
 	k->copy = copy;
-	return pagemap_walk(k->pagemap, v->start, v->end, PM_FILE, keep_run, k);
+	return pagemap_walk(k->pagemap, v->start, v->end,
+	    v->ino == 0 && v->dev == 0 ? 0 : PM_FILE, keep_run, k);
+}
+
+/*
+ * Keep all pages of mapping v that are there.  Where there are none, the clone
+ * of another process may have some.
+ */
+static int
+keep_whole(struct keeping *k, const struct vma *v)
+{
+	const struct lack none = { v->start, v->end, LACK_NOTHING, NULL, 0 };
+	const size_t n = k->proc->nlack;
+	int rc;
+
+	rc = keep_pages(k, v, true);
+	return rc == 0 && k->of.alike != NULL && k->proc->nlack == n ?
+	    lack_add(k->proc, &none) : rc;
+}
+
+/*
+ * Keep what the clone of another process lacks of the private memory v, whose
+ * file is taken so.
+ */
+static int
+keep_alike(struct keeping *k, const struct vma *v, enum treatment how)
+{
+	const enum alikeness is = k->of.alike->how[v - k->vma->v];
+	int rc;
+
+	if (is == ALIKE_ALL || (is == ALIKE_FILE && how != TAKE_PRESENT))
+		return 0;
+	k->split = k->of.alike;
+	rc = keep_whole(k, v);
+	k->split = NULL;
+	return rc;
 }
 
 /*
@@ -232,10 +280,12 @@ keep_mapping(struct keeping *k, const struct vma *v)
 		return -1;
 	if (v->flags & VMA_SHARED)
 		return how == TAKE_PRESENT || how == TAKE_MEMORY ?
-		    keep_pages(k, v, true) : 0;
+		    keep_whole(k, v) : 0;
 	/* what is anonymous and yet has a file are huge pages */
 	if (!is_cloned(k, v) || (!anon && how == TAKE_MEMORY))
-		return keep_pages(k, v, true);
+		return keep_whole(k, v);
+	if (k->of.alike != NULL)
+		return keep_alike(k, v, how);
 	if ((!anon && how != TAKE_PRESENT) || k->cloned[v - k->vma->v])
 		return 0;
 	return keep_pages(k, v, anon);
@@ -274,7 +324,7 @@ keep_compare(struct keeping *k)
 	    worker_start(&thread, keep_look, k) == 0;
 	if (!threaded)
 		(void)keep_look(k);
-	rc = pagemap_touched(k->proc->clone, k->clonemap, k->vma, k->cloned);
+	rc = pagemap_touched(k->of.clone, k->clonemap, k->vma, k->cloned);
 	if (threaded)
 		pthread_join(thread, NULL);
 	return k->failed ? errstr_set("%s", k->why) : rc;
@@ -289,9 +339,9 @@ keep_readclone(struct keeping *k)
 	struct bytes maps;
 	int rc;
 
-	if (k->whole)
+	if (k->of.whole)
 		return 0;
-	if (proc_read(k->proc->clone, 0, "maps", &maps) == -1)
+	if (proc_read(k->of.clone, 0, "maps", &maps) == -1)
 		return errstr_sys("its clone");
 	rc = vmas_parse(&k->clone, maps.data, maps.len);
 	free(maps.data);
@@ -299,24 +349,23 @@ keep_readclone(struct keeping *k)
 }
 
 /*
- * Keep what the clone of process p, which is stopped and has the mappings vma,
- * lacks of them; whole tells that it has all of the mappings.  Sources for that
- * are added to snapshot s.  Return 0, or -1 with errstr.
+ * Keep what a clone lacks of process p, which is stopped and has the mappings
+ * vma.  Sources for that are added to snapshot s.  Return 0, or -1 with errstr.
  */
 int
 lacks_keep(struct live *l, struct snap *s, struct lproc *p,
-    const struct vmas *vma, bool whole)
+    const struct vmas *vma, const struct lacking *of)
 {
 	struct keeping k = { .live = l, .snap = s, .proc = p, .vma = vma,
-	    .whole = whole };
+	    .of = *of };
 	size_t i;
 	int rc;
 
 	rc = -1;
 	k.mem = proc_open(p->mmtid, 0, "mem", O_RDONLY);
 	k.pagemap = proc_open(p->mmtid, 0, "pagemap", O_RDONLY);
-	k.clonemap = proc_open(p->clone, 0, "pagemap", O_RDONLY);
-	k.clonemem = proc_open(p->clone, 0, "mem", O_RDONLY);
+	k.clonemap = proc_open(of->clone, 0, "pagemap", O_RDONLY);
+	k.clonemem = proc_open(of->clone, 0, "mem", O_RDONLY);
 	if (k.mem == -1 || k.pagemap == -1 || k.clonemap == -1 ||
 	    k.clonemem == -1) {
 		errstr_sys("its clone");
@@ -324,7 +373,7 @@ lacks_keep(struct live *l, struct snap *s, struct lproc *p,
 	}
 	if ((rc = keep_readclone(&k)) == 0)
 		rc = keep_compare(&k);
-	if (rc == 0)
+	if (rc == 0 && of->alike == NULL)
 		rc = veiled_show(p->calls, vma, k.cloned);
 	for (i = 0; i < vma->n && rc == 0; i++)
 		if ((rc = keep_mapping(&k, &vma->v[i])) == -1)

@@ -29,7 +29,6 @@ enum {
 struct cloning {		/* a process that clones itself */
 	struct lproc	*proc;	/* borrowed */
 	struct inject	*in;	/* owned */
-	bool		 whole;	/* the clone has all that is mapped */
 };
 
 struct making {
@@ -38,9 +37,19 @@ struct making {
 	struct cloning	 v[MOST]; /* those of now */
 	size_t		 n;
 	size_t		 most;
+	struct family	*family; /* owned */
 	struct lproc	*failed; /* the first that could not, or NULL */
 	char		 why[256];
 };
+
+/*
+ * Return true if process p has memory that is taken.
+ */
+static bool
+clone_isneeded(const struct lproc *p)
+{
+	return !p->skip && !p->kernel && p->mmtid != 0;
+}
 
 /*
  * Return 1 if process p can be cloned; 0 if it is not one that we have
@@ -216,8 +225,6 @@ clone_begin(struct making *m, struct lproc *p)
 	int rc;
 
 	errno = 0;
-	if (p->skip || p->kernel || p->mmtid == 0)
-		return 0;
 	if ((rc = clone_ready(p)) != 1)
 		return rc;
 	if (m->n == m->most || clone_shares(m, p))
@@ -255,7 +262,7 @@ clone_finish(const struct live *l, struct cloning *c)
 	if (rc == 0 && ((p->calls = inject_entrust(c->in, p->clone)) == NULL ||
 	    inject_shed(p->calls) == -1))
 		rc = -1;
-	c->whole = rc == 0 && clone_iswhole(p);
+	p->whole = rc == 0 && clone_iswhole(p);
 	if (inject_end(c->in, rc) == -1)
 		return -1;
 	clone_expendable(p->clone);
@@ -269,10 +276,11 @@ static int
 clone_keep(struct making *m, const struct cloning *c)
 {
 	struct lproc *p = c->proc;
+	const struct lacking of = { .clone = p->clone, .whole = p->whole };
 
 	errno = 0;
 	if (lacks_keep(m->live, m->snap, p,
-	    &TAILQ_FIRST(&p->threads)->task->vma, c->whole) == -1) {
+	    &TAILQ_FIRST(&p->threads)->task->vma, &of) == -1) {
 		errno = 0;
 		return -1;
 	}
@@ -324,24 +332,45 @@ clones_finish(struct making *m)
 }
 
 /*
- * Clone all processes of set l that can be, as clones_make.
+ * Begin to clone process p, when there is room for one more.
+ */
+static void
+clone_next(struct making *m, struct lproc *p)
+{
+	int rc;
+
+	if ((rc = clone_begin(m, p)) == 1) {
+		clones_finish(m);
+		rc = m->failed == NULL ? clone_begin(m, p) : 0;
+	}
+	if (rc == -1)
+		clone_failed(m, p);
+}
+
+/*
+ * Clone all processes of set l that can be, as clones_make.  Those that another
+ * clone will do for are left.
  */
 static void
 clones_begin(struct making *m)
 {
 	struct lproc *p;
-	int rc;
+	size_t i;
 
 	TAILQ_FOREACH(p, &m->live->procs, entry) {
-		if ((rc = clone_begin(m, p)) == 1) {
-			clones_finish(m);
-			rc = m->failed == NULL ? clone_begin(m, p) : 0;
-		}
-		if (rc == -1)
-			clone_failed(m, p);
 		if (m->failed != NULL)
 			break;
+		if (!clone_isneeded(p) || (clone_ready(p) == 1 &&
+		    family_defers(m->family, p)))
+			continue;
+		clone_next(m, p);
 	}
+	clones_finish(m);
+	if (m->failed == NULL)
+		family_keep(m->live, m->snap, m->family);
+	for (i = 0; m->failed == NULL && (p = family_next(m->family,
+	    &i)) != NULL;)
+		clone_next(m, p);
 	clones_finish(m);
 }
 
@@ -364,8 +393,10 @@ clones_make(struct live *l, struct snap *s)
 	/* inject_end puts back what inject_begin has found */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	clones_begin(&m);
+	if ((m.family = family_new()) != NULL)
+		clones_begin(&m);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	family_free(m.family);
 	if (m.failed == NULL)
 		return true;
 	clones_kill(l);

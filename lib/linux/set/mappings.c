@@ -40,6 +40,25 @@ bytes_drop(struct bytes *b)
 }
 
 /*
+ * Add mapping m to what process p has in common with others.
+ */
+static void
+common_note(struct common *c, const struct smap *m)
+{
+	const struct mapping *z = &m->sizes;
+
+	if (m->vma.flags & VMA_SHARED || m->vma.ino != 0 || m->vma.dev != 0)
+		return;
+	c->kb += z->shared;
+	c->own += z->private;
+	if (z->shared <= c->most)
+		return;
+	c->most = z->shared;
+	c->start = m->vma.start;
+	c->end = m->vma.end;
+}
+
+/*
  * Parse smaps of process p of set l, for its mappings and what is to be copied
  * of them.
  */
@@ -54,6 +73,7 @@ smaps_parse(struct live *l, struct lproc *p)
 		if (vmas_addsmap(&p->vma, &m) == -1)
 			return -1;
 		shmems_note(l, &m);
+		common_note(&p->common, &m);
 		data_forget(p->smaps.data, (size_t)(t.s -
 		    (const char *)p->smaps.data));
 	}
@@ -68,6 +88,7 @@ void
 mappings_look(struct live *l, struct lproc *p)
 {
 	mappings_free(p);
+	p->common = (struct common){ 0 };
 	if (proc_readmany(p->pid, 0, "smaps", &p->smaps) == -1)
 		return;
 	if (smaps_parse(l, p) == -1) {

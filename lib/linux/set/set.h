@@ -110,6 +110,14 @@ struct alike {			/* what stat tells of each thread alike */
 	uint64_t	 memkb;
 };
 
+struct common {			/* private memory without a file, in KB */
+	uint64_t	 kb;	/* that others have mapped, too, */
+	uint64_t	 own;	/* and not, before the stop */
+	uint64_t	 start;	/* the mapping that has most of the first */
+	uint64_t	 end;
+	uint64_t	 most;	/* of it there */
+};
+
 struct dumpthread {		/* a thread in what the kernel writes */
 	struct bytes	 general; /* borrowed; general registers */
 	int		 signal; /* that was handled last, 0: none */
@@ -158,6 +166,11 @@ struct lproc {
 	bool		 refit;	/* but smaps, which is to be refitted */
 	pid_t		 clone;	/* of its memory, by us; 0: none */
 	pid_t		 origin; /* mmtid without the clone */
+	bool		 whole;	/* the clone has all that is mapped */
+	struct common	 common; /* with others */
+	struct lproc	*head;	/* borrowed; whose clone this one has, or
+				   NULL: clone/family.c */
+	struct source	*memory; /* borrowed; of the clone, once it is made */
 	struct inject	*calls;	/* owned; that the clone makes, or NULL */
 	struct bytes	 cgroup; /* owned; that of its first thread, which
 				   others may not be in; no data: none is in

@@ -109,7 +109,8 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 
 /*
  * Have all of the records of those processes of set l that have no clone: they
- * are read of themselves, while they are stopped.
+ * are read of themselves, while they are stopped.  Of those that will have that
+ * of another, only what is not the same of both.
  */
 void
 procs_finish(struct live *l)
@@ -120,7 +121,11 @@ procs_finish(struct live *l)
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		leader = TAILQ_FIRST(&p->threads);
 		if (!p->skip && p->clone == 0 && leader != NULL &&
-		    leader->tid == p->pid && leader->task != NULL)
-			thread_finish(l, p, leader);
+		    leader->tid == p->pid && leader->task != NULL) {
+			if (p->head != NULL)
+				task_own(p, &leader->rec);
+			else
+				thread_finish(l, p, leader);
+		}
 	}
 }

@@ -273,6 +273,8 @@ take_lacking(struct taking *k, const struct lproc *p, const struct lack *r)
 
 	for (rc = 0; rc == 0 && r < p->lack + p->nlack &&
 	    r->start < k->vma->end; r++) {
+		if (r->what & LACK_NOTHING)
+			continue;
 		run.start = r->start;
 		run.end = r->end;
 		run.what = r->what;

@@ -150,6 +150,10 @@ lproc_isalone(const struct live *l, const struct lproc *p)
 	return true;
 }
 
+/*
+ * Make a source, as source_live, far as source_livefar.  Of a process that has
+ * the clone of another it is that of the other.
+ */
 static struct source *
 live_source(struct live *live, struct snap *s, struct lproc *p, bool far)
 {
@@ -157,6 +161,8 @@ live_source(struct live *live, struct snap *s, struct lproc *p, bool far)
 	struct livesource *l;
 	char name[32];
 
+	if (!far && p->head != NULL && p->head->memory != NULL)
+		return p->head->memory;
 	snprintf(name, sizeof name, "memory of %d", p->pid);
 	if ((l = calloc(1, sizeof *l)) == NULL ||
 	    (l->src.name = strdup(name)) == NULL) {
@@ -178,6 +184,8 @@ live_source(struct live *live, struct snap *s, struct lproc *p, bool far)
 		    "pagemap");
 		return NULL;
 	}
+	if (!far)
+		p->memory = &l->src;
 	return &l->src;
 }
 

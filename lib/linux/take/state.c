@@ -287,9 +287,24 @@ ask_rest(struct lproc *p, struct filelist *to)
 }
 
 /*
+ * Add to a record what the clone of process p told of the keyring of its
+ * session.
+ */
+static void
+keys_take(const struct lproc *p, struct filelist *to)
+{
+	const struct file *f;
+
+	f = filelist_find(&TAILQ_FIRST(&p->threads)->rec, "keyring/session");
+	if (f != NULL)
+		filelist_copy(to, f->name, f->data, f->len);
+}
+
+/*
  * Read what state_read has left of the state of those processes of a set,
  * which were gathered, that have a clone: of that, while they run again; or,
- * if not cloned, of those that have none and are stopped.
+ * if not cloned, of those that have none and are stopped, or have that of
+ * another later, which is asked for what no process can be asked.
  */
 void
 state_finish(struct live *l, bool cloned)
@@ -306,7 +321,9 @@ state_finish(struct live *l, bool cloned)
 		    (!cloned && leader->hold != HOLD_STOPPED))
 			continue;
 		errno = 0;
-		if (ask_rest(p, &leader->rec) == -1 && errno != ESRCH)
+		if (p->head != NULL && cloned)
+			keys_take(p->head, &leader->rec);
+		else if (ask_rest(p, &leader->rec) == -1 && errno != ESRCH)
 			observe(l, p, leader, &leader->rec);
 	}
 }

@@ -30,6 +30,7 @@ int		 task_read(struct live *l, struct lproc *p, struct lthread *th,
 void		 thread_name(struct lproc *p, struct lthread *th);
 void		 task_record(struct live *l, struct snap *s, struct lproc *p,
 		    struct lthread *th, struct task *t, struct filelist *to);
+void		 task_own(const struct lproc *p, struct filelist *to);
 void		 task_finish(struct live *l, struct lproc *p, struct task *t,
 		    struct filelist *to);
 

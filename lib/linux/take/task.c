@@ -394,26 +394,37 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 }
 
 /*
- * Add to the record of the thread that leads process p, and to its task, what
- * a clone of p has as p has it: it is read of that, or of p, which is stopped,
- * where it has none.
+ * Add to the record of the thread that leads process p what a clone of p has as
+ * p has it: it is read of that, or of p, which is stopped.
  */
 void
-task_finish(struct live *l, struct lproc *p, struct task *t,
-    struct filelist *to)
+task_own(const struct lproc *p, struct filelist *to)
 {
 	const pid_t pid = p->mmtid != 0 ? p->mmtid : p->pid;
 	size_t i;
 
 	for (i = 0; i < NITEMS(clone_files); i++)
 		filelist_read(to, pid, 0, clone_files[i]);
+	for (i = 0; p->mmtid != 0 && i < NITEMS(clone_links); i++)
+		filelist_link(to, pid, 0, clone_links[i]);
+}
+
+/*
+ * Add the rest to the record of the thread that leads process p, and to its
+ * task.  It is read of the clone of p, or of p, which is stopped, where it has
+ * none.  Of one that has the clone of another, a part was read before.
+ */
+void
+task_finish(struct live *l, struct lproc *p, struct task *t,
+    struct filelist *to)
+{
+	if (p->head == NULL)
+		task_own(p, to);
 	record_place(to);
 	p->dumped = record_dumped(to);
 	if (p->mmtid == 0)
 		return;
-	for (i = 0; i < NITEMS(clone_links); i++)
-		filelist_link(to, pid, 0, clone_links[i]);
-	namespaces_tell(l, to, pid);
+	namespaces_tell(l, to, p->mmtid);
 	cgroups_tell(l, to, &p->cgroup);
 	if (p->mounts == NULL)
 		return;

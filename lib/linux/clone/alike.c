@@ -1,0 +1,374 @@
+/*
+ * Which pages of a process are those that the clone of another has at the same
+ * addresses, told by their frames: as many as two that were forked from one
+ * have in common.
+ *
+ * The table of the clone is read once, for all that are compared with it, and
+ * once more when they were: a frame may have moved meanwhile, and another page
+ * have come to where it was.  All stand still.
+ */
+#include "alike.h"
+#include "bisect.h"
+#include "cloning.h"
+#include "vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ENTRIES_MOST = 1 << 22 };	/* of a table: 32 MB, for 16 GB */
+
+struct stretch {		/* entries of pages one after another */
+	uint64_t	 start;
+	uint64_t	 end;	/* exclusive */
+	size_t		 at;	/* of the first in the table */
+};
+
+struct pagetable {
+	struct vmas	 vma;	/* those that it is of; names are borrowed */
+	struct stretch	*v;	/* owned; ascending */
+	size_t		 n;
+	uint64_t	*entry;	/* owned */
+	size_t		 nentry;
+	size_t		 cap;
+	uint64_t	 page;	/* bytes */
+};
+
+/* what two entries of one page have alike */
+#define PME_ALIKE	(PME_PRESENT | PME_SWAPPED | PME_FILE | PME_GUARD | \
+			    PME_FRAME)
+
+struct comparing {
+	const struct pagetable *t;	/* borrowed, as these */
+	const struct vmas *vma;
+	struct likeness	*a;
+	size_t		 next;	/* the stretch that is looked at first */
+	size_t		 i;	/* the mapping of now */
+	size_t		 met[2]; /* pages of the table met in it: those of
+				   files, and others */
+};
+
+/*
+ * Return true if mapping v has private memory, of which a clone gets all, or is
+ * the [vdso].
+ */
+static bool
+vma_isown(const struct vma *v)
+{
+	return !(v->flags & (VMA_SHARED | VMA_DEVICE)) &&
+	    (strncmp(v->name, "[v", 2) != 0 ||
+	    strcmp(v->name, "[vdso]") == 0) &&
+	    strcmp(v->name, "/secretmem (deleted)") != 0;
+}
+
+/*
+ * Set *own to those of the mappings l that have private memory, which the
+ * caller frees, but not their names, and *place to their places in l.  Return
+ * 0, or -1 with errstr.
+ */
+static int
+vmas_own(struct vmas *own, size_t **place, const struct vmas *l)
+{
+	size_t i;
+
+	own->n = 0;
+	own->v = calloc(l->n + 1, sizeof *own->v);
+	*place = calloc(l->n + 1, sizeof **place);
+	if (own->v == NULL || *place == NULL)
+		return errstr_set("out of memory");
+	for (i = 0; i < l->n; i++)
+		if (vma_isown(&l->v[i])) {
+			(*place)[own->n] = i;
+			own->v[own->n++] = l->v[i];
+		}
+	return 0;
+}
+
+/*
+ * Add entries to a table.  Pages of which no frame is told can be compared with
+ * nothing.
+ */
+static int
+table_add(void *arg, const struct entries *e)
+{
+	struct pagetable *t = arg;
+	struct stretch *s;
+	uint64_t *v;
+	size_t i;
+
+	for (i = 0; i < e->n; i++)
+		if (e->v[i] & PME_PRESENT && (e->v[i] & PME_FRAME) == 0)
+			return errstr_set("its frames are not told");
+	if (t->nentry + e->n > t->cap) {
+		t->cap = (t->nentry + e->n) * 2;
+		if (t->nentry + e->n > ENTRIES_MOST)
+			return errstr_set("it has too many pages");
+		v = reallocarray(t->entry, t->cap, sizeof *v);
+		if (v == NULL)
+			return errstr_set("out of memory");
+		t->entry = v;
+	}
+	s = t->n == 0 ? NULL : &t->v[t->n - 1];
+	if (s == NULL || s->end != e->addr) {
+		if (VEC_ROOM(t->v, t->n) == -1)
+			return -1;
+		s = &t->v[t->n++];
+		s->start = e->addr;
+		s->at = t->nentry;
+	}
+	memcpy(t->entry + t->nentry, e->v, e->n * sizeof *e->v);
+	t->nentry += e->n;
+	s->end = e->addr + e->n * t->page;
+	return 0;
+}
+
+void
+table_free(struct pagetable *t)
+{
+	if (t == NULL)
+		return;
+	free(t->vma.v);
+	free(t->v);
+	free(t->entry);
+	free(t);
+}
+
+/*
+ * Return the table of the clone of a process that has the mappings vma, whose
+ * pagemap is open as fd: of its private memory.  NULL with errstr.
+ */
+struct pagetable *
+table_read(int fd, const struct vmas *vma)
+{
+	struct pagetable *t;
+	size_t *place;
+
+	if ((t = calloc(1, sizeof *t)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	t->page = (uint64_t)sysconf(_SC_PAGESIZE);
+	place = NULL;
+	if (vmas_own(&t->vma, &place, vma) == -1 ||
+	    pagemap_entries(fd, &t->vma, NULL, table_add, t) == -1) {
+		table_free(t);
+		t = NULL;
+	}
+	free(place);
+	return t;
+}
+
+/*
+ * Return true if an entry is of a page that is no file's.
+ */
+static bool
+entry_isown(uint64_t e)
+{
+	return e & PME_PRESENT && !(e & PME_FILE);
+}
+
+/*
+ * Note that the page at addr has to be copied.
+ */
+static int
+alike_own(struct likeness *a, uint64_t addr, uint64_t page)
+{
+	struct pagespan *s;
+
+	if (a->nown == a->most)
+		return errstr_set("it has too much of its own");
+	a->nown++;
+	s = a->n == 0 ? NULL : &a->own[a->n - 1];
+	if (s != NULL && s->end == addr) {
+		s->end += page;
+		return 0;
+	}
+	if (VEC_ROOM(a->own, a->n) == -1)
+		return -1;
+	a->own[a->n++] = (struct pagespan){ .start = addr,
+	    .end = addr + page };
+	return 0;
+}
+
+/*
+ * Compare n entries e of pages from addr on with those of the table, there, or
+ * with NULL, where that has none.
+ */
+static int
+compare_part(struct comparing *c, uint64_t addr, const uint64_t *e,
+    const uint64_t *there, size_t n)
+{
+	uint64_t differs, t;
+	enum alikeness *how = &c->a->how[c->i];
+	size_t i;
+
+	for (i = 0, differs = 0; i < n; i++) {
+		t = there == NULL ? 0 : there[i];
+		differs |= (e[i] ^ t) & PME_ALIKE;
+		c->met[entry_isown(t)] += t != 0;
+	}
+	for (i = 0; differs != 0 && i < n; i++) {
+		t = there == NULL ? 0 : there[i];
+		if (((e[i] ^ t) & PME_ALIKE) == 0)
+			continue;
+		if (e[i] & PME_SWAPPED && !(e[i] & PME_GUARD))
+			return errstr_set("it has pages in swap");
+		if (entry_isown(e[i])) {
+			*how = ALIKE_NOT;
+			if (alike_own(c->a, addr + i * c->t->page,
+			    c->t->page) == -1)
+				return -1;
+		} else if (entry_isown(t) || ((e[i] | t) & PME_SWAPPED))
+			*how = ALIKE_NOT;
+		else if (*how == ALIKE_ALL)
+			*how = ALIKE_FILE;
+	}
+	return 0;
+}
+
+/*
+ * Count the pages of the table in a mapping: met tells which of them there are
+ * in the other process, too.
+ */
+static void
+mapping_end(struct comparing *c)
+{
+	const struct vma *v = &c->vma->v[c->i];
+	const struct pagetable *t = c->t;
+	enum alikeness *how = &c->a->how[c->i];
+	uint64_t addr, end, e;
+	size_t i, has[2] = { 0 };
+
+	i = BISECT(t->v, t->n, end, v->start);
+	for (; i < t->n && t->v[i].start < v->end; i++) {
+		addr = t->v[i].start > v->start ? t->v[i].start : v->start;
+		end = t->v[i].end < v->end ? t->v[i].end : v->end;
+		for (; addr < end; addr += t->page) {
+			e = t->entry[t->v[i].at +
+			    (addr - t->v[i].start) / t->page];
+			has[entry_isown(e)] += e != 0;
+		}
+	}
+	if (has[true] != c->met[true])
+		*how = ALIKE_NOT;
+	else if (has[false] != c->met[false] && *how == ALIKE_ALL)
+		*how = v->ino == 0 && v->dev == 0 ? ALIKE_NOT : ALIKE_FILE;
+	c->met[false] = c->met[true] = 0;
+}
+
+/*
+ * Compare entries of a mapping with those of the table.
+ */
+static int
+compare_entries(void *arg, const struct entries *e)
+{
+	struct comparing *c = arg;
+	const struct pagetable *t = c->t;
+	const struct stretch *s;
+	const uint64_t *there;
+	uint64_t addr, end, to;
+
+	for (; c->i < e->vma; c->i++)
+		mapping_end(c);
+	end = e->addr + e->n * t->page;
+	for (addr = e->addr; addr < end; addr = to) {
+		while (c->next < t->n && t->v[c->next].end <= addr)
+			c->next++;
+		s = c->next < t->n ? &t->v[c->next] : NULL;
+		there = NULL;
+		to = end;
+		if (s != NULL && s->start <= addr) {
+			there = t->entry + s->at + (addr - s->start) / t->page;
+			to = s->end < end ? s->end : end;
+		} else if (s != NULL && s->start < end)
+			to = s->start;
+		if (compare_part(c, addr, e->v + (addr - e->addr) / t->page,
+		    there, (to - addr) / t->page) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Compare the private memory of a process that has the mappings vma, and whose
+ * pagemap is open as fd, with a table: set a->how of each mapping, and a->own
+ * to the pages that the other does not have, a->most at the most, which is
+ * set.  Return 0, or -1 with errstr.  The caller frees it after a failure, too.
+ */
+int
+alike_compare(struct likeness *a, const struct pagetable *t, int fd,
+    const struct vmas *vma)
+{
+	struct comparing c = { .t = t, .a = a };
+	struct vmas own = { 0 };
+	enum alikeness *how;
+	size_t i, *place;
+	int rc;
+
+	place = NULL;
+	a->how = calloc(vma->n + 1, sizeof *a->how);
+	rc = a->how == NULL ? errstr_set("out of memory") :
+	    vmas_own(&own, &place, vma);
+	if (rc == 0) {
+		c.vma = &own;
+		rc = pagemap_entries(fd, &own, NULL, compare_entries, &c);
+	}
+	for (; rc == 0 && c.i < own.n; c.i++)
+		mapping_end(&c);
+	/* to where they are among all */
+	for (i = own.n, how = a->how; rc == 0 && i-- > 0;)
+		if (place[i] != i) {
+			how[place[i]] = how[i];
+			how[i] = ALIKE_ALL;
+		}
+	free(own.v);
+	free(place);
+	return rc;
+}
+
+/*
+ * Return true if a table still is as it was when it was read of fd.
+ */
+bool
+table_holds(const struct pagetable *t, int fd)
+{
+	struct likeness a = { .most = 0 };
+	bool holds;
+	size_t i;
+
+	holds = alike_compare(&a, t, fd, &t->vma) == 0;
+	for (i = 0; i < t->vma.n && holds; i++)
+		holds = a.how[i] == ALIKE_ALL;
+	alike_free(&a);
+	return holds;
+}
+
+/*
+ * Return the end of the pages from addr on, before end, that are all to be
+ * copied, or none of which is: *own tells which.
+ */
+uint64_t
+alike_until(const struct likeness *a, uint64_t addr, uint64_t end, bool *own)
+{
+	const struct pagespan *s;
+	size_t i;
+
+	i = BISECT(a->own, a->n, end, addr);
+	s = i < a->n ? &a->own[i] : NULL;
+	*own = s != NULL && s->start <= addr;
+	if (s == NULL || s->start >= end)
+		return end;
+	if (!*own)
+		return s->start;
+	return s->end < end ? s->end : end;
+}
+
+void
+alike_free(struct likeness *a)
+{
+	free(a->how);
+	free(a->own);
+	memset(a, 0, sizeof *a);
+}

@@ -1,0 +1,415 @@
+/*
+ * Processes that have nearly all of their memory in common, as workers have
+ * that were forked from one: the first of them is cloned (make.c), and its
+ * clone is read for the others, too.  What such a one has alone is copied
+ * while it is stopped, as is what clones lack (lacks.c).
+ *
+ * To clone a process takes as long as to look at each of its pages four times:
+ * when the clone is made, when it is asked which pages it has, when these are
+ * looked up, and when it ends.  Here that is done once.
+ *
+ * No page that is found to be the clone's, too, changes: it is mapped by two,
+ * so that whoever writes to it gets a copy, and the clone does not run.
+ */
+#include "alike.h"
+#include "cloning.h"
+#include "linux/file/file.h"
+#include "linux/proxy/proxy.h"
+#include "state/state.h"
+#include "vec.h"
+#include "worker.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	COMMON_LEAST = 16 * 1024,	/* kilobytes, for it to be worth it */
+	OWN_PART = 32,		/* of what it has in common, or */
+	OWN_LEAST = 4096,	/* kilobytes, may be its own */
+	HEADS = 8,		/* processes that one is compared with */
+	SAMPLES = 32		/* pages */
+};
+
+struct member {			/* of a family, beside its head */
+	struct lproc	*proc;	/* borrowed, as the next */
+	struct lproc	*head;
+	struct likeness	 alike;
+	int		 pagemap; /* owned; -1: not open */
+	bool		 is;	/* it has been found to be one */
+};
+
+struct family {
+	struct lproc	*head[HEADS];	/* borrowed; found last */
+	size_t		 nhead;
+	struct member	*v;	/* owned; one family after another */
+	size_t		 n;
+};
+
+struct matching {		/* members of one family, by several threads */
+	const struct pagetable *t;	/* borrowed, as the next */
+	struct member	*v;
+	size_t		 n;
+	atomic_size_t	 next;
+};
+
+/*
+ * Return the mappings of process p, which was gathered.
+ */
+static const struct vmas *
+lproc_vmas(const struct lproc *p)
+{
+	return &TAILQ_FIRST(&p->threads)->task->vma;
+}
+
+/*
+ * Return true if of the pages in the middle of what process p had in common
+ * with others process head has most at the same addresses.
+ */
+static bool
+sample_alike(const struct lproc *p, const struct lproc *head)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t addr, e[2], step;
+	size_t i, has, same;
+	int fd[2];
+
+	fd[0] = proc_open(p->mmtid, 0, "pagemap", O_RDONLY);
+	fd[1] = proc_open(head->origin != 0 ? head->origin : head->mmtid, 0,
+	    "pagemap", O_RDONLY);
+	step = (p->common.end - p->common.start) / page / SAMPLES * page;
+	addr = p->common.start + step / 2 / page * page;
+	for (i = has = same = 0; i < SAMPLES && fd[0] != -1 && fd[1] != -1;
+	    i++, addr += step) {
+		if (pagemap_read(fd[0], addr, addr + page, &e[0], 1) != 1 ||
+		    pagemap_read(fd[1], addr, addr + page, &e[1], 1) != 1)
+			break;
+		has += (e[0] & PME_FRAME) != 0;
+		same += e[0] & PME_PRESENT && (e[0] & PME_FRAME) != 0 &&
+		    (e[0] & PME_FRAME) == (e[1] & PME_FRAME);
+	}
+	for (i = 0; i < 2; i++)
+		if (fd[i] != -1)
+			close(fd[i]);
+	return has >= SAMPLES / 4 && same >= has - has / 8;
+}
+
+/*
+ * Return true if a link below /proc leads to the same for two processes.
+ */
+static bool
+link_same(pid_t a, pid_t b, const char *name)
+{
+	char *s, *t;
+	bool same;
+
+	s = proc_link(a, 0, name);
+	t = proc_link(b, 0, name);
+	same = s != NULL && t != NULL && strcmp(s, t) == 0;
+	free(s);
+	free(t);
+	return same;
+}
+
+/*
+ * Return true if what is looked up in the clone of head after the stop, files
+ * and namespaces, is what it would be in process p.
+ */
+static bool
+places_same(const struct lproc *p, const struct lproc *head)
+{
+	static const char *const name[] = { "exe", "ns/cgroup", "ns/ipc", "ns/mnt",
+	    "ns/net", "ns/user", "ns/uts" };
+	size_t i;
+
+	if (p->mounts == NULL || p->mounts != head->mounts ||
+	    p->root.ino == 0 || !whence_same(&p->root, &head->root) ||
+	    !program_same(p->mmtid, head->clone))
+		return false;
+	for (i = 0; i < sizeof name / sizeof *name; i++)
+		if (!link_same(p->mmtid, head->clone, name[i]))
+			return false;
+	return true;
+}
+
+/*
+ * Return true if mapping v of process p can be taken of a clone that has the
+ * mappings l: it is memory without a file, or l has it, too.
+ */
+static bool
+mapping_fits(const struct lproc *p, const struct vma *v, const struct vmas *l)
+{
+	const struct vma *w;
+
+	if (vma_isring(v) || v->flags & VMA_UFFD)
+		return false;
+	if (v->ino == 0 && v->dev == 0 && !(v->flags & VMA_SHARED) &&
+	    strcmp(v->name, "[vdso]") != 0)
+		return true;
+	w = vmas_find(l, v->start);
+	return w != NULL && w->start == v->start && w->end == v->end &&
+	    w->off == v->off && w->dev == v->dev && w->ino == v->ino &&
+	    w->flags == v->flags && strcmp(w->name, v->name) == 0 &&
+	    ((v->ino == 0 && v->dev == 0) || served_not(p->pid, v->dev));
+}
+
+/*
+ * Return true if the clone of m->head can be read for m->proc, but for its
+ * pages.
+ */
+static bool
+member_fits(const struct live *l, const struct member *m)
+{
+	const struct lproc *p = m->proc, *head = m->head;
+	const struct vmas *vma = lproc_vmas(p);
+	size_t i;
+
+	if (head->skip || head->clone <= 0 || !head->whole || l->monitor ||
+	    !places_same(p, head))
+		return false;
+	for (i = 0; i < vma->n; i++)
+		if (!mapping_fits(p, &vma->v[i], lproc_vmas(head)))
+			return false;
+	return true;
+}
+
+/*
+ * Of private memory of m->proc where m->head has mapped something else, nothing
+ * is alike.  Return false if code of the kernel was changed in one of them.
+ */
+static bool
+member_doubt(struct member *m)
+{
+	const struct vmas *vma = lproc_vmas(m->proc), *l = lproc_vmas(m->head);
+	const struct vma *v, *w;
+	size_t i;
+
+	for (i = 0; i < vma->n; i++) {
+		v = &vma->v[i];
+		for (w = vmas_next(l, v->start); w != NULL && w < l->v + l->n &&
+		    w->start < v->end; w++)
+			if ((w->flags ^ v->flags) & (VMA_SHARED | VMA_DEVICE) ||
+			    w->dev != v->dev || w->ino != v->ino)
+				m->alike.how[i] = ALIKE_NOT;
+		if (m->alike.how[i] == ALIKE_NOT &&
+		    strcmp(v->name, "[vdso]") == 0)
+			return false;
+	}
+	return true;
+}
+
+static void
+member_match(const struct matching *g, struct member *m)
+{
+	const struct lproc *p = m->proc;
+	uint64_t most;
+
+	most = p->common.kb / OWN_PART;
+	if (most < OWN_LEAST)
+		most = OWN_LEAST;
+	m->alike.most = (size_t)(most * KB) /
+	    (size_t)sysconf(_SC_PAGESIZE);
+	m->pagemap = proc_open(p->mmtid, 0, "pagemap", O_RDONLY);
+	m->is = m->pagemap != -1 && alike_compare(&m->alike, g->t, m->pagemap,
+	    lproc_vmas(p)) == 0 && member_doubt(m);
+}
+
+static void *
+members_match(void *arg)
+{
+	struct matching *g = arg;
+	size_t i;
+
+	while ((i = g->next++) < g->n)
+		if (g->v[i].is)
+			member_match(g, &g->v[i]);
+	return NULL;
+}
+
+/*
+ * Compare all members with the clone of their head, by as many threads as pay.
+ */
+static void
+family_match(struct matching *g)
+{
+	pthread_t thread[HEADS];
+	size_t i, n, most;
+
+	most = (size_t)processors_count() - 1;
+	if (most > HEADS)
+		most = HEADS;
+	if (most >= g->n)
+		most = g->n - 1;
+	for (n = 0; n < most && worker_start(&thread[n], members_match,
+	    g) == 0; n++)
+		continue;
+	(void)members_match(g);
+	for (i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+}
+
+/*
+ * Find which of n processes with one head are members of its family.
+ */
+static void
+family_find(const struct live *l, struct member *v, size_t n)
+{
+	const struct lproc *head = v->head;
+	struct matching g = { .v = v, .n = n };
+	struct pagetable *t = NULL;
+	size_t i;
+	bool any;
+	int fd;
+
+	for (any = false, i = 0; i < n; i++)
+		any |= v[i].is = member_fits(l, &v[i]);
+	fd = any ? proc_open(head->clone, 0, "pagemap", O_RDONLY) : -1;
+	/* where it takes an entry for each page that is not there: not worth it */
+	if (fd != -1 && pagemap_scans(fd))
+		t = table_read(fd, lproc_vmas(head));
+	if (t != NULL) {
+		g.t = t;
+		family_match(&g);
+	}
+	any = t != NULL && table_holds(t, fd);
+	for (i = 0; i < n && !any; i++)
+		v[i].is = false;
+	table_free(t);
+	if (fd != -1)
+		close(fd);
+}
+
+/*
+ * Put off process p, which could be cloned, if it may be of the family of one
+ * that is cloned before: then return true.  Else it is to be cloned, and may
+ * have a family itself.
+ */
+bool
+family_defers(struct family *f, struct lproc *p)
+{
+	size_t i, own;
+
+	if (p->common.kb < COMMON_LEAST)
+		return false;
+	own = p->common.kb / OWN_PART;
+	for (i = 0; i < HEADS && i < f->nhead && p->common.own <= (own >
+	    OWN_LEAST ? own : OWN_LEAST); i++)
+		if (sample_alike(p, f->head[i]) && VEC_ROOM(f->v, f->n) == 0) {
+			f->v[f->n++] = (struct member){ .proc = p,
+			    .head = f->head[i], .pagemap = -1 };
+			return true;
+		}
+	f->head[f->nhead++ % HEADS] = p;
+	return false;
+}
+
+static int
+member_compare(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	if (x->head != y->head)
+		return x->head->pid < y->head->pid ? -1 : 1;
+	return x->proc->pid < y->proc->pid ? -1 : x->proc->pid > y->proc->pid;
+}
+
+/*
+ * Keep what m->proc has alone.  Return whether it needs no clone of its own.
+ */
+static bool
+member_keep(struct live *l, struct snap *s, struct member *m)
+{
+	struct lproc *p = m->proc;
+	const struct vmas *vma = lproc_vmas(p);
+
+	if (headroom_claim(l, p, vma->n, true) != 0 || lacks_keep(l, s, p,
+	    vma, &(struct lacking){ .clone = m->head->clone, .whole = true,
+	    .alike = &m->alike }) == -1) {
+		p->nlack = 0;
+		return false;
+	}
+	p->head = m->head;
+	return true;
+}
+
+/*
+ * Have those that were put off, and are of the family of one of set l that has
+ * been cloned, read of that clone: they have a head then.  Sources are added to
+ * snapshot s.
+ */
+void
+family_keep(struct live *l, struct snap *s, struct family *f)
+{
+	size_t i, n;
+
+	if (f->n > 1)
+		qsort(f->v, f->n, sizeof *f->v, member_compare);
+	for (i = 0; i < f->n; i += n) {
+		for (n = 1; i + n < f->n && f->v[i + n].head == f->v[i].head;)
+			n++;
+		family_find(l, &f->v[i], n);
+	}
+	for (i = 0; i < f->n; i++)
+		f->v[i].is = f->v[i].is && member_keep(l, s, &f->v[i]);
+}
+
+/*
+ * Return the first process from number *i on that was put off and has no head,
+ * so that it is to be cloned after all, or NULL; *i is behind it then.
+ */
+struct lproc *
+family_next(const struct family *f, size_t *i)
+{
+	while (*i < f->n)
+		if (!f->v[(*i)++].is)
+			return f->v[*i - 1].proc;
+	return NULL;
+}
+
+struct family *
+family_new(void)
+{
+	struct family *f;
+
+	if ((f = calloc(1, sizeof *f)) == NULL)
+		errstr_set("out of memory");
+	return f;
+}
+
+void
+family_free(struct family *f)
+{
+	size_t i;
+
+	for (i = 0; f != NULL && i < f->n; i++) {
+		alike_free(&f->v[i].alike);
+		if (f->v[i].pagemap != -1)
+			close(f->v[i].pagemap);
+	}
+	if (f != NULL)
+		free(f->v);
+	free(f);
+}
+
+/*
+ * From here on read the clones of heads for the others of their families, which
+ * are stopped, and of which all is known that only they tell.
+ */
+void
+family_read(struct live *l)
+{
+	struct lproc *p;
+
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (p->skip || p->head == NULL)
+			continue;
+		if (proc_died(p->pid, p->mmtid)) {
+			lproc_leave(l, p);
+			continue;
+		}
+		p->origin = p->mmtid;
+		p->mmtid = p->clone = p->head->clone;
+	}
+}
