@@ -29,7 +29,16 @@ static const char *const name[] = { "stat", "status", "comm", "personality",
     "carried", "size", "loginuid", "file/", "fdinfo/", "pipe/", "socket/",
     /* new ones at the end: the corpus has their numbers */
     "seccomp-filters", "cwd-deleted", "cgroup", "cgroups/directories",
-    "cgroups/roots", "ns/cgroup", "namespaces" };
+    "cgroups/roots", "ns/cgroup", "namespaces", "hostname", "domainname",
+    "ns/net", "ns/ipc", "ns/uts", "ns/mnt", "uid_map", "gid_map", "nspid",
+    "nsppid", "net/links", "net/addresses", "net/routes", "net/routes6",
+    "net/rules", "net/neighbours", "net/queueing", "net/peers", "net/settings",
+    "net/nft", "net/iptables", "net/why", "netlock", "stream/", "mqueues",
+    "sysvipc/sem", "sysvipc/semaphores/", "sysvipc/msg", "sysvipc/messages/",
+    "sysvipc/detached", "sysvipc/shm", "sysvipc/limits", "sysvipc/why",
+    "mounts/inside", "mounts/outside", "mounts/tmpfs/0:1", "mounts/why",
+    "keyring/process", "keyring/session", "apart", "seccomp/",
+    "root-deleted" };
 
 enum { NAMES = sizeof name / sizeof *name };
 
@@ -309,7 +318,10 @@ images_make(int fd, struct criuopts *o)
 	struct snap *s;
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	MUST((s = snap_open(path, NULL)) != NULL);
+	if ((s = snap_open(path, NULL)) == NULL) {
+		MUST(*snap_errstr() != '\0');
+		return;
+	}
 	if (criu_write(s, out, o, &st) == 0)
 		images_check();
 	else {
