@@ -127,7 +127,7 @@ tmpfs_take(const struct mountinfo *m, void *arg)
 	if (other.found || filelist_find(&s->v->found, name) != NULL ||
 	    (dir = tmpfs_open(m->point, m->dev)) == -1)
 		return;
-	if (tmpfs_archive(&b, dir, s->v->left) == 0) {
+	if (tmpfs_archive(&b, dir, s->v->proc, s->v->left) == 0) {
 		s->v->left -= b.len < s->v->left ? b.len : s->v->left;
 		filelist_buf(&s->v->found, name, &b);
 	} else

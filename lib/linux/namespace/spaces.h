@@ -29,7 +29,8 @@ void		 cgroups_roots(struct live *l, struct filelist *rec,
 		    pid_t pid);
 
 /* tmpfs.c: the files of one */
-int		 tmpfs_archive(struct buf *b, int dir, size_t most);
+int		 tmpfs_archive(struct buf *b, int dir, int proc,
+		    size_t most);
 
 /* netspace.c: what a network namespace has */
 void		 netspace_record(struct live *l, pid_t pid,

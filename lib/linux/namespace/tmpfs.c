@@ -33,6 +33,8 @@ struct linked {			/* a file that has several names */
 struct archive {
 	struct buf	*to;	/* borrowed */
 	size_t		 most;	/* bytes that it may have */
+	size_t		 left;	/* files that are still looked at */
+	int		 proc;	/* borrowed; /proc */
 	dev_t		 dev;	/* of the file system */
 	struct linked	*linked; /* owned */
 	size_t		 nlinked;
@@ -178,11 +180,38 @@ too_large(const struct archive *a)
 }
 
 /*
+ * Open a regular file, and set *st to what it is: others may put a FIFO or a
+ * device in its place at any time, and to open or read that does something.
+ * Return its descriptor; -1 with errno, ENOENT where it is none any more.
+ */
+static int
+file_open(const struct archive *a, int dir, const char *base, struct stat *st)
+{
+	char path[48];
+	int at, fd, error;
+
+	if ((at = openat(dir, base, O_PATH | O_NOFOLLOW | O_CLOEXEC)) == -1)
+		return -1;
+	fd = -1;
+	errno = 0;
+	if (fstat(at, st) == 0 && (!S_ISREG(st->st_mode) ||
+	    st->st_dev != a->dev))
+		errno = ENOENT;
+	snprintf(path, sizeof path, "thread-self/fd/%d", at);
+	if (errno == 0)
+		fd = openat(a->proc, path, O_RDONLY | O_NOATIME | O_CLOEXEC);
+	error = errno;
+	close(at);
+	errno = error;
+	return fd;
+}
+
+/*
  * Add a regular file; of what is mounted on one, a file that is empty.
  */
 static int
 file_add(struct archive *a, int dir, const char *base, const char *name,
-    const struct stat *st)
+    struct stat *st)
 {
 	const char *first;
 	int fd, rc;
@@ -191,19 +220,18 @@ file_add(struct archive *a, int dir, const char *base, const char *name,
 		entry_add(a, name, st, '0', 0, "");
 		return 0;
 	}
-	if (st->st_nlink > 1 &&
-	    (first = linked_find(a, st->st_ino, name)) != NULL) {
-		entry_add(a, name, st, '1', 0, first);
-		return 0;
-	}
-	if ((uint64_t)st->st_size > a->most - a->to->len)
-		return too_large(a);
-	fd = openat(dir, base, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOATIME |
-	    O_CLOEXEC);
-	if (fd == -1)
+	if ((fd = file_open(a, dir, base, st)) == -1)
 		return errno == ENOENT ? 0 : errstr_sys("%s", name);
-	entry_add(a, name, st, '0', (uint64_t)st->st_size, "");
-	rc = bytes_add(a, fd, (size_t)st->st_size);
+	rc = 0;
+	first = st->st_nlink > 1 ? linked_find(a, st->st_ino, name) : NULL;
+	if (first != NULL)
+		entry_add(a, name, st, '1', 0, first);
+	else if ((uint64_t)st->st_size > a->most - a->to->len)
+		rc = too_large(a);
+	else {
+		entry_add(a, name, st, '0', (uint64_t)st->st_size, "");
+		rc = bytes_add(a, fd, (size_t)st->st_size);
+	}
 	close(fd);
 	return rc;
 }
@@ -282,7 +310,7 @@ dir_add(struct archive *a, int dir, const char *name, unsigned int depth)
 	for (rc = 0; rc == 0 && (e = readdir(d)) != NULL;) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		if (a->to->len > a->most)
+		if (a->to->len > a->most || a->left-- == 0)
 			rc = too_large(a);
 		else if (asprintf(&path, "%s/%s", name, e->d_name) == -1)
 			rc = errstr_set("out of memory");
@@ -297,13 +325,15 @@ dir_add(struct archive *a, int dir, const char *name, unsigned int depth)
 
 /*
  * Add to b, which is empty, an archive of all that is below directory dir, the
- * root of a tmpfs, of at most so many bytes.  Return 0, or -1 with errstr.
+ * root of a tmpfs, of at most so many bytes.  proc is a descriptor of /proc.
+ * Return 0, or -1 with errstr.
  */
 int
-tmpfs_archive(struct buf *b, int dir, size_t most)
+tmpfs_archive(struct buf *b, int dir, int proc, size_t most)
 {
 	static const uint8_t end[2 * BLOCK];
-	struct archive a = { .to = b, .most = most };
+	struct archive a = { .to = b, .most = most, .left = most / BLOCK,
+	    .proc = proc };
 	struct stat st;
 	size_t i;
 	int rc;
