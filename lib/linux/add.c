@@ -59,8 +59,8 @@ live_add(struct live *l, pid_t pid, bool found)
 }
 
 /*
- * Add process pid, which was found among the descendants.  Return 0, or -1
- * with errstr.
+ * Add process pid, which was found among the descendants, to set l.  Return 0,
+ * or -1 with errstr.
  */
 int
 live_found(struct live *l, pid_t pid)

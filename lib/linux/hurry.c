@@ -32,7 +32,7 @@ live_hurry(struct live *l)
 }
 
 /*
- * End that.
+ * End what live_hurry began for set l.
  */
 void
 live_unhurry(struct live *l)

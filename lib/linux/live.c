@@ -24,7 +24,7 @@
 enum { PATIENCE = 5 };
 
 /*
- * Return an empty set; NULL with errstr.
+ * Return an empty set, as o, which is copied, wants it; NULL with errstr.
  */
 struct live *
 live_new(const struct liveopts *o)
@@ -112,12 +112,12 @@ live_clone(struct live *l, struct snap *s)
 }
 
 /*
- * Begin to take what is stopped.  take is called for each thread, from
- * another thread than the caller's, with what /proc and ptrace tell of it
- * and the files of its Linux record, to make its small files.  live_next
- * gives what was taken.  The processes must stay stopped until the pages
- * have been read.  arg, and what warn needs, are in use until live_thaw;
- * warn is called from that thread, too.
+ * Begin to take what is stopped of set l into snapshot s. take is called for
+ * each thread, from another thread than the caller's, with arg, what /proc and
+ * ptrace tell of it and the files of its Linux record, to make its small files.
+ * live_next gives what was taken.  The processes must stay stopped until the
+ * pages have been read. arg, and what warn needs, are in use until live_thaw;
+ * warn is called from that thread, too.  Return 0, or -1 with errstr.
  */
 int
 live_take(struct live *l, struct snap *s, take_fn take, void *arg)
@@ -128,8 +128,8 @@ live_take(struct live *l, struct snap *s, take_fn take, void *arg)
 }
 
 /*
- * Return true if all that was asked for was stopped by us and taken whole, as
- * far as it has not ended: a zombie has nothing to be stopped.
+ * Return true if all that was asked for in set l was stopped by us and taken
+ * whole, as far as it has not ended: a zombie has nothing to be stopped.
  */
 bool
 live_whole(const struct live *l)
@@ -138,8 +138,8 @@ live_whole(const struct live *l)
 }
 
 /*
- * Return true if something that was asked for was left out, or could not be
- * had.
+ * Return true if something that was asked for in set l was left out, or could
+ * not be had.
  */
 bool
 live_incomplete(const struct live *l)
@@ -169,9 +169,9 @@ boot_time(void)
 }
 
 /*
- * Return what the first line of a snapshot tells of this machine and moment,
- * behind "process snapshot ": the caller frees it.  NULL with errstr when
- * memory runs out.
+ * Return what the first line of a snapshot tells of this machine, with cputype
+ * for its processors, and of this moment, behind "process snapshot ": the
+ * caller frees it.  NULL with errstr when memory runs out.
  */
 char *
 live_header(const char *cputype)

@@ -11,7 +11,7 @@
 enum { MISSED_MOST = 8 };	/* who did not answer, told one by one */
 
 /*
- * Tell the user who did not answer in time, and was not told of yet.
+ * Tell the user of set l who did not answer in time, and was not told of yet.
  */
 void
 live_tellmissed(struct live *l)

@@ -8,8 +8,8 @@
 #include <elf.h>
 
 /*
- * Return the value of a type in a vector of len bytes with words of 4 or 8
- * bytes; 0 if it has none.
+ * Return the value of type in auxv, an auxiliary vector of len bytes of machine
+ * m with words of 4 or 8 bytes; 0 if it has none: getauxval(3).
  */
 uint64_t
 auxv_get(const struct machine *m, const void *auxv, size_t len, size_t word,
@@ -28,8 +28,9 @@ auxv_get(const struct machine *m, const void *auxv, size_t len, size_t word,
 }
 
 /*
- * Return how many bytes the words of a vector have, which are those of the
- * process: the size of a program header gives it away.  0 if it does not.
+ * Return how many bytes the words of auxv have, an auxiliary vector of len
+ * bytes of machine m, which are those of the process: the size of a program
+ * header gives it away. 0 if it does not.
  */
 size_t
 auxv_word(const struct machine *m, const void *auxv, size_t len)
@@ -41,8 +42,8 @@ auxv_word(const struct machine *m, const void *auxv, size_t len)
 }
 
 /*
- * Return how many bytes a page has, as a vector tells of a machine: AT_PAGESZ.
- * 0 if it does not.
+ * Return how many bytes a page has, as auxv tells, an auxiliary vector of len
+ * bytes of machine m: AT_PAGESZ. 0 if it does not.
  */
 uint64_t
 auxv_page(const struct machine *m, const void *auxv, size_t len)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /*
- * Take the next line of a text of /proc/PID/cgroup.
+ * Take the next line of text, of /proc/PID/cgroup, and set *l to what it has.
  *
  *	ID:CONTROLLERS:PATH
  *
@@ -60,10 +60,11 @@ cgroup_lists(struct scan list, const char *s)
 }
 
 /*
- * Return which line of a text of /proc/PID/cgroup tells more of where a
- * process belongs: the lowest number, of CGROUP_RANKS.  Version 2 has it all;
- * in version 1, systemd and those who make containers have a hierarchy of
- * their own, and use those of controllers that few others do.
+ * Return which line of a text of /proc/PID/cgroup l is by how much it tells of
+ * where a process belongs: the lowest number, of CGROUP_RANKS, tells most.
+ * Version 2 has it all; in version 1, systemd and those who make containers
+ * have a hierarchy of their own, and use those of controllers that few others
+ * do.
  */
 unsigned int
 cgroup_rank(const struct cgroupline *l)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * Take a text of fdinfo apart: *f is all zero but for what it tells.
+ * Take text, len bytes of fdinfo, apart: *f is all zero but for what it tells.
  */
 void
 fdinfo_parse(struct fdinfo *f, const void *text, size_t len)

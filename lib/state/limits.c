@@ -28,8 +28,8 @@ limit_word(struct scan *t, uint64_t *v)
 }
 
 /*
- * Take the next line, and set *l to what it tells; told is false if that are
- * no limits.  Return false at the end.
+ * Take the next line of text, of /proc/PID/limits, and set *l to what it tells;
+ * told is false if that are no limits.  Return false at the end.
  */
 bool
 limits_next(struct scan *text, struct limit *l)

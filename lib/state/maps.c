@@ -12,8 +12,8 @@
 enum { MAPPINGS_MOST = 1 << 21 };	/* of one process */
 
 /*
- * Add a mapping, which is copied; its name is taken over, after a failure
- * too.  Return 0, or -1 with errstr.
+ * Add mapping v, which is copied, to list l; its name is taken over, after a
+ * failure too.  Return 0, or -1 with errstr.
  */
 int
 vmas_add(struct vmas *l, const struct vma *v)
@@ -27,7 +27,8 @@ vmas_add(struct vmas *l, const struct vma *v)
 }
 
 /*
- * Add a mapping as a text tells of it.  Return 0, or -1 with errstr.
+ * Add a mapping to list l as a text tells of it in m.  Return 0, or -1 with
+ * errstr.
  */
 int
 vmas_addsmap(struct vmas *l, const struct smap *m)
@@ -55,7 +56,7 @@ vmas_addsmap(struct vmas *l, const struct smap *m)
 }
 
 /*
- * Add the mappings that a text of maps or smaps lists, len bytes of it, as
+ * Add to list l the mappings that text lists, len bytes of maps or smaps, as
  * smap_next tells of them.  Return 0, or -1 with errstr.
  */
 int
@@ -96,8 +97,8 @@ vmas_refit(struct vmas *now, const struct vmas *was)
 }
 
 /*
- * The permissions of a mapping as maps shows them: "rwxp", or "s" at the
- * end.
+ * Set perm to the permissions of mapping v as maps shows them: "rwxp", or "s"
+ * at the end.
  */
 void
 vma_perms(const struct vma *v, char perm[5])
@@ -118,8 +119,8 @@ vma_cmp(const void *a, const void *b)
 }
 
 /*
- * Bring mappings into the order of their addresses; two that overlap are an
- * error.  Return 0, or -1 with errstr.
+ * Bring the mappings of l into the order of their addresses; two that overlap
+ * are an error.  Return 0, or -1 with errstr.
  */
 int
 vmas_sort(struct vmas *l)
@@ -137,8 +138,8 @@ vmas_sort(struct vmas *l)
 }
 
 /*
- * The mapping in which an address lies, of sorted ones, or else the first
- * behind it; NULL where there is none.
+ * Return the mapping of l, which is sorted, in which address addr lies, or else
+ * the first behind it; NULL where there is none.
  */
 const struct vma *
 vmas_next(const struct vmas *l, uint64_t addr)
@@ -150,7 +151,8 @@ vmas_next(const struct vmas *l, uint64_t addr)
 }
 
 /*
- * The mapping in which an address lies, of sorted ones; or NULL.
+ * Return the mapping of l, which is sorted, in which address addr lies; or
+ * NULL.
  */
 const struct vma *
 vmas_find(const struct vmas *l, uint64_t addr)
@@ -162,7 +164,7 @@ vmas_find(const struct vmas *l, uint64_t addr)
 }
 
 /*
- * Return whether a mapping is of code that the process made, as compilers do
+ * Return whether mapping v is of code that the process made, as compilers do
  * that are part of it: it lies in memory, not in a file.
  */
 bool
@@ -180,6 +182,9 @@ vma_ismade(const struct vma *v)
 	return *v->name == '\0';
 }
 
+/*
+ * Free the mappings of l, which is empty then.
+ */
 void
 vmas_free(struct vmas *l)
 {

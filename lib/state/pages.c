@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * Return how many kilobytes of its store a run takes; the last may be a part.
+ * Return how many kilobytes of its store run p takes; the last may be a part.
  */
 uint64_t
 pagespan_kb(const struct pagespan *p)
@@ -26,8 +26,8 @@ pages_continue(const struct pagespan *a, const struct pagespan *b)
 }
 
 /*
- * Add a run behind the others; an empty one is none, and one that continues
- * the last becomes a part of it.  Return 0, or -1 with errstr.
+ * Add run p behind the others of l; an empty one is none, and one that
+ * continues the last becomes a part of it.  Return 0, or -1 with errstr.
  */
 int
 pagelist_add(struct pagelist *l, const struct pagespan *p)
@@ -44,6 +44,9 @@ pagelist_add(struct pagelist *l, const struct pagespan *p)
 	return 0;
 }
 
+/*
+ * Free the runs of l, which is empty then.
+ */
 void
 pagelist_free(struct pagelist *l)
 {

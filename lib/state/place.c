@@ -227,9 +227,9 @@ place_path(struct place *pl, struct scan path)
 }
 
 /*
- * Set in pl what a text of /proc/PID/cgroup tells: the unit, the container and
- * the pod, each as the first hierarchy has it that has any; the others are
- * empty.
+ * Set in pl what text tells, len bytes of /proc/PID/cgroup: the unit, the
+ * container and the pod, each as the first hierarchy has it that has any; the
+ * others are empty.
  */
 void
 place_cgroup(struct place *pl, const void *text, size_t len)

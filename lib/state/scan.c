@@ -7,7 +7,8 @@
 #include <string.h>
 
 /*
- * Begin with a text of len bytes, which may be NULL if they are 0.
+ * Return the bytes of text, which are len, or none if it is NULL, to be
+ * scanned.
  */
 struct scan
 scan_begin(const void *text, size_t len)
@@ -18,8 +19,8 @@ scan_begin(const void *text, size_t len)
 }
 
 /*
- * Take the next line, and set *line to it without its newline, which the last
- * one need not have.  Return false at the end.
+ * Take the next line of text, and set *line to it without its newline, which
+ * the last one need not have.  Return false at the end.
  */
 bool
 scan_line(struct scan *text, struct scan *line)
@@ -36,8 +37,9 @@ scan_line(struct scan *text, struct scan *line)
 }
 
 /*
- * Take all up to and with the next line that begins with key, and set *value
- * to what stands behind key on that line.  Return false if there is none.
+ * Take all of text up to and with the next line that begins with key, and set
+ * *value to what stands behind key on that line.  Return false if there is
+ * none.
  */
 bool
 scan_key(struct scan *text, const char *key, struct scan *value)
@@ -55,7 +57,7 @@ scan_key(struct scan *text, const char *key, struct scan *value)
 }
 
 /*
- * Take blanks and tabs.
+ * Take blanks and tabs from t.
  */
 void
 scan_blanks(struct scan *t)
@@ -65,7 +67,7 @@ scan_blanks(struct scan *t)
 }
 
 /*
- * Take one byte, if it is c.
+ * Take one byte from t, if it is c.  Return whether it was.
  */
 bool
 scan_byte(struct scan *t, char c)
@@ -77,8 +79,8 @@ scan_byte(struct scan *t, char c)
 }
 
 /*
- * Take blanks and a number in base, at most 16, with or without a minus; set
- * *v to it, or to UINT64_MAX if it has more than 64 bits.  Return false,
+ * Take blanks and a number in base, at most 16, with or without a minus, from
+ * t; set *v to it, or to UINT64_MAX if it has more than 64 bits.  Return false,
  * having taken nothing, if there is none.
  */
 bool
@@ -101,9 +103,9 @@ scan_number(struct scan *t, unsigned int base, uint64_t *v)
 }
 
 /*
- * Take blanks and a word of bytes that are no blanks, and set word, of size
- * bytes, to as much of it as fits, and a NUL.  Return the length of the whole
- * word; 0: there is none.
+ * Take blanks and a word of bytes that are no blanks from t, and set word, of
+ * size bytes, to as much of it as fits, and a NUL.  Return the length of the
+ * whole word; 0: there is none.
  */
 size_t
 scan_word(struct scan *t, char *word, size_t size)

@@ -46,8 +46,8 @@ sharing_new(void)
 }
 
 /*
- * Note the pages of a process whose bytes are in a known place.  Return 0, or
- * -1 with errstr.
+ * Note in s the pages in l of process pid whose bytes are in a known place.
+ * Return 0, or -1 with errstr.
  */
 int
 sharing_add(struct sharing *s, const struct pagelist *l, uint64_t pid)
@@ -221,8 +221,8 @@ sharing_find(const struct sharing *s, uint64_t store, uint64_t at,
 }
 
 /*
- * Tell in the list of a process which pages are shared, and with whom.  Return
- * 0, or -1 with errstr.
+ * Tell in l, the list of process pid, which pages are shared, and with whom, by
+ * what s knows.  Return 0, or -1 with errstr.
  */
 int
 sharing_tell(struct sharing *s, struct pagelist *l, uint64_t pid)
@@ -335,10 +335,11 @@ active_edge(struct active *a, const struct edge *e)
 }
 
 /*
- * Which of n processes, of different numbers, have how many kilobytes in
- * common: kb[i * n + k] is set for i and k, and with i = k to how many
- * different ones there are of one.  *repeated is set to how many there are
- * more than once, by one process or several.  Return 0, or -1 with errstr.
+ * Tell which of the n processes pid, which are different, have how many
+ * kilobytes in common, by what s knows: kb[i * n + k] is set for i and k, and
+ * with i = k to how many different ones there are of one.  *repeated is set to
+ * how many there are more than once, by one process or several.  Return 0, or
+ * -1 with errstr.
  */
 int
 sharing_matrix(const struct sharing *s, const uint64_t *pid, size_t n,
@@ -377,6 +378,9 @@ out:
 	return rc;
 }
 
+/*
+ * Free s, or NULL.
+ */
 void
 sharing_free(struct sharing *s)
 {

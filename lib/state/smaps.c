@@ -136,10 +136,10 @@ is_head(const struct scan *t)
 }
 
 /*
- * Take the lines of the next mapping, and set *m to what they tell.  Lines
- * that tell nothing of use are passed over, as is a last line without an end.
- * Return 1; 0 at the end; -1, with the error string set, where a line should
- * be the first of a mapping and is not.
+ * Take the lines of the next mapping from text, of smaps or maps, and set *m to
+ * what they tell.  Lines that tell nothing of use are passed over, as is a last
+ * line without an end.  Return 1; 0 at the end; -1, with the error string set,
+ * where a line should be the first of a mapping and is not.
  */
 int
 smap_next(struct scan *text, struct smap *m)
@@ -198,10 +198,10 @@ vma_stayed(const struct vma *was, const struct vma *now)
 }
 
 /*
- * Return true if a mapping of a moment ago is one of now, or a stack that has
- * grown to it, but for their names.  Any other that has grown may be two that
- * were joined, or another one in the same place, of which the flags of before
- * tell nothing.
+ * Return true if was, a mapping of a moment ago, is one of now, or a stack that
+ * has grown to it, but for their names.  Any other that has grown may be two
+ * that were joined, or another one in the same place, of which the flags of
+ * before tell nothing.
  */
 bool
 vma_became(const struct vma *was, const struct vma *now)

@@ -81,9 +81,10 @@ space_vmas(struct space *sp)
 }
 
 /*
- * Take the mappings from a text of smaps or maps.  *sp has none.  Those that
- * begin before the last one ends are dropped: the kernel gives the text in
- * pieces, and mappings change between them.  Return 0, or -1 with errstr.
+ * Take the mappings from text, len bytes of smaps or maps.  *sp has none.
+ * Those that begin before the last one ends are dropped: the kernel gives the
+ * text in pieces, and mappings change between them.  Return 0, or -1 with
+ * errstr.
  */
 int
 space_smaps(struct space *sp, const void *text, size_t len)
@@ -125,7 +126,8 @@ space_name(struct space *sp, const char *text, size_t len)
 }
 
 /*
- * Take what a text of status tells; numbers that it does not have are 0.
+ * Set in sp what text tells, len bytes of status; numbers that it does not have
+ * are 0.
  */
 void
 space_status(struct space *sp, const void *text, size_t len)
@@ -140,7 +142,7 @@ space_status(struct space *sp, const void *text, size_t len)
 }
 
 /*
- * Take what a text of stat tells.
+ * Set in sp what text tells, len bytes of stat.
  */
 void
 space_stat(struct space *sp, const void *text, size_t len)
@@ -155,7 +157,7 @@ space_stat(struct space *sp, const void *text, size_t len)
 }
 
 /*
- * Take what a text of limits tells: the soft ones.
+ * Set in sp what text tells, len bytes of limits: the soft ones.
  */
 void
 space_limits(struct space *sp, const void *text, size_t len)
@@ -171,6 +173,9 @@ space_limits(struct space *sp, const void *text, size_t len)
 			sp->datalimit = l.cur;
 }
 
+/*
+ * Free what sp has, which is all zero then.
+ */
 void
 space_free(struct space *sp)
 {

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Take a text of stat apart: *st is all zero but for what it tells.  Return
- * the number of the last field that is there, of those without a gap: 52, or
- * less if the text is cut off or damaged; 0 if not even a name is.
+ * Take text, len bytes of stat, apart: *st is all zero but for what it tells.
+ * Return the number of the last field that is there, of those without a gap:
+ * 52, or less if the text is cut off or damaged; 0 if not even a name is.
  */
 int
 stat_parse(struct procstat *st, const void *text, size_t len)
@@ -58,7 +58,7 @@ is_signed(int field)
 }
 
 /*
- * Print a line of stat, of all fields: what stat_parse takes apart.
+ * Add a line of stat to b, of all fields of st: what stat_parse takes apart.
  */
 void
 stat_print(struct buf *b, const struct procstat *st)

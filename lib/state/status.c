@@ -23,9 +23,9 @@ status_find(const void *text, size_t len, const char *key,
 }
 
 /*
- * Set v, of max numbers, to the first ones behind a key, in base.  Return how
- * many stand there, which may be more than max; 0 if the text does not have
- * the key.
+ * Set v, of max numbers, to the first ones behind key, in base, in text, len
+ * bytes of status.  Return how many stand there, which may be more than max; 0
+ * if the text does not have the key.
  */
 size_t
 status_list(const void *text, size_t len, const char *key, unsigned int base,
@@ -44,7 +44,8 @@ status_list(const void *text, size_t len, const char *key, unsigned int base,
 }
 
 /*
- * Return the first number behind a key, in base, or 0.
+ * Return the first number behind key, in base, in text, len bytes of status, or
+ * 0.
  */
 uint64_t
 status_first(const void *text, size_t len, const char *key, unsigned int base)
@@ -55,10 +56,10 @@ status_first(const void *text, size_t len, const char *key, unsigned int base)
 }
 
 /*
- * Set *v to the last number behind a key: of NSpid, NSpgid and NSsid that in
- * the innermost pid namespace, which the process itself sees
- * (pid_namespaces(7)).  Return in how many it has a number; 0, *v unchanged,
- * if that is not told.
+ * Set *v to the last number behind key in text, len bytes of status: of NSpid,
+ * NSpgid and NSsid that in the innermost pid namespace, which the process
+ * itself sees (pid_namespaces(7)).  Return in how many it has a number; 0, *v
+ * unchanged, if that is not told.
  */
 size_t
 status_inner(const void *text, size_t len, const char *key, uint64_t *v)
@@ -74,7 +75,8 @@ status_inner(const void *text, size_t len, const char *key, uint64_t *v)
 }
 
 /*
- * Return whether value is what stands behind a key, or the first words of it.
+ * Return whether value is what stands behind key in text, len bytes of status,
+ * or the first words of it.
  */
 bool
 status_begins(const void *text, size_t len, const char *key,

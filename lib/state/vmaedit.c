@@ -60,8 +60,8 @@ vma_split(struct vmas *l, uint64_t addr)
 }
 
 /*
- * Nothing is mapped any more from start to end, exclusive.  Return 0, or -1
- * with errstr.
+ * Let nothing of l be mapped any more from start to end, exclusive.  Return 0,
+ * or -1 with errstr.
  */
 int
 vmas_unmap(struct vmas *l, uint64_t start, uint64_t end)
@@ -83,8 +83,8 @@ vmas_unmap(struct vmas *l, uint64_t start, uint64_t end)
 }
 
 /*
- * A mapping, which is copied, takes the place of what is there.  Return 0, or
- * -1 with errstr.
+ * Let mapping v, which is copied, take the place of what is there in l.  Return
+ * 0, or -1 with errstr.
  */
 int
 vmas_map(struct vmas *l, const struct vma *v)
@@ -95,8 +95,8 @@ vmas_map(struct vmas *l, const struct vma *v)
 }
 
 /*
- * What is mapped from start to end has other permissions: VMA_READ,
- * VMA_WRITE and VMA_EXEC.  Return 0, or -1 with errstr.
+ * Let what is mapped of l from start to end, exclusive, have the permissions
+ * prot: VMA_READ, VMA_WRITE and VMA_EXEC.  Return 0, or -1 with errstr.
  */
 int
 vmas_protect(struct vmas *l, uint64_t start, uint64_t end, unsigned int prot)
@@ -114,8 +114,8 @@ vmas_protect(struct vmas *l, uint64_t start, uint64_t end, unsigned int prot)
 }
 
 /*
- * What is mapped at start, len bytes, is at another address and has another
- * length there.  Return 0, or -1 with errstr.
+ * Let what is mapped of l at start, len bytes, be at address to, with newlen
+ * bytes there.  Return 0, or -1 with errstr.
  */
 int
 vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t to,
@@ -144,8 +144,8 @@ vmas_move(struct vmas *l, uint64_t start, uint64_t len, uint64_t to,
 }
 
 /*
- * Copy mappings to an empty list.  After a failure, too, the caller frees
- * it.  Return 0, or -1 with errstr.
+ * Copy the mappings of from to the empty list to.  After a failure, too, the
+ * caller frees it.  Return 0, or -1 with errstr.
  */
 int
 vmas_copy(struct vmas *to, const struct vmas *from)

@@ -372,6 +372,9 @@ cgroups_add(struct cgroups **c, const char *what)
 	return -1;
 }
 
+/*
+ * Free the groups c, or NULL.
+ */
 void
 cgroups_free(struct cgroups *c)
 {

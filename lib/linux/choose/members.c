@@ -120,9 +120,9 @@ groups_walk(const struct cgroups *c, size_t from, choose_fn fn, void *arg)
 }
 
 /*
- * Call fn for each process in the groups c and below, some perhaps more than
- * once, until it returns -1.  Return 0, or -1 with errstr.  A group that is
- * gone has none.
+ * Call fn, with arg before it, for each process in the groups c and below, some
+ * perhaps more than once, until it returns -1.  Return 0, or -1 with errstr.  A
+ * group that is gone has none.
  */
 int
 cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
@@ -131,9 +131,9 @@ cgroups_list(const struct cgroups *c, choose_fn fn, void *arg)
 }
 
 /*
- * Call fn for each process in what was last added to the groups c, as what, if
- * proc_named would call it for that, of user.  Return 0; -1 with errstr, also
- * if there is none.
+ * Call fn, with arg before it, for each process in what was last added to the
+ * groups c, as what, if proc_named would call it for that, of user.  Return 0;
+ * -1 with errstr, also if there is none.
  */
 int
 cgroups_choose(const struct cgroups *c, const char *what, const uid_t *user,
@@ -147,10 +147,10 @@ cgroups_choose(const struct cgroups *c, const char *what, const uid_t *user,
 }
 
 /*
- * Call fn for each process in the cgroup that what means, and below, but for
- * this one and threads of the kernel, until it returns -1; some perhaps more
- * than once.  user is as in proc_named.  Return 0; -1 with errstr, also if
- * there is none.
+ * Call fn, with arg before it, for each process in the cgroup that what means,
+ * and below, but for this one and threads of the kernel, until it returns -1;
+ * some perhaps more than once. user is as in proc_named.  Return 0; -1 with
+ * errstr, also if there is none.
  */
 int
 proc_grouped(const char *what, const uid_t *user, choose_fn fn, void *arg)

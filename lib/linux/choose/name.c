@@ -55,8 +55,8 @@ is_mighty(void)
 }
 
 /*
- * Tell whose processes are meant: those of a user, or without one, those that
- * we may look at.
+ * Return whose processes are meant: those of *user, or where user is NULL,
+ * those that we may look at.
  */
 struct whose
 whose_begin(const uid_t *user)
@@ -92,9 +92,9 @@ whose_has(const struct whose *w, pid_t pid)
 }
 
 /*
- * Tell c's fn of process pid, and count it as found, or, if c does not mean it,
- * count it as foreign; pass over this process and its own.  Return what fn
- * returned, or 0.
+ * Tell fn of chosen, a struct chosen, of process pid, and count it as found,
+ * or, if that does not mean it, count it as foreign; pass over this process and
+ * its own.  Return what fn returned, or 0.
  */
 int
 chosen_tell(void *chosen, pid_t pid)
@@ -175,10 +175,10 @@ byname_pid(void *arg, long pid)
 }
 
 /*
- * Call fn for each process of a name, or of any if that is NULL, but for this
- * one and threads of the kernel, until it returns -1: those of *user, or where
- * user is NULL, all for root and for others their own.  Return 0; -1 with
- * errstr, also if there is none.
+ * Call fn, with arg before it, for each process of that name, or of any if it
+ * is NULL, but for this one and threads of the kernel, until it returns -1:
+ * those of *user, or where user is NULL, all for root and for others their own.
+ * Return 0; -1 with errstr, also if there is none.
  */
 int
 proc_named(const char *name, const uid_t *user, choose_fn fn, void *arg)

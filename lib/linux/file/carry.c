@@ -111,9 +111,9 @@ carries_get(struct live *l)
 }
 
 /*
- * Note a file that process p has mapped or open, unless it is known: v tells
- * device, inode and path, src has its bytes; mem, if it is carried as memory.
- * Return 0, or -1 with errstr.
+ * Note in set l a file that process p has mapped or open, unless it is known: v
+ * tells device, inode and path, st what fstat(2) told, src has its bytes; mem,
+ * if it is carried as memory.  Return 0, or -1 with errstr.
  */
 int
 carry_note(struct live *l, const struct lproc *p, const struct vma *v,
@@ -217,8 +217,9 @@ carry_source(struct carries *l, struct snap *s, const char *name,
 }
 
 /*
- * Carry along a file that process p has open, by its name below /proc/PID; v
- * tells device, inode and path.  Return 0, or -1 with errstr.
+ * Carry along in snapshot s of set l a file that process p has open, by its
+ * name below /proc/PID; v tells device, inode and path.  Return 0, or -1 with
+ * errstr.
  */
 int
 carry_open(struct live *l, struct snap *s, const struct lproc *p,
@@ -262,6 +263,9 @@ carry_get(const struct live *l, size_t i)
 	    NULL;
 }
 
+/*
+ * Free what is noted in set l to be carried along.
+ */
 void
 carry_free(struct live *l)
 {

@@ -78,9 +78,10 @@ static const struct source_ops far_ops = {
 };
 
 /*
- * Make of a file that the proxy reads a source of a snapshot, which owns the
- * descriptor from here on, on failure too.  One file is one source, however
- * often it is asked for.  Return NULL with errstr if memory runs out.
+ * Make a source of snapshot s of file t, which the proxy reads; name is for
+ * messages.  The source owns the descriptor from here on, on failure too.  One
+ * file is one source, however often it is asked for.  Return it, or NULL with
+ * errstr if memory runs out.
  */
 struct source *
 source_far(struct snap *s, const struct targetfile *t, const char *name)

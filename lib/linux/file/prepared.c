@@ -72,8 +72,9 @@ prepared_make(struct live *l, uint64_t most)
 }
 
 /*
- * Return a temporary file for copies, the caller's: the first is there before
- * the stop, as to make one may take milliseconds.  -1 with errstr.
+ * Return a temporary file for copies, the caller's: the first, of set l, is
+ * there before the stop, as to make one may take milliseconds.  Return -1 with
+ * errstr on failure.
  */
 int
 prepared_file(struct live *l)
@@ -122,7 +123,7 @@ waiting_add(struct prepared *k, int out, const struct copyrun *r)
 
 /*
  * Copy all runs of j, by all processors, to where prepared_write will write
- * them from if there is such memory, else at once.  Return 0, or -1 with
+ * them from if set l has such memory, else at once.  Return 0, or -1 with
  * errstr.
  */
 int
@@ -176,8 +177,9 @@ memory_give(const struct prepared *k, uint64_t *given, uint64_t end)
 }
 
 /*
- * Write what was copied, and give the memory back, piece by piece: none of it
- * is stopped any more, or all stays so.  Return 0, or -1 with errstr.
+ * Write what was copied for set l, and give the memory back, piece by piece:
+ * none of it is stopped any more, or all stays so.  Return 0, or -1 with
+ * errstr.
  */
 int
 prepared_write(struct live *l)
@@ -206,7 +208,7 @@ prepared_write(struct live *l)
 }
 
 /*
- * Forget what waits to be written to file out, which nobody will read.
+ * Forget what waits in set l to be written to file out, which nobody will read.
  */
 void
 prepared_drop(struct live *l, int out)
@@ -222,6 +224,9 @@ prepared_drop(struct live *l, int out)
 	k->n = n;
 }
 
+/*
+ * Free the memory and the file that set l has for copies.
+ */
 void
 prepared_free(struct live *l)
 {

@@ -158,8 +158,9 @@ served_not(pid_t pid, uint64_t dev)
 }
 
 /*
- * Return the same of the mount with number id.  The device that files tell may
- * be another than that of their file system, of layers for example.
+ * Return the same as served_not of the mount with number id that process pid is
+ * shown.  The device that files tell may be another than that of their file
+ * system, of layers for example.
  */
 bool
 served_notmount(pid_t pid, uint64_t id)

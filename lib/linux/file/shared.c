@@ -241,8 +241,8 @@ frozen_add(struct frozens *k, struct frozen *f)
 }
 
 /*
- * Freeze a file of process p that is open as fd, and of which st tells, unless
- * that has been done.  Return 0, or -1 with errstr.
+ * Freeze, in set l, a file of process p that is open as fd, and of which st
+ * tells, unless that has been done.  Return 0, or -1 with errstr.
  */
 int
 frozen_copy(struct live *l, const struct lproc *p, int fd,
@@ -272,7 +272,8 @@ frozen_copy(struct live *l, const struct lproc *p, int fd,
 }
 
 /*
- * Return true if a file of process p, of which st tells, has been frozen.
+ * Return true if a file of process p of set l, of which st tells, has been
+ * frozen.
  */
 bool
 frozen_has(const struct live *l, const struct lproc *p, const struct stat *st)
@@ -281,9 +282,9 @@ frozen_has(const struct live *l, const struct lproc *p, const struct stat *st)
 }
 
 /*
- * Open what is to be read for a file of p that is open as fd (or not: -1): fd,
- * unless it was frozen; then fd is closed.  Return a descriptor, or -1 with
- * errno, and set *st to what it was then.
+ * Open what is to be read for a file of process p of set l that is open as fd
+ * (or not: -1): fd, unless it was frozen; then fd is closed.  Return a
+ * descriptor, or -1 with errno, and set *st to what it was then.
  */
 int
 frozen_open(const struct live *l, const struct lproc *p, int fd,
@@ -299,6 +300,9 @@ frozen_open(const struct live *l, const struct lproc *p, int fd,
 	return fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
 }
 
+/*
+ * Free what was frozen in set l.
+ */
 void
 frozen_free(struct live *l)
 {

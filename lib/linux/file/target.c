@@ -136,11 +136,11 @@ found_open(const struct lproc *p, struct targetfile *f)
 }
 
 /*
- * Open a file of process p, by its name below /proc/PID, if it is a regular
- * one, without touching what is not, nor its times; or what was frozen of it.
- * f->st is that of the file itself.  Return 0; or -1 with errstr if it cannot
- * be had.  *failed becomes true if that is for the want of descriptors; else
- * it stays.
+ * Open a file of process p of set l, by its name below /proc/PID, as f, if it
+ * is a regular one, without touching what is not, nor its times; or what was
+ * frozen of it. f->st is that of the file itself.  Return 0; or -1 with errstr
+ * if it cannot be had.  *failed becomes true if that is for the want of
+ * descriptors; else it stays.
  */
 int
 file_open(struct live *l, const struct lproc *p, const char *name,
@@ -186,9 +186,9 @@ step_walk(const struct lproc *p, int dir, const char *name, bool ask)
 }
 
 /*
- * Open the file name in the directory dir, a path as process p sees it.  Others
- * may write there: so it is opened only if it is a regular file, has no other
- * name and is no link, and nothing is mounted on it.  ask: a server may be
+ * Open the file name in the directory dir, a path as process p sees it, as f.
+ * Others may write there: so it is opened only if it is a regular file, has no
+ * other name and is no link, and nothing is mounted on it. ask: a server may be
  * asked, who may not answer.  Return 0, or -1; in both cases file_close closes
  * it.
  */
@@ -209,8 +209,9 @@ file_openin(const struct lproc *p, const char *dir, const char *name,
 }
 
 /*
- * Add what a file has that was opened, most bytes at the most, to what b has.
- * Return how many those are; -1 with errno if it cannot be read.
+ * Add what file f has, which was opened by that name, most bytes at the most,
+ * to what b has.  Return how many those are; -1 with errno if it cannot be
+ * read.
  */
 int64_t
 file_fetch(const struct targetfile *f, const char *name, size_t most,
@@ -236,9 +237,10 @@ file_fetch(const struct targetfile *f, const char *name, size_t most,
 }
 
 /*
- * Make of a file that was opened a source of a snapshot, which owns it from
- * here on, on failure too.  Set *fd to what its data and holes can be found
- * with, or -1.  Return NULL with errstr if that fails.
+ * Make a source of snapshot s of file f, which was opened; name is for
+ * messages.  It owns f from here on, on failure too.  Set *fd to what its data
+ * and holes can be found with, or -1.  Return it, or NULL with errstr if that
+ * fails.
  */
 struct source *
 file_source(struct snap *s, struct targetfile *f, const char *name, int *fd)
@@ -253,7 +255,7 @@ file_source(struct snap *s, struct targetfile *f, const char *name, int *fd)
 }
 
 /*
- * Close a file that was opened, or not.
+ * Close f, which was opened, or not.
  */
 void
 file_close(struct targetfile *f)

@@ -61,7 +61,7 @@ vma_open(struct live *l, const struct lproc *p, const struct vma *v,
 }
 
 /*
- * Return true if a mapping is a ring of io_setup(2): memory of the kernel and
+ * Return true if mapping v is a ring of io_setup(2): memory of the kernel and
  * the process, which that may have in its page table or not.
  */
 bool
@@ -72,7 +72,8 @@ vma_isring(const struct vma *v)
 }
 
 /*
- * Return true if the file of mapping v is one that is to be had nowhere else.
+ * Return true if the file of mapping v, of which st tells, is one that is to be
+ * had nowhere else.
  */
 bool
 file_isonly(const struct vma *v, const struct stat *st)
@@ -124,8 +125,8 @@ file_isdumped(const struct live *l, const struct lproc *p,
 }
 
 /*
- * Return how to take mapping v of a file, and open the file as f; f->fd is -1
- * if it cannot be had.
+ * Return how to take mapping v of process p of set l, which is of a file, and
+ * open the file as f; f->fd is -1 if it cannot be had.
  */
 enum treatment
 treatment_choose(struct live *l, const struct lproc *p, const struct vma *v,

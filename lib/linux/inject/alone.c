@@ -30,8 +30,8 @@ caught_read(struct inject *in)
 
 /*
  * Be ready to run system calls in single threads of process pid, of which the
- * others run meanwhile; l, its mappings, are in use until inject_free.  NULL
- * with errstr where that cannot be.
+ * others run meanwhile; l, its mappings, are in use until inject_free.  Return
+ * what is used for that, or NULL with errstr where that cannot be.
  */
 struct inject *
 inject_alone(pid_t pid, const struct vmas *l)
@@ -53,10 +53,10 @@ inject_alone(pid_t pid, const struct vmas *l)
 }
 
 /*
- * Go on in a thread, which is stopped, and not the one that leads the process:
- * on the dead part of its own stack.  Return 0, or -1 with errstr, also when
- * those before have taken too long: inject_islate.  Either way, inject_leaveone
- * must follow.
+ * Go on with in in thread tid, which is stopped, and not the one that leads the
+ * process: on the dead part of its own stack.  Return 0, or -1 with errstr,
+ * also when those before have taken too long: inject_islate.  Either way,
+ * inject_leaveone must follow.
  */
 int
 inject_enterone(struct inject *in, pid_t tid)
@@ -80,8 +80,9 @@ inject_enterone(struct inject *in, pid_t tid)
 }
 
 /*
- * Have the thread as it was that inject_enterone went into; rc, result and
- * errors as those of inject_end.
+ * Have the thread as it was that inject_enterone went into with in; rc is 0, or
+ * -1 if what was asked of it failed.  Return as inject_end, with errno as that
+ * has it.
  */
 int
 inject_leaveone(struct inject *in, int rc)

@@ -24,8 +24,9 @@ enum {
 };
 
 /*
- * Return 1 if a stopped thread would go on with the call of inject_clone: it
- * is before it, or has to repeat it; 0 if not; -1 if that cannot be seen.
+ * Return 1 if thread tid, which is stopped, would go on with the call of
+ * inject_clone: it is before it, or has to repeat it; 0 if not; -1 if that
+ * cannot be seen.
  */
 int
 inject_willclone(pid_t tid)
@@ -81,8 +82,8 @@ clone_keep(struct inject *in, pid_t *pid)
 }
 
 /*
- * Have the process begin to make a clone, which goes on by itself: inject_clone
- * waits for that.  Return 0, or -1 with errstr.
+ * Have the process of in begin to make a clone, which goes on by itself:
+ * inject_clone waits for that.  Return 0, or -1 with errstr.
  */
 int
 inject_cloning(struct inject *in)
@@ -121,12 +122,13 @@ clone_await(struct inject *in, pid_t *pid, int64_t *ret)
 }
 
 /*
- * Make a clone of the process, or wait for the one that it makes: a child that
- * has a copy (copy-on-write) of its memory, shares its descriptors
+ * Make a clone of the process of in, or wait for the one that it makes: a child
+ * that has a copy (copy-on-write) of its memory, shares its descriptors
  * (inject_shed), and is never to run.  It is traced by us, stopped, killed by
  * the kernel when we die, and without a signal for its parent: only wait(2)
  * with __WALL or __WCLONE finds it.  *pid is its number (0: it may still come;
- * -1: there is none), *inner that which the process knows.
+ * -1: there is none), *inner that which the process knows.  Return 0, or -1
+ * with errstr.
  */
 int
 inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
@@ -171,9 +173,9 @@ inject_entrust(const struct inject *in, pid_t clone)
 }
 
 /*
- * Let the clone, which shares the descriptors of its process, have none: what
- * the process closes is closed all the same, but not what it has when it ends,
- * or runs another program.  Where there is no such call (before Linux 5.9) the
+ * Let clone c, which shares the descriptors of its process, have none: what the
+ * process closes is closed all the same, but not what it has when it ends, or
+ * runs another program.  Where there is no such call (before Linux 5.9) the
  * clone goes on sharing them.  Return 0; -1 with errstr where the clone cannot
  * be made to, nor asked anything then.
  */
@@ -188,7 +190,7 @@ inject_shed(struct inject *c)
 }
 
 /*
- * Have the clone be able to read len bytes of its memory from start on, and to
+ * Have clone c be able to read len bytes of its memory from start on, and to
  * execute them with exec, if it can be.  Return 0; -1 with errstr where it
  * cannot be asked anything any more.
  */
@@ -204,7 +206,7 @@ inject_allow(struct inject *c, uint64_t start, uint64_t len, bool exec)
 }
 
 /*
- * Begin to have the clone make them.  Return 0, or -1 with errstr.
+ * Begin to have clone c make calls.  Return 0, or -1 with errstr.
  */
 int
 inject_resume(struct inject *c)

@@ -162,11 +162,11 @@ seek_remember(const struct seeking *s, const struct vmas *l)
 }
 
 /*
- * Find the instructions that are needed; mem is the memory of the process.
- * What lies highest comes first: the [vdso], and the libraries that it was
- * started with, of which all can be found in a few pages, and not one that
- * another of its threads may just unmap.  What it has not touched is looked
- * at last.  Return 0, or -1 with errstr.
+ * Find the instructions g that are needed in process pid, which has the
+ * mappings l; mem is its memory.  What lies highest comes first: the [vdso],
+ * and the libraries that it was started with, of which all can be found in a
+ * few pages, and not one that another of its threads may just unmap.  What it
+ * has not touched is looked at last.  Return 0, or -1 with errstr.
  */
 int
 gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
@@ -198,8 +198,8 @@ gadgets_find(struct gadgets *g, pid_t pid, int mem, const struct vmas *l)
 }
 
 /*
- * Find them in a process that runs, which has the mappings l, so that they are
- * known when it is stopped.
+ * Find the instructions that are needed in process pid, which runs and has the
+ * mappings l, so that they are known when it is stopped.
  */
 void
 inject_learn(pid_t pid, const struct vmas *l)

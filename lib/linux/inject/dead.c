@@ -158,11 +158,11 @@ take_dead(struct inject *in, const struct vma *v, size_t len)
 }
 
 /*
- * Find where the leader's stack is dead: its own or, if it is on another (of a
- * thread, of a coroutine, or for signals) and has used its own to the end, the
- * one of a thread.  Only if it was never further down than now, or shares
- * all of that, do we add to it: a page, or three for a thread that has tiles.
- * Return 0, or -1 with errstr.
+ * Find where the stack of the leader of in is dead, by the mappings l of the
+ * process: its own or, if it is on another (of a thread, of a coroutine, or for
+ * signals) and has used its own to the end, the one of a thread.  Only if it
+ * was never further down than now, or shares all of that, do we add to it: a
+ * page, or three for a thread that has tiles.  Return 0, or -1 with errstr.
  */
 int
 dead_find(struct inject *in, const struct vmas *l)

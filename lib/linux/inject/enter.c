@@ -69,7 +69,8 @@ is_dispatched(pid_t tid)
 }
 
 /*
- * Go on in a thread: what it had is kept.  Return 0, or -1 with errstr.
+ * Go on with in in thread tid: what it had is kept.  Return 0, or -1 with
+ * errstr.
  */
 int
 inject_thread_enter(struct inject *in, pid_t tid)
@@ -92,9 +93,9 @@ inject_thread_enter(struct inject *in, pid_t tid)
 }
 
 /*
- * Put back what the thread had; it is stopped, as it was.  Its registers come
- * last: until then it would get all else back by itself.  Return 0, or -1 with
- * errstr.
+ * Put back what the thread of in had; it is stopped, as it was.  Its registers
+ * come last: until then it would get all else back by itself.  Return 0, or -1
+ * with errstr.
  */
 int
 inject_thread_leave(struct inject *in)

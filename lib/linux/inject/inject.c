@@ -34,8 +34,8 @@ map_size(void)
 }
 
 /*
- * Put what leads the thread back to where that is for it, and, if unmap, have
- * it unmap our memory on its way.  Return 0, or -1 with errstr.
+ * Put what leads the thread of in back to where that is for it, and, if unmap,
+ * have it unmap our memory on its way.  Return 0, or -1 with errstr.
  */
 int
 inject_frame(struct inject *in, bool unmap)
@@ -201,11 +201,11 @@ inject_new(pid_t pid)
 
 /*
  * Be ready to run system calls in process pid, whose leading thread, and
- * whichever else is to run some, is stopped.  NULL, with the reason, where
- * that cannot be: in a 32-bit process, under seccomp(2) if we may not
- * suspend it, on a machine of which that is not known; it is as it was then.
- * Without room there is no scratch memory, and only the leading thread can
- * be used. l is what it has mapped; NULL: that is read.
+ * whichever else is to run some, is stopped.  Without room there is no scratch
+ * memory, and only the leading thread can be used. l is what it has mapped;
+ * NULL: that is read.  Return what is used for that; or NULL with errstr, where
+ * that cannot be: in a 32-bit process, under seccomp(2) if we may not suspend
+ * it, on a machine of which that is not known; it is as it was then.
  */
 struct inject *
 inject_begin(pid_t pid, bool room, const struct vmas *l)
@@ -232,8 +232,8 @@ fail:
 }
 
 /*
- * Go on in another thread of the process, which is stopped, too.  The first
- * one is as it was.  Return 0, or -1 with errstr.
+ * Go on with in in thread tid of the process, another one, which is stopped,
+ * too.  The first one is as it was.  Return 0, or -1 with errstr.
  */
 int
 inject_thread(struct inject *in, pid_t tid)
@@ -295,8 +295,8 @@ inject_restore(struct inject *in)
 }
 
 /*
- * Have the process as it was; rc is 0, or -1 if what was asked of it failed:
- * as inject_end.
+ * Have the process of in as it was; rc is 0, or -1 if what was asked of it
+ * failed.  Return as inject_end.
  */
 int
 inject_finish(struct inject *in, int rc)
@@ -317,7 +317,7 @@ inject_finish(struct inject *in, int rc)
 }
 
 /*
- * Free what is ours.
+ * Free in, or NULL: what is ours of it.
  */
 void
 inject_free(struct inject *in)
@@ -336,10 +336,10 @@ inject_free(struct inject *in)
 }
 
 /*
- * Have the process as it was, and free what is ours; rc is 0, or -1 if what
- * was asked of it failed.  Return -1 if that or this did, with the first
- * error; then errno is ESRCH if it has died, EPROTO if it did what it was not
- * made to do, so that it should be left alone, else 0.
+ * Have the process of in as it was, and free what is ours; rc is 0, or -1 if
+ * what was asked of it failed.  Return 0; or -1 if that or this did, with the
+ * first error; then errno is ESRCH if it has died, EPROTO if it did what it was
+ * not made to do, so that it should be left alone, else 0.
  */
 int
 inject_end(struct inject *in, int rc)

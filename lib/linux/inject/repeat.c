@@ -39,8 +39,8 @@ repeat_ask(struct inject *in)
 }
 
 /*
- * Know what the thread is to repeat, before it makes its first call of ours.
- * Return 0, or -1 with errstr.
+ * Know what the thread of in is to repeat, before it makes its first call of
+ * ours.  Return 0, or -1 with errstr.
  */
 int
 repeat_learn(struct inject *in)
@@ -52,9 +52,9 @@ repeat_learn(struct inject *in)
 }
 
 /*
- * Have the thread, whose mask of signals and all else is to be as it was, be
- * stopped behind such a call.  Return 1 if it is; 0 if it has only to be given
- * its registers; -1 with errstr.
+ * Have the thread of in, whose mask of signals and all else is to be as it was,
+ * be stopped behind a call that it is to repeat.  Return 1 if it is; 0 if it
+ * has only to be given its registers; -1 with errstr.
  */
 int
 repeat_restore(struct inject *in)

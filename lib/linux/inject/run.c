@@ -11,8 +11,9 @@
 #include "run.h"
 
 /*
- * Let the thread begin a system call as inject_start does, when it is known
- * what the thread is to repeat.  Return 0, or -1 with errstr.
+ * Let the thread of in begin system call nr with arguments arg as inject_start
+ * does, when it is known what the thread is to repeat; with is as there.
+ * Return 0, or -1 with errstr.
  */
 int
 inject_enter(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)
@@ -20,6 +21,10 @@ inject_enter(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)
 	return repeat_learn(in) == -1 ? -1 : inject_start(in, nr, arg, with);
 }
 
+/*
+ * Set *ret to what the system call that the thread of in has come to the end of
+ * returned.  Return 0, or -1 with errstr.
+ */
 int
 inject_result(struct inject *in, int64_t *ret)
 {
@@ -32,8 +37,9 @@ inject_result(struct inject *in, int64_t *ret)
 }
 
 /*
- * Run a system call with six arguments, whatever was before: *ret is what it
- * returned, from -4095 to -1 an error.  -1 if it could not be run.
+ * Run system call nr with six arguments, arg, in the thread of in, whatever was
+ * before: *ret is what it returned, from -4095 to -1 an error.  Return 0, or -1
+ * with errstr if it could not be run.
  */
 int
 inject_make(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
@@ -44,7 +50,8 @@ inject_make(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
 }
 
 /*
- * Nothing more is asked of a process that did what it was not made to do.
+ * Look whether more may be asked of the process of in: nothing is of one that
+ * did what it was not made to do.  Return 0, or -1 with errstr.
  */
 int
 inject_trust(const struct inject *in)
@@ -54,9 +61,9 @@ inject_trust(const struct inject *in)
 }
 
 /*
- * Return true if a process has been asked for as long as it may be.  A thread
- * that hardly gets a processor, for its cgroup has a limit, takes long for
- * each call, and there may be thousands.
+ * Return true if the process of in has been asked for as long as it may be.  A
+ * thread that hardly gets a processor, for its cgroup has a limit, takes long
+ * for each call, and there may be thousands.
  */
 bool
 inject_islate(const struct inject *in)
@@ -65,7 +72,7 @@ inject_islate(const struct inject *in)
 }
 
 /*
- * Return 0 if more may be asked, or -1 with errstr.
+ * Return 0 if more may be asked of the process of in, or -1 with errstr.
  */
 int
 inject_may(const struct inject *in)
@@ -77,8 +84,8 @@ inject_may(const struct inject *in)
 }
 
 /*
- * The same as inject_make, for who asks for a call.  Return 0, or -1 with
- * errstr.
+ * Do the same as inject_make, for who asks for a call: of in, nr with arg, into
+ * ret.  Return 0, or -1 with errstr.
  */
 int
 inject_call(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * Write to the memory of a process, or a clone, that we have stopped.  Unlike
- * to /proc/PID/mem, that takes no right to write the files of another user.
- * Return 0, or -1 with errstr.
+ * Write the len bytes at buf to address at of the memory of pid, a process, or
+ * a clone, that we have stopped.  Unlike to /proc/PID/mem, that takes no right
+ * to write the files of another user.  Return 0, or -1 with errstr.
  */
 int
 inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
@@ -27,9 +27,10 @@ inject_put(pid_t pid, const void *buf, size_t len, uint64_t at)
 }
 
 /*
- * Where in the process bytes are for what calls take and give: INJECT_ROOM
- * that it has mapped for us, else isa.stage on the dead part of its stack,
- * where a frame that unmaps nothing has none; FRAME_SPARE in a thread alone.
+ * Return where in the process of in bytes are for what calls take and give:
+ * INJECT_ROOM that it has mapped for us, else isa.stage on the dead part of its
+ * stack, where a frame that unmaps nothing has none; FRAME_SPARE in a thread
+ * alone.
  */
 uint64_t
 inject_scratch(const struct inject *in)
@@ -51,7 +52,8 @@ scratch_fits(const struct inject *in, size_t len)
 }
 
 /*
- * Read what a call left for us: inject_scratch.  Return 0, or -1 with errstr.
+ * Read into buf the len bytes that a call of in left for us: inject_scratch.
+ * Return 0, or -1 with errstr.
  */
 int
 inject_read(struct inject *in, void *buf, size_t len)
@@ -65,7 +67,7 @@ inject_read(struct inject *in, void *buf, size_t len)
 }
 
 /*
- * Write there, likewise.  Return 0, or -1 with errstr.
+ * Write the len bytes at buf there, likewise.  Return 0, or -1 with errstr.
  */
 int
 inject_write(struct inject *in, const void *buf, size_t len)

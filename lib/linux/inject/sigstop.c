@@ -55,8 +55,9 @@ stop_note(struct inject *in, pid_t tid)
 }
 
 /*
- * Note what the thread is about to take, if its process is stopped.  Where it
- * is not, SIGSTOP has just come, and stops it when we leave.
+ * Note what the thread of in is about to take, if its process is stopped.
+ * Where it is not, SIGSTOP has just come, and stops it when we leave.  Return
+ * 0, or -1 with errstr.
  */
 int
 stops_note(struct inject *in)
@@ -73,8 +74,9 @@ stops_note(struct inject *in)
 }
 
 /*
- * Send again what was taken; all threads are stopped.  If the process was
- * continued meanwhile, which discards stop signals, so it is again.
+ * Send again what the threads of in had taken from them; all are stopped.  If
+ * the process was continued meanwhile, which discards stop signals, so it is
+ * again.
  */
 void
 stops_send(struct inject *in)

@@ -26,7 +26,8 @@
 #include <string.h>
 
 /*
- * Give the thread the registers for a system call.
+ * Give the thread of in the registers for system call nr with arguments arg.
+ * Return 0, or -1 with errstr.
  */
 int
 inject_load(struct inject *in, long nr, const uint64_t arg[6])
@@ -54,8 +55,8 @@ inject_load(struct inject *in, long nr, const uint64_t arg[6])
 }
 
 /*
- * Set the options of ptrace(2) for the thread: what they are by themselves,
- * and some more.
+ * Set the options of ptrace(2) for the thread of in: what they are by
+ * themselves, and some more.  Return 0, or -1 with errstr.
  */
 int
 inject_options(struct inject *in, uintptr_t more)
@@ -178,8 +179,8 @@ inject_odd(struct inject *in, int sig)
 }
 
 /*
- * Let the thread go on with a signal, or 0, up to the next edge of a system
- * call: inject_step waits for that.
+ * Let the thread of in go on with signal sig, or 0, up to the next edge of a
+ * system call: inject_step waits for that.  Return 0, or -1 with errstr.
  */
 int
 inject_go(struct inject *in, int sig)
@@ -192,10 +193,10 @@ inject_go(struct inject *in, int sig)
 }
 
 /*
- * Let the thread run up to the next edge of a system call, for ms
- * milliseconds at most, whatever else stops it: a stop of its process is
- * passed by, for it holds when we leave.  1 if what stopped it is the event
- * of ptrace that is waited for, 0 at the edge, or -1.
+ * Let the thread of in run up to the next edge of a system call, for ms
+ * milliseconds at most, whatever else stops it: a stop of its process is passed
+ * by, for it holds when we leave.  Return 1 if what stopped it is the event of
+ * ptrace that is waited for, 0 at the edge, or -1 with errstr.
  */
 int
 inject_step(struct inject *in, int event, uint64_t ms)
@@ -222,7 +223,8 @@ inject_step(struct inject *in, int event, uint64_t ms)
 }
 
 /*
- * Stop the thread as live_stop does, before it runs anything of its own.
+ * Stop the thread of in as live_stop does, before it runs anything of its own.
+ * Return 0, or -1 with errstr.
  */
 int
 inject_halt(struct inject *in)
@@ -247,7 +249,8 @@ inject_halt(struct inject *in)
 }
 
 /*
- * Let the thread come to the end of the system call that it has begun.
+ * Let the thread of in come to the end of the system call that it has begun.
+ * Return 0, or -1 with errstr.
  */
 int
 inject_leave(struct inject *in)
@@ -319,9 +322,10 @@ inject_astray(struct inject *in, const struct __ptrace_syscall_info *si)
 }
 
 /*
- * Let the thread begin a system call, up to its entry, with the options of
- * ptrace(2) in with, until it leaves it.  One that is not what was loaded is
- * not made: -1.
+ * Let the thread of in begin system call nr with arguments arg, up to its
+ * entry, with the options of ptrace(2) in with, until it leaves it.  Return 0;
+ * or -1 with errstr, also for one that is not what was loaded, which is not
+ * made.
  */
 int
 inject_start(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)

@@ -20,6 +20,9 @@ enum {				/* while a thread is waited for */
 	WAITS_LOOK = 8
 };
 
+/*
+ * Note that the process of in has died.  Return -1 with errstr.
+ */
 int
 inject_gone(struct inject *in)
 {
@@ -28,7 +31,8 @@ inject_gone(struct inject *in)
 }
 
 /*
- * An error of a request of ptrace(2) to the thread.
+ * Tell of an error, errno, of a request of ptrace(2) to the thread of in: what
+ * it was about.  Return -1 with errstr.
  */
 int
 inject_refused(struct inject *in, const char *what)
@@ -71,7 +75,7 @@ stop_await(struct inject *in)
 }
 
 /*
- * Send the SIGCHLD to ourselves that was taken from us, for it may stand for a
+ * Send the SIGCHLD to ourselves that in took from us, for it may stand for a
  * child of our program's, too: one that waits already tells of all.
  */
 void
@@ -84,9 +88,9 @@ inject_retell(struct inject *in)
 }
 
 /*
- * Wait until a thread stops.  Its status, as waitpid(2) gives it; 0 if that
- * takes longer than ms milliseconds, or a minute where it runs, or could if
- * others let it; -1 when it is gone.
+ * Wait until thread tid of in stops.  Return its status, as waitpid(2) gives
+ * it; 0 if that takes longer than ms milliseconds, or a minute where it runs,
+ * or could if others let it; -1 with errstr when it is gone.
  */
 int
 inject_wait(struct inject *in, pid_t tid, uint64_t ms)
@@ -123,9 +127,10 @@ inject_wait(struct inject *in, pid_t tid, uint64_t ms)
 }
 
 /*
- * The thread does not do what it was let run for.  Where it was not let run
- * at all, by a cgroup that is frozen, it is stopped again; from within a
- * system call it comes back by itself when we are gone.
+ * Tell that the thread of in does not do what it was let run for.  Where it was
+ * not let run at all, by a cgroup that is frozen, it is stopped again; from
+ * within a system call it comes back by itself when we are gone.  Return -1
+ * with errstr.
  */
 int
 inject_stuck(struct inject *in)
@@ -144,9 +149,10 @@ inject_stuck(struct inject *in)
 }
 
 /*
- * Wait until the thread, which runs, stops, up to a time in milliseconds: as
- * inject_wait, but 0 if that time is over, even if it has stopped by now, as
- * one does that is sent signals without end.
+ * Wait until the thread of in, which runs, stops, up to the time until, in
+ * milliseconds as now_ms has it.  Return as inject_wait, but 0 if that time is
+ * over, even if it has stopped by now, as one does that is sent signals without
+ * end.
  */
 int
 inject_await(struct inject *in, uint64_t until)

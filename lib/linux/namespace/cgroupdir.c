@@ -220,7 +220,7 @@ above_tell(struct cgtelling *g, int point, const char *path, const char *below)
 }
 
 /*
- * Tell of the cgroup of a path, which goes on as below from a cgroup whose
+ * Tell g of the cgroup of that path, which goes on as below from a cgroup whose
  * directory is open as point; of those below it and, of version 2, above.
  * Return false if there is none.
  */

@@ -140,9 +140,9 @@ directories_tell(struct live *l, struct filelist *rec)
 }
 
 /*
- * Add to a record, which has the cgroups of a process, what they are, where no
- * other record of set l tells it; and set *own, which is empty and the caller's
- * to free, to them, if it is in any.
+ * Add to rec, a record that has the cgroups of a process, what they are, where
+ * no other record of set l tells it; and set *own, which is empty and the
+ * caller's to free, to them, if it is in any.
  */
 void
 cgroups_tell(struct live *l, struct filelist *rec, struct bytes *own)
@@ -164,9 +164,10 @@ cgroups_tell(struct live *l, struct filelist *rec, struct bytes *own)
 }
 
 /*
- * Add to the record of thread tid of process pid the cgroups that it is in, and
- * what they are, if they are others than own, those of the process: a thread
- * can be in others of version 1, and of version 2 where these are threaded.
+ * Add to rec, the record of thread tid of process pid of set l, the cgroups
+ * that it is in, and what they are, if they are others than own, those of the
+ * process: a thread can be in others of version 1, and of version 2 where these
+ * are threaded.
  */
 void
 cgroups_thread(struct live *l, struct filelist *rec, const struct bytes *own,
@@ -219,9 +220,9 @@ roots_put(struct buf *text, const struct bytes *outside,
 }
 
 /*
- * Add to the record of process pid, whose cgroup namespace is not ours, where
- * that has its roots, if no record of set l tells it: this thread goes there
- * for a moment.  Where it may not, nothing is told.
+ * Add to rec, the record of process pid, whose cgroup namespace is not ours,
+ * where that has its roots, if no record of set l tells it: this thread goes
+ * there for a moment.  Where it may not, nothing is told.
  */
 void
 cgroups_roots(struct live *l, struct filelist *rec, pid_t pid)

@@ -197,7 +197,7 @@ space_isours(const char *ns)
 
 /*
  * Record in to what it takes to make the mount namespace of process p again,
- * the first of a set that is in it, which is stopped: snap(6), mounts.  Nothing
+ * the first of set l that is in it, which is stopped: snap(6), mounts.  Nothing
  * is recorded where it is ours.
  */
 void

@@ -57,7 +57,7 @@ names_add(struct filelist *rec, pid_t pid)
 }
 
 /*
- * Add to a record, which has the namespaces of process pid, in which of them
+ * Add to rec, a record that has the namespaces of process pid, in which of them
  * we are not, of such a UTS namespace the names, of such a network namespace
  * what it has and of such a cgroup namespace where it begins: the last two
  * where no other record of set l tells that.

@@ -218,9 +218,9 @@ space_isown(const struct lproc *p)
 }
 
 /*
- * Record in to the memory of System V that process p has attached, as the
- * mappings of its task t tell; and with the first one of a namespace that is
- * not the machine's, all else that is there, or with each why that cannot be
+ * Record in to the memory of System V that process p of set l has attached, as
+ * the mappings of its task t tell; and with the first one of a namespace that
+ * is not the machine's, all else that is there, or with each why that cannot be
  * had: snap(6), sysvipc.
  */
 void

@@ -178,7 +178,7 @@ line_behind(const char *s)
 
 /*
  * Add to l what is in the IPC namespace that this thread is in, as files of the
- * record: snap(6), sysvipc.  The arguments are what /proc/sysvipc tells, each
+ * record: snap(6), sysvipc. shm, sem and msg are what /proc/sysvipc tells, each
  * with a head line, or NULL.
  */
 void

@@ -229,7 +229,7 @@ static const struct {
 };
 
 /*
- * Tell of a file if it is of an anonymous inode.  Return whether it is.
+ * Tell of t if it is of an anonymous inode.  Return whether it is.
  */
 bool
 anoninode_tell(struct telling *t)

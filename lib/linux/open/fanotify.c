@@ -98,7 +98,8 @@ mark_tell(struct telling *t, struct scan line)
 }
 
 /*
- * Tell what a fanotify group watches, and how many bytes of events wait in it.
+ * Tell what t, a fanotify group, watches, and how many bytes of events wait in
+ * it.
  */
 void
 fanotify_tell(struct telling *t)

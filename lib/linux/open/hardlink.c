@@ -156,7 +156,8 @@ fd_look(void *arg, long fd)
 }
 
 /*
- * Look for other names of what processes have open.  None may be stopped.
+ * Look for other names of what processes of set l have open.  None may be
+ * stopped.
  */
 void
 hardlinks_look(struct live *l)
@@ -177,7 +178,8 @@ hardlinks_look(struct live *l)
 }
 
 /*
- * Return another name of a file, which still is one, or NULL.
+ * Return another name of the file with device dev and inode ino, as set l has
+ * found one, which still is one; or NULL.
  */
 const char *
 hardlink_find(const struct live *l, uint64_t dev, uint64_t ino)
@@ -189,6 +191,9 @@ hardlink_find(const struct live *l, uint64_t dev, uint64_t ino)
 	    link_leads(v->dir, v->name, dev, ino) ? v->path : NULL;
 }
 
+/*
+ * Free the names that set l has found.
+ */
 void
 hardlinks_free(struct live *l)
 {

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 /*
- * Return a time in nanoseconds.
+ * Return time t in nanoseconds.
  */
 intmax_t
 statx_ns(const struct statx_timestamp *t)

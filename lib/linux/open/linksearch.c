@@ -73,7 +73,7 @@ open_below(int at, const char *path, int flags, uint64_t resolve)
 
 /*
  * Return true if the name in the directory that is open as dir is one of the
- * file with that device and inode.
+ * file with device dev and inode ino.
  */
 bool
 link_leads(int dir, const char *name, uint64_t dev, uint64_t ino)
@@ -198,8 +198,9 @@ on_mount(int fd, uint64_t mount)
 }
 
 /*
- * Search for another name of a file.  Return its path, the caller's, and set
- * *fd to the directory that it is in; or return NULL.
+ * Search for another name of file w, as far as budget, which becomes less, has
+ * it.  Return its path, the caller's, and set *fd to the directory that it is
+ * in; or return NULL.
  */
 char *
 link_search(const struct linkwish *w, struct linkbudget *budget, int *fd)

@@ -102,6 +102,9 @@ files_survey(struct live *l)
 	return 0;
 }
 
+/*
+ * End the holding of connections of set l, and free what is known of its files.
+ */
 void
 files_free(struct live *l)
 {
@@ -195,9 +198,9 @@ file_record(struct telling *t, const struct fdref *r, struct filelist *rec)
 }
 
 /*
- * Add to the record of a process what it shares with others and what it has
- * open, and note what of that is to be carried along.  The processes are
- * stopped; it is called for them in their order.
+ * Add to rec, the record of process p of set l, what it shares with others and
+ * what it has open, and note what of that is to be carried along in s.  The
+ * processes are stopped; it is called for them in their order.
  */
 void
 files_record(struct live *l, struct snap *s, const struct lproc *p,

@@ -126,7 +126,7 @@ pipe_isalone(int fd)
 }
 
 /*
- * Tell what only pipes have.
+ * Tell of t what only pipes have.
  */
 void
 pipe_tell(struct telling *t)

@@ -68,7 +68,7 @@ tell_index(struct telling *t, const struct statx *sx)
 }
 
 /*
- * Tell what only terminals have.
+ * Tell of t what only terminals have; sx is what statx(2) told of it.
  */
 void
 tty_tell(struct telling *t, const struct statx *sx)

@@ -22,7 +22,8 @@
 enum { MINORBITS = 20 };	/* linux/kdev_t.h */
 
 /*
- * Set *v to the number (x) behind the next word of a line, which is key.
+ * Set *v to the number (hexadecimal) behind the next word of line t, which is
+ * to be key.  Return false if it is not.
  */
 bool
 watch_number(struct scan *t, const char *key, uint64_t *v)
@@ -36,7 +37,8 @@ watch_number(struct scan *t, const char *key, uint64_t *v)
 }
 
 /*
- * Set w->dev to the number (x) behind sdev, the next word of a line.
+ * Set w->dev to the number (hexadecimal) behind sdev, the next word of line t.
+ * Return false if that is not there.
  */
 bool
 watched_device(struct scan *t, struct watched *w)
@@ -51,7 +53,8 @@ watched_device(struct scan *t, struct watched *w)
 }
 
 /*
- * Set w->handle to what the rest of a line tells.
+ * Set w->handle to what the rest of line t tells: name_to_handle_at(2).  Return
+ * false if it tells none.
  */
 bool
 watched_handle(struct scan *t, struct watched *w)
@@ -82,7 +85,8 @@ watched_handle(struct scan *t, struct watched *w)
 }
 
 /*
- * Open a path as the process sees it.  Return a descriptor, or -1.
+ * Open path as the process of t sees it, with flags of open(2).  Return a
+ * descriptor, or -1 with errno.
  */
 int
 watch_open(const struct telling *t, const char *path, int flags)
@@ -170,7 +174,7 @@ watched_path(const struct telling *t, const struct watched *w, int mount,
 }
 
 /*
- * Tell which file is watched, to the end of a line.
+ * Tell in t which file w is watched, to the end of a line.
  */
 void
 watched_tell(struct telling *t, const struct watched *w)
@@ -213,7 +217,8 @@ watch_tell(struct telling *t, struct scan line)
 }
 
 /*
- * Tell what an inotify set watches, and how many bytes of events wait in it.
+ * Tell what t, an inotify set, watches, and how many bytes of events wait in
+ * it.
  */
 void
 inotify_tell(struct telling *t)

@@ -4,8 +4,8 @@
 #include "proc.h"
 
 /*
- * Return the number of the process that a thread belongs to, or -1 if there is
- * none.
+ * Return the number of the process that thread tid belongs to, or -1 if there
+ * is none.
  */
 pid_t
 proc_leader(pid_t tid)
@@ -14,8 +14,8 @@ proc_leader(pid_t tid)
 }
 
 /*
- * Return true if a process has ended: there is none of that number, or it is a
- * zombie whose last thread has gone.
+ * Return true if process pid has ended: there is none of that number, or it is
+ * a zombie whose last thread has gone.
  */
 bool
 proc_ended(pid_t pid)

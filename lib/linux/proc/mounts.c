@@ -80,7 +80,7 @@ has_id(const struct mount *m, const void *id)
 }
 
 /*
- * Return true if there is a mount of number id.
+ * Return true if mounts, a text of mountinfo, has one of number id.
  */
 bool
 mounts_have(const struct bytes *mounts, uint64_t id)
@@ -95,8 +95,8 @@ is_localid(const struct mount *m, const void *id)
 }
 
 /*
- * Return true if there is a mount of number id, and its files can be read
- * without asking a server.
+ * Return true if mounts, a text of mountinfo, has one of number id, and its
+ * files can be read without asking a server.
  */
 bool
 mounts_local(const struct bytes *mounts, uint64_t id)
@@ -111,8 +111,8 @@ is_localdev(const struct mount *m, const void *dev)
 }
 
 /*
- * Return true if the files of a device can be read without asking a server, by
- * the mounts that we or process 1 are shown.  A process in a chroot is not
+ * Return true if the files of device dev can be read without asking a server,
+ * by the mounts that we or process 1 are shown.  A process in a chroot is not
  * shown the mount that its root directory is on.
  */
 bool
@@ -139,8 +139,8 @@ is_layeredid(const struct mount *m, const void *id)
 }
 
 /*
- * Return true if the mount of number id is one of layers, as overlay is, whose
- * directories tell inode numbers of these.
+ * Return true if the mount of number id in mounts, a text of mountinfo, is one
+ * of layers, as overlay is, whose directories tell inode numbers of these.
  */
 bool
 mounts_layered(const struct bytes *mounts, uint64_t id)
@@ -173,7 +173,8 @@ is_farbefore(const struct mount *m, const void *path)
 }
 
 /*
- * Return true if no server is asked for anything on the way along a path.
+ * Return true if no server is asked for anything on the way along a path, by
+ * mounts, a text of mountinfo.
  */
 bool
 mounts_waylocal(const struct bytes *mounts, const char *path)
@@ -199,7 +200,7 @@ mount_tell(const struct mount *m, const void *arg)
 }
 
 /*
- * Call fn for each mount.
+ * Call fn, with arg before it, for each mount of mounts, a text of mountinfo.
  */
 void
 mounts_each(const struct bytes *mounts, mount_fn fn, void *arg)

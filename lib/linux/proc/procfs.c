@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 /*
- * The target of a link, or NULL.  The caller frees it.
+ * Return the target of a link of process pid (tid 0) or of its thread tid, by
+ * its name below /proc, or NULL with errno.  The caller frees it.
  */
 char *
 proc_link(pid_t pid, pid_t tid, const char *name)
@@ -27,8 +28,8 @@ proc_link(pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Return whether the kernel says that a file's name is deleted.  Others may
- * lead to it: it may have links.
+ * Return whether the kernel says that the name path of a file is deleted.
+ * Others may lead to it: it may have links.
  */
 bool
 path_isdeleted(const char *path)
@@ -53,9 +54,10 @@ list_failed(pid_t pid, const char *path)
 }
 
 /*
- * Call fn for each number that a directory of process pid (or /proc itself,
- * with pid 0) has as a name, until it returns -1.  Return 0; 1 if the directory
- * is gone; -1 with errstr, also where fn returned that.
+ * Call fn, with arg before it, for each number that the directory name of
+ * process pid (or /proc itself, with pid 0) has as a name, until it returns -1.
+ * Return 0; 1 if the directory is gone; -1 with errstr, also where fn returned
+ * that.
  */
 int
 proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
@@ -84,8 +86,8 @@ proc_list(pid_t pid, const char *name, int (*fn)(void *, long), void *arg)
 }
 
 /*
- * The number behind a key of /proc/PID/status, or -1 with errno, which is 0
- * where there is no such key.
+ * Return the number behind key in the status of process pid (tid 0) or of its
+ * thread tid, or -1 with errno, which is 0 where there is no such key.
  */
 long
 proc_status(pid_t pid, pid_t tid, const char *key)
@@ -103,9 +105,9 @@ proc_status(pid_t pid, pid_t tid, const char *key)
 }
 
 /*
- * Set *st to what stat tells of a process (tid 0) or of one of its threads.
- * Return the number of the last field that is told, as stat_parse does; -1
- * with errno if it cannot be read, ESRCH when it is gone.
+ * Set *st to what stat tells of process pid (tid 0) or of its thread tid.
+ * Return the number of the last field that is told, as stat_parse does; -1 with
+ * errno if it cannot be read, ESRCH when it is gone.
  */
 int
 proc_readstat(pid_t pid, pid_t tid, struct procstat *st)
@@ -165,8 +167,9 @@ task_fill(struct task *t, const struct procstat *st)
 }
 
 /*
- * Fill in what a text of stat tells of a process or thread: proc_pid_stat(5).
- * Return 0, or -1 with errno ESRCH where it tells too little.
+ * Fill in t what text tells of a process or thread, len bytes of stat:
+ * proc_pid_stat(5).  Return 0, or -1 with errno ESRCH where it tells too
+ * little.
  */
 int
 task_stat(struct task *t, const void *text, size_t len)
@@ -182,8 +185,8 @@ task_stat(struct task *t, const void *text, size_t len)
 }
 
 /*
- * Fill in what stat tells of a process or thread now.  Return 0, or -1 with
- * errno, ESRCH when it is gone.
+ * Fill in t what stat tells of process pid (tid 0) or of its thread tid now.
+ * Return 0, or -1 with errno, ESRCH when it is gone.
  */
 int
 proc_stat(pid_t pid, pid_t tid, struct task *t)
@@ -200,8 +203,8 @@ proc_stat(pid_t pid, pid_t tid, struct task *t)
 }
 
 /*
- * The state of a process or thread: a letter of proc_pid_stat(5), or '\0'
- * with errno, ESRCH when it is gone.
+ * Return the state of process pid (tid 0) or of its thread tid: a letter of
+ * proc_pid_stat(5), or '\0' with errno, ESRCH when it is gone.
  */
 char
 proc_state(pid_t pid, pid_t tid)
@@ -214,8 +217,8 @@ proc_state(pid_t pid, pid_t tid)
 }
 
 /*
- * Return true if a process has died, or the thread of it; false also if it
- * cannot be looked at for another reason.
+ * Return true if process pid has died (tid 0), or its thread tid; false also if
+ * it cannot be looked at for another reason.
  */
 bool
 proc_died(pid_t pid, pid_t tid)
@@ -239,8 +242,8 @@ proc_islost(int e)
 }
 
 /*
- * Note that a file below /proc could not be read, with errno, if it is there:
- * proc_islost.
+ * Note in l that the file of that name below /proc could not be read, with
+ * errno, if it is there: proc_islost.
  */
 void
 filelist_lose(struct filelist *l, const char *name)
@@ -252,7 +255,8 @@ filelist_lose(struct filelist *l, const char *name)
 }
 
 /*
- * Add a file below /proc, if it is there, and ours to read.
+ * Add to l the file of that name of process pid (tid 0) or of its thread tid,
+ * if it is there, and ours to read.
  */
 void
 filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
@@ -266,7 +270,7 @@ filelist_read(struct filelist *l, pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Add the target of a link below /proc, likewise.
+ * Add to l the target of a link of that name, likewise.
  */
 void
 filelist_link(struct filelist *l, pid_t pid, pid_t tid, const char *name)

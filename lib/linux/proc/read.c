@@ -15,8 +15,8 @@
 enum { ROOM = 4096 };	/* bytes that most files below /proc fit into */
 
 /*
- * Put into path, of size bytes, that of a file of a process (tid 0) or of
- * one of its threads.
+ * Put into path, of size bytes, that of the file name of process pid (tid 0) or
+ * of its thread tid.
  */
 void
 proc_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
@@ -28,7 +28,8 @@ proc_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
 }
 
 /*
- * Open a file of a process or thread: a descriptor, or -1 with errno.
+ * Open the file name of process pid (tid 0) or of its thread tid with flags of
+ * open(2).  Return a descriptor, the caller's, or -1 with errno.
  */
 int
 proc_open(pid_t pid, pid_t tid, const char *name, int flags)
@@ -126,8 +127,8 @@ bulk_give(struct bulk *k, int rc, struct bytes *out)
 }
 
 /*
- * Read a whole file that may have very many bytes, as proc_read; the caller
- * frees what comes with data_free.
+ * Read into out a whole file that may have very many bytes, as proc_read; the
+ * caller frees what comes with data_free.  Return 0, or -1 with errno.
  */
 int
 proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
@@ -151,8 +152,9 @@ proc_readmany(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 }
 
 /*
- * Read a whole file.  The caller frees what comes; -1 with errno when it
- * cannot be read, ETIMEDOUT where that takes too long.
+ * Read into out the whole file name of process pid (tid 0) or of its thread
+ * tid.  The caller frees what comes.  Return 0; -1 with errno when it cannot be
+ * read, ETIMEDOUT where that takes too long.
  */
 int
 proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)

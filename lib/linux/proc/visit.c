@@ -23,8 +23,9 @@ static const struct {
 };
 
 /*
- * Have this thread go to the namespace of a kind that is open as ns, if it is
- * in another.  Return 0: visit_end is called then; or -1 with errstr.
+ * Have this thread go to the namespace of kind k that is open as ns, if it is
+ * in another; v is to come back with.  Return 0: visit_end is called then; or
+ * -1 with errstr.
  */
 int
 visit_begin(struct visit *v, enum visit_kind k, int ns)
@@ -53,8 +54,8 @@ fail:
 }
 
 /*
- * Have this thread come back from where visit_begin led it.  Return 0, or -1
- * if it is still there.
+ * Have this thread come back from where visit_begin led it with v.  Return 0,
+ * or -1 if it is still there.
  */
 int
 visit_end(struct visit *v)

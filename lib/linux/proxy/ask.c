@@ -103,8 +103,9 @@ proxy_walk(int root, const char *path)
 }
 
 /*
- * The same of a name in a directory, which fails if it is a link or something
- * is mounted there.
+ * Do the same with name in the directory that is open as dir, which fails if it
+ * is a link or something is mounted there.  Return a descriptor, or -1 with
+ * errno.
  */
 int
 proxy_step(int dir, const char *name)
@@ -129,8 +130,10 @@ proxy_open(int at, uint64_t number, uint64_t dev, const char *name,
 }
 
 /*
- * Read up to PROXY_MOST bytes at off of a file that proxy_open opened.  Return
- * how many, 0 at its end, or -1 with errno.
+ * Read up to len bytes, PROXY_MOST at the most, at off of the file number that
+ * proxy_open opened through at into buf. dev and name are its device and its
+ * name, for who does not answer.  Return how many, 0 at its end, or -1 with
+ * errno.
  */
 ssize_t
 proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
@@ -158,9 +161,10 @@ proxy_fits(size_t len, uint64_t addr, uint64_t page)
 }
 
 /*
- * Read up to PROXY_MOST bytes at addr of the memory of a process.  mem is open
- * as that, pid is a thread of the process; file tells that the bytes are of a
- * mapped file, and unmodified.  Return how many, or -1 with errno.
+ * Read up to len bytes, PROXY_MOST at the most, at addr of the memory of a
+ * process into buf. mem is open as that, pid is a thread of the process; file
+ * tells that the bytes are of a mapped file, and unmodified.  Return how many,
+ * or -1 with errno.
  */
 ssize_t
 proxy_memory(int mem, pid_t pid, bool file, void *buf, size_t len,

@@ -183,7 +183,8 @@ bytes_serve(struct serving *s, struct proxy_ask *q, struct proxy_answer *a)
 }
 
 /*
- * Serve requests, which come through a socket, until its other end is closed.
+ * Serve requests, which come through the socket sock, until its other end is
+ * closed.
  */
 void
 proxy_main(int sock)

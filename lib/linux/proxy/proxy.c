@@ -80,6 +80,9 @@ proxy_lock(void)
 	pthread_mutex_lock(&px.lock);
 }
 
+/*
+ * Let others ask the proxy again; errno stays.
+ */
 void
 proxy_unlock(void)
 {
@@ -99,7 +102,7 @@ proxy_ison(void)
 }
 
 /*
- * Note whether something is stopped from here on.
+ * Note whether something is stopped from here on, which held tells.
  */
 void
 proxy_hold(bool held)
@@ -203,8 +206,8 @@ has_missed(const struct proxy_key *k)
 }
 
 /*
- * Note that who is asked does not answer in time, and is not to be asked
- * again.  Return -1 with errno ETIMEDOUT.
+ * Note that who is asked as k says does not answer in time, and is not to be
+ * asked again.  Return -1 with errno ETIMEDOUT.
  */
 int
 proxy_miss(const struct proxy_key *k)
@@ -302,9 +305,9 @@ proxy_await(uint64_t *allowed)
 }
 
 /*
- * Receive an answer, up to len bytes that come with it, and a descriptor,
- * which is the caller's; fd may be NULL.  Return the number of bytes, or -1
- * with errno, which may be what the proxy got.
+ * Receive an answer a, up to len bytes that come with it into buf, and a
+ * descriptor, which is the caller's; fd may be NULL.  Return the number of
+ * bytes, or -1 with errno, which may be what the proxy got.
  */
 ssize_t
 proxy_receive(struct proxy_answer *a, void *buf, size_t len, int *fd)
@@ -365,7 +368,7 @@ proxy_ask(const struct proxy_key *k, const struct proxy_ask *q, int fd,
 }
 
 /*
- * Return true if a process is one of the proxies.
+ * Return true if process pid is one of the proxies.
  */
 bool
 proxy_isours(pid_t pid)
@@ -382,8 +385,8 @@ proxy_isours(pid_t pid)
 }
 
 /*
- * Copy what the nth was that did not answer in time, in words for a user.
- * Return false if there is none.
+ * Copy to what, of size bytes, who the one at place n was, from 0, that did not
+ * answer in time, in words for a user.  Return false if there is none.
  */
 bool
 proxy_missed(size_t n, char *what, size_t size)

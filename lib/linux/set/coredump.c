@@ -132,6 +132,9 @@ fail:
 	return NULL;
 }
 
+/*
+ * Free c, or NULL, and its notes.
+ */
 void
 coredump_free(struct coredump *c)
 {
@@ -183,9 +186,9 @@ note_thread(const struct coredump *c, const struct dumpnote *n)
 }
 
 /*
- * Find the notes of thread inner, its number in its own pid namespace: those
- * behind its NT_PRSTATUS, for coredump_note, from *at on.  Return true, with
- * what that note has in *d; false if there are none.
+ * Find the notes in c of thread inner, its number in its own pid namespace:
+ * those behind its NT_PRSTATUS, for coredump_note.  Return true, with what that
+ * note has in *d; false if there are none.
  */
 bool
 coredump_find(const struct coredump *c, pid_t inner, struct dumpthread *d)
@@ -215,8 +218,8 @@ coredump_find(const struct coredump *c, pid_t inner, struct dumpthread *d)
 }
 
 /*
- * Set *n to the next note of the thread whose notes d has.  Return false if it
- * has no more.
+ * Set *n to the next note in c of the thread whose notes d has.  Return false
+ * if it has no more.
  */
 bool
 coredump_note(const struct coredump *c, struct dumpthread *d,

@@ -81,8 +81,8 @@ smaps_parse(struct live *l, struct lproc *p)
 }
 
 /*
- * Look at the mappings of process p, which runs.  What cannot be had now is
- * read when it is stopped.
+ * Look at the mappings of process p of set l, which runs.  What cannot be had
+ * now is read when it is stopped.
  */
 void
 mappings_look(struct live *l, struct lproc *p)
@@ -226,6 +226,9 @@ mappings_smaps(const struct lproc *p, const struct bytes *maps,
 	return 0;
 }
 
+/*
+ * Free what mappings_look has found of process p.
+ */
 void
 mappings_free(struct lproc *p)
 {

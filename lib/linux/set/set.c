@@ -19,8 +19,8 @@ lproc_cmp(const struct lproc *a, const struct lproc *b)
 TREE_GENERATE(pids, lproc, bypid, lproc_cmp)
 
 /*
- * Tell the user of set l what is missing from the result, which is incomplete
- * then.
+ * Tell the user of set l, in a sentence made of fmt as printf(3) does, what is
+ * missing from the result, which is incomplete then.
  */
 void
 live_warn(struct live *l, const char *fmt, ...)
@@ -34,7 +34,8 @@ live_warn(struct live *l, const char *fmt, ...)
 }
 
 /*
- * Tell the user of set l something that does not make the result incomplete.
+ * Tell the user of set l something that does not make the result incomplete, in
+ * a sentence made of fmt as printf(3) does.
  */
 void
 live_say(const struct live *l, const char *fmt, ...)
@@ -83,7 +84,7 @@ lproc_find(struct live *l, pid_t pid)
 }
 
 /*
- * Leave out process p, which cannot be taken; errstr tells why.
+ * Leave process p, which cannot be taken, out of set l; errstr tells why.
  */
 void
 lproc_refuse(struct live *l, struct lproc *p)
@@ -114,9 +115,9 @@ lproc_ended(const struct lproc *p)
 }
 
 /*
- * Leave out process p, which has ended, as far as can be seen.  The user is
- * told, unless p really has, was found by name or as a descendant, and was gone
- * before the others were stopped.
+ * Leave process p, which has ended, as far as can be seen, out of set l.  The
+ * user is told, unless p really has, was found by name or as a descendant, and
+ * was gone before the others were stopped.
  */
 void
 lproc_leave(struct live *l, struct lproc *p)

@@ -96,6 +96,9 @@ struct whence {			/* where a process looks files up */
 	uint64_t	 dev;	/* of which there may be several: btrfs */
 };
 
+/*
+ * Return whether a and b are one file on one mount.
+ */
 static inline bool
 whence_same(const struct whence *a, const struct whence *b)
 {

@@ -100,6 +100,9 @@ shmems_sum(const struct live *l)
 	return sum;
 }
 
+/*
+ * Free what set l knows of shared memory.
+ */
 void
 shmems_free(struct live *l)
 {

@@ -11,8 +11,8 @@
 enum { LONG_MS = 100 };
 
 /*
- * Begin a step, and return the one that was under way, which is to be begun
- * again where this is a part of it.
+ * Begin step next of s, and return the one that was under way, which is to be
+ * begun again where this is a part of it.
  */
 enum step
 step_begin(struct steps *s, enum step next)
@@ -45,7 +45,7 @@ static const struct {
 };
 
 /*
- * Return what took longest, in words that follow "to", and set *us to its
+ * Return what took longest of s, in words that follow "to", and set *us to its
  * microseconds; or return NULL where all took no time that a user would feel.
  */
 const char *
@@ -65,7 +65,7 @@ steps_longest(const struct steps *s, uint64_t *us)
 }
 
 /*
- * Write to text, of so many bytes, what each step took that was taken: "seize
+ * Write to text, of size bytes, what each step of s took that was taken: "seize
  * 0.2, registers 1.5" and so on, in milliseconds.
  */
 void

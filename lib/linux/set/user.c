@@ -17,7 +17,7 @@ struct username {
 
 /*
  * Ask for the name of user uid and write it, or the number where it has none,
- * to name, of so many bytes.
+ * to name, of size bytes.
  */
 void
 user_name(uid_t uid, char *name, size_t size)
@@ -31,8 +31,8 @@ user_name(uid_t uid, char *name, size_t size)
 }
 
 /*
- * Write the name of user uid to name, of so many bytes: the number where the
- * name is not known and, with processes of set l stopped, not to be asked for.
+ * Write the name of user uid to name, of size bytes: the number where the name
+ * is not known and, with processes of set l stopped, not to be asked for.
  */
 void
 live_user(struct live *l, uid_t uid, char *name, size_t size)
@@ -57,6 +57,9 @@ live_user(struct live *l, uid_t uid, char *name, size_t size)
 	l->users = u;
 }
 
+/*
+ * Free the names of users that set l knows.
+ */
 void
 users_free(struct live *l)
 {

@@ -63,6 +63,9 @@ diag_get(struct telling *t)
 	return f->diag == 0 ? -1 : f->diag;
 }
 
+/*
+ * Close what sockets were asked about with for f.
+ */
 void
 diag_free(struct files *f)
 {
@@ -72,8 +75,8 @@ diag_free(struct files *f)
 }
 
 /*
- * Send a request, a message of netlink(7), and set *r to what the answer has
- * behind its head.  Return false where there is none.
+ * Send request, a message of netlink(7), in the namespace of t, and set *r to
+ * what the answer has behind its head.  Return false where there is none.
  */
 bool
 diag_request(struct telling *t, void *request, struct diagreply *r)
@@ -134,9 +137,9 @@ diag_scan(const struct telling *t, const uint8_t *p, size_t n, size_t place,
 }
 
 /*
- * Ask for all sockets of a kind, by a message of netlink(7), and set *r to what
- * is told of t: place is where its inode stands in a message, behind the head.
- * Return false where nothing is.
+ * Ask for all sockets of a kind, by request, a message of netlink(7), and set
+ * *r to what is told of t: place is where its inode stands in a message, behind
+ * the head.  Return false where nothing is.
  */
 bool
 diag_search(struct telling *t, void *request, size_t place,
@@ -164,8 +167,8 @@ diag_search(struct telling *t, void *request, size_t place,
 }
 
 /*
- * Set *v to the value of an attribute of an answer, behind skip bytes of it.
- * Return false if it has none.
+ * Set *v to the value of the attribute of that type of answer r, behind skip
+ * bytes of it.  Return false if it has none.
  */
 bool
 diag_find(const struct diagreply *r, size_t skip, unsigned int type,
@@ -178,8 +181,8 @@ diag_find(const struct diagreply *r, size_t skip, unsigned int type,
 }
 
 /*
- * Copy len bytes of an attribute of an answer, behind skip bytes of it, to to.
- * Return false if it has none, or a shorter one.
+ * Copy len bytes of the attribute of that type of answer r, behind skip bytes
+ * of it, to to.  Return false if it has none, or a shorter one.
  */
 bool
 diag_attribute(const struct diagreply *r, size_t skip, unsigned int type,

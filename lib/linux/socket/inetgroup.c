@@ -134,6 +134,9 @@ groups_get(struct telling *t)
 	return f->groups;
 }
 
+/*
+ * Free what f knows of multicast groups.
+ */
 void
 groups_free(struct files *f)
 {
@@ -170,7 +173,7 @@ is_member(int fd, const struct group *g)
 }
 
 /*
- * Tell which groups a socket of the internet is a member of.
+ * Tell which groups t, a socket of the internet, is a member of.
  */
 void
 inetgroup_tell(struct telling *t)

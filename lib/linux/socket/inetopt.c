@@ -209,6 +209,9 @@ twin_get(struct files *f, const struct inetwhat *w)
 	return v;
 }
 
+/*
+ * Free the sockets of f that options are compared with.
+ */
 void
 twins_free(struct files *f)
 {
@@ -354,7 +357,7 @@ icmp_tell(struct telling *t, const struct inetwhat *w)
 }
 
 /*
- * Tell the options of a socket that is no other than w says.
+ * Tell the options of socket t that is no other than w says.
  */
 void
 inetopt_tell(struct telling *t, const struct inetwhat *w)

@@ -203,7 +203,8 @@ state_get(struct telling *t, struct inetsock *s)
 }
 
 /*
- * Tell of a socket of the internet, of which there is a duplicate.
+ * Tell of t, a socket of the internet of that address family, of which there is
+ * a duplicate.
  */
 void
 inetsock_tell(struct telling *t, int family)

@@ -110,7 +110,7 @@ fail:
 }
 
 /*
- * Tell the looker to end, and wait for that, but not long; there may be none.
+ * Tell looker k, which may be NULL, to end, and wait for that, but not long.
  */
 void
 looker_leave(struct looker *k)
@@ -126,8 +126,8 @@ looker_leave(struct looker *k)
 }
 
 /*
- * End the looker; there may be none.  One that still waits for who serves a
- * file ends when it can, and is nobody's then, as we have ended.
+ * End looker k, which may be NULL, and free it.  One that still waits for who
+ * serves a file ends when it can, and is nobody's then, as we have ended.
  */
 void
 looker_end(struct looker *k)
@@ -149,8 +149,8 @@ looker_end(struct looker *k)
 }
 
 /*
- * Have the looker look at a socket.  Return 0 when it has seen all, or -1 with
- * errstr.
+ * Have looker k look at the socket that is open as fd, as order o says.  Return
+ * 0 when it has seen all, or -1 with errstr.
  */
 int
 looker_ask(struct looker *k, int fd, const struct order *o)
@@ -176,7 +176,7 @@ looker_ask(struct looker *k, int fd, const struct order *o)
 }
 
 /*
- * Return what the looker saw last.
+ * Return what looker k saw last.
  */
 const struct queue *
 looker_queue(const struct looker *k)
@@ -185,8 +185,8 @@ looker_queue(const struct looker *k)
 }
 
 /*
- * Return the process that the looker is, of which *pidfd is a pidfd, borrowed,
- * or -1.
+ * Return the process that looker k is, of which *pidfd is a pidfd, borrowed, or
+ * -1.
  */
 pid_t
 looker_process(const struct looker *k, int *pidfd)

@@ -36,7 +36,7 @@ members_tell(struct telling *t, uint32_t first)
 }
 
 /*
- * Tell of a netlink socket, of which there is a duplicate.
+ * Tell of t, a netlink socket, of which there is a duplicate.
  */
 void
 netlink_tell(struct telling *t)

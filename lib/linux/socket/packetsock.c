@@ -79,7 +79,7 @@ ring_tell(struct telling *t, const struct diagreply *r, unsigned int type,
 }
 
 /*
- * Tell of a packet socket, of which there is a duplicate.
+ * Tell of t, a packet socket, of which there is a duplicate.
  */
 void
 packetsock_tell(struct telling *t)

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 /*
- * Note descriptor fd of the looker, which waited in a socket, and set *id to
+ * Note descriptor fd of the looker, which waited in socket t, and set *id to
  * the number of its open file.  Return 0, or -1 with errstr.
  */
 int
@@ -64,7 +64,7 @@ passed_next(struct telling *t, struct fdref *r)
 }
 
 /*
- * Close all that waited in sockets.  What is told of by then is told.
+ * Close all that waited in sockets of set l.  What is told of by then is told.
  */
 void
 passed_close(struct live *l)

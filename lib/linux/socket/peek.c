@@ -299,7 +299,8 @@ stream_look(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * Look at a socket, and set back its offset.
+ * Look at the socket that is open as fd, as order o says, and set back its
+ * offset: q is what it has.
  */
 void
 queue_look(int fd, const struct order *o, struct queue *q)

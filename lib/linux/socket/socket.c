@@ -23,9 +23,10 @@ set_hassocket(const struct fdset *set)
 }
 
 /*
- * Return true if duplicates of the sockets of a process must not be had.  To
- * receive a socket puts it into the network class of who receives it (cgroups
- * v1, net_cls and net_prio), which therefore must be the same as ours.
+ * Return true if duplicates of the sockets of process p, with descriptors set,
+ * must not be had.  To receive a socket puts it into the network class of who
+ * receives it (cgroups v1, net_cls and net_prio), which therefore must be the
+ * same as ours.
  */
 bool
 sockets_tagged(const struct lproc *p, const struct fdset *set)
@@ -91,7 +92,7 @@ family_tell(struct telling *t)
 }
 
 /*
- * Tell of a socket, of whatever family it is.
+ * Tell of t, a socket, of whatever family it is.
  */
 void
 socket_tell(struct telling *t)

@@ -34,7 +34,7 @@ option_time(const struct telling *t, int name)
 }
 
 /*
- * Tell the options that sockets of all families have: socket(7).
+ * Tell the options of t that sockets of all families have: socket(7).
  */
 void
 tell_sockopts(struct telling *t)

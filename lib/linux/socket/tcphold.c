@@ -175,8 +175,9 @@ tcphold_begin(struct live *l)
 }
 
 /*
- * Tell by what connections are locked, in the record of the process that pid is
- * a thread of, if it is the first that is in their network namespace.
+ * Tell by what connections of f are locked, in rec, the record of the process
+ * that pid is a thread of, if it is the first that is in their network
+ * namespace.
  */
 void
 tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
@@ -194,8 +195,8 @@ tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
 }
 
 /*
- * Have all connections end without a word when their last descriptor is
- * closed: their processes are about to be killed.
+ * Have all connections of set l end without a word when their last descriptor
+ * is closed: their processes are about to be killed.
  */
 void
 tcphold_leave(struct live *l)
@@ -231,8 +232,8 @@ hold_end(struct live *l, struct tcphold *h, bool moved)
 }
 
 /*
- * End the holding of connections.  moved: their processes were killed, and they
- * stay locked, which is said; else all is as before.
+ * End the holding of connections of set l. moved: their processes were killed,
+ * and they stay locked, which is said; else all is as before.
  */
 void
 tcphold_end(struct live *l, bool moved)

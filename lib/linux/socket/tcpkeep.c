@@ -251,7 +251,7 @@ tcpkeep_begin(struct tcphold *h, struct tcplock lock[TCPLOCKS])
 }
 
 /*
- * End the keeper, which there may not be: have it undo all, or leave the
+ * End the keeper of h, which there may not be: have it undo all, or leave the
  * connections locked.
  */
 void

@@ -150,9 +150,9 @@ iptables_make(struct tcplock lock[TCPLOCKS], const struct tcphold *h)
 }
 
 /*
- * Set lock to the scripts that lock the connections of h, which has some, and
- * h->name to the name of the table of nft.  Return 0, or -1 with errstr;
- * tcplock_free frees them in both cases.
+ * Set lock to the scripts that lock the connections of h, which has some, with
+ * by, and h->name to the name of the table of nft.  Return 0, or -1 with
+ * errstr; tcplock_free frees them in both cases.
  */
 int
 tcplock_make(struct tcplock lock[TCPLOCKS], struct tcphold *h,
@@ -173,6 +173,9 @@ tcplock_make(struct tcplock lock[TCPLOCKS], struct tcphold *h,
 	return 0;
 }
 
+/*
+ * Free the scripts of lock.
+ */
 void
 tcplock_free(struct tcplock lock[TCPLOCKS])
 {

@@ -33,7 +33,7 @@ struct stream {
 };
 
 /*
- * Have a connection tell what it has under way, and send nothing meanwhile:
+ * Have connection v tell what it has under way, and send nothing meanwhile:
  * TCP_REPAIR.  Return false if it cannot, or we may not.
  */
 bool
@@ -45,7 +45,8 @@ repair_on(const struct held *v)
 }
 
 /*
- * End the mode, which leaves SO_REUSEADDR off.  The socket may not be in it.
+ * End the mode of connection v, which leaves SO_REUSEADDR off.  The socket may
+ * not be in it.
  */
 void
 repair_off(const struct held *v)
@@ -157,7 +158,7 @@ stream_tell(struct telling *t, struct stream *s)
 }
 
 /*
- * Tell of the state of a connection, if it is one of those that go along.
+ * Tell of the state of connection t, if it is one of those that go along.
  */
 void
 tcpstate_tell(struct telling *t)

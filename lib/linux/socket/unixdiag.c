@@ -209,7 +209,8 @@ diag_namespace(struct telling *t)
 }
 
 /*
- * Return what is known of a UNIX socket, or NULL with errstr where nothing is.
+ * Return what is known of t, a UNIX socket, or NULL with errstr where nothing
+ * is.
  */
 const struct unixsock *
 unixdiag_find(struct telling *t)
@@ -231,6 +232,9 @@ unixdiag_find(struct telling *t)
 	return u;
 }
 
+/*
+ * Free what f knows of UNIX sockets.
+ */
 void
 unixdiag_free(struct files *f)
 {

@@ -138,11 +138,11 @@ stream_read(struct telling *t, struct buf *b)
 }
 
 /*
- * What waits at a UNIX socket of a type, of which there is a duplicate: for
- * each packet, or for all of a stream, or a piece of it, a line with the number
- * of bytes, and the bytes, to b; and what is with these, to the lines of the
- * file.  The budget of bytes that may be looked at in all queues becomes less
- * by what this one costs.  Return 0, or -1 with errstr.
+ * Read what waits at t, a UNIX socket of that type, of which there is a
+ * duplicate: for each packet, or for all of a stream, or a piece of it, add a
+ * line with the number of bytes, and the bytes, to b; and what is with these,
+ * to the lines of the file.  The budget of bytes that may be looked at in all
+ * queues becomes less by what this one costs.  Return 0, or -1 with errstr.
  */
 int
 unixqueue_read(struct telling *t, unsigned int type, struct buf *b)

@@ -125,7 +125,7 @@ tell_queue(struct telling *t, const struct unixsock *u)
 }
 
 /*
- * Tell of a UNIX socket, of which there is a duplicate.
+ * Tell of t, a UNIX socket, of which there is a duplicate.
  */
 void
 unixsock_tell(struct telling *t)

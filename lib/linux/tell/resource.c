@@ -45,9 +45,9 @@ resource_cmp(struct resource *a, struct resource *b)
 TREE_GENERATE(resources, resource, entry, resource_cmp)
 
 /*
- * Return the resource that is the same as the key, or else a copy of the key,
- * which is added; it is marked as unsure where that cannot be known.  NULL
- * with errstr when memory runs out.
+ * Return the resource of f that is the same as key, or else a copy of key,
+ * which is added; it is marked as unsure where that cannot be known.  Return
+ * NULL with errstr when memory runs out.
  */
 struct resource *
 resource_get(struct files *f, const struct resource *key)
@@ -66,7 +66,7 @@ resource_get(struct files *f, const struct resource *key)
 }
 
 /*
- * Return the resource that is the same as the key, or NULL.
+ * Return the resource of f that is the same as key, or NULL.
  */
 struct resource *
 resource_find(struct files *f, struct resource *key)
@@ -83,6 +83,9 @@ resource_same(struct resource *t, struct resource *key)
 	return resource_cmp(key, t) == 0;
 }
 
+/*
+ * Free the resources of f.
+ */
 void
 resources_free(struct files *f)
 {

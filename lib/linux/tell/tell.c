@@ -23,8 +23,9 @@
 enum { GETOWNER_UIDS = 17 };
 
 /*
- * Note why a file cannot be told of in full, in words for a user: they are the
- * line "why", and only those of the first call count.
+ * Note why file t cannot be told of in full, in words for a user, made of fmt
+ * as printf(3) does: they are the line "why", and only those of the first call
+ * count.
  */
 void
 tell_why(struct telling *t, const char *fmt, ...)
@@ -39,7 +40,7 @@ tell_why(struct telling *t, const char *fmt, ...)
 }
 
 /*
- * Write the line that a file begins with: of what type it is.
+ * Write the line that file t begins with: of what type it is.
  */
 void
 tell_type(struct telling *t, const char *type)
@@ -48,8 +49,8 @@ tell_type(struct telling *t, const char *type)
 }
 
 /*
- * Tell a number that an ioctl(2) of t->dup gives, unless it is 0, as the line
- * key.
+ * Tell of t, as the line key, a number that an ioctl(2) of t->dup with that
+ * request gives, unless it is 0.
  */
 void
 tell_number(struct telling *t, const char *key, unsigned long request)
@@ -61,8 +62,8 @@ tell_number(struct telling *t, const char *key, unsigned long request)
 }
 
 /*
- * Find the first line of a fdinfo that begins with key.  Return what stands
- * behind that, or NULL where there is none.
+ * Find the first line of info, a text of fdinfo, that begins with key.  Return
+ * what stands behind that, or NULL where there is none.
  */
 const char *
 info_find(const char *info, const char *key)
@@ -129,7 +130,8 @@ tell_dup(struct telling *t)
 }
 
 /*
- * Tell the path that a file has or had, from what a link below /proc says.
+ * Tell of t the path that the file has or had, from what its link below /proc
+ * says.
  */
 void
 tell_path(struct telling *t, const char *link)

@@ -46,8 +46,8 @@ ksym_cmp(const void *a, const void *b)
 }
 
 /*
- * Load the symbols from a file such as /proc/kallsyms.  Return 0, or -1 with
- * errstr.  The caller frees them, after a failure too.
+ * Load the symbols k from the file path, such as /proc/kallsyms.  Return 0, or
+ * -1 with errstr.  The caller frees them, after a failure too.
  */
 int
 ksyms_load(struct ksyms *k, const char *path)
@@ -79,7 +79,7 @@ ksyms_load(struct ksyms *k, const char *path)
 }
 
 /*
- * Return the last symbol at or before an address, or NULL.
+ * Return the last symbol of k at or before address addr, or NULL.
  */
 const struct ksym *
 ksyms_find(const struct ksyms *k, uint64_t addr)
@@ -90,6 +90,9 @@ ksyms_find(const struct ksyms *k, uint64_t addr)
 	return i == 0 ? NULL : &k->sym[i - 1];
 }
 
+/*
+ * Free the symbols k.
+ */
 void
 ksyms_free(struct ksyms *k)
 {

@@ -29,12 +29,11 @@ static const uint64_t software[TRACE_POINT] = {
 };
 
 /*
- * Open an event of thread tid on processor cpu (-1: on all), from now on or,
- * with on_exec, from its next execve(2) on; threads and children that it makes
- * have it, too.  Return a descriptor, or -1 with errno.
- *
- * Of minor faults, the records about mappings, threads and programs come
- * along.  The rings wake us when they are a quarter full.
+ * Open an event of that kind, as l has it, of thread tid on processor cpu (-1:
+ * on all), from now on or, with on_exec, from its next execve(2) on; threads
+ * and children that it makes have it, too.  Return a descriptor, or -1 with
+ * errno.  Of minor faults, the records about mappings, threads and programs
+ * come along.  The rings wake us when they are a quarter full.
  */
 int
 perfevent_open(const struct perflevel *l, enum trace_kind kind, pid_t tid,
@@ -127,9 +126,9 @@ level_least(struct perflevel *l)
 }
 
 /*
- * Find out what we may have, with slab also allocations of the kernel.  Return
- * 0, or -1 with errno and errstr if that is nothing.  The caller frees it,
- * after an error too.
+ * Find out in l what we may have, with slab also allocations of the kernel.
+ * Return 0, or -1 with errno and errstr if that is nothing.  The caller frees
+ * it, after an error too.
  */
 int
 perflevel_find(struct perflevel *l, bool slab)
@@ -169,6 +168,9 @@ perflevel_find(struct perflevel *l, bool slab)
 	return 0;
 }
 
+/*
+ * Close what l has open.
+ */
 void
 perflevel_free(struct perflevel *l)
 {
@@ -180,7 +182,8 @@ perflevel_free(struct perflevel *l)
 }
 
 /*
- * Say what cannot be had, and why; "" if that is nothing.
+ * Put into s, of size bytes, what of l, with slab or without, cannot be had,
+ * and why; "" if that is nothing.
  */
 void
 perflevel_lacks(const struct perflevel *l, bool slab, char *s, size_t size)
@@ -219,9 +222,9 @@ perflevel_lacks(const struct perflevel *l, bool slab, char *s, size_t size)
 }
 
 /*
- * Make a ring, without a place yet, for each processor that runs, which the
- * kernel tells as "0-3,5".  Return 0, or -1 with errstr.  The caller frees
- * *ring, after an error too.
+ * Make a ring, without a place yet, for each of the *n processors that run,
+ * which the kernel tells as "0-3,5".  Return 0, or -1 with errstr.  The caller
+ * frees *ring, after an error too.
  */
 int
 rings_online(struct ring **ring, size_t *n)
@@ -253,9 +256,9 @@ rings_online(struct ring **ring, size_t *n)
 }
 
 /*
- * Let an event write to the ring of its processor.  The first one gets the
- * ring a place, of so many bytes or, where that is not allowed, of less.
- * Return 0, or -1 with errstr.
+ * Let the event that is open as fd write to r, the ring of its processor.  The
+ * first one gets the ring a place, of size bytes or, where that is not allowed,
+ * of less.  Return 0, or -1 with errstr.
  */
 int
 ring_attach(struct ring *r, int fd, size_t size)
@@ -283,8 +286,8 @@ ring_attach(struct ring *r, int fd, size_t size)
 }
 
 /*
- * Add all that a ring has to b.  What is no record is thrown away, and an
- * error: -1 with errstr.
+ * Add all that ring r has to b.  What is no record is thrown away, and an
+ * error.  Return 0, or -1 with errstr.
  */
 int
 ring_drain(struct ring *r, struct buf *b)
@@ -303,6 +306,9 @@ ring_drain(struct ring *r, struct buf *b)
 	return rc;
 }
 
+/*
+ * Unmap the place of ring r.
+ */
 void
 ring_free(struct ring *r)
 {

@@ -29,8 +29,8 @@ slot_add(struct perforder *o, uint64_t time, size_t at)
 }
 
 /*
- * Take note of the records that were added to the bytes.  Return 0, or -1 with
- * errstr.
+ * Take note of the records that were added to the bytes of o.  Return 0, or -1
+ * with errstr.
  */
 int
 order_note(struct perforder *o)
@@ -62,8 +62,8 @@ slot_cmp(const void *a, const void *b)
 }
 
 /*
- * Give the records up to a time, in order, to the empty one old; what is
- * later stays.  Return 0, or -1 with errstr.
+ * Give the records of o up to the time until, in ns, in order, to the empty one
+ * old; what is later stays.  Return 0, or -1 with errstr.
  */
 int
 order_split(struct perforder *o, uint64_t until, struct perforder *old)
@@ -88,6 +88,9 @@ order_split(struct perforder *o, uint64_t until, struct perforder *old)
 	return 0;
 }
 
+/*
+ * Free the records of o, which is empty then.
+ */
 void
 order_free(struct perforder *o)
 {

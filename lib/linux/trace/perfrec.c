@@ -106,9 +106,9 @@ task_parse(struct perfrec *r, const uint8_t *p, size_t len)
 }
 
 /*
- * Take apart a record of len bytes, all of it.  What it points to are those
- * bytes.  Records of other types have only what all have.  Return 0, or -1 with
- * errstr.
+ * Take apart the record of len bytes at p, all of it, into r.  What it points
+ * to are those bytes.  Records of other types have only what all have.  Return
+ * 0, or -1 with errstr.
  */
 int
 perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
@@ -146,7 +146,8 @@ perfrec_parse(struct perfrec *r, const uint8_t *p, size_t len)
 }
 
 /*
- * Return the time of a record in ns; 0 if it is too short to have one.
+ * Return the time in ns of the record of len bytes at p; 0 if it is too short
+ * to have one.
  */
 uint64_t
 perfrec_time(const uint8_t *p, size_t len)
@@ -158,10 +159,10 @@ perfrec_time(const uint8_t *p, size_t len)
 }
 
 /*
- * Add the bytes of a ring from tail to head, which count from when it was
- * made, to a buffer, so that no record is in two pieces; size is that of
- * the ring, a power of two.  An error, and nothing is added, if these are
- * no whole records.  Return 0, or -1 with errstr.
+ * Add the bytes of the ring data from tail to head, which count from when it
+ * was made, to out, so that no record is in two pieces; size is that of the
+ * ring, a power of two.  It is an error, and nothing is added, if these are no
+ * whole records.  Return 0, or -1 with errstr.
  */
 int
 ring_copy(struct buf *out, const uint8_t *data, size_t size, uint64_t tail,

@@ -54,7 +54,7 @@ member_find(struct threadset *s, pid_t tid)
 }
 
 /*
- * Return the owner of a thread, or 0 if it is not known.
+ * Return the owner of thread tid in s, or 0 if it is not known.
  */
 pid_t
 threadset_owner(struct threadset *s, pid_t tid)
@@ -66,7 +66,7 @@ threadset_owner(struct threadset *s, pid_t tid)
 }
 
 /*
- * Set the owner of a thread, unless it is its own.  Return 0, or -1 with
+ * Set the owner of thread tid in s, unless it is its own.  Return 0, or -1 with
  * errstr.
  */
 int
@@ -86,10 +86,10 @@ threadset_add(struct threadset *s, pid_t tid, pid_t owner)
 }
 
 /*
- * Return true if a sample of a thread at a time counts, of an event that was
- * opened for tid.  If the thread has two such events of software, Linux may
- * give both samples the same id and the same time: then one of them counts,
- * whoever's id it is.
+ * Return true if a sample of a thread of s at a time, in ns, counts, of an
+ * event of that kind that was opened for tid.  If the thread has two such
+ * events of software, Linux may give both samples the same id and the same
+ * time: then one of them counts, whoever's id it is.
  */
 bool
 threadset_counts(struct threadset *s, pid_t thread, pid_t tid,
@@ -111,7 +111,7 @@ threadset_counts(struct threadset *s, pid_t thread, pid_t tid,
 }
 
 /*
- * Forget a thread, which has ended: its number may come again.
+ * Forget thread tid of s, which has ended: its number may come again.
  */
 void
 threadset_drop(struct threadset *s, pid_t tid)
@@ -124,6 +124,9 @@ threadset_drop(struct threadset *s, pid_t tid)
 	}
 }
 
+/*
+ * Free s, or NULL.
+ */
 void
 threadset_free(struct threadset *s)
 {

@@ -126,7 +126,8 @@ expr_or(struct expr *e)
 }
 
 /*
- * Find the names of flags in the text of a format; there may be none.
+ * Set f to the names of flags in text, that of a format of tracefs; there may
+ * be none.
  */
 void
 tpflags_parse(struct tpflags *f, const char *text)
@@ -157,8 +158,9 @@ tpflags_parse(struct tpflags *f, const char *text)
 }
 
 /*
- * Return flags as "NAME|NAME|0xN", with names that stand for many bits first if
- * the table has these first; NULL is no table.
+ * Put flags into s, of size bytes, as "NAME|NAME|0xN", with names that stand
+ * for many bits first if the table f has these first; NULL is no table.  Return
+ * s.
  */
 const char *
 tpflags_string(const struct tpflags *f, uint64_t flags, char *s, size_t size)

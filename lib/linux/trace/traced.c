@@ -28,8 +28,8 @@ traced_process(pid_t tid)
 
 /*
  * Add the mappings that process pid has now to l, as /proc/PID/maps tells them:
- * it comes in pieces, and may have one twice.  -1 with errstr.  The caller
- * frees l, after a failure too.
+ * it comes in pieces, and may have one twice.  Return 0, or -1 with errstr.
+ * The caller frees l, after a failure too.
  */
 int
 traced_maps(pid_t pid, struct vmas *l)

@@ -62,7 +62,7 @@ tracefs_open(void)
 }
 
 /*
- * Read a file below tracefs, the directory dir, into a buffer, with a NUL
+ * Read the file path below tracefs, the directory dir, into b, with a NUL
  * behind it.  Return 0, or -1 with errstr.
  */
 int
@@ -132,11 +132,11 @@ declares(const char *s, const char *name)
 }
 
 /*
- * Find a field in the text of a format, whose lines are
+ * Set f to the field of that name in text, a format, whose lines are
  *
  *	field:TYPE NAME;	offset:N;	size:N;	signed:N;
  *
- * -1 if there is none, or its line cannot be read.
+ * Return 0; or -1 with errstr if there is none, or its line cannot be read.
  */
 int
 format_field(const char *text, const char *name, struct tpfield *f)
@@ -164,8 +164,8 @@ format_field(const char *text, const char *name, struct tpfield *f)
 }
 
 /*
- * Return the number that is a field of raw data, or the i-th of an array of
- * words; 0 where the data has none.
+ * Return the number that field f of raw is, data of len bytes, or that at place
+ * i of an array of words; 0 where the data has none.
  */
 uint64_t
 field_get(const struct tpfield *f, const uint8_t *raw, size_t len, size_t i)
@@ -190,7 +190,8 @@ field_get(const struct tpfield *f, const uint8_t *raw, size_t len, size_t i)
 }
 
 /*
- * Copy the string that is a field, cut to size; "" where the data has none.
+ * Copy the string that field f of raw is, data of len bytes, to out, cut to
+ * size; "" where the data has none.
  */
 void
 field_string(const struct tpfield *f, const uint8_t *raw, size_t len,

@@ -41,8 +41,8 @@ const struct tracepoint tracepoints[TRACE_EVENTS] = {
 };
 
 /*
- * Look up a tracepoint in tracefs, the directory dir.  Fields that it does
- * not have stay unknown.  Return 0, or -1 with errstr.
+ * Look up the tracepoint of that kind in tracefs, the directory dir, into f.
+ * Fields that it does not have stay unknown.  Return 0, or -1 with errstr.
  */
 int
 tracepoint_load(struct tpformat *f, enum trace_kind kind, int dir)
@@ -68,7 +68,7 @@ tracepoint_load(struct tpformat *f, enum trace_kind kind, int dir)
 }
 
 /*
- * Fill in the args, and the name, from the raw data of the record.
+ * Fill in the args of t, and the name, from the raw data of its record, by f.
  */
 void
 tracepoint_decode(struct trace *t, const struct tpformat *f)

@@ -84,7 +84,8 @@ tracer_new(bool slab)
 }
 
 /*
- * Say what the kernel does not let us see, and why; "" if that is nothing.
+ * Put into s, of size bytes, what the kernel does not let t see, and why; "" if
+ * that is nothing.
  */
 void
 tracer_lacks(const struct tracer *t, char *s, size_t size)
@@ -153,9 +154,10 @@ poll_add(struct tracer *t, int fd)
 }
 
 /*
- * Trace a thread and all that it makes, from now on or from its next
- * execve(2) on.  -1 with errno: ESRCH if there is none, EACCES if it may
- * not be traced.  After another failure the tracer is only to be freed.
+ * Trace with t thread tid and all that it makes, from now on or, with on_exec,
+ * from its next execve(2) on.  Return 0; or -1 with errno: ESRCH if there is
+ * none, EACCES if it may not be traced.  After another failure the tracer is
+ * only to be freed.
  */
 int
 tracer_add(struct tracer *t, pid_t tid, bool on_exec)
@@ -198,10 +200,10 @@ thread_add(void *arg, long tid)
 }
 
 /*
- * Trace a process, with all threads it has and will have.  One that comes
- * while others are opened is opened, too, for the one that made it may not
- * have been; threadset.c has it told of once.  In the end all that come are
- * made by threads that are traced.  -1 with errno as for tracer_add.
+ * Trace with t process pid, with all threads it has and will have.  One that
+ * comes while others are opened is opened, too, for the one that made it may
+ * not have been; threadset.c has it told of once.  In the end all that come are
+ * made by threads that are traced.  Return 0, or -1 with errno as tracer_add.
  */
 int
 tracer_addprocess(struct tracer *t, pid_t pid)
@@ -223,8 +225,8 @@ tracer_addprocess(struct tracer *t, pid_t pid)
 }
 
 /*
- * Wait for records, for so many ms at most, or for a signal.  Return 1 when
- * all threads have ended, else 0.
+ * Wait for records of t, for ms milliseconds at most, or for a signal.  Return
+ * 1 when all threads have ended, else 0.
  */
 int
 tracer_wait(struct tracer *t, int ms)
@@ -342,9 +344,9 @@ tracer_drain(struct tracer *t)
 }
 
 /*
- * Call fn for what has happened, in order: for all of it, or for what nothing
- * older can follow any more.  Return 0; -1 if fn did so, which ends it, or
- * with errstr.
+ * Call fn, with arg before it, for what has happened to those that t traces, in
+ * order: for all of it, or for what nothing older can follow any more.  Return
+ * 0; -1 if fn did so, which ends it, or with errstr.
  */
 int
 tracer_read(struct tracer *t, bool all, trace_fn fn, void *arg)
@@ -369,7 +371,7 @@ tracer_read(struct tracer *t, bool all, trace_fn fn, void *arg)
 }
 
 /*
- * Let nothing more happen that would be told; what has can still be read.
+ * Let nothing more happen that t would tell; what has can still be read.
  */
 void
 tracer_stop(struct tracer *t)
@@ -381,7 +383,7 @@ tracer_stop(struct tracer *t)
 }
 
 /*
- * Return how many records were lost, because rings were full.
+ * Return how many records of t were lost, because rings were full.
  */
 uint64_t
 tracer_lost(const struct tracer *t)
@@ -395,6 +397,9 @@ tracer_lost(const struct tracer *t)
 	return n > t->lost ? n : t->lost;
 }
 
+/*
+ * Free t, or NULL: nothing is traced any more.
+ */
 void
 tracer_free(struct tracer *t)
 {
