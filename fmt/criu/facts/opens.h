@@ -9,6 +9,7 @@
 
 enum makewhy {			/* kinds of what cannot be restored */
 	WHY_NEVER,		/* and cannot be left out */
+	WHY_CGROUPS,		/* they always are, asked or not */
 	WHY_AIO, WHY_CREDENTIALS, WHY_DELETED, WHY_DEVICE, WHY_EPOLL,
 	WHY_EVENTFD, WHY_FANOTIFY, WHY_HUGETLB, WHY_INOTIFY, WHY_IO_URING,
 	WHY_LOCKS, WHY_MOUNT, WHY_MQUEUE, WHY_MULTICAST, WHY_NAMESPACES,

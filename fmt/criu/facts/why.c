@@ -11,7 +11,7 @@
 
 /*
  * What snapload(1) calls the kinds.  A process as a whole has none, for it
- * cannot be left out.
+ * cannot be left out, nor have cgroups, which nobody needs to go on.
  */
 static const char *const word[WHY_KINDS] = {
 	[WHY_AIO] = "aio",
@@ -255,7 +255,8 @@ makewhy_judge(const struct criumake *m)
 
 	for (kinds = 0, i = 0; i < m->nreason; i++)
 		kinds |= (uint64_t)1 << m->reason[i].kind;
-	hinder = kinds & (~m->opts->leave | (uint64_t)1 << WHY_NEVER);
+	hinder = kinds & (~m->opts->leave | (uint64_t)1 << WHY_NEVER) &
+	    ~((uint64_t)1 << WHY_CGROUPS);
 	for (i = 0; i < m->nreason; i++)
 		if (reason_tell(m->opts, &m->reason[i], hinder) == -1)
 			return -1;

@@ -126,18 +126,39 @@ space_read(struct criumake *m)
 }
 
 /*
+ * Leave out all cgroups: the processes are restored in those that criu is in.
+ */
+static void
+cgroups_drop(struct criumake *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nbypid; i++)
+		m->bypid[i]->cgset = 0;
+	makecgroup_free(m);
+}
+
+/*
  * Read the cgroups of the processes, if they are to be restored: m->cgroups.
+ * If those of one cannot be, none are, which is noted.
  */
 int
 makecgroup_read(struct criumake *m)
 {
+	const size_t refused = m->nreason;
+
 	if (m->opts->cgroups == CGROUPS_IGNORE)
 		return 0;
 	m->cgroups = calloc(1, sizeof *m->cgroups);
 	if (m->cgroups == NULL)
 		return errstr_set("out of memory");
-	return cgsets_read(m) == -1 || space_read(m) == -1 ? -1 :
-	    cgdirs_read(&m->cgroups->dirs, m);
+	if (cgsets_read(m) == -1)
+		return -1;
+	if (m->nreason > refused) {
+		cgroups_drop(m);
+		return 0;
+	}
+	return space_read(m) == -1 ? -1 : cgdirs_read(&m->cgroups->dirs, m);
 }
 
 /*
