@@ -122,12 +122,13 @@ segment_append(struct segment *s, uint64_t n, struct source *src, uint64_t loc)
 }
 
 /*
- * Have outline o describe segment s, which has no extents.
+ * Have outline o describe segment s, which has no extents, as its nth.
  */
 void
-segment_outline(struct segment *s, struct outline *o)
+segment_outline(struct segment *s, struct outline *o, size_t nth)
 {
 	s->outline = o;
+	s->nth = nth;
 	o->users++;
 }
 
@@ -146,6 +147,26 @@ segment_extent(const struct segment *s, uint64_t kb)
 	if (s->outline != NULL)
 		return s->outline->ops->extent(s->outline, s, kb);
 	return &s->ext[BISECT(s->ext, s->next, kb, kb) - 1];
+}
+
+/*
+ * Set *h to the first hole of a segment that ends behind kilobyte kb, which is
+ * described.  Return false where there is none.
+ */
+bool
+segment_zeros(const struct segment *s, uint64_t kb, struct zeros *h)
+{
+	const struct extent *e;
+
+	if (s->outline != NULL)
+		return s->outline->ops->hole(s->outline, s, kb, h);
+	for (e = segment_extent(s, kb); e != NULL && e < s->ext + s->next; e++)
+		if (e->src == NULL && e->n >= HOLE_KB) {
+			h->kb = e->kb;
+			h->end = e->kb + e->n;
+			return true;
+		}
+	return false;
 }
 
 /*

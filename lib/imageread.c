@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-enum { HOLE_LEAST = 64 };	/* kilobytes of zeros that are a hole */
-
 /*
  * Read from one segment, at most to its extent's end: how much, or -1.
  */
@@ -94,8 +92,44 @@ image_read(struct image *im, uint64_t addr, void *buf, size_t len)
 }
 
 /*
+ * Set *sp to what is not mapped at an address, and return true; or set *piece
+ * to where it is mapped.
+ */
+static bool
+span_unmapped(struct image *im, uint64_t addr, struct span *sp,
+    struct piece **piece)
+{
+	struct piece *p;
+
+	*piece = p = image_next(im, addr);
+	if (p != NULL && p->first <= addr)
+		return false;
+	sp->last = p == NULL ? UINT64_MAX : p->first - 1;
+	sp->mapped = sp->data = false;
+	sp->zero = true;
+	return true;
+}
+
+/*
+ * Set first and last to the addresses of kilobytes of a segment, as far as they
+ * are seen in a piece.
+ */
+static void
+span_limit(const struct piece *p, uint64_t kb, uint64_t n, uint64_t *first,
+    uint64_t *last)
+{
+	*first = p->seg->base + kb * KB;
+	*last = n - 1 > (UINT64_MAX - *first) / KB ? UINT64_MAX :
+	    *first + (n - 1) * KB + (KB - 1);
+	if (*first < p->first)
+		*first = p->first;
+	if (*last > p->last || *last < *first)
+		*last = p->last;
+}
+
+/*
  * Set *sp to what lies at address addr of im, and up to which: something mapped
- * or nothing, and data or a hole.  Zeros are a hole where there are 64 KiB of
+ * or nothing, and data or a hole.  Zeros are a hole where there are HOLE_KB of
  * them or more.
  */
 void
@@ -103,28 +137,43 @@ image_span(struct image *im, uint64_t addr, struct span *sp)
 {
 	const struct extent *e;
 	struct piece *p;
-	uint64_t first, last;
+	uint64_t first;
 
-	if ((p = image_next(im, addr)) == NULL || p->first > addr) {
-		sp->last = p == NULL ? UINT64_MAX : p->first - 1;
-		sp->mapped = sp->data = false;
-		sp->zero = true;
+	if (span_unmapped(im, addr, sp, &p))
 		return;
-	}
 	sp->mapped = sp->data = true;
 	sp->zero = false;
 	sp->last = p->last;
 	e = segment_extent(p->seg, (addr - p->seg->base) / KB);
 	if (e == NULL)
 		return;
-	first = p->seg->base + e->kb * KB;
-	last = e->n - 1 > (UINT64_MAX - first) / KB ? UINT64_MAX :
-	    first + (e->n - 1) * KB + (KB - 1);
-	if (first < p->first)
-		first = p->first;
-	if (last > p->last || last < first)
-		last = p->last;
-	sp->last = last;
+	span_limit(p, e->kb, e->n, &first, &sp->last);
 	sp->zero = e->src == NULL;
-	sp->data = e->src != NULL || last - first < HOLE_LEAST * KB - 1;
+	sp->data = e->src != NULL || sp->last - first < HOLE_KB * KB - 1;
+}
+
+/*
+ * The same, but zeros that are no hole are among the data.
+ */
+void
+image_holes(struct image *im, uint64_t addr, struct span *sp)
+{
+	struct piece *p;
+	struct zeros h;
+	uint64_t kb, first;
+
+	if (span_unmapped(im, addr, sp, &p))
+		return;
+	sp->mapped = sp->data = true;
+	sp->last = p->last;
+	kb = (addr - p->seg->base) / KB;
+	if (!segment_zeros(p->seg, kb, &h))
+		h.kb = segment_kb(p->seg);
+	if (h.kb > kb)
+		span_limit(p, kb, h.kb - kb, &first, &sp->last);
+	else {
+		span_limit(p, h.kb, h.end - h.kb, &first, &sp->last);
+		sp->data = sp->last - first < HOLE_KB * KB - 1;
+	}
+	sp->zero = !sp->data;
 }

@@ -43,8 +43,7 @@ struct segment {		/* one piece of an image, without holes */
 	size_t		 cap;
 	uint64_t	 kb;	/* kilobytes described so far */
 	struct outline	*outline; /* has the extents, and ext none; or NULL */
-	size_t		 mark;	/* where in it they begin, */
-	size_t		 nmark;	/* and in how many parts they are */
+	size_t		 nth;	/* its number there */
 	struct image	*image;	/* the one it is in, borrowed */
 	uint64_t	 section; /* of the image: see image_section */
 	bool		 hidden;	/* in part at least, by another */
@@ -68,6 +67,16 @@ struct run {
 };
 
 /*
+ * Zeros that are worth to be passed over, and to be a hole of a file.
+ */
+enum { HOLE_KB = 64 };
+
+struct zeros {			/* so many of a segment, or more */
+	uint64_t	 kb;	/* the first, from its base */
+	uint64_t	 end;	/* exclusive */
+};
+
+/*
  * Several threads may ask for extents at a time.  One that was told of stays as
  * long as its segment.
  */
@@ -76,6 +85,9 @@ struct outline_ops {
 		    const struct segment *, uint64_t);
 				/* that has a kilobyte which is described, or
 				   NULL with errstr */
+	bool	(*hole)(const struct outline *, const struct segment *,
+		    uint64_t, struct zeros *);
+				/* as segment_zeros */
 	void	(*free)(struct outline *);
 };
 
@@ -174,8 +186,11 @@ void		 segment_free(struct segment *s);
 int		 segment_append(struct segment *s, uint64_t n,
 		    struct source *src, uint64_t loc);
 const struct extent *segment_extent(const struct segment *s, uint64_t kb);
+bool		 segment_zeros(const struct segment *s, uint64_t kb,
+		    struct zeros *h);
 int		 segment_describe(const struct segment *s);
-void		 segment_outline(struct segment *s, struct outline *o);
+void		 segment_outline(struct segment *s, struct outline *o,
+		    size_t nth);
 void		 segment_take(struct segment *s, struct segment *from);
 uint64_t	 segment_kb(const struct segment *s);
 size_t		 segment_kblen(const struct segment *s, uint64_t kb);
@@ -184,6 +199,7 @@ size_t		 segment_kblen(const struct segment *s, uint64_t kb);
 ssize_t		 image_readsome(struct image *im, uint64_t addr, void *buf,
 		    size_t len);
 void		 image_span(struct image *im, uint64_t addr, struct span *sp);
+void		 image_holes(struct image *im, uint64_t addr, struct span *sp);
 
 /* mapped.c: bytes of a process or a record, of malloc(3) or mapped */
 uint8_t		*data_map(int fd, size_t len);

@@ -61,6 +61,60 @@ check_num(struct ixreader *x, const char *what, uint64_t num)
 	return 0;
 }
 
+/*
+ * In brief, describe the pages of a run so that all that are not zero are one
+ * extent.
+ */
+static int
+run_brief(struct ixreader *x, struct segment *s, const struct pagesrun *p)
+{
+	struct source *src;
+	size_t cap;
+
+	cap = s->cap;
+	src = p->kind == KIND_ZERO ? NULL : x->r->src;
+	if (segment_append(s, p->n, src, s->kb * x->r->src->pitch) == -1)
+		return -1;
+	return s->cap == cap ? 0 : reader_hold(x->r, (s->cap - cap) *
+	    sizeof *s->ext);
+}
+
+/*
+ * Read the runs of pages that fill a segment.
+ */
+static int
+index_pages(struct ixreader *x, struct segment *s)
+{
+	const uint64_t kb = segment_kb(s);
+	const size_t cut = KB - segment_kblen(s, kb - 1);
+	const bool brief = x->r->o->brief;
+	uint64_t count[] = { [KIND_RAW] = 0, [KIND_ZERO] = 0, [KIND_SAME] = 0 };
+	struct pagesrun p;
+	unsigned int n;
+	int rc;
+
+	if (!brief && indexed_begin(x, s) == -1)
+		return -1;
+	for (n = 0, rc = 0; s->kb < kb && rc == 0; n++) {
+		if (n % RUNS == 0 && !brief && indexed_mark(x, s) == -1)
+			return -1;
+		if (run_get(&x->c, x->r->trailer.bytes, kb - s->kb, cut,
+		    &p) == -1)
+			return -1;
+		count[p.kind] += p.n;
+		if (brief)
+			rc = run_brief(x, s, &p);
+		else {
+			s->kb += p.n;
+			rc = indexed_run(x, s, &p, s->kb == kb ? cut : 0);
+		}
+	}
+	x->r->proc->count.raw += count[KIND_RAW];
+	x->r->proc->count.zero += count[KIND_ZERO];
+	x->r->proc->count.same += count[KIND_SAME];
+	return rc;
+}
+
 static int
 index_segment(struct ixreader *x, struct image *im)
 {

@@ -41,8 +41,13 @@ int		 run_get(struct cursor *, uint64_t, uint64_t, size_t,
 		    struct pagesrun *);
 
 /* outline.c */
+enum { RUNS = 64 };		/* of pages between two marks, at most */
+
 struct indexed	*indexed_new(struct reader *);
-int		 index_pages(struct ixreader *, struct segment *);
+int		 indexed_begin(struct ixreader *, struct segment *);
+int		 indexed_mark(struct ixreader *, const struct segment *);
+int		 indexed_run(struct ixreader *, const struct segment *,
+		    const struct pagesrun *, size_t);
 void		 indexed_end(struct indexed *, uint64_t);
 
 #endif

@@ -19,8 +19,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { RUNS = 64 };		/* of pages between two marks, at most */
-
 struct mark {
 	uint64_t	 kb;	/* of the segment, where the runs begin */
 	uint64_t	 ordinal; /* raw pages before them */
@@ -32,6 +30,13 @@ struct mark {
 	_Atomic(struct extent *) ext; /* owned; NULL: nobody asked yet */
 };
 
+struct range {			/* what is of a segment in arrays of all */
+	size_t		 mark;	/* the first, */
+	size_t		 nmark;	/* and how many */
+	size_t		 hole;
+	size_t		 nhole;
+};
+
 struct indexed {
 	struct outline	 o;
 	uint8_t		*data;	/* owned; the trailer, */
@@ -40,6 +45,10 @@ struct indexed {
 	uint64_t	 origin; /* where the stream begins there */
 	struct mark	*mark;	/* owned; by place in the stream */
 	size_t		 nmark;
+	struct zeros	*hole;	/* owned; likewise */
+	size_t		 nhole;
+	struct range	*range;	/* owned; by a segment's number */
+	size_t		 nrange;
 	uint64_t	*cut;	/* owned; ascending: numbers of raw pages that
 				   are short */
 	size_t		 ncut;
@@ -176,14 +185,33 @@ static const struct extent *
 indexed_extent(struct outline *o, const struct segment *s, uint64_t kb)
 {
 	struct indexed *x = (struct indexed *)o;
+	const struct range *r = &x->range[s->nth];
 	const struct extent *e;
 	struct mark *m;
 
-	m = x->mark + s->mark;
-	m += BISECT(m, s->nmark, kb, kb) - 1;
+	m = x->mark + r->mark;
+	m += BISECT(m, r->nmark, kb, kb) - 1;
 	if ((e = mark_extents(x, m)) == NULL)
 		return NULL;
 	return &e[BISECT(e, atomic_load(&m->next), kb, kb) - 1];
+}
+
+/*
+ * The first hole that ends behind a kilobyte: outline_ops.
+ */
+static bool
+indexed_hole(const struct outline *o, const struct segment *s, uint64_t kb,
+    struct zeros *h)
+{
+	const struct indexed *x = (const struct indexed *)o;
+	const struct range *r = &x->range[s->nth];
+	size_t i;
+
+	i = BISECT(x->hole + r->hole, r->nhole, end, kb);
+	if (i == r->nhole)
+		return false;
+	*h = x->hole[r->hole + i];
+	return true;
 }
 
 static void
@@ -195,6 +223,8 @@ indexed_free(struct outline *o)
 	for (i = 0; i < x->nmark; i++)
 		free(atomic_load(&x->mark[i].ext));
 	free(x->mark);
+	free(x->hole);
+	free(x->range);
 	free(x->cut);
 	free(x->data);
 	free(x);
@@ -208,7 +238,8 @@ indexed_free(struct outline *o)
 struct indexed *
 indexed_new(struct reader *r)
 {
-	static const struct outline_ops ops = { indexed_extent, indexed_free };
+	static const struct outline_ops ops = { indexed_extent, indexed_hole,
+	    indexed_free };
 	struct trailer *t = &r->trailer;
 	struct indexed *x;
 
@@ -242,8 +273,8 @@ indexed_end(struct indexed *x, uint64_t held)
 /*
  * Set a mark where the next runs of a segment begin.
  */
-static int
-mark_set(struct ixreader *r, struct segment *s)
+int
+indexed_mark(struct ixreader *r, const struct segment *s)
 {
 	const struct cursor *c = &r->c;
 	struct indexed *x = r->told;
@@ -251,15 +282,48 @@ mark_set(struct ixreader *r, struct segment *s)
 
 	if (VEC_ROOM(x->mark, x->nmark) == -1)
 		return -1;
-	if (s->outline == NULL) {
-		segment_outline(s, &x->o);
-		s->mark = x->nmark;
-	}
+	x->range[s->nth].nmark++;
 	m = &x->mark[x->nmark++];
 	*m = (struct mark){ .kb = s->kb, .ordinal = c->ordinal, .at = c->at,
 	    .same = c->same, .p = c->p };
-	s->nmark++;
 	return reader_hold(r->r, sizeof *m);
+}
+
+/*
+ * Have the pages of a segment told of from here on.
+ */
+int
+indexed_begin(struct ixreader *r, struct segment *s)
+{
+	struct indexed *x = r->told;
+
+	if (VEC_ROOM(x->range, x->nrange) == -1)
+		return -1;
+	x->range[x->nrange] = (struct range){ .mark = x->nmark,
+	    .hole = x->nhole };
+	segment_outline(s, &x->o, x->nrange++);
+	return reader_hold(r->r, sizeof *x->range);
+}
+
+/*
+ * Note zeros of a segment, the n kilobytes that were told of last.  A run may
+ * go on where the one before it ends.
+ */
+static int
+hole_note(struct ixreader *r, const struct segment *s, uint64_t n)
+{
+	struct indexed *x = r->told;
+	struct range *of = &x->range[s->nth];
+
+	if (of->nhole > 0 && x->hole[x->nhole - 1].end == s->kb - n) {
+		x->hole[x->nhole - 1].end = s->kb;
+		return 0;
+	}
+	if (VEC_ROOM(x->hole, x->nhole) == -1)
+		return -1;
+	x->hole[x->nhole++] = (struct zeros){ s->kb - n, s->kb };
+	of->nhole++;
+	return reader_hold(r->r, sizeof *x->hole);
 }
 
 /*
@@ -287,73 +351,24 @@ same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
 }
 
 /*
- * Judge a run, the pages of which the segment has, the last of them short by
- * cut bytes.
+ * Judge a run, the last of the pages that a segment has so far, which is short
+ * by cut bytes.
  */
-static int
-run_judge(struct ixreader *r, const struct pagesrun *p, size_t cut)
+int
+indexed_run(struct ixreader *r, const struct segment *s,
+    const struct pagesrun *p, size_t cut)
 {
 	struct indexed *x = r->told;
 
 	x->mark[x->nmark - 1].runs++;
 	if (p->kind == KIND_SAME)
 		return same_check(x, p->first, p->n, r->c.ordinal);
-	if (p->kind == KIND_ZERO || cut == 0)
+	if (p->kind == KIND_ZERO)
+		return p->n < HOLE_KB ? 0 : hole_note(r, s, p->n);
+	if (cut == 0)
 		return 0;
 	if (VEC_ROOM(x->cut, x->ncut) == -1)
 		return -1;
 	x->cut[x->ncut++] = r->c.ordinal - 1;
 	return 0;
-}
-
-/*
- * In brief, describe the pages of a run so that all that are not zero are one
- * extent.
- */
-static int
-run_brief(struct ixreader *x, struct segment *s, const struct pagesrun *p)
-{
-	struct source *src;
-	size_t cap;
-
-	cap = s->cap;
-	src = p->kind == KIND_ZERO ? NULL : x->r->src;
-	if (segment_append(s, p->n, src, s->kb * x->r->src->pitch) == -1)
-		return -1;
-	return s->cap == cap ? 0 : reader_hold(x->r, (s->cap - cap) *
-	    sizeof *s->ext);
-}
-
-/*
- * Read the runs of pages that fill a segment.  Return 0, or -1 with errstr.
- */
-int
-index_pages(struct ixreader *x, struct segment *s)
-{
-	const uint64_t kb = segment_kb(s);
-	const size_t cut = KB - segment_kblen(s, kb - 1);
-	const bool brief = x->r->o->brief;
-	uint64_t count[] = { [KIND_RAW] = 0, [KIND_ZERO] = 0, [KIND_SAME] = 0 };
-	struct pagesrun p;
-	unsigned int n;
-	int rc;
-
-	for (n = 0, rc = 0; s->kb < kb && rc == 0; n++) {
-		if (n % RUNS == 0 && !brief && mark_set(x, s) == -1)
-			return -1;
-		if (run_get(&x->c, x->r->trailer.bytes, kb - s->kb, cut,
-		    &p) == -1)
-			return -1;
-		count[p.kind] += p.n;
-		if (brief)
-			rc = run_brief(x, s, &p);
-		else {
-			s->kb += p.n;
-			rc = run_judge(x, &p, s->kb == kb ? cut : 0);
-		}
-	}
-	x->r->proc->count.raw += count[KIND_RAW];
-	x->r->proc->count.zero += count[KIND_ZERO];
-	x->r->proc->count.same += count[KIND_SAME];
-	return rc;
 }

@@ -47,7 +47,7 @@ span_at(const struct member *m, struct image *im, uint64_t addr,
 			return;
 		}
 	}
-	image_span(im, addr, sp);
+	image_holes(im, addr, sp);
 	if (v != NULL && sp->last >= v->end)
 		sp->last = v->end - 1;
 }

@@ -141,6 +141,61 @@ behind_the_end(void **state)
 	buf_free(&b);
 }
 
+/*
+ * Zeros of which there are many are found as in a scan, from everywhere.
+ */
+static void
+zeros(void **state)
+{
+	static const struct zeros want[] = { { 65, 129 }, { 130, 330 },
+	    { 800, 900 } };
+	struct stream by, over;
+	struct memsource *m;
+	struct zeros z, y;
+	struct snap *s, *t;
+	struct buf b = { 0 };
+	struct rng r;
+	uint64_t kb;
+	size_t i;
+
+	(void)state;
+	rng_init(&r, "zeros", 72);
+	s = snap_new();
+	s->header = strdup("process snapshot 1 a@b amd64 2 \"c\"");
+	m = memsource_new(s, 900, KB);
+	rng_bytes(&r, m->data, 900 * KB);
+	memset(memsource_kb(m, 1), 0, 63 * KB);
+	for (i = 0; i < 3; i++)
+		memset(memsource_kb(m, want[i].kb), 0, (want[i].end -
+		    want[i].kb) * KB);
+	segment_add(snap_add(s, 12), IMAGE_MEM, 0x10000, 900 * KB, &m->src, 0);
+	segment_add(snap_add(s, 13), IMAGE_MEM, 0x10000, 600 * KB, &m->src, 0);
+	snap_bytes(s, &b);
+	snap_free(s);
+	s = read_runs(&by, &b, false);
+	t = read_runs(&over, &b, true);
+	assert_non_null(segment_of(s, 12)->outline);
+	for (i = kb = 0; kb < 900; kb++) {
+		i += i < 3 && want[i].end <= kb;
+		assert_int_equal(segment_zeros(segment_of(s, 12), kb, &z),
+		    i < 3);
+		assert_int_equal(segment_zeros(segment_of(t, 12), kb, &y),
+		    i < 3);
+		if (i == 3)
+			continue;
+		assert_memory_equal(&z, &want[i], sizeof z);
+		assert_memory_equal(&y, &want[i], sizeof y);
+	}
+	assert_true(segment_zeros(segment_of(s, 13), 200, &z));
+	assert_memory_equal(&z, &want[1], sizeof z);
+	assert_false(segment_zeros(segment_of(s, 13), 330, &z));
+	snap_free(s);
+	snap_free(t);
+	stream_close(&by);
+	stream_close(&over);
+	buf_free(&b);
+}
+
 struct asker {
 	struct snap	*s;
 	uint64_t	 seed;
@@ -234,6 +289,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_any_order),
 		cmocka_unit_test(behind_the_end),
+		cmocka_unit_test(zeros),
 		cmocka_unit_test(by_threads),
 		cmocka_unit_test(with_a_hole),
 	};

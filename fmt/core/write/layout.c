@@ -24,7 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HOLE = 64 * KB };	/* shorter ones are not worth a seek */
+enum { HOLE = HOLE_KB * KB };	/* shorter ones are not worth a seek */
 
 struct hole {			/* zeros, which need not be read */
 	uint64_t	 start;
@@ -208,28 +208,32 @@ hole_add(struct core *c, uint64_t start, uint64_t end)
 
 /*
  * Find the holes of a captured part.  *zero is where the zeros began in
- * which it begins.
+ * which it begins, and is set to where those begin in which it ends.
  */
 static int
 part_holes(struct core *c, const struct corepart *p, uint64_t *zero)
 {
 	const struct segment *s;
 	const struct extent *e;
-	uint64_t at, n, first;
+	struct zeros h;
+	uint64_t at, first, end, tail, to;
 
 	s = image_find(c->mem, p->addr)->seg;
 	first = p->addr - s->base;	/* the part in its segment */
-	for (at = first; at < first + p->len; at += n) {
-		if ((e = segment_extent(s, at / KB)) == NULL)
-			return -1;
-		n = (e->kb + e->n) * KB - at;
-		if (n > first + p->len - at)
-			n = first + p->len - at;
-		if (e->src == NULL)
-			continue;
+	end = first + p->len;
+	if ((e = segment_extent(s, (end - 1) / KB)) == NULL)
+		return -1;
+	tail = e->src == NULL ? e->kb * KB : end;
+	if ((e = segment_extent(s, first / KB)) == NULL)
+		return -1;
+	at = e->src == NULL ? (e->kb + e->n) * KB : first;
+	while (at < end) {
 		if (hole_add(c, *zero, p->off + (at - first)) == -1)
 			return -1;
-		*zero = p->off + (at - first) + n;
+		to = segment_zeros(s, at / KB, &h) && h.kb * KB < tail ?
+		    h.kb * KB : tail;
+		*zero = p->off + ((to < at ? at : to) - first);
+		at = to < tail ? h.end * KB : end;
 	}
 	return 0;
 }

@@ -30,7 +30,7 @@ part_span(const struct viewed *f, const struct part *p, uint64_t off,
 	if (p->bytes != NULL || f->image == NULL)
 		return true;
 	at = p->addr + (off - p->off);
-	image_span(f->image, at, &sp);
+	image_holes(f->image, at, &sp);
 	if (sp.last - at < *end - off - 1)
 		*end = off + (sp.last - at) + 1;
 	return sp.data || !sp.mapped;
