@@ -190,6 +190,21 @@ print("-" if rc else resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
 	    timeout -k 5 "${PATIENCE:-120}" "$@"
 }
 
+# backtrace FILE: of that snapshot, by snapstack; what the kernel tells of its
+# reads is left in $dir/io
+backtrace() {
+	# a shell, as what it waited for is counted as its own
+	# shellcheck disable=SC2016 # for that shell
+	bound sh -c '"$1" "$2" >"$3"; cat /proc/$$/io >"$4"' sh \
+	    "$build/snapstack" "$1" "$dir/told" "$dir/io" &&
+	    grep -q '#0 ' "$dir/told"
+}
+
+# was_read: how many bytes, as $dir/io tells
+was_read() {
+	awk '$1 == "rchar:" { print $2 }' "$dir/io"
+}
+
 # dump DIR: the images of what heap started last, which goes on
 dump() {
 	mkdir "$1" && bound "$criu" dump -t "$heap" -D "$1" -o "$dir/log" \
