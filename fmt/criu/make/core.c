@@ -35,11 +35,12 @@ groups_set(const struct criumake *m, struct corebits *c,
 	uint64_t *v;
 	size_t i, n;
 
-	if ((v = calloc(GROUPS, sizeof *v)) == NULL)
-		return errstr_set("out of memory");
-	n = maketask_status(t, "Groups", 10, v, GROUPS);
+	n = maketask_status(t, "Groups", 10, NULL, 0);
 	if (n > GROUPS)
 		n = GROUPS;
+	if ((v = calloc(n + 1, sizeof *v)) == NULL)
+		return errstr_set("out of memory");
+	(void)maketask_status(t, "Groups", 10, v, n);
 	c->groups = calloc(n + 1, sizeof *c->groups);
 	for (i = 0; c->groups != NULL && i < n; i++)
 		c->groups[i] = makeusers_gid(m, v[i]);
