@@ -15,6 +15,7 @@
  *	inetread.c	sockets of the internet
  *	socketread.c	other sockets
  *	watchread.c	sets of inotify(7), groups of fanotify(7)
+ *	numbers.c	numbers of open files
  *	open.c		open files and descriptors
  */
 #ifndef CRIUFACTS_H
@@ -56,7 +57,8 @@ struct maketask {		/* a process or a thread */
 	struct makefd	*fd;	/* owned; ascending */
 	size_t		 nfd;
 	struct makefd	**byopen; /* owned; the same by what they lead to */
-	struct vmas	 maps;	/* owned */
+	struct vmas	 maps;	/* owned; while its images are made, as is the
+				   next */
 	unsigned int	*pages;	/* owned; one for each: flags of its pages
 				   (enum criu_page), 0: none are restored as
 				   private memory */
@@ -297,13 +299,18 @@ void		 makesocket_free(struct makeopen *);
 int		 makewatch_read(struct makeopen *, struct words *);
 void		 makewatch_free(struct makeopen *);
 
+/* numbers.c */
+bool		 makeopen_has(const struct makeopen *, enum openkey);
+void		 makenumbers_begin(struct makeopen *);
+int		 makenumbers_read(struct makeopen *, struct words *);
+void		 makenumbers_free(struct makeopen *);
+
 /* open.c */
 int		 makeopen_read(struct criumake *);
 int		 makeopen_fds(struct criumake *, struct maketask *);
 bool		 makeopen_is(const struct makeopen *, const char *);
 bool		 makeopen_dir(const struct makeopen *, char *, size_t);
 bool		 makeopen_written(const struct makeopen *);
-bool		 makeopen_has(const struct makeopen *, enum openkey);
 void		 makeopen_fown(const struct criumake *, const struct makeopen *,
 		    Criu__Fown *);
 void		 makeopen_free(struct criumake *);

@@ -49,7 +49,7 @@ makefind_inode(const struct criumake *m, const char *type, uint64_t ino)
 	struct makeopen key = { .type = (char *)(uintptr_t)type };
 	size_t i;
 
-	key.v[OK_INO][0] = ino;
+	key.v[OK_INO] = &ino;
 	i = BISECT_WHILE(n, m->nopen,
 	    makefind_inodecmp(m->byino[n], &key) < 0);
 	return i < m->nopen && makefind_inodecmp(m->byino[i], &key) == 0 ?

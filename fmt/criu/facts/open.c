@@ -10,76 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char	*name;
-	const char	*form;	/* of words_form, a letter for each number */
-} keys[OK_MAX] = {
-	[OK_FLAGS] = { "flags", "o" },
-	[OK_POS] = { "pos", "i" },
-	[OK_MODE] = { "mode", "o" },
-	[OK_UID] = { "uid", "d" },
-	[OK_GID] = { "gid", "d" },
-	[OK_SIZE] = { "size", "d" },
-	[OK_NLINK] = { "nlink", "d" },
-	[OK_INO] = { "ino", "d" },
-	[OK_DEV] = { "dev", "m" },
-	[OK_RDEV] = { "rdev", "m" },
-	[OK_DELETED] = { "deleted", "d" },
-	[OK_OWNER] = { "owner", "diddd" },
-	[OK_CAPACITY] = { "capacity", "d" },
-	[OK_ALONE] = { "alone", "d" },
-	[OK_SEALS] = { "seals", "x" },
-	[OK_COUNT] = { "count", "d" },
-	[OK_SEMAPHORE] = { "semaphore", "d" },
-	[OK_MASK] = { "mask", "x" },
-	[OK_CLOCK] = { "clock", "d" },
-	[OK_SETTIME] = { "settime", "x" },
-	[OK_INTERVAL] = { "interval", "d" },
-	[OK_LEFT] = { "left", "d" },
-	[OK_TICKS] = { "ticks", "d" },
-	[OK_SOCKET] = { "socket", "ddddd" },
-	[OK_OPTIONS] = { "options", "ddx" },
-	[OK_TIMEOUTS] = { "timeouts", "dd" },
-	[OK_INDEX] = { "index", "d" },
-	[OK_MASTER] = { "master", "d" },
-	[OK_TERMIOS] = { "termios", "xxxxd" },
-	[OK_TERMLOCK] = { "termlock", "xxxxd" },
-	[OK_WINSIZE] = { "winsize", "dddd" },
-	[OK_EXCLUSIVE] = { "exclusive", "d" },
-	[OK_PACKET] = { "packet", "d" },
-	[OK_SHUT] = { "shut", "d" },
-	[OK_WAITING] = { "waiting", "d" },
-	[OK_HUNGUP] = { "hungup", "d" },
-	[OK_PID] = { "pid", "i" },
-	[OK_TIMES] = { "times", "ii" },
-	[OK_UNREAD] = { "unread", "d" },
-	[OK_PROTOCOL] = { "protocol", "d" },
-	[OK_FAMILY] = { "family", "d" },
-	[OK_STREAM] = { "stream", "ddddd" },
-	[OK_AGREED] = { "agreed", "xdddd" },
-	[OK_WINDOW] = { "window", "ddddd" },
-	[OK_LOCK] = { "lock", "d" },
-	[OK_NETLINK] = { "netlink", "ddddx" },
-	[OK_BOUND] = { "bound", "dxd" },
-	[OK_FRAMES] = { "frames", "ddddx" },
-	[OK_RXRING] = { "rxring", "ddddddd" },
-	[OK_TXRING] = { "txring", "ddddddd" },
-	[OK_FANOUT] = { "fanout", "x" },
-	[OK_HUGEPAGES] = { "hugepages", "d" },
-	[OK_GROUP] = { "created", "xx" },
-	[OK_FAILED] = { "failed", "d" },
-};
-
-/*
- * Return whether the record tells a key of open file f, so that f->v[k]
- * counts.
- */
-bool
-makeopen_has(const struct makeopen *f, enum openkey k)
-{
-	return f->has >> k & 1;
-}
-
 /*
  * Return whether f is restored, as far as is known.
  */
@@ -189,8 +119,6 @@ path_read(struct makeopen *f, const struct words *w)
 static int
 line_read(struct makeopen *f, struct words *w)
 {
-	char want[64];
-	size_t k;
 	int rc;
 
 	if (strcmp(w->word[0], "type") == 0)
@@ -221,19 +149,7 @@ line_read(struct makeopen *f, struct words *w)
 	    (rc = makesocket_read(f, w)) != 0 ||
 	    (rc = makeinet_read(f, w)) != 0)
 		return rc == -1 ? -1 : 0;
-	for (k = 0; k < OK_MAX; k++)
-		if (strcmp(w->word[0], keys[k].name) == 0)
-			break;
-	if (k == OK_MAX)
-		return 0;
-	if (words_split(w, w->rest) == -1)
-		return -1;
-	snprintf(want, sizeof want, "%s and %zu number%s", keys[k].name,
-	    strlen(keys[k].form), keys[k].form[1] == '\0' ? "" : "s");
-	if (!words_form(w, 0, keys[k].form, f->v[k]))
-		return words_bad(w, want);
-	f->has |= UINT64_C(1) << k;
-	return 0;
+	return makenumbers_read(f, w);
 }
 
 /*
@@ -245,13 +161,15 @@ link_use(struct makeopen *f)
 	free(f->path);
 	f->path = f->link;
 	f->link = NULL;
-	f->v[OK_DELETED][0] = 0;
+	if (makeopen_has(f, OK_DELETED))
+		f->v[OK_DELETED][0] = 0;
 	f->linked = true;
 }
 
 static void
 open_free(struct makeopen *f)
 {
+	makenumbers_free(f);
 	free(f->type);
 	free(f->path);
 	free(f->link);
@@ -285,6 +203,7 @@ open_read(struct criumake *m, const struct maketask *t, const char *name,
 		return -1;
 	if ((f = calloc(1, sizeof *f)) == NULL)
 		return errstr_set("out of memory");
+	makenumbers_begin(f);
 	m->open[m->nopen++] = f;
 	f->key = key;
 	rc = words_open(&w, &t->rec, t->proc->pid, name);

@@ -121,8 +121,9 @@ struct makeopen {		/* an open file description */
 	size_t		 peerlen;
 	uint8_t		*cc[2];	/* of a terminal: OK_TERMIOS, OK_TERMLOCK */
 	size_t		 cclen[2];
-	uint64_t	 v[OK_MAX][OPEN_NUMBERS];
-	uint64_t	 has;	/* a bit for each key */
+	uint64_t	*v[OK_MAX]; /* numbers of each key; zeros that are not
+				   its own where it is not told */
+	uint64_t	 has;	/* a bit for each key that is */
 	struct makeinet	*inet;	/* of a socket of the internet; or NULL */
 	uint64_t	 members; /* groups of a netlink socket: bits; the 33rd
 				     is that of all others */

@@ -466,5 +466,11 @@ makemm_write(struct criumake *m, struct maketask *t)
 	free(b.vmap);
 	free(b.told);
 	makering_free(&b.rings);
-	return rc == -1 ? -1 : makemem_pages(m, t);
+	if (rc == 0)
+		rc = makemem_pages(m, t);
+	/* all of them at once would be as much as their records */
+	vmas_free(&t->maps);
+	free(t->pages);
+	t->pages = NULL;
+	return rc;
 }
