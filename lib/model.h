@@ -16,6 +16,8 @@ struct source {
 	uint32_t		 pitch;	/* from one kilobyte to the next */
 	uint32_t		 id;	/* 1 and up, within the snapshot */
 	struct source		*next;	/* owned by the snapshot's list */
+	const struct image	*image;	/* borrowed; of which locations are
+					   addresses, or NULL */
 };
 
 struct extent {			/* a run of kilobytes in a segment */

@@ -48,6 +48,12 @@ struct window {			/* identities of pages to come */
 	uint64_t	 id[WINDOW];
 };
 
+struct again {			/* an image that was described before */
+	const struct image *image; /* borrowed; that was asked for last */
+	bool		 described; /* it was */
+	size_t		 first;	/* its first segment among those */
+};
+
 struct dedup {
 	finding_fn	 found;
 	void		*arg;
@@ -56,6 +62,7 @@ struct dedup {
 	struct index	 identity;
 	struct described *desc;		/* owned; ascending */
 	size_t		 ndesc;
+	struct again	 again;
 	size_t		 lastdesc;	/* where judge or plan found a place */
 	struct fate	*fate;		/* owned; ascending */
 	size_t		 nfate;
@@ -85,6 +92,11 @@ struct source	*place_source(const struct dedup *d, uint64_t place,
 bool		 segment_referable(const struct segment *s);
 bool		 page_unshared(const struct dedup *d,
 		    const struct segment *seg, uint64_t kb);
+
+/* again.c */
+uint64_t	 again_find(struct dedup *d, const struct segment *seg,
+		    const struct extent *e, uint64_t kb, uint64_t *place);
+void		 plan_again(struct block *b, uint64_t place, uint64_t n);
 
 /* identity.c */
 int		 plan_block(struct dedup *d, struct block *b,

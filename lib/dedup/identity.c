@@ -366,6 +366,10 @@ plan_extent(struct dedup *d, struct block *b, const struct extent *e,
 		b->n += most;
 		return 0;
 	}
+	if ((left = again_find(d, b->seg, e, kb, &loc)) > 0) {
+		plan_again(b, loc, left);
+		return 0;
+	}
 	loc = e->loc + (kb - e->kb) * e->src->pitch;
 	if (e->src->ops->identify != NULL && e->src->pitch == KB &&
 	    loc % KB == 0) {

@@ -567,6 +567,59 @@ test_moved(void **state)
 	world_free(w);
 }
 
+/*
+ * Memory that is described once more, of another process, is neither read nor
+ * asked for its frames, wherever the other begins; but for what had no frame
+ * when it was described first.
+ */
+static void
+test_again(void **state)
+{
+	static struct frames frames;
+	static struct table t;
+	const uint64_t kb = (NFRAME - 1) * IDENTITY_KB, at = IDENTITY_KB * KB;
+	struct memsource *x;
+	struct proc *p;
+	struct world *w;
+	struct rng r;
+	unsigned long calls;
+	size_t i, unknown;
+
+	(void)state;
+	for (unknown = 0; unknown < 2; unknown++) {
+		rng_init(&r, "again", 54);
+		frames_init(&frames, &r);
+		w = world_new();
+		for (i = 0; i < NFRAME; i++) {
+			t.frame[i] = i;
+			frames.number[i] = 0x2000 + i;
+		}
+		memset(frames.data[3], 0, sizeof frames.data[3]);
+		memcpy(frames.data[5], frames.data[4],
+		    sizeof frames.data[4]);
+		if (unknown)
+			frames.number[20] = 0;
+		x = table_source(w, &t, &frames, NFRAME);
+		p = snap_add(w->snap, 1);
+		world_add(w, segment_add(p, IMAGE_MEM, at, kb * KB, &x->src,
+		    at), true);
+		x->src.image = p->mem;
+		calls = frames.calls;
+		i = x->nread;
+		world_add(w, segment_add(snap_add(w->snap, 2), IMAGE_MEM, at,
+		    (kb - IDENTITY_KB) * KB, &x->src, at), false);
+		world_add(w, segment_add(snap_add(w->snap, 3), IMAGE_MEM,
+		    at + 7 * KB, 30 * KB, &x->src, at + 7 * KB), false);
+		world_check(w);
+		if (unknown)
+			assert_true(x->nread > i);
+		else
+			assert_int_equal(x->nread, i);
+		assert_in_range(frames.calls - calls, unknown, unknown * 4);
+		world_free(w);
+	}
+}
+
 enum { NMANY = 1500 };		/* groups that are asked for by two threads */
 
 struct many {			/* whose frames are numbered from 1 on */
@@ -894,6 +947,7 @@ main(void)
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_notread),
 		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_again),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_follow),
 		cmocka_unit_test(test_identifyfails),

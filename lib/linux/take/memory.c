@@ -365,6 +365,8 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	    alone_source(s, lp, k.mem, &k.alone) == -1)
 		return -1;
 	k.build.image = p->mem;
+	if (lp->memory == k.mem)
+		k.mem->image = p->mem;
 	if (p->text != NULL)
 		k.text = p->text->seg[0]->ext[0].src;
 	for (rc = 0, i = 0; i < t->vma.n && rc == 0; i++) {

@@ -117,6 +117,8 @@ memory_take(struct taker *k, struct lproc *lp, struct proc *p,
 	live_warn(k->live, "process %d: its memory could not be had: %s",
 	    lp->pid, snap_errstr());
 	buf_free(pages);
+	if (lp->memory != NULL)
+		lp->memory->image = NULL;
 	image_free(p->mem);
 	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL)
 		return -1;

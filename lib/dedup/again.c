@@ -1,0 +1,107 @@
+/*
+ * What was described before as the same bytes of the same source: processes
+ * may have one memory in common, where it is known to be the same.
+ */
+#include "bisect.h"
+#include "engine.h"
+
+/*
+ * Set d->again to image im, and to its first segment among those described.
+ * Return true if it was described, all of it, as the segments are in order.
+ */
+static bool
+again_look(struct dedup *d, const struct image *im)
+{
+	struct again *a = &d->again;
+	size_t i;
+
+	if (a->image == im)
+		return a->described;
+	a->image = im;
+	a->described = false;
+	for (i = 0; i < d->ndesc && im->nseg > 0; i++)
+		if (d->desc[i].seg == im->seg[0]) {
+			a->first = i;
+			a->described = d->ndesc - i >= im->nseg &&
+			    d->desc[i + im->nseg - 1].seg ==
+			    im->seg[im->nseg - 1];
+			break;
+		}
+	return a->described;
+}
+
+/*
+ * Return of how many places from one on it is known what became of them.
+ */
+static uint64_t
+again_known(const struct dedup *d, uint64_t place)
+{
+	const struct kept *k;
+	size_t i;
+
+	if ((i = BISECT(d->kept, d->nkept, place, place)) == 0)
+		return 0;
+	k = &d->kept[i - 1];
+	return place - k->place < k->n ? k->n - (place - k->place) : 0;
+}
+
+/*
+ * Return how many kilobytes of an extent of segment seg, from kilobyte kb of
+ * that on, were described in another image, with what became of them, and set
+ * *place to where: 0 if the first was not.
+ */
+uint64_t
+again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
+    uint64_t kb, uint64_t *place)
+{
+	const struct image *im = e->src->image;
+	const struct segment *s;
+	const struct extent *was;
+	uint64_t addr, at, n;
+	size_t i;
+
+	if (im == NULL || im == seg->image || e->src->pitch != KB ||
+	    !again_look(d, im))
+		return 0;
+	addr = e->loc + (kb - e->kb) * KB;
+	i = BISECT_WHILE(k, im->nseg, im->seg[k]->base + im->seg[k]->len <=
+	    addr);
+	s = i < im->nseg ? im->seg[i] : NULL;
+	if (s == NULL || addr < s->base || (addr - s->base) % KB != 0 ||
+	    d->desc[d->again.first + i].seg != s)
+		return 0;
+	at = (addr - s->base) / KB;
+	was = segment_extent(s, at);
+	if (was->src != e->src || was->loc + (at - was->kb) * KB != addr)
+		return 0;
+	*place = d->desc[d->again.first + i].place + at;
+	n = again_known(d, *place);
+	if (n > was->kb + was->n - at)
+		n = was->kb + was->n - at;
+	if (n > e->kb + e->n - kb)
+		n = e->kb + e->n - kb;
+	return n - (n > 0 && page_unshared(d, seg, kb + n - 1));
+}
+
+/*
+ * Plan what a block takes of n kilobytes that were described from a place on:
+ * all of many, as a block of their own.
+ */
+void
+plan_again(struct block *b, uint64_t place, uint64_t n)
+{
+	size_t i;
+
+	if (n >= BLOCK) {
+		if (b->n == 0) {
+			b->all = n;
+			b->state[0] = PAGE_IDENTICAL;
+			b->same[0] = place;
+		}
+		return;
+	}
+	for (i = 0; i < n && b->n < BLOCK; i++, b->n++) {
+		b->state[b->n] = PAGE_IDENTICAL;
+		b->same[b->n] = place + i;
+	}
+}
