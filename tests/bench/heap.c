@@ -5,7 +5,8 @@
  * all, or its own, and sleeps.
  *
  * heap -u MEGABYTES [WORKERS] has none but unique pages; heap -m has zero,
- * repeated and unique pages in turn, a page of each.
+ * repeated and unique pages in turn, a page of each.  heap -w has none itself;
+ * each worker has so many MEGABYTES of its own, that are like no other's.
  *
  * heap -s MEGABYTES touches 100 pages of a reservation of a terabyte, and
  * as many, MEGABYTES being 0, of one that is just as large as they are.
@@ -24,6 +25,8 @@
 #include <unistd.h>
 
 enum { PAGE = 4096 };
+
+static const uint64_t SEED = 88172645463325252;
 
 static uint64_t
 next(uint64_t *s)
@@ -72,10 +75,10 @@ alternate(char *p, size_t n)
 }
 
 static void
-fill(char *p, size_t n, bool unique)
+fill(char *p, size_t n, bool unique, uint64_t seed)
 {
-	uint64_t seed = 88172645463325252, *w;
 	size_t i, k, half;
+	uint64_t *w;
 
 	half = unique ? n : n / 2;
 	for (w = (uint64_t *)(void *)p; (char *)w < p + half; w++)
@@ -101,48 +104,67 @@ sparse(bool terabyte)
 		memset(p + n / 100 / PAGE * PAGE * i, (int)i + 1, PAGE);
 }
 
+/*
+ * Be worker number i, which has n bytes of its own, if own; then close the
+ * pipe told, whose end the parent waits for.
+ */
+static void
+work(int i, size_t n, bool own, const int told[2])
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close(told[0]);
+	if (own)
+		fill(reserve(n), n, false, SEED + (uint64_t)i + 1);
+	close(told[1]);
+	for (;;)
+		pause();
+}
+
 int
 main(int argc, char *argv[])
 {
+	bool mixed, own, unique;
 	size_t n;
-	bool mixed, unique;
-	char *p;
-	int i, workers;
+	char *p, c;
+	int i, told[2], workers;
 
 	unique = argc > 2 && strcmp(argv[1], "-u") == 0;
 	mixed = argc > 2 && strcmp(argv[1], "-m") == 0;
-	argc -= unique || mixed;
-	argv += unique || mixed;
+	own = argc > 2 && strcmp(argv[1], "-w") == 0;
+	argc -= unique || mixed || own;
+	argv += unique || mixed || own;
 	if (argc < 2)
-		errx(2, "usage: heap [-m|-u] megabytes [workers] | "
+		errx(2, "usage: heap [-m|-u|-w] megabytes [workers] | "
 		    "heap -s 0|1");
 	/* nothing of others: what is open here is in a checkpoint, too */
 	for (i = 3; i < 1024; i++)
 		(void)close(i);
+	n = (size_t)strtol(argv[1], NULL, 10) << 20;
 	if (strcmp(argv[1], "-s") == 0 && argc == 3)
 		sparse(strtol(argv[2], NULL, 10) != 0);
-	else {
-		n = (size_t)strtol(argv[1], NULL, 10) << 20;
+	else if (!own) {
 		p = reserve(n);
 		if (mixed)
 			alternate(p, n);
 		else
-			fill(p, n, unique);
+			fill(p, n, unique, SEED);
 	}
 	workers = argc > 2 && argv[1][0] != '-' ?
 	    (int)strtol(argv[2], NULL, 10) : 0;
+	if (pipe(told) == -1)
+		err(1, "pipe");
 	printf("%d", workers > 0 ? 0 : getpid());
 	for (i = 0; i < workers; i++) {
 		pid_t pid = fork();
 
-		if (pid == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			for (;;)
-				pause();
-		}
+		if (pid == 0)
+			work(i, n, own, told);
 		printf(" %d", pid);
 	}
 	printf("\n");
+	close(told[1]);
+	(void)!read(told[0], &c, 1);	/* until all have what is theirs */
+	close(told[0]);
 	fflush(stdout);
 	for (;;)
 		pause();
