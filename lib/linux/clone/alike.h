@@ -12,7 +12,7 @@ enum alikeness {		/* of a mapping, and what a clone has there */
 	ALIKE_NOT
 };
 
-struct likeness {			/* a process, and the clone of another */
+struct likeness {		/* a process, and the clone of another */
 	enum alikeness	*how;	/* owned; of each mapping; of memory that is
 				   not private, nothing */
 	struct pagespan	*own;	/* owned; ascending: what it has alone */

@@ -120,8 +120,8 @@ link_same(pid_t a, pid_t b, const char *name)
 static bool
 places_same(const struct lproc *p, const struct lproc *head)
 {
-	static const char *const name[] = { "exe", "ns/cgroup", "ns/ipc", "ns/mnt",
-	    "ns/net", "ns/user", "ns/uts" };
+	static const char *const name[] = { "exe", "ns/cgroup", "ns/ipc",
+	    "ns/mnt", "ns/net", "ns/user", "ns/uts" };
 	size_t i;
 
 	if (p->mounts == NULL || p->mounts != head->mounts ||
@@ -266,7 +266,7 @@ family_find(const struct live *l, struct member *v, size_t n)
 	for (any = false, i = 0; i < n; i++)
 		any |= v[i].is = member_fits(l, &v[i]);
 	fd = any ? proc_open(head->clone, 0, "pagemap", O_RDONLY) : -1;
-	/* where it takes an entry for each page that is not there: not worth it */
+	/* else it takes an entry for each page that is not there */
 	if (fd != -1 && pagemap_scans(fd))
 		t = table_read(fd, lproc_vmas(head));
 	if (t != NULL) {
