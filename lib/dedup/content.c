@@ -135,7 +135,8 @@ judge_suspects(struct dedup *d, const struct block *b)
 		}
 		p = index_first(&d->content, b->hash[i], &c);
 		if (p == PLACE_NONE || p >= b->place) {
-			if (judge_slowly(d, b, i) == -1)
+			if ((p == PLACE_NONE ? judge_raw(d, b, i) :
+			    judge_slowly(d, b, i)) == -1)
 				return -1;
 			continue;
 		}

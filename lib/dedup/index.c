@@ -4,15 +4,14 @@
  *	slot	tag: 26 bits of the hash | place: 38 bits
  *
  * Six other bits of the hash choose one of 64 shards, which grow one at a
- * time, where they are, and large ones by an eighth, so that the index never
- * takes much more than its entries.  In a shard the entries are kept in order
- * of their tags (an ordered hash table: Amble and Knuth, Ordered hash tables,
- * The Computer Journal 17, 1974): the home of a tag is tag * cap / 2^26,
- * entries lie at their home or in the next free slot behind it, and a search
- * ends at the first greater tag.  So a table four fifths full is searched in
- * some three steps, and grows by two passes: its entries move to the end of
- * the new memory, and from there to where they belong.  Of equal tags the one
- * that was added first comes first.
+ * time, and large ones by an eighth, so that the index never takes much more
+ * than its entries.  In a shard the entries are kept in order of their tags (an
+ * ordered hash table: Amble and Knuth, Ordered hash tables, The Computer Journal
+ * 17, 1974): the home of a tag is tag * cap / 2^26, entries lie at their home or
+ * in the next free slot behind it, and a search ends at the first greater tag.
+ * So a table four fifths full is searched in some three steps, and grows in one
+ * pass, into memory that another shard has left.  Of equal tags the one that
+ * was added first comes first.
  *
  * A tag is a hint: who asks compares what lies at the places.
  *
@@ -93,14 +92,22 @@ index_init(struct index *ix)
 	pthread_rwlockattr_destroy(&attr);
 }
 
+static void
+shard_free(struct shard *sh)
+{
+	if (sh->slot != NULL)
+		munmap(sh->slot, sh->room);
+	*sh = (struct shard){ 0 };
+}
+
 void
 index_free(struct index *ix)
 {
 	int i;
 
 	for (i = 0; i < SHARDS; i++)
-		if (ix->shard[i].slot != NULL)
-			munmap(ix->shard[i].slot, ix->shard[i].room);
+		shard_free(&ix->shard[i]);
+	shard_free(&ix->spare);
 	pthread_rwlock_destroy(&ix->moving);
 	memset(ix, 0, sizeof *ix);
 }
@@ -129,7 +136,7 @@ index_bytes(const struct index *ix)
 {
 	size_t i, n;
 
-	for (i = n = 0; i < SHARDS; i++)
+	for (i = 0, n = ix->spare.size; i < SHARDS; i++)
 		n += ix->shard[i].size;
 	return n;
 }
@@ -149,97 +156,92 @@ shard_place(const struct shard *sh, uint64_t tag)
 }
 
 /*
- * Have the memory of a shard hold cap homes and the slack behind them; what is
- * new there is not written yet.  It has addresses for more than that, for other
- * threads are kept from running while memory moves.  Return 0; -1 with errstr.
+ * Give a shard memory, of which nothing is written yet, for cap homes and the
+ * slack behind them: that of the index that is spare, if it has room, or new,
+ * with addresses for more.  Return 0; -1 with errstr.
  */
 static int
-shard_map(struct shard *sh, size_t cap)
+shard_map(struct index *ix, struct shard *sh, size_t cap)
 {
+	struct shard *spare = &ix->spare;
 	size_t page, size, room;
 	void *p;
 
 	page = (size_t)sysconf(_SC_PAGESIZE);
 	size = ((cap + SLACK) * sizeof *sh->slot + page - 1) / page * page;
-	if (size > sh->room) {
+	if (size > spare->room) {
+		shard_free(spare);
 		room = size < ROOM / 2 ? ROOM : 2 * size;
-		p = sh->slot == NULL ? mmap(NULL, room, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) :
-		    mremap(sh->slot, sh->room, room, MREMAP_MAYMOVE);
+		p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+		    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (p == MAP_FAILED)
 			return errstr_set("out of memory for the index");
-		sh->slot = p;
-		sh->room = room;
+		spare->slot = p;
+		spare->room = room;
 	}
+	sh->slot = spare->slot;
+	sh->room = spare->room;
 	sh->size = size;
 	sh->cap = cap;
+	*spare = (struct shard){ 0 };
 	return 0;
 }
 
 /*
- * Move the entries in the first n slots of a shard to its end, where they lie
- * one after another in the same order.  Return the slot of the first.
- */
-static size_t
-shard_pack(struct shard *sh, size_t n)
-{
-	size_t to;
-
-	for (to = sh->size / sizeof *sh->slot; n-- > 0;)
-		if (sh->slot[n] != EMPTY)
-			sh->slot[--to] = sh->slot[n];
-	return to;
-}
-
-/*
- * Move the entries of a shard from its end, where they lie packed from slot
- * from on, to their homes or behind them.  None passes those that wait, unless
- * the last would fill the last slot, which is to stay empty.  Return true; or
- * false where they do not fit, and nothing is lost.
+ * Put the entries of shard from into another, which has more homes, to their
+ * homes there or behind them.  Return true; or false where the last would fill
+ * the last slot, which is to stay empty.
  */
 static bool
-shard_spread(struct shard *sh, size_t from)
+shard_spread(struct shard *sh, const struct shard *from)
 {
-	const size_t end = sh->size / sizeof *sh->slot;
+	const size_t n = from->size / sizeof *from->slot;
+	const size_t last = sh->size / sizeof *sh->slot - 1;
 	uint64_t entry;
-	size_t at, to;
+	size_t i, at, to;
 
-	for (at = 0; from < end; from++) {
-		entry = sh->slot[from];
+	for (i = at = 0; i < n; i++) {
+		if ((entry = from->slot[i]) == EMPTY)
+			continue;
 		to = home_of(sh, tag_of(entry));
 		if (to < at)
 			to = at;
-		if (to >= from)
-			break;
+		if (to >= last)
+			return false;
 		while (at < to)
 			sh->slot[at++] = EMPTY;
 		sh->slot[at++] = entry;
 	}
-	for (to = from; at < to; at++)
-		sh->slot[at] = EMPTY;
-	return from == end;
+	while (at <= last)
+		sh->slot[at++] = EMPTY;
+	return true;
 }
 
 /*
- * Give a shard of an index room for more.  Return 0; -1 with errstr.
+ * Give a shard of an index room for more: other memory, and what it had is
+ * spare for the next one.  Return 0; -1 with errstr.
  */
 static int
 shard_grow(struct index *ix, struct shard *sh)
 {
-	size_t n, cap;
-	int rc;
+	struct shard new = { .n = sh->n };
+	size_t cap;
 
 	cap = sh->cap + (sh->cap < LARGE ? sh->cap : sh->cap / 8);
 	if (cap == 0)
 		cap = FIRSTCAP;
-	pthread_rwlock_wrlock(&ix->moving);
-	do {
-		n = sh->size / sizeof *sh->slot;
-		rc = shard_map(sh, cap);
+	while (shard_map(ix, &new, cap) == 0) {
+		if (shard_spread(&new, sh)) {
+			pthread_rwlock_wrlock(&ix->moving);
+			ix->spare = *sh;
+			*sh = new;
+			pthread_rwlock_unlock(&ix->moving);
+			return 0;
+		}
+		ix->spare = new;
 		cap += cap / 8;
-	} while (rc == 0 && !shard_spread(sh, shard_pack(sh, n)));
-	pthread_rwlock_unlock(&ix->moving);
-	return rc;
+	}
+	return -1;
 }
 
 /*

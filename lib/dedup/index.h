@@ -20,6 +20,7 @@ struct shard {
 
 struct index {
 	struct shard	 shard[SHARDS];
+	struct shard	 spare;	/* memory for the next that grows, or none */
 	pthread_rwlock_t moving; /* writes: slots get another place */
 };
 
