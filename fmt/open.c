@@ -83,10 +83,11 @@ read_any(struct input *in, const struct readopts *o)
 }
 
 /*
- * Read a snapshot from a path, or from standard input where it is NULL or
- * "-"; it may be compressed with gzip or zstd.  CRIU images are a directory, or
- * an archive of tar(1).  Options as in snap6_read; of an ELF core and of CRIU
- * images, o->warn is told what is missing from them.  NULL on an error.
+ * Read a snapshot from a path, or from standard input where it is NULL or "-";
+ * it may be compressed with gzip or zstd.  CRIU images are a directory, or an
+ * archive of tar(1).  The options o are those of snap6_read; of an ELF core and
+ * of CRIU images, o->warn is told what is missing from them.  Return it, or
+ * NULL with errstr.
  */
 struct snap *
 snap_open(const char *path, const struct readopts *o)

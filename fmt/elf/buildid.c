@@ -44,8 +44,9 @@ find_note(struct buildid *b, const uint8_t *p, size_t n, bool big)
 }
 
 /*
- * Find the build id in the first n bytes of an ELF file: 0, with a length
- * of 0 if it is not there, or -1 where that is no ELF file.
+ * Find the build id b in the n bytes at p, the first of an ELF file: its length
+ * is 0 if it is not there.  Return 0, or -1 with errstr where that is no ELF
+ * file.
  */
 int
 buildid_parse(struct buildid *b, const uint8_t *p, size_t n)
@@ -69,7 +70,7 @@ buildid_parse(struct buildid *b, const uint8_t *p, size_t n)
 }
 
 /*
- * Return whether two build ids are there and the same.
+ * Return whether build ids a and b are there and the same.
  */
 bool
 buildid_same(const struct buildid *a, const struct buildid *b)
@@ -79,9 +80,9 @@ buildid_same(const struct buildid *a, const struct buildid *b)
 }
 
 /*
- * The permissions, of enum vma_flag, with which the page, of so many bytes, at
- * an offset of an ELF file is mapped when it is run, by its first n bytes; 0 if
- * it is not.
+ * Return the permissions, of enum vma_flag, with which the page, of so many
+ * bytes, at offset off of an ELF file is mapped when it is run, by the n bytes
+ * at p, its first; 0 if it is not.
  */
 unsigned int
 elf_perms(const uint8_t *p, size_t n, uint64_t page, uint64_t off)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Return the bytes of a program header.
+ * Return the bytes of a program header, of 64 bits if wide, else of 32.
  */
 size_t
 elfphdr_size(bool wide)
@@ -18,7 +18,8 @@ elfphdr_size(bool wide)
 }
 
 /*
- * Set *ph to the program header at p, in that byte order.
+ * Set *ph to the program header at p, of 64 bits if wide, else of 32, with the
+ * highest byte first if big.
  */
 void
 elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide, bool big)
@@ -43,8 +44,8 @@ elfphdr_get(struct elfphdr *ph, const uint8_t *p, bool wide, bool big)
 }
 
 /*
- * Look at the first n bytes of a file, which stay the caller's.  Return false
- * if they are not those of an ELF file that we know.
+ * Look at the n bytes at p, the first of a file, which stay the caller's, with
+ * h.  Return false if they are not those of an ELF file that we know.
  */
 bool
 elfhead_open(struct elfhead *h, const uint8_t *p, size_t n)
@@ -77,7 +78,8 @@ elfhead_open(struct elfhead *h, const uint8_t *p, size_t n)
 }
 
 /*
- * Set *ph to the i-th program header: false if the head does not have it.
+ * Set *ph to the program header at place i of h.  Return false if the head does
+ * not have it.
  */
 bool
 elfhead_phdr(const struct elfhead *h, size_t i, struct elfphdr *ph)

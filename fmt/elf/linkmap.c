@@ -138,10 +138,10 @@ linkmap_head(const struct linkmap *l)
 }
 
 /*
- * Call a function with each name of the link map and an address in what was
- * loaded under it, until it returns -1, which is then returned.  The
- * dynamic linker is told under the name that the executable has for it.  m is
- * the machine of the process.
+ * Call fn, with arg before them, with each name of the link map in mem and an
+ * address in what was loaded under it, until it returns -1, which is then
+ * returned; else return 0.  The dynamic linker is told under the name that the
+ * executable has for it. m is the machine of the process, rec its record.
  */
 int
 linkmap_walk(struct image *mem, const struct machine *m,

@@ -199,8 +199,8 @@ elfsyms_read(int fd)
 }
 
 /*
- * The same of the file path; NULL also if it is no regular file, or not the one
- * that has the inode number ino.
+ * Return the same as elfsyms_read of the file path; NULL with errstr also if it
+ * is no regular file, or not the one that has the inode number ino.
  */
 struct elfsyms *
 elfsyms_open(const char *path, uint64_t ino)
@@ -220,8 +220,8 @@ elfsyms_open(const char *path, uint64_t ino)
 }
 
 /*
- * Return the name of the function that has the byte off of the file, and set
- * *into to how many bytes into it that is; NULL if there is none.
+ * Return the name of the function of s that has the byte off of the file, and
+ * set *into to how many bytes into it that is; NULL if there is none.
  */
 const char *
 elfsyms_find(const struct elfsyms *s, uint64_t off, uint64_t *into)
@@ -239,6 +239,9 @@ elfsyms_find(const struct elfsyms *s, uint64_t off, uint64_t *into)
 	return p->name;
 }
 
+/*
+ * Free s, or NULL.
+ */
 void
 elfsyms_free(struct elfsyms *s)
 {

@@ -150,8 +150,8 @@ merge_proc(struct merge *m, struct proc *p)
 }
 
 /*
- * Move all that is in b into a; of b an empty snapshot is left.  On a
- * failure both are good for nothing but snap_free.
+ * Move all that is in b into a; of b an empty snapshot is left.  Return 0; or
+ * -1 with errstr, and both are good for nothing but snap_free.
  */
 int
 snap_merge(struct snap *a, struct snap *b)

@@ -15,8 +15,8 @@ newpid_cmp(const void *a, const void *b)
 }
 
 /*
- * Return the new number of the process of b that had the number old, or old
- * where b has no such process.
+ * Return the new number in m of the process of b that had the number old, or
+ * old where b has no such process.
  */
 uint64_t
 merge_pid(const struct merge *m, uint64_t old)
@@ -72,7 +72,8 @@ number_cmp(const void *a, const void *b)
 
 /*
  * Find numbers for all processes of b, in m->pid.  A thread's process that is
- * not in b gets one, too, or it would be taken for one of a.  0 or -1.
+ * not in b gets one, too, or it would be taken for one of a.  Return 0, or -1
+ * with errstr.
  */
 int
 merge_number(struct merge *m)

@@ -110,10 +110,10 @@ keep_move(struct snap *s, const bool *keep)
 }
 
 /*
- * Return a snapshot that has only what was taken in n parts of s, as struct
- * identity numbers them, with the files that these processes have mapped; NULL
- * with errstr where that is nothing, or on another failure.  It is the
- * caller's; s is freed.
+ * Return a snapshot that has only what was taken in the n parts of s that part
+ * lists, as struct identity numbers them, with the files that these processes
+ * have mapped; NULL with errstr where that is nothing, or on another failure.
+ * It is the caller's; s is freed.
  */
 struct snap *
 snap_parts(struct snap *s, const uint64_t *part, size_t n)

@@ -28,8 +28,8 @@ next_word(const char **s, const char *end, const char **word, size_t *n)
 }
 
 /*
- * Return true if a file has a name that begins so and goes on with a decimal
- * number, and set *num to that.
+ * Return true if file f has a name that begins with prefix and goes on with a
+ * decimal number, and set *num to that.
  */
 bool
 recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
@@ -42,7 +42,7 @@ recfile_number(const struct recfile *f, const char *prefix, uint64_t *num)
 }
 
 /*
- * Return true if it is the file part, and set *num to its number.
+ * Return true if f is the file part, and set *num to its number.
  */
 bool
 recfile_part(const struct recfile *f, uint64_t *num)
@@ -110,7 +110,7 @@ newdev_sortcmp(const void *a, const void *b)
 }
 
 /*
- * Sort the files that are to have another device, when all are known.
+ * Sort the files of m that are to have another device, when all are known.
  */
 void
 merge_sort(struct merge *m)
@@ -250,8 +250,9 @@ edit_open(struct merge *m, const struct recfile *f, struct buf *b)
 }
 
 /*
- * Change the numbers in a file of the Linux record that are others now: a
- * recedit_fn.
+ * Change the numbers in file f of the Linux record that are others now: a
+ * recedit_fn, with a struct merge as arg, which tells of name, most, b and the
+ * result.
  */
 int
 merge_edit(void *arg, const struct recfile *f, char *name, size_t most,
@@ -277,7 +278,8 @@ merge_edit(void *arg, const struct recfile *f, char *name, size_t most,
 }
 
 /*
- * Change the file carried, where its device was changed: a recedit_fn.
+ * Change the file carried, where its device was changed: a recedit_fn, with a
+ * struct carried as arg, which tells of f, name, most, b and the result.
  */
 int
 carried_edit(void *arg, const struct recfile *f, char *name, size_t most,

@@ -283,10 +283,10 @@ noteid_file(struct buf *b, const struct task *t)
 }
 
 /*
- * Give a process the small files of Plan 9's proc(3) that can be made of a
- * task; its other files stay.  Registers are those of a machine in Plan 9's
- * words; of one that Plan 9 does not have they are left out, and are in the
- * Linux record alone.  0, or -1 with errstr.
+ * Give process p the small files of Plan 9's proc(3) that can be made of task
+ * t; its other files stay.  Registers are those of the machine cputype, in Plan
+ * 9's words; of one that Plan 9 does not have they are left out, and are in the
+ * Linux record alone.  Return 0, or -1 with errstr.
  */
 int
 plan9_files(struct proc *p, const char *cputype, const struct task *t)

@@ -42,9 +42,9 @@ ureg_set(uint8_t *ureg, const uint8_t *gp, const struct uregpart *part,
 }
 
 /*
- * Add the registers of a thread to b, as a Ureg of the machine that its
- * snapshot is of, in Plan 9's words.  Nothing is added when they could not be
- * had.  Return 0; -1 with errstr if Plan 9 has no such machine.
+ * Add the registers of t, a thread, to b, as a Ureg of the machine cputype that
+ * its snapshot is of, in Plan 9's words.  Nothing is added when they could not
+ * be had.  Return 0; -1 with errstr if Plan 9 has no such machine.
  */
 int
 plan9_regs(struct buf *b, const char *cputype, const struct task *t)
@@ -77,9 +77,9 @@ plan9_regs(struct buf *b, const char *cputype, const struct task *t)
 }
 
 /*
- * Add the floating point registers of a thread to b, as Plan 9 has them on a
- * machine; nothing when they could not be had.  Return 0; -1 with errstr if
- * Plan 9 has no such machine.
+ * Add the floating point registers of t, a thread, to b, as Plan 9 has them on
+ * the machine cputype; nothing when they could not be had.  Return 0; -1 with
+ * errstr if Plan 9 has no such machine.
  */
 int
 plan9_fpregs(struct buf *b, const char *cputype, const struct task *t)

@@ -104,8 +104,9 @@ linuxrec_applies(const char *name)
 }
 
 /*
- * Let a process know what its Linux record, if it has one, tells of it:
- * whose thread it is or which file, and what of its memory is missing.
+ * Let process p know what its Linux record, if it has one, tells of it: whose
+ * thread it is or which file, and what of its memory is missing.  Return 0, or
+ * -1 with errstr.
  */
 int
 linuxrec_apply(struct proc *p)

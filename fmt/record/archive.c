@@ -25,7 +25,7 @@ enum {
 };
 
 /*
- * Put the beginning of a record for a machine type, in Plan 9's words
+ * Put the beginning of a record for a machine, cputype in Plan 9's words
  * ("amd64"), into b.
  */
 void
@@ -46,7 +46,8 @@ linuxrec_head(struct buf *b, const char *name, size_t n, size_t len)
 }
 
 /*
- * Put a file into b, which is a record that was begun.
+ * Put a file of that name with the len bytes at data into b, which is a record
+ * that was begun.
  */
 void
 linuxrec_add(struct buf *b, const char *name, const void *data, size_t len)
@@ -85,8 +86,9 @@ name_ok(const char *s, size_t n)
 }
 
 /*
- * Compare two paths, for an order in which all that is below a directory stands
- * behind its name and before all other names: a slash comes before all bytes.
+ * Compare path a, of na bytes, with b, of nb, for an order in which all that is
+ * below a directory stands behind its name and before all other names: a slash
+ * comes before all bytes.  Return less than 0, 0 or more, as strcmp(3).
  */
 int
 path_cmp(const char *a, size_t na, const char *b, size_t nb)
@@ -174,7 +176,7 @@ linuxrec_is(const struct file *rec)
 }
 
 /*
- * Set *f to the i-th file of a record, in the order of path_cmp.
+ * Set *f to the file at place i of record r, in the order of path_cmp.
  */
 void
 linuxrec_get(const struct linuxrec *r, size_t i, struct recfile *f)
@@ -232,9 +234,9 @@ linuxrec_sort(struct linuxrec *r)
 }
 
 /*
- * Take a Linux record apart, into files that borrow their names and bytes
- * from it.  0 files and success where rec is NULL or no record of Linux.
- * Ended with linuxrec_close, after a failure too.
+ * Take rec, a Linux record, apart into r: files that borrow their names and
+ * bytes from it; none where rec is NULL or no record of Linux.  Return 0, or -1
+ * with errstr.  Ended with linuxrec_close, after a failure too.
  */
 int
 linuxrec_open(struct linuxrec *r, const struct file *rec)
@@ -265,6 +267,9 @@ linuxrec_open(struct linuxrec *r, const struct file *rec)
 	return linuxrec_sort(r) == -1 ? errstr_wrap("proc") : 0;
 }
 
+/*
+ * Free what linuxrec_open made of r.
+ */
 void
 linuxrec_close(struct linuxrec *r)
 {
@@ -274,8 +279,8 @@ linuxrec_close(struct linuxrec *r)
 }
 
 /*
- * Set *f to the file of that name.  Return false, with a file without bytes,
- * where there is none.
+ * Set *f to the file of that name in r.  Return false, with a file without
+ * bytes, where there is none.
  */
 bool
 linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
@@ -292,9 +297,9 @@ linuxrec_find(const struct linuxrec *r, const char *name, struct recfile *f)
 }
 
 /*
- * Set s, of size bytes, to the file of that name, which is a line, without its
- * newline, and cut if it is longer.  Return false, with s as it was, if there
- * is none, or it is empty.
+ * Set s, of size bytes, to the file of that name in r, which is a line, without
+ * its newline, and cut if it is longer.  Return false, with s as it was, if
+ * there is none, or it is empty.
  */
 bool
 linuxrec_line(const struct linuxrec *r, const char *name, char *s, size_t size)
@@ -312,8 +317,8 @@ linuxrec_line(const struct linuxrec *r, const char *name, char *s, size_t size)
 }
 
 /*
- * Set word, of n bytes, to the machine type that a Linux record names, in Plan
- * 9's words; "" where there is no record of Linux.  Return word.
+ * Set word, of n bytes, to the machine type that rec, a Linux record, names, in
+ * Plan 9's words; "" where there is no record of Linux.  Return word.
  */
 const char *
 linuxrec_cputype(const struct file *rec, char *word, size_t n)

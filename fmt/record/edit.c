@@ -40,9 +40,9 @@ edit_file(struct buf *b, const struct recfile *f, recedit_fn edit, void *arg)
 }
 
 /*
- * Put the first line of a record into b, and its files, in their own order,
- * as edit wants them.  r is that record taken apart, and is only to be closed
- * afterwards.  0 or -1.
+ * Put the first line of rec, a record, into b, and its files, in their own
+ * order, as edit, with arg before them, wants them. r is that record taken
+ * apart, and is only to be closed afterwards.  Return 0, or -1 with errstr.
  */
 int
 linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,
@@ -66,10 +66,10 @@ linuxrec_copy(struct buf *b, const struct file *rec, struct linuxrec *r,
 }
 
 /*
- * Let edit change the files of a process's Linux record, and put those n of
- * more behind them whose names none has.  Where there is no proc record, one
- * for that machine type is made.  1; 0, with nothing done, where the proc
- * record is not of Linux; or -1.
+ * Let edit, with arg, change the files of the Linux record of process p, and
+ * put those n of more behind them whose names none has.  Where there is no proc
+ * record, one for the machine cputype is made.  Return 1; 0, with nothing done,
+ * where the proc record is not of Linux; or -1 with errstr.
  */
 int
 linuxrec_edit(struct proc *p, const char *cputype, recedit_fn edit, void *arg,

@@ -33,6 +33,9 @@ exclude_new(void)
 	return x;
 }
 
+/*
+ * Free x, or NULL.
+ */
 void
 exclude_free(struct exclude *x)
 {
@@ -124,8 +127,8 @@ word_add(struct exclude *x, const char *s)
 }
 
 /*
- * Leave out what the words tell, which are divided by commas.  0, or -1 with
- * errstr.
+ * Have x leave out what words tell, which are divided by commas.  Return 0, or
+ * -1 with errstr.
  */
 int
 exclude_add(struct exclude *x, const char *words)
@@ -298,10 +301,10 @@ leave_carried(struct exclude *x, struct proc *p)
 }
 
 /*
- * Leave the secrets that x tells of out of a process of s, or of a file that
- * is carried along: after all processes that may have it mapped.  warn is
- * told, with arg before the sentence, what cannot be known.  Return 0, or -1
- * with errstr.
+ * Leave the secrets that x tells of out of p, a process of s, or a file that is
+ * carried along: after all processes that may have it mapped. warn is told,
+ * with arg before the sentence, what cannot be known.  Return 0, or -1 with
+ * errstr.
  */
 int
 exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
@@ -339,7 +342,8 @@ exclude_proc(struct exclude *x, struct snap *s, struct proc *p,
 }
 
 /*
- * Leave the secrets that x tells of out of all of s, as exclude_proc.
+ * Leave the secrets that x tells of out of all of s, as exclude_proc, which
+ * tells of warn and arg.  Return 0, or -1 with errstr.
  */
 int
 exclude_snap(struct exclude *x, struct snap *s,

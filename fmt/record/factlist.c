@@ -37,8 +37,10 @@ subject_word(enum subject subject)
 }
 
 /*
- * Add a fact, whose value has n bytes: those that are NUL become blanks, and
- * blanks and newlines at its end are left out.
+ * Add a fact to l, with its subject, its place in the order of these, and its
+ * key; its value has n bytes: those that are NUL become blanks, and blanks and
+ * newlines at its end are left out.  All are copied.  Return 0, or -1 with
+ * errstr.
  */
 int
 factlist_add(struct factlist *l, enum subject subject, uint64_t order,
@@ -97,7 +99,7 @@ fact_cmp(const void *x, const void *y)
 }
 
 /*
- * Bring facts into the order in which lists are compared.
+ * Bring the facts of l into the order in which lists are compared.
  */
 void
 factlist_sort(struct factlist *l)
@@ -106,6 +108,9 @@ factlist_sort(struct factlist *l)
 		qsort(l->v, l->n, sizeof *l->v, fact_cmp);
 }
 
+/*
+ * Free the facts of l, which is empty then.
+ */
 void
 factlist_free(struct factlist *l)
 {
@@ -168,8 +173,8 @@ change_both(struct changes *l, const struct fact *a, const struct fact *b)
 }
 
 /*
- * List what differs from one list of facts to another, of what both tell; the
- * caller frees the array.
+ * List in l what differs from one list of facts, was, to another, is, of what
+ * both tell; the caller frees the array.  Return 0, or -1 with errstr.
  */
 int
 factlist_diff(struct changes *l, const struct factlist *was,

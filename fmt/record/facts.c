@@ -101,7 +101,8 @@ facts_record(struct factlist *l, const struct linuxrec *r,
 
 /*
  * Set *l, which is all zero, to what is known of process p of s, beside its
- * memory.  The caller frees it, after a failure too.
+ * memory.  Return 0, or -1 with errstr.  The caller frees it, after a failure
+ * too.
  */
 int
 proc_facts(struct factlist *l, struct snap *s, struct proc *p)
@@ -120,9 +121,9 @@ proc_facts(struct factlist *l, struct snap *s, struct proc *p)
 }
 
 /*
- * Set *o to who a process or thread was when it was taken: in a snapshot of
- * several it may have another number.  Return -1 with errstr if its record is
- * damaged.
+ * Set *o to who p, a process or thread, was when it was taken: in a snapshot of
+ * several it may have another number.  Return 0, or -1 with errstr if its
+ * record is damaged.
  */
 int
 proc_identity(struct identity *o, struct proc *p)

@@ -153,7 +153,8 @@ facts_descriptor(struct factlist *l, const struct linuxrec *r,
 }
 
 /*
- * Add the descriptors of a process.
+ * Add the descriptors of a process to l, as its record r tells.  Return 0, or
+ * -1 with errstr.
  */
 int
 facts_descriptors(struct factlist *l, const struct linuxrec *r)
@@ -176,8 +177,8 @@ facts_descriptors(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add the environment that a process was given, as the kernel tells it:
- * environ of proc(5).
+ * Add to l the environment that a process was given, as the kernel tells it:
+ * environ of proc(5), in its record r.  Return 0, or -1 with errstr.
  */
 int
 facts_environ(struct factlist *l, const struct linuxrec *r)
@@ -223,7 +224,8 @@ limit_text(char *s, size_t size, uint64_t v)
 }
 
 /*
- * Add resource limits, the soft one and the hard one.
+ * Add to l the resource limits of record r, the soft one and the hard one.
+ * Return 0, or -1 with errstr.
  */
 int
 facts_limits(struct factlist *l, const struct linuxrec *r)
@@ -252,7 +254,8 @@ facts_limits(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add what status tells: credentials, and which signals are ignored or caught.
+ * Add to l what status of record r tells: credentials, and which signals are
+ * ignored or caught.  Return 0, or -1 with errstr.
  */
 int
 facts_status(struct factlist *l, const struct linuxrec *r)
@@ -295,7 +298,8 @@ facts_status(struct factlist *l, const struct linuxrec *r)
 }
 
 /*
- * Add what is done at each signal: sigaction of the record.
+ * Add to l what is done at each signal: sigaction of record r.  Return 0, or -1
+ * with errstr.
  */
 int
 facts_signals(struct factlist *l, const struct linuxrec *r)

@@ -70,8 +70,8 @@ status_print(struct buf *b, const struct taskstate *st)
 }
 
 /*
- * Add the files that tell the state of a process or thread, which is *st and,
- * put into it here, what *t tells.
+ * Add to r the files that tell the state of p, a process or thread, which is
+ * *st and, put into it here, what *t tells.
  */
 void
 record_state(struct filelist *r, const struct proc *p, const struct task *t,
@@ -90,7 +90,7 @@ record_state(struct filelist *r, const struct proc *p, const struct task *t,
 }
 
 /*
- * maps, as proc_pid_maps(5) has it.
+ * Add to r maps of the mappings l, as proc_pid_maps(5) has it.
  */
 void
 record_maps(struct filelist *r, const struct vmas *l)
@@ -122,8 +122,9 @@ record_maps(struct filelist *r, const struct vmas *l)
 }
 
 /*
- * Give a process or thread the record, the small files of Plan 9, made of a
- * task whose registers are those of the record, and its state.
+ * Give process or thread p the record r, the small files of Plan 9, made of
+ * task t, whose registers are those of the record, and its state st.  Return 0,
+ * or -1 with errstr.
  */
 int
 record_pack(struct filelist *r, struct proc *p, const struct taskstate *st,

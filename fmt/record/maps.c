@@ -85,9 +85,9 @@ segments(struct vmas *l, struct image *mem)
 }
 
 /*
- * Set *l, which is all zero, to the mappings of a process, in the order of
- * their addresses and without overlaps; the caller frees them, after a failure
- * too.
+ * Set *l, which is all zero, to the mappings of process p, in the order of
+ * their addresses and without overlaps.  Return 0, or -1 with errstr; the
+ * caller frees them, after a failure too.
  */
 int
 proc_vmas(const struct proc *p, struct vmas *l)

@@ -23,7 +23,7 @@ opened_next(struct scan *files, struct opened *o)
 
 /*
  * Set *id to the number of the open file description that descriptor fd of a
- * process leads to, as its record tells.  Return false if it does not.
+ * process leads to, as its record r tells.  Return false if it does not.
  */
 bool
 linuxrec_opened(const struct linuxrec *r, uint64_t fd, uint64_t *id)
@@ -43,8 +43,9 @@ linuxrec_opened(const struct linuxrec *r, uint64_t fd, uint64_t *id)
 }
 
 /*
- * Return what stands behind a key, which ends in a blank, on the first line of
- * a file that begins with it, and set *len to its bytes.  NULL if no line does.
+ * Return what stands behind key, which ends in a blank, on the first line of
+ * file f that begins with it, and set *len to its bytes.  Return NULL if no
+ * line does.
  */
 const char *
 recfile_value(const struct recfile *f, const char *key, size_t *len)

@@ -32,8 +32,8 @@ add_missing(struct buf *b, const char *name, const struct image *im)
 }
 
 /*
- * Put the file CARRIED of a record into b: device and inode as maps has them,
- * and the path.
+ * Put the file CARRIED of a record into b, for c: device and inode as maps has
+ * them, and the path.
  */
 void
 carried_put(struct buf *b, const struct carried *c)
@@ -87,9 +87,10 @@ give(struct proc *p, struct buf *b)
 }
 
 /*
- * Make a Linux record of n named files, of which file is carried along and of
- * what is missing from the process's memory, and give it to the process.  The
- * machine type is in Plan 9's words; names are good paths, each once.  0 or -1.
+ * Make a Linux record of the n files at file, of which file is carried along
+ * and of what is missing from the memory of process p, and give it to p.  The
+ * machine cputype is in Plan 9's words; names are good paths, each once.
+ * Return 0, or -1 with errstr.
  */
 int
 linuxrec_pack(struct proc *p, const char *cputype, const struct file *file,
@@ -133,8 +134,9 @@ drop_missing(void *arg, const struct recfile *f, char *name, size_t most,
 }
 
 /*
- * Put what is missing now into a process's Linux record, behind its other
- * files.  Return 1; 0 if the process has no such record; -1 on an error.
+ * Put what is missing now into the Linux record of process p, behind its other
+ * files.  Return 1; 0 if the process has no such record; -1 with errstr on an
+ * error.
  */
 int
 linuxrec_update(struct proc *p)

@@ -117,8 +117,8 @@ pages_cmp(const void *a, const void *b)
 }
 
 /*
- * List what is known of the pages of an image, which may be NULL.  The
- * caller frees the list, after a failure too.
+ * List in l what is known of the pages of im, which may be NULL.  Return 0, or
+ * -1 with errstr.  The caller frees the list, after a failure too.
  */
 int
 pages_snap(struct pagelist *l, struct image *im)
@@ -236,8 +236,9 @@ pages_at(const struct pagelist *l, size_t *i, uint64_t addr, uint64_t *end)
 }
 
 /*
- * List what changed from one image, and its mappings, to another; each image
- * may be NULL.  The caller frees the list, after a failure too.
+ * List in out what changed from the image old, and its mappings was, to the
+ * image new, and its mappings is; each image may be NULL.  Return 0, or -1 with
+ * errstr.  The caller frees the list, after a failure too.
  */
 int
 pages_compare(struct pagelist *out, struct image *old, const struct vmas *was,

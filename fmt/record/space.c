@@ -24,9 +24,10 @@ space_record(struct space *sp, const struct proc *p, const struct linuxrec *r)
 }
 
 /*
- * Fill in the address space of a process, or of that which a thread belongs
- * to.  The caller frees it, after a failure too; then gone tells whether the
- * snapshot has no such process.
+ * Fill in sp with the address space of process pid of s, or of that which
+ * thread pid belongs to.  Return 0, or -1 with errstr.  The caller frees it,
+ * after a failure too; then gone tells whether the snapshot has no such
+ * process.
  */
 int
 space_snap(struct space *sp, struct snap *s, uint64_t pid)

@@ -176,7 +176,7 @@ state_set(struct taskstate *st, const struct proc *p,
 }
 
 /*
- * Return what is known of a process or thread, which stays its own until one
+ * Return what is known of p, a process or thread, which stays its own until one
  * of its files changes.  NULL, with the error string set, if its record is
  * damaged.
  */
@@ -198,9 +198,9 @@ state_get(struct proc *p)
 }
 
 /*
- * Return how many bytes a page has, on the machine on which a process of s or a
- * file that is carried along was: as its auxiliary vector tells, or that of
- * another process; else the least that such a machine has.  One whose record
+ * Return how many bytes a page has, on the machine on which p, a process of s
+ * or a file that is carried along, was: as its auxiliary vector tells, or that
+ * of another process; else the least that such a machine has.  One whose record
  * is damaged does not tell.
  */
 uint64_t
@@ -226,8 +226,8 @@ snap_page(struct snap *s, struct proc *p)
 }
 
 /*
- * Give a process what its reader knows of it.  The record is there, and what
- * borrows is set from it here.
+ * Give process p what its reader knows of it, st, which is copied.  The record
+ * is there, and what borrows is set from it here.  Return 0, or -1 with errstr.
  */
 int
 state_give(struct proc *p, const struct taskstate *st)

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Return the bytes of a file as a string, the caller's; NULL if there is none
- * or no memory for it.
+ * Return the bytes of the file of that name in record r as a string, the
+ * caller's; NULL if there is none or no memory for it.
  */
 char *
 words_text(const struct linuxrec *r, const char *name)
@@ -28,8 +28,9 @@ words_text(const struct linuxrec *r, const char *name)
 }
 
 /*
- * Begin with a file of a process's record: 1; 0 if it has none; or -1.  It is
- * ended with words_close in all cases.
+ * Begin to read by w the file of that name in r, the record of process pid.
+ * Return 1; 0 if it has none; or -1 with errstr.  It is ended with words_close
+ * in all cases.
  */
 int
 words_open(struct words *w, const struct linuxrec *r, uint64_t pid,
@@ -52,6 +53,9 @@ words_open(struct words *w, const struct linuxrec *r, uint64_t pid,
 	return 1;
 }
 
+/*
+ * Free what words_open made of w.
+ */
 void
 words_close(struct words *w)
 {
@@ -60,7 +64,8 @@ words_close(struct words *w)
 }
 
 /*
- * Set the error string: the line at hand is not what it should be.  -1.
+ * Set the error string: the line at hand of w is not what it should be, which
+ * want tells.  Return -1.
  */
 int
 words_bad(const struct words *w, const char *want)
@@ -70,8 +75,8 @@ words_bad(const struct words *w, const char *want)
 }
 
 /*
- * Divide the rest of a line into words: 0, or -1 if they are too many or one
- * is empty.
+ * Divide s, the rest of a line, into words of w.  Return 0, or -1 with errstr
+ * if they are too many or one is empty.
  */
 int
 words_split(struct words *w, char *s)
@@ -91,8 +96,8 @@ words_split(struct words *w, char *s)
 }
 
 /*
- * Go to the next line, whose first word is w->word[0], and whose others are
- * w->rest: 1, or 0 at the end.
+ * Go to the next line of w, whose first word is w->word[0], and whose others
+ * are w->rest.  Return 1, or 0 at the end.
  */
 int
 words_key(struct words *w)
@@ -116,7 +121,8 @@ words_key(struct words *w)
 }
 
 /*
- * Go to the next line, in words: 1; 0 at the end; or -1.
+ * Go to the next line of w, in words.  Return 1; 0 at the end; or -1 with
+ * errstr.
  */
 int
 words_next(struct words *w)
@@ -156,8 +162,9 @@ number_parse(const char *s, char kind, uint64_t *v)
 }
 
 /*
- * Return true if the words from the skip-th on are numbers as form has them, a
- * letter of number_parse each, and no more.  They go to v.
+ * Return true if the words of w from number skip on, which count from 0, are
+ * numbers as form has them, a letter of number_parse each, and no more.  They
+ * go to v.
  */
 bool
 words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
@@ -174,8 +181,8 @@ words_form(const struct words *w, size_t skip, const char *form, uint64_t *v)
 
 /*
  * Set *bytes, in place of what it was, which is freed, to the *len bytes of
- * which hex, in a line that begins with a key, has two digits each.  Return 0,
- * or -1 with errstr.
+ * which hex, in a line of w that begins with a key, has two digits each.
+ * Return 0, or -1 with errstr.
  */
 int
 words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
@@ -202,8 +209,9 @@ words_bytes(const struct words *w, const char *hex, uint8_t **bytes,
 }
 
 /*
- * Read a file that is one line of numbers, as form has them, into v.  Return 1;
- * 0 if there is none; or -1.  what is such a line in words, for errstr.
+ * Read the file of that name in r, the record of process pid, which is one line
+ * of numbers, as form has them, into v.  Return 1; 0 if there is none; or -1
+ * with errstr, for which what is such a line in words.
  */
 int
 words_one(const struct linuxrec *r, uint64_t pid, const char *name,
@@ -221,7 +229,7 @@ words_one(const struct linuxrec *r, uint64_t pid, const char *name,
 }
 
 /*
- * Set *part to the part of a snapshot that a process is of: what was taken at
+ * Set *part to the part of a snapshot that process p is of: what was taken at
  * once.  Return 0, or -1 with errstr.
  */
 int

@@ -257,8 +257,9 @@ static const struct source_ops checked_ops = {
 };
 
 /*
- * A source of the pages of r's stream, which has a trailer, from the sources
- * of its pages and of all its bytes.
+ * Make a source of the pages of r's stream, which has a trailer, from page, the
+ * source of its pages, and all, that of all its bytes; each may be NULL, which
+ * is a failure.  Return it, or NULL with errstr.
  */
 struct source *
 source_checked(struct reader *r, struct source *page, struct source *all)
@@ -293,8 +294,8 @@ source_checked(struct reader *r, struct source *page, struct source *all)
 }
 
 /*
- * Return 0 if bytes from..to (exclusive) of the stream are as the sums of its
- * trailer tell, or nothing tells; else -1 with errstr.
+ * Return 0 if bytes from..to (exclusive) of the stream of r are as the sums of
+ * its trailer tell, or nothing tells; else -1 with errstr.
  */
 int
 reader_check(struct reader *r, uint64_t from, uint64_t to)

@@ -74,8 +74,8 @@ proc_compare(const struct proc *p, const struct proc *q)
 }
 
 /*
- * Return 0 if two models are the same, process for process and page for page;
- * else -1, and errstr tells where they differ first.
+ * Return 0 if models a and b are the same, process for process and page for
+ * page; else -1, and errstr tells where they differ first.
  */
 int
 snap_compare(struct snap *a, struct snap *b)

@@ -11,7 +11,8 @@
 #include <string.h>
 
 /*
- * Tell o->warn, in a sentence, what is lost or what is wrong.
+ * Tell o->warn of r, in a sentence made of fmt as printf(3) does, what is lost
+ * or what is wrong.
  */
 void
 salvage_say(const struct reader *r, const char *fmt, ...)
@@ -67,7 +68,8 @@ damage_find(struct reader *r)
 
 /*
  * Return true if one of the bytes from..to (exclusive) of the stream is in a
- * damaged megabyte; *bad is set to the first such, if bad is not NULL.
+ * megabyte that d has as damaged; *bad is set to the first such, if bad is not
+ * NULL.
  */
 bool
 damage_in(const struct damage *d, uint64_t from, uint64_t to, uint64_t *bad)
@@ -86,6 +88,9 @@ damage_in(const struct damage *d, uint64_t from, uint64_t to, uint64_t *bad)
 	return false;
 }
 
+/*
+ * Free what d has: nothing is damaged then.
+ */
 void
 damage_free(struct damage *d)
 {
@@ -132,10 +137,10 @@ damage_spool(struct reader *r)
 }
 
 /*
- * Look for the trailer of a stream of which what is whole is to be read.  One
- * is good for something, too, that is not where it should be because bytes
- * before it are gone; without any, and if it cannot be read, the stream is
- * scanned.  0 or -1.
+ * Look for the trailer of the stream of r, of which what is whole is to be
+ * read.  One is good for something, too, that is not where it should be because
+ * bytes before it are gone; without any, and if it cannot be read, the stream
+ * is scanned.  Return 0, or -1 with errstr.
  */
 int
 damage_trailer(struct reader *r)

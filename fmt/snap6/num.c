@@ -28,7 +28,7 @@ static const char pair[] =
     "8081828384858687888990919293949596979899";
 
 /*
- * Put the four digits of a number below 10^4 at s.
+ * Put the four digits of v, a number below 10^4, at s.
  */
 void
 num_last(char *s, uint32_t v)
@@ -38,7 +38,7 @@ num_last(char *s, uint32_t v)
 }
 
 /*
- * Put the eight digits of a number below 10^8 at s.
+ * Put the eight digits of v, a number below 10^8, at s.
  */
 void
 num_low(char *s, uint32_t v)
@@ -48,8 +48,8 @@ num_low(char *s, uint32_t v)
 }
 
 /*
- * Put a number at s: 11 columns, right-justified, and a blank.  Returns
- * where it ends.
+ * Put number v at s: 11 columns, right-justified, and a blank.  Return where it
+ * ends, SNAP6_NUMMOST bytes behind s at the most.
  */
 char *
 num_format(char *s, uint64_t v)
@@ -73,7 +73,7 @@ num_format(char *s, uint64_t v)
 }
 
 /*
- * Return whether this is the type of a record that snap(6) has.
+ * Return whether name is the type of a record that snap(6) has.
  */
 bool
 snap6_known(const char *name)
@@ -87,7 +87,8 @@ snap6_known(const char *name)
 }
 
 /*
- * The stream has fewer bytes than it should.
+ * Tell that the stream of r has fewer bytes than it should, in what was being
+ * read.  Return -1 with errstr.
  */
 int
 reader_short(struct reader *r, const char *what)
@@ -100,8 +101,9 @@ reader_short(struct reader *r, const char *what)
 }
 
 /*
- * Read a number: 12 bytes, and one more while the last is a digit; blanks,
- * digits, blanks, the last byte a blank.
+ * Read a number into *num: 12 bytes, and one more while the last is a digit;
+ * blanks, digits, blanks, the last byte a blank. what is its name, for errors.
+ * Return 0, or -1 with errstr.
  */
 int
 read_num(struct reader *r, const char *what, uint64_t *num)
@@ -139,8 +141,9 @@ read_num(struct reader *r, const char *what, uint64_t *num)
 }
 
 /*
- * Read a line, of which some bytes have been read already, without its
- * newline into line (SNAP6_LINE bytes), with something else for a NUL.
+ * Read a line, of which so many bytes have been read before, without its
+ * newline into line (SNAP6_LINE bytes), with nul for a NUL. what is its name,
+ * for errors.  Return 0, or -1 with errstr.
  */
 int
 read_line(struct reader *r, const char *what, size_t before, char nul,
@@ -170,7 +173,8 @@ read_line(struct reader *r, const char *what, size_t before, char nul,
 }
 
 /*
- * Copy n bytes of the stream; memory grows as they come.
+ * Add n bytes of the stream of r to b; memory grows as they come.  Return 0, or
+ * -1 with errstr.
  */
 int
 read_bytes(struct reader *r, struct buf *b, uint64_t n)
@@ -195,7 +199,8 @@ read_bytes(struct reader *r, struct buf *b, uint64_t n)
 }
 
 /*
- * Return how many bytes of the stream are left; UINT64_MAX if nobody knows.
+ * Return how many bytes of the stream of r are left; UINT64_MAX if nobody
+ * knows.
  */
 uint64_t
 reader_rest(const struct reader *r)
@@ -206,9 +211,9 @@ reader_rest(const struct reader *r)
 }
 
 /*
- * Return whether raw pages are copied as they come, for which the stream is
- * read in order: those of a pipe; and of a compressed file if there is a store
- * for them, where they need not be inflated again.
+ * Return whether r copies raw pages as they come, for which the stream is read
+ * in order: those of a pipe; and of a compressed file if there is a store for
+ * them, where they need not be inflated again.
  */
 bool
 reader_copies(const struct reader *r)
@@ -218,9 +223,9 @@ reader_copies(const struct reader *r)
 }
 
 /*
- * Return true if the reader may go to the end of the stream, and a trailer
- * there, before it reads the rest.  Where pages are copied as they come, all is
- * read in order, once.
+ * Return true if r may go to the end of the stream, and a trailer there, before
+ * it reads the rest.  Where pages are copied as they come, all is read in
+ * order, once.
  */
 bool
 reader_seeks(const struct reader *r)
@@ -229,7 +234,7 @@ reader_seeks(const struct reader *r)
 }
 
 /*
- * Count n bytes of memory more that are taken by what the stream tells of.
+ * Count n bytes of memory more that are taken by what the stream of r tells of.
  * Return 0; -1 with errstr if that is too much for what it really has.
  */
 int

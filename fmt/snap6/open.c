@@ -4,8 +4,9 @@
 #include "snap6.h"
 
 /*
- * Read a snapshot by read from a path, or from standard input where it is NULL
- * or "-"; it may be compressed with gzip or zstd.  NULL on an error.
+ * Read a snapshot, by read with options o, from a path, or from standard input
+ * where it is NULL or "-"; it may be compressed with gzip or zstd.  Return it,
+ * or NULL with errstr.
  */
 struct snap *
 snap6_stream(const char *path, const struct readopts *o,
@@ -32,7 +33,7 @@ out:
 
 /*
  * Read a snap(6) stream, and nothing else, from a path as snap6_stream, with
- * options as snap6_read.
+ * options o as snap6_read.  Return it, or NULL with errstr.
  */
 struct snap *
 snap6_open(const char *path, const struct readopts *o)

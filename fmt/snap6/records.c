@@ -32,7 +32,8 @@ at_record(struct reader *r)
 }
 
 /*
- * Read the length of a data record, and its data.
+ * Read the length of a data record, and its data, from r into b.  Return 0, or
+ * -1 with errstr.
  */
 int
 read_body(struct reader *r, struct buf *b)
@@ -53,7 +54,8 @@ read_body(struct reader *r, struct buf *b)
 }
 
 /*
- * Read the rest of a data record of r->proc.
+ * Read the rest of a data record of that name of r->proc.  Return 0, or -1 with
+ * errstr.
  */
 int
 read_data(struct reader *r, const char *name)
@@ -88,8 +90,8 @@ fail:
 }
 
 /*
- * Return the text or memory of r->proc for another record of it, made when
- * there is none; NULL with errstr.
+ * Return the text or memory, which kind is, of r->proc for another record of
+ * it, made when there is none; NULL with errstr.
  */
 struct image *
 reader_image(struct reader *r, enum image_kind kind)
@@ -165,7 +167,8 @@ another_begins(struct input *in)
 }
 
 /*
- * Read the header of a record: the process id, and the type into name.
+ * Read the header of a record from r: the process id into *pid, and the type
+ * into name.  Return 0, or -1 with errstr.
  */
 int
 read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
@@ -187,7 +190,8 @@ read_head(struct reader *r, uint64_t *pid, char name[SNAP6_LINE])
 }
 
 /*
- * Let r->proc be the process of that number.
+ * Let r->proc be the process with number pid, which is made when there is none.
+ * Return 0, or -1 with errstr.
  */
 int
 reader_proc(struct reader *r, uint64_t pid)
@@ -201,7 +205,8 @@ reader_proc(struct reader *r, uint64_t pid)
 }
 
 /*
- * Note that a record of r->proc has been read, of len bytes from start on.
+ * Note that a record of r->proc, with that name, has been read, of len bytes
+ * from byte start of the stream on.
  */
 void
 reader_done(struct reader *r, const char *name, uint64_t start, uint64_t len)
@@ -214,7 +219,7 @@ reader_done(struct reader *r, const char *name, uint64_t start, uint64_t len)
 }
 
 /*
- * Read one record.
+ * Read one record from r.  Return 0, or -1 with errstr.
  */
 int
 read_record(struct reader *r)

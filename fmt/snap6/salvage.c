@@ -29,8 +29,9 @@ struct tell {			/* lost pages, to be told of */
 };
 
 /*
- * The segment being read is cut short: keep what was described of it, and
- * note that the rest is missing.
+ * Keep what was described of the segment that r is reading into im, which is
+ * cut short, and note that the rest is missing.  Return 0, with errstr as it
+ * was, or -1 with errstr.
  */
 int
 salvage_segment(struct reader *r, struct image *im)
@@ -245,9 +246,9 @@ proc_list(struct reader *r, struct proc *p)
 }
 
 /*
- * Take what is damaged out of a snapshot that was read in spite of it, and the
- * process that was begun where it could not be read, if nothing is known of
- * it but a number.
+ * Take what is damaged out of the snapshot that r read in spite of it, and, if
+ * that failed, the process that was begun where it could not be read, if
+ * nothing is known of it but a number.  Return 0, or -1 with errstr.
  */
 int
 salvage_snap(struct reader *r, bool failed)

@@ -13,7 +13,8 @@
 #include <string.h>
 
 /*
- * Set r->src to where the bytes of raw pages will be read from.
+ * Set r->src to where the bytes of raw pages will be read from.  Return 0, or
+ * -1 with errstr.
  */
 int
 reader_source(struct reader *r)
@@ -288,7 +289,7 @@ read_pages(struct reader *r)
 }
 
 /*
- * Read one segment into an image.
+ * Read one segment from r into im.  Return 0, or -1 with errstr.
  */
 int
 read_segment(struct reader *r, struct image *im)

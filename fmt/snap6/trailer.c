@@ -25,6 +25,9 @@ enum {
 	RAWRUN_MOST = (1 << 26) - 1
 };
 
+/*
+ * Free what x has made: there will be no index.
+ */
 void
 indexer_free(struct indexer *x)
 {
@@ -77,7 +80,7 @@ run_end(struct indexer *x)
 }
 
 /*
- * Note that a record begins.
+ * Note in x that a record of process pid, with that name, begins.
  */
 void
 indexer_record(struct indexer *x, uint64_t pid, const char *name)
@@ -104,7 +107,7 @@ indexer_record(struct indexer *x, uint64_t pid, const char *name)
 }
 
 /*
- * Note that a mem record has n segments.
+ * Note in x that a mem record has n segments.
  */
 void
 indexer_segments(struct indexer *x, uint64_t n)
@@ -114,7 +117,7 @@ indexer_segments(struct indexer *x, uint64_t n)
 }
 
 /*
- * Note that a segment begins: its base, and its length in bytes.
+ * Note in x that a segment begins: its base, and its length len in bytes.
  */
 void
 indexer_segment(struct indexer *x, uint64_t base, uint64_t len)
@@ -163,8 +166,8 @@ raw_add(struct indexer *x, uint64_t place, uint64_t n)
 }
 
 /*
- * Raw pages, with their place in the order of description; few enough to
- * have been one finding.
+ * Note in x that n raw pages follow, with the place of the first in the order
+ * of description; few enough to have been one finding.
  */
 void
 indexer_raw(struct indexer *x, uint64_t place, uint64_t n)
@@ -178,7 +181,7 @@ indexer_raw(struct indexer *x, uint64_t place, uint64_t n)
 }
 
 /*
- * Kilobytes that are all zero, n of them.
+ * Note in x that n kilobytes follow that are all zero.
  */
 void
 indexer_zero(struct indexer *x, uint64_t n)
@@ -238,7 +241,8 @@ raw_find(struct indexer *x, uint64_t place)
 }
 
 /*
- * References to n raw pages from a place on, which took so many bytes.
+ * Note in x that references follow to n raw pages from a place on, which took
+ * so many bytes.
  */
 void
 indexer_same(struct indexer *x, uint64_t place, uint64_t n, uint64_t bytes)
@@ -268,8 +272,8 @@ indexer_same(struct indexer *x, uint64_t place, uint64_t n, uint64_t bytes)
 }
 
 /*
- * The record has ended: its length, and where in the stream.  An index that
- * gets too dear is given up.
+ * Note in x that the record has ended: its length len in bytes, and at which
+ * byte of the stream, pos.  An index that gets too dear is given up.
  */
 void
 indexer_length(struct indexer *x, uint64_t len, uint64_t pos)
@@ -309,8 +313,9 @@ trailer_files(struct buf *b, const struct indexer *x, const struct sums *s,
 }
 
 /*
- * Make the whole record, into an empty buffer: with the index, unless it
- * would take more than 1% of the stream.
+ * Make the whole trailer into b, which is empty: with the index x, unless it
+ * would take more than 1% of the stream, and the sums s.  Return 0, or -1 with
+ * errstr.
  */
 int
 trailer_make(struct buf *b, const struct indexer *x, const struct sums *s)

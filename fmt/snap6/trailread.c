@@ -20,9 +20,9 @@ enum {
 };
 
 /*
- * Return whether the stream goes on with a trailer, or what was one, as far as
- * its first bytes tell.  Of what only was one they may be another spelling of
- * them.
+ * Return whether the stream in goes on with a trailer, or what was one, as far
+ * as its first bytes tell.  Of what only was one they may be another spelling
+ * of them.
  */
 enum trailer_kind
 trailer_here(struct input *in)
@@ -47,8 +47,8 @@ trailer_here(struct input *in)
 }
 
 /*
- * Return true if n bytes are those of a record that process 0 cannot have, for
- * a trailer begins so.
+ * Return true if the n bytes at p are those of a record that process 0 cannot
+ * have, for a trailer begins so.
  */
 bool
 trailer_begins(const uint8_t *p, size_t n)
@@ -58,7 +58,8 @@ trailer_begins(const uint8_t *p, size_t n)
 }
 
 /*
- * Return true if n bytes at the end of a stream say that they end a trailer.
+ * Return true if the n bytes at p, at the end of a stream, say that they end a
+ * trailer.
  */
 bool
 trailer_ends(const uint8_t *p, size_t n)
@@ -160,10 +161,10 @@ trailer_parse(struct trailer *t, uint64_t pos)
 }
 
 /*
- * Take a record as a trailer, which begins at byte pos of its stream: -1 if
- * it is none.  On a failure t->pos tells where it begins, and t->moved, that
- * it is in order but for its place.  Ended with trailer_free, after a failure
- * too; it owns what is in b.
+ * Take the record b as trailer t, which begins at byte pos of its stream.
+ * Return 0; or -1 with errstr if it is none: then t->pos tells where it begins,
+ * and t->moved, that it is in order but for its place.  Ended with
+ * trailer_free, after a failure too; it owns what is in b.
  */
 int
 trailer_take(struct trailer *t, const struct buf *b, uint64_t pos)
@@ -176,7 +177,7 @@ trailer_take(struct trailer *t, const struct buf *b, uint64_t pos)
 }
 
 /*
- * Return how many bytes a trailer that begins at byte pos of a stream has at
+ * Return how many bytes a trailer that begins at byte pos of stream in has at
  * most.
  */
 uint64_t
@@ -217,10 +218,10 @@ trailer_read(struct trailer *t, struct input *in)
 }
 
 /*
- * Look for a trailer at the end of a stream that is a file, and read it: 1;
- * 0 if there is none, with why in the error string and t as trailer_take
- * leaves it; -1 if it cannot be read.  Afterwards the stream is at its
- * beginning.  Ended with trailer_free.
+ * Look for a trailer at the end of stream in, which is a file, and read it into
+ * t.  Return 1; 0 if there is none, with why in the error string and t as
+ * trailer_take leaves it; -1 with errstr if it cannot be read.  Afterwards the
+ * stream is at its beginning.  Ended with trailer_free.
  */
 int
 trailer_find(struct trailer *t, struct input *in)
@@ -247,6 +248,9 @@ trailer_find(struct trailer *t, struct input *in)
 	return rc;
 }
 
+/*
+ * Free the bytes of t.
+ */
 void
 trailer_free(struct trailer *t)
 {
@@ -255,8 +259,8 @@ trailer_free(struct trailer *t)
 }
 
 /*
- * Return true if megabyte mb of a stream is as it was when the trailer was
- * made.
+ * Return true if megabyte mb of a stream, whose sums are s, is as it was when
+ * its trailer t was made.
  */
 bool
 trailer_sound(const struct trailer *t, const struct sums *s, uint64_t mb)

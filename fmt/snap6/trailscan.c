@@ -112,8 +112,8 @@ trailer_refuse(struct reader *r, uint64_t at)
 }
 
 /*
- * Read a record that begins as a trailer of that kind does.  The sums end
- * where the first one begins.
+ * Read from r a record that begins as a trailer of that kind does.  The sums
+ * end where the first one begins.  Return 0, or -1 with errstr.
  */
 int
 read_trailer(struct reader *r, enum trailer_kind kind)

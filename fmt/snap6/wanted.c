@@ -95,9 +95,10 @@ sum_add(struct proc *p, const char *name, const struct buf *b)
 }
 
 /*
- * Give the data of a record to the process that is being read, and of a Linux
- * record what is wanted; another record is empty, or is none if it was said to
- * be of no use.  What is in b is taken over.  Return 0, or -1 with errstr.
+ * Give the data of a record of that name to the process that r is reading, and
+ * of a Linux record what is wanted; another record is empty, or is none if it
+ * was said to be of no use.  What is in b is taken over.  Return 0, or -1 with
+ * errstr.
  */
 int
 reader_keep(struct reader *r, const char *name, struct buf *b)

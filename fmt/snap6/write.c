@@ -263,9 +263,9 @@ write_mem(struct snap6 *w, const struct image *im)
 }
 
 /*
- * Write one process or thread.  Its counts are set to what was written;
- * what cannot be read is told to warn, or is an error where the process has
- * no Linux record to note it in.
+ * Write one process or thread, p, with w.  Its counts are set to what was
+ * written; what cannot be read is told to warn, or is an error where the
+ * process has no Linux record to note it in.  Return 0, or -1 with errstr.
  */
 int
 snap6_put(struct snap6 *w, struct proc *p)
@@ -304,10 +304,11 @@ snap6_free(struct snap6 *w)
 }
 
 /*
- * Begin to write a snapshot with that first line; warn (with arg before the
- * sentence) is told of what cannot be read, which makes it incomplete.
- * Processes are put into it one by one, and their texts and memories stay as
- * they are until snap6_end, for what comes later may be the same.
+ * Begin to write a snapshot with the first line header to out; warn (with arg
+ * before the sentence) is told of what cannot be read, which makes it
+ * incomplete.  Processes are put into it one by one, and their texts and
+ * memories stay as they are until snap6_end, for what comes later may be the
+ * same.  Return the writer, or NULL with errstr.
  */
 struct snap6 *
 snap6_begin(struct output *out, const char *header,
@@ -361,8 +362,8 @@ write_trailer(struct snap6 *w)
 }
 
 /*
- * Free the writer.  If all is put, the snapshot is whole, and a trailer says
- * so.  The output is the caller's to commit.
+ * Free the writer w.  If all is put, the snapshot is whole, and a trailer says
+ * so.  The output is the caller's to commit.  Return 0, or -1 with errstr.
  */
 int
 snap6_end(struct snap6 *w, bool whole)
@@ -377,7 +378,8 @@ snap6_end(struct snap6 *w, bool whole)
 }
 
 /*
- * Write a whole snapshot, as with snap6_begin, snap6_put and snap6_end.
+ * Write a whole snapshot, s, to out, as with snap6_begin, which tells of warn
+ * and arg, snap6_put and snap6_end.  Return 0, or -1 with errstr.
  */
 int
 snap6_write(struct snap *s, struct output *out,

@@ -68,7 +68,8 @@ sum_isright(const uint8_t *p)
 }
 
 /*
- * Return whether an archive begins with these n bytes.
+ * Return whether an archive begins with the n bytes at p: a header of ustar
+ * (pax(1)), of which the sum is right.
  */
 bool
 tar_magic(const uint8_t *p, size_t n)
@@ -78,8 +79,8 @@ tar_magic(const uint8_t *p, size_t n)
 }
 
 /*
- * Have text, up to a NUL or n bytes, as a string of its own in *out, and what
- * was there freed.
+ * Have the text at p, up to a NUL or n bytes, as a string of its own in *out,
+ * and what was there freed.  Return 0, or -1 with errstr.
  */
 int
 tar_text(char **out, const uint8_t *p, size_t n)
@@ -110,7 +111,8 @@ name_read(const uint8_t *p, char **name)
 }
 
 /*
- * Read a header into m, which has nothing yet and gets all but its place.
+ * Read the header at p, of TAR_BLOCK bytes, into m, which has nothing yet and
+ * gets all but its place.  Return 0, or -1 with errstr.
  */
 int
 tar_header(const uint8_t *p, struct tarmember *m)
@@ -134,7 +136,7 @@ tar_header(const uint8_t *p, struct tarmember *m)
 }
 
 /*
- * Free what a member owns, and make it none.
+ * Free what member m owns, and make it none.
  */
 void
 tarmember_clear(struct tarmember *m)

@@ -34,9 +34,9 @@ key_take(const uint8_t *key, size_t n, const uint8_t *value, size_t len,
 }
 
 /*
- * Take n bytes of lines that tell of the next member: its name, its link, its
- * size, which *sized tells then, and with TAR_SPARSE as its type that its bytes
- * are not all there.
+ * Take the n bytes at p, of lines that tell of the next member, into m: its
+ * name, its link, its size, which *sized tells then, and with TAR_SPARSE as its
+ * type that its bytes are not all there.  Return 0, or -1 with errstr.
  */
 int
 tar_pax(const uint8_t *p, size_t n, struct tarmember *m, bool *sized)

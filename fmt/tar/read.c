@@ -236,9 +236,10 @@ member_cmp(const void *a, const void *b)
 }
 
 /*
- * Read the table of an archive of which nothing has been skipped; a pipe, or
- * what is compressed otherwise than by us, is kept in a temporary file, which
- * the stream is from here on.  It must outlive the table.  NULL on an error.
+ * Read the table of the archive in, of which nothing has been skipped; a pipe,
+ * or what is compressed otherwise than by us, is kept in a temporary file,
+ * which the stream is from here on.  It must outlive the table.  Return the
+ * table, or NULL with errstr.
  */
 struct tar *
 tar_read(struct input *in)
@@ -270,8 +271,8 @@ tar_read(struct input *in)
 }
 
 /*
- * Return the member of a name: of several, the last, as who unpacks it has; or
- * NULL.
+ * Return the member of t with that name: of several, the last, as who unpacks
+ * it has; or NULL.
  */
 const struct tarmember *
 tar_find(const struct tar *t, const char *name)
@@ -284,7 +285,8 @@ tar_find(const struct tar *t, const char *name)
 }
 
 /*
- * Make a stream of that name of a member, a TAR_FILE.
+ * Make a stream of that name of m, a member of t that is a TAR_FILE.  Return
+ * it, or NULL with errstr.
  */
 struct input *
 tar_input(const struct tar *t, const struct tarmember *m, const char *name)
@@ -298,8 +300,9 @@ tar_input(const struct tar *t, const struct tarmember *m, const char *name)
 }
 
 /*
- * Return the source of a snapshot that has the bytes of all members, which are
- * at t->in->origin and their place; it is made when it is first asked for.
+ * Return the source of snapshot s that has the bytes of all members of t, which
+ * are at t->in->origin and their place; it is made when it is first asked for.
+ * Return NULL with errstr if it cannot be.
  */
 struct source *
 tar_source(struct tar *t, struct snap *s)
@@ -309,6 +312,9 @@ tar_source(struct tar *t, struct snap *s)
 	return t->src;
 }
 
+/*
+ * Free table t, or NULL; its stream stays open.
+ */
 void
 tar_free(struct tar *t)
 {

@@ -141,8 +141,9 @@ path_ino(size_t proc, const struct fsnode *n, const struct pathent *e)
 }
 
 /*
- * Look up a name in a directory.  Return 1, and set *ino to its inode number; 0
- * where there is none; -1 where the directory is none.
+ * Look up a name in directory dir of t, an inode number.  Return 1, and set
+ * *ino to its inode number; 0 where there is none; -1 with errstr where the
+ * directory is none.
  */
 int
 fstree_lookup(struct fstree *t, uint64_t dir, const char *name,
@@ -255,8 +256,9 @@ entry_at(struct fstree *t, uint64_t dir, const struct fsnode *n, size_t at,
 }
 
 /*
- * List a directory from a place, 0 or where an entry said that the list
- * goes on, until the function that is called for each entry returns false.
+ * List directory dir of t, an inode number, from a place, 0 or where an entry
+ * said that the list goes on, until fn, which is called with arg for each
+ * entry, returns false.  Return 0; -1 with errstr where the directory is none.
  */
 int
 fstree_list(struct fstree *t, uint64_t dir, uint64_t from,

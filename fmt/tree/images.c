@@ -54,8 +54,8 @@ roots_get(struct fstree *t, struct snap *s)
 }
 
 /*
- * Return whether a process has no parent in its snapshot, as criumake_roots
- * tells.
+ * Return whether process pid has no parent in s, a snapshot of t, as
+ * criumake_roots tells.
  */
 bool
 roots_have(struct fstree *t, struct snap *s, uint64_t pid)
@@ -71,6 +71,9 @@ roots_have(struct fstree *t, struct snap *s, uint64_t pid)
 	return has;
 }
 
+/*
+ * Free what t knows of that.
+ */
 void
 roots_free(struct fstree *t)
 {
@@ -150,7 +153,7 @@ command_add(struct criuview *v, const struct said *said, unsigned int need)
 }
 
 /*
- * Return the directory of images of a member, which is the caller's to free; or
+ * Return the directory of images of member m, which is the caller's to free; or
  * NULL with errstr.
  */
 struct criuview *

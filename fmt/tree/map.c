@@ -28,8 +28,8 @@ vma_anonymous(const struct member *m, const struct vma *v)
 }
 
 /*
- * Return how many bytes of a mapping, from an address below end, are zeros
- * because nobody has touched them.
+ * Return how many bytes of mapping v of m, from address addr below end, are
+ * zeros because nobody has touched them.
  */
 uint64_t
 member_untouched(const struct member *m, const struct vma *v, uint64_t addr,
@@ -46,7 +46,7 @@ member_untouched(const struct member *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Return whether anything of mapping i of a member, which has its maps, can be
+ * Return whether anything of mapping i of member m, which has its maps, can be
  * read.
  */
 bool

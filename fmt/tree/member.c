@@ -39,7 +39,7 @@ sysroot_name(const void *arg, size_t i, size_t *len)
 }
 
 /*
- * Return the names below linux/ or root/.
+ * Return the names below linux/ or root/ of m, which class is.
  */
 struct paths
 member_paths(struct member *m, enum fsclass class)
@@ -161,7 +161,7 @@ parts_make(struct member *m, unsigned int want)
 }
 
 /*
- * Have a part of a member.  What cannot be made is empty, and warned of.
+ * Have a part of member m.  What cannot be made is empty, and warned of.
  */
 void
 member_need(struct member *m, enum member_part part)
@@ -175,8 +175,8 @@ member_need(struct member *m, enum member_part part)
 }
 
 /*
- * Return true if the byte at addr is missing; *end is where that changes, at
- * most the end it has already.
+ * Return true if the byte of m at addr is missing; *end is where that changes,
+ * at most the end it has already.
  */
 bool
 member_missing(const struct member *m, uint64_t addr, uint64_t *end)
@@ -195,6 +195,9 @@ member_missing(const struct member *m, uint64_t addr, uint64_t *end)
 	return r->start <= addr;
 }
 
+/*
+ * Free member m, or NULL; its process remains.
+ */
 void
 member_free(struct member *m)
 {

@@ -41,7 +41,8 @@ has_prefix(const struct paths *ps, size_t i, const char *prefix, size_t n)
 }
 
 /*
- * Return true if there is a directory of that depth with that first name.
+ * Return true if there is a directory in ps of that depth whose first name is
+ * the one at place first.
  */
 bool
 paths_isdir(const struct paths *ps, size_t depth, size_t first)
@@ -92,8 +93,9 @@ entry_make(const struct paths *ps, size_t i, size_t pre, struct pathent *e)
 }
 
 /*
- * Set *e to the entry of a directory that stands for name i and those behind
- * it.  Return false where i is not in the directory.
+ * Set *e to the entry of a directory in ps that stands for name i and those
+ * behind it; depth and first tell which directory, as in paths_isdir.  Return
+ * false where i is not in the directory.
  */
 bool
 paths_entry(const struct paths *ps, size_t depth, size_t first, size_t i,
@@ -113,7 +115,8 @@ paths_entry(const struct paths *ps, size_t depth, size_t first, size_t i,
 }
 
 /*
- * Set *e to the entry of that name in a directory; false if there is none.
+ * Set *e to the entry of that name in a directory in ps, which depth and first
+ * tell, as in paths_isdir.  Return false if there is none.
  */
 bool
 paths_find(const struct paths *ps, size_t depth, size_t first,
@@ -141,8 +144,8 @@ paths_find(const struct paths *ps, size_t depth, size_t first,
 }
 
 /*
- * Return the first name of the directory that a directory of depth 1 and more
- * is in.
+ * Return the place of the first name of the directory that a directory in ps,
+ * of depth 1 and more and with that first name, is in.
  */
 size_t
 paths_parent(const struct paths *ps, size_t depth, size_t first)

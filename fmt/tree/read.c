@@ -93,7 +93,8 @@ body_get(struct body *b, const struct fsnode *n)
 }
 
 /*
- * Set *a to the attributes of a file.  Return 0; -1 if there is none.
+ * Set *a to the attributes of file ino of t.  Return 0; -1 with errstr if there
+ * is none.
  */
 int
 fstree_attr(struct fstree *t, uint64_t ino, struct fsattr *a)
@@ -165,9 +166,10 @@ mem_read(const struct body *b, uint8_t *buf, size_t len, uint64_t addr)
 }
 
 /*
- * Read up to len bytes of a file: as many as can be read before the first
- * that cannot.  0 at its end; but of mem, as of all that is not mapped,
- * there is no end, and an error.
+ * Read up to len bytes of file ino of t, from off on, into buf: as many as can
+ * be read before the first that cannot.  Return how many, 0 at its end, or -1
+ * with errstr; but of mem, as of all that is not mapped, there is no end, and
+ * an error.
  */
 ssize_t
 fstree_read(struct fstree *t, uint64_t ino, void *buf, size_t len,
@@ -202,8 +204,9 @@ fstree_read(struct fstree *t, uint64_t ino, void *buf, size_t len,
 }
 
 /*
- * As lseek(2) does with SEEK_DATA and SEEK_HOLE: where, or -1 if there is
- * no data behind off, or off is at the end or behind it.
+ * Do for file ino of t what lseek(2) does with SEEK_DATA and SEEK_HOLE, which
+ * whence is.  Return where; or -1 with errstr if there is no data behind off,
+ * or off is at the end or behind it.
  */
 int64_t
 fstree_seek(struct fstree *t, uint64_t ino, uint64_t off, int whence)

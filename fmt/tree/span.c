@@ -9,8 +9,8 @@
 #include "tree.h"
 
 /*
- * Return how many of the len bytes at an address the process had mapped, up to
- * the first that it had not.  Where that is not known, all.
+ * Return how many of the len bytes at address addr the process of m had mapped,
+ * up to the first that it had not.  Where that is not known, all.
  */
 size_t
 member_mapped(const struct member *m, uint64_t addr, size_t len)
@@ -29,8 +29,8 @@ member_mapped(const struct member *m, uint64_t addr, size_t len)
 }
 
 /*
- * Set *sp to what lies at an address of a memory, of which m is the process, or
- * of a text, where m is NULL.
+ * Set *sp to what lies at address addr of im, a memory, of which m is the
+ * process, or a text, where m is NULL.
  */
 void
 span_at(const struct member *m, struct image *im, uint64_t addr,
@@ -53,8 +53,9 @@ span_at(const struct member *m, struct image *im, uint64_t addr,
 }
 
 /*
- * Set *at to the next byte in first..last that is data, or with data false the
- * next that is none.  Return false where there is none up to last.
+ * Set *at to the next byte in first..last (inclusive) of im that is data, or
+ * with data false the next that is none; m is as in span_at.  Return false
+ * where there is none up to last.
  */
 bool
 span_seek(const struct member *m, struct image *im, uint64_t first,
@@ -74,7 +75,8 @@ span_seek(const struct member *m, struct image *im, uint64_t first,
 }
 
 /*
- * Return how many bytes of first..last are data.
+ * Return how many bytes of first..last (inclusive) of im are data; m is as in
+ * span_at.
  */
 uint64_t
 span_data(const struct member *m, struct image *im, uint64_t first,

@@ -188,7 +188,8 @@ sysroot_sort(struct sysroot *root)
 }
 
 /*
- * Find the files of a process; *root is all zero.
+ * Find the files of process p of s, with the record rec and the mappings vmas;
+ * *root is all zero, and set to them.  Return 0, or -1 with errstr.
  */
 int
 sysroot_open(struct sysroot *root, struct snap *s, struct proc *p,
@@ -217,6 +218,9 @@ sysroot_open(struct sysroot *root, struct snap *s, struct proc *p,
 	return rc;
 }
 
+/*
+ * Free the files of root.
+ */
 void
 sysroot_close(struct sysroot *root)
 {

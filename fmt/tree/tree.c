@@ -44,8 +44,9 @@ const struct fsown fsown[FSOWN_MAX] = {
 };
 
 /*
- * A tree without snapshots.  warn is told, in a sentence and by any thread
- * that uses the tree, what cannot be shown as it should be; it may be NULL.
+ * Make a tree without snapshots. warn is told, with arg before it, in a
+ * sentence and by any thread that uses the tree, what cannot be shown as it
+ * should be; it may be NULL.  Return it, or NULL with errstr.
  */
 struct fstree *
 fstree_new(void (*warn)(void *, const char *), void *arg)
@@ -63,7 +64,8 @@ fstree_new(void (*warn)(void *, const char *), void *arg)
 }
 
 /*
- * Free a tree; the snapshots, which may be freed then, are the caller's.
+ * Free tree t, or NULL; the snapshots, which may be freed then, are the
+ * caller's.
  */
 void
 fstree_free(struct fstree *t)
@@ -115,7 +117,8 @@ member_add(struct fstree *t, struct snap *s, struct proc *p, void *tag)
 }
 
 /*
- * Return where the process of a pid stands, or would.
+ * Return where in t the process with that pid, the one with that serial number
+ * among those, stands, or would.
  */
 size_t
 fstree_index(const struct fstree *t, uint64_t pid, unsigned int serial)
@@ -181,8 +184,9 @@ members_join(struct fstree *t, const struct snap *s)
 }
 
 /*
- * Add a snapshot, which must outlive the tree.  The tag is given back with
- * the attributes of its files.  Inode numbers that were there are void.
+ * Add snapshot s, which must outlive it, to t.  The tag is given back with the
+ * attributes of its files.  Inode numbers that were there are void.  Return 0,
+ * or -1 with errstr.
  */
 int
 fstree_add(struct fstree *t, struct snap *s, void *tag)
@@ -199,8 +203,8 @@ fstree_add(struct fstree *t, struct snap *s, void *tag)
 }
 
 /*
- * The inode number of a file (depth 0) or directory (its depth and one) of
- * the member with that index.
+ * Return the inode number of a file (depth 0) or directory (its depth and one)
+ * of the member at place proc: of that class, and in it with that index.
  */
 uint64_t
 fsnode_ino(size_t proc, enum fsclass class, size_t depth, size_t index)
@@ -226,8 +230,7 @@ small_shown(const char *name)
 }
 
 /*
- * Return whether there is a file of that number: one of enum fsfile, or a small
- * file.
+ * Return whether there is file i of m: one of enum fsfile, or a small file.
  */
 bool
 member_hasfile(struct member *m, size_t i)
@@ -267,7 +270,7 @@ member_isroot(struct member *m)
 }
 
 /*
- * Return whether map/, linux/, root/ or criu/ is there.
+ * Return whether map/, linux/, root/ or criu/ of m, which class is, is there.
  */
 bool
 member_hasdir(struct member *m, enum fsclass class)
@@ -285,7 +288,7 @@ member_hasdir(struct member *m, enum fsclass class)
 }
 
 /*
- * Return how many images there are in criu/.
+ * Return how many images there are in criu/ of m.
  */
 size_t
 member_images(struct member *m)
@@ -327,7 +330,8 @@ node_exists(struct member *m, const struct fsnode *n)
 }
 
 /*
- * What an inode number says; an error where there is no such file.
+ * Set *n to what the inode number ino of t says.  Return 0, or -1 with errstr
+ * where there is no such file.
  */
 int
 fsnode_get(struct fstree *t, uint64_t ino, struct fsnode *n)

@@ -24,8 +24,8 @@
 #include <string.h>
 
 /*
- * Where the registers are in a NT_PRSTATUS, and how long it is at least;
- * the length of a NT_PRPSINFO.
+ * Return where the registers are in a NT_PRSTATUS of machine m, in bytes from
+ * its beginning: struct elf_prstatus of linux/elfcore.h.
  */
 size_t
 prstatus_regs(const struct machine *m)
@@ -33,12 +33,19 @@ prstatus_regs(const struct machine *m)
 	return 32 + 10 * (size_t)m->word;
 }
 
+/*
+ * Return how many bytes a NT_PRSTATUS of machine m has at least.
+ */
 size_t
 prstatus_size(const struct machine *m)
 {
 	return prstatus_regs(m) + m->regs + 4;
 }
 
+/*
+ * Return how many bytes a NT_PRPSINFO of machine m has: struct elf_prpsinfo of
+ * linux/elfcore.h.
+ */
 size_t
 prpsinfo_size(const struct machine *m)
 {
@@ -52,7 +59,7 @@ get_int(const uint8_t *p)
 }
 
 /*
- * The numbers of a thread and of the process, as the core has them.
+ * Return the number of thread t, as core c has it.
  */
 int
 corethread_pid(const struct elfcore *c, const struct corethread *t)
@@ -60,6 +67,9 @@ corethread_pid(const struct elfcore *c, const struct corethread *t)
 	return get_int(t->status + 16 + 2 * c->mach->word);
 }
 
+/*
+ * Return the number of the process, as core c has it.
+ */
 int
 core_pid(const struct elfcore *c)
 {
@@ -68,7 +78,7 @@ core_pid(const struct elfcore *c)
 }
 
 /*
- * Return a value of the auxiliary vector, getauxval(3), or 0.
+ * Return the value of type in the auxiliary vector of c, getauxval(3), or 0.
  */
 uint64_t
 elfcore_auxv(const struct elfcore *c, uint64_t type)
@@ -78,7 +88,8 @@ elfcore_auxv(const struct elfcore *c, uint64_t type)
 }
 
 /*
- * Who ran the process: also in the auxiliary vector, getauxval(3).
+ * Return the user who ran the process of c: also in the auxiliary vector,
+ * getauxval(3).
  */
 unsigned int
 core_uid(const struct elfcore *c)
@@ -89,6 +100,9 @@ core_uid(const struct elfcore *c)
 	    num_get(c->psinfo + 2 * w, w / 2));
 }
 
+/*
+ * Return the group of who ran the process of c, likewise.
+ */
 unsigned int
 core_gid(const struct elfcore *c)
 {
@@ -99,7 +113,7 @@ core_gid(const struct elfcore *c)
 }
 
 /*
- * The thread that leads its process, or NULL where it had ended.
+ * Return the thread of c that leads its process, or NULL where it had ended.
  */
 const struct corethread *
 core_leader(const struct elfcore *c)
@@ -165,8 +179,8 @@ state_letter(const struct elfcore *c, const struct facts *f, bool leads)
 }
 
 /*
- * All that is known of a thread, or of a process whose leading thread had
- * ended (th is NULL).
+ * Set *f to all that r knows of thread th, which leads its process or not, or
+ * of a process whose leading thread had ended (th is NULL).
  */
 void
 corefacts_find(const struct corereader *r, const struct corethread *th,

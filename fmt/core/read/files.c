@@ -36,7 +36,7 @@ mapped_find(const struct corereader *r, const char *name)
 }
 
 /*
- * The file of a name, if it is at hand as it was mapped; or NULL.
+ * Return the file of that name, if r has it at hand as it was mapped; or NULL.
  */
 struct source *
 core_mapped(const struct corereader *r, const char *name)
@@ -242,7 +242,8 @@ take_found(struct corereader *r)
 }
 
 /*
- * Find the files that were mapped.  Return 0, or -1 with errstr.
+ * Find the files that the process of r had mapped.  Return 0, or -1 with
+ * errstr.
  */
 int
 core_files(struct corereader *r)
@@ -278,8 +279,8 @@ core_files(struct corereader *r)
 }
 
 /*
- * A mapping of which only NT_FILE tells has the permissions that the file,
- * which is at hand, asks for at its offset.
+ * Give the mapping of l, of which only NT_FILE tells, the permissions that the
+ * file src, which r has at hand, asks for at its offset off.
  */
 void
 core_perms(struct corereader *r, const struct coreseg *l,
@@ -296,8 +297,8 @@ core_perms(struct corereader *r, const struct coreseg *l,
 }
 
 /*
- * Give the process its text, the whole of its executable.  Return 0, or -1 with
- * errstr.
+ * Give the process of r its text, the whole of its executable.  Return 0, or -1
+ * with errstr.
  */
 int
 core_text(struct corereader *r)
@@ -332,7 +333,7 @@ carry_one(struct corereader *r, const struct mapped *m)
 }
 
 /*
- * Take the other files along.  Return 0, or -1 with errstr.
+ * Take the other files of r along.  Return 0, or -1 with errstr.
  */
 int
 core_carry(struct corereader *r)

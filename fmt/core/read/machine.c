@@ -20,8 +20,8 @@ static const struct {
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
 
 /*
- * Return the machine of a core; NULL, and in errstr which it is, where that is
- * none whose cores can be read.
+ * Return the machine of a core with head h; NULL, and in errstr which it is,
+ * where that is none whose cores can be read.
  */
 const struct machine *
 coremach_find(const GElf_Ehdr *h)

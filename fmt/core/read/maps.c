@@ -178,7 +178,7 @@ add_mapping(struct corereader *r, const struct coreseg *l,
 }
 
 /*
- * Find out the mappings of the process, ascending.  Return 0, or -1 with
+ * Find out the mappings of the process of r, ascending.  Return 0, or -1 with
  * errstr.
  */
 int

@@ -164,7 +164,7 @@ add_tails(struct memory *m)
 }
 
 /*
- * Give the process its memory.  Return 0, or -1 with errstr.
+ * Give the process of r its memory.  Return 0, or -1 with errstr.
  */
 int
 core_memory(struct corereader *r)

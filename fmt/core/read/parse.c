@@ -256,7 +256,7 @@ load_cmp(const void *a, const void *b)
 }
 
 /*
- * Bring the segments into the order of their addresses; none may overlap.
+ * Bring the segments of c into the order of their addresses; none may overlap.
  * Return 0, or -1 with errstr.
  */
 int
@@ -303,9 +303,9 @@ count_headers(struct elfcore *c, const GElf_Ehdr *h, size_t *n)
 }
 
 /*
- * Take a core of size bytes apart.  Ended with elfcore_close, after a
- * failure too; the descriptor is borrowed until then.  Return 0, or -1 with
- * errstr.
+ * Take a core of size bytes, which is open as fd, apart into c.  Ended with
+ * elfcore_close, after a failure too; the descriptor is borrowed until then.
+ * Return 0, or -1 with errstr.
  */
 int
 elfcore_open(struct elfcore *c, int fd, uint64_t size)
@@ -335,9 +335,9 @@ elfcore_open(struct elfcore *c, int fd, uint64_t size)
 }
 
 /*
- * Add a segment of which there is nothing: a mapping that the core tells of
- * otherwise.  elfcore_sort is called behind the last.  Return 0, or -1 with
- * errstr.
+ * Add to c a segment from start to end (exclusive) of which there is nothing: a
+ * mapping that the core tells of otherwise. elfcore_sort is called behind the
+ * last.  Return 0, or -1 with errstr.
  */
 int
 elfcore_bare(struct elfcore *c, uint64_t start, uint64_t end)
@@ -356,7 +356,7 @@ elfcore_bare(struct elfcore *c, uint64_t start, uint64_t end)
 }
 
 /*
- * The first segment that ends behind an address, or NULL.
+ * Return the first segment of c that ends behind address addr, or NULL.
  */
 const struct coreseg *
 elfcore_find(const struct elfcore *c, uint64_t addr)
@@ -369,7 +369,8 @@ elfcore_find(const struct elfcore *c, uint64_t addr)
 }
 
 /*
- * Up to n bytes that the core has at an address, of one segment: how many.
+ * Read up to n bytes that the core of r has at address addr, of one segment,
+ * into buf.  Return how many.
  */
 size_t
 elfcore_peek(const struct corereader *r, uint64_t addr, uint8_t *buf,
@@ -388,6 +389,9 @@ elfcore_peek(const struct corereader *r, uint64_t addr, uint8_t *buf,
 	return got < 0 ? 0 : (size_t)got;
 }
 
+/*
+ * Free what elfcore_open made of c.
+ */
 void
 elfcore_close(struct elfcore *c)
 {

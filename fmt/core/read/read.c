@@ -41,9 +41,9 @@ read_core(struct corereader *r, struct input *in)
 }
 
 /*
- * Add the process of a core, of which nothing has been skipped, and its
- * threads to a snapshot, and the first line if it has none.  Options may be
- * NULL.  Warnings tell what is missing, or changed: a process whose number
+ * Add the process of a core, in, of which nothing has been skipped, and its
+ * threads to snapshot s, and the first line if it has none.  The options o may
+ * be NULL.  Warnings tell what is missing, or changed: a process whose number
  * is taken gets another.  After a failure the snapshot can only be freed.
  * Return 0, or -1 with errstr.
  */
@@ -67,8 +67,8 @@ core_load(struct snap *s, struct input *in, const struct coreopts *o)
 }
 
 /*
- * The same for a core by its path, or NULL or "-" for standard input; it may
- * be compressed with gzip.  Return 0, or -1 with errstr.
+ * Do the same for s, with o, with a core by its path, or NULL or "-" for
+ * standard input; it may be compressed with gzip.  Return 0, or -1 with errstr.
  */
 int
 core_read(struct snap *s, const char *path, const struct coreopts *o)

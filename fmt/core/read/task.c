@@ -188,7 +188,7 @@ add_threads(struct corereader *r, const struct corethread *leader)
 }
 
 /*
- * Add the process to the snapshot; its memory, its text and its files come
+ * Add the process of r to the snapshot; its memory, its text and its files come
  * later.  Return 0, or -1 with errstr.
  */
 int
@@ -205,7 +205,7 @@ core_process(struct corereader *r)
 }
 
 /*
- * Give the process, which has its memory, its files, and add its threads.
+ * Give the process of r, which has its memory, its files, and add its threads.
  * Return 0, or -1 with errstr.
  */
 int

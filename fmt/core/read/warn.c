@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Tell the caller what is missing from the result.
+ * Tell the caller of r, in a sentence made of fmt as printf(3) does, what is
+ * missing from the result.
  */
 void
 core_warn(struct corereader *r, const char *fmt, ...)

@@ -142,9 +142,9 @@ linux_regs(const struct machine *a, const struct taskstate *st,
 }
 
 /*
- * The registers of a thread, as they stand in a core of a machine.  False,
- * and ngp 0, if the snapshot does not have them.  What is in *r borrows from
- * the state and from *r.
+ * Set *r to the registers of thread p, whose state is st, as they stand in a
+ * core of machine a.  Return false, and ngp 0, if the snapshot does not have
+ * them.  What is in *r borrows from the state and from *r.
  */
 bool
 corearch_regs(const struct machine *a, const struct proc *p,
@@ -175,9 +175,10 @@ runs(const struct machine *type, const struct machine *a)
 }
 
 /*
- * Set *a to the machine of the thread p, by its registers; to NULL when it has
- * none.  A snapshot that tells no machine that we have heard of may be of any.
- * Return 0; or -1 with errstr when they are of a machine that is not known.
+ * Set *a to the machine of thread p of s, whose state is st, by its registers;
+ * to NULL when it has none.  A snapshot that tells no machine that we have
+ * heard of may be of any.  Return 0; or -1 with errstr when they are of a
+ * machine that is not known.
  */
 int
 corearch_find(const struct snap *s, const struct proc *p,

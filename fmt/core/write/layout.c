@@ -290,10 +290,11 @@ out:
 }
 
 /*
- * The core of a process, which is not a thread and not a carried file, with
- * those of its threads that have registers.  It borrows from the snapshot,
- * which must stay as it is.  Several threads may read one core.  NULL on an
- * error, as for a process without registers or of an unknown machine.
+ * Make the core of process p of s, which is not a thread and not a carried
+ * file, with those of its threads that have registers.  It borrows from the
+ * snapshot, which must stay as it is.  Several threads may read one core.
+ * Return it; or NULL with errstr, as for a process without registers or of an
+ * unknown machine.
  */
 struct core *
 core_new(struct snap *s, struct proc *p)
@@ -318,6 +319,9 @@ core_new(struct snap *s, struct proc *p)
 	return c;
 }
 
+/*
+ * Free core c, or NULL.
+ */
 void
 core_free(struct core *c)
 {
@@ -330,7 +334,7 @@ core_free(struct core *c)
 }
 
 /*
- * The length of a core in bytes, holes included.
+ * Return the length of core c in bytes, holes included.
  */
 uint64_t
 core_size(const struct core *c)
@@ -339,7 +343,7 @@ core_size(const struct core *c)
 }
 
 /*
- * Return how many threads that were alive are not in a core, because the
+ * Return how many threads that were alive are not in core c, because the
  * snapshot does not have their registers.
  */
 size_t
@@ -359,9 +363,9 @@ part_find(const struct core *c, uint64_t off)
 }
 
 /*
- * Read len bytes at an offset.  Returns how many these are, fewer than asked
- * for at the end and before what cannot be read; or -1 where not even the
- * first can be.
+ * Read len bytes of core c at offset off into buf.  Return how many these are,
+ * fewer than asked for at the end and before what cannot be read; or -1 with
+ * errstr where not even the first can be.
  */
 ssize_t
 core_pread(struct core *c, void *buf, size_t len, uint64_t off)
@@ -405,9 +409,9 @@ core_pread(struct core *c, void *buf, size_t len, uint64_t off)
 }
 
 /*
- * As lseek(2) with SEEK_DATA or SEEK_HOLE: where from an offset on the next
- * data or the next hole is; -1 behind the end, and for SEEK_DATA behind the
- * last data.
+ * Return where from offset off of core c on the next data is, or with whence
+ * SEEK_HOLE and not SEEK_DATA the next hole, as lseek(2); -1 with errstr behind
+ * the end, and for SEEK_DATA behind the last data.
  */
 int64_t
 core_seek(const struct core *c, uint64_t off, int whence)

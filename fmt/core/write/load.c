@@ -163,9 +163,9 @@ mapping_add(struct coreloads *l, struct walk *w, const struct vma *v)
 }
 
 /*
- * The segments of a core and what is captured of them, of memory (NULL:
- * none) and sorted mappings.  *l is all zero; the caller frees it, after a
- * failure too.  Return 0, or -1 with errstr.
+ * Set *l to the segments of a core and what is captured of them, of memory mem
+ * (NULL: none) and the sorted mappings v.  *l is all zero; the caller frees it,
+ * after a failure too.  Return 0, or -1 with errstr.
  */
 int
 coreloads_make(struct coreloads *l, struct image *mem, const struct vmas *v)
@@ -185,6 +185,9 @@ coreloads_make(struct coreloads *l, struct image *mem, const struct vmas *v)
 	return 0;
 }
 
+/*
+ * Free the segments of l.
+ */
 void
 coreloads_free(struct coreloads *l)
 {

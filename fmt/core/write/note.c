@@ -273,7 +273,7 @@ sets_add(struct buf *b, struct proc *p, const struct coreregs *regs)
 }
 
 /*
- * Add the notes of a core to b: of a process p, its threads, which are those
+ * Add the notes of a core to b: of process p, its threads t, which are those
  * that corethreads_find has found, and its mappings v.  Return 0, or -1 with
  * errstr.
  */

@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * The siginfo of a thread that got a signal: SIGINFO bytes.  NULL if there
- * is none, or it is of a stop for a tracer, whose si_code has the event in
- * its second byte (ptrace(2)): that of the snapshot itself.
+ * Return the siginfo of thread st, which got a signal: SIGINFO bytes.  NULL if
+ * there is none, or it is of a stop for a tracer, whose si_code has the event
+ * in its second byte (ptrace(2)): that of the snapshot itself.
  */
 const uint8_t *
 state_signal(const struct taskstate *st)
@@ -98,9 +98,10 @@ thread_add(struct corethreads *t, const struct snap *s, struct proc *p,
 }
 
 /*
- * The threads of a process that have registers: its own first, but before
- * it one that got a signal.  An error if there are none.  The caller frees
- * t->p, after a failure too; *t is all zero.  Return 0, or -1 with errstr.
+ * Set *t to the threads of process p of s that have registers: its own first,
+ * but before it one that got a signal.  It is an error if there are none.  The
+ * caller frees t->p, after a failure too; *t is all zero.  Return 0, or -1 with
+ * errstr.
  */
 int
 corethreads_find(struct corethreads *t, struct snap *s, struct proc *p)

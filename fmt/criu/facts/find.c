@@ -17,7 +17,8 @@ open_cmp(const void *a, const void *b)
 }
 
 /*
- * Compare open files by type and inode: return 0 if they are of one inode.
+ * Compare open files a and b by type and inode: return 0 if they are of one
+ * inode, else less or more, as strcmp(3).
  */
 int
 makefind_inodecmp(const struct makeopen *a, const struct makeopen *b)
@@ -41,7 +42,7 @@ byino_cmp(const void *a, const void *b)
 }
 
 /*
- * Return the first open file description of a type and inode, or NULL.
+ * Return the first open file description of that type and inode ino, or NULL.
  */
 struct makeopen *
 makefind_inode(const struct criumake *m, const char *type, uint64_t ino)
@@ -117,7 +118,7 @@ accepts_sort(struct criumake *m)
 
 /*
  * Sort m->open, which is whole now, so that the functions here find what they
- * are asked for.
+ * are asked for.  Return 0, or -1 with errstr.
  */
 int
 makefind_opens(struct criumake *m)
@@ -140,7 +141,7 @@ makefind_opens(struct criumake *m)
 }
 
 /*
- * Return the open file description of a number of the record, or NULL.
+ * Return the open file description whose number in the record is key, or NULL.
  */
 struct makeopen *
 makefind_open(const struct criumake *m, uint64_t key)
@@ -163,8 +164,8 @@ byopen_cmp(const void *a, const void *b)
 }
 
 /*
- * Sort the descriptors of t, which are all there now, by what they lead to,
- * for makefind_fd.
+ * Sort the descriptors of t, which are all there now, by what they lead to, for
+ * makefind_fd.  Return 0, or -1 with errstr.
  */
 int
 makefind_fds(struct maketask *t)
@@ -181,8 +182,8 @@ makefind_fds(struct maketask *t)
 }
 
 /*
- * Return the first descriptor of t, from number from on, that leads to the
- * open file of a number of the record; or NULL.
+ * Return the first descriptor of t, from number from on, that leads to the open
+ * file whose number in the record is key; or NULL.
  */
 const struct makefd *
 makefind_fd(const struct maketask *t, uint64_t key, uint64_t from)
@@ -196,8 +197,8 @@ makefind_fd(const struct maketask *t, uint64_t key, uint64_t from)
 }
 
 /*
- * Find file DIR/INO in the record of the first process that has it.  Return
- * false, with no bytes, if none has.
+ * Find file dir/ino in the record of the first process that has it, as f.
+ * Return false, with no bytes, if none has.
  */
 bool
 makefind_data(const struct criumake *m, const char *dir, uint64_t ino,

@@ -9,8 +9,9 @@
 #include <string.h>
 
 /*
- * Return a new image of a name, with the head that a magic number makes, which
- * is among those of m->out; or NULL.
+ * Return a new image whose name is made of fmt as printf(3) does, with the head
+ * that a magic number makes, which is among those of m->out; or NULL with
+ * errstr.
  */
 struct made *
 make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
@@ -42,8 +43,9 @@ make_image(struct criumake *m, uint32_t magic, const char *fmt, ...)
 }
 
 /*
- * Return what is in the one image of a name, which is made when it is first
- * asked for; or NULL.  Such images are few.
+ * Return what is in the one image of that name, with the head that a magic
+ * number makes, which is made when it is first asked for; or NULL with errstr.
+ * Such images are few.
  */
 struct buf *
 make_common(struct criumake *m, uint32_t magic, const char *name)

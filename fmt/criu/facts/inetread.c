@@ -112,8 +112,8 @@ group_read(struct makeinet *n, struct words *w)
 }
 
 /*
- * Take a line of file/ID that only a socket of the internet has.  Return 1, 0
- * if it is none, or -1 with errstr.
+ * Take the line of file/ID at hand of w, if it is one that only a socket of the
+ * internet has, into f.  Return 1, 0 if it is none, or -1 with errstr.
  */
 int
 makeinet_read(struct makeopen *f, struct words *w)
@@ -158,6 +158,9 @@ makeinet_read(struct makeopen *f, struct words *w)
 	return rc == -1 ? -1 : 1;
 }
 
+/*
+ * Free n, or NULL.
+ */
 void
 makeinet_free(struct makeinet *n)
 {

@@ -163,6 +163,9 @@ makemounts_read(struct makemounts *l, const struct maketask *t,
 	return 0;
 }
 
+/*
+ * Free what is in l.
+ */
 void
 makemounts_free(struct makemounts *l)
 {

@@ -261,7 +261,7 @@ top_judge(struct criumake *m)
 /*
  * Read what is mounted in the namespace of the root of the tree, and judge what
  * becomes of it.  Return 1; 0 if it is noted that it cannot be restored, or
- * nothing is told of it; or -1.
+ * nothing is told of it; or -1 with errstr.
  */
 int
 makemount_read(struct criumake *m)
@@ -315,8 +315,8 @@ makemount_below(const struct criumake *m)
 }
 
 /*
- * Return whether nothing is mounted there by the number of a mount, which is
- * told: then it is of another namespace.
+ * Return whether nothing is mounted there by number id of a mount, which is
+ * told (0: it is not): then it is of another namespace.
  */
 bool
 makemount_lacks(const struct criumake *m, uint64_t id)
@@ -373,6 +373,9 @@ makemount_path(const struct criumake *m, const char *path,
 		*id = (int32_t)t->id;
 }
 
+/*
+ * Free what m knows of mounts.
+ */
 void
 makemount_free(struct criumake *m)
 {

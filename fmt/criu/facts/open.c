@@ -29,9 +29,9 @@ makeopen_is(const struct makeopen *f, const char *type)
 }
 
 /*
- * Set dir, of so many bytes, to the directory that the name of socket f leads
- * from: its path without that name.  dir is empty if the name is not a
- * relative path.  Return false if it is one and the directory is not known.
+ * Set dir, of size bytes, to the directory that the name of socket f leads
+ * from: its path without that name. dir is empty if the name is not a relative
+ * path.  Return false if it is one and the directory is not known.
  */
 bool
 makeopen_dir(const struct makeopen *f, char *dir, size_t size)
@@ -219,7 +219,8 @@ open_read(struct criumake *m, const struct maketask *t, const char *name,
 
 /*
  * Read all open file descriptions of the snapshot to m->open.  Each is in the
- * record of the first process that has it, chosen or not.
+ * record of the first process that has it, chosen or not.  Return 0, or -1 with
+ * errstr.
  */
 int
 makeopen_read(struct criumake *m)
@@ -291,8 +292,9 @@ fd_add(struct criumake *m, struct maketask *t, uint64_t fd, uint64_t id)
 }
 
 /*
- * Read the descriptors of chosen process t to t->fd, but those that are
- * another's, too.  Open files that they lead to are used from here on.
+ * Read the descriptors of t, a process chosen by m, to t->fd, but those that
+ * are another's, too.  Open files that they lead to are used from here on.
+ * Return 0, or -1 with errstr; what cannot be restored is noted.
  */
 int
 makeopen_fds(struct criumake *m, struct maketask *t)
@@ -348,6 +350,9 @@ makeopen_fown(const struct criumake *m, const struct makeopen *f,
 	o->euid = makeusers_uid(m, v[4]);
 }
 
+/*
+ * Free the open files of m.
+ */
 void
 makeopen_free(struct criumake *m)
 {

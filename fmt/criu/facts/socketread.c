@@ -99,8 +99,8 @@ listens_read(struct makeopen *f, struct words *w)
 }
 
 /*
- * Take a line of file/ID that only such sockets have.  Return 1, 0 if it is
- * none, or -1 with errstr.
+ * Take the line of file/ID at hand of w, if it is one that only such sockets
+ * have, into f.  Return 1, 0 if it is none, or -1 with errstr.
  */
 int
 makesocket_read(struct makeopen *f, struct words *w)
@@ -121,6 +121,9 @@ makesocket_read(struct makeopen *f, struct words *w)
 	return 0;
 }
 
+/*
+ * Free what makesocket_read has put into f.
+ */
 void
 makesocket_free(struct makeopen *f)
 {

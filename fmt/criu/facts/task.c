@@ -68,9 +68,10 @@ task_cmp(const void *a, const void *b)
 }
 
 /*
- * Read the records of all processes and threads to m->task and m->bypid;
- * where one process was asked for, of those that were taken with it, for the
- * others' numbers of processes and inodes are not its own.
+ * Read the records of all processes and threads to m->task and m->bypid; where
+ * one process was asked for, of those that were taken with it, for the others'
+ * numbers of processes and inodes are not its own.  Return 0, or -1 with
+ * errstr.
  */
 int
 maketask_read(struct criumake *m)
@@ -111,7 +112,8 @@ maketask_read(struct criumake *m)
 }
 
 /*
- * Return the process or thread of a number of the snapshot, or NULL.
+ * Return the process or thread of m whose number in the snapshot is pid, or
+ * NULL.
  */
 struct maketask *
 maketask_find(const struct criumake *m, uint64_t pid)
@@ -124,8 +126,8 @@ maketask_find(const struct criumake *m, uint64_t pid)
 }
 
 /*
- * Return the process of a number of the snapshot, or that of the thread which
- * has that number; or NULL.
+ * Return the process of m whose number in the snapshot is pid, or that of the
+ * thread which has that number; or NULL.
  */
 struct maketask *
 maketask_process(const struct criumake *m, uint64_t pid)
@@ -176,9 +178,9 @@ maketask_isapart(const struct maketask *t, const char *kind)
 }
 
 /*
- * Return whether a thread runs what the process has it run.  One that has
- * ended does not, nor does a worker of the kernel, which is there for
- * io_uring(7) or a device, and comes again with it.
+ * Return whether thread t runs what the process has it run.  One that has ended
+ * does not, nor does a worker of the kernel, which is there for io_uring(7) or
+ * a device, and comes again with it.
  */
 bool
 maketask_runs(const struct maketask *t)
@@ -188,8 +190,8 @@ maketask_runs(const struct maketask *t)
 }
 
 /*
- * The number that images give to what process t has for itself; two have one
- * number for what they share.
+ * Return the number that images give to what process t has for itself; two have
+ * one number for what they share.
  */
 uint32_t
 maketask_id(const struct maketask *t)
@@ -212,9 +214,9 @@ maketask_leader(const struct criumake *m, uint32_t sid)
 }
 
 /*
- * Set v to the numbers that a file of one line has in the record of t, as form
- * has them (words_form).  what is such a line in words, for the error string.
- * Return 1; 0, if there is no such file; or -1.
+ * Set v to the numbers that the file of that name, of one line, has in the
+ * record of t, as form has them (words_form). what is such a line in words, for
+ * the error string.  Return 1; 0, if there is no such file; or -1 with errstr.
  */
 int
 maketask_one(const struct maketask *t, const char *name, const char *form,
@@ -224,7 +226,8 @@ maketask_one(const struct maketask *t, const char *name, const char *form,
 }
 
 /*
- * The same of a file that must be there: when it is not, that is noted.
+ * Do the same, with t, name, form, what and v, of a file that must be there:
+ * when it is not, that is noted in m, and 0 returned.
  */
 int
 maketask_must(struct criumake *m, const struct maketask *t, const char *name,
@@ -237,6 +240,9 @@ maketask_must(struct criumake *m, const struct maketask *t, const char *name,
 	    "has no %s of it", t->proc->pid, name);
 }
 
+/*
+ * Free the processes and threads of m.
+ */
 void
 maketask_free(struct criumake *m)
 {

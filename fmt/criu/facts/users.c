@@ -84,7 +84,8 @@ makeusers_uid(const struct criumake *m, uint64_t id)
 }
 
 /*
- * The same of a group.
+ * Return the number by which group id of a record is known to the processes of
+ * m.
  */
 uint32_t
 makeusers_gid(const struct criumake *m, uint64_t id)
@@ -92,6 +93,9 @@ makeusers_gid(const struct criumake *m, uint64_t id)
 	return id_map(m, &m->gids, id);
 }
 
+/*
+ * Free what m knows of users and groups.
+ */
 void
 makeusers_free(struct criumake *m)
 {

@@ -85,7 +85,8 @@ watch_add(struct makeopen *f, struct words *w, size_t k)
 }
 
 /*
- * Take a line of what f watches.  Return 1; 0 if it is none of those; or -1.
+ * Take the line at hand of w, if it tells of what f watches, into f.  Return 1;
+ * 0 if it is none of those; or -1 with errstr.
  */
 int
 makewatch_read(struct makeopen *f, struct words *w)
@@ -98,6 +99,9 @@ makewatch_read(struct makeopen *f, struct words *w)
 	return 0;
 }
 
+/*
+ * Free what f watches.
+ */
 void
 makewatch_free(struct makeopen *f)
 {

@@ -127,9 +127,10 @@ reason_add(struct criumake *m, enum makewhy kind, const char *fmt, va_list ap)
 }
 
 /*
- * Note why something of a kind cannot be restored.  The caller leaves it out.
- * The reason is a sentence to which ": cannot be restored" is added, or, of
- * WHY_NEVER, a whole one.  Return 0, or -1 if there is no memory.
+ * Note in m why something of that kind cannot be restored.  The caller leaves
+ * it out.  The reason, made of fmt as printf(3) does, is a sentence to which ":
+ * cannot be restored" is added, or, of WHY_NEVER, a whole one.  Return 0, or -1
+ * with errstr if there is no memory.
  */
 int
 make_refuse(struct criumake *m, enum makewhy kind, const char *fmt, ...)
@@ -144,9 +145,10 @@ make_refuse(struct criumake *m, enum makewhy kind, const char *fmt, ...)
 }
 
 /*
- * Note why a process as a whole, which cannot be left out, cannot be restored:
- * a whole sentence.  Nothing is made then, and open files are not looked at.
- * Return 0, or -1 if there is no memory.
+ * Note in m why a process as a whole, which cannot be left out, cannot be
+ * restored: a whole sentence, made of fmt as printf(3) does.  Nothing is made
+ * then, and open files are not looked at.  Return 0, or -1 with errstr if there
+ * is no memory.
  */
 int
 make_never(struct criumake *m, const char *fmt, ...)
@@ -162,8 +164,9 @@ make_never(struct criumake *m, const char *fmt, ...)
 }
 
 /*
- * Note, in a whole sentence, what of something that is restored will not be as
- * it was.  Return 0, or -1 if there is no memory.
+ * Note in m, in a whole sentence, made of fmt as printf(3) does, what of
+ * something that is restored will not be as it was.  Return 0, or -1 with
+ * errstr if there is no memory.
  */
 int
 make_note(struct criumake *m, const char *fmt, ...)
@@ -183,8 +186,8 @@ make_note(struct criumake *m, const char *fmt, ...)
 }
 
 /*
- * Add an option and its value to those of criu's command that the caller is
- * told, if it asked.
+ * Add an option and its value to those of criu's command that the caller of m
+ * is told, if it asked.
  */
 void
 make_word(const struct criumake *m, const char *option, const char *value)
@@ -269,6 +272,9 @@ makewhy_judge(const struct criumake *m)
 	    "nothing is written");
 }
 
+/*
+ * Free the reasons and notes of m.
+ */
 void
 makewhy_free(struct criumake *m)
 {
@@ -283,8 +289,9 @@ makewhy_free(struct criumake *m)
 }
 
 /*
- * Note pages of an image, from start up to end, that were to be there but
- * could not be read.  whose and pid say whose they are; im may be NULL.
+ * Note in m pages of im, which may be NULL, from start up to end, that were to
+ * be there but could not be read. whose and pid say whose they are.  Return 0,
+ * or -1 with errstr.
  */
 int
 make_missing(struct criumake *m, const struct image *im, const char *whose,

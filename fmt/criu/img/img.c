@@ -9,8 +9,9 @@
 enum { MESSAGE_MOST = 256 * 1024 * KB };	/* bytes */
 
 /*
- * Set the error string for what is wrong with an image: its name and the
- * entry, counted from 1, come before.  -1.
+ * Set the error string for what is wrong with image im, a sentence made of fmt
+ * as printf(3) does: its name and the entry, counted from 1, come before.
+ * Return -1.
  */
 int
 criuimg_error(const struct criuimg *im, const char *fmt, ...)
@@ -50,8 +51,9 @@ criuimg_magic(struct criuimg *im, uint32_t magic)
 }
 
 /*
- * Open an image of a directory: 1; 0 if there is no such file; or -1.  It is
- * closed in all cases, with criuimg_close.
+ * Open as im the image of that name, with that magic number, in directory dir.
+ * Return 1; 0 if there is no such file; or -1 with errstr.  It is closed in all
+ * cases, with criuimg_close.
  */
 int
 criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
@@ -66,7 +68,9 @@ criuimg_open(struct criuimg *im, const struct imgdir *dir, const char *name,
 }
 
 /*
- * Open an image that lies in memory, of len bytes, which are copied.
+ * Open as im an image of that name, with that magic number, that lies in
+ * memory: the len bytes at data, which are copied.  Return 0, or -1 with
+ * errstr.
  */
 int
 criuimg_memory(struct criuimg *im, const char *name, const void *data,
@@ -79,8 +83,9 @@ criuimg_memory(struct criuimg *im, const char *name, const void *data,
 }
 
 /*
- * Read the next message of an image: 1; 0 at the end; or -1.  *m is set to
- * it; it is freed with protobuf_c_message_free_unpacked.
+ * Read the next message of im, of the type d.  Return 1, with *m set to it,
+ * which is freed with protobuf_c_message_free_unpacked; 0 at the end; or -1
+ * with errstr.
  */
 int
 criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
@@ -109,6 +114,9 @@ criuimg_next(struct criuimg *im, const ProtobufCMessageDescriptor *d, void *m)
 	return 1;
 }
 
+/*
+ * Close im, which was opened, or not.
+ */
 void
 criuimg_close(struct criuimg *im)
 {
@@ -117,7 +125,7 @@ criuimg_close(struct criuimg *im)
 }
 
 /*
- * Begin an image (not the inventory) in memory.
+ * Begin an image (not the inventory) in memory, in b, with that magic number.
  */
 void
 criuimg_begin(struct buf *b, uint32_t magic)
@@ -127,7 +135,7 @@ criuimg_begin(struct buf *b, uint32_t magic)
 }
 
 /*
- * Add a message to it.
+ * Add message m to b, an image that was begun.
  */
 void
 criuimg_add(struct buf *b, const ProtobufCMessage *m)

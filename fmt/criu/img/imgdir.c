@@ -74,9 +74,9 @@ parent_open(struct imgdir *top, struct imgdir *d, size_t depth)
 }
 
 /*
- * Open a directory that was named to us, and those that it is stacked on.
- * NULL on an error, but not where a parent cannot be had: who needs it is told
- * by d->why.
+ * Open the directory path, which was named to us, and those that it is stacked
+ * on.  Return it; or NULL with errstr on an error, but not where a parent
+ * cannot be had: who needs it is told by d->why.
  */
 struct imgdir *
 imgdir_open(const char *path)
@@ -102,9 +102,9 @@ imgdir_open(const char *path)
 }
 
 /*
- * Call fn(arg, name) for all regular files of a directory, until it returns
- * -1.  What has a name of an image and is something else is an error: it would
- * be missing.
+ * Call fn(arg, name) for all regular files of directory d, until it returns -1.
+ * What has a name of an image and is something else is an error: it would be
+ * missing.  Return 0, or -1 with errstr.
  */
 int
 imgdir_list(const struct imgdir *d, imgdir_fn fn, void *arg)
@@ -162,8 +162,8 @@ file_open(const struct imgdir *d, const char *name, int *fd)
 }
 
 /*
- * Open a file of a directory as a stream: 1; 0 where there is none; or -1.  The
- * stream is the caller's.
+ * Open the file of that name in directory d as a stream, which is the caller's.
+ * Return 1, with *in set to it; 0 where there is none; or -1 with errstr.
  */
 int
 imgdir_input(const struct imgdir *d, const char *name, struct input **in)
@@ -185,8 +185,8 @@ imgdir_input(const struct imgdir *d, const char *name, struct input **in)
 }
 
 /*
- * Have a file of a directory as a source of a snapshot, or as a part of one:
- * likewise.
+ * Have the file of that name in directory d as a source of snapshot s, or as a
+ * part of one, in *src.  Return as imgdir_input.
  */
 int
 imgdir_source(const struct imgdir *d, const char *name, struct snap *s,

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * Make one of a descriptor, or of -1, and a path, which are the directory's,
- * and closed and freed on failure: NULL.  A path of NULL is that memory has run
- * out.
+ * Make a directory of images of the descriptor fd, or of -1, and a path, which
+ * are the directory's, and closed and freed on failure.  A path of NULL is that
+ * memory has run out.  Return it, or NULL with errstr.
  */
 struct imgdir *
 imgdir_new(int fd, char *path)
@@ -31,7 +31,7 @@ imgdir_new(int fd, char *path)
 }
 
 /*
- * Free a directory, and those that it is stacked on; NULL does nothing.
+ * Free directory d, and those that it is stacked on; NULL does nothing.
  */
 void
 imgdir_free(struct imgdir *d)

@@ -162,8 +162,8 @@ parent_find(struct imgdir *d, size_t depth)
 }
 
 /*
- * Open the images in an archive, which must outlive them, and those that they
- * are stacked on.  NULL on an error.
+ * Open the images in archive t, which must outlive them, and those that they
+ * are stacked on.  Return their directory, or NULL with errstr.
  */
 struct imgdir *
 imgtar_open(struct tar *t)
@@ -193,7 +193,7 @@ notfile_error(const struct imgdir *d, const struct tarmember *m,
 }
 
 /*
- * imgdir_list.
+ * Do what imgdir_list does with d, fn and arg, and return as that.
  */
 int
 imgtar_list(const struct imgdir *d, imgdir_fn fn, void *arg)
@@ -232,7 +232,8 @@ file_find(const struct imgdir *d, const char *name,
 }
 
 /*
- * imgdir_input; path is that of the file, for messages.
+ * Do what imgdir_input does with d, name and in, and return as that; path is
+ * that of the file, for messages.
  */
 int
 imgtar_input(const struct imgdir *d, const char *name, const char *path,
@@ -248,7 +249,7 @@ imgtar_input(const struct imgdir *d, const char *name, const char *path,
 }
 
 /*
- * imgdir_source.
+ * Do what imgdir_source does with d, name, s and src, and return as that.
  */
 int
 imgtar_source(const struct imgdir *d, const char *name, struct snap *s,

@@ -15,8 +15,8 @@ name_cmp(const void *a, const void *b)
 }
 
 /*
- * Return -1 if memory for an image ran out, or if two have one name: then two
- * processes or threads have one number where they run.
+ * Return 0; or -1 with errstr if memory for an image of l ran out, or if two
+ * have one name: then two processes or threads have one number where they run.
  */
 int
 mades_check(struct mades *l)

@@ -96,9 +96,10 @@ pagemap_entries(struct pagemap *m, struct criuimg *im, uint64_t *bytes)
 }
 
 /*
- * Read a pagemap image that lies in memory, len bytes of it, and how many
- * bytes its pages image has; page is those of one.  *out is freed with
- * pagemap_free in all cases.
+ * Read a pagemap image of that name that lies in memory, the len bytes at data,
+ * into *out, and into *bytes how many its pages image has; page is the bytes of
+ * one.  Return 0, or -1 with errstr.  *out is freed with pagemap_free in all
+ * cases.
  */
 int
 pagemap_parse(struct pagemap **out, const char *name, const void *data,
@@ -206,10 +207,11 @@ first_inherited(const struct pagemap *m)
 }
 
 /*
- * Read the pagemap image of a process, or of a shared memory object
- * ("shmem-ID"), in a directory, and those of its parents as far as they are
- * needed; page is the bytes of one.  1; 0 if there is no such image; or -1.
- * *out is freed with pagemap_free in all cases.
+ * Read the pagemap image of a process, or of a shared memory object, by its
+ * name ("812", "shmem-ID"), in directory dir, and those of its parents as far
+ * as they are needed; page is the bytes of one.  Their pages are sources of s.
+ * Return 1, with *out set to it; 0 if there is no such image; or -1 with
+ * errstr.  *out is freed with pagemap_free in all cases.
  */
 int
 pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
@@ -240,6 +242,9 @@ pagemap_open(struct pagemap **out, struct snap *s, const struct imgdir *dir,
 	}
 }
 
+/*
+ * Free m, or NULL, and its parents.
+ */
 void
 pagemap_free(struct pagemap *m)
 {
@@ -254,8 +259,8 @@ pagemap_free(struct pagemap *m)
 }
 
 /*
- * The first entry that ends behind an address: its number, or how many there
- * are.
+ * Return the place of the first entry of m that ends behind address addr, or
+ * how many there are.
  */
 size_t
 pagemap_behind(const struct pagemap *m, uint64_t addr)
@@ -264,9 +269,10 @@ pagemap_behind(const struct pagemap *m, uint64_t addr)
 }
 
 /*
- * Where the page at addr, which is the address of a page, lies, looked up
- * down the stack: 1; 0 if m has no entry for it; or -1, if it should be in
- * a parent and is not.  What is found at w is true of w->len bytes from there.
+ * Look up where the page at addr, which is the address of a page, lies, down
+ * the stack from m.  Return 1, with *w set, of which what is found is true of
+ * w->len bytes from there, and *src to its source; 0 if m has no entry for it;
+ * or -1 with errstr, if it should be in a parent and is not.
  */
 int
 pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
@@ -301,9 +307,10 @@ pagemap_where(const struct pagemap *m, uint64_t addr, struct pages *w,
 }
 
 /*
- * Call fn(arg, pages, source) for all that a pagemap tells of, in ascending
+ * Call fn(arg, pages, source) for all that pagemap m tells of, in ascending
  * order, until it returns -1.  What is in a parent is found there: no flags
- * have PE_PARENT, and those without PE_PRESENT have no source.
+ * have PE_PARENT, and those without PE_PRESENT have no source.  Return 0, or -1
+ * with errstr.
  */
 int
 pagemap_each(const struct pagemap *m, pages_fn fn, void *arg)
@@ -327,7 +334,7 @@ pagemap_each(const struct pagemap *m, pages_fn fn, void *arg)
 }
 
 /*
- * Begin a pagemap image in memory, of pages-ID.img.
+ * Begin a pagemap image in memory, in b, of pages-ID.img, with that id.
  */
 void
 pagemap_begin(struct buf *b, uint32_t id)
@@ -340,9 +347,9 @@ pagemap_begin(struct buf *b, uint32_t id)
 }
 
 /*
- * Add an entry to it, in a form that all versions of criu read: the newer
- * count pages in nr_pages, the older in compat_nr_pages.  page is the bytes of
- * one.
+ * Add entry p to b, a pagemap image that was begun, in a form that all versions
+ * of criu read: the newer count pages in nr_pages, the older in
+ * compat_nr_pages. page is the bytes of one.
  */
 void
 pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
@@ -360,7 +367,8 @@ pagemap_put(struct buf *b, const struct pages *p, uint64_t page)
 }
 
 /*
- * Make a pagemap image in memory of one that was read, of pages-ID.img.
+ * Make in b a pagemap image of m, one that was read, of pages-ID.img, with that
+ * id.
  */
 void
 pagemap_copy(struct buf *b, const struct pagemap *m, uint32_t id)

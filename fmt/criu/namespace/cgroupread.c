@@ -124,7 +124,8 @@ record_read(struct cgdirs *d, const struct maketask *t)
 }
 
 /*
- * Read the cgroups that the records tell of that were made with the root's.
+ * Read into d the cgroups that the records tell of that were made with the
+ * root's.  Return 0, or -1 with errstr.
  */
 int
 cgdirs_read(struct cgdirs *d, const struct criumake *m)
@@ -138,6 +139,9 @@ cgdirs_read(struct cgdirs *d, const struct criumake *m)
 	return 0;
 }
 
+/*
+ * Free the cgroups of d.
+ */
 void
 cgdirs_free(struct cgdirs *d)
 {

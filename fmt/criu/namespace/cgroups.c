@@ -140,7 +140,8 @@ cgroups_drop(struct criumake *m)
 
 /*
  * Read the cgroups of the processes, if they are to be restored: m->cgroups.
- * If those of one cannot be, none are, which is noted.
+ * If those of one cannot be, none are, which is noted.  Return 0, or -1 with
+ * errstr.
  */
 int
 makecgroup_read(struct criumake *m)
@@ -170,6 +171,9 @@ makecgroup_space(const struct criumake *m)
 	return m->cgroups != NULL && m->cgroups->space;
 }
 
+/*
+ * Free m->cgroups.
+ */
 void
 makecgroup_free(struct criumake *m)
 {
@@ -254,7 +258,7 @@ sets_free(Criu__Cgroup *e)
 }
 
 /*
- * Make cgroup.img, and tell the command of it.
+ * Make cgroup.img, and tell the command of it.  Return 0, or -1 with errstr.
  */
 int
 makecgroup_write(struct criumake *m)

@@ -173,7 +173,7 @@ threads_find(struct criumake *m, const struct maketask *p)
 
 /*
  * Read the sets of the processes that are restored.  One that has ended is in
- * none.
+ * none.  Return 0, or -1 with errstr.
  */
 int
 cgsets_read(struct criumake *m)
@@ -193,6 +193,9 @@ cgsets_read(struct criumake *m)
 	return 0;
 }
 
+/*
+ * Free the sets of c.
+ */
 void
 cgsets_free(struct makecgroups *c)
 {

@@ -41,6 +41,9 @@ part_new(struct cgtrees *l, size_t n, size_t size)
 	return p;
 }
 
+/*
+ * Free the hierarchies of l.
+ */
 void
 cgtrees_free(struct cgtrees *l)
 {

@@ -80,7 +80,7 @@ command_tell(struct criumake *m)
 }
 
 /*
- * Make the images of all that is mounted.
+ * Make the images of all that is mounted.  Return 0, or -1 with errstr.
  */
 int
 makemount_write(struct criumake *m)

@@ -74,6 +74,9 @@ settings_read(struct settings *s, const struct maketask *t)
 	return 0;
 }
 
+/*
+ * Free the settings of s.
+ */
 void
 settings_free(struct settings *s)
 {
@@ -82,7 +85,8 @@ settings_free(struct settings *s)
 }
 
 /*
- * Return what a setting is set to, or NULL if that is not known.
+ * Return what the setting of that name is set to in s, or NULL if that is not
+ * known.
  */
 const char *
 setting_find(const struct settings *s, const char *name)
@@ -129,8 +133,8 @@ sysctls_room(struct sysctls *l, size_t n)
 }
 
 /*
- * Set l to the settings of a link for a version of IP, 4 or 6.  Return 0, or -1
- * with errstr; sysctls_free frees them in both cases.
+ * Set l to the settings in s of a link for a version of IP, 4 or 6.  Return 0,
+ * or -1 with errstr; sysctls_free frees them in both cases.
  */
 int
 sysctls_conf(struct sysctls *l, const struct settings *s, int version,
@@ -153,8 +157,8 @@ sysctls_conf(struct sysctls *l, const struct settings *s, int version,
 }
 
 /*
- * Set l to the one setting of a name, a number or not, or to none where it is
- * not there.  Otherwise the same as sysctls_conf.
+ * Set l to the one setting of that name in s, a number or not, or to none where
+ * it is not there.  Return as sysctls_conf, and free it likewise.
  */
 int
 sysctls_one(struct sysctls *l, const struct settings *s, const char *name,
@@ -168,6 +172,9 @@ sysctls_one(struct sysctls *l, const struct settings *s, const char *name,
 	return 0;
 }
 
+/*
+ * Free the settings of l.
+ */
 void
 sysctls_free(struct sysctls *l)
 {

@@ -123,8 +123,8 @@ peer_tell(struct criumake *m, const struct link *l)
 }
 
 /*
- * Note what hinders that links of the namespace are made.  Set *all to whether
- * nothing does.
+ * Note what hinders that links of the namespace that t tells of are made.  Set
+ * *all to whether nothing does.  Return 0, or -1 with errstr.
  */
 int
 netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
@@ -197,7 +197,8 @@ link_write(struct buf *b, const struct link *l, const struct settings *s)
 }
 
 /*
- * Make netdev-N.img: all links that are not there anyway.
+ * Make netdev-N.img: all links that are not there anyway, with their settings
+ * s.  Return 0, or -1 with errstr.
  */
 int
 netlinks_write(struct criumake *m, const struct settings *s)

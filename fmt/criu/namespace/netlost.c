@@ -201,7 +201,8 @@ settings_note(struct criumake *m, const struct settings *s)
 }
 
 /*
- * Note all that is lost.  s has the settings of the namespace.
+ * Note all that is lost. s has the settings of the namespace.  Return 0, or -1
+ * with errstr.
  */
 int
 netlost_note(struct criumake *m, const struct settings *s)

@@ -43,7 +43,8 @@ space_find(const struct criumake *m, const char *name)
 
 /*
  * Find out whether the network namespace of the root, which is an init and in
- * another one than snap was, is made: m->net.  Note what hinders that.
+ * another one than snap was, is made: m->net.  Note what hinders that.  Return
+ * 0, or -1 with errstr.
  */
 int
 makenet_check(struct criumake *m)
@@ -219,7 +220,8 @@ listed_write(struct criumake *m, const char *name, const char *image,
 }
 
 /*
- * Make all images of the network namespace, if one is made.
+ * Make all images of the network namespace, if one is made.  Return 0, or -1
+ * with errstr.
  */
 int
 makenet_write(struct criumake *m)

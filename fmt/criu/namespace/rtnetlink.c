@@ -47,8 +47,8 @@ message_next(struct recfile *f, size_t body, struct message *m)
 }
 
 /*
- * Return the value of the attribute of a type that is among len bytes, and set
- * *n to how long it is; NULL if there is none.
+ * Return the value of the attribute of that type (rtnetlink(7)) that is among
+ * the len bytes at p, and set *n to how long it is; NULL if there is none.
  */
 const uint8_t *
 attribute_find(const uint8_t *p, size_t len, unsigned int type, size_t *n)
@@ -88,8 +88,8 @@ message_number(const struct message *m, unsigned int type, uint32_t *v)
 }
 
 /*
- * Copy an attribute that is a string to text, of size bytes, which is empty if
- * there is none or it is longer.
+ * Copy the attribute of that type among the len bytes at p, which is a string,
+ * to text, of size bytes, which is empty if there is none or it is longer.
  */
 void
 attribute_text(const uint8_t *p, size_t len, unsigned int type, char *text,

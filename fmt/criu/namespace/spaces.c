@@ -68,7 +68,8 @@ users_check(struct criumake *m)
 /*
  * Note the namespaces of an init that are not made, where they are not those of
  * snap: without them it would be in criu's, with other files than it had.  Of
- * who is no init they may be made before, and criu be started there.
+ * who is no init they may be made before, and criu be started there.  Return 0,
+ * or -1 with errstr.
  */
 int
 makespaces_check(struct criumake *m)
@@ -108,8 +109,8 @@ makespaces_check(struct criumake *m)
 }
 
 /*
- * Set the numbers of namespaces: those of processes, or where own is true of
- * criu itself.
+ * Set the numbers of namespaces in ids: those of processes, or where own is
+ * true of criu itself.
  */
 void
 makespaces_ids(const struct criumake *m, Criu__Ids *ids, bool own)
@@ -223,7 +224,7 @@ users_write(struct criumake *m)
 
 /*
  * Make the images of namespaces: those of the network, and utsns-N.img, what
- * the machine is called there.
+ * the machine is called there.  Return 0, or -1 with errstr.
  */
 int
 makespaces_write(struct criumake *m)

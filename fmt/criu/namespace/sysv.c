@@ -18,7 +18,7 @@
 enum { SEGMENTS_MOST = 4096 };	/* SHMMNI of linux/shm.h */
 
 /*
- * Return whether a mapping is of memory of System V.
+ * Return whether mapping v is of memory of System V.
  */
 bool
 makesysv_is(const struct vma *v)
@@ -132,7 +132,8 @@ sysv_task(struct criumake *m, const struct maketask *t)
 }
 
 /*
- * Read what is told of memory of System V, of all that are restored.
+ * Read what is told of memory of System V, of all that are restored.  Return 0,
+ * or -1 with errstr.
  */
 int
 makesysv_read(struct criumake *m)
@@ -180,8 +181,8 @@ segment_hinders(const struct makesysv *o)
 }
 
 /*
- * Set in e that it maps memory of System V.  Return 1; 0 when it is noted that
- * it cannot be restored; or -1.
+ * Set in e, which mapping v of t is to be, that it maps memory of System V.
+ * Return 1; 0 when it is noted that it cannot be restored; or -1 with errstr.
  */
 int
 makesysv_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
@@ -359,7 +360,7 @@ segment_write(struct criumake *m, const struct makesysv *o, struct made *im)
 
 /*
  * Make the images of the IPC namespace that the processes have then, if they
- * have one.
+ * have one.  Return 0, or -1 with errstr.
  */
 int
 makesysv_write(struct criumake *m)

@@ -295,6 +295,7 @@ mqueue_line(struct criumake *m, const struct maketask *t, struct words *w,
 /*
  * Make the images of semaphores and queues, and note what else was in the
  * namespace, as the record of m->space tells, or, if that is NULL, of none.
+ * Return 0, or -1 with errstr.
  */
 int
 makespace_write(struct criumake *m)
@@ -335,7 +336,7 @@ makespace_write(struct criumake *m)
 
 /*
  * Set m->space to the process whose record tells of the namespace, or NULL.
- * Note if nothing could be had of it.
+ * Note if nothing could be had of it.  Return 0, or -1 with errstr.
  */
 int
 makespace_read(struct criumake *m)

@@ -41,7 +41,7 @@ mark_hinders(const struct makewatch *v)
 }
 
 /*
- * Return why a fanotify group cannot be restored, or NULL.
+ * Return why f, a fanotify group, cannot be restored, or NULL.
  */
 const char *
 makefanotify_hinders(const struct makeopen *f)
@@ -58,8 +58,9 @@ makefanotify_hinders(const struct makeopen *f)
 }
 
 /*
- * Note that what waits in a group is lost.  Of a mount, there is mostly
- * something: that the group was looked at is an event, too.
+ * Note that what waits in the group that descriptor fd of t leads to is lost.
+ * Of a mount, there is mostly something: that the group was looked at is an
+ * event, too.  Return 0, or -1 with errstr.
  */
 int
 makefanotify_note(struct criumake *m, const struct maketask *t,
@@ -102,7 +103,8 @@ mark_set(struct parts *p, const struct makeopen *f, const struct makewatch *v)
 }
 
 /*
- * Add fanotify group f to files.img, whose entry e is begun.
+ * Add fanotify group f to files.img, whose entry e is begun; fown is to whom it
+ * sends signals.  Return 0, or -1 with errstr.
  */
 int
 makefanotify_write(struct criumake *m, const struct makeopen *f,

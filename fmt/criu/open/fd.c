@@ -95,7 +95,8 @@ dir_get(struct criumake *m, struct maketask *t, const char *name, uint32_t *id)
 }
 
 /*
- * Make fs-N.img, and fdinfo-N.img unless it is another's.
+ * Make fs-N.img of t, and fdinfo-N.img unless it is another's.  Return 0, or -1
+ * with errstr.
  */
 int
 makefd_write(struct criumake *m, struct maketask *t)

@@ -262,7 +262,7 @@ open_before(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Add to files.img the open files that can be restored, and make what is in
- * them.
+ * them.  Return 0, or -1 with errstr.
  */
 int
 makefile_write(struct criumake *m)

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 /*
- * Return what is carried along of an inode, or NULL.
+ * Return what is carried along of inode ino on device dev, or NULL.
  */
 struct proc *
 makereg_content(struct criumake *m, uint64_t dev, uint64_t ino)
@@ -37,7 +37,7 @@ content_numbers(const struct proc *p, const char *name, const char *form,
 }
 
 /*
- * Return the size of what is carried along, in bytes.
+ * Return the size of p, which is carried along, in bytes.
  */
 uint64_t
 makereg_size(const struct proc *p)
@@ -77,7 +77,8 @@ content_inode(const struct proc *p, uint64_t v[NUMBERS])
 }
 
 /*
- * Return how many names a file has whose content is carried along, or 0.
+ * Return how many names the file has whose content p is, which is carried
+ * along, or 0.
  */
 uint64_t
 makeghost_names(const struct proc *p)
@@ -201,6 +202,7 @@ ghost_get(struct criumake *m, struct proc *content, const struct makeinode *n,
 /*
  * Let file id, which has inode n, be restored from its content, for no name
  * leads to it any more; content is NULL of an empty file, or of what has none.
+ * Return 0, or -1 with errstr.
  */
 int
 makeghost_add(struct criumake *m, uint32_t id, struct proc *content,

@@ -100,7 +100,7 @@ option_is(const struct makeinet *n, const char *name)
 }
 
 /*
- * Return why a socket of the internet cannot be restored, or NULL.
+ * Return why f, a socket of the internet, cannot be restored, or NULL.
  */
 const char *
 makeinet_hinders(const struct makeopen *f)
@@ -132,8 +132,8 @@ makeinet_hinders(const struct makeopen *f)
 }
 
 /*
- * Return of which kind the reason is that a socket of the internet cannot be
- * restored: by its protocol, where that is told.
+ * Return of which kind the reason is that f, a socket of the internet, cannot
+ * be restored: by its protocol, where that is told.
  */
 enum makewhy
 makeinet_kind(const struct makeopen *f)
@@ -155,8 +155,8 @@ makeinet_kind(const struct makeopen *f)
 }
 
 /*
- * Note of a descriptor of t, whose socket is restored, what of that is not as
- * it was.
+ * Note of descriptor fd of t, whose socket is restored, what of that is not as
+ * it was.  Return 0, or -1 with errstr.
  */
 int
 makeinet_note(struct criumake *m, const struct maketask *t,
@@ -191,6 +191,7 @@ makeinet_note(struct criumake *m, const struct maketask *t,
 
 /*
  * Note how many connections are closed of which makeinet_note has said nothing.
+ * Return 0, or -1 with errstr.
  */
 int
 makeinet_rest(struct criumake *m)
@@ -236,8 +237,9 @@ address_put(const struct criumake *m, const struct makeopen *f,
 }
 
 /*
- * Add a socket of the internet to files.img, with what its connection is.  e is
- * its entry there, fown whom its signals go to.
+ * Add f, a socket of the internet, to files.img, with what its connection is. e
+ * is its entry there, fown whom its signals go to.  Return 0, or -1 with
+ * errstr.
  */
 int
 makeinet_write(struct criumake *m, const struct makeopen *f,

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 
 /*
- * Return why an inotify set cannot be restored, or NULL.  What watches a
+ * Return why f, an inotify set, cannot be restored, or NULL.  What watches a
  * deleted file that is open could be, but would lose that: criu makes the file
- * under a name, opens it by another, and removes both; when the last name
- * goes, the kernel ends watches (fsnotify_inoderemove) if nobody has the file
- * open by that very name.
+ * under a name, opens it by another, and removes both; when the last name goes,
+ * the kernel ends watches (fsnotify_inoderemove) if nobody has the file open by
+ * that very name.
  */
 const char *
 makeinotify_hinders(const struct makeopen *f)
@@ -30,8 +30,8 @@ makeinotify_hinders(const struct makeopen *f)
 }
 
 /*
- * Set h and words, which has room for MAX_HANDLE_SZ bytes, to the file of a
- * watch.
+ * Set h and words, which has room for MAX_HANDLE_SZ bytes, to the file of watch
+ * v.
  */
 void
 makewatch_handle(Criu__FileHandle *h, uint64_t *words,
@@ -75,8 +75,9 @@ wd_cmp(const void *a, const void *b)
 }
 
 /*
- * Add inotify set f to files.img, whose entry e is begun.  criu adds watches
- * in their order, so that they get their numbers.
+ * Add inotify set f to files.img, whose entry e is begun; fown is to whom it
+ * sends signals. criu adds watches in their order, so that they get their
+ * numbers.  Return 0, or -1 with errstr.
  */
 int
 makeinotify_write(struct criumake *m, const struct makeopen *f,

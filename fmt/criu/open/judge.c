@@ -371,7 +371,8 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 
 /*
  * Find out which of the open files cannot be restored, and note it of each
- * descriptor.  What is left out may be what another needs.
+ * descriptor.  What is left out may be what another needs.  Return 0, or -1
+ * with errstr.
  */
 int
 makejudge_opens(struct criumake *m)
@@ -417,8 +418,8 @@ makejudge_opens(struct criumake *m)
 }
 
 /*
- * Return the type, in CRIU's numbers, of descriptors of an open file that can
- * be restored.
+ * Return the type, in CRIU's numbers, of descriptors of f, an open file that
+ * can be restored.
  */
 unsigned int
 makejudge_type(const struct makeopen *f)

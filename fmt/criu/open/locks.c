@@ -65,7 +65,8 @@ fd_locks(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 
 /*
  * Add the locks of process t to filelocks.img.  Descriptors that are one open
- * file description tell of the same locks: the first one counts.
+ * file description tell of the same locks: the first one counts.  Return 0, or
+ * -1 with errstr.
  */
 int
 makelocks_write(struct criumake *m, struct maketask *t)

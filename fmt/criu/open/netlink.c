@@ -9,7 +9,7 @@ enum {				/* numbers of OK_NETLINK */
 };
 
 /*
- * Return why a netlink socket cannot be restored, or NULL.
+ * Return why f, a netlink socket, cannot be restored, or NULL.
  */
 const char *
 makenetlink_hinders(const struct makeopen *f)
@@ -30,7 +30,8 @@ makenetlink_hinders(const struct makeopen *f)
 }
 
 /*
- * Add netlink socket f to files.img, whose entry e is begun.
+ * Add netlink socket f to files.img, whose entry e is begun; fown is to whom it
+ * sends signals.
  */
 void
 makenetlink_write(struct criumake *m, const struct makeopen *f,

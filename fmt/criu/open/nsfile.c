@@ -53,7 +53,7 @@ is_inside(const struct maketask *t, const struct makeopen *f)
 }
 
 /*
- * Return why a namespace that is open cannot be restored, or NULL.
+ * Return why f, a namespace that is open, cannot be restored, or NULL.
  */
 const char *
 makens_hinders(const struct criumake *m, const struct makeopen *f)
@@ -87,8 +87,8 @@ makens_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e)
 }
 
 /*
- * Set *id to the number of the namespace of a kind, and *has, if that is open
- * and is not made.
+ * Set *id to the number of the namespace whose kind is that name, and *has, if
+ * that is open and is not made.
  */
 void
 makens_id(const struct criumake *m, const char *name, protobuf_c_boolean *has,

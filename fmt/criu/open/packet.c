@@ -19,7 +19,7 @@ enum {				/* of FRAMES_FLAGS: linux/packet_diag.h */
 };
 
 /*
- * Return why a packet socket cannot be restored, or NULL.
+ * Return why f, a packet socket, cannot be restored, or NULL.
  */
 const char *
 makepacket_hinders(const struct makeopen *f)
@@ -100,7 +100,8 @@ frames_set(const struct makeopen *f, Criu__PacketSocket *p)
 }
 
 /*
- * Add packet socket f to files.img, whose entry e is begun.
+ * Add packet socket f to files.img, whose entry e is begun; fown is to whom it
+ * sends signals.  Return 0, or -1 with errstr.
  */
 int
 makepacket_write(struct criumake *m, const struct makeopen *f,
@@ -138,7 +139,8 @@ makepacket_write(struct criumake *m, const struct makeopen *f,
 
 /*
  * Set *id to the file by whose descriptor t has mapped the rings of a packet
- * socket.  Return 1; 0 when it is noted that it cannot be restored; or -1.
+ * socket at v.  Return 1; 0 when it is noted that it cannot be restored; or -1
+ * with errstr.
  */
 int
 makepacket_mapped(struct criumake *m, struct maketask *t, const struct vma *v,

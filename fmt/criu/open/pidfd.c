@@ -15,8 +15,8 @@ is_gone(const struct makeopen *f)
 }
 
 /*
- * Return why a pidfd cannot be restored, or NULL.  criu opens it before there
- * are threads.
+ * Return why f, a pidfd, cannot be restored, or NULL. criu opens it before
+ * there are threads.
  */
 const char *
 makepidfd_hinders(const struct criumake *m, const struct makeopen *f)
@@ -36,7 +36,8 @@ makepidfd_hinders(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Add pidfd f to files.img, whose entry e is begun.
+ * Add pidfd f to files.img, whose entry e is begun; fown is to whom it sends
+ * signals.
  */
 void
 makepidfd_write(struct criumake *m, const struct makeopen *f,

@@ -16,7 +16,7 @@ enum {
 
 /*
  * Let the open files be used that wait in sockets that are, and so on in those
- * that wait themselves.
+ * that wait themselves.  Return 0, or -1 with errstr.
  */
 int
 makequeue_use(struct criumake *m)
@@ -110,7 +110,7 @@ there_set(struct criumake *m, struct makeopen *o)
  * Find the order in which descriptors can be restored that wait in sockets.
  * criu goes through what waits from the first to the last, and who sends it
  * again must be known by then: a process has it, or it has been sent itself
- * (prepare_scms of its sk-queue.c).
+ * (prepare_scms of its sk-queue.c).  Return 0, or -1 with errstr.
  */
 int
 makequeue_order(struct criumake *m)
@@ -186,7 +186,8 @@ makequeue_hinders(const struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Note what of descriptor fd of t, a UNIX socket, is restored without.
+ * Note what of descriptor fd of t, a UNIX socket, is restored without.  Return
+ * 0, or -1 with errstr.
  */
 int
 makequeue_note(struct criumake *m, const struct maketask *t,
@@ -199,7 +200,7 @@ makequeue_note(struct criumake *m, const struct maketask *t,
 
 /*
  * Note the files that cannot be restored and that no process has, for they wait
- * in a socket.
+ * in a socket.  Return 0, or -1 with errstr.
  */
 int
 makequeue_refuse(struct criumake *m)
@@ -295,7 +296,7 @@ queue_write(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Make sk-queues.img, after all files.
+ * Make sk-queues.img, after all files.  Return 0, or -1 with errstr.
  */
 int
 makequeue_write(struct criumake *m)

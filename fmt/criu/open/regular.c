@@ -34,9 +34,10 @@ reg_add(struct criumake *m, const Criu__RegFile *r, const struct makeopen *f)
 }
 
 /*
- * Add an open file with a number to files.img; with bare, it is a FIFO of
- * which only the path counts.  criu checks the size that is told, which what
- * is open for writing may change before it is restored.
+ * Add f, an open file, with the number id to files.img; with bare, it is a FIFO
+ * of which only the path counts. criu checks the size that is told, which what
+ * is open for writing may change before it is restored.  Return 0, or -1 with
+ * errstr.
  */
 int
 makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
@@ -65,7 +66,8 @@ makereg_open(struct criumake *m, const struct makeopen *f, uint32_t id,
 }
 
 /*
- * Add a directory to files.img, and set *id to its number.
+ * Add the directory path to files.img, and set *id to its number.  Return 0, or
+ * -1 with errstr.
  */
 int
 makereg_path(struct criumake *m, const char *path, uint32_t *id)
@@ -226,9 +228,9 @@ mapped_add(struct criumake *m, struct maketask *t, const struct vma *v,
 }
 
 /*
- * Set *id to the number of a file that a process has mapped, which is added
- * when it is first asked for.  Return 1; 0, and *id is 0, when it is noted
- * that it cannot be restored; or -1.
+ * Set *id to the number of a file that process t has mapped at v, which is
+ * added when it is first asked for.  Return 1; 0, and *id is 0, when it is
+ * noted that it cannot be restored; or -1 with errstr.
  */
 int
 makereg_mapped(struct criumake *m, struct maketask *t, const struct vma *v,

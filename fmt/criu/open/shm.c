@@ -16,8 +16,9 @@ enum {
 };
 
 /*
- * Return the shared memory of an inode, which is carried along; or NULL, if
- * it is not or there is no memory.  user is the process that has it.
+ * Return the shared memory of inode ino on device dev, which is carried along;
+ * or NULL, if it is not or, with errstr, there is no memory. user is the
+ * process that has it.
  */
 struct makeshm *
 makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
@@ -42,7 +43,7 @@ makeshm_get(struct criumake *m, uint64_t dev, uint64_t ino,
 }
 
 /*
- * Set *id to the number of the file that shared memory is mapped by, which is
+ * Set *id to the number of the file that shared memory o is mapped by, which is
  * made when it is first asked for.  Return 1.
  */
 int
@@ -140,8 +141,8 @@ shm_pages(struct buf *b, struct image *im, uint64_t page)
 }
 
 /*
- * Make the pages of shared memory, which is carried along as p, and which has
- * a number.
+ * Make the pages of shared memory, which is carried along as p, and whose
+ * number is id.  Return 0, or -1 with errstr.
  */
 int
 makeshm_content(struct criumake *m, struct proc *p, uint32_t id)
@@ -198,6 +199,7 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 
 /*
  * Make memfd.img, and the pages of all shared memory that is mapped or open.
+ * Return 0, or -1 with errstr.
  */
 int
 makeshm_write(struct criumake *m)

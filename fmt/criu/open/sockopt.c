@@ -91,7 +91,7 @@ is_minor(const char *name)
 }
 
 /*
- * Set *o to the options that sockets of all families have.
+ * Set *o to the options of f that sockets of all families have.
  */
 void
 makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
@@ -115,8 +115,8 @@ makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
 }
 
 /*
- * Note which options and multicast groups of socket n are lost.  who is whose
- * it is, for messages.
+ * Note which options and multicast groups of socket n are lost. who is whose it
+ * is, for messages.  Return 0, or -1 with errstr.
  */
 int
 makeinet_options(struct criumake *m, const struct makeinet *n, const char *who)
@@ -145,7 +145,7 @@ makeinet_options(struct criumake *m, const struct makeinet *n, const char *who)
 
 /*
  * Note what of descriptor fd of t, a socket that is none of the internet, is
- * not as it was.
+ * not as it was.  Return 0, or -1 with errstr.
  */
 int
 makesocket_note(struct criumake *m, const struct maketask *t,

@@ -75,7 +75,8 @@ waiting(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Note what becomes of descriptor fd of t, which leads out of the snapshot, and
- * tell the command of criu: once of each pipe and socket.
+ * tell the command of criu: once of each pipe and socket.  Return 0, or -1 with
+ * errstr.
  */
 int
 makestandard_note(struct criumake *m, const struct maketask *t,

@@ -80,6 +80,7 @@ lock_find(struct criumake *m)
 
 /*
  * Find out whether connections are restored, all that there are or none.
+ * Return 0, or -1 with errstr.
  */
 int
 maketcp_judge(struct criumake *m)
@@ -111,7 +112,7 @@ maketcp_judge(struct criumake *m)
 
 /*
  * Make tcp-stream-N.img of connection f: its state, and the bytes that wait in
- * it.
+ * it.  Return 0, or -1 with errstr.
  */
 int
 maketcp_write(struct criumake *m, const struct makeopen *f)

@@ -298,8 +298,9 @@ info_add(struct criumake *m, const struct makeopen *f, const struct kind *k,
 }
 
 /*
- * Add terminal f to files.img, whose entry e is begun, and to tty-info.img
- * what is known of its end, once.
+ * Add terminal f to files.img, whose entry e is begun, and to tty-info.img what
+ * is known of its end, once; fown is to whom it sends signals.  Return 0, or -1
+ * with errstr.
  */
 int
 maketty_write(struct criumake *m, const struct makeopen *f,

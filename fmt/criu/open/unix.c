@@ -59,6 +59,7 @@ makeunix_external(const struct criumake *m, const struct makeopen *f)
 
 /*
  * Note to what descriptor fd of t, which is restored, is connected by name.
+ * Return 0, or -1 with errstr.
  */
 int
 makeunix_note(struct criumake *m, const struct maketask *t,
@@ -116,8 +117,9 @@ external_write(struct criumake *m, const struct makeopen *f)
 }
 
 /*
- * Add UNIX socket f to files.img, whose entry e is begun, and before it what it
- * is connected to if that is not in the snapshot.
+ * Add UNIX socket f to files.img, whose entry e is begun and fown is to whom it
+ * sends signals, and before it what it is connected to if that is not in the
+ * snapshot.
  */
 void
 makeunix_write(struct criumake *m, const struct makeopen *f, Criu__FileEntry e,

@@ -111,7 +111,8 @@ add_xstate(struct filelist *rec, uint8_t *b, const Criu__Xsave *x)
 }
 
 /*
- * Have the registers of a thread in its record.
+ * Have the registers of core in the record of task, a thread.  Return 0, or -1
+ * with errstr.
  */
 int
 criuregs_amd64(struct criutask *task, const Criu__Core *core)

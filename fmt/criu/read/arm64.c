@@ -50,7 +50,8 @@ add_pac(struct filelist *rec, const Criu__PacKeys *k)
 }
 
 /*
- * Have the registers of a thread in its record.
+ * Have the registers of core in the record of t, a thread.  Return 0, or -1
+ * with errstr.
  */
 int
 criuregs_arm64(struct criutask *t, const Criu__Core *core)

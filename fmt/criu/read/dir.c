@@ -44,7 +44,8 @@ has_suffix(const char *s, const char *suffix)
 }
 
 /*
- * Know the names of all regular files.
+ * Know the names of all regular files of r's directory.  Return 0, or -1 with
+ * errstr.
  */
 int
 criudir_list(struct criureader *r)
@@ -67,7 +68,7 @@ name_find(const struct criureader *r, const char *name)
 }
 
 /*
- * Return whether there is an image file of that name.
+ * Return whether r has an image file of that name.
  */
 bool
 criudir_has(const struct criureader *r, const char *name)
@@ -76,8 +77,8 @@ criudir_has(const struct criureader *r, const char *name)
 }
 
 /*
- * A file goes with one process: true if it is there and went with none so
- * far.
+ * Let the image file of that name go with one process.  Return true if r has it
+ * and it went with none so far.
  */
 bool
 criudir_use(struct criureader *r, const char *name)
@@ -91,7 +92,8 @@ criudir_use(struct criureader *r, const char *name)
 }
 
 /*
- * The bytes of a file: 0; -1 if it is not there, too.
+ * Add the bytes of the image file of that name to b.  Return 0; -1 with errstr,
+ * also if r does not have it.
  */
 int
 criudir_slurp(struct criureader *r, const char *name, struct buf *b)
@@ -120,9 +122,10 @@ criudir_slurp(struct criureader *r, const char *name, struct buf *b)
 }
 
 /*
- * Read an image of one message, which must be there, and have it in the
- * record of the process that it goes with.  What is behind the message
- * means nothing.
+ * Read the image of that name, with that magic number, of one message of the
+ * type d, which r must have, set *msg to that, the caller's, and have it in
+ * rec, the record of the process that it goes with.  What is behind the message
+ * means nothing.  Return 0, or -1 with errstr.
  */
 int
 criudir_message(struct criureader *r, struct filelist *rec, const char *name,
@@ -159,8 +162,8 @@ criudir_message(struct criureader *r, struct filelist *rec, const char *name,
 }
 
 /*
- * Have all files that go with no process alone in a record: neither pages,
- * which are memory, nor logs.
+ * Have all image files of r that go with no process alone in rec: neither
+ * pages, which are memory, nor logs.  Return 0, or -1 with errstr.
  */
 int
 criudir_rest(struct criureader *r, struct filelist *rec)

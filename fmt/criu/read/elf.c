@@ -34,7 +34,8 @@ same_id(struct criureader *r, const struct source *src,
 }
 
 /*
- * The bytes of a mapped file, if it is at hand as it was; or NULL.
+ * Return a source of the bytes of f, a mapped file, if it is at hand as it was;
+ * or NULL.
  */
 struct source *
 criuelf_source(struct criureader *r, struct criufile *f)
@@ -59,7 +60,8 @@ criuelf_source(struct criureader *r, struct criufile *f)
 }
 
 /*
- * Give a process its executable: the path, and its bytes if it is at hand.
+ * Give process t its executable: the path, and its bytes if it is at hand.
+ * Return 0, or -1 with errstr.
  */
 int
 criuelf_text(struct criureader *r, struct criutask *t)
@@ -98,7 +100,8 @@ is_text(const struct criureader *r, const struct source *src)
 }
 
 /*
- * Take along all that were looked at and are at hand.
+ * Take along all files that were looked at and are at hand.  Return 0, or -1
+ * with errstr.
  */
 int
 criuelf_carry(struct criureader *r)

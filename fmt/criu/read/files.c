@@ -150,9 +150,9 @@ file_cmp(const void *a, const void *b)
 }
 
 /*
- * The file of a type and a number, or NULL.  Neither is enough: criu, too,
- * looks for both (find_file_desc_raw of its files.c), and what it writes for
- * a tun device has two entries of one number.
+ * Return the file of r with that type and that id, or NULL.  Neither is enough:
+ * criu, too, looks for both (find_file_desc_raw of its files.c), and what it
+ * writes for a tun device has two entries of one number.
  */
 struct criufile *
 criufile_find(struct criureader *r, uint32_t type, uint64_t id)
@@ -165,7 +165,7 @@ criufile_find(struct criureader *r, uint32_t type, uint64_t id)
 }
 
 /*
- * The file of a mapping that has one, or NULL.
+ * Return the file of mapping v, if r has one of it, or NULL.
  */
 struct criufile *
 criufile_mapped(struct criureader *r, const Criu__Vma *v)
@@ -256,7 +256,7 @@ read_files(struct criureader *r)
 }
 
 /*
- * Know all files.
+ * Know all files of r.  Return 0, or -1 with errstr.
  */
 int
 criufiles_read(struct criureader *r)
@@ -275,6 +275,9 @@ criufiles_read(struct criureader *r)
 	return resolve_names(r);
 }
 
+/*
+ * Free the files of r.
+ */
 void
 criufiles_free(struct criureader *r)
 {
@@ -357,8 +360,9 @@ add_fds(struct criureader *r, struct criutask *t, const char *name,
 }
 
 /*
- * The descriptors of a process, from fdinfo-ID.img, which goes with the
- * first process that has them.  No such image, no descriptors.
+ * Read the descriptors of process t, from fdinfo-ID.img, with that id, which
+ * goes with the first process that has them.  No such image, no descriptors.
+ * Return 0, or -1 with errstr.
  */
 int
 criufiles_open(struct criureader *r, struct criutask *t, uint32_t id)

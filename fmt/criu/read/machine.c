@@ -78,8 +78,8 @@ mm_page(struct criureader *r, const char *name)
 }
 
 /*
- * Find out the machine of a checkpoint and its pages.  What nothing tells is as
- * on amd64, and the least that pages have.  Return 0.
+ * Find out the machine of the checkpoint r and its pages.  What nothing tells
+ * is as on amd64, and the least that pages have.  Return 0.
  */
 int
 criumachine_find(struct criureader *r)
@@ -100,7 +100,8 @@ criumachine_find(struct criureader *r)
 }
 
 /*
- * Have the registers of a thread in its record.  Return 0, or -1 with errstr.
+ * Have the registers of c in the record of t, a thread of r.  Return 0, or -1
+ * with errstr.
  */
 int
 criuregs_add(struct criureader *r, struct criutask *t, const Criu__Core *c)

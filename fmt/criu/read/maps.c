@@ -98,8 +98,8 @@ vma_make(struct criureader *r, struct criutask *t, const Criu__Vma *v)
 }
 
 /*
- * Give a process its mappings.  Guard regions, which newer versions of criu
- * list behind them, are none.
+ * Give process t its mappings.  Guard regions, which newer versions of criu
+ * list behind them, are none.  Return 0, or -1 with errstr.
  */
 int
 criumaps_make(struct criureader *r, struct criutask *t)

@@ -187,7 +187,8 @@ tell_lazy(const struct piecer *k)
 }
 
 /*
- * Give a process its memory, and the pagemap image to its record.
+ * Give process t its memory, and the pagemap image to its record.  Return 0, or
+ * -1 with errstr.
  */
 int
 criumem_read(struct criureader *r, struct criutask *t)

@@ -133,11 +133,11 @@ images_read(struct criureader *r)
 }
 
 /*
- * Add the processes of a directory of CRIU images to a snapshot, which has
- * none so far, and the first line.  warn, which may be NULL, is told (with
- * arg before the sentence) what is missing.  Images that are not pages
- * travel in the Linux records, under criu/.  After a failure the snapshot
- * can only be freed.
+ * Add the processes of dir, a directory of CRIU images, to snapshot s, which
+ * has none so far, and the first line. warn, which may be NULL, is told (with
+ * arg before the sentence) what is missing.  Images that are not pages travel
+ * in the Linux records, under criu/.  Return 0; or -1 with errstr, and the
+ * snapshot can only be freed.
  */
 int
 criu_read(struct snap *s, const char *dir,
@@ -150,8 +150,8 @@ criu_read(struct snap *s, const char *dir,
 }
 
 /*
- * The same, of images in an archive of tar(1), of which nothing has been
- * skipped.
+ * Do the same with s, warn and arg, of images in an archive of tar(1), in, of
+ * which nothing has been skipped.  Return as criu_read.
  */
 int
 criu_readtar(struct snap *s, struct input *in,

@@ -26,7 +26,8 @@ runs_add(void *arg, const struct pages *p, struct source *src)
 }
 
 /*
- * Read pagemap-NAME.img, which must be there, with what its parents have.
+ * Read pagemap-NAME.img, of that name, which must be there, with what its
+ * parents have, into l.  Return 0, or -1 with errstr.
  */
 int
 criuruns_read(struct criureader *r, struct criuruns *l, const char *name)
@@ -45,7 +46,8 @@ criuruns_read(struct criureader *r, struct criuruns *l, const char *name)
 }
 
 /*
- * The pagemap image of pages, of so many bytes, that are in no parent.
+ * Put into b the pagemap image of the runs l, of pages of so many bytes, that
+ * are in no parent.
  */
 void
 criuruns_img(const struct criuruns *l, uint64_t page, struct buf *b)
@@ -64,7 +66,8 @@ criuruns_img(const struct criuruns *l, uint64_t page, struct buf *b)
 }
 
 /*
- * Return the number of the first run that ends behind an address, or l->n.
+ * Return the place of the first run of l that ends behind address addr, or
+ * l->n.
  */
 size_t
 criuruns_behind(const struct criuruns *l, uint64_t addr)

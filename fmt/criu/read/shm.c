@@ -34,7 +34,8 @@ shm_id(const char *name, uint64_t *id)
 }
 
 /*
- * Know all objects that have a pagemap.
+ * Know all objects of shared memory of r, which are those that have a pagemap.
+ * Return 0, or -1 with errstr.
  */
 int
 criushm_read(struct criureader *r)
@@ -62,7 +63,7 @@ criushm_read(struct criureader *r)
 }
 
 /*
- * The object of that number, or NULL.
+ * Return the object of shared memory of r with that id, or NULL.
  */
 const struct criushm *
 criushm_find(const struct criureader *r, uint64_t id)
@@ -150,7 +151,7 @@ shm_carry(struct criureader *r, const struct criushm *shm)
 }
 
 /*
- * Carry all objects along.
+ * Carry all objects of shared memory of r along.  Return 0, or -1 with errstr.
  */
 int
 criushm_carry(struct criureader *r)
@@ -163,6 +164,9 @@ criushm_carry(struct criureader *r)
 	return 0;
 }
 
+/*
+ * Free the objects of shared memory of r.
+ */
 void
 criushm_free(struct criureader *r)
 {

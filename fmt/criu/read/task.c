@@ -358,7 +358,7 @@ read_process(struct criureader *r, struct criutask *t,
 }
 
 /*
- * Read all that there is of a process.
+ * Read all that there is of the process of e.  Return 0, or -1 with errstr.
  */
 int
 criutask_process(struct criureader *r, const Criu__PstreeEntry *e)
@@ -379,7 +379,8 @@ criutask_process(struct criureader *r, const Criu__PstreeEntry *e)
 }
 
 /*
- * All is read of a process or thread: give it its small files.
+ * Give t, a process or thread, of which all is read, its small files.  Return
+ * 0, or -1 with errstr.
  */
 int
 criutask_pack(struct criutask *t)
@@ -388,6 +389,9 @@ criutask_pack(struct criutask *t)
 	return record_pack(&t->rec, t->proc, &t->state, &t->task);
 }
 
+/*
+ * Free t, but not its process.
+ */
 void
 criutask_free(struct criutask *t)
 {
