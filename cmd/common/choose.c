@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Have only processes of a user: the argument of -u.  Exit 2 if there is none.
+ * Have only processes of a user in c: s is the argument of -u.  Exit with 2 if
+ * there is none.
  */
 void
 choosing_user(struct choosing *c, const char *s)
@@ -19,7 +20,7 @@ choosing_user(struct choosing *c, const char *s)
 }
 
 /*
- * Have those in a cgroup, too: the argument of an option, borrowed.
+ * Have those in a cgroup in c, too: s, the argument of an option, is borrowed.
  */
 void
 choosing_cgroup(struct choosing *c, char *s)
@@ -30,7 +31,7 @@ choosing_cgroup(struct choosing *c, char *s)
 }
 
 /*
- * Return the user of -u, or NULL.
+ * Return the user of -u in c, or NULL.
  */
 const uid_t *
 choosing_whose(const struct choosing *c)
@@ -52,9 +53,9 @@ tell(void *arg, pid_t pid)
 }
 
 /*
- * Call fn for the process that an operand is the number of, which may not be
- * there, or for those of that name, until it returns -1.  Return 0, or -1 with
- * errstr.
+ * Call fn, with arg before it, for the process that operand s is the number of,
+ * which may not be there, or for those of that name, of the user of c, until it
+ * returns -1.  Return 0, or -1 with errstr.
  */
 int
 choosing_one(const struct choosing *c, const char *s, choosing_fn fn,
@@ -74,8 +75,9 @@ choosing_one(const struct choosing *c, const char *s, choosing_fn fn,
 }
 
 /*
- * Call fn for the processes in the cgroups of c and, without any and without
- * operands, for all of its user.  What fails is told; return false then.
+ * Call fn, with arg before it, for the processes in the cgroups of c and,
+ * without any and without operands, for all of its user.  What fails is told;
+ * return false then.
  */
 bool
 choosing_rest(const struct choosing *c, bool operands, choosing_fn fn,

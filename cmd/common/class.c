@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * Return the word for a class.
+ * Return the word for class c.
  */
 const char *
 class_word(enum class c)
@@ -24,7 +24,7 @@ class_word(enum class c)
 }
 
 /*
- * Return of what class a mapping is, by the names that maps has for them
+ * Return of what class mapping v is, by the names that maps has for them
  * (proc_pid_maps(5)).
  */
 enum class

@@ -48,7 +48,8 @@ put_key(const char *key)
 }
 
 /*
- * Begin an object or an array: { or [.
+ * Begin an object or an array, as bracket is { or [, under key, or without one
+ * in an array (NULL).
  */
 void
 json_open(const char *key, char bracket)
@@ -59,7 +60,7 @@ json_open(const char *key, char bracket)
 }
 
 /*
- * End what json_open began: } or ].
+ * End what json_open began: bracket is } or ].
  */
 void
 json_close(char bracket)
@@ -79,7 +80,7 @@ json_end(void)
 }
 
 /*
- * Put a string, or null where s is NULL.
+ * Put string s under key, as in json_open, or null where s is NULL.
  */
 void
 json_text(const char *key, const char *s)
@@ -91,6 +92,9 @@ json_text(const char *key, const char *s)
 		put_text(s);
 }
 
+/*
+ * Put number v under key, as in json_open.
+ */
 void
 json_number(const char *key, uint64_t v)
 {
@@ -98,6 +102,9 @@ json_number(const char *key, uint64_t v)
 	printf("%" PRIu64, v);
 }
 
+/*
+ * Put true or false, which v is, under key, as in json_open.
+ */
 void
 json_flag(const char *key, bool v)
 {
@@ -106,8 +113,9 @@ json_flag(const char *key, bool v)
 }
 
 /*
- * Put an address in hexadecimal, as a string, for numbers of JSON are exact up
- * to 2^53 only: that of a byte, or of the one behind it if end is true.
+ * Put address at under key, as in json_open, in hexadecimal, as a string, for
+ * numbers of JSON are exact up to 2^53 only: that of a byte, or of the one
+ * behind it if end is true.
  */
 void
 json_address(const char *key, uint64_t at, bool end)

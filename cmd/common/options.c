@@ -98,10 +98,10 @@ opts_add(const struct opt *o, size_t max, char *s, struct option **l)
 }
 
 /*
- * Return the next option on a command line, as its table has it, with its
- * argument in getopt(3)'s optarg; -1 behind the last one.  --help and
- * --version are answered, and what is no option or lacks its argument is
- * told, at the exit of the program.
+ * Return the next option on the command line argv, of argc words, as the table
+ * of u has it, with its argument in getopt(3)'s optarg; -1 behind the last one.
+ * --help and --version are answered, and what is no option or lacks its
+ * argument is told, at the exit of the program.
  */
 int
 options_next(const struct cmdline *u, int argc, char *const argv[])
@@ -123,7 +123,7 @@ options_next(const struct cmdline *u, int argc, char *const argv[])
 }
 
 /*
- * Tell what a command line may be, and exit.
+ * Tell what a command line may be, by u, and exit with 2.
  */
 void
 options_misuse(const struct cmdline *u)
@@ -134,7 +134,7 @@ options_misuse(const struct cmdline *u)
 }
 
 /*
- * Return true if each byte of s is the letter of an option.
+ * Return true if each byte of s is the letter of an option of u.
  */
 bool
 options_are(const struct cmdline *u, const char *s)

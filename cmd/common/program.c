@@ -169,8 +169,8 @@ program_signals(void)
 }
 
 /*
- * Print a message to standard error as warnx(3) does, harmless, in place of a
- * line that tells how far work is.
+ * Print a message, made of fmt as printf(3) does, to standard error as warnx(3)
+ * does, harmless, in place of a line that tells how far work is.
  */
 void
 program_warn(const char *fmt, ...)
@@ -188,8 +188,8 @@ program_warn(const char *fmt, ...)
 }
 
 /*
- * Say that something is missing from the result: the warn function of readers
- * and writers.  arg is not used.
+ * Say in text that something is missing from the result: the warn function of
+ * readers and writers. arg is not used.
  */
 void
 program_lose(void *arg, const char *text)

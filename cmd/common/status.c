@@ -6,8 +6,9 @@
 #include <string.h>
 
 /*
- * Set word, of width + 1 bytes, to a word of a status file, which is width
- * columns from a place (proc(3) of Plan 9); "-" where there is none.
+ * Set word, of width + 1 bytes, to the word of the status file of p that begins
+ * at column at and takes width columns (proc(3) of Plan 9); "-" where there is
+ * none.
  */
 void
 status_word(const struct proc *p, size_t at, size_t width, char *word)

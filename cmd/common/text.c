@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Print a string to standard output, without what would control a terminal.
+ * Print string s to standard output, without what would control a terminal.
  * Exit with 2 if memory runs out.
  */
 void
@@ -24,7 +24,7 @@ text_put(const char *s)
 }
 
 /*
- * Set s to a character as UTF-8, of up to 21 bits.  Return how many bytes that
+ * Set s to character c, of up to 21 bits, as UTF-8.  Return how many bytes that
  * takes.
  */
 size_t

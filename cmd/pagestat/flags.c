@@ -36,8 +36,9 @@ flags_line(const struct flagcount *c, uint64_t pagekb)
 }
 
 /*
- * Show which flags the pages of a live process have; *hidden is set if there
- * are more of them than are told.  first tells that it is.
+ * Show which flags the pages of sp, a live process, have, by frames; *hidden is
+ * set if there are more of them than are told. first tells that it is the first
+ * that is shown.  Return 0, or -1 with errstr.
  */
 int
 flags_show(const struct space *sp, struct frames *frames, bool *hidden,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * Add a process and its pages.
+ * Add process sp and its pages l to m.  Return 0, or -1 with errstr.
  */
 int
 matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
@@ -35,8 +35,8 @@ matrix_add(struct matrix *m, const struct space *sp, const struct pagelist *l)
 }
 
 /*
- * Print a line for each process: what it has in memory, and then how much of
- * it each has, too.
+ * Print a line for each process of m: what it has in memory, and then how much
+ * of it each has, too.  Return 0, or -1 with errstr.
  */
 int
 matrix_show(const struct matrix *m)
@@ -74,6 +74,9 @@ matrix_show(const struct matrix *m)
 	return 0;
 }
 
+/*
+ * Free what m has.
+ */
 void
 matrix_free(struct matrix *m)
 {

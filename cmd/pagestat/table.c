@@ -117,7 +117,7 @@ table_process(const struct table *t, const struct space *sp,
 }
 
 /*
- * Show a live process.
+ * Show sp, a live process, in t.  Return 0, or -1 with errstr.
  */
 int
 table_show(struct table *t, const struct space *sp)
@@ -153,7 +153,7 @@ out:
 }
 
 /*
- * The total of several processes, behind them.
+ * Print the total of several processes of t, behind them.
  */
 void
 table_end(struct table *t)

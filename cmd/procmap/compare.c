@@ -198,7 +198,8 @@ times_put(char *s, size_t size, const struct snap *old, const struct snap *new)
 }
 
 /*
- * The figures of what changed in processes from one snapshot to another.
+ * Add to a the figures of what changed in the n processes sp from the snapshot
+ * old to new.  Return 0, or -1 with errstr.
  */
 int
 album_compare(struct album *a, struct snap *old, struct snap *new,

@@ -31,7 +31,8 @@ prot_letters(unsigned int flags, bool known, char s[4])
 }
 
 /*
- * Put what may be done with a mapping into s, in words.  Return s.
+ * Put what may be done with a mapping that has flags, of enum vma_flag, into s,
+ * in words.  Return s.
  */
 const char *
 prot_words(unsigned int flags, char s[32])
@@ -53,8 +54,8 @@ prot_words(unsigned int flags, char s[32])
 }
 
 /*
- * Return the most that mprotect(2) may give as an octal digit; a question mark
- * where it is not known.
+ * Return the most that mprotect(2) may give to m as an octal digit; a question
+ * mark where it is not known.
  */
 char
 max_digit(const struct mapping *m)
@@ -63,7 +64,7 @@ max_digit(const struct mapping *m)
 }
 
 /*
- * Return true if entry i is private, and nothing of it is copied yet.
+ * Return true if entry i of sp is private, and nothing of it is copied yet.
  */
 bool
 entry_needscopy(const struct space *sp, size_t i)
@@ -75,7 +76,8 @@ entry_needscopy(const struct space *sp, size_t i)
 }
 
 /*
- * Return how many slots of the amap of entry i are used: pages of its own.
+ * Return how many slots of the amap of entry i of sp are used: pages of its
+ * own.
  */
 uint64_t
 entry_slots(const struct space *sp, size_t i)
@@ -85,8 +87,8 @@ entry_slots(const struct space *sp, size_t i)
 }
 
 /*
- * Return what a child gets of entry i: 0 it shares it, 1 a copy, 2 nothing,
- * 3 zeros (MAP_INHERIT_ of sys/mman.h of OpenBSD).
+ * Return what a child gets of entry i of sp: 0 it shares it, 1 a copy, 2
+ * nothing, 3 zeros (MAP_INHERIT_ of sys/mman.h of OpenBSD).
  */
 int
 entry_inherit(const struct space *sp, size_t i)
@@ -98,6 +100,10 @@ entry_inherit(const struct space *sp, size_t i)
 	return sp->vma.v[i].flags & VMA_SHARED ? 0 : 1;
 }
 
+/*
+ * Return what madvise(2) was told of entry i of sp: 0 nothing, 1 random, 2
+ * sequential access (MADV_ of sys/mman.h of OpenBSD).
+ */
 int
 entry_advice(const struct space *sp, size_t i)
 {
@@ -105,6 +111,9 @@ entry_advice(const struct space *sp, size_t i)
 	    sp->m[i].flags & MAPPING_SEQUENTIAL ? 2 : 0;
 }
 
+/*
+ * Return the type of entry i of sp, bits of ET_: uvm_map.h of OpenBSD.
+ */
 unsigned int
 entry_type(const struct space *sp, size_t i)
 {
@@ -119,12 +128,18 @@ entry_type(const struct space *sp, size_t i)
 	    (f & MAPPING_SEALED ? ET_IMMUTABLE : 0U);
 }
 
+/*
+ * Return how many kilobytes v has.
+ */
 uint64_t
 entry_kb(const struct vma *v)
 {
 	return (v->end - v->start) / KB;
 }
 
+/*
+ * Return how many bytes are mapped in sp.
+ */
 uint64_t
 space_bytes(const struct space *sp)
 {
@@ -158,6 +173,9 @@ stack_lowest(const struct space *sp, uint64_t top)
 	    top - sp->stacklimit;
 }
 
+/*
+ * Print sp as the vmspace that procmap(1) of OpenBSD prints with -d.
+ */
 void
 debug_vmspace(const struct space *sp)
 {
@@ -174,7 +192,8 @@ debug_vmspace(const struct space *sp)
 }
 
 /*
- * The heap may grow as far as the next mapping, the stack down to its limit.
+ * Print sp as the vm_map of that.  The heap may grow as far as the next
+ * mapping, the stack down to its limit.
  */
 void
 debug_map(const struct space *sp)
@@ -200,6 +219,9 @@ debug_map(const struct space *sp)
 	    lowest, stack);
 }
 
+/*
+ * Print entry i of sp as the vm_map_entry of that.
+ */
 void
 debug_entry(const struct space *sp, size_t i)
 {

@@ -9,7 +9,8 @@
 #include <string.h>
 
 /*
- * Add a mapping to a figure, and a word for what became of it.
+ * Add mapping v to f, and a note: a word for what became of it.  Return 0, or
+ * -1 with errstr.
  */
 int
 row_add(struct figure *f, const struct vma *v, const char *note)
@@ -32,8 +33,8 @@ row_add(struct figure *f, const struct vma *v, const char *note)
 }
 
 /*
- * Return true if a mapping, or a process, is to be drawn: of two snapshots what
- * is the same is not.
+ * Return true if mapping r is to be drawn in a: of two snapshots what is the
+ * same is not.
  */
 bool
 row_isshown(const struct album *a, const struct row *r)
@@ -41,6 +42,9 @@ row_isshown(const struct album *a, const struct row *r)
 	return !r->same || a->everything;
 }
 
+/*
+ * Return true if process f is to be drawn in a, likewise.
+ */
 bool
 figure_isshown(const struct album *a, const struct figure *f)
 {
@@ -48,7 +52,7 @@ figure_isshown(const struct album *a, const struct figure *f)
 }
 
 /*
- * Return how many mappings from the i-th on are not drawn.
+ * Return how many mappings of f, from place i on, are not drawn in a.
  */
 size_t
 rows_hidden(const struct album *a, const struct figure *f, size_t i)
@@ -61,7 +65,8 @@ rows_hidden(const struct album *a, const struct figure *f, size_t i)
 }
 
 /*
- * Add a figure of a process, without mappings; or NULL.
+ * Add a figure of process sp, without mappings, to a.  Return it; or NULL with
+ * errstr.
  */
 struct figure *
 figure_add(struct album *a, const struct space *sp)
@@ -222,8 +227,8 @@ figure_unknown(struct figure *f)
 }
 
 /*
- * The figures of live processes.  1 if there is nothing known of the pages
- * of one, which was said.
+ * Add to a the figures of the n live processes sp.  Return 0; 1 if there is
+ * nothing known of the pages of one, which was said; or -1 with errstr.
  */
 int
 album_live(struct album *a, const struct space *sp, size_t n)
@@ -309,7 +314,8 @@ sharing_snap(struct sharing *s, struct snap *snap)
 }
 
 /*
- * The figures of processes of a snapshot.
+ * Add to a the figures of the n processes sp of a snapshot, snap.  Return 0, or
+ * -1 with errstr.
  */
 int
 album_snap(struct album *a, struct snap *snap, const struct space *sp,
@@ -340,6 +346,9 @@ album_snap(struct album *a, struct snap *snap, const struct space *sp,
 	return rc == 0 ? album_partners(a, name_partner, snap) : -1;
 }
 
+/*
+ * Free the figures of a, which is empty then.
+ */
 void
 album_free(struct album *a)
 {

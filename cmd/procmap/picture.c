@@ -369,7 +369,8 @@ draw(struct canvas *cv, const char *title, struct buf *head)
 }
 
 /*
- * Write a picture of all figures to a file ("-": standard output).
+ * Write a picture of all figures of a, with a title, to the file path ("-":
+ * standard output).  Return 0, or -1 with errstr.
  */
 int
 picture_write(const struct album *a, const char *title, const char *path)

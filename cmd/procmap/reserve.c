@@ -51,7 +51,7 @@ resident_entry(const struct vma *v, const struct mapping *m)
 }
 
 /*
- * -x: all of it is counted, also what cannot be accessed.
+ * Print sp as -x does: all of it is counted, also what cannot be accessed.
  */
 void
 resident_print(const struct space *sp)
@@ -147,8 +147,8 @@ heap_end(const struct space *sp, size_t i)
 }
 
 /*
- * -r: the heap and the stack as far as they may grow, everything else as it
- * is.
+ * Print sp as -r does: the heap and the stack as far as they may grow,
+ * everything else as it is.
  */
 void
 reserved_print(const struct space *sp)

@@ -19,7 +19,7 @@ struct strip {			/* what is to be drawn of each class */
 };
 
 /*
- * The class of pages: their kind, or the one who shares them.
+ * Return the class of the pages p in a: their kind, or the one who shares them.
  */
 unsigned int
 strip_class(const struct album *a, const struct pagespan *p)
@@ -63,7 +63,7 @@ count_range(const struct album *a, const struct pagelist *l, uint64_t start,
 }
 
 /*
- * Count the kilobytes of each class in the mappings of a figure.
+ * Set kb to the kilobytes of each class of a in the mappings of f.
  */
 void
 strip_count(const struct album *a, const struct figure *f,
@@ -129,8 +129,8 @@ draw_column(struct strip *s, const uint64_t sum[CLASSES], int x, int y, int h)
 }
 
 /*
- * Draw a mapping as a strip of so many points, a multiple of three, at a
- * place.
+ * Draw mapping r of f, a figure of a, into b as a strip of width points, a
+ * multiple of three, at point x, y.
  */
 void
 strip_draw(struct buf *b, const struct album *a, const struct figure *f,

@@ -197,8 +197,8 @@ space_total(const struct space *sp)
 }
 
 /*
- * Print an address space in all styles that are wanted, and add up the slots
- * of its amaps.
+ * Print address space sp in all styles that o wants, and add the slots of its
+ * amaps to total.
  */
 void
 space_print(const struct space *sp, const struct options *o,

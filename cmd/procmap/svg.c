@@ -43,6 +43,9 @@ static const char style[] =
     "<rect width=\"5\" height=\"5\" fill=\"#ffffff\"/>"
     "<rect width=\"2\" height=\"5\" fill=\"#a1887f\"/></pattern></defs>\n";
 
+/*
+ * Add the style sheet of pictures to b.
+ */
 void
 svg_style(struct buf *b)
 {
@@ -63,7 +66,7 @@ xml_char(const char *s)
 }
 
 /*
- * Add a text; what XML does not have becomes a question mark.
+ * Add text s to b; what XML does not have becomes a question mark.
  */
 void
 svg_text(struct buf *b, const char *s)
@@ -86,7 +89,7 @@ svg_text(struct buf *b, const char *s)
 }
 
 /*
- * Add a text of at most so many columns, or its end.
+ * Add s to b, a text of at most so many columns, or its end.
  */
 void
 svg_end(struct buf *b, const char *s, int most)
@@ -107,7 +110,7 @@ svg_end(struct buf *b, const char *s, int most)
 }
 
 /*
- * Add a number of kilobytes as people write it.
+ * Add kb, a number of kilobytes, to b as people write it.
  */
 void
 svg_size(struct buf *b, uint64_t kb)

@@ -67,7 +67,7 @@ at_parse(time_t *at, const char *s)
 }
 
 /*
- * Wait until the clock shows that time, whoever sets it.
+ * Wait until the clock shows the time at, whoever sets it.
  */
 void
 at_wait(time_t at)

@@ -133,8 +133,8 @@ job_free(struct job *j)
 }
 
 /*
- * Set *j to what the command line asks for.  Where that is nothing that can
- * be done, say so, and exit.
+ * Set *j to what the command line argv, of argc words, asks for.  Where that is
+ * nothing that can be done, say so, and exit.
  */
 void
 job_parse(struct job *j, int argc, char *argv[])

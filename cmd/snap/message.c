@@ -20,8 +20,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool holding;
 
 /*
- * Say a sentence, or keep it: the warn function of all that snap(1) calls.
- * arg is not used.  Any thread may call it.
+ * Say text, a sentence, or keep it: the warn function of all that snap(1)
+ * calls. arg is not used.  Any thread may call it.
  */
 void
 say(void *arg, const char *text)

@@ -10,8 +10,8 @@
 #include <signal.h>
 
 /*
- * Return 0 if it can be known when what is written to out is someone's; else
- * -1 with errstr, while nothing is stopped yet.
+ * Return 0 if it can be known when what m writes to out is someone's; else -1
+ * with errstr, while nothing is stopped yet.
  */
 int
 move_ready(const struct move *m, const struct output *out)

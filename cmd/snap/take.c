@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Say that something is missing from the snapshot that is taken: a warn
- * function.
+ * Say in text that something is missing from the snapshot that is taken, of
+ * which taking is the struct: a warn function.
  */
 void
 take_lose(void *taking, const char *text)
@@ -55,9 +55,10 @@ take_exclude(struct taking *k, struct proc *p)
 }
 
 /*
- * Make the small files and the Linux record of a thread, or the record of a
- * file that is carried along, of the n files rec: the take function of
- * live_take.
+ * Make the small files and the Linux record of thread p, of which t tells, or,
+ * with t NULL, the record of a file that is carried along, of the n files rec:
+ * the take function of live_take, with a struct taking before.  Return 0, or -1
+ * with errstr.
  */
 int
 take(void *taking, struct proc *p, const struct task *t,

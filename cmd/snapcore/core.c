@@ -91,9 +91,9 @@ say_size(const char *path, uint64_t pid, uint64_t size, uint64_t holes)
 }
 
 /*
- * Write the core of process p of a snapshot to a path, or to standard output
- * where that is NULL; threads that are left out are told.  Return 0, or -1 with
- * errstr.
+ * Write the core of process p of snapshot s to a path, or to standard output
+ * where that is NULL, and say how large it is if verbose; threads that are left
+ * out are told. progress is told how far that is.  Return 0, or -1 with errstr.
  */
 int
 core_write(struct snap *s, struct proc *p, const char *path, bool verbose,

@@ -61,8 +61,9 @@ take_begin(void)
 }
 
 /*
- * Set s to the first functions of the stack of the thread that fell, the inner
- * ones first, each behind a separator; to nothing where that cannot be told.
+ * Put into s, of size bytes, the first functions of the stack of the thread of
+ * f that fell, the inner ones first, each behind a separator; nothing where
+ * that cannot be told. name is the file of its snapshot.
  */
 void
 frames_text(const struct falling *f, const char *name, char *s, size_t size)
@@ -103,8 +104,8 @@ frames_text(const struct falling *f, const char *name, char *s, size_t size)
 }
 
 /*
- * Let user uid read a file of root's, by an entry in its access control list:
- * acl(5), in the form of linux/posix_acl_xattr.h.
+ * Let user uid read the file of that name, root's, by an entry in its access
+ * control list: acl(5), in the form of linux/posix_acl_xattr.h.
  */
 void
 owner_allow(const char *name, uid_t uid)
@@ -130,7 +131,8 @@ owner_allow(const char *name, uid_t uid)
 }
 
 /*
- * Run the administrator's command.
+ * Run the administrator's command, as c has it, if there is one, with the path
+ * of the snapshot of that name, "./" before it.
  */
 void
 hook_run(const struct config *c, const char *name)

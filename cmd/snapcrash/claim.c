@@ -117,9 +117,9 @@ dropped_add(void)
 }
 
 /*
- * Take a place in the current directory, which is ours until we end, or
- * claim_let for the process; wait for it if so many may.  Return 0, or -1 with
- * errstr.
+ * Take a place in the current directory, as many as c allows, which is ours
+ * until we end, or claim_let for the process; wait for it if so many may.  Set
+ * p to it.  Return 0, or -1 with errstr.
  */
 int
 claim_take(struct claim *p, const struct config *c)
@@ -194,7 +194,7 @@ claim_write(const struct claim *p, const struct reserved *own)
 }
 
 /*
- * Reserve what choose sets *own to, which is called with arg and what all
+ * Reserve for p what choose sets *own to, which is called with arg and what all
  * others have reserved, and nobody reserves anything meanwhile.  Return 0, or
  * -1 with errstr.
  */
@@ -215,7 +215,8 @@ claim_reserve(const struct claim *p, void (*choose)(void *arg,
 }
 
 /*
- * Say that no more will be written than that.
+ * Say that no more will be written by p than so many bytes: kept in the store,
+ * and disk on its disk.
  */
 void
 claim_shrink(const struct claim *p, uint64_t kept, uint64_t disk)
@@ -227,7 +228,7 @@ claim_shrink(const struct claim *p, uint64_t kept, uint64_t disk)
 }
 
 /*
- * Say that the process is let go.
+ * Say that the process of p is let go.
  */
 void
 claim_let(struct claim *p)
@@ -238,8 +239,8 @@ claim_let(struct claim *p)
 }
 
 /*
- * Return of how many processes at once the kernel is to tell us: of those that
- * are taken, that wait, and some that are only counted.
+ * Return of how many processes at once the kernel is to tell us, by c: of those
+ * that are taken, that wait, and some that are only counted.
  */
 uint64_t
 claim_most(const struct config *c)
@@ -249,7 +250,7 @@ claim_most(const struct config *c)
 
 /*
  * Return how many crashes no snapshot was made of for want of a place, since
- * snapcrash was installed.
+ * snapcrash was installed: in the directory of c.
  */
 uint64_t
 claim_dropped(const struct config *c)

@@ -107,7 +107,7 @@ fell_find(struct fell *o, const struct crash *c, const struct snap *s)
 }
 
 /*
- * Set *part to the part of a snapshot that a crash is.  Return 0, or -1 with
+ * Set *part to the part of snapshot s that crash c is.  Return 0, or -1 with
  * errstr.
  */
 int
@@ -211,8 +211,8 @@ facts_find(struct crashed *f, const struct crash *c, struct snap *s)
 }
 
 /*
- * Do nothing from here on but read the snapshots of n crashes: they hold what
- * strangers want.
+ * Do nothing from here on but read the snapshots of the n crashes at c: they
+ * hold what strangers want.  Exit with 1 if that cannot be.
  */
 void
 crashes_confine(const struct crash *c, size_t n)
@@ -232,7 +232,8 @@ crashes_confine(const struct crash *c, size_t n)
 }
 
 /*
- * Read what the snapshot of a crash tells.  Return 0, or -1 with errstr.
+ * Read what the snapshot of crash c tells, into c->facts.  Return 0, or -1 with
+ * errstr.
  */
 int
 crash_facts(struct crash *c)
@@ -259,8 +260,8 @@ crash_facts(struct crash *c)
 }
 
 /*
- * Learn from the snapshot in a file which thread of a process fell, and of what
- * signal, if the kernel did not tell.  Who reads it can do nothing else.
+ * Learn from the snapshot that is open as file which thread of f fell, and of
+ * what signal, if the kernel did not tell.  Who reads it can do nothing else.
  */
 void
 falling_read(struct falling *f, int file)

@@ -79,7 +79,7 @@ status_line(pid_t pid, const char *key, char *value, size_t size)
 }
 
 /*
- * Return the number of the parent of a process; 0 where there is none but init.
+ * Return the number of the parent of f; 0 where there is none but init.
  */
 long
 falling_parent(const struct falling *f)
@@ -184,9 +184,9 @@ falling_name(struct falling *f)
 }
 
 /*
- * Return true if the process of that number still is the one that was learnt
- * of: its descriptor has been open since, and as long as that means a process,
- * no other one gets the number.
+ * Return true if the process of f's number still is the one that was learnt of:
+ * its descriptor has been open since, and as long as that means a process, no
+ * other one gets the number.
  */
 bool
 falling_same(const struct falling *f)
@@ -195,7 +195,8 @@ falling_same(const struct falling *f)
 }
 
 /*
- * Return true if a process has ancestor among those whom it comes from.
+ * Return true if f has ancestor, a process number, among those whom it comes
+ * from.
  */
 bool
 falling_descends(const struct falling *f, pid_t ancestor)
@@ -215,8 +216,8 @@ falling_descends(const struct falling *f, pid_t ancestor)
 }
 
 /*
- * Look whether what was told of a process is true, and name its snapshot.
- * Return 0, or -1 with errstr.
+ * Look whether what was told of f is true, and name its snapshot.  Return 0, or
+ * -1 with errstr.
  */
 int
 falling_check(struct falling *f)
@@ -237,9 +238,9 @@ falling_check(struct falling *f)
 }
 
 /*
- * Learn what process this is: words are what core_pattern has, %P %I %s %d
- * %u and, since Linux 6.16, %F, the descriptor of the process; before, that is
- * empty.  Return 0, or -1 with errstr.
+ * Learn what process f is: words are what core_pattern has, %P %I %s %d %u and,
+ * since Linux 6.16, %F, the descriptor of the process; before, that is empty.
+ * Return 0, or -1 with errstr.
  */
 int
 falling_learn(struct falling *f, char *const words[])

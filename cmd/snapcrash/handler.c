@@ -163,9 +163,9 @@ served(const struct config *c)
 }
 
 /*
- * Have the kernel run this program, configured by path, for each crash, or with
- * by_socket send cores to what serves; from now on and after each boot.  Return
- * the exit status.
+ * Have the kernel run this program, configured as c by the file path, for each
+ * crash, or with by_socket send cores to what serves; from now on and after
+ * each boot.  Return the exit status.
  */
 int
 handler_install(const struct config *c, const char *path, bool by_socket)
@@ -211,7 +211,7 @@ handler_install(const struct config *c, const char *path, bool by_socket)
 }
 
 /*
- * Put back what was there before.  Return the exit status.
+ * Put back what was there before c was installed.  Return the exit status.
  */
 int
 handler_remove(const struct config *c)
@@ -244,7 +244,8 @@ handler_remove(const struct config *c)
 }
 
 /*
- * Say who handles cores now.  Return the exit status: 1 if it is not us.
+ * Say who handles cores now, and what is in the directory of c.  Return the
+ * exit status: 1 if it is not us.
  */
 int
 handler_status(const struct config *c)

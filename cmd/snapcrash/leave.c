@@ -152,7 +152,7 @@ earlier(const void *a, const void *b, void *arg)
 }
 
 /*
- * Return how many bytes a snapshot of a process may take.
+ * Return how many bytes a snapshot of sp, a process, may take.
  */
 uint64_t
 leave_need(const struct space *sp)
@@ -198,8 +198,8 @@ mapping_leave(const struct leaving *v, size_t i, char ***words, size_t *n)
 
 /*
  * Add to *words, of which there are *n, the arguments of snap(1) that leave out
- * so much of a process that the rest takes room bytes, or as much as can be.
- * The words are the caller's to free.
+ * so much of sp, a process, that the rest takes room bytes, or as much as can
+ * be.  The words are the caller's to free.
  */
 void
 leave_choose(const struct space *sp, uint64_t room, char ***words, size_t *n)

@@ -88,8 +88,8 @@ crash_ofexe(struct crashes *l, const char *path)
 }
 
 /*
- * Return the crash that a word means, as above, or the path of its program, at
- * the exit of this one if there is none.
+ * Return the crash of l that a word means, as crash_named has it, or the path
+ * of its program; NULL means the last one.  Exit with 1 if there is none.
  */
 struct crash *
 crash_find(struct crashes *l, const char *word)
@@ -107,7 +107,8 @@ crash_find(struct crashes *l, const char *word)
 }
 
 /*
- * Return true if one of words means a crash that was read, or there are none.
+ * Return true if one of words means k, a crash that was read, or there are
+ * none.
  */
 bool
 crash_isone(const struct crash *k, char *const words[])

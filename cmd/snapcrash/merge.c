@@ -133,10 +133,10 @@ crashes_read(struct crash *const v[], size_t n)
 }
 
 /*
- * Write n crashes as a snapshot of their own to path, compressed; NULL is
+ * Write the n crashes v as a snapshot of their own to path, compressed; NULL is
  * standard output.  It reads what strangers have made, so a child does it that
- * can do nothing else, for so many seconds at most, if they are not 0, and so
- * many bytes.  Return 0, or -1: the child has told why.
+ * can do nothing else, for so many seconds at most, if they are not 0, and that
+ * writes most bytes.  Return 0, or -1: the child has told why.
  */
 int
 merge_write(struct crash *const v[], size_t n, const char *path,
@@ -334,8 +334,9 @@ merge_place(void *arg, const struct reserved *others, struct reserved *own)
 /*
  * Make one file of the crash with that name, in the current directory, and of
  * those of its program before, if that takes less by a quarter of what it takes
- * alone; if another process does that just now, the next crash does it.  The
- * claim is of who does.  Return 0, or -1 with errstr: all is as before.
+ * alone, and c allows it; if another process does that just now, the next crash
+ * does it.  The claim is of who does.  Return 0, or -1 with errstr: all is as
+ * before.
  */
 int
 merge_crash(const struct config *c, const char *name,
@@ -361,8 +362,9 @@ merge_crash(const struct config *c, const char *name,
 }
 
 /*
- * Have n files that crashes were removed from keep only what their other names
- * mean.  Return 0, or -1 if one still has more: that was told.
+ * Have the n files with inodes ino, in the directory of c, that crashes were
+ * removed from keep only what their other names mean.  Return 0, or -1 if one
+ * still has more: that was told.
  */
 int
 merge_forget(const struct config *c, const ino_t *ino, size_t n)

@@ -34,8 +34,8 @@ program_self(char *path)
 }
 
 /*
- * Return the path of a program that is where this one is; NULL if it is not
- * there.  The caller frees it.
+ * Return the path of the program of that name that is where this one is; NULL
+ * if it is not there.  The caller frees it.
  */
 char *
 program_beside(const char *name)
@@ -88,7 +88,7 @@ program_tie(pid_t parent)
 }
 
 /*
- * Have this process, and what it starts, write no file that is larger.
+ * Have this process, and what it starts, write no file that has more bytes.
  */
 void
 files_limit(uint64_t bytes)
@@ -123,9 +123,10 @@ start(char *const argv[], const int fd[3], bool reader)
 }
 
 /*
- * Start a program with the descriptors fd as its standard ones; of -1, with
- * those of ours.  It ends when we do.  Where fd is NULL, it has all of ours,
- * and may stay.  Return its number, or -1 with errstr.
+ * Start the program argv[0] with arguments argv and the descriptors fd as its
+ * standard ones; of -1, with those of ours.  It ends when we do.  Where fd is
+ * NULL, it has all of ours, and may stay.  Return its number, or -1 with
+ * errstr.
  */
 pid_t
 program_start(char *const argv[], const int fd[3])
@@ -134,7 +135,8 @@ program_start(char *const argv[], const int fd[3])
 }
 
 /*
- * Start a program as program_start does, which reads what strangers made.
+ * Start a program as program_start does, with argv and fd, which reads what
+ * strangers made.  Return as that.
  */
 pid_t
 program_read(char *const argv[], const int fd[3])
@@ -143,7 +145,7 @@ program_read(char *const argv[], const int fd[3])
 }
 
 /*
- * Wait until a program has ended; after so many seconds it is killed, if they
+ * Wait until program pid has ended; after so many seconds it is killed, if they
  * are not 0.  Return its exit status, 128 and more if a signal ended it.
  */
 int

@@ -82,8 +82,8 @@ core_ask(int fd)
 }
 
 /*
- * Learn what process has connected to fd, and have its core written.  Return 0,
- * or -1 with errstr; the signal is 0 where the kernel does not tell it.
+ * Learn what process f has connected to fd, and have its core written.  Return
+ * 0, or -1 with errstr; the signal is 0 where the kernel does not tell it.
  */
 int
 falling_receive(struct falling *f, int fd)

@@ -107,9 +107,9 @@ notes_find(const uint8_t *p, size_t n, size_t *at, size_t *end)
 }
 
 /*
- * Call fn with each general register of each thread whose registers are in the
- * pipe or socket yet: that of who fell is the first.  Cores of 32 bits have
- * none here.
+ * Call fn, with arg, with each general register of each thread whose registers
+ * are in fd, the pipe or socket, yet: that of who fell is the first.  Cores of
+ * 32 bits have none here.
  */
 void
 registers_each(int fd, void (*fn)(void *, uint64_t), void *arg)

@@ -74,8 +74,8 @@ list_line(const struct crash *k)
 }
 
 /*
- * List crashes, a line each, the oldest first.  Return the exit status: 1 if
- * one cannot be read, or words mean none.
+ * List the crashes of l that how wants, a line each, the oldest first.  Return
+ * the exit status: 1 if one cannot be read, or words mean none.
  */
 int
 show_list(const struct crashes *l, const struct listing *how)
@@ -214,8 +214,9 @@ facts_print(struct crash *c, bool json)
 }
 
 /*
- * Tell all of one crash, and the stacks of its threads.  Return the exit
- * status.  Who is confined starts no other program, so a child is.
+ * Tell all of crash c, with json as JSON, and the stacks of its threads.
+ * Return the exit status.  Who is confined starts no other program, so a child
+ * is.
  */
 int
 show_info(const struct crash *c, bool json)
@@ -241,8 +242,8 @@ show_info(const struct crash *c, bool json)
 }
 
 /*
- * Show the stacks of a crash, with more options for snapstack.  Return the exit
- * status.
+ * Show the stacks of crash c, with more options for snapstack, which end in
+ * NULL.  Return the exit status.
  */
 int
 show_stack(const struct crash *c, char *const more[])
@@ -291,8 +292,8 @@ gdb_run(const char *dir, char *const more[])
 }
 
 /*
- * Mount the snapshot of a crash, start gdb with more arguments there, and
- * unmount it at the end.  Return gdb's exit status.
+ * Mount the snapshot of crash c, start gdb with more arguments there, which end
+ * in NULL, and unmount it at the end.  Return gdb's exit status.
  */
 int
 show_debug(const struct crash *c, char *const more[])

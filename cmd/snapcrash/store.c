@@ -19,8 +19,8 @@
 #define SUFFIX ".snap.gz"
 
 /*
- * Make the directory, if there is none, and enter it: where only root may put
- * files, nobody can have prepared one.  Return 0, or -1 with errstr.
+ * Make the directory of c, if there is none, and enter it: where only root may
+ * put files, nobody can have prepared one.  Return 0, or -1 with errstr.
  */
 int
 store_open(const struct config *c)
@@ -136,8 +136,8 @@ links_count(struct crashes *l)
 }
 
 /*
- * Set *l to all that the directory has, to be freed with store_free.  Return 0,
- * or -1 with errstr.
+ * Set *l to all that the directory of c has, to be freed with store_free.
+ * Return 0, or -1 with errstr.
  */
 int
 store_read(const struct config *c, struct crashes *l)
@@ -160,6 +160,9 @@ store_read(const struct config *c, struct crashes *l)
 	return 0;
 }
 
+/*
+ * Free the crashes of l, which is empty then.
+ */
 void
 store_free(struct crashes *l)
 {
@@ -175,8 +178,8 @@ store_free(struct crashes *l)
 
 /*
  * Return the bytes that the disk of the current directory has free, but for
- * what is to stay free of it, and what others may write; 0 where that is not
- * told.
+ * what c wants to stay free of it, and what others may write; 0 where that is
+ * not told.
  */
 uint64_t
 disk_room(const struct config *c, const struct reserved *others)
@@ -284,8 +287,8 @@ store_room(const struct config *c, struct crashes *l, uint64_t need,
 }
 
 /*
- * Return the number that a process had when it crashed, which is in the name of
- * its snapshot; 0 if it is not.
+ * Return the number that the process of c had when it crashed, which is in the
+ * name of its snapshot; 0 if it is not.
  */
 uint64_t
 crash_pid(const struct crash *c)

@@ -282,10 +282,10 @@ let_go(struct falling *f)
 }
 
 /*
- * Take the process that dumps core into standard input: words are those that
- * the kernel has given, or it is a socket of the kernel's, and they are NULL.
- * Return the exit status; what is wrong goes into the log, when it was let go:
- * it may be who keeps that.
+ * Take the process that dumps core into standard input, as c wants it: words
+ * are those that the kernel has given, or it is a socket of the kernel's, and
+ * they are NULL.  Return the exit status; what is wrong goes into the log, when
+ * it was let go: it may be who keeps that.
  */
 int
 crash_take(const struct config *c, char *const words[])

@@ -98,8 +98,9 @@ unit_isours(const char *name)
 }
 
 /*
- * Write the units, where systemd is installed, and start them, where it runs:
- * true if they were started.  Path is the configuration.
+ * Write the units for c, where systemd is installed, and start them, where it
+ * runs; path is the configuration.  Return true if they were started.  Exit
+ * with 1 if they cannot be.
  */
 bool
 units_install(const struct config *c, const char *path)

@@ -82,8 +82,8 @@ put_kb(const struct result *res, uint64_t start, uint64_t end)
 }
 
 /*
- * Print the runs of addresses that changed in a mapping; with bytes true, what
- * was there and what is there now.
+ * Print the runs of addresses of res that changed in mapping r; with bytes
+ * true, what was there and what is there now.
  */
 void
 print_runs(const struct result *res, const struct row *r, bool bytes)

@@ -140,9 +140,10 @@ growth_lacks(const struct moments *l, uint64_t pid)
 }
 
 /*
- * Tell fn, with arg, of each process that was there at all moments, or of the
- * one with a number, what grew from each of them to the next; with all true,
- * all that is measured, of one moment too.
+ * Tell fn, with arg, of each process that was there at all moments of l, or of
+ * the one with number pid, if that is not 0, what grew from each of them to the
+ * next; with all true, all that is measured, of one moment too.  Return 0, or
+ * -1 with errstr.
  */
 int
 growth_each(const struct moments *l, uint64_t pid, bool all,

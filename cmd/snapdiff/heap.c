@@ -203,8 +203,9 @@ machine_isknown(const struct memory *m)
 }
 
 /*
- * Set *h to what is in the heaps of a process; arenas is 0 where there are none
- * of glibc's.  Warn at nonsense.  Return -1 with errstr if memory runs out.
+ * Set *h to what is in the heaps of m, a process; arenas is 0 where there are
+ * none of glibc's.  Warn at nonsense.  Return 0, or -1 with errstr if memory
+ * runs out.
  */
 int
 heap_get(struct heap *h, const struct memory *m)

@@ -143,8 +143,9 @@ vma_hasdata(const struct vmas *l, size_t i)
 }
 
 /*
- * Set *l, which is all zero, to the arenas of a process; none, where there are
- * none.  The caller frees the array, after a failure too.
+ * Set *l, which is all zero, to the arenas of the process that r reads; none,
+ * where there are none.  The caller frees the array, after a failure too.
+ * Return 0, or -1 with errstr.
  */
 int
 arenas_find(struct arenas *l, struct heapread *r)

@@ -48,8 +48,8 @@ list_next(struct heapread *r, uint64_t at, uint64_t head, uint64_t size,
 }
 
 /*
- * Count the chunks in fast bins, which an arena has in front of its top, as
- * free.  Return false at nonsense.
+ * Count in h the chunks in fast bins, which arena a that r reads has in front
+ * of its top, as free.  Return false at nonsense.
  */
 bool
 heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
@@ -144,8 +144,9 @@ cache_count(struct heap *h, struct heapread *r, uint64_t at,
 }
 
 /*
- * Count the chunks in caches of threads as free; a cache is in one of the
- * chunks at l.  Return the address of one that makes no sense, or 0.
+ * Count in h the chunks in caches of threads that r reads as free; a cache is
+ * in one of the chunks at l.  Return the address of one that makes no sense, or
+ * 0.
  */
 uint64_t
 heap_caches(struct heap *h, struct heapread *r, const struct addresses *l)

@@ -32,7 +32,8 @@ heap_fill(struct heapread *r, uint64_t addr)
 }
 
 /*
- * Set *v to the word at an address; return false if there is none.
+ * Set *v to the word that r reads at address addr; return false if there is
+ * none.
  */
 bool
 heap_word(struct heapread *r, uint64_t addr, uint64_t *v)
@@ -49,6 +50,10 @@ heap_word(struct heapread *r, uint64_t addr, uint64_t *v)
 	return true;
 }
 
+/*
+ * Set *v to the byte that r reads at address addr; return false if there is
+ * none.
+ */
 bool
 heap_byte(struct heapread *r, uint64_t addr, uint8_t *v)
 {
@@ -59,8 +64,8 @@ heap_byte(struct heapread *r, uint64_t addr, uint8_t *v)
 }
 
 /*
- * Set *size to the size of the chunk at an address, without its flags; return
- * false if that is none.
+ * Set *size to the size of the chunk that r reads at address addr, without its
+ * flags; return false if that is none.
  */
 bool
 heap_chunk(struct heapread *r, uint64_t addr, uint64_t *size)

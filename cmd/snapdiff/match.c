@@ -97,8 +97,9 @@ moment_cmp(const void *x, const void *y)
 }
 
 /*
- * Add the moments that are in a snapshot, read from path: one, or with parts
- * true one for each part of it, in their order.
+ * Add to l the moments that are in s, a snapshot that was read from path: one,
+ * or with parts true one for each part of it, in their order.  Return 0, or -1
+ * with errstr.
  */
 int
 moments_add(struct moments *l, struct snap *s, const char *path, bool parts)
@@ -132,6 +133,9 @@ moments_add(struct moments *l, struct snap *s, const char *path, bool parts)
 	return 0;
 }
 
+/*
+ * Free the moments of l, but not their snapshots.
+ */
 void
 moments_free(struct moments *l)
 {
@@ -153,8 +157,8 @@ side_same(const struct side *a, const struct side *b)
 }
 
 /*
- * Tell fn, with arg, each process of two moments, by number, until it returns
- * something else than 0; return that.
+ * Tell fn, with arg, each process of two moments, was and is, by number, until
+ * it returns something else than 0; return that, or 0.
  */
 int
 couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
@@ -181,7 +185,8 @@ couples_each(const struct moment *was, const struct moment *is, couple_fn fn,
 }
 
 /*
- * Return the process of a moment that is the same as one of another; or NULL.
+ * Return the process of m that is the same as d, one of another moment; or
+ * NULL.
  */
 const struct side *
 moment_same(const struct moment *m, const struct side *d)
@@ -196,7 +201,7 @@ moment_same(const struct moment *m, const struct side *d)
 }
 
 /*
- * Return the first process of a moment that has a number; or NULL.
+ * Return the first process of m that has number pid; or NULL.
  */
 const struct side *
 moment_find(const struct moment *m, uint64_t pid)
@@ -210,8 +215,9 @@ moment_find(const struct moment *m, uint64_t pid)
 }
 
 /*
- * Set *c to the process that had the number before, and the one that has the
- * number pid, whenever they began.  Return -1 with errstr if one is missing.
+ * Set *c to the process of was that had the number before, and the one of is
+ * that has the number pid, whenever they began.  Return 0, or -1 with errstr if
+ * one is missing.
  */
 int
 couple_pids(const struct moment *was, const struct moment *is, uint64_t before,

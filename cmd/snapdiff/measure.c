@@ -16,8 +16,7 @@ enum order {
 };
 
 /*
- * Return true if more of a measure at each moment is no leak: what a heap has
- * ready.
+ * Return true if more of m at each moment is no leak: what a heap has ready.
  */
 bool
 measure_isready(const struct measure *m)
@@ -253,9 +252,9 @@ measure_heap(struct measures *l, const struct memory *m)
 }
 
 /*
- * Set *l, which is all zero, to the measures of a process; last are the
+ * Set *l, which is all zero, to the measures of m, a process; last are the
  * mappings that it has at the last moment.  The caller frees it, after a
- * failure too.
+ * failure too.  Return 0, or -1 with errstr.
  */
 int
 measures_get(struct measures *l, const struct memory *m,
@@ -273,6 +272,9 @@ measures_get(struct measures *l, const struct memory *m,
 	return 0;
 }
 
+/*
+ * Free the measures of l, which is empty then.
+ */
 void
 measures_free(struct measures *l)
 {

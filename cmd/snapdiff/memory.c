@@ -40,8 +40,8 @@ own_get(struct memory *m, const struct linuxrec *r)
 }
 
 /*
- * Set *m to the memory of a process; of none, one that has nothing.  The caller
- * closes it, after a failure too.
+ * Set *m to the memory of d, a process; of none, one that has nothing.  The
+ * caller closes it, after a failure too.  Return 0, or -1 with errstr.
  */
 int
 memory_open(struct memory *m, const struct side *d)
@@ -66,6 +66,9 @@ memory_open(struct memory *m, const struct side *d)
 	return rc == -1 ? errstr_wrap("process %" PRIu64, d->who.pid) : 0;
 }
 
+/*
+ * Free what memory_open made of m.
+ */
 void
 memory_close(struct memory *m)
 {
@@ -112,8 +115,8 @@ missing_reason(const struct image *im, uint64_t addr)
 }
 
 /*
- * Set *h to what is at an address of mapping v, of which h->end is the end or
- * less; v is NULL where nothing is mapped.
+ * Set *h to what m has at address addr of mapping v, of which h->end is the end
+ * or less; v is NULL where nothing is mapped.
  */
 void
 memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -151,8 +154,8 @@ memory_at(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Return true if what is at an address of two memories is stored once: the same
- * without a look at it.
+ * Return true if what is at address addr of two memories, x of a and y of b, is
+ * stored once: the same without a look at it.
  */
 bool
 memory_stored(const struct memory *a, const struct here *x,
@@ -193,9 +196,9 @@ file_piece(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Where *h, what is at an address of mapping v, is a page of a file: cut h->end
- * to where that ends or its bytes are zeros, and have h tell of zeros there.
- * Return false if the bytes of the file are not there.
+ * Where *h, what m has at address addr of mapping v, is a page of a file: cut
+ * h->end to where that ends or its bytes are zeros, and have h tell of zeros
+ * there.  Return false if the bytes of the file are not there.
  */
 bool
 memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
@@ -227,8 +230,9 @@ memory_file(const struct memory *m, const struct vma *v, uint64_t addr,
 }
 
 /*
- * Read n bytes at an address of mapping v, all within what memory_at has told
- * of.  Return 0; 1 if they are of a file that is not there; or -1.
+ * Read n bytes of m at address addr of mapping v, all within what memory_at has
+ * told of, into buf.  Return 0; 1 if they are of a file that is not there; or
+ * -1 with errstr.
  */
 int
 memory_read(const struct memory *m, const struct vma *v, uint64_t addr,

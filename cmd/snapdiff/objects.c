@@ -32,7 +32,7 @@ put_moment(const char *key, const struct moment *m)
 }
 
 /*
- * Put which moments are compared.
+ * Put which moments are compared, was and is.
  */
 void
 objects_head(const struct moment *was, const struct moment *is)
@@ -160,7 +160,7 @@ put_sums(const struct result *res)
 }
 
 /*
- * Put what became of a process.
+ * Put res, what became of a process, as o wants it.
  */
 void
 objects_result(const struct result *res, const struct options *o)
@@ -189,7 +189,7 @@ objects_result(const struct result *res, const struct options *o)
 }
 
 /*
- * Put which moments are compared.
+ * Put which moments are compared, l.
  */
 void
 objects_moments(const struct moments *l)
@@ -207,7 +207,7 @@ objects_moments(const struct moments *l)
 }
 
 /*
- * Put what grew in a process.
+ * Put g, what grew in a process.
  */
 void
 objects_growth(const struct growth *g)

@@ -41,7 +41,7 @@ put_moment(const char *mark, const struct moment *m)
 }
 
 /*
- * Print which moments are compared, as diff(1) does.
+ * Print which moments are compared, was and is, as diff(1) does.
  */
 void
 print_head(const struct moment *was, const struct moment *is)
@@ -165,7 +165,7 @@ put_process(const char *mark, const struct side *d)
 }
 
 /*
- * Print what became of a process.
+ * Print res, what became of a process, as o wants it.
  */
 void
 print_result(const struct result *res, const struct options *o)
@@ -191,7 +191,7 @@ print_result(const struct result *res, const struct options *o)
 }
 
 /*
- * Print which moments are compared.
+ * Print which moments are compared, l.
  */
 void
 print_moments(const struct moments *l)
@@ -203,7 +203,8 @@ print_moments(const struct moments *l)
 }
 
 /*
- * Print what grew in a process: what it is, and how much it was at each moment.
+ * Print g, what grew in a process: what it is, and how much it was at each
+ * moment.
  */
 void
 print_growth(const struct growth *g)

@@ -34,7 +34,7 @@ row_count(struct row *r, uint64_t start, uint64_t end, enum pagekind kind,
 }
 
 /*
- * Add one to another.
+ * Add kb to another, to.
  */
 void
 kbchange_add(struct kbchange *to, const struct kbchange *kb)
@@ -263,7 +263,7 @@ row_cmp(const void *a, const void *b)
 }
 
 /*
- * Return true if a row tells of something that changed.
+ * Return true if r tells of something that changed.
  */
 bool
 row_differs(const struct row *r)
@@ -273,9 +273,9 @@ row_differs(const struct row *r)
 }
 
 /*
- * Set *l, which is all zero, to the mappings of two moments; with runs true,
- * each with the addresses of what changed.  The caller frees it, after a
- * failure too, before he closes both.
+ * Set *l, which is all zero, to the mappings of two moments, was and is; with
+ * runs true, each with the addresses of what changed.  Return 0, or -1 with
+ * errstr.  The caller frees it, after a failure too, before he closes both.
  */
 int
 rows_get(struct rows *l, const struct memory *was, const struct memory *is,
@@ -309,6 +309,9 @@ rows_get(struct rows *l, const struct memory *was, const struct memory *is,
 	return 0;
 }
 
+/*
+ * Free the rows of l, which is empty then.
+ */
 void
 rows_free(struct rows *l)
 {

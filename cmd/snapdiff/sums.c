@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * Return how many kilobytes a mapping has.
+ * Return how many kilobytes mapping v has.
  */
 uint64_t
 vma_kb(const struct vma *v)
@@ -15,8 +15,8 @@ vma_kb(const struct vma *v)
 }
 
 /*
- * Set sum, one of each class, to what the mappings of a process have together,
- * and what changed in them: rows.
+ * Set sum, one of each class, to what the mappings of the process of res have
+ * together, and what changed in them: rows.
  */
 void
 class_sums(struct classum sum[CLASS_COUNT], const struct result *res)
@@ -44,7 +44,7 @@ class_sums(struct classum sum[CLASS_COUNT], const struct result *res)
 }
 
 /*
- * Return true if the mappings of a class, or what is in them, differ.
+ * Return true if the mappings of class c, or what is in them, differ.
  */
 bool
 class_differs(const struct classum *c)

@@ -64,8 +64,8 @@ daemon_begin(void)
 }
 
 /*
- * Leave the session and the directory that the command was started in, and
- * its terminal, for what a descriptor is of.
+ * Leave the session and the directory that the command was started in, and its
+ * terminal, for what descriptor fd is of.
  */
 void
 daemon_leave(int fd)

@@ -36,8 +36,9 @@ dir_empty(const char *path)
 }
 
 /*
- * The mount point as an absolute path.  It is a directory; unless over is
- * true, one where nothing is covered.
+ * Return the mount point path as an absolute path, the caller's.  It is a
+ * directory; unless over is true, one where nothing is covered: else exit with
+ * 1.
  */
 char *
 mount_point(const char *path, bool over)
@@ -61,7 +62,8 @@ mount_point(const char *path, bool over)
 }
 
 /*
- * Others than root may let others in if the administrator lets them.
+ * Return whether others may be let in, which others than root may do if the
+ * administrator lets them: fuse.conf(5).
  */
 bool
 others_allowed(void)
@@ -118,8 +120,9 @@ session_new(const char *name, struct options *o, struct served *sv)
 }
 
 /*
- * Mount outside of the confined program, which is told the descriptor of the
- * mount; libfuse or we say what is wrong, and then it is -1.
+ * Mount arg, a struct mount, outside of the confined program, which is told the
+ * descriptor of the mount.  Return that, or -1 if it cannot be, which libfuse
+ * or we have said.
  */
 int
 mount_make(void *arg)
@@ -146,7 +149,7 @@ mount_make(void *arg)
 }
 
 /*
- * Unmount, unless that was done.
+ * Unmount arg, a struct mount, unless that was done.
  */
 void
 mount_end(void *arg)
@@ -157,10 +160,6 @@ mount_end(void *arg)
 		fuse_session_unmount(m->session);
 }
 
-/*
- * Have all loaded that threads need when they end: the C library would look
- * for it then, and may not.
- */
 static void *
 thread_wait(void *arg)
 {
@@ -169,6 +168,10 @@ thread_wait(void *arg)
 	return arg;
 }
 
+/*
+ * Have all loaded that threads need when they end: the C library would look
+ * for it then, and may not.
+ */
 void
 threads_prepare(void)
 {
@@ -181,8 +184,8 @@ threads_prepare(void)
 }
 
 /*
- * Have the snapshot mounted and serve it until it is unmounted or a signal
- * comes: the exit status.
+ * Have the snapshot m mounted and serve sv until it is unmounted or a signal
+ * comes.  Return the exit status.
  */
 int
 mount_serve(const struct mount *m, struct served *sv)

@@ -306,8 +306,9 @@ static const struct fuse_opt max_read[] = {
 };
 
 /*
- * A session that is not mounted yet; NULL when the options are wrong, which
- * libfuse tells through its log.
+ * Make a session with the options args that is to serve sv, and is not mounted
+ * yet.  Return it; or NULL when the options are wrong, which libfuse tells
+ * through its log.
  */
 struct fuse_session *
 serve_new(struct fuse_args *args, struct served *sv)
@@ -322,7 +323,7 @@ serve_new(struct fuse_args *args, struct served *sv)
 }
 
 /*
- * Serve until it is unmounted or a signal comes; 0, or an errno.
+ * Serve se until it is unmounted or a signal comes.  Return 0, or an errno.
  */
 int
 serve_loop(struct fuse_session *se)

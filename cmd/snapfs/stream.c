@@ -43,6 +43,10 @@ struct stream {
 static LIST_HEAD(, stream) streams = LIST_HEAD_INITIALIZER(streams);
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/*
+ * Begin to read ahead of who reads file ino of tree.  Return what is used for
+ * that, to be ended with stream_close; or NULL for want of memory.
+ */
 struct stream *
 stream_new(struct fstree *tree, uint64_t ino)
 {
@@ -85,7 +89,7 @@ stream_unlock(struct stream *s)
 }
 
 /*
- * The file was closed.
+ * Tell s that its file was closed.
  */
 void
 stream_close(struct stream *s)
@@ -145,8 +149,8 @@ slot_spare(struct stream *s, size_t len)
 }
 
 /*
- * Begin a read of len bytes at off.  Returns how many of them were read
- * ahead, and where they are; 0 if none were.
+ * Begin read r of s, of len bytes at off.  Return how many of them were read
+ * ahead, and where they are, in r; 0 if none were.
  */
 size_t
 stream_begin(struct stream *s, uint64_t off, size_t len, struct reading *r)
@@ -195,7 +199,8 @@ stream_ahead(struct stream *s, uint64_t off, size_t len)
 }
 
 /*
- * End a read, which has been answered: the file may have been closed since.
+ * End read r of s, which has been answered: the file may have been closed
+ * since.
  */
 void
 stream_end(struct stream *s, const struct reading *r)

@@ -4,8 +4,9 @@
 #include "snapload.h"
 
 /*
- * Print the command that restores the images in dir.  o tells what they take:
- * bits of enum criu_need, where those do not tell, print nothing; and words.
+ * Print the command that restores the images in dir to standard output. o tells
+ * what they take: bits of enum criu_need, where those do not tell, print
+ * nothing; and words.  Return 0, or -1 with errstr.
  */
 int
 command_print(const char *dir, const struct criuopts *o)

@@ -116,6 +116,9 @@ facts_get(struct facts *f, struct snap *s, const struct proc *p)
 	linuxrec_close(&r);
 }
 
+/*
+ * Free what f has.
+ */
 void
 facts_free(struct facts *f)
 {
@@ -154,7 +157,7 @@ ranges_mapped(const struct vmas *l, uint64_t first, uint64_t last, range_fn fn,
 }
 
 /*
- * Tell fn, with arg, each range of the text of a process and of its memory, by
+ * Tell fn, with arg, each range of the text of process p and of its memory, by
  * address: those of one mapping, or of a file that is carried along.
  */
 void

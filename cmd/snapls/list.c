@@ -121,7 +121,7 @@ list_taken(const struct snap *s, bool all)
 }
 
 /*
- * Print what snapshot s holds.
+ * Print what snapshot s holds, as ls wants it.
  */
 void
 list_snap(struct snap *s, const struct listing *ls)

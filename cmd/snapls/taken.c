@@ -36,7 +36,7 @@ line_parse(struct taken *t, const char *line)
 }
 
 /*
- * Set *part to the number of the part of a snapshot that a record is of.
+ * Set *part to the number of the part of a snapshot that record r is of.
  */
 void
 part_get(const struct linuxrec *r, uint64_t *part)
@@ -75,6 +75,9 @@ taken_get(struct taken *t, const struct proc *p)
 	return told;
 }
 
+/*
+ * Free what t has.
+ */
 void
 taken_free(struct taken *t)
 {
@@ -104,8 +107,8 @@ value_print(const char *word, char *value)
 }
 
 /*
- * Print in words, in a line, when and by whom; with all, also with what; and
- * why, if that was noted.
+ * Print in words, in a line, when and by whom t was taken; with all, also with
+ * what; and why, if that was noted.
  */
 void
 taken_print(struct taken *t, bool all)

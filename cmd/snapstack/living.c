@@ -23,7 +23,7 @@ take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
 }
 
 /*
- * Add the process that an operand names, if it is a number, and not the name
+ * Add to l the process that operand names, if it is a number, and not the name
  * of a file.  Return whether it is.
  */
 bool
@@ -65,8 +65,8 @@ gather_all(struct living *l, const struct asked *asked)
 }
 
 /*
- * Stop the processes that were added, gather what is asked of them, and let
- * them go.  Return 0, also where there are none; or -1 with errstr.
+ * Stop the processes that were added to l, gather what is asked of them, and
+ * let them go.  Return 0, also where there are none; or -1 with errstr.
  */
 int
 living_take(struct living *l, const struct asked *asked)

@@ -92,9 +92,9 @@ threads_choose(struct unwinder *u, uint64_t tid)
 }
 
 /*
- * Gather what is asked of the threads of process p of snapshot s, and, if keep
- * is true, the memory that unwinding takes, for that of the snapshot is not to
- * be had from then on.  Return 0; or -1 with errstr.  In both cases
+ * Gather in ps what is asked of the threads of process p of snapshot s, and, if
+ * keep is true, the memory that unwinding takes, for that of the snapshot is
+ * not to be had from then on.  Return 0; or -1 with errstr.  In both cases
  * process_close frees what it has.
  */
 int
@@ -138,7 +138,8 @@ process_gather(struct process *ps, struct snap *s, struct proc *p,
 }
 
 /*
- * Find the stacks of a process and tell them.
+ * Find the stacks of ps, a process, and tell them as asked; path is the name of
+ * its snapshot.
  */
 void
 process_tell(struct process *ps, const struct asked *asked, const char *path)
@@ -165,6 +166,9 @@ process_tell(struct process *ps, const struct asked *asked, const char *path)
 		print_process(u, asked->all);
 }
 
+/*
+ * Free what ps has.
+ */
 void
 process_close(struct process *ps)
 {

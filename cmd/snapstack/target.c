@@ -33,9 +33,8 @@ exe_find(struct target *t)
 }
 
 /*
- * Open process p of snapshot s, both borrowed; live: it is stopped.  Return 0;
- * or -1 with errstr.
- * In both cases target_close frees what it has.
+ * Open process p of snapshot s, both borrowed, as t; live: it is stopped.
+ * Return 0; or -1 with errstr.  In both cases target_close frees what it has.
  */
 int
 target_open(struct target *t, struct snap *s, struct proc *p, bool live)
@@ -54,6 +53,9 @@ target_open(struct target *t, struct snap *s, struct proc *p, bool live)
 	return t->cache == NULL ? errstr_set("out of memory") : 0;
 }
 
+/*
+ * Free what t has.
+ */
 void
 target_close(struct target *t)
 {
@@ -68,8 +70,8 @@ target_close(struct target *t)
 }
 
 /*
- * Return the bytes of the file that v is a mapping of, if the snapshot has it;
- * or NULL.
+ * Return the bytes of the file that v is a mapping of, if the snapshot of t has
+ * it; or NULL.
  */
 struct image *
 target_file(const struct target *t, const struct vma *v)
@@ -78,7 +80,7 @@ target_file(const struct target *t, const struct vma *v)
 }
 
 /*
- * Return the mapping of code that addr lies in, or NULL.
+ * Return the mapping of code of t that addr lies in, or NULL.
  */
 const struct vma *
 target_code(const struct target *t, uint64_t addr)
@@ -89,9 +91,9 @@ target_code(const struct target *t, uint64_t addr)
 }
 
 /*
- * Set *v to what the auxiliary vector has of a type: getauxval(3).  Return
- * false if it has none.  Types are small, so that the first tells how many
- * bytes a word has.
+ * Set *v to what the auxiliary vector of t has of that type: getauxval(3).
+ * Return false if it has none.  Types are small, so that the first tells how
+ * many bytes a word has.
  */
 bool
 target_auxv(const struct target *t, uint64_t type, uint64_t *v)
@@ -202,8 +204,8 @@ block_get(struct target *t, uint64_t addr)
 }
 
 /*
- * Read len bytes at addr of the memory of process t.  Return false if not all
- * of them are there.
+ * Read len bytes at addr of the memory of process t into buf.  Return false if
+ * not all of them are there.
  */
 bool
 target_read(struct target *t, uint64_t addr, void *buf, size_t len)
@@ -227,8 +229,8 @@ target_read(struct target *t, uint64_t addr, void *buf, size_t len)
 }
 
 /*
- * Read a number of word bytes, 8 at most, into *v.  Return false if it is not
- * there.
+ * Read a number of word bytes, 8 at most, at addr of the memory of process t,
+ * into *v.  Return false if it is not there.
  */
 bool
 target_word(struct target *t, uint64_t addr, size_t word, uint64_t *v)
@@ -264,8 +266,8 @@ block_keep(struct target *t, uint64_t addr)
 }
 
 /*
- * Keep the stack whose pointer is sp, up to the end of its mapping, as far as
- * there is room.
+ * Keep the stack of t whose pointer is sp, up to the end of its mapping, as far
+ * as there is room.
  */
 void
 target_keep(struct target *t, uint64_t sp)
@@ -283,7 +285,7 @@ target_keep(struct target *t, uint64_t sp)
 }
 
 /*
- * Have no memory from now on but that which was kept, and that of files.
+ * Have no memory of t from now on but that which was kept, and that of files.
  */
 void
 target_leave(struct target *t)

@@ -69,6 +69,9 @@ is_compat(const struct process *p)
 	    l->v[l->n - 1].end <= (uint64_t)1 << 32;
 }
 
+/*
+ * Note that thread th has begun the system call that t tells of.
+ */
 void
 call_begin(struct thread *th, const struct trace *t)
 {
@@ -173,7 +176,7 @@ map_end(struct stream *s, struct thread *th, const struct trace *t,
 }
 
 /*
- * A system call has returned.
+ * Tell s that a system call of thread th has returned, as t tells.
  */
 void
 call_end(struct stream *s, struct thread *th, const struct trace *t)
@@ -210,7 +213,8 @@ call_end(struct stream *s, struct thread *th, const struct trace *t)
 }
 
 /*
- * The kernel tells of a mapping.  In a system call, its end has the line.
+ * Tell s of a mapping of thread th that the kernel tells of in t.  In a system
+ * call, its end has the line.
  */
 void
 mapping_made(struct stream *s, struct thread *th, const struct trace *t)

@@ -16,7 +16,8 @@
 enum { END_MS = 500 };		/* events end before their process does */
 
 /*
- * Start a command as far as to where it waits for us.
+ * Start the command argv as far as to where it waits for us, as c.  Exit with 1
+ * if it cannot be.
  */
 void
 command_begin(struct command *c, char **argv)
@@ -44,7 +45,7 @@ command_begin(struct command *c, char **argv)
 }
 
 /*
- * Let a command start; an error if there is none.
+ * Let command c, called name, start; exit with 1 if there is none.
  */
 void
 command_go(struct command *c, const char *name)
@@ -62,8 +63,9 @@ command_go(struct command *c, const char *name)
 }
 
 /*
- * Say how a command ended, if it has and not well.  One whose trace is over
- * is about to have; -1 if it has not, for it may do what we may not see.
+ * Say how command c, called name, ended, if it has and not well.  One whose
+ * trace is over is about to have.  Return 0; -1 if it has not, for it may do
+ * what we may not see.
  */
 int
 command_end(const struct command *c, const char *name, bool over)

@@ -11,6 +11,10 @@ enum { PATIENCE = 250000000 };	/* ns that lines wait for a fault */
 
 enum { HELD_MOST = 65536 };	/* lines */
 
+/*
+ * Begin with lines in o, by opts, of which the times count from start, in ns.
+ * Return 0, or -1 with errstr.
+ */
 int
 lines_begin(struct output_state *o, const struct options *opts,
     uint64_t start)
@@ -26,7 +30,8 @@ lines_begin(struct output_state *o, const struct options *opts,
 }
 
 /*
- * A line behind all others, without a text; NULL: out of memory.
+ * Add to o a line of thread tid of process pid at that time, in ns, behind all
+ * others, without a text.  Return it, or NULL with errstr.
  */
 struct line *
 line_add(struct output_state *o, uint64_t time, pid_t pid, pid_t tid)
@@ -46,7 +51,8 @@ line_add(struct output_state *o, uint64_t time, pid_t pid, pid_t tid)
 }
 
 /*
- * Set the text of a line; without memory for it, the line is empty.
+ * Set the text of line l, made of fmt as printf(3) does; without memory for it,
+ * the line is empty.
  */
 void
 line_text(struct line *l, const char *fmt, ...)
@@ -72,6 +78,9 @@ line_free(struct line *l)
 	free(l);
 }
 
+/*
+ * Print the heading of the columns of lines.
+ */
 void
 lines_heading(void)
 {
@@ -133,7 +142,8 @@ line_tell(struct output_state *o, struct line *l)
 }
 
 /*
- * A fault is over, at a time in ns (0: it is not known when).
+ * Tell o that the fault of line l is over, with that result, at a time in ns
+ * (0: it is not known when).
  */
 void
 line_close(struct output_state *o, struct line *l, enum result result,
@@ -149,7 +159,7 @@ line_close(struct output_state *o, struct line *l, enum result result,
 }
 
 /*
- * Tell of the lines that need not wait any more at this time; at
+ * Tell of the lines of o that need not wait any more at the time now, in ns; at
  * UINT64_MAX, all.
  */
 void
@@ -172,6 +182,9 @@ lines_flush(struct output_state *o, uint64_t now)
 	}
 }
 
+/*
+ * Free the lines and sums of o.
+ */
 void
 lines_end(struct output_state *o)
 {

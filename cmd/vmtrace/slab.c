@@ -68,7 +68,7 @@ object_take(struct stream *s, const struct trace *t, struct line *l)
 }
 
 /*
- * Tell of an allocation, or count it.
+ * Tell s of the allocation t, or count it.
  */
 void
 slab_take(struct stream *s, const struct trace *t)

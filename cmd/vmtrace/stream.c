@@ -275,8 +275,8 @@ stream_take(void *arg, const struct trace *t)
 }
 
 /*
- * Tell of what a tracer has: of all, or of what is old enough to be in
- * order.  -1: this is the end.
+ * Tell s of what tracer t has: of all, or of what is old enough to be in order.
+ * Return 0, or -1: this is the end.
  */
 int
 stream_read(struct stream *s, struct tracer *t, bool all)
@@ -297,7 +297,7 @@ thread_end(void *arg, struct thread *th)
 }
 
 /*
- * Nothing more will come: faults that are not over stay so.
+ * Tell s that nothing more will come: faults that are not over stay so.
  */
 void
 stream_end(struct stream *s)

@@ -21,7 +21,7 @@ static struct ksyms ksyms;
 static bool ksyms_tried;
 
 /*
- * Return the name of a mapping, or "anon".
+ * Return the name of mapping v, or "anon".
  */
 const char *
 vma_label(const struct vma *v)
@@ -87,6 +87,9 @@ symbol_name(const struct row *r, char *s, size_t size)
 	return s;
 }
 
+/*
+ * Free the symbols that were read.
+ */
 void
 symbols_free(void)
 {

@@ -32,7 +32,7 @@ row_cmp(const struct row *a, const struct row *b)
 TREE_GENERATE(rows, row, entry, row_cmp)
 
 /*
- * NULL: out of memory.
+ * Return an empty tally; NULL: out of memory.
  */
 struct tally *
 tally_new(void)
@@ -41,8 +41,8 @@ tally_new(void)
 }
 
 /*
- * The row of a key; a new one is a copy of it, or the one of others.  NULL:
- * out of memory.
+ * Return the row of t with that key; a new one is a copy of it, or the one of
+ * others.  NULL: out of memory.
  */
 struct row *
 tally_get(struct tally *t, const struct row *key)
@@ -73,8 +73,8 @@ tally_get(struct tally *t, const struct row *key)
 }
 
 /*
- * All rows in the order of their keys, and how many; the caller frees the
- * array.  NULL: none, or out of memory.
+ * Return all rows of t in the order of their keys, and in *n how many; the
+ * caller frees the array.  NULL: none, or out of memory.
  */
 struct row **
 tally_rows(const struct tally *t, size_t *n)
@@ -90,6 +90,9 @@ tally_rows(const struct tally *t, size_t *n)
 	return v;
 }
 
+/*
+ * Free t, or NULL.
+ */
 void
 tally_free(struct tally *t)
 {

@@ -42,9 +42,9 @@ names_ask(char **operand)
 }
 
 /*
- * Find out what operands mean, which end in NULL, and add it to to; command:
- * they can be nothing else.  Return 0, or -1 if nothing is to be traced, or
- * both processes and a command.
+ * Find out what the operands at operand mean, which end in NULL, and add it to
+ * to; command: they can be nothing else.  Return 0, or -1 if nothing is to be
+ * traced, or both processes and a command.
  */
 int
 targets_settle(struct targets *to, char **operand, bool command)
@@ -146,8 +146,8 @@ named_add(struct adding *a, const struct choosing *c, const char *name)
 }
 
 /*
- * Trace all processes that are to be; *failed: one could not be, which is
- * told.  Return how many are traced.
+ * Trace with t all processes of to that are to be, and tell s of them; *failed:
+ * one could not be, which is told.  Return how many are traced.
  */
 size_t
 targets_add(const struct targets *to, struct tracer *t, struct stream *s,

@@ -33,8 +33,8 @@ process_find(struct tasks *t, pid_t pid)
 }
 
 /*
- * A process of which nothing is known, instead of what was known of that
- * pid.  NULL: out of memory.
+ * Return a process of t with that pid of which nothing is known, instead of
+ * what was known of it.  NULL with errstr: out of memory.
  */
 struct process *
 process_new(struct tasks *t, pid_t pid)
@@ -55,7 +55,8 @@ process_new(struct tasks *t, pid_t pid)
 }
 
 /*
- * A process as it is known, or else as /proc has it.
+ * Return the process of t with that pid as it is known, or else as /proc has
+ * it.  NULL with errstr: out of memory.
  */
 struct process *
 process_get(struct tasks *t, pid_t pid)
@@ -70,7 +71,7 @@ process_get(struct tasks *t, pid_t pid)
 }
 
 /*
- * Forget what is mapped.
+ * Forget what is mapped of p.
  */
 void
 process_forget(struct process *p)
@@ -81,8 +82,8 @@ process_forget(struct process *p)
 }
 
 /*
- * Find out what is mapped now.  Where that cannot be read, what is known
- * stays.
+ * Find out what is mapped of p now.  Where that cannot be read, what is known
+ * stays.  Return 0, or -1 with errstr.
  */
 int
 process_read(struct process *p)
@@ -109,6 +110,9 @@ process_read(struct process *p)
 	return rc;
 }
 
+/*
+ * Return the thread of t with that tid, or NULL.
+ */
 struct thread *
 thread_find(struct tasks *t, pid_t tid)
 {
@@ -118,7 +122,8 @@ thread_find(struct tasks *t, pid_t tid)
 }
 
 /*
- * A thread of a process; NULL: out of memory.
+ * Return the thread of t with that tid, of process pid; NULL with errstr: out
+ * of memory.
  */
 struct thread *
 thread_get(struct tasks *t, pid_t pid, pid_t tid)
@@ -153,7 +158,7 @@ process_drop(struct tasks *t, struct process *p)
 }
 
 /*
- * A thread has ended, and with the last its process.
+ * Tell t that thread th has ended, and with the last its process.
  */
 void
 thread_drop(struct tasks *t, struct thread *th)
@@ -167,7 +172,7 @@ thread_drop(struct tasks *t, struct thread *th)
 }
 
 /*
- * Call a function for each thread.
+ * Call fn, with arg, for each thread of t.
  */
 void
 threads_each(struct tasks *t, void (*fn)(void *, struct thread *), void *arg)
@@ -179,7 +184,8 @@ threads_each(struct tasks *t, void (*fn)(void *, struct thread *), void *arg)
 }
 
 /*
- * Something may have been missed: look at what is mapped again.
+ * Look at what is mapped of the processes of t again: something may have been
+ * missed.
  */
 void
 tasks_reread(struct tasks *t)
@@ -190,6 +196,9 @@ tasks_reread(struct tasks *t)
 		(void)process_read(p);
 }
 
+/*
+ * Free the threads and processes of t.
+ */
 void
 tasks_free(struct tasks *t)
 {

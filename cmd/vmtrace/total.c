@@ -21,7 +21,8 @@ enum {				/* the counts of a mapping */
 enum { ALLOCS, FREES, BYTES };	/* of allocations */
 
 /*
- * Count a fault.  What cannot be counted for want of memory is not.
+ * Count the fault of line l in o.  What cannot be counted for want of memory is
+ * not.
  */
 void
 total_fault(struct output_state *o, const struct line *l)
@@ -58,7 +59,8 @@ total_fault(struct output_state *o, const struct line *l)
 }
 
 /*
- * Count an allocation of so many bytes, or a free.
+ * Count in o an allocation (alloc) of so many bytes, or a free, of that name at
+ * address site.
  */
 void
 total_slab(struct output_state *o, const char *name, uint64_t site,
@@ -197,6 +199,9 @@ slab_print(const struct tally *t)
 	free(v);
 }
 
+/*
+ * Print the sums of o.
+ */
 void
 total_print(struct output_state *o)
 {

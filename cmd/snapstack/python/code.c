@@ -100,9 +100,9 @@ code_line(struct target *t, const struct pyoffsets *o, uint64_t code,
 }
 
 /*
- * Set f to what the code object at code tells of the instruction at that
- * address.  Return false if there is no code object.  In any case the caller
- * frees the strings in f.
+ * Set f to what the code object at address code of t tells of the instruction
+ * at that address, by the offsets o.  Return false if there is no code object.
+ * In any case the caller frees the strings in f.
  */
 bool
 pycode_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,

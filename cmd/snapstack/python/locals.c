@@ -191,7 +191,8 @@ object_text(struct target *t, const struct pyoffsets *o, uint64_t addr)
 }
 
 /*
- * Take the local variables of the frame at addr, whose code object is known.
+ * Take the local variables of the frame at addr of t, whose code object is
+ * known, code, into f, by the offsets o.
  */
 void
 pylocals_get(struct pyframe *f, struct target *t, const struct pyoffsets *o,

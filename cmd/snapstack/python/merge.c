@@ -36,8 +36,8 @@ entries(const struct stack *st)
 }
 
 /*
- * Give the frames of a stack the Python frames that they run, if there are as
- * many calls of the interpreter as its own frames tell.
+ * Give the frames of stack st of u the Python frames that they run, if there
+ * are as many calls of the interpreter as its own frames tell.
  */
 void
 python_merge(struct unwinder *u, struct stack *st)

@@ -84,7 +84,7 @@ offsets_told(struct pyoffsets *o, struct target *t, uint64_t runtime)
 }
 
 /*
- * Set o to the offsets of the interpreter whose state lies at runtime, and
+ * Set o to the offsets of the interpreter in t whose state lies at runtime, and
  * whose version is that of its Py_Version, PY_VERSION_HEX.  Return false if it
  * is not known.
  */

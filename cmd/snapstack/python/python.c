@@ -323,7 +323,7 @@ interpreter_take(struct unwinder *u, const struct pyoffsets *o, uint64_t addr,
 }
 
 /*
- * Find the Python frames of all threads of a process, if Python runs in it.
+ * Find the Python frames of all threads of u, a process, if Python runs in it.
  */
 void
 python_find(struct unwinder *u)

@@ -30,8 +30,8 @@ string_find(struct target *t, const struct pyoffsets *o, uint64_t addr,
 }
 
 /*
- * Return a string object as text, the caller's, cut where it is long; NULL if
- * there is none at addr.
+ * Return the string object at addr of t as text, the caller's, cut where it is
+ * long, by the offsets o; NULL if there is none.
  */
 char *
 pystring_get(struct target *t, const struct pyoffsets *o, uint64_t addr)
@@ -132,8 +132,8 @@ put_quoted(struct buf *b, const uint8_t *p, size_t n, size_t width,
 }
 
 /*
- * Put a string object as repr() writes it, its first 60 characters.  Return
- * false if there is none at addr.
+ * Put the string object at addr of t into b as repr() writes it, its first 60
+ * characters, by the offsets o.  Return false if there is none.
  */
 bool
 pystring_put(struct buf *b, struct target *t, const struct pyoffsets *o,
@@ -153,7 +153,8 @@ pystring_put(struct buf *b, struct target *t, const struct pyoffsets *o,
 }
 
 /*
- * The same of a bytes object.
+ * Put the bytes object at addr of t into b, likewise.  Return false if there is
+ * none.
  */
 bool
 pybytes_put(struct buf *b, struct target *t, uint64_t addr)

@@ -57,7 +57,8 @@ name_add(void *arg, const struct location *pl)
 }
 
 /*
- * Print the stacks of a process, each once.
+ * Print the stacks of u, a process, each once, as lines that flame graphs are
+ * drawn of.
  */
 void
 folded_process(struct unwinder *u)

@@ -54,8 +54,8 @@ sort_cmp(const void *a, const void *b)
 }
 
 /*
- * Tell each of n stacks the number of the first that is like it: its own, if
- * there is none before it, or if all are to be told.
+ * Tell each of the n stacks st the number of the first that is like it: its
+ * own, if there is none before it, or if all are to be told.
  */
 void
 stacks_group(struct stack *st, size_t n, bool all)

@@ -76,7 +76,7 @@ put_signal(const struct stack *st)
 }
 
 /*
- * Print each thread of a process, and the name of the snapshot, or "-".
+ * Print each thread of u, a process, and the name path of the snapshot, or "-".
  */
 void
 objects_process(struct unwinder *u, const char *path)

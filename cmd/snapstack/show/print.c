@@ -274,7 +274,7 @@ put_stack(struct unwinder *u, size_t first, bool all)
 }
 
 /*
- * Print the stacks of a process, each once, and if all is true, the
+ * Print the stacks of u, a process, each once, and if all is true, the
  * interpreter's frames between those of Python code, too.
  */
 void

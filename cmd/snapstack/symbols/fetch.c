@@ -121,8 +121,8 @@ fetch_begin(void)
 }
 
 /*
- * Ask for the file with a build id, its debugging information if debug is true.
- * Return a descriptor, or -1.
+ * Ask for the file with the build id of len bytes, its debugging information if
+ * debug is true.  Return a descriptor, or -1.
  */
 int
 fetch_open(const void *id, size_t len, bool debug)

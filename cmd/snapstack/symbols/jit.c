@@ -207,6 +207,9 @@ jit_name(struct target *t, uint64_t pc, uint64_t *start)
 	return j->name;
 }
 
+/*
+ * Free what t knows of code that its process made.
+ */
 void
 jit_close(struct target *t)
 {

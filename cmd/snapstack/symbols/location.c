@@ -190,9 +190,9 @@ made_find(struct location *pl, struct target *t, const struct frame *f,
 }
 
 /*
- * Tell of each function that frame f is of: those that were inlined, the
- * innermost first, and at last the one that they are in.  What fn is told is
- * valid while it runs.
+ * Tell fn, with arg, of each function that frame f of u is of: those that were
+ * inlined, the innermost first, and at last the one that they are in.  What fn
+ * is told is valid while it runs.
  */
 void
 locations_each(struct unwinder *u, const struct frame *f, location_fn fn,

@@ -211,8 +211,8 @@ modules_use(struct target *t)
 }
 
 /*
- * Put the build id of a module into hex, of so many bytes.  Return false, and
- * "", if it is not known.
+ * Put the build id of module m into hex, of size bytes.  Return false, and "",
+ * if it is not known.
  */
 bool
 module_id(Dwfl_Module *m, char *hex, size_t size)

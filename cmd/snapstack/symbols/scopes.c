@@ -56,8 +56,8 @@ holder_find(const Dwarf_Die *parent, Dwarf_Addr pc, unsigned int depth,
 }
 
 /*
- * Set in, which has room for most, to the functions of a unit that pc, as its
- * DWARF has it, lies in, the outermost first.  Return how many there are.
+ * Set in, which has room for most, to the functions of the unit cu that pc, as
+ * its DWARF has it, lies in, the outermost first.  Return how many there are.
  */
 size_t
 scopes_find(const Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die *in, size_t most)

@@ -57,9 +57,9 @@ layout_find(const char *cputype, size_t len)
 }
 
 /*
- * Take the registers of a thread of a machine in Plan 9's words.  Return
- * false, and n is 0, if the snapshot does not have them, or does not tell them
- * in a way that is known here.
+ * Take the registers r of a thread of a machine, cputype in Plan 9's words.
+ * Return false, and n is 0, if the snapshot does not have them, or does not
+ * tell them in a way that is known here.
  */
 bool
 registers_get(struct registers *r, struct proc *thread, const char *cputype)

@@ -53,8 +53,9 @@ is_call(struct target *t, uint16_t machine, uint64_t pc)
 }
 
 /*
- * Look from *sp of a stack on for an address behind a call.  Return true with
- * it in *pc, and in *sp what the stack pointer is when it was returned to.
+ * Look from *sp of a stack of t on for an address behind a call, on the machine
+ * of r.  Return true with it in *pc, and in *sp what the stack pointer is when
+ * it was returned to.
  */
 bool
 scan_next(struct target *t, const struct registers *r, uint64_t *sp,

@@ -11,7 +11,8 @@
 #include <string.h>
 
 /*
- * Return whether the code at pc is what a handler of a signal returns to.
+ * Return whether the code at pc of t is what a handler of a signal returns to,
+ * on that machine, e_machine of elf(5).
  */
 bool
 sigframe_is(struct target *t, uint16_t machine, uint64_t pc)
@@ -28,7 +29,7 @@ sigframe_is(struct target *t, uint16_t machine, uint64_t pc)
 }
 
 /*
- * Let r be the registers that the handler of a signal returns to.  Return
+ * Let r be the registers that the handler of a signal in t returns to.  Return
  * false if that is not what the code at frame f does.
  */
 bool
@@ -53,9 +54,9 @@ sigframe_step(struct target *t, const struct frame *f, struct registers *r)
 
 /*
  * Return the stack pointer of what a signal interrupted, if its handler runs on
- * an alternate stack, sigaltstack(2), in a thread with registers r: by what the
- * kernel put there, a struct ucontext that tells of that stack.  0: none does,
- * as far as can be seen.
+ * an alternate stack, sigaltstack(2), in a thread of t with registers r: by
+ * what the kernel put there, a struct ucontext that tells of that stack. 0:
+ * none does, as far as can be seen.
  */
 uint64_t
 sigframe_interrupted(struct target *t, const struct registers *r)

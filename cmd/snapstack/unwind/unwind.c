@@ -130,7 +130,7 @@ attach(struct unwinder *u)
 }
 
 /*
- * Free what a stack has.
+ * Free what st has.
  */
 void
 stack_free(struct stack *st)
@@ -155,6 +155,9 @@ stack_free(struct stack *st)
 	free(st->wait);
 }
 
+/*
+ * Free what u has.
+ */
 void
 unwinder_close(struct unwinder *u)
 {
@@ -329,8 +332,8 @@ frames_find(struct unwinder *u, struct stack *st, bool told)
 }
 
 /*
- * Find the frames of a thread, whose registers are known.  What keeps its last
- * one from being the outermost is told in why.
+ * Find the frames of st, a thread of u, whose registers are known.  What keeps
+ * its last one from being the outermost is told in why.
  */
 void
 stack_unwind(struct unwinder *u, struct stack *st)

@@ -259,7 +259,7 @@ static const struct run arm64[] = {
 };
 
 /*
- * Return the name of a system call of a machine, e_machine of elf(5), valid
+ * Return the name of system call nr of a machine, e_machine of elf(5), valid
  * until the next call; NULL if it is not known.
  */
 const char *

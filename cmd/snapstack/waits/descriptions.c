@@ -45,8 +45,8 @@ records_open(const struct snap *s)
 }
 
 /*
- * Find the file of that name in the records of snapshot s.  Return false if no
- * process has it.
+ * Find the file of that name in the records of snapshot s, as f.  Return false
+ * if no process has it.
  */
 bool
 description_find(const struct snap *s, const char *name, struct recfile *f)

@@ -11,7 +11,8 @@
 enum { SHOWN = 4 };		/* of many descriptors */
 
 /*
- * Tell a time behind what else is told: for, in or until so much.
+ * Tell in c a time, s seconds and ns nanoseconds, behind what else is told:
+ * with a word before it, for, in or until.
  */
 void
 put_seconds(struct call *c, const char *word, uint64_t s, uint64_t ns)
@@ -110,8 +111,8 @@ put_info(struct call *c, int fd)
 }
 
 /*
- * Tell which file a descriptor is of, of a socket its addresses, and what it
- * waits for itself.
+ * Tell in c which file descriptor fd is of, of a socket its addresses, and what
+ * it waits for itself.
  */
 void
 put_descriptor(struct call *c, int fd)
@@ -121,7 +122,7 @@ put_descriptor(struct call *c, int fd)
 }
 
 /*
- * Tell of the descriptors that poll(2) is asked for.
+ * Tell in c of the descriptors that poll(2) is asked for.
  */
 void
 put_poll(struct call *c)
@@ -144,7 +145,7 @@ put_poll(struct call *c)
 }
 
 /*
- * Tell of the descriptors that select(2) is asked for.
+ * Tell in c of the descriptors that select(2) is asked for.
  */
 void
 put_select(struct call *c)
@@ -172,7 +173,8 @@ put_select(struct call *c)
 }
 
 /*
- * The same of the select(2) that 386 had first: its arguments are in memory.
+ * Tell in c the same of the select(2) that 386 had first: its arguments are in
+ * memory.
  */
 void
 put_oldselect(struct call *c)

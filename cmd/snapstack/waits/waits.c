@@ -290,7 +290,8 @@ put_what(struct call *c)
 }
 
 /*
- * Set what a thread waits for, a line of text, if it is in a system call.
+ * Set what st, a thread of u, waits for, a line of text, if it is in a system
+ * call.
  */
 void
 wait_find(struct unwinder *u, struct stack *st)
