@@ -181,9 +181,10 @@ fate_find(const struct dedup *d, uint64_t place)
 }
 
 /*
- * What became of the n places from place on, all of earlier blocks and with
- * identities: of how many the same.  Those that were written are now the
- * same as they were then.
+ * Tell what became of the n places from place on, all of earlier blocks of d
+ * and with identities: set *verdict, and *target, the place of the first that
+ * it is the same as.  Those that were written are now the same as they were
+ * then.  Return of how many of them, from the first on, that is so.
  */
 uint64_t
 judge_run(struct dedup *d, uint64_t place, uint64_t n, uint64_t *target,
@@ -283,7 +284,8 @@ fates_record(struct dedup *d, const struct block *b)
 }
 
 /*
- * Judge all pages of a block; the judgement is in d->j.
+ * Judge all pages of block b; the judgement is in d->j.  Return 0, or -1 with
+ * errstr.
  */
 int
 judge_block(struct dedup *d, const struct block *b)

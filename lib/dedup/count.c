@@ -55,9 +55,9 @@ count_image(struct counting *c, const struct image *im)
 }
 
 /*
- * Set the counts of all processes to what writing the snapshot would count,
- * for which all of it is read.  warn (or NULL), with arg before the sentence,
- * is told of what cannot be read.
+ * Set the counts of all processes of s to what writing the snapshot would
+ * count, for which all of it is read. warn (or NULL), with arg before the
+ * sentence, is told of what cannot be read.  Return 0, or -1 with errstr.
  */
 int
 snap_count(struct snap *s, void (*warn)(void *, const char *), void *arg)
@@ -89,7 +89,7 @@ snap_count(struct snap *s, void (*warn)(void *, const char *), void *arg)
 }
 
 /*
- * Return true if there is memory or text that nobody has counted.
+ * Return true if s has memory or text that nobody has counted.
  */
 bool
 snap_uncounted(const struct snap *s)

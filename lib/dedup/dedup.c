@@ -24,8 +24,9 @@
 #include <string.h>
 
 /*
- * Make a deduplicator for one snapshot; found is called with each finding, in
- * order, and returns -1 to stop.
+ * Make a deduplicator for one snapshot; found is called, with arg before it,
+ * with each finding, in order, and returns -1 to stop.  Return it, or NULL with
+ * errstr.
  */
 struct dedup *
 dedup_new(finding_fn found, void *arg)
@@ -54,6 +55,9 @@ fail:
 	return NULL;
 }
 
+/*
+ * Free d, or NULL: nothing is asked of the segments any more.
+ */
 void
 dedup_free(struct dedup *d)
 {
@@ -188,10 +192,10 @@ dedup_judge(struct dedup *d)
 }
 
 /*
- * Describe a segment, which must live as long as the deduplicator: the
- * findings come in the order of its pages, all before this returns.  With
- * last the last page is never found to be the same as another: it is RAW,
- * ZERO or LOST.
+ * Describe segment seg, which must live as long as d: the findings come in the
+ * order of its pages, all before this returns.  With last the last page is
+ * never found to be the same as another: it is RAW, ZERO or LOST.  Return 0, or
+ * -1 with errstr, also where found returned that.
  */
 int
 dedup_segment(struct dedup *d, const struct segment *seg, bool last)
@@ -223,7 +227,7 @@ dedup_segment(struct dedup *d, const struct segment *seg, bool last)
 }
 
 /*
- * Return how many bytes of memory the indexes take.
+ * Return how many bytes of memory the indexes of d take.
  */
 size_t
 dedup_bytes(const struct dedup *d)

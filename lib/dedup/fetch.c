@@ -275,6 +275,9 @@ nomem:
 	return NULL;
 }
 
+/*
+ * End the threads of f, or of NULL, and free it.
+ */
 void
 fetcher_free(struct fetcher *f)
 {
@@ -298,7 +301,7 @@ fetcher_free(struct fetcher *f)
 }
 
 /*
- * Return a block to plan, or NULL when all are under way.
+ * Return a block of f to plan, or NULL when all are under way.
  */
 struct block *
 fetcher_idle(struct fetcher *f)
@@ -308,7 +311,7 @@ fetcher_idle(struct fetcher *f)
 }
 
 /*
- * Have the block that fetcher_idle gave fetched.
+ * Have block b, which fetcher_idle gave, fetched by f.
  */
 void
 fetcher_submit(struct fetcher *f, struct block *b)
@@ -325,7 +328,8 @@ fetcher_submit(struct fetcher *f, struct block *b)
 }
 
 /*
- * Wait for the oldest block under way; NULL when there is none.
+ * Wait for the oldest block under way in f, and return it; NULL when there is
+ * none.
  */
 struct block *
 fetcher_oldest(struct fetcher *f)
@@ -349,7 +353,7 @@ fetcher_oldest(struct fetcher *f)
 }
 
 /*
- * Give back the oldest block, which has been used.
+ * Give back the oldest block of f, which has been used.
  */
 void
 fetcher_retire(struct fetcher *f)
@@ -358,7 +362,8 @@ fetcher_retire(struct fetcher *f)
 }
 
 /*
- * Have fn called soon, by a thread or by fetcher_await: one at a time.
+ * Have fn called soon with arg, by a thread of f or by fetcher_await: one at a
+ * time.
  */
 void
 fetcher_call(struct fetcher *f, void (*fn)(void *), void *arg)
@@ -372,7 +377,7 @@ fetcher_call(struct fetcher *f, void (*fn)(void *), void *arg)
 }
 
 /*
- * Wait until what fetcher_call was given has been done.
+ * Wait until what fetcher_call was given for f has been done.
  */
 void
 fetcher_await(struct fetcher *f)

@@ -13,7 +13,7 @@
 enum { TOGETHER = 64 };		/* kilobytes that are compared at once */
 
 /*
- * Return the bytes of a page of a block that was read.
+ * Return the bytes of page i of block b, which was read.
  */
 const uint8_t *
 block_page(const struct block *b, size_t i)
@@ -57,10 +57,10 @@ check_some(const struct dedup *d, size_t *last, const struct block *b,
 }
 
 /*
- * Compare the pages in l of block b with what lies at the places that target
- * has for them, which were described before the block.  Those that differ, or
- * where that cannot be read, get PLACE_NONE.  *last is of place_segment.
- * Return 0; or -1 with errstr.
+ * Compare the pages in l of block b of d with what lies at the places that
+ * target has for them, which were described before the block.  Those that
+ * differ, or where that cannot be read, get PLACE_NONE.  *last is of
+ * place_segment.  Return 0; or -1 with errstr.
  */
 int
 suspects_check(const struct dedup *d, size_t *last, const struct block *b,
@@ -78,9 +78,9 @@ suspects_check(const struct dedup *d, size_t *last, const struct block *b,
 }
 
 /*
- * Find the pages of a block, which was read, that are the same as what was
- * described before it.  None need be found, for the judge of the block looks
- * again; what cannot be read now is for it to tell.
+ * Find the pages of b, a block that was read, that are the same as what was
+ * described before it to dedup, a struct dedup.  None need be found, for the
+ * judge of the block looks again; what cannot be read now is for it to tell.
  */
 void
 block_find(void *dedup, struct block *b)
