@@ -24,7 +24,7 @@ struct plains {
 };
 
 /*
- * Return true if the file of mapping v of process p was added before.
+ * Return true if the file of mapping v of process p was added to set l before.
  */
 bool
 plain_has(struct live *l, const struct lproc *p, const struct vma *v)
@@ -43,8 +43,8 @@ plain_has(struct live *l, const struct lproc *p, const struct vma *v)
 }
 
 /*
- * Add the file of mapping v of process p.  Where that does not work, it is
- * looked at again.
+ * Add the file of mapping v of process p to set l.  Where that does not work,
+ * it is looked at again.
  */
 void
 plain_add(struct live *l, const struct lproc *p, const struct vma *v)
@@ -62,7 +62,8 @@ plain_add(struct live *l, const struct lproc *p, const struct vma *v)
 }
 
 /*
- * Forget them: from here on, they may change.
+ * Forget the files that plain_add has added to set l: from here on, they may
+ * change.
  */
 void
 plains_free(struct live *l)

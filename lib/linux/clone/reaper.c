@@ -380,9 +380,9 @@ ward_reap(struct ward *w)
 }
 
 /*
- * Begin to know a ward: the number of its process, and of its clone, which we
- * trace; 0 if that is to be made now, -1 if there will be none.  Return 0, or
- * -1 with errstr if the clone could not be looked at.
+ * Begin to know ward w: the number of its process, target, and of its clone,
+ * which we trace; 0 if that is to be made now, -1 if there will be none.
+ * Return 0, or -1 with errstr if the clone could not be looked at.
  */
 int
 ward_set(struct ward *w, pid_t target, pid_t clone)

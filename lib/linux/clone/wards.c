@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * Remember what is told by w: a new ward, or the clone of one that is known.
- * Return 0, or -1 with errstr.
+ * Remember in l what is told by w: a new ward, or the clone of one that is
+ * known.  Return 0, or -1 with errstr.
  */
 int
 wards_add(struct wards *l, const struct ward *w)

@@ -191,11 +191,11 @@ walk_doubt(struct walk *w, size_t n)
 }
 
 /*
- * Call fn for the entries of mappings, ascending, until it returns -1; those
- * of pages that are not there may be left out.  fd is the process's pagemap;
- * an error, too, is its end before the last.  With flags, of kpageflags,
- * PME_EXCLUSIVE is told where it is certain, and of huge pages that have it
- * one entry.
+ * Call fn, with arg, for the entries of the mappings l, ascending, until it
+ * returns -1; those of pages that are not there may be left out. fd is the
+ * process's pagemap; an error, too, is its end before the last.  With flags, of
+ * kpageflags, PME_EXCLUSIVE is told where it is certain, and of huge pages that
+ * have it one entry.  Return 0, or -1 with errstr.
  */
 int
 pagemap_entries(int fd, const struct vmas *l, const struct frames *flags,

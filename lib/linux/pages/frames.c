@@ -106,7 +106,7 @@ bit_next(const uint64_t *v, size_t i)
 }
 
 /*
- * Note that a frame will be asked for, with others.  Return 0, or -1 with
+ * Note that a frame will be asked for of f, with others.  Return 0, or -1 with
  * errstr.
  */
 int
@@ -144,8 +144,8 @@ block_read(const struct frames *f, struct block *b, uint64_t first)
 }
 
 /*
- * Set *value to what is told of a frame: 0 beyond the end of memory.  Return
- * 0, or -1 with errstr.
+ * Set *value to what f tells of a frame: 0 beyond the end of memory.  Return 0,
+ * or -1 with errstr.
  */
 int
 frames_get(struct frames *f, uint64_t frame, uint64_t *value)
@@ -164,7 +164,8 @@ frames_get(struct frames *f, uint64_t frame, uint64_t *value)
 }
 
 /*
- * Do the same for a frame that will not be asked for again.
+ * Do the same with f and value for a frame that will not be asked for again.
+ * Return 0, or -1 with errstr.
  */
 int
 frames_once(const struct frames *f, uint64_t frame, uint64_t *value)
@@ -175,6 +176,9 @@ frames_once(const struct frames *f, uint64_t frame, uint64_t *value)
 	    errstr_sys("/proc/%s", f->name) : 0;
 }
 
+/*
+ * Close f, or NULL, and free it.
+ */
 void
 frames_free(struct frames *f)
 {

@@ -132,8 +132,9 @@ vma_cmp(const void *a, const void *b)
 }
 
 /*
- * Fill in the address space of the kernel.  The caller frees it, after a
- * failure too; then denied tells whether it may not be seen.
+ * Fill in sp with the address space of the kernel.  The caller frees it, after
+ * a failure too; then denied tells whether it may not be seen.  Return 0, or -1
+ * with errstr.
  */
 int
 space_kernel(struct space *sp)

@@ -69,8 +69,8 @@ pages_run(void *arg, const struct pagerun *r)
 }
 
 /*
- * List what is known of the pages of a live process.  The caller frees the
- * list, after a failure too.  Return 0, or -1 with errstr.
+ * List in l what is known of the pages of sp, a live process.  The caller frees
+ * the list, after a failure too.  Return 0, or -1 with errstr.
  */
 int
 pages_live(struct pagelist *l, const struct space *sp)

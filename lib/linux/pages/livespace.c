@@ -248,8 +248,9 @@ space_read(struct space *sp, pid_t pid, bool brief)
 }
 
 /*
- * Fill in the address space of a live process.  The caller frees it, after
- * a failure too; then gone and denied tell why.  Return 0, or -1 with errstr.
+ * Fill in sp with the address space of process pid, which is live.  The caller
+ * frees it, after a failure too; then gone and denied tell why.  Return 0, or
+ * -1 with errstr.
  */
 int
 space_live(struct space *sp, pid_t pid)
@@ -258,8 +259,8 @@ space_live(struct space *sp, pid_t pid)
 }
 
 /*
- * Read them without sizes, of which the kernel must look at each page, and of
- * flags only MAPPING_HUGETLB.  Return 0, or -1 with errstr.
+ * Fill in sp likewise without sizes, of which the kernel must look at each
+ * page, and of flags only MAPPING_HUGETLB.  Return 0, or -1 with errstr.
  */
 int
 space_maps(struct space *sp, pid_t pid)

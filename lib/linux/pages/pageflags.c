@@ -106,8 +106,8 @@ tally_entries(void *arg, const struct entries *es)
 }
 
 /*
- * Add the pages of a live process to a histogram by their flags.  frames are
- * of kpageflags, or NULL; *hidden is set when there are pages of which they
+ * Add the pages of sp, a live process, to c, a histogram by their flags. frames
+ * are of kpageflags, or NULL; *hidden is set when there are pages of which they
  * are not told.  The caller frees c->v.  Return 0, or -1 with errstr.
  */
 int

@@ -87,7 +87,7 @@ pagemap_read(int fd, uint64_t addr, uint64_t end, uint64_t *v, size_t most)
 }
 
 /*
- * Open the pagemap of a live process.  Return a descriptor, or -1 as
+ * Open the pagemap of sp, a live process.  Return a descriptor, or -1 as
  * pagemap_fail.
  */
 int
@@ -285,12 +285,12 @@ walk_entries(int fd, uint64_t start, uint64_t end, unsigned int more,
 }
 
 /*
- * Call fn for each run of pages in start..end (exclusive) that are present, in
- * swap, or guards, ascending, until it returns -1.  The range may have several
- * mappings and gaps between them: a run may go on from one mapping into the
- * next.  fd is the process's pagemap.  PM_FILE, for which the kernel must look
- * at each page, and PM_HUGE are told if more has them.  Return 0, or -1 with
- * errstr.
+ * Call fn, with arg, for each run of pages in start..end (exclusive) that are
+ * present, in swap, or guards, ascending, until it returns -1.  The range may
+ * have several mappings and gaps between them: a run may go on from one mapping
+ * into the next. fd is the process's pagemap.  PM_FILE, for which the kernel
+ * must look at each page, and PM_HUGE are told if more has them.  Return 0, or
+ * -1 with errstr.
  */
 int
 pagemap_walk(int fd, uint64_t start, uint64_t end, unsigned int more,
@@ -328,8 +328,8 @@ scan_first(int fd, uint64_t start, uint64_t end, uint64_t *addr)
 }
 
 /*
- * Return true if the kernel has PAGEMAP_SCAN, so that pagemap_walk tells of
- * zero pages and of huge ones.
+ * Return true if the kernel has PAGEMAP_SCAN for the pagemap that is open as
+ * fd, so that pagemap_walk tells of zero pages and of huge ones.
  */
 bool
 pagemap_scans(int fd)
@@ -341,8 +341,8 @@ pagemap_scans(int fd)
 }
 
 /*
- * Return true if PAGEMAP_SCAN tells of guards: the kernel is Linux 6.15, or
- * later.
+ * Return true if PAGEMAP_SCAN for the pagemap that is open as fd tells of
+ * guards: the kernel is Linux 6.15, or later.
  */
 bool
 pagemap_guards(int fd)
@@ -359,9 +359,9 @@ pagemap_guards(int fd)
 }
 
 /*
- * Move *addr on to the first page from there on and before end that is
- * present, in swap, or a guard.  Return 1; 0 if there is none; -1 as
- * pagemap_fail.  Where the kernel cannot tell, *addr stays.
+ * Move *addr on to the first page of the pagemap that is open as fd from there
+ * on and before end that is present, in swap, or a guard.  Return 1; 0 if there
+ * is none; -1 as pagemap_fail.  Where the kernel cannot tell, *addr stays.
  */
 int
 pagemap_first(int fd, uint64_t *addr, uint64_t end)
@@ -375,9 +375,9 @@ pagemap_first(int fd, uint64_t *addr, uint64_t end)
 }
 
 /*
- * Return how far pages from addr on, but not behind end, are present and
- * mapped by entries of many each, as an address: addr if the first is not, or
- * if the kernel does not tell.
+ * Return how far pages of the pagemap that is open as fd from addr on, but not
+ * behind end, are present and mapped by entries of many each, as an address:
+ * addr if the first is not, or if the kernel does not tell.
  */
 uint64_t
 pagemap_huge(int fd, uint64_t addr, uint64_t end)
@@ -400,9 +400,9 @@ pagemap_huge(int fd, uint64_t addr, uint64_t end)
 }
 
 /*
- * Return 1 if there is a page in start..end (exclusive) that is present, in
- * swap, or a guard, 0 if not, or -1 as pagemap_fail.  What comes behind the
- * first is not looked at.
+ * Return 1 if the pagemap that is open as fd has a page in start..end
+ * (exclusive) that is present, in swap, or a guard, 0 if not, or -1 as
+ * pagemap_fail.  What comes behind the first is not looked at.
  */
 int
 pagemap_any(int fd, uint64_t start, uint64_t end)
@@ -427,9 +427,10 @@ pagemap_any(int fd, uint64_t start, uint64_t end)
 }
 
 /*
- * Set frame to the physical frames of n pages of 4 KiB at addr, counted in
- * these: 0 where there is none, where no one else maps it, or where the kernel
- * does not tell (without CAP_SYS_ADMIN).  Return 0, or -1 as pagemap_fail.
+ * Set frame to the physical frames of n pages of 4 KiB at addr of the pagemap
+ * that is open as fd, counted in these: 0 where there is none, where no one
+ * else maps it, or where the kernel does not tell (without CAP_SYS_ADMIN).
+ * Return 0, or -1 as pagemap_fail.
  */
 int
 pagemap_frames(int fd, uint64_t addr, size_t n, uint64_t *frame)

@@ -250,7 +250,7 @@ pageuse_live(struct pageuse *use, const struct space *sp,
 }
 
 /*
- * Have the kernel forget which pages a process has touched: from now on the
+ * Have the kernel forget which pages process pid has touched: from now on the
  * member touched of a struct mapping tells those that were touched since
  * (proc_pid_clear_refs(5)).  Nothing of this is seen by the process, but the
  * kernel knows less of which pages to take away first when memory is short.

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /*
- * Read smaps of a thread.  The caller frees the list, after a failure too.
- * Return 0, or -1 with errstr.
+ * Read smaps of thread tid into l.  The caller frees the list, after a failure
+ * too.  Return 0, or -1 with errstr.
  */
 int
 told_read(struct tolds *l, pid_t tid)
@@ -47,7 +47,7 @@ told_compare(const void *key, const void *elem)
 }
 
 /*
- * Return what is told of a mapping, or NULL if there is none that begins and
+ * Return what l tells of mapping v, or NULL if there is none that begins and
  * ends where it does.
  */
 const struct told *
@@ -60,6 +60,9 @@ told_find(const struct tolds *l, const struct vma *v)
 	return t != NULL && t->end == v->end ? t : NULL;
 }
 
+/*
+ * Free what l has, which is empty then.
+ */
 void
 told_free(struct tolds *l)
 {

@@ -160,7 +160,8 @@ file_unbundle(struct filelist *l, const struct file *pattern,
 }
 
 /*
- * Add to list l the files that filelist_bundle was given, and free the bundle.
+ * Add to list l the files that filelist_bundle was given with pattern, and free
+ * the bundle.
  */
 void
 filelist_unbundle(struct filelist *l, const struct filelist *pattern,

@@ -35,8 +35,9 @@ tasks_open(struct lproc *p)
 }
 
 /*
- * Open a file of thread tid of process p to read it: a descriptor, or -1 with
- * errno.  The directory of all threads stays open until threads_close.
+ * Open a file of thread tid of process p to read it.  The directory of all
+ * threads stays open until threads_close.  Return a descriptor, or -1 with
+ * errno.
  */
 int
 thread_open(struct lproc *p, pid_t tid, const char *file)
@@ -50,7 +51,8 @@ thread_open(struct lproc *p, pid_t tid, const char *file)
 }
 
 /*
- * Read where a link of thread tid of process p leads, as readlink(2) does.
+ * Read where the link file of thread tid of process p leads into buf, of size
+ * bytes, as readlink(2) does, and return as that.
  */
 ssize_t
 thread_link(struct lproc *p, pid_t tid, const char *file, char *buf,

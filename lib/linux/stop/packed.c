@@ -39,7 +39,7 @@ block_len(size_t len, size_t i)
 }
 
 /*
- * Add a file that holds len bytes, packed.
+ * Add to list l a file of that name that holds the len bytes at data, packed.
  */
 void
 filelist_pack(struct filelist *l, const char *name, const uint8_t *data,

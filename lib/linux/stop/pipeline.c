@@ -194,6 +194,9 @@ pipeline_reads(struct live *l, pid_t pid)
 	return i == looks;
 }
 
+/*
+ * Free the pipeline of set l.
+ */
 void
 pipeline_free(struct live *l)
 {

@@ -9,8 +9,8 @@
 enum { BRIEFLY_NS = 50000 };	/* to go back to sleep, or to stop */
 
 /*
- * Return true if between two looks at a thread it has been on a processor for
- * no longer than it takes to go back to sleep, or to stop.
+ * Return true if between two looks at a thread, from and to, it has been on a
+ * processor for no longer than it takes to go back to sleep, or to stop.
  */
 bool
 ran_briefly(const struct ran *from, const struct ran *to)

@@ -32,10 +32,10 @@ peek(pid_t tid, uint64_t at, void *buf, size_t len)
 }
 
 /*
- * A thread that stands in a restartable sequence goes on at its abort handler,
- * for it was interrupted.  The kernel would send it there; but that it is in
- * one is forgotten when it is made to run something else.  Return true if it
- * does.
+ * Have thread tid, if it stands in a restartable sequence, go on at its abort
+ * handler, for it was interrupted.  The kernel would send it there; but that it
+ * is in one is forgotten when it is made to run something else.  Return true if
+ * it does.
  */
 bool
 regs_abort(pid_t tid)

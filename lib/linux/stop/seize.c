@@ -45,8 +45,8 @@ thread_recall(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * Read of thread t what can only be seen before it is stopped by us:
- * afterwards it sleeps in the stop of ptrace(2).  What was seen before is
+ * Read of thread t of process p what can only be seen before it is stopped by
+ * us: afterwards it sleeps in the stop of ptrace(2).  What was seen before is
  * forgotten.  How it had run is read first: it did not while the rest was, if
  * that is so later.
  */
@@ -95,9 +95,10 @@ thread_haschild(pid_t pid, pid_t tid, pid_t other)
 }
 
 /*
- * See what thread t is doing, before it is seized, and set its rank.  Return
- * 0, or -1 with errstr where nothing can be seen, or where it dumps core: asked
- * to stop, it would give that up, and end (dump_interrupted of fs/coredump.c).
+ * See what thread t of process p is doing, before it is seized, and set its
+ * rank.  Return 0, or -1 with errstr where nothing can be seen, or where it
+ * dumps core: asked to stop, it would give that up, and end (dump_interrupted
+ * of fs/coredump.c).
  */
 int
 thread_judge(const struct lproc *p, struct lthread *t)
@@ -218,9 +219,9 @@ seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
 }
 
 /*
- * Make a request of ptrace(2) that lets a thread run or has it stop: 0, or -1
- * with errno.  What fails, with the thread there, is tried again, for the
- * thread would stay as it is.
+ * Make the request what of ptrace(2), with data, that lets thread tid run or
+ * has it stop.  What fails, with the thread there, is tried again, for the
+ * thread would stay as it is.  Return 0, or -1 with errno.
  */
 int
 thread_ptrace(int what, pid_t tid, uintptr_t data)

@@ -44,7 +44,7 @@ threads_find(struct lproc *p, pid_t tid)
 }
 
 /*
- * Add a thread to process p, which does not have it yet: at the head if it
+ * Add thread tid to process p, which does not have it yet: at the head if it
  * leads p.  Return it, or NULL with errstr when memory runs out.
  */
 struct lthread *

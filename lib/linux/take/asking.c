@@ -6,8 +6,9 @@
 #include <sys/syscall.h>
 
 /*
- * Make a call whose answer is not its result, but what it leaves in len bytes
- * of scratch memory.  Return 1, 0 if the call fails, or -1 with errstr.
+ * Make call nr with arguments arg in the thread of a, whose answer is not its
+ * result, but what it leaves in len bytes of scratch memory, which go to buf.
+ * Return 1, 0 if the call fails, or -1 with errstr.
  */
 int
 ask(struct asking *a, long nr, const uint64_t arg[6], void *buf, size_t len)
@@ -22,8 +23,9 @@ ask(struct asking *a, long nr, const uint64_t arg[6], void *buf, size_t len)
 }
 
 /*
- * Record a number that prctl(2) leaves in memory, of size bytes, or, if that
- * is 0, returns.
+ * Record as that name, in hexadecimal with hex, the number that prctl(2) leaves
+ * for an option in memory of the thread of a, of size bytes, or, if that is 0,
+ * returns.  Return 0, or -1 with errstr.
  */
 int
 ask_prctl(struct asking *a, const char *name, long option, size_t size,

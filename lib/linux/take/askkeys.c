@@ -75,8 +75,9 @@ ask_processkeys(struct asking *a)
 }
 
 /*
- * The same of the keyring of its session, for which the clone of a process is
- * asked: one that has none gets one thereby.
+ * Record the same of the keyring of its session, for which the clone of a
+ * process is asked, by a: one that has none gets one thereby.  Return 0, or -1
+ * with errstr.
  */
 int
 ask_sessionkeys(struct asking *a)

@@ -122,7 +122,7 @@ apart_holds(struct lproc *p, const uint64_t space[NSPACES])
 }
 
 /*
- * Record in to what a thread has of its own, as thread_apart tells.
+ * Record in to what a thread has of its own: set, as thread_apart tells.
  */
 void
 apart_record(unsigned int set, struct filelist *to)

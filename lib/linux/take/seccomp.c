@@ -56,8 +56,8 @@ filter_number(struct live *l, const void *data, size_t len,
 }
 
 /*
- * Record in to which filters thread tid has, which is stopped: the oldest
- * first.
+ * Record in to which filters of seccomp(2) thread tid of set l has, which is
+ * stopped: the oldest first.
  */
 void
 filters_record(struct live *l, pid_t tid, struct filelist *to)
@@ -91,6 +91,9 @@ filters_record(struct live *l, pid_t tid, struct filelist *to)
 		filelist_buf(to, "seccomp-filters", &b);
 }
 
+/*
+ * Free the filters that set l knows.
+ */
 void
 filters_free(struct live *l)
 {

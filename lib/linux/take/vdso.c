@@ -86,13 +86,12 @@ vdso_copy(struct live *l, struct snap *s)
 }
 
 /*
- * Return where all of the [vdso] v of a process, whose memory is mem, can be
- * read, at 0 and on.  NULL when it is not like ours: that of a 32-bit process,
- * or of one that was restored from another kernel.  One of which no page was
- * touched, as in a child that has done little yet, is the kernel's, and where
- * no 32-bit process has its own.
- *
- * A clone has touched nothing of it, and may be made to.
+ * Return where all of the [vdso] v of a process of set l, whose memory is mem,
+ * a source of s, can be read, at 0 and on.  NULL when it is not like ours: that
+ * of a 32-bit process, or of one that was restored from another kernel.  One of
+ * which no page was touched, as in a child that has done little yet, is the
+ * kernel's, and where no 32-bit process has its own.  A clone has touched
+ * nothing of it, and may be made to.
  */
 struct source *
 vdso_source(struct live *l, struct snap *s, struct source *mem,
