@@ -251,8 +251,8 @@ edit_open(struct merge *m, const struct recfile *f, struct buf *b)
 
 /*
  * Change the numbers in file f of the Linux record that are others now: a
- * recedit_fn, with a struct merge as arg, which tells of name, most, b and the
- * result.
+ * recedit_fn, with a struct merge as arg, of which name, most, b and what is
+ * returned are told there.
  */
 int
 merge_edit(void *arg, const struct recfile *f, char *name, size_t most,
@@ -279,7 +279,8 @@ merge_edit(void *arg, const struct recfile *f, char *name, size_t most,
 
 /*
  * Change the file carried, where its device was changed: a recedit_fn, with a
- * struct carried as arg, which tells of f, name, most, b and the result.
+ * struct carried as arg, of which f, name, most, b and what is returned are
+ * told there.
  */
 int
 carried_edit(void *arg, const struct recfile *f, char *name, size_t most,

@@ -212,7 +212,8 @@ amd64_put(Criu__Core *core, struct makeregs *regs, uint64_t cleartid)
 }
 
 /*
- * makeregs_get for thread t of amd64, whose general registers are *regs.
+ * Do what makeregs_get does for thread t of process p, of amd64, whose general
+ * registers are *regs, with rseq, into *out.  Return as that.
  */
 int
 makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,

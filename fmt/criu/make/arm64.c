@@ -155,7 +155,8 @@ regs_set(struct arm64regs *g, const uint8_t *control)
 }
 
 /*
- * makeregs_get for thread t of arm64, whose general registers are *regs.
+ * Do what makeregs_get does for thread t of process p, of arm64, whose general
+ * registers are *regs, with rseq, into *out.  Return as that.
  */
 int
 makeregs_arm64(struct criumake *m, struct maketask *p, struct maketask *t,

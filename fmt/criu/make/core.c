@@ -252,7 +252,8 @@ core_set(struct criumake *m, struct corebits *c, struct maketask *p,
 }
 
 /*
- * Make core-N.img of thread t of process p, which may be the same.
+ * Make core-N.img of thread t of process p, which may be the same.  Return 0,
+ * or -1 with errstr.
  */
 int
 makecore_write(struct criumake *m, struct maketask *p, struct maketask *t)

@@ -69,7 +69,8 @@ run_add(struct criumake *m, struct maketask *t, struct buf *b, uint64_t page,
 }
 
 /*
- * Make pagemap-N.img: the pages that are a process's own.
+ * Make pagemap-N.img of process t: the pages that are its own.  Return 0, or -1
+ * with errstr.
  */
 int
 makemem_pages(struct criumake *m, struct maketask *t)

@@ -447,7 +447,7 @@ mm_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 }
 
 /*
- * Make mm-N.img and pagemap-N.img of process t.
+ * Make mm-N.img and pagemap-N.img of process t.  Return 0, or -1 with errstr.
  */
 int
 makemm_write(struct criumake *m, struct maketask *t)

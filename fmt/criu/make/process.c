@@ -298,7 +298,8 @@ traits_set(struct criumake *m, struct corebits *c, struct maketask *t)
 }
 
 /*
- * Set what process t has beside what its threads have.
+ * Set in c what process t has beside what its threads have.  Return 0, or -1
+ * with errstr.
  */
 int
 corebits_task(struct criumake *m, struct corebits *c, struct maketask *t)

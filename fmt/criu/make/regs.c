@@ -38,9 +38,10 @@ machine_of(const struct maketask *t)
 }
 
 /*
- * Set *g, which the caller frees, to the registers of thread t of process p,
- * as they are to be when it goes on.  rseq has the address of its area first,
- * or is NULL.  Return 1; 0 when it is noted that they cannot be had; or -1.
+ * Set *g, which the caller frees, to the registers of thread t of process p, as
+ * they are to be when it goes on. rseq has the address of its area first, or is
+ * NULL.  Return 1; 0 when it is noted that they cannot be had; or -1 with
+ * errstr.
  */
 int
 makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
@@ -61,7 +62,7 @@ makeregs_get(struct criumake *m, struct maketask *p, struct maketask *t,
 }
 
 /*
- * Return how many words of the auxiliary vector of a process criu takes; it
+ * Return how many words of the auxiliary vector of process t criu takes; it
  * refuses images that have more.
  */
 size_t
@@ -74,7 +75,7 @@ makeregs_auxv(const struct maketask *t)
 }
 
 /*
- * Let the core of a thread be of the machine that it was on.
+ * Let core be of the machine that thread t was on.
  */
 void
 makeregs_machine(Criu__Core *core, const struct maketask *t)

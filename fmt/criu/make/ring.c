@@ -26,7 +26,7 @@ enum {
 static const uint32_t magic = 0xa10a10a1;
 
 /*
- * Return whether a mapping is a ring.
+ * Return whether mapping v is a ring of io_setup(2).
  */
 bool
 makering_is(const struct vma *v)
@@ -60,8 +60,8 @@ ring_hinders(const struct maketask *t, const struct vma *v)
 }
 
 /*
- * Add the ring of process t that is mapped as v to those of the process.
- * Return 1; 0 when it is noted that it cannot be restored; or -1.
+ * Add the ring of process t that is mapped as v to l, those of the process.
+ * Return 1; 0 when it is noted that it cannot be restored; or -1 with errstr.
  */
 int
 makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,
@@ -90,7 +90,7 @@ makering_add(struct criumake *m, const struct maketask *t, const struct vma *v,
 }
 
 /*
- * Let mm have the rings of a process.
+ * Let mm have the rings l of a process.  Return 0, or -1 with errstr.
  */
 int
 makering_set(struct makerings *l, Criu__Mm *mm)
@@ -106,6 +106,9 @@ makering_set(struct makerings *l, Criu__Mm *mm)
 	return 0;
 }
 
+/*
+ * Free the rings l.
+ */
 void
 makering_free(struct makerings *l)
 {

@@ -6,8 +6,8 @@
 
 /*
  * Let a thread in a restartable sequence go to where it wants to go when that
- * is interrupted.  rseq has the address of its area first, or is NULL; pc is
- * where it is.
+ * is interrupted. mem is its memory, or NULL; rseq has the address of its area
+ * first, or is NULL; pc is where it is.
  */
 void
 makeregs_abort(struct image *mem, const uint64_t *rseq, uint64_t *pc)

@@ -131,9 +131,10 @@ filters_add(struct criumake *m, const struct maketask *p, struct maketask *t,
 }
 
 /*
- * Set in the core of thread t of process p what it may call.  Where all
- * threads have the same filters they are those of the first, which shares
- * them with the others, so that it can set more of them for all.
+ * Set in th, the core of thread t of process p, what it may call.  Where all
+ * threads have the same filters they are those of the first, which shares them
+ * with the others, so that it can set more of them for all.  Return 0, or -1
+ * with errstr.
  */
 int
 makeseccomp_set(struct criumake *m, struct maketask *p, struct maketask *t,
@@ -167,7 +168,7 @@ makeseccomp_set(struct criumake *m, struct maketask *p, struct maketask *t,
 }
 
 /*
- * Make seccomp.img, if there are filters.
+ * Make seccomp.img, if there are filters.  Return 0, or -1 with errstr.
  */
 int
 makeseccomp_write(struct criumake *m)

@@ -148,7 +148,7 @@ waits_stop(const struct waits *w)
 
 /*
  * Return 1 if SIGSTOP waits for process p or one of its threads, so that it is
- * stopped when it goes on; 0 if not; or -1.
+ * stopped when it goes on; 0 if not; or -1 with errstr.
  */
 int
 corebits_stops(const struct criumake *m, struct maketask *p)
@@ -210,8 +210,8 @@ signal_check(struct criumake *m, const struct waits *w, uint64_t sig)
 }
 
 /*
- * Set the signals that wait for thread t of process p or, with whole, for p,
- * which is t then: siginfo_t after siginfo_t.
+ * Set in c the signals that wait for thread t of process p or, with whole, for
+ * p, which is t then: siginfo_t after siginfo_t.  Return 0, or -1 with errstr.
  */
 int
 corebits_pending(struct criumake *m, struct corebits *c, struct maketask *p,

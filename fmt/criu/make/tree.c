@@ -162,7 +162,7 @@ order_make(struct criumake *m)
 
 /*
  * Choose the processes that are restored, m->root and m->order, and note what
- * hinders each.
+ * hinders each.  Return 0, or -1 with errstr.
  */
 int
 maketree_choose(struct criumake *m)
@@ -206,7 +206,8 @@ maketree_roots(struct criumake *m, uint64_t **pid, size_t *n)
 }
 
 /*
- * Make ids-N.img: what process t shares with others.
+ * Make ids-N.img: what process t shares with others.  Return 0, or -1 with
+ * errstr.
  */
 int
 maketree_ids(struct criumake *m, struct maketask *t)
@@ -308,7 +309,8 @@ lock_put(const struct criumake *m, Criu__Inventory *inv)
 }
 
 /*
- * Make pstree.img, inventory.img and timens-0.img.
+ * Make pstree.img, inventory.img and timens-0.img.  Return 0, or -1 with
+ * errstr.
  */
 int
 maketree_write(struct criumake *m)

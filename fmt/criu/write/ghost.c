@@ -60,7 +60,7 @@ body_run(struct image *body, uint64_t origin, uint64_t at, uint64_t len,
 }
 
 /*
- * Return where the bytes of a file are that is carried along; NULL: it has
+ * Return where the bytes of the file im are that is carried along; NULL: it has
  * none.
  */
 struct image *
@@ -70,9 +70,9 @@ ghost_body(const struct made *im)
 }
 
 /*
- * Call fn(arg, head, n, addr, len) for each part that is no hole of a file that
- * is carried along: the n bytes of its head, and where in ghost_body the len
- * bytes lie that come behind it.  Until fn returns -1; return 0, or -1 with
+ * Call fn(arg, head, n, addr, len) for each part that is no hole of im, a file
+ * that is carried along: the n bytes of its head, and where in ghost_body the
+ * len bytes lie that come behind it.  Until fn returns -1; return 0, or -1 with
  * errstr.
  */
 int
@@ -139,7 +139,7 @@ chunk_write(void *arg, const uint8_t *head, size_t len, uint64_t addr,
 }
 
 /*
- * Write the image of a deleted file.  Return 0, or -1 with errstr.
+ * Write the image im of a deleted file to out.  Return 0, or -1 with errstr.
  */
 int
 ghost_put(struct criuout *out, const struct made *im)

@@ -13,8 +13,8 @@
 static const char dir[] = "criu/";	/* of images in a record */
 
 /*
- * Return whether the images of a checkpoint came with the snapshot, or, where
- * it has several parts, with that of the process root (0: any); -1 with errstr.
+ * Return whether the images of a checkpoint came with snapshot s, or, where it
+ * has several parts, with that of the process root (0: any); -1 with errstr.
  * They are of one part alone, and the names of their files are the same in all:
  * of several parts they are not restored.
  */
@@ -63,7 +63,7 @@ begins(const char *name, size_t n, const char *prefix)
 }
 
 /*
- * Set *f to the pagemap that came in a record, named as its image is.  Return
+ * Set *f to the pagemap that came in record r, named as its image is.  Return
  * false, with *f undefined, where there is none.
  */
 bool
@@ -137,8 +137,8 @@ proc_imgs(struct proc *p, struct mades *l)
 }
 
 /*
- * Add all images that came with a snapshot, which lends their bytes.  Return 0,
- * or -1 with errstr.
+ * Add to l all images that came with snapshot s, which lends their bytes.
+ * Return 0, or -1 with errstr.
  */
 int
 replay_imgs(struct snap *s, struct mades *l)
@@ -153,8 +153,8 @@ replay_imgs(struct snap *s, struct mades *l)
 
 /*
  * Gather all images of a directory to l, which is empty: those that came with
- * the snapshot, or, of live processes, such as are made of their records.
- * Return 0, or -1 with errstr.
+ * snapshot s, or, of live processes, such as are made of their records, as o
+ * wants them.  Return 0, or -1 with errstr.
  */
 int
 criu_images(struct snap *s, const struct criuopts *o, struct mades *l)

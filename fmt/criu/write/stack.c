@@ -145,7 +145,8 @@ stack_pages(struct stacking *k)
 }
 
 /*
- * The pagemap and the pages of an object upon those of a parent.
+ * Write the pagemap and the pages of object o to out, upon those of a parent.
+ * Return 0, or -1 with errstr.
  */
 int
 stack_object(struct criuout *out, struct object *o)

@@ -201,9 +201,9 @@ view_sort(struct criuview *v)
 }
 
 /*
- * Return the images that criu_write would write of s with these options, of
- * which those for the directory mean nothing; or NULL with errstr, where it
- * would write none.  s must outlive it.  criuview_free ends it.
+ * Return the images that criu_write would write of s with options o, of which
+ * those for the directory mean nothing; or NULL with errstr, where it would
+ * write none. s must outlive it. criuview_free ends it.
  */
 struct criuview *
 criuview_new(struct snap *s, const struct criuopts *o)
@@ -256,8 +256,8 @@ criuview_empty(void)
 }
 
 /*
- * Add a file of these bytes, which are the view's from here on, on failure too.
- * Return 0, or -1 with errstr.
+ * Add to v a file of that name with the bytes of b, which are the view's from
+ * here on, on failure too.  Return 0, or -1 with errstr.
  */
 int
 criuview_add(struct criuview *v, const char *name, struct buf *b)
@@ -275,6 +275,9 @@ criuview_add(struct criuview *v, const char *name, struct buf *b)
 	return 0;
 }
 
+/*
+ * Free v, or NULL.
+ */
 void
 criuview_free(struct criuview *v)
 {

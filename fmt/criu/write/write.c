@@ -126,12 +126,13 @@ write_all(struct criuout *out, const struct mades *l)
 }
 
 /*
- * Write a snapshot as a directory of CRIU images.  It must be new or empty,
- * unless o->overwrite, which removes the images that are in it; upon a parent
- * where o->parent is one.  The directory is not touched where something cannot
- * be restored.  o->store is what the snapshot was read with, made by criu_store
- * of the same directory and options, or NULL.  *st, all zero, tells then what
- * was written.  Return 0, or -1 with errstr: then nothing of it is left.
+ * Write snapshot s as a directory of CRIU images, dir.  It must be new or
+ * empty, unless o->overwrite, which removes the images that are in it; upon a
+ * parent where o->parent is one.  The directory is not touched where something
+ * cannot be restored. o->store is what the snapshot was read with, made by
+ * criu_store of the same directory and options, or NULL.  *st, all zero, tells
+ * then what was written.  Return 0, or -1 with errstr: then nothing of it is
+ * left.
  */
 int
 criu_write(struct snap *s, const char *dir, const struct criuopts *o,
