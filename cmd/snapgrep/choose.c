@@ -29,8 +29,9 @@ take_address(const char **s, uint64_t *v)
 }
 
 /*
- * Set *first and *last to a range of addresses, START-END in hexadecimal,
- * without END itself, as maps has them; or one address.
+ * Set *first and *last to a range of addresses, s: START-END in hexadecimal,
+ * without END itself, as maps has them; or one address.  Return 0, or -1 with
+ * errstr.
  */
 int
 chosen_range(const char *s, uint64_t *first, uint64_t *last)
@@ -50,7 +51,8 @@ chosen_range(const char *s, uint64_t *first, uint64_t *last)
 }
 
 /*
- * Choose processes by their numbers, with commas between them.
+ * Choose for c processes by their numbers, s, with commas between them.  Return
+ * 0, or -1 with errstr.
  */
 int
 chosen_pids(struct chosen *c, const char *s)
@@ -84,7 +86,8 @@ is_perms(const char *s)
 }
 
 /*
- * Choose mappings by a class, a name or permissions; s is borrowed.
+ * Choose for c mappings by s, a class, a name or permissions; s is borrowed.
+ * Return 0, or -1 with errstr.
  */
 int
 chosen_mapping(struct chosen *c, char *s)
@@ -101,6 +104,9 @@ chosen_mapping(struct chosen *c, char *s)
 	return 0;
 }
 
+/*
+ * Return whether c chooses process p.
+ */
 bool
 chosen_proc(const struct chosen *c, const struct proc *p)
 {
@@ -112,7 +118,7 @@ chosen_proc(const struct chosen *c, const struct proc *p)
 }
 
 /*
- * Note which of the processes that are chosen by their numbers s has.
+ * Note which of the processes that c chooses by their numbers s has.
  */
 void
 chosen_see(struct chosen *c, struct snap *s)
@@ -126,7 +132,8 @@ chosen_see(struct chosen *c, struct snap *s)
 }
 
 /*
- * Return whether no snapshot had one of these, the first in *pid.
+ * Return whether no snapshot had one of the processes that c chooses by their
+ * numbers, the first in *pid.
  */
 bool
 chosen_missing(const struct chosen *c, uint64_t *pid)
@@ -172,6 +179,9 @@ name_is(const struct vma *v, const char *want)
 	    strcmp(want, name) == 0;
 }
 
+/*
+ * Return whether c chooses anything of mapping v.
+ */
 bool
 chosen_vma(const struct chosen *c, const struct vma *v)
 {
@@ -187,8 +197,8 @@ chosen_vma(const struct chosen *c, const struct vma *v)
 }
 
 /*
- * Set *word to the bytes of a pointer of a process, and *big to whether they
- * are big-endian.
+ * Set *word to the bytes of a pointer of p, a process of s, and *big to whether
+ * they are big-endian.
  */
 void
 pointer_of(const struct snap *s, const struct proc *p, size_t *word,
@@ -218,6 +228,9 @@ pointer_of(const struct snap *s, const struct proc *p, size_t *word,
 	linuxrec_close(&r);
 }
 
+/*
+ * Free what c has.
+ */
 void
 chosen_free(struct chosen *c)
 {

@@ -48,7 +48,8 @@ put_line(uint64_t addr, const uint8_t *s, size_t n, uint64_t first,
 }
 
 /*
- * Print a match of a stretch and what is around it in the stretch.
+ * Print, as r wants it, a match in start..end (exclusive) of stretch st of p
+ * and what is around it in the stretch; s reads it.
  */
 void
 dump_match(const struct report *r, struct search *s, const struct plan *p,

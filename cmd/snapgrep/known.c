@@ -61,7 +61,8 @@ known_holds(const struct known *n, const struct known *k)
 }
 
 /*
- * Note that the whole kilobytes of s, none of which is known, are in a body.
+ * Note in t that the whole kilobytes of s, none of which is known, are in a
+ * body.  Return 0, or -1 with errstr.
  */
 int
 known_add(struct knowns *t, const struct stored *s, size_t body)
@@ -90,8 +91,8 @@ known_add(struct knowns *t, const struct stored *s, size_t body)
 }
 
 /*
- * Find the body that has the kilobyte off bytes behind the first of s, and
- * where in it.
+ * Find the body in t that has the kilobyte off bytes behind the first of s, and
+ * where in it: *body and *at.  Return false if there is none.
  */
 bool
 known_find(struct knowns *t, const struct stored *s, uint64_t off,
@@ -110,8 +111,8 @@ known_find(struct knowns *t, const struct stored *s, uint64_t off,
 }
 
 /*
- * Return how many bytes of s, from off on, where none are known, there are up
- * to the next that are; or up to its end.
+ * Return how many bytes of s, from off on, where none are known in t, there are
+ * up to the next that are; or up to its end.
  */
 uint64_t
 known_until(struct knowns *t, const struct stored *s, uint64_t off)
@@ -132,6 +133,9 @@ known_until(struct knowns *t, const struct stored *s, uint64_t off)
 	return lead + (n->kb - key.kb + 1) * KB;
 }
 
+/*
+ * Free what t knows.
+ */
 void
 known_free(struct knowns *t)
 {

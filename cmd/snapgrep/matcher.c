@@ -9,6 +9,9 @@
 
 enum { STEPS = 1000000 };	/* that a match may take */
 
+/*
+ * Make m a matcher of pattern p, for one thread.  Return 0, or -1 with errstr.
+ */
 int
 matcher_open(struct matcher *m, const struct pattern *p)
 {
@@ -29,6 +32,9 @@ matcher_open(struct matcher *m, const struct pattern *p)
 	return 0;
 }
 
+/*
+ * Free what m has.
+ */
 void
 matcher_close(struct matcher *m)
 {
@@ -83,13 +89,12 @@ pointer_next(const struct matcher *m, const uint8_t *s, size_t len,
 }
 
 /*
- * Find the first match that begins at a byte of s or behind it.  With partial,
- * what comes behind s is not there yet: MATCH_PARTIAL, from *start on, if it
- * may matter.
- *
- * Where it takes too long is not told: from there on ever more is searched at a
- * time, and then ever less, until all but a kilobyte with that place in it was
- * searched.
+ * Find with m the first match that begins at byte from of the len bytes at s or
+ * behind it: *start and *end (exclusive).  With partial, what comes behind s is
+ * not there yet: MATCH_PARTIAL, from *start on, if it may matter.  Where it
+ * takes too long is not told: from there on ever more is searched at a time,
+ * and then ever less, until all but a kilobyte with that place in it was
+ * searched.  Return MATCH_FOUND, MATCH_NONE or that.
  */
 enum match
 matcher_next(struct matcher *m, const uint8_t *s, size_t len, size_t from,

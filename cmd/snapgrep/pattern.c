@@ -169,7 +169,8 @@ source_regex(struct pattern *p, const char *s)
 }
 
 /*
- * Look for s, too; what it means is told by the kind.
+ * Look with p for s, too; what it means is told by the kind.  Return 0, or -1
+ * with errstr.
  */
 int
 pattern_add(struct pattern *p, const char *s)
@@ -201,7 +202,8 @@ pattern_add(struct pattern *p, const char *s)
 }
 
 /*
- * Look for pointers into a range of addresses, or to one.
+ * Look with p for pointers into a range of addresses, or to one, which s is.
+ * Return 0, or -1 with errstr.
  */
 int
 pattern_pointer(struct pattern *p, const char *s)
@@ -212,7 +214,8 @@ pattern_pointer(struct pattern *p, const char *s)
 }
 
 /*
- * Look for numbers of a type: how many bytes, and le or be.
+ * Look with p for numbers of a type: how many bytes, and le or be.  Return 0,
+ * or -1 with errstr.
  */
 int
 pattern_number(struct pattern *p, const char *type)
@@ -275,7 +278,7 @@ pattern_zeros(struct pattern *p)
 }
 
 /*
- * Have the pattern ready to be looked for.
+ * Have pattern p ready to be looked for.  Return 0, or -1 with errstr.
  */
 int
 pattern_finish(struct pattern *p)
@@ -304,6 +307,9 @@ pattern_finish(struct pattern *p)
 	return pattern_zeros(p);
 }
 
+/*
+ * Free what p has.
+ */
 void
 pattern_free(struct pattern *p)
 {

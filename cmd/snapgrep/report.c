@@ -164,7 +164,8 @@ print_others(const struct plan *p, const struct others *o)
 }
 
 /*
- * Print a match, and, unless it is NULL, which others are the same.
+ * Print, as r wants it, a match in start..end (exclusive) of stretch st of p,
+ * which s reads, and, unless o is NULL, which others are the same.
  */
 void
 report_one(struct report *r, struct search *s, const struct plan *p,
@@ -282,7 +283,7 @@ found(void *arg, const struct stretch *st, uint64_t start, uint64_t end)
 }
 
 /*
- * Print what is told of a process in all, which has n matches.
+ * Print, as r wants it, what is told of process o in all, which has n matches.
  */
 void
 report_process(const struct report *r, const struct owner *o, uint64_t n)
@@ -300,7 +301,8 @@ report_process(const struct report *r, const struct owner *o, uint64_t n)
 }
 
 /*
- * Report the matches of a search.
+ * Report, as r wants it, the matches of search s in p.  Return 0, or -1 with
+ * errstr.
  */
 int
 report(struct report *r, struct search *s, const struct plan *p)

@@ -17,7 +17,7 @@ enum {
 static const char color_on[] = "\033[1;31m", color_off[] = "\033[m";
 
 /*
- * Print whose a byte of a stretch is, and where.
+ * Print, as r wants it, whose byte off of stretch st of p is, and where.
  */
 void
 show_prefix(const struct report *r, const struct plan *p,
@@ -147,7 +147,8 @@ put_found(const struct report *r, const struct pattern *pt, const uint8_t *s,
 }
 
 /*
- * Print a match and the text around it.
+ * Print, as r wants it, a match in start..end (exclusive) of stretch st of p,
+ * which s reads, and the text around it.
  */
 void
 show_match(const struct report *r, struct search *s, const struct plan *p,
@@ -177,8 +178,9 @@ show_match(const struct report *r, struct search *s, const struct plan *p,
 }
 
 /*
- * Print the bytes of a match and nothing else; as they are, if that is not to a
- * terminal.
+ * Print, as r wants it, the bytes of a match in start..end (exclusive) of
+ * stretch st of p, which s reads, and nothing else; as they are, if that is not
+ * to a terminal.
  */
 void
 show_only(const struct report *r, struct search *s, const struct plan *p,

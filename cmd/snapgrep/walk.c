@@ -29,7 +29,8 @@ struct walking {
 };
 
 /*
- * Read len bytes of a stretch, which has them, from off on.
+ * Read len bytes of stretch st of p, which has them, from off on, into buf, for
+ * s.
  */
 void
 walk_read(struct search *s, const struct plan *p, const struct stretch *st,
@@ -200,7 +201,8 @@ walk_part(struct walking *w, const struct part *pt, bool first, bool last)
 }
 
 /*
- * Tell fn, with arg, the matches of a stretch.
+ * Tell fn, with arg, the matches of stretch st of p that s finds.  Return 0, or
+ * -1 with errstr.
  */
 int
 walk(struct search *s, const struct plan *p, const struct stretch *st,

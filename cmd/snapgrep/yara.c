@@ -207,7 +207,7 @@ complain(int level, const char *path, int line, const YR_RULE *rule,
 }
 
 /*
- * Look for rules, of a file.
+ * Look with p for rules, of the file path.  Return 0, or -1 with errstr.
  */
 int
 yara_open(struct pattern *p, const char *path)
@@ -236,6 +236,9 @@ yara_open(struct pattern *p, const char *path)
 	return rc;
 }
 
+/*
+ * Free the rules of p.
+ */
 void
 yara_close(struct pattern *p)
 {
@@ -246,7 +249,8 @@ yara_close(struct pattern *p)
 }
 
 /*
- * Report which processes fit the rules.
+ * Report, as r wants it, which processes of p fit the rules; s reads them.
+ * Return 0, or -1 with errstr.
  */
 int
 yara_report(struct report *r, struct search *s, const struct plan *p)
