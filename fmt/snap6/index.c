@@ -121,7 +121,8 @@ index_segment(struct ixreader *x, struct image *im)
 	struct segment *s;
 	uint64_t base, len;
 
-	if (get_diff(&x->c, x->segend, &base) == -1 || get_num(&x->c, &len) == -1)
+	if (get_diff(&x->c, x->segend, &base) == -1 ||
+	    get_num(&x->c, &len) == -1)
 		return -1;
 	x->segend = base + len;
 	if (check_num(x, "base", base) == -1 ||

@@ -35,7 +35,7 @@ enum {
 	SLACK = 64,		/* slots behind the last home */
 	FIRSTCAP = 448,
 	LARGE = 4096,		/* below, a shard doubles */
-	ROOM = 256 * 1024	/* bytes of addresses that a shard has at first */
+	ROOM = 256 * 1024	/* bytes of addresses that a shard has first */
 };
 
 #define EMPTY		UINT64_MAX

@@ -1,6 +1,6 @@
 /*
- * The memory, and the room for processes, that cgroups have left: cgroup.c, over
- * trees that are made up.
+ * The memory, and the room for processes, that cgroups have left: cgroup.c,
+ * over trees that are made up.
  */
 #include "util.h"
 

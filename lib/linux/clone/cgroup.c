@@ -195,8 +195,8 @@ cgroup_levels(const struct cgroup *c, cglevel_fn fn, void *arg)
 
 /*
  * Set *path to where a process is in the hierarchy of a controller, of version
- * 1, or in that of version 2, by the text of its /proc/PID/cgroup.  Return false
- * if that is not told.
+ * 1, or in that of version 2, by the text of its /proc/PID/cgroup.  Return
+ * false if that is not told.
  */
 static bool
 membership_find(const char *text, const char *controller, bool v1,
