@@ -174,7 +174,7 @@ stack_lowest(const struct space *sp, uint64_t top)
 }
 
 /*
- * Print sp as the vmspace that procmap(1) of OpenBSD prints with -d.
+ * Print sp as the vmspace that procmap(1) of OpenBSD prints with -D 1.
  */
 void
 debug_vmspace(const struct space *sp)

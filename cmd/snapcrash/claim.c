@@ -117,7 +117,7 @@ dropped_add(void)
 }
 
 /*
- * Take a place in the current directory, as many as c allows, which is ours
+ * Take one of the places that c allows in the current directory, which is ours
  * until we end, or claim_let for the process; wait for it if so many may.  Set
  * p to it.  Return 0, or -1 with errstr.
  */

@@ -334,9 +334,9 @@ merge_place(void *arg, const struct reserved *others, struct reserved *own)
 /*
  * Make one file of the crash with that name, in the current directory, and of
  * those of its program before, if that takes less by a quarter of what it takes
- * alone, and c allows it; if another process does that just now, the next crash
- * does it.  The claim is of who does.  Return 0, or -1 with errstr: all is as
- * before.
+ * alone, and is within what c has room for; if another process does that just
+ * now, the next crash does it.  The claim is of who does.  Return 0, or -1 with
+ * errstr: all is as before.
  */
 int
 merge_crash(const struct config *c, const char *name,

@@ -63,7 +63,7 @@ mount_point(const char *path, bool over)
 
 /*
  * Return whether others may be let in, which others than root may do if the
- * administrator lets them: fuse.conf(5).
+ * administrator lets them: mount.fuse3(8).
  */
 bool
 others_allowed(void)

@@ -86,7 +86,7 @@ watched_handle(struct scan *t, struct watched *w)
 
 /*
  * Open path as the process of t sees it, with flags of open(2).  Return a
- * descriptor, or -1 with errno.
+ * descriptor, or -1.
  */
 int
 watch_open(const struct telling *t, const char *path, int flags)
