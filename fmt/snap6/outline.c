@@ -19,6 +19,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+struct raws {			/* a run of raw pages */
+	uint64_t	 ordinal; /* the number of the first */
+	uint64_t	 n;
+	uint64_t	 at;	/* in the stream */
+};
+
 struct mark {
 	uint64_t	 kb;	/* of the segment, where the runs begin */
 	uint64_t	 ordinal; /* raw pages before them */
@@ -28,6 +34,8 @@ struct mark {
 	unsigned int	 runs;
 	atomic_uint	 next;	/* how many extents; set before they are */
 	_Atomic(struct extent *) ext; /* owned; NULL: nobody asked yet */
+	_Atomic(struct raws *) raws; /* owned; all of it, and an empty one;
+				   NULL: likewise, for a few of them */
 };
 
 struct range {			/* what is of a segment in arrays of all */
@@ -73,6 +81,20 @@ run_again(struct cursor *c, struct pagesrun *r)
 }
 
 /*
+ * Count n bytes of memory more.  Return 0; or -1 with errstr if that is too
+ * much for what the file really has.
+ */
+static int
+memory_hold(struct indexed *x, uint64_t n)
+{
+	n += atomic_fetch_add(&x->held, n);
+	if (n <= x->most)
+		return 0;
+	return errstr_set("what it tells of would take %" PRIu64 " megabytes "
+	    "of memory, too much for so small a file", n / (KB * KB));
+}
+
+/*
  * Describe the next n pages of d, as segment_append.
  */
 static int
@@ -80,16 +102,45 @@ pages_describe(struct indexed *x, struct segment *d, uint64_t n,
     struct source *src, uint64_t at)
 {
 	const size_t cap = d->cap;
-	uint64_t held;
 
 	if (segment_append(d, n, src, at) == -1)
 		return -1;
-	held = (d->cap - cap) * sizeof *d->ext;
-	held += atomic_fetch_add(&x->held, held);
-	if (held <= x->most)
-		return 0;
-	return errstr_set("what it tells of would take %" PRIu64 " megabytes "
-	    "of memory, too much for so small a file", held / (KB * KB));
+	return memory_hold(x, (d->cap - cap) * sizeof *d->ext);
+}
+
+/*
+ * Return the raw pages of a mark, the last of them none; NULL with errstr.
+ */
+static const struct raws *
+mark_raws(struct indexed *x, struct mark *m)
+{
+	struct raws v[RUNS + 1], *made, *had;
+	struct pagesrun r;
+	struct cursor c;
+	unsigned int i, n;
+
+	if ((had = atomic_load(&m->raws)) != NULL)
+		return had;
+	c = mark_cursor(x, m);
+	for (i = n = 0; i < m->runs; i++) {
+		if (run_again(&c, &r) == -1)
+			return NULL;
+		if (r.kind == KIND_RAW)
+			v[n++] = (struct raws){ r.first, r.n, r.at };
+	}
+	v[n++] = (struct raws){ .ordinal = UINT64_MAX };
+	if (memory_hold(x, n * sizeof *made) == -1)
+		return NULL;
+	if ((made = reallocarray(NULL, n, sizeof *made)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	memcpy(made, v, n * sizeof *made);
+	if (atomic_compare_exchange_strong(&m->raws, &had, made))
+		return made;
+	atomic_fetch_sub(&x->held, n * sizeof *made);
+	free(made);
+	return had;
 }
 
 /*
@@ -99,24 +150,21 @@ pages_describe(struct indexed *x, struct segment *d, uint64_t n,
 static int
 same_describe(struct indexed *x, struct segment *d, uint64_t n, uint64_t first)
 {
-	const struct mark *m;
-	struct pagesrun r;
-	struct cursor c;
+	const struct raws *r;
+	struct mark *m;
 	uint64_t skip, part;
-	unsigned int i;
 
 	m = x->mark + BISECT(x->mark, x->nmark, ordinal, first) - 1;
 	for (; n > 0 && m < x->mark + x->nmark; m++) {
-		c = mark_cursor(x, m);
-		for (i = 0; i < m->runs && n > 0; i++) {
-			if (run_again(&c, &r) == -1)
-				return -1;
-			skip = first - r.first;
-			if (r.kind != KIND_RAW || skip >= r.n)
+		if ((r = mark_raws(x, m)) == NULL)
+			return -1;
+		for (; r->n > 0 && n > 0; r++) {
+			skip = first - r->ordinal;
+			if (skip >= r->n)
 				continue;
-			part = r.n - skip < n ? r.n - skip : n;
+			part = r->n - skip < n ? r->n - skip : n;
 			if (pages_describe(x, d, part, x->src, x->origin +
-			    r.at + 1 + skip * (KB + 1)) == -1)
+			    r->at + 1 + skip * (KB + 1)) == -1)
 				return -1;
 			first += part;
 			n -= part;
@@ -220,8 +268,10 @@ indexed_free(struct outline *o)
 	struct indexed *x = (struct indexed *)o;
 	size_t i;
 
-	for (i = 0; i < x->nmark; i++)
+	for (i = 0; i < x->nmark; i++) {
 		free(atomic_load(&x->mark[i].ext));
+		free(atomic_load(&x->mark[i].raws));
+	}
 	free(x->mark);
 	free(x->hole);
 	free(x->range);
