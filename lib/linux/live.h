@@ -18,6 +18,9 @@ void		 live_release(struct live *l);
 void		 live_hurry(struct live *l);
 void		 live_unhurry(struct live *l);
 
+/* readahead.c: smaps, before any are stopped */
+void		 live_readahead(struct live *l);
+
 /* tell.c */
 void		 live_tellheld(struct live *l);
 void		 live_tellmissed(struct live *l);

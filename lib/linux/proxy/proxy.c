@@ -11,7 +11,6 @@
 #include "calls.h"
 #include "clock.h"
 #include "io/io.h"
-#include "vec.h"
 
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -24,7 +23,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,25 +37,29 @@ enum {
 	ENDING_MS = 100		/* for the last one to end */
 };
 
-struct missed {
-	enum proxy_kind	 kind;
-	uint64_t	 id;
-	char		 what[256];
-};
-
 static struct {
 	pthread_mutex_t	 lock;	/* of all that follows */
 	bool		 on;
 	bool		 held;	/* something is stopped */
 	uint64_t	 most;	/* ns for an answer, or all of them */
 	uint64_t	 left;	/* of that, while something is stopped */
-	pid_t		 pid;	/* 0: none */
-	int		 sock;
-	struct missed	*missed;	/* owned */
-	size_t		 nmissed;
 	pid_t		 behind[LEFT_MOST];
 	size_t		 nbehind;
-} px = { .lock = PTHREAD_MUTEX_INITIALIZER, .sock = -1 };
+} px = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/*
+ * Who is asked by one thread at a time.  All threads ask the first, but for
+ * those that read ahead while nothing is stopped (proxy_enter).
+ */
+static struct lane {
+	pthread_mutex_t	 lock;	/* of the others, and of a question */
+	pid_t		 pid;	/* 0: none */
+	int		 sock;
+} lanes[PROXY_LANES] = {
+	[0 ... PROXY_LANES - 1] = { PTHREAD_MUTEX_INITIALIZER, 0, -1 }
+};
+
+static _Thread_local struct lane *mine = lanes;
 
 /*
  * Have a proxy from here on, and let nothing wait longer for it than so many
@@ -71,13 +73,32 @@ proxy_allow(unsigned int seconds)
 }
 
 /*
+ * Have this thread ask a proxy of its own, of a number from 1 on, which no
+ * other thread has, until proxy_leave.  Nothing is stopped meanwhile.
+ */
+void
+proxy_enter(size_t lane)
+{
+	mine = &lanes[lane];
+}
+
+void
+proxy_leave(void)
+{
+	proxy_lock();
+	proxy_abandon();
+	proxy_unlock();
+	mine = lanes;
+}
+
+/*
  * Keep other threads of ours from asking: proxy_ask, proxy_await and
  * proxy_receive are called between proxy_lock and proxy_unlock.
  */
 void
 proxy_lock(void)
 {
-	pthread_mutex_lock(&px.lock);
+	pthread_mutex_lock(&mine->lock);
 }
 
 /*
@@ -88,7 +109,7 @@ proxy_unlock(void)
 {
 	int e = errno;
 
-	pthread_mutex_unlock(&px.lock);
+	pthread_mutex_unlock(&mine->lock);
 	errno = e;
 }
 
@@ -107,9 +128,9 @@ proxy_ison(void)
 void
 proxy_hold(bool held)
 {
-	pthread_mutex_lock(&px.lock);
+	proxy_lock();
 	px.held = held;
-	pthread_mutex_unlock(&px.lock);
+	proxy_unlock();
 }
 
 /*
@@ -127,7 +148,7 @@ proxy_fork(void)
 		return -1;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if ((px.pid = fork()) == 0) {
+	if ((mine->pid = fork()) == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		(void)prctl(PR_SET_NAME, "snap-proxy");
 		/* a session would be sched(7)'s, too, and wait for its turn */
@@ -140,12 +161,12 @@ proxy_fork(void)
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	close(fd[1]);
-	if (px.pid == -1) {
+	if (mine->pid == -1) {
 		close(fd[0]);
-		px.pid = 0;
+		mine->pid = 0;
 		return -1;
 	}
-	px.sock = fd[0];
+	mine->sock = fd[0];
 	return 0;
 }
 
@@ -157,14 +178,17 @@ proxy_abandon(void)
 {
 	int status;
 
-	if (px.pid == 0)
+	if (mine->pid == 0)
 		return;
-	close(px.sock);
-	px.sock = -1;
-	(void)kill(px.pid, SIGKILL);
-	if (waitpid(px.pid, &status, WNOHANG) == 0 && px.nbehind < LEFT_MOST)
-		px.behind[px.nbehind++] = px.pid;
-	px.pid = 0;
+	close(mine->sock);
+	mine->sock = -1;
+	(void)kill(mine->pid, SIGKILL);
+	pthread_mutex_lock(&px.lock);
+	if (waitpid(mine->pid, &status, WNOHANG) == 0 &&
+	    px.nbehind < LEFT_MOST)
+		px.behind[px.nbehind++] = mine->pid;
+	pthread_mutex_unlock(&px.lock);
+	mine->pid = 0;
 }
 
 /*
@@ -174,10 +198,10 @@ proxy_abandon(void)
 void
 proxy_ready(void)
 {
-	pthread_mutex_lock(&px.lock);
-	if (px.on && px.pid == 0 && proxy_fork() == -1)
+	proxy_lock();
+	if (px.on && mine->pid == 0 && proxy_fork() == -1)
 		px.on = false;
-	pthread_mutex_unlock(&px.lock);
+	proxy_unlock();
 }
 
 /*
@@ -187,41 +211,16 @@ proxy_ready(void)
 void
 proxy_forked(void)
 {
-	(void)pthread_mutex_init(&px.lock, NULL);
-	px.on = false;
-	px.pid = 0;
-	px.sock = -1;
-	px.nbehind = 0;
-}
-
-static bool
-has_missed(const struct proxy_key *k)
-{
 	size_t i;
 
-	for (i = 0; i < px.nmissed; i++)
-		if (px.missed[i].kind == k->kind && px.missed[i].id == k->id)
-			return true;
-	return false;
-}
-
-/*
- * Note that who is asked as k says does not answer in time, and is not to be
- * asked again.  Return -1 with errno ETIMEDOUT.
- */
-int
-proxy_miss(const struct proxy_key *k)
-{
-	struct missed *v;
-
-	if (!has_missed(k) && VEC_ROOM(px.missed, px.nmissed) == 0) {
-		v = &px.missed[px.nmissed++];
-		v->kind = k->kind;
-		v->id = k->id;
-		strlcpy(v->what, k->what, sizeof v->what);
+	(void)pthread_mutex_init(&px.lock, NULL);
+	for (i = 0; i < PROXY_LANES; i++) {
+		(void)pthread_mutex_init(&lanes[i].lock, NULL);
+		lanes[i].pid = 0;
+		lanes[i].sock = -1;
 	}
-	errno = ETIMEDOUT;
-	return -1;
+	px.on = false;
+	px.nbehind = 0;
 }
 
 /*
@@ -237,7 +236,7 @@ time_allowed(const struct proxy_key *k)
 		return px.most;
 	if (k->kind != KEY_PROC)
 		return px.left;
-	least = (px.nmissed < LATE ? GRACE_MS : GRACE_LATE_MS) * MS;
+	least = (missed_count() < LATE ? GRACE_MS : GRACE_LATE_MS) * MS;
 	return px.left > least ? px.left : least;
 }
 
@@ -247,7 +246,7 @@ time_allowed(const struct proxy_key *k)
 static bool
 answer_within(uint64_t ns)
 {
-	struct pollfd p = { .fd = px.sock, .events = POLLIN };
+	struct pollfd p = { .fd = mine->sock, .events = POLLIN };
 	struct timespec ts;
 
 	ts.tv_sec = (time_t)(ns / (1000 * MS));
@@ -267,7 +266,8 @@ proxy_runs(void)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", px.pid, px.pid);
+	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", mine->pid,
+	    mine->pid);
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
 		return false;
 	n = read(fd, stat, sizeof stat);
@@ -317,7 +317,7 @@ proxy_receive(struct proxy_answer *a, void *buf, size_t len, int *fd)
 	int got;
 
 	memset(a, 0, sizeof *a);
-	n = passfd_receive(px.sock, v, 2, &got);
+	n = passfd_receive(mine->sock, v, 2, &got);
 	if (n < (ssize_t)sizeof *a) {
 		proxy_abandon();	/* someone has killed it */
 		errno = EIO;
@@ -339,7 +339,7 @@ ask_send(const struct proxy_ask *q, int fd)
 {
 	const struct iovec v = { (void *)(uintptr_t)q, sizeof *q };
 
-	return passfd_send(px.sock, &v, 1, fd) == -1 ? -1 : 0;
+	return passfd_send(mine->sock, &v, 1, fd) == -1 ? -1 : 0;
 }
 
 /*
@@ -354,10 +354,10 @@ proxy_ask(const struct proxy_key *k, const struct proxy_ask *q, int fd,
 	int i;
 
 	*allowed = time_allowed(k);
-	if (*allowed == 0 || has_missed(k))
+	if (*allowed == 0 || missed_has(k))
 		return proxy_miss(k);
 	for (i = 0; i < 2; i++) {
-		if (px.pid == 0 && proxy_fork() == -1)
+		if (mine->pid == 0 && proxy_fork() == -1)
 			return -1;
 		if (ask_send(q, fd) == 0)
 			return 0;
@@ -376,26 +376,14 @@ proxy_isours(pid_t pid)
 	size_t i;
 	bool is;
 
+	for (is = false, i = 0; i < PROXY_LANES && !is; i++) {
+		pthread_mutex_lock(&lanes[i].lock);
+		is = pid == lanes[i].pid;
+		pthread_mutex_unlock(&lanes[i].lock);
+	}
 	pthread_mutex_lock(&px.lock);
-	is = pid == px.pid;
 	for (i = 0; i < px.nbehind && !is; i++)
 		is = pid == px.behind[i];
-	pthread_mutex_unlock(&px.lock);
-	return is;
-}
-
-/*
- * Copy to what, of size bytes, who the one at place n was, from 0, that did not
- * answer in time, in words for a user.  Return false if there is none.
- */
-bool
-proxy_missed(size_t n, char *what, size_t size)
-{
-	bool is;
-
-	pthread_mutex_lock(&px.lock);
-	if ((is = n < px.nmissed))
-		strlcpy(what, px.missed[n].what, size);
 	pthread_mutex_unlock(&px.lock);
 	return is;
 }
@@ -416,8 +404,7 @@ proxy_end(void)
 		while (waitpid(px.behind[i], &status, WNOHANG) == 0 &&
 		    now_ms() < until)
 			nap_us(100);
-	free(px.missed);
-	px.missed = NULL;
-	px.nmissed = px.nbehind = 0;
+	missed_forget();
+	px.nbehind = 0;
 	px.on = px.held = false;
 }

@@ -63,8 +63,17 @@ struct proxy_key {		/* who is asked */
 	const char	*what;	/* borrowed; for the user */
 };
 
+/* missed.c: who did not answer */
+bool		 missed_has(const struct proxy_key *k);
+size_t		 missed_count(void);
+void		 missed_forget(void);
+int		 proxy_miss(const struct proxy_key *k);
+bool		 proxy_missed(size_t n, char *what, size_t size);
+
 /* main.c */
 void		 proxy_main(int sock) __attribute__((noreturn));
+
+enum { PROXY_LANES = 8 };	/* proxies at once */
 
 /* proxy.c */
 void		 proxy_allow(unsigned int seconds);
@@ -74,7 +83,8 @@ void		 proxy_ready(void);
 void		 proxy_forked(void);
 void		 proxy_end(void);
 bool		 proxy_isours(pid_t pid);
-bool		 proxy_missed(size_t n, char *what, size_t size);
+void		 proxy_enter(size_t lane);
+void		 proxy_leave(void);
 void		 proxy_lock(void);
 void		 proxy_unlock(void);
 void		 proxy_abandon(void);
@@ -83,7 +93,6 @@ int		 proxy_ask(const struct proxy_key *k,
 bool		 proxy_await(uint64_t *allowed);
 ssize_t		 proxy_receive(struct proxy_answer *a, void *buf, size_t len,
 		    int *fd);
-int		 proxy_miss(const struct proxy_key *k);
 
 /* ask.c */
 int		 proxy_proc(pid_t pid, const char *path, struct bulk *out);

@@ -275,6 +275,7 @@ bool		 coredump_note(const struct coredump *c, struct dumpthread *d,
 /* mappings.c: before the stop and in it */
 void		 mappings_free(struct lproc *p);
 void		 mappings_look(struct live *l, struct lproc *p);
+int		 mappings_readrunning(struct lproc *p);
 int		 mappings_read(struct lproc *p);
 int		 mappings_smaps(const struct lproc *p, const struct bytes *maps,
 		    struct bytes *smaps);
