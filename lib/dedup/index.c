@@ -6,12 +6,12 @@
  * Six other bits of the hash choose one of 64 shards, which grow one at a
  * time, and large ones by an eighth, so that the index never takes much more
  * than its entries.  In a shard the entries are kept in order of their tags (an
- * ordered hash table: Amble and Knuth, Ordered hash tables, The Computer Journal
- * 17, 1974): the home of a tag is tag * cap / 2^26, entries lie at their home or
- * in the next free slot behind it, and a search ends at the first greater tag.
- * So a table four fifths full is searched in some three steps, and grows in one
- * pass, into memory that another shard has left.  Of equal tags the one that
- * was added first comes first.
+ * ordered hash table: Amble and Knuth, Ordered hash tables, The Computer
+ * Journal 17, 1974): the home of a tag is tag * cap / 2^26, entries lie at
+ * their home or in the next free slot behind it, and a search ends at the first
+ * greater tag.  So a table four fifths full is searched in some three steps,
+ * and grows in one pass, into memory that another shard has left.  Of equal
+ * tags the one that was added first comes first.
  *
  * A tag is a hint: who asks compares what lies at the places.
  *
@@ -35,7 +35,7 @@ enum {
 	SLACK = 64,		/* slots behind the last home */
 	FIRSTCAP = 448,
 	LARGE = 4096,		/* below, a shard doubles */
-	ROOM = 256 * 1024	/* bytes of addresses that a shard has first */
+	ROOM = 256 * 1024	/* bytes of addresses for a small shard */
 };
 
 #define EMPTY		UINT64_MAX
