@@ -2073,10 +2073,11 @@ test_names(void **state)
 }
 
 /*
- * Load an init in a mount namespace of its own, with a list of mounts there.
+ * Load an init in a mount namespace of its own, with a list of mounts there,
+ * and one of those where snap was.
  */
 static int
-load_mounts(struct criuopts *o, const char *inside)
+load_mounted(struct criuopts *o, const char *inside, const char *outside)
 {
 	struct snap *s;
 
@@ -2087,14 +2088,52 @@ load_mounts(struct criuopts *o, const char *inside)
 	set("shares", "vm 1\nfiles 1\nfs 1\nsighand 1\n");
 	set("namespaces", "mnt pid\n");
 	set("mounts/inside", inside);
-	set("mounts/outside", "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
-	    "2 1 0:31 / /host/sys rw - sysfs sysfs rw\n"
-	    "3 1 0:40 / /covered rw - ext4 /dev/sdb rw\n"
-	    "4 3 0:41 / /covered rw - ext4 /dev/sdc rw\n");
+	set("mounts/outside", outside);
 	set("mounts/tmpfs/0:20", "an archive");
 	s = begin();
 	finish(s, 1);
 	return load(s, o);
+}
+
+static int
+load_mounts(struct criuopts *o, const char *inside)
+{
+	return load_mounted(o, inside, "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+	    "2 1 0:31 / /host/sys rw - sysfs sysfs rw\n"
+	    "3 1 0:40 / /covered rw - ext4 /dev/sdb rw\n"
+	    "4 3 0:41 / /covered rw - ext4 /dev/sdc rw\n");
+}
+
+/*
+ * Lists in which each may be covered by each of the others are not looked
+ * through for hours.
+ */
+static void
+test_covered(void **state)
+{
+	enum { MOUNTS = 2000 };
+	struct buf inside = { 0 }, outside = { 0 };
+	struct criuopts o = { .note = note_warning };
+	size_t i;
+
+	(void)state;
+	buf_puts(&inside, "10 9 8:1 / / rw - ext4 /dev/sda1 rw\n");
+	buf_puts(&outside, "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n");
+	for (i = 0; i < MOUNTS; i++) {
+		buf_printf(&inside, "%zu 10 8:2 / /%zu rw - xfs x rw\n",
+		    i + 20, i);
+		buf_printf(&outside, "%zu 1 8:2 / /a rw - xfs x rw\n",
+		    i + 20);
+	}
+	buf_printf(&outside, "9 1 8:3 / /a rw - xfs x rw\n");
+	buf_add(&inside, "", 1);
+	buf_add(&outside, "", 1);
+	assert_int_equal(load_mounted(&o, (char *)inside.data,
+	    (char *)outside.data), -1);
+	assert_string_equal(snap_errstr(), "process 1: mounts/outside: too "
+	    "many are mounted upon others");
+	buf_free(&inside);
+	buf_free(&outside);
 }
 
 /*
@@ -2442,6 +2481,7 @@ main(void)
 		cmocka_unit_test(test_space),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_mounts),
+		cmocka_unit_test(test_covered),
 		cmocka_unit_test(test_trees),
 	};
 

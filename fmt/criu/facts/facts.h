@@ -163,6 +163,7 @@ struct makemounts {		/* all that is mounted in a namespace */
 	struct makemount *v;	/* owned */
 	size_t		 n;
 	struct makemount *top;	/* borrowed; that on /, or NULL */
+	size_t		 looked; /* at so many, for who covers another */
 };
 
 struct criumake {

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOOKS_MOST = 1 << 27 };	/* at mounts: a second or two */
+
 /*
  * Return whether path is that of directory dir, or below it.
  */
@@ -45,16 +47,16 @@ is_covered(const struct makemounts *l, const struct makemount *o,
 
 /*
  * Set t->outside to the path by which a mount is seen in a list of others, if
- * it is.  Return whether that is so.
+ * it is, and that was found before LOOKS_MOST.  Return whether that is so.
  */
 static bool
-outside_find(const struct makemounts *l, struct makemount *t)
+outside_find(struct makemounts *l, struct makemount *t)
 {
 	const struct makemount *o;
 	const char *rest;
 	char *path;
 
-	for (o = l->v; o < l->v + l->n; o++) {
+	for (o = l->v; o < l->v + l->n && l->looked < LOOKS_MOST; o++) {
 		if (o->dev != t->dev || strcmp(o->type, t->type) != 0 ||
 		    !path_isbelow(t->root, o->root))
 			continue;
@@ -65,6 +67,7 @@ outside_find(const struct makemounts *l, struct makemount *t)
 		if (asprintf(&path, "%s%s", strcmp(o->point, "/") == 0 &&
 		    *rest != '\0' ? "" : o->point, rest) == -1)
 			return false;
+		l->looked += l->n;
 		if (!is_covered(l, o, path)) {
 			t->outside = path;
 			t->there = o->flags;
@@ -284,7 +287,11 @@ makemount_read(struct criumake *m)
 		    &m->inside.v[i % m->inside.n]) == -1)
 			return -1;
 	externals_choose(&m->inside);
-	return top_judge(m) == -1 ? -1 : 1;
+	if (top_judge(m) == -1)
+		return -1;
+	return m->outside.looked < LOOKS_MOST ? 1 : errstr_set("process %"
+	    PRIu64 ": mounts/outside: too many are mounted upon others",
+	    m->root->proc->pid);
 }
 
 /*

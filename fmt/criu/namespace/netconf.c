@@ -51,16 +51,16 @@ setting_cmp(const void *a, const void *b)
 }
 
 /*
- * Read the settings that the record of t tells.  Return 0, or -1 with errstr;
- * settings_free frees them in both cases.
+ * Read the lines of a name, a blank and a value that the record of t has in a
+ * file.  Return 0, or -1 with errstr; settings_free frees them in both cases.
  */
 int
-settings_read(struct settings *s, const struct maketask *t)
+settings_read(struct settings *s, const struct maketask *t, const char *file)
 {
 	char *line, *next, *value;
 
 	memset(s, 0, sizeof *s);
-	next = s->text = words_text(&t->rec, "net/settings");
+	next = s->text = words_text(&t->rec, file);
 	while ((line = strsep(&next, "\n")) != NULL) {
 		if ((value = strchr(line, ' ')) == NULL)
 			continue;

@@ -77,46 +77,24 @@ link_leaves(const struct link *l)
 }
 
 /*
- * Set text, of size bytes, to what criu is to be told of where link l leads, a
- * link where snap was and the bridge that this is in.  Return false if the
- * record of t does not tell that.
- */
-static bool
-peer_find(const struct maketask *t, const struct link *l, char *text,
-    size_t size)
-{
-	char *all, *line, *next, *other, *bridge;
-	bool found;
-
-	found = false;
-	next = all = words_text(&t->rec, "net/peers");
-	while (!found && (line = strsep(&next, "\n")) != NULL) {
-		other = strchr(line, ' ');
-		if (other == NULL)
-			continue;
-		*other++ = '\0';
-		if ((bridge = strchr(other, ' ')) != NULL)
-			*bridge = '@';
-		found = strcmp(line, l->name) == 0;
-		if (found)
-			snprintf(text, size, "veth[%s]:%s", l->name, other);
-	}
-	free(all);
-	return found;
-}
-
-/*
- * Tell the command of criu where link l leads, and note what that has not then.
+ * Tell the command of criu where link l leads, as peers have it: a link where
+ * snap was, and the bridge that this is in.  Note what that has not then.
  */
 static int
-peer_tell(struct criumake *m, const struct link *l)
+peer_tell(struct criumake *m, const struct settings *peers,
+    const struct link *l)
 {
+	const char *other = setting_find(peers, l->name);
 	char text[64];
+	char *bridge;
 
-	if (!peer_find(m->net, l, text, sizeof text))
+	if (other == NULL)
 		return 0;
+	snprintf(text, sizeof text, "veth[%s]:%s", l->name, other);
+	if ((bridge = strchr(text, ' ')) != NULL)
+		*bridge = '@';
 	make_word(m, "--external", text);
-	return strchr(text, '@') != NULL ? 0 : make_note(m, "process %" PRIu64
+	return bridge != NULL ? 0 : make_note(m, "process %" PRIu64
 	    ": link %s of its net namespace leads to %s again, which has no "
 	    "address and is not up", m->root->proc->pid, l->name,
 	    strchr(text, ':') + 1);
@@ -130,7 +108,7 @@ int
 netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
 {
 	const uint64_t pid = m->root->proc->pid;
-	char text[64];
+	struct settings peers;
 	struct recfile f;
 	struct link l;
 	int rc;
@@ -138,9 +116,10 @@ netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
 	*all = true;
 	if (!linuxrec_find(&t->rec, "net/links", &f))
 		return 0;
-	for (rc = 0; rc == 0 && link_next(&f, &l);) {
+	rc = settings_read(&peers, t, "net/peers");
+	while (rc == 0 && link_next(&f, &l)) {
 		if (link_isgiven(&l) || (l.type != 0 && (!link_leaves(&l) ||
-		    peer_find(t, &l, text, sizeof text))))
+		    setting_find(&peers, l.name) != NULL)))
 			continue;
 		*all = false;
 		rc = make_refuse(m, WHY_NAMESPACES, "process %" PRIu64
@@ -149,6 +128,7 @@ netlinks_check(struct criumake *m, const struct maketask *t, bool *all)
 		    " is of kind ", l.type != 0 ? "" : l.kind, l.type != 0 ?
 		    " leads to another one" : "");
 	}
+	settings_free(&peers);
 	return rc;
 }
 
@@ -203,6 +183,7 @@ link_write(struct buf *b, const struct link *l, const struct settings *s)
 int
 netlinks_write(struct criumake *m, const struct settings *s)
 {
+	struct settings peers;
 	struct recfile f;
 	struct made *im;
 	struct link l;
@@ -211,11 +192,13 @@ netlinks_write(struct criumake *m, const struct settings *s)
 	im = make_image(m, CRIU_NETDEV, "netdev-%d.img", MADE_ID);
 	if (im == NULL || !linuxrec_find(&m->net->rec, "net/links", &f))
 		return -1;
-	for (rc = 0; rc == 0 && link_next(&f, &l);)
+	rc = settings_read(&peers, m->net, "net/peers");
+	while (rc == 0 && link_next(&f, &l))
 		if (l.type != 0) {
 			rc = link_write(&im->b, &l, s);
 			if (rc == 0 && link_leaves(&l))
-				rc = peer_tell(m, &l);
+				rc = peer_tell(m, &peers, &l);
 		}
+	settings_free(&peers);
 	return rc;
 }

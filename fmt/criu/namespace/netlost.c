@@ -4,8 +4,10 @@
  */
 #include "netspace.h"
 #include "num.h"
+#include "vec.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -112,21 +114,43 @@ neighbours_note(struct criumake *m)
 	    m->root->proc->pid, count, count == 1 ? "" : "s");
 }
 
+struct name {			/* of a link */
+	uint32_t	 index;
+	char		 name[16];
+};
+
+static int
+name_cmp(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
 /*
- * Set name, of a link's size, to that of the link of a number.
+ * Set *v to the names of all links, ascending by their numbers, and *n to how
+ * many they are.  Return 0, or -1 with errstr; the caller frees *v in both
+ * cases.
  */
-static void
-link_name(const struct criumake *m, uint32_t index, char name[16])
+static int
+names_read(const struct criumake *m, struct name **v, size_t *n)
 {
 	struct recfile f;
 	struct link l;
 
-	snprintf(name, 16, "%" PRIu32, index);
+	*v = NULL;
+	*n = 0;
 	if (!linuxrec_find(&m->net->rec, "net/links", &f))
-		return;
-	while (link_next(&f, &l))
-		if (l.index == index)
-			memcpy(name, l.name, sizeof l.name);
+		return 0;
+	while (link_next(&f, &l)) {
+		if (VEC_ROOM(*v, *n) == -1)
+			return -1;
+		(*v)[*n].index = l.index;
+		memcpy((*v)[(*n)++].name, l.name, sizeof l.name);
+	}
+	if (*n > 1)
+		qsort(*v, *n, sizeof **v, name_cmp);
+	return 0;
 }
 
 /*
@@ -137,22 +161,30 @@ static int
 queueing_note(struct criumake *m)
 {
 	enum { BODY = 20, INDEX = 4, HANDLE = 8, KIND = 1 };
-	char kind[16], name[16], both[64];
+	struct name key, *name, *found;
+	char kind[16], both[64];
 	struct message msg;
 	struct recfile f;
+	size_t n;
 	int rc;
 
 	if (!linuxrec_find(&m->net->rec, "net/queueing", &f))
 		return 0;
-	for (rc = 0; rc == 0 && message_next(&f, BODY, &msg);) {
+	rc = names_read(m, &name, &n);
+	while (rc == 0 && message_next(&f, BODY, &msg)) {
 		if (num_get(msg.body + HANDLE, 4) == 0)
 			continue;
 		attribute_text(msg.attributes, msg.len, KIND, kind,
 		    sizeof kind);
-		link_name(m, (uint32_t)num_get(msg.body + INDEX, 4), name);
-		snprintf(both, sizeof both, "%s of link %s", kind, name);
+		key.index = (uint32_t)num_get(msg.body + INDEX, 4);
+		snprintf(key.name, sizeof key.name, "%" PRIu32, key.index);
+		found = n == 0 ? NULL : bsearch(&key, name, n, sizeof *name,
+		    name_cmp);
+		snprintf(both, sizeof both, "%s of link %s", kind,
+		    found == NULL ? key.name : found->name);
 		rc = lost_note(m, "the queueing discipline", both);
 	}
+	free(name);
 	return rc;
 }
 

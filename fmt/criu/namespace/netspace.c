@@ -237,7 +237,7 @@ makenet_write(struct criumake *m)
 
 	if (m->net == NULL)
 		return 0;
-	rc = settings_read(&s, m->net);
+	rc = settings_read(&s, m->net, "net/settings");
 	if (rc == 0)
 		rc = settings_write(m, &s);
 	if (rc == 0)

@@ -24,7 +24,7 @@ struct link {			/* a message of net/links */
 	char		 kind[16];
 };
 
-struct setting {		/* a line of net/settings */
+struct setting {		/* a line of net/settings, or net/peers */
 	const char	*name;	/* borrowed, as the next */
 	char		*value;
 };
@@ -52,7 +52,8 @@ void		 attribute_text(const uint8_t *p, size_t len,
 		    unsigned int type, char *text, size_t size);
 
 /* netconf.c */
-int		 settings_read(struct settings *s, const struct maketask *t);
+int		 settings_read(struct settings *s, const struct maketask *t,
+		    const char *file);
 void		 settings_free(struct settings *s);
 int		 sysctls_conf(struct sysctls *l, const struct settings *s,
 		    int version, const char *link);
