@@ -73,25 +73,6 @@ proxy_allow(unsigned int seconds)
 }
 
 /*
- * Have this thread ask a proxy of its own, of a number from 1 on, which no
- * other thread has, until proxy_leave.  Nothing is stopped meanwhile.
- */
-void
-proxy_enter(size_t lane)
-{
-	mine = &lanes[lane];
-}
-
-void
-proxy_leave(void)
-{
-	proxy_lock();
-	proxy_abandon();
-	proxy_unlock();
-	mine = lanes;
-}
-
-/*
  * Keep other threads of ours from asking: proxy_ask, proxy_await and
  * proxy_receive are called between proxy_lock and proxy_unlock.
  */
@@ -202,6 +183,29 @@ proxy_ready(void)
 	if (px.on && mine->pid == 0 && proxy_fork() == -1)
 		px.on = false;
 	proxy_unlock();
+}
+
+/*
+ * Have this thread ask a proxy of its own, of a number from 1 on, which no
+ * other thread has, until proxy_leave.  Nothing is stopped meanwhile.
+ */
+void
+proxy_enter(size_t lane)
+{
+	mine = &lanes[lane];
+	proxy_lock();
+	if (px.on && mine->pid == 0)
+		(void)proxy_fork();
+	proxy_unlock();
+}
+
+void
+proxy_leave(void)
+{
+	proxy_lock();
+	proxy_abandon();
+	proxy_unlock();
+	mine = lanes;
 }
 
 /*
