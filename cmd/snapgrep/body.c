@@ -378,6 +378,9 @@ plan_make(struct plan *p, struct snap *s, const struct chosen *c,
 	return 0;
 }
 
+/*
+ * Free what p has.
+ */
 void
 plan_free(struct plan *p)
 {

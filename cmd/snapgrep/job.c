@@ -333,6 +333,9 @@ nomem:
 	return NULL;
 }
 
+/*
+ * End the threads of s, or of NULL, and free it.
+ */
 void
 search_free(struct search *s)
 {

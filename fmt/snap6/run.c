@@ -33,7 +33,8 @@ get_num(struct cursor *c, uint64_t *num)
 }
 
 /*
- * Take the next number, which is told by its difference from another.
+ * Take the next number of c into *num, which is told by its difference from
+ * another, from.  Return 0, or -1 with errstr.
  */
 int
 get_diff(struct cursor *c, uint64_t from, uint64_t *num)

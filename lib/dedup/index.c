@@ -100,6 +100,9 @@ shard_free(struct shard *sh)
 	*sh = (struct shard){ 0 };
 }
 
+/*
+ * Free the memory of ix, which is all zero then.
+ */
 void
 index_free(struct index *ix)
 {

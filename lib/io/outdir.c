@@ -110,8 +110,9 @@ outdir_begin(const char *path, bool force)
 }
 
 /*
- * The same, of which the file named last is removed at once: without it nobody
- * takes the directory for whole.  It will be readable by its owner alone.
+ * Do the same with path and force, and remove the file named last at once:
+ * without it nobody takes the directory for whole.  It will be readable by its
+ * owner alone.  Return it, or NULL with errstr.
  */
 struct outdir *
 outdir_open(const char *path, const char *last, bool force)
