@@ -2,9 +2,10 @@
  * The making of clones (clone.c).
  *
  * Most of the time that fork(2) takes is the kernel's, in the process that is
- * cloned; so some are made to clone themselves at once.  What clones lack is
- * kept when none of those has anything of ours in its memory any more: another
- * may share a part of it.
+ * cloned, and each step takes a moment until the process has made it; so many
+ * are cloned at once, step by step: none is waited for but by the others' step.
+ * What clones lack is kept when none of those has anything of ours in its
+ * memory any more: another may share a part of it.
  */
 #include "cloning.h"
 #include "linux/inject/inject.h"
@@ -21,14 +22,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	EACH = 2,		/* processes for a processor */
-	MOST = 32
-};
+enum { MOST = 32 };		/* processes that are cloned at once */
 
 struct cloning {		/* a process that clones itself */
 	struct lproc	*proc;	/* borrowed */
 	struct inject	*in;	/* owned */
+	bool		 failed;
 };
 
 struct making {
@@ -36,7 +35,6 @@ struct making {
 	struct snap	*snap;
 	struct cloning	 v[MOST]; /* those of now */
 	size_t		 n;
-	size_t		 most;
 	struct family	*family; /* owned */
 	struct lproc	*failed; /* the first that could not, or NULL */
 	char		 why[256];
@@ -227,7 +225,7 @@ clone_begin(struct making *m, struct lproc *p)
 	errno = 0;
 	if ((rc = clone_ready(p)) != 1)
 		return rc;
-	if (m->n == m->most || clone_shares(m, p))
+	if (m->n == MOST || clone_shares(m, p))
 		return 1;
 	vma = &TAILQ_FIRST(&p->threads)->task->vma;
 	if (clone_harmless(l, p, vma) == -1)
@@ -243,29 +241,81 @@ clone_begin(struct making *m, struct lproc *p)
 }
 
 /*
- * Wait until the process of c has cloned itself, and have it as it was.  Return
- * 0, or -1 as clone_begin.
+ * The steps of a process that clones itself, and of its clone: clones_finish.
+ * Return 0; -1 with errstr, and errno as clone_begin.
  */
 static int
-clone_finish(const struct live *l, struct cloning *c)
+step_start(const struct live *l, struct cloning *c)
+{
+	(void)l;
+	return inject_clonestart(c->in);
+}
+
+static int
+step_clone(const struct live *l, struct cloning *c)
 {
 	struct lproc *p = c->proc;
-	pid_t inner;
 	int rc;
 
-	errno = 0;
-	rc = inject_clone(c->in, &p->clone, &inner);
+	rc = inject_clone(c->in, &p->clone);
 	/* of what it is not told now, it has to look for */
 	if (p->clone != 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
 		rc = -1;
-	/* who runs again may end, or run another program, and closes files */
-	if (rc == 0 && ((p->calls = inject_entrust(c->in, p->clone)) == NULL ||
-	    inject_shed(p->calls) == -1))
+	return rc;
+}
+
+/*
+ * The clone begins to have no descriptors: who runs again may end, or run
+ * another program, and closes files.
+ */
+static int
+step_entrust(const struct live *l, struct cloning *c)
+{
+	struct lproc *p = c->proc;
+	const pid_t told = p->clone;
+	int rc;
+
+	rc = inject_cloned(c->in, &p->clone);
+	if (p->clone != told &&
+	    guard_tell(l->guard, p->pid, p->clone) == -1)
 		rc = -1;
-	p->whole = rc == 0 && clone_iswhole(p);
-	if (inject_end(c->in, rc) == -1)
+	if (rc == -1 || (p->calls = inject_entrust(c->in, p->clone)) == NULL ||
+	    inject_shedding(p->calls) == -1)
 		return -1;
-	clone_expendable(p->clone);
+	inject_ending(c->in);
+	return 0;
+}
+
+static int
+step_shed(const struct live *l, struct cloning *c)
+{
+	(void)l;
+	return inject_shedstart(c->proc->calls);
+}
+
+/*
+ * The process is as it was.
+ */
+static int
+step_end(const struct live *l, struct cloning *c)
+{
+	struct inject *in = c->in;
+
+	(void)l;
+	c->in = NULL;
+	return inject_end(in, 0);
+}
+
+static int
+step_settle(const struct live *l, struct cloning *c)
+{
+	(void)l;
+	if (inject_shed(c->proc->calls) == -1) {
+		errno = 0;	/* it is the clone that has died */
+		return -1;
+	}
+	c->proc->whole = clone_iswhole(c->proc);
+	clone_expendable(c->proc->clone);
 	return 0;
 }
 
@@ -310,23 +360,47 @@ clone_failed(struct making *m, struct lproc *p)
 }
 
 /*
+ * Have all clones that were begun make a step: those that did not fail so far.
+ */
+static void
+clones_step(struct making *m, int (*step)(const struct live *,
+    struct cloning *))
+{
+	struct cloning *c;
+	int e;
+
+	for (c = m->v; c < m->v + m->n; c++) {
+		errno = 0;
+		if (c->failed || step(m->live, c) == 0)
+			continue;
+		c->failed = true;
+		e = errno;
+		if (c->in != NULL) {
+			(void)inject_end(c->in, -1);
+			e = errno;
+		}
+		c->in = NULL;
+		errno = e;
+		clone_failed(m, c->proc);
+	}
+}
+
+/*
  * Finish all clones that were begun.
  */
 static void
 clones_finish(struct making *m)
 {
-	struct cloning *c;
-	size_t i, n;
+	static int (*const step[])(const struct live *, struct cloning *) = {
+		step_start, step_clone, step_entrust, step_shed, step_end,
+		step_settle
+	};
+	size_t i;
 
-	for (i = n = 0; i < m->n; i++) {
-		c = &m->v[i];
-		if (clone_finish(m->live, c) == -1)
-			clone_failed(m, c->proc);
-		else
-			m->v[n++] = *c;
-	}
-	for (i = 0; i < n && m->failed == NULL; i++)
-		if (clone_keep(m, &m->v[i]) == -1)
+	for (i = 0; i < sizeof step / sizeof *step; i++)
+		clones_step(m, step[i]);
+	for (i = 0; i < m->n && m->failed == NULL; i++)
+		if (!m->v[i].failed && clone_keep(m, &m->v[i]) == -1)
 			clone_failed(m, m->v[i].proc);
 	m->n = 0;
 }
@@ -385,9 +459,6 @@ clones_make(struct live *l, struct snap *s)
 	struct making m = { .live = l, .snap = s };
 	sigset_t all, old;
 
-	m.most = (size_t)processors_count() * EACH;
-	if (m.most > MOST)
-		m.most = MOST;
 	(void)step_begin(&l->steps, STEP_CLONE);
 	l->monitor = has_monitor(l);
 	/* inject_end puts back what inject_begin has found */

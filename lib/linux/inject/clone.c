@@ -51,6 +51,7 @@ clone_enter(struct inject *c, const struct inject *in, pid_t pid)
 	c->map = 0;
 	c->len = 0;
 	c->entered = false;
+	c->halting = false;
 	c->told = false;	/* in tells that itself */
 	c->kept = (struct kept){ 0 };
 	c->again = (struct again){ 0 };
@@ -61,90 +62,134 @@ clone_enter(struct inject *c, const struct inject *in, pid_t pid)
 }
 
 /*
- * A thread that was cloned: it dies when we do, and stays stopped.  Until that
- * is so, what it finds on the stack leads it to its exit; then it gets back
- * there what was on the dead part.
+ * The clone pid: it dies when we do, and stays stopped.  Until that is so, what
+ * it finds on the stack leads it to its exit; then it gets back there what was
+ * on the dead part.
  */
 static int
-clone_keep(struct inject *in, pid_t *pid)
+clone_keep(struct inject *in, pid_t pid)
 {
-	unsigned long child;
-
-	if (ptrace(PTRACE_GETEVENTMSG, in->tid, NULL, &child) == -1)
-		return inject_refused(in, "its clone");
-	*pid = (pid_t)child;
-	if (inject_wait(in, *pid, CALL_MS) <= 0 ||
-	    ptrace(PTRACE_SETOPTIONS, *pid, NULL,
+	if (inject_wait(in, pid, CALL_MS) <= 0 ||
+	    ptrace(PTRACE_SETOPTIONS, pid, NULL,
 	    (void *)(in->options | PTRACE_O_EXITKILL)) == -1)
 		return errstr_set("process %d: its clone did not live",
 		    in->pid);
-	return inject_put(*pid, in->was, in->len, in->dead);
+	return inject_put(pid, in->was, in->len, in->dead);
 }
 
 /*
- * Have the process of in begin to make a clone, which goes on by itself:
- * inject_clone waits for that.  Return 0, or -1 with errstr.
+ * Set arg to what the call takes that makes a clone, and write to stack, of
+ * isa.stage bytes, what that will find there.
+ */
+static void
+clone_args(const struct inject *in, uint8_t *stack, uint64_t arg[6])
+{
+	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
+	    .regs = &in->regs };
+
+	memset(arg, 0, 6 * sizeof *arg);
+	arg[0] = CLONE_FLAGS;
+	arg[1] = frame_exit(stack, inject_scratch(in), &w);
+}
+
+/*
+ * Have the process make a clone, in four steps, each of which waits until the
+ * one before is done: this one, inject_clonestart, inject_clone and
+ * inject_cloned.  Other processes may be at theirs meanwhile.  Return 0, or -1
+ * with errstr.
  */
 int
 inject_cloning(struct inject *in)
 {
-	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
-	    .regs = &in->regs };
-	uint64_t arg[6] = { CLONE_FLAGS };
+	uint64_t arg[6];
 	uint8_t stack[STAGE_MOST];
 
-	arg[1] = frame_exit(stack, inject_scratch(in), &w);
+	clone_args(in, stack, arg);
 	if (inject_trust(in) == -1 ||
-	    inject_write(in, stack, isa.stage) == -1 ||
-	    inject_enter(in, SYS_clone, arg, PTRACE_O_TRACECLONE) == -1)
+	    inject_write(in, stack, isa.stage) == -1)
+		return -1;
+	return inject_begincall(in, SYS_clone, arg);
+}
+
+/*
+ * Let it begin to copy itself.  Return 0, or -1 with errstr.
+ */
+int
+inject_clonestart(struct inject *in)
+{
+	uint64_t arg[6];
+	uint8_t stack[STAGE_MOST];
+
+	clone_args(in, stack, arg);
+	if (inject_enter(in, SYS_clone, arg, PTRACE_O_TRACECLONE) == -1)
 		return -1;
 	return inject_go(in, 0);
 }
 
 /*
- * Wait until the process has made a clone: *ret is what the call returned.
- * Return 0 if there is one, which stands still as it is to; -1 if not.
+ * Wait until there is a clone, and set *pid to its number; or, where there will
+ * be none, leave that as it is.  Return 0, or -1 with errstr.
  */
-static int
-clone_await(struct inject *in, pid_t *pid, int64_t *ret)
+int
+inject_clone(struct inject *in, pid_t *pid)
 {
-	int kept, rc;
+	unsigned long child;
+	int rc;
 
-	kept = -1;
 	if ((rc = inject_step(in, PTRACE_EVENT_CLONE, CALL_MS)) == -1)
 		return -1;
-	if (rc == 1)
-		kept = clone_keep(in, pid);
-	if ((rc == 1 ? inject_leave(in) : inject_options(in, 0)) == -1 ||
+	in->makes = rc == 1;
+	if (!in->makes)
+		return 0;
+	if (ptrace(PTRACE_GETEVENTMSG, in->tid, NULL, &child) == -1)
+		return inject_refused(in, "its clone");
+	*pid = (pid_t)child;
+	return inject_go(in, 0);
+}
+
+/*
+ * Wait until the process has left the call that inject_clone waited for: *ret
+ * is what that returned.  Return 0 if there is a clone, which stands still as
+ * it is to; -1 if not.
+ */
+static int
+clone_await(struct inject *in, pid_t pid, int64_t *ret)
+{
+	const bool made = in->makes;
+	int kept;
+
+	in->makes = false;
+	kept = made ? clone_keep(in, pid) : -1;
+	if ((made ? inject_leave(in) : inject_options(in, 0)) == -1 ||
 	    inject_result(in, ret) == -1)
 		return -1;
 	return kept;
 }
 
 /*
- * Make a clone of the process of in, or wait for the one that it makes: a child
- * that has a copy (copy-on-write) of its memory, shares its descriptors
- * (inject_shed), and is never to run.  It is traced by us, stopped, killed by
- * the kernel when we die, and without a signal for its parent: only wait(2)
- * with __WALL or __WCLONE finds it.  *pid is its number (0: it may still come;
- * -1: there is none), *inner that which the process knows.  Return 0, or -1
- * with errstr.
+ * Wait until the process has made a clone: a child that has a copy
+ * (copy-on-write) of its memory, shares its descriptors (inject_shed), and is
+ * never to run.  It is traced by us, stopped, killed by the kernel when we die,
+ * and without a signal for its parent: only wait(2) with __WALL or __WCLONE
+ * finds it.  *pid is its number (0: it may still come; -1: there is none).
+ * Return 0, or -1 with errstr.
  */
 int
-inject_clone(struct inject *in, pid_t *pid, pid_t *inner)
+inject_cloned(struct inject *in, pid_t *pid)
 {
 	int64_t ret;
 	int kept, tries;
 
+	ret = 0;
+	kept = clone_await(in, *pid, &ret);
 	/* a signal that stops it comes first: -ERESTARTNOINTR */
-	tries = 0;
-	do {
+	for (tries = 0; ret == -ERESTARTNOINTR && tries < 10; tries++) {
 		ret = 0;
-		kept = -1;
-		if (in->going || inject_cloning(in) == 0)
-			kept = clone_await(in, pid, &ret);
-	} while (ret == -ERESTARTNOINTR && ++tries < 10);
-	*inner = (pid_t)ret;
+		kept = inject_cloning(in) == -1 ||
+		    inject_clonestart(in) == -1 ||
+		    inject_clone(in, pid) == -1 ? -1 :
+		    clone_await(in, *pid, &ret);
+	}
 	if (ret < 0) {
 		*pid = -1;
 		return errstr_set("clone: %s", strerror((int)-ret));
@@ -172,21 +217,41 @@ inject_entrust(const struct inject *in, pid_t clone)
 	return NULL;
 }
 
+static const uint64_t shed_args[6] = { 0, UINT32_MAX, CLOSE_RANGE_UNSHARE };
+
 /*
- * Let clone c, which shares the descriptors of its process, have none: what the
- * process closes is closed all the same, but not what it has when it ends, or
- * runs another program.  Where there is no such call (before Linux 5.9) the
- * clone goes on sharing them.  Return 0; -1 with errstr where the clone cannot
- * be made to, nor asked anything then.
+ * Let the clone, which shares the descriptors of its process, have none: what
+ * the process closes is closed all the same, but not what it has when it ends,
+ * or runs another program.  Where there is no such call (before Linux 5.9) the
+ * clone goes on sharing them.  That takes three steps, as to make a clone does:
+ * this one, inject_shedstart and inject_shed.  Return 0; -1 with errstr where
+ * the clone cannot be made to, nor asked anything then.
+ */
+int
+inject_shedding(struct inject *c)
+{
+	c->until = now_ms() + ALL_MS;
+	return inject_begincall(c, SYS_close_range, shed_args);
+}
+
+/*
+ * Let it begin to.  Return as inject_shedding.
+ */
+int
+inject_shedstart(struct inject *c)
+{
+	if (inject_enter(c, SYS_close_range, shed_args, 0) == -1)
+		return -1;
+	return inject_go(c, 0);
+}
+
+/*
+ * Wait until it has none.  Return as inject_shedding.
  */
 int
 inject_shed(struct inject *c)
 {
-	const uint64_t arg[6] = { 0, UINT32_MAX, CLOSE_RANGE_UNSHARE };
-
-	c->until = now_ms() + ALL_MS;
-	return inject_enter(c, SYS_close_range, arg, 0) == -1 ? -1 :
-	    inject_leave(c);
+	return inject_leave(c);
 }
 
 /*

@@ -295,6 +295,18 @@ inject_restore(struct inject *in)
 }
 
 /*
+ * Begin to have the process as it was, if it needs only to stop for that:
+ * inject_end waits for it.
+ */
+void
+inject_ending(struct inject *in)
+{
+	if (in->entered && !in->gone && !in->lost && !in->odd &&
+	    in->map == 0 && in->again.code == 0)
+		inject_halting(in);
+}
+
+/*
  * Have the process of in as it was; rc is 0, or -1 if what was asked of it
  * failed.  Return as inject_end.
  */

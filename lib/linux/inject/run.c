@@ -22,6 +22,18 @@ inject_enter(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)
 }
 
 /*
+ * Let the thread go to where it begins a system call, without waiting until it
+ * is there: inject_enter or inject_start does, with the same number and
+ * arguments.  Return 0, or -1 with errstr.
+ */
+int
+inject_begincall(struct inject *in, long nr, const uint64_t arg[6])
+{
+	return repeat_learn(in) == -1 || inject_load(in, nr, arg) == -1 ? -1 :
+	    inject_go(in, 0);
+}
+
+/*
  * Set *ret to what the system call that the thread of in has come to the end of
  * returned.  Return 0, or -1 with errstr.
  */

@@ -46,6 +46,9 @@ struct inject {
 					   what leads it back is there */
 	bool		 entered;	/* the thread is not as it was */
 	bool		 going;		/* it runs to the next edge of a call */
+	bool		 halting;	/* or, instead, is to stop for good */
+	bool		 makes;		/* a clone was made, and it is to leave
+					   the call that made it */
 	bool		 gone;		/* the process is */
 	bool		 lost;		/* the thread could not be put back: it
 					   goes its way back by itself */
@@ -95,6 +98,7 @@ int		 inject_wait(struct inject *in, pid_t tid, uint64_t ms);
 
 /* step.c */
 int		 inject_halt(struct inject *in);
+void		 inject_halting(struct inject *in);
 int		 inject_leave(struct inject *in);
 int		 inject_load(struct inject *in, long nr, const uint64_t arg[6]);
 int		 inject_options(struct inject *in, uintptr_t more);
@@ -108,6 +112,8 @@ int		 repeat_learn(struct inject *in);
 int		 repeat_restore(struct inject *in);
 
 /* run.c */
+int		 inject_begincall(struct inject *in, long nr,
+		    const uint64_t arg[6]);
 int		 inject_enter(struct inject *in, long nr, const uint64_t arg[6],
 		    uintptr_t with);
 int		 inject_result(struct inject *in, int64_t *ret);

@@ -223,6 +223,17 @@ inject_step(struct inject *in, int event, uint64_t ms)
 }
 
 /*
+ * Begin to stop the thread: inject_halt waits for that.  Where it cannot be
+ * begun, that tells.
+ */
+void
+inject_halting(struct inject *in)
+{
+	in->halting = ptrace(PTRACE_INTERRUPT, in->tid, NULL, NULL) == 0 &&
+	    ptrace(PTRACE_CONT, in->tid, NULL, NULL) == 0;
+}
+
+/*
  * Stop the thread of in as live_stop does, before it runs anything of its own.
  * Return 0, or -1 with errstr.
  */
@@ -232,12 +243,14 @@ inject_halt(struct inject *in)
 	const uint64_t until = now_ms() + START_MS;
 	int sig, status;
 
-	if (ptrace(PTRACE_INTERRUPT, in->tid, NULL, NULL) == -1)
+	if (!in->halting &&
+	    ptrace(PTRACE_INTERRUPT, in->tid, NULL, NULL) == -1)
 		return inject_refused(in, "to stop");
 	for (sig = 0;; sig = sig == -1 ? 0 : sig) {
-		if (ptrace(PTRACE_CONT, in->tid, NULL,
+		if (!in->halting && ptrace(PTRACE_CONT, in->tid, NULL,
 		    (void *)(uintptr_t)sig) == -1)
 			return inject_refused(in, "to stop");
+		in->halting = false;
 		if ((status = inject_await(in, until)) <= 0)
 			return status == 0 ? inject_stuck(in) : -1;
 		if (status >> 16 == PTRACE_EVENT_STOP) {
@@ -325,14 +338,16 @@ inject_astray(struct inject *in, const struct __ptrace_syscall_info *si)
  * Let the thread of in begin system call nr with arguments arg, up to its
  * entry, with the options of ptrace(2) in with, until it leaves it.  Return 0;
  * or -1 with errstr, also for one that is not what was loaded, which is not
- * made.
+ * made.  A thread that is on its way to one
+ * (inject_begincall) has it loaded.
  */
 int
 inject_start(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)
 {
 	struct __ptrace_syscall_info si;
 
-	if (inject_load(in, nr, arg) == -1 || inject_reach(in, &si) == -1)
+	if ((!in->going && inject_load(in, nr, arg) == -1) ||
+	    inject_reach(in, &si) == -1)
 		return -1;
 	if (!inject_isours(in, &si, nr, arg))
 		return inject_astray(in, &si);
