@@ -1,9 +1,11 @@
 /*
- * The thread that works while processes stand still goes before all others of
- * the machine, where it may (CAP_SYS_NICE, or RLIMIT_RTPRIO): how long they
+ * The thread that works while processes stand still, those that it starts, and
+ * the proxy that it waits for, go before all others of the machine, where they
+ * may (CAP_SYS_NICE, or RLIMIT_RTPRIO): how long they
  * stand is not to depend on what else runs there.  On a machine with ten times
  * more to do than processors it would wait for its turn for seconds.
  */
+#include "linux/proxy/proxy.h"
 #include "live.h"
 
 #include <sched.h>
@@ -29,6 +31,8 @@ live_hurry(struct live *l)
 	if ((h->policy & ~SCHED_RESET_ON_FORK) != SCHED_OTHER ||
 	    sched_setscheduler(h->tid, SCHED_RR, &first) == -1)
 		h->tid = 0;
+	else
+		proxy_hurry(true);
 }
 
 /*
@@ -40,7 +44,9 @@ live_unhurry(struct live *l)
 	const struct sched_param none = { 0 };
 	struct hurry *h = &l->hurry;
 
-	if (h->tid != 0)
-		(void)sched_setscheduler(h->tid, h->policy, &none);
+	if (h->tid == 0)
+		return;
+	(void)sched_setscheduler(h->tid, h->policy, &none);
+	proxy_hurry(false);
 	h->tid = 0;
 }

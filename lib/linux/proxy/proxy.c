@@ -21,6 +21,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -111,6 +112,23 @@ proxy_hold(bool held)
 {
 	proxy_lock();
 	px.held = held;
+	proxy_unlock();
+}
+
+/*
+ * Let the proxy go before others with first, else as others do, where we may:
+ * who waits for it does (linux/hurry.c).
+ */
+void
+proxy_hurry(bool first)
+{
+	const int policy = first ? SCHED_RR : SCHED_OTHER;
+	const struct sched_param sp = {
+	    .sched_priority = sched_get_priority_min(policy) };
+
+	proxy_lock();
+	if (mine->pid != 0)
+		(void)sched_setscheduler(mine->pid, policy, &sp);
 	proxy_unlock();
 }
 

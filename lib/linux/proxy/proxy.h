@@ -79,6 +79,7 @@ enum { PROXY_LANES = 8 };	/* proxies at once */
 void		 proxy_allow(unsigned int seconds);
 bool		 proxy_ison(void);
 void		 proxy_hold(bool held);
+void		 proxy_hurry(bool first);
 void		 proxy_ready(void);
 void		 proxy_forked(void);
 void		 proxy_end(void);
