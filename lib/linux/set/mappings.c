@@ -158,6 +158,23 @@ vmas_now(struct lproc *p)
 }
 
 /*
+ * Read maps of process p, which is stopped, for mappings_read, and see whether
+ * that is as it was.  Any thread may.
+ */
+void
+mappings_peek(struct lproc *p)
+{
+	struct bytes now;
+
+	(void)proc_read(p->mmtid, 0, "maps", &now);
+	p->mapped = now.data != NULL && now.len == p->maps.len &&
+	    memcmp(now.data, p->maps.data, now.len) == 0;
+	bytes_drop(&p->maps);
+	p->maps = now;
+	p->mapsread = true;
+}
+
+/*
  * Read the mappings of process p, which is stopped, unless that was done: maps
  * and smaps, the latter perhaps to be refitted (mappings_smaps), and vma.
  * Return 0; -1 with errstr, and errno where they cannot be read.
@@ -165,16 +182,11 @@ vmas_now(struct lproc *p)
 int
 mappings_read(struct lproc *p)
 {
-	struct bytes now;
 	int rc;
 
-	if (p->mapped)
-		return 0;
-	(void)proc_read(p->mmtid, 0, "maps", &now);
-	p->mapped = now.data != NULL && now.len == p->maps.len &&
-	    memcmp(now.data, p->maps.data, now.len) == 0;
-	bytes_drop(&p->maps);
-	p->maps = now;
+	if (!p->mapped && !p->mapsread)
+		mappings_peek(p);
+	p->mapsread = false;
 	if (p->mapped)
 		return 0;
 	if ((rc = smaps_keep(p)) == 0) {

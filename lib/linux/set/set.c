@@ -131,17 +131,26 @@ lproc_leave(struct live *l, struct lproc *p)
 }
 
 /*
+ * Free n open files.
+ */
+void
+opens_free(struct openfile *open, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		free(open[i].path);
+	free(open);
+}
+
+/*
  * Free what task t owns, and make it empty.
  */
 void
 task_free(struct task *t)
 {
-	size_t i;
-
-	for (i = 0; i < t->nopen; i++)
-		free(t->open[i].path);
+	opens_free(t->open, t->nopen);
 	vmas_free(&t->vma);
-	free(t->open);
 	free(t->cwd);
 	data_free(t->maps.data);
 	data_free(t->smaps.data);
@@ -216,7 +225,11 @@ lprocs_free(struct live *l)
 		free(p->lack);
 		free(p->limit);
 		free(p->cgroup.data);
+		filelist_free(&p->files);
+		filelist_free(&p->links);
 		filelist_free(&p->fds);
+		opens_free(p->open, p->nopen);
+		free(p->unopened);
 		filelist_free(&p->pattern);
 		filelist_free(&p->toldlike);
 		free(p);

@@ -39,6 +39,15 @@ struct ran {			/* a thread, on processors */
 	uint64_t	 times;	/* that it came onto one */
 };
 
+struct outside {		/* what any thread may ask of another one */
+	int		 policy; /* sched(7); -1: not told */
+	int		 priority;
+	int		 nice;
+	bool		 robust; /* the next two are told */
+	void		*head;	/* get_robust_list(2) */
+	size_t		 len;
+};
+
 enum heldfile {			/* files that are open before the stop */
 	HELD_SCHEDSTAT,
 	HELD_COMM,
@@ -79,7 +88,10 @@ struct lthread {
 	bool		 spared;	/* the same of the only thread of one:
 					   told holds of the process, too */
 	char		 comm[16];	/* its name in the stop, */
-	bool		 named;		/* if it could be read */
+	bool		 named;		/* if it could be read; */
+	int		 unnamed;	/* else why not: errno */
+	struct outside	 outside;	/* in the stop */
+	bool		 peeked;	/* these were read: take/peek.c */
 	bool		 later;		/* it stayed, and nothing more is of
 					   the stop: gathered when taken */
 	struct task	*task;		/* owned; what was gathered, or NULL */
@@ -156,7 +168,14 @@ struct lproc {
 	bool		 gathered; /* so are its threads, */
 	uint64_t	 when;	/* then, in ms of now_ms */
 	struct alike	 alike;	/* in the stop, of its first thread */
-	struct filelist	 fds;	/* what the record will have of these */
+	bool		 peeked; /* in the stop, these were read: */
+	struct filelist	 files;	/* some of the record, */
+	struct filelist	 links;	/* likewise, */
+	struct filelist	 fds;	/* what it will have of descriptors, */
+	struct openfile	*open;	/* owned; and they, */
+	size_t		 nopen;
+	char		*unopened; /* owned; and why they are not all, or
+				      NULL */
 	struct whence	 root;	/* its root directory, in the stop */
 	const struct bytes *mounts; /* borrowed; mountinfo then, or NULL */
 	unsigned int	 dumped; /* its coredump_filter: core(5) */
@@ -165,7 +184,8 @@ struct lproc {
 	struct bytes	 smaps;	/* owned, as these: mappings.c */
 	struct bytes	 maps;
 	struct vmas	 vma;	/* what these tell, until a task has it */
-	bool		 mapped; /* they are those of the stop */
+	bool		 mapsread; /* maps is that of the stop, */
+	bool		 mapped; /* and they all are */
 	bool		 refit;	/* but smaps, which is to be refitted */
 	pid_t		 clone;	/* of its memory, by us; 0: none */
 	pid_t		 origin; /* mmtid without the clone */
@@ -260,6 +280,7 @@ void		 lproc_leave(struct live *l, struct lproc *p);
 void		 lproc_refuse(struct live *l, struct lproc *p);
 void		 lprocs_free(struct live *l);
 void		 task_free(struct task *t);
+void		 opens_free(struct openfile *open, size_t n);
 void		 thread_letgo(struct lthread *t);
 void		 thread_ungather(struct lthread *t);
 void		 threads_free(struct lproc *p);
@@ -276,6 +297,7 @@ bool		 coredump_note(const struct coredump *c, struct dumpthread *d,
 void		 mappings_free(struct lproc *p);
 void		 mappings_look(struct live *l, struct lproc *p);
 int		 mappings_readrunning(struct lproc *p);
+void		 mappings_peek(struct lproc *p);
 int		 mappings_read(struct lproc *p);
 int		 mappings_smaps(const struct lproc *p, const struct bytes *maps,
 		    struct bytes *smaps);

@@ -90,6 +90,7 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 	int rc;
 
 	lp->gathered = true;
+	proc_peek(lp);
 	lp->when = now_ms();
 	before = step_begin(&l->steps, STEP_RECORD);
 	rc = 0;
@@ -97,7 +98,11 @@ proc_gather(struct live *l, struct snap *s, struct lproc *lp)
 		if (rc == -1 || lp->skip || (th->tid != lp->pid &&
 		    th->hold == HOLD_GONE))
 			continue;
-		thread_name(lp, th);
+		peek_thread(lp, th);
+		if (!th->named) {
+			errno = th->unnamed;
+			filelist_lose(&th->seen, "comm");
+		}
 		th->later = th->stayed;
 		if (!th->later)
 			rc = thread_gather(l, s, lp, th);

@@ -157,27 +157,42 @@ thread_rseq(const struct lthread *t, struct filelist *to)
 }
 
 /*
- * Record in to what of thread t, which stands still, can be told from outside:
- * what others may change at any time, and what it alone does, by
- * set_robust_list(2) and, if it is stopped by us, rseq(2).
+ * Look from outside at thread t, which stands still: at what others may change
+ * at any time, and at what it alone does, by set_robust_list(2).  Any thread
+ * may.
+ */
+void
+outside_look(struct lthread *t)
+{
+	struct outside *o = &t->outside;
+	struct sched_param sp = { 0 };
+
+	o->policy = sched_getscheduler(t->tid);
+	if (o->policy != -1 && sched_getparam(t->tid, &sp) == -1)
+		o->policy = -1;
+	o->priority = sp.sched_priority;
+	errno = 0;
+	if (o->policy != -1)
+		o->nice = getpriority(PRIO_PROCESS, (id_t)t->tid);
+	o->robust = syscall(SYS_get_robust_list, t->tid, &o->head,
+	    &o->len) == 0;
+}
+
+/*
+ * Record in to what was seen of thread t, which stands still, from outside, and
+ * its rseq(2) if it is stopped by us.
  */
 void
 thread_outside(const struct lthread *t, struct filelist *to)
 {
-	struct sched_param sp = { 0 };
-	size_t len;
-	void *head;
-	int policy;
+	const struct outside *o = &t->outside;
 
-	policy = sched_getscheduler(t->tid);
-	errno = 0;
-	if (policy != -1 && sched_getparam(t->tid, &sp) == 0)
-		filelist_text(to, "scheduling", "%d %d %d\n", policy,
-		    sp.sched_priority, getpriority(PRIO_PROCESS,
-		    (id_t)t->tid));
-	if (syscall(SYS_get_robust_list, t->tid, &head, &len) == 0)
+	if (o->policy != -1)
+		filelist_text(to, "scheduling", "%d %d %d\n", o->policy,
+		    o->priority, o->nice);
+	if (o->robust)
 		filelist_text(to, "robust_list", "%jx %zu\n",
-		    (uintmax_t)(uintptr_t)head, len);
+		    (uintmax_t)(uintptr_t)o->head, o->len);
 	if (t->hold == HOLD_STOPPED)
 		thread_rseq(t, to);
 }

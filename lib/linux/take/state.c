@@ -93,11 +93,11 @@ others_asked(const struct lproc *p, const struct lthread *leader)
 
 /*
  * Ask all threads of process p, the one that leads it for the process too;
- * with memory, also what a clone could be asked.  Return 0, or -1 with errstr;
- * errno is ESRCH then if p has died.
+ * without clones, also what a clone could be asked.  Return 0, or -1 with
+ * errstr; errno is ESRCH then if p has died.
  */
 static int
-ask_all(struct lproc *p, struct lthread *leader, bool memory)
+ask_all(struct live *l, struct lproc *p, struct lthread *leader)
 {
 	struct asking a;
 	struct lthread *t;
@@ -113,7 +113,7 @@ ask_all(struct lproc *p, struct lthread *leader, bool memory)
 	    others_asked(p, leader), &p->vma)) == NULL)
 		return -1;
 	rc = ask_process(&a, p->pid);
-	if (rc == 0 && memory)
+	if (rc == 0 && !l->opts.clone)
 		rc = ask_memory(&a);
 	TAILQ_FOREACH(t, &p->threads, entry) {
 		if (rc == -1 || t->stayed || (rc = thread_runs(p, t)) != 1)
@@ -144,19 +144,37 @@ observe(struct live *l, struct lproc *p, struct lthread *leader,
 }
 
 /*
- * Add to what was seen of thread t, which is stopped, what can be told without
- * its help; what it was asked before is dropped if that does not hold.
+ * Read what ptrace(2) tells of all threads of process p that are stopped.
  */
 static void
-thread_seen(struct live *l, struct lthread *t)
+threads_traced(struct live *l, struct lproc *p)
+{
+	struct lthread *t, *first;
+
+	first = NULL;
+	TAILQ_FOREACH(t, &p->threads, entry) {
+		if (t->hold != HOLD_STOPPED)
+			continue;
+		filters_record(l, t->tid, &t->seen);
+		if (!t->strayed)
+			regs_more(t, &t->seen);
+		regs_record(t, first);
+		if (first == NULL)
+			first = t;
+	}
+}
+
+/*
+ * Add to what was seen of thread t, which is stopped, what else can be told
+ * without its help; what it was asked before is dropped if that does not hold.
+ */
+static void
+thread_seen(struct lthread *t)
 {
 	apart_record(t->apart, &t->seen);
 	thread_outside(t, &t->seen);
 	if (t->hold == HOLD_DUMPED)
 		return;
-	filters_record(l, t->tid, &t->seen);
-	if (!t->strayed)
-		regs_more(t, &t->seen);
 	if (t->spared)
 		filelist_join(&t->seen, &t->told);
 	if (t->stayed || t->spared)
@@ -170,14 +188,13 @@ thread_seen(struct live *l, struct lthread *t)
  * Return true if process p has no timer of timer_create(2) now.
  */
 static bool
-proc_untimed(const struct lproc *p)
+proc_untimed(struct lproc *p)
 {
-	struct bytes b;
+	const struct file *f;
 
-	if (proc_read(p->pid, 0, "timers", &b) == -1)
-		return false;
-	free(b.data);
-	return b.len == 0;
+	proc_peek(p);
+	f = filelist_find(&p->files, "timers");
+	return f != NULL && f->len == 0;
 }
 
 /*
@@ -185,15 +202,14 @@ proc_untimed(const struct lproc *p)
  * stopped, and see of which what they told before holds still.
  */
 static void
-threads_seen(struct live *l, struct lproc *p)
+threads_seen(struct lproc *p)
 {
 	uint64_t space[NSPACES] = { 0 };
 	struct lthread *t, *first;
 	bool holds;
 
 	TAILQ_FOREACH(t, &p->threads, entry)
-		t->stayed = t->hold == HOLD_STOPPED && p->mmtid == p->pid &&
-		    thread_stayed(p, t);
+		peek_thread(p, t);
 	first = TAILQ_FIRST(&p->threads);
 	if (p->mmtid != 0 && TAILQ_NEXT(first, entry) != NULL)
 		spaces_read(p, p->mmtid, space);
@@ -202,18 +218,12 @@ threads_seen(struct live *l, struct lproc *p)
 	    TAILQ_NEXT(first, entry) == NULL && proc_untimed(p);
 	first->stayed &= first->tid != p->pid;
 	holds = apart_holds(p, space);
-	first = NULL;
 	TAILQ_FOREACH(t, &p->threads, entry) {
 		if (t->hold != HOLD_STOPPED && t->hold != HOLD_DUMPED)
 			continue;
 		if (!t->stayed || !holds)
 			t->apart = thread_apart(p, t, p->mmtid, space);
-		thread_seen(l, t);
-		if (t->hold == HOLD_DUMPED)
-			continue;
-		regs_record(t, first);
-		if (first == NULL)
-			first = t;
+		thread_seen(t);
 	}
 	threads_close(p);
 }
@@ -228,7 +238,7 @@ proc_state_read(struct live *l, struct lproc *p)
 
 	if ((leader = TAILQ_FIRST(&p->threads)) == NULL)
 		return;
-	threads_seen(l, p);
+	threads_seen(p);
 	if (p->skip || p->mmtid == 0 || leader->tid != p->pid)
 		return;
 	add_clocks(&leader->seen, p->pid);
@@ -238,7 +248,7 @@ proc_state_read(struct live *l, struct lproc *p)
 		filelist_text(&leader->seen, "observed", "it dumps core\n");
 	else if (leader->spared)
 		return;
-	else if (ask_all(p, leader, !l->opts.clone) == 0)
+	else if (ask_all(l, p, leader) == 0)
 		return;
 	else if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
 		observe(l, p, leader, &leader->seen);
@@ -254,8 +264,13 @@ proc_state_read(struct live *l, struct lproc *p)
 void
 state_read(struct live *l)
 {
+	struct peeks *k;
 	struct lproc *p;
 
+	k = peeks_begin(l);
+	TAILQ_FOREACH(p, &l->procs, entry)
+		threads_traced(l, p);
+	peeks_end(k);
 	TAILQ_FOREACH(p, &l->procs, entry)
 		proc_state_read(l, p);
 }

@@ -14,7 +14,13 @@ unsigned int	 thread_apart(struct lproc *p, const struct lthread *t,
 		    pid_t with, const uint64_t space[NSPACES]);
 bool		 apart_holds(struct lproc *p, const uint64_t space[NSPACES]);
 void		 apart_record(unsigned int set, struct filelist *to);
+void		 outside_look(struct lthread *t);
 void		 thread_outside(const struct lthread *t, struct filelist *to);
+
+/* peek.c: what is read by several threads at once */
+struct peeks	*peeks_begin(const struct live *l);
+void		 peeks_end(struct peeks *k);
+void		 peek_thread(struct lproc *p, struct lthread *t);
 
 /* perfmap.c: names of code that processes made */
 void		 perfmap_record(const struct lproc *p, const struct task *t,
@@ -23,6 +29,9 @@ void		 perfmap_record(const struct lproc *p, const struct task *t,
 /* seccomp.c: filters that threads have */
 void		 filters_record(struct live *l, pid_t tid,
 		    struct filelist *to);
+
+/* ownfiles.c: what is read of a process alone, by any thread */
+void		 proc_peek(struct lproc *p);
 
 /* task.c: what /proc gives of a stopped thread */
 int		 task_read(struct live *l, struct lproc *p, struct lthread *th,

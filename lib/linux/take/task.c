@@ -7,32 +7,18 @@
 #include "linux/stop/stop.h"
 #include "state/state.h"
 #include "taking.h"
-#include "vec.h"
-
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
- * Files that a record has of a process only.  What a clone has of its process
- * (kernel/fork.c: copy_mm, copy_signal, copy_creds, copy_namespaces) is read of
- * that.  It has no timers, is made in the namespaces for children, and has
- * another oom_score_adj from us; others may move what is at the end of a path,
- * and it into another cgroup.
+ * What a clone has of its process (kernel/fork.c: copy_mm, copy_signal,
+ * copy_creds, copy_namespaces), of files that a record has of a process only:
+ * it is read of that.  ownfiles.c has the others.
  */
-static const char *const proc_files[] = { "timers", "oom_score_adj", "cgroup" };
-static const char *const proc_links[] = {
-	"exe", "cwd", "root", "ns/mnt", "ns/pid", "ns/pid_for_children",
-	"ns/time", "ns/time_for_children"
-};
 static const char *const clone_files[] = {
 	"cmdline", "environ", "auxv", "limits", "coredump_filter", "loginuid",
 	"timerslack_ns", "uid_map", "gid_map"
@@ -42,65 +28,6 @@ static const char *const clone_links[] = {
 };
 
 #define NITEMS(v)	(sizeof(v) / sizeof *(v))
-
-struct opening {
-	struct task	*task;
-	pid_t		 tid;
-	struct filelist	*rec;	/* what the record will have of them */
-};
-
-/*
- * Take down a descriptor.  Nothing is asked of a file server, which may be
- * dead, or stopped by us.
- */
-static int
-open_read(void *arg, long fd)
-{
-	struct opening *o = arg;
-	struct task *t = o->task;
-	struct openfile *f;
-	struct fdinfo info;
-	struct statx sx;
-	struct bytes b;
-	char name[PATH_MAX];
-
-	if (VEC_ROOM(t->open, t->nopen) == -1)
-		return -1;
-	f = &t->open[t->nopen];
-	memset(f, 0, sizeof *f);
-	f->fd = (int)fd;
-	snprintf(name, sizeof name, "fd/%ld", fd);
-	if ((f->path = proc_link(o->tid, 0, name)) == NULL)
-		return proc_islost(errno) ? errstr_sys("/proc/%d/%s", o->tid,
-		    name) : 0;
-	t->nopen++;
-	filelist_copy(o->rec, name, f->path, strlen(f->path));
-	snprintf(name, sizeof name, "/proc/%d/fd/%ld", o->tid, fd);
-	if (statx(AT_FDCWD, name, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
-	    &sx) == 0) {
-		f->dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
-		f->ino = sx.stx_ino;
-		f->blksize = sx.stx_blksize;
-		f->dir = S_ISDIR(sx.stx_mode);
-	}
-	snprintf(name, sizeof name, "fdinfo/%ld", fd);
-	if (proc_read(o->tid, 0, name, &b) == 0) {
-		fdinfo_parse(&info, b.data, b.len);
-		filelist_add(o->rec, name, b.data, b.len);
-		f->pos = (uint64_t)info.pos;
-		f->flags = info.flags;
-	} else
-		filelist_lose(o->rec, name);
-	return 0;
-}
-
-static int
-open_cmp(const void *a, const void *b)
-{
-	const struct openfile *x = a, *y = b;
-
-	return x->fd < y->fd ? -1 : x->fd > y->fd;
-}
 
 /*
  * Take over the mappings of the process.
@@ -143,13 +70,13 @@ record_dumped(const struct filelist *l)
 static int
 task_readproc(struct live *l, struct lproc *p, struct task *t)
 {
-	struct opening o = { t, p->mmtid, &p->fds };
-
-	if (proc_list(p->mmtid, "fd", open_read, &o) == -1)
+	if (p->unopened != NULL)
 		live_warn(l, "process %d: some of its open files are "
-		    "missing: %s", p->pid, snap_errstr());
-	if (t->nopen > 1)
-		qsort(t->open, t->nopen, sizeof *t->open, open_cmp);
+		    "missing: %s", p->pid, p->unopened);
+	t->open = p->open;
+	t->nopen = p->nopen;
+	p->open = NULL;
+	p->nopen = 0;
 	return task_readmaps(p, t);
 }
 
@@ -320,7 +247,7 @@ record_place(struct filelist *l)
 
 /*
  * Read what thread th of process p is called, in the stop: others may change
- * it.
+ * it.  Any thread may.
  */
 void
 thread_name(struct lproc *p, struct lthread *th)
@@ -330,7 +257,7 @@ thread_name(struct lproc *p, struct lthread *th)
 
 	n = thread_read(p, th, HELD_COMM, name, sizeof name);
 	if (n <= 0) {
-		filelist_lose(&th->seen, "comm");
+		th->unnamed = n == 0 ? EIO : errno;
 		return;
 	}
 	th->named = true;
@@ -350,7 +277,6 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 {
 	const struct file *f;
 	enum step before;
-	size_t i;
 
 	if (th->tid != p->pid)
 		filelist_text(to, "thread", "%d\n", p->pid);
@@ -364,11 +290,7 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 		filelist_read(to, p->pid, th->tid, "personality");
 	if (th->tid != p->pid)
 		return;
-	if (th->spared)		/* it has none */
-		filelist_text(to, *proc_files, "%s", "");
-	for (i = th->spared; i < NITEMS(proc_files); i++)
-		filelist_read(to, p->mmtid != 0 ? p->mmtid : p->pid, 0,
-		    proc_files[i]);
+	filelist_join(to, &p->files);
 	record_parent(t, to);
 	if (p->mmtid == 0)
 		return;
@@ -379,8 +301,7 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 	t->maps.data = NULL;
 	filelist_add(to, "smaps", t->smaps.data, t->smaps.len);
 	t->smaps.data = NULL;
-	for (i = 0; i < NITEMS(proc_links); i++)
-		filelist_link(to, p->mmtid, 0, proc_links[i]);
+	filelist_join(to, &p->links);
 	if ((f = filelist_find(to, "cwd")) != NULL)
 		t->cwd = strndup((const char *)f->data, f->len);
 	mounted_see(l, p, to);

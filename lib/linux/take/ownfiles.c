@@ -1,0 +1,109 @@
+/*
+ * What is read below /proc of a process alone, in the stop: by any thread of
+ * ours (peek.c).
+ */
+#include "linux/open/open.h"
+#include "state/state.h"
+#include "taking.h"
+#include "vec.h"
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Files that a record has of a process only, and its clone has not as it has
+ * them.  That has no timers, is made in the namespaces for children, and has
+ * another oom_score_adj from us; others may move what is at the end of a path,
+ * and it into another cgroup.
+ */
+static const char *const files[] = { "timers", "oom_score_adj", "cgroup" };
+static const char *const links[] = {
+	"exe", "cwd", "root", "ns/mnt", "ns/pid", "ns/pid_for_children",
+	"ns/time", "ns/time_for_children"
+};
+
+/*
+ * Take down a descriptor.  Nothing is asked of a file server, which may be
+ * dead, or stopped by us.
+ */
+static int
+open_read(void *arg, long fd)
+{
+	struct lproc *p = arg;
+	struct openfile *f;
+	struct fdinfo info;
+	struct statx sx;
+	struct bytes b;
+	char name[PATH_MAX];
+
+	if (VEC_ROOM(p->open, p->nopen) == -1)
+		return -1;
+	f = &p->open[p->nopen];
+	memset(f, 0, sizeof *f);
+	f->fd = (int)fd;
+	snprintf(name, sizeof name, "fd/%ld", fd);
+	if ((f->path = proc_link(p->mmtid, 0, name)) == NULL)
+		return proc_islost(errno) ? errstr_sys("/proc/%d/%s", p->mmtid,
+		    name) : 0;
+	p->nopen++;
+	filelist_copy(&p->fds, name, f->path, strlen(f->path));
+	snprintf(name, sizeof name, "/proc/%d/fd/%ld", p->mmtid, fd);
+	if (statx(AT_FDCWD, name, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
+	    &sx) == 0) {
+		f->dev = makedev(sx.stx_dev_major, sx.stx_dev_minor);
+		f->ino = sx.stx_ino;
+		f->blksize = sx.stx_blksize;
+		f->dir = S_ISDIR(sx.stx_mode);
+	}
+	snprintf(name, sizeof name, "fdinfo/%ld", fd);
+	if (proc_read(p->mmtid, 0, name, &b) == 0) {
+		fdinfo_parse(&info, b.data, b.len);
+		filelist_add(&p->fds, name, b.data, b.len);
+		f->pos = (uint64_t)info.pos;
+		f->flags = info.flags;
+	} else
+		filelist_lose(&p->fds, name);
+	return 0;
+}
+
+static int
+open_cmp(const void *a, const void *b)
+{
+	const struct openfile *x = a, *y = b;
+
+	return x->fd < y->fd ? -1 : x->fd > y->fd;
+}
+
+/*
+ * Read what the record has of process p alone, which stands still, unless
+ * that was done: files and links, descriptors, maps.
+ */
+void
+proc_peek(struct lproc *p)
+{
+	const pid_t pid = p->mmtid != 0 ? p->mmtid : p->pid;
+	size_t i;
+
+	if (p->peeked)
+		return;
+	p->peeked = true;
+	for (i = 0; i < sizeof files / sizeof *files; i++)
+		filelist_read(&p->files, pid, 0, files[i]);
+	if (p->mmtid == 0)
+		return;
+	for (i = 0; i < sizeof links / sizeof *links; i++)
+		filelist_link(&p->links, pid, 0, links[i]);
+	if (proc_list(pid, "fd", open_read, p) == -1)
+		p->unopened = strdup(snap_errstr());
+	if (p->nopen > 1)
+		qsort(p->open, p->nopen, sizeof *p->open, open_cmp);
+	if (!p->mapped && !p->mapsread)
+		mappings_peek(p);
+}
