@@ -165,12 +165,28 @@ data_find(int in, off_t size, struct copyrun **run, size_t *n)
 }
 
 /*
- * Copy what a file of size bytes has; where it has nothing, the copy has
+ * Return true if a file has no holes, as far as can be told: all of it was
+ * mapped and resident in a process, and as many blocks are taken now.  To look
+ * for holes takes a fifth of the time that it takes to copy it.
+ */
+static bool
+is_dense(const struct live *l, const struct stat *st)
+{
+	enum { BLOCK = 512 };	/* of st_blocks: stat(3type) */
+	const uint64_t size = (uint64_t)st->st_size;
+
+	return size > 0 && (uint64_t)st->st_blocks >= (size + BLOCK - 1) /
+	    BLOCK && shmems_resident(l, st->st_dev, st->st_ino) >= size;
+}
+
+/*
+ * Copy what a file has, of which st tells; where it has nothing, the copy has
  * nothing either.
  */
 static int
-copy_data(struct live *l, int in, int out, off_t size)
+copy_data(struct live *l, int in, int out, const struct stat *st)
 {
+	const off_t size = st->st_size;
 	struct copyjob j = { .in = in, .out = out, .shorter = true,
 	    .sparse = true };
 	struct copyrun *run = NULL;
@@ -178,7 +194,8 @@ copy_data(struct live *l, int in, int out, off_t size)
 
 	if (ftruncate(out, size) == -1)
 		return errstr_sys("temporary file");
-	rc = data_find(in, size, &run, &j.n);
+	rc = is_dense(l, st) ? run_add(&run, &j.n, 0, size) :
+	    data_find(in, size, &run, &j.n);
 	j.run = run;
 	if (rc == 0 && (rc = prepared_copy(l, &j)) == -1)
 		errstr_wrap("shared memory");
@@ -263,7 +280,7 @@ frozen_copy(struct live *l, const struct lproc *p, int fd,
 	f->st = *st;
 	if ((f->fd = copy_file(l, st->st_size)) == -1 ||
 	    ipc_find(p, fd, &f->ipc) == -1 ||
-	    copy_data(l, fd, f->fd, st->st_size) == -1) {
+	    copy_data(l, fd, f->fd, st) == -1) {
 		frozen_drop(f);
 		return -1;
 	}

@@ -305,6 +305,8 @@ int		 mappings_smaps(const struct lproc *p, const struct bytes *maps,
 /* shmems.c: how much will be copied in the stop */
 void		 shmems_free(struct live *l);
 void		 shmems_note(struct live *l, const struct smap *m);
+uint64_t	 shmems_resident(const struct live *l, uint64_t dev,
+		    uint64_t ino);
 uint64_t	 shmems_sum(const struct live *l);
 
 /* steps.c */

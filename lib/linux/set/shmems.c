@@ -101,6 +101,22 @@ shmems_sum(const struct live *l)
 }
 
 /*
+ * Return how many bytes of a file in memory, which dev and ino tell, a process
+ * of set l had resident: the one that had most.  0 if that is not known.
+ */
+uint64_t
+shmems_resident(const struct live *l, uint64_t dev, uint64_t ino)
+{
+	const struct shmems *k = l->shmems;
+	size_t i;
+
+	for (i = 0; k != NULL && i < k->n; i++)
+		if (k->v[i].dev == dev && k->v[i].ino == ino)
+			return k->v[i].bytes;
+	return 0;
+}
+
+/*
  * Free what set l knows of shared memory.
  */
 void
