@@ -21,7 +21,7 @@
 #				snapload with those in $loads; restore does
 #				what the command says then
 #	end_taken		end $pid and those below it, begin a new log
-#	end_init		end the init $pid, and $outside, likewise
+#	end_init PID		end the init $pid, and PID, likewise
 #	goes_on WHAT		all that counted before count on in the new log,
 #				from where they were when it was taken
 #
@@ -181,9 +181,9 @@ end_taken() {
 	: >"$log"
 }
 
-# an init $pid, for which $outside waits in the namespace above
+# an init $pid, for which process $1 waits in the namespace above
 end_init() {
-	kill -KILL "$outside" "$pid"
+	kill -KILL "$1" "$pid"
 	until_true gone "$pid"
 	cp "$log" "$tmp/log.was"
 	: >"$log"

@@ -60,7 +60,7 @@ ok "$(($(grep -c '10.9.8.7\|10.6.0.1\|blackhole\|veth8' "$tmp/network") < 4))" \
     "a network of its own"
 until_true longer 40
 take "$tmp/there" -r
-end_init
+end_init "$outside"
 restore "$tmp/there" --pidfile "$tmp/pidfile"
 pid=$(cat "$tmp/pidfile")
 goes_on "a network namespace"
@@ -95,7 +95,7 @@ network "$pid" >"$tmp/network"
 take "$tmp/bridged" -r
 is "$(grep -o " --external 'veth.*" "$tmp/command")" \
     " --external 'veth[eth0]:cont8@br8'" "the command tells what is outside"
-end_init
+end_init "$outside"
 gone_link() {
 	! ip -n outer link show cont8 >/dev/null 2>&1
 }

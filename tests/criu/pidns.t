@@ -46,7 +46,7 @@ numbers "$pid" >"$tmp/numbers"
 is "$(names "$pid")" "inside example.org " "names of its own"
 ok "$(($(wc -l <"$tmp/numbers") < 3))" "with others below it"
 take "$tmp/there" -r
-end_init
+end_init "$outside"
 restore "$tmp/there" --pidfile "$tmp/pidfile"
 pid=$(cat "$tmp/pidfile")
 goes_on "a pid namespace"

@@ -26,7 +26,7 @@ for program in "$here/sysv.py all" family; do
 	pid=$(only_child "$pid")
 	until_true longer 30
 	take "$tmp/there" -r
-	end_init
+	end_init "$outside"
 	restore "$tmp/there" --pidfile "$tmp/pidfile"
 	pid=$(cat "$tmp/pidfile")
 	goes_on "the init of a pid namespace, ${program##*/}"

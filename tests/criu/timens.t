@@ -25,7 +25,7 @@ for in in "unshare --fork --time" "unshare --fork --pid --time"; do
 	until_true longer 20
 	dir=$tmp/there.$serial
 	take "$dir" -r
-	end_init
+	end_init "$outside"
 	rm -f "$tmp/pidfile"
 	restore "$dir" --pidfile "$tmp/pidfile"
 	pid=$(cat "$tmp/pidfile")
