@@ -9,6 +9,23 @@
 /* clone.c */
 void		 clones_kill(struct live *l);
 
+/* cloning.c: a process that clones itself, step by step */
+struct inject;
+
+struct cloning {
+	struct lproc	*proc;	/* borrowed */
+	struct inject	*in;	/* owned */
+	bool		 failed;
+};
+
+enum clonestep {
+	CLONE_START, CLONE_MAKE, CLONE_ENTRUST, CLONE_SHED, CLONE_END,
+	CLONE_SETTLE, CLONE_STEPS
+};
+
+int		 clone_step(const struct live *l, struct cloning *c,
+		    enum clonestep step);
+
 /* family.c: processes that have one clone together */
 struct family;
 

@@ -16,19 +16,12 @@
 #include <linux/kcmp.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { MOST = 32 };		/* processes that are cloned at once */
-
-struct cloning {		/* a process that clones itself */
-	struct lproc	*proc;	/* borrowed */
-	struct inject	*in;	/* owned */
-	bool		 failed;
-};
 
 struct making {
 	struct live	*live;	/* borrowed, as these */
@@ -146,53 +139,6 @@ clone_harmless(const struct live *l, const struct lproc *p,
 }
 
 /*
- * Have the kernel kill a clone rather than others if memory gets scarce:
- * proc_pid_oom_score_adj(5).
- */
-static void
-clone_expendable(pid_t clone)
-{
-	int fd;
-
-	if ((fd = proc_open(clone, 0, "oom_score_adj", O_WRONLY)) == -1)
-		return;
-	(void)!write(fd, "1000", 4);
-	close(fd);
-}
-
-/*
- * Return how many pages process pid has mapped; 0 if that is not told:
- * proc_pid_statm(5).
- */
-static unsigned long
-pages_mapped(pid_t pid)
-{
-	char text[32];
-	ssize_t n;
-	int fd;
-
-	if ((fd = proc_open(pid, 0, "statm", O_RDONLY)) == -1)
-		return 0;
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return strtoul(text, NULL, 10);
-}
-
-/*
- * Return true if the clone of process p, which is stopped, has all that p has
- * mapped: fork(2) takes from the size of the one what it leaves out of the
- * other (dup_mmap of mm/mmap.c), and nothing else.
- */
-static bool
-clone_iswhole(const struct lproc *p)
-{
-	const unsigned long size = pages_mapped(p->mmtid);
-
-	return size > 0 && size == pages_mapped(p->clone);
-}
-
-/*
  * Return true if one of those that clone themselves now has the memory of
  * process p, or may have it: what is put on the stack of p would be in a clone
  * of that.
@@ -241,85 +187,6 @@ clone_begin(struct making *m, struct lproc *p)
 }
 
 /*
- * The steps of a process that clones itself, and of its clone: clones_finish.
- * Return 0; -1 with errstr, and errno as clone_begin.
- */
-static int
-step_start(const struct live *l, struct cloning *c)
-{
-	(void)l;
-	return inject_clonestart(c->in);
-}
-
-static int
-step_clone(const struct live *l, struct cloning *c)
-{
-	struct lproc *p = c->proc;
-	int rc;
-
-	rc = inject_clone(c->in, &p->clone);
-	/* of what it is not told now, it has to look for */
-	if (p->clone != 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
-		rc = -1;
-	return rc;
-}
-
-/*
- * The clone begins to have no descriptors: who runs again may end, or run
- * another program, and closes files.
- */
-static int
-step_entrust(const struct live *l, struct cloning *c)
-{
-	struct lproc *p = c->proc;
-	const pid_t told = p->clone;
-	int rc;
-
-	rc = inject_cloned(c->in, &p->clone);
-	if (p->clone != told &&
-	    guard_tell(l->guard, p->pid, p->clone) == -1)
-		rc = -1;
-	if (rc == -1 || (p->calls = inject_entrust(c->in, p->clone)) == NULL ||
-	    inject_shedding(p->calls) == -1)
-		return -1;
-	inject_ending(c->in);
-	return 0;
-}
-
-static int
-step_shed(const struct live *l, struct cloning *c)
-{
-	(void)l;
-	return inject_shedstart(c->proc->calls);
-}
-
-/*
- * The process is as it was.
- */
-static int
-step_end(const struct live *l, struct cloning *c)
-{
-	struct inject *in = c->in;
-
-	(void)l;
-	c->in = NULL;
-	return inject_end(in, 0);
-}
-
-static int
-step_settle(const struct live *l, struct cloning *c)
-{
-	(void)l;
-	if (inject_shed(c->proc->calls) == -1) {
-		errno = 0;	/* it is the clone that has died */
-		return -1;
-	}
-	c->proc->whole = clone_iswhole(c->proc);
-	clone_expendable(c->proc->clone);
-	return 0;
-}
-
-/*
  * Keep what the clone of c lacks.  Return 0, or -1 with errstr.
  */
 static int
@@ -363,24 +230,17 @@ clone_failed(struct making *m, struct lproc *p)
  * Have all clones that were begun make a step: those that did not fail so far.
  */
 static void
-clones_step(struct making *m, int (*step)(const struct live *,
-    struct cloning *))
+clones_step(struct making *m, enum clonestep step)
 {
 	struct cloning *c;
-	int e;
 
 	for (c = m->v; c < m->v + m->n; c++) {
-		errno = 0;
-		if (c->failed || step(m->live, c) == 0)
+		if (c->failed || clone_step(m->live, c, step) == 0)
 			continue;
 		c->failed = true;
-		e = errno;
-		if (c->in != NULL) {
+		if (c->in != NULL)
 			(void)inject_end(c->in, -1);
-			e = errno;
-		}
 		c->in = NULL;
-		errno = e;
 		clone_failed(m, c->proc);
 	}
 }
@@ -391,14 +251,11 @@ clones_step(struct making *m, int (*step)(const struct live *,
 static void
 clones_finish(struct making *m)
 {
-	static int (*const step[])(const struct live *, struct cloning *) = {
-		step_start, step_clone, step_entrust, step_shed, step_end,
-		step_settle
-	};
+	enum clonestep step;
 	size_t i;
 
-	for (i = 0; i < sizeof step / sizeof *step; i++)
-		clones_step(m, step[i]);
+	for (step = 0; step < CLONE_STEPS; step++)
+		clones_step(m, step);
 	for (i = 0; i < m->n && m->failed == NULL; i++)
 		if (!m->v[i].failed && clone_keep(m, &m->v[i]) == -1)
 			clone_failed(m, m->v[i].proc);
@@ -466,6 +323,10 @@ clones_make(struct live *l, struct snap *s)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	if ((m.family = family_new()) != NULL)
 		clones_begin(&m);
+	else {
+		m.failed = TAILQ_FIRST(&l->procs);
+		strlcpy(m.why, snap_errstr(), sizeof m.why);
+	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	family_free(m.family);
 	if (m.failed == NULL)

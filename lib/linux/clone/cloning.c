@@ -1,0 +1,156 @@
+/*
+ * A process that clones itself, and its clone: each step waits until the one
+ * before is done, so that many processes may be at theirs at once (make.c).
+ */
+#include "cloning.h"
+#include "linux/inject/inject.h"
+#include "state/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/*
+ * Have the kernel kill a clone rather than others if memory gets scarce:
+ * proc_pid_oom_score_adj(5).
+ */
+static void
+clone_expendable(pid_t clone)
+{
+	int fd;
+
+	if ((fd = proc_open(clone, 0, "oom_score_adj", O_WRONLY)) == -1)
+		return;
+	(void)!write(fd, "1000", 4);
+	close(fd);
+}
+
+/*
+ * Return how many pages process pid has mapped; 0 if that is not told:
+ * proc_pid_statm(5).
+ */
+static unsigned long
+pages_mapped(pid_t pid)
+{
+	char text[32];
+	ssize_t n;
+	int fd;
+
+	if ((fd = proc_open(pid, 0, "statm", O_RDONLY)) == -1)
+		return 0;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return strtoul(text, NULL, 10);
+}
+
+/*
+ * Return true if the clone of process p, which is stopped, has all that p has
+ * mapped: fork(2) takes from the size of the one what it leaves out of the
+ * other (dup_mmap of mm/mmap.c), and nothing else.
+ */
+static bool
+clone_iswhole(const struct lproc *p)
+{
+	const unsigned long size = pages_mapped(p->mmtid);
+
+	return size > 0 && size == pages_mapped(p->clone);
+}
+
+static int
+step_start(const struct live *l, struct cloning *c)
+{
+	(void)l;
+	return inject_clonestart(c->in);
+}
+
+static int
+step_clone(const struct live *l, struct cloning *c)
+{
+	struct lproc *p = c->proc;
+	int rc;
+
+	rc = inject_clone(c->in, &p->clone);
+	/* of what it is not told now, it has to look for */
+	if (p->clone != 0 && guard_tell(l->guard, p->pid, p->clone) == -1)
+		rc = -1;
+	return rc;
+}
+
+/*
+ * The clone begins to have no descriptors: who runs again may end, or run
+ * another program, and closes files.
+ */
+static int
+step_entrust(const struct live *l, struct cloning *c)
+{
+	struct lproc *p = c->proc;
+	const pid_t told = p->clone;
+	int rc;
+
+	rc = inject_cloned(c->in, &p->clone);
+	if (p->clone != told &&
+	    guard_tell(l->guard, p->pid, p->clone) == -1)
+		rc = -1;
+	if (rc == -1 || (p->calls = inject_entrust(c->in, p->clone)) == NULL ||
+	    inject_shedding(p->calls) == -1)
+		return -1;
+	inject_ending(c->in);
+	return 0;
+}
+
+static int
+step_shed(const struct live *l, struct cloning *c)
+{
+	(void)l;
+	return inject_shedstart(c->proc->calls);
+}
+
+/*
+ * The process is as it was.
+ */
+static int
+step_end(const struct live *l, struct cloning *c)
+{
+	struct inject *in = c->in;
+
+	(void)l;
+	c->in = NULL;
+	return inject_end(in, 0);
+}
+
+static int
+step_settle(const struct live *l, struct cloning *c)
+{
+	(void)l;
+	if (inject_shed(c->proc->calls) == -1) {
+		errno = 0;	/* it is the clone that has died */
+		return -1;
+	}
+	c->proc->whole = clone_iswhole(c->proc);
+	clone_expendable(c->proc->clone);
+	return 0;
+}
+
+/*
+ * Make a step with the process of c, of set l, or its clone: all are made, in
+ * their order.  Return 0; -1 with errstr, and errno is ESRCH then if the
+ * process has died.
+ */
+int
+clone_step(const struct live *l, struct cloning *c, enum clonestep step)
+{
+	static int (*const steps[CLONE_STEPS])(const struct live *,
+	    struct cloning *) = {
+		[CLONE_START] = step_start,
+		[CLONE_MAKE] = step_clone,
+		[CLONE_ENTRUST] = step_entrust,
+		[CLONE_SHED] = step_shed,
+		[CLONE_END] = step_end,
+		[CLONE_SETTLE] = step_settle
+	};
+
+	errno = 0;
+	return steps[step](l, c);
+}
