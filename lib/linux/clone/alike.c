@@ -285,7 +285,7 @@ compare_entries(void *arg, const struct entries *e)
 		} else if (s != NULL && s->start < end)
 			to = s->start;
 		if (compare_part(c, addr, e->v + (addr - e->addr) / t->page,
-		    there, (to - addr) / t->page) == -1)
+		    there, (size_t)((to - addr) / t->page)) == -1)
 			return -1;
 	}
 	return 0;

@@ -56,6 +56,17 @@ struct matching {		/* members of one family, by several threads */
 };
 
 /*
+ * Return how many kilobytes a member p of a family may have alone.
+ */
+static uint64_t
+own_most(const struct lproc *p)
+{
+	const uint64_t part = p->common.kb / OWN_PART;
+
+	return part > OWN_LEAST ? part : OWN_LEAST;
+}
+
+/*
  * Return the mappings of process p, which was gathered.
  */
 static const struct vmas *
@@ -204,12 +215,8 @@ static void
 member_match(const struct matching *g, struct member *m)
 {
 	const struct lproc *p = m->proc;
-	uint64_t most;
 
-	most = p->common.kb / OWN_PART;
-	if (most < OWN_LEAST)
-		most = OWN_LEAST;
-	m->alike.most = (size_t)(most * KB) /
+	m->alike.most = (size_t)(own_most(p) * KB) /
 	    (size_t)sysconf(_SC_PAGESIZE);
 	m->pagemap = proc_open(p->mmtid, 0, "pagemap", O_RDONLY);
 	m->is = m->pagemap != -1 && alike_compare(&m->alike, g->t, m->pagemap,
@@ -289,13 +296,12 @@ family_find(const struct live *l, struct member *v, size_t n)
 bool
 family_defers(struct family *f, struct lproc *p)
 {
-	size_t i, own;
+	size_t i;
 
 	if (p->common.kb < COMMON_LEAST)
 		return false;
-	own = p->common.kb / OWN_PART;
-	for (i = 0; i < HEADS && i < f->nhead && p->common.own <= (own >
-	    OWN_LEAST ? own : OWN_LEAST); i++)
+	for (i = 0; i < HEADS && i < f->nhead && p->common.own <= own_most(p);
+	    i++)
 		if (sample_alike(p, f->head[i]) && VEC_ROOM(f->v, f->n) == 0) {
 			f->v[f->n++] = (struct member){ .proc = p,
 			    .head = f->head[i], .pagemap = -1 };
