@@ -69,17 +69,23 @@ LIVE = $(patsubst %,tests/live/%.t,threads memory inject turning travel \
 	hostile java cores carried diff errors escape exclude faults forks gcore \
 	gone growing gzip heaps hosts kill killed live many note older openfiles \
 	output pending programs queues where)
-# the others go on alone: they count processes of all, mean them by name or user,
-# trace the whole machine, or compare what is resident or how long it takes
-SINGLE = $(filter-out $(LIVE),$(wildcard tests/live/*.t))
+# and of those that count processes of all, mean them by name or user, or trace the
+# whole machine
+APART = $(patsubst %,tests/live/%.t,alone atonce caps cgroup clone container \
+	helpers names net ownthread procmap progress raced regsets \
+	settings swap traced user vmtrace workers)
+# the others go on alone: they have the core_pattern of the machine, or compare
+# what is resident or how long it takes
+SINGLE = $(filter-out $(LIVE) $(APART),$(wildcard tests/live/*.t))
 # what tests/run is told, but for what is left out
-RUN = $(filter-out $(LEAVE),-j $(FAST) $(PAIRED) -j $(LIVE) -- $(SINGLE))
+RUN = $(filter-out $(LEAVE),-j $(FAST) $(PAIRED) -j $(LIVE) \
+	-j $(APART) -- $(SINGLE))
 LEAVE =
 # with sanitizers: what takes long to look at others than our programs, at
 # targets that are stopped or crash, at debuggers, at servers that are restored,
 # at what is installed
 UNSANITIZED = tests/install/%.t tests/core/debuggers.t \
-	$(patsubst %,tests/live/%.t,coresocket crash crashes fallen \
+	$(patsubst %,tests/live/%.t,coresocket crash crashes crashflood fallen \
 	fallenalone growing java killed snapcrash unnoticed) \
 	$(patsubst %,tests/criu/%.t,moved port postgres runtimes server)
 
@@ -312,7 +318,8 @@ bench:
 
 cover:
 	@$(MAKE) -s O=$O-cover CFLAGS='-O0 -g --coverage -DUNCONFINED' tests
-	@BUILD=$O-cover tests/run $(FAST) $(PAIRED) $(LIVE) $(SINGLE)
+	@BUILD=$O-cover tests/run $(FAST) $(PAIRED) $(LIVE) \
+	    $(APART) $(SINGLE)
 	@gcov -n $(LIBOBJ:$O/%=$O-cover/%) $(COMMON:$O/%=$O-cover/%) 2>/dev/null | \
 	    awk -F"'" '/^File/ { f = $$2 } /^Lines/ { print $$0, f }'
 
