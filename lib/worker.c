@@ -21,3 +21,21 @@ worker_start(pthread_t *t, void *(*fn)(void *), void *arg)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
 }
+
+/*
+ * Run fn with arg in n threads at once, this one among them: WORKERS_MOST at the
+ * most, and as many as can be made.  Return when all have.
+ */
+void
+workers_run(size_t n, void *(*fn)(void *), void *arg)
+{
+	pthread_t thread[WORKERS_MOST];
+	size_t i, made;
+
+	for (made = 0; made + 1 < n && made + 1 < WORKERS_MOST &&
+	    worker_start(&thread[made], fn, arg) == 0; made++)
+		continue;
+	(void)fn(arg);
+	for (i = 0; i < made; i++)
+		pthread_join(thread[i], NULL);
+}

@@ -5,7 +5,11 @@
 #define WORKER_H
 
 #include <pthread.h>
+#include <stddef.h>
+
+enum { WORKERS_MOST = 17 };	/* at once */
 
 int		 worker_start(pthread_t *t, void *(*fn)(void *), void *arg);
+void		 workers_run(size_t n, void *(*fn)(void *), void *arg);
 
 #endif

@@ -328,17 +328,11 @@ files_sync(void *arg)
 static int
 all_sync(const struct outdir *o)
 {
-	enum { THREADS = 16, FEW = 8 };	/* files for each */
+	enum { FEW = 8 };	/* files for each thread but this one */
 	struct syncing s = { .o = o, .failed = o->n };
-	pthread_t thread[THREADS];
-	size_t i, n, bad;
+	size_t bad;
 
-	for (n = 0; n < THREADS && n < o->n / FEW; n++)
-		if (worker_start(&thread[n], files_sync, &s) != 0)
-			break;
-	(void)files_sync(&s);
-	for (i = 0; i < n; i++)
-		pthread_join(thread[i], NULL);
+	workers_run(1 + o->n / FEW, files_sync, &s);
 	if ((bad = atomic_load(&s.failed)) == o->n)
 		return 0;
 	errno = atomic_load(&s.error);

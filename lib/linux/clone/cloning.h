@@ -7,6 +7,7 @@
 #include "clone.h"
 
 /* clone.c */
+const struct vmas *lproc_vmas(const struct lproc *p);
 void		 clones_kill(struct live *l);
 
 /* cloning.c: a process that clones itself, step by step */
@@ -61,6 +62,7 @@ int		 lacks_keep(struct live *l, struct snap *s, struct lproc *p,
 /* places.c: the processes that users may have */
 struct places;
 
+bool		 places_enough(uint64_t left, uint64_t clones);
 int		 places_claim(struct places **l, pid_t pid);
 void		 places_free(struct places *l);
 

@@ -67,15 +67,6 @@ own_most(const struct lproc *p)
 }
 
 /*
- * Return the mappings of process p, which was gathered.
- */
-static const struct vmas *
-lproc_vmas(const struct lproc *p)
-{
-	return &TAILQ_FIRST(&p->threads)->task->vma;
-}
-
-/*
  * Return true if of the pages in the middle of what process p had in common
  * with others process head has most at the same addresses.
  */
@@ -241,20 +232,9 @@ members_match(void *arg)
 static void
 family_match(struct matching *g)
 {
-	pthread_t thread[HEADS];
-	size_t i, n, most;
+	const size_t n = (size_t)processors_count();
 
-	most = (size_t)processors_count() - 1;
-	if (most > HEADS)
-		most = HEADS;
-	if (most >= g->n)
-		most = g->n - 1;
-	for (n = 0; n < most && worker_start(&thread[n], members_match,
-	    g) == 0; n++)
-		continue;
-	(void)members_match(g);
-	for (i = 0; i < n; i++)
-		pthread_join(thread[i], NULL);
+	workers_run(n < g->n ? n : g->n, members_match, g);
 }
 
 /*

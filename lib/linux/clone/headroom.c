@@ -39,7 +39,6 @@
 enum {
 	MAPPING = 512,		/* bytes */
 	TASK = 256 * 1024,
-	PART = 4,		/* of the places left, for clones */
 	FRESH_MS = 10		/* what was read of a cgroup is right so long */
 };
 
@@ -301,7 +300,7 @@ place_promise(struct rooms *l)
 	for (i = 0; i < l->n; i++) {
 		r = l->v[i];
 		left = r->left > r->tables ? r->left - r->tables : 0;
-		if (left < 1 + (PART - 1) * (r->copies + 1))
+		if (!places_enough(left + r->copies, r->copies + 1))
 			return errstr_set("%s may have %ju processes and "
 			    "threads, and %ju more are too few", r->dir,
 			    (uintmax_t)r->limit, (uintmax_t)left);

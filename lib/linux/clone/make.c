@@ -173,7 +173,7 @@ clone_begin(struct making *m, struct lproc *p)
 		return rc;
 	if (m->n == MOST || clone_shares(m, p))
 		return 1;
-	vma = &TAILQ_FIRST(&p->threads)->task->vma;
+	vma = lproc_vmas(p);
 	if (clone_harmless(l, p, vma) == -1)
 		return -1;
 	if ((rc = headroom_claim(l, p, vma->n, m->n == 0)) != 0)
@@ -196,8 +196,7 @@ clone_keep(struct making *m, const struct cloning *c)
 	const struct lacking of = { .clone = p->clone, .whole = p->whole };
 
 	errno = 0;
-	if (lacks_keep(m->live, m->snap, p,
-	    &TAILQ_FIRST(&p->threads)->task->vma, &of) == -1) {
+	if (lacks_keep(m->live, m->snap, p, lproc_vmas(p), &of) == -1) {
 		errno = 0;
 		return -1;
 	}

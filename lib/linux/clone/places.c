@@ -117,13 +117,19 @@ limit_read(pid_t pid)
 }
 
 /*
- * Return whether a limit leaves clones no more than their part beside so many
- * tasks.
+ * Return whether so many clones take no more than their part of the places that
+ * were left before them.
  */
-static bool
-is_enough(uint64_t limit, uint64_t tasks, uint64_t clones)
+bool
+places_enough(uint64_t left, uint64_t clones)
 {
-	return tasks <= limit && limit - tasks >= PART * clones;
+	return left / PART >= clones;
+}
+
+static uint64_t
+places_left(uint64_t limit, uint64_t tasks)
+{
+	return limit > tasks ? limit - tasks : 0;
 }
 
 /*
@@ -137,7 +143,7 @@ user_promise(struct places *l, uint64_t limit, uint64_t uid)
 
 	if ((u = user_get(l, uid)) == NULL)
 		return -1;
-	if (!is_enough(limit, u->tasks, u->clones + 1))
+	if (!places_enough(places_left(limit, u->tasks), u->clones + 1))
 		return errstr_set("its user may have %ju processes and "
 		    "threads, and has %ju", (uintmax_t)limit,
 		    (uintmax_t)(u->tasks + u->clones));
@@ -163,7 +169,7 @@ places_claim(struct places **l, pid_t pid)
 	if ((*l)->all == 0)
 		(*l)->all = tasks_all();
 	(*l)->clones++;
-	if (is_enough(limit, (*l)->all, (*l)->clones) ||
+	if (places_enough(places_left(limit, (*l)->all), (*l)->clones) ||
 	    (uid = proc_status(pid, 0, "Uid")) <= 0)
 		return 0;
 	return user_promise(*l, limit, (uint64_t)uid);

@@ -154,19 +154,11 @@ int
 copy_runs(const struct copyjob *j)
 {
 	struct copying c = { .job = j };
-	pthread_t thread[THREADS_MEMORY];
-	size_t i, n, want;
 
 	if (j->n == 0)
 		return 0;
 	pthread_mutex_init(&c.lock, NULL);
-	want = copy_threads(j);
-	for (n = 0; n + 1 < want; n++)
-		if (worker_start(&thread[n], copy_work, &c) != 0)
-			break;
-	(void)copy_work(&c);
-	for (i = 0; i < n; i++)
-		pthread_join(thread[i], NULL);
+	workers_run(copy_threads(j), copy_work, &c);
 	pthread_mutex_destroy(&c.lock);
 	return c.failed ? errstr_set("%s", c.why) : 0;
 }
