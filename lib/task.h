@@ -45,6 +45,7 @@ struct vmas {			/* the mappings of a process */
 void		 vma_perms(const struct vma *v, char perm[5]);
 bool		 vma_ismade(const struct vma *v);
 const struct vma *vmas_next(const struct vmas *l, uint64_t addr);
+bool		 vma_isring(const struct vma *v);
 const struct vma *vmas_find(const struct vmas *l, uint64_t addr);
 void		 vmas_free(struct vmas *l);
 

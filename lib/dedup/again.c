@@ -71,8 +71,8 @@ again_find(struct dedup *d, const struct segment *seg, const struct extent *e,
 	    d->desc[d->again.first + i].seg != s)
 		return 0;
 	at = (addr - s->base) / KB;
-	was = segment_extent(s, at);
-	if (was->src != e->src || was->loc + (at - was->kb) * KB != addr)
+	if ((was = segment_extent(s, at)) == NULL || was->src != e->src ||
+	    was->loc + (at - was->kb) * KB != addr)
 		return 0;
 	*place = d->desc[d->again.first + i].place + at;
 	n = again_known(d, *place);

@@ -14,6 +14,7 @@
 #include "fetch.h"
 #include "worker.h"
 #include "xxh.h"
+#include "zero.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -45,15 +46,6 @@ struct fetcher {
 	pthread_cond_t	 work;
 	pthread_cond_t	 done;
 };
-
-/*
- * Return true if a page of len bytes is all zero.
- */
-static bool
-page_iszero(const uint8_t *p, size_t len)
-{
-	return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
-}
 
 /*
  * Return the hash of a whole page.  The secret, SECRETSIZE random bytes, keeps
@@ -139,7 +131,7 @@ block_fetch(struct block *b)
 			continue;
 		p = b->data + (size_t)b->slot[i] * KB;
 		len = segment_kblen(b->seg, b->kb + i);
-		if (page_iszero(p, len))
+		if (bytes_arezero(p, len))
 			b->state[i] = PAGE_ZERO;
 		else if (len == KB)
 			b->hash[i] = page_hash(p, b->secret);

@@ -183,6 +183,17 @@ vma_ismade(const struct vma *v)
 }
 
 /*
+ * Return true if mapping v is a ring of io_setup(2): memory of the kernel and
+ * the process, which that may have in its page table or not.
+ */
+bool
+vma_isring(const struct vma *v)
+{
+	return strcmp(v->name, "/[aio] (deleted)") == 0 ||
+	    strcmp(v->name, "/[aio]") == 0;
+}
+
+/*
  * Free the mappings of l, which is empty then.
  */
 void

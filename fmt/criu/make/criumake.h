@@ -110,7 +110,6 @@ struct makerings {		/* those of a process */
 	size_t		 n;
 };
 
-bool		 makering_is(const struct vma *);
 int		 makering_add(struct criumake *, const struct maketask *,
 		    const struct vma *, struct makerings *);
 int		 makering_set(struct makerings *, Criu__Mm *);

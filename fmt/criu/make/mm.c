@@ -250,7 +250,7 @@ vma_set(struct criumake *m, struct maketask *t, const struct vma *v,
 		e->status |= CRIU_SOCKET;
 		return vma_socket(m, t, v, e);
 	}
-	if (makering_is(v)) {
+	if (vma_isring(v)) {
 		e->status = CRIU_AIORING;
 		return makering_add(m, t, v, rings);
 	}

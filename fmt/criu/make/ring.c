@@ -26,16 +26,6 @@ enum {
 static const uint32_t magic = 0xa10a10a1;
 
 /*
- * Return whether mapping v is a ring of io_setup(2).
- */
-bool
-makering_is(const struct vma *v)
-{
-	return strcmp(v->name, "/[aio] (deleted)") == 0 ||
-	    strcmp(v->name, "/[aio]") == 0;
-}
-
-/*
  * Return why the ring that is mapped as v cannot be restored, or NULL.  Those
  * that criu makes are of whole pages, all of which are used.
  */

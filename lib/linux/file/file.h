@@ -117,7 +117,6 @@ enum treatment {
 
 enum treatment	 treatment_choose(struct live *l, const struct lproc *p,
 		    const struct vma *v, struct targetfile *f);
-bool		 vma_isring(const struct vma *v);
 bool		 file_isonly(const struct vma *v, const struct stat *st);
 
 #endif

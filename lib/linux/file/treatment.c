@@ -61,17 +61,6 @@ vma_open(struct live *l, const struct lproc *p, const struct vma *v,
 }
 
 /*
- * Return true if mapping v is a ring of io_setup(2): memory of the kernel and
- * the process, which that may have in its page table or not.
- */
-bool
-vma_isring(const struct vma *v)
-{
-	return strcmp(v->name, "/[aio] (deleted)") == 0 ||
-	    strcmp(v->name, "/[aio]") == 0;
-}
-
-/*
  * Return true if the file of mapping v, of which st tells, is one that is to be
  * had nowhere else.
  */
