@@ -23,8 +23,8 @@ worker_start(pthread_t *t, void *(*fn)(void *), void *arg)
 }
 
 /*
- * Run fn with arg in n threads at once, this one among them: WORKERS_MOST at the
- * most, and as many as can be made.  Return when all have.
+ * Run fn with arg in n threads at once, this one among them: WORKERS_MOST at
+ * the most, and as many as can be made.  Return when all have.
  */
 void
 workers_run(size_t n, void *(*fn)(void *), void *arg)
