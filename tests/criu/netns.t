@@ -20,6 +20,20 @@ network() {
 		s/@if[0-9]*//; s/ nhid [0-9]*//'
 }
 
+# rest: have served.py ask nothing until "$log.rest" is removed
+rest() {
+	rm -f "$log.rests"
+	: >"$log.rest"
+	until_true test -e "$log.rests"
+}
+
+# take_resting ...: take, while it rests
+take_resting() {
+	rest
+	take "$@"
+	rm "$log.rest"
+}
+
 cat >"$tmp/make" <<'END'
 set -e
 ip link set lo up
@@ -59,7 +73,7 @@ network "$pid" >"$tmp/network"
 ok "$(($(grep -c '10.9.8.7\|10.6.0.1\|blackhole\|veth8' "$tmp/network") < 4))" \
     "a network of its own"
 until_true longer 40
-take "$tmp/there" -r
+take_resting "$tmp/there" -r
 end_init "$outside"
 restore "$tmp/there" --pidfile "$tmp/pidfile"
 pid=$(cat "$tmp/pidfile")
@@ -92,7 +106,7 @@ in=(nsenter --net=/run/netns/outer)
 outside=$pid
 pid=$(only_child "$outside")
 network "$pid" >"$tmp/network"
-take "$tmp/bridged" -r
+take_resting "$tmp/bridged" -r
 is "$(grep -o " --external 'veth.*" "$tmp/command")" \
     " --external 'veth[eth0]:cont8@br8'" "the command tells what is outside"
 end_init "$outside"
@@ -133,8 +147,9 @@ pid=$(only_child "$outside")
 nsenter -t "$pid" -n tc qdisc show dev veth6 2>/dev/null | sed -n \
     's/^qdisc \(pfifo\) [1-9].*/the queueing discipline \1 of link veth6/p' \
     >"$tmp/queueing"
+rest
 "$BUILD/snap" -r "$pid" | "$BUILD/snapload" -c 2>&1 >/dev/null |
-    sed "s/snapload: process $pid: //; s/ of its net .*//; /^[0-9]* connection/d" \
+    sed "s/snapload: process $pid: //; s/ of its net .*//" \
     >"$tmp/told"
 is "$(cat "$tmp/told")" "the option stp_state of link br7
 1 permanent neighbour$(sed '1s/^/\n/' "$tmp/queueing")

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # Sockets of a network that nobody else sees: a server of TCP that two addresses
 # reach, one of UDP, and an abstract name; all are asked again and again, and
-# each answer is a line "name count 0" in the log.
+# each answer is a line "name count 0" in the log.  As long as there is a file
+# LOG.rest none is asked, and there is LOG.rests: a connection that is taken
+# before it was accepted is lost.
 import os
 import socket
 import sys
@@ -35,7 +37,15 @@ def datagram_ask(family, there, at):
         return int(there.recv(100))
 
 
+def rest():
+    if os.path.exists(sys.argv[1] + ".rest"):
+        open(sys.argv[1] + ".rests", "w").close()
+        while os.path.exists(sys.argv[1] + ".rest"):
+            time.sleep(0.01)
+
+
 while True:
+    rest()
     count += 1
     for a in addresses:
         log.write("tcp-%s %d %d\n" % (a, count, tcp_ask(a) != count))

@@ -106,8 +106,9 @@ let_go "$pid" "suspended: let go"
 drain
 unnoticed "$pid" "interrupted: not noticed"
 
-# The target is killed: an error that says so.
-head -c 8000000 /dev/urandom >"$tmp/random"
+# The target is killed: an error that says so.  It has more than is read before
+# it can be written.
+head -c 32000000 /dev/urandom >"$tmp/random"
 for ((i = 0; i < 5; i++)); do
 	# shellcheck disable=SC2016 # Perl's variables
 	perl -e '$| = 1; $/ = undef; $x = <STDIN>; print "ready\n"; sleep 1000' \

@@ -256,13 +256,15 @@ stop_until(enum moment m, unsigned int signs)
 
 	told = thread_ran(&p, &t, &r);
 	threads_close(&p);
-	if (!isa.injects || !told)
-		skip();
+	if (!isa.injects)
+		skip_because("nothing runs in a process of this machine");
+	if (!told)
+		skip_because("no count of how often threads ran");
 	for (i = 0; i < TRIES && !stop(m, signs); i++)
 		continue;
 	/* an emulated one takes longer than a thread may that stayed: ran.c */
 	if (i == TRIES && patience(1) > 1)
-		skip();
+		skip_because("this machine is too slow for it");
 	assert_in_range(i, 0, TRIES - 1);
 }
 

@@ -143,10 +143,8 @@ test_walk(void **state)
 
 	(void)state;
 	/* qemu-user has no filters */
-	if (prctl(PR_GET_SECCOMP) == -1) {
-		print_message("# no seccomp(2) here\n");
-		skip();
-	}
+	if (prctl(PR_GET_SECCOMP) == -1)
+		skip_because("no seccomp(2) here");
 	for (i = 0; i < 2; i++) {
 		if ((pid = fork()) == 0)
 			_exit(openat2_refuse(answer[i]) == -1 ? 99 :

@@ -828,10 +828,8 @@ test_files(void **state)
 	make_mapped(&b, exe, lib, size, PF_R);
 	note = b.data + b.len - 4096;
 	assert_int_equal(buildid_parse(&id, note, 4096), 0);
-	if (id.len == 0) {
-		print_message("# the linker gives no build ids\n");
-		skip();
-	}
+	if (id.len == 0)
+		skip_because("the linker gives no build ids");
 	assert_non_null(s = try_read(&b));
 	assert_string_equal(warned, "");
 	assert_non_null(s->proc[0]->text);

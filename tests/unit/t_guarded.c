@@ -196,7 +196,7 @@ anywhere(void **state)
 
 	(void)state;
 	if (target <= 0)
-		skip();
+		skip_because("no BTI here");
 	for (i = 0; i < CODES; i++) {
 		assert_int_equal(stop_at(i), 0);
 		was = registers();
@@ -229,7 +229,7 @@ killed_anywhere(void **state)
 
 	(void)state;
 	if (target <= 0)
-		skip();
+		skip_because("no BTI here");
 	for (i = 0; i < CODES; i++) {
 		if ((tracer = fork()) == 0) {
 			if (stop_at(i) == -1 || (in = inject_begin(target,
@@ -261,7 +261,7 @@ static void
 anywhere(void **state)
 {
 	(void)state;
-	skip();		/* other machines have no such thing */
+	skip_because("BTI is arm64's");
 }
 
 int

@@ -608,7 +608,7 @@ killed_tiled(void **state)
 		_exit(tiles_use() ? 0 : 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (status != 0)
-		skip();
+		skip_because("the processor has no tiles");
 	killed(compute_tiled, true, false);
 }
 
@@ -1001,7 +1001,7 @@ filter_holds(void **state)
 	if (in == NULL) {
 		kill(target, SIGKILL);
 		waitpid(target, NULL, 0);
-		skip();
+		skip_because("filters of seccomp(2) cannot be suspended here");
 	}
 	assert_int_equal(inject_call(in, &ret, SYS_getppid, none), 0);
 	assert_int_equal(ret, getpid());

@@ -111,7 +111,7 @@ test_copy(void **state)
 	assert_null(l.prepared);
 	prepared_make(&l, 4 * KB * KB);
 	if (l.prepared == NULL)
-		skip();			/* MADV_POPULATE_WRITE, Linux 5.14 */
+		skip_because("no MADV_POPULATE_WRITE here");	/* Linux 5.14 */
 	copy(&l, 4 * KB);
 	shmems_free(&l);
 }

@@ -38,6 +38,14 @@ void		 rng_bytes(struct rng *, void *, size_t);
 int		 patience(int);
 
 /*
+ * Skip the test that runs, and say why, which tests/one makes part of its line.
+ */
+#define skip_because(why) do {						\
+	print_message("# skipping: %s\n", why);				\
+	skip();								\
+} while (0)
+
+/*
  * A source in memory: kilobyte i lies at i * pitch.  A test may set its own
  * ops.identify, and mark kilobytes as lost.
  */
