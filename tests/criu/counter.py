@@ -22,6 +22,14 @@ def apart(path):
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
 
+def rest(path):
+    """Do nothing as long as there is a file PATH.rest; PATH.rests tells."""
+    if os.path.exists(path + '.rest'):
+        os.close(os.open(path + '.rests', os.O_WRONLY | os.O_CREAT, 0o600))
+        while os.path.exists(path + '.rest'):
+            time.sleep(0.01)
+
+
 def main(path):
     log = apart(path)
     objects = {str(i): [i] for i in range(OBJECTS)}

@@ -20,6 +20,9 @@
 #	take DIR [ARG ...]	snap of $pid with these options, to images by
 #				snapload with those in $loads; restore does
 #				what the command says then
+#	rest			have $pid, if it is made for that, do nothing
+#				until $log.rest is removed
+#	take_resting ...	take, while it rests
 #	end_taken		end $pid and those below it, begin a new log
 #	end_init PID		end the init $pid, and PID, likewise
 #	goes_on WHAT		all that counted before count on in the new log,
@@ -170,6 +173,18 @@ take() {
 	    status[0]=$((status[0] - 1))
 	is "${status[*]} $(grep -hvE 'is a zombie|is closed when|never end|keyring of its session' \
 	    "$tmp/snap.err" "$tmp/try")" "0 0 " "snap $* | snapload"
+}
+
+rest() {
+	rm -f "$log.rests"
+	: >"$log.rest"
+	until_true test -e "$log.rests"
+}
+
+take_resting() {
+	rest
+	take "$@"
+	rm "$log.rest"
 }
 
 end_taken() {

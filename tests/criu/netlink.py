@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """netlink.py LOG [HOW]: netlink sockets that are used all the time: a line
-"netlink COUNT WRONG" each time.  HOW is what cannot be restored: waiting,
-something waits to be read; connected, to another socket; many, of a group with
-a large number; strict, an option.
+"netlink COUNT WRONG" each time; they can be made to rest, for what waits to be
+read cannot be restored.  HOW is what else cannot be: waiting, something waits
+all the time; connected, to another socket; many, of a group with a large
+number; strict, an option.
 """
 import ctypes
 import os
@@ -11,7 +12,7 @@ import struct
 import sys
 import time
 
-from counter import apart
+from counter import apart, rest
 
 NETLINK, ROUTE, USERSOCK = 270, 0, 2
 ADD_MEMBERSHIP, LIST_MEMBERSHIPS, EXT_ACK, STRICT = 1, 9, 11, 12
@@ -97,6 +98,7 @@ sockets = asks, fresh, hears, says
 first = [told(s) for s in sockets]
 n = 0
 while True:
+    rest(sys.argv[1])
     n += 1
     say(says, b'%d heard' % n)
     wrong = hears.recv(100) != b'%d heard' % n

@@ -7,7 +7,7 @@
 start "$here/netlink.py"
 until_true longer 20
 is "$(awk '$3 != 0' "$log" | head -n 3)" '' 'nothing is wrong before'
-take "$tmp/there" -r
+take_resting "$tmp/there" -r
 end_taken
 : >"$log.diff"
 restore "$tmp/there"
@@ -17,6 +17,7 @@ end
 
 refused() {
 	start "$here/netlink.py" "$1"
+	rest
 	"$BUILD/snap" -ro "$tmp/snap" "$pid"
 	"$BUILD/snapload" -D "$tmp/refused" "$tmp/snap" >"$tmp/err" 2>&1
 	is "$? $(sed -n 's/.*, descriptor [0-9]*: //p' "$tmp/err")" \

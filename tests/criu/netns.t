@@ -20,20 +20,6 @@ network() {
 		s/@if[0-9]*//; s/ nhid [0-9]*//'
 }
 
-# rest: have served.py ask nothing until "$log.rest" is removed
-rest() {
-	rm -f "$log.rests"
-	: >"$log.rest"
-	until_true test -e "$log.rests"
-}
-
-# take_resting ...: take, while it rests
-take_resting() {
-	rest
-	take "$@"
-	rm "$log.rest"
-}
-
 cat >"$tmp/make" <<'END'
 set -e
 ip link set lo up

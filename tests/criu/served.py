@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # Sockets of a network that nobody else sees: a server of TCP that two addresses
 # reach, one of UDP, and an abstract name; all are asked again and again, and
-# each answer is a line "name count 0" in the log.  As long as there is a file
-# LOG.rest none is asked, and there is LOG.rests: a connection that is taken
-# before it was accepted is lost.
+# each answer is a line "name count 0" in the log.  They can be made to rest: a
+# connection that is taken before it was accepted is lost.
 import os
 import socket
 import sys
 import time
+
+from counter import rest
 
 os.setsid()
 os.closerange(3, 1024)
@@ -37,15 +38,8 @@ def datagram_ask(family, there, at):
         return int(there.recv(100))
 
 
-def rest():
-    if os.path.exists(sys.argv[1] + ".rest"):
-        open(sys.argv[1] + ".rests", "w").close()
-        while os.path.exists(sys.argv[1] + ".rest"):
-            time.sleep(0.01)
-
-
 while True:
-    rest()
+    rest(sys.argv[1])
     count += 1
     for a in addresses:
         log.write("tcp-%s %d %d\n" % (a, count, tcp_ask(a) != count))
