@@ -250,10 +250,13 @@ stop_until(enum moment m, unsigned int signs)
 {
 	struct lproc p = { .pid = sleeper, .taskdir = -1 };
 	struct lthread t = { .tid = shared->tid };
+	size_t held;
 	struct ran r;
 	bool told;
 	int i;
 
+	for (held = 0; held < NHELD; held++)
+		t.held[held] = -1;
 	told = thread_ran(&p, &t, &r);
 	threads_close(&p);
 	if (!isa.injects)
