@@ -26,15 +26,6 @@
 #include <unistd.h>
 
 /*
- * Return the mappings of process p, which was gathered.
- */
-const struct vmas *
-lproc_vmas(const struct lproc *p)
-{
-	return &TAILQ_FIRST(&p->threads)->task->vma;
-}
-
-/*
  * Kill a clone, if we trace it: its number is that of no other process then.
  * PTRACE_KILL takes no CAP_KILL.
  */

@@ -7,7 +7,6 @@
 #include "clone.h"
 
 /* clone.c */
-const struct vmas *lproc_vmas(const struct lproc *p);
 void		 clones_kill(struct live *l);
 
 /* cloning.c: a process that clones itself, step by step */

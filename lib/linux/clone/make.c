@@ -11,10 +11,6 @@
 #include "linux/inject/inject.h"
 #include "state/state.h"
 
-#include <sys/syscall.h>
-
-#include <linux/kcmp.h>
-
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -149,8 +145,7 @@ clone_shares(const struct making *m, const struct lproc *p)
 	size_t i;
 
 	for (i = 0; i < m->n; i++)
-		if (syscall(SYS_kcmp, m->v[i].proc->pid, p->pid, KCMP_VM, 0L,
-		    0L) <= 0)
+		if (lproc_shares(m->v[i].proc, p))
 			return true;
 	return false;
 }

@@ -23,6 +23,11 @@ struct inject	*inject_begin(pid_t pid, bool room, const struct vmas *l);
 int		 inject_thread(struct inject *in, pid_t tid);
 int		 inject_call(struct inject *in, int64_t *ret, long nr,
 		    const uint64_t arg[6]);
+int		 inject_callbegin(struct inject *in, long nr,
+		    const uint64_t arg[6]);
+int		 inject_callstart(struct inject *in, long nr,
+		    const uint64_t arg[6]);
+int		 inject_callend(struct inject *in, int64_t *ret);
 bool		 inject_islate(const struct inject *in);
 uint64_t	 inject_scratch(const struct inject *in);
 int		 inject_read(struct inject *in, void *buf, size_t len);

@@ -104,3 +104,35 @@ inject_call(struct inject *in, int64_t *ret, long nr, const uint64_t arg[6])
 {
 	return inject_may(in) == -1 ? -1 : inject_make(in, ret, nr, arg);
 }
+
+/*
+ * Run system call nr with arguments arg in the thread of in, in three steps,
+ * each of which waits until the one before is done: this one, inject_callstart
+ * with the same, and inject_callend.  Other processes may be at theirs
+ * meanwhile, for all of which every signal has to be blocked.  Return 0, or -1
+ * with errstr.
+ */
+int
+inject_callbegin(struct inject *in, long nr, const uint64_t arg[6])
+{
+	return inject_may(in) == -1 ? -1 : inject_begincall(in, nr, arg);
+}
+
+/*
+ * Let it begin the call.  Return 0, or -1 with errstr.
+ */
+int
+inject_callstart(struct inject *in, long nr, const uint64_t arg[6])
+{
+	return inject_start(in, nr, arg, 0) == -1 ? -1 : inject_go(in, 0);
+}
+
+/*
+ * Wait until it has made it, and set *ret to what that returned.  Return 0, or
+ * -1 with errstr.
+ */
+int
+inject_callend(struct inject *in, int64_t *ret)
+{
+	return inject_leave(in) == -1 ? -1 : inject_result(in, ret);
+}

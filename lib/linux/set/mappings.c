@@ -8,8 +8,13 @@
 #include "set.h"
 #include "state/state.h"
 
+#include <sys/syscall.h>
+
+#include <linux/kcmp.h>
+
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * Return true if a text of maps has the mappings l, as smaps told of them.
@@ -248,6 +253,25 @@ mappings_smaps(const struct lproc *p, const struct bytes *maps,
 	data_free(smaps->data);
 	*smaps = now;
 	return 0;
+}
+
+/*
+ * Return the mappings of process p, which was gathered.
+ */
+const struct vmas *
+lproc_vmas(const struct lproc *p)
+{
+	return &TAILQ_FIRST(&p->threads)->task->vma;
+}
+
+/*
+ * Return true if processes a and b have the same memory, or may have it:
+ * kcmp(2).
+ */
+bool
+lproc_shares(const struct lproc *a, const struct lproc *b)
+{
+	return syscall(SYS_kcmp, a->pid, b->pid, KCMP_VM, 0L, 0L) <= 0;
 }
 
 /*

@@ -294,6 +294,8 @@ bool		 coredump_note(const struct coredump *c, struct dumpthread *d,
 		    struct dumpnote *n);
 
 /* mappings.c: before the stop and in it */
+const struct vmas *lproc_vmas(const struct lproc *p);
+bool		 lproc_shares(const struct lproc *a, const struct lproc *b);
 void		 mappings_free(struct lproc *p);
 void		 mappings_look(struct live *l, struct lproc *p);
 int		 mappings_readrunning(struct lproc *p);

@@ -99,12 +99,14 @@ ahead_tell(struct ahead *a, struct lthread *t)
 
 	if (!thread_ran(a->proc, t, &now) || now.times != t->ran.times + 1)
 		return 0;
+	a->ask.rc = 0;
 	a->ask.to = &t->told;
 	if (inject_enterone(a->ask.in, t->tid) == -1) {
 		(void)inject_leaveone(a->ask.in, -1);
 		return inject_islate(a->ask.in) ? -1 : 0;
 	}
-	if (inject_leaveone(a->ask.in, ask_thread(&a->ask)) == -1)
+	ask_thread(&a->ask, 1);
+	if (inject_leaveone(a->ask.in, asking_result(&a->ask)) == -1)
 		return -1;
 	regs_remember(t);
 	t->asked = t->before.data != NULL && thread_ran(a->proc, t, &t->ran);
@@ -224,16 +226,16 @@ static void
 only_tell(struct ahead *a, struct lthread *t)
 {
 	struct ran now;
-	int rc;
 
 	if (!thread_ran(a->proc, t, &now) || now.times != t->ran.times + 1 ||
 	    (a->ask.in = inject_begin(t->tid, false, NULL)) == NULL)
 		return;
 	a->ask.to = &t->told;
-	rc = ask_process(&a->ask, t->tid);
-	if (rc == 0)
-		rc = ask_thread(&a->ask);
-	if (inject_end(a->ask.in, rc) == -1 || !told_untimed(&t->told))
+	a->ask.pid = t->tid;
+	ask_process(&a->ask, 1);
+	ask_thread(&a->ask, 1);
+	if (inject_end(a->ask.in, asking_result(&a->ask)) == -1 ||
+	    !told_untimed(&t->told))
 		return;
 	regs_remember(t);
 	t->asked = t->before.data != NULL && thread_ran(a->proc, t, &t->ran);

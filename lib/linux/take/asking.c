@@ -1,9 +1,15 @@
 /*
- * One question to a stopped process: a system call that it is made to run.
+ * One question to stopped processes: a system call that they are made to run.
+ * Most of the time that it takes one of them is that of switching to it and
+ * back; so it is put to several at once, and none is waited for alone.
  */
 #include "asking.h"
 
 #include <sys/syscall.h>
+
+#include <string.h>
+
+enum askstep { ASK_BEGIN, ASK_START, ASK_END };
 
 /*
  * Make call nr with arguments arg in the thread of a, whose answer is not its
@@ -23,26 +29,112 @@ ask(struct asking *a, long nr, const uint64_t arg[6], void *buf, size_t len)
 }
 
 /*
- * Record as that name, in hexadecimal with hex, the number that prctl(2) leaves
- * for an option in memory of the thread of a, of size bytes, or, if that is 0,
- * returns.  Return 0, or -1 with errstr.
+ * Note that something has failed in a, as errstr tells.
+ */
+void
+asking_failed(struct asking *a)
+{
+	strlcpy(a->why, snap_errstr(), sizeof a->why);
+	a->rc = -1;
+}
+
+/*
+ * Return 0; or -1 with errstr if something has failed in a.
  */
 int
-ask_prctl(struct asking *a, const char *name, long option, size_t size,
-    bool hex)
+asking_result(const struct asking *a)
 {
-	uint64_t arg[6] = { (uint64_t)option };
-	int64_t ret;
-	uint64_t v;
+	return a->rc == 0 ? 0 : errstr_set("%s", a->why);
+}
 
-	arg[1] = size > 0 ? inject_scratch(a->in) : 0;
-	if (inject_call(a->in, &ret, SYS_prctl, arg) == -1)
-		return -1;
-	if (ret < 0)
-		return 0;
-	v = size > 0 ? 0 : (uint64_t)ret;
-	if (size > 0 && inject_read(a->in, &v, size) == -1)
-		return -1;
-	filelist_text(a->to, name, hex ? "%jx\n" : "%ju\n", (uintmax_t)v);
-	return 0;
+/*
+ * Make a step of call nr with arguments arg in a; room is as for ask_each.
+ */
+static int
+ask_step(struct asking *a, enum askstep step, long nr, const uint64_t arg[6],
+    size_t room)
+{
+	uint64_t own[6];
+
+	memcpy(own, arg, sizeof own);
+	if (room > 0 && room < sizeof own / sizeof *own)
+		own[room] = inject_scratch(a->in);
+	switch (step) {
+	case ASK_BEGIN:
+		return inject_callbegin(a->in, nr, own);
+	case ASK_START:
+		return inject_callstart(a->in, nr, own);
+	default:
+		return inject_callend(a->in, &a->ret);
+	}
+}
+
+/*
+ * Make call nr with arguments arg in n processes v; argument number room is
+ * where each has scratch memory, unless room is 0.  The ret of each is what it
+ * returned.
+ */
+void
+ask_each(struct asking *v, size_t n, long nr, const uint64_t arg[6],
+    size_t room)
+{
+	enum askstep step;
+	struct asking *a;
+
+	for (step = ASK_BEGIN; step <= ASK_END; step++)
+		for (a = v; a < v + n; a++)
+			if (a->rc == 0 && ask_step(a, step, nr, arg, room) ==
+			    -1)
+				asking_failed(a);
+}
+
+/*
+ * Read into buf the len bytes that the last call of ask_each left in scratch
+ * memory of a.  Return true; false if that call was not made, or failed.
+ */
+bool
+asking_got(struct asking *a, void *buf, size_t len)
+{
+	if (a->rc == -1 || a->ret < 0)
+		return false;
+	if (len > 0 && inject_read(a->in, buf, len) == -1)
+		asking_failed(a);
+	return a->rc == 0;
+}
+
+/*
+ * Record as that name what n processes v told.
+ */
+void
+asking_told(struct asking *v, size_t n, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (v[i].rc == 0)
+			filelist_buf(v[i].to, name, &v[i].told);
+		else
+			buf_free(&v[i].told);
+}
+
+/*
+ * Record as that name, in hexadecimal with hex, the number that prctl(2) leaves
+ * for an option in memory of n processes v, of size bytes, or, if that is 0,
+ * returns.
+ */
+void
+ask_prctl(struct asking *v, size_t n, const char *name, long option,
+    size_t size, bool hex)
+{
+	const uint64_t arg[6] = { (uint64_t)option };
+	struct asking *a;
+	uint64_t got;
+
+	ask_each(v, n, SYS_prctl, arg, size > 0 ? 1 : 0);
+	for (a = v; a < v + n; a++) {
+		got = size > 0 ? 0 : (uint64_t)a->ret;
+		if (asking_got(a, &got, size))
+			filelist_text(a->to, name, hex ? "%jx\n" : "%ju\n",
+			    (uintmax_t)got);
+	}
 }

@@ -59,19 +59,22 @@ key_counts(struct asking *a, int32_t key)
 }
 
 /*
- * Record how many keys the keyring of a process has, if it has one that is not
- * empty.  That of a process is not made by being looked for.  Return 0, or -1
- * with errstr.
+ * Record how many keys the keyring of each of n processes v has, if it has one
+ * that is not empty.  That of a process is not made by being looked for.
  */
-int
-ask_processkeys(struct asking *a)
+void
+ask_processkeys(struct asking *v, size_t n)
 {
-	int32_t key[KEYS_MOST];
-	int n;
+	const uint64_t arg[6] = { KEYCTL_READ,
+	    (uint64_t)(int64_t)KEY_SPEC_PROCESS_KEYRING, 0,
+	    KEYS_MOST * sizeof(int32_t) };
+	struct asking *a;
 
-	if ((n = keyring_read(a, KEY_SPEC_PROCESS_KEYRING, key)) > 0)
-		filelist_text(a->to, "keyring/process", "%d\n", n);
-	return n == -1 ? -1 : 0;
+	ask_each(v, n, SYS_keyctl, arg, 2);
+	for (a = v; a < v + n; a++)
+		if (a->rc == 0 && a->ret > 0)
+			filelist_text(a->to, "keyring/process", "%d\n",
+			    (int)(a->ret / (int64_t)sizeof(int32_t)));
 }
 
 /*

@@ -23,56 +23,48 @@ enum {
 /*
  * Record signal actions, as rt_sigaction(2) has them without the C library.
  */
-static int
-ask_sigactions(struct asking *a)
+static void
+ask_sigactions(struct asking *v, size_t n)
 {
-	uint64_t arg[6] = { 0, 0, inject_scratch(a->in), 8 }, v[4];
-	struct buf b = { 0 };
-	uint64_t sig;
-	int rc;
+	uint64_t arg[6] = { 0, 0, 0, 8 }, got[4], sig;
+	struct asking *a;
 
-	for (rc = 1, sig = 1; sig <= NSIGNALS && rc != -1; sig++) {
+	for (sig = 1; sig <= NSIGNALS; sig++) {
 		if (sig == SIGKILL || sig == SIGSTOP)
 			continue;
 		arg[0] = sig;
-		rc = ask(a, SYS_rt_sigaction, arg, v, sizeof v);
-		if (rc == 1)
-			buf_printf(&b, "%ju %jx %jx %jx %jx\n", (uintmax_t)sig,
-			    (uintmax_t)v[0], (uintmax_t)v[1],
-			    (uintmax_t)v[2], (uintmax_t)v[3]);
+		ask_each(v, n, SYS_rt_sigaction, arg, 2);
+		for (a = v; a < v + n; a++)
+			if (asking_got(a, got, sizeof got))
+				buf_printf(&a->told, "%ju %jx %jx %jx %jx\n",
+				    (uintmax_t)sig, (uintmax_t)got[0],
+				    (uintmax_t)got[1], (uintmax_t)got[2],
+				    (uintmax_t)got[3]);
 	}
-	if (rc == -1)
-		buf_free(&b);
-	else
-		filelist_buf(a->to, "sigaction", &b);
-	return rc == -1 ? -1 : 0;
+	asking_told(v, n, "sigaction");
 }
 
-static int
-ask_itimers(struct asking *a)
+static void
+ask_itimers(struct asking *v, size_t n)
 {
 	static const char *const name[] = { "real", "virtual", "prof" };
-	uint64_t arg[6] = { 0, inject_scratch(a->in) };
-	struct itimerval v;
-	struct buf b = { 0 };
+	uint64_t arg[6] = { 0 };
+	struct itimerval it;
+	struct asking *a;
 	size_t i;
-	int rc;
 
-	for (rc = 1, i = 0; i < 3 && rc != -1; i++) {
+	for (i = 0; i < 3; i++) {
 		arg[0] = i;
-		rc = ask(a, SYS_getitimer, arg, &v, sizeof v);
-		if (rc == 1)
-			buf_printf(&b, "%s %jd %jd\n", name[i],
-			    (intmax_t)v.it_interval.tv_sec * 1000000 +
-			    v.it_interval.tv_usec,
-			    (intmax_t)v.it_value.tv_sec * 1000000 +
-			    v.it_value.tv_usec);
+		ask_each(v, n, SYS_getitimer, arg, 1);
+		for (a = v; a < v + n; a++)
+			if (asking_got(a, &it, sizeof it))
+				buf_printf(&a->told, "%s %jd %jd\n", name[i],
+				    (intmax_t)it.it_interval.tv_sec * 1000000 +
+				    it.it_interval.tv_usec,
+				    (intmax_t)it.it_value.tv_sec * 1000000 +
+				    it.it_value.tv_usec);
 	}
-	if (rc == -1)
-		buf_free(&b);
-	else
-		filelist_buf(a->to, "itimers", &b);
-	return rc == -1 ? -1 : 0;
+	asking_told(v, n, "itimers");
 }
 
 /*
@@ -112,7 +104,7 @@ ask_timer(struct asking *a, struct buf *b, long id, const char *text)
 }
 
 static int
-ask_timers(struct asking *a, pid_t pid)
+ask_timers(struct asking *a)
 {
 	struct buf b = { 0 };
 	struct bytes t;
@@ -121,7 +113,7 @@ ask_timers(struct asking *a, pid_t pid)
 	long id;
 	int n, rc;
 
-	if (proc_read(pid, 0, "timers", &t) == -1)
+	if (proc_read(a->pid, 0, "timers", &t) == -1)
 		return 0;
 	text = strndup((const char *)t.data, t.len);
 	free(t.data);
@@ -144,42 +136,44 @@ ask_timers(struct asking *a, pid_t pid)
 }
 
 /*
- * Ask the thread that leads process pid what is of the process as a whole, and
- * what no clone of it has (copy_signal of kernel/fork.c, and copy_creds of
- * kernel/cred.c): timers, keys, and that it is who orphans come to.  Return 0,
- * or -1 with errstr.
+ * Ask the threads that lead n processes v what is of the process as a whole,
+ * and what no clone of it has (copy_signal of kernel/fork.c, and copy_creds of
+ * kernel/cred.c): timers, keys, and that it is who orphans come to.
  */
-int
-ask_process(struct asking *a, pid_t pid)
+void
+ask_process(struct asking *v, size_t n)
 {
-	if (ask_itimers(a) == -1 || ask_timers(a, pid) == -1 ||
-	    ask_processkeys(a) == -1)
-		return -1;
-	return ask_prctl(a, "child_subreaper", PR_GET_CHILD_SUBREAPER, 4,
-	    false);
+	struct asking *a;
+
+	ask_itimers(v, n);
+	for (a = v; a < v + n; a++)
+		if (a->rc == 0 && ask_timers(a) == -1)
+			asking_failed(a);
+	ask_processkeys(v, n);
+	ask_prctl(v, n, "child_subreaper", PR_GET_CHILD_SUBREAPER, 4, false);
 }
 
 /*
- * Ask a process, or its clone, what both have alike: signal actions
+ * Ask n processes v, or their clones, what both have alike: signal actions
  * (copy_sighand of kernel/fork.c), and what belongs to the memory (dup_mm).
- * Return 0, or -1 with errstr.
  */
-int
-ask_memory(struct asking *a)
+void
+ask_memory(struct asking *v, size_t n)
 {
-	static const uint64_t none[6];
-	const uint64_t query[6] = { GET_REGISTRATIONS };
-	int64_t ret;
+	static const uint64_t none[6], query[6] = { GET_REGISTRATIONS };
+	struct asking *a;
 
-	if (ask_sigactions(a) == -1 ||
-	    inject_call(a->in, &ret, SYS_brk, none) == -1)
-		return -1;
-	filelist_text(a->to, "brk", "%jx\n", (uintmax_t)ret);
-	if (ask_prctl(a, "dumpable", PR_GET_DUMPABLE, 0, false) == -1 ||
-	    ask_prctl(a, "thp_disable", PR_GET_THP_DISABLE, 0, false) == -1 ||
-	    inject_call(a->in, &ret, SYS_membarrier, query) == -1)
-		return -1;
-	if (ret >= 0)
-		filelist_text(a->to, "membarrier", "%jx\n", (uintmax_t)ret);
-	return 0;
+	ask_sigactions(v, n);
+	ask_each(v, n, SYS_brk, none, 0);
+	for (a = v; a < v + n; a++)
+		if (a->rc == 0)
+			filelist_text(a->to, "brk", "%jx\n",
+			    (uintmax_t)a->ret);
+	ask_prctl(v, n, "dumpable", PR_GET_DUMPABLE, 0, false);
+	ask_prctl(v, n, "thp_disable", PR_GET_THP_DISABLE, 0, false);
+	ask_each(v, n, SYS_membarrier, query, 0);
+	for (a = v; a < v + n; a++)
+		if (a->rc == 0 && a->ret >= 0)
+			filelist_text(a->to, "membarrier", "%jx\n",
+			    (uintmax_t)a->ret);
 }

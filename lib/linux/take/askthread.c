@@ -11,23 +11,22 @@
 enum { GET_TID_ADDRESS = 40 };	/* of prctl(2), since Linux 3.5 */
 
 /*
- * Ask the thread that a->in is in.  Return 0, or -1 with errstr.
+ * Ask the threads that n processes v are in.
  */
-int
-ask_thread(struct asking *a)
+void
+ask_thread(struct asking *v, size_t n)
 {
-	const uint64_t arg[6] = { 0, inject_scratch(a->in) };
+	static const uint64_t none[6];
+	struct asking *a;
 	stack_t ss;
-	int rc;
 
-	if ((rc = ask(a, SYS_sigaltstack, arg, &ss, sizeof ss)) == -1)
-		return -1;
-	if (rc == 1)
-		filelist_text(a->to, "sigaltstack", "%jx %zu %x\n",
-		    (uintmax_t)(uintptr_t)ss.ss_sp, ss.ss_size,
-		    (unsigned int)ss.ss_flags);
-	if (ask_prctl(a, "tid_address", GET_TID_ADDRESS, 8, true) == -1 ||
-	    ask_prctl(a, "pdeath_signal", PR_GET_PDEATHSIG, 4, false) == -1)
-		return -1;
-	return ask_prctl(a, "securebits", PR_GET_SECUREBITS, 0, true);
+	ask_each(v, n, SYS_sigaltstack, none, 1);
+	for (a = v; a < v + n; a++)
+		if (asking_got(a, &ss, sizeof ss))
+			filelist_text(a->to, "sigaltstack", "%jx %zu %x\n",
+			    (uintmax_t)(uintptr_t)ss.ss_sp, ss.ss_size,
+			    (unsigned int)ss.ss_flags);
+	ask_prctl(v, n, "tid_address", GET_TID_ADDRESS, 8, true);
+	ask_prctl(v, n, "pdeath_signal", PR_GET_PDEATHSIG, 4, false);
+	ask_prctl(v, n, "securebits", PR_GET_SECUREBITS, 0, true);
 }

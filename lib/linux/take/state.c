@@ -6,10 +6,8 @@
  */
 #include "asking.h"
 #include "clock.h"
-#include "linux/clone/clone.h"
 #include "linux/stop/stop.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -58,89 +56,6 @@ add_clocks(struct filelist *l, pid_t pid)
 	    boottime);
 	free(ours.data);
 	free(theirs.data);
-}
-
-/*
- * Return 1 if thread t runs what process p makes it run, 0 if not: the
- * kernel's workers in a process do not. -1 with errstr if that cannot be seen.
- */
-static int
-thread_runs(const struct lproc *p, const struct lthread *t)
-{
-	struct task now;
-
-	if (t->hold != HOLD_STOPPED || t->strayed)
-		return 0;
-	if (proc_stat(p->pid, t->tid, &now) == -1)
-		return errno == ESRCH ? 0 : errstr_sys("/proc/%d/task/%d/stat",
-		    p->pid, t->tid);
-	return !now.worker;
-}
-
-/*
- * Return true if threads of process p are to be asked beside the leader.
- */
-static bool
-others_asked(const struct lproc *p, const struct lthread *leader)
-{
-	const struct lthread *t;
-
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t != leader && t->hold == HOLD_STOPPED && !t->stayed)
-			return true;
-	return false;
-}
-
-/*
- * Ask all threads of process p, the one that leads it for the process too;
- * without clones, also what a clone could be asked.  Return 0, or -1 with
- * errstr; errno is ESRCH then if p has died.
- */
-static int
-ask_all(struct live *l, struct lproc *p, struct lthread *leader)
-{
-	struct asking a;
-	struct lthread *t;
-	int rc;
-
-	errno = 0;
-	if (leader->hold == HOLD_GONE)
-		return errstr_set("its first thread has ended");
-	if (leader->hold != HOLD_STOPPED || leader->strayed)
-		return errstr_set("it is not stopped");
-	a.to = &leader->seen;
-	if (mappings_read(p) == -1 || (a.in = inject_begin(p->pid,
-	    others_asked(p, leader), &p->vma)) == NULL)
-		return -1;
-	rc = ask_process(&a, p->pid);
-	if (rc == 0 && !l->opts.clone)
-		rc = ask_memory(&a);
-	TAILQ_FOREACH(t, &p->threads, entry) {
-		if (rc == -1 || t->stayed || (rc = thread_runs(p, t)) != 1)
-			continue;
-		a.to = &t->seen;
-		rc = inject_thread(a.in, t->tid);
-		if (rc == 0)
-			rc = ask_thread(&a);
-	}
-	return inject_end(a.in, rc);
-}
-
-/*
- * Nothing can be asked of process p: tell why, in the record to and, where
- * that was not told for another reason, the user.
- */
-static void
-observe(struct live *l, struct lproc *p, struct lthread *leader,
-    struct filelist *to)
-{
-	filelist_text(to, "observed", "%s\n", snap_errstr());
-	p->inert = true;
-	if (p->clone > 0 || leader->hold == HOLD_STOPPED ||
-	    leader->hold == HOLD_GONE)
-		live_warn(l, "process %d cannot be restored%s: nothing can be "
-		    "run in it: %s", p->pid, l->opts.clone && p->clone == 0 ?
-		    ", nor let go at once" : "", snap_errstr());
 }
 
 /*
@@ -229,10 +144,11 @@ threads_seen(struct lproc *p)
 }
 
 /*
- * Read the state of process p, which is stopped.
+ * Read the state of process p, which is stopped: what it has to be asked, with
+ * those of r.
  */
 static void
-proc_state_read(struct live *l, struct lproc *p)
+proc_state_read(struct live *l, struct round *r, struct lproc *p)
 {
 	struct lthread *leader;
 
@@ -246,14 +162,8 @@ proc_state_read(struct live *l, struct lproc *p)
 		filelist_text(&leader->seen, "observed", "asked for\n");
 	else if (p->core != NULL)
 		filelist_text(&leader->seen, "observed", "it dumps core\n");
-	else if (leader->spared)
-		return;
-	else if (ask_all(l, p, leader) == 0)
-		return;
-	else if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
-		observe(l, p, leader, &leader->seen);
-	else
-		lproc_leave(l, p);
+	else if (!leader->spared)
+		ask_all(l, r, p);
 }
 
 /*
@@ -264,6 +174,7 @@ proc_state_read(struct live *l, struct lproc *p)
 void
 state_read(struct live *l)
 {
+	struct round r = { .n = 0 };
 	struct peeks *k;
 	struct lproc *p;
 
@@ -272,47 +183,29 @@ state_read(struct live *l)
 		threads_traced(l, p);
 	peeks_end(k);
 	TAILQ_FOREACH(p, &l->procs, entry)
-		proc_state_read(l, p);
+		proc_state_read(l, &r, p);
+	ask_all_end(l, &r);
 }
 
 /*
- * Ask the clone of process p, or p itself, which is stopped, where it has
- * none.  Return 0, or -1 with errstr; errno is ESRCH then if it has died.
- */
-static int
-ask_rest(struct lproc *p, struct filelist *to)
-{
-	struct asking a = { .to = to };
-	int rc;
-
-	if (p->clone == 0) {
-		if ((a.in = inject_begin(p->pid, false, NULL)) == NULL)
-			return -1;
-		return inject_end(a.in, ask_memory(&a));
-	}
-	a.in = p->calls;
-	p->calls = NULL;
-	if ((rc = inject_resume(a.in)) == 0)
-		rc = ask_memory(&a);
-	if (rc == 0)
-		rc = ask_sessionkeys(&a);
-	rc = inject_relinquish(a.in, rc);
-	errno = rc == -1 && clone_lost(p) ? ESRCH : 0;
-	return rc;
-}
-
-/*
- * Add to a record what the clone of process p told of the keyring of its
- * session.
+ * Have processes that are read of the clone of another have what that told of
+ * the keyring of its session.
  */
 static void
-keys_take(const struct lproc *p, struct filelist *to)
+keys_share(struct live *l)
 {
 	const struct file *f;
+	struct lproc *p;
 
-	f = filelist_find(&TAILQ_FIRST(&p->threads)->rec, "keyring/session");
-	if (f != NULL)
-		filelist_copy(to, f->name, f->data, f->len);
+	TAILQ_FOREACH(p, &l->procs, entry) {
+		if (p->head == NULL || p->skip || p->inert)
+			continue;
+		f = filelist_find(&TAILQ_FIRST(&p->head->threads)->rec,
+		    "keyring/session");
+		if (f != NULL)
+			filelist_copy(&TAILQ_FIRST(&p->threads)->rec, f->name,
+			    f->data, f->len);
+	}
 }
 
 /*
@@ -324,6 +217,7 @@ keys_take(const struct lproc *p, struct filelist *to)
 void
 state_finish(struct live *l, bool cloned)
 {
+	struct round r = { .n = 0 };
 	struct lthread *leader;
 	struct lproc *p;
 
@@ -335,10 +229,10 @@ state_finish(struct live *l, bool cloned)
 		    leader->tid != p->pid ||
 		    (!cloned && leader->hold != HOLD_STOPPED))
 			continue;
-		errno = 0;
-		if (p->head != NULL && cloned)
-			keys_take(p->head, &leader->rec);
-		else if (ask_rest(p, &leader->rec) == -1 && errno != ESRCH)
-			observe(l, p, leader, &leader->rec);
+		if (p->head == NULL || !cloned)
+			ask_rest(l, &r, p);
 	}
+	ask_rest_end(l, &r);
+	if (cloned)
+		keys_share(l);
 }

@@ -1,0 +1,312 @@
+/*
+ * Who is asked what, with others at once, and what becomes of those that cannot
+ * be: all threads of a process that is stopped; and then, of its clone, or of
+ * itself where it has none, what both tell alike.
+ */
+#include "asking.h"
+#include "linux/clone/clone.h"
+#include "linux/proc/proc.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+/*
+ * Return true if process p can be asked at once with those of r: no two with
+ * the same memory, of which one would find on its stack what is the other's.
+ */
+static bool
+round_fits(const struct round *r, const struct lproc *p)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (lproc_shares(r->p[i], p))
+			return false;
+	return r->n < ASKED_MOST;
+}
+
+/*
+ * Have process p asked with those of r, by in; answers go to a record.
+ */
+static void
+round_add(struct round *r, struct lproc *p, struct inject *in,
+    struct filelist *to)
+{
+	r->p[r->n] = p;
+	r->v[r->n++] = (struct asking){ .in = in, .to = to, .pid = p->pid };
+}
+
+/*
+ * Begin to ask those of r, of which there is none yet.
+ */
+static void
+round_begin(struct round *r)
+{
+	sigset_t all;
+
+	/* inject_end puts back what inject_begin has found */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &r->ours);
+}
+
+static void
+round_end(struct round *r)
+{
+	r->n = 0;
+	pthread_sigmask(SIG_SETMASK, &r->ours, NULL);
+}
+
+/*
+ * Let those of r that nothing more is asked of begin to be as they were.
+ */
+static void
+round_ending(struct round *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (r->v[i].rc == 0 && r->p[i]->clone == 0)
+			inject_ending(r->v[i].in);
+}
+
+/*
+ * Nothing can be asked of process p: tell why, in the record to and, where
+ * that was not told for another reason, the user.
+ */
+static void
+observe(struct live *l, struct lproc *p, struct lthread *leader,
+    struct filelist *to)
+{
+	filelist_text(to, "observed", "%s\n", snap_errstr());
+	p->inert = true;
+	if (p->clone > 0 || leader->hold == HOLD_STOPPED ||
+	    leader->hold == HOLD_GONE)
+		live_warn(l, "process %d cannot be restored%s: nothing can be "
+		    "run in it: %s", p->pid, l->opts.clone && p->clone == 0 ?
+		    ", nor let go at once" : "", snap_errstr());
+}
+
+/*
+ * Return 1 if thread t runs what process p makes it run, 0 if not: the
+ * kernel's workers in a process do not. -1 with errstr if that cannot be seen.
+ */
+static int
+thread_runs(const struct lproc *p, const struct lthread *t)
+{
+	struct task now;
+
+	if (t->hold != HOLD_STOPPED || t->strayed)
+		return 0;
+	if (proc_stat(p->pid, t->tid, &now) == -1)
+		return errno == ESRCH ? 0 : errstr_sys("/proc/%d/task/%d/stat",
+		    p->pid, t->tid);
+	return !now.worker;
+}
+
+/*
+ * Return true if threads of process p are to be asked beside the leader.
+ */
+static bool
+others_asked(const struct lproc *p, const struct lthread *leader)
+{
+	const struct lthread *t;
+
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t != leader && t->hold == HOLD_STOPPED && !t->stayed)
+			return true;
+	return false;
+}
+
+/*
+ * Ask the threads of process p beside the one that leads it, which a is in.
+ */
+static void
+others_ask(struct asking *a, struct lproc *p)
+{
+	struct lthread *t;
+	int rc;
+
+	TAILQ_FOREACH(t, &p->threads, entry) {
+		if (t->tid == p->pid || t->stayed || a->rc == -1 ||
+		    (rc = thread_runs(p, t)) == 0)
+			continue;
+		a->to = &t->seen;
+		if (rc == -1 || inject_thread(a->in, t->tid) == -1)
+			asking_failed(a);
+		else
+			ask_thread(a, 1);
+	}
+}
+
+/*
+ * Process p could not be asked, as errstr and errno tell: if it has died, it is
+ * left out.
+ */
+static void
+all_failed(struct live *l, struct lproc *p)
+{
+	struct lthread *leader = TAILQ_FIRST(&p->threads);
+
+	if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
+		observe(l, p, leader, &leader->seen);
+	else
+		lproc_leave(l, p);
+}
+
+/*
+ * Ask all of r for which ask_all was called.  Then r has none.
+ */
+void
+ask_all_end(struct live *l, struct round *r)
+{
+	size_t i;
+
+	if (r->n == 0)
+		return;
+	ask_process(r->v, r->n);
+	if (!l->opts.clone)
+		ask_memory(r->v, r->n);
+	ask_thread(r->v, r->n);
+	for (i = 0; i < r->n; i++)
+		others_ask(&r->v[i], r->p[i]);
+	round_ending(r);
+	for (i = 0; i < r->n; i++)
+		if (inject_end(r->v[i].in, asking_result(&r->v[i])) == -1)
+			all_failed(l, r->p[i]);
+	round_end(r);
+}
+
+/*
+ * Begin to run calls in process p, whose leader is to be asked.  NULL with
+ * errstr where that cannot be; errno is ESRCH then if p has died.
+ */
+static struct inject *
+all_enter(struct lproc *p, struct lthread *leader)
+{
+	int runs;
+
+	errno = 0;
+	if (leader->hold == HOLD_GONE || (leader->hold == HOLD_STOPPED &&
+	    !leader->strayed && (runs = thread_runs(p, leader)) == 0))
+		errstr_set("its first thread has ended");
+	else if (leader->hold != HOLD_STOPPED || leader->strayed)
+		errstr_set("it is not stopped");
+	else if (runs == 1 && mappings_read(p) == 0)
+		return inject_begin(p->pid, others_asked(p, leader), &p->vma);
+	return NULL;
+}
+
+/*
+ * Have all threads of process p, which is stopped, asked; the one that leads it
+ * for the process too; without clones, also what a clone could be asked.  That
+ * is done at once with those of r, or when these were, and by ask_all_end at
+ * the latest.
+ */
+void
+ask_all(struct live *l, struct round *r, struct lproc *p)
+{
+	struct lthread *leader = TAILQ_FIRST(&p->threads);
+	struct inject *in;
+
+	if (!round_fits(r, p))
+		ask_all_end(l, r);
+	if (r->n == 0)
+		round_begin(r);
+	if ((in = all_enter(p, leader)) != NULL)
+		round_add(r, p, in, &leader->seen);
+	else
+		all_failed(l, p);
+	if (r->n == 0)
+		round_end(r);
+}
+
+/*
+ * Begin to run calls in the clone of process p, or in p itself, which is
+ * stopped, where it has none.  NULL with errstr where that cannot be; errno is
+ * ESRCH then if it has died.
+ */
+static struct inject *
+rest_enter(struct lproc *p)
+{
+	struct inject *in = p->calls;
+
+	errno = 0;
+	if (p->clone == 0)
+		return inject_begin(p->pid, false, lproc_vmas(p));
+	p->calls = NULL;
+	if (inject_resume(in) == 0)
+		return in;
+	(void)inject_relinquish(in, -1);
+	errno = clone_lost(p) ? ESRCH : 0;
+	return NULL;
+}
+
+/*
+ * End that, with a, by which it was asked.  Return 0, or -1 with errstr; errno
+ * is ESRCH then if it has died.
+ */
+static int
+rest_leave(struct lproc *p, struct asking *a)
+{
+	int rc;
+
+	rc = asking_result(a);
+	if (p->clone == 0)
+		return inject_end(a->in, rc);
+	if (rc == 0)
+		rc = ask_sessionkeys(a);
+	rc = inject_relinquish(a->in, rc);
+	errno = rc == -1 && clone_lost(p) ? ESRCH : 0;
+	return rc;
+}
+
+/*
+ * Process p, or its clone, could not be asked, as errstr and errno tell.
+ */
+static void
+rest_failed(struct live *l, struct lproc *p)
+{
+	struct lthread *leader = TAILQ_FIRST(&p->threads);
+
+	if (errno != ESRCH)
+		observe(l, p, leader, &leader->rec);
+}
+
+/*
+ * Ask all of r for which ask_rest was called.  Then r has none.
+ */
+void
+ask_rest_end(struct live *l, struct round *r)
+{
+	size_t i;
+
+	if (r->n == 0)
+		return;
+	ask_memory(r->v, r->n);
+	round_ending(r);
+	for (i = 0; i < r->n; i++)
+		if (rest_leave(r->p[i], &r->v[i]) == -1)
+			rest_failed(l, r->p[i]);
+	round_end(r);
+}
+
+/*
+ * Have the clone of process p asked what both have alike, or p itself, which is
+ * stopped, where it has none; when that is done is as for ask_all.
+ */
+void
+ask_rest(struct live *l, struct round *r, struct lproc *p)
+{
+	struct inject *in;
+
+	if (!round_fits(r, p))
+		ask_rest_end(l, r);
+	if (r->n == 0)
+		round_begin(r);
+	if ((in = rest_enter(p)) != NULL)
+		round_add(r, p, in, &TAILQ_FIRST(&p->threads)->rec);
+	else
+		rest_failed(l, p);
+	if (r->n == 0)
+		round_end(r);
+}
