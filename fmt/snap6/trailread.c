@@ -191,29 +191,21 @@ trailer_most(const struct input *in, uint64_t pos)
 }
 
 /*
- * Read the rest of a stream as a trailer: 1, or 0 if it is none.
+ * Read the last len bytes of stream in as a trailer: 1, or 0 if it is none.
  */
 static int
-trailer_read(struct trailer *t, struct input *in)
+trailer_read(struct trailer *t, struct input *in, uint64_t len)
 {
+	const uint64_t pos = in->size - len, most = trailer_most(in, pos);
 	struct buf b = { 0 };
-	uint64_t pos, most;
-	size_t n;
-	int rc;
 
-	pos = in->pos;
-	most = trailer_most(in, pos);
-	rc = 0;
-	while (rc == 0 && b.len <= most && (n = input_fill(in, 1)) > 0) {
-		buf_add(&b, in->buf + in->start, n);
-		input_skip(in, n);
-		rc = buf_check(&b);
-	}
-	if (rc == 0 && b.len <= most)
-		rc = input_end(in);
-	if (rc == 0)
+	/* of one that is too long, too little is read to be one */
+	b.len = (size_t)(len < most ? len : most);
+	if ((b.data = malloc(b.len + 1)) == NULL)
+		return errstr_set("out of memory");
+	if (input_pread(in, b.data, b.len, pos) == 0)
 		return trailer_take(t, &b, pos) == 0;
-	buf_free(&b);
+	free(b.data);
 	return -1;
 }
 
@@ -240,8 +232,7 @@ trailer_find(struct trailer *t, struct input *in)
 	if (p != NULL && trailer_ends(p, TRAILER_END)) {
 		len = num_get(p, 8);
 		if (len <= in->size)
-			rc = input_seek(in, in->size - len) == -1 ? -1 :
-			    trailer_read(t, in);
+			rc = trailer_read(t, in, len);
 	}
 	if (input_seek(in, 0) == -1)
 		return -1;

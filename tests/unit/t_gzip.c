@@ -859,13 +859,50 @@ test_kept(void **state)
 }
 
 /*
- * Read all of a stream at random, a member at a time: each of them is right
- * or an error.  How many are errors.
+ * Parts of any length, of which the long ones are inflated by several threads.
+ */
+static void
+test_long(void **state)
+{
+	static uint8_t got[SIZE];
+	struct stream st;
+	struct input *in;
+	struct buf b;
+	struct rng r;
+	uint64_t pos;
+	size_t i, n;
+
+	(void)state;
+	rng_init(&r, "long parts", 104);
+	pack(data, SIZE, 2, SIZE, &b);
+	stream_file(&st, b.data, b.len);
+	in = input_open(st.path);
+	assert_int_equal(input_gunzip(in, false), 0);
+	for (i = 0; i < 100; i++) {
+		pos = i == 0 ? 0 : rng_below(&r, SIZE);
+		n = i == 0 ? SIZE : (size_t)rng_below(&r, SIZE - pos + 1);
+		if (i % 3 == 1)		/* at the edges of members */
+			pos -= pos % MIB;
+		if (i % 3 == 2)
+			n -= (pos + n) % MIB < n ? (pos + n) % MIB : 0;
+		memset(got, 0xa5, sizeof got);
+		assert_int_equal(input_pread(in, got, n, pos), 0);
+		assert_memory_equal(got, data + pos, n);
+		assert_true(n == SIZE || got[n] == 0xa5);
+	}
+	input_close(in);
+	stream_close(&st);
+	buf_free(&b);
+}
+
+/*
+ * Read all of a stream at random, a member at a time, and at once: each of them
+ * is right or an error.  How many are errors.
  */
 static int
 unpack_random(const struct buf *b)
 {
-	static uint8_t got[MIB];
+	static uint8_t got[MIB], all[SIZE];
 	struct stream st;
 	struct input *in;
 	uint64_t pos;
@@ -886,6 +923,14 @@ unpack_random(const struct buf *b)
 			assert_contains(snap_errstr(), ", at byte ");
 			bad++;
 		}
+	}
+	if (bad >= 0 && in->size <= SIZE) {
+		assert_int_equal(input_pread(in, all, (size_t)in->size, 0),
+		    bad > 0 ? -1 : 0);
+		if (bad > 0)
+			assert_contains(snap_errstr(), "gzip member ");
+		else
+			assert_memory_equal(all, data, (size_t)in->size);
 	}
 	input_close(in);
 	stream_close(&st);
@@ -1029,6 +1074,7 @@ main(void)
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_salvage),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_randomflips),

@@ -216,25 +216,35 @@ gzipfile_widen(struct gzipfile *f, uint64_t bytes)
 }
 
 /*
+ * Read a member of f into raw, which has room for GZIP_RAW bytes.  Return 0, or
+ * -1 with errstr.
+ */
+int
+gzipfile_member(const struct gzipfile *f, size_t member, uint8_t *raw)
+{
+	const uint64_t *at = f->t.at + member;
+	struct gzhead h;
+	int rc;
+
+	rc = gzip_read(f->fd, at[0], at[1] - at[0], &h, raw);
+	if (rc == 0 && h.raw != (member + 1 < f->t.n ? GZIP_RAW :
+	    (f->t.size - 1) % GZIP_RAW + 1))
+		rc = errstr_set("its header is damaged");
+	if (rc == -1)
+		errstr_wrap("gzip member %zu, at byte %" PRIu64, member + 1,
+		    at[0]);
+	return rc;
+}
+
+/*
  * Read a member into its slot.
  */
 static int
 slot_fill(struct gzipfile *f, struct slot *s)
 {
-	const uint64_t *at = f->t.at + s->member;
-	struct gzhead h;
-	int rc;
-
 	if (s->raw == NULL && (s->raw = malloc(GZIP_RAW)) == NULL)
 		return errstr_set("out of memory");
-	rc = gzip_read(f->fd, at[0], at[1] - at[0], &h, s->raw);
-	if (rc == 0 && h.raw != (s->member + 1 < f->t.n ? GZIP_RAW :
-	    (f->t.size - 1) % GZIP_RAW + 1))
-		rc = errstr_set("its header is damaged");
-	if (rc == -1)
-		errstr_wrap("gzip member %zu, at byte %" PRIu64,
-		    s->member + 1, at[0]);
-	return rc;
+	return gzipfile_member(f, s->member, s->raw);
 }
 
 /*
@@ -349,23 +359,6 @@ slots_read(struct gzipfile *f, struct slot **held, uint8_t *buf, size_t n,
 	if (n > 0)
 		memset(buf, 0, n);
 	return 0;
-}
-
-/*
- * Read n bytes of the stream f, at byte pos of it, uncompressed, into buf:
- * zeros where they lie beyond its end.  Return 0, or -1 with errstr.
- */
-int
-gzipfile_read(struct gzipfile *f, void *buf, size_t n, uint64_t pos)
-{
-	struct slot *held;
-	int rc;
-
-	held = NULL;
-	rc = slots_read(f, &held, buf, n, pos);
-	if (held != NULL)
-		slot_put(f, held);
-	return rc;
 }
 
 /*

@@ -1,7 +1,7 @@
 /*
  * What the files for compressed streams share: member.c (a member),
- * out.c (writing), in.c (reading in order), file.c, table.c
- * and source.c (reading at random).
+ * out.c (writing), in.c (reading in order), file.c, table.c,
+ * unpack.c and source.c (reading at random).
  */
 #ifndef GZIP_H
 #define GZIP_H
@@ -86,8 +86,8 @@ int		 gzipfile_open(struct gzipfile **out, int fd, uint64_t start,
 void		 gzipfile_free(struct gzipfile *f);
 void		 gzipfile_keep(struct gzipfile *f, size_t mib);
 uint64_t	 gzipfile_size(const struct gzipfile *f);
-int		 gzipfile_read(struct gzipfile *f, void *buf, size_t n,
-		    uint64_t pos);
+int		 gzipfile_member(const struct gzipfile *f, size_t member,
+		    uint8_t *raw);
 int		 gzipfile_widen(struct gzipfile *f, uint64_t bytes);
 size_t		 gzipfile_guess(struct gzipfile *f, void *buf, size_t n);
 struct gzipfile	*gzipfile_share(struct gzipfile *f);
@@ -97,6 +97,10 @@ struct slot;			/* that holds a member for its users */
 int		 slots_read(struct gzipfile *f, struct slot **held,
 		    uint8_t *buf, size_t n, uint64_t pos);
 void		 slot_put(struct gzipfile *f, struct slot *s);
+
+/* unpack.c */
+int		 gzipfile_read(struct gzipfile *f, void *buf, size_t n,
+		    uint64_t pos);
 
 /* source.c */
 struct source	*gzipfile_source(struct snap *s, struct gzipfile *f,

@@ -1,0 +1,90 @@
+/*
+ * Any part of a compressed stream of ours (file.c).  Of a long one, as an index
+ * is, several threads inflate the members; those that lie in it as a whole go
+ * to where they are wanted, and into no slot.
+ */
+#include "gzip.h"
+#include "model.h"
+#include "worker.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { MANY = 3 };		/* members, for threads to pay */
+
+struct unpacking {
+	struct gzipfile	*f;	/* borrowed */
+	uint8_t		*buf;	/* likewise */
+	uint64_t	 pos;	/* of the stream, uncompressed */
+	uint64_t	 end;	/* exclusive */
+	uint64_t	 nmember; /* that have some of it */
+	_Atomic uint64_t next;	/* of them, that no thread has begun */
+	atomic_bool	 failed; /* as why tells */
+	char		 why[512];
+};
+
+/*
+ * Read n bytes at byte pos of the stream f, as gzipfile_read, by one thread.
+ */
+static int
+part_read(struct gzipfile *f, uint8_t *buf, size_t n, uint64_t pos)
+{
+	struct slot *held;
+	int rc;
+
+	held = NULL;
+	rc = slots_read(f, &held, buf, n, pos);
+	if (held != NULL)
+		slot_put(f, held);
+	return rc;
+}
+
+/*
+ * Read what is wanted of a member, which is number i of those that have some.
+ */
+static int
+member_unpack(const struct unpacking *s, uint64_t i)
+{
+	const uint64_t member = s->pos / GZIP_RAW + i;
+	uint64_t from, to;
+	uint8_t *buf;
+
+	from = member * GZIP_RAW;
+	to = from + GZIP_RAW < s->end ? from + GZIP_RAW : s->end;
+	from = from > s->pos ? from : s->pos;
+	buf = s->buf + (from - s->pos);
+	if (to - from == GZIP_RAW && to <= gzipfile_size(s->f))
+		return gzipfile_member(s->f, (size_t)member, buf);
+	return part_read(s->f, buf, (size_t)(to - from), from);
+}
+
+static void *
+unpack_work(void *arg)
+{
+	struct unpacking *s = arg;
+	uint64_t i;
+
+	while (!s->failed && (i = s->next++) < s->nmember)
+		if (member_unpack(s, i) == -1 &&
+		    !atomic_exchange(&s->failed, true))
+			strlcpy(s->why, snap_errstr(), sizeof s->why);
+	return NULL;
+}
+
+/*
+ * Read n bytes of the stream f, at byte pos of it, uncompressed, into buf:
+ * zeros where they lie beyond its end.  Return 0, or -1 with errstr.
+ */
+int
+gzipfile_read(struct gzipfile *f, void *buf, size_t n, uint64_t pos)
+{
+	const uint64_t threads = (uint64_t)processors_count();
+	struct unpacking s = { .f = f, .buf = buf, .pos = pos, .end = pos + n };
+
+	s.nmember = (pos % GZIP_RAW + n + GZIP_RAW - 1) / GZIP_RAW;
+	if (s.nmember < MANY)
+		return part_read(f, buf, n, pos);
+	workers_run((size_t)(threads < s.nmember ? threads : s.nmember),
+	    unpack_work, &s);
+	return s.failed ? errstr_set("%s", s.why) : 0;
+}
