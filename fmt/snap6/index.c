@@ -85,29 +85,25 @@ run_brief(struct ixreader *x, struct segment *s, const struct pagesrun *p)
 static int
 index_pages(struct ixreader *x, struct segment *s)
 {
-	const uint64_t kb = segment_kb(s);
+	const uint64_t kb = segment_kb(s), end = x->r->trailer.bytes;
 	const size_t cut = KB - segment_kblen(s, kb - 1);
 	const bool brief = x->r->o->brief;
 	uint64_t count[] = { [KIND_RAW] = 0, [KIND_ZERO] = 0, [KIND_SAME] = 0 };
-	struct pagesrun p;
-	unsigned int n;
-	int rc;
+	struct pagesrun v[RUNS];
+	int i, n, rc;
 
-	if (!brief && indexed_begin(x, s) == -1)
-		return -1;
-	for (n = 0, rc = 0; s->kb < kb && rc == 0; n++) {
-		if (n % RUNS == 0 && !brief && indexed_mark(x, s) == -1)
+	rc = brief ? 0 : indexed_begin(x, s);
+	while (s->kb < kb && rc == 0) {
+		if (!brief && indexed_mark(x, s) == -1)
 			return -1;
-		if (run_get(&x->c, x->r->trailer.bytes, kb - s->kb, cut,
-		    &p) == -1)
+		if ((n = runs_get(&x->c, end, kb - s->kb, cut, v, RUNS)) == -1)
 			return -1;
-		count[p.kind] += p.n;
-		if (brief)
-			rc = run_brief(x, s, &p);
-		else {
-			s->kb += p.n;
-			rc = indexed_run(x, s, &p, s->kb == kb ? cut : 0);
-		}
+		for (i = 0; i < n; i++)
+			count[v[i].kind] += v[i].n;
+		if (!brief)
+			rc = indexed_runs(x, s, v, n, cut);
+		for (i = 0; brief && i < n && rc == 0; i++)
+			rc = run_brief(x, s, &v[i]);
 	}
 	x->r->proc->count.raw += count[KIND_RAW];
 	x->r->proc->count.zero += count[KIND_ZERO];

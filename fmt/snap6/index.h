@@ -21,6 +21,7 @@ struct pagesrun {		/* pages of one kind */
 	uint64_t	 n;
 	uint64_t	 at;	/* in the stream */
 	uint64_t	 first;	/* RAW, SAME: as the raw pages from this on */
+	uint64_t	 before; /* it: how many raw pages */
 };
 
 struct indexed;			/* outline.c */
@@ -37,8 +38,8 @@ struct ixreader {
 int		 get_num(struct cursor *, uint64_t *);
 int		 get_diff(struct cursor *, uint64_t, uint64_t *);
 int		 cursor_advance(struct cursor *, uint64_t, uint64_t);
-int		 run_get(struct cursor *, uint64_t, uint64_t, size_t,
-		    struct pagesrun *);
+int		 runs_get(struct cursor *, uint64_t, uint64_t, size_t,
+		    struct pagesrun *, int);
 
 /* outline.c */
 enum { RUNS = 64 };		/* of pages between two marks, at most */
@@ -46,8 +47,8 @@ enum { RUNS = 64 };		/* of pages between two marks, at most */
 struct indexed	*indexed_new(struct reader *);
 int		 indexed_begin(struct ixreader *, struct segment *);
 int		 indexed_mark(struct ixreader *, const struct segment *);
-int		 indexed_run(struct ixreader *, const struct segment *,
-		    const struct pagesrun *, size_t);
+int		 indexed_runs(struct ixreader *, struct segment *,
+		    const struct pagesrun *, int, size_t);
 void		 indexed_end(struct indexed *, uint64_t);
 
 #endif

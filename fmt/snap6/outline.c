@@ -77,7 +77,7 @@ mark_cursor(const struct indexed *x, const struct mark *m)
 static int
 run_again(struct cursor *c, struct pagesrun *r)
 {
-	return run_get(c, UINT64_MAX, UINT64_MAX, 0, r);
+	return runs_get(c, UINT64_MAX, UINT64_MAX, 0, r, 1) == 1 ? 0 : -1;
 }
 
 /*
@@ -404,21 +404,39 @@ same_check(const struct indexed *x, uint64_t first, uint64_t n, uint64_t all)
  * Judge a run, the last of the pages that a segment has so far, which is short
  * by cut bytes.
  */
-int
+static int
 indexed_run(struct ixreader *r, const struct segment *s,
     const struct pagesrun *p, size_t cut)
 {
 	struct indexed *x = r->told;
 
-	x->mark[x->nmark - 1].runs++;
 	if (p->kind == KIND_SAME)
-		return same_check(x, p->first, p->n, r->c.ordinal);
+		return same_check(x, p->first, p->n, p->before);
 	if (p->kind == KIND_ZERO)
 		return p->n < HOLE_KB ? 0 : hole_note(r, s, p->n);
 	if (cut == 0)
 		return 0;
 	if (VEC_ROOM(x->cut, x->ncut) == -1)
 		return -1;
-	x->cut[x->ncut++] = r->c.ordinal - 1;
+	x->cut[x->ncut++] = p->before + p->n - 1;
 	return 0;
+}
+
+/*
+ * Judge n runs, the next of a segment behind the last mark; its last page is
+ * short by cut bytes.
+ */
+int
+indexed_runs(struct ixreader *r, struct segment *s, const struct pagesrun *p,
+    int n, size_t cut)
+{
+	const uint64_t kb = segment_kb(s);
+	int i, rc;
+
+	r->told->mark[r->told->nmark - 1].runs = (unsigned int)n;
+	for (i = 0, rc = 0; i < n && rc == 0; i++) {
+		s->kb += p[i].n;
+		rc = indexed_run(r, s, &p[i], s->kb == kb ? cut : 0);
+	}
+	return rc;
 }

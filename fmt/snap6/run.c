@@ -7,16 +7,19 @@
 #include <inttypes.h>
 
 /*
- * Take the next number of the index.  Return 0, or -1 with errstr.
+ * What follows is inlined into runs_get, where a cursor is in registers: an
+ * index has millions of runs.
  */
-int
-get_num(struct cursor *c, uint64_t *num)
+
+static inline int
+num_take(struct cursor *c, uint64_t *num)
 {
 	const uint8_t *p = c->p;
 	uint64_t v;
 	unsigned int shift;
 	size_t n;
 
+	*num = 0;
 	for (v = 0, shift = 0, n = 0;; shift += 7, n++) {
 		if (n == c->left)
 			return errstr_set("it ends too early");
@@ -32,6 +35,95 @@ get_num(struct cursor *c, uint64_t *num)
 	return 0;
 }
 
+static inline int
+diff_take(struct cursor *c, uint64_t from, uint64_t *num)
+{
+	uint64_t v;
+
+	if (num_take(c, &v) == -1)
+		return -1;
+	*num = from + (v >> 1 ^ (v & 1 ? UINT64_MAX : 0));
+	return 0;
+}
+
+static inline int
+bytes_pass(struct cursor *c, uint64_t n, uint64_t end)
+{
+	if (n > end - c->at)
+		return errstr_set("more than there is");
+	c->at += n;
+	return 0;
+}
+
+static inline int
+raw_take(struct cursor *c, uint64_t end, uint64_t cut, struct pagesrun *r)
+{
+	if (r->n > (end - c->at) / KB + 1)
+		return errstr_set("more raw pages than there are");
+	r->first = c->ordinal;
+	c->ordinal += r->n;
+	return bytes_pass(c, r->n * (KB + 1) - cut, end);
+}
+
+static inline int
+same_take(struct cursor *c, uint64_t end, uint64_t cut, struct pagesrun *r)
+{
+	const uint64_t each = 1 + 2 * SNAP6_NUM;
+	uint64_t more;
+
+	if (num_take(c, &more) == -1 || diff_take(c, c->same, &r->first) == -1)
+		return -1;
+	if (r->n > (end - c->at) / each ||
+	    bytes_pass(c, r->n * each, end) == -1 ||
+	    bytes_pass(c, more, end) == -1)
+		return errstr_set("more references than there are");
+	if (cut > 0)
+		return errstr_set("a reference for a short page");
+	c->same = r->first + r->n;
+	return 0;
+}
+
+static inline int
+run_take(struct cursor *c, uint64_t end, uint64_t left, uint64_t cut,
+    struct pagesrun *r)
+{
+	uint64_t v;
+
+	if (num_take(c, &v) == -1)
+		return -1;
+	r->n = v >> 2;
+	r->at = c->at;
+	r->first = 0;
+	r->before = c->ordinal;
+	if (r->n == 0 || r->n > left)
+		return errstr_set("a run of %" PRIu64 " pages, where %" PRIu64
+		    " are left", r->n, left);
+	if (r->n < left)
+		cut = 0;
+	switch (v & 3) {
+	case KIND_RAW:
+		r->kind = KIND_RAW;
+		return raw_take(c, end, cut, r);
+	case KIND_ZERO:
+		r->kind = KIND_ZERO;
+		return bytes_pass(c, r->n, end);
+	case KIND_SAME:
+		r->kind = KIND_SAME;
+		return same_take(c, end, cut, r);
+	default:
+		return errstr_set("a run of unknown pages");
+	}
+}
+
+/*
+ * Take the next number of the index.  Return 0, or -1 with errstr.
+ */
+int
+get_num(struct cursor *c, uint64_t *num)
+{
+	return num_take(c, num);
+}
+
 /*
  * Take the next number of c into *num, which is told by its difference from
  * another, from.  Return 0, or -1 with errstr.
@@ -39,12 +131,7 @@ get_num(struct cursor *c, uint64_t *num)
 int
 get_diff(struct cursor *c, uint64_t from, uint64_t *num)
 {
-	uint64_t v;
-
-	if (get_num(c, &v) == -1)
-		return -1;
-	*num = from + (v >> 1 ^ (v & 1 ? UINT64_MAX : 0));
-	return 0;
+	return diff_take(c, from, num);
 }
 
 /*
@@ -54,71 +141,24 @@ get_diff(struct cursor *c, uint64_t from, uint64_t *num)
 int
 cursor_advance(struct cursor *c, uint64_t n, uint64_t end)
 {
-	if (n > end - c->at)
-		return errstr_set("more than there is");
-	c->at += n;
-	return 0;
-}
-
-static int
-raw_get(struct cursor *c, uint64_t end, uint64_t cut, struct pagesrun *r)
-{
-	if (r->n > (end - c->at) / KB + 1)
-		return errstr_set("more raw pages than there are");
-	r->first = c->ordinal;
-	c->ordinal += r->n;
-	return cursor_advance(c, r->n * (KB + 1) - cut, end);
-}
-
-static int
-same_get(struct cursor *c, uint64_t end, uint64_t cut, struct pagesrun *r)
-{
-	const uint64_t each = 1 + 2 * SNAP6_NUM;
-	uint64_t more;
-
-	if (get_num(c, &more) == -1 || get_diff(c, c->same, &r->first) == -1)
-		return -1;
-	if (r->n > (end - c->at) / each ||
-	    cursor_advance(c, r->n * each, end) == -1 ||
-	    cursor_advance(c, more, end) == -1)
-		return errstr_set("more references than there are");
-	if (cut > 0)
-		return errstr_set("a reference for a short page");
-	c->same = r->first + r->n;
-	return 0;
+	return bytes_pass(c, n, end);
 }
 
 /*
- * Take a run of pages of a segment that has so many left, the last of which is
- * short by cut bytes, in a stream that goes to byte end.  Return 0, or -1 with
- * errstr.
+ * Take the next runs of pages of a segment that has so many pages left, the
+ * last of which is short by cut bytes, in a stream that goes to byte end: into
+ * v, most of them at the most.  Return how many; or -1 with errstr.
  */
 int
-run_get(struct cursor *c, uint64_t end, uint64_t left, size_t cut,
-    struct pagesrun *r)
+runs_get(struct cursor *c, uint64_t end, uint64_t left, size_t cut,
+    struct pagesrun *v, int most)
 {
-	uint64_t v;
+	struct cursor now = *c;
+	int n;
 
-	if (get_num(c, &v) == -1)
-		return -1;
-	r->n = v >> 2;
-	r->at = c->at;
-	if (r->n == 0 || r->n > left)
-		return errstr_set("a run of %" PRIu64 " pages, where %" PRIu64
-		    " are left", r->n, left);
-	if (r->n < left)
-		cut = 0;
-	switch (v & 3) {
-	case KIND_RAW:
-		r->kind = KIND_RAW;
-		return raw_get(c, end, cut, r);
-	case KIND_ZERO:
-		r->kind = KIND_ZERO;
-		return cursor_advance(c, r->n, end);
-	case KIND_SAME:
-		r->kind = KIND_SAME;
-		return same_get(c, end, cut, r);
-	default:
-		return errstr_set("a run of unknown pages");
-	}
+	for (n = 0; n < most && left > 0; left -= v[n++].n)
+		if (run_take(&now, end, left, cut, &v[n]) == -1)
+			return -1;
+	*c = now;
+	return n;
 }

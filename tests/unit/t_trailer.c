@@ -331,6 +331,51 @@ test_lie(void **state)
 }
 
 /*
+ * References are to raw pages that come before them, be it that those behind
+ * them are a few runs away.
+ */
+static void
+test_ahead(void **state)
+{
+	/* 32 raw pages, 5 that are the same as the first ones, 300 raw pages */
+	static const uint8_t runs[] = { 0x80, 1, 22, 0, 0, 0xb0, 9 };
+	struct memsource *m;
+	struct snap *s;
+	struct buf b;
+	struct rng r;
+	uint8_t *p;
+	size_t trailer, len;
+
+	(void)state;
+	rng_init(&r, "ahead", 71);
+	s = snap_new();
+	s->header = strdup("process snapshot 1 a@b amd64 2 \"c\"");
+	m = memsource_new(s, 337, KB);
+	rng_bytes(&r, m->data, 337 * KB);
+	memcpy(memsource_kb(m, 32), memsource_kb(m, 0), 5 * KB);
+	segment_add(snap_add(s, 12), IMAGE_MEM, 0x10000, 337 * KB, &m->src, 0);
+	snap_bytes(s, &b);
+	snap_free(s);
+	len = b.len;
+	trailer_strip(&b);
+	trailer = b.len;
+	b.len = len;
+	p = memmem(b.data + trailer, len - trailer, runs, sizeof runs);
+	assert_non_null(p);
+	p[4] = 2 * 27;		/* up to the last of the 32 */
+	sum_again(&b, trailer);
+	s = read_scan(&b, false);
+	assert_non_null(s);
+	snap_free(s);
+	p[4] = 2 * 28;
+	sum_again(&b, trailer);
+	assert_null(read_scan(&b, false));
+	assert_contains(snap_errstr(), "a reference to raw page 32, which was "
+	    "not before it");
+	buf_free(&b);
+}
+
+/*
  * Where an index would be more than a hundredth, there is none.
  */
 static void
@@ -652,6 +697,7 @@ main(void)
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_flip),
 		cmocka_unit_test(test_lie),
+		cmocka_unit_test(test_ahead),
 		cmocka_unit_test(test_dear),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_zero),
