@@ -61,6 +61,24 @@ let_go "$target_threads" "by default: threads let go"
 unnoticed "$pid" "killed at any moment: not noticed"
 unnoticed "$target_threads" "killed at any moment: threads did not notice"
 
+# Several, which run, so that they are asked in the stop, and at once.
+several=()
+for i in 1 2 3; do
+	target "$targets/compute"
+	several+=("$pid")
+done
+for ((i = 0; i < n; i++)); do
+	"$BUILD/snap" -o /dev/null "${several[@]}" 2>/dev/null &
+	taker=$!
+	sleep "0.$(printf %03d $((i * 90 / n)))"
+	kill -KILL "$taker" 2>/dev/null
+	wait "$taker" 2>/dev/null
+done
+for pid in "${several[@]}"; do
+	let_go "$pid" "killed when it asks several: let go"
+	unnoticed "$pid" "killed when it asks several: not noticed"
+done
+
 # Interrupted, it leaves no file; once with all kinds of signals, then at
 # any moment.
 target "$targets/anon"
@@ -131,4 +149,4 @@ for ((i = 0; i < 5; i++)); do
 	    "1 snap: memory of N: the process went away" \
 	    "the target is killed"
 done
-finish 27
+finish 33

@@ -45,7 +45,8 @@ struct inject {
 	bool		 ready;		/* it can: what it had is known, and
 					   what leads it back is there */
 	bool		 entered;	/* the thread is not as it was */
-	bool		 going;		/* it runs to the next edge of a call */
+	bool		 going;		/* it runs to the edge of a call, */
+	uint64_t	 since;		/* ms, from then on */
 	bool		 halting;	/* or, instead, is to stop for good */
 	bool		 makes;		/* a clone was made, and it is to leave
 					   the call that made it */

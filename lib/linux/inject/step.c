@@ -189,7 +189,24 @@ inject_go(struct inject *in, int sig)
 	    -1)
 		return inject_refused(in, "to go on");
 	in->going = true;
+	in->since = now_ms();
 	return 0;
+}
+
+/*
+ * Return when a thread has run for ms milliseconds, as now_ms has it: one that
+ * was let go on before may have, while others were waited for.
+ */
+static uint64_t
+inject_until(const struct inject *in, uint64_t ms)
+{
+	enum { LEAST_MS = 20 };	/* for us to see that it has stopped */
+	const uint64_t now = now_ms();
+
+	if (!in->going)
+		return now + ms;
+	return in->since + ms > now + LEAST_MS ? in->since + ms :
+	    now + LEAST_MS;
 }
 
 /*
@@ -201,7 +218,7 @@ inject_go(struct inject *in, int sig)
 int
 inject_step(struct inject *in, int event, uint64_t ms)
 {
-	const uint64_t until = now_ms() + ms;
+	const uint64_t until = inject_until(in, ms);
 	int sig, status;
 
 	for (sig = 0;;) {
