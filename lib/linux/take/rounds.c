@@ -183,7 +183,7 @@ ask_all_end(struct live *l, struct round *r)
 static struct inject *
 all_enter(struct lproc *p, struct lthread *leader)
 {
-	int runs;
+	int runs = 0;
 
 	errno = 0;
 	if (leader->hold == HOLD_GONE || (leader->hold == HOLD_STOPPED &&
