@@ -1,9 +1,9 @@
 /*
  * The thread that works while processes stand still, those that it starts, and
  * the proxy that it waits for, go before all others of the machine, where they
- * may (CAP_SYS_NICE, or RLIMIT_RTPRIO): how long they
- * stand is not to depend on what else runs there.  On a machine with ten times
- * more to do than processors it would wait for its turn for seconds.
+ * may (CAP_SYS_NICE, or RLIMIT_RTPRIO): how long they stand is not to depend on
+ * what else runs there.  On a machine with ten times more to do than processors
+ * it would wait for its turn for seconds.
  */
 #include "linux/proxy/proxy.h"
 #include "live.h"

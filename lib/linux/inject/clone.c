@@ -240,9 +240,7 @@ inject_shedding(struct inject *c)
 int
 inject_shedstart(struct inject *c)
 {
-	if (inject_enter(c, SYS_close_range, shed_args, 0) == -1)
-		return -1;
-	return inject_go(c, 0);
+	return inject_callstart(c, SYS_close_range, shed_args);
 }
 
 /*

@@ -355,8 +355,7 @@ inject_astray(struct inject *in, const struct __ptrace_syscall_info *si)
  * Let the thread of in begin system call nr with arguments arg, up to its
  * entry, with the options of ptrace(2) in with, until it leaves it.  Return 0;
  * or -1 with errstr, also for one that is not what was loaded, which is not
- * made.  A thread that is on its way to one
- * (inject_begincall) has it loaded.
+ * made.  A thread that is on its way to one (inject_begincall) has it loaded.
  */
 int
 inject_start(struct inject *in, long nr, const uint64_t arg[6], uintptr_t with)

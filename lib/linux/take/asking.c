@@ -12,23 +12,6 @@
 enum askstep { ASK_BEGIN, ASK_START, ASK_END };
 
 /*
- * Make call nr with arguments arg in the thread of a, whose answer is not its
- * result, but what it leaves in len bytes of scratch memory, which go to buf.
- * Return 1, 0 if the call fails, or -1 with errstr.
- */
-int
-ask(struct asking *a, long nr, const uint64_t arg[6], void *buf, size_t len)
-{
-	int64_t ret;
-
-	if (inject_call(a->in, &ret, nr, arg) == -1)
-		return -1;
-	if (ret < 0)
-		return 0;
-	return inject_read(a->in, buf, len) == -1 ? -1 : 1;
-}
-
-/*
  * Note that something has failed in a, as errstr tells.
  */
 void

@@ -32,8 +32,6 @@ struct round {			/* processes that are asked at once */
 };
 
 /* asking.c */
-int		 ask(struct asking *a, long nr, const uint64_t arg[6],
-		    void *buf, size_t len);
 void		 ask_each(struct asking *v, size_t n, long nr,
 		    const uint64_t arg[6], size_t room);
 bool		 asking_got(struct asking *a, void *buf, size_t len);

@@ -68,24 +68,23 @@ ask_itimers(struct asking *v, size_t n)
 }
 
 /*
- * Write to b a timer that /proc/PID/timers tells of, with what only the
+ * Add to what a told a timer that /proc/PID/timers tells of, with what only the
  * process knows: the time that is left, and the overruns.
  */
-static int
-ask_timer(struct asking *a, struct buf *b, long id, const char *text)
+static void
+ask_timer(struct asking *a, long id, const char *text)
 {
-	uint64_t arg[6] = { (uint64_t)id, inject_scratch(a->in) };
+	const uint64_t arg[6] = { (uint64_t)id };
 	struct itimerspec v;
 	unsigned int kind;
 	char notify[32];
 	uintmax_t value;
-	int64_t over;
-	int clock, rc, sig, tid;
+	int clock, sig, tid;
 	char *p;
 
 	if (sscanf(text, "signal: %d/%jx notify: %31[^/]/%*[^.].%d ClockID: %d",
 	    &sig, &value, notify, &tid, &clock) != 5)
-		return 0;
+		return;
 	kind = strcmp(notify, "signal") == 0 ? SIGEV_SIGNAL :
 	    strcmp(notify, "thread") == 0 ? SIGEV_THREAD : SIGEV_NONE;
 	p = strstr(text, "/tid.");
@@ -93,46 +92,45 @@ ask_timer(struct asking *a, struct buf *b, long id, const char *text)
 		kind |= SIGEV_THREAD_ID;
 	else
 		tid = 0;
-	if ((rc = ask(a, SYS_timer_gettime, arg, &v, sizeof v)) != 1)
-		return rc;
-	if (inject_call(a->in, &over, SYS_timer_getoverrun, arg) == -1)
-		return -1;
-	buf_printf(b, "%ld %d %d %u %jx %d %jd %jd %jd\n", id, clock, sig,
-	    kind, value, tid, (intmax_t)(over < 0 ? 0 : over),
-	    timespec_ns(&v.it_interval), timespec_ns(&v.it_value));
-	return 0;
+	ask_each(a, 1, SYS_timer_gettime, arg, 1);
+	if (!asking_got(a, &v, sizeof v))
+		return;
+	ask_each(a, 1, SYS_timer_getoverrun, arg, 0);
+	if (a->rc == 0)
+		buf_printf(&a->told, "%ld %d %d %u %jx %d %jd %jd %jd\n", id,
+		    clock, sig, kind, value, tid,
+		    (intmax_t)(a->ret < 0 ? 0 : a->ret),
+		    timespec_ns(&v.it_interval), timespec_ns(&v.it_value));
 }
 
-static int
+static void
 ask_timers(struct asking *a)
 {
-	struct buf b = { 0 };
 	struct bytes t;
 	const char *s;
 	char *text;
 	long id;
-	int n, rc;
+	int n;
 
 	if (proc_read(a->pid, 0, "timers", &t) == -1)
-		return 0;
+		return;
 	text = strndup((const char *)t.data, t.len);
 	free(t.data);
-	if (text == NULL)
-		return errstr_set("out of memory");
-	rc = 0;
-	for (s = text; rc == 0 && (s = strstr(s, "ID: ")) != NULL; s += n) {
+	if (text == NULL) {
+		errstr_set("out of memory");
+		asking_failed(a);
+		return;
+	}
+	for (s = text; a->rc == 0 && (s = strstr(s, "ID: ")) != NULL; s += n) {
 		n = 4;
 		/* not that of "ClockID: " */
 		if ((s == text || s[-1] == '\n') &&
 		    sscanf(s, "ID: %ld\n%n", &id, &n) == 1)
-			rc = ask_timer(a, &b, id, s + n);
+			ask_timer(a, id, s + n);
 	}
 	free(text);
-	if (rc == -1 || b.len == 0)
-		buf_free(&b);
-	else
-		filelist_buf(a->to, "posix_timers", &b);
-	return rc;
+	if (a->told.len > 0)
+		asking_told(a, 1, "posix_timers");
 }
 
 /*
@@ -147,8 +145,8 @@ ask_process(struct asking *v, size_t n)
 
 	ask_itimers(v, n);
 	for (a = v; a < v + n; a++)
-		if (a->rc == 0 && ask_timers(a) == -1)
-			asking_failed(a);
+		if (a->rc == 0)
+			ask_timers(a);
 	ask_processkeys(v, n);
 	ask_prctl(v, n, "child_subreaper", PR_GET_CHILD_SUBREAPER, 4, false);
 }

@@ -12,14 +12,15 @@
 
 /*
  * Return true if process p can be asked at once with those of r: no two with
- * the same memory, of which one would find on its stack what is the other's.
+ * the same memory, of which one would find on its stack what is the other's.  A
+ * clone has memory of its own.
  */
 static bool
 round_fits(const struct round *r, const struct lproc *p)
 {
 	size_t i;
 
-	for (i = 0; i < r->n; i++)
+	for (i = 0; i < r->n && p->clone == 0; i++)
 		if (lproc_shares(r->p[i], p))
 			return false;
 	return r->n < ASKED_MOST;
