@@ -60,7 +60,9 @@ crash_cmp(const void *a, const void *b)
 	int rc;
 
 	if ((rc = time_cmp(&x->when, &y->when)) == 0 &&
-	    (rc = time_cmp(&x->written, &y->written)) == 0)
+	    (rc = time_cmp(&x->written, &y->written)) == 0 &&
+	    (rc = (crash_pid(x) > crash_pid(y)) -
+	    (crash_pid(x) < crash_pid(y))) == 0)
 		rc = strcmp(x->id, y->id);
 	return rc;
 }

@@ -247,21 +247,46 @@ snapcat_run(int spool, int file, uint64_t room)
 	return rc;
 }
 
+struct placing {		/* a new file, among the others */
+	struct output	*out;	/* owned */
+	int		 rc;	/* -1 with errstr */
+};
+
 /*
- * Make the snapshot of the spool: whole, on the disk, with its name.
+ * Give the file its name, and reserve nothing for it any more: who looks what
+ * there is counts it once.
+ */
+static void
+file_place(void *arg, const struct reserved *others, struct reserved *own)
+{
+	struct placing *p = arg;
+
+	(void)others;
+	(void)own;
+	p->rc = output_commit(p->out);
+	p->out = NULL;
+}
+
+/*
+ * Make the snapshot of the spool: whole, on the disk, with its name.  Return 0,
+ * or -1 with errstr.
  */
 static int
-spool_pack(int spool, const char *name, uint64_t room)
+spool_pack(int spool, const char *name, uint64_t room,
+    const struct claim *claim)
 {
-	struct output *o;
+	struct placing p = { .rc = -1 };
 
-	if ((o = output_open(name)) == NULL)
+	if ((p.out = output_open(name)) == NULL)
 		return -1;
-	if (snapcat_run(spool, output_fd(o), room) == -1) {
-		output_abort(o);
-		return -1;
+	/* most of it is on the disk before others have to wait for it */
+	if (snapcat_run(spool, output_fd(p.out), room) == 0) {
+		(void)fdatasync(output_fd(p.out));
+		if (claim_reserve(claim, file_place, &p) == 0)
+			return p.rc;
 	}
-	return output_commit(o);
+	output_abort(p.out);
+	return -1;
 }
 
 /*
@@ -316,7 +341,7 @@ crash_take(const struct config *c, char *const words[])
 	snprintf(name, sizeof name, "./%s.snap.gz", f.id);
 	if (rc == 0) {
 		claim_shrink(&claim, room, room);
-		rc = spool_pack(spool, name, room);
+		rc = spool_pack(spool, name, room, &claim);
 	}
 	claim_shrink(&claim, 0, 0);
 	if (rc == 0 && words == NULL)
