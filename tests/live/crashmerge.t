@@ -22,6 +22,15 @@ name() {
 inodes() {
 	find "$store" -name '*.snap.gz' -printf '%i %n\n' | sort -u
 }
+# listed: the numbers and signals in the list that was printed, by number: what
+# fell within one second is in no order that is known here
+listed() {
+	awk 'NR > 1 { print $3, $5 }' "$tmp/out" | sort -n | tr '\n' ' '
+}
+# each PID SIGNAL ...: so the list has these
+each() {
+	printf '%s %s\n' "$@" | sort -n | tr '\n' ' '
+}
 handle
 
 falls "$targets/fall" segv 3
@@ -37,8 +46,8 @@ ok $((bytes >= alone * 2)) "which has what is the same once"
 find "$store" -name '.merg*g' -o -name .link >"$tmp/out"
 is "$(cat "$tmp/out")" "" "nothing else is left"
 crash list
-is "$rc $(awk 'NR > 1 { print $3, $5 }' "$tmp/out" | tr '\n' ' ')" \
-    "0 $one SEGV $two ABRT $three SEGV " "each is in the list"
+is "$rc $(listed)" "0 $(each $one SEGV $two ABRT $three SEGV)" \
+    "each is in the list"
 crash info "$one"
 is "$(grep -c 'shares  its file with 2 other crashes' "$tmp/out")" 1 \
     "it is told that they share a file"
@@ -69,8 +78,8 @@ file=$store/$(name "$two")
 "$BUILD/snapls" -c "$file" >"$tmp/out" 2>&1
 is "$? $(grep -c "^ *$one " "$tmp/out")" "0 0" "its memory, too"
 crash list
-is "$rc $(awk 'NR > 1 { print $3, $5 }' "$tmp/out" | tr '\n' ' ')" \
-    "0 $two ABRT $three SEGV " "the others are there"
+is "$rc $(listed)" "0 $(each $two ABRT $three SEGV)" \
+    "the others are there"
 
 # who is killed meanwhile leaves what was, and what it left goes
 cp "$file" "$store/.merging"
@@ -82,8 +91,8 @@ ln "$store/$(name "$four")" "$store/.link"
 cp "$store/$(name "$four")" "$tmp/copy"
 mv "$tmp/copy" "$store/$(name "$three")"
 crash list
-is "$rc $(awk 'NR > 1 { print $3, $5 }' "$tmp/out" | tr '\n' ' ')" \
-    "0 $two ABRT $three SEGV $four SEGV " "names that moved, and some that did not"
+is "$rc $(listed)" "0 $(each $two ABRT $three SEGV $four SEGV)" \
+    "names that moved, and some that did not"
 
 # the oldest go: by number a name, by bytes a file
 echo "keep-count 2" >>"$conf"
