@@ -7,12 +7,15 @@
 #include <inttypes.h>
 
 /*
- * What follows is inlined into runs_get, where a cursor is in registers: an
+ * All of this is inlined into runs_get, where a cursor is in registers: an
  * index has millions of runs.
  */
 
-static inline int
-num_take(struct cursor *c, uint64_t *num)
+/*
+ * Take the next number of the index into *num.  Return 0, or -1 with errstr.
+ */
+inline int
+get_num(struct cursor *c, uint64_t *num)
 {
 	const uint8_t *p = c->p;
 	uint64_t v;
@@ -35,19 +38,27 @@ num_take(struct cursor *c, uint64_t *num)
 	return 0;
 }
 
-static inline int
-diff_take(struct cursor *c, uint64_t from, uint64_t *num)
+/*
+ * Take the next number of c into *num, which is told by its difference from
+ * another, from.  Return 0, or -1 with errstr.
+ */
+inline int
+get_diff(struct cursor *c, uint64_t from, uint64_t *num)
 {
 	uint64_t v;
 
-	if (num_take(c, &v) == -1)
+	if (get_num(c, &v) == -1)
 		return -1;
 	*num = from + (v >> 1 ^ (v & 1 ? UINT64_MAX : 0));
 	return 0;
 }
 
-static inline int
-bytes_pass(struct cursor *c, uint64_t n, uint64_t end)
+/*
+ * Pass n bytes of the stream, which are of what was told, and end before a
+ * byte.  Return 0; -1 with errstr if it has fewer.
+ */
+inline int
+cursor_advance(struct cursor *c, uint64_t n, uint64_t end)
 {
 	if (n > end - c->at)
 		return errstr_set("more than there is");
@@ -62,7 +73,7 @@ raw_take(struct cursor *c, uint64_t end, uint64_t cut, struct pagesrun *r)
 		return errstr_set("more raw pages than there are");
 	r->first = c->ordinal;
 	c->ordinal += r->n;
-	return bytes_pass(c, r->n * (KB + 1) - cut, end);
+	return cursor_advance(c, r->n * (KB + 1) - cut, end);
 }
 
 static inline int
@@ -71,11 +82,11 @@ same_take(struct cursor *c, uint64_t end, uint64_t cut, struct pagesrun *r)
 	const uint64_t each = 1 + 2 * SNAP6_NUM;
 	uint64_t more;
 
-	if (num_take(c, &more) == -1 || diff_take(c, c->same, &r->first) == -1)
+	if (get_num(c, &more) == -1 || get_diff(c, c->same, &r->first) == -1)
 		return -1;
 	if (r->n > (end - c->at) / each ||
-	    bytes_pass(c, r->n * each, end) == -1 ||
-	    bytes_pass(c, more, end) == -1)
+	    cursor_advance(c, r->n * each, end) == -1 ||
+	    cursor_advance(c, more, end) == -1)
 		return errstr_set("more references than there are");
 	if (cut > 0)
 		return errstr_set("a reference for a short page");
@@ -89,7 +100,7 @@ run_take(struct cursor *c, uint64_t end, uint64_t left, uint64_t cut,
 {
 	uint64_t v;
 
-	if (num_take(c, &v) == -1)
+	if (get_num(c, &v) == -1)
 		return -1;
 	r->n = v >> 2;
 	r->at = c->at;
@@ -106,42 +117,13 @@ run_take(struct cursor *c, uint64_t end, uint64_t left, uint64_t cut,
 		return raw_take(c, end, cut, r);
 	case KIND_ZERO:
 		r->kind = KIND_ZERO;
-		return bytes_pass(c, r->n, end);
+		return cursor_advance(c, r->n, end);
 	case KIND_SAME:
 		r->kind = KIND_SAME;
 		return same_take(c, end, cut, r);
 	default:
 		return errstr_set("a run of unknown pages");
 	}
-}
-
-/*
- * Take the next number of the index.  Return 0, or -1 with errstr.
- */
-int
-get_num(struct cursor *c, uint64_t *num)
-{
-	return num_take(c, num);
-}
-
-/*
- * Take the next number of c into *num, which is told by its difference from
- * another, from.  Return 0, or -1 with errstr.
- */
-int
-get_diff(struct cursor *c, uint64_t from, uint64_t *num)
-{
-	return diff_take(c, from, num);
-}
-
-/*
- * Pass n bytes of the stream, which are of what was told, and end before a
- * byte.  Return 0; -1 with errstr if it has fewer.
- */
-int
-cursor_advance(struct cursor *c, uint64_t n, uint64_t end)
-{
-	return bytes_pass(c, n, end);
 }
 
 /*
