@@ -110,6 +110,8 @@ if [ -w /dev/fuse ]; then
 	server=$!
 	until_true mountpoint -q "$tmp/mnt"
 	try "snapfs: read" cmp "$tmp/mnt/$pid/text" "/proc/$pid/exe"
+	# one of its threads tries, and it does not wait for that one
+	until_true grep -q tried "$tmp/report"
 	kill -INT "$server"
 	wait "$server"
 	is "$? $(cat "$tmp/err" "$tmp/report") $(cat "$PROBE_DIR/secret")" \

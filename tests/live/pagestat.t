@@ -177,8 +177,13 @@ if [ -w "/proc/$few/clear_refs" ]; then
 	is "$(touched 0.01)" 0 "a window: nothing is touched"
 	touched 1 >"$tmp/out" &
 	waiting=$!
-	sleep 0.3
-	echo t >&"${ask_fd[$few]}"
+	# again and again: when the window begins is not known here
+	while kill -0 "$waiting" 2>/dev/null; do
+		n=$(grep -c '^touched' "${lines_of[$few]}")
+		echo t >&"${ask_fd[$few]}"
+		until_true eval \
+		    "[ \$(grep -c '^touched' '${lines_of[$few]}') -gt $n ]"
+	done
 	wait "$waiting"
 	is "$(cat "$tmp/out")" 4000 "a window: 1000 pages are touched"
 	is "$("$pagestat" -w 0.01 "$few" "$child" | awk 'NR < 5 { print NF }' |
