@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -209,6 +210,10 @@ mount_serve(const struct mount *m, struct served *sv)
 	streams_end();
 	if (rc != 0)
 		program_warn("%s: %s", m->mtpt, strerror(rc));
+	/* to be told once more to end is not to be killed meanwhile */
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
 	fuse_remove_signal_handlers(se);
 	fuse_session_destroy(se);
 	return rc == 0 ? 0 : 1;

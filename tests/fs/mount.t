@@ -64,6 +64,11 @@ kill -INT "$server"
 server_ends "SIGINT with a busy reader"
 kill "$reader" 2>/dev/null
 serve "$tmp/snap"
+for ((i = 0; i < 10000; i++)); do
+	kill -INT "$server" || break
+done 2>/dev/null
+server_ends "SIGINT again and again"
+serve "$tmp/snap"
 exec {inside}<"$mnt/$one/core"
 kill -KILL "$server"
 wait "$server" 2>/dev/null
@@ -166,4 +171,4 @@ directory; is FUSE there?" "no FUSE"
 else
 	skip "no FUSE" "needs root"
 fi
-finish 39
+finish 40

@@ -308,7 +308,7 @@ refused 2 'true: not a process id' "$sleeper" true
 if grep -q kthreadd /proc/2/comm 2>/dev/null; then
 	refused 1 '2: a thread of the kernel has no page faults' 2
 else
-	skip 'refused: a thread of the kernel' 'process 2 is not one here' 2
+	skip 'refused: a thread of the kernel' 'process 2 is not one here'
 fi
 trace
 is "$rc $(head -1 "$tmp/err" | cut -c -14)" '2 usage: vmtrace' 'no operands'
