@@ -181,6 +181,9 @@ others_reserve(const struct claim *p, struct reserved *r)
 	}
 }
 
+/*
+ * Write what p reserves; who reads it meanwhile may find nothing.
+ */
 static void
 claim_write(const struct claim *p, const struct reserved *own)
 {
@@ -222,9 +225,14 @@ void
 claim_shrink(const struct claim *p, uint64_t kept, uint64_t disk)
 {
 	const struct reserved own = { kept, disk, 1 };
+	int lock;
 
-	if (p->fd != -1)
-		claim_write(p, &own);
+	if (p->fd == -1)
+		return;
+	lock = alone();
+	claim_write(p, &own);
+	if (lock >= 0)
+		close(lock);
 }
 
 /*
