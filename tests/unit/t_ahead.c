@@ -214,7 +214,7 @@ stack_told(const struct lproc *p, struct lthread *t)
  * told is that of the stop.  Return true if the signs of that were these.
  */
 static bool
-stop(enum moment m, unsigned int signs)
+stop_both(enum moment m, unsigned int signs)
 {
 	struct liveopts o = { .out = -1 };
 	struct lthread *t;
@@ -263,12 +263,12 @@ stop_until(enum moment m, unsigned int signs)
 		skip_because("nothing runs in a process of this machine");
 	if (!told)
 		skip_because("no count of how often threads ran");
-	for (i = 0; i < TRIES && !stop(m, signs); i++)
+	for (i = 0; i < TRIES && !stop_both(m, signs); i++)
 		continue;
 	/* an emulated one takes longer than a thread may that stayed: ran.c */
 	if (i == TRIES && patience(1) > 1)
 		skip_because("this machine is too slow for it");
-	assert_in_range(i, 0, TRIES - 1);
+	assert_between(i, 0, TRIES - 1);
 }
 
 static void

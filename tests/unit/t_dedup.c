@@ -527,7 +527,7 @@ test_notread(void **state)
 	    IDENTITY_KB, y, 0), true), 0);
 	world_check(w);
 	assert_true(y->nread > 0 && y->nread <= IDENTITY_KB);
-	assert_in_range(frames.calls, 3, 40);
+	assert_between(frames.calls, 3, 40);
 	world_free(w);
 }
 
@@ -615,7 +615,7 @@ test_again(void **state)
 			assert_true(x->nread > i);
 		else
 			assert_int_equal(x->nread, i);
-		assert_in_range(frames.calls - calls, unknown, unknown * 4);
+		assert_between(frames.calls - calls, unknown, unknown * 4);
 		world_free(w);
 	}
 }
@@ -752,7 +752,7 @@ test_identifyfails(void **state)
 		assert_int_equal(world_add(w, source_segment(w, i, 16, m, 0),
 		    false), 0);
 	world_check(w);
-	assert_in_range(m->nread, 3 * 16, UINT64_MAX);
+	assert_between(m->nread, 3 * 16, UINT64_MAX);
 	world_free(w);
 }
 

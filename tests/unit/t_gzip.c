@@ -575,7 +575,7 @@ assert_salvages(const char *path)
 		assert_contains(snap_errstr(), "gzip member 2, at byte ");
 	}
 	/* it takes no room, however often it is tried */
-	assert_in_range(megabytes, 1, 2);
+	assert_between(megabytes, 1, 2);
 	for (i = 0; i < SIZE; i += n) {
 		n = SIZE - i < MIB ? SIZE - i : MIB;
 		if (i == MIB)
@@ -583,7 +583,7 @@ assert_salvages(const char *path)
 		assert_int_equal(input_pread(in, got, n, i), 0);
 		assert_memory_equal(got, data + i, n);
 	}
-	assert_in_range(largest, 1, 2 * MIB);
+	assert_between(largest, 1, 2 * MIB);
 	input_close(in);
 }
 
@@ -850,9 +850,9 @@ test_kept(void **state)
 		n = heap_size() - before;
 		/* memory checkers have another heap, which tells nothing */
 		if (keep[k] > 0)
-			assert_in_range(n, 0, 2 * keep[k]);
+			assert_between(n, 0, 2 * keep[k]);
 		else if (n > 0)
-			assert_in_range(n, 4 * keep[0], 2 * MANY);
+			assert_between(n, 4 * keep[0], 2 * MANY);
 		input_close(in);
 		stream_close(&st);
 	}
@@ -957,7 +957,7 @@ test_randomflips(void **state)
 			bit = at[i / 3 % 5 + 1] * 8 - 1 - rng_below(&r, 64);
 		b.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		bad = unpack_random(&b);
-		assert_in_range(bad + 1, 0, 2);
+		assert_between(bad + 1, 0, 2);
 		n[bad + 1]++;
 		if (unpack(b.data, b.len, i % 2, &got, NULL) == 0) {
 			assert_int_equal(got.len, SIZE);

@@ -191,11 +191,11 @@ test_million(void **state)
 	index_init(&ix);
 	for (i = 0; i < N; i++) {
 		if (i % 4096 == 0)
-			assert_in_range(index_bytes(&ix), 0,
+			assert_between(index_bytes(&ix), 0,
 			    (uint64_t)i * KB * 15 / 1000 + (1 << 20));
 		assert_int_equal(index_add(&ix, rng_next(&r), i), 0);
 	}
-	assert_in_range(index_bytes(&ix), N * 8, N * 11);
+	assert_between(index_bytes(&ix), N * 8, N * 11);
 	for (i = 0; i < N; i++) {
 		hash = rng_next(&again);
 		for (p = index_first(&ix, hash, &c); p != i;

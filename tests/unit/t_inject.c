@@ -368,7 +368,7 @@ start(void (*run)(void))
 }
 
 static void
-stop(void)
+target_end(void)
 {
 	long was;
 	int i;
@@ -381,7 +381,7 @@ stop(void)
 	assert_int_not_equal(i, patience(5000));
 	assert_int_equal(seen->wrong, 0);
 	/* snap(1), BUGS: some may be told of EINTR */
-	assert_in_range(seen->returned, 0, KILLS / 50);
+	assert_between(seen->returned, 0, KILLS / 50);
 	kill(target, SIGKILL);
 	assert_int_equal(waitpid(target, &i, 0), target);
 	munmap(seen, sizeof *seen);
@@ -576,8 +576,8 @@ killed(void (*run)(void), bool again, bool clones)
 			refused += WEXITSTATUS(status) != 2 || !goes_on();
 		assert_int_equal(kill(target, 0), 0);
 	}
-	assert_in_range(refused, 0, KILLS / 50);
-	stop();
+	assert_between(refused, 0, KILLS / 50);
+	target_end();
 }
 
 static void
@@ -721,7 +721,7 @@ killed_each(void (*run)(void), void (*once)(void))
 		    WEXITSTATUS(status));
 	assert_true(fatal > 50);
 	fatal = 0;
-	stop();
+	target_end();
 }
 
 static void
@@ -776,7 +776,7 @@ others_stack_is_left(void **state)
 {
 	(void)state;
 	refused_alone(compute_side, "no room on its stack");
-	stop();
+	target_end();
 }
 
 /*
@@ -822,7 +822,7 @@ patience_ends(void **state)
 	file_read(target, "maps", after, sizeof after);
 	assert_string_equal(before, after);
 	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
-	stop();
+	target_end();
 }
 
 /*
@@ -846,7 +846,7 @@ stop_is_seen_late(void **state)
 	later = 0;
 	assert_int_equal(inject_end(in, 0), 0);
 	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
-	stop();
+	target_end();
 }
 
 /*
@@ -888,7 +888,7 @@ child_is_told(void **state)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	sigaction(SIGCHLD, &plain, NULL);
 	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
-	stop();
+	target_end();
 }
 
 /*
@@ -920,7 +920,7 @@ another_call(void **state)
 	file_read(target, "maps", after, sizeof after);
 	assert_string_equal(before, after);
 	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
-	stop();
+	target_end();
 }
 
 /*
@@ -961,7 +961,7 @@ faults_are_told_apart(void **state)
 	for (i = 0; i < patience(5000) && seen->handled == 1; i++)
 		usleep(1000);
 	assert_int_equal(seen->handled, 2);
-	stop();
+	target_end();
 }
 
 static void __attribute__((noreturn))
@@ -1015,7 +1015,7 @@ filter_holds(void **state)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, __WALL);
 	assert_true(goes_on());
-	stop();
+	target_end();
 }
 
 /*
@@ -1058,7 +1058,7 @@ puts_back(void **state)
 	assert_memory_equal(&was, &is, sizeof was);
 	assert_int_equal(mask[0], mask[1]);
 	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
-	stop();
+	target_end();
 }
 
 /*

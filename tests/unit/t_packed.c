@@ -23,7 +23,7 @@ there_and_back(const uint8_t *data, size_t len, size_t most)
 	filelist_pack(&l, "x", data, len);
 	assert_false(l.failed);
 	assert_int_equal(l.n, 1);
-	assert_in_range(l.file[0].len, 0, most);
+	assert_between(l.file[0].len, 0, most);
 	assert_int_equal(file_unpack(&l.file[0]), 0);
 	assert_int_equal(l.file[0].len, len);
 	assert_memory_equal(l.file[0].data, data, len);
@@ -164,7 +164,7 @@ bundle_is_small(void **state)
 	filelist_copy(&pattern, "one", one, sizeof one - 1);
 	filelist_copy(&l, "one", two, sizeof two - 1);
 	b = filelist_bundle(&l, &pattern);
-	assert_in_range(b.len, 1, 32);
+	assert_between(b.len, 1, 32);
 	filelist_unbundle(&l, &pattern, &b);
 	assert_int_equal(l.file[0].len, sizeof two - 1);
 	assert_memory_equal(l.file[0].data, two, sizeof two - 1);

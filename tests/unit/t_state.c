@@ -554,7 +554,7 @@ parse_all(const char *text, size_t len)
 	memcpy(copy + 1, text, len);
 	text = copy + 1;
 	last = stat_parse(&st, text, len);
-	assert_in_range(last, 0, STAT_EXITCODE);
+	assert_between(last, 0, STAT_EXITCODE);
 	assert_non_null(memchr(st.comm, '\0', sizeof st.comm));
 	(void)status_list(text, len, "Uid", 10, v, 2);
 	(void)status_inner(text, len, "NSpid", v);

@@ -516,6 +516,16 @@ assert_contains(const char *text, const char *part)
 }
 
 void
+assert_between_at(uintmax_t v, uintmax_t least, uintmax_t most,
+    const char *file, int line)
+{
+	if (v < least || v > most) {
+		print_error("%ju is not between %ju and %ju\n", v, least, most);
+		_fail(file, line);
+	}
+}
+
+void
 testrec_file(struct buf *b, const char *name, const void *data, size_t len)
 {
 	if (b->len == 0)

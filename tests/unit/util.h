@@ -105,6 +105,14 @@ struct segment	*segment_add(struct proc *, enum image_kind, uint64_t,
 void		 assert_contains(const char *, const char *);
 
 /*
+ * Fail unless least <= v <= most, which are unsigned.
+ */
+#define assert_between(v, least, most) \
+	assert_between_at(v, least, most, __FILE__, __LINE__)
+void		 assert_between_at(uintmax_t, uintmax_t, uintmax_t,
+		    const char *, int);
+
+/*
  * Linux records: files are added to a buffer, which is empty at first, and all
  * of them are given to a process.
  */

@@ -78,9 +78,9 @@ ask_timer(struct asking *a, long id, const char *text)
 	struct itimerspec v;
 	unsigned int kind;
 	char notify[32];
-	uintmax_t value;
 	int clock, sig, tid;
-	char *p;
+	uintmax_t value;
+	const char *p;
 
 	if (sscanf(text, "signal: %d/%jx notify: %31[^/]/%*[^.].%d ClockID: %d",
 	    &sig, &value, notify, &tid, &clock) != 5)

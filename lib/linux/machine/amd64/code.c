@@ -30,7 +30,7 @@ enum {
  * What does rt_sigreturn(2).
  */
 static const struct {
-	uint8_t	 bytes[8];
+	const char *bytes;
 	size_t	 len;
 	bool	 pops;
 } back[] = {
