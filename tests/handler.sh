@@ -8,6 +8,8 @@ waslimit=$(cat "$proc/core_pipe_limit")
 
 # handler_lacks: print why it may not be set; nothing if it may
 handler_lacks() {
+	local d
+
 	case $was in
 	'|'*)
 		echo "another program handles cores: $was"
@@ -17,38 +19,50 @@ handler_lacks() {
 	if ! is_root || ! { echo "$was" >"$proc/core_pattern"; } 2>/dev/null
 	then
 		echo "core_pattern is not ours to set"
+		return
 	fi
+	# the kernel runs a handler where kthreadd is
+	for d in "$tmp" "$BUILD"; do
+		if [ "$(cat /proc/2/comm 2>/dev/null)" != kthreadd ] ||
+		    ! [ "$d" -ef "/proc/2/root$d" ]; then
+			echo "the kernel runs handlers in the initial" \
+			    "namespaces, where this test is not"
+			return
+		fi
+	done
 }
 
-# handler_begin: end this test here where it may not be set; else have what was
-# there put back, whatever ends this test, if the pattern has a file of this test
-# then: the next test may have set it meanwhile
+# handler_begin: end this test here where it may not be set; else put back what
+# was there, however this test ends.  The process that waits for that is in a
+# session of its own: timeout(1) kills the group of the test.
 handler_begin() {
 	local why
 
 	why=$(handler_lacks)
 	if [ -n "$why" ]; then
-		skip "crashes" "$why"
-		finish 1
-		exit 0
+		skip_all "$why"
 	fi
-	(
-		trap '' HUP INT TERM
-		while kill -0 $$; do
+	# shellcheck disable=SC2016 # for the other shell
+	setsid bash -c '
+		tmp=$0 proc=$1 was=$2 waslimit=$3
+		trap "" HUP INT TERM
+		while kill -0 "$4"; do
 			sleep 0.2
 		done
-		put_back
-	) >/dev/null 2>&1 3>&- &
+		put_back' "$tmp" "$proc" "$was" "$waslimit" $$ \
+	    </dev/null >/dev/null 2>&1 3>&- &
 	disown
 	trap 'put_back; cleanup' EXIT
 }
 
+# put_back: unless the next test has set it since
 put_back() {
 	if grep -qF "$tmp/" "$proc/core_pattern"; then
 		echo "$was" >"$proc/core_pattern"
 		echo "$waslimit" >"$proc/core_pipe_limit"
 	fi
 }
+export -f put_back
 
 # For snapcrash, which writes what is elsewhere for this test alone; its
 # configuration is $conf, and the snapshots are below $store.

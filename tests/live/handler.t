@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# The tests that set core_pattern leave it as it was, however they end, and are
+# skipped where the kernel would not find the handler.
+# shellcheck source=tests/tap.sh disable=SC2016,SC2317 # for other shells
+. "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/handler.sh
+. "$tests/handler.sh"
+
+why=$(handler_lacks)
+[ -z "$why" ] || skip_all "$why"
+
+# as it ends by timeout(1), and by whom the kernel runs out of memory
+mkdir "$tmp/tests"
+cp "$tests/tap.sh" "$tests/handler.sh" "$tmp/tests"
+cat >"$tmp/tests/sets.t" <<END
+. "\$(dirname "\$0")/tap.sh"
+. "\$tests/handler.sh"
+handler_begin
+echo 1 >"\$proc/core_pipe_limit"
+echo "|\$tmp/handler" >"\$proc/core_pattern"
+echo \$\$ >"$tmp/set"
+sleep 1000
+END
+is_set() {
+	[ -s "$tmp/set" ]
+}
+is_back() {
+	[ "$(cat "$proc/core_pattern" "$proc/core_pipe_limit")" = \
+	    "$was
+$waslimit" ]
+}
+# ends_by SIGNAL: the whole group of the test gets it
+ends_by() {
+	rm -f "$tmp/set"
+	setsid bash "$tmp/tests/sets.t" >/dev/null 2>&1 3>&- &
+	until_true is_set
+	kill "-$1" -- "-$(ps -o pgid= -p "$(cat "$tmp/set")" | tr -d ' ')"
+	until_true is_back
+	ok $? "killed with $1: it is put back" ||
+	    cat "$proc/core_pattern" | diag
+	echo "$was" >"$proc/core_pattern"
+	echo "$waslimit" >"$proc/core_pipe_limit"
+}
+ends_by TERM
+ends_by KILL
+
+# lacks COMMAND ...: why it is skipped when this runs it; nothing if it is not
+cat >"$tmp/tests/lacks.t" <<'END'
+. "$(dirname "$0")/tap.sh"
+. "$tests/handler.sh"
+handler_lacks
+END
+lacks() {
+	"$@" bash "$tmp/tests/lacks.t" 2>&1
+}
+elsewhere="the kernel runs handlers in the initial namespaces, where this \
+test is not"
+is "$(lacks env)" "" "where the kernel finds it, it is tested"
+is "$(lacks unshare -pf --mount-proc)" "$elsewhere" \
+    "other process ids: it is skipped"
+# the tests stay where they are
+is "$(lacks unshare -m sh -c 'mount -t tmpfs none /var/tmp && exec "$@"' - \
+    env TMPDIR=/var/tmp)" \
+    "$elsewhere" "another mount: it is skipped"
+finish 5
