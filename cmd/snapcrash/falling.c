@@ -2,6 +2,9 @@
  * The process that fell, and what the kernel tells of it.
  */
 #include "crash.h"
+#include "full.h"
+#include "machine.h"
+#include "state/state.h"
 
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -9,6 +12,7 @@
 
 #include <linux/nsfs.h>
 
+#include <elf.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -158,6 +162,28 @@ rights_plain(const struct falling *f)
 }
 
 /*
+ * Return true if the program of a process has the rights of its user alone
+ * since it was started: AT_SECURE of getauxval(3) is 0.  Another one may have
+ * given up what it got (set-user-ID), and still have in memory what it read.
+ */
+static bool
+program_isplain(pid_t pid)
+{
+	const struct machine *m = machine_here();
+	struct buf b = { 0 };
+	char path[64];
+	size_t word;
+	bool plain;
+
+	snprintf(path, sizeof path, "/proc/%d/auxv", pid);
+	plain = full_readfile(AT_FDCWD, path, &b) == 0 &&
+	    (word = auxv_word(m, b.data, b.len)) != 0 &&
+	    auxv_get(m, b.data, b.len, word, AT_SECURE) == 0;
+	buf_free(&b);
+	return plain;
+}
+
+/*
  * Set the name that the snapshot has of the program.
  */
 static int
@@ -229,7 +255,8 @@ falling_check(struct falling *f)
 	    sizeof line) || strtol(line, NULL, 10) != 1)
 		return errstr_set("process %d does not dump core", f->pid);
 	f->plain = f->dumpable == 1 && status_alike(f->pid, "Uid") &&
-	    status_alike(f->pid, "Gid") && rights_plain(f);
+	    status_alike(f->pid, "Gid") && rights_plain(f) &&
+	    program_isplain(f->pid);
 	if (falling_name(f) == -1)
 		return -1;
 	snprintf(f->id, sizeof f->id, "%s.%d.%jd", f->name, f->pid,

@@ -9,7 +9,7 @@
 
 /* namespaces.c: in which namespaces a process is and we are not */
 void		 namespaces_tell(struct live *l, struct filelist *rec,
-		    pid_t pid);
+		    const struct lproc *p);
 
 /* cgroups.c: what the cgroups are that processes and threads are in */
 void		 cgroups_tell(struct live *l, struct filelist *rec,

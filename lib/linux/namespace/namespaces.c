@@ -57,13 +57,14 @@ names_add(struct filelist *rec, pid_t pid)
 }
 
 /*
- * Add to rec, a record that has the namespaces of process pid, in which of them
- * we are not, of such a UTS namespace the names, of such a network namespace
- * what it has and of such a cgroup namespace where it begins: the last two
- * where no other record of set l tells that.
+ * Add to rec, the record of process p, which has its namespaces: in which of
+ * them we are not; the names of such a UTS namespace; what such a network
+ * namespace has, and where such a cgroup namespace begins, if no other record of
+ * set l has that.  The last two are not added to the record of a process that
+ * dumps core: only a restore needs them, and root alone sees them.
  */
 void
-namespaces_tell(struct live *l, struct filelist *rec, pid_t pid)
+namespaces_tell(struct live *l, struct filelist *rec, const struct lproc *p)
 {
 	char text[80];
 	size_t i;
@@ -76,9 +77,11 @@ namespaces_tell(struct live *l, struct filelist *rec, pid_t pid)
 	if (*text != '\0')
 		filelist_text(rec, "namespaces", "%s\n", text);
 	if (strstr(text, "uts") != NULL)
-		names_add(rec, pid);
+		names_add(rec, p->mmtid);
+	if (p->core != NULL)
+		return;
 	if (strstr(text, "net") != NULL)
-		netspace_record(l, pid, rec);
+		netspace_record(l, p->mmtid, rec);
 	if (strstr(text, "cgroup") != NULL)
-		cgroups_roots(l, rec, pid);
+		cgroups_roots(l, rec, p->mmtid);
 }

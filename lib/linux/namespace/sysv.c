@@ -234,7 +234,8 @@ sysv_record(struct live *l, const struct lproc *p, const struct task *t,
 	size_t i;
 	bool tell;
 
-	if (space_isown(p) && (v = sysv_get(l, p)) == NULL) {
+	/* what is not attached belongs to others, too */
+	if (p->core == NULL && space_isown(p) && (v = sysv_get(l, p)) == NULL) {
 		filelist_text(to, "sysvipc/why", "%s\n", snap_errstr());
 		return;
 	}

@@ -157,7 +157,8 @@ fd_look(void *arg, long fd)
 
 /*
  * Look for other names of what processes of set l have open.  None may be
- * stopped.
+ * stopped.  A process that dumps core cannot be restored, which is what a name
+ * is for; and the name may be in a directory that its user cannot read.
  */
 void
 hardlinks_look(struct live *l)
@@ -166,7 +167,7 @@ hardlinks_look(struct live *l)
 	struct looking k = { .live = l, .budget = &budget };
 
 	TAILQ_FOREACH(k.proc, &l->procs, entry) {
-		if (k.proc->skip || k.proc->kernel)
+		if (k.proc->skip || k.proc->kernel || k.proc->core != NULL)
 			continue;
 		k.root = -1;
 		(void)proc_list(k.proc->pid, "fd", fd_look, &k);

@@ -3,6 +3,7 @@
  * restoring takes".  Here is which kind it is of, and what files with names
  * have.
  */
+#include "calls.h"
 #include "linux/file/file.h"
 #include "opened.h"
 
@@ -44,6 +45,21 @@ tell_stat(struct telling *t, const struct statx *sx)
 }
 
 /*
+ * Return true if the content of a file may be recorded.  A process that dumps
+ * core may have got the descriptor from another user, and its own user may get
+ * the snapshot: only what the process could read is recorded (open(2): O_PATH,
+ * and access mode 3, which allows neither to read nor to write).
+ */
+static bool
+content_isallowed(const struct telling *t)
+{
+	const unsigned int mode = t->flags & ACCESS_MODE;
+
+	return t->proc->core == NULL || (!(t->flags & O_PATH) &&
+	    (mode == O_RDONLY || mode == O_RDWR));
+}
+
+/*
  * The content of a file that is nowhere else is carried along.
  */
 static void
@@ -53,6 +69,11 @@ tell_content(struct telling *t)
 	struct lproc has = *t->proc;
 	char name[32];
 
+	if (!content_isallowed(t)) {
+		tell_why(t, "it is not open for reading: its content is left "
+		    "out");
+		return;
+	}
 	has.mmtid = t->pid;
 	snprintf(name, sizeof name, "fd/%d", t->fd);
 	if (carry_open(t->live, t->snap, &has, &v, name) == -1)

@@ -174,7 +174,9 @@ watched_path(const struct telling *t, const struct watched *w, int mount,
 }
 
 /*
- * Tell in t which file w is watched, to the end of a line.
+ * Tell in t which file w is watched, to the end of a line.  The path of a file
+ * that a process watches that dumps core is left out: the file may have been
+ * moved to where the user of the process may not look.
  */
 void
 watched_tell(struct telling *t, const struct watched *w)
@@ -182,9 +184,10 @@ watched_tell(struct telling *t, const struct watched *w)
 	char path[PATH_MAX];
 	bool known;
 	size_t i;
-	int mount;
+	int mount = -1;
 
-	known = (mount = mount_open(t, w->dev)) != -1 &&
+	known = t->proc->core == NULL &&
+	    (mount = mount_open(t, w->dev)) != -1 &&
 	    watched_path(t, w, mount, path);
 	if (mount != -1)
 		close(mount);

@@ -48,14 +48,16 @@ thread_recall(const struct lproc *p, struct lthread *t)
  * Read of thread t of process p what can only be seen before it is stopped by
  * us: afterwards it sleeps in the stop of ptrace(2).  What was seen before is
  * forgotten.  How it had run is read first: it did not while the rest was, if
- * that is so later.
+ * that is so later.  The kernel stack, which root alone may read, is left out
+ * if p dumps core: it shows how the core is written, no more.
  */
 void
 thread_look(struct lproc *p, struct lthread *t)
 {
 	static const char *const name[] = {
-		"stat", "status", "stack", "syscall", "wchan"
+		"stat", "status", "syscall", "wchan", "stack"
 	};
+	const size_t n = sizeof name / sizeof *name - (p->core != NULL);
 	size_t i;
 
 	filelist_free(&t->seen);
@@ -63,7 +65,7 @@ thread_look(struct lproc *p, struct lthread *t)
 	t->looked = (struct bytes){ 0 };
 	thread_hold(p, t);
 	(void)thread_ran(p, t, &t->ran);
-	for (i = 0; i < sizeof name / sizeof *name; i++)
+	for (i = 0; i < n; i++)
 		filelist_read(&t->seen, p->pid, t->tid, name[i]);
 	t->slept = stat_sleeps(filelist_find(&t->seen, "stat"));
 	t->seencall = call_seen(&t->seen);

@@ -306,7 +306,7 @@ task_record(struct live *l, struct snap *s, struct lproc *p,
 		t->cwd = strndup((const char *)f->data, f->len);
 	mounted_see(l, p, to);
 	sysv_record(l, p, t, to);
-	if (record_isinit(to) && !l->opts.observe)
+	if (record_isinit(to) && !l->opts.observe && p->core == NULL)
 		mntspace_record(l, p, to);
 	before = step_begin(&l->steps, STEP_FILES);
 	filelist_join(to, &p->fds);
@@ -345,8 +345,9 @@ task_finish(struct live *l, struct lproc *p, struct task *t,
 	p->dumped = record_dumped(to);
 	if (p->mmtid == 0)
 		return;
-	namespaces_tell(l, to, p->mmtid);
-	cgroups_tell(l, to, &p->cgroup);
+	namespaces_tell(l, to, p);
+	if (p->core == NULL)
+		cgroups_tell(l, to, &p->cgroup);
 	if (p->mounts == NULL)
 		return;
 	t->mounts = *p->mounts;
