@@ -1620,8 +1620,18 @@ test_malformed(void **state)
 		    "process 7: pages: line 2" },
 		{ "files", "3  1\n", "process 7: files: line 1" },
 		{ "files", "4 9\n4 9\n", "process 7: files: line 2" },
-		{ "file/1", "flags 8\ntype reg\n", "process 7: file/1: line 1: "
+		{ "file/1", "type reg\nflags 8\n", "process 7: file/1: line 2: "
 		    "not \"flags and 1 number\"" },
+		{ "file/1", "type eventfd\npassed 0 9\n", "process 7: file/1: "
+		    "line 2: passed is not a key of type eventfd" },
+		{ "file/1", "type unix\nflags 2\npassed 0 9 \n",
+		    "line 3: not \"passed packet id, packets ascending\"" },
+		{ "file/1", "type epoll\ntarget 4 1 2\n",
+		    "line 2: not \"target descriptor events (x)" },
+		{ "file/1", "type inotify\nwatch 1 2 3:4 5 6 00\n",
+		    "line 2: not \"watch wd mask (x) dev inode type handle" },
+		{ "file/1", "flags 2\ntype reg\n",
+		    "process 7: file/1: line 1: not \"type, the first key\"" },
 		{ "file/1", "type inet\nlocal 1.2.3 5\n", "process 7: "
 		    "file/1: line 2: not \"address and port\"" },
 		{ "file/1", "type inet\nremote ::1 65536\n", "process 7: "

@@ -12,10 +12,8 @@
  *	mountread.c	lists of what is mounted
  *	mounts.c	what becomes of that
  *	find.c		open files by number, inode and descriptor
- *	inetread.c	sockets of the internet
- *	socketread.c	other sockets
- *	watchread.c	sets of inotify(7), groups of fanotify(7)
- *	numbers.c	numbers of open files
+ *	keyread.c	keys of open files that are not numbers
+ *	keys.c		the table of all keys
  *	open.c		open files and descriptors
  */
 #ifndef CRIUFACTS_H
@@ -275,7 +273,7 @@ void		 makemount_free(struct criumake *);
 /* find.c */
 int		 makefind_opens(struct criumake *);
 struct makeopen	*makefind_open(const struct criumake *, uint64_t);
-struct makeopen	*makefind_inode(const struct criumake *, const char *,
+struct makeopen	*makefind_inode(const struct criumake *, enum openkind,
 		    uint64_t);
 struct makeopen	*makefind_peer(const struct criumake *,
 		    const struct makeopen *);
@@ -288,28 +286,51 @@ const struct makefd *makefind_fd(const struct maketask *, uint64_t, uint64_t);
 bool		 makefind_data(const struct criumake *, const char *, uint64_t,
 		    struct recfile *);
 
-/* inetread.c */
-int		 makeinet_read(struct makeopen *, struct words *);
-void		 makeinet_free(struct makeinet *);
+/* keyread.c */
+int		 makekey_path(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_caller(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_passed(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_sender(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_member(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_listens(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_target(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_watch(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_mark(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_mountmark(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_local(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_remote(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_option(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_filter(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_icmp(struct makeopen *, struct words *,
+		    const uint64_t *);
+int		 makekey_group(struct makeopen *, struct words *,
+		    const uint64_t *);
+void		 makekey_free(struct makeopen *);
 
-/* socketread.c */
-int		 makesocket_read(struct makeopen *, struct words *);
-void		 makesocket_free(struct makeopen *);
-
-/* watchread.c */
-int		 makewatch_read(struct makeopen *, struct words *);
-void		 makewatch_free(struct makeopen *);
-
-/* numbers.c */
+/* keys.c */
 bool		 makeopen_has(const struct makeopen *, enum openkey);
-void		 makenumbers_begin(struct makeopen *);
-int		 makenumbers_read(struct makeopen *, struct words *);
-void		 makenumbers_free(struct makeopen *);
+void		 makekeys_begin(struct makeopen *);
+int		 makekeys_type(struct makeopen *, const struct words *);
+int		 makekeys_read(struct makeopen *, struct words *);
+void		 makekeys_free(struct makeopen *);
 
 /* open.c */
 int		 makeopen_read(struct criumake *);
 int		 makeopen_fds(struct criumake *, struct maketask *);
-bool		 makeopen_is(const struct makeopen *, const char *);
 bool		 makeopen_dir(const struct makeopen *, char *, size_t);
 bool		 makeopen_written(const struct makeopen *);
 void		 makeopen_fown(const struct criumake *, const struct makeopen *,

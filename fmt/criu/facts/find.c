@@ -17,16 +17,14 @@ open_cmp(const void *a, const void *b)
 }
 
 /*
- * Compare open files a and b by type and inode: return 0 if they are of one
- * inode, else less or more, as strcmp(3).
+ * Compare open files a and b by type and inode: return less than 0, 0 or more,
+ * as strcmp(3) does.
  */
 int
 makefind_inodecmp(const struct makeopen *a, const struct makeopen *b)
 {
-	int c;
-
-	if ((c = strcmp(a->type, b->type)) != 0)
-		return c;
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
 	return a->v[OK_INO][0] < b->v[OK_INO][0] ? -1 :
 	    a->v[OK_INO][0] > b->v[OK_INO][0];
 }
@@ -42,12 +40,12 @@ byino_cmp(const void *a, const void *b)
 }
 
 /*
- * Return the first open file description of that type and inode ino, or NULL.
+ * Return the first open file description of type kind and inode ino, or NULL.
  */
 struct makeopen *
-makefind_inode(const struct criumake *m, const char *type, uint64_t ino)
+makefind_inode(const struct criumake *m, enum openkind type, uint64_t ino)
 {
-	struct makeopen key = { .type = (char *)(uintptr_t)type };
+	struct makeopen key = { .type = type };
 	size_t i;
 
 	key.v[OK_INO] = &ino;
@@ -66,7 +64,7 @@ makefind_peer(const struct criumake *m, const struct makeopen *f)
 {
 	uint64_t ino = f->v[OK_SOCKET][SOCK_PEER];
 
-	return ino == 0 ? NULL : makefind_inode(m, "unix", ino);
+	return ino == 0 ? NULL : makefind_inode(m, KIND_UNIX, ino);
 }
 
 /*

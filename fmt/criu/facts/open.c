@@ -20,15 +20,6 @@ makeopen_written(const struct makeopen *f)
 }
 
 /*
- * Return whether f is of a type: one of snap(6).
- */
-bool
-makeopen_is(const struct makeopen *f, const char *type)
-{
-	return strcmp(f->type, type) == 0;
-}
-
-/*
  * Set dir, of size bytes, to the directory that the name of socket f leads
  * from: its path without that name. dir is empty if the name is not a relative
  * path.  Return false if it is one and the directory is not known.
@@ -52,107 +43,6 @@ makeopen_dir(const struct makeopen *f, char *dir, size_t size)
 }
 
 /*
- * Add a line "target DESCRIPTOR EVENTS DATA ID" to the targets of epoll set f;
- * ID is "-" of a file that is not in the record.
- */
-static int
-target_read(struct makeopen *f, struct words *w)
-{
-	struct maketarget *v;
-	uint64_t n[4];
-	bool unknown;
-
-	if (words_split(w, w->rest) == -1)
-		return -1;
-	unknown = w->n == 4 && strcmp(w->word[3], "-") == 0;
-	if (unknown) {
-		w->n = 3;
-		n[3] = NOFILE;
-	}
-	if (!words_form(w, 0, unknown ? "dxx" : "dxxd", n))
-		return words_bad(w, "target descriptor events (x) data (x) "
-		    "id|-");
-	if (VEC_ROOM(f->target, f->ntarget) == -1)
-		return -1;
-	v = &f->target[f->ntarget++];
-	v->fd = n[0];
-	v->events = n[1];
-	v->data = n[2];
-	v->id = n[3];
-	return 0;
-}
-
-/*
- * Set *s to what stands behind the key of a line, in place of what it was.
- */
-static int
-string_read(char **s, const struct words *w)
-{
-	free(*s);
-	return (*s = strdup(w->rest)) == NULL ? errstr_set("out of memory") :
-	    0;
-}
-
-/*
- * Set f->path to the bytes of which a line has two digits each.
- */
-static int
-path_read(struct makeopen *f, const struct words *w)
-{
-	uint8_t *bytes = NULL;
-	size_t len;
-
-	if (words_bytes(w, w->rest, &bytes, &len) == 0 &&
-	    memchr(bytes, '\0', len) == NULL) {
-		free(f->path);
-		f->path = strndup((char *)bytes, len);
-		free(bytes);
-		return f->path == NULL ? errstr_set("out of memory") : 0;
-	}
-	free(bytes);
-	return words_bad(w, "pathbytes, two digits (x) a byte, none 00");
-}
-
-/*
- * Take a line of file/ID into f.  Keys that are not known are passed over.
- */
-static int
-line_read(struct makeopen *f, struct words *w)
-{
-	int rc;
-
-	if (strcmp(w->word[0], "type") == 0)
-		return string_read(&f->type, w);
-	if (strcmp(w->word[0], "path") == 0)
-		return string_read(&f->path, w);
-	if (strcmp(w->word[0], "pathbytes") == 0)
-		return path_read(f, w);
-	if (strcmp(w->word[0], "link") == 0)
-		return string_read(&f->link, w);
-	if (strcmp(w->word[0], "leads") == 0)
-		return string_read(&f->leads, w);
-	if (strcmp(w->word[0], "space") == 0)
-		return string_read(&f->space, w);
-	if (strcmp(w->word[0], "why") == 0)
-		return string_read(&f->why, w);
-	if (strcmp(w->word[0], "name") == 0)
-		return words_bytes(w, w->rest, &f->name, &f->namelen);
-	if (strcmp(w->word[0], "peer") == 0)
-		return words_bytes(w, w->rest, &f->peer, &f->peerlen);
-	if (strcmp(w->word[0], "termioscc") == 0)
-		return words_bytes(w, w->rest, &f->cc[0], &f->cclen[0]);
-	if (strcmp(w->word[0], "termlockcc") == 0)
-		return words_bytes(w, w->rest, &f->cc[1], &f->cclen[1]);
-	if (strcmp(w->word[0], "target") == 0)
-		return target_read(f, w);
-	if ((rc = makewatch_read(f, w)) != 0 ||
-	    (rc = makesocket_read(f, w)) != 0 ||
-	    (rc = makeinet_read(f, w)) != 0)
-		return rc == -1 ? -1 : 0;
-	return makenumbers_read(f, w);
-}
-
-/*
  * Let f, whose name is deleted, be the file of its other name.
  */
 static void
@@ -164,27 +54,6 @@ link_use(struct makeopen *f)
 	if (makeopen_has(f, OK_DELETED))
 		f->v[OK_DELETED][0] = 0;
 	f->linked = true;
-}
-
-static void
-open_free(struct makeopen *f)
-{
-	makenumbers_free(f);
-	free(f->type);
-	free(f->path);
-	free(f->link);
-	free(f->leads);
-	free(f->space);
-	free(f->why);
-	free(f->name);
-	free(f->peer);
-	free(f->cc[0]);
-	free(f->cc[1]);
-	free(f->target);
-	makesocket_free(f);
-	makewatch_free(f);
-	makeinet_free(f->inet);
-	free(f);
 }
 
 /*
@@ -203,14 +72,15 @@ open_read(struct criumake *m, const struct maketask *t, const char *name,
 		return -1;
 	if ((f = calloc(1, sizeof *f)) == NULL)
 		return errstr_set("out of memory");
-	makenumbers_begin(f);
+	makekeys_begin(f);
 	m->open[m->nopen++] = f;
 	f->key = key;
 	rc = words_open(&w, &t->rec, t->proc->pid, name);
+	if (rc == 1)
+		rc = words_key(&w) == 1 ? makekeys_type(f, &w) :
+		    words_bad(&w, "type, the first key");
 	while (rc != -1 && (rc = words_key(&w)) == 1)
-		rc = line_read(f, &w);
-	if (rc == 0 && f->type == NULL)
-		rc = words_bad(&w, "type, in one of the lines");
+		rc = makekeys_read(f, &w);
 	words_close(&w);
 	if (rc == 0 && f->link != NULL)
 		link_use(f);
@@ -358,8 +228,10 @@ makeopen_free(struct criumake *m)
 {
 	size_t i;
 
-	for (i = 0; i < m->nopen; i++)
-		open_free(m->open[i]);
+	for (i = 0; i < m->nopen; i++) {
+		makekeys_free(m->open[i]);
+		free(m->open[i]);
+	}
 	free(m->open);
 	free(m->byino);
 	free(m->accept);

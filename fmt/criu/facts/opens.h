@@ -1,6 +1,6 @@
 /*
- * Open files, as records tell of them: find.c, inetread.c, socketread.c,
- * watchread.c and open.c fill these.
+ * Open files, as records have them: find.c, keys.c, keyread.c and open.c fill
+ * these.
  */
 #ifndef CRIUOPENS_H
 #define CRIUOPENS_H
@@ -18,6 +18,15 @@ enum makewhy {			/* kinds of what cannot be restored */
 	WHY_SECRETMEM, WHY_SHM, WHY_SHSTK, WHY_SOCKOPT, WHY_SYSV, WHY_TCP,
 	WHY_TIMER, WHY_TTY, WHY_UDP, WHY_UNIX, WHY_USERFAULTFD, WHY_USERNS,
 	WHY_KINDS
+};
+
+enum openkind {			/* types of snap(6); less than 32 */
+	KIND_OTHER,		/* and what is not known */
+	KIND_CHR, KIND_DEVICE, KIND_DIR, KIND_EPOLL, KIND_EVENTFD,
+	KIND_FANOTIFY, KIND_FIFO, KIND_INET, KIND_INOTIFY, KIND_IO_URING,
+	KIND_LINK, KIND_MEMFD, KIND_MQUEUE, KIND_NAMESPACE, KIND_NETLINK,
+	KIND_PACKET, KIND_PIDFD, KIND_PIPE, KIND_REG, KIND_SIGNALFD,
+	KIND_TIMERFD, KIND_TTY, KIND_UNIX, KIND_MAX
 };
 
 enum { MAKEICMP = 8 };		/* numbers of ICMPV6_FILTER */
@@ -107,8 +116,8 @@ struct makelistens {		/* what a packet socket listens for */
 struct makeopen {		/* an open file description */
 	uint64_t	 key;	/* its number in the record */
 	uint32_t	 id;	/* and in files.img; 0: not written */
-	char		*type;	/* owned, as all pointers here */
-	char		*path;
+	enum openkind	 type;
+	char		*path;	/* owned, as all pointers here */
 	char		*link;	/* another path of it; or NULL */
 	char		*leads;	/* where a deleted symbolic link leads */
 	char		*space;	/* which kind of a namespace it is */

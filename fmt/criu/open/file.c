@@ -253,8 +253,8 @@ open_before(const struct criumake *m, const struct makeopen *f)
 {
 	struct makeopen *peer;
 
-	peer = makeopen_is(f, "unix") ? makefind_peer(m, f) : NULL;
-	if (peer == NULL && makeopen_is(f, "unix"))
+	peer = f->type == KIND_UNIX ? makefind_peer(m, f) : NULL;
+	if (peer == NULL && f->type == KIND_UNIX)
 		return makefind_accepter(m, f);
 	return peer == NULL || makefind_peer(m, peer) == f ||
 	    !makeopen_written(peer) ? NULL : peer;

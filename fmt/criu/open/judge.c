@@ -81,7 +81,7 @@ single_hinders(const struct criumake *m, const struct makeopen *f)
 		if (f->caller[i] == 0)
 			return "a connection that was closed waits to be "
 			    "accepted";
-		o = makefind_inode(m, "unix", f->caller[i]);
+		o = makefind_inode(m, KIND_UNIX, f->caller[i]);
 		if (o == NULL || !o->used)
 			return "a connection of who is not in the snapshot "
 			    "waits to be accepted";
@@ -200,43 +200,43 @@ named_hinders(struct criumake *m, const struct makeopen *f)
 		return "a file of another mount namespace";
 	if (f->v[OK_DELETED][0] == 0)
 		return NULL;
-	if (makeopen_is(f, "link") && f->leads == NULL)
+	if (f->type == KIND_LINK && f->leads == NULL)
 		return "a deleted symbolic link that leads to who knows where";
-	if (!makeopen_is(f, "reg"))
+	if (f->type != KIND_REG)
 		return NULL;
 	return makereg_content(m, f->v[OK_DEV][0], f->v[OK_INO][0]) != NULL ?
 	    NULL : "a deleted file whose content is not in the snapshot";
 }
 
 static const struct opentype {
-	const char	*type;
 	enum makewhy	 kind;
 	enum criu_fdtype fd;	/* 0: criu cannot restore it */
 	const char	*why;	/* then, what it is */
-} types[] = {
-	{ "inet", WHY_TCP, FD_INETSK, NULL },
-	{ "netlink", WHY_NETLINK, FD_NETLINKSK, NULL },
-	{ "packet", WHY_PACKET, FD_PACKETSK, NULL },
-	{ "fanotify", WHY_FANOTIFY, FD_FANOTIFY, NULL },
-	{ "io_uring", WHY_IO_URING, 0, "io_uring" },
-	{ "mqueue", WHY_MQUEUE, 0, "a POSIX message queue" },
-	{ "device", WHY_DEVICE, 0, "a device" },
-	{ "reg", WHY_OTHER, FD_REG, NULL },
-	{ "dir", WHY_OTHER, FD_REG, NULL },
-	{ "chr", WHY_OTHER, FD_REG, NULL },
-	{ "link", WHY_OTHER, FD_REG, NULL },
-	{ "fifo", WHY_PIPE, FD_FIFO, NULL },
-	{ "pipe", WHY_PIPE, FD_PIPE, NULL },
-	{ "unix", WHY_UNIX, FD_UNIXSK, NULL },
-	{ "tty", WHY_TTY, FD_TTY, NULL },
-	{ "inotify", WHY_INOTIFY, FD_INOTIFY, NULL },
-	{ "eventfd", WHY_EVENTFD, FD_EVENTFD, NULL },
-	{ "epoll", WHY_EPOLL, FD_EVENTPOLL, NULL },
-	{ "timerfd", WHY_OTHER, FD_TIMERFD, NULL },
-	{ "signalfd", WHY_OTHER, FD_SIGNALFD, NULL },
-	{ "memfd", WHY_SHM, FD_MEMFD, NULL },
-	{ "namespace", WHY_NAMESPACES, FD_NS, NULL },
-	{ "pidfd", WHY_PIDFD, FD_PIDFD, NULL }
+} types[KIND_MAX] = {
+	[KIND_INET] = { WHY_TCP, FD_INETSK, NULL },
+	[KIND_NETLINK] = { WHY_NETLINK, FD_NETLINKSK, NULL },
+	[KIND_PACKET] = { WHY_PACKET, FD_PACKETSK, NULL },
+	[KIND_FANOTIFY] = { WHY_FANOTIFY, FD_FANOTIFY, NULL },
+	[KIND_IO_URING] = { WHY_IO_URING, 0, "io_uring" },
+	[KIND_MQUEUE] = { WHY_MQUEUE, 0, "a POSIX message queue" },
+	[KIND_DEVICE] = { WHY_DEVICE, 0, "a device" },
+	[KIND_REG] = { WHY_OTHER, FD_REG, NULL },
+	[KIND_DIR] = { WHY_OTHER, FD_REG, NULL },
+	[KIND_CHR] = { WHY_OTHER, FD_REG, NULL },
+	[KIND_LINK] = { WHY_OTHER, FD_REG, NULL },
+	[KIND_FIFO] = { WHY_PIPE, FD_FIFO, NULL },
+	[KIND_PIPE] = { WHY_PIPE, FD_PIPE, NULL },
+	[KIND_UNIX] = { WHY_UNIX, FD_UNIXSK, NULL },
+	[KIND_TTY] = { WHY_TTY, FD_TTY, NULL },
+	[KIND_INOTIFY] = { WHY_INOTIFY, FD_INOTIFY, NULL },
+	[KIND_EVENTFD] = { WHY_EVENTFD, FD_EVENTFD, NULL },
+	[KIND_EPOLL] = { WHY_EPOLL, FD_EVENTPOLL, NULL },
+	[KIND_TIMERFD] = { WHY_OTHER, FD_TIMERFD, NULL },
+	[KIND_SIGNALFD] = { WHY_OTHER, FD_SIGNALFD, NULL },
+	[KIND_MEMFD] = { WHY_SHM, FD_MEMFD, NULL },
+	[KIND_NAMESPACE] = { WHY_NAMESPACES, FD_NS, NULL },
+	[KIND_PIDFD] = { WHY_PIDFD, FD_PIDFD, NULL },
+	[KIND_OTHER] = { WHY_OTHER, 0, "nothing that criu could open" }
 };
 
 /*
@@ -245,14 +245,7 @@ static const struct opentype {
 static const struct opentype *
 open_type(const struct makeopen *f)
 {
-	static const struct opentype other = { "other", WHY_OTHER, 0,
-	    "nothing that criu could open" };
-	size_t i;
-
-	for (i = 0; i < sizeof types / sizeof *types; i++)
-		if (makeopen_is(f, types[i].type))
-			return &types[i];
-	return &other;
+	return &types[f->type];
 }
 
 /*
@@ -335,7 +328,7 @@ fd_refuse(struct criumake *m, struct maketask *t,
 	const struct makeopen *f = fd->open;
 	const char *what;
 
-	what = makeopen_is(f, "inet") ? "a socket of the internet" :
+	what = f->type == KIND_INET ? "a socket of the internet" :
 	    open_type(f)->kind == WHY_OTHER ? NULL : open_type(f)->why;
 	if (what != NULL && strcmp(what, f->why) == 0)
 		what = NULL;
@@ -358,13 +351,13 @@ fd_note(struct criumake *m, const struct maketask *t, const struct makefd *fd)
 	fd->open->noted = true;
 	if (makestandard_leaves(m, fd->open))
 		return makestandard_note(m, t, fd);
-	if (makeopen_is(fd->open, "inet"))
+	if (fd->open->type == KIND_INET)
 		return makeinet_note(m, t, fd);
-	if (makeopen_is(fd->open, "fanotify"))
+	if (fd->open->type == KIND_FANOTIFY)
 		return makefanotify_note(m, t, fd);
-	if (makeopen_is(fd->open, "tty"))
+	if (fd->open->type == KIND_TTY)
 		return maketty_note(m, t, fd);
-	if (!makeopen_is(fd->open, "unix"))
+	if (fd->open->type != KIND_UNIX)
 		return makesocket_note(m, t, fd);
 	return makeunix_note(m, t, fd) == -1 ? -1 : makequeue_note(m, t, fd);
 }

@@ -148,7 +148,7 @@ makepacket_mapped(struct criumake *m, struct maketask *t, const struct vma *v,
 {
 	const struct makeopen *f;
 
-	f = makefind_inode(m, "packet", v->ino);
+	f = makefind_inode(m, KIND_PACKET, v->ino);
 	if (f == NULL || !makeopen_written(f) ||
 	    makefind_fd(t->files, f->key, 0) == NULL)
 		return make_refuse(m, WHY_PACKET, "process %" PRIu64

@@ -49,7 +49,7 @@ makequeue_use(struct criumake *m)
 static struct makeopen *
 sent_to(const struct criumake *m, const struct makeopen *o)
 {
-	return makeopen_written(o) && makeopen_is(o, "unix") ?
+	return makeopen_written(o) && o->type == KIND_UNIX ?
 	    makefind_peer(m, o) : NULL;
 }
 
@@ -64,7 +64,7 @@ waits_for(const struct criumake *m, const struct makeopen *o)
 	const struct makeopen *back;
 	struct makeopen *f;
 
-	f = makeopen_is(o, "unix") ? makefind_peer(m, o) : NULL;
+	f = o->type == KIND_UNIX ? makefind_peer(m, o) : NULL;
 	back = f == NULL ? NULL : makefind_peer(m, f);
 	if (back == o)
 		return f;
@@ -309,7 +309,7 @@ makequeue_write(struct criumake *m)
 			return -1;
 	for (i = 0; i < m->nopen; i++) {
 		f = m->open[i];
-		if (f->id != 0 && !f->turn && makeopen_is(f, "unix") &&
+		if (f->id != 0 && !f->turn && f->type == KIND_UNIX &&
 		    queue_write(m, f) == -1)
 			return -1;
 	}

@@ -36,8 +36,8 @@ makestandard_find(struct criumake *m)
 		    t->fd[k].fd < STANDARD; k++) {
 			f = t->fd[k].open;
 			if (!makeopen_has(f, OK_INO) ||
-			    !(makeopen_is(f, "pipe") ||
-			    makeopen_is(f, "unix")))
+			    !(f->type == KIND_PIPE ||
+			    f->type == KIND_UNIX))
 				continue;
 			f = inode_first(m, f);
 			if (f->given == 0)
@@ -54,9 +54,9 @@ makestandard_leaves(const struct criumake *m, const struct makeopen *f)
 {
 	if (!makeopen_has(f, OK_INO) || inode_first(m, f)->given == 0)
 		return false;
-	if (makeopen_is(f, "pipe"))
+	if (f->type == KIND_PIPE)
 		return f->v[OK_ALONE][0] == 0 && f->ends != PIPE_BOTH;
-	return makeopen_is(f, "unix") && makeunix_leaves(m, f) &&
+	return f->type == KIND_UNIX && makeunix_leaves(m, f) &&
 	    !makeunix_external(m, f);
 }
 
@@ -68,7 +68,7 @@ waiting(const struct criumake *m, const struct makeopen *f)
 {
 	struct recfile data;
 
-	if (makeopen_is(f, "unix"))
+	if (f->type == KIND_UNIX)
 		return f->v[OK_UNREAD][0];
 	return makefind_data(m, "pipe", f->v[OK_INO][0], &data) ? data.len : 0;
 }
@@ -93,7 +93,7 @@ makestandard_note(struct criumake *m, const struct maketask *t,
 		return 0;
 	first->told = true;
 	snprintf(word, sizeof word, "fd[%u]:%s:[%" PRIu32 "]",
-	    first->given - 1, makeopen_is(f, "pipe") ? "pipe" : "socket",
+	    first->given - 1, f->type == KIND_PIPE ? "pipe" : "socket",
 	    (uint32_t)f->v[OK_INO][0]);
 	make_word(m, "--inherit-fd", word);
 	if ((lost = waiting(m, f)) > 0 && make_note(m, "process %" PRIu64

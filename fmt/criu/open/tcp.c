@@ -21,7 +21,7 @@ enum { OPT_TIMESTAMPS = 1, OPT_WSCALE = 4 }; /* TCPI_OPT_ of linux/tcp.h */
 bool
 maketcp_is(const struct makeopen *f)
 {
-	return makeopen_is(f, "inet") && f->inet != NULL &&
+	return f->type == KIND_INET && f->inet != NULL &&
 	    f->v[OK_SOCKET][SOCK_TYPE] == TYPE_STREAM &&
 	    f->v[OK_SOCKET][SOCK_STATE] != STATE_CLOSE &&
 	    f->v[OK_SOCKET][SOCK_STATE] != STATE_LISTEN;
@@ -33,7 +33,7 @@ maketcp_is(const struct makeopen *f)
 bool
 maketcp_ended(const struct makeopen *f)
 {
-	return makeopen_is(f, "inet") && f->inet != NULL &&
+	return f->type == KIND_INET && f->inet != NULL &&
 	    f->v[OK_SOCKET][SOCK_TYPE] == TYPE_STREAM &&
 	    f->v[OK_SOCKET][SOCK_STATE] == STATE_CLOSE &&
 	    f->inet->remote.port != 0;

@@ -65,7 +65,7 @@ end_find(const struct criumake *m, const struct makeopen *f, bool master)
 
 	for (i = 0; i < m->nopen; i++) {
 		o = m->open[i];
-		if (o != f && makeopen_written(o) && makeopen_is(o, "tty") &&
+		if (o != f && makeopen_written(o) && o->type == KIND_TTY &&
 		    makeopen_has(o, OK_INDEX) &&
 		    o->v[OK_INDEX][0] == f->v[OK_INDEX][0] &&
 		    (o->v[OK_MASTER][0] != 0) == master)
@@ -81,7 +81,7 @@ end_find(const struct criumake *m, const struct makeopen *f, bool master)
 static bool
 is_outer(const struct criumake *m, const struct makeopen *f)
 {
-	return makeopen_written(f) && makeopen_is(f, "tty") &&
+	return makeopen_written(f) && f->type == KIND_TTY &&
 	    makeopen_has(f, OK_INDEX) && f->v[OK_MASTER][0] == 0 &&
 	    f->v[OK_HUNGUP][0] == 0 && end_find(m, f, true) == NULL;
 }
@@ -167,7 +167,7 @@ own_hinders(const struct criumake *m, const struct makeopen *f)
 		return NULL;
 	for (i = 0; i < m->nopen; i++) {
 		o = m->open[i];
-		if (o == f || !makeopen_written(o) || !makeopen_is(o, "tty") ||
+		if (o == f || !makeopen_written(o) || o->type != KIND_TTY ||
 		    kind_get(o) == NULL || kind_get(o)->type == CONTROLLING ||
 		    is_outer(m, o))
 			continue;

@@ -92,7 +92,7 @@ external_write(struct criumake *m, const struct makeopen *f)
 
 	for (i = 0; i < m->nopen; i++)
 		if (m->open[i] != f && m->open[i]->id != 0 &&
-		    makeopen_is(m->open[i], "unix") &&
+		    m->open[i]->type == KIND_UNIX &&
 		    m->open[i]->v[OK_SOCKET][SOCK_PEER] ==
 		    f->v[OK_SOCKET][SOCK_PEER])
 			return;
