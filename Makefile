@@ -149,7 +149,8 @@ $(PROGS:%=$O/%): $O/common.a $O/libsnap.a
 # Programs without shared libraries.  Those of libxxhash are not told the best
 # vectors at run time, and reading memory is slower than the others, too.
 STATIC = snap snapls
-STATICLIBS = $(shell pkg-config --static --libs $(PKGS) $(ZSTD)) -pthread \
+# -lz first: the libelf.a of elfutils 0.194 has a crc32() as well
+STATICLIBS = -lz $(shell pkg-config --static --libs $(PKGS) $(ZSTD)) -pthread \
 	$(foreach f,64bits 64bits_update 64bits_withSecret, \
 	-Wl,--defsym=XXH3_$f_dispatch=XXH3_$f)
 

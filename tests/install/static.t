@@ -5,8 +5,8 @@
 
 case $BUILD in
 *asan | *cover)
-	skip "static programs" "their objects need shared libraries" 13
-	finish 13
+	skip "static programs" "their objects need shared libraries" 14
+	finish 14
 	;;
 esac
 rm -rf "$BUILD/static"
@@ -26,10 +26,13 @@ ok $? "a snapshot is taken"
 ok $? "and is whole, as another program sees it"
 "$BUILD/static/snapls" -c "$tmp/static.snap" | diff "$tmp/list" - >"$tmp/diff"
 ok $? "which lists the same" || diag <"$tmp/diff"
+"$BUILD/snapcore" -o "$tmp/core" "$tmp/static.snap"
+is "$("$BUILD/static/snapls" "$tmp/core" 2>&1)" \
+    "$("$BUILD/snapls" "$tmp/core" 2>&1)" "and lists a core as that does"
 
 if ! is_root; then
 	skip "in an empty root directory" "not root" 5
-	finish 13
+	finish 14
 fi
 root=$tmp/root
 mkdir "$root" "$root/proc"
@@ -54,4 +57,4 @@ target "$targets/anon"
 enter /snap -o /x.snap "$pid"
 is "$(enter /snapls /x.snap | awk 'NR == 2 { print $2, $3 }')" "anon owner" \
     "and with the name that is in /etc/passwd"
-finish 13
+finish 14
