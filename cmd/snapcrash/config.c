@@ -3,9 +3,14 @@
  */
 #include "crash.h"
 
+#include <sys/stat.h>
+
+#include <ctype.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * Set *v to a number with a unit behind it, of which units has the letters and
@@ -35,23 +40,42 @@ amount(const char *s, const char *units, const uint64_t *scale, uint64_t *v)
 }
 
 static bool
-amount_bytes(const char *s, uint64_t *v)
+set_bytes(struct config *c, void *to, const char *s)
 {
-	static const uint64_t scale[] = { 1024, 1024, 1024, 1024 };
-
-	return amount(s, "KMGT", scale, v);
+	(void)c;
+	return amount(s, "KMGT", (const uint64_t[]){ 1024, 1024, 1024, 1024 },
+	    to);
 }
 
 static bool
-amount_time(const char *s, uint64_t *v)
+set_time(struct config *c, void *to, const char *s)
 {
-	static const uint64_t scale[] = { 1, 60, 60, 24, 7 };
-
-	return amount(s, "smhdw", scale, v);
+	(void)c;
+	return amount(s, "smhdw", (const uint64_t[]){ 1, 60, 60, 24, 7 }, to);
 }
 
 static bool
-kin_set(const char *s, enum kin *k)
+set_count(struct config *c, void *to, const char *s)
+{
+	(void)c;
+	return amount(s, "", NULL, to) && *(uint64_t *)to > 0;
+}
+
+static bool
+set_few(struct config *c, void *to, const char *s)
+{
+	(void)c;
+	return amount(s, "", NULL, to) && *(uint64_t *)to <= 1000;
+}
+
+static bool
+set_some(struct config *c, void *to, const char *s)
+{
+	return set_few(c, to, s) && *(uint64_t *)to > 0;
+}
+
+static bool
+set_kin(struct config *c, void *to, const char *s)
 {
 	static const char *const words[] = {
 		[KIN_NONE] = "none", [KIN_CHILDREN] = "children",
@@ -59,16 +83,17 @@ kin_set(const char *s, enum kin *k)
 	};
 	size_t i;
 
+	(void)to;
 	for (i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(s, words[i]) == 0) {
-			*k = (enum kin)i;
+			c->kin = (enum kin)i;
 			return true;
 		}
 	return false;
 }
 
 static bool
-free_set(struct config *c, const char *s)
+set_free(struct config *c, void *to, const char *s)
 {
 	unsigned int percent;
 	char sign, more;
@@ -78,94 +103,200 @@ free_set(struct config *c, const char *s)
 		c->percent = percent;
 		return true;
 	}
-	if (!amount_bytes(s, &c->free))
+	if (!set_bytes(c, to, s))
 		return false;
 	c->percent = 0;
 	return true;
 }
 
 static bool
-path_set(char *to, size_t size, const char *s)
+set_path(struct config *c, void *to, const char *s)
 {
+	const size_t size = to == c->socket ? sizeof c->socket : PATH_MAX;
+
 	return *s == '/' && strlcpy(to, s, size) < size;
 }
 
+static bool
+set_yes(struct config *c, void *to, const char *s)
+{
+	(void)c;
+	*(bool *)to = strcmp(s, "yes") == 0;
+	return *(bool *)to || strcmp(s, "no") == 0;
+}
+
+static bool
+set_reader(struct config *c, void *to, const char *s)
+{
+	(void)to;
+	c->owner = strcmp(s, "user") == 0;
+	return c->owner || strcmp(s, "root") == 0;
+}
+
+#define KEY(name, set, member) { name, set, offsetof(struct config, member) }
+
+static const struct key {
+	const char	*name;
+	bool		 (*set)(struct config *, void *, const char *);
+	size_t		 at;	/* of what it sets, in struct config */
+} keys[] = {
+	KEY("at-once", set_some, atonce),
+	KEY("core-limit", set_yes, corelimit),
+	KEY("directory", set_path, directory),
+	KEY("dontdump", set_yes, dontdump),
+	KEY("hook", set_path, hook),
+	KEY("keep-age", set_time, age),
+	KEY("keep-bytes", set_bytes, bytes),
+	KEY("keep-count", set_count, count),
+	KEY("keep-free", set_free, free),
+	KEY("merge", set_yes, merge),
+	KEY("readable-by", set_reader, owner),
+	KEY("socket", set_path, socket),
+	KEY("waiting", set_few, waiting),
+	KEY("with", set_kin, kin),
+};
+
+enum { NKEYS = sizeof keys / sizeof *keys };
+
 /*
- * Set what a line of the configuration says; false if it says nothing that is
- * known.
+ * Return how many characters must be inserted, removed or replaced to make b of
+ * a, which has less than 32 characters: Levenshtein's distance.  The case of
+ * letters does not matter.
+ */
+static size_t
+distance(const char *a, const char *b)
+{
+	size_t row[32], i, k, before, diagonal;
+	const size_t n = strlen(a);
+
+	for (i = 0; i <= n; i++)
+		row[i] = i;
+	for (k = 1; b[k - 1] != '\0'; k++) {
+		diagonal = row[0];
+		row[0] = k;
+		for (i = 1; i <= n; i++) {
+			before = row[i];
+			row[i] = diagonal + (tolower((unsigned char)a[i - 1]) !=
+			    tolower((unsigned char)b[k - 1]));
+			if (before + 1 < row[i])
+				row[i] = before + 1;
+			if (row[i - 1] + 1 < row[i])
+				row[i] = row[i - 1] + 1;
+			diagonal = before;
+		}
+	}
+	return row[n];
+}
+
+/*
+ * Return the key that is most like a word that is none; NULL if none is.
+ */
+static const char *
+key_like(const char *word)
+{
+	const char *like = NULL;
+	size_t i, far, least = 3;
+
+	for (i = 0; i < NKEYS; i++)
+		if ((far = distance(keys[i].name, word)) < least) {
+			least = far;
+			like = keys[i].name;
+		}
+	return like;
+}
+
+/*
+ * Set in c what a line says.  Return 0, or -1 with errstr.
+ */
+static int
+config_set(struct config *c, char *key, char *value)
+{
+	const struct config was = *c;
+	const char *like;
+	size_t i;
+
+	for (i = 0; i < NKEYS && strcmp(key, keys[i].name) != 0;)
+		i++;
+	if (i < NKEYS && keys[i].set(c, (char *)c + keys[i].at, value))
+		return 0;
+	*c = was;
+	if (i < NKEYS)
+		return errstr_set("%s cannot be \"%s\"", key,
+		    text_harmless(value));
+	if ((like = key_like(key)) != NULL)
+		return errstr_set("no key \"%s\": %s is meant?",
+		    text_harmless(key), like);
+	return errstr_set("no key \"%s\": snapcrash(1) has them",
+	    text_harmless(key));
+}
+
+/*
+ * Return true if nobody but root may have written the configuration that is
+ * open as f: root runs its hook.  Who is not root may have one of his own.
  */
 static bool
-config_set(struct config *c, const char *key, const char *value)
+config_istrusted(FILE *f)
 {
-	if (strcmp(key, "directory") == 0)
-		return path_set(c->directory, sizeof c->directory, value);
-	if (strcmp(key, "hook") == 0)
-		return path_set(c->hook, sizeof c->hook, value);
-	if (strcmp(key, "with") == 0)
-		return kin_set(value, &c->kin);
-	if (strcmp(key, "socket") == 0)
-		return path_set(c->socket, sizeof c->socket, value);
-	if (strcmp(key, "at-once") == 0)
-		return amount(value, "", NULL, &c->atonce) && c->atonce > 0 &&
-		    c->atonce <= 1000;
-	if (strcmp(key, "waiting") == 0)
-		return amount(value, "", NULL, &c->waiting) &&
-		    c->waiting <= 1000;
-	if (strcmp(key, "keep-count") == 0)
-		return amount(value, "", NULL, &c->count) && c->count > 0;
-	if (strcmp(key, "keep-bytes") == 0)
-		return amount_bytes(value, &c->bytes);
-	if (strcmp(key, "keep-age") == 0)
-		return amount_time(value, &c->age);
-	if (strcmp(key, "keep-free") == 0)
-		return free_set(c, value);
-	if (strcmp(key, "merge") == 0) {
-		c->merge = strcmp(value, "yes") == 0;
-		return c->merge || strcmp(value, "no") == 0;
-	}
-	if (strcmp(key, "readable-by") == 0) {
-		c->owner = strcmp(value, "user") == 0;
-		return c->owner || strcmp(value, "root") == 0;
-	}
-	return false;
+	struct stat st;
+
+	return fstat(fileno(f), &st) == 0 && (geteuid() != 0 ||
+	    (st.st_uid == 0 && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0));
+}
+
+/*
+ * Divide a line into a key and its value.  Return false if it is empty.
+ */
+static bool
+line_divide(char *line, char **key, char **value)
+{
+	size_t len;
+
+	line[strcspn(line, "#\n")] = '\0';
+	*key = line + strspn(line, " \t");
+	*value = *key + strcspn(*key, " \t=");
+	if (**key == '\0')
+		return false;
+	if (**value != '\0')
+		*(*value)++ = '\0';
+	*value += strspn(*value, " \t=");
+	for (len = strlen(*value); len > 0 &&
+	    strchr(" \t", (*value)[len - 1]) != NULL; len--)
+		(*value)[len - 1] = '\0';
+	return true;
 }
 
 /*
  * Set *c to what the file path says, and to what holds where it says nothing.
- * Where it is wrong, that is told, and the other lines hold: a crash is taken
- * all the same.  Return -1 with errstr if there is no such file.
+ * Warn of each line that is wrong.  Return 0; 1 if there were such, of which the
+ * other lines hold; -1 with errstr and errno if the file cannot be read, or
+ * others than root may write it (EPERM): nothing of it holds.
  */
 int
 config_read(struct config *c, const char *path)
 {
 	char *line = NULL, *key, *value;
 	size_t size = 0, n;
-	ssize_t len;
 	FILE *f;
+	int rc;
 
 	*c = (struct config){ .atonce = 4, .waiting = 16, .count = 100,
-	    .bytes = UINT64_C(10) << 30, .percent = 10 };
+	    .bytes = UINT64_C(10) << 30, .percent = 10, .corelimit = true };
 	strlcpy(c->directory, "/var/lib/snapcrash", sizeof c->directory);
 	strlcpy(c->socket, "/run/snapcrash.socket", sizeof c->socket);
 	if ((f = fopen(path, "re")) == NULL)
 		return errstr_sys("%s", path);
-	for (n = 1; (len = getline(&line, &size, f)) != -1; n++) {
-		line[strcspn(line, "#\n")] = '\0';
-		key = line + strspn(line, " \t");
-		value = key + strcspn(key, " \t=");
-		if (*key == '\0')
-			continue;
-		if (*value != '\0')
-			*value++ = '\0';
-		value += strspn(value, " \t=");
-		for (len = (ssize_t)strlen(value); len > 0 &&
-		    strchr(" \t", value[len - 1]) != NULL; len--)
-			value[len - 1] = '\0';
-		if (!config_set(c, key, value))
-			program_warn("%s:%zu: \"%s\" cannot be \"%s\"", path,
-			    n, text_harmless(key), text_harmless(value));
-	}
+	rc = 0;
+	if (!config_istrusted(f))
+		rc = errstr_set("%s: others than root may write it: nothing of "
+		    "it holds", path);
+	for (n = 1; rc != -1 && getline(&line, &size, f) != -1; n++)
+		if (line_divide(line, &key, &value) &&
+		    config_set(c, key, value) == -1) {
+			program_warn("%s:%zu: %s", path, n, snap_errstr());
+			rc = 1;
+		}
 	free(line);
 	fclose(f);
-	return 0;
+	errno = rc == -1 ? EPERM : 0;
+	return rc;
 }

@@ -31,6 +31,9 @@ struct config {			/* snapcrash.conf(5), in snapcrash(1) */
 	uint64_t	 free;	/* bytes of the disk that stay free, */
 	unsigned int	 percent; /* or so much of it; 0: bytes */
 	bool		 owner;	/* who crashed may read it */
+	bool		 dontdump; /* also what a program wants to be in no
+				      core */
+	bool		 corelimit; /* nothing is kept of who may dump none */
 	bool		 merge;	/* crashes of a program become one file */
 	char		 hook[PATH_MAX]; /* run after each; "": nothing */
 	char		 socket[108];	/* where the kernel sends cores to, if
@@ -62,8 +65,8 @@ struct crashed {		/* what it tells; all words are harmless */
 	char		 place[256];	/* unit or container; "-": none */
 	char		 exe[1024];
 	char		 reason[128];	/* of the signal: signal_text */
-	bool		 lacks;	/* something was left out: "excluded", */
-	uint64_t	 missing; /* so many bytes of its memory */
+	uint64_t	 missing; /* bytes of its memory that were left out for
+				     want of room: "excluded" */
 	bool		 joined; /* its file has other crashes, too */
 };
 
@@ -116,6 +119,7 @@ void		 signal_text(unsigned int sig, char *s, size_t size);
 void		 falling_read(struct falling *f, int file);
 
 /* falling.c */
+int		 falling_allowed(const struct falling *f);
 int		 falling_check(struct falling *f);
 bool		 falling_descends(const struct falling *f, pid_t ancestor);
 int		 falling_learn(struct falling *f, char *const words[]);

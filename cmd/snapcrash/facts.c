@@ -127,7 +127,6 @@ crash_part(const struct crash *c, const struct snap *s, uint64_t *part)
 static void
 crashed_get(struct crashed *f, const struct proc *p)
 {
-	struct recfile x;
 	struct linuxrec r;
 
 	if (linuxrec_open(&r, proc_file(p, "proc")) != 0)
@@ -138,7 +137,6 @@ crashed_get(struct crashed *f, const struct proc *p)
 	if (strcmp(f->place, "-") == 0)
 		line_get(&r, "container", f->place, sizeof f->place);
 	status_word(p, STATUS_USER, sizeof f->user - 1, f->user);
-	f->lacks = linuxrec_find(&r, "excluded", &x);
 	f->threads = 1;
 	linuxrec_close(&r);
 }
@@ -180,8 +178,8 @@ facts_find(struct crashed *f, const struct crash *c, struct snap *s)
 	if (!fell_find(&who, c, s))
 		return;
 	crashed_get(f, who.p);
-	for (i = 0; f->lacks && who.p->mem != NULL &&
-	    i < who.p->mem->nmissing; i++)
+	/* memory that a program wants to be in no core has another reason */
+	for (i = 0; who.p->mem != NULL && i < who.p->mem->nmissing; i++)
 		if (strcmp(who.p->mem->missing[i].reason, "excluded") == 0)
 			f->missing += who.p->mem->missing[i].end -
 			    who.p->mem->missing[i].start;

@@ -7,6 +7,7 @@
 #include "state/state.h"
 
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -239,6 +240,24 @@ falling_descends(const struct falling *f, pid_t ancestor)
 		pid = (pid_t)strtol(line, NULL, 10);
 	}
 	return false;
+}
+
+/*
+ * Return 0 if process f may dump core by its soft limit (RLIMIT_CORE), which
+ * the kernel ignores for pipes and sockets (core(5)); else -1 with errstr.  Less
+ * than a page holds no core, as for systemd-coredump(8).
+ */
+int
+falling_allowed(const struct falling *f)
+{
+	struct rlimit rl;
+
+	if (prlimit(f->pid, RLIMIT_CORE, NULL, &rl) == -1)
+		return errstr_sys("its limits");
+	if (rl.rlim_cur < (rlim_t)sysconf(_SC_PAGESIZE))
+		return errstr_set("its limit of cores is %ju: ulimit -c, and "
+		    "core-limit in snapcrash(1)", (uintmax_t)rl.rlim_cur);
+	return 0;
 }
 
 /*

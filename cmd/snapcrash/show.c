@@ -50,7 +50,7 @@ json_crash(const struct crash *c, bool full)
 	}
 	if (f != NULL && full) {
 		json_number("others", f->others);
-		json_text("lacks", f->lacks ? "memory was left out" : NULL);
+		json_text("lacks", f->missing > 0 ? "memory was left out" : NULL);
 		json_number("missing", f->missing);
 	}
 	json_close('}');
@@ -207,7 +207,7 @@ facts_print(struct crash *c, bool json)
 	if (f->others > 0)
 		printf("    beside  %zu other process%s\n", f->others,
 		    f->others == 1 ? "" : "es");
-	if (f->lacks)
+	if (f->missing > 0)
 		printf("     lacks  %" PRIu64 " MiB of its memory: there was "
 		    "no room (snapls -l)\n",
 		    (f->missing + (1 << 20) - 1) >> 20);

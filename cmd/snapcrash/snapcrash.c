@@ -130,7 +130,7 @@ main(int argc, char *argv[])
 	bool by_socket = false;
 	struct crashes l;
 	struct config c;
-	int i, rc;
+	int i, rc, wrong;
 
 	while ((i = options_next(&cmdline, argc, argv)) != -1)
 		switch (i) {
@@ -170,14 +170,20 @@ main(int argc, char *argv[])
 		options_misuse(&cmdline);
 	if (strcmp(*argv, "take") == 0)
 		take_begin();
+	wrong = config_read(&c, path);
 	/* the usual one need not be there */
-	if (config_read(&c, path) == -1 && (errno != ENOENT ||
-	    strcmp(path, CONFIG) != 0))
-		errx(1, "%s", snap_errstr());
+	if (wrong == -1 && errno == ENOENT && strcmp(path, CONFIG) == 0)
+		wrong = 0;
+	if (wrong == -1)
+		program_warn("%s", snap_errstr());
 	if (strcmp(*argv, "take") == 0)
 		return crash_take(&c, argv + 1);
+	if (wrong == -1)
+		return 1;
 	if (strcmp(*argv, "serve") == 0 && argv[1] == NULL)
 		return crash_serve(&c, path);
+	if (strcmp(*argv, "install") == 0 && argv[1] == NULL && wrong != 0)
+		errx(1, "nothing is installed: %s is wrong", path);
 	if (strcmp(*argv, "install") == 0 && argv[1] == NULL)
 		return handler_install(&c, path, by_socket);
 	if (strcmp(*argv, "remove") == 0 && argv[1] == NULL)

@@ -92,6 +92,8 @@ take_words(const struct config *c, const struct falling *f, uint64_t room,
 	word(&v, n, "--core");
 	if (f->signal != 0)
 		word(&v, n, "-msignal %d", f->signal);
+	if (!c->dontdump)
+		word(&v, n, "-xdontdump");
 	all = *n;
 	if (sp != NULL)
 		leave_choose(sp, room, &v, n);
@@ -324,6 +326,8 @@ crash_take(const struct config *c, char *const words[])
 	signal(SIGXFSZ, SIG_IGN);
 	rc = words == NULL ? falling_receive(&f, STDIN_FILENO) :
 	    falling_learn(&f, words);
+	if (rc == 0 && c->corelimit)
+		rc = falling_allowed(&f);
 	if (rc == 0)
 		rc = store_open(c);
 	umask(S_IRWXG | S_IRWXO);

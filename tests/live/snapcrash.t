@@ -116,6 +116,27 @@ else
 	skip "readable by the user" "this file system has no ACLs" 2
 fi
 
+# what it wanted to be in no core is in none, but that may be chosen; and who may
+# dump none leaves none
+secret() {
+	zcat "$store/$id" | LC_ALL=C grep -c 'nobody may have this'
+}
+falls "$targets/fall" dontdump 0
+try "it is whole" "$BUILD/snapls" -c "$store/$id"
+got=$(secret)
+config "dontdump yes"
+falls "$targets/fall" dontdump 0
+is "$got $(secret)" "0 1" "what is not to be dumped is left out by default"
+config
+target "$targets/fall" nolimit 0
+printf f >&"${ask_fd[$pid]}"
+wait "$pid" 2>/dev/null
+until_true none_runs
+is "$(find "$store" -name "fall.$pid.*")" "" "of who may dump no core, nothing"
+config "core-limit no"
+falls "$targets/fall" nolimit 0
+try "but that may be chosen, too" "$BUILD/snapls" -c "$store/$id"
+
 # there is room for less: the stack and what is small
 config "keep-bytes 4M"
 falls "$targets/fall" abort 3
@@ -190,7 +211,25 @@ is "$rc $err $(cat "$proc/core_pattern" "$proc/core_pipe_limit" | tr '\n' ' ')" 
 is "$(find "$tmp/sysctl" "$tmp/lib" -type f)" "" "no file is left"
 echo "keep-count none" >"$conf"
 crash status
-is "$err" "snapcrash: $conf:1: \"keep-count\" cannot be \"none\"" \
-    "a wrong line is told"
+is "$err" "snapcrash: $conf:1: keep-count cannot be \"none\"" \
+    "a wrong value is told"
+printf '%s\n' "keep_age 7d" "Hooks /bin/true" "colour red" >"$conf"
+crash install
+is "$rc $err $(cat "$proc/core_pattern")" \
+    "1 snapcrash: $conf:1: no key \"keep_age\": keep-age is meant?
+snapcrash: $conf:2: no key \"Hooks\": hook is meant?
+snapcrash: $conf:3: no key \"colour\": snapcrash(1) has them
+snapcrash: nothing is installed: $conf is wrong $was" \
+    "which key is meant, and it is not installed so"
+config "hook $tmp/hook"
+chmod 664 "$conf"
+crash install
+is "$rc $err" "1 snapcrash: $conf: others than root may write it: nothing of \
+it holds" "a configuration that a group may write is none"
+chown 65534 "$conf"
+chmod 644 "$conf"
+crash status
+is "$rc $err" "1 snapcrash: $conf: others than root may write it: nothing of \
+it holds" "nor is another user's"
 rm -rf "$disk/store"
-finish 32
+finish 39

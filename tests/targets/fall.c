@@ -69,10 +69,28 @@ forbidden(void)
 	(void)getppid();
 }
 
+/*
+ * Have memory that is to be in no core, with a text that is nowhere else: it is
+ * made of two.
+ */
+static void
+secret_make(void)
+{
+	static const char *const text[] = { "nobody may ", "have this" };
+	char *p;
+
+	p = mmap(NULL, (size_t)PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED || madvise(p, (size_t)PAGE, MADV_DONTDUMP) == -1)
+		err(1, "mmap");
+	snprintf(p, (size_t)PAGE, "%s%s", text[0], text[1]);
+}
+
 int
 main(int argc, char *argv[])
 {
 	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+	const struct rlimit none = { 0, RLIM_INFINITY };
 	int *volatile nowhere = (int *)16;
 	pthread_attr_t small;
 	pthread_t t;
@@ -81,8 +99,9 @@ main(int argc, char *argv[])
 
 	if (argc != 3)
 		errx(1, "usage: fall segv|abort|near|overflow|seccomp|"
-		    "gaveup THREADS");
-	(void)setrlimit(RLIMIT_CORE, &all);
+		    "gaveup|dontdump|nolimit THREADS");
+	(void)setrlimit(RLIMIT_CORE, strcmp(argv[1], "nolimit") == 0 ? &none :
+	    &all);
 	/* the rights of a set-user-ID program */
 	if (strcmp(argv[1], "gaveup") == 0 &&
 	    (setresuid(getuid(), getuid(), getuid()) == -1 ||
@@ -107,6 +126,8 @@ main(int argc, char *argv[])
 			err(1, "mmap");
 		region("shared", q, REGION / 2, 22);
 	}
+	if (strcmp(argv[1], "dontdump") == 0)
+		secret_make();
 	ready();
 	if (getchar() != 'f')
 		return 0;
