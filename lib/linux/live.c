@@ -102,6 +102,7 @@ live_clone(struct live *l, struct snap *s)
 	if (made) {
 		family_read(l);
 		live_release(l);
+		clones_watch(l);
 	}
 	if (prepared_write(l) == -1) {
 		l->lost = true;

@@ -149,4 +149,37 @@ for ((i = 0; i < 5; i++)); do
 	    "1 snap: memory of N: the process went away" \
 	    "the target is killed"
 done
-finish 33
+
+# The first process of a container is killed, and with it all others and their
+# clones, while nobody reads the snapshot.
+what="the init of a container is killed"
+if is_root; then
+	cp "$targets/token" "$tmp/contained"
+	target unshare --pid --fork "$tmp/contained" 4
+	read -r pid <"/proc/$pid/task/$pid/children"
+	"$BUILD/snap" -r "$pid" 3>&- >"$tmp/fifo" 2>"$tmp/err" &
+	taker=$!
+	head -c 1 <&3 >"$tmp/first"
+	let_go "$pid" "$what: it was let go"
+	is "$(executing "$tmp/contained")" 10 \
+	    "$what: it and its children have clones"
+	kill -KILL "$pid"
+	until_true [ ! -e "/proc/$pid" ]
+	ok $? "$what: it is gone"
+	left=$(executing "$tmp/contained")
+	[ -n "$(readlink "/proc/$taker/exe")" ]
+	ok $? "$what: snap waits for a reader"
+	cat <"$tmp/fifo" >/dev/null &
+	cat=$!
+	wait "$taker"
+	rc=$?
+	kill "$cat"
+	wait "$cat" 2>/dev/null
+	drain
+	is "$rc $left" "1 0" "$what: so are its children, and their clones"
+	is "$(grep -c ': its clone was killed$' "$tmp/err")" 5 \
+	    "$what: snap says so" || diag <"$tmp/err"
+else
+	skip "$what" "needs root" 6
+fi
+finish 39

@@ -10,11 +10,18 @@
  *
  * A clone is a child of the process, and would be its zombie in the end; it
  * is the guard (guard.c) that sees to that.
+ *
+ * A clone that dies while it is read, as all processes of a container do when
+ * the first of them dies, is waited for at once by a thread that does nothing
+ * else: until its tracer has done that, its parent cannot, and the first
+ * process of the container waits for both (zap_pid_ns_processes of
+ * kernel/pid_namespace.c).
  */
 #include "clock.h"
 #include "cloning.h"
 #include "linux/inject/inject.h"
 #include "state/state.h"
+#include "worker.h"
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -60,19 +67,76 @@ clone_await(pid_t clone)
 }
 
 /*
- * Return true if a clone still stands where it was stopped.  One that cannot
- * be looked at at all counts as killed: nothing that is read of it is certain.
+ * Wait for the clone of process p if it has ended.  A stop of it is left to
+ * the thread that traces it.
+ */
+static void
+clone_reap(struct lproc *p)
+{
+	enum { ENDED = WEXITED | WNOHANG | __WALL };
+	siginfo_t si = { 0 };
+
+	if (waitid(P_PID, (id_t)p->clone, &si, ENDED | WNOWAIT) == -1 ||
+	    si.si_pid == 0 || si.si_code == CLD_TRAPPED)
+		return;
+	p->ended = true;
+	(void)waitid(P_PID, (id_t)p->clone, &si, ENDED);
+}
+
+static void *
+clones_reap(void *arg)
+{
+	enum { NAP_US = 20000 };
+	struct live *l = arg;
+	struct lproc *p;
+
+	for (; l->watched; nap_us(NAP_US))
+		TAILQ_FOREACH(p, &l->procs, entry)
+			if (p->clone > 0 && p->head == NULL && !p->ended)
+				clone_reap(p);
+	return NULL;
+}
+
+/*
+ * Wait for the clones of set l as they end, in a thread, up to clones_end.
+ * Where no thread can be had, clones_end does.
+ */
+void
+clones_watch(struct live *l)
+{
+	l->watched = true;
+	l->watched = worker_start(&l->watcher, clones_reap, l) == 0;
+}
+
+/*
+ * End the thread of clones_watch.
+ */
+static void
+clones_unwatch(struct live *l)
+{
+	if (!l->watched)
+		return;
+	l->watched = false;
+	(void)pthread_join(l->watcher, NULL);
+}
+
+/*
+ * Return true if the clone of process p still stands where it was stopped.  One
+ * that cannot be looked at at all counts as killed: nothing that is read of it
+ * is certain.
  */
 static bool
-clone_stands(pid_t clone)
+clone_stands(const struct lproc *p)
 {
 	enum { TRIES = 3 };
+	const struct lproc *head = p->head == NULL ? p : p->head;
 	char state;
 	int i;
 
 	for (state = '\0', i = 0; state == '\0' && i < TRIES; i++)
-		state = proc_state(clone, clone);
-	return state == 't';
+		state = proc_state(p->clone, p->clone);
+	/* once it has been waited for, another process may have its number */
+	return state == 't' && !head->ended;
 }
 
 /*
@@ -84,7 +148,7 @@ clone_stands(pid_t clone)
 bool
 clone_lost(struct lproc *p)
 {
-	if (p->clone <= 0 || clone_stands(p->clone))
+	if (p->clone <= 0 || clone_stands(p))
 		return false;
 	p->lost = true;
 	errstr_set("its clone was killed%s%s", p->limit == NULL ? "" : ": ",
@@ -124,6 +188,7 @@ clones_kill(struct live *l)
 		(void)inject_relinquish(p->calls, 0);
 		p->calls = NULL;
 		p->clone = 0;
+		p->ended = false;
 		if (p->origin != 0)
 			p->mmtid = p->origin;
 		p->origin = 0;
@@ -159,8 +224,10 @@ clones_end(struct live *l)
 {
 	const struct lproc *p;
 
+	clones_unwatch(l);
 	TAILQ_FOREACH(p, &l->procs, entry)
-		if (l->opts.verbose && p->clone > 0 && p->head == NULL)
+		if (l->opts.verbose && p->clone > 0 && p->head == NULL &&
+		    !p->ended)
 			l->copied += clone_own(p->clone);
 	clones_kill(l);
 	plains_free(l);

@@ -9,6 +9,7 @@
 /* clone.c */
 bool		 clone_lost(struct lproc *p);
 void		 clones_end(struct live *l);
+void		 clones_watch(struct live *l);
 
 /* family.c */
 void		 family_read(struct live *l);

@@ -10,6 +10,7 @@
 #include <sys/queue.h>
 #include <sys/tree.h>
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 struct smap;
@@ -199,6 +200,7 @@ struct lproc {
 				   others may not be in; no data: none is in
 				   one */
 	char		*limit;	/* owned; of its memory, a sentence; or NULL */
+	atomic_bool	 ended;	/* its clone has ended, and was waited for */
 	atomic_bool	 lost;	/* its clone was killed before its time */
 	struct lack	*lack;	/* owned; what the clone lacks, ascending */
 	size_t		 nlack;
@@ -259,6 +261,8 @@ struct live {
 	uint64_t	 vdsolen;	/* bytes; 0: not looked for yet */
 	struct liveopts	 opts;
 	struct hurry	 hurry;
+	pthread_t	 watcher; /* waits for clones: clone/clone.c, */
+	atomic_bool	 watched; /* if there is one */
 	bool		 incomplete;
 	bool		 parted; /* likewise, but for what zombies lack */
 	bool		 lost;	/* what was copied in the stop */

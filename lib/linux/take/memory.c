@@ -393,7 +393,8 @@ text_image(struct live *l, struct lproc *lp, struct snap *s, struct proc *p)
 	int fd;
 
 	failed = false;
-	if (file_open(l, lp, "exe", &f, &failed) == -1 || f.st.st_size == 0) {
+	if (file_open(l, lp, "exe", &f, &failed) == -1 || f.st.st_size == 0 ||
+	    clone_lost(lp)) {
 		/* of a clone that was killed, memory_image tells */
 		strlcpy(why, f.fd == -1 ? snap_errstr() : "it is empty",
 		    sizeof why);
