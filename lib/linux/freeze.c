@@ -3,9 +3,10 @@
  * (ptrace(2)), which send no signal and leave a stopped process stopped.
  *
  * First all are looked at, for what cannot be seen of a stopped thread, or
- * takes long.  Then all threads of all processes are stopped.  Those that
- * appear meanwhile are found by listing again until nothing is new: what is
- * stopped makes no threads.  When we die, whatever the reason, the
+ * takes long.  Then all threads of all processes are seized, which may have to
+ * wait (stop/attach.c); when that is done, or the time is up, all are stopped.
+ * Those that appear until then are found by listing again until nothing is new:
+ * what is stopped makes no threads.  When we die, whatever the reason, the
  * kernel lets all of them go.
  */
 #include "clock.h"
@@ -20,27 +21,21 @@
 #include "live.h"
 #include "state/state.h"
 
-#include <sys/ptrace.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum {
 	PATIENCE_MS = 3000,	/* for one round of stopping */
 	COMING_MS = 5000,	/* for processes that come into a cgroup */
-	LOOKS = 8,		/* at what there is, before any is stopped */
+	LOOKS = 8,		/* at what there is, before any is seized; and
+				   before any is stopped */
 	SLEEPER_MS = 300,	/* where all that is left was in state D */
-	ENDING_MS = 20,		/* for a process that ends to be a zombie */
 	PREPARED_PART = 4	/* of the memory that can be had, for copies */
 };
 
 /*
- * See what became of all threads that are to stop.  Return how many have not
- * yet; set *asleep if all of those slept uninterruptibly before we came.
+ * See what became of all threads that are traced: those that were about to take
+ * a signal do.  Return how many are to stop and have not yet; set *asleep if
+ * all of those slept uninterruptibly before we came.
  */
 static size_t
 live_poll(struct live *l, bool *asleep)
@@ -53,7 +48,7 @@ live_poll(struct live *l, bool *asleep)
 	*asleep = true;
 	TAILQ_FOREACH(p, &l->procs, entry) {
 		TAILQ_FOREACH(t, &p->threads, entry)
-			if (t->hold == HOLD_ASKED)
+			if (t->hold == HOLD_ASKED || t->hold == HOLD_SEIZED)
 				thread_poll(p, t);
 		/* what became of one may be that another is to stop */
 		TAILQ_FOREACH(t, &p->threads, entry) {
@@ -94,6 +89,8 @@ live_await(struct live *l)
 				t->hold = HOLD_GONE;
 			else if (t->hold == HOLD_ASKED) {
 				t->hold = HOLD_BUSY;
+				if (p->skip)
+					continue;
 				live_warn(l, "thread %d of process %d does "
 				    "not stop (it was in state %c): taken "
 				    "without its registers", t->tid, p->pid,
@@ -104,24 +101,47 @@ live_await(struct live *l)
 struct round {			/* of listing, and of looking or seizing */
 	struct live	*live;
 	bool		 seizing;
+	uint64_t	 until;	/* who is inside execve(2) is waited for */
 	bool		 grew;
+	bool		 waits;	/* for such a one */
 };
+
+/*
+ * Seize the threads of process p that are new.  Return as threads_seize does,
+ * but do not wait when the time for that is up.
+ */
+static int
+round_seize(struct round *r, struct lproc *p)
+{
+	bool asleep;
+	int rc;
+
+	if ((rc = threads_seize(p)) != SEIZE_WAITS)
+		return rc;
+	if (now_ms() >= r->until)
+		return errstr_set("process %d does not stop: it is inside "
+		    "execve(2)", p->pid);
+	r->waits = true;
+	/* one of its threads may have to be waited for to end; it does then */
+	(void)live_poll(r->live, &asleep);
+	return rc;
+}
 
 /*
  * Look at the threads of a process that are new, and seize them.
  */
-static int
+static void
 round_proc(struct round *r, struct lproc *p)
 {
 	struct task now = { 0 };
 	int rc;
 
 	if (p->skip || p->kernel)
-		return 0;
+		return;
 	if (TAILQ_EMPTY(&p->threads)) {
 		if (proc_stat(p->pid, 0, &now) == -1) {
 			lproc_leave(r->live, p);
-			return 0;
+			return;
 		}
 		p->kernel = now.kernel;
 		if (now.kernel)
@@ -132,9 +152,9 @@ round_proc(struct round *r, struct lproc *p)
 	rc = threads_list(p, true);
 	/* where it went away live_settle tells */
 	if (rc == 1)
-		return 0;
+		return;
 	if (rc == 0 && r->seizing && !p->kernel)
-		rc = threads_seize(p);
+		rc = round_seize(r, p);
 	if (p->tracer != 0)
 		live_warn(r->live, "process %d is traced by process %ld: "
 		    "taken without stopping it, and without the registers "
@@ -142,8 +162,7 @@ round_proc(struct round *r, struct lproc *p)
 	p->tracer = 0;
 	if (rc == -1)
 		lproc_refuse(r->live, p);
-	r->grew |= rc == 1;
-	return 0;
+	r->grew |= rc > 0;
 }
 
 static int
@@ -162,112 +181,6 @@ round_child(void *arg, long pid)
 }
 
 /*
- * Return true if process p, which has ended since it was looked at, is a
- * zombie now.  Then so it was when the others were stopped, and what was seen
- * of it is not true.  One that is about to end is waited for, for a moment.
- */
-static bool
-lproc_iszombie(struct lproc *p)
-{
-	const struct timespec nap = { 0, 1000000 };
-	struct lthread *t;
-	int i;
-
-	if ((t = TAILQ_FIRST(&p->threads)) == NULL || t->tid != p->pid)
-		return false;
-	for (i = 0; i < ENDING_MS && proc_died(p->pid, p->pid); i++) {
-		t->state = proc_state(p->pid, p->pid);
-		if (t->state == 'Z') {
-			regs_forget(t);
-			thread_look(p, t);
-			return true;
-		}
-		if (t->state == '\0')
-			return false;
-		nanosleep(&nap, NULL);
-	}
-	return false;
-}
-
-/*
- * Return true if the number of process p is that of another one by now.
- */
-static bool
-lproc_isother(const struct lproc *p)
-{
-	struct procstat st;
-
-	return p->start != 0 && proc_readstat(p->pid, 0, &st) >= STAT_START &&
-	    st.v[STAT_START] != p->start;
-}
-
-/*
- * Tell the user which threads of process p others trace: but not of a process
- * whose first thread is one of them, for that was told when it was to be
- * seized.
- */
-static void
-live_tellforeign(struct live *l, const struct lproc *p)
-{
-	const struct lthread *t, *first;
-	size_t n;
-
-	first = NULL;
-	n = 0;
-	TAILQ_FOREACH(t, &p->threads, entry) {
-		if (t->hold == HOLD_FOREIGN && t->tid == p->pid)
-			return;
-		if (t->hold == HOLD_FOREIGN && n++ == 0)
-			first = t;
-	}
-	if (n == 0)
-		return;
-	live_warn(l, "thread %d of process %d is traced by process %ld%s: "
-	    "taken without stopping it, and without the registers that only "
-	    "its tracer sees", first->tid, p->pid, first->tracer,
-	    n > 1 ? ", and so are others" : "");
-}
-
-/*
- * Now that all are stopped, choose the thread of each process that can be
- * asked about its memory, and leave out who is gone.  A process that is left
- * out goes on.
- */
-static void
-live_settle(struct live *l)
-{
-	struct lproc *p;
-	struct lthread *t;
-
-	TAILQ_FOREACH(p, &l->procs, entry) {
-		if (p->skip)
-			threads_release(p);
-		if (p->skip || p->kernel)
-			continue;
-		if (lproc_isother(p)) {
-			threads_release(p);
-			lproc_leave(l, p);
-			continue;
-		}
-		TAILQ_FOREACH(t, &p->threads, entry) {
-			if (t->hold == HOLD_NONE)	/* before its turn */
-				t->hold = HOLD_GONE;
-			if ((t->hold == HOLD_STOPPED ||
-			    t->hold == HOLD_DUMPED) && !t->regs &&
-			    !proc_died(p->pid, t->tid))
-				live_warn(l, "thread %d of process %d: its "
-				    "registers could not be read", t->tid,
-				    p->pid);
-			if (p->mmtid == 0 && t->hold != HOLD_GONE)
-				p->mmtid = t->tid;
-		}
-		live_tellforeign(l, p);
-		if (p->mmtid == 0 && !lproc_iszombie(p))
-			lproc_leave(l, p);
-	}
-}
-
-/*
  * Look for what is new, and look at it or seize it.
  */
 static int
@@ -276,14 +189,13 @@ live_round(struct round *r)
 	struct live *l = r->live;
 	struct lproc *p;
 
-	r->grew = false;
+	r->grew = r->waits = false;
 	if (l->opts.descendants && proc_list(0, NULL, round_child, r) == -1)
 		return -1;
 	if (live_members(l, &r->grew) == -1)
 		return -1;
 	TAILQ_FOREACH(p, &l->procs, entry)
-		if (round_proc(r, p) == -1)
-			return -1;
+		round_proc(r, p);
 	return 0;
 }
 
@@ -294,7 +206,7 @@ live_round(struct round *r)
 static int
 live_look(struct live *l)
 {
-	struct round r = { l, false, true };
+	struct round r = { .live = l, .grew = true };
 	struct lproc *p;
 	int i;
 
@@ -339,6 +251,54 @@ live_mark(struct live *l, bool stopped)
 }
 
 /*
+ * Seize all threads of all processes, which run on: who takes a signal must not
+ * stand still for long, and goes on after each round.
+ */
+static int
+live_seize(struct round *r)
+{
+	bool asleep;
+	int i, rc;
+
+	r->live->stopped = true;	/* who is to be asked may be seized */
+	r->grew = true;
+	for (i = rc = 0; rc == 0 && ((r->grew && i < LOOKS) || r->waits); i++) {
+		rc = live_round(r);
+		(void)live_poll(r->live, &asleep);
+	}
+	return rc;
+}
+
+/*
+ * Stop all threads that were seized.
+ */
+static void
+live_halt(struct live *l)
+{
+	struct lproc *p;
+
+	(void)step_begin(&l->steps, STEP_STOP);
+	TAILQ_FOREACH(p, &l->procs, entry)
+		threads_stop(p);
+	(void)step_begin(&l->steps, STEP_REGS);
+	live_await(l);
+}
+
+/*
+ * Return true, and tell the user, if processes have come into a cgroup for too
+ * long since start: what is stopped makes none, but others may put some there.
+ */
+static bool
+live_overrun(struct live *l, uint64_t start)
+{
+	if (l->cgroups == NULL || now_ms() - start <= COMING_MS)
+		return false;
+	live_warn(l, "processes keep coming into the cgroup: the last ones "
+	    "are left out");
+	return true;
+}
+
+/*
  * Stop all threads of all processes of set l, and of their descendants where
  * the options say so.  Return 0; -1 with errstr, and everything is let go
  * then.
@@ -346,7 +306,7 @@ live_mark(struct live *l, bool stopped)
 int
 live_stop(struct live *l)
 {
-	struct round r = { l, true, true };
+	struct round r = { .live = l, .seizing = true };
 	uint64_t start;
 	int rc;
 
@@ -354,21 +314,17 @@ live_stop(struct live *l)
 	if (live_look(l) == -1)
 		return -1;
 	state_readahead(l);
+	r.until = now_ms() + l->opts.patience * 1000;
+	rc = live_seize(&r);
 	live_mark(l, true);
 	if (l->opts.clone)
 		live_hurry(l);
 	start = now_ms();
-	for (rc = 0; r.grew && rc == 0;) {
-		/* what is stopped makes none, but others may put some there */
-		if (l->cgroups != NULL && now_ms() - start > COMING_MS) {
-			live_warn(l, "processes keep coming into the cgroup: "
-			    "the last ones are left out");
-			break;
-		}
+	live_halt(l);
+	for (r.grew = true; rc == 0 && r.grew && !live_overrun(l, start);) {
 		(void)step_begin(&l->steps, STEP_STOP);
 		rc = live_round(&r);
-		(void)step_begin(&l->steps, STEP_REGS);
-		live_await(l);
+		live_halt(l);
 	}
 	if (rc == -1) {
 		live_thaw(l);

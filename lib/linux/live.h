@@ -21,6 +21,9 @@ void		 live_unhurry(struct live *l);
 /* readahead.c: smaps, before any are stopped */
 void		 live_readahead(struct live *l);
 
+/* settle.c: who is taken of those that are stopped */
+void		 live_settle(struct live *l);
+
 /* tell.c */
 void		 live_tellheld(struct live *l);
 void		 live_tellmissed(struct live *l);

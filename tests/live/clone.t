@@ -52,7 +52,7 @@ grep -qE "^snap: 5 processes: stopped for $unit at most \(process [0-9]+\), \
 $unit in all(; $unit to [^;]*)?$copied$" "$tmp/err"
 ok $? "-v tells of several the longest and the sum" || diag <"$tmp/err"
 is "$(sed -n 's/ [0-9]*[.][0-9]/ N/g; s/^snap: pause in ms: //p' "$tmp/err")" \
-    "seize N, registers N, asking N, records N, files N, clones N, shared memory N, memory N, release N" \
+    "stop N, registers N, asking N, records N, files N, clones N, shared memory N, memory N, release N" \
     "-v tells of each step"
 is "$(python3 -c 'import sys
 sys.path.insert(0, sys.argv[1])

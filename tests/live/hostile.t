@@ -44,6 +44,16 @@ hangs() {
 	ok $? "$what: no one is left behind"
 }
 
+# Is $pid inside execve(2)?
+is_executing() {
+	grep -q execve "/proc/$pid/stack"
+}
+
+# Does snap trace a process, which runs?
+is_seized() {
+	[[ $(states "$1") = *[1-9]*S* ]]
+}
+
 if is_root && [ -w /dev/fuse ]; then
 	target "$targets/anon"
 	anon=$pid
@@ -70,8 +80,32 @@ if is_root && [ -w /dev/fuse ]; then
 	snap -t 1 -o "$tmp/snap" "$pid"
 	is "$rc $(said)" '1 no answer ' 'passed: snap ends'
 	unnoticed "$pid" 'passed: it has noticed nothing'
+	# nobody may trace who is inside execve(2)
+	target "$targets/anon"
+	anon=$pid
+	mkdir "$tmp/mntx"
+	target "$targets/served" "$tmp/mntx" hang exec
+	until_true is_executing
+	snap -t 1 -o "$tmp/snap" "$anon" "$pid"
+	is "$rc $err" \
+	    "1 snap: process N does not stop: it is inside execve(N): left out" \
+	    "execve: who does not leave it is left out"
+	check "$tmp/snap" "$anon" "execve: the other is taken"
+	let_go "$anon" "execve: the other runs on"
+	let_go "$pid" "execve: and so does the one inside"
+	"$BUILD/snap" -t 600 -o "$tmp/snap" "$anon" "$pid" &
+	taker=$!
+	until_true is_seized "$anon"
+	ok $? "execve: who is waited for holds nobody up" ||
+	    states "$anon" | diag
+	kill -KILL $(<"/proc/$pid/task/$pid/children")
+	wait $taker
+	is $? 0 "execve: who leaves it in time is taken"
+	check "$tmp/snap" "$anon" "execve: and so is the other"
+	unnoticed "$pid" "execve: who was inside has noticed nothing"
+	unnoticed "$anon" "execve: nor has the other"
 else
-	skip "files that are served" "only root may serve one here" 44
+	skip "files that are served" "only root may serve one here" 53
 fi
 
 # As nobody: root opens what is mapped, not a name.
@@ -85,4 +119,4 @@ for i in 1 2 3 4; do
 	is "$rc $err" "0 " "swapped: taken"
 done
 unnoticed "$pid" "swapped: what is no regular file is not opened"
-finish 49
+finish 58

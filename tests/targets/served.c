@@ -4,13 +4,15 @@
  * the first argument.  The file has the pattern of seed 1, and in front, with
  * ELF, the four bytes of an ELF file.
  *
- *	served DIR [ELF] [touch] [args] [passed] [hang]
+ *	served DIR [ELF] [touch] [args] [passed] [hang] [exec]
  *
  * touch: all but the last page is present, and the second modified; args: the
  * process says that its arguments are in the last page (prctl(2),
  * PR_SET_MM_MAP), which is not present; passed: a descriptor of the file waits
  * in a socket; hang: once the target is ready, no
- * request is answered any more, but for FORGET, which has no answer.
+ * request is answered any more, but for FORGET, which has no answer; exec: only
+ * those to read are not, and the process is inside execve(2) of the file until
+ * the server is killed.
  */
 #include "target.h"
 
@@ -32,6 +34,7 @@
 enum { PAGES = 32, NODE = 2 };
 
 static char content[PAGES * PAGE_MOST];
+static bool exec;
 
 /*
  * Answer a request, or fail it.
@@ -111,12 +114,14 @@ serve(int dev, const char *buf)
 }
 
 /*
- * Serve until a byte arrives or the end of the pipe, then never answer again.
+ * Serve until a byte arrives or the end of the pipe, then never answer again,
+ * or with exec, no request to read.
  */
 static void __attribute__((noreturn))
 server_main(int dev, int stop)
 {
 	static char buf[64 * 1024] __attribute__((aligned(16)));
+	const struct fuse_in_header *h = (const void *)buf;
 	struct pollfd p[2] = {
 		{ .fd = dev, .events = POLLIN },
 		{ .fd = stop, .events = POLLIN }
@@ -138,7 +143,7 @@ server_main(int dev, int stop)
 				exit(0);
 			continue;
 		}
-		if (p[1].fd != -1)
+		if (p[1].fd != -1 || (exec && h->opcode != FUSE_READ))
 			serve(dev, buf);
 	}
 }
@@ -249,10 +254,11 @@ main(int argc, char *argv[])
 		args |= strcmp(argv[i], "args") == 0;
 		hang |= strcmp(argv[i], "hang") == 0;
 		passed |= strcmp(argv[i], "passed") == 0;
+		exec |= strcmp(argv[i], "exec") == 0;
 	}
 	if (argc < 2)
 		errx(2, "usage: served dir [ELF] [touch] [args] [passed] "
-		    "[hang]");
+		    "[hang] [exec]");
 	pattern_fill(content, LEN, 1);
 	if (elf)
 		memcpy(content, "\177ELF", 4);
@@ -277,6 +283,10 @@ main(int argc, char *argv[])
 		args_move(p + LEN - PAGE);
 	if (hang && write(stop, "", 1) != 1)
 		err(1, "pipe");
+	if (exec) {
+		ready();
+		(void)execl(path, path, (char *)NULL);
+	}
 	ready_await();
 	return 0;
 }

@@ -252,6 +252,7 @@ ward_hold(const struct ward *w, ward_fn fn, bool *kept)
 		call_look(&p, t);
 	/* another may trace it, for now */
 	(void)threads_seize(&p);
+	threads_stop(&p);
 	threads_await(&p);
 	if (leader->hold == HOLD_ASKED)
 		threads_release(&p);	/* the others do not wait for it */

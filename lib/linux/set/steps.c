@@ -33,7 +33,7 @@ static const struct {
 	const char	*name;
 	const char	*words;	/* that follow "to" */
 } step[NSTEP] = {
-	[STEP_STOP] = { "seize", "stop all threads" },
+	[STEP_STOP] = { "stop", "stop all threads" },
 	[STEP_REGS] = { "registers", "wait for all threads to stop" },
 	[STEP_ASK] = { "asking", "have them tell what only they know" },
 	[STEP_RECORD] = { "records", "read what proc tells of them" },
@@ -65,7 +65,7 @@ steps_longest(const struct steps *s, uint64_t *us)
 }
 
 /*
- * Write to text, of size bytes, what each step of s took that was taken: "seize
+ * Write to text, of size bytes, what each step of s took that was taken: "stop
  * 0.2, registers 1.5" and so on, in milliseconds.
  */
 void

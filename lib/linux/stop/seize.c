@@ -1,13 +1,12 @@
 /*
  * One thread: to look at it before it is stopped, to begin to stop it, and to
- * see whether it has.
+ * see whether it has.  attach.c makes us its tracer.
  */
 #include "clock.h"
 #include "packed.h"
 #include "stopping.h"
 
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -130,97 +129,6 @@ thread_judge(const struct lproc *p, struct lthread *t)
 }
 
 /*
- * Return what Yama (Documentation/admin-guide/LSM/Yama.rst) allows to those
- * without privilege: 0 is all.
- */
-static int
-yama_scope(void)
-{
-	FILE *f;
-	int scope;
-
-	if ((f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re")) == NULL)
-		return 0;
-	if (fscanf(f, "%d", &scope) != 1)
-		scope = 0;
-	fclose(f);
-	return scope;
-}
-
-/*
- * Return -1 with errstr, which says what right is missing to trace process
- * pid.
- */
-static int
-seize_refused(pid_t pid)
-{
-	char path[64];
-	struct stat st;
-	long uid;
-	int scope;
-
-	uid = proc_status(pid, 0, "Uid");
-	scope = yama_scope();
-	if (uid != (long)geteuid() && scope <= 2)
-		return errstr_set("process %d belongs to user %ld: "
-		    "be that user, or root (CAP_SYS_PTRACE)", pid, uid);
-	snprintf(path, sizeof path, "/proc/%d/status", pid);
-	if (scope <= 2 && stat(path, &st) == 0 && st.st_uid != geteuid())
-		return errstr_set("process %d is not dumpable "
-		    "(set-user-ID, or prctl(2)): CAP_SYS_PTRACE is needed",
-		    pid);
-	if (scope > 2)
-		return errstr_set("process %d: kernel.yama.ptrace_scope is "
-		    "%d: nobody can trace it until the machine is booted with "
-		    "another", pid, scope);
-	if (scope > 0)
-		return errstr_set("process %d: kernel.yama.ptrace_scope is "
-		    "%d: CAP_SYS_PTRACE is needed, or the scope 0", pid, scope);
-	return errstr_set("process %d: no permission to trace it: it may "
-	    "have changed its user, or its executable is not readable "
-	    "(CAP_SYS_PTRACE is needed)", pid);
-}
-
-/*
- * Return true if nobody can trace thread tid of process pid any more.
- */
-static bool
-seize_late(pid_t pid, pid_t tid)
-{
-	char state;
-
-	state = proc_state(pid, tid);
-	return state == 'Z' || state == 'X' || state == '\0';
-}
-
-/*
- * Seize thread tid: 0, or -1 with errno, and in *tracer who else traces it, 0
- * if nobody is seen to.  That may be over, another snap's work perhaps, before
- * one can ask who it is: then it is tried again.  A zombie is not waited for:
- * others stand still meanwhile.
- */
-static int
-seize_patiently(const struct lproc *p, pid_t tid, long *tracer)
-{
-	const struct timespec nap = { 0, 1000000 };
-	int e, i;
-
-	*tracer = 0;
-	for (i = 0; ptrace(PTRACE_SEIZE, tid, NULL, NULL) == -1; i++) {
-		e = errno;
-		if (e == EPERM)
-			*tracer = proc_status(p->pid, tid, "TracerPid");
-		if (e != EPERM || i == 5 || *tracer != 0 ||
-		    seize_late(p->pid, tid)) {
-			errno = e;
-			return -1;
-		}
-		nanosleep(&nap, NULL);
-	}
-	return 0;
-}
-
-/*
  * Make the request what of ptrace(2), with data, that lets thread tid run or
  * has it stop.  What fails, with the thread there, is tried again, for the
  * thread would stay as it is.  Return 0, or -1 with errno.
@@ -240,58 +148,6 @@ thread_ptrace(int what, pid_t tid, uintptr_t data)
 }
 
 /*
- * Return 0, or -1 with errstr if process pid may be traced but its files in
- * /proc are for its user alone, so that its memory cannot be had.
- */
-static int
-mem_refused(pid_t pid)
-{
-	int fd;
-
-	if ((fd = proc_open(pid, 0, "mem", O_RDONLY)) != -1) {
-		close(fd);
-		return 0;
-	}
-	return errno != EACCES ? 0 : errstr_set("process %d belongs to "
-	    "another user, or is not dumpable: beside CAP_SYS_PTRACE, "
-	    "CAP_DAC_READ_SEARCH is needed", pid);
-}
-
-/*
- * Seize thread t, which runs on.  Return 0, or -1 with errstr only where
- * process p cannot be taken.  Who traces the thread that leads p is left in
- * p->tracer.
- */
-int
-thread_seize(struct lproc *p, struct lthread *t)
-{
-	struct task now;
-	long tracer;
-
-	if (p->kernel)
-		return 0;
-	/* a thread that we traced may have its number, by execve(2) */
-	if (seize_patiently(p, t->tid, &tracer) == 0 || tracer == gettid()) {
-		t->hold = HOLD_SEIZED;
-		return t->tid == p->pid ? mem_refused(p->pid) : 0;
-	}
-	/* whom no one can trace any more is a zombie, perhaps since now */
-	if (errno == ESRCH || proc_stat(p->pid, t->tid, &now) == -1 ||
-	    now.state == 'Z' || now.state == 'X') {
-		t->hold = HOLD_GONE;
-		return 0;
-	}
-	if (tracer > 0) {
-		t->hold = HOLD_FOREIGN;
-		t->tracer = tracer;
-		if (t->tid == p->pid)
-			p->tracer = tracer;
-		return 0;
-	}
-	return seize_refused(p->pid);
-}
-
-/*
  * Return true if thread t, which leads its process, is stopped, and we know
  * it.
  */
@@ -308,21 +164,24 @@ thread_stands(const struct lthread *t)
 /*
  * The number of thread t of process p, which was seized, is that of none now.
  * If it has made an execve(2), it has the number of the thread that led p, and
- * is still traced by us: then that one is to stop, whatever was known of it.
+ * is still traced by us: then that one is seized, and is to stop if t was,
+ * whatever was known of it.
  */
 static void
 thread_lost(struct lproc *p, struct lthread *t)
 {
 	struct lthread *first = TAILQ_FIRST(&p->threads);
+	enum hold was = t->hold;
 
 	t->hold = HOLD_GONE;
 	if (first == NULL || t == first || first->tid != p->pid ||
-	    thread_stands(first) ||
-	    proc_died(p->pid, p->pid) ||
+	    thread_stands(first) || proc_died(p->pid, p->pid))
+		return;
+	if (was != HOLD_SEIZED &&
 	    thread_ptrace(PTRACE_INTERRUPT, p->pid, 0) == -1)
 		return;
-	first->hold = HOLD_ASKED;
-	if (p->since == 0)
+	first->hold = was == HOLD_SEIZED ? HOLD_SEIZED : HOLD_ASKED;
+	if (was != HOLD_SEIZED && p->since == 0)
 		p->since = now_ns();
 }
 
@@ -332,10 +191,9 @@ thread_lost(struct lproc *p, struct lthread *t)
 void
 thread_stop(struct lproc *p, struct lthread *t)
 {
+	t->hold = HOLD_ASKED;
 	if (thread_ptrace(PTRACE_INTERRUPT, t->tid, 0) == -1)
 		thread_lost(p, t);
-	else
-		t->hold = HOLD_ASKED;
 }
 
 /*

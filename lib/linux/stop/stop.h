@@ -7,6 +7,12 @@
 
 #include "linux/set/set.h"
 
+/* of those that seize: a process is inside execve(2), to be tried again */
+enum { SEIZE_WAITS = 2 };
+
+/* attach.c: to trace one thread */
+int		 thread_seize(struct lproc *p, struct lthread *t);
+
 /* bundle.c: what was seen of a thread, in few bytes */
 void		 filelist_keep(struct filelist *l, struct filelist *pattern,
 		    struct bytes *bundle);
@@ -51,7 +57,6 @@ void		 thread_recall(const struct lproc *p, struct lthread *t);
 void		 thread_look(struct lproc *p, struct lthread *t);
 void		 thread_poll(struct lproc *p, struct lthread *t);
 void		 thread_release(struct lthread *t);
-int		 thread_seize(struct lproc *p, struct lthread *t);
 void		 thread_stop(struct lproc *p, struct lthread *t);
 bool		 thread_haschild(pid_t pid, pid_t tid, pid_t other);
 
@@ -62,6 +67,7 @@ int		 sharers_tell(struct live *l);
 struct lthread	*threads_add(struct lproc *p, pid_t tid);
 int		 threads_list(struct lproc *p, bool look);
 int		 threads_seize(struct lproc *p);
+void		 threads_stop(struct lproc *p);
 bool		 thread_starves(const struct lproc *p,
 		    const struct lthread *t);
 void		 threads_await(struct lproc *p);

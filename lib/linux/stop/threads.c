@@ -6,12 +6,13 @@
  * is sent, unless the thread that it is sent to is traced (sig_ignored of
  * kernel/signal.c).  Then it is queued, and if that thread is stopped another
  * one is woken for it, which finds nothing to handle.  What that one waited in
- * goes on, or, like epoll_wait(2), fails with EINTR: unless it is to stop, for
+ * goes on, or, like epoll_wait(2), fails with EINTR: unless it is traced, for
  * then we see to it (regs.c).  So the threads that signals are sent to are
- * seized last, when all others are to stop, and let go first.  These are the
- * one that leads the process, for kill(2), and those that have children, for
- * SIGCHLD.  They are not to stop before all of them are seized: until then
- * each takes its signals itself, and we are told (seize.c).
+ * seized last, stopped last, and let go first.  These are the one that leads
+ * the process, for kill(2), and those that have children, for SIGCHLD.
+ *
+ * All threads of all processes are seized before the first is to stop: until
+ * then each takes its signals itself, and we are told (seize.c).
  */
 #include "clock.h"
 #include "rbtree.h"
@@ -105,28 +106,9 @@ threads_list(struct lproc *p, bool look)
 }
 
 /*
- * Have all threads of process p stop that were seized.  One that was asked
- * alone before may still be about to: then the pause begins here, too.
- */
-static void
-threads_stop(struct lproc *p)
-{
-	struct lthread *t;
-
-	TAILQ_FOREACH(t, &p->threads, entry) {
-		if (t->hold != HOLD_SEIZED && t->hold != HOLD_ASKED)
-			continue;
-		/* the pause begins: a zombie has none */
-		if (p->since == 0)
-			p->since = now_ns();
-		if (t->hold == HOLD_SEIZED)
-			thread_stop(p, t);
-	}
-}
-
-/*
- * Begin to stop the threads of process p that are not seized yet.  Return 1 if
- * there were any, else 0; -1 with errstr if the process cannot be taken.
+ * Seize the threads of process p that are not seized yet; they run on.  Return
+ * 1 if there were any, else 0; SEIZE_WAITS if the process is inside execve(2)
+ * and the rest is to be seized later; -1 with errstr if it cannot be taken.
  */
 int
 threads_seize(struct lproc *p)
@@ -141,19 +123,38 @@ threads_seize(struct lproc *p)
 		    thread_judge(p, t) == -1)
 			return -1;
 	threads_close(p);
-	for (any = rc = 0, rank = 0; rank < RANK_MAX; rank++) {
-		if (rank == RANK_TOLD)
-			threads_stop(p);
+	for (any = rank = 0; rank < RANK_MAX; rank++)
 		TAILQ_FOREACH(t, &p->threads, entry) {
-			if ((int)t->rank != rank || t->hold != HOLD_NONE ||
-			    rc == -1)
+			if ((int)t->rank != rank || t->hold != HOLD_NONE)
 				continue;
+			if ((rc = thread_seize(p, t)) != 0)
+				return rc;
 			any = 1;
-			rc = thread_seize(p, t);
 		}
-	}
-	threads_stop(p);
-	return rc == -1 ? -1 : any;
+	return any;
+}
+
+/*
+ * Have all threads of process p stop that were seized.  The pause begins, for
+ * one that was asked alone before, and may still be about to stop, too; but a
+ * zombie has none.
+ */
+void
+threads_stop(struct lproc *p)
+{
+	struct lthread *t;
+	int rank;
+
+	for (rank = 0; rank < RANK_MAX; rank++)
+		TAILQ_FOREACH(t, &p->threads, entry) {
+			if ((int)t->rank != rank || (t->hold != HOLD_SEIZED &&
+			    t->hold != HOLD_ASKED && t->hold != HOLD_STOPPED))
+				continue;
+			if (p->since == 0)
+				p->since = now_ns();
+			if (t->hold == HOLD_SEIZED)
+				thread_stop(p, t);
+		}
 }
 
 /*

@@ -62,17 +62,19 @@ ahead_sleeps(struct ahead *a, struct lthread *t)
 
 /*
  * Stop thread t, which slept, and wait until it has stopped, as long as it
- * lacks nothing for that but a processor.
+ * lacks nothing for that but a processor.  Return 0, or -1 if the process is
+ * inside execve(2): no thread of it is to be asked.
  */
-static void
+static int
 ahead_stop(struct ahead *a, struct lthread *t)
 {
 	enum { SPINS = 200, NAPS = 200, MOST = 60000, NAP_US = 50 };
-	int i;
+	int i, rc;
 
-	if (thread_seize(a->proc, t) == -1 || t->hold != HOLD_SEIZED) {
+	rc = thread_seize(a->proc, t);
+	if (rc != 0 || t->hold != HOLD_SEIZED) {
 		t->hold = HOLD_NONE;
-		return;
+		return rc == SEIZE_WAITS ? -1 : 0;
 	}
 	thread_stop(a->proc, t);
 	for (i = 0; thread_poll(a->proc, t), t->hold == HOLD_ASKED &&
@@ -84,6 +86,7 @@ ahead_stop(struct ahead *a, struct lthread *t)
 			nap_us(NAP_US);
 	if (t->hold == HOLD_GONE)
 		t->hold = HOLD_NONE;
+	return 0;
 }
 
 /*
@@ -124,8 +127,7 @@ ahead_ask(struct ahead *a, struct lthread *t)
 
 	if (!ahead_sleeps(a, t))
 		return 0;
-	ahead_stop(a, t);
-	rc = 0;
+	rc = ahead_stop(a, t);
 	if (t->hold == HOLD_STOPPED) {
 		rc = ahead_tell(a, t);
 		call_recount(a->proc, t);
@@ -251,7 +253,7 @@ only_askahead(struct lproc *p, struct lthread *t)
 	struct ahead a = { .proc = p };
 
 	if (ahead_sleeps(&a, t)) {
-		ahead_stop(&a, t);
+		(void)ahead_stop(&a, t);
 		if (t->hold == HOLD_STOPPED) {
 			only_tell(&a, t);
 			call_recount(p, t);
