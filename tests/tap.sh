@@ -222,7 +222,7 @@ target() {
 	ask_fd[$pid]=$fd
 	lines_of[$pid]=$lines
 	if ! until_true grep -q '^ready$' "$lines"; then
-		echo "Bail out! $1 does not start"
+		ok 1 "$1 starts"
 		exit 1
 	fi
 }

@@ -85,7 +85,7 @@ start() {
 	pid=$!
 	disown "$pid"
 	until_true longer 10 || {
-		echo "Bail out! $program does not start"
+		ok 1 "$program starts"
 		exit 1
 	}
 }

@@ -130,10 +130,14 @@ ended
 rm -f "$map"
 
 if is_root && unshare -mp --fork true 2>/dev/null; then
-	# as it sees itself and /tmp
-	inside='mount -t tmpfs none /tmp
+	# as it sees itself and /tmp, where the program may be as well
+	inside='exec 3<"$0"
+	    mount -t tmpfs none /tmp
+	    cp /proc/self/fd/3 /tmp/jit
+	    chmod 755 /tmp/jit
+	    exec 3<&-
 	    echo 200000100 9 "work app.js:3" >"/tmp/perf-$$.map"
-	    exec "$0"'
+	    exec /tmp/jit'
 	start unshare -mp --fork --kill-child sh -c "$inside" "$targets/jit"
 	outer=$pid
 	pid=$(pgrep -P "$outer")
