@@ -28,6 +28,7 @@ int		 source_rest(uint8_t *buf, size_t n, size_t len, uint64_t off,
 		    uint64_t size);
 void		 source_identify(const struct source *src, uint64_t size,
 		    uint64_t loc, size_t n, uint64_t *id);
+int		 spool_file(void);
 struct source	*file_new(struct snap *s, int fd, const char *name,
 		    uint32_t pitch, const struct source_ops *ops);
 

@@ -7,25 +7,6 @@
 
 #include "space.h"
 
-/* choose.c: which processes are meant, of a user, a cgroup, by operands */
-struct choosing {
-	bool		 user;	/* only those of uid: -u */
-	uid_t		 uid;
-	char		**cgroup; /* owned, its strings borrowed: -c */
-	size_t		 n;
-};
-
-/* found: not asked for by its number */
-typedef int	 (*choosing_fn)(void *arg, pid_t pid, bool found);
-
-void		 choosing_user(struct choosing *c, const char *s);
-void		 choosing_cgroup(struct choosing *c, char *s);
-const uid_t	*choosing_whose(const struct choosing *c);
-int		 choosing_one(const struct choosing *c, const char *s,
-		    choosing_fn fn, void *arg);
-bool		 choosing_rest(const struct choosing *c, bool operands,
-		    choosing_fn fn, void *arg);
-
 /* class.c: what mappings are for */
 enum class {
 	CLASS_HEAP, CLASS_STACK, CLASS_ANONYMOUS, CLASS_FILE, CLASS_SHARED,
@@ -79,6 +60,8 @@ void		 program_descriptors(void);
 void		 program_exclude(struct exclude **x, const char *words);
 void		 program_files(void);
 bool		 program_isnumber(const char *s);
+int		 program_self(char *path);
+char		*program_beside(const char *name);
 double		 program_seconds(const char *s);
 const char	*program_outfile(char *const argv[], int c,
 		    const struct cmdline *u);
@@ -95,6 +78,55 @@ void		 program_confine(const struct confined *c, bool verbose);
 void		 progress_show(struct progress *p, const char *name);
 void		 progress_clear(void);
 void		 progress_hide(void);
+
+/* source.c: files, and live processes, that a command line names */
+struct words {
+	char		**v;	/* owned; its strings are borrowed */
+	size_t		 n;
+};
+
+struct sources {
+	struct words	 file;	/* "-" is standard input */
+	struct words	 live;	/* numbers and names of live processes */
+	struct words	 cgroup; /* live processes of these: -c */
+	struct words	 pick;	/* numbers and names: -p */
+	bool		*found;	/* owned; as many, or NULL: none was found */
+	size_t		 at;	/* so many files come before live processes */
+	bool		 kernel; /* 0 is the number of the kernel */
+	bool		 user;	/* only live processes of uid: -u */
+	uid_t		 uid;
+};
+
+enum sources_kind {		/* operands are */
+	SOURCES_LIVE,		/* live processes alone, */
+	SOURCES_FILES,		/* or files as well, and what is not there */
+	SOURCES_MAPS		/* is a file; or is a process */
+};
+
+/* found: not named by its number */
+typedef int	 (*sources_fn)(void *arg, pid_t pid, bool found);
+
+void		 sources_user(struct sources *s, const char *arg);
+void		 sources_cgroup(struct sources *s, char *arg);
+void		 sources_pick(struct sources *s, char *arg);
+void		 sources_file(struct sources *s, char *path);
+void		 sources_inside(struct sources *s);
+const uid_t	*sources_whose(const struct sources *s);
+void		 sources_operands(struct sources *s, char *const operand[],
+		    enum sources_kind kind);
+bool		 sources_live(const struct sources *s);
+int		 sources_one(const struct sources *s, const char *word,
+		    sources_fn fn, void *arg);
+bool		 sources_each(const struct sources *s, sources_fn fn,
+		    void *arg);
+int		 sources_add(const struct sources *s, struct live *l);
+void		 sources_capture(struct sources *s);
+bool		 source_is(const char *word, struct snap *snap,
+		    const struct proc *p);
+bool		 sources_wants(struct sources *s, struct snap *snap,
+		    const struct proc *p);
+void		 sources_check(const struct sources *s);
+void		 sources_free(struct sources *s);
 
 /* status.c: of Plan 9, where its words begin */
 enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };

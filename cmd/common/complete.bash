@@ -71,14 +71,17 @@ _snap_argument() {
 # What no option comes before.
 _snap_operand() {
 	case ${1##*/} in
-	snap | pagestat | procmap) _snap_processes "$2" ;;
+	snap) _snap_processes "$2" ;;
 	snapcrash)
 		mapfile -t COMPREPLY < <(compgen -W \
 		    'debug dump info install list remove rm serve stack status' \
 		    -- "$2")
 		;;
 	vmtrace) mapfile -t COMPREPLY < <(compgen -c -- "$2") ;;
-	*) _snap_files "$2" ;;
+	*)
+		_snap_files "$2"
+		_snap_processes "$2"
+		;;
 	esac
 }
 

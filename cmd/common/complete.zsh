@@ -29,6 +29,10 @@ _snap_cgroups() {
 	_files -/
 }
 
+_snap_sources() {
+	_alternative files:file:_files processes:process:_snap_processes
+}
+
 _snap() {
 	local line what
 	local option='^  (-.|  )[, ] (--[a-z-]+)(=([^ ]+))? +(.*)$'
@@ -51,11 +55,11 @@ _snap() {
 		fi
 	done
 	case $service in
-	snap|pagestat|procmap) spec+=('*:process:_snap_processes') ;;
+	snap) spec+=('*:process:_snap_processes') ;;
 	vmtrace) spec+=('(-):command:_command_names -e' '*::arguments:_normal') ;;
 	snapcrash) spec+=('1:command:(debug dump info install list remove rm serve
 	    stack status)' '*:file:_files') ;;
-	*) spec+=('*:file:_files') ;;
+	*) spec+=('*: :_snap_sources') ;;
 	esac
 	_arguments -s $spec
 }

@@ -8,6 +8,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,6 +70,41 @@ bool
 program_isnumber(const char *s)
 {
 	return *s != '\0' && s[strspn(s, "0123456789")] == '\0';
+}
+
+/*
+ * Set path, of PATH_MAX bytes, to this program's.  Return 0, or -1 with errstr.
+ */
+int
+program_self(char *path)
+{
+	ssize_t n;
+
+	n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	if (n == -1)
+		return errstr_sys("/proc/self/exe");
+	path[n] = '\0';
+	return 0;
+}
+
+/*
+ * Return the path of the program of that name that is where this one is; NULL
+ * if it is not there.  The caller frees it.
+ */
+char *
+program_beside(const char *name)
+{
+	char self[PATH_MAX], *slash, *path;
+
+	if (program_self(self) == -1 || (slash = strrchr(self, '/')) == NULL)
+		return NULL;
+	slash[1] = '\0';
+	if (asprintf(&path, "%s%s", self, name) == -1)
+		err(1, NULL);
+	if (access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
 }
 
 /*

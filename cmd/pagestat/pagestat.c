@@ -11,7 +11,7 @@
 
 struct command {
 	struct processes procs;
-	struct choosing	 choosing;
+	struct sources	 sources;
 	struct table	 table;
 	struct matrix	 matrix;
 	struct snap	*snap;	/* owned; NULL: live processes */
@@ -25,11 +25,12 @@ struct command {
 };
 
 static const struct opt opts[] = {
-	{ 'C', "cgroup", "group",
+	{ 'c', "cgroup", "group",
 	    "processes of a unit, container, pod or cgroup" },
 	{ 'f', "flags", NULL, "how many pages have which flags of the kernel" },
-	{ 'M', "snapshot", "file", "processes of a snapshot, with -s" },
+	{ 'M', "snapshot", "file", "read this file, as an operand" },
 	{ 'm', "mappings", NULL, "a line for each mapping, too" },
+	{ 'p', "pid", "pid|name", "this process, or those of that name" },
 	{ 's', "shared", NULL, "how much each two processes share" },
 	{ 'u', "user", "user", "only processes of user; alone: all of them" },
 	{ 'w', "wait", "seconds", "what is touched meanwhile, too" },
@@ -39,10 +40,10 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Tell how much memory processes take, and what they share.",
 	.synopsis = (const char *const[]){
-		"[-m] [-C group] [-u user] [-w seconds] [pid|name ...]",
-		"-f [-C group] [-u user] [pid|name ...]",
-		"-s [-C group] [-u user] [pid|name ...]",
-		"-s -M file [pid ...]",
+		"[-m] [-w seconds] [-c group] [-p pid|name] [-u user]",
+		"         [pid|name ...]",
+		"-f | -s [-c group] [-p pid|name] [-u user] [pid|name ...]",
+		"[-s] [-p pid|name] file | -M file [pid|name ...]",
 		NULL
 	},
 	.opts = opts
@@ -97,47 +98,30 @@ add_process(void *arg, pid_t pid, bool named)
 {
 	struct command *c = arg;
 	uint64_t num = (uint64_t)pid;
-	const struct proc *p;
 	pid_t leader;
 
-	if (c->snap != NULL && (p = snap_process(c->snap, num)) != NULL)
-		num = p->pid;
-	else if (c->snap == NULL && (leader = proc_leader(pid)) != -1)
+	if ((leader = proc_leader(pid)) != -1)
 		num = (uint64_t)leader;
 	return add_number(&c->procs, num, named);
 }
 
 /*
- * Add the processes that an operand names: of a snapshot, by numbers alone.
+ * Add the processes of the snapshot that -p picks, or all that have memory.
  */
-static int
-add(struct command *c, const char *s)
-{
-	if (c->snap != NULL && !program_isnumber(s))
-		return errstr_set("\"%s\" is not a process id", s);
-	return choosing_one(&c->choosing, s, add_process, c);
-}
-
 static void
-add_operands(struct command *c, char **operand)
+add_snapped(struct command *c)
 {
-	bool any = *operand != NULL;
 	const struct proc *p;
 	size_t i;
 
-	for (; *operand != NULL; operand++)
-		if (add(c, *operand) == -1)
-			complain(c);
-	if (!choosing_rest(&c->choosing, any, add_process, c))
-		c->failed = true;
-	if (c->snap == NULL || c->procs.n > 0 || c->failed)
-		return;
 	for (i = 0; i < c->snap->nproc; i++) {
 		p = c->snap->proc[i];
-		if (p->carried == NULL && p->mem != NULL &&
+		if (sources_wants(&c->sources, c->snap, p) &&
+		    (p->mem != NULL || c->sources.pick.n > 0) &&
 		    add_number(&c->procs, p->pid, false) == -1)
 			complain(c);
 	}
+	sources_check(&c->sources);
 }
 
 /*
@@ -249,7 +233,7 @@ finish(struct command *c)
 	matrix_free(&c->matrix);
 	snap_free(c->snap);
 	free(c->procs.v);
-	free(c->choosing.cgroup);
+	sources_free(&c->sources);
 }
 
 static void
@@ -262,17 +246,17 @@ say_lost(void *arg, const char *text)
 }
 
 /*
- * Read the snapshot in a file, which may be a stranger's, and needs nothing
- * else.
+ * Read the snapshot that was named, which may be a stranger's, and needs
+ * nothing else.
  */
 static void
-open_snap(struct command *c, char *file)
+open_snap(struct command *c)
 {
 	struct readopts o = { .warn = say_lost, .arg = c };
-	struct confined need = { .in = &file, .nin = 1 };
+	struct confined need = { .in = c->sources.file.v, .nin = 1 };
 
 	program_confine(&need, false);
-	if ((c->snap = snap6_open(file, &o)) == NULL)
+	if ((c->snap = snap_open(need.in[0], &o)) == NULL)
 		errx(1, "%s", snap_errstr());
 }
 
@@ -280,30 +264,32 @@ int
 main(int argc, char *argv[])
 {
 	struct command c = { 0 };
-	char *file = NULL;
 	size_t i;
 	int ch;
 
 	program_descriptors();
 	while ((ch = options_next(&cmdline, argc, argv)) != -1)
 		switch (ch) {
-		case 'C':
-			choosing_cgroup(&c.choosing, optarg);
+		case 'c':
+			sources_cgroup(&c.sources, optarg);
 			break;
 		case 'f':
 			c.showflags = true;
 			break;
 		case 'M':
-			file = optarg;
+			sources_file(&c.sources, optarg);
 			break;
 		case 'm':
 			c.table.mappings = true;
+			break;
+		case 'p':
+			sources_pick(&c.sources, optarg);
 			break;
 		case 's':
 			c.showmatrix = true;
 			break;
 		case 'u':
-			choosing_user(&c.choosing, optarg);
+			sources_user(&c.sources, optarg);
 			break;
 		case 'w':
 			if ((c.seconds = program_seconds(optarg)) == -1)
@@ -312,16 +298,21 @@ main(int argc, char *argv[])
 			c.table.touched = true;
 			break;
 		}
+	sources_operands(&c.sources, argv + optind, SOURCES_MAPS);
+	if (c.sources.file.n > 0) {
+		sources_inside(&c.sources);
+		c.showmatrix = true;
+	}
 	if (c.showflags + c.showmatrix +
 	    (c.table.mappings || c.table.touched) > 1 ||
-	    (file != NULL ? !c.showmatrix || c.choosing.user ||
-	    c.choosing.n > 0 : optind == argc && !c.choosing.user &&
-	    c.choosing.n == 0))
+	    c.sources.file.n + sources_live(&c.sources) != 1)
 		options_misuse(&cmdline);
 	name_terminal();
-	if (file != NULL)
-		open_snap(&c, file);
-	add_operands(&c, argv + optind);
+	if (c.sources.file.n > 0) {
+		open_snap(&c);
+		add_snapped(&c);
+	} else if (!sources_each(&c.sources, add_process, &c))
+		c.failed = true;
 	if (!c.showmatrix) {
 		c.table.flags = frames_open("kpageflags");
 		c.table.counts = frames_open("kpagecount");
@@ -335,5 +326,5 @@ main(int argc, char *argv[])
 		complain(&c);
 	}
 	finish(&c);
-	return c.failed ? 1 : 0;
+	return c.failed || program_lost() ? 1 : 0;
 }

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SNAPS = 2 };		/* of -M: one, or two to be compared */
+enum { SNAPS = 2 };		/* one, or two to be compared */
 
 struct command {
 	struct options	 opts;
-	struct choosing	 choosing;
+	struct sources	 sources;
 	struct snap	*snap[SNAPS]; /* owned; NULL: live processes */
 	size_t		 nsnap;
 	uint64_t	*pid;	/* owned */
@@ -38,11 +38,11 @@ static const struct opt opts[] = {
 	{ 'g', "picture", "file.svg", "make a picture; of two snapshots: "
 	    "what changed" },
 	{ 'l', "linux", NULL, "the style of /proc/PID/maps" },
-	{ 'M', "snapshot", "file", "read a snapshot; given twice: compare" },
+	{ 'M', "snapshot", "file", "read this file, as an operand" },
 	{ 'm', "map", NULL, "the map as UVM has it" },
 	{ 'N', "system", "file", NULL },
 	{ 'P', "self", NULL, "procmap itself" },
-	{ 'p', "pid", "pid|name", "this process first" },
+	{ 'p', "pid", "pid|name", "this process, or those of that name" },
 	{ 'r', "reserved", NULL, "how far heap and stack may grow" },
 	{ 's', "solaris", NULL, "the style of Solaris" },
 	{ 'u', "user", "user", "only processes of user; alone: all of them" },
@@ -55,18 +55,12 @@ static const struct cmdline cmdline = {
 	.about = "Show the mappings of processes, and what of them is there.",
 	.synopsis = (const char *const[]){
 		"[-AadelmPrsvx] [-c group] [-D number] [-g picture] [-M file]",
-		"        [-N system] [-p pid|name] [-u user] [pid|name ...]",
+		"        [-N system] [-p pid|name] [-u user] [file | pid | name ...]",
 		NULL
 	},
 	.opts = opts,
 	.ordered = true
 };
-
-static uint64_t
-parse_pid(const char *s)
-{
-	return program_number(&cmdline, s, 0, INT32_MAX, "process id");
-}
 
 static unsigned int
 parse_debug(const char *s)
@@ -91,9 +85,9 @@ say_lost(void *arg, const char *text)
  * What reads snapshots needs nothing but them, and the name of a picture.
  */
 static void
-confine_snaps(const struct command *c, char **path)
+confine_snaps(const struct command *c)
 {
-	struct confined need = { .in = path, .nin = c->nsnap,
+	struct confined need = { .in = c->sources.file.v, .nin = c->nsnap,
 	    .out = c->opts.picture };
 
 	program_signals();
@@ -105,8 +99,9 @@ confine_snaps(const struct command *c, char **path)
  * missing of these matters only for a picture.
  */
 static void
-open_snaps(struct command *c, char **path)
+open_snaps(struct command *c)
 {
+	char *const *path = c->sources.file.v;
 	struct readopts o = { .nodata = c->nsnap < SNAPS,
 	    .warn = c->opts.picture != NULL ? say_lost : NULL };
 	size_t i;
@@ -142,21 +137,6 @@ pid_found(void *arg, pid_t pid, bool found)
 			return 0;
 	pid_add(c, (uint64_t)pid);
 	return 0;
-}
-
-/*
- * Add the processes that an operand means: of a snapshot, or the kernel, by
- * numbers alone.
- */
-static void
-pid_operand(struct command *c, const char *s)
-{
-	if (c->nsnap > 0 || strspn(s, "-0123456789") == strlen(s))
-		pid_add(c, parse_pid(s));
-	else if (choosing_one(&c->choosing, s, pid_found, c) == -1) {
-		program_warn("%s", snap_errstr());
-		c->failed = true;
-	}
 }
 
 /*
@@ -315,21 +295,46 @@ option(struct command *c, int ch)
 }
 
 /*
- * The pids to be shown: that of -p or -P, the operands, those of -c and -u, or
- * a default.
+ * Add the processes of the snapshots that word means: by its number, found or
+ * not, or by its name.
  */
 static void
-choose(struct command *c, const char *first, char **operand)
+pid_pick(struct command *c, const char *word)
 {
-	bool any = first != NULL || *operand != NULL;
+	const size_t before = c->npid;
+	struct snap *s;
+	size_t i, k;
 
-	if (first != NULL)
-		pid_operand(c, first);
-	for (; *operand != NULL; operand++)
-		pid_operand(c, *operand);
-	if (!choosing_rest(&c->choosing, any, pid_found, c))
+	if (program_isnumber(word)) {
+		pid_add(c, program_number(&cmdline, word, 0, INT32_MAX,
+		    "process id"));
+		return;
+	}
+	for (k = c->nsnap; k-- > 0;)
+		for (s = c->snap[k], i = 0; i < s->nproc; i++)
+			if (has_map(s->proc[i]) && source_is(word, s,
+			    s->proc[i]))
+				(void)pid_found(c, (pid_t)s->proc[i]->pid,
+				    true);
+	if (c->npid == before) {
+		program_warn("no process %s in the snapshot", word);
 		c->failed = true;
-	if (c->npid == 0 && c->nsnap > 0) {
+	}
+}
+
+/*
+ * Choose the processes to be shown: those named, or a default.
+ */
+static void
+choose(struct command *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->sources.pick.n; i++)
+		pid_pick(c, c->sources.pick.v[i]);
+	if (!sources_each(&c->sources, pid_found, c))
+		c->failed = true;
+	if (c->npid == 0 && c->nsnap > 0 && !c->failed) {
 		pid_addall(c, c->snap[c->nsnap - 1], NULL);
 		if (c->nsnap == SNAPS && c->npid != 1)
 			pid_addall(c, c->snap[0], c->snap[1]);
@@ -361,15 +366,13 @@ finish(struct command *c)
 		snap_free(c->snap[i]);
 	free(c->space);
 	free(c->pid);
-	free(c->choosing.cgroup);
+	sources_free(&c->sources);
 }
 
 int
 main(int argc, char *argv[])
 {
-	struct command c = { 0 };
-	char *path[SNAPS];
-	const char *first = NULL;
+	struct command c = { .sources.kernel = true };
 	char self[16];
 	size_t i;
 	int ch;
@@ -378,7 +381,7 @@ main(int argc, char *argv[])
 	while ((ch = options_next(&cmdline, argc, argv)) != -1)
 		switch (ch) {
 		case 'c':
-			choosing_cgroup(&c.choosing, optarg);
+			sources_cgroup(&c.sources, optarg);
 			break;
 		case 'D':
 			c.opts.debug = parse_debug(optarg);
@@ -387,29 +390,32 @@ main(int argc, char *argv[])
 			c.opts.picture = program_outfile(argv, ch, &cmdline);
 			break;
 		case 'M':
-			if (c.nsnap == SNAPS)
-				options_misuse(&cmdline);
-			path[c.nsnap++] = optarg;
+			sources_file(&c.sources, optarg);
 			break;
 		case 'N':
 			break;
 		case 'P':
 			snprintf(self, sizeof self, "%d", getpid());
-			first = self;
+			sources_pick(&c.sources, self);
 			break;
 		case 'p':
-			first = optarg;
+			sources_pick(&c.sources, optarg);
 			break;
 		case 'u':
-			choosing_user(&c.choosing, optarg);
+			sources_user(&c.sources, optarg);
 			break;
 		default:
 			if (option(&c, ch) == -1)
 				options_misuse(&cmdline);
 		}
+	sources_operands(&c.sources, argv + optind, SOURCES_MAPS);
+	if ((c.nsnap = c.sources.file.n) > SNAPS)
+		options_misuse(&cmdline);
+	if (c.nsnap > 0)
+		sources_inside(&c.sources);
 	if (c.nsnap == SNAPS && c.opts.picture == NULL)
 		errx(2, "two files to compare, but no -g");
-	if (c.nsnap > 0 && (c.choosing.n > 0 || c.choosing.user))
+	if (c.nsnap > 0 && sources_live(&c.sources))
 		options_misuse(&cmdline);
 	if (c.nsnap < SNAPS && c.opts.everything)
 		errx(2, "-e, but no two files to compare");
@@ -418,9 +424,9 @@ main(int argc, char *argv[])
 		c.opts.styles |= STYLE_ALL;
 	name_terminal();
 	if (c.nsnap > 0)
-		confine_snaps(&c, path);
-	open_snaps(&c, path);
-	choose(&c, first, argv + optind);
+		confine_snaps(&c);
+	open_snaps(&c);
+	choose(&c);
 	for (i = 0; i < c.npid; i++)
 		show_process(&c, c.pid[i]);
 	finish(&c);

@@ -91,7 +91,7 @@ job_option(struct job *j, int c, char *argv[])
 
 	switch (c) {
 	case 'c':
-		choosing_cgroup(&j->who, optarg);
+		sources_cgroup(&j->who, optarg);
 		break;
 	case 'm':
 		if ((j->note = note_check(optarg)) == NULL)
@@ -107,8 +107,8 @@ job_option(struct job *j, int c, char *argv[])
 			errx(2, "-t %s: %s", optarg, bad);
 		break;
 	case 'u':
-		choosing_user(&j->who, optarg);
-		j->live.user = choosing_whose(&j->who);
+		sources_user(&j->who, optarg);
+		j->live.user = sources_whose(&j->who);
 		break;
 	case 'x':
 		program_exclude(&j->exclude, optarg);
@@ -129,7 +129,7 @@ job_free(struct job *j)
 {
 	exclude_free(j->exclude);
 	buf_free(&j->taken);
-	free(j->who.cgroup);
+	sources_free(&j->who);
 }
 
 /*
@@ -147,8 +147,10 @@ job_parse(struct job *j, int argc, char *argv[])
 			*flag = true;
 		else
 			job_option(j, c, argv);
-	j->operand = argv + optind;
-	if ((optind == argc && j->who.n == 0 && !j->who.user) ||
+	if (j->core && optind < argc && program_isnumber(argv[optind]))
+		j->dumps = (pid_t)strtol(argv[optind++], NULL, 10);
+	sources_operands(&j->who, argv + optind, SOURCES_LIVE);
+	if ((!j->core && !sources_live(&j->who)) ||
 	    (j->move.force && !j->move.kill))
 		options_misuse(&cmdline);
 	if (j->live.observe && (j->move.dry || (j->move.kill &&
@@ -157,8 +159,7 @@ job_parse(struct job *j, int argc, char *argv[])
 	if (j->exclude != NULL && (j->move.dry || (j->move.kill &&
 	    !j->move.force)))
 		errx(2, "-x: what is left out cannot be restored");
-	if (j->core && (j->move.dry || j->move.kill || optind == argc ||
-	    !program_isnumber(argv[optind])))
+	if (j->core && (j->move.dry || j->move.kill || j->dumps == 0))
 		errx(2, "--core: the first operand is the number of a process "
 		    "that dumps core; it cannot be restored");
 	/* a child that stayed would have another parent */

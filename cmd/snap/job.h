@@ -19,9 +19,9 @@ struct move {			/* processes that are to go on elsewhere */
 struct job {			/* what the command line asks for */
 	struct liveopts	 live;
 	bool		 stop;	/* they stay stopped until all is written */
-	bool		 core;	/* the first one dumps core to standard input */
-	struct choosing	 who;
-	char		*const *operand; /* NULL behind the last */
+	bool		 core;	/* process dumps writes its core to standard input */
+	pid_t		 dumps;
+	struct sources	 who;	/* live processes; not that one */
 	struct move	 move;
 	struct exclude	*exclude; /* secrets that are left out, or NULL */
 	const char	*note;	/* why it is taken, or NULL */

@@ -131,38 +131,6 @@ out:
 	return rc;
 }
 
-static int
-add(void *live, pid_t pid, bool found)
-{
-	(void)found;
-	return live_addpid(live, pid);
-}
-
-/*
- * Add the processes that are meant: those of operands and of options.
- */
-static int
-add_all(struct live *l, const struct job *j)
-{
-	char *const *arg;
-	size_t i;
-
-	arg = j->operand;
-	if (j->core && live_addcore(l, (pid_t)strtol(*arg++, NULL, 10),
-	    STDIN_FILENO) == -1)
-		return -1;
-	for (; *arg != NULL; arg++)
-		if ((**arg != '\0' && !program_isnumber(*arg) ?
-		    live_addname(l, *arg) :
-		    choosing_one(&j->who, *arg, add, l)) == -1)
-			return -1;
-	for (i = 0; i < j->who.n; i++)
-		if (live_addcgroup(l, j->who.cgroup[i]) == -1)
-			return -1;
-	return *j->operand != NULL || j->who.n > 0 ? 0 :
-	    live_addname(l, NULL);
-}
-
 /*
  * Take the processes that are meant into a new output, with clones or without.
  */
@@ -185,7 +153,9 @@ snap_once(struct taking *k, bool clone)
 		o.again = clone && !k->job->core && output_isnew(k->out);
 	}
 	k->again = o.again;
-	if ((k->live = live_new(&o)) == NULL || add_all(k->live, k->job) == -1)
+	if ((k->live = live_new(&o)) == NULL || (k->job->core &&
+	    live_addcore(k->live, k->job->dumps, STDIN_FILENO) == -1) ||
+	    sources_add(&k->job->who, k->live) == -1)
 		return -1;
 	return snap_live(k);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+static struct sources sources;
 static bool verbose;
 static bool compress;
 static struct progress progress;
@@ -22,32 +23,11 @@ struct chosen {			/* a process to make a core of */
 };
 
 /*
- * Return true if p is a process, no thread nor a file that was carried along.
- */
-static bool
-is_process(const struct proc *p)
-{
-	return !proc_isthread(p) && p->carried == NULL;
-}
-
-/*
- * The process of that number, or that a thread of that number belongs to, or
- * NULL.
- */
-static struct proc *
-find_process(struct snap *s, uint64_t pid)
-{
-	struct proc *p;
-
-	p = snap_process(s, pid);
-	return p != NULL && is_process(p) ? p : NULL;
-}
-
-/*
- * There is no such process in the snapshots: tell which there are.
+ * No process in the snapshots is picked: record in errstr which there are.
+ * Return -1.
  */
 static int
-fail_process(const struct chosen *all, size_t n, uint64_t pid)
+fail_process(const struct chosen *all, size_t n)
 {
 	struct buf b = { 0 };
 	size_t i;
@@ -55,8 +35,8 @@ fail_process(const struct chosen *all, size_t n, uint64_t pid)
 	for (i = 0; i < n && i < 10; i++)
 		buf_printf(&b, "%s%" PRIu64, i == 0 ? "" : ", ",
 		    all[i].proc->pid);
-	errstr_set("process %" PRIu64 " is not in the snapshot, which has "
-	    "%.*s%s", pid, (int)b.len, b.len == 0 ? "" :
+	errstr_set("process %s is not in the snapshot, which has "
+	    "%.*s%s", sources.pick.v[0], (int)b.len, b.len == 0 ? "" :
 	    (const char *)b.data, n == 0 ? "none" : n > 10 ? ", ..." : "");
 	buf_free(&b);
 	return -1;
@@ -137,67 +117,64 @@ write_all(struct chosen *all, size_t n, const char *path)
 }
 
 /*
- * The cores of all processes, or of those of that number.
+ * Write the cores of all processes, or of those that -p picks.
  */
 static int
-write_cores(struct snap *const s[], int nsnap, const char *path, int64_t pid)
+write_cores(struct snap *const s[], size_t nsnap, const char *path)
 {
 	struct chosen *all, *one;
-	struct proc *p;
-	size_t i, n, nall;
-	int k, rc;
+	size_t i, k, n, nall;
+	int rc;
 
 	all = one = NULL;
 	n = nall = 0;
-	for (k = 0; k < nsnap; k++) {
-		for (i = 0; i < s[k]->nproc; i++)
-			if (is_process(s[k]->proc[i]))
-				choose(&all, &nall, s[k], s[k]->proc[i]);
-		p = pid == -1 ? NULL : find_process(s[k], (uint64_t)pid);
-		if (p != NULL)
-			choose(&one, &n, s[k], p);
-	}
+	for (k = 0; k < nsnap; k++)
+		for (i = 0; i < s[k]->nproc; i++) {
+			if (!proc_isprocess(s[k]->proc[i]))
+				continue;
+			choose(&all, &nall, s[k], s[k]->proc[i]);
+			if (sources_wants(&sources, s[k], s[k]->proc[i]))
+				choose(&one, &n, s[k], s[k]->proc[i]);
+		}
 	rc = 0;
-	if (pid != -1 && n == 0)
-		rc = fail_process(all, nall, (uint64_t)pid);
-	else if (nall == 0)
+	if (nall == 0)
 		rc = errstr_set("no process in the snapshot");
-	if (pid == -1) {
-		free(one);
-		one = all;
-		all = NULL;
-		n = nall;
-	}
-	if (rc == 0 && n == 1)
+	else if (n == 0)
+		rc = fail_process(all, nall);
+	else if (n == 1)
 		rc = core_write(one->snap, one->proc, path, verbose,
 		    &progress);
-	else if (rc == 0 && path != NULL && strcmp(path, "-") == 0)
+	else if (path != NULL && strcmp(path, "-") == 0)
 		rc = errstr_set("%zu processes, but one standard output; "
-		    "use -p pid%s", n, pid == -1 ? "" : " and one file");
-	else if (rc == 0)
+		    "use -p pid%s", n, n == nall ? "" : " and one file");
+	else
 		write_all(one, n, path);
+	if (n > 0)
+		sources_check(&sources);
 	free(all);
 	free(one);
 	return rc;
 }
 
 /*
- * Cores of the processes in some snapshots; n 0: in standard input.
+ * Write the cores of the processes in the snapshots that were named.
  */
 static int
-cores_of_snaps(char *file[], int n, const char *path, int64_t pid)
+cores_of_snaps(const char *path)
 {
 	struct readopts o = { .warn = program_lose, .progress = &progress };
+	const size_t n = sources.file.n;
 	struct snap **s;
-	int i, rc;
+	size_t i;
+	int rc;
 
-	if ((s = calloc((size_t)n + 1, sizeof *s)) == NULL)
+	if ((s = calloc(n + 1, sizeof *s)) == NULL)
 		err(1, NULL);
-	n += n == 0;
 	for (i = 0, rc = 0; i < n && rc == 0; i++)
-		rc = (s[i] = snap_open(file[i], &o)) == NULL ? -1 : 0;
-	if (rc == 0)
-		rc = write_cores(s, n, path, pid);
+		rc = (s[i] = snap_open(sources.file.v[i], &o)) == NULL ? -1 :
+		    0;
+	if (rc == 0 && n > 0)
+		rc = write_cores(s, n, path);
 	while (i-- > 0)
 		snap_free(s[i]);
 	free(s);
@@ -228,20 +205,20 @@ set_header(struct snap *s)
 }
 
 static int
-snap_of_cores(char *file[], int n, const char *path, const char *exe)
+snap_of_cores(const char *path, const char *exe)
 {
 	struct coreopts co = { .exe = exe, .warn = program_lose,
 	    .progress = &progress };
 	char text[240];
 	struct output *o;
 	struct snap *s;
-	int i;
+	size_t i;
 
 	o = NULL;
 	if ((s = snap_new()) == NULL)
 		return -1;
-	for (i = 0; i < n; i++)
-		if (core_read(s, file[i], &co) == -1)
+	for (i = 0; i < sources.file.n; i++)
+		if (core_read(s, sources.file.v[i], &co) == -1)
 			goto fail;
 	if (set_header(s) == -1 ||
 	    (o = output_begin(path, compress, &progress)) == NULL ||
@@ -249,7 +226,7 @@ snap_of_cores(char *file[], int n, const char *path, const char *exe)
 		goto fail;
 	if (verbose) {
 		totals_text(s, o, text, sizeof text);
-		program_warn("cores: %d, %s", n, text);
+		program_warn("cores: %zu, %s", sources.file.n, text);
 	}
 	snap_free(s);
 	return output_commit(o);
@@ -260,9 +237,11 @@ fail:
 }
 
 static const struct opt opts[] = {
+	{ 'c', "cgroup", "group",
+	    "live: a unit, container, pod or cgroup" },
 	{ 'e', "executable", "exe", "the program that the cores are of" },
 	{ 'o', "output", "file", "write to file, not to core or core.PID" },
-	{ 'p', "pid", "pid", "of this process only" },
+	{ 'p', "pid", "pid|name", "of this process only; without file, live" },
 	{ 'r', "reverse", NULL, "make a snapshot of cores" },
 	{ 'v', "verbose", NULL, "tell what was written" },
 	{ 'z', "compress", NULL, "compress the snapshot, as gzip(1) does" },
@@ -272,7 +251,7 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Make ELF cores of a snapshot, or a snapshot of ELF cores.",
 	.synopsis = (const char *const[]){
-		"[-v] [-o core] [-p pid] [file ...]",
+		"[-v] [-c group] [-o core] [-p pid|name] [file | pid | name ...]",
 		"-r [-vz] [-e exe] [-o file] core ...",
 		NULL
 	},
@@ -285,15 +264,16 @@ main(int argc, char *argv[])
 	struct confined need = { 0 };
 	const char *path, *exe;
 	bool reverse;
-	int64_t pid;
 	int c, rc;
 
 	program_descriptors();
 	path = exe = NULL;
 	reverse = false;
-	pid = -1;
 	while ((c = options_next(&cmdline, argc, argv)) != -1)
 		switch (c) {
+		case 'c':
+			sources_cgroup(&sources, optarg);
+			break;
 		case 'e':
 			exe = optarg;
 			break;
@@ -301,8 +281,7 @@ main(int argc, char *argv[])
 			path = program_outfile(argv, c, &cmdline);
 			break;
 		case 'p':
-			pid = (int64_t)program_number(&cmdline, optarg, 0,
-			    INT64_MAX, "process id");
+			sources_pick(&sources, optarg);
 			break;
 		case 'r':
 			reverse = true;
@@ -316,17 +295,24 @@ main(int argc, char *argv[])
 		}
 	argc -= optind;
 	argv += optind;
-	if (reverse ? argc == 0 || pid != -1 : exe != NULL || compress)
+	if (reverse ? argc == 0 || sources.pick.n > 0 || sources.cgroup.n > 0 :
+	    exe != NULL || compress)
 		options_misuse(&cmdline);
 	program_signals();
-	need.in = argv;
-	need.nin = (size_t)argc;
+	if (reverse)
+		for (; *argv != NULL; argv++)
+			sources_file(&sources, *argv);
+	else {
+		sources_operands(&sources, argv, SOURCES_FILES);
+		sources_capture(&sources);
+	}
+	need.in = sources.file.v;
+	need.nin = sources.file.n;
 	need.out = path == NULL && !reverse ? "core" : path;
 	need.many = !reverse;
 	program_confine(&need, verbose);
 	progress_show(&progress, getprogname());
-	rc = reverse ? snap_of_cores(argv, argc, path, exe) :
-	    cores_of_snaps(argv, argc, path, pid);
+	rc = reverse ? snap_of_cores(path, exe) : cores_of_snaps(path);
 	progress_hide();
 	if (rc == -1)
 		program_warn("%s", snap_errstr());

@@ -165,8 +165,6 @@ int		 merge_forget(const struct config *c, const ino_t *ino,
 void		 merge_clean(void);
 
 /* program.c: other programs of ours */
-int		 program_self(char *path);
-char		*program_beside(const char *name);
 pid_t		 program_start(char *const argv[], const int fd[3]);
 pid_t		 program_read(char *const argv[], const int fd[3]);
 void		 program_tie(pid_t parent);

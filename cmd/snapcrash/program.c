@@ -19,41 +19,6 @@
 #include <unistd.h>
 
 /*
- * Set path, of PATH_MAX bytes, to this program's.  Return 0, or -1 with errstr.
- */
-int
-program_self(char *path)
-{
-	ssize_t n;
-
-	n = readlink("/proc/self/exe", path, PATH_MAX - 1);
-	if (n == -1)
-		return errstr_sys("/proc/self/exe");
-	path[n] = '\0';
-	return 0;
-}
-
-/*
- * Return the path of the program of that name that is where this one is; NULL
- * if it is not there.  The caller frees it.
- */
-char *
-program_beside(const char *name)
-{
-	char self[PATH_MAX], *slash, *path;
-
-	if (program_self(self) == -1 || (slash = strrchr(self, '/')) == NULL)
-		return NULL;
-	slash[1] = '\0';
-	if (asprintf(&path, "%s%s", self, name) == -1)
-		err(1, NULL);
-	if (access(path, X_OK) == 0)
-		return path;
-	free(path);
-	return NULL;
-}
-
-/*
  * Be the user who reads what strangers made, if there is one and we are root:
  * without a capability.  The file of users is read as it is: who else knows
  * them may be a service, and that may be what crashed.

@@ -21,6 +21,7 @@ struct command {
 	struct snap	**snap;	/* owned, as what it points to */
 	size_t		 nsnap;
 	struct moments	 moments;
+	struct sources	 sources;
 	uint64_t	 pid;	/* this process only; 0: all */
 	uint64_t	 before; /* that was this one */
 	bool		 headed; /* it was printed what is compared */
@@ -29,6 +30,8 @@ struct command {
 
 static const struct opt opts[] = {
 	{ 'a', "all", NULL, "how much there is of all, if it grew or not" },
+	{ 'c', "cgroup", "group",
+	    "live: a unit, container, pod or cgroup" },
 	{ 'j', "json", NULL, "as JSON, an object a process, for programs" },
 	{ 'l', "long", NULL, "the addresses of what changed, too" },
 	{ 'p', "pid", "pid[:pid]", "this process only; or what one was "
@@ -41,10 +44,10 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Tell what changed in processes from one snapshot to another.",
 	.synopsis = (const char *const[]){
-		"[-lx | -s] [-p pid[:pid]] old new",
+		"[-lx | -s] [-c group] [-p pid[:pid]] old new",
 		"[-lx | -s] [-p pid[:pid]] file",
-		"[-aj] [-p pid] file ...",
-		"-j [-l | -s] [-p pid[:pid]] file ...",
+		"[-aj] [-c group] [-p pid] file ...",
+		"-j [-l | -s] [-c group] [-p pid[:pid]] file ...",
 		NULL
 	},
 	.opts = opts
@@ -234,6 +237,9 @@ main(int argc, char *argv[])
 		case 'a':
 			cmd.opts.all = true;
 			break;
+		case 'c':
+			sources_cgroup(&cmd.sources, optarg);
+			break;
 		case 'j':
 			cmd.opts.json = true;
 			break;
@@ -250,12 +256,14 @@ main(int argc, char *argv[])
 			cmd.opts.bytes = true;
 			break;
 		}
-	if (optind == argc || (cmd.opts.json && cmd.opts.bytes) ||
+	if ((optind == argc && cmd.sources.cgroup.n == 0) || (cmd.opts.json && cmd.opts.bytes) ||
 	    (cmd.opts.sums && (cmd.opts.runs || cmd.opts.bytes)))
 		options_misuse(&cmdline);
 	check_input(argv + optind);
-	need.in = argv + optind;
-	need.nin = (size_t)(argc - optind);
+	sources_operands(&cmd.sources, argv + optind, SOURCES_FILES);
+	sources_capture(&cmd.sources);
+	need.in = cmd.sources.file.v;
+	need.nin = cmd.sources.file.n;
 	program_files();	/* of images, each process's stay open */
 	if (confine(&need) == -1)
 		trouble();
@@ -268,6 +276,7 @@ main(int argc, char *argv[])
 		compare_all(&cmd);
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(EXIT_TROUBLE, "standard output");
+	sources_free(&cmd.sources);
 	moments_free(&cmd.moments);
 	for (i = 0; i < cmd.nsnap; i++)
 		snap_free(cmd.snap[i]);

@@ -356,7 +356,7 @@ jobs_of(const struct body *b)
  * plan, after a failure too.
  */
 int
-plan_make(struct plan *p, struct snap *s, const struct chosen *c,
+plan_make(struct plan *p, struct snap *s, struct chosen *c,
     const struct pattern *pattern)
 {
 	size_t i;
@@ -366,8 +366,8 @@ plan_make(struct plan *p, struct snap *s, const struct chosen *c,
 	p->snap = s;
 	p->pattern = pattern;
 	for (i = 0; i < s->nproc; i++)
-		if (s->proc[i]->carried == NULL && s->proc[i]->mem != NULL &&
-		    chosen_proc(c, s->proc[i]) &&
+		if (sources_wants(&c->sources, s, s->proc[i]) &&
+		    s->proc[i]->mem != NULL &&
 		    plan_proc(p, s->proc[i], c) == -1)
 			return -1;
 	known_free(&p->knowns);

@@ -51,30 +51,6 @@ chosen_range(const char *s, uint64_t *first, uint64_t *last)
 }
 
 /*
- * Choose for c processes by their numbers, s, with commas between them.  Return
- * 0, or -1 with errstr.
- */
-int
-chosen_pids(struct chosen *c, const char *s)
-{
-	char *end;
-	const char *t;
-
-	for (t = s;; t = end + 1) {
-		if (strspn(t, "0123456789") == 0)
-			return errstr_set("%s: no process id", s);
-		if (VEC_ROOM(c->pid, c->npid) == -1)
-			return -1;
-		c->pid[c->npid++] = (struct wanted){ strtoull(t, &end, 10),
-		    false };
-		if (*end == '\0')
-			return 0;
-		if (*end != ',')
-			return errstr_set("%s: no process id", s);
-	}
-}
-
-/*
  * Return true if s has the form of the permissions in maps, with ? for any.
  */
 static bool
@@ -102,49 +78,6 @@ chosen_mapping(struct chosen *c, char *s)
 		return -1;
 	c->name[c->nname++] = s;
 	return 0;
-}
-
-/*
- * Return whether c chooses process p.
- */
-bool
-chosen_proc(const struct chosen *c, const struct proc *p)
-{
-	size_t i;
-
-	for (i = 0; i < c->npid && c->pid[i].pid != p->pid; i++)
-		continue;
-	return i < c->npid || c->npid == 0;
-}
-
-/*
- * Note which of the processes that c chooses by their numbers s has.
- */
-void
-chosen_see(struct chosen *c, struct snap *s)
-{
-	const struct proc *p;
-	size_t i;
-
-	for (i = 0; i < c->npid; i++)
-		c->pid[i].seen |= (p = snap_find(s, c->pid[i].pid)) != NULL &&
-		    proc_isprocess(p);
-}
-
-/*
- * Return whether no snapshot had one of the processes that c chooses by their
- * numbers, the first in *pid.
- */
-bool
-chosen_missing(const struct chosen *c, uint64_t *pid)
-{
-	size_t i;
-
-	for (i = 0; i < c->npid && c->pid[i].seen;)
-		i++;
-	if (i < c->npid)
-		*pid = c->pid[i].pid;
-	return i < c->npid;
 }
 
 static bool
@@ -234,7 +167,7 @@ pointer_of(const struct snap *s, const struct proc *p, size_t *word,
 void
 chosen_free(struct chosen *c)
 {
-	free(c->pid);
+	sources_free(&c->sources);
 	free(c->name);
 	free(c->perm);
 }

@@ -26,7 +26,7 @@ static const struct opt opts[] = {
 	{ 'M', "mapping", "what", "heap, stack, anon, file, a name, rw-p" },
 	{ 'n', "number", "type", "a number of 1, 2, 4, 8 bytes, 4be" },
 	{ 'o', "only-matching", NULL, "nothing but what matches" },
-	{ 'p', "pid", "pids", "in these processes" },
+	{ 'p', "pid", "pids", "in these processes; without file, live" },
 	{ 'P', "pointer", "address", "who points there, or into a-b" },
 	{ 'q', "quiet", NULL, NULL },
 	{ 'r', "range", "a-b", "at these addresses" },
@@ -43,8 +43,8 @@ static const struct cmdline cmdline = {
 	.synopsis = (const char *const[]){
 		"[-acEFiloquwx] [-ABCm n] [-M what] [-n type] [-p pids] "
 		    "[-r a-b]",
-		"         -P address | -R a-b | -Y file | -e pattern | "
-		    "pattern [file ...]",
+		"     -P address|-R a-b|-Y file|-e pattern|pattern "
+		    "[file|pid|name ...]",
 		NULL
 	},
 	.opts = opts
@@ -166,7 +166,8 @@ option_chosen(struct chosen *ch, int c)
 		rc = chosen_mapping(ch, optarg);
 		break;
 	case 'p':
-		rc = chosen_pids(ch, optarg);
+		sources_pick(&ch->sources, optarg);
+		rc = 0;
 		break;
 	case 'r':
 		rc = chosen_range(optarg, &ch->first, &ch->last);
@@ -280,7 +281,6 @@ grep_file(struct command *cmd, const char *path, bool named)
 		program_warn("%s", snap_errstr());
 		return -1;
 	}
-	chosen_see(&cmd->chosen, s);
 	rc = cmd->pattern.kind == PATTERN_POINTER ? search_pointers(cmd, s) :
 	    search(cmd, s);
 	if (rc == -1)
@@ -328,8 +328,9 @@ main(int argc, char *argv[])
 {
 	struct command cmd = { .chosen.last = UINT64_MAX };
 	struct confined need = { 0 };
-	uint64_t pid;
-	int c, i, rc;
+	struct sources *from = &cmd.chosen.sources;
+	size_t i;
+	int c, rc;
 
 	/* it asks others of ours how far they are */
 	signal(SIGUSR1, SIG_IGN);
@@ -341,23 +342,20 @@ main(int argc, char *argv[])
 	patterns(&cmd, argv);
 	cmd.report.terminal = isatty(STDOUT_FILENO) == 1;
 	cmd.report.color = is_colored();
-	need.in = argv + optind;
-	need.nin = (size_t)(argc - optind);
+	sources_operands(from, argv + optind, SOURCES_FILES);
+	sources_capture(from);
+	need.in = from->file.v;
+	need.nin = from->file.n;
 	program_files();	/* of images, each process's stay open */
 	if (confine(&need) == -1)
 		fail();
 	rc = 0;
-	if (optind == argc)
-		rc = grep_file(&cmd, "-", false);
-	for (i = optind; i < argc && !(cmd.report.quiet && cmd.report.found);
+	for (i = 0; i < need.nin && !(cmd.report.quiet && cmd.report.found);
 	    i++)
-		if (grep_file(&cmd, argv[i], argc - optind > 1) == -1)
+		if (grep_file(&cmd, need.in[i], need.nin > 1) == -1)
 			rc = -1;
-	if (!(cmd.report.quiet && cmd.report.found) &&
-	    chosen_missing(&cmd.chosen, &pid)) {
-		program_warn("-p: no process %" PRIu64, pid);
-		rc = -1;
-	}
+	if (!(cmd.report.quiet && cmd.report.found))
+		sources_check(from);
 	yara_close(&cmd.pattern);
 	pattern_free(&cmd.pattern);
 	chosen_free(&cmd.chosen);

@@ -84,14 +84,8 @@ enum match	 matcher_next(struct matcher *m, const uint8_t *s, size_t len,
 /*
  * choose.c
  */
-struct wanted {			/* a process, by its number */
-	uint64_t	 pid;
-	bool		 seen;	/* it is in a snapshot */
-};
-
 struct chosen {			/* of the command line */
-	struct wanted	*pid;	/* owned; none: all */
-	size_t		 npid;
+	struct sources	 sources; /* processes */
 	char		**name;	/* owned, its strings borrowed; none: all */
 	size_t		 nname;
 	char		**perm;	/* likewise */
@@ -101,11 +95,7 @@ struct chosen {			/* of the command line */
 };
 
 int		 chosen_range(const char *s, uint64_t *first, uint64_t *last);
-int		 chosen_pids(struct chosen *c, const char *s);
 int		 chosen_mapping(struct chosen *c, char *s);
-bool		 chosen_proc(const struct chosen *c, const struct proc *p);
-void		 chosen_see(struct chosen *c, struct snap *s);
-bool		 chosen_missing(const struct chosen *c, uint64_t *pid);
 bool		 chosen_vma(const struct chosen *c, const struct vma *v);
 void		 chosen_free(struct chosen *c);
 void		 pointer_of(const struct snap *s, const struct proc *p,
@@ -176,7 +166,7 @@ struct plan {
 };
 
 int		 plan_make(struct plan *p, struct snap *s,
-		    const struct chosen *c, const struct pattern *pattern);
+		    struct chosen *c, const struct pattern *pattern);
 void		 plan_free(struct plan *p);
 size_t		 jobs_of(const struct body *b);
 const struct stored *plan_stored(const struct plan *p, size_t body,

@@ -136,8 +136,10 @@ list_snap(struct snap *s, const struct listing *ls)
 	    "NAME", "USER", "STATE", "THREADS", "MEMORY", "RAW", "ZERO",
 	    "SHARED");
 	for (i = 0; i < s->nproc; i++)
-		if (proc_isprocess(s->proc[i]))
+		if (sources_wants(ls->sources, s, s->proc[i]))
 			list_proc(s, s->proc[i], ls);
+	if (ls->sources->pick.n > 0)
+		return;
 	list_files(s, ls);
 	all = sum.count.raw + sum.count.zero + sum.count.same;
 	printf("%10s %5zu process%s %18s %7zu %10" PRIu64 "K %10" PRIu64

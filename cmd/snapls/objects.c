@@ -188,16 +188,16 @@ put_head(const struct snap *s, const char *path)
 
 /*
  * Print what snapshot s holds, which was read from path: an object for it, one
- * for each process, and one for each file that is carried along.
+ * for each process that ls wants, and one for each file that is carried along.
  */
 void
-objects_snap(struct snap *s, const char *path)
+objects_snap(struct snap *s, const char *path, const struct listing *ls)
 {
 	size_t i;
 
 	put_head(s, path);
 	for (i = 0; i < s->nproc; i++)
-		if (proc_isprocess(s->proc[i]))
+		if (sources_wants(ls->sources, s, s->proc[i]))
 			put_process(s, s->proc[i], path);
 	for (i = 0; i < s->nproc; i++)
 		if (s->proc[i]->carried != NULL)

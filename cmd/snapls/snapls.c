@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+static struct sources sources;
 static bool headed;		/* the first line of this file was shown */
 
 /*
@@ -51,10 +52,15 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 	free(s);
 }
 
+enum { OPT_CGROUP = OPT_LONG };
+
 static const struct opt opts[] = {
 	{ 'c', "check", NULL, "read all of it, and tell what is damaged" },
+	{ OPT_CGROUP, "cgroup", "group",
+	    "live: a unit, container, pod or cgroup" },
 	{ 'j', "json", NULL, "as JSON, an object a process, for programs" },
 	{ 'l', "long", NULL, "where each belongs, and its mappings, too" },
+	{ 'p', "pid", "pid|name", "this process only; without file, live" },
 	{ 'v', "verbose", NULL, "the first line and all records, too" },
 	{ 0 }
 };
@@ -62,8 +68,9 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "List what snapshots hold, by default a line a process.",
 	.synopsis = (const char *const[]){
-		"[-clv] [file ...]",
-		"-j [-c] [file ...]",
+		"[-clv] [--cgroup group] [-p pid|name] [file | pid | name ...]",
+		"-j [-c] [--cgroup group] [-p pid|name] "
+		    "[file | pid | name ...]",
 		NULL
 	},
 	.opts = opts
@@ -175,7 +182,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 		rc = -1;
 	}
 	if (ls->json)
-		objects_snap(s, path);
+		objects_snap(s, path, ls);
 	else
 		list_snap(s, ls);
 	if (ls->check) {
@@ -189,9 +196,10 @@ list_file(const char *path, const struct listing *ls, bool named)
 int
 main(int argc, char *argv[])
 {
-	struct listing ls = { 0 };
+	struct listing ls = { .sources = &sources };
 	struct confined need = { 0 };
-	int c, i, rc;
+	size_t i;
+	int c, rc;
 
 	/* it asks others of ours how far they are */
 	signal(SIGUSR1, SIG_IGN);
@@ -200,11 +208,17 @@ main(int argc, char *argv[])
 		case 'c':
 			ls.check = true;
 			break;
+		case OPT_CGROUP:
+			sources_cgroup(&sources, optarg);
+			break;
 		case 'j':
 			ls.json = true;
 			break;
 		case 'l':
 			ls.segments = true;
+			break;
+		case 'p':
+			sources_pick(&sources, optarg);
 			break;
 		case 'v':
 			ls.records = true;
@@ -212,15 +226,16 @@ main(int argc, char *argv[])
 		}
 	if (ls.json && (ls.segments || ls.records))
 		options_misuse(&cmdline);
-	need.in = argv + optind;
-	need.nin = (size_t)(argc - optind);
+	sources_operands(&sources, argv + optind, SOURCES_FILES);
+	sources_capture(&sources);
+	need.in = sources.file.v;
+	need.nin = sources.file.n;
 	program_confine(&need, ls.records);
 	rc = 0;
-	if (optind == argc)
-		rc = list_file("-", &ls, false);
-	for (i = optind; i < argc; i++)
-		if (list_file(argv[i], &ls, argc - optind > 1) == -1)
+	for (i = 0; i < need.nin; i++)
+		if (list_file(need.in[i], &ls, need.nin > 1) == -1)
 			rc = -1;
+	sources_check(&sources);
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(1, "standard output");
 	return rc == 0 && !program_lost() ? 0 : 1;

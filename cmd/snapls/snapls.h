@@ -7,6 +7,7 @@
 #include "common/common.h"
 
 struct listing {
+	struct sources *sources; /* borrowed */
 	bool	 segments;
 	bool	 records;
 	bool	 check;
@@ -73,6 +74,7 @@ void		 list_snap(struct snap *, const struct listing *);
 void		 list_place(const struct proc *);
 
 /* objects.c: for programs */
-void		 objects_snap(struct snap *, const char *path);
+void		 objects_snap(struct snap *, const char *path,
+		    const struct listing *);
 
 #endif

@@ -4,10 +4,8 @@
  * found out when they run again.
  */
 #include "snapstack.h"
-#include "vec.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 /*
  * Make the record of a process or thread, or of a file that is carried along,
@@ -20,26 +18,6 @@ take(void *arg, struct proc *p, const struct task *t, const struct file *rec,
 	(void)arg;
 	(void)t;
 	return linuxrec_pack(p, plan9_cputype(), rec, n);
-}
-
-/*
- * Add to l the process that operand names, if it is a number, and not the name
- * of a file.  Return whether it is.
- */
-bool
-living_add(struct living *l, const char *operand)
-{
-	const char *bad;
-
-	if (!program_isnumber(operand) || access(operand, F_OK) == 0)
-		return false;
-	if (VEC_ROOM(l->pid, l->npid) == -1)
-		return false;
-	l->pid[l->npid] = (pid_t)strtonum(operand, 1, INT32_MAX, &bad);
-	if (bad != NULL)
-		return false;
-	l->npid++;
-	return true;
 }
 
 static int
@@ -65,11 +43,12 @@ gather_all(struct living *l, const struct asked *asked)
 }
 
 /*
- * Stop the processes that were added to l, gather what is asked of them, and
- * let them go.  Return 0, also where there are none; or -1 with errstr.
+ * Stop the live processes of from, gather what is asked of them in l, and let
+ * them go.  Return 0, also where there are none; or -1 with errstr.
  */
 int
-living_take(struct living *l, const struct asked *asked)
+living_take(struct living *l, const struct sources *from,
+    const struct asked *asked)
 {
 	struct liveopts o = { .out = -1, .observe = true,
 	    .warn = program_lose };
@@ -78,7 +57,7 @@ living_take(struct living *l, const struct asked *asked)
 	size_t i;
 	int rc;
 
-	if (l->npid == 0)
+	if (!sources_live(from))
 		return 0;
 	if ((l->snap = snap_new()) == NULL ||
 	    (l->live = live_new(&o)) == NULL)
@@ -87,9 +66,7 @@ living_take(struct living *l, const struct asked *asked)
 	    asprintf(&l->snap->header, "process snapshot %s", line) == -1)
 		return -1;
 	free(line);
-	for (i = 0, rc = 0; i < l->npid && rc == 0; i++)
-		rc = live_addpid(l->live, l->pid[i]);
-	if (rc == 0)
+	if ((rc = sources_add(from, l->live)) == 0)
 		rc = live_stop(l->live);
 	if (rc == 0)
 		rc = live_take(l->live, l->snap, take, NULL);

@@ -16,7 +16,8 @@ enum {
 	KEPT = 8		/* MiB: stacks are read here and there, once */
 };
 
-static struct asked asked = { .pid = -1, .tid = -1 };
+static struct asked asked = { .tid = -1 };
+static struct sources sources;
 
 static struct progress progress;
 
@@ -26,11 +27,8 @@ static struct progress progress;
 static bool
 is_asked(struct snap *s, const struct proc *p)
 {
-	if (!proc_isprocess(p))
-		return false;
-	if (asked.pid != -1 && (uint64_t)asked.pid != p->pid)
-		return false;
-	return asked.tid == -1 || snap_process(s, (uint64_t)asked.tid) == p;
+	return sources_wants(&sources, s, p) && (asked.tid == -1 ||
+	    snap_process(s, (uint64_t)asked.tid) == p);
 }
 
 /*
@@ -58,9 +56,8 @@ tell_snap(struct snap *s, const char *path)
 		process_close(&ps);
 		elfimage_tidy();
 	}
-	if (n == 0) {
-		program_warn("%s: %s", path, asked.pid == -1 &&
-		    asked.tid == -1 ? "it has no processes" :
+	if (n == 0 && (sources.pick.n == 0 || asked.tid != -1)) {
+		program_warn("%s: %s", path, asked.tid == -1 ? "it has no processes" :
 		    "it has no such process or thread");
 		rc = -1;
 	}
@@ -112,11 +109,13 @@ tell_live(struct living *l)
 
 static const struct opt opts[] = {
 	{ 'a', "all", NULL, "threads with the same stack one by one" },
+	{ 'c', "cgroup", "group",
+	    "live: a unit, container, pod or cgroup" },
 	{ 'd', "debug", "dir", "look for debugging information there, too" },
 	{ 'f', "folded", NULL, "a line a stack, to draw flame graphs of" },
 	{ 'j', "json", NULL, "as JSON, an object a thread, for programs" },
 	{ 'l', "locals", NULL, "local variables of Python, too" },
-	{ 'p', "pid", "pid", "of this process only" },
+	{ 'p', "pid", "pid|name", "of this process only; without file, live" },
 	{ 't', "thread", "tid", "of this thread only" },
 	{ 0 }
 };
@@ -125,8 +124,9 @@ static const struct cmdline cmdline = {
 	.about = "Tell what processes were doing, in a snapshot or live: their "
 	    "stacks.",
 	.synopsis = (const char *const[]){
-		"[-a | -f | -j] [-l] [-d dir] [-p pid] [-t tid]",
-		"    [file | pid ...]",
+		"[-a | -f | -j] [-l] [-c group] [-d dir] [-p pid|name] "
+		    "[-t tid]",
+		"         [file | pid | name ...]",
 		NULL
 	},
 	.opts = opts
@@ -143,7 +143,7 @@ number_get(const char *what)
  * information.
  */
 static void
-confine_all(char *const argv[], size_t n)
+confine_all(char *const file[], size_t n)
 {
 	struct confined need = { 0 };
 	char *const *dir;
@@ -154,9 +154,7 @@ confine_all(char *const argv[], size_t n)
 	if ((in = calloc(n + ndir + 1, sizeof(char *))) == NULL)
 		err(1, NULL);
 	for (i = 0; i < n; i++)
-		in[i] = argv[i];
-	if (n == 0)
-		in[i++] = NULL;	/* standard input */
+		in[i] = file[i];
 	for (need.nin = i; ndir > 0; ndir--)
 		in[need.nin++] = *dir++;
 	need.in = in;
@@ -189,6 +187,9 @@ options_get(int argc, char *argv[])
 		case 'a':
 			asked.all = true;
 			break;
+		case 'c':
+			sources_cgroup(&sources, optarg);
+			break;
 		case 'd':
 			check_dir(optarg);
 			debugfile_dir(optarg);
@@ -203,7 +204,7 @@ options_get(int argc, char *argv[])
 			asked.locals = true;
 			break;
 		case 'p':
-			asked.pid = number_get("process id");
+			sources_pick(&sources, optarg);
 			break;
 		case 't':
 			asked.tid = number_get("thread id");
@@ -218,7 +219,8 @@ main(int argc, char *argv[])
 {
 	static char system_dir[] = "/usr/lib/debug";
 	static struct living live;
-	int i, n, rc;
+	size_t i;
+	int rc;
 
 	/* it asks others of ours how far they are */
 	signal(SIGUSR1, SIG_IGN);
@@ -227,24 +229,21 @@ main(int argc, char *argv[])
 	debugfile_dir(system_dir);
 	demangle_begin();
 	fetch_begin();
+	sources_operands(&sources, argv + optind, SOURCES_FILES);
 	/* processes first, which takes rights that are given up then */
-	for (i = n = optind; i < argc; i++)
-		if (!living_add(&live, argv[i]))
-			argv[n++] = argv[i];
-	rc = living_take(&live, &asked);
+	rc = living_take(&live, &sources, &asked);
 	if (rc == -1 && !program_lost())	/* of what was not told */
 		program_warn("%s", snap_errstr());
 	failure_begin();
-	confine_all(argv + optind, (size_t)(n - optind));
+	confine_all(sources.file.v, sources.file.n);
 	progress_show(&progress, getprogname());
-	if (optind == argc)
-		rc = tell_file("-");
 	if (tell_live(&live) == -1)
 		rc = -1;
-	for (i = optind; i < n; i++)
-		if (tell_file(argv[i]) == -1)
+	for (i = 0; i < sources.file.n; i++)
+		if (tell_file(sources.file.v[i]) == -1)
 			rc = -1;
 	progress_hide();
+	sources_check(&sources);
 	if (fflush(stdout) == EOF || ferror(stdout))
 		err(1, "standard output");
 	return rc == 0 && !program_lost() ? 0 : 1;

@@ -287,7 +287,6 @@ struct asked {			/* on the command line */
 	bool		 locals; /* variables of Python */
 	bool		 folded;
 	bool		 json;
-	int64_t		 pid;	/* only this process; -1: all */
 	int64_t		 tid;	/* only this thread; -1: all */
 };
 
@@ -304,16 +303,14 @@ void		 process_close(struct process *ps);
 
 /* living.c */
 struct living {			/* live processes, until the program ends */
-	pid_t		*pid;	/* owned, as the others */
-	size_t		 npid;
-	struct live	*live;
+	struct live	*live;	/* owned, as the others */
 	struct snap	*snap;
 	struct process	*ps;
 	size_t		 n;
 };
 
-bool		 living_add(struct living *l, const char *operand);
-int		 living_take(struct living *l, const struct asked *asked);
+int		 living_take(struct living *l, const struct sources *from,
+		    const struct asked *asked);
 
 /* print.c */
 void		 print_process(struct unwinder *u, bool all);

@@ -6,11 +6,9 @@
  * name of a process that lives may be meant for either, and is asked about.
  */
 #include "vmtrace.h"
-#include "vec.h"
 
 #include <err.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 
 static int
@@ -49,23 +47,24 @@ names_ask(char **operand)
 int
 targets_settle(struct targets *to, char **operand, bool command)
 {
-	bool chosen = to->n > 0 || to->choosing.n > 0 || to->choosing.user;
+	struct sources *s = &to->sources;
 
-	if (chosen || *operand == NULL)
-		return chosen && *operand == NULL ? 0 : -1;
+	if (s->pick.n > 0 || sources_live(s) || *operand == NULL) {
+		if (*operand != NULL)
+			return -1;
+		sources_operands(s, operand, SOURCES_LIVE);
+		return sources_live(s) ? 0 : -1;
+	}
 	if (command || !program_isnumber(*operand)) {
 		if (!command)
 			names_ask(operand);
 		to->command = operand;
 		return 0;
 	}
-	for (; *operand != NULL; operand++) {
+	sources_operands(s, operand, SOURCES_LIVE);
+	for (; *operand != NULL; operand++)
 		if (!program_isnumber(*operand))
 			errx(2, "%s: not a process id", *operand);
-		if (VEC_ROOM(to->named, to->n) == -1)
-			errx(1, "%s", snap_errstr());
-		to->named[to->n++] = *operand;
-	}
 	return 0;
 }
 
@@ -101,48 +100,21 @@ process_add(struct adding *a, pid_t pid)
 	return NULL;
 }
 
-static void
-complain(struct adding *a, const char *name, const char *why)
-{
-	program_warn("%s: %s", name, why);
-	a->failed = true;
-}
-
 /*
- * Trace a process that was found, unless it has ended since.
+ * Trace process pid, unless it was found and has ended since.
  */
 static int
-found_add(void *arg, pid_t pid, bool found)
+target_add(void *arg, pid_t pid, bool found)
 {
 	struct adding *a = arg;
 	const char *why;
-	char name[16];
 
-	(void)found;
-	if ((why = process_add(a, pid)) == NULL || proc_ended(pid))
-		return 0;
-	snprintf(name, sizeof name, "%d", pid);
-	complain(a, name, why);
-	return 0;
-}
-
-static void
-named_add(struct adding *a, const struct choosing *c, const char *name)
-{
-	const char *bad, *why;
-	pid_t pid;
-
-	if (!program_isnumber(name)) {
-		if (choosing_one(c, name, found_add, a) == -1) {
-			program_warn("%s", snap_errstr());
-			a->failed = true;
-		}
-		return;
+	if ((why = process_add(a, pid)) != NULL &&
+	    !(found && proc_ended(pid))) {
+		program_warn("%d: %s", pid, why);
+		a->failed = true;
 	}
-	pid = (pid_t)strtonum(name, 1, INT_MAX, &bad);
-	why = bad != NULL ? "No such process" : process_add(a, pid);
-	if (why != NULL)
-		complain(a, name, why);
+	return 0;
 }
 
 /*
@@ -154,12 +126,8 @@ targets_add(const struct targets *to, struct tracer *t, struct stream *s,
     bool *failed)
 {
 	struct adding a = { t, s, 0, false };
-	size_t i;
 
-	for (i = 0; i < to->n; i++)
-		named_add(&a, &to->choosing, to->named[i]);
-	if (!choosing_rest(&to->choosing, to->n > 0, found_add, &a))
-		a.failed = true;
-	*failed |= a.failed;
+	if (!sources_each(&to->sources, target_add, &a) || a.failed)
+		*failed = true;
 	return a.n;
 }

@@ -17,12 +17,12 @@ enum { WAIT_MS = 50 };		/* what happens is told this late at most */
 static volatile sig_atomic_t ended;
 
 static const struct opt opts[] = {
-	{ 'C', "cgroup", "group",
+	{ 'c', "cgroup", "group",
 	    "processes of a unit, container, pod or cgroup" },
-	{ 'c', "count", NULL, "at the end, totals; no lines" },
 	{ 'k', "kernel", NULL, "pages and slab objects of the kernel, too" },
 	{ 'n', "lines", "count", "end after so many faults" },
 	{ 'p', "pid", "pid|name", "this process, or those of that name" },
+	{ 's', "sums", NULL, "at the end, totals; no lines" },
 	{ 't', "time", "seconds", "end after that time" },
 	{ 'u', "user", "user", "only processes of user; alone: all of them" },
 	{ 0 }
@@ -31,9 +31,9 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Show page faults of processes, and mappings, as they happen.",
 	.synopsis = (const char *const[]){
-		"[-ck] [-n count] [-t seconds] [-C group] [-p pid|name] "
+		"[-ks] [-n count] [-t seconds] [-c group] [-p pid|name] "
 		"[-u user]",
-		"[-ck] [-n count] [-t seconds] pid ... | [--] command "
+		"[-ks] [-n count] [-t seconds] pid ... | [--] command "
 		"[arg ...]",
 		NULL
 	},
@@ -202,11 +202,8 @@ main(int argc, char *argv[])
 	program_descriptors();
 	while ((ch = options_next(&cmdline, argc, argv)) != -1)
 		switch (ch) {
-		case 'C':
-			choosing_cgroup(&to.choosing, optarg);
-			break;
 		case 'c':
-			o.totals = true;
+			sources_cgroup(&to.sources, optarg);
 			break;
 		case 'k':
 			o.kernel = true;
@@ -215,9 +212,10 @@ main(int argc, char *argv[])
 			parse_count(&o, optarg);
 			break;
 		case 'p':
-			if (VEC_ROOM(to.named, to.n) == -1)
-				errx(1, "%s", snap_errstr());
-			to.named[to.n++] = optarg;
+			sources_pick(&to.sources, optarg);
+			break;
+		case 's':
+			o.totals = true;
 			break;
 		case 't':
 			if ((t = program_seconds(optarg)) == -1)
@@ -226,14 +224,13 @@ main(int argc, char *argv[])
 			o.ns = (uint64_t)(t * 1e9);
 			break;
 		case 'u':
-			choosing_user(&to.choosing, optarg);
+			sources_user(&to.sources, optarg);
 			break;
 		}
 	if (targets_settle(&to, argv + optind, optind > 1 &&
 	    strcmp(argv[optind - 1], "--") == 0) == -1)
 		options_misuse(&cmdline);
 	run(&o, &to, &failed);
-	free(to.named);
-	free(to.choosing.cgroup);
+	sources_free(&to.sources);
 	return failed ? 1 : 0;
 }

@@ -184,10 +184,7 @@ void		 symbols_free(void);
  * What is to be traced: targets.c
  */
 struct targets {		/* zeroed before use */
-	struct choosing	 choosing; /* -C, -u */
-	char		**named; /* owned, its strings borrowed: -p, or
-				   operands that are numbers */
-	size_t		 n;
+	struct sources	 sources; /* live processes */
 	char		**command; /* borrowed; NULL: none */
 };
 

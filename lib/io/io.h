@@ -8,7 +8,7 @@
 #define IO_H
 
 #include "inbuf.h"
-#include "model.h"
+#include "source.h"
 
 enum {
 	SUM_BYTES = 1024 * 1024,
@@ -187,7 +187,6 @@ int		 regular_open(const char *path);
 int		 regular_iself(int fd);
 
 /* spool.c */
-int		 spool_file(void);
 int		 spool_memory(const char *name, unsigned int flags);
 struct source	*source_spool(struct snap *s);
 int64_t		 spool_add(struct source *src, const void *page, size_t len);

@@ -103,7 +103,8 @@ core -p 10 -o core "$snap"
 is "$rc $err $(files)" "1 process 10: no registers: it is a zombie " \
     "a zombie"
 core -p x "$snap"
-is "$rc" 2 "-p with a word"
+is "$rc $err" "1 process x is not in the snapshot, which has 7, 9, 10, 11" \
+    "a name that no process has"
 core -e x "$snap"
 is "$rc" 2 "-e without -r"
 core -r

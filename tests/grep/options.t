@@ -198,7 +198,7 @@ done <<'END'
 -n 1 12x|12x: no number
 -P xyz|xyz: no address
 -r 20-10 a|20-10: no range of addresses
--p 1,a a|1,a: no process id
+-p 1,,2 a|-p: an empty name
 -p 4194305 a|-p: no process 4194305
 -m 1k a|-m: a number is needed, and not "1k"
 ''|an empty pattern

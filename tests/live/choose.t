@@ -197,7 +197,7 @@ groups() {
 	takes "$v: those of a user" "$second" -c "$unit" -u $ann
 	refuses "$v: none of a user" "no process of $bob is in $unit (2 of \
 others)" -c "$unit" -u $bob
-	"$BUILD/pagestat" -C "$unit" >"$tmp/out" 2>"$tmp/err"
+	"$BUILD/pagestat" -c "$unit" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err") $(awk '$1 + 0 > 0' "$tmp/out" | wc -l)" \
 	    "0  2" "$v: pagestat"
 

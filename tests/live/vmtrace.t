@@ -54,7 +54,7 @@ state=$(global)
 # the kernel takes long to end the last event of a tracepoint: have others
 sleep 300 &
 holder=$!
-"$vmtrace" -ck "$holder" >/dev/null 2>&1 </dev/null &
+"$vmtrace" -sk "$holder" >/dev/null 2>&1 </dev/null &
 
 # what faults DESCRIPTION: all is as the program expected
 check_faults() {
@@ -191,7 +191,7 @@ else
 fi
 
 # Totals.
-trace -ck "$targets/faults" "$tmp/want" "$tmp"
+trace -sk "$targets/faults" "$tmp/want" "$tmp"
 n=$(awk '/ALLOCS/ { exit } $3 ~ /^touch_pages\+/ { n += $1 }
     END { print n }' "$tmp/out")
 is "$n" 32 '-c: the faults of a function'
@@ -239,7 +239,7 @@ for sig in INT TERM; do
 	python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' \
-	    "$vmtrace" -c "$sleeper" >"$tmp/out" 2>"$tmp/err" &
+	    "$vmtrace" -s "$sleeper" >"$tmp/out" 2>"$tmp/err" &
 	tracer=$!
 	until_true traces "$tracer"
 	kill -"$sig" "$tracer"

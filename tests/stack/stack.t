@@ -43,7 +43,7 @@ is "$("$BUILD/snapstack" -f "$tmp/threads.snap" | grep ';idle;' |
     grep -c '^stacks;.*;idle;.* 60$')" 1 "-f: folded lines"
 "$BUILD/snapstack" -p 1 "$tmp/threads.snap" >"$tmp/out" 2>"$tmp/err"
 is "$? $(sed "s,$tmp,TMP," "$tmp/err")" \
-    "1 snapstack: TMP/threads.snap: it has no such process or thread" \
+    "1 snapstack: -p: no process 1" \
     "-p: no such process"
 is "$("$BUILD/snapcat" -z "$tmp/threads.snap" | frames | cksum)" \
     "$(frames "$tmp/threads.snap" | cksum)" "from a pipe, compressed"
@@ -63,12 +63,12 @@ is "$("$BUILD/snapstack" "$pid" | grep -c 'a mutex of thread')" 1 \
 let_go "$pid" "it goes on"
 "$BUILD/snapstack" "$pid" "$tmp/signal.snap" >"$tmp/out"
 is "$(grep -c '^process' "$tmp/out")" 2 "a live one beside a snapshot"
-"$BUILD/snapstack" -p 1 "$pid" >"$tmp/out" 2>"$tmp/err"
+"$BUILD/snapstack" -t 1 "$pid" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err")" "1 snapstack: none of the live \
-processes is, or has, what is asked for" "-p: no such live process"
-"$BUILD/snapstack" -p "$pid" "$$" "$pid" >"$tmp/out"
+processes is, or has, what is asked for" "-t: no such live thread"
+"$BUILD/snapstack" -p "$pid" </dev/null >"$tmp/out"
 is "$(head -n 1 "$tmp/out" | cut -d ' ' -f 1,2)" "process $pid" \
-    "-p: the second of two live ones"
+    "-p without a file: a live process"
 {
 	kill -KILL "$pid"
 	wait "$pid"
