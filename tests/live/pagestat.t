@@ -224,7 +224,7 @@ if grep -q kthreadd /proc/2/comm 2>/dev/null; then
 else
 	skip "a thread of the kernel" "process 2 is not one here"
 fi
-for o in "" -x "-f -s 1" "-f -m 1" "-s -w 1 1" "-M x 1" "-m -M x"; do
+for o in "" -x "-f -s 1" "-f -m 1" "-s -w 1 1" "-f -M x" "-m -M x"; do
 	# shellcheck disable=SC2086 # several words
 	"$pagestat" $o >"$tmp/out" 2>"$tmp/err"
 	is "$? $(grep -c usage "$tmp/err") $(wc -c <"$tmp/out")" "2 1 0" \

@@ -294,8 +294,8 @@ refused() {
 	    "$status vmtrace: $want 0" "refused: $*"
 }
 refused 1 '999999999: No such process' 999999999
-refused 1 '99999999999999999999: No such process' 99999999999999999999
-refused 1 '0: No such process' 0
+refused 1 '99999999999999999999 is not a process id' 99999999999999999999
+refused 1 '0 is not a process id' 0
 refused 1 "$tmp/none: No such file or directory" "$tmp/none"
 refused 1 "$tmp: Permission denied" "$tmp"
 refused 2 '-n 0: too small' -n 0 true
@@ -342,7 +342,7 @@ trace -t 0.1 -u 64995
 is "$rc $(cat "$tmp/err")" '1 vmtrace: user 64995 has no processes' '-u'
 refused 1 "no process is called \"$name.none\"" -p "$name.none"
 refused 1 "$name.none: no process is in a unit, a container, a pod or a \
-cgroup of that name" -C "$name.none"
+cgroup of that name" -c "$name.none"
 trace -p "$name" true
 is "$rc $(head -1 "$tmp/err" | cut -c -14)" '2 usage: vmtrace' \
     'a process and a command'
