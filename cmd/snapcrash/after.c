@@ -131,8 +131,9 @@ owner_allow(const char *name, uid_t uid)
 }
 
 /*
- * Run the administrator's command, as c has it, if there is one, with the path
- * of the snapshot of that name, "./" before it.
+ * Run the administrator's command, as c has it, with the path of the snapshot of
+ * that name, "./" before it.  It may take long: so the caller holds nothing that
+ * other crashes wait for.
  */
 void
 hook_run(const struct config *c, const char *name)
@@ -140,13 +141,17 @@ hook_run(const struct config *c, const char *name)
 	char path[PATH_MAX + 80];
 	char *argv[] = { (char *)(uintptr_t)c->hook, path, NULL };
 	pid_t pid;
-	int rc;
+	int rc, claim;
 
-	if (*c->hook == '\0')
+	if ((claim = claim_hook(c)) == -1) {
+		syslog(LOG_WARNING, "%s: not run for %s: %s", c->hook, name + 2,
+		    snap_errstr());
 		return;
+	}
 	snprintf(path, sizeof path, "%s/%s", c->directory, name + 2);
 	if ((pid = program_start(argv, NULL)) != -1 &&
 	    (rc = program_wait(pid, HOOK_SECONDS)) != 0)
 		syslog(LOG_WARNING, "%s: exit status %d", c->hook, rc);
+	close(claim);
 }
 

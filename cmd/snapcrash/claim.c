@@ -3,7 +3,8 @@
  * write there: so many are in work as there are files .place.N, and so many of
  * them hold a process meanwhile as there are files .taking.N; who finds none
  * free waits, of whom there are so many as files .waiting.N, or is counted and
- * lets its process go.  A file is somebody's as long as he has it locked
+ * lets its process go.  Hooks run with no place: so many as files .hook.N, and
+ * so many more wait as files .hooking.N.  A file is somebody's as long as he has it locked
  * (flock(2)): the kernel unlocks those of who is killed.
  */
 #include "crash.h"
@@ -244,6 +245,77 @@ claim_let(struct claim *p)
 	if (p->taking >= 0)
 		close(p->taking);
 	p->taking = -1;
+}
+
+/*
+ * Give up the place of p, and what it reserved.
+ */
+void
+claim_end(struct claim *p)
+{
+	claim_let(p);
+	if (p->fd >= 0) {
+		claim_shrink(p, 0, 0);
+		close(p->fd);
+	}
+	p->fd = -1;
+}
+
+/*
+ * Have a place again for p, which has none, and holds no process.  Return 0, or
+ * -1 with errstr if others have all.
+ */
+int
+claim_again(struct claim *p, const struct config *c)
+{
+	int lock;
+
+	if ((lock = alone()) < 0)
+		return -1;
+	p->fd = file_lock("place", c->atonce * PACKING);
+	if (p->fd >= 0)
+		(void)!ftruncate(p->fd, 0);
+	close(lock);
+	if (p->fd == -1)
+		(void)errstr_set("others have all places");
+	return p->fd >= 0 ? 0 : -1;
+}
+
+/*
+ * Wait until one more hook may run.  It may until the descriptor is closed that
+ * is returned; -1 with errstr if as many wait as may.
+ */
+int
+claim_hook(const struct config *c)
+{
+	int fd, waiting;
+
+	if ((fd = file_lock("hook", c->atonce)) != -1)
+		return fd >= 0 ? fd : -1;
+	if ((waiting = file_lock("hooking", c->waiting)) == -1)
+		(void)errstr_set("%ju run, and %ju wait: at-once, waiting in "
+		    "snapcrash(1)", (uintmax_t)c->atonce,
+		    (uintmax_t)c->waiting);
+	if (waiting < 0)
+		return -1;
+	fd = file_open("hook", (uint64_t)getpid() % c->atonce, O_CREAT);
+	if (fd == -1 || flock(fd, LOCK_EX) == -1) {
+		(void)errstr_sys(".hook");
+		if (fd != -1)
+			close(fd);
+		fd = -1;
+	}
+	close(waiting);
+	return fd;
+}
+
+/*
+ * Return how many processes at once may run hooks, or wait for that, by c.
+ */
+uint64_t
+claim_hooks(const struct config *c)
+{
+	return *c->hook == '\0' ? 0 : c->atonce + c->waiting;
 }
 
 /*

@@ -81,9 +81,10 @@ struct falling {		/* a process that dumps core */
 	int		 signal;
 	int		 dumpable; /* core(5), %d */
 	uid_t		 uid;
+	uid_t		 whose;	/* the user that it counts for */
 	bool		 plain;	/* it has no other's rights */
 	char		 name[17];
-	char		 id[64];	/* NAME.PID.TIME */
+	char		 id[64];	/* NAME.PID.TIME.WHOSE */
 	int		 pidfd;
 	bool		 given;	/* by the kernel: it is that process */
 };
@@ -144,6 +145,10 @@ int		 claim_reserve(const struct claim *p, void (*choose)(void *,
 void		 claim_shrink(const struct claim *p, uint64_t kept,
 		    uint64_t disk);
 void		 claim_let(struct claim *p);
+void		 claim_end(struct claim *p);
+int		 claim_again(struct claim *p, const struct config *c);
+int		 claim_hook(const struct config *c);
+uint64_t	 claim_hooks(const struct config *c);
 uint64_t	 claim_most(const struct config *c);
 uint64_t	 claim_dropped(const struct config *c);
 void		 claim_forget(void);
@@ -203,9 +208,10 @@ void		 store_free(struct crashes *l);
 uint64_t	 disk_room(const struct config *c,
 		    const struct reserved *others);
 uint64_t	 crash_pid(const struct crash *c);
+uint64_t	 crash_whose(const struct crash *c);
 uint64_t	 store_room(const struct config *c, struct crashes *l,
-		    uint64_t need, const struct reserved *others,
-		    uint64_t *disk);
+		    uint64_t whose, uint64_t need,
+		    const struct reserved *others, uint64_t *disk);
 
 /* take.c */
 int		 crash_take(const struct config *c, char *const words[]);

@@ -185,6 +185,34 @@ program_isplain(pid_t pid)
 }
 
 /*
+ * Return the user that a crash of process pid counts for, which user uid has: in
+ * a user namespace below ours it is the owner of that, who may use many users
+ * there (subuid(5)), unless that is root.
+ */
+static uid_t
+user_whose(pid_t pid, uid_t uid)
+{
+	struct stat ours, st;
+	uid_t owner = uid;
+	char path[64];
+	int ns, up;
+
+	snprintf(path, sizeof path, "/proc/%d/ns/user", pid);
+	if (stat("/proc/self/ns/user", &ours) == -1 ||
+	    (ns = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return uid;
+	while (fstat(ns, &st) == 0 && (st.st_dev != ours.st_dev ||
+	    st.st_ino != ours.st_ino) &&
+	    ioctl(ns, NS_GET_OWNER_UID, &owner) == 0 &&
+	    (up = ioctl(ns, NS_GET_PARENT)) != -1) {
+		close(ns);
+		ns = up;
+	}
+	close(ns);
+	return owner == 0 ? uid : owner;
+}
+
+/*
  * Set the name that the snapshot has of the program.
  */
 static int
@@ -278,8 +306,9 @@ falling_check(struct falling *f)
 	    program_isplain(f->pid);
 	if (falling_name(f) == -1)
 		return -1;
-	snprintf(f->id, sizeof f->id, "%s.%d.%jd", f->name, f->pid,
-	    (intmax_t)time(NULL));
+	f->whose = user_whose(f->pid, f->uid);
+	snprintf(f->id, sizeof f->id, "%s.%d.%jd.%u", f->name, f->pid,
+	    (intmax_t)time(NULL), f->whose);
 	return 0;
 }
 

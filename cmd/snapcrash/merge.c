@@ -210,7 +210,8 @@ names_move(struct crash *const v[], size_t n)
 }
 
 /*
- * Return true if two crashes are of one program, and the same may read them.
+ * Return true if two crashes are of one program and one user, and the same may
+ * read them.
  */
 static bool
 crash_islike(const struct crash *a, const struct crash *b)
@@ -219,7 +220,8 @@ crash_islike(const struct crash *a, const struct crash *b)
 	char x[256], y[256];
 	ssize_t k;
 
-	if (n != strcspn(b->id, ".") || strncmp(a->id, b->id, n) != 0)
+	if (n != strcspn(b->id, ".") || strncmp(a->id, b->id, n) != 0 ||
+	    crash_whose(a) != crash_whose(b))
 		return false;
 	k = getxattr(a->id, acl_name, x, sizeof x);
 	return k == getxattr(b->id, acl_name, y, sizeof y) &&

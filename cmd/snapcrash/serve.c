@@ -118,9 +118,12 @@ connections_take(int fd, const struct config *c, const char *path,
 			n--;
 		if (ended && n == 0)
 			return;
-		/* more wait where the kernel has them wait */
-		if (ppoll(&p, !ended && n < claim_most(c), NULL,
-		    mask) != 1 || (to = accept4(fd, NULL, NULL,
+		/*
+		 * More wait where the kernel has them wait; those that run
+		 * hooks are in the way of none.
+		 */
+		if (ppoll(&p, !ended && n < claim_most(c) + claim_hooks(c),
+		    NULL, mask) != 1 || (to = accept4(fd, NULL, NULL,
 		    SOCK_CLOEXEC)) == -1)
 			continue;
 		if ((pid = fork()) == 0) {

@@ -1,6 +1,6 @@
 /*
- * The directory with what crashed: a snapshot each, PROGRAM.PID.TIME and the
- * suffix.  What has another name is none of ours, and stays.
+ * The directory with what crashed: a snapshot each, PROGRAM.PID.TIME.USER and
+ * the suffix.  What has another name is none of ours, and stays.
  */
 #include "crash.h"
 #include "vec.h"
@@ -209,21 +209,23 @@ crash_isold(const struct config *c, const struct crash *k)
 /*
  * Remove a crash of l, which is in the current directory.  The others of its
  * file have all of it then: none of l takes less but what has no more names.
+ * It has no links afterwards; what cannot be removed keeps its size.
  */
 static void
 crash_remove(struct crashes *l, size_t i)
 {
 	struct crash *const k = &l->v[i];
+	const size_t links = k->links;
 	size_t j;
 
-	if (k->links == 0 || unlink(strrchr(k->file, '/') + 1) == -1)
+	k->links = 0;
+	if (links == 0 || unlink(strrchr(k->file, '/') + 1) == -1)
 		return;
 	for (j = 0; j < l->n; j++)
-		if (j != i && l->v[j].ino == k->ino && l->v[j].links > 0) {
-			l->v[j].size += k->size / (k->links - 1);
+		if (l->v[j].ino == k->ino && l->v[j].links > 0) {
+			l->v[j].size += k->size / (links - 1);
 			l->v[j].links--;
 		}
-	k->links = 0;
 	k->size = 0;
 }
 
@@ -239,46 +241,120 @@ crashes_bytes(const struct crashes *l)
 }
 
 /*
- * Remove all crashes of that file, if none of them is newer than that one.
+ * Return true if crash i of l is the newest of those in its file.
  */
-static void
-file_remove(struct crashes *l, size_t last)
+static bool
+file_islast(const struct crashes *l, size_t i)
 {
-	size_t i;
+	size_t k;
 
-	for (i = last + 1; i < l->n; i++)
-		if (l->v[i].ino == l->v[last].ino)
-			return;
-	for (i = 0; i <= last; i++)
-		if (l->v[i].ino == l->v[last].ino)
-			crash_remove(l, i);
+	for (k = i + 1; k < l->n && l->v[k].ino != l->v[i].ino;)
+		k++;
+	return k == l->n;
 }
 
 /*
- * Remove the oldest of l, which are in the current directory: those that are
- * too many or too old; then, where need more bytes have no place, files, which
- * are as old as the last crash that they have; but for more than half of what
- * may be taken none is removed, nor where it would not help.  Others who are at
- * work will write so much as others tells.  Return the bytes that there is room
- * for, of a snapshot; *disk is that of files, of which there are two until it
- * is made.
+ * Remove all crashes of the file of crash i.
+ */
+static void
+file_remove(struct crashes *l, size_t i)
+{
+	const ino_t ino = l->v[i].ino;
+	size_t k;
+
+	for (k = 0; k < l->n; k++)
+		if (l->v[k].ino == ino)
+			crash_remove(l, k);
+}
+
+struct share {			/* of a user */
+	uint64_t	 whose;
+	uint64_t	 sum;	/* crashes, or bytes */
+	size_t		 first;	/* the oldest that can be removed; l->n: none */
+};
+
+/*
+ * Return the share of user whose in the n shares at v, behind which there is
+ * room: a new one, if there is none.
+ */
+static struct share *
+share_get(struct share *v, size_t *n, uint64_t whose, size_t none)
+{
+	size_t i;
+
+	for (i = 0; i < *n && v[i].whose != whose;)
+		i++;
+	if (i == *n)
+		v[(*n)++] = (struct share){ whose, 0, none };
+	return &v[i];
+}
+
+/*
+ * Return which crash of l is to be removed: the oldest of the user who has most
+ * crashes, or with bytes the last one in the oldest file of the user who has
+ * most bytes; so whoever crashes often removes nothing of others who do not.
+ * One of user whose comes, which has need bytes, and counts.  Return l->n if
+ * there is none.
+ */
+static size_t
+store_victim(const struct crashes *l, uint64_t whose, uint64_t need,
+    bool bytes)
+{
+	struct share *v, *s;
+	size_t i, n = 0, most = l->n;
+	uint64_t sum = 0;
+
+	if ((v = calloc(l->n + 1, sizeof *v)) == NULL)
+		err(1, NULL);
+	share_get(v, &n, whose, l->n)->sum = bytes ? need : 1;
+	for (i = 0; i < l->n; i++) {
+		if (l->v[i].links == 0)
+			continue;
+		s = share_get(v, &n, crash_whose(&l->v[i]), l->n);
+		s->sum += bytes ? l->v[i].size : 1;
+		if (s->first == l->n && (!bytes || file_islast(l, i)))
+			s->first = i;
+	}
+	/* of two who have as much, the one whose crash comes is the first */
+	for (i = 0; i < n; i++)
+		if (v[i].first < l->n && v[i].sum > sum) {
+			sum = v[i].sum;
+			most = v[i].first;
+		}
+	free(v);
+	return most;
+}
+
+/*
+ * Remove crashes of l, which are in the current directory: those that are too
+ * old, then those that are too many; then, where need more bytes have no place,
+ * files; but for more than half of what may be taken none is removed, nor where
+ * it would not help.  store_victim chooses.  The crash that comes is of user
+ * whose; others who are at work will write so much as others tells.  Return the
+ * bytes that there is room for, of a snapshot; *disk is that of files, of which
+ * there are two until it is made.
  */
 uint64_t
-store_room(const struct config *c, struct crashes *l, uint64_t need,
-    const struct reserved *others, uint64_t *disk)
+store_room(const struct config *c, struct crashes *l, uint64_t whose,
+    uint64_t need, const struct reserved *others, uint64_t *disk)
 {
 	const uint64_t want = need < c->bytes / 2 ? need : c->bytes / 2;
-	uint64_t sum;
+	uint64_t sum, n;
 	size_t i;
 	bool helps;
 
-	for (i = 0; i < l->n && (l->n - i + others->n >= c->count ||
-	    crash_isold(c, &l->v[i])); i++)
+	for (i = 0, n = others->n; i < l->n; i++) {
+		if (crash_isold(c, &l->v[i]))
+			crash_remove(l, i);
+		n += l->v[i].links > 0;
+	}
+	for (; n >= c->count && (i = store_victim(l, whose, need, false)) <
+	    l->n; n--)
 		crash_remove(l, i);
 	sum = crashes_bytes(l) + others->kept;
 	helps = disk_room(c, others) + sum - others->kept >= 2 * want;
-	for (i = 0; i < l->n && (sum + want > c->bytes ||
-	    (disk_room(c, others) < 2 * want && helps)); i++) {
+	while ((sum + want > c->bytes || (disk_room(c, others) < 2 * want &&
+	    helps)) && (i = store_victim(l, whose, need, true)) < l->n) {
 		file_remove(l, i);
 		sum = crashes_bytes(l) + others->kept;
 	}
@@ -299,4 +375,18 @@ crash_pid(const struct crash *c)
 
 	return (dot = strchr(c->id, '.')) == NULL ? 0 :
 	    strtoull(dot + 1, NULL, 10);
+}
+
+/*
+ * Return the user that crash c counts for, which is in its name; UINT64_MAX if
+ * it is not.
+ */
+uint64_t
+crash_whose(const struct crash *c)
+{
+	unsigned int whose;
+	char dot;
+
+	return sscanf(c->id, "%*[^.].%*[0-9].%*[0-9].%u%c", &whose,
+	    &dot) == 2 && dot == '.' ? whose : UINT64_MAX;
 }

@@ -133,6 +133,7 @@ struct taking {			/* a process, into the spool */
 	const struct config *c;
 	struct crashes	*l;	/* those that there are */
 	const struct space *sp;	/* its memory; NULL if that is not known */
+	uint64_t	 whose;	/* the user that it counts for */
 	uint64_t	 room;	/* bytes that may be kept of it, */
 	uint64_t	 spool;	/* and that the spool may have */
 	int		 rc;	/* -1 with errstr: that cannot be told */
@@ -152,7 +153,7 @@ room_choose(void *arg, const struct reserved *others, struct reserved *own)
 	if ((t->rc = store_read(t->c, t->l)) == -1)
 		return;
 	need = t->sp == NULL ? 0 : leave_need(t->sp);
-	t->room = store_room(t->c, t->l, need, others, &disk);
+	t->room = store_room(t->c, t->l, t->whose, need, others, &disk);
 	most = need + need / 8 + MARGIN;
 	if (t->sp == NULL || t->c->kin != KIN_NONE)
 		most = most > t->room / 2 ? most : t->room / 2;
@@ -202,7 +203,7 @@ spool_take(const struct config *c, struct falling *f, int spool,
 {
 	struct crashes l = { 0 };
 	struct space sp = { 0 };
-	struct taking t = { .c = c, .l = &l };
+	struct taking t = { .c = c, .l = &l, .whose = f->whose };
 	int rc;
 
 	if (space_live(&sp, f->pid) == 0)
@@ -309,6 +310,68 @@ let_go(struct falling *f)
 }
 
 /*
+ * Do with the snapshot of f of that name, "./" before it, what c wants: let its
+ * user read it, log it, run the hook, and merge it with others.  The hook is for
+ * one crash, so it runs first; then the place of claim is another's.
+ */
+static void
+snapshot_use(const struct config *c, const struct falling *f,
+    const char *name, struct claim *claim)
+{
+	char what[128], frames[512];
+
+	/* nobody is to read what is another's */
+	if (c->owner && f->plain && f->given && c->kin == KIN_NONE)
+		owner_allow(name, f->uid);
+	frames_text(f, name, frames, sizeof frames);
+	signal_text((unsigned int)f->signal, what, sizeof what);
+	syslog(LOG_CRIT, "process %d (%s) of user %u crashed: %s%s: %s/%s",
+	    f->pid, f->name, f->uid, what, frames, c->directory, name + 2);
+	if (*c->hook != '\0') {
+		claim_end(claim);
+		hook_run(c, name);
+	}
+	if (c->merge && ((claim->fd < 0 && claim_again(claim, c) == -1) ||
+	    merge_crash(c, name + 2, claim) == -1))
+		syslog(LOG_WARNING, "%s stays alone: %s", name + 2,
+		    snap_errstr());
+}
+
+/*
+ * Take the process f that dumps core, which is let go then, and make the
+ * snapshot of that name, "./" before it, as c wants it.  Return 0, or -1 with
+ * errstr.  learn: the signal is to be read from the snapshot.
+ */
+static int
+crash_keep(const struct config *c, struct falling *f, struct claim *claim,
+    char name[80], bool learn)
+{
+	uint64_t room = 0;
+	int rc, spool = -1;
+
+	if ((rc = claim_take(claim, c)) == 0)
+		merge_clean();
+	if (rc == 0 && (spool = spool_new()) == -1)
+		rc = errstr_sys("%s", c->directory);
+	if (rc == 0)
+		rc = spool_take(c, f, spool, claim, &room);
+	let_go(f);
+	claim_let(claim);
+	/* its name may begin with a dash */
+	snprintf(name, 80, "./%s.snap.gz", f->id);
+	if (rc == 0) {
+		claim_shrink(claim, room, room);
+		rc = spool_pack(spool, name, room, claim);
+	}
+	claim_shrink(claim, 0, 0);
+	if (rc == 0 && learn)
+		falling_read(f, spool);
+	if (spool != -1)
+		close(spool);
+	return rc;
+}
+
+/*
  * Take the process that dumps core into standard input, as c wants it: words
  * are those that the kernel has given, or it is a socket of the kernel's, and
  * they are NULL.  Return the exit status; what is wrong goes into the log, when
@@ -319,9 +382,8 @@ crash_take(const struct config *c, char *const words[])
 {
 	struct falling f = { .pid = -1, .pidfd = -1 };
 	struct claim claim = { -1, -1 };
-	char name[80], what[128], frames[512];
-	uint64_t room = 0;
-	int rc, spool = -1;
+	char name[80], what[128];
+	int rc;
 
 	signal(SIGXFSZ, SIG_IGN);
 	rc = words == NULL ? falling_receive(&f, STDIN_FILENO) :
@@ -332,40 +394,14 @@ crash_take(const struct config *c, char *const words[])
 		rc = store_open(c);
 	umask(S_IRWXG | S_IRWXO);
 	if (rc == 0)
-		rc = claim_take(&claim, c);
-	if (rc == 0)
-		merge_clean();
-	if (rc == 0 && (spool = spool_new()) == -1)
-		rc = errstr_sys("%s", c->directory);
-	if (rc == 0)
-		rc = spool_take(c, &f, spool, &claim, &room);
-	let_go(&f);
-	claim_let(&claim);
-	/* its name may begin with a dash */
-	snprintf(name, sizeof name, "./%s.snap.gz", f.id);
+		rc = crash_keep(c, &f, &claim, name, words == NULL);
 	if (rc == 0) {
-		claim_shrink(&claim, room, room);
-		rc = spool_pack(spool, name, room, &claim);
+		snapshot_use(c, &f, name, &claim);
+		return 0;
 	}
-	claim_shrink(&claim, 0, 0);
-	if (rc == 0 && words == NULL)
-		falling_read(&f, spool);
+	let_go(&f);
 	signal_text((unsigned int)f.signal, what, sizeof what);
-	if (rc == -1) {
-		syslog(LOG_CRIT, "process %d (%s) crashed: %s: no snapshot: "
-		    "%s", f.pid, f.name, what, snap_errstr());
-		return 1;
-	}
-	/* nobody is to read what is another's */
-	if (c->owner && f.plain && f.given && c->kin == KIN_NONE)
-		owner_allow(name, f.uid);
-	frames_text(&f, name, frames, sizeof frames);
-	syslog(LOG_CRIT, "process %d (%s) of user %u crashed: %s%s: %s/%s",
-	    f.pid, f.name, f.uid, what, frames, c->directory, name + 2);
-	/* a command is for one crash, and its file is yet */
-	hook_run(c, name);
-	if (c->merge && merge_crash(c, name + 2, &claim) == -1)
-		syslog(LOG_WARNING, "%s stays alone: %s", name + 2,
-		    snap_errstr());
-	return 0;
+	syslog(LOG_CRIT, "process %d (%s) crashed: %s: no snapshot: %s", f.pid,
+	    f.name, what, snap_errstr());
+	return 1;
 }
