@@ -107,6 +107,17 @@ done
 is "$bad $err" "0 " "blocked: 10 snapshots taken"
 unnoticed "$pid" "blocked: no call came back"
 
+# Nothing is written to memory while a thread runs: there is some below a small
+# stack that the first thread is on, and another reads it.
+target "$targets/coroutine"
+bad=0
+for ((i = 0; i < $(often 100); i++)); do
+	snap -l -o "$tmp/snap" "$pid"
+	bad=$((bad + (rc != 0)))
+done
+is "$bad $err" "0 " "a coroutine: snapshots taken"
+unnoticed "$pid" "a coroutine: memory below its stack was not written to"
+
 # What a process has: descriptors, threads, children, mappings, memory.
 has() {
 	ls "/proc/$1/fd"
@@ -347,4 +358,4 @@ snap: nothing to take a snapshot of" \
 else
 	skip "no right, no room" "needs root" 16
 fi
-finish 133
+finish 135

@@ -202,7 +202,8 @@ anywhere(void **state)
 		was = registers();
 		if (i == 0)
 			assert_true((was.word[33] & BRANCHED) != 0);
-		assert_ptr_not_equal(in = inject_begin(target, true, NULL),
+		assert_ptr_not_equal(in = inject_begin(stopped_anywhere(target),
+		    true, NULL),
 		    NULL);
 		assert_int_equal(inject_call(in, &ret, SYS_getppid, none), 0);
 		assert_int_equal(ret, getpid());
@@ -232,8 +233,8 @@ killed_anywhere(void **state)
 		skip_because("no BTI here");
 	for (i = 0; i < CODES; i++) {
 		if ((tracer = fork()) == 0) {
-			if (stop_at(i) == -1 || (in = inject_begin(target,
-			    true, NULL)) == NULL || inject_call(in, &ret,
+			if (stop_at(i) == -1 || (in = inject_begin(
+			    stopped_anywhere(target), true, NULL)) == NULL || inject_call(in, &ret,
 			    SYS_getpid, none) == -1 || ret != target)
 				_exit(1);
 			kill(getpid(), SIGKILL);

@@ -453,7 +453,7 @@ begin_with(int sig)
 	(void)restart_call(target, &c);
 	if (kill(target, sig) == -1)
 		return NULL;
-	return inject_begin(target, true, NULL);
+	return inject_begin(stopped(target, target, &c), true, NULL);
 }
 
 static struct inject *
@@ -481,6 +481,7 @@ static void __attribute__((noreturn))
 trace(bool again, bool clones)
 {
 	static const uint64_t none[6];
+	const struct seencall c = call_now();
 	struct inject *in;
 	pid_t pid;
 	int64_t ret;
@@ -500,7 +501,8 @@ trace(bool again, bool clones)
 			waitpid(pid, NULL, __WALL);
 		}
 		if (again && (inject_end(in, 0) == -1 ||
-		    (in = inject_begin(target, true, NULL)) == NULL))
+		    (in = inject_begin(stopped(target, target, &c), true,
+		    NULL)) == NULL))
 			_exit(5);
 	}
 }
@@ -514,6 +516,8 @@ trace_alone(bool once)
 {
 	static const uint64_t none[6];
 	static char maps[1 << 16];
+	const struct seencall c = { .nr = -1 };
+	const struct lproc *p = stopped(target, seen->tid, &c);
 	struct vmas l = { 0 };
 	struct inject *in;
 	int64_t ret;
@@ -524,11 +528,11 @@ trace_alone(bool once)
 	    ptrace(PTRACE_INTERRUPT, seen->tid, NULL, NULL) == -1 ||
 	    waitpid(seen->tid, &status, __WALL) != seen->tid ||
 	    vmas_parse(&l, maps, strlen(maps)) == -1 ||
-	    (in = inject_alone(target, &l)) == NULL)
+	    (in = inject_alone(p, &l)) == NULL)
 		_exit(2);
 	do {
 		/* one that is led back has all signals blocked meanwhile */
-		if (inject_enterone(in, seen->tid) == -1)
+		if (inject_enterone(in, TAILQ_FIRST(&p->threads)) == -1)
 			_exit(strcmp(snap_errstr(), HANDLING) == 0 ? 2 : 3);
 		for (i = 0; i < 4; i++)
 			if (inject_call(in, &ret, SYS_getppid, none) == -1 ||
@@ -748,18 +752,21 @@ static void
 refused_alone(void (*run)(void), const char *why)
 {
 	static char maps[1 << 16];
+	const struct seencall c = { .nr = -1 };
+	const struct lproc *p;
 	struct vmas l = { 0 };
 	struct inject *in;
 	int status;
 
 	start(run);
+	p = stopped(target, seen->tid, &c);
 	file_read(target, "maps", maps, sizeof maps);
 	assert_int_equal(vmas_parse(&l, maps, strlen(maps)), 0);
 	assert_int_equal(ptrace(PTRACE_SEIZE, seen->tid, NULL, NULL), 0);
 	assert_int_equal(ptrace(PTRACE_INTERRUPT, seen->tid, NULL, NULL), 0);
 	assert_int_equal(waitpid(seen->tid, &status, __WALL), seen->tid);
-	assert_ptr_not_equal(in = inject_alone(target, &l), NULL);
-	assert_int_equal(inject_enterone(in, seen->tid), -1);
+	assert_ptr_not_equal(in = inject_alone(p, &l), NULL);
+	assert_int_equal(inject_enterone(in, TAILQ_FIRST(&p->threads)), -1);
 	assert_string_equal(snap_errstr(), why);
 	assert_int_equal(inject_leaveone(in, -1), -1);
 	inject_free(in);
@@ -793,6 +800,33 @@ handler_is_left(void **state)
 	kill(target, SIGKILL);
 	assert_int_equal(waitpid(target, &status, 0), target);
 	munmap(seen, sizeof *seen);
+}
+
+/*
+ * Nothing is run in a process, and nothing written to its memory, while one of
+ * its threads runs, or another process that has its memory.
+ */
+static void
+running_is_left(void **state)
+{
+	struct lthread beside = { .hold = HOLD_SEIZED };
+	struct lthread first = { .hold = HOLD_STOPPED };
+	struct lproc p = { 0 };
+
+	(void)state;
+	start(compute_beside);
+	p.pid = first.tid = target;
+	beside.tid = seen->tid;
+	TAILQ_INIT(&p.threads);
+	TAILQ_INSERT_TAIL(&p.threads, &first, entry);
+	TAILQ_INSERT_TAIL(&p.threads, &beside, entry);
+	assert_null(inject_begin(&p, false, NULL));
+	assert_non_null(strstr(snap_errstr(), "is not stopped"));
+	beside.hold = HOLD_GONE;
+	p.sharer = getpid();
+	assert_null(inject_begin(&p, false, NULL));
+	assert_non_null(strstr(snap_errstr(), "shares its memory"));
+	target_end();
 }
 
 /*
@@ -1039,7 +1073,8 @@ puts_back(void **state)
 	assert_int_equal(waitpid(target, &status, __WALL), target);
 	assert_int_equal(gregs_read(target, &was), 0);
 	ptrace(PTRACE_GETSIGMASK, target, (void *)8, &mask[0]);
-	assert_ptr_not_equal(in = inject_begin(target, true, NULL), NULL);
+	assert_ptr_not_equal(in = inject_begin(stopped_anywhere(target), true,
+	    NULL), NULL);
 	assert_int_equal(inject_call(in, &ret, SYS_getpid, none), 0);
 	assert_int_equal(ret, target);
 	assert_int_equal(inject_call(in, &ret, -1, none), 0);
@@ -1360,6 +1395,7 @@ main(void)
 		cmocka_unit_test(another_call),
 		cmocka_unit_test(others_stack_is_left),
 		cmocka_unit_test(handler_is_left),
+		cmocka_unit_test(running_is_left),
 		cmocka_unit_test(patience_ends),
 		cmocka_unit_test(stop_is_seen_late),
 		cmocka_unit_test(child_is_told),

@@ -173,7 +173,7 @@ clone_begin(struct making *m, struct lproc *p)
 		return -1;
 	if ((rc = headroom_claim(l, p, vma->n, m->n == 0)) != 0)
 		return rc;
-	if ((in = inject_begin(p->pid, false, vma)) == NULL)
+	if ((in = inject_begin(p, false, vma)) == NULL)
 		return -1;
 	if (guard_tell(l->guard, p->pid, 0) == -1 || inject_cloning(in) == -1)
 		return inject_end(in, -1);

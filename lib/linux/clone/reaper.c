@@ -137,21 +137,24 @@ clone_nspid(pid_t clone)
 }
 
 /*
- * Return 1 if a stopped process is past the call that makes its clone, else 0.
+ * Return 1 if process p, whose first thread may be stopped, is past the call
+ * that makes its clone; 0 if not, or if that cannot be seen.
  */
 static int
-past_call(const struct ward *w)
+past_call(const struct ward *w, const struct lproc *p)
 {
-	return inject_willclone(w->target) == 0;
+	(void)w;
+	return TAILQ_FIRST(&p->threads)->hold == HOLD_STOPPED &&
+	    inject_willclone(p->pid) == 0;
 }
 
 /*
- * Make the process of ward w, which is stopped, reap its clone.  Return 1 when
- * it is done, 0 when it is to be tried again, -1, or NEVER if the process is
- * to be left alone.
+ * Make process p of ward w reap its clone, if all threads of p are stopped.
+ * Return 1 when it is done, 0 when it is to be tried again, -1, or NEVER if
+ * the process is to be left alone.
  */
 static int
-reap_call(const struct ward *w)
+reap_call(const struct ward *w, const struct lproc *p)
 {
 	uint64_t arg[6] = { 0, 0, WNOHANG | __WALL };
 	struct inject *in;
@@ -163,8 +166,10 @@ reap_call(const struct ward *w)
 	got = 0;
 	if ((rc = ward_owns(w, &c)) != 1)
 		return rc == 0 ? 1 : -1;
+	if (lproc_stands(p) == -1)
+		return 0;
 	if ((nspid = clone_nspid(w->clone)) == 0 ||
-	    (in = inject_begin(w->target, false, NULL)) == NULL)
+	    (in = inject_begin(p, false, NULL)) == NULL)
 		return -1;
 	arg[0] = (uint64_t)nspid;
 	rc = inject_call(in, &got, SYS_wait4, arg);
@@ -173,22 +178,7 @@ reap_call(const struct ward *w)
 	return got == nspid || got == -ECHILD;
 }
 
-/*
- * Return true if the process of ward w has children other than its clone, or
- * had any that it waited for: the faults of those are in its cminflt,
- * proc_pid_stat(5).
- */
-static bool
-has_children(const struct ward *w)
-{
-	struct procstat st;
-
-	return thread_haschild(w->target, w->target, w->clone) ||
-	    (proc_readstat(w->target, 0, &st) != -1 &&
-	    st.v[STAT_CMINFLT] > 0);
-}
-
-typedef int	(*ward_fn)(const struct ward *);
+typedef int	(*ward_fn)(const struct ward *, const struct lproc *);
 
 /*
  * Call run with w and fn in a process of its own: when that ends, whatever it
@@ -228,43 +218,65 @@ threads_kept(const struct lproc *p)
 }
 
 /*
- * Stop the thread that leads the process of ward w, however long that takes,
- * or, with kept, if it stops at once; call fn, and let it go.  *kept tells then
- * whether threads are traced on, for as long as this process lives.
- * Where signals may come for it, all threads are seized: threads.c.  Return
- * what fn returned, or 0 if the thread could not be stopped.
+ * Return true if all threads of process p can be expected to stop at once: none
+ * sleeps uninterruptibly, and p is not traced by another.
+ */
+static bool
+threads_willstop(const struct lproc *p)
+{
+	const struct lthread *t;
+
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (proc_state(p->pid, t->tid) == 'D')
+			return false;
+	return proc_status(p->pid, 0, "TracerPid") <= 0;
+}
+
+/*
+ * Stop the threads of process p, until there are no new ones.  Those that were
+ * seen in a system call go on with it: call_look.
+ */
+static void
+threads_hold(struct lproc *p)
+{
+	enum { ROUNDS = 8 };
+	struct lthread *t;
+	int i, rc;
+
+	for (i = 0; i < ROUNDS && threads_list(p, false) == 0; i++) {
+		TAILQ_FOREACH(t, &p->threads, entry)
+			if (t->hold == HOLD_NONE)
+				call_look(p, t);
+		if (i == 0 && !threads_willstop(p))
+			return;
+		rc = threads_seize(p);
+		threads_stop(p);
+		threads_await(p);
+		if (rc != 1)
+			return;
+	}
+}
+
+/*
+ * Stop all threads of the process of ward w that stop within milliseconds, call
+ * fn, and let them go.  Return what fn returned, -1 if they cannot be listed.
+ * *kept tells whether threads are traced on until this process ends: those that
+ * have not stopped.
  */
 static int
 ward_hold(const struct ward *w, ward_fn fn, bool *kept)
 {
 	struct lproc p = { .pid = w->target, .taskdir = -1 };
-	struct lthread *leader, *t;
-	long nap;
 	int rc;
 
 	TAILQ_INIT(&p.threads);
 	RB_INIT(&p.tids);
-	if ((leader = threads_add(&p, w->target)) == NULL)
+	if (threads_add(&p, w->target) == NULL)
 		return -1;
-	if (has_children(w))
-		(void)threads_list(&p, false);
-	TAILQ_FOREACH(t, &p.threads, entry)
-		call_look(&p, t);
-	/* another may trace it, for now */
-	(void)threads_seize(&p);
-	threads_stop(&p);
-	threads_await(&p);
-	if (leader->hold == HOLD_ASKED)
-		threads_release(&p);	/* the others do not wait for it */
-	for (nap = 20; kept == NULL && leader->hold == HOLD_ASKED;
-	    nap += nap < 1000 ? nap / 4 : 0) {
-		nap_us(nap);
-		thread_poll(&p, leader);
-	}
-	rc = leader->hold == HOLD_STOPPED ? fn(w) : 0;
+	threads_hold(&p);
+	rc = fn(w, &p);
 	threads_release(&p);
-	if (kept != NULL)
-		*kept = threads_kept(&p);
+	*kept = threads_kept(&p);
 	threads_free(&p);
 	return rc;
 }
@@ -272,7 +284,9 @@ ward_hold(const struct ward *w, ward_fn fn, bool *kept)
 static int
 ward_stop(const struct ward *w, ward_fn fn)
 {
-	return ward_hold(w, fn, NULL);
+	bool ignored;
+
+	return ward_hold(w, fn, &ignored);
 }
 
 /*

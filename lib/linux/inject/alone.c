@@ -29,15 +29,20 @@ caught_read(struct inject *in)
 }
 
 /*
- * Be ready to run system calls in single threads of process pid, of which the
- * others run meanwhile; l, its mappings, are in use until inject_free.  Return
- * what is used for that, or NULL with errstr where that cannot be.
+ * Be ready to run system calls in single threads of process p while its other
+ * threads run; l, its mappings, are in use until inject_free.  Return what is
+ * used for that, or NULL with errstr where that cannot be.
  */
 struct inject *
-inject_alone(pid_t pid, const struct vmas *l)
+inject_alone(const struct lproc *p, const struct vmas *l)
 {
+	const pid_t pid = p->pid;
 	struct inject *in;
 
+	if (p->sharer != 0) {
+		errstr_set("process %d shares its memory", p->sharer);
+		return NULL;
+	}
 	if ((in = inject_new(pid)) == NULL)
 		return NULL;
 	in->until = now_ms() + CALL_MS;	/* all but one run */
@@ -53,13 +58,13 @@ inject_alone(pid_t pid, const struct vmas *l)
 }
 
 /*
- * Go on with in in thread tid, which is stopped, and not the one that leads the
+ * Go on with in in thread t, which is stopped, and not the one that leads the
  * process: on the dead part of its own stack.  Return 0, or -1 with errstr,
  * also when those before have taken too long: inject_islate.  Either way,
  * inject_leaveone must follow.
  */
 int
-inject_enterone(struct inject *in, pid_t tid)
+inject_enterone(struct inject *in, const struct lthread *t)
 {
 	sigset_t all;
 
@@ -68,7 +73,7 @@ inject_enterone(struct inject *in, pid_t tid)
 	in->dead = 0;
 	in->nstops = 0;
 	in->entered = in->ready = in->gone = in->lost = false;
-	if (inject_thread_enter(in, tid) == -1)
+	if (inject_thread_enter(in, t) == -1)
 		return -1;
 	if (in->stopped)
 		return errstr_set("its process is stopped");

@@ -69,12 +69,12 @@ is_dispatched(pid_t tid)
 }
 
 /*
- * Go on with in in thread tid: what it had is kept.  Return 0, or -1 with
- * errstr.
+ * Go on with in in thread t: what it had is kept.  Return 0, or -1 with errstr.
  */
 int
-inject_thread_enter(struct inject *in, pid_t tid)
+inject_thread_enter(struct inject *in, const struct lthread *t)
 {
+	const pid_t tid = t->tid;
 	const char *why;
 
 	in->tid = tid;

@@ -157,7 +157,7 @@ inject_unmap(struct inject *in)
 
 	if (in->map == 0)
 		return 0;
-	if (inject_thread(in, in->pid) == -1)
+	if (inject_thread(in, in->leader) == -1)
 		return -1;
 	in->stack.call = in->stack.last;
 	if (inject_make(in, &ret, SYS_munmap, arg) == -1)
@@ -200,26 +200,28 @@ inject_new(pid_t pid)
 }
 
 /*
- * Be ready to run system calls in process pid, whose leading thread, and
- * whichever else is to run some, is stopped.  Without room there is no scratch
- * memory, and only the leading thread can be used. l is what it has mapped;
- * NULL: that is read.  Return what is used for that; or NULL with errstr, where
- * that cannot be: in a 32-bit process, under seccomp(2) if we may not suspend
- * it, on a machine of which that is not known; it is as it was then.
+ * Be ready to run system calls in process p, of which no thread runs
+ * (lproc_stands); p and its threads are in use until inject_end.  Without room
+ * there is no scratch memory, and only the first thread can be used.  l is what
+ * p has mapped; NULL: that is read.  Return what is used for that; or NULL with
+ * errstr, and p is as it was, where that cannot be: a thread is not stopped, it
+ * is a 32-bit process, it is under seccomp(2) and we may not suspend that, or
+ * it is not known how on this machine.
  */
 struct inject *
-inject_begin(pid_t pid, bool room, const struct vmas *l)
+inject_begin(const struct lproc *p, bool room, const struct vmas *l)
 {
 	struct inject *in;
 	sigset_t all;
 
-	if ((in = inject_new(pid)) == NULL)
+	if (lproc_stands(p) == -1 || (in = inject_new(p->pid)) == NULL)
 		return NULL;
-	in->tid = pid;
+	in->leader = TAILQ_FIRST(&p->threads);
+	in->tid = p->pid;
 	in->until = now_ms() + ALL_MS;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &in->ours);
-	if (inject_thread_enter(in, pid) == -1 ||
+	if (inject_thread_enter(in, in->leader) == -1 ||
 	    (l != NULL ? inject_survey(in, l) : inject_look(in)) == -1)
 		goto fail;
 	in->ready = true;
@@ -232,20 +234,20 @@ fail:
 }
 
 /*
- * Go on with in in thread tid of the process, another one, which is stopped,
- * too.  The first one is as it was.  Return 0, or -1 with errstr.
+ * Go on with in in thread t of the process, another one, which is stopped.  The
+ * first one is as it was.  Return 0, or -1 with errstr.
  */
 int
-inject_thread(struct inject *in, pid_t tid)
+inject_thread(struct inject *in, const struct lthread *t)
 {
-	if (tid == in->tid && in->ready)
+	if (t->tid == in->tid && in->ready)
 		return 0;
 	/* the one that leads has to go back whatever was */
-	if (tid != in->pid && inject_may(in) == -1)
+	if (t != in->leader && inject_may(in) == -1)
 		return -1;
 	if ((in->ready && inject_thread_leave(in) == -1) ||
-	    inject_thread_enter(in, tid) == -1 ||
-	    inject_frame(in, tid == in->pid) == -1)
+	    inject_thread_enter(in, t) == -1 ||
+	    inject_frame(in, t == in->leader) == -1)
 		return -1;
 	in->ready = true;
 	return 0;

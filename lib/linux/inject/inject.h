@@ -5,6 +5,10 @@
  * nothing but what is asked for here may happen to it between inject_begin
  * and inject_end; or, from inject_alone to inject_free, it runs but for one
  * thread at a time.  All of it is for the thread that traces.
+ *
+ * inject_begin writes to the memory of the process, where a running thread
+ * might read or write.  So it takes the process with all its threads, and
+ * refuses one of which a thread is not stopped.
  */
 #ifndef INJECT_H
 #define INJECT_H
@@ -16,11 +20,14 @@ enum {				/* bytes of scratch memory: */
 };
 
 struct inject;
+struct lproc;
+struct lthread;
 struct vmas;
 
 void		 inject_learn(pid_t pid, const struct vmas *l);
-struct inject	*inject_begin(pid_t pid, bool room, const struct vmas *l);
-int		 inject_thread(struct inject *in, pid_t tid);
+struct inject	*inject_begin(const struct lproc *p, bool room,
+		    const struct vmas *l);
+int		 inject_thread(struct inject *in, const struct lthread *t);
 int		 inject_call(struct inject *in, int64_t *ret, long nr,
 		    const uint64_t arg[6]);
 int		 inject_callbegin(struct inject *in, long nr,
@@ -47,8 +54,8 @@ int		 inject_resume(struct inject *c);
 int		 inject_relinquish(struct inject *in, int rc);
 void		 inject_ending(struct inject *in);
 int		 inject_end(struct inject *in, int rc);
-struct inject	*inject_alone(pid_t pid, const struct vmas *l);
-int		 inject_enterone(struct inject *in, pid_t tid);
+struct inject	*inject_alone(const struct lproc *p, const struct vmas *l);
+int		 inject_enterone(struct inject *in, const struct lthread *t);
 int		 inject_leaveone(struct inject *in, int rc);
 void		 inject_free(struct inject *in);
 

@@ -13,6 +13,7 @@
 
 #include "inject.h"
 #include "linux/machine/machine.h"
+#include "linux/set/set.h"
 
 #include <signal.h>
 
@@ -27,6 +28,7 @@
 
 struct inject {
 	pid_t		 pid;
+	const struct lthread *leader;	/* borrowed; NULL: one thread alone */
 	pid_t		 tid;		/* the thread that runs calls */
 	int		 mem;		/* owned; /proc/PID/mem, to read */
 	struct gadgets	 gadget;
@@ -77,7 +79,8 @@ enum {
 };
 
 /* enter.c */
-int		 inject_thread_enter(struct inject *in, pid_t tid);
+int		 inject_thread_enter(struct inject *in,
+		    const struct lthread *t);
 int		 inject_thread_leave(struct inject *in);
 
 /* inject.c */

@@ -94,6 +94,23 @@ lproc_refuse(struct live *l, struct lproc *p)
 }
 
 /*
+ * Return 0 if nobody changes the memory of process p: each of its threads is
+ * stopped by us or has ended, and no other process has that memory and runs.
+ * Return -1 with errstr if not.
+ */
+int
+lproc_stands(const struct lproc *p)
+{
+	const struct lthread *t;
+
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->hold != HOLD_STOPPED && t->hold != HOLD_GONE)
+			return errstr_set("thread %d is not stopped", t->tid);
+	return p->sharer == 0 ? 0 : errstr_set("process %d shares its memory, "
+	    "and is not stopped", p->sharer);
+}
+
+/*
  * Return true if process p has ended, or its number is another's by now.  One
  * that was killed is given a moment to end.
  */

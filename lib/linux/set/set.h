@@ -153,6 +153,8 @@ struct lproc {
 	pid_t		 pid;
 	uint64_t	 start;	/* when it was started, in ticks; 0: not told */
 	long		 tracer; /* another, of its first thread; or 0 */
+	pid_t		 sharer; /* another process that has its memory and
+				    is not stopped; 0: none */
 	pid_t		 mmtid;	/* a thread that has the memory; 0: none */
 	struct lthreads	 threads;
 	struct tids	 tids;	/* the same, by number */
@@ -282,6 +284,7 @@ struct lproc	*lproc_add(struct live *l, pid_t pid);
 struct lproc	*lproc_find(struct live *l, pid_t pid);
 void		 lproc_leave(struct live *l, struct lproc *p);
 void		 lproc_refuse(struct live *l, struct lproc *p);
+int		 lproc_stands(const struct lproc *p);
 void		 lprocs_free(struct live *l);
 void		 task_free(struct task *t);
 void		 opens_free(struct openfile *open, size_t n);

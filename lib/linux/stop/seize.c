@@ -72,27 +72,21 @@ thread_look(struct lproc *p, struct lthread *t)
 }
 
 /*
- * Return true if thread tid of process pid has a child, and not only the one
- * called other.  Where the kernel does not tell (proc_pid_children(5)), it has
- * none.
+ * Return true if thread tid of process pid has a child.  Where the kernel does
+ * not tell (proc_pid_children(5)), it has none.
  */
-bool
-thread_haschild(pid_t pid, pid_t tid, pid_t other)
+static bool
+thread_haschild(pid_t pid, pid_t tid)
 {
-	char text[64], *s, *end;
 	ssize_t n;
-	long child;
+	char c;
 	int fd;
 
 	if ((fd = proc_open(pid, tid, "children", O_RDONLY)) == -1)
 		return false;
-	n = read(fd, text, sizeof text - 1);
+	n = read(fd, &c, 1);
 	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	for (s = text; (child = strtol(s, &end, 10)) != 0 && end != s; s = end)
-		if (child != other)
-			return true;
-	return false;
+	return n == 1;
 }
 
 /*
@@ -108,7 +102,7 @@ thread_judge(const struct lproc *p, struct lthread *t)
 	bool leads;
 	int last;
 
-	leads = t->tid == p->pid || thread_haschild(p->pid, t->tid, 0);
+	leads = t->tid == p->pid || thread_haschild(p->pid, t->tid);
 	last = proc_readstat(p->pid, t->tid, &st);
 	t->state = st.state;
 	if (last == -1 && errno != ESRCH && errno != ENOENT)
@@ -121,7 +115,7 @@ thread_judge(const struct lproc *p, struct lthread *t)
 	    (st.v[STAT_FLAGS] & PF_EXITING) == 0)
 		return errstr_set("process %d dumps core", p->pid);
 	/* it may have had one while it was looked at */
-	if (leads || thread_haschild(p->pid, t->tid, 0))
+	if (leads || thread_haschild(p->pid, t->tid))
 		t->rank = RANK_TOLD;
 	else
 		t->rank = t->state == 'S' ? RANK_IDLE : RANK_RUNS;

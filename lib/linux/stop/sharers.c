@@ -89,6 +89,22 @@ sharer_add(struct sharer **v, size_t *n, const struct sharer *sh)
 }
 
 /*
+ * Set sharer of all processes of the set that share memory with process sh.
+ */
+static void
+set_note(struct sharers *s, const struct sharer *sh)
+{
+	struct lproc *p;
+	size_t i;
+
+	for (i = 0; i < s->nset; i++)
+		if (s->set[i].stack == sh->stack &&
+		    is_shared(s->set[i].pid, sh->pid) &&
+		    (p = lproc_find(s->live, s->set[i].pid)) != NULL)
+			p->sharer = sh->pid;
+}
+
+/*
  * Note process pid if it shares memory with one of the set.  Copies of a
  * process, whose stacks begin where its own does, may be many.
  */
@@ -153,8 +169,9 @@ sharers_settle(struct sharers *s)
 }
 
 /*
- * Tell the user which processes have memory of a process of set l and will run
- * while it is read.  Nothing is stopped yet.  Return 0, or -1 with errstr.
+ * Warn the user about processes that share the memory of a process of set l and
+ * run while it is read, and set its sharer.  Nothing is stopped yet.  Return 0,
+ * or -1 with errstr.
  */
 int
 sharers_tell(struct live *l)
@@ -167,6 +184,8 @@ sharers_tell(struct live *l)
 	if (rc == 0 && s.nset > 0 &&
 	    (rc = proc_list(0, NULL, sharer_look, &s)) == 0)
 		sharers_settle(&s);
+	for (i = 0; i < s.n; i++)
+		set_note(&s, &s.v[i]);
 	for (i = 0; i < s.n && i < TELL_MOST && rc == 0; i++)
 		live_warn(l, "process %d shares the memory of process %d and "
 		    "is not taken: it goes on, and may change that while it "

@@ -58,7 +58,6 @@ void		 thread_look(struct lproc *p, struct lthread *t);
 void		 thread_poll(struct lproc *p, struct lthread *t);
 void		 thread_release(struct lthread *t);
 void		 thread_stop(struct lproc *p, struct lthread *t);
-bool		 thread_haschild(pid_t pid, pid_t tid, pid_t other);
 
 /* sharers.c: who else has the memory of a process */
 int		 sharers_tell(struct live *l);

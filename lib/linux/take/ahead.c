@@ -104,7 +104,7 @@ ahead_tell(struct ahead *a, struct lthread *t)
 		return 0;
 	a->ask.rc = 0;
 	a->ask.to = &t->told;
-	if (inject_enterone(a->ask.in, t->tid) == -1) {
+	if (inject_enterone(a->ask.in, t) == -1) {
 		(void)inject_leaveone(a->ask.in, -1);
 		return inject_islate(a->ask.in) ? -1 : 0;
 	}
@@ -190,7 +190,7 @@ proc_askahead(struct lproc *p)
 	}
 	held = false;
 	spaces_read(p, p->pid, p->spaces);
-	if (l->n > 0 && (a.ask.in = inject_alone(p->pid, l)) != NULL) {
+	if (l->n > 0 && (a.ask.in = inject_alone(p, l)) != NULL) {
 		TAILQ_FOREACH(t, &p->threads, entry)
 			if (t->tid != p->pid && ahead_ask(&a, t) == -1) {
 				held = t->hold == HOLD_ASKED ||
@@ -222,7 +222,8 @@ told_untimed(const struct filelist *told)
 
 /*
  * Ask thread t, which has stopped and is the only one of its process, if it
- * slept until then.
+ * slept until then.  The threads are listed once more: if there is another one
+ * by now, which runs, nothing is asked.
  */
 static void
 only_tell(struct ahead *a, struct lthread *t)
@@ -230,7 +231,8 @@ only_tell(struct ahead *a, struct lthread *t)
 	struct ran now;
 
 	if (!thread_ran(a->proc, t, &now) || now.times != t->ran.times + 1 ||
-	    (a->ask.in = inject_begin(t->tid, false, NULL)) == NULL)
+	    threads_list(a->proc, true) != 0 ||
+	    (a->ask.in = inject_begin(a->proc, false, NULL)) == NULL)
 		return;
 	a->ask.to = &t->told;
 	a->ask.pid = t->tid;

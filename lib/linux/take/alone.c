@@ -76,21 +76,6 @@ alone_read(struct source *src, const struct run *r, size_t n, uint8_t *buf)
 static const struct source_ops alone_ops = { .read = alone_read };
 
 /*
- * Return true if all threads of process p were stopped by us, or are gone, so
- * that it does not fork before its pages are read.
- */
-static bool
-lproc_stands(const struct lproc *p)
-{
-	const struct lthread *t;
-
-	TAILQ_FOREACH(t, &p->threads, entry)
-		if (t->hold != HOLD_STOPPED && t->hold != HOLD_GONE)
-			return false;
-	return p->clone == 0;
-}
-
-/*
  * Make a source of snapshot s of pages that process p has alone, beside the
  * source all of its whole memory.  Return 0; or -1 with errstr.  *alone is NULL
  * where none are to be read so.
@@ -102,7 +87,9 @@ alone_source(struct snap *s, const struct lproc *p, struct source *all,
 	struct alonesource *a;
 
 	*alone = NULL;
-	if (!lproc_stands(p) || !pagemap_guards(source_live_pagemap(all)))
+	/* while all its threads are stopped it does not fork */
+	if (p->clone != 0 || lproc_stands(p) == -1 ||
+	    !pagemap_guards(source_live_pagemap(all)))
 		return 0;
 	if ((a = calloc(1, sizeof *a)) == NULL ||
 	    (a->src.name = strdup(all->name)) == NULL) {

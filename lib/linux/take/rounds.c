@@ -71,17 +71,15 @@ round_ending(struct round *r)
 }
 
 /*
- * Nothing can be asked of process p: tell why, in the record to and, where
- * that was not told for another reason, the user.
+ * Nothing can be asked of process p: write why into the record to, and warn the
+ * user, who was warned before of a thread that is not stopped.
  */
 static void
-observe(struct live *l, struct lproc *p, struct lthread *leader,
-    struct filelist *to)
+observe(struct live *l, struct lproc *p, struct filelist *to)
 {
 	filelist_text(to, "observed", "%s\n", snap_errstr());
 	p->inert = true;
-	if (p->clone > 0 || leader->hold == HOLD_STOPPED ||
-	    leader->hold == HOLD_GONE)
+	if (p->clone > 0 || lproc_stands(p) == 0)
 		live_warn(l, "process %d cannot be restored%s: nothing can be "
 		    "run in it: %s", p->pid, l->opts.clone && p->clone == 0 ?
 		    ", nor let go at once" : "", snap_errstr());
@@ -132,7 +130,7 @@ others_ask(struct asking *a, struct lproc *p)
 		    (rc = thread_runs(p, t)) == 0)
 			continue;
 		a->to = &t->seen;
-		if (rc == -1 || inject_thread(a->in, t->tid) == -1)
+		if (rc == -1 || inject_thread(a->in, t) == -1)
 			asking_failed(a);
 		else
 			ask_thread(a, 1);
@@ -149,7 +147,7 @@ all_failed(struct live *l, struct lproc *p)
 	struct lthread *leader = TAILQ_FIRST(&p->threads);
 
 	if (errno != ESRCH && !proc_died(p->pid, p->mmtid))
-		observe(l, p, leader, &leader->seen);
+		observe(l, p, &leader->seen);
 	else
 		lproc_leave(l, p);
 }
@@ -193,7 +191,7 @@ all_enter(struct lproc *p, struct lthread *leader)
 	else if (leader->hold != HOLD_STOPPED || leader->strayed)
 		errstr_set("it is not stopped");
 	else if (runs == 1 && mappings_read(p) == 0)
-		return inject_begin(p->pid, others_asked(p, leader), &p->vma);
+		return inject_begin(p, others_asked(p, leader), &p->vma);
 	return NULL;
 }
 
@@ -233,7 +231,7 @@ rest_enter(struct lproc *p)
 
 	errno = 0;
 	if (p->clone == 0)
-		return inject_begin(p->pid, false, lproc_vmas(p));
+		return inject_begin(p, false, lproc_vmas(p));
 	p->calls = NULL;
 	if (inject_resume(in) == 0)
 		return in;
@@ -270,7 +268,7 @@ rest_failed(struct live *l, struct lproc *p)
 	struct lthread *leader = TAILQ_FIRST(&p->threads);
 
 	if (errno != ESRCH)
-		observe(l, p, leader, &leader->rec);
+		observe(l, p, &leader->rec);
 }
 
 /*
