@@ -5,11 +5,16 @@
 #ifndef RESTART_H
 #define RESTART_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum {
 	ERESTARTSYS = 512,	/* again, if the handler has SA_RESTART */
 	ERESTARTNOINTR = 513,	/* again, whatever the handler is */
 	ERESTARTNOHAND = 514,	/* again only if there is none */
 	ERESTART_RESTARTBLOCK = 516	/* as restart_syscall(2), likewise */
 };
+
+const char	*restart_name(const char *wchan, uint64_t first);
 
 #endif

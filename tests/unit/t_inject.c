@@ -432,6 +432,7 @@ call_now(void)
 
 	filelist_read(&l, target, target, "status");
 	filelist_read(&l, target, target, "syscall");
+	filelist_read(&l, target, target, "wchan");
 	c = call_seen(&l);
 	filelist_free(&l);
 	return c;

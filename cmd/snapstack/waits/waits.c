@@ -3,6 +3,7 @@
  * descriptor, a futex and its owner, a child, a time.
  */
 #include "num.h"
+#include "restart.h"
 #include "waits.h"
 
 #include <elf.h>
@@ -11,10 +12,12 @@
 
 /*
  * Set the call as the thread's record tells it, if the thread still stands
- * there: proc_pid_syscall(5), which was read before it was stopped.
+ * there: proc_pid_syscall(5), which was read before it was stopped, and wchan,
+ * of size bytes, to where it slept in the kernel: proc_pid_wchan(5).
  */
 static bool
-call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6])
+call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6],
+    char *wchan, size_t size)
 {
 	const struct file *proc = proc_file(st->thread, "proc");
 	uint64_t sp, pc;
@@ -29,6 +32,8 @@ call_recorded(const struct stack *st, int64_t *nr, uint64_t arg[6])
 	    " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, nr,
 	    &arg[0], &arg[1], &arg[2], &arg[3], &arg[4], &arg[5], &sp,
 	    &pc) == 9 && sp == st->regs.sp && pc == st->regs.pc;
+	if (told && !linuxrec_line(&rec, "wchan", wchan, size))
+		wchan[0] = '\0';
 	linuxrec_close(&rec);
 	return told;
 }
@@ -51,29 +56,6 @@ call_interrupted(const struct registers *r, int64_t *nr, uint64_t arg[6])
 	return true;
 }
 
-/*
- * Return the call that a thread was in when it was stopped some time before,
- * and has been back in since by restart_syscall(2), whose number is nr: by the
- * instruction that loads it in front of that which enters the kernel, of
- * amd64.  nr, where that does not tell.
- */
-static int64_t
-call_first(struct target *t, const struct registers *r, int64_t nr)
-{
-	enum { RESTART = 219, POLL = 7, NANOSLEEP = 35, FUTEX = 202,
-	    CLOCK_NANOSLEEP = 230 };
-	uint8_t p[7];		/* mov $N,%eax; syscall */
-	int64_t first;
-
-	if (r->machine != EM_X86_64 || nr != RESTART ||
-	    !target_read(t, r->pc - sizeof p, p, sizeof p) || p[0] != 0xb8 ||
-	    p[5] != 0x0f || p[6] != 0x05)
-		return nr;
-	first = (int64_t)num_get(p + 1, 4);
-	return first == POLL || first == NANOSLEEP || first == FUTEX ||
-	    first == CLOCK_NANOSLEEP ? first : nr;
-}
-
 static bool
 is_one(const char *name, const char *list)
 {
@@ -85,6 +67,45 @@ is_one(const char *name, const char *list)
 		    p[n] == '\0'))
 			return true;
 	return false;
+}
+
+/*
+ * Return the name of the call that a thread which was stopped before goes on
+ * with, and which waits for a time, by the instruction that loads its number in
+ * front of that which enters the kernel, of amd64.  NULL, where that does not
+ * tell.
+ */
+static const char *
+code_name(struct target *t, const struct registers *r)
+{
+	uint8_t p[7];		/* mov $N,%eax; syscall */
+	const char *name;
+
+	if (r->machine != EM_X86_64 ||
+	    !target_read(t, r->pc - sizeof p, p, sizeof p) || p[0] != 0xb8 ||
+	    p[5] != 0x0f || p[6] != 0x05)
+		return NULL;
+	name = call_name(r->machine, (int64_t)num_get(p + 1, 4));
+	return name != NULL && is_one(name, "poll nanosleep futex "
+	    "clock_nanosleep") ? name : NULL;
+}
+
+/*
+ * Return the name of call nr of c, or, if that is restart_syscall(2), of the
+ * one that it goes on with: as wchan tells, or the code.  NULL if it has none.
+ */
+static const char *
+call_first(const struct call *c, int64_t nr, const char *wchan)
+{
+	const struct registers *r = &c->st->regs;
+	const char *first, *name = call_name(r->machine, nr);
+
+	if (name == NULL || strcmp(name, "restart_syscall") != 0)
+		return name;
+	first = restart_name(wchan, c->arg[0]);
+	if (first == NULL)
+		first = code_name(c->u->target, r);
+	return first != NULL ? first : name;
 }
 
 static void
@@ -298,16 +319,16 @@ wait_find(struct unwinder *u, struct stack *st)
 {
 	struct call c = { .u = u, .st = st };
 	struct buf b = { 0 };
+	char wchan[64] = "";
 	int64_t nr;
 
 	if (st->regs.n == 0)
 		return;
-	if ((!call_recorded(st, &nr, c.arg) &&
+	if ((!call_recorded(st, &nr, c.arg, wchan, sizeof wchan) &&
 	    !call_interrupted(&st->regs, &nr, c.arg)) || nr < 0)
 		return;
 	c.b = &b;
-	nr = call_first(u->target, &st->regs, nr);
-	c.name = call_name(st->regs.machine, nr);
+	c.name = call_first(&c, nr, wchan);
 	if (c.name == NULL)
 		buf_printf(&b, "call %" PRId64, nr);
 	else {

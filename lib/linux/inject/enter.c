@@ -78,6 +78,7 @@ inject_thread_enter(struct inject *in, const struct lthread *t)
 	const char *why;
 
 	in->tid = tid;
+	in->seen = &t->seencall;
 	in->again = (struct again){ 0 };
 	in->options = PTRACE_O_TRACESYSGOOD;
 	if (gregs_read(tid, &in->regs) == -1 || ptrace(PTRACE_GETSIGMASK, tid,

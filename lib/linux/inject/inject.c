@@ -41,7 +41,7 @@ int
 inject_frame(struct inject *in, bool unmap)
 {
 	struct way w = { .tid = in->tid, .gadget = &in->gadget,
-	    .regs = &in->regs, .mask = in->mask,
+	    .regs = &in->regs, .seen = in->seen, .mask = in->mask,
 	    .bare = in->alone != NULL };
 	uint64_t at;
 	int len;

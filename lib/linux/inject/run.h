@@ -63,6 +63,7 @@ struct inject {
 	uintptr_t	 options;	/* of ptrace, for the thread */
 	uintptr_t	 suspend;	/* that, or 0, in a call of ours */
 	struct gregs	 regs;		/* as they were */
+	const struct seencall *seen;	/* borrowed; the thread's, before */
 	struct again	 again;		/* what it was to repeat */
 	struct kept	 kept;		/* owned; what else was, likewise */
 	uint64_t	 mask;		/* of its signals, likewise */

@@ -104,7 +104,9 @@ void		 gregs_jump(struct gregs *r, uint64_t pc);
  */
 struct seencall {			/* what a thread was seen in before, in
 				   /proc/TID/syscall */
-	int64_t		 nr;	/* -1: none, or not seen */
+	int64_t		 nr;	/* -1: none, or not seen; never that of
+				   restart_syscall(2) where it is known which
+				   call that goes on with */
 	uint64_t	 arg[6];
 	uint64_t	 sp;
 	uint64_t	 pc;
@@ -266,6 +268,8 @@ struct way {
 	pid_t		 tid;
 	const struct gadgets *gadget;
 	const struct gregs *regs; /* that it gets back */
+	const struct seencall *seen; /* the call that it was seen in before it
+				   was stopped, or NULL */
 	uint64_t	 mask;		/* of its signals, likewise */
 	struct iovec	 mapped;	/* what it unmaps before; or nothing */
 	bool		 bare;		/* nothing to unmap, nor room for it */

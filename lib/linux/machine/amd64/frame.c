@@ -71,10 +71,7 @@ enum {
 	FP_XSTATE_MAGIC2_ = 0x46505845,
 	UC_FP_XSTATE_ = 1,
 	UC_SIGCONTEXT_SS_ = 2,
-	UC_STRICT_RESTORE_SS_ = 4,
-
-	NR_POLL = 7, NR_NANOSLEEP = 35, NR_FUTEX = 202,
-	NR_RESTART_SYSCALL = 219, NR_CLOCK_NANOSLEEP = 230
+	UC_STRICT_RESTORE_SS_ = 4
 };
 
 _Static_assert((int)STAGE_CONTEXT + (int)CONTEXT_SIZE <= (int)STAGE_SIZE &&
@@ -185,36 +182,34 @@ xstate_seal(uint8_t *x, size_t len, bool tiles)
 }
 
 /*
- * The system call that a thread is in that waits for the second time,
- * restart_syscall(2): the kernel does not tell, but code says it where it is
- * "mov $number, %eax; syscall".  -1 if it does not.
+ * Return the number of the system call that a thread is in that waits for the
+ * second time, restart_syscall(2): the kernel does not tell, but it was seen to
+ * wait there, with these arguments, before it was stopped.  -1 if it was not.
  */
 static greg_t
-call_restarted(pid_t tid, uint64_t rip)
+call_restarted(const struct seencall *seen, const struct user_regs_struct *r)
 {
-	enum { MOV_EAX = 0xb8 };
-	uint8_t code[8];
-	uint32_t nr;
-	long w;
+	const uint64_t arg[6] = { r->rdi, r->rsi, r->rdx, r->r10, r->r8,
+	    r->r9 };
 
-	errno = 0;
-	w = ptrace(PTRACE_PEEKTEXT, tid, (void *)(uintptr_t)(rip - 8), NULL);
-	memcpy(code, &w, sizeof code);
-	memcpy(&nr, code + 2, sizeof nr);
-	if (errno == 0 && code[1] == MOV_EAX && (nr == NR_POLL ||
-	    nr == NR_NANOSLEEP || nr == NR_FUTEX || nr == NR_CLOCK_NANOSLEEP))
-		return (greg_t)nr;
-	return -1;
+	if (seen == NULL || seen->sp != r->rsp || seen->pc != r->rip ||
+	    memcmp(seen->arg, arg, sizeof arg) != 0)
+		return -1;
+	return seen->nr == SYS_poll || seen->nr == SYS_nanosleep ||
+	    seen->nr == SYS_futex || seen->nr == SYS_clock_nanosleep ?
+	    (greg_t)seen->nr : -1;
 }
 
 /*
- * The registers in a signal frame.  A thread that was in a system call when
- * it was stopped makes the call again, as it would have; one that waits for
- * a time, with the whole of it, for rt_sigreturn(2) makes restart_syscall(2)
- * fail with EINTR, and so does this if it is not known which call it was.
+ * Set m, the registers in a signal frame, to what a thread of w with registers
+ * r goes on with.  If it was in a system call when it was stopped, it makes the
+ * call again, as it would have; one that waits for a time, with the whole of
+ * it, for rt_sigreturn(2) makes restart_syscall(2) fail with EINTR, and so does
+ * this if it is not known which call it was.
  */
 static void
-frame_regs(mcontext_t *m, const struct user_regs_struct *r, pid_t tid)
+frame_regs(mcontext_t *m, const struct user_regs_struct *r,
+    const struct way *w)
 {
 	greg_t *g = m->gregs, nr;
 	int64_t result;
@@ -244,8 +239,8 @@ frame_regs(mcontext_t *m, const struct user_regs_struct *r, pid_t tid)
 	    result < -ERESTART_RESTARTBLOCK || result == -515)
 		return;
 	nr = (greg_t)r->orig_rax;
-	if (nr == NR_RESTART_SYSCALL)
-		nr = call_restarted(tid, r->rip);
+	if (nr == SYS_restart_syscall)
+		nr = call_restarted(w->seen, r);
 	g[REG_RAX] = nr == -1 ? -EINTR : nr;
 	g[REG_RIP] -= nr == -1 ? 0 : 2;
 }
@@ -287,7 +282,7 @@ stage_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
 	memset(&uc, 0, sizeof uc);
 	uc.uc_flags = UC_SIGCONTEXT_SS_ | UC_STRICT_RESTORE_SS_;
 	uc.uc_stack.ss_flags = KEEP_STACK;
-	frame_regs(&uc.uc_mcontext, &r, w->tid);
+	frame_regs(&uc.uc_mcontext, &r, w);
 	memset(&uc.uc_sigmask, 0xff, 8);
 	return stage_put(buf, at, w->gadget, &uc);
 }
@@ -319,7 +314,7 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 	}
 	uc.uc_stack.ss_flags = KEEP_STACK;
 	memcpy(&r, w->regs, sizeof r);
-	frame_regs(&uc.uc_mcontext, &r, w->tid);
+	frame_regs(&uc.uc_mcontext, &r, w);
 	fp = at + xstate;
 	memcpy(&uc.uc_mcontext.fpregs, &fp, sizeof fp);
 	memcpy(&uc.uc_sigmask, &w->mask, sizeof w->mask);

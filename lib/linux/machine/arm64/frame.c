@@ -176,22 +176,19 @@ frame_call(uint8_t *buf, uint64_t at, const struct way *w, uint64_t stack,
 }
 
 /*
- * The registers of a thread that waits for the second time,
- * restart_syscall(2), which fails behind rt_sigreturn(2), get the number of
- * the call that it made first, which code says where it is "mov x8, #number;
- * svc #0".
+ * Give the registers r of a thread that waits for the second time, and stands
+ * before restart_syscall(2), which fails behind rt_sigreturn(2), the number of
+ * the call that it made first: it was seen to wait in that, with these
+ * arguments, before it was stopped.
  */
 static void
-regs_unrestart(struct gregs *r, pid_t tid)
+regs_unrestart(struct gregs *r, const struct seencall *seen)
 {
-	uint32_t code;
-
-	if (r->word[X8] != SYS_restart_syscall ||
-	    code_at(tid, r->word[PC]) != (uint32_t)SVC)
-		return;
-	code = code_at(tid, r->word[PC] - BYTES) - (uint32_t)MOV_X8;
-	if (code % 32 == 0 && call_waits(code / 32))
-		r->word[X8] = code / 32;
+	if (r->word[X8] == SYS_restart_syscall && seen != NULL &&
+	    seen->nr >= 0 && call_waits((uint64_t)seen->nr) &&
+	    seen->sp == gregs_sp(r) && seen->pc == r->word[PC] + BYTES &&
+	    memcmp(seen->arg, &r->word[X0], sizeof seen->arg) == 0)
+		r->word[X8] = (uint64_t)seen->nr;
 }
 
 int
@@ -204,7 +201,7 @@ frame_build(uint8_t *buf, uint64_t at, const struct way *w, struct stacks *s)
 	memset(buf, 0, FRAME_SIZE);
 	if (note_read(w->tid, NT_PRFPREG, fp, sizeof fp) == -1)
 		return -1;
-	regs_unrestart(&r, w->tid);
+	regs_unrestart(&r, w->seen);
 	back = w->bare ? 0 : STAGE_SIZE;
 	len = vectors_read(w->tid, vector, sizeof vector);
 	len = frame_put(buf + back, at + back, &r, fp, len > 0 ? vector : NULL,
