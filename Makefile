@@ -314,7 +314,8 @@ lint: all
 
 bench:
 	@tests/setup bench
-	@$(MAKE) -s all $(BENCH:%=$O/tests/bench/%) $O/tests/targets/faults
+	@$(MAKE) -s all $(BENCH:%=$O/tests/bench/%) $O/tests/targets/faults \
+	    $O/tests/targets/thp
 	@BUILD=$O tests/bench/run
 
 cover:

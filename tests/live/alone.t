@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Pages that a stopped process has alone are read in another way than those
 # that it shares: nobody gets a copy of any of them, nor is a huge page split.
-# shellcheck source=tests/tap.sh
+# Of one that goes on, huge pages that were split by that are joined again.
+# shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 
 # What there is of memory of its own, and whose it is.
@@ -47,4 +48,38 @@ else
 fi
 let_go "$pid" "let go"
 unnoticed "$pid" "not noticed"
-finish 9
+
+# How much memory it has, and in huge pages.
+huge() {
+	awk '/^(Anonymous|AnonHugePages):/ { print $1, $2 }' \
+	    "/proc/$pid/smaps_rollup"
+}
+# It writes to all of its pages while the snapshot is not read: as_written WHAT
+as_written() {
+	mkfifo "$tmp/fifo"
+	exec 3<>"$tmp/fifo"
+	"$BUILD/snap" "$pid" 3>&- >"$tmp/fifo" 2>"$tmp/err" &
+	taker=$!
+	head -c 1 <&3 >"$tmp/first"
+	printf w >&"${ask_fd[$pid]}"
+	until_true grep -q '^written' "$lines"
+	huge >"$tmp/split"
+	cat <"$tmp/fifo" >"$tmp/rest" &
+	exec 3>&-
+	wait "$taker"
+	is "$? $(cat "$tmp/err")" "0 " "$1: taken"
+}
+target "$targets/thp"
+if grep -q '^lacks' "$lines" || ! is_root || ! release_from 6.1; then
+	skip "huge pages that are written to" \
+	    "none are to be had, not root, or Linux before 6.1" 4
+else
+	as_written "huge pages that are written to"
+	is "$(awk '/^AnonHuge/ { print $2 }' "$tmp/split")" 0 \
+	    "huge pages that are written to: the kernel splits them"
+	is "$(huge)" "$(sed '/^AnonHuge/s/ .*/ 65536/' "$tmp/split")" \
+	    "huge pages that are written to: those are joined that are whole"
+	let_go "$pid" "huge pages that are written to: let go"
+fi
+unnoticed "$pid" "huge pages that are written to: not noticed"
+finish 14

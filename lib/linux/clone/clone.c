@@ -243,4 +243,5 @@ clones_end(struct live *l)
 		    "long as its process runs");
 	}
 	l->guard = NULL;
+	huge_join(l);
 }

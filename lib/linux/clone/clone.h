@@ -22,6 +22,11 @@ pid_t		 guard_pid(const struct guard *g);
 /* headroom.c */
 void		 headroom_free(struct live *l);
 
+/* huge.c: huge pages that writing splits */
+struct pagerun;
+
+void		 huge_note(struct lproc *p, const struct pagerun *r);
+
 /* ownroom.c */
 uint64_t	 headroom_ours(void);
 

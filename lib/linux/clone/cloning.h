@@ -44,6 +44,9 @@ int		 guard_tell(struct guard *g, pid_t target, pid_t clone);
 int		 headroom_claim(struct live *l, struct lproc *p, size_t nvma,
 		    bool first);
 
+/* huge.c */
+void		 huge_join(const struct live *l);
+
 /* lacks.c */
 struct likeness;
 

@@ -239,6 +239,7 @@ lprocs_free(struct live *l)
 			close(p->taskdir);
 		mappings_free(p);
 		coredump_free(p->core);
+		free(p->huge);
 		free(p->lack);
 		free(p->limit);
 		free(p->cgroup.data);

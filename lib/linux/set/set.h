@@ -204,6 +204,9 @@ struct lproc {
 	char		*limit;	/* owned; of its memory, a sentence; or NULL */
 	atomic_bool	 ended;	/* its clone has ended, and was waited for */
 	atomic_bool	 lost;	/* its clone was killed before its time */
+	struct pagerun	*huge;	/* owned; huge pages that it has as its clone
+				   has them, ascending */
+	size_t		 nhuge;
 	struct lack	*lack;	/* owned; what the clone lacks, ascending */
 	size_t		 nlack;
 };

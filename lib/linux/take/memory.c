@@ -33,6 +33,7 @@
 
 struct taking {
 	struct builder	 build;
+	struct lproc	*proc;	/* borrowed */
 	struct source	*mem;	/* borrowed */
 	struct source	*alone;	/* borrowed; pages that it has alone, or NULL */
 	struct source	*far;	/* borrowed; the same through the proxy, or
@@ -161,6 +162,10 @@ take_run(void *arg, const struct pagerun *r)
 	end = r->end < v->end ? r->end : v->end;
 	if (start >= end)
 		return 0;
+	if (r->what & PM_HUGE && !(r->what & PM_ZERO) &&
+	    k->how == TAKE_MEMORY && k->proc->clone != 0 &&
+	    k->proc->head == NULL)
+		huge_note(k->proc, r);
 	if ((!(v->flags & VMA_SHARED) || vma_isring(v)) &&
 	    k->vma != k->vdso && !(r->what & (PM_FILE | PM_ZERO | PM_GUARD)))
 		own_add(k, start, end);
@@ -335,7 +340,7 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 			return -1;
 	} else if (pagemap_walk(source_live_pagemap(k->mem), v->start, v->end,
 	    (k->how != TAKE_MEMORY ? PM_FILE : 0) |
-	    (k->alone != NULL ? PM_HUGE : 0), take_run, k) == -1)
+	    (k->alone != NULL || p->clone != 0 ? PM_HUGE : 0), take_run, k) == -1)
 		return errstr_wrap("%jx-%jx %s", (uintmax_t)v->start,
 		    (uintmax_t)v->end, v->name);
 	return take_gap(k, v->end);
@@ -358,6 +363,7 @@ memory_image(struct live *l, struct lproc *lp, struct snap *s,
 	if (t->vma.n == 0)
 		return 0;
 	memset(&k, 0, sizeof k);
+	k.proc = lp;
 	k.pages = own;
 	k.page = (uint64_t)sysconf(_SC_PAGESIZE);
 	if ((p->mem = image_new(p, IMAGE_MEM)) == NULL ||
