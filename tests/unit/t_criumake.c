@@ -1786,7 +1786,8 @@ test_streams(void **state)
 	static const char text[] = INET "protocol 6\nsocket 1 8 0 0 0\n"
 	    "local 1.2.3.4 5\nremote 6.7.8.9 10\n"
 	    "stream 4000000000 3 7 4 1\nagreed 7 9 8 1448 77\n"
-	    "window 1 2 3 4 5\n";
+	    "window 1 2 3 4 5\noption TCP_NODELAY 1\n"
+	    "option TCP_KEEPCNT 3\n";
 	static const char name[] = "tcp-stream-5.img";
 	unsigned int need = 0;
 	struct criuopts o = { .need = &need, .note = note_note };
@@ -1810,7 +1811,12 @@ test_streams(void **state)
 	assert_int_equal(count(m, 10), 0);
 	assert_int_equal(number(m, "11"), 1);
 	assert_int_equal(number(m, "13"), 4);
-	assert_int_equal(number(frame("files.img", 0), "4.8"), 10);
+	m = frame("files.img", 0);
+	assert_int_equal(number(m, "4.8"), 10);
+	/* as criu before 4.0 has it, and as later ones do */
+	assert_int_equal(number(m, "4.14.20"), 3);
+	assert_int_equal(number(m, "4.20.3"), 3);
+	assert_int_equal(number(m, "4.20.2"), 1);
 	m = frame(name, 0);
 	assert_int_equal(number(m, "1"), 3);
 	assert_true(number(m, "2") == 4000000000);
@@ -1821,6 +1827,8 @@ test_streams(void **state)
 	assert_int_equal(number(m, "7"), 1448);
 	assert_int_equal(number(m, "8"), 8);
 	assert_int_equal(number(m, "9"), 77);
+	assert_int_equal(count(m, 10), 0);
+	assert_int_equal(number(m, "11"), 1);
 	assert_int_equal(number(m, "12"), 1);
 	assert_int_equal(number(m, "14"), 2);
 	assert_int_equal(number(m, "17"), 5);
@@ -1866,6 +1874,132 @@ test_streams(void **state)
 }
 
 /*
+ * What only newer versions of criu read is said in a line; guards are entries
+ * behind the mappings.
+ */
+static void
+test_newer(void **state)
+{
+	static const char inet[] = INET "protocol 6\nsocket 1 10 0 55 0\n"
+	    "local 127.0.0.1 7701\noption TCP_NODELAY 1\noption IP_TTL 3\n";
+	struct criuopts o = { .note = note_note };
+	struct part m;
+
+	(void)state;
+	assert_int_equal(criu_leave("pages", &o.leave), 0);
+	process_record(7);
+	set("status", "Name:\tone\nUmask:\t0022\nUid:\t1\t2\t3\t4\n"
+	    "Gid:\t5\t6\t7\t8\nNSpid:\t7\nNSpgid:\t7\nNSsid:\t7\n"
+	    "CapAmb:\t0000000000000001\nNoNewPrivs:\t1\n");
+	set("files", "3 1\n4 2\n");
+	set("file/1", "type pidfd\nino 5\nflags 2\npid 7\n");
+	set("file/2", inet);
+	set("pages", "403000 404000\n7ffe1000 7ffe2000\n");
+	set("missing", "1000-2000 guard\n404000-7ffe1000 guard\n"
+	    "7ffe1000-7ffe2000 poison\n");
+	*noted = '\0';
+	assert_int_equal(load_one(&o), 0);
+	assert_string_equal(noted, "needs criu 4.2 or newer for guard pages; "
+	    "4.1 or newer for ambient capabilities, pidfds; 4.0 or newer for "
+	    "IP_TTL, TCP_NODELAY and TCP_CORK; 3.19 or newer for "
+	    "no_new_privs\n");
+	m = frame("mm-7.img", 0);
+	assert_int_equal(count(m, 14), 5);
+	assert_true(number(m, "14#3.1") == DATA + PAGE);
+	assert_true(number(m, "14#3.2") == DATA + 2 * PAGE);
+	assert_int_equal(number(m, "14#3.7"), 0x10000);
+	assert_true(number(m, "14#4.1") == STACK);
+	assert_true(number(m, "14#4.2") == STACK + PAGE);
+	assert_int_equal(number(m, "14#4.7"), 0x10000);
+
+	assert_int_equal(criu_leave("guard", &o.leave), 0);
+	process_record(7);
+	set("pages", "403000 404000\n7ffe1000 7ffe2000\n");
+	set("missing", "404000-405000 guard\n");
+	*noted = '\0';
+	assert_int_equal(load_one(&o), 0);
+	assert_string_equal(warned, "process 7: guard pages: left out\n");
+	assert_string_equal(noted, "");
+	assert_int_equal(count(frame("mm-7.img", 0), 14), 3);
+}
+
+/*
+ * Registers that are in use and that criu has no place for.
+ */
+static void
+test_unwritten(void **state)
+{
+	static const struct {
+		uint64_t use;
+		const char *said;
+	} cases[] = {
+		{ 0x2e7, NULL },
+		{ 1 << 17 | 7, "process 7: registers of AMX (xstate 20000) are "
+		    "in use, which criu does not restore: cannot be "
+		    "restored\n" },
+		{ 1 << 18, "of AMX (xstate 40000)" },
+		{ 1 << 19, "of APX (xstate 80000)" },
+		{ 1 << 16, "of a kind (xstate 10000)" }
+	};
+	struct criuopts o = { .leave = UINT64_MAX };
+	uint8_t x[4096] = { 0 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		process_record(7);
+		put64(x + 512, cases[i].use);
+		set_bytes("regset/xstate", x, sizeof x);
+		assert_int_equal(load_one(&o), cases[i].said == NULL ? 0 : -1);
+		if (cases[i].said != NULL)
+			assert_contains(warned, cases[i].said);
+	}
+}
+
+/*
+ * Profiles of security modules.
+ */
+static void
+test_profiles(void **state)
+{
+	static const struct {
+		const char *text, *profile;
+		int lsm;
+	} cases[] = {
+		{ "docker-default (enforce)\n", "docker-default", 2 },
+		{ "unconfined\n", NULL, 0 },
+		{ "my name (complain)\n", "my name", 2 },
+		{ ":ns:name (enforce)\n", NULL, 0 },
+		{ "u:r:t:s0-s0:c0.c1023\n", "u:r:t:s0-s0:c0.c1023", 1 },
+		{ "u:r:t:s0", "u:r:t:s0", 1 },
+		{ "_\n", NULL, 0 }
+	};
+	struct criuopts o = { .note = note_note };
+	struct part m;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		process_record(7);
+		set("attr/current", cases[i].text);
+		*noted = '\0';
+		assert_int_equal(load_one(&o), 0);
+		assert_int_equal(*noted != '\0', cases[i].text[0] == ':');
+		m = frame("inventory.img", 0);
+		assert_int_equal(count(m, 6), cases[i].lsm != 0);
+		if (cases[i].lsm != 0)
+			assert_int_equal(number(m, "6"), cases[i].lsm);
+		m = inner(frame("core-7.img", 0), "5.10");
+		assert_int_equal(count(m, 15), cases[i].profile != NULL);
+		if (cases[i].profile == NULL)
+			continue;
+		m = inner(m, "15");
+		assert_int_equal(m.n, strlen(cases[i].profile));
+		assert_memory_equal(m.p, cases[i].profile, m.n);
+	}
+}
+
+/*
  * What criu has nothing for, but a process goes on without, is told.
  */
 static void
@@ -1884,7 +2018,8 @@ test_lost(void **state)
 	assert_int_equal(load_one(&o), 0);
 	assert_string_equal(noted,
 	    "process 7: its deadlines (SCHED_DEADLINE) are not restored\n"
-	    "process 7: its personality, 40000, is not restored\n");
+	    "process 7: its personality, 40000, is not restored\n"
+	    "needs criu 4.0 or newer for SCHED_RESET_ON_FORK\n");
 }
 
 /*
@@ -2481,6 +2616,9 @@ main(void)
 		cmocka_unit_test(test_sockets),
 		cmocka_unit_test(test_inet),
 		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_newer),
+		cmocka_unit_test(test_unwritten),
+		cmocka_unit_test(test_profiles),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_peers),

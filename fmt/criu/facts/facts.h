@@ -164,6 +164,8 @@ struct makemounts {		/* all that is mounted in a namespace */
 	size_t		 looked; /* at so many, for who covers another */
 };
 
+enum makelsm { LSM_NONE, LSM_SELINUX, LSM_APPARMOR };
+
 struct criumake {
 	struct snap	*snap;	/* borrowed, as all pointers here but where it
 				   says so */
@@ -216,6 +218,8 @@ struct criumake {
 	bool		 fatal;	/* one of them is about a process as a whole */
 	char		**note;	/* owned; what is not quite as it was */
 	size_t		 nnote;
+	unsigned int	 since;	/* bits of enum makesince */
+	enum makelsm	 lsm;	/* whose profiles the processes have */
 	size_t		 nclosed; /* connections that are not restored */
 	char		*lock;	/* owned; of the table of nft(8) by which
 				   connections are locked; empty: iptables(8)
@@ -344,6 +348,7 @@ int		 make_never(struct criumake *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
 int		 make_note(struct criumake *, const char *, ...)
 		    __attribute__((format(printf, 2, 3)));
+void		 make_since(struct criumake *, enum makesince);
 void		 make_word(const struct criumake *, const char *, const char *);
 int		 makewhy_judge(const struct criumake *);
 void		 makewhy_free(struct criumake *);

@@ -21,6 +21,7 @@ static const char *const word[WHY_KINDS] = {
 	[WHY_EPOLL] = "epoll",
 	[WHY_EVENTFD] = "eventfd",
 	[WHY_FANOTIFY] = "fanotify",
+	[WHY_GUARD] = "guard",
 	[WHY_HUGETLB] = "hugetlb",
 	[WHY_INOTIFY] = "inotify",
 	[WHY_IO_URING] = "io_uring",
@@ -48,6 +49,32 @@ static const char *const word[WHY_KINDS] = {
 	[WHY_UNIX] = "unix",
 	[WHY_USERFAULTFD] = "userfaultfd",
 	[WHY_USERNS] = "userns"
+};
+
+/*
+ * What images have that criu reads only since a version, the newest first.  All
+ * else it reads since 3.17 or longer.
+ */
+static const struct {
+	const char	*version;
+	const char	*what;
+} since[SINCE_MAX] = {
+	[SINCE_GUARD] = { "4.2", "guard pages" },
+	[SINCE_AMBIENT] = { "4.1", "ambient capabilities" },
+	[SINCE_ITIMER] = { "4.1", "timers that expire once" },
+	[SINCE_PAC] = { "4.1", "keys that sign pointers" },
+	[SINCE_PIDFD] = { "4.1", "pidfds" },
+	[SINCE_PING] = { "4.1", "ping_group_range" },
+	[SINCE_RESET] = { "4.0", "SCHED_RESET_ON_FORK" },
+	[SINCE_TTL] = { "4.0", "IP_TTL" },
+	[SINCE_NODELAY] = { "4.0", "TCP_NODELAY and TCP_CORK" },
+	[SINCE_MEMBARRIER] = { "3.19", "membarrier" },
+	[SINCE_MODE] = { "3.19", "modes of memfds" },
+	[SINCE_PRIVS] = { "3.19", "no_new_privs" },
+	[SINCE_TOS] = { "3.19", "IP_TOS" },
+	[SINCE_CGROUP] = { "3.18", "cgroups of threads" },
+	[SINCE_PKTINFO] = { "3.18", "IP_PKTINFO" },
+	[SINCE_STOP] = { "3.18", "signals that stopped a process" }
 };
 
 /*
@@ -186,6 +213,47 @@ make_note(struct criumake *m, const char *fmt, ...)
 }
 
 /*
+ * Note in m that the images have what.
+ */
+void
+make_since(struct criumake *m, enum makesince what)
+{
+	m->since |= 1U << what;
+}
+
+/*
+ * Tell o->note in a line which versions of criu the images need, if not all
+ * since 3.17 read them.  Return 0, or -1 with errstr.
+ */
+static int
+since_tell(const struct criumake *m)
+{
+	struct buf b = { 0 };
+	const char *last = "";
+	size_t i;
+	int rc;
+
+	if (m->since == 0 || m->opts->note == NULL)
+		return 0;
+	for (i = 0; i < SINCE_MAX; i++) {
+		if (!(m->since >> i & 1))
+			continue;
+		if (strcmp(last, since[i].version) == 0)
+			buf_printf(&b, ", %s", since[i].what);
+		else
+			buf_printf(&b, "%s %s or newer for %s", *last == '\0' ?
+			    "needs criu" : ";", since[i].version,
+			    since[i].what);
+		last = since[i].version;
+	}
+	buf_add(&b, "", 1);
+	if ((rc = buf_check(&b)) == 0)
+		m->opts->note(m->opts->arg, (char *)b.data);
+	buf_free(&b);
+	return rc;
+}
+
+/*
  * Add an option and its value to those of criu's command that the caller of m
  * is told, if it asked.
  */
@@ -266,7 +334,7 @@ makewhy_judge(const struct criumake *m)
 	for (i = 0; i < m->nnote && hinder == 0 && m->opts->note != NULL; i++)
 		m->opts->note(m->opts->arg, m->note[i]);
 	if (hinder == 0)
-		return 0;
+		return since_tell(m);
 	return !(hinder >> WHY_NEVER & 1) ? refuse_all(m->opts, kinds) :
 	    errstr_set(m->opts->check ? "not all can be restored" :
 	    "nothing is written");

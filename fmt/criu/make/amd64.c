@@ -44,7 +44,8 @@ enum {
 	INTEL_END = 2688,
 	/* where AMD's without AVX-512 have pkru, at their end */
 	AMD_PKRU = 832,
-	PKRU = 9		/* the bit of what protection keys allow */
+	PKRU = 9,		/* the bit of what protection keys allow */
+	TILECFG = 17, TILEDATA = 18, APX = 19
 };
 
 /*
@@ -138,9 +139,10 @@ part_get(const struct recfile *f, uint64_t in_use, unsigned int bit,
 }
 
 /*
- * Set the parts of xstate that criu restores.
+ * Set the parts of xstate that criu restores.  Return bits of the others that
+ * are in use.
  */
-static void
+static uint64_t
 xsave_set(struct amd64regs *g, const struct recfile *f)
 {
 	Criu__Xsave *x = &g->xsave;
@@ -177,13 +179,28 @@ xsave_set(struct amd64regs *g, const struct recfile *f)
 	x->hi16_zmm = g->hi16;
 	x->pkru = g->pkru;
 	g->fp.xsave = x;
+	return use & ~x->xstate_bv;
+}
+
+/*
+ * Note parts of the registers of t that are in use and that criu does not
+ * restore: bits of xstate.  Return as make_never.
+ */
+static int
+parts_refuse(struct criumake *m, const struct maketask *t, uint64_t parts)
+{
+	return make_never(m, "process %" PRIu64 ": registers of %s (xstate "
+	    "%" PRIx64 ") are in use, which criu does not restore: cannot be "
+	    "restored", t->proc->pid, parts >> TILECFG & 3 ? "AMX" :
+	    parts >> APX & 1 ? "APX" : "a kind", parts);
 }
 
 /*
  * Fill in g from the records of registers of a thread: r, and what is there of
- * fpregs and xstate.
+ * fpregs and xstate.  Return bits of the parts that are in use and that criu
+ * does not restore.
  */
-static void
+static uint64_t
 regs_set(struct amd64regs *g, const uint64_t *r, const struct recfile *fp,
     const struct recfile *xs)
 {
@@ -193,10 +210,9 @@ regs_set(struct amd64regs *g, const uint64_t *r, const struct recfile *fp,
 	criu__xsave__init(&g->xsave);
 	gpregs_set(&g->gp, r);
 	fpregs_set(g, fp->len >= FXSAVE ? fp->data : xs->data);
-	if (xs->len >= XFEATURES + 64)
-		xsave_set(g, xs);
 	g->info.gpregs = &g->gp;
 	g->info.fpregs = &g->fp;
+	return xs->len >= XFEATURES + 64 ? xsave_set(g, xs) : 0;
 }
 
 /*
@@ -221,7 +237,7 @@ makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,
 {
 	struct recfile fp, xs;
 	struct amd64regs *g;
-	uint64_t r[GPREGS] = { 0 };
+	uint64_t r[GPREGS] = { 0 }, lost;
 	size_t i;
 
 	if (regs->len == GPREGS * 8)
@@ -239,8 +255,8 @@ makeregs_amd64(struct criumake *m, struct maketask *p, struct maketask *t,
 		return errstr_set("out of memory");
 	restart(r);
 	makeregs_abort(p->proc->mem, rseq, &r[R_IP]);
-	regs_set(g, r, &fp, &xs);
+	lost = regs_set(g, r, &fp, &xs);
 	g->regs.put = amd64_put;
 	*out = &g->regs;
-	return 1;
+	return lost == 0 ? 1 : parts_refuse(m, t, lost);
 }

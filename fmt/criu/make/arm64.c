@@ -88,7 +88,7 @@ uses_more(const struct maketask *t)
  * can do that.  Before Linux 5.13 nothing told which are enabled: all were.
  */
 static void
-pac_set(struct arm64regs *g, const struct maketask *t)
+pac_set(struct criumake *m, struct arm64regs *g, const struct maketask *t)
 {
 	enum { ALL = 0xf };	/* PR_PAC_APIAKEY to PR_PAC_APDBKEY */
 	Criu__PacAddressKeys *a = &g->address;
@@ -116,8 +116,10 @@ pac_set(struct arm64regs *g, const struct maketask *t)
 		g->generic.apgakey_hi = generic[1];
 		g->pac.generic = &g->generic;
 	}
-	if (g->pac.address != NULL || g->pac.generic != NULL)
-		g->info.pac_keys = &g->pac;
+	if (g->pac.address == NULL && g->pac.generic == NULL)
+		return;
+	g->info.pac_keys = &g->pac;
+	make_since(m, SINCE_PAC);
 }
 
 /*
@@ -191,7 +193,7 @@ makeregs_arm64(struct criumake *m, struct maketask *p, struct maketask *t,
 	makeregs_abort(p->proc->mem, rseq, &g->r[R_PC]);
 	regs_set(g, fp.data + VREGS * 8);
 	g->info.tls = tls;
-	pac_set(g, t);
+	pac_set(m, g, t);
 	*out = &g->regs;
 	return 1;
 }

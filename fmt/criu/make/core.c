@@ -51,10 +51,43 @@ groups_set(const struct criumake *m, struct corebits *c,
 }
 
 /*
- * Set the credentials of a thread: credentials(7), capabilities(7).
+ * Set the profile that a security module has for process p: attr/current of
+ * proc(5), NAME (MODE) or unconfined of AppArmor, and four or more words with
+ * colons between them of SELinux.
  */
 static int
-creds_set(struct criumake *m, struct corebits *c, struct maketask *t)
+profile_set(struct criumake *m, struct corebits *c, const struct maketask *p)
+{
+	const size_t size = sizeof c->profile;
+	char *text, *mode;
+	size_t n;
+
+	if ((text = words_text(&p->rec, "attr/current")) == NULL)
+		return 0;
+	n = strlcpy(c->profile, text, size);
+	free(text);
+	c->profile[strcspn(c->profile, "\n")] = '\0';
+	mode = strstr(c->profile, " (");
+	if (n >= size || (mode == NULL && (strchr(c->profile, ':') == NULL)))
+		return 0;
+	if (mode != NULL && strchr(c->profile, ':') != NULL)
+		return make_note(m, "process %" PRIu64 ": its AppArmor profile "
+		    "is of a namespace, and is not restored: %s",
+		    p->proc->pid, c->profile);
+	m->lsm = mode != NULL ? LSM_APPARMOR : LSM_SELINUX;
+	if (mode != NULL)
+		*mode = '\0';
+	c->creds.lsm_profile = c->profile;
+	return 0;
+}
+
+/*
+ * Set the credentials of thread t of process p: credentials(7),
+ * capabilities(7).
+ */
+static int
+creds_set(struct criumake *m, struct corebits *c, const struct maketask *p,
+    struct maketask *t)
 {
 	Criu__Creds *k = &c->creds;
 	uint64_t u[4], g[4], v;
@@ -78,15 +111,19 @@ creds_set(struct criumake *m, struct corebits *c, struct maketask *t)
 	caps_set(t, "CapEff", c->caps[2], &k->n_cap_eff, &k->cap_eff);
 	caps_set(t, "CapBnd", c->caps[3], &k->n_cap_bnd, &k->cap_bnd);
 	caps_set(t, "CapAmb", c->caps[4], &k->n_cap_amb, &k->cap_amb);
+	if (c->caps[4][0] != 0 || c->caps[4][1] != 0)
+		make_since(m, SINCE_AMBIENT);
 	if ((rc = maketask_must(m, t, "securebits", "x", "bits (x)", &v)) == 1)
 		k->secbits = (uint32_t)v;
 	k->has_secbits = true;
 	if (maketask_status(t, "NoNewPrivs", 10, &v, 1) == 1 && v != 0) {
 		k->has_no_new_privs = true;
 		k->no_new_privs = 1;
+		make_since(m, SINCE_PRIVS);
 	}
 	c->th.creds = k;
-	return rc == -1 ? -1 : groups_set(m, c, t);
+	return rc == -1 || profile_set(m, c, p) == -1 ? -1 :
+	    groups_set(m, c, t);
 }
 
 /*
@@ -108,6 +145,8 @@ sched_set(struct criumake *m, struct corebits *c, const struct maketask *t)
 	c->th.sched_policy = (uint32_t)v[0];
 	c->th.sched_prio = (uint32_t)v[1];
 	c->th.sched_nice = (int32_t)v[2];
+	if (v[0] & RESET_ON_FORK)
+		make_since(m, SINCE_RESET);
 	return (v[0] & ~(uint64_t)RESET_ON_FORK) != DEADLINE ? 0 : make_note(m,
 	    "process %" PRIu64 ": its deadlines (SCHED_DEADLINE) are not "
 	    "restored", t->proc->pid);
@@ -189,7 +228,7 @@ thread_set(struct criumake *m, struct corebits *c, struct maketask *p,
 		return -1;
 	c->th.has_pdeath_sig = rc == 1;
 	c->th.pdeath_sig = rc == 1 ? (uint32_t)v : 0;
-	if (sched_set(m, c, t) == -1 || creds_set(m, c, t) == -1 ||
+	if (sched_set(m, c, t) == -1 || creds_set(m, c, p, t) == -1 ||
 	    makeseccomp_set(m, p, t, &c->th) == -1 ||
 	    corebits_pending(m, c, p, t, false) == -1)
 		return -1;
@@ -199,6 +238,8 @@ thread_set(struct criumake *m, struct corebits *c, struct maketask *p,
 	c->th.comm = c->comm;
 	c->th.has_cg_set = p->cgset != 0;
 	c->th.cg_set = t->cgset != 0 ? t->cgset : p->cgset;
+	if (c->th.cg_set != p->cgset)
+		make_since(m, SINCE_CGROUP);
 	c->core.thread_core = &c->th;
 	return 0;
 }

@@ -79,6 +79,7 @@ struct corebits {		/* what a core is made of */
 	struct makeregs	 *regs;	/* owned; NULL: it has none */
 	Criu__Creds	 creds;
 	uint32_t	 caps[5][2];
+	char		 profile[4096];
 	Criu__Sas	 sas;
 	Criu__Rseq	 rseq;
 	Criu__Timers	 timers;

@@ -301,6 +301,48 @@ pages_flags(const struct vma *v, const Criu__Vma *e)
 }
 
 /*
+ * Put the guards of t (MADV_GUARD_INSTALL) behind the mappings of b, as far as
+ * they lie in these; or note that they are left out, if that was asked for.
+ */
+static int
+guards_add(struct criumake *m, const struct maketask *t, struct mmbits *b)
+{
+	const size_t n = b->mm.n_vmas;
+	const struct image *im = t->proc->mem;
+	const struct missing *x;
+	const Criu__Vma *v;
+	Criu__Vma *e;
+	size_t i, k, all;
+
+	for (all = n, i = k = 0; im != NULL && i < im->nmissing && k < n;) {
+		x = &im->missing[i];
+		v = b->vmap[k];
+		if (x->start < v->end && v->start < x->end &&
+		    strcmp(x->reason, "guard") == 0) {
+			e = &b->vma[all];
+			criu__vma__init(e);
+			e->start = x->start > v->start ? x->start : v->start;
+			e->end = x->end < v->end ? x->end : v->end;
+			e->status = CRIU_GUARD;
+			e->fd = -1;
+			b->vmap[all++] = e;
+		}
+		if (x->end <= v->end)
+			i++;
+		else
+			k++;
+	}
+	if (all == n)
+		return 0;
+	if (m->opts->leave >> WHY_GUARD & 1)
+		return make_refuse(m, WHY_GUARD, "process %" PRIu64 ": guard "
+		    "pages", t->proc->pid);
+	make_since(m, SINCE_GUARD);
+	b->mm.n_vmas = all;
+	return 0;
+}
+
+/*
  * Set all mappings, and t->pages.  [vvar] and [vvar_vclock] are one to criu,
  * and [vsyscall] is none.
  */
@@ -309,11 +351,15 @@ vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 {
 	const struct vma *v;
 	Criu__Vma *e;
-	size_t i, n;
+	size_t i, n, most;
 	int rc;
 
-	b->vma = calloc(t->maps.n + 1, sizeof *b->vma);
-	b->vmap = calloc(t->maps.n + 1, sizeof *b->vmap);
+	/* a guard may lie in several mappings */
+	most = t->maps.n * 2 + 1;
+	if (t->proc->mem != NULL)
+		most += t->proc->mem->nmissing;
+	b->vma = calloc(most, sizeof *b->vma);
+	b->vmap = calloc(most, sizeof *b->vmap);
 	t->pages = calloc(t->maps.n + 1, sizeof *t->pages);
 	if (b->vma == NULL || b->vmap == NULL || t->pages == NULL)
 		return errstr_set("out of memory");
@@ -339,7 +385,8 @@ vmas_set(struct criumake *m, struct maketask *t, struct mmbits *b)
 	}
 	b->mm.vmas = b->vmap;
 	b->mm.n_vmas = n;
-	return makering_set(&b->rings, &b->mm);
+	return guards_add(m, t, b) == -1 ? -1 :
+	    makering_set(&b->rings, &b->mm);
 }
 
 /*

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SIG_STOP = 19 };
+
 /*
  * Set the limits, in the order of RLIMIT_*, as limits has them behind its head.
  */
@@ -110,6 +112,8 @@ itimers_set(struct criumake *m, struct corebits *c, struct maketask *t)
 			c->itimer[i].iusec = v[0] % USEC;
 			c->itimer[i].vsec = v[1] / USEC;
 			c->itimer[i].vusec = v[1] % USEC;
+			if (v[0] == 0 && v[1] != 0)
+				make_since(m, SINCE_ITIMER);
 		}
 	words_close(&w);
 	return rc == -1 ? -1 : 0;
@@ -190,7 +194,7 @@ timers_set(struct criumake *m, struct corebits *c, struct maketask *t)
 static uint32_t
 stop_signal(const struct maketask *t)
 {
-	enum { SIG_STOP = 19, SIG_TTOU = 22, EVENT_STOP = 128 };
+	enum { SIG_TTOU = 22, EVENT_STOP = 128 };
 	struct recfile f;
 	uint64_t code;
 
@@ -293,6 +297,7 @@ traits_set(struct criumake *m, struct corebits *c, struct maketask *t)
 	if (rc == 1 && v != 0) {
 		c->tc.has_membarrier_registration_mask = true;
 		c->tc.membarrier_registration_mask = (uint32_t)v;
+		make_since(m, SINCE_MEMBARRIER);
 	}
 	return 0;
 }
@@ -312,6 +317,8 @@ corebits_task(struct criumake *m, struct corebits *c, struct maketask *t)
 		c->tc.task_state = STOPPED;
 		c->tc.has_stop_signo = true;
 		c->tc.stop_signo = stop_signal(t);
+		if (c->tc.stop_signo != SIG_STOP)
+			make_since(m, SINCE_STOP);
 	}
 	c->tc.flags = (uint32_t)t->stat.v[STAT_FLAGS];
 	c->tc.blk_sigset = corebits_blocked(t);

@@ -338,6 +338,8 @@ maketree_write(struct criumake *m)
 	inv.has_root_cg_set = m->cgroups != NULL;
 	inv.root_cg_set = CRIUS_IDS;
 	inv.has_tcp_close = inv.tcp_close = (m->need & CRIU_TCP_CLOSE) != 0;
+	inv.has_lsmtype = m->lsm != LSM_NONE;
+	inv.lsmtype = m->lsm;
 	lock_put(m, &inv);
 	criuimg_add(&im->b, &inv.base);
 	return 0;

@@ -109,6 +109,8 @@ settings_write(struct criumake *m, const struct settings *s)
 	e.n_unix_conf = l[UNIX].n;
 	e.ipv4_sysctl = l[PING].v;
 	e.n_ipv4_sysctl = l[PING].n;
+	if (e.n_ipv4_sysctl > 0)
+		make_since(m, SINCE_PING);
 	if (rc == 0)
 		criuimg_add(&im->b, &e.base);
 	for (i = 0; i < KINDS; i++)

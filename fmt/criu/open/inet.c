@@ -265,5 +265,9 @@ makeinet_write(struct criumake *m, const struct makeopen *f,
 	p.v6only = o.v6only;
 	e.isk = &p;
 	criuimg_add(m->files, &e.base);
-	return maketcp_goes(m, f) ? maketcp_write(m, f) : 0;
+	if (maketcp_goes(m, f))
+		return maketcp_write(m, f, &o.tcp);
+	if (o.tcp.nodelay || o.tcp.cork)
+		make_since(m, SINCE_NODELAY);
+	return 0;
 }

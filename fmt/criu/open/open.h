@@ -156,7 +156,8 @@ int		 makepacket_mapped(struct criumake *, struct maketask *,
 
 /* tcp.c: connections of TCP */
 int		 maketcp_judge(struct criumake *);
-int		 maketcp_write(struct criumake *, const struct makeopen *);
+int		 maketcp_write(struct criumake *, const struct makeopen *,
+		    const Criu__TcpOptions *);
 bool		 maketcp_is(const struct makeopen *);
 bool		 maketcp_ended(const struct makeopen *);
 bool		 maketcp_goes(const struct criumake *, const struct makeopen *);

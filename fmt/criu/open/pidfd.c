@@ -52,5 +52,6 @@ makepidfd_write(struct criumake *m, const struct makeopen *f,
 	    (int32_t)maketask_find(m, f->v[OK_PID][0])->pid;
 	p.fown = fown;
 	e.pidfd = &p;
+	make_since(m, SINCE_PIDFD);
 	criuimg_add(m->files, &e.base);
 }

@@ -185,6 +185,8 @@ shm_write(struct criumake *m, const struct makeshm *o, uint32_t id,
 	e.gid = makeusers_gid(m, f != NULL ? f->v[OK_GID][0] : gid[1]);
 	e.has_mode = f != NULL && makeopen_has(f, OK_MODE);
 	e.mode = e.has_mode ? (uint32_t)f->v[OK_MODE][0] : 0;
+	if (e.has_mode && (e.mode & 07777) != 0777)
+		make_since(m, SINCE_MODE);
 	e.seals = f != NULL && makeopen_has(f, OK_SEALS) ?
 	    (uint32_t)f->v[OK_SEALS][0] : SEAL_SEAL;
 	e.size = makereg_size(o->proc);

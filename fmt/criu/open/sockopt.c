@@ -12,15 +12,17 @@
  * Those that criu restores: where they are among struct inetopts.
  */
 #define PLACE(name, part) { #name, offsetof(struct inetopts, has_##part), \
-	offsetof(struct inetopts, part) }
-#define PLACED(name, of, field) { #name, \
+	offsetof(struct inetopts, part), SINCE_MAX }
+#define PLACED(name, of, field) NEWER(name, of, field, SINCE_MAX)
+#define NEWER(name, of, field, since) { #name, \
 	offsetof(struct inetopts, of.has_##field), \
-	offsetof(struct inetopts, of.field) }
+	offsetof(struct inetopts, of.field), since }
 
 static const struct optplace {
 	const char	*name;
 	size_t		 has;
 	size_t		 value;
+	enum makesince	 since;	/* SINCE_MAX: all read it */
 } places[] = {
 	PLACED(SO_REUSEADDR, socket, reuseaddr),
 	PLACED(SO_REUSEPORT, socket, so_reuseport),
@@ -34,15 +36,15 @@ static const struct optplace {
 	PLACED(SO_RCVLOWAT, socket, so_rcvlowat),
 	PLACED(SO_BUF_LOCK, socket, so_buf_lock),
 	PLACED(SO_LINGER, socket, so_linger),
-	PLACED(IP_TOS, ip, tos),
-	PLACED(IP_TTL, ip, ttl),
+	NEWER(IP_TOS, ip, tos, SINCE_TOS),
+	NEWER(IP_TTL, ip, ttl, SINCE_TTL),
 	PLACED(IP_FREEBIND, ip, freebind),
-	PLACED(IP_PKTINFO, ip, pktinfo),
+	NEWER(IP_PKTINFO, ip, pktinfo, SINCE_PKTINFO),
 	PLACED(IP_HDRINCL, raw, hdrincl),
 	PLACED(IP_NODEFRAG, raw, nodefrag),
 	PLACE(IPV6_V6ONLY, v6only),
 	PLACED(IPV6_FREEBIND, ip, freebind),
-	PLACED(IPV6_RECVPKTINFO, ip, pktinfo),
+	NEWER(IPV6_RECVPKTINFO, ip, pktinfo, SINCE_PKTINFO),
 	PLACED(IPV6_HDRINCL, raw, hdrincl),
 	PLACED(TCP_NODELAY, tcp, nodelay),
 	PLACED(TCP_CORK, tcp, cork),
@@ -121,6 +123,7 @@ makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
 int
 makeinet_options(struct criumake *m, const struct makeinet *n, const char *who)
 {
+	const struct optplace *p;
 	const char *name;
 	size_t i;
 	int rc;
@@ -129,8 +132,11 @@ makeinet_options(struct criumake *m, const struct makeinet *n, const char *who)
 	    "is not restored", who, n->congestion);
 	for (i = 0; i < n->noption && rc == 0; i++) {
 		name = n->option[i].name;
-		if (optplace_find(name) != NULL)
+		if ((p = optplace_find(name)) != NULL) {
+			if (p->since != SINCE_MAX)
+				make_since(m, p->since);
 			continue;
+		}
 		if (is_minor(name))
 			rc = make_note(m, "%s: %s is not restored", who, name);
 		else
@@ -192,6 +198,12 @@ makeinet_put(struct makeinet *n, bool raw, struct inetopts *o)
 		memcpy((char *)o + p->value, &n->option[i].value,
 		    sizeof n->option[i].value);
 	}
+	o->socket.has_tcp_keepcnt = o->tcp.has_keepcnt;
+	o->socket.tcp_keepcnt = o->tcp.keepcnt;
+	o->socket.has_tcp_keepidle = o->tcp.has_keepidle;
+	o->socket.tcp_keepidle = o->tcp.keepidle;
+	o->socket.has_tcp_keepintvl = o->tcp.has_keepintvl;
+	o->socket.tcp_keepintvl = o->tcp.keepintvl;
 	o->socket.so_bound_dev = n->device;
 	o->socket.so_filter = n->filter;
 	o->socket.n_so_filter = n->nfilter;

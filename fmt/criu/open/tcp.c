@@ -111,11 +111,12 @@ maketcp_judge(struct criumake *m)
 }
 
 /*
- * Make tcp-stream-N.img of connection f: its state, and the bytes that wait in
- * it.  Return 0, or -1 with errstr.
+ * Make tcp-stream-N.img of connection f, whose options are o: its state, and
+ * the bytes that wait in it.  Return 0, or -1 with errstr.
  */
 int
-maketcp_write(struct criumake *m, const struct makeopen *f)
+maketcp_write(struct criumake *m, const struct makeopen *f,
+    const Criu__TcpOptions *o)
 {
 	const uint64_t *s = f->v[OK_STREAM], *a = f->v[OK_AGREED];
 	const uint64_t *w = f->v[OK_WINDOW];
@@ -135,6 +136,10 @@ maketcp_write(struct criumake *m, const struct makeopen *f)
 	    p.has_opt_mask = p.has_snd_wscale = p.has_mss_clamp =
 	    p.has_unsq_len = p.has_snd_wl1 = p.has_snd_wnd =
 	    p.has_max_window = p.has_rcv_wnd = p.has_rcv_wup = true;
+	p.has_cork = o->has_cork;
+	p.cork = o->cork;
+	p.has_nodelay = o->has_nodelay;
+	p.nodelay = o->nodelay;
 	p.inq_seq = (uint32_t)s[0];
 	p.inq_len = (uint32_t)s[1];
 	p.outq_seq = (uint32_t)s[2];

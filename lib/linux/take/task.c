@@ -21,7 +21,7 @@
  */
 static const char *const clone_files[] = {
 	"cmdline", "environ", "auxv", "limits", "coredump_filter", "loginuid",
-	"timerslack_ns", "uid_map", "gid_map"
+	"timerslack_ns", "uid_map", "gid_map", "attr/current"
 };
 static const char *const clone_links[] = {
 	"ns/cgroup", "ns/ipc", "ns/net", "ns/user", "ns/uts"
