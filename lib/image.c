@@ -358,15 +358,17 @@ image_sortmissing(struct image *im)
 }
 
 /*
- * Make start..end (exclusive, start below end) of image im read as not mapped.
+ * Make start..end (exclusive, start below end, as memory_end has it) of image im
+ * read as not mapped.
  * Return 0, or -1 with errstr.
  */
 int
 image_punch(struct image *im, uint64_t start, uint64_t end)
 {
-	if (view_cut(&im->view, start, end - 1) == -1)
-		return -1;
-	return view_cut(&im->taken, start, end - 1);
+	const uint64_t last = end == UINT64_MAX ? end : end - 1;
+
+	return view_cut(&im->view, start, last) == -1 ? -1 :
+	    view_cut(&im->taken, start, last);
 }
 
 /*

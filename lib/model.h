@@ -197,6 +197,16 @@ void		 segment_take(struct segment *s, struct segment *from);
 uint64_t	 segment_kb(const struct segment *s);
 size_t		 segment_kblen(const struct segment *s, uint64_t kb);
 
+/*
+ * Return the end, exclusive, of the len bytes at address start.  2^64, which is
+ * no number, is UINT64_MAX: all to the last byte.
+ */
+static inline uint64_t
+memory_end(uint64_t start, uint64_t len)
+{
+	return start + len - 1 == UINT64_MAX ? UINT64_MAX : start + len;
+}
+
 /* imageread.c */
 ssize_t		 image_readsome(struct image *im, uint64_t addr, void *buf,
 		    size_t len);

@@ -144,9 +144,8 @@ segment_miss(struct segment *s, uint64_t kb, uint64_t n, const char *reason)
 	uint64_t from, to;
 
 	from = s->base + kb * KB;
-	to = kb + n == segment_kb(s) ? s->base + s->len : from + n * KB;
-	if (to <= from)			/* no range ends at 2^64 */
-		to = UINT64_MAX;
+	to = memory_end(from, kb + n == segment_kb(s) ? s->len - kb * KB :
+	    n * KB);
 	return image_miss(s->image, from, to, reason) == -1 ? -1 :
 	    image_punch(s->image, from, to);
 }

@@ -124,6 +124,8 @@ index_segment(struct ixreader *x, struct image *im)
 	if (check_num(x, "base", base) == -1 ||
 	    check_num(x, "length", len) == -1)
 		return -1;
+	if (len == 0)
+		return 0;
 	if (len / KB > x->r->trailer.bytes - x->c.at)
 		return errstr_set("a segment of %" PRIu64 " bytes", len);
 	if (reader_hold(x->r, HELD_SEGMENT) == -1 ||

@@ -5,6 +5,7 @@
  * failed.
  */
 #include "read.h"
+#include "bisect.h"
 #include "record/record.h"
 
 #include <inttypes.h>
@@ -38,15 +39,15 @@ salvage_segment(struct reader *r, struct image *im)
 {
 	char why[256];
 	struct segment *s = r->seg;
-	uint64_t at;
+	uint64_t at, end = memory_end(s->base, s->len);
 
 	strlcpy(why, snap_errstr(), sizeof why);
 	at = s->base + s->kb * KB;
-	if (image_miss(im, at, s->base + s->len, DAMAGED) == -1)
+	if (image_miss(im, at, end, DAMAGED) == -1)
 		return -1;
 	salvage_say(r, "process %" PRIu64 ": lost: %s from %" PRIx64
 	    " on, at least to %" PRIx64, r->proc->pid, im->kind == IMAGE_TEXT ?
-	    "text" : "mem", at, s->base + s->len);
+	    "text" : "mem", at, end);
 	r->seg = NULL;
 	if (s->kb == 0)
 		segment_free(s);
@@ -136,8 +137,9 @@ segment_salvage(struct reader *r, struct segment *s, struct tell *t,
 			if (!bad || rc == -1)
 				continue;
 			*lost = true;
-			tell_page(t, addr, addr + len, mb);
-			rc = image_miss(s->image, addr, addr + len, DAMAGED);
+			tell_page(t, addr, memory_end(addr, len), mb);
+			rc = image_miss(s->image, addr, memory_end(addr, len),
+			    DAMAGED);
 		}
 	}
 	if (rc == -1) {
@@ -183,9 +185,8 @@ rest_miss(struct image *im, size_t had, uint64_t start, uint64_t end)
 	size_t i;
 	uint64_t to;
 
-	for (i = 0; i < had && start < end; i++) {
-		if (im->missing[i].end <= start || im->missing[i].start >= end)
-			continue;
+	for (i = BISECT_WHILE(n, had, im->missing[n].end <= start); i < had &&
+	    im->missing[i].start < end; i++) {
 		to = im->missing[i].end;
 		if (im->missing[i].start > start && image_miss(im, start,
 		    im->missing[i].start, DAMAGED) == -1)

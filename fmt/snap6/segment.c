@@ -313,7 +313,7 @@ read_segment(struct reader *r, struct image *im)
 		return -1;
 	r->image = im;
 	if (im->kind == IMAGE_MEM)
-		r->memend = base + len;
+		r->memend = memory_end(base, len);
 	if (read_pages(r) == -1) {
 		if (r->o->salvage && salvage_segment(r, im) == -1)
 			return -1;

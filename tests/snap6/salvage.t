@@ -11,6 +11,7 @@ missing, unless it was said that no sums tell.
 import gzip
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -103,6 +104,42 @@ def fault(done, whole, want):
     return None
 
 
+def proc(files):
+    """The Linux record of process 7, and the header of its mem."""
+    body = b'linux amd64 1\n' + b''.join(
+        b'%s\n%11d ' % (name, len(text)) + text for name, text in files)
+    return (b'process snapshot 1 a@b amd64 2 "c"\n%11d proc\n%11d ' %
+            (7, len(body)) + body + b'%11d mem\n' % 7)
+
+
+def top():
+    """A segment that ends at 2^64, and is cut in its third kilobyte."""
+    data = proc([(b'maps', b'400000-401000 r-xp 00000000 00:00 0 \n'
+                  b'fffffffffffff000-ffffffffffffffff rw-p 00000000 00:00 0 \n'
+                  )]) + b'%11d ' % 2
+    for base in 0x400000, 2 ** 64 - 4096:
+        data += b'%11d %11d ' % (base, 4096)
+        data += b''.join(b'r' + bytes([65 + i]) * KB for i in range(4))
+    done = run('snapcat', '-s', '-', data=data[:-1500])
+    return b'\nfffffffffffff800-ffffffffffffffff damaged\n' in \
+        b'\n' + done.stdout.partition(b'missing\n')[2][12:] and \
+        b'all that is mapped' not in done.stderr
+
+
+def claims(n):
+    """Seconds to save what lists n ranges as missing, between n mappings."""
+    each = range(0, n * 8192, 8192)
+    data = proc([
+        (b'maps', b''.join(b'%x-%x rw-p 00000000 00:00 0 \n' %
+                           (0x10000 + i, 0x12000 + i) for i in each)),
+        (b'missing', b''.join(b'%x-%x guard\n' % (0x11000 + i, 0x12000 + i)
+                              for i in each))]) + b'%11d ' % 1
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run('snapcat', '-s', '-', data=data)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime
+
+
 def main():
     whole = original()
     want = pages(Reader(whole).read())
@@ -131,6 +168,12 @@ def main():
                                             name, 'pipe' if pipe else 'file'))
                 for line in bad:
                     print('# ' + line)
+    few, many = claims(6000), claims(48000)
+    for good, name in ((top(), 'a segment that ends at 2^64 is cut'),
+                       (many < 24 * few, 'eight times as much missing takes '
+                        'some eight times as long: %.3f, %.3f' % (few, many))):
+        count += 1
+        print('%sok %d - %s' % ('' if good else 'not ', count, name))
     print('1..%d' % count)
 
 

@@ -271,6 +271,16 @@ def commands(snap, tmp):
     _, err, status = run('snapls', data=snap + snap)
     ok(status == 1 and 'byte %d: another snapshot begins here: snapcat makes '
        'one of several' % len(snap) in err, 'another snapshot behind it', err)
+    empty = bytes(assemble('\n'.join(
+        ['"process snapshot 1 a@b amd64 2 \\"c\\"\\n"', 'record 7 mem',
+         'number 2', 'segment 0 0', 'segment 0x400000 307200'] +
+        ['r e%d' % i for i in range(300)]), 'empty'))
+    empty += trailer.write(empty)
+    put(empty)
+    _, err, status = run('snapls', '-c', file)
+    ok(b'\nindex\n' in empty and (err, status) == ('', 0) and
+       run('snapls', '-c', '-', data=empty)[1:] == ('', 0),
+       'an index that lists an empty segment', err)
     nottrailers(snap, file, out)
     ninefront(out)
 

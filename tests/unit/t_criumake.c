@@ -2000,6 +2000,61 @@ test_profiles(void **state)
 }
 
 /*
+ * Return how many ms of processor time it takes to make images of memory of n
+ * runs, with n ranges missing between them.
+ */
+static double
+runs_time(uint64_t n)
+{
+	const uint64_t base = 0x10000000;
+	struct buf maps = { 0 }, pages = { 0 }, missing = { 0 };
+	struct timespec from, to;
+	struct criuopts o = { 0 };
+	uint64_t i, at;
+
+	process_record(7);
+	buf_printf(&maps, "400000-402000 r-xp 00000000 08:01 9 /bin/one\n"
+	    "%" PRIx64 "-%" PRIx64 " rw-p 00000000 00:00 0 \n", base, base + n * 2 *
+	    PAGE);
+	for (i = 0; i < n; i++) {
+		at = base + i * 2 * PAGE;
+		buf_printf(&pages, "%" PRIx64 " %" PRIx64 "\n", at, at + PAGE);
+		buf_printf(&missing, "%" PRIx64 "-%" PRIx64 " guard\n",
+		    at + PAGE, at + 2 * PAGE);
+	}
+	assert_int_equal(buf_check(&maps) | buf_check(&pages) |
+	    buf_check(&missing), 0);
+	set_bytes("maps", maps.data, maps.len);
+	set_bytes("smaps", NULL, 0);
+	set_bytes("pages", pages.data, pages.len);
+	set_bytes("missing", missing.data, missing.len);
+	buf_free(&maps);
+	buf_free(&pages);
+	buf_free(&missing);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+	(void)load_one(&o);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+	return (double)(to.tv_sec - from.tv_sec) * 1e3 +
+	    (double)(to.tv_nsec - from.tv_nsec) / 1e6;
+}
+
+/*
+ * What is missing is not gone through for each run of pages.
+ */
+static void
+test_runs(void **state)
+{
+	double few, many;
+
+	(void)state;
+	few = runs_time(6000);
+	many = runs_time(48000);
+	if (many > 24 * few)
+		fail_msg("%.1f ms, and %.1f of eight times as much", few,
+		    many);
+}
+
+/*
  * What criu has nothing for, but a process goes on without, is told.
  */
 static void
@@ -2619,6 +2674,7 @@ main(void)
 		cmocka_unit_test(test_newer),
 		cmocka_unit_test(test_unwritten),
 		cmocka_unit_test(test_profiles),
+		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_peers),

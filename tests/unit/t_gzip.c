@@ -619,6 +619,38 @@ test_salvage(void **state)
 }
 
 /*
+ * A stream of headers, each of a member that is not there: few of them are
+ * looked at.
+ */
+static void
+test_claims(void **state)
+{
+	enum { HEAD = 24, FAKE = 4 * MIB };
+	struct input *in;
+	struct stream st;
+	struct buf b, fake = { 0 };
+	size_t at[16];
+
+	(void)state;
+	pack(data, SIZE, 1, SIZE, &b);
+	assert_int_equal(members(&b, at), 5);
+	buf_add(&fake, b.data, at[1]);
+	b.data[at[1] + 16] |= 1;	/* no multiple of HEAD */
+	while (fake.len < FAKE)
+		buf_add(&fake, b.data + at[1], HEAD);
+	assert_int_equal(buf_check(&fake), 0);
+	stream_file(&st, fake.data, fake.len);
+	assert_non_null(in = input_open(st.path));
+	megabytes = 0;
+	assert_int_equal(input_gunzip(in, true), 0);
+	assert_in_range(megabytes, 1, 64 + 8 * 4 + 2);
+	input_close(in);
+	stream_close(&st);
+	buf_free(&fake);
+	buf_free(&b);
+}
+
+/*
  * Reading at random, by several threads at once.
  */
 struct seeker {
@@ -1073,6 +1105,7 @@ main(void)
 		cmocka_unit_test(test_listed),
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_salvage),
+		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_many),

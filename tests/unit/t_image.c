@@ -62,15 +62,14 @@ add_segment(struct rng *r, struct image *im, struct memsource *m)
 static void
 punch(struct rng *r, struct image *im)
 {
-	uint64_t start, end, most;
+	uint64_t start, end;
 
-	most = naive.base + WINDOW == 0 ? WINDOW - 1 : WINDOW;
-	start = rng_below(r, most - 1);
+	start = rng_below(r, WINDOW - 1);
 	end = start + 1 + rng_below(r, 3 * KB);
-	if (end > most)
-		end = most;
+	if (end > WINDOW || naive.base + end == UINT64_MAX)
+		end = WINDOW;
 	assert_int_equal(image_punch(im, naive.base + start,
-	    naive.base + end), 0);
+	    memory_end(naive.base + start, end - start)), 0);
 	memset(naive.mapped + start, 0, end - start);
 	memset(naive.taken + start, 0, end - start);
 }

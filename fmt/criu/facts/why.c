@@ -3,6 +3,7 @@
  * out of them: only what is of a kind that was named is.
  */
 #include "facts.h"
+#include "bisect.h"
 #include "vec.h"
 
 #include <inttypes.h>
@@ -368,10 +369,12 @@ make_missing(struct criumake *m, const struct image *im, const char *whose,
 	const struct missing *x;
 	size_t i;
 
-	for (i = 0; im != NULL && i < im->nmissing; i++) {
+	if (im == NULL)
+		return 0;
+	for (i = BISECT_WHILE(n, im->nmissing, im->missing[n].end <= start);
+	    i < im->nmissing && im->missing[i].start < end; i++) {
 		x = &im->missing[i];
-		if (x->start < end && start < x->end &&
-		    make_refuse(m, WHY_PAGES, "%s %" PRIu64 ": its memory from "
+		if (make_refuse(m, WHY_PAGES, "%s %" PRIu64 ": its memory from "
 		    "%" PRIx64 " to %" PRIx64 " is not in the snapshot (%s)",
 		    whose, pid, x->start > start ? x->start : start,
 		    x->end < end ? x->end : end, x->reason) == -1)

@@ -13,7 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 256 * KB };
+enum {
+	CHUNK = 256 * KB,
+	/* members that may be unpacked to see whether they are sound, and more
+	   for each megabyte of the file */
+	LOOKS = 64, LOOKS_MORE = 8
+};
 
 /*
  * Read n bytes of the file that is open as fd, at offset off, into buf.  Return
@@ -89,13 +94,17 @@ member_at(int fd, uint64_t at, uint64_t end, struct gzhead *h)
 
 /*
  * Return true if the member at a byte of the file is all that its header says.
+ * Take one from *looks, as often as that may be asked; at 0 return false.
  */
 static bool
-member_sound(int fd, uint64_t at, struct gzhead *h)
+member_sound(int fd, uint64_t at, struct gzhead *h, uint64_t *looks)
 {
 	uint8_t *raw;
 	bool sound;
 
+	if (*looks == 0)
+		return false;
+	--*looks;
 	raw = malloc(GZIP_RAW);
 	sound = raw != NULL && gzip_read(fd, at, h->len, h, raw) == 0;
 	free(raw);
@@ -107,13 +116,14 @@ member_sound(int fd, uint64_t at, struct gzhead *h)
  * another one or the end is behind it, or else it is sound.
  */
 static bool
-member_sure(int fd, uint64_t at, uint64_t end, struct gzhead *h)
+member_sure(int fd, uint64_t at, uint64_t end, uint64_t *looks,
+    struct gzhead *h)
 {
 	struct gzhead next;
 
 	return member_at(fd, at, end, h) && (h->len == end - at ||
 	    member_at(fd, at + h->len, end, &next) ||
-	    member_sound(fd, at, h));
+	    member_sound(fd, at, h, looks));
 }
 
 /*
@@ -121,7 +131,7 @@ member_sure(int fd, uint64_t at, uint64_t end, struct gzhead *h)
  * is none.  What looks like a header may be what another member holds.
  */
 static uint64_t
-member_search(int fd, uint64_t at, uint64_t end, uint8_t *buf)
+member_search(int fd, uint64_t at, uint64_t end, uint64_t *looks, uint8_t *buf)
 {
 	const uint8_t *p;
 	struct gzhead h;
@@ -137,7 +147,7 @@ member_search(int fd, uint64_t at, uint64_t end, uint8_t *buf)
 				break;
 			i = (size_t)(p - buf);
 			if (gzip_head(p, &h) == 1 &&
-			    member_sure(fd, at + i, end, &h))
+			    member_sure(fd, at + i, end, looks, &h))
 				return at + i;
 		}
 	}
@@ -242,7 +252,7 @@ int
 gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 {
 	struct gzhead h;
-	uint64_t widest, from;
+	uint64_t widest, from, looks;
 	uint8_t *buf;
 	size_t raw;
 	bool found;
@@ -254,9 +264,10 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 	t->size = 0;
 	raw = 0;
 	widest = 0;
+	looks = LOOKS + (end - at) / GZIP_RAW * LOOKS_MORE;
 	end = list_at(fd, at, end);
 	for (rc = 0, found = false; at < end && rc == 0;) {
-		if (member_sure(fd, at, end, &h)) {
+		if (member_sure(fd, at, end, &looks, &h)) {
 			found = true;
 			if (h.raw == 0)
 				break;
@@ -270,7 +281,7 @@ gziptable_salvage(struct gziptable *t, int fd, uint64_t at, uint64_t end)
 		from = at;
 		rc = table_add(t, from);
 		raw = GZIP_RAW;
-		at = member_search(fd, at, end, buf);
+		at = member_search(fd, at, end, &looks, buf);
 		if (at - from > widest) {
 			widest = at - from;
 			t->gap = t->n - 1;
