@@ -81,9 +81,7 @@ merge_carried(struct merge *m, size_t i)
 	if (VEC_ROOM(m->dev, m->ndev) == -1)
 		return -1;
 	d = &m->dev[m->ndev++];
-	d->dev = c->dev;
-	d->ino = c->ino;
-	d->path = c->path;
+	d->file = *c;
 	d->to = makedev(DEV_MAJOR, m->minor_no);
 	m->minor_no++;		/* makedev may be a macro */
 	c->dev = d->to;

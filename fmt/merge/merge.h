@@ -5,6 +5,7 @@
 #ifndef MERGE_H
 #define MERGE_H
 
+#include "model.h"
 #include "record/record.h"
 
 struct newpid {
@@ -13,9 +14,7 @@ struct newpid {
 };
 
 struct newdev {			/* a file that is to have another device */
-	uint64_t	 dev;
-	uint64_t	 ino;
-	const char	*path;	/* borrowed; tells which, where both are 0 */
+	struct carried	 file;	/* as it was; its path is borrowed */
 	uint64_t	 to;
 };
 
@@ -43,6 +42,7 @@ int		 merge_number(struct merge *);
 /* record.c */
 bool		 recfile_number(const struct recfile *, const char *,
 		    uint64_t *);
+bool		 recfile_open(const struct recfile *, struct carried *);
 void		 merge_sort(struct merge *);
 bool		 recfile_part(const struct recfile *, uint64_t *);
 int		 merge_edit(void *, const struct recfile *, char *, size_t,

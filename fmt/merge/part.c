@@ -9,6 +9,34 @@
 
 /*
  * Set in keep, for each process of s, which carried files the process p has
+ * open.
+ */
+static void
+keep_open(const struct snap *s, const struct proc *p, bool *keep)
+{
+	static char none[] = "";
+	struct carried file = { .path = none };
+	struct linuxrec r;
+	struct recfile f;
+	uint64_t id;
+	size_t i, k;
+
+	if (linuxrec_open(&r, proc_file(p, "proc")) == 0)
+		for (i = 0; i < r.n; i++) {
+			linuxrec_get(&r, i, &f);
+			if (!recfile_number(&f, "file/", &id) ||
+			    !recfile_open(&f, &file))
+				continue;
+			for (k = 0; k < s->nproc; k++)
+				keep[k] |= s->proc[k]->carried != NULL &&
+				    carried_cmp(s->proc[k]->carried, &file) ==
+				    0;
+		}
+	linuxrec_close(&r);
+}
+
+/*
+ * Set in keep, for each process of s, which carried files the process p has
  * mapped.
  */
 static int
@@ -56,8 +84,11 @@ keep_choose(struct snap *s, const uint64_t *part, size_t n, bool *keep)
 			continue;
 		keep[i] = true;
 		found++;
-		if (!proc_isthread(p) && keep_mapped(s, p, keep) == -1)
+		if (proc_isthread(p))
+			continue;
+		if (keep_mapped(s, p, keep) == -1)
 			return -1;
+		keep_open(s, p, keep);
 	}
 	return found;
 }
@@ -112,7 +143,7 @@ keep_move(struct snap *s, const bool *keep)
 /*
  * Return a snapshot that has only what was taken in the n parts of s that part
  * lists, as struct identity numbers them, with the files that these processes
- * have mapped; NULL with errstr where that is nothing, or on another failure.
+ * have mapped or open; NULL with errstr where that is nothing, or on another failure.
  * It is the caller's; s is freed.
  */
 struct snap *

@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,51 +53,53 @@ recfile_part(const struct recfile *f, uint64_t *num)
 	    digits_number((const char *)f->data, f->len - 1, 10, num);
 }
 
-enum lines { LINES_PID, LINES_FILE, LINES_PART, LINES_MAPS };
+enum number { NUMBER_PID, NUMBER_FILE, NUMBER_PART };
 
 /*
- * Put a line with the decimal number in its last word changed.
+ * Where numbers stand: in a word, counted from 0, of each line of a file, or of
+ * the lines of file/ID that begin with key.
+ */
+static const struct numbered {
+	const char	*file;	/* NULL: file/ID */
+	const char	*key;
+	size_t		 word;
+	enum number	 kind;
+} numbered[] = {
+	{ "thread", NULL, 0, NUMBER_PID },
+	{ "shares", NULL, 1, NUMBER_PID },
+	{ "posix_timers", NULL, 5, NUMBER_PID },
+	{ "files", NULL, 1, NUMBER_FILE },
+	{ "part", NULL, 0, NUMBER_PART },
+	{ NULL, "pid", 1, NUMBER_PID },
+	{ NULL, "owner", 2, NUMBER_PID },
+	{ NULL, "sender", 4, NUMBER_PID },
+	{ NULL, "passed", 2, NUMBER_FILE },
+	{ NULL, "target", 4, NUMBER_FILE }
+};
+
+enum { NUMBERED = sizeof numbered / sizeof *numbered };
+
+/*
+ * Put a line of n bytes, with the number that w says changed.
  */
 static void
-line_last(struct merge *m, const char *s, size_t n, enum lines kind,
+line_put(struct merge *m, const char *s, size_t n, const struct numbered *w,
     struct buf *b)
 {
+	const char *p = s, *end = s + n, *word = s;
 	uint64_t v;
-	size_t k;
+	size_t i, len = 0;
 
-	for (k = n; k > 0 && s[k - 1] != ' '; k--)
+	for (i = 0; i <= w->word && next_word(&p, end, &word, &len); i++)
 		continue;
-	if (digits_number(s + k, n - k, 10, &v)) {
-		buf_add(b, s, k);
-		buf_printf(b, "%" PRIu64, kind == LINES_PID ?
-		    merge_pid(m, v) : v + (kind == LINES_FILE ? m->file :
+	if (i > w->word && digits_number(word, len, 10, &v)) {
+		buf_add(b, s, (size_t)(word - s));
+		buf_printf(b, "%" PRIu64, w->kind == NUMBER_PID ?
+		    merge_pid(m, v) : v + (w->kind == NUMBER_FILE ? m->file :
 		    m->part));
-	} else
-		buf_add(b, s, n);
-}
-
-/*
- * Compare a file that is to have another device with one of a path of n bytes:
- * by device and inode, or, where nothing is known of these (both 0), by path.
- */
-static int
-newdev_cmp(const struct newdev *d, uint64_t dev, uint64_t ino,
-    const char *path, size_t n)
-{
-	size_t len;
-	int c;
-
-	if (d->dev != dev)
-		return d->dev < dev ? -1 : 1;
-	if (d->ino != ino)
-		return d->ino < ino ? -1 : 1;
-	if (dev != 0 || ino != 0)
-		return 0;
-	if (path == NULL)
-		return 1;
-	len = strlen(d->path);
-	c = memcmp(d->path, path, len < n ? len : n);
-	return c != 0 ? c : len < n ? -1 : len > n;
+		s = word + len;
+	}
+	buf_add(b, s, (size_t)(end - s));
 }
 
 static int
@@ -105,7 +108,7 @@ newdev_sortcmp(const void *a, const void *b)
 	const struct newdev *x = a, *y = b;
 	int c;
 
-	c = newdev_cmp(x, y->dev, y->ino, y->path, strlen(y->path));
+	c = carried_cmp(&x->file, &y->file);
 	return c != 0 ? c : x->to < y->to ? -1 : x->to > y->to;
 }
 
@@ -123,14 +126,12 @@ merge_sort(struct merge *m)
  * The file that is to have another device, of several the first; or NULL.
  */
 static const struct newdev *
-newdev_find(const struct merge *m, uint64_t dev, uint64_t ino,
-    const char *path, size_t n)
+newdev_find(const struct merge *m, const struct carried *file)
 {
 	size_t k;
 
-	k = BISECT_WHILE(i, m->ndev,
-	    newdev_cmp(&m->dev[i], dev, ino, path, n) < 0);
-	return k < m->ndev && newdev_cmp(&m->dev[k], dev, ino, path, n) == 0 ?
+	k = BISECT_WHILE(i, m->ndev, carried_cmp(&m->dev[i].file, file) < 0);
+	return k < m->ndev && carried_cmp(&m->dev[k].file, file) == 0 ?
 	    &m->dev[k] : NULL;
 }
 
@@ -148,7 +149,8 @@ line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 {
 	const char *p, *end, *dev, *word;
 	const struct newdev *d;
-	uint64_t num, ino;
+	struct carried file;
+	char path[2 * PATH_MAX];
 	size_t i, len, devlen;
 
 	p = s;
@@ -156,13 +158,14 @@ line_maps(struct merge *m, const char *s, size_t n, struct buf *b)
 	for (i = 0; i < 3; i++)
 		(void)next_word(&p, end, &word, &len);
 	if (next_word(&p, end, &dev, &devlen) &&
-	    digits_device(dev, devlen, &num) &&
+	    digits_device(dev, devlen, &file.dev) &&
 	    next_word(&p, end, &word, &len) &&
-	    digits_number(word, len, 10, &ino)) {
+	    digits_number(word, len, 10, &file.ino)) {
 		while (p < end && *p == ' ')
 			p++;
-		d = newdev_find(m, num, ino, p, (size_t)(end - p));
-		if (d != NULL) {
+		snprintf(path, sizeof path, "%.*s", (int)(end - p), p);
+		file.path = path;
+		if ((d = newdev_find(m, &file)) != NULL) {
 			buf_add(b, s, (size_t)(dev - s));
 			put_dev(b, d->to);
 			s = dev + devlen;
@@ -188,18 +191,21 @@ next_line(const struct recfile *f, size_t *off, const char **s, size_t *n,
 	return true;
 }
 
+/*
+ * Put file f with the numbers changed that w says; NULL: devices of maps.
+ */
 static void
-edit_lines(struct merge *m, const struct recfile *f, enum lines kind,
+edit_lines(struct merge *m, const struct recfile *f, const struct numbered *w,
     struct buf *b)
 {
 	const char *s;
 	size_t off, n, value;
 
 	for (off = 0; next_line(f, &off, &s, &n, &value);) {
-		if (kind == LINES_MAPS)
+		if (w == NULL)
 			line_maps(m, s, n, b);
 		else
-			line_last(m, s, n, kind, b);
+			line_put(m, s, n, w, b);
 		if (off <= f->len)
 			buf_add(b, "\n", 1);
 	}
@@ -212,36 +218,48 @@ key_is(const char *s, size_t value, const char *key)
 }
 
 /*
- * An open file: what it waits for, which process it is of, and its device.
+ * Set dev and ino of *file to those of the open file that f tells of.  Return
+ * whether it has both.
+ */
+bool
+recfile_open(const struct recfile *f, struct carried *file)
+{
+	const char *s;
+	size_t off, n, value;
+	bool ino, dev;
+
+	ino = dev = false;
+	for (off = 0; next_line(f, &off, &s, &n, &value);)
+		if (key_is(s, value, "ino"))
+			ino = digits_number(s + value, n - value, 10,
+			    &file->ino);
+		else if (key_is(s, value, "dev"))
+			dev = digits_device(s + value, n - value, &file->dev);
+	return ino && dev && file->dev != 0;
+}
+
+/*
+ * Put an open file with its numbers and its device changed.
  */
 static void
 edit_open(struct merge *m, const struct recfile *f, struct buf *b)
 {
+	static char none[] = "";
+	struct carried file = { .path = none };
 	const struct newdev *d;
 	const char *s;
-	uint64_t dev, ino;
-	size_t off, n, value;
-	bool has_ino;
+	size_t off, n, value, k;
 
-	has_ino = false;
-	ino = 0;
-	for (off = 0; next_line(f, &off, &s, &n, &value);)
-		if (key_is(s, value, "ino"))
-			has_ino = digits_number(s + value, n - value, 10, &ino);
+	d = recfile_open(f, &file) ? newdev_find(m, &file) : NULL;
 	for (off = 0; next_line(f, &off, &s, &n, &value);) {
-		d = NULL;
-		if (has_ino && key_is(s, value, "dev") &&
-		    digits_device(s + value, n - value, &dev) && dev != 0)
-			d = newdev_find(m, dev, ino, NULL, 0);
-		if (d != NULL) {
+		for (k = 0; k < NUMBERED && (numbered[k].key == NULL ||
+		    !key_is(s, value, numbered[k].key));)
+			k++;
+		if (d != NULL && key_is(s, value, "dev")) {
 			buf_add(b, s, value);
 			put_dev(b, d->to);
-		} else if (key_is(s, value, "target") ||
-		    key_is(s, value, "passed"))
-			line_last(m, s, n, LINES_FILE, b);
-		else if (key_is(s, value, "pid") ||
-		    key_is(s, value, "sender"))
-			line_last(m, s, n, LINES_PID, b);
+		} else if (k < NUMBERED)
+			line_put(m, s, n, &numbered[k], b);
 		else
 			buf_add(b, s, n);
 		if (off <= f->len)
@@ -260,15 +278,16 @@ merge_edit(void *arg, const struct recfile *f, char *name, size_t most,
 {
 	struct merge *m = arg;
 	uint64_t id;
+	size_t k;
 
-	if (strcmp(name, "thread") == 0 || strcmp(name, "shares") == 0)
-		edit_lines(m, f, LINES_PID, b);
-	else if (strcmp(name, "files") == 0)
-		edit_lines(m, f, LINES_FILE, b);
-	else if (strcmp(name, "part") == 0)
-		edit_lines(m, f, LINES_PART, b);
+	for (k = 0; k < NUMBERED; k++)
+		if (numbered[k].file != NULL &&
+		    strcmp(name, numbered[k].file) == 0)
+			break;
+	if (k < NUMBERED)
+		edit_lines(m, f, &numbered[k], b);
 	else if (strcmp(name, "maps") == 0 && m->ndev > 0)
-		edit_lines(m, f, LINES_MAPS, b);
+		edit_lines(m, f, NULL, b);
 	else if (recfile_number(f, "file/", &id)) {
 		snprintf(name, most, "file/%" PRIu64, id + m->file);
 		edit_open(m, f, b);

@@ -89,8 +89,9 @@ test_numbers(void **state)
 	proc_begin(a, 9, NULL);
 	b = snap_begin("process snapshot 2 y@there amd64 0 \"\"");
 	proc_begin(b, 7, "files", "0 0\n5 1\n", "file/0", "type epoll\n"
-	    "target 5 1 2 1\ntarget 6 1 2 -\n", "file/1", "type unix\n"
-	    "passed 0 0\nsender 0 3 4 7\n", NULL);
+	    "target 5 1 2 1\ntarget 6 1 2 -\nowner 1 7 29 7 7\n", "file/1",
+	    "type unix\npassed 0 0\nsender 0 3 4 7\nowner 2 -7 0 7 7\n",
+	    "posix_timers", "7 1 10 4 7 7 7 7 7\n1 7 7 1 7 0 0 0 0\n", NULL);
 	proc_begin(b, 8, "thread", "7\n", "shares", "vm 7\nfiles 7\nfs 8\n"
 	    "sighand 7\n", NULL);
 	proc_begin(b, 9, "shares", "vm 9\nfiles 7\nfs 9\nsighand 9\n",
@@ -101,9 +102,11 @@ test_numbers(void **state)
 	assert_record(a, 7, "files", "0 0\n3 4\n");
 	assert_record(a, 10, "files", "0 5\n5 6\n");
 	assert_record(a, 10, "file/5", "type epoll\ntarget 5 1 2 6\n"
-	    "target 6 1 2 -\n");
+	    "target 6 1 2 -\nowner 1 10 29 7 7\n");
 	assert_record(a, 10, "file/6", "type unix\npassed 0 5\n"
-	    "sender 0 3 4 10\n");
+	    "sender 0 3 4 10\nowner 2 -7 0 7 7\n");
+	assert_record(a, 10, "posix_timers", "7 1 10 4 7 10 7 7 7\n"
+	    "1 7 7 1 7 0 0 0 0\n");
 	assert_record(a, 10, "origin", "7 2 y@there amd64 0 \"\"\n");
 	assert_record(a, 8, "thread", "10\n");
 	assert_record(a, 8, "shares", "vm 10\nfiles 10\nfs 8\nsighand 10\n");
@@ -157,7 +160,7 @@ test_apart(void **state)
 	static const char maps[] = "1000-2000 r-xp 0 08:01 %d %s\n";
 	struct snap *s[3];
 	struct identity id;
-	char line[80], path[16];
+	char line[80], path[16], open[48];
 	size_t i;
 
 	(void)state;
@@ -167,23 +170,28 @@ test_apart(void **state)
 		s[i] = snap_begin(line);
 		snprintf(path, sizeof path, "/lib/%zu", i);
 		snprintf(line, sizeof line, maps, (int)i + 1, path);
-		proc_begin(s[i], 7, "maps", line, NULL);
+		snprintf(open, sizeof open, "type reg\nino %d\ndev 08:02\n",
+		    (int)i + 1);
+		proc_begin(s[i], 7, "maps", line, "file/1", open, NULL);
 		proc_begin(s[i], 8, "thread", "7\n", NULL);
+		assert_int_equal(carried_set(snap_add(s[i], 1 << 30 | (i + 8)),
+		    makedev(8, 2), i + 1, "/open"), 0);
 		assert_int_equal(carried_set(snap_add(s[i], 1 << 30 | i),
 		    makedev(8, 1), i + 1, path), 0);
 	}
 	assert_int_equal(snap_merge(s[0], s[1]), 0);
 	assert_int_equal(snap_merge(s[0], s[2]), 0);
-	assert_int_equal(s[0]->nproc, 9);
+	assert_int_equal(s[0]->nproc, 12);
 	assert_non_null(s[0] = snap_parts(s[0], parts, 2));
-	assert_int_equal(s[0]->nproc, 6);
-	assert_string_equal(s[0]->proc[5]->carried->path, "/lib/2");
+	assert_int_equal(s[0]->nproc, 8);
+	assert_string_equal(s[0]->proc[6]->carried->path, "/open");
+	assert_string_equal(s[0]->proc[7]->carried->path, "/lib/2");
 	assert_string_equal(s[0]->header,
 	    "process snapshot 1 x@here amd64 0 \"\"");
 	assert_non_null(snap_find(s[0], 7));
 	assert_null(snap_find(s[0], 9));
 	assert_non_null(s[0] = snap_parts(s[0], parts + 1, 1));
-	assert_int_equal(s[0]->nproc, 3);
+	assert_int_equal(s[0]->nproc, 4);
 	assert_string_equal(s[0]->header,
 	    "process snapshot 3 x@here amd64 0 \"\"");
 	assert_int_equal(proc_identity(&id, s[0]->proc[0]), 0);
@@ -342,6 +350,48 @@ test_devices(void **state)
 }
 
 /*
+ * Memory of System V and a memfd may have one number: each gets a device of its
+ * own, and an open file is the memfd.
+ */
+static void
+test_sysv(void **state)
+{
+	static const char maps[] =
+	    "00400000-00401000 rw-s 00000000 00:01 5       /SYSV0 (deleted)\n"
+	    "00500000-00501000 rw-s 00000000 00:01 5       /memfd:x (deleted)\n";
+	static const char file[] = "type memfd\nino 5\ndev 00:01\n";
+	static const char *const path[2] = { "/SYSV0 (deleted)",
+	    "/memfd:x (deleted)" };
+	struct vma v = { .dev = makedev(0, 1), .ino = 5 };
+	struct memsource *m;
+	struct snap *s[2];
+	struct proc *p;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		s[i] = snap_begin("process snapshot 1 x@here amd64 0 \"\"");
+		m = memsource_new(s[i], 4, KB);
+		memset(m->data, 'a' + (int)i, 4 * KB);
+		proc_begin(s[i], 7, "maps", maps, "file/0", file, NULL);
+		for (k = 0; k < 2; k++) {
+			v.name = (char *)(uintptr_t)path[k];
+			p = carried_add(s[i], &v, &m->src, 4 * KB);
+			assert_non_null(p);
+			assert_int_equal(linuxrec_pack(p, "amd64", NULL, 0), 0);
+		}
+	}
+	assert_int_equal(snap_merge(s[0], s[1]), 0);
+	assert_record(s[0], 8, "maps",
+	    "00400000-00401000 rw-s 00000000 fff:00 5       /SYSV0 (deleted)\n"
+	    "00500000-00501000 rw-s 00000000 fff:01 5       "
+	    "/memfd:x (deleted)\n");
+	assert_record(s[0], 8, "file/1", "type memfd\nino 5\ndev fff:01\n");
+	snap_free(s[1]);
+	snap_free(s[0]);
+}
+
+/*
  * Two files as sources of two snapshots have the same identities; together
  * they have not.
  */
@@ -426,6 +476,7 @@ main(void)
 		cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_carried),
 		cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_sysv),
 		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_many),
 	};
