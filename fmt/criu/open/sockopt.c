@@ -123,6 +123,7 @@ makesocket_options(const struct makeopen *f, Criu__SocketOptions *o)
 int
 makeinet_options(struct criumake *m, const struct makeinet *n, const char *who)
 {
+	enum { DEFAULT_TTL = 64 };	/* as an older criu leaves it: ip(7) */
 	const struct optplace *p;
 	const char *name;
 	size_t i;
@@ -133,7 +134,8 @@ makeinet_options(struct criumake *m, const struct makeinet *n, const char *who)
 	for (i = 0; i < n->noption && rc == 0; i++) {
 		name = n->option[i].name;
 		if ((p = optplace_find(name)) != NULL) {
-			if (p->since != SINCE_MAX)
+			if (p->since != SINCE_MAX && n->option[i].value !=
+			    (p->since == SINCE_TTL ? DEFAULT_TTL : 0))
 				make_since(m, p->since);
 			continue;
 		}
