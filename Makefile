@@ -20,13 +20,17 @@ ROOMS = lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	lib/linux/stop lib/linux/tell lib/linux/socket lib/linux/open \
 	lib/linux/clone lib/linux/namespace lib/linux/take lib/linux
 
-MAN1 = $(foreach p,$(BUILT),cmd/$p/$p.1)
 MAN3 = lib/libsnap.3
 MAN6 = man6/snap.6
 
+# what a packager sets; CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS as well
+PKG_CONFIG ?= pkg-config
+INSTALL ?= install
+STRIP ?= strip
+
 PKGS = libbsd-overlay libelf libprotobuf-c libxxhash zlib
 # one more, where it is there: streams that zstd(1) compressed are read then
-ZSTD := $(shell pkg-config --exists libzstd && echo libzstd)
+ZSTD := $(shell $(PKG_CONFIG) --exists libzstd && echo libzstd)
 # libraries that a program needs beside those: where pkg-config does not find
 # one, the program is left out, and "make" says so
 snapfs_PKGS = fuse3
@@ -35,23 +39,30 @@ snapstack_PKGS = libdw
 # libraries that a program makes use of where they are: X_MAY; for each that is
 # there, the macro HAVE_ and its name, letters and digits alone
 snapgrep_MAY = yara
-lacks = $(foreach l,$($1_PKGS),$(shell pkg-config --exists $l || echo $l))
-$(foreach p,$(PROGS),$(eval $p_LACKS := $(call lacks,$p)))
+lacks = $(foreach l,$1,$(shell $(PKG_CONFIG) --exists $l || echo $l))
+$(foreach p,$(PROGS),$(eval $p_LACKS := $(call lacks,$($p_PKGS))))
 $(foreach p,$(PROGS),$(eval $p_HAS := $(foreach l,$($p_MAY),$(shell \
-	pkg-config --exists $l && echo $l))))
+	$(PKG_CONFIG) --exists $l && echo $l))))
 BUILT := $(foreach p,$(PROGS),$(if $($p_LACKS),,$p))
+
+# what building needs and is not there; $(NEEDED) is part of what compiles
+LACKS := $(foreach c,$(firstword $(CC)) $(firstword $(PKG_CONFIG)) protoc-c, \
+	$(shell command -v $c >/dev/null || echo $c)) $(call lacks,$(PKGS))
+NEEDED = $(if $(strip $(LACKS)),$(error $(strip $(LACKS)): missing; \
+	"tests/setup build" installs what is, or: $(shell tests/setup -n build)))
 
 # Tests: unit tests and targets are one C file each.
 UNIT = $(basename $(notdir $(wildcard tests/unit/t_*.c)))
 TARGET = $(filter-out bits32 nolibc, \
 	$(basename $(notdir $(wildcard tests/targets/*.c)))) $(BITS32) $(NOLIBC)
 # two targets have no library, and are made where the compiler can: one is a
-# 32-bit process
+# 32-bit process, if the kernel runs such programs
 ALONE = -static -nostdlib -ffreestanding -fno-pie -no-pie \
 	-fno-stack-protector -fcf-protection=none
 M32 = -m32 $(ALONE)
-BITS32 = $(shell echo 'void _start(void) { }' | $(CC) $(M32) -o /dev/null \
-	-x c - 2>/dev/null && echo bits32)
+EXIT32 = void _start(void) { __asm__("int $$0x80" :: "a"(1), "b"(0)); }
+BITS32 = $(shell f=$$(mktemp) && echo '$(EXIT32)' | $(CC) $(M32) -o $$f \
+	-x c - 2>/dev/null && $$f 2>/dev/null && echo bits32; rm -f $$f)
 NOLIBC = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),nolibc)
 FUZZ = snap6 linuxrec core criu native gzip trailer fstree sysroot space \
 	pages merge elfsym salvage unload svg tar
@@ -95,8 +106,10 @@ MANDIR = $(PREFIX)/share/man
 LIBDIR = $(PREFIX)/lib
 BASHDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
-# what install(1) is told of programs and of the library: -s of install-strip
-STRIP =
+# the name that snap is installed by: psnap in Debian, where snap is snapd's
+SNAP = snap
+# how programs and the library are installed; install-strip adds -s
+INSTALLBIN = $(INSTALL)
 
 # the shared library: programs of one ABI ask for it by its name in the ELF file
 ABI = 0
@@ -104,12 +117,14 @@ SO = libsnap.so.$(VERSION)
 SONAME = libsnap.so.$(ABI)
 PUBLIC = lib/snap.h lib/space.h lib/task.h lib/trace.h
 
-CFLAGS = -O2 -g
+CFLAGS ?= -O2 -g
+CPPFLAGS ?= -D_FORTIFY_SOURCE=3
 # offsets and times of 64 bits, where a long has 32
 WIDE := $(if $(filter 4,$(shell echo __SIZEOF_LONG__ | $(CC) -E -P -)), \
 	-D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64)
-CPPFLAGS = -D_GNU_SOURCE $(WIDE) -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt \
-	$(if $(ZSTD),-DZSTD) $(shell pkg-config --cflags $(PKGS) $(ZSTD))
+PKGFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS) $(ZSTD) 2>/dev/null)
+CPP = $(CPPFLAGS) -D_GNU_SOURCE $(WIDE) -Ilib -Ifmt -Icmd -I$O/fmt \
+	$(if $(ZSTD),-DZSTD) $(PKGFLAGS)
 WARN = $(WARN_AS) -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
 LIBWARN = -Wconversion -Wsign-conversion
@@ -119,7 +134,7 @@ HARDEN = -fstack-protector-strong -fPIC -fno-semantic-interposition
 # none that they do not call
 SECTIONS = -ffunction-sections -fdata-sections
 LINK = -pie -Wl,-z,relro,-z,now
-LIBS = $(shell pkg-config --libs $(PKGS) $(ZSTD)) -pthread
+LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) $(ZSTD) 2>/dev/null) $(LDLIBS) -pthread
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZFLAGS = $(SANITIZE) -fsanitize=fuzzer-no-link
 
@@ -136,7 +151,7 @@ all: $(BUILT:%=$O/%) $O/$(SO)
 
 # of a program, and of its folders
 progobj = $(call objects,cmd/$1 cmd/$1/*)
-pkgs = $(if $($1_PKGS)$($1_HAS),$(shell pkg-config $2 $($1_PKGS) $($1_HAS)))
+pkgs = $(if $($1_PKGS)$($1_HAS),$(shell $(PKG_CONFIG) $2 $($1_PKGS) $($1_HAS)))
 haves = $(foreach l,$($1_HAS),-DHAVE_$(shell echo $l | tr -cd a-zA-Z0-9))
 
 $(foreach p,$(PROGS),$(eval $O/$p: $(call progobj,$p)))
@@ -150,7 +165,7 @@ $(PROGS:%=$O/%): $O/common.a $O/libsnap.a
 # vectors at run time, and reading memory is slower than the others, too.
 STATIC = snap snapls
 # -lz first: the libelf.a of elfutils 0.194 has a crc32() as well
-STATICLIBS = -lz $(shell pkg-config --static --libs $(PKGS) $(ZSTD)) -pthread \
+STATICLIBS = -lz $(shell $(PKG_CONFIG) --static --libs $(PKGS) $(ZSTD)) -pthread \
 	$(foreach f,64bits 64bits_update 64bits_withSecret, \
 	-Wl,--defsym=XXH3_$f_dispatch=XXH3_$f)
 
@@ -165,12 +180,18 @@ $(STATIC:%=$O/static/%): $(call objects,cmd/static) $O/common.a $O/libsnap.a
 	    $(filter %.o,$^) $(filter %.a,$^) $(STATICLIBS)
 
 $(foreach p,$(PROGS),$(eval $(call progobj,$p): \
-    CPPFLAGS += $$(call pkgs,$p,--cflags) $$(call haves,$p)))
+    CPP += $$(call pkgs,$p,--cflags) $$(call haves,$p)))
+
+# all objects: it is written when one was added or deleted
+$O/objects: FORCE
+	@mkdir -p $(@D)
+	@echo $(sort $(LIBOBJ) $(COMMON) $(call progobj,*)) | cmp -s - $@ || \
+	    echo $(sort $(LIBOBJ) $(COMMON) $(call progobj,*)) >$@
 
 # files of two rooms may have one name, and are both in it
-$O/libsnap.a: $(LIBOBJ) $(PB).o
+$O/libsnap.a: $(LIBOBJ) $(PB).o $O/objects
 	rm -f $@
-	ar qcs $@ $^
+	$(AR) qcs $@ $(filter %.o,$^)
 
 # its symbols are the functions of libsnap(3), which are those of the headers
 # (tests/lists.t)
@@ -185,33 +206,33 @@ $O/$(SO): $O/libsnap.a $O/libsnap.map
 	    $(LDFLAGS) -o $@ -Wl,--whole-archive $< \
 	    -Wl,--no-whole-archive $(LIBS)
 
-$O/common.a: $(COMMON)
+$O/common.a: $(COMMON) $O/objects
 	rm -f $@
-	ar qcs $@ $^
+	$(AR) qcs $@ $(filter %.o,$^)
 
 $(LIBOBJ) $(COMMON): WARN += $(LIBWARN)
 $(LIBOBJ): | $(PB).h
 
 $(PB).c: fmt/criu/img/criu.proto
-	@mkdir -p $(@D)
+	@$(NEEDED)mkdir -p $(@D)
 	protoc-c --proto_path=$(<D) --c_out=$(@D) $<
 
 $(PB).h: $(PB).c ;
 
 $(PB).o: $(PB).c
-	$(CC) -std=c11 $(CPPFLAGS) $(HARDEN) $(SECTIONS) $(CFLAGS) -pthread \
+	$(CC) -std=c11 $(CPP) $(HARDEN) $(SECTIONS) $(CFLAGS) -pthread \
 	    -c -o $@ $<
 
 $O/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(HARDEN) $(SECTIONS) $(CFLAGS) \
+	@$(NEEDED)mkdir -p $(@D)
+	$(CC) -std=c11 $(CPP) $(WARN) $(HARDEN) $(SECTIONS) $(CFLAGS) \
 	    -pthread -MMD -MP -c -o $@ $<
 
 # a unit test tells in its head what else it is linked with
 $O/tests/unit/%: tests/unit/%.c tests/unit/util.c tests/unit/util.h \
     $O/common.a $O/libsnap.a
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -pthread -o $@ $< \
+	$(CC) -std=c11 $(CPP) $(WARN) $(CFLAGS) -pthread -o $@ $< \
 	    tests/unit/util.c $O/common.a $O/libsnap.a $(LIBS) -lcmocka \
 	    $$(sed -n 's/^.*link with: //p' $<)
 
@@ -223,7 +244,7 @@ $O/tests/unit/t_inject $O/tests/targets/compute: tests/targets/spin.h
 $O/tests/fuzz/%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) \
     $O/common.a $O/libsnap.a
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) $(FUZZER) -pthread -o $@ $< \
+	$(CC) -std=c11 $(CPP) $(WARN) $(CFLAGS) $(FUZZER) -pthread -o $@ $< \
 	    $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 $O/tests/fuzz/space $O/tests/fuzz/svg: $(filter-out %/procmap.o, \
@@ -243,7 +264,7 @@ $O/tests/targets/%: tests/targets/%.c
 
 $O/tests/bench/pack: tests/bench/pack.c $O/common.a $O/libsnap.a
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $^ $(LIBS)
+	$(CC) -std=c11 $(CPP) $(WARN) $(CFLAGS) -o $@ $^ $(LIBS)
 
 $O/tests/bench/%: tests/bench/%.c tests/bench/bench.h
 	@mkdir -p $(@D)
@@ -251,7 +272,7 @@ $O/tests/bench/%: tests/bench/%.c tests/bench/bench.h
 
 $O/tests/snap6/dump: tests/snap6/dump.c $O/common.a $O/libsnap.a
 	@mkdir -p $(@D)
-	$(CC) -std=c11 $(CPPFLAGS) $(WARN) $(CFLAGS) -o $@ $^ $(LIBS)
+	$(CC) -std=c11 $(CPP) $(WARN) $(CFLAGS) -o $@ $^ $(LIBS)
 
 $O/tests/confine/probe.so: tests/confine/probe.c
 	@mkdir -p $(@D)
@@ -300,9 +321,10 @@ vm: tests
 	    tests/vm/run -a $(ARCH) -k $(KERNEL) -- \
 	    $(if $(VM_ALL),$(RUN:$O/%=build/%)) || [ $$? -eq 77 ]
 
-# demo and test on a machine that has nothing but make: make fresh FRESH=-a
+# demo and test on a machine that has nothing but make: make fresh FRESH=-a; of
+# another suite of Debian: SUITE=trixie
 fresh:
-	@BUILD=$O tests/fresh $(FRESH)
+	@BUILD=$O tests/fresh $(if $(SUITE),-s $(SUITE)) $(FRESH)
 
 asan:
 	@$(MAKE) -s O=$O-asan CFLAGS='$(SANITIZE)' tests
@@ -325,34 +347,64 @@ cover:
 	@gcov -n $(LIBOBJ:$O/%=$O-cover/%) $(COMMON:$O/%=$O-cover/%) 2>/dev/null | \
 	    awk -F"'" '/^File/ { f = $$2 } /^Lines/ { print $$0, f }'
 
+# where the files of an installation are
+BIN = $(DESTDIR)$(PREFIX)/bin
+SHARE = $(DESTDIR)$(PREFIX)/share/snap
+INCLUDE = $(DESTDIR)$(PREFIX)/include/snap
+LIB = $(DESTDIR)$(LIBDIR)
+MAN = $(DESTDIR)$(MANDIR)
+COMPLETE = $(DESTDIR)$(BASHDIR)
+FUNCTION = $(DESTDIR)$(ZSHDIR)/_$(SNAP)
+# snap has another name, perhaps
+OTHERS = $(filter-out snap,$(BUILT))
+named = sed -e 's/\<snap\>/$(SNAP)/g' -e 's/\<_snap\>/_$(SNAP)/g'
+
 install: all
-	mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig \
-	    $(DESTDIR)$(PREFIX)/include/snap $(DESTDIR)$(PREFIX)/share/snap \
-	    $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) \
-	    $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 \
-	    $(DESTDIR)$(MANDIR)/man6
-	install $(STRIP) -m 755 $(BUILT:%=$O/%) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $O/libsnap.a $(DESTDIR)$(LIBDIR)
-	install $(STRIP) -m 644 $O/$(SO) $(DESTDIR)$(LIBDIR)
-	ln -sf $(SO) $(DESTDIR)$(LIBDIR)/$(SONAME)
-	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libsnap.so
-	install -m 644 $(PUBLIC) $(DESTDIR)$(PREFIX)/include/snap
+	mkdir -p $(BIN) $(LIB)/pkgconfig $(INCLUDE) $(SHARE) $(COMPLETE) \
+	    $(dir $(FUNCTION)) $(MAN)/man1 $(MAN)/man3 $(MAN)/man6
+	$(INSTALLBIN) -m 755 $(OTHERS:%=$O/%) $(BIN)
+	$(INSTALLBIN) -m 755 $O/snap $(BIN)/$(SNAP)
+	$(INSTALL) -m 644 $O/libsnap.a $(LIB)
+	$(INSTALLBIN) -m 644 $O/$(SO) $(LIB)
+	ln -sf $(SO) $(LIB)/$(SONAME)
+	ln -sf $(SONAME) $(LIB)/libsnap.so
+	$(INSTALL) -m 644 $(PUBLIC) $(INCLUDE)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	    -e 's|@VERSION@|$(VERSION)|' -e 's|@ZSTD@|$(ZSTD)|' \
-	    lib/libsnap.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/libsnap.pc
-	install -m 644 $(MAN1) $(DESTDIR)$(MANDIR)/man1
-	install -m 644 $(MAN3) $(DESTDIR)$(MANDIR)/man3
-	install -m 644 $(MAN6) $(DESTDIR)$(MANDIR)/man6
-	install -m 644 fmt/snap6/magic $(DESTDIR)$(PREFIX)/share/snap
-	install -m 644 cmd/common/complete.zsh $(DESTDIR)$(ZSHDIR)/_snap
-	install -m 644 cmd/common/complete.bash $(DESTDIR)$(BASHDIR)/snap
-	for p in $(filter-out snap,$(BUILT)); do \
-	    ln -sf snap $(DESTDIR)$(BASHDIR)/$$p; done
+	    lib/libsnap.pc.in >$(LIB)/pkgconfig/libsnap.pc
+	$(INSTALL) -m 644 $(OTHERS:%=cmd/%/*.1) $(MAN)/man1
+	sed -e '/^\.Dt /s/SNAP/\U$(SNAP)/' -e '/^\.Nm /s/snap/$(SNAP)/' \
+	    cmd/snap/snap.1 >$(MAN)/man1/$(SNAP).1
+	$(INSTALL) -m 644 $(MAN3) $(MAN)/man3
+	$(INSTALL) -m 644 $(MAN6) $(MAN)/man6
+	$(INSTALL) -m 644 fmt/snap6/magic $(SHARE)
+	$(named) cmd/common/complete.zsh >$(FUNCTION)
+	$(named) cmd/common/complete.bash >$(COMPLETE)/$(SNAP)
+	for p in $(OTHERS); do ln -sf $(SNAP) $(COMPLETE)/$$p; done
 	@# where programs look for a library only if it was told
 	@case '$(DESTDIR)$(PREFIX)' in /usr | /usr/local) ldconfig || :;; esac
 
 install-strip:
-	@$(MAKE) install STRIP=-s
+	@$(MAKE) install INSTALLBIN='$(INSTALL) -s --strip-program=$(STRIP)'
+
+# with the PREFIX, DESTDIR and SNAP of the installation
+NAMES = $(PROGS:snap=$(SNAP))
+uninstall:
+	rm -f $(NAMES:%=$(BIN)/%) $(NAMES:%=$(MAN)/man1/%.1) \
+	    $(NAMES:%=$(COMPLETE)/%) $(FUNCTION) $(LIB)/libsnap.a \
+	    $(LIB)/libsnap.so $(LIB)/$(SONAME) $(LIB)/$(SO) \
+	    $(LIB)/pkgconfig/libsnap.pc $(MAN3:lib/%=$(MAN)/man3/%) \
+	    $(MAN6:man6/%=$(MAN)/man6/%) \
+	    $(PUBLIC:lib/%=$(INCLUDE)/%) $(SHARE)/magic
+	@rmdir $(INCLUDE) $(SHARE) 2>/dev/null || :
+	@case '$(DESTDIR)$(PREFIX)' in /usr | /usr/local) ldconfig || :;; esac
+
+# the sources of the last commit
+DIST = $O/snap-$(VERSION).tar.gz
+
+dist:
+	@mkdir -p $(dir $(DIST))
+	git archive --format=tar.gz --prefix=snap-$(VERSION)/ -o $(DIST) HEAD
 
 # packages for Debian and its like, in $O/deb
 deb:
@@ -369,7 +421,8 @@ help:
 	@echo 'check    the fast tests only'
 	@echo 'tests    what tests need; then one of them:'
 	@echo '         tests/run tests/live/memory.t (tests/README)'
-	@echo 'fresh    demo and some of the tests on a fresh Debian; all: FRESH=-a'
+	@echo 'fresh    demo and some of the tests on a fresh Debian; all: FRESH=-a;'
+	@echo '         on another suite than this one is of: SUITE=trixie'
 	@echo 'vm       some of the tests on a kernel of Debian, in a machine that'
 	@echo '         qemu emulates: ARCH=$(ARCH) KERNEL=$(KERNEL); all of them: VM_ALL=1'
 	@echo 'asan     tests with AddressSanitizer and UBSan'
@@ -381,9 +434,13 @@ help:
 	@echo 'static   $(STATIC:%=$O/static/%): without shared libraries'
 	@echo 'install  to PREFIX ($(PREFIX)), below DESTDIR; install-strip,'
 	@echo '         without symbols'
+	@echo '         and with another name of snap: SNAP=psnap'
+	@echo 'uninstall'
+	@echo '         what install with the same PREFIX, DESTDIR and SNAP did'
 	@echo 'deb      packages for Debian, in $O/deb'
+	@echo 'dist     the sources of the last commit, as $(DIST)'
 	@echo 'clean    remove what was built'
 
 -include $(LIBOBJ:.o=.d) $(COMMON:.o=.d) $(foreach p,$(PROGS),$(patsubst %.o,%.d,$(call progobj,$p)))
 
-.PHONY: all static tests demo test run check vm fresh asan lint fuzz bench cover install install-strip deb clean help
+.PHONY: all static tests demo test run check vm fresh asan lint fuzz bench cover install install-strip uninstall dist deb clean help FORCE

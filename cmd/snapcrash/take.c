@@ -84,7 +84,9 @@ take_words(const struct config *c, const struct falling *f, uint64_t room,
 	size_t all;
 	long ppid;
 
-	if ((snap = program_beside("snap")) == NULL)
+	/* Debian's name: snap beside it is snapd's there */
+	if ((snap = program_beside("psnap")) == NULL &&
+	    (snap = program_beside("snap")) == NULL)
 		errx(1, "there is no snap beside it");
 	*n = 0;
 	word(&v, n, "%s", snap);
