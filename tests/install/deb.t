@@ -23,8 +23,8 @@ fi
 
 base=$(tests/fresh -b 2>"$tmp/err" | tail -n 1)
 if [ ! -d "$base" ]; then
-	skip "on a fresh machine" "$(tail -n 1 "$tmp/err")" 9
-	finish 10
+	skip "on a fresh machine" "$(tail -n 1 "$tmp/err")" 10
+	finish 11
 fi
 
 # The machine: an overlay, or a copy, with processes of its own.
@@ -61,20 +61,26 @@ step prepare "$apt update && $apt install file"
 [ "$(cat "$said/prepare.rc")" = 0 ] || exit 0
 step before "$files"
 step install "$apt install /new/process-snap_*.deb /new/libsnap*_*.deb"
-step version 'snap --version'
-step list 'snap -r $$ | snapls'
-step file 'snap $$ >/tmp/x.snap && file -b /tmp/x.snap'
+step version 'psnap --version'
+step list 'PATH=/usr/lib/process-snap/bin:$PATH; snap -r $$ | snapls'
+step file 'psnap $$ >/tmp/x.snap && file -b /tmp/x.snap'
 step pc "test -e \"\$(ls /usr/lib/*/pkgconfig/libsnap.pc)\" &&
     ldconfig -p | grep -c 'libsnap\\.so\\.0 '"
 step manual 'dpkg -L process-snap libsnap-dev | grep -c "/man[136]/.*\.gz"'
+# snap, _snap and snap.1 are names of others
+step names 'dpkg -L process-snap | grep -E "/_?snap(\.[0-9](\.gz)?)?$" |
+    while read -r f; do [ -d "$f" ] || echo "$f"; done
+    dpkg -L libsnap-dev | grep "/snap$"; zcat \
+    /usr/lib/process-snap/share/man/man1/snap.1.gz | sed -n "s/^.Nm //p;5q"
+    dpkg -s process-snap | grep -E "^(Conflicts|Breaks|Replaces)"'
 step purge "$apt purge --autoremove process-snap libsnap0 libsnap-dev"
 step after "$files"
 E2
 export tmp said base deb="$BUILD/deb"
 unshare -mpf --kill-child bash "$tmp/machine" >"$tmp/err" 2>&1
 if [ "$(cat "$said/prepare.rc" 2>/dev/null)" != 0 ]; then
-	skip "on a fresh machine" "apt-get reaches no mirror" 9
-	finish 10
+	skip "on a fresh machine" "apt-get reaches no mirror" 10
+	finish 11
 fi
 
 # well NAME WHAT: a step that succeeded
@@ -82,14 +88,19 @@ well() {
 	ok "$(cat "$said/$1.rc")" "$2" || diag <"$said/$1.err"
 }
 well install "they are installed, with what they need"
-is "$(cat "$said/version")" "$("$BUILD/snap" --version)" "snap tells its version"
-well list "snap takes a snapshot"
+is "$(cat "$said/version")" "p$("$BUILD/snap" --version)" "psnap prints its version"
+well list "snap takes a snapshot, by its own name"
 is "$(awk 'NR > 1 && $2 == "bash" { print $2, $3 }' "$said/list")" "bash root" \
     "which snapls lists"
 is "$(sed 's/ of .*//' "$said/file")" "Plan 9/Linux process snapshot" \
     "and file(1) knows"
 is "$(cat "$said/pc")" 1 "the library is found"
-is "$(cat "$said/manual")" 15 "the manual is there"
+is "$(cat "$said/manual")" 16 "the manual is there"
+is "$(sort "$said/names")" "/usr/include/snap
+/usr/lib/process-snap/bin/snap
+/usr/lib/process-snap/share/man/man1/snap.1.gz
+/usr/share/man/man6/snap.6.gz
+psnap" "elsewhere nothing has the name of snapd, and it conflicts with nothing"
 well purge "they are removed"
 is "$(diff "$said/before" "$said/after")" "" "without a trace"
-finish 10
+finish 11
