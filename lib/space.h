@@ -62,7 +62,7 @@ struct space {
 	uint64_t	 stacklimit, datalimit; /* bytes; 0: not known,
 				   UINT64_MAX: none */
 	bool		 gone;	/* it failed because there is no process */
-	bool		 denied; /* because that of another may not be seen */
+	bool		 denied; /* that of the kernel, which may not be seen */
 	bool		 moving; /* its mappings changed all the time */
 	bool		 brief;	/* sizes and most flags are not asked for */
 };
@@ -170,5 +170,6 @@ const char	*pageflag_name(unsigned int bit);
 int		 touched_forget(pid_t pid);
 pid_t		 proc_leader(pid_t tid);
 bool		 proc_ended(pid_t pid);
+int		 proc_refused(pid_t pid);
 
 #endif

@@ -200,8 +200,6 @@ space_fail(struct command *c, const struct space *sp)
 	fflush(stdout);
 	if (!sp->denied)
 		program_warn("%s", snap_errstr());
-	else if (sp->pid != 0)
-		program_warn("other users' process maps are restricted");
 	else if (geteuid() != 0)
 		program_warn("kernel map is restricted");
 	else

@@ -76,28 +76,28 @@ struct adding {
 };
 
 /*
- * Trace a process, or the one that a thread belongs to.  Return NULL, or why
- * that cannot be.
+ * Trace a process, or the one that a thread belongs to.  Return 0, or -1 with
+ * errstr.
  */
-static const char *
+static int
 process_add(struct adding *a, pid_t pid)
 {
 	struct process *p;
 
 	if ((pid = traced_process(pid)) == -1)
-		return snap_errstr();
+		return -1;
 	if (tracer_addprocess(a->t, pid) == -1) {
 		if (errno == ESRCH)
-			return "No such process";
+			return errstr_set("No such process");
 		if (errno == EACCES || errno == EPERM)
-			return "it is not ours to trace";
+			return proc_refused(pid);
 		errx(1, "%d: %s", pid, snap_errstr());
 	}
 	p = process_new(&a->s->tasks, pid);
 	if (p == NULL || process_read(p) == -1)
 		program_warn("%s: mappings have no names", snap_errstr());
 	a->n++;
-	return NULL;
+	return 0;
 }
 
 /*
@@ -107,11 +107,9 @@ static int
 target_add(void *arg, pid_t pid, bool found)
 {
 	struct adding *a = arg;
-	const char *why;
 
-	if ((why = process_add(a, pid)) != NULL &&
-	    !(found && proc_ended(pid))) {
-		program_warn("%d: %s", pid, why);
+	if (process_add(a, pid) == -1 && !(found && proc_ended(pid))) {
+		program_warn("%d: %s", pid, snap_errstr());
 		a->failed = true;
 	}
 	return 0;

@@ -15,6 +15,7 @@
 
 struct snap6 {
 	struct output	*out;		/* borrowed */
+	const char	*header;	/* borrowed; NULL: it is put */
 	struct dedup	*dedup;		/* owned */
 	struct sums	*sums;		/* owned; of all that is written */
 	struct indexer	 index;		/* of it */
@@ -263,6 +264,20 @@ write_mem(struct snap6 *w, const struct image *im)
 }
 
 /*
+ * Put the header line, unless it is put: what has neither a process nor a
+ * trailer is no snapshot, and has not the header of one.
+ */
+static void
+header_put(struct snap6 *w)
+{
+	if (w->header == NULL)
+		return;
+	output_put(w->out, w->header, strlen(w->header));
+	output_put(w->out, "\n", 1);
+	w->header = NULL;
+}
+
+/*
  * Write one process or thread, p, with w.  Its counts are set to what was
  * written; what cannot be read is told to warn, or is an error where the
  * process has no Linux record to note it in.  Return 0, or -1 with errstr.
@@ -272,6 +287,7 @@ snap6_put(struct snap6 *w, struct proc *p)
 {
 	int rc;
 
+	header_put(w);
 	w->proc = p;
 	w->zero |= p->pid == 0;
 	memset(&p->count, 0, sizeof p->count);
@@ -331,8 +347,7 @@ snap6_begin(struct output *out, const char *header,
 		snap6_free(w);
 		return NULL;
 	}
-	output_put(out, header, strlen(header));
-	output_put(out, "\n", 1);
+	w->header = header;
 	return w;
 }
 
@@ -370,6 +385,8 @@ snap6_end(struct snap6 *w, bool whole)
 {
 	int rc;
 
+	if (whole)
+		header_put(w);
 	rc = output_sum(w->out, NULL);
 	if (rc == 0 && whole)
 		rc = write_trailer(w);

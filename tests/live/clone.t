@@ -347,7 +347,7 @@ if is_root; then
 	without "no guard"
 	as=(setpriv --reuid="$alone" --regid=65534 --clear-groups)
 	snap -l -o "$tmp/pub/snap" "$foreign"
-	is "$rc $err" "1 snap: process N belongs to user 0: be that user, or root (CAP_SYS_PTRACE): left out
+	is "$rc $err" "1 snap: process N belongs to root: run as root, or as that user: left out
 snap: nothing to take a snapshot of" \
 	    "another's process"
 	target "$targets/anon"

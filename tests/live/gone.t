@@ -76,12 +76,12 @@ if is_root; then
 	target "$targets/anon"
 	o=$tmp/pub/snap
 	snap -o "$o" "$foreign" "$pid"
-	is "$rc $err" "1 snap: process N belongs to user 0: be that user, or root (CAP_SYS_PTRACE): left out" \
+	is "$rc $err" "1 snap: process N belongs to root: run as root, or as that user: left out" \
 	    "one is another user's"
 	check "$o" "$pid" "one is another user's: the other is taken"
 	rm -f "$o"
 	snap -o "$o" "$foreign"
-	is "$rc $err" "1 snap: process N belongs to user 0: be that user, or root (CAP_SYS_PTRACE): left out
+	is "$rc $err" "1 snap: process N belongs to root: run as root, or as that user: left out
 snap: nothing to take a snapshot of" "another user's alone"
 	ok "$([ -e "$o" ] && echo 1 || echo 0)" "another user's alone: no file"
 	unnoticed "$pid" "one is another user's: the other did not notice"

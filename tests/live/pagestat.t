@@ -318,7 +318,7 @@ if is_root && command -v setpriv >/dev/null; then
 	same "nobody: the same but for PSS" "$pagestat" "$his" "${as[@]}"
 	is "$(nobody "$his")" "0 $pss 2" "nobody: PSS is missing"
 	is "$(nobody "$his" "$few")" \
-	    "1 $few: Permission denied
+	    "1 process $few belongs to root: run as root, or as that user
 $pss 2" "nobody: his own and that of another"
 	is "$(nobody -s "$his" "$kid")" "1 which pages are the same is told\
  to root alone (CAP_SYS_ADMIN) 0" "nobody: sharing"
@@ -329,10 +329,11 @@ $pss 2" "nobody: his own and that of another"
 	    "$tmp/out")" 1 "nobody: flags of pagemap"
 	kill -CONT "$his"
 	is "$(nobody -w 0.01 "$his" "$few")" \
-	    "1 $few: clear_refs: Permission denied
+	    "1 process $few belongs to root: run as root, or as that user
 $pss 2" "nobody: a window"
 	target "$targets/secret"
-	is "$(nobody "$pid")" "1 $pid: Permission denied 0" \
+	is "$(nobody "$pid")" "1 process $pid is not dumpable (set-user-ID, or \
+prctl(2)): run as root 0" \
 	    "nobody: his own, which may not be dumped"
 	is "$("$root" "$his" | awk 'NR == 2 { print ($3 > 0) }')" 1 \
 	    "root: PSS of it"

@@ -248,13 +248,15 @@ if is_root && command -v setpriv >/dev/null; then
 		echo "$? $(cat "$tmp/err") $(wc -l <"$tmp/out")"
 	}
 	is "$(nobody "$sorts")" \
-	    "1 procmap: other users' process maps are restricted 0" \
+	    "1 procmap: process $sorts belongs to root: run as root, or as \
+that user 0" \
 	    "nobody: a process of another"
 	is "$(nobody 0)" "1 procmap: kernel map is restricted 0" \
 	    "nobody: the kernel"
 	target "$targets/anon"
 	is "$(nobody -s "$pid" "$sorts" | sed 's/ [0-9]*$//')" \
-	    "1 procmap: other users' process maps are restricted" \
+	    "1 procmap: process $sorts belongs to root: run as root, or as \
+that user" \
 	    "nobody: his own and that of another"
 	is "$(head -1 "$tmp/out") $(grep -c ' total' "$tmp/out") $(
 	    tail -1 "$tmp/out")" "process $pid: 1 process $sorts:" \
@@ -262,7 +264,8 @@ if is_root && command -v setpriv >/dev/null; then
 	is "$(cd "$tmp/pub" && nobody -g p.svg "$pid")" "0  0" \
 	    "nobody: a picture"
 	target "$targets/secret"
-	is "$(nobody "$pid")" "1 procmap: $pid: Permission denied 0" \
+	is "$(nobody "$pid")" "1 procmap: process $pid is not dumpable (set-user-ID, or \
+prctl(2)): run as root 0" \
 	    "nobody: his own, which may not be dumped"
 	"$tmp/bin/procmap" -s 0 >"$tmp/out" 2>"$tmp/err"
 	case "$? $(cat "$tmp/err")" in

@@ -35,7 +35,7 @@ if is_root; then
 		snap=$tmp/pub/snap snap -o "$tmp/pub/snap2" "$pid" "$foreign"
 	done
 	as=(env)
-	is "$rc $err" "1 snap: process N belongs to user 0: be that user, or root (CAP_SYS_PTRACE): left out" \
+	is "$rc $err" "1 snap: process N belongs to root: run as root, or as that user: left out" \
 	    "blocked: another is refused"
 	let_go "$pid" "blocked: let go after that"
 	unnoticed "$pid" "blocked: no call came back after a refusal"

@@ -41,9 +41,22 @@ resident "$pid" >"$tmp/after"
 try "deleted data file: resident set" diff "$tmp/before" "$tmp/after"
 
 snap -o "$tmp/pub/other" "$foreign"
-is "$rc $err" "1 snap: process ${foreign/#[0-9]*/N} belongs to user 0: be that user, or root (CAP_SYS_PTRACE): left out
+is "$rc $err" "1 snap: process ${foreign/#[0-9]*/N} belongs to root: run as root, or as that user: left out
 snap: nothing to take a snapshot of" \
     "another's process" || diag <"$tmp/err"
+snap "$foreign" >"$tmp/out"
+snap 2147483647 >>"$tmp/out"
+is "$rc $(stat -c %s "$tmp/out")" "1 0" \
+    "nothing is written where there is nothing to write"
+if "${as[@]}" unshare --user -r true 2>/dev/null; then
+	"${as[@]}" unshare --user -r "${snap:-$BUILD/snap}" "$foreign" \
+	    2>&1 >"$tmp/out" | head -1 >"$tmp/err"
+	is "$(cat "$tmp/err")" "snap: process $foreign is outside of the user \
+namespace that you are root of: run as root outside of it, or as its user: \
+left out" "root of a user namespace: another's process"
+else
+	skip "root of a user namespace" "nobody can make one"
+fi
 snap -o "$tmp/pub/other" "$pid" "$foreign"
 is "$rc" 1 "one's own and another's"
 let_go "$pid" "one's own: let go"
@@ -68,7 +81,7 @@ print "report none 0\n";
 EOF
 target perl "$tmp/pub/hide.pl"
 snap -o "$tmp/pub/other" "$pid"
-is "$rc $err" "1 snap: process N is not dumpable (set-user-ID, or prctl(N)): CAP_SYS_PTRACE is needed: left out
+is "$rc $err" "1 snap: process N is not dumpable (set-user-ID, or prctl(N)): run as root: left out
 snap: nothing to take a snapshot of" \
     "a process that is not dumpable"
 unnoticed "$pid" "a process that is not dumpable: not noticed"
@@ -86,4 +99,4 @@ fi
 
 snap -o "$tmp/none" 2147483647
 is "$rc $err" "1 snap: TMP/none: Permission denied" "a directory of others"
-finish 45
+finish 47

@@ -388,7 +388,7 @@ if is_root && command -v setpriv >/dev/null; then
 		    diff "$tmp/want" "$tmp/got"
 		trace -t 0.2 1
 		is "$rc $(tail -1 "$tmp/err")" \
-		    '1 vmtrace: 1: it is not ours to trace' \
+		    '1 vmtrace: 1: process 1 belongs to root: run as root, or as that user' \
 		    'as nobody: a process of another'
 	fi
 	install -m 4755 "$(command -v sleep)" "$tmp/pub/sleep"

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CAP_SYS_PTRACE = 19 };	/* linux/capability.h */
-
 struct byname {
 	const char	*name;		/* NULL: any */
 	struct chosen	 to;
@@ -36,25 +34,6 @@ user_parse(const char *s, uid_t *uid)
 }
 
 /*
- * Return true if we may look at the processes of all users: root, and who has
- * CAP_SYS_PTRACE.
- */
-static bool
-is_mighty(void)
-{
-	struct bytes b;
-	uint64_t caps;
-
-	if (geteuid() == 0)
-		return true;
-	if (proc_read(getpid(), 0, "status", &b) == -1)
-		return false;
-	caps = status_first(b.data, b.len, "CapEff", 16);
-	free(b.data);
-	return (caps & UINT64_C(1) << CAP_SYS_PTRACE) != 0;
-}
-
-/*
  * Return whose processes are meant: those of *user, or where user is NULL,
  * those that we may look at.
  */
@@ -63,7 +42,7 @@ whose_begin(const uid_t *user)
 {
 	struct whose w = { .asked = user != NULL };
 
-	w.all = user == NULL && is_mighty();
+	w.all = user == NULL && (geteuid() == 0 || proc_ismighty());
 	w.uid = user != NULL ? *user : geteuid();
 	return w;
 }

@@ -48,8 +48,8 @@ space_refuse(struct space *sp)
 		sp->gone = true;
 		return errstr_set("%ld: No such process", pid);
 	}
-	sp->denied = (e == EACCES || e == EPERM) && geteuid() != 0 &&
-	    proc_status((pid_t)pid, 0, "Uid") != (long)getuid();
+	if (e == EACCES || e == EPERM)
+		return proc_refused((pid_t)pid);
 	errno = e;
 	return errstr_sys("%ld", pid);
 }
@@ -196,7 +196,7 @@ try_thread(void *arg, long tid)
 	if (sp->vma.n == 0 && (uint64_t)tid != sp->pid &&
 	    space_mappings(sp, (pid_t)tid) == -1) {
 		space_forget(sp);
-		sp->gone = sp->denied = false;
+		sp->gone = false;
 	}
 	return 0;
 }
@@ -249,7 +249,7 @@ space_read(struct space *sp, pid_t pid, bool brief)
 
 /*
  * Fill in sp with the address space of process pid, which is live.  The caller
- * frees it, after a failure too; then gone and denied tell why.  Return 0, or
+ * frees it, after a failure too; then gone tells whether there is none.  Return 0, or
  * -1 with errstr.
  */
 int

@@ -267,6 +267,7 @@ touched_forget(pid_t pid)
 		    errno == ENOENT ?
 		    errstr_set("%d: this kernel cannot tell which pages are "
 		    "touched: it has no clear_refs", pid) :
+		    errno == EACCES ? proc_refused(pid) :
 		    errstr_sys("%d: clear_refs", pid);
 	rc = write(fd, "1", 1) == -1 ? errstr_sys("%d: clear_refs", pid) : 0;
 	close(fd);

@@ -32,6 +32,10 @@ void		 proc_path(char *path, size_t size, pid_t pid, pid_t tid,
 int		 proc_read(pid_t, pid_t, const char *, struct bytes *);
 int		 proc_readmany(pid_t, pid_t, const char *, struct bytes *);
 
+/* refused.c: why a process may not be looked at */
+bool		 proc_ismighty(void);
+int		 proc_refused(pid_t pid);
+
 /* mounts.c: what a process has mounted */
 struct mountinfo {
 	uint64_t	 id;

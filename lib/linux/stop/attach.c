@@ -11,7 +11,6 @@
 #include "stopping.h"
 
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,58 +89,6 @@ attach(pid_t tid)
 	sigaction(SIGALRM, &oldsa, NULL);
 	errno = e;
 	return rc;
-}
-
-/*
- * Return what Yama (Documentation/admin-guide/LSM/Yama.rst) allows to those
- * without privilege: 0 is all.
- */
-static int
-yama_scope(void)
-{
-	FILE *f;
-	int scope;
-
-	if ((f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re")) == NULL)
-		return 0;
-	if (fscanf(f, "%d", &scope) != 1)
-		scope = 0;
-	fclose(f);
-	return scope;
-}
-
-/*
- * Return -1 with errstr, which says what right is missing to trace process
- * pid.
- */
-static int
-seize_refused(pid_t pid)
-{
-	char path[64];
-	struct stat st;
-	long uid;
-	int scope;
-
-	uid = proc_status(pid, 0, "Uid");
-	scope = yama_scope();
-	if (uid != (long)geteuid() && scope <= 2)
-		return errstr_set("process %d belongs to user %ld: "
-		    "be that user, or root (CAP_SYS_PTRACE)", pid, uid);
-	snprintf(path, sizeof path, "/proc/%d/status", pid);
-	if (scope <= 2 && stat(path, &st) == 0 && st.st_uid != geteuid())
-		return errstr_set("process %d is not dumpable "
-		    "(set-user-ID, or prctl(2)): CAP_SYS_PTRACE is needed",
-		    pid);
-	if (scope > 2)
-		return errstr_set("process %d: kernel.yama.ptrace_scope is "
-		    "%d: nobody can trace it until the machine is booted with "
-		    "another", pid, scope);
-	if (scope > 0)
-		return errstr_set("process %d: kernel.yama.ptrace_scope is "
-		    "%d: CAP_SYS_PTRACE is needed, or the scope 0", pid, scope);
-	return errstr_set("process %d: no permission to trace it: it may "
-	    "have changed its user, or its executable is not readable "
-	    "(CAP_SYS_PTRACE is needed)", pid);
 }
 
 /*
@@ -234,5 +181,5 @@ thread_seize(struct lproc *p, struct lthread *t)
 			p->tracer = tracer;
 		return 0;
 	}
-	return seize_refused(p->pid);
+	return proc_refused(p->pid);
 }

@@ -1,0 +1,115 @@
+/*
+ * Why a process may not be looked at or traced: ptrace(2), "Ptrace access mode
+ * checking".
+ */
+#include "proc.h"
+
+#include <sys/stat.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CAP_SYS_PTRACE = 19 };	/* linux/capability.h */
+
+#define USERS_FIRST "user:[4026531837]"	/* PROC_USER_INIT_INO of
+					   linux/proc_ns.h */
+
+/*
+ * Return true if we have CAP_SYS_PTRACE in our user namespace.
+ */
+bool
+proc_ismighty(void)
+{
+	struct bytes b;
+	uint64_t caps;
+
+	if (proc_read(getpid(), 0, "status", &b) == -1)
+		return geteuid() == 0;
+	caps = status_first(b.data, b.len, "CapEff", 16);
+	free(b.data);
+	return (caps & UINT64_C(1) << CAP_SYS_PTRACE) != 0;
+}
+
+/*
+ * Return what Yama (Documentation/admin-guide/LSM/Yama.rst) allows to those
+ * without privilege: 0 is all.
+ */
+static int
+yama_scope(void)
+{
+	FILE *f;
+	int scope;
+
+	if ((f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re")) == NULL)
+		return 0;
+	if (fscanf(f, "%d", &scope) != 1)
+		scope = 0;
+	fclose(f);
+	return scope;
+}
+
+/*
+ * Return true if we are in a user namespace that is not the machine's, and
+ * process pid is not in it.
+ */
+static bool
+is_outside(pid_t pid)
+{
+	char *ours, *its;
+	bool out;
+
+	ours = proc_link(getpid(), 0, "ns/user");
+	its = proc_link(pid, 0, "ns/user");
+	out = ours != NULL && strcmp(ours, USERS_FIRST) != 0 &&
+	    (its == NULL || strcmp(ours, its) != 0);
+	free(ours);
+	free(its);
+	return out;
+}
+
+/*
+ * Set errstr to why the kernel refused that process pid is looked at or traced
+ * (EPERM or EACCES), and to who may.  Names of users are not looked up: whoever
+ * knows them may be stopped by us.  Return -1.
+ */
+int
+proc_refused(pid_t pid)
+{
+	const long uid = proc_status(pid, 0, "Uid");
+	const int scope = yama_scope();
+	char path[64], user[32] = "root";
+	struct stat st;
+
+	if (scope > 2)
+		return errstr_set("process %d: kernel.yama.ptrace_scope is %d: "
+		    "nobody can trace it until the machine is booted with "
+		    "another", pid, scope);
+	if (geteuid() == 0 && is_outside(pid))
+		return errstr_set("process %d is outside of the user namespace "
+		    "that you are root of: run as root outside of it, or as "
+		    "its user", pid);
+	if (proc_ismighty())
+		return errstr_set("process %d: not even root may trace it here: "
+		    "a security module or a seccomp filter forbids it", pid);
+	if (geteuid() == 0)
+		return errstr_set("process %d: root may not trace it without "
+		    "CAP_SYS_PTRACE, which is missing here", pid);
+	if (uid != (long)geteuid()) {
+		if (uid != 0)
+			snprintf(user, sizeof user, "user %ld", uid);
+		return errstr_set("process %d belongs to %s: run as root, or "
+		    "as that user", pid, user);
+	}
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	if (stat(path, &st) == 0 && st.st_uid != geteuid())
+		return errstr_set("process %d is not dumpable (set-user-ID, or "
+		    "prctl(2)): run as root", pid);
+	if (scope > 0)
+		return errstr_set("process %d: kernel.yama.ptrace_scope is %d: "
+		    "run as root, or set it to 0", pid, scope);
+	return errstr_set("process %d: no permission to trace it: it may have "
+	    "changed its user, or its executable is not readable: run as root",
+	    pid);
+}
