@@ -64,7 +64,7 @@ static int
 far_open(struct targetfile *f, uint64_t dev, const char *name)
 {
 	static atomic_ullong number;
-	struct proxy_answer a = { 0 };
+	struct proxy_file a = { 0 };
 
 	f->number = ++number;
 	f->dev = dev;

@@ -1,59 +1,51 @@
 /*
- * What the proxy (main.c) is asked for, as it may never come back: a
- * file or a page that another process or machine serves, the path to a file,
- * and those files of /proc for which the kernel reads the memory of a target,
- * or waits until its mappings do not change.
+ * What the proxy is asked for wherever targets are read, as it may never come
+ * back: a file or a page that another process or machine serves, the path to a
+ * file, and those files of /proc for which the kernel reads the memory of a
+ * target, or waits until its mappings do not change.
  */
 #include "model.h"
 #include "proxy.h"
 
+#include <sys/uio.h>
+#include <sys/vfs.h>
+
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { FILES = 16 };		/* that the proxy keeps open */
+
+struct range {			/* that is asked for */
+	uint64_t	 file;	/* its number, never used for another */
+	uint64_t	 at;
+	uint64_t	 len;
+	pid_t		 pid;
+};
 
 /*
- * Ask, and wait for the one answer.  Return as proxy_receive.
- */
-static ssize_t
-ask_once(const struct proxy_key *k, const struct proxy_ask *q, int at,
-    struct proxy_answer *a, void *buf, size_t len, int *fd)
-{
-	uint64_t allowed;
-	ssize_t n;
-
-	proxy_lock();
-	if (proxy_ask(k, q, at, &allowed) == -1)
-		n = -1;
-	else if (proxy_await(&allowed))
-		n = proxy_receive(a, buf, len, fd);
-	else {
-		proxy_abandon();
-		n = proxy_miss(k);
-	}
-	proxy_unlock();
-	return n;
-}
-
-/*
- * Receive what a file of /proc has.
+ * Read a whole file of /proc, of which the path is asked.  A read gives no more
+ * than a page of some files, of which many go into a message.
  */
 static int
-proc_receive(const struct proxy_key *k, uint64_t allowed, struct bulk *b)
+proc_serve(struct serving *s)
 {
-	struct proxy_answer a = { 0 };
-	uint8_t piece[PROXY_MOST];
+	enum { LEAST = 4096 };	/* room that is worth a read */
+	uint8_t *to;
+	size_t room;
 	ssize_t n;
+	int fd;
 
-	do {
-		if (!proxy_await(&allowed)) {
-			proxy_abandon();
-			return proxy_miss(k);
-		}
-		n = proxy_receive(&a, piece, sizeof piece, NULL);
-		if (n > 0)
-			bulk_add(b, piece, (size_t)n);
-	} while (n > 0);
-	return (int)n;
+	fd = open(s->arg, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd == -1)
+		return -1;
+	while ((to = serve_room(s, LEAST, &room)) != NULL &&
+	    (n = read(fd, to, room)) > 0)
+		s->n += (size_t)n;
+	close(fd);
+	return n == -1 ? -1 : 0;
 }
 
 /*
@@ -63,33 +55,38 @@ proc_receive(const struct proxy_key *k, uint64_t allowed, struct bulk *b)
 int
 proxy_proc(pid_t pid, const char *path, struct bulk *out)
 {
-	const struct proxy_key k = { KEY_PROC, (uint64_t)pid, path };
-	struct proxy_ask q = { .what = PROXY_PROC };
-	uint64_t allowed;
-	int rc;
+	const struct proxy_key k = { KEY_PROC, (uint64_t)pid, path, 0 };
 
-	strlcpy(q.name, path, sizeof q.name);
-	proxy_lock();
-	rc = proxy_ask(&k, &q, -1, &allowed);
-	if (rc == 0)
-		rc = proc_receive(&k, allowed, out);
-	proxy_unlock();
-	return rc;
+	return proxy_fetch(&k, proc_serve, path, strlen(path) + 1, -1, out);
 }
 
 static int
-ask_walk(enum proxy_what what, int root, const char *path)
+walk_serve(struct serving *s)
 {
-	const struct proxy_key k = { KEY_WALK, 0, path };
-	struct proxy_ask q = { .what = what };
-	struct proxy_answer a = { 0 };
+	s->out = beneath_resolve(s->fd, s->arg, O_PATH, 0, RESOLVE_IN_ROOT |
+	    RESOLVE_NO_MAGICLINKS);
+	return s->out == -1 ? -1 : 0;
+}
+
+static int
+step_serve(struct serving *s)
+{
+	s->out = beneath_resolve(s->fd, s->arg, O_PATH, 0, PROXY_PLAIN);
+	return s->out == -1 ? -1 : 0;
+}
+
+static int
+ask_walk(proxy_fn fn, int root, const char *path)
+{
+	const struct proxy_key k = { KEY_WALK, 0, path, 0 };
 	int fd = -1;
 
-	if (strlcpy(q.name, path, sizeof q.name) >= sizeof q.name) {
+	if (strlen(path) >= PATH_MAX) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	return ask_once(&k, &q, root, &a, NULL, 0, &fd) == -1 ? -1 : fd;
+	return proxy_call(&k, fn, path, strlen(path) + 1, root, NULL, 0,
+	    &fd) == -1 ? -1 : fd;
 }
 
 /*
@@ -99,7 +96,7 @@ ask_walk(enum proxy_what what, int root, const char *path)
 int
 proxy_walk(int root, const char *path)
 {
-	return ask_walk(PROXY_WALK, root, path);
+	return ask_walk(walk_serve, root, path);
 }
 
 /*
@@ -110,23 +107,142 @@ proxy_walk(int root, const char *path)
 int
 proxy_step(int dir, const char *name)
 {
-	return ask_walk(PROXY_STEP, dir, name);
+	return ask_walk(step_serve, dir, name);
+}
+
+/*
+ * Return the descriptor of the file with that number: one that was opened
+ * before, or that is opened now.
+ */
+static int
+file_get(const struct serving *s, uint64_t number)
+{
+	static struct kept {
+		uint64_t file;	/* 0: none */
+		int	 fd;
+	} kept[FILES];
+	struct kept *k = &kept[number % FILES];
+
+	if (k->file == number)
+		return k->fd;
+	if (k->file != 0)
+		close(k->fd);
+	k->file = 0;
+	if ((k->fd = regular_reopen(s->fd)) == -1)
+		return -1;
+	k->file = number;
+	return k->fd;
+}
+
+/*
+ * Open a file, of which the number is asked, and look at it.
+ */
+static int
+open_serve(struct serving *s)
+{
+	struct proxy_file f = { 0 };
+	struct statfs fs;
+	uint64_t number;
+	int elf, fd;
+
+	memcpy(&number, s->arg, sizeof number);
+	if ((fd = file_get(s, number)) == -1 || fstat(fd, &f.st) == -1)
+		return -1;
+	f.type = fstatfs(fd, &fs) == -1 ? 0 : (long)fs.f_type;
+	elf = regular_iself(fd);
+	f.unread = elf == -1 ? errno : 0;
+	f.elf = elf == 1;
+	serve_put(s, &f, sizeof f);
+	return 0;
 }
 
 /*
  * Have the proxy open the file that at, a descriptor with O_PATH, leads to,
- * and set *a to what it tells of it.  number is the file's from now on, which
- * no other has; dev that of its file system; name is for the user.  Return 0,
+ * and set *f to what it finds.  number is the file's from now on, which no
+ * other has; dev is that of its file system; name is for the user.  Return 0,
  * or -1 with errno.
  */
 int
 proxy_open(int at, uint64_t number, uint64_t dev, const char *name,
-    struct proxy_answer *a)
+    struct proxy_file *f)
 {
-	const struct proxy_key k = { KEY_DEVICE, dev, name };
-	const struct proxy_ask q = { .what = PROXY_OPEN, .file = number };
+	const struct proxy_key k = { KEY_DEVICE, dev, name, 0 };
 
-	return ask_once(&k, &q, at, a, NULL, 0, NULL) == -1 ? -1 : 0;
+	return proxy_call(&k, open_serve, &number, sizeof number, at, f,
+	    sizeof *f, NULL) == -1 ? -1 : 0;
+}
+
+/*
+ * Add to an answer what read_fn reads of a range.
+ */
+static int
+range_serve(struct serving *s,
+    ssize_t (*read_fn)(const struct serving *, const struct range *, void *,
+    size_t))
+{
+	struct range r;
+	uint8_t *to;
+	size_t room;
+	ssize_t n;
+
+	memcpy(&r, s->arg, sizeof r);
+	to = serve_room(s, 1, &room);
+	n = read_fn(s, &r, to, r.len < room ? (size_t)r.len : room);
+	if (n == -1)
+		return -1;
+	s->n += (size_t)n;
+	return 0;
+}
+
+static ssize_t
+file_read(const struct serving *s, const struct range *r, void *to, size_t n)
+{
+	const int fd = file_get(s, r->file);
+
+	return fd == -1 ? -1 : pread(fd, to, n, (off_t)r->at);
+}
+
+static int
+read_serve(struct serving *s)
+{
+	return range_serve(s, file_read);
+}
+
+static ssize_t
+pages_read(const struct serving *s, const struct range *r, void *to, size_t n)
+{
+	return pread(s->fd, to, n, (off_t)r->at);
+}
+
+static int
+pages_serve(struct serving *s)
+{
+	return range_serve(s, pages_read);
+}
+
+/*
+ * Read the memory of a process, where it is that of a mapped file.  Other than
+ * through /proc/PID/mem, the kernel lets go of the address space as it waits
+ * for a page, and does not wait when we are killed (process_vm_rw_single_vec
+ * of mm/process_vm_access.c); and of such pages it makes no copies.
+ */
+static ssize_t
+filepages_read(const struct serving *s, const struct range *r, void *to,
+    size_t n)
+{
+	struct iovec here = { to, n };
+	struct iovec from;
+
+	(void)s;
+	from.iov_base = (void *)(uintptr_t)r->at;
+	from.iov_len = n;
+	return process_vm_readv(r->pid, &here, 1, &from, 1, 0);
+}
+
+static int
+filepages_serve(struct serving *s)
+{
+	return range_serve(s, filepages_read);
 }
 
 /*
@@ -139,12 +255,10 @@ ssize_t
 proxy_read(int at, uint64_t number, uint64_t dev, const char *name, void *buf,
     size_t len, uint64_t off)
 {
-	const struct proxy_key k = { KEY_DEVICE, dev, name };
-	const struct proxy_ask q = { .what = PROXY_READ, .file = number,
-	    .at = off, .len = len < PROXY_MOST ? len : PROXY_MOST };
-	struct proxy_answer a = { 0 };
+	const struct proxy_key k = { KEY_DEVICE, dev, name, 0 };
+	const struct range r = { .file = number, .at = off, .len = len };
 
-	return ask_once(&k, &q, at, &a, buf, len, NULL);
+	return proxy_call(&k, read_serve, &r, sizeof r, at, buf, len, NULL);
 }
 
 /*
@@ -170,14 +284,12 @@ ssize_t
 proxy_memory(int mem, pid_t pid, bool file, void *buf, size_t len,
     uint64_t addr)
 {
-	const struct proxy_ask q = { .what = file ? PROXY_FILE : PROXY_PAGES,
-	    .pid = pid, .at = addr, .len = len < PROXY_MOST ? len :
-	    PROXY_MOST };
-	struct proxy_answer a = { 0 };
-	struct proxy_key k = { KEY_MEMORY, (uint64_t)pid, NULL };
+	const struct range r = { .pid = pid, .at = addr, .len = len };
+	struct proxy_key k = { KEY_MEMORY, (uint64_t)pid, NULL, 0 };
 	char what[64];
 
 	snprintf(what, sizeof what, "memory of %d", pid);
 	k.what = what;
-	return ask_once(&k, &q, mem, &a, buf, len, NULL);
+	return proxy_call(&k, file ? filepages_serve : pages_serve, &r,
+	    sizeof r, mem, buf, len, NULL);
 }

@@ -1,6 +1,12 @@
 /*
  * The proxy: a process of ours that does in our place what may never come
- * back.  proxy.c is our side, ask.c what it is asked, main.c the process.
+ * back.  The process that traces makes no call that can sleep on what a target,
+ * a file server or another machine controls: it has the proxy run a function
+ * that makes it, and goes on without an answer where none comes in time.
+ *
+ * proxy.c is our side, main.c the process, and ask.c what it is asked for
+ * wherever targets are read; other functions that it runs stand beside those
+ * who ask for them.
  */
 #ifndef PROXY_H
 #define PROXY_H
@@ -15,52 +21,60 @@
 
 #include <limits.h>
 
-/*
- * What is asked, in one message, with or without a descriptor; and the
- * answer, in one message or, where a file of /proc is read, in as many as it
- * takes, of which the last has no bytes.
- */
-enum proxy_what {
-	PROXY_PROC,	/* read a file of /proc: name */
-	PROXY_WALK,	/* look up name below a directory, the descriptor:
-			   what comes is a descriptor with O_PATH */
-	PROXY_STEP,	/* the same of one name, no link and no mount */
-	PROXY_OPEN,	/* open a file, which the descriptor leads to */
-	PROXY_READ,	/* read it */
-	PROXY_PAGES,	/* read the memory of a process, the descriptor */
-	PROXY_FILE	/* the same, where it is that of a mapped file */
-};
-
 /* how a name is looked up that must be no link and no mount: openat2(2) */
 #define PROXY_PLAIN	(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | \
 			    RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
-enum { PROXY_MOST = 64 * 1024 };	/* bytes of an answer */
+/* bytes of a question, and of a message of an answer */
+enum { PROXY_MOST = 64 * 1024 };
 _Static_assert(PROXY_MOST % MACHINE_PAGE_MOST == 0, "pages fit into answers");
 
-struct proxy_ask {
-	enum proxy_what	 what;
-	pid_t		 pid;
-	uint64_t	 file;	/* its number, never used for another */
-	uint64_t	 at;
-	uint64_t	 len;
-	char		 name[PATH_MAX];
+/*
+ * A question, for the function that answers it in the proxy.
+ */
+struct serving {
+	const void	*arg;	/* borrowed; what came with it */
+	size_t		 len;	/* bytes of that */
+	int		 fd;	/* the same, closed afterwards; -1: none, or
+				   the function keeps it */
+	int		 out;	/* what goes with the answer, closed
+				   afterwards; -1: nothing */
+	bool		 last;	/* no other can be answered afterwards */
+	int		 sock;
+	size_t		 n;	/* bytes of buf */
+	uint8_t		 buf[PROXY_MOST]; /* of the answer, not sent yet */
 };
 
-struct proxy_answer {
-	int		 error;	/* an errno; 0: none */
-	bool		 elf;	/* it begins as an ELF file */
-	int		 unread; /* an errno: whether it does is not known */
-	long		 type;	/* of its file system: statfs(2) */
-	struct stat	 st;
+/*
+ * What answers a question.  It returns 0; or -1 with errno, and with errstr if
+ * it has a sentence for it.
+ */
+typedef int	(*proxy_fn)(struct serving *s);
+
+enum proxy_kind {		/* who is asked */
+	KEY_DEVICE,
+	KEY_PROC,
+	KEY_WALK,
+	KEY_MEMORY,
+	KEY_OPEN,		/* what one open file is */
+	KEY_SPACE		/* a namespace */
 };
 
-enum proxy_kind { KEY_DEVICE, KEY_PROC, KEY_WALK, KEY_MEMORY };
+/*
+ * Proxies at once.  Each answers one question at a time.
+ */
+enum {
+	PROXY_READERS = 8,	/* 0: the first; others read ahead */
+	PROXY_LOOKER = PROXY_READERS, /* looks into queues: socket/peek.c */
+	PROXY_KEEPER,		/* locks connections: socket/tcpkeep.c */
+	PROXY_LANES
+};
 
 struct proxy_key {		/* who is asked */
 	enum proxy_kind	 kind;
-	uint64_t	 id;	/* of the device or the process */
+	uint64_t	 id;	/* of the device, process, file ... */
 	const char	*what;	/* borrowed; for the user */
+	size_t		 lane;	/* which proxy asks; 0: that of the thread */
 };
 
 /* missed.c: who did not answer */
@@ -70,10 +84,11 @@ void		 missed_forget(void);
 int		 proxy_miss(const struct proxy_key *k);
 bool		 proxy_missed(size_t n, char *what, size_t size);
 
-/* main.c */
+/* main.c: for functions that run in the proxy */
 void		 proxy_main(int sock) __attribute__((noreturn));
-
-enum { PROXY_LANES = 8 };	/* proxies at once */
+void		 serve_end(void (*end)(void));
+void		 serve_put(struct serving *s, const void *data, size_t n);
+uint8_t		*serve_room(struct serving *s, size_t least, size_t *room);
 
 /* proxy.c */
 void		 proxy_allow(unsigned int seconds);
@@ -86,21 +101,27 @@ void		 proxy_end(void);
 bool		 proxy_isours(pid_t pid);
 void		 proxy_enter(size_t lane);
 void		 proxy_leave(void);
-void		 proxy_lock(void);
-void		 proxy_unlock(void);
-void		 proxy_abandon(void);
-int		 proxy_ask(const struct proxy_key *k,
-		    const struct proxy_ask *q, int fd, uint64_t *allowed);
-bool		 proxy_await(uint64_t *allowed);
-ssize_t		 proxy_receive(struct proxy_answer *a, void *buf, size_t len,
-		    int *fd);
+pid_t		 proxy_process(size_t lane);
+void		 proxy_close(size_t lane, bool wait);
+int		 proxy_fetch(const struct proxy_key *k, proxy_fn fn,
+		    const void *arg, size_t len, int fd, struct bulk *to);
+ssize_t		 proxy_call(const struct proxy_key *k, proxy_fn fn,
+		    const void *arg, size_t len, int fd, void *buf,
+		    size_t size, int *out);
 
 /* ask.c */
+struct proxy_file {		/* a file that was opened */
+	bool		 elf;	/* it begins as an ELF file */
+	int		 unread; /* an errno: whether it does is not known */
+	long		 type;	/* of its file system: statfs(2) */
+	struct stat	 st;
+};
+
 int		 proxy_proc(pid_t pid, const char *path, struct bulk *out);
 int		 proxy_walk(int root, const char *path);
 int		 proxy_step(int dir, const char *name);
 int		 proxy_open(int at, uint64_t number, uint64_t dev,
-		    const char *name, struct proxy_answer *a);
+		    const char *name, struct proxy_file *f);
 ssize_t		 proxy_read(int at, uint64_t number, uint64_t dev,
 		    const char *name, void *buf, size_t len, uint64_t off);
 size_t		 proxy_fits(size_t len, uint64_t addr, uint64_t page);

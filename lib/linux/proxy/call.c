@@ -1,0 +1,247 @@
+/*
+ * To ask a proxy, and to wait for its answer.
+ *
+ * All answers together may take so long while anything is stopped; while
+ * nothing is, each may.  Who has not answered then is not asked again
+ * (missed.c).
+ */
+#include "proxying.h"
+#include "clock.h"
+
+#include <sys/uio.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	GRACE_MS = 500,		/* for a file of /proc when time is up */
+	GRACE_LATE_MS = 20,	/* likewise, when many have not answered */
+	LATE = 8,
+	SLICE_MS = 16		/* after which the proxy is looked at */
+};
+
+/*
+ * Return how long to wait for an answer, in nanoseconds; 0: not at all.  When
+ * the time is up, what is asked once of each process is still asked for.
+ */
+static uint64_t
+time_allowed(const struct proxy_key *k)
+{
+	uint64_t least;
+
+	if (!proxies.held)
+		return proxies.most;
+	if (k->kind == KEY_OPEN)	/* there are many, and others wait */
+		return proxies.left / 2;
+	if (k->kind != KEY_PROC)
+		return proxies.left;
+	least = (missed_count() < LATE ? GRACE_MS : GRACE_LATE_MS) * MS;
+	return proxies.left > least ? proxies.left : least;
+}
+
+/*
+ * Wait for an answer for so many nanoseconds.  Return whether there is one.
+ */
+static bool
+answer_within(const struct lane *p, uint64_t ns)
+{
+	struct pollfd f = { .fd = p->sock, .events = POLLIN };
+	struct timespec ts;
+
+	ts.tv_sec = (time_t)(ns / (1000 * MS));
+	ts.tv_nsec = (long)(ns % (1000 * MS));
+	return ppoll(&f, 1, &ts, NULL) == 1;
+}
+
+/*
+ * Return true if the proxy runs, or could: then its state is 'R' in
+ * proc_pid_stat(5).
+ */
+static bool
+lane_runs(const struct lane *p)
+{
+	char path[64], stat[512];
+	const char *s;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", p->pid, p->pid);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return false;
+	n = read(fd, stat, sizeof stat);
+	close(fd);
+	s = n <= 0 ? NULL : memrchr(stat, ')', (size_t)n);
+	return s != NULL && s + 2 < stat + n && s[2] == 'R';
+}
+
+/*
+ * Wait until there is an answer.  Return false if there is none in *allowed
+ * nanoseconds, from which those are taken that it took.  Time in which the
+ * proxy runs, or could, does not count, and does not end it: this machine is
+ * busy.
+ */
+static bool
+answer_await(const struct lane *p, uint64_t *allowed)
+{
+	uint64_t from, slice, took;
+	bool is;
+
+	for (slice = MS; *allowed > 0; slice += slice < SLICE_MS * MS ?
+	    slice : 0) {
+		from = now_ns();
+		is = answer_within(p, slice < *allowed ? slice : *allowed);
+		if (!is && lane_runs(p))
+			continue;
+		took = now_ns() - from;
+		*allowed -= took < *allowed ? took : *allowed;
+		if (proxies.held)
+			proxies.left -= took < proxies.left ? took : proxies.left;
+		if (is)
+			return true;
+	}
+	return answer_within(p, 0);
+}
+
+/*
+ * Receive a message of an answer, up to len bytes of it into buf, and a
+ * descriptor, which is the caller's, or -1.  Return the number of bytes, or -1
+ * with errno.
+ */
+static ssize_t
+answer_receive(struct lane *p, struct proxy_answer *a, void *buf, size_t len,
+    int *fd)
+{
+	const struct iovec v[2] = { { a, sizeof *a }, { buf, len } };
+	ssize_t n;
+
+	n = passfd_receive(p->sock, v, 2, fd);
+	if (n >= (ssize_t)sizeof *a)
+		return n - (ssize_t)sizeof *a;
+	lane_abandon(p);	/* someone has killed it */
+	errno = EIO;
+	return -1;
+}
+
+/*
+ * Put the sentence of a failure, n bytes, into errstr, and its number into
+ * errno.  Return -1.
+ */
+static int
+answer_failed(const struct proxy_answer *a, const void *text, size_t n)
+{
+	if (n > 0)
+		errstr_set("%.*s", (int)n, (const char *)text);
+	errno = a->error;
+	return -1;
+}
+
+/*
+ * Have a question sent to proxy p, about who k says.  Return 0, and set
+ * *allowed to the nanoseconds that its answer may take; or -1 with errno,
+ * ETIMEDOUT where it may take none any more.
+ */
+static int
+lane_ask(struct lane *p, const struct proxy_key *k, proxy_fn fn,
+    const void *arg, size_t len, int fd, uint64_t *allowed)
+{
+	const struct iovec v[2] = {
+		{ &fn, sizeof fn }, { (void *)(uintptr_t)arg, len }
+	};
+	int i;
+
+	*allowed = time_allowed(k);
+	if (*allowed == 0 || missed_has(k))
+		return proxy_miss(k);
+	for (i = 0; i < 2; i++) {
+		if (p->pid == 0 && lane_fork(p) == -1)
+			return -1;
+		if (passfd_send(p->sock, v, 2, fd) != -1)
+			return 0;
+		lane_abandon(p);
+	}
+	errno = EIO;
+	return -1;
+}
+
+/*
+ * Wait for the next message of an answer, and receive it: answer_receive.
+ */
+static ssize_t
+answer_next(struct lane *p, const struct proxy_key *k, uint64_t *allowed,
+    struct proxy_answer *a, void *buf, size_t len, int *fd)
+{
+	if (answer_await(p, allowed))
+		return answer_receive(p, a, buf, len, fd);
+	lane_abandon(p);
+	return proxy_miss(k);
+}
+
+/*
+ * Have the proxy answer a question: it runs fn with len bytes of arg and with
+ * a duplicate of fd, unless that is -1. k says who is asked.  All bytes of the
+ * answer are added to *to.  Return 0; or -1 with errno, ETIMEDOUT where it took
+ * too long, and with errstr where the failure has a sentence.
+ */
+int
+proxy_fetch(const struct proxy_key *k, proxy_fn fn, const void *arg,
+    size_t len, int fd, struct bulk *to)
+{
+	struct lane *p = lane_of(k);
+	struct proxy_answer a = { .more = true };
+	uint8_t piece[PROXY_MOST];
+	uint64_t allowed;
+	ssize_t n;
+	int got;
+
+	pthread_mutex_lock(&p->lock);
+	n = lane_ask(p, k, fn, arg, len, fd, &allowed);
+	while (n != -1 && a.more) {
+		n = answer_next(p, k, &allowed, &a, piece, sizeof piece, &got);
+		if (n == -1)
+			break;
+		if (got != -1)
+			close(got);
+		if (a.error != 0)
+			n = answer_failed(&a, piece, (size_t)n);
+		else if (n > 0)
+			bulk_add(to, piece, (size_t)n);
+		if (a.last)
+			lane_abandon(p);
+	}
+	lane_unlock(p);
+	return n == -1 ? -1 : 0;
+}
+
+/*
+ * Do the same with an answer that is one message of up to size bytes, which are
+ * put into buf.  *out becomes the descriptor that came with it, which is the
+ * caller's, or -1; out may be NULL.  Return how many bytes came, or -1 with
+ * errno.
+ */
+ssize_t
+proxy_call(const struct proxy_key *k, proxy_fn fn, const void *arg,
+    size_t len, int fd, void *buf, size_t size, int *out)
+{
+	struct lane *p = lane_of(k);
+	struct proxy_answer a;
+	uint64_t allowed;
+	ssize_t n;
+	int got = -1;
+
+	pthread_mutex_lock(&p->lock);
+	n = lane_ask(p, k, fn, arg, len, fd, &allowed);
+	if (n != -1)
+		n = answer_next(p, k, &allowed, &a, buf, size, &got);
+	if (n != -1 && a.error != 0)
+		n = answer_failed(&a, buf, (size_t)n);
+	lane_unlock(p);
+	if (out != NULL)
+		*out = got;
+	else if (got != -1)
+		close(got);
+	return n;
+}
