@@ -8,10 +8,13 @@
 #include "vec.h"
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 /*
  * Note descriptor fd of the looker, which waited in socket t, and set *id to
@@ -25,9 +28,8 @@ passed_add(struct telling *t, int fd, uint64_t *id)
 	struct resource *r;
 	struct statx sx;
 	char path[64];
-	int pidfd;
 
-	key.pid = looker_process(f->looker, &pidfd);
+	key.pid = proxy_process(PROXY_LOOKER);
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", key.pid, fd);
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
 	    &sx) == -1)
@@ -46,6 +48,24 @@ passed_add(struct telling *t, int fd, uint64_t *id)
 	return 0;
 }
 
+static void
+looker_forget(struct files *f)
+{
+	if (f->looker != 0 && f->lookerfd != -1)
+		close(f->lookerfd);
+	f->looker = 0;
+}
+
+/*
+ * Free what f knows of what waited in sockets.
+ */
+void
+passed_free(struct files *f)
+{
+	looker_forget(f);
+	free(f->passed);
+}
+
 /*
  * Have t lead to the next open file that nobody has told of, which a process
  * has found in a socket, and set *r to its descriptor.  Return false when there
@@ -58,8 +78,14 @@ passed_next(struct telling *t, struct fdref *r)
 
 	if (f->ntold == f->npassed)
 		return false;
-	t->pid = looker_process(f->looker, &t->pidfd);
 	*r = f->passed[f->ntold++];
+	if (r->file->pid != f->looker) {
+		looker_forget(f);
+		f->looker = r->file->pid;
+		f->lookerfd = (int)syscall(SYS_pidfd_open, f->looker, 0);
+	}
+	t->pid = f->looker;
+	t->pidfd = f->lookerfd;
 	return true;
 }
 
@@ -70,5 +96,5 @@ void
 passed_close(struct live *l)
 {
 	if (l->files != NULL)
-		looker_leave(l->files->looker);
+		proxy_close(PROXY_LOOKER, false);
 }

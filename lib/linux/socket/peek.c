@@ -1,8 +1,18 @@
 /*
- * What the looker does with a socket: it looks at one packet after another with
- * MSG_PEEK, which leaves them there, from the offset that it sets with
- * SO_PEEK_OFF (socket(7)).  Descriptors that are with a packet become the
- * looker's own, and stay so until it ends.
+ * What waits at a UNIX socket, looked at with MSG_PEEK, which leaves it there.
+ * A proxy does that, the looker (proxy.h): while a thread of a target reads
+ * from the socket into memory that nobody serves, it has the lock of the queue
+ * (iolock of net/unix/af_unix.c), which MSG_DONTWAIT waits for.
+ *
+ * Of a stream one look shows all, if it is nothing but bytes.  Else one packet
+ * after another is looked at, from the offset that is set with SO_PEEK_OFF
+ * (socket(7)) and set back afterwards, whatever happens to us.  Descriptors
+ * that are with a packet become the looker's own, so that they can be told of,
+ * and stay so until it ends.  It closes them, not we: to close a file may be to
+ * wait for who serves it, and is stopped by us.
+ *
+ * Where an error waits to be told by a socket, nothing looks at it: the first
+ * call that does is the one that is told.
  *
  * To look at a packet the kernel passes over all that come before it
  * (__skb_try_recv_from_queue of net/core/datagram.c), so that a queue takes
@@ -18,7 +28,7 @@
  * (unix_stream_read_generic of net/unix/af_unix.c); but bytes that were sent
  * before the descriptors are in the same piece, and are told from those here.
  */
-#include "looker.h"
+#include "queue.h"
 
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -299,20 +309,85 @@ stream_look(int fd, struct queue *q, uint64_t most)
 }
 
 /*
- * Look at the socket that is open as fd, as order o says, and set back its
- * offset: q is what it has.
+ * Look at a stream as a whole.  Return as struct queue has it; 0, if there is
+ * more to it than bytes.
  */
-void
-queue_look(int fd, const struct order *o, struct queue *q)
+static int
+stream_whole(int fd, struct queue *q, uint64_t most)
+{
+	struct seen s;
+	ssize_t n;
+	int len;
+
+	if (ioctl(fd, SIOCINQ, &len) == -1)
+		return errno;
+	if (len == 0)
+		return 1;
+	if ((size_t)len > queue_room(q) || (uint64_t)len > most) {
+		q->nbyte = (size_t)len;
+		return EFBIG;
+	}
+	q->cost = (uint64_t)len;
+	n = packet_peek(fd, queue_next(q), (size_t)len, 0, 0, &s);
+	if (n == -1)
+		return errno;
+	if (n != len || s.more)
+		return 0;
+	packet_add(q, (size_t)n, &s);
+	return 1;
+}
+
+/*
+ * Look at a socket, and set back its offset.  Return as struct queue has it.
+ */
+static int
+queue_look(int fd, const struct order *o, int offset, struct queue *q)
 {
 	int done;
 
-	if (o->stream)
+	done = o->stream ? stream_whole(fd, q, o->most) : packets_first(fd, q);
+	if (done == 0 && o->stream)
 		done = stream_look(fd, q, o->most);
-	else if ((done = packets_first(fd, q)) == 0)
+	else if (done == 0)
 		done = offset_set(fd, 0) == -1 ? errno :
 		    packets_look(fd, q, o->most);
-	(void)setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &o->offset,
-	    sizeof o->offset);
-	q->done = done;
+	(void)setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof offset);
+	return done;
+}
+
+/*
+ * Look at a socket for the looker: the answer is a struct queue, as far as it
+ * has data.
+ */
+int
+queue_serve(struct serving *s)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLIN | POLLRDHUP };
+	static struct queue *q;
+	struct order o;
+	socklen_t size;
+	int offset;
+
+	memcpy(&o, s->arg, sizeof o);
+	if (q == NULL)
+		q = mmap(NULL, sizeof *q, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+		    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (q == MAP_FAILED || poll(&p, 1, 0) == -1)
+		return errstr_sys("a process that looks at packets");
+	memset(q, 0, offsetof(struct queue, data));
+	if (p.revents & POLLERR)
+		return errstr_set("an error comes first, which is told but "
+		    "once");
+	q->done = 1;
+	if (p.revents & POLLIN) {
+		size = sizeof offset;
+		if (getsockopt(s->fd, SOL_SOCKET, SO_PEEK_OFF, &offset,
+		    &size) == -1)
+			return errstr_sys("SO_PEEK_OFF");
+		if (o.stream && offset >= 0)
+			return errstr_set("SO_PEEK_OFF is set");
+		q->done = queue_look(s->fd, &o, offset, q);
+	}
+	serve_put(s, q, offsetof(struct queue, data) + q->n);
+	return 0;
 }

@@ -112,6 +112,5 @@ sockets_free(struct files *f)
 	diag_free(f);
 	twins_free(f);
 	groups_free(f);
-	looker_end(f->looker);
-	free(f->passed);
+	passed_free(f);
 }

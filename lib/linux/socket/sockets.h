@@ -77,12 +77,8 @@ const struct unixsock *unixdiag_find(struct telling *);
 void		 unixdiag_free(struct files *);
 int		 unixqueue_read(struct telling *, unsigned int, struct buf *);
 
-/* looker.c */
-void		 looker_leave(struct looker *);
-void		 looker_end(struct looker *);
-pid_t		 looker_process(const struct looker *, int *);
-
 /* passed.c: what waits in sockets */
 int		 passed_add(struct telling *, int, uint64_t *);
+void		 passed_free(struct files *);
 
 #endif

@@ -1,21 +1,11 @@
 /*
- * What waits to be read at a UNIX socket, looked at with MSG_PEEK so that it
- * stays there.
- *
- * Of a stream one look shows all, if it is nothing but bytes.  Packets, and
- * what is sent with bytes, are seen by a process of its own, the looker.
- *
- * Where an error waits to be told by a socket, nothing looks at it: the first
- * call that does is the one that is told.
+ * What waits to be read at a UNIX socket: the looker (peek.c) looks at it, and
+ * it stays there.
  */
-#include "io/io.h"
-#include "looker.h"
+#include "queue.h"
 
-#include <sys/ioctl.h>
-
-#include <linux/sockios.h>
-
-#include <poll.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -84,57 +74,19 @@ queue_tell(struct telling *t, const struct queue *q, struct buf *b)
 }
 
 /*
- * Have the looker look at a socket, and tell what it saw.
+ * Say in errstr why the looker has not seen all.  Return -1.
  */
 static int
-queue_read(struct telling *t, bool stream, int offset, struct buf *b)
+queue_failed(const struct queue *q)
 {
-	struct files *f = t->live->files;
-	struct order o = { .stream = stream, .offset = offset };
-	const struct queue *q;
-	int rc;
-
-	if (f->looker == NULL && (f->looker = looker_begin()) == NULL)
-		return -1;
-	o.most = f->budget < QUEUE_MOST ? f->budget : QUEUE_MOST;
-	rc = looker_ask(f->looker, t->dup, &o);
-	q = looker_queue(f->looker);
-	f->budget -= q->cost < f->budget ? q->cost : f->budget;
-	return rc == -1 ? -1 : queue_tell(t, q, b);
-}
-
-/*
- * Look at a stream as a whole.  Return 1; 0, if there is more to it than bytes;
- * or -1 with errstr.
- */
-static int
-stream_read(struct telling *t, struct buf *b)
-{
-	struct iovec v;
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
-	size_t start;
-	ssize_t n;
-	int len;
-
-	if (ioctl(t->dup, SIOCINQ, &len) == -1)
-		return errstr_sys("SIOCINQ");
-	if (len == 0)
-		return 1;
-	if (queue_spend(&t->live->files->budget, (uint64_t)len) == -1)
-		return -1;
-	start = b->len;
-	buf_printf(b, "%d\n", len);
-	v.iov_len = (size_t)len;
-	if ((v.iov_base = buf_room(b, v.iov_len)) == NULL)
-		return -1;
-	n = recvmsg(t->dup, &m, MSG_PEEK | MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (n == len && !(m.msg_flags & MSG_CTRUNC)) {
-		b->len += v.iov_len;
-		return 1;
-	}
-	b->len = start;
-	return n == -1 ? errstr_sys("recv") : m.msg_flags & MSG_CTRUNC ? 0 :
-	    errstr_set("%zd of %d bytes", n, len);
+	if (q->done == EFBIG)
+		return errstr_set("%zu bytes are too many to be looked at",
+		    q->nbyte);
+	if (q->done == EMSGSIZE)
+		return errstr_set("more than %zu packets, %zu bytes",
+		    q->npacket, q->nbyte);
+	errno = q->done;
+	return errstr_sys("recv");
 }
 
 /*
@@ -147,24 +99,19 @@ stream_read(struct telling *t, struct buf *b)
 int
 unixqueue_read(struct telling *t, unsigned int type, struct buf *b)
 {
-	struct pollfd p = { .fd = t->dup, .events = POLLIN | POLLRDHUP };
-	socklen_t size;
-	int offset, rc;
+	uint64_t *budget = &t->live->files->budget;
+	const struct order o = { .stream = type == SOCK_STREAM,
+	    .most = *budget < QUEUE_MOST ? *budget : QUEUE_MOST };
+	const struct queue *q;
+	struct bytes answer;
+	int rc;
 
-	if (poll(&p, 1, 0) == -1)
-		return errstr_sys("poll");
-	if (p.revents & POLLERR)
-		return errstr_set("an error comes first, which is told but "
-		    "once");
-	if (!(p.revents & POLLIN))
-		return 0;
-	size = sizeof offset;
-	if (getsockopt(t->dup, SOL_SOCKET, SO_PEEK_OFF, &offset, &size) == -1)
-		return errstr_sys("SO_PEEK_OFF");
-	if (type != SOCK_STREAM)
-		return queue_read(t, false, offset, b);
-	if (offset >= 0)
-		return errstr_set("SO_PEEK_OFF is set");
-	rc = stream_read(t, b);
-	return rc == 0 ? queue_read(t, true, offset, b) : rc == 1 ? 0 : -1;
+	if (tell_ask(t, PROXY_LOOKER, queue_serve, &o, sizeof o, t->dup,
+	    &answer) == -1)
+		return -1;
+	q = (const struct queue *)(const void *)answer.data;
+	*budget -= q->cost < *budget ? q->cost : *budget;
+	rc = q->done == 1 ? queue_tell(t, q, b) : queue_failed(q);
+	free(answer.data);
+	return rc;
 }

@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -127,6 +129,29 @@ tell_dup(struct telling *t)
 	}
 	tell_owner(t);
 	return true;
+}
+
+/*
+ * Have the proxy of a lane run fn with len bytes of arg and a duplicate of fd,
+ * unless that is -1, to find out something of file t.  *answer is the
+ * caller's.  Return 0, or -1 with errstr.
+ */
+int
+tell_ask(struct telling *t, size_t lane, proxy_fn fn, const void *arg,
+    size_t len, int fd, struct bytes *answer)
+{
+	struct bulk b = { .full = true };	/* in memory */
+	char what[256];
+	const struct proxy_key k = { KEY_OPEN, t->file->id, what, lane };
+	int rc;
+
+	snprintf(what, sizeof what, "process %d: %s", t->proc->pid, t->link);
+	if ((rc = proxy_fetch(&k, fn, arg, len, fd, &b)) == -1)
+		bulk_free(&b);
+	else
+		rc = bulk_finish(&b, &answer->data, &answer->len);
+	return rc == -1 && errno == ETIMEDOUT ?
+	    errstr_set("no answer in time") : rc;
 }
 
 /*

@@ -4,6 +4,7 @@
 #ifndef TELL_H
 #define TELL_H
 
+#include "linux/proxy/proxy.h"
 #include "linux/set/set.h"
 
 #include <linux/kcmp.h>
@@ -50,8 +51,9 @@ struct files {
 	size_t		 nset;
 	struct unixsocks *net;	/* owned */
 	size_t		 nnet;
-	struct looker	*looker; /* owned; NULL: not needed yet */
-	struct fdref	*passed; /* owned; of the looker, those that no process
+	pid_t		 looker; /* whose descriptors are told of; 0: none */
+	int		 lookerfd; /* owned; a pidfd of it, or -1 */
+	struct fdref	*passed; /* owned; of lookers, those that no process
 				    has; modes, and files, borrowed */
 	size_t		 npassed;
 	size_t		 ntold;	/* of them */
@@ -102,6 +104,8 @@ void		 tell_type(struct telling *, const char *);
 void		 tell_path(struct telling *, const char *);
 void		 tell_number(struct telling *, const char *, unsigned long);
 bool		 tell_dup(struct telling *);
+int		 tell_ask(struct telling *t, size_t lane, proxy_fn fn,
+		    const void *arg, size_t len, int fd, struct bytes *answer);
 const char	*info_find(const char *, const char *);
 
 #endif
