@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # What a target does to who looks at it: file servers of its own that do not
-# answer, and names that lead elsewhere the next moment.
+# answer, locks of the kernel that it has while it waits for these, and names
+# that lead elsewhere the next moment.
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
 # What was said, of each process once.
 said() {
 	sed 's/.*: \([0-9]* kilobytes could not be read\).*/pages/
-	    s/.*: no answer in 1 seconds: .*/no answer/' \
+	    s/.*: no answer in 1 seconds: .*/no answer/
+	    s/.* does not stop (it was .*/does not stop/
+	    s/.* cannot be cloned: .*/not cloned/' \
 	    "$tmp/err" | sort -u | tr '\n' ' '
 }
 
@@ -31,7 +34,7 @@ hangs() {
 	read -ra opts <<<"$4"
 	mkdir "$tmp/mnt$serial"
 	# shellcheck disable=SC2086 # words
-	target "$targets/served" "$tmp/mnt$serial" $3 hang
+	target "$targets/served" "$tmp/mnt$serial" $3
 	server=$pid
 	snap -t 1 "${opts[@]}" -o "$tmp/snap" "$beside" "$server"
 	is "$rc $(said)" "$5" "$what: what is missing is said" ||
@@ -68,10 +71,15 @@ if is_root && [ -w /dev/fuse ]; then
 	check "$tmp/snap" "$pid" "served: with clones, it is whole" -a
 	unnoticed "$pid" "served: it has noticed nothing"
 	for o in "" -l; do
-		hangs "$anon" "a data file${o:+, $o}" "" "$o" "1 no answer "
-		hangs "$anon" "code${o:+, $o}" ELF "$o" "1 no answer "
-		hangs "$anon" "arguments${o:+, $o}" "ELF args" "$o" \
+		hangs "$anon" "a data file${o:+, $o}" hang "$o" "1 no answer "
+		hangs "$anon" "code${o:+, $o}" "ELF hang" "$o" "1 no answer "
+		hangs "$anon" "arguments${o:+, $o}" "ELF args hang" "$o" \
 		    "1 no answer "
+	done
+	hangs "$anon" "a deleted directory" "dir hang" "" "1 no answer "
+	for o in queue pipe epoll tcp; do
+		hangs "$anon" "a lock of $o" "$o" "" \
+		    "1 does not stop no answer not cloned "
 	done
 	unnoticed "$anon" "the other has noticed nothing"
 	# what snap closes nobody answers
@@ -105,7 +113,7 @@ if is_root && [ -w /dev/fuse ]; then
 	unnoticed "$pid" "execve: who was inside has noticed nothing"
 	unnoticed "$anon" "execve: nor has the other"
 else
-	skip "files that are served" "only root may serve one here" 53
+	skip "files that are served" "only root may serve one here" 83
 fi
 
 # As nobody: root opens what is mapped, not a name.
@@ -119,4 +127,4 @@ for i in 1 2 3 4; do
 	is "$rc $err" "0 " "swapped: taken"
 done
 unnoticed "$pid" "swapped: what is no regular file is not opened"
-finish 58
+finish 88

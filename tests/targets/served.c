@@ -4,34 +4,42 @@
  * the first argument.  The file has the pattern of seed 1, and in front, with
  * ELF, the four bytes of an ELF file.
  *
- *	served DIR [ELF] [touch] [args] [passed] [hang] [exec]
+ *	served DIR [ELF] [touch] [args] [passed] [dir] [hang] [exec]
+ *	    [queue | pipe | epoll | tcp]
  *
  * touch: all but the last page is present, and the second modified; args: the
  * process says that its arguments are in the last page (prctl(2),
  * PR_SET_MM_MAP), which is not present; passed: a descriptor of the file waits
- * in a socket; hang: once the target is ready, no
- * request is answered any more, but for FORGET, which has no answer; exec: only
- * those to read are not, and the process is inside execve(2) of the file until
- * the server is killed.
+ * in a socket; dir: a directory is open that is deleted; hang: once the target
+ * is ready, no request is answered any more, but for FORGET, which has no
+ * answer; exec: only those to read are not, and the process is inside execve(2)
+ * of the file until the server is killed.  The last four do hang, and a thread
+ * has a lock of the kernel while it waits for the last page but one: that of a
+ * UNIX socket from which it receives, of a pipe from which it reads, of an
+ * epoll set, or of a TCP connection to which it sends.
  */
 #include "target.h"
 
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <linux/fuse.h>
+#include <netinet/in.h>
 
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 
 #define LEN	(PAGES * PAGE)
 
-enum { PAGES = 32, NODE = 2 };
+enum { PAGES = 32, NODE = 2, DIRECTORY = 3 };
 
 static char content[PAGES * PAGE_MOST];
 static bool exec;
@@ -59,7 +67,7 @@ static void
 attr_set(struct fuse_attr *a, uint64_t node)
 {
 	a->ino = node;
-	a->nlink = 1;
+	a->nlink = node == NODE ? 1 : 2;
 	a->mode = node == NODE ? S_IFREG | 0755 : S_IFDIR | 0755;
 	a->size = node == NODE ? LEN : 0;
 	a->blksize = PAGE;
@@ -77,13 +85,16 @@ serve(int dev, const char *buf)
 	struct fuse_attr_out attr = { .attr_valid = 1000 };
 	struct fuse_open_out open = { .fh = 1 };
 	struct fuse_statfs_out statfs = { 0 };
+	const char *name = (const char *)(h + 1);
 
 	switch (h->opcode) {
 	case FUSE_INIT:
 		answer(dev, h->unique, 0, &init, sizeof init);
 		break;
 	case FUSE_LOOKUP:
-		attr_set(&entry.attr, NODE);
+		if (strcmp(name, "dir") == 0)
+			entry.nodeid = DIRECTORY;
+		attr_set(&entry.attr, entry.nodeid);
 		answer(dev, h->unique, 0, &entry, sizeof entry);
 		break;
 	case FUSE_GETATTR:
@@ -91,6 +102,7 @@ serve(int dev, const char *buf)
 		answer(dev, h->unique, 0, &attr, sizeof attr);
 		break;
 	case FUSE_OPEN:
+	case FUSE_OPENDIR:
 		answer(dev, h->unique, 0, &open, sizeof open);
 		break;
 	case FUSE_STATFS:
@@ -103,6 +115,8 @@ serve(int dev, const char *buf)
 		break;
 	case FUSE_FLUSH:
 	case FUSE_RELEASE:
+	case FUSE_RELEASEDIR:
+	case FUSE_RMDIR:
 		answer(dev, h->unique, 0, NULL, 0);
 		break;
 	case FUSE_FORGET:
@@ -115,10 +129,11 @@ serve(int dev, const char *buf)
 
 /*
  * Serve until a byte arrives or the end of the pipe, then never answer again,
- * or with exec, no request to read.
+ * or with exec, no request to read, but write a byte to asked when the file is
+ * to be read.
  */
 static void __attribute__((noreturn))
-server_main(int dev, int stop)
+server_main(int dev, int stop, int asked)
 {
 	static char buf[64 * 1024] __attribute__((aligned(16)));
 	const struct fuse_in_header *h = (const void *)buf;
@@ -145,6 +160,8 @@ server_main(int dev, int stop)
 		}
 		if (p[1].fd != -1 || (exec && h->opcode != FUSE_READ))
 			serve(dev, buf);
+		else if (h->opcode == FUSE_READ && write(asked, "", 1) == -1)
+			exit(0);
 	}
 }
 
@@ -182,13 +199,14 @@ args_move(const char *p)
 }
 
 /*
- * Mount and serve: what ends the answers.
+ * Mount and serve: what ends the answers, and *asked, which tells of reads
+ * afterwards.
  */
 static int
-server_begin(const char *dir)
+server_begin(const char *dir, int *asked)
 {
 	char opts[128];
-	int dev, stop[2];
+	int dev, stop[2], ask[2];
 
 	if (unshare(CLONE_NEWNS) == -1 || mount(NULL, "/", NULL, MS_REC |
 	    MS_PRIVATE, NULL) == -1)
@@ -199,17 +217,19 @@ server_begin(const char *dir)
 	    "group_id=0,allow_other", dev, (int)getuid());
 	if (mount("served", dir, "fuse", MS_NOSUID | MS_NODEV, opts) == -1)
 		err(1, "%s", dir);
-	if (pipe(stop) == -1)
+	if (pipe(stop) == -1 || pipe(ask) == -1)
 		err(1, "pipe");
 	switch (fork()) {
 	case -1:
 		err(1, "fork");
 	case 0:
 		close(stop[1]);
-		server_main(dev, stop[0]);
+		server_main(dev, stop[0], ask[1]);
 	}
 	close(stop[0]);
+	close(ask[1]);
 	close(dev);
+	*asked = ask[0];
 	return stop[1];
 }
 
@@ -240,13 +260,96 @@ pass(const char *path)
 	close(fd);
 }
 
+/*
+ * Have open a directory that is deleted.
+ */
+static void
+deleted_open(const char *mount)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/dir", mount);
+	if (open(path, O_RDONLY | O_DIRECTORY) == -1 || rmdir(path) == -1)
+		err(1, "%s", path);
+}
+
+struct locking {		/* what a thread does */
+	const char	*how;
+	char		*page;
+	int		 fd[2];
+};
+
+/*
+ * Connect with ourselves.
+ */
+static void
+connection(int fd[2])
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+	    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof a;
+	int l;
+
+	l = socket(AF_INET, SOCK_STREAM, 0);
+	fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(l, (struct sockaddr *)&a, len) == -1 || listen(l, 1) == -1 ||
+	    getsockname(l, (struct sockaddr *)&a, &len) == -1 ||
+	    connect(fd[0], (struct sockaddr *)&a, len) == -1 ||
+	    (fd[1] = accept(l, NULL, NULL)) == -1)
+		err(1, "connect");
+	close(l);
+}
+
+/*
+ * Have what is to be locked.
+ */
+static void
+locking_begin(struct locking *k)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	int rc;
+
+	if (strcmp(k->how, "queue") == 0)
+		rc = socketpair(AF_UNIX, SOCK_STREAM, 0, k->fd);
+	else if (strcmp(k->how, "pipe") == 0)
+		rc = pipe(k->fd);
+	else if (strcmp(k->how, "epoll") == 0) {
+		k->fd[0] = epoll_create1(0);
+		k->fd[1] = eventfd(1, 0);
+		rc = epoll_ctl(k->fd[0], EPOLL_CTL_ADD, k->fd[1], &e);
+	} else {
+		connection(k->fd);
+		return;
+	}
+	if (rc == -1 || (strcmp(k->how, "epoll") != 0 &&
+	    write(k->fd[1], "hello", 5) != 5))
+		err(1, "%s", k->how);
+}
+
+static void *
+locking_main(void *arg)
+{
+	const struct locking *k = arg;
+
+	if (strcmp(k->how, "epoll") == 0)
+		(void)epoll_wait(k->fd[0], (struct epoll_event *)(void *)
+		    k->page, 1, -1);
+	else if (strcmp(k->how, "tcp") == 0)
+		(void)send(k->fd[0], k->page, 100, 0);
+	else
+		(void)!read(k->fd[0], k->page, 100);
+	return NULL;
+}
+
 int
 main(int argc, char *argv[])
 {
+	struct locking k = { 0 };
+	pthread_t thread;
 	bool elf = false, touch = false, args = false, hang = false;
-	bool passed = false;
-	char path[PATH_MAX], *p;
-	int fd, i, stop;
+	bool passed = false, dir = false;
+	char path[PATH_MAX], *p, c;
+	int asked, fd, i, stop;
 
 	for (i = 2; i < argc; i++) {
 		elf |= strcmp(argv[i], "ELF") == 0;
@@ -255,14 +358,21 @@ main(int argc, char *argv[])
 		hang |= strcmp(argv[i], "hang") == 0;
 		passed |= strcmp(argv[i], "passed") == 0;
 		exec |= strcmp(argv[i], "exec") == 0;
+		dir |= strcmp(argv[i], "dir") == 0;
+		if (strcmp(argv[i], "queue") == 0 ||
+		    strcmp(argv[i], "pipe") == 0 ||
+		    strcmp(argv[i], "epoll") == 0 ||
+		    strcmp(argv[i], "tcp") == 0)
+			k.how = argv[i];
 	}
 	if (argc < 2)
 		errx(2, "usage: served dir [ELF] [touch] [args] [passed] "
-		    "[hang] [exec]");
+		    "[dir] [hang] [exec] [queue | pipe | epoll | "
+		    "tcp]");
 	pattern_fill(content, LEN, 1);
 	if (elf)
 		memcpy(content, "\177ELF", 4);
-	stop = server_begin(argv[1]);
+	stop = server_begin(argv[1], &asked);
 	snprintf(path, sizeof path, "%s/file", argv[1]);
 	if ((fd = open(path, O_RDONLY)) == -1)
 		err(1, "%s", path);
@@ -279,10 +389,18 @@ main(int argc, char *argv[])
 	    PAGE, LEN - 2 * PAGE, 2 * PAGE);
 	if (passed)
 		pass(path);
+	if (dir)
+		deleted_open(argv[1]);
 	if (args)
 		args_move(p + LEN - PAGE);
-	if (hang && write(stop, "", 1) != 1)
+	if (k.how != NULL)
+		locking_begin(&k);
+	if ((hang || k.how != NULL) && write(stop, "", 1) != 1)
 		err(1, "pipe");
+	k.page = p + LEN - 2 * PAGE;
+	if (k.how != NULL && (pthread_create(&thread, NULL, locking_main,
+	    &k) != 0 || read(asked, &c, 1) != 1))
+		errx(1, "a thread");
 	if (exec) {
 		ready();
 		(void)execl(path, path, (char *)NULL);

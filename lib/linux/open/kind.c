@@ -8,14 +8,11 @@
 #include "opened.h"
 
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
-#include <sys/xattr.h>
 
 #include <linux/magic.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -60,9 +57,10 @@ content_isallowed(const struct telling *t)
 }
 
 /*
- * The content of a file that is nowhere else is carried along.
+ * Carry along the content of t, a file of this machine that is nowhere else, or
+ * say why it cannot be had.
  */
-static void
+void
 tell_content(struct telling *t)
 {
 	struct vma v = { .dev = t->dev, .ino = t->ino, .name = t->link };
@@ -81,46 +79,6 @@ tell_content(struct telling *t)
 }
 
 /*
- * Return true if a file has what would get lost if it were made anew: rights
- * and attributes that xattr(7) tells of.
- */
-static bool
-has_attributes(const struct telling *t)
-{
-	static const char *const lost[] = {
-		"user.", "trusted.", "system.posix_acl_", "security.capability"
-	};
-	char path[PATH_MAX], names[4096];
-	const char *s;
-	ssize_t n;
-	size_t i;
-
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", t->pid, t->fd);
-	if ((n = listxattr(path, names, sizeof names - 1)) == -1)
-		return errno == ERANGE;
-	names[n] = '\0';
-	for (s = names; s < names + n; s += strlen(s) + 1)
-		for (i = 0; i < sizeof lost / sizeof *lost; i++)
-			if (strncmp(s, lost[i], strlen(lost[i])) == 0)
-				return true;
-	return false;
-}
-
-/*
- * Return true if a file is on a hugetlbfs, where nothing can be written.
- */
-static bool
-is_huge(const struct telling *t)
-{
-	char path[PATH_MAX];
-	struct statfs fs;
-
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", t->pid, t->fd);
-	return statfs(path, &fs) == 0 && (uint32_t)fs.f_type ==
-	    HUGETLBFS_MAGIC;
-}
-
-/*
  * Return mountinfo of the process; it is empty if that cannot be had.
  */
 static const struct bytes *
@@ -132,47 +90,17 @@ tell_mounts(const struct telling *t)
 }
 
 /*
- * Return true if a file can be read without asking a server, which may be
+ * Return true if file t can be read without asking a server, which may be
  * stopped by us.
  */
-static bool
-is_local(struct telling *t)
+bool
+file_islocal(struct telling *t)
 {
 	const struct bytes *mounts = tell_mounts(t);
 	uint64_t id = t->fdinfo.mount;
 
 	return mounts_have(mounts, id) ? mounts_local(mounts, id) :
 	    mounts_localdev(t->dev);
-}
-
-/*
- * A regular file whose name is deleted, and that has another one, or none.
- */
-static void
-nameless_tell(struct telling *t, const struct statx *sx)
-{
-	const char *link;
-
-	link = hardlink_find(t->live, t->dev, t->ino);
-	if (link != NULL)
-		buf_printf(&t->out, "link %s\n", link);
-	else if (sx->stx_nlink > 0)
-		tell_why(t, "it is deleted, and another name that it has was "
-		    "not found");
-	else if (t->flags & O_PATH)
-		tell_why(t, "it was opened with O_PATH, and is deleted");
-	else if (!is_local(t))
-		tell_why(t, "it is deleted, and its content not on this "
-		    "machine");
-	else {
-		tell_content(t);
-		if (has_attributes(t))
-			tell_why(t, "it is deleted, and has extended "
-			    "attributes");
-		else if (is_huge(t))
-			tell_why(t, "it is deleted, and was on a hugetlbfs, "
-			    "where criu cannot write it");
-	}
 }
 
 /*
@@ -190,32 +118,10 @@ lease_tell(struct telling *t)
 		lease = l.kind == LOCK_LEASE;
 	if (!lease)
 		return;
-	if (is_local(t))
+	if (file_islocal(t))
 		(void)tell_dup(t);
 	else
 		tell_why(t, "who is told of its lease is not known");
-}
-
-/*
- * Tell where a symbolic link leads whose name is deleted.  Such a thing can
- * only be open with O_PATH, and then to close a duplicate has no effect.
- */
-static void
-symlink_tell(struct telling *t)
-{
-	char to[PATH_MAX];
-	ssize_t n;
-	int fd;
-
-	fd = t->pidfd == -1 ? -1 : (int)syscall(SYS_pidfd_getfd, t->pidfd,
-	    t->fd, 0);
-	n = fd == -1 ? -1 : readlinkat(fd, "", to, sizeof to);
-	if (fd != -1)
-		close(fd);
-	if (n <= 0 || n == sizeof to || memchr(to, '\n', (size_t)n) != NULL)
-		tell_why(t, "it is deleted, and where it leads is not known");
-	else
-		buf_printf(&t->out, "leads %.*s\n", (int)n, to);
 }
 
 /*
@@ -235,17 +141,7 @@ named_tell(struct telling *t, const struct statx *sx)
 		return;
 	buf_printf(&t->out, "deleted 1\ntimes %jd %jd\n",
 	    statx_ns(&sx->stx_atime), statx_ns(&sx->stx_mtime));
-	if (S_ISLNK(t->mode))
-		symlink_tell(t);
-	if (S_ISREG(t->mode))
-		nameless_tell(t, sx);
-	else if (S_ISDIR(t->mode) || sx->stx_nlink == 0) {
-		if (has_attributes(t))
-			tell_why(t, "it is deleted, and has extended "
-			    "attributes");
-	} else
-		tell_why(t, "it is deleted, and another name that it has was "
-		    "not found");
+	nameless_tell(t, sx);
 }
 
 /*
@@ -376,7 +272,8 @@ inode_tell(struct telling *t, const struct statx *sx)
 		if (strcmp(type, "tty") == 0) {
 			tell_path(t, t->link);
 			tell_stat(t, sx);
-			tty_tell(t, sx);
+			if (tell_dup(t))
+				tell_aside(t, tty_tell);
 			return;
 		}
 		if (type[0] == 'o' || strcmp(type, "device") == 0)
@@ -401,10 +298,12 @@ file_look(struct telling *t, struct statx *sx)
 	t->mode = sx->stx_mode;
 	t->dev = makedev(sx->stx_dev_major, sx->stx_dev_minor);
 	t->ino = sx->stx_ino;
+	t->rmajor = sx->stx_rdev_major;
+	t->rminor = sx->stx_rdev_minor;
 	snprintf(name, sizeof name, "fd/%d", t->fd);
 	t->link = proc_link(t->pid, 0, name);
-	snprintf(name, sizeof name, "fdinfo/%d", t->fd);
-	if (t->link == NULL || proc_read(t->pid, 0, name, &b) == -1)
+	if (t->link == NULL || proc_fdinfo(t->pid, t->fd, t->link, t->mode,
+	    sx->stx_rdev_major, &b) == -1)
 		return false;
 	fdinfo_parse(&t->fdinfo, b.data, b.len);
 	t->info = strndup(b.data == NULL ? "" : (const char *)b.data, b.len);

@@ -13,8 +13,13 @@
 struct statx;
 struct statx_timestamp;
 
+bool		 file_islocal(struct telling *t);
 bool		 file_tell(struct telling *);
 intmax_t	 statx_ns(const struct statx_timestamp *);
+void		 tell_content(struct telling *t);
+
+/* nameless.c: files whose names are deleted */
+void		 nameless_tell(struct telling *t, const struct statx *sx);
 
 /* anoninode.c: files without names */
 bool		 anoninode_tell(struct telling *);
@@ -43,7 +48,7 @@ void		 watched_tell(struct telling *, const struct watched *);
 void		 fanotify_tell(struct telling *);
 
 /* tty.c */
-void		 tty_tell(struct telling *, const struct statx *);
+void		 tty_tell(struct telling *);
 
 /* pipe.c */
 void		 pipe_tell(struct telling *);

@@ -47,38 +47,34 @@ tell_modes(struct telling *t, unsigned long request, const char *key)
  * Tell which pseudo terminal it is, and which end.
  */
 static void
-tell_index(struct telling *t, const struct statx *sx)
+tell_index(struct telling *t)
 {
 	unsigned int index;
 
-	index = sx->stx_rdev_minor;
-	if (sx->stx_rdev_major == MAJOR_AUX &&
-	    sx->stx_rdev_minor == MINOR_PTMX) {
+	index = t->rminor;
+	if (t->rmajor == MAJOR_AUX && t->rminor == MINOR_PTMX) {
 		if (call_ioctl(t->dup, TIOCGPTN, &index) == -1) {
 			tell_why(t, "the kernel does not tell its number");
 			return;
 		}
 		buf_puts(&t->out, "master 1\n");
-	} else if (sx->stx_rdev_major >= MAJOR_PTS &&
-	    sx->stx_rdev_major < MAJOR_PTS + PTS_MAJORS)
-		index += (sx->stx_rdev_major - MAJOR_PTS) * MINORS;
+	} else if (t->rmajor >= MAJOR_PTS && t->rmajor < MAJOR_PTS + PTS_MAJORS)
+		index += (t->rmajor - MAJOR_PTS) * MINORS;
 	else
 		return;
 	buf_printf(&t->out, "index %u\n", index);
 }
 
 /*
- * Tell of t what only terminals have; sx is what statx(2) told of it.
+ * Tell of t, of which there is a duplicate, what only terminals have.
  */
 void
-tty_tell(struct telling *t, const struct statx *sx)
+tty_tell(struct telling *t)
 {
 	struct winsize size;
 	struct modes m;
 
-	if (!tell_dup(t))
-		return;
-	tell_index(t, sx);
+	tell_index(t);
 	if (call_ioctl(t->dup, TCGETS, &m) == -1 && errno == EIO) {
 		/* the other end is closed */
 		buf_puts(&t->out, "hungup 1\n");

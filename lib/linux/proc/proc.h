@@ -30,6 +30,8 @@ int		 proc_open(pid_t, pid_t, const char *, int);
 void		 proc_path(char *path, size_t size, pid_t pid, pid_t tid,
 		    const char *name);
 int		 proc_read(pid_t, pid_t, const char *, struct bytes *);
+int		 proc_fdinfo(pid_t pid, int fd, const char *link,
+		    unsigned int mode, unsigned int major, struct bytes *out);
 int		 proc_readmany(pid_t, pid_t, const char *, struct bytes *);
 
 /* refused.c: why a process may not be looked at */

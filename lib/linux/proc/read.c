@@ -178,3 +178,31 @@ proc_read(pid_t pid, pid_t tid, const char *name, struct bytes *out)
 	errno = e;
 	return rc;
 }
+
+/*
+ * Read fdinfo of descriptor fd of process pid into *out, as proc_read does:
+ * proc_pid_fdinfo(5). link, mode and major are where its link leads, st_mode
+ * and the major number of the device that it is.  The kernel shows most kinds
+ * of files without a lock; but that of an epoll set a thread may hold that
+ * writes to memory which nobody serves, and a device may wait for whatever it
+ * likes: these are read by the proxy.
+ */
+int
+proc_fdinfo(pid_t pid, int fd, const char *link, unsigned int mode,
+    unsigned int major, struct bytes *out)
+{
+	enum { MEM_MAJOR = 1, TTY_MAJOR = 4, TTYAUX_MAJOR = 5,
+	    PTS_FIRST = 136, PTS_LAST = 143 }; /* linux/major.h */
+	struct bulk b = { .full = true };	/* in memory */
+	char name[32], what[64];
+	bool waits;
+
+	snprintf(name, sizeof name, "fdinfo/%d", fd);
+	waits = strcmp(link, "anon_inode:[eventpoll]") == 0 ||
+	    (S_ISCHR(mode) && major != MEM_MAJOR && major != TTY_MAJOR &&
+	    major != TTYAUX_MAJOR && (major < PTS_FIRST || major > PTS_LAST));
+	if (!waits || !proxy_ison())
+		return proc_read(pid, 0, name, out);
+	snprintf(what, sizeof what, "process %d: descriptor %d", pid, fd);
+	return bulk_give(&b, proxy_fdinfo(pid, fd, what, &b), out);
+}

@@ -60,6 +60,21 @@ proxy_proc(pid_t pid, const char *path, struct bulk *out)
 	return proxy_fetch(&k, proc_serve, path, strlen(path) + 1, -1, out);
 }
 
+/*
+ * Read fdinfo of descriptor fd of process pid, and add what it has to *out;
+ * what is for the user.  Return 0, or -1 with errno when it cannot be read.
+ */
+int
+proxy_fdinfo(pid_t pid, int fd, const char *what, struct bulk *out)
+{
+	const struct proxy_key k = { KEY_OPEN, (uint64_t)pid << 32 |
+	    (unsigned int)fd, what, 0 };
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", pid, fd);
+	return proxy_fetch(&k, proc_serve, path, strlen(path) + 1, -1, out);
+}
+
 static int
 walk_serve(struct serving *s)
 {

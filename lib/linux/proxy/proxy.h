@@ -118,6 +118,8 @@ struct proxy_file {		/* a file that was opened */
 };
 
 int		 proxy_proc(pid_t pid, const char *path, struct bulk *out);
+int		 proxy_fdinfo(pid_t pid, int fd, const char *what,
+		    struct bulk *out);
 int		 proxy_walk(int root, const char *path);
 int		 proxy_step(int dir, const char *name);
 int		 proxy_open(int at, uint64_t number, uint64_t dev,

@@ -203,18 +203,19 @@ state_get(struct telling *t, struct inetsock *s)
 }
 
 /*
- * Tell of t, a socket of the internet of that address family, of which there is
- * a duplicate.
+ * Tell of t, a socket of the internet, of which there is a duplicate.
  */
 void
-inetsock_tell(struct telling *t, int family)
+inetsock_tell(struct telling *t)
 {
-	struct inetsock s = { .what.family = family };
+	struct inetsock s = { 0 };
 	socklen_t len;
 
 	tell_type(t, "inet");
 	len = sizeof s.what.type;
-	if (getsockopt(t->dup, SOL_SOCKET, SO_TYPE, &s.what.type, &len) == -1 ||
+	if (getsockopt(t->dup, SOL_SOCKET, SO_DOMAIN, &s.what.family, &len) ==
+	    -1 ||
+	    getsockopt(t->dup, SOL_SOCKET, SO_TYPE, &s.what.type, &len) == -1 ||
 	    getsockopt(t->dup, SOL_SOCKET, SO_PROTOCOL, &s.what.protocol,
 	    &len) == -1) {
 		tell_why(t, "its protocol cannot be had");
@@ -223,7 +224,7 @@ inetsock_tell(struct telling *t, int family)
 	addresses_get(t, &s);
 	state_get(t, &s);
 	buf_printf(&t->out, "protocol %d\nfamily %d\nsocket %d %u 0 %u %u\n",
-	    s.what.protocol, family == AF_INET6 ? 6 : 4, s.what.type, s.state,
+	    s.what.protocol, s.what.family == AF_INET6 ? 6 : 4, s.what.type, s.state,
 	    s.backlog, s.shutdown);
 	if (address_port(&s.local) != 0)
 		address_tell(t, "local", &s.local);

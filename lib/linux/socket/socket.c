@@ -78,13 +78,14 @@ family_tell(struct telling *t)
 		return;
 	case AF_INET:
 	case AF_INET6:
-		inetsock_tell(t, domain);
+		t->held = tcphold_has(t->live->files, t->ino);
+		tell_aside(t, inetsock_tell);
 		return;
 	case AF_NETLINK:
-		netlink_tell(t);
+		tell_aside(t, netlink_tell);
 		return;
 	case AF_PACKET:
-		packetsock_tell(t);
+		tell_aside(t, packetsock_tell);
 		return;
 	}
 	tell_type(t, "other");

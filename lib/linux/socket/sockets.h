@@ -60,7 +60,7 @@ bool		 diag_attribute(const struct diagreply *, size_t, unsigned int,
 /* inetsock.c, inetopt.c, inetgroup.c */
 void		 twins_free(struct files *);
 void		 groups_free(struct files *);
-void		 inetsock_tell(struct telling *, int);
+void		 inetsock_tell(struct telling *t);
 void		 inetopt_tell(struct telling *, const struct inetwhat *);
 void		 inetgroup_tell(struct telling *);
 
@@ -68,7 +68,8 @@ void		 inetgroup_tell(struct telling *);
 void		 netlink_tell(struct telling *);
 void		 packetsock_tell(struct telling *);
 
-/* tcpstate.c: connections that go along */
+/* tcphold.c, tcpstate.c: connections that go along */
+bool		 tcphold_has(const struct files *f, uint64_t ino);
 void		 tcpstate_tell(struct telling *);
 
 /* unixsock.c, unixdiag.c, unixqueue.c */

@@ -175,6 +175,22 @@ tcphold_begin(struct live *l)
 }
 
 /*
+ * Return true if the socket with inode ino is a connection of f that is locked.
+ */
+bool
+tcphold_has(const struct files *f, uint64_t ino)
+{
+	const struct tcphold *h;
+	size_t i;
+
+	for (h = f->hold; h != NULL; h = h->next)
+		for (i = 0; h->pid != 0 && i < h->n; i++)
+			if (h->v[i].ino == ino)
+				return true;
+	return false;
+}
+
+/*
  * Tell by what connections of f are locked, in rec, the record of the process
  * that pid is a thread of, if it is the first that is in their network
  * namespace.

@@ -163,19 +163,12 @@ stream_tell(struct telling *t, struct stream *s)
 void
 tcpstate_tell(struct telling *t)
 {
-	const struct tcphold *h;
-	const struct held *v;
+	struct held v = { .fd = t->dup };
 	struct stream s;
 	socklen_t len;
-	size_t i;
 	int offset, rc;
 
-	v = NULL;
-	for (h = t->live->files->hold; h != NULL && v == NULL; h = h->next)
-		for (i = 0; h->pid != 0 && i < h->n && v == NULL; i++)
-			if (h->v[i].ino == t->ino)
-				v = &h->v[i];
-	if (v == NULL)
+	if (!t->held)
 		return;
 	len = sizeof offset;
 	if (getsockopt(t->dup, SOL_SOCKET, SO_PEEK_OFF, &offset, &len) == 0 &&
@@ -184,12 +177,14 @@ tcpstate_tell(struct telling *t)
 		return;
 	}
 	memset(&s, 0, sizeof s);
-	if (!repair_on(v)) {
+	len = sizeof v.reuse;
+	if (getsockopt(t->dup, SOL_SOCKET, SO_REUSEADDR, &v.reuse, &len) ==
+	    -1 || !repair_on(&v)) {
 		tell_why(t, "TCP_REPAIR: %s", strerror(errno));
 		return;
 	}
 	rc = stream_look(t->dup, &t->live->files->budget, &s);
-	repair_off(v);
+	repair_off(&v);
 	if (rc == -1)
 		tell_why(t, "the state of its connection cannot be had: %s",
 		    snap_errstr());

@@ -39,7 +39,7 @@ open_read(void *arg, long fd)
 	struct lproc *p = arg;
 	struct openfile *f;
 	struct fdinfo info;
-	struct statx sx;
+	struct statx sx = { 0 };
 	struct bytes b;
 	char name[PATH_MAX];
 
@@ -63,7 +63,8 @@ open_read(void *arg, long fd)
 		f->dir = S_ISDIR(sx.stx_mode);
 	}
 	snprintf(name, sizeof name, "fdinfo/%ld", fd);
-	if (proc_read(p->mmtid, 0, name, &b) == 0) {
+	if (proc_fdinfo(p->mmtid, f->fd, f->path, sx.stx_mode,
+	    sx.stx_rdev_major, &b) == 0) {
 		fdinfo_parse(&info, b.data, b.len);
 		filelist_add(&p->fds, name, b.data, b.len);
 		f->pos = (uint64_t)info.pos;

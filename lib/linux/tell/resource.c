@@ -7,13 +7,54 @@
 
 #include <sys/syscall.h>
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int
 order(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
+}
+
+struct slots {			/* what is compared with a file */
+	pid_t		 pid[2];
+	unsigned long	 fd;
+	struct kcmp_epoll_slot slot;
+};
+
+static int
+slot_serve(struct serving *s)
+{
+	struct slots q;
+	long rc;
+
+	memcpy(&q, s->arg, sizeof q);
+	rc = syscall(SYS_kcmp, q.pid[0], q.pid[1], KCMP_EPOLL_TFD, q.fd,
+	    &q.slot);
+	serve_put(s, &rc, sizeof rc);
+	return 0;
+}
+
+/*
+ * Compare file b with what is in an epoll set, which slot says: as kcmp(2).
+ * The proxy does that: the kernel waits for the lock of the set.
+ */
+static long
+slot_cmp(const struct resource *b, pid_t pid,
+    const struct kcmp_epoll_slot *slot)
+{
+	const struct slots q = { { b->pid, pid }, b->fd, *slot };
+	char what[64];
+	const struct proxy_key k = { KEY_OPEN, (uint64_t)pid << 32 |
+	    slot->efd, what, 0 };
+	long rc;
+
+	snprintf(what, sizeof what, "process %d: descriptor %u", pid,
+	    slot->efd);
+	return proxy_call(&k, slot_serve, &q, sizeof q, -1, &rc, sizeof rc,
+	    NULL) == sizeof rc ? rc : -1;
 }
 
 /*
@@ -31,8 +72,7 @@ resource_cmp(struct resource *a, struct resource *b)
 	    (c = order(a->ino, b->ino)) != 0 || a->kind == RESOURCE_INODE)
 		return c;
 	if (a->slot != NULL)
-		rc = syscall(SYS_kcmp, b->pid, a->pid, KCMP_EPOLL_TFD, b->fd,
-		    a->slot);
+		rc = slot_cmp(b, a->pid, a->slot);
 	else
 		rc = syscall(SYS_kcmp, b->pid, a->pid, a->kind, b->fd, a->fd);
 	if (rc >= 0 && rc <= 2)

@@ -142,7 +142,9 @@ tell_ask(struct telling *t, size_t lane, proxy_fn fn, const void *arg,
 {
 	struct bulk b = { .full = true };	/* in memory */
 	char what[256];
-	const struct proxy_key k = { KEY_OPEN, t->file->id, what, lane };
+	/* both ends of a pipe have one lock */
+	const struct proxy_key k = { KEY_OPEN, S_ISFIFO(t->mode) ?
+	    UINT64_C(1) << 63 | t->ino : t->file->id, what, lane };
 	int rc;
 
 	snprintf(what, sizeof what, "process %d: %s", t->proc->pid, t->link);

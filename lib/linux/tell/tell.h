@@ -92,10 +92,18 @@ struct telling {
 	unsigned int	 mode;	/* these of stat(2) */
 	uint64_t	 dev;
 	uint64_t	 ino;
+	unsigned int	 rmajor; /* of a device: which it is */
+	unsigned int	 rminor;
+	bool		 held;	/* a connection that goes along: tcphold.c */
 	struct buf	 out;	/* owned; the lines so far */
 	char		 why[160]; /* the first reason; "": none */
 	struct filelist	*data;	/* pipe/INO and socket/INO */
 };
+
+/* aside.c: what the proxy tells */
+typedef void	(*tell_fn)(struct telling *t);
+
+void		 tell_aside(struct telling *t, tell_fn tell);
 
 /* tell.c: what all kinds have */
 void		 tell_why(struct telling *, const char *, ...)

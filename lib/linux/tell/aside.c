@@ -1,0 +1,107 @@
+/*
+ * Telling of a file in the proxy: what is asked of a socket or a terminal may
+ * wait for a lock that a thread of a target has while it reads or writes memory
+ * which nobody serves.
+ */
+#include "tell.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct aside {			/* what is asked */
+	tell_fn		 tell;
+	struct telling	 t;	/* its pointers mean nothing there */
+	pid_t		 pid;	/* these of its process */
+	pid_t		 mmtid;
+	bool		 move;	/* of the options */
+	uint64_t	 budget;
+};
+
+struct toldaside {		/* the lines of the file, */
+	uint64_t	 budget;
+	char		 why[sizeof ((struct telling *)NULL)->why];
+	bool		 failed; /* out of memory */
+	size_t		 len;	/* bytes of the lines */
+	char		 name[64]; /* and data that comes along; "": none */
+};
+
+/*
+ * Answer with what was told of t.
+ */
+static void
+told_put(struct serving *s, const struct telling *t, uint64_t budget)
+{
+	struct toldaside a = { .budget = budget, .len = t->out.len };
+	const struct filelist *l = t->data;
+
+	a.failed = t->out.failed || l->failed;
+	memcpy(a.why, t->why, sizeof a.why);
+	if (l->n > 0)
+		strlcpy(a.name, l->file[0].name, sizeof a.name);
+	serve_put(s, &a, sizeof a);
+	serve_put(s, t->out.data, t->out.len);
+	if (l->n > 0)
+		serve_put(s, l->file[0].data, l->file[0].len);
+}
+
+/*
+ * Tell of a file for the proxy, which learns of sockets what we would.
+ */
+static int
+aside_serve(struct serving *s)
+{
+	static struct files files;
+	static struct live live = { .files = &files };
+	struct filelist data = { 0 };
+	struct lproc proc = { 0 };
+	struct aside a;
+	struct telling *t = &a.t;
+
+	memcpy(&a, s->arg, sizeof a);
+	live.opts.move = a.move;
+	files.budget = a.budget;
+	proc.pid = a.pid;
+	proc.mmtid = a.mmtid;
+	t->live = &live;
+	t->proc = &proc;
+	t->data = &data;
+	t->dup = s->fd;
+	t->link = t->info = NULL;
+	memset(&t->out, 0, sizeof t->out);
+	a.tell(t);
+	told_put(s, t, files.budget);
+	buf_free(&t->out);
+	filelist_free(&data);
+	return 0;
+}
+
+/*
+ * Have the proxy call tell with t, of which there is a duplicate.  What it
+ * tells is added to what t has; it has t->dup, the numbers of t and its
+ * process, whether processes are moved, and what it learned of other files.
+ */
+void
+tell_aside(struct telling *t, tell_fn tell)
+{
+	struct files *f = t->live->files;
+	struct aside a = { tell, *t, t->proc->pid, t->proc->mmtid,
+	    t->live->opts.move, f->budget };
+	struct toldaside told;
+	struct bytes answer;
+
+	if (tell_ask(t, 0, aside_serve, &a, sizeof a, t->dup, &answer) == -1) {
+		tell_why(t, "it is not told of: %s", snap_errstr());
+		return;
+	}
+	memcpy(&told, answer.data, sizeof told);
+	f->budget = told.budget;
+	memcpy(t->why, told.why, sizeof t->why);
+	t->out.failed |= told.failed;
+	buf_add(&t->out, answer.data + sizeof told, told.len);
+	if (*told.name != '\0')
+		filelist_copy(t->data, told.name, answer.data + sizeof told +
+		    told.len, answer.len - sizeof told - told.len);
+	free(answer.data);
+}
