@@ -640,6 +640,7 @@ int		 live_kill(struct live *l);
 void		 live_thaw(struct live *l);
 bool		 live_whole(const struct live *l);
 bool		 live_incomplete(const struct live *l);
+void		 live_tellmissed(struct live *l);
 bool		 live_lost(const struct live *l);
 void		 live_free(struct live *l);
 char		*live_header(const char *cputype);

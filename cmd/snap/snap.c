@@ -72,6 +72,8 @@ write_live(struct taking *k)
 	if (w == NULL)
 		return -1;
 	rc = write_procs(k, w);
+	if (m->kill)
+		live_tellmissed(k->live);
 	if (rc == 0 && m->kill && k->incomplete && !m->force)
 		rc = errstr_set("nothing is killed: some of the memory is "
 		    "missing");

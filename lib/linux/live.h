@@ -26,6 +26,5 @@ void		 live_settle(struct live *l);
 
 /* tell.c */
 void		 live_tellheld(struct live *l);
-void		 live_tellmissed(struct live *l);
 
 #endif

@@ -1,12 +1,12 @@
 /*
  * What it takes to make a mount namespace again, of processes that have one for
  * themselves: all that is mounted there, what is mounted where we are, and the
- * files of each tmpfs that is not.  A thread of ours that looks up files by
- * itself (CLONE_FS) goes there, sees that, and ends: mount_namespaces(7).
+ * files of each tmpfs that is not.  A proxy goes there, sees that, and ends:
+ * mount_namespaces(7).
  */
 #include "full.h"
+#include "linux/proxy/proxy.h"
 #include "spaces.h"
-#include "worker.h"
 
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,14 +45,11 @@ struct attr {			/* mount_setattr(2) */
 enum { TMPFS_MOST = 16 * 1024 * 1024 }; /* bytes that are read: all are stopped
 				   meanwhile */
 
-struct mntvisit {		/* of a thread */
-	int		 ns;	/* of the namespace */
+struct mntvisit {
 	int		 proc;	/* /proc as we see it */
-	const struct bytes *ours; /* borrowed; what we have mounted */
+	struct bytes	 ours;	/* borrowed; what we have mounted */
 	struct filelist	 found;	/* owned */
 	size_t		 left;	/* of TMPFS_MOST */
-	bool		 failed; /* why tells */
-	char		 why[256];
 };
 
 struct seen {			/* a mount, on the way through a list */
@@ -121,7 +117,7 @@ tmpfs_take(const struct mountinfo *m, void *arg)
 
 	if (!m->tmpfs || !mounts_waylocal(s->theirs, m->point))
 		return;
-	mounts_each(s->v->ours, device_cmp, &other);
+	mounts_each(&s->v->ours, device_cmp, &other);
 	snprintf(name, sizeof name, "mounts/tmpfs/%x:%x", major(m->dev),
 	    minor(m->dev));
 	if (other.found || filelist_find(&s->v->found, name) != NULL ||
@@ -135,49 +131,48 @@ tmpfs_take(const struct mountinfo *m, void *arg)
 	close(dir);
 }
 
-static void *
-mntvisit_failed(struct mntvisit *v, const char *what)
-{
-	v->failed = true;
-	snprintf(v->why, sizeof v->why, "%s: %s", what, strerror(errno));
-	return NULL;
-}
-
 /*
- * See what is in the namespace of v: the work of a thread.
+ * See what is in the mount namespace that is open as ns, where the proxy stays.
+ * Return 0, or -1 with errstr.
  */
-static void *
-mntvisit_make(void *arg)
+static int
+mntvisit_make(struct mntvisit *v, int ns)
 {
-	struct mntvisit *v = arg;
 	struct buf text = { 0 };
 	struct bytes theirs;
 	struct seen s = { v, &theirs };
 
-	if (unshare(CLONE_FS) == -1 || setns(v->ns, CLONE_NEWNS) == -1)
-		return mntvisit_failed(v, "its mount namespace");
-	if (full_readfile(v->proc, "thread-self/mountinfo", &text) == -1) {
+	if (setns(ns, CLONE_NEWNS) == -1)
+		return errstr_sys("its mount namespace");
+	if (full_readfile(v->proc, "self/mountinfo", &text) == -1) {
 		buf_free(&text);
-		return mntvisit_failed(v, "mountinfo");
+		return errstr_sys("mountinfo");
 	}
 	theirs = (struct bytes){ .data = text.data, .len = text.len };
 	mounts_each(&theirs, tmpfs_take, &s);
 	filelist_buf(&v->found, inside, &text);
-	return NULL;
+	return 0;
 }
 
 /*
- * Do the work of v in a thread, as signals go to others.
+ * Answer what is in a mount namespace, which comes with the question.
  */
-static void
-mntvisit_run(struct mntvisit *v)
+static int
+mntvisit_serve(struct serving *s)
 {
-	pthread_t t;
+	struct mntvisit v = { .left = TMPFS_MOST };
+	struct buf ours = { 0 };
+	int rc;
 
-	if ((errno = worker_start(&t, mntvisit_make, v)) != 0)
-		(void)mntvisit_failed(v, "a thread");
-	else
-		pthread_join(t, NULL);
+	s->last = true;
+	v.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (v.proc == -1 || full_readfile(v.proc, "self/mountinfo", &ours) ==
+	    -1)
+		return errstr_sys("mountinfo");
+	v.ours = (struct bytes){ .data = ours.data, .len = ours.len };
+	filelist_copy(&v.found, "mounts/outside", ours.data, ours.len);
+	rc = mntvisit_make(&v, s->fd);
+	return rc == -1 ? -1 : serve_files(s, &v.found);
 }
 
 /*
@@ -203,33 +198,29 @@ space_isours(const char *ns)
 void
 mntspace_record(struct live *l, const struct lproc *p, struct filelist *to)
 {
-	struct mntvisit v = { .left = TMPFS_MOST };
-	struct bytes ours;
-	char *ns;
+	struct proxy_key k = { .kind = KEY_SPACE };
+	char *link, what[64];
+	struct stat st;
+	int ns;
 
-	if ((ns = proc_link(p->mmtid, 0, "ns/mnt")) == NULL ||
-	    space_isours(ns) || space_told(l, ns)) {
-		free(ns);
+	if ((link = proc_link(p->mmtid, 0, "ns/mnt")) == NULL ||
+	    space_isours(link) || space_told(l, link)) {
+		free(link);
 		return;
 	}
-	free(ns);
-	if (proc_read(getpid(), 0, "mountinfo", &ours) == -1)
-		return;
-	v.ours = &ours;
-	v.ns = proc_open(p->mmtid, 0, "ns/mnt", O_RDONLY);
-	v.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (v.ns == -1 || v.proc == -1)
-		(void)mntvisit_failed(&v, "its mount namespace");
-	else
-		mntvisit_run(&v);
-	if (v.ns != -1)
-		close(v.ns);
-	if (v.proc != -1)
-		close(v.proc);
-	if (v.failed)
-		filelist_text(to, "mounts/why", "%s\n", v.why);
-	else
-		filelist_copy(to, "mounts/outside", ours.data, ours.len);
-	filelist_join(to, &v.found);
-	free(ours.data);
+	free(link);
+	snprintf(what, sizeof what, "process %d: its mounts", p->pid);
+	k.what = what;
+	ns = proc_open(p->mmtid, 0, "ns/mnt", O_RDONLY);
+	if (ns == -1 || fstat(ns, &st) == -1)
+		filelist_text(to, "mounts/why", "its mount namespace: %s\n",
+		    strerror(errno));
+	else {
+		k.id = st.st_ino;
+		if (proxy_files(&k, mntvisit_serve, NULL, 0, ns, to) == -1)
+			filelist_text(to, "mounts/why", "%s\n",
+			    snap_errstr());
+	}
+	if (ns != -1)
+		close(ns);
 }

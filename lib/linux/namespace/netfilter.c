@@ -1,80 +1,20 @@
 /*
- * Tables of packet filters of a network namespace, where this thread is: those
- * of nft(8), and those that iptables(8) made without it, each as its own
- * program lists them.
+ * Tables of packet filters of a network namespace, where the proxy is: those of
+ * nft(8), and those that iptables(8) made without it, each as its own program
+ * lists them.
  */
-#include "calls.h"
-#include "clock.h"
+#include "linux/proxy/proxy.h"
 #include "spaces.h"
 
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netlink.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-enum {
-	LIST_MOST = 16 * 1024 * 1024,	/* bytes of a list, */
-	LIST_MS = 10000			/* and how long it may take */
-};
-
-/*
- * Become a program of a name, and write to descriptor out.
- */
-static void __attribute__((noreturn))
-program_become(const char *const argv[4], int out)
-{
-	static const char *const folder[] = { "/usr/sbin", "/sbin", "/usr/bin",
-	    "/usr/local/sbin" };
-	char *environ_[] = { NULL };
-	char path[64];
-	int null;
-	size_t i;
-
-	null = open("/dev/null", O_RDWR);
-	if (null == -1 || dup2(null, 0) == -1 || dup2(out, 1) == -1 ||
-	    dup2(null, 2) == -1)
-		_exit(127);
-	(void)call_closefrom(3);
-	for (i = 0; i < sizeof folder / sizeof *folder; i++) {
-		snprintf(path, sizeof path, "%s/%s", folder[i], argv[0]);
-		execve(path, (char *const *)(uintptr_t)argv, environ_);
-	}
-	_exit(127);
-}
-
-/*
- * Add to b what comes from fd until its end, for LIST_MS at the most.  Return
- * whether that is all.
- */
-static bool
-output_read(int fd, struct buf *b)
-{
-	const uint64_t until = now_ms() + LIST_MS;
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	char part[16384];
-	ssize_t n;
-
-	while (b->len < LIST_MOST && now_ms() < until) {
-		if (poll(&p, 1, LIST_MS) != 1)
-			continue;
-		n = read(fd, part, sizeof part);
-		if (n > 0)
-			buf_add(b, part, (size_t)n);
-		else if (n == 0 || errno != EINTR)
-			return n == 0;
-	}
-	return false;
-}
 
 /*
  * Record under a name what a program says.  Return whether it did, and said
@@ -85,24 +25,8 @@ program_record(struct filelist *to, const char *name,
     const char *const argv[4])
 {
 	struct buf b = { 0 };
-	int status, out[2];
-	bool whole;
-	pid_t pid;
 
-	if (pipe2(out, O_CLOEXEC) == -1)
-		return false;
-	if ((pid = fork()) == 0)
-		program_become(argv, out[1]);
-	close(out[1]);
-	whole = pid != -1 && output_read(out[0], &b);
-	close(out[0]);
-	if (pid != -1 && !whole)
-		(void)kill(pid, SIGKILL);
-	while (pid != -1 && waitpid(pid, &status, 0) == -1)
-		if (errno != EINTR)
-			pid = -1;
-	if (pid != -1 && whole && WIFEXITED(status) &&
-	    WEXITSTATUS(status) == 0 && b.len > 0) {
+	if (program_run(argv, -1, -1, NULL, 0, &b) && b.len > 0) {
 		filelist_buf(to, name, &b);
 		return true;
 	}
@@ -156,8 +80,8 @@ has_iptables(const char *path)
 }
 
 /*
- * Record in to the tables of where this thread is.  Return 0, or -1 with errstr
- * if there are such that cannot be listed.
+ * Record in to the tables of where the proxy is.  Return 0, or -1 with errstr if
+ * there are such that cannot be listed.
  */
 int
 netfilter_record(struct filelist *to)

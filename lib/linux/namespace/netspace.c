@@ -1,18 +1,22 @@
 /*
  * What a network namespace has that is not ours: its links, addresses, routes
  * and rules, as rtnetlink(7) tells them, the settings of its links, and its
- * tables of nft(8) and iptables(8).  This thread goes there for a moment, once
- * for all processes of a namespace.  Nothing there is changed.
+ * tables of nft(8) and iptables(8).  The proxy goes there for a moment, once
+ * for all processes of a namespace: what is asked there waits for locks that
+ * others have.  Nothing there is changed.
  */
+#include "linux/proxy/proxy.h"
 #include "spaces.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -128,16 +132,16 @@ network_record(struct filelist *to, int fd)
 }
 
 /*
- * Record in to what the network namespace has that is open as ns, where this
- * thread goes for a moment.  Return 0, or -1 with errstr.
+ * Record in to what the network namespace has that is open as ns, where the
+ * proxy goes for a moment.  Return 0, or -1 with errstr.
  */
 static int
-space_visit(struct filelist *to, int ns)
+space_visit(struct serving *s, struct filelist *to)
 {
 	struct visit v;
 	int fd, rc;
 
-	if (visit_begin(&v, VISIT_NET, ns) == -1)
+	if (visit_begin(&v, VISIT_NET, s->fd) == -1)
 		return -1;
 	fd = netlink_socket(NETLINK_ROUTE);
 	rc = network_record(to, fd);
@@ -145,11 +149,25 @@ space_visit(struct filelist *to, int ns)
 		netconf_record(to);
 	if (rc == 0)
 		rc = netfilter_record(to);
-	/* where this fails, nothing here needs another network */
-	if (visit_end(&v) == 0 && rc == 0)
+	if (visit_end(&v) == -1)
+		s->last = true;
+	else if (rc == 0)
 		netpeers_record(to, fd);
 	if (fd != -1)
 		close(fd);
+	return rc;
+}
+
+static int
+space_serve(struct serving *s)
+{
+	struct filelist own = { 0 };
+	int rc;
+
+	rc = space_visit(s, &own);
+	if (rc == 0)
+		rc = serve_files(s, &own);
+	filelist_free(&own);
 	return rc;
 }
 
@@ -160,21 +178,22 @@ space_visit(struct filelist *to, int ns)
 void
 netspace_record(struct live *l, pid_t pid, struct filelist *to)
 {
-	struct filelist own = { 0 };
-	char *link;
+	struct proxy_key k = { .kind = KEY_SPACE };
+	char *link, what[64];
+	struct stat st;
 	int ns;
 
 	link = proc_link(pid, 0, "ns/net");
 	ns = link == NULL ? -1 : proc_open(pid, 0, "ns/net", O_RDONLY);
-	if (ns == -1)
+	snprintf(what, sizeof what, "process %d: its network", pid);
+	k.what = what;
+	if (ns == -1 || fstat(ns, &st) == -1)
 		filelist_text(to, "net/why", "its network namespace: %s\n",
 		    strerror(errno));
 	else if (!space_told(l, link)) {
-		if (space_visit(&own, ns) == -1)
+		k.id = st.st_ino;
+		if (proxy_files(&k, space_serve, NULL, 0, ns, to) == -1)
 			filelist_text(to, "net/why", "%s\n", snap_errstr());
-		else
-			filelist_join(to, &own);
-		filelist_free(&own);
 	}
 	if (ns != -1)
 		close(ns);

@@ -130,7 +130,7 @@ proxy_step(int dir, const char *name)
  * before, or that is opened now.
  */
 static int
-file_get(const struct serving *s, uint64_t number)
+kept_get(const struct serving *s, uint64_t number)
 {
 	static struct kept {
 		uint64_t file;	/* 0: none */
@@ -161,7 +161,7 @@ open_serve(struct serving *s)
 	int elf, fd;
 
 	memcpy(&number, s->arg, sizeof number);
-	if ((fd = file_get(s, number)) == -1 || fstat(fd, &f.st) == -1)
+	if ((fd = kept_get(s, number)) == -1 || fstat(fd, &f.st) == -1)
 		return -1;
 	f.type = fstatfs(fd, &fs) == -1 ? 0 : (long)fs.f_type;
 	elf = regular_iself(fd);
@@ -210,9 +210,9 @@ range_serve(struct serving *s,
 }
 
 static ssize_t
-file_read(const struct serving *s, const struct range *r, void *to, size_t n)
+kept_read(const struct serving *s, const struct range *r, void *to, size_t n)
 {
-	const int fd = file_get(s, r->file);
+	const int fd = kept_get(s, r->file);
 
 	return fd == -1 ? -1 : pread(fd, to, n, (off_t)r->at);
 }
@@ -220,7 +220,7 @@ file_read(const struct serving *s, const struct range *r, void *to, size_t n)
 static int
 read_serve(struct serving *s)
 {
-	return range_serve(s, file_read);
+	return range_serve(s, kept_read);
 }
 
 static ssize_t

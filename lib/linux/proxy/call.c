@@ -98,8 +98,10 @@ answer_await(const struct lane *p, uint64_t *allowed)
 			continue;
 		took = now_ns() - from;
 		*allowed -= took < *allowed ? took : *allowed;
-		if (proxies.held)
-			proxies.left -= took < proxies.left ? took : proxies.left;
+		if (proxies.held && took < proxies.left)
+			proxies.left -= took;
+		else if (proxies.held)
+			proxies.left = 0;
 		if (is)
 			return true;
 	}

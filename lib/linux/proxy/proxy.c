@@ -38,6 +38,7 @@ static struct lane lanes[PROXY_LANES] = {
 static struct {
 	pid_t		 pid[LEFT_MOST];
 	size_t		 n;
+	pid_t		 keeper; /* one of them, which undoes what it did */
 } behind;			/* under proxies.lock */
 
 /* all threads ask the first, but for those that read ahead (proxy_enter) */
@@ -196,6 +197,8 @@ lane_abandon(struct lane *p)
 	if (waitpid(p->pid, &status, WNOHANG) == 0 &&
 	    behind.n < LEFT_MOST)
 		behind.pid[behind.n++] = p->pid;
+	if (p == &lanes[PROXY_KEEPER])
+		behind.keeper = p->pid;
 	pthread_mutex_unlock(&proxies.lock);
 	p->pid = 0;
 }
@@ -260,11 +263,11 @@ proxy_process(size_t lane)
 }
 
 /*
- * Have the proxy of a lane end, if there is one.  wait: until it has, for as
- * long as all answers may take, else for a moment.
+ * Have the proxy of a lane end, if there is one, and wait for that for a
+ * moment.
  */
 void
-proxy_close(size_t lane, bool wait)
+proxy_close(size_t lane)
 {
 	struct lane *p = &lanes[lane];
 	pid_t pid;
@@ -273,7 +276,7 @@ proxy_close(size_t lane, bool wait)
 	pid = p->pid;
 	lane_abandon(p);
 	if (pid != 0)
-		child_await(pid, wait ? proxies.most / MS : ENDING_MS);
+		child_await(pid, ENDING_MS);
 	lane_unlock(p);
 }
 
@@ -319,7 +322,8 @@ proxy_isours(pid_t pid)
 
 /*
  * End all proxies, and forget who did not answer.  Who was left behind ends
- * when what it waits for comes, or never can.
+ * when what it waits for comes, or never can; the keeper is given as long as
+ * all answers, so that connections are not locked any more when we end.
  */
 void
 proxy_end(void)
@@ -334,7 +338,10 @@ proxy_end(void)
 		now = now_ms();
 		child_await(behind.pid[i], now < until ? until - now : 0);
 	}
+	if (behind.keeper != 0)
+		child_await(behind.keeper, proxies.most / MS);
 	missed_forget();
 	behind.n = 0;
+	behind.keeper = 0;
 	proxies.on = proxies.held = false;
 }

@@ -90,6 +90,13 @@ void		 serve_end(void (*end)(void));
 void		 serve_put(struct serving *s, const void *data, size_t n);
 uint8_t		*serve_room(struct serving *s, size_t least, size_t *room);
 
+/* program.c: programs that it runs, and lists of files */
+bool		 program_run(const char *const argv[], int ns, int sock,
+		    const void *in, size_t len, struct buf *out);
+int		 serve_files(struct serving *s, const struct filelist *l);
+int		 proxy_files(const struct proxy_key *k, proxy_fn fn,
+		    const void *arg, size_t n, int fd, struct filelist *to);
+
 /* proxy.c */
 void		 proxy_allow(unsigned int seconds);
 bool		 proxy_ison(void);
@@ -102,7 +109,7 @@ bool		 proxy_isours(pid_t pid);
 void		 proxy_enter(size_t lane);
 void		 proxy_leave(void);
 pid_t		 proxy_process(size_t lane);
-void		 proxy_close(size_t lane, bool wait);
+void		 proxy_close(size_t lane);
 int		 proxy_fetch(const struct proxy_key *k, proxy_fn fn,
 		    const void *arg, size_t len, int fd, struct bulk *to);
 ssize_t		 proxy_call(const struct proxy_key *k, proxy_fn fn,

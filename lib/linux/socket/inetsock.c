@@ -224,8 +224,8 @@ inetsock_tell(struct telling *t)
 	addresses_get(t, &s);
 	state_get(t, &s);
 	buf_printf(&t->out, "protocol %d\nfamily %d\nsocket %d %u 0 %u %u\n",
-	    s.what.protocol, s.what.family == AF_INET6 ? 6 : 4, s.what.type, s.state,
-	    s.backlog, s.shutdown);
+	    s.what.protocol, s.what.family == AF_INET6 ? 6 : 4, s.what.type,
+	    s.state, s.backlog, s.shutdown);
 	if (address_port(&s.local) != 0)
 		address_tell(t, "local", &s.local);
 	if (s.connected)

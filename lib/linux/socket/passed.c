@@ -96,5 +96,5 @@ void
 passed_close(struct live *l)
 {
 	if (l->files != NULL)
-		proxy_close(PROXY_LOOKER, false);
+		proxy_close(PROXY_LOOKER);
 }

@@ -36,7 +36,7 @@ hold_get(struct files *f, pid_t pid)
 		return NULL;
 	}
 	for (last = &f->hold; (h = *last) != NULL; last = &h->next)
-		if (h->ino == st.st_ino) {
+		if (h->ns == st.st_ino) {
 			close(ns);
 			return h;
 		}
@@ -46,60 +46,31 @@ hold_get(struct files *f, pid_t pid)
 		return NULL;
 	}
 	*last = h;
-	h->ino = st.st_ino;
+	h->ns = st.st_ino;
 	h->first = pid;
-	h->ns = ns;
+	h->fd = ns;
 	return h;
 }
 
 /*
  * Add a socket of a process, if it is a connection, to those that are held.
+ * Return 0, or -1 with errstr.
  */
 static int
 hold_add(struct tcphold *h, int pidfd, const struct fdref *r)
 {
-	struct sockaddr_in6 end[2];
-	struct tcp_info info;
-	struct held *v;
-	socklen_t len[4];
-	int fd, protocol;
+	int fd, is;
 
 	fd = (int)syscall(SYS_pidfd_getfd, pidfd, r->fd, 0);
 	if (fd == -1)
 		return 0;
-	len[0] = sizeof end[0];
-	len[1] = sizeof protocol;
-	len[3] = sizeof info;
-	memset(end, 0, sizeof end);
-	if (getsockname(fd, (struct sockaddr *)&end[0], &len[0]) == -1 ||
-	    (end[0].sin6_family != AF_INET && end[0].sin6_family !=
-	    AF_INET6) ||
-	    getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len[1]) ==
-	    -1 || protocol != IPPROTO_TCP ||
-	    getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len[3]) == -1 ||
-	    info.tcpi_state == TCP_LISTEN)
-		goto none;
-	len[2] = end[0].sin6_family == AF_INET ? sizeof(struct sockaddr_in) :
-	    sizeof end[1];
-	/* one that is closed may have been a connection */
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &end[1], &len[2]) == -1 ||
-	    end[1].sin6_port == 0)
-		goto none;
-	if (VEC_ROOM(h->v, h->n) == -1) {
-		close(fd);
-		return -1;
-	}
-	v = &h->v[h->n++];
-	v->fd = fd;
-	v->ino = r->file->ino;
-	memcpy(v->end, end, sizeof end);
-	len[0] = sizeof v->reuse;
-	if (getsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &v->reuse, &len[0]) == -1)
-		v->reuse = 0;
-	return 0;
-none:
+	is = tcpkeep_look(h, fd);
 	close(fd);
-	return 0;
+	if (is == 1 && VEC_ROOM(h->ino, h->n) == -1)
+		return -1;
+	if (is == 1)
+		h->ino[h->n++] = r->file->ino;
+	return is == -1 ? -1 : 0;
 }
 
 /*
@@ -140,16 +111,11 @@ hold_gather(struct files *f)
 static int
 hold_lock(struct tcphold *h)
 {
-	struct tcplock lock[TCPLOCKS];
 	unsigned int by;
 	int rc;
 
-	for (rc = -1, by = LOCK_NFT; rc == -1 && by < LOCKERS; by++) {
-		rc = tcplock_make(lock, h, by);
-		if (rc == 0)
-			rc = tcpkeep_begin(h, lock);
-		tcplock_free(lock);
-	}
+	for (rc = -1, by = LOCK_NFT; rc == -1 && by < LOCKERS; by++)
+		rc = tcpkeep_lock(h, by);
 	return rc;
 }
 
@@ -169,9 +135,12 @@ tcphold_begin(struct live *l)
 	for (h = f->hold; h != NULL && rc == 0; h = h->next)
 		if (h->n > 0)
 			rc = hold_lock(h);
-	if (rc == -1)
-		live_say(l, "connections of TCP do not go along: %s",
-		    snap_errstr());
+	if (rc == 0)
+		return;
+	live_say(l, "connections of TCP do not go along: %s", snap_errstr());
+	tcpkeep_end(true);
+	for (h = f->hold; h != NULL; h = h->next)
+		h->locked = false;
 }
 
 /*
@@ -184,8 +153,8 @@ tcphold_has(const struct files *f, uint64_t ino)
 	size_t i;
 
 	for (h = f->hold; h != NULL; h = h->next)
-		for (i = 0; h->pid != 0 && i < h->n; i++)
-			if (h->v[i].ino == ino)
+		for (i = 0; h->locked && i < h->n; i++)
+			if (h->ino[i] == ino)
 				return true;
 	return false;
 }
@@ -201,7 +170,7 @@ tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
 	const struct tcphold *h;
 
 	for (h = f->hold; h != NULL; h = h->next) {
-		if (h->pid == 0 || h->first != pid)
+		if (!h->locked || h->first != pid)
 			continue;
 		if (h->by == LOCK_NFT)
 			filelist_text(rec, "netlock", "nft %s\n", h->name);
@@ -217,33 +186,23 @@ tcphold_record(const struct files *f, pid_t pid, struct filelist *rec)
 void
 tcphold_leave(struct live *l)
 {
-	const struct tcphold *h;
-	size_t i;
-
-	for (h = l->files == NULL ? NULL : l->files->hold; h != NULL;
-	    h = h->next)
-		for (i = 0; h->pid != 0 && i < h->n; i++)
-			(void)repair_on(&h->v[i]);
+	if (l->files != NULL && l->files->hold != NULL)
+		tcpkeep_repair();
 }
 
 static void
 hold_end(struct live *l, struct tcphold *h, bool moved)
 {
-	size_t i;
-
-	if (h->pid != 0 && moved && h->by == LOCK_NFT)
+	if (h->locked && moved && h->by == LOCK_NFT)
 		live_say(l, "connections of TCP are locked here until they are "
 		    "restored here, or until \"nft delete table inet %s\"",
 		    h->name);
-	else if (h->pid != 0 && moved)
+	else if (h->locked && moved)
 		live_say(l, "connections of TCP are locked here until they are "
 		    "restored here, or until the rules of iptables(8) are "
 		    "deleted that have the mark 0xc114");
-	tcpkeep_end(h, !moved);
-	for (i = 0; i < h->n; i++)
-		close(h->v[i].fd);
-	close(h->ns);
-	free(h->v);
+	close(h->fd);
+	free(h->ino);
 	free(h);
 }
 
@@ -256,6 +215,7 @@ tcphold_end(struct live *l, bool moved)
 {
 	struct tcphold *h;
 
+	tcpkeep_end(!moved);
 	while (l->files != NULL && (h = l->files->hold) != NULL) {
 		l->files->hold = h->next;
 		hold_end(l, h, moved);

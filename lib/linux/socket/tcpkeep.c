@@ -1,270 +1,297 @@
 /*
- * The keeper: a process of our own that locks connections (tcplock.c), and
- * undoes that when we say so, or are gone, whatever ended us.  It has
- * duplicates of their sockets, so that none is left in the state in which only
- * TCP_REPAIR leaves one.
+ * The keeper: a proxy that locks connections (tcplock.c), and undoes that when
+ * we close it, or are gone, whatever ended us.  It has duplicates of their
+ * sockets, so that none is left in the state in which only TCP_REPAIR leaves
+ * one; and it looks at them, for a thread that sends has the lock of its
+ * socket.
  */
 #include "tcphold.h"
-#include "calls.h"
+#include "vec.h"
 
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
+
+#include <netinet/tcp.h>
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { DONE = 'd', FAILED = 'f', KEEP = 'k' };	/* what is sent */
+enum { LOCK_MESSAGE = 1024 };	/* room for an answer, or a sentence */
+
+struct lookask {		/* a question about a socket */
+	uint64_t	 ns;	/* its network namespace */
+};
+
+struct lockask {		/* to lock those of a namespace */
+	uint64_t	 ns;
+	enum tcplocker	 by;
+};
+
+struct keptset {			/* in the keeper: a namespace */
+	struct heldset	 set;
+	struct tcplock	 lock[TCPLOCKS]; /* owned */
+	int		 fd;	/* owned; the namespace, if they are locked */
+};
+
+static struct {
+	struct keptset	*v;	/* owned */
+	size_t		 n;
+} keeper;
 
 /*
- * Run a program in network namespace ns with what file has for a script.
- * Return whether it did all of that.
+ * Return those of a namespace, or NULL with errstr.
  */
-static bool
-program_run(const char *name, int ns, int file)
+static struct keptset *
+kept_get(uint64_t ns)
 {
-	static const char *const folder[] = { "/usr/sbin", "/sbin", "/usr/bin",
-	    "/usr/local/sbin" };
-	static const char *const nft[] = { "nft", "-f", "-", NULL };
-	static const char *const xt[] = { "iptables-restore", "-w",
-	    "--noflush", NULL };
-	const char *const *argv = strcmp(name, "nft") == 0 ? nft : xt;
-	char *environ_[] = { NULL };
-	char path[64];
+	struct keptset *k;
 	size_t i;
-	pid_t pid;
-	int status;
 
-	if ((pid = fork()) == 0) {
-		if (setns(ns, CLONE_NEWNET) == -1 ||
-		    lseek(file, 0, SEEK_SET) == -1 || dup2(file, 0) == -1)
-			_exit(1);
-		(void)dup2(open("/dev/null", O_WRONLY), 1);
-		(void)dup2(1, 2);
-		(void)call_closefrom(3);
-		for (i = 0; i < sizeof folder / sizeof *folder; i++) {
-			snprintf(path, sizeof path, "%s/%s", folder[i], name);
-			execve(path, (char *const *)(uintptr_t)argv,
-			    environ_);
-		}
-		_exit(127);
-	}
-	if (pid == -1)
-		return false;
-	while (waitpid(pid, &status, 0) == -1)
-		if (errno != EINTR)
-			return false;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	for (i = 0; i < keeper.n; i++)
+		if (keeper.v[i].set.ns == ns)
+			return &keeper.v[i];
+	if (VEC_ROOM(keeper.v, keeper.n) == -1)
+		return NULL;
+	k = &keeper.v[keeper.n++];
+	memset(k, 0, sizeof *k);
+	k->set.ns = ns;
+	return k;
 }
 
 /*
- * Return a file without a name that has these bytes, or -1.
- */
-static int
-script_file(const void *data, size_t len)
-{
-	int fd;
-
-	fd = memfd_create("snap-lock", MFD_CLOEXEC);
-	if (fd != -1 && write(fd, data, len) != (ssize_t)len) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-static int
-held_cmp(const void *a, const void *b)
-{
-	const struct held *x = a, *y = b;
-
-	return x->fd < y->fd ? -1 : x->fd > y->fd;
-}
-
-static int
-number_cmp(const void *a, const void *b)
-{
-	const int *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-/*
- * Close all descriptors but those of h and the scripts, of which some may be
- * -1.
- */
-static void
-others_close(const struct tcphold *h, const int script[TCPLOCKS][2])
-{
-	enum { OWN = 2 + 2 * TCPLOCKS };
-	size_t from, i, k;
-	int keep[OWN] = { h->sock, h->ns }, t;
-
-	for (i = 0; i < TCPLOCKS; i++)
-		for (k = 0; k < 2; k++)
-			keep[2 + 2 * i + k] = script[i][k];
-	qsort(keep, OWN, sizeof *keep, number_cmp);
-	for (from = i = k = 0; i < h->n || k < OWN;) {
-		t = k == OWN || (i < h->n && h->v[i].fd < keep[k]) ?
-		    h->v[i++].fd : keep[k++];
-		if (t < 0)
-			continue;
-		if ((size_t)t > from)
-			(void)syscall(SYS_close_range, from, t - 1, 0);
-		from = (size_t)t + 1;
-	}
-	(void)syscall(SYS_close_range, from, ~0U, 0);
-}
-
-/*
- * Run the scripts of one kind, to lock or to undo that.  Return whether each
- * did all.
+ * Run the scripts of one kind, to lock or to undo that, as long as somebody is
+ * at the other end of sock, unless that is -1.  Return whether each did all.
  */
 static bool
-scripts_run(const struct tcphold *h, const struct tcplock lock[TCPLOCKS],
-    const int file[TCPLOCKS][2], size_t kind)
+scripts_run(const struct keptset *k, size_t kind, int sock)
 {
+	static const char *const nft[] = { "nft", "-f", "-", NULL };
+	const char *xt[] = { NULL, "-w", "--noflush", NULL };
+	const struct tcplock *l;
+	struct buf out = { 0 };
 	bool all;
 	size_t i;
 
-	for (all = true, i = 0; i < TCPLOCKS; i++)
-		if (lock[i].program != NULL)
-			all &= program_run(lock[i].program, h->ns,
-			    file[i][kind]);
+	for (all = true, i = 0; i < TCPLOCKS; i++) {
+		l = &k->lock[i];
+		xt[0] = l->program;
+		if (l->program != NULL)
+			all &= program_run(strcmp(l->program, "nft") == 0 ?
+			    nft : xt, k->fd, sock, l->script[kind].data,
+			    l->script[kind].len, &out);
+	}
+	buf_free(&out);
 	return all;
 }
 
 /*
- * The life of the keeper.
+ * Undo all when the keeper ends.
  */
-static void __attribute__((noreturn))
-keeper_main(const struct tcphold *h, const struct tcplock lock[TCPLOCKS],
-    const int file[TCPLOCKS][2])
+static void
+keeper_undo(void)
 {
-	char c;
-	ssize_t n;
-	size_t i;
-	bool locked;
+	const struct keptset *k;
+	size_t i, c;
 
-	(void)setpgid(0, 0);
-	others_close(h, file);
-	locked = scripts_run(h, lock, file, 0);
-	c = locked ? DONE : FAILED;
-	if (send(h->sock, &c, 1, MSG_NOSIGNAL) == 1 && locked) {
-		do
-			n = recv(h->sock, &c, 1, 0);
-		while (n == -1 && errno == EINTR);
-		if (n == 1 && c == KEEP)
-			_exit(0);
+	for (i = 0; i < keeper.n; i++) {
+		k = &keeper.v[i];
+		for (c = 0; c < k->set.n; c++)
+			repair_off(&k->set.v[c]);
+		(void)scripts_run(k, 1, -1);
 	}
-	for (i = 0; i < h->n; i++)
-		repair_off(&h->v[i]);
-	(void)scripts_run(h, lock, file, 1);
-	_exit(0);
 }
 
 /*
- * Set file to files that have the scripts, or -1.  Return 0, or -1 with errstr.
+ * Set *v to what the socket fd is, if it is a connection.  Return whether it
+ * is.
+ */
+static bool
+held_set(struct held *v, int fd)
+{
+	struct tcp_info info;
+	socklen_t len;
+	int protocol;
+
+	memset(v, 0, sizeof *v);
+	v->fd = fd;
+	len = sizeof v->end[0];
+	if (getsockname(fd, (struct sockaddr *)&v->end[0], &len) == -1 ||
+	    (v->end[0].sin6_family != AF_INET && v->end[0].sin6_family !=
+	    AF_INET6))
+		return false;
+	len = sizeof protocol;
+	if (getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) == -1 ||
+	    protocol != IPPROTO_TCP)
+		return false;
+	len = sizeof info;
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == -1 ||
+	    info.tcpi_state == TCP_LISTEN)
+		return false;
+	len = v->end[0].sin6_family == AF_INET ? sizeof(struct sockaddr_in) :
+	    sizeof v->end[1];
+	/* one that is closed may have been a connection */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &v->end[1], &len) == -1 ||
+	    v->end[1].sin6_port == 0)
+		return false;
+	len = sizeof v->reuse;
+	if (getsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &v->reuse, &len) == -1)
+		v->reuse = 0;
+	return true;
+}
+
+/*
+ * Keep a socket, if it is a connection: the answer is whether it is.
  */
 static int
-files_make(const struct tcplock lock[TCPLOCKS], int file[TCPLOCKS][2])
+look_serve(struct serving *s)
 {
-	size_t i, k;
-	int rc;
+	struct lookask q;
+	struct keptset *k;
+	struct held v;
+	bool is;
 
-	for (rc = 0, i = 0; i < TCPLOCKS; i++)
-		for (k = 0; k < 2; k++) {
-			file[i][k] = lock[i].program == NULL ? -1 :
-			    script_file(lock[i].script[k].data,
-			    lock[i].script[k].len);
-			if (lock[i].program != NULL && file[i][k] == -1)
-				rc = errstr_sys("a process that locks "
-				    "connections");
-		}
-	return rc;
-}
-
-static void
-files_close(const int file[TCPLOCKS][2])
-{
-	size_t i, k;
-
-	for (i = 0; i < TCPLOCKS; i++)
-		for (k = 0; k < 2; k++)
-			if (file[i][k] != -1)
-				close(file[i][k]);
+	memcpy(&q, s->arg, sizeof q);
+	if ((is = held_set(&v, s->fd))) {
+		if ((k = kept_get(q.ns)) == NULL ||
+		    VEC_ROOM(k->set.v, k->set.n) == -1)
+			return -1;
+		k->set.v[k->set.n++] = v;
+		s->fd = -1;
+		serve_end(keeper_undo);
+	}
+	serve_put(s, &is, sizeof is);
+	return 0;
 }
 
 /*
- * Start the keeper of connections h, which runs the scripts that lock them.
- * Return 0, or -1 with errstr, where nothing is locked.
+ * Lock the connections of a namespace, which comes with the question: the
+ * answer is the name of the table of nft.
+ */
+static int
+lock_serve(struct serving *s)
+{
+	char name[LOCK_NAME] = "";
+	struct lockask q;
+	struct keptset *k;
+
+	memcpy(&q, s->arg, sizeof q);
+	if ((k = kept_get(q.ns)) == NULL)
+		return -1;
+	tcplock_free(k->lock);
+	if (tcplock_make(k->lock, &k->set, q.by, name) == -1)
+		return -1;
+	if (k->fd == 0) {
+		k->fd = s->fd;
+		s->fd = -1;
+	}
+	if (!scripts_run(k, 0, s->sock)) {
+		(void)scripts_run(k, 1, s->sock);
+		tcplock_free(k->lock);
+		return errstr_set("nft(8) or iptables(8) is needed to lock "
+		    "them, and is not there or fails");
+	}
+	serve_put(s, name, sizeof name);
+	return 0;
+}
+
+static int
+repair_serve(struct serving *s)
+{
+	size_t i, c;
+
+	(void)s;
+	for (i = 0; i < keeper.n; i++)
+		for (c = 0; c < keeper.v[i].set.n; c++)
+			(void)repair_on(&keeper.v[i].set.v[c]);
+	return 0;
+}
+
+/*
+ * Leave all as it is when the keeper ends.
+ */
+static int
+leave_serve(struct serving *s)
+{
+	(void)s;
+	keeper.n = 0;
+	return 0;
+}
+
+static ssize_t
+keeper_ask(proxy_fn fn, const void *arg, size_t len, int fd, void *answer,
+    size_t size)
+{
+	static const struct proxy_key k = { KEY_SPACE, 0,
+	    "connections of TCP", PROXY_KEEPER };
+	ssize_t n;
+
+	n = proxy_call(&k, fn, arg, len, fd, answer, size, NULL);
+	return n == -1 && errno == ETIMEDOUT ?
+	    errstr_set("no answer in time") : n;
+}
+
+/*
+ * Have the keeper keep a duplicate of the socket fd, if it is a connection, for
+ * h, its network namespace.  Return 1 if it is, 0; or -1 with errstr.
  */
 int
-tcpkeep_begin(struct tcphold *h, struct tcplock lock[TCPLOCKS])
+tcpkeep_look(const struct tcphold *h, int fd)
 {
-	sigset_t all, old;
-	int file[TCPLOCKS][2], sock[2];
-	ssize_t n;
-	char c;
+	const struct lookask q = { h->ns };
+	char why[LOCK_MESSAGE];
+	bool is;
 
-	if (h->n > 1)
-		qsort(h->v, h->n, sizeof *h->v, held_cmp);
-	if (files_make(lock, file) == -1) {
-		files_close(file);
+	if (keeper_ask(look_serve, &q, sizeof q, fd, why, sizeof why) == -1)
 		return -1;
-	}
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) ==
-	    -1) {
-		files_close(file);
-		return errstr_sys("a process that locks connections");
-	}
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if ((h->pid = fork()) == 0) {
-		h->sock = sock[1];
-		keeper_main(h, lock, file);
-	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	close(sock[1]);
-	files_close(file);
-	h->sock = sock[0];
-	if (h->pid == -1) {
-		h->pid = 0;
-		close(h->sock);
-		return errstr_sys("fork");
-	}
-	do
-		n = recv(h->sock, &c, 1, 0);
-	while (n == -1 && errno == EINTR);
-	if (n == 1 && c == DONE)
-		return 0;
-	tcpkeep_end(h, true);
-	return errstr_set("nft(8) or iptables(8) is needed to lock them, and "
-	    "is not there or fails");
+	memcpy(&is, why, sizeof is);
+	return is;
 }
 
 /*
- * End the keeper of h, which there may not be: have it undo all, or leave the
- * connections locked.
+ * Lock the connections of h with by.  Return 0, or -1 with errstr, where
+ * nothing is locked.
+ */
+int
+tcpkeep_lock(struct tcphold *h, enum tcplocker by)
+{
+	const struct lockask q = { h->ns, by };
+	char answer[LOCK_MESSAGE];
+
+	if (keeper_ask(lock_serve, &q, sizeof q, h->fd, answer,
+	    sizeof answer) == -1)
+		return -1;
+	memcpy(h->name, answer, sizeof h->name);
+	h->by = by;
+	h->locked = true;
+	return 0;
+}
+
+/*
+ * Have all connections that are kept end without a word when their last
+ * descriptor is closed.
  */
 void
-tcpkeep_end(struct tcphold *h, bool undo)
+tcpkeep_repair(void)
 {
-	const char keep = KEEP;
+	char answer[LOCK_MESSAGE];
 
-	if (h->pid == 0)
+	(void)keeper_ask(repair_serve, NULL, 0, -1, answer, sizeof answer);
+}
+
+/*
+ * End the keeper, if there is one: have it undo all, or leave the connections
+ * locked.
+ */
+void
+tcpkeep_end(bool undo)
+{
+	char answer[LOCK_MESSAGE];
+
+	if (proxy_process(PROXY_KEEPER) == 0)
 		return;
 	if (!undo)
-		(void)send(h->sock, &keep, 1, MSG_NOSIGNAL);
-	close(h->sock);
-	while (waitpid(h->pid, NULL, 0) == -1 && errno == EINTR)
-		continue;
-	h->pid = 0;
+		(void)keeper_ask(leave_serve, NULL, 0, -1, answer,
+		    sizeof answer);
+	proxy_close(PROXY_KEEPER);
 }

@@ -53,7 +53,7 @@ ends_set(struct ends *e, const struct held *v)
  * others: each connection once in each direction.
  */
 static void
-elements_add(struct buf *b, const struct tcphold *h, bool v6)
+elements_add(struct buf *b, const struct heldset *h, bool v6)
 {
 	const char *before = " elements = { ";
 	struct ends e;
@@ -77,7 +77,7 @@ elements_add(struct buf *b, const struct tcphold *h, bool v6)
  * so long a one.
  */
 static int
-nft_make(struct tcplock *lock, struct tcphold *h)
+nft_make(struct tcplock *lock, const struct heldset *h, char name[LOCK_NAME])
 {
 	static const char *const hook[] = { "input", "output" };
 	struct buf *b = &lock->script[0];
@@ -87,8 +87,8 @@ nft_make(struct tcplock *lock, struct tcphold *h)
 	if (getrandom(&draw, sizeof draw, 0) != sizeof draw)
 		return errstr_sys("getrandom");
 	lock->program = "nft";
-	snprintf(h->name, sizeof h->name, "CRIU-%016jx", (uintmax_t)draw);
-	buf_printf(b, "table inet %s {\n", h->name);
+	snprintf(name, LOCK_NAME, "CRIU-%016jx", (uintmax_t)draw);
+	buf_printf(b, "table inet %s {\n", name);
 	for (i = 0; i < 2; i++) {
 		const char *type = i == 0 ? "ipv4_addr" : "ipv6_addr";
 
@@ -104,7 +104,7 @@ nft_make(struct tcplock *lock, struct tcphold *h)
 		    "ip6 saddr . tcp sport . ip6 daddr . tcp dport @held6 "
 		    "drop; }\n", hook[i], hook[i]);
 	buf_puts(b, "}\n");
-	buf_printf(&lock->script[1], "delete table inet %s\n", h->name);
+	buf_printf(&lock->script[1], "delete table inet %s\n", name);
 	return 0;
 }
 
@@ -131,7 +131,7 @@ rules_add(struct buf *b, const struct ends *e, const char *what)
  * Write the scripts of iptables, for IPv4 and for IPv6.
  */
 static void
-iptables_make(struct tcplock lock[TCPLOCKS], const struct tcphold *h)
+iptables_make(struct tcplock lock[TCPLOCKS], const struct heldset *h)
 {
 	struct ends e;
 	size_t i, k;
@@ -151,20 +151,19 @@ iptables_make(struct tcplock lock[TCPLOCKS], const struct tcphold *h)
 
 /*
  * Set lock to the scripts that lock the connections of h, which has some, with
- * by, and h->name to the name of the table of nft.  Return 0, or -1 with
+ * by, and name to the name of the table of nft.  Return 0, or -1 with
  * errstr; tcplock_free frees them in both cases.
  */
 int
-tcplock_make(struct tcplock lock[TCPLOCKS], struct tcphold *h,
-    enum tcplocker by)
+tcplock_make(struct tcplock lock[TCPLOCKS], const struct heldset *h,
+    enum tcplocker by, char name[LOCK_NAME])
 {
 	size_t i;
 
 	memset(lock, 0, TCPLOCKS * sizeof *lock);
-	h->by = by;
 	if (by == LOCK_IPTABLES)
 		iptables_make(lock, h);
-	else if (nft_make(&lock[0], h) == -1)
+	else if (nft_make(&lock[0], h, name) == -1)
 		return -1;
 	for (i = 0; i < TCPLOCKS; i++)
 		if (buf_check(&lock[i].script[0]) == -1 ||
@@ -184,5 +183,6 @@ tcplock_free(struct tcplock lock[TCPLOCKS])
 	for (i = 0; i < TCPLOCKS; i++) {
 		buf_free(&lock[i].script[0]);
 		buf_free(&lock[i].script[1]);
+		lock[i].program = NULL;
 	}
 }

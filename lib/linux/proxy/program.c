@@ -1,0 +1,182 @@
+/*
+ * Programs of others that the proxy runs, and lists of files as answers.
+ */
+#include "calls.h"
+#include "proxy.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OUTPUT_MOST = 16 * 1024 * 1024 };	/* bytes that one prints */
+
+/*
+ * Become the program argv, with nothing of ours but its standard input in and
+ * its standard output out, in the network namespace ns unless that is -1.
+ */
+static void __attribute__((noreturn))
+program_become(const char *const argv[], int ns, int in, int out)
+{
+	static const char *const folder[] = { "/usr/sbin", "/sbin", "/usr/bin",
+	    "/usr/local/sbin" };
+	char *environ_[] = { NULL };
+	char path[64];
+	sigset_t none;
+	int null;
+	size_t i;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	null = open("/dev/null", O_RDWR);
+	if ((ns != -1 && setns(ns, CLONE_NEWNET) == -1) || null == -1 ||
+	    dup2(in, 0) == -1 || dup2(out, 1) == -1 || dup2(null, 2) == -1)
+		_exit(127);
+	(void)call_closefrom(3);
+	for (i = 0; i < sizeof folder / sizeof *folder; i++) {
+		snprintf(path, sizeof path, "%s/%s", folder[i], argv[0]);
+		execve(path, (char *const *)(uintptr_t)argv, environ_);
+	}
+	_exit(127);
+}
+
+/*
+ * Add to b what comes from fd until its end.  Return whether that is all: it is
+ * not where it is too much, or where nobody is at the other end of sock any
+ * more.
+ */
+static bool
+output_read(int fd, int sock, struct buf *b)
+{
+	struct pollfd p[2] = { { fd, POLLIN, 0 }, { sock, 0, 0 } };
+	char part[16384];
+	ssize_t n;
+
+	while (b->len < OUTPUT_MOST) {
+		if (poll(p, 2, -1) == -1)
+			continue;
+		if (p[1].revents != 0)
+			return false;
+		n = read(fd, part, sizeof part);
+		if (n > 0)
+			buf_add(b, part, (size_t)n);
+		else if (n == 0 || errno != EINTR)
+			return n == 0;
+	}
+	return false;
+}
+
+/*
+ * Return a file without a name that has these bytes and is read from the
+ * start, or -1.
+ */
+static int
+input_file(const void *data, size_t len)
+{
+	int fd;
+
+	fd = memfd_create("snap-input", MFD_CLOEXEC);
+	if (fd != -1 && (write(fd, data, len) != (ssize_t)len ||
+	    lseek(fd, 0, SEEK_SET) != 0)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/*
+ * Run the program argv, ended by NULL, in the proxy: it has the len bytes at in
+ * for its standard input, and is in the network namespace that is open as ns,
+ * unless that is -1.  What it prints is added to *out.  It is killed when
+ * nobody is at the other end of sock any more, unless that is -1, and when the
+ * proxy is.  Return whether it ended well.
+ */
+bool
+program_run(const char *const argv[], int ns, int sock, const void *in,
+    size_t len, struct buf *out)
+{
+	int fd, status, p[2];
+	bool whole;
+	pid_t pid;
+
+	if ((fd = input_file(in, len)) == -1)
+		return false;
+	if (pipe2(p, O_CLOEXEC) == -1) {
+		close(fd);
+		return false;
+	}
+	if ((pid = fork()) == 0)
+		program_become(argv, ns, fd, p[1]);
+	close(fd);
+	close(p[1]);
+	whole = pid != -1 && output_read(p[0], sock, out);
+	close(p[0]);
+	if (pid == -1)
+		return false;
+	if (!whole)
+		(void)kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) == -1)
+		if (errno != EINTR)
+			return false;
+	return whole && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/*
+ * Answer with the files of l: of each its name and a zero byte, how many bytes
+ * it has, and these.  Return 0, or -1 with errstr if l is not whole.
+ */
+int
+serve_files(struct serving *s, const struct filelist *l)
+{
+	uint64_t len;
+	size_t i;
+
+	if (l->failed)
+		return errstr_set("out of memory");
+	for (i = 0; i < l->n; i++) {
+		len = l->file[i].len;
+		serve_put(s, l->file[i].name, strlen(l->file[i].name) + 1);
+		serve_put(s, &len, sizeof len);
+		serve_put(s, l->file[i].data, (size_t)len);
+	}
+	return 0;
+}
+
+/*
+ * Have the proxy answer a question as proxy_fetch does, with serve_files, and
+ * add these files to *to.  Return 0, or -1 with errstr.
+ */
+int
+proxy_files(const struct proxy_key *k, proxy_fn fn, const void *arg,
+    size_t n, int fd, struct filelist *to)
+{
+	struct bulk b = { .full = true };	/* in memory */
+	const uint8_t *p, *data;
+	const char *name;
+	uint64_t len;
+
+	if (proxy_fetch(k, fn, arg, n, fd, &b) == -1 ||
+	    buf_check(&b.b) == -1) {
+		bulk_free(&b);
+		return errno == ETIMEDOUT ?
+		    errstr_set("no answer in time") : -1;
+	}
+	for (p = b.b.data; p < b.b.data + b.b.len; p = data + len) {
+		name = (const char *)p;
+		data = p + strlen(name) + 1 + sizeof len;
+		memcpy(&len, data - sizeof len, sizeof len);
+		filelist_copy(to, name, data, (size_t)len);
+	}
+	bulk_free(&b);
+	return 0;
+}
