@@ -201,10 +201,35 @@ held_end() {
 }
 mkfifo "$tmp/fifo"
 held "the guard is killed"
-kill -KILL "$(pgrep -P "$taker")"
+kill -KILL "$(pgrep -P "$taker" -x snap-guard)"
 held_end
 is "$rc $err $left" "0  0" "the guard is killed: taken, and no clone is left"
 unnoticed "$pid" "the guard is killed: not noticed"
+held "both are killed"
+guard=$(pgrep -P "$taker" -x snap-guard)
+kill -STOP "$guard"
+kill -KILL "$taker" "$guard"
+wait "$taker" 2>/dev/null
+exec 3>&-
+try "both are killed: the clone ends" until_true grep -q '^State:.Z' "/proc/$clone/status"
+snap -o "$tmp/snap" "$pid"
+is "$rc $err $(wc -w <"/proc/$pid/task/$pid/children")" "0  0" \
+    "both are killed: the next snapshot reaps the clone"
+unnoticed "$pid" "both are killed: not noticed"
+# It is not the only child that ends without a signal.
+target python3 -c 'import ctypes, os, platform, sys
+nr = {"x86_64": 56, "aarch64": 220}[platform.machine()]
+child = ctypes.CDLL(None).syscall(nr, 0, 0, 0, 0, 0)
+if child == 0:
+    os._exit(3)
+os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT | -0x80000000)
+print("ready", flush=True)
+sys.stdin.read(1)
+pid, status = os.waitpid(child, -0x80000000)
+print("report lost", int((pid, status) != (child, 0x300)))'
+snap -o "$tmp/snap" "$pid"
+is "$rc $err" "0 " "a child without a signal: taken"
+unnoticed "$pid" "a child without a signal: it is left to its parent"
 held "the clone is killed"
 bare() {
 	[ -d "/proc/$1/fd" ] && [ -z "$(find "/proc/$1/fd" -mindepth 1)" ]
@@ -358,4 +383,4 @@ snap: nothing to take a snapshot of" \
 else
 	skip "no right, no room" "needs root" 16
 fi
-finish 135
+finish 141

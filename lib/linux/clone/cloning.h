@@ -88,6 +88,8 @@ struct wards {
 	size_t		 n;
 };
 
+bool		 ward_isleft(const struct ward *w, pid_t pid,
+		    struct ward *left);
 bool		 ward_reap(struct ward *w);
 int		 ward_set(struct ward *w, pid_t target, pid_t clone);
 bool		 ward_sweep(const struct ward *w, bool *kept);

@@ -17,6 +17,7 @@
 #include "linux/stop/stop.h"
 
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -33,6 +34,9 @@ enum {
 	LOOKS = 40,		/* for a clone that is not known */
 	LOOK_US = 500000	/* between two, at the most */
 };
+
+/* "snap", which is nobody's limit of the size of files */
+static const struct rlimit mark = { 0x736e6170, 0x736e6170 };
 
 /*
  * Look at process pid: 1; 0 if it is gone; -1 if that cannot be told now.
@@ -84,6 +88,38 @@ ward_owns(const struct ward *w, struct procstat *c)
 	if ((rc = child_look(w->clone, c)) != 1)
 		return rc;
 	return is_clone(c, w->target) && c->v[STAT_START] == w->start;
+}
+
+/*
+ * Mark a clone as ours, for the guard of a later snapshot: should this guard be
+ * killed together with us, the clone stays a zombie, and nothing else tells it
+ * from a child that its process made itself, and waits for.  A clone writes no
+ * files, so the limit changes nothing; it takes no right, and a zombie keeps it.
+ */
+static void
+clone_mark(pid_t clone)
+{
+	(void)prlimit(clone, RLIMIT_FSIZE, &mark, NULL);
+}
+
+/*
+ * Return true, and set *left, if process pid is a clone of the process of ward
+ * w that an earlier snapshot left behind.
+ */
+bool
+ward_isleft(const struct ward *w, pid_t pid, struct ward *left)
+{
+	struct procstat c;
+	struct rlimit lim;
+
+	if (child_look(pid, &c) != 1 || c.state != 'Z' ||
+	    !is_clone(&c, w->target) ||
+	    prlimit(pid, RLIMIT_FSIZE, NULL, &lim) == -1 ||
+	    lim.rlim_cur != mark.rlim_cur || lim.rlim_max != mark.rlim_max)
+		return false;
+	*left = (struct ward){ .target = w->target, .clone = pid,
+	    .since = w->since, .start = c.v[STAT_START] };
+	return true;
 }
 
 struct finding_clone {
@@ -396,8 +432,8 @@ ward_reap(struct ward *w)
 
 /*
  * Begin to know ward w: the number of its process, target, and of its clone,
- * which we trace; 0 if that is to be made now, -1 if there will be none.
- * Return 0, or -1 with errstr if the clone could not be looked at.
+ * which we trace, and mark; 0 if that is to be made now, -1 if there will be
+ * none.  Return 0, or -1 with errstr if the clone could not be looked at.
  */
 int
 ward_set(struct ward *w, pid_t target, pid_t clone)
@@ -410,6 +446,8 @@ ward_set(struct ward *w, pid_t target, pid_t clone)
 	if (clone > 0 && child_look(clone, &c) == -1)
 		return errstr_sys("/proc/%d/stat", clone);
 	w->start = c.v[STAT_START];
+	if (clone > 0)
+		clone_mark(clone);
 	return 0;
 }
 

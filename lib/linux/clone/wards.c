@@ -8,7 +8,18 @@
 #include <sys/wait.h>
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+static int
+wards_put(struct wards *l, const struct ward *w)
+{
+	if (VEC_ROOM(l->v, l->n) == -1)
+		return -1;
+	l->v[l->n++] = *w;
+	return 0;
+}
 
 /*
  * Remember in l what is told by w: a new ward, or the clone of one that is
@@ -24,10 +35,7 @@ wards_add(struct wards *l, const struct ward *w)
 			l->v[i] = *w;
 			return 0;
 		}
-	if (VEC_ROOM(l->v, l->n) == -1)
-		return -1;
-	l->v[l->n++] = *w;
-	return 0;
+	return wards_put(l, w);
 }
 
 enum {				/* what a sweeper's exit status tells: */
@@ -80,17 +88,44 @@ wards_sweep(const struct wards *l, size_t i)
 }
 
 /*
- * Reap what is left of all wards, and exit: with 1 if a clone stays.
+ * Add to l the clones of the process of ward number i that earlier snapshots
+ * left behind.
+ */
+static void
+wards_inherit(struct wards *l, size_t i)
+{
+	const struct ward w = l->v[i];
+	struct ward left;
+	struct bytes b;
+	char *end, *s, *text;
+	pid_t pid;
+
+	if (proc_read(w.target, w.target, "children", &b) == -1)
+		return;
+	text = b.len > 0 ? strndup((char *)b.data, b.len) : NULL;
+	for (s = text; s != NULL && (pid = (pid_t)strtol(s, &end, 10)) != 0;
+	    s = end)
+		if (pid != w.clone && ward_isleft(&w, pid, &left))
+			(void)wards_put(l, &left);
+	free(text);
+	free(b.data);
+}
+
+/*
+ * Reap what is left of all wards, and of earlier snapshots of their processes,
+ * and exit: with 1 if a clone stays.
  */
 void __attribute__((noreturn))
 wards_reap(struct wards *l)
 {
-	size_t i;
+	size_t i, n;
 	pid_t pid;
 	int status;
 	bool done;
 
 	done = true;
+	for (i = 0, n = l->n; i < n; i++)
+		wards_inherit(l, i);
 	/* one may take long: none waits for another */
 	for (i = 0; (i = wards_sweep(l, i)) < l->n; i++) {
 		pid = i + 1 == l->n ? -1 : fork();
