@@ -612,6 +612,8 @@ struct liveopts {
 	bool	 flags;		/* read smaps when all are stopped */
 	bool	 perfmaps;	/* names of code that they made, too */
 	bool	 verbose;	/* say for how long each was stopped */
+	uint64_t memory;	/* bytes that clones and copies may take, else
+				   all stay stopped; 0: no limit */
 	unsigned int patience;	/* seconds to wait for file servers, in all
 				   while anything is stopped; 0: some */
 	struct progress *progress; /* told what there is to read, or NULL */

@@ -7,6 +7,11 @@
 
 #include "space.h"
 
+/* amount.c: numbers with units */
+bool		 amount_bytes(const char *s, uint64_t *v);
+bool		 amount_read(const char *s, const char *units,
+		    const uint64_t *scale, uint64_t *v);
+
 /* class.c: what mappings are for */
 enum class {
 	CLASS_HEAP, CLASS_STACK, CLASS_ANONYMOUS, CLASS_FILE, CLASS_SHARED,

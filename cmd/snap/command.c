@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { OPT_AT = OPT_LONG, OPT_CORE };
+enum { OPT_AT = OPT_LONG, OPT_CORE, OPT_MEMORY };
 
 static const struct opt opts[] = {
 	{ 'a', "all", NULL, "unmodified pages of mapped data files, too" },
@@ -35,15 +35,17 @@ static const struct opt opts[] = {
 	{ OPT_AT, "at", "time", "take it at that time of day" },
 	{ OPT_CORE, "core", NULL,
 	    "the first process dumps core to standard input" },
+	{ OPT_MEMORY, "memory", "size",
+	    "keep them stopped if clones may take more, as 2G" },
 	{ 0 }
 };
 
 static const struct cmdline cmdline = {
 	.about = "Write a snapshot of running processes, all at one instant.",
 	.synopsis = (const char *const[]){
-		"[-adfklnrsvz] [--at time] [--core] [-c group] [-m text]",
-		"     [-o file] [-t seconds] [-u user] [-x what]",
-		"     [pid|name ...]",
+		"[-adfklnrsvz] [--at time] [--core] [--memory size] [-c group]",
+		"     [-m text] [-o file] [-t seconds] [-u user] [-x what] "
+		    "[pid|name ...]",
 		NULL
 	},
 	.opts = opts
@@ -117,6 +119,11 @@ job_option(struct job *j, int c, char *argv[])
 	case OPT_AT:
 		if ((rc = at_parse(&j->at, optarg)) != 0)
 			errx(rc == 1 ? 1 : 2, "--at: %s", snap_errstr());
+		break;
+	case OPT_MEMORY:
+		if (!amount_bytes(optarg, &j->live.memory) ||
+		    j->live.memory == 0)
+			errx(2, "--memory %s: not a size, as 2G", optarg);
 		break;
 	}
 }

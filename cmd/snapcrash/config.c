@@ -12,60 +12,33 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * Set *v to a number with a unit behind it, of which units has the letters and
- * each is so many of the one before as scale tells; false if it is none.
- */
-static bool
-amount(const char *s, const char *units, const uint64_t *scale, uint64_t *v)
-{
-	const char *unit;
-	uint64_t n;
-	char *end;
-	size_t i;
-
-	errno = 0;
-	n = strtoull(s, &end, 10);
-	if (end == s || *s == '-' || errno != 0)
-		return false;
-	if (*end != '\0') {
-		if (end[1] != '\0' || (unit = strchr(units, *end)) == NULL)
-			return false;
-		for (i = 0; i <= (size_t)(unit - units); i++)
-			if (__builtin_mul_overflow(n, scale[i], &n))
-				return false;
-	}
-	*v = n;
-	return true;
-}
-
 static bool
 set_bytes(struct config *c, void *to, const char *s)
 {
 	(void)c;
-	return amount(s, "KMGT", (const uint64_t[]){ 1024, 1024, 1024, 1024 },
-	    to);
+	return amount_bytes(s, to);
 }
 
 static bool
 set_time(struct config *c, void *to, const char *s)
 {
 	(void)c;
-	return amount(s, "smhdw", (const uint64_t[]){ 1, 60, 60, 24, 7 }, to);
+	return amount_read(s, "smhdw",
+	    (const uint64_t[]){ 1, 60, 60, 24, 7 }, to);
 }
 
 static bool
 set_count(struct config *c, void *to, const char *s)
 {
 	(void)c;
-	return amount(s, "", NULL, to) && *(uint64_t *)to > 0;
+	return amount_read(s, "", NULL, to) && *(uint64_t *)to > 0;
 }
 
 static bool
 set_few(struct config *c, void *to, const char *s)
 {
 	(void)c;
-	return amount(s, "", NULL, to) && *(uint64_t *)to <= 1000;
+	return amount_read(s, "", NULL, to) && *(uint64_t *)to <= 1000;
 }
 
 static bool

@@ -208,6 +208,7 @@ live_look(struct live *l)
 {
 	struct round r = { .live = l, .grew = true };
 	struct lproc *p;
+	uint64_t most;
 	int i;
 
 	/* what comes without an end is found when they are stopped */
@@ -228,7 +229,10 @@ live_look(struct live *l)
 		inject_learn(p->pid, &p->vma);
 	}
 	if ((l->guard = guard_begin()) != NULL) {
-		prepared_make(l, headroom_ours() / PREPARED_PART);
+		most = headroom_ours() / PREPARED_PART;
+		if (l->opts.memory != 0 && l->opts.memory < most)
+			most = l->opts.memory;
+		prepared_make(l, most);
 		return 0;
 	}
 	live_say(l, "%s: all stay stopped while they are written",

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Who may have few processes can fork while a snapshot is written: clones take no
 # more than a quarter of what its cgroup, and its user, may still have; else all
-# stay stopped.
+# stay stopped.  So they do where clones and copies may take more memory than the
+# user allows.
 # shellcheck source=tests/tap.sh disable=SC2317 # called by until_true
 . "$(dirname "$0")/../tap.sh"
 
@@ -74,4 +75,42 @@ if is_root; then
 else
 	skip "RLIMIT_NPROC" "needs root" 8
 fi
-finish 18
+
+# limited WHAT STAYS SIZE ARG ...: a snapshot that may cost so much; whether it
+# says that the target stays stopped
+limited() {
+	local what=$1 stays=$2
+
+	snap -o "$tmp/snap" --memory "${@:3}" "$pid"
+	is "$rc $(grep -c 'and the snapshot has [0-9]* left of its limit of' \
+	    "$tmp/err")" "0 $stays" "--memory, $what" || diag <"$tmp/err"
+}
+# how many KB a clone of the target may take
+cost() {
+	"$BUILD/snap" -o "$tmp/snap" --memory 1K "$pid" 2>&1 |
+	    sed -n 's/.*: it may take \([0-9]*\) kilobytes, .*/\1/p'
+}
+target "$targets/token" 4
+kb=$(cost)
+limited "a process: too little" 1 $((kb / 2))K
+limited "a process: enough" 0 $((kb * 2))K
+limited "five processes: too little" 1 $((kb * 2))K -r
+one_instant "--memory, five processes: one instant"
+limited "five processes: enough" 0 1G -r
+unnoticed "$pid" "--memory, five processes: not noticed"
+python3 -c 'import mmap, time
+m = mmap.mmap(-1, 32 << 20)
+m[:] = b"x" * len(m)
+print("ready", flush=True)
+time.sleep(1000)' >"$tmp/out" &
+pid=$!
+until_true grep -q ready "$tmp/out"
+kb=$(cost)
+limited "shared memory: too little" 1 $((kb + 16384))K
+limited "shared memory: enough" 0 $((kb + 40960))K
+for size in 0 -1 2X x 99999999999T; do
+	snap --memory "$size" "$pid"
+	is "$rc $(cat "$tmp/err")" "2 snap: --memory $size: not a size, as 2G" \
+	    "--memory $size"
+done
+finish 31

@@ -21,6 +21,9 @@
  * what is left at the most, for the process may want to fork as long as its
  * clone is there.
  *
+ * The user may have a limit as well (struct liveopts): of what all clones take,
+ * and of the copies of shared memory.
+ *
  * What a cgroup has left is read again after some milliseconds, for others, and
  * our own copies of shared memory, make it less.  Between, it is what clones
  * were promised that does.
@@ -70,6 +73,7 @@ struct headroom {
 	struct places	*places; /* owned; places.c */
 	struct room	*rooms;	/* owned, as these */
 	struct group	*groups;
+	struct room	 user;	/* the user's limit, if it is not 0 */
 };
 
 struct finding {		/* the rooms of a group */
@@ -257,32 +261,63 @@ limit_note(struct lproc *p, const struct rooms *l)
 }
 
 /*
- * Promise so many bytes of the rooms l, for what a clone takes at once and for
- * copies.  Return 0, or -1 with errstr where one has less.
+ * Return 0 if room r, of memory, has so many bytes left, else -1 with errstr.
  */
 static int
-memory_promise(struct rooms *l, uint64_t tables, uint64_t copies)
+room_has(const struct room *r, uint64_t bytes)
 {
-	const uint64_t bytes = tables + copies;
-	struct room *r;
 	uint64_t left;
+
+	left = r->tables + r->copies;
+	left = r->left > left ? r->left - left : 0;
+	return bytes <= left ? 0 : errstr_set("it may take %ju kilobytes, and "
+	    "%s has %ju left of its limit of %ju", (uintmax_t)bytes / KB,
+	    r->dir, (uintmax_t)left / KB, (uintmax_t)r->limit / KB);
+}
+
+/*
+ * Promise so many bytes of the rooms l, and of the user's limit, for what a
+ * clone takes at once and for copies.  Return 0, or -1 with errstr where one
+ * has less.
+ */
+static int
+memory_promise(struct headroom *h, struct rooms *l, uint64_t tables,
+    uint64_t copies)
+{
 	size_t i;
 
-	for (i = 0; i < l->n; i++) {
-		r = l->v[i];
-		left = r->tables + r->copies;
-		left = r->left > left ? r->left - left : 0;
-		if (bytes > left)
-			return errstr_set("it may take %ju kilobytes, and %s "
-			    "has %ju left of its limit of %ju",
-			    (uintmax_t)bytes / KB, r->dir,
-			    (uintmax_t)left / KB, (uintmax_t)r->limit / KB);
-	}
+	for (i = 0; i < l->n; i++)
+		if (room_has(l->v[i], tables + copies) == -1)
+			return -1;
+	if (h->user.limit != 0 && room_has(&h->user, tables + copies) == -1)
+		return -1;
 	for (i = 0; i < l->n; i++) {
 		l->v[i]->tables += tables;
 		l->v[i]->copies += copies;
 	}
+	h->user.copies += tables + copies;
 	return 0;
+}
+
+/*
+ * Return what set l has left in cgroups and of the user's limit, of which
+ * copies of shared memory take a part; NULL with errstr.
+ */
+static struct headroom *
+headroom_get(struct live *l)
+{
+	static char name[] = "the snapshot";
+	const uint64_t limit = l->opts.memory, shared = shmems_sum(l);
+
+	if (l->headroom != NULL)
+		return l->headroom;
+	if ((l->headroom = calloc(1, sizeof *l->headroom)) == NULL) {
+		errstr_set("out of memory");
+		return NULL;
+	}
+	l->headroom->user = (struct room){ .dir = name, .limit = limit,
+	    .left = limit > shared ? limit - shared : 0 };
+	return l->headroom;
 }
 
 /*
@@ -314,8 +349,8 @@ place_promise(struct rooms *l)
 
 /*
  * Set aside memory and a place for a clone of process p, which is stopped and
- * has nvma mappings, in all cgroups that p is in: clones of other processes are
- * yet to be made.  Return 0, or -1 with errstr, which tells where there is no
+ * has nvma mappings, in all cgroups that p is in, and within the user's limit:
+ * clones of other processes are yet to be made.  Return 0, or -1 with errstr, which tells where there is no
  * room; 1, where there are limits of memory and no room is looked for, unless p
  * is the first of those that are cloned at once: what clones take, and copies
  * of what they lack, is not known before they are made.
@@ -323,31 +358,30 @@ place_promise(struct rooms *l)
 int
 headroom_claim(struct live *l, struct lproc *p, size_t nvma, bool first)
 {
-	struct rooms *memory;
+	struct rooms none = { 0 }, *memory;
+	struct headroom *h;
 	struct bytes b;
 	struct group *g;
 	uint64_t tables, copies;
 
-	if (l->headroom == NULL &&
-	    (l->headroom = calloc(1, sizeof *l->headroom)) == NULL)
-		return errstr_set("out of memory");
-	if (group_get(l->headroom, p->mmtid, &g) == -1)
+	if ((h = headroom_get(l)) == NULL ||
+	    group_get(h, p->mmtid, &g) == -1)
 		return -1;
-	memory = g == NULL ? NULL : &g->room[CGROUP_MEMORY];
-	if (memory != NULL && memory->n > 0 && !first)
+	memory = g == NULL ? &none : &g->room[CGROUP_MEMORY];
+	if (memory->n > 0 && !first)
 		return 1;
-	if (places_claim(&l->headroom->places, p->mmtid) == -1 ||
+	if (places_claim(&h->places, p->mmtid) == -1 ||
 	    (g != NULL && place_promise(&g->room[CGROUP_TASKS]) == -1))
 		return -1;
-	if (memory == NULL || memory->n == 0)
+	if (memory->n == 0 && h->user.limit == 0)
 		return 0;
 	if (proc_read(p->mmtid, 0, "status", &b) == -1)
 		return errstr_sys("/proc/%d/status", p->mmtid);
 	tables = status_bytes(&b, "VmPTE") + nvma * MAPPING + TASK;
 	copies = status_bytes(&b, "RssAnon") + status_bytes(&b, "VmSwap");
 	free(b.data);
-	return limit_note(p, memory) == -1 ? -1 :
-	    memory_promise(memory, tables, copies);
+	return memory->n > 0 && limit_note(p, memory) == -1 ? -1 :
+	    memory_promise(h, memory, tables, copies);
 }
 
 void

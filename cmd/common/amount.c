@@ -1,0 +1,48 @@
+/*
+ * Numbers with a unit behind them, as people write them: 2G, 90s.
+ */
+#include "common.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Set *v to a number with a unit behind it, of which units has the letters and
+ * each is so many of the one before as scale says.  Return false if s is not
+ * one.
+ */
+bool
+amount_read(const char *s, const char *units, const uint64_t *scale,
+    uint64_t *v)
+{
+	const char *unit;
+	uint64_t n;
+	char *end;
+	size_t i;
+
+	errno = 0;
+	n = strtoull(s, &end, 10);
+	if (end == s || *s == '-' || errno != 0)
+		return false;
+	if (*end != '\0') {
+		if (end[1] != '\0' || (unit = strchr(units, *end)) == NULL)
+			return false;
+		for (i = 0; i <= (size_t)(unit - units); i++)
+			if (__builtin_mul_overflow(n, scale[i], &n))
+				return false;
+	}
+	*v = n;
+	return true;
+}
+
+/*
+ * Set *v to a size in bytes, or with K, M, G or T behind it in units of 1024 of
+ * the one before.  Return false if s is not one.
+ */
+bool
+amount_bytes(const char *s, uint64_t *v)
+{
+	return amount_read(s, "KMGT",
+	    (const uint64_t[]){ 1024, 1024, 1024, 1024 }, v);
+}
