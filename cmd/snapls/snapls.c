@@ -76,42 +76,36 @@ static const struct cmdline cmdline = {
 	.opts = opts
 };
 
+struct damage {			/* of a file */
+	const char	*path;
+	bool		 check;	/* all of it is reported */
+	char		 told[700];	/* was reported */
+};
+
 /*
- * A message on what is damaged, unless it has been told: arg.
+ * Report what is damaged, if all of it is to be, and it was not reported: arg
+ * is a struct damage.
  */
 static void
 say(void *arg, const char *text)
 {
+	const struct damage *d = arg;
+	const size_t len = strlen(d->path);
 	char line[700];
 
 	strlcpy(line, text, sizeof line);
-	if (strcmp(line, arg) == 0)
+	if (!d->check || strcmp(line, d->told) == 0)
 		return;
-	program_warn("%s", line);
+	if (strncmp(line, d->path, len) == 0 && line[len] == ':')
+		program_warn("%s", line);
+	else
+		program_warn("%s: %s", d->path, line);
 }
 
 static bool
 is_stdin(const char *path)
 {
 	return strcmp(path, "-") == 0;
-}
-
-/*
- * Tell why a file was not read, and, with -c, what is damaged in it, and what
- * lies there.
- */
-static void
-tell_damage(const char *path, bool check)
-{
-	char told[700];
-	struct readopts o = { .nodata = true, .salvage = true, .warn = say,
-	    .arg = told };
-
-	strlcpy(told, snap_errstr(), sizeof told);
-	fflush(stdout);
-	program_warn("%s", told);
-	if (check && !is_stdin(path))
-		snap_free(snap_open(path, &o));
 }
 
 /*
@@ -158,6 +152,39 @@ head_file(const char *path)
 	free(s);
 }
 
+static void
+list_any(struct snap *s, const char *path, const struct listing *ls)
+{
+	if (ls->json)
+		objects_snap(s, path, ls);
+	else
+		list_snap(s, ls);
+}
+
+/*
+ * List a file that could not be read to its end as far as it goes, and then
+ * report why; with -c, also what is damaged in it.  Standard input cannot be
+ * read once more.
+ */
+static void
+list_damaged(const char *path, const struct listing *ls)
+{
+	struct damage d = { .path = path, .check = ls->check };
+	struct readopts o = { .nodata = true, .salvage = true,
+	    .files = shown_by(ls), .warn = say, .arg = &d };
+	struct snap *s = NULL;
+
+	strlcpy(d.told, snap_errstr(), sizeof d.told);
+	if (!is_stdin(path) && (s = snap_open(path, &o)) != NULL &&
+	    s->nproc > 0) {
+		list_any(s, path, ls);
+		fflush(stdout);
+	}
+	program_warn("%s%s", d.told, s != NULL && s->nproc > 0 ?
+	    "; snapcat -s saves what is before" : "");
+	snap_free(s);
+}
+
 static int
 list_file(const char *path, const struct listing *ls, bool named)
 {
@@ -171,7 +198,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 	if (named && !ls->json)
 		head_file(path);
 	if ((s = snap_open(path, &o)) == NULL) {
-		tell_damage(path, ls->check);
+		list_damaged(path, ls);
 		return -1;
 	}
 	if (ls->records && !headed && s->header != NULL)
@@ -181,10 +208,7 @@ list_file(const char *path, const struct listing *ls, bool named)
 		program_warn("%s: %s", path, snap_errstr());
 		rc = -1;
 	}
-	if (ls->json)
-		objects_snap(s, path, ls);
-	else
-		list_snap(s, ls);
+	list_any(s, path, ls);
 	if (ls->check) {
 		fflush(stdout);
 		rc = check_index(path, s, ls);

@@ -116,6 +116,15 @@ done
 head -c 100000 "$tmp/old" >"$tmp/cut"
 "$BUILD/snapls" "$tmp/cut" >/dev/null 2>"$tmp/err"
 is "$? $(wc -l <"$tmp/err")" "1 1" "snapls: a cut snapshot is an error"
+head -c $(($(stat -c %s "$tmp/old") - 1)) "$tmp/old" >"$tmp/cut"
+"$BUILD/snapls" "$tmp/old" >"$tmp/list"
+"$BUILD/snapls" "$tmp/cut" >"$tmp/out" 2>"$tmp/err"
+is "$? $(grep -c "^snapls: $tmp/cut: byte .*; snapcat -s saves what is before\$" \
+    "$tmp/err")" "1 1" "snapls: how to save what a cut snapshot has"
+try "snapls: a cut snapshot is listed" cmp "$tmp/list" "$tmp/out"
+"$BUILD/snapls" -c "$tmp/cut" 2>&1 >"$tmp/out" |
+    grep -vc "^snapls: $tmp/cut: " >"$tmp/err"
+is "$(cat "$tmp/err")" 0 "snapls -c: each line names the file"
 "$BUILD/snapls" <"$tmp/old" >"$tmp/list"
 is $? 0 "snapls: from standard input"
 # shellcheck disable=SC2002 # a pipe is meant
@@ -123,4 +132,4 @@ cat "$tmp/old" | "$BUILD/snapls" | cmp - "$tmp/list"
 is "${PIPESTATUS[1]}" 0 "snapls: from a pipe"
 "$BUILD/snapls" "$tmp/old" >/dev/full 2>/dev/null
 is $? 1 "snapls: a full disk is an error"
-finish 87
+finish 90

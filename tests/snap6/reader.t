@@ -52,7 +52,8 @@ def error(path, stream):
     pipe = run([SNAPLS], stream)
     if pipe.returncode != 1:
         return b'from a pipe: exit status %d\n' % pipe.returncode
-    return file.stderr.replace(path.encode(), b'FILE')
+    said = file.stderr.replace(path.encode(), b'FILE')
+    return said.replace(b'; snapcat -s saves what is before', b'')
 
 
 def main():
