@@ -77,7 +77,7 @@ PAIRED = $(wildcard tests/install/*.t tests/core/*.t tests/fs/*.t \
 	tests/grep/*.t tests/criu/*.t tests/confine/*.t tests/stack/*.t)
 # of those of live, which may go on at once, and first those that take long
 LIVE = $(patsubst %,tests/live/%.t,threads memory inject turning travel \
-	hostile java cores carried diff errors escape exclude faults forks gcore \
+	hostile java cores calls carried diff errors escape exclude faults forks gcore \
 	gone growing gzip heaps hosts kill killed live many note older openfiles \
 	output pending programs queues where)
 # and of those that count processes of all, mean them by name or user, or trace the

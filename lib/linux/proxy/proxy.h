@@ -8,6 +8,44 @@
  * wherever targets are read; other functions that it runs stand beside those
  * who ask for them.
  */
+/*
+ * CALLS IN THE STOP: what the process that traces may call from when the first
+ * thread stands still until the last goes on (tests/live/calls.t).  Each ends
+ * by itself, or waits for a proxy, for as long as -t says, or is a nap.  Files
+ * are the kernel's, or of file systems of this machine alone: those that are
+ * opened by way of /proc/PID and are not, a proxy opens (file/target.c), and of
+ * /proc itself those that may wait (proc/read.c).  A path begins with a word of
+ * the line "paths", where - is an empty one, . any that does not begin with a
+ * slash, and /tmp is for spools; of calls that have a line, an argument is a
+ * word of it.
+ *
+ *	memory:	brk madvise mmap mprotect mremap munmap
+ *	ours:	clock_gettime clock_nanosleep clone clone3 exit futex getcpu
+ *		getegid geteuid getgid getpid getppid getrandom getrlimit
+ *		gettid getuid membarrier nanosleep prlimit64
+ *		restart_syscall rseq rt_sigaction rt_sigprocmask
+ *		rt_sigqueueinfo rt_sigreturn rt_sigtimedwait
+ *		sched_setaffinity sched_setscheduler sched_yield
+ *		set_robust_list setpgid sysinfo uname
+ *	threads: get_robust_list getpriority ioprio_get kcmp kill pidfd_getfd
+ *		pidfd_open process_vm_readv process_vm_writev ptrace
+ *		sched_getaffinity sched_getattr sched_getparam
+ *		sched_getscheduler tgkill tkill wait4 waitid waitpid
+ *	files:	close close_range copy_file_range dup fallocate fstat fstatfs
+ *		ftruncate getdents64 lseek memfd_create open_by_handle_at
+ *		openat2 pread64 preadv pwrite64 read write writev
+ *	messages: bind getpeername getsockname pipe2 poll ppoll recvfrom
+ *		recvmsg sendmsg sendto socketpair
+ *	paths:	- . /proc /sys/fs/cgroup /tmp
+ *	fcntl:	F_ADD_SEALS F_DUPFD F_GETFD F_GETFL F_GETOWN F_GETSIG F_GET_SEALS
+ *		F_SETFD F_SETFL 0x11
+ *	getsockopt: SOL_SOCKET
+ *	ioctl:	0x66 FIONREAD PAGEMAP_SCAN PROCMAP_QUERY SIOCPROTOPRIVATE
+ *		SIOCOUTQ TCGETS TIOCGWINSZ TIOCOUTQ
+ *	setsockopt: SO_RCVTIMEO
+ *	setns:	CLONE_NEWCGROUP CLONE_NEWIPC CLONE_NEWNET CLONE_NEWUTS
+ *	socket:	AF_NETLINK
+ */
 #ifndef PROXY_H
 #define PROXY_H
 

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# While a process stands still, the one that traces makes no call but those of
+# the table of proxy.h: none that can sleep on what a target, a file server or
+# another machine controls.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+command -v strace >/dev/null || skip_all 'no strace'
+strace -o "$tmp/calls" true 2>/dev/null || skip_all 'strace may not trace'
+
+# calls WHAT OPTION ...: of $pid
+calls() {
+	local what=$1
+
+	shift
+	TMPDIR=/tmp strace -f -o "$tmp/calls" "$BUILD/snap" -o "$tmp/snap" "$@" "$pid" \
+	    2>"$tmp/err"
+	is "$? $(python3 "$tests/live/calls.py" "$tmp/calls" \
+	    "$tests/../lib/linux/proxy/proxy.h")" "0 done" "$what" ||
+	    diag <"$tmp/err"
+}
+
+both() {
+	calls "$1"
+	calls "$1, without clones" -s
+}
+
+target "$targets/openfiles" "$tmp/pub"
+both "files of all kinds"
+target "$targets/queues"
+both "sockets in which something waits"
+target "$targets/threads"
+both "threads"
+if is_root && [ -w /dev/fuse ]; then
+	mkdir "$tmp/mnt"
+	target "$targets/served" "$tmp/mnt" ELF touch passed dir
+	both "files that are served"
+else
+	skip "files that are served" "only root may serve one here" 2
+fi
+finish 8
