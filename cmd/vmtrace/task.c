@@ -79,6 +79,7 @@ process_forget(struct process *p)
 	vmas_free(&p->map);
 	p->since = 0;
 	p->brk = 0;
+	p->left = false;
 }
 
 /*
@@ -158,16 +159,19 @@ process_drop(struct tasks *t, struct process *p)
 }
 
 /*
- * Tell t that thread th has ended, and with the last its process.
+ * Remove thread th, which has ended, from t, and its process with the last one.
+ * Threads of which nothing was heard yet are not known: as long as the one that
+ * leads the process has not ended, it is not the last.
  */
 void
 thread_drop(struct tasks *t, struct thread *th)
 {
 	struct process *p = th->process;
 
+	p->left |= th->tid == p->pid;
 	RB_REMOVE(threads, &t->thread, th);
 	free(th);
-	if (--p->nthread == 0)
+	if (--p->nthread == 0 && p->left)
 		process_drop(t, p);
 }
 

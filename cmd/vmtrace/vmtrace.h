@@ -81,6 +81,7 @@ struct process {
 	struct vmas	 map;
 	uint64_t	 since;	/* what was earlier is in map already */
 	uint64_t	 brk;	/* where the heap ends; 0: not known */
+	bool		 left;	/* the thread that leads it has ended */
 };
 
 struct thread {
