@@ -78,17 +78,54 @@ guarded_from(const struct vmas *l, const struct vma *v)
 }
 
 /*
- * The stack of a thread that the leader runs on, for it was forked by one:
- * private memory above a guard.  NULL: it runs on something else.
+ * Return where the pages begin that are above the nearest guard below address
+ * sp (MADV_GUARD_INSTALL of madvise(2)), in a mapping that begins at start; 0 if
+ * there is none, or the kernel does not tell.
  */
-static const struct vma *
-thread_stack(const struct inject *in, const struct vmas *l)
+static uint64_t
+guard_below(const struct inject *in, uint64_t start, uint64_t sp)
 {
-	const struct vma *v;
+	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t at, end, entry[FAR], found;
+	size_t n;
+	int fd;
 
-	v = vmas_find(l, gregs_sp(&in->regs));
-	return v != NULL && is_stack(v) && guarded_from(l, v) < v->start ? v :
-	    NULL;
+	if ((fd = proc_open(in->pid, in->tid, "pagemap", O_RDONLY)) == -1)
+		return 0;
+	found = 0;
+	for (end = sp - sp % size; found == 0 && end > start; end = at) {
+		n = (end - start) / size < FAR ? (size_t)((end - start) /
+		    size) : FAR;
+		at = end - n * size;
+		if (pagemap_read(fd, at, end, entry, n) != (ssize_t)n)
+			break;
+		for (; found == 0 && n > 0; n--)
+			if ((entry[n - 1] & PME_GUARD) != 0)
+				found = at + n * size;
+	}
+	close(fd);
+	return found;
+}
+
+/*
+ * Set *stack to the stack of a thread that the leader runs on, for it was
+ * forked by one: private memory above a guard, which is a mapping or, with
+ * glibc from 2.42 on, in the same mapping.  Return false if it runs on something
+ * else.
+ */
+static bool
+thread_stack(const struct inject *in, const struct vmas *l, struct vma *stack)
+{
+	const uint64_t sp = gregs_sp(&in->regs);
+	const struct vma *v;
+	uint64_t low;
+
+	if ((v = vmas_find(l, sp)) == NULL || !is_stack(v))
+		return false;
+	*stack = *v;
+	if ((low = guard_below(in, v->start, sp)) != 0)
+		stack->start = low;
+	return low != 0 || guarded_from(l, v) < v->start;
 }
 
 /*
@@ -169,9 +206,11 @@ dead_find(struct inject *in, const struct vmas *l)
 {
 	const struct way w = { .tid = in->tid, .gadget = &in->gadget,
 	    .regs = &in->regs, .mapped.iov_len = 1 };
-	const struct vma *v, *other;
+	const struct vma *v;
+	struct vma other;
 	struct stacks none;
 	size_t i;
+	bool has;
 	int len;
 
 	for (v = NULL, i = 0; i < l->n; i++)
@@ -180,11 +219,11 @@ dead_find(struct inject *in, const struct vmas *l)
 	len = frame_build(in->buf, 0, &w, &none);
 	if (len == -1)
 		return inject_refused(in, "extended state");
-	other = thread_stack(in, l);
-	if (v == NULL && other == NULL)
+	has = thread_stack(in, l, &other);
+	if (v == NULL && !has)
 		return errstr_set("it has no stack");
 	if ((v != NULL && take_dead(in, v, (size_t)len)) ||
-	    (other != NULL && take_dead(in, other, (size_t)len)))
+	    (has && take_dead(in, &other, (size_t)len)))
 		return 0;
 	return errstr_set("no room on its stack");
 }
