@@ -301,6 +301,17 @@ one_instant() {
 	diag <"$tmp/try"
 }
 
+# Backtraces of gdb, in the order of thread ids and without gdb's own numbers:
+# gdb 16 counts the threads of a process otherwise than those of a core.
+by_thread() {
+	awk '/^Thread/ {
+		match($0, /LWP [0-9]+/)
+		t = substr($0, RSTART + 4, RLENGTH - 4)
+		sub(/^Thread [0-9]+ /, "Thread ")
+	    }
+	    { print t "\t" $0 }' | sort -s -n -k1,1 | cut -f2-
+}
+
 # executing FILE: how many processes execute it
 executing() {
 	find /proc/[0-9]*/exe -maxdepth 0 -lname "$1" 2>/dev/null | wc -l

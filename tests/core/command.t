@@ -193,8 +193,15 @@ EOF
 	    "Plan 9 $type: readelf"
 	case $type in
 	*64 | 386)
-		is "$(gdb -nx -batch -ex 'x/s 0x1000' -c "$tmp/dir/core" 2>&1 |
-		    grep -c '^0x1000:.*"page')" 1 "Plan 9 $type: gdb"
+		n=$(gdb -nx -batch -ex 'x/s 0x1000' -c "$tmp/dir/core" 2>&1 |
+		    grep -c '^0x1000:.*"page')
+		# gdb 16 reads no core of a machine that it is not built for
+		if [ "$type.$n" = arm64.0 ] && ! gdb -nx -batch \
+		    -ex 'set architecture aarch64' >/dev/null 2>&1; then
+			skip "Plan 9 $type: gdb" "this gdb does not know it"
+		else
+			is "$n" 1 "Plan 9 $type: gdb"
+		fi
 		;;
 	esac
 	files >/dev/null

@@ -18,7 +18,8 @@ fi
 gdb_bt() {
 	timeout 60 gdb -nx -batch -iex 'set debuginfod enabled off' \
 	    -ex 'thread apply all bt' "$@" 2>"$tmp/gdb.err" |
-	    sed -nE '/^Thread/,${/^(Thread|#)/{s/ "[^"]*"\)/)/;s/process/LWP/;p}}'
+	    sed -nE '/^Thread/,${/^(Thread|#)/{s/ "[^"]*"\)/)/;s/process/LWP/;p}}' |
+	    by_thread
 }
 
 # compare WHAT EXE: of the process $pid, which is stopped.

@@ -55,7 +55,7 @@ fi
 # What gdb prints, without what is not of the process: the sysroot is not.
 of_process() {
 	sed -nE '/^Thread/,${/^(Thread|#)/{s/ "[^"]*"\)/)/;s/process/LWP/
-	    s|/mnt/[0-9]*/root||;p}}'
+	    s|/mnt/[0-9]*/root||;p}}' | by_thread
 }
 
 # Addresses alone: names of what is not exported are in files that eu-stack
