@@ -118,7 +118,7 @@ for line in text.split("\n"):
 is "$(stays "$tmp/cat.tty")" "" "nothing of it stays"
 is "$(stays "$tmp/snap.tty")" "snap: the processes stay stopped until the output is read
 snap: process N: stopped for U; U to read and write their memory
-snap: pause in ms: seize N.N, registers N.N, asking N.N, records N.N, files N.N, memory N.N, release N.N
+snap: pause in ms: stop N.N, registers N.N, asking N.N, records N.N, files N.N, memory N.N, release N.N
 snap: processes: N, threads: N, files: N; memory raw: U, zero: U, shared: U; written: U" \
     "snap: messages stay, and the totals at the end"
 is "$(wc -c <"$tmp/quiet")" 0 "nothing without a terminal"
