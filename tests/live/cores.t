@@ -36,6 +36,13 @@ round() {
 	    -o "$tmp/again" "$tmp/snap"
 	gdb_says "$2" "$3" >"$tmp/said"
 	gdb_says "$2" "$tmp/again" >"$tmp/says"
+	# gdb 16 reads its own core by the description that it has put there
+	# (NT_GDB_TDESC); where AVX-512 state lies elsewhere than it believes
+	# (AMD's processors), it then finds too little of it
+	if grep -q 'reg-xstate.*too small' "$tmp/said"; then
+		sed -i -E '/^([xyz]mm|k)[0-9]/d;/reg-xstate/d' "$tmp/said" \
+		    "$tmp/says"
+	fi
 	try "$1: of which gdb says the same" diff "$tmp/said" "$tmp/says"
 	try "$1: gdb says something" grep -q '^#0 ' "$tmp/says"
 	rm -f "$tmp/again"
