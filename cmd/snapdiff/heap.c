@@ -184,6 +184,29 @@ heap_warn(const struct memory *m, uint64_t addr)
 }
 
 /*
+ * Warn that the heap of m, a process with glibc, is not counted: it is of a
+ * version that is not known, or of another malloc(3).
+ */
+static void
+heap_unknown(const struct memory *m)
+{
+	static const char libc[] = "/libc.so.6";
+	const struct vmas *l = &m->vma;
+	bool heap = false, glibc = false;
+	size_t i, n;
+
+	for (i = 0; i < l->n; i++) {
+		n = strlen(l->v[i].name);
+		heap |= class_of(&l->v[i]) == CLASS_HEAP;
+		glibc |= n >= sizeof libc - 1 &&
+		    strcmp(l->v[i].name + n - (sizeof libc - 1), libc) == 0;
+	}
+	if (heap && glibc)
+		program_warn("process %" PRIu64 ": its heap has no layout of a "
+		    "known glibc: it is not counted", m->side->who.pid);
+}
+
+/*
  * Return true if the machine of a process has words of 64 bits, least byte
  * first.
  */
@@ -224,6 +247,8 @@ heap_get(struct heap *h, const struct memory *m)
 	w->h = h;
 	w->read.m = m;
 	rc = arenas_find(&l, &w->read);
+	if (rc == 0 && l.n == 0)
+		heap_unknown(m);
 	for (i = 0, bad = 0; rc == 0 && i < l.n; i++) {
 		h->arenas++;
 		h->system += l.v[i].system;

@@ -107,8 +107,11 @@ circle_add(struct arenas *l, struct heapread *r, uint64_t bins, uint64_t off)
 static int
 arenas_at(struct arenas *l, struct heapread *r, uint64_t list)
 {
-	/* from the beginning of an arena to its lists: from 2.27 on, before */
-	static const uint64_t offs[] = { 112, 104 };
+	/*
+	 * from the beginning of an arena to its lists: from 2.27 on; before;
+	 * and from 2.43 on, without fast bins
+	 */
+	static const uint64_t offs[] = { 112, 104, 24 };
 	uint64_t bins;
 	size_t i, k;
 	int rc;

@@ -49,7 +49,8 @@ list_next(struct heapread *r, uint64_t at, uint64_t head, uint64_t size,
 
 /*
  * Count in h the chunks in fast bins, which arena a that r reads has in front
- * of its top, as free.  Return false at nonsense.
+ * of its top, as free.  From glibc 2.43 on it has none.  Return false at
+ * nonsense.
  */
 bool
 heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
@@ -58,6 +59,8 @@ heap_fastbins(struct heap *h, struct heapread *r, const struct arena *a)
 	uint64_t at, c, next, size, found;
 	size_t i;
 
+	if (a->bins - a->addr < FASTBINS * 8)
+		return true;
 	for (i = 0; i < FASTBINS; i++) {
 		at = a->bins - 16 - FASTBINS * 8 + i * 8;
 		size = CHUNK_LEAST + 16 * i;
