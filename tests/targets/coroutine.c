@@ -1,8 +1,8 @@
 /*
- * The first thread waits on the small stack of a coroutine.  Below that is memory
- * which another thread reads all the time.  The first thread's own stack was
- * used to the end before.  When asked, it reports how often that memory was not as it was
- * written.
+ * The first thread waits on the small stack of a coroutine.  Another thread
+ * reads the memory below that stack all the time.  The first thread's own stack
+ * was used to the end before.  When asked, it reports how often that memory was
+ * not as it was written.
  */
 #include "target.h"
 

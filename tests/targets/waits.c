@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -50,7 +51,8 @@ timed_wait(void)
 static void
 nanosleep_wait(void)
 {
-	nanosleep(&thousand, NULL);
+	/* no code before the call has its number */
+	syscall(SYS_clock_nanosleep, CLOCK_REALTIME, 0, &thousand, NULL);
 }
 
 static void

@@ -23,7 +23,6 @@
 #include <linux/seccomp.h>
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -340,11 +339,12 @@ compute_handling(void)
 static void __attribute__((noreturn))
 wait_long(void)
 {
-	struct pollfd none = { .fd = -1 };
+	const struct timespec far = { 1000000, 0 };
 
 	for (;;) {
 		seen->rounds++;
-		poll(&none, 1, 1000000);
+		/* no code before the call has its number */
+		syscall(SYS_nanosleep, &far, NULL);
 		seen->returned++;
 	}
 }
@@ -622,6 +622,60 @@ killed_waiting(void **state)
 {
 	(void)state;
 	killed(wait_long, true, false);
+}
+
+/*
+ * Wait until the process is in system call nr.
+ */
+static void
+call_await(long nr)
+{
+	char buf[256];
+	int i;
+
+	for (i = 0; i < patience(5000); i++) {
+		file_read(target, "syscall", buf, sizeof buf);
+		if (buf[0] != 'r' && strtol(buf, NULL, 10) == nr)
+			return;
+		usleep(1000);
+	}
+	fail_msg("it is not in call %ld: %s", nr, buf);
+}
+
+/*
+ * One that was stopped before, and goes on with restart_syscall(2), waits on
+ * when who makes it run a call is killed.
+ */
+static void
+killed_restarted(void **state)
+{
+	static const uint64_t none[6];
+	struct inject *in;
+	int64_t ret;
+	pid_t tracer;
+	int status;
+
+	(void)state;
+	start(wait_long);
+	call_await(SYS_nanosleep);
+	assert_int_equal(ptrace(PTRACE_SEIZE, target, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, target, NULL, NULL), 0);
+	assert_int_equal(waitpid(target, &status, __WALL), target);
+	assert_int_equal(ptrace(PTRACE_DETACH, target, NULL, NULL), 0);
+	call_await(SYS_restart_syscall);
+	if ((tracer = fork()) == 0) {
+		if ((in = begin()) == NULL ||
+		    inject_call(in, &ret, SYS_getppid, none) == -1)
+			_exit(1);
+		kill(getpid(), SIGKILL);
+	}
+	assert_int_equal(waitpid(tracer, &status, 0), tracer);
+	assert_int_equal(status, SIGKILL);
+	call_await(SYS_nanosleep);
+	assert_int_equal(seen->returned, 0);
+	kill(target, SIGKILL);
+	assert_int_equal(waitpid(target, &status, 0), target);
+	munmap(seen, sizeof *seen);
 }
 
 static void
@@ -1409,6 +1463,7 @@ main(void)
 		cmocka_unit_test(killed_anywhere),
 		cmocka_unit_test(killed_tiled),
 		cmocka_unit_test(killed_waiting),
+		cmocka_unit_test(killed_restarted),
 		cmocka_unit_test(killed_cloning),
 	};
 

@@ -94,7 +94,7 @@ ward_owns(const struct ward *w, struct procstat *c)
  * Mark a clone as ours, for the guard of a later snapshot: should this guard be
  * killed together with us, the clone stays a zombie, and nothing else tells it
  * from a child that its process made itself, and waits for.  A clone writes no
- * files, so the limit changes nothing; it takes no right, and a zombie keeps it.
+ * files, so the limit changes nothing.  A zombie keeps it.
  */
 static void
 clone_mark(pid_t clone)
