@@ -31,6 +31,8 @@ STRIP ?= strip
 PKGS = libbsd-overlay libelf libprotobuf-c libxxhash zlib
 # one more, where it is there: streams that zstd(1) compressed are read then
 ZSTD := $(shell $(PKG_CONFIG) --exists libzstd && echo libzstd)
+# of programs alone: their tables
+CMDPKGS = smartcols
 # libraries that a program needs beside those: where pkg-config does not find
 # one, the program is left out, and "make" says so
 snapfs_PKGS = fuse3
@@ -47,7 +49,7 @@ BUILT := $(foreach p,$(PROGS),$(if $($p_LACKS),,$p))
 
 # what building needs and is not there; $(NEEDED) is part of what compiles
 LACKS := $(foreach c,$(firstword $(CC)) $(firstword $(PKG_CONFIG)) protoc-c, \
-	$(shell command -v $c >/dev/null || echo $c)) $(call lacks,$(PKGS))
+	$(shell command -v $c >/dev/null || echo $c)) $(call lacks,$(PKGS) $(CMDPKGS))
 NEEDED = $(if $(strip $(LACKS)),$(error $(strip $(LACKS)): missing; \
 	"tests/setup build" installs what is, or: $(shell tests/setup -n build)))
 
@@ -133,7 +135,7 @@ HARDEN = -fstack-protector-strong -fPIC -fno-semantic-interposition
 # sections for each function, so that programs without shared libraries have
 # none that they do not call
 SECTIONS = -ffunction-sections -fdata-sections
-LINK = -pie -Wl,-z,relro,-z,now
+LINK = -pie -Wl,--as-needed -Wl,-z,relro,-z,now
 LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) $(ZSTD) 2>/dev/null) $(LDLIBS) -pthread
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZFLAGS = $(SANITIZE) -fsanitize=fuzzer-no-link
@@ -159,7 +161,7 @@ $(foreach p,$(PROGS),$(eval $O/$p: $(call progobj,$p)))
 $(PROGS:%=$O/%): $O/common.a $O/libsnap.a
 	$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	    $(filter %.a,$^) \
-	    $(LIBS) $(call pkgs,$(@F),--libs)
+	    $(LIBS) $(shell $(PKG_CONFIG) --libs $(CMDPKGS)) $(call pkgs,$(@F),--libs)
 
 # Programs without shared libraries.  Those of libxxhash are not told the best
 # vectors at run time, and reading memory is slower than the others, too.

@@ -17,6 +17,7 @@ ROOMS=lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 
 PKGS=libbsd-overlay libelf libprotobuf-c libxxhash zlib
 ZSTD=`pkg-config --exists libzstd && echo libzstd`
+CMDPKGS=smartcols
 # libraries that a program needs beside those, without which it is left out, or
 # makes use of where they are (NAME_MAY), as in Makefile
 snapfs_PKGS=fuse3
@@ -31,7 +32,7 @@ CPPFLAGS=-D_GNU_SOURCE -D_FORTIFY_SOURCE=3 -Ilib -Ifmt -Icmd -I$O/fmt ${ZSTD:%=-
 WARN=-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wwrite-strings -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla
 HARDEN=-fstack-protector-strong -fPIC -fno-semantic-interposition
-LINK=-pie -Wl,-z,relro,-z,now
+LINK=-pie -Wl,--as-needed -Wl,-z,relro,-z,now
 
 SRC=`for r in $ROOMS; do ls $r/*.c; done`
 LIBOBJ=${SRC:%.c=$O/%.o}
@@ -58,7 +59,7 @@ $O/&: $O/libsnap.a $CMDOBJ
 		! pkg-config --exists $l || more="$more $l"
 	done
 	$CC $CFLAGS $LINK -o $target `find $O/cmd/$stem -name '*.o'` $O/cmd/common/*.o \
-	    $O/libsnap.a `pkg-config --libs $PKGS $ZSTD $more` -pthread
+	    $O/libsnap.a `pkg-config --libs $PKGS $ZSTD $CMDPKGS $more` -pthread
 
 $O/libsnap.a: $LIBOBJ $PB.o
 	rm -f $target

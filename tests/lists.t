@@ -22,7 +22,7 @@ check() {
 	fi
 }
 
-for l in PROGS ROOMS PKGS HARDEN LINK $(sed -n \
+for l in PROGS ROOMS PKGS CMDPKGS HARDEN LINK $(sed -n \
     's/^\([a-z]*_\(PKGS\|MAY\)\) *=.*/\1/p' Makefile mkfile | sort -u); do
 	check "$l is the same in both" "$(list Makefile $l)" "$(list mkfile $l)"
 done

@@ -139,6 +139,31 @@ enum { STATUS_NAME = 0, STATUS_USER = 28, STATUS_STATE = 56 };
 void		 status_word(const struct proc *p, size_t at, size_t width,
 		    char *word);
 
+/* table.c: tables for people, of libsmartcols */
+struct column {
+	const char	*name;	/* in capitals */
+	bool		 right;	/* numbers are on the right */
+	bool		 cut;	/* a line that is too long is cut here */
+	bool		 shown;	/* by default */
+};
+
+struct tableopts {		/* of the command line; all zero: none */
+	const char	*list;	/* columns, with commas between them; NULL: those
+				   shown by default; from + on: more */
+	bool		 bare;	/* no headings */
+	bool		 bytes;	/* sizes are exact */
+};
+
+struct table;
+
+struct table	*table_new(const struct column *columns, size_t n,
+		    const struct tableopts *o);
+void		 table_line(struct table *t);
+void		 table_text(struct table *t, size_t i, const char *s);
+void		 table_number(struct table *t, size_t i, uint64_t v);
+void		 table_bytes(struct table *t, size_t i, uint64_t bytes);
+void		 table_print(struct table *t);
+
 /* text.c */
 void		 text_put(const char *s);
 size_t		 utf8_make(char s[4], uint32_t c);

@@ -12,7 +12,7 @@
 struct command {
 	struct processes procs;
 	struct sources	 sources;
-	struct table	 table;
+	struct usetable	 table;
 	struct matrix	 matrix;
 	struct snap	*snap;	/* owned; NULL: live processes */
 	double		 seconds; /* of a window; 0: none */

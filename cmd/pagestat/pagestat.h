@@ -16,7 +16,7 @@ struct processes {		/* those to be looked at */
 	size_t		 n;
 };
 
-struct table {			/* of processes, or of their mappings */
+struct usetable {			/* of processes, or of their mappings */
 	struct frames	*counts; /* owned; NULL: not told */
 	struct frames	*flags;	/* likewise */
 	bool		 mappings; /* a line for each */
@@ -28,8 +28,8 @@ struct table {			/* of processes, or of their mappings */
 };
 
 /* table.c */
-int		 table_show(struct table *, const struct space *);
-void		 table_end(struct table *);
+int		 table_show(struct usetable *, const struct space *);
+void		 table_end(struct usetable *);
 
 /* flags.c */
 int		 flags_show(const struct space *, struct frames *, bool *,

@@ -5,13 +5,13 @@
 
 #include <stdlib.h>
 
-struct column {
+struct usecolumn {
 	const char	*head;
 	size_t		 member; /* of struct pageuse */
 	bool		 detail; /* of mappings only */
 };
 
-static const struct column columns[] = {
+static const struct usecolumn columns[] = {
 	{ "RSS", offsetof(struct pageuse, rss), false },
 	{ "PSS", offsetof(struct pageuse, pss), false },
 	{ "USS", offsetof(struct pageuse, uss), false },
@@ -35,7 +35,7 @@ use_member(struct pageuse *u, size_t i)
  * Print the numbers of a line: so many columns of the terminal.
  */
 static int
-table_numbers(const struct table *t, const struct pageuse *use,
+table_numbers(const struct usetable *t, const struct pageuse *use,
     uint64_t touched)
 {
 	struct pageuse u = *use;
@@ -57,7 +57,7 @@ table_numbers(const struct table *t, const struct pageuse *use,
 }
 
 static void
-table_heads(const struct table *t, const char *last)
+table_heads(const struct usetable *t, const char *last)
 {
 	size_t i;
 
@@ -68,7 +68,7 @@ table_heads(const struct table *t, const char *last)
 }
 
 static void
-table_mapping(const struct table *t, const struct vma *v,
+table_mapping(const struct usetable *t, const struct vma *v,
     const struct pageuse *u, uint64_t touched)
 {
 	char name[4096 + 16];
@@ -82,7 +82,7 @@ table_mapping(const struct table *t, const struct vma *v,
 }
 
 static void
-table_mappings(const struct table *t, const struct space *sp,
+table_mappings(const struct usetable *t, const struct space *sp,
     const struct pageuse *use, const struct pageuse *sum, uint64_t touched)
 {
 	uint64_t kb;
@@ -102,7 +102,7 @@ table_mappings(const struct table *t, const struct space *sp,
 }
 
 static void
-table_process(const struct table *t, const struct space *sp,
+table_process(const struct usetable *t, const struct space *sp,
     const struct pageuse *sum, uint64_t touched)
 {
 	int n;
@@ -120,7 +120,7 @@ table_process(const struct table *t, const struct space *sp,
  * Show sp, a live process, in t.  Return 0, or -1 with errstr.
  */
 int
-table_show(struct table *t, const struct space *sp)
+table_show(struct usetable *t, const struct space *sp)
 {
 	struct pageuse *use, sum = { 0 };
 	uint64_t touched;
@@ -156,7 +156,7 @@ out:
  * Print the total of several processes of t, behind them.
  */
 void
-table_end(struct table *t)
+table_end(struct usetable *t)
 {
 	if (t->n < 2)
 		return;

@@ -69,10 +69,10 @@ put_changes(const struct changes *l)
 static void
 put_counts(const struct kbchange *kb)
 {
-	json_number("changed_kb", kb->changed);
-	json_number("new_kb", kb->added);
-	json_number("gone_kb", kb->removed);
-	json_number("unknown_kb", kb->unknown);
+	json_number("changed", kb->changed * KB);
+	json_number("new", kb->added * KB);
+	json_number("gone", kb->removed * KB);
+	json_number("unknown", kb->unknown * KB);
 }
 
 static void
@@ -88,7 +88,7 @@ put_vma(const char *key, const struct vma *v)
 	json_open(key, '{');
 	json_address("start", v->start, false);
 	json_address("end", v->end, false);
-	json_number("size_kb", vma_kb(v));
+	json_number("size", vma_kb(v) * KB);
 	json_text("perms", perm);
 	json_text("name", v->name);
 	json_text("class", class_word(class_of(v)));
@@ -150,9 +150,9 @@ put_sums(const struct result *res)
 		json_open(NULL, '{');
 		json_text("class", class_word((enum class)i));
 		json_number("mappings", sum[i].nis);
-		json_number("size_kb", sum[i].is);
+		json_number("size", sum[i].is * KB);
 		json_number("mappings_were", sum[i].nwas);
-		json_number("was_kb", sum[i].was);
+		json_number("was_size", sum[i].was * KB);
 		put_counts(&sum[i].kb);
 		json_close('}');
 	}
@@ -212,9 +212,7 @@ objects_moments(const struct moments *l)
 void
 objects_growth(const struct growth *g)
 {
-	static const char *const units[] = {
-		[UNIT_COUNT] = "count", [UNIT_KB] = "kb", [UNIT_BYTES] = "bytes"
-	};
+	enum unit unit;
 	size_t i, k;
 
 	json_open(NULL, '{');
@@ -226,10 +224,12 @@ objects_growth(const struct growth *g)
 	for (i = 0; i < g->n; i++) {
 		json_open(NULL, '{');
 		json_text("what", g->v[i].what->text);
-		json_text("unit", units[g->v[i].what->unit]);
+		unit = g->v[i].what->unit;
+		json_text("unit", unit == UNIT_COUNT ? "count" : "bytes");
 		json_open("values", '[');
 		for (k = 0; k < g->moments; k++)
-			json_number(NULL, g->v[i].value[k]);
+			json_number(NULL, g->v[i].value[k] *
+			    (unit == UNIT_KB ? KB : 1));
 		json_close(']');
 		json_close('}');
 	}

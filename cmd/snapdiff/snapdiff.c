@@ -32,6 +32,7 @@ static const struct opt opts[] = {
 	{ 'a', "all", NULL, "how much there is of all, if it grew or not" },
 	{ 'c', "cgroup", "group",
 	    "live: a unit, container, pod or cgroup" },
+	{ 'J', "json", NULL, NULL },
 	{ 'j', "json", NULL, "as JSON, an object a process, for programs" },
 	{ 'l', "long", NULL, "the addresses of what changed, too" },
 	{ 'p', "pid", "pid[:pid]", "this process only; or what one was "
@@ -241,6 +242,7 @@ main(int argc, char *argv[])
 			sources_cgroup(&cmd.sources, optarg);
 			break;
 		case 'j':
+		case 'J':
 			cmd.opts.json = true;
 			break;
 		case 'l':

@@ -88,11 +88,11 @@ count_threads(struct snap *s, const struct proc *p)
 }
 
 /*
- * Set *f to what is told of process p of snapshot s, to be freed with
- * facts_free.  All but comm and header is harmless.
+ * Set *f to what snapshot s has of process p, to be freed with facts_free.  Only
+ * name, user and state are harmless.
  */
 void
-facts_get(struct facts *f, struct snap *s, const struct proc *p)
+facts_get(struct facts *f, struct snap *s, struct proc *p)
 {
 	struct linuxrec r;
 	struct recfile x;
@@ -114,6 +114,22 @@ facts_get(struct facts *f, struct snap *s, const struct proc *p)
 	if (rc == 0 && (word = state_linux(&r)) != NULL)
 		strlcpy(f->state, word, sizeof f->state);
 	linuxrec_close(&r);
+	if (proc_facts(&f->list, s, p) == -1)
+		program_lose(NULL, snap_errstr());
+}
+
+/*
+ * Return the fact on subject in f, of which there is but one, or "".
+ */
+const char *
+facts_value(const struct facts *f, enum subject subject)
+{
+	size_t i;
+
+	for (i = 0; i < f->list.n; i++)
+		if (f->list.v[i].subject == subject)
+			return f->list.v[i].value;
+	return "";
 }
 
 /*
@@ -124,6 +140,7 @@ facts_free(struct facts *f)
 {
 	free(f->excluded);
 	free(f->header);
+	factlist_free(&f->list);
 }
 
 /*

@@ -4,6 +4,7 @@
  */
 #include "snapls.h"
 
+#include <err.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ put_range(void *arg, const struct range *r)
 	json_open(NULL, '{');
 	json_address("start", r->first, false);
 	json_address("end", r->last, true);
-	json_number("size_kb", (r->last - r->first) / KB + 1);
+	json_number("size", r->last - r->first + 1);
 	json_text("perms", *r->perm == '\0' ? NULL : r->perm);
 	json_text("name", r->name);
 	json_close('}');
@@ -35,7 +36,7 @@ put_missing(const struct image *im)
 		json_open(NULL, '{');
 		json_address("start", m->start, false);
 		json_address("end", m->end, false);
-		json_number("size_kb", (m->end - m->start) / KB);
+		json_number("size", m->end - m->start);
 		json_text("reason", m->reason);
 		json_close('}');
 	}
@@ -45,10 +46,10 @@ put_missing(const struct image *im)
 static void
 put_counts(uint64_t bytes, const struct kbcount *c)
 {
-	json_number("memory_kb", bytes / KB);
-	json_number("raw_kb", c->raw);
-	json_number("zero_kb", c->zero);
-	json_number("shared_kb", c->same);
+	json_number("memory", bytes);
+	json_number("raw", c->raw * KB);
+	json_number("zero", c->zero * KB);
+	json_number("shared", c->same * KB);
 }
 
 /*
@@ -95,6 +96,70 @@ put_place(const struct proc *p)
 	json_text("pod", *pl.pod == '\0' ? NULL : pl.pod);
 }
 
+/*
+ * Put the string at s, of at most n bytes, into an array.
+ */
+static void
+put_bytes(const char *s, size_t n)
+{
+	char *copy;
+
+	if ((copy = strndup(s, n)) == NULL)
+		err(1, NULL);
+	json_text(NULL, copy);
+	free(copy);
+}
+
+/*
+ * Put the fact on subject in f, or null.
+ */
+static void
+put_fact(const struct facts *f, enum subject subject, const char *key)
+{
+	const char *s = facts_value(f, subject);
+
+	json_text(key, *s == '\0' ? NULL : s);
+}
+
+/*
+ * Put what process p is, of which f is known: its command line as it was given,
+ * and its descriptors.
+ */
+static void
+put_facts(const struct proc *p, const struct facts *f)
+{
+	const struct fact *fact;
+	struct linuxrec r;
+	struct recfile file;
+	const char *s, *end;
+	size_t i;
+
+	json_open("arguments", '[');
+	if (linuxrec_open(&r, proc_file(p, "proc")) == 0 &&
+	    linuxrec_find(&r, "cmdline", &file)) {
+		s = (const char *)file.data;
+		for (end = s + file.len; s < end; s += strnlen(s, (size_t)(end -
+		    s)) + 1)
+			put_bytes(s, (size_t)(end - s));
+	}
+	linuxrec_close(&r);
+	json_close(']');
+	put_fact(f, SUBJECT_EXECUTABLE, "executable");
+	put_fact(f, SUBJECT_DIRECTORY, "directory");
+	json_open("descriptors", '[');
+	for (i = 0; i < f->list.n; i++) {
+		fact = &f->list.v[i];
+		if (fact->subject != SUBJECT_DESCRIPTOR)
+			continue;
+		json_open(NULL, '{');
+		json_number("fd", fact->order);
+		json_text("path", fact->value);
+		json_text("socket", fact->more);
+		json_close('}');
+	}
+	json_close(']');
+}
+
 static void
 put_process(struct snap *s, struct proc *p, const char *path)
 {
@@ -109,6 +174,12 @@ put_process(struct snap *s, struct proc *p, const char *path)
 	json_text("user", strcmp(f.user, "-") == 0 ? NULL : f.user);
 	json_text("state", strcmp(f.state, "-") == 0 ? NULL : f.state);
 	json_number("threads", f.threads);
+	if (*facts_value(&f, SUBJECT_PARENT) == '\0')
+		json_text("parent", NULL);
+	else
+		json_number("parent", strtoull(facts_value(&f, SUBJECT_PARENT),
+		    NULL, 10));
+	put_facts(p, &f);
 	put_place(p);
 	put_counts(image_bytes(p->mem), &p->count);
 	json_open("mappings", '[');

@@ -14,18 +14,20 @@ static struct sources sources;
 static bool headed;		/* the first line of this file was shown */
 
 /*
- * Small files, and those of Linux records, of which something is shown: the
- * first two only of mappings.
+ * Small files, and those of Linux records, of which something is shown in a
+ * line.
  */
-enum { OF_MAPPINGS = 2 };
-static const char *const shown[] = { "maps", "segment", "status", "comm",
-	"cgroup", "container", "excluded", "nspid", "origin", "part", "pod",
-	"taken", "unit", NULL };
+static const char *const shown[] = { "status", "stat", "comm", "cgroup",
+	"cmdline", "container", "cwd", "excluded", "exe", "nspid", "origin",
+	"part", "pod", "taken", "unit", NULL };
 
+/*
+ * Return what is read of small files; NULL: all.
+ */
 static const char *const *
 shown_by(const struct listing *ls)
 {
-	return ls->segments || ls->json ? shown : shown + OF_MAPPINGS;
+	return ls->segments || ls->json ? NULL : shown;
 }
 
 static void
@@ -55,11 +57,15 @@ list_record(void *arg, uint64_t pid, const char *name, uint64_t at,
 enum { OPT_CGROUP = OPT_LONG };
 
 static const struct opt opts[] = {
+	{ 'b', "bytes", NULL, "sizes in bytes" },
 	{ 'c', "check", NULL, "read all of it, and tell what is damaged" },
 	{ OPT_CGROUP, "cgroup", "group",
 	    "live: a unit, container, pod or cgroup" },
+	{ 'J', "json", NULL, NULL },
 	{ 'j', "json", NULL, "as JSON, an object a process, for programs" },
-	{ 'l', "long", NULL, "where each belongs, and its mappings, too" },
+	{ 'l', "long", NULL, "what each is, its files and its mappings, too" },
+	{ 'n', "noheadings", NULL, "no headings and totals" },
+	{ 'o', "columns", "list", "these columns; +list: more" },
 	{ 'p', "pid", "pid|name", "this process only; without file, live" },
 	{ 'v', "verbose", NULL, "the first line and all records, too" },
 	{ 0 }
@@ -68,7 +74,8 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "List what snapshots hold, by default a line a process.",
 	.synopsis = (const char *const[]){
-		"[-clv] [--cgroup group] [-p pid|name] [file | pid | name ...]",
+		"[-bclnv] [--cgroup group] [-o list] [-p pid|name]",
+		"       [file | pid | name ...]",
 		"-j [-c] [--cgroup group] [-p pid|name] "
 		    "[file | pid | name ...]",
 		NULL
@@ -229,6 +236,9 @@ main(int argc, char *argv[])
 	signal(SIGUSR1, SIG_IGN);
 	while ((c = options_next(&cmdline, argc, argv)) != -1)
 		switch (c) {
+		case 'b':
+			ls.table.bytes = true;
+			break;
 		case 'c':
 			ls.check = true;
 			break;
@@ -236,10 +246,17 @@ main(int argc, char *argv[])
 			sources_cgroup(&sources, optarg);
 			break;
 		case 'j':
+		case 'J':
 			ls.json = true;
 			break;
 		case 'l':
 			ls.segments = true;
+			break;
+		case 'n':
+			ls.table.bare = true;
+			break;
+		case 'o':
+			ls.table.list = optarg;
 			break;
 		case 'p':
 			sources_pick(&sources, optarg);
@@ -248,7 +265,8 @@ main(int argc, char *argv[])
 			ls.records = true;
 			break;
 		}
-	if (ls.json && (ls.segments || ls.records))
+	if (ls.json && (ls.segments || ls.records || ls.table.list != NULL ||
+	    ls.table.bare || ls.table.bytes))
 		options_misuse(&cmdline);
 	sources_operands(&sources, argv + optind, SOURCES_FILES);
 	sources_capture(&sources);

@@ -12,6 +12,7 @@ struct listing {
 	bool	 records;
 	bool	 check;
 	bool	 json;
+	struct tableopts table;
 };
 
 /* facts.c: what is told of a process, of a stranger's snapshot */
@@ -26,6 +27,7 @@ struct facts {
 	char		*excluded; /* owned; lines on what was left out of it,
 				   or NULL */
 	char		*header; /* owned; the first line there, or NULL */
+	struct factlist	 list;	/* its command line, descriptors, and more */
 };
 
 struct range {			/* of text or memory */
@@ -55,7 +57,8 @@ struct taken {
 
 typedef void	 (*range_fn)(void *, const struct range *);
 
-void		 facts_get(struct facts *, struct snap *, const struct proc *);
+void		 facts_get(struct facts *, struct snap *, struct proc *);
+const char	*facts_value(const struct facts *, enum subject);
 void		 facts_free(struct facts *);
 void		 ranges_each(struct proc *, range_fn, void *);
 void		 sums_get(struct sums *, const struct snap *);
@@ -71,7 +74,7 @@ void		 taken_print(struct taken *, bool all);
 void		 list_snap(struct snap *, const struct listing *);
 
 /* place.c */
-void		 list_place(const struct proc *);
+void		 list_place(const struct place *, uint64_t pid);
 
 /* objects.c: for programs */
 void		 objects_snap(struct snap *, const char *path,

@@ -113,6 +113,7 @@ static const struct opt opts[] = {
 	    "live: a unit, container, pod or cgroup" },
 	{ 'd', "debug", "dir", "look for debugging information there, too" },
 	{ 'f', "folded", NULL, "a line a stack, to draw flame graphs of" },
+	{ 'J', "json", NULL, NULL },
 	{ 'j', "json", NULL, "as JSON, an object a thread, for programs" },
 	{ 'l', "locals", NULL, "local variables of Python, too" },
 	{ 'p', "pid", "pid|name", "of this process only; without file, live" },
@@ -198,6 +199,7 @@ options_get(int argc, char *argv[])
 			asked.folded = true;
 			break;
 		case 'j':
+		case 'J':
 			asked.json = true;
 			break;
 		case 'l':

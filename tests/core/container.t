@@ -98,7 +98,7 @@ is "$(python3 "$tmp/numbers.py" "$tmp/init")" "1 0 0 0" \
 
 # Two snapshots with the same process: in the second it gets another number.
 "$BUILD/snapcat" -o "$tmp/both" "$tmp/snap" "$tmp/snap"
-other=$("$BUILD/snapls" "$tmp/both" | awk '/nested/ { print $1 }' |
+other=$("$BUILD/snapls" -no PID -p nested "$tmp/both" | tr -d ' ' |
     grep -vx "$inner")
 "$BUILD/snapcore" -p "$other" -o "$tmp/other" "$tmp/both"
 try "the same core under another number" cmp "$tmp/core" "$tmp/other"

@@ -49,12 +49,12 @@ enter /snap -o /x.snap "$pid" 2>"$tmp/err"
 is "$? $(cat "$tmp/err")" "0 " "in an empty root directory: one is taken"
 check "$root/x.snap" "$pid" "it has what the process has"
 unnoticed "$pid" "who did not notice"
-is "$(enter /snapls /x.snap | awk 'NR == 2 { print $2, $3 }')" "anon 0" \
+is "$(enter /snapls -no NAME,USER /x.snap)" "anon 0" \
     "it is listed, with the number of a user whose name nobody knows"
 mkdir "$root/etc"
 echo 'owner:x:0:0::/:/snap' >"$root/etc/passwd"
 target "$targets/anon"
 enter /snap -o /x.snap "$pid"
-is "$(enter /snapls /x.snap | awk 'NR == 2 { print $2, $3 }')" "anon owner" \
+is "$(enter /snapls -no NAME,USER /x.snap)" "anon owner" \
     "and with the name that is in /etc/passwd"
 finish 14

@@ -119,7 +119,7 @@ is "$? $(cat "$tmp/err") $(pids "$tmp/snap")" "0  $anns " \
     "a user: his own of a name, and not a word of others"
 "${as[@]}" sh -c "'$tmp/pub/snap' -u $ann | cat | dd status=none" \
     >"$tmp/snap" 2>"$tmp/err"
-"$BUILD/snapls" "$tmp/snap" | awk '$1 + 0 > 0 { print $2 }' | sort -u >"$tmp/ls"
+"$BUILD/snapls" -no NAME "$tmp/snap" | sort -u >"$tmp/ls"
 is "$(cat "$tmp/err") $(grep -cxE 'cat|dd|snap' "$tmp/ls") $(
     pids "$tmp/snap" | tr ' ' '\n' | grep -cxE "$anns|$also")" " 0 2" \
     "all of one's own: not snap, nor who reads what it writes"
@@ -241,8 +241,8 @@ END
 	for ((i = 0; i < 20; i++)); do
 		rm -f "$tmp/snap"
 		snap -n -c "$path/$unit/below-$v$$"
-		"$BUILD/snapls" "$tmp/snap" >"$tmp/out" 2>&1
-		if awk '$2 == "baton" && $6 != "0K" { f = 1 }
+		"$BUILD/snapls" -no NAME,MEMORY "$tmp/snap" >"$tmp/out" 2>&1
+		if awk '$1 == "baton" && $2 != "0B" { f = 1 }
 		    END { exit !f }' "$tmp/out"; then
 			found=$((found + 1))
 		else

@@ -48,13 +48,11 @@ takes() {
 	    >"$tmp/out" 2>&1
 	is "$? $(cat "$tmp/out")" "0 " "$what: $recipe"
 	is "$("$BUILD/snapls" -l "$tmp/web.snap" | awk '
-	    $1 == "PID" { head = 1; next }
-	    head && $1 ~ /^[0-9]+$/ { print $2 }
+	    $1 == "process" && NF == 3 { print substr($3, 2, length($3) - 2) }
 	    $1 == "in" { sub("^ *", ""); print }
-	    $1 == "total" { print $1, $2 }')" \
+	    $1 == "total" { if ($2 != 1) print }')" \
 	    "$3
-in container ${id:0:12}, process 1
-total 1" "$what: its process, as it sees itself, and no other"
+in container ${id:0:12}, process 1" "$what: its process, as it sees itself, and no other"
 }
 
 # By hand: what makes a container of processes.

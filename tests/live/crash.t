@@ -43,7 +43,7 @@ falls() {
 	wait "$pid" 2>/dev/null
 	until_true test -s "$tmp/rc"
 	is "$(cat "$tmp/rc" "$tmp/said")" 0 "$1: taken"
-	pid=$("$BUILD/snapls" "$tmp/snap" | awk '$2 == "fall" { print $1 }')
+	pid=$("$BUILD/snapls" -no PID -p fall "$tmp/snap" | tr -d ' ')
 }
 
 # compared KIND SIGNAL: with the kernel's core
@@ -69,7 +69,7 @@ for kind in segv:11 abort:6 overflow:11 seccomp:31; do
 done
 falls "300 threads" "$targets/fall" segv 300
 compared "300 threads" 11
-is "$("$BUILD/snapls" "$tmp/snap" | awk 'NR == 2 { print $5 }')" 301 \
+is "$("$BUILD/snapls" -no THREADS "$tmp/snap" | tr -d ' ')" 301 \
     "300 threads: all are there"
 
 # its threads have other numbers there, which its core tells

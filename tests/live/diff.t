@@ -145,9 +145,9 @@ for line in sys.stdin:
         n = {"changed": 0, "new": 0, "gone": 0}
         for r in m["runs"]:
             n[r["how"]] += (int(r["end"], 16) - int(r["start"], 16)) // 1024
-        assert [n[k] for k in n] == [m[k + "_kb"] for k in n], m
+        assert [n[k] for k in n] == [m[k] // 1024 for k in n], m
         print({"changed": "!", "new": "+", "gone": "-"}[m["how"]],
-              at["start"], at["size_kb"], *n.values())
+              at["start"], at["size"] // 1024, *n.values())
 ' <"$tmp/out" | grep -F "$(wanted)" | sort)" "$(wanted)" "-j: the same"
 
 # one snapshot of two tells the same, and what it has once is not read

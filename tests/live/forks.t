@@ -6,7 +6,9 @@
 
 # The total of raw kilobytes of a snapshot.
 raw() {
-	"$BUILD/snapls" "$1" | sed -n 's/^ *total.* \([0-9]*\)K *[0-9]*K *[0-9]*K,.*/\1/p'
+	"$BUILD/snapls" -j "$1" | sed -n \
+	    's/^{"type":"snapshot".*"raw":\([0-9]*\),.*/\1/p' |
+	    awk '{ print $1 / 1024 }'
 }
 
 # How much of a process's memory is its own, in kilobytes.

@@ -137,8 +137,8 @@ print('not before', all(t >= int(at) for h in heads
 print('hosts', *sorted(h['header'].split()[3].split('@')[1] for h in heads))
 both = objects('job.snap', 'process')
 print('processes', *sorted(p['name'] for p in both))
-one, two, all = [o['raw_kb'] for o in heads + objects('job.snap', 'snapshot')]
-print('once', one > 1000 and all < one + two / 4)
+one, two, all = [o['raw'] for o in heads + objects('job.snap', 'snapshot')]
+print('once', one > 1000000 and all < one + two / 4)
 END
 is "$(cat "$tmp/out")" "not before True
 hosts node1 node2

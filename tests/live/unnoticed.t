@@ -117,7 +117,7 @@ for ((i = 0; i < 20; i++)); do
 done
 is "$rc $err" "0 " "stopped: taken"
 is "$(states "$child")" " 0 T " "stopped: stays stopped"
-"$BUILD/snapls" "$tmp/snap" | awk -v p="$child" '$1 == p { print $4 }' \
+"$BUILD/snapls" -no STATE -p "$child" "$tmp/snap" \
     >"$tmp/state"
 is "$(cat "$tmp/state")" stopped "stopped: listed so"
 unnoticed "$pid" "stopped: its parent hears nothing, it goes on"

@@ -36,6 +36,8 @@ is "$(LC_ALL=C grep -c "$(printf '[\001-\037\177-\377]')" <(
     LC_ALL=C sed "s/$(printf '\303\274')/u/g" odd.json))" 0 \
     "no byte of it controls a terminal or is no UTF-8"
 "$BUILD/snapls" -l odd.snap >odd.list
+"$BUILD/snapls" -nb -o PID,USER,STATE,THREADS,MEMORY,RAW,ZERO,SHARED \
+    odd.snap >odd.table
 cat >same.py <<'END'
 import json, os, re, sys
 
@@ -45,6 +47,14 @@ assert head['type'] == 'snapshot', head
 procs = [o for o in objects if o['type'] == 'process']
 assert head['processes'] == len(procs)
 want = []
+rows = {}
+for line in open(sys.argv[3]):
+    w = line.split()
+    rows[int(w[0])] = dict(
+        pid=int(w[0]), user=w[1] if w[1] != '-' else None,
+        state=w[2] if w[2] != '-' else None, threads=int(w[3]),
+        memory=int(w[4]), raw=int(w[5]), zero=int(w[6]), shared=int(w[7]),
+        mappings=[], missing=[])
 
 
 def harmless(name):
@@ -62,21 +72,17 @@ for line in open(sys.argv[2], encoding='latin-1'):
     elif m:
         perms = m[6] if m[6].strip() else None
         got['mappings'].append((m[1], m[2], int(m[3]), perms, len(m[7])))
-    elif w[0].isdigit() and w[1] != '(file)':
-        n = [int(x.rstrip('K')) for x in w[-4:]]
-        got = dict(pid=int(w[0]), user=w[2] if w[2] != '-' else None,
-                   state=w[3] if w[3] != '-' else None, threads=int(w[4]),
-                   memory_kb=n[0], raw_kb=n[1], zero_kb=n[2],
-                   shared_kb=n[3], mappings=[], missing=[])
+    elif w and w[0] == 'process':
+        got = rows[int(w[1])]
         want.append(got)
-    elif w[0] in ('with', 'total'):
+    elif w and w[0] == 'file' and w[1].endswith(':'):
         got = {'mappings': [], 'missing': []}
 for p in procs:
     for k in ('type', 'file', 'name'):
         del p[k]
-    p['mappings'] = [(r['start'], r['end'], r['size_kb'], r['perms'],
+    p['mappings'] = [(r['start'], r['end'], -(-r['size'] // 1024), r['perms'],
                       harmless('(gap)' if r['name'] is None else r['name'])) for r in p['mappings']]
-    p['missing'] = [(r['start'], r['end'], r['size_kb'], r['reason'])
+    p['missing'] = [(r['start'], r['end'], r['size'] // 1024, r['reason'])
                     for r in p['missing']]
     for k in list(p):
         if k not in want[0]:
@@ -86,7 +92,7 @@ if procs != want:
         print(a, b, sep='\n')
     sys.exit('not the same')
 END
-try "it says what -l says" python3 same.py odd.json odd.list
+try "it says what -l says" python3 same.py odd.json odd.list odd.table
 cat >names.py <<'END'
 import json, os
 
@@ -104,8 +110,8 @@ try "the name of the file, too" python3 -c '
 import json, os
 for line in open("two.json"):
     assert os.fsencode(json.loads(line)["file"]) == b"x\xff\n.snap"'
-is "$("$BUILD/snapls" odd.snap | awk '$1 == 7 || $1 > 19 && $1 < 22 {
-    print $4 }' | tr '\n' ' ')" "sleeping disk-sleep Wakeme " \
+is "$("$BUILD/snapls" -no PID,STATE odd.snap | awk '$1 == 7 ||
+    $1 > 19 && $1 < 22 { print $2 }' | tr '\n' ' ')" "sleeping disk-sleep Wakeme " \
     "states are in the words of their machines"
 is "$("$BUILD/snapls" <odd.snap -j | head -n 1 | cut -c 1-33)" \
     '{"type":"snapshot","file":"-","he' "standard input"
