@@ -25,11 +25,16 @@ struct command {
 };
 
 static const struct opt opts[] = {
+	{ 'b', "bytes", NULL, "sizes in bytes" },
 	{ 'c', "cgroup", "group",
 	    "processes of a unit, container, pod or cgroup" },
 	{ 'f', "flags", NULL, "how many pages have which flags of the kernel" },
+	{ 'j', "json", NULL, "as JSON, an object a line, for programs" },
+	{ 'J', "json", NULL, NULL },
 	{ 'M', "snapshot", "file", "read this file, as an operand" },
 	{ 'm', "mappings", NULL, "a line for each mapping, too" },
+	{ 'n', "noheadings", NULL, "no headings and totals" },
+	{ 'o', "columns", "list", "these columns; +list: more" },
 	{ 'p', "pid", "pid|name", "this process, or those of that name" },
 	{ 's', "shared", NULL, "how much each two processes share" },
 	{ 'u', "user", "user", "only processes of user; alone: all of them" },
@@ -40,7 +45,9 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Tell how much memory processes take, and what they share.",
 	.synopsis = (const char *const[]){
-		"[-m] [-w seconds] [-c group] [-p pid|name] [-u user]",
+		"[-bn] [-o list] [-w seconds] [-c group] [-p pid|name] [-u user]",
+		"         [pid|name ...]",
+		"[-j] [-m] [-w seconds] [-c group] [-p pid|name] [-u user]",
 		"         [pid|name ...]",
 		"-f | -s [-c group] [-p pid|name] [-u user] [pid|name ...]",
 		"[-s] [-p pid|name] file | -M file [pid|name ...]",
@@ -264,23 +271,37 @@ int
 main(int argc, char *argv[])
 {
 	struct command c = { 0 };
+	bool listed;
 	size_t i;
 	int ch;
 
 	program_descriptors();
 	while ((ch = options_next(&cmdline, argc, argv)) != -1)
 		switch (ch) {
+		case 'b':
+			c.table.opts.bytes = true;
+			break;
 		case 'c':
 			sources_cgroup(&c.sources, optarg);
 			break;
 		case 'f':
 			c.showflags = true;
 			break;
+		case 'j':
+		case 'J':
+			c.table.json = true;
+			break;
 		case 'M':
 			sources_file(&c.sources, optarg);
 			break;
 		case 'm':
 			c.table.mappings = true;
+			break;
+		case 'n':
+			c.table.opts.bare = true;
+			break;
+		case 'o':
+			c.table.opts.list = optarg;
 			break;
 		case 'p':
 			sources_pick(&c.sources, optarg);
@@ -303,8 +324,12 @@ main(int argc, char *argv[])
 		sources_inside(&c.sources);
 		c.showmatrix = true;
 	}
-	if (c.showflags + c.showmatrix +
-	    (c.table.mappings || c.table.touched) > 1 ||
+	listed = c.table.opts.bytes || c.table.opts.bare ||
+	    c.table.opts.list != NULL;
+	if (c.showflags + c.showmatrix + (c.table.mappings ||
+	    c.table.touched || c.table.json) > 1 ||
+	    (listed && (c.showflags || c.showmatrix || c.table.mappings ||
+	    c.table.json)) ||
 	    c.sources.file.n + sources_live(&c.sources) != 1)
 		options_misuse(&cmdline);
 	name_terminal();

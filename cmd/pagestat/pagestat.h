@@ -19,6 +19,9 @@ struct processes {		/* those to be looked at */
 struct usetable {			/* of processes, or of their mappings */
 	struct frames	*counts; /* owned; NULL: not told */
 	struct frames	*flags;	/* likewise */
+	struct tableopts opts;	/* of the table of processes */
+	struct table	*list;	/* that one, owned; NULL: none yet */
+	bool		 json;
 	bool		 mappings; /* a line for each */
 	bool		 touched; /* that column, too */
 	bool		 hidden; /* how much is shared out is not known */

@@ -7,23 +7,39 @@
 
 struct usecolumn {
 	const char	*head;
+	const char	*key;	/* in JSON, and of a column of processes */
 	size_t		 member; /* of struct pageuse */
 	bool		 detail; /* of mappings only */
 };
 
 static const struct usecolumn columns[] = {
-	{ "RSS", offsetof(struct pageuse, rss), false },
-	{ "PSS", offsetof(struct pageuse, pss), false },
-	{ "USS", offsetof(struct pageuse, uss), false },
-	{ "Shared", offsetof(struct pageuse, shared), false },
-	{ "Swap", offsetof(struct pageuse, swap), false },
-	{ "Huge", offsetof(struct pageuse, huge), false },
-	{ "Zero", offsetof(struct pageuse, zero), true },
-	{ "Guard", offsetof(struct pageuse, guard), true },
-	{ "THP", offsetof(struct pageuse, thp), true }
+	{ "RSS", "rss", offsetof(struct pageuse, rss), false },
+	{ "PSS", "pss", offsetof(struct pageuse, pss), false },
+	{ "USS", "uss", offsetof(struct pageuse, uss), false },
+	{ "Shared", "shared", offsetof(struct pageuse, shared), false },
+	{ "Swap", "swap", offsetof(struct pageuse, swap), false },
+	{ "Huge", "huge", offsetof(struct pageuse, huge), false },
+	{ "Zero", "zero", offsetof(struct pageuse, zero), true },
+	{ "Guard", "guard", offsetof(struct pageuse, guard), true },
+	{ "THP", "thp", offsetof(struct pageuse, thp), true }
 };
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
+
+enum { P_PID, P_USE, P_TOUCHED = P_USE + 6, P_NAME, P_COLUMNS };
+
+/* of processes */
+static struct column list[P_COLUMNS] = {
+	[P_PID] = { "PID", true, false, true },
+	[P_USE] = { "RSS", true, false, true },
+	{ "PSS", true, false, true },
+	{ "USS", true, false, true },
+	{ "SHARED", true, false, true },
+	{ "SWAP", true, false, true },
+	{ "HUGE", true, false, true },
+	[P_TOUCHED] = { "TOUCHED", true, false, false },
+	[P_NAME] = { "NAME", false, true, true }
+};
 
 static uint64_t *
 use_member(struct pageuse *u, size_t i)
@@ -101,19 +117,97 @@ table_mappings(const struct usetable *t, const struct space *sp,
 	printf("\n");
 }
 
+/*
+ * Put use, and what was touched, as JSON: those of columns of mappings as well
+ * if detail is true.
+ */
 static void
-table_process(const struct usetable *t, const struct space *sp,
+object_numbers(const struct usetable *t, const struct pageuse *use,
+    uint64_t touched, bool detail)
+{
+	struct pageuse u = *use;
+	size_t i;
+
+	u.pss /= PSS_KB;
+	for (i = 0; i < COLUMNS; i++)
+		if (t->hidden && use_member(&u, i) == &u.pss)
+			json_text(columns[i].key, NULL);
+		else if (detail || !columns[i].detail)
+			json_number(columns[i].key, *use_member(&u, i) * KB);
+	if (t->touched)
+		json_number("touched", touched * KB);
+	json_close('}');
+	json_end();
+}
+
+/*
+ * Add a line to the table of processes: first and name are its ends.
+ */
+static void
+process_line(struct usetable *t, const char *first, const char *name,
+    const struct pageuse *use, uint64_t touched)
+{
+	struct pageuse u = *use;
+	size_t i;
+
+	if (t->list == NULL) {
+		list[P_TOUCHED].shown = t->touched;
+		t->list = table_new(list, P_COLUMNS, &t->opts);
+	}
+	u.pss /= PSS_KB;
+	table_line(t->list);
+	table_text(t->list, P_PID, first);
+	for (i = 0; P_USE + i < P_TOUCHED; i++)
+		if (t->hidden && use_member(&u, i) == &u.pss)
+			table_text(t->list, P_USE + i, "-");
+		else
+			table_bytes(t->list, P_USE + i, *use_member(&u, i) * KB);
+	table_bytes(t->list, P_TOUCHED, touched * KB);
+	table_text(t->list, P_NAME, name);
+}
+
+static void
+table_process(struct usetable *t, const struct space *sp,
     const struct pageuse *sum, uint64_t touched)
 {
-	int n;
+	char pid[24];
 
-	if (t->n == 0) {
-		printf("%10s", "PID");
-		table_heads(t, "Name");
+	if (!t->json) {
+		snprintf(pid, sizeof pid, "%ju", (uintmax_t)sp->pid);
+		process_line(t, pid, sp->name, sum, touched);
+		return;
 	}
-	n = printf("%10ju", (uintmax_t)sp->pid);
-	n += table_numbers(t, sum, touched);
-	printf(" %s\n", name_fit(sp->name, n + 1));
+	json_open(NULL, '{');
+	json_text("type", "process");
+	json_number("pid", sp->pid);
+	json_text("name", sp->name);
+	object_numbers(t, sum, touched, false);
+}
+
+/*
+ * Put each mapping of sp as an object of JSON.
+ */
+static void
+object_mappings(const struct usetable *t, const struct space *sp,
+    const struct pageuse *use)
+{
+	const struct vma *v;
+	char perms[5];
+	size_t i;
+
+	for (i = 0; i < sp->vma.n; i++) {
+		v = &sp->vma.v[i];
+		vma_perms(v, perms);
+		json_open(NULL, '{');
+		json_text("type", "mapping");
+		json_number("pid", sp->pid);
+		json_address("start", v->start, false);
+		json_address("end", v->end, false);
+		json_number("size", v->end - v->start);
+		json_text("perms", perms);
+		json_text("name", v->name);
+		object_numbers(t, &use[i], sp->m[i].touched, true);
+	}
 }
 
 /*
@@ -139,7 +233,9 @@ table_show(struct usetable *t, const struct space *sp)
 			*use_member(&sum, k) += *use_member(&use[i], k);
 		touched += sp->m[i].touched;
 	}
-	if (t->mappings)
+	if (t->mappings && t->json)
+		object_mappings(t, sp, use);
+	else if (t->mappings)
 		table_mappings(t, sp, use, &sum, touched);
 	else
 		table_process(t, sp, &sum, touched);
@@ -153,17 +249,17 @@ out:
 }
 
 /*
- * Print the total of several processes of t, behind them.
+ * Print the table of processes, and the total of several processes of t.
  */
 void
 table_end(struct usetable *t)
 {
-	if (t->n < 2)
-		return;
-	if (t->mappings)
+	if (t->n > 1 && !t->json && t->mappings) {
 		printf("\n%-12s %9s", "all", "");
-	else
-		printf("%10s", "total");
-	table_numbers(t, &t->sum, t->sumtouched);
-	printf("\n");
+		table_numbers(t, &t->sum, t->sumtouched);
+		printf("\n");
+	} else if (t->n > 1 && !t->json && !t->opts.bare)
+		process_line(t, "total", "", &t->sum, t->sumtouched);
+	if (t->list != NULL)
+		table_print(t->list);
 }

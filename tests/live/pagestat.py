@@ -74,9 +74,11 @@ def compare():
     """Is all the same?  Others come and go: who calls asks again."""
     rollup = read('smaps_rollup')
     smaps = read('smaps')
-    head, line, *rest = run()
+    head, line, *rest = run('-b')
+    line = [w if w == '-' else str(int(w) // 1024) if 0 < i < 7 else w
+            for i, w in enumerate(line)]
     each = run('-m')
-    assert head == 'PID RSS PSS USS Shared Swap Huge Name'.split()
+    assert head == 'PID RSS PSS USS SHARED SWAP HUGE NAME'.split()
     assert rest == [] and line[0] == pid
     whole = numbers(rollup)[0][1:6]
     shown = [number(s) for s in line[1:6]]

@@ -110,7 +110,7 @@ is "$rc" 1 "a zombie: incomplete"
 "$BUILD/snapls" "$tmp/snap" | grep -q "^ *$child "
 ok $? "a zombie: taken"
 snap -r -o "$tmp/snap" "$pid"
-"$BUILD/snapls" "$tmp/snap" | grep -c " zombie " >"$tmp/list"
+"$BUILD/snapls" -no NAME,STATE "$tmp/snap" | grep -c zombie >"$tmp/list"
 is "$(cat "$tmp/list")" 2 "a zombie and its parent"
 unnoticed "$pid" "a zombie's parent: not noticed"
 
