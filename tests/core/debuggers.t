@@ -7,13 +7,6 @@ if ! command -v gdb >/dev/null; then
 	skip_all "no gdb"
 fi
 
-# gdb 13 says of the kernel's own cores, too, that the size of .reg-xstate is
-# wrong where AVX-512 state lies elsewhere than it believes (AMD's processors)
-known=
-if grep -q AuthenticAMD /proc/cpuinfo; then
-	known='|reg-xstate'
-fi
-
 # What a debugger prints, without what is not of the process.
 gdb_bt() {
 	timeout 60 gdb -nx -batch -iex 'set debuginfod enabled off' \
@@ -34,8 +27,7 @@ compare() {
 	gdb_bt "$exe" "$tmp/core" >"$tmp/core.bt"
 	ok "$((! $(grep -c '^Thread' "$tmp/core.bt")))" "$what: gdb reads it"
 	try "$what: gdb says the same" diff "$tmp/live.bt" "$tmp/core.bt"
-	is "$(grep -iE 'warning|error' "$tmp/gdb.err" |
-	    grep -vE "system-supplied DSO|auto-load$known")" "" \
+	is "$(gdb_faults "$tmp/gdb.err" "$exe")" "" \
 	    "$what: gdb does not complain"
 	if command -v eu-stack >/dev/null; then
 		frames eu-stack -p "$pid" >"$tmp/live.bt"

@@ -46,12 +46,6 @@ there() {
 	timeout 120 unshare -m bash "$tmp/there" "$@" 2>"$tmp/err"
 }
 
-# see tests/core/debuggers.t
-known=
-if grep -q AuthenticAMD /proc/cpuinfo; then
-	known='|reg-xstate'
-fi
-
 # What gdb prints, without what is not of the process: the sysroot is not.
 of_process() {
 	sed -nE '/^Thread/,${/^(Thread|#)/{s/ "[^"]*"\)/)/;s/process/LWP/
@@ -91,8 +85,7 @@ elsewhere() {
 	ok "$((! $(grep -c '^#' "$tmp/there.bt")))" "$what: gdb has frames"
 	same "$what: gdb says the same elsewhere" "$tmp/live.bt" \
 	    "$tmp/there.bt"
-	is "$(grep -iE 'warning|error' "$tmp/err" |
-	    grep -vE "auto-load$known")" "" \
+	is "$(gdb_faults "$tmp/err" "$(readlink "/proc/$pid/exe")")" "" \
 	    "$what: gdb does not complain"
 	there eu-stack "--core=/mnt/$pid/core" "--executable=/mnt/$pid/text" |
 	    frames >"$tmp/there.eu"
