@@ -41,8 +41,8 @@ restored() {
 begin one
 begin two
 served "${client[one]}" 'before'
-timeout 60 env --ignore-signal=SIGCHLD "$BUILD/snap" -k "${server[one]}" "${server[two]}" 2>"$tmp/err" \
-    >"$tmp/snap"
+timeout 60 env --ignore-signal=SIGCHLD "$BUILD/snap" -k "${server[one]}" \
+    "${server[two]}" 2>"$tmp/err" >"$tmp/snap"
 is "$? $(grep -c 'locked here until.*nft delete table inet CRIU' "$tmp/err")" \
     "0 2" 'moved, of two namespaces' || diag <"$tmp/err"
 until_true reaped "${server[one]}"
@@ -54,19 +54,41 @@ for ns in one two; do
 	served "${client[$ns]}" "$ns"
 done
 
+# nobody waits longer than -t for a program that does not end
+nft=(/usr/sbin/nft /sbin/nft /usr/bin/nft /usr/local/sbin/nft)
+printf '#!/bin/sh\nexec /bin/sleep 1000\n' >"$tmp/sleeps"
+chmod 755 "$tmp/sleeps"
+nsenter --net=/run/netns/one nft add table inet other
+for f in "${nft[@]}"; do
+	[ ! -e "$f" ] || mount --bind "$tmp/sleeps" "$f"
+done
+timeout 60 "$BUILD/snap" -t 1 "${server[one]}" 2>"$tmp/err" >"$tmp/snap"
+is "$? $(grep -c ': its network: no answer in 1 seconds' "$tmp/err")" "1 1" \
+    'nft does not end: what it would list is missing' || diag <"$tmp/err"
+timeout 60 "$BUILD/snap" -k -t 1 "${server[one]}" 2>"$tmp/err" >"$tmp/snap"
+is "$? $(grep -c 'connections of TCP: no answer in 1 seconds' "$tmp/err") $(
+    grep -c 'nothing is written, and nothing killed' "$tmp/err")" "1 1 1" \
+    'nft does not end: nothing is killed' || diag <"$tmp/err"
+served "${client[one]}" 'as before'
+for f in "${nft[@]}"; do
+	[ ! -e "$f" ] || umount "$f"
+done
+nsenter --net=/run/netns/one nft delete table inet other
+
 # without nft
 if ! command -v iptables-save >/dev/null ||
     ! nsenter --net=/run/netns/one iptables-save >"$tmp/err" 2>&1; then
 	skip 'by iptables' 'no iptables' 7
-	finish 21
+	finish 25
 fi
 rules() {
 	nsenter --net=/run/netns/one iptables-save | grep -c 'mark.*DROP'
 }
-for f in /usr/sbin/nft /sbin/nft /usr/bin/nft /usr/local/sbin/nft; do
-	[ ! -e $f ] || mount --bind /dev/null $f
+for f in "${nft[@]}"; do
+	[ ! -e "$f" ] || mount --bind /dev/null "$f"
 done
-timeout 60 env --ignore-signal=SIGCHLD "$BUILD/snap" -k "${server[one]}" 2>"$tmp/err" >"$tmp/snap"
+timeout 60 env --ignore-signal=SIGCHLD "$BUILD/snap" -k "${server[one]}" \
+    2>"$tmp/err" >"$tmp/snap"
 is "$? $(grep -c 'locked here until.*rules of iptables(8)' "$tmp/err")" \
     "0 1" 'moved, without nft' || diag <"$tmp/err"
 until_true reaped "${server[one]}"
@@ -80,4 +102,4 @@ for ns in one two; do
 	pid=${server[$ns]}
 	end
 done
-finish 21
+finish 25

@@ -92,6 +92,8 @@ tell_aside(struct telling *t, tell_fn tell)
 	struct bytes answer;
 
 	if (tell_ask(t, 0, aside_serve, &a, sizeof a, t->dup, &answer) == -1) {
+		if (t->out.len == 0)
+			tell_type(t, "other");
 		tell_why(t, "it is not told of: %s", snap_errstr());
 		return;
 	}
