@@ -70,7 +70,7 @@ frames_text(const struct falling *f, const char *name, char *s, size_t size)
 {
 	const int fd[3] = { open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC),
 	    memfd_create("stack", MFD_CLOEXEC), -1 };
-	char line[512], num[16], *words[] = { NULL, (char *)(uintptr_t)"-t",
+	char line[512], num[16], *words[] = { NULL, (char *)(uintptr_t)"-T",
 	    num, (char *)(uintptr_t)"-", NULL };
 	char *frame, *end;
 	pid_t pid;

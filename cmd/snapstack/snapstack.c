@@ -117,7 +117,9 @@ static const struct opt opts[] = {
 	{ 'j', "json", NULL, "as JSON, an object a thread, for programs" },
 	{ 'l', "locals", NULL, "local variables of Python, too" },
 	{ 'p', "pid", "pid|name", "of this process only; without file, live" },
-	{ 't', "thread", "tid", "of this thread only" },
+	{ 't', "timeout", "seconds",
+	    "live: wait so long for file servers, not 5 seconds" },
+	{ 'T', "thread", "tid", "of this thread only" },
 	{ 0 }
 };
 
@@ -125,19 +127,12 @@ static const struct cmdline cmdline = {
 	.about = "Tell what processes were doing, in a snapshot or live: their "
 	    "stacks.",
 	.synopsis = (const char *const[]){
-		"[-a | -f | -j] [-l] [-c group] [-d dir] [-p pid|name] "
-		    "[-t tid]",
-		"         [file | pid | name ...]",
+		"[-a | -f | -j] [-l] [-c group] [-d dir] [-p pid|name]",
+		"         [-t seconds] [-T tid] [file | pid | name ...]",
 		NULL
 	},
 	.opts = opts
 };
-
-static int64_t
-number_get(const char *what)
-{
-	return (int64_t)program_number(&cmdline, optarg, 0, INT64_MAX, what);
-}
 
 /*
  * Confine the program to the snapshots that it reads, and to debugging
@@ -209,7 +204,12 @@ options_get(int argc, char *argv[])
 			sources_pick(&sources, optarg);
 			break;
 		case 't':
-			asked.tid = number_get("thread id");
+			asked.timeout = (unsigned int)program_number(&cmdline,
+			    optarg, 1, 86400, "number of seconds");
+			break;
+		case 'T':
+			asked.tid = (int64_t)program_number(&cmdline, optarg,
+			    0, INT64_MAX, "thread id");
 			break;
 		}
 	if (asked.all + asked.folded + asked.json > 1)

@@ -288,6 +288,7 @@ struct asked {			/* on the command line */
 	bool		 folded;
 	bool		 json;
 	int64_t		 tid;	/* only this thread; -1: all */
+	unsigned int	 timeout; /* seconds, for file servers; 0: as usual */
 };
 
 struct process {

@@ -192,11 +192,11 @@ spinning_here();
 END
 	start env -C "$tmp" node --perf-basic-prof "$tmp/app.js"
 	hot() {
-		"$BUILD/snapstack" -t "$pid" "$pid" |
+		"$BUILD/snapstack" -T "$pid" "$pid" |
 		    grep -q 'spinning_here.*+0x[0-9a-f]* (jit)$'
 	}
 	until_true hot
-	ok $? "node" || "$BUILD/snapstack" -t "$pid" "$pid" | diag
+	ok $? "node" || "$BUILD/snapstack" -T "$pid" "$pid" | diag
 	take
 	"$BUILD/snapstack" "$tmp/snap" | grep -q 'spinning_here.* (jit)$'
 	ok $? "node: a snapshot"

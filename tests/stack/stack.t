@@ -40,11 +40,11 @@ ok $? "which thread is waited for"
 grep -q '^  in read of [0-9]* (pipe:\[[0-9]*\])$' "$tmp/out"
 ok $? "which descriptor is read"
 tid=$(sed -n 's/.*the end of thread \([0-9]*\) .*/\1/p' "$tmp/out")
-is "$("$BUILD/snapstack" -t "$tid" "$tmp/threads.snap" | plain | named |
+is "$("$BUILD/snapstack" -T "$tid" "$tmp/threads.snap" | plain | named |
     sed -n '2,4{s/\((\.\.\|in libc\).*//;p}')" 'thread N (stacks)
   in epoll_wait of N (anon_inode:[eventpoll])
-  #N    epoll_wait+N ' "-t: one thread" ||
-    "$BUILD/snapstack" -t "$tid" "$tmp/threads.snap" | diag
+  #N    epoll_wait+N ' "-T: one thread" ||
+    "$BUILD/snapstack" -T "$tid" "$tmp/threads.snap" | diag
 is "$("$BUILD/snapstack" -f "$tmp/threads.snap" | grep ';idle;' |
     grep -c '^stacks;.*;idle;.* 60$')" 1 "-f: folded lines"
 "$BUILD/snapstack" -p 1 "$tmp/threads.snap" >"$tmp/out" 2>"$tmp/err"
@@ -69,7 +69,7 @@ is "$("$BUILD/snapstack" "$pid" | grep -c 'a mutex of thread')" 1 \
 let_go "$pid" "it goes on"
 "$BUILD/snapstack" "$pid" "$tmp/signal.snap" >"$tmp/out"
 is "$(grep -c '^process' "$tmp/out")" 2 "a live one beside a snapshot"
-"$BUILD/snapstack" -t 1 "$pid" >"$tmp/out" 2>"$tmp/err"
+"$BUILD/snapstack" -T 1 "$pid" >"$tmp/out" 2>"$tmp/err"
 is "$? $(cat "$tmp/out" "$tmp/err")" "1 snapstack: none of the live \
 processes is, or has, what is asked for" "-t: no such live thread"
 "$BUILD/snapstack" -p "$pid" </dev/null >"$tmp/out"
