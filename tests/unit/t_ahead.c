@@ -117,19 +117,29 @@ ptrace(tracer_request request, ...)
 }
 
 /*
+ * Use 32 KB of the stack, and leave them: what the thread is asked to run needs
+ * room below its stack pointer that is there already.
+ */
+static void __attribute__((noinline))
+deepen(void)
+{
+	volatile char deep[32 * 1024];
+	size_t i;
+
+	for (i = 0; i < sizeof deep; i += 1024)
+		deep[i] = 1;
+}
+
+/*
  * Have another alternate signal stack whenever woken, with the same registers.
  */
 static void *
 sleep_on(void *arg)
 {
-	volatile char deep[32 * 1024];
-	char byte;
 	stack_t ss = { .ss_size = STACK };
-	size_t i;
+	char byte;
 
-	/* where it was once, what it is asked has room */
-	for (i = 0; i < sizeof deep; i += 1024)
-		deep[i] = 1;
+	deepen();
 	shared->tid = gettid();
 	for (;;) {
 		ss.ss_sp = area + 16 * (shared->count % 1024);
@@ -163,8 +173,12 @@ start(void *(*run)(void *))
 static void
 end(pid_t pid)
 {
+	pid_t got;
+
 	kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, __WALL) == -1 && errno == EINTR)
+	/* any: where a test failed, its threads are still traced by us */
+	while ((got = waitpid(-1, NULL, __WALL)) != pid && (got != -1 ||
+	    errno == EINTR))
 		continue;
 }
 
