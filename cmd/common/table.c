@@ -6,7 +6,6 @@
 
 #include <err.h>
 #include <libsmartcols/libsmartcols.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,8 +76,7 @@ table_new(const struct column *columns, size_t n, const struct tableopts *o)
 	struct table *t;
 	size_t i, len;
 
-	/* text is UTF-8, whatever the user's is, as of text_harmless */
-	(void)setlocale(LC_CTYPE, "C.UTF-8");
+	text_locale();
 	if ((t = calloc(1, sizeof *t)) == NULL ||
 	    (t->place = reallocarray(NULL, n, sizeof *t->place)) == NULL ||
 	    (t->tb = scols_new_table()) == NULL)

@@ -72,4 +72,11 @@ is "$("$snapls" -nbo memory -p "$pid" all.snap)" "$("$snapls" -j -p "$pid" \
     all.snap | sed -n 's/.*"memory":\([0-9]*\),.*"mappings".*/\1/p')" \
     "-b: bytes"
 is "$("$snapls" -n all.snap | wc -l)" 40 "-n: no headings and no totals"
-finish 12
+
+# names are UTF-8 in any locale, and what controls a terminal is not printed
+name=$'schl\u00e4ft\033[2J'
+cp "$(command -v sleep)" "$name"
+"./$name" 1000 &
+until_true grep -q schl "/proc/$!/comm"
+is "$(LC_ALL=C "$snapls" -no name $!)" $'schl\u00e4ft_[2J' "a name in UTF-8"
+finish 13
