@@ -64,8 +64,9 @@ command_go(struct command *c, const char *name)
 
 /*
  * Say how command c, called name, ended, if it has and not well.  One whose
- * trace is over is about to have.  Return 0; -1 if it has not, for it may do
- * what we may not see.
+ * trace is over is about to have.  Return its exit status, 128 and the signal if
+ * one killed it, 0 if it runs on; -1 if its trace is over and it runs on, for it
+ * may do what we may not see.
  */
 int
 command_end(const struct command *c, const char *name, bool over)
@@ -83,10 +84,12 @@ command_end(const struct command *c, const char *name, bool over)
 			    "is not ours to trace any more", name);
 		return over ? -1 : 0;
 	}
-	if (WIFSIGNALED(status))
+	if (WIFSIGNALED(status)) {
 		program_warn("%s: killed by signal %d (%s)", name,
 		    WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else if (WEXITSTATUS(status) != 0)
+		return 128 + WTERMSIG(status);
+	}
+	if (WEXITSTATUS(status) != 0)
 		program_warn("%s: exit status %d", name, WEXITSTATUS(status));
-	return 0;
+	return WEXITSTATUS(status);
 }

@@ -147,13 +147,18 @@ finish(struct tracer *t, struct stream *s, bool *failed)
 	}
 }
 
-static void
+/*
+ * Trace all processes of to, as o has it.  *failed: something of them was not.
+ * Return the exit status of the command, if there is one and it has ended.
+ */
+static int
 run(const struct options *o, const struct targets *to, bool *failed)
 {
 	struct command c = { 0 };
 	struct stream s = { 0 };
 	struct tracer *t;
 	bool over = false;
+	int status;
 
 	if (to->command != NULL)
 		command_begin(&c, to->command);
@@ -183,11 +188,13 @@ run(const struct options *o, const struct targets *to, bool *failed)
 		*failed = true;
 	} else
 		finish(t, &s, failed);
-	if (c.pid != 0 && command_end(&c, to->command[0], over) == -1)
+	status = c.pid == 0 ? 0 : command_end(&c, to->command[0], over);
+	if (status == -1)
 		*failed = true;
 	tracer_free(t);
 	tasks_free(&s.tasks);
 	lines_end(&s.out);
+	return status;
 }
 
 int
@@ -197,7 +204,7 @@ main(int argc, char *argv[])
 	struct targets to = { 0 };
 	bool failed = false;
 	double t;
-	int ch;
+	int ch, status;
 
 	program_descriptors();
 	while ((ch = options_next(&cmdline, argc, argv)) != -1)
@@ -230,7 +237,7 @@ main(int argc, char *argv[])
 	if (targets_settle(&to, argv + optind, optind > 1 &&
 	    strcmp(argv[optind - 1], "--") == 0) == -1)
 		options_misuse(&cmdline);
-	run(&o, &to, &failed);
+	status = run(&o, &to, &failed);
 	sources_free(&to.sources);
-	return failed ? 1 : 0;
+	return failed ? 1 : status;
 }

@@ -248,10 +248,10 @@ os.execv(sys.argv[1], sys.argv[1:])' \
 	    "SIG$sig: totals, and a good end"
 done
 trace sh -c 'kill -SEGV $$'
-is "$rc $(sed 's/ (.*//' "$tmp/err")" '0 vmtrace: sh: killed by signal 11' \
+is "$rc $(sed 's/ (.*//' "$tmp/err")" '139 vmtrace: sh: killed by signal 11' \
     'how a command ends is told'
 trace sh -c 'exit 3'
-is "$rc $(cat "$tmp/err")" '0 vmtrace: sh: exit status 3' 'and its status'
+is "$rc $(cat "$tmp/err")" '3 vmtrace: sh: exit status 3' 'and its status'
 
 # Who reads the output may stop: a second signal ends it all the same.
 target "$targets/faults" many 100000
