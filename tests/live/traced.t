@@ -143,10 +143,12 @@ unnoticed "$pid" "vfork: not noticed"
 target "$targets/sharer"
 child=$(sed -n 's/^child //p' "$lines")
 snap -o "$tmp/snap" "$pid"
-is "$rc $(cat "$tmp/err")" "1 snap: process $child shares the memory of process $pid and is not taken: it goes on, and may change that while it is read" \
+is "$rc $(cat "$tmp/err")" "1 snap: process $child shares the memory of process $pid and is not taken: it goes on, and may change that while it is read
+snap: process $pid cannot be cloned: process $child shares its memory, and is not stopped: all stay stopped while they are written" \
     "who shares the memory, and runs"
 snap -l -o "$tmp/snap" "$child"
-is "$rc $(cat "$tmp/err")" "1 snap: process $pid shares the memory of process $child and is not taken: it goes on, and may change that while it is read" \
+is "$rc $(cat "$tmp/err")" "1 snap: process $pid shares the memory of process $child and is not taken: it goes on, and may change that while it is read
+snap: process $child cannot be cloned: process $pid shares its memory, and is not stopped: all stay stopped while they are written" \
     "the other way round, with clones"
 snap -o "$tmp/snap" "$pid" "$child"
 is "$rc $err" "0 " "both are named"

@@ -876,7 +876,7 @@ running_is_left(void **state)
 	TAILQ_INSERT_TAIL(&p.threads, &first, entry);
 	TAILQ_INSERT_TAIL(&p.threads, &beside, entry);
 	assert_null(inject_begin(&p, false, NULL));
-	assert_non_null(strstr(snap_errstr(), "is not stopped"));
+	assert_non_null(strstr(snap_errstr(), "does not stop"));
 	beside.hold = HOLD_GONE;
 	p.sharer = getpid();
 	assert_null(inject_begin(&p, false, NULL));

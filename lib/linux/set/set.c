@@ -105,7 +105,7 @@ lproc_stands(const struct lproc *p)
 
 	TAILQ_FOREACH(t, &p->threads, entry)
 		if (t->hold != HOLD_STOPPED && t->hold != HOLD_GONE)
-			return errstr_set("thread %d is not stopped", t->tid);
+			return errstr_set("thread %d does not stop", t->tid);
 	return p->sharer == 0 ? 0 : errstr_set("process %d shares its memory, "
 	    "and is not stopped", p->sharer);
 }

@@ -71,8 +71,23 @@ round_ending(struct round *r)
 }
 
 /*
+ * Return true if another traces a thread of process p.
+ */
+static bool
+is_traced(const struct lproc *p)
+{
+	const struct lthread *t;
+
+	TAILQ_FOREACH(t, &p->threads, entry)
+		if (t->hold == HOLD_FOREIGN)
+			return true;
+	return false;
+}
+
+/*
  * Nothing can be asked of process p: write why into the record to, and warn the
- * user, who was warned before of a thread that is not stopped.
+ * user.  If p does not stand still the user was warned of that; then say what
+ * follows from it, unless p is traced, or its first thread does not stop.
  */
 static void
 observe(struct live *l, struct lproc *p, struct filelist *to)
@@ -83,6 +98,10 @@ observe(struct live *l, struct lproc *p, struct filelist *to)
 		live_warn(l, "process %d cannot be restored%s: nothing can be "
 		    "run in it: %s", p->pid, l->opts.clone && p->clone == 0 ?
 		    ", nor let go at once" : "", snap_errstr());
+	else if (l->opts.clone && !is_traced(p) &&
+	    TAILQ_FIRST(&p->threads)->hold == HOLD_STOPPED)
+		live_say(l, "process %d cannot be cloned: %s: all stay stopped "
+		    "while they are written", p->pid, snap_errstr());
 }
 
 /*
