@@ -11,9 +11,6 @@
  * and stay so until it ends.  It closes them, not we: to close a file may be to
  * wait for who serves it, and is stopped by us.
  *
- * Where an error waits to be told by a socket, nothing looks at it: the first
- * call that does is the one that is told.
- *
  * To look at a packet the kernel passes over all that come before it
  * (__skb_try_recv_from_queue of net/core/datagram.c), so that a queue takes
  * the square of its length, and a budget is kept.
@@ -362,7 +359,6 @@ queue_look(int fd, const struct order *o, int offset, struct queue *q)
 int
 queue_serve(struct serving *s)
 {
-	struct pollfd p = { .fd = s->fd, .events = POLLIN | POLLRDHUP };
 	static struct queue *q;
 	struct order o;
 	socklen_t size;
@@ -372,22 +368,15 @@ queue_serve(struct serving *s)
 	if (q == NULL)
 		q = mmap(NULL, sizeof *q, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 		    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (q == MAP_FAILED || poll(&p, 1, 0) == -1)
+	if (q == MAP_FAILED)
 		return errstr_sys("a process that looks at packets");
 	memset(q, 0, offsetof(struct queue, data));
-	if (p.revents & POLLERR)
-		return errstr_set("an error comes first, which is told but "
-		    "once");
-	q->done = 1;
-	if (p.revents & POLLIN) {
-		size = sizeof offset;
-		if (getsockopt(s->fd, SOL_SOCKET, SO_PEEK_OFF, &offset,
-		    &size) == -1)
-			return errstr_sys("SO_PEEK_OFF");
-		if (o.stream && offset >= 0)
-			return errstr_set("SO_PEEK_OFF is set");
-		q->done = queue_look(s->fd, &o, offset, q);
-	}
+	size = sizeof offset;
+	if (getsockopt(s->fd, SOL_SOCKET, SO_PEEK_OFF, &offset, &size) == -1)
+		return errstr_sys("SO_PEEK_OFF");
+	if (o.stream && offset >= 0)
+		return errstr_set("SO_PEEK_OFF is set");
+	q->done = queue_look(s->fd, &o, offset, q);
 	serve_put(s, q, offsetof(struct queue, data) + q->n);
 	return 0;
 }

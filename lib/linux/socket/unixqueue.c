@@ -1,10 +1,15 @@
 /*
  * What waits to be read at a UNIX socket: the looker (peek.c) looks at it, and
- * it stays there.
+ * it stays there.  Whether anything waits is told by poll(2), which takes no
+ * lock.
+ *
+ * Where an error waits to be told by a socket, nothing looks at it: the first
+ * call that does is the one that is told.
  */
 #include "queue.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,10 +107,18 @@ unixqueue_read(struct telling *t, unsigned int type, struct buf *b)
 	uint64_t *budget = &t->live->files->budget;
 	const struct order o = { .stream = type == SOCK_STREAM,
 	    .most = *budget < QUEUE_MOST ? *budget : QUEUE_MOST };
+	struct pollfd p = { .fd = t->dup, .events = POLLIN | POLLRDHUP };
 	const struct queue *q;
 	struct bytes answer;
 	int rc;
 
+	if (poll(&p, 1, 0) == -1)
+		return errstr_sys("poll");
+	if (p.revents & POLLERR)
+		return errstr_set("an error comes first, which is told but "
+		    "once");
+	if (!(p.revents & POLLIN))
+		return 0;
 	if (tell_ask(t, PROXY_LOOKER, queue_serve, &o, sizeof o, t->dup,
 	    &answer) == -1)
 		return -1;
