@@ -239,4 +239,8 @@ else
 fi
 is "$(timeout 100 gdb -nx -batch -ex 'x/s 0x222e0000' -c "$tmp/dir/core" \
     2>/dev/null | grep -c 70000th)" 1 "70000 mappings: gdb"
-finish 45
+"$BUILD/snapcore" "$snap" >"$tmp/one"
+"$BUILD/snapcore" -r "$tmp/one" >"$tmp/reversed"
+try "-r writes what snapcat writes" \
+    cmp <("$BUILD/snapcat" "$tmp/one") "$tmp/reversed"
+finish 46

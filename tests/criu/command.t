@@ -42,6 +42,9 @@ ok "$(($(stat -c %s "$tmp"/two/pages-*.img | sort -n | tail -n 1) > 0))" \
 "$BUILD/snapload" -u -D "$tmp/two" | "$BUILD/snapload" -D "$tmp/flat"
 try "and comes back" \
     python3 "$tests/criu/criuasm.py" same "$tmp/large" "$tmp/flat"
+"$BUILD/snapload" -u -D "$tmp/two" >"$tmp/unloaded"
+try "-u writes what snapcat writes" \
+    cmp <("$BUILD/snapcat" "$tmp/two") "$tmp/unloaded"
 
 # What cannot be written whole is not there at all.
 mkdir "$tmp/mnt"
@@ -119,4 +122,4 @@ images loop "$tmp/loop"
 load -u -D "$tmp/loop" -o "$tmp/x"
 is "$rc $(wc -l <"$tmp/err") $(there "$tmp/x")" "1 1 0" \
     "bad images: one line, no file"
-finish 28
+finish 29
