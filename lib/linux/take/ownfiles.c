@@ -20,10 +20,12 @@
 /*
  * Files that a record has of a process only, and its clone has not as it has
  * them.  That has no timers, is made in the namespaces for children, and has
- * another oom_score_adj from us; others may move what is at the end of a path,
- * and it into another cgroup.
+ * another oom_score_adj and another limit from us (clone/reaper.c); others may
+ * move what is at the end of a path, and it into another cgroup.
  */
-static const char *const files[] = { "timers", "oom_score_adj", "cgroup" };
+static const char *const files[] = {
+	"timers", "oom_score_adj", "cgroup", "limits"
+};
 static const char *const links[] = {
 	"exe", "cwd", "root", "ns/mnt", "ns/pid", "ns/pid_for_children",
 	"ns/time", "ns/time_for_children"

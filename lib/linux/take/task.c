@@ -20,7 +20,7 @@
  * it is read of that.  ownfiles.c has the others.
  */
 static const char *const clone_files[] = {
-	"cmdline", "environ", "auxv", "limits", "coredump_filter", "loginuid",
+	"cmdline", "environ", "auxv", "coredump_filter", "loginuid",
 	"timerslack_ns", "uid_map", "gid_map", "attr/current"
 };
 static const char *const clone_links[] = {
