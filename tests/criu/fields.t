@@ -39,7 +39,8 @@ task/mm/vma [0-9a-f]+/file/flags # shared memory is opened to write by mappings 
 task/fd \d+/file/backlog # means nothing of a socket that does not listen; criu's is the length of another queue ? ours == 0
 # What criu has wrong, or loses.
 task/core/tc/personality # it takes the hexadecimal number for a decimal one ? theirs == int('%x' % ours)
-task/mm/vma [0-9a-f]+/madv # it does not know of MADV_WIPEONFORK ? ours == 1 << 18 and theirs is None
+task/mm/vma [0-9a-f]+/madv # it does not know of MADV_WIPEONFORK ? ours ^ (theirs or 0) == 1 << 18
+task/mm/vma [0-9a-f]+/flags # it takes MAP_DROPPABLE, as of the C library's getrandom(3), for MAP_PRIVATE ? ours ^ theirs == 8 | 2
 # Time went on in between.
 task/core/tc/timers/(real|virt|prof)/vusec # what is left of a second
 task/core/timer \d/vnsec # likewise
@@ -85,7 +86,8 @@ compare() {
 	fi
 }
 
-# What /proc tells of the threads of $pid, and whether memory is wiped.
+# What /proc tells of the threads of $pid, and how much of its memory is wiped
+# by fork(2), and may be dropped.
 kernels() {
 	local t
 
@@ -100,6 +102,7 @@ kernels() {
 	cat "/proc/$pid/oom_score_adj"
 	grep -E '^(ID|signal|notify|ClockID)' "/proc/$pid/timers"
 	grep -c '^VmFlags:.* wf' "/proc/$pid/smaps"
+	grep -c '^VmFlags:.* dp' "/proc/$pid/smaps"
 }
 
 compare carryon idle

@@ -19,9 +19,10 @@ SOCKET, IP, IPV6, TCP, UDP, LITE = 1, 0, 41, 6, 17, 136
 RANGES = ((SOCKET, 80), (IP, 60), (IPV6, 80), (TCP, 45), (UDP, 110),
     (LITE, 20))
 ATTACH_FILTER, LINGER = 26, 13
-# what is of the moment, or of the socket as such, and no option
+# what is of the moment, or of the socket as such, and no option; and what reads
+# its argument, which Python does not set (TCP_ZEROCOPY_RECEIVE)
 PASSING = {(SOCKET, n) for n in (4, 26, 28, 49, 54, 55, 56, 57, 59, 71)} | {
-    (TCP, n) for n in (2, 10, 11, 12, 24, 26)}
+    (TCP, n) for n in (2, 10, 11, 12, 24, 26, 35)}
 FILTER = b''.join(struct.pack('HBBI', *i) for i in (
     (0x30, 0, 0, 0), (0x15, 0, 1, 7), (6, 0, 0, 0), (6, 0, 0, 0xffffffff)))
 
