@@ -198,6 +198,7 @@ done <<'END'
 -n 1 12x|12x: no number
 -P xyz|xyz: no address
 -r 20-10 a|20-10: no range of addresses
+-r 20-20 a|20-20: no range of addresses
 -p 1,,2 a|-p: an empty name
 -p 4194305 a|-p: no process 4194305
 -m 1k a|-m: a number is needed, and not "1k"
@@ -221,7 +222,7 @@ END
 # rules of YARA
 if ! pkg-config --exists yara; then
 	skip "-Y" "yara is missing" 7
-	finish 75
+	finish 76
 fi
 cat >"$tmp/rules" <<'END'
 rule border {
@@ -261,4 +262,4 @@ echo 'rule x { condition: nothing }' >"$tmp/wrong"
 is "$("$grep" -Y "$tmp/wrong" "$s" 2>&1)" \
     "snapgrep: $tmp/wrong: line 1: undefined identifier \"nothing\"" \
     "-Y: rules that are none"
-finish 75
+finish 76

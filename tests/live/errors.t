@@ -69,6 +69,15 @@ for p in "procmap -g" "snapcore -o" "snapcat -o" "snapload -uD $tmp/none -o"; do
 	is "$(sed 's/.*which file?.*/asks/' "$tmp/out" | tr '\n' ' ')$(
 	    ls "$tmp/pub")" "asks 2 " "$p: a process for a file"
 done
+if is_root; then
+	install -m 755 "$BUILD/snapcat" "$tmp/theirs"
+	is "$(setpriv --reuid=65534 --clear-groups "$tmp/theirs" -o 1 2>&1)" \
+	    "theirs: -o 1: that is a process: which file? (a file of that\
+ name: ./1)" "a process of another user for a file"
+	rm "$tmp/theirs"
+else
+	skip "a process of another user for a file" "not root"
+fi
 (cd "$tmp/pub" && "$BUILD/snap" -o v "$pid" && "$BUILD/snap" -oo.v "$pid")
 is "$? $(cd "$tmp/pub" && echo *)" "0 o.v v" "files whose names are meant"
 refused 1 "snap: TMP/none/snap: No such file or directory" \
@@ -132,4 +141,4 @@ cat "$tmp/old" | "$BUILD/snapls" | cmp - "$tmp/list"
 is "${PIPESTATUS[1]}" 0 "snapls: from a pipe"
 "$BUILD/snapls" "$tmp/old" >/dev/full 2>/dev/null
 is $? 1 "snapls: a full disk is an error"
-finish 90
+finish 91

@@ -127,4 +127,16 @@ if command -v jq >/dev/null; then
 else
 	skip "jq reads it" "no jq"
 fi
-finish 12
+python3 "$tests/snap6/snapasm.py" >top.snap <<'END'
+"process snapshot 1 a@b amd64 2 \"c\"\n"
+record 7 mem
+number 1
+segment 0xfffffffffffff000 4096
+r a
+r b
+r c
+r d
+END
+is "$("$BUILD/snapls" -j top.snap | grep -o '"end":"[^"]*"')" \
+    '"end":"10000000000000000"' "what ends at 2^64 ends there"
+finish 13

@@ -1,6 +1,7 @@
 /*
  * ELF cores: core/write/
  */
+#include "core/write/core.h"
 #include "model.h"
 #include "num.h"
 #include "util.h"
@@ -1174,6 +1175,37 @@ test_sets(void **state)
 	snap_free(s);
 }
 
+/*
+ * A signal that a thread got is told from the stop of a tracer, whose si_code
+ * begins at 0x100.
+ */
+static void
+test_stops(void **state)
+{
+	static const struct {
+		uint32_t signo, code;
+		bool got;
+	} cases[] = {
+		{ 11, 1, true }, { 5, 0x80, true }, { 5, 0xff, true },
+		{ 5, 0x100, false }, { 5, 0x101, false }, { 5, 0x8005, false },
+		{ 5, INT32_MAX, false }, { 5, 0x80000000, true },
+		{ 6, UINT32_MAX, true }, { 0, 1, false }
+	};
+	uint8_t info[128] = { 0 };
+	struct taskstate st = { .siginfo = {
+	    .data = info, .len = sizeof info } };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		num_put(info, cases[i].signo, 4);
+		num_put(info + 8, cases[i].code, 4);
+		assert_int_equal(state_signal(&st) != NULL, cases[i].got);
+	}
+	st.siginfo.len--;
+	assert_null(state_signal(&st));
+}
+
 int
 main(void)
 {
@@ -1193,6 +1225,7 @@ main(void)
 		cmocka_unit_test(test_plan9fp),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_sets),
+		cmocka_unit_test(test_stops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

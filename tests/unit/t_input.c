@@ -349,6 +349,40 @@ test_spool(void **state)
 	snap_free(s);
 }
 
+#ifdef ZSTD
+/*
+ * A frame of zstd without a sum, of 300000 times one byte: all of it has been
+ * taken while most of what it holds is still to come.
+ */
+static void
+test_zstd(void **state)
+{
+	static const uint8_t frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58,
+	    0x54, 0x00, 0x00, 0x10, 0x61, 0x61, 0x01, 0x00, 0xfb, 0xff, 0x39,
+	    0xc0, 0x02, 0x02, 0x00, 0x10, 0x61, 0x03, 0x9f, 0x04, 0x61 };
+	enum { HELD = 300000, PIECE = 1000 };
+	struct inbuf in = { .fd = -1, .cap = sizeof frame,
+	    .end = sizeof frame, .eof = true };
+	struct unzstd *u;
+	uint8_t got[PIECE];
+	size_t all, i;
+	ssize_t n;
+
+	(void)state;
+	assert_non_null(in.buf = malloc(sizeof frame));
+	memcpy(in.buf, frame, sizeof frame);
+	assert_non_null(u = unzstd_new(in));
+	for (all = 0; (n = unzstd_read(u, got, PIECE)) > 0; all += (size_t)n)
+		for (i = 0; i < (size_t)n; i++)
+			assert_int_equal(got[i], 'a');
+	if (n == -1)
+		fail_msg("%s", snap_errstr());
+	assert_int_equal(all, HELD);
+	assert_int_equal(unzstd_taken(u), sizeof frame);
+	unzstd_free(u);
+}
+#endif
+
 int
 main(void)
 {
@@ -363,6 +397,9 @@ main(void)
 		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_shrunk),
 		cmocka_unit_test(test_spool),
+#ifdef ZSTD
+		cmocka_unit_test(test_zstd),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

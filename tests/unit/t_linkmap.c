@@ -267,6 +267,40 @@ test_sysroot(void **state)
 	maker_done(&k);
 }
 
+/*
+ * A build id may be as long as there is room for, and no longer.
+ */
+static void
+test_buildid(void **state)
+{
+	enum { NOTE = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr), MOST = 64 };
+	uint8_t b[512] = { 0 };
+	Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64,
+	    ELFDATA2LSB, EV_CURRENT }, .e_type = ET_DYN,
+	    .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+	    .e_phoff = sizeof h, .e_phnum = 1, .e_ehsize = sizeof h,
+	    .e_phentsize = sizeof(Elf64_Phdr) };
+	Elf64_Phdr ph = { .p_type = PT_NOTE, .p_offset = NOTE,
+	    .p_filesz = sizeof b - NOTE };
+	struct buildid id;
+	size_t n;
+
+	(void)state;
+	memcpy(b, &h, sizeof h);
+	memcpy(b + sizeof h, &ph, sizeof ph);
+	num_put(b + NOTE, 4, 4);
+	num_put(b + NOTE + 8, NT_GNU_BUILD_ID, 4);
+	memcpy(b + NOTE + 12, "GNU", 4);
+	for (n = 0; n <= MOST + 1; n++) {
+		num_put(b + NOTE + 4, n, 4);
+		memset(b + NOTE + 16, (int)n, n);
+		assert_int_equal(buildid_parse(&id, b, sizeof b), 0);
+		assert_int_equal(id.len, n <= MOST ? n : 0);
+		if (id.len > 0)
+			assert_memory_equal(id.id, b + NOTE + 16, n);
+	}
+}
+
 int
 main(void)
 {
@@ -276,6 +310,7 @@ main(void)
 		cmocka_unit_test(test_loop),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_sysroot),
+		cmocka_unit_test(test_buildid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

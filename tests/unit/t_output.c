@@ -1,7 +1,7 @@
 /*
  * Streams out: output.c
  *
- * link with: -Wl,--wrap=openat,--wrap=openat64
+ * link with: -Wl,--wrap=openat,--wrap=openat64,--wrap=fsync
  */
 #include "util.h"
 
@@ -40,6 +40,26 @@ __wrap_openat(int at, const char *path, int flags, mode_t mode)
 /* as it is called where offsets of 64 bits had to be asked for */
 int __wrap_openat64(int, const char *, int, mode_t)
     __attribute__((alias("__wrap_openat")));
+
+/*
+ * How often a file was written to the disk while path was not its name.
+ */
+static const char *unnamed = "file";
+static int synced;
+
+int __real_fsync(int);
+int __wrap_fsync(int);
+
+int
+__wrap_fsync(int fd)
+{
+	struct stat is, named;
+
+	if (fstat(fd, &is) == 0 && S_ISREG(is.st_mode) &&
+	    (stat(unnamed, &named) == -1 || named.st_ino != is.st_ino))
+		synced++;
+	return __real_fsync(fd);
+}
 
 static int
 setup(void **state)
@@ -115,7 +135,9 @@ test_name(void **state)
 	assert_int_equal(output_flush(o), 0);
 	assert_int_equal(output_pos(o), 3);
 	assert_int_equal(access("file", F_OK), -1);
+	synced = 0;
 	assert_int_equal(output_commit(o), 0);
+	assert_int_equal(synced, 1);
 	assert_content("file", "abc", 3);
 	assert_int_equal(stat("file", &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);

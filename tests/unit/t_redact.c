@@ -160,6 +160,17 @@ test_leave(void **state)
 	leave(NULL, 0, 1, "none");
 	image_free(im);
 	snap_free(s);
+
+	/* the last byte of a segment, and the one behind it */
+	s = snap_new();
+	im = make(s, &p, 0x10000, 0x20000, N * KB);
+	leave(im, 0x10000 + N * KB, 0x10000 + N * KB + 1, "behind");
+	assert_int_equal(im->nmissing, 0);
+	leave(im, 0x10000 + N * KB - 1, 0x10000 + N * KB, "last");
+	expect(im->seg[0], "12-4567-");
+	assert_int_equal(im->missing[0].start, 0x10000 + (N - 1) * KB);
+	image_free(im);
+	snap_free(s);
 }
 
 /*
