@@ -40,6 +40,14 @@ golden solaris -s -M all.snap 7
 golden pairs -aslmdA -M all.snap 8
 golden resident -x -M all.snap
 golden reserved -r -M all.snap
+# a mapping below the stack, nearer than the gap; nearer than its limit
+for end in 7ffbfff80000 7ffbff8a0000; do
+	start=$(printf %x $((0x$end - 0x200000)))
+	sed "s/7f0000700000-7f0000900000/$start-$end/" "$here/all.s" |
+	    python3 "$tests/snap6/snapasm.py" >"$end.snap"
+done
+golden gap-short -r -M 7ffbfff80000.snap 7
+golden gap-low -r -M 7ffbff8a0000.snap 7
 golden both -xA -M all.snap 7
 golden debug -D 31 -m -M all.snap 8
 golden entries -D 8 -s -M all.snap 7
@@ -138,4 +146,4 @@ is "$("$BUILD/procmap" -s -M odd.snap 7 | grep -c /SYSV0000000g)" 3 \
 "$BUILD/procmap" -M all.snap >/dev/full 2>err
 is "$? $(cat err)" "1 procmap: standard output: No space left on device" \
     "a full disk is an error"
-finish 51
+finish 53

@@ -351,8 +351,8 @@ test_spool(void **state)
 
 #ifdef ZSTD
 /*
- * A frame of zstd without a sum, of 300000 times one byte: all of it has been
- * taken while most of what it holds is still to come.
+ * A frame of zstd, of three blocks of one byte again and again, whole and cut
+ * behind the second: what is there is read, also when no more comes.
  */
 static void
 test_zstd(void **state)
@@ -360,26 +360,28 @@ test_zstd(void **state)
 	static const uint8_t frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58,
 	    0x54, 0x00, 0x00, 0x10, 0x61, 0x61, 0x01, 0x00, 0xfb, 0xff, 0x39,
 	    0xc0, 0x02, 0x02, 0x00, 0x10, 0x61, 0x03, 0x9f, 0x04, 0x61 };
-	enum { HELD = 300000, PIECE = 1000 };
-	struct inbuf in = { .fd = -1, .cap = sizeof frame,
-	    .end = sizeof frame, .eof = true };
+	enum { BLOCK = 131072, LAST = 300000 - 2 * BLOCK, PIECE = 1000 };
+	struct inbuf in = { .fd = -1, .cap = sizeof frame, .eof = true };
 	struct unzstd *u;
 	uint8_t got[PIECE];
-	size_t all, i;
+	size_t all, i, cut;
 	ssize_t n;
 
 	(void)state;
-	assert_non_null(in.buf = malloc(sizeof frame));
-	memcpy(in.buf, frame, sizeof frame);
-	assert_non_null(u = unzstd_new(in));
-	for (all = 0; (n = unzstd_read(u, got, PIECE)) > 0; all += (size_t)n)
-		for (i = 0; i < (size_t)n; i++)
-			assert_int_equal(got[i], 'a');
-	if (n == -1)
-		fail_msg("%s", snap_errstr());
-	assert_int_equal(all, HELD);
-	assert_int_equal(unzstd_taken(u), sizeof frame);
-	unzstd_free(u);
+	for (cut = 0; cut <= 4; cut += 4) {
+		assert_non_null(in.buf = malloc(sizeof frame));
+		memcpy(in.buf, frame, sizeof frame);
+		in.end = sizeof frame - cut;
+		assert_non_null(u = unzstd_new(in));
+		for (all = 0; (n = unzstd_read(u, got, PIECE)) > 0;
+		    all += (size_t)n)
+			for (i = 0; i < (size_t)n; i++)
+				assert_int_equal(got[i], 'a');
+		assert_int_equal(n, cut == 0 ? 0 : -1);
+		assert_int_equal(all, 2 * BLOCK + (cut == 0 ? LAST : 0));
+		assert_int_equal(unzstd_taken(u), in.end);
+		unzstd_free(u);
+	}
 }
 #endif
 
