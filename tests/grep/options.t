@@ -66,6 +66,24 @@ case $BUILD in
 	;;
 esac
 
+# ten processes with one page, and zeros behind it
+{
+	printf '"process snapshot 1 a@b amd64 2 \\"c\\"\\n"\n'
+	for p in {11..20}; do
+		printf 'record %d mem\nnumber 1\nsegment 0x10000 2048\n' "$p"
+		if [ "$p" = 11 ]; then
+			echo 'r "x"*1018 "needle"'
+		else
+			echo 'm 11 0x10000'
+		fi
+		echo z
+	done
+} | python3 "$tests/snap6/snapasm.py" >"$tmp/ten"
+is "$("$grep" needle "$tmp/ten" | sed 's/.*needle//')" \
+    "  (+9: 12 13 14 15 16 17 18 19 ...)" "eight others are named"
+is "$("$grep" -x '65 00' "$tmp/ten" | wc -l)" 10 \
+    "zeros of several processes are not the same"
+
 # how much is told
 is "$(here -c 'child=' "$s")" "$(for p in "${pids[@]}"; do
 	n=$(here -a -p "$p" 'child=' "$s" | wc -l)
@@ -222,7 +240,7 @@ END
 # rules of YARA
 if ! pkg-config --exists yara; then
 	skip "-Y" "yara is missing" 7
-	finish 76
+	finish 78
 fi
 cat >"$tmp/rules" <<'END'
 rule border {
@@ -262,4 +280,4 @@ echo 'rule x { condition: nothing }' >"$tmp/wrong"
 is "$("$grep" -Y "$tmp/wrong" "$s" 2>&1)" \
     "snapgrep: $tmp/wrong: line 1: undefined identifier \"nothing\"" \
     "-Y: rules that are none"
-finish 76
+finish 78

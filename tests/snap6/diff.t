@@ -166,6 +166,17 @@ is "$(cat got)" "one 0 0
 two 1 1 
 three 0 0 " "moments of one file: two, and three, in which nothing grows"
 
+# zeros are no data, nor are pages of its own that are not in the snapshot
+for i in 1 2 3; do
+	make $i 'pages=20000 22000\n' "mem=number 1
+segment 0x10000 4096
+$(for k in $(seq $i); do printf 'r a%d\\n' "$k"; done)z $((4 - i))"
+done
+timeout 20 "$BUILD/snapdiff" -a 1 2 3 >out 2>err
+is "$? $(cat err)$(grep -E ' (anonymous|file), with data' out | tr -s ' ')" \
+    "1 $(printf ' %s, with data\n' '1K 2K 3K anonymous' '0K 0K 0K file' \
+    '1K 2K 3K 10000-14000 anonymous')" "what grows is told by its data"
+
 make c 'environ=A=3\0'
 for o in -p8 '-ap8'; do
 	timeout 20 "$BUILD/snapdiff" $o a b c >out 2>err
@@ -226,4 +237,4 @@ make b 'files=3 \n\n99999999999999999999 1\n3 1\n' 'fd/3=socket:[1]' \
     'file/1=local \n' 'limits=\n\nMax' 'sigaction=\n99\n-1 5\n1' \
     'status=Uid:' 'fdinfo/3=flags:\t'
 is "$(diffs a b | sed -n 1p)" 1 "files that are cut anywhere"
-finish 38
+finish 39
