@@ -43,7 +43,10 @@ uint64_t	 machine_get(const struct machine *m, const void *p, size_t n);
 void		 machine_put(const struct machine *m, void *p, uint64_t v,
 		    size_t n);
 
-/* state/auxv.c: how wide the words of a process are */
+/* state/auxv.c: what the auxiliary vector of a process has, and how wide its
+   words are */
+uint64_t	 auxv_get(const struct machine *m, const void *auxv, size_t len,
+		    size_t word, uint64_t type);
 size_t		 auxv_word(const struct machine *m, const void *auxv,
 		    size_t len);
 

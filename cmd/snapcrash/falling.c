@@ -4,7 +4,6 @@
 #include "crash.h"
 #include "full.h"
 #include "machine.h"
-#include "state/state.h"
 
 #include <sys/ioctl.h>
 #include <sys/resource.h>

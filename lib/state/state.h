@@ -185,8 +185,6 @@ void		 place_cgroup(struct place *pl, const void *text, size_t len);
 /*
  * auxv: auxv.c, getauxval(3)
  */
-uint64_t	 auxv_get(const struct machine *m, const void *auxv, size_t len,
-		    size_t word, uint64_t type);
 uint64_t	 auxv_page(const struct machine *m, const void *auxv,
 		    size_t len);
 
