@@ -80,8 +80,8 @@ has_iptables(const char *path)
 }
 
 /*
- * Record in to the tables of where the proxy is.  Return 0, or -1 with errstr if
- * there are such that cannot be listed.
+ * Record in to the tables of where the proxy is.  Return 0, or -1 with errstr
+ * if there are such that cannot be listed.
  */
 int
 netfilter_record(struct filelist *to)

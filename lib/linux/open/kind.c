@@ -3,7 +3,6 @@
  * restoring takes".  Here is which kind it is of, and what files with names
  * have.
  */
-#include "calls.h"
 #include "linux/file/file.h"
 #include "opened.h"
 
@@ -39,68 +38,6 @@ tell_stat(struct telling *t, const struct statx *sx)
 	    (uintmax_t)sx->stx_ino, sx->stx_dev_major, sx->stx_dev_minor,
 	    sx->stx_rdev_major, sx->stx_rdev_minor,
 	    (intmax_t)sx->stx_mtime.tv_sec);
-}
-
-/*
- * Return true if the content of a file may be recorded.  A process that dumps
- * core may have got the descriptor from another user, and its own user may get
- * the snapshot: only what the process could read is recorded (open(2): O_PATH,
- * and access mode 3, which allows neither to read nor to write).
- */
-static bool
-content_isallowed(const struct telling *t)
-{
-	const unsigned int mode = t->flags & ACCESS_MODE;
-
-	return t->proc->core == NULL || (!(t->flags & O_PATH) &&
-	    (mode == O_RDONLY || mode == O_RDWR));
-}
-
-/*
- * Carry along the content of t, a file of this machine that is nowhere else, or
- * say why it cannot be had.
- */
-void
-tell_content(struct telling *t)
-{
-	struct vma v = { .dev = t->dev, .ino = t->ino, .name = t->link };
-	struct lproc has = *t->proc;
-	char name[32];
-
-	if (!content_isallowed(t)) {
-		tell_why(t, "it is not open for reading: its content is left "
-		    "out");
-		return;
-	}
-	has.mmtid = t->pid;
-	snprintf(name, sizeof name, "fd/%d", t->fd);
-	if (carry_open(t->live, t->snap, &has, &v, name) == -1)
-		tell_why(t, "its content cannot be had: %s", snap_errstr());
-}
-
-/*
- * Return mountinfo of the process; it is empty if that cannot be had.
- */
-static const struct bytes *
-tell_mounts(const struct telling *t)
-{
-	static const struct bytes none;
-
-	return t->proc->mounts != NULL ? t->proc->mounts : &none;
-}
-
-/*
- * Return true if file t can be read without asking a server, which may be
- * stopped by us.
- */
-bool
-file_islocal(struct telling *t)
-{
-	const struct bytes *mounts = tell_mounts(t);
-	uint64_t id = t->fdinfo.mount;
-
-	return mounts_have(mounts, id) ? mounts_local(mounts, id) :
-	    mounts_localdev(t->dev);
 }
 
 /*
@@ -155,7 +92,7 @@ is_memfd(struct telling *t)
 	return S_ISREG(t->mode) && (strncmp(t->link, "/memfd:", 7) == 0 ||
 	    strcmp(t->link, "/dev/zero (deleted)") == 0) &&
 	    served_not(t->proc->pid, t->dev) &&
-	    !mounts_have(tell_mounts(t), t->fdinfo.mount);
+	    !mounts_have(file_mounts(t), t->fdinfo.mount);
 }
 
 static void

@@ -1,8 +1,10 @@
 /*
- * Files whose names are deleted: what they have that a file which is made in
- * their place would lack.  Their file systems may be served by who does not
- * answer, so the proxy asks them.
+ * Files whose names are deleted: their content, which is carried along, and
+ * what they have that a file which is made in their place would lack.  Their
+ * file systems may be served by who does not answer, so the proxy asks them.
  */
+#include "calls.h"
+#include "linux/file/file.h"
 #include "opened.h"
 
 #include <sys/stat.h>
@@ -97,6 +99,68 @@ nameless_ask(struct telling *t, int fd, struct nameless *n)
 	}
 	memcpy(n, answer.data, sizeof *n);
 	free(answer.data);
+}
+
+/*
+ * Return true if the content of a file may be recorded.  A process that dumps
+ * core may have got the descriptor from another user, and its own user may get
+ * the snapshot: only what the process could read is recorded (open(2): O_PATH,
+ * and access mode 3, which allows neither to read nor to write).
+ */
+static bool
+content_isallowed(const struct telling *t)
+{
+	const unsigned int mode = t->flags & ACCESS_MODE;
+
+	return t->proc->core == NULL || (!(t->flags & O_PATH) &&
+	    (mode == O_RDONLY || mode == O_RDWR));
+}
+
+/*
+ * Carry along the content of t, a file of this machine that is nowhere else, or
+ * say why it cannot be had.
+ */
+void
+tell_content(struct telling *t)
+{
+	struct vma v = { .dev = t->dev, .ino = t->ino, .name = t->link };
+	struct lproc has = *t->proc;
+	char name[32];
+
+	if (!content_isallowed(t)) {
+		tell_why(t, "it is not open for reading: its content is left "
+		    "out");
+		return;
+	}
+	has.mmtid = t->pid;
+	snprintf(name, sizeof name, "fd/%d", t->fd);
+	if (carry_open(t->live, t->snap, &has, &v, name) == -1)
+		tell_why(t, "its content cannot be had: %s", snap_errstr());
+}
+
+/*
+ * Return mountinfo of the process of t; it is empty if that cannot be had.
+ */
+const struct bytes *
+file_mounts(const struct telling *t)
+{
+	static const struct bytes none;
+
+	return t->proc->mounts != NULL ? t->proc->mounts : &none;
+}
+
+/*
+ * Return true if file t can be read without asking a server, which may be
+ * stopped by us.
+ */
+bool
+file_islocal(struct telling *t)
+{
+	const struct bytes *mounts = file_mounts(t);
+	uint64_t id = t->fdinfo.mount;
+
+	return mounts_have(mounts, id) ? mounts_local(mounts, id) :
+	    mounts_localdev(t->dev);
 }
 
 /*

@@ -13,12 +13,13 @@
 struct statx;
 struct statx_timestamp;
 
-bool		 file_islocal(struct telling *t);
 bool		 file_tell(struct telling *);
 intmax_t	 statx_ns(const struct statx_timestamp *);
-void		 tell_content(struct telling *t);
 
-/* nameless.c: files whose names are deleted */
+/* nameless.c: files whose names are deleted, and their content */
+bool		 file_islocal(struct telling *t);
+const struct bytes *file_mounts(const struct telling *t);
+void		 tell_content(struct telling *t);
 void		 nameless_tell(struct telling *t, const struct statx *sx);
 
 /* anoninode.c: files without names */

@@ -37,8 +37,8 @@
  *	messages: bind getpeername getsockname pipe2 poll ppoll recvfrom
  *		recvmsg sendmsg sendto socketpair
  *	paths:	- . /proc /sys/fs/cgroup /tmp
- *	fcntl:	F_ADD_SEALS F_DUPFD F_GETFD F_GETFL F_GETOWN F_GETSIG F_GET_SEALS
- *		F_SETFD F_SETFL 0x11
+ *	fcntl:	F_ADD_SEALS F_DUPFD F_GETFD F_GETFL F_GETOWN F_GETSIG
+ *		F_GET_SEALS F_SETFD F_SETFL 0x11
  *	getsockopt: SOL_SOCKET
  *	ioctl:	0x66 FIONREAD PAGEMAP_SCAN PROCMAP_QUERY SIOCPROTOPRIVATE
  *		SIOCOUTQ TCGETS TIOCGWINSZ TIOCOUTQ
