@@ -30,7 +30,7 @@ STRIP ?= strip
 
 PKGS = libbsd-overlay libelf libprotobuf-c libxxhash zlib
 # one more, where it is there: streams that zstd(1) compressed are read then
-ZSTD := $(shell $(PKG_CONFIG) --exists libzstd && echo libzstd)
+ZSTD := $(shell $(PKG_CONFIG) --exists libzstd 2>/dev/null && echo libzstd)
 # of programs alone: their tables
 CMDPKGS = smartcols
 # libraries that a program needs beside those: where pkg-config does not find
@@ -41,10 +41,10 @@ snapstack_PKGS = libdw
 # libraries that a program makes use of where they are: X_MAY; for each that is
 # there, the macro HAVE_ and its name, letters and digits alone
 snapgrep_MAY = yara
-lacks = $(foreach l,$1,$(shell $(PKG_CONFIG) --exists $l || echo $l))
+lacks = $(foreach l,$1,$(shell $(PKG_CONFIG) --exists $l 2>/dev/null || echo $l))
 $(foreach p,$(PROGS),$(eval $p_LACKS := $(call lacks,$($p_PKGS))))
 $(foreach p,$(PROGS),$(eval $p_HAS := $(foreach l,$($p_MAY),$(shell \
-	$(PKG_CONFIG) --exists $l && echo $l))))
+	$(PKG_CONFIG) --exists $l 2>/dev/null && echo $l))))
 BUILT := $(foreach p,$(PROGS),$(if $($p_LACKS),,$p))
 
 # what building needs and is not there; $(NEEDED) is part of what compiles
@@ -65,7 +65,7 @@ M32 = -m32 $(ALONE)
 EXIT32 = void _start(void) { __asm__("int $$0x80" :: "a"(1), "b"(0)); }
 BITS32 = $(shell f=$$(mktemp) && echo '$(EXIT32)' | $(CC) $(M32) -o $$f \
 	-x c - 2>/dev/null && $$f 2>/dev/null && echo bits32; rm -f $$f)
-NOLIBC = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),nolibc)
+NOLIBC = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>&1)),nolibc)
 FUZZ = snap6 linuxrec core criu native gzip trailer fstree sysroot space \
 	pages merge elfsym salvage unload svg tar
 FUZZTIME = 120
@@ -122,7 +122,7 @@ PUBLIC = lib/snap.h lib/space.h lib/task.h lib/trace.h
 CFLAGS ?= -O2 -g
 CPPFLAGS ?= -D_FORTIFY_SOURCE=3
 # offsets and times of 64 bits, where a long has 32
-WIDE := $(if $(filter 4,$(shell echo __SIZEOF_LONG__ | $(CC) -E -P -)), \
+WIDE := $(if $(filter 4,$(shell echo __SIZEOF_LONG__ | $(CC) -E -P - 2>/dev/null)), \
 	-D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64)
 PKGFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS) $(ZSTD) 2>/dev/null)
 CPP = $(CPPFLAGS) -D_GNU_SOURCE $(WIDE) -Ilib -Ifmt -Icmd -I$O/fmt \
