@@ -255,12 +255,12 @@ unnoticed() {
 # AMD, where it finds it in the kernel's cores.
 gdb_faults() {
 	local known='system-supplied DSO|auto-load'
-	local gdb=(timeout $((60 * TIMEFACTOR)) gdb -nx -batch -iex
+	local debugger=(timeout $((60 * TIMEFACTOR)) gdb -nx -batch -iex
 	    'set debuginfod enabled off')
 
 	if grep -q reg-xstate "$1"; then
-		"${gdb[@]}" -ex "gcore $tmp/gcore" -p "$pid" >/dev/null 2>&1
-		if "${gdb[@]}" "$2" "$tmp/gcore" 2>&1 | grep -q reg-xstate ||
+		"${debugger[@]}" -ex "gcore $tmp/gcore" -p "$pid" >/dev/null 2>&1
+		if "${debugger[@]}" "$2" "$tmp/gcore" 2>&1 | grep -q reg-xstate ||
 		    grep -q AuthenticAMD /proc/cpuinfo; then
 			known="$known|reg-xstate"
 		fi
