@@ -69,6 +69,9 @@ static const struct call calls[] = {
 	ARG(fcntl, 1, F_GETFL),
 	ARG(ioctl, 1, TCGETS), ARG(ioctl, 1, TIOCGWINSZ),
 	ARG(ioctl, 1, TIOCGPGRP),
+#ifdef TCGETS2		/* glibc from 2.43 on, for isatty(3) */
+	ARG(ioctl, 1, TCGETS2),
+#endif
 #ifdef SYS_statx
 	CALL(statx),
 #endif
