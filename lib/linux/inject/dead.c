@@ -79,8 +79,8 @@ guarded_from(const struct vmas *l, const struct vma *v)
 
 /*
  * Return where the pages begin that are above the nearest guard below address
- * sp (MADV_GUARD_INSTALL of madvise(2)), in a mapping that begins at start; 0 if
- * there is none, or the kernel does not tell.
+ * sp (MADV_GUARD_INSTALL of madvise(2)), in a mapping that begins at start; 0
+ * if there is none, or the kernel does not report guards.
  */
 static uint64_t
 guard_below(const struct inject *in, uint64_t start, uint64_t sp)
@@ -110,8 +110,8 @@ guard_below(const struct inject *in, uint64_t start, uint64_t sp)
 /*
  * Set *stack to the stack of a thread that the leader runs on, for it was
  * forked by one: private memory above a guard, which is a mapping or, with
- * glibc from 2.42 on, in the same mapping.  Return false if it runs on something
- * else.
+ * glibc from 2.42 on, in the same mapping.  Return false if it runs on
+ * something else.
  */
 static bool
 thread_stack(const struct inject *in, const struct vmas *l, struct vma *stack)
