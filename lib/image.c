@@ -358,9 +358,8 @@ image_sortmissing(struct image *im)
 }
 
 /*
- * Make start..end (exclusive, start below end, as memory_end has it) of image im
- * read as not mapped.
- * Return 0, or -1 with errstr.
+ * Make start..end (exclusive, start below end, as memory_end has it) of image
+ * im read as not mapped.  Return 0, or -1 with errstr.
  */
 int
 image_punch(struct image *im, uint64_t start, uint64_t end)

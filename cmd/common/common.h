@@ -148,8 +148,9 @@ struct column {
 };
 
 struct tableopts {		/* of the command line; all zero: none */
-	const char	*list;	/* columns, with commas between them; NULL: those
-				   shown by default; from + on: more */
+	const char	*list;	/* names of columns, with commas between them;
+				   NULL: the default ones; "+...": those and
+				   more */
 	bool		 bare;	/* no headings */
 	bool		 bytes;	/* sizes are exact */
 };

@@ -350,9 +350,9 @@ snap_run(const struct sources *s, int fd)
 
 /*
  * Have snap capture the live processes of s, if there are any.  Standard input
- * is their snapshot then, and one of the files of s.  snap prints what it cannot
- * capture, and the result is incomplete.  Exit with 2 if standard input was
- * named as well.
+ * is their snapshot then, and one of the files of s.  snap prints what it
+ * cannot capture, and the result is incomplete.  Exit with 2 if standard input
+ * was named as well.
  */
 void
 sources_capture(struct sources *s)

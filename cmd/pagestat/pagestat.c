@@ -45,7 +45,8 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Tell how much memory processes take, and what they share.",
 	.synopsis = (const char *const[]){
-		"[-bn] [-o list] [-w seconds] [-c group] [-p pid|name] [-u user]",
+		"[-bn] [-o list] [-w seconds] [-c group] [-p pid|name] "
+		    "[-u user]",
 		"         [pid|name ...]",
 		"[-j] [-m] [-w seconds] [-c group] [-p pid|name] [-u user]",
 		"         [pid|name ...]",

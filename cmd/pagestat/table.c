@@ -161,7 +161,8 @@ process_line(struct usetable *t, const char *first, const char *name,
 		if (t->hidden && use_member(&u, i) == &u.pss)
 			table_text(t->list, P_USE + i, "-");
 		else
-			table_bytes(t->list, P_USE + i, *use_member(&u, i) * KB);
+			table_bytes(t->list, P_USE + i,
+			    *use_member(&u, i) * KB);
 	table_bytes(t->list, P_TOUCHED, touched * KB);
 	table_text(t->list, P_NAME, name);
 }

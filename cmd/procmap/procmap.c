@@ -55,7 +55,8 @@ static const struct cmdline cmdline = {
 	.about = "Show the mappings of processes, and what of them is there.",
 	.synopsis = (const char *const[]){
 		"[-AadelmPrsvx] [-c group] [-D number] [-g picture] [-M file]",
-		"        [-N system] [-p pid|name] [-u user] [file | pid | name ...]",
+		"        [-N system] [-p pid|name] [-u user] "
+		    "[file | pid | name ...]",
 		NULL
 	},
 	.opts = opts,

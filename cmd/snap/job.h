@@ -19,8 +19,9 @@ struct move {			/* processes that are to go on elsewhere */
 struct job {			/* what the command line asks for */
 	struct liveopts	 live;
 	bool		 stop;	/* they stay stopped until all is written */
-	bool		 core;	/* process dumps writes its core to standard input */
-	pid_t		 dumps;
+	bool		 core;	/* standard input is the core that dumps
+				   writes */
+	pid_t		 dumps;	/* a process that dumps core */
 	struct sources	 who;	/* live processes; not that one */
 	struct move	 move;
 	struct exclude	*exclude; /* secrets that are left out, or NULL */

@@ -251,7 +251,8 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Make ELF cores of a snapshot, or a snapshot of ELF cores.",
 	.synopsis = (const char *const[]){
-		"[-v] [-c group] [-o core] [-p pid|name] [file | pid | name ...]",
+		"[-v] [-c group] [-o core] [-p pid|name] "
+		    "[file | pid | name ...]",
 		"-r [-vz] [-e exe] [-o file] core ...",
 		NULL
 	},

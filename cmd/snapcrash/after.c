@@ -131,9 +131,9 @@ owner_allow(const char *name, uid_t uid)
 }
 
 /*
- * Run the administrator's command, as c has it, with the path of the snapshot of
- * that name, "./" before it.  It may take long: so the caller holds nothing that
- * other crashes wait for.
+ * Run the hook of c with the path of snapshot name, which begins with "./".
+ * The hook may take long, so the caller must hold nothing that other crashes
+ * wait for.
  */
 void
 hook_run(const struct config *c, const char *name)

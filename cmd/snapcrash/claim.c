@@ -3,9 +3,9 @@
  * write there: so many are in work as there are files .place.N, and so many of
  * them hold a process meanwhile as there are files .taking.N; who finds none
  * free waits, of whom there are so many as files .waiting.N, or is counted and
- * lets its process go.  Hooks run with no place: so many as files .hook.N, and
- * so many more wait as files .hooking.N.  A file is somebody's as long as he has it locked
- * (flock(2)): the kernel unlocks those of who is killed.
+ * lets its process go.  A hook runs without a place: each that runs holds a
+ * file .hook.N, each that waits a file .hooking.N.  A file is held by a lock
+ * (flock(2)), which the kernel drops when its owner is killed.
  */
 #include "crash.h"
 

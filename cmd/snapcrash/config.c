@@ -240,9 +240,9 @@ line_divide(char *line, char **key, char **value)
 
 /*
  * Set *c to what the file path says, and to what holds where it says nothing.
- * Warn of each line that is wrong.  Return 0; 1 if there were such, of which the
- * other lines hold; -1 with errstr and errno if the file cannot be read, or
- * others than root may write it (EPERM): nothing of it holds.
+ * Warn of each line that is wrong.  Return 0; 1 if there were wrong lines, and
+ * the others hold; -1 with errstr and errno if the file cannot be read, or if
+ * others than root may write it (EPERM), and no line holds.
  */
 int
 config_read(struct config *c, const char *path)

@@ -184,9 +184,9 @@ program_isplain(pid_t pid)
 }
 
 /*
- * Return the user that a crash of process pid counts for, which user uid has: in
- * a user namespace below ours it is the owner of that, who may use many users
- * there (subuid(5)), unless that is root.
+ * Return the user that a crash of process pid, which runs as user uid, counts
+ * for.  In a user namespace below ours that is the owner of the namespace, who
+ * may use many users there (subuid(5)), unless the owner is root.
  */
 static uid_t
 user_whose(pid_t pid, uid_t uid)
@@ -270,9 +270,9 @@ falling_descends(const struct falling *f, pid_t ancestor)
 }
 
 /*
- * Return 0 if process f may dump core by its soft limit (RLIMIT_CORE), which
- * the kernel ignores for pipes and sockets (core(5)); else -1 with errstr.  Less
- * than a page holds no core, as for systemd-coredump(8).
+ * Return 0 if the soft limit of process f (RLIMIT_CORE) lets it dump core, else
+ * -1 with errstr.  The kernel ignores the limit for pipes and sockets
+ * (core(5)).  Less than a page holds no core, as for systemd-coredump(8).
  */
 int
 falling_allowed(const struct falling *f)

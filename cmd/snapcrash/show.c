@@ -50,7 +50,8 @@ json_crash(const struct crash *c, bool full)
 	}
 	if (f != NULL && full) {
 		json_number("others", f->others);
-		json_text("lacks", f->missing > 0 ? "memory was left out" : NULL);
+		json_text("lacks", f->missing > 0 ? "memory was left out" :
+		    NULL);
 		json_number("missing", f->missing);
 	}
 	json_close('}');

@@ -312,9 +312,9 @@ let_go(struct falling *f)
 }
 
 /*
- * Do with the snapshot of f of that name, "./" before it, what c wants: let its
- * user read it, log it, run the hook, and merge it with others.  The hook is for
- * one crash, so it runs first; then the place of claim is another's.
+ * Do what c wants with snapshot name of f, which begins with "./": let its user
+ * read it, log it, run the hook, and merge it with others.  The hook is for one
+ * crash, so it runs before the merge; the place of claim is free by then.
  */
 static void
 snapshot_use(const struct config *c, const struct falling *f,

@@ -129,8 +129,8 @@ walk_main(struct walk *w, const struct arena *a)
 	at = main_start(w, v->start, v->end, a->top, true);
 	bad = walk_chunks(w, at == 0 ? v->start : at, v->end, a->top);
 	if (bad != 0 && heap_word(&w->read, bad + 8, &head) &&
-	    (head & ~(uint64_t)CHUNK_PREV_USED) == 16 && (at = main_start(w, bad + 32,
-	    v->end, a->top, false)) != 0)
+	    (head & ~(uint64_t)CHUNK_PREV_USED) == 16 &&
+	    (at = main_start(w, bad + 32, v->end, a->top, false)) != 0)
 		bad = walk_chunks(w, at, v->end, a->top);
 	return bad;
 }

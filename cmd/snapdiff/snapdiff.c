@@ -258,7 +258,8 @@ main(int argc, char *argv[])
 			cmd.opts.bytes = true;
 			break;
 		}
-	if ((optind == argc && cmd.sources.cgroup.n == 0) || (cmd.opts.json && cmd.opts.bytes) ||
+	if ((optind == argc && cmd.sources.cgroup.n == 0) ||
+	    (cmd.opts.json && cmd.opts.bytes) ||
 	    (cmd.opts.sums && (cmd.opts.runs || cmd.opts.bytes)))
 		options_misuse(&cmdline);
 	check_input(argv + optind);

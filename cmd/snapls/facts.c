@@ -88,8 +88,8 @@ count_threads(struct snap *s, const struct proc *p)
 }
 
 /*
- * Set *f to what snapshot s has of process p, to be freed with facts_free.  Only
- * name, user and state are harmless.
+ * Set *f to what snapshot s has of process p; free it with facts_free.  Only
+ * name, user and state are free of control characters.
  */
 void
 facts_get(struct facts *f, struct snap *s, struct proc *p)

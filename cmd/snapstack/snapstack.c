@@ -57,7 +57,8 @@ tell_snap(struct snap *s, const char *path)
 		elfimage_tidy();
 	}
 	if (n == 0 && (sources.pick.n == 0 || asked.tid != -1)) {
-		program_warn("%s: %s", path, asked.tid == -1 ? "it has no processes" :
+		program_warn("%s: %s", path, asked.tid == -1 ?
+		    "it has no processes" :
 		    "it has no such process or thread");
 		rc = -1;
 	}

@@ -63,10 +63,10 @@ command_go(struct command *c, const char *name)
 }
 
 /*
- * Say how command c, called name, ended, if it has and not well.  One whose
- * trace is over is about to have.  Return its exit status, 128 and the signal if
- * one killed it, 0 if it runs on; -1 if its trace is over and it runs on, for it
- * may do what we may not see.
+ * Report how command c, called name, ended, if it ended with an error.  A
+ * command whose trace is over is about to end.  Return its exit status; 128
+ * plus the signal if one killed it; 0 if it runs on; -1 if it runs on although
+ * its trace is over, because it may do what we may not see.
  */
 int
 command_end(const struct command *c, const char *name, bool over)

@@ -143,8 +143,8 @@ keep_move(struct snap *s, const bool *keep)
 /*
  * Return a snapshot that has only what was taken in the n parts of s that part
  * lists, as struct identity numbers them, with the files that these processes
- * have mapped or open; NULL with errstr where that is nothing, or on another failure.
- * It is the caller's; s is freed.
+ * have mapped or open.  The caller owns it; s is freed.  Return NULL with
+ * errstr if nothing is left, or on another failure.
  */
 struct snap *
 snap_parts(struct snap *s, const uint64_t *part, size_t n)

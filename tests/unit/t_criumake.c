@@ -2014,8 +2014,8 @@ runs_time(uint64_t n)
 
 	process_record(7);
 	buf_printf(&maps, "400000-402000 r-xp 00000000 08:01 9 /bin/one\n"
-	    "%" PRIx64 "-%" PRIx64 " rw-p 00000000 00:00 0 \n", base, base + n * 2 *
-	    PAGE);
+	    "%" PRIx64 "-%" PRIx64 " rw-p 00000000 00:00 0 \n", base,
+	    base + n * 2 * PAGE);
 	for (i = 0; i < n; i++) {
 		at = base + i * 2 * PAGE;
 		buf_printf(&pages, "%" PRIx64 " %" PRIx64 "\n", at, at + PAGE);

@@ -234,8 +234,9 @@ killed_anywhere(void **state)
 	for (i = 0; i < CODES; i++) {
 		if ((tracer = fork()) == 0) {
 			if (stop_at(i) == -1 || (in = inject_begin(
-			    stopped_anywhere(target), true, NULL)) == NULL || inject_call(in, &ret,
-			    SYS_getpid, none) == -1 || ret != target)
+			    stopped_anywhere(target), true, NULL)) == NULL ||
+			    inject_call(in, &ret, SYS_getpid, none) == -1 ||
+			    ret != target)
 				_exit(1);
 			kill(getpid(), SIGKILL);
 		}

@@ -350,10 +350,10 @@ place_promise(struct rooms *l)
 /*
  * Set aside memory and a place for a clone of process p, which is stopped and
  * has nvma mappings, in all cgroups that p is in, and within the user's limit:
- * clones of other processes are yet to be made.  Return 0, or -1 with errstr, which tells where there is no
- * room; 1, where there are limits of memory and no room is looked for, unless p
- * is the first of those that are cloned at once: what clones take, and copies
- * of what they lack, is not known before they are made.
+ * clones of other processes are yet to be made.  Return 0; -1 with errstr,
+ * which says where there is no room; 1 if there are limits of memory and p is
+ * not the first of the processes that are cloned at once: what clones take, and
+ * copies of what they lack, is not known before they are made.
  */
 int
 headroom_claim(struct live *l, struct lproc *p, size_t nvma, bool first)

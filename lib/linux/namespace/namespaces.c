@@ -59,9 +59,9 @@ names_add(struct filelist *rec, pid_t pid)
 /*
  * Add to rec, the record of process p, which has its namespaces: in which of
  * them we are not; the names of such a UTS namespace; what such a network
- * namespace has, and where such a cgroup namespace begins, if no other record of
- * set l has that.  The last two are not added to the record of a process that
- * dumps core: only a restore needs them, and root alone sees them.
+ * namespace has, and where such a cgroup namespace begins, if no other record
+ * of set l has that.  The last two are not added to the record of a process
+ * that dumps core: only a restore needs them, and root alone sees them.
  */
 void
 namespaces_tell(struct live *l, struct filelist *rec, const struct lproc *p)

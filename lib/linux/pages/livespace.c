@@ -248,9 +248,9 @@ space_read(struct space *sp, pid_t pid, bool brief)
 }
 
 /*
- * Fill in sp with the address space of process pid, which is live.  The caller
- * frees it, after a failure too; then gone tells whether there is none.  Return 0, or
- * -1 with errstr.
+ * Fill in sp with the address space of live process pid.  The caller frees sp,
+ * also after a failure; sp->gone says then whether the process is gone.
+ * Return 0, or -1 with errstr.
  */
 int
 space_live(struct space *sp, pid_t pid)

@@ -91,8 +91,9 @@ proc_refused(pid_t pid)
 		    "that you are root of: run as root outside of it, or as "
 		    "its user", pid);
 	if (proc_ismighty())
-		return errstr_set("process %d: not even root may trace it here: "
-		    "a security module or a seccomp filter forbids it", pid);
+		return errstr_set("process %d: not even root may trace it "
+		    "here: a security module or a seccomp filter forbids it",
+		    pid);
 	if (geteuid() == 0)
 		return errstr_set("process %d: root may not trace it without "
 		    "CAP_SYS_PTRACE, which is missing here", pid);

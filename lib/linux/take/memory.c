@@ -340,7 +340,8 @@ vma_take(struct live *l, struct lproc *p, struct snap *s, struct taking *k)
 			return -1;
 	} else if (pagemap_walk(source_live_pagemap(k->mem), v->start, v->end,
 	    (k->how != TAKE_MEMORY ? PM_FILE : 0) |
-	    (k->alone != NULL || p->clone != 0 ? PM_HUGE : 0), take_run, k) == -1)
+	    (k->alone != NULL || p->clone != 0 ? PM_HUGE : 0), take_run,
+	    k) == -1)
 		return errstr_wrap("%jx-%jx %s", (uintmax_t)v->start,
 		    (uintmax_t)v->end, v->name);
 	return take_gap(k, v->end);
