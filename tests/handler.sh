@@ -53,6 +53,7 @@ handler_begin() {
 	    </dev/null >/dev/null 2>&1 3>&- &
 	disown
 	trap 'put_back; cleanup' EXIT
+	ulimit -c unlimited	# snapcrash keeps nothing where it is 0
 }
 
 # put_back: unless the next test has set it since

@@ -88,11 +88,14 @@ count_threads(struct snap *s, const struct proc *p)
 }
 
 /*
- * Set *f to what snapshot s has of process p; free it with facts_free.  Only
- * name, user and state are free of control characters.
+ * Set *f to what snapshot s has of process p, for listing ls; free it with
+ * facts_free.  Only name, user and state are free of control characters.  Warn
+ * of a record that cannot be read, unless ls->damaged: the caller reports that
+ * then.
  */
 void
-facts_get(struct facts *f, struct snap *s, struct proc *p)
+facts_get(struct facts *f, struct snap *s, struct proc *p,
+    const struct listing *ls)
 {
 	struct linuxrec r;
 	struct recfile x;
@@ -114,7 +117,7 @@ facts_get(struct facts *f, struct snap *s, struct proc *p)
 	if (rc == 0 && (word = state_linux(&r)) != NULL)
 		strlcpy(f->state, word, sizeof f->state);
 	linuxrec_close(&r);
-	if (proc_facts(&f->list, s, p) == -1)
+	if (proc_facts(&f->list, s, p) == -1 && !ls->damaged)
 		program_lose(NULL, snap_errstr());
 }
 

@@ -164,12 +164,12 @@ list_facts(const struct facts *f, enum subject subject, const char *word)
  * Print what process p of snapshot s is, and its memory.
  */
 static void
-list_proc(struct snap *s, struct proc *p)
+list_proc(struct snap *s, struct proc *p, const struct listing *ls)
 {
 	struct facts f;
 	struct place pl;
 
-	facts_get(&f, s, p);
+	facts_get(&f, s, p, ls);
 	printf("\nprocess %" PRIu64 " (%s)\n", p->pid, f.name);
 	list_facts(&f, SUBJECT_ARGUMENTS, "command");
 	list_facts(&f, SUBJECT_EXECUTABLE, "executable");
@@ -258,7 +258,7 @@ list_all(struct snap *s, const struct listing *ls)
 
 	for (i = 0; i < s->nproc; i++)
 		if (sources_wants(ls->sources, s, s->proc[i]))
-			list_proc(s, s->proc[i]);
+			list_proc(s, s->proc[i], ls);
 	for (i = 0; i < s->nproc && ls->sources->pick.n == 0; i++) {
 		if ((p = s->proc[i])->carried == NULL)
 			continue;
@@ -302,7 +302,7 @@ list_snap(struct snap *s, const struct listing *ls)
 	for (i = 0; i < s->nproc; i++) {
 		if (!sources_wants(ls->sources, s, s->proc[i]))
 			continue;
-		facts_get(&f, s, s->proc[i]);
+		facts_get(&f, s, s->proc[i], ls);
 		row_add(t, s->proc[i], &f);
 		facts_free(&f);
 	}

@@ -161,11 +161,12 @@ put_facts(const struct proc *p, const struct facts *f)
 }
 
 static void
-put_process(struct snap *s, struct proc *p, const char *path)
+put_process(struct snap *s, struct proc *p, const char *path,
+    const struct listing *ls)
 {
 	struct facts f;
 
-	facts_get(&f, s, p);
+	facts_get(&f, s, p, ls);
 	json_open(NULL, '{');
 	json_text("type", "process");
 	json_text("file", path);
@@ -269,7 +270,7 @@ objects_snap(struct snap *s, const char *path, const struct listing *ls)
 	put_head(s, path);
 	for (i = 0; i < s->nproc; i++)
 		if (sources_wants(ls->sources, s, s->proc[i]))
-			put_process(s, s->proc[i], path);
+			put_process(s, s->proc[i], path, ls);
 	for (i = 0; i < s->nproc; i++)
 		if (s->proc[i]->carried != NULL)
 			put_carried(s->proc[i], path);

@@ -176,6 +176,7 @@ list_any(struct snap *s, const char *path, const struct listing *ls)
 static void
 list_damaged(const char *path, const struct listing *ls)
 {
+	struct listing damaged = *ls;
 	struct damage d = { .path = path, .check = ls->check };
 	struct readopts o = { .nodata = true, .salvage = true,
 	    .files = shown_by(ls), .warn = say, .arg = &d };
@@ -184,7 +185,8 @@ list_damaged(const char *path, const struct listing *ls)
 	strlcpy(d.told, snap_errstr(), sizeof d.told);
 	if (!is_stdin(path) && (s = snap_open(path, &o)) != NULL &&
 	    s->nproc > 0) {
-		list_any(s, path, ls);
+		damaged.damaged = true;
+		list_any(s, path, &damaged);
 		fflush(stdout);
 	}
 	program_warn("%s%s", d.told, s != NULL && s->nproc > 0 ?

@@ -12,6 +12,7 @@ struct listing {
 	bool	 records;
 	bool	 check;
 	bool	 json;
+	bool	 damaged; /* the file is, which is reported after the list */
 	struct tableopts table;
 };
 
@@ -57,7 +58,8 @@ struct taken {
 
 typedef void	 (*range_fn)(void *, const struct range *);
 
-void		 facts_get(struct facts *, struct snap *, struct proc *);
+void		 facts_get(struct facts *, struct snap *, struct proc *,
+		    const struct listing *);
 const char	*facts_value(const struct facts *, enum subject);
 void		 facts_free(struct facts *);
 void		 ranges_each(struct proc *, range_fn, void *);

@@ -41,7 +41,7 @@ is "$rc $err" "0 " "the same from a pipe"
 try "as they were, from a pipe" \
     python3 "$tests/criu/criuasm.py" same "$tmp/many" "$tmp/piped"
 few "$BUILD/snapls" -l "$tmp/many"
-is "$rc $err $(grep -c ' prog ' "$tmp/out")" "0  80" "snapls lists them"
+is "$rc $err $(grep -c '^process ' "$tmp/out")" "0  80" "snapls lists them"
 few "$BUILD/snapgrep" -q . "$tmp/many"
 is "$rc $err" "0 " "snapgrep searches them"
 few "$BUILD/snapdiff" "$tmp/many" "$tmp/new"

@@ -71,8 +71,8 @@ is "$? $(cat "$tmp/out")" \
     "1 snapcrash: $socket: somebody listens there already" "it does so once"
 
 falls "$targets/fall" overflow 3
-"$BUILD/snapls" -c "$store/$id" >"$tmp/out" 2>&1
-is "$? $(awk '$2 == "fall" { print $1, $5 }' "$tmp/out")" "0 $pid 4" \
+"$BUILD/snapls" -cno PID,THREADS "$store/$id" >"$tmp/out" 2>&1
+is "$? $(awk '{ print $1, $2 }' "$tmp/out")" "0 $pid 4" \
     "what crashes is taken"
 crash list
 is "$(awk 'NR == 2 { print $3, $4, $5, $8, $9 }' "$tmp/out")" \

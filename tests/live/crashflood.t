@@ -53,7 +53,6 @@ left() {
 	    ! -name .dropped
 }
 
-ulimit -c unlimited
 config "at-once 2" "waiting 100" "keep-count 1000"
 crash install
 is "$rc $err" "0 " "installed"

@@ -1630,8 +1630,8 @@ test_malformed(void **state)
 		    "line 2: not \"target descriptor events (x)" },
 		{ "file/1", "type inotify\nwatch 1 2 3:4 5 6 00\n",
 		    "line 2: not \"watch wd mask (x) dev inode type handle" },
-		{ "file/1", "flags 2\ntype reg\n",
-		    "process 7: file/1: line 1: not \"type, the first key\"" },
+		{ "file/1", "passed 0 9\ntype eventfd\n", "process 7: file/1: "
+		    "line 1: passed is not a key of type eventfd" },
 		{ "file/1", "type inet\nlocal 1.2.3 5\n", "process 7: "
 		    "file/1: line 2: not \"address and port\"" },
 		{ "file/1", "type inet\nremote ::1 65536\n", "process 7: "
@@ -1645,7 +1645,7 @@ test_malformed(void **state)
 		{ "file/1", "type inet\nicmp 1 2\n", "process 7: file/1: "
 		    "line 2: not \"icmp, one or eight numbers (x)\"" },
 		{ "file/1", "path /x\n",
-		    "process 7: file/1: line 1: not \"type" },
+		    "process 7: file/1: line 1: not \"a line of type\"" },
 		{ "file/x", "type reg\n", "process 7: file/x: not a number" },
 		{ "limits", "Limit\nMax\n", "process 7: limits: line 2" },
 		{ "stat", "7 (x) S 1 2\n", "process 7: stat: not 52 fields" },

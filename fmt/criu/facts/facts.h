@@ -328,7 +328,7 @@ void		 makekey_free(struct makeopen *);
 /* keys.c */
 bool		 makeopen_has(const struct makeopen *, enum openkey);
 void		 makekeys_begin(struct makeopen *);
-int		 makekeys_type(struct makeopen *, const struct words *);
+void		 makekeys_type(struct makeopen *, const char *);
 int		 makekeys_read(struct makeopen *, struct words *);
 void		 makekeys_free(struct makeopen *);
 

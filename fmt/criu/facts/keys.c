@@ -25,7 +25,7 @@ static const char *const kind_name[KIND_MAX] = {
 
 #define K(kind)		(UINT32_C(1) << KIND_##kind)
 #define ANY		UINT32_MAX
-#define NAMED		(K(REG) | K(DIR) | K(CHR) | K(LINK) | K(FIFO) | \
+#define NAMED		(K(REG) | K(DIR) | K(CHR) | K(LINK) | K(FIFO) | K(TTY) | \
 			    K(DEVICE) | K(OTHER))
 #define OPTIONED	(K(INET) | K(NETLINK) | K(PACKET))
 #define SOCKETS		(OPTIONED | K(UNIX))
@@ -259,19 +259,15 @@ rest_keep(struct makeopen *f, const struct key *k, const struct words *w)
 }
 
 /*
- * Take the line at hand of w, the first of file/ID: of which kind f is.  One
- * that is not known is KIND_OTHER.  Return 0, or -1 with errstr.
+ * Set the type of f to the one of that name, or to KIND_OTHER.
  */
-int
-makekeys_type(struct makeopen *f, const struct words *w)
+void
+makekeys_type(struct makeopen *f, const char *name)
 {
-	if (strcmp(w->word[0], "type") != 0)
-		return words_bad(w, "type, the first key");
 	for (f->type = 0; f->type < KIND_MAX; f->type++)
-		if (strcmp(kind_name[f->type], w->rest) == 0)
-			return 0;
+		if (strcmp(kind_name[f->type], name) == 0)
+			return;
 	f->type = KIND_OTHER;
-	return 0;
 }
 
 /*

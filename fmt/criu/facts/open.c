@@ -57,8 +57,32 @@ link_use(struct makeopen *f)
 }
 
 /*
- * Add the open file description of a number that file name of t's record
- * tells.
+ * Set the type of f from the line "type" of file name of t's record, wherever it
+ * stands: which other keys f may have depends on it.  Return 1; 0 if the record
+ * has no such file; -1 with errstr, also if the file has no such line.
+ */
+static int
+type_read(struct makeopen *f, const struct maketask *t, const char *name)
+{
+	struct words w;
+	int rc;
+
+	if ((rc = words_open(&w, &t->rec, t->proc->pid, name)) == 1) {
+		while ((rc = words_key(&w)) == 1 &&
+		    strcmp(w.word[0], "type") != 0)
+			continue;
+		if (rc == 0)
+			rc = words_bad(&w, "a line of type");
+	}
+	if (rc == 1)
+		makekeys_type(f, w.rest);
+	words_close(&w);
+	return rc;
+}
+
+/*
+ * Add to m->open the open file description of number key, which file name of
+ * t's record describes.  Return 0, or -1 with errstr.
  */
 static int
 open_read(struct criumake *m, const struct maketask *t, const char *name,
@@ -75,10 +99,9 @@ open_read(struct criumake *m, const struct maketask *t, const char *name,
 	makekeys_begin(f);
 	m->open[m->nopen++] = f;
 	f->key = key;
+	if ((rc = type_read(f, t, name)) != 1)
+		return rc;
 	rc = words_open(&w, &t->rec, t->proc->pid, name);
-	if (rc == 1)
-		rc = words_key(&w) == 1 ? makekeys_type(f, &w) :
-		    words_bad(&w, "type, the first key");
 	while (rc != -1 && (rc = words_key(&w)) == 1)
 		rc = makekeys_read(f, &w);
 	words_close(&w);
