@@ -91,8 +91,7 @@ line_tell(struct cgtelling *g)
 
 	n = (int)(line->path.end - line->path.s);
 	if (n < 2 || n >= PATH_MAX || memmem(line->path.s, (size_t)n, "/..",
-	    3) != NULL || (g->mounts.data == NULL &&
-	    proc_read(getpid(), 0, "mountinfo", &g->mounts) == -1))
+	    3) != NULL)
 		return;
 	snprintf(path, sizeof path, "%.*s", n, line->path.s);
 	snprintf(list, sizeof list, "%.*s", (int)(line->list.end -
@@ -131,6 +130,10 @@ directories_tell(struct live *l, struct filelist *rec)
 	free(all);
 	if (told)
 		return;
+	if (proc_read(getpid(), 0, "mountinfo", &g.mounts) == -1) {
+		filelist_lose(rec, "cgroups/directories");
+		return;
+	}
 	g.line = &line;
 	for (t = scan_begin(f->data, f->len); cgroup_next(&t, &line);)
 		line_tell(&g);
