@@ -6,6 +6,7 @@
 #include "vec.h"
 
 #include <err.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,12 +16,14 @@
 enum { WAIT_MS = 50 };		/* what happens is told this late at most */
 
 static volatile sig_atomic_t ended;
+static const char *where = "standard output";	/* we print to */
 
 static const struct opt opts[] = {
 	{ 'c', "cgroup", "group",
 	    "processes of a unit, container, pod or cgroup" },
 	{ 'k', "kernel", NULL, "pages and slab objects of the kernel, too" },
 	{ 'n', "lines", "count", "end after so many faults" },
+	{ 'o', "output", "file", "write to file, not to standard output" },
 	{ 'p', "pid", "pid|name", "this process, or those of that name" },
 	{ 's', "sums", NULL, "at the end, totals; no lines" },
 	{ 't', "time", "seconds", "end after that time" },
@@ -31,10 +34,12 @@ static const struct opt opts[] = {
 static const struct cmdline cmdline = {
 	.about = "Show page faults of processes, and mappings, as they happen.",
 	.synopsis = (const char *const[]){
-		"[-ks] [-n count] [-t seconds] [-c group] [-p pid|name] "
-		"[-u user]",
-		"[-ks] [-n count] [-t seconds] pid ... | [--] command "
-		"[arg ...]",
+		"[-ks] [-n count] [-o file] [-t seconds] [-c group] "
+		    "[-p pid|name]",
+		"        [-u user]",
+		"[-ks] [-n count] [-o file] [-t seconds] pid ... | "
+		    "[--] command",
+		"        [arg ...]",
 		NULL
 	},
 	.opts = opts,
@@ -90,6 +95,24 @@ patience(const struct output_state *out)
 }
 
 /*
+ * Open file path, or make it, for what is printed; NULL: standard output.
+ * Return a descriptor.
+ */
+static int
+out_open(const char *path)
+{
+	int fd;
+
+	if (path == NULL)
+		return -1;
+	where = path;
+	if ((fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+	    0666)) == -1)
+		err(1, "%s", path);
+	return fd;
+}
+
+/*
  * Tell of what happens until it is over; *over: all that is traced has
  * ended.
  */
@@ -106,7 +129,7 @@ trace(struct tracer *t, struct stream *s, bool *over)
 		else
 			rc = stream_read(s, t, false);
 		if (fflush(stdout) == EOF || ferror(stdout))
-			return errstr_sys("standard output");
+			return errstr_sys("%s", where);
 	}
 	tracer_stop(t);
 	if (rc == 0)
@@ -140,7 +163,7 @@ finish(struct tracer *t, struct stream *s, bool *failed)
 	if (s->out.opts->totals)
 		total_print(&s->out);
 	if (fflush(stdout) == EOF || ferror(stdout))
-		err(1, "standard output");
+		err(1, "%s", where);
 	if ((lost = tracer_lost(t)) > 0) {
 		program_warn("%ju events were lost", (uintmax_t)lost);
 		*failed = true;
@@ -148,11 +171,12 @@ finish(struct tracer *t, struct stream *s, bool *failed)
 }
 
 /*
- * Trace all processes of to, as o has it.  *failed: something of them was not.
- * Return the exit status of the command, if there is one and it has ended.
+ * Trace all processes of to, as o has it, and print to descriptor out, unless
+ * that is -1: a command has the standard output that we had.  Set *failed if
+ * something of them was not traced.  Return the exit status of the command, if there is one and it has ended.
  */
 static int
-run(const struct options *o, const struct targets *to, bool *failed)
+run(const struct options *o, const struct targets *to, int out, bool *failed)
 {
 	struct command c = { 0 };
 	struct stream s = { 0 };
@@ -162,6 +186,8 @@ run(const struct options *o, const struct targets *to, bool *failed)
 
 	if (to->command != NULL)
 		command_begin(&c, to->command);
+	if (out != -1 && dup2(out, STDOUT_FILENO) == -1)
+		err(1, "dup2");
 	signals_begin();
 	program_files();
 	if ((t = tracer_new(o->kernel)) == NULL)
@@ -202,6 +228,7 @@ main(int argc, char *argv[])
 {
 	struct options o = { 0 };
 	struct targets to = { 0 };
+	const char *path = NULL;
 	bool failed = false;
 	double t;
 	int ch, status;
@@ -217,6 +244,9 @@ main(int argc, char *argv[])
 			break;
 		case 'n':
 			parse_count(&o, optarg);
+			break;
+		case 'o':
+			path = program_outfile(argv, ch, &cmdline);
 			break;
 		case 'p':
 			sources_pick(&to.sources, optarg);
@@ -237,7 +267,7 @@ main(int argc, char *argv[])
 	if (targets_settle(&to, argv + optind, optind > 1 &&
 	    strcmp(argv[optind - 1], "--") == 0) == -1)
 		options_misuse(&cmdline);
-	status = run(&o, &to, &failed);
+	status = run(&o, &to, out_open(path), &failed);
 	sources_free(&to.sources);
 	return failed ? 1 : status;
 }

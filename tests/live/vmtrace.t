@@ -252,6 +252,13 @@ is "$rc $(sed 's/ (.*//' "$tmp/err")" '139 vmtrace: sh: killed by signal 11' \
     'how a command ends is told'
 trace sh -c 'exit 3'
 is "$rc $(cat "$tmp/err")" '3 vmtrace: sh: exit status 3' 'and its status'
+trace -o "$tmp/lines" echo text
+is "$rc $(cat "$tmp/out" "$tmp/err") $(awk '$3 == "exec"' "$tmp/lines" | wc -l)" '0 text 1' \
+    '-o: standard output is the command'"'"'s'
+trace -o "$tmp/none/lines" echo text
+is "$rc $(cat "$tmp/out" "$tmp/err")" \
+    "1 vmtrace: $tmp/none/lines: No such file or directory" \
+    '-o: a file that cannot be made, and nothing is run'
 
 # Who reads the output may stop: a second signal ends it all the same.
 target "$targets/faults" many 100000
@@ -408,4 +415,4 @@ else
 	skip 'as nobody' 'not root' 6
 fi
 kill "$sleeper" "$holder"
-finish 64
+finish 66

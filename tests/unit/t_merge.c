@@ -357,8 +357,9 @@ static void
 test_sysv(void **state)
 {
 	static const char maps[] =
-	    "00400000-00401000 rw-s 00000000 00:01 5 /SYSV0 (deleted)\n"
-	    "00500000-00501000 rw-s 00000000 00:01 5 /memfd:x (deleted)\n";
+	    "00400000-00401000 rw-s 00000000 00:01 5       /SYSV0 (deleted)\n"
+	    "00500000-00501000 rw-s 00000000 00:01 5       "
+	    "/memfd:x (deleted)\n";
 	static const char file[] = "type memfd\nino 5\ndev 00:01\n";
 	static const char *const path[2] = { "/SYSV0 (deleted)",
 	    "/memfd:x (deleted)" };
