@@ -80,7 +80,7 @@ huge_isown(const struct joining *j, uint64_t addr)
 static bool
 run_join(const struct joining *j, const struct pagerun *r)
 {
-	struct iovec iov = { .iov_len = j->huge };
+	struct iovec iov = { .iov_len = (size_t)j->huge };
 	uint64_t addr, next;
 
 	addr = (r->start + j->huge - 1) / j->huge * j->huge;
