@@ -94,11 +94,12 @@ SINGLE = $(filter-out $(LIVE) $(APART),$(wildcard tests/live/*.t))
 RUN = $(filter-out $(LEAVE),-j $(FAST) $(PAIRED) -j $(LIVE) \
 	-j $(APART) -- $(SINGLE))
 LEAVE =
-# with sanitizers: what takes long to look at others than our programs, at
+# with sanitizers: what compares the system calls of our programs (calls), or
+# takes long to look at others than our programs, at
 # targets that are stopped or crash, at debuggers, at servers that are restored,
 # at what is installed
 UNSANITIZED = tests/install/%.t tests/core/debuggers.t \
-	$(patsubst %,tests/live/%.t,coresocket crash crashes crashflood fallen \
+	$(patsubst %,tests/live/%.t,calls coresocket crash crashes crashflood fallen \
 	fallenalone growing java killed snapcrash unnoticed) \
 	$(patsubst %,tests/criu/%.t,moved port postgres runtimes server)
 

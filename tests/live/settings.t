@@ -47,7 +47,7 @@ for scope in 1 2; do
 	target "$targets/anon"
 	snap -o "$tmp/pub/snap" "$pid"
 	is "$rc $err" "1 snap: process N: kernel.yama.ptrace_scope is N: \
-CAP_SYS_PTRACE is needed, or the scope 0: left out
+run as root, or set it to 0: left out
 snap: nothing to take a snapshot of" "Yama, scope $scope: says what helps" ||
 	    diag <"$tmp/err"
 	user=("${as[@]}")
