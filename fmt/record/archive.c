@@ -234,16 +234,49 @@ linuxrec_sort(struct linuxrec *r)
 }
 
 /*
+ * Free what linuxrec_open made of r.
+ */
+void
+linuxrec_close(struct linuxrec *r)
+{
+	free(r->at);
+	r->at = NULL;
+	r->n = 0;
+}
+
+/*
+ * Find the files of r, whose bytes begin at off.  Return 0, or -1 with errstr.
+ */
+static int
+files_find(struct linuxrec *r, size_t off)
+{
+	struct recfile f;
+	size_t used;
+
+	for (; off < r->len; off += used) {
+		if (r->n >= FILES_MOST)
+			return errstr_set("proc: more than %d files",
+			    FILES_MOST);
+		if (VEC_ROOM(r->at, r->n) == -1)
+			return -1;
+		r->at[r->n++] = off;
+		used = parse_file(r->data + off, r->len - off, &f);
+		if (used == 0)
+			return errstr_wrap("proc: byte %zu", off);
+	}
+	return linuxrec_sort(r) == -1 ? errstr_wrap("proc") : 0;
+}
+
+/*
  * Take rec, a Linux record, apart into r: files that borrow their names and
- * bytes from it; none where rec is NULL or no record of Linux.  Return 0, or -1
- * with errstr.  Ended with linuxrec_close, after a failure too.
+ * bytes from it; none if rec is NULL or no record of Linux.  Return 0, and
+ * linuxrec_close must follow; or -1 with errstr, and r has nothing to be freed.
  */
 int
 linuxrec_open(struct linuxrec *r, const struct file *rec)
 {
-	struct recfile f;
 	const uint8_t *nl;
-	size_t off, used;
+	int rc;
 
 	memset(r, 0, sizeof *r);
 	if (!linuxrec_is(rec))
@@ -253,29 +286,10 @@ linuxrec_open(struct linuxrec *r, const struct file *rec)
 	nl = memchr(rec->data, '\n', rec->len);
 	if (nl == NULL || nl - rec->data < 9 || memcmp(nl - 2, " 1", 2) != 0)
 		return errstr_set("proc: byte 0: not \"linux CPUTYPE 1\"");
-	for (off = (size_t)(nl - rec->data) + 1; off < rec->len; off += used) {
-		if (r->n >= FILES_MOST)
-			return errstr_set("proc: more than %d files",
-			    FILES_MOST);
-		if (VEC_ROOM(r->at, r->n) == -1)
-			return -1;
-		r->at[r->n++] = off;
-		used = parse_file(rec->data + off, rec->len - off, &f);
-		if (used == 0)
-			return errstr_wrap("proc: byte %zu", off);
-	}
-	return linuxrec_sort(r) == -1 ? errstr_wrap("proc") : 0;
-}
-
-/*
- * Free what linuxrec_open made of r.
- */
-void
-linuxrec_close(struct linuxrec *r)
-{
-	free(r->at);
-	r->at = NULL;
-	r->n = 0;
+	rc = files_find(r, (size_t)(nl - rec->data) + 1);
+	if (rc == -1)
+		linuxrec_close(r);
+	return rc;
 }
 
 /*
