@@ -173,7 +173,8 @@ finish(struct tracer *t, struct stream *s, bool *failed)
 /*
  * Trace all processes of to, as o has it, and print to descriptor out, unless
  * that is -1: a command has the standard output that we had.  Set *failed if
- * something of them was not traced.  Return the exit status of the command, if there is one and it has ended.
+ * something of them was not traced.  Return the exit status of the command, if
+ * there is one and it has ended.
  */
 static int
 run(const struct options *o, const struct targets *to, int out, bool *failed)

@@ -25,8 +25,8 @@ static const char *const kind_name[KIND_MAX] = {
 
 #define K(kind)		(UINT32_C(1) << KIND_##kind)
 #define ANY		UINT32_MAX
-#define NAMED		(K(REG) | K(DIR) | K(CHR) | K(LINK) | K(FIFO) | K(TTY) | \
-			    K(DEVICE) | K(OTHER))
+#define NAMED		(K(REG) | K(DIR) | K(CHR) | K(LINK) | K(FIFO) | \
+			    K(TTY) | K(DEVICE) | K(OTHER))
 #define OPTIONED	(K(INET) | K(NETLINK) | K(PACKET))
 #define SOCKETS		(OPTIONED | K(UNIX))
 #define QUEUED		(K(TTY) | K(INOTIFY) | K(FANOTIFY) | K(INET) | \
