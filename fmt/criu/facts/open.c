@@ -58,8 +58,8 @@ link_use(struct makeopen *f)
 
 /*
  * Set the type of f from the line "type" of file name of t's record, wherever
- * that stands: which other keys f may have depends on it.  Return 1; 0 if the record
- * has no such file; -1 with errstr, also if the file has no such line.
+ * that stands: which other keys f may have depends on it.  Return 1; 0 if the
+ * record has no such file; -1 with errstr, also if the file has no such line.
  */
 static int
 type_read(struct makeopen *f, const struct maketask *t, const char *name)
