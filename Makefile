@@ -16,7 +16,7 @@ ROOMS = lib lib/io/gzip lib/io lib/confine lib/dedup lib/state \
 	lib/linux/proxy lib/linux/proc lib/linux/machine \
 	lib/linux/machine/amd64 lib/linux/machine/arm64 \
 	lib/linux/machine/other lib/linux/set lib/linux/choose \
-	lib/linux/file lib/linux/pages lib/linux/trace lib/linux/inject \
+	lib/linux/file lib/linux/pages lib/linux/observe lib/linux/inject \
 	lib/linux/stop lib/linux/tell lib/linux/socket lib/linux/open \
 	lib/linux/clone lib/linux/namespace lib/linux/take lib/linux
 

@@ -74,7 +74,7 @@ struct trace {
 typedef int	(*trace_fn)(void *arg, const struct trace *t);
 
 /*
- * A tracer of threads: linux/trace/tracer.c
+ * A tracer of threads: linux/observe/tracer.c
  */
 struct tracer;
 
@@ -90,19 +90,19 @@ uint64_t	 tracer_lost(const struct tracer *t);
 void		 tracer_free(struct tracer *t);
 
 /*
- * What is known of a process before it is traced: linux/trace/traced.c
+ * What is known of a process before it is traced: linux/observe/traced.c
  */
 pid_t		 traced_process(pid_t tid);
 int		 traced_maps(pid_t pid, struct vmas *l);
 
 /*
- * The names of flags, as a tracepoint tells them: linux/trace/tpflags.c
+ * The names of flags, as a tracepoint tells them: linux/observe/tpflags.c
  */
 const char	*tpflags_string(const struct tpflags *f, uint64_t flags,
 		    char *s, size_t size);
 
 /*
- * Symbols of the kernel: linux/trace/kallsyms.c
+ * Symbols of the kernel: linux/observe/kallsyms.c
  */
 struct ksym {
 	uint64_t	 addr;

@@ -5,7 +5,7 @@
  */
 #include "state/state.h"
 #include "util.h"
-#include "linux/trace/perf.h"
+#include "linux/observe/perf.h"
 
 #include <stdlib.h>
 #include <string.h>

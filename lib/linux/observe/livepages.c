@@ -3,8 +3,8 @@
  * Documentation/admin-guide/mm/pagemap.rst).  Pages that others map, too,
  * are told by their frames, which the kernel shows to root alone.
  */
-#include "pages.h"
 
+#include "linux/pages/pages.h"
 #include <unistd.h>
 
 enum { STORE_FRAMES = 1 };

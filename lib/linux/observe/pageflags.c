@@ -3,7 +3,7 @@
  * of /proc/kpageflags, and those of pagemap, which are told to everyone
  * (Linux, Documentation/admin-guide/mm/pagemap.rst).
  */
-#include "pages.h"
+#include "linux/pages/pages.h"
 #include "vec.h"
 
 #include <unistd.h>

@@ -4,8 +4,8 @@
  * what lies behind each page.  Only of pages that others map, too, the
  * kernel must be asked how often.
  */
+#include "linux/pages/pages.h"
 #include "linux/proc/proc.h"
-#include "pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
