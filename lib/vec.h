@@ -1,5 +1,6 @@
 /*
- * Arrays that grow by one element at a time.
+ * Memory that sets the error string where there is none, and arrays that grow
+ * by one element at a time.
  *
  * An array of n elements has room for as many as the least power of two that
  * is not below n, so that the number alone tells when it is full:
@@ -18,6 +19,49 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * Return memory for n elements of size bytes, all zero, which the caller frees;
+ * or NULL with errstr.  It is never NULL for n of 0.
+ */
+static inline void *
+mem_new(size_t n, size_t size)
+{
+	void *p;
+
+	if ((p = calloc(n == 0 ? 1 : n, size)) == NULL)
+		errstr_set("out of memory");
+	return p;
+}
+
+/*
+ * Return a copy of the n bytes at data, and of a NUL behind them, which the
+ * caller frees; or NULL with errstr.
+ */
+static inline void *
+mem_dup(const void *data, size_t n)
+{
+	char *p;
+
+	if (n == SIZE_MAX || (p = mem_new(n + 1, 1)) == NULL)
+		return NULL;
+	if (n > 0)
+		memcpy(p, data, n);
+	return p;
+}
+
+/*
+ * Return a copy of string s, which the caller frees; or NULL with errstr.
+ */
+static inline char *
+str_dup(const char *s)
+{
+	return mem_dup(s, strlen(s));
+}
+
+/* text.c */
+char		*str_printf(const char *fmt, ...)
+		    __attribute__((format(printf, 1, 2)));
 
 /*
  * Make room for one more in the array that the pointer at vp points to, of n

@@ -1,5 +1,5 @@
 /*
- * Arrays that grow (lib/vec.h), and bisection (lib/bisect.h).
+ * Arrays that grow (lib/vec.h), order and bisection (lib/bisect.h).
  */
 #include "util.h"
 #include "bisect.h"
@@ -87,6 +87,48 @@ test_behind(void **state)
 	}
 }
 
+CMP(end_cmp, struct stretch, end)
+CMP2(both_cmp, struct stretch, start, end)
+PCMP(endp_cmp, struct stretch, end)
+
+/*
+ * An array of any length is sorted by one number, or by two, and each element
+ * of it is found, the first of equal ones.
+ */
+static void
+test_find(void **state)
+{
+	struct stretch r[9], *p[9], *none = NULL;
+	size_t n, i;
+
+	(void)state;
+	assert_null(FIND(none, 0, start, 0));
+	for (n = 1; n <= 9; n++) {
+		for (i = 0; i < n; i++) {
+			r[i] = (struct stretch){ (n - i) / 2, i * 2 };
+			p[i] = &r[i];
+		}
+		SORT(r, n, both_cmp);
+		for (i = 1; i < n; i++)
+			assert_true(r[i - 1].start < r[i].start ||
+			    (r[i - 1].start == r[i].start &&
+			    r[i - 1].end < r[i].end));
+		for (i = 0; i < n; i++)
+			if (i == 0 || r[i - 1].start < r[i].start)
+				assert_ptr_equal(FIND(r, n, start, r[i].start),
+				    &r[i]);
+		assert_null(FIND(r, n, start, n));
+		SORT(p, n, endp_cmp);
+		for (i = 0; i < n; i++) {
+			assert_int_equal(p[i]->end, i * 2);
+			assert_ptr_equal(PFIND(p, n, end, i * 2), p[i]);
+			assert_null(PFIND(p, n, end, i * 2 + 1));
+		}
+		SORT(r, n, end_cmp);
+		assert_int_equal(r[n - 1].end, (n - 1) * 2);
+	}
+}
+
 int
 main(void)
 {
@@ -94,6 +136,7 @@ main(void)
 		cmocka_unit_test(test_grow),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_find),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

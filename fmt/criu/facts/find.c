@@ -8,13 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-open_cmp(const void *a, const void *b)
-{
-	const struct makeopen *const *x = a, *const *y = b;
-
-	return (*x)->key < (*y)->key ? -1 : (*x)->key > (*y)->key;
-}
+PCMP(open_cmp, struct makeopen, key)
 
 /*
  * Compare open files a and b by type and inode: return less than 0, 0 or more,
@@ -23,21 +17,12 @@ open_cmp(const void *a, const void *b)
 int
 makefind_inodecmp(const struct makeopen *a, const struct makeopen *b)
 {
-	if (a->type != b->type)
-		return a->type < b->type ? -1 : 1;
-	return a->v[OK_INO][0] < b->v[OK_INO][0] ? -1 :
-	    a->v[OK_INO][0] > b->v[OK_INO][0];
+	return a->type != b->type ? ORDER(a->type, b->type) :
+	    ORDER(a->v[OK_INO][0], b->v[OK_INO][0]);
 }
 
-static int
-byino_cmp(const void *a, const void *b)
-{
-	const struct makeopen *const *x = a, *const *y = b;
-	int c;
-
-	c = makefind_inodecmp(*x, *y);
-	return c != 0 ? c : open_cmp(a, b);
-}
+CMP_BY(byino_cmp, struct makeopen *const, makefind_inodecmp(*x, *y) != 0 ?
+    makefind_inodecmp(*x, *y) : ORDER((*x)->key, (*y)->key))
 
 /*
  * Return the first open file description of type kind and inode ino, or NULL.
@@ -82,15 +67,7 @@ makefind_accepter(const struct criumake *m, const struct makeopen *f)
 	    m->accept[i].open : NULL;
 }
 
-static int
-accept_cmp(const void *a, const void *b)
-{
-	const struct makeaccept *x = a, *y = b;
-
-	if (x->caller != y->caller)
-		return x->caller < y->caller ? -1 : 1;
-	return x->open->key < y->open->key ? -1 : x->open->key > y->open->key;
-}
+CMP2(accept_cmp, struct makeaccept, caller, open->key)
 
 /*
  * Sort for makefind_accepter what waits to be accepted.
@@ -109,8 +86,7 @@ accepts_sort(struct criumake *m)
 			m->accept[m->naccept].caller = m->open[i]->caller[k];
 			m->accept[m->naccept++].open = m->open[i];
 		}
-	if (n > 1)
-		qsort(m->accept, n, sizeof *m->accept, accept_cmp);
+	SORT(m->accept, n, accept_cmp);
 	return 0;
 }
 
@@ -123,8 +99,7 @@ makefind_opens(struct criumake *m)
 {
 	size_t i;
 
-	if (m->nopen > 1)
-		qsort(m->open, m->nopen, sizeof(*m->open), open_cmp);
+	SORT(m->open, m->nopen, open_cmp);
 	for (i = 1; i < m->nopen; i++)
 		if (m->open[i - 1]->key == m->open[i]->key)
 			return errstr_set("file/%" PRIu64 ": two processes "
@@ -134,7 +109,7 @@ makefind_opens(struct criumake *m)
 		return errstr_set("out of memory");
 	for (i = 0; i < m->nopen; i++)
 		m->byino[i] = m->open[i];
-	qsort(m->byino, m->nopen, sizeof(*m->byino), byino_cmp);
+	SORT(m->byino, m->nopen, byino_cmp);
 	return accepts_sort(m);
 }
 
@@ -144,22 +119,12 @@ makefind_opens(struct criumake *m)
 struct makeopen *
 makefind_open(const struct criumake *m, uint64_t key)
 {
-	struct makeopen k = { .key = key }, *p = &k, **v;
-
-	v = m->nopen == 0 ? NULL : bsearch(&p, m->open, m->nopen,
-	    sizeof(*m->open), open_cmp);
-	return v == NULL ? NULL : *v;
+	return PFIND(m->open, m->nopen, key, key);
 }
 
-static int
-byopen_cmp(const void *a, const void *b)
-{
-	const struct makefd *const *x = a, *const *y = b;
-
-	if ((*x)->open->key != (*y)->open->key)
-		return (*x)->open->key < (*y)->open->key ? -1 : 1;
-	return (*x)->fd < (*y)->fd ? -1 : (*x)->fd > (*y)->fd;
-}
+CMP_BY(byopen_cmp, struct makefd *const,
+    (*x)->open != (*y)->open ? ORDER((*x)->open->key, (*y)->open->key) :
+    ORDER((*x)->fd, (*y)->fd))
 
 /*
  * Sort the descriptors of t, which are all there now, by what they lead to, for
@@ -175,7 +140,7 @@ makefind_fds(struct maketask *t)
 		return errstr_set("out of memory");
 	for (i = 0; i < t->nfd; i++)
 		t->byopen[i] = &t->fd[i];
-	qsort(t->byopen, t->nfd, sizeof(*t->byopen), byopen_cmp);
+	SORT(t->byopen, t->nfd, byopen_cmp);
 	return 0;
 }
 

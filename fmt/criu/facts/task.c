@@ -58,14 +58,7 @@ task_read(struct maketask *t)
 	    inner_number(t, "NSsid", &t->sid);
 }
 
-static int
-task_cmp(const void *a, const void *b)
-{
-	const struct maketask *const *x = a, *const *y = b;
-
-	return (*x)->proc->pid < (*y)->proc->pid ? -1 :
-	    (*x)->proc->pid > (*y)->proc->pid;
-}
+PCMP(task_cmp, struct maketask, proc->pid)
 
 /*
  * Read the records of all processes and threads to m->task and m->bypid; where
@@ -106,8 +99,7 @@ maketask_read(struct criumake *m)
 		if (task_read(t) == -1)
 			return errstr_wrap("process %" PRIu64, p->pid);
 	}
-	if (m->nbypid > 1)
-		qsort(m->bypid, m->nbypid, sizeof(*m->bypid), task_cmp);
+	SORT(m->bypid, m->nbypid, task_cmp);
 	return 0;
 }
 

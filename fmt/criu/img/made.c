@@ -2,17 +2,12 @@
  * The images of a directory that is made, in memory until it is written.
  */
 #include "img.h"
+#include "bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int
-name_cmp(const void *a, const void *b)
-{
-	const struct made *const *x = a, *const *y = b;
-
-	return strcmp((*x)->name, (*y)->name);
-}
+CMP_BY(name_cmp, struct made *const, strcmp((*x)->name, (*y)->name))
 
 /*
  * Return 0; or -1 with errstr if memory for an image of l ran out, or if two
@@ -29,7 +24,7 @@ mades_check(struct mades *l)
 		return errstr_set("out of memory");
 	for (i = 0; i < l->n; i++)
 		v[i] = l->v[i];
-	qsort(v, l->n, sizeof *v, name_cmp);
+	SORT(v, l->n, name_cmp);
 	for (rc = 0, i = 0; rc == 0 && i < l->n; i++)
 		rc = i > 0 && strcmp(v[i - 1]->name, v[i]->name) == 0 ?
 		    errstr_set("two processes or threads of one number: %s",

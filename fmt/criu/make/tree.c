@@ -6,6 +6,7 @@
  * made for them.
  */
 #include "criumake.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,16 +43,9 @@ choose(struct criumake *m)
  * Compare processes by their numbers in stat, those that they had when they
  * were taken, within what was taken at once.
  */
-static int
-taken_cmp(const void *a, const void *b)
-{
-	const struct maketask *const *x = a, *const *y = b;
-
-	if ((*x)->part != (*y)->part)
-		return (*x)->part < (*y)->part ? -1 : 1;
-	return (*x)->stat.v[STAT_PID] < (*y)->stat.v[STAT_PID] ? -1 :
-	    (*x)->stat.v[STAT_PID] > (*y)->stat.v[STAT_PID];
-}
+CMP_BY(taken_cmp, struct maketask *const,
+    (*x)->part != (*y)->part ? ORDER((*x)->part, (*y)->part) :
+    ORDER((*x)->stat.v[STAT_PID], (*y)->stat.v[STAT_PID]))
 
 /*
  * Find the parent of each process: field 4 of its stat is a number within what
@@ -68,14 +62,13 @@ parents_link(struct criumake *m)
 	for (i = n = 0; i < m->nbypid; i++)
 		if (proc_isprocess(m->bypid[i]->proc))
 			v[n++] = m->bypid[i];
-	if (n > 1)
-		qsort(v, n, sizeof(*v), taken_cmp);
-	for (i = m->snap->nproc; i-- > 0 && n > 0;) {
+	SORT(v, n, taken_cmp);
+	for (i = m->snap->nproc; i-- > 0;) {
 		if ((t = m->task[i]) == NULL || !proc_isprocess(t->proc))
 			continue;
 		key.part = t->part;
 		key.stat.v[STAT_PID] = t->stat.v[STAT_PPID];
-		found = bsearch(&p, v, n, sizeof(*v), taken_cmp);
+		found = FIND_BY(&p, v, n, taken_cmp);
 		if (found == NULL || *found == t)
 			continue;
 		t->parent = *found;

@@ -5,18 +5,13 @@
 #include "cgroups.h"
 #include "state/state.h"
 #include "vec.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int
-member_cmp(const void *a, const void *b)
-{
-	const struct cgmember *x = a, *y = b;
-
-	return strcmp(x->list, y->list);
-}
+CMP_BY(member_cmp, struct cgmember, strcmp(x->list, y->list))
 
 /*
  * Take the members of a set from what its record tells, into its text.
@@ -45,8 +40,7 @@ members_take(struct cgset *s)
 		v->path = memcpy(at, l.path.s, n);
 		at += n + 1;
 	}
-	if (s->n > 1)
-		qsort(s->v, s->n, sizeof *s->v, member_cmp);
+	SORT(s->v, s->n, member_cmp);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "cgroups.h"
 #include "vec.h"
+#include "bisect.h"
 
 #include <sys/stat.h>
 
@@ -158,8 +159,7 @@ dirs_choose(struct criumake *m, struct tree *t)
 	}
 	if (untold_add(m, t) == -1)
 		return -1;
-	if (t->n > 1)
-		qsort(t->dir, t->n, sizeof *t->dir, dir_cmp);
+	SORT(t->dir, t->n, dir_cmp);
 	for (n = i = 0; i < t->n; i++)
 		if (n == 0 || strcmp(t->dir[n - 1].path, t->dir[i].path) != 0)
 			t->dir[n++] = t->dir[i];

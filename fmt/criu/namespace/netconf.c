@@ -5,6 +5,7 @@
  */
 #include "netspace.h"
 #include "vec.h"
+#include "bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,13 +43,7 @@ static const char *const conf6[] = {
 	"temp_valid_lft", "use_oif_addrs_only", "use_optimistic", "use_tempaddr"
 };
 
-static int
-setting_cmp(const void *a, const void *b)
-{
-	const struct setting *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
+CMP_BY(setting_cmp, struct setting, strcmp(x->name, y->name))
 
 /*
  * Read the lines of a name, a blank and a value that the record of t has in a
@@ -69,8 +64,7 @@ settings_read(struct settings *s, const struct maketask *t, const char *file)
 			return -1;
 		s->v[s->n++] = (struct setting){ line, value };
 	}
-	if (s->n > 1)
-		qsort(s->v, s->n, sizeof *s->v, setting_cmp);
+	SORT(s->v, s->n, setting_cmp);
 	return 0;
 }
 
@@ -93,8 +87,7 @@ setting_find(const struct settings *s, const char *name)
 {
 	const struct setting key = { name, NULL }, *found;
 
-	found = s->n == 0 ? NULL : bsearch(&key, s->v, s->n, sizeof *s->v,
-	    setting_cmp);
+	found = FIND_BY(&key, s->v, s->n, setting_cmp);
 	return found == NULL ? NULL : found->value;
 }
 

@@ -5,6 +5,7 @@
 #include "netspace.h"
 #include "num.h"
 #include "vec.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -119,13 +120,7 @@ struct name {			/* of a link */
 	char		 name[16];
 };
 
-static int
-name_cmp(const void *a, const void *b)
-{
-	const struct name *x = a, *y = b;
-
-	return x->index < y->index ? -1 : x->index > y->index;
-}
+CMP(name_cmp, struct name, index)
 
 /*
  * Set *v to the names of all links, ascending by their numbers, and *n to how
@@ -148,8 +143,7 @@ names_read(const struct criumake *m, struct name **v, size_t *n)
 		(*v)[*n].index = l.index;
 		memcpy((*v)[(*n)++].name, l.name, sizeof l.name);
 	}
-	if (*n > 1)
-		qsort(*v, *n, sizeof **v, name_cmp);
+	SORT(*v, *n, name_cmp);
 	return 0;
 }
 
@@ -178,8 +172,7 @@ queueing_note(struct criumake *m)
 		    sizeof kind);
 		key.index = (uint32_t)num_get(msg.body + INDEX, 4);
 		snprintf(key.name, sizeof key.name, "%" PRIu32, key.index);
-		found = n == 0 ? NULL : bsearch(&key, name, n, sizeof *name,
-		    name_cmp);
+		found = FIND(name, n, index, key.index);
 		snprintf(both, sizeof both, "%s of link %s", kind,
 		    found == NULL ? key.name : found->name);
 		rc = lost_note(m, "the queueing discipline", both);

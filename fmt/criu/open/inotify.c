@@ -6,6 +6,7 @@
 #include "open.h"
 #include "num.h"
 #include "vec.h"
+#include "bisect.h"
 
 #include <stdlib.h>
 
@@ -66,13 +67,7 @@ watch_set(Criu__InotifyWatch *e, Criu__FileHandle *h, uint64_t *words,
 	e->f_handle = h;
 }
 
-static int
-wd_cmp(const void *a, const void *b)
-{
-	const Criu__InotifyWatch *const *x = a, *const *y = b;
-
-	return (*x)->wd < (*y)->wd ? -1 : (*x)->wd > (*y)->wd;
-}
+PCMP(wd_cmp, Criu__InotifyWatch, wd)
 
 /*
  * Add inotify set f to files.img, whose entry e is begun; fown is to whom it
@@ -99,8 +94,7 @@ makeinotify_write(struct criumake *m, const struct makeopen *f,
 		w[i] = &v[i].e;
 	}
 	if (v != NULL && w != NULL) {
-		if (f->nwatch > 1)
-			qsort(w, f->nwatch, sizeof *w, wd_cmp);
+		SORT(w, f->nwatch, wd_cmp);
 		p.id = f->id;
 		p.flags = (uint32_t)f->v[OK_FLAGS][0];
 		p.fown = fown;

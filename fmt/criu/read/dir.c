@@ -5,17 +5,12 @@
 #include "read.h"
 #include "snap6/snap6.h"
 #include "vec.h"
+#include "bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int
-name_cmp(const void *a, const void *b)
-{
-	const struct criuname *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
+CMP_BY(name_cmp, struct criuname, strcmp(x->name, y->name))
 
 static int
 name_add(void *arg, const char *name)
@@ -53,8 +48,7 @@ criudir_list(struct criureader *r)
 	int rc;
 
 	rc = imgdir_list(r->images, name_add, r);
-	if (r->nname > 1)
-		qsort(r->name, r->nname, sizeof *r->name, name_cmp);
+	SORT(r->name, r->nname, name_cmp);
 	return rc;
 }
 
@@ -63,8 +57,7 @@ name_find(const struct criureader *r, const char *name)
 {
 	struct criuname key = { .name = (char *)(uintptr_t)name };
 
-	return r->nname == 0 ? NULL : bsearch(&key, r->name, r->nname,
-	    sizeof key, name_cmp);
+	return FIND_BY(&key, r->name, r->nname, name_cmp);
 }
 
 /*

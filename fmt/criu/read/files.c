@@ -4,6 +4,7 @@
  */
 #include "read.h"
 #include "vec.h"
+#include "bisect.h"
 
 #include <sys/sysmacros.h>
 
@@ -61,34 +62,26 @@ reg_file(struct criufile *f, const Criu__RegFile *reg)
 	return set_name(f, "%s", reg->name);
 }
 
-static int
-memfd_cmp(const void *a, const void *b)
-{
-	const Criu__MemfdInode *const *x = a, *const *y = b;
-
-	return (*x)->inode_id < (*y)->inode_id ? -1 :
-	    (*x)->inode_id > (*y)->inode_id;
-}
+PCMP(memfd_cmp, Criu__MemfdInode, inode_id)
 
 static int
 memfd_file(const struct criureader *r, struct criufile *f,
     const Criu__MemfdFile *m)
 {
-	Criu__MemfdInode key = { .inode_id = m->inode_id }, *k = &key, **in;
+	const Criu__MemfdInode *in;
 
-	in = r->nmemfd == 0 ? NULL : bsearch(&k, r->memfd, r->nmemfd,
-	    sizeof *in, memfd_cmp);
+	in = PFIND(r->memfd, r->nmemfd, inode_id, m->inode_id);
 	if (in == NULL)
 		return errstr_set("file %u: no object %u in memfd.img", f->id,
 		    m->inode_id);
 	f->flags = m->flags;
 	f->pos = m->pos;
 	f->dev = makedev(0, 1);
-	f->ino = (*in)->shmid;
+	f->ino = in->shmid;
 	/* memory that is shared with children has this name, too */
-	return strcmp((*in)->name, "/dev/zero") == 0 ?
-	    set_name(f, "%s (deleted)", (*in)->name) :
-	    set_name(f, "/memfd:%s (deleted)", (*in)->name);
+	return strcmp(in->name, "/dev/zero") == 0 ?
+	    set_name(f, "%s (deleted)", in->name) :
+	    set_name(f, "/memfd:%s (deleted)", in->name);
 }
 
 static int
@@ -139,15 +132,7 @@ file_make(const struct criureader *r, struct criufile *f,
 	    set_name(f, "file of type %u", e->type);
 }
 
-static int
-file_cmp(const void *a, const void *b)
-{
-	const struct criufile *x = a, *y = b;
-
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return x->type < y->type ? -1 : x->type > y->type;
-}
+CMP2(file_cmp, struct criufile, id, type)
 
 /*
  * Return the file of r with that type and that id, or NULL.  Neither is enough:
@@ -159,9 +144,8 @@ criufile_find(struct criureader *r, uint32_t type, uint64_t id)
 {
 	struct criufile key = { .id = (uint32_t)id, .type = type };
 
-	if (r->nfile == 0 || id > UINT32_MAX)
-		return NULL;
-	return bsearch(&key, r->file, r->nfile, sizeof key, file_cmp);
+	return id > UINT32_MAX ? NULL :
+	    FIND_BY(&key, r->file, r->nfile, file_cmp);
 }
 
 /*
@@ -221,8 +205,7 @@ read_memfds(struct criureader *r)
 		r->memfd[r->nmemfd++] = m;
 	}
 	criuimg_close(&im);
-	if (r->nmemfd > 1)
-		qsort(r->memfd, r->nmemfd, sizeof *r->memfd, memfd_cmp);
+	SORT(r->memfd, r->nmemfd, memfd_cmp);
 	return rc;
 }
 
@@ -265,8 +248,7 @@ criufiles_read(struct criureader *r)
 
 	if (read_memfds(r) == -1 || read_files(r) == -1)
 		return -1;
-	if (r->nfile > 1)
-		qsort(r->file, r->nfile, sizeof *r->file, file_cmp);
+	SORT(r->file, r->nfile, file_cmp);
 	for (i = 1; i < r->nfile; i++)
 		if (file_cmp(&r->file[i], &r->file[i - 1]) == 0)
 			return errstr_set("%s/files.img: file %u of type %u a "
@@ -323,13 +305,7 @@ add_fd(struct criutask *t, const Criu__Fdinfo *d, const struct criufile *f)
 	return 0;
 }
 
-static int
-fd_cmp(const void *a, const void *b)
-{
-	const Criu__Fdinfo *const *x = a, *const *y = b;
-
-	return (*x)->fd < (*y)->fd ? -1 : (*x)->fd > (*y)->fd;
-}
+PCMP(fd_cmp, Criu__Fdinfo, fd)
 
 /*
  * Have the descriptors, in their order, in a process.
@@ -341,8 +317,7 @@ add_fds(struct criureader *r, struct criutask *t, const char *name,
 	const struct criufile *f;
 	size_t i;
 
-	if (n > 1)
-		qsort(d, n, sizeof *d, fd_cmp);
+	SORT(d, n, fd_cmp);
 	for (i = 0; i < n; i++) {
 		if (d[i]->fd > INT32_MAX || (i > 0 &&
 		    d[i]->fd == d[i - 1]->fd))

@@ -8,6 +8,7 @@
  */
 #include "read.h"
 #include "vec.h"
+#include "bisect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -136,15 +137,7 @@ piece_mapping(struct piecer *k, const Criu__Vma *v, const struct criuruns *l,
 	return 0;
 }
 
-static int
-piece_cmp(const void *a, const void *b)
-{
-	const struct mempiece *x = a, *y = b;
-
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return (x->why != NULL) - (y->why != NULL);
-}
+CMP2(piece_cmp, struct mempiece, addr, why != NULL)
 
 /*
  * An image of the pieces.
@@ -158,8 +151,7 @@ pieces_image(struct piecer *k, struct image *im)
 	size_t i;
 	int rc;
 
-	if (k->n > 1)
-		qsort(k->v, k->n, sizeof *k->v, piece_cmp);
+	SORT(k->v, k->n, piece_cmp);
 	for (i = 0, at = 0, rc = 0; i < k->n && rc == 0; i++) {
 		p = &k->v[i];
 		if (p->why != NULL) {

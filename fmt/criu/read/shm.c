@@ -4,6 +4,7 @@
  */
 #include "read.h"
 #include "vec.h"
+#include "bisect.h"
 
 #include <sys/sysmacros.h>
 
@@ -11,13 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-shm_cmp(const void *a, const void *b)
-{
-	const struct criushm *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
+CMP(shm_cmp, struct criushm, id)
 
 /*
  * Return whether a file is the pagemap of an object; set *id to which.
@@ -57,8 +52,7 @@ criushm_read(struct criureader *r)
 		if (criuruns_read(r, &v->runs, name) == -1)
 			return -1;
 	}
-	if (r->nshm > 1)
-		qsort(r->shm, r->nshm, sizeof *r->shm, shm_cmp);
+	SORT(r->shm, r->nshm, shm_cmp);
 	return 0;
 }
 
@@ -68,10 +62,7 @@ criushm_read(struct criureader *r)
 const struct criushm *
 criushm_find(const struct criureader *r, uint64_t id)
 {
-	struct criushm key = { .id = id };
-
-	return r->nshm == 0 ? NULL : bsearch(&key, r->shm, r->nshm,
-	    sizeof key, shm_cmp);
+	return FIND(r->shm, r->nshm, id, id);
 }
 
 /*

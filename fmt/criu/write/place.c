@@ -221,14 +221,7 @@ object_fill(struct criuout *out, struct object *o)
 	return 0;
 }
 
-static int
-pagemap_cmp(const void *a, const void *b)
-{
-	const struct made *const *x = a, *const *y = b;
-
-	return (*x)->pages->pid < (*y)->pages->pid ? -1 :
-	    (*x)->pages->pid > (*y)->pages->pid;
-}
+PCMP(pagemap_cmp, struct made, pages->pid)
 
 /*
  * Have an object for a process, if one of the n pagemaps, by process, is its
@@ -267,7 +260,7 @@ objects_make(struct criuout *out, const struct mades *l)
 	for (i = n = 0; i < l->n; i++)
 		if (l->v[i]->pages != NULL)
 			map[n++] = l->v[i];
-	qsort(map, n, sizeof *map, pagemap_cmp);
+	SORT(map, n, pagemap_cmp);
 	for (i = 0, rc = 0; i < s->nproc && rc == 0; i++)
 		rc = object_make(out, s->proc[i], map, n);
 	free(map);

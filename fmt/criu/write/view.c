@@ -6,6 +6,7 @@
 #include "view.h"
 #include "record/record.h"
 #include "vec.h"
+#include "bisect.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -174,13 +175,7 @@ add_plain(struct criuview *v, const struct made *im)
 	return part_add(f, im->b.data, 0, im->b.len);
 }
 
-static int
-viewed_cmp(const void *a, const void *b)
-{
-	const struct viewed *const *x = a, *const *y = b;
-
-	return strcmp((*x)->name, (*y)->name);
-}
+CMP_BY(viewed_cmp, struct viewed *const, strcmp((*x)->name, (*y)->name))
 
 /*
  * Sort the images by name; of two that have the same, one remains.
@@ -190,8 +185,7 @@ view_sort(struct criuview *v)
 {
 	size_t i, n;
 
-	if (v->n > 1)
-		qsort(v->v, v->n, sizeof *v->v, viewed_cmp);
+	SORT(v->v, v->n, viewed_cmp);
 	for (i = n = 0; i < v->n; i++)
 		if (n > 0 && viewed_cmp(&v->v[n - 1], &v->v[i]) == 0)
 			viewed_free(v->v[i]);
