@@ -38,14 +38,20 @@ CMDPKGS = smartcols
 snapfs_PKGS = fuse3
 snapgrep_PKGS = libpcre2-8
 snapstack_PKGS = libdw
+# and those that pkg-config does not know, with a header
+snapstack_LIBS = -liberty
+snapstack_HEADER = libiberty/demangle.h
 # libraries that a program makes use of where they are: X_MAY; for each that is
 # there, the macro HAVE_ and its name, letters and digits alone
 snapgrep_MAY = yara
 lacks = $(foreach l,$1,$(shell $(PKG_CONFIG) --exists $l 2>/dev/null || echo $l))
-$(foreach p,$(PROGS),$(eval $p_LACKS := $(call lacks,$($p_PKGS))))
+unread = $(foreach h,$1,$(shell echo '\#include <$h>' | \
+	$(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 || echo $h))
+$(foreach p,$(PROGS),$(eval $p_LACKS := $(call lacks,$($p_PKGS)) \
+	$(call unread,$($p_HEADER))))
 $(foreach p,$(PROGS),$(eval $p_HAS := $(foreach l,$($p_MAY),$(shell \
 	$(PKG_CONFIG) --exists $l 2>/dev/null && echo $l))))
-BUILT := $(foreach p,$(PROGS),$(if $($p_LACKS),,$p))
+BUILT := $(foreach p,$(PROGS),$(if $(strip $($p_LACKS)),,$p))
 
 # what building needs and is not there; $(NEEDED) is part of what compiles
 LACKS := $(foreach c,$(firstword $(CC)) $(firstword $(PKG_CONFIG)) protoc-c, \
@@ -149,8 +155,8 @@ COMMON = $(call objects,cmd/common)
 PB = $O/fmt/criu/img/criu.pb-c
 
 all: $(BUILT:%=$O/%) $O/$(SO)
-	@$(foreach p,$(PROGS),$(if $($p_LACKS), \
-	    echo '$p is not built: $($p_LACKS) is missing';)) :
+	@$(foreach p,$(PROGS),$(if $(strip $($p_LACKS)), \
+	    echo '$p is not built: $(strip $($p_LACKS)) is missing';)) :
 
 # of a program, and of its folders
 progobj = $(call objects,cmd/$1 cmd/$1/*)
@@ -162,7 +168,8 @@ $(foreach p,$(PROGS),$(eval $O/$p: $(call progobj,$p)))
 $(PROGS:%=$O/%): $O/common.a $O/libsnap.a
 	$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	    $(filter %.a,$^) \
-	    $(LIBS) $(shell $(PKG_CONFIG) --libs $(CMDPKGS)) $(call pkgs,$(@F),--libs)
+	    $(LIBS) $(shell $(PKG_CONFIG) --libs $(CMDPKGS)) $(call pkgs,$(@F),--libs) \
+	    $($(@F)_LIBS)
 
 # Programs without shared libraries.  Those of libxxhash are not told the best
 # vectors at run time, and reading memory is slower than the others, too.

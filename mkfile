@@ -24,6 +24,7 @@ snapfs_PKGS=fuse3
 snapgrep_PKGS=libpcre2-8
 snapgrep_MAY=yara
 snapstack_PKGS=libdw
+snapstack_LIBS=-liberty
 
 O=build-mk
 CC=cc
@@ -54,12 +55,13 @@ all:VQ: $BIN
 	done
 
 $O/&: $O/libsnap.a $CMDOBJ
-	eval more=\$${stem}_PKGS may=\$${stem}_MAY
+	eval more=\$${stem}_PKGS may=\$${stem}_MAY libs=\$${stem}_LIBS
 	for l in $may; do
 		! pkg-config --exists $l || more="$more $l"
 	done
 	$CC $CFLAGS $LINK -o $target `find $O/cmd/$stem -name '*.o'` $O/cmd/common/*.o \
-	    $O/libsnap.a `pkg-config --libs $PKGS $ZSTD $CMDPKGS $more` -pthread
+	    $O/libsnap.a `pkg-config --libs $PKGS $ZSTD $CMDPKGS $more` \
+	    $libs -pthread
 
 $O/libsnap.a: $LIBOBJ $PB.o
 	rm -f $target

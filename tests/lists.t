@@ -23,7 +23,7 @@ check() {
 }
 
 for l in PROGS ROOMS PKGS CMDPKGS HARDEN LINK $(sed -n \
-    's/^\([a-z]*_\(PKGS\|MAY\)\) *=.*/\1/p' Makefile mkfile | sort -u); do
+    's/^\([a-z]*_\(PKGS\|MAY\|LIBS\)\) *=.*/\1/p' Makefile mkfile | sort -u); do
 	check "$l is the same in both" "$(list Makefile $l)" "$(list mkfile $l)"
 done
 check 'ROOMS is all of lib and fmt' "$(list Makefile ROOMS)" \

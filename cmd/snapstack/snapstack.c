@@ -230,7 +230,6 @@ main(int argc, char *argv[])
 	program_descriptors();
 	options_get(argc, argv);
 	debugfile_dir(system_dir);
-	demangle_begin();
 	fetch_begin();
 	sources_operands(&sources, argv + optind, SOURCES_FILES);
 	/* processes first, which takes rights that are given up then */

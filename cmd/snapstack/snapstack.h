@@ -11,8 +11,7 @@
  *	  location.c	functions, source lines, what was inlined
  *	  scopes.c	functions that an address lies in
  *	  jit.c		names of code that a process made
- *	  demangle.c rust.c
- *			names of C++ and Rust
+ *	  demangle.c	names of C++ and Rust
  *	unwind/		the frames of a thread, by unwind.c:
  *	  regs.c	registers by their DWARF numbers
  *	  sigframe.c	what was interrupted by a signal
@@ -253,11 +252,7 @@ const char	*jit_name(struct target *t, uint64_t pc, uint64_t *start);
 void		 jit_close(struct target *t);
 
 /* demangle.c */
-void		 demangle_begin(void);
 const char	*demangle(const char *name);
-
-/* rust.c */
-char		*rust_demangle(const char *name);
 
 /* descriptions.c */
 void		 descriptions_forget(void);

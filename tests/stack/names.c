@@ -15,8 +15,7 @@ FUNCTION(last, "_RNvMs0_NtNtNtCsjrHSEGnQ3l9_3std3sys6thread4unixNtB5_6"
     "Thread4join", pause())
 FUNCTION(closure, "_RNCNCINvNtNtCsjrHSEGnQ3l9_3std6thread9lifecycle15"
     "spawn_uncheckedNCNvCs6GmmlP4bgsG_1r4main0yEs_00B14_", last())
-FUNCTION(wide, "_RINvC1a1bKo123456789abcdef01_E", closure())
-FUNCTION(output, "_RINvC1a1bDINtC1c2FnuEp6OutputlEL_E", wide())
+FUNCTION(output, "_RINvC1a1bDINtC1c2FnuEp6OutputlEL_E", closure())
 FUNCTION(trait, "_RNvXsl_NtCsgEmfK2I1SDS_4core5panicINtB5_3FooRShTmeEE"
     "NtB5_3Bar4call", output())
 FUNCTION(endless, "_RINvC1a1bKB8_E", trait())

@@ -312,9 +312,8 @@ if cc -O1 -o "$tmp/names" "$tests/stack/names.c" 2>"$tmp/cc"; then
 _RNvNvNvC1a
 _RINvC1a1bKB8_E
 <core::panic::Foo<&[u8], (u32, str)> as core::panic::Bar>::call
-a::b<dyn c::Fn<(), Output = i32>>
-a::b<0x123456789abcdef01>
-std::thread::lifecycle::spawn_unchecked<r::main::{closure#0}, u64>::{closure#1}::{closure#0}
+a::b::<dyn c::Fn<(), Output = i32>>
+std::thread::lifecycle::spawn_unchecked::<r::main::{closure#0}, u64>::{closure#1}::{closure#0}
 <std::sys::thread::unix::Thread>::join' "names of C++ and Rust"
 else
 	skip "names of C++ and Rust" "no compiler"
