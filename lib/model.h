@@ -218,9 +218,6 @@ uint8_t		*data_map(int fd, size_t len);
 void		 data_free(uint8_t *data);
 void		 data_forget(const uint8_t *data, size_t upto);
 
-/* processors.c */
-int		 processors_count(void);
-
 /* text.c */
 char		*text_unescape(char *s);
 

@@ -9,6 +9,7 @@
 
 enum { WORKERS_MOST = 17 };	/* at once */
 
+int		 processors_count(void);
 int		 worker_start(pthread_t *t, void *(*fn)(void *), void *arg);
 void		 workers_run(size_t n, void *(*fn)(void *), void *arg);
 

@@ -7,7 +7,6 @@
 #ifndef IO_H
 #define IO_H
 
-#include "inbuf.h"
 #include "source.h"
 
 enum {
@@ -69,6 +68,7 @@ struct helper_answer {
 struct iovec;
 struct outdir;
 struct behind;
+struct inbuf;
 
 /* behind.c */
 struct behind	*behind_new(size_t size, bool kept);

@@ -7,6 +7,7 @@
  * and not read.
  */
 #include "io.h"
+#include "io/gzip/gzip.h"
 
 #include <stdlib.h>
 #include <string.h>

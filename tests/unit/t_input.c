@@ -2,6 +2,7 @@
  * Streams in: input.c, and the files and spools that pages are read from:
  * source.c
  */
+#include "io/gzip/gzip.h"
 #include "io/io.h"
 #include "model.h"
 #include "util.h"

@@ -6,7 +6,6 @@
 #ifndef GZIP_H
 #define GZIP_H
 
-#include "inbuf.h"
 #include "snap.h"
 
 #define ZLIB_CONST
@@ -32,6 +31,16 @@ struct gzhead {			/* what the header of a member tells */
 	size_t	 head;		/* bytes of the header itself */
 };
 
+struct inbuf {			/* bytes of a stream that is read ahead */
+	int		 fd;	/* borrowed; -1: nothing comes behind buf */
+	uint8_t		*buf;	/* owned */
+	size_t		 cap;	/* bytes of it; more than 0 */
+	size_t		 start;	/* what is at hand, up to: */
+	size_t		 end;
+	bool		 eof;	/* nothing more comes */
+	uint64_t	 at;	/* of buf[start] in the stream */
+};
+
 /* member.c */
 bool		 gzip_magic(const uint8_t *p, size_t n);
 int		 gzip_head(const uint8_t *p, struct gzhead *h);
@@ -43,6 +52,10 @@ const uint8_t	*gzip_listed(const uint8_t *p, const struct gzhead *h,
 		    size_t *n);
 int		 gzip_unpack(z_stream *z, const uint8_t *p,
 		    const struct gzhead *h, uint8_t *raw);
+
+/* inbuf.c */
+int		 inbuf_fill(struct inbuf *b, size_t n, size_t *have);
+void		 inbuf_take(struct inbuf *b, size_t n);
 
 /* out.c */
 struct gzipout;

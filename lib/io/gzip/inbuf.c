@@ -1,9 +1,7 @@
 /*
  * A stream that is read ahead, as far as is asked for.
  */
-#include "inbuf.h"
-
-#include "snap.h"
+#include "gzip.h"
 
 #include <errno.h>
 #include <stdlib.h>
