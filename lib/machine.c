@@ -7,7 +7,6 @@
 #include "num.h"
 
 #include <elf.h>
-#include <fnmatch.h>
 #include <link.h>
 #include <string.h>
 
@@ -17,42 +16,32 @@
 #define K64	MACHINE_PAGE_MOST
 
 static const struct machine machines[] = {
-	{ "amd64", "x86_64", EM_X86_64, 8, false, K4, "386",
-	    216, 128, 152, 512, 184 },
-	{ "386", "i[3-6]86", EM_386, 4, false, K4, NULL,
-	    68, 48, 60, 108, 76 },
-	{ "arm64", "aarch64", EM_AARCH64, 8, false, K4 | K16 | K64, "arm",
+	{ "amd64", EM_X86_64, 8, false, K4, "386", 216, 128, 152, 512, 184 },
+	{ "386", EM_386, 4, false, K4, NULL, 68, 48, 60, 108, 76 },
+	{ "arm64", EM_AARCH64, 8, false, K4 | K16 | K64, "arm",
 	    272, 256, 248, 528, 280 },
-	{ "arm", "arm*", EM_ARM, 4, false, K4, NULL, 72, 60, 52, 116, 72 },
-	{ "riscv64", "riscv64", EM_RISCV, 8, false, K4, "riscv",
-	    0, 0, 0, 0, 0 },
-	{ "riscv", "riscv32", EM_RISCV, 4, false, K4, NULL, 0, 0, 0, 0, 0 },
-	{ "ppc64le", "ppc64le", EM_PPC64, 8, false, K4 | K64, NULL,
-	    0, 0, 0, 0, 0 },
-	{ "power64", "ppc64", EM_PPC64, 8, true, K4 | K64, "power",
-	    0, 0, 0, 0, 0 },
-	{ "power", "ppc", EM_PPC, 4, true, K4 | K16 | K64, NULL,
-	    0, 0, 0, 0, 0 },
-	{ "s390x", "s390x", EM_S390, 8, true, K4, "s390", 0, 0, 0, 0, 0 },
-	{ "s390", "s390", EM_S390, 4, true, K4, NULL, 0, 0, 0, 0, 0 },
-	{ "loongarch64", "loongarch64", EM_LOONGARCH, 8, false,
+	{ "arm", EM_ARM, 4, false, K4, NULL, 72, 60, 52, 116, 72 },
+	{ "riscv64", EM_RISCV, 8, false, K4, "riscv", 0, 0, 0, 0, 0 },
+	{ "riscv", EM_RISCV, 4, false, K4, NULL, 0, 0, 0, 0, 0 },
+	{ "ppc64le", EM_PPC64, 8, false, K4 | K64, NULL, 0, 0, 0, 0, 0 },
+	{ "power64", EM_PPC64, 8, true, K4 | K64, "power", 0, 0, 0, 0, 0 },
+	{ "power", EM_PPC, 4, true, K4 | K16 | K64, NULL, 0, 0, 0, 0, 0 },
+	{ "s390x", EM_S390, 8, true, K4, "s390", 0, 0, 0, 0, 0 },
+	{ "s390", EM_S390, 4, true, K4, NULL, 0, 0, 0, 0, 0 },
+	{ "loongarch64", EM_LOONGARCH, 8, false,
 	    K4 | K16 | K64, NULL, 0, 0, 0, 0, 0 },
-	{ "mips64", "mips64", EM_MIPS, 8, true, K4 | K8 | K16 | K64, "mips",
+	{ "mips64", EM_MIPS, 8, true, K4 | K8 | K16 | K64, "mips",
 	    0, 0, 0, 0, 0 },
-	{ "spim64", "mips64", EM_MIPS, 8, false, K4 | K8 | K16 | K64, "spim",
+	{ "spim64", EM_MIPS, 8, false, K4 | K8 | K16 | K64, "spim",
 	    0, 0, 0, 0, 0 },
-	{ "mips", "mips", EM_MIPS, 4, true, K4 | K8 | K16 | K64, NULL,
-	    0, 0, 0, 0, 0 },
-	{ "spim", "mips", EM_MIPS, 4, false, K4 | K8 | K16 | K64, NULL,
-	    0, 0, 0, 0, 0 },
-	{ "sparc64", "sparc64", EM_SPARCV9, 8, true, K8, "sparc",
-	    0, 0, 0, 0, 0 },
-	{ "sparc", "sparc", EM_SPARC, 4, true, K4, NULL, 0, 0, 0, 0, 0 },
-	{ "alpha", "alpha", EM_ALPHA, 8, false, K8, NULL, 0, 0, 0, 0, 0 },
-	{ "68020", "m68k", EM_68K, 4, true, K4 | K8, NULL, 0, 0, 0, 0, 0 },
+	{ "mips", EM_MIPS, 4, true, K4 | K8 | K16 | K64, NULL, 0, 0, 0, 0, 0 },
+	{ "spim", EM_MIPS, 4, false, K4 | K8 | K16 | K64, NULL, 0, 0, 0, 0, 0 },
+	{ "sparc64", EM_SPARCV9, 8, true, K8, "sparc", 0, 0, 0, 0, 0 },
+	{ "sparc", EM_SPARC, 4, true, K4, NULL, 0, 0, 0, 0, 0 },
+	{ "alpha", EM_ALPHA, 8, false, K8, NULL, 0, 0, 0, 0, 0 },
+	{ "68020", EM_68K, 4, true, K4 | K8, NULL, 0, 0, 0, 0, 0 },
 	/* the last: of which nothing is known */
-	{ "unknown", "*", 0, 8, false, K4 | K8 | K16 | K64, NULL,
-	    0, 0, 0, 0, 0 },
+	{ "unknown", 0, 8, false, K4 | K8 | K16 | K64, NULL, 0, 0, 0, 0, 0 },
 };
 
 enum { NMACHINE = sizeof machines / sizeof *machines };
@@ -79,20 +68,6 @@ machine_named(const char *name)
 
 	for (i = 0; i < NMACHINE - 1; i++)
 		if (strcmp(machines[i].name, name) == 0)
-			break;
-	return &machines[i];
-}
-
-/*
- * Return the first machine that uname(2) calls name, or the unknown one.
- */
-const struct machine *
-machine_uname(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < NMACHINE - 1; i++)
-		if (fnmatch(machines[i].uname, name, 0) == 0)
 			break;
 	return &machines[i];
 }
@@ -149,20 +124,4 @@ uint64_t
 machine_get(const struct machine *m, const void *p, size_t n)
 {
 	return num_order(p, n, m->big);
-}
-
-/*
- * Set the n bytes at p, 8 at most, to number v in the byte order of machine m.
- */
-void
-machine_put(const struct machine *m, void *p, uint64_t v, size_t n)
-{
-	uint8_t *b = p;
-	size_t i;
-
-	if (!m->big)
-		num_put(b, v, n);
-	else
-		for (i = n; i > 0; v >>= 8)
-			b[--i] = (uint8_t)v;
 }

@@ -16,7 +16,6 @@ enum { MACHINE_PAGE_MOST = 64 * 1024 };
 struct machine {
 	const char	*name;	/* in Plan 9's words; where it has none,
 				   uname(2)'s */
-	const char	*uname;	/* as uname(2) calls it: a fnmatch(3) pattern */
 	uint16_t	 elf;	/* e_machine of elf(5); 0: none */
 	uint8_t		 word;	/* bytes of a long, 4 or 8 */
 	bool		 big;	/* big-endian */
@@ -35,13 +34,10 @@ struct machine {
 /* machine.c */
 const struct machine *machine_next(const struct machine *m);
 const struct machine *machine_named(const char *name);
-const struct machine *machine_uname(const char *name);
 const struct machine *machine_here(void);
 uint32_t	 machine_audit(const struct machine *m);
 uint64_t	 machine_page(const struct machine *m, uint64_t told);
 uint64_t	 machine_get(const struct machine *m, const void *p, size_t n);
-void		 machine_put(const struct machine *m, void *p, uint64_t v,
-		    size_t n);
 
 /* state/auxv.c: what the auxiliary vector of a process has, and how wide its
    words are */

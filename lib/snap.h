@@ -352,7 +352,6 @@ const char	*linuxrec_cputype(const struct file *rec, char *word,
 		    size_t n);
 int		 linuxrec_pack(struct proc *p, const char *cputype,
 		    const struct file *file, size_t n);
-int		 linuxrec_put(struct proc *p, const struct file *f);
 
 /*
  * Where a process belongs, as its Linux record tells: record/place.c

@@ -9,7 +9,7 @@ cd "$tests/.." || exit 1
 # The options of a manual page, the first that is told of each letter, but those
 # that do nothing.
 page_options() {
-	sed -nE '/^\.It Fl (N , Fl -system|l , Fl -let-go|j , Fl -shell-job)/d
+	sed -nE '/^\.It Fl (N , Fl -system|l , Fl -let-go)/d
 	    s/^\.It Fl (.) , Fl -([a-z-]+).*/-\1, --\2/p
 	    s/^\.It Fl -([a-z-]+)( [^,].*)?$/--\1/p
 	    s/^\.It Fl -([a-z-]+) , Fl -([a-z-]+).*/--\1\n--\2/p' "$1"

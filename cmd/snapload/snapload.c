@@ -193,7 +193,6 @@ static const struct opt opts[] = {
 	{ 'D', "images-dir", "dir", "the directory of the images" },
 	{ 'f', "force", "kind,...",
 	    "leave out of these kinds what is not restored" },
-	{ 'j', "shell-job", NULL, NULL },
 	{ 'O', "overwrite", NULL, "replace images that are there" },
 	{ 'o', "output", "file", "write to file, not to standard output" },
 	{ 'p', "parent", "dir",
@@ -265,8 +264,6 @@ job_parse(struct job *j, struct criuopts *co, int argc, char *argv[])
 		case 'f':
 			if (criu_leave(optarg, &co->leave) == -1)
 				errx(2, "-f %s", snap_errstr());
-			break;
-		case 'j':
 			break;
 		case 'O':
 			co->overwrite = true;

@@ -108,27 +108,3 @@ linuxrec_edit(struct proc *p, const char *cputype, recedit_fn edit, void *arg,
 	buf_trim(&b);
 	return proc_setfile(p, "proc", b.data, b.len) == -1 ? -1 : 1;
 }
-
-static int
-keep(void *arg, const struct recfile *f, char *name, size_t most,
-    struct buf *data)
-{
-	(void)arg;
-	(void)f;
-	(void)name;
-	(void)most;
-	(void)data;
-	return EDIT_KEEP;
-}
-
-/*
- * Put the file f behind those of the Linux record of process p, unless it has
- * one of that name.  Return 1; 0 where p has no such record; or -1.
- */
-int
-linuxrec_put(struct proc *p, const struct file *f)
-{
-	if (proc_file(p, "proc") == NULL)
-		return 0;
-	return linuxrec_edit(p, "", keep, NULL, f, 1);
-}

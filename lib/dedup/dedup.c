@@ -225,14 +225,3 @@ dedup_segment(struct dedup *d, const struct segment *seg, bool last)
 			fetcher_retire(d->fetcher);
 	return rc;
 }
-
-/*
- * Return how many bytes of memory the indexes of d take.
- */
-size_t
-dedup_bytes(const struct dedup *d)
-{
-	return index_bytes(&d->content) + index_bytes(&d->identity) +
-	    d->capfate * sizeof *d->fate + d->capkept * sizeof *d->kept +
-	    d->ndesc * sizeof *d->desc;
-}

@@ -37,6 +37,5 @@ struct dedup	*dedup_new(finding_fn found, void *arg);
 void		 dedup_free(struct dedup *d);
 int		 dedup_segment(struct dedup *d, const struct segment *seg,
 		    bool last);
-size_t		 dedup_bytes(const struct dedup *d);
 
 #endif

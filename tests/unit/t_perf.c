@@ -14,7 +14,7 @@
 static void
 put_at(uint8_t *p, uint64_t v, size_t n)
 {
-	machine_put(machine_here(), p, v, n);
+	number_put(machine_here(), p, v, n);
 }
 
 static void

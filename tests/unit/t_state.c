@@ -395,12 +395,12 @@ test_auxvpage(void **state)
 	for (i = 0; i < sizeof t / sizeof *t; i++) {
 		m = machine_named(t[i].machine);
 		w = t[i].word;
-		machine_put(m, v, AT_PAGESZ, w);
-		machine_put(m, v + w, t[i].told, w);
-		machine_put(m, v + 2 * w, AT_PHENT, w);
-		machine_put(m, v + 3 * w, w == 8 ? 56 : 32, w);
-		machine_put(m, v + 4 * w, AT_NULL, w);
-		machine_put(m, v + 5 * w, 0, w);
+		number_put(m, v, AT_PAGESZ, w);
+		number_put(m, v + w, t[i].told, w);
+		number_put(m, v + 2 * w, AT_PHENT, w);
+		number_put(m, v + 3 * w, w == 8 ? 56 : 32, w);
+		number_put(m, v + 4 * w, AT_NULL, w);
+		number_put(m, v + 5 * w, 0, w);
 		assert_int_equal(auxv_word(m, v, 6 * w), w);
 		assert_int_equal(auxv_page(m, v, 6 * w), t[i].want);
 		for (n = 0; n < 2 * w; n++)

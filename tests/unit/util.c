@@ -2,6 +2,7 @@
  * What the unit tests share.
  */
 #include "model.h"
+#include "num.h"
 #include "record/record.h"
 #include "util.h"
 
@@ -366,6 +367,16 @@ assert_snaps_equal(struct snap *a, struct snap *b)
 		assert_images_equal(p->text, q->text);
 		assert_images_equal(p->mem, q->mem);
 	}
+}
+
+void
+number_put(const struct machine *m, uint8_t *p, uint64_t v, size_t n)
+{
+	size_t i;
+
+	num_put(p, v, n);
+	for (i = 0; m->big && i < n; i++, v >>= 8)
+		p[n - 1 - i] = (uint8_t)v;
 }
 
 void

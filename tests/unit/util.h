@@ -5,6 +5,7 @@
 #ifndef UTIL_H
 #define UTIL_H
 
+#include "machine.h"
 #include "model.h"
 #include "snap.h"
 
@@ -91,6 +92,11 @@ void		 trailer_strip(struct buf *);
  */
 int		 images_write(const char *, const char *, struct criuopts *,
 		    struct criustat *);
+
+/*
+ * Set n bytes to a number in the byte order of a machine.
+ */
+void		 number_put(const struct machine *, uint8_t *, uint64_t, size_t);
 
 /*
  * Snapshots.
